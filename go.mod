@@ -1,0 +1,3 @@
+module github.com/hiveblas/hiveblas
+
+go 1.26
