@@ -1,0 +1,129 @@
+// Package parallel holds the few parallel loops of hiveblas.
+//
+// Every loop hands out ranges dynamically through one atomic counter, so a
+// skewed block delays nobody but its own worker, checks its context between
+// ranges, and turns a panic of a worker into a panic of the caller.
+package parallel
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// Threads returns n when it is positive and GOMAXPROCS otherwise.
+func Threads(n int) int {
+	if n > 0 {
+		return n
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// Do runs fn(worker) once for each worker in [0, threads), in parallel, and
+// waits for all. A panic in a worker is raised again in the caller.
+func Do(threads int, fn func(worker int)) {
+	if threads <= 1 {
+		fn(0)
+		return
+	}
+	var wg sync.WaitGroup
+	var first atomic.Pointer[panicked]
+	run := func(w int) {
+		defer func() {
+			if v := recover(); v != nil {
+				first.CompareAndSwap(nil, &panicked{v})
+			}
+		}()
+		fn(w)
+	}
+	for w := 1; w < threads; w++ {
+		wg.Go(func() { run(w) })
+	}
+	run(0)
+	wg.Wait()
+	if p := first.Load(); p != nil {
+		panic(p.value)
+	}
+}
+
+type panicked struct{ value any }
+
+// Range splits [0, n) into pieces of about grain and runs fn on them with the
+// given number of workers. It returns ctx.Err() if the context ended before
+// every piece was handed out; pieces already started are finished. A nil
+// context never ends.
+func Range(ctx context.Context, threads, n, grain int, fn func(worker, lo, hi int)) error {
+	if n <= 0 {
+		return err(ctx)
+	}
+	grain = max(grain, 1)
+	pieces := (n-1)/grain + 1
+	return Pieces(ctx, threads, pieces, func(w, p int) {
+		lo := p * grain
+		fn(w, lo, min(lo+grain, n))
+	})
+}
+
+// Pieces runs fn(worker, piece) for every piece in [0, pieces), handing them
+// out in ascending order.
+func Pieces(ctx context.Context, threads, pieces int, fn func(worker, piece int)) error {
+	threads = min(Threads(threads), pieces)
+	if threads <= 1 {
+		for p := 0; p < pieces; p++ {
+			if e := err(ctx); e != nil {
+				return e
+			}
+			fn(0, p)
+		}
+		return err(ctx)
+	}
+	var next atomic.Int64
+	Do(threads, func(w int) {
+		for {
+			p := int(next.Add(1)) - 1
+			if p >= pieces || err(ctx) != nil {
+				return
+			}
+			fn(w, p)
+		}
+	})
+	return err(ctx)
+}
+
+func err(ctx context.Context) error {
+	if ctx == nil {
+		return nil
+	}
+	return ctx.Err()
+}
+
+// Cut splits the rows of a prefix-sum array ptr (len rows+1) into at most
+// pieces contiguous blocks of about equal work, where a row weighs its length
+// plus perRow. It returns the block boundaries: bounds[b] ≤ row < bounds[b+1].
+func Cut(ptr []int64, pieces int, perRow int64) []int {
+	rows := len(ptr) - 1
+	if rows <= 0 {
+		return []int{0, 0}
+	}
+	pieces = max(1, min(pieces, rows))
+	at := func(i int) int64 { return ptr[i] - ptr[0] + perRow*int64(i) }
+	total := at(rows)
+	bounds := make([]int, 1, pieces+1)
+	for p := 1; p < pieces; p++ {
+		want := total / int64(pieces) * int64(p)
+		lo, hi := bounds[len(bounds)-1], rows
+		for lo < hi {
+			mid := int(uint(lo+hi) / 2)
+			if at(mid) < want {
+				lo = mid + 1
+			} else {
+				hi = mid
+			}
+		}
+		if lo > bounds[len(bounds)-1] && lo < rows {
+			bounds = append(bounds, lo)
+		}
+	}
+	return append(bounds, rows)
+}

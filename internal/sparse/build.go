@@ -1,0 +1,223 @@
+package sparse
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/hiveblas/hiveblas/internal/parallel"
+)
+
+// Tuples is a block of coordinates and values in the order they were given.
+type Tuples[T any] struct {
+	Row, Col []int32
+	Val      []T
+}
+
+// DuplicateError names a coordinate that was given twice where that is not
+// allowed.
+type DuplicateError struct{ Row, Col int }
+
+func (e *DuplicateError) Error() string {
+	return fmt.Sprintf("duplicate entry at row %d, column %d", e.Row, e.Col)
+}
+
+// Build makes an m×n matrix of tuples whose indices are known to be in range.
+// Duplicates are combined left to right, in the order given, by dup; a nil
+// dup makes them a *DuplicateError.
+//
+// Method: two stable counting sorts, by column and then by row (the second is
+// Transpose), so O(tuples + m + n) and no comparison; where m or n dwarfs the
+// number of tuples, a comparison sort instead. blocks is emptied as it is
+// read, so that its memory can be reused before the result is allocated.
+// 10M tuples with duplicates, 262144², 2 threads: see bench/results.
+func Build[T any](m, n int, blocks []Tuples[T], dup func(x, y T) T, threads int) (*Store[T], error) {
+	var count int64
+	for _, b := range blocks {
+		count += int64(len(b.Row))
+	}
+	if count == 0 {
+		return Empty[T](m, n), nil
+	}
+	if int64(max(m, n))/hyperRatio > count && max(m, n) > hyperMinRows {
+		return buildBySort(m, n, blocks, count, dup)
+	}
+	s := ascending(m, n, blocks, count)
+	if s == nil {
+		s = Transpose(byColumn(m, n, blocks, count, threads), threads)
+	}
+	if err := combine(s, dup, threads); err != nil {
+		return nil, err
+	}
+	return Settle(s), nil
+}
+
+// ascending returns the tuples as CSR when they come sorted by row and
+// column (equal coordinates allowed), as files often do, and nil otherwise.
+func ascending[T any](m, n int, blocks []Tuples[T], count int64) *Store[T] {
+	last := int64(-1)
+	for _, b := range blocks {
+		col := b.Col[:len(b.Row)]
+		for p, i := range b.Row {
+			key := int64(i)<<32 | int64(col[p])
+			if key < last {
+				return nil
+			}
+			last = key
+		}
+	}
+	s := &Store[T]{Structure: Structure{NRows: m, NCols: n, NVals: count}}
+	s.Ptr = make([]int64, m+1)
+	s.Idx = make([]int32, 0, count)
+	s.Val = make([]T, 0, count)
+	for k, b := range blocks {
+		for _, i := range b.Row {
+			s.Ptr[i+1]++
+		}
+		s.Idx = append(s.Idx, b.Col...)
+		s.Val = append(s.Val, b.Val...)
+		blocks[k] = Tuples[T]{}
+	}
+	for i := range m {
+		s.Ptr[i+1] += s.Ptr[i]
+	}
+	return s
+}
+
+// byColumn sorts the tuples by column, stably: the CSC form, as the CSR of
+// the transpose, with rows of a column in the order given.
+func byColumn[T any](m, n int, blocks []Tuples[T], count int64, threads int) *Store[T] {
+	c := &Store[T]{Structure: Structure{NRows: n, NCols: m, NVals: count}}
+	c.Idx = make([]int32, count)
+	c.Val = make([]T, count)
+	threads = min(parallel.Threads(threads), len(blocks))
+	threads = max(1, min(threads, 1+int(count/int64(max(1, n)))))
+	cut := func(w int) int { return w * len(blocks) / threads }
+	counts := make([][]int64, threads)
+	parallel.Do(threads, func(w int) {
+		h := make([]int64, n)
+		for _, b := range blocks[cut(w):cut(w+1)] {
+			for _, j := range b.Col {
+				h[j]++
+			}
+		}
+		counts[w] = h
+	})
+	c.Ptr = make([]int64, n+1)
+	var total int64
+	for j := range n {
+		c.Ptr[j] = total
+		for _, h := range counts {
+			h[j], total = total, total+h[j]
+		}
+	}
+	c.Ptr[n] = total
+	parallel.Do(threads, func(w int) {
+		next := counts[w]
+		for k := cut(w); k < cut(w+1); k++ {
+			b := blocks[k]
+			row, val := b.Row[:len(b.Col)], b.Val[:len(b.Col)]
+			for p, j := range b.Col {
+				q := next[j]
+				next[j] = q + 1
+				c.Idx[q] = row[p]
+				c.Val[q] = val[p]
+			}
+			blocks[k] = Tuples[T]{}
+		}
+	})
+	return c
+}
+
+// combine merges equal neighbours within the sorted rows of s, in place.
+func combine[T any](s *Store[T], dup func(x, y T) T, threads int) error {
+	bounds := parallel.Cut(s.Ptr, parallel.Threads(threads), 1)
+	blocks := len(bounds) - 1
+	kept := make([]int64, blocks)
+	errs := make([]error, blocks)
+	lens := make([]int64, s.Vecs()) // new row lengths
+	parallel.Do(blocks, func(w int) {
+		q := s.Ptr[bounds[w]]
+		start := q
+		for k := bounds[w]; k < bounds[w+1]; k++ {
+			first := q
+			for p := s.Ptr[k]; p < s.Ptr[k+1]; p++ {
+				j := s.Idx[p]
+				if q > first && s.Idx[q-1] == j {
+					if dup == nil {
+						errs[w] = &DuplicateError{s.RowID(k), int(j)}
+						return
+					}
+					s.Val[q-1] = dup(s.Val[q-1], s.Val[p])
+					continue
+				}
+				if q != p {
+					s.Idx[q], s.Val[q] = j, s.Val[p]
+				}
+				q++
+			}
+			lens[k] = q - first
+		}
+		kept[w] = q - start
+	})
+	for _, e := range errs {
+		if e != nil {
+			return e
+		}
+	}
+	var total int64
+	for w := range blocks {
+		from := s.Ptr[bounds[w]]
+		if total != from {
+			copy(s.Idx[total:], s.Idx[from:from+kept[w]])
+			copy(s.Val[total:], s.Val[from:from+kept[w]])
+		}
+		total += kept[w]
+	}
+	if total == s.NVals {
+		return nil
+	}
+	for k, n := range lens {
+		s.Ptr[k+1] = s.Ptr[k] + n
+	}
+	clear(s.Val[total:])
+	s.Idx, s.Val, s.NVals = s.Idx[:total], s.Val[:total], total
+	return nil
+}
+
+func buildBySort[T any](m, n int, blocks []Tuples[T], count int64, dup func(x, y T) T) (*Store[T], error) {
+	type tuple struct {
+		key int64
+		val T
+	}
+	tuples := make([]tuple, 0, count)
+	for k, b := range blocks {
+		for p, i := range b.Row {
+			tuples = append(tuples, tuple{int64(i)<<32 | int64(b.Col[p]), b.Val[p]})
+		}
+		blocks[k] = Tuples[T]{}
+	}
+	slices.SortStableFunc(tuples, func(a, b tuple) int { return cmp.Compare(a.key, b.key) })
+	h := &Store[T]{Structure: Structure{NRows: m, NCols: n, Format: Hypersparse}}
+	h.Ptr, h.RowIDs = []int64{0}, []int32{}
+	h.Idx, h.Val = make([]int32, 0, count), make([]T, 0, count)
+	for p, e := range tuples {
+		i, j := int32(e.key>>32), int32(e.key)
+		last := len(h.Idx) - 1
+		if p > 0 && tuples[p-1].key == e.key {
+			if dup == nil {
+				return nil, &DuplicateError{int(i), int(j)}
+			}
+			h.Val[last] = dup(h.Val[last], e.val)
+			continue
+		}
+		if k := len(h.RowIDs); k == 0 || h.RowIDs[k-1] != i {
+			h.RowIDs = append(h.RowIDs, i)
+			h.Ptr = append(h.Ptr, int64(len(h.Idx)))
+		}
+		h.Idx, h.Val = append(h.Idx, j), append(h.Val, e.val)
+		h.Ptr[len(h.Ptr)-1] = int64(len(h.Idx))
+	}
+	h.NVals = int64(len(h.Idx))
+	return Settle(h), nil
+}

@@ -1,0 +1,240 @@
+// Package sparse holds the storage that every layer of hiveblas shares: the
+// structure of a matrix (where its entries are), the values beside it, and
+// the conversions between formats.
+//
+// Invariants, established by every constructor and relied on by every reader:
+// rows in ascending order, column indices of a row strictly ascending (no
+// duplicates), 0 ≤ index < NCols, Ptr[0] = 0 and Ptr non-decreasing. Row
+// offsets are 64-bit and column indices 32-bit: the wide offsets cost nothing
+// and the narrow indices save bandwidth.
+package sparse
+
+import "fmt"
+
+// MaxDim is the largest number of rows or columns: indices are 32-bit.
+const MaxDim = 1<<31 - 1
+
+// Format says how the entries of a matrix are laid out.
+type Format uint8
+
+// The formats. All are row-major.
+const (
+	CSR         Format = iota // offsets of every row, 32-bit column indices
+	Hypersparse               // as CSR, for the rows that have entries only
+	Bitmap                    // one value and one presence byte per position
+	Full                      // one value per position, every position present
+)
+
+// String returns the format's name in lower case.
+func (f Format) String() string {
+	switch f {
+	case CSR:
+		return "csr"
+	case Hypersparse:
+		return "hypersparse"
+	case Bitmap:
+		return "bitmap"
+	case Full:
+		return "full"
+	}
+	return fmt.Sprintf("format(%d)", uint8(f))
+}
+
+// Structure is where the entries of an NRows×NCols matrix are.
+type Structure struct {
+	NRows, NCols int
+	Format       Format
+	NVals        int64
+	Ptr          []int64 // CSR: NRows+1 offsets into Idx; Hypersparse: len(RowIDs)+1
+	Idx          []int32 // CSR, Hypersparse: column of each entry
+	RowIDs       []int32 // Hypersparse: the rows that Ptr speaks of, ascending
+	Present      []uint8 // Bitmap: 1 where there is an entry, row-major
+}
+
+// Store is a structure and its values. Val runs parallel to Idx (CSR,
+// Hypersparse) or over all positions row-major (Bitmap, Full). A nil Val
+// beside a structure with entries is a pattern: every value is true.
+type Store[T any] struct {
+	Structure
+	Val []T
+}
+
+// Empty returns an m×n store without entries: CSR, or hypersparse where the
+// offsets of m rows would be a waste.
+func Empty[T any](m, n int) *Store[T] {
+	s := &Store[T]{Structure: Structure{NRows: m, NCols: n}}
+	if m > hyperMinRows {
+		s.Format = Hypersparse
+		s.Ptr = []int64{0}
+		s.RowIDs = []int32{}
+	} else {
+		s.Ptr = make([]int64, m+1)
+	}
+	s.Idx = []int32{}
+	s.Val = []T{}
+	return s
+}
+
+// Pattern returns the value-less store over the same structure.
+func (s *Structure) Pattern() *Store[bool] { return &Store[bool]{Structure: *s} }
+
+// Vecs is the number of rows that Ptr speaks of: NRows, or len(RowIDs).
+func (s *Structure) Vecs() int {
+	if s.Format == Hypersparse {
+		return len(s.RowIDs)
+	}
+	return s.NRows
+}
+
+// RowID returns the row number of the k-th stored row.
+func (s *Structure) RowID(k int) int {
+	if s.Format == Hypersparse {
+		return int(s.RowIDs[k])
+	}
+	return k
+}
+
+// Span returns the range of Idx that row i occupies, for CSR and Hypersparse.
+func (s *Structure) Span(i int) (lo, hi int64) {
+	if s.Format == CSR {
+		return s.Ptr[i], s.Ptr[i+1]
+	}
+	lo32, hi32 := 0, len(s.RowIDs)
+	for lo32 < hi32 {
+		mid := int(uint(lo32+hi32) / 2)
+		if int(s.RowIDs[mid]) < i {
+			lo32 = mid + 1
+		} else {
+			hi32 = mid
+		}
+	}
+	if lo32 < len(s.RowIDs) && int(s.RowIDs[lo32]) == i {
+		return s.Ptr[lo32], s.Ptr[lo32+1]
+	}
+	return 0, 0
+}
+
+// Sparse reports whether the entries are listed (CSR or Hypersparse).
+func (s *Structure) Sparse() bool { return s.Format <= Hypersparse }
+
+// Cells returns NRows·NCols, or false when that does not fit an int.
+func (s *Structure) Cells() (int, bool) { return Cells(s.NRows, s.NCols) }
+
+// Cells returns m·n, or false when that does not fit an int.
+func Cells(m, n int) (int, bool) {
+	if m != 0 && n > (1<<62)/m {
+		return 0, false
+	}
+	return m * n, true
+}
+
+// Has reports whether position (i, j) holds an entry, and where in Val.
+// O(log row length) for sparse formats, O(1) otherwise.
+func (s *Structure) Has(i, j int) (at int64, ok bool) {
+	switch s.Format {
+	case Full:
+		return int64(i)*int64(s.NCols) + int64(j), true
+	case Bitmap:
+		at = int64(i)*int64(s.NCols) + int64(j)
+		return at, s.Present[at] != 0
+	}
+	lo, hi := s.Span(i)
+	end := hi
+	for lo < hi {
+		mid := int64(uint64(lo+hi) / 2)
+		if int(s.Idx[mid]) < j {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo, lo < end && int(s.Idx[lo]) == j
+}
+
+// Clone returns a deep copy.
+func (s *Store[T]) Clone() *Store[T] {
+	c := *s
+	c.Structure = s.Structure.Clone()
+	c.Val = clone(s.Val)
+	return &c
+}
+
+// Clone returns a deep copy.
+func (s *Structure) Clone() Structure {
+	c := *s
+	c.Ptr, c.Idx, c.RowIDs, c.Present = clone(s.Ptr), clone(s.Idx), clone(s.RowIDs), clone(s.Present)
+	return c
+}
+
+func clone[E any](x []E) []E {
+	if x == nil {
+		return nil
+	}
+	y := make([]E, len(x))
+	copy(y, x)
+	return y
+}
+
+// Check verifies the invariants of the package comment and returns the first
+// violation found. O(entries).
+func (s *Structure) Check(nval int, pattern bool) error {
+	if s.NRows < 0 || s.NCols < 0 || s.NRows > MaxDim || s.NCols > MaxDim {
+		return fmt.Errorf("dimensions %d×%d outside 0…%d", s.NRows, s.NCols, MaxDim)
+	}
+	switch s.Format {
+	case Full, Bitmap:
+		cells, ok := s.Cells()
+		if !ok || (!pattern && nval != cells) {
+			return fmt.Errorf("%d values for %d×%d positions", nval, s.NRows, s.NCols)
+		}
+		if s.Format == Full {
+			if s.NVals != int64(cells) {
+				return fmt.Errorf("full matrix of %d positions counts %d entries", cells, s.NVals)
+			}
+			return nil
+		}
+		if len(s.Present) != cells {
+			return fmt.Errorf("%d presence bytes for %d positions", len(s.Present), cells)
+		}
+		var n int64
+		for p, b := range s.Present {
+			if b > 1 {
+				return fmt.Errorf("presence byte %d at position %d, want 0 or 1", b, p)
+			}
+			n += int64(b)
+		}
+		if n != s.NVals {
+			return fmt.Errorf("bitmap holds %d entries, counts %d", n, s.NVals)
+		}
+		return nil
+	case Hypersparse:
+		for k, r := range s.RowIDs {
+			if r < 0 || int(r) >= s.NRows || (k > 0 && s.RowIDs[k-1] >= r) {
+				return fmt.Errorf("row list is not ascending within 0…%d at %d", s.NRows-1, k)
+			}
+		}
+	}
+	if len(s.Ptr) != s.Vecs()+1 {
+		return fmt.Errorf("%d row offsets for %d rows", len(s.Ptr), s.Vecs())
+	}
+	if s.Ptr[0] != 0 || s.Ptr[len(s.Ptr)-1] != int64(len(s.Idx)) {
+		return fmt.Errorf("row offsets run from %d to %d, want 0 to %d", s.Ptr[0], s.Ptr[len(s.Ptr)-1], len(s.Idx))
+	}
+	if s.NVals != int64(len(s.Idx)) || (!pattern && nval != len(s.Idx)) {
+		return fmt.Errorf("%d column indices, %d values, count %d", len(s.Idx), nval, s.NVals)
+	}
+	for k := 0; k+1 < len(s.Ptr); k++ {
+		lo, hi := s.Ptr[k], s.Ptr[k+1]
+		if lo > hi || hi > int64(len(s.Idx)) {
+			return fmt.Errorf("row offsets decrease at row %d", s.RowID(k))
+		}
+		prev := int32(-1)
+		for _, j := range s.Idx[lo:hi] {
+			if j <= prev || int(j) >= s.NCols {
+				return fmt.Errorf("row %d: column %d after %d, want ascending within 0…%d", s.RowID(k), j, prev, s.NCols-1)
+			}
+			prev = j
+		}
+	}
+	return nil
+}

@@ -1,0 +1,199 @@
+package matrix
+
+import "github.com/hiveblas/hiveblas/internal/sparse"
+
+// Mask says where a destination may be written: a *Matrix or *Vector (where
+// it holds a value other than zero), its Structure() (where it has an entry),
+// or the Not() of either.
+type Mask interface {
+	// MaskView returns the mask as a view.
+	MaskView() MaskView
+}
+
+// MaskView is a mask: the matrix looked at, and how.
+type MaskView struct {
+	s          shaped
+	nonzero    func() *sparse.Structure
+	structural bool
+	complement bool
+	vector     bool
+}
+
+// MaskView returns m itself.
+func (m MaskView) MaskView() MaskView { return m }
+
+// Not returns the complement.
+func (m MaskView) Not() MaskView {
+	m.complement = !m.complement
+	return m
+}
+
+// The following are for the packages of hiveblas.
+
+// Err returns the error that the matrix underneath was made with.
+func (m MaskView) Err() error { return m.s.failure() }
+
+// Dims returns the dimensions of the mask; a vector's are 1×n.
+func (m MaskView) Dims() (rows, cols int) {
+	s := m.s.shape()
+	return s.NRows, s.NCols
+}
+
+// IsVector reports whether the mask is of a Vector.
+func (m MaskView) IsVector() bool { return m.vector }
+
+// Complemented reports whether the mask is the complement of Allowed.
+func (m MaskView) Complemented() bool { return m.complement }
+
+// Structural reports whether values are ignored.
+func (m MaskView) Structural() bool { return m.structural }
+
+// Allowed returns the positions of the mask before complementing, in any
+// format. O(1) for a structural mask, O(entries) for one by value.
+func (m MaskView) Allowed() *sparse.Structure {
+	if m.structural {
+		return m.s.shape()
+	}
+	return m.nonzero()
+}
+
+func (a *Matrix[T]) maskView() MaskView {
+	return MaskView{s: a, nonzero: func() *sparse.Structure { return sparse.Nonzero(a.stored()) }}
+}
+
+// MaskView returns a as a mask by value: where it holds an entry other than
+// the zero value of T.
+func (a *Matrix[T]) MaskView() MaskView { return a.maskView() }
+
+// Structure returns a as a structural mask: where it has an entry.
+func (a *Matrix[T]) Structure() MaskView {
+	m := a.maskView()
+	m.structural = true
+	return m
+}
+
+// Not returns the complement of a as a mask by value.
+func (a *Matrix[T]) Not() MaskView { return a.maskView().Not() }
+
+// MaskView returns v as a mask by value: where it holds an entry other than
+// the zero value of T.
+func (v *Vector[T]) MaskView() MaskView {
+	v.View()
+	m := v.m.maskView()
+	m.vector = true
+	return m
+}
+
+// Structure returns v as a structural mask: where it has an entry.
+func (v *Vector[T]) Structure() MaskView {
+	m := v.MaskView()
+	m.structural = true
+	return m
+}
+
+// Not returns the complement of v as a mask by value.
+func (v *Vector[T]) Not() MaskView { return v.MaskView().Not() }
+
+// Destination is where an operation that treats matrices and vectors alike
+// writes.
+type Destination[T comparable] interface {
+	// Spec returns the parts of the destination.
+	Spec() Spec[T]
+}
+
+// Target is a matrix destination: *Matrix[T], or a [Dest] made by Masked,
+// Accum and Replace.
+type Target[T comparable] interface {
+	Destination[T]
+	isTarget()
+}
+
+// VectorTarget is a vector destination: *Vector[T], or a [VectorDest].
+type VectorTarget[T comparable] interface {
+	Destination[T]
+	isVectorTarget()
+}
+
+// Spec is the parts of a destination.
+type Spec[T comparable] struct {
+	Matrix  *Matrix[T] // what is written; for a vector, the 1×n matrix inside
+	Vector  bool
+	Mask    Mask        // nil: everywhere
+	Accum   Combiner[T] // nil: the result overwrites
+	Replace bool        // entries outside the mask are deleted
+}
+
+// Dest is a matrix as a destination, with mask, accumulator and replace:
+//
+//	C⟨M⟩ ⊕= result
+//
+// Where the mask allows, C becomes the result (entries that the result lacks
+// are deleted), or with an accumulator C ⊕ result; elsewhere C is untouched,
+// or emptied with Replace.
+type Dest[T comparable] struct{ s Spec[T] }
+
+func (d Dest[T]) isTarget() {}
+
+// Spec returns the parts of the destination.
+func (d Dest[T]) Spec() Spec[T] { return d.s }
+
+// Masked restricts writing to where m allows. A later mask replaces an
+// earlier one.
+func (d Dest[T]) Masked(m Mask) Dest[T] { d.s.Mask = m; return d }
+
+// Accum makes results accumulate: C ⊕ result where both have an entry, the
+// one there is otherwise.
+func (d Dest[T]) Accum(op Combiner[T]) Dest[T] { d.s.Accum = op; return d }
+
+// Replace deletes the entries of C that the mask does not allow.
+func (d Dest[T]) Replace() Dest[T] { d.s.Replace = true; return d }
+
+func (a *Matrix[T]) isTarget() {}
+
+// Spec returns a as a plain destination.
+func (a *Matrix[T]) Spec() Spec[T] { return Spec[T]{Matrix: a} }
+
+// Masked returns a as a destination written only where m allows.
+func (a *Matrix[T]) Masked(m Mask) Dest[T] { return Dest[T]{a.Spec()}.Masked(m) }
+
+// Accum returns a as a destination that accumulates with op.
+func (a *Matrix[T]) Accum(op Combiner[T]) Dest[T] { return Dest[T]{a.Spec()}.Accum(op) }
+
+// Replace returns a as a destination whose entries outside the mask are
+// deleted.
+func (a *Matrix[T]) Replace() Dest[T] { return Dest[T]{a.Spec()}.Replace() }
+
+// VectorDest is a vector as a destination; see [Dest].
+type VectorDest[T comparable] struct{ s Spec[T] }
+
+func (d VectorDest[T]) isVectorTarget() {}
+
+// Spec returns the parts of the destination.
+func (d VectorDest[T]) Spec() Spec[T] { return d.s }
+
+// Masked restricts writing to where m allows.
+func (d VectorDest[T]) Masked(m Mask) VectorDest[T] { d.s.Mask = m; return d }
+
+// Accum makes results accumulate.
+func (d VectorDest[T]) Accum(op Combiner[T]) VectorDest[T] { d.s.Accum = op; return d }
+
+// Replace deletes the entries that the mask does not allow.
+func (d VectorDest[T]) Replace() VectorDest[T] { d.s.Replace = true; return d }
+
+func (v *Vector[T]) isVectorTarget() {}
+
+// Spec returns v as a plain destination.
+func (v *Vector[T]) Spec() Spec[T] {
+	v.View()
+	return Spec[T]{Matrix: &v.m, Vector: true}
+}
+
+// Masked returns v as a destination written only where m allows.
+func (v *Vector[T]) Masked(m Mask) VectorDest[T] { return VectorDest[T]{v.Spec()}.Masked(m) }
+
+// Accum returns v as a destination that accumulates with op.
+func (v *Vector[T]) Accum(op Combiner[T]) VectorDest[T] { return VectorDest[T]{v.Spec()}.Accum(op) }
+
+// Replace returns v as a destination whose entries outside the mask are
+// deleted.
+func (v *Vector[T]) Replace() VectorDest[T] { return VectorDest[T]{v.Spec()}.Replace() }

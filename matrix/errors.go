@@ -1,0 +1,114 @@
+package matrix
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// Sentinels for errors.Is; the errors themselves carry the particulars.
+var (
+	ErrDimension = errors.New("dimensions do not fit")       // see DimensionError
+	ErrIndex     = errors.New("index out of range")          // see IndexError
+	ErrDuplicate = errors.New("duplicate entry")             // see DuplicateError
+	ErrNoEntry   = errors.New("no entry at this position")   // returned by Value
+	ErrSize      = errors.New("size beyond what is allowed") // see SizeError
+	ErrInvalid   = errors.New("invalid matrix data")         // see InvalidError
+)
+
+// A DimensionError says that operands of an operation do not fit together.
+type DimensionError struct {
+	Op     string // operation, such as "MxM"
+	Arg    string // the argument at fault, such as "b"
+	Got    string // its shape, such as "3×4"
+	Want   string // the shape needed, such as "5×any"
+	Remedy string
+}
+
+func (e *DimensionError) Error() string {
+	s := fmt.Sprintf("%s: %s is %s, want %s", e.Op, e.Arg, e.Got, e.Want)
+	if e.Remedy != "" {
+		s += "; " + e.Remedy
+	}
+	return s
+}
+
+// Is reports whether target is ErrDimension.
+func (e *DimensionError) Is(target error) bool { return target == ErrDimension }
+
+// An IndexError names an index outside 0 … Limit−1.
+type IndexError struct {
+	Op    string // operation, such as "Builder.Add"
+	Arg   string // the argument at fault, such as "row"
+	Index int64
+	Limit int64
+}
+
+func (e *IndexError) Error() string {
+	if e.Limit <= 0 {
+		return fmt.Sprintf("%s: %s %d is out of range: the dimension is 0", e.Op, e.Arg, e.Index)
+	}
+	return fmt.Sprintf("%s: %s %d is out of range, want 0…%d", e.Op, e.Arg, e.Index, e.Limit-1)
+}
+
+// Is reports whether target is ErrIndex.
+func (e *IndexError) Is(target error) bool { return target == ErrIndex }
+
+// A DuplicateError names a coordinate that was given twice to a Builder
+// without an operator to combine the values.
+type DuplicateError struct{ Row, Col int }
+
+func (e *DuplicateError) Error() string {
+	return fmt.Sprintf("duplicate entry at row %d, column %d; give Build an operator such as semiring.Plus to combine duplicates", e.Row, e.Col)
+}
+
+// Is reports whether target is ErrDuplicate.
+func (e *DuplicateError) Is(target error) bool { return target == ErrDuplicate }
+
+// A SizeError says that a dimension or a count is negative or beyond a limit.
+type SizeError struct {
+	Op, Arg string
+	Got     int64
+	Limit   int64
+}
+
+func (e *SizeError) Error() string {
+	return fmt.Sprintf("%s: %s is %d, want 0…%d", e.Op, e.Arg, e.Got, e.Limit)
+}
+
+// Is reports whether target is ErrSize.
+func (e *SizeError) Is(target error) bool { return target == ErrSize }
+
+// An InvalidError says which invariant the data given to a constructor
+// breaks.
+type InvalidError struct{ Op, Reason string }
+
+func (e *InvalidError) Error() string { return e.Op + ": " + e.Reason }
+
+// Is reports whether target is ErrInvalid.
+func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
+
+func checkDims(op string, m, n int) error {
+	switch {
+	case m < 0 || m > sparse.MaxDim:
+		return &SizeError{op, "number of rows", int64(m), sparse.MaxDim}
+	case n < 0 || n > sparse.MaxDim:
+		return &SizeError{op, "number of columns", int64(n), sparse.MaxDim}
+	}
+	return nil
+}
+
+// checkCells also demands that m·n positions can be addressed.
+func checkCells(op string, m, n int) error {
+	if err := checkDims(op, m, n); err != nil {
+		return err
+	}
+	if c, ok := sparse.Cells(m, n); !ok || c > maxCells {
+		return &SizeError{op, fmt.Sprintf("number of positions of a dense %d×%d matrix", m, n), int64(c), maxCells}
+	}
+	return nil
+}
+
+// maxCells bounds dense formats: 2⁴⁰ positions, beyond any memory.
+const maxCells = 1 << 40

@@ -1,0 +1,567 @@
+package matrix
+
+import (
+	"fmt"
+	"iter"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// MaxDim is the largest number of rows or columns, 2³¹−1.
+const MaxDim = sparse.MaxDim
+
+// Format says how entries are laid out; see the constants.
+type Format = sparse.Format
+
+// The formats, all row-major. The compressed columns (CSC) of a matrix are the
+// rows of its transpose, which is kept once it was needed.
+const (
+	CSR         = sparse.CSR         // offsets of every row, 32-bit column indices
+	Hypersparse = sparse.Hypersparse // as CSR, for the non-empty rows only
+	Bitmap      = sparse.Bitmap      // a value and a presence byte per position
+	Full        = sparse.Full        // a value per position, every position present
+)
+
+// Matrix is an m×n sparse matrix with entries of type T.
+//
+// The zero value is an empty 0×0 matrix. Any number of goroutines may read a
+// Matrix at once; derived forms (the transpose, the row form of a bitmap) are
+// made at most once and kept until the matrix changes. A Matrix must not be
+// copied; pass *Matrix.
+type Matrix[T comparable] struct {
+	st    *sparse.Store[T]
+	err   error // set when it was made with impossible dimensions
+	place Place
+
+	mu          sync.Mutex // serialises the making of the derived forms
+	asRows      atomic.Pointer[sparse.Store[T]]
+	asCols      atomic.Pointer[sparse.Store[T]]
+	asColsShape atomic.Pointer[sparse.Structure]
+}
+
+// Place is somewhere other than host memory where a matrix can live, such as
+// a GPU. Operations run where their destination lives.
+type Place interface {
+	// String names the place, such as "gpu:0 (NVIDIA H200)".
+	String() string
+}
+
+// An Option of New and NewVector.
+type Option func(*options)
+
+type options struct{ place Place }
+
+// On makes a matrix live at p. A nil p is the host.
+func On(p Place) Option { return func(o *options) { o.place = p } }
+
+// New returns an m×n matrix without entries. It costs O(m) at most, O(1) for
+// very tall matrices. Impossible dimensions (negative, or above MaxDim) give a
+// matrix that carries a *SizeError: Err returns it, and so does every
+// operation that the matrix is given to.
+func New[T comparable](m, n int, opts ...Option) *Matrix[T] {
+	if err := checkDims("matrix.New", m, n); err != nil {
+		return &Matrix[T]{err: err}
+	}
+	var o options
+	for _, opt := range opts {
+		opt(&o)
+	}
+	return &Matrix[T]{st: sparse.Empty[T](m, n), place: o.place}
+}
+
+// NewFull returns a full m×n matrix with every entry equal to fill.
+func NewFull[T comparable](m, n int, fill T) (*Matrix[T], error) {
+	if err := checkCells("matrix.NewFull", m, n); err != nil {
+		return nil, err
+	}
+	val := make([]T, m*n)
+	if fill != *new(T) {
+		for p := range val {
+			val[p] = fill
+		}
+	}
+	return FromDense(m, n, val)
+}
+
+// FromDense returns the full m×n matrix over val, row-major, without copying:
+// the matrix owns val from then on. len(val) must be m·n.
+func FromDense[T comparable](m, n int, val []T) (*Matrix[T], error) {
+	if err := checkCells("matrix.FromDense", m, n); err != nil {
+		return nil, err
+	}
+	if len(val) != m*n {
+		return nil, &InvalidError{"matrix.FromDense", fmt.Sprintf("%d values given for %d×%d positions", len(val), m, n)}
+	}
+	if val == nil {
+		val = []T{}
+	}
+	return FromStore(&sparse.Store[T]{Structure: sparse.Structure{
+		NRows: m, NCols: n, Format: Full, NVals: int64(len(val))}, Val: val}), nil
+}
+
+// FromCSR returns the m×n matrix with the given row offsets (len m+1), column
+// indices and values, without copying: the matrix owns the slices from then
+// on. Rows must be sorted and free of duplicates; an *InvalidError names the
+// first place that is not so (a [Builder] takes tuples in any order).
+// O(entries).
+func FromCSR[T comparable](m, n int, ptr []int64, idx []int32, val []T) (*Matrix[T], error) {
+	if err := checkDims("matrix.FromCSR", m, n); err != nil {
+		return nil, err
+	}
+	if idx == nil {
+		idx = []int32{}
+	}
+	if val == nil {
+		val = []T{}
+	}
+	st := &sparse.Store[T]{Structure: sparse.Structure{
+		NRows: m, NCols: n, Ptr: ptr, Idx: idx, NVals: int64(len(idx))}, Val: val}
+	if err := st.Check(len(val), false); err != nil {
+		return nil, &InvalidError{"matrix.FromCSR", err.Error()}
+	}
+	return FromStore(st), nil
+}
+
+// FromTuples returns the m×n matrix of the given coordinates, in any order.
+// Duplicates are combined by dup, left to right; a nil dup makes them a
+// *DuplicateError. The slices are only read. O(tuples + m + n).
+func FromTuples[T comparable](m, n int, rows, cols []int, vals []T, dup Combiner[T]) (*Matrix[T], error) {
+	if len(rows) != len(cols) || len(rows) != len(vals) {
+		return nil, &InvalidError{"matrix.FromTuples", fmt.Sprintf("%d rows, %d columns and %d values given, want the same number", len(rows), len(cols), len(vals))}
+	}
+	b := NewBuilder[T](m, n)
+	for p, i := range rows {
+		b.Add(i, cols[p], vals[p])
+	}
+	return b.Build(dup)
+}
+
+// FromStore wraps storage whose invariants hold. It is for the packages of
+// hiveblas, which alone can name its argument.
+func FromStore[T comparable](st *sparse.Store[T]) *Matrix[T] { return &Matrix[T]{st: st} }
+
+// Err returns the error that the matrix was made with, or nil.
+func (a *Matrix[T]) Err() error { return a.err }
+
+// Store returns the storage, which must not be changed while other readers
+// exist. It is for the packages of hiveblas.
+func (a *Matrix[T]) Store() *sparse.Store[T] { return a.stored() }
+
+// SetStore replaces the contents. It is for the packages of hiveblas.
+func (a *Matrix[T]) SetStore(st *sparse.Store[T]) { a.set(st) }
+
+func (a *Matrix[T]) stored() *sparse.Store[T] {
+	if a.st == nil {
+		return sparse.Empty[T](0, 0)
+	}
+	return a.st
+}
+
+func (a *Matrix[T]) set(st *sparse.Store[T]) {
+	a.st = st
+	a.asRows.Store(nil)
+	a.asCols.Store(nil)
+	a.asColsShape.Store(nil)
+}
+
+// rows returns the sparse (CSR or hypersparse) form.
+func (a *Matrix[T]) rows() *sparse.Store[T] {
+	st := a.stored()
+	if st.Sparse() {
+		return st
+	}
+	if r := a.asRows.Load(); r != nil {
+		return r
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if r := a.asRows.Load(); r != nil {
+		return r
+	}
+	r := sparse.ToSparse(st)
+	a.asRows.Store(r)
+	return r
+}
+
+// cols returns the sparse form of the transpose.
+func (a *Matrix[T]) cols() *sparse.Store[T] {
+	if c := a.asCols.Load(); c != nil {
+		return c
+	}
+	rows := a.rows()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if c := a.asCols.Load(); c != nil {
+		return c
+	}
+	c := sparse.Transpose(rows, 0)
+	a.asCols.Store(c)
+	return c
+}
+
+func (a *Matrix[T]) shape() *sparse.Structure     { return &a.stored().Structure }
+func (a *Matrix[T]) rowsShape() *sparse.Structure { return &a.rows().Structure }
+func (a *Matrix[T]) keptCols() *sparse.Store[T]   { return a.asCols.Load() }
+func (a *Matrix[T]) failure() error               { return a.err }
+func (a *Matrix[T]) keptColsShape() *sparse.Structure {
+	if c := a.asCols.Load(); c != nil {
+		return &c.Structure
+	}
+	return a.asColsShape.Load()
+}
+
+// colsShape returns the structure of the transpose, values left behind.
+func (a *Matrix[T]) colsShape() *sparse.Structure {
+	if s := a.keptColsShape(); s != nil {
+		return s
+	}
+	rows := a.rows()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if s := a.keptColsShape(); s != nil {
+		return s
+	}
+	s := &sparse.Transpose(rows.Pattern(), 0).Structure
+	a.asColsShape.Store(s)
+	return s
+}
+
+// Dims returns the number of rows and columns.
+func (a *Matrix[T]) Dims() (rows, cols int) {
+	st := a.stored()
+	return st.NRows, st.NCols
+}
+
+// NVals returns the number of entries.
+func (a *Matrix[T]) NVals() int64 { return a.stored().NVals }
+
+// Format tells how the entries are laid out at present.
+func (a *Matrix[T]) Format() Format { return a.stored().Format }
+
+// Place returns where the matrix lives; nil is the host.
+func (a *Matrix[T]) Place() Place { return a.place }
+
+// At returns the value at row i, column j and whether there is an entry.
+// Outside the matrix there is none; [Matrix.Value] tells the two apart.
+// O(log row length) in sparse formats, O(1) otherwise.
+func (a *Matrix[T]) At(i, j int) (v T, ok bool) {
+	st := a.stored()
+	if uint(i) >= uint(st.NRows) || uint(j) >= uint(st.NCols) {
+		return v, false
+	}
+	if at, ok := st.Has(i, j); ok {
+		return st.Val[at], true
+	}
+	return v, false
+}
+
+// Value returns the value at row i, column j: ErrNoEntry if there is none, an
+// *IndexError if there is no such position.
+func (a *Matrix[T]) Value(i, j int) (v T, err error) {
+	if err := a.checkIndex("Matrix.Value", i, j); err != nil {
+		return v, err
+	}
+	v, ok := a.At(i, j)
+	if !ok {
+		return v, ErrNoEntry
+	}
+	return v, nil
+}
+
+func (a *Matrix[T]) checkIndex(op string, i, j int) error {
+	if a.err != nil {
+		return a.err
+	}
+	st := a.stored()
+	if uint(i) >= uint(st.NRows) {
+		return &IndexError{op, "row", int64(i), int64(st.NRows)}
+	}
+	if uint(j) >= uint(st.NCols) {
+		return &IndexError{op, "column", int64(j), int64(st.NCols)}
+	}
+	return nil
+}
+
+// Set writes the entry at row i, column j. O(1) in Bitmap and Full and for an
+// entry that is already there; O(entries) for a new one in the sparse formats:
+// use a [Builder] to make a matrix of many entries.
+func (a *Matrix[T]) Set(i, j int, v T) error {
+	if err := a.checkIndex("Matrix.Set", i, j); err != nil {
+		return err
+	}
+	st := a.st
+	at, ok := st.Has(i, j)
+	switch {
+	case ok:
+		st.Val[at] = v
+	case st.Format == Bitmap:
+		st.Present[at], st.Val[at] = 1, v
+		st.NVals++
+	default:
+		st = sparse.ToCSR(st)
+		at, _ = st.Has(i, j)
+		st.Idx = insert(st.Idx, at, int32(j))
+		st.Val = insert(st.Val, at, v)
+		for r := i + 1; r <= st.NRows; r++ {
+			st.Ptr[r]++
+		}
+		st.NVals++
+		st = sparse.Settle(st)
+	}
+	a.set(st)
+	return nil
+}
+
+func insert[E any](s []E, at int64, v E) []E {
+	s = append(s, v)
+	copy(s[at+1:], s[at:])
+	s[at] = v
+	return s
+}
+
+// Delete removes the entry at row i, column j if there is one. A full matrix
+// becomes a bitmap. Costs as Set.
+func (a *Matrix[T]) Delete(i, j int) error {
+	if err := a.checkIndex("Matrix.Delete", i, j); err != nil {
+		return err
+	}
+	st := a.st
+	at, ok := st.Has(i, j)
+	if !ok {
+		return nil
+	}
+	if st.Format == Full {
+		st = sparse.ToBitmap(st)
+	}
+	if st.Format == Bitmap {
+		st.Present[at] = 0
+		st.Val[at] = *new(T)
+	} else {
+		st = sparse.ToCSR(st)
+		st.Idx = append(st.Idx[:at], st.Idx[at+1:]...)
+		st.Val = append(st.Val[:at], st.Val[at+1:]...)
+		for r := i + 1; r <= st.NRows; r++ {
+			st.Ptr[r]--
+		}
+	}
+	st.NVals--
+	a.set(st)
+	return nil
+}
+
+// Clear removes every entry and keeps the dimensions.
+func (a *Matrix[T]) Clear() {
+	st := a.stored()
+	a.set(sparse.Empty[T](st.NRows, st.NCols))
+}
+
+// Clone returns a deep copy, on the host.
+func (a *Matrix[T]) Clone() *Matrix[T] {
+	return &Matrix[T]{st: a.stored().Clone(), err: a.err}
+}
+
+// Coord is the position of an entry.
+type Coord struct{ Row, Col int }
+
+// All iterates over the entries in row-major order.
+func (a *Matrix[T]) All() iter.Seq2[Coord, T] {
+	st := a.rows()
+	return func(yield func(Coord, T) bool) {
+		for k := range st.Vecs() {
+			c := Coord{Row: st.RowID(k)}
+			for p := st.Ptr[k]; p < st.Ptr[k+1]; p++ {
+				c.Col = int(st.Idx[p])
+				if !yield(c, st.Val[p]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Row is the entries of one row: columns ascending, values beside them. It
+// is read-only and valid until the matrix changes.
+type Row[T comparable] struct {
+	Cols []int32
+	Vals []T
+}
+
+// Len returns the number of entries in the row.
+func (r Row[T]) Len() int { return len(r.Cols) }
+
+// All iterates over the columns and values of the row.
+func (r Row[T]) All() iter.Seq2[int, T] {
+	return func(yield func(int, T) bool) {
+		vals := r.Vals[:len(r.Cols)]
+		for p, j := range r.Cols {
+			if !yield(int(j), vals[p]) {
+				return
+			}
+		}
+	}
+}
+
+// row returns the entries of row i; none when i is out of range.
+func (a *Matrix[T]) row(i int) Row[T] {
+	st := a.rows()
+	if uint(i) >= uint(st.NRows) {
+		return Row[T]{}
+	}
+	lo, hi := st.Span(i)
+	return Row[T]{st.Idx[lo:hi], st.Val[lo:hi]}
+}
+
+// Row iterates over the columns and values of row i; a row outside the matrix
+// has none. A loop over it is inlined.
+func (a *Matrix[T]) Row(i int) iter.Seq2[int, T] { return a.row(i).All() }
+
+// Rows iterates over the rows that have entries, in ascending order.
+func (a *Matrix[T]) Rows() iter.Seq2[int, Row[T]] {
+	st := a.rows()
+	return func(yield func(int, Row[T]) bool) {
+		for k := range st.Vecs() {
+			lo, hi := st.Ptr[k], st.Ptr[k+1]
+			if lo < hi && !yield(st.RowID(k), Row[T]{st.Idx[lo:hi], st.Val[lo:hi]}) {
+				return
+			}
+		}
+	}
+}
+
+// Equal reports whether a and b have the same shape and the same entries,
+// whatever their formats. NaN differs from NaN, as in Go. O(entries).
+func (a *Matrix[T]) Equal(b *Matrix[T]) bool {
+	return a.EqualFunc(b, func(x, y T) bool { return x == y })
+}
+
+// EqualFunc is Equal with eq to compare values.
+func (a *Matrix[T]) EqualFunc(b *Matrix[T], eq func(x, y T) bool) bool {
+	am, an := a.Dims()
+	bm, bn := b.Dims()
+	if am != bm || an != bn || a.NVals() != b.NVals() {
+		return false
+	}
+	x, y := a.rows(), b.rows()
+	kx, ky := 0, 0
+	for {
+		for kx < x.Vecs() && x.Ptr[kx] == x.Ptr[kx+1] {
+			kx++
+		}
+		for ky < y.Vecs() && y.Ptr[ky] == y.Ptr[ky+1] {
+			ky++
+		}
+		if kx == x.Vecs() || ky == y.Vecs() {
+			return kx == x.Vecs() && ky == y.Vecs()
+		}
+		p, q, n := x.Ptr[kx], y.Ptr[ky], x.Ptr[kx+1]-x.Ptr[kx]
+		if x.RowID(kx) != y.RowID(ky) || n != y.Ptr[ky+1]-q {
+			return false
+		}
+		for d := range n {
+			if x.Idx[p+d] != y.Idx[q+d] || !eq(x.Val[p+d], y.Val[q+d]) {
+				return false
+			}
+		}
+		kx, ky = kx+1, ky+1
+	}
+}
+
+// Diag returns the square matrix with the entries of v on diagonal k (0: the
+// main one, positive: above it, negative: below), as in GrB_Matrix_diag. Its
+// side is v.Size() + |k|.
+func Diag[T comparable](v *Vector[T], k int) (*Matrix[T], error) {
+	n := v.Size()
+	off := max(k, -k)
+	if off < 0 || n+off > MaxDim {
+		return nil, &SizeError{"matrix.Diag", "side of the result", int64(n) + int64(off), MaxDim}
+	}
+	b := NewBuilder[T](n+off, n+off)
+	for i, x := range v.All() {
+		b.Add(i+max(-k, 0), i+max(k, 0), x)
+	}
+	return b.Build(nil)
+}
+
+// Diag returns the entries of diagonal k as a vector, as in GxB_Vector_diag.
+func (a *Matrix[T]) Diag(k int) (*Vector[T], error) {
+	if a.err != nil {
+		return nil, a.err
+	}
+	m, n := a.Dims()
+	if k >= max(n, 1) || -k >= max(m, 1) {
+		return nil, &IndexError{"Matrix.Diag", "diagonal", int64(k), int64(n)}
+	}
+	size := min(m-max(-k, 0), n-max(k, 0))
+	v := NewVector[T](size)
+	b := NewVectorBuilder[T](size)
+	for d := range size {
+		if x, ok := a.At(d+max(-k, 0), d+max(k, 0)); ok {
+			b.Add(d, x)
+		}
+	}
+	v, err := b.Build(nil)
+	return v, err
+}
+
+// Resize changes the dimensions. Entries outside the new ones are dropped.
+func (a *Matrix[T]) Resize(m, n int) error {
+	if a.err != nil {
+		return a.err
+	}
+	if err := checkDims("Matrix.Resize", m, n); err != nil {
+		return err
+	}
+	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: n, Format: Hypersparse}}
+	out.Ptr, out.RowIDs, out.Idx, out.Val = []int64{0}, []int32{}, []int32{}, []T{}
+	for i, r := range a.Rows() {
+		if i >= m {
+			break
+		}
+		keep := 0
+		for keep < len(r.Cols) && int(r.Cols[keep]) < n {
+			keep++
+		}
+		if keep > 0 {
+			out.RowIDs = append(out.RowIDs, int32(i))
+			out.Idx = append(out.Idx, r.Cols[:keep]...)
+			out.Val = append(out.Val, r.Vals[:keep]...)
+			out.Ptr = append(out.Ptr, int64(len(out.Idx)))
+		}
+	}
+	out.NVals = int64(len(out.Idx))
+	a.set(sparse.Settle(out))
+	return nil
+}
+
+// SetFormat converts the matrix. Full demands an entry at every position;
+// Bitmap and Full demand that rows × columns can be held (a *SizeError says
+// how many positions that is).
+func (a *Matrix[T]) SetFormat(f Format) error {
+	if a.err != nil {
+		return a.err
+	}
+	st := a.stored()
+	switch f {
+	case CSR:
+		a.set(sparse.ToCSR(st))
+	case Hypersparse:
+		a.set(sparse.ToHyper(st))
+	case Bitmap, Full:
+		if err := checkCells("Matrix.SetFormat", st.NRows, st.NCols); err != nil {
+			return err
+		}
+		if f == Bitmap {
+			a.set(sparse.ToBitmap(st))
+			return nil
+		}
+		if cells, _ := st.Cells(); st.NVals != int64(cells) {
+			return &InvalidError{"Matrix.SetFormat", fmt.Sprintf("a full matrix has an entry at each of its %d positions, this one has %d; fill the rest first (ops.Assign) or use Bitmap", cells, st.NVals)}
+		}
+		a.set(sparse.ToFull(st, *new(T)))
+	default:
+		return &InvalidError{"Matrix.SetFormat", fmt.Sprintf("unknown format %v", f)}
+	}
+	return nil
+}

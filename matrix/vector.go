@@ -1,0 +1,197 @@
+package matrix
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// Vector is a sparse vector with entries of type T: sorted indices and values
+// (Format CSR), or one value per position (Bitmap, Full). It is neither a row
+// nor a column; operations take it as the one they need. The rules for
+// goroutines and copying are those of [Matrix].
+type Vector[T comparable] struct {
+	m Matrix[T] // 1×n
+}
+
+// NewVector returns a vector of n positions without entries. An impossible
+// size gives a vector that carries a *SizeError, as with [New].
+func NewVector[T comparable](n int, opts ...Option) *Vector[T] {
+	if n < 0 || n > MaxDim {
+		return &Vector[T]{m: Matrix[T]{err: &SizeError{"matrix.NewVector", "size", int64(n), MaxDim}}}
+	}
+	var o options
+	for _, opt := range opts {
+		opt(&o)
+	}
+	return &Vector[T]{m: Matrix[T]{st: sparse.Empty[T](1, n), place: o.place}}
+}
+
+// NewFullVector returns a full vector of n entries equal to fill.
+func NewFullVector[T comparable](n int, fill T) (*Vector[T], error) {
+	if n < 0 || n > MaxDim {
+		return nil, &SizeError{"matrix.NewFullVector", "size", int64(n), MaxDim}
+	}
+	val := make([]T, n)
+	for p := range val {
+		val[p] = fill
+	}
+	return VectorOf(val)
+}
+
+// VectorOf returns the full vector over val, without copying: the vector owns
+// val from then on.
+func VectorOf[T comparable](val []T) (*Vector[T], error) {
+	if len(val) > MaxDim {
+		return nil, &SizeError{"matrix.VectorOf", "size", int64(len(val)), MaxDim}
+	}
+	if val == nil {
+		val = []T{}
+	}
+	return VectorFromStore(&sparse.Store[T]{Structure: sparse.Structure{
+		NRows: 1, NCols: len(val), Format: Full, NVals: int64(len(val))}, Val: val}), nil
+}
+
+// VectorFromTuples returns the vector of n positions with the given entries,
+// in any order. Duplicates as in [FromTuples].
+func VectorFromTuples[T comparable](n int, idx []int, vals []T, dup Combiner[T]) (*Vector[T], error) {
+	if len(idx) != len(vals) {
+		return nil, &InvalidError{"matrix.VectorFromTuples", fmt.Sprintf("%d indices and %d values given, want the same number", len(idx), len(vals))}
+	}
+	b := NewVectorBuilder[T](n)
+	for p, i := range idx {
+		b.Add(i, vals[p])
+	}
+	return b.Build(dup)
+}
+
+// VectorFromStore wraps 1×n storage whose invariants hold. It is for the
+// packages of hiveblas.
+func VectorFromStore[T comparable](st *sparse.Store[T]) *Vector[T] {
+	return &Vector[T]{m: Matrix[T]{st: st}}
+}
+
+// Store returns the 1×n storage. It is for the packages of hiveblas.
+func (v *Vector[T]) Store() *sparse.Store[T] { return v.m.stored1() }
+
+// SetStore replaces the contents. It is for the packages of hiveblas.
+func (v *Vector[T]) SetStore(st *sparse.Store[T]) { v.m.set(st) }
+
+// stored1 is stored for the matrix inside a Vector, whose zero value is 1×0.
+func (a *Matrix[T]) stored1() *sparse.Store[T] {
+	if a.st == nil {
+		return sparse.Empty[T](1, 0)
+	}
+	return a.st
+}
+
+// Err returns the error that the vector was made with, or nil.
+func (v *Vector[T]) Err() error { return v.m.err }
+
+// Size returns the number of positions.
+func (v *Vector[T]) Size() int { return v.m.stored().NCols }
+
+// NVals returns the number of entries.
+func (v *Vector[T]) NVals() int64 { return v.m.NVals() }
+
+// Format is CSR for sorted indices and values, Bitmap or Full.
+func (v *Vector[T]) Format() Format { return v.m.Format() }
+
+// Place returns where the vector lives; nil is the host.
+func (v *Vector[T]) Place() Place { return v.m.place }
+
+// At returns the value at position i and whether there is an entry; outside
+// the vector there is none. O(log entries), or O(1) in Bitmap and Full.
+func (v *Vector[T]) At(i int) (x T, ok bool) { return v.m.At(0, i) }
+
+// Value returns the value at position i: ErrNoEntry if there is none, an
+// *IndexError if there is no such position.
+func (v *Vector[T]) Value(i int) (x T, err error) {
+	if err := v.check("Vector.Value", i); err != nil {
+		return x, err
+	}
+	return v.m.Value(0, i)
+}
+
+func (v *Vector[T]) check(op string, i int) error {
+	if v.m.err != nil {
+		return v.m.err
+	}
+	if n := v.Size(); uint(i) >= uint(n) {
+		return &IndexError{op, "index", int64(i), int64(n)}
+	}
+	return nil
+}
+
+// Set writes the entry at position i; costs as [Matrix.Set].
+func (v *Vector[T]) Set(i int, x T) error {
+	if err := v.check("Vector.Set", i); err != nil {
+		return err
+	}
+	return v.m.Set(0, i, x)
+}
+
+// Delete removes the entry at position i if there is one.
+func (v *Vector[T]) Delete(i int) error {
+	if err := v.check("Vector.Delete", i); err != nil {
+		return err
+	}
+	return v.m.Delete(0, i)
+}
+
+// Clear removes every entry.
+func (v *Vector[T]) Clear() { v.m.set(sparse.Empty[T](1, v.Size())) }
+
+// Clone returns a deep copy, on the host.
+func (v *Vector[T]) Clone() *Vector[T] {
+	return &Vector[T]{m: Matrix[T]{st: v.m.stored1().Clone(), err: v.m.err}}
+}
+
+// All iterates over the entries in ascending order of position. A loop over
+// it is inlined.
+func (v *Vector[T]) All() iter.Seq2[int, T] { return v.m.row(0).All() }
+
+// Equal reports whether v and w have the same size and entries, whatever
+// their formats.
+func (v *Vector[T]) Equal(w *Vector[T]) bool { return v.m.Equal(&w.m) }
+
+// EqualFunc is Equal with eq to compare values.
+func (v *Vector[T]) EqualFunc(w *Vector[T], eq func(x, y T) bool) bool {
+	return v.m.EqualFunc(&w.m, eq)
+}
+
+// Resize changes the size. Entries outside the new one are dropped.
+func (v *Vector[T]) Resize(n int) error {
+	if n < 0 || n > MaxDim {
+		return &SizeError{"Vector.Resize", "size", int64(n), MaxDim}
+	}
+	if v.m.st == nil {
+		v.m.st = sparse.Empty[T](1, 0)
+	}
+	return v.m.Resize(1, n)
+}
+
+// SetFormat converts the vector; see [Matrix.SetFormat]. Hypersparse is
+// taken as CSR, which for a vector is the same.
+func (v *Vector[T]) SetFormat(f Format) error {
+	if f == Hypersparse {
+		f = CSR
+	}
+	return v.m.SetFormat(f)
+}
+
+// Dense returns the values of all positions, with fill where there is no
+// entry, as a new slice.
+func (v *Vector[T]) Dense(fill T) []T {
+	out := make([]T, v.Size())
+	if fill != *new(T) {
+		for i := range out {
+			out[i] = fill
+		}
+	}
+	for i, x := range v.All() {
+		out[i] = x
+	}
+	return out
+}

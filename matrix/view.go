@@ -1,0 +1,191 @@
+package matrix
+
+import "github.com/hiveblas/hiveblas/internal/sparse"
+
+// Operand is what an operation that treats matrices and vectors alike reads:
+// a *Matrix, a *Vector, or a view of one.
+type Operand[T comparable] interface {
+	// View returns the operand as a view.
+	View() View[T]
+}
+
+// Source is a matrix operand: *Matrix[T], or a [View] such as A.T() and
+// A.Pattern().
+type Source[T comparable] interface {
+	Operand[T]
+	isMatrix()
+}
+
+// VectorSource is a vector operand: *Vector[T], or a [VectorView].
+type VectorSource[T comparable] interface {
+	Operand[T]
+	isVector()
+}
+
+// holder is what a view looks at: a matrix, or the pattern of one.
+type holder[T comparable] interface {
+	failure() error
+	stored() *sparse.Store[T]
+	rows() *sparse.Store[T]
+	cols() *sparse.Store[T]
+	keptCols() *sparse.Store[T]
+}
+
+// shaped is a matrix of any element type, as seen by pattern views and masks.
+type shaped interface {
+	failure() error
+	shape() *sparse.Structure
+	rowsShape() *sparse.Structure
+	colsShape() *sparse.Structure
+	keptColsShape() *sparse.Structure
+}
+
+// View is a read-only look at a matrix: transposed, its pattern, or both. It
+// holds no entries of its own and follows the matrix when that changes.
+type View[T comparable] struct {
+	h          holder[T]
+	transposed bool
+	vector     bool
+}
+
+func (v View[T]) isMatrix() {}
+
+// View returns v itself.
+func (v View[T]) View() View[T] { return v }
+
+// T returns the transposed view.
+func (v View[T]) T() View[T] {
+	v.transposed = !v.transposed
+	return v
+}
+
+// Pattern returns the view of the structure alone, in which every entry is
+// true and no value is read.
+func (v View[T]) Pattern() View[bool] {
+	if p, ok := any(v).(View[bool]); ok {
+		if _, ok := p.h.(patternOf); ok {
+			return p
+		}
+	}
+	return View[bool]{h: patternOf{v.h.(shaped)}, transposed: v.transposed, vector: v.vector}
+}
+
+// Dims returns the number of rows and columns of the view. A vector view is
+// 1×n.
+func (v View[T]) Dims() (rows, cols int) {
+	st := v.h.stored()
+	if v.transposed {
+		return st.NCols, st.NRows
+	}
+	return st.NRows, st.NCols
+}
+
+// NVals returns the number of entries.
+func (v View[T]) NVals() int64 { return v.h.stored().NVals }
+
+// The following are for the packages of hiveblas, which alone can name the
+// types they return.
+
+// Err returns the error that the matrix underneath was made with.
+func (v View[T]) Err() error { return v.h.failure() }
+
+// IsVector reports whether the view is of a Vector.
+func (v View[T]) IsVector() bool { return v.vector }
+
+// Transposed reports whether the view is the transpose of Stored.
+func (v View[T]) Transposed() bool { return v.transposed }
+
+// Stored returns the storage underneath, in whatever format it is. A nil Val
+// means a pattern.
+func (v View[T]) Stored() *sparse.Store[T] { return v.h.stored() }
+
+// Rows returns the entries of the view row by row (CSR or hypersparse),
+// making and keeping the transpose if need be.
+func (v View[T]) Rows() *sparse.Store[T] {
+	if v.transposed {
+		return v.h.cols()
+	}
+	return v.h.rows()
+}
+
+// Cols returns the rows of the view's transpose.
+func (v View[T]) Cols() *sparse.Store[T] {
+	if v.transposed {
+		return v.h.rows()
+	}
+	return v.h.cols()
+}
+
+// HasRows reports whether Rows costs nothing.
+func (v View[T]) HasRows() bool {
+	if v.transposed {
+		return v.h.keptCols() != nil
+	}
+	return v.h.stored().Sparse()
+}
+
+// HasCols reports whether Cols costs nothing.
+func (v View[T]) HasCols() bool {
+	if v.transposed {
+		return v.h.stored().Sparse()
+	}
+	return v.h.keptCols() != nil
+}
+
+// VectorView is the pattern of a vector.
+type VectorView[T comparable] struct{ v View[T] }
+
+func (v VectorView[T]) isVector() {}
+
+// View returns the view as an operand.
+func (v VectorView[T]) View() View[T] { return v.v }
+
+// patternOf is the structure of a matrix of any type, as a holder of bools
+// whose Val is nil.
+type patternOf struct{ s shaped }
+
+func (p patternOf) failure() error               { return p.s.failure() }
+func (p patternOf) stored() *sparse.Store[bool]  { return p.s.shape().Pattern() }
+func (p patternOf) rows() *sparse.Store[bool]    { return p.s.rowsShape().Pattern() }
+func (p patternOf) cols() *sparse.Store[bool]    { return p.s.colsShape().Pattern() }
+func (p patternOf) shape() *sparse.Structure     { return p.s.shape() }
+func (p patternOf) rowsShape() *sparse.Structure { return p.s.rowsShape() }
+func (p patternOf) colsShape() *sparse.Structure { return p.s.colsShape() }
+func (p patternOf) keptColsShape() *sparse.Structure {
+	return p.s.keptColsShape()
+}
+func (p patternOf) keptCols() *sparse.Store[bool] {
+	if s := p.s.keptColsShape(); s != nil {
+		return s.Pattern()
+	}
+	return nil
+}
+
+func (a *Matrix[T]) isMatrix() {}
+
+// View returns the matrix as an operand.
+func (a *Matrix[T]) View() View[T] { return View[T]{h: a} }
+
+// T returns the transposed view Aᵀ, as an operand. Nothing is computed until
+// an operation needs the transpose, which is then kept until a changes.
+func (a *Matrix[T]) T() View[T] { return View[T]{h: a, transposed: true} }
+
+// Pattern returns the structure of a as an operand: every entry is true and
+// no value is read. Structural semirings (PlusPair, AnyPair, PlusFirst, …) take
+// it without a copy.
+func (a *Matrix[T]) Pattern() View[bool] { return View[bool]{h: patternOf{a}} }
+
+func (v *Vector[T]) isVector() {}
+
+// View returns the vector as a 1×n operand.
+func (v *Vector[T]) View() View[T] {
+	if v.m.st == nil && v.m.err == nil {
+		v.m.st = sparse.Empty[T](1, 0)
+	}
+	return View[T]{h: &v.m, vector: true}
+}
+
+// Pattern returns the structure of v as an operand; see [Matrix.Pattern].
+func (v *Vector[T]) Pattern() VectorView[bool] {
+	return VectorView[bool]{v.View().Pattern()}
+}
