@@ -7,3 +7,5 @@ require (
 	github.com/klauspost/compress v1.20.3
 	gonum.org/v1/gonum v0.17.0
 )
+
+require pgregory.net/rapid v1.3.0

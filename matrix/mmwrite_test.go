@@ -95,8 +95,15 @@ func TestWriteMatrixMarketErrors(t *testing.T) {
 	}
 }
 
+// failer is what testing and rapid have in common.
+type failer interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
 // roundTrip writes and reads a in every form and compares.
-func roundTrip[T Element](t testing.TB, a *Matrix[T]) {
+func roundTrip[T Element](t failer, a *Matrix[T]) {
 	t.Helper()
 	m, n := a.Dims()
 	same := func(form string, b *Matrix[T], err error) {
