@@ -300,7 +300,7 @@ func (a *Matrix[T]) Set(i, j int, v T) error {
 		st.Present[at], st.Val[at] = 1, v
 		st.NVals++
 	default:
-		st = sparse.ToCSR(st)
+		st = own(sparse.ToCSR(st))
 		at, _ = st.Has(i, j)
 		st.Idx = insert(st.Idx, at, int32(j))
 		st.Val = insert(st.Val, at, v)
@@ -312,6 +312,14 @@ func (a *Matrix[T]) Set(i, j int, v T) error {
 	}
 	a.set(st)
 	return nil
+}
+
+// own returns st with a structure of its own: offsets and indices may be
+// shared between matrices, which is why they are never written to in place.
+func own[T any](st *sparse.Store[T]) *sparse.Store[T] {
+	c := *st
+	c.Structure = st.Structure.Clone()
+	return &c
 }
 
 func insert[E any](s []E, at int64, v E) []E {
@@ -339,7 +347,7 @@ func (a *Matrix[T]) Delete(i, j int) error {
 		st.Present[at] = 0
 		st.Val[at] = *new(T)
 	} else {
-		st = sparse.ToCSR(st)
+		st = own(sparse.ToCSR(st))
 		st.Idx = append(st.Idx[:at], st.Idx[at+1:]...)
 		st.Val = append(st.Val[:at], st.Val[at+1:]...)
 		for r := i + 1; r <= st.NRows; r++ {
