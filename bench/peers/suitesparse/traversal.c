@@ -235,7 +235,7 @@ static GrB_Info sssp (run *r)
     if (!real) delta = floor (delta) ;
     GrB_Matrix A = real ? r->g->fp64 : r->g->int32 ;
     GrB_Type type = real ? GrB_FP64 : GrB_INT32 ;
-    double infinity = real ? INFINITY : INT32_MAX ;
+    double infinity = real ? (double) INFINITY : (double) INT32_MAX ; // not by way of float
     p.min_plus = real ? GrB_MIN_PLUS_SEMIRING_FP64 : GrB_MIN_PLUS_SEMIRING_INT32 ;
     p.less = real ? GrB_LT_FP64 : GrB_LT_INT32 ;
     p.below = real ? GrB_VALUELT_FP64 : GrB_VALUELT_INT32 ;
