@@ -460,6 +460,7 @@ func TestErrors(t *testing.T) {
 					{"components of a directed graph", bad("cc", "directed")},
 					{"a product of a rectangle with itself", bad("spgemm_ss_f64", "bipartite")},
 					{"a source that is no vertex", bad("bfs", "grid", "100000")},
+					{"a negative source", bad("sssp", "grid", "-1")},
 					{"a delta of zero", bad("sssp", "grid", "0", "0")},
 					{"a type there is not", bad("pagerank", "grid", "0.85", "0", "3", "f16")},
 					{"a graph where tuples are due", bad("build", "grid")},

@@ -114,6 +114,7 @@ void add_extra (run *r, const char *key, double value) ;
 
 // Arguments of a run, with a default for those left out.
 double arg_double (const run *r, int k, double otherwise) ;
+GrB_Index arg_vertex (const run *r, int k, GrB_Index n) ;
 const char *arg_text (const run *r, int k, const char *otherwise) ;
 
 // named_case is a row of a file's table of cases, which ends with a NULL name.

@@ -153,3 +153,10 @@ const char *arg_text (const run *r, int k, const char *otherwise)
 {
     return k < r->argc ? r->argv [k] : otherwise ;
 }
+
+// arg_vertex is an argument that names a vertex, default 0; n, which is none, when it is not a number in 0…n-1.
+GrB_Index arg_vertex (const run *r, int k, GrB_Index n)
+{
+    double v = arg_double (r, k, 0) ;
+    return v >= 0 && v < (double) n ? (GrB_Index) v : n ;
+}

@@ -82,7 +82,7 @@ static GrB_Info search (run *r, bool parents)
     int64_t *value = NULL, *parent = NULL ;
     double *depth = NULL ;
     graph *g = r->g ;
-    GrB_Index n = g->nrows, source = (GrB_Index) arg_double (r, 0, 0), count = n ;
+    GrB_Index n = g->nrows, source = arg_vertex (r, 0, n), count = n ;
     DEMAND (g->nrows == g->ncols, "the graph must be square") ;
     DEMAND (source < n, "the source is not a vertex") ;
     TRY (need_degree (r)) ;
@@ -221,7 +221,7 @@ static GrB_Info sssp (run *r)
     GrB_Vector nothing = NULL ;
     GrB_Index *index = NULL, count = p.n, size = 0, improved = 0, reached = 1 ;
     double *value = NULL, least = 0 ;
-    GrB_Index source = (GrB_Index) arg_double (r, 0, 0) ;
+    GrB_Index source = arg_vertex (r, 0, p.n) ;
     double delta = arg_double (r, 1, 2) ;
     const char *type_name = arg_text (r, 2, "f64") ;
     bool real = strcmp (type_name, "f64") == 0 ;
