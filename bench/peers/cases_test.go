@@ -236,4 +236,3 @@ func algorithmExpectations() []expectation {
 	}
 	return list
 }
-
