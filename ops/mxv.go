@@ -83,7 +83,7 @@ func mxv[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 	method := c.method
 	switch method {
 	case Auto:
-		method = direction(a, u, t.mask)
+		method = direction(a, u, t.mask, s.Any)
 	case Push, Pull:
 	default:
 		return &MethodError{c.op, method, c.op + " knows push and pull"}
@@ -122,9 +122,14 @@ func mxvWork[A, B comparable](m Method, a matrix.View[A], u *sparse.Store[B]) in
 // pushing and pulling a vector cost the same at about one in eight.
 const pushShare = 8
 
+// beamer is α of Beamer, Asanović and Patterson (SC 2012): pulling pays once
+// the edges out of the frontier are more than a share 1/α of those into what
+// is still unvisited.
+const beamer = 14
+
 // direction chooses push or pull for A·u. The orientation that is at hand
 // wins unless the other saves more than the transpose costs.
-func direction[A, B comparable](a matrix.View[A], u *sparse.Store[B], mask *cpu.Mask) Method {
+func direction[A, B comparable](a matrix.View[A], u *sparse.Store[B], mask *cpu.Mask, any bool) Method {
 	n := int64(u.NCols)
 	few := u.NVals*pushShare < n
 	switch {
@@ -140,10 +145,25 @@ func direction[A, B comparable](a matrix.View[A], u *sparse.Store[B], mask *cpu.
 	if mask != nil && !mask.Comp && mask.S.NVals*pushShare < int64(mask.S.NCols) && mask.S.NVals < u.NVals {
 		return Pull
 	}
+	if any && mask != nil && mask.Comp {
+		m, _ := a.Dims()
+		open := float64(int64(m)-mask.S.NVals) / float64(max(1, m)) * float64(a.NVals())
+		if !few {
+			return Pull
+		}
+		return pushOrPull(float64(mxvWork(Push, a, u)), open)
+	}
 	if few {
 		return Push
 	}
 	return Pull
+}
+
+func pushOrPull(out, open float64) Method {
+	if out*beamer > open {
+		return Pull
+	}
+	return Push
 }
 
 // indexValued returns u with each entry's index as its value.
