@@ -301,6 +301,7 @@ func (a *Matrix[T]) Set(i, j int, v T) error {
 		st.Present[at], st.Val[at] = 1, v
 		st.NVals++
 	default:
+		st = own(st)
 		k := i
 		if st.Format == Hypersparse {
 			var found bool
@@ -320,6 +321,14 @@ func (a *Matrix[T]) Set(i, j int, v T) error {
 	}
 	a.set(st)
 	return nil
+}
+
+// own returns st with a structure of its own: offsets and indices may be
+// shared between matrices, which is why they are never written to in place.
+func own[T any](st *sparse.Store[T]) *sparse.Store[T] {
+	c := *st
+	c.Structure = st.Structure.Clone()
+	return &c
 }
 
 func insert[E any](s []E, at int64, v E) []E {
@@ -347,6 +356,7 @@ func (a *Matrix[T]) Delete(i, j int) error {
 		st.Present[at] = 0
 		st.Val[at] = *new(T)
 	} else {
+		st = own(st)
 		k := i
 		if st.Format == Hypersparse {
 			k, _ = slices.BinarySearch(st.RowIDs, int32(i))
@@ -579,4 +589,28 @@ func (a *Matrix[T]) SetFormat(f Format) error {
 		return &InvalidError{"Matrix.SetFormat", fmt.Sprintf("unknown format %v", f)}
 	}
 	return nil
+}
+
+// IsSymmetric reports whether the matrix equals its transpose, in structure
+// and values. If it does, the two share their storage from then on, so that
+// operations find the transpose at hand. O(entries) the first time.
+func (a *Matrix[T]) IsSymmetric() bool {
+	m, n := a.Dims()
+	if a.err != nil || m != n {
+		return false
+	}
+	rows, cols := a.rows(), a.cols()
+	if rows == cols {
+		return true
+	}
+	if !rows.SameAs(&cols.Structure) {
+		return false
+	}
+	for p, x := range rows.Val {
+		if x != cols.Val[p] {
+			return false
+		}
+	}
+	a.asCols.Store(rows)
+	return true
 }

@@ -1,0 +1,225 @@
+package peers
+
+import (
+	"math"
+	"slices"
+
+	"github.com/hiveblas/hiveblas/bench/gen"
+)
+
+// dense is a matrix held as plainly as can be: has says where there is an entry, val what it is.
+type dense struct {
+	nrows, ncols int
+	has          [][]bool
+	val          [][]float64
+}
+
+func newDense(nrows, ncols int) *dense {
+	d := &dense{nrows: nrows, ncols: ncols, has: make([][]bool, nrows), val: make([][]float64, nrows)}
+	for i := range nrows {
+		d.has[i], d.val[i] = make([]bool, ncols), make([]float64, ncols)
+	}
+	return d
+}
+
+func denseOf(g *gen.Graph, val []float64) *dense {
+	d := newDense(g.NRows, g.NCols)
+	for i := range g.NRows {
+		for p := g.Ptr[i]; p < g.Ptr[i+1]; p++ {
+			v := 1.0
+			if val != nil {
+				v = val[p]
+			}
+			d.set(i, int(g.Idx[p]), v)
+		}
+	}
+	return d
+}
+
+func (d *dense) set(i, j int, v float64) { d.has[i][j], d.val[i][j] = true, v }
+
+// each calls f for every entry.
+func (d *dense) each(f func(i, j int, v float64)) {
+	for i := range d.nrows {
+		for j := range d.ncols {
+			if d.has[i][j] {
+				f(i, j, d.val[i][j])
+			}
+		}
+	}
+}
+
+// where returns the entries that keep accepts, their values changed by to (nil: unchanged).
+func (d *dense) where(keep func(i, j int, v float64) bool, to func(v float64) float64) figures {
+	c := newDense(d.nrows, d.ncols)
+	d.each(func(i, j int, v float64) {
+		if keep == nil || keep(i, j, v) {
+			if to != nil {
+				v = to(v)
+			}
+			c.set(i, j, v)
+		}
+	})
+	return c.figures()
+}
+
+// figures is what a run must report. A negative nvals is not compared.
+type figures struct{ check, nvals float64 }
+
+func (d *dense) figures() figures {
+	var f figures
+	d.each(func(i, j int, v float64) {
+		f.check += v * float64(1+i%7) * float64(1+j%5)
+		f.nvals++
+	})
+	return f
+}
+
+// vectorFigures takes NaN for no entry.
+func vectorFigures(v []float64) figures {
+	var f figures
+	for i, x := range v {
+		if !math.IsNaN(x) {
+			f.check += x * float64(1+i%7)
+			f.nvals++
+		}
+	}
+	return f
+}
+
+// product is C = A·B over plus_times.
+func product(a, b *dense) *dense {
+	c := newDense(a.nrows, b.ncols)
+	a.each(func(i, k int, v float64) {
+		for j := range b.ncols {
+			if b.has[k][j] {
+				c.set(i, j, c.val[i][j]+v*b.val[k][j])
+			}
+		}
+	})
+	return c
+}
+
+func (d *dense) transpose() *dense {
+	c := newDense(d.ncols, d.nrows)
+	d.each(func(i, j int, v float64) { c.set(j, i, v) })
+	return c
+}
+
+func (d *dense) pattern() *dense {
+	c := newDense(d.nrows, d.ncols)
+	d.each(func(i, j int, _ float64) { c.set(i, j, 1) })
+	return c
+}
+
+// gather is w(i) = ⊕ over the entries of row i of term(j, v).
+func (d *dense) gather(add func(a, b float64) float64, term func(j int, v float64) float64) []float64 {
+	w := slices.Repeat([]float64{math.NaN()}, d.nrows)
+	d.each(func(i, j int, v float64) {
+		if t := term(j, v); math.IsNaN(w[i]) {
+			w[i] = t
+		} else {
+			w[i] = add(w[i], t)
+		}
+	})
+	return w
+}
+
+func plus(a, b float64) float64 { return a + b }
+
+// push is w = f·A over min_plus for the shared frontier, outside the shared mask when masked.
+func (d *dense) push(percent int, masked bool) figures {
+	index, value := Frontier(d.nrows, percent)
+	mask := map[int32]bool{}
+	if masked {
+		for _, i := range HalfMask(d.ncols) {
+			mask[i] = true
+		}
+	}
+	w := slices.Repeat([]float64{math.NaN()}, d.ncols)
+	for k, i := range index {
+		for j := range d.ncols {
+			if d.has[i][j] && !mask[int32(j)] {
+				if t := value[k] + d.val[i][j]; math.IsNaN(w[j]) || t < w[j] {
+					w[j] = t
+				}
+			}
+		}
+	}
+	return vectorFigures(w)
+}
+
+// triangles counts i < j < k that are all joined.
+func (d *dense) triangles() float64 {
+	var count float64
+	for i := range d.nrows {
+		for j := i + 1; j < d.nrows; j++ {
+			if !d.has[i][j] {
+				continue
+			}
+			for k := j + 1; k < d.nrows; k++ {
+				if d.has[i][k] && d.has[j][k] {
+					count++
+				}
+			}
+		}
+	}
+	return count
+}
+
+// distances relaxes all edges until nothing changes (Bellman, Ford); NaN where there is no path.
+func (d *dense) distances(source int, weight func(v float64) float64) []float64 {
+	w := slices.Repeat([]float64{math.NaN()}, d.nrows)
+	w[source] = 0
+	for changed := true; changed; {
+		changed = false
+		d.each(func(i, j int, v float64) {
+			if t := w[i] + weight(v); t < w[j] || !math.IsNaN(t) && math.IsNaN(w[j]) {
+				w[j], changed = t, true
+			}
+		})
+	}
+	return w
+}
+
+// labels gives every vertex the least vertex number of its component.
+func (d *dense) labels() []float64 {
+	w := make([]float64, d.nrows)
+	for i := range w {
+		w[i] = float64(i)
+	}
+	for changed := true; changed; {
+		changed = false
+		d.each(func(i, j int, _ float64) {
+			if w[j] < w[i] {
+				w[i], changed = w[j], true
+			}
+		})
+	}
+	return w
+}
+
+// pageRank follows the definition: rank(j) = (1-d)/n + d·(held by sinks)/n + d·Σ rank(i)/degree(i).
+func (d *dense) pageRank(damping, tolerance float64, most int) (rank []float64, iterations int) {
+	n := float64(d.nrows)
+	degree := make([]float64, d.nrows)
+	d.each(func(i, _ int, _ float64) { degree[i]++ })
+	rank = slices.Repeat([]float64{1 / n}, d.nrows)
+	for change := math.Inf(1); iterations < most && change > tolerance; iterations++ {
+		next := make([]float64, d.nrows)
+		var held float64
+		for i, r := range rank {
+			if degree[i] == 0 {
+				held += r
+			}
+		}
+		d.each(func(i, j int, _ float64) { next[j] += damping * rank[i] / degree[i] })
+		change = 0
+		for j := range next {
+			next[j] += (1-damping)/n + damping*held/n
+			change += math.Abs(next[j] - rank[j])
+		}
+		rank = next
+	}
+	return rank, iterations
+}

@@ -1,0 +1,121 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/hiveblas/hiveblas/bench/peers"
+)
+
+// Contender is one way to do a task. Run does it once and times itself; [peers.Peer.Run] returns such a result.
+type Contender struct {
+	Name string
+	Run  func() (peers.Result, error)
+}
+
+// Quartiles are the 25 %, 50 % and 75 % points of a sample.
+type Quartiles struct {
+	Lower, Median, Upper float64
+}
+
+// QuartilesOf returns the quartiles of a sample, which it leaves as it is; NaN for an empty one. Points between two
+// order statistics are interpolated linearly (definition 7 of Hyndman and Fan, "Sample quantiles in statistical
+// packages", 1996, doi:10.2307/2684934), so the median of an even number is the mean of the middle two.
+func QuartilesOf(sample []float64) Quartiles {
+	s := slices.Clone(sample)
+	slices.Sort(s)
+	return Quartiles{quantile(s, .25), quantile(s, .5), quantile(s, .75)}
+}
+
+// quantile is the p quantile of a sorted sample. gonum's own interpolation puts the order statistics at k/n, which
+// makes the median of three the mean of two of them; here it serves to read the two that definition 7 interpolates.
+func quantile(sorted []float64, p float64) float64 {
+	n := float64(len(sorted))
+	if n == 0 {
+		return math.NaN()
+	}
+	at := p * (n - 1)
+	order := func(k float64) float64 { return stat.Quantile((k+.5)/n, stat.Empirical, sorted, nil) }
+	low := order(math.Floor(at))
+	return low + (at-math.Floor(at))*(order(math.Ceil(at))-low)
+}
+
+// Comparison is what [Interleave] measured.
+type Comparison struct {
+	Names []string
+	// Ms holds the time of each contender (first index) in each round.
+	Ms [][]float64
+	// Results holds each contender's last result.
+	Results []peers.Result
+}
+
+// Interleave runs every contender once uncounted and then once in each round; round r begins with contender r modulo
+// their number. Garbage is collected before each run, so that no contender pays for another's. It stops at the first
+// error.
+func Interleave(rounds int, contenders ...Contender) (*Comparison, error) {
+	if rounds < 1 || len(contenders) == 0 {
+		return nil, fmt.Errorf("bench: Interleave(%d rounds, %d contenders): at least one of each is needed",
+			rounds, len(contenders))
+	}
+	n := len(contenders)
+	c := &Comparison{Ms: make([][]float64, n), Results: make([]peers.Result, n)}
+	for _, contender := range contenders {
+		c.Names = append(c.Names, contender.Name)
+	}
+	for round := -1; round < rounds; round++ {
+		for k := range n {
+			i := (k + max(round, 0)) % n
+			runtime.GC()
+			result, err := contenders[i].Run()
+			if err != nil {
+				return nil, fmt.Errorf("bench: %s: %w", contenders[i].Name, err)
+			}
+			c.Results[i] = result
+			if round >= 0 {
+				c.Ms[i] = append(c.Ms[i], result.Ms)
+			}
+		}
+	}
+	return c, nil
+}
+
+// Time returns the quartiles of a contender's times in milliseconds.
+func (c *Comparison) Time(i int) Quartiles { return QuartilesOf(c.Ms[i]) }
+
+// Ratio returns the quartiles, over the rounds, of the time of contender i divided by that of contender j.
+func (c *Comparison) Ratio(i, j int) Quartiles {
+	ratio := make([]float64, len(c.Ms[i]))
+	for r := range ratio {
+		ratio[r] = c.Ms[i][r] / c.Ms[j][r]
+	}
+	return QuartilesOf(ratio)
+}
+
+// Best returns the contender other than the first with the least median time, or -1 when there is no other.
+func (c *Comparison) Best() int {
+	best := -1
+	for i := 1; i < len(c.Names); i++ {
+		if best < 0 || c.Time(i).Median < c.Time(best).Median {
+			best = i
+		}
+	}
+	return best
+}
+
+// Agree returns an error that names each contender whose check figure differs from the first one's by more than the
+// relative tolerance, or is not a number. A comparison whose contenders do not agree is worth nothing.
+func (c *Comparison) Agree(tolerance float64) error {
+	var errs []error
+	want := c.Results[0].Check
+	for i, result := range c.Results {
+		if !(math.Abs(result.Check-want) <= tolerance*max(1, math.Abs(want))) {
+			errs = append(errs, fmt.Errorf("bench: %s finds %v where %s finds %v", c.Names[i], result.Check, c.Names[0], want))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,134 @@
+package cpu
+
+import (
+	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// pairing walks two listed matrices of one shape side by side. Segment s of
+// a is a.Idx[pa[s]:pa[s+1]], and so for b; segments are whole rows, or equal
+// column ranges of a row where rows are too few to share among threads.
+type pairing struct {
+	shape  sparse.Structure // dimensions, format and row list of the result
+	pa, pb []int64
+	per    int // segments per row
+}
+
+// pair aligns the rows of a and b.
+func pair(a, b *sparse.Structure, threads int) pairing {
+	p := pairing{per: 1}
+	p.shape = sparse.Structure{NRows: a.NRows, NCols: a.NCols}
+	switch {
+	case a.Format == sparse.CSR && b.Format == sparse.CSR:
+		p.pa, p.pb = a.Ptr, b.Ptr
+	case a.Format == sparse.Hypersparse && b.Format == sparse.Hypersparse:
+		p.shape.Format = sparse.Hypersparse
+		p.unite(a, b)
+	case a.Format == sparse.CSR:
+		p.pa, p.pb = a.Ptr, sparse.ToCSR(b.Pattern()).Ptr
+	default:
+		p.pa, p.pb = sparse.ToCSR(a.Pattern()).Ptr, b.Ptr
+	}
+	p.refine(a.Idx, b.Idx, threads)
+	return p
+}
+
+// unite merges the row lists of two hypersparse matrices.
+func (p *pairing) unite(a, b *sparse.Structure) {
+	n := len(a.RowIDs) + len(b.RowIDs)
+	ids := make([]int32, 0, n)
+	p.pa, p.pb = make([]int64, 1, n+1), make([]int64, 1, n+1)
+	i, j := 0, 0
+	for i < len(a.RowIDs) || j < len(b.RowIDs) {
+		takeA := j == len(b.RowIDs) || i < len(a.RowIDs) && a.RowIDs[i] <= b.RowIDs[j]
+		takeB := i == len(a.RowIDs) || j < len(b.RowIDs) && b.RowIDs[j] <= a.RowIDs[i]
+		if takeA {
+			ids = append(ids, a.RowIDs[i])
+			i++
+		} else {
+			ids = append(ids, b.RowIDs[j])
+		}
+		if takeB {
+			j++
+		}
+		p.pa, p.pb = append(p.pa, a.Ptr[i]), append(p.pb, b.Ptr[j])
+	}
+	p.shape.RowIDs = ids
+}
+
+// segmentEntries is the size from which single rows are split, so that the
+// entries of a vector are shared by threads.
+const segmentEntries = 1 << 15
+
+// refine splits every row at the same columns of a and b when there are fewer
+// rows than threads can share.
+func (p *pairing) refine(ai, bi []int32, threads int) {
+	rows := len(p.pa) - 1
+	total := p.pa[rows] + p.pb[rows]
+	if rows == 0 || rows >= 4*threads || threads == 1 || total < segmentEntries {
+		return
+	}
+	per := 4 * threads
+	pa, pb := make([]int64, 1, rows*per+1), make([]int64, 1, rows*per+1)
+	for r := range rows {
+		ra, rb := ai[p.pa[r]:p.pa[r+1]], bi[p.pb[r]:p.pb[r+1]]
+		longer := ra
+		if len(rb) > len(ra) {
+			longer = rb
+		}
+		for s := 1; s <= per; s++ {
+			if s == per || len(longer) == 0 {
+				pa, pb = append(pa, p.pa[r+1]), append(pb, p.pb[r+1])
+				continue
+			}
+			c := int(longer[len(longer)*s/per])
+			pa = append(pa, p.pa[r]+int64(search(ra, c)))
+			pb = append(pb, p.pb[r]+int64(search(rb, c)))
+		}
+	}
+	p.pa, p.pb, p.per = pa, pb, per
+}
+
+// blocks cuts the segments into blocks of about equal work for threads that
+// each write one contiguous part of the result.
+func (p *pairing) blocks(threads int) []int {
+	n := len(p.pa) - 1
+	sum := make([]int64, n+1)
+	for s := range sum {
+		sum[s] = p.pa[s] + p.pb[s]
+	}
+	if sum[n] < segmentEntries/4 {
+		threads = 1
+	}
+	return parallel.Cut(sum, threads, 2)
+}
+
+// assemble makes a matrix of the parts that blocks of segments left in idx and
+// val, each at its own offset; lens are the segments' lengths.
+func assemble[C any](p *pairing, bounds []int, offset []int64, lens []int64, idx []int32, val []C) *sparse.Store[C] {
+	out := &sparse.Store[C]{Structure: p.shape}
+	rows := (len(p.pa) - 1) / p.per
+	out.Ptr = make([]int64, rows+1)
+	var total int64
+	for w := range len(bounds) - 1 {
+		start := total
+		for s := bounds[w]; s < bounds[w+1]; s++ {
+			total += lens[s]
+			out.Ptr[s/p.per+1] = total
+		}
+		if n := total - start; start != offset[w] && n > 0 {
+			copy(idx[start:start+n], idx[offset[w]:offset[w]+n])
+			copy(val[start:start+n], val[offset[w]:offset[w]+n])
+		}
+	}
+	out.NVals = total
+	if waste := int64(len(idx)) - total; waste > total/4+1024 {
+		out.Idx, out.Val = append(make([]int32, 0, total), idx[:total]...), append(make([]C, 0, total), val[:total]...)
+	} else {
+		out.Idx, out.Val = idx[:total:total], val[:total:total]
+	}
+	if out.Format == sparse.Hypersparse {
+		dropEmptyRows(out)
+	}
+	return sparse.Settle(out)
+}

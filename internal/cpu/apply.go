@@ -1,0 +1,235 @@
+package cpu
+
+import (
+	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// valueChunk is how many values a value kernel is given at a time.
+const valueChunk = 1 << 14
+
+// Like returns a store with the structure of s and room for its values. Row
+// offsets and indices are shared (they are never written to once made),
+// presence bytes are copied.
+func Like[S, C any](s *sparse.Store[S]) *sparse.Store[C] {
+	out := &sparse.Store[C]{Structure: s.Structure}
+	if s.Format == sparse.Bitmap {
+		out.Present = append([]uint8(nil), s.Present...)
+	}
+	n := len(s.Idx)
+	if !s.Sparse() {
+		n, _ = s.Cells()
+	}
+	out.Val = make([]C, n)
+	return out
+}
+
+// Apply computes c = f(s) entry by entry. fill is the value of a pattern's
+// entries.
+func Apply[A, C any](env Env, s *sparse.Store[A], f func(c []C, a []A), fill A) (*sparse.Store[C], error) {
+	out := Like[A, C](s)
+	if s.Format == sparse.Bitmap {
+		err := parallel.Range(env.Ctx, env.Threads, len(out.Val), denseChunk, func(_, lo, hi int) {
+			var at []int32
+			for p, b := range s.Present[lo:hi] {
+				if b != 0 {
+					at = append(at, int32(p))
+				}
+			}
+			v := slice(s.Val, lo)
+			if v == nil {
+				v = filled(hi-lo, fill)
+			}
+			mapAt(out.Val[lo:hi], at, v, f)
+		})
+		return out, err
+	}
+	err := parallel.Range(env.Ctx, env.Threads, len(out.Val), valueChunk, func(_, lo, hi int) {
+		v := window(s.Val, int64(lo), int64(hi))
+		if v == nil {
+			v = filled(hi-lo, fill)
+		}
+		f(out.Val[lo:hi], v)
+	})
+	return out, err
+}
+
+func filled[T any](n int, x T) []T {
+	v := make([]T, n)
+	for i := range v {
+		v[i] = x
+	}
+	return v
+}
+
+// ApplyIndex computes c = f(value, row, column) entry by entry.
+func ApplyIndex[A, C any](env Env, s *sparse.Store[A], f func(x A, i, j int) C, fill A) (*sparse.Store[C], error) {
+	out := Like[A, C](s)
+	at := func(p int64) A {
+		if s.Val == nil {
+			return fill
+		}
+		return s.Val[p]
+	}
+	if !s.Sparse() {
+		grain := max(1, valueChunk/max(1, s.NCols))
+		err := parallel.Range(env.Ctx, env.Threads, s.NRows, grain, func(_, lo, hi int) {
+			for i := lo; i < hi; i++ {
+				for j := range s.NCols {
+					p := i*s.NCols + j
+					if s.Present == nil || s.Present[p] != 0 {
+						out.Val[p] = f(at(int64(p)), i, j)
+					}
+				}
+			}
+		})
+		return out, err
+	}
+	bounds := parallel.Cut(s.Ptr, parallel.Threads(env.Threads)*4, 1)
+	err := parallel.Pieces(env.Ctx, env.Threads, len(bounds)-1, func(_, b int) {
+		for k := bounds[b]; k < bounds[b+1]; k++ {
+			i := s.RowID(k)
+			for p := s.Ptr[k]; p < s.Ptr[k+1]; p++ {
+				out.Val[p] = f(at(p), i, int(s.Idx[p]))
+			}
+		}
+	})
+	return out, err
+}
+
+// ReduceRows sums each row that has entries. The result is 1×m: full where
+// every row has some, bitmap otherwise.
+func ReduceRows[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*sparse.Store[T], error) {
+	n := s.NRows
+	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: n, Format: sparse.Full, NVals: int64(n)}, Val: make([]T, n)}
+	if !s.Sparse() && s.Format != sparse.Full {
+		s = sparse.ToSparse(s)
+	}
+	val := s.Val
+	if val == nil {
+		val = filled(int(s.NVals), fill)
+	}
+	if s.Format == sparse.Full {
+		c := s.NCols
+		err := parallel.Range(env.Ctx, env.Threads, n, max(1, valueChunk/max(1, c)), func(_, lo, hi int) {
+			for i := lo; i < hi; i++ {
+				out.Val[i] = m.Fold(m.Identity, val[i*c:(i+1)*c])
+			}
+		})
+		if c == 0 {
+			out.Format, out.NVals, out.Present = sparse.Bitmap, 0, make([]uint8, n)
+		}
+		return out, err
+	}
+	present := make([]uint8, n)
+	threads := parallel.Threads(env.Threads)
+	bounds := parallel.Cut(s.Ptr, threads*8, 2)
+	counts := make([]int64, len(bounds)-1)
+	err := parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) {
+		lo, hi := bounds[b], bounds[b+1]
+		if s.Format == sparse.CSR {
+			m.FoldRows(out.Val[lo:hi], m.Identity, s.Ptr[lo:hi+1], val)
+		}
+		for k := lo; k < hi; k++ {
+			if s.Ptr[k] == s.Ptr[k+1] {
+				continue
+			}
+			i := s.RowID(k)
+			present[i] = 1
+			counts[b]++
+			if s.Format == sparse.Hypersparse {
+				out.Val[i] = m.Fold(m.Identity, val[s.Ptr[k]:s.Ptr[k+1]])
+			}
+		}
+	})
+	finish(out, present, counts)
+	return out, err
+}
+
+// finish makes a vector a bitmap if not all its positions are present.
+func finish[T any](out *sparse.Store[T], present []uint8, counts []int64) {
+	out.NVals = 0
+	for _, c := range counts {
+		out.NVals += c
+	}
+	if out.NVals == int64(out.NCols) {
+		return
+	}
+	out.Format, out.Present = sparse.Bitmap, present
+	for i, b := range present {
+		if b == 0 {
+			out.Val[i] = *new(T)
+		}
+	}
+}
+
+// ReduceCols sums each column that has entries; see ReduceRows. Threads keep
+// sums of their own, over fixed parts of the entries, and add them up in
+// order.
+func ReduceCols[T any](env Env, s *sparse.Store[T], m *Monoid[T], f *Binary[T, T, T], fill T) (*sparse.Store[T], error) {
+	s = sparse.ToSparse(s)
+	n := s.NCols
+	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: n, Format: sparse.Full, NVals: int64(n)}}
+	parts := parallel.Threads(env.Threads)
+	if s.NVals < int64(parts)*int64(n) || s.NVals < 1<<14 {
+		parts = 1
+	}
+	accs := make([][]T, parts)
+	marks := make([][]uint8, parts)
+	err := parallel.Pieces(env.Ctx, parts, parts, func(_, p int) {
+		acc, present := filled(n, m.Identity), make([]uint8, n)
+		from, to := len(s.Idx)*p/parts, len(s.Idx)*(p+1)/parts
+		var ones []T
+		for lo := from; lo < to; lo += valueChunk {
+			hi := min(lo+valueChunk, to)
+			ci := s.Idx[lo:hi]
+			v := window(s.Val, int64(lo), int64(hi))
+			if v == nil {
+				if len(ones) < hi-lo {
+					ones = filled(hi-lo, fill)
+				}
+				v = ones[:hi-lo]
+			}
+			m.Collect(acc, ci, v)
+			for _, j := range ci {
+				present[j] = 1
+			}
+		}
+		accs[p], marks[p] = acc, present
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Val = accs[0]
+	for p := 1; p < parts; p++ {
+		f.Zip(out.Val, out.Val, accs[p])
+		for j, b := range marks[p] {
+			marks[0][j] |= b
+		}
+	}
+	var count int64
+	for _, b := range marks[0] {
+		count += int64(b)
+	}
+	finish(out, marks[0], []int64{count})
+	return out, nil
+}
+
+// ReduceAll sums all entries, in chunks of fixed size, so that the result does
+// not depend on the number of threads.
+func ReduceAll[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (T, error) {
+	if s.Format == sparse.Bitmap {
+		s = sparse.ToSparse(s)
+	}
+	n := int(s.NVals)
+	const chunk = 1 << 16
+	partial := filled((n+chunk-1)/chunk, m.Identity)
+	err := parallel.Range(env.Ctx, env.Threads, n, chunk, func(_, lo, hi int) {
+		v := window(s.Val, int64(lo), int64(hi))
+		if v == nil {
+			v = filled(hi-lo, fill)
+		}
+		partial[lo/chunk] = m.Fold(m.Identity, v)
+	})
+	return m.Fold(m.Identity, partial), err
+}

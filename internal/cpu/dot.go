@@ -1,0 +1,171 @@
+package cpu
+
+import (
+	"sync/atomic"
+
+	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// MaskedDot computes a·b at the listed positions of mask only, one dot product
+// each: row i of a is laid out by column, once, and probed by the columns of b
+// that mask row i names. bt is the transpose of b, s the semiring with its
+// operands exchanged.
+func MaskedDot[A, B, C any](env Env, s *Semiring[B, A, C], a *sparse.Store[A], bt *sparse.Store[B], mask *sparse.Structure) (*sparse.Store[C], error) {
+	vecs := mask.Vecs()
+	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: mask.NRows, NCols: mask.NCols, Format: mask.Format, RowIDs: mask.RowIDs}}
+	out.Ptr = make([]int64, vecs+1)
+	copy(out.Ptr, mask.Ptr)
+	out.Idx, out.Val = make([]int32, len(mask.Idx)), make([]C, len(mask.Idx))
+	lens := make([]int64, vecs)
+	threads := parallel.Threads(env.Threads)
+	bounds := parallel.Cut(dotWork(a, bt, mask, threads), threads*32, 8)
+	type row struct {
+		x       []A
+		present []uint8
+	}
+	rows := make([]row, threads+1)
+	err := parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(w, p int) {
+		r := &rows[w]
+		if r.present == nil {
+			r.present = make([]uint8, a.NCols)
+			if a.Val != nil && s.UsesY {
+				r.x = make([]A, a.NCols)
+			}
+		}
+		for k := bounds[p]; k < bounds[p+1]; k++ {
+			mlo, mhi := mask.Ptr[k], mask.Ptr[k+1]
+			alo, ahi := a.Span(mask.RowID(k))
+			if mlo == mhi || alo == ahi {
+				continue
+			}
+			ai := a.Idx[alo:ahi]
+			for p, j := range ai {
+				r.present[j] = 1
+				if r.x != nil {
+					r.x[j] = a.Val[alo+int64(p)]
+				}
+			}
+			q := mlo
+			for _, j := range mask.Idx[mlo:mhi] {
+				lo, hi := bt.Span(int(j))
+				if lo == hi {
+					continue
+				}
+				v, hit := s.DotPresent(s.Identity, bt.Idx[lo:hi], window(bt.Val, lo, hi), r.x, r.present)
+				if hit {
+					out.Idx[q], out.Val[q] = j, v
+					q++
+				}
+			}
+			lens[k] = q - mlo
+			for _, j := range ai {
+				r.present[j] = 0
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	compact(out, lens)
+	if out.Format == sparse.Hypersparse {
+		dropEmptyRows(out)
+	}
+	return sparse.Settle(out), nil
+}
+
+// dotWork returns the prefix sums of the work of each mask row.
+func dotWork[A, B any](a *sparse.Store[A], bt *sparse.Store[B], mask *sparse.Structure, threads int) []int64 {
+	vecs := mask.Vecs()
+	work := make([]int64, vecs+1)
+	_ = parallel.Range(nil, threads, vecs, 4096, func(_, lo, hi int) {
+		for k := lo; k < hi; k++ {
+			alo, ahi := a.Span(mask.RowID(k))
+			f := 2 * (ahi - alo)
+			if f > 0 {
+				for _, j := range mask.Idx[mask.Ptr[k]:mask.Ptr[k+1]] {
+					blo, bhi := bt.Span(int(j))
+					f += bhi - blo + 2
+				}
+			}
+			work[k+1] = f
+		}
+	})
+	for k := range vecs {
+		work[k+1] += work[k]
+	}
+	return work
+}
+
+// DotCost and SaxpyCost return how many products MaskedDot and MxM look at.
+func DotCost[A, B any](a *sparse.Store[A], bt *sparse.Store[B], mask *sparse.Structure, threads int) int64 {
+	w := dotWork(a, bt, mask, threads)
+	return w[len(w)-1]
+}
+
+// SaxpyCost returns the number of products of a·b.
+func SaxpyCost[A, B any](env Env, a *sparse.Store[A], b *sparse.Store[B]) int64 {
+	var total atomic.Int64
+	_ = parallel.Range(nil, env.Threads, len(a.Idx), 1<<15, func(_, lo, hi int) {
+		var f int64
+		for _, c := range a.Idx[lo:hi] {
+			blo, bhi := b.Span(int(c))
+			f += bhi - blo
+		}
+		total.Add(f)
+	})
+	return total.Load()
+}
+
+// SpMM computes a·b for a listed a and a full b: each entry of a adds a
+// multiple of a row of b to a row of the result, which is full where every
+// row of a has entries and a bitmap otherwise.
+func SpMM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
+	n := b.NCols
+	cells, _ := sparse.Cells(a.NRows, n)
+	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: a.NRows, NCols: n, Format: sparse.Full, NVals: int64(cells)}, Val: make([]C, cells)}
+	var rowsUsed atomic.Int64
+	threads := parallel.Threads(env.Threads)
+	bounds := parallel.Cut(a.Ptr, threads*16, 1)
+	err := parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, p int) {
+		used := int64(0)
+		for k := bounds[p]; k < bounds[p+1]; k++ {
+			if a.Ptr[k] == a.Ptr[k+1] {
+				continue
+			}
+			used++
+			i := a.RowID(k)
+			y := out.Val[i*n : (i+1)*n]
+			if !isZero(s.Identity) {
+				for j := range y {
+					y[j] = s.Identity
+				}
+			}
+			var x A
+			for p := a.Ptr[k]; p < a.Ptr[k+1]; p++ {
+				if a.Val != nil {
+					x = a.Val[p]
+				}
+				c := int64(a.Idx[p]) * int64(n)
+				s.Axpy(y, x, window(b.Val, c, c+int64(n)))
+			}
+		}
+		rowsUsed.Add(used)
+	})
+	if err != nil || rowsUsed.Load() == int64(a.NRows) {
+		return out, err
+	}
+	out.Format = sparse.Bitmap
+	out.NVals = rowsUsed.Load() * int64(n)
+	out.Present = make([]uint8, cells)
+	for k := range a.Vecs() {
+		if a.Ptr[k] < a.Ptr[k+1] {
+			i := a.RowID(k)
+			row := out.Present[i*n : (i+1)*n]
+			for j := range row {
+				row[j] = 1
+			}
+		}
+	}
+	return out, nil
+}

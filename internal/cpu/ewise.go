@@ -1,0 +1,430 @@
+package cpu
+
+import (
+	"sync/atomic"
+
+	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// merger holds the places found by walking two rows: where each entry of a
+// and b goes in the result, and which coincide. The walk is free of branches
+// that depend on the data, knows no values, and leaves the arithmetic to
+// three passes over these lists.
+type merger struct {
+	posA, posB             []int32
+	matchA, matchB, matchQ []int32
+}
+
+func (m *merger) room(la, lb int) {
+	n := min(la, lb) + 1
+	if len(m.posA) < la+1 {
+		m.posA = make([]int32, 2*la+64)
+	}
+	if len(m.posB) < lb+1 {
+		m.posB = make([]int32, 2*lb+64)
+	}
+	if len(m.matchA) < n {
+		m.matchA, m.matchB, m.matchQ = make([]int32, 2*n+64), make([]int32, 2*n+64), make([]int32, 2*n+64)
+	}
+}
+
+// union merges the ascending ai and bi into ci, which has room for both, and
+// returns the length of the result and the number of coincidences.
+func (m *merger) union(ci, ai, bi []int32) (n, matches int) {
+	m.room(len(ai), len(bi))
+	posA, posB := m.posA, m.posB
+	mA, mB, mQ := m.matchA, m.matchB, m.matchQ
+	i, j, q, k := 0, 0, 0, 0
+	for i < len(ai) && j < len(bi) {
+		x, y := ai[i], bi[j]
+		posA[i], posB[j] = int32(q), int32(q)
+		mA[k], mB[k], mQ[k] = int32(i), int32(j), int32(q)
+		ci[q] = min(x, y)
+		le, ge := 0, 0
+		if x <= y {
+			le = 1
+		}
+		if y <= x {
+			ge = 1
+		}
+		k += le & ge
+		i += le
+		j += ge
+		q++
+	}
+	for ; i < len(ai); i++ {
+		posA[i], ci[q] = int32(q), ai[i]
+		q++
+	}
+	for ; j < len(bi); j++ {
+		posB[j], ci[q] = int32(q), bi[j]
+		q++
+	}
+	return q, k
+}
+
+// gallop is the ratio of lengths from which intersecting by binary search
+// beats walking both lists.
+const gallop = 32
+
+// intersect lists the coincidences of ai and bi in matchA and matchB, and
+// their columns in ci.
+func (m *merger) intersect(ci, ai, bi []int32) (matches int) {
+	m.room(0, 0)
+	if n := min(len(ai), len(bi)) + 1; len(m.matchA) < n {
+		m.room(n, n)
+	}
+	mA, mB := m.matchA, m.matchB
+	if len(ai) > gallop*len(bi) || len(bi) > gallop*len(ai) {
+		return m.intersectSearch(ci, ai, bi)
+	}
+	i, j, k := 0, 0, 0
+	for i < len(ai) && j < len(bi) && k < len(ci) {
+		x, y := ai[i], bi[j]
+		mA[k], mB[k], ci[k] = int32(i), int32(j), x
+		le, ge := 0, 0
+		if x <= y {
+			le = 1
+		}
+		if y <= x {
+			ge = 1
+		}
+		k += le & ge
+		i += le
+		j += ge
+	}
+	return k
+}
+
+func (m *merger) intersectSearch(ci, ai, bi []int32) (k int) {
+	mA, mB := m.matchA, m.matchB
+	if len(ai) <= len(bi) {
+		base := 0
+		for i, x := range ai {
+			base += search(bi[base:], int(x))
+			if base == len(bi) {
+				break
+			}
+			if bi[base] == x {
+				mA[k], mB[k], ci[k] = int32(i), int32(base), x
+				k++
+			}
+		}
+		return k
+	}
+	base := 0
+	for j, y := range bi {
+		base += search(ai[base:], int(y))
+		if base == len(ai) {
+			break
+		}
+		if ai[base] == y {
+			mA[k], mB[k], ci[k] = int32(base), int32(j), y
+			k++
+		}
+	}
+	return k
+}
+
+// UnionOps are the three things that can happen at a position of a union.
+// Both is called where a and b have an entry, Left and Right where only one
+// has.
+type UnionOps[A, B, C any] struct {
+	Both  *Binary[A, B, C]
+	Left  func(c []C, a []A) // c[p] = value for a[p] alone
+	Right func(c []C, b []B) // c[p] = value for b[p] alone
+}
+
+// Union computes the union of a and b. With listed operands the result is
+// listed; where both are dense (Bitmap, Full) it is dense, and it is dense
+// when one is Full. One dense operand otherwise is listed first.
+func Union[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
+	if a.Format == sparse.Full || b.Format == sparse.Full || !a.Sparse() && !b.Sparse() {
+		return unionDense(env, ops, a, b)
+	}
+	return unionListed(env, ops, sparse.ToSparse(a), sparse.ToSparse(b))
+}
+
+func unionListed[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
+	threads := parallel.Threads(env.Threads)
+	p := pair(&a.Structure, &b.Structure, threads)
+	bounds := p.blocks(threads)
+	parts := len(bounds) - 1
+	total := a.NVals + b.NVals
+	idx, val := make([]int32, total), make([]C, total)
+	lens := make([]int64, len(p.pa)-1)
+	offset := make([]int64, parts)
+	for w := range offset {
+		offset[w] = p.pa[bounds[w]] + p.pb[bounds[w]]
+	}
+	err := parallel.Pieces(env.Ctx, threads, parts, func(_, w int) {
+		var m merger
+		var left, right []C
+		q := offset[w]
+		for s := bounds[w]; s < bounds[w+1]; s++ {
+			alo, ahi, blo, bhi := p.pa[s], p.pa[s+1], p.pb[s], p.pb[s+1]
+			la, lb := int(ahi-alo), int(bhi-blo)
+			if la+lb == 0 {
+				continue
+			}
+			av, bv := window(a.Val, alo, ahi), window(b.Val, blo, bhi)
+			ci, cv := idx[q:q+int64(la+lb)], val[q:q+int64(la+lb)]
+			if lb == 0 {
+				copy(ci, a.Idx[alo:ahi])
+				ops.Left(cv, av)
+				lens[s] = int64(la)
+				q += lens[s]
+				continue
+			}
+			if la == 0 {
+				copy(ci, b.Idx[blo:bhi])
+				ops.Right(cv, bv)
+				lens[s] = int64(lb)
+				q += lens[s]
+				continue
+			}
+			n, k := m.union(ci, a.Idx[alo:ahi], b.Idx[blo:bhi])
+			if len(left) < la {
+				left = make([]C, 2*la)
+			}
+			if len(right) < lb {
+				right = make([]C, 2*lb)
+			}
+			ops.Right(right[:lb], bv)
+			place(cv, m.posB[:lb], right)
+			ops.Left(left[:la], av)
+			place(cv, m.posA[:la], left)
+			if k > 0 {
+				ops.Both.ZipAt(cv, m.matchQ[:k], av, m.matchA[:k], bv, m.matchB[:k])
+			}
+			lens[s] = int64(n)
+			q += int64(n)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return assemble(&p, bounds, offset, lens, idx, val), nil
+}
+
+// place does c[pos[p]] = v[p].
+func place[C any](c []C, pos []int32, v []C) {
+	v = v[:len(pos)]
+	for p, q := range pos {
+		c[q] = v[p]
+	}
+}
+
+// unionDense computes the union into a dense result: a Full operand under a
+// listed one, or two dense ones.
+func unionDense[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
+	cells, _ := a.Cells()
+	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: a.NRows, NCols: a.NCols, Format: sparse.Full, NVals: int64(cells)}}
+	out.Val = make([]C, cells)
+	switch {
+	case a.Format == sparse.Full && b.Format == sparse.Full:
+		return out, zipDense(env, ops.Both, out.Val, a.Val, b.Val)
+	case b.Sparse():
+		ops.Left(out.Val, a.Val)
+		overlay(b, func(base int, pc []int32, bv []B, pb []int32) {
+			ops.Both.ZipAt(out.Val[base:], pc, slice(a.Val, base), pc, bv, pb)
+		})
+		return out, nil
+	case a.Sparse():
+		ops.Right(out.Val, b.Val)
+		overlay(a, func(base int, pc []int32, av []A, pa []int32) {
+			ops.Both.ZipAt(out.Val[base:], pc, av, pa, slice(b.Val, base), pc)
+		})
+		return out, nil
+	}
+	if a.Format == sparse.Bitmap && b.Format == sparse.Bitmap {
+		out.Format = sparse.Bitmap
+		out.Present = make([]uint8, cells)
+	}
+	var count atomic.Int64
+	err := parallel.Range(env.Ctx, env.Threads, cells, denseChunk, func(_, lo, hi int) {
+		var left, right, both []int32
+		for p := lo; p < hi; p++ {
+			hasA, hasB := a.Present == nil || a.Present[p] != 0, b.Present == nil || b.Present[p] != 0
+			switch q := int32(p - lo); {
+			case hasA && hasB:
+				both = append(both, q)
+			case hasA:
+				left = append(left, q)
+			case hasB:
+				right = append(right, q)
+			default:
+				continue
+			}
+			if out.Present != nil {
+				out.Present[p] = 1
+			}
+		}
+		ops.Both.ZipAt(out.Val[lo:], both, slice(a.Val, lo), both, slice(b.Val, lo), both)
+		mapAt(out.Val[lo:], left, slice(a.Val, lo), ops.Left)
+		mapAt(out.Val[lo:], right, slice(b.Val, lo), ops.Right)
+		count.Add(int64(len(both) + len(left) + len(right)))
+	})
+	out.NVals = count.Load()
+	return out, err
+}
+
+// denseChunk is how many positions of a dense operand are listed at a time.
+const denseChunk = 1 << 12
+
+// mapAt does c[at[p]] = f(v[at[p]]).
+func mapAt[S, C any](c []C, at []int32, v []S, f func(c []C, s []S)) {
+	if len(at) == 0 {
+		return
+	}
+	from, to := []S(nil), make([]C, len(at))
+	if v != nil {
+		from = make([]S, len(at))
+		for p, q := range at {
+			from[p] = v[q]
+		}
+	}
+	f(to, from)
+	place(c, at, to)
+}
+
+func slice[T any](v []T, base int) []T {
+	if v == nil {
+		return nil
+	}
+	return v[base:]
+}
+
+// overlay calls put for each row of a listed s: base is the row's first
+// position, pc the columns, ps the places of the values sv.
+func overlay[S any](s *sparse.Store[S], put func(base int, pc []int32, sv []S, ps []int32)) {
+	var iota []int32
+	for k := range s.Vecs() {
+		lo, hi := s.Ptr[k], s.Ptr[k+1]
+		for len(iota) < int(hi-lo) {
+			iota = append(iota, int32(len(iota)))
+		}
+		put(s.RowID(k)*s.NCols, s.Idx[lo:hi], window(s.Val, lo, hi), iota[:hi-lo])
+	}
+}
+
+func zipDense[A, B, C any](env Env, f *Binary[A, B, C], c []C, a []A, b []B) error {
+	return parallel.Range(env.Ctx, env.Threads, len(c), 1<<15, func(_, lo, hi int) {
+		f.Zip(c[lo:hi], window(a, int64(lo), int64(hi)), window(b, int64(lo), int64(hi)))
+	})
+}
+
+// Intersect computes c = f(a, b) where both have an entry.
+func Intersect[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
+	if !a.Sparse() && !b.Sparse() {
+		return intersectDense(env, f, a, b)
+	}
+	if a.Sparse() && b.Sparse() {
+		return intersectListed(env, f, a, b)
+	}
+	return intersectMixed(env, f, a, b)
+}
+
+func intersectListed[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
+	threads := parallel.Threads(env.Threads)
+	p := pair(&a.Structure, &b.Structure, threads)
+	bounds := p.blocks(threads)
+	parts := len(bounds) - 1
+	lens := make([]int64, len(p.pa)-1)
+	offset := make([]int64, parts+1)
+	for w := range parts {
+		offset[w+1] = offset[w]
+		for s := bounds[w]; s < bounds[w+1]; s++ {
+			offset[w+1] += min(p.pa[s+1]-p.pa[s], p.pb[s+1]-p.pb[s])
+		}
+	}
+	idx, val := make([]int32, offset[parts]), make([]C, offset[parts])
+	err := parallel.Pieces(env.Ctx, threads, parts, func(_, w int) {
+		var m merger
+		iota := []int32{}
+		q := offset[w]
+		for s := bounds[w]; s < bounds[w+1]; s++ {
+			alo, ahi, blo, bhi := p.pa[s], p.pa[s+1], p.pb[s], p.pb[s+1]
+			room := min(ahi-alo, bhi-blo)
+			if room == 0 {
+				continue
+			}
+			k := m.intersect(idx[q:q+room], a.Idx[alo:ahi], b.Idx[blo:bhi])
+			for len(iota) < k {
+				iota = append(iota, int32(len(iota)))
+			}
+			f.ZipAt(val[q:q+room], iota[:k], window(a.Val, alo, ahi), m.matchA[:k], window(b.Val, blo, bhi), m.matchB[:k])
+			lens[s] = int64(k)
+			q += int64(k)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return assemble(&p, bounds, offset, lens, idx, val), nil
+}
+
+// intersectMixed looks the entries of the listed operand up in the dense one.
+func intersectMixed[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
+	s, dense := &a.Structure, &b.Structure
+	if !a.Sparse() {
+		s, dense = &b.Structure, &a.Structure
+	}
+	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: s.Format, RowIDs: s.RowIDs}}
+	out.Ptr = make([]int64, len(s.Ptr))
+	out.Idx, out.Val = make([]int32, 0, s.NVals), make([]C, 0, s.NVals)
+	var ps, pd, pq []int32
+	for k := range s.Vecs() {
+		if env.Ctx != nil && k&1023 == 0 && env.Ctx.Err() != nil {
+			return nil, env.Ctx.Err()
+		}
+		base := s.RowID(k) * s.NCols
+		lo, hi := s.Ptr[k], s.Ptr[k+1]
+		ps, pd, pq = ps[:0], pd[:0], pq[:0]
+		from := len(out.Idx)
+		for p, j := range s.Idx[lo:hi] {
+			if dense.Format == sparse.Full || dense.Present[base+int(j)] != 0 {
+				pq = append(pq, int32(len(ps)))
+				ps, pd = append(ps, int32(p)), append(pd, j)
+				out.Idx = append(out.Idx, j)
+			}
+		}
+		out.Val = out.Val[:len(out.Idx)]
+		if a.Sparse() {
+			f.ZipAt(out.Val[from:], pq, window(a.Val, lo, hi), ps, slice(b.Val, base), pd)
+		} else {
+			f.ZipAt(out.Val[from:], pq, slice(a.Val, base), pd, window(b.Val, lo, hi), ps)
+		}
+		out.Ptr[k+1] = int64(len(out.Idx))
+	}
+	out.NVals = int64(len(out.Idx))
+	if out.Format == sparse.Hypersparse {
+		dropEmptyRows(out)
+	}
+	return sparse.Settle(out), nil
+}
+
+func intersectDense[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
+	cells, _ := a.Cells()
+	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: a.NRows, NCols: a.NCols, Format: sparse.Full, NVals: int64(cells)}, Val: make([]C, cells)}
+	if a.Format == sparse.Full && b.Format == sparse.Full {
+		return out, zipDense(env, f, out.Val, a.Val, b.Val)
+	}
+	out.Format = sparse.Bitmap
+	out.Present = make([]uint8, cells)
+	var count atomic.Int64
+	err := parallel.Range(env.Ctx, env.Threads, cells, denseChunk, func(_, lo, hi int) {
+		var both []int32
+		for p := lo; p < hi; p++ {
+			if (a.Present == nil || a.Present[p] != 0) && (b.Present == nil || b.Present[p] != 0) {
+				both = append(both, int32(p-lo))
+				out.Present[p] = 1
+			}
+		}
+		f.ZipAt(out.Val[lo:], both, slice(a.Val, lo), both, slice(b.Val, lo), both)
+		count.Add(int64(len(both)))
+	})
+	out.NVals = count.Load()
+	return out, err
+}

@@ -1,0 +1,370 @@
+package cpu
+
+import (
+	"slices"
+
+	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// Indices is a list of rows or columns; nil List means all, in order.
+type Indices struct {
+	List []int32
+	N    int // length of the list, or the dimension
+}
+
+// Len returns the number of indices.
+func (x Indices) Len() int { return x.N }
+
+// at returns the p-th index.
+func (x Indices) at(p int) int {
+	if x.List == nil {
+		return p
+	}
+	return int(x.List[p])
+}
+
+// colMap sends columns to their places in a list of columns: those of column
+// c are p = head[c], then next[p], …, until −1. Wide matrices use a map.
+type colMap struct {
+	head   []int32
+	sparse map[int32]int32
+	next   []int32 // nil if no column is listed twice
+	rising bool    // places ascend with the columns, so rows stay sorted
+}
+
+func newColMap(cols Indices, n int) *colMap {
+	m := &colMap{rising: true}
+	dup := false
+	if n > 1<<16 && len(cols.List) < n/64 {
+		m.sparse = make(map[int32]int32, len(cols.List))
+	} else {
+		m.head = make([]int32, n)
+		for c := range m.head {
+			m.head[c] = -1
+		}
+	}
+	next := make([]int32, len(cols.List))
+	for p := len(cols.List) - 1; p >= 0; p-- {
+		c := cols.List[p]
+		if p > 0 && cols.List[p-1] >= c {
+			m.rising = false
+		}
+		next[p] = m.first(c)
+		dup = dup || next[p] >= 0
+		if m.head != nil {
+			m.head[c] = int32(p)
+		} else {
+			m.sparse[c] = int32(p)
+		}
+	}
+	if dup {
+		m.next = next
+	}
+	return m
+}
+
+func (m *colMap) first(c int32) int32 {
+	if m.head != nil {
+		return m.head[c]
+	}
+	if p, ok := m.sparse[c]; ok {
+		return p
+	}
+	return -1
+}
+
+// Extract computes c = a(rows, cols) for a listed a. Rows and columns may
+// repeat. One pass counts, one writes; rows whose columns come out of order
+// are sorted by (place, origin) packed in a word.
+func Extract[T any](env Env, a *sparse.Store[T], rows, cols Indices, fill T) (*sparse.Store[T], error) {
+	m := rows.Len()
+	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: cols.Len()}}
+	if rows.List == nil && a.Format == sparse.Hypersparse {
+		out.Format, out.RowIDs = sparse.Hypersparse, a.RowIDs
+	}
+	vecs := out.Vecs()
+	src := func(k int) (lo, hi int64) { // where result row k comes from
+		if rows.List == nil {
+			return a.Ptr[k], a.Ptr[k+1]
+		}
+		return a.Span(int(rows.List[k]))
+	}
+	out.Ptr = make([]int64, vecs+1)
+	var cm *colMap
+	if cols.List != nil {
+		cm = newColMap(cols, a.NCols)
+	}
+	threads := parallel.Threads(env.Threads)
+	if cm != nil && !cm.rising && cm.next == nil && cm.head != nil && a.NVals > 1<<12 && a.NVals > int64(a.NCols+m)/4 {
+		return extractBuckets(env, a, rows, cols, cm, fill)
+	}
+	err := parallel.Range(env.Ctx, threads, vecs, 1024, func(_, klo, khi int) {
+		for k := klo; k < khi; k++ {
+			lo, hi := src(k)
+			n := hi - lo
+			if cm != nil && !(cm.next == nil && len(cols.List) == a.NCols) {
+				n = 0
+				for _, c := range a.Idx[lo:hi] {
+					for p := cm.first(c); p >= 0; {
+						n++
+						if cm.next == nil {
+							break
+						}
+						p = cm.next[p]
+					}
+				}
+			}
+			out.Ptr[k+1] = n
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for k := range vecs {
+		out.Ptr[k+1] += out.Ptr[k]
+	}
+	out.NVals = out.Ptr[vecs]
+	out.Idx, out.Val = make([]int32, out.NVals), make([]T, out.NVals)
+	bounds := parallel.Cut(out.Ptr, threads*32, 4)
+	err = parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) {
+		var keys []uint64
+		for k := bounds[b]; k < bounds[b+1]; k++ {
+			lo, hi := src(k)
+			q := out.Ptr[k]
+			if cm == nil {
+				copy(out.Idx[q:], a.Idx[lo:hi])
+				if a.Val != nil {
+					copy(out.Val[q:], a.Val[lo:hi])
+					continue
+				}
+				for e := q; e < out.Ptr[k+1]; e++ {
+					out.Val[e] = fill
+				}
+				continue
+			}
+			keys = keys[:0]
+			if cm.next == nil && cm.head != nil {
+				for e, c := range a.Idx[lo:hi] {
+					if p := cm.head[c]; p >= 0 {
+						keys = append(keys, uint64(p)<<32|uint64(e))
+					}
+				}
+			} else {
+				for e, c := range a.Idx[lo:hi] {
+					for p := cm.first(c); p >= 0; {
+						keys = append(keys, uint64(p)<<32|uint64(e))
+						if cm.next == nil {
+							break
+						}
+						p = cm.next[p]
+					}
+				}
+			}
+			if !cm.rising || cm.next != nil {
+				slices.Sort(keys)
+			}
+			idx, val := out.Idx[q:out.Ptr[k+1]], out.Val[q:out.Ptr[k+1]]
+			for e, key := range keys {
+				idx[e] = int32(key >> 32)
+				if a.Val != nil {
+					val[e] = a.Val[lo+int64(uint32(key))]
+				} else {
+					val[e] = fill
+				}
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if out.Format == sparse.Hypersparse {
+		dropEmptyRows(out)
+	}
+	return sparse.Settle(out), nil
+}
+
+// extractBuckets is Extract for columns in any order, none twice. The rows are
+// laid down with their new columns, unsorted, and two stable counting sorts
+// put them in order, which are transposes: the first takes the rows as they
+// come, so that the second finds each of its rows sorted.
+func extractBuckets[T any](env Env, a *sparse.Store[T], rows, cols Indices, cm *colMap, fill T) (*sparse.Store[T], error) {
+	m := rows.Len()
+	mid := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: cols.Len()}}
+	mid.Ptr = make([]int64, m+1)
+	threads := parallel.Threads(env.Threads)
+	every := len(cols.List) == a.NCols
+	err := parallel.Range(env.Ctx, threads, m, 1024, func(_, klo, khi int) {
+		for k := klo; k < khi; k++ {
+			lo, hi := a.Span(rows.at(k))
+			n := hi - lo
+			if !every {
+				n = 0
+				for _, c := range a.Idx[lo:hi] {
+					if cm.head[c] >= 0 {
+						n++
+					}
+				}
+			}
+			mid.Ptr[k+1] = n
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for k := range m {
+		mid.Ptr[k+1] += mid.Ptr[k]
+	}
+	mid.NVals = mid.Ptr[m]
+	mid.Idx, mid.Val = make([]int32, mid.NVals), make([]T, mid.NVals)
+	bounds := parallel.Cut(mid.Ptr, threads*32, 4)
+	err = parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) {
+		for k := bounds[b]; k < bounds[b+1]; k++ {
+			lo, hi := a.Span(rows.at(k))
+			q := mid.Ptr[k]
+			if a.Val != nil && every {
+				copy(mid.Val[q:], a.Val[lo:hi])
+			}
+			for e, c := range a.Idx[lo:hi] {
+				p := cm.head[c]
+				if p < 0 {
+					continue
+				}
+				mid.Idx[q] = p
+				switch {
+				case a.Val == nil:
+					mid.Val[q] = fill
+				case !every:
+					mid.Val[q] = a.Val[lo+int64(e)]
+				}
+				q++
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return sparse.Settle(sparse.Transpose(sparse.Transpose(mid, threads), threads)), nil
+}
+
+// Spread is the inverse of Extract: the m×n matrix with the entries of a at
+// (rows[i], cols[j]). Neither list may repeat an index.
+func Spread[T any](a *sparse.Store[T], rows, cols Indices, m, n int, fill T) *sparse.Store[T] {
+	type source struct {
+		row int32
+		k   int
+	}
+	order := make([]source, 0, a.Vecs())
+	for k := range a.Vecs() {
+		if a.Ptr[k] < a.Ptr[k+1] {
+			order = append(order, source{int32(rows.at(a.RowID(k))), k})
+		}
+	}
+	if rows.List != nil && !slices.IsSorted(rows.List) {
+		slices.SortFunc(order, func(x, y source) int { return int(x.row) - int(y.row) })
+	}
+	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: n, Format: sparse.Hypersparse, NVals: a.NVals}}
+	out.Ptr, out.RowIDs = []int64{0}, []int32{}
+	out.Idx, out.Val = make([]int32, 0, a.NVals), make([]T, 0, a.NVals)
+	rising := cols.List == nil || slices.IsSorted(cols.List)
+	var keys []uint64
+	for _, o := range order {
+		lo, hi := a.Ptr[o.k], a.Ptr[o.k+1]
+		keys = keys[:0]
+		for e, j := range a.Idx[lo:hi] {
+			keys = append(keys, uint64(cols.at(int(j)))<<32|uint64(e))
+		}
+		if !rising {
+			slices.Sort(keys)
+		}
+		for _, key := range keys {
+			out.Idx = append(out.Idx, int32(key>>32))
+			if a.Val != nil {
+				out.Val = append(out.Val, a.Val[lo+int64(uint32(key))])
+			} else {
+				out.Val = append(out.Val, fill)
+			}
+		}
+		out.RowIDs = append(out.RowIDs, o.row)
+		out.Ptr = append(out.Ptr, int64(len(out.Idx)))
+	}
+	return sparse.Settle(out)
+}
+
+// Outside keeps the entries of c that do not lie in rows × cols.
+func Outside[T any](env Env, c *sparse.Store[T], rows, cols Indices) (*sparse.Store[T], error) {
+	if rows.List == nil && cols.List == nil {
+		return sparse.Empty[T](c.NRows, c.NCols), nil
+	}
+	inRow, inCol := member(rows, c.NRows), member(cols, c.NCols)
+	return sift(env, sparse.ToSparse(c), func(keep []uint8, i int, ci []int32, _, _ int64) {
+		in := inRow(int32(i))
+		for p, j := range ci {
+			keep[p] = b2u(!in || !inCol(j))
+		}
+	}, nil)
+}
+
+func member(x Indices, n int) func(int32) bool {
+	if x.List == nil {
+		return func(int32) bool { return true }
+	}
+	if n > 1<<16 && len(x.List) < n/64 {
+		set := make(map[int32]bool, len(x.List))
+		for _, i := range x.List {
+			set[i] = true
+		}
+		return func(i int32) bool { return set[i] }
+	}
+	set := make([]bool, n)
+	for _, i := range x.List {
+		set[i] = true
+	}
+	return func(i int32) bool { return set[i] }
+}
+
+// Kronecker computes c = a ⊗ b: entry (i·mb+k, j·nb+l) is f(a(i,j), b(k,l)).
+// The dimensions of the result must fit, and both operands carry values.
+func Kronecker[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
+	bv := b.Vecs()
+	rows := a.Vecs() * bv
+	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: a.NRows * b.NRows, NCols: a.NCols * b.NCols, Format: sparse.Hypersparse}}
+	out.NVals = a.NVals * b.NVals
+	out.Ptr, out.RowIDs = make([]int64, rows+1), make([]int32, rows)
+	for ka := range a.Vecs() {
+		for kb := range bv {
+			r := ka*bv + kb
+			out.RowIDs[r] = int32(a.RowID(ka)*b.NRows + b.RowID(kb))
+			out.Ptr[r+1] = out.Ptr[r] + (a.Ptr[ka+1]-a.Ptr[ka])*(b.Ptr[kb+1]-b.Ptr[kb])
+		}
+	}
+	out.Idx, out.Val = make([]int32, out.NVals), make([]C, out.NVals)
+	bounds := parallel.Cut(out.Ptr, parallel.Threads(env.Threads)*16, 4)
+	err := parallel.Pieces(env.Ctx, env.Threads, len(bounds)-1, func(_, p int) {
+		for r := bounds[p]; r < bounds[p+1]; r++ {
+			ka, kb := r/bv, r%bv
+			q := out.Ptr[r]
+			lo, hi := b.Ptr[kb], b.Ptr[kb+1]
+			n := hi - lo
+			bi, bval := b.Idx[lo:hi], b.Val[lo:hi]
+			if n == 0 {
+				continue
+			}
+			var x A
+			for e := a.Ptr[ka]; e < a.Ptr[ka+1]; e++ {
+				base := a.Idx[e] * int32(b.NCols)
+				x = a.Val[e]
+				for d, j := range bi {
+					out.Idx[q+int64(d)] = base + j
+				}
+				f.BindX(out.Val[q:q+n], x, bval)
+				q += n
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	dropEmptyRows(out)
+	return sparse.Settle(out), nil
+}

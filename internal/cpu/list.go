@@ -1,0 +1,60 @@
+package cpu
+
+import (
+	"slices"
+
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// list collects the products of one row and adds up those of equal column by
+// sorting: the quickest way for rows of few products.
+type list[C any] struct {
+	keys []uint64 // column in the upper half, place among the products in the lower
+	prod []C
+	idx  []int32 // the sums, after sum
+	val  []C
+}
+
+func (l *list[C]) reset() { l.keys, l.prod = l.keys[:0], l.prod[:0] }
+
+// appendProducts adds x ⊗ b(k, ·), where row k of b is at lo … hi−1.
+func appendProducts[A, B, C any](l *list[C], s *Semiring[A, B, C], x A, b *sparse.Store[B], lo, hi int64) {
+	base := len(l.prod)
+	ci := b.Idx[lo:hi]
+	l.prod = slices.Grow(l.prod, len(ci))[:base+len(ci)]
+	s.Products(l.prod[base:], x, window(b.Val, lo, hi))
+	for p, j := range ci {
+		l.keys = append(l.keys, uint64(j)<<32|uint64(base+p))
+	}
+}
+
+// sum sorts the products and adds up those of one column, in the order they
+// were appended.
+func (l *list[C]) sum(add func(x, y C) C, id C) {
+	slices.Sort(l.keys)
+	l.idx, l.val = l.idx[:0], l.val[:0]
+	for p, key := range l.keys {
+		j, x := int32(key>>32), l.prod[uint32(key)]
+		if p > 0 && int32(l.keys[p-1]>>32) == j {
+			last := len(l.val) - 1
+			l.val[last] = add(l.val[last], x)
+			continue
+		}
+		l.idx = append(l.idx, j)
+		l.val = append(l.val, add(id, x))
+	}
+	l.reset()
+}
+
+// count returns the number of distinct columns and forgets the products.
+func (l *list[C]) count() int64 {
+	slices.Sort(l.keys)
+	var n int64
+	for p, key := range l.keys {
+		if p == 0 || l.keys[p-1]>>32 != key>>32 {
+			n++
+		}
+	}
+	l.reset()
+	return n
+}

@@ -1,0 +1,44 @@
+package cpu
+
+import "github.com/hiveblas/hiveblas/internal/sparse"
+
+// Mask says which positions of a result may be written: those of S, or with
+// Comp all others. A nil *Mask allows every position.
+type Mask struct {
+	S    *sparse.Structure
+	Comp bool
+}
+
+// list returns the mask with its positions listed (CSR or hypersparse).
+func (m *Mask) list() *Mask {
+	if m == nil || m.S.Sparse() {
+		return m
+	}
+	return &Mask{S: &sparse.ToSparse(m.S.Pattern()).Structure, Comp: m.Comp}
+}
+
+// bytes returns, for the mask of a vector of n positions, an array that is
+// non-zero where S has an entry. It may be the mask's own: read only.
+func (m *Mask) bytes(n int) []uint8 {
+	switch m.S.Format {
+	case sparse.Bitmap:
+		return m.S.Present
+	case sparse.Full:
+		b := make([]uint8, n)
+		for i := range b {
+			b[i] = 1
+		}
+		return b
+	}
+	b := make([]uint8, n)
+	for _, j := range m.S.Idx {
+		b[j] = 1
+	}
+	return b
+}
+
+// row returns the listed columns of row i.
+func (m *Mask) row(i int) []int32 {
+	lo, hi := m.S.Span(i)
+	return m.S.Idx[lo:hi]
+}

@@ -1,0 +1,443 @@
+package cpu
+
+import (
+	"math/bits"
+
+	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// Method is a way to multiply two sparse matrices.
+type Method uint8
+
+// The methods. All give the same result up to the order of sums, which each
+// takes in one fixed order.
+const (
+	Auto   Method = iota // choose by the number of products of each row
+	SPA                  // dense accumulator and a bitmap, a row at a time
+	Sorted               // list the products of a row, sort, add up
+	Hash                 // hash table per row
+	Dot                  // one dot product per entry of the mask
+)
+
+// spaMaxWidth is the widest result that gets a dense accumulator per thread.
+const spaMaxWidth = 1 << 26
+
+// MxM computes a·b over s, with a and b listed (CSR or hypersparse), two
+// passes: the first counts the entries of each row, so that the second writes
+// into an exact allocation. A mask that is not complemented needs no count:
+// its rows bound the result's.
+func MxM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *sparse.Store[B], mask *Mask, method Method) (*sparse.Store[C], error) {
+	g := &gustavson[A, B, C]{s: s, a: a, b: b, mask: mask.list(), method: method}
+	vecs := a.Vecs()
+	g.work = make([]int64, vecs+1)
+	threads := parallel.Threads(env.Threads)
+	err := parallel.Range(env.Ctx, threads, vecs, 4096, func(_, lo, hi int) {
+		for k := lo; k < hi; k++ {
+			var f int64
+			for _, c := range a.Idx[a.Ptr[k]:a.Ptr[k+1]] {
+				blo, bhi := b.Span(int(c))
+				f += bhi - blo
+			}
+			g.work[k+1] = f
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for k := range vecs {
+		g.work[k+1] += g.work[k]
+	}
+	bounds := parallel.Cut(g.work, threads*32, 8)
+	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: a.NRows, NCols: b.NCols, Format: a.Format, RowIDs: a.RowIDs}}
+	out.Ptr = make([]int64, vecs+1)
+	g.out = out
+	workers := make([]*worker[C], min(threads, len(bounds)-1)+1)
+	bounded := g.mask != nil && !g.mask.Comp
+	if bounded {
+		for k := range vecs {
+			lo, hi := g.mask.S.Span(a.RowID(k))
+			out.Ptr[k+1] = out.Ptr[k] + min(hi-lo, g.work[k+1]-g.work[k])
+		}
+	} else {
+		err = parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(w, p int) {
+			g.worker(workers, w)
+			for k := bounds[p]; k < bounds[p+1]; k++ {
+				out.Ptr[k+1] = g.count(workers[w], k)
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		for k := range vecs {
+			out.Ptr[k+1] += out.Ptr[k]
+		}
+	}
+	out.Idx = make([]int32, out.Ptr[vecs])
+	out.Val = make([]C, out.Ptr[vecs])
+	lens := make([]int64, vecs)
+	err = parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(w, p int) {
+		g.worker(workers, w)
+		for k := bounds[p]; k < bounds[p+1]; k++ {
+			lens[k] = g.row(workers[w], k)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range workers {
+		if w != nil && w.spa != nil {
+			w.spa.release()
+		}
+	}
+	if bounded {
+		compact(out, lens)
+	}
+	out.NVals = int64(len(out.Idx))
+	if out.Format == sparse.Hypersparse {
+		dropEmptyRows(out)
+	}
+	return sparse.Settle(out), nil
+}
+
+// compact closes the gaps of rows that took less than their room.
+func compact[C any](s *sparse.Store[C], lens []int64) {
+	var q int64
+	for k, n := range lens {
+		from := s.Ptr[k]
+		s.Ptr[k] = q
+		if q != from {
+			copy(s.Idx[q:q+n], s.Idx[from:from+n])
+			copy(s.Val[q:q+n], s.Val[from:from+n])
+		}
+		q += n
+	}
+	s.Ptr[len(lens)] = q
+	clear(s.Val[q:])
+	s.Idx, s.Val = s.Idx[:q], s.Val[:q]
+	s.NVals = q
+}
+
+// dropEmptyRows restores the invariant that a hypersparse row has entries. It
+// replaces RowIDs, which may be shared.
+func dropEmptyRows[C any](s *sparse.Store[C]) {
+	ids := make([]int32, 0, len(s.RowIDs))
+	ptr := make([]int64, 1, len(s.Ptr))
+	for k, r := range s.RowIDs {
+		if s.Ptr[k] < s.Ptr[k+1] {
+			ids = append(ids, r)
+			ptr = append(ptr, s.Ptr[k+1])
+		}
+	}
+	s.RowIDs, s.Ptr = ids, ptr
+}
+
+// gustavson is one product, row by row: row i of the result is the sum of the
+// rows k of b for the entries (i, k) of a.
+type gustavson[A, B, C any] struct {
+	s      *Semiring[A, B, C]
+	a      *sparse.Store[A]
+	b      *sparse.Store[B]
+	mask   *Mask
+	method Method
+	work   []int64 // prefix sums of the products of each row
+	out    *sparse.Store[C]
+}
+
+// worker is what one thread works with.
+type worker[C any] struct {
+	spa   *spa[C]
+	state []uint8 // for masks: 1 allowed, 2 allowed and hit; clean between rows
+	list  list[C]
+	hash  table[C]
+}
+
+func (g *gustavson[A, B, C]) worker(all []*worker[C], w int) {
+	if all[w] == nil {
+		all[w] = &worker[C]{}
+	}
+}
+
+// pick chooses the method of row k: sorting f products costs about f·log f,
+// the accumulator a scan of the bitmap's words between the row's first and
+// last column.
+func (g *gustavson[A, B, C]) pick(f int64) Method {
+	width := int64(g.b.NCols)
+	switch {
+	case g.method == SPA && width <= spaMaxWidth, g.method == Sorted, g.method == Hash:
+		return g.method
+	case f <= 16 || f < 1<<30 && f*int64(bits.Len64(uint64(f)))*256 < width:
+		return Sorted
+	case width > spaMaxWidth:
+		return Hash
+	}
+	return SPA
+}
+
+func (w *worker[C]) accumulator(n int, id C) *spa[C] {
+	if w.spa == nil {
+		w.spa = getSPA(n, id)
+	}
+	return w.spa
+}
+
+// span returns where the row of b for column c of a lies.
+func (g *gustavson[A, B, C]) span(c int32) (lo, hi int64) {
+	if g.b.Format == sparse.CSR {
+		return g.b.Ptr[c], g.b.Ptr[c+1]
+	}
+	return g.b.Span(int(c))
+}
+
+// count returns the number of entries of row k of the result (unmasked or
+// under a complemented mask).
+func (g *gustavson[A, B, C]) count(w *worker[C], k int) int64 {
+	f := g.work[k+1] - g.work[k]
+	if f == 0 {
+		return 0
+	}
+	cols := g.a.Idx[g.a.Ptr[k]:g.a.Ptr[k+1]]
+	var forbidden []int32
+	if g.mask != nil {
+		forbidden = g.mask.row(g.a.RowID(k))
+	}
+	if len(cols) == 1 && len(forbidden) == 0 {
+		return f
+	}
+	switch g.pick(f) {
+	case Sorted:
+		l := &w.list
+		l.reset()
+		for _, c := range cols {
+			lo, hi := g.span(c)
+			for _, j := range g.b.Idx[lo:hi] {
+				l.keys = append(l.keys, uint64(j)<<32)
+			}
+		}
+		if forbidden == nil {
+			return l.count()
+		}
+		l.count2(forbidden)
+		return int64(len(l.idx))
+	case Hash:
+		t := &w.hash
+		t.reset(f)
+		for _, c := range cols {
+			lo, hi := g.span(c)
+			t.insert(g.b.Idx[lo:hi])
+		}
+		n := int64(len(t.cols))
+		for _, j := range forbidden {
+			if t.has(j) {
+				n--
+			}
+		}
+		return n
+	}
+	sp := w.accumulator(g.b.NCols, g.s.Identity)
+	wlo, whi := g.markRows(sp, cols)
+	for _, j := range forbidden {
+		sp.marks[j>>6] &^= 1 << (j & 63)
+	}
+	var n int64
+	marks := sp.marks[wlo:whi]
+	for p, word := range marks {
+		n += int64(bits.OnesCount64(word))
+		marks[p] = 0
+	}
+	return n
+}
+
+// markRows sets the bits of the columns of the given rows of b, and returns
+// the range of words they lie in.
+func (g *gustavson[A, B, C]) markRows(sp *spa[C], cols []int32) (wlo, whi int) {
+	wlo, whi = len(sp.marks), 0
+	marks := sp.marks
+	for _, c := range cols {
+		lo, hi := g.span(c)
+		if lo == hi {
+			continue
+		}
+		ci := g.b.Idx[lo:hi]
+		wlo, whi = min(wlo, int(ci[0]>>6)), max(whi, int(ci[len(ci)-1]>>6)+1)
+		for _, j := range ci {
+			marks[j>>6] |= 1 << (j & 63)
+		}
+	}
+	return min(wlo, whi), whi
+}
+
+// row computes row k of the result into its room and returns its length.
+func (g *gustavson[A, B, C]) row(w *worker[C], k int) int64 {
+	f := g.work[k+1] - g.work[k]
+	if f == 0 {
+		return 0
+	}
+	i := g.a.RowID(k)
+	alo, ahi := g.a.Ptr[k], g.a.Ptr[k+1]
+	room := g.out.Ptr[k+1] - g.out.Ptr[k]
+	idx := g.out.Idx[g.out.Ptr[k]:g.out.Ptr[k+1]]
+	val := g.out.Val[g.out.Ptr[k]:g.out.Ptr[k+1]]
+	if room == 0 {
+		return 0
+	}
+	var allowed, forbidden []int32
+	if g.mask != nil {
+		if g.mask.Comp {
+			forbidden = g.mask.row(i)
+		} else {
+			allowed = g.mask.row(i)
+		}
+	}
+	method := g.pick(f)
+	if allowed != nil && method == SPA {
+		return g.rowMasked(w, alo, ahi, allowed, idx, val)
+	}
+	switch method {
+	case Sorted:
+		l := &w.list
+		l.reset()
+		for p := alo; p < ahi; p++ {
+			lo, hi := g.span(g.a.Idx[p])
+			appendProducts(l, g.s, g.at(p), g.b, lo, hi)
+		}
+		l.sum(g.s.Add, g.s.Identity)
+		return keep(idx, val, l.idx, l.val, allowed, forbidden)
+	case Hash:
+		t := &w.hash
+		t.reset(f)
+		for p := alo; p < ahi; p++ {
+			lo, hi := g.span(g.a.Idx[p])
+			t.insert(g.b.Idx[lo:hi])
+			t.fill(g.s.Identity)
+			g.s.ScatterAll(t.acc, g.at(p), t.slots, window(g.b.Val, lo, hi))
+		}
+		l := &w.list
+		t.sorted(l)
+		return keep(idx, val, l.idx, l.val, allowed, forbidden)
+	}
+	sp := w.accumulator(g.b.NCols, g.s.Identity)
+	wlo, whi := len(sp.marks), 0
+	for p := alo; p < ahi; p++ {
+		lo, hi := g.span(g.a.Idx[p])
+		if lo == hi {
+			continue
+		}
+		ci := g.b.Idx[lo:hi]
+		wlo, whi = min(wlo, int(ci[0]>>6)), max(whi, int(ci[len(ci)-1]>>6)+1)
+		g.s.Scatter(sp.acc, sp.marks, g.at(p), ci, window(g.b.Val, lo, hi))
+	}
+	for _, j := range forbidden {
+		if bit := uint64(1) << (j & 63); sp.marks[j>>6]&bit != 0 {
+			sp.marks[j>>6] &^= bit
+			sp.acc[j] = sp.id
+		}
+	}
+	return sp.gather(min(wlo, whi), whi, idx, val)
+}
+
+func (g *gustavson[A, B, C]) at(p int64) (x A) {
+	if g.a.Val != nil {
+		x = g.a.Val[p]
+	}
+	return x
+}
+
+// gather writes the marked positions within the words wlo … whi−1, ascending,
+// to idx and val, and leaves the accumulator clean.
+func (s *spa[C]) gather(wlo, whi int, idx []int32, val []C) int64 {
+	val = val[:len(idx)]
+	acc, id := s.acc, s.id
+	q := 0
+	for w := wlo; w < whi; w++ {
+		word := s.marks[w]
+		if word == 0 {
+			continue
+		}
+		s.marks[w] = 0
+		base := w << 6
+		for ; word != 0; word &= word - 1 {
+			j := base + bits.TrailingZeros64(word)
+			idx[q] = int32(j)
+			val[q] = acc[j]
+			acc[j] = id
+			q++
+		}
+	}
+	return int64(q)
+}
+
+// rowMasked scatters only where the mask has an entry.
+func (g *gustavson[A, B, C]) rowMasked(w *worker[C], alo, ahi int64, allowed []int32, idx []int32, val []C) int64 {
+	sp := w.accumulator(g.b.NCols, g.s.Identity)
+	if w.state == nil {
+		w.state = make([]uint8, g.b.NCols)
+	}
+	if len(allowed) == 0 {
+		return 0
+	}
+	for _, j := range allowed {
+		w.state[j] = 1
+	}
+	first, last := allowed[0], allowed[len(allowed)-1]
+	for p := alo; p < ahi; p++ {
+		lo, hi := g.span(g.a.Idx[p])
+		if lo == hi || g.b.Idx[lo] > last || g.b.Idx[hi-1] < first {
+			continue
+		}
+		g.s.ScatterMasked(sp.acc, w.state, g.at(p), g.b.Idx[lo:hi], window(g.b.Val, lo, hi))
+	}
+	q := 0
+	for _, j := range allowed {
+		if w.state[j] == 2 {
+			idx[q], val[q] = j, sp.acc[j]
+			sp.acc[j] = sp.id
+			q++
+		}
+		w.state[j] = 0
+	}
+	return int64(q)
+}
+
+// keep copies those of the sums (si, sv) that the mask allows; allowed and
+// forbidden are ascending, and nil when there is no such mask.
+func keep[C any](idx []int32, val []C, si []int32, sv []C, allowed, forbidden []int32) int64 {
+	q, m := 0, 0
+	mask := allowed
+	if forbidden != nil {
+		mask = forbidden
+	}
+	for p, j := range si {
+		if mask != nil {
+			for m < len(mask) && mask[m] < j {
+				m++
+			}
+			if found := m < len(mask) && mask[m] == j; found == (forbidden != nil) {
+				continue
+			}
+		}
+		idx[q], val[q] = j, sv[p]
+		q++
+	}
+	return int64(q)
+}
+
+// count2 lists in idx the distinct columns that are not forbidden.
+func (l *list[C]) count2(forbidden []int32) {
+	zero := make([]C, 1)
+	l.prod = append(l.prod[:0], zero...)
+	l.sum(func(x, _ C) C { return x }, *new(C))
+	n := 0
+	m := 0
+	for _, j := range l.idx {
+		for m < len(forbidden) && forbidden[m] < j {
+			m++
+		}
+		if m < len(forbidden) && forbidden[m] == j {
+			continue
+		}
+		l.idx[n] = j
+		n++
+	}
+	l.idx = l.idx[:n]
+}

@@ -1,0 +1,172 @@
+package cpu
+
+import (
+	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// sift keeps the entries of a listed s for which decide sets keep to 1; it is
+// called with pieces of a row, whose entries lie at lo … hi−1. A nil values
+// of s (a pattern) is taken from fill.
+func sift[T any](env Env, s *sparse.Store[T], decide func(keep []uint8, i int, ci []int32, lo, hi int64), fill *T) (*sparse.Store[T], error) {
+	threads := parallel.Threads(env.Threads)
+	one := &sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: s.Format, RowIDs: s.RowIDs, Ptr: make([]int64, len(s.Ptr))}
+	p := pairing{per: 1, pa: s.Ptr, pb: one.Ptr, shape: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: s.Format, RowIDs: s.RowIDs}}
+	p.refine(s.Idx, nil, threads)
+	bounds := p.blocks(threads)
+	parts := len(bounds) - 1
+	idx, val := make([]int32, s.NVals), make([]T, s.NVals)
+	lens := make([]int64, len(p.pa)-1)
+	offset := make([]int64, parts)
+	for w := range offset {
+		offset[w] = p.pa[bounds[w]]
+	}
+	const piece = 1 << 11
+	err := parallel.Pieces(env.Ctx, threads, parts, func(_, w int) {
+		var buf [piece]uint8
+		q := offset[w]
+		for seg := bounds[w]; seg < bounds[w+1]; seg++ {
+			start := q
+			row := s.RowID(seg / p.per)
+			for lo := p.pa[seg]; lo < p.pa[seg+1]; lo += piece {
+				hi := min(lo+piece, p.pa[seg+1])
+				ci := s.Idx[lo:hi]
+				keep := buf[:len(ci)]
+				decide(keep, row, ci, lo, hi)
+				out := idx[q:]
+				n := 0
+				for e, j := range ci {
+					out[n] = j
+					n += int(keep[e])
+				}
+				if s.Val != nil {
+					vo, v := val[q:], s.Val[lo:hi]
+					v = v[:len(keep)]
+					n := 0
+					for e := range keep {
+						vo[n] = v[e]
+						n += int(keep[e])
+					}
+				} else if fill != nil {
+					for e := range int64(n) {
+						val[q+e] = *fill
+					}
+				}
+				q += int64(n)
+			}
+			lens[seg] = q - start
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return assemble(&p, bounds, offset, lens, idx, val), nil
+}
+
+// Select keeps the entries of s that the predicate keeps. A dense s gives a
+// bitmap. fill is the value of a pattern's entries.
+func Select[T any](env Env, s *sparse.Store[T], f *Predicate[T], fn func(x T, i, j int) bool, fill *T) (*sparse.Store[T], error) {
+	if f.Band && s.Sparse() {
+		return selectBand(env, s, f.Lo, f.Hi, fill)
+	}
+	var zero T
+	if fill != nil {
+		zero = *fill
+	}
+	decide := func(keep []uint8, i int, ci []int32, v []T, j0 int) {
+		if f.Keep != nil && v != nil {
+			f.Keep(keep, v, i, ci, j0)
+			return
+		}
+		x := zero
+		for p := range keep {
+			j := j0 + p
+			if ci != nil {
+				j = int(ci[p])
+			}
+			if v != nil {
+				x = v[p]
+			}
+			keep[p] = b2u(fn(x, i, j))
+		}
+	}
+	if s.Sparse() {
+		return sift(env, s, func(keep []uint8, i int, ci []int32, lo, hi int64) {
+			decide(keep, i, ci, window(s.Val, lo, hi), 0)
+		}, fill)
+	}
+	cells, _ := s.Cells()
+	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: sparse.Bitmap}}
+	out.Present = make([]uint8, cells)
+	out.Val = make([]T, cells)
+	if s.Val != nil {
+		copy(out.Val, s.Val)
+	} else {
+		for p := range out.Val {
+			out.Val[p] = zero
+		}
+	}
+	for i := range s.NRows {
+		for j := range s.NCols {
+			p := i*s.NCols + j
+			if s.Present != nil && s.Present[p] == 0 {
+				continue
+			}
+			x := zero
+			if s.Val != nil {
+				x = s.Val[p]
+			}
+			if fn(x, i, j) {
+				out.Present[p] = 1
+				out.NVals++
+			}
+		}
+	}
+	return out, nil
+}
+
+// selectBand keeps lo ≤ j−i ≤ hi: two binary searches and a copy a row.
+func selectBand[T any](env Env, s *sparse.Store[T], lo, hi int64, fill *T) (*sparse.Store[T], error) {
+	vecs := s.Vecs()
+	from := make([]int64, vecs)
+	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: s.Format, RowIDs: s.RowIDs}}
+	out.Ptr = make([]int64, vecs+1)
+	err := parallel.Range(env.Ctx, env.Threads, vecs, 4096, func(_, a, b int) {
+		for k := a; k < b; k++ {
+			ci := s.Idx[s.Ptr[k]:s.Ptr[k+1]]
+			i := int64(s.RowID(k))
+			first := search(ci, int(max(0, i+lo)))
+			last := len(ci)
+			if i+hi < int64(s.NCols) {
+				last = max(first, search(ci, int(max(0, i+hi+1))))
+			}
+			from[k] = s.Ptr[k] + int64(first)
+			out.Ptr[k+1] = int64(last - first)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for k := range vecs {
+		out.Ptr[k+1] += out.Ptr[k]
+	}
+	out.NVals = out.Ptr[vecs]
+	out.Idx, out.Val = make([]int32, out.NVals), make([]T, out.NVals)
+	err = parallel.Range(env.Ctx, env.Threads, vecs, 4096, func(_, a, b int) {
+		for k := a; k < b; k++ {
+			q, n := out.Ptr[k], out.Ptr[k+1]-out.Ptr[k]
+			copy(out.Idx[q:q+n], s.Idx[from[k]:from[k]+n])
+			if s.Val != nil {
+				copy(out.Val[q:q+n], s.Val[from[k]:from[k]+n])
+			} else if fill != nil {
+				for e := q; e < q+n; e++ {
+					out.Val[e] = *fill
+				}
+			}
+		}
+	})
+	if out.Format == sparse.Hypersparse {
+		dropEmptyRows(out)
+	}
+	return sparse.Settle(out), err
+}

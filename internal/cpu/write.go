@@ -1,0 +1,337 @@
+package cpu
+
+import (
+	"encoding/binary"
+
+	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// Filter keeps the entries of t that mask allows.
+func Filter[T any](env Env, t *sparse.Store[T], mask *Mask) (*sparse.Store[T], error) {
+	if mask == nil {
+		return t, nil
+	}
+	if mask.S.Format == sparse.Full {
+		if mask.Comp {
+			return sparse.Empty[T](t.NRows, t.NCols), nil
+		}
+		return t, nil
+	}
+	if !t.Sparse() {
+		if !mask.S.Sparse() || mask.Comp {
+			return filterDense(env, t, mask)
+		}
+		return lookup(t, mask.S), nil
+	}
+	threads := parallel.Threads(env.Threads)
+	if mask.S.Sparse() {
+		return filterListed(env, t, mask, threads)
+	}
+	return sift(env, t, func(keep []uint8, i int, ci []int32, _, _ int64) {
+		allow := mask.S.Present[i*t.NCols:]
+		for p, j := range ci {
+			keep[p] = allow[j] ^ b2u(mask.Comp)
+		}
+	}, nil)
+}
+
+func b2u(b bool) uint8 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// filterListed intersects t with a listed mask, or takes it away.
+func filterListed[T any](env Env, t *sparse.Store[T], mask *Mask, threads int) (*sparse.Store[T], error) {
+	first := &Binary[T, struct{}, T]{ZipAt: func(c []T, pc []int32, a []T, pa []int32, _ []struct{}, _ []int32) {
+		pa = pa[:len(pc)]
+		for p, q := range pc {
+			c[q] = a[pa[p]]
+		}
+	}}
+	m := &sparse.Store[struct{}]{Structure: *mask.S}
+	if !mask.Comp {
+		return intersectListed(env, first, t, m)
+	}
+	// The complement: per row, what the walk along the mask does not meet.
+	var ids, other = t, &m.Structure
+	return sift(env, ids, func(keep []uint8, i int, ci []int32, _, _ int64) {
+		lo, hi := other.Span(i)
+		mi := other.Idx[lo:hi]
+		if len(mi) > gallop*len(ci) {
+			for p, j := range ci {
+				at := search(mi, int(j))
+				keep[p] = b2u(at == len(mi) || mi[at] != j)
+				mi = mi[at:]
+			}
+			return
+		}
+		q := 0
+		for p, j := range ci {
+			for q < len(mi) && mi[q] < j {
+				q++
+			}
+			keep[p] = b2u(q == len(mi) || mi[q] != j)
+		}
+	}, nil)
+}
+
+func filterDense[T any](env Env, t *sparse.Store[T], mask *Mask) (*sparse.Store[T], error) {
+	cells, _ := t.Cells()
+	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: t.NRows, NCols: t.NCols, Format: sparse.Bitmap}, Val: t.Val}
+	out.Present = make([]uint8, cells)
+	allow := mask.S.Present
+	if allow == nil {
+		allow = make([]uint8, cells)
+		sparse.Scatter(mask.S.Pattern(), allow, nil)
+	}
+	flip := b2u(mask.Comp)
+	for p := range out.Present {
+		b := allow[p] ^ flip
+		if t.Present != nil {
+			b &= t.Present[p]
+		}
+		out.Present[p] = b
+		out.NVals += int64(b)
+	}
+	return out, nil
+}
+
+// lookup lists the entries of the dense t at the listed positions.
+func lookup[T any](t *sparse.Store[T], at *sparse.Structure) *sparse.Store[T] {
+	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: t.NRows, NCols: t.NCols, Format: at.Format, RowIDs: at.RowIDs}}
+	out.Ptr = make([]int64, len(at.Ptr))
+	out.Idx, out.Val = make([]int32, 0, len(at.Idx)), make([]T, 0, len(at.Idx))
+	for k := range at.Vecs() {
+		base := at.RowID(k) * t.NCols
+		for _, j := range at.Idx[at.Ptr[k]:at.Ptr[k+1]] {
+			if p := base + int(j); t.Present == nil || t.Present[p] != 0 {
+				out.Idx, out.Val = append(out.Idx, j), append(out.Val, t.Val[p])
+			}
+		}
+		out.Ptr[k+1] = int64(len(out.Idx))
+	}
+	out.NVals = int64(len(out.Idx))
+	if out.Format == sparse.Hypersparse {
+		dropEmptyRows(out)
+	}
+	return sparse.Settle(out)
+}
+
+// Overlap says how a destination takes a result.
+type Overlap[C any] struct {
+	Accum   *Binary[C, C, C] // nil: the result overwrites
+	Mask    *Mask
+	Replace bool
+	// Filtered says that the result lies within the mask already.
+	Filtered bool
+	// InPlace allows c to be written to.
+	InPlace bool
+}
+
+// Write computes what the destination c becomes when it takes the result t:
+//
+//	c⟨M⟩ = t,  c⟨M⟩ ⊕= t,  each with or without replace
+//
+// t must be the caller's own: the result may be t, or share its storage.
+func Write[C any](env Env, c, t *sparse.Store[C], o Overlap[C]) (*sparse.Store[C], error) {
+	if o.Mask == nil && o.Accum == nil {
+		return t, nil
+	}
+	var err error
+	if !o.Filtered {
+		if t, err = Filter(env, t, o.Mask); err != nil {
+			return nil, err
+		}
+	}
+	if o.Mask != nil && o.Replace {
+		if o.Accum == nil {
+			return t, nil
+		}
+		if c, err = Filter(env, c, o.Mask); err != nil {
+			return nil, err
+		}
+		o.InPlace = false
+	}
+	if o.Accum != nil {
+		if c.NVals == 0 && c.Sparse() {
+			return t, nil
+		}
+		if o.InPlace && !c.Sparse() && t.Sparse() {
+			accumulateInto(c, t, o.Accum)
+			return c, nil
+		}
+		same := func(c, v []C) { copy(c, v) }
+		return Union(env, UnionOps[C, C, C]{Both: o.Accum, Left: same, Right: same}, c, t)
+	}
+	// No accumulator, no replace: outside the mask c stays, inside it is t.
+	if c.NVals == 0 && c.Sparse() {
+		return t, nil
+	}
+	if o.InPlace && !o.Mask.Comp && !o.Mask.S.Sparse() && !c.Sparse() && !t.Sparse() {
+		if c.Format == sparse.Full && t.Format != sparse.Full {
+			c = sparse.ToBitmap(c)
+		}
+		mergeInto(c, t, o.Mask.S)
+		return c, nil
+	}
+	if o.InPlace && !c.Sparse() && t.Sparse() && o.Mask.S.Sparse() && !o.Mask.Comp {
+		if c.Format == sparse.Full {
+			if t.NVals != o.Mask.S.NVals {
+				c = sparse.ToBitmap(c)
+			} else {
+				putInto(c, t)
+				return c, nil
+			}
+		}
+		replaceInto(c, t, o.Mask.S)
+		return c, nil
+	}
+	if c, err = Filter(env, c, &Mask{S: o.Mask.S, Comp: !o.Mask.Comp}); err != nil {
+		return nil, err
+	}
+	second := func(c, v []C) { copy(c, v) }
+	return Union(env, UnionOps[C, C, C]{Both: secondOf[C](), Left: second, Right: second}, c, t)
+}
+
+func secondOf[C any]() *Binary[C, C, C] {
+	return &Binary[C, C, C]{
+		Fn:  func(_, y C) C { return y },
+		Zip: func(c, _, b []C) { copy(c, b) },
+		ZipAt: func(c []C, pc []int32, _ []C, _ []int32, b []C, pb []int32) {
+			pb = pb[:len(pc)]
+			for p, q := range pc {
+				c[q] = b[pb[p]]
+			}
+		},
+	}
+}
+
+// accumulateInto does c ⊕= t for a dense c: O(entries of t).
+func accumulateInto[C any](c, t *sparse.Store[C], f *Binary[C, C, C]) {
+	var both, from []int32
+	for k := range t.Vecs() {
+		base := t.RowID(k) * t.NCols
+		lo, hi := t.Ptr[k], t.Ptr[k+1]
+		both, from = both[:0], from[:0]
+		row := c.Val[base : base+t.NCols]
+		for p, j := range t.Idx[lo:hi] {
+			if c.Present == nil || c.Present[base+int(j)] != 0 {
+				both, from = append(both, j), append(from, int32(p))
+				continue
+			}
+			row[j] = t.Val[lo+int64(p)]
+			c.Present[base+int(j)] = 1
+			c.NVals++
+		}
+		f.ZipAt(row, both, row, both, t.Val[lo:hi], from)
+	}
+}
+
+// replaceInto does c⟨m⟩ = t for a bitmap c and t within m: O(entries of m).
+func replaceInto[C any](c, t *sparse.Store[C], m *sparse.Structure) {
+	for k := range m.Vecs() {
+		base := m.RowID(k) * m.NCols
+		for _, j := range m.Idx[m.Ptr[k]:m.Ptr[k+1]] {
+			at := base + int(j)
+			c.NVals -= int64(c.Present[at])
+			c.Present[at] = 0
+		}
+	}
+	for k := range t.Vecs() {
+		base := t.RowID(k) * t.NCols
+		for p := t.Ptr[k]; p < t.Ptr[k+1]; p++ {
+			at := base + int(t.Idx[p])
+			c.Present[at], c.Val[at] = 1, t.Val[p]
+			c.NVals++
+		}
+	}
+}
+
+// putInto does c = t where t has entries, for a full c.
+func putInto[C any](c, t *sparse.Store[C]) {
+	for k := range t.Vecs() {
+		row := c.Val[t.RowID(k)*t.NCols:]
+		lo, hi := t.Ptr[k], t.Ptr[k+1]
+		v := t.Val[lo:hi]
+		for p, j := range t.Idx[lo:hi] {
+			row[j] = v[p]
+		}
+	}
+}
+
+// mergeInto does c⟨m⟩ = t for dense c, t and m, with c a bitmap unless t is
+// full.
+func mergeInto[C any](c, t *sparse.Store[C], m *sparse.Structure) {
+	for lo := 0; lo < len(c.Val); lo += maskStep {
+		hi := min(lo+maskStep, len(c.Val))
+		if m.Present != nil && !anyByte(m.Present[lo:hi]) {
+			continue
+		}
+		for p := lo; p < hi; p++ {
+			if m.Present != nil && m.Present[p] == 0 {
+				continue
+			}
+			has := t.Present == nil || t.Present[p] != 0
+			if has {
+				c.Val[p] = t.Val[p]
+			}
+			if c.Present != nil {
+				c.NVals += int64(b2u(has)) - int64(c.Present[p])
+				c.Present[p] = b2u(has)
+			}
+		}
+	}
+}
+
+// FillMasked does c⟨m⟩ = x for a dense c, in place: O(entries of m), or a
+// scan of its bytes.
+func FillMasked[C any](c *sparse.Store[C], m *sparse.Structure, x C) {
+	if m.Sparse() {
+		for k := range m.Vecs() {
+			base := m.RowID(k) * m.NCols
+			for _, j := range m.Idx[m.Ptr[k]:m.Ptr[k+1]] {
+				at := base + int(j)
+				c.Val[at] = x
+				if c.Present != nil {
+					c.NVals += int64(1 - c.Present[at])
+					c.Present[at] = 1
+				}
+			}
+		}
+		return
+	}
+	for lo := 0; lo < len(c.Val); lo += maskStep {
+		hi := min(lo+maskStep, len(c.Val))
+		if m.Present != nil && !anyByte(m.Present[lo:hi]) {
+			continue
+		}
+		for p := lo; p < hi; p++ {
+			if m.Present != nil && m.Present[p] == 0 {
+				continue
+			}
+			c.Val[p] = x
+			if c.Present != nil {
+				c.NVals += int64(1 - c.Present[p])
+				c.Present[p] = 1
+			}
+		}
+	}
+}
+
+// maskStep is how many presence bytes are skipped at a time when all are 0.
+const maskStep = 8
+
+func anyByte(b []uint8) bool {
+	if len(b) == maskStep {
+		return binary.LittleEndian.Uint64(b) != 0
+	}
+	for _, x := range b {
+		if x != 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,189 @@
+package ops
+
+import (
+	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// single checks the operand of an operation on one matrix or vector.
+func single[A, C comparable](c *call, spec matrix.Spec[C], a matrix.Operand[A], valid bool) (*target[C], *sparse.Store[A], error) {
+	if !valid {
+		return nil, nil, &OperatorError{c.op, "the operator is the zero value; make it with a constructor of package semiring"}
+	}
+	av, err := operand(a)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, n := av.Dims()
+	if err := c.sameKind(av.IsVector(), spec.Vector, m, n); err != nil {
+		return nil, nil, err
+	}
+	t, err := prepare(c, spec, m, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	return t, oriented(av), nil
+}
+
+func apply[A, C comparable](c *call, dst matrix.Destination[C], a matrix.Operand[A], valid bool, f func(c []C, a []A)) error {
+	t, st, err := single(c, dst.Spec(), a, valid)
+	if err != nil {
+		return err
+	}
+	out, err := cpu.Apply(c.env(), st, f, truth[A]())
+	if err != nil {
+		return err
+	}
+	c.traced("map", st.NVals, out.NVals)
+	return write(c, t, out, false)
+}
+
+// Apply computes C⟨M⟩ ⊕= f(A), entry by entry. For matrices and vectors
+// alike. O(entries); the structure is shared with A, not copied. Errors as
+// [MxM].
+func Apply[A, C comparable](dst matrix.Destination[C], f semiring.UnaryOp[A, C], a matrix.Operand[A], opts ...Option) error {
+	c := begin("Apply", f.Name(), opts)
+	if !f.Valid() {
+		return apply[A, C](c, dst, a, false, nil)
+	}
+	return apply(c, dst, a, true, f.Kernels().Map)
+}
+
+// ApplyFirst computes C⟨M⟩ ⊕= op(x, A): the operator with its first argument
+// bound to a scalar.
+func ApplyFirst[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], x A, a matrix.Operand[B], opts ...Option) error {
+	f := op.Op()
+	c := begin("ApplyFirst", f.Name(), opts)
+	return apply(c, dst, a, f.Valid(), func(c []C, v []B) { f.Kernels().BindX(c, x, v) })
+}
+
+// ApplySecond computes C⟨M⟩ ⊕= op(A, y): the operator with its second
+// argument bound to a scalar.
+func ApplySecond[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], a matrix.Operand[A], y B, opts ...Option) error {
+	f := op.Op()
+	c := begin("ApplySecond", f.Name(), opts)
+	return apply(c, dst, a, f.Valid(), func(c []C, v []A) { f.Kernels().BindY(c, v, y) })
+}
+
+// ApplyIndex computes C⟨M⟩ ⊕= f(A(i,j), i, j), entry by entry. For a vector i
+// is the position and j is 0.
+func ApplyIndex[A, C comparable](dst matrix.Destination[C], f semiring.IndexOp[A, C], a matrix.Operand[A], opts ...Option) error {
+	c := begin("ApplyIndex", f.Name(), opts)
+	t, st, err := single(c, dst.Spec(), a, f.Valid())
+	if err != nil {
+		return err
+	}
+	fn := f.Apply
+	if t.spec.Vector {
+		fn = func(x A, i, j int) C { return f.Apply(x, j, i) } // stored as a row
+	}
+	out, err := cpu.ApplyIndex(c.env(), st, fn, truth[A]())
+	if err != nil {
+		return err
+	}
+	c.traced("map", st.NVals, out.NVals)
+	return write(c, t, out, false)
+}
+
+// Select computes C⟨M⟩ ⊕= the entries of A that the predicate keeps, values
+// unchanged. For matrices and vectors alike; for a vector i is the position
+// and j is 0. O(entries); Tril, Triu and DiagSelect search each row instead.
+// Errors as [MxM].
+func Select[T comparable](dst matrix.Destination[T], f semiring.SelectOp[T], a matrix.Operand[T], opts ...Option) error {
+	c := begin("Select", f.Name(), opts)
+	t, st, err := single(c, dst.Spec(), a, f.Valid())
+	if err != nil {
+		return err
+	}
+	k, fn := f.Kernels(), f.Keep
+	if t.spec.Vector && k.Keep == nil { // stored as a row
+		k = &cpu.Predicate[T]{UsesValue: k.UsesValue}
+		fn = func(x T, i, j int) bool { return f.Keep(x, j, i) }
+	}
+	fill := truth[T]()
+	out, err := cpu.Select(c.env(), st, k, fn, &fill)
+	if err != nil {
+		return err
+	}
+	c.traced("select", st.NVals, out.NVals)
+	return write(c, t, out, false)
+}
+
+// Transpose computes C⟨M⟩ ⊕= Aᵀ. O(entries + rows + columns). As an operand,
+// A.T() costs nothing until it is needed; Transpose(C, A.T()) copies A.
+func Transpose[T comparable](dst matrix.Target[T], a matrix.Source[T], opts ...Option) error {
+	c := begin("Transpose", "", opts)
+	v, err := operand[T](a)
+	if err != nil {
+		return err
+	}
+	m, n := v.Dims()
+	t, err := prepare(c, dst.Spec(), n, m)
+	if err != nil {
+		return err
+	}
+	st := v.Stored()
+	switch {
+	case v.Transposed():
+		st = st.Clone()
+	case st.Sparse() && v.HasCols():
+		st = v.Cols().Clone()
+	default:
+		st = sparse.Transpose(st, c.env().Threads)
+	}
+	c.traced("transpose", st.NVals, st.NVals)
+	return write(c, t, valued(st), false)
+}
+
+// Reduce computes w⟨m⟩ ⊕= the sum of each row of A over the monoid; that of
+// the columns with A.T(). A row without entries gives none. Sums of floats are
+// taken in a fixed order for a given number of threads. O(entries). Errors as
+// [MxM].
+func Reduce[T comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a matrix.Source[T], opts ...Option) error {
+	c := begin("Reduce", m.Name(), opts)
+	if !m.Valid() {
+		return &OperatorError{c.op, "the monoid is the zero value; make it with a constructor of package semiring"}
+	}
+	v, err := operand[T](a)
+	if err != nil {
+		return err
+	}
+	rows, _ := v.Dims()
+	t, err := prepare(c, dst.Spec(), 1, rows)
+	if err != nil {
+		return err
+	}
+	var out *sparse.Store[T]
+	if v.Transposed() && !v.HasRows() {
+		out, err = cpu.ReduceCols(c.env(), v.Stored(), m.Kernels(), m.Op().Kernels(), truth[T]())
+	} else {
+		st := v.Stored()
+		if v.Transposed() {
+			st = v.Rows()
+		}
+		out, err = cpu.ReduceRows(c.env(), st, m.Kernels(), truth[T]())
+	}
+	if err != nil {
+		return err
+	}
+	c.traced("reduce", v.NVals(), out.NVals)
+	return write(c, t, out, false)
+}
+
+// ReduceScalar returns the sum of all entries of a matrix or vector over the
+// monoid; its identity when there are none. Sums are taken in a fixed order
+// whatever the number of threads. O(entries).
+func ReduceScalar[T comparable](m semiring.Monoid[T], a matrix.Operand[T], opts ...Option) (sum T, err error) {
+	c := begin("ReduceScalar", m.Name(), opts)
+	if !m.Valid() {
+		return sum, &OperatorError{c.op, "the monoid is the zero value; make it with a constructor of package semiring"}
+	}
+	v, err := operand(a)
+	if err != nil {
+		return sum, err
+	}
+	c.traced("reduce", v.NVals(), 0)
+	return cpu.ReduceAll(c.env(), v.Stored(), m.Kernels(), truth[T]())
+}

@@ -1,0 +1,125 @@
+package ops
+
+import (
+	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// pairOf checks two operands of an element-wise operation and returns them in
+// any format.
+func pairOf[A, B, C comparable](c *call, spec matrix.Spec[C], a matrix.Operand[A], b matrix.Operand[B], valid bool) (t *target[C], as *sparse.Store[A], bs *sparse.Store[B], err error) {
+	if !valid {
+		return nil, nil, nil, &OperatorError{c.op, "the operator is the zero value; make it with a constructor of package semiring"}
+	}
+	av, err := operand(a)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	bv, err := operand(b)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	am, an := av.Dims()
+	bm, bn := bv.Dims()
+	if am != bm || an != bn || av.IsVector() != bv.IsVector() {
+		return nil, nil, nil, c.dim("b", shapeOf(bv.IsVector(), bm, bn), shapeOf(av.IsVector(), am, an), "both operands have the same shape")
+	}
+	if err := c.sameKind(av.IsVector(), spec.Vector, am, an); err != nil {
+		return nil, nil, nil, err
+	}
+	if t, err = prepare(c, spec, am, an); err != nil {
+		return nil, nil, nil, err
+	}
+	return t, oriented(av), oriented(bv), nil
+}
+
+// sameKind checks that a vector goes to a vector and a matrix to a matrix.
+func (c *call) sameKind(operand, dst bool, m, n int) error {
+	if operand != dst {
+		return c.dim("the destination", kind(dst), shapeOf(operand, m, n), "a vector goes to a vector and a matrix to a matrix")
+	}
+	return nil
+}
+
+func kind(vector bool) string {
+	if vector {
+		return "a vector"
+	}
+	return "a matrix"
+}
+
+// EWiseAdd computes C⟨M⟩ ⊕= A ∪ B: op(A, B) where both have an entry, the one
+// there is elsewhere. For matrices and vectors alike. An entry that only one
+// operand has is copied as it is, also by minus; see [EWiseUnion].
+//
+// O(entries of A and B), or O(positions) with dense operands; the result is
+// full if an operand is. Errors as [MxM].
+func EWiseAdd[T comparable](dst matrix.Destination[T], op semiring.Operator[T, T, T], a, b matrix.Operand[T], opts ...Option) error {
+	f := op.Op()
+	c := begin("EWiseAdd", f.Name(), opts)
+	t, as, bs, err := pairOf(c, dst.Spec(), a, b, f.Valid())
+	if err != nil {
+		return err
+	}
+	copied := func(c, v []T) {
+		if v == nil {
+			x := truth[T]()
+			for p := range c {
+				c[p] = x
+			}
+			return
+		}
+		copy(c, v)
+	}
+	k := f.Kernels()
+	out, err := cpu.Union(c.env(), cpu.UnionOps[T, T, T]{Both: k, Left: copied, Right: copied},
+		needed(as, k.UsesX), needed(bs, k.UsesY))
+	if err != nil {
+		return err
+	}
+	c.traced("union", as.NVals+bs.NVals, out.NVals)
+	return write(c, t, out, false)
+}
+
+// EWiseUnion is EWiseAdd with a stand-in for the operand that is missing:
+// op(A, β) where only A has an entry, op(α, B) where only B does.
+func EWiseUnion[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], a matrix.Operand[A], alpha A, b matrix.Operand[B], beta B, opts ...Option) error {
+	f := op.Op()
+	c := begin("EWiseUnion", f.Name(), opts)
+	t, as, bs, err := pairOf(c, dst.Spec(), a, b, f.Valid())
+	if err != nil {
+		return err
+	}
+	k := f.Kernels()
+	out, err := cpu.Union(c.env(), cpu.UnionOps[A, B, C]{
+		Both:  k,
+		Left:  func(c []C, v []A) { k.BindY(c, v, beta) },
+		Right: func(c []C, v []B) { k.BindX(c, alpha, v) },
+	}, valued(as), valued(bs))
+	if err != nil {
+		return err
+	}
+	c.traced("union", as.NVals+bs.NVals, out.NVals)
+	return write(c, t, out, false)
+}
+
+// EWiseMult computes C⟨M⟩ ⊕= op(A, B) where both have an entry. For matrices
+// and vectors alike. O(entries), or a search of the longer in O(shorter ·
+// log longer) where their rows differ much in length. Errors as [MxM].
+func EWiseMult[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], a matrix.Operand[A], b matrix.Operand[B], opts ...Option) error {
+	f := op.Op()
+	c := begin("EWiseMult", f.Name(), opts)
+	t, as, bs, err := pairOf(c, dst.Spec(), a, b, f.Valid())
+	if err != nil {
+		return err
+	}
+	k := f.Kernels()
+	out, err := cpu.Intersect(c.env(), k, needed(as, k.UsesX), needed(bs, k.UsesY))
+	if err != nil {
+		return err
+	}
+	c.traced("intersection", as.NVals+bs.NVals, out.NVals)
+	return write(c, t, out, false)
+}

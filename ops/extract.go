@@ -1,0 +1,362 @@
+package ops
+
+import (
+	"fmt"
+
+	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// Indices is a list of rows, columns or positions. All() is every one, in
+// order.
+type Indices struct {
+	list []int
+	all  bool
+}
+
+// All returns the list of all indices.
+func All() Indices { return Indices{all: true} }
+
+// Of returns the list of the given indices.
+func Of(list ...int) Indices { return Indices{list: list} }
+
+// Span returns the list lo, lo+1, …, hi−1.
+func Span(lo, hi int) Indices {
+	var list []int
+	for i := lo; i < hi; i++ {
+		list = append(list, i)
+	}
+	return Indices{list: list}
+}
+
+// resolve checks a list against a dimension of n.
+func (x Indices) resolve(c *call, arg string, n int, unique bool) (cpu.Indices, error) {
+	if x.all {
+		return cpu.Indices{N: n}, nil
+	}
+	list := make([]int32, len(x.list))
+	rising := true
+	for p, i := range x.list {
+		if uint(i) >= uint(n) {
+			return cpu.Indices{}, &matrix.IndexError{Op: c.op, Arg: fmt.Sprintf("%s[%d] =", arg, p), Index: int64(i), Limit: int64(n)}
+		}
+		rising = rising && (p == 0 || x.list[p-1] < i)
+		list[p] = int32(i)
+	}
+	if unique && !rising {
+		seen := make(map[int32]int, len(list))
+		for p, i := range list {
+			if q, ok := seen[i]; ok {
+				return cpu.Indices{}, &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("%s lists %d twice, at %d and %d; each position can be assigned once", arg, i, q, p)}
+			}
+			seen[i] = p
+		}
+	}
+	return cpu.Indices{List: list, N: len(list)}, nil
+}
+
+// Extract computes C⟨M⟩ ⊕= A(rows, cols): entry (p, q) is A(rows[p],
+// cols[q]). Indices may repeat. O(entries of the rows taken), and a sort of
+// each row whose columns come out of order. An index out of range is a
+// *matrix.IndexError that names its place in the list.
+func Extract[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols Indices, opts ...Option) error {
+	c := begin("Extract", "", opts)
+	v, err := operand[T](a)
+	if err != nil {
+		return err
+	}
+	m, n := v.Dims()
+	ri, err := rows.resolve(c, "rows", m, false)
+	if err != nil {
+		return err
+	}
+	ci, err := cols.resolve(c, "cols", n, false)
+	if err != nil {
+		return err
+	}
+	t, err := prepare(c, dst.Spec(), ri.N, ci.N)
+	if err != nil {
+		return err
+	}
+	return extract(c, t, v.Rows(), ri, ci)
+}
+
+func extract[T comparable](c *call, t *target[T], st *sparse.Store[T], rows, cols cpu.Indices) error {
+	out, err := cpu.Extract(c.env(), st, rows, cols, truth[T]())
+	if err != nil {
+		return err
+	}
+	c.traced("extract", st.NVals, out.NVals)
+	return write(c, t, out, false)
+}
+
+// ExtractVector computes w⟨m⟩ ⊕= u(idx): entry p is u(idx[p]). Indices may
+// repeat.
+func ExtractVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSource[T], idx Indices, opts ...Option) error {
+	c := begin("ExtractVector", "", opts)
+	v, err := operand[T](u)
+	if err != nil {
+		return err
+	}
+	_, n := v.Dims()
+	ci, err := idx.resolve(c, "idx", n, false)
+	if err != nil {
+		return err
+	}
+	t, err := prepare(c, dst.Spec(), 1, ci.N)
+	if err != nil {
+		return err
+	}
+	if st := v.Stored(); !st.Sparse() {
+		out := gather(st, ci)
+		c.traced("gather", int64(ci.N), out.NVals)
+		return write(c, t, out, false)
+	}
+	return extract(c, t, v.Rows(), cpu.Indices{N: 1}, ci)
+}
+
+// gather is ExtractVector from a dense vector.
+func gather[T comparable](u *sparse.Store[T], idx cpu.Indices) *sparse.Store[T] {
+	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: idx.N, Format: u.Format}}
+	out.Val = make([]T, idx.N)
+	val := valued(u).Val
+	if idx.List == nil {
+		copy(out.Val, val)
+	}
+	for p, i := range idx.List {
+		out.Val[p] = val[i]
+	}
+	if u.Format == sparse.Full {
+		out.NVals = int64(idx.N)
+		return out
+	}
+	if idx.List == nil {
+		out.Present = append([]uint8(nil), u.Present...)
+		out.NVals = u.NVals
+		return out
+	}
+	out.Present = make([]uint8, idx.N)
+	for p, i := range idx.List {
+		out.Present[p] = u.Present[i]
+		out.NVals += int64(u.Present[i])
+	}
+	return out
+}
+
+// ExtractRow computes w⟨m⟩ ⊕= A(i, cols), and with A.T() a column of A.
+func ExtractRow[T comparable](dst matrix.VectorTarget[T], a matrix.Source[T], i int, cols Indices, opts ...Option) error {
+	c := begin("ExtractRow", "", opts)
+	v, err := operand[T](a)
+	if err != nil {
+		return err
+	}
+	m, n := v.Dims()
+	ri, err := Of(i).resolve(c, "row", m, false)
+	if err != nil {
+		return err
+	}
+	ci, err := cols.resolve(c, "cols", n, false)
+	if err != nil {
+		return err
+	}
+	t, err := prepare(c, dst.Spec(), 1, ci.N)
+	if err != nil {
+		return err
+	}
+	return extract(c, t, v.Rows(), ri, ci)
+}
+
+// assign computes what c becomes by c(rows, cols) ⊕= x, and writes it under
+// the mask, as GrB_assign: the mask has the shape of C and, with Replace,
+// clears all of C outside it.
+func assign[T comparable](c *call, t *target[T], x *sparse.Store[T], rows, cols cpu.Indices) error {
+	st := t.spec.Matrix.Store()
+	if t.spec.Vector && st.NRows == 0 {
+		st = sparse.Empty[T](1, 0)
+	}
+	env := c.env()
+	spread := x
+	if rows.List != nil || cols.List != nil {
+		spread = cpu.Spread(sparse.ToSparse(x), rows, cols, st.NRows, st.NCols, truth[T]())
+	}
+	c.traced("assign", x.NVals, 0)
+	if t.spec.Accum != nil || rows.List == nil && cols.List == nil {
+		return write(c, t, valued(spread), false)
+	}
+	// Without an accumulator, what c has in the region goes.
+	rest, err := cpu.Outside(env, st, rows, cols)
+	if err != nil {
+		return err
+	}
+	all, err := cpu.Write(env, rest, valued(spread), cpu.Overlap[T]{Accum: semiring.Second[T, T]().Kernels()})
+	if err != nil {
+		return err
+	}
+	return write(c, t, all, false)
+}
+
+// Assign computes C(rows, cols)⟨M⟩ ⊕= A, where A has as many rows and columns
+// as are listed. Without an accumulator the region becomes A: entries that A
+// lacks are deleted. The mask has the shape of C. No index may be listed
+// twice. O(entries of A and C).
+func Assign[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols Indices, opts ...Option) error {
+	c := begin("Assign", "", opts)
+	spec := dst.Spec()
+	v, err := operand[T](a)
+	if err != nil {
+		return err
+	}
+	m, n := spec.Matrix.Dims()
+	t, err := prepare(c, spec, m, n)
+	if err != nil {
+		return err
+	}
+	ri, err := rows.resolve(c, "rows", m, true)
+	if err != nil {
+		return err
+	}
+	ci, err := cols.resolve(c, "cols", n, true)
+	if err != nil {
+		return err
+	}
+	am, an := v.Dims()
+	if am != ri.N || an != ci.N {
+		return c.dim("a", shape(am, an), shape(ri.N, ci.N), "it has as many rows and columns as the lists")
+	}
+	return assign(c, t, oriented(v).Clone(), ri, ci)
+}
+
+// AssignVector computes w(idx)⟨m⟩ ⊕= u; see [Assign].
+func AssignVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSource[T], idx Indices, opts ...Option) error {
+	c := begin("AssignVector", "", opts)
+	spec := dst.Spec()
+	v, err := operand[T](u)
+	if err != nil {
+		return err
+	}
+	_, n := spec.Matrix.Dims()
+	t, err := prepare(c, spec, 1, n)
+	if err != nil {
+		return err
+	}
+	ci, err := idx.resolve(c, "idx", n, true)
+	if err != nil {
+		return err
+	}
+	if _, un := v.Dims(); un != ci.N {
+		return c.dim("u", shapeOf(true, 1, un), shapeOf(true, 1, ci.N), "it has as many positions as the list")
+	}
+	return assign(c, t, v.Stored().Clone(), cpu.Indices{N: 1}, ci)
+}
+
+// AssignScalar computes C(rows, cols)⟨M⟩ ⊕= x: every position of the region,
+// as far as the mask allows, becomes x or accumulates it. With a mask that is
+// listed and not complemented and all rows and columns, it costs O(entries of
+// the mask); otherwise O(positions of the region).
+func AssignScalar[T comparable](dst matrix.Target[T], x T, rows, cols Indices, opts ...Option) error {
+	c := begin("AssignScalar", "", opts)
+	spec := dst.Spec()
+	m, n := spec.Matrix.Dims()
+	t, err := prepare(c, spec, m, n)
+	if err != nil {
+		return err
+	}
+	ri, err := rows.resolve(c, "rows", m, true)
+	if err != nil {
+		return err
+	}
+	ci, err := cols.resolve(c, "cols", n, true)
+	if err != nil {
+		return err
+	}
+	return assignScalar(c, t, x, ri, ci)
+}
+
+// AssignVectorScalar computes w(idx)⟨m⟩ ⊕= x; see [AssignScalar].
+func AssignVectorScalar[T comparable](dst matrix.VectorTarget[T], x T, idx Indices, opts ...Option) error {
+	c := begin("AssignVectorScalar", "", opts)
+	spec := dst.Spec()
+	_, n := spec.Matrix.Dims()
+	t, err := prepare(c, spec, 1, n)
+	if err != nil {
+		return err
+	}
+	ci, err := idx.resolve(c, "idx", n, true)
+	if err != nil {
+		return err
+	}
+	return assignScalar(c, t, x, cpu.Indices{N: 1}, ci)
+}
+
+func assignScalar[T comparable](c *call, t *target[T], x T, rows, cols cpu.Indices) error {
+	if t.mask != nil && !t.mask.Comp && rows.List == nil && cols.List == nil {
+		s := t.mask.S
+		if d := t.spec.Matrix; t.spec.Accum == nil && !t.spec.Replace && !d.Store().Sparse() {
+			st := d.Store()
+			cpu.FillMasked(st, s, x)
+			d.SetStore(st)
+			c.traced("fill", s.NVals, st.NVals)
+			return nil
+		}
+		out := cpu.Like[bool, T](s.Pattern())
+		for p := range out.Val {
+			out.Val[p] = x
+		}
+		c.traced("assign", s.NVals, 0)
+		return write(c, t, out, true)
+	}
+	cells, ok := sparse.Cells(rows.Len(), cols.Len())
+	if !ok || cells > maxRegion {
+		return &matrix.SizeError{Op: c.op, Arg: fmt.Sprintf("number of positions of the %d×%d region", rows.Len(), cols.Len()), Got: int64(cells), Limit: maxRegion}
+	}
+	val := make([]T, cells)
+	for p := range val {
+		val[p] = x
+	}
+	return assign(c, t, &sparse.Store[T]{Structure: sparse.Structure{NRows: rows.Len(), NCols: cols.Len(), Format: sparse.Full, NVals: int64(cells)}, Val: val}, rows, cols)
+}
+
+// maxRegion bounds the positions a scalar is assigned to: beyond it the
+// result could not be held anyway.
+const maxRegion = 1 << 36
+
+// Kronecker computes C⟨M⟩ ⊕= A ⊗ B: entry (i·p+k, j·q+l) is op(A(i,j),
+// B(k,l)) for a p×q matrix B. Dimensions that overflow are a
+// *matrix.SizeError. O(entries of the result).
+func Kronecker[A, B, C comparable](dst matrix.Target[C], op semiring.Operator[A, B, C], a matrix.Source[A], b matrix.Source[B], opts ...Option) error {
+	f := op.Op()
+	c := begin("Kronecker", f.Name(), opts)
+	if !f.Valid() {
+		return &OperatorError{c.op, "the operator is the zero value; make it with a constructor of package semiring"}
+	}
+	av, err := operand[A](a)
+	if err != nil {
+		return err
+	}
+	bv, err := operand[B](b)
+	if err != nil {
+		return err
+	}
+	am, an := av.Dims()
+	bm, bn := bv.Dims()
+	for _, d := range []struct {
+		name string
+		x, y int
+	}{{"number of rows", am, bm}, {"number of columns", an, bn}} {
+		if p := int64(d.x) * int64(d.y); p > matrix.MaxDim {
+			return &matrix.SizeError{Op: c.op, Arg: d.name, Got: p, Limit: matrix.MaxDim}
+		}
+	}
+	t, err := prepare(c, dst.Spec(), am*bm, an*bn)
+	if err != nil {
+		return err
+	}
+	out, err := cpu.Kronecker(c.env(), f.Kernels(), valued(av.Rows()), valued(bv.Rows()))
+	if err != nil {
+		return err
+	}
+	c.traced("kronecker", out.NVals, out.NVals)
+	return write(c, t, out, false)
+}

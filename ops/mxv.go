@@ -1,0 +1,201 @@
+package ops
+
+import (
+	"fmt"
+
+	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// MxV computes w⟨m⟩ ⊕= A ⊕.⊗ u for an m×n matrix and a vector of n: entry i
+// is the sum over k of A(i,k) ⊗ u(k).
+//
+// Pull takes a dot product per row that the mask allows, O(entries of A) at
+// most; Push scatters the columns of A that u has entries for, O(their
+// entries). The choice follows the number of entries of u, the mask, and
+// which orientation of A is at hand (the transpose is kept once made). Sums
+// are taken in the order of k. Errors as MxM.
+func MxV[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, B, C], a matrix.Source[A], u matrix.VectorSource[B], opts ...Option) error {
+	c := begin("MxV", s.Name(), opts)
+	av, uv, err := factors(c, s, a, u)
+	if err != nil {
+		return err
+	}
+	am, an := av.Dims()
+	_, n := uv.Dims()
+	if an != n {
+		return c.dim("u", fmt.Sprintf("a vector of %d", n), fmt.Sprintf("a vector of %d", an), "a is "+shape(am, an))
+	}
+	t, err := prepare(c, dst.Spec(), 1, am)
+	if err != nil {
+		return err
+	}
+	if p := s.Positional(); p != nil {
+		// The product of A(i,k) and u(k), a column: i, k, or column 0.
+		ust := uv.Stored()
+		switch p.Which {
+		case semiring.PositionK:
+			return mxv(c, t, p.Second, p.SecondFlip, av, indexValued(ust, p))
+		case semiring.PositionJ:
+			return mxv(c, t, p.Second, p.SecondFlip, av, constantValued(ust, p.FromIndex(0)))
+		}
+		return positionI(c, t, p, av, uv)
+	}
+	return mxv(c, t, s.Kernels(), s.Flipped(), av, uv.Stored())
+}
+
+// VxM computes w⟨m⟩ ⊕= u ⊕.⊗ A for a vector of m and an m×n matrix: entry j
+// is the sum over k of u(k) ⊗ A(k,j). Methods and errors as MxV, with A
+// transposed: here Push reads the rows of A and Pull its columns.
+func VxM[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, B, C], u matrix.VectorSource[A], a matrix.Source[B], opts ...Option) error {
+	c := begin("VxM", s.Name(), opts)
+	uv, av, err := factors(c, s, u, a)
+	if err != nil {
+		return err
+	}
+	am, an := av.Dims()
+	_, n := uv.Dims()
+	if am != n {
+		return c.dim("u", fmt.Sprintf("a vector of %d", n), fmt.Sprintf("a vector of %d", am), "a is "+shape(am, an))
+	}
+	t, err := prepare(c, dst.Spec(), 1, an)
+	if err != nil {
+		return err
+	}
+	if p := s.Positional(); p != nil {
+		// The product of u(k), a row, and A(k,j): row 0, k, or j.
+		ust := uv.Stored()
+		switch p.Which {
+		case semiring.PositionK:
+			return mxv(c, t, p.FirstFlip, p.First, av.T(), indexValued(ust, p))
+		case semiring.PositionI:
+			return mxv(c, t, p.FirstFlip, p.First, av.T(), constantValued(ust, p.FromIndex(0)))
+		}
+		return positionJ(c, t, p, uv, av)
+	}
+	return mxv(c, t, s.Flipped(), s.Kernels(), av.T(), uv.Stored())
+}
+
+// mxv computes w = A·u with s, whose first operand is A's; flip has u's first.
+func mxv[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], flip *cpu.Semiring[B, A, C], a matrix.View[A], u *sparse.Store[B]) error {
+	method := c.method
+	switch method {
+	case Auto:
+		method = direction(a, u, t.mask, s.Any)
+	case Push, Pull:
+	default:
+		return &MethodError{c.op, method, c.op + " knows push and pull"}
+	}
+	u = needed(u, s.UsesY)
+	var out *sparse.Store[C]
+	var err error
+	if method == Pull {
+		out, err = cpu.Pull(c.env(), s, needed(a.Rows(), s.UsesX), u, t.pushed())
+	} else {
+		out, err = cpu.Push(c.env(), flip, u, needed(a.Cols(), s.UsesX), t.pushed())
+	}
+	if err != nil {
+		return err
+	}
+	if c.trace != nil {
+		c.traced(method, mxvWork(method, a, u), out.NVals)
+	}
+	return write(c, t, out, true)
+}
+
+func mxvWork[A, B comparable](m Method, a matrix.View[A], u *sparse.Store[B]) int64 {
+	if m == Pull {
+		return a.NVals()
+	}
+	cols, list := a.Cols(), sparse.ToSparse(u)
+	var work int64
+	for _, k := range list.Idx {
+		lo, hi := cols.Span(int(k))
+		work += hi - lo
+	}
+	return work
+}
+
+// pushCost is what scattering a product costs over looking at one: on R-MAT 18
+// pushing and pulling cost the same when the vector reaches half the entries.
+const pushCost = 2
+
+// beamer is α of Beamer, Asanović and Patterson (SC 2012): pulling pays once
+// the edges out of the frontier are more than a share 1/α of those into what
+// is still unvisited.
+const beamer = 14
+
+// direction chooses push or pull for A·u. The orientation that is at hand
+// wins unless the other saves more than the transpose costs.
+func direction[A, B comparable](a matrix.View[A], u *sparse.Store[B], mask *cpu.Mask, any bool) Method {
+	n := int64(u.NCols)
+	switch {
+	case a.HasRows() && a.HasCols():
+	case a.HasCols(): // pushing is free, pulling needs the transpose
+		return Push
+	case a.HasRows():
+		if u.NVals*16 < n {
+			return Push // makes the transpose, which is kept
+		}
+		return Pull
+	}
+	if u.NVals == n {
+		return Pull
+	}
+	// Products of pushing against entries that pulling looks at, on average,
+	// in the rows that the mask leaves.
+	m, _ := a.Dims()
+	open := float64(a.NVals())
+	if mask != nil && m > 0 {
+		allowed := mask.S.NVals
+		if mask.Comp {
+			allowed = int64(m) - allowed
+		}
+		open *= float64(allowed) / float64(m)
+	}
+	out := float64(mxvWork(Push, a, u))
+	if any {
+		out *= beamer
+	} else {
+		out *= pushCost
+	}
+	if out > open {
+		return Pull
+	}
+	return Push
+}
+
+// indexValued returns u with each entry's index as its value.
+func indexValued[S, A, B, C any](u *sparse.Store[S], p *semiring.Positional[A, B, C]) *sparse.Store[C] {
+	return columnValued(sparse.ToSparse(u), p)
+}
+
+func constantValued[S, C any](u *sparse.Store[S], x C) *sparse.Store[C] {
+	s := sparse.ToSparse(u)
+	out := &sparse.Store[C]{Structure: s.Structure, Val: make([]C, len(s.Idx))}
+	for e := range out.Val {
+		out.Val[e] = x
+	}
+	return out
+}
+
+// positionI gives w(i) = i where A·u has an entry, over the semiring's sum.
+func positionI[A, B, C comparable](c *call, t *target[C], p *semiring.Positional[A, B, C], av matrix.View[A], uv matrix.View[B]) error {
+	rows := av.Rows()
+	made := &sparse.Store[C]{Structure: rows.Structure, Val: make([]C, len(rows.Idx))}
+	for k := range rows.Vecs() {
+		x := p.FromIndex(rows.RowID(k))
+		for e := rows.Ptr[k]; e < rows.Ptr[k+1]; e++ {
+			made.Val[e] = x
+		}
+	}
+	return mxv(c, t, p.First, p.FirstFlip, matrix.FromStore(made).View(), uv.Stored())
+}
+
+// positionJ gives w(j) = j where u·A has an entry.
+func positionJ[A, B, C comparable](c *call, t *target[C], p *semiring.Positional[A, B, C], uv matrix.View[A], av matrix.View[B]) error {
+	made := matrix.FromStore(columnValued(av.Rows(), p))
+	return mxv(c, t, p.SecondFlip, p.Second, made.T(), uv.Stored())
+}

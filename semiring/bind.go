@@ -1,0 +1,268 @@
+package semiring
+
+import (
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/internal/cpu"
+)
+
+// This file turns tags into kernels. Operands that an operator does not read
+// may be nil slices, so each kernel has a form without them; the tests on
+// readsX and readsY fold away.
+
+func dot[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B) C {
+	var a A
+	var b B
+	switch {
+	case readsX[M]() && readsY[M]():
+		av = av[:len(ci)]
+		for p, j := range ci {
+			s = add[C, P](s, mul[A, B, C, M](av[p], x[j]))
+			if settled[C, P](s) {
+				return s
+			}
+		}
+	case readsX[M]():
+		for _, a := range av[:len(ci)] {
+			s = add[C, P](s, mul[A, B, C, M](a, b))
+		}
+	case readsY[M]():
+		for _, j := range ci {
+			s = add[C, P](s, mul[A, B, C, M](a, x[j]))
+			if settled[C, P](s) {
+				return s
+			}
+		}
+	default:
+		for range ci {
+			s = add[C, P](s, mul[A, B, C, M](a, b))
+		}
+	}
+	return s
+}
+
+func dotPresent[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B, present []uint8) (C, bool) {
+	var a A
+	var b B
+	var m M
+	var o P
+	hit := uint8(0)
+	switch {
+	case len(m) == 4 && len(o) == 0: // plus_pair counts
+		for _, j := range ci {
+			s += C(present[j])
+			hit |= present[j]
+		}
+	case readsX[M]() && readsY[M]():
+		av = av[:len(ci)]
+		for p, j := range ci {
+			if present[j] != 0 {
+				s, hit = add[C, P](s, mul[A, B, C, M](av[p], x[j])), 1
+				if settled[C, P](s) {
+					break
+				}
+			}
+		}
+	case readsX[M]():
+		av = av[:len(ci)]
+		for p, j := range ci {
+			if present[j] != 0 {
+				s, hit = add[C, P](s, mul[A, B, C, M](av[p], b)), 1
+			}
+		}
+	case readsY[M]():
+		for _, j := range ci {
+			if present[j] != 0 {
+				s, hit = add[C, P](s, mul[A, B, C, M](a, x[j])), 1
+				if settled[C, P](s) {
+					break
+				}
+			}
+		}
+	default:
+		for _, j := range ci {
+			if present[j] != 0 {
+				s, hit = add[C, P](s, mul[A, B, C, M](a, b)), 1
+				if settled[C, P](s) {
+					break
+				}
+			}
+		}
+	}
+	return s, hit != 0
+}
+
+func dotRows[A, B, C Number, P addTag, M mulTag](y []C, id C, ptr []int64, ci []int32, av []A, x []B) {
+	ptr = ptr[:len(y)+1]
+	for i := range y {
+		lo, hi := ptr[i], ptr[i+1]
+		s := id
+		if readsX[M]() && readsY[M]() {
+			c := ci[lo:hi]
+			v := av[lo:hi]
+			v = v[:len(c)]
+			for p, j := range c {
+				s = add[C, P](s, mul[A, B, C, M](v[p], x[j]))
+				if settled[C, P](s) {
+					break
+				}
+			}
+		} else if readsX[M]() {
+			s = dot[A, B, C, P, M](s, ci[lo:hi], av[lo:hi], nil)
+		} else if readsY[M]() {
+			var a A
+			for _, j := range ci[lo:hi] {
+				s = add[C, P](s, mul[A, B, C, M](a, x[j]))
+				if settled[C, P](s) {
+					break
+				}
+			}
+		} else {
+			s = dot[A, B, C, P, M](s, ci[lo:hi], nil, nil)
+		}
+		y[i] = s
+	}
+}
+
+func axpy[A, B, C Number, P addTag, M mulTag](y []C, x A, b []B) {
+	var zero B
+	if !readsY[M]() {
+		for p := range y {
+			y[p] = add[C, P](y[p], mul[A, B, C, M](x, zero))
+		}
+		return
+	}
+	y = y[:len(b)]
+	for p, v := range b {
+		y[p] = add[C, P](y[p], mul[A, B, C, M](x, v))
+	}
+}
+
+func scatter[A, B, C Number, P addTag, M mulTag](acc []C, marks []uint64, a A, ci []int32, bv []B) {
+	if !readsY[M]() {
+		var b B
+		v := mul[A, B, C, M](a, b)
+		for _, j := range ci {
+			acc[j] = add[C, P](acc[j], v)
+			marks[j>>6] |= 1 << (j & 63)
+		}
+		return
+	}
+	bv = bv[:len(ci)]
+	for p, j := range ci {
+		acc[j] = add[C, P](acc[j], mul[A, B, C, M](a, bv[p]))
+		marks[j>>6] |= 1 << (j & 63)
+	}
+}
+
+func scatterMasked[A, B, C Number, P addTag, M mulTag](acc []C, state []uint8, a A, ci []int32, bv []B) {
+	if !readsY[M]() {
+		var b B
+		v := mul[A, B, C, M](a, b)
+		for _, j := range ci {
+			if state[j] != 0 {
+				acc[j] = add[C, P](acc[j], v)
+				state[j] = 2
+			}
+		}
+		return
+	}
+	bv = bv[:len(ci)]
+	for p, j := range ci {
+		if state[j] != 0 {
+			acc[j] = add[C, P](acc[j], mul[A, B, C, M](a, bv[p]))
+			state[j] = 2
+		}
+	}
+}
+
+func scatterAll[A, B, C Number, P addTag, M mulTag](acc []C, a A, ci []int32, bv []B) {
+	if !readsY[M]() {
+		var b B
+		v := mul[A, B, C, M](a, b)
+		for _, j := range ci {
+			acc[j] = add[C, P](acc[j], v)
+		}
+		return
+	}
+	bv = bv[:len(ci)]
+	for p, j := range ci {
+		acc[j] = add[C, P](acc[j], mul[A, B, C, M](a, bv[p]))
+	}
+}
+
+func products[A, B, C Number, P addTag, M mulTag](out []C, a A, bv []B) {
+	if !readsY[M]() {
+		var b B
+		v := mul[A, B, C, M](a, b)
+		for p := range out {
+			out[p] = v
+		}
+		return
+	}
+	out = out[:len(bv)]
+	for p, v := range bv {
+		out[p] = mul[A, B, C, M](a, v)
+	}
+}
+
+func kernels[A, B, C Number, P addTag, M mulTag]() cpu.Kernels[A, B, C] {
+	return cpu.Kernels[A, B, C]{
+		Dot:           dot[A, B, C, P, M],
+		DotPresent:    dotPresent[A, B, C, P, M],
+		DotRows:       dotRows[A, B, C, P, M],
+		Axpy:          axpy[A, B, C, P, M],
+		Scatter:       scatter[A, B, C, P, M],
+		ScatterMasked: scatterMasked[A, B, C, P, M],
+		ScatterAll:    scatterAll[A, B, C, P, M],
+		Products:      products[A, B, C, P, M],
+	}
+}
+
+func foldTag[T Number, P addTag](s T, xs []T) T {
+	var o P
+	if len(o) <= 1 { // plus and times wait for the last result: keep four sums
+		var id T
+		if len(o) == 1 {
+			id = 1
+		}
+		s1, s2, s3 := id, id, id
+		for len(xs) >= 4 {
+			s = add[T, P](s, xs[0])
+			s1 = add[T, P](s1, xs[1])
+			s2 = add[T, P](s2, xs[2])
+			s3 = add[T, P](s3, xs[3])
+			xs = xs[4:]
+		}
+		s = add[T, P](add[T, P](s, s1), add[T, P](s2, s3))
+	}
+	for _, x := range xs {
+		s = add[T, P](s, x)
+		if settled[T, P](s) {
+			break
+		}
+	}
+	return s
+}
+
+func foldRows[T Number, P addTag](y []T, id T, ptr []int64, v []T) {
+	ptr = ptr[:len(y)+1]
+	for i := range y {
+		s := id
+		for _, x := range v[ptr[i]:ptr[i+1]] {
+			s = add[T, P](s, x)
+		}
+		y[i] = s
+	}
+}
+
+func collect[T Number, P addTag](acc []T, ci []int32, v []T) {
+	v = v[:len(ci)]
+	for p, j := range ci {
+		acc[j] = add[T, P](acc[j], v[p])
+	}
+}
+
+// as reinterprets kernels over uint8 as kernels over bool: a Go bool is one
+// byte that is 0 or 1, and the operators bound this way keep it so.
+func as[To, From any](k From) To { return *(*To)(unsafe.Pointer(&k)) }

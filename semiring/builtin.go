@@ -1,0 +1,350 @@
+package semiring
+
+import (
+	"math"
+	"reflect"
+
+	"github.com/hiveblas/hiveblas/internal/cpu"
+)
+
+// binary returns the built-in operator of tag M over A, B, C.
+func binary[A, B, C Number, M mulTag](name, cuda string) BinaryOp[A, B, C] {
+	return BinaryOp[A, B, C]{name, cuda, binaryKernels[A, B, C, M]()}
+}
+
+func binaryKernels[A, B, C Number, M mulTag]() *cpu.Binary[A, B, C] {
+	f := mul[A, B, C, M]
+	return &cpu.Binary[A, B, C]{
+		Fn: func(x A, y B) C { return mul[A, B, C, M](x, y) },
+		Zip: func(c []C, a []A, b []B) {
+			a, b = a[:len(c)], b[:len(c)]
+			for p := range c {
+				c[p] = mul[A, B, C, M](a[p], b[p])
+			}
+		},
+		ZipAt: zipAt[A, B, C, M],
+		BindX: func(c []C, x A, b []B) {
+			c = c[:len(b)]
+			for p, y := range b {
+				c[p] = mul[A, B, C, M](x, y)
+			}
+		},
+		BindY: func(c []C, a []A, y B) {
+			c = c[:len(a)]
+			for p, x := range a {
+				c[p] = mul[A, B, C, M](x, y)
+			}
+		},
+		UsesX: f != nil && readsX[M](), UsesY: readsY[M](),
+	}
+}
+
+func zipAt[A, B, C Number, M mulTag](c []C, pc []int32, a []A, pa []int32, b []B, pb []int32) {
+	var x A
+	var y B
+	switch {
+	case readsX[M]() && readsY[M]():
+		pa, pb = pa[:len(pc)], pb[:len(pc)]
+		for p, q := range pc {
+			c[q] = mul[A, B, C, M](a[pa[p]], b[pb[p]])
+		}
+	case readsX[M]():
+		pa = pa[:len(pc)]
+		for p, q := range pc {
+			c[q] = mul[A, B, C, M](a[pa[p]], y)
+		}
+	case readsY[M]():
+		pb = pb[:len(pc)]
+		for p, q := range pc {
+			c[q] = mul[A, B, C, M](x, b[pb[p]])
+		}
+	default:
+		for _, q := range pc {
+			c[q] = mul[A, B, C, M](x, y)
+		}
+	}
+}
+
+// monoid returns the built-in monoid of the tags P (as ⊕) and M (the same as
+// a binary operator).
+func monoid[T Number, P addTag](op BinaryOp[T, T, T], identity T, idCUDA string) Monoid[T] {
+	return Monoid[T]{op: op, idCUDA: idCUDA, k: &cpu.Monoid[T]{
+		Fn: op.k.Fn, Identity: identity,
+		Fold:     foldTag[T, P],
+		FoldRows: foldRows[T, P],
+		Collect:  collect[T, P],
+	}}
+}
+
+const (
+	cudaPlus   = "x + y"
+	cudaTimes  = "x * y"
+	cudaMin    = "(y < x || x != x) ? y : x"
+	cudaMax    = "(y > x || x != x) ? y : x"
+	cudaFirst  = "x"
+	cudaSecond = "y"
+	cudaPair   = "1"
+	cudaLor    = "(x != 0 || y != 0)"
+	cudaLand   = "(x != 0 && y != 0)"
+	cudaLxor   = "((x != 0) != (y != 0))"
+	cudaEq     = "((x != 0) == (y != 0))"
+	cudaMinus  = "x - y"
+	cudaRminus = "y - x"
+)
+
+// Plus is addition: identity 0; integers wrap around, as in Go. A sum that
+// meets NaN, or both infinities, is NaN.
+func Plus[T Number]() Monoid[T] {
+	return monoid[T, addPlus](binary[T, T, T, mulPlus]("plus", cudaPlus), 0, "0")
+}
+
+// Times is multiplication: identity 1; integers wrap around.
+func Times[T Number]() Monoid[T] {
+	return monoid[T, addTimes](binary[T, T, T, mulTimes]("times", cudaTimes), 1, "1")
+}
+
+// Min is the smaller operand: identity +Inf, or the largest integer. NaN is
+// ignored whichever side it is on (as by C's fmin), so a sum of nothing but
+// NaN is the identity; min(NaN, NaN) as a binary operator is NaN.
+func Min[T Number]() Monoid[T] {
+	return monoid[T, addMin](binary[T, T, T, mulMin]("min", cudaMin), MaxValue[T](), "HB_MAX").WithTerminal(MinValue[T]())
+}
+
+// Max is the larger operand: identity −Inf, or the smallest integer. NaN as
+// for Min.
+func Max[T Number]() Monoid[T] {
+	return monoid[T, addMax](binary[T, T, T, mulMax]("max", cudaMax), MinValue[T](), "HB_MIN").WithTerminal(MaxValue[T]())
+}
+
+// Lor is the logical or: identity false, terminal true.
+func Lor() Monoid[bool] {
+	return boolMonoid[addLor]("lor", cudaLor, false, as[*cpu.Binary[bool, bool, bool]](binaryKernels[uint8, uint8, uint8, mulMax]())).WithTerminal(true)
+}
+
+// Land is the logical and: identity true, terminal false.
+func Land() Monoid[bool] {
+	return boolMonoid[addTimes]("land", cudaLand, true, as[*cpu.Binary[bool, bool, bool]](binaryKernels[uint8, uint8, uint8, mulTimes]())).WithTerminal(false)
+}
+
+// Lxor is the exclusive or: identity false.
+func Lxor() Monoid[bool] {
+	return boolMonoid[addLxor]("lxor", cudaLxor, false, NewBinary("lxor", func(x, y bool) bool { return x != y }, cudaLxor).k)
+}
+
+// Lxnor is equality of truth values (the monoid "eq" of the C API): identity
+// true.
+func Lxnor() Monoid[bool] {
+	return NewMonoid(NewBinary("lxnor", func(x, y bool) bool { return x == y }, cudaEq), true, "true")
+}
+
+func boolMonoid[P addTag](name, cuda string, identity bool, op *cpu.Binary[bool, bool, bool]) Monoid[bool] {
+	var id uint8
+	if identity {
+		id = 1
+	}
+	k := cpu.Monoid[uint8]{
+		Fn: func(x, y uint8) uint8 { return add[uint8, P](x, y) }, Identity: id,
+		Fold: foldTag[uint8, P], FoldRows: foldRows[uint8, P], Collect: collect[uint8, P],
+	}
+	return Monoid[bool]{op: BinaryOp[bool, bool, bool]{name, cuda, op}, idCUDA: scalarCUDA(identity), k: as[*cpu.Monoid[bool]](&k)}
+}
+
+// Any keeps either operand, whichever is cheaper to find: for sums whose terms
+// are known to be equal, or where any witness will do. Its identity is the
+// zero value and never seen.
+func Any[T any]() Monoid[T] {
+	m := NewMonoid(BinaryOp[T, T, T]{"any", "y", NewBinary("any", func(_, y T) T { return y }, "y").k}, *new(T), "HB_ZERO")
+	m.any = true
+	m.k.Fold = func(s T, xs []T) T {
+		if len(xs) > 0 {
+			return xs[0]
+		}
+		return s
+	}
+	return m
+}
+
+// Bor, Band, Bxor are the bitwise monoids over integers: identities 0, all
+// ones, 0.
+func Bor[T Integer]() Monoid[T] {
+	return NewMonoid(NewBinary("bor", func(x, y T) T { return x | y }, "x | y"), 0, "0")
+}
+
+// Band is the bitwise and; see [Bor].
+func Band[T Integer]() Monoid[T] {
+	return NewMonoid(NewBinary("band", func(x, y T) T { return x & y }, "x & y"), ^T(0), "HB_ONES")
+}
+
+// Bxor is the bitwise exclusive or; see [Bor].
+func Bxor[T Integer]() Monoid[T] {
+	return NewMonoid(NewBinary("bxor", func(x, y T) T { return x ^ y }, "x ^ y"), 0, "0")
+}
+
+// First returns x.
+func First[A comparable, B any]() BinaryOp[A, B, A] {
+	op := NewBinary("first", func(x A, _ B) A { return x }, cudaFirst)
+	op.k.UsesY = false
+	op.k.ZipAt = func(c []A, pc []int32, a []A, pa []int32, _ []B, _ []int32) {
+		pa = pa[:len(pc)]
+		for p, q := range pc {
+			c[q] = a[pa[p]]
+		}
+	}
+	op.k.Zip = func(c []A, a []A, _ []B) { copy(c, a[:len(c)]) }
+	return op
+}
+
+// Second returns y.
+func Second[A any, B comparable]() BinaryOp[A, B, B] {
+	op := NewBinary("second", func(_ A, y B) B { return y }, cudaSecond)
+	op.k.UsesX = false
+	op.k.ZipAt = func(c []B, pc []int32, _ []A, _ []int32, b []B, pb []int32) {
+		pb = pb[:len(pc)]
+		for p, q := range pc {
+			c[q] = b[pb[p]]
+		}
+	}
+	op.k.Zip = func(c []B, _ []A, b []B) { copy(c, b[:len(c)]) }
+	return op
+}
+
+// Pair returns 1 (true), whatever its operands ("oneb" in the C API).
+func Pair[A, B any, C Element]() BinaryOp[A, B, C] {
+	one := One[C]()
+	op := NewBinary("pair", func(A, B) C { return one }, cudaPair)
+	op.k.UsesX, op.k.UsesY = false, false
+	op.k.ZipAt = func(c []C, pc []int32, _ []A, _ []int32, _ []B, _ []int32) {
+		for _, q := range pc {
+			c[q] = one
+		}
+	}
+	op.k.Zip = func(c []C, _ []A, _ []B) {
+		for p := range c {
+			c[p] = one
+		}
+	}
+	return op
+}
+
+// Minus returns x − y.
+func Minus[T Number]() BinaryOp[T, T, T] { return binary[T, T, T, mulMinus]("minus", cudaMinus) }
+
+// Rminus returns y − x.
+func Rminus[T Number]() BinaryOp[T, T, T] {
+	return NewBinary("rminus", func(x, y T) T { return y - x }, cudaRminus)
+}
+
+// Div returns x / y. Integer division truncates; by zero it gives the largest
+// integer for x > 0, the smallest for x < 0 and 0 for 0/0, as in
+// SuiteSparse:GraphBLAS, instead of a panic.
+func Div[T Number]() BinaryOp[T, T, T] { return NewBinary("div", div[T], "hb_div(x, y)") }
+
+// Rdiv returns y / x; see [Div].
+func Rdiv[T Number]() BinaryOp[T, T, T] {
+	return NewBinary("rdiv", func(x, y T) T { return div(y, x) }, "hb_div(y, x)")
+}
+
+func div[T Number](x, y T) T {
+	if y == 0 && isInteger[T]() {
+		switch {
+		case x > 0:
+			return MaxValue[T]()
+		case x < 0:
+			return MinValue[T]()
+		}
+		return 0
+	}
+	return x / y
+}
+
+func isInteger[T Number]() bool { return T(1)/2 == 0 }
+
+// Pow returns x to the power y, computed in float64.
+func Pow[T Number]() BinaryOp[T, T, T] {
+	return NewBinary("pow", func(x, y T) T { return T(math.Pow(float64(x), float64(y))) }, "pow((double)x, (double)y)")
+}
+
+// Hypot returns √(x² + y²) without overflow on the way.
+func Hypot[T Float]() BinaryOp[T, T, T] {
+	return NewBinary("hypot", func(x, y T) T { return T(math.Hypot(float64(x), float64(y))) }, "hypot(x, y)")
+}
+
+// Atan2 returns the angle of the point (y, x), as math.Atan2(x, y).
+func Atan2[T Float]() BinaryOp[T, T, T] {
+	return NewBinary("atan2", func(x, y T) T { return T(math.Atan2(float64(x), float64(y))) }, "atan2(x, y)")
+}
+
+// Eq reports x = y.
+func Eq[T comparable]() BinaryOp[T, T, bool] {
+	return NewBinary("eq", func(x, y T) bool { return x == y }, "x == y")
+}
+
+// Ne reports x ≠ y.
+func Ne[T comparable]() BinaryOp[T, T, bool] {
+	return NewBinary("ne", func(x, y T) bool { return x != y }, "x != y")
+}
+
+// Lt reports x < y.
+func Lt[T Number]() BinaryOp[T, T, bool] {
+	return NewBinary("lt", func(x, y T) bool { return x < y }, "x < y")
+}
+
+// Le reports x ≤ y.
+func Le[T Number]() BinaryOp[T, T, bool] {
+	return NewBinary("le", func(x, y T) bool { return x <= y }, "x <= y")
+}
+
+// Gt reports x > y.
+func Gt[T Number]() BinaryOp[T, T, bool] {
+	return NewBinary("gt", func(x, y T) bool { return x > y }, "x > y")
+}
+
+// Ge reports x ≥ y.
+func Ge[T Number]() BinaryOp[T, T, bool] {
+	return NewBinary("ge", func(x, y T) bool { return x >= y }, "x >= y")
+}
+
+// MaxValue returns +Inf for floats and the largest value of an integer type.
+func MaxValue[T Number]() T {
+	var x T
+	v := reflect.ValueOf(&x).Elem()
+	switch {
+	case v.CanFloat():
+		v.SetFloat(math.Inf(1))
+	case v.CanInt():
+		v.SetInt(1<<(v.Type().Bits()-1) - 1)
+	default:
+		v.SetUint(1<<v.Type().Bits() - 1)
+	}
+	return x
+}
+
+// MinValue returns −Inf for floats and the smallest value of an integer type.
+func MinValue[T Number]() T {
+	var x T
+	v := reflect.ValueOf(&x).Elem()
+	switch {
+	case v.CanFloat():
+		v.SetFloat(math.Inf(-1))
+	case v.CanInt():
+		v.SetInt(-1 << (v.Type().Bits() - 1))
+	}
+	return x
+}
+
+// One returns 1, or true.
+func One[T Element]() T {
+	var x T
+	v := reflect.ValueOf(&x).Elem()
+	switch {
+	case v.CanFloat():
+		v.SetFloat(1)
+	case v.CanInt():
+		v.SetInt(1)
+	case v.CanUint():
+		v.SetUint(1)
+	default:
+		v.SetBool(true)
+	}
+	return x
+}

@@ -1,0 +1,272 @@
+package semiring
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/hiveblas/hiveblas/internal/cpu"
+)
+
+// BinaryOp is a binary operator A × B → C: its name, its Go form and its CUDA
+// form.
+type BinaryOp[A, B, C any] struct {
+	name, cuda string
+	k          *cpu.Binary[A, B, C]
+}
+
+// Operator is a BinaryOp, or a Monoid standing for its operator.
+type Operator[A, B, C any] interface {
+	// Op returns the binary operator.
+	Op() BinaryOp[A, B, C]
+}
+
+// NewBinary returns the operator computed by f. cuda is the same as a CUDA C
+// expression in x and y, such as "x / (x + y)"; without it (the empty string)
+// the operator runs on the CPU only. f must be safe for concurrent use.
+func NewBinary[A, B, C any](name string, f func(x A, y B) C, cuda string) BinaryOp[A, B, C] {
+	return BinaryOp[A, B, C]{name, cuda, &cpu.Binary[A, B, C]{
+		Fn:    f,
+		Zip:   func(c []C, a []A, b []B) { ZipFn(c, a, b, f) },
+		ZipAt: func(c []C, pc []int32, a []A, pa []int32, b []B, pb []int32) { ZipAtFn(c, pc, a, pa, b, pb, f) },
+		BindX: func(c []C, x A, b []B) {
+			for p, y := range b {
+				c[p] = f(x, y)
+			}
+		},
+		BindY: func(c []C, a []A, y B) {
+			for p, x := range a {
+				c[p] = f(x, y)
+			}
+		},
+		UsesX: true, UsesY: true,
+	}}
+}
+
+// Name returns the operator's name, such as "plus".
+func (op BinaryOp[A, B, C]) Name() string { return op.name }
+
+// CUDA returns the operator as a CUDA C expression in x and y, or "".
+func (op BinaryOp[A, B, C]) CUDA() string { return op.cuda }
+
+// Op returns the operator itself.
+func (op BinaryOp[A, B, C]) Op() BinaryOp[A, B, C] { return op }
+
+// Apply returns x op y.
+func (op BinaryOp[A, B, C]) Apply(x A, y B) C { return op.k.Fn(x, y) }
+
+// Combine is Apply, under the name that accumulators and builders use. It is
+// of use where A, B and C are one type.
+func (op BinaryOp[A, B, C]) Combine(x A, y B) C { return op.k.Fn(x, y) }
+
+// Kernels returns the CPU form. It is for the packages of hiveblas.
+func (op BinaryOp[A, B, C]) Kernels() *cpu.Binary[A, B, C] { return op.k }
+
+// Valid reports whether the operator was made by a constructor of this
+// package; the zero value was not.
+func (op BinaryOp[A, B, C]) Valid() bool { return op.k != nil }
+
+// String returns the name.
+func (op BinaryOp[A, B, C]) String() string { return op.name }
+
+// Monoid is a commutative, associative operator over T with an identity. The
+// order in which a sum is taken is unspecified; every sum starts from the
+// identity, which is also the value of an empty one where one is asked for.
+type Monoid[T any] struct {
+	op       BinaryOp[T, T, T]
+	terminal *T
+	idCUDA   string
+	any      bool
+	k        *cpu.Monoid[T]
+}
+
+// NewMonoid returns the monoid of op with the given identity. identityCUDA is
+// the identity as a CUDA C expression; empty, a number or bool is written out
+// by the GPU backend and any other type runs on the CPU only.
+func NewMonoid[T any](op BinaryOp[T, T, T], identity T, identityCUDA string) Monoid[T] {
+	f := op.k.Fn
+	return Monoid[T]{op: op, idCUDA: identityCUDA, k: &cpu.Monoid[T]{
+		Fn: f, Identity: identity,
+		Fold: func(s T, xs []T) T { return FoldFn(s, xs, f) },
+		FoldRows: func(y []T, id T, ptr []int64, v []T) {
+			for i := range y {
+				y[i] = FoldFn(id, v[ptr[i]:ptr[i+1]], f)
+			}
+		},
+		Collect: func(acc []T, ci []int32, v []T) { CollectFn(acc, ci, v, f) },
+	}}
+}
+
+// WithTerminal returns the monoid with a terminal value: once a sum reaches
+// it, it stays, so that the rest need not be looked at.
+func (m Monoid[T]) WithTerminal(t T) Monoid[T] {
+	m.terminal = &t
+	return m
+}
+
+// Name returns the operator's name.
+func (m Monoid[T]) Name() string { return m.op.name }
+
+// CUDA returns the operator as a CUDA C expression in x and y, or "".
+func (m Monoid[T]) CUDA() string { return m.op.cuda }
+
+// IdentityCUDA returns the identity as a CUDA C expression, or "".
+func (m Monoid[T]) IdentityCUDA() string { return m.idCUDA }
+
+// Op returns the operator.
+func (m Monoid[T]) Op() BinaryOp[T, T, T] { return m.op }
+
+// Identity returns the identity.
+func (m Monoid[T]) Identity() T { return m.k.Identity }
+
+// Terminal returns the terminal value, if the monoid has one.
+func (m Monoid[T]) Terminal() (t T, ok bool) {
+	if m.terminal == nil {
+		return t, false
+	}
+	return *m.terminal, true
+}
+
+// IsAny reports whether the monoid is Any, which keeps either operand.
+func (m Monoid[T]) IsAny() bool { return m.any }
+
+// Combine returns x ⊕ y.
+func (m Monoid[T]) Combine(x, y T) T { return m.k.Fn(x, y) }
+
+// Kernels returns the CPU form. It is for the packages of hiveblas.
+func (m Monoid[T]) Kernels() *cpu.Monoid[T] { return m.k }
+
+// Valid reports whether the monoid was made by a constructor of this package.
+func (m Monoid[T]) Valid() bool { return m.k != nil }
+
+// String returns the name.
+func (m Monoid[T]) String() string { return m.op.name }
+
+// UnaryOp is a unary operator A → C.
+type UnaryOp[A, C any] struct {
+	name, cuda string
+	fn         func(A) C
+	k          *cpu.Unary[A, C]
+}
+
+// NewUnary returns the operator computed by f; cuda is the same as a CUDA C
+// expression in x, or "".
+func NewUnary[A, C any](name string, f func(A) C, cuda string) UnaryOp[A, C] {
+	return UnaryOp[A, C]{name, cuda, f, &cpu.Unary[A, C]{Map: func(c []C, a []A) { MapFn(c, a, f) }}}
+}
+
+// WithMap returns the operator with map as its loop c[p] = f(a[p]), for
+// operators worth a loop of their own: write it as a call of MapFn with a
+// function literal, which Go inlines.
+func (op UnaryOp[A, C]) WithMap(loop func(c []C, a []A)) UnaryOp[A, C] {
+	op.k = &cpu.Unary[A, C]{Map: loop}
+	return op
+}
+
+// Name returns the operator's name.
+func (op UnaryOp[A, C]) Name() string { return op.name }
+
+// CUDA returns the operator as a CUDA C expression in x, or "".
+func (op UnaryOp[A, C]) CUDA() string { return op.cuda }
+
+// Apply returns op(x).
+func (op UnaryOp[A, C]) Apply(x A) C { return op.fn(x) }
+
+// Kernels returns the CPU form. It is for the packages of hiveblas.
+func (op UnaryOp[A, C]) Kernels() *cpu.Unary[A, C] { return op.k }
+
+// Valid reports whether the operator was made by a constructor of this package.
+func (op UnaryOp[A, C]) Valid() bool { return op.k != nil }
+
+// String returns the name.
+func (op UnaryOp[A, C]) String() string { return op.name }
+
+// IndexOp is an operator of an entry's value and position: f(x, i, j) for the
+// entry x at row i, column j. In a vector i is the position and j is 0.
+type IndexOp[A, C any] struct {
+	name, cuda string
+	fn         func(x A, i, j int) C
+	usesValue  bool
+}
+
+// NewIndex returns the operator computed by f; cuda is the same as a CUDA C
+// expression in x, i and j, or "".
+func NewIndex[A, C any](name string, f func(x A, i, j int) C, cuda string) IndexOp[A, C] {
+	return IndexOp[A, C]{name, cuda, f, true}
+}
+
+// Name returns the operator's name.
+func (op IndexOp[A, C]) Name() string { return op.name }
+
+// CUDA returns the operator as a CUDA C expression in x, i and j, or "".
+func (op IndexOp[A, C]) CUDA() string { return op.cuda }
+
+// Apply returns f(x, i, j).
+func (op IndexOp[A, C]) Apply(x A, i, j int) C { return op.fn(x, i, j) }
+
+// UsesValue reports whether the operator reads x.
+func (op IndexOp[A, C]) UsesValue() bool { return op.usesValue }
+
+// Valid reports whether the operator was made by a constructor of this package.
+func (op IndexOp[A, C]) Valid() bool { return op.fn != nil }
+
+// String returns the name.
+func (op IndexOp[A, C]) String() string { return op.name }
+
+// SelectOp decides from its value and position which entries are kept. In a
+// vector i is the position and j is 0.
+type SelectOp[A any] struct {
+	name, cuda string
+	fn         func(x A, i, j int) bool
+	k          *cpu.Predicate[A]
+}
+
+// NewSelect returns the predicate computed by f; cuda is the same as a CUDA C
+// expression in x, i and j, or "".
+func NewSelect[A any](name string, f func(x A, i, j int) bool, cuda string) SelectOp[A] {
+	return SelectOp[A]{name, cuda, f, &cpu.Predicate[A]{UsesValue: true}}
+}
+
+// Name returns the operator's name.
+func (op SelectOp[A]) Name() string { return op.name }
+
+// CUDA returns the predicate as a CUDA C expression in x, i and j, or "".
+func (op SelectOp[A]) CUDA() string { return op.cuda }
+
+// Keep reports whether the entry x at row i, column j is kept.
+func (op SelectOp[A]) Keep(x A, i, j int) bool { return op.fn(x, i, j) }
+
+// Kernels returns the CPU form. It is for the packages of hiveblas.
+func (op SelectOp[A]) Kernels() *cpu.Predicate[A] { return op.k }
+
+// Valid reports whether the predicate was made by a constructor of this package.
+func (op SelectOp[A]) Valid() bool { return op.k != nil }
+
+// String returns the name.
+func (op SelectOp[A]) String() string { return op.name }
+
+func scalarCUDA(x any) string {
+	switch v := x.(type) {
+	case bool:
+		if v {
+			return "true"
+		}
+		return "false"
+	case float32:
+		return floatCUDA(float64(v))
+	case float64:
+		return floatCUDA(v)
+	}
+	return fmt.Sprint(x)
+}
+
+func floatCUDA(v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return "NAN"
+	case math.IsInf(v, 1):
+		return "INFINITY"
+	case math.IsInf(v, -1):
+		return "-INFINITY"
+	}
+	return fmt.Sprintf("%.17g", v)
+}

@@ -1,0 +1,249 @@
+package semiring
+
+import "github.com/hiveblas/hiveblas/internal/cpu"
+
+// Semiring is ⊗: A × B → C with a monoid ⊕ over C: what MxM, MxV and VxM
+// multiply and add with. One value holds both of its bodies, the Go kernels
+// and the CUDA expressions.
+type Semiring[A, B, C any] struct {
+	name string
+	add  Monoid[C]
+	mul  BinaryOp[A, B, C]
+	k    *cpu.Semiring[A, B, C]
+	flip *cpu.Semiring[B, A, C]
+	pos  *Positional[A, B, C]
+}
+
+// Position says which index a positional multiplication returns, for the
+// product of entry (i, k) of the first operand and (k, j) of the second.
+type Position uint8
+
+// The positions.
+const (
+	NotPositional Position = iota
+	PositionI              // firsti: the row of the first operand
+	PositionK              // firstj = secondi: the index summed over
+	PositionJ              // secondj: the column of the second operand
+)
+
+// Positional is how the CPU runs a positional multiplication: the index is
+// made the value of one operand, which then is multiplied by first or second.
+// It is for the packages of hiveblas.
+type Positional[A, B, C any] struct {
+	Which       Position
+	Offset      C // added to the index
+	First       *cpu.Semiring[C, B, C]
+	Second      *cpu.Semiring[A, C, C]
+	FirstFlip   *cpu.Semiring[B, C, C]
+	SecondFlip  *cpu.Semiring[C, A, C]
+	FromIndex   func(i int) C
+	FillIndices func(c []C, ci []int32)
+}
+
+// Kernels is the arithmetic of a semiring's inner loops, for users who want
+// their own semiring at the speed of a built-in one: see WithKernels.
+type Kernels[A, B, C any] = cpu.Kernels[A, B, C]
+
+// New returns the semiring of add and mul. Its loops call both operators as
+// closures, which costs two to five times what a built-in semiring does; see
+// [Semiring.WithKernels] for the way around. It runs on the GPU if both
+// operators have a CUDA form.
+func New[A, B, C any](add Monoid[C], mul Operator[A, B, C]) Semiring[A, B, C] {
+	op := mul.Op()
+	name := add.Name() + "_" + op.name
+	flipped := func(y B, x A) C { return op.k.Fn(x, y) }
+	return Semiring[A, B, C]{
+		name: name, add: add, mul: op,
+		k:    fromClosures(add, op.k.Fn, op.k.UsesX, op.k.UsesY),
+		flip: fromClosures(add, flipped, op.k.UsesY, op.k.UsesX),
+	}
+}
+
+func fromClosures[A, B, C any](m Monoid[C], mul func(A, B) C, usesX, usesY bool) *cpu.Semiring[A, B, C] {
+	return shell(closureKernels(m.k.Fn, mul, usesX, usesY), m, mul, usesX, usesY)
+}
+
+func shell[A, B, C any](k cpu.Kernels[A, B, C], m Monoid[C], mul func(A, B) C, usesX, usesY bool) *cpu.Semiring[A, B, C] {
+	return &cpu.Semiring[A, B, C]{
+		Kernels: k, Add: m.k.Fn, Mul: mul, Identity: m.k.Identity, UsesX: usesX, UsesY: usesY, Any: m.any,
+	}
+}
+
+// closureKernels returns kernels that call add and mul. An operand that is
+// not read may come as a nil slice, so it is replaced by a zero value.
+func closureKernels[A, B, C any](add func(C, C) C, mul func(A, B) C, usesX, usesY bool) cpu.Kernels[A, B, C] {
+	at := func(v []B, p int32) (b B) {
+		if usesY {
+			b = v[p]
+		}
+		return b
+	}
+	k := cpu.Kernels[A, B, C]{
+		Dot: func(s C, ci []int32, av []A, x []B) C {
+			var a A
+			for p, j := range ci {
+				if usesX {
+					a = av[p]
+				}
+				s = add(s, mul(a, at(x, j)))
+			}
+			return s
+		},
+		DotPresent: func(s C, ci []int32, av []A, x []B, present []uint8) (_ C, hit bool) {
+			var a A
+			for p, j := range ci {
+				if present[j] != 0 {
+					if usesX {
+						a = av[p]
+					}
+					s, hit = add(s, mul(a, at(x, j))), true
+				}
+			}
+			return s, hit
+		},
+	}
+	if usesY {
+		k.Axpy = func(y []C, a A, b []B) { AxpyFn(y, a, b, mul, add) }
+		k.Scatter = func(acc []C, marks []uint64, a A, ci []int32, bv []B) {
+			ScatterFn(acc, marks, a, ci, bv, mul, add)
+		}
+		k.ScatterMasked = func(acc []C, state []uint8, a A, ci []int32, bv []B) {
+			ScatterMaskedFn(acc, state, a, ci, bv, mul, add)
+		}
+		k.ScatterAll = func(acc []C, a A, ci []int32, bv []B) { ScatterAllFn(acc, a, ci, bv, mul, add) }
+		k.Products = func(out []C, a A, bv []B) { ProductsFn(out, a, bv, mul) }
+		return k
+	}
+	var zero B
+	k.Axpy = func(y []C, a A, _ []B) {
+		for p := range y {
+			y[p] = add(y[p], mul(a, zero))
+		}
+	}
+	k.Scatter = func(acc []C, marks []uint64, a A, ci []int32, _ []B) {
+		for _, j := range ci {
+			acc[j] = add(acc[j], mul(a, zero))
+			marks[j>>6] |= 1 << (j & 63)
+		}
+	}
+	k.ScatterMasked = func(acc []C, state []uint8, a A, ci []int32, _ []B) {
+		for _, j := range ci {
+			if state[j] != 0 {
+				acc[j] = add(acc[j], mul(a, zero))
+				state[j] = 2
+			}
+		}
+	}
+	k.ScatterAll = func(acc []C, a A, ci []int32, _ []B) {
+		for _, j := range ci {
+			acc[j] = add(acc[j], mul(a, zero))
+		}
+	}
+	k.Products = func(out []C, a A, _ []B) {
+		for p := range out {
+			out[p] = mul(a, zero)
+		}
+	}
+	return k
+}
+
+// WithKernels returns s with the loops of k in place of its own, where k has
+// them. A loop is one line: a call of one of the Fn functions of this package
+// with the operators as function literals, which Go inlines into it:
+//
+//	s = s.WithKernels(semiring.Kernels[float64, float64, float64]{
+//		Scatter: func(acc []float64, marks []uint64, a float64, ci []int32, bv []float64) {
+//			semiring.ScatterFn(acc, marks, a, ci, bv,
+//				func(x, y float64) float64 { return x / (x + y) },
+//				func(x, y float64) float64 { return x + y })
+//		},
+//	})
+//
+// That costs 1.05–1.25 times a built-in semiring. Scatter and Products serve
+// sparse products (MxM), Dot and DotPresent matrix times vector, Axpy and
+// ScatterAll full operands. The loops must compute what s computes; [Check]
+// compares them.
+func (s Semiring[A, B, C]) WithKernels(k Kernels[A, B, C]) Semiring[A, B, C] {
+	c := *s.k
+	overlay(&c.Kernels, k)
+	s.k = &c
+	return s
+}
+
+// WithFlippedKernels is WithKernels for the loops of the semiring with its
+// operands exchanged, ⊗′(y, x) = x ⊗ y: MxV pushes and VxM pulls with them.
+func (s Semiring[A, B, C]) WithFlippedKernels(k Kernels[B, A, C]) Semiring[A, B, C] {
+	c := *s.flip
+	overlay(&c.Kernels, k)
+	s.flip = &c
+	return s
+}
+
+func overlay[A, B, C any](to *cpu.Kernels[A, B, C], k Kernels[A, B, C]) {
+	if k.Dot != nil {
+		to.Dot = k.Dot
+		to.DotRows = nil
+	}
+	if k.DotPresent != nil {
+		to.DotPresent = k.DotPresent
+	}
+	if k.DotRows != nil {
+		to.DotRows = k.DotRows
+	}
+	if k.Axpy != nil {
+		to.Axpy = k.Axpy
+	}
+	if k.Scatter != nil {
+		to.Scatter = k.Scatter
+	}
+	if k.ScatterMasked != nil {
+		to.ScatterMasked = k.ScatterMasked
+	}
+	if k.ScatterAll != nil {
+		to.ScatterAll = k.ScatterAll
+	}
+	if k.Products != nil {
+		to.Products = k.Products
+	}
+}
+
+// Name returns the name, such as "plus_times".
+func (s Semiring[A, B, C]) Name() string { return s.name }
+
+// Named returns s under another name.
+func (s Semiring[A, B, C]) Named(name string) Semiring[A, B, C] {
+	s.name = name
+	return s
+}
+
+// Add returns the monoid ⊕.
+func (s Semiring[A, B, C]) Add() Monoid[C] { return s.add }
+
+// Mul returns the operator ⊗. That of a positional semiring has no Go form.
+func (s Semiring[A, B, C]) Mul() BinaryOp[A, B, C] { return s.mul }
+
+// Position tells whether ⊗ returns an index, and which.
+func (s Semiring[A, B, C]) Position() Position {
+	if s.pos == nil {
+		return NotPositional
+	}
+	return s.pos.Which
+}
+
+// Valid reports whether the semiring was made by a constructor of this
+// package; the zero value was not.
+func (s Semiring[A, B, C]) Valid() bool { return s.k != nil || s.pos != nil }
+
+// String returns the name.
+func (s Semiring[A, B, C]) String() string { return s.name }
+
+// Kernels returns the CPU form. It is for the packages of hiveblas.
+func (s Semiring[A, B, C]) Kernels() *cpu.Semiring[A, B, C] { return s.k }
+
+// Flipped returns the CPU form with the operands of ⊗ exchanged. It is for
+// the packages of hiveblas.
+func (s Semiring[A, B, C]) Flipped() *cpu.Semiring[B, A, C] { return s.flip }
+
+// Positional returns how a positional ⊗ is run, or nil. It is for the
+// packages of hiveblas.
+func (s Semiring[A, B, C]) Positional() *Positional[A, B, C] { return s.pos }

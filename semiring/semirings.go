@@ -1,0 +1,296 @@
+package semiring
+
+import "github.com/hiveblas/hiveblas/internal/cpu"
+
+// tagged returns the built-in semiring of the tags P (⊕), M (⊗) and F (⊗
+// with its operands exchanged).
+func tagged[A, B, C Number, P addTag, M, F mulTag](add Monoid[C], mul BinaryOp[A, B, C]) Semiring[A, B, C] {
+	flipped := func(y B, x A) C { return mul.k.Fn(x, y) }
+	return Semiring[A, B, C]{
+		name: add.Name() + "_" + mul.Name(), add: add, mul: mul,
+		k:    shell(kernels[A, B, C, P, M](), add, mul.k.Fn, mul.k.UsesX, mul.k.UsesY),
+		flip: shell(kernels[B, A, C, P, F](), add, flipped, mul.k.UsesY, mul.k.UsesX),
+	}
+}
+
+// commuting is tagged for a ⊗ over one type that does not mind the order.
+func commuting[T Number, P addTag, M mulTag](add Monoid[T], name, cuda string) Semiring[T, T, T] {
+	return tagged[T, T, T, P, M, M](add, binary[T, T, T, M](name, cuda))
+}
+
+// PlusTimes is the ordinary semiring.
+func PlusTimes[T Number]() Semiring[T, T, T] {
+	return commuting[T, addPlus, mulTimes](Plus[T](), "times", cudaTimes)
+}
+
+// MinPlus is the tropical semiring, of shortest paths.
+func MinPlus[T Number]() Semiring[T, T, T] {
+	return absorbing(commuting[T, addMin, mulPlus](Min[T](), "plus", cudaPlus))
+}
+
+// MaxPlus is the semiring of longest paths.
+func MaxPlus[T Number]() Semiring[T, T, T] {
+	return absorbing(commuting[T, addMax, mulPlus](Max[T](), "plus", cudaPlus))
+}
+
+// absorbing marks min.plus and max.plus over floats: an infinity stands for
+// an absent entry, since a + ∞ is ∞ or NaN for every a and neither changes a
+// minimum or maximum. Integers would wrap around.
+func absorbing[T Number](s Semiring[T, T, T]) Semiring[T, T, T] {
+	if T(1)/2 == 0 {
+		return s
+	}
+	id := s.k.Identity
+	for _, k := range []*cpu.Semiring[T, T, T]{s.k, s.flip} {
+		k.IsIdentity = func(x T) bool { return x == id }
+		k.FillIdentity = func(n int) []T {
+			v := make([]T, n)
+			for i := range v {
+				v[i] = id
+			}
+			return v
+		}
+	}
+	return s
+}
+
+// MinTimes takes the smallest product.
+func MinTimes[T Number]() Semiring[T, T, T] {
+	return commuting[T, addMin, mulTimes](Min[T](), "times", cudaTimes)
+}
+
+// MaxTimes takes the largest product: most reliable paths.
+func MaxTimes[T Number]() Semiring[T, T, T] {
+	return commuting[T, addMax, mulTimes](Max[T](), "times", cudaTimes)
+}
+
+// MinMax is the bottleneck semiring: the path whose worst edge is best.
+func MinMax[T Number]() Semiring[T, T, T] {
+	return commuting[T, addMin, mulMax](Min[T](), "max", cudaMax)
+}
+
+// MaxMin is the semiring of widest paths.
+func MaxMin[T Number]() Semiring[T, T, T] {
+	return commuting[T, addMax, mulMin](Max[T](), "min", cudaMin)
+}
+
+// PlusMin sums the smaller operands: the overlap of weighted neighbourhoods.
+func PlusMin[T Number]() Semiring[T, T, T] {
+	return commuting[T, addPlus, mulMin](Plus[T](), "min", cudaMin)
+}
+
+// PlusMax sums the larger operands.
+func PlusMax[T Number]() Semiring[T, T, T] {
+	return commuting[T, addPlus, mulMax](Plus[T](), "max", cudaMax)
+}
+
+// PlusPlus sums both operands.
+func PlusPlus[T Number]() Semiring[T, T, T] {
+	return commuting[T, addPlus, mulPlus](Plus[T](), "plus", cudaPlus)
+}
+
+// PlusMinus sums differences x − y.
+func PlusMinus[T Number]() Semiring[T, T, T] {
+	s := New(Plus[T](), Minus[T]())
+	s.k.Kernels = kernels[T, T, T, addPlus, mulMinus]()
+	return s
+}
+
+// boolAs casts the built-in semiring over bytes to bools where A, B or C is
+// bool; see as.
+func boolAs[A, B, C any, X, Y, Z Number](s Semiring[X, Y, Z], add Monoid[C], mul BinaryOp[A, B, C]) Semiring[A, B, C] {
+	k, f := *s.k, *s.flip
+	return Semiring[A, B, C]{
+		name: add.Name() + "_" + mul.Name(), add: add, mul: mul,
+		k: shell(as[cpu.Kernels[A, B, C]](k.Kernels), add, mul.k.Fn, mul.k.UsesX, mul.k.UsesY),
+		flip: shell(as[cpu.Kernels[B, A, C]](f.Kernels), add,
+			func(y B, x A) C { return mul.k.Fn(x, y) }, mul.k.UsesY, mul.k.UsesX),
+	}
+}
+
+// PlusPair counts: the sum has 1 for every k where both operands have an
+// entry. It reads no values, so it takes patterns: A.Pattern().
+func PlusPair[C Number]() Semiring[bool, bool, C] {
+	s := tagged[uint8, uint8, C, addPlus, mulPair, mulPair](Plus[C](), binary[uint8, uint8, C, mulPair]("pair", cudaPair))
+	return boolAs(s, Plus[C](), Pair[bool, bool, C]())
+}
+
+func firstOf[T Number, P addTag](m Monoid[T]) Semiring[T, bool, T] {
+	s := tagged[T, uint8, T, P, mulFirst, mulSecond](m, binary[T, uint8, T, mulFirst]("first", cudaFirst))
+	return boolAs(s, m, First[T, bool]())
+}
+
+func secondOf[T Number, P addTag](m Monoid[T]) Semiring[bool, T, T] {
+	s := tagged[uint8, T, T, P, mulSecond, mulFirst](m, binary[uint8, T, T, mulSecond]("second", cudaSecond))
+	return boolAs(s, m, Second[bool, T]())
+}
+
+// PlusFirst sums the values of the first operand; the second is a pattern.
+func PlusFirst[T Number]() Semiring[T, bool, T] { return firstOf[T, addPlus](Plus[T]()) }
+
+// PlusSecond sums the values of the second operand; the first is a pattern.
+func PlusSecond[T Number]() Semiring[bool, T, T] { return secondOf[T, addPlus](Plus[T]()) }
+
+// MinFirst takes the least value of the first operand; the second is a pattern.
+func MinFirst[T Number]() Semiring[T, bool, T] { return firstOf[T, addMin](Min[T]()) }
+
+// MinSecond takes the least value of the second operand; the first is a pattern.
+func MinSecond[T Number]() Semiring[bool, T, T] { return secondOf[T, addMin](Min[T]()) }
+
+// MaxFirst takes the greatest value of the first operand; the second is a
+// pattern.
+func MaxFirst[T Number]() Semiring[T, bool, T] { return firstOf[T, addMax](Max[T]()) }
+
+// MaxSecond takes the greatest value of the second operand; the first is a
+// pattern.
+func MaxSecond[T Number]() Semiring[bool, T, T] { return secondOf[T, addMax](Max[T]()) }
+
+// TimesFirst multiplies the values of the first operand; the second is a
+// pattern.
+func TimesFirst[T Number]() Semiring[T, bool, T] { return firstOf[T, addTimes](Times[T]()) }
+
+// TimesSecond multiplies the values of the second operand; the first is a
+// pattern.
+func TimesSecond[T Number]() Semiring[bool, T, T] { return secondOf[T, addTimes](Times[T]()) }
+
+func logicalOf[P addTag, M mulTag](add Monoid[bool], mul BinaryOp[bool, bool, bool]) Semiring[bool, bool, bool] {
+	m := monoid[uint8, P](binary[uint8, uint8, uint8, M](mul.Name(), mul.CUDA()), b2u(add.k.Identity), "")
+	s := tagged[uint8, uint8, uint8, P, M, M](m, binary[uint8, uint8, uint8, M](mul.Name(), mul.CUDA()))
+	return boolAs(s, add, mul)
+}
+
+// LorLand is the Boolean semiring: reachability.
+func LorLand() Semiring[bool, bool, bool] {
+	return logicalOf[addLor, mulTimes](Lor(), Land().Op())
+}
+
+// LandLor is its dual.
+func LandLor() Semiring[bool, bool, bool] { return logicalOf[addTimes, mulMax](Land(), Lor().Op()) }
+
+// LxorLand is arithmetic modulo 2.
+func LxorLand() Semiring[bool, bool, bool] { return logicalOf[addLxor, mulTimes](Lxor(), Land().Op()) }
+
+// LxnorLor is the dual of [LxorLand].
+func LxnorLor() Semiring[bool, bool, bool] { return New(Lxnor(), Lor()) }
+
+// anyKernels is the arithmetic of the any monoid with first (value of x),
+// second (of y) or pair (one): the first product found settles a sum.
+func anyKernels[A, B, C any](fromX func(A) C, fromY func(B) C, one C) cpu.Kernels[A, B, C] {
+	value := func(a A) C {
+		if fromX != nil {
+			return fromX(a)
+		}
+		return one
+	}
+	at := func(av []A, p int, x []B, j int32) C {
+		if fromX != nil {
+			return fromX(av[p])
+		}
+		if fromY != nil {
+			return fromY(x[j])
+		}
+		return one
+	}
+	k := cpu.Kernels[A, B, C]{
+		Dot: func(s C, ci []int32, av []A, x []B) C {
+			if len(ci) == 0 {
+				return s
+			}
+			return at(av, 0, x, ci[0])
+		},
+		DotPresent: func(s C, ci []int32, av []A, x []B, present []uint8) (C, bool) {
+			for p, j := range ci {
+				if present[j] != 0 {
+					return at(av, p, x, j), true
+				}
+			}
+			return s, false
+		},
+	}
+	if fromY != nil {
+		k.Axpy = func(y []C, _ A, b []B) { MapFn(y, b, fromY) }
+		k.Scatter = func(acc []C, marks []uint64, _ A, ci []int32, bv []B) {
+			for p, j := range ci {
+				acc[j] = fromY(bv[p])
+				marks[j>>6] |= 1 << (j & 63)
+			}
+		}
+		k.ScatterMasked = func(acc []C, state []uint8, _ A, ci []int32, bv []B) {
+			for p, j := range ci {
+				if state[j] != 0 {
+					acc[j] = fromY(bv[p])
+					state[j] = 2
+				}
+			}
+		}
+		k.ScatterAll = func(acc []C, _ A, ci []int32, bv []B) {
+			for p, j := range ci {
+				acc[j] = fromY(bv[p])
+			}
+		}
+		k.Products = func(out []C, _ A, bv []B) { MapFn(out, bv, fromY) }
+		return k
+	}
+	k.Axpy = func(y []C, a A, _ []B) {
+		v := value(a)
+		for p := range y {
+			y[p] = v
+		}
+	}
+	k.Scatter = func(acc []C, marks []uint64, a A, ci []int32, _ []B) {
+		v := value(a)
+		for _, j := range ci {
+			acc[j] = v
+			marks[j>>6] |= 1 << (j & 63)
+		}
+	}
+	k.ScatterMasked = func(acc []C, state []uint8, a A, ci []int32, _ []B) {
+		v := value(a)
+		for _, j := range ci {
+			if state[j] != 0 {
+				acc[j] = v
+				state[j] = 2
+			}
+		}
+	}
+	k.ScatterAll = func(acc []C, a A, ci []int32, _ []B) {
+		v := value(a)
+		for _, j := range ci {
+			acc[j] = v
+		}
+	}
+	k.Products = func(out []C, a A, _ []B) {
+		v := value(a)
+		for p := range out {
+			out[p] = v
+		}
+	}
+	return k
+}
+
+func anyOf[A, B, C any](mul BinaryOp[A, B, C], fromX func(A) C, fromY func(B) C, one C) Semiring[A, B, C] {
+	add := Any[C]()
+	return Semiring[A, B, C]{
+		name: "any_" + mul.Name(), add: add, mul: mul,
+		k: shell(anyKernels(fromX, fromY, one), add, mul.k.Fn, mul.k.UsesX, mul.k.UsesY),
+		flip: shell(anyKernels(fromY, fromX, one), add,
+			func(y B, x A) C { return mul.k.Fn(x, y) }, mul.k.UsesY, mul.k.UsesX),
+	}
+}
+
+// AnyPair tells where a sum has a term at all: reachability over patterns.
+func AnyPair[C Element]() Semiring[bool, bool, C] {
+	return anyOf(Pair[bool, bool, C](), nil, nil, One[C]())
+}
+
+// AnyFirst gives the value of the first operand in any one term; the second
+// is a pattern.
+func AnyFirst[T comparable]() Semiring[T, bool, T] {
+	return anyOf(First[T, bool](), func(x T) T { return x }, nil, *new(T))
+}
+
+// AnySecond gives the value of the second operand in any one term; the first
+// is a pattern.
+func AnySecond[T comparable]() Semiring[bool, T, T] {
+	return anyOf(Second[bool, T](), nil, func(y T) T { return y }, *new(T))
+}

@@ -1,0 +1,199 @@
+package semiring
+
+import (
+	"math"
+
+	"github.com/hiveblas/hiveblas/internal/cpu"
+)
+
+// Identity returns x.
+func Identity[T any]() UnaryOp[T, T] {
+	op := NewUnary("identity", func(x T) T { return x }, "x")
+	return op.WithMap(func(c, a []T) { copy(c, a) })
+}
+
+// Ainv returns −x, the additive inverse.
+func Ainv[T Number]() UnaryOp[T, T] {
+	return NewUnary("ainv", func(x T) T { return -x }, "-x").WithMap(func(c, a []T) {
+		MapFn(c, a, func(x T) T { return -x })
+	})
+}
+
+// Minv returns 1/x, the multiplicative inverse; integers as by [Div].
+func Minv[T Number]() UnaryOp[T, T] {
+	return NewUnary("minv", func(x T) T { return div(1, x) }, "hb_div((T)1, x)")
+}
+
+// Abs returns |x|. The smallest integer of a type is its own, as it wraps.
+func Abs[T Number]() UnaryOp[T, T] {
+	return NewUnary("abs", abs[T], "x < 0 ? -x : x").WithMap(func(c, a []T) {
+		MapFn(c, a, func(x T) T {
+			if x < 0 {
+				return -x
+			}
+			return x
+		})
+	})
+}
+
+func abs[T Number](x T) T {
+	if x < 0 {
+		return -x
+	}
+	return x
+}
+
+// OneOp returns 1 (true), whatever x.
+func OneOp[A any, C Element]() UnaryOp[A, C] {
+	one := One[C]()
+	return NewUnary("one", func(A) C { return one }, "1").WithMap(func(c []C, _ []A) {
+		for p := range c {
+			c[p] = one
+		}
+	})
+}
+
+// Lnot returns the negation.
+func Lnot() UnaryOp[bool, bool] {
+	return NewUnary("lnot", func(x bool) bool { return !x }, "!x")
+}
+
+// Sqrt returns √x.
+func Sqrt[T Float]() UnaryOp[T, T] {
+	return NewUnary("sqrt", func(x T) T { return T(math.Sqrt(float64(x))) }, "sqrt(x)").WithMap(func(c, a []T) {
+		MapFn(c, a, func(x T) T { return T(math.Sqrt(float64(x))) })
+	})
+}
+
+// Exp returns eˣ.
+func Exp[T Float]() UnaryOp[T, T] {
+	return NewUnary("exp", func(x T) T { return T(math.Exp(float64(x))) }, "exp(x)")
+}
+
+// Log returns the natural logarithm.
+func Log[T Float]() UnaryOp[T, T] {
+	return NewUnary("log", func(x T) T { return T(math.Log(float64(x))) }, "log(x)")
+}
+
+// Convert returns x as a C, by Go's conversion: floats are truncated towards
+// zero, integers wrap.
+func Convert[A, C Number]() UnaryOp[A, C] {
+	return NewUnary("convert", func(x A) C { return C(x) }, "(C)x").WithMap(func(c []C, a []A) {
+		MapFn(c, a, func(x A) C { return C(x) })
+	})
+}
+
+// RowIndex returns the row of an entry plus k.
+func RowIndex[A any, C Integer](k C) IndexOp[A, C] {
+	op := NewIndex("rowindex", func(_ A, i, _ int) C { return C(i) + k }, "i + "+scalarCUDA(k))
+	op.usesValue = false
+	return op
+}
+
+// ColIndex returns the column of an entry plus k.
+func ColIndex[A any, C Integer](k C) IndexOp[A, C] {
+	op := NewIndex("colindex", func(_ A, _, j int) C { return C(j) + k }, "j + "+scalarCUDA(k))
+	op.usesValue = false
+	return op
+}
+
+// DiagIndex returns the diagonal of an entry, column − row + k.
+func DiagIndex[A any, C Integer](k C) IndexOp[A, C] {
+	op := NewIndex("diagindex", func(_ A, i, j int) C { return C(j-i) + k }, "j - i + "+scalarCUDA(k))
+	op.usesValue = false
+	return op
+}
+
+func positional[A any](name, cuda string, f func(i, j int) bool) SelectOp[A] {
+	op := NewSelect(name, func(_ A, i, j int) bool { return f(i, j) }, cuda)
+	op.k.UsesValue = false
+	return op
+}
+
+func band[A any](name, cuda string, lo, hi int) SelectOp[A] {
+	op := positional[A](name, cuda, func(i, j int) bool { return lo <= j-i && j-i <= hi })
+	op.k.Band, op.k.Lo, op.k.Hi = true, int64(lo), int64(hi)
+	return op
+}
+
+const noLimit = 1 << 40
+
+// Tril keeps the entries on and below diagonal k: column ≤ row + k.
+func Tril[A any](k int) SelectOp[A] { return band[A]("tril", "j - i <= "+scalarCUDA(k), -noLimit, k) }
+
+// Triu keeps the entries on and above diagonal k: column ≥ row + k.
+func Triu[A any](k int) SelectOp[A] { return band[A]("triu", "j - i >= "+scalarCUDA(k), k, noLimit) }
+
+// DiagSelect keeps diagonal k: column = row + k.
+func DiagSelect[A any](k int) SelectOp[A] { return band[A]("diag", "j - i == "+scalarCUDA(k), k, k) }
+
+// Offdiag keeps everything but diagonal k.
+func Offdiag[A any](k int) SelectOp[A] {
+	return positional[A]("offdiag", "j - i != "+scalarCUDA(k), func(i, j int) bool { return j-i != k })
+}
+
+// RowLE keeps rows up to and including k.
+func RowLE[A any](k int) SelectOp[A] {
+	return positional[A]("rowle", "i <= "+scalarCUDA(k), func(i, _ int) bool { return i <= k })
+}
+
+// RowGT keeps rows after k.
+func RowGT[A any](k int) SelectOp[A] {
+	return positional[A]("rowgt", "i > "+scalarCUDA(k), func(i, _ int) bool { return i > k })
+}
+
+// ColLE keeps columns up to and including k.
+func ColLE[A any](k int) SelectOp[A] {
+	return positional[A]("colle", "j <= "+scalarCUDA(k), func(_, j int) bool { return j <= k })
+}
+
+// ColGT keeps columns after k.
+func ColGT[A any](k int) SelectOp[A] {
+	return positional[A]("colgt", "j > "+scalarCUDA(k), func(_, j int) bool { return j > k })
+}
+
+func byValue[A any](op SelectOp[A], keep func(keep []uint8, a []A)) SelectOp[A] {
+	op.k = &cpu.Predicate[A]{UsesValue: true, Keep: func(k []uint8, a []A, _ int, _ []int32, _ int) { keep(k, a) }}
+	return op
+}
+
+func b2u(b bool) uint8 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// ValueEQ keeps the entries equal to y.
+func ValueEQ[A comparable](y A) SelectOp[A] {
+	return NewSelect("valueeq", func(x A, _, _ int) bool { return x == y }, "x == "+scalarCUDA(y))
+}
+
+// ValueNE keeps the entries other than y.
+func ValueNE[A comparable](y A) SelectOp[A] {
+	return NewSelect("valuene", func(x A, _, _ int) bool { return x != y }, "x != "+scalarCUDA(y))
+}
+
+// ValueLT keeps the entries below y.
+func ValueLT[A Number](y A) SelectOp[A] {
+	return byValue(NewSelect("valuelt", func(x A, _, _ int) bool { return x < y }, "x < "+scalarCUDA(y)),
+		func(keep []uint8, a []A) { MapFn(keep, a, func(x A) uint8 { return b2u(x < y) }) })
+}
+
+// ValueLE keeps the entries up to and including y.
+func ValueLE[A Number](y A) SelectOp[A] {
+	return byValue(NewSelect("valuele", func(x A, _, _ int) bool { return x <= y }, "x <= "+scalarCUDA(y)),
+		func(keep []uint8, a []A) { MapFn(keep, a, func(x A) uint8 { return b2u(x <= y) }) })
+}
+
+// ValueGT keeps the entries above y.
+func ValueGT[A Number](y A) SelectOp[A] {
+	return byValue(NewSelect("valuegt", func(x A, _, _ int) bool { return x > y }, "x > "+scalarCUDA(y)),
+		func(keep []uint8, a []A) { MapFn(keep, a, func(x A) uint8 { return b2u(x > y) }) })
+}
+
+// ValueGE keeps the entries from y up.
+func ValueGE[A Number](y A) SelectOp[A] {
+	return byValue(NewSelect("valuege", func(x A, _, _ int) bool { return x >= y }, "x >= "+scalarCUDA(y)),
+		func(keep []uint8, a []A) { MapFn(keep, a, func(x A) uint8 { return b2u(x >= y) }) })
+}
