@@ -1,0 +1,5 @@
+package conformance
+
+import "testing"
+
+func testErrors(t *testing.T, b Backend) {}
