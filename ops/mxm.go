@@ -93,7 +93,9 @@ func mxm[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 	env := c.env()
 	mask := t.pushed()
 	listed := mask != nil && !mask.Comp && mask.S.Sparse()
-	if full := b.full(); full != nil && (c.method == Auto || c.method == SpMM) {
+	// A tall first operand with few rows in use would give a dense result that
+	// is mostly empty: row by row then.
+	if full := b.full(); full != nil && (c.method == SpMM || c.method == Auto && a.rows().Format == sparse.CSR) {
 		out, err := cpu.SpMM(env, s, needed(a.rows(), s.UsesX), needed(full, s.UsesY))
 		if err != nil {
 			return err
@@ -107,6 +109,9 @@ func mxm[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 		if !listed {
 			return &MethodError{c.op, Dot, "it needs a mask that is listed and not complemented"}
 		}
+		if !dotFits(a) {
+			return &MethodError{c.op, Dot, fmt.Sprintf("it lays a row of a out, and those have more than %d positions", maxLaidOut)}
+		}
 	case SpMM:
 		return &MethodError{c.op, SpMM, "it needs a full second operand that is not transposed"}
 	default:
@@ -114,7 +119,7 @@ func mxm[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 	}
 	rows := needed(a.rows(), s.UsesX)
 	if listed && (c.method == Dot || c.method == Auto) {
-		if c.method == Dot || dotPays(env, a, b, mask.S) {
+		if c.method == Dot || dotFits(a) && dotPays(env, a, b, mask.S) {
 			bt := needed(b.cols(), s.UsesY)
 			out, err := cpu.MaskedDot(env, flip, rows, bt, mask.S)
 			if err != nil {
@@ -140,15 +145,25 @@ func mxm[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 	return write(c, t, out, true)
 }
 
+// maxLaidOut is the longest row of a that Dot lays out per thread.
+const maxLaidOut = 1 << 26
+
+func dotFits[A comparable](a factor[A]) bool {
+	if a.made != nil {
+		return a.made.NCols <= maxLaidOut
+	}
+	_, k := a.view.Dims()
+	return k <= maxLaidOut
+}
+
 // dotPays compares the products either way would look at. A dot product
 // reads two arrays and writes nothing, so it is given a factor of 2; a
 // transpose that is not at hand costs about six looks per entry.
 func dotPays[A, B comparable](env cpu.Env, a factor[A], b factor[B], mask *sparse.Structure) bool {
 	if !b.hasCols() && b.hasRows() {
 		// Without the transpose its row lengths are unknown: the average serves.
-		_, n := b.view.Dims()
 		rows := b.rows()
-		average := rows.NVals/int64(max(1, n)) + 1
+		average := rows.NVals/int64(max(1, rows.NCols)) + 1
 		return mask.NVals*average/2+6*rows.NVals < cpu.SaxpyCost(env, a.rows(), rows)
 	}
 	bt := b.cols()

@@ -126,6 +126,11 @@ const pushShare = 8
 // wins unless the other saves more than the transpose costs.
 func direction[A, B comparable](a matrix.View[A], u *sparse.Store[B], mask *cpu.Mask) Method {
 	n := int64(u.NCols)
+	// Pull keeps arrays of both dimensions, push none when there is little to do.
+	rows, _ := a.Dims()
+	if vast(rows, a.NVals()) || vast(u.NCols, u.NVals) {
+		return Push
+	}
 	few := u.NVals*pushShare < n
 	switch {
 	case a.HasRows() && a.HasCols():
@@ -145,6 +150,10 @@ func direction[A, B comparable](a matrix.View[A], u *sparse.Store[B], mask *cpu.
 	}
 	return Pull
 }
+
+// vast reports whether an array of n positions is out of all proportion to
+// the number of entries.
+func vast(n int, entries int64) bool { return n > 1<<22 && entries < int64(n)/1024 }
 
 // indexValued returns u with each entry's index as its value.
 func indexValued[S, A, B, C any](u *sparse.Store[S], p *semiring.Positional[A, B, C]) *sparse.Store[C] {

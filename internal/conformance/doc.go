@@ -97,7 +97,8 @@ func once(b Backend, g generator, seed uint64, skipped map[string]bool) string {
 	small := attempt(b, p, run)
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s on %s, seed %d: %v\n", name, b.Name(), seed, err)
-	fmt.Fprintf(&out, "shrunk: %v\n%s", small, p)
+	first, _, _ := strings.Cut(fmt.Sprint(small), "\n")
+	fmt.Fprintf(&out, "shrunk: %s\n%s", first, p)
 	return out.String()
 }
 

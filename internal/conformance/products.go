@@ -188,4 +188,3 @@ func productGenerators() (g []generator) {
 	g = append(g, products("float64", 4, userKernels(), nil)...)
 	return append(g, products("mixed", 4, mixed(), nil)...)
 }
-
