@@ -35,7 +35,7 @@ func MxM[A, B, C comparable](dst matrix.Target[C], s semiring.Semiring[A, B, C],
 	if ak != bk {
 		return c.dim("b", shape(bk, bn), fmt.Sprintf("%d×any", ak), "the columns of a are the rows of b; perhaps one of them needs T()")
 	}
-	t, err := prepare(c, dst.Spec(), am, bn)
+	t, err := prepare(c, specOf(dst), am, bn)
 	if err != nil {
 		return err
 	}
@@ -76,6 +76,15 @@ func (f factor[T]) cols() *sparse.Store[T] {
 	return f.view.Cols()
 }
 
+// width returns the number of columns.
+func (f factor[T]) width() int {
+	if f.made != nil {
+		return f.made.NCols
+	}
+	_, n := f.view.Dims()
+	return n
+}
+
 func (f factor[T]) hasRows() bool { return f.made != nil || f.view.HasRows() }
 func (f factor[T]) hasCols() bool { return f.made == nil && f.view.HasCols() }
 
@@ -104,12 +113,16 @@ func mxm[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 		return write(c, t, out, false)
 	}
 	switch c.method {
-	case Auto, SPA, Sorted, Hash:
+	case Auto, Sorted, Hash:
+	case SPA:
+		if n := b.width(); n > cpu.MaxAccumulator {
+			return &MethodError{c.op, SPA, fmt.Sprintf("it keeps one sum per column, and there are %d, more than %d", n, cpu.MaxAccumulator)}
+		}
 	case Dot:
 		if !listed {
 			return &MethodError{c.op, Dot, "it needs a mask that is listed and not complemented"}
 		}
-		if !dotFits(a) {
+		if a.width() > maxLaidOut {
 			return &MethodError{c.op, Dot, fmt.Sprintf("it lays a row of a out, and those have more than %d positions", maxLaidOut)}
 		}
 	case SpMM:
@@ -119,7 +132,7 @@ func mxm[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 	}
 	rows := needed(a.rows(), s.UsesX)
 	if listed && (c.method == Dot || c.method == Auto) {
-		if c.method == Dot || dotFits(a) && dotPays(env, a, b, mask.S) {
+		if c.method == Dot || a.width() <= maxLaidOut && dotPays(env, a, b, mask.S) {
 			bt := needed(b.cols(), s.UsesY)
 			out, err := cpu.MaskedDot(env, flip, rows, bt, mask.S)
 			if err != nil {
@@ -147,14 +160,6 @@ func mxm[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 
 // maxLaidOut is the longest row of a that Dot lays out per thread.
 const maxLaidOut = 1 << 26
-
-func dotFits[A comparable](a factor[A]) bool {
-	if a.made != nil {
-		return a.made.NCols <= maxLaidOut
-	}
-	_, k := a.view.Dims()
-	return k <= maxLaidOut
-}
 
 // dotPays compares the products either way would look at. A dot product
 // reads two arrays and writes nothing, so it is given a factor of 2; a

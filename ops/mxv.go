@@ -28,7 +28,7 @@ func MxV[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, 
 	if an != n {
 		return c.dim("u", fmt.Sprintf("a vector of %d", n), fmt.Sprintf("a vector of %d", an), "a is "+shape(am, an))
 	}
-	t, err := prepare(c, dst.Spec(), 1, am)
+	t, err := prepare(c, specOf(dst), 1, am)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func VxM[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, 
 	if am != n {
 		return c.dim("u", fmt.Sprintf("a vector of %d", n), fmt.Sprintf("a vector of %d", am), "a is "+shape(am, an))
 	}
-	t, err := prepare(c, dst.Spec(), 1, an)
+	t, err := prepare(c, specOf(dst), 1, an)
 	if err != nil {
 		return err
 	}
