@@ -580,3 +580,27 @@ func (a *Matrix[T]) SetFormat(f Format) error {
 	}
 	return nil
 }
+
+// IsSymmetric reports whether the matrix equals its transpose, in structure
+// and values. If it does, the two share their storage from then on, so that
+// operations find the transpose at hand. O(entries) the first time.
+func (a *Matrix[T]) IsSymmetric() bool {
+	m, n := a.Dims()
+	if a.err != nil || m != n {
+		return false
+	}
+	rows, cols := a.rows(), a.cols()
+	if rows == cols {
+		return true
+	}
+	if !rows.SameAs(&cols.Structure) {
+		return false
+	}
+	for p, x := range rows.Val {
+		if x != cols.Val[p] {
+			return false
+		}
+	}
+	a.asCols.Store(rows)
+	return true
+}

@@ -293,6 +293,13 @@ func AssignVectorScalar[T comparable](dst matrix.VectorTarget[T], x T, idx Indic
 func assignScalar[T comparable](c *call, t *target[T], x T, rows, cols cpu.Indices) error {
 	if t.mask != nil && !t.mask.Comp && rows.List == nil && cols.List == nil {
 		s := t.mask.S
+		if d := t.spec.Matrix; t.spec.Accum == nil && !t.spec.Replace && !d.Store().Sparse() {
+			st := d.Store()
+			cpu.FillMasked(st, s, x)
+			d.SetStore(st)
+			c.traced("fill", s.NVals, st.NVals)
+			return nil
+		}
 		out := cpu.Like[bool, T](s.Pattern())
 		for p := range out.Val {
 			out.Val[p] = x

@@ -83,7 +83,7 @@ func mxv[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 	method := c.method
 	switch method {
 	case Auto:
-		method = direction(a, u, t.mask)
+		method = direction(a, u, t.mask, s.Any)
 	case Push, Pull:
 	default:
 		return &MethodError{c.op, method, c.op + " knows push and pull"}
@@ -118,20 +118,24 @@ func mxvWork[A, B comparable](m Method, a matrix.View[A], u *sparse.Store[B]) in
 	return work
 }
 
-// pushShare: below one entry in this many, the vector is pushed. On R-MAT 18
-// pushing and pulling a vector cost the same at about one in eight.
-const pushShare = 8
+// pushCost is what scattering a product costs over looking at one: on R-MAT 18
+// pushing and pulling cost the same when the vector reaches half the entries.
+const pushCost = 2
+
+// beamer is α of Beamer, Asanović and Patterson (SC 2012): pulling pays once
+// the edges out of the frontier are more than a share 1/α of those into what
+// is still unvisited.
+const beamer = 14
 
 // direction chooses push or pull for A·u. The orientation that is at hand
 // wins unless the other saves more than the transpose costs.
-func direction[A, B comparable](a matrix.View[A], u *sparse.Store[B], mask *cpu.Mask) Method {
+func direction[A, B comparable](a matrix.View[A], u *sparse.Store[B], mask *cpu.Mask, any bool) Method {
 	n := int64(u.NCols)
 	// Pull keeps arrays of both dimensions, push none when there is little to do.
 	rows, _ := a.Dims()
 	if vast(rows, a.NVals()) || vast(u.NCols, u.NVals) {
 		return Push
 	}
-	few := u.NVals*pushShare < n
 	switch {
 	case a.HasRows() && a.HasCols():
 	case a.HasCols(): // pushing is free, pulling needs the transpose
@@ -142,13 +146,29 @@ func direction[A, B comparable](a matrix.View[A], u *sparse.Store[B], mask *cpu.
 		}
 		return Pull
 	}
-	if mask != nil && !mask.Comp && mask.S.NVals*pushShare < int64(mask.S.NCols) && mask.S.NVals < u.NVals {
+	if u.NVals == n {
 		return Pull
 	}
-	if few {
-		return Push
+	// Products of pushing against entries that pulling looks at, on average,
+	// in the rows that the mask leaves.
+	open := float64(a.NVals())
+	if mask != nil && rows > 0 {
+		allowed := mask.S.NVals
+		if mask.Comp {
+			allowed = int64(rows) - allowed
+		}
+		open *= float64(allowed) / float64(rows)
 	}
-	return Pull
+	out := float64(mxvWork(Push, a, u))
+	if any {
+		out *= beamer
+	} else {
+		out *= pushCost
+	}
+	if out > open {
+		return Pull
+	}
+	return Push
 }
 
 // vast reports whether an array of n positions is out of all proportion to

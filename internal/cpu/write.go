@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"encoding/binary"
+
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -168,7 +170,22 @@ func Write[C any](env Env, c, t *sparse.Store[C], o Overlap[C]) (*sparse.Store[C
 	if c.NVals == 0 && c.Sparse() {
 		return t, nil
 	}
-	if o.InPlace && c.Format == sparse.Bitmap && t.Sparse() && o.Mask.S.Sparse() && !o.Mask.Comp {
+	if o.InPlace && !o.Mask.Comp && !o.Mask.S.Sparse() && !c.Sparse() && !t.Sparse() {
+		if c.Format == sparse.Full && t.Format != sparse.Full {
+			c = sparse.ToBitmap(c)
+		}
+		mergeInto(c, t, o.Mask.S)
+		return c, nil
+	}
+	if o.InPlace && !c.Sparse() && t.Sparse() && o.Mask.S.Sparse() && !o.Mask.Comp {
+		if c.Format == sparse.Full {
+			if t.NVals != o.Mask.S.NVals {
+				c = sparse.ToBitmap(c)
+			} else {
+				putInto(c, t)
+				return c, nil
+			}
+		}
 		replaceInto(c, t, o.Mask.S)
 		return c, nil
 	}
@@ -231,4 +248,90 @@ func replaceInto[C any](c, t *sparse.Store[C], m *sparse.Structure) {
 			c.NVals++
 		}
 	}
+}
+
+// putInto does c = t where t has entries, for a full c.
+func putInto[C any](c, t *sparse.Store[C]) {
+	for k := range t.Vecs() {
+		row := c.Val[t.RowID(k)*t.NCols:]
+		lo, hi := t.Ptr[k], t.Ptr[k+1]
+		v := t.Val[lo:hi]
+		for p, j := range t.Idx[lo:hi] {
+			row[j] = v[p]
+		}
+	}
+}
+
+// mergeInto does c⟨m⟩ = t for dense c, t and m, with c a bitmap unless t is
+// full.
+func mergeInto[C any](c, t *sparse.Store[C], m *sparse.Structure) {
+	for lo := 0; lo < len(c.Val); lo += maskStep {
+		hi := min(lo+maskStep, len(c.Val))
+		if m.Present != nil && !anyByte(m.Present[lo:hi]) {
+			continue
+		}
+		for p := lo; p < hi; p++ {
+			if m.Present != nil && m.Present[p] == 0 {
+				continue
+			}
+			has := t.Present == nil || t.Present[p] != 0
+			if has {
+				c.Val[p] = t.Val[p]
+			}
+			if c.Present != nil {
+				c.NVals += int64(b2u(has)) - int64(c.Present[p])
+				c.Present[p] = b2u(has)
+			}
+		}
+	}
+}
+
+// FillMasked does c⟨m⟩ = x for a dense c, in place: O(entries of m), or a
+// scan of its bytes.
+func FillMasked[C any](c *sparse.Store[C], m *sparse.Structure, x C) {
+	if m.Sparse() {
+		for k := range m.Vecs() {
+			base := m.RowID(k) * m.NCols
+			for _, j := range m.Idx[m.Ptr[k]:m.Ptr[k+1]] {
+				at := base + int(j)
+				c.Val[at] = x
+				if c.Present != nil {
+					c.NVals += int64(1 - c.Present[at])
+					c.Present[at] = 1
+				}
+			}
+		}
+		return
+	}
+	for lo := 0; lo < len(c.Val); lo += maskStep {
+		hi := min(lo+maskStep, len(c.Val))
+		if m.Present != nil && !anyByte(m.Present[lo:hi]) {
+			continue
+		}
+		for p := lo; p < hi; p++ {
+			if m.Present != nil && m.Present[p] == 0 {
+				continue
+			}
+			c.Val[p] = x
+			if c.Present != nil {
+				c.NVals += int64(1 - c.Present[p])
+				c.Present[p] = 1
+			}
+		}
+	}
+}
+
+// maskStep is how many presence bytes are skipped at a time when all are 0.
+const maskStep = 8
+
+func anyByte(b []uint8) bool {
+	if len(b) == maskStep {
+		return binary.LittleEndian.Uint64(b) != 0
+	}
+	for _, x := range b {
+		if x != 0 {
+			return true
+		}
+	}
+	return false
 }

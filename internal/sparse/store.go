@@ -9,7 +9,10 @@
 // and the narrow indices save bandwidth.
 package sparse
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // MaxDim is the largest number of rows or columns: indices are 32-bit.
 const MaxDim = 1<<31 - 1
@@ -237,4 +240,20 @@ func (s *Structure) Check(nval int, pattern bool) error {
 		}
 	}
 	return nil
+}
+
+// SameAs reports whether s and t have entries at the same positions. Both
+// must be CSR or hypersparse. O(1) when they share storage.
+func (s *Structure) SameAs(t *Structure) bool {
+	if s.NRows != t.NRows || s.NCols != t.NCols || s.NVals != t.NVals {
+		return false
+	}
+	if s.NVals == 0 || &s.Idx[0] == &t.Idx[0] {
+		return true
+	}
+	if s.Format != t.Format {
+		a, b := ToCSR(s.Pattern()), ToCSR(t.Pattern())
+		s, t = &a.Structure, &b.Structure
+	}
+	return slices.Equal(s.RowIDs, t.RowIDs) && slices.Equal(s.Ptr, t.Ptr) && slices.Equal(s.Idx, t.Idx)
 }

@@ -1,0 +1,72 @@
+package apps
+
+import (
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// BFSOptions are the settings of BFS.
+type BFSOptions struct {
+	Run
+	Parents bool // also find a parent of each vertex
+}
+
+// BFSResult is what BFS found. Vertices that cannot be reached have no entry.
+type BFSResult struct {
+	Level    *matrix.Vector[int32] // edges on the way from the source
+	Parent   *matrix.Vector[int32] // the vertex before; the source is its own. nil unless asked for
+	Reached  int64                 // vertices reached, with the source
+	MaxLevel int32
+}
+
+// BFS searches breadth-first from source along the edges of g:
+//
+//	level⟨frontier⟩ = depth;   frontier⟨¬level⟩ = frontier any.pair A
+//
+// until the frontier is empty. VxM chooses for each step whether the frontier
+// pushes to its neighbours or the unvisited pull from theirs (Beamer, Asanović,
+// Patterson: Direction-optimizing breadth-first search, SC 2012); pulling needs
+// the transpose, which is used if g has it at hand ([matrix.Matrix.IsSymmetric]
+// provides it for undirected graphs) or is worth making. Parents are the
+// least-numbered ones (min.secondi), so they do not depend on threads.
+// O(edges + vertices·depth).
+func BFS[T comparable](g matrix.Source[T], source int, opts BFSOptions) (*BFSResult, error) {
+	n, err := square("BFS", g)
+	if err != nil {
+		return nil, err
+	}
+	if err := vertex("BFS", "source", source, n); err != nil {
+		return nil, err
+	}
+	a := g.View().Pattern()
+	res := &BFSResult{Level: matrix.NewVector[int32](n)}
+	var s steps
+	s.do(res.Level.SetFormat(matrix.Bitmap))
+	if opts.Parents {
+		res.Parent = matrix.NewVector[int32](n)
+		s.do(res.Parent.SetFormat(matrix.Bitmap))
+		s.do(res.Parent.Set(source, int32(source)))
+	}
+	frontier := matrix.NewVector[bool](n)
+	s.do(frontier.Set(source, true))
+	found := matrix.NewVector[int32](n) // parents of the frontier
+	unvisited := res.Level.Structure().Not()
+	for depth := int32(0); s.err == nil && frontier.NVals() > 0; depth++ {
+		opts.report("breadth-first search", res.Level.NVals(), int64(n))
+		res.MaxLevel = depth
+		s.do(ops.AssignVectorScalar(res.Level.Masked(frontier.Structure()), depth, ops.All(), opts.with()))
+		if !opts.Parents {
+			s.do(ops.VxM(frontier.Masked(unvisited).Replace(), semiring.AnyPair[bool](), frontier.Pattern(), a, opts.with()))
+			continue
+		}
+		s.do(ops.VxM(found.Masked(unvisited).Replace(), semiring.MinSecondi[int32](0), frontier.Pattern(), a, opts.with()))
+		s.do(ops.AssignVector(res.Parent.Masked(found.Structure()), found, ops.All(), opts.with()))
+		s.do(ops.Apply(frontier, semiring.OneOp[int32, bool](), found, opts.with()))
+	}
+	if s.err != nil {
+		return nil, s.err
+	}
+	res.Reached = res.Level.NVals()
+	return res, nil
+}

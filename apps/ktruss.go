@@ -1,0 +1,47 @@
+package apps
+
+import (
+	"fmt"
+
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// KTrussOptions are the settings of KTruss.
+type KTrussOptions struct{ Run }
+
+// KTruss returns the k-truss of g, k ≥ 3: the largest subgraph in which every
+// edge is in at least k−2 triangles of the subgraph. The value of an edge is
+// that number of triangles. Directions, weights and self-loops are ignored;
+// every edge is there in both directions.
+//
+//	C⟨C⟩ = C +.pair C;   C = C⟨C ≥ k−2⟩;   until C no longer shrinks
+//
+// (Cohen 2008; Low et al., HPEC 2018.)
+func KTruss[T comparable](g matrix.Source[T], k int, opts KTrussOptions) (*matrix.Matrix[int64], error) {
+	n, err := square("KTruss", g)
+	if err != nil {
+		return nil, err
+	}
+	if k < 3 {
+		return nil, &ParameterError{"KTruss", "k", fmt.Sprint(k), "3 or more"}
+	}
+	a, err := undirectedPattern(g, opts.Run, n)
+	if err != nil {
+		return nil, err
+	}
+	with := opts.with()
+	var s steps
+	c := matrix.New[int64](n, n)
+	loopless := matrix.New[bool](n, n)
+	s.do(ops.Select(loopless, semiring.Offdiag[bool](0), a, with))
+	s.do(ops.Apply(c, semiring.OneOp[bool, int64](), loopless, with))
+	for before := int64(-1); s.err == nil && c.NVals() != before; {
+		before = c.NVals()
+		opts.report("k-truss", 0, before)
+		s.do(ops.MxM(c.Masked(c.Structure()).Replace(), semiring.PlusPair[int64](), c.Pattern(), c.Pattern().T(), with))
+		s.do(ops.Select(c, semiring.ValueGE(int64(k-2)), c, with))
+	}
+	return c, s.err
+}

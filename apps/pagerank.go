@@ -1,0 +1,99 @@
+package apps
+
+import (
+	"fmt"
+
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// PageRankOptions are the settings of PageRank.
+type PageRankOptions struct {
+	Run
+	Damping       float64 // probability of following an edge; 0 means 0.85
+	Tolerance     float64 // stop when Σ|change| is at most this; 0 means 1e-9
+	MaxIterations int     // 0 means 100
+}
+
+// PageRankResult is what PageRank found.
+type PageRankResult struct {
+	Rank       *matrix.Vector[float64] // sums to 1
+	Iterations int
+	Change     float64 // Σ|change| of the last iteration
+	Converged  bool
+}
+
+// PageRank returns the stationary distribution of a walk that follows an edge
+// of g with probability d and jumps anywhere otherwise, and always from a
+// vertex without out-edges (Page et al., 1999):
+//
+//	r ← d·(Aᵀ +.second (r ./ outdegree)) + (d·Σ r(dangling) + 1 − d)/n
+//
+// Weights are not used. O(edges) an iteration, over the transpose of g, which
+// is kept.
+func PageRank[T comparable](g matrix.Source[T], opts PageRankOptions) (*PageRankResult, error) {
+	n, err := square("PageRank", g)
+	if err != nil {
+		return nil, err
+	}
+	d, tol, most := opts.Damping, opts.Tolerance, opts.MaxIterations
+	if d == 0 {
+		d = 0.85
+	}
+	if tol == 0 {
+		tol = 1e-9
+	}
+	if most == 0 {
+		most = 100
+	}
+	if !(d > 0 && d < 1) {
+		return nil, &ParameterError{"PageRank", "damping", fmt.Sprint(d), "between 0 and 1"}
+	}
+	if !(tol > 0) || most < 0 {
+		return nil, &ParameterError{"PageRank", "tolerance or iterations", fmt.Sprint(tol, ", ", most), "positive"}
+	}
+	if n == 0 {
+		return &PageRankResult{Rank: matrix.NewVector[float64](0), Converged: true}, nil
+	}
+	with := opts.with()
+	at := g.View().Pattern().T()
+	one, err := matrix.NewFullVector(n, true)
+	if err != nil {
+		return nil, err
+	}
+	rank, err := matrix.NewFullVector(n, 1/float64(n))
+	if err != nil {
+		return nil, err
+	}
+	var s steps
+	degree := matrix.NewVector[float64](n) // of the vertices with out-edges
+	s.do(ops.MxV(degree, semiring.PlusPair[float64](), g.View().Pattern(), one.Pattern(), with))
+	plus, minus := semiring.Plus[float64](), semiring.Minus[float64]()
+	dangling, share, change := matrix.NewVector[float64](n), matrix.NewVector[float64](n), matrix.NewVector[float64](n)
+	res := &PageRankResult{}
+	for res.Iterations < most && !res.Converged && s.err == nil {
+		s.do(ops.AssignVector(dangling.Masked(degree.Structure().Not()).Replace(), rank, ops.All(), with))
+		lost, err := ops.ReduceScalar(plus, dangling, with)
+		s.do(err)
+		jump := (d*lost + 1 - d) / float64(n)
+		next, err := matrix.NewFullVector(n, jump)
+		s.do(err)
+		s.do(ops.EWiseMult(share, semiring.Div[float64](), rank, degree, with))
+		s.do(ops.ApplySecond(share, semiring.Times[float64](), share, d, with))
+		s.do(ops.MxV(next.Accum(plus), semiring.PlusSecond[float64](), at, share, with))
+		s.do(ops.EWiseAdd(change, minus, next, rank, with))
+		s.do(ops.Apply(change, semiring.Abs[float64](), change, with))
+		res.Change, err = ops.ReduceScalar(plus, change, with)
+		s.do(err)
+		rank = next
+		res.Iterations++
+		res.Converged = res.Change <= tol
+		opts.report("pagerank", int64(res.Iterations), int64(most))
+	}
+	res.Rank = rank
+	if s.err != nil {
+		return nil, s.err
+	}
+	return res, nil
+}

@@ -1,0 +1,127 @@
+package apps
+
+import (
+	"fmt"
+
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// Weighting is what an edge of a projection counts.
+type Weighting int
+
+// The weightings. A(k,u) is the weight of neighbour k for vertex u.
+const (
+	WeightDot   Weighting = iota // Σ A(k,u)·A(k,v)
+	WeightCount                  // number of shared neighbours k
+	WeightRatio                  // Σ A(k,u) / (A(k,u) + A(k,v)); not symmetric
+)
+
+// Side is what a graph is projected onto.
+type Side int
+
+// The sides of a bipartite graph given as a matrix of rows by columns.
+const (
+	OntoColumns Side = iota // AᵀA: columns that share rows
+	OntoRows                // AAᵀ: rows that share columns
+)
+
+// ProjectionOptions are the settings of Projection.
+type ProjectionOptions struct {
+	Run
+	Onto      Side
+	Weighting Weighting
+	Diagonal  bool // keep the diagonal: each vertex with itself
+}
+
+// Projection connects the vertices of one side of a bipartite graph that share
+// neighbours on the other: for an m×n matrix A the n×n matrix
+//
+//	P⟨¬I⟩ = Aᵀ ⊕.⊗ A
+//
+// or, onto rows, the m×m matrix of Aᵀ in place of A. ⊕ is +; ⊗ counts,
+// multiplies the weights, or takes the share w₁/(w₁+w₂) of the first (0 where
+// both are 0), which is a user-defined semiring. A directed graph is the
+// bipartite graph of its sources and targets.
+//
+// Work is the sum of the squared row lengths of A, or of its columns; memory
+// the result. Counts that T could not hold are a *matrix.SizeError, and ratios
+// of integers a *ParameterError.
+//
+// HIVE workflow "graph projections": Gunrock HIVE report, 2018, ch. 9.
+func Projection[T semiring.Number](a matrix.Source[T], opts ProjectionOptions) (*matrix.Matrix[T], error) {
+	left, right := a.View().T(), a.View()
+	if opts.Onto == OntoRows {
+		left, right = right, left
+	}
+	n, shared := left.Dims()
+	p := matrix.New[T](n, n)
+	dst := p.Masked(identityMask(n).Structure().Not())
+	if opts.Diagonal {
+		dst = p.Replace()
+	}
+	opts.report("project", 0, 0)
+	var err error
+	switch opts.Weighting {
+	case WeightDot:
+		err = ops.MxM(dst, semiring.PlusTimes[T](), left, right, opts.with())
+	case WeightCount:
+		if !holds[T](shared) {
+			return nil, &matrix.SizeError{Op: "Projection", Arg: fmt.Sprintf("largest count, in a matrix of %T", *new(T)), Got: int64(shared), Limit: int64(semiring.MaxValue[T]())}
+		}
+		err = ops.MxM(dst, semiring.PlusPair[T](), left.Pattern(), right.Pattern(), opts.with())
+	case WeightRatio:
+		if T(1)/2 == 0 {
+			return nil, &ParameterError{"Projection", "the element type", fmt.Sprintf("%T", *new(T)), "a float for ratio weights"}
+		}
+		err = ops.MxM(dst, RatioSemiring[T](), left, right, opts.with())
+	default:
+		err = &ParameterError{"Projection", "the weighting", fmt.Sprint(int(opts.Weighting)), "WeightDot, WeightCount or WeightRatio"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// holds reports whether T can hold every count up to n exactly.
+func holds[T semiring.Number](n int) bool {
+	return int(T(n)) == n && T(n) > 0 == (n > 0) && (n == 0 || T(n) != T(n)-1)
+}
+
+// RatioSemiring sums x / (x + y), 0 where x is 0.
+func RatioSemiring[T semiring.Number]() semiring.Semiring[T, T, T] {
+	ratio := semiring.NewBinary("ratio", func(x, y T) T {
+		if x == 0 {
+			return 0
+		}
+		return x / (x + y)
+	}, "x == 0 ? 0 : x / (x + y)")
+	s := semiring.New(semiring.Plus[T](), ratio)
+	return s.WithKernels(semiring.Kernels[T, T, T]{
+		Scatter: func(acc []T, marks []uint64, a T, ci []int32, bv []T) {
+			semiring.ScatterFn(acc, marks, a, ci, bv,
+				func(x, y T) T {
+					if x == 0 {
+						return 0
+					}
+					return x / (x + y)
+				},
+				func(x, y T) T { return x + y })
+		},
+	})
+}
+
+// identityMask returns the n×n identity pattern.
+func identityMask(n int) *matrix.Matrix[bool] {
+	ptr, idx, val := make([]int64, n+1), make([]int32, n), make([]bool, n)
+	for i := range n {
+		ptr[i+1], idx[i], val[i] = int64(i+1), int32(i), true
+	}
+	m, err := matrix.FromCSR(n, n, ptr, idx, val)
+	if err != nil {
+		panic("apps: identity is not a valid matrix: " + err.Error())
+	}
+	return m
+}

@@ -1,0 +1,85 @@
+package apps
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+)
+
+// Run is how a workflow is run; the zero value is all threads, no deadline.
+type Run struct {
+	Context  context.Context // nil: never ends
+	Threads  int             // 0: GOMAXPROCS
+	Progress Stage           // nil: silent
+}
+
+// Stage is told of progress: what is being done, and how far it is (done of
+// total; total 0 when unknown).
+type Stage func(what string, done, total int64)
+
+// with returns the options to pass to every operation.
+func (r Run) with() ops.Option {
+	return ops.WithOptions(ops.WithThreads(r.Threads), ops.WithContext(r.Context))
+}
+
+func (r Run) report(what string, done, total int64) {
+	if r.Progress != nil {
+		r.Progress(what, done, total)
+	}
+}
+
+// steps keeps the first error of a pipeline, so that its steps can be
+// written one below the other; after an error the rest do nothing.
+type steps struct{ err error }
+
+func (s *steps) do(err error) bool {
+	if s.err == nil {
+		s.err = err
+	}
+	return s.err == nil
+}
+
+// square checks that a graph is a square matrix and returns its order.
+func square[T comparable](app string, g matrix.Source[T]) (int, error) {
+	v := g.View()
+	if err := v.Err(); err != nil {
+		return 0, err
+	}
+	m, n := v.Dims()
+	if m != n {
+		return 0, &matrix.DimensionError{Op: app, Arg: "the graph", Got: fmt.Sprintf("%d×%d", m, n),
+			Want: "square", Remedy: "give an adjacency matrix; of a bipartite graph, a projection"}
+	}
+	return n, nil
+}
+
+// vertex checks that v is a vertex of a graph of order n.
+func vertex(app, arg string, v, n int) error {
+	if v < 0 || v >= n {
+		return &matrix.IndexError{Op: app, Arg: arg, Index: int64(v), Limit: int64(n)}
+	}
+	return nil
+}
+
+// A ParameterError says that a parameter of a workflow is outside its range.
+type ParameterError struct {
+	App, Arg, Got, Want string
+}
+
+func (e *ParameterError) Error() string {
+	return fmt.Sprintf("%s: %s is %s, want %s", e.App, e.Arg, e.Got, e.Want)
+}
+
+// A WeightError names an edge whose weight a workflow cannot use.
+type WeightError struct {
+	App      string
+	Row, Col int
+	Got      string
+	Want     string
+}
+
+func (e *WeightError) Error() string {
+	return fmt.Sprintf("%s: the edge from %d to %d has weight %s, want %s", e.App, e.Row, e.Col, e.Got, e.Want)
+}

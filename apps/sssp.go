@@ -1,0 +1,147 @@
+package apps
+
+import (
+	"fmt"
+
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// SSSPOptions are the settings of SSSP.
+type SSSPOptions[T semiring.Number] struct {
+	Run
+	// Delta is the width of the distance buckets; 0 picks it from the weights.
+	Delta T
+	// Trusted says that the weights are known to be valid, so that they are
+	// not looked through first.
+	Trusted bool
+}
+
+// SSSP returns the length of the shortest path from the nearest of the
+// sources to every vertex; vertices that cannot be reached have no entry.
+//
+// Buckets of distances are settled in turn, as in delta-stepping (Meyer and
+// Sanders, J. Algorithms 49, 2003), with all edges of a bucket relaxed
+// together:
+//
+//	f = pending⟨pending < bound⟩;   r = f min.+ A
+//	better = r < dist;   dist⟨better⟩ = r;   pending⟨better⟩ = r
+//
+// Weights of zero are edges. A negative weight or NaN is a *WeightError that
+// names the edge; integer distances that would overflow are a *ParameterError.
+func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts SSSPOptions[T]) (*matrix.Vector[T], error) {
+	n, err := square("SSSP", g)
+	if err != nil {
+		return nil, err
+	}
+	if len(sources) == 0 {
+		return nil, &ParameterError{"SSSP", "the list of sources", "empty", "at least one vertex"}
+	}
+	for _, v := range sources {
+		if err := vertex("SSSP", "source", v, n); err != nil {
+			return nil, err
+		}
+	}
+	if opts.Delta < 0 || opts.Delta != opts.Delta {
+		return nil, &ParameterError{"SSSP", "delta", fmt.Sprint(opts.Delta), "a positive width"}
+	}
+	a := g.View()
+	delta, err := bucketWidth(a, n, opts)
+	if err != nil {
+		return nil, err
+	}
+	unreached := semiring.MaxValue[T]()
+	dist, err := matrix.NewFullVector(n, unreached)
+	if err != nil {
+		return nil, err
+	}
+	pending := matrix.NewVector[T](n) // reached, and not yet followed from
+	var s steps
+	for _, v := range sources {
+		s.do(dist.Set(v, 0))
+		s.do(pending.Set(v, 0))
+	}
+	front, reach, better := matrix.NewVector[T](n), matrix.NewVector[T](n), matrix.NewVector[bool](n)
+	with := opts.with()
+	for s.err == nil && pending.NVals() > 0 {
+		least, err := ops.ReduceScalar(semiring.Min[T](), pending, with)
+		s.do(err)
+		bound := least + delta
+		if bound < least { // the last bucket of an integer type
+			bound = unreached
+		}
+		for s.err == nil {
+			s.do(ops.Select(front, semiring.ValueLE(bound), pending, with))
+			if s.err != nil || front.NVals() == 0 {
+				break
+			}
+			opts.report("shortest paths", int64(n)-pending.NVals(), int64(n))
+			s.do(ops.Select(pending, semiring.ValueGT(bound), pending, with))
+			s.do(ops.VxM(reach, semiring.MinPlus[T](), front, a, with))
+			s.do(ops.EWiseMult(better, semiring.Lt[T](), reach, dist, with))
+			s.do(ops.Select(better, semiring.ValueEQ(true), better, with))
+			s.do(ops.AssignVector(dist.Masked(better.Structure()), reach, ops.All(), with))
+			s.do(ops.AssignVector(pending.Masked(better.Structure()), reach, ops.All(), with))
+		}
+	}
+	if s.err != nil {
+		return nil, s.err
+	}
+	out := matrix.NewVector[T](n)
+	s.do(ops.Select(out, semiring.ValueLT(unreached), dist, with))
+	return out, s.err
+}
+
+// bucketWidth looks through the weights and chooses delta: twice the mean
+// weight over the mean degree would settle one edge's reach at a time; buckets
+// a few times wider save rounds on graphs of small diameter.
+func bucketWidth[T semiring.Number](a matrix.View[T], n int, opts SSSPOptions[T]) (T, error) {
+	var s steps
+	if opts.Trusted && opts.Delta > 0 {
+		return opts.Delta, nil
+	}
+	if !opts.Trusted {
+		if err := checkWeights("SSSP", a); err != nil {
+			return 0, err
+		}
+	}
+	longest, err := ops.ReduceScalar(semiring.Max[T](), a, opts.with())
+	s.do(err)
+	if s.err != nil || a.NVals() == 0 {
+		return 1, s.err
+	}
+	if limit := semiring.MaxValue[T](); T(1)/2 == 0 && n > 1 && float64(longest)*float64(n-1) >= float64(limit) {
+		return 0, &ParameterError{"SSSP", "the largest weight times the number of vertices", fmt.Sprint(float64(longest) * float64(n-1)),
+			fmt.Sprintf("below %v, which a distance of type %T can hold; use a wider type", limit, limit)}
+	}
+	if opts.Delta > 0 {
+		return opts.Delta, nil
+	}
+	degree := float64(a.NVals()) / float64(n)
+	return T(4 * float64(longest) / max(4, degree)), nil
+}
+
+// checkWeights returns a *WeightError for the first weight that is negative
+// or NaN.
+func checkWeights[T semiring.Number](app string, a matrix.View[T]) error {
+	st := a.Stored()
+	for _, x := range st.Val {
+		if !(x >= 0) {
+			return findWeight(app, a)
+		}
+	}
+	return nil
+}
+
+func findWeight[T semiring.Number](app string, a matrix.View[T]) error {
+	st := a.Rows()
+	for k := range st.Vecs() {
+		for p := st.Ptr[k]; p < st.Ptr[k+1]; p++ {
+			if !(st.Val[p] >= 0) {
+				return &WeightError{app, st.RowID(k), int(st.Idx[p]), fmt.Sprint(st.Val[p]), "0 or more"}
+			}
+		}
+	}
+	return nil
+}

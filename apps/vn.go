@@ -1,0 +1,79 @@
+package apps
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// VertexNominationOptions are the settings of VertexNomination.
+type VertexNominationOptions[T semiring.Number] struct {
+	Run
+	Unit  bool // count edges instead of adding up weights
+	Delta T    // see SSSPOptions
+}
+
+// Nomination is a vertex and its distance to the nearest seed.
+type Nomination[T semiring.Number] struct {
+	Vertex   int
+	Distance T
+}
+
+// VertexNomination returns the distance of every vertex to the nearest seed,
+// with edges followed from row to column: the seeds are the sources of one
+// search for shortest paths over min.plus,
+//
+//	d = min over seeds s, paths s→v, of the sum of the weights
+//
+// Vertices that no seed reaches have no entry. Zero weights are edges;
+// negative ones and NaN are a *WeightError. [Rank] orders the result. For an
+// undirected graph give a symmetric matrix.
+//
+// HIVE workflow "vertex nomination": Gunrock HIVE report, 2018, ch. 12.
+func VertexNomination[T semiring.Number](g matrix.Source[T], seeds []int, opts VertexNominationOptions[T]) (*matrix.Vector[T], error) {
+	if len(seeds) == 0 {
+		return nil, &ParameterError{"VertexNomination", "the list of seeds", "empty", "at least one vertex"}
+	}
+	if !opts.Unit {
+		return SSSP(g, seeds, SSSPOptions[T]{Run: opts.Run, Delta: opts.Delta})
+	}
+	n, err := square("VertexNomination", g)
+	if err != nil {
+		return nil, err
+	}
+	dist := matrix.NewVector[T](n)
+	frontier := matrix.NewVector[bool](n)
+	var s steps
+	s.do(dist.SetFormat(matrix.Bitmap))
+	for _, v := range seeds {
+		if err := vertex("VertexNomination", "seed", v, n); err != nil {
+			return nil, err
+		}
+		s.do(frontier.Set(v, true))
+	}
+	a, far := g.View().Pattern(), dist.Structure().Not()
+	for hops := T(0); s.err == nil && frontier.NVals() > 0; hops++ {
+		s.do(ops.AssignVectorScalar(dist.Masked(frontier.Structure()), hops, ops.All(), opts.with()))
+		s.do(ops.VxM(frontier.Masked(far).Replace(), semiring.AnyPair[bool](), frontier.Pattern(), a, opts.with()))
+		if hops+1 <= hops {
+			return nil, &matrix.SizeError{Op: "VertexNomination", Arg: "number of hops", Got: int64(hops) + 1, Limit: int64(hops)}
+		}
+	}
+	if s.err != nil {
+		return nil, s.err
+	}
+	return dist, nil
+}
+
+// Rank lists the vertices of d by distance, nearest first, ties by number.
+func Rank[T semiring.Number](d *matrix.Vector[T]) []Nomination[T] {
+	list := make([]Nomination[T], 0, d.NVals())
+	for v, x := range d.All() {
+		list = append(list, Nomination[T]{v, x})
+	}
+	slices.SortStableFunc(list, func(a, b Nomination[T]) int { return cmp.Compare(a.Distance, b.Distance) })
+	return list
+}
