@@ -51,6 +51,7 @@ type input interface {
 	cells() int
 	drop(c int) (restore func())
 	unchanged(r *runner) error
+	derived(r *runner) error
 	fmt.Stringer
 }
 
@@ -208,6 +209,39 @@ func finish[C comparable](r *runner, c *Input[C], want Dense[C], exact bool) err
 		if err := compare(m.T().Rows(), want.transpose(), exact); err != nil {
 			return fmt.Errorf("the transpose kept with the destination is stale: %w", err)
 		}
+	}
+	if r.b.Place() != nil {
+		return nil
+	}
+	// What the destination holds is its own: writing to it in place, as Set
+	// does, must reach no operand and nothing kept with one.
+	clear(st.Val)
+	clear(st.Present)
+	for _, in := range r.plan.inputs {
+		if err := in.unchanged(r); err != nil {
+			return fmt.Errorf("the destination shares storage: %w", err)
+		}
+		if err := in.derived(r); err != nil {
+			return fmt.Errorf("the destination shares storage with what is kept of an operand: %w", err)
+		}
+	}
+	return nil
+}
+
+// derived checks the forms that are kept with an input that was only read.
+func (in *Input[T]) derived(r *runner) error {
+	m, ok := r.made[in].(*matrix.Matrix[T])
+	if !ok || r.dst == any(in) {
+		return nil
+	}
+	if err := compare(m.View().Rows(), in.d, true); err != nil {
+		return fmt.Errorf("rows of %s: %w", in.name, err)
+	}
+	if !m.View().HasCols() {
+		return nil
+	}
+	if err := compare(m.View().Cols(), in.d.transpose(), true); err != nil {
+		return fmt.Errorf("columns of %s: %w", in.name, err)
 	}
 	return nil
 }

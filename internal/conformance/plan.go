@@ -255,13 +255,14 @@ func (p *plan) indices(x Axis, unique bool) (ops.Indices, []int) {
 		}
 		return ops.Span(lo, hi), at
 	}
+	repeat := !unique && p.IntN(2) == 0
 	perm := p.Perm(n)
-	if n > 0 {
+	if n > 0 && p.IntN(3) > 0 {
 		perm = perm[:p.IntN(n+1)]
 	}
 	for _, i := range perm {
 		at = append(at, i)
-		if !unique && p.IntN(3) == 0 {
+		if repeat && p.IntN(3) == 0 {
 			at = append(at, perm[p.IntN(len(perm))])
 		}
 	}
