@@ -127,8 +127,8 @@ func testTable(t *testing.T) *Table {
 		t.Fatal(err)
 	}
 	return &Table{Peers: []string{"suitesparse", "scipy"}, Triad: 40, Rows: []Row{
-		NewRow("spmv|f64", c, 1.25, 20e6),
-		NewRow("late", c, 2, 0),
+		NewRow("spmv|f64", c, 0.75, 20e6),
+		NewRow("late", c, 0.5, 0),
 		{Case: "alone", Ours: .01234, Ratio: math.NaN(), GBs: math.NaN()},
 	}}
 }
@@ -136,8 +136,8 @@ func testTable(t *testing.T) *Table {
 func TestTableText(t *testing.T) {
 	const want = `
 case      ours ms  suitesparse ms  scipy ms  ratio   bar  reached  GB/s  % triad
-spmv|f64     2.00            3.00      1234   1.50  1.25      yes  10.0     25.0
-late         2.00            3.00      1234   1.50  2.00       no     –        –
+spmv|f64     2.00            3.00      1234   0.67  0.75      yes  10.0     25.0
+late         2.00            3.00      1234   0.67  0.50       no     –        –
 alone      0.0123               –         –      –     –        –     –        –
 `
 	var b bytes.Buffer
@@ -150,8 +150,8 @@ func TestTableMarkdown(t *testing.T) {
 	const want = `
 | case      | ours ms | suitesparse ms | scipy ms | ratio |  bar | reached | GB/s | % triad |
 |:----------|--------:|---------------:|---------:|------:|-----:|--------:|-----:|--------:|
-| spmv\|f64 |    2.00 |           3.00 |     1234 |  1.50 | 1.25 |     yes | 10.0 |    25.0 |
-| late      |    2.00 |           3.00 |     1234 |  1.50 | 2.00 |      no |    – |       – |
+| spmv\|f64 |    2.00 |           3.00 |     1234 |  0.67 | 0.75 |     yes | 10.0 |    25.0 |
+| late      |    2.00 |           3.00 |     1234 |  0.67 | 0.50 |      no |    – |       – |
 | alone     |  0.0123 |              – |        – |     – |    – |       – |    – |       – |
 `
 	var b bytes.Buffer
@@ -174,7 +174,7 @@ func TestTableJSON(t *testing.T) {
 	}
 	first, last := got.Rows[0], got.Rows[2]
 	if got.Triad != 40 || len(got.Rows) != 3 || first["reached"] != true || got.Rows[1]["reached"] != false ||
-		first["ratio"] != 1.5 || first["percent_of_triad"] != 25.0 || first["best_peer"] != "suitesparse" ||
+		first["ratio"] != 2.0/3 || first["percent_of_triad"] != 25.0 || first["best_peer"] != "suitesparse" ||
 		first["peers_ms"].(map[string]any)["scipy"] != 1234.5 {
 		t.Errorf("got %s", b.String())
 	}

@@ -15,17 +15,17 @@ type Row struct {
 	// Ours is our median time in milliseconds, Peers those of the peers by name.
 	Ours  float64
 	Peers map[string]float64
-	// Ratio is the best peer's time divided by ours, the median over the rounds: above 1 we are faster. Best is its name.
+	// Ratio is our time divided by the best peer's, the median over the rounds: below 1 we are faster. Best is its name.
 	Ratio float64
 	Best  string
-	// Bar is the ratio that was promised; 0 means that nothing was.
+	// Bar is the greatest ratio that was promised; 0 means that nothing was.
 	Bar float64
 	// GBs is the bandwidth of the bytes that the case must move at least, in GB/s (10⁹).
 	GBs float64
 }
 
 // Reached says whether the promised ratio was reached.
-func (r Row) Reached() bool { return r.Ratio >= r.Bar }
+func (r Row) Reached() bool { return r.Ratio <= r.Bar }
 
 // NewRow makes a row of a comparison whose first contender is ours. Bar is the promised ratio, or 0; bytes is what the
 // case must read and write at least, or 0 when that says nothing.
@@ -35,7 +35,7 @@ func NewRow(name string, c *Comparison, bar, bytes float64) Row {
 		row.Peers[c.Names[i]] = c.Time(i).Median
 	}
 	if best := c.Best(); best >= 0 {
-		row.Ratio, row.Best = c.Ratio(best, 0).Median, c.Names[best]
+		row.Ratio, row.Best = c.Ratio(0, best).Median, c.Names[best]
 	}
 	if bytes > 0 {
 		row.GBs = bytes / row.Ours / 1e6

@@ -2,14 +2,16 @@ package gen
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 )
 
-// Bipartite returns exactly nnz distinct entries of a rows×cols matrix whose row degrees and column degrees both fall
-// off like a Zipf–Mandelbrot law (vertex of rank k has weight 1/(k+s), s = 1+n/256, on either side): the shape of
-// "users rate items" data. Labels are scrambled, so rank cannot be read from them. The tuples come by rows, unsorted
-// within a row.
+// Bipartite returns exactly nnz distinct entries of a rows×cols matrix in the shape of "users rate items" data: row
+// degrees fall off gently, as 1/√(k+s) with rank k and s = 1+rows/150, and columns are drawn with a Zipf–Mandelbrot
+// law, weight 1/(k+s), s = 1+cols/512. For 6743×13950 with 1M entries AᵀA then has 2.2·10⁸ products and about
+// 6·10⁷ entries. Labels are scrambled, so rank cannot be read from them. The tuples come by rows, unsorted within a
+// row.
 //
 // Row degrees are the weights scaled to sum to nnz (rounded down, the remainder one each to the heaviest rows, none
 // above cols). Each row then draws distinct columns by weight until it has its degree; after 16 draws per wanted entry
@@ -19,7 +21,7 @@ func Bipartite(rows, cols, nnz int, seed uint64) Tuples {
 	if rows < 0 || cols < 0 || nnz < 0 || nnz > 0 && (cols == 0 || (nnz+cols-1)/cols > rows) {
 		panic(fmt.Sprintf("gen: Bipartite(%d, %d, %d): the entries do not fit", rows, cols, nnz))
 	}
-	degree := zipfDegrees(rows, cols, nnz)
+	degree := rowDegrees(rows, cols, nnz)
 	ptr := make([]int64, rows+1)
 	for i, d := range degree {
 		ptr[i+1] = ptr[i] + int64(d)
@@ -27,7 +29,7 @@ func Bipartite(rows, cols, nnz int, seed uint64) Tuples {
 	sum := make([]uint64, cols) // inclusive prefix sums of the column weights
 	var total uint64
 	for k := range sum {
-		total += zipfWeight(k, cols)
+		total += columnWeight(k, cols)
 		sum[k] = total
 	}
 	rowLabel, colLabel := Permutation(rows, Hash(0, seed)), Permutation(cols, Hash(1, seed))
@@ -61,19 +63,21 @@ func Bipartite(rows, cols, nnz int, seed uint64) Tuples {
 	return t
 }
 
-// zipfWeight is the weight of the vertex of rank k among n, 2⁴⁰/(k+1+n/256), in integers so that no platform rounds it
-// otherwise.
-func zipfWeight(k, n int) uint64 { return (1 << 40) / uint64(k+1+n/256) }
+// columnWeight is the weight of the column of rank k among n, and rowWeight that of a row: in integers, or by a square
+// root, which IEEE 754 rounds one way only, so that every platform agrees.
+func columnWeight(k, n int) uint64 { return (1 << 40) / uint64(k+1+n/512) }
 
-// zipfDegrees splits nnz into n degrees of at most limit each, in proportion to the weights, heaviest first.
-func zipfDegrees(n, limit, nnz int) []int {
+func rowWeight(k, n int) uint64 { return uint64((1 << 40) / math.Sqrt(float64(k+1+n/150))) }
+
+// rowDegrees splits nnz into n degrees of at most limit each, in proportion to the weights, heaviest first.
+func rowDegrees(n, limit, nnz int) []int {
 	var total uint64
 	for k := range n {
-		total += zipfWeight(k, n)
+		total += rowWeight(k, n)
 	}
 	degree, left := make([]int, n), nnz
 	for k := range degree {
-		hi, lo := bits.Mul64(uint64(nnz), zipfWeight(k, n))
+		hi, lo := bits.Mul64(uint64(nnz), rowWeight(k, n))
 		q, _ := bits.Div64(hi, lo, total)
 		degree[k] = min(int(q), limit)
 		left -= degree[k]

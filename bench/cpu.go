@@ -1,0 +1,258 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/bench/peers"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// CPUOptions are the settings of CPU.
+type CPUOptions struct {
+	Rounds  int      // 0 means 15
+	Threads int      // of ours and of peers that have a choice; 0 means 2
+	Only    []string // cases whose name contains one of these; nil means all
+	NoPeers bool
+	Log     func(string) // told what is going on; may be nil
+}
+
+// CPU measures the operations and workflows on the host beside the peers that
+// are installed, and returns the table. Every case is run by all contenders on
+// the same input, in interleaved rounds; their results must agree.
+func CPU(ctx context.Context, o CPUOptions) (*Table, error) {
+	if o.Rounds <= 0 {
+		o.Rounds = 15
+	}
+	if o.Threads <= 0 {
+		o.Threads = 2
+	}
+	if o.Log == nil {
+		o.Log = func(string) {}
+	}
+	dir, err := os.MkdirTemp("", "hiveblas-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	b := &cpuBench{CPUOptions: o, ctx: ctx, dir: dir, inputs: map[string]*input{}}
+	defer b.close()
+	if !o.NoPeers {
+		b.startPeers()
+	}
+	t := &Table{}
+	for _, p := range b.peers {
+		t.Peers = append(t.Peers, p.Name())
+	}
+	o.Log("triad")
+	t.Triad = Triad(o.Threads)
+	for _, c := range cpuCases() {
+		if len(o.Only) > 0 && !slices.ContainsFunc(o.Only, func(s string) bool { return strings.Contains(c.name, s) }) {
+			continue
+		}
+		if ctx.Err() != nil {
+			return t, ctx.Err()
+		}
+		row, err := b.measure(c)
+		if err != nil {
+			return t, fmt.Errorf("%s: %w", c.name, err)
+		}
+		o.Log(fmt.Sprintf("%s: %.2f ms, ratio %.2f (%s)", c.name, row.Ours, row.Ratio, row.Best))
+		t.Rows = append(t.Rows, row)
+	}
+	return t, nil
+}
+
+// cpuCase is one row of the table.
+type cpuCase struct {
+	name  string
+	bar   float64 // greatest ratio ours / best peer
+	input string  // "rmat18", "bipartite1m", "tuples10m", …
+	other string  // a second input, or ""
+	// ours does the case once; it times itself and returns the check figure.
+	ours func(b *cpuBench, in, other *input) (time.Duration, float64, error)
+	peer []string // case names of the peers; each is a contender
+	args []string
+	// repeat runs a peer once for each of these further arguments and adds up.
+	repeat    []string
+	bytes     func(in *input) float64
+	tolerance float64 // of the check figures; 0 means 1e-9
+	rounds    int     // fewer rounds, for the slow ones
+}
+
+type cpuBench struct {
+	CPUOptions
+	ctx    context.Context
+	dir    string
+	peers  []peers.Peer
+	inputs map[string]*input
+	loaded []string
+}
+
+// input is a graph or a list of tuples, here and as a file for the peers.
+type input struct {
+	name   string
+	graph  *gen.Graph
+	val    []float64
+	tuples gen.Tuples
+	path   string
+	f64    *matrix.Matrix[float64]
+	f32    *matrix.Matrix[float32]
+	more   map[string]any
+}
+
+func (b *cpuBench) startPeers() {
+	for _, k := range peers.Kinds {
+		p, err := peers.Start(b.ctx, k)
+		if err != nil {
+			b.Log(err.Error())
+			if !errors.Is(err, peers.ErrMissing) {
+				b.Log("left out: " + string(k))
+			}
+			continue
+		}
+		_ = peers.SetThreads(p, b.Threads) // those without a choice stay at one
+		b.peers = append(b.peers, p)
+	}
+}
+
+func (b *cpuBench) close() {
+	for _, p := range b.peers {
+		_ = p.Close()
+	}
+}
+
+// load makes an input, once, and gives it to the peers. Only a few inputs are
+// kept by the peers at a time.
+func (b *cpuBench) load(name string) (*input, error) {
+	if name == "" {
+		return nil, nil
+	}
+	if in := b.inputs[name]; in != nil {
+		return in, nil
+	}
+	b.Log("input " + name)
+	in, err := makeInput(name)
+	if err != nil {
+		return nil, err
+	}
+	in.path = filepath.Join(b.dir, name)
+	if in.graph != nil {
+		err = peers.WriteGraph(in.path, in.graph, in.val)
+	} else {
+		err = peers.WriteTuples(in.path, in.tuples, in.val)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range b.peers {
+		_ = p.Load(name, in.path) // a peer that has no such case need not read it
+	}
+	if len(b.loaded) >= 3 {
+		old := b.loaded[0]
+		b.loaded = b.loaded[1:]
+		delete(b.inputs, old)
+		for _, p := range b.peers {
+			_ = p.Free(old)
+		}
+		_ = os.Remove(filepath.Join(b.dir, old))
+	}
+	b.loaded = append(b.loaded, name)
+	b.inputs[name] = in
+	return in, nil
+}
+
+func (b *cpuBench) measure(c cpuCase) (Row, error) {
+	in, err := b.load(c.input)
+	if err != nil {
+		return Row{}, err
+	}
+	other, err := b.load(c.other)
+	if err != nil {
+		return Row{}, err
+	}
+	contenders := []Contender{{Name: "hiveblas", Run: func() (peers.Result, error) {
+		d, check, err := c.ours(b, in, other)
+		return peers.Result{Ms: d.Seconds() * 1e3, Check: check}, err
+	}}}
+	for _, p := range b.peers {
+		for _, name := range c.peer {
+			if !p.Has(name) {
+				continue
+			}
+			args := c.args
+			if other != nil {
+				args = append([]string{other.name}, args...)
+			}
+			contenders = append(contenders, Contender{Name: p.Name() + variant(c, name), Run: func() (peers.Result, error) {
+				return runPeer(p, name, in.name, args, c.repeat)
+			}})
+		}
+	}
+	rounds := b.Rounds
+	if c.rounds > 0 {
+		rounds = min(rounds, c.rounds)
+	}
+	cmp, err := Interleave(rounds, contenders...)
+	if err != nil {
+		return Row{}, err
+	}
+	tol := c.tolerance
+	if tol == 0 {
+		tol = 1e-9
+	}
+	if err := cmp.Agree(tol); err != nil {
+		return Row{}, err
+	}
+	bytes := 0.0
+	if c.bytes != nil {
+		bytes = c.bytes(in)
+	}
+	row := NewRow(c.name, cmp, c.bar, bytes)
+	b.foldVariants(&row)
+	return row, nil
+}
+
+// variant tells apart several cases of one peer in one row.
+func variant(c cpuCase, name string) string {
+	if len(c.peer) == 1 {
+		return ""
+	}
+	return "|" + name
+}
+
+// foldVariants leaves the best variant of each peer in its column.
+func (b *cpuBench) foldVariants(r *Row) {
+	for name, ms := range r.Peers {
+		if base, _, ok := strings.Cut(name, "|"); ok {
+			if best, have := r.Peers[base]; !have || ms < best {
+				r.Peers[base] = ms
+			}
+			delete(r.Peers, name)
+		}
+	}
+}
+
+func runPeer(p peers.Peer, name, on string, args, repeat []string) (peers.Result, error) {
+	if len(repeat) == 0 {
+		return p.Run(name, on, args...)
+	}
+	var sum peers.Result
+	for _, r := range repeat {
+		one, err := p.Run(name, on, append([]string{r}, args...)...)
+		if err != nil {
+			return one, err
+		}
+		sum.Ms += one.Ms
+		sum.Check += one.Check
+	}
+	sum.Ms /= float64(len(repeat))
+	return sum, nil
+}

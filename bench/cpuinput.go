@@ -1,0 +1,62 @@
+package bench
+
+import (
+	"fmt"
+
+	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// makeInput makes the input of a name: rmatN is R-MAT of scale N, edge factor
+// 16, symmetrised, with symmetric weights in [0, 1); rmatNb another of the
+// same; weightedN has integer weights 1…255; bipartite1m is 6743×13950 with
+// 1M entries; tuples10m are 10M tuples of R-MAT 18 with their duplicates.
+func makeInput(name string) (*input, error) {
+	in := &input{name: name, more: map[string]any{}}
+	var scale int
+	switch {
+	case name == "bipartite1m":
+		in.graph = gen.CSR(gen.Bipartite(6743, 13950, 1_000_000, 1), gen.KeepLoops)
+		in.val = gen.UniformFloats(in.graph, 3, false)
+	case name == "tuples10m":
+		t := gen.RMAT(18, 39, gen.RMATOptions{})
+		t.Rows, t.Cols = t.Rows[:10_000_000], t.Cols[:10_000_000]
+		in.tuples = t
+		in.val = make([]float64, t.Len())
+		for p := range in.val {
+			in.val[p] = float64(gen.Hash(uint64(p), 9) % 1024)
+		}
+		return in, nil
+	case scan(name, "weighted%d", &scale):
+		in.graph = gen.CSR(gen.Symmetrise(gen.RMAT(scale, 16, gen.RMATOptions{})))
+		for _, w := range gen.UniformInts(in.graph, 1, 255, 3, true) {
+			in.val = append(in.val, float64(w))
+		}
+	case scan(name, "rmat%db", &scale):
+		in.graph = gen.CSR(gen.Symmetrise(gen.RMAT(scale, 16, gen.RMATOptions{Seed: 77})))
+		in.val = gen.UniformFloats(in.graph, 4, true)
+	case scan(name, "rmat%d", &scale):
+		in.graph = gen.CSR(gen.Symmetrise(gen.RMAT(scale, 16, gen.RMATOptions{})))
+		in.val = gen.UniformFloats(in.graph, 3, true)
+	default:
+		return nil, fmt.Errorf("bench: no input is called %q", name)
+	}
+	g := in.graph
+	var err error
+	if in.f64, err = matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, in.val); err != nil {
+		return nil, err
+	}
+	val32 := make([]float32, len(in.val))
+	for p, v := range in.val {
+		val32[p] = float32(v)
+	}
+	if in.f32, err = matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, val32); err != nil {
+		return nil, err
+	}
+	return in, nil
+}
+
+func scan(name, format string, scale *int) bool {
+	n, err := fmt.Sscanf(name, format, scale)
+	return err == nil && n == 1 && name == fmt.Sprintf(format, *scale)
+}

@@ -1,0 +1,91 @@
+package bench
+
+import (
+	"time"
+
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// cpuCases lists the rows of the table and what was promised of each.
+func cpuCases() []cpuCase {
+	plus, times := semiring.Plus[f64](), semiring.Times[f64]()
+	cases := []cpuCase{
+		{name: "spgemm S·S f64 R-MAT 14", bar: .4, input: "rmat14", peer: []string{"spgemm_ss_f64"},
+			ours: func(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
+				n := in.graph.NRows
+				return toMatrix(n, n, func(c *matrix.Matrix[f64]) error {
+					return ops.MxM(c, semiring.PlusTimes[f64](), in.f64, in.f64, ops.WithThreads(b.Threads))
+				})
+			}},
+		{name: "spgemm AᵀA plus_pair bipartite 1M", bar: .4, input: "bipartite1m", peer: []string{"ata_plus_pair"},
+			ours: func(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
+				a, n := fresh(in.f64), in.graph.NCols
+				return toMatrix(n, n, func(c *matrix.Matrix[int64]) error {
+					return ops.MxM(c, semiring.PlusPair[int64](), a.Pattern().T(), a.Pattern(), ops.WithThreads(b.Threads))
+				})
+			}},
+	}
+	for _, in := range []string{"rmat16", "rmat18"} {
+		cases = append(cases, cpuCase{name: "triangles " + in, bar: .4, input: in, ours: oursTriangles,
+			peer: []string{"tricount_ll", "tricount_lut", "tricount_ll_sorted", "tricount_lut_sorted"}})
+	}
+	for _, in := range []string{"rmat18", "rmat20"} {
+		cases = append(cases,
+			cpuCase{name: "spmv plus_times f64 " + in, bar: 1, input: in, peer: []string{"spmv_f64"}, ours: spmv(semiring.PlusTimes[f64](), of64), bytes: spmvBytes(8)},
+			cpuCase{name: "spmv plus_times f32 " + in, bar: 1, input: in, peer: []string{"spmv_f32"}, ours: spmv(semiring.PlusTimes[float32](), of32), bytes: spmvBytes(4), tolerance: 1e-5},
+			cpuCase{name: "spmv min_plus f64 " + in, bar: .8, input: in, peer: []string{"spmv_minplus_f64"}, ours: spmv(semiring.MinPlus[f64](), of64), bytes: spmvBytes(8)},
+		)
+	}
+	for _, p := range []struct {
+		name    string
+		percent int
+		masked  bool
+		peer    string
+	}{
+		{"push 1 %", 1, false, "vxm_push_1"}, {"push 10 %", 10, false, "vxm_push_10"},
+		{"push 1 % masked", 1, true, "vxm_push_1_masked"}, {"push 10 % masked", 10, true, "vxm_push_10_masked"},
+	} {
+		cases = append(cases, cpuCase{name: "vxm " + p.name + " rmat18", bar: .6, input: "rmat18", peer: []string{p.peer}, ours: push(p.percent, p.masked)})
+	}
+	cases = append(cases,
+		cpuCase{name: "bfs levels a source rmat18", bar: .9, input: "rmat18", ours: search(oursBFS), peer: []string{"bfs_level"}, repeat: sourceArgs("rmat18")()},
+		cpuCase{name: "sssp a source weighted18", bar: .5, input: "weighted18", ours: search(oursSSSP), peer: []string{"sssp"}, repeat: sourceArgs("rmat18")(), args: []string{ssspDelta}, rounds: 9},
+		cpuCase{name: "build 10M tuples", bar: .7, input: "tuples10m", ours: oursBuild, peer: []string{"build"}},
+		cpuCase{name: "transpose rmat18", bar: .7, input: "rmat18", peer: []string{"transpose"},
+			ours: unary(func(c, a *matrix.Matrix[f64], with ops.Option) error { return ops.Transpose(c, a, with) })},
+		cpuCase{name: "extract A(p,p) rmat18", bar: .7, input: "rmat18", peer: []string{"extract_pp"}, ours: oursExtract},
+		cpuCase{name: "ewiseadd rmat18", bar: 1, input: "rmat18", other: "rmat18b", peer: []string{"ewiseadd"},
+			ours: ewise(func(c, a, b *matrix.Matrix[f64], with ops.Option) error { return ops.EWiseAdd(c, plus, a, b, with) })},
+		cpuCase{name: "ewisemult rmat18", bar: 1, input: "rmat18", other: "rmat18b", peer: []string{"ewisemult"},
+			ours: ewise(func(c, a, b *matrix.Matrix[f64], with ops.Option) error { return ops.EWiseMult(c, times, a, b, with) })},
+		cpuCase{name: "select tril rmat18", bar: 1, input: "rmat18", peer: []string{"select_tril"},
+			ours: unary(func(c, a *matrix.Matrix[f64], with ops.Option) error {
+				return ops.Select(c, semiring.Tril[f64](-1), a, with)
+			})},
+		cpuCase{name: "select value rmat18", bar: 1, input: "rmat18", peer: []string{"select_value"},
+			ours: unary(func(c, a *matrix.Matrix[f64], with ops.Option) error {
+				return ops.Select(c, semiring.ValueGT(.5), a, with)
+			})},
+		cpuCase{name: "apply ainv rmat18", bar: 1, input: "rmat18", peer: []string{"apply"},
+			ours: unary(func(c, a *matrix.Matrix[f64], with ops.Option) error {
+				return ops.Apply(c, semiring.Ainv[f64](), a, with)
+			})},
+		cpuCase{name: "apply times 2.5 rmat18", bar: 1, input: "rmat18", peer: []string{"apply_bind2"},
+			ours: unary(func(c, a *matrix.Matrix[f64], with ops.Option) error { return ops.ApplySecond(c, times, a, 2.5, with) })},
+		cpuCase{name: "reduce rows rmat18", bar: 1, input: "rmat18", peer: []string{"reduce_rows"},
+			ours: reduce(func(w *matrix.Vector[f64], a *matrix.Matrix[f64], with ops.Option) error {
+				return ops.Reduce(w, plus, a, with)
+			})},
+		cpuCase{name: "reduce columns rmat18", bar: 1, input: "rmat18", peer: []string{"reduce_cols"},
+			ours: reduce(func(w *matrix.Vector[f64], a *matrix.Matrix[f64], with ops.Option) error {
+				return ops.Reduce(w, plus, a.T(), with)
+			})},
+	)
+	return cases
+}
+
+// ssspDelta is the bucket width given to the peer: the best of 8, 16, …, 256
+// for it on this input.
+const ssspDelta = "32"
