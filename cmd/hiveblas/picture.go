@@ -21,27 +21,31 @@ import (
 // told apart.
 const maxBins = 512
 
-// bins counts the entries of a matrix that fall into each square of a grid.
+// bins adds up the entries of a matrix that fall into each square of a grid.
 type bins struct {
 	rows, cols   int // of the grid
 	height, side int // matrix rows and columns of a square
-	count        []int64
-	most         int64
+	sum          []float64
+	least, most  float64 // of the squares that are not empty
 }
 
+// binned adds up the values of a; those of a structure are 1.
 func binned(a *matrix.Matrix[float64]) *bins {
 	m, n := a.Dims()
 	b := &bins{height: max(1, (m+maxBins-1)/maxBins), side: max(1, (n+maxBins-1)/maxBins)}
 	b.rows, b.cols = (m+b.height-1)/b.height, (n+b.side-1)/b.side
-	b.count = make([]int64, b.rows*b.cols)
+	b.sum = make([]float64, b.rows*b.cols)
 	for i, row := range a.Rows() {
-		line := b.count[i/b.height*b.cols:]
-		for _, j := range row.Cols {
-			line[int(j)/b.side]++
+		line := b.sum[i/b.height*b.cols:]
+		for p, j := range row.Cols {
+			line[int(j)/b.side] += row.Vals[p]
 		}
 	}
-	for _, c := range b.count {
-		b.most = max(b.most, c)
+	b.least = math.Inf(1)
+	for _, x := range b.sum {
+		if x > 0 {
+			b.least, b.most = min(b.least, x), max(b.most, x)
+		}
 	}
 	return b
 }
@@ -53,7 +57,6 @@ var (
 )
 
 // picture draws the grid, each square several pixels wide if there are few.
-// Shades follow the logarithm of the count.
 func (b *bins) picture() image.Image {
 	zoom := max(1, (maxBins+max(b.rows, b.cols)-1)/max(1, b.rows, b.cols))
 	img := image.NewRGBA(image.Rect(0, 0, max(1, b.cols)*zoom, max(1, b.rows)*zoom))
@@ -61,11 +64,8 @@ func (b *bins) picture() image.Image {
 		for x := range img.Rect.Dx() {
 			shade := color.RGBA{0xff, 0xff, 0xff, 0xff}
 			if b.cols > 0 && b.rows > 0 {
-				if c := b.count[y/zoom*b.cols+x/zoom]; c > 0 {
-					shade = between(palest, darkest, math.Log1p(float64(c-1))/math.Log1p(float64(max(1, b.most-1))))
-					if b.most == 1 {
-						shade = darkest
-					}
+				if x := b.sum[y/zoom*b.cols+x/zoom]; x > 0 {
+					shade = b.shade(x)
 				}
 			}
 			img.SetRGBA(x, y, shade)
@@ -74,12 +74,21 @@ func (b *bins) picture() image.Image {
 	return img
 }
 
+// shade follows the logarithm of x.
+func (b *bins) shade(x float64) color.RGBA {
+	if b.most <= b.least {
+		return darkest
+	}
+	return between(palest, darkest, math.Log(x/b.least)/math.Log(b.most/b.least))
+}
+
 func between(a, b color.RGBA, t float64) color.RGBA {
 	mix := func(x, y uint8) uint8 { return uint8(math.Round(float64(x) + t*(float64(y)-float64(x)))) }
 	return color.RGBA{mix(a.R, b.R), mix(a.G, b.G), mix(a.B, b.B), 0xff}
 }
 
-// spyPlot draws where the entries of a are, row 0 at the top.
+// spyPlot draws where the entries of a are, row 0 at the top, darker where
+// their values, none negative, add up to more.
 func spyPlot(a *matrix.Matrix[float64], title string) (p *plot.Plot, width, height vg.Length) {
 	m, n := a.Dims()
 	b := binned(a)
@@ -88,7 +97,7 @@ func spyPlot(a *matrix.Matrix[float64], title string) (p *plot.Plot, width, heig
 	p.Title.Padding = vg.Points(8)
 	p.X.Label.Text, p.Y.Label.Text = "column", "row"
 	if b.height > 1 || b.side > 1 {
-		p.X.Label.Text = fmt.Sprintf("column (a dot is %d×%d positions, at most %d entries)", b.height, b.side, b.most)
+		p.X.Label.Text = fmt.Sprintf("column (a dot is %d×%d positions, at most %.0f entries)", b.height, b.side, b.most)
 	}
 	right, bottom := float64(b.cols*b.side), float64(b.rows*b.height)
 	p.Add(plotter.NewImage(b.picture(), 0, -bottom, right, 0))
@@ -96,6 +105,10 @@ func spyPlot(a *matrix.Matrix[float64], title string) (p *plot.Plot, width, heig
 	p.Y.Min, p.Y.Max = -max(1, float64(m)), 0
 	p.X.Tick.Marker, p.Y.Tick.Marker = axisTicks{}, axisTicks{}
 	p.X.Padding, p.Y.Padding = 0, 0
+	if frame, err := plotter.NewLine(plotter.XYs{{X: 0, Y: p.Y.Min}, {X: p.X.Max, Y: p.Y.Min}, {X: p.X.Max, Y: 0}, {X: 0, Y: 0}, {X: 0, Y: p.Y.Min}}); err == nil {
+		frame.Width = vg.Points(0.5)
+		p.Add(frame)
+	}
 
 	width, height = 6.5*vg.Inch, 6.5*vg.Inch
 	if m > 0 && n > 0 { // keep the shape, within reason
@@ -131,7 +144,8 @@ func (axisTicks) Ticks(low, high float64) []plot.Tick {
 // writePNG draws a plot into w.
 func writePNG(w io.Writer, p *plot.Plot, width, height vg.Length) error {
 	c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(144))
-	p.Draw(draw.New(c))
+	const margin = 8
+	p.Draw(draw.Crop(draw.New(c), margin, -2*margin, margin, -margin))
 	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 	return err
 }
