@@ -39,9 +39,9 @@ picks cases by name.`,
 		Args: positional(),
 	}
 	fs := cmd.Flags()
-	fs.IntVar(&o.Rounds, "rounds", 15, "rounds to measure")
-	fs.IntVar(&run.threads, "threads", 2, "threads of ours, and of peers that have a choice")
-	fs.StringSliceVar(&o.Only, "only", nil, "only the cases whose name contains one of these")
+	fs.IntVar(&o.Rounds, "rounds", 15, "`rounds` to measure")
+	fs.IntVar(&run.threads, "threads", 2, "`threads` of ours, and of peers that have a choice")
+	fs.StringSliceVar(&o.Only, "only", nil, "only the `cases` whose name contains one of these")
 	fs.BoolVar(&o.NoPeers, "no-peers", false, "measure hiveblas alone")
 	fs.StringVar(&file, "json", "", "write the table to `FILE` too, as JSON")
 	fs.BoolVar(&run.quiet, "quiet", false, "do not tell what is being measured")

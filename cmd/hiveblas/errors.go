@@ -83,7 +83,13 @@ func explain(file string, err error) error {
 		return err
 	case errors.As(err, &parse):
 		e := *parse
-		e.Msg, e.Remedy = inFlags.Replace(e.Msg), inFlags.Replace(e.Remedy)
+		e.Remedy = inFlags.Replace(e.Remedy)
+		if e.Remedy == "" {
+			e.Remedy = "correct the file, or export it again"
+			if strings.HasPrefix(e.Msg, "cannot symmetrise") {
+				e.Remedy = "leave --undirected out"
+			}
+		}
 		return &e
 	case errors.As(err, &path):
 		return &failure{path.Path, path.Err.Error(), pathRemedy(path), err}
@@ -124,5 +130,4 @@ var inFlags = strings.NewReplacer(
 	"WeightColumn names the column of the value", "--weight-column names the column of the weight",
 	"AllowNaN accepts it in a float matrix", "correct the file: weights are finite numbers",
 	"read into int64 or uint64", "weights are float64, exact to 2^53: scale them",
-	"correct the size line", "correct the size line",
 )

@@ -24,8 +24,8 @@ type runFlags struct {
 
 func (f *runFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.StringVar(&f.device, "device", "auto", "where to compute: auto, cpu, gpu or gpu:`N`")
-	fs.IntVar(&f.threads, "threads", 0, "threads to use (0: one per core)")
+	fs.StringVar(&f.device, "device", "auto", "`where` to compute: auto, cpu, gpu or gpu:N")
+	fs.IntVar(&f.threads, "threads", 0, "`number` of threads (0: one per core)")
 	fs.Var(&f.timeout, "timeout", "give up after this long, as 90s or 5m (0: never)")
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress bar; with -o no summary either")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object in place of the summary")
@@ -70,12 +70,12 @@ type readFlags struct {
 func (f *readFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.BoolVar(&f.undirected, "undirected", false, "symmetrise on reading: every edge in both directions, the smaller weight where they differ")
-	fs.StringVar(&f.ids, "ids", "keep", "ids of an edge list: keep them as vertices from 0, or renumber those that occur")
+	fs.StringVar(&f.ids, "ids", "keep", "`what` ids of an edge list are: keep them as vertices from 0, or renumber those that occur")
 	fs.BoolVar(&f.bipartite, "bipartite", false, "sources and targets of an edge list are different things: rows and columns")
-	fs.IntVar(&f.weightColumn, "weight-column", -1, "column of the weight in an edge list, from 1 (0: none; default: the third, if it is the last)")
-	fs.IntVar(&f.skipLines, "skip-lines", 0, "lines to skip at the head of an edge list")
-	fs.StringVar(&f.duplicates, "duplicates", "error", "what to do with an entry given twice: error, sum, min, max, first or last")
-	fs.Lookup("weight-column").DefValue = ""
+	fs.IntVar(&f.weightColumn, "weight-column", -1, "`column` of the weight in an edge list, from 1 (0: none; default: the third, if it is the last)")
+	fs.IntVar(&f.skipLines, "skip-lines", 0, "`lines` to skip at the head of an edge list")
+	fs.StringVar(&f.duplicates, "duplicates", "error", "`what` to make of an entry given twice: error, sum, min, max, first or last")
+	fs.Lookup("weight-column").DefValue = "0"
 	complete(cmd, "ids", "keep", "renumber")
 	complete(cmd, "duplicates", "error", "sum", "min", "max", "first", "last")
 }

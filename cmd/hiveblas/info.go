@@ -73,7 +73,7 @@ func (j *job) describe() []field {
 	if m > 0 && n > 0 {
 		density = float64(g.NVals()) / float64(m) / float64(n)
 	}
-	out = append(out, field{"format", "kept as", g.Format().String()}, field{"density", "density", density})
+	out = append(out, field{"format", "kept as", g.Format().String()}, field{"density", "", density}, field{"", "density", fmt.Sprintf("%.4g", density)})
 	if g.NVals() > 0 {
 		values := fmt.Sprintf("%s to %s", text(low), text(high))
 		if whole {

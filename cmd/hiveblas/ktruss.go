@@ -22,7 +22,7 @@ graph mean nothing.`,
 		Args:    positional("GRAPH"),
 	}
 	j := newJob(s, cmd).reads().writes("the edges", matrixFiles...)
-	cmd.Flags().IntVarP(&k, "k", "k", 0, "the order of the truss, 3 or more")
+	cmd.Flags().IntVarP(&k, "k", "k", 0, "the `order` of the truss, 3 or more")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !cmd.Flags().Changed("k") {
 			return &usageError{cmd.CommandPath(), "-k is missing"}

@@ -28,10 +28,10 @@ more than --tol in sum, and fails if --max-iterations do not suffice.`,
 		Args: positional("GRAPH"),
 	}
 	j := newJob(s, cmd).reads().writes("the ranks", matrixFiles...)
-	cmd.Flags().Float64Var(&damping, "damping", 0.85, "probability of following an edge, between 0 and 1")
-	cmd.Flags().Float64Var(&tol, "tol", 1e-9, "sum of the changes at which to stop")
-	cmd.Flags().IntVar(&most, "max-iterations", 1000, "iterations after which to give up")
-	cmd.Flags().IntVar(&top, "top", 10, "how many of the highest ranks to list")
+	cmd.Flags().Float64Var(&damping, "damping", 0.85, "`probability` of following an edge, between 0 and 1")
+	cmd.Flags().Float64Var(&tol, "tol", 1e-9, "`sum` of the changes at which to stop")
+	cmd.Flags().IntVar(&most, "max-iterations", 1000, "`iterations` after which to give up")
+	cmd.Flags().IntVar(&top, "top", 10, "`number` of highest ranks to list")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -71,7 +71,7 @@ more than --tol in sum, and fails if --max-iterations do not suffice.`,
 			sum += r
 		}
 		return j.report(j.method("power iteration"), []field{
-			{"iterations", "iterations", res.Iterations}, {"sum", "sum", sum}, {"change", "last change", res.Change},
+			{"iterations", "iterations", res.Iterations}, {"sum", "sum", sum}, {"change", "", res.Change}, {"", "last change", fmt.Sprintf("%.3g", res.Change)},
 		}, j.highest(res.Rank, top))
 	}
 	return cmd

@@ -32,8 +32,8 @@ The weight of an edge sums over the shared neighbours k
 		Args: positional("GRAPH"),
 	}
 	j := newJob(s, cmd).reads().writes("the projection", matrixFiles...)
-	cmd.Flags().StringVar(&onto, "onto", "cols", "side to project onto: cols or rows")
-	cmd.Flags().StringVar(&weight, "weight", "dot", "what a shared neighbour counts: dot or ratio")
+	cmd.Flags().StringVar(&onto, "onto", "cols", "`side` to project onto: cols or rows")
+	cmd.Flags().StringVar(&weight, "weight", "dot", "`what` a shared neighbour counts: dot or ratio")
 	cmd.Flags().BoolVar(&unweighted, "unweighted", false, "count shared neighbours, whatever the weights")
 	cmd.Flags().BoolVar(&diagonal, "diagonal", false, "keep the diagonal: every vertex with itself")
 	complete(cmd, "onto", "cols", "rows")

@@ -24,8 +24,7 @@ weight like any other. Vertices that cannot be reached are left out.`,
 	}
 	j := newJob(s, cmd).reads().writes("the distances", matrixFiles...)
 	cmd.Flags().StringVar(&source, "source", "", "the `vertex` to begin at, from 0")
-	cmd.Flags().Float64Var(&delta, "delta", 0, "width of the distance buckets (default: from the weights)")
-	cmd.Flags().Lookup("delta").DefValue = ""
+	cmd.Flags().Float64Var(&delta, "delta", 0, "`width` of the distance buckets (default: from the weights)")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := j.checkSource(source); err != nil {

@@ -42,9 +42,8 @@ nearest to the seeds; -o writes all, by vertex, or by distance with --ranked.`,
 	cmd.Flags().StringVar(&list, "seeds", "", "the seeds: vertices with commas between, or a `FILE` of them")
 	cmd.Flags().BoolVar(&unit, "unit", false, "count edges, whatever the weights")
 	cmd.Flags().BoolVar(&rank, "ranked", false, "write by distance, nearest first, rather than by vertex (.tsv)")
-	cmd.Flags().IntVar(&top, "top", 10, "how many of the nearest vertices to list")
-	cmd.Flags().Float64Var(&delta, "delta", 0, "width of the distance buckets (default: from the weights)")
-	cmd.Flags().Lookup("delta").DefValue = ""
+	cmd.Flags().IntVar(&top, "top", 10, "`number` of nearest vertices to list")
+	cmd.Flags().Float64Var(&delta, "delta", 0, "`width` of the distance buckets (default: from the weights)")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !cmd.Flags().Changed("seeds") {
