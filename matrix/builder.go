@@ -32,6 +32,8 @@ type Builder[T comparable] struct {
 	blocks []sparse.Tuples[T]
 	count  int64
 	err    error
+
+	threads int // of Build; 0: all
 }
 
 const (
@@ -127,7 +129,7 @@ func (b *Builder[T]) build(dup Combiner[T]) (*sparse.Store[T], error) {
 	}
 	blocks := b.blocks
 	b.blocks, b.count = nil, 0
-	st, err := sparse.Build(b.m, b.n, blocks, f, 0)
+	st, err := sparse.Build(b.m, b.n, blocks, f, b.threads)
 	var d *sparse.DuplicateError
 	if errors.As(err, &d) {
 		return nil, &DuplicateError{d.Row, d.Col}

@@ -3,6 +3,7 @@ package matrix
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -307,11 +308,19 @@ func (a *Matrix[T]) Set(i, j int, v T) error {
 		st.Present[at], st.Val[at] = 1, v
 		st.NVals++
 	default:
-		st = own(sparse.ToCSR(st))
-		at, _ = st.Has(i, j)
+		st = own(st)
+		k := i
+		if st.Format == Hypersparse {
+			var found bool
+			if k, found = slices.BinarySearch(st.RowIDs, int32(i)); !found {
+				st.RowIDs = slices.Insert(st.RowIDs, k, int32(i))
+				st.Ptr = slices.Insert(st.Ptr, k, st.Ptr[k])
+			}
+			at, _ = st.Has(i, j)
+		}
 		st.Idx = insert(st.Idx, at, int32(j))
 		st.Val = insert(st.Val, at, v)
-		for r := i + 1; r <= st.NRows; r++ {
+		for r := k + 1; r < len(st.Ptr); r++ {
 			st.Ptr[r]++
 		}
 		st.NVals++
@@ -354,11 +363,19 @@ func (a *Matrix[T]) Delete(i, j int) error {
 		st.Present[at] = 0
 		st.Val[at] = *new(T)
 	} else {
-		st = own(sparse.ToCSR(st))
-		st.Idx = append(st.Idx[:at], st.Idx[at+1:]...)
-		st.Val = append(st.Val[:at], st.Val[at+1:]...)
-		for r := i + 1; r <= st.NRows; r++ {
+		st = own(st)
+		k := i
+		if st.Format == Hypersparse {
+			k, _ = slices.BinarySearch(st.RowIDs, int32(i))
+		}
+		st.Idx = slices.Delete(st.Idx, int(at), int(at)+1)
+		st.Val = slices.Delete(st.Val, int(at), int(at)+1)
+		for r := k + 1; r < len(st.Ptr); r++ {
 			st.Ptr[r]--
+		}
+		if st.Format == Hypersparse && st.Ptr[k] == st.Ptr[k+1] {
+			st.RowIDs = slices.Delete(st.RowIDs, k, k+1)
+			st.Ptr = slices.Delete(st.Ptr, k, k+1)
 		}
 	}
 	st.NVals--
@@ -487,9 +504,12 @@ func (a *Matrix[T]) EqualFunc(b *Matrix[T], eq func(x, y T) bool) bool {
 // main one, positive: above it, negative: below), as in GrB_Matrix_diag. Its
 // side is v.Size() + |k|.
 func Diag[T comparable](v *Vector[T], k int) (*Matrix[T], error) {
+	if v.Err() != nil {
+		return nil, v.Err()
+	}
 	n := v.Size()
 	off := max(k, -k)
-	if off < 0 || n+off > MaxDim {
+	if off < 0 || off > MaxDim || n+off > MaxDim {
 		return nil, &SizeError{"matrix.Diag", "side of the result", int64(n) + int64(off), MaxDim}
 	}
 	b := NewBuilder[T](n+off, n+off)
@@ -505,19 +525,16 @@ func (a *Matrix[T]) Diag(k int) (*Vector[T], error) {
 		return nil, a.err
 	}
 	m, n := a.Dims()
-	if k >= max(n, 1) || -k >= max(m, 1) {
+	if k >= max(n, 1) || k <= -max(m, 1) {
 		return nil, &IndexError{"Matrix.Diag", "diagonal", int64(k), int64(n)}
 	}
-	size := min(m-max(-k, 0), n-max(k, 0))
-	v := NewVector[T](size)
-	b := NewVectorBuilder[T](size)
-	for d := range size {
-		if x, ok := a.At(d+max(-k, 0), d+max(k, 0)); ok {
-			b.Add(d, x)
+	b := NewVectorBuilder[T](min(m-max(-k, 0), n-max(k, 0)))
+	for i, r := range a.Rows() {
+		if at, ok := slices.BinarySearch(r.Cols, int32(i+k)); ok {
+			b.Add(min(i, i+k), r.Vals[at])
 		}
 	}
-	v, err := b.Build(nil)
-	return v, err
+	return b.Build(nil)
 }
 
 // Resize changes the dimensions. Entries outside the new ones are dropped.

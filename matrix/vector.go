@@ -154,11 +154,19 @@ func (v *Vector[T]) All() iter.Seq2[int, T] { return v.m.row(0).All() }
 
 // Equal reports whether v and w have the same size and entries, whatever
 // their formats.
-func (v *Vector[T]) Equal(w *Vector[T]) bool { return v.m.Equal(&w.m) }
+func (v *Vector[T]) Equal(w *Vector[T]) bool { return v.inner().Equal(w.inner()) }
 
 // EqualFunc is Equal with eq to compare values.
 func (v *Vector[T]) EqualFunc(w *Vector[T], eq func(x, y T) bool) bool {
-	return v.m.EqualFunc(&w.m, eq)
+	return v.inner().EqualFunc(w.inner(), eq)
+}
+
+// inner is the matrix inside, 1×0 for the zero value.
+func (v *Vector[T]) inner() *Matrix[T] {
+	if v.m.st == nil {
+		return &Matrix[T]{st: sparse.Empty[T](1, 0)}
+	}
+	return &v.m
 }
 
 // Resize changes the size. Entries outside the new one are dropped.
@@ -177,6 +185,9 @@ func (v *Vector[T]) Resize(n int) error {
 func (v *Vector[T]) SetFormat(f Format) error {
 	if f == Hypersparse {
 		f = CSR
+	}
+	if v.m.st == nil {
+		v.m.st = sparse.Empty[T](1, 0)
 	}
 	return v.m.SetFormat(f)
 }

@@ -138,7 +138,9 @@ func mxm[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 			if err != nil {
 				return err
 			}
-			c.traced(Dot, cpu.DotCost(rows, bt, mask.S, env.Threads), out.NVals)
+			if c.tracing() {
+				c.traced(Dot, cpu.DotCost(rows, bt, mask.S, env.Threads), out.NVals)
+			}
 			return write(c, t, out, true)
 		}
 	}
@@ -148,7 +150,7 @@ func mxm[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 	if err != nil {
 		return err
 	}
-	if c.trace != nil {
+	if c.tracing() {
 		m := c.method
 		if m == Auto {
 			m = SPA

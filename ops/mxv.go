@@ -99,7 +99,7 @@ func mxv[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 	if err != nil {
 		return err
 	}
-	if c.trace != nil {
+	if c.tracing() {
 		c.traced(method, mxvWork(method, a, u), out.NVals)
 	}
 	return write(c, t, out, true)

@@ -35,6 +35,7 @@ type settings struct {
 	threads int
 	method  Method
 	trace   *Trace
+	traces  func(Trace)
 }
 
 // Using forces a method. One that does not apply is a *MethodError.
@@ -49,6 +50,10 @@ func WithContext(ctx context.Context) Option { return func(s *settings) { s.ctx 
 
 // WithTrace fills t with what was run.
 func WithTrace(t *Trace) Option { return func(s *settings) { s.trace = t } }
+
+// WithTraces calls f with what was run, after each operation and on its
+// goroutine: the way to follow a pipeline.
+func WithTraces(f func(Trace)) Option { return func(s *settings) { s.traces = f } }
 
 // WithOptions gathers several options into one.
 func WithOptions(opts ...Option) Option {
@@ -127,9 +132,16 @@ func (c *call) dim(arg, got, want, remedy string) error {
 	return &matrix.DimensionError{Op: c.op, Arg: arg, Got: got, Want: want, Remedy: remedy}
 }
 
+// tracing reports whether anybody wants to know what was run.
+func (c *call) tracing() bool { return c.trace != nil || c.traces != nil }
+
 func (c *call) traced(m Method, work, nvals int64) {
+	t := Trace{Op: c.op, Name: c.name, Method: m, Place: "cpu", Work: work, NVals: nvals}
 	if c.trace != nil {
-		*c.trace = Trace{Op: c.op, Name: c.name, Method: m, Place: "cpu", Work: work, NVals: nvals}
+		*c.trace = t
+	}
+	if c.traces != nil {
+		c.traces(t)
 	}
 }
 

@@ -1,0 +1,125 @@
+package chunk
+
+import (
+	"context"
+	"io"
+
+	"github.com/hiveblas/hiveblas/internal/parallel"
+)
+
+// Read cuts the rest of s into blocks, runs parse on them in up to threads
+// goroutines (0: all) and hands the results to collect in file order. The
+// first error in file order ends it; that of the stream comes last. A result
+// may refer to its block until collect returns. The context is looked at between blocks.
+func Read[R any](ctx context.Context, s *Source, threads int, parse func(Block) R, collect func(R) error) error {
+	type job struct {
+		block  Block
+		result R
+		failed any
+		done   chan struct{}
+	}
+	threads = parallel.Threads(threads)
+	var (
+		work   chan *job
+		flight []*job
+		free   [][]byte
+	)
+	defer func() {
+		if work != nil {
+			close(work)
+		}
+		for _, j := range flight { // do not return under a worker's feet
+			<-j.done
+		}
+	}()
+	oldest := func() error {
+		j := flight[0]
+		<-j.done
+		flight = flight[1:]
+		if j.failed != nil {
+			panic(j.failed)
+		}
+		free = append(free, j.block.Data)
+		return collect(j.result)
+	}
+	var streamErr error
+	for first := true; ; first = false {
+		if ctx != nil && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		var into []byte
+		if n := len(free); n > 0 {
+			into, free = free[n-1], free[:n-1]
+		}
+		b, ok, err := s.next(into)
+		if !ok {
+			streamErr = err
+			break
+		}
+		if threads == 1 || (first && s.err == io.EOF) {
+			if err := collect(parse(b)); err != nil {
+				return err
+			}
+			free = append(free, b.Data)
+			continue
+		}
+		if work == nil {
+			work = make(chan *job, 2*threads)
+			for range threads {
+				go func() {
+					for j := range work {
+						func() {
+							defer close(j.done)
+							defer func() { j.failed = recover() }()
+							j.result = parse(j.block)
+						}()
+					}
+				}()
+			}
+		}
+		j := &job{block: b, done: make(chan struct{})}
+		flight = append(flight, j)
+		work <- j
+		if len(flight) == 2*threads {
+			if err := oldest(); err != nil {
+				return err
+			}
+		}
+	}
+	for len(flight) > 0 {
+		if ctx != nil && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := oldest(); err != nil {
+			return err
+		}
+	}
+	return streamErr
+}
+
+// Write runs format(piece, buf) for every piece in [0, pieces) in up to
+// threads goroutines, each appending to an empty buffer, and writes the
+// buffers to w in order.
+func Write(ctx context.Context, w io.Writer, threads, pieces int, format func(piece int, buf []byte) []byte) error {
+	threads = min(parallel.Threads(threads), pieces)
+	bufs := make([][]byte, max(threads, 1))
+	for lo := 0; lo < pieces; lo += threads {
+		n := min(threads, pieces-lo)
+		err := parallel.Pieces(ctx, n, n, func(_, p int) { bufs[p] = format(lo+p, bufs[p][:0]) })
+		if err != nil {
+			return err
+		}
+		for _, b := range bufs[:n] {
+			if len(b) == 0 {
+				continue
+			}
+			if _, err := w.Write(b); err != nil {
+				return err
+			}
+		}
+	}
+	if ctx != nil {
+		return ctx.Err()
+	}
+	return nil
+}

@@ -1,0 +1,257 @@
+package matrix
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"io"
+	"reflect"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// The binary form (.hgb), all numbers little-endian:
+//
+//	head, 64 bytes:
+//	 0  8  magic 0x89 "HGB" CR LF 0x1a LF
+//	 8  2  version, 1
+//	10  1  1 matrix, 2 vector
+//	11  1  element: 1 bool, 2–5 int8…int64, 6–9 uint8…uint64, 10 float32, 11 float64
+//	12  1  format: 0 csr, 1 hypersparse, 2 bitmap, 3 full
+//	13  3  zero
+//	16  8  rows
+//	24  8  columns
+//	32  8  entries
+//	40  8  rows that have offsets: rows (csr), rows with entries (hypersparse), or 0
+//	48 12  zero
+//	60  4  CRC-32C of bytes 0…59
+//	sections, those that the format has, in this order:
+//	 1 row offsets (int64), 2 row numbers (int32), 3 column indices (int32),
+//	 4 presence (bytes), 5 values
+//	each: 4 its number, 4 bytes per item, 8 number of items, the items, 4 CRC-32C
+//	of everything from its number on
+//
+// int and uint are written as 64 bits.
+
+const (
+	binaryMagic   = "\x89HGB\r\n\x1a\n"
+	binaryVersion = 1
+	binaryHead    = 64
+	binaryMatrix  = 1
+	binaryVector  = 2
+	binaryChunk   = 1 << 20
+)
+
+const (
+	sectionPtr = 1 + iota
+	sectionRows
+	sectionCols
+	sectionPresent
+	sectionVals
+)
+
+var sectionNames = [...]string{sectionPtr: "row offsets", sectionRows: "row numbers", sectionCols: "column indices", sectionPresent: "presence", sectionVals: "values"}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+var binaryKinds = [...]reflect.Kind{1: reflect.Bool, 2: reflect.Int8, 3: reflect.Int16, 4: reflect.Int32, 5: reflect.Int64,
+	6: reflect.Uint8, 7: reflect.Uint16, 8: reflect.Uint32, 9: reflect.Uint64, 10: reflect.Float32, 11: reflect.Float64}
+
+// code returns the number of the element type in a head.
+func (e element[T]) code() byte {
+	kind := e.kind
+	switch kind {
+	case reflect.Int:
+		kind = reflect.Int64
+	case reflect.Uint:
+		kind = reflect.Uint64
+	}
+	for c, k := range binaryKinds {
+		if c > 0 && k == kind {
+			return byte(c)
+		}
+	}
+	return 0
+}
+
+// hostLittle tells whether numbers lie in memory as they do in a file.
+var hostLittle = func() bool {
+	x := uint16(1)
+	return *(*byte)(unsafe.Pointer(&x)) == 1
+}()
+
+// WriteBinary writes a in the binary form of hiveblas (.hgb): the arrays of
+// its present format, with a checksum each. It costs little more than copying
+// them. [ReadBinary] gives the same matrix in the same format.
+func WriteBinary[T Element](w io.Writer, a *Matrix[T], opts ...WriteOption) error {
+	if a.Err() != nil {
+		return a.Err()
+	}
+	return writeBinary(w, a.stored(), binaryMatrix, "matrix.WriteBinary", writeOptionsOf(opts))
+}
+
+// WriteVectorBinary writes v in the binary form; see [WriteBinary].
+func WriteVectorBinary[T Element](w io.Writer, v *Vector[T], opts ...WriteOption) error {
+	if v.Err() != nil {
+		return v.Err()
+	}
+	return writeBinary(w, v.m.stored1(), binaryVector, "matrix.WriteVectorBinary", writeOptionsOf(opts))
+}
+
+// MarshalBinary returns a in the binary form. Element types other than bool,
+// integers and floats are a *TypeError.
+func (a *Matrix[T]) MarshalBinary() ([]byte, error) {
+	if a.err != nil {
+		return nil, a.err
+	}
+	var b bytes.Buffer
+	err := writeBinary(&b, a.stored(), binaryMatrix, "Matrix.MarshalBinary", &writeOptions{})
+	return b.Bytes(), err
+}
+
+// MarshalBinary returns v in the binary form; see [Matrix.MarshalBinary].
+func (v *Vector[T]) MarshalBinary() ([]byte, error) {
+	if v.m.err != nil {
+		return nil, v.m.err
+	}
+	var b bytes.Buffer
+	err := writeBinary(&b, v.m.stored1(), binaryVector, "Vector.MarshalBinary", &writeOptions{})
+	return b.Bytes(), err
+}
+
+func writeBinary[T comparable](w io.Writer, st *sparse.Store[T], kind byte, op string, o *writeOptions) error {
+	e, ok := elementOf[T]()
+	if !ok {
+		return &TypeError{op, e.name(), "bool, an integer or a float", ""}
+	}
+	le := binary.LittleEndian
+	head := make([]byte, binaryHead)
+	copy(head, binaryMagic)
+	le.PutUint16(head[8:], binaryVersion)
+	head[10], head[11], head[12] = kind, e.code(), byte(st.Format)
+	le.PutUint64(head[16:], uint64(st.NRows))
+	le.PutUint64(head[24:], uint64(st.NCols))
+	le.PutUint64(head[32:], uint64(st.NVals))
+	if st.Sparse() {
+		le.PutUint64(head[40:], uint64(st.Vecs()))
+	}
+	le.PutUint32(head[60:], crc32.Checksum(head[:60], castagnoli))
+	out := &reportingWriter{w: w, o: &o.common}
+	if _, err := out.Write(head); err != nil {
+		return err
+	}
+	if st.Sparse() {
+		if err := writeSection(out, sectionPtr, st.Ptr, 8); err != nil {
+			return err
+		}
+		if st.Format == Hypersparse {
+			if err := writeSection(out, sectionRows, st.RowIDs, 4); err != nil {
+				return err
+			}
+		}
+		if err := writeSection(out, sectionCols, st.Idx, 4); err != nil {
+			return err
+		}
+	}
+	if st.Format == Bitmap {
+		if err := writeSection(out, sectionPresent, st.Present, 1); err != nil {
+			return err
+		}
+	}
+	return writeSection(out, sectionVals, st.Val, e.fileWidth())
+}
+
+// fileWidth is the number of bytes of an element in a file.
+func (e element[T]) fileWidth() int {
+	if e.kind == reflect.Int || e.kind == reflect.Uint {
+		return 8
+	}
+	return int(unsafe.Sizeof(e.one))
+}
+
+// writeSection writes one array as items of width bytes each.
+func writeSection[E comparable](w io.Writer, id uint32, items []E, width int) error {
+	le := binary.LittleEndian
+	head := make([]byte, 16)
+	le.PutUint32(head, id)
+	le.PutUint32(head[4:], uint32(width))
+	le.PutUint64(head[8:], uint64(len(items)))
+	sum := crc32.Checksum(head, castagnoli)
+	if _, err := w.Write(head); err != nil {
+		return err
+	}
+	per := binaryChunk / width
+	var buf []byte
+	for len(items) > 0 {
+		part := items[:min(per, len(items))]
+		items = items[len(part):]
+		b := rawBytes(part)
+		if !hostLittle || len(b) != len(part)*width {
+			buf = encode(buf[:0], part, width)
+			b = buf
+		}
+		sum = crc32.Update(sum, castagnoli, b)
+		if _, err := w.Write(b); err != nil {
+			return err
+		}
+	}
+	_, err := w.Write(le.AppendUint32(nil, sum))
+	return err
+}
+
+// rawBytes returns the memory of items.
+func rawBytes[E any](items []E) []byte {
+	if len(items) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(items))), len(items)*int(unsafe.Sizeof(items[0])))
+}
+
+// encode appends items little-endian, on hosts whose memory is not, or whose
+// int has 32 bits.
+func encode[E comparable](buf []byte, items []E, width int) []byte {
+	e, _ := elementOf[E]()
+	size := int(unsafe.Sizeof(e.one))
+	raw := rawBytes(items)
+	for k := range items {
+		item := raw[k*size : (k+1)*size]
+		if size == width {
+			for b := range size {
+				buf = append(buf, item[size-1-b])
+			}
+			continue
+		}
+		neg, mag := e.asInt(items[k])
+		if neg {
+			mag = -mag
+		}
+		buf = binary.LittleEndian.AppendUint64(buf, mag)
+	}
+	return buf
+}
+
+// decode is the reverse of encode; ok is false if an item does not fit.
+func decode[E comparable](items []E, buf []byte, width int) (ok bool) {
+	e, _ := elementOf[E]()
+	size := int(unsafe.Sizeof(e.one))
+	raw := rawBytes(items)
+	for k := range items {
+		in := buf[k*width : (k+1)*width]
+		if size == width {
+			for b := range size {
+				raw[k*size+b] = in[size-1-b]
+			}
+			continue
+		}
+		mag := binary.LittleEndian.Uint64(in)
+		neg := e.isSigned() && int64(mag) < 0
+		if neg {
+			mag = -mag
+		}
+		if items[k], ok = e.ofInt(neg, mag); !ok {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,262 @@
+package matrix
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"reflect"
+
+	"github.com/hiveblas/hiveblas/internal/chunk"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// ReadBinary reads a matrix in the binary form (.hgb), gzip-compressed or not.
+// T must be the element type of the file: a *TypeError names both otherwise
+// (int is int64 in files, and uint uint64). Damage is a *ParseError that names
+// the section; the checksums and then the invariants of the matrix are
+// verified, and memory grows with what is read. It may read beyond the matrix,
+// as it buffers r.
+func ReadBinary[T Element](r io.Reader, opts ...ReadOption) (*Matrix[T], error) {
+	st, err := readBinary[T](r, binaryMatrix, "matrix.ReadBinary", readOptionsOf(opts))
+	if err != nil {
+		return nil, err
+	}
+	return FromStore(st), nil
+}
+
+// ReadVectorBinary reads a vector in the binary form; see [ReadBinary].
+func ReadVectorBinary[T Element](r io.Reader, opts ...ReadOption) (*Vector[T], error) {
+	st, err := readBinary[T](r, binaryVector, "matrix.ReadVectorBinary", readOptionsOf(opts))
+	if err != nil {
+		return nil, err
+	}
+	return VectorFromStore(st), nil
+}
+
+// UnmarshalBinary replaces a by the matrix that MarshalBinary gave.
+func (a *Matrix[T]) UnmarshalBinary(data []byte) error {
+	st, err := readBinary[T](bytes.NewReader(data), binaryMatrix, "Matrix.UnmarshalBinary", readOptionsOf(nil))
+	if err != nil {
+		return err
+	}
+	a.err = nil
+	a.set(st)
+	return nil
+}
+
+// UnmarshalBinary replaces v by the vector that MarshalBinary gave.
+func (v *Vector[T]) UnmarshalBinary(data []byte) error {
+	st, err := readBinary[T](bytes.NewReader(data), binaryVector, "Vector.UnmarshalBinary", readOptionsOf(nil))
+	if err != nil {
+		return err
+	}
+	v.m.err = nil
+	v.m.set(st)
+	return nil
+}
+
+// binaryReader reads the sections of a file.
+type binaryReader struct {
+	r     io.Reader
+	o     *readOptions
+	taken func() int64
+}
+
+func (rd *binaryReader) damaged(what, msg string) *ParseError {
+	return rd.o.fail(0, what+": "+msg, "")
+}
+
+// full reads len(p) bytes of the part of the file named what.
+func (rd *binaryReader) full(p []byte, what string) error {
+	_, err := io.ReadFull(rd.r, p)
+	if err == io.EOF || (errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, chunk.ErrGzip)) {
+		e := rd.damaged(what, "the file ends in it")
+		e.Remedy, e.Err = "the file is cut short", io.ErrUnexpectedEOF
+		return e
+	}
+	return rd.o.streamError(0, err)
+}
+
+func readBinary[T comparable](r io.Reader, kind byte, op string, o *readOptions) (*sparse.Store[T], error) {
+	e, ok := elementOf[T]()
+	if !ok {
+		return nil, &TypeError{op, e.name(), "bool, an integer or a float", ""}
+	}
+	plain, taken, err := chunk.Open(r)
+	if err != nil {
+		return nil, o.streamError(0, err)
+	}
+	rd := &binaryReader{plain, o, taken}
+	st := &sparse.Store[T]{}
+	vecs, err := readBinaryHead(rd, st, kind, e, op)
+	if err != nil {
+		return nil, err
+	}
+	cells := st.NVals
+	if st.Sparse() {
+		if st.Ptr, err = readSection[int64](rd, sectionPtr, vecs+1, 8); err != nil {
+			return nil, err
+		}
+		if st.Format == Hypersparse {
+			if st.RowIDs, err = readSection[int32](rd, sectionRows, vecs, 4); err != nil {
+				return nil, err
+			}
+		}
+		if st.Idx, err = readSection[int32](rd, sectionCols, st.NVals, 4); err != nil {
+			return nil, err
+		}
+	} else {
+		c, _ := st.Cells()
+		cells = int64(c)
+	}
+	if st.Format == Bitmap {
+		if st.Present, err = readSection[uint8](rd, sectionPresent, cells, 1); err != nil {
+			return nil, err
+		}
+	}
+	if st.Val, err = readSection[T](rd, sectionVals, cells, e.fileWidth()); err != nil {
+		return nil, err
+	}
+	if err := st.Check(len(st.Val), false); err != nil {
+		return nil, rd.damaged("the matrix breaks its invariants", err.Error())
+	}
+	o.report(taken())
+	return st, nil
+}
+
+func readBinaryHead[T comparable](rd *binaryReader, st *sparse.Store[T], kind byte, e element[T], op string) (vecs int64, err error) {
+	const what = "head"
+	le := binary.LittleEndian
+	head := make([]byte, binaryHead)
+	if err := rd.full(head[:8], what); err != nil {
+		return 0, err
+	}
+	if string(head[:8]) != binaryMagic {
+		return 0, rd.damaged(what, "this is no hiveblas binary file")
+	}
+	if err := rd.full(head[8:], what); err != nil {
+		return 0, err
+	}
+	if crc32.Checksum(head[:60], castagnoli) != le.Uint32(head[60:]) {
+		return 0, rd.damaged(what, "wrong checksum")
+	}
+	if v := le.Uint16(head[8:]); v != binaryVersion {
+		e := rd.damaged(what, fmt.Sprintf("version %d, want %d", v, binaryVersion))
+		e.Remedy = "a newer release of hiveblas may read it"
+		return 0, e
+	}
+	if head[10] != kind {
+		what2 := map[byte]string{binaryMatrix: "a matrix", binaryVector: "a vector"}
+		got, ok := what2[head[10]]
+		if !ok {
+			got = fmt.Sprintf("kind %d", head[10])
+		}
+		return 0, rd.damaged(what, "the file holds "+got+", want "+what2[kind])
+	}
+	if head[11] == 0 || int(head[11]) >= len(binaryKinds) {
+		return 0, rd.damaged(what, fmt.Sprintf("unknown element type %d", head[11]))
+	}
+	if head[11] != e.code() {
+		return 0, &TypeError{op, binaryKinds[head[11]].String(), e.name(), "read it into the type of the file"}
+	}
+	st.Format = Format(head[12])
+	rows, cols, nvals, vecs := le.Uint64(head[16:]), le.Uint64(head[24:]), le.Uint64(head[32:]), int64(le.Uint64(head[40:]))
+	const limit = 1 << 62
+	switch {
+	case head[12] > byte(Full):
+		return 0, rd.damaged(what, fmt.Sprintf("unknown format %d", head[12]))
+	case rows > MaxDim || cols > MaxDim:
+		return 0, rd.damaged(what, fmt.Sprintf("dimensions %d×%d, want at most %d", rows, cols, MaxDim))
+	case nvals > limit:
+		return 0, rd.damaged(what, fmt.Sprintf("%d entries", nvals))
+	}
+	st.NRows, st.NCols, st.NVals = int(rows), int(cols), int64(nvals)
+	cells, ok := st.Cells()
+	switch {
+	case !st.Sparse() && (!ok || cells > maxCells || vecs != 0):
+		return 0, rd.damaged(what, fmt.Sprintf("%d×%d is too large for format %v", rows, cols, st.Format))
+	case st.Format == Full && int64(cells) != st.NVals:
+		return 0, rd.damaged(what, fmt.Sprintf("%d entries in a full %d×%d matrix", nvals, rows, cols))
+	case ok && st.NVals > int64(cells):
+		return 0, rd.damaged(what, fmt.Sprintf("%d entries in a %d×%d matrix", nvals, rows, cols))
+	case st.Format == CSR && vecs != int64(st.NRows), vecs < 0 || vecs > int64(st.NRows):
+		return 0, rd.damaged(what, fmt.Sprintf("%d rows with offsets of %d", vecs, rows))
+	case kind == binaryVector && (rows != 1 || st.Format == Hypersparse):
+		return 0, rd.damaged(what, fmt.Sprintf("a vector of %d rows, format %v", rows, st.Format))
+	}
+	return vecs, nil
+}
+
+// readSection reads an array of n items of width bytes. It allocates as it
+// reads, at most twice what it has read.
+func readSection[E comparable](rd *binaryReader, id uint32, n int64, width int) ([]E, error) {
+	what := "section " + sectionNames[id]
+	le := binary.LittleEndian
+	head := make([]byte, 16)
+	if err := rd.full(head, what); err != nil {
+		return nil, err
+	}
+	if got := le.Uint32(head); got != id {
+		return nil, rd.damaged(what, fmt.Sprintf("section %d stands in its place", got))
+	}
+	if got := le.Uint32(head[4:]); got != uint32(width) {
+		return nil, rd.damaged(what, fmt.Sprintf("items of %d bytes, want %d", got, width))
+	}
+	if got := le.Uint64(head[8:]); got != uint64(n) {
+		return nil, rd.damaged(what, fmt.Sprintf("%d items, want %d", got, n))
+	}
+	sum := crc32.Checksum(head, castagnoli)
+	per := int64(binaryChunk / width)
+	items := make([]E, 0, min(n, per))
+	e, _ := elementOf[E]()
+	direct := hostLittle && int(e.bits()/8) == width
+	var buf []byte
+	for int64(len(items)) < n {
+		if err := rd.o.stopped(); err != nil {
+			return nil, err
+		}
+		take := int(min(per, n-int64(len(items))))
+		have := len(items)
+		if have+take > cap(items) {
+			grown := make([]E, have, min(n, max(2*int64(cap(items)), int64(have+take))))
+			copy(grown, items)
+			items = grown
+		}
+		items = items[:have+take]
+		part := items[have:]
+		b := rawBytes(part)
+		isBool := e.kind == reflect.Bool
+		if !direct || isBool { // the memory of a bool must never hold another byte
+			if buf == nil {
+				buf = make([]byte, binaryChunk)
+			}
+			b = buf[:take*width]
+		}
+		if err := rd.full(b, what); err != nil {
+			return nil, err
+		}
+		sum = crc32.Update(sum, castagnoli, b)
+		if isBool {
+			for _, x := range b {
+				if x > 1 {
+					return nil, rd.damaged(what, fmt.Sprintf("byte %d for a bool", x))
+				}
+			}
+			copy(rawBytes(part), b)
+		} else if !direct && !decode(part, b, width) {
+			return nil, rd.damaged(what, "a value does not fit "+e.name())
+		}
+		rd.o.report(rd.taken())
+	}
+	tail := make([]byte, 4)
+	if err := rd.full(tail, what); err != nil {
+		return nil, err
+	}
+	if le.Uint32(tail) != sum {
+		return nil, rd.damaged(what, "wrong checksum")
+	}
+	return items, nil
+}

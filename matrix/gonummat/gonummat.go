@@ -1,0 +1,212 @@
+// Package gonummat takes matrices and vectors to and from gonum's package mat,
+// without copying where the layouts agree.
+//
+// Shared are: the values of a Full float64 matrix and a *mat.Dense whose rows
+// lie one after another, and the values of a Full float64 vector and a
+// *mat.VecDense of increment 1. Everything else is copied, except by [AsMat],
+// which wraps any matrix without touching its entries.
+//
+// A shared value that is changed through one is changed in the other. What a
+// Matrix has derived from its values (its kept transpose) does not notice a
+// change made through gonum: make the change with Matrix.Set, or share again
+// afterwards. An operation that gives the matrix a new result, or changes its
+// shape or format, ends the sharing.
+//
+// gonum has no m×0 matrices other than 0×0, and reads an absent entry as 0.
+package gonummat
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// View is a matrix as a mat.Matrix. It also implements mat.NonZeroDoer,
+// mat.RowNonZeroDoer and mat.ColNonZeroDoer, by which gonum's algorithms and
+// others skip the absent entries.
+type View[T matrix.Number] struct{ a *matrix.Matrix[T] }
+
+// AsMat returns a as a mat.Matrix, without copying: the view follows a. At
+// takes O(log row length) in the sparse formats.
+func AsMat[T matrix.Number](a *matrix.Matrix[T]) mat.Matrix { return View[T]{a} }
+
+// Matrix returns the matrix underneath.
+func (v View[T]) Matrix() *matrix.Matrix[T] { return v.a }
+
+// Dims returns the number of rows and columns.
+func (v View[T]) Dims() (r, c int) { return v.a.Dims() }
+
+// At returns the value at row i, column j, 0 where there is no entry. As every
+// mat.Matrix it panics, with mat.ErrRowAccess or mat.ErrColAccess, outside the
+// matrix.
+func (v View[T]) At(i, j int) float64 {
+	m, n := v.a.Dims()
+	if uint(i) >= uint(m) {
+		panic(mat.ErrRowAccess)
+	}
+	if uint(j) >= uint(n) {
+		panic(mat.ErrColAccess)
+	}
+	x, _ := v.a.At(i, j)
+	return float64(x)
+}
+
+// T returns the implicit transpose.
+func (v View[T]) T() mat.Matrix { return mat.Transpose{Matrix: v} }
+
+// DoNonZero calls fn for each entry, by rows.
+func (v View[T]) DoNonZero(fn func(i, j int, v float64)) {
+	for c, x := range v.a.All() {
+		fn(c.Row, c.Col, float64(x))
+	}
+}
+
+// DoRowNonZero calls fn for each entry of row i.
+func (v View[T]) DoRowNonZero(i int, fn func(i, j int, v float64)) {
+	if m, _ := v.a.Dims(); uint(i) >= uint(m) {
+		panic(mat.ErrRowAccess)
+	}
+	for j, x := range v.a.Row(i) {
+		fn(i, j, float64(x))
+	}
+}
+
+// DoColNonZero calls fn for each entry of column j, through the transpose of
+// the matrix, which is made on first use and kept.
+func (v View[T]) DoColNonZero(j int, fn func(i, j int, v float64)) {
+	if _, n := v.a.Dims(); uint(j) >= uint(n) {
+		panic(mat.ErrColAccess)
+	}
+	t := v.a.T().Rows()
+	lo, hi := t.Span(j)
+	for p := lo; p < hi; p++ {
+		fn(int(t.Idx[p]), j, float64(t.Val[p]))
+	}
+}
+
+// ToDense returns a as a *mat.Dense, with 0 where there is no entry. It shares
+// the values of a Full matrix and copies the others. An m×0 or 0×n matrix is an
+// *matrix.InvalidError; 0×0 is the empty mat.Dense.
+func ToDense(a *matrix.Matrix[float64]) (*mat.Dense, error) {
+	if err := a.Err(); err != nil {
+		return nil, err
+	}
+	m, n := a.Dims()
+	if m == 0 && n == 0 {
+		return &mat.Dense{}, nil
+	}
+	if m == 0 || n == 0 {
+		return nil, &matrix.InvalidError{Op: "gonummat.ToDense", Reason: fmt.Sprintf("gonum has no %d×%d matrix", m, n)}
+	}
+	if a.Format() == matrix.Full {
+		return mat.NewDense(m, n, a.Store().Val), nil
+	}
+	full, err := matrix.NewFull[float64](m, n, 0)
+	if err != nil {
+		return nil, err
+	}
+	val := full.Store().Val
+	for c, x := range a.All() {
+		val[c.Row*n+c.Col] = x
+	}
+	return mat.NewDense(m, n, val), nil
+}
+
+// FromMat returns m as a matrix. A view of [AsMat] over float64 gives the
+// matrix underneath, a *mat.Dense whose stride is its number of columns a Full
+// matrix that shares its values, and any other a Full copy.
+func FromMat(m mat.Matrix) (*matrix.Matrix[float64], error) {
+	switch m := m.(type) {
+	case View[float64]:
+		return m.a, m.a.Err()
+	case mat.RawMatrixer:
+		raw := m.RawMatrix()
+		if raw.Stride == raw.Cols || raw.Rows <= 1 {
+			return matrix.FromDense(raw.Rows, raw.Cols, raw.Data[:raw.Rows*raw.Cols:raw.Rows*raw.Cols])
+		}
+		full, err := matrix.NewFull[float64](raw.Rows, raw.Cols, 0)
+		if err != nil {
+			return nil, err
+		}
+		val := full.Store().Val
+		for i := range raw.Rows {
+			copy(val[i*raw.Cols:(i+1)*raw.Cols], raw.Data[i*raw.Stride:])
+		}
+		return full, nil
+	}
+	r, c := m.Dims()
+	full, err := matrix.NewFull[float64](r, c, 0)
+	if err != nil {
+		return nil, err
+	}
+	val := full.Store().Val
+	for i := range r {
+		for j := range c {
+			val[i*c+j] = m.At(i, j)
+		}
+	}
+	return full, nil
+}
+
+// FromMatSparse returns a copy of m without its zeros. It takes time in
+// proportion to the entries for a mat.NonZeroDoer (band, triangular and
+// foreign sparse matrices) and to the positions for others.
+func FromMatSparse(m mat.Matrix) (*matrix.Matrix[float64], error) {
+	r, c := m.Dims()
+	b := matrix.NewBuilder[float64](r, c)
+	if d, ok := m.(mat.NonZeroDoer); ok {
+		d.DoNonZero(func(i, j int, v float64) {
+			if v != 0 {
+				b.Add(i, j, v)
+			}
+		})
+		return b.Build(nil)
+	}
+	for i := range r {
+		for j := range c {
+			if v := m.At(i, j); v != 0 {
+				b.Add(i, j, v)
+			}
+		}
+	}
+	return b.Build(nil)
+}
+
+// ToVecDense returns v as a *mat.VecDense, with 0 where there is no entry. It
+// shares the values of a Full vector and copies the others.
+func ToVecDense(v *matrix.Vector[float64]) (*mat.VecDense, error) {
+	if err := v.Err(); err != nil {
+		return nil, err
+	}
+	switch {
+	case v.Size() == 0:
+		return &mat.VecDense{}, nil
+	case v.Format() == matrix.Full:
+		return mat.NewVecDense(v.Size(), v.Store().Val), nil
+	}
+	return mat.NewVecDense(v.Size(), v.Dense(0)), nil
+}
+
+// FromVec returns v as a Full vector. It shares the values of a *mat.VecDense
+// of increment 1 and copies the others.
+func FromVec(v mat.Vector) (*matrix.Vector[float64], error) {
+	if r, ok := v.(mat.RawVectorer); ok {
+		if raw := r.RawVector(); raw.Inc == 1 {
+			return matrix.VectorOf(raw.Data[:raw.N:raw.N])
+		}
+	}
+	val := make([]float64, v.Len())
+	for i := range val {
+		val[i] = v.AtVec(i)
+	}
+	return matrix.VectorOf(val)
+}
+
+var (
+	_ mat.Matrix         = View[float64]{}
+	_ mat.NonZeroDoer    = View[float64]{}
+	_ mat.RowNonZeroDoer = View[float64]{}
+	_ mat.ColNonZeroDoer = View[float64]{}
+)

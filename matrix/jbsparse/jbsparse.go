@@ -1,0 +1,177 @@
+// Package jbsparse takes matrices to and from github.com/james-bowman/sparse.
+//
+// Shared are the values of a CSR, and of a CSC, which is a matrix's transpose
+// with rows and columns exchanged. Column indices are copied, because they are
+// 32-bit here and int there, and so are row offsets: both libraries change
+// these in place when an entry is added, and one that is shared would then
+// break the other. A shared value changed through one is changed in the other;
+// what a Matrix has derived from its values (its kept transpose) does not
+// notice a change made there. Adding an entry to either ends the sharing;
+// deleting one from a matrix that shares moves values under the other: Clone
+// it first.
+package jbsparse
+
+import (
+	"fmt"
+
+	"github.com/james-bowman/sparse"
+	"github.com/james-bowman/sparse/blas"
+
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// ToCSR returns a as a CSR. It shares the values of a matrix in CSR format and
+// copies the others. Entries that are 0 stay entries.
+func ToCSR(a *matrix.Matrix[float64]) (*sparse.CSR, error) {
+	if err := a.Err(); err != nil {
+		return nil, err
+	}
+	m, n := a.Dims()
+	ptr, ind, data := arrays(a.View(), m)
+	return sparse.NewCSR(m, n, ptr, ind, data), nil
+}
+
+// ToCSC returns a as a CSC, by way of the transpose that a keeps, whose values
+// it shares.
+func ToCSC(a *matrix.Matrix[float64]) (*sparse.CSC, error) {
+	if err := a.Err(); err != nil {
+		return nil, err
+	}
+	m, n := a.Dims()
+	ptr, ind, data := arrays(a.T(), n)
+	return sparse.NewCSC(m, n, ptr, ind, data), nil
+}
+
+// arrays returns the rows of v, of which there are n.
+func arrays(v matrix.View[float64], n int) (ptr, ind []int, data []float64) {
+	st := v.Rows()
+	ptr = make([]int, n+1)
+	for k := range st.Vecs() {
+		ptr[st.RowID(k)+1] = int(st.Ptr[k+1] - st.Ptr[k])
+	}
+	for i := range n {
+		ptr[i+1] += ptr[i]
+	}
+	ind = make([]int, len(st.Idx))
+	for p, j := range st.Idx {
+		ind[p] = int(j)
+	}
+	return ptr, ind, st.Val[:len(st.Val):len(st.Val)]
+}
+
+// ToCOO returns a copy of a as a COO, entries by rows.
+func ToCOO(a *matrix.Matrix[float64]) (*sparse.COO, error) {
+	if err := a.Err(); err != nil {
+		return nil, err
+	}
+	m, n := a.Dims()
+	rows, cols, data := make([]int, 0, a.NVals()), make([]int, 0, a.NVals()), make([]float64, 0, a.NVals())
+	for c, x := range a.All() {
+		rows, cols, data = append(rows, c.Row), append(cols, c.Col), append(data, x)
+	}
+	return sparse.NewCOO(m, n, rows, cols, data), nil
+}
+
+// ToDOK returns a copy of a as a DOK.
+func ToDOK(a *matrix.Matrix[float64]) (*sparse.DOK, error) {
+	if err := a.Err(); err != nil {
+		return nil, err
+	}
+	d := sparse.NewDOK(a.Dims())
+	for c, x := range a.All() {
+		d.Set(c.Row, c.Col, x)
+	}
+	return d, nil
+}
+
+// FromCSR returns c as a matrix. It shares the values where the rows of c are
+// sorted, and makes a sorted copy otherwise. A position that occurs twice is a
+// *matrix.DuplicateError, offsets or indices that make no sense are a
+// *matrix.InvalidError.
+func FromCSR(c *sparse.CSR) (*matrix.Matrix[float64], error) {
+	return fromRaw(c.RawMatrix(), "jbsparse.FromCSR", false)
+}
+
+// FromCSC returns a copy of c as a matrix; see [FromCSR]. TransposeOfCSC shares
+// the values.
+func FromCSC(c *sparse.CSC) (*matrix.Matrix[float64], error) {
+	return fromRaw(c.RawMatrix(), "jbsparse.FromCSC", true)
+}
+
+// TransposeOfCSC returns the transpose of c as a matrix, which has the same
+// arrays and shares the values; see [FromCSR].
+func TransposeOfCSC(c *sparse.CSC) (*matrix.Matrix[float64], error) {
+	return fromRaw(c.RawMatrix(), "jbsparse.TransposeOfCSC", false)
+}
+
+// fromRaw returns the matrix whose rows, or columns, are those of raw.
+func fromRaw(raw *blas.SparseMatrix, op string, transpose bool) (*matrix.Matrix[float64], error) {
+	// A CSR has I rows; a CSC keeps its columns in Indptr and their number in I.
+	m, n := raw.I, raw.J
+	if m < 0 || m > matrix.MaxDim {
+		return nil, &matrix.SizeError{Op: op, Arg: "number of rows", Got: int64(m), Limit: matrix.MaxDim}
+	}
+	if n < 0 || n > matrix.MaxDim {
+		return nil, &matrix.SizeError{Op: op, Arg: "number of columns", Got: int64(n), Limit: matrix.MaxDim}
+	}
+	invalid := func(format string, args ...any) error {
+		return &matrix.InvalidError{Op: op, Reason: fmt.Sprintf(format, args...)}
+	}
+	if len(raw.Indptr) != m+1 || raw.Indptr[0] != 0 || len(raw.Ind) != len(raw.Data) || raw.Indptr[m] != len(raw.Ind) {
+		return nil, invalid("%d offsets, %d indices and %d values do not make a matrix of %d rows", len(raw.Indptr), len(raw.Ind), len(raw.Data), m)
+	}
+	ptr := make([]int64, m+1)
+	sorted := true
+	for i := range m {
+		lo, hi := raw.Indptr[i], raw.Indptr[i+1]
+		if lo > hi || hi > len(raw.Ind) {
+			return nil, invalid("offsets run from %d to %d at row %d", lo, hi, i)
+		}
+		ptr[i+1] = int64(hi)
+		for p := lo; p < hi; p++ {
+			if uint(raw.Ind[p]) >= uint(n) {
+				return nil, invalid("index %d at row %d, want 0…%d", raw.Ind[p], i, n-1)
+			}
+			sorted = sorted && (p == lo || raw.Ind[p-1] < raw.Ind[p])
+		}
+	}
+	if !sorted || transpose {
+		rows, cols := m, n
+		if transpose {
+			rows, cols = n, m
+		}
+		b := matrix.NewBuilder[float64](rows, cols)
+		for i := range m {
+			for p := raw.Indptr[i]; p < raw.Indptr[i+1]; p++ {
+				if transpose {
+					b.Add(raw.Ind[p], i, raw.Data[p])
+				} else {
+					b.Add(i, raw.Ind[p], raw.Data[p])
+				}
+			}
+		}
+		return b.Build(nil)
+	}
+	idx := make([]int32, len(raw.Ind))
+	for p, j := range raw.Ind {
+		idx[p] = int32(j)
+	}
+	return matrix.FromCSR(m, n, ptr, idx, raw.Data[:len(idx):len(idx)])
+}
+
+// FromCOO returns a copy of c as a matrix, adding up the values of a position
+// that occurs more than once, as package sparse does.
+func FromCOO(c *sparse.COO) (*matrix.Matrix[float64], error) {
+	return fromEntries(c.Dims, c.DoNonZero)
+}
+
+// FromDOK returns a copy of d as a matrix.
+func FromDOK(d *sparse.DOK) (*matrix.Matrix[float64], error) {
+	return fromEntries(d.Dims, d.DoNonZero)
+}
+
+func fromEntries(dims func() (m, n int), each func(func(i, j int, v float64))) (*matrix.Matrix[float64], error) {
+	b := matrix.NewBuilder[float64](dims())
+	each(func(i, j int, v float64) { b.Add(i, j, v) })
+	return b.Build(matrix.CombineFunc[float64](func(x, y float64) float64 { return x + y }))
+}

@@ -1,0 +1,281 @@
+package matrix
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/hiveblas/hiveblas/internal/chunk"
+	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// WriteMatrixMarket writes a in Matrix Market format: general coordinates by
+// rows unless [AsArray], [AsSymmetric] or [AsPattern] say otherwise. Floats
+// are “real” in the shortest form that reads back as the same value, integers
+// “integer”; a bool matrix is a “pattern” if all its entries are true and
+// “integer” 0 and 1 otherwise. Reading the file into T gives an equal matrix
+// ([AllowNaN] being needed for NaN and infinities). Nothing is written if an
+// option does not suit the matrix.
+func WriteMatrixMarket[T Element](w io.Writer, a *Matrix[T], opts ...WriteOption) error {
+	return writeMatrixMarket(w, a, writeOptionsOf(opts))
+}
+
+// WriteVectorMatrixMarket writes v as a matrix of one column; see
+// [WriteMatrixMarket].
+func WriteVectorMatrixMarket[T Element](w io.Writer, v *Vector[T], opts ...WriteOption) error {
+	a, err := v.column()
+	if err != nil {
+		return err
+	}
+	return writeMatrixMarket(w, a, writeOptionsOf(opts))
+}
+
+// column returns v as an n×1 matrix.
+func (v *Vector[T]) column() (*Matrix[T], error) {
+	if err := v.Err(); err != nil {
+		return nil, err
+	}
+	return FromStore(sparse.Settle(sparse.Transpose(v.m.rows1(), 0))), nil
+}
+
+// rows1 is rows for the matrix inside a Vector, whose zero value is 1×0.
+func (a *Matrix[T]) rows1() *sparse.Store[T] {
+	if a.st == nil {
+		return a.stored1()
+	}
+	return a.rows()
+}
+
+// ReadVectorMatrixMarket reads a Matrix Market file of one column or one row
+// as a vector; see [ReadMatrixMarket].
+func ReadVectorMatrixMarket[T Element](r io.Reader, opts ...ReadOption) (*Vector[T], error) {
+	a, err := ReadMatrixMarket[T](r, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return a.asVector(readOptionsOf(opts))
+}
+
+// asVector takes a matrix of one row or one column as a vector.
+func (a *Matrix[T]) asVector(o *readOptions) (*Vector[T], error) {
+	m, n := a.Dims()
+	switch {
+	case n == 1 && m != 1:
+		st := a.stored()
+		if !st.Sparse() { // one column: the same values in the same order
+			t := *st
+			t.NRows, t.NCols = 1, m
+			return VectorFromStore(&t), nil
+		}
+		return VectorFromStore(sparse.ToCSR(sparse.Transpose(st, 0))), nil
+	case m == 1:
+		st := a.stored()
+		if st.Sparse() {
+			st = sparse.ToCSR(st)
+		}
+		return VectorFromStore(st), nil
+	}
+	return nil, o.fail(0, fmt.Sprintf("the matrix is %d×%d, want one column or one row for a vector", m, n), "")
+}
+
+// pieceEntries is the number of entries formatted at a time by one goroutine.
+const pieceEntries = 1 << 15
+
+func writeMatrixMarket[T comparable](w io.Writer, a *Matrix[T], o *writeOptions) error {
+	if a.Err() != nil {
+		return a.Err()
+	}
+	e, ok := elementOf[T]()
+	if !ok {
+		return &TypeError{"matrix.WriteMatrixMarket", e.name(), "bool, an integer or a float", ""}
+	}
+	m, n := a.Dims()
+	st := a.rows()
+	field := "integer"
+	switch {
+	case e.isFloat():
+		field = "real"
+	case e.isBool() && allTrue(e, st.Val):
+		field = "pattern"
+	}
+	if o.pattern {
+		field = "pattern"
+	}
+	layout, symmetry := "coordinate", "general"
+	if o.array {
+		cells, ok := sparse.Cells(m, n)
+		if !ok || a.NVals() != int64(cells) {
+			return &InvalidError{"matrix.WriteMatrixMarket", fmt.Sprintf("an array has a value at each of its %d×%d positions, this matrix has %d; write it as coordinates", m, n, a.NVals())}
+		}
+		if o.pattern {
+			return &InvalidError{"matrix.WriteMatrixMarket", "AsArray and AsPattern exclude each other"}
+		}
+		layout = "array"
+		if field == "pattern" {
+			field = "integer"
+		}
+	}
+	nvals := a.NVals()
+	if o.symmetric {
+		if nvals, ok = lowerOf(a, st); !ok {
+			return asymmetry(a)
+		}
+		symmetry = "symmetric"
+	}
+	out := &reportingWriter{w: w, o: &o.common}
+	var head strings.Builder
+	fmt.Fprintf(&head, "%%%%MatrixMarket matrix %s %s %s\n", layout, field, symmetry)
+	writeComment(&head, "%", o.comment)
+	if o.array {
+		fmt.Fprintf(&head, "%d %d\n", m, n)
+	} else {
+		fmt.Fprintf(&head, "%d %d %d\n", m, n, nvals)
+	}
+	if _, err := io.WriteString(out, head.String()); err != nil {
+		return err
+	}
+	text := e.appender()
+	if o.array {
+		// By columns: the rows of the transpose; of a symmetric one the lower
+		// triangle by columns is the upper by rows.
+		t := sparse.Transpose(st, o.threads)
+		return writeRows(out, t, o, func(buf []byte, i int, j int32, v T) []byte {
+			if o.symmetric && int(j) < i {
+				return buf
+			}
+			return append(text(buf, v), '\n')
+		})
+	}
+	return writeRows(out, st, o, func(buf []byte, i int, j int32, v T) []byte {
+		if o.symmetric && int(j) > i {
+			return buf
+		}
+		buf = strconv.AppendInt(buf, int64(i)+1, 10)
+		buf = append(buf, ' ')
+		buf = strconv.AppendInt(buf, int64(j)+1, 10)
+		if field != "pattern" {
+			buf = text(append(buf, ' '), v)
+		}
+		return append(buf, '\n')
+	})
+}
+
+// writeRows formats every entry of a sparse st with entry, in order, several
+// rows at a time.
+func writeRows[T comparable](w io.Writer, st *sparse.Store[T], o *writeOptions, entry func(buf []byte, i int, j int32, v T) []byte) error {
+	pieces := int(st.NVals/pieceEntries) + 1
+	bounds := parallel.Cut(st.Ptr, pieces, 1)
+	return chunk.Write(o.ctx, w, o.threads, len(bounds)-1, func(piece int, buf []byte) []byte {
+		for k := bounds[piece]; k < bounds[piece+1]; k++ {
+			i := st.RowID(k)
+			lo, hi := st.Ptr[k], st.Ptr[k+1]
+			vals := st.Val[lo:hi]
+			for p, j := range st.Idx[lo:hi] {
+				buf = entry(buf, i, j, vals[p])
+			}
+		}
+		return buf
+	})
+}
+
+func writeComment(b *strings.Builder, mark, text string) {
+	if text == "" {
+		return
+	}
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		b.WriteString(mark)
+		b.WriteByte(' ')
+		b.WriteString(strings.TrimRight(line, "\r"))
+		b.WriteByte('\n')
+	}
+}
+
+func allTrue[T comparable](e element[T], vals []T) bool {
+	for _, v := range vals {
+		if v != e.one {
+			return false
+		}
+	}
+	return true
+}
+
+// lowerOf counts the entries on and below the diagonal of a symmetric a.
+func lowerOf[T comparable](a *Matrix[T], st *sparse.Store[T]) (n int64, symmetric bool) {
+	if st.NRows != st.NCols || !sameEntries(st, a.cols()) {
+		return 0, false
+	}
+	for k := range st.Vecs() {
+		i := int32(st.RowID(k))
+		for _, j := range st.Idx[st.Ptr[k]:st.Ptr[k+1]] {
+			if j > i {
+				break
+			}
+			n++
+		}
+	}
+	return n, true
+}
+
+// sameEntries is Equal with NaN equal to NaN.
+func sameEntries[T comparable](x, y *sparse.Store[T]) bool {
+	return FromStore(x).EqualFunc(FromStore(y), func(v, w T) bool { return v == w || (v != v && w != w) })
+}
+
+// asymmetry names the first place where a is not symmetric.
+func asymmetry[T comparable](a *Matrix[T]) error {
+	const op = "matrix.WriteMatrixMarket"
+	m, n := a.Dims()
+	if m != n {
+		return &InvalidError{op, fmt.Sprintf("AsSymmetric needs a square matrix, this one is %d×%d", m, n)}
+	}
+	for c, v := range a.All() {
+		w, ok := a.At(c.Col, c.Row)
+		switch {
+		case !ok:
+			return &InvalidError{op, fmt.Sprintf("the matrix is not symmetric: (%d, %d) has an entry, (%d, %d) has none", c.Row, c.Col, c.Col, c.Row)}
+		case v != w && (v == v || w == w):
+			return &InvalidError{op, fmt.Sprintf("the matrix is not symmetric: (%d, %d) is %v, (%d, %d) is %v", c.Row, c.Col, v, c.Col, c.Row, w)}
+		}
+	}
+	return &InvalidError{op, "the matrix is not symmetric"}
+}
+
+// appender returns the function that appends the text of a value: exact, and
+// the shortest for floats.
+func (e element[T]) appender() func(buf []byte, v T) []byte {
+	if e.isFloat() {
+		bits := e.bits()
+		return func(buf []byte, v T) []byte {
+			x := e.asFloat(v)
+			switch {
+			case x != x:
+				return append(buf, "nan"...)
+			case x > maxFloat:
+				return append(buf, "inf"...)
+			case x < -maxFloat:
+				return append(buf, "-inf"...)
+			}
+			return strconv.AppendFloat(buf, x, 'g', -1, bits)
+		}
+	}
+	if e.kind == reflect.Bool {
+		return func(buf []byte, v T) []byte {
+			if v == e.one {
+				return append(buf, '1')
+			}
+			return append(buf, '0')
+		}
+	}
+	return func(buf []byte, v T) []byte {
+		neg, mag := e.asInt(v)
+		if neg {
+			buf = append(buf, '-')
+		}
+		return strconv.AppendUint(buf, mag, 10)
+	}
+}
+
+const maxFloat = 0x1p1023 * (1 + (1 - 0x1p-52))

@@ -1,0 +1,200 @@
+package matrix
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// The most that Text shows.
+const (
+	printRows    = 10
+	printEntries = 8
+	printWidth   = 32 // runes of a value
+)
+
+// String returns the shape, format, type and number of entries on one line,
+// such as “3×4 csr matrix of float64, 3 entries”: what %v and %s print. See
+// [Matrix.Text] for the entries.
+func (a *Matrix[T]) String() string {
+	if a.err != nil {
+		return "invalid matrix: " + a.err.Error()
+	}
+	st := a.stored()
+	return fmt.Sprintf("%d×%d %v matrix of %s, %s", st.NRows, st.NCols, st.Format, reflect.TypeFor[T](), entriesWord(st.NVals))
+}
+
+// Text returns the line of String and below it the first entries of the first
+// rows, at most 8 of 10: column:value for the sparse formats, and for bitmap
+// and full the values in their columns, a dot where there is none. %#v prints
+// it.
+func (a *Matrix[T]) Text() string {
+	if a.err != nil {
+		return a.String()
+	}
+	return a.String() + preview(a.stored(), false)
+}
+
+// GoString returns Text, for %#v.
+func (a *Matrix[T]) GoString() string { return a.Text() }
+
+// String returns the format, size, type and number of entries on one line,
+// such as “sparse vector of 4 float64, 2 entries”: what %v and %s print.
+func (v *Vector[T]) String() string {
+	if v.m.err != nil {
+		return "invalid vector: " + v.m.err.Error()
+	}
+	st := v.m.stored1()
+	format := "sparse"
+	if !st.Sparse() {
+		format = st.Format.String()
+	}
+	return fmt.Sprintf("%s vector of %d %s, %s", format, st.NCols, reflect.TypeFor[T](), entriesWord(st.NVals))
+}
+
+// Text returns the line of String and below it the first entries; see
+// [Matrix.Text].
+func (v *Vector[T]) Text() string {
+	if v.m.err != nil {
+		return v.String()
+	}
+	return v.String() + preview(v.m.stored1(), true)
+}
+
+// GoString returns Text, for %#v.
+func (v *Vector[T]) GoString() string { return v.Text() }
+
+// String describes the view on one line, such as “4×3 transposed view of
+// float64, 3 entries”.
+func (v View[T]) String() string {
+	if v.h == nil {
+		return "empty view"
+	}
+	if err := v.Err(); err != nil {
+		return "invalid view: " + err.Error()
+	}
+	kind := ""
+	if v.transposed {
+		kind = "transposed "
+	}
+	if _, ok := any(v.h).(patternOf); ok {
+		kind += "pattern "
+	}
+	m, n := v.Dims()
+	return fmt.Sprintf("%d×%d %sview of %s, %s", m, n, kind, reflect.TypeFor[T](), entriesWord(v.NVals()))
+}
+
+func entriesWord(n int64) string {
+	if n == 1 {
+		return "1 entry"
+	}
+	return strconv.FormatInt(n, 10) + " entries"
+}
+
+// printed is one line: a row and its cells.
+type printed struct {
+	row   string
+	cells []string
+	more  bool
+}
+
+// preview formats the first rows of st, each line after a newline.
+func preview[T comparable](st *sparse.Store[T], vector bool) string {
+	var lines []printed
+	hidden := 0
+	if st.Sparse() {
+		for k := range st.Vecs() {
+			lo, hi := st.Ptr[k], st.Ptr[k+1]
+			if lo == hi {
+				continue
+			}
+			if len(lines) == printRows {
+				hidden++ // counting the rest is cheap beside what made it
+				continue
+			}
+			l := printed{row: strconv.Itoa(st.RowID(k)), more: hi-lo > printEntries}
+			for p := lo; p < min(hi, lo+printEntries); p++ {
+				l.cells = append(l.cells, fmt.Sprintf("%d:%s", st.Idx[p], valueText(st.Val, p)))
+			}
+			lines = append(lines, l)
+		}
+	} else {
+		for i := range min(st.NRows, printRows) {
+			l := printed{row: strconv.Itoa(i), more: st.NCols > printEntries}
+			for j := range min(st.NCols, printEntries) {
+				at := int64(i)*int64(st.NCols) + int64(j)
+				cell := "."
+				if st.Format == Full || st.Present[at] != 0 {
+					cell = valueText(st.Val, at)
+				}
+				l.cells = append(l.cells, cell)
+			}
+			lines = append(lines, l)
+		}
+		hidden = max(0, st.NRows-printRows)
+	}
+	return layout(lines, hidden, vector, st.Sparse())
+}
+
+// layout aligns the cells of lines: to the left for column:value, to the right
+// for plain values.
+func layout(lines []printed, hidden int, vector, left bool) string {
+	var rowWidth int
+	var widths [printEntries]int
+	for _, l := range lines {
+		rowWidth = max(rowWidth, utf8.RuneCountInString(l.row))
+		for k, c := range l.cells {
+			widths[k] = max(widths[k], utf8.RuneCountInString(c))
+		}
+	}
+	var b strings.Builder
+	for _, l := range lines {
+		if len(l.cells) == 0 {
+			continue
+		}
+		line := "\n "
+		if !vector {
+			line += fmt.Sprintf(" %*s │", rowWidth, l.row)
+		}
+		for k, c := range l.cells {
+			pad := strings.Repeat(" ", widths[k]-utf8.RuneCountInString(c))
+			if left {
+				line += " " + c + pad
+			} else {
+				line += " " + pad + c
+			}
+		}
+		if l.more {
+			line += " …"
+		}
+		b.WriteString(strings.TrimRight(line, " "))
+	}
+	switch {
+	case hidden == 1:
+		b.WriteString("\n  … 1 more row")
+	case hidden > 1:
+		fmt.Fprintf(&b, "\n  … %d more rows", hidden)
+	}
+	return b.String()
+}
+
+// valueText returns the value number p, by %v, on one line and not too long.
+func valueText[T any](vals []T, p int64) string {
+	if vals == nil {
+		return "true"
+	}
+	s := strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\r' || r == '\t' {
+			return ' '
+		}
+		return r
+	}, fmt.Sprint(vals[p]))
+	if utf8.RuneCountInString(s) > printWidth {
+		s = string([]rune(s)[:printWidth-1]) + "…"
+	}
+	return s
+}

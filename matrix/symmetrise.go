@@ -1,0 +1,113 @@
+package matrix
+
+import (
+	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// symmetrise returns the union of a sparse s and its transpose, the smaller
+// value where both have an entry. O(entries + rows).
+func symmetrise[T comparable](s *sparse.Store[T], e element[T], threads int) *sparse.Store[T] {
+	t := sparse.Transpose(s, threads)
+	if s.Format != CSR || t.Format != CSR {
+		return sparse.Settle(unionHyper(sparse.ToHyper(s), sparse.ToHyper(t), e))
+	}
+	u := &sparse.Store[T]{Structure: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Ptr: make([]int64, s.NRows+1)}}
+	const grain = 4096
+	_ = parallel.Range(nil, threads, s.NRows, grain, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			u.Ptr[i+1] = unionCount(s.Idx[s.Ptr[i]:s.Ptr[i+1]], t.Idx[t.Ptr[i]:t.Ptr[i+1]])
+		}
+	})
+	for i := range s.NRows {
+		u.Ptr[i+1] += u.Ptr[i]
+	}
+	u.NVals = u.Ptr[s.NRows]
+	u.Idx, u.Val = make([]int32, u.NVals), make([]T, u.NVals)
+	_ = parallel.Range(nil, threads, s.NRows, grain, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			at := u.Ptr[i]
+			union(s, t, i, i, e, func(j int32, v T) {
+				u.Idx[at], u.Val[at] = j, v
+				at++
+			})
+		}
+	})
+	return u
+}
+
+func unionCount(x, y []int32) (n int64) {
+	p, q := 0, 0
+	for p < len(x) && q < len(y) {
+		a, b := x[p], y[q]
+		if a <= b {
+			p++
+		}
+		if b <= a {
+			q++
+		}
+		n++
+	}
+	return n + int64(len(x)-p+len(y)-q)
+}
+
+// union merges the stored row ks of s with kt of t; −1 is an empty row.
+func union[T comparable](s, t *sparse.Store[T], ks, kt int, e element[T], put func(j int32, v T)) {
+	var p, pe, q, qe int64
+	if ks >= 0 {
+		p, pe = s.Ptr[ks], s.Ptr[ks+1]
+	}
+	if kt >= 0 {
+		q, qe = t.Ptr[kt], t.Ptr[kt+1]
+	}
+	for p < pe || q < qe {
+		switch {
+		case q == qe || (p < pe && s.Idx[p] < t.Idx[q]):
+			put(s.Idx[p], s.Val[p])
+			p++
+		case p == pe || t.Idx[q] < s.Idx[p]:
+			put(t.Idx[q], t.Val[q])
+			q++
+		default:
+			v := s.Val[p]
+			if e.less(t.Val[q], v) {
+				v = t.Val[q]
+			}
+			put(s.Idx[p], v)
+			p++
+			q++
+		}
+	}
+}
+
+// unionHyper is the union of two hypersparse stores.
+func unionHyper[T comparable](s, t *sparse.Store[T], e element[T]) *sparse.Store[T] {
+	u := &sparse.Store[T]{Structure: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: Hypersparse}}
+	u.Ptr, u.RowIDs, u.Idx, u.Val = []int64{0}, []int32{}, []int32{}, []T{}
+	for x, y := 0, 0; x < len(s.RowIDs) || y < len(t.RowIDs); {
+		kx, ky := x, y
+		switch {
+		case y == len(t.RowIDs) || (x < len(s.RowIDs) && s.RowIDs[x] < t.RowIDs[y]):
+			ky = -1
+			u.RowIDs = append(u.RowIDs, s.RowIDs[x])
+		case x == len(s.RowIDs) || t.RowIDs[y] < s.RowIDs[x]:
+			kx = -1
+			u.RowIDs = append(u.RowIDs, t.RowIDs[y])
+		default:
+			u.RowIDs = append(u.RowIDs, s.RowIDs[x])
+		}
+		if kx >= 0 {
+			x++
+		}
+		if ky >= 0 {
+			y++
+		}
+		union(s, t, kx, ky, e, func(j int32, v T) {
+			u.Idx = append(u.Idx, j)
+			u.Val = append(u.Val, v)
+		})
+		u.Ptr = append(u.Ptr, int64(len(u.Idx)))
+	}
+	u.NVals = int64(len(u.Idx))
+	return u
+}
