@@ -76,6 +76,7 @@ func Run(t *testing.T, b Backend) {
 		})
 	}
 	t.Run("errors", func(t *testing.T) { testErrors(t, b) })
+	t.Run("cancellation", func(t *testing.T) { testCancellation(t, b) })
 }
 
 // generator makes the cases of one operation.
