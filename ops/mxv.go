@@ -118,9 +118,9 @@ func mxvWork[A, B comparable](m Method, a matrix.View[A], u *sparse.Store[B]) in
 	return work
 }
 
-// pushShare: below one entry in this many, the vector is pushed. On R-MAT 18
-// pushing and pulling a vector cost the same at about one in eight.
-const pushShare = 8
+// pushCost is what scattering a product costs over looking at one: on R-MAT 18
+// pushing and pulling cost the same when the vector reaches half the entries.
+const pushCost = 2
 
 // beamer is α of Beamer, Asanović and Patterson (SC 2012): pulling pays once
 // the edges out of the frontier are more than a share 1/α of those into what
@@ -131,7 +131,6 @@ const beamer = 14
 // wins unless the other saves more than the transpose costs.
 func direction[A, B comparable](a matrix.View[A], u *sparse.Store[B], mask *cpu.Mask, any bool) Method {
 	n := int64(u.NCols)
-	few := u.NVals*pushShare < n
 	switch {
 	case a.HasRows() && a.HasCols():
 	case a.HasCols(): // pushing is free, pulling needs the transpose
@@ -142,25 +141,27 @@ func direction[A, B comparable](a matrix.View[A], u *sparse.Store[B], mask *cpu.
 		}
 		return Pull
 	}
-	if mask != nil && !mask.Comp && mask.S.NVals*pushShare < int64(mask.S.NCols) && mask.S.NVals < u.NVals {
+	if u.NVals == n {
 		return Pull
 	}
-	if any && mask != nil && mask.Comp {
-		m, _ := a.Dims()
-		open := float64(int64(m)-mask.S.NVals) / float64(max(1, m)) * float64(a.NVals())
-		if !few {
-			return Pull
+	// Products of pushing against entries that pulling looks at, on average,
+	// in the rows that the mask leaves.
+	m, _ := a.Dims()
+	open := float64(a.NVals())
+	if mask != nil && m > 0 {
+		allowed := mask.S.NVals
+		if mask.Comp {
+			allowed = int64(m) - allowed
 		}
-		return pushOrPull(float64(mxvWork(Push, a, u)), open)
+		open *= float64(allowed) / float64(m)
 	}
-	if few {
-		return Push
+	out := float64(mxvWork(Push, a, u))
+	if any {
+		out *= beamer
+	} else {
+		out *= pushCost
 	}
-	return Pull
-}
-
-func pushOrPull(out, open float64) Method {
-	if out*beamer > open {
+	if out > open {
 		return Pull
 	}
 	return Push

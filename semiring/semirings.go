@@ -25,12 +25,33 @@ func PlusTimes[T Number]() Semiring[T, T, T] {
 
 // MinPlus is the tropical semiring, of shortest paths.
 func MinPlus[T Number]() Semiring[T, T, T] {
-	return commuting[T, addMin, mulPlus](Min[T](), "plus", cudaPlus)
+	return absorbing(commuting[T, addMin, mulPlus](Min[T](), "plus", cudaPlus))
 }
 
 // MaxPlus is the semiring of longest paths.
 func MaxPlus[T Number]() Semiring[T, T, T] {
-	return commuting[T, addMax, mulPlus](Max[T](), "plus", cudaPlus)
+	return absorbing(commuting[T, addMax, mulPlus](Max[T](), "plus", cudaPlus))
+}
+
+// absorbing marks min.plus and max.plus over floats: an infinity stands for
+// an absent entry, since a + ∞ is ∞ or NaN for every a and neither changes a
+// minimum or maximum. Integers would wrap around.
+func absorbing[T Number](s Semiring[T, T, T]) Semiring[T, T, T] {
+	if T(1)/2 == 0 {
+		return s
+	}
+	id := s.k.Identity
+	for _, k := range []*cpu.Semiring[T, T, T]{s.k, s.flip} {
+		k.IsIdentity = func(x T) bool { return x == id }
+		k.FillIdentity = func(n int) []T {
+			v := make([]T, n)
+			for i := range v {
+				v[i] = id
+			}
+			return v
+		}
+	}
+	return s
 }
 
 // MinTimes takes the smallest product.

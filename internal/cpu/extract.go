@@ -96,6 +96,9 @@ func Extract[T any](env Env, a *sparse.Store[T], rows, cols Indices, fill T) (*s
 		cm = newColMap(cols, a.NCols)
 	}
 	threads := parallel.Threads(env.Threads)
+	if cm != nil && !cm.rising && cm.next == nil && cm.head != nil && a.NVals > 1<<12 && a.NVals > int64(a.NCols+m)/4 {
+		return extractBuckets(env, a, rows, cols, cm, fill)
+	}
 	err := parallel.Range(env.Ctx, threads, vecs, 1024, func(_, klo, khi int) {
 		for k := klo; k < khi; k++ {
 			lo, hi := src(k)
@@ -179,6 +182,69 @@ func Extract[T any](env Env, a *sparse.Store[T], rows, cols Indices, fill T) (*s
 		dropEmptyRows(out)
 	}
 	return sparse.Settle(out), nil
+}
+
+// extractBuckets is Extract for columns in any order, none twice. The rows are
+// laid down with their new columns, unsorted, and two stable counting sorts
+// put them in order, which are transposes: the first takes the rows as they
+// come, so that the second finds each of its rows sorted.
+func extractBuckets[T any](env Env, a *sparse.Store[T], rows, cols Indices, cm *colMap, fill T) (*sparse.Store[T], error) {
+	m := rows.Len()
+	mid := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: cols.Len()}}
+	mid.Ptr = make([]int64, m+1)
+	threads := parallel.Threads(env.Threads)
+	every := len(cols.List) == a.NCols
+	err := parallel.Range(env.Ctx, threads, m, 1024, func(_, klo, khi int) {
+		for k := klo; k < khi; k++ {
+			lo, hi := a.Span(rows.at(k))
+			n := hi - lo
+			if !every {
+				n = 0
+				for _, c := range a.Idx[lo:hi] {
+					if cm.head[c] >= 0 {
+						n++
+					}
+				}
+			}
+			mid.Ptr[k+1] = n
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for k := range m {
+		mid.Ptr[k+1] += mid.Ptr[k]
+	}
+	mid.NVals = mid.Ptr[m]
+	mid.Idx, mid.Val = make([]int32, mid.NVals), make([]T, mid.NVals)
+	bounds := parallel.Cut(mid.Ptr, threads*32, 4)
+	err = parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) {
+		for k := bounds[b]; k < bounds[b+1]; k++ {
+			lo, hi := a.Span(rows.at(k))
+			q := mid.Ptr[k]
+			if a.Val != nil && every {
+				copy(mid.Val[q:], a.Val[lo:hi])
+			}
+			for e, c := range a.Idx[lo:hi] {
+				p := cm.head[c]
+				if p < 0 {
+					continue
+				}
+				mid.Idx[q] = p
+				switch {
+				case a.Val == nil:
+					mid.Val[q] = fill
+				case !every:
+					mid.Val[q] = a.Val[lo+int64(e)]
+				}
+				q++
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return sparse.Settle(sparse.Transpose(sparse.Transpose(mid, threads), threads)), nil
 }
 
 // Spread is the inverse of Extract: the m×n matrix with the entries of a at

@@ -45,6 +45,12 @@ type Semiring[A, B, C any] struct {
 	UsesX, UsesY bool
 	// Any says that ⊕ keeps either operand, so that one product settles a sum.
 	Any bool
+	// IsIdentity is set when a ⊗ identity never changes a sum, whatever a, and
+	// tells whether a sum is still the identity. Absent entries can then stand
+	// as identities, without a test for presence: in min.plus over floats, +Inf.
+	IsIdentity func(C) bool
+	// FillIdentity, set with IsIdentity, returns n identities of type B.
+	FillIdentity func(n int) []B
 }
 
 // Binary is the arithmetic of a binary operator A × B → C.

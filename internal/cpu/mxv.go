@@ -11,41 +11,89 @@ import (
 
 // Pull computes the vector w with w[i] = Σ a(i,k) ⊗ u[k], one dot product per
 // row of a (CSR or hypersparse) that mask allows. u is 1×n in any format; the
-// result is 1×m, full where every row had a product and bitmap otherwise.
+// result is 1×m: full, bitmap or a list, by how much of it is there.
 func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], u *sparse.Store[B], mask *Mask) (*sparse.Store[C], error) {
 	m := a.NRows
-	y := make([]C, m)
 	threads := parallel.Threads(env.Threads)
 	if u.Format == sparse.Full && mask == nil && a.Format == sparse.CSR {
-		return pullFull(env, s, a, u.Val, y, threads)
+		return pullFull(env, s, a, u.Val, make([]C, m), threads)
 	}
 	x, present := dense(u)
+	absorb := s.IsIdentity != nil
+	if absorb {
+		filled := s.FillIdentity(u.NCols)
+		for j, b := range present {
+			if b != 0 {
+				filled[j] = x[j]
+			}
+		}
+		x = filled
+	}
 	var allow []uint8
 	if mask != nil {
 		allow = mask.bytes(m)
 	}
-	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: 1, NCols: m, Format: sparse.Bitmap, Present: make([]uint8, m)}, Val: y}
+	// Every block lists what it finds in its own part of these arrays.
+	vecs := a.Vecs()
+	idx, y := make([]int32, vecs), make([]C, vecs)
 	bounds := parallel.Cut(a.Ptr, threads*16, 4)
-	var count atomic.Int64
+	counts := make([]int, len(bounds)-1)
 	err := parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) {
-		var n int64
+		q := bounds[b]
 		for k := bounds[b]; k < bounds[b+1]; k++ {
 			lo, hi := a.Ptr[k], a.Ptr[k+1]
 			i := a.RowID(k)
 			if lo == hi || allow != nil && (allow[i] != 0) == mask.Comp {
 				continue
 			}
-			v, hit := s.DotPresent(s.Identity, a.Idx[lo:hi], window(a.Val, lo, hi), x, present)
+			ci := a.Idx[lo:hi]
+			var v C
+			var hit bool
+			if absorb {
+				v = s.Dot(s.Identity, ci, a.Val[lo:hi], x)
+				hit = !s.IsIdentity(v) || meets(ci, present)
+			} else {
+				v, hit = s.DotPresent(s.Identity, ci, window(a.Val, lo, hi), x, present)
+			}
 			if hit {
-				y[i] = v
-				out.Present[i] = 1
-				n++
+				idx[q], y[q] = int32(i), v
+				q++
 			}
 		}
-		count.Add(n)
+		counts[b] = q - bounds[b]
 	})
-	out.NVals = count.Load()
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return pulled(m, bounds, counts, idx, y), nil
+}
+
+// pulled makes a vector of the lists that blocks left in idx and val: a list,
+// or a bitmap when more than half of the positions are there.
+func pulled[C any](m int, bounds, counts []int, idx []int32, val []C) *sparse.Store[C] {
+	total := 0
+	for _, n := range counts {
+		total += n
+	}
+	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: 1, NCols: m, NVals: int64(total)}}
+	if 2*total > m {
+		out.Format = sparse.Bitmap
+		out.Present, out.Val = make([]uint8, m), make([]C, m)
+		for b, n := range counts {
+			v := val[bounds[b] : bounds[b]+n]
+			for p, i := range idx[bounds[b] : bounds[b]+n] {
+				out.Present[i], out.Val[i] = 1, v[p]
+			}
+		}
+		return out
+	}
+	out.Ptr = []int64{0, int64(total)}
+	out.Idx, out.Val = make([]int32, 0, total), make([]C, 0, total)
+	for b, n := range counts {
+		out.Idx = append(out.Idx, idx[bounds[b]:bounds[b]+n]...)
+		out.Val = append(out.Val, val[bounds[b]:bounds[b]+n]...)
+	}
+	return out
 }
 
 func pullFull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], x []B, y []C, threads int) (*sparse.Store[C], error) {
@@ -83,6 +131,16 @@ func pullFull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], x 
 		}
 	}
 	return out, err
+}
+
+// meets reports whether one of the columns is present.
+func meets(ci []int32, present []uint8) bool {
+	for _, j := range ci {
+		if present[j] != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // window returns v[lo:hi], or nil for the values of a pattern.
@@ -231,7 +289,7 @@ func columnCuts[B any](a *sparse.Store[B], los, his []int64, work int64, n, piec
 	if pieces <= 1 || work == 0 {
 		return []int{0, n}
 	}
-	const sample = 2048
+	const sample = 256
 	picks := make([]int32, 0, sample+1)
 	step := max(1, work/sample)
 	var next, seen int64

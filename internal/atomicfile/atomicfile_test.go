@@ -1,0 +1,114 @@
+package atomicfile
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range list {
+		out = append(out, e.Name())
+	}
+	return out
+}
+
+func TestCommit(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x")
+	f, err := Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Abort()
+	if _, err := io.WriteString(f, "hello"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file is there before Commit: %v", err)
+	}
+	if err := f.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if data, _ := os.ReadFile(path); string(data) != "hello" || len(names(t, dir)) != 1 {
+		t.Errorf("got %q, files %v", data, names(t, dir))
+	}
+	if f.Commit() == nil {
+		t.Error("a second Commit succeeds")
+	}
+}
+
+func TestAbortAndErrors(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x")
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Abort()
+	f.Abort()
+	broken := errors.New("broken")
+	if err := WriteFile(nil, path, func(w io.Writer) error { io.WriteString(w, "new"); return broken }); err != broken {
+		t.Errorf("got %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	err = WriteFile(ctx, path, func(w io.Writer) error { cancel(); return nil })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled while writing: got %v", err)
+	}
+	func() {
+		defer func() { recover() }()
+		_ = WriteFile(nil, path, func(w io.Writer) error { panic("a bug") })
+	}()
+	if data, _ := os.ReadFile(path); string(data) != "old" || len(names(t, dir)) != 1 {
+		t.Errorf("got %q, files %v", data, names(t, dir))
+	}
+	if _, err := Create(dir); err == nil {
+		t.Error("a directory can be written")
+	}
+	if _, err := Create(filepath.Join(dir, "none", "x")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no directory: got %v", err)
+	}
+}
+
+func TestSymlinkAndDevice(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no symbolic links without privileges, and no /dev/null")
+	}
+	dir := t.TempDir()
+	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
+	if err := os.WriteFile(target, []byte("old"), 0o604); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFile(nil, link, func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }); err != nil {
+		t.Fatal(err)
+	}
+	info, _ := os.Lstat(link)
+	data, _ := os.ReadFile(target)
+	if info.Mode()&fs.ModeSymlink == 0 || string(data) != "new" {
+		t.Errorf("link is %v, target %q", info.Mode(), data)
+	}
+	if info, _ := os.Stat(target); info.Mode().Perm() != 0o604 {
+		t.Errorf("permissions %v", info.Mode())
+	}
+	if err := WriteFile(nil, os.DevNull, func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }); err != nil {
+		t.Errorf("a device: %v", err)
+	}
+}

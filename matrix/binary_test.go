@@ -1,0 +1,281 @@
+package matrix
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// everyFormat returns the same kind of matrix in each of the four formats.
+func everyFormat(t testing.TB) []*Matrix[int32] {
+	csr := mustTuples(t, 3, 4, []int{0, 2, 2}, []int{3, 0, 1}, []int32{1, -2, 3})
+	hyper := mustTuples(t, MaxDim, MaxDim, []int{5, MaxDim - 1}, []int{MaxDim - 1, 0}, []int32{7, 8})
+	bitmap := csr.Clone()
+	if err := bitmap.SetFormat(Bitmap); err != nil {
+		t.Fatal(err)
+	}
+	full, err := FromDense(2, 2, []int32{1, 2, 3, 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []*Matrix[int32]{csr, hyper, bitmap, full}
+	for k, f := range []Format{CSR, Hypersparse, Bitmap, Full} {
+		if all[k].Format() != f {
+			t.Fatalf("format %v, want %v", all[k].Format(), f)
+		}
+	}
+	return all
+}
+
+func TestBinaryFormats(t *testing.T) {
+	for _, a := range append(everyFormat(t), New[int32](0, 0), New[int32](5, 0), New[int32](1<<30, 3), &Matrix[int32]{}) {
+		data, err := a.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b Matrix[int32]
+		if err := b.UnmarshalBinary(data); err != nil {
+			t.Fatalf("%v: %v", a, err)
+		}
+		valid(t, &b)
+		if !a.Equal(&b) || a.Format() != b.Format() {
+			t.Errorf("%v came back as %v", a, &b)
+		}
+		c, err := ReadBinary[int32](bytes.NewReader(gz(t, string(data))))
+		if err != nil || !a.Equal(c) {
+			t.Errorf("%v came back from gzip as %v, %v", a, c, err)
+		}
+	}
+	var _ encoding.BinaryMarshaler = &Matrix[int]{}
+	var _ encoding.BinaryUnmarshaler = &Vector[int]{}
+}
+
+func TestBinaryVectors(t *testing.T) {
+	sparse, _ := VectorFromTuples(MaxDim, []int{3, MaxDim - 1}, []bool{true, false}, nil)
+	full, _ := VectorOf([]bool{true, false, true})
+	bitmap, _ := VectorFromTuples(4, []int{2}, []bool{true}, nil)
+	if err := bitmap.SetFormat(Bitmap); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []*Vector[bool]{sparse, full, bitmap, NewVector[bool](0), {}} {
+		data, err := v.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var w Vector[bool]
+		if err := w.UnmarshalBinary(data); err != nil || !v.Equal(&w) || v.Format() != w.Format() {
+			t.Errorf("%v came back as %v, %v", v, &w, err)
+		}
+		var a Matrix[bool]
+		if err := a.UnmarshalBinary(data); !errors.Is(err, ErrParse) || !strings.Contains(err.Error(), "a vector") {
+			t.Errorf("a vector as a matrix: got %v", err)
+		}
+	}
+}
+
+func binaryTypes[T Number](t *testing.T) {
+	vals := []T{0, 1, 2, 100}
+	if x := T(0); x-1 < 0 {
+		vals = append(vals, x-1, x-100)
+	}
+	a, _ := FromDense(1, len(vals), vals)
+	roundTrip(t, a)
+}
+
+func TestBinaryTypes(t *testing.T) {
+	binaryTypes[int](t)
+	binaryTypes[int8](t)
+	binaryTypes[int16](t)
+	binaryTypes[int32](t)
+	binaryTypes[int64](t)
+	binaryTypes[uint](t)
+	binaryTypes[uint8](t)
+	binaryTypes[uint16](t)
+	binaryTypes[uint32](t)
+	binaryTypes[uint64](t)
+	binaryTypes[float32](t)
+	binaryTypes[float64](t)
+	type id int
+	binaryTypes[id](t)
+}
+
+func TestBinaryTypeErrors(t *testing.T) {
+	a, _ := FromDense(1, 2, []int64{1, -2})
+	var b bytes.Buffer
+	if err := WriteBinary(&b, a); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := ReadBinary[int](bytes.NewReader(b.Bytes())); err != nil || entriesOf(c) != "(0,0)=1 (0,1)=-2" {
+		t.Errorf("int64 as int: got %v, %v", c, err)
+	}
+	_, err := ReadBinary[float64](bytes.NewReader(b.Bytes()))
+	var e *TypeError
+	if !errors.As(err, &e) || e.Got != "int64" || e.Want != "float64" {
+		t.Errorf("int64 as float64: got %v, want a *TypeError that names both", err)
+	}
+	type point struct{ x, y int }
+	if _, err := New[point](1, 1).MarshalBinary(); !errors.Is(err, ErrType) {
+		t.Errorf("a struct: got %v", err)
+	}
+	if err := New[point](1, 1).UnmarshalBinary(b.Bytes()); !errors.Is(err, ErrType) {
+		t.Errorf("a struct: got %v", err)
+	}
+	if _, err := New[int](-1, 1).MarshalBinary(); !errors.Is(err, ErrSize) {
+		t.Errorf("a matrix with an error: got %v", err)
+	}
+}
+
+// TestBinaryCorruption changes every byte and cuts at every length: each must
+// be a typed error that names the place.
+func TestBinaryCorruption(t *testing.T) {
+	for _, a := range everyFormat(t) {
+		data, err := a.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := range data {
+			bad := bytes.Clone(data)
+			bad[at] ^= 0x10
+			_, err := ReadBinary[int32](bytes.NewReader(bad))
+			if !errors.Is(err, ErrParse) {
+				t.Fatalf("%v, byte %d of %d changed: got %v", a, at, len(data), err)
+			}
+			if msg := err.Error(); !strings.Contains(msg, "section") && !strings.Contains(msg, "head") {
+				t.Fatalf("byte %d changed: %q names no section", at, msg)
+			}
+			if _, err := ReadBinary[int32](bytes.NewReader(data[:at])); !errors.Is(err, ErrParse) || !errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Fatalf("%v, cut at %d: got %v", a, at, err)
+			}
+		}
+	}
+}
+
+// reseal corrects the checksum of a head.
+func reseal(data []byte) []byte {
+	binary.LittleEndian.PutUint32(data[60:], crc32.Checksum(data[:60], castagnoli))
+	return data
+}
+
+func TestBinaryLies(t *testing.T) {
+	put64 := func(at int, v uint64) func([]byte) {
+		return func(b []byte) { binary.LittleEndian.PutUint64(b[at:], v) }
+	}
+	for _, c := range []struct {
+		name   string
+		format int // which of everyFormat
+		change func([]byte)
+		msg    string
+	}{
+		{"version", 0, func(b []byte) { b[8] = 9 }, "version 9"},
+		{"kind", 0, func(b []byte) { b[10] = 7 }, "kind 7"},
+		{"element", 0, func(b []byte) { b[11] = 99 }, "element type 99"},
+		{"format", 0, func(b []byte) { b[12] = 9 }, "format 9"},
+		{"rows", 0, put64(16, 1<<40), "dimensions"},
+		{"negative rows", 0, put64(16, 1<<63), "dimensions"},
+		{"entries", 1, put64(32, 1<<60), "section column indices"},
+		{"more entries than positions", 0, put64(32, 1<<60), "entries in a 3×4"},
+		{"more entries than that", 1, put64(32, 1<<63), "entries"},
+		{"offsets", 1, put64(40, 1<<30), "section row offsets"},
+		{"too many offsets", 1, put64(40, 1<<31), "rows with offsets"},
+		{"full of nothing", 3, put64(16, 1<<30), "entries in a full"},
+		{"large bitmap", 2, func(b []byte) { put64(16, 1<<31-1)(b); put64(24, 1<<31-1)(b) }, "too large"},
+	} {
+		data, err := everyFormat(t)[c.format].MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.change(data)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err = ReadBinary[int32](bytes.NewReader(reseal(data)))
+		runtime.ReadMemStats(&after)
+		if !errors.Is(err, ErrParse) || !strings.Contains(err.Error(), c.msg) {
+			t.Errorf("%s: got %v, want %q", c.name, err, c.msg)
+		}
+		if grown := after.TotalAlloc - before.TotalAlloc; grown > 8<<20 {
+			t.Errorf("%s: %d bytes allocated for %d that were there", c.name, grown, len(data))
+		}
+	}
+}
+
+// TestHeadersAllocateLittle reads text files whose heads promise the most.
+func TestHeadersAllocateLittle(t *testing.T) {
+	for _, text := range []string{
+		banner + "coordinate real general\n2147483647 2147483647 4611686018427387904\n1 1 1\n",
+		banner + "coordinate real symmetric\n2147483647 2147483647 1\n1 1 1\n",
+		banner + "array real general\n1048576 1048576\n1\n",
+		"2147483647 2147483647 9223372036854775807\n1 1\n",
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, _ = ReadMatrixMarket[float64](strings.NewReader(text))
+		runtime.ReadMemStats(&after)
+		if grown := after.TotalAlloc - before.TotalAlloc; grown > 8<<20 {
+			t.Errorf("%q: %d bytes allocated", text, grown)
+		}
+	}
+}
+
+func TestBinaryBool(t *testing.T) {
+	a, _ := FromDense(1, 2, []bool{true, false})
+	data, _ := a.MarshalBinary()
+	at := len(data) - 6 // the first value
+	data[at] = 2
+	binary.LittleEndian.PutUint32(data[len(data)-4:], crc32.Checksum(data[binaryHead:len(data)-4], castagnoli))
+	if _, err := ReadBinary[bool](bytes.NewReader(data)); !errors.Is(err, ErrParse) || !strings.Contains(err.Error(), "byte 2 for a bool") {
+		t.Errorf("a bool of 2: got %v", err)
+	}
+}
+
+func TestBinaryLarge(t *testing.T) {
+	b := NewBuilder[float32](1<<20, 1000)
+	for i := range 1 << 20 {
+		b.Add(i, i%1000, float32(i))
+	}
+	a, err := b.Build(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var buf bytes.Buffer
+	var last int64
+	if err := WriteBinary(&buf, a, Progress(func(n int64) { last = n })); err != nil || last != int64(buf.Len()) {
+		t.Fatalf("progress %d of %d, %v", last, buf.Len(), err)
+	}
+	c, err := ReadBinary[float32](&buf)
+	if err != nil || !a.Equal(c) {
+		t.Fatalf("got %v, %v", c, err)
+	}
+}
+
+// TestForeignByteOrder checks the paths for hosts unlike this one.
+func TestForeignByteOrder(t *testing.T) {
+	vals := []int32{1, -2, 1 << 30}
+	reversed := encode(nil, vals, 4)
+	for k, v := range vals {
+		if got := int32(binary.BigEndian.Uint32(reversed[4*k:])); hostLittle && got != v {
+			t.Errorf("item %d reversed is %d, want %d", k, got, v)
+		}
+	}
+	back := make([]int32, 3)
+	if !decode(back, reversed, 4) || back[1] != -2 {
+		t.Errorf("decoded %v", back)
+	}
+	wide := encode(nil, vals, 8) // an int of 32 bits, in 64
+	for k, v := range vals {
+		if got := int64(binary.LittleEndian.Uint64(wide[8*k:])); got != int64(v) {
+			t.Errorf("item %d widened is %d, want %d", k, got, v)
+		}
+	}
+	if !decode(back, wide, 8) || back[2] != 1<<30 {
+		t.Errorf("narrowed %v", back)
+	}
+	if decode(back[:1], binary.LittleEndian.AppendUint64(nil, 1<<40), 8) {
+		t.Error("2⁴⁰ fits an int32")
+	}
+}

@@ -1,0 +1,98 @@
+package matrix
+
+import (
+	"bytes"
+	"sync"
+	"testing"
+)
+
+// TestConcurrentReaders has many goroutines ask one matrix for its derived
+// forms at once. The race detector is the judge, and all must see the same.
+func TestConcurrentReaders(t *testing.T) {
+	for _, format := range []Format{CSR, Hypersparse, Bitmap, Full} {
+		for range 20 {
+			val := make([]int, 50*40)
+			for p := range val {
+				val[p] = p%7 - 3
+			}
+			a, err := FromDense(50, 40, val)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := a.SetFormat(format); err != nil {
+				t.Fatal(err)
+			}
+			var wg sync.WaitGroup
+			start := make(chan struct{})
+			for w := range 16 {
+				wg.Go(func() {
+					<-start
+					for step := range 6 {
+						switch (w + step) % 6 {
+						case 0:
+							if st := a.T().Rows(); st.NRows != 40 || st.NVals != 2000 || st.Val[st.Ptr[1]] != val[1] {
+								t.Error("wrong transpose")
+							}
+						case 1:
+							if st := a.T().Pattern().Rows(); st.NVals != 2000 {
+								t.Error("wrong pattern of the transpose")
+							}
+						case 2:
+							sum := 0
+							for _, r := range a.Rows() {
+								for _, v := range r.All() {
+									sum += v
+								}
+							}
+							want := 0
+							for _, v := range val {
+								want += v
+							}
+							if sum != want {
+								t.Errorf("sum %d, want %d", sum, want)
+							}
+						case 3:
+							if st := a.Pattern().Rows(); st.NVals != 2000 || st.Val != nil {
+								t.Error("wrong pattern")
+							}
+						case 4:
+							if v, ok := a.At(49, 39); !ok || v != val[1999] {
+								t.Error("wrong entry")
+							}
+						case 5:
+							if s := a.MaskView().Allowed(); s.NVals == 0 || s.NVals == 2000 {
+								t.Errorf("%d nonzeros", s.NVals)
+							}
+						}
+					}
+				})
+			}
+			close(start)
+			wg.Wait()
+			// Everyone asks for the same transpose.
+			if x, y := a.T().Rows(), a.T().Rows(); x != y {
+				t.Error("the transpose was made twice")
+			}
+		}
+	}
+}
+
+// TestConcurrentReadsOfFiles reads with many goroutines inside many more.
+func TestConcurrentReadsOfFiles(t *testing.T) {
+	text := rmatText(15, "real")
+	first := Duplicates(CombineFunc[float64](func(x, _ float64) float64 { return x }))
+	want, err := ReadMatrixMarket[float64](bytes.NewReader(text), first, Threads(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for w := range 4 {
+		wg.Go(func() {
+			got, err := ReadMatrixMarket[float64](bytes.NewReader(text), first, Threads(w+1))
+			if err != nil || !got.Equal(want) {
+				t.Errorf("%d threads: %v, %v", w+1, got, err)
+			}
+		})
+	}
+	wg.Wait()
+}

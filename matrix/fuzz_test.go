@@ -1,0 +1,184 @@
+package matrix
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+)
+
+// fuzzError lets pass the errors that bad input may give.
+func fuzzError(t *testing.T, err error) {
+	t.Helper()
+	if !errors.Is(err, ErrParse) && !errors.Is(err, ErrType) && !errors.Is(err, io.ErrNoProgress) {
+		t.Fatalf("untyped error %T: %v", err, err)
+	}
+}
+
+// fuzzDims keeps the fuzzer from matrices whose row offsets alone are large:
+// that is memory well spent, and the fuzzer's time is not.
+func fuzzDims(info Info) bool {
+	return info.Rows <= 1<<16 && info.Cols <= 1<<16 && (info.coordinate() || info.Rows*info.Cols <= 1<<16)
+}
+
+func fuzzMatrixMarket[T Element](t *testing.T, data []byte, opts ...ReadOption) {
+	a, err := ReadMatrixMarket[T](bytes.NewReader(data), opts...)
+	if err != nil {
+		fuzzError(t, err)
+		return
+	}
+	valid(t, a)
+	// One thread or many, read in one piece or in small ones: the same.
+	b, err := ReadMatrixMarket[T](iotestOneByte{bytes.NewReader(data)}, append(opts, Threads(1))...)
+	if err != nil || !sameEntries(a.Store(), b.Store()) {
+		t.Fatalf("byte by byte: %v, %v; at once: %v", b, err, a)
+	}
+	roundTrip(t, a)
+}
+
+type iotestOneByte struct{ r io.Reader }
+
+func (o iotestOneByte) Read(p []byte) (int, error) { return o.r.Read(p[:min(1, len(p))]) }
+
+func FuzzReadMatrixMarket(f *testing.F) {
+	for _, s := range []string{
+		banner + "coordinate real general\n3 4 2\n1 4 1.5\n3 1 -2e3\n",
+		banner + "coordinate integer symmetric\r\n%c\r\n2 2 2\r\n1 1 1\r\n2 1 -7",
+		banner + "coordinate pattern symmetric\n3 3 2\n\n1 1\n2 1\n",
+		banner + "coordinate real skew-symmetric\n2 2 1\n2 1 5D1\n",
+		banner + "array real general\n2 2\n1\n2\n3\n4\n",
+		banner + "array integer skew-symmetric\n3 3\n1 2 3\n",
+		banner + "coordinate real general\n2 2 2\n1 1 nan\n1 2 -inf\n",
+		"2 2 1\n1 2\n", "2 2 2\n1 2 6.000\n2 1 0.000\n\n",
+		banner + "coordinate real general\n3 3 1152921504606846976\n1 1 1\n",
+		banner + "coordinate integer general\n1 1 1\n1 1 9007199254740993\n",
+		banner + "coordinate real general\n1 1 1\n1 1 \v\n",
+	} {
+		f.Add([]byte(s))
+	}
+	f.Add(gz(f, banner+"coordinate real general\n1 1 1\n1 1 5\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		info, err := ReadMatrixMarketInfo(bytes.NewReader(data))
+		if err != nil {
+			fuzzError(t, err)
+			return
+		}
+		if !fuzzDims(info) {
+			return
+		}
+		fuzzMatrixMarket[float64](t, data, AllowNaN())
+		fuzzMatrixMarket[int16](t, data)
+		fuzzMatrixMarket[bool](t, data, PatternOnly(), Symmetrise(), Duplicates(CombineFunc[bool](func(x, _ bool) bool { return x })))
+	})
+}
+
+func FuzzReadEdgeList(f *testing.F) {
+	for _, s := range []string{
+		"# c\n1\t2\n2\t3\n", "1,2,0.5\n2;3;7\n", "a b\nb c\n", "007 7\n", "5 6 nan\n", "0 1 2 3\n", "-9223372036854775808 9223372036854775807\n",
+		"source target\n1 2\n", "1 2\n1 2\n", "\ufeff1 2\n", "1,,2\n", "1 2 ,\n", ",\n", "x",
+	} {
+		f.Add([]byte(s))
+	}
+	f.Add(gz(f, "1 2\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		first := Duplicates(CombineFunc[float32](func(x, _ float32) float32 { return x }))
+		a, l, err := ReadEdgeList[float32](bytes.NewReader(data), AllowNaN(), first)
+		if err != nil {
+			fuzzError(t, err)
+			return
+		}
+		valid(t, a)
+		m, n := a.Dims()
+		if m != n || m != l.Len() {
+			t.Fatalf("%d×%d with %d labels", m, n, l.Len())
+		}
+		for i := range l.Len() {
+			if k, ok := l.Index(l.Name(i)); !ok || k != i {
+				t.Fatalf("label %d is %q, which is label %d", i, l.Name(i), k)
+			}
+		}
+		if a.NVals() == 0 {
+			return
+		}
+		var b bytes.Buffer
+		if err := WriteEdgeList(&b, a, WithLabels(l)); err != nil {
+			return // a label that begins like a comment, in second place
+		}
+		opts := []ReadOption{AllowNaN()}
+		if !l.Numeric() {
+			opts = append(opts, StringIDs())
+		}
+		c, k, err := ReadEdgeList[float32](&b, opts...)
+		if err != nil || !sameEntries(a.Store(), c.Store()) || namesOf(k) != namesOf(l) {
+			t.Fatalf("read back %v %s %q, %v, wrote %v %s %q", c, entriesOf(c), namesOf(k), err, a, entriesOf(a), namesOf(l))
+		}
+		roundTrip(t, a)
+	})
+}
+
+func FuzzReadVectorTSV(f *testing.F) {
+	for _, s := range []string{"0 1\n3 2.5\n", "1\n2\n", "# c\n0,nan\n", "2147483646 1\n", "x\n", "0 1\n0 2\n"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		v, err := ReadVectorTSV[int64](bytes.NewReader(data))
+		if err != nil {
+			fuzzError(t, err)
+			return
+		}
+		if err := v.Store().Check(len(v.Store().Val), false); err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := WriteVectorTSV(&b, v); err != nil {
+			t.Fatal(err)
+		}
+		if w, err := ReadVectorTSV[int64](&b, Dims(v.Size(), 1)); err != nil || !v.Equal(w) {
+			t.Fatalf("read back %v, %v, wrote %v", w, err, v)
+		}
+	})
+}
+
+func FuzzReadBinary(f *testing.F) {
+	for _, a := range everyFormat(f) {
+		data, err := a.MarshalBinary()
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+		f.Add(data[:len(data)-3])
+		f.Add(gz(f, string(data)))
+	}
+	v, _ := VectorOf([]int32{1, 2})
+	data, _ := v.MarshalBinary()
+	f.Add(data)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if w, err := ReadVectorBinary[int32](bytes.NewReader(data)); err != nil {
+			fuzzError(t, err)
+		} else if err := w.Store().Check(len(w.Store().Val), false); err != nil {
+			t.Fatal(err)
+		}
+		for _, seal := range []bool{false, true} {
+			if seal { // let the fuzzer past the checksum of the head
+				if len(data) < binaryHead {
+					return
+				}
+				data = reseal(bytes.Clone(data))
+			}
+			a, err := ReadBinary[int32](bytes.NewReader(data))
+			if err != nil {
+				fuzzError(t, err)
+				continue
+			}
+			valid(t, a)
+			out, err := a.MarshalBinary()
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := ReadBinary[int32](bytes.NewReader(out))
+			if err != nil || !a.Equal(b) || a.Format() != b.Format() {
+				t.Fatalf("read back %v, %v, wrote %v", b, err, a)
+			}
+		}
+	})
+}

@@ -1,0 +1,161 @@
+package jbsparse_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/james-bowman/sparse"
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/matrix/jbsparse"
+)
+
+func draw(t *rapid.T) *matrix.Matrix[float64] {
+	m, n := rapid.IntRange(1, 9).Draw(t, "rows"), rapid.IntRange(1, 9).Draw(t, "columns")
+	b := matrix.NewBuilder[float64](m, n)
+	for range rapid.IntRange(0, 30).Draw(t, "entries") {
+		b.Add(rapid.IntRange(0, m-1).Draw(t, "row"), rapid.IntRange(0, n-1).Draw(t, "column"), float64(rapid.IntRange(1, 9).Draw(t, "value")))
+	}
+	a, err := b.Build(matrix.CombineFunc[float64](func(x, _ float64) float64 { return x }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := rapid.SampledFrom([]matrix.Format{matrix.CSR, matrix.Hypersparse, matrix.Bitmap}).Draw(t, "format")
+	if err := a.SetFormat(f); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestRoundTrips(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a := draw(t)
+		m, n := a.Dims()
+		check := func(what string, x mat.Matrix, err error, back *matrix.Matrix[float64], err2 error) {
+			if err != nil || err2 != nil {
+				t.Fatalf("%s: %v, %v", what, err, err2)
+			}
+			if r, c := x.Dims(); r != m || c != n {
+				t.Fatalf("%s is %d×%d", what, r, c)
+			}
+			for i := range m {
+				for j := range n {
+					if v, _ := a.At(i, j); x.At(i, j) != v {
+						t.Fatalf("%s: (%d, %d) is %v, want %v", what, i, j, x.At(i, j), v)
+					}
+				}
+			}
+			if !a.Equal(back) || back.Store().Check(len(back.Store().Val), false) != nil {
+				t.Fatalf("%s comes back as %v, want %v", what, back, a)
+			}
+		}
+		csr, err := jbsparse.ToCSR(a)
+		b, err2 := jbsparse.FromCSR(csr)
+		check("CSR", csr, err, b, err2)
+		csc, err := jbsparse.ToCSC(a)
+		b, err2 = jbsparse.FromCSC(csc)
+		check("CSC", csc, err, b, err2)
+		tr, err := jbsparse.TransposeOfCSC(csc)
+		if err != nil || !tr.Equal(matrix.FromStore(a.T().Rows())) {
+			t.Fatalf("transpose of CSC: %v, %v", tr, err)
+		}
+		coo, err := jbsparse.ToCOO(a)
+		b, err2 = jbsparse.FromCOO(coo)
+		check("COO", coo, err, b, err2)
+		dok, err := jbsparse.ToDOK(a)
+		b, err2 = jbsparse.FromDOK(dok)
+		check("DOK", dok, err, b, err2)
+	})
+}
+
+func TestSharing(t *testing.T) {
+	a, err := matrix.FromCSR(2, 2, []int64{0, 1, 2}, []int32{0, 1}, []float64{1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _ := jbsparse.ToCSR(a)
+	c.Set(0, 0, 10)
+	if v, _ := a.At(0, 0); v != 10 {
+		t.Error("values are not shared")
+	}
+	c.Set(0, 1, 7) // a new entry: the sharing ends and a stays whole
+	if err := a.Store().Check(2, false); err != nil || a.NVals() != 2 {
+		t.Errorf("a is broken by an entry added to the CSR: %v", err)
+	}
+	if v, _ := a.At(1, 1); v != 2 {
+		t.Errorf("(1, 1) became %v", v)
+	}
+	c2, _ := jbsparse.ToCSR(a)
+	if err := a.Set(0, 1, 5); err != nil || c2.At(0, 0) != 10 || c2.At(0, 1) != 0 || c2.At(1, 1) != 2 {
+		t.Errorf("the CSR is broken by an entry added to a: %v", err)
+	}
+	csc := sparse.NewCSC(2, 3, []int{0, 1, 1, 2}, []int{1, 0}, []float64{4, 5})
+	b, err := jbsparse.TransposeOfCSC(csc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	csc.Set(1, 0, 40)
+	if v, _ := b.At(0, 1); v != 40 {
+		t.Error("values of a CSC are not shared")
+	}
+}
+
+func TestUnusualInput(t *testing.T) {
+	unsorted := sparse.NewCSR(1, 3, []int{0, 3}, []int{2, 0, 1}, []float64{3, 1, 2})
+	a, err := jbsparse.FromCSR(unsorted)
+	if err != nil || a.Text() != "1×3 csr matrix of float64, 3 entries\n  0 │ 0:1 1:2 2:3" {
+		t.Errorf("unsorted: %v, %v", a, err)
+	}
+	sum, err := jbsparse.FromCOO(sparse.NewCOO(1, 2, []int{0, 0}, []int{1, 1}, []float64{3, 4}))
+	if v, _ := sum.At(0, 1); err != nil || v != 7 {
+		t.Errorf("duplicates of a COO: %v, %v", sum, err)
+	}
+	for _, c := range []struct {
+		reason string
+		csr    *sparse.CSR
+		is     error
+	}{
+		{"duplicate", sparse.NewCSR(1, 3, []int{0, 2}, []int{1, 1}, []float64{3, 1}), matrix.ErrDuplicate},
+		{"index outside", sparse.NewCSR(1, 3, []int{0, 1}, []int{3}, []float64{3}), matrix.ErrInvalid},
+		{"negative index", sparse.NewCSR(1, 3, []int{0, 1}, []int{-1}, []float64{3}), matrix.ErrInvalid},
+		{"offsets missing", sparse.NewCSR(2, 3, []int{0, 1}, []int{1}, []float64{3}), matrix.ErrInvalid},
+		{"no offsets", sparse.NewCSR(2, 3, nil, nil, nil), matrix.ErrInvalid},
+		{"offsets fall", sparse.NewCSR(2, 3, []int{0, 2, 1}, []int{1}, []float64{3}), matrix.ErrInvalid},
+		{"offsets start late", sparse.NewCSR(1, 3, []int{1, 1}, []int{1}, []float64{3}), matrix.ErrInvalid},
+		{"values missing", sparse.NewCSR(1, 3, []int{0, 1}, []int{1}, nil), matrix.ErrInvalid},
+		{"too wide", sparse.NewCSR(0, 1<<40, []int{0}, nil, nil), matrix.ErrSize},
+		{"too tall", sparse.NewCSR(1<<40, 1, []int{0}, nil, nil), matrix.ErrSize},
+	} {
+		if _, err := jbsparse.FromCSR(c.csr); !errors.Is(err, c.is) {
+			t.Errorf("%s: got %v", c.reason, err)
+		}
+	}
+	if _, err := jbsparse.FromDOK(sparse.NewDOK(1<<40, 1)); !errors.Is(err, matrix.ErrSize) {
+		t.Errorf("huge DOK: %v", err)
+	}
+	bad := matrix.New[float64](-1, 1)
+	_, e1 := jbsparse.ToCSR(bad)
+	_, e2 := jbsparse.ToCSC(bad)
+	_, e3 := jbsparse.ToCOO(bad)
+	_, e4 := jbsparse.ToDOK(bad)
+	for _, err := range []error{e1, e2, e3, e4} {
+		if !errors.Is(err, matrix.ErrSize) {
+			t.Errorf("a matrix with an error: %v", err)
+		}
+	}
+}
+
+func Example() {
+	d := sparse.NewDOK(2, 3)
+	d.Set(0, 2, 1.5)
+	d.Set(1, 0, -1)
+	a, err := jbsparse.FromCSR(d.ToCSR())
+	fmt.Println(a.Text(), err)
+	// Output:
+	// 2×3 csr matrix of float64, 2 entries
+	//   0 │ 2:1.5
+	//   1 │ 0:-1 <nil>
+}
