@@ -53,6 +53,9 @@ more than --tol in sum, and fails if --max-iterations do not suffice.`,
 		}
 		var res *apps.PageRankResult
 		err := j.compute(func(run apps.Run) (err error) {
+			run.Progress = func(_ string, done, _ int64) { // --max-iterations says nothing of how many it takes
+				j.progress.update(fmt.Sprintf("pagerank, iteration %d", done), 0, 0)
+			}
 			res, err = apps.PageRank(j.graph.Matrix, apps.PageRankOptions{Run: run, Damping: damping, Tolerance: tol, MaxIterations: most})
 			return err
 		})
