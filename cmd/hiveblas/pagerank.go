@@ -69,12 +69,12 @@ more than --tol in sum, and fails if --max-iterations do not suffice.`,
 		if err := j.writing(func() error { return writeVectorAs(j, res.Rank) }); err != nil {
 			return err
 		}
-		sum := 0.0
+		var sum total
 		for _, r := range res.Rank.All() {
-			sum += r
+			sum.add(r)
 		}
 		return j.report(j.method("power iteration"), []field{
-			{"iterations", "iterations", res.Iterations}, {"sum", "sum", sum}, {"change", "", res.Change}, {"", "last change", fmt.Sprintf("%.3g", res.Change)},
+			{"iterations", "iterations", res.Iterations}, {"sum", "sum", sum.value()}, {"change", "", res.Change}, {"", "last change", fmt.Sprintf("%.3g", res.Change)},
 		}, j.highest(res.Rank, top))
 	}
 	return cmd
