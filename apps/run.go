@@ -13,6 +13,7 @@ type Run struct {
 	Context  context.Context // nil: never ends
 	Threads  int             // 0: GOMAXPROCS
 	Progress Stage           // nil: silent
+	Trace    func(ops.Trace) // told of each operation after it ran; may be nil
 }
 
 // Stage is told of progress: what is being done, and how far it is (done of
@@ -21,7 +22,7 @@ type Stage func(what string, done, total int64)
 
 // with returns the options to pass to every operation.
 func (r Run) with() ops.Option {
-	return ops.WithOptions(ops.WithThreads(r.Threads), ops.WithContext(r.Context))
+	return ops.WithOptions(ops.WithThreads(r.Threads), ops.WithContext(r.Context), ops.WithTraces(r.Trace))
 }
 
 func (r Run) report(what string, done, total int64) {

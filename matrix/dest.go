@@ -31,7 +31,12 @@ func (m MaskView) Not() MaskView {
 // The following are for the packages of hiveblas.
 
 // Err returns the error that the matrix underneath was made with.
-func (m MaskView) Err() error { return m.s.failure() }
+func (m MaskView) Err() error {
+	if m.s == nil {
+		return errNil
+	}
+	return m.s.failure()
+}
 
 // Dims returns the dimensions of the mask; a vector's are 1×n.
 func (m MaskView) Dims() (rows, cols int) {
@@ -78,6 +83,9 @@ func (a *Matrix[T]) Not() MaskView { return a.maskView().Not() }
 // MaskView returns v as a mask by value: where it holds an entry other than
 // the zero value of T.
 func (v *Vector[T]) MaskView() MaskView {
+	if v == nil {
+		return MaskView{}
+	}
 	v.View()
 	m := v.m.maskView()
 	m.vector = true
@@ -184,6 +192,9 @@ func (v *Vector[T]) isVectorTarget() {}
 
 // Spec returns v as a plain destination.
 func (v *Vector[T]) Spec() Spec[T] {
+	if v == nil {
+		return Spec[T]{Vector: true}
+	}
 	v.View()
 	return Spec[T]{Matrix: &v.m, Vector: true}
 }

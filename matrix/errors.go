@@ -89,6 +89,9 @@ func (e *InvalidError) Error() string { return e.Op + ": " + e.Reason }
 // Is reports whether target is ErrInvalid.
 func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
 
+// errNil is the error of nil and zero-valued operands.
+var errNil = &InvalidError{"matrix", "nil, or a view of nothing, was given as an operand or mask; make matrices with New, a Builder or a From function"}
+
 func checkDims(op string, m, n int) error {
 	switch {
 	case m < 0 || m > sparse.MaxDim:

@@ -154,7 +154,7 @@ func (a *Matrix[T]) Store() *sparse.Store[T] { return a.stored() }
 func (a *Matrix[T]) SetStore(st *sparse.Store[T]) { a.set(st) }
 
 func (a *Matrix[T]) stored() *sparse.Store[T] {
-	if a.st == nil {
+	if a == nil || a.st == nil {
 		return sparse.Empty[T](0, 0)
 	}
 	return a.st
@@ -205,12 +205,19 @@ func (a *Matrix[T]) cols() *sparse.Store[T] {
 func (a *Matrix[T]) shape() *sparse.Structure     { return &a.stored().Structure }
 func (a *Matrix[T]) rowsShape() *sparse.Structure { return &a.rows().Structure }
 func (a *Matrix[T]) keptCols() *sparse.Store[T]   { return a.asCols.Load() }
-func (a *Matrix[T]) failure() error               { return a.err }
 func (a *Matrix[T]) keptColsShape() *sparse.Structure {
 	if c := a.asCols.Load(); c != nil {
 		return &c.Structure
 	}
 	return a.asColsShape.Load()
+}
+
+// failure returns the error that a was made with; a nil a is one too.
+func (a *Matrix[T]) failure() error {
+	if a == nil {
+		return errNil
+	}
+	return a.err
 }
 
 // colsShape returns the structure of the transpose, values left behind.

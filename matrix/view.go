@@ -87,7 +87,12 @@ func (v View[T]) NVals() int64 { return v.h.stored().NVals }
 // types they return.
 
 // Err returns the error that the matrix underneath was made with.
-func (v View[T]) Err() error { return v.h.failure() }
+func (v View[T]) Err() error {
+	if v.h == nil {
+		return errNil
+	}
+	return v.h.failure()
+}
 
 // IsVector reports whether the view is of a Vector.
 func (v View[T]) IsVector() bool { return v.vector }
@@ -179,6 +184,9 @@ func (v *Vector[T]) isVector() {}
 
 // View returns the vector as a 1×n operand.
 func (v *Vector[T]) View() View[T] {
+	if v == nil {
+		return View[T]{h: (*Matrix[T])(nil), vector: true}
+	}
 	if v.m.st == nil && v.m.err == nil {
 		v.m.st = sparse.Empty[T](1, 0)
 	}

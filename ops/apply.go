@@ -17,7 +17,7 @@ func single[A, C comparable](c *call, spec matrix.Spec[C], a matrix.Operand[A], 
 		return nil, nil, err
 	}
 	m, n := av.Dims()
-	if err := c.sameKind(av.IsVector(), spec.Vector, m, n); err != nil {
+	if err := sameKind(c, av.IsVector(), spec, m, n); err != nil {
 		return nil, nil, err
 	}
 	t, err := prepare(c, spec, m, n)
@@ -28,7 +28,7 @@ func single[A, C comparable](c *call, spec matrix.Spec[C], a matrix.Operand[A], 
 }
 
 func apply[A, C comparable](c *call, dst matrix.Destination[C], a matrix.Operand[A], valid bool, f func(c []C, a []A)) error {
-	t, st, err := single(c, dst.Spec(), a, valid)
+	t, st, err := single(c, specOf(dst), a, valid)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func Apply[A, C comparable](dst matrix.Destination[C], f semiring.UnaryOp[A, C],
 // ApplyFirst computes C⟨M⟩ ⊕= op(x, A): the operator with its first argument
 // bound to a scalar.
 func ApplyFirst[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], x A, a matrix.Operand[B], opts ...Option) error {
-	f := op.Op()
+	f := opOf(op)
 	c := begin("ApplyFirst", f.Name(), opts)
 	return apply(c, dst, a, f.Valid(), func(c []C, v []B) { f.Kernels().BindX(c, x, v) })
 }
@@ -62,7 +62,7 @@ func ApplyFirst[A, B, C comparable](dst matrix.Destination[C], op semiring.Opera
 // ApplySecond computes C⟨M⟩ ⊕= op(A, y): the operator with its second
 // argument bound to a scalar.
 func ApplySecond[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], a matrix.Operand[A], y B, opts ...Option) error {
-	f := op.Op()
+	f := opOf(op)
 	c := begin("ApplySecond", f.Name(), opts)
 	return apply(c, dst, a, f.Valid(), func(c []C, v []A) { f.Kernels().BindY(c, v, y) })
 }
@@ -71,7 +71,7 @@ func ApplySecond[A, B, C comparable](dst matrix.Destination[C], op semiring.Oper
 // is the position and j is 0.
 func ApplyIndex[A, C comparable](dst matrix.Destination[C], f semiring.IndexOp[A, C], a matrix.Operand[A], opts ...Option) error {
 	c := begin("ApplyIndex", f.Name(), opts)
-	t, st, err := single(c, dst.Spec(), a, f.Valid())
+	t, st, err := single(c, specOf(dst), a, f.Valid())
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func ApplyIndex[A, C comparable](dst matrix.Destination[C], f semiring.IndexOp[A
 // Errors as [MxM].
 func Select[T comparable](dst matrix.Destination[T], f semiring.SelectOp[T], a matrix.Operand[T], opts ...Option) error {
 	c := begin("Select", f.Name(), opts)
-	t, st, err := single(c, dst.Spec(), a, f.Valid())
+	t, st, err := single(c, specOf(dst), a, f.Valid())
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func Transpose[T comparable](dst matrix.Target[T], a matrix.Source[T], opts ...O
 		return err
 	}
 	m, n := v.Dims()
-	t, err := prepare(c, dst.Spec(), n, m)
+	t, err := prepare(c, specOf(dst), n, m)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func Reduce[T comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a ma
 		return err
 	}
 	rows, _ := v.Dims()
-	t, err := prepare(c, dst.Spec(), 1, rows)
+	t, err := prepare(c, specOf(dst), 1, rows)
 	if err != nil {
 		return err
 	}
@@ -179,6 +179,9 @@ func ReduceScalar[T comparable](m semiring.Monoid[T], a matrix.Operand[T], opts 
 	c := begin("ReduceScalar", m.Name(), opts)
 	if !m.Valid() {
 		return sum, &OperatorError{c.op, "the monoid is the zero value; make it with a constructor of package semiring"}
+	}
+	if err := c.methodless(); err != nil {
+		return sum, err
 	}
 	v, err := operand(a)
 	if err != nil {

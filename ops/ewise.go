@@ -26,7 +26,7 @@ func pairOf[A, B, C comparable](c *call, spec matrix.Spec[C], a matrix.Operand[A
 	if am != bm || an != bn || av.IsVector() != bv.IsVector() {
 		return nil, nil, nil, c.dim("b", shapeOf(bv.IsVector(), bm, bn), shapeOf(av.IsVector(), am, an), "both operands have the same shape")
 	}
-	if err := c.sameKind(av.IsVector(), spec.Vector, am, an); err != nil {
+	if err := sameKind(c, av.IsVector(), spec, am, an); err != nil {
 		return nil, nil, nil, err
 	}
 	if t, err = prepare(c, spec, am, an); err != nil {
@@ -36,18 +36,12 @@ func pairOf[A, B, C comparable](c *call, spec matrix.Spec[C], a matrix.Operand[A
 }
 
 // sameKind checks that a vector goes to a vector and a matrix to a matrix.
-func (c *call) sameKind(operand, dst bool, m, n int) error {
-	if operand != dst {
-		return c.dim("the destination", kind(dst), shapeOf(operand, m, n), "a vector goes to a vector and a matrix to a matrix")
+func sameKind[C comparable](c *call, operand bool, dst matrix.Spec[C], m, n int) error {
+	if operand == dst.Vector || dst.Matrix == nil {
+		return nil
 	}
-	return nil
-}
-
-func kind(vector bool) string {
-	if vector {
-		return "a vector"
-	}
-	return "a matrix"
+	dm, dn := dst.Matrix.Dims()
+	return c.dim("the destination", shapeOf(dst.Vector, dm, dn), shapeOf(operand, m, n), "a vector goes to a vector and a matrix to a matrix")
 }
 
 // EWiseAdd computes C⟨M⟩ ⊕= A ∪ B: op(A, B) where both have an entry, the one
@@ -57,9 +51,9 @@ func kind(vector bool) string {
 // O(entries of A and B), or O(positions) with dense operands; the result is
 // full if an operand is. Errors as [MxM].
 func EWiseAdd[T comparable](dst matrix.Destination[T], op semiring.Operator[T, T, T], a, b matrix.Operand[T], opts ...Option) error {
-	f := op.Op()
+	f := opOf(op)
 	c := begin("EWiseAdd", f.Name(), opts)
-	t, as, bs, err := pairOf(c, dst.Spec(), a, b, f.Valid())
+	t, as, bs, err := pairOf(c, specOf(dst), a, b, f.Valid())
 	if err != nil {
 		return err
 	}
@@ -86,9 +80,9 @@ func EWiseAdd[T comparable](dst matrix.Destination[T], op semiring.Operator[T, T
 // EWiseUnion is EWiseAdd with a stand-in for the operand that is missing:
 // op(A, β) where only A has an entry, op(α, B) where only B does.
 func EWiseUnion[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], a matrix.Operand[A], alpha A, b matrix.Operand[B], beta B, opts ...Option) error {
-	f := op.Op()
+	f := opOf(op)
 	c := begin("EWiseUnion", f.Name(), opts)
-	t, as, bs, err := pairOf(c, dst.Spec(), a, b, f.Valid())
+	t, as, bs, err := pairOf(c, specOf(dst), a, b, f.Valid())
 	if err != nil {
 		return err
 	}
@@ -109,9 +103,9 @@ func EWiseUnion[A, B, C comparable](dst matrix.Destination[C], op semiring.Opera
 // and vectors alike. O(entries), or a search of the longer in O(shorter ·
 // log longer) where their rows differ much in length. Errors as [MxM].
 func EWiseMult[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], a matrix.Operand[A], b matrix.Operand[B], opts ...Option) error {
-	f := op.Op()
+	f := opOf(op)
 	c := begin("EWiseMult", f.Name(), opts)
-	t, as, bs, err := pairOf(c, dst.Spec(), a, b, f.Valid())
+	t, as, bs, err := pairOf(c, specOf(dst), a, b, f.Valid())
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func Extract[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols 
 	if err != nil {
 		return err
 	}
-	t, err := prepare(c, dst.Spec(), ri.N, ci.N)
+	t, err := prepare(c, specOf(dst), ri.N, ci.N)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func ExtractVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSour
 	if err != nil {
 		return err
 	}
-	t, err := prepare(c, dst.Spec(), 1, ci.N)
+	t, err := prepare(c, specOf(dst), 1, ci.N)
 	if err != nil {
 		return err
 	}
@@ -153,15 +153,15 @@ func ExtractRow[T comparable](dst matrix.VectorTarget[T], a matrix.Source[T], i 
 		return err
 	}
 	m, n := v.Dims()
-	ri, err := Of(i).resolve(c, "row", m, false)
-	if err != nil {
-		return err
+	if uint(i) >= uint(m) {
+		return &matrix.IndexError{Op: c.op, Arg: "row", Index: int64(i), Limit: int64(m)}
 	}
+	ri := cpu.Indices{List: []int32{int32(i)}, N: 1}
 	ci, err := cols.resolve(c, "cols", n, false)
 	if err != nil {
 		return err
 	}
-	t, err := prepare(c, dst.Spec(), 1, ci.N)
+	t, err := prepare(c, specOf(dst), 1, ci.N)
 	if err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ func assign[T comparable](c *call, t *target[T], x *sparse.Store[T], rows, cols 
 // twice. O(entries of A and C).
 func Assign[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols Indices, opts ...Option) error {
 	c := begin("Assign", "", opts)
-	spec := dst.Spec()
+	spec := specOf(dst)
 	v, err := operand[T](a)
 	if err != nil {
 		return err
@@ -231,7 +231,7 @@ func Assign[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols I
 // AssignVector computes w(idx)⟨m⟩ ⊕= u; see [Assign].
 func AssignVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSource[T], idx Indices, opts ...Option) error {
 	c := begin("AssignVector", "", opts)
-	spec := dst.Spec()
+	spec := specOf(dst)
 	v, err := operand[T](u)
 	if err != nil {
 		return err
@@ -257,7 +257,7 @@ func AssignVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSourc
 // the mask); otherwise O(positions of the region).
 func AssignScalar[T comparable](dst matrix.Target[T], x T, rows, cols Indices, opts ...Option) error {
 	c := begin("AssignScalar", "", opts)
-	spec := dst.Spec()
+	spec := specOf(dst)
 	m, n := spec.Matrix.Dims()
 	t, err := prepare(c, spec, m, n)
 	if err != nil {
@@ -277,7 +277,7 @@ func AssignScalar[T comparable](dst matrix.Target[T], x T, rows, cols Indices, o
 // AssignVectorScalar computes w(idx)⟨m⟩ ⊕= x; see [AssignScalar].
 func AssignVectorScalar[T comparable](dst matrix.VectorTarget[T], x T, idx Indices, opts ...Option) error {
 	c := begin("AssignVectorScalar", "", opts)
-	spec := dst.Spec()
+	spec := specOf(dst)
 	_, n := spec.Matrix.Dims()
 	t, err := prepare(c, spec, 1, n)
 	if err != nil {
@@ -326,7 +326,7 @@ const maxRegion = 1 << 36
 // B(k,l)) for a p×q matrix B. Dimensions that overflow are a
 // *matrix.SizeError. O(entries of the result).
 func Kronecker[A, B, C comparable](dst matrix.Target[C], op semiring.Operator[A, B, C], a matrix.Source[A], b matrix.Source[B], opts ...Option) error {
-	f := op.Op()
+	f := opOf(op)
 	c := begin("Kronecker", f.Name(), opts)
 	if !f.Valid() {
 		return &OperatorError{c.op, "the operator is the zero value; make it with a constructor of package semiring"}
@@ -349,7 +349,10 @@ func Kronecker[A, B, C comparable](dst matrix.Target[C], op semiring.Operator[A,
 			return &matrix.SizeError{Op: c.op, Arg: d.name, Got: p, Limit: matrix.MaxDim}
 		}
 	}
-	t, err := prepare(c, dst.Spec(), am*bm, an*bn)
+	if x, y := av.NVals(), bv.NVals(); y > 0 && x > maxRegion/y {
+		return &matrix.SizeError{Op: c.op, Arg: fmt.Sprintf("number of entries of a (b has %d)", y), Got: x, Limit: maxRegion / y}
+	}
+	t, err := prepare(c, specOf(dst), am*bm, an*bn)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func MxM[A, B, C comparable](dst matrix.Target[C], s semiring.Semiring[A, B, C],
 	if ak != bk {
 		return c.dim("b", shape(bk, bn), fmt.Sprintf("%d×any", ak), "the columns of a are the rows of b; perhaps one of them needs T()")
 	}
-	t, err := prepare(c, dst.Spec(), am, bn)
+	t, err := prepare(c, specOf(dst), am, bn)
 	if err != nil {
 		return err
 	}
@@ -76,6 +76,15 @@ func (f factor[T]) cols() *sparse.Store[T] {
 	return f.view.Cols()
 }
 
+// width returns the number of columns.
+func (f factor[T]) width() int {
+	if f.made != nil {
+		return f.made.NCols
+	}
+	_, n := f.view.Dims()
+	return n
+}
+
 func (f factor[T]) hasRows() bool { return f.made != nil || f.view.HasRows() }
 func (f factor[T]) hasCols() bool { return f.made == nil && f.view.HasCols() }
 
@@ -93,7 +102,9 @@ func mxm[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 	env := c.env()
 	mask := t.pushed()
 	listed := mask != nil && !mask.Comp && mask.S.Sparse()
-	if full := b.full(); full != nil && (c.method == Auto || c.method == SpMM) {
+	// A tall first operand with few rows in use would give a dense result that
+	// is mostly empty: row by row then.
+	if full := b.full(); full != nil && (c.method == SpMM || c.method == Auto && a.rows().Format == sparse.CSR) {
 		out, err := cpu.SpMM(env, s, needed(a.rows(), s.UsesX), needed(full, s.UsesY))
 		if err != nil {
 			return err
@@ -102,10 +113,17 @@ func mxm[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 		return write(c, t, out, false)
 	}
 	switch c.method {
-	case Auto, SPA, Sorted, Hash:
+	case Auto, Sorted, Hash:
+	case SPA:
+		if n := b.width(); n > cpu.MaxAccumulator {
+			return &MethodError{c.op, SPA, fmt.Sprintf("it keeps one sum per column, and there are %d, more than %d", n, cpu.MaxAccumulator)}
+		}
 	case Dot:
 		if !listed {
 			return &MethodError{c.op, Dot, "it needs a mask that is listed and not complemented"}
+		}
+		if a.width() > maxLaidOut {
+			return &MethodError{c.op, Dot, fmt.Sprintf("it lays a row of a out, and those have more than %d positions", maxLaidOut)}
 		}
 	case SpMM:
 		return &MethodError{c.op, SpMM, "it needs a full second operand that is not transposed"}
@@ -114,13 +132,15 @@ func mxm[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 	}
 	rows := needed(a.rows(), s.UsesX)
 	if listed && (c.method == Dot || c.method == Auto) {
-		if c.method == Dot || dotPays(env, a, b, mask.S) {
+		if c.method == Dot || a.width() <= maxLaidOut && dotPays(env, a, b, mask.S) {
 			bt := needed(b.cols(), s.UsesY)
 			out, err := cpu.MaskedDot(env, flip, rows, bt, mask.S)
 			if err != nil {
 				return err
 			}
-			c.traced(Dot, cpu.DotCost(rows, bt, mask.S, env.Threads), out.NVals)
+			if c.tracing() {
+				c.traced(Dot, cpu.DotCost(rows, bt, mask.S, env.Threads), out.NVals)
+			}
 			return write(c, t, out, true)
 		}
 	}
@@ -130,7 +150,7 @@ func mxm[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 	if err != nil {
 		return err
 	}
-	if c.trace != nil {
+	if c.tracing() {
 		m := c.method
 		if m == Auto {
 			m = SPA
@@ -140,15 +160,17 @@ func mxm[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 	return write(c, t, out, true)
 }
 
+// maxLaidOut is the longest row of a that Dot lays out per thread.
+const maxLaidOut = 1 << 26
+
 // dotPays compares the products either way would look at. A dot product
 // reads two arrays and writes nothing, so it is given a factor of 2; a
 // transpose that is not at hand costs about six looks per entry.
 func dotPays[A, B comparable](env cpu.Env, a factor[A], b factor[B], mask *sparse.Structure) bool {
 	if !b.hasCols() && b.hasRows() {
 		// Without the transpose its row lengths are unknown: the average serves.
-		_, n := b.view.Dims()
 		rows := b.rows()
-		average := rows.NVals/int64(max(1, n)) + 1
+		average := rows.NVals/int64(max(1, rows.NCols)) + 1
 		return mask.NVals*average/2+6*rows.NVals < cpu.SaxpyCost(env, a.rows(), rows)
 	}
 	bt := b.cols()

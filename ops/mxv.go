@@ -28,7 +28,7 @@ func MxV[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, 
 	if an != n {
 		return c.dim("u", fmt.Sprintf("a vector of %d", n), fmt.Sprintf("a vector of %d", an), "a is "+shape(am, an))
 	}
-	t, err := prepare(c, dst.Spec(), 1, am)
+	t, err := prepare(c, specOf(dst), 1, am)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func VxM[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, 
 	if am != n {
 		return c.dim("u", fmt.Sprintf("a vector of %d", n), fmt.Sprintf("a vector of %d", am), "a is "+shape(am, an))
 	}
-	t, err := prepare(c, dst.Spec(), 1, an)
+	t, err := prepare(c, specOf(dst), 1, an)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func mxv[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 	if err != nil {
 		return err
 	}
-	if c.trace != nil {
+	if c.tracing() {
 		c.traced(method, mxvWork(method, a, u), out.NVals)
 	}
 	return write(c, t, out, true)
@@ -131,6 +131,11 @@ const beamer = 14
 // wins unless the other saves more than the transpose costs.
 func direction[A, B comparable](a matrix.View[A], u *sparse.Store[B], mask *cpu.Mask, any bool) Method {
 	n := int64(u.NCols)
+	// Pull keeps arrays of both dimensions, push none when there is little to do.
+	rows, _ := a.Dims()
+	if vast(rows, a.NVals()) || vast(u.NCols, u.NVals) {
+		return Push
+	}
 	switch {
 	case a.HasRows() && a.HasCols():
 	case a.HasCols(): // pushing is free, pulling needs the transpose
@@ -146,14 +151,13 @@ func direction[A, B comparable](a matrix.View[A], u *sparse.Store[B], mask *cpu.
 	}
 	// Products of pushing against entries that pulling looks at, on average,
 	// in the rows that the mask leaves.
-	m, _ := a.Dims()
 	open := float64(a.NVals())
-	if mask != nil && m > 0 {
+	if mask != nil && rows > 0 {
 		allowed := mask.S.NVals
 		if mask.Comp {
-			allowed = int64(m) - allowed
+			allowed = int64(rows) - allowed
 		}
-		open *= float64(allowed) / float64(m)
+		open *= float64(allowed) / float64(rows)
 	}
 	out := float64(mxvWork(Push, a, u))
 	if any {
@@ -166,6 +170,10 @@ func direction[A, B comparable](a matrix.View[A], u *sparse.Store[B], mask *cpu.
 	}
 	return Push
 }
+
+// vast reports whether an array of n positions is out of all proportion to
+// the number of entries.
+func vast(n int, entries int64) bool { return n > 1<<22 && entries < int64(n)/1024 }
 
 // indexValued returns u with each entry's index as its value.
 func indexValued[S, A, B, C any](u *sparse.Store[S], p *semiring.Positional[A, B, C]) *sparse.Store[C] {

@@ -35,6 +35,7 @@ type settings struct {
 	threads int
 	method  Method
 	trace   *Trace
+	traces  func(Trace)
 }
 
 // Using forces a method. One that does not apply is a *MethodError.
@@ -49,6 +50,10 @@ func WithContext(ctx context.Context) Option { return func(s *settings) { s.ctx 
 
 // WithTrace fills t with what was run.
 func WithTrace(t *Trace) Option { return func(s *settings) { s.trace = t } }
+
+// WithTraces calls f with what was run, after each operation and on its
+// goroutine: the way to follow a pipeline.
+func WithTraces(f func(Trace)) Option { return func(s *settings) { s.traces = f } }
 
 // WithOptions gathers several options into one.
 func WithOptions(opts ...Option) Option {
@@ -127,9 +132,16 @@ func (c *call) dim(arg, got, want, remedy string) error {
 	return &matrix.DimensionError{Op: c.op, Arg: arg, Got: got, Want: want, Remedy: remedy}
 }
 
+// tracing reports whether anybody wants to know what was run.
+func (c *call) tracing() bool { return c.trace != nil || c.traces != nil }
+
 func (c *call) traced(m Method, work, nvals int64) {
+	t := Trace{Op: c.op, Name: c.name, Method: m, Place: "cpu", Work: work, NVals: nvals}
 	if c.trace != nil {
-		*c.trace = Trace{Op: c.op, Name: c.name, Method: m, Place: "cpu", Work: work, NVals: nvals}
+		*c.trace = t
+	}
+	if c.traces != nil {
+		c.traces(t)
 	}
 }
 
@@ -143,6 +155,45 @@ func shapeOf(vector bool, m, n int) string {
 	return shape(m, n)
 }
 
+// methodless refuses a forced method for operations that have only one.
+func (c *call) methodless() error {
+	switch c.op {
+	case "MxM", "MxV", "VxM":
+		return nil
+	}
+	if c.method != Auto {
+		return &MethodError{c.op, c.method, "only MxM, MxV and VxM have methods to choose from"}
+	}
+	return nil
+}
+
+// specOf returns the parts of a destination, of nil too.
+func specOf[C comparable](dst matrix.Destination[C]) (s matrix.Spec[C]) {
+	if dst != nil {
+		s = dst.Spec()
+	}
+	return s
+}
+
+// opOf returns the operator of an Operator, the zero value for nil.
+func opOf[A, B, C any](op semiring.Operator[A, B, C]) (f semiring.BinaryOp[A, B, C]) {
+	if op != nil {
+		f = op.Op()
+	}
+	return f
+}
+
+// usable reports whether an accumulator, if there is one, can be called.
+func usable[C comparable](f matrix.Combiner[C]) bool {
+	switch f := f.(type) {
+	case matrix.CombineFunc[C]:
+		return f != nil
+	case semiring.Operator[C, C, C]:
+		return f.Op().Valid()
+	}
+	return true
+}
+
 // target is a destination made ready: checked, with its mask resolved.
 type target[C comparable] struct {
 	spec matrix.Spec[C]
@@ -153,8 +204,17 @@ type target[C comparable] struct {
 // mask fits.
 func prepare[C comparable](c *call, spec matrix.Spec[C], m, n int) (*target[C], error) {
 	d := spec.Matrix
+	if d == nil {
+		return nil, &matrix.InvalidError{Op: c.op, Reason: "the destination is nil; make it with matrix.New or matrix.NewVector"}
+	}
 	if err := d.Err(); err != nil {
 		return nil, err
+	}
+	if err := c.methodless(); err != nil {
+		return nil, err
+	}
+	if !usable(spec.Accum) {
+		return nil, &OperatorError{c.op, "the accumulator is the zero value; make it with a constructor of package semiring or as a matrix.CombineFunc"}
 	}
 	if p := d.Place(); p != nil {
 		return nil, fmt.Errorf("%s: %w: %s", c.op, ErrPlace, p)
@@ -208,12 +268,15 @@ func write[C comparable](c *call, t *target[C], result *sparse.Store[C], filtere
 		st = sparse.ToCSR(st)
 	}
 	d.SetStore(st)
+	if c.trace != nil {
+		c.trace.NVals = st.NVals
+	}
 	return nil
 }
 
 // accumulator returns the kernels of an operator given as a Combiner.
 func accumulator[C comparable](f matrix.Combiner[C]) *cpu.Binary[C, C, C] {
-	if op, ok := f.(semiring.Operator[C, C, C]); ok && op.Op().Valid() {
+	if op, ok := f.(semiring.Operator[C, C, C]); ok {
 		return op.Op().Kernels()
 	}
 	return semiring.NewBinary("accum", f.Combine, "").Kernels()
@@ -254,8 +317,11 @@ func needed[T any](s *sparse.Store[T], reads bool) *sparse.Store[T] {
 }
 
 // operand checks an operand and returns its view.
-func operand[T comparable](a matrix.Operand[T]) (matrix.View[T], error) {
-	v := a.View()
+func operand[T comparable](a matrix.Operand[T]) (v matrix.View[T], err error) {
+	if a == nil {
+		return v, v.Err()
+	}
+	v = a.View()
 	return v, v.Err()
 }
 

@@ -22,8 +22,12 @@ type Operator[A, B, C any] interface {
 
 // NewBinary returns the operator computed by f. cuda is the same as a CUDA C
 // expression in x and y, such as "x / (x + y)"; without it (the empty string)
-// the operator runs on the CPU only. f must be safe for concurrent use.
+// the operator runs on the CPU only. f must be safe for concurrent use; a nil
+// f gives an operator that is not Valid.
 func NewBinary[A, B, C any](name string, f func(x A, y B) C, cuda string) BinaryOp[A, B, C] {
+	if f == nil {
+		return BinaryOp[A, B, C]{name: name, cuda: cuda}
+	}
 	return BinaryOp[A, B, C]{name, cuda, &cpu.Binary[A, B, C]{
 		Fn:    f,
 		Zip:   func(c []C, a []A, b []B) { ZipFn(c, a, b, f) },
@@ -81,8 +85,12 @@ type Monoid[T any] struct {
 
 // NewMonoid returns the monoid of op with the given identity. identityCUDA is
 // the identity as a CUDA C expression; empty, a number or bool is written out
-// by the GPU backend and any other type runs on the CPU only.
+// by the GPU backend and any other type runs on the CPU only. An op that is
+// not Valid gives a monoid that is not either.
 func NewMonoid[T any](op BinaryOp[T, T, T], identity T, identityCUDA string) Monoid[T] {
+	if !op.Valid() {
+		return Monoid[T]{op: op}
+	}
 	f := op.k.Fn
 	return Monoid[T]{op: op, idCUDA: identityCUDA, k: &cpu.Monoid[T]{
 		Fn: f, Identity: identity,
@@ -116,7 +124,12 @@ func (m Monoid[T]) IdentityCUDA() string { return m.idCUDA }
 func (m Monoid[T]) Op() BinaryOp[T, T, T] { return m.op }
 
 // Identity returns the identity.
-func (m Monoid[T]) Identity() T { return m.k.Identity }
+func (m Monoid[T]) Identity() (id T) {
+	if m.k != nil {
+		id = m.k.Identity
+	}
+	return id
+}
 
 // Terminal returns the terminal value, if the monoid has one.
 func (m Monoid[T]) Terminal() (t T, ok bool) {
@@ -151,6 +164,9 @@ type UnaryOp[A, C any] struct {
 // NewUnary returns the operator computed by f; cuda is the same as a CUDA C
 // expression in x, or "".
 func NewUnary[A, C any](name string, f func(A) C, cuda string) UnaryOp[A, C] {
+	if f == nil {
+		return UnaryOp[A, C]{name: name, cuda: cuda}
+	}
 	return UnaryOp[A, C]{name, cuda, f, &cpu.Unary[A, C]{Map: func(c []C, a []A) { MapFn(c, a, f) }}}
 }
 
@@ -158,6 +174,9 @@ func NewUnary[A, C any](name string, f func(A) C, cuda string) UnaryOp[A, C] {
 // operators worth a loop of their own: write it as a call of MapFn with a
 // function literal, which Go inlines.
 func (op UnaryOp[A, C]) WithMap(loop func(c []C, a []A)) UnaryOp[A, C] {
+	if loop == nil {
+		return op
+	}
 	op.k = &cpu.Unary[A, C]{Map: loop}
 	return op
 }
@@ -175,7 +194,7 @@ func (op UnaryOp[A, C]) Apply(x A) C { return op.fn(x) }
 func (op UnaryOp[A, C]) Kernels() *cpu.Unary[A, C] { return op.k }
 
 // Valid reports whether the operator was made by a constructor of this package.
-func (op UnaryOp[A, C]) Valid() bool { return op.k != nil }
+func (op UnaryOp[A, C]) Valid() bool { return op.k != nil && op.fn != nil }
 
 // String returns the name.
 func (op UnaryOp[A, C]) String() string { return op.name }
@@ -223,6 +242,9 @@ type SelectOp[A any] struct {
 // NewSelect returns the predicate computed by f; cuda is the same as a CUDA C
 // expression in x, i and j, or "".
 func NewSelect[A any](name string, f func(x A, i, j int) bool, cuda string) SelectOp[A] {
+	if f == nil {
+		return SelectOp[A]{name: name, cuda: cuda}
+	}
 	return SelectOp[A]{name, cuda, f, &cpu.Predicate[A]{UsesValue: true}}
 }
 

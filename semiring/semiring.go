@@ -47,10 +47,17 @@ type Kernels[A, B, C any] = cpu.Kernels[A, B, C]
 // New returns the semiring of add and mul. Its loops call both operators as
 // closures, which costs two to five times what a built-in semiring does; see
 // [Semiring.WithKernels] for the way around. It runs on the GPU if both
-// operators have a CUDA form.
+// operators have a CUDA form. If one of them is not Valid the semiring is not
+// either, and operations return an error that says so.
 func New[A, B, C any](add Monoid[C], mul Operator[A, B, C]) Semiring[A, B, C] {
+	if mul == nil {
+		return Semiring[A, B, C]{add: add}
+	}
 	op := mul.Op()
 	name := add.Name() + "_" + op.name
+	if !add.Valid() || !op.Valid() {
+		return Semiring[A, B, C]{name: name, add: add, mul: op}
+	}
 	flipped := func(y B, x A) C { return op.k.Fn(x, y) }
 	return Semiring[A, B, C]{
 		name: name, add: add, mul: op,
@@ -162,8 +169,11 @@ func closureKernels[A, B, C any](add func(C, C) C, mul func(A, B) C, usesX, uses
 // That costs 1.05–1.25 times a built-in semiring. Scatter and Products serve
 // sparse products (MxM), Dot and DotPresent matrix times vector, Axpy and
 // ScatterAll full operands. The loops must compute what s computes; [Check]
-// compares them.
+// compares them. A positional semiring keeps its own.
 func (s Semiring[A, B, C]) WithKernels(k Kernels[A, B, C]) Semiring[A, B, C] {
+	if s.k == nil {
+		return s
+	}
 	c := *s.k
 	overlay(&c.Kernels, k)
 	s.k = &c
@@ -173,6 +183,9 @@ func (s Semiring[A, B, C]) WithKernels(k Kernels[A, B, C]) Semiring[A, B, C] {
 // WithFlippedKernels is WithKernels for the loops of the semiring with its
 // operands exchanged, ⊗′(y, x) = x ⊗ y: MxV pushes and VxM pulls with them.
 func (s Semiring[A, B, C]) WithFlippedKernels(k Kernels[B, A, C]) Semiring[A, B, C] {
+	if s.flip == nil {
+		return s
+	}
 	c := *s.flip
 	overlay(&c.Kernels, k)
 	s.flip = &c

@@ -98,8 +98,11 @@ func ApplyIndex[A, C any](env Env, s *sparse.Store[A], f func(x A, i, j int) C, 
 }
 
 // ReduceRows sums each row that has entries. The result is 1×m: full where
-// every row has some, bitmap otherwise.
+// every row has some, bitmap otherwise, and listed where s lists its rows.
 func ReduceRows[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*sparse.Store[T], error) {
+	if s.Format == sparse.Hypersparse {
+		return reduceListed(env, s, m, fill)
+	}
 	n := s.NRows
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: n, Format: sparse.Full, NVals: int64(n)}, Val: make([]T, n)}
 	if !s.Sparse() && s.Format != sparse.Full {
@@ -127,23 +130,46 @@ func ReduceRows[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*spar
 	counts := make([]int64, len(bounds)-1)
 	err := parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) {
 		lo, hi := bounds[b], bounds[b+1]
-		if s.Format == sparse.CSR {
-			m.FoldRows(out.Val[lo:hi], m.Identity, s.Ptr[lo:hi+1], val)
-		}
-		for k := lo; k < hi; k++ {
-			if s.Ptr[k] == s.Ptr[k+1] {
-				continue
-			}
-			i := s.RowID(k)
-			present[i] = 1
-			counts[b]++
-			if s.Format == sparse.Hypersparse {
-				out.Val[i] = m.Fold(m.Identity, val[s.Ptr[k]:s.Ptr[k+1]])
+		m.FoldRows(out.Val[lo:hi], m.Identity, s.Ptr[lo:hi+1], val)
+		for i := lo; i < hi; i++ {
+			if s.Ptr[i] < s.Ptr[i+1] {
+				present[i] = 1
+				counts[b]++
 			}
 		}
 	})
 	finish(out, present, counts)
 	return out, err
+}
+
+// reduceListed is ReduceRows of a hypersparse matrix: O(entries), whatever the
+// number of rows.
+func reduceListed[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*sparse.Store[T], error) {
+	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: s.NRows}}
+	val := s.Val
+	if val == nil {
+		val = filled(int(s.NVals), fill)
+	}
+	sums := make([]T, len(s.RowIDs))
+	bounds := parallel.Cut(s.Ptr, parallel.Threads(env.Threads)*8, 2)
+	err := parallel.Pieces(env.Ctx, env.Threads, len(bounds)-1, func(_, b int) {
+		lo, hi := bounds[b], bounds[b+1]
+		if lo < hi {
+			m.FoldRows(sums[lo:hi], m.Identity, s.Ptr[lo:hi+1], val)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Idx, out.Val = make([]int32, 0, len(sums)), make([]T, 0, len(sums))
+	for k, i := range s.RowIDs {
+		if s.Ptr[k] < s.Ptr[k+1] {
+			out.Idx, out.Val = append(out.Idx, i), append(out.Val, sums[k])
+		}
+	}
+	out.NVals = int64(len(out.Idx))
+	out.Ptr = []int64{0, out.NVals}
+	return out, nil
 }
 
 // finish makes a vector a bitmap if not all its positions are present.
@@ -169,6 +195,9 @@ func finish[T any](out *sparse.Store[T], present []uint8, counts []int64) {
 func ReduceCols[T any](env Env, s *sparse.Store[T], m *Monoid[T], f *Binary[T, T, T], fill T) (*sparse.Store[T], error) {
 	s = sparse.ToSparse(s)
 	n := s.NCols
+	if n > 1<<22 && s.NVals < int64(n)/1024 { // n sums would be mostly idle
+		return ReduceRows(env, sparse.ToHyper(sparse.Transpose(s, env.Threads)), m, fill)
+	}
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: n, Format: sparse.Full, NVals: int64(n)}}
 	parts := parallel.Threads(env.Threads)
 	if s.NVals < int64(parts)*int64(n) || s.NVals < 1<<14 {

@@ -20,8 +20,8 @@ const (
 	Dot                  // one dot product per entry of the mask
 )
 
-// spaMaxWidth is the widest result that gets a dense accumulator per thread.
-const spaMaxWidth = 1 << 26
+// MaxAccumulator is the widest result that gets a dense accumulator per thread.
+const MaxAccumulator = 1 << 26
 
 // MxM computes a·b over s, with a and b listed (CSR or hypersparse), two
 // passes: the first counts the entries of each row, so that the second writes
@@ -164,11 +164,11 @@ func (g *gustavson[A, B, C]) worker(all []*worker[C], w int) {
 func (g *gustavson[A, B, C]) pick(f int64) Method {
 	width := int64(g.b.NCols)
 	switch {
-	case g.method == SPA && width <= spaMaxWidth, g.method == Sorted, g.method == Hash:
+	case g.method == SPA && width <= MaxAccumulator, g.method == Sorted, g.method == Hash:
 		return g.method
 	case f <= 16 || f < 1<<30 && f*int64(bits.Len64(uint64(f)))*256 < width:
 		return Sorted
-	case width > spaMaxWidth:
+	case width > MaxAccumulator:
 		return Hash
 	}
 	return SPA

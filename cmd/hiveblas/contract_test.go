@@ -1,0 +1,311 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"image/png"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestOutputs(t *testing.T) {
+	roads, visits := write(t, "roads.mtx", roads), write(t, "visits.mtx", visits)
+	names := write(t, "names.tsv", "ann bob\nbob cid\ndan eve\n")
+	for _, c := range []struct {
+		reason, args, ext, want string
+	}{
+		{"columns that share rows", "project " + visits, ".tsv", "0\t1\t2\n1\t0\t2\n1\t2\t12\n2\t1\t12\n"},
+		{"rows that share columns", "project --onto rows " + visits, ".tsv", "0\t1\t6\n1\t0\t6\n"},
+		{"counts", "project --unweighted " + visits, ".tsv", "0\t1\t1\n1\t0\t1\n1\t2\t1\n2\t1\t1\n"},
+		{"the diagonal", "project --onto rows --diagonal " + visits, ".tsv", "0\t0\t5\n0\t1\t6\n1\t0\t6\n1\t1\t25\n"},
+		{"ratios are not symmetric", "project --weight ratio " + visits, ".tsv",
+			"0\t1\t0.3333333333333333\n1\t0\t0.6666666666666666\n1\t2\t0.42857142857142855\n2\t1\t0.5714285714285714\n"},
+		{"Matrix Market counts from 1, and integers are integers", "project " + visits, ".mtx",
+			"%%MatrixMarket matrix coordinate integer general\n3 3 4\n1 2 2\n2 1 2\n2 3 12\n3 2 12\n"},
+
+		{"edges go from row to column; 5 is not reached", "vn --seeds 0 " + roads, ".tsv", "0\t0\n1\t0.5\n2\t2\n3\t2\n4\t10.5\n"},
+		{"several seeds, the nearest counts", "vn --seeds 4,3 " + roads, ".tsv", "0\t2\n1\t2.5\n2\t4\n3\t0\n4\t0\n"},
+		{"a seed given twice is one", "vn --seeds 0,0 " + roads, ".tsv", "0\t0\n1\t0.5\n2\t2\n3\t2\n4\t10.5\n"},
+		{"unit weights", "vn --seeds 0 --unit " + roads, ".tsv", "0\t0\n1\t1\n2\t1\n3\t2\n4\t2\n"},
+		{"undirected", "vn --seeds 4 --unit --undirected " + roads, ".tsv", "0\t2\n1\t1\n2\t2\n3\t3\n4\t0\n5\t3\n"},
+		{"by distance", "vn --seeds 3 --ranked " + roads, ".tsv", "3\t0\n0\t2\n1\t2.5\n2\t4\n4\t12.5\n"},
+		{"a vector in Matrix Market is a column", "vn --seeds 0 " + roads, ".mtx",
+			"%%MatrixMarket matrix coordinate real general\n6 1 5\n1 1 0\n2 1 0.5\n3 1 2\n4 1 2\n5 1 10.5\n"},
+
+		{"levels", "bfs --source 0 " + roads, ".tsv", "0\t0\n1\t1\n2\t1\n3\t2\n4\t2\n"},
+		{"parents, the source its own", "bfs --source 0 --parents " + roads, ".tsv", "0\t0\n1\t0\n2\t0\n3\t2\n4\t1\n"},
+		{"vertices as values count from 1 too", "bfs --source 0 --parents " + roads, ".mtx",
+			"%%MatrixMarket matrix coordinate integer general\n6 1 5\n1 1 1\n2 1 1\n3 1 1\n4 1 3\n5 1 2\n"},
+		{"distances over weights", "sssp --source 1 " + roads, ".tsv", "0\t3.5\n1\t0\n2\t1.5\n3\t1.5\n4\t10\n"},
+		{"the same, in wide buckets", "sssp --delta 100 --source 1 " + roads, ".tsv", "0\t3.5\n1\t0\n2\t1.5\n3\t1.5\n4\t10\n"},
+		{"weak components", "cc " + roads, ".tsv", "0\t0\n1\t0\n2\t0\n3\t0\n4\t0\n5\t0\n"},
+		{"a triangle is a 3-truss", "ktruss -k 3 " + roads, ".tsv",
+			"0\t1\t1\n0\t2\t2\n0\t3\t1\n1\t0\t1\n1\t2\t1\n2\t0\t2\n2\t1\t1\n2\t3\t1\n3\t0\t1\n3\t2\t1\n"},
+
+		{"names in, names out", "cc --ids renumber " + names, ".tsv", "ann\tann\nbob\tann\ncid\tann\ndan\tdan\neve\tdan\n"},
+		{"a named source", "bfs --ids renumber --source bob " + names, ".tsv", "bob\t0\ncid\t1\n"},
+		{"rows and columns of an edge list apart", "project --ids renumber --bipartite --onto rows --diagonal " + names, ".tsv",
+			"ann\tann\t1\nbob\tbob\t1\ndan\tdan\t1\n"},
+	} {
+		t.Run(strings.Fields(c.args)[0]+"/"+c.reason, func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), "out"+c.ext)
+			summary := succeed(t, append(strings.Fields(c.args), "-o", out)...)
+			if got := contents(t, out); got != c.want {
+				t.Errorf("%s: got\n%s\nwant\n%s", c.args, got, c.want)
+			}
+			if !strings.Contains(summary, out) {
+				t.Errorf("the summary does not name the output: %s", summary)
+			}
+			if n := len(files(t, filepath.Dir(out))); n != 1 {
+				t.Errorf("%d files beside the output", n-1)
+			}
+			// The same on standard output, and nothing else there.
+			if c.ext == ".tsv" {
+				if got := succeed(t, append(strings.Fields(c.args), "-o", "-")...); got != c.want {
+					t.Errorf("-o -: got %q", got)
+				}
+				if got := succeed(t, append(strings.Fields(c.args), "-o", "/dev/stdout")...); got != c.want {
+					t.Errorf("-o /dev/stdout: got %q", got)
+				}
+			}
+			zipped := filepath.Join(t.TempDir(), "out"+c.ext+".gz")
+			succeed(t, append(strings.Fields(c.args), "-o", zipped)...)
+			if got := unzip(t, zipped); got != c.want {
+				t.Errorf("%s: got %q", zipped, got)
+			}
+		})
+	}
+}
+
+func unzip(t *testing.T, path string) string {
+	t.Helper()
+	z, err := gzip.NewReader(strings.NewReader(contents(t, path)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestJSON(t *testing.T) {
+	roads, visits := write(t, "roads.mtx", roads), write(t, "visits.mtx", visits)
+	for _, c := range []struct {
+		args string
+		want string // figures, as JSON
+	}{
+		{"info " + roads, `{"command":"info","input":{"rows":6,"cols":6,"nnz":7},"min":0,"max":10,"zeros":1}`},
+		{"stats " + roads, `{"command":"stats","symmetric":false,"self_loops":0,"rows":6,"cols":6,"nnz":7}`},
+		{"project " + visits, `{"command":"project","input":{"rows":2,"cols":3,"nnz":4},"method":"spa","nnz":4,"sum":28,"max":12}`},
+		{"project --unweighted " + chesapeake, `{"input":{"rows":39,"cols":39,"nnz":340},"nnz":1372,"max":28}`},
+		{"vn --seeds 0 " + roads, `{"command":"vn","reached":5,"max_distance":10.5,"sum_distance":15}`},
+		{"sssp --source 1 " + roads, `{"command":"sssp","reached":5,"max_distance":10,"sum_distance":16.5}`},
+		{"bfs --source 0 " + roads, `{"command":"bfs","reached":5,"max_level":2}`},
+		{"pagerank " + karate, `{"command":"pagerank","input":{"rows":34,"cols":34,"nnz":156},"iterations":52}`},
+		{"cc " + roads, `{"command":"cc","components":1,"largest":6}`},
+		{"tc " + karate, `{"command":"tc","triangles":45}`},
+		{"ktruss -k 4 " + karate, `{"command":"ktruss","vertices":12,"edges":25}`},
+		{"convert " + roads + " " + filepath.Join(t.TempDir(), "x.tsv"), `{"command":"convert","elements":"real"}`},
+		{"spy " + roads + " -o " + filepath.Join(t.TempDir(), "x.png"), `{"command":"spy"}`},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			got := report(t, append(strings.Fields(c.args), "--threads", "1")...)
+			var want map[string]any
+			if err := json.Unmarshal([]byte(c.want), &want); err != nil {
+				t.Fatal(err)
+			}
+			want["device"], want["threads"] = "cpu", 1.0
+			for key, w := range want {
+				a, _ := json.Marshal(got[key])
+				b, _ := json.Marshal(w)
+				if !bytes.Equal(a, b) {
+					t.Errorf("%s is %s, want %s", key, a, b)
+				}
+			}
+			for _, key := range []string{"command", "input", "method", "device", "threads", "seconds"} {
+				if _, ok := got[key]; !ok {
+					t.Errorf("no %s", key)
+				}
+			}
+			seconds, _ := got["seconds"].(map[string]any)
+			for _, stage := range []string{"read", "compute", "write", "total"} {
+				if s, ok := seconds[stage].(float64); !ok || s < 0 || s > 60 {
+					t.Errorf("seconds.%s is %v", stage, seconds[stage])
+				}
+			}
+		})
+	}
+}
+
+func TestPageRankSums(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "r.tsv")
+	got := report(t, "pagerank", karate, "-o", out, "--tol", "1e-12", "--damping", "0.9")
+	if s := got["sum"].(float64); math.Abs(s-1) > 1e-12 {
+		t.Errorf("the ranks sum to %v", s)
+	}
+	if n := strings.Count(contents(t, out), "\n"); n != 34 {
+		t.Errorf("%d ranks", n)
+	}
+}
+
+func TestInfoOfMachine(t *testing.T) {
+	if got := succeed(t, "info"); !strings.Contains(got, "devices   cpu") {
+		t.Error(got)
+	}
+	if got := report(t, "info"); got["command"] != "info" || got["version"] == nil {
+		t.Error(got)
+	}
+}
+
+func TestConvertRoundTrips(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct{ reason, text, header string }{
+		{"real", roads, "%%MatrixMarket matrix coordinate real general\n"},
+		{"integer", visits, "%%MatrixMarket matrix coordinate integer general\n"},
+		{"pattern", "%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 3\n3 2\n", "%%MatrixMarket matrix coordinate pattern general\n"},
+		{"whole numbers in a real file", "%%MatrixMarket matrix coordinate real general\n2 2 1\n2 2 1000000\n", "%%MatrixMarket matrix coordinate real general\n"},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			in := write(t, "in.mtx", c.text)
+			for _, via := range []string{".mtx", ".mtx.gz", ".hgb", ".hgb.gz"} {
+				mid, out := filepath.Join(dir, "mid"+via), filepath.Join(dir, "out.mtx")
+				succeed(t, "convert", in, mid)
+				succeed(t, "convert", mid, out)
+				got := contents(t, out)
+				if !strings.HasPrefix(got, c.header) {
+					t.Errorf("via %s: header %q", via, strings.SplitN(got, "\n", 2)[0])
+				}
+				again := filepath.Join(dir, "again.mtx")
+				succeed(t, "convert", in, again)
+				if got != contents(t, again) {
+					t.Errorf("via %s: got %s", via, got)
+				}
+			}
+		})
+	}
+	t.Run("an edge list and back", func(t *testing.T) {
+		list, out := filepath.Join(dir, "k.tsv.gz"), filepath.Join(dir, "k.mtx")
+		succeed(t, "convert", karate, list)
+		succeed(t, "convert", list, out, "--symmetric")
+		if got, want := report(t, "info", out), report(t, "info", karate); got["listed"] != want["listed"] || got["kind"] != want["kind"] {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	})
+	t.Run("counts are not in scientific notation", func(t *testing.T) {
+		in := write(t, "in.mtx", "%%MatrixMarket matrix coordinate real general\n1 2 2\n1 1 1e6\n1 2 2e21\n")
+		if got := succeed(t, "convert", in, "-"); got != "0\t0\t1e+06\n0\t1\t2e+21\n" {
+			t.Errorf("real: %q", got)
+		}
+		in = write(t, "in.mtx", "%%MatrixMarket matrix coordinate integer general\n1 2 2\n1 1 1000000\n1 2 1\n")
+		if got := succeed(t, "project", in, "-o", "-"); got != "0\t1\t1000000\n1\t0\t1000000\n" {
+			t.Errorf("integer: %q", got)
+		}
+	})
+}
+
+func TestUndirected(t *testing.T) {
+	roads := write(t, "roads.mtx", roads)
+	binary := filepath.Join(t.TempDir(), "roads.hgb")
+	succeed(t, "convert", roads, binary)
+	for _, in := range []string{roads, binary} {
+		if got := report(t, "info", in, "--undirected")["input"].(map[string]any)["nnz"]; got != 14.0 {
+			t.Errorf("%s: %v entries", in, got)
+		}
+		if got := report(t, "stats", in, "--undirected")["symmetric"]; got != true {
+			t.Errorf("%s is not symmetric", in)
+		}
+		if got := report(t, "sssp", in, "--source", "5", "--undirected"); got["reached"] != 6.0 || got["max_distance"] != 11.5 {
+			t.Errorf("%s: %v", in, got)
+		}
+	}
+}
+
+func TestSeedsFile(t *testing.T) {
+	seeds := write(t, "seeds.txt", "# the heads of the two factions\n0 % the instructor\n\n 33 , 0\r\n")
+	got := report(t, "vn", karate, "--seeds", seeds, "--top", "2")
+	if got["seeds"] != 2.0 || got["reached"] != 34.0 || got["max_distance"] != 2.0 {
+		t.Error(got)
+	}
+	if top := got["top"].([]any); len(top) != 2 || top[0].(map[string]any)["vertex"] != 1.0 {
+		t.Error(got["top"])
+	}
+}
+
+func TestSpy(t *testing.T) {
+	for _, c := range []struct{ reason, text string }{
+		{"square", roads}, {"wide", visits},
+		{"no entries", "%%MatrixMarket matrix coordinate real general\n3 4 0\n"},
+		{"no rows", "%%MatrixMarket matrix coordinate real general\n0 0 0\n"},
+		{"very tall", "%%MatrixMarket matrix coordinate real general\n2000000000 1 2\n1 1 1\n2000000000 1 1\n"},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), "x.png")
+			succeed(t, "spy", write(t, "g.mtx", c.text), "-o", out)
+			f, err := os.Open(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			img, err := png.Decode(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b := img.Bounds(); b.Dx() < 300 || b.Dy() < 300 {
+				t.Errorf("the picture is %v", b)
+			}
+		})
+	}
+}
+
+func TestQuiet(t *testing.T) {
+	if got := succeed(t, "cc", karate, "--quiet", "-o", filepath.Join(t.TempDir(), "c.tsv")); got != "" {
+		t.Errorf("with -o: %q", got)
+	}
+	if got := succeed(t, "cc", karate, "--quiet"); !strings.Contains(got, "components") {
+		t.Errorf("without -o: %q", got)
+	}
+}
+
+func TestHelp(t *testing.T) {
+	root := rootCommand(&session{stdout: io.Discard, stderr: io.Discard})
+	for _, c := range root.Commands() {
+		if c.Name() == "bench" || c.Name() == "help" || c.Name() == "completion" {
+			continue
+		}
+		if c.Example == "" || c.Long == "" || !strings.Contains(succeed(t, c.Name(), "--help"), "Examples:") {
+			t.Errorf("%s has no examples or no description", c.Name())
+		}
+	}
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		if len(succeed(t, "completion", shell)) < 1000 {
+			t.Errorf("no completion for %s", shell)
+		}
+	}
+	if got := succeed(t, "--version"); !strings.HasPrefix(got, "hiveblas ") || strings.Count(got, "\n") != 1 {
+		t.Error(got)
+	}
+}
+
+func TestDemo(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "tour")
+	got := succeed(t, "demo", "--dir", dir)
+	for _, want := range []string{"686 pairs", "35 – 38   28 partners", "45 triangles", dir} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in %s", want, got)
+		}
+	}
+	if list := files(t, dir); len(list) != 4 {
+		t.Error(list)
+	}
+	succeed(t, "demo", "--dir", dir) // again, over the first
+	if got := report(t, "demo", "--dir", dir); got["command"] != "demo" {
+		t.Error(got)
+	}
+}

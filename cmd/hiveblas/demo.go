@@ -1,0 +1,264 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+	"github.com/hiveblas/hiveblas/testdata"
+)
+
+func demoCommand(s *session) *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "A tour on two small graphs that come with hiveblas",
+		Long: `demo projects an ecosystem's carbon exchange, nominates vertices in the
+projection, and ranks and searches a karate club, all in a blink. It writes the
+results and two pictures into a folder.`,
+		Example: `  hiveblas demo
+  hiveblas demo --dir /tmp/tour`,
+		Args: positional(),
+	}
+	j := newJob(s, cmd)
+	cmd.Flags().StringVar(&dir, "dir", "hiveblas-demo", "`folder` for results and pictures, made if need be")
+	complete(cmd, "dir")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if dir == "" {
+			return &usageError{cmd.CommandPath(), "--dir is empty, want a folder"}
+		}
+		if err := j.begin(); err != nil {
+			return err
+		}
+		var t tour
+		if err := j.stage("read", t.read); err != nil {
+			return err
+		}
+		j.graph = &graph{file: "chesapeake.mtx", Matrix: t.chesapeake}
+		if err := j.compute(t.compute); err != nil {
+			return err
+		}
+		err := j.stage("write", func() error {
+			s.cleaning.Store(true)
+			defer s.cleaning.Store(false)
+			return t.write(j, dir)
+		})
+		if err != nil {
+			return err
+		}
+		if j.run.json {
+			return j.report("tour", t.figures(dir), nil)
+		}
+		return t.print(j, dir)
+	}
+	return cmd
+}
+
+// tour is what the demo computes.
+type tour struct {
+	chesapeake, karate *matrix.Matrix[float64]
+
+	shared    *matrix.Matrix[float64] // projection: partners that two compartments share
+	distance  *matrix.Vector[float64] // from compartment 0, over lengths 1 / shared
+	ranks     *apps.PageRankResult
+	search    *apps.BFSResult
+	triangles int64
+}
+
+func (t *tour) read() (err error) {
+	if t.chesapeake, err = matrix.ReadMatrixMarket[float64](bytes.NewReader(testdata.Chesapeake)); err != nil {
+		return err
+	}
+	t.karate, err = matrix.ReadMatrixMarket[float64](bytes.NewReader(testdata.Karate))
+	return err
+}
+
+func (t *tour) compute(run apps.Run) (err error) {
+	t.shared, err = apps.Projection(t.chesapeake, apps.ProjectionOptions{Run: run, Weighting: apps.WeightCount})
+	if err != nil {
+		return err
+	}
+	m, n := t.shared.Dims()
+	length := matrix.New[float64](m, n)
+	if err = ops.Apply(length, semiring.Minv[float64](), t.shared); err != nil {
+		return err
+	}
+	t.distance, err = apps.VertexNomination(length, []int{0}, apps.VertexNominationOptions[float64]{Run: run})
+	if err != nil {
+		return err
+	}
+	t.karate.IsSymmetric() // lets the searches pull as well as push
+	if t.ranks, err = apps.PageRank(t.karate, apps.PageRankOptions{Run: run}); err != nil {
+		return err
+	}
+	if t.search, err = apps.BFS(t.karate, 0, apps.BFSOptions{Run: run}); err != nil {
+		return err
+	}
+	t.triangles, err = apps.TriangleCount(t.karate, apps.TriangleOptions{Run: run})
+	return err
+}
+
+// The files of the tour.
+const (
+	projectionTSV = "chesapeake-projection.tsv"
+	projectionPNG = "chesapeake-projection.png"
+	ranksTSV      = "karate-pagerank.tsv"
+	ranksPNG      = "karate-pagerank.png"
+)
+
+func (t *tour) write(j *job, dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return explain(dir, err)
+	}
+	put := func(name string, write func() error) error {
+		j.out = output{path: filepath.Join(dir, name), kind: filepath.Ext(name)}
+		defer func() { j.out = output{} }()
+		return explain(filepath.Join(dir, name), write())
+	}
+	picture := func(p *plot.Plot, w, h vg.Length) func() error {
+		return func() error { return j.stream(func(out io.Writer) error { return writePNG(out, p, w, h) }) }
+	}
+	spy, w, h := spyPlot(t.shared, entriesTitle("chesapeake, projected", t.shared))
+	scatter, err := t.scatter()
+	if err != nil {
+		return err
+	}
+	for _, step := range []struct {
+		name  string
+		write func() error
+	}{
+		{projectionTSV, func() error { return j.writeMatrix(t.shared, nil) }},
+		{projectionPNG, picture(spy, w, h)},
+		{ranksTSV, func() error { return j.writeVector(t.ranks.Rank) }},
+		{ranksPNG, picture(scatter, 6*vg.Inch, 4.5*vg.Inch)},
+	} {
+		if err := put(step.name, step.write); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scatter draws rank over degree, naming the highest.
+func (t *tour) scatter() (*plot.Plot, error) {
+	p := plot.New()
+	p.Title.Text = "Karate club: PageRank over degree"
+	p.Title.Padding = vg.Points(8)
+	p.X.Label.Text, p.Y.Label.Text = "friends", "PageRank"
+	degree := map[int]int{}
+	for v, row := range t.karate.Rows() {
+		degree[v] = row.Len()
+	}
+	var points plotter.XYs
+	var names plotter.XYLabels
+	for v, r := range t.ranks.Rank.All() {
+		at := plotter.XY{X: float64(degree[v]), Y: r}
+		points = append(points, at)
+		if degree[v] >= 9 {
+			names.XYs, names.Labels = append(names.XYs, at), append(names.Labels, fmt.Sprintf(" vertex %d", v))
+		}
+	}
+	dots, err := plotter.NewScatter(points)
+	if err != nil {
+		return nil, err
+	}
+	dots.Color, dots.Radius, dots.Shape = darkest, vg.Points(3), draw.CircleGlyph{}
+	labels, err := plotter.NewLabels(names)
+	if err != nil {
+		return nil, err
+	}
+	labels.Offset = vg.Point{X: vg.Points(3), Y: vg.Points(-3)}
+	p.Add(plotter.NewGrid(), dots, labels)
+	p.X.Min, p.Y.Min = 0, 0
+	p.X.Max = 20
+	return p, nil
+}
+
+func (t *tour) figures(dir string) []field {
+	return []field{
+		{"projection", "", object{{"nnz", "", t.shared.NVals()}}},
+		{"vn", "", object(distanceFigures(t.distance))},
+		{"pagerank", "", object{{"iterations", "", t.ranks.Iterations}}},
+		{"bfs", "", object{{"reached", "", t.search.Reached}, {"max_level", "", t.search.MaxLevel}}},
+		{"tc", "", object{{"triangles", "", t.triangles}}},
+		{"dir", "", dir},
+	}
+}
+
+func (t *tour) print(j *job, dir string) error {
+	w := bufio.NewWriter(j.stdout)
+	line := func(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
+
+	line("Chesapeake Bay: 39 compartments of an ecosystem, 170 exchanges of carbon")
+	line("")
+	line("  Projection AᵀA over plus_pair: which compartments share partners?")
+	line("    %d pairs share some; those that share most:", t.shared.NVals()/2)
+	for _, e := range heaviest(t.shared, 3) {
+		line("    %3d – %-3d  %g partners", e.at.Row, e.at.Col, e.value)
+	}
+	line("")
+	line("  Vertex nomination over min_plus, with length 1/partners: nearest to compartment 0")
+	for _, n := range apps.Rank(t.distance)[1:4] {
+		line("    %3d        distance %.4f", n.Vertex, n.Distance)
+	}
+	line("")
+	line("Karate club: 34 members, 78 friendships, %d triangles", t.triangles)
+	line("")
+	line("  PageRank over plus_second, %d iterations: who counts most?", t.ranks.Iterations)
+	for _, n := range j.highest(t.ranks.Rank, 4).rows {
+		line("    %3s        rank %.4f", n.vertex, n.value)
+	}
+	line("")
+	levels := make([]int, t.search.MaxLevel+1)
+	for _, l := range t.search.Level.All() {
+		levels[l]++
+	}
+	line("  Breadth-first search over any_pair from member 0: how far is everybody?")
+	for l, c := range levels {
+		line("    %d steps    %2d %s", l, c, strings.Repeat("▇", c))
+	}
+	line("")
+	line("In %s%c: %s", dir, filepath.Separator, strings.Join([]string{projectionTSV, projectionPNG, ranksTSV, ranksPNG}, ", "))
+	line("read, computed and written in %.0f, %.0f and %.0f ms", 1e3*j.took("read"), 1e3*j.took("compute"), 1e3*j.took("write"))
+	if !j.run.quiet {
+		line("")
+		line("Next, with a file of your own (Matrix Market or an edge list, .gz or not) in place of karate.mtx:")
+		line("  go run ./cmd/hiveblas stats testdata/karate.mtx")
+		line("  go run ./cmd/hiveblas vn testdata/karate.mtx --seeds 0,33 -o distances.tsv")
+		line("  go run ./cmd/hiveblas --help")
+	}
+	return j.printed(w.Flush())
+}
+
+type edge struct {
+	at    matrix.Coord
+	value float64
+}
+
+// heaviest returns the k largest entries above the diagonal of a, ties in
+// order.
+func heaviest(a *matrix.Matrix[float64], k int) []edge {
+	var list []edge
+	for c, x := range a.All() {
+		if c.Row < c.Col {
+			list = append(list, edge{c, x})
+		}
+	}
+	slices.SortStableFunc(list, func(x, y edge) int { return int(y.value - x.value) })
+	return list[:min(k, len(list))]
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestFailures(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const real, integer = "%%MatrixMarket matrix coordinate real general\n", "%%MatrixMarket matrix coordinate integer general\n"
+	var (
+		wide     = file("wide.mtx", visits)
+		negative = file("negative.mtx", real+"3 3 2\n2 3 1\n1 2 -1\n")
+		nan      = file("nan.mtx", real+"2 2 1\n1 2 NaN\n")
+		empty    = file("empty.mtx", "")
+		emptyTSV = file("empty.tsv", "")
+		short    = file("short.mtx", real+"9 9 1152921504606846976\n1 2 1\n")
+		tall     = file("tall.mtx", real+"3000000000 1 1\n1 1 1\n")
+		complexM = file("complex.mtx", "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 0\n")
+		zero     = file("zero.mtx", real+"2 2 1\n0 1 1\n")
+		big      = file("big.mtx", integer+"2 2 1\n1 2 9007199254740993\n")
+		unknown  = file("graph.foo", "0 1\n")
+		twice    = file("twice.tsv", "0 1\n0 1\n")
+		names    = file("names.tsv", "ann bob\n")
+		header   = file("header.csv", "from,to,weight\n1,2,3\n")
+		noSeeds  = file("none.txt", "# nobody\n")
+		badSeeds = file("bad.txt", "0\n1 x\n")
+		far      = file("far.txt", "0\n\n34\n")
+		cancel   = file("cancel.mtx", real+"1 2 2\n1 1 1\n1 2 -1\n")
+		half     = file("half.mtx.gz", "\x1f\x8b\x08\x00\x00")
+	)
+	locked := filepath.Join(dir, "locked")
+	if err := os.Mkdir(locked, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(dir, "out.tsv")
+	type failing struct {
+		reason, args string
+		code         int
+		want         string // in the message
+	}
+	cases := []failing{
+		{"no such file", "info nowhere.mtx", 1, "nowhere.mtx: no such file or directory; "},
+		{"a directory", "tc " + dir, 1, dir + ": is a directory; "},
+		{"an empty file", "cc " + empty, 1, "empty.mtx:1: the file is empty; "},
+		{"an unknown extension", "cc " + unknown, 1, "graph.foo: neither the name nor"},
+		{"an impossible count", "project " + short, 1, "short.mtx:4: "},
+		{"impossible dimensions", "info " + tall, 1, "tall.mtx:2: "},
+		{"complex numbers", "info " + complexM, 1, "complex.mtx:1: "},
+		{"row 0", "info " + zero, 1, "zero.mtx:3: "},
+		{"an integer that no float64 holds", "project " + big, 1, "big.mtx:3: "},
+		{"a damaged gzip", "info " + half, 1, "half.mtx.gz"},
+		{"NaN", "project " + nan, 1, "nan.mtx:3: the value is"},
+		{"a duplicate", "cc " + twice, 1, "--duplicates sum"},
+		{"names for ids", "cc " + names, 1, "names.tsv:1: the source \"ann\" is not an integer; --ids renumber"},
+		{"a line of column names", "cc " + header, 1, "header.csv:1: "},
+		{"a negative weight", "vn --seeds 0 " + negative, 1, "negative.mtx: edge from 0 to 1 (vertices from 0): its weight is -1"},
+		{"a negative weight, of sssp", "sssp --source 1 " + negative, 1, "negative.mtx: edge from 0 to 1"},
+		{"ratios that vanish", "project --weight ratio " + cancel, 1, "cancel.mtx: row 0, column 1 of the result"},
+		{"ranks that do not settle", "pagerank --max-iterations 2 " + karate, 1, "karate.mtx: the ranks still change"},
+		{"no vertices to search from", "bfs --source 0 " + emptyTSV, 1, "the graph is empty"},
+
+		{"seeds beyond the graph", "vn --seeds 34 " + karate, 1, "karate.mtx: --seeds: there is no vertex 34; vertices go from 0 to 33"},
+		{"seeds beyond the graph, in a file", "vn --seeds " + far + " " + karate, 1, "far.txt:3: there is no vertex 34"},
+		{"seeds that are words, in a file", "vn --seeds " + badSeeds + " " + karate, 1, "bad.txt:2: \"x\" is no vertex"},
+		{"a file without seeds", "vn --seeds " + noSeeds + " " + karate, 1, "none.txt: the file holds no seeds"},
+		{"a directory for seeds", "vn --seeds " + dir + " " + karate, 1, "is a directory"},
+		{"neither list nor file", "vn --seeds nobody " + karate, 1, "--seeds nobody: "},
+		{"a word in a list", "vn --seeds 1,x " + karate, 2, "\"x\" is no vertex"},
+		{"a negative seed", "vn --seeds -1 " + karate, 2, "\"-1\" is no vertex"},
+		{"a gap in a list", "vn --seeds 1,,2 " + karate, 2, "\"\" is no vertex"},
+		{"no --seeds", "vn " + karate, 2, "--seeds is missing"},
+		{"an unknown name", "bfs --ids renumber --source cid " + names, 1, "there is no vertex \"cid\""},
+		{"a source beyond the graph", "bfs --source 34 " + karate, 1, "--source: there is no vertex 34"},
+		{"a negative source", "sssp --source -1 " + karate, 2, "--source: \"-1\" is no vertex"},
+		{"no --source", "bfs " + karate, 2, "--source is missing"},
+
+		{"the GPU", "tc --device gpu " + karate, 1, "--device gpu: the GPU backend is not built into this version yet; use --device cpu"},
+		{"a numbered GPU", "tc --device gpu:1 " + karate, 1, "use --device cpu"},
+		{"a GPU without number", "tc --device gpu:x " + karate, 2, "--device is \"gpu:x\""},
+		{"another device", "tc --device tpu " + karate, 2, "--device is \"tpu\""},
+		{"time out", "tc --timeout 1ns " + karate, 1, "--timeout: tc not done after 1ns; allow more time"},
+		{"a bad timeout", "tc --timeout soon " + karate, 2, "--timeout"},
+		{"a negative timeout", "tc --timeout -1s " + karate, 2, "--timeout"},
+		{"negative threads", "tc --threads -1 " + karate, 2, "--threads is -1"},
+		{"too many threads", "tc --threads 1000000000 " + karate, 2, "--threads is 1000000000"},
+		{"threads in words", "tc --threads two " + karate, 2, "--threads"},
+
+		{"an unknown command", "tcc " + karate, 2, "unknown command \"tcc\", did you mean"},
+		{"an unknown flag", "tc --frobnicate " + karate, 2, "unknown flag: --frobnicate"},
+		{"no graph", "tc", 2, "GRAPH is missing"},
+		{"two graphs", "tc a b", 2, "unexpected argument \"b\""},
+		{"two weightings", "project --weight ratio --unweighted " + karate, 2, "exclude each other"},
+		{"an unknown weighting", "project --weight sum " + karate, 2, "--weight is \"sum\""},
+		{"an unknown side", "project --onto left " + karate, 2, "--onto is \"left\""},
+		{"a damping of 1", "pagerank --damping 1 " + karate, 2, "--damping is 1"},
+		{"no tolerance", "pagerank --tol 0 " + karate, 2, "--tol is 0"},
+		{"no -k", "ktruss " + karate, 2, "-k is missing"},
+		{"a 2-truss", "ktruss -k 2 " + karate, 2, "-k is 2"},
+		{"a delta of 0", "sssp --source 0 --delta 0 " + karate, 2, "--delta is 0"},
+		{"bipartite matrices", "cc --bipartite " + karate, 1, "--bipartite is for edge lists"},
+		{"symmetrising a wide matrix", "project --undirected " + wide, 1, "wide.mtx: cannot symmetrise"},
+
+		{"an unknown output", "project -o x.foo " + karate, 2, "-o x.foo: the extension tells no kind of file"},
+		{"a picture for results", "project -o x.png " + karate, 2, "want .tsv, .mtx, .hgb"},
+		{"results for a picture", "spy -o x.tsv " + karate, 2, "want .png"},
+		{"no picture", "spy " + karate, 2, "-o is missing"},
+		{"an output that is the input", "convert " + wide + " " + filepath.Join(dir, ".", "wide.mtx"), 2, "is the input"},
+		{"a directory for output", "cc " + karate + " -o " + dir, 1, "is a directory"},
+		{"no directory for the output", "cc " + karate + " -o " + filepath.Join(dir, "no", "x.tsv"), 1, "there is no directory"},
+		{"two things on standard output", "cc --json -o - " + karate, 2, "would both print"},
+		{"ranked into a matrix", "vn --ranked --seeds 0 " + karate + " -o " + filepath.Join(dir, "x.mtx"), 2, "--ranked writes .tsv"},
+		{"symmetric, and not", "convert --symmetric " + negative + " " + filepath.Join(dir, "x.mtx"), 1, "not symmetric"},
+		{"a full disk", "cc " + karate + " -o /dev/full", 1, "/dev/full: cannot be written: no space left on device"},
+	}
+	for _, command := range []string{"vn --seeds 0", "bfs --source 0", "sssp --source 0", "pagerank", "cc", "tc", "ktruss -k 3"} {
+		cases = append(cases, failing{"a wide matrix, of " + command, command + " " + wide, 1, "wide.mtx: the matrix is 2×3, and"})
+	}
+	if os.Getuid() != 0 {
+		cases = append(cases,
+			failing{"a locked directory", "cc " + karate + " -o " + filepath.Join(locked, "x.tsv"), 1, "x.tsv: cannot be written: permission denied; "})
+	}
+	before := files(t, dir)
+	for _, c := range cases {
+		t.Run(c.reason, func(t *testing.T) {
+			args := strings.Fields(c.args)
+			if strings.HasPrefix(c.want, "/dev/full") {
+				if _, err := os.Stat("/dev/full"); err != nil {
+					t.Skip(err)
+				}
+			}
+			switch args[0] {
+			case "project", "vn", "bfs", "sssp", "pagerank", "cc", "ktruss":
+				if !strings.Contains(c.args, " -o ") {
+					args = append(args, "-o", out)
+				}
+			}
+			r := hiveblas(t, args...)
+			if r.code != c.code {
+				t.Errorf("exit code %d, want %d", r.code, c.code)
+			}
+			if r.stdout != "" {
+				t.Errorf("stdout is %q", r.stdout)
+			}
+			if !strings.HasPrefix(r.stderr, "hiveblas: ") || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, c.want) {
+				t.Errorf("stderr is %q, want one line with %q", r.stderr, c.want)
+			}
+			if c.code == 2 && !strings.Contains(r.stderr, "--help\"") {
+				t.Errorf("stderr is %q, want a hint at --help", r.stderr)
+			}
+			if now := files(t, dir); len(now) != len(before) {
+				t.Errorf("left behind: %v, was %v", now, before)
+			}
+		})
+	}
+}
+
+// An output that cannot be written leaves the file that was there before.
+func TestFailureKeepsOldOutput(t *testing.T) {
+	out := write(t, "out.tsv", "precious\n")
+	if r := hiveblas(t, "vn", karate, "--seeds", "99", "-o", out); r.code != 1 {
+		t.Fatal(r)
+	}
+	if got := contents(t, out); got != "precious\n" {
+		t.Errorf("got %q", got)
+	}
+	succeed(t, "vn", karate, "--seeds", "0", "-o", out)
+	if got := contents(t, out); !strings.HasPrefix(got, "0\t0\n") {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestClosedOutput(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip(err)
+	}
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	var stderr strings.Builder
+	if code := run([]string{"tc", karate}, full, &stderr); code != 1 || !strings.Contains(stderr.String(), "standard output: ") {
+		t.Errorf("exit %d, stderr %q", code, stderr.String())
+	}
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+)
+
+func infoCommand(s *session) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "info [GRAPH]",
+		Short: "What a file holds, or without one what this program runs on",
+		Long: `info reads a file to its end and tells what it holds: its kind, the size and
+number of entries of the matrix, and the range of the values. Without a file it
+tells the version of hiveblas and the devices it can use.`,
+		Example: `  hiveblas info
+  hiveblas info graph.mtx.gz
+  hiveblas info graph.tsv --json`,
+		Args: cobra.ArbitraryArgs,
+	}
+	j := newJob(s, cmd).reads()
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return positional("GRAPH")(cmd, args)
+		}
+		if err := j.begin(args...); err != nil {
+			return err
+		}
+		if len(args) == 0 {
+			return j.machine()
+		}
+		if err := j.load(args[0], weighted); err != nil {
+			return err
+		}
+		return j.report("", j.describe(), nil)
+	}
+	return cmd
+}
+
+// describe is what info says of the graph.
+func (j *job) describe() []field {
+	g := j.graph
+	m, n := g.Dims()
+	low, high := math.Inf(1), math.Inf(-1)
+	var loops, zeros int64
+	whole := true
+	for c, x := range g.All() {
+		low, high = min(low, x), max(high, x)
+		if c.Row == c.Col {
+			loops++
+		}
+		if x == 0 {
+			zeros++
+		}
+		whole = whole && isInteger(x)
+	}
+	var size int64
+	if st, err := os.Stat(g.file); err == nil {
+		size = st.Size()
+	}
+	out := []field{
+		{"file", "", g.file}, {"kind", "kind", g.kind()}, {"bytes", "bytes", size},
+	}
+	if g.info.Layout != "" {
+		out = append(out, field{"listed", "entries in file", g.info.Entries})
+	}
+	density := 0.0
+	if m > 0 && n > 0 {
+		density = float64(g.NVals()) / float64(m) / float64(n)
+	}
+	out = append(out, field{"format", "kept as", g.Format().String()}, field{"density", "", density}, field{"", "density", fmt.Sprintf("%.4g", density)})
+	if g.NVals() > 0 {
+		values := fmt.Sprintf("%s to %s", text(low), text(high))
+		if whole {
+			values += ", integers"
+		}
+		out = append(out, field{"", "values", values}, field{"min", "", low}, field{"max", "", high})
+	}
+	return append(out, field{"zeros", "explicit zeros", zeros}, field{"diagonal", "on the diagonal", loops})
+}
+
+// machine tells what hiveblas runs on.
+func (j *job) machine() error {
+	fields := []field{
+		{"command", "", "info"},
+		{"version", "version", version()},
+		{"go", "go", runtime.Version()},
+		{"platform", "platform", runtime.GOOS + "/" + runtime.GOARCH},
+		{"threads", "threads", j.run.count()},
+		{"devices", "", []string{"cpu"}},
+		{"", "devices", "cpu (the GPU backend is not built into this version yet)"},
+		{"", "reads", ".mtx .tsv .txt .el .csv .hgb, each also with .gz"},
+		{"", "writes", ".tsv .mtx .hgb, each also with .gz"},
+	}
+	if j.run.json {
+		return j.printJSON(fields)
+	}
+	out := bufio.NewWriter(j.stdout)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, f := range fields {
+		if f.label != "" {
+			fmt.Fprintf(w, "%s\t%s\n", f.label, text(f.value))
+		}
+	}
+	w.Flush()
+	return j.printed(out.Flush())
+}

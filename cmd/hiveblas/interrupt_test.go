@@ -1,0 +1,124 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// bigGraph writes an R-MAT graph in the binary form.
+func bigGraph(t *testing.T, scale int) string {
+	t.Helper()
+	g := gen.CSR(gen.Symmetrise(gen.RMAT(scale, 16, gen.RMATOptions{Seed: 1})))
+	a, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, gen.UniformFloats(g, 1, true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "big.hgb")
+	if err := matrix.WriteFile(path, a); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// start runs the program in the background.
+func start(t *testing.T, args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
+	t.Helper()
+	cmd = exec.Command(binary, args...)
+	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	return cmd, stdout, stderr
+}
+
+// stops waits for the program, which must exit soon with code and one line.
+func stops(t *testing.T, cmd *exec.Cmd, stderr *bytes.Buffer, code int, line string) {
+	t.Helper()
+	asked := time.Now()
+	cmd.Wait()
+	if took := time.Since(asked); took > 10*time.Second {
+		t.Errorf("it took %v to stop", took)
+	}
+	if got := cmd.ProcessState.ExitCode(); got != code {
+		t.Errorf("exit code %d, want %d", got, code)
+	}
+	if got := stderr.String(); !strings.HasPrefix(got, line) || strings.Count(got, "\n") != 1 {
+		t.Errorf("stderr is %q, want one line %q", got, line)
+	}
+}
+
+func TestInterruptWhileComputing(t *testing.T) {
+	big := bigGraph(t, 12)
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		t.Run(sig.String(), func(t *testing.T) {
+			dir := t.TempDir()
+			cmd, stdout, stderr := start(t, "pagerank", big, "--tol", "1e-300", "--max-iterations", "2000000000", "--json", "-o", filepath.Join(dir, "r.tsv"))
+			time.Sleep(500 * time.Millisecond)
+			if err := cmd.Process.Signal(sig); err != nil {
+				t.Fatal(err)
+			}
+			stops(t, cmd, stderr, 130, "hiveblas: interrupted\n")
+			if stdout.Len() > 0 || len(files(t, dir)) > 0 {
+				t.Errorf("left %q and %v", stdout, files(t, dir))
+			}
+		})
+	}
+}
+
+func TestInterruptWhileWriting(t *testing.T) {
+	big, dir := bigGraph(t, 16), t.TempDir()
+	cmd, _, stderr := start(t, "convert", big, filepath.Join(dir, "big.mtx.gz"))
+	for begun := time.Now(); len(files(t, dir)) == 0; time.Sleep(time.Millisecond) {
+		if time.Since(begun) > 30*time.Second {
+			t.Fatal("no temporary file appears")
+		}
+	}
+	if got := files(t, dir)[0]; got == "big.mtx.gz" {
+		t.Fatal("the file appears under its own name before it is done")
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	stops(t, cmd, stderr, 130, "hiveblas: interrupted\n")
+	if left := files(t, dir); len(left) > 0 {
+		t.Errorf("left %v", left)
+	}
+}
+
+func TestInterruptWhileReading(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe.mtx") // that nobody writes to: not even opening it returns
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip(err)
+	}
+	cmd, _, stderr := start(t, "info", pipe)
+	time.Sleep(300 * time.Millisecond)
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	stops(t, cmd, stderr, 130, "hiveblas: interrupted\n")
+}
+
+func TestTimeout(t *testing.T) {
+	big, dir := bigGraph(t, 12), t.TempDir()
+	for _, timeout := range []string{"0.5", "500ms"} { // a plain number counts seconds
+		cmd, stdout, stderr := start(t, "pagerank", big, "--tol", "1e-300", "--max-iterations", "2000000000", "--timeout", timeout, "-o", filepath.Join(dir, "r.tsv"))
+		stops(t, cmd, stderr, 1, "hiveblas: --timeout: pagerank not done after 500ms; allow more time\n")
+		if stdout.Len() > 0 || len(files(t, dir)) > 0 {
+			t.Errorf("left %q and %v", stdout, files(t, dir))
+		}
+	}
+	succeed(t, "tc", karate, "--timeout", "1m")
+}

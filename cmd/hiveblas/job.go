@@ -1,0 +1,141 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/ops"
+)
+
+// job is a command at work: its flags, and what is known so far for the
+// report.
+type job struct {
+	*session
+	cmd  *cobra.Command
+	run  runFlags
+	read readFlags
+	out  output
+
+	graph    *graph
+	progress *progress
+	began    time.Time
+	stages   []stage
+
+	mu      sync.Mutex
+	methods []string // of the products that ran, each once
+}
+
+type stage struct {
+	name string
+	took time.Duration
+}
+
+// newJob adds the flags that all commands have in common.
+func newJob(s *session, cmd *cobra.Command) *job {
+	j := &job{session: s, cmd: cmd}
+	j.run.add(cmd)
+	return j
+}
+
+// reads adds the flags of commands that read a graph.
+func (j *job) reads() *job {
+	j.read.add(j.cmd)
+	return j
+}
+
+// writes adds -o, of the given kinds, to the command.
+func (j *job) writes(what string, kinds ...string) *job {
+	j.out.kinds = kinds
+	j.cmd.Flags().StringVarP(&j.out.path, "output", "o", "", fmt.Sprintf("write %s to `FILE`: %s", what, strings.Join(kinds, ", ")))
+	return j
+}
+
+// begin checks the flags and starts the clock. Inputs are the files that the
+// output must not overwrite.
+func (j *job) begin(inputs ...string) error {
+	j.began = time.Now()
+	if err := j.run.check(j.cmd); err != nil {
+		return err
+	}
+	if j.read.ids != "" {
+		if err := j.read.check(j.cmd); err != nil {
+			return err
+		}
+	}
+	if err := j.out.check(j.cmd, j.run.json, inputs); err != nil {
+		return err
+	}
+	if j.run.threads > 0 {
+		runtime.GOMAXPROCS(min(j.run.threads, runtime.GOMAXPROCS(0)))
+	}
+	if d := time.Duration(j.run.timeout); d > 0 {
+		time.AfterFunc(d, func() {
+			j.cancel(&failure{"--timeout", fmt.Sprintf("%s not done after %v", j.cmd.Name(), d), "allow more time", nil})
+		})
+	}
+	j.progress = newProgress(j.stderr, !j.run.quiet)
+	return j.ctx.Err()
+}
+
+// stage runs and times one stage of the work.
+func (j *job) stage(name string, work func() error) error {
+	j.progress.begin(name)
+	start := time.Now()
+	err := work()
+	j.stages = append(j.stages, stage{name, time.Since(start)})
+	j.progress.end()
+	if err == nil {
+		err = j.ctx.Err()
+	}
+	return err
+}
+
+// compute runs a workflow on the graph.
+func (j *job) compute(work func(apps.Run) error) error {
+	return j.stage("compute", func() error {
+		return explain(j.graph.file, work(apps.Run{Context: j.ctx, Threads: j.run.threads, Progress: j.progress.update, Trace: j.trace}))
+	})
+}
+
+// took returns the seconds of a stage, 0 if it was not run.
+func (j *job) took(name string) float64 {
+	var d time.Duration
+	for _, s := range j.stages {
+		if s.name == name {
+			d += s.took
+		}
+	}
+	return d.Seconds()
+}
+
+func (j *job) trace(t ops.Trace) {
+	switch t.Op {
+	case "MxM", "MxV", "VxM":
+	default:
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if m := string(t.Method); !slices.Contains(j.methods, m) {
+		j.methods = append(j.methods, m)
+	}
+}
+
+// method names the algorithm, if it has a name, and how its products ran.
+func (j *job) method(algorithm string) string {
+	ran := strings.Join(j.methods, "+")
+	switch {
+	case algorithm == "":
+		return ran
+	case ran == "":
+		return algorithm
+	}
+	return algorithm + ": " + ran
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// binary is the program, built once for all tests.
+var binary string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "hiveblas-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	binary = filepath.Join(dir, "hiveblas")
+	build := exec.Command("go", "build", "-o", binary, ".")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
+		os.RemoveAll(dir)
+		os.Exit(1)
+	}
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// result is what a run of the program gave.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+// hiveblas runs the program with arguments, those that are files of graphs
+// being named by the placeholders of files.
+func hiveblas(t *testing.T, args ...string) result {
+	t.Helper()
+	cmd := exec.Command(binary, args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// succeed runs the program and demands success and silence on stderr.
+func succeed(t *testing.T, args ...string) string {
+	t.Helper()
+	r := hiveblas(t, args...)
+	if r.code != 0 || r.stderr != "" {
+		t.Fatalf("hiveblas %s: exit %d, stderr %q", strings.Join(args, " "), r.code, r.stderr)
+	}
+	return r.stdout
+}
+
+// report runs the program with --json and returns the object it printed.
+func report(t *testing.T, args ...string) map[string]any {
+	t.Helper()
+	return object1(t, succeed(t, append(args, "--json")...))
+}
+
+// object1 demands that text is one JSON object on one line.
+func object1(t *testing.T, text string) map[string]any {
+	t.Helper()
+	if strings.Count(text, "\n") != 1 || !strings.HasSuffix(text, "\n") {
+		t.Fatalf("want one line, got %q", text)
+	}
+	var o map[string]any
+	if err := json.Unmarshal([]byte(text), &o); err != nil {
+		t.Fatalf("%v in %q", err, text)
+	}
+	return o
+}
+
+// write puts text into a file of a temporary directory.
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func contents(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// files lists a directory.
+func files(t *testing.T, dir string) []string {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range list {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+const (
+	karate     = "../../testdata/karate.mtx"
+	chesapeake = "../../testdata/chesapeake.mtx"
+
+	// roads is directed and weighted; one edge is free, one way is a detour.
+	roads = `%%MatrixMarket matrix coordinate real general
+6 6 7
+1 2 0.5
+2 3 1.5
+1 3 4
+3 4 0
+4 1 2
+2 5 10
+6 1 1
+`
+	// visits is 2 people × 3 places.
+	visits = `%%MatrixMarket matrix coordinate integer general
+2 3 4
+1 1 1
+1 2 2
+2 2 3
+2 3 4
+`
+)

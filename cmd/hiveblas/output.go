@@ -1,0 +1,220 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/spf13/cobra"
+
+	"github.com/hiveblas/hiveblas/internal/atomicfile"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// What results can be written as; each of matrixFiles also with .gz.
+var (
+	matrixFiles = []string{".tsv", ".mtx", ".hgb"}
+	textFiles   = []string{".tsv"}
+	pictures    = []string{".png"}
+)
+
+// output is where a result goes.
+type output struct {
+	path   string // as given; "" for nowhere
+	kinds  []string
+	kind   string // the one chosen
+	gz     bool
+	stdout bool // to standard output, or something else that takes no renaming
+}
+
+func (o *output) check(cmd *cobra.Command, json bool, inputs []string) error {
+	bad := func(format string, args ...any) error {
+		return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+	}
+	if o.path == "" {
+		if cmd.Flags().Changed("output") {
+			return bad("-o is empty, want a file name")
+		}
+		return nil
+	}
+	if o.path == "-" || o.path == "/dev/stdout" {
+		o.path, o.kind, o.stdout = "-", o.kinds[0], true
+		if json {
+			return bad("-o - and --json would both print to standard output")
+		}
+		return nil
+	}
+	st, err := os.Stat(o.path)
+	switch {
+	case err == nil && st.IsDir():
+		return &failure{o.path, "is a directory", "give a file for -o", nil}
+	case err == nil && !st.Mode().IsRegular():
+		o.kind = o.kinds[0]
+		return nil
+	}
+	name := strings.ToLower(filepath.Base(o.path))
+	name, o.gz = strings.CutSuffix(name, ".gz")
+	o.kind = filepath.Ext(name)
+	if !slices.Contains(o.kinds, o.kind) || o.gz && o.kind == ".png" {
+		want := strings.Join(o.kinds, ", ")
+		if o.kinds[0] != ".png" {
+			want += ", or one of these and .gz"
+		}
+		return bad("-o %s: the extension tells no kind of file; want %s", o.path, want)
+	}
+	for _, in := range inputs {
+		if from, e := os.Stat(in); err == nil && e == nil && os.SameFile(from, st) {
+			return bad("-o %s is the input; write to another file", o.path)
+		}
+	}
+	if dir, err := os.Stat(filepath.Dir(o.path)); err != nil || !dir.IsDir() {
+		return &failure{o.path, "there is no directory " + filepath.Dir(o.path), "create it first", nil}
+	}
+	return nil
+}
+
+// writing runs the last stage, if there is an output.
+func (j *job) writing(write func() error) error {
+	if j.out.path == "" {
+		return nil
+	}
+	return j.stage("write", func() error {
+		j.cleaning.Store(true)
+		defer j.cleaning.Store(false)
+		err := write()
+		var path *fs.PathError
+		if errors.As(err, &path) { // of the temporary file, which says nothing to the user
+			return &failure{j.out.path, "cannot be written: " + path.Err.Error(), pathRemedy(path), err}
+		}
+		return explain(j.out.path, err)
+	})
+}
+
+func (j *job) writeOptions(more ...matrix.WriteOption) []matrix.WriteOption {
+	return append(more, matrix.WithContext(j.ctx), matrix.Threads(j.run.threads),
+		matrix.Progress(func(bytes int64) { j.progress.update("write "+filepath.Base(j.out.path), bytes, 0) }))
+}
+
+// stream gives write a writer that becomes the output file, whole or not at
+// all, or that is standard output.
+func (j *job) stream(write func(w io.Writer) error) error {
+	whole := func(w io.Writer) error {
+		b := bufio.NewWriterSize(w, 1<<16)
+		if err := write(b); err != nil {
+			return err
+		}
+		return b.Flush()
+	}
+	if j.out.stdout {
+		return whole(j.stdout)
+	}
+	return atomicfile.WriteFile(j.ctx, j.out.path, func(w io.Writer) error {
+		if !j.out.gz {
+			return whole(w)
+		}
+		z := gzip.NewWriter(w)
+		if err := whole(z); err != nil {
+			return err
+		}
+		return z.Close()
+	})
+}
+
+// writeMatrix writes integers as integers, so that counts read as counts.
+// Labels name the rows and columns in a .tsv.
+func (j *job) writeMatrix(a *matrix.Matrix[float64], labels *matrix.Labels) error {
+	if !integers(a) {
+		return writeMatrixAs(j, a, labels, labels)
+	}
+	m, n := a.Dims()
+	c := matrix.New[int64](m, n)
+	if err := ops.Apply(c, semiring.Convert[float64, int64](), a, ops.WithContext(j.ctx), ops.WithThreads(j.run.threads)); err != nil {
+		return err
+	}
+	return writeMatrixAs(j, c, labels, labels)
+}
+
+func writeMatrixAs[T matrix.Element](j *job, a *matrix.Matrix[T], rows, cols *matrix.Labels, more ...matrix.WriteOption) error {
+	opts := j.writeOptions(append(more, matrix.WithRowColumnLabels(rows, cols))...)
+	return j.stream(func(w io.Writer) error {
+		switch j.out.kind {
+		case ".mtx":
+			return matrix.WriteMatrixMarket(w, a, opts...)
+		case ".hgb":
+			return matrix.WriteBinary(w, a, opts...)
+		}
+		return matrix.WriteEdgeList(w, a, opts...)
+	})
+}
+
+// writeVector writes a value per vertex.
+func (j *job) writeVector(v *matrix.Vector[float64]) error {
+	for _, x := range v.All() {
+		if !isInteger(x) {
+			return writeVectorAs(j, v)
+		}
+	}
+	c := matrix.NewVector[int64](v.Size())
+	if err := ops.Apply(c, semiring.Convert[float64, int64](), v, ops.WithContext(j.ctx), ops.WithThreads(j.run.threads)); err != nil {
+		return err
+	}
+	return writeVectorAs(j, c)
+}
+
+func writeVectorAs[T matrix.Element](j *job, v *matrix.Vector[T]) error {
+	opts := j.writeOptions(matrix.WithLabels(j.graph.cols))
+	return j.stream(func(w io.Writer) error {
+		switch j.out.kind {
+		case ".mtx":
+			return matrix.WriteVectorMatrixMarket(w, v, opts...)
+		case ".hgb":
+			return matrix.WriteVectorBinary(w, v, opts...)
+		}
+		return matrix.WriteVectorTSV(w, v, opts...)
+	})
+}
+
+// writeVertices writes a vertex per vertex: numbered from 1 in Matrix Market,
+// by name in a .tsv of renumbered ids, from 0 otherwise.
+func (j *job) writeVertices(v *matrix.Vector[int32]) error {
+	switch {
+	case j.out.kind == ".mtx":
+		from1 := matrix.NewVector[int32](v.Size())
+		if err := ops.ApplySecond(from1, semiring.Plus[int32](), v, 1, ops.WithContext(j.ctx)); err != nil {
+			return err
+		}
+		return writeVectorAs(j, from1)
+	case j.out.kind == ".tsv" && j.graph.cols != nil:
+		return j.stream(func(w io.Writer) error {
+			for i, x := range v.All() {
+				if _, err := fmt.Fprintf(w, "%s\t%s\n", j.graph.name(i), j.graph.name(int(x))); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return writeVectorAs(j, v)
+}
+
+func integers(a *matrix.Matrix[float64]) bool {
+	for _, x := range a.All() {
+		if !isInteger(x) {
+			return false
+		}
+	}
+	return true
+}
+
+// isInteger reports whether x is an integer that a float64 holds exactly.
+func isInteger(x float64) bool { return x == math.Trunc(x) && math.Abs(x) <= 1<<53 }

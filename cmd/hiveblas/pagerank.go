@@ -1,0 +1,91 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+func pagerankCommand(s *session) *cobra.Command {
+	var (
+		damping, tol float64
+		most, top    int
+	)
+	cmd := &cobra.Command{
+		Use:   "pagerank GRAPH",
+		Short: "PageRank: how often a random walk visits each vertex",
+		Long: `pagerank finds the stationary distribution of a walk that follows an edge with
+probability --damping and jumps anywhere otherwise, and always from a vertex
+without out-edges. Weights mean nothing. It stops when the ranks change by no
+more than --tol in sum, and fails if --max-iterations do not suffice.`,
+		Example: `  hiveblas pagerank web.mtx.gz -o ranks.tsv --top 20
+  hiveblas pagerank web.txt --ids renumber --damping 0.9 --tol 1e-12 --json`,
+		Args: positional("GRAPH"),
+	}
+	j := newJob(s, cmd).reads().writes("the ranks", matrixFiles...)
+	cmd.Flags().Float64Var(&damping, "damping", 0.85, "`probability` of following an edge, between 0 and 1")
+	cmd.Flags().Float64Var(&tol, "tol", 1e-9, "`sum` of the changes at which to stop")
+	cmd.Flags().IntVar(&most, "max-iterations", 1000, "`iterations` after which to give up")
+	cmd.Flags().IntVar(&top, "top", 10, "`number` of highest ranks to list")
+
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		switch {
+		case !(damping > 0 && damping < 1):
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--damping is %v, want between 0 and 1", damping)}
+		case !(tol > 0):
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--tol is %v, want a positive number", tol)}
+		case most < 1:
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--max-iterations is %d, want 1 or more", most)}
+		}
+		if err := checkTop(cmd, top); err != nil {
+			return err
+		}
+		if err := j.begin(args[0]); err != nil {
+			return err
+		}
+		if err := j.loadSquare(args[0], structure); err != nil {
+			return err
+		}
+		var res *apps.PageRankResult
+		err := j.compute(func(run apps.Run) (err error) {
+			res, err = apps.PageRank(j.graph.Matrix, apps.PageRankOptions{Run: run, Damping: damping, Tolerance: tol, MaxIterations: most})
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if !res.Converged {
+			return &failure{j.graph.file, fmt.Sprintf("the ranks still change by %.3g after %d iterations, above --tol %g", res.Change, res.Iterations, tol),
+				"raise --max-iterations or --tol", nil}
+		}
+		if err := j.writing(func() error { return writeVectorAs(j, res.Rank) }); err != nil {
+			return err
+		}
+		sum := 0.0
+		for _, r := range res.Rank.All() {
+			sum += r
+		}
+		return j.report(j.method("power iteration"), []field{
+			{"iterations", "iterations", res.Iterations}, {"sum", "sum", sum}, {"change", "", res.Change}, {"", "last change", fmt.Sprintf("%.3g", res.Change)},
+		}, j.highest(res.Rank, top))
+	}
+	return cmd
+}
+
+// highest lists the vertices of the largest values, ties by number.
+func (j *job) highest(v *matrix.Vector[float64], top int) *ranking {
+	if !j.listing() {
+		return nil
+	}
+	list := make([]apps.Nomination[float64], 0, v.NVals())
+	for i, x := range v.All() {
+		list = append(list, apps.Nomination[float64]{Vertex: i, Distance: x})
+	}
+	slices.SortStableFunc(list, func(a, b apps.Nomination[float64]) int { return cmp.Compare(b.Distance, a.Distance) })
+	return j.list("vertex", "rank", list, top)
+}

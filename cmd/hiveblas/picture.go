@@ -1,0 +1,157 @@
+package main
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"io"
+	"math"
+	"path/filepath"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// maxBins bounds the squares along a side of a spy plot: as many as can be
+// told apart.
+const maxBins = 512
+
+// bins adds up the entries of a matrix that fall into each square of a grid.
+type bins struct {
+	rows, cols   int // of the grid
+	height, side int // matrix rows and columns of a square
+	sum          []float64
+	least, most  float64 // of the squares that are not empty
+}
+
+// binned adds up the values of a; those of a structure are 1.
+func binned(a *matrix.Matrix[float64]) *bins {
+	m, n := a.Dims()
+	b := &bins{height: max(1, (m+maxBins-1)/maxBins), side: max(1, (n+maxBins-1)/maxBins)}
+	b.rows, b.cols = (m+b.height-1)/b.height, (n+b.side-1)/b.side
+	b.sum = make([]float64, b.rows*b.cols)
+	for i, row := range a.Rows() {
+		line := b.sum[i/b.height*b.cols:]
+		for p, j := range row.Cols {
+			line[int(j)/b.side] += row.Vals[p]
+		}
+	}
+	b.least = math.Inf(1)
+	for _, x := range b.sum {
+		if x > 0 {
+			b.least, b.most = min(b.least, x), max(b.most, x)
+		}
+	}
+	return b
+}
+
+// The colours of a square with the fewest entries and with the most.
+var (
+	palest  = color.RGBA{0x9e, 0xc5, 0xe8, 0xff}
+	darkest = color.RGBA{0x08, 0x1d, 0x58, 0xff}
+)
+
+// picture draws the grid, each square several pixels wide if there are few.
+func (b *bins) picture() image.Image {
+	zoom := max(1, (maxBins+max(b.rows, b.cols)-1)/max(1, b.rows, b.cols))
+	img := image.NewRGBA(image.Rect(0, 0, max(1, b.cols)*zoom, max(1, b.rows)*zoom))
+	for y := range img.Rect.Dy() {
+		for x := range img.Rect.Dx() {
+			shade := color.RGBA{0xff, 0xff, 0xff, 0xff}
+			if b.cols > 0 && b.rows > 0 {
+				if x := b.sum[y/zoom*b.cols+x/zoom]; x > 0 {
+					shade = b.shade(x)
+				}
+			}
+			img.SetRGBA(x, y, shade)
+		}
+	}
+	return img
+}
+
+// shade follows the logarithm of x.
+func (b *bins) shade(x float64) color.RGBA {
+	if b.most <= b.least {
+		return darkest
+	}
+	return between(palest, darkest, math.Log(x/b.least)/math.Log(b.most/b.least))
+}
+
+func between(a, b color.RGBA, t float64) color.RGBA {
+	mix := func(x, y uint8) uint8 { return uint8(math.Round(float64(x) + t*(float64(y)-float64(x)))) }
+	return color.RGBA{mix(a.R, b.R), mix(a.G, b.G), mix(a.B, b.B), 0xff}
+}
+
+// spyPlot draws where the entries of a are, row 0 at the top, darker where
+// their values, none negative, add up to more.
+func spyPlot(a *matrix.Matrix[float64], title string) (p *plot.Plot, width, height vg.Length) {
+	m, n := a.Dims()
+	b := binned(a)
+	p = plot.New()
+	p.Title.Text = title
+	p.Title.Padding = vg.Points(8)
+	p.X.Label.Text, p.Y.Label.Text = "column", "row"
+	if b.height > 1 || b.side > 1 {
+		p.X.Label.Text = fmt.Sprintf("column (a dot is %d×%d positions, at most %.0f entries)", b.height, b.side, b.most)
+	}
+	right, bottom := float64(b.cols*b.side), float64(b.rows*b.height)
+	p.Add(plotter.NewImage(b.picture(), 0, -bottom, right, 0))
+	p.X.Min, p.X.Max = 0, max(1, float64(n))
+	p.Y.Min, p.Y.Max = -max(1, float64(m)), 0
+	p.X.Tick.Marker, p.Y.Tick.Marker = axisTicks{}, axisTicks{}
+	p.X.Padding, p.Y.Padding = 0, 0
+	if frame, err := plotter.NewLine(plotter.XYs{{X: 0, Y: p.Y.Min}, {X: p.X.Max, Y: p.Y.Min}, {X: p.X.Max, Y: 0}, {X: 0, Y: 0}, {X: 0, Y: p.Y.Min}}); err == nil {
+		frame.Width = vg.Points(0.5)
+		p.Add(frame)
+	}
+
+	width, height = 6.5*vg.Inch, 6.5*vg.Inch
+	if m > 0 && n > 0 { // keep the shape, within reason
+		ratio := math.Min(3, math.Max(1./3, float64(m)/float64(n)))
+		if ratio < 1 {
+			height = vg.Length(math.Max(2.2, 6.5*ratio)) * vg.Inch
+		} else {
+			width = vg.Length(math.Max(2.6, 6.5/ratio)) * vg.Inch
+		}
+	}
+	return p, width, height
+}
+
+// axisTicks labels positions without their sign, as rows go down, and only
+// where they are whole numbers.
+type axisTicks struct{}
+
+func (axisTicks) Ticks(low, high float64) []plot.Tick {
+	ticks := plot.DefaultTicks{}.Ticks(low, high)
+	kept := ticks[:0]
+	for _, t := range ticks {
+		if t.Value != math.Trunc(t.Value) {
+			continue
+		}
+		if t.Label != "" {
+			t.Label = fmt.Sprintf("%.0f", math.Abs(t.Value))
+		}
+		kept = append(kept, t)
+	}
+	return kept
+}
+
+// writePNG draws a plot into w.
+func writePNG(w io.Writer, p *plot.Plot, width, height vg.Length) error {
+	c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(144))
+	const margin = 8
+	p.Draw(draw.Crop(draw.New(c), margin, -2*margin, margin, -margin))
+	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
+	return err
+}
+
+// entriesTitle is the title of a spy plot.
+func entriesTitle(file string, a *matrix.Matrix[float64]) string {
+	m, n := a.Dims()
+	return fmt.Sprintf("%s: %d×%d, %d entries", filepath.Base(file), m, n, a.NVals())
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// A bar appears when a stage has lasted this long.
+const patience = time.Second
+
+// progress shows a bar on a terminal while a stage lasts.
+type progress struct {
+	w       io.Writer
+	enabled bool
+
+	mu          sync.Mutex
+	what        string
+	done, total int64
+	bar         *progressbar.ProgressBar
+	barTotal    int64
+	stop        chan struct{} // closed at the end of the stage
+	stopped     chan struct{} // closed when the bar is gone
+}
+
+func newProgress(w io.Writer, wanted bool) *progress {
+	f, ok := w.(*os.File)
+	return &progress{w: w, enabled: wanted && ok && term.IsTerminal(int(f.Fd()))}
+}
+
+// begin starts a stage.
+func (p *progress) begin(what string) {
+	if !p.enabled {
+		return
+	}
+	p.update(what, 0, 0)
+	p.stop, p.stopped = make(chan struct{}), make(chan struct{})
+	go p.show(p.stop, p.stopped)
+}
+
+// update is an apps.Stage: it notes how far the stage is. total is 0 if
+// unknown.
+func (p *progress) update(what string, done, total int64) {
+	if !p.enabled {
+		return
+	}
+	p.mu.Lock()
+	p.what, p.done, p.total = what, done, total
+	p.mu.Unlock()
+}
+
+// end removes the bar.
+func (p *progress) end() {
+	if !p.enabled {
+		return
+	}
+	close(p.stop)
+	<-p.stopped
+}
+
+func (p *progress) show(stop, stopped chan struct{}) {
+	defer close(stopped)
+	defer p.clear()
+	next := time.NewTimer(patience)
+	defer next.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-next.C:
+			p.draw()
+			next.Reset(100 * time.Millisecond)
+		}
+	}
+}
+
+// draw brings the bar up to date, making a new one if it has to change
+// between a spinner and a bar.
+func (p *progress) draw() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bar == nil || p.barTotal != p.total {
+		p.clear()
+		most := p.total
+		if most <= 0 {
+			most = -1
+		}
+		p.barTotal = p.total
+		p.bar = progressbar.NewOptions64(most,
+			progressbar.OptionSetWriter(p.w), progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish(),
+			progressbar.OptionSpinnerType(14), progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(true))
+	}
+	p.bar.Describe(p.what)
+	if p.total > 0 {
+		_ = p.bar.Set64(min(p.done, p.total-1)) // the last step would end the line
+	} else {
+		_ = p.bar.Add(1)
+	}
+}
+
+func (p *progress) clear() {
+	if p.bar != nil {
+		_ = p.bar.Clear()
+		_ = p.bar.Exit()
+		p.bar = nil
+	}
+}

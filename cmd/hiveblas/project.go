@@ -1,0 +1,111 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+func projectCommand(s *session) *cobra.Command {
+	var (
+		onto, weight         string
+		unweighted, diagonal bool
+	)
+	cmd := &cobra.Command{
+		Use:   "project GRAPH",
+		Short: "Connect the vertices of one side that share neighbours on the other",
+		Long: `project connects the columns (or rows) of a matrix that share rows (or columns):
+for a bipartite graph, one of its sides. With A the matrix, the result is AᵀA,
+or AAᵀ with --onto rows, without its diagonal unless --diagonal is given.
+
+The weight of an edge sums over the shared neighbours k
+  --weight dot     A(k,u)·A(k,v)                (the usual choice)
+  --weight ratio   A(k,u) / (A(k,u) + A(k,v))   (not symmetric)
+  --unweighted     1: the number of shared neighbours`,
+		Example: `  hiveblas project ratings.mtx.gz -o films.tsv
+  hiveblas project ratings.mtx.gz --onto rows --unweighted -o people.mtx.gz
+  hiveblas project visits.csv --bipartite --ids renumber --weight ratio -o places.tsv`,
+		Args: positional("GRAPH"),
+	}
+	j := newJob(s, cmd).reads().writes("the projection", matrixFiles...)
+	cmd.Flags().StringVar(&onto, "onto", "cols", "`side` to project onto: cols or rows")
+	cmd.Flags().StringVar(&weight, "weight", "dot", "`what` a shared neighbour counts: dot or ratio")
+	cmd.Flags().BoolVar(&unweighted, "unweighted", false, "count shared neighbours, whatever the weights")
+	cmd.Flags().BoolVar(&diagonal, "diagonal", false, "keep the diagonal: every vertex with itself")
+	complete(cmd, "onto", "cols", "rows")
+	complete(cmd, "weight", "dot", "ratio")
+
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		o := apps.ProjectionOptions{Diagonal: diagonal}
+		switch onto {
+		case "cols":
+		case "rows":
+			o.Onto = apps.OntoRows
+		default:
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--onto is %q, want cols or rows", onto)}
+		}
+		switch {
+		case unweighted && cmd.Flags().Changed("weight"):
+			return &usageError{cmd.CommandPath(), "--unweighted and --weight exclude each other"}
+		case unweighted:
+			o.Weighting = apps.WeightCount
+		case weight == "ratio":
+			o.Weighting = apps.WeightRatio
+		case weight != "dot":
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--weight is %q, want dot or ratio", weight)}
+		}
+		if err := j.begin(args[0]); err != nil {
+			return err
+		}
+		if err := j.load(args[0], unweighted); err != nil {
+			return err
+		}
+		var p *matrix.Matrix[float64]
+		var sum, most float64
+		err := j.compute(func(run apps.Run) (err error) {
+			o.Run = run
+			if p, err = apps.Projection(j.graph.Matrix, o); err != nil {
+				return err
+			}
+			sum, most, err = j.sumMax(p)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		labels := j.graph.cols
+		if o.Onto == apps.OntoRows {
+			labels = j.graph.rows
+		}
+		if err := j.writing(func() error { return j.writeMatrix(p, labels) }); err != nil {
+			return err
+		}
+		n, _ := p.Dims()
+		return j.report(j.method(""), []field{
+			{"vertices", "vertices", n}, {"nnz", "nnz", p.NVals()}, {"sum", "sum", sum}, {"max", "max", most},
+		}, nil)
+	}
+	return cmd
+}
+
+// sumMax returns the sum of the entries and the largest, 0 and 0 if there are
+// none. A result that is not finite is an error: no file should carry it on.
+func (j *job) sumMax(p *matrix.Matrix[float64]) (sum, most float64, err error) {
+	most = math.Inf(-1)
+	for c, x := range p.All() {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return 0, 0, &failure{fmt.Sprintf("row %d, column %d of the result (from 0)", c.Row, c.Col),
+				fmt.Sprintf("the value is %v", x), "scale the weights, or correct those whose sums vanish", nil}
+		}
+		sum += x
+		most = max(most, x)
+	}
+	if p.NVals() == 0 {
+		most = 0
+	}
+	return sum, most, nil
+}

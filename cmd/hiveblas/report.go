@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"text/tabwriter"
+	"time"
+)
+
+// field is a figure of the report: its key in JSON and its label in the
+// summary. Without one of these it is left out there.
+type field struct {
+	key, label string
+	value      any
+}
+
+// object is fields that become a JSON object, in order.
+type object []field
+
+func (o object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for _, f := range o {
+		if f.key == "" {
+			continue
+		}
+		if b.Len() > 1 {
+			b.WriteByte(',')
+		}
+		v, err := json.Marshal(plain(f.value))
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(&b, "%q:%s", f.key, v)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// plain makes the floats that JSON lacks null.
+func plain(v any) any {
+	if x, ok := v.(float64); ok && (math.IsNaN(x) || math.IsInf(x, 0)) {
+		return nil
+	}
+	return v
+}
+
+// ranking is a list of vertices with their figures, in a report.
+type ranking struct {
+	key, title, unit string
+	rows             []ranked
+}
+
+type ranked struct {
+	vertex string
+	value  float64
+}
+
+// report prints the summary: the figures and, if any, the ranking.
+func (j *job) report(method string, figures []field, list *ranking) error {
+	m, n := j.graph.Dims()
+	total := time.Since(j.began).Seconds()
+	o := object{
+		{"command", "", j.cmd.Name()},
+		{"input", "", object{{"rows", "", m}, {"cols", "", n}, {"nnz", "", j.graph.NVals()}}},
+		{"method", "", method},
+		{"device", "", "cpu"},
+		{"threads", "", j.run.count()},
+		{"seconds", "", object{{"read", "", j.took("read")}, {"compute", "", j.took("compute")}, {"write", "", j.took("write")}, {"total", "", total}}},
+	}
+	o = append(o, figures...)
+	if j.out.path != "" {
+		o = append(o, field{"output", "", j.out.path})
+	}
+	if j.run.json {
+		if list != nil {
+			o = append(o, field{list.key, "", list.objects()})
+		}
+		return j.printJSON(o)
+	}
+	if j.out.stdout || j.run.quiet && j.out.path != "" {
+		return nil
+	}
+	out := bufio.NewWriter(j.stdout)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "%s\t%s, %d×%d, %d entries\n", j.cmd.Name(), j.graph.file, m, n, j.graph.NVals())
+	for _, f := range figures {
+		if f.label != "" {
+			fmt.Fprintf(w, "  %s\t%s\n", f.label, text(f.value))
+		}
+	}
+	if method != "" {
+		fmt.Fprintf(w, "  method\t%s (cpu, %d threads)\n", method, j.run.count())
+	}
+	fmt.Fprintf(w, "  seconds\t")
+	for _, s := range j.stages {
+		fmt.Fprintf(w, "%s %.3f, ", s.name, s.took.Seconds())
+	}
+	fmt.Fprintf(w, "total %.3f\n", total)
+	if j.out.path != "" {
+		fmt.Fprintf(w, "  written\t%s\n", j.out.path)
+	}
+	if list != nil && len(list.rows) > 0 {
+		fmt.Fprintf(w, "\n  %s\t%s\n", list.title, list.unit)
+		for _, r := range list.rows {
+			fmt.Fprintf(w, "  %s\t%s\n", r.vertex, text(r.value))
+		}
+	}
+	w.Flush()
+	return j.printed(out.Flush())
+}
+
+// listing reports whether the report will have a ranking: in JSON only if it
+// was asked for.
+func (j *job) listing() bool { return !j.run.json || j.cmd.Flags().Changed("top") }
+
+func (l *ranking) objects() []object {
+	rows := make([]object, len(l.rows))
+	for k, r := range l.rows {
+		rows[k] = object{{"vertex", "", json.RawMessage(vertexJSON(r.vertex))}, {"value", "", r.value}}
+	}
+	return rows
+}
+
+// vertexJSON is a number for ids that are numbers, and a string for others.
+func vertexJSON(name string) string {
+	if _, err := strconv.ParseInt(name, 10, 64); err == nil {
+		return name
+	}
+	q, _ := json.Marshal(name)
+	return string(q)
+}
+
+func (j *job) printJSON(o object) error {
+	b, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	_, err = j.stdout.Write(append(b, '\n'))
+	return j.printed(err)
+}
+
+// printed explains a failure to print.
+func (j *job) printed(err error) error {
+	if err != nil {
+		return &failure{"standard output", err.Error(), "", err}
+	}
+	return nil
+}
+
+// text is a figure for people: counts as integers, floats in their shortest
+// form.
+func text(v any) string {
+	x, ok := v.(float64)
+	switch {
+	case !ok:
+		return fmt.Sprint(v)
+	case isInteger(x):
+		return strconv.FormatInt(int64(x), 10)
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}

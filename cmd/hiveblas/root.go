@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func rootCommand(s *session) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "hiveblas",
+		Short: "Graph workflows as sparse linear algebra",
+		Long: `hiveblas runs graph workflows, written as sparse linear algebra, on matrix files.
+
+A graph is a matrix with an edge from row to column: Matrix Market (.mtx), an
+edge list (.tsv, .txt, .el, .csv), or the binary form (.hgb), each with .gz if
+you like. Results go to -o FILE: .tsv has vertices from 0, .mtx from 1. A
+summary goes to standard output, one JSON object with --json.
+
+Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.`,
+		Example: `  hiveblas demo
+  hiveblas info graph.mtx.gz
+  hiveblas project ratings.mtx.gz --onto rows --unweighted -o similar.tsv
+  hiveblas vn graph.mtx --seeds 0,3,5 -o distances.tsv`,
+		Version:       version(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			msg := fmt.Sprintf("unknown command %q", args[0])
+			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+				msg += fmt.Sprintf(", did you mean %s?", strings.Join(near, " or "))
+			}
+			return &usageError{cmd.CommandPath(), msg}
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetOut(s.stdout)
+	root.SetErr(s.stderr)
+	root.SuggestionsMinimumDistance = 2
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &usageError{cmd.CommandPath(), err.Error()}
+	})
+	root.AddCommand(
+		infoCommand(s), statsCommand(s), convertCommand(s), spyCommand(s),
+		projectCommand(s), vnCommand(s),
+		bfsCommand(s), ssspCommand(s), pagerankCommand(s), ccCommand(s), tcCommand(s), ktrussCommand(s),
+		benchCommand(s), demoCommand(s),
+	)
+	return root
+}
+
+// positional demands the named arguments, no fewer and no more.
+func positional(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < len(names):
+			return &usageError{cmd.CommandPath(), names[len(args)] + " is missing"}
+		case len(args) > len(names):
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("unexpected argument %q", args[len(names)])}
+		}
+		return nil
+	}
+}
+
+// version is that of the module, or the commit it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "(unknown version)"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	rev, dirty := "", ""
+	for _, kv := range info.Settings {
+		switch {
+		case kv.Key == "vcs.revision":
+			rev = kv.Value[:min(12, len(kv.Value))]
+		case kv.Key == "vcs.modified" && kv.Value == "true":
+			dirty = "+changes"
+		}
+	}
+	if rev == "" {
+		return "(development version)"
+	}
+	return rev + dirty
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/hiveblas/hiveblas/apps"
+)
+
+func spyCommand(s *session) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "spy GRAPH -o X.png",
+		Short: "Draw where the entries of a matrix are",
+		Long: `spy draws a matrix with a dot where it has an entry, row 0 at the top. Large
+matrices are binned, darker dots standing for more entries, so that millions of
+them make a picture as quickly as a few.`,
+		Example: `  hiveblas spy graph.mtx.gz -o graph.png`,
+		Args:    positional("GRAPH"),
+	}
+	j := newJob(s, cmd).reads().writes("the picture", pictures...)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if j.out.path == "" {
+			return &usageError{cmd.CommandPath(), "-o is missing, want a .png file"}
+		}
+		if err := j.begin(args[0]); err != nil {
+			return err
+		}
+		if err := j.load(args[0], structure); err != nil {
+			return err
+		}
+		var p *plot.Plot
+		var width, height vg.Length
+		err := j.compute(func(apps.Run) error {
+			p, width, height = spyPlot(j.graph.Matrix, entriesTitle(args[0], j.graph.Matrix))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		err = j.writing(func() error {
+			return j.stream(func(w io.Writer) error { return writePNG(w, p, width, height) })
+		})
+		if err != nil {
+			return err
+		}
+		return j.report("", nil, nil)
+	}
+	return cmd
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"math/bits"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hiveblas/hiveblas/apps"
+)
+
+func statsCommand(s *session) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "stats GRAPH",
+		Short: "Degrees, symmetry and self-loops of a graph",
+		Long: `stats tells the size of a graph, whether it is symmetric, how many self-loops it
+has, and how its degrees are distributed: the least, the mean and the greatest,
+and a histogram in powers of two. Out-degrees count the entries of rows,
+in-degrees those of columns.`,
+		Example: `  hiveblas stats graph.mtx.gz
+  hiveblas stats follows.txt --undirected --json`,
+		Args: positional("GRAPH"),
+	}
+	j := newJob(s, cmd).reads()
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if err := j.begin(args[0]); err != nil {
+			return err
+		}
+		if err := j.load(args[0], weighted); err != nil {
+			return err
+		}
+		var symmetric bool
+		var loops int64
+		var out, in degrees
+		err := j.compute(func(apps.Run) error {
+			symmetric = j.graph.IsSymmetric()
+			v := j.graph.View()
+			rows, cols := v.Rows(), v.Cols()
+			out, in = degreesOf(rows.Ptr, rows.NRows, rows.Vecs()), degreesOf(cols.Ptr, cols.NRows, cols.Vecs())
+			for c := range j.graph.All() {
+				if c.Row == c.Col {
+					loops++
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		m, n := j.graph.Dims()
+		err = j.report("", []field{
+			{"rows", "rows", m}, {"cols", "columns", n}, {"nnz", "entries", j.graph.NVals()},
+			{"symmetric", "symmetric", symmetric}, {"self_loops", "self-loops", loops},
+			{"out_degree", "", out.object()}, {"in_degree", "", in.object()},
+		}, nil)
+		if err != nil || j.run.json {
+			return err
+		}
+		return j.printDegrees(out, in)
+	}
+	return cmd
+}
+
+// degrees is how the degrees of one side are distributed.
+type degrees struct {
+	least, most int64
+	mean        float64
+	bins        []int64 // bin 0: degree 0; bin b: degrees 2^(b−1) … 2^b−1
+}
+
+// degreesOf takes the row offsets of the listed rows, of n in all.
+func degreesOf(ptr []int64, n, listed int) degrees {
+	var d degrees
+	if n == 0 {
+		return d
+	}
+	d.bins = make([]int64, 1, 32)
+	d.bins[0] = int64(n - listed)
+	if listed == n {
+		d.least = ptr[1] - ptr[0]
+	}
+	for k := range listed {
+		degree := ptr[k+1] - ptr[k]
+		d.least, d.most = min(d.least, degree), max(d.most, degree)
+		b := bits.Len64(uint64(degree))
+		for b >= len(d.bins) {
+			d.bins = append(d.bins, 0)
+		}
+		d.bins[b]++
+	}
+	d.mean = float64(ptr[listed]-ptr[0]) / float64(n)
+	return d
+}
+
+// span is the degrees of bin b.
+func span(b int) (lo, hi int64) {
+	if b == 0 {
+		return 0, 0
+	}
+	return 1 << (b - 1), 1<<b - 1
+}
+
+func (d degrees) object() object {
+	histogram := []object{}
+	for b, count := range d.bins {
+		lo, hi := span(b)
+		histogram = append(histogram, object{{"from", "", lo}, {"to", "", hi}, {"count", "", count}})
+	}
+	return object{{"min", "", d.least}, {"mean", "", d.mean}, {"max", "", d.most}, {"histogram", "", histogram}}
+}
+
+// printDegrees prints the two distributions side by side, with a bar for the
+// out-degrees.
+func (j *job) printDegrees(out, in degrees) error {
+	b := bufio.NewWriter(j.stdout)
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(w, "\ndegree\tout\tin\t\n")
+	fmt.Fprintf(w, "min\t%d\t%d\t\nmean\t%.4g\t%.4g\t\nmax\t%d\t%d\t\n", out.least, in.least, out.mean, in.mean, out.most, in.most)
+	var most int64 = 1
+	for _, c := range out.bins {
+		most = max(most, c)
+	}
+	for k := range max(len(out.bins), len(in.bins)) {
+		lo, hi := span(k)
+		label := fmt.Sprint(lo)
+		if hi > lo {
+			label += fmt.Sprintf("–%d", hi)
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t %s\n", label, at(out.bins, k), at(in.bins, k), strings.Repeat("▇", int(at(out.bins, k)*30/most)))
+	}
+	w.Flush()
+	return j.printed(b.Flush())
+}
+
+func at(bins []int64, k int) int64 {
+	if k < len(bins) {
+		return bins[k]
+	}
+	return 0
+}

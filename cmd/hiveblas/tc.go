@@ -1,0 +1,38 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/hiveblas/hiveblas/apps"
+)
+
+func tcCommand(s *session) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "tc GRAPH",
+		Short: "Count triangles",
+		Long: `tc counts the triangles: sets of three vertices joined by three edges.
+Directions, weights and self-loops mean nothing.`,
+		Example: `  hiveblas tc graph.mtx.gz
+  hiveblas tc friends.txt --json`,
+		Args: positional("GRAPH"),
+	}
+	j := newJob(s, cmd).reads()
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		if err := j.begin(args[0]); err != nil {
+			return err
+		}
+		if err := j.loadSquare(args[0], structure); err != nil {
+			return err
+		}
+		var triangles int64
+		err := j.compute(func(run apps.Run) (err error) {
+			triangles, err = apps.TriangleCount(j.graph.Matrix, apps.TriangleOptions{Run: run})
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return j.report(j.method("L·Lᵀ by degree"), []field{{"triangles", "triangles", triangles}}, nil)
+	}
+	return cmd
+}

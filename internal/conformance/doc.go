@@ -1,0 +1,149 @@
+// Package conformance holds what every backend of hiveblas must do, as tests:
+// each operation of package ops on random and hand-made cases, against naive
+// dense oracles written from the mathematics of the GraphBLAS C API.
+//
+// A case is data: a few small dense inputs, the way each is stored and read
+// (format, transpose, pattern, aliasing), and the settings of the write
+// (mask, accumulator, replace) and of the run (method, threads). Running a
+// case builds fresh matrices, calls the operation, and compares the
+// destination with
+//
+//	Z = accum(C, T),  C⟨M, r⟩ = Z
+//
+// where T comes from the operation's oracle. It also checks the storage
+// invariants, the operands that must not have changed and, after an error,
+// that the destination has not either. A failing case is shrunk entry by
+// entry before it is printed with its seed.
+//
+// Matrices of 2³¹−1 rows are small dense matrices too: an [Axis] names the few
+// positions that a case looks at.
+package conformance
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// Backend is what the kit tests: where destinations live.
+type Backend interface {
+	// Name names the backend in the output.
+	Name() string
+	// Place is where destinations are made; nil is the host.
+	Place() matrix.Place
+	// Skip returns the reason to leave a case out, or "". The name of a case is
+	// operation/element type/operator/method, such as
+	// "MxM/float64/plus_times/hash".
+	Skip(caseName string) string
+}
+
+// Host is the backend of the CPU.
+type Host struct{}
+
+func (Host) Name() string        { return "cpu" }
+func (Host) Place() matrix.Place { return nil }
+func (Host) Skip(string) string  { return "" }
+
+// Run runs the kit against b: a few seconds with -short, about a minute
+// without.
+func Run(t *testing.T, b Backend) {
+	budget := 60
+	if testing.Short() {
+		budget = 4
+	}
+	for _, g := range generators() {
+		t.Run(g.name, func(t *testing.T) {
+			skipped := map[string]bool{}
+			for it := range max(1, budget*g.weight) {
+				seed := uint64(it)
+				if failure := once(b, g, seed, skipped); failure != "" {
+					t.Error(failure)
+					return
+				}
+			}
+			for reason := range skipped {
+				t.Log("left out:", reason)
+			}
+		})
+	}
+	t.Run("errors", func(t *testing.T) { testErrors(t, b) })
+}
+
+// generator makes the cases of one operation.
+type generator struct {
+	name   string // operation/element type/operator
+	weight int    // how many cases per unit of budget
+	make   func(p *plan) func(r *runner) error
+}
+
+// once runs one case and returns what went wrong.
+func once(b Backend, g generator, seed uint64, skipped map[string]bool) string {
+	p := newPlan(seed, g.name)
+	run := g.make(p)
+	name := g.name + "/" + p.methodName()
+	if reason := b.Skip(name); reason != "" {
+		skipped[reason] = true
+		return ""
+	}
+	err := attempt(b, p, run)
+	if err == nil {
+		return ""
+	}
+	shrink(p, func() bool { return attempt(b, p, run) != nil })
+	small := attempt(b, p, run)
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s on %s, seed %d: %v\n", name, b.Name(), seed, err)
+	first, _, _ := strings.Cut(fmt.Sprint(small), "\n")
+	fmt.Fprintf(&out, "shrunk: %s\n%s", first, p)
+	return out.String()
+}
+
+// attempt runs a case once; a panic is a failure like any other.
+func attempt(b Backend, p *plan, run func(r *runner) error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v\n%s", v, stack())
+		}
+	}()
+	r := &runner{b: b, plan: p, made: map[any]any{}}
+	return run(r)
+}
+
+// shrink removes entries from the inputs of p for as long as the case fails.
+func shrink(p *plan, fails func() bool) {
+	end := time.Now().Add(3 * time.Second)
+	for again := true; again; {
+		again = false
+		for _, in := range p.inputs {
+			for c := range in.cells() {
+				if time.Now().After(end) {
+					return
+				}
+				restore := in.drop(c)
+				if restore == nil {
+					continue
+				}
+				if fails() {
+					again = true
+				} else {
+					restore()
+				}
+			}
+		}
+	}
+}
+
+func newPlan(seed uint64, name string) *plan {
+	h := uint64(14695981039346656037)
+	for _, c := range []byte(name) {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	p := &plan{Rand: rand.New(rand.NewPCG(seed, h))}
+	p.special = p.IntN(4) == 0
+	p.alias = p.IntN(3) == 0
+	return p
+}

@@ -1,0 +1,397 @@
+package semiring
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+
+	"github.com/hiveblas/hiveblas/internal/cpu"
+)
+
+// CheckOptions says what [Check] tries. The zero value suits numbers and
+// bools; for other types give values to draw operands from.
+type CheckOptions[A, B, C any] struct {
+	A      []A               // values of the first operand; nil: small and special ones
+	B      []B               // values of the second operand
+	C      []C               // values of sums so far, besides the identity
+	Equal  func(x, y C) bool // nil: ==, NaN equals NaN, floats to about 13 (6) digits
+	Rounds int               // how many random rows per kernel; 0: 300
+	Seed   uint64
+}
+
+// ErrCheck is the sentinel of CheckError.
+var ErrCheck = errors.New("semiring's kernels disagree")
+
+// A CheckError is a disagreement between a kernel of a semiring and its
+// operators.
+type CheckError struct {
+	Semiring string // such as "plus_times"
+	Kernel   string // such as "Dot", or "flipped Dot" for exchanged operands
+	Operands string // what it was given
+	Got      string // what the kernel computed
+	Want     string // what the operators compute
+}
+
+func (e *CheckError) Error() string {
+	return fmt.Sprintf("%s: kernel %s of %s gives %s, its operators give %s", e.Semiring, e.Kernel, e.Operands, e.Got, e.Want)
+}
+
+// Is reports whether target is ErrCheck.
+func (e *CheckError) Is(target error) bool { return target == ErrCheck }
+
+// Check runs every kernel of s, in both orders of the operands, against its
+// operators ⊕ and ⊗ one by one, on rows of random length with random and
+// special values: NaN, ±Inf, −0, the ends of the integers. It returns the
+// first disagreement as a *CheckError, on the shortest row that shows one, or
+// nil. It is for the tests of semirings made with [Semiring.WithKernels].
+//
+// Where ⊗ does not read an operand the kernels are also run with a nil slice
+// for it, as operations do.
+func Check[A, B, C any](s Semiring[A, B, C], opts CheckOptions[A, B, C]) error {
+	if !s.Valid() {
+		return fmt.Errorf("semiring.Check: %q is not usable: its sum or product is the zero value", s.name)
+	}
+	if opts.Rounds <= 0 {
+		opts.Rounds = 300
+	}
+	if opts.Equal == nil {
+		opts.Equal = closeEnough[C]
+	}
+	opts.A, opts.B, opts.C = orDefault(opts.A), orDefault(opts.B), orDefault(opts.C)
+	if p := s.pos; p != nil {
+		values := orDefault[C](nil)
+		return errors.Join(
+			checkIndices(s.name, p),
+			checkSide(s, s.name, "", p.First, values, opts.B, opts),
+			checkSide(s, s.name, "flipped ", p.FirstFlip, opts.B, values, opts),
+			checkSide(s, s.name, "", p.Second, opts.A, values, opts),
+			checkSide(s, s.name, "flipped ", p.SecondFlip, values, opts.A, opts))
+	}
+	k, flip := *s.k, *s.flip
+	k.Mul, flip.Mul = s.mul.k.Fn, func(y B, x A) C { return s.mul.k.Fn(x, y) }
+	if err := checkSide(s, s.name, "", &k, opts.A, opts.B, opts); err != nil {
+		return err
+	}
+	return checkSide(s, s.name, "flipped ", &flip, opts.B, opts.A, opts)
+}
+
+func checkIndices[A, B, C any](name string, p *Positional[A, B, C]) error {
+	ci := []int32{0, 1, 5, 100}
+	got := make([]C, len(ci))
+	p.FillIndices(got, ci)
+	for q, j := range ci {
+		if want := p.FromIndex(int(j)); !closeEnough(got[q], want) {
+			return &CheckError{name, "FillIndices", fmt.Sprint(j), fmt.Sprint(got[q]), fmt.Sprint(want)}
+		}
+	}
+	return nil
+}
+
+// trial is one row for the kernels: entries av at columns ci, a dense vector
+// x, of which present is there, and sums so far.
+type trial[A, B, C any] struct {
+	k       *cpu.Semiring[A, B, C]
+	add     func(x, y C) C
+	any     bool
+	equal   func(x, y C) bool
+	fail    func(kernel, operands string, got, want any) error
+	width   int
+	ci      []int32
+	av      []A // values of the row, read with x
+	bv      []B // values of the row, read with a scalar
+	a       A
+	x       []B
+	present []uint8
+	start   C
+	sums    []C
+}
+
+func checkSide[S, T, A, B, C any](s Semiring[S, T, C], name, side string, k *cpu.Semiring[A, B, C], as []A, bs []B, opts CheckOptions[S, T, C]) error {
+	r := rand.New(rand.NewPCG(opts.Seed, 0x5eed))
+	t := trial[A, B, C]{k: k, add: s.add.k.Fn, any: s.add.any, equal: opts.Equal}
+	t.fail = func(kernel, operands string, got, want any) error {
+		return &CheckError{name, side + kernel, operands, fmt.Sprint(got), fmt.Sprint(want)}
+	}
+	if !t.any && !t.equal(k.Identity, s.add.k.Identity) {
+		return t.fail("Identity", "nothing", k.Identity, s.add.k.Identity)
+	}
+	for round := range opts.Rounds {
+		n := round * 70 / opts.Rounds
+		t.draw(r, n, as, bs, append(opts.C[:len(opts.C):len(opts.C)], k.Identity, k.Identity))
+		for _, check := range []func() error{
+			t.dot, t.dotPresent, t.dotRows, t.axpy, t.scatter, t.scatterMasked, t.scatterAll, t.products, t.absorption,
+		} {
+			if err := check(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func drawn[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
+
+// draw makes a row of n entries.
+func (t *trial[A, B, C]) draw(r *rand.Rand, n int, as []A, bs []B, cs []C) {
+	t.width = n + 1 + r.IntN(n+3)
+	t.ci = t.ci[:0]
+	for j := range t.width {
+		if left := t.width - j; r.IntN(left) < n-len(t.ci) {
+			t.ci = append(t.ci, int32(j))
+		}
+	}
+	t.av, t.bv = make([]A, n), make([]B, n)
+	for p := range t.ci {
+		t.av[p], t.bv[p] = drawn(r, as), drawn(r, bs)
+	}
+	t.x, t.present, t.sums = make([]B, t.width), make([]uint8, t.width), make([]C, t.width)
+	for j := range t.x {
+		t.x[j], t.present[j], t.sums[j] = drawn(r, bs), uint8(r.IntN(2)), drawn(r, cs)
+	}
+	t.a, t.start = drawn(r, as), drawn(r, cs)
+	if !t.k.UsesX && r.IntN(2) == 0 {
+		t.av = nil
+	}
+	if !t.k.UsesY && r.IntN(2) == 0 {
+		t.bv, t.x = nil, nil
+	}
+}
+
+func (t *trial[A, B, C]) product(p int, j int32) C {
+	var a A
+	var b B
+	if t.av != nil {
+		a = t.av[p]
+	}
+	if t.x != nil {
+		b = t.x[j]
+	}
+	return t.k.Mul(a, b)
+}
+
+func (t *trial[A, B, C]) scaled(p int) C {
+	var b B
+	if t.bv != nil {
+		b = t.bv[p]
+	}
+	return t.k.Mul(t.a, b)
+}
+
+// right reports whether got is the sum of terms from start; for the any
+// monoid, whether it is one of the terms.
+func (t *trial[A, B, C]) right(got, start C, terms []C) (want C, ok bool) {
+	want = start
+	for _, x := range terms {
+		if t.any && t.equal(got, x) {
+			return got, true
+		}
+		want = t.add(want, x)
+	}
+	return want, t.equal(got, want)
+}
+
+func (t *trial[A, B, C]) row() string {
+	return fmt.Sprintf("sum %v, row %v at columns %v, vector %v", t.start, brief(t.av), t.ci, brief(t.x))
+}
+
+func brief[T any](v []T) string {
+	if v == nil {
+		return "(not read)"
+	}
+	return fmt.Sprint(v)
+}
+
+func (t *trial[A, B, C]) dot() error {
+	var terms []C
+	for p, j := range t.ci {
+		terms = append(terms, t.product(p, j))
+	}
+	got := t.k.Dot(t.start, t.ci, t.av, t.x)
+	if want, ok := t.right(got, t.start, terms); !ok {
+		return t.fail("Dot", t.row(), got, want)
+	}
+	return nil
+}
+
+func (t *trial[A, B, C]) dotPresent() error {
+	var terms []C
+	for p, j := range t.ci {
+		if t.present[j] != 0 {
+			terms = append(terms, t.product(p, j))
+		}
+	}
+	got, hit := t.k.DotPresent(t.start, t.ci, t.av, t.x, t.present)
+	want, ok := t.right(got, t.start, terms)
+	if !ok {
+		return t.fail("DotPresent", t.row()+fmt.Sprintf(", present %v", t.present), got, want)
+	}
+	if hit != (len(terms) > 0) {
+		return t.fail("DotPresent", t.row()+fmt.Sprintf(", present %v", t.present), fmt.Sprintf("hit %v", hit), fmt.Sprintf("hit %v", !hit))
+	}
+	return nil
+}
+
+// dotRows cuts the row into three, of which one is empty.
+func (t *trial[A, B, C]) dotRows() error {
+	if t.k.DotRows == nil {
+		return nil
+	}
+	n := int64(len(t.ci))
+	ptr := []int64{0, n / 3, n / 3, n}
+	y := make([]C, 3)
+	t.k.DotRows(y, t.k.Identity, ptr, t.ci, t.av, t.x)
+	for i, got := range y {
+		var terms []C
+		for p := ptr[i]; p < ptr[i+1]; p++ {
+			terms = append(terms, t.product(int(p), t.ci[p]))
+		}
+		if want, ok := t.right(got, t.k.Identity, terms); !ok {
+			return t.fail("DotRows", fmt.Sprintf("row %d of offsets %v, %s", i, ptr, t.row()), got, want)
+		}
+	}
+	return nil
+}
+
+func (t *trial[A, B, C]) axpy() error {
+	n := len(t.ci)
+	y := append([]C(nil), t.sums[:n]...)
+	t.k.Axpy(y, t.a, t.bv)
+	for p, got := range y {
+		if want, ok := t.right(got, t.sums[p], []C{t.scaled(p)}); !ok {
+			return t.fail("Axpy", fmt.Sprintf("sum %v, scalar %v, values %v at %d", t.sums[p], t.a, brief(t.bv), p), got, want)
+		}
+	}
+	return nil
+}
+
+// scattered checks the sums that a kernel left in acc, where at tells which
+// columns it should have added to.
+func (t *trial[A, B, C]) scattered(kernel string, acc []C, at func(j int32) bool) error {
+	terms := make([][]C, t.width)
+	for p, j := range t.ci {
+		if at(j) {
+			terms[j] = []C{t.scaled(p)}
+		}
+	}
+	for j, got := range acc {
+		if want, ok := t.right(got, t.sums[j], terms[j]); !ok {
+			return t.fail(kernel, fmt.Sprintf("sum %v, scalar %v, values %v at columns %v, in column %d", t.sums[j], t.a, brief(t.bv), t.ci, j), got, want)
+		}
+	}
+	return nil
+}
+
+func (t *trial[A, B, C]) scatter() error {
+	acc, marks := append([]C(nil), t.sums...), make([]uint64, (t.width+63)/64)
+	t.k.Scatter(acc, marks, t.a, t.ci, t.bv)
+	want := make([]uint64, len(marks))
+	for _, j := range t.ci {
+		want[j>>6] |= 1 << (j & 63)
+	}
+	if fmt.Sprint(marks) != fmt.Sprint(want) {
+		return t.fail("Scatter", fmt.Sprintf("columns %v", t.ci), fmt.Sprintf("marks %x", marks), fmt.Sprintf("%x", want))
+	}
+	return t.scattered("Scatter", acc, func(int32) bool { return true })
+}
+
+func (t *trial[A, B, C]) scatterMasked() error {
+	acc, state := append([]C(nil), t.sums...), append([]uint8(nil), t.present...)
+	t.k.ScatterMasked(acc, state, t.a, t.ci, t.bv)
+	want := append([]uint8(nil), t.present...)
+	for _, j := range t.ci {
+		want[j] *= 2
+	}
+	if string(state) != string(want) {
+		return t.fail("ScatterMasked", fmt.Sprintf("columns %v of state %v", t.ci, t.present), fmt.Sprintf("state %v", state), want)
+	}
+	return t.scattered("ScatterMasked", acc, func(j int32) bool { return t.present[j] != 0 })
+}
+
+func (t *trial[A, B, C]) scatterAll() error {
+	acc := append([]C(nil), t.sums...)
+	t.k.ScatterAll(acc, t.a, t.ci, t.bv)
+	return t.scattered("ScatterAll", acc, func(int32) bool { return true })
+}
+
+func (t *trial[A, B, C]) products() error {
+	out := make([]C, len(t.ci))
+	t.k.Products(out, t.a, t.bv)
+	for p, got := range out {
+		if want := t.scaled(p); !t.equal(got, want) {
+			return t.fail("Products", fmt.Sprintf("scalar %v, values %v at %d", t.a, brief(t.bv), p), got, want)
+		}
+	}
+	return nil
+}
+
+// absorption checks that an identity in place of an absent operand changes no
+// sum, for semirings that claim it.
+func (t *trial[A, B, C]) absorption() error {
+	if t.k.IsIdentity == nil {
+		return nil
+	}
+	if !t.k.IsIdentity(t.k.Identity) {
+		return t.fail("IsIdentity", fmt.Sprint(t.k.Identity), false, true)
+	}
+	b := t.k.FillIdentity(1)[0]
+	s := t.add(t.k.Identity, t.start)
+	if got := t.add(s, t.k.Mul(t.a, b)); !t.equal(got, s) {
+		return t.fail("IsIdentity", fmt.Sprintf("sum %v and product of %v and %v", s, t.a, b), got, s)
+	}
+	return nil
+}
+
+// orDefault returns values, or small and special ones of a number type.
+func orDefault[T any](values []T) []T {
+	if len(values) > 0 {
+		return values
+	}
+	put := func(set func(v reflect.Value)) {
+		var x T
+		set(reflect.ValueOf(&x).Elem())
+		values = append(values, x)
+	}
+	var x T
+	v := reflect.ValueOf(&x).Elem()
+	switch {
+	case v.CanFloat():
+		for _, f := range []float64{-3, -2, -1, 0, 1, 2, 3, 4, 0.5, 1, 2, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1)} {
+			put(func(v reflect.Value) { v.SetFloat(f) })
+		}
+	case v.CanInt():
+		bits := v.Type().Bits()
+		for _, i := range []int64{-3, -1, 0, 1, 2, 3, 5, 1<<(bits-1) - 1, -1 << (bits - 1), 1 << (bits - 2)} {
+			put(func(v reflect.Value) { v.SetInt(i) })
+		}
+	case v.CanUint():
+		for _, u := range []uint64{0, 1, 2, 3, 5, 1<<v.Type().Bits() - 1, 1 << (v.Type().Bits() - 1)} {
+			put(func(v reflect.Value) { v.SetUint(u) })
+		}
+	case v.Kind() == reflect.Bool:
+		put(func(v reflect.Value) { v.SetBool(false) })
+		put(func(v reflect.Value) { v.SetBool(true) })
+	default:
+		values = append(values, x)
+	}
+	return values
+}
+
+// closeEnough is ==, with NaN equal to NaN and room for the rounding of sums
+// taken in another order.
+func closeEnough[T any](x, y T) bool {
+	v, w := reflect.ValueOf(&x).Elem(), reflect.ValueOf(&y).Elem()
+	if !v.CanFloat() {
+		if v.Comparable() {
+			return v.Equal(w)
+		}
+		return reflect.DeepEqual(x, y)
+	}
+	f, g := v.Float(), w.Float()
+	tolerance := 1e-13
+	if v.Type().Bits() == 32 {
+		tolerance = 1e-5
+	}
+	return f == g || f != f && g != g || math.Abs(f-g) <= tolerance*max(1, math.Abs(f), math.Abs(g))
+}
