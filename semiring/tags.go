@@ -35,8 +35,9 @@ type (
 	addLor   = [5]struct{} // max over the bytes 0 and 1, settled by 1
 )
 
-// add is the monoid operator of tag O. min and max ignore NaN, whichever
-// side it is on.
+// add is the monoid operator of tag O as sums use it: x is the sum so far,
+// which starts from the identity and never is NaN, because min and max ignore
+// a y that is. The built-in min and max compile without a branch on the data.
 func add[T Number, O addTag](x, y T) T {
 	var o O
 	switch len(o) {
@@ -45,17 +46,17 @@ func add[T Number, O addTag](x, y T) T {
 	case 1:
 		return x * y
 	case 2:
-		if y < x || x != x {
-			return y
+		if y != y {
+			return x
 		}
-		return x
+		return min(x, y)
 	case 3:
 		return x + y - 2*x*y
 	}
-	if y > x || x != x {
-		return y
+	if y != y {
+		return x
 	}
-	return x
+	return max(x, y)
 }
 
 // settled reports whether s can no longer change under the monoid of tag O,
