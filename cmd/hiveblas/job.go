@@ -81,6 +81,7 @@ func (j *job) begin(inputs ...string) error {
 		})
 	}
 	j.progress = newProgress(j.stderr, !j.run.quiet)
+	j.bar.Store(j.progress)
 	return j.ctx.Err()
 }
 
