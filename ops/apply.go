@@ -36,7 +36,7 @@ func apply[A, C comparable](c *call, dst matrix.Destination[C], a matrix.Operand
 	if err != nil {
 		return err
 	}
-	c.traced("map", st.NVals, out.NVals)
+	c.traced("map", st.NVals)
 	return write(c, t, out, false)
 }
 
@@ -83,7 +83,7 @@ func ApplyIndex[A, C comparable](dst matrix.Destination[C], f semiring.IndexOp[A
 	if err != nil {
 		return err
 	}
-	c.traced("map", st.NVals, out.NVals)
+	c.traced("map", st.NVals)
 	return write(c, t, out, false)
 }
 
@@ -107,7 +107,7 @@ func Select[T comparable](dst matrix.Destination[T], f semiring.SelectOp[T], a m
 	if err != nil {
 		return err
 	}
-	c.traced("select", st.NVals, out.NVals)
+	c.traced("select", st.NVals)
 	return write(c, t, out, false)
 }
 
@@ -133,7 +133,7 @@ func Transpose[T comparable](dst matrix.Target[T], a matrix.Source[T], opts ...O
 	default:
 		st = sparse.Transpose(st, c.env().Threads)
 	}
-	c.traced("transpose", st.NVals, st.NVals)
+	c.traced("transpose", st.NVals)
 	return write(c, t, valued(st), false)
 }
 
@@ -168,7 +168,7 @@ func Reduce[T comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a ma
 	if err != nil {
 		return err
 	}
-	c.traced("reduce", v.NVals(), out.NVals)
+	c.traced("reduce", v.NVals())
 	return write(c, t, out, false)
 }
 
@@ -187,6 +187,9 @@ func ReduceScalar[T comparable](m semiring.Monoid[T], a matrix.Operand[T], opts 
 	if err != nil {
 		return sum, err
 	}
-	c.traced("reduce", v.NVals(), 0)
-	return cpu.ReduceAll(c.env(), v.Stored(), m.Kernels(), truth[T]())
+	c.traced("reduce", v.NVals())
+	if sum, err = cpu.ReduceAll(c.env(), v.Stored(), m.Kernels(), truth[T]()); err == nil {
+		c.emit(0)
+	}
+	return sum, err
 }

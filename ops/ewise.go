@@ -73,7 +73,7 @@ func EWiseAdd[T comparable](dst matrix.Destination[T], op semiring.Operator[T, T
 	if err != nil {
 		return err
 	}
-	c.traced("union", as.NVals+bs.NVals, out.NVals)
+	c.traced("union", as.NVals+bs.NVals)
 	return write(c, t, out, false)
 }
 
@@ -95,7 +95,7 @@ func EWiseUnion[A, B, C comparable](dst matrix.Destination[C], op semiring.Opera
 	if err != nil {
 		return err
 	}
-	c.traced("union", as.NVals+bs.NVals, out.NVals)
+	c.traced("union", as.NVals+bs.NVals)
 	return write(c, t, out, false)
 }
 
@@ -114,6 +114,6 @@ func EWiseMult[A, B, C comparable](dst matrix.Destination[C], op semiring.Operat
 	if err != nil {
 		return err
 	}
-	c.traced("intersection", as.NVals+bs.NVals, out.NVals)
+	c.traced("intersection", as.NVals+bs.NVals)
 	return write(c, t, out, false)
 }

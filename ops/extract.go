@@ -88,7 +88,7 @@ func extract[T comparable](c *call, t *target[T], st *sparse.Store[T], rows, col
 	if err != nil {
 		return err
 	}
-	c.traced("extract", st.NVals, out.NVals)
+	c.traced("extract", st.NVals)
 	return write(c, t, out, false)
 }
 
@@ -111,7 +111,7 @@ func ExtractVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSour
 	}
 	if st := v.Stored(); !st.Sparse() {
 		out := gather(st, ci)
-		c.traced("gather", int64(ci.N), out.NVals)
+		c.traced("gather", int64(ci.N))
 		return write(c, t, out, false)
 	}
 	return extract(c, t, v.Rows(), cpu.Indices{N: 1}, ci)
@@ -181,7 +181,7 @@ func assign[T comparable](c *call, t *target[T], x *sparse.Store[T], rows, cols 
 	if rows.List != nil || cols.List != nil {
 		spread = cpu.Spread(sparse.ToSparse(x), rows, cols, st.NRows, st.NCols, truth[T]())
 	}
-	c.traced("assign", x.NVals, 0)
+	c.traced("assign", x.NVals)
 	if t.spec.Accum != nil || rows.List == nil && cols.List == nil {
 		return write(c, t, valued(spread), false)
 	}
@@ -297,14 +297,15 @@ func assignScalar[T comparable](c *call, t *target[T], x T, rows, cols cpu.Indic
 			st := d.Store()
 			cpu.FillMasked(st, s, x)
 			d.SetStore(st)
-			c.traced("fill", s.NVals, st.NVals)
+			c.traced("fill", s.NVals)
+			c.emit(st.NVals)
 			return nil
 		}
 		out := cpu.Like[bool, T](s.Pattern())
 		for p := range out.Val {
 			out.Val[p] = x
 		}
-		c.traced("assign", s.NVals, 0)
+		c.traced("assign", s.NVals)
 		return write(c, t, out, true)
 	}
 	cells, ok := sparse.Cells(rows.Len(), cols.Len())
@@ -360,6 +361,6 @@ func Kronecker[A, B, C comparable](dst matrix.Target[C], op semiring.Operator[A,
 	if err != nil {
 		return err
 	}
-	c.traced("kronecker", out.NVals, out.NVals)
+	c.traced("kronecker", out.NVals)
 	return write(c, t, out, false)
 }

@@ -109,7 +109,7 @@ func mxm[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 		if err != nil {
 			return err
 		}
-		c.traced(SpMM, a.rows().NVals*int64(full.NCols), out.NVals)
+		c.traced(SpMM, a.rows().NVals*int64(full.NCols))
 		return write(c, t, out, false)
 	}
 	switch c.method {
@@ -139,7 +139,7 @@ func mxm[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 				return err
 			}
 			if c.tracing() {
-				c.traced(Dot, cpu.DotCost(rows, bt, mask.S, env.Threads), out.NVals)
+				c.traced(Dot, cpu.DotCost(rows, bt, mask.S, env.Threads))
 			}
 			return write(c, t, out, true)
 		}
@@ -155,7 +155,7 @@ func mxm[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 		if m == Auto {
 			m = SPA
 		}
-		c.traced(m, cpu.SaxpyCost(env, rows, brows), out.NVals)
+		c.traced(m, cpu.SaxpyCost(env, rows, brows))
 	}
 	return write(c, t, out, true)
 }

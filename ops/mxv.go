@@ -100,7 +100,7 @@ func mxv[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 		return err
 	}
 	if c.tracing() {
-		c.traced(method, mxvWork(method, a, u), out.NVals)
+		c.traced(method, mxvWork(method, a, u))
 	}
 	return write(c, t, out, true)
 }

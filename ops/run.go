@@ -112,6 +112,7 @@ func (e *OperatorError) Is(target error) bool { return target == ErrOperator }
 type call struct {
 	settings
 	op, name string
+	ran      Trace
 }
 
 func begin(op, name string, opts []Option) *call {
@@ -135,13 +136,19 @@ func (c *call) dim(arg, got, want, remedy string) error {
 // tracing reports whether anybody wants to know what was run.
 func (c *call) tracing() bool { return c.trace != nil || c.traces != nil }
 
-func (c *call) traced(m Method, work, nvals int64) {
-	t := Trace{Op: c.op, Name: c.name, Method: m, Place: "cpu", Work: work, NVals: nvals}
+// traced notes what was run, and emit tells it once the destination is
+// written and has nvals entries.
+func (c *call) traced(m Method, work int64) {
+	c.ran = Trace{Op: c.op, Name: c.name, Method: m, Place: "cpu", Work: work}
+}
+
+func (c *call) emit(nvals int64) {
+	c.ran.NVals = nvals
 	if c.trace != nil {
-		*c.trace = t
+		*c.trace = c.ran
 	}
 	if c.traces != nil {
-		c.traces(t)
+		c.traces(c.ran)
 	}
 }
 
@@ -268,9 +275,7 @@ func write[C comparable](c *call, t *target[C], result *sparse.Store[C], filtere
 		st = sparse.ToCSR(st)
 	}
 	d.SetStore(st)
-	if c.trace != nil {
-		c.trace.NVals = st.NVals
-	}
+	c.emit(st.NVals)
 	return nil
 }
 

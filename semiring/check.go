@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 
 	"github.com/hiveblas/hiveblas/internal/cpu"
 )
@@ -290,7 +291,7 @@ func (t *trial[A, B, C]) scatter() error {
 	for _, j := range t.ci {
 		want[j>>6] |= 1 << (j & 63)
 	}
-	if fmt.Sprint(marks) != fmt.Sprint(want) {
+	if !slices.Equal(marks, want) {
 		return t.fail("Scatter", fmt.Sprintf("columns %v", t.ci), fmt.Sprintf("marks %x", marks), fmt.Sprintf("%x", want))
 	}
 	return t.scattered("Scatter", acc, func(int32) bool { return true })
@@ -381,6 +382,14 @@ func orDefault[T any](values []T) []T {
 // closeEnough is ==, with NaN equal to NaN and room for the rounding of sums
 // taken in another order.
 func closeEnough[T any](x, y T) bool {
+	switch a := any(x).(type) {
+	case float64:
+		return near(a, any(y).(float64), 1e-13)
+	case float32:
+		return near(float64(a), float64(any(y).(float32)), 1e-5)
+	case bool, int8, int16, int32, int64, int, uint8, uint16, uint32, uint64, uint:
+		return a == any(y)
+	}
 	v, w := reflect.ValueOf(&x).Elem(), reflect.ValueOf(&y).Elem()
 	if !v.CanFloat() {
 		if v.Comparable() {
@@ -388,10 +397,12 @@ func closeEnough[T any](x, y T) bool {
 		}
 		return reflect.DeepEqual(x, y)
 	}
-	f, g := v.Float(), w.Float()
-	tolerance := 1e-13
 	if v.Type().Bits() == 32 {
-		tolerance = 1e-5
+		return near(v.Float(), w.Float(), 1e-5)
 	}
-	return f == g || f != f && g != g || math.Abs(f-g) <= tolerance*max(1, math.Abs(f), math.Abs(g))
+	return near(v.Float(), w.Float(), 1e-13)
+}
+
+func near(x, y, tolerance float64) bool {
+	return x == y || x != x && y != y || math.Abs(x-y) <= tolerance*max(1, math.Abs(x), math.Abs(y))
 }

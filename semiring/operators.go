@@ -3,6 +3,7 @@ package semiring
 import (
 	"fmt"
 	"math"
+	"reflect"
 
 	"github.com/hiveblas/hiveblas/internal/cpu"
 )
@@ -266,19 +267,38 @@ func (op SelectOp[A]) Valid() bool { return op.k != nil }
 // String returns the name.
 func (op SelectOp[A]) String() string { return op.name }
 
+// scalarCUDA writes a number or bool, of a named type too, as a CUDA C
+// expression; "" for anything else.
 func scalarCUDA(x any) string {
-	switch v := x.(type) {
-	case bool:
-		if v {
-			return "true"
+	switch v := reflect.ValueOf(x); {
+	case v.Kind() == reflect.Bool:
+		return fmt.Sprint(v.Bool())
+	case v.CanFloat():
+		return floatCUDA(v.Float())
+	case v.CanInt():
+		switch i := v.Int(); {
+		case i == math.MinInt64: // its digits alone do not fit a signed type
+			return "(-9223372036854775807LL - 1)"
+		case i != int64(int32(i)):
+			return fmt.Sprintf("%dLL", i)
+		default:
+			return fmt.Sprint(i)
 		}
-		return "false"
-	case float32:
-		return floatCUDA(float64(v))
-	case float64:
-		return floatCUDA(v)
+	case v.CanUint():
+		if u := v.Uint(); u > math.MaxInt32 {
+			return fmt.Sprintf("%dULL", u)
+		}
+		return fmt.Sprint(v.Uint())
 	}
-	return fmt.Sprint(x)
+	return ""
+}
+
+// withScalar returns text and x as a CUDA C expression, or "" if x has none.
+func withScalar(text string, x any) string {
+	if s := scalarCUDA(x); s != "" {
+		return text + s
+	}
+	return ""
 }
 
 func floatCUDA(v float64) string {

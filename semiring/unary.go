@@ -111,6 +111,7 @@ func positional[A any](name, cuda string, f func(i, j int) bool) SelectOp[A] {
 }
 
 func band[A any](name, cuda string, lo, hi int) SelectOp[A] {
+	lo, hi = min(max(lo, -noLimit), noLimit), min(max(hi, -noLimit), noLimit) // rows + these must not overflow
 	op := positional[A](name, cuda, func(i, j int) bool { return lo <= j-i && j-i <= hi })
 	op.k.Band, op.k.Lo, op.k.Hi = true, int64(lo), int64(hi)
 	return op
@@ -166,13 +167,13 @@ func b2u(b bool) uint8 {
 
 // ValueEQ keeps the entries equal to y.
 func ValueEQ[A comparable](y A) SelectOp[A] {
-	return byValue(NewSelect("valueeq", func(x A, _, _ int) bool { return x == y }, "x == "+scalarCUDA(y)),
+	return byValue(NewSelect("valueeq", func(x A, _, _ int) bool { return x == y }, withScalar("x == ", y)),
 		func(keep []uint8, a []A) { MapFn(keep, a, func(x A) uint8 { return b2u(x == y) }) })
 }
 
 // ValueNE keeps the entries other than y.
 func ValueNE[A comparable](y A) SelectOp[A] {
-	return byValue(NewSelect("valuene", func(x A, _, _ int) bool { return x != y }, "x != "+scalarCUDA(y)),
+	return byValue(NewSelect("valuene", func(x A, _, _ int) bool { return x != y }, withScalar("x != ", y)),
 		func(keep []uint8, a []A) { MapFn(keep, a, func(x A) uint8 { return b2u(x != y) }) })
 }
 

@@ -44,9 +44,14 @@ type Backend interface {
 // Host is the backend of the CPU.
 type Host struct{}
 
-func (Host) Name() string        { return "cpu" }
+// Name is "cpu".
+func (Host) Name() string { return "cpu" }
+
+// Place is the host.
 func (Host) Place() matrix.Place { return nil }
-func (Host) Skip(string) string  { return "" }
+
+// Skip leaves nothing out.
+func (Host) Skip(string) string { return "" }
 
 // Run runs the kit against b: a few seconds with -short, about a minute
 // without.
@@ -71,6 +76,7 @@ func Run(t *testing.T, b Backend) {
 		})
 	}
 	t.Run("errors", func(t *testing.T) { testErrors(t, b) })
+	t.Run("cancellation", func(t *testing.T) { testCancellation(t, b) })
 }
 
 // generator makes the cases of one operation.

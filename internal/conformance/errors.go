@@ -228,38 +228,6 @@ func errorCases() []errorCase {
 	}
 }
 
-// cancelled makes the calls that must stop at once when their context has
-// ended.
-func cancelled(o ops.Option) []errorCase {
-	pt, plus, id := semiring.PlusTimes[float64](), semiring.Plus[float64](), semiring.Identity[float64]()
-	row := semiring.NewIndex("row", func(_ float64, i, _ int) float64 { return float64(i) }, "")
-	all, ended := ops.All(), context.Canceled
-	return []errorCase{
-		{"cancelled/MxM", func(x misfits) error { return ops.MxM(x.c, pt, x.a, x.b, o) }, ended, nil},
-		{"cancelled/MxV", func(x misfits) error { return ops.MxV(x.w, pt, x.a, x.u, o) }, ended, nil},
-		{"cancelled/VxM", func(x misfits) error { return ops.VxM(x.w, pt, x.u, x.a, o) }, ended, nil},
-		{"cancelled/EWiseAdd", func(x misfits) error { return ops.EWiseAdd(x.c, plus, x.a, x.b, o) }, ended, nil},
-		{"cancelled/EWiseMult", func(x misfits) error { return ops.EWiseMult(x.c, plus, x.a, x.b, o) }, ended, nil},
-		{"cancelled/EWiseUnion", func(x misfits) error { return ops.EWiseUnion(x.c, plus, x.a, 0, x.b, 0, o) }, ended, nil},
-		{"cancelled/Apply", func(x misfits) error { return ops.Apply(x.c, id, x.a, o) }, ended, nil},
-		{"cancelled/ApplyFirst", func(x misfits) error { return ops.ApplyFirst(x.c, plus, 1, x.a, o) }, ended, nil},
-		{"cancelled/ApplySecond", func(x misfits) error { return ops.ApplySecond(x.c, plus, x.a, 1, o) }, ended, nil},
-		{"cancelled/ApplyIndex", func(x misfits) error { return ops.ApplyIndex(x.c, row, x.a, o) }, ended, nil},
-		{"cancelled/Select", func(x misfits) error { return ops.Select(x.c, semiring.Tril[float64](0), x.a, o) }, ended, nil},
-		{"cancelled/Reduce", func(x misfits) error { return ops.Reduce(x.w, plus, x.a, o) }, ended, nil},
-		{"cancelled/ReduceScalar", func(x misfits) error { _, err := ops.ReduceScalar(plus, x.a, o); return err }, ended, nil},
-		{"cancelled/Transpose", func(x misfits) error { return ops.Transpose(x.c, x.a, o) }, ended, nil},
-		{"cancelled/Extract", func(x misfits) error { return ops.Extract(x.c, x.a, all, all, o) }, ended, nil},
-		{"cancelled/ExtractVector", func(x misfits) error { return ops.ExtractVector(x.w, x.u, all, o) }, ended, nil},
-		{"cancelled/ExtractRow", func(x misfits) error { return ops.ExtractRow(x.w, x.a, 0, all, o) }, ended, nil},
-		{"cancelled/Assign", func(x misfits) error { return ops.Assign(x.c, x.a, all, all, o) }, ended, nil},
-		{"cancelled/AssignVector", func(x misfits) error { return ops.AssignVector(x.w, x.u, all, o) }, ended, nil},
-		{"cancelled/AssignScalar", func(x misfits) error { return ops.AssignScalar(x.c, 1, all, all, o) }, ended, nil},
-		{"cancelled/AssignVectorScalar", func(x misfits) error { return ops.AssignVectorScalar(x.w, 1, all, o) }, ended, nil},
-		{"cancelled/Kronecker", func(x misfits) error { return ops.Kronecker(x.c, plus, x.a, some(1, 1), o) }, ended, nil},
-	}
-}
-
 // testErrors holds each case to its error, its message, and to leaving the
 // destinations as they were.
 func testErrors(t *testing.T, b Backend) {

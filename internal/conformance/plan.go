@@ -100,6 +100,9 @@ func newInput[T comparable](p *plan, name string, rows, cols Axis, vector bool) 
 	in.format = fs[p.IntN(len(fs))]
 	in.both = !vector && p.IntN(4) == 0
 	density := []float64{0, .04, .15, .3, .6, .9, 1}[p.IntN(7)]
+	if len(in.d.Cell) > 8000 && p.IntN(3) == 0 {
+		density = .002 // rows of very different lengths
+	}
 	if in.format == matrix.Full {
 		density = 1
 	}

@@ -90,8 +90,8 @@ func (p *plan) direction(x []Axis) {
 // matrixAxes draws the dimensions of a matrix, at times one of many entries,
 // so that threads share it.
 func (p *plan) matrixAxes() []Axis {
-	if p.IntN(150) == 0 {
-		return []Axis{{N: 100 + p.IntN(150)}, {N: 100 + p.IntN(150)}}
+	if p.IntN(60) == 0 {
+		return []Axis{{N: 90 + p.IntN(100)}, {N: 90 + p.IntN(100)}}
 	}
 	return p.axes(2)
 }

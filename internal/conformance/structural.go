@@ -69,8 +69,11 @@ func structural[T comparable](typ string) []generator {
 			a := operandOf[T](p, "a", x[0], x[1], false)
 			rows, ri := p.indices(x[0], false)
 			cols, ci := p.indices(x[1], false)
-			if p.alias && x[0].At == nil && x[1].At == nil && p.IntN(2) == 0 {
+			if large := x[0].N > 80 && x[1].N > 80; x[0].At == nil && x[1].At == nil && (p.alias || large) && p.IntN(2) == 0 {
 				ri, ci = p.Perm(x[0].N), p.Perm(x[1].N) // so that c may be a
+				if large && p.IntN(2) == 0 {
+					ri, ci = ri[:x[0].N/2], ci[:x[1].N*3/4]
+				}
 				rows, cols = ops.Of(ri...), ops.Of(ci...)
 			}
 			noteIndices(p, "rows", rows)

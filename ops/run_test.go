@@ -1,0 +1,307 @@
+package ops_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// scattered returns an m×n matrix of about entries random floats, of which no
+// sum is exact, so that its order shows.
+func scattered(m, n, entries int, seed uint64) *matrix.Matrix[float64] {
+	r := rand.New(rand.NewPCG(seed, 1))
+	b := matrix.NewBuilder[float64](m, n)
+	for range entries {
+		b.Add(r.IntN(m), r.IntN(n), r.NormFloat64()*1e3)
+	}
+	a, err := b.Build(semiring.Second[float64, float64]())
+	if err != nil {
+		panic(err)
+	}
+	return a
+}
+
+func scatteredVector(n, entries int) *matrix.Vector[float64] {
+	v := matrix.NewVector[float64](n)
+	if err := ops.ExtractRow(v, scattered(1, n, entries, 9), 0, ops.All()); err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// bitsOf condenses a result; equal ones have equal bits everywhere.
+func bitsOf(ptr []int64, idx []int32, val []float64) string {
+	h := fnv.New128a()
+	for _, part := range []any{ptr, idx, val} {
+		_ = binary.Write(h, binary.LittleEndian, part)
+	}
+	return string(h.Sum(nil))
+}
+
+// TestDeterminism: every product gives the same bits whatever the number of
+// threads, by each of its methods.
+func TestDeterminism(t *testing.T) {
+	a, b := scattered(700, 600, 12000, 1), scattered(600, 900, 15000, 2)
+	mask := scattered(700, 900, 20000, 3)
+	full, err := matrix.FromDense(600, 40, scatteredVector(24000, 1<<20).Dense(0))
+	must(t, err)
+	// Wide enough for threads to share columns in push, at any number of them.
+	wide := scattered(3000, 5000, 90000, 4)
+	u, some := scatteredVector(3000, 60000), scatteredVector(3000, 300)
+	pt := semiring.PlusTimes[float64]()
+	matrixOf := func(m, n int, f func(c *matrix.Matrix[float64], o ...ops.Option) error) func(o ...ops.Option) (string, error) {
+		return func(o ...ops.Option) (string, error) {
+			c := matrix.New[float64](m, n)
+			err := f(c, o...)
+			return bitsOf(c.Store().Ptr, c.View().Rows().Idx, c.View().Rows().Val), err
+		}
+	}
+	vectorOf := func(n int, f func(w *matrix.Vector[float64], o ...ops.Option) error) func(o ...ops.Option) (string, error) {
+		return func(o ...ops.Option) (string, error) {
+			w := matrix.NewVector[float64](n)
+			err := f(w, o...)
+			return bitsOf(nil, w.View().Rows().Idx, w.View().Rows().Val), err
+		}
+	}
+	type run = func(o ...ops.Option) (string, error)
+	cases := map[string]run{}
+	for _, m := range []ops.Method{ops.Auto, ops.SPA, ops.Sorted, ops.Hash} {
+		cases["MxM "+string(m)] = matrixOf(700, 900, func(c *matrix.Matrix[float64], o ...ops.Option) error {
+			return ops.MxM(c, pt, a, b, append(o, ops.Using(m))...)
+		})
+		cases["MxM masked "+string(m)] = matrixOf(700, 900, func(c *matrix.Matrix[float64], o ...ops.Option) error {
+			return ops.MxM(c.Masked(mask.Structure()), pt, a, b, append(o, ops.Using(m))...)
+		})
+		cases["MxM complement "+string(m)] = matrixOf(700, 900, func(c *matrix.Matrix[float64], o ...ops.Option) error {
+			return ops.MxM(c.Masked(mask.Structure().Not()), pt, a, b, append(o, ops.Using(m))...)
+		})
+	}
+	cases["MxM dot"] = matrixOf(700, 900, func(c *matrix.Matrix[float64], o ...ops.Option) error {
+		return ops.MxM(c.Masked(mask), pt, a, b, append(o, ops.Using(ops.Dot))...)
+	})
+	cases["MxM spmm"] = matrixOf(700, 40, func(c *matrix.Matrix[float64], o ...ops.Option) error { return ops.MxM(c, pt, a, full, o...) })
+	for _, m := range []ops.Method{ops.Auto, ops.Push, ops.Pull} {
+		for name, v := range map[string]*matrix.Vector[float64]{"dense": u, "sparse": some} {
+			cases["VxM "+name+string(m)] = vectorOf(5000, func(w *matrix.Vector[float64], o ...ops.Option) error {
+				return ops.VxM(w, pt, v, wide, append(o, ops.Using(m))...)
+			})
+			cases["MxV "+name+string(m)] = vectorOf(5000, func(w *matrix.Vector[float64], o ...ops.Option) error {
+				return ops.MxV(w, pt, wide.T(), v, append(o, ops.Using(m))...)
+			})
+		}
+	}
+	sum := func(o ...ops.Option) (string, error) {
+		s, err := ops.ReduceScalar(semiring.Plus[float64](), wide, o...)
+		return fmt.Sprint(s), err
+	}
+	cases["ReduceScalar"] = sum
+	for name, f := range cases {
+		want, err := f(ops.WithThreads(1))
+		must(t, err)
+		for _, threads := range []int{2, 3, 5, 16} {
+			got, err := f(ops.WithThreads(threads))
+			must(t, err)
+			if got != want {
+				t.Errorf("%s with %d threads differs from one thread", name, threads)
+			}
+		}
+	}
+}
+
+// TestMethodsAgree: the methods of one product add in the same order.
+func TestMethodsAgree(t *testing.T) {
+	a, b := scattered(200, 300, 5000, 1), scattered(300, 250, 6000, 2)
+	var want string
+	for _, m := range []ops.Method{ops.SPA, ops.Sorted, ops.Hash} {
+		c := matrix.New[float64](200, 250)
+		must(t, ops.MxM(c, semiring.PlusTimes[float64](), a, b, ops.Using(m)))
+		if got := fmt.Sprint(listing(c)); want == "" {
+			want = got
+		} else if got != want {
+			t.Errorf("%s adds in another order", m)
+		}
+	}
+}
+
+// TestMethodChoice: the method that runs is the one that was asked for, and
+// left alone the library chooses sensibly.
+func TestMethodChoice(t *testing.T) {
+	const n = 2000
+	pt := semiring.PlusTimes[float64]()
+	var trace ops.Trace
+	tr := ops.WithTrace(&trace)
+	ran := func(reason string, want ops.Method, err error) {
+		t.Helper()
+		must(t, err)
+		if trace.Method != want || trace.Place != "cpu" {
+			t.Errorf("%s: %v, want %s on cpu", reason, trace, want)
+		}
+		trace = ops.Trace{}
+	}
+	fresh := func() *matrix.Matrix[float64] { return scattered(n, n, 20000, 1) }
+	c, w := func() *matrix.Matrix[float64] { return matrix.New[float64](n, n) }, func() *matrix.Vector[float64] { return matrix.NewVector[float64](n) }
+	full, err := matrix.NewFullVector(n, 1.0)
+	must(t, err)
+	frontier := scatteredVector(n, 3)
+	ran("A·u of a full vector, rows at hand", ops.Pull, ops.MxV(w(), pt, fresh(), full, tr))
+	ran("u·A of a sparse frontier, rows at hand", ops.Push, ops.VxM(w(), pt, frontier, fresh(), tr))
+	ran("u·A of a full vector, rows at hand", ops.Push, ops.VxM(w(), pt, full, fresh(), tr))
+	both := fresh()
+	ran("A·u of a sparse vector pushes, making the transpose", ops.Push, ops.MxV(w(), pt, both, frontier, tr))
+	ran("A·u of a full vector, both at hand", ops.Pull, ops.MxV(w(), pt, both, full, tr))
+	ran("u·A of a full vector, both at hand", ops.Pull, ops.VxM(w(), pt, full, both, tr))
+	ran("u·A of a sparse frontier, both at hand", ops.Push, ops.VxM(w(), pt, frontier, both, tr))
+	ran("forced push", ops.Push, ops.MxV(w(), pt, both, full, tr, ops.Using(ops.Push)))
+	ran("forced pull", ops.Pull, ops.VxM(w(), pt, frontier, both, tr, ops.Using(ops.Pull)))
+
+	ran("A·B without a mask", ops.SPA, ops.MxM(c(), pt, both, both, tr))
+	thin := scattered(n, n, 20, 5)
+	ran("few mask entries, transpose at hand", ops.Dot, ops.MxM(c().Masked(thin), pt, both, both, tr))
+	ran("as many mask entries as products", ops.SPA, ops.MxM(c().Masked(scattered(n, n, 400000, 6)), pt, both, both, tr))
+	ran("complemented mask", ops.SPA, ops.MxM(c().Masked(thin.Structure().Not()), pt, both, both, tr))
+	dense, err := matrix.NewFull(n, 4, 1.0)
+	must(t, err)
+	ran("full second operand", ops.SpMM, ops.MxM(matrix.New[float64](n, 4), pt, both, dense, tr))
+	for _, m := range []ops.Method{ops.SPA, ops.Sorted, ops.Hash, ops.Dot} {
+		ran("forced", m, ops.MxM(c().Masked(thin), pt, both, both, tr, ops.Using(m)))
+	}
+
+	d := c()
+	must(t, ops.EWiseAdd(d, semiring.Plus[float64](), both, thin, tr))
+	if trace.Op != "EWiseAdd" || trace.Name != "plus" || trace.NVals != d.NVals() {
+		t.Errorf("trace %+v of a sum with %d entries", trace, d.NVals())
+	}
+	must(t, ops.Apply(d.Masked(thin.Structure()).Replace(), semiring.Identity[float64](), d, tr))
+	if trace.NVals != thin.NVals() || trace.NVals != d.NVals() {
+		t.Errorf("trace counts %d entries, the destination has %d", trace.NVals, d.NVals())
+	}
+}
+
+// TestConcurrentReaders runs operations on shared operands from several
+// goroutines, so that their derived forms are made in a race.
+func TestConcurrentReaders(t *testing.T) {
+	for range 3 {
+		a := scattered(300, 300, 4000, 7)
+		must(t, a.SetFormat(matrix.Bitmap))
+		u, mask := scatteredVector(300, 200), scattered(300, 300, 3000, 8)
+		pt := semiring.PlusTimes[float64]()
+		var results [8]*matrix.Matrix[float64]
+		var wg sync.WaitGroup
+		for g := range results {
+			wg.Go(func() {
+				c, w := matrix.New[float64](300, 300), matrix.NewVector[float64](300)
+				count := matrix.New[int64](300, 300)
+				err := errors.Join(
+					ops.MxM(c.Masked(mask), pt, a, a.T(), ops.WithThreads(2)),
+					ops.MxM(count, semiring.PlusPair[int64](), a.Pattern().T(), a.Pattern()),
+					ops.MxV(w, pt, a, u), ops.VxM(w, pt, u, a, ops.Using(ops.Pull)),
+					ops.Reduce(w, semiring.Plus[float64](), a.T()),
+					ops.EWiseAdd(c.Masked(mask.Not()), semiring.Plus[float64](), a, a.T()))
+				if err != nil {
+					t.Error(err)
+				}
+				results[g] = c
+			})
+		}
+		wg.Wait()
+		for _, c := range results[1:] {
+			if !c.Equal(results[0]) {
+				t.Error("readers of one matrix got different results")
+			}
+		}
+	}
+}
+
+// allocated returns the bytes that f allocates.
+func allocated(t *testing.T, f func() error) uint64 {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	must(t, f())
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// TestWideMatrices: what operations allocate follows the entries, not the
+// dimensions, of matrices of 2³¹−1 rows and columns.
+func TestWideMatrices(t *testing.T) {
+	const wide = matrix.MaxDim
+	const limit = 1 << 20
+	pt, plus := semiring.PlusTimes[float64](), semiring.Plus[float64]()
+	a, b := scattered(wide, wide, 300, 1), scattered(wide, wide, 300, 2)
+	tall, short := scattered(wide, 10, 300, 3), scattered(10, wide, 300, 4)
+	few := scattered(10, 10, 30, 5)
+	dense, err := matrix.NewFull(10, 3, 1.0)
+	must(t, err)
+	u, v := scatteredVector(wide, 200), scatteredVector(10, 8)
+	m := func(m, n int) *matrix.Matrix[float64] { return matrix.New[float64](m, n) }
+	w := func(n int) *matrix.Vector[float64] { return matrix.NewVector[float64](n) }
+	all := ops.All()
+	for name, f := range map[string]func() error{
+		"MxM":              func() error { return ops.MxM(m(wide, wide), pt, a, b) },
+		"MxM sorted":       func() error { return ops.MxM(m(wide, wide), pt, a, b, ops.Using(ops.Sorted)) },
+		"MxM hash":         func() error { return ops.MxM(m(wide, wide), pt, a, b, ops.Using(ops.Hash)) },
+		"MxM masked":       func() error { return ops.MxM(m(wide, wide).Masked(a), pt, a, b) },
+		"MxM complement":   func() error { return ops.MxM(m(wide, wide).Masked(a.Not()), pt, a, b) },
+		"MxM transposed":   func() error { return ops.MxM(m(wide, wide), pt, a.T(), b.T()) },
+		"MxM outer":        func() error { return ops.MxM(m(wide, wide), pt, tall, short) },
+		"MxM inner masked": func() error { return ops.MxM(m(10, 10).Masked(few), pt, short, tall) },
+		"MxM wide":         func() error { return ops.MxM(m(10, wide), pt, few, short) },
+		"MxM full":         func() error { return ops.MxM(m(wide, 3), pt, tall, dense) },
+		"MxM positional": func() error {
+			return ops.MxM(matrix.New[int64](wide, wide), semiring.MinSecondi[int64](0), a.Pattern(), b.Pattern())
+		},
+		"MxV":            func() error { return ops.MxV(w(wide), pt, a, u) },
+		"MxV masked":     func() error { return ops.MxV(w(wide).Masked(u.Structure()), pt, a, u) },
+		"MxV tall":       func() error { return ops.MxV(w(wide), pt, tall, v) },
+		"MxV short":      func() error { return ops.MxV(w(10), pt, short, u) },
+		"VxM":            func() error { return ops.VxM(w(wide), pt, u, a) },
+		"VxM short":      func() error { return ops.VxM(w(wide), pt, v, short) },
+		"EWiseAdd":       func() error { return ops.EWiseAdd(m(wide, wide), plus, a, b.T()) },
+		"EWiseMult":      func() error { return ops.EWiseMult(m(wide, wide).Accum(plus), plus, a, b) },
+		"Apply":          func() error { return ops.Apply(m(wide, wide).Masked(b.Not()), semiring.Abs[float64](), a) },
+		"Select":         func() error { return ops.Select(m(wide, wide), semiring.Tril[float64](0), a) },
+		"Reduce rows":    func() error { return ops.Reduce(w(wide), plus, a) },
+		"Reduce columns": func() error { return ops.Reduce(w(wide), plus, scattered(wide, wide, 300, 1).T()) },
+		"Transpose":      func() error { return ops.Transpose(m(wide, wide), a) },
+		"Extract":        func() error { return ops.Extract(m(3, 2), a, ops.Of(5, 1<<30, 7), ops.Of(wide-1, 0)) },
+		"Extract all":    func() error { return ops.Extract(m(wide, wide), a, all, all) },
+		"Assign":         func() error { return ops.Assign(m(wide, wide), few, ops.Span(1000, 1010), ops.Span(1<<30, 1<<30+10)) },
+		"AssignScalar":   func() error { return ops.AssignScalar(m(wide, wide).Masked(a.Structure()), 1, all, all) },
+		"Kronecker": func() error {
+			return ops.Kronecker(m(1<<30, 1<<30), plus, scattered(1<<15, 1<<15, 20, 1), scattered(1<<15, 1<<15, 20, 1))
+		},
+	} {
+		if got := allocated(t, f); got > limit {
+			t.Errorf("%s allocates %d bytes for a few hundred entries", name, got)
+		}
+	}
+}
+
+// TestCancel: a context that ends while a product is under way stops it, and
+// the destination stays as it was.
+func TestCancel(t *testing.T) {
+	a := scattered(4000, 4000, 200000, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	var once sync.Once
+	mul := semiring.NewBinary("cancelling", func(x, y float64) float64 { once.Do(cancel); return x * y }, "")
+	c := scattered(4000, 4000, 10, 2)
+	before := c.Clone()
+	err := ops.MxM(c, semiring.New(semiring.Plus[float64](), mul), a, a, ops.WithContext(ctx))
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("error %v, want %v", err, context.Canceled)
+	}
+	if !c.Equal(before) {
+		t.Error("the destination of a cancelled product has changed")
+	}
+}

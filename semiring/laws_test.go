@@ -1,0 +1,347 @@
+package semiring
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// laws checks identity, associativity, commutativity and terminal of m on
+// values, and its kernels against its operator.
+func laws[T comparable](t *testing.T, typ string, m Monoid[T], values []T) {
+	t.Helper()
+	same := func(x, y T) bool { return closeEnough(x, y) }
+	name := m.Name() + " over " + typ
+	for _, x := range values {
+		if m.IsAny() {
+			break
+		}
+		// NaN is no operand of min and max: they ignore it.
+		if id := m.Identity(); x == x && (!same(m.Combine(x, id), x) || !same(m.Combine(id, x), x)) {
+			t.Errorf("%s: the identity %v changes %v", name, id, x)
+		}
+		if z, ok := m.Terminal(); ok && (m.Combine(z, x) != z || m.Combine(x, z) != z) {
+			t.Errorf("%s: terminal %v and %v give %v and %v", name, z, x, m.Combine(z, x), m.Combine(x, z))
+		}
+		for _, y := range values {
+			if !same(m.Combine(x, y), m.Combine(y, x)) {
+				t.Errorf("%s: %v and %v do not commute: %v, %v", name, x, y, m.Combine(x, y), m.Combine(y, x))
+			}
+			for _, z := range values {
+				if a, b := m.Combine(m.Combine(x, y), z), m.Combine(x, m.Combine(y, z)); !same(a, b) {
+					t.Errorf("%s: (%v, %v, %v) gives %v and %v", name, x, y, z, a, b)
+				}
+			}
+		}
+	}
+	monoidKernels(t, name, m, values)
+}
+
+func monoidKernels[T comparable](t *testing.T, name string, m Monoid[T], values []T) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(1, 2))
+	k := m.Kernels()
+	for n := range 20 {
+		v := make([]T, n)
+		for p := range v {
+			v[p] = values[r.IntN(len(values))]
+		}
+		want := m.Identity()
+		for _, x := range v {
+			want = m.Combine(want, x)
+		}
+		right := func(got T, from []T) bool {
+			for _, x := range from {
+				if m.IsAny() && closeEnough(got, x) {
+					return true
+				}
+			}
+			return closeEnough(got, want)
+		}
+		if got := k.Fold(m.Identity(), v); !right(got, v) {
+			t.Errorf("%s: Fold of %v is %v, want %v", name, v, got, want)
+		}
+		y := make([]T, 3)
+		k.FoldRows(y, m.Identity(), []int64{0, 0, int64(n), int64(n)}, v)
+		if !right(y[1], v) || !closeEnough(y[0], m.Identity()) || !closeEnough(y[2], m.Identity()) {
+			t.Errorf("%s: FoldRows of %v is %v, want %v in the middle", name, v, y, want)
+		}
+		acc := []T{m.Identity(), m.Identity()}
+		ci := make([]int32, n)
+		for p := range ci {
+			ci[p] = 1
+		}
+		k.Collect(acc, ci, v)
+		if !right(acc[1], v) || !closeEnough(acc[0], m.Identity()) {
+			t.Errorf("%s: Collect of %v is %v, want %v", name, v, acc, want)
+		}
+	}
+}
+
+func integerLaws[T Integer](t *testing.T, typ string) {
+	values := []T{0, 1, 2, 3, 5, MaxValue[T](), MinValue[T](), MaxValue[T]() / 2, MaxValue[T]() - 1, ^T(0)}
+	for _, m := range []Monoid[T]{Plus[T](), Times[T](), Min[T](), Max[T](), Bor[T](), Band[T](), Bxor[T]()} {
+		laws(t, typ, m, values)
+	}
+	monoidKernels(t, "any over "+typ, Any[T](), values)
+}
+
+func TestMonoidLaws(t *testing.T) {
+	integerLaws[int8](t, "int8")
+	integerLaws[uint8](t, "uint8")
+	integerLaws[int16](t, "int16")
+	integerLaws[uint16](t, "uint16")
+	integerLaws[int32](t, "int32")
+	integerLaws[uint32](t, "uint32")
+	integerLaws[int64](t, "int64")
+	integerLaws[uint64](t, "uint64")
+	for _, m := range []Monoid[bool]{Lor(), Land(), Lxor(), Lxnor()} {
+		laws(t, "bool", m, []bool{false, true})
+	}
+	monoidKernels(t, "any over bool", Any[bool](), []bool{false, true})
+	inf := math.Inf(1)
+	floats := []float64{0, 1, -1, 2, 4, -8, inf, -inf, math.NaN()}
+	for _, m := range []Monoid[float64]{Min[float64](), Max[float64]()} {
+		laws(t, "float64", m, floats)
+	}
+	for _, m := range []Monoid[float64]{Plus[float64](), Times[float64]()} { // exact values
+		laws(t, "float64", m, []float64{0, 1, -1, 2, 4, -8, math.NaN()})
+	}
+}
+
+// TestNaN: min and max ignore NaN on either side, in operator, sum and
+// product; plus and times keep it.
+func TestNaN(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct {
+		name   string
+		got    float64
+		want   float64
+		reason string
+	}{
+		{"min(NaN, 3)", Min[float64]().Combine(nan, 3), 3, "ignored on the left"},
+		{"min(3, NaN)", Min[float64]().Combine(3, nan), 3, "ignored on the right"},
+		{"min(NaN, NaN)", Min[float64]().Combine(nan, nan), nan, "nothing else there"},
+		{"max(NaN, 3)", Max[float64]().Combine(nan, 3), 3, "ignored on the left"},
+		{"max(3, NaN)", Max[float64]().Combine(3, nan), 3, "ignored on the right"},
+		{"max(NaN, −Inf)", Max[float64]().Combine(nan, -inf), -inf, "an infinity is a number"},
+		{"min as ⊗", MinMax[float64]().Mul().Apply(nan, 2), 2, "max ignores NaN as a product too"},
+		{"max as ⊗", MaxMin[float64]().Mul().Apply(2, nan), 2, "min ignores NaN as a product too"},
+		{"min of nothing but NaN", Min[float64]().Kernels().Fold(inf, []float64{nan, nan}), inf, "the identity"},
+		{"min with NaN first", Min[float64]().Kernels().Fold(inf, []float64{nan, 5, 4}), 4, "whatever the order"},
+		{"max with NaN last", Max[float64]().Kernels().Fold(-inf, []float64{5, 4, nan}), 5, "whatever the order"},
+		{"plus", Plus[float64]().Combine(nan, 1), nan, "propagated"},
+		{"plus of infinities", Plus[float64]().Combine(inf, -inf), nan, "undefined"},
+		{"times", Times[float64]().Combine(0, inf), nan, "undefined"},
+		{"float32 min", float64(Min[float32]().Combine(float32(nan), 3)), 3, "as float64"},
+	} {
+		if c.got != c.want && !(c.got != c.got && c.want != c.want) {
+			t.Errorf("%s = %v, want %v: %s", c.name, c.got, c.want, c.reason)
+		}
+	}
+}
+
+// TestDivision: integers do not panic, floats follow IEEE 754.
+func TestDivision(t *testing.T) {
+	for _, c := range []struct{ x, y, want int8 }{
+		{7, 2, 3}, {-7, 2, -3}, {7, -2, -3}, {0, 5, 0}, {5, 0, 127}, {-5, 0, -128}, {0, 0, 0}, {-128, -1, -128},
+	} {
+		if got := Div[int8]().Apply(c.x, c.y); got != c.want {
+			t.Errorf("div(%d, %d) = %d, want %d", c.x, c.y, got, c.want)
+		}
+		if got := Rdiv[int8]().Apply(c.y, c.x); got != c.want {
+			t.Errorf("rdiv(%d, %d) = %d, want %d", c.y, c.x, got, c.want)
+		}
+	}
+	if got := Div[uint8]().Apply(5, 0); got != 255 {
+		t.Errorf("div(5, 0) of uint8 = %d, want 255", got)
+	}
+	if got := Minv[int32]().Apply(0); got != math.MaxInt32 {
+		t.Errorf("minv(0) = %d", got)
+	}
+	if got := Div[float64]().Apply(-1, 0); !math.IsInf(got, -1) {
+		t.Errorf("div(-1, 0) of float64 = %v", got)
+	}
+}
+
+// TestOperatorsMean compares every arithmetic operator with its definition,
+// written out here.
+func TestOperatorsMean(t *testing.T) {
+	ints := map[string]struct {
+		op BinaryOp[int32, int32, int32]
+		f  func(x, y int32) int32
+	}{
+		"plus": {Plus[int32]().Op(), func(x, y int32) int32 { return x + y }}, "minus": {Minus[int32](), func(x, y int32) int32 { return x - y }},
+		"rminus": {Rminus[int32](), func(x, y int32) int32 { return y - x }}, "times": {Times[int32]().Op(), func(x, y int32) int32 { return x * y }},
+		"min": {Min[int32]().Op(), func(x, y int32) int32 { return min(x, y) }}, "max": {Max[int32]().Op(), func(x, y int32) int32 { return max(x, y) }},
+		"first": {First[int32, int32](), func(x, _ int32) int32 { return x }}, "second": {Second[int32, int32](), func(_, y int32) int32 { return y }},
+		"pair": {Pair[int32, int32, int32](), func(_, _ int32) int32 { return 1 }},
+		"bor":  {Bor[int32]().Op(), func(x, y int32) int32 { return x | y }}, "band": {Band[int32]().Op(), func(x, y int32) int32 { return x & y }},
+		"bxor": {Bxor[int32]().Op(), func(x, y int32) int32 { return x ^ y }},
+	}
+	tests := map[string]struct {
+		op BinaryOp[int32, int32, bool]
+		f  func(x, y int32) bool
+	}{
+		"eq": {Eq[int32](), func(x, y int32) bool { return x == y }}, "ne": {Ne[int32](), func(x, y int32) bool { return x != y }},
+		"lt": {Lt[int32](), func(x, y int32) bool { return x < y }}, "le": {Le[int32](), func(x, y int32) bool { return x <= y }},
+		"gt": {Gt[int32](), func(x, y int32) bool { return x > y }}, "ge": {Ge[int32](), func(x, y int32) bool { return x >= y }},
+	}
+	bools := map[string]struct {
+		op BinaryOp[bool, bool, bool]
+		f  func(x, y bool) bool
+	}{
+		"lor": {Lor().Op(), func(x, y bool) bool { return x || y }}, "land": {Land().Op(), func(x, y bool) bool { return x && y }},
+		"lxor": {Lxor().Op(), func(x, y bool) bool { return x != y }}, "lxnor": {Lxnor().Op(), func(x, y bool) bool { return x == y }},
+	}
+	values := []int32{0, 1, -1, 2, 7, -8, math.MaxInt32, math.MinInt32}
+	for name, c := range ints {
+		agree(t, name, c.op, c.f, values, values)
+	}
+	for name, c := range tests {
+		agree(t, name, c.op, c.f, values, values)
+	}
+	for name, c := range bools {
+		agree(t, name, c.op, c.f, []bool{false, true}, []bool{false, true})
+	}
+	agree(t, "first", First[string, bool](), func(x string, _ bool) string { return x }, []string{"a", "b"}, []bool{true})
+	agree(t, "pow", Pow[float64](), math.Pow, []float64{2, 0.5}, []float64{3, -1})
+	agree(t, "hypot", Hypot[float64](), math.Hypot, []float64{3, 0}, []float64{4, -1})
+	agree(t, "atan2", Atan2[float64](), math.Atan2, []float64{3, 0}, []float64{4, -1})
+}
+
+// agree holds an operator and each of its kernels to f. Operands it says it
+// does not read are withheld.
+func agree[A, B comparable, C comparable](t *testing.T, name string, op BinaryOp[A, B, C], f func(A, B) C, as []A, bs []B) {
+	t.Helper()
+	if op.Name() != name {
+		t.Errorf("%s is called %q", name, op.Name())
+	}
+	k := op.Kernels()
+	var a []A
+	var b []B
+	var want []C
+	for _, x := range as {
+		for _, y := range bs {
+			a, b, want = append(a, x), append(b, y), append(want, f(x, y))
+			if got := op.Apply(x, y); got != want[len(want)-1] {
+				t.Errorf("%s(%v, %v) = %v, want %v", name, x, y, got, f(x, y))
+			}
+		}
+	}
+	n := len(want)
+	equal := func(kernel string, got []C) {
+		t.Helper()
+		for p, x := range got {
+			if x != want[p] {
+				t.Errorf("%s: %s(%v, %v) = %v, want %v", name, kernel, a[p], b[p], x, want[p])
+			}
+		}
+	}
+	seenA, seenB := a, b
+	if !k.UsesX {
+		seenA = nil
+	}
+	if !k.UsesY {
+		seenB = nil
+	}
+	if k.UsesX && k.UsesY {
+		c := make([]C, n)
+		k.Zip(c, a, b)
+		equal("Zip", c)
+	}
+	if name == "first" || name == "second" || name == "pair" { // the others are given both
+		c := make([]C, n)
+		k.Zip(c, seenA, seenB)
+		equal("Zip", c)
+	}
+	at := make([]int32, n)
+	for p := range at {
+		at[p] = int32((p * 5) % n)
+	}
+	if n%5 != 0 {
+		c := make([]C, n)
+		k.ZipAt(c, at, seenA, at, seenB, at)
+		equal("ZipAt", c)
+	}
+	for p, x := range a {
+		c := make([]C, 1)
+		k.BindX(c, x, b[p:p+1])
+		if c[0] != want[p] {
+			t.Errorf("%s: BindX(%v, %v) = %v, want %v", name, x, b[p], c[0], want[p])
+		}
+		k.BindY(c, a[p:p+1], b[p])
+		if c[0] != want[p] {
+			t.Errorf("%s: BindY(%v, %v) = %v, want %v", name, x, b[p], c[0], want[p])
+		}
+	}
+}
+
+// TestReads: the tags know which operands they read, so that a pattern can
+// stand for the others.
+func TestReads(t *testing.T) {
+	for name, c := range map[string]struct {
+		x, y, wantX, wantY bool
+	}{
+		"times":          {PlusTimes[int8]().Kernels().UsesX, PlusTimes[int8]().Kernels().UsesY, true, true},
+		"first":          {PlusFirst[int8]().Kernels().UsesX, PlusFirst[int8]().Kernels().UsesY, true, false},
+		"second":         {PlusSecond[int8]().Kernels().UsesX, PlusSecond[int8]().Kernels().UsesY, false, true},
+		"pair":           {PlusPair[int8]().Kernels().UsesX, PlusPair[int8]().Kernels().UsesY, false, false},
+		"first, flipped": {PlusFirst[int8]().Flipped().UsesX, PlusFirst[int8]().Flipped().UsesY, false, true},
+		"any_second":     {AnySecond[int8]().Kernels().UsesX, AnySecond[int8]().Kernels().UsesY, false, true},
+	} {
+		if c.x != c.wantX || c.y != c.wantY {
+			t.Errorf("%s reads x: %v, y: %v", name, c.x, c.y)
+		}
+	}
+}
+
+// TestInvalid: what is made of nothing says so, and nothing panics.
+func TestInvalid(t *testing.T) {
+	none := NewBinary[int8, int8, int8]("none", nil, "")
+	for name, valid := range map[string]bool{
+		"binary": none.Valid(), "monoid": NewMonoid(none, 0, "").Valid(), "unary": NewUnary[int8, int8]("none", nil, "").Valid(),
+		"index": NewIndex[int8, int8]("none", nil, "").Valid(), "select": NewSelect[int8]("none", nil, "").Valid(),
+		"semiring": New(Plus[int8](), none).Valid(), "semiring of no sum": New(Monoid[int8]{}, Plus[int8]()).Valid(),
+		"semiring of nil": New[int8, int8](Plus[int8](), nil).Valid(),
+		"kernels":         Semiring[int8, int8, int8]{}.WithKernels(Kernels[int8, int8, int8]{}).Valid(),
+	} {
+		if valid {
+			t.Errorf("a %s of nothing is valid", name)
+		}
+	}
+	s := MinFirsti[int64](0)
+	if got := s.WithKernels(Kernels[bool, bool, int64]{}).WithFlippedKernels(Kernels[bool, bool, int64]{}); got.Position() != PositionI {
+		t.Error("a positional semiring loses its position")
+	}
+	if got := Tril[int8](math.MaxInt).Kernels(); !got.Band || got.Hi+1<<31 < 0 {
+		t.Error("the band of Tril overflows")
+	}
+}
+
+// TestUnary compares the unary operators with their definitions.
+func TestUnary(t *testing.T) {
+	floats := []float64{0, 1, -1, 4, -0.5, math.Inf(1)}
+	for _, c := range []struct {
+		op UnaryOp[float64, float64]
+		f  func(float64) float64
+	}{
+		{Identity[float64](), func(x float64) float64 { return x }}, {Ainv[float64](), func(x float64) float64 { return -x }},
+		{Minv[float64](), func(x float64) float64 { return 1 / x }}, {Abs[float64](), math.Abs}, {OneOp[float64, float64](), func(float64) float64 { return 1 }},
+		{Sqrt[float64](), math.Sqrt}, {Exp[float64](), math.Exp}, {Log[float64](), math.Log},
+	} {
+		got := make([]float64, len(floats))
+		c.op.Kernels().Map(got, floats)
+		for p, x := range floats {
+			if want := c.f(x); !closeEnough(got[p], want) || !closeEnough(c.op.Apply(x), want) {
+				t.Errorf("%s(%v) = %v and %v, want %v", c.op, x, got[p], c.op.Apply(x), want)
+			}
+		}
+	}
+	if Convert[float64, int8]().Apply(-3.9) != -3 || Convert[int32, uint8]().Apply(257) != 1 {
+		t.Error("convert does not truncate or wrap")
+	}
+	if Abs[int8]().Apply(-128) != -128 || Lnot().Apply(true) {
+		t.Error("abs or lnot")
+	}
+}
