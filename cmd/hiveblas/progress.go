@@ -109,7 +109,8 @@ func (p *progress) draw() {
 		p.barTotal = p.total
 		p.bar = progressbar.NewOptions64(most,
 			progressbar.OptionSetWriter(p.w), progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish(),
-			progressbar.OptionSpinnerType(14), progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(true))
+			progressbar.OptionSpinnerType(14), progressbar.OptionSetSpinnerChangeInterval(0), // drawn from here alone
+			progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(true))
 	}
 	p.bar.Describe(p.what)
 	if p.total > 0 {
