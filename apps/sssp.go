@@ -25,8 +25,8 @@ type SSSPOptions[T semiring.Number] struct {
 // Sanders, J. Algorithms 49, 2003), with all edges of a bucket relaxed
 // together:
 //
-//	f = pending⟨pending < bound⟩;   r = f min.+ A
-//	better = r < dist;   dist⟨better⟩ = r;   pending⟨better⟩ = r
+//	f = pending⟨pending ≤ bound⟩;   r = f min.+ A
+//	r = r⟨r < dist⟩;   dist min= r;   pending = pending⟨pending > bound⟩ min r
 //
 // Weights of zero are edges. A negative weight or NaN is a *WeightError that
 // names the edge; integer distances that would overflow are a *ParameterError.
@@ -62,10 +62,11 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts SSSPOptions
 		s.do(dist.Set(v, 0))
 		s.do(pending.Set(v, 0))
 	}
-	front, reach, better := matrix.NewVector[T](n), matrix.NewVector[T](n), matrix.NewVector[bool](n)
+	front, reach := matrix.NewVector[T](n), matrix.NewVector[T](n)
+	low, better := semiring.Min[T](), improvement[T]()
 	with := opts.with()
 	for s.err == nil && pending.NVals() > 0 {
-		least, err := ops.ReduceScalar(semiring.Min[T](), pending, with)
+		least, err := ops.ReduceScalar(low, pending, with)
 		s.do(err)
 		bound := least + delta
 		if bound < least { // the last bucket of an integer type
@@ -79,10 +80,10 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts SSSPOptions
 			opts.report("shortest paths", int64(n)-pending.NVals(), int64(n))
 			s.do(ops.Select(pending, semiring.ValueGT(bound), pending, with))
 			s.do(ops.VxM(reach, semiring.MinPlus[T](), front, a, with))
-			s.do(ops.EWiseMult(better, semiring.Lt[T](), reach, dist, with))
-			s.do(ops.Select(better, semiring.ValueEQ(true), better, with))
-			s.do(ops.AssignVector(dist.Masked(better.Structure()), reach, ops.All(), with))
-			s.do(ops.AssignVector(pending.Masked(better.Structure()), reach, ops.All(), with))
+			s.do(ops.EWiseMult(reach, better, reach, dist, with))
+			s.do(ops.Select(reach, semiring.ValueLT(unreached), reach, with))
+			s.do(ops.Apply(dist.Accum(low), semiring.Identity[T](), reach, with))
+			s.do(ops.EWiseAdd(pending, low, pending, reach, with))
 		}
 	}
 	if s.err != nil {
@@ -91,6 +92,17 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts SSSPOptions
 	out := matrix.NewVector[T](n)
 	s.do(ops.Select(out, semiring.ValueLT(unreached), dist, with))
 	return out, s.err
+}
+
+// improvement returns x where it is below y, and the largest value elsewhere.
+func improvement[T semiring.Number]() semiring.BinaryOp[T, T, T] {
+	most := semiring.MaxValue[T]()
+	return semiring.NewBinary("improvement", func(x, y T) T {
+		if x < y {
+			return x
+		}
+		return most
+	}, "x < y ? x : HB_MAX")
 }
 
 // bucketWidth looks through the weights and chooses delta: twice the mean

@@ -102,8 +102,8 @@ func WriteVectorBinary[T Element](w io.Writer, v *Vector[T], opts ...WriteOption
 // MarshalBinary returns a in the binary form. Element types other than bool,
 // integers and floats are a *TypeError.
 func (a *Matrix[T]) MarshalBinary() ([]byte, error) {
-	if a.err != nil {
-		return nil, a.err
+	if err := a.Err(); err != nil {
+		return nil, err
 	}
 	var b bytes.Buffer
 	err := writeBinary(&b, a.stored(), binaryMatrix, "Matrix.MarshalBinary", &writeOptions{})
@@ -112,8 +112,8 @@ func (a *Matrix[T]) MarshalBinary() ([]byte, error) {
 
 // MarshalBinary returns v in the binary form; see [Matrix.MarshalBinary].
 func (v *Vector[T]) MarshalBinary() ([]byte, error) {
-	if v.m.err != nil {
-		return nil, v.m.err
+	if err := v.Err(); err != nil {
+		return nil, err
 	}
 	var b bytes.Buffer
 	err := writeBinary(&b, v.m.stored1(), binaryVector, "Vector.MarshalBinary", &writeOptions{})

@@ -143,8 +143,9 @@ func FromTuples[T comparable](m, n int, rows, cols []int, vals []T, dup Combiner
 // hiveblas, which alone can name its argument.
 func FromStore[T comparable](st *sparse.Store[T]) *Matrix[T] { return &Matrix[T]{st: st} }
 
-// Err returns the error that the matrix was made with, or nil.
-func (a *Matrix[T]) Err() error { return a.err }
+// Err returns the error that the matrix was made with, or nil. A nil matrix is
+// an error too.
+func (a *Matrix[T]) Err() error { return a.failure() }
 
 // Store returns the storage, which must not be changed while other readers
 // exist. It is for the packages of hiveblas.

@@ -3,6 +3,7 @@ package matrix
 import (
 	"bytes"
 	"errors"
+	"io"
 	"math"
 	"strings"
 	"testing"
@@ -233,6 +234,19 @@ func TestWriteErrorsSurface(t *testing.T) {
 			if err := WriteVectorTSV(w(), v, Comment("abc")); !errors.Is(err, full) {
 				t.Errorf("vector: after %d bytes got %v", n, err)
 			}
+		}
+	}
+}
+
+func TestWriteNil(t *testing.T) {
+	var a *Matrix[int]
+	var v *Vector[int]
+	_, e1 := a.MarshalBinary()
+	_, e2 := v.MarshalBinary()
+	for k, err := range []error{e1, e2, WriteMatrixMarket(io.Discard, a), WriteEdgeList(io.Discard, a), WriteBinary(io.Discard, a),
+		WriteVectorMatrixMarket(io.Discard, v), WriteVectorTSV(io.Discard, v), WriteVectorBinary(io.Discard, v)} {
+		if !errors.Is(err, ErrInvalid) {
+			t.Errorf("writer %d: a nil matrix gives %v", k, err)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"encoding/binary"
 	"errors"
 	"math"
 	"math/bits"
@@ -105,6 +106,15 @@ func scanDecimal(b []byte, p int) (d decimal, end int, ok bool) {
 	if b[p] == '.' {
 		p++
 		start = p
+		for d.mant < 1e11 && !d.dropped && p+8 <= len(b) { // 10¹¹·10⁸ fits 64 bits
+			v, ok := eightDigits(binary.LittleEndian.Uint64(b[p:]))
+			if !ok {
+				break
+			}
+			d.mant = d.mant*1e8 + v
+			d.exp -= 8
+			p += 8
+		}
 		for {
 			c := b[p] - '0'
 			if c > 9 {
@@ -149,6 +159,20 @@ func scanDecimal(b []byte, p int) (d decimal, end int, ok bool) {
 	}
 	d.exp += exp
 	return d, p, true
+}
+
+// eightDigits returns the number that eight digits spell, the first in the
+// lowest byte; ok is false if one of them is none. Neighbours are combined by
+// one multiplication for all pairs, then all fours, then the eight.
+func eightDigits(x uint64) (v uint64, ok bool) {
+	x ^= 0x3030303030303030 // digits become 0…9
+	if (x|(x+0x0606060606060606))&0xf0f0f0f0f0f0f0f0 != 0 {
+		return 0, false
+	}
+	x = (x*10 + x>>8) & 0x00ff00ff00ff00ff
+	x = (x*100 + x>>16) & 0x0000ffff0000ffff
+	x = (x*10000 + x>>32) & 0x00000000ffffffff
+	return x, true
 }
 
 // push appends the digit c, which lies behind the point if scale is −1.
@@ -342,15 +366,45 @@ func (e element[T]) scanFloatInteger(b []byte, p int) (v T, end int, f fault) {
 var pow10 = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
 
+// uintPow10 holds the powers of ten that 64 bits hold.
+var uintPow10 = [...]uint64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
+	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19}
+
+// scaled returns mant·10^exp, for mant ≠ 0 and |exp| ≤ 19, as q·2^e with
+// q ≥ 2⁶². The lowest bit of q is set if there is more behind it, so that
+// rounding q to fewer bits rounds the exact value.
+func scaled(mant uint64, exp int) (q uint64, e int) {
+	shift := bits.LeadingZeros64(mant)
+	if exp >= 0 {
+		hi, lo := bits.Mul64(mant<<shift, uintPow10[exp])
+		if hi == 0 {
+			return lo, -shift
+		}
+		up := bits.LeadingZeros64(hi)
+		q = hi<<up | lo>>(64-up)
+		if lo<<up != 0 {
+			q |= 1
+		}
+		return q, 64 - up - shift
+	}
+	pow := uintPow10[-exp]
+	up := bits.LeadingZeros64(pow)
+	// Both are now in [2⁶³, 2⁶⁴), so the quotient by 2⁶³ is in (2⁶², 2⁶⁴).
+	m := mant << shift
+	q, rem := bits.Div64(m>>1, m<<63, pow<<up)
+	if rem != 0 {
+		q |= 1
+	}
+	return q, up - shift - 63
+}
+
 // floatScanner returns the scanner of any number into a float T, rounded to
 // nearest. A mantissa and a power of ten that are both exact give an exactly
 // rounded product or quotient (Clinger, "How to read floating point numbers
-// accurately", PLDI 1990); strconv does the rest.
+// accurately", PLDI 1990); up to 19 digits and powers up to 10^±19 go through
+// scaled; strconv does the rest.
 func floatScanner[T comparable](e element[T], special bool) scanner[T] {
-	size, exact, scale := 64, uint64(1)<<53, 22
-	if e.kind == reflect.Float32 {
-		size, exact, scale = 32, 1<<24, 10
-	}
+	size := e.bits()
 	return func(b []byte, p int) (v T, end int, f fault) {
 		d, end, ok := scanDecimal(b, p)
 		if !ok {
@@ -363,29 +417,35 @@ func floatScanner[T comparable](e element[T], special bool) scanner[T] {
 			}
 			return e.ofFloat(x), stop, faultNone
 		}
-		if d.mant <= exact && !d.dropped && d.exp >= -scale && d.exp <= scale {
-			x := float64(d.mant)
-			switch {
-			case size == 32 && d.exp < 0:
-				x = float64(float32(x) / float32(pow10[-d.exp]))
-			case size == 32:
-				x = float64(float32(x) * float32(pow10[d.exp]))
-			case d.exp < 0:
+		var x float64
+		switch {
+		case d.mant <= 1<<53 && !d.dropped && d.exp >= -22 && d.exp <= 22 && size == 64:
+			x = float64(d.mant)
+			if d.exp < 0 {
 				x /= pow10[-d.exp]
-			default:
+			} else {
 				x *= pow10[d.exp]
 			}
-			if d.neg {
-				x = -x
+		case d.mant != 0 && !d.dropped && d.exp >= -19 && d.exp <= 19:
+			q, e2 := scaled(d.mant, d.exp)
+			if size == 32 {
+				x = float64(float32(q))
+			} else {
+				x = float64(q)
 			}
-			return e.ofFloat(x), end, faultNone
+			x *= math.Float64frombits(uint64(1023+e2) << 52) // exact: far from both ends
+		default:
+			y, err := parseFloat(b[p:end], size)
+			if err != nil {
+				if errors.Is(err, strconv.ErrRange) {
+					return v, end, faultRange
+				}
+				return v, end, faultSyntax
+			}
+			return e.ofFloat(y), end, faultNone
 		}
-		x, err := parseFloat(b[p:end], size)
-		if err != nil {
-			if errors.Is(err, strconv.ErrRange) {
-				return v, end, faultRange
-			}
-			return v, end, faultSyntax
+		if d.neg {
+			x = -x
 		}
 		return e.ofFloat(x), end, faultNone
 	}

@@ -86,8 +86,14 @@ func (a *Matrix[T]) stored1() *sparse.Store[T] {
 	return a.st
 }
 
-// Err returns the error that the vector was made with, or nil.
-func (v *Vector[T]) Err() error { return v.m.err }
+// Err returns the error that the vector was made with, or nil. A nil vector is
+// an error too.
+func (v *Vector[T]) Err() error {
+	if v == nil {
+		return errNil
+	}
+	return v.m.err
+}
 
 // Size returns the number of positions.
 func (v *Vector[T]) Size() int { return v.m.stored().NCols }

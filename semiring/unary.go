@@ -167,12 +167,14 @@ func b2u(b bool) uint8 {
 
 // ValueEQ keeps the entries equal to y.
 func ValueEQ[A comparable](y A) SelectOp[A] {
-	return NewSelect("valueeq", func(x A, _, _ int) bool { return x == y }, withScalar("x == ", y))
+	return byValue(NewSelect("valueeq", func(x A, _, _ int) bool { return x == y }, withScalar("x == ", y)),
+		func(keep []uint8, a []A) { MapFn(keep, a, func(x A) uint8 { return b2u(x == y) }) })
 }
 
 // ValueNE keeps the entries other than y.
 func ValueNE[A comparable](y A) SelectOp[A] {
-	return NewSelect("valuene", func(x A, _, _ int) bool { return x != y }, withScalar("x != ", y))
+	return byValue(NewSelect("valuene", func(x A, _, _ int) bool { return x != y }, withScalar("x != ", y)),
+		func(keep []uint8, a []A) { MapFn(keep, a, func(x A) uint8 { return b2u(x != y) }) })
 }
 
 // ValueLT keeps the entries below y.

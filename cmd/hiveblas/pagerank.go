@@ -53,6 +53,9 @@ more than --tol in sum, and fails if --max-iterations do not suffice.`,
 		}
 		var res *apps.PageRankResult
 		err := j.compute(func(run apps.Run) (err error) {
+			run.Progress = func(_ string, done, _ int64) { // --max-iterations says nothing of how many it takes
+				j.progress.update(fmt.Sprintf("pagerank, iteration %d", done), 0, 0)
+			}
 			res, err = apps.PageRank(j.graph.Matrix, apps.PageRankOptions{Run: run, Damping: damping, Tolerance: tol, MaxIterations: most})
 			return err
 		})
@@ -66,12 +69,12 @@ more than --tol in sum, and fails if --max-iterations do not suffice.`,
 		if err := j.writing(func() error { return writeVectorAs(j, res.Rank) }); err != nil {
 			return err
 		}
-		sum := 0.0
+		var sum total
 		for _, r := range res.Rank.All() {
-			sum += r
+			sum.add(r)
 		}
 		return j.report(j.method("power iteration"), []field{
-			{"iterations", "iterations", res.Iterations}, {"sum", "sum", sum}, {"change", "", res.Change}, {"", "last change", fmt.Sprintf("%.3g", res.Change)},
+			{"iterations", "iterations", res.Iterations}, {"sum", "sum", sum.value()}, {"change", "", res.Change}, {"", "last change", fmt.Sprintf("%.3g", res.Change)},
 		}, j.highest(res.Rank, top))
 	}
 	return cmd

@@ -95,17 +95,18 @@ The weight of an edge sums over the shared neighbours k
 // sumMax returns the sum of the entries and the largest, 0 and 0 if there are
 // none. A result that is not finite is an error: no file should carry it on.
 func (j *job) sumMax(p *matrix.Matrix[float64]) (sum, most float64, err error) {
+	var t total
 	most = math.Inf(-1)
 	for c, x := range p.All() {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			return 0, 0, &failure{fmt.Sprintf("row %d, column %d of the result (from 0)", c.Row, c.Col),
 				fmt.Sprintf("the value is %v", x), "scale the weights, or correct those whose sums vanish", nil}
 		}
-		sum += x
+		t.add(x)
 		most = max(most, x)
 	}
 	if p.NVals() == 0 {
 		most = 0
 	}
-	return sum, most, nil
+	return t.value(), most, nil
 }

@@ -136,15 +136,16 @@ func (j *job) list(title, unit string, list []apps.Nomination[float64], top int)
 
 // distanceFigures are those of vn and sssp.
 func distanceFigures(dist *matrix.Vector[float64]) []field {
-	var farthest, sum float64
+	var farthest float64
+	var sum total
 	for _, d := range dist.All() {
 		farthest = max(farthest, d)
-		sum += d
+		sum.add(d)
 	}
 	return []field{
 		{"reached", "reached", dist.NVals()},
 		{"max_distance", "max distance", farthest},
-		{"sum_distance", "sum of distances", sum},
+		{"sum_distance", "sum of distances", sum.value()},
 	}
 }
 

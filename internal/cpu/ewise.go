@@ -323,6 +323,9 @@ func Intersect[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *
 	if a.Sparse() && b.Sparse() {
 		return intersectListed(env, f, a, b)
 	}
+	if a.Format == sparse.Full || b.Format == sparse.Full {
+		return intersectFull(env, f, a, b)
+	}
 	return intersectMixed(env, f, a, b)
 }
 
@@ -363,6 +366,42 @@ func intersectListed[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A
 		return nil, err
 	}
 	return assemble(&p, bounds, offset, lens, idx, val), nil
+}
+
+// intersectFull is Intersect with a full operand: the listed one decides the
+// structure, which is shared with the result.
+func intersectFull[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
+	s := &a.Structure
+	if !a.Sparse() {
+		s = &b.Structure
+	}
+	out := &sparse.Store[C]{Structure: *s, Val: make([]C, len(s.Idx))}
+	zip := func(lo, hi int64, base int, iota []int32) {
+		n := hi - lo
+		if a.Sparse() {
+			f.ZipAt(out.Val[lo:hi], iota[:n], window(a.Val, lo, hi), iota[:n], slice(b.Val, base), s.Idx[lo:hi])
+		} else {
+			f.ZipAt(out.Val[lo:hi], iota[:n], slice(a.Val, base), s.Idx[lo:hi], window(b.Val, lo, hi), iota[:n])
+		}
+	}
+	iota := make([]int32, denseChunk)
+	for p := range iota {
+		iota[p] = int32(p)
+	}
+	if s.NRows == 1 {
+		return out, parallel.Range(env.Ctx, env.Threads, len(s.Idx), denseChunk, func(_, lo, hi int) {
+			zip(int64(lo), int64(hi), 0, iota)
+		})
+	}
+	bounds := parallel.Cut(s.Ptr, parallel.Threads(env.Threads)*8, 2)
+	return out, parallel.Pieces(env.Ctx, env.Threads, len(bounds)-1, func(_, p int) {
+		for k := bounds[p]; k < bounds[p+1]; k++ {
+			base := s.RowID(k) * s.NCols
+			for lo := s.Ptr[k]; lo < s.Ptr[k+1]; lo += denseChunk {
+				zip(lo, min(lo+denseChunk, s.Ptr[k+1]), base, iota)
+			}
+		}
+	})
 }
 
 // intersectMixed looks the entries of the listed operand up in the dense one.

@@ -38,22 +38,34 @@ func Transpose[T any](s *Store[T], threads int) *Store[T] {
 	if s.Val != nil {
 		t.Val = make([]T, s.NVals)
 	}
-	counts := make([][]int64, threads)
+	if s.NVals < 1<<31 {
+		countingSort[T, uint32](s, t, bounds)
+	} else {
+		countingSort[T, int64](s, t, bounds)
+	}
+	return t
+}
+
+// countingSort fills the transpose t of s. Cursors of 32 bits, where they
+// reach, halve the table that every entry touches.
+func countingSort[T any, P uint32 | int64](s, t *Store[T], bounds []int) {
+	threads := len(bounds) - 1
+	counts := make([][]P, threads)
 	parallel.Do(threads, func(w int) {
-		c := make([]int64, s.NCols)
+		c := make([]P, s.NCols)
 		for _, j := range s.Idx[s.Ptr[bounds[w]]:s.Ptr[bounds[w+1]]] {
 			c[j]++
 		}
 		counts[w] = c
 	})
-	var total int64
+	var total P
 	for j := range t.Ptr[1:] {
-		t.Ptr[j] = total
+		t.Ptr[j] = int64(total)
 		for _, c := range counts {
 			c[j], total = total, total+c[j]
 		}
 	}
-	t.Ptr[s.NCols] = total
+	t.Ptr[s.NCols] = int64(total)
 	parallel.Do(threads, func(w int) {
 		next := counts[w]
 		for k := bounds[w]; k < bounds[w+1]; k++ {
@@ -76,7 +88,6 @@ func Transpose[T any](s *Store[T], threads int) *Store[T] {
 			}
 		}
 	})
-	return t
 }
 
 func hyperTranspose[T any](s *Store[T]) *Store[T] {

@@ -1,0 +1,52 @@
+# make help says what there is.
+
+GO          ?= go
+STATICCHECK ?= $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+FUZZTIME    ?= 10s
+BUILD       ?= build
+
+.DEFAULT_GOAL := help
+.PHONY: help build test race fuzz bench-cpu bench-peers lint cover gates clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## the command line, as build/hiveblas
+	$(GO) build -o $(BUILD)/hiveblas ./cmd/hiveblas
+
+test: ## all tests
+	$(GO) test ./...
+
+race: ## the small tests under the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race -short ./...
+
+fuzz: ## every fuzz target for FUZZTIME (10s)
+	@$(GO) list -f '{{.ImportPath}} {{.Dir}}' ./... | while read -r pkg dir; do \
+		for target in $$(cat "$$dir"/*_test.go 2>/dev/null | sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p'); do \
+			echo "$$pkg $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$pkg" || exit 1; \
+		done; \
+	done
+
+bench-peers: ## fetch and build the libraries that bench-cpu compares with
+	sh bench/peers/build.sh
+
+bench-cpu: build ## measure beside the peers; the table goes to build/bench-cpu.json too
+	$(BUILD)/hiveblas bench cpu --json $(BUILD)/bench-cpu.json
+
+lint: ## gofmt, go vet, staticcheck
+	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt these:" $$unformatted; exit 1; fi
+	$(GO) vet ./...
+	$(STATICCHECK) ./...
+
+cover: ## test coverage, as build/cover.html
+	@mkdir -p $(BUILD)
+	$(GO) test -coverprofile $(BUILD)/cover.out -coverpkg ./... ./...
+	$(GO) tool cover -html $(BUILD)/cover.out -o $(BUILD)/cover.html
+	@$(GO) tool cover -func $(BUILD)/cover.out | tail -1
+
+gates: lint test race ## what must pass before a change goes in: lint, test, race, each fuzz target for 3s
+	$(MAKE) fuzz FUZZTIME=3s
+
+clean: ## remove build/
+	rm -rf $(BUILD)
