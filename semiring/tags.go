@@ -66,6 +66,25 @@ func settled[T Number, O addTag](s T) bool {
 	return len(o) == 5 && s != 0
 }
 
+// stops reports whether settled is ever true.
+func stops[O addTag]() bool {
+	var o O
+	return len(o) == 5
+}
+
+// start returns what a further partial sum beside s starts from: the identity,
+// or s itself where adding it twice does not matter.
+func start[T Number, O addTag](s T) T {
+	var o O
+	switch len(o) {
+	case 0, 3:
+		return 0
+	case 1:
+		return 1
+	}
+	return s
+}
+
 type (
 	mulTag interface {
 		[0]struct{} | [1]struct{} | [2]struct{} | [3]struct{} | [4]struct{} | [5]struct{} | [6]struct{} | [7]struct{}

@@ -20,13 +20,22 @@ func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], u *spa
 	x, present := dense(u)
 	absorb := s.IsIdentity != nil
 	if absorb {
-		filled := s.FillIdentity(u.NCols)
+		id := s.FillIdentity(1)[0]
+		filled := getSPA(u.NCols, id) // identities but for what is put in here
 		for j, b := range present {
 			if b != 0 {
-				filled[j] = x[j]
+				filled.acc[j] = x[j]
 			}
 		}
-		x = filled
+		x = filled.acc
+		defer func() {
+			for j, b := range present {
+				if b != 0 {
+					filled.acc[j] = id
+				}
+			}
+			filled.release()
+		}()
 	}
 	var allow []uint8
 	if mask != nil {
@@ -34,7 +43,9 @@ func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], u *spa
 	}
 	// Every block lists what it finds in its own part of these arrays.
 	vecs := a.Vecs()
-	idx, y := make([]int32, vecs), make([]C, vecs)
+	found := getLister[C](vecs)
+	defer found.release()
+	idx, y := found.idx, found.val
 	bounds := parallel.Cut(a.Ptr, threads*16, 4)
 	counts := make([]int, len(bounds)-1)
 	err := parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) {
