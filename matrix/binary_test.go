@@ -279,3 +279,39 @@ func TestForeignByteOrder(t *testing.T) {
 		t.Error("2⁴⁰ fits an int32")
 	}
 }
+
+func TestBinaryOptions(t *testing.T) {
+	a, err := FromTuples(3, 3, []int{0, 2, 0}, []int{1, 0, 2}, []float64{5, 7, 2}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := WriteBinary(&file, a); err != nil {
+		t.Fatal(err)
+	}
+	read := func(opts ...ReadOption) *Matrix[float64] {
+		t.Helper()
+		b, err := ReadBinary[float64](bytes.NewReader(file.Bytes()), opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	both, _ := FromTuples(3, 3, []int{0, 1, 2, 0}, []int{1, 0, 0, 2}, []float64{5, 5, 2, 2}, nil)
+	if got := read(Symmetrise()); !got.Equal(both) {
+		t.Errorf("symmetrised: %v, want %v", got.Text(), both.Text())
+	}
+	for c, x := range read(PatternOnly()).All() {
+		if x != 1 {
+			t.Errorf("pattern only: %v at %v, want 1", x, c)
+		}
+	}
+	wide := New[float64](2, 3)
+	file.Reset()
+	if err := WriteBinary(&file, wide); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadBinary[float64](&file, Symmetrise()); !errors.Is(err, ErrParse) {
+		t.Errorf("symmetrising 2×3 gives %v, want a ParseError", err)
+	}
+}

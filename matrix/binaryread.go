@@ -20,9 +20,22 @@ import (
 // verified, and memory grows with what is read. It may read beyond the matrix,
 // as it buffers r.
 func ReadBinary[T Element](r io.Reader, opts ...ReadOption) (*Matrix[T], error) {
-	st, err := readBinary[T](r, binaryMatrix, "matrix.ReadBinary", readOptionsOf(opts))
+	o := readOptionsOf(opts)
+	st, err := readBinary[T](r, binaryMatrix, "matrix.ReadBinary", o)
 	if err != nil {
 		return nil, err
+	}
+	e, _ := elementOf[T]() // known: the file was read
+	if o.patternOnly {
+		for p := range st.Val {
+			st.Val[p] = e.one
+		}
+	}
+	if o.symmetrise {
+		if st.NRows != st.NCols {
+			return nil, o.fail(0, fmt.Sprintf("cannot symmetrise a %d×%d matrix", st.NRows, st.NCols), "")
+		}
+		st = symmetrise(sparse.ToSparse(st), e, o.threads)
 	}
 	return FromStore(st), nil
 }

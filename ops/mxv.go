@@ -126,8 +126,8 @@ func pushWork[A, B comparable](a matrix.View[A], u *sparse.Store[B], limit int64
 	return work
 }
 
-// pushCost is what scattering a product costs over looking at one: on R-MAT 18
-// pushing and pulling cost the same when the vector reaches half the entries.
+// pushCost is what scattering a product is taken to cost over looking at one:
+// it writes an accumulator and its marks, which then are gathered.
 const pushCost = 2
 
 // beamer is α of Beamer, Asanović and Patterson (SC 2012): pulling pays once

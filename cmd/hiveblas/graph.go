@@ -70,7 +70,7 @@ func (j *job) open(file string, only bool) (*graph, error) {
 	if err != nil {
 		return nil, explain(file, err)
 	}
-	if g.info.Layout == "" { // the binary form knows no PatternOnly and no Symmetrise
+	if g.info.Layout == "" { // a binary file of another type was converted without them
 		err = j.settleBinary(g, only)
 	}
 	return g, explain(file, err)
