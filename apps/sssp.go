@@ -109,7 +109,6 @@ func improvement[T semiring.Number]() semiring.BinaryOp[T, T, T] {
 // weight over the mean degree would settle one edge's reach at a time; buckets
 // a few times wider save rounds on graphs of small diameter.
 func bucketWidth[T semiring.Number](a matrix.View[T], n int, opts SSSPOptions[T]) (T, error) {
-	var s steps
 	if opts.Trusted && opts.Delta > 0 {
 		return opts.Delta, nil
 	}
@@ -118,20 +117,42 @@ func bucketWidth[T semiring.Number](a matrix.View[T], n int, opts SSSPOptions[T]
 			return 0, err
 		}
 	}
-	longest, err := ops.ReduceScalar(semiring.Max[T](), a, opts.with())
-	s.do(err)
-	if s.err != nil || a.NVals() == 0 {
-		return 1, s.err
+	if a.NVals() == 0 {
+		return 1, nil
 	}
-	if limit := semiring.MaxValue[T](); T(1)/2 == 0 && n > 1 && float64(longest)*float64(n-1) >= float64(limit) {
-		return 0, &ParameterError{"SSSP", "the largest weight times the number of vertices", fmt.Sprint(float64(longest) * float64(n-1)),
-			fmt.Sprintf("below %v, which a distance of type %T can hold; use a wider type", limit, limit)}
-	}
-	if opts.Delta > 0 {
+	integer := T(1)/2 == 0
+	if opts.Delta > 0 && !integer {
 		return opts.Delta, nil
+	}
+	longest := typicalLongest(a)
+	if integer {
+		var err error
+		if longest, err = ops.ReduceScalar(semiring.Max[T](), a, opts.with()); err != nil {
+			return 0, err
+		}
+		if limit := semiring.MaxValue[T](); n > 1 && float64(longest)*float64(n-1) >= float64(limit) {
+			return 0, &ParameterError{"SSSP", "the largest weight times the number of vertices", fmt.Sprint(float64(longest) * float64(n-1)),
+				fmt.Sprintf("below %v, which a distance of type %T can hold; use a wider type", limit, limit)}
+		}
+		if opts.Delta > 0 {
+			return opts.Delta, nil
+		}
 	}
 	degree := float64(a.NVals()) / float64(n)
 	return T(4 * float64(longest) / max(4, degree)), nil
+}
+
+// typicalLongest returns the largest finite weight of an even sample: enough
+// to choose a bucket width by, which affects speed alone.
+func typicalLongest[T semiring.Number](a matrix.View[T]) (longest T) {
+	val := a.Stored().Val
+	step := max(1, len(val)/4096)
+	for p := 0; p < len(val); p += step {
+		if val[p] > longest && val[p] < semiring.MaxValue[T]() {
+			longest = val[p]
+		}
+	}
+	return longest
 }
 
 // checkWeights returns a *WeightError for the first weight that is negative

@@ -51,6 +51,7 @@ func CPU(ctx context.Context, o CPUOptions) (*Table, error) {
 	for _, p := range b.peers {
 		t.Peers = append(t.Peers, p.Name())
 	}
+	t.Peers = append(t.Peers, rivalName)
 	o.Log("triad")
 	t.Triad = Triad(o.Threads)
 	for _, c := range cpuCases() {
@@ -78,7 +79,11 @@ type cpuCase struct {
 	other string  // a second input, or ""
 	// ours does the case once; it times itself and returns the check figure.
 	ours func(b *cpuBench, in, other *input) (time.Duration, float64, error)
-	peer []string // case names of the peers; each is a contender
+	// rival is another way of ours to do the same, as a peer, or nil.
+	rival ours
+	peer  []string // case names of the peers; each is a contender
+	// file is what the peers read instead of an input, or nil.
+	file func(b *cpuBench, in *input) (string, error)
 	args []string
 	// repeat runs a peer once for each of these further arguments and adds up.
 	repeat    []string
@@ -182,17 +187,31 @@ func (b *cpuBench) measure(c cpuCase) (Row, error) {
 		d, check, err := c.ours(b, in, other)
 		return peers.Result{Ms: d.Seconds() * 1e3, Check: check}, err
 	}}}
+	if c.rival != nil {
+		contenders = append(contenders, Contender{Name: rivalName, Run: func() (peers.Result, error) {
+			d, check, err := c.rival(b, in, other)
+			return peers.Result{Ms: d.Seconds() * 1e3, Check: check}, err
+		}})
+	}
+	on, args := c.input, c.args
+	if c.file != nil {
+		path, err := c.file(b, in)
+		if err != nil {
+			return Row{}, err
+		}
+		on, args = "-", []string{path}
+	}
 	for _, p := range b.peers {
 		for _, name := range c.peer {
 			if !p.Has(name) {
 				continue
 			}
-			args := c.args
+			args := args
 			if other != nil {
 				args = append([]string{other.name}, args...)
 			}
 			contenders = append(contenders, Contender{Name: p.Name() + variant(c, name), Run: func() (peers.Result, error) {
-				return runPeer(p, name, in.name, args, c.repeat)
+				return runPeer(p, name, on, args, c.repeat)
 			}})
 		}
 	}
@@ -219,6 +238,9 @@ func (b *cpuBench) measure(c cpuCase) (Row, error) {
 	b.foldVariants(&row)
 	return row, nil
 }
+
+// rivalName is the column of our own built-in, beside a user-defined semiring.
+const rivalName = "built-in"
 
 // variant tells apart several cases of one peer in one row.
 func variant(c cpuCase, name string) string {

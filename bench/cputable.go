@@ -13,12 +13,7 @@ func cpuCases() []cpuCase {
 	plus, times := semiring.Plus[f64](), semiring.Times[f64]()
 	cases := []cpuCase{
 		{name: "spgemm S·S f64 R-MAT 14", bar: .4, input: "rmat14", peer: []string{"spgemm_ss_f64"},
-			ours: func(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
-				n := in.graph.NRows
-				return toMatrix(n, n, func(c *matrix.Matrix[f64]) error {
-					return ops.MxM(c, semiring.PlusTimes[f64](), in.f64, in.f64, ops.WithThreads(b.Threads))
-				})
-			}},
+			ours: square(semiring.PlusTimes[f64]())},
 		{name: "spgemm AᵀA plus_pair bipartite 1M", bar: .4, input: "bipartite1m", peer: []string{"ata_plus_pair"},
 			ours: func(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 				a, n := fresh(in.f64), in.graph.NCols
@@ -83,7 +78,12 @@ func cpuCases() []cpuCase {
 				return ops.Reduce(w, plus, a.T(), with)
 			})},
 	)
-	return cases
+	return append(cases,
+		cpuCase{name: "user semiring, inlined: S·S R-MAT 14", bar: 1.4, input: "rmat14", ours: square(userPlusTimes()), rival: square(semiring.PlusTimes[f64]())},
+		cpuCase{name: "user semiring, inlined: spmv rmat18", bar: 1.4, input: "rmat18", ours: spmv(userPlusTimes(), of64), rival: spmv(semiring.PlusTimes[f64](), of64)},
+		cpuCase{name: "user semiring, closures: S·S R-MAT 14", input: "rmat14", ours: square(closurePlusTimes()), rival: square(semiring.PlusTimes[f64]())},
+		cpuCase{name: "read .mtx rmat20", bar: .1, input: "rmat20", ours: readMTX, peer: []string{"mmread"}, file: mtxFile, rounds: 2, tolerance: 1e-9},
+	)
 }
 
 // ssspDelta is the bucket width given to the peer: the best of 8, 16, …, 256

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -109,11 +110,18 @@ func mxvWork[A, B comparable](m Method, a matrix.View[A], u *sparse.Store[B]) in
 	if m == Pull {
 		return a.NVals()
 	}
+	return pushWork(a, u, math.MaxInt64)
+}
+
+// pushWork counts the products of pushing u, as far as limit.
+func pushWork[A, B comparable](a matrix.View[A], u *sparse.Store[B], limit int64) int64 {
 	cols, list := a.Cols(), sparse.ToSparse(u)
 	var work int64
 	for _, k := range list.Idx {
 		lo, hi := cols.Span(int(k))
-		work += hi - lo
+		if work += hi - lo; work > limit {
+			break
+		}
 	}
 	return work
 }
@@ -159,13 +167,12 @@ func direction[A, B comparable](a matrix.View[A], u *sparse.Store[B], mask *cpu.
 		}
 		open *= float64(allowed) / float64(rows)
 	}
-	out := float64(mxvWork(Push, a, u))
+	factor := int64(pushCost)
 	if any {
-		out *= beamer
-	} else {
-		out *= pushCost
+		factor = beamer
 	}
-	if out > open {
+	limit := int64(open) / factor
+	if pushWork(a, u, limit) > limit {
 		return Pull
 	}
 	return Push

@@ -15,13 +15,17 @@ func dot[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B) C {
 	var b B
 	switch {
 	case readsX[M]() && readsY[M]():
-		av = av[:len(ci)]
-		for p, j := range ci {
-			s = add[C, P](s, mul[A, B, C, M](av[p], x[j]))
-			if settled[C, P](s) {
-				return s
+		if stops[P]() {
+			av = av[:len(ci)]
+			for p, j := range ci {
+				s = add[C, P](s, mul[A, B, C, M](av[p], x[j]))
+				if settled[C, P](s) {
+					return s
+				}
 			}
+			return s
 		}
+		return dot4[A, B, C, P, M](s, ci, av, x)
 	case readsX[M]():
 		for _, a := range av[:len(ci)] {
 			s = add[C, P](s, mul[A, B, C, M](a, b))
@@ -37,6 +41,27 @@ func dot[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B) C {
 		for range ci {
 			s = add[C, P](s, mul[A, B, C, M](a, b))
 		}
+	}
+	return s
+}
+
+// dot4 keeps four sums, so that a product need not wait for the one before:
+// a minimum of floats takes two dependent instructions.
+func dot4[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B) C {
+	if len(ci) >= 4 {
+		s1, s2, s3 := start[C, P](s), start[C, P](s), start[C, P](s)
+		for len(ci) >= 4 && len(av) >= 4 {
+			s = add[C, P](s, mul[A, B, C, M](av[0], x[ci[0]]))
+			s1 = add[C, P](s1, mul[A, B, C, M](av[1], x[ci[1]]))
+			s2 = add[C, P](s2, mul[A, B, C, M](av[2], x[ci[2]]))
+			s3 = add[C, P](s3, mul[A, B, C, M](av[3], x[ci[3]]))
+			ci, av = ci[4:], av[4:]
+		}
+		s = add[C, P](add[C, P](s, s1), add[C, P](s2, s3))
+	}
+	av = av[:len(ci)]
+	for p, j := range ci {
+		s = add[C, P](s, mul[A, B, C, M](av[p], x[j]))
 	}
 	return s
 }
@@ -96,31 +121,14 @@ func dotRows[A, B, C Number, P addTag, M mulTag](y []C, id C, ptr []int64, ci []
 	ptr = ptr[:len(y)+1]
 	for i := range y {
 		lo, hi := ptr[i], ptr[i+1]
-		s := id
-		if readsX[M]() && readsY[M]() {
-			c := ci[lo:hi]
-			v := av[lo:hi]
-			v = v[:len(c)]
-			for p, j := range c {
-				s = add[C, P](s, mul[A, B, C, M](v[p], x[j]))
-				if settled[C, P](s) {
-					break
-				}
-			}
-		} else if readsX[M]() {
-			s = dot[A, B, C, P, M](s, ci[lo:hi], av[lo:hi], nil)
-		} else if readsY[M]() {
-			var a A
-			for _, j := range ci[lo:hi] {
-				s = add[C, P](s, mul[A, B, C, M](a, x[j]))
-				if settled[C, P](s) {
-					break
-				}
-			}
-		} else {
-			s = dot[A, B, C, P, M](s, ci[lo:hi], nil, nil)
+		switch {
+		case readsX[M]() && readsY[M]() && !stops[P]():
+			y[i] = dot4[A, B, C, P, M](id, ci[lo:hi], av[lo:hi], x)
+		case readsX[M]():
+			y[i] = dot[A, B, C, P, M](id, ci[lo:hi], av[lo:hi], x)
+		default:
+			y[i] = dot[A, B, C, P, M](id, ci[lo:hi], nil, x)
 		}
-		y[i] = s
 	}
 }
 

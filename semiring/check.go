@@ -149,9 +149,9 @@ func (t *trial[A, B, C]) draw(r *rand.Rand, n int, as []A, bs []B, cs []C) {
 	}
 	t.x, t.present, t.sums = make([]B, t.width), make([]uint8, t.width), make([]C, t.width)
 	for j := range t.x {
-		t.x[j], t.present[j], t.sums[j] = drawn(r, bs), uint8(r.IntN(2)), drawn(r, cs)
+		t.x[j], t.present[j], t.sums[j] = drawn(r, bs), uint8(r.IntN(2)), t.sumOf(drawn(r, cs))
 	}
-	t.a, t.start = drawn(r, as), drawn(r, cs)
+	t.a, t.start = drawn(r, as), t.sumOf(drawn(r, cs))
 	if !t.k.UsesX && r.IntN(2) == 0 {
 		t.av = nil
 	}
@@ -159,6 +159,10 @@ func (t *trial[A, B, C]) draw(r *rand.Rand, n int, as []A, bs []B, cs []C) {
 		t.bv, t.x = nil, nil
 	}
 }
+
+// sumOf returns the sum of one term: sums so far are always sums, which min and
+// max keep free of NaN.
+func (t *trial[A, B, C]) sumOf(term C) C { return t.k.Add(t.k.Identity, term) }
 
 func (t *trial[A, B, C]) product(p int, j int32) C {
 	var a A

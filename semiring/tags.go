@@ -35,8 +35,9 @@ type (
 	addLor   = [5]struct{} // max over the bytes 0 and 1, settled by 1
 )
 
-// add is the monoid operator of tag O. min and max ignore NaN, whichever
-// side it is on.
+// add is the monoid operator of tag O as sums use it: x is the sum so far,
+// which starts from the identity and never is NaN, because min and max ignore
+// a y that is. The built-in min and max compile without a branch on the data.
 func add[T Number, O addTag](x, y T) T {
 	var o O
 	switch len(o) {
@@ -45,17 +46,17 @@ func add[T Number, O addTag](x, y T) T {
 	case 1:
 		return x * y
 	case 2:
-		if y < x || x != x {
-			return y
+		if y != y {
+			return x
 		}
-		return x
+		return min(x, y)
 	case 3:
 		return x + y - 2*x*y
 	}
-	if y > x || x != x {
-		return y
+	if y != y {
+		return x
 	}
-	return x
+	return max(x, y)
 }
 
 // settled reports whether s can no longer change under the monoid of tag O,
@@ -63,6 +64,25 @@ func add[T Number, O addTag](x, y T) T {
 func settled[T Number, O addTag](s T) bool {
 	var o O
 	return len(o) == 5 && s != 0
+}
+
+// stops reports whether settled is ever true.
+func stops[O addTag]() bool {
+	var o O
+	return len(o) == 5
+}
+
+// start returns what a further partial sum beside s starts from: the identity,
+// or s itself where adding it twice does not matter.
+func start[T Number, O addTag](s T) T {
+	var o O
+	switch len(o) {
+	case 0, 3:
+		return 0
+	case 1:
+		return 1
+	}
+	return s
 }
 
 type (

@@ -96,6 +96,7 @@ func TestFailures(t *testing.T) {
 		{"threads in words", "tc --threads two " + karate, 2, "--threads"},
 
 		{"an unknown command", "tcc " + karate, 2, "unknown command \"tcc\", did you mean"},
+		{"help on nothing", "help frobnicate", 2, "there is no command \"frobnicate\""},
 		{"an unknown flag", "tc --frobnicate " + karate, 2, "unknown flag: --frobnicate"},
 		{"no graph", "tc", 2, "GRAPH is missing"},
 		{"two graphs", "tc a b", 2, "unexpected argument \"b\""},

@@ -81,6 +81,7 @@ func (j *job) begin(inputs ...string) error {
 		})
 	}
 	j.progress = newProgress(j.stderr, !j.run.quiet)
+	j.bar.Store(j.progress)
 	return j.ctx.Err()
 }
 
@@ -91,7 +92,7 @@ func (j *job) stage(name string, work func() error) error {
 	err := work()
 	j.stages = append(j.stages, stage{name, time.Since(start)})
 	j.progress.end()
-	if err == nil {
+	if err == nil && name != "write" { // once the file is there, the work is done
 		err = j.ctx.Err()
 	}
 	return err

@@ -24,7 +24,6 @@ import (
 // What results can be written as; each of matrixFiles also with .gz.
 var (
 	matrixFiles = []string{".tsv", ".mtx", ".hgb"}
-	textFiles   = []string{".tsv"}
 	pictures    = []string{".png"}
 )
 

@@ -23,6 +23,7 @@ type progress struct {
 	done, total int64
 	bar         *progressbar.ProgressBar
 	barTotal    int64
+	abandoned   bool
 	stop        chan struct{} // closed at the end of the stage
 	stopped     chan struct{} // closed when the bar is gone
 }
@@ -62,6 +63,19 @@ func (p *progress) end() {
 	<-p.stopped
 }
 
+// abandon removes the bar for good, whatever the stage does.
+func (p *progress) abandon() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.abandoned = true
+	if p.bar != nil {
+		_ = p.bar.Clear()
+	}
+}
+
 func (p *progress) show(stop, stopped chan struct{}) {
 	defer close(stopped)
 	defer p.clear()
@@ -83,6 +97,9 @@ func (p *progress) show(stop, stopped chan struct{}) {
 func (p *progress) draw() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.abandoned {
+		return
+	}
 	if p.bar == nil || p.barTotal != p.total {
 		p.clear()
 		most := p.total
@@ -92,7 +109,8 @@ func (p *progress) draw() {
 		p.barTotal = p.total
 		p.bar = progressbar.NewOptions64(most,
 			progressbar.OptionSetWriter(p.w), progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish(),
-			progressbar.OptionSpinnerType(14), progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(true))
+			progressbar.OptionSpinnerType(14), progressbar.OptionSetSpinnerChangeInterval(0), // drawn from here alone
+			progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(true))
 	}
 	p.bar.Describe(p.what)
 	if p.total > 0 {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,6 +58,48 @@ func TestPublishedFigures(t *testing.T) {
 		t.Run(c.command+" "+filepath.Base(c.graph), func(t *testing.T) {
 			if got := report(t, c.command, realGraph(t, c.graph))[c.key]; got != c.want {
 				t.Errorf("%s is %v, published are %v", c.key, got, c.want)
+			}
+		})
+	}
+}
+
+// The figures of docs/real-input.md, which were compared with SciPy's.
+func TestMovieLens(t *testing.T) {
+	in := realGraph(t, "movielens/ml-100k.mtx.gz")
+	for _, c := range []struct {
+		args          string
+		nnz, sum, max float64
+	}{
+		{"--onto cols", 1966412, 241982864, 8794},
+		{"--onto cols --unweighted", 1966412, 20100812, 480},
+		{"--onto cols --weight ratio", 1966412, 10050406, 252.2337301587302},
+		{"--onto rows", 858220, 232669750, 4939},
+		{"--onto rows --unweighted", 858220, 16707190, 346},
+		{"--onto rows --weight ratio", 858220, 8353595, 222.02777777777777},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			got := report(t, append([]string{"project", in}, strings.Fields(c.args)...)...)
+			for key, want := range map[string]float64{"nnz": c.nnz, "sum": c.sum, "max": c.max} {
+				if x := got[key].(float64); math.Abs(x-want) > 1e-12*want {
+					t.Errorf("%s is %v, want %v", key, x, want)
+				}
+			}
+		})
+	}
+}
+
+func TestNominations(t *testing.T) {
+	for _, c := range []struct {
+		graph, seeds             string
+		reached, distance, total float64
+	}{
+		{"graphs/ak2010.mtx.gz", "0,100,20000", 42381, 46367651, 183646002890},
+		{"graphs/wiki-Vote.mtx.gz", "0,3,5", 2316, 4, 4837},
+	} {
+		t.Run(filepath.Base(c.graph), func(t *testing.T) {
+			got := report(t, "vn", realGraph(t, c.graph), "--seeds", c.seeds)
+			if got["reached"] != c.reached || got["max_distance"] != c.distance || got["sum_distance"] != c.total {
+				t.Errorf("got %v", got)
 			}
 		})
 	}

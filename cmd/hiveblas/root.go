@@ -46,6 +46,17 @@ Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return &usageError{cmd.CommandPath(), err.Error()}
 	})
+	root.SetHelpCommand(&cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Help about any command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return &usageError{"hiveblas", fmt.Sprintf("there is no command %q", strings.Join(args, " "))}
+			}
+			return about.Help()
+		},
+	})
 	root.AddCommand(
 		infoCommand(s), statsCommand(s), convertCommand(s), spyCommand(s),
 		projectCommand(s), vnCommand(s),

@@ -19,6 +19,8 @@ type session struct {
 	// cleaning is set while stopping halfway would leave something behind, such
 	// as a temporary file: the program then waits for its work to end.
 	cleaning atomic.Bool
+
+	bar atomic.Pointer[progress] // of the command
 }
 
 // grace is how long work that was cancelled may take to notice.
@@ -60,6 +62,7 @@ func (s *session) await(done <-chan error) error {
 			return err
 		case <-patience:
 			if !s.cleaning.Load() {
+				s.bar.Load().abandon()
 				return context.Cause(s.ctx)
 			}
 			patience = time.After(grace / 20)

@@ -20,13 +20,22 @@ func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], u *spa
 	x, present := dense(u)
 	absorb := s.IsIdentity != nil
 	if absorb {
-		filled := s.FillIdentity(u.NCols)
+		id := s.FillIdentity(1)[0]
+		filled := getSPA(u.NCols, id) // identities but for what is put in here
 		for j, b := range present {
 			if b != 0 {
-				filled[j] = x[j]
+				filled.acc[j] = x[j]
 			}
 		}
-		x = filled
+		x = filled.acc
+		defer func() {
+			for j, b := range present {
+				if b != 0 {
+					filled.acc[j] = id
+				}
+			}
+			filled.release()
+		}()
 	}
 	var allow []uint8
 	if mask != nil {
@@ -34,7 +43,9 @@ func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], u *spa
 	}
 	// Every block lists what it finds in its own part of these arrays.
 	vecs := a.Vecs()
-	idx, y := make([]int32, vecs), make([]C, vecs)
+	found := getLister[C](vecs)
+	defer found.release()
+	idx, y := found.idx, found.val
 	bounds := parallel.Cut(a.Ptr, threads*16, 4)
 	counts := make([]int, len(bounds)-1)
 	err := parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) {
@@ -48,7 +59,11 @@ func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], u *spa
 			ci := a.Idx[lo:hi]
 			var v C
 			var hit bool
-			if absorb {
+			if s.Any {
+				if p := firstPresent(ci, present); p >= 0 {
+					v, hit = s.Mul(pick(a.Val, lo+int64(p)), pick(x, int64(ci[p]))), true
+				}
+			} else if absorb {
 				v = s.Dot(s.Identity, ci, a.Val[lo:hi], x)
 				hit = !s.IsIdentity(v) || meets(ci, present)
 			} else {
@@ -67,15 +82,18 @@ func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], u *spa
 	return pulled(m, bounds, counts, idx, y), nil
 }
 
-// pulled makes a vector of the lists that blocks left in idx and val: a list,
-// or a bitmap when more than half of the positions are there.
+// mostly reports whether n entries of m positions are better held as a bitmap:
+// lists are quicker to walk, and to combine, until nearly every position is there.
+func mostly(n, m int64) bool { return 8*n > 7*m }
+
+// pulled makes a vector of the lists that blocks left in idx and val.
 func pulled[C any](m int, bounds, counts []int, idx []int32, val []C) *sparse.Store[C] {
 	total := 0
 	for _, n := range counts {
 		total += n
 	}
 	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: 1, NCols: m, NVals: int64(total)}}
-	if 2*total > m {
+	if mostly(int64(total), int64(m)) {
 		out.Format = sparse.Bitmap
 		out.Present, out.Val = make([]uint8, m), make([]C, m)
 		for b, n := range counts {
@@ -125,15 +143,26 @@ func pullFull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], x 
 	return out, err
 }
 
-// meets reports whether one of the columns is present.
-func meets(ci []int32, present []uint8) bool {
-	for _, j := range ci {
+// firstPresent returns the first place in ci whose column is present, or −1.
+func firstPresent(ci []int32, present []uint8) int {
+	for p, j := range ci {
 		if present[j] != 0 {
-			return true
+			return p
 		}
 	}
-	return false
+	return -1
 }
+
+// pick returns v[p], or the zero value for a pattern.
+func pick[T any](v []T, p int64) (x T) {
+	if v != nil {
+		x = v[p]
+	}
+	return x
+}
+
+// meets reports whether one of the columns is present.
+func meets(ci []int32, present []uint8) bool { return firstPresent(ci, present) >= 0 }
 
 // window returns v[lo:hi], or nil for the values of a pattern.
 func window[T any](v []T, lo, hi int64) []T {
@@ -182,8 +211,8 @@ func pushParts(work int64) int {
 // Push computes w[j] = Σ u[k] ⊗ a(k,j) by scattering the rows of a (CSR or
 // hypersparse) for which u has an entry. Parts of u of about equal work go to
 // accumulators of their own, which are then added up in order, range by range
-// of columns. The result is 1×n: a list, or a bitmap when more than half of it
-// is there.
+// of columns. The result is 1×n: a list, or a bitmap when nearly all of it is
+// there.
 func Push[A, B, C any](env Env, s *Semiring[A, B, C], u *sparse.Store[A], a *sparse.Store[B], mask *Mask) (*sparse.Store[C], error) {
 	n := a.NCols
 	ks, uv := entries(u)
@@ -259,7 +288,7 @@ func drain[C any](env Env, add func(x, y C) C, spas []*spa[C], n int, work int64
 	for _, l := range idx {
 		out.NVals += int64(len(l))
 	}
-	if 2*out.NVals > int64(n) {
+	if mostly(out.NVals, int64(n)) {
 		out.Format = sparse.Bitmap
 		out.Present, out.Val = make([]uint8, n), make([]C, n)
 		for p, l := range idx {

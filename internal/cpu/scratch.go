@@ -67,3 +67,29 @@ func isZero[C any](x C) bool {
 	// −0 equals 0 but is not all zero bits; refilling is then merely redundant.
 	return same(x, *new(C))
 }
+
+// lister is room to list what a pull finds; its contents are of no account.
+type lister[C any] struct {
+	idx []int32
+	val []C
+}
+
+var listers sync.Map // reflect.Type → *sync.Pool
+
+// getLister returns room for n entries.
+func getLister[C any](n int) *lister[C] {
+	p, ok := listers.Load(reflect.TypeFor[C]())
+	if !ok {
+		p, _ = listers.LoadOrStore(reflect.TypeFor[C](), &sync.Pool{})
+	}
+	l, ok := p.(*sync.Pool).Get().(*lister[C])
+	if !ok || len(l.idx) < n {
+		l = &lister[C]{make([]int32, n), make([]C, n)}
+	}
+	return l
+}
+
+func (l *lister[C]) release() {
+	p, _ := listers.Load(reflect.TypeFor[C]())
+	p.(*sync.Pool).Put(l)
+}

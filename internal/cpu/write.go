@@ -290,17 +290,24 @@ func mergeInto[C any](c, t *sparse.Store[C], m *sparse.Structure) {
 // scan of its bytes.
 func FillMasked[C any](c *sparse.Store[C], m *sparse.Structure, x C) {
 	if m.Sparse() {
+		var fresh int64
 		for k := range m.Vecs() {
 			base := m.RowID(k) * m.NCols
-			for _, j := range m.Idx[m.Ptr[k]:m.Ptr[k+1]] {
-				at := base + int(j)
-				c.Val[at] = x
-				if c.Present != nil {
-					c.NVals += int64(1 - c.Present[at])
-					c.Present[at] = 1
-				}
+			val := c.Val[base : base+m.NCols]
+			ci := m.Idx[m.Ptr[k]:m.Ptr[k+1]]
+			for _, j := range ci {
+				val[j] = x
+			}
+			if c.Present == nil {
+				continue
+			}
+			present := c.Present[base : base+m.NCols]
+			for _, j := range ci {
+				fresh += int64(1 - present[j])
+				present[j] = 1
 			}
 		}
+		c.NVals += fresh
 		return
 	}
 	for lo := 0; lo < len(c.Val); lo += maskStep {

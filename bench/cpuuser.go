@@ -1,0 +1,68 @@
+package bench
+
+import (
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// square computes S·S over a semiring.
+func square(s semiring.Semiring[f64, f64, f64]) ours {
+	return func(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
+		n := in.graph.NRows
+		return toMatrix(n, n, func(c *matrix.Matrix[f64]) error {
+			return ops.MxM(c, s, in.f64, in.f64, ops.WithThreads(b.Threads))
+		})
+	}
+}
+
+// closurePlusTimes is plus_times as a user writes it first: two functions.
+func closurePlusTimes() semiring.Semiring[f64, f64, f64] {
+	plus := semiring.NewMonoid(semiring.NewBinary("my_plus", func(x, y f64) f64 { return x + y }, ""), 0, "")
+	return semiring.New(plus, semiring.NewBinary("my_times", func(x, y f64) f64 { return x * y }, ""))
+}
+
+// userPlusTimes is plus_times as a user writes it for speed: the loops that
+// matter, each a call with the operators as literals.
+func userPlusTimes() semiring.Semiring[f64, f64, f64] {
+	return closurePlusTimes().WithKernels(semiring.Kernels[f64, f64, f64]{
+		Dot: func(s f64, ci []int32, av, x []f64) f64 {
+			return semiring.DotFn(s, ci, av, x,
+				func(x, y f64) f64 { return x * y }, func(x, y f64) f64 { return x + y })
+		},
+		Scatter: func(acc []f64, marks []uint64, a f64, ci []int32, bv []f64) {
+			semiring.ScatterFn(acc, marks, a, ci, bv,
+				func(x, y f64) f64 { return x * y }, func(x, y f64) f64 { return x + y })
+		},
+	})
+}
+
+// mtxFile writes an input as a Matrix Market file, once: general, real.
+func mtxFile(b *cpuBench, in *input) (string, error) {
+	path := filepath.Join(b.dir, in.name+".mtx")
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	b.Log("writing " + in.name + ".mtx")
+	return path, matrix.WriteFile(path, in.f64)
+}
+
+func readMTX(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
+	path, err := mtxFile(b, in)
+	if err != nil {
+		return 0, 0, err
+	}
+	var a *matrix.Matrix[f64]
+	d, err := timed(func() (err error) {
+		a, err = matrix.ReadMatrixMarketFile[f64](path, matrix.Threads(b.Threads))
+		return err
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	return d, checkMatrix(a), nil
+}
