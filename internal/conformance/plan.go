@@ -107,12 +107,18 @@ func newInput[T comparable](p *plan, name string, rows, cols Axis, vector bool) 
 		density = 1
 	}
 	emptyRows := p.IntN(3) == 0
+	draw := func() T { return value[T](p) }
+	if p.special && p.IntN(4) == 0 { // one value everywhere: an identity, at times
+		special := kindOf[T]().special
+		x := special[p.IntN(len(special))]
+		draw = func() T { return x }
+	}
 	for c := range in.d.Cell {
 		if in.format != matrix.Full && emptyRows && (c/cols.Len())%3 == 1 {
 			continue
 		}
 		if p.Float64() < density {
-			in.d.Cell[c] = []T{value[T](p)}
+			in.d.Cell[c] = []T{draw()}
 		}
 	}
 	p.inputs = append(p.inputs, in)

@@ -91,7 +91,7 @@ func (p *plan) direction(x []Axis) {
 // so that threads share it.
 func (p *plan) matrixAxes() []Axis {
 	if p.IntN(60) == 0 {
-		return []Axis{{N: 90 + p.IntN(100)}, {N: 90 + p.IntN(100)}}
+		return []Axis{{N: 90 + p.IntN(200)}, {N: 90 + p.IntN(200)}}
 	}
 	return p.axes(2)
 }
