@@ -12,9 +12,9 @@ import (
 func cpuCases() []cpuCase {
 	plus, times := semiring.Plus[f64](), semiring.Times[f64]()
 	cases := []cpuCase{
-		{name: "spgemm S·S f64 R-MAT 14", bar: .4, input: "rmat14", peer: []string{"spgemm_ss_f64"},
+		{name: "spgemm S·S f64 R-MAT 14", bar: .4, input: "rmat14", peer: []string{"spgemm_ss_f64"}, rounds: 9,
 			ours: square(semiring.PlusTimes[f64]())},
-		{name: "spgemm AᵀA plus_pair bipartite 1M", bar: .4, input: "bipartite1m", peer: []string{"ata_plus_pair"},
+		{name: "spgemm AᵀA plus_pair bipartite 1M", bar: .4, input: "bipartite1m", peer: []string{"ata_plus_pair"}, rounds: 9,
 			ours: func(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 				a, n := fresh(in.f64), in.graph.NCols
 				return toMatrix(n, n, func(c *matrix.Matrix[int64]) error {
@@ -23,7 +23,7 @@ func cpuCases() []cpuCase {
 			}},
 	}
 	for _, in := range []string{"rmat16", "rmat18"} {
-		cases = append(cases, cpuCase{name: "triangles " + in, bar: .4, input: in, ours: oursTriangles,
+		cases = append(cases, cpuCase{name: "triangles " + in, bar: .4, input: in, ours: oursTriangles, rounds: map[string]int{"rmat18": 7}[in],
 			peer: []string{"tricount_ll", "tricount_lut", "tricount_ll_sorted", "tricount_lut_sorted"}})
 	}
 	for _, in := range []string{"rmat18", "rmat20"} {

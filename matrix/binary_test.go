@@ -119,7 +119,7 @@ func TestBinaryTypeErrors(t *testing.T) {
 	if !errors.As(err, &e) || e.Got != "int64" || e.Want != "float64" {
 		t.Errorf("int64 as float64: got %v, want a *TypeError that names both", err)
 	}
-	type point struct{ x, y int }
+	type point struct{ X, Y int }
 	if _, err := New[point](1, 1).MarshalBinary(); !errors.Is(err, ErrType) {
 		t.Errorf("a struct: got %v", err)
 	}

@@ -19,7 +19,7 @@ import (
 // one dot product per entry of a mask (Dot); rows of a full B (SpMM). Time is
 // O(products + rows), the first three in two passes so that the result is
 // allocated exactly; memory beyond the result is one accumulator of n
-// positions per thread. Sums are taken in the order of k, the same for any
+// positions per thread. Sums are taken in a fixed order, the same for any
 // number of threads.
 //
 // Errors: *matrix.DimensionError, *MethodError, *OperatorError, those the

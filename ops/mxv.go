@@ -17,7 +17,7 @@ import (
 // most; Push scatters the columns of A that u has entries for, O(their
 // entries). The choice follows the number of entries of u, the mask, and
 // which orientation of A is at hand (the transpose is kept once made). Sums
-// are taken in the order of k. Errors as MxM.
+// are taken in a fixed order, the same for any number of threads. Errors as MxM.
 func MxV[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, B, C], a matrix.Source[A], u matrix.VectorSource[B], opts ...Option) error {
 	c := begin("MxV", s.Name(), opts)
 	av, uv, err := factors(c, s, a, u)

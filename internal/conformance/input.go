@@ -57,13 +57,12 @@ type input interface {
 
 // Input is a matrix or vector of a case: what it holds and how it is stored.
 type Input[T comparable] struct {
-	name     string
-	d        Dense[T]
-	format   matrix.Format
-	vector   bool
-	both     bool // the transpose is made beforehand
-	roles    []string
-	reversed bool
+	name   string
+	d      Dense[T]
+	format matrix.Format
+	vector bool
+	both   bool // the transpose is made beforehand
+	roles  []string
 }
 
 func (in *Input[T]) cells() int { return len(in.d.Cell) }

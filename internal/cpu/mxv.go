@@ -269,42 +269,74 @@ func drain[C any](env Env, add func(x, y C) C, spas []*spa[C], n int, work int64
 		allow, comp = mask.bytes(n), mask.Comp
 	}
 	pieces := (n + drainRange - 1) / drainRange
-	idx, val := make([][]int32, pieces), make([][]C, pieces)
 	threads := env.Threads
 	if work < 1<<14 {
 		threads = 1
 	}
+	words := func(p int) (wlo, whi int) { return p * drainRange / 64, (min((p+1)*drainRange, n) + 63) / 64 }
+	ends := make([]int64, pieces+1)
 	err := parallel.Pieces(env.Ctx, threads, pieces, func(_, p int) {
-		wlo, whi := p*drainRange/64, (min((p+1)*drainRange, n)+63)/64
+		wlo, whi := words(p)
 		for _, from := range spas[1:] {
 			spas[0].addFrom(from, add, wlo, whi)
 		}
-		idx[p], val[p] = spas[0].list(wlo, whi, allow, comp)
+		if allow != nil {
+			spas[0].forbid(wlo, whi, allow, comp)
+		}
+		for _, w := range spas[0].marks[wlo:whi] {
+			ends[p+1] += int64(bits.OnesCount64(w))
+		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: 1, NCols: n}}
-	for _, l := range idx {
-		out.NVals += int64(len(l))
+	for p := range pieces {
+		ends[p+1] += ends[p]
 	}
-	if mostly(out.NVals, int64(n)) {
+	total := ends[pieces]
+	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: 1, NCols: n, NVals: total}}
+	if mostly(total, int64(n)) {
 		out.Format = sparse.Bitmap
 		out.Present, out.Val = make([]uint8, n), make([]C, n)
-		for p, l := range idx {
-			v := val[p]
-			for e, j := range l {
-				out.Present[j], out.Val[j] = 1, v[e]
+		return out, parallel.Pieces(env.Ctx, threads, pieces, func(_, p int) {
+			wlo, whi := words(p)
+			spas[0].scatter(wlo, whi, out.Present, out.Val)
+		})
+	}
+	out.Ptr = []int64{0, total}
+	out.Idx, out.Val = make([]int32, total), make([]C, total)
+	return out, parallel.Pieces(env.Ctx, threads, pieces, func(_, p int) {
+		wlo, whi := words(p)
+		spas[0].gather(wlo, whi, out.Idx[ends[p]:ends[p+1]], out.Val[ends[p]:ends[p+1]])
+	})
+}
+
+// forbid forgets the marked positions within the words wlo … whi−1 that a mask
+// does not allow.
+func (s *spa[C]) forbid(wlo, whi int, allow []uint8, comp bool) {
+	for w := wlo; w < whi; w++ {
+		for word := s.marks[w]; word != 0; word &= word - 1 {
+			bit := bits.TrailingZeros64(word)
+			if j := w*64 + bit; (allow[j] != 0) == comp {
+				s.marks[w] &^= 1 << bit
+				s.acc[j] = s.id
 			}
 		}
-		return out, nil
 	}
-	out.Idx, out.Val = make([]int32, 0, out.NVals), make([]C, 0, out.NVals)
-	for p, l := range idx {
-		out.Idx, out.Val = append(out.Idx, l...), append(out.Val, val[p]...)
+}
+
+// scatter writes the marked positions within the words wlo … whi−1 to presence
+// bytes and values by position, and leaves the accumulator clean there.
+func (s *spa[C]) scatter(wlo, whi int, present []uint8, val []C) {
+	for w := wlo; w < whi; w++ {
+		word := s.marks[w]
+		s.marks[w] = 0
+		for ; word != 0; word &= word - 1 {
+			j := w*64 + bits.TrailingZeros64(word)
+			present[j], val[j] = 1, s.acc[j]
+			s.acc[j] = s.id
+		}
 	}
-	out.Ptr = []int64{0, out.NVals}
-	return out, nil
 }
 
 // addFrom adds the sums of another accumulator within the words wlo … whi−1,
@@ -323,38 +355,6 @@ func (s *spa[C]) addFrom(from *spa[C], add func(x, y C) C, wlo, whi int) {
 			from.acc[j] = from.id
 		}
 	}
-}
-
-// list lists the marked positions within the words wlo … whi−1 that the mask
-// allows, and leaves the accumulator clean there.
-func (s *spa[C]) list(wlo, whi int, allow []uint8, comp bool) (idx []int32, val []C) {
-	count := 0
-	for _, w := range s.marks[wlo:whi] {
-		count += bits.OnesCount64(w)
-	}
-	if count == 0 {
-		return nil, nil
-	}
-	idx, val = make([]int32, count), make([]C, count)
-	q := 0
-	for w := wlo; w < whi; w++ {
-		word := s.marks[w]
-		if word == 0 {
-			continue
-		}
-		s.marks[w] = 0
-		for ; word != 0; word &= word - 1 {
-			j := w*64 + bits.TrailingZeros64(word)
-			idx[q], val[q] = int32(j), s.acc[j]
-			s.acc[j] = s.id
-			if allow == nil {
-				q++
-			} else {
-				q += int(b2u(allow[j] != 0) ^ b2u(comp))
-			}
-		}
-	}
-	return idx[:q], val[:q]
 }
 
 // search returns the first position of the ascending ci with ci[p] ≥ c.

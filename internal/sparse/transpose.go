@@ -30,8 +30,6 @@ func Transpose[T any](s *Store[T], threads int) *Store[T] {
 	// Each thread costs a histogram of NCols offsets: keep that below the entries.
 	threads = max(1, min(threads, 1+int(s.NVals/int64(max(1, s.NCols)))))
 	bounds := parallel.Cut(s.Ptr, threads, 1)
-	threads = len(bounds) - 1
-
 	t := &Store[T]{Structure: Structure{NRows: s.NCols, NCols: s.NRows, NVals: s.NVals}}
 	t.Ptr = make([]int64, s.NCols+1)
 	t.Idx = make([]int32, s.NVals)
