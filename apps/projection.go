@@ -51,6 +51,9 @@ type ProjectionOptions struct {
 //
 // HIVE workflow "graph projections": Gunrock HIVE report, 2018, ch. 9.
 func Projection[T semiring.Number](a matrix.Source[T], opts ProjectionOptions) (*matrix.Matrix[T], error) {
+	if err := usable(a); err != nil {
+		return nil, err
+	}
 	left, right := a.View().T(), a.View()
 	if opts.Onto == OntoRows {
 		left, right = right, left
