@@ -28,8 +28,9 @@ type SSSPOptions[T semiring.Number] struct {
 //	f = pending⟨pending ≤ bound⟩;   r = f min.+ A
 //	r = r⟨r < dist⟩;   dist min= r;   pending = pending⟨pending > bound⟩ min r
 //
-// Weights of zero are edges. A negative weight or NaN is a *WeightError that
-// names the edge; integer distances that would overflow are a *ParameterError.
+// Weights of zero are edges, infinite ones lead nowhere. A negative weight or
+// NaN is a *WeightError that names the edge; integer weights whose largest,
+// times the number of vertices, does not fit T are a *ParameterError.
 func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts SSSPOptions[T]) (*matrix.Vector[T], error) {
 	n, err := square("SSSP", g)
 	if err != nil {
@@ -123,8 +124,9 @@ func bucketWidth[T semiring.Number](a matrix.View[T], n int, opts SSSPOptions[T]
 	if s.err != nil || a.NVals() == 0 {
 		return 1, s.err
 	}
-	if limit := semiring.MaxValue[T](); T(1)/2 == 0 && n > 1 && float64(longest)*float64(n-1) >= float64(limit) {
-		return 0, &ParameterError{"SSSP", "the largest weight times the number of vertices", fmt.Sprint(float64(longest) * float64(n-1)),
+	// A shortest path has n−1 edges at most, and one more is tried from its end.
+	if limit := semiring.MaxValue[T](); T(1)/2 == 0 && n > 1 && float64(longest)*float64(n) >= float64(limit) {
+		return 0, &ParameterError{"SSSP", "the largest weight times the number of vertices", fmt.Sprint(float64(longest) * float64(n)),
 			fmt.Sprintf("below %v, which a distance of type %T can hold; use a wider type", limit, limit)}
 	}
 	if opts.Delta > 0 {
