@@ -91,8 +91,10 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts SSSPOptions
 		return nil, s.err
 	}
 	out := matrix.NewVector[T](n)
-	s.do(ops.Select(out, semiring.ValueLT(unreached), dist, with))
-	return out, s.err
+	if err := ops.Select(out, semiring.ValueLT(unreached), dist, with); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // improvement returns x where it is below y, and the largest value elsewhere.
