@@ -43,5 +43,8 @@ func KTruss[T comparable](g matrix.Source[T], k int, opts KTrussOptions) (*matri
 		s.do(ops.MxM(c.Masked(c.Structure()).Replace(), semiring.PlusPair[int64](), c.Pattern(), c.Pattern().T(), with))
 		s.do(ops.Select(c, semiring.ValueGE(int64(k-2)), c, with))
 	}
-	return c, s.err
+	if s.err != nil {
+		return nil, s.err
+	}
+	return c, nil
 }

@@ -2,6 +2,7 @@ package apps
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -46,14 +47,21 @@ type ProjectionOptions struct {
 // bipartite graph of its sources and targets.
 //
 // Work is the sum of the squared row lengths of A, or of its columns; memory
-// the result. Counts that T could not hold are a *matrix.SizeError, and ratios
-// of integers a *ParameterError.
+// the result. More possible shared neighbours than T can count are a
+// *matrix.SizeError, and ratios of integers a *ParameterError. Dot products of
+// integers wrap around when they overflow.
 //
 // HIVE workflow "graph projections": Gunrock HIVE report, 2018, ch. 9.
 func Projection[T semiring.Number](a matrix.Source[T], opts ProjectionOptions) (*matrix.Matrix[T], error) {
+	if err := usable(a); err != nil {
+		return nil, err
+	}
 	left, right := a.View().T(), a.View()
 	if opts.Onto == OntoRows {
 		left, right = right, left
+	}
+	if opts.Onto != OntoColumns && opts.Onto != OntoRows {
+		return nil, &ParameterError{"Projection", "the side", fmt.Sprint(int(opts.Onto)), "OntoColumns or OntoRows"}
 	}
 	n, shared := left.Dims()
 	p := matrix.New[T](n, n)
@@ -67,8 +75,8 @@ func Projection[T semiring.Number](a matrix.Source[T], opts ProjectionOptions) (
 	case WeightDot:
 		err = ops.MxM(dst, semiring.PlusTimes[T](), left, right, opts.with())
 	case WeightCount:
-		if !holds[T](shared) {
-			return nil, &matrix.SizeError{Op: "Projection", Arg: fmt.Sprintf("largest count, in a matrix of %T", *new(T)), Got: int64(shared), Limit: int64(semiring.MaxValue[T]())}
+		if most := largestCount[T](); int64(shared) > most {
+			return nil, &matrix.SizeError{Op: "Projection", Arg: fmt.Sprintf("largest count, in a matrix of %T", *new(T)), Got: int64(shared), Limit: most}
 		}
 		err = ops.MxM(dst, semiring.PlusPair[T](), left.Pattern(), right.Pattern(), opts.with())
 	case WeightRatio:
@@ -85,9 +93,16 @@ func Projection[T semiring.Number](a matrix.Source[T], opts ProjectionOptions) (
 	return p, nil
 }
 
-// holds reports whether T can hold every count up to n exactly.
-func holds[T semiring.Number](n int) bool {
-	return int(T(n)) == n && T(n) > 0 == (n > 0) && (n == 0 || T(n) != T(n)-1)
+// largestCount returns the count up to which T holds every one exactly.
+func largestCount[T semiring.Number]() int64 {
+	if T(1)/2 == 0 {
+		return int64(min(uint64(semiring.MaxValue[T]()), math.MaxInt64))
+	}
+	n := int64(1)
+	for T(T(n)+1) != T(n) {
+		n *= 2
+	}
+	return n
 }
 
 // RatioSemiring sums x / (x + y), 0 where x is 0.

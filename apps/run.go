@@ -32,7 +32,8 @@ func (r Run) report(what string, done, total int64) {
 }
 
 // steps keeps the first error of a pipeline, so that its steps can be
-// written one below the other; after an error the rest do nothing.
+// written one below the other. A step after an error still runs (its call is
+// the argument of do), so loops ask for the error.
 type steps struct{ err error }
 
 func (s *steps) do(err error) bool {
@@ -42,13 +43,20 @@ func (s *steps) do(err error) bool {
 	return s.err == nil
 }
 
+// usable returns the error that a matrix was made with; nil is one too.
+func usable[T comparable](g matrix.Source[T]) error {
+	if g == nil {
+		return matrix.View[T]{}.Err()
+	}
+	return g.View().Err()
+}
+
 // square checks that a graph is a square matrix and returns its order.
 func square[T comparable](app string, g matrix.Source[T]) (int, error) {
-	v := g.View()
-	if err := v.Err(); err != nil {
+	if err := usable(g); err != nil {
 		return 0, err
 	}
-	m, n := v.Dims()
+	m, n := g.View().Dims()
 	if m != n {
 		return 0, &matrix.DimensionError{Op: app, Arg: "the graph", Got: fmt.Sprintf("%d×%d", m, n),
 			Want: "square", Remedy: "give an adjacency matrix; of a bipartite graph, a projection"}

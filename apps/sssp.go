@@ -28,8 +28,9 @@ type SSSPOptions[T semiring.Number] struct {
 //	f = pending⟨pending ≤ bound⟩;   r = f min.+ A
 //	r = r⟨r < dist⟩;   dist min= r;   pending = pending⟨pending > bound⟩ min r
 //
-// Weights of zero are edges. A negative weight or NaN is a *WeightError that
-// names the edge; integer distances that would overflow are a *ParameterError.
+// Weights of zero are edges, infinite ones lead nowhere. A negative weight or
+// NaN is a *WeightError that names the edge; integer weights whose largest,
+// times the number of vertices, does not fit T are a *ParameterError.
 func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts SSSPOptions[T]) (*matrix.Vector[T], error) {
 	n, err := square("SSSP", g)
 	if err != nil {
@@ -90,8 +91,10 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts SSSPOptions
 		return nil, s.err
 	}
 	out := matrix.NewVector[T](n)
-	s.do(ops.Select(out, semiring.ValueLT(unreached), dist, with))
-	return out, s.err
+	if err := ops.Select(out, semiring.ValueLT(unreached), dist, with); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // improvement returns x where it is below y, and the largest value elsewhere.
@@ -130,8 +133,9 @@ func bucketWidth[T semiring.Number](a matrix.View[T], n int, opts SSSPOptions[T]
 		if longest, err = ops.ReduceScalar(semiring.Max[T](), a, opts.with()); err != nil {
 			return 0, err
 		}
-		if limit := semiring.MaxValue[T](); n > 1 && float64(longest)*float64(n-1) >= float64(limit) {
-			return 0, &ParameterError{"SSSP", "the largest weight times the number of vertices", fmt.Sprint(float64(longest) * float64(n-1)),
+		// A shortest path has n−1 edges at most, and one more is tried from its end.
+		if limit := semiring.MaxValue[T](); n > 1 && float64(longest)*float64(n) >= float64(limit) {
+			return 0, &ParameterError{"SSSP", "the largest weight times the number of vertices", fmt.Sprint(float64(longest) * float64(n)),
 				fmt.Sprintf("below %v, which a distance of type %T can hold; use a wider type", limit, limit)}
 		}
 		if opts.Delta > 0 {

@@ -72,5 +72,8 @@ func towardsHubs[T comparable](g matrix.Source[T], run Run, n int) (*matrix.Matr
 	}
 	up := semiring.NewSelect("towards-hubs", func(_ bool, i, j int) bool { return rank[i] < rank[j] }, "")
 	l := matrix.New[bool](n, n)
-	return l, ops.Select(l, up, a, run.with())
+	if err := ops.Select(l, up, a, run.with()); err != nil {
+		return nil, err
+	}
+	return l, l.SetFormat(matrix.CSR) // of a bitmap it is one, whose entries ops.Dot cannot list
 }

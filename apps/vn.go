@@ -34,31 +34,34 @@ type Nomination[T semiring.Number] struct {
 //
 // HIVE workflow "vertex nomination": Gunrock HIVE report, 2018, ch. 12.
 func VertexNomination[T semiring.Number](g matrix.Source[T], seeds []int, opts VertexNominationOptions[T]) (*matrix.Vector[T], error) {
-	if len(seeds) == 0 {
-		return nil, &ParameterError{"VertexNomination", "the list of seeds", "empty", "at least one vertex"}
-	}
-	if !opts.Unit {
-		return SSSP(g, seeds, SSSPOptions[T]{Run: opts.Run, Delta: opts.Delta})
-	}
 	n, err := square("VertexNomination", g)
 	if err != nil {
 		return nil, err
+	}
+	if len(seeds) == 0 {
+		return nil, &ParameterError{"VertexNomination", "the list of seeds", "empty", "at least one vertex"}
+	}
+	for _, v := range seeds {
+		if err := vertex("VertexNomination", "seed", v, n); err != nil {
+			return nil, err
+		}
+	}
+	if !opts.Unit {
+		return SSSP(g, seeds, SSSPOptions[T]{Run: opts.Run, Delta: opts.Delta})
 	}
 	dist := matrix.NewVector[T](n)
 	frontier := matrix.NewVector[bool](n)
 	var s steps
 	s.do(dist.SetFormat(matrix.Bitmap))
 	for _, v := range seeds {
-		if err := vertex("VertexNomination", "seed", v, n); err != nil {
-			return nil, err
-		}
 		s.do(frontier.Set(v, true))
 	}
 	a, far := g.View().Pattern(), dist.Structure().Not()
 	for hops := T(0); s.err == nil && frontier.NVals() > 0; hops++ {
+		opts.report("vertex nomination", dist.NVals(), int64(n))
 		s.do(ops.AssignVectorScalar(dist.Masked(frontier.Structure()), hops, ops.All(), opts.with()))
 		s.do(ops.VxM(frontier.Masked(far).Replace(), semiring.AnyPair[bool](), frontier.Pattern(), a, opts.with()))
-		if hops+1 <= hops {
+		if s.err == nil && frontier.NVals() > 0 && hops+1 <= hops {
 			return nil, &matrix.SizeError{Op: "VertexNomination", Arg: "number of hops", Got: int64(hops) + 1, Limit: int64(hops)}
 		}
 	}

@@ -1,0 +1,167 @@
+package apps_test
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/testdata"
+)
+
+// roads returns four towns and the lengths of the one-way roads between them.
+func roads() *matrix.Matrix[int] {
+	g, err := matrix.FromTuples(4, 4,
+		[]int{0, 0, 1, 2, 3}, // from
+		[]int{1, 2, 3, 1, 2}, // to
+		[]int{7, 2, 1, 4, 5}, nil)
+	if err != nil {
+		panic(err)
+	}
+	return g
+}
+
+// karate returns the friendships of a club.
+func karate() *matrix.Matrix[float64] {
+	g, err := matrix.ReadMatrixMarket[float64](bytes.NewReader(testdata.Karate))
+	if err != nil {
+		panic(err)
+	}
+	return g
+}
+
+// Three customers bought some of four goods: which goods were bought together?
+func ExampleProjection() {
+	bought, err := matrix.FromTuples(3, 4,
+		[]int{0, 0, 1, 1, 1, 2, 2}, // customer
+		[]int{0, 1, 0, 1, 2, 2, 3}, // good
+		[]int{1, 1, 1, 1, 1, 1, 1}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	together, err := apps.Projection(bought, apps.ProjectionOptions{Weighting: apps.WeightCount})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for at, customers := range together.All() {
+		if at.Row < at.Col {
+			fmt.Println("goods", at.Row, "and", at.Col, "by", customers)
+		}
+	}
+	// Output:
+	// goods 0 and 1 by 2
+	// goods 0 and 2 by 1
+	// goods 1 and 2 by 1
+	// goods 2 and 3 by 1
+}
+
+// Which towns are nearest to town 0 or town 3?
+func ExampleVertexNomination() {
+	d, err := apps.VertexNomination(roads(), []int{0, 3}, apps.VertexNominationOptions[int]{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, n := range apps.Rank(d) {
+		fmt.Println("town", n.Vertex, "at", n.Distance)
+	}
+	// Output:
+	// town 0 at 0
+	// town 3 at 0
+	// town 2 at 2
+	// town 1 at 6
+}
+
+func ExampleBFS() {
+	res, err := apps.BFS(karate(), 0, apps.BFSOptions{Parents: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	level, _ := res.Level.At(33)
+	parent, _ := res.Parent.At(33)
+	fmt.Println("reached", res.Reached, "within", res.MaxLevel, "steps")
+	fmt.Println("member 33 in", level, "through", parent)
+	// Output:
+	// reached 34 within 3 steps
+	// member 33 in 2 through 8
+}
+
+func ExampleSSSP() {
+	d, err := apps.SSSP(roads(), []int{0}, apps.SSSPOptions[int]{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for town, length := range d.All() {
+		fmt.Println("town", town, "at", length)
+	}
+	// Output:
+	// town 0 at 0
+	// town 1 at 6
+	// town 2 at 2
+	// town 3 at 7
+}
+
+// A road of negative length is an error that names it.
+func ExampleWeightError() {
+	g := roads()
+	if err := g.Set(2, 1, -4); err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err := apps.SSSP(g, []int{0}, apps.SSSPOptions[int]{})
+	fmt.Println(err)
+	// Output: SSSP: the edge from 2 to 1 has weight -4, want 0 or more
+}
+
+func ExamplePageRank() {
+	res, err := apps.PageRank(karate(), apps.PageRankOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	first, _ := res.Rank.At(0)
+	last, _ := res.Rank.At(33)
+	fmt.Printf("the instructor %.4f, the president %.4f\n", first, last)
+	// Output: the instructor 0.0970, the president 0.1009
+}
+
+func ExampleConnectedComponents() {
+	g, err := matrix.FromTuples(5, 5, []int{0, 3}, []int{2, 1}, []bool{true, true}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	c, err := apps.ConnectedComponents(g, apps.ComponentsOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(c.Count, "components", c.Label.Dense(-1))
+	// Output: 3 components [0 1 0 1 4]
+}
+
+func ExampleTriangleCount() {
+	n, err := apps.TriangleCount(karate(), apps.TriangleOptions{})
+	fmt.Println(n, err)
+	// Output: 45 <nil>
+}
+
+func ExampleKTruss() {
+	for k := 3; k <= 6; k++ {
+		c, err := apps.KTruss(karate(), k, apps.KTrussOptions{})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println("edges in the", k, "truss:", c.NVals()/2)
+	}
+	// Output:
+	// edges in the 3 truss: 67
+	// edges in the 4 truss: 25
+	// edges in the 5 truss: 14
+	// edges in the 6 truss: 0
+}
