@@ -256,11 +256,7 @@ func foldTag[T Number, P addTag](s T, xs []T) T {
 func foldRows[T Number, P addTag](y []T, id T, ptr []int64, v []T) {
 	ptr = ptr[:len(y)+1]
 	for i := range y {
-		s := id
-		for _, x := range v[ptr[i]:ptr[i+1]] {
-			s = add[T, P](s, x)
-		}
-		y[i] = s
+		y[i] = foldTag[T, P](id, v[ptr[i]:ptr[i+1]])
 	}
 }
 
