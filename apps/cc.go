@@ -32,7 +32,7 @@ func ConnectedComponents[T comparable](g matrix.Source[T], opts ComponentsOption
 		return nil, err
 	}
 	a := g.View().Pattern()
-	undirected := symmetric(g.View())
+	undirected := symmetric(g.View().Pattern())
 	ids := make([]int32, n)
 	for i := range ids {
 		ids[i] = int32(i)

@@ -43,7 +43,7 @@ func TriangleCount[T comparable](g matrix.Source[T], opts TriangleOptions) (int6
 // both directions.
 func undirectedPattern[T comparable](g matrix.Source[T], run Run, n int) (matrix.View[bool], error) {
 	a := g.View().Pattern()
-	if symmetric(g.View()) {
+	if symmetric(g.View().Pattern()) {
 		return a, nil
 	}
 	both := matrix.New[bool](n, n)
