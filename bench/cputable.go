@@ -86,6 +86,6 @@ func cpuCases() []cpuCase {
 	)
 }
 
-// ssspDelta is the bucket width given to the peer: the best of 8, 16, …, 256
-// for it on this input.
+// ssspDelta is the bucket width given to the peer, one usual for weights of
+// 1…255; it was not tuned for the peer, nor ours for us.
 const ssspDelta = "32"
