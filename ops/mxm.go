@@ -100,7 +100,7 @@ func (f factor[T]) full() *sparse.Store[T] {
 
 func mxm[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], flip *cpu.Semiring[B, A, C], a factor[A], b factor[B]) error {
 	env := c.env()
-	mask := t.pushed()
+	mask := t.mask
 	listed := mask != nil && !mask.Comp && mask.S.Sparse()
 	// A tall first operand with few rows in use would give a dense result that
 	// is mostly empty: row by row then.
@@ -144,21 +144,22 @@ func mxm[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 			return write(c, t, out, true)
 		}
 	}
-	methods := map[Method]cpu.Method{Auto: cpu.Auto, SPA: cpu.SPA, Sorted: cpu.Sorted, Hash: cpu.Hash}
 	brows := needed(b.rows(), s.UsesY)
-	out, err := cpu.MxM(env, s, rows, brows, mask, methods[c.method])
+	out, ran, err := cpu.MxM(env, s, rows, brows, mask, methods[c.method])
 	if err != nil {
 		return err
 	}
 	if c.tracing() {
-		m := c.method
-		if m == Auto {
-			m = SPA
-		}
-		c.traced(m, cpu.SaxpyCost(env, rows, brows))
+		c.traced(names[ran], cpu.SaxpyCost(env, rows, brows))
 	}
 	return write(c, t, out, true)
 }
+
+// methods are the ways of cpu.MxM by name, and names the names.
+var (
+	methods = map[Method]cpu.Method{Auto: cpu.Auto, SPA: cpu.SPA, Sorted: cpu.Sorted, Hash: cpu.Hash}
+	names   = [...]Method{cpu.Auto: Auto, cpu.SPA: SPA, cpu.Sorted: Sorted, cpu.Hash: Hash}
+)
 
 // maxLaidOut is the longest row of a that Dot lays out per thread.
 const maxLaidOut = 1 << 26
@@ -191,15 +192,19 @@ func mxmPositional[A, B, C comparable](c *call, t *target[C], p *semiring.Positi
 	case semiring.PositionK:
 		return mxm(c, t, p.First, p.FirstFlip, factor[C]{made: columnValued(av.Rows(), p)}, factor[B]{view: bv})
 	}
-	rows := av.Rows()
-	made := &sparse.Store[C]{Structure: rows.Structure, Val: make([]C, len(rows.Idx))}
-	for k := range rows.Vecs() {
-		x := p.FromIndex(rows.RowID(k))
-		for e := rows.Ptr[k]; e < rows.Ptr[k+1]; e++ {
-			made.Val[e] = x
+	return mxm(c, t, p.First, p.FirstFlip, factor[C]{made: rowValued(av.Rows(), p)}, factor[B]{view: bv})
+}
+
+// rowValued returns s with each entry's row as its value.
+func rowValued[S, A, B, C any](s *sparse.Store[S], p *semiring.Positional[A, B, C]) *sparse.Store[C] {
+	out := &sparse.Store[C]{Structure: s.Structure, Val: make([]C, len(s.Idx))}
+	for k := range s.Vecs() {
+		x := p.FromIndex(s.RowID(k))
+		for e := s.Ptr[k]; e < s.Ptr[k+1]; e++ {
+			out.Val[e] = x
 		}
 	}
-	return mxm(c, t, p.First, p.FirstFlip, factor[C]{made: made}, factor[B]{view: bv})
+	return out
 }
 
 // columnValued returns s with each entry's column as its value.

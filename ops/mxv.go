@@ -93,9 +93,9 @@ func mxv[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 	var out *sparse.Store[C]
 	var err error
 	if method == Pull {
-		out, err = cpu.Pull(c.env(), s, needed(a.Rows(), s.UsesX), u, t.pushed())
+		out, err = cpu.Pull(c.env(), s, needed(a.Rows(), s.UsesX), u, t.mask)
 	} else {
-		out, err = cpu.Push(c.env(), flip, u, needed(a.Cols(), s.UsesX), t.pushed())
+		out, err = cpu.Push(c.env(), flip, u, needed(a.Cols(), s.UsesX), t.mask)
 	}
 	if err != nil {
 		return err
@@ -198,15 +198,8 @@ func constantValued[S, C any](u *sparse.Store[S], x C) *sparse.Store[C] {
 
 // positionI gives w(i) = i where A·u has an entry, over the semiring's sum.
 func positionI[A, B, C comparable](c *call, t *target[C], p *semiring.Positional[A, B, C], av matrix.View[A], uv matrix.View[B]) error {
-	rows := av.Rows()
-	made := &sparse.Store[C]{Structure: rows.Structure, Val: make([]C, len(rows.Idx))}
-	for k := range rows.Vecs() {
-		x := p.FromIndex(rows.RowID(k))
-		for e := rows.Ptr[k]; e < rows.Ptr[k+1]; e++ {
-			made.Val[e] = x
-		}
-	}
-	return mxv(c, t, p.First, p.FirstFlip, matrix.FromStore(made).View(), uv.Stored())
+	made := matrix.FromStore(rowValued(av.Rows(), p))
+	return mxv(c, t, p.First, p.FirstFlip, made.View(), uv.Stored())
 }
 
 // positionJ gives w(j) = j where u·A has an entry.

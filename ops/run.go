@@ -252,10 +252,6 @@ func prepare[C comparable](c *call, spec matrix.Spec[C], m, n int) (*target[C], 
 	return t, nil
 }
 
-// pushed returns the mask if a product may leave out what it forbids: always,
-// since what is computed there is dropped by the write.
-func (t *target[C]) pushed() *cpu.Mask { return t.mask }
-
 // write puts the result into the destination. result must be this call's own;
 // filtered says that it lies within the mask.
 func write[C comparable](c *call, t *target[C], result *sparse.Store[C], filtered bool) error {

@@ -43,13 +43,7 @@ func absorbing[T Number](s Semiring[T, T, T]) Semiring[T, T, T] {
 	id := s.k.Identity
 	for _, k := range []*cpu.Semiring[T, T, T]{s.k, s.flip} {
 		k.IsIdentity = func(x T) bool { return x == id }
-		k.FillIdentity = func(n int) []T {
-			v := make([]T, n)
-			for i := range v {
-				v[i] = id
-			}
-			return v
-		}
+		k.Absent = id
 	}
 	return s
 }

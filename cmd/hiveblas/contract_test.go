@@ -103,7 +103,7 @@ func TestJSON(t *testing.T) {
 	}{
 		{"info " + roads, `{"command":"info","input":{"rows":6,"cols":6,"nnz":7},"min":0,"max":10,"zeros":1}`},
 		{"stats " + roads, `{"command":"stats","symmetric":false,"self_loops":0,"rows":6,"cols":6,"nnz":7}`},
-		{"project " + visits, `{"command":"project","input":{"rows":2,"cols":3,"nnz":4},"method":"spa","nnz":4,"sum":28,"max":12}`},
+		{"project " + visits, `{"command":"project","input":{"rows":2,"cols":3,"nnz":4},"method":"sorted","nnz":4,"sum":28,"max":12}`},
 		{"project --unweighted " + chesapeake, `{"input":{"rows":39,"cols":39,"nnz":340},"nnz":1372,"max":28}`},
 		{"vn --seeds 0 " + roads, `{"command":"vn","reached":5,"max_distance":10.5,"sum_distance":15}`},
 		{"sssp --source 1 " + roads, `{"command":"sssp","reached":5,"max_distance":10,"sum_distance":16.5}`},

@@ -49,8 +49,8 @@ type Semiring[A, B, C any] struct {
 	// tells whether a sum is still the identity. Absent entries can then stand
 	// as identities, without a test for presence: in min.plus over floats, +Inf.
 	IsIdentity func(C) bool
-	// FillIdentity, set with IsIdentity, returns n identities of type B.
-	FillIdentity func(n int) []B
+	// Absent, of account where IsIdentity is set, is the identity as a B.
+	Absent B
 }
 
 // Binary is the arithmetic of a binary operator A × B → C.

@@ -46,12 +46,21 @@ func (l *list[C]) sum(add func(x, y C) C, id C) {
 	l.reset()
 }
 
-// count returns the number of distinct columns and forgets the products.
-func (l *list[C]) count() int64 {
+// count returns the number of distinct columns that are not among forbidden,
+// which ascends, and forgets the products.
+func (l *list[C]) count(forbidden []int32) int64 {
 	slices.Sort(l.keys)
 	var n int64
+	m := 0
 	for p, key := range l.keys {
-		if p == 0 || l.keys[p-1]>>32 != key>>32 {
+		j := int32(key >> 32)
+		if p > 0 && int32(l.keys[p-1]>>32) == j {
+			continue
+		}
+		for m < len(forbidden) && forbidden[m] < j {
+			m++
+		}
+		if m == len(forbidden) || forbidden[m] != j {
 			n++
 		}
 	}

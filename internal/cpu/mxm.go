@@ -17,7 +17,6 @@ const (
 	SPA                  // dense accumulator and a bitmap, a row at a time
 	Sorted               // list the products of a row, sort, add up
 	Hash                 // hash table per row
-	Dot                  // one dot product per entry of the mask
 )
 
 // MaxAccumulator is the widest result that gets a dense accumulator per thread.
@@ -26,8 +25,9 @@ const MaxAccumulator = 1 << 26
 // MxM computes a·b over s, with a and b listed (CSR or hypersparse), two
 // passes: the first counts the entries of each row, so that the second writes
 // into an exact allocation. A mask that is not complemented needs no count:
-// its rows bound the result's.
-func MxM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *sparse.Store[B], mask *Mask, method Method) (*sparse.Store[C], error) {
+// its rows bound the result's. ran is the method by which most products were
+// added up.
+func MxM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *sparse.Store[B], mask *Mask, method Method) (_ *sparse.Store[C], ran Method, _ error) {
 	g := &gustavson[A, B, C]{s: s, a: a, b: b, mask: mask.list(), method: method}
 	vecs := a.Vecs()
 	g.work = make([]int64, vecs+1)
@@ -43,7 +43,7 @@ func MxM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *spar
 		}
 	})
 	if err != nil {
-		return nil, err
+		return nil, Auto, err
 	}
 	for k := range vecs {
 		g.work[k+1] += g.work[k]
@@ -67,7 +67,7 @@ func MxM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *spar
 			}
 		})
 		if err != nil {
-			return nil, err
+			return nil, Auto, err
 		}
 		for k := range vecs {
 			out.Ptr[k+1] += out.Ptr[k]
@@ -83,7 +83,7 @@ func MxM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *spar
 		}
 	})
 	if err != nil {
-		return nil, err
+		return nil, Auto, err
 	}
 	for _, w := range workers {
 		if w != nil && w.spa != nil {
@@ -97,7 +97,27 @@ func MxM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *spar
 	if out.Format == sparse.Hypersparse {
 		dropEmptyRows(out)
 	}
-	return sparse.Settle(out), nil
+	return sparse.Settle(out), g.most(), nil
+}
+
+// most returns the method by which most of the products were, or would be,
+// added up.
+func (g *gustavson[A, B, C]) most() Method {
+	if g.method != Auto {
+		return g.method
+	}
+	var by [Hash + 1]int64
+	for k := range len(g.work) - 1 {
+		f := g.work[k+1] - g.work[k]
+		by[g.pick(f)] += f
+	}
+	best := SPA
+	for m, f := range by {
+		if f > by[best] {
+			best = Method(m)
+		}
+	}
+	return best
 }
 
 // compact closes the gaps of rows that took less than their room.
@@ -214,11 +234,7 @@ func (g *gustavson[A, B, C]) count(w *worker[C], k int) int64 {
 				l.keys = append(l.keys, uint64(j)<<32)
 			}
 		}
-		if forbidden == nil {
-			return l.count()
-		}
-		l.count2(forbidden)
-		return int64(len(l.idx))
+		return l.count(forbidden)
 	case Hash:
 		t := &w.hash
 		t.reset(f)
@@ -420,24 +436,4 @@ func keep[C any](idx []int32, val []C, si []int32, sv []C, allowed, forbidden []
 		q++
 	}
 	return int64(q)
-}
-
-// count2 lists in idx the distinct columns that are not forbidden.
-func (l *list[C]) count2(forbidden []int32) {
-	zero := make([]C, 1)
-	l.prod = append(l.prod[:0], zero...)
-	l.sum(func(x, _ C) C { return x }, *new(C))
-	n := 0
-	m := 0
-	for _, j := range l.idx {
-		for m < len(forbidden) && forbidden[m] < j {
-			m++
-		}
-		if m < len(forbidden) && forbidden[m] == j {
-			continue
-		}
-		l.idx[n] = j
-		n++
-	}
-	l.idx = l.idx[:n]
 }

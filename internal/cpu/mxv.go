@@ -18,10 +18,10 @@ func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], u *spa
 		return pullFull(env, s, a, u.Val, threads)
 	}
 	x, present := dense(u)
-	absorb := s.IsIdentity != nil
+	full := u.Format == sparse.Full
+	absorb := s.IsIdentity != nil && !full
 	if absorb {
-		id := s.FillIdentity(1)[0]
-		filled := getSPA(u.NCols, id) // identities but for what is put in here
+		filled := getSPA(u.NCols, s.Absent) // absent but for what is put in here
 		for j, b := range present {
 			if b != 0 {
 				filled.acc[j] = x[j]
@@ -31,7 +31,7 @@ func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], u *spa
 		defer func() {
 			for j, b := range present {
 				if b != 0 {
-					filled.acc[j] = id
+					filled.acc[j] = s.Absent
 				}
 			}
 			filled.release()
@@ -63,9 +63,9 @@ func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], u *spa
 				if p := firstPresent(ci, present); p >= 0 {
 					v, hit = s.Mul(pick(a.Val, lo+int64(p)), pick(x, int64(ci[p]))), true
 				}
-			} else if absorb {
-				v = s.Dot(s.Identity, ci, a.Val[lo:hi], x)
-				hit = !s.IsIdentity(v) || meets(ci, present)
+			} else if full || absorb {
+				v = s.Dot(s.Identity, ci, window(a.Val, lo, hi), x)
+				hit = full || !s.IsIdentity(v) || firstPresent(ci, present) >= 0
 			} else {
 				v, hit = s.DotPresent(s.Identity, ci, window(a.Val, lo, hi), x, present)
 			}
@@ -160,9 +160,6 @@ func pick[T any](v []T, p int64) (x T) {
 	}
 	return x
 }
-
-// meets reports whether one of the columns is present.
-func meets(ci []int32, present []uint8) bool { return firstPresent(ci, present) >= 0 }
 
 // window returns v[lo:hi], or nil for the values of a pattern.
 func window[T any](v []T, lo, hi int64) []T {

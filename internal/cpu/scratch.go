@@ -20,23 +20,23 @@ type spa[C any] struct {
 	id    C
 }
 
-// spas keeps accumulators between calls, one pool per element type: filling
-// 2 MB with the identity would cost as much as a small product. The garbage
-// collector empties the pools.
-var spas sync.Map // reflect.Type → *sync.Pool
+// pools keeps scratch between calls, one pool per type of it: filling an
+// accumulator of 2 MB with the identity would cost as much as a small product.
+// The garbage collector empties the pools.
+var pools sync.Map // reflect.Type of S → *sync.Pool of *S
 
-func poolOf[C any]() *sync.Pool {
-	t := reflect.TypeFor[C]()
-	if p, ok := spas.Load(t); ok {
-		return p.(*sync.Pool)
+func poolOf[S any]() *sync.Pool {
+	t := reflect.TypeFor[S]()
+	p, ok := pools.Load(t)
+	if !ok {
+		p, _ = pools.LoadOrStore(t, &sync.Pool{})
 	}
-	p, _ := spas.LoadOrStore(t, &sync.Pool{})
 	return p.(*sync.Pool)
 }
 
 // getSPA returns a clean accumulator of at least n positions.
 func getSPA[C any](n int, id C) *spa[C] {
-	s, ok := poolOf[C]().Get().(*spa[C])
+	s, ok := poolOf[spa[C]]().Get().(*spa[C])
 	if !ok {
 		s = &spa[C]{id: id}
 	}
@@ -59,7 +59,7 @@ func getSPA[C any](n int, id C) *spa[C] {
 	return s
 }
 
-func (s *spa[C]) release() { poolOf[C]().Put(s) }
+func (s *spa[C]) release() { poolOf[spa[C]]().Put(s) }
 
 func same[C any](x, y C) bool { return any(x) == any(y) }
 
@@ -74,22 +74,13 @@ type lister[C any] struct {
 	val []C
 }
 
-var listers sync.Map // reflect.Type → *sync.Pool
-
 // getLister returns room for n entries.
 func getLister[C any](n int) *lister[C] {
-	p, ok := listers.Load(reflect.TypeFor[C]())
-	if !ok {
-		p, _ = listers.LoadOrStore(reflect.TypeFor[C](), &sync.Pool{})
-	}
-	l, ok := p.(*sync.Pool).Get().(*lister[C])
+	l, ok := poolOf[lister[C]]().Get().(*lister[C])
 	if !ok || len(l.idx) < n {
 		l = &lister[C]{make([]int32, n), make([]C, n)}
 	}
 	return l
 }
 
-func (l *lister[C]) release() {
-	p, _ := listers.Load(reflect.TypeFor[C]())
-	p.(*sync.Pool).Put(l)
-}
+func (l *lister[C]) release() { poolOf[lister[C]]().Put(l) }
