@@ -98,7 +98,7 @@ func TestComponentsOfKarate(t *testing.T) {
 }
 
 // TestComponentsOfRealGraphs compares with LAGraph's test_ConnectedComponents
-// and with the largest weakly connected components that SNAP publishes.
+// and with the largest weakly connected components as SNAP gives them, from memory.
 func TestComponentsOfRealGraphs(t *testing.T) {
 	for _, c := range []struct {
 		name    string

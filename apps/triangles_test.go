@@ -145,8 +145,8 @@ func TestTrianglesOfOwnGraphs(t *testing.T) {
 	}
 }
 
-// TestTrianglesOfRealGraphs compares with what SNAP publishes on the page of
-// each graph and with LAGraph's test_TriangleCount, and with merging.
+// TestTrianglesOfRealGraphs compares with what SNAP gives, from memory, for
+// each graph, with LAGraph's test_TriangleCount, and with merging.
 func TestTrianglesOfRealGraphs(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -85,8 +86,8 @@ type cpuCase struct {
 	// file is what the peers read instead of an input, or nil.
 	file func(b *cpuBench, in *input) (string, error)
 	args []string
-	// repeat runs a peer once for each of these further arguments and adds up.
-	repeat    []string
+	// perSource runs a peer once for each of benchSources and adds up.
+	perSource bool
 	bytes     func(in *input) float64
 	tolerance float64 // of the check figures; 0 means 1e-9
 	rounds    int     // fewer rounds, for the slow ones
@@ -211,7 +212,10 @@ func (b *cpuBench) measure(c cpuCase) (Row, error) {
 				args = append([]string{other.name}, args...)
 			}
 			contenders = append(contenders, Contender{Name: p.Name() + variant(c, name), Run: func() (peers.Result, error) {
-				return runPeer(p, name, on, args, c.repeat)
+				if c.perSource {
+					return runSearches(p, name, on, benchSources(in), args)
+				}
+				return p.Run(name, on, args...)
 			}})
 		}
 	}
@@ -262,19 +266,18 @@ func (b *cpuBench) foldVariants(r *Row) {
 	}
 }
 
-func runPeer(p peers.Peer, name, on string, args, repeat []string) (peers.Result, error) {
-	if len(repeat) == 0 {
-		return p.Run(name, on, args...)
-	}
+// runSearches runs a search from each source; the time is that of one, on
+// average, the check the sum of all.
+func runSearches(p peers.Peer, name, on string, sources []int, args []string) (peers.Result, error) {
 	var sum peers.Result
-	for _, r := range repeat {
-		one, err := p.Run(name, on, append([]string{r}, args...)...)
+	for _, v := range sources {
+		one, err := p.Run(name, on, append([]string{strconv.Itoa(v)}, args...)...)
 		if err != nil {
 			return one, err
 		}
 		sum.Ms += one.Ms
 		sum.Check += one.Check
 	}
-	sum.Ms /= float64(len(repeat))
+	sum.Ms /= float64(len(sources))
 	return sum, nil
 }

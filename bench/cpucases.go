@@ -2,7 +2,6 @@ package bench
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/hiveblas/hiveblas/apps"
@@ -162,20 +161,6 @@ func sourcesOf(g *gen.Graph, n int) []int {
 		}
 	}
 	return list
-}
-
-func sourceArgs(input string) func() []string {
-	return func() []string {
-		in, err := makeInput(input)
-		if err != nil {
-			return nil
-		}
-		var args []string
-		for _, v := range sourcesOf(in.graph, searches) {
-			args = append(args, strconv.Itoa(v))
-		}
-		return args
-	}
 }
 
 func search(one func(b *cpuBench, in *input, source int) (float64, time.Duration, error)) ours {

@@ -45,8 +45,8 @@ func cpuCases() []cpuCase {
 		cases = append(cases, cpuCase{name: "vxm " + p.name + " rmat18", bar: .6, input: "rmat18", peer: []string{p.peer}, ours: push(p.percent, p.masked)})
 	}
 	cases = append(cases,
-		cpuCase{name: "bfs levels a source rmat18", bar: .9, input: "rmat18", ours: search(oursBFS), peer: []string{"bfs_level"}, repeat: sourceArgs("rmat18")()},
-		cpuCase{name: "sssp a source weighted18", bar: .5, input: "weighted18", ours: search(oursSSSP), peer: []string{"sssp"}, repeat: sourceArgs("rmat18")(), args: []string{ssspDelta}, rounds: 9},
+		cpuCase{name: "bfs levels a source rmat18", bar: .9, input: "rmat18", ours: search(oursBFS), peer: []string{"bfs_level"}, perSource: true},
+		cpuCase{name: "sssp a source weighted18", bar: .5, input: "weighted18", ours: search(oursSSSP), peer: []string{"sssp"}, perSource: true, args: []string{ssspDelta}, rounds: 9},
 		cpuCase{name: "build 10M tuples", bar: .7, input: "tuples10m", ours: oursBuild, peer: []string{"build"}},
 		cpuCase{name: "transpose rmat18", bar: .7, input: "rmat18", peer: []string{"transpose"},
 			ours: unary(func(c, a *matrix.Matrix[f64], with ops.Option) error { return ops.Transpose(c, a, with) })},

@@ -39,7 +39,8 @@ func TestChesapeakeProjection(t *testing.T) {
 	}
 }
 
-// Figures published with the graphs by SNAP: vertices and edges of the largest
+// Figures that SNAP gives for the graphs, from memory, and SciPy confirms:
+// vertices and edges of the largest
 // weakly connected component, and triangles.
 func TestPublishedFigures(t *testing.T) {
 	for _, c := range []struct {
