@@ -69,6 +69,8 @@ func PageRank[T comparable](g matrix.Source[T], opts PageRankOptions) (*PageRank
 	var s steps
 	degree := matrix.NewVector[float64](n) // of the vertices with out-edges
 	s.do(ops.MxV(degree, semiring.PlusPair[float64](), g.View().Pattern(), one.Pattern(), with))
+	perEdge := matrix.NewVector[float64](n) // rank divided by this follows an edge
+	s.do(ops.ApplySecond(perEdge, semiring.Div[float64](), degree, d, with))
 	plus, minus := semiring.Plus[float64](), semiring.Minus[float64]()
 	dangling, share, change := matrix.NewVector[float64](n), matrix.NewVector[float64](n), matrix.NewVector[float64](n)
 	res := &PageRankResult{}
@@ -79,8 +81,7 @@ func PageRank[T comparable](g matrix.Source[T], opts PageRankOptions) (*PageRank
 		jump := (d*lost + 1 - d) / float64(n)
 		next, err := matrix.NewFullVector(n, jump)
 		s.do(err)
-		s.do(ops.EWiseMult(share, semiring.Div[float64](), rank, degree, with))
-		s.do(ops.ApplySecond(share, semiring.Times[float64](), share, d, with))
+		s.do(ops.EWiseMult(share, semiring.Div[float64](), rank, perEdge, with))
 		s.do(ops.MxV(next.Accum(plus), semiring.PlusSecond[float64](), at, share, with))
 		s.do(ops.EWiseAdd(change, minus, next, rank, with))
 		s.do(ops.Apply(change, semiring.Abs[float64](), change, with))

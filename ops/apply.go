@@ -127,9 +127,9 @@ func Transpose[T comparable](dst matrix.Target[T], a matrix.Source[T], opts ...O
 	st := v.Stored()
 	switch {
 	case v.Transposed():
-		st = st.Clone()
+		st = st.Own()
 	case st.Sparse() && v.HasCols():
-		st = v.Cols().Clone()
+		st = v.Cols().Own()
 	default:
 		st = sparse.Transpose(st, c.env().Threads)
 	}

@@ -225,7 +225,7 @@ func Assign[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols I
 	if am != ri.N || an != ci.N {
 		return c.dim("a", shape(am, an), shape(ri.N, ci.N), "it has as many rows and columns as the lists")
 	}
-	return assign(c, t, oriented(v).Clone(), ri, ci)
+	return assign(c, t, oriented(v).Own(), ri, ci)
 }
 
 // AssignVector computes w(idx)⟨m⟩ ⊕= u; see [Assign].
@@ -248,7 +248,7 @@ func AssignVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSourc
 	if _, un := v.Dims(); un != ci.N {
 		return c.dim("u", shapeOf(true, 1, un), shapeOf(true, 1, ci.N), "it has as many positions as the list")
 	}
-	return assign(c, t, v.Stored().Clone(), cpu.Indices{N: 1}, ci)
+	return assign(c, t, v.Stored().Own(), cpu.Indices{N: 1}, ci)
 }
 
 // AssignScalar computes C(rows, cols)⟨M⟩ ⊕= x: every position of the region,

@@ -10,8 +10,7 @@ import (
 // of s (a pattern) is taken from fill.
 func sift[T any](env Env, s *sparse.Store[T], decide func(keep []uint8, i int, ci []int32, lo, hi int64), fill *T) (*sparse.Store[T], error) {
 	threads := parallel.Threads(env.Threads)
-	one := &sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: s.Format, RowIDs: s.RowIDs, Ptr: make([]int64, len(s.Ptr))}
-	p := pairing{per: 1, pa: s.Ptr, pb: one.Ptr, shape: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: s.Format, RowIDs: s.RowIDs}}
+	p := pairing{per: 1, pa: s.Ptr, pb: make([]int64, len(s.Ptr)), shape: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: s.Format, RowIDs: s.RowIDs}}
 	p.refine(s.Idx, nil, threads)
 	bounds := p.blocks(threads)
 	parts := len(bounds) - 1

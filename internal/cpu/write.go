@@ -3,7 +3,6 @@ package cpu
 import (
 	"encoding/binary"
 
-	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -24,9 +23,8 @@ func Filter[T any](env Env, t *sparse.Store[T], mask *Mask) (*sparse.Store[T], e
 		}
 		return lookup(t, mask.S), nil
 	}
-	threads := parallel.Threads(env.Threads)
 	if mask.S.Sparse() {
-		return filterListed(env, t, mask, threads)
+		return filterListed(env, t, mask)
 	}
 	return sift(env, t, func(keep []uint8, i int, ci []int32, _, _ int64) {
 		allow := mask.S.Present[i*t.NCols:]
@@ -44,22 +42,19 @@ func b2u(b bool) uint8 {
 }
 
 // filterListed intersects t with a listed mask, or takes it away.
-func filterListed[T any](env Env, t *sparse.Store[T], mask *Mask, threads int) (*sparse.Store[T], error) {
+func filterListed[T any](env Env, t *sparse.Store[T], mask *Mask) (*sparse.Store[T], error) {
 	first := &Binary[T, struct{}, T]{ZipAt: func(c []T, pc []int32, a []T, pa []int32, _ []struct{}, _ []int32) {
 		pa = pa[:len(pc)]
 		for p, q := range pc {
 			c[q] = a[pa[p]]
 		}
 	}}
-	m := &sparse.Store[struct{}]{Structure: *mask.S}
 	if !mask.Comp {
-		return intersectListed(env, first, t, m)
+		return intersectListed(env, first, t, &sparse.Store[struct{}]{Structure: *mask.S})
 	}
 	// The complement: per row, what the walk along the mask does not meet.
-	var ids, other = t, &m.Structure
-	return sift(env, ids, func(keep []uint8, i int, ci []int32, _, _ int64) {
-		lo, hi := other.Span(i)
-		mi := other.Idx[lo:hi]
+	return sift(env, t, func(keep []uint8, i int, ci []int32, _, _ int64) {
+		mi := mask.row(i)
 		if len(mi) > gallop*len(ci) {
 			for p, j := range ci {
 				at := search(mi, int(j))
@@ -141,6 +136,7 @@ func Write[C any](env Env, c, t *sparse.Store[C], o Overlap[C]) (*sparse.Store[C
 		return t, nil
 	}
 	var err error
+	as := func(c, v []C) { copy(c, v) } // what only one of them has
 	if !o.Filtered {
 		if t, err = Filter(env, t, o.Mask); err != nil {
 			return nil, err
@@ -163,8 +159,7 @@ func Write[C any](env Env, c, t *sparse.Store[C], o Overlap[C]) (*sparse.Store[C
 			accumulateInto(c, t, o.Accum)
 			return c, nil
 		}
-		same := func(c, v []C) { copy(c, v) }
-		return Union(env, UnionOps[C, C, C]{Both: o.Accum, Left: same, Right: same}, c, t)
+		return Union(env, UnionOps[C, C, C]{Both: o.Accum, Left: as, Right: as}, c, t)
 	}
 	// No accumulator, no replace: outside the mask c stays, inside it is t.
 	if c.NVals == 0 && c.Sparse() {
@@ -192,8 +187,7 @@ func Write[C any](env Env, c, t *sparse.Store[C], o Overlap[C]) (*sparse.Store[C
 	if c, err = Filter(env, c, &Mask{S: o.Mask.S, Comp: !o.Mask.Comp}); err != nil {
 		return nil, err
 	}
-	second := func(c, v []C) { copy(c, v) }
-	return Union(env, UnionOps[C, C, C]{Both: secondOf[C](), Left: second, Right: second}, c, t)
+	return Union(env, UnionOps[C, C, C]{Both: secondOf[C](), Left: as, Right: as}, c, t)
 }
 
 func secondOf[C any]() *Binary[C, C, C] {

@@ -162,6 +162,14 @@ func (s *Store[T]) Clone() *Store[T] {
 	return &c
 }
 
+// Own returns a copy with values and presence bytes of its own. Offsets and
+// indices are shared: they are never written to once made.
+func (s *Store[T]) Own() *Store[T] {
+	c := *s
+	c.Val, c.Present = clone(s.Val), clone(s.Present)
+	return &c
+}
+
 // Clone returns a deep copy.
 func (s *Structure) Clone() Structure {
 	c := *s
