@@ -25,12 +25,12 @@
 // blocks of HB_GRAPH_BLOCK threads, no dynamic shared memory:
 //   result[0] = 0 (host);  hb_bfs_start<<<grid>>>  as a plain launch: it alone
 //   takes the source;  then a CUDA graph, captured once per matrix and output,
-//   of 10 × hb_bfs_step<<<grid>>>; synchronise; while result[0] == 0 launch a
+//   of 8 × hb_bfs_step<<<grid>>>; synchronise; while result[0] == 0 launch a
 //   graph of 64 steps and synchronise. Then result = {1, vertices reached,
 //   greatest level, steps that pulled}.
-//   Parents afterwards: hb_bfs_parents_pull<<<grid>>> with a transpose;
-//   without, parent filled with 0x7fffffff, hb_bfs_parents_push<<<grid>>>,
-//   and entries of the unreached are as before: level tells them apart.
+//   Parents, before anything else uses the buffers: hb_bfs_parents_pull<<<grid>>>
+//   and then hb_bfs_parents_push<<<grid>>>, with a transpose or without. Those
+//   of unreached vertices are 0x7fffffff.
 // n = 0 needs no launch. Deterministic.
 
 #define HB_BFS_ALPHA 14 // pull when frontier's edges × ALPHA exceed the unexplored
@@ -41,7 +41,7 @@
 
 enum { // places in state
 	HB_BFS_MODE, HB_BFS_DEPTH, HB_BFS_HEAD, HB_BFS_TAIL, // tail of the frontier in the queue
-	HB_BFS_NEXT, HB_BFS_FOUND, HB_BFS_EDGES, HB_BFS_DONE, // of the step under way
+	HB_BFS_NEXT, HB_BFS_EDGES, HB_BFS_DONE, // of the step under way
 	HB_BFS_REACHED, HB_BFS_UNEXPLORED, HB_BFS_SIDE, HB_BFS_PULLS
 };
 enum { HB_BFS_STOP, HB_BFS_PUSH, HB_BFS_PULL }; // modes
@@ -174,8 +174,7 @@ HB_DEVICE hb_u64 hb_bfs_push(const hb_i64 *ptr, const hb_i32 *idx, hb_u32 *visit
 	}
 	__syncthreads();
 	hb_u32 count = asides < HB_BFS_ASIDE ? asides : HB_BFS_ASIDE;
-	for (hb_u32 i = threadIdx.x; i < count; i += HB_GRAPH_BLOCK) *edges += ptr[aside[i] + 1] - ptr[aside[i]];
-	hb_flush(ptr, aside, count, queue, &state[HB_BFS_NEXT]);
+	*edges += hb_flush(ptr, aside, count, queue, &state[HB_BFS_NEXT]);
 	return found;
 }
 
@@ -183,7 +182,7 @@ HB_DEVICE hb_u64 hb_bfs_push(const hb_i64 *ptr, const hb_i32 *idx, hb_u32 *visit
 // warp makes a list of the unvisited among 256, tests the first four of each,
 // and goes on with eight lanes a vertex for those that need it.
 HB_DEVICE hb_u64 hb_bfs_pull(hb_i32 words, const hb_i64 *inptr, const hb_i32 *inidx, const int4 *first,
-	const hb_u32 *visited, hb_u32 *next, hb_i32 *level, hb_u8 *present, hb_i32 depth) {
+	const hb_u32 *visited, hb_u32 *next, hb_i32 *level, hb_u8 *present, hb_i32 depth, hb_u32 busy) {
 	__shared__ hb_u8 list[HB_GRAPH_WARPS][HB_BFS_TASK];
 	__shared__ hb_u32 found[HB_GRAPH_WARPS][HB_BFS_TASK / 32];
 	__shared__ hb_i32 put_off[HB_BFS_LONGS];
@@ -192,15 +191,15 @@ HB_DEVICE hb_u64 hb_bfs_pull(hb_i32 words, const hb_i64 *inptr, const hb_i32 *in
 	__syncthreads();
 	hb_i32 warp = threadIdx.x / HB_WARP, group = HB_LANE / 8;
 	hb_u64 count = 0;
-	hb_i64 tasks = words / 8, warps = (hb_i64)gridDim.x * HB_GRAPH_WARPS;
+	hb_i64 tasks = words / 8, warps = (hb_i64)busy * HB_GRAPH_WARPS;
 	for (hb_i64 task = (hb_i64)blockIdx.x * HB_GRAPH_WARPS + warp; task < tasks; task += warps) {
 		hb_i32 base = (hb_i32)(task * HB_BFS_TASK);
 		hb_u32 byte = ((const hb_u8 *)visited)[task * 32 + HB_LANE], open = ~byte & 0xff;
-		hb_u32 sum = hb_sums(__popc(open)), total = __shfl_sync(HB_FULL, sum, HB_WARP - 1);
-		if (total == 0) {
+		if (!__any_sync(HB_FULL, open)) {
 			((hb_u8 *)next)[task * 32 + HB_LANE] = 0xff;
 			continue;
 		}
+		hb_u32 sum = hb_sums(__popc(open)), total = __shfl_sync(HB_FULL, sum, HB_WARP - 1);
 		for (hb_u32 at = sum - __popc(open), left = open; left; left &= left - 1) {
 			list[warp][at++] = (hb_u8)(HB_LANE * 8 + __ffs(left) - 1);
 		}
@@ -269,9 +268,9 @@ HB_DEVICE hb_u64 hb_bfs_pull(hb_i32 words, const hb_i64 *inptr, const hb_i32 *in
 	for (hb_u32 i = 0; i < some; i++) {
 		hb_i32 v = put_off[i];
 		bool hit = false;
-		for (hb_i64 p = inptr[v], end = inptr[v + 1]; p < end && !hit; p += 4 * HB_GRAPH_BLOCK) {
+		for (hb_i64 p = inptr[v], end = inptr[v + 1]; p < end && !hit; p += 8 * HB_GRAPH_BLOCK) {
 			bool one = false;
-			for (hb_i32 k = 0; k < 4; k++) {
+			for (hb_i32 k = 0; k < 8; k++) {
 				hb_i64 q = p + k * HB_GRAPH_BLOCK + threadIdx.x;
 				if (q < end) one |= hb_bfs_test(visited, inidx[q]);
 			}
@@ -294,7 +293,7 @@ HB_KERNEL hb_bfs_step(hb_i32 words, const hb_i64 *ptr, const hb_i32 *idx, const 
 	__shared__ hb_u64 sums[2];
 	hb_u64 mode = state[HB_BFS_MODE], head = state[HB_BFS_HEAD], tail = state[HB_BFS_TAIL], side = state[HB_BFS_SIDE];
 	hb_i32 depth = (hb_i32)state[HB_BFS_DEPTH];
-	hb_u32 busy = mode == HB_BFS_PUSH ? hb_busy(tail - head) : gridDim.x;
+	hb_u32 busy = hb_busy(mode == HB_BFS_PUSH ? tail - head : (hb_u64)words / 8);
 	if (mode == HB_BFS_STOP || blockIdx.x >= busy) return;
 	if (threadIdx.x < 2) sums[threadIdx.x] = 0;
 	hb_u64 edges = 0, found;
@@ -302,22 +301,26 @@ HB_KERNEL hb_bfs_step(hb_i32 words, const hb_i64 *ptr, const hb_i32 *idx, const 
 		found = hb_bfs_push(ptr, idx, visited, level, present, queue, state, head, tail, depth, &edges);
 	} else {
 		found = hb_bfs_pull(words, inptr, inidx, first, visited + side * words, visited + (1 - side) * words, level,
-			present, depth);
+			present, depth, busy);
 	}
 	found = hb_total(found), edges = hb_total(edges);
 	if (HB_LANE == 0) atomicAdd(&sums[0], found), atomicAdd(&sums[1], edges);
 	__syncthreads();
-	if (threadIdx.x == 0 && sums[0] > 0) {
-		atomicAdd(&state[HB_BFS_FOUND], sums[0]);
+	if (threadIdx.x != 0) return;
+	if (mode == HB_BFS_PUSH) { // before this block counts as done
 		if (sums[1] > 0) atomicAdd(&state[HB_BFS_EDGES], sums[1]);
+		__threadfence();
 	}
-	if (!hb_last(&state[HB_BFS_DONE], busy)) return;
+	// One counter for blocks done and vertices found: the round trip counts.
+	hb_u64 mine = 1ull << 40 | sums[0], all = atomicAdd(&state[HB_BFS_DONE], mine) + mine;
+	if (all >> 40 < busy) return;
+	__threadfence();
 	volatile hb_u64 *now = state;
-	found = now[HB_BFS_FOUND], edges = now[HB_BFS_EDGES];
+	found = all & ((1ull << 40) - 1), edges = now[HB_BFS_EDGES];
 	hb_u64 reached = now[HB_BFS_REACHED] + found, unexplored = now[HB_BFS_UNEXPLORED] - edges;
 	now[HB_BFS_REACHED] = reached;
 	now[HB_BFS_UNEXPLORED] = unexplored;
-	now[HB_BFS_FOUND] = now[HB_BFS_EDGES] = 0;
+	now[HB_BFS_DONE] = now[HB_BFS_EDGES] = 0;
 	if (mode == HB_BFS_PULL) {
 		now[HB_BFS_SIDE] = 1 - side;
 		now[HB_BFS_PULLS] += 1;
@@ -335,14 +338,17 @@ HB_KERNEL hb_bfs_step(hb_i32 words, const hb_i64 *ptr, const hb_i32 *idx, const 
 	result[0] = 1;
 }
 
-// hb_bfs_parents_pull finds the least in-neighbour one level up of every
-// reached vertex, a warp for 32 of them: each lane looks at the first 16 of
-// its row, and the warp at what is left.
-HB_KERNEL hb_bfs_parents_pull(hb_i32 n, const hb_i64 *inptr, const hb_i32 *inidx, const hb_i32 *level, hb_i32 *parent) {
+// hb_bfs_parents_pull finds the least in-neighbour one level up of every vertex
+// that was found by pulling, a thread each: it looks at the first 16 of its row,
+// and the warp at what is left. It prepares the parents of the others.
+HB_KERNEL hb_bfs_parents_pull(hb_i32 n, const hb_i64 *inptr, const hb_i32 *inidx, const hb_i32 *level, const hb_u64 *state,
+	hb_i32 *parent) {
+	hb_i32 pushed = (hb_i32)(state[HB_BFS_DEPTH] - state[HB_BFS_PULLS]); // up to this level
 	hb_i64 threads = (hb_i64)gridDim.x * blockDim.x;
 	for (hb_i64 v = (hb_i64)blockIdx.x * blockDim.x + threadIdx.x; v - HB_LANE < n; v += threads) {
-		hb_i32 up = v < n ? level[v] - 1 : -2, best = up == -1 ? (hb_i32)v : -1;
-		hb_i64 p = up >= 0 ? inptr[v] : 0, end = up >= 0 ? inptr[v + 1] : 0;
+		hb_i32 here = v < n ? level[v] : -1, up = here - 1;
+		hb_i32 best = here > pushed ? -1 : here == 0 ? (hb_i32)v : 0x7fffffff;
+		hb_i64 p = best < 0 ? inptr[v] : 0, end = best < 0 ? inptr[v + 1] : 0;
 		for (hb_i32 k = 0; k < 16 && p < end && best < 0; k += 4, p += 4) {
 			hb_i32 u[4], l[4];
 			for (hb_i32 j = 0; j < 4; j++) u[j] = p + j < end ? inidx[p + j] : -1;
@@ -360,21 +366,24 @@ HB_KERNEL hb_bfs_parents_pull(hb_i32 n, const hb_i64 *inptr, const hb_i32 *inidx
 			}
 			if (HB_LANE == lane) best = found;
 		}
-		if (up >= -1 && v < n) parent[v] = best;
+		if (v < n) parent[v] = best;
 	}
 }
 
-// hb_bfs_parents_push does that along out-edges, a warp a row. parent holds
-// 0x7fffffff everywhere before.
-HB_KERNEL hb_bfs_parents_push(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_i32 *level, hb_i32 *parent) {
-	hb_i64 warps = (hb_i64)gridDim.x * HB_GRAPH_WARPS;
-	for (hb_i64 v = (hb_i64)blockIdx.x * HB_GRAPH_WARPS + threadIdx.x / HB_WARP; v < n; v += warps) {
-		hb_i32 depth = level[v];
-		if (depth < 0) continue;
-		if (depth == 0 && HB_LANE == 0) parent[v] = (hb_i32)v;
-		for (hb_i64 p = ptr[v] + HB_LANE, end = ptr[v + 1]; p < end; p += HB_WARP) {
+// hb_bfs_parents_push offers every vertex that was pushed from to the
+// neighbours one level down: the queue still holds them all. A warp an item.
+HB_KERNEL hb_bfs_parents_push(const hb_i64 *ptr, const hb_i32 *idx, const hb_i32 *level, const hb_u64 *queue,
+	const hb_u64 *state, hb_i32 *parent) {
+	hb_i32 pushed = (hb_i32)(state[HB_BFS_DEPTH] - state[HB_BFS_PULLS]);
+	hb_u64 items = state[HB_BFS_TAIL], warps = (hb_u64)gridDim.x * HB_GRAPH_WARPS;
+	for (hb_u64 i = (hb_u64)blockIdx.x * HB_GRAPH_WARPS + threadIdx.x / HB_WARP; i < items; i += warps) {
+		hb_i32 v = (hb_i32)(hb_u32)queue[i], depth = level[v];
+		if (depth >= pushed) continue;
+		hb_i64 begin = ptr[v] + (hb_i64)(queue[i] >> 32) * HB_CHUNK, end = ptr[v + 1];
+		if (end > begin + HB_CHUNK) end = begin + HB_CHUNK;
+		for (hb_i64 p = begin + HB_LANE; p < end; p += HB_WARP) {
 			hb_i32 u = idx[p];
-			if (level[u] == depth + 1 && parent[u] > v) atomicMin(&parent[u], (hb_i32)v);
+			if (level[u] == depth + 1 && parent[u] > v) atomicMin(&parent[u], v);
 		}
 	}
 }

@@ -9,7 +9,7 @@
 
 #define HB_GRAPH_BLOCK 256 // threads of a block
 #define HB_GRAPH_WARPS (HB_GRAPH_BLOCK / HB_WARP)
-#define HB_CHUNK 256 // entries of an item
+#define HB_CHUNK 64 // entries of an item
 #define HB_UNROLL 4 // entries a lane has in flight
 
 #define HB_LANE ((hb_i32)(threadIdx.x % HB_WARP))
@@ -76,13 +76,18 @@ HB_DEVICE T hb_reserve(T *count, bool want) {
 }
 
 // hb_flush appends the items of the count vertices that a block has put aside,
-// with one reservation for the block. All threads of the block call it.
-HB_DEVICE void hb_flush(const hb_i64 *ptr, const hb_i32 *aside, hb_u32 count, hb_u64 *queue, hb_u64 *tail) {
+// with one reservation for the block, and returns this thread's share of the
+// sum of their entries. All threads of the block call it.
+HB_DEVICE hb_u64 hb_flush(const hb_i64 *ptr, const hb_i32 *aside, hb_u32 count, hb_u64 *queue, hb_u64 *tail) {
 	__shared__ hb_u64 first[HB_GRAPH_WARPS];
 	hb_u32 share = (count + HB_GRAPH_BLOCK - 1) / HB_GRAPH_BLOCK * HB_WARP; // of a warp
 	hb_u32 warp = threadIdx.x / HB_WARP, from = warp * share, to = from + share < count ? from + share : count;
-	hb_u64 mine = 0;
-	for (hb_u32 i = from + HB_LANE; i < to; i += HB_WARP) mine += hb_chunks(ptr, aside[i]);
+	hb_u64 mine = 0, entries = 0;
+	for (hb_u32 i = from + HB_LANE; i < to; i += HB_WARP) {
+		hb_i64 row = ptr[aside[i] + 1] - ptr[aside[i]];
+		mine += (row + HB_CHUNK - 1) / HB_CHUNK;
+		entries += row;
+	}
 	mine = hb_total(mine);
 	if (HB_LANE == 0) first[warp] = mine;
 	__syncthreads();
@@ -105,6 +110,7 @@ HB_DEVICE void hb_flush(const hb_i64 *ptr, const hb_i32 *aside, hb_u32 count, hb
 		at += hb_total(chunks);
 	}
 	__syncthreads();
+	return entries;
 }
 
 // hb_share returns how many items a warp takes at a time, such that all warps
