@@ -17,7 +17,7 @@
 //   first    int4[n]  four in-neighbours of most out-edges, −1 where there are
 //            fewer: hb_bfs_first<<<⌈n/32⌉, 256>>>
 // For a search:
-//   visited  hb_u32[2·words], queue hb_u64[n + entries/HB_CHUNK + 1],
+//   visited  hb_u32[2·words], queue hb_u64[n + entries/HB_BFS_CHUNK + 1],
 //   state    hb_u64[16], result hb_i64[4] in pinned host memory,
 //   level    hb_i32[n] (16-byte aligned), −1 where unreached; present hb_u8[n]
 //            (4-byte aligned)
@@ -33,6 +33,7 @@
 //   of unreached vertices are 0x7fffffff.
 // n = 0 needs no launch. Deterministic.
 
+#define HB_BFS_CHUNK 256 // entries of an item
 #define HB_BFS_ALPHA 14 // pull when frontier's edges × ALPHA exceed the unexplored
 #define HB_BFS_ASIDE 2048 // vertices found that a block puts aside
 #define HB_BFS_TASK 256 // vertices a warp pulls for at a time
@@ -107,7 +108,7 @@ HB_KERNEL hb_bfs_start(hb_i32 n, const hb_i64 *ptr, const hb_u32 *idle, hb_i32 w
 	for (hb_i64 w = i; w < words; w += threads) {
 		visited[w] = idle[w] | (w == source / 32 ? 1u << source % 32 : 0);
 	}
-	hb_u32 chunks = hb_chunks(ptr, source);
+	hb_u32 chunks = hb_chunks(ptr, source, HB_BFS_CHUNK);
 	for (hb_i64 c = i; c < chunks; c += threads) queue[c] = (hb_u64)c << 32 | (hb_u32)source;
 	if (i == 0) {
 		for (hb_i32 k = 0; k < 16; k++) state[k] = 0;
@@ -125,15 +126,16 @@ HB_DEVICE bool hb_bfs_test(const hb_u32 *visited, hb_i32 u) {
 
 // hb_bfs_push looks along the edges of the frontier. Found vertices are put
 // aside in shared memory, as far as they fit, so that a block reserves room in
-// the queue once. Returns what this thread knows of found vertices and their
-// edges.
+// the queue once. Returns how many this thread found.
 HB_DEVICE hb_u64 hb_bfs_push(const hb_i64 *ptr, const hb_i32 *idx, hb_u32 *visited, hb_i32 *level, hb_u8 *present,
-	hb_u64 *queue, hb_u64 *state, hb_u64 head, hb_u64 tail, hb_i32 depth, hb_u64 *edges) {
+	hb_u64 *queue, hb_u64 *state, hb_u64 head, hb_u64 tail, hb_i32 depth, bool may_pull) {
 	__shared__ hb_i32 aside[HB_BFS_ASIDE];
 	__shared__ hb_u32 asides;
-	if (threadIdx.x == 0) asides = 0;
+	__shared__ hb_u64 sum_edges;
+	__shared__ bool pull; // is next for certain: nobody will read the queue
+	if (threadIdx.x == 0) asides = 0, sum_edges = 0, pull = false;
 	__syncthreads();
-	hb_u64 found = 0, warps = (hb_u64)gridDim.x * HB_GRAPH_WARPS;
+	hb_u64 found = 0, edges = 0, warps = (hb_u64)gridDim.x * HB_GRAPH_WARPS;
 	hb_u32 share = hb_share(tail - head);
 	for (hb_u64 g = (hb_u64)blockIdx.x * HB_GRAPH_WARPS + threadIdx.x / HB_WARP; head + g * share < tail; g += warps) {
 		hb_u64 at = head + g * share + HB_LANE;
@@ -141,8 +143,8 @@ HB_DEVICE hb_u64 hb_bfs_push(const hb_i64 *ptr, const hb_i32 *idx, hb_u32 *visit
 		if (HB_LANE < share && at < tail) {
 			hb_u64 item = queue[at];
 			hb_i32 v = (hb_i32)(hb_u32)item;
-			begin = ptr[v] + (hb_i64)(item >> 32) * HB_CHUNK, end = ptr[v + 1];
-			if (end > begin + HB_CHUNK) end = begin + HB_CHUNK;
+			begin = ptr[v] + (hb_i64)(item >> 32) * HB_BFS_CHUNK, end = ptr[v + 1];
+			if (end > begin + HB_BFS_CHUNK) end = begin + HB_BFS_CHUNK;
 		}
 		hb_u32 sum = hb_sums((hb_u32)(end - begin)), total = __shfl_sync(HB_FULL, sum, HB_WARP - 1);
 		begin -= sum - (hb_u32)(end - begin); // entry t of the warp is at begin + t of its lane
@@ -166,15 +168,24 @@ HB_DEVICE hb_u64 hb_bfs_push(const hb_i64 *ptr, const hb_i32 *idx, hb_u32 *visit
 				if (fresh[k] && place < HB_BFS_ASIDE) aside[place] = u[k];
 				bool over = fresh[k] && place >= HB_BFS_ASIDE;
 				if (!__any_sync(HB_FULL, over)) continue;
-				if (over) *edges += ptr[u[k] + 1] - ptr[u[k]];
+				if (over) edges += ptr[u[k] + 1] - ptr[u[k]];
 				hb_i32 v = over ? u[k] : -1;
-				hb_append(queue, &state[HB_BFS_NEXT], v, hb_chunks(ptr, v));
+				hb_append(queue, &state[HB_BFS_NEXT], v, hb_chunks(ptr, v, HB_BFS_CHUNK));
 			}
 		}
 	}
 	__syncthreads();
 	hb_u32 count = asides < HB_BFS_ASIDE ? asides : HB_BFS_ASIDE;
-	*edges += hb_flush(ptr, aside, count, queue, &state[HB_BFS_NEXT]);
+	for (hb_u32 i = threadIdx.x; i < count; i += HB_GRAPH_BLOCK) edges += ptr[aside[i] + 1] - ptr[aside[i]];
+	edges = hb_total(edges);
+	if (HB_LANE == 0 && edges > 0) atomicAdd(&sum_edges, edges);
+	__syncthreads();
+	if (threadIdx.x == 0 && sum_edges > 0) {
+		hb_u64 so_far = atomicAdd(&state[HB_BFS_EDGES], sum_edges) + sum_edges;
+		pull = may_pull && so_far * HB_BFS_ALPHA > state[HB_BFS_UNEXPLORED];
+	}
+	__syncthreads();
+	if (!pull) hb_flush(ptr, aside, count, queue, &state[HB_BFS_NEXT], HB_BFS_CHUNK);
 	return found;
 }
 
@@ -269,11 +280,13 @@ HB_DEVICE hb_u64 hb_bfs_pull(hb_i32 words, const hb_i64 *inptr, const hb_i32 *in
 		hb_i32 v = put_off[i];
 		bool hit = false;
 		for (hb_i64 p = inptr[v], end = inptr[v + 1]; p < end && !hit; p += 8 * HB_GRAPH_BLOCK) {
+			hb_i32 u[8];
 			bool one = false;
 			for (hb_i32 k = 0; k < 8; k++) {
 				hb_i64 q = p + k * HB_GRAPH_BLOCK + threadIdx.x;
-				if (q < end) one |= hb_bfs_test(visited, inidx[q]);
+				u[k] = q < end ? inidx[q] : -1;
 			}
+			for (hb_i32 k = 0; k < 8; k++) one |= hb_bfs_test(visited, u[k]);
 			hit = __syncthreads_or(one);
 		}
 		if (hit && threadIdx.x == 0) {
@@ -290,33 +303,31 @@ HB_DEVICE hb_u64 hb_bfs_pull(hb_i32 words, const hb_i64 *inptr, const hb_i32 *in
 HB_KERNEL hb_bfs_step(hb_i32 words, const hb_i64 *ptr, const hb_i32 *idx, const hb_i64 *inptr,
 	const hb_i32 *inidx, const int4 *first, hb_u32 *visited, hb_i32 *level, hb_u8 *present, hb_u64 *queue, hb_u64 *state,
 	hb_i64 *result) {
-	__shared__ hb_u64 sums[2];
+	__shared__ hb_u64 sum;
 	hb_u64 mode = state[HB_BFS_MODE], head = state[HB_BFS_HEAD], tail = state[HB_BFS_TAIL], side = state[HB_BFS_SIDE];
 	hb_i32 depth = (hb_i32)state[HB_BFS_DEPTH];
 	hb_u32 busy = hb_busy(mode == HB_BFS_PUSH ? tail - head : (hb_u64)words / 8);
 	if (mode == HB_BFS_STOP || blockIdx.x >= busy) return;
-	if (threadIdx.x < 2) sums[threadIdx.x] = 0;
-	hb_u64 edges = 0, found;
+	if (threadIdx.x == 0) sum = 0;
+	hb_u64 found;
 	if (mode == HB_BFS_PUSH) {
-		found = hb_bfs_push(ptr, idx, visited, level, present, queue, state, head, tail, depth, &edges);
+		found = hb_bfs_push(ptr, idx, visited, level, present, queue, state, head, tail, depth, inptr != nullptr);
 	} else {
 		found = hb_bfs_pull(words, inptr, inidx, first, visited + side * words, visited + (1 - side) * words, level,
 			present, depth, busy);
 	}
-	found = hb_total(found), edges = hb_total(edges);
-	if (HB_LANE == 0) atomicAdd(&sums[0], found), atomicAdd(&sums[1], edges);
+	found = hb_total(found);
+	if (HB_LANE == 0) atomicAdd(&sum, found);
 	__syncthreads();
 	if (threadIdx.x != 0) return;
-	if (mode == HB_BFS_PUSH) { // before this block counts as done
-		if (sums[1] > 0) atomicAdd(&state[HB_BFS_EDGES], sums[1]);
-		__threadfence();
-	}
+	if (mode == HB_BFS_PUSH) __threadfence(); // what the block has added up comes before its being done
 	// One counter for blocks done and vertices found: the round trip counts.
-	hb_u64 mine = 1ull << 40 | sums[0], all = atomicAdd(&state[HB_BFS_DONE], mine) + mine;
+	hb_u64 mine = 1ull << 40 | sum, all = atomicAdd(&state[HB_BFS_DONE], mine) + mine;
 	if (all >> 40 < busy) return;
 	__threadfence();
 	volatile hb_u64 *now = state;
-	found = all & ((1ull << 40) - 1), edges = now[HB_BFS_EDGES];
+	found = all & ((1ull << 40) - 1);
+	hb_u64 edges = now[HB_BFS_EDGES];
 	hb_u64 reached = now[HB_BFS_REACHED] + found, unexplored = now[HB_BFS_UNEXPLORED] - edges;
 	now[HB_BFS_REACHED] = reached;
 	now[HB_BFS_UNEXPLORED] = unexplored;
@@ -379,8 +390,8 @@ HB_KERNEL hb_bfs_parents_push(const hb_i64 *ptr, const hb_i32 *idx, const hb_i32
 	for (hb_u64 i = (hb_u64)blockIdx.x * HB_GRAPH_WARPS + threadIdx.x / HB_WARP; i < items; i += warps) {
 		hb_i32 v = (hb_i32)(hb_u32)queue[i], depth = level[v];
 		if (depth >= pushed) continue;
-		hb_i64 begin = ptr[v] + (hb_i64)(queue[i] >> 32) * HB_CHUNK, end = ptr[v + 1];
-		if (end > begin + HB_CHUNK) end = begin + HB_CHUNK;
+		hb_i64 begin = ptr[v] + (hb_i64)(queue[i] >> 32) * HB_BFS_CHUNK, end = ptr[v + 1];
+		if (end > begin + HB_BFS_CHUNK) end = begin + HB_BFS_CHUNK;
 		for (hb_i64 p = begin + HB_LANE; p < end; p += HB_WARP) {
 			hb_i32 u = idx[p];
 			if (level[u] == depth + 1 && parent[u] > v) atomicMin(&parent[u], v);

@@ -1,15 +1,14 @@
 // What the graph traversals (bfs.cu, sssp.cu, cc.cu) share; Go puts this file
 // between the prelude and each of them.
 //
-// A frontier is a queue of items, each a vertex and a chunk of at most
-// HB_CHUNK entries of its row, so that a hub is the work of many warps. A warp
+// A frontier is a queue of items, each a vertex and a chunk of at most so many
+// entries of its row, so that a hub is the work of many warps. A warp
 // takes up to 32 items and deals their entries out evenly to its lanes (the
 // scan-and-search expansion of Merrill, Garland, Grimshaw: Scalable GPU graph
-// traversal, PPoPP 2012). A queue's items number at most n + entries/HB_CHUNK.
+// traversal, PPoPP 2012). A queue's items number at most n + entries/chunk.
 
 #define HB_GRAPH_BLOCK 256 // threads of a block
 #define HB_GRAPH_WARPS (HB_GRAPH_BLOCK / HB_WARP)
-#define HB_CHUNK 64 // entries of an item
 #define HB_UNROLL 4 // entries a lane has in flight
 
 #define HB_LANE ((hb_i32)(threadIdx.x % HB_WARP))
@@ -40,8 +39,8 @@ HB_DEVICE hb_u64 hb_total(hb_u64 x) {
 }
 
 // hb_chunks returns the number of items of vertex v; of −1, none.
-HB_DEVICE hb_u32 hb_chunks(const hb_i64 *ptr, hb_i32 v) {
-	return v < 0 ? 0 : (hb_u32)((ptr[v + 1] - ptr[v] + HB_CHUNK - 1) / HB_CHUNK);
+HB_DEVICE hb_u32 hb_chunks(const hb_i64 *ptr, hb_i32 v, hb_i32 chunk) {
+	return v < 0 ? 0 : (hb_u32)((ptr[v + 1] - ptr[v] + chunk - 1) / chunk);
 }
 
 // hb_put writes the items of the lanes' vertices to queue, from first on, for
@@ -76,18 +75,13 @@ HB_DEVICE T hb_reserve(T *count, bool want) {
 }
 
 // hb_flush appends the items of the count vertices that a block has put aside,
-// with one reservation for the block, and returns this thread's share of the
-// sum of their entries. All threads of the block call it.
-HB_DEVICE hb_u64 hb_flush(const hb_i64 *ptr, const hb_i32 *aside, hb_u32 count, hb_u64 *queue, hb_u64 *tail) {
+// with one reservation for the block. All threads of the block call it.
+HB_DEVICE void hb_flush(const hb_i64 *ptr, const hb_i32 *aside, hb_u32 count, hb_u64 *queue, hb_u64 *tail, hb_i32 chunk) {
 	__shared__ hb_u64 first[HB_GRAPH_WARPS];
-	hb_u32 share = (count + HB_GRAPH_BLOCK - 1) / HB_GRAPH_BLOCK * HB_WARP; // of a warp
+	hb_u32 share = (count + HB_GRAPH_WARPS - 1) / HB_GRAPH_WARPS; // of a warp
 	hb_u32 warp = threadIdx.x / HB_WARP, from = warp * share, to = from + share < count ? from + share : count;
-	hb_u64 mine = 0, entries = 0;
-	for (hb_u32 i = from + HB_LANE; i < to; i += HB_WARP) {
-		hb_i64 row = ptr[aside[i] + 1] - ptr[aside[i]];
-		mine += (row + HB_CHUNK - 1) / HB_CHUNK;
-		entries += row;
-	}
+	hb_u64 mine = 0;
+	for (hb_u32 i = from + HB_LANE; i < to; i += HB_WARP) mine += hb_chunks(ptr, aside[i], chunk);
 	mine = hb_total(mine);
 	if (HB_LANE == 0) first[warp] = mine;
 	__syncthreads();
@@ -105,12 +99,11 @@ HB_DEVICE hb_u64 hb_flush(const hb_i64 *ptr, const hb_i32 *aside, hb_u32 count, 
 	hb_u64 at = first[warp];
 	for (hb_u32 i = from; i < to; i += HB_WARP) {
 		hb_i32 v = i + HB_LANE < to ? aside[i + HB_LANE] : -1;
-		hb_u32 chunks = hb_chunks(ptr, v);
+		hb_u32 chunks = hb_chunks(ptr, v, chunk);
 		hb_put(queue, at, v, chunks);
 		at += hb_total(chunks);
 	}
 	__syncthreads();
-	return entries;
 }
 
 // hb_share returns how many items a warp takes at a time, such that all warps

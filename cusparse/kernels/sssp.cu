@@ -13,7 +13,7 @@
 // exact for integers, and the same from run to run for floats too.
 //
 // Buffers for a matrix of n vertices: dist HB_T[n] (HB_MAX where unreached),
-//   present hb_u8[n], queue hb_u64[2·room] with room = n + entries/HB_CHUNK + 1,
+//   present hb_u8[n], queue hb_u64[2·room] with room = n + entries/HB_SSSP_CHUNK + 1,
 //   far hb_i32[2·n], flags hb_u32[3·words] with words = ⌈n/32⌉,
 //   bounds HB_T[4], state hb_u64[16], result hb_i64[4] in pinned host memory.
 // Launches, grid = multiprocessors × blocks that fit, all blocks of
@@ -26,6 +26,7 @@
 // The host has looked at the weights: no negative ones, no NaN, and for
 // integers n × the largest fits HB_T. n = 0 needs no launch.
 
+#define HB_SSSP_CHUNK 64 // entries of an item
 #define HB_SSSP_ASIDE 1024 // vertices of each kind that a block puts aside
 
 enum { // places in state
@@ -72,7 +73,7 @@ HB_KERNEL hb_sssp_sources(const hb_i64 *ptr, const hb_i32 *sources, hb_i32 count
 			if (atomicOr(&flags[v >> 5], bit) & bit) v = -1;
 			else dist[v] = 0;
 		}
-		hb_append(queue, &state[HB_SSSP_ITEMS], v, hb_chunks(ptr, v));
+		hb_append(queue, &state[HB_SSSP_ITEMS], v, hb_chunks(ptr, v, HB_SSSP_CHUNK));
 	}
 }
 
@@ -95,7 +96,7 @@ HB_DEVICE void hb_sssp_near(bool some, hb_i32 v, hb_i32 *aside, hb_u32 *asides, 
 	bool over = some && place >= HB_SSSP_ASIDE;
 	if (!__any_sync(HB_FULL, over)) return;
 	hb_i32 u = over ? v : -1;
-	hb_append(queue, size, u, hb_chunks(ptr, u));
+	hb_append(queue, size, u, hb_chunks(ptr, u, HB_SSSP_CHUNK));
 }
 
 // hb_sssp_step relaxes the edges of the near vertices, or splits the pile, or
@@ -129,8 +130,8 @@ HB_KERNEL hb_sssp_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const HB_
 			if (HB_LANE < share && at < items) {
 				hb_u64 item = from[at];
 				hb_i32 v = (hb_i32)(hb_u32)item;
-				begin = ptr[v] + (hb_i64)(item >> 32) * HB_CHUNK, end = ptr[v + 1];
-				if (end > begin + HB_CHUNK) end = begin + HB_CHUNK;
+				begin = ptr[v] + (hb_i64)(item >> 32) * HB_SSSP_CHUNK, end = ptr[v + 1];
+				if (end > begin + HB_SSSP_CHUNK) end = begin + HB_SSSP_CHUNK;
 				if (item >> 32 == 0) atomicAnd(&queued[v >> 5], ~(1u << (v & 31)));
 				d = dist[v];
 			}
@@ -189,7 +190,7 @@ HB_KERNEL hb_sssp_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const HB_
 	}
 	if (HB_LANE == 0 && least < HB_MAX) hb_sssp_lower(&bounds[HB_SSSP_LEAST], least);
 	__syncthreads();
-	hb_flush(ptr, near_aside, nears < HB_SSSP_ASIDE ? nears : HB_SSSP_ASIDE, to, near_size);
+	hb_flush(ptr, near_aside, nears < HB_SSSP_ASIDE ? nears : HB_SSSP_ASIDE, to, near_size, HB_SSSP_CHUNK);
 	hb_u32 count = fars < HB_SSSP_ASIDE ? fars : HB_SSSP_ASIDE;
 	if (threadIdx.x == 0 && count > 0) far_at = atomicAdd(far_size, (hb_u64)count);
 	if (threadIdx.x == 0 && reached > 0) atomicAdd(&state[HB_SSSP_REACHED], reached);
