@@ -98,14 +98,17 @@ func (p *program) flag(name string, on bool) *program {
 	return p.define(name, 0)
 }
 
-// pattern says whether an operand's values are read, and what they are if
-// not: true, where there is something to read.
+// pattern says how a value is read: HB_GET_A(store, place). It is not read if
+// nobody looks at it, and true if there is none.
 func (p *program) pattern(letter string, reads, pattern bool) *program {
-	p.flag("HB_"+letter+"_PATTERN", pattern || !reads)
-	if pattern {
-		return p.define("HB_TRUE_"+letter, "1")
+	text := fmt.Sprintf("(((const HB_%s *)(s).val)[p])", letter)
+	switch {
+	case pattern:
+		text = fmt.Sprintf("((HB_%s)1)", letter)
+	case !reads:
+		text = fmt.Sprintf("(HB_%s())", letter)
 	}
-	return p.define("HB_TRUE_"+letter, "HB_"+letter+"()")
+	return p.define("HB_GET_"+letter+"(s, p)", text)
 }
 
 // function writes an operator of the given parameters, such as "HB_A x, HB_B
@@ -155,7 +158,7 @@ func (p *program) source() string {
 	var b strings.Builder
 	b.WriteString(kernelText["prelude"])
 	b.WriteString(p.text.String())
-	if p.body != "scan" && p.body != "sort" && p.body != "segment" {
+	if p.body != "scan" && p.body != "sort" && p.body != "segment" && p.body != "sums" {
 		b.WriteString(kernelText["common"])
 	}
 	b.WriteString(kernelText[p.body])

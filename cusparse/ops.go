@@ -41,7 +41,7 @@ func (d *Device) Apply(c device.Call, dst device.Dest, fn device.Func, a device.
 			params = "HB_A y, HB_Y x, hb_i64 i, hb_i64 j"
 		}
 	}
-	p := compose("map", fn.Name).define("HB_MAPS", 1).typ("HB_A", elem).typ("HB_Y", bound.Type).typ("HB_C", fn.Out)
+	p := compose("apply", fn.Name).typ("HB_A", elem).typ("HB_Y", bound.Type).typ("HB_C", fn.Out)
 	p.pattern("A", uses, s.val == nil && s.slots() != 0)
 	f.positions(p, fn.Text, y == nil, a.Vector)
 	locals = p.names(fn)
@@ -85,7 +85,7 @@ func (d *Device) Select(c device.Call, dst device.Dest, fn device.Func, a device
 		bound = *y
 	}
 	fn.Out, fn.Y = boolType, fn.X
-	p := compose("map", fn.Name).typ("HB_A", fn.X).pattern("A", fn.UsesX, s.val == nil && s.slots() != 0)
+	p := compose("select", fn.Name).typ("HB_A", fn.X).pattern("A", fn.UsesX, s.val == nil && s.slots() != 0)
 	f.positions(p, fn.Text, true, a.Vector)
 	p.typ("HB_Y", bound.Type)
 	p.function("hb_keep", "bool", "HB_A x, HB_Y y, hb_i64 i, hb_i64 j", p.names(fn), fn.Text)
@@ -128,7 +128,7 @@ func (d *Device) Reduce(c device.Call, dst device.Dest, m device.Monoid, a devic
 }
 
 func (f *frame) reducer(m device.Monoid, s *store) *program {
-	return compose("reduce", m.Name).typ("HB_C", m.Out).pattern("A", true, s.val == nil && s.slots() != 0).monoid(m)
+	return compose("reduce", m.Name).typ("HB_C", m.Out).pattern("C", true, s.val == nil && s.slots() != 0).monoid(m)
 }
 
 func (f *frame) reduceRows(m device.Monoid, s *store) *store {
@@ -138,7 +138,6 @@ func (f *frame) reduceRows(m device.Monoid, s *store) *store {
 	}
 	hit, val := f.alloc(max(int64(vecs), 1)), f.alloc(max(int64(vecs), 1)*int64(m.Out.Size))
 	p := f.reducer(m, s)
-	p.define("HB_TRUE_A_IS_C", 1)
 	if vecs > 0 && s.slots()/int64(vecs) < 32 {
 		f.each(f.kernel(p, "hb_reduce_thread"), int64(vecs), s.desc(), hit, val)
 	} else {
@@ -439,7 +438,7 @@ func (d *Device) Kronecker(c device.Call, dst device.Dest, fn device.Func, a, b 
 	if total == 0 {
 		return f.finish(dst, f.empty(dst.Rows, dst.Cols, fn.Out), ran, c)
 	}
-	p := compose("extract", fn.Name).define("HB_KRON", 1).typ("HB_A", fn.X).typ("HB_B", fn.Y).typ("HB_C", fn.Out).
+	p := compose("kronecker", fn.Name).typ("HB_A", fn.X).typ("HB_B", fn.Y).typ("HB_C", fn.Out).
 		pattern("A", fn.UsesX, as.val == nil).pattern("B", fn.UsesY, bs.val == nil)
 	p.binary("hb_both", fn)
 	// Stored rows in pairs: row (ka, kb) has their lengths' product. Entries of

@@ -133,7 +133,7 @@ func (f *frame) sums(m device.Monoid, exact bool, starts *mem, runs, n int64, nu
 	if n > 1<<32-1 {
 		word = "hb_u64"
 	}
-	p := compose("segment", m.Name).typ("HB_C", t).define("HB_SUMS", 1).define("HB_NUM", word).flag("HB_SPLIT", !exact)
+	p := compose("sums", m.Name).typ("HB_C", t).define("HB_NUM", word).flag("HB_SPLIT", !exact)
 	p.monoid(m)
 	f.each(f.kernel(p, "hb_sum_runs"), runs, starts, runs, num, val, out)
 	if !exact && n > 512 {

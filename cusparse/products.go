@@ -10,12 +10,12 @@ import (
 
 // multiplier is the text of a semiring for two stores: a's elements are
 // HB_A, b's HB_X.
-func multiplier(body, define string, s device.Semiring, flip bool, a, b *store) *program {
+func multiplier(body string, s device.Semiring, flip bool, a, b *store) *program {
 	x, y, usesX, usesY := s.Mul.X, s.Mul.Y, s.Mul.UsesX, s.Mul.UsesY
 	if flip {
 		x, y, usesX, usesY = y, x, usesY, usesX
 	}
-	p := compose(body, describe(s)).define(define, 1).typ("HB_A", x).typ("HB_X", y).typ("HB_C", s.Add.Out)
+	p := compose(body, describe(s)).typ("HB_A", x).typ("HB_X", y).typ("HB_C", s.Add.Out)
 	p.pattern("A", usesX, a.val == nil && a.slots() != 0).pattern("X", usesY, b.val == nil && b.slots() != 0)
 	return p.semiring(s, flip)
 }
@@ -100,7 +100,7 @@ func (f *frame) pull(s device.Semiring, flip bool, a, u *store, mask *device.Mas
 	}
 	vecs := int64(a.nvec)
 	hit, val := f.alloc(max(vecs, 1)), f.alloc(max(vecs, 1)*int64(s.Add.Out.Size))
-	p := multiplier("product", "HB_PULL", s, flip, a, u)
+	p := multiplier("pull", s, flip, a, u)
 	blocks := min((vecs+7)/8, int64(f.d.props.Multiprocessors)*64)
 	f.blocks(f.kernel(p, "hb_pull"), blocks, 256, a.desc(), u.desc(), maskStore.desc(), arg.on, arg.comp, flagOf(flip), hit, val)
 	return f.perRow(a, a.nvec, s.Add.Out, hit, val)
@@ -131,7 +131,7 @@ func (f *frame) expand(s device.Semiring, flip, vector bool, a, b *store, ran *d
 	if n == 0 || b.known() == 0 {
 		return f.empty(a.m, b.n, t)
 	}
-	p := multiplier("product", "HB_EXPAND", s, flip, a, b)
+	p := multiplier("expand", s, flip, a, b)
 	lengths := f.alloc(8 * n)
 	f.each(f.kernel(p, "hb_lengths"), n, a.desc(), int64(0), n, b.desc(), lengths)
 	at := f.scan(lengths, n, 8)
@@ -284,7 +284,7 @@ func (f *frame) dot(s device.Semiring, a, b, mask *store, ran *device.Ran) *stor
 	}
 	n := mask.known()
 	hit, val := f.alloc(max(n, 1)), f.alloc(max(n, 1)*int64(s.Add.Out.Size))
-	p := multiplier("product", "HB_DOT", s, false, a, b)
+	p := multiplier("dot", s, false, a, b)
 	f.blocks(f.kernel(p, "hb_dot"), min((n+7)/8, int64(f.d.props.Multiprocessors)*64), 256, a.desc(), b.desc(), mask.desc(), hit, val)
 	ran.Work = n
 	return f.compacted(mask, hit, s.Add.Out, val)
@@ -315,7 +315,7 @@ func (f *frame) spmm(s device.Semiring, a, b *store) *store {
 		out.count.Store(0)
 		return out
 	}
-	p := multiplier("product", "HB_SPMM", s, false, a, b)
+	p := multiplier("spmm", s, false, a, b)
 	x := 32
 	for x < 256 && x < b.n {
 		x *= 2

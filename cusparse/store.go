@@ -572,7 +572,7 @@ func (f *frame) support(s *store) *store {
 		return s
 	}
 	if s.nonzero == nil {
-		p := compose("map", "a mask by value").typ("HB_A", s.typ).pattern("A", true, false).
+		p := compose("select", "a mask by value").typ("HB_A", s.typ).pattern("A", true, false).
 			flag("HB_USES_I", false).flag("HB_USES_POSITION", false)
 		p.typ("HB_Y", boolType)
 		p.function("hb_keep", "bool", "HB_A x, HB_Y y, hb_i64 i, hb_i64 j", "", s.typ.Nonzero)

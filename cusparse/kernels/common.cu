@@ -67,3 +67,19 @@ HB_DEVICE bool hb_find(const hb_store &s, hb_i32 i, hb_i32 j, hb_i64 &at) {
 	at = hb_lower(s.idx, lo, hi, j);
 	return at < hi && s.idx[at] == j;
 }
+
+// hb_where returns the coordinates of value p; the row of a listed entry only
+// if it is wanted, since it has to be searched.
+HB_DEVICE void hb_where(const hb_store &s, hb_i64 p, bool wantRow, bool vector, hb_i64 &i, hb_i64 &j) {
+	if (hb_listed(s)) {
+		i = wantRow ? hb_row_of(s, p) : 0;
+		j = s.idx[p];
+	} else {
+		i = p / s.ncols;
+		j = p % s.ncols;
+	}
+	if (vector) { // stored as a row; its position is i
+		i = j;
+		j = 0;
+	}
+}

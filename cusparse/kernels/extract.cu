@@ -79,30 +79,3 @@ HB_KERNEL hb_renumber(hb_store a, const hb_i32 *rows, const hb_i32 *cols, hb_u64
 		keys[e] = (hb_u64)(hb_u32)(rows ? rows[i] : i) << 32 | (hb_u32)(cols ? cols[j] : j);
 	}
 }
-
-// Kronecker: the keys of entry (ea, eb) and what it is made of.
-HB_KERNEL hb_kron_lengths(hb_store a, hb_store b, hb_i64 *lengths) { // of stored row (ka, kb)
-	HB_EACH(t, (hb_i64)a.nvec * b.nvec) {
-		hb_i64 ka = t / b.nvec, kb = t % b.nvec;
-		lengths[t] = (a.ptr[ka + 1] - a.ptr[ka]) * (b.ptr[kb + 1] - b.ptr[kb]);
-	}
-}
-
-#ifdef HB_KRON
-HB_KERNEL hb_kron(hb_store a, hb_store b, const hb_i64 *at, hb_i64 total, hb_i32 *rows, hb_i32 *cols, HB_C *out) {
-	HB_EACH(t, total) {
-		hb_i64 l = 0, h = (hb_i64)a.nvec * b.nvec - 1;
-		while (l < h) {
-			hb_i64 mid = l + (h - l + 1) / 2;
-			if (at[mid] <= t) l = mid;
-			else h = mid - 1;
-		}
-		hb_i32 ka = (hb_i32)(l / b.nvec), kb = (hb_i32)(l % b.nvec);
-		hb_i64 wide = b.ptr[kb + 1] - b.ptr[kb], r = t - at[l];
-		hb_i64 ea = a.ptr[ka] + r / wide, eb = b.ptr[kb] + r % wide;
-		rows[t] = hb_row_id(a, ka) * b.nrows + hb_row_id(b, kb);
-		cols[t] = a.idx[ea] * b.ncols + b.idx[eb];
-		out[t] = hb_both(HB_A_PATTERN ? (HB_A)HB_TRUE_A : ((const HB_A *)a.val)[ea], HB_B_PATTERN ? (HB_B)HB_TRUE_B : ((const HB_B *)b.val)[eb]);
-	}
-}
-#endif

@@ -36,8 +36,6 @@ HB_DEVICE bool hb_member(const hb_i32 *list, hb_i64 n, hb_i32 x) {
 	return at < n && list[at] == x;
 }
 
-#define HB_GET_A(s, p) (HB_A_PATTERN ? (HB_A)HB_TRUE_A : ((const HB_A *)(s).val)[p])
-#define HB_GET_B(s, p) (HB_B_PATTERN ? (HB_B)HB_TRUE_B : ((const HB_B *)(s).val)[p])
 
 struct hb_spot {
 	hb_i64 pa, pb;

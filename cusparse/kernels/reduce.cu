@@ -1,7 +1,6 @@
 // Sums of rows and of everything, over a monoid of HB_C: hb_add, HB_IDENTITY.
 // The order of a sum is fixed by the sizes alone.
 
-#define HB_GET(s, p) (HB_A_PATTERN ? (HB_C)HB_TRUE_A : ((const HB_C *)(s).val)[p])
 
 // Lanes exchange values through shared memory, so that any type will do.
 HB_DEVICE HB_C hb_fold(HB_C x, bool &any, HB_C *spot, hb_u8 *has) { // of a block, a power of two
@@ -36,7 +35,7 @@ HB_DEVICE HB_C hb_run(const hb_store &s, hb_i64 lo, hb_i64 hi, int step, bool &a
 	HB_C sum = HB_IDENTITY;
 	for (hb_i64 p = lo; p < hi; p += step) {
 		if (s.format == HB_BITMAP && !s.present[p]) continue;
-		HB_C x = HB_GET(s, p);
+		HB_C x = HB_GET_C(s, p);
 		sum = any ? hb_add(sum, x) : x;
 		any = true;
 	}
