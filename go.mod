@@ -12,7 +12,10 @@ require (
 	gonum.org/v1/plot v0.17.0
 )
 
-require pgregory.net/rapid v1.3.0
+require (
+	github.com/ebitengine/purego v0.11.3
+	pgregory.net/rapid v1.3.0
+)
 
 require (
 	codeberg.org/go-fonts/liberation v0.5.0 // indirect

@@ -1,0 +1,44 @@
+package driver
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// What a system may lack; the errors of Open, OpenCompiler and OpenSparse wrap
+// one of these, and say what was looked for.
+var (
+	ErrNoDriver   = errors.New("libcuda.so.1 was not found: install the NVIDIA driver")
+	ErrNoDevice   = errors.New("the NVIDIA driver finds no GPU that it may use")
+	ErrOldDriver  = errors.New("the NVIDIA driver is too old")
+	ErrNoCompiler = errors.New("NVRTC was not found: install libnvrtc of the CUDA toolkit, or name it by HIVEBLAS_NVRTC or LD_LIBRARY_PATH")
+	ErrNoCusparse = errors.New("cuSPARSE was not found: install libcusparse of the CUDA toolkit, or name it by HIVEBLAS_CUSPARSE or LD_LIBRARY_PATH")
+	// ErrNotSupported is what an implementation answers to calls that it lacks.
+	ErrNotSupported = errors.New("not supported by this driver")
+)
+
+// oldestDriver is what AllocAsync and nvrtcGetCUBIN need.
+const oldestDriver = 11020
+
+func versionText(v int) string { return fmt.Sprintf("%d.%d", v/1000, v%1000/10) }
+
+func oldDriver(found int) error {
+	return fmt.Errorf("%w: it supports CUDA %s, and %s is needed: update the driver", ErrOldDriver, versionText(found), versionText(oldestDriver))
+}
+
+// missing is err with what was tried for it.
+func missing(err error, tried []string) error {
+	return fmt.Errorf("%w (tried %s)", err, strings.Join(tried, ", "))
+}
+
+// resultError is the error of a call that returned code.
+func resultError(call string, code uint32, name, text string) error {
+	if name == "" {
+		name = fmt.Sprintf("error %d", code)
+	}
+	if text == "" {
+		text = "no description"
+	}
+	return &Error{Call: call, Code: int(code), Name: name, Text: text}
+}

@@ -1,0 +1,203 @@
+package emu
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/atomicfile"
+)
+
+var (
+	//go:embed cxx/shim.h
+	shimText string
+	//go:embed cxx/state.h
+	stateText string
+	//go:embed cxx/runtime.cpp
+	runtimeText string
+)
+
+// flags compile a kernel in about 65 ms, of which 25 start the compiler; -O0
+// takes as long, -O2 takes 95, and the standard libraries of C++ would add
+// 120 for linking.
+var flags = []string{"-std=c++17", "-O1", "-pipe", "-w", "-fPIC", "-shared", "-fwrapv", "-fno-strict-aliasing",
+	"-fno-exceptions", "-fno-rtti", "-fno-asynchronous-unwind-tables", "-fno-threadsafe-statics",
+	"-fvisibility=hidden", "-nostdlib", "-x", "c++", "-"}
+
+var libraries = []string{"-lm", "-lc"}
+
+// Compiler compiles kernels for the emulator. It may be used by several
+// goroutines.
+type Compiler struct {
+	path    string
+	version string
+}
+
+// NewCompiler finds g++. Its error wraps ErrUnavailable.
+func NewCompiler() (*Compiler, error) {
+	c, err := findCompiler()
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+var findCompiler = sync.OnceValues(func() (*Compiler, error) {
+	path, err := exec.LookPath("g++")
+	if err != nil {
+		return nil, fmt.Errorf("%w: it compiles kernels with g++, which is not in PATH: install it (Debian: apt-get install g++)", ErrUnavailable)
+	}
+	out, err := exec.Command(path, "-dumpfullversion").Output()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s does not run: %v", ErrUnavailable, path, err)
+	}
+	return &Compiler{path: path, version: strings.TrimSpace(string(out))}, nil
+})
+
+// Name is "g++".
+func (c *Compiler) Name() string { return "g++ (emulator)" }
+
+// Version is g++'s, and the emulator's own as a hash.
+func (c *Compiler) Version() string {
+	h := sha256.Sum256([]byte(shimText + stateText))
+	return c.version + "-" + hex.EncodeToString(h[:4])
+}
+
+var (
+	comments = regexp.MustCompile(`(?s)//[^\n]*|/\*.*?\*/`)
+	entries  = regexp.MustCompile(`(?:\bHB_KERNEL|extern\s+"C"\s+__global__\s+(?:__launch_bounds__\s*\((?:[^()]|\([^()]*\))*\)\s*)?void)\s+(?:__launch_bounds__\s*\((?:[^()]|\([^()]*\))*\)\s*)?(\w+)\s*\(`)
+	missing  = regexp.MustCompile(`<hb_emu_entries>:(\d+):`)
+)
+
+// Compile compiles source. The result is a shared library for this machine,
+// whatever arch says; __CUDA_ARCH__ is not defined, so that the fallbacks of
+// older architectures are what runs.
+func (c *Compiler) Compile(source, name, arch string) ([]byte, error) {
+	var kernels []string
+	seen := map[string]bool{}
+	for _, m := range entries.FindAllStringSubmatch(comments.ReplaceAllString(source, " "), -1) {
+		if !seen[m[1]] {
+			seen[m[1]] = true
+			kernels = append(kernels, m[1])
+		}
+	}
+	compose := func(kernels []string) string {
+		var b strings.Builder
+		b.WriteString(strings.Replace(shimText, "#include \"state.h\"\n", stateText, 1))
+		fmt.Fprintf(&b, "#line 1 %q\n%s\n#line 1 \"<hb_emu_entries>\"\n", name, source)
+		for _, k := range kernels {
+			fmt.Fprintf(&b, "HB_EMU_ENTRY(%s)\n", k)
+		}
+		return b.String()
+	}
+	image, log, err := c.build(compose(kernels), flags)
+	if err == nil && log != "" && strings.Contains(log, "section type conflict") {
+		// __shared__ in a template: it is not poisoned then.
+		image, log, err = c.build(compose(kernels), append([]string{"-DHB_EMU_PLAIN_SHARED"}, flags...))
+	}
+	if err == nil && log != "" {
+		// Kernels that #if has taken out have no entry.
+		var left []string
+		absent := map[int]bool{}
+		for _, m := range missing.FindAllStringSubmatch(log, -1) {
+			line, _ := strconv.Atoi(m[1])
+			absent[line] = true
+		}
+		for i, k := range kernels {
+			if !absent[i+1] {
+				left = append(left, k)
+			}
+		}
+		if len(left) < len(kernels) {
+			image, log, err = c.build(compose(left), flags)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if log != "" {
+		return nil, &driver.CompileError{Name: name, Log: log}
+	}
+	return image, nil
+}
+
+// build returns the library, or the compiler's log, or the error of a system
+// that cannot run the compiler.
+func (c *Compiler) build(source string, flags []string) (image []byte, log string, err error) {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\n%s\n%q\n%s", c.path, c.version, flags, source)
+	kept := ""
+	if CacheDir != "" {
+		kept = filepath.Join(CacheDir, hex.EncodeToString(h.Sum(nil)[:20])+".so")
+		if image, ok := readSealed(kept); ok {
+			return image, "", nil
+		}
+	}
+	dir, err := os.MkdirTemp("", "hiveblas-emu-")
+	if err != nil {
+		return nil, "", err
+	}
+	defer os.RemoveAll(dir)
+	out := filepath.Join(dir, "kernel.so")
+	cmd := exec.Command(c.path, append(append(append([]string{}, flags...), "-o", out), libraries...)...)
+	cmd.Stdin = strings.NewReader(source)
+	var messages bytes.Buffer
+	cmd.Stderr = &messages
+	if err := cmd.Run(); err != nil {
+		if messages.Len() == 0 {
+			return nil, "", fmt.Errorf("%s: %w", c.path, err)
+		}
+		return nil, messages.String(), nil
+	}
+	image, err = os.ReadFile(out)
+	if err != nil {
+		return nil, "", err
+	}
+	if kept != "" {
+		writeSealed(kept, image)
+	}
+	return image, "", nil
+}
+
+// A kept library is preceded by its hash: loading a damaged one would crash.
+func readSealed(path string) ([]byte, bool) {
+	data, err := os.ReadFile(path)
+	if err != nil || len(data) < sha256.Size {
+		return nil, false
+	}
+	image := data[sha256.Size:]
+	if sum := sha256.Sum256(image); !bytes.Equal(sum[:], data[:sha256.Size]) {
+		return nil, false
+	}
+	return image, true
+}
+
+// writeSealed may fail: the cache only saves time.
+func writeSealed(path string, image []byte) {
+	if os.MkdirAll(filepath.Dir(path), 0o755) != nil {
+		return
+	}
+	f, err := atomicfile.Create(path)
+	if err != nil {
+		return
+	}
+	defer f.Abort()
+	sum := sha256.Sum256(image)
+	if _, err := f.Write(sum[:]); err != nil {
+		return
+	}
+	if _, err := f.Write(image); err != nil {
+		return
+	}
+	_ = f.Commit()
+}
