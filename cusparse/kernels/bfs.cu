@@ -10,8 +10,7 @@
 //
 // Kept with the matrix (A, n×n, rows are out-edges; ptr, idx; entries = ptr[n];
 // inptr, inidx of the transpose, the same arrays if A is symmetric, both null
-// if there is none: then nothing is pulled and neither first nor idle is read
-// but by the start, so idle is needed always):
+// if there is none: then nothing is pulled and first may be null, idle not):
 //   idle     hb_u32[words]  words = 8·⌈n/256⌉; bits of the vertices without
 //            edges and of the padding: hb_bfs_idle<<<⌈32·words/256⌉, 256>>>
 //   first    int4[n]  four in-neighbours of most out-edges, −1 where there are
@@ -33,6 +32,10 @@
 //   of unreached vertices are 0x7fffffff.
 // n = 0 needs no launch. Deterministic.
 
+// H200, R-MAT 22, 16 sources, call to return: median 0.171 ms with chunks of
+// 256, 0.234 with 64, when the last push still wrote its queue; 0.152 with
+// permuted labels; push alone 1.7; parents +0.24; grid of 1000×1000 (2000
+// levels) 16 ms; idle and first, once per matrix, 0.04 and 1.8.
 #define HB_BFS_CHUNK 256 // entries of an item
 #define HB_BFS_ALPHA 14 // pull when frontier's edges × ALPHA exceed the unexplored
 #define HB_BFS_ASIDE 2048 // vertices found that a block puts aside

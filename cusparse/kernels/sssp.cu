@@ -26,6 +26,9 @@
 // The host has looked at the weights: no negative ones, no NaN, and for
 // integers n × the largest fits HB_T. n = 0 needs no launch.
 
+// H200, R-MAT 22, weights 1…63, call to return: int 2.82 / 2.72 / 2.97 ms with
+// delta 4 / 6 / 8 (3.03 / – / 3.57 with chunks of 256, 5.3 with delta 24), float
+// 3.13, double 3.62; grid of 1000×1000, delta 63 / 252: 33 / 22 ms.
 #define HB_SSSP_CHUNK 64 // entries of an item
 #define HB_SSSP_ASIDE 1024 // vertices of each kind that a block puts aside
 
