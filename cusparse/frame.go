@@ -107,8 +107,11 @@ func (f *frame) upload(p unsafe.Pointer, n int64) *mem {
 	return m
 }
 
-// ints uploads a list.
+// ints uploads a list. An empty one has an address too, since none means all.
 func (f *frame) ints(list []int32) *mem {
+	if len(list) == 0 {
+		return f.alloc(4)
+	}
 	return f.upload(unsafe.Pointer(unsafe.SliceData(list)), 4*int64(len(list)))
 }
 
