@@ -62,6 +62,11 @@ func (s *store) drop() {
 			k.drop()
 		}
 	}
+	for _, x := range s.extra {
+		if x, ok := x.(interface{ drop() }); ok {
+			x.drop()
+		}
+	}
 	s.listed, s.turned, s.nonzero, s.extra = nil, nil, nil, nil
 }
 
@@ -364,7 +369,7 @@ const maxCells = 1 << 40
 
 // csr returns a listed store with offsets of every row.
 func (f *frame) csr(s *store) *store {
-	if s.format == sparse.CSR || f.err != nil {
+	if f.err != nil || s.format == sparse.CSR {
 		return s
 	}
 	out := f.view(s)
