@@ -40,8 +40,7 @@ func (m MaskView) Err() error {
 
 // Dims returns the dimensions of the mask; a vector's are 1×n.
 func (m MaskView) Dims() (rows, cols int) {
-	s := m.s.shape()
-	return s.NRows, s.NCols
+	return m.s.dims()
 }
 
 // IsVector reports whether the mask is of a Vector.

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -36,26 +37,16 @@ type Matrix[T comparable] struct {
 	err   error // set when it was made with impossible dimensions
 	place Place
 
-	mu          sync.Mutex // serialises the making of the derived forms
+	away   atomic.Bool  // the contents are in home alone, and st is nil
+	home   device.Store // the contents at place, or nil
+	copies []copyAt     // of host contents, made by operations elsewhere
+	same   atomic.Bool  // known to equal its transpose
+
+	mu          sync.Mutex // serialises the making of the derived forms and of copies
 	asRows      atomic.Pointer[sparse.Store[T]]
 	asCols      atomic.Pointer[sparse.Store[T]]
 	asColsShape atomic.Pointer[sparse.Structure]
 }
-
-// Place is somewhere other than host memory where a matrix can live, such as
-// a GPU. Operations run where their destination lives.
-type Place interface {
-	// String names the place, such as "gpu:0 (NVIDIA H200)".
-	String() string
-}
-
-// An Option of New and NewVector.
-type Option func(*options)
-
-type options struct{ place Place }
-
-// On makes a matrix live at p. A nil p is the host.
-func On(p Place) Option { return func(o *options) { o.place = p } }
 
 // New returns an m×n matrix without entries. It costs O(m) at most, O(1) for
 // very tall matrices. Impossible dimensions (negative, or above MaxDim) give a
@@ -155,14 +146,30 @@ func (a *Matrix[T]) Store() *sparse.Store[T] { return a.stored() }
 func (a *Matrix[T]) SetStore(st *sparse.Store[T]) { a.set(st) }
 
 func (a *Matrix[T]) stored() *sparse.Store[T] {
-	if a == nil || a.st == nil {
+	if a == nil {
+		return sparse.Empty[T](0, 0)
+	}
+	if a.away.Load() {
+		a.mu.Lock()
+		a.fetch()
+		a.mu.Unlock()
+	}
+	if a.st == nil {
 		return sparse.Empty[T](0, 0)
 	}
 	return a.st
 }
 
 func (a *Matrix[T]) set(st *sparse.Store[T]) {
+	a.dropRemote()
+	a.away.Store(false)
 	a.st = st
+	a.forget()
+}
+
+// forget gives up the derived forms.
+func (a *Matrix[T]) forget() {
+	a.same.Store(false)
 	a.asRows.Store(nil)
 	a.asCols.Store(nil)
 	a.asColsShape.Store(nil)
@@ -239,18 +246,28 @@ func (a *Matrix[T]) colsShape() *sparse.Structure {
 
 // Dims returns the number of rows and columns.
 func (a *Matrix[T]) Dims() (rows, cols int) {
+	if r := a.remote(); r != nil {
+		return r.Dims()
+	}
 	st := a.stored()
 	return st.NRows, st.NCols
 }
 
 // NVals returns the number of entries.
-func (a *Matrix[T]) NVals() int64 { return a.stored().NVals }
+func (a *Matrix[T]) NVals() int64 {
+	if r := a.remote(); r != nil {
+		return a.counted(r)
+	}
+	return a.stored().NVals
+}
 
 // Format tells how the entries are laid out at present.
-func (a *Matrix[T]) Format() Format { return a.stored().Format }
-
-// Place returns where the matrix lives; nil is the host.
-func (a *Matrix[T]) Place() Place { return a.place }
+func (a *Matrix[T]) Format() Format {
+	if r := a.remote(); r != nil {
+		return r.Format()
+	}
+	return a.stored().Format
+}
 
 // At returns the value at row i, column j and whether there is an entry.
 // Outside the matrix there is none; [Matrix.Value] tells the two apart.
@@ -386,8 +403,7 @@ func (a *Matrix[T]) Delete(i, j int) error {
 
 // Clear removes every entry and keeps the dimensions.
 func (a *Matrix[T]) Clear() {
-	st := a.stored()
-	a.set(sparse.Empty[T](st.NRows, st.NCols))
+	a.set(sparse.Empty[T](a.Dims()))
 }
 
 // Clone returns a deep copy, on the host.
@@ -575,6 +591,9 @@ func (a *Matrix[T]) SetFormat(f Format) error {
 	if a.err != nil {
 		return a.err
 	}
+	if r := a.remote(); r != nil {
+		return a.convertRemote(r, f)
+	}
 	st := a.stored()
 	switch f {
 	case CSR:
@@ -609,6 +628,7 @@ func (a *Matrix[T]) IsSymmetric() bool {
 	}
 	rows, cols := a.rows(), a.cols()
 	if rows == cols {
+		a.same.Store(true)
 		return true
 	}
 	if !rows.SameAs(&cols.Structure) {
@@ -620,5 +640,6 @@ func (a *Matrix[T]) IsSymmetric() bool {
 		}
 	}
 	a.asCols.Store(rows)
+	a.same.Store(true)
 	return true
 }

@@ -43,7 +43,7 @@ func (v *Vector[T]) column() (*Matrix[T], error) {
 
 // rows1 is rows for the matrix inside a Vector, whose zero value is 1×0.
 func (a *Matrix[T]) rows1() *sparse.Store[T] {
-	if a.st == nil {
+	if a.unset() {
 		return a.stored1()
 	}
 	return a.rows()

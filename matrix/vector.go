@@ -80,10 +80,10 @@ func (v *Vector[T]) SetStore(st *sparse.Store[T]) { v.m.set(st) }
 
 // stored1 is stored for the matrix inside a Vector, whose zero value is 1×0.
 func (a *Matrix[T]) stored1() *sparse.Store[T] {
-	if a.st == nil {
-		return sparse.Empty[T](1, 0)
+	if st := a.stored(); a.st != nil {
+		return st
 	}
-	return a.st
+	return sparse.Empty[T](1, 0)
 }
 
 // Err returns the error that the vector was made with, or nil. A nil vector is
@@ -96,16 +96,16 @@ func (v *Vector[T]) Err() error {
 }
 
 // Size returns the number of positions.
-func (v *Vector[T]) Size() int { return v.m.stored().NCols }
+func (v *Vector[T]) Size() int {
+	_, n := v.m.Dims()
+	return n
+}
 
 // NVals returns the number of entries.
 func (v *Vector[T]) NVals() int64 { return v.m.NVals() }
 
 // Format is CSR for sorted indices and values, Bitmap or Full.
 func (v *Vector[T]) Format() Format { return v.m.Format() }
-
-// Place returns where the vector lives; nil is the host.
-func (v *Vector[T]) Place() Place { return v.m.place }
 
 // At returns the value at position i and whether there is an entry; outside
 // the vector there is none. O(log entries), or O(1) in Bitmap and Full.
@@ -167,9 +167,12 @@ func (v *Vector[T]) EqualFunc(w *Vector[T], eq func(x, y T) bool) bool {
 	return v.inner().EqualFunc(w.inner(), eq)
 }
 
+// unset reports whether the matrix is the zero value.
+func (a *Matrix[T]) unset() bool { return !a.away.Load() && a.st == nil }
+
 // inner is the matrix inside, 1×0 for the zero value.
 func (v *Vector[T]) inner() *Matrix[T] {
-	if v.m.st == nil {
+	if v.m.unset() {
 		return &Matrix[T]{st: sparse.Empty[T](1, 0)}
 	}
 	return &v.m
@@ -180,7 +183,7 @@ func (v *Vector[T]) Resize(n int) error {
 	if n < 0 || n > MaxDim {
 		return &SizeError{"Vector.Resize", "size", int64(n), MaxDim}
 	}
-	if v.m.st == nil {
+	if v.m.unset() {
 		v.m.st = sparse.Empty[T](1, 0)
 	}
 	return v.m.Resize(1, n)
@@ -192,7 +195,7 @@ func (v *Vector[T]) SetFormat(f Format) error {
 	if f == Hypersparse {
 		f = CSR
 	}
-	if v.m.st == nil {
+	if v.m.unset() {
 		v.m.st = sparse.Empty[T](1, 0)
 	}
 	return v.m.SetFormat(f)

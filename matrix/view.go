@@ -1,6 +1,9 @@
 package matrix
 
-import "github.com/hiveblas/hiveblas/internal/sparse"
+import (
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
 
 // Operand is what an operation that treats matrices and vectors alike reads:
 // a *Matrix, a *Vector, or a view of one.
@@ -24,6 +27,7 @@ type VectorSource[T comparable] interface {
 
 // holder is what a view looks at: a matrix, or the pattern of one.
 type holder[T comparable] interface {
+	placed
 	failure() error
 	stored() *sparse.Store[T]
 	rows() *sparse.Store[T]
@@ -33,11 +37,21 @@ type holder[T comparable] interface {
 
 // shaped is a matrix of any element type, as seen by pattern views and masks.
 type shaped interface {
+	placed
 	failure() error
 	shape() *sparse.Structure
 	rowsShape() *sparse.Structure
 	colsShape() *sparse.Structure
 	keptColsShape() *sparse.Structure
+}
+
+// placed is what may live, or have a copy, outside host memory.
+type placed interface {
+	RemoteOn(b device.Backend) (device.Store, error)
+	Place() Place
+	symmetric() bool
+	dims() (rows, cols int)
+	nvals() int64
 }
 
 // View is a read-only look at a matrix: transposed, its pattern, or both. It
@@ -73,15 +87,15 @@ func (v View[T]) Pattern() View[bool] {
 // Dims returns the number of rows and columns of the view. A vector view is
 // 1×n.
 func (v View[T]) Dims() (rows, cols int) {
-	st := v.h.stored()
+	m, n := v.h.dims()
 	if v.transposed {
-		return st.NCols, st.NRows
+		return n, m
 	}
-	return st.NRows, st.NCols
+	return m, n
 }
 
 // NVals returns the number of entries.
-func (v View[T]) NVals() int64 { return v.h.stored().NVals }
+func (v View[T]) NVals() int64 { return v.h.nvals() }
 
 // The following are for the packages of hiveblas, which alone can name the
 // types they return.
@@ -149,6 +163,12 @@ func (v VectorView[T]) View() View[T] { return v.v }
 // whose Val is nil.
 type patternOf struct{ s shaped }
 
+func (p patternOf) RemoteOn(b device.Backend) (device.Store, error) { return p.s.RemoteOn(b) }
+func (p patternOf) Place() Place                                    { return p.s.Place() }
+func (p patternOf) symmetric() bool                                 { return p.s.symmetric() }
+func (p patternOf) dims() (rows, cols int)                          { return p.s.dims() }
+func (p patternOf) nvals() int64                                    { return p.s.nvals() }
+
 func (p patternOf) failure() error               { return p.s.failure() }
 func (p patternOf) stored() *sparse.Store[bool]  { return p.s.shape().Pattern() }
 func (p patternOf) rows() *sparse.Store[bool]    { return p.s.rowsShape().Pattern() }
@@ -166,7 +186,9 @@ func (p patternOf) keptCols() *sparse.Store[bool] {
 	return nil
 }
 
-func (a *Matrix[T]) isMatrix() {}
+func (a *Matrix[T]) isMatrix()              {}
+func (a *Matrix[T]) dims() (rows, cols int) { return a.Dims() }
+func (a *Matrix[T]) nvals() int64           { return a.NVals() }
 
 // View returns the matrix as an operand.
 func (a *Matrix[T]) View() View[T] { return View[T]{h: a} }
@@ -187,7 +209,7 @@ func (v *Vector[T]) View() View[T] {
 	if v == nil {
 		return View[T]{h: (*Matrix[T])(nil), vector: true}
 	}
-	if v.m.st == nil && v.m.err == nil {
+	if v.m.unset() && v.m.err == nil {
 		v.m.st = sparse.Empty[T](1, 0)
 	}
 	return View[T]{h: &v.m, vector: true}

@@ -1,37 +1,45 @@
 package ops
 
 import (
+	"errors"
+	"unsafe"
+
 	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // single checks the operand of an operation on one matrix or vector.
-func single[A, C comparable](c *call, spec matrix.Spec[C], a matrix.Operand[A], valid bool) (*target[C], *sparse.Store[A], error) {
+func single[A, C comparable](c *call, spec matrix.Spec[C], a matrix.Operand[A], valid bool) (t *target[C], v matrix.View[A], err error) {
 	if !valid {
-		return nil, nil, &OperatorError{c.op, "the operator is the zero value; make it with a constructor of package semiring"}
+		return nil, v, &OperatorError{c.op, "the operator is the zero value; make it with a constructor of package semiring"}
 	}
-	av, err := operand(a)
-	if err != nil {
-		return nil, nil, err
+	if v, err = operand(a); err != nil {
+		return nil, v, err
 	}
-	m, n := av.Dims()
-	if err := sameKind(c, av.IsVector(), spec, m, n); err != nil {
-		return nil, nil, err
+	m, n := v.Dims()
+	if err := sameKind(c, v.IsVector(), spec, m, n); err != nil {
+		return nil, v, err
 	}
-	t, err := prepare(c, spec, m, n)
-	if err != nil {
-		return nil, nil, err
-	}
-	return t, oriented(av), nil
+	t, err = prepare(c, spec, m, n)
+	return t, v, err
 }
 
-func apply[A, C comparable](c *call, dst matrix.Destination[C], a matrix.Operand[A], valid bool, f func(c []C, a []A)) error {
-	t, st, err := single(c, specOf(dst), a, valid)
+// apply runs f on the host, or what text makes of it where c lives.
+func apply[A, C comparable](c *call, dst matrix.Destination[C], a matrix.Operand[A], valid bool, f func(c []C, a []A), text func(h *there) (f device.Func, y *device.Scalar, first bool)) error {
+	t, v, err := single(c, specOf(dst), a, valid)
 	if err != nil {
 		return err
 	}
+	if t.at != nil {
+		m, n := v.Dims()
+		h := hand(c, t, m, n)
+		f, y, first := text(h)
+		return remoteApply(h, t, f, v, y, first)
+	}
+	st := oriented(v)
 	out, err := cpu.Apply(c.env(), st, f, truth[A]())
 	if err != nil {
 		return err
@@ -46,9 +54,12 @@ func apply[A, C comparable](c *call, dst matrix.Destination[C], a matrix.Operand
 func Apply[A, C comparable](dst matrix.Destination[C], f semiring.UnaryOp[A, C], a matrix.Operand[A], opts ...Option) error {
 	c := begin("Apply", f.Name(), opts)
 	if !f.Valid() {
-		return apply[A, C](c, dst, a, false, nil)
+		return apply[A, C](c, dst, a, false, nil, nil)
 	}
-	return apply(c, dst, a, true, f.Kernels().Map)
+	return apply(c, dst, a, true, f.Kernels().Map, func(h *there) (device.Func, *device.Scalar, bool) {
+		h.needsText("operator", f.Name(), f.CUDA())
+		return device.Func{Name: f.Name(), Text: f.CUDA(), X: typeOf[A](h), Out: typeOf[C](h), UsesX: true}, nil, false
+	})
 }
 
 // ApplyFirst computes C⟨M⟩ ⊕= op(x, A): the operator with its first argument
@@ -56,7 +67,10 @@ func Apply[A, C comparable](dst matrix.Destination[C], f semiring.UnaryOp[A, C],
 func ApplyFirst[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], x A, a matrix.Operand[B], opts ...Option) error {
 	f := opOf(op)
 	c := begin("ApplyFirst", f.Name(), opts)
-	return apply(c, dst, a, f.Valid(), func(c []C, v []B) { f.Kernels().BindX(c, x, v) })
+	return apply(c, dst, a, f.Valid(), func(c []C, v []B) { f.Kernels().BindX(c, x, v) }, func(h *there) (device.Func, *device.Scalar, bool) {
+		bound := scalarOf(h, &x)
+		return binaryText(h, f), &bound, true
+	})
 }
 
 // ApplySecond computes C⟨M⟩ ⊕= op(A, y): the operator with its second
@@ -64,17 +78,28 @@ func ApplyFirst[A, B, C comparable](dst matrix.Destination[C], op semiring.Opera
 func ApplySecond[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], a matrix.Operand[A], y B, opts ...Option) error {
 	f := opOf(op)
 	c := begin("ApplySecond", f.Name(), opts)
-	return apply(c, dst, a, f.Valid(), func(c []C, v []A) { f.Kernels().BindY(c, v, y) })
+	return apply(c, dst, a, f.Valid(), func(c []C, v []A) { f.Kernels().BindY(c, v, y) }, func(h *there) (device.Func, *device.Scalar, bool) {
+		bound := scalarOf(h, &y)
+		return binaryText(h, f), &bound, false
+	})
 }
 
 // ApplyIndex computes C⟨M⟩ ⊕= f(A(i,j), i, j), entry by entry. For a vector i
 // is the position and j is 0.
 func ApplyIndex[A, C comparable](dst matrix.Destination[C], f semiring.IndexOp[A, C], a matrix.Operand[A], opts ...Option) error {
 	c := begin("ApplyIndex", f.Name(), opts)
-	t, st, err := single(c, specOf(dst), a, f.Valid())
+	t, v, err := single(c, specOf(dst), a, f.Valid())
 	if err != nil {
 		return err
 	}
+	if t.at != nil {
+		m, n := v.Dims()
+		h := hand(c, t, m, n)
+		h.needsText("operator", f.Name(), f.CUDA())
+		text := device.Func{Name: f.Name(), Text: f.CUDA(), X: typeOf[A](h), Out: typeOf[C](h), UsesX: f.UsesValue()}
+		return remoteApply(h, t, text, v, nil, false)
+	}
+	st := oriented(v)
 	fn := f.Apply
 	if t.spec.Vector {
 		fn = func(x A, i, j int) C { return f.Apply(x, j, i) } // stored as a row
@@ -93,10 +118,28 @@ func ApplyIndex[A, C comparable](dst matrix.Destination[C], f semiring.IndexOp[A
 // Errors as [MxM].
 func Select[T comparable](dst matrix.Destination[T], f semiring.SelectOp[T], a matrix.Operand[T], opts ...Option) error {
 	c := begin("Select", f.Name(), opts)
-	t, st, err := single(c, specOf(dst), a, f.Valid())
+	t, v, err := single(c, specOf(dst), a, f.Valid())
 	if err != nil {
 		return err
 	}
+	if t.at != nil {
+		m, n := v.Dims()
+		h := hand(c, t, m, n)
+		h.needsText("predicate", f.Name(), f.CUDA())
+		text := device.Func{Name: f.Name(), Text: f.CUDA(), X: typeOf[T](h), UsesX: f.Kernels().UsesValue}
+		x := reads(h, v)
+		if h.err != nil {
+			return h.err
+		}
+		var y *device.Scalar
+		if bound, ok := f.Bound(); ok {
+			s := scalarOf(h, &bound)
+			y = &s
+		}
+		out, ran, err := h.at.Select(h.call(), h.dest, text, x, y)
+		return into(h, t, out, ran, err)
+	}
+	st := oriented(v)
 	k, fn := f.Kernels(), f.Keep
 	if t.spec.Vector && k.Keep == nil { // stored as a row
 		k = &cpu.Predicate[T]{UsesValue: k.UsesValue}
@@ -123,6 +166,15 @@ func Transpose[T comparable](dst matrix.Target[T], a matrix.Source[T], opts ...O
 	t, err := prepare(c, specOf(dst), n, m)
 	if err != nil {
 		return err
+	}
+	if t.at != nil {
+		h := hand(c, t, n, m)
+		x := reads(h, v)
+		if h.err != nil {
+			return h.err
+		}
+		out, ran, err := h.at.Transpose(h.call(), h.dest, x)
+		return into(h, t, out, ran, err)
 	}
 	st := v.Stored()
 	switch {
@@ -155,6 +207,15 @@ func Reduce[T comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a ma
 	if err != nil {
 		return err
 	}
+	if t.at != nil {
+		h := hand(c, t, 1, rows)
+		text, x := monoidText(h, m), reads(h, v)
+		if h.err != nil {
+			return h.err
+		}
+		out, ran, err := h.at.Reduce(h.call(), h.dest, text, x)
+		return into(h, t, out, ran, err)
+	}
 	var out *sparse.Store[T]
 	if v.Transposed() && !v.HasRows() {
 		out, err = cpu.ReduceCols(c.env(), v.Stored(), m.Kernels(), m.Op().Kernels(), truth[T]())
@@ -186,6 +247,22 @@ func ReduceScalar[T comparable](m semiring.Monoid[T], a matrix.Operand[T], opts 
 	v, err := operand(a)
 	if err != nil {
 		return sum, err
+	}
+	if b, ok := v.Place().(device.Backend); ok {
+		h := &there{c: c, at: b}
+		text, x := monoidText(h, m), reads(h, v)
+		if h.err == nil {
+			ran, err := b.ReduceScalar(h.call(), text, x, unsafe.Pointer(&sum))
+			if err == nil {
+				c.ran = Trace{Op: c.op, Name: c.name, Method: Method(ran.Method), Place: b.String(), Work: ran.Work}
+				c.emit(0)
+			}
+			return sum, err
+		}
+		if !errors.Is(h.err, ErrOperator) {
+			return sum, h.err
+		}
+		// No destination asks for the place: without a CUDA form the host adds up.
 	}
 	c.traced("reduce", v.NVals())
 	if sum, err = cpu.ReduceAll(c.env(), v.Stored(), m.Kernels(), truth[T]()); err == nil {

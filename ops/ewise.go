@@ -2,37 +2,32 @@ package ops
 
 import (
 	"github.com/hiveblas/hiveblas/internal/cpu"
-	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// pairOf checks two operands of an element-wise operation and returns them in
-// any format.
-func pairOf[A, B, C comparable](c *call, spec matrix.Spec[C], a matrix.Operand[A], b matrix.Operand[B], valid bool) (t *target[C], as *sparse.Store[A], bs *sparse.Store[B], err error) {
+// pairOf checks two operands of an element-wise operation.
+func pairOf[A, B, C comparable](c *call, spec matrix.Spec[C], a matrix.Operand[A], b matrix.Operand[B], valid bool) (t *target[C], av matrix.View[A], bv matrix.View[B], err error) {
 	if !valid {
-		return nil, nil, nil, &OperatorError{c.op, "the operator is the zero value; make it with a constructor of package semiring"}
+		return nil, av, bv, &OperatorError{c.op, "the operator is the zero value; make it with a constructor of package semiring"}
 	}
-	av, err := operand(a)
-	if err != nil {
-		return nil, nil, nil, err
+	if av, err = operand(a); err != nil {
+		return nil, av, bv, err
 	}
-	bv, err := operand(b)
-	if err != nil {
-		return nil, nil, nil, err
+	if bv, err = operand(b); err != nil {
+		return nil, av, bv, err
 	}
 	am, an := av.Dims()
 	bm, bn := bv.Dims()
 	if am != bm || an != bn || av.IsVector() != bv.IsVector() {
-		return nil, nil, nil, c.dim("b", shapeOf(bv.IsVector(), bm, bn), shapeOf(av.IsVector(), am, an), "both operands have the same shape")
+		return nil, av, bv, c.dim("b", shapeOf(bv.IsVector(), bm, bn), shapeOf(av.IsVector(), am, an), "both operands have the same shape")
 	}
 	if err := sameKind(c, av.IsVector(), spec, am, an); err != nil {
-		return nil, nil, nil, err
+		return nil, av, bv, err
 	}
-	if t, err = prepare(c, spec, am, an); err != nil {
-		return nil, nil, nil, err
-	}
-	return t, oriented(av), oriented(bv), nil
+	t, err = prepare(c, spec, am, an)
+	return t, av, bv, err
 }
 
 // sameKind checks that a vector goes to a vector and a matrix to a matrix.
@@ -53,10 +48,14 @@ func sameKind[C comparable](c *call, operand bool, dst matrix.Spec[C], m, n int)
 func EWiseAdd[T comparable](dst matrix.Destination[T], op semiring.Operator[T, T, T], a, b matrix.Operand[T], opts ...Option) error {
 	f := opOf(op)
 	c := begin("EWiseAdd", f.Name(), opts)
-	t, as, bs, err := pairOf(c, specOf(dst), a, b, f.Valid())
+	t, av, bv, err := pairOf(c, specOf(dst), a, b, f.Valid())
 	if err != nil {
 		return err
 	}
+	if t.at != nil {
+		return remoteEWise(c, t, device.Union, f, av, bv, *new(T), *new(T))
+	}
+	as, bs := oriented(av), oriented(bv)
 	copied := func(c, v []T) {
 		if v == nil {
 			x := truth[T]()
@@ -82,10 +81,14 @@ func EWiseAdd[T comparable](dst matrix.Destination[T], op semiring.Operator[T, T
 func EWiseUnion[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], a matrix.Operand[A], alpha A, b matrix.Operand[B], beta B, opts ...Option) error {
 	f := opOf(op)
 	c := begin("EWiseUnion", f.Name(), opts)
-	t, as, bs, err := pairOf(c, specOf(dst), a, b, f.Valid())
+	t, av, bv, err := pairOf(c, specOf(dst), a, b, f.Valid())
 	if err != nil {
 		return err
 	}
+	if t.at != nil {
+		return remoteEWise(c, t, device.Filled, f, av, bv, alpha, beta)
+	}
+	as, bs := oriented(av), oriented(bv)
 	k := f.Kernels()
 	out, err := cpu.Union(c.env(), cpu.UnionOps[A, B, C]{
 		Both:  k,
@@ -105,10 +108,14 @@ func EWiseUnion[A, B, C comparable](dst matrix.Destination[C], op semiring.Opera
 func EWiseMult[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], a matrix.Operand[A], b matrix.Operand[B], opts ...Option) error {
 	f := opOf(op)
 	c := begin("EWiseMult", f.Name(), opts)
-	t, as, bs, err := pairOf(c, specOf(dst), a, b, f.Valid())
+	t, av, bv, err := pairOf(c, specOf(dst), a, b, f.Valid())
 	if err != nil {
 		return err
 	}
+	if t.at != nil {
+		return remoteEWise(c, t, device.Intersection, f, av, bv, *new(A), *new(B))
+	}
+	as, bs := oriented(av), oriented(bv)
 	k := f.Kernels()
 	out, err := cpu.Intersect(c.env(), k, needed(as, k.UsesX), needed(bs, k.UsesY))
 	if err != nil {

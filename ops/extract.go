@@ -80,7 +80,20 @@ func Extract[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols 
 	if err != nil {
 		return err
 	}
+	if t.at != nil {
+		return remoteExtract(c, t, v, ri, ci)
+	}
 	return extract(c, t, v.Rows(), ri, ci)
+}
+
+func remoteExtract[T comparable](c *call, t *target[T], v matrix.View[T], rows, cols cpu.Indices) error {
+	h := hand(c, t, rows.N, cols.N)
+	x := reads(h, v)
+	if h.err != nil {
+		return h.err
+	}
+	st, ran, err := h.at.Extract(h.call(), h.dest, x, indicesOf(rows), indicesOf(cols))
+	return into(h, t, st, ran, err)
 }
 
 func extract[T comparable](c *call, t *target[T], st *sparse.Store[T], rows, cols cpu.Indices) error {
@@ -108,6 +121,9 @@ func ExtractVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSour
 	t, err := prepare(c, specOf(dst), 1, ci.N)
 	if err != nil {
 		return err
+	}
+	if t.at != nil {
+		return remoteExtract(c, t, v, cpu.Indices{N: 1}, ci)
 	}
 	if st := v.Stored(); !st.Sparse() {
 		out := gather(st, ci)
@@ -164,6 +180,9 @@ func ExtractRow[T comparable](dst matrix.VectorTarget[T], a matrix.Source[T], i 
 	t, err := prepare(c, specOf(dst), 1, ci.N)
 	if err != nil {
 		return err
+	}
+	if t.at != nil {
+		return remoteExtract(c, t, v, ri, ci)
 	}
 	return extract(c, t, v.Rows(), ri, ci)
 }
@@ -225,6 +244,9 @@ func Assign[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols I
 	if am != ri.N || an != ci.N {
 		return c.dim("a", shape(am, an), shape(ri.N, ci.N), "it has as many rows and columns as the lists")
 	}
+	if t.at != nil {
+		return remoteAssign(c, t, v, ri, ci)
+	}
 	return assign(c, t, oriented(v).Own(), ri, ci)
 }
 
@@ -247,6 +269,9 @@ func AssignVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSourc
 	}
 	if _, un := v.Dims(); un != ci.N {
 		return c.dim("u", shapeOf(true, 1, un), shapeOf(true, 1, ci.N), "it has as many positions as the list")
+	}
+	if t.at != nil {
+		return remoteAssign(c, t, v, cpu.Indices{N: 1}, ci)
 	}
 	return assign(c, t, v.Stored().Own(), cpu.Indices{N: 1}, ci)
 }
@@ -309,6 +334,17 @@ func assignScalar[T comparable](c *call, t *target[T], x T, rows, cols cpu.Indic
 		return write(c, t, out, true)
 	}
 	cells, ok := sparse.Cells(rows.Len(), cols.Len())
+	listed := t.spec.Mask != nil && !t.spec.Mask.MaskView().Complemented() && rows.List == nil && cols.List == nil
+	if t.at != nil && (listed || ok && cells <= maxRegion) {
+		m, n := t.spec.Matrix.Dims()
+		h := handAssign(c, t, m, n)
+		v := scalarOf(h, &x)
+		if h.err != nil {
+			return h.err
+		}
+		st, ran, err := h.at.AssignScalar(h.call(), h.dest, v, indicesOf(rows), indicesOf(cols))
+		return into(h, t, st, ran, err)
+	}
 	if !ok || cells > maxRegion {
 		return &matrix.SizeError{Op: c.op, Arg: fmt.Sprintf("number of positions of the %d×%d region", rows.Len(), cols.Len()), Got: int64(cells), Limit: maxRegion}
 	}
@@ -356,6 +392,15 @@ func Kronecker[A, B, C comparable](dst matrix.Target[C], op semiring.Operator[A,
 	t, err := prepare(c, specOf(dst), am*bm, an*bn)
 	if err != nil {
 		return err
+	}
+	if t.at != nil {
+		h := hand(c, t, am*bm, an*bn)
+		text, x, y := binaryText(h, f), reads(h, av), reads(h, bv)
+		if h.err != nil {
+			return h.err
+		}
+		out, ran, err := h.at.Kronecker(h.call(), h.dest, text, x, y)
+		return into(h, t, out, ran, err)
 	}
 	out, err := cpu.Kronecker(c.env(), f.Kernels(), valued(av.Rows()), valued(bv.Rows()))
 	if err != nil {

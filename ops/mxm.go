@@ -39,6 +39,9 @@ func MxM[A, B, C comparable](dst matrix.Target[C], s semiring.Semiring[A, B, C],
 	if err != nil {
 		return err
 	}
+	if t.at != nil {
+		return remoteMxM(c, t, s, av, bv)
+	}
 	if p := s.Positional(); p != nil {
 		return mxmPositional(c, t, p, av, bv)
 	}

@@ -33,6 +33,9 @@ func MxV[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, 
 	if err != nil {
 		return err
 	}
+	if t.at != nil {
+		return remoteMxV(c, t, s, false, av, uv)
+	}
 	if p := s.Positional(); p != nil {
 		// The product of A(i,k) and u(k), a column: i, k, or column 0.
 		ust := uv.Stored()
@@ -64,6 +67,9 @@ func VxM[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, 
 	t, err := prepare(c, specOf(dst), 1, an)
 	if err != nil {
 		return err
+	}
+	if t.at != nil {
+		return remoteMxV(c, t, s, true, av.T(), uv)
 	}
 	if p := s.Positional(); p != nil {
 		// The product of u(k), a row, and A(k,j): row 0, k, or j.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -23,6 +24,7 @@ const (
 	Hash   Method = "hash"   // MxM: hash table per row
 	Dot    Method = "dot"    // MxM with a mask: a dot product per mask entry
 	SpMM   Method = "spmm"   // MxM with a full second operand
+	Expand Method = "expand" // MxM on a GPU: sort all products, add up equal positions
 	Push   Method = "push"   // MxV, VxM: scatter the entries of the vector
 	Pull   Method = "pull"   // MxV, VxM: a dot product per entry of the result
 )
@@ -201,10 +203,12 @@ func usable[C comparable](f matrix.Combiner[C]) bool {
 	return true
 }
 
-// target is a destination made ready: checked, with its mask resolved.
+// target is a destination made ready: checked, with its mask resolved if it
+// lives on the host.
 type target[C comparable] struct {
 	spec matrix.Spec[C]
 	mask *cpu.Mask
+	at   device.Backend // where the destination lives, nil for the host
 }
 
 // prepare checks that the destination is m×n (1×n for a vector) and that its
@@ -223,8 +227,13 @@ func prepare[C comparable](c *call, spec matrix.Spec[C], m, n int) (*target[C], 
 	if !usable(spec.Accum) {
 		return nil, &OperatorError{c.op, "the accumulator is the zero value; make it with a constructor of package semiring or as a matrix.CombineFunc"}
 	}
+	t := &target[C]{spec: spec}
 	if p := d.Place(); p != nil {
-		return nil, fmt.Errorf("%s: %w: %s", c.op, ErrPlace, p)
+		b, ok := p.(device.Backend)
+		if !ok {
+			return nil, fmt.Errorf("%s: %w: %s", c.op, ErrPlace, p)
+		}
+		t.at = b
 	}
 	if c.ctx != nil && c.ctx.Err() != nil {
 		return nil, c.ctx.Err()
@@ -236,7 +245,6 @@ func prepare[C comparable](c *call, spec matrix.Spec[C], m, n int) (*target[C], 
 	if dm != m || dn != n {
 		return nil, c.dim("the destination", shapeOf(spec.Vector, dm, dn), shapeOf(spec.Vector, m, n), "make it of that shape")
 	}
-	t := &target[C]{spec: spec}
 	if spec.Mask == nil {
 		return t, nil
 	}
@@ -248,7 +256,9 @@ func prepare[C comparable](c *call, spec matrix.Spec[C], m, n int) (*target[C], 
 	if mm != m || mn != n || v.IsVector() != spec.Vector {
 		return nil, c.dim("the mask", shapeOf(v.IsVector(), mm, mn), shapeOf(spec.Vector, m, n), "a mask has the shape of the destination")
 	}
-	t.mask = &cpu.Mask{S: v.Allowed(), Comp: v.Complemented()}
+	if t.at == nil {
+		t.mask = &cpu.Mask{S: v.Allowed(), Comp: v.Complemented()}
+	}
 	return t, nil
 }
 

@@ -238,6 +238,7 @@ type SelectOp[A any] struct {
 	name, cuda string
 	fn         func(x A, i, j int) bool
 	k          *cpu.Predicate[A]
+	bound      *A
 }
 
 // NewSelect returns the predicate computed by f; cuda is the same as a CUDA C
@@ -246,14 +247,24 @@ func NewSelect[A any](name string, f func(x A, i, j int) bool, cuda string) Sele
 	if f == nil {
 		return SelectOp[A]{name: name, cuda: cuda}
 	}
-	return SelectOp[A]{name, cuda, f, &cpu.Predicate[A]{UsesValue: true}}
+	return SelectOp[A]{name: name, cuda: cuda, fn: f, k: &cpu.Predicate[A]{UsesValue: true}}
 }
 
 // Name returns the operator's name.
 func (op SelectOp[A]) Name() string { return op.name }
 
-// CUDA returns the predicate as a CUDA C expression in x, i and j, or "".
+// CUDA returns the predicate as a CUDA C expression in x, i and j, or "". That
+// of a comparison with a value speaks of the value as y; see Bound.
 func (op SelectOp[A]) CUDA() string { return op.cuda }
+
+// Bound returns the value that entries are compared with, if there is one. It
+// is no part of the CUDA form, so that one kernel serves all values.
+func (op SelectOp[A]) Bound() (y A, ok bool) {
+	if op.bound != nil {
+		y = *op.bound
+	}
+	return y, op.bound != nil
+}
 
 // Keep reports whether the entry x at row i, column j is kept.
 func (op SelectOp[A]) Keep(x A, i, j int) bool { return op.fn(x, i, j) }

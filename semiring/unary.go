@@ -2,6 +2,7 @@ package semiring
 
 import (
 	"math"
+	"reflect"
 
 	"github.com/hiveblas/hiveblas/internal/cpu"
 )
@@ -153,7 +154,8 @@ func ColGT[A any](k int) SelectOp[A] {
 	return positional[A]("colgt", "j > "+scalarCUDA(k), func(_, j int) bool { return j > k })
 }
 
-func byValue[A any](op SelectOp[A], keep func(keep []uint8, a []A)) SelectOp[A] {
+func byValue[A any](op SelectOp[A], y A, keep func(keep []uint8, a []A)) SelectOp[A] {
+	op.bound = &y
 	op.k = &cpu.Predicate[A]{UsesValue: true, Keep: func(k []uint8, a []A, _ int, _ []int32, _ int) { keep(k, a) }}
 	return op
 }
@@ -165,38 +167,47 @@ func b2u(b bool) uint8 {
 	return 0
 }
 
+// comparison returns text for types that CUDA C can compare, or "".
+func comparison[A any](text string) string {
+	switch reflect.TypeFor[A]().Kind() {
+	case reflect.Struct, reflect.Array, reflect.String, reflect.Interface, reflect.Pointer, reflect.Chan, reflect.Complex64, reflect.Complex128:
+		return ""
+	}
+	return text
+}
+
 // ValueEQ keeps the entries equal to y.
 func ValueEQ[A comparable](y A) SelectOp[A] {
-	return byValue(NewSelect("valueeq", func(x A, _, _ int) bool { return x == y }, withScalar("x == ", y)),
+	return byValue(NewSelect("valueeq", func(x A, _, _ int) bool { return x == y }, comparison[A]("x == y")), y,
 		func(keep []uint8, a []A) { MapFn(keep, a, func(x A) uint8 { return b2u(x == y) }) })
 }
 
 // ValueNE keeps the entries other than y.
 func ValueNE[A comparable](y A) SelectOp[A] {
-	return byValue(NewSelect("valuene", func(x A, _, _ int) bool { return x != y }, withScalar("x != ", y)),
+	return byValue(NewSelect("valuene", func(x A, _, _ int) bool { return x != y }, comparison[A]("x != y")), y,
 		func(keep []uint8, a []A) { MapFn(keep, a, func(x A) uint8 { return b2u(x != y) }) })
 }
 
 // ValueLT keeps the entries below y.
 func ValueLT[A Number](y A) SelectOp[A] {
-	return byValue(NewSelect("valuelt", func(x A, _, _ int) bool { return x < y }, "x < "+scalarCUDA(y)),
+	return byValue(NewSelect("valuelt", func(x A, _, _ int) bool { return x < y }, "x < y"), y,
 		func(keep []uint8, a []A) { MapFn(keep, a, func(x A) uint8 { return b2u(x < y) }) })
 }
 
 // ValueLE keeps the entries up to and including y.
 func ValueLE[A Number](y A) SelectOp[A] {
-	return byValue(NewSelect("valuele", func(x A, _, _ int) bool { return x <= y }, "x <= "+scalarCUDA(y)),
+	return byValue(NewSelect("valuele", func(x A, _, _ int) bool { return x <= y }, "x <= y"), y,
 		func(keep []uint8, a []A) { MapFn(keep, a, func(x A) uint8 { return b2u(x <= y) }) })
 }
 
 // ValueGT keeps the entries above y.
 func ValueGT[A Number](y A) SelectOp[A] {
-	return byValue(NewSelect("valuegt", func(x A, _, _ int) bool { return x > y }, "x > "+scalarCUDA(y)),
+	return byValue(NewSelect("valuegt", func(x A, _, _ int) bool { return x > y }, "x > y"), y,
 		func(keep []uint8, a []A) { MapFn(keep, a, func(x A) uint8 { return b2u(x > y) }) })
 }
 
 // ValueGE keeps the entries from y up.
 func ValueGE[A Number](y A) SelectOp[A] {
-	return byValue(NewSelect("valuege", func(x A, _, _ int) bool { return x >= y }, "x >= "+scalarCUDA(y)),
+	return byValue(NewSelect("valuege", func(x A, _, _ int) bool { return x >= y }, "x >= y"), y,
 		func(keep []uint8, a []A) { MapFn(keep, a, func(x A) uint8 { return b2u(x >= y) }) })
 }

@@ -25,3 +25,31 @@ typedef unsigned long long hb_u64;
 
 #define HB_WARP 32
 #define HB_FULL 0xffffffffu
+
+// HB_EACH loops over the items 0 … n−1 that are this thread's.
+#define HB_EACH(item, n) for (hb_i64 item = (hb_i64)blockIdx.x * blockDim.x + threadIdx.x, hb_end_##item = (n); item < hb_end_##item; item += (hb_i64)gridDim.x * blockDim.x)
+
+// Division as in Go, and of an integer by zero the largest value of x's sign.
+#define HB_DIV_INT(T, most, least) \
+	HB_DEVICE T hb_div(T x, T y) { \
+		if (y == 0) return x > 0 ? (T)(most) : x < 0 ? (T)(least) : (T)0; \
+		if ((T)-1 < (T)0 && y == (T)-1) return (T)(0 - (hb_u64)x); \
+		return (T)(x / y); \
+	}
+HB_DIV_INT(hb_i8, 127, -128)
+HB_DIV_INT(hb_i16, 32767, -32768)
+HB_DIV_INT(hb_i32, 2147483647, -2147483647 - 1)
+HB_DIV_INT(hb_i64, 9223372036854775807LL, -9223372036854775807LL - 1)
+HB_DIV_INT(hb_u8, 255, 0)
+HB_DIV_INT(hb_u16, 65535, 0)
+HB_DIV_INT(hb_u32, 4294967295u, 0)
+HB_DIV_INT(hb_u64, 18446744073709551615ULL, 0)
+HB_DEVICE float hb_div(float x, float y) { return x / y; }
+HB_DEVICE double hb_div(double x, double y) { return x / y; }
+
+// A value from its bytes.
+template <int n> struct hb_octets { hb_u8 b[n]; };
+template <class T> HB_DEVICE T hb_bytes(hb_octets<sizeof(T)> o) {
+	union { hb_octets<sizeof(T)> o; T t; } u = {o};
+	return u.t;
+}

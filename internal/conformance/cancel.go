@@ -15,7 +15,7 @@ import (
 // ended.
 func cancelled(o ops.Option) []errorCase {
 	pt, plus, id := semiring.PlusTimes[float64](), semiring.Plus[float64](), semiring.Identity[float64]()
-	row := semiring.NewIndex("row", func(_ float64, i, _ int) float64 { return float64(i) }, "")
+	row := semiring.NewIndex("row", func(_ float64, i, _ int) float64 { return float64(i) }, "i")
 	all, ended := ops.All(), context.Canceled
 	return []errorCase{
 		{"cancelled/MxM", func(x misfits) error { return ops.MxM(x.c, pt, x.a, x.b, o) }, ended, nil},

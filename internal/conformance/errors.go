@@ -58,7 +58,7 @@ func errorCases() []errorCase {
 	pt := semiring.PlusTimes[float64]()
 	plus := semiring.Plus[float64]()
 	id := semiring.Identity[float64]()
-	row := semiring.NewIndex("row", func(_ float64, i, _ int) float64 { return float64(i) }, "")
+	row := semiring.NewIndex("row", func(_ float64, i, _ int) float64 { return float64(i) }, "i")
 	tril := semiring.Tril[float64](0)
 	dim, index, invalid, size := matrix.ErrDimension, matrix.ErrIndex, matrix.ErrInvalid, matrix.ErrSize
 	operator, method := ops.ErrOperator, ops.ErrMethod

@@ -154,7 +154,7 @@ func userKernels() semiring.Semiring[float64, float64, float64] {
 		},
 		Products: func(out []float64, a float64, bv []float64) { semiring.ProductsFn(out, a, bv, mul) },
 	}
-	s := semiring.New(semiring.Plus[float64](), semiring.NewBinary("times", mul, ""))
+	s := semiring.New(semiring.Plus[float64](), semiring.NewBinary("times", mul, "x * y"))
 	return s.WithKernels(k).WithFlippedKernels(k).Named("user_kernels")
 }
 
@@ -165,7 +165,7 @@ func mixed() semiring.Semiring[int32, float64, int64] {
 			return int64(x) + 1
 		}
 		return 2 * int64(x)
-	}, ""))
+	}, "y > 0 ? (C)x + 1 : 2 * (C)x"))
 }
 
 func productGenerators() (g []generator) {

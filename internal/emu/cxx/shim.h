@@ -145,8 +145,13 @@ static inline int clock() { return (int)hb_emu->clock(); }
 
 // ---- Bits ----
 
-static inline int __popc(unsigned x) { return __builtin_popcount(x); }
-static inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+// __builtin_popcount is a call into libgcc, which is not linked.
+static inline int __popcll(unsigned long long x) {
+	x -= x >> 1 & 0x5555555555555555ULL;
+	x = (x & 0x3333333333333333ULL) + (x >> 2 & 0x3333333333333333ULL);
+	return (int)((x + (x >> 4) & 0x0f0f0f0f0f0f0f0fULL) * 0x0101010101010101ULL >> 56);
+}
+static inline int __popc(unsigned x) { return __popcll(x); }
 static inline int __ffs(int x) { return __builtin_ffs(x); }
 static inline int __ffsll(long long x) { return __builtin_ffsll(x); }
 static inline int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }

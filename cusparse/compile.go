@@ -1,0 +1,200 @@
+package cusparse
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+
+	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/device"
+)
+
+//go:embed kernels/*.cu
+var kernelFiles embed.FS
+
+var kernelText = readKernels()
+
+func readKernels() map[string]string {
+	entries, err := kernelFiles.ReadDir("kernels")
+	if err != nil {
+		panic("cusparse: embedded kernels: " + err.Error())
+	}
+	text := map[string]string{}
+	for _, e := range entries {
+		b, err := kernelFiles.ReadFile("kernels/" + e.Name())
+		if err != nil {
+			panic("cusparse: embedded kernels: " + err.Error())
+		}
+		text[strings.TrimSuffix(e.Name(), ".cu")] = string(b)
+	}
+	return text
+}
+
+// module is a compiled program, loaded.
+type module struct {
+	handle  driver.Module
+	kernels map[string]*kernel
+}
+
+type kernel struct {
+	fn     driver.Function
+	shared int // dynamic shared memory it was allowed
+}
+
+// program is the text of a kernel file with its types and operators.
+type program struct {
+	body string          // the file
+	name string          // for messages: what it was composed from
+	text strings.Builder // definitions between the prelude and the body
+	defs map[string]bool // struct definitions that are there
+}
+
+func compose(body, name string) *program { return &program{body: body, name: name} }
+
+// needs writes the definition of a struct type, once.
+func (p *program) needs(t device.Type) {
+	if t.Def == "" || p.defs[t.Name] {
+		return
+	}
+	if p.defs == nil {
+		p.defs = map[string]bool{}
+	}
+	p.defs[t.Name] = true
+	p.text.WriteString(t.Def)
+}
+
+// typ names an element type.
+func (p *program) typ(name string, t device.Type) *program {
+	p.needs(t)
+	p.text.WriteString("typedef ")
+	p.text.WriteString(t.Name)
+	p.text.WriteByte(' ')
+	p.text.WriteString(name)
+	p.text.WriteString(";\n")
+	return p
+}
+
+// lump names a type of size bytes, to be moved and not looked into.
+func (p *program) lump(name string, size int) *program {
+	names := map[int]string{1: "hb_u8", 2: "hb_u16", 4: "hb_u32", 8: "hb_u64"}
+	n, ok := names[size]
+	if !ok {
+		n = fmt.Sprintf("hb_lump_%d", size)
+		fmt.Fprintf(&p.text, "struct %s { hb_u8 bytes[%d]; };\n", n, size)
+	}
+	fmt.Fprintf(&p.text, "typedef %s %s;\n", n, name)
+	return p
+}
+
+func (p *program) define(name string, x any) *program {
+	fmt.Fprintf(&p.text, "#define %s %v\n", name, x)
+	return p
+}
+
+func (p *program) flag(name string, on bool) *program {
+	if on {
+		return p.define(name, 1)
+	}
+	return p.define(name, 0)
+}
+
+// pattern says how a value is read: HB_GET_A(store, place). It is not read if
+// nobody looks at it, and true if there is none.
+func (p *program) pattern(letter string, reads, pattern bool) *program {
+	text := fmt.Sprintf("(((const HB_%s *)(s).val)[p])", letter)
+	switch {
+	case pattern:
+		text = fmt.Sprintf("((HB_%s)1)", letter)
+	case !reads:
+		text = fmt.Sprintf("(HB_%s())", letter)
+	}
+	return p.define("HB_GET_"+letter+"(s, p)", text)
+}
+
+// function writes an operator of the given parameters, such as "HB_A x, HB_B
+// y". Within its text A, B, C and T are the types of x, y and the result.
+func (p *program) function(name, out, params, locals, text string) *program {
+	fmt.Fprintf(&p.text, "HB_DEVICE %s %s(%s) { %s return (%s)(%s); }\n", out, name, params, locals, out, text)
+	return p
+}
+
+// names are the types that an operator's text may speak of.
+func (p *program) names(f device.Func) string {
+	p.needs(f.X)
+	p.needs(f.Y)
+	p.needs(f.Out)
+	y := f.Y.Name
+	if y == "" {
+		y = f.X.Name
+	}
+	return fmt.Sprintf("typedef %s A; typedef %s B; typedef %s C; typedef A T;", f.X.Name, y, f.Out.Name)
+}
+
+func (p *program) binary(name string, f device.Func) *program {
+	return p.function(name, f.Out.Name, f.X.Name+" x, "+f.Y.Name+" y", p.names(f), f.Text)
+}
+
+// monoid writes hb_add, HB_IDENTITY and what goes with them.
+func (p *program) monoid(m device.Monoid) *program {
+	p.binary("hb_add", m.Func)
+	p.flag("HB_ANY", m.Any)
+	return p.define("HB_IDENTITY", m.Identity)
+}
+
+// semiring writes hb_mul, whose parameters are the matrix's element and the
+// other operand's, or with flip exchanged, and the monoid.
+func (p *program) semiring(s device.Semiring, flip bool) *program {
+	locals := p.names(s.Mul)
+	params := s.Mul.X.Name + " x, " + s.Mul.Y.Name + " y, hb_i32 i, hb_i32 k, hb_i32 j"
+	if flip {
+		params = s.Mul.Y.Name + " y, " + s.Mul.X.Name + " x, hb_i32 i, hb_i32 k, hb_i32 j"
+	}
+	p.function("hb_mul", s.Mul.Out.Name, params, locals, s.Mul.Text)
+	return p.monoid(s.Add)
+}
+
+// source returns the whole text.
+func (p *program) source() string {
+	var b strings.Builder
+	b.WriteString(kernelText["prelude"])
+	b.WriteString(p.text.String())
+	if p.body != "scan" && p.body != "sort" && p.body != "segment" && p.body != "sums" {
+		b.WriteString(kernelText["common"])
+	}
+	b.WriteString(kernelText[p.body])
+	return b.String()
+}
+
+// kernel returns a kernel of the program, compiling it if no process has yet.
+func (f *frame) kernel(p *program, name string) *kernel {
+	if f.err != nil {
+		return nil
+	}
+	key := p.body + "\x00" + p.text.String()
+	m := f.d.modules[key]
+	if m == nil {
+		image, err := f.d.cache.Image(p.source(), p.body+" of "+p.name)
+		if err != nil {
+			f.fail(err)
+			return nil
+		}
+		h, err := f.d.ctx.Load(image)
+		if err != nil {
+			f.fail(err)
+			return nil
+		}
+		m = &module{handle: h, kernels: map[string]*kernel{}}
+		f.d.modules[key] = m
+	}
+	k := m.kernels[name]
+	if k == nil {
+		fn, err := f.d.ctx.Function(m.handle, name)
+		if err != nil {
+			f.fail(err)
+			return nil
+		}
+		k = &kernel{fn: fn}
+		m.kernels[name] = k
+	}
+	return k
+}

@@ -1,0 +1,219 @@
+// Package cusparse makes an NVIDIA GPU a place where matrices live:
+//
+//	dev, err := cusparse.Open(0)
+//	c := matrix.New[float32](m, n, matrix.On(dev))
+//	err = ops.MxM(c, semiring.PlusTimes[float32](), a, b) // runs on the GPU
+//
+// Operations run where their destination lives. Operands that live elsewhere
+// are copied to the device once, and the copy is kept until they change.
+// Reading a device matrix on the host, by an iterator or a writer, brings it
+// back once.
+//
+// CUDA is found at run time: a program that imports this package is built
+// without CUDA and runs without a GPU, where Open returns an error that says
+// what is missing. Kernels are composed from the element types and operators
+// of a call, compiled for the device, and kept on disk.
+package cusparse
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/device"
+)
+
+// Device is an opened GPU. It is a matrix.Place; all methods may be called by
+// any number of goroutines, whose operations run one after the other.
+type Device struct {
+	index int
+	props driver.Properties
+	ctx   driver.Context
+	cache imager
+	own   bool // the context is ours to close
+
+	mu      sync.Mutex // one operation at a time
+	stream  driver.Stream
+	pool    *pool
+	pinned  unsafe.Pointer // staging for small read-backs
+	modules map[string]*module
+	closed  bool
+}
+
+var _ device.Backend = (*Device)(nil)
+
+// ErrClosed is what operations on a closed device return.
+var ErrClosed = errors.New("the device is closed")
+
+// An Option of Open.
+type Option func(*settings)
+
+type settings struct {
+	driver   driver.Driver
+	compiler func() (driver.Compiler, error)
+	version  string
+	cacheDir string
+}
+
+// WithDriver uses another implementation of the driver, such as that for
+// programs of the Gorgonia family.
+func WithDriver(d driver.Driver) Option { return func(s *settings) { s.driver = d } }
+
+// WithCompiler uses another compiler of kernels; version tells its products
+// apart from others'.
+func WithCompiler(version string, open func() (driver.Compiler, error)) Option {
+	return func(s *settings) { s.version, s.compiler = version, open }
+}
+
+// WithKernelCache keeps compiled kernels in dir; "off" keeps them in memory
+// only. The default is hiveblas/kernels in os.UserCacheDir.
+func WithKernelCache(dir string) Option { return func(s *settings) { s.cacheDir = dir } }
+
+// Open returns GPU number i. Errors say what is missing: the driver, a GPU,
+// a driver new enough.
+func Open(i int, opts ...Option) (*Device, error) {
+	var s settings
+	for _, o := range opts {
+		o(&s)
+	}
+	if s.driver == nil {
+		d, err := driver.Open()
+		if err != nil {
+			return nil, err
+		}
+		s.driver = d
+	}
+	n, err := s.driver.Devices()
+	if err != nil {
+		return nil, err
+	}
+	if i < 0 || i >= n {
+		return nil, fmt.Errorf("cusparse.Open: %w: GPU %d asked for, this machine has %d", driver.ErrNoDevice, i, n)
+	}
+	props, err := s.driver.Describe(i)
+	if err != nil {
+		return nil, err
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	ctx, err := s.driver.Open(i)
+	if err != nil {
+		return nil, err
+	}
+	d, err := newDevice(i, props, ctx, s)
+	if err != nil {
+		_ = ctx.Close()
+		return nil, err
+	}
+	d.own = true
+	return d, nil
+}
+
+func newDevice(i int, props driver.Properties, ctx driver.Context, s settings) (*Device, error) {
+	if err := ctx.Bind(); err != nil {
+		return nil, err
+	}
+	stream, err := ctx.NewStream()
+	if err != nil {
+		return nil, err
+	}
+	pinned, err := ctx.AllocHost(pinnedBytes)
+	if err != nil {
+		return nil, err
+	}
+	d := &Device{index: i, props: props, ctx: ctx, stream: stream, pinned: pinned, modules: map[string]*module{}}
+	d.pool = newPool(ctx, stream, props.AsyncAlloc)
+	if s.compiler == nil {
+		s.compiler = driver.OpenCompiler
+	}
+	if s.cacheDir == "" {
+		s.cacheDir = os.Getenv("HIVEBLAS_CACHE")
+	}
+	arch := fmt.Sprintf("sm_%d%d", props.Major, props.Minor)
+	d.cache = &inMemory{open: s.compiler, arch: arch}
+	return d, nil
+}
+
+// pinnedBytes is the size of the staging buffer for small read-backs.
+const pinnedBytes = 4096
+
+// String names the device, such as "gpu:0 (NVIDIA H200)".
+func (d *Device) String() string { return fmt.Sprintf("gpu:%d (%s)", d.index, d.props.Name) }
+
+// Properties describes the device.
+func (d *Device) Properties() driver.Properties { return d.props }
+
+// Memory returns what the device's allocator holds.
+func (d *Device) Memory() MemoryStats { return d.pool.snapshot() }
+
+// Free returns the bytes of device memory that are free, with what the
+// allocator keeps counted as free, and all there are.
+func (d *Device) Free() (free, total uint64, err error) {
+	f := d.begin(device.Call{})
+	defer f.end()
+	if f.err != nil {
+		return 0, 0, f.err
+	}
+	free, total, err = d.ctx.MemInfo()
+	return free + d.pool.snapshot().Cached, total, err
+}
+
+// Sync waits until all that was queued on the device is done.
+func (d *Device) Sync() error {
+	f := d.begin(device.Call{})
+	defer f.end()
+	f.sync()
+	return f.err
+}
+
+// Close gives the device back. Matrices that live on it can no longer be
+// read: bring them to the host first, with Move(nil).
+func (d *Device) Close() error {
+	f := d.begin(device.Call{})
+	defer f.end()
+	if f.err != nil {
+		return f.err
+	}
+	d.closed = true
+	d.pool.trim()
+	err := d.ctx.Sync(d.stream)
+	for _, m := range d.modules {
+		_ = d.ctx.Unload(m.handle)
+	}
+	_ = d.ctx.FreeHost(d.pinned)
+	_ = d.ctx.CloseStream(d.stream)
+	if d.own {
+		err = errors.Join(err, d.ctx.Close())
+	}
+	return err
+}
+
+func isOutOfMemory(err error) bool {
+	var e *driver.Error
+	return errors.As(err, &e) && e.OutOfMemory()
+}
+
+type imager interface {
+	Image(source, name string) ([]byte, error)
+}
+
+type inMemory struct {
+	open func() (driver.Compiler, error)
+	arch string
+	c    driver.Compiler
+}
+
+func (m *inMemory) Image(source, name string) ([]byte, error) {
+	if m.c == nil {
+		c, err := m.open()
+		if err != nil {
+			return nil, err
+		}
+		m.c = c
+	}
+	return m.c.Compile(source, name, m.arch)
+}

@@ -1,0 +1,52 @@
+package cusparse
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/conformance"
+	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// emulated returns a device that runs on the CPU.
+func emulated(t testing.TB, opts ...emu.Option) (*Device, *emu.Emulator) {
+	e, err := emu.New(opts...)
+	if errors.Is(err, emu.ErrUnavailable) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Open(0, WithDriver(e), WithCompiler("emulator", func() (driver.Compiler, error) { return emu.NewCompiler() }), WithKernelCache("off"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, e
+}
+
+// on is the backend of a device for the conformance kit.
+type on struct{ d *Device }
+
+func (b on) Name() string        { return b.d.String() }
+func (b on) Place() matrix.Place { return b.d }
+
+// Skip leaves out operators without text: CUDA C cannot compare structs.
+func (b on) Skip(name string) string {
+	if strings.HasPrefix(name, "Select/Path/value") {
+		return "structs have no == in CUDA C"
+	}
+	if only := os.Getenv("HIVEBLAS_KIT"); only != "" && !strings.HasPrefix(name, only) {
+		return "not asked for"
+	}
+	return ""
+}
+
+// TestConformanceEmulated runs the kit against the GPU backend on the CPU.
+func TestConformanceEmulated(t *testing.T) {
+	d, _ := emulated(t)
+	conformance.Run(t, on{d})
+}

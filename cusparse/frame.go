@@ -1,0 +1,218 @@
+package cusparse
+
+import (
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/device"
+)
+
+// frame is one operation under way on a device. Its methods do nothing once
+// one of them has failed; the first error is in err. Memory it allocates is
+// given back at its end, unless a store shares it.
+type frame struct {
+	d     *Device
+	c     device.Call
+	err   error
+	temps []*mem
+	made  []*store // those not kept are dropped at the end
+	args  launchArgs
+}
+
+// begin takes the device: the OS thread is locked and the context bound until
+// end.
+func (d *Device) begin(c device.Call) *frame {
+	runtime.LockOSThread()
+	d.mu.Lock()
+	f := &frame{d: d, c: c}
+	if d.closed {
+		f.err = ErrClosed
+		return f
+	}
+	f.err = d.ctx.Bind()
+	f.check()
+	return f
+}
+
+func (f *frame) end() {
+	for _, s := range f.made {
+		if !s.keep {
+			s.drop()
+		}
+	}
+	for _, m := range f.temps {
+		m.release()
+	}
+	f.d.mu.Unlock()
+	runtime.UnlockOSThread()
+}
+
+// check stops the operation if its context has ended.
+func (f *frame) check() {
+	if f.err == nil && f.c.Context != nil {
+		f.err = f.c.Context.Err()
+	}
+}
+
+func (f *frame) fail(err error) {
+	if f.err == nil && err != nil {
+		if f.c.Op != "" {
+			err = fmt.Errorf("%s on %s: %w", f.c.Op, f.d, err)
+		}
+		f.err = err
+	}
+}
+
+// alloc returns n bytes for the time of the operation.
+func (f *frame) alloc(n int64) *mem {
+	if f.err != nil || n == 0 {
+		return nil
+	}
+	if n < 0 || n > 1<<50 {
+		f.fail(&MemoryError{Asked: uint64(n), err: errTooLarge})
+		return nil
+	}
+	m, err := f.d.pool.get(uint64(n))
+	if err != nil {
+		f.fail(err)
+		return nil
+	}
+	f.temps = append(f.temps, m)
+	return m
+}
+
+var errTooLarge = fmt.Errorf("larger than any device")
+
+// zeros returns n bytes of zero.
+func (f *frame) zeros(n int64) *mem {
+	m := f.alloc(n)
+	f.fill(m, 0, n)
+	return m
+}
+
+func (f *frame) fill(m *mem, b byte, n int64) {
+	if f.err == nil && n > 0 {
+		f.fail(f.d.ctx.Fill(m.addr, b, uint64(n), f.d.stream))
+	}
+}
+
+// upload copies host memory to a new block.
+func (f *frame) upload(p unsafe.Pointer, n int64) *mem {
+	m := f.alloc(n)
+	if f.err == nil && n > 0 {
+		f.fail(f.d.ctx.ToDevice(m.addr, p, uint64(n), f.d.stream))
+	}
+	return m
+}
+
+// ints uploads a list.
+func (f *frame) ints(list []int32) *mem {
+	return f.upload(unsafe.Pointer(unsafe.SliceData(list)), 4*int64(len(list)))
+}
+
+// download copies n bytes to pageable host memory and waits.
+func (f *frame) download(to unsafe.Pointer, from driver.Ptr, n int64) {
+	if f.err != nil || n == 0 {
+		return
+	}
+	f.fail(f.d.ctx.ToHost(to, from, uint64(n), f.d.stream))
+	f.sync()
+}
+
+// copy copies n bytes on the device.
+func (f *frame) copy(to, from driver.Ptr, n int64) {
+	if f.err == nil && n > 0 {
+		f.fail(f.d.ctx.Copy(to, from, uint64(n), f.d.stream))
+	}
+}
+
+func (f *frame) sync() {
+	if f.err == nil {
+		f.fail(f.d.ctx.Sync(f.d.stream))
+		f.check()
+	}
+}
+
+// read returns the 64-bit number at m plus off items, waiting for it.
+func (f *frame) read(m *mem, off int64) int64 {
+	if f.err != nil || m == nil {
+		return 0
+	}
+	f.fail(f.d.ctx.ToHost(f.d.pinned, m.addr+driver.Ptr(8*off), 8, f.d.stream))
+	f.sync()
+	if f.err != nil {
+		return 0
+	}
+	return *(*int64)(f.d.pinned)
+}
+
+// launchArgs holds the parameters of a launch: values in buf, and a pointer
+// to each.
+type launchArgs struct {
+	buf  [1024]byte
+	ptrs [40]unsafe.Pointer
+}
+
+// launch queues a kernel. Arguments are *mem, driver.Ptr, int64, int32,
+// uint32, and structs whose layout the kernel shares, given as pointers.
+func (f *frame) launch(k *kernel, grid, block [3]uint32, shared int, args ...any) {
+	if f.err != nil {
+		return
+	}
+	at, n := uintptr(0), 0
+	put := func(p unsafe.Pointer, size uintptr) {
+		at = (at + 15) &^ 15
+		copy(f.args.buf[at:at+size], unsafe.Slice((*byte)(p), size))
+		f.args.ptrs[n] = unsafe.Pointer(&f.args.buf[at])
+		at, n = at+size, n+1
+	}
+	for _, a := range args {
+		switch a := a.(type) {
+		case *mem:
+			p := a.ptr()
+			put(unsafe.Pointer(&p), 8)
+		case driver.Ptr:
+			put(unsafe.Pointer(&a), 8)
+		case int64:
+			put(unsafe.Pointer(&a), 8)
+		case int32:
+			put(unsafe.Pointer(&a), 4)
+		case uint32:
+			put(unsafe.Pointer(&a), 4)
+		case *descriptor:
+			put(unsafe.Pointer(a), unsafe.Sizeof(*a))
+		case *maskArg:
+			put(unsafe.Pointer(a), unsafe.Sizeof(*a))
+		case *regionArg:
+			put(unsafe.Pointer(a), unsafe.Sizeof(*a))
+		case device.Scalar:
+			put(a.P, uintptr(a.Type.Size))
+		default:
+			panic(fmt.Sprintf("cusparse: kernel argument of type %T", a))
+		}
+	}
+	f.fail(f.d.ctx.Launch(k.fn, grid, block, uint32(shared), f.d.stream, f.args.ptrs[:n]))
+}
+
+// threads is the block of kernels that take an item a thread.
+const threads = 256
+
+// each queues a kernel over n items, a thread each, in a loop beyond what
+// fills the device.
+func (f *frame) each(k *kernel, n int64, args ...any) {
+	if f.err != nil || n <= 0 {
+		return
+	}
+	blocks := min((n+threads-1)/threads, int64(f.d.props.Multiprocessors)*32)
+	f.launch(k, [3]uint32{uint32(max(blocks, 1)), 1, 1}, [3]uint32{threads, 1, 1}, 0, args...)
+}
+
+// blocks queues a kernel of n blocks of size threads.
+func (f *frame) blocks(k *kernel, n int64, size int, args ...any) {
+	if f.err != nil || n <= 0 {
+		return
+	}
+	f.launch(k, [3]uint32{uint32(n), 1, 1}, [3]uint32{uint32(size), 1, 1}, 0, args...)
+}

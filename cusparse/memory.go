@@ -1,0 +1,227 @@
+package cusparse
+
+import (
+	"fmt"
+	"math/bits"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hiveblas/hiveblas/cusparse/driver"
+)
+
+// mem is a block of device memory. Stores share blocks; the last one that is
+// dropped gives a block back, and the collector does so for stores that were
+// forgotten. A nil *mem is no memory, address 0.
+type mem struct {
+	addr  driver.Ptr
+	class uint64 // bytes, as the pool rounds them
+	refs  atomic.Int32
+	pool  *pool
+}
+
+func (m *mem) ptr() driver.Ptr {
+	if m == nil {
+		return 0
+	}
+	return m.addr
+}
+
+// share counts another user.
+func (m *mem) share() *mem {
+	if m != nil {
+		m.refs.Add(1)
+	}
+	return m
+}
+
+// release gives up one use.
+func (m *mem) release() {
+	if m != nil && m.refs.Add(-1) == 0 {
+		runtime.SetFinalizer(m, nil)
+		m.pool.put(m.addr, m.class)
+	}
+}
+
+// pool is the caching allocator: blocks given back are kept by size and handed
+// out again. All work of a device is on one stream, so a block may be handed
+// out while kernels that read its former contents are still queued.
+type pool struct {
+	ctx    driver.Context
+	stream driver.Stream
+	async  bool
+
+	mu    sync.Mutex
+	free  map[uint64][]driver.Ptr
+	stats MemoryStats
+	since uint64 // bytes handed out since the collector last ran on our account
+}
+
+// MemoryStats says what the allocator of a device holds. All are bytes but
+// the counts.
+type MemoryStats struct {
+	InUse     uint64 // handed out
+	Cached    uint64 // given back and kept
+	Peak      uint64 // the most that was handed out at a time
+	Allocs    uint64 // requests
+	FromCache uint64 // requests that the cache met
+}
+
+func newPool(ctx driver.Context, s driver.Stream, async bool) *pool {
+	return &pool{ctx: ctx, stream: s, async: async, free: map[uint64][]driver.Ptr{}}
+}
+
+// classOf rounds a size up so that a quarter at most is wasted: to 512 bytes,
+// then to eighths of the power of two below.
+func classOf(n uint64) uint64 {
+	if n <= 4096 {
+		return max(512, (n+511)&^511)
+	}
+	step := uint64(1) << (bits.Len64(n-1) - 3)
+	return (n + step - 1) / step * step
+}
+
+// get hands out n bytes. The context is bound.
+func (p *pool) get(n uint64) (*mem, error) {
+	class := classOf(n)
+	p.mu.Lock()
+	p.stats.Allocs++
+	p.since += class
+	if p.since > max(1<<30, 2*p.stats.InUse) {
+		// The collector does not see device memory: forgotten stores are looked
+		// for once as much again was asked for as is in use.
+		p.since = 0
+		p.mu.Unlock()
+		runtime.GC()
+		p.mu.Lock()
+	}
+	if addr, ok := p.take(class); ok {
+		p.stats.FromCache++
+		p.mu.Unlock()
+		return p.made(addr, class), nil
+	}
+	p.mu.Unlock()
+	addr, err := p.raw(class)
+	if err != nil && isOutOfMemory(err) {
+		// Twice: what the first run finds is given back by finalizers, which run after it.
+		runtime.GC()
+		runtime.GC()
+		p.mu.Lock()
+		if addr, ok := p.take(class); ok {
+			p.mu.Unlock()
+			return p.made(addr, class), nil
+		}
+		p.mu.Unlock()
+		p.trim()
+		addr, err = p.raw(class)
+	}
+	if err != nil {
+		if isOutOfMemory(err) {
+			free, total, _ := p.ctx.MemInfo()
+			return nil, &MemoryError{Asked: n, Free: free, Total: total, err: err}
+		}
+		return nil, err
+	}
+	p.mu.Lock()
+	p.use(class)
+	p.mu.Unlock()
+	return p.made(addr, class), nil
+}
+
+func (p *pool) made(addr driver.Ptr, class uint64) *mem {
+	m := &mem{addr: addr, class: class, pool: p}
+	m.refs.Store(1)
+	runtime.SetFinalizer(m, func(m *mem) { m.pool.put(m.addr, m.class) })
+	return m
+}
+
+func (p *pool) use(class uint64) {
+	p.stats.InUse += class
+	p.stats.Peak = max(p.stats.Peak, p.stats.InUse)
+}
+
+// take finds a kept block; p.mu is held.
+func (p *pool) take(class uint64) (driver.Ptr, bool) {
+	list := p.free[class]
+	if len(list) == 0 {
+		return 0, false
+	}
+	addr := list[len(list)-1]
+	p.free[class] = list[:len(list)-1]
+	p.stats.Cached -= class
+	p.use(class)
+	return addr, true
+}
+
+func (p *pool) raw(class uint64) (driver.Ptr, error) {
+	if p.async {
+		return p.ctx.AllocAsync(class, p.stream)
+	}
+	return p.ctx.Alloc(class)
+}
+
+func (p *pool) put(addr driver.Ptr, class uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.free[class] = append(p.free[class], addr)
+	p.stats.InUse -= class
+	p.stats.Cached += class
+}
+
+// trim returns all kept blocks to the driver.
+func (p *pool) trim() {
+	p.mu.Lock()
+	kept := p.free
+	p.free = map[uint64][]driver.Ptr{}
+	p.stats.Cached = 0
+	p.mu.Unlock()
+	for _, list := range kept {
+		for _, addr := range list {
+			if p.async {
+				_ = p.ctx.FreeAsync(addr, p.stream)
+			} else {
+				_ = p.ctx.Free(addr)
+			}
+		}
+	}
+	_ = p.ctx.Sync(p.stream)
+}
+
+func (p *pool) snapshot() MemoryStats {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stats
+}
+
+// ErrMemory is the sentinel of MemoryError.
+var ErrMemory = fmt.Errorf("out of device memory")
+
+// A MemoryError says that a device could not hold what an operation needs.
+// Nothing was changed, and the device stays usable.
+type MemoryError struct {
+	Asked, Free, Total uint64 // bytes
+	err                error
+}
+
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("out of device memory: %s asked for, %s of %s free; free matrices that are no longer needed, or use package chunked, which works block by block",
+		bytesText(e.Asked), bytesText(e.Free), bytesText(e.Total))
+}
+
+// Is reports whether target is ErrMemory.
+func (e *MemoryError) Is(target error) bool { return target == ErrMemory }
+
+// Unwrap returns the driver's error.
+func (e *MemoryError) Unwrap() error { return e.err }
+
+func bytesText(n uint64) string {
+	const units = "KMGTPE"
+	if n < 1024 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	x, u := float64(n)/1024, 0
+	for x >= 1024 && u < len(units)-1 {
+		x, u = x/1024, u+1
+	}
+	return fmt.Sprintf("%.1f %ciB", x, units[u])
+}

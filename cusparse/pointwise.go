@@ -1,0 +1,376 @@
+package cusparse
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// action is what becomes of a position; see kernels/pointwise.cu.
+type action uint32
+
+const (
+	skip action = iota
+	left
+	right
+	both
+)
+
+// table lists the action for each state of a position.
+func table(of func(region, allowed, inB, inA bool) action) (t uint32) {
+	for state := range 16 {
+		a := of(state&8 != 0, state&4 != 0, state&2 != 0, state&1 != 0)
+		t |= uint32(a) << (2 * state)
+	}
+	return t
+}
+
+// maskArg is hb_mask of kernels/pointwise.cu, regionArg hb_region.
+type maskArg struct {
+	s        descriptor
+	on, comp int32
+}
+
+type regionArg struct {
+	rows, cols   uint64
+	nrows, ncols int64
+	on, scalar   int32
+}
+
+// region is a set of rows and columns of a result, each ascending; a nil list
+// is all.
+type region struct {
+	rows, cols   *mem
+	nrows, ncols int64
+	scalar       bool // b is everywhere in it
+}
+
+// pointwise is a decision position by position: entries of a and b, one of
+// them or both, to entries of type out.
+type pointwise struct {
+	m, n  int
+	name  string
+	a, b  *store
+	out   device.Type
+	mask  *device.Mask
+	in    *region
+	table uint32
+	// How a value of out is made. Empty left and right texts copy.
+	both        device.Func
+	left, right string
+}
+
+// can tells what a state of positions can lead to.
+func (q *pointwise) states(f func(region, allowed, inB, inA bool, a action)) {
+	for state := range 16 {
+		region, allowed, inB, inA := state&8 != 0, state&4 != 0, state&2 != 0, state&1 != 0
+		switch {
+		case !region && q.in == nil, !allowed && q.mask == nil, q.a.format == sparse.Full && !inA,
+			q.in == nil && q.b.format == sparse.Full && !inB, q.in != nil && q.in.scalar && inB != region,
+			q.a.known() == 0 && inA, q.in == nil && q.b.known() == 0 && inB:
+			continue
+		}
+		f(region, allowed, inB, inA, action(q.table>>(2*state)&3))
+	}
+}
+
+// run makes the result.
+func (f *frame) pointwise(q *pointwise) *store {
+	if f.err != nil {
+		return nil
+	}
+	f.check()
+	maskStore, mask := f.maskOf(q.mask)
+	var wantA, wantB, wantBoth, everywhere, onlyAllowed = false, false, false, true, true
+	q.states(func(_, allowed, inB, inA bool, a action) {
+		if a == skip {
+			everywhere = false
+			return
+		}
+		wantA, wantB, wantBoth = wantA || inA && !inB, wantB || inB && !inA, wantBoth || inA && inB
+		onlyAllowed = onlyAllowed && allowed
+	})
+	listedMask := q.mask != nil && !q.mask.Comp && maskStore.isListed()
+	// Where to look: at the entries of first and then of second, or everywhere.
+	var first, second *store
+	scalar := q.in != nil && q.in.scalar
+	switch {
+	case !wantA && !wantB && !wantBoth:
+		return f.empty(q.m, q.n, q.out)
+	case listedMask && onlyAllowed && (!q.a.isListed() || !q.b.isListed() || scalar):
+		first = maskStore
+	case !wantA && !wantB && q.b.isListed() && !scalar && (!q.a.isListed() || q.b.known() < q.a.known()):
+		first = q.b
+	case !wantB && q.a.isListed():
+		first = q.a
+	case !wantA && !wantBoth && q.b.isListed() && !scalar, !wantA && q.b.isListed() && !scalar:
+		first = q.b
+	case q.a.isListed() && q.b.isListed() && !scalar:
+		first, second = q.a, q.b
+	case q.a.isListed() && scalar && listedMask && f.onlyMaskedB(q):
+		first, second = q.a, maskStore
+	}
+	p := compose("pointwise", q.name).typ("HB_A", q.a.typ).typ("HB_B", q.b.typ).typ("HB_C", q.out)
+	p.pattern("A", true, q.a.val == nil && q.a.slots() != 0).pattern("B", true, q.b.val == nil && !scalar && q.b.slots() != 0)
+	f.combiners(p, q)
+	reg := q.in.arg()
+	if first == nil {
+		return f.everywhere(q, p, mask, reg, everywhere)
+	}
+	return f.amongListed(q, p, mask, reg, first, second)
+}
+
+// onlyMaskedB reports whether b is taken where the mask allows only.
+func (f *frame) onlyMaskedB(q *pointwise) bool {
+	only := true
+	q.states(func(_, allowed, inB, inA bool, a action) {
+		if inB && !inA && a != skip && !allowed {
+			only = false
+		}
+	})
+	return only
+}
+
+func (f *frame) combiners(p *program, q *pointwise) {
+	copied := func(name, param, text string, t device.Type) {
+		if text == "" {
+			text = "x"
+			if t.Name != q.out.Name {
+				text = q.out.Name + "()" // never taken
+				if t.Number() && q.out.Number() {
+					text = "x"
+				}
+			}
+		}
+		p.function(name, "HB_C", param+" x", "", text)
+	}
+	copied("hb_left", "HB_A", q.left, q.a.typ)
+	copied("hb_right", "HB_B", q.right, q.b.typ)
+	if q.both.Text != "" {
+		p.binary("hb_op", q.both)
+		p.function("hb_both", "HB_C", "HB_A x, HB_B y", "", "hb_op(x, y)")
+	} else {
+		p.function("hb_both", "HB_C", "HB_A x, HB_B y", "", "HB_C()")
+	}
+}
+
+func (r *region) arg() *regionArg {
+	a := &regionArg{}
+	if r != nil {
+		*a = regionArg{rows: uint64(r.rows.ptr()), cols: uint64(r.cols.ptr()), nrows: r.nrows, ncols: r.ncols, on: 1}
+		if r.scalar {
+			a.scalar = 1
+		}
+	}
+	return a
+}
+
+// maskOf makes a mask ready for kernels.
+func (f *frame) maskOf(m *device.Mask) (*store, *maskArg) {
+	arg := &maskArg{}
+	if m == nil {
+		return nil, arg
+	}
+	s := f.here(device.Operand{Store: m.Store})
+	if s == nil {
+		return nil, arg
+	}
+	if !m.Structural {
+		s = f.support(s)
+	}
+	arg.s, arg.on = *s.desc(), 1
+	if m.Comp {
+		arg.comp = 1
+	}
+	return s, arg
+}
+
+func (f *frame) everywhere(q *pointwise, p *program, mask *maskArg, reg *regionArg, full bool) *store {
+	if q.m != 0 && int64(q.n) > maxCells/int64(q.m) {
+		f.fail(&MemoryError{Asked: uint64(q.m) * uint64(q.n), err: errTooLarge})
+		return nil
+	}
+	out := f.newStore(q.m, q.n, sparse.Bitmap, q.out, -1)
+	cells := out.cells()
+	if full {
+		out.format = sparse.Full
+		out.count.Store(cells)
+	} else {
+		out.present = f.alloc(max(cells, 1)).share()
+	}
+	out.val = f.zeros(max(cells, 1) * int64(q.out.Size)).share()
+	f.each(f.kernel(p, "hb_dense"), cells, q.a.desc(), q.b.desc(), mask, reg, q.table, int32(q.m), int32(q.n), out.present, out.val)
+	if cells == 0 && f.err == nil {
+		out.count.Store(0)
+	}
+	return out
+}
+
+func (f *frame) amongListed(q *pointwise, p *program, mask *maskArg, reg *regionArg, first, second *store) *store {
+	mark := f.kernel(p, "hb_mark")
+	n1 := first.known()
+	flag1 := f.alloc(max(n1, 1))
+	f.each(mark, n1, first.desc(), int32(2), q.a.desc(), q.b.desc(), mask, reg, q.table, flag1)
+	at1 := f.scan(flag1, n1, 1)
+	var n2 int64
+	var flag2, at2 *mem
+	other := first
+	count := f.read(at1, n1)
+	if second != nil {
+		n2 = second.known()
+		flag2 = f.alloc(max(n2, 1))
+		f.each(mark, n2, second.desc(), int32(1), q.a.desc(), q.b.desc(), mask, reg, q.table, flag2)
+		at2 = f.scan(flag2, n2, 1)
+		count += f.read(at2, n2)
+		other = second
+	}
+	if f.err != nil {
+		return nil
+	}
+	if count == 0 {
+		return f.empty(q.m, q.n, q.out)
+	}
+	out := f.newStore(q.m, q.n, sparse.CSR, q.out, count)
+	out.idx = f.alloc(4 * count).share()
+	out.val = f.alloc(int64(q.out.Size) * count).share()
+	var rows *mem
+	switch {
+	case second == nil:
+		out.format, out.nvec, out.rowids = first.format, first.nvec, first.rowids.share()
+		out.ptr = f.alloc(8 * int64(out.nvec+1)).share()
+		f.each(f.shape(1, "hb_moved"), int64(out.nvec+1), first.ptr, at1, int64(out.nvec+1), out.ptr)
+	case first.format == sparse.CSR && second.format == sparse.CSR:
+		out.ptr = f.alloc(8 * int64(q.m+1)).share()
+		f.each(f.kernel(p, "hb_fill_offsets"), int64(q.m+1), first.ptr, at1, second.ptr, at2, int64(q.m), out.ptr)
+	default:
+		rows = f.alloc(4 * count)
+	}
+	two := int32(0)
+	if second != nil {
+		two = 1
+	}
+	fill := f.kernel(p, "hb_fill")
+	f.each(fill, n1, first.desc(), q.a.desc(), q.b.desc(), mask, reg, q.table, flag1, at1, two, other.desc(), at2, rows, out.idx, out.val)
+	if second != nil {
+		f.each(fill, n2, second.desc(), q.a.desc(), q.b.desc(), mask, reg, q.table, flag2, at2, two, first.desc(), at1, rows, out.idx, out.val)
+	}
+	if rows != nil {
+		f.offsets(out, rows)
+	}
+	return out
+}
+
+// write puts a result into the destination: what it becomes.
+func (f *frame) write(d device.Dest, t *store) *store {
+	if f.err != nil {
+		return nil
+	}
+	if d.Mask == nil && d.Accum == nil {
+		return f.valued(t)
+	}
+	a := f.before(d)
+	q := &pointwise{m: d.Rows, n: d.Cols, name: "a write", a: a, b: t, out: d.Type, mask: d.Mask}
+	if d.Accum != nil {
+		q.both, q.name = *d.Accum, "accumulate "+d.Accum.Name
+	}
+	q.table = table(func(_, allowed, inB, inA bool) action { return decideFor(d, allowed, inB, inA) })
+	return f.pointwise(q)
+}
+
+// before returns what the destination holds, or an empty matrix where that
+// makes no difference.
+func (f *frame) before(d device.Dest) *store {
+	if d.Store == nil || d.Replace && d.Accum == nil {
+		return f.empty(d.Rows, d.Cols, d.Type)
+	}
+	return f.here(device.Operand{Store: d.Store})
+}
+
+func decideFor(d device.Dest, allowed, inB, inA bool) action {
+	switch {
+	case !allowed && d.Replace:
+		return skip
+	case !allowed:
+		if inA {
+			return left
+		}
+		return skip
+	case d.Accum != nil && inA && inB:
+		return both
+	case d.Accum != nil && inA:
+		return left
+	case inB:
+		return right
+	}
+	return skip
+}
+
+// EWise computes a union or an intersection.
+func (d *Device) EWise(c device.Call, dst device.Dest, how device.Pair, fn device.Func, a, b device.Operand, alpha, beta device.Scalar) (device.Store, device.Ran, error) {
+	f := d.begin(c)
+	defer f.end()
+	as, bs := f.oriented(a), f.oriented(b)
+	if f.err != nil {
+		return nil, device.Ran{}, f.err
+	}
+	q := &pointwise{m: dst.Rows, n: dst.Cols, name: fn.Name, a: as, b: bs, out: fn.Out, both: fn}
+	ran := device.Ran{Method: "union"}
+	switch how {
+	case device.Intersection:
+		ran.Method = "intersection"
+		q.table = table(func(_, _, inB, inA bool) action {
+			if inA && inB {
+				return both
+			}
+			return skip
+		})
+	case device.Union, device.Filled:
+		q.table = table(func(_, _, inB, inA bool) action {
+			switch {
+			case inA && inB:
+				return both
+			case inA:
+				return left
+			case inB:
+				return right
+			}
+			return skip
+		})
+	}
+	if how == device.Filled {
+		q.left = fmt.Sprintf("hb_op(x, %s)", scalarText(beta))
+		q.right = fmt.Sprintf("hb_op(%s, x)", scalarText(alpha))
+	}
+	return f.finish(dst, f.pointwise(q), ran, c, a, b)
+}
+
+// scalarText writes a value given at run time into a kernel's text. It is for
+// values that seldom change.
+func scalarText(s device.Scalar) string {
+	b := unsafe.Slice((*byte)(s.P), s.Type.Size)
+	return s.Type.Bytes(b)
+}
+
+// finish writes the result and tells what was done.
+func (f *frame) finish(d device.Dest, t *store, ran device.Ran, c device.Call, read ...device.Operand) (device.Store, device.Ran, error) {
+	out := f.write(d, t)
+	if c.Trace && ran.Work == 0 {
+		for _, o := range read {
+			if s, ok := o.Store.(*store); ok {
+				ran.Work += f.nvals(s)
+			}
+		}
+	}
+	if f.err != nil {
+		return nil, ran, f.err
+	}
+	if d.Vector && out.format == sparse.Hypersparse {
+		out = f.csr(out)
+	}
+	if out.keep { // it is an operand, or kept with one
+		out = f.view(out)
+	}
+	return f.result(out), ran, nil
+}

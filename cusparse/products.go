@@ -1,0 +1,361 @@
+package cusparse
+
+import (
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// multiplier is the text of a semiring for two stores: a's elements are
+// HB_A, b's HB_X.
+func multiplier(body string, s device.Semiring, flip bool, a, b *store) *program {
+	x, y, usesX, usesY := s.Mul.X, s.Mul.Y, s.Mul.UsesX, s.Mul.UsesY
+	if flip {
+		x, y, usesX, usesY = y, x, usesY, usesX
+	}
+	p := compose(body, describe(s)).typ("HB_A", x).typ("HB_X", y).typ("HB_C", s.Add.Out)
+	p.pattern("A", usesX, a.val == nil && a.slots() != 0).pattern("X", usesY, b.val == nil && b.slots() != 0)
+	return p.semiring(s, flip)
+}
+
+// vast reports whether an array of n positions is out of all proportion to
+// the number of entries.
+func vast(n int, entries int64) bool { return n > 1<<24 && entries < int64(n)/1024 }
+
+// MxV computes a·u.
+func (d *Device) MxV(c device.Call, dst device.Dest, s device.Semiring, flip bool, a, u device.Operand) (device.Store, device.Ran, error) {
+	f := d.begin(c)
+	defer f.end()
+	us := f.oriented(u)
+	as := f.here(a)
+	if f.err != nil {
+		return nil, device.Ran{}, f.err
+	}
+	method := c.Method
+	if method == "" {
+		method = f.direction(a, us, dst)
+	}
+	ran := device.Ran{Method: method}
+	var out *store
+	filtered := false
+	if method == "push" {
+		out = f.push(s, flip, us, f.cols(a), &ran)
+	} else {
+		out = f.pull(s, flip, f.rows(a), us, dst.Mask)
+		filtered = dst.Mask != nil
+		if c.Trace {
+			ran.Work = f.nvals(as)
+		}
+	}
+	if filtered && dst.Accum == nil && (dst.Replace || dst.Store == nil) {
+		dst.Mask = nil // what it holds outside goes, and the result is inside
+	}
+	return f.finish(dst, out, ran, c)
+}
+
+// direction chooses push or pull for a·u.
+func (f *frame) direction(a device.Operand, u *store, dst device.Dest) string {
+	as := a.Store.(*store)
+	rows, _ := as.m, as.n
+	if a.Transposed {
+		rows = as.n
+	}
+	entries := f.nvals(as)
+	if !u.isListed() || u.known() == int64(u.n) {
+		if vast(rows, entries) && !hasRows(a) {
+			return "push"
+		}
+		return "pull"
+	}
+	switch {
+	case vast(rows, entries) || vast(u.n, u.known()):
+		return "push"
+	case !hasRows(a) && hasCols(a):
+		return "push"
+	case u.known()*16 < int64(u.n):
+		return "push"
+	}
+	return "pull"
+}
+
+// pull takes the product of each stored row of a with u.
+func (f *frame) pull(s device.Semiring, flip bool, a, u *store, mask *device.Mask) *store {
+	if f.err != nil {
+		return nil
+	}
+	if u.isListed() && !vast(u.n, u.known()) {
+		u = f.dense(u)
+	}
+	maskStore, arg := f.maskOf(mask)
+	if mask == nil {
+		maskStore = u
+	}
+	if f.err != nil {
+		return nil
+	}
+	if out := f.fastPull(s, flip, a, u, mask); out != nil || f.err != nil {
+		return out
+	}
+	vecs := int64(a.nvec)
+	hit, val := f.alloc(max(vecs, 1)), f.alloc(max(vecs, 1)*int64(s.Add.Out.Size))
+	p := multiplier("pull", s, flip, a, u)
+	blocks := min((vecs+7)/8, int64(f.d.props.Multiprocessors)*64)
+	f.blocks(f.kernel(p, "hb_pull"), blocks, 256, a.desc(), u.desc(), maskStore.desc(), arg.on, arg.comp, flagOf(flip), hit, val)
+	return f.perRow(a, a.nvec, s.Add.Out, hit, val)
+}
+
+// push adds up the rows of b, the transpose, that u has entries for.
+func (f *frame) push(s device.Semiring, flip bool, u, b *store, ran *device.Ran) *store {
+	if f.err != nil {
+		return nil
+	}
+	// The operands change places: u's elements come first in the kernel.
+	return f.expand(s, !flip, true, f.list(u), b, ran)
+}
+
+// batch is the number of products that expand holds at a time.
+const batch = 1 << 27
+
+// expand multiplies row by row: all products of some rows of a are written
+// out, sorted by position, and equal positions added up, as in Dalton, Olson
+// and Bell (ACM TOMS 41, 2015). It fits every type, monoid and shape; sums are
+// taken in the order of k. vector: a is a vector pushed through the transpose.
+func (f *frame) expand(s device.Semiring, flip, vector bool, a, b *store, ran *device.Ran) *store {
+	if f.err != nil {
+		return nil
+	}
+	t := s.Add.Out
+	n := a.known()
+	if n == 0 || b.known() == 0 {
+		return f.empty(a.m, b.n, t)
+	}
+	p := multiplier("expand", s, flip, a, b)
+	lengths := f.alloc(8 * n)
+	f.each(f.kernel(p, "hb_lengths"), n, a.desc(), int64(0), n, b.desc(), lengths)
+	at := f.scan(lengths, n, 8)
+	total := f.read(at, n)
+	ran.Work = total
+	if total == 0 || f.err != nil {
+		return f.empty(a.m, b.n, t)
+	}
+	if total <= batch {
+		piece := f.expanded(p, s.Add, vector, a, b, 0, n, at, total)
+		return f.keyed(a.m, b.n, t, piece.keys, piece.count, piece.sums)
+	}
+	return f.expandParts(p, s.Add, vector, a, b, at)
+}
+
+// piece is the sums of some rows, by their keys.
+type piece struct {
+	keys, sums *mem
+	count      int64
+}
+
+// expanded multiplies the n entries of a from lo, whose products begin at at.
+func (f *frame) expanded(p *program, m device.Monoid, vector bool, a, b *store, lo, n int64, at *mem, total int64) piece {
+	keys, products := f.alloc(8*total), f.alloc(total*int64(m.Out.Size))
+	f.each(f.kernel(p, "hb_products"), total, a.desc(), lo, n, b.desc(), at, total, flagOf(vector), keys, products)
+	rows := a.m
+	if vector {
+		rows = 1
+	}
+	sorted, num := f.sortKeys(keys, total, rows, b.n)
+	starts, runKeys, count := f.runs(sorted, total)
+	return piece{runKeys, f.sums(m, false, starts, count, total, num, products), count}
+}
+
+// expandParts multiplies blocks of rows, each of at most batch products, or
+// of one row.
+func (f *frame) expandParts(p *program, m device.Monoid, vector bool, a, b *store, at *mem) *store {
+	work, ptr := make([]int64, a.nvec+1), make([]int64, a.nvec+1)
+	moved := f.alloc(8 * int64(a.nvec+1))
+	f.each(f.shape(1, "hb_moved"), int64(a.nvec+1), a.ptr, at, int64(a.nvec+1), moved)
+	f.download(unsafe.Pointer(unsafe.SliceData(work)), moved.ptr(), 8*int64(len(work)))
+	f.download(unsafe.Pointer(unsafe.SliceData(ptr)), a.ptr.ptr(), 8*int64(len(ptr)))
+	f.free(at)
+	f.free(moved)
+	var pieces []piece
+	var count int64
+	for from := 0; from < a.nvec && f.err == nil; {
+		to := from + 1
+		for to < a.nvec && work[to+1]-work[from] <= batch {
+			to++
+		}
+		f.check()
+		if total := work[to] - work[from]; total > 0 {
+			// What a part leaves behind is kept, what it worked with is not.
+			mark := len(f.temps)
+			lo, n := ptr[from], ptr[to]-ptr[from]
+			lengths := f.alloc(8 * n)
+			f.each(f.kernel(p, "hb_lengths"), n, a.desc(), lo, n, b.desc(), lengths)
+			x := f.expanded(p, m, vector, a, b, lo, n, f.scan(lengths, n, 8), total)
+			pieces = append(pieces, x)
+			count += x.count
+			f.freeSince(mark, x.keys, x.sums)
+		}
+		from = to
+	}
+	size := int64(m.Out.Size)
+	keys, sums := f.alloc(8*count), f.alloc(size*count)
+	var done int64
+	for _, x := range pieces {
+		if f.err == nil {
+			f.copy(keys.addr+driver.Ptr(8*done), x.keys.addr, 8*x.count)
+			f.copy(sums.addr+driver.Ptr(size*done), x.sums.addr, size*x.count)
+		}
+		f.free(x.keys)
+		f.free(x.sums)
+		done += x.count
+	}
+	return f.keyed(a.m, b.n, m.Out, keys, count, sums)
+}
+
+// MxM computes a·b.
+func (d *Device) MxM(c device.Call, dst device.Dest, s device.Semiring, a, b device.Operand) (device.Store, device.Ran, error) {
+	f := d.begin(c)
+	defer f.end()
+	ran := device.Ran{}
+	as, bs := f.here(a), f.here(b)
+	if f.err != nil {
+		return nil, ran, f.err
+	}
+	full := bs.format == sparse.Full && !b.Transposed
+	listedMask := dst.Mask != nil && !dst.Mask.Comp && dst.Mask.Store.Format() <= sparse.Hypersparse
+	var out *store
+	switch {
+	case c.Method == "spmm" || c.Method == "" && full && f.rows(a).format == sparse.CSR:
+		if b.Pattern {
+			bs = f.pattern(bs)
+		}
+		ran = device.Ran{Method: "spmm", Work: as.known() * int64(bs.n)}
+		out = f.spmm(s, f.rows(a), bs)
+	case c.Method == "dot" || c.Method == "" && listedMask && f.dotPays(a, b, dst.Mask):
+		mask, _ := f.maskOf(dst.Mask)
+		ran.Method = "dot"
+		out = f.dot(s, f.rows(a), f.cols(b), mask, &ran)
+		if dst.Accum == nil && (dst.Replace || dst.Store == nil) {
+			dst.Mask = nil
+		}
+	default:
+		out = f.multiply(c.Method, s, f.rows(a), f.rows(b), &ran)
+	}
+	if c.Trace && ran.Work == 0 && f.err == nil {
+		ran.Work = max(f.nvals(as), 0)
+	}
+	work := ran.Work
+	st, ran, err := f.finish(dst, out, ran, c)
+	ran.Work = work
+	return st, ran, err
+}
+
+// multiply computes a product row by row, by the method that suits it.
+func (f *frame) multiply(method string, s device.Semiring, a, b *store, ran *device.Ran) *store {
+	if out := f.fastMultiply(method, s, a, b, ran); out != nil || f.err != nil {
+		return out
+	}
+	ran.Method = "expand"
+	return f.expand(s, false, false, a, b, ran)
+}
+
+// dotPays compares the entries that either way would look at.
+func (f *frame) dotPays(a, b device.Operand, m *device.Mask) bool {
+	mask, _ := f.maskOf(m)
+	if f.err != nil {
+		return false
+	}
+	as, bs := f.rows(a), b.Store.(*store)
+	inner := max(bs.m, 1)
+	if b.Transposed {
+		inner = max(bs.n, 1)
+	}
+	products := float64(as.known()) * float64(f.nvals(bs)) / float64(inner)
+	if hasCols(b) || b.Transposed {
+		return float64(mask.known())*8 < products || mask.known() <= as.known()*4
+	}
+	return float64(mask.known())*8+6*float64(f.nvals(bs)) < products
+}
+
+// dot takes one product per entry of the mask.
+func (f *frame) dot(s device.Semiring, a, b, mask *store, ran *device.Ran) *store {
+	if f.err != nil {
+		return nil
+	}
+	n := mask.known()
+	hit, val := f.alloc(max(n, 1)), f.alloc(max(n, 1)*int64(s.Add.Out.Size))
+	p := multiplier("dot", s, false, a, b)
+	f.blocks(f.kernel(p, "hb_dot"), min((n+7)/8, int64(f.d.props.Multiprocessors)*64), 256, a.desc(), b.desc(), mask.desc(), hit, val)
+	ran.Work = n
+	return f.compacted(mask, hit, s.Add.Out, val)
+}
+
+// spmm multiplies by a full matrix.
+func (f *frame) spmm(s device.Semiring, a, b *store) *store {
+	if f.err != nil {
+		return nil
+	}
+	t := s.Add.Out
+	if a.m != 0 && int64(b.n) > maxCells/int64(a.m) {
+		f.fail(&MemoryError{Asked: uint64(a.m) * uint64(b.n) * uint64(t.Size), err: errTooLarge})
+		return nil
+	}
+	out := f.newStore(a.m, b.n, sparse.Bitmap, t, -1)
+	cells := out.cells()
+	out.val = f.alloc(max(cells, 1) * int64(t.Size)).share()
+	full := f.rowsFull(a)
+	if full {
+		out.format = sparse.Full
+		out.count.Store(cells)
+	} else {
+		out.present = f.zeros(max(cells, 1)).share()
+		f.fill(out.val, 0, cells*int64(t.Size))
+	}
+	if cells == 0 {
+		out.count.Store(0)
+		return out
+	}
+	p := multiplier("spmm", s, false, a, b)
+	x := 32
+	for x < 256 && x < b.n {
+		x *= 2
+	}
+	y := 256 / x
+	grid := [3]uint32{uint32(min((a.nvec+y-1)/y, 1<<20)), uint32(min((b.n+x-1)/x, 1<<15)), 1}
+	f.launch(f.kernel(p, "hb_spmm"), grid, [3]uint32{uint32(x), uint32(y), 1}, 0, a.desc(), b.desc(), out.present, out.val)
+	return out
+}
+
+// rowsFull reports whether every row of a listed store has an entry, and makes
+// a.filled, a byte per row that says so. Both are kept.
+func (f *frame) rowsFull(a *store) bool {
+	if f.err != nil || a.format != sparse.CSR {
+		return false
+	}
+	if a.full == 0 {
+		a.filled = f.alloc(max(int64(a.m), 1)).share()
+		total := f.zeros(8)
+		f.each(f.shape(1, "hb_row_present"), int64(a.m), a.ptr, int64(a.m), a.filled, total)
+		n := f.read(total, 0)
+		if f.err != nil {
+			return false
+		}
+		a.full = -1
+		if n == int64(a.m) {
+			a.full = 1
+		}
+	}
+	return a.full > 0
+}
+
+// fastPull multiplies by a full u with a kernel made for that, or returns nil
+// where none fits.
+func (f *frame) fastPull(s device.Semiring, flip bool, a, u *store, mask *device.Mask) *store {
+	return nil
+}
+
+// fastMultiply multiplies by the methods made for speed, or returns nil where
+// none fits.
+func (f *frame) fastMultiply(method string, s device.Semiring, a, b *store, ran *device.Ran) *store {
+	return nil
+}

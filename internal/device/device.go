@@ -1,0 +1,158 @@
+// Package device is how ops speaks to a place that computes: operands and
+// operators without Go type parameters, since a GPU knows types by their
+// names. Package cusparse implements [Backend]; matrix keeps [Store]s.
+package device
+
+import (
+	"context"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// Store is a matrix in the memory of a place. It never changes: operations
+// make new ones, which may share storage. Forms derived from it, such as the
+// transpose, are kept with it.
+type Store interface {
+	Dims() (rows, cols int)
+	Format() sparse.Format
+	// NVals returns the number of entries, which may have to be counted first.
+	NVals() (int64, error)
+	// Drop tells that nobody will use the store again. Its memory may serve
+	// another one at once; one that is not dropped waits for the collector.
+	Drop()
+}
+
+// Host is a matrix in host memory, its values as raw bytes; without Val it
+// is a pattern.
+type Host struct {
+	sparse.Structure
+	Type Type
+	Val  unsafe.Pointer // first value, nil for a pattern
+	N    int            // number of values
+}
+
+// Operand is a store as an operation reads it.
+type Operand struct {
+	Store      Store
+	Transposed bool
+	Vector     bool
+	Pattern    bool // values are not read: each is true
+	Symmetric  bool // the matrix is known to equal its transpose
+}
+
+// Mask restricts writing to the entries of Store, to those with a value other
+// than zero unless Structural, or to all other positions.
+type Mask struct {
+	Store      Store
+	Structural bool
+	Comp       bool
+}
+
+// Dest is the destination of an operation: what it holds and how it takes the
+// result. The operation returns what it becomes.
+type Dest struct {
+	Rows, Cols int
+	Type       Type
+	// Store is what the destination holds; nil where that makes no difference.
+	Store   Store
+	Vector  bool
+	Mask    *Mask
+	Accum   *Func
+	Replace bool
+}
+
+// Func is an operator as text: an expression in x and y, for operators of a
+// position also in i, j and k.
+type Func struct {
+	Name, Text  string
+	X, Y, Out   Type
+	UsesX       bool
+	UsesY       bool
+	Commutative bool
+}
+
+// Monoid is an operator over one type with an identity. Terminal is the value
+// at which a sum may stop, or "".
+type Monoid struct {
+	Func
+	Identity string
+	Terminal string
+	Any      bool
+}
+
+// Semiring is ⊗ and ⊕. Position is 0, or that of a product which is an index.
+type Semiring struct {
+	Name     string
+	Add      Monoid
+	Mul      Func
+	Position int
+}
+
+// Call is how an operation is run.
+type Call struct {
+	Context context.Context // may be nil
+	Op      string          // such as "MxM", for messages
+	Method  string          // forced method, or ""
+	Trace   bool            // Ran.Work is wanted
+}
+
+// Ran tells what was done.
+type Ran struct {
+	Method string
+	Work   int64
+}
+
+// Scalar is a value given by the caller, as raw bytes.
+type Scalar struct {
+	Type Type
+	P    unsafe.Pointer
+}
+
+// Indices is a list of rows or columns; a nil List means all N, in order.
+type Indices struct {
+	List []int32
+	N    int
+}
+
+// Pair says what becomes of the entries that only one operand has.
+type Pair uint8
+
+// The ways of EWise.
+const (
+	Intersection Pair = iota // they go
+	Union                    // they stay as they are
+	Filled                   // the missing operand is Alpha or Beta
+)
+
+// Backend is a place that computes. All methods are safe for concurrent use.
+// Arguments have been checked by ops: shapes fit, operators have text.
+type Backend interface {
+	String() string
+
+	Upload(h Host) (Store, error)
+	// Shape returns the offsets, indices and presence bytes of a store, and
+	// Values copies its values to host memory.
+	Shape(s Store) (sparse.Structure, error)
+	Values(s Store, to unsafe.Pointer, n int) error
+	// Convert returns the store in another format.
+	Convert(s Store, f sparse.Format) (Store, error)
+
+	MxM(c Call, d Dest, s Semiring, a, b Operand) (Store, Ran, error)
+	// MxV computes a·u, with u the second operand of ⊗, or with flip the first.
+	MxV(c Call, d Dest, s Semiring, flip bool, a, u Operand) (Store, Ran, error)
+	EWise(c Call, d Dest, how Pair, f Func, a, b Operand, alpha, beta Scalar) (Store, Ran, error)
+	// Apply computes f(x, i, j), with y, if given, bound as the second operand
+	// of f or with first as the first.
+	Apply(c Call, d Dest, f Func, a Operand, y *Scalar, first bool) (Store, Ran, error)
+	// Select keeps the entries for which f(x, i, j), which may speak of y, holds.
+	Select(c Call, d Dest, f Func, a Operand, y *Scalar) (Store, Ran, error)
+	Transpose(c Call, d Dest, a Operand) (Store, Ran, error)
+	Reduce(c Call, d Dest, m Monoid, a Operand) (Store, Ran, error)
+	// ReduceScalar writes the sum to out, which has room for a value.
+	ReduceScalar(c Call, m Monoid, a Operand, out unsafe.Pointer) (Ran, error)
+	Extract(c Call, d Dest, a Operand, rows, cols Indices) (Store, Ran, error)
+	Assign(c Call, d Dest, a Operand, rows, cols Indices) (Store, Ran, error)
+	AssignScalar(c Call, d Dest, x Scalar, rows, cols Indices) (Store, Ran, error)
+	Kronecker(c Call, d Dest, f Func, a, b Operand) (Store, Ran, error)
+}

@@ -1,0 +1,244 @@
+package matrix
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// Place is somewhere other than host memory where a matrix can live, such as
+// a GPU. Operations run where their destination lives. Package cusparse has
+// the places there are.
+type Place interface {
+	// String names the place, such as "gpu:0 (NVIDIA H200)".
+	String() string
+}
+
+// An Option of New and NewVector.
+type Option func(*options)
+
+type options struct{ place Place }
+
+// On makes a matrix live at p. A nil p is the host.
+func On(p Place) Option { return func(o *options) { o.place = p } }
+
+// copyAt is a copy of a host matrix at a place.
+type copyAt struct {
+	at    device.Backend
+	store device.Store
+}
+
+// Place returns where the matrix lives; nil is the host.
+func (a *Matrix[T]) Place() Place { return a.place }
+
+// Place returns where the vector lives; nil is the host.
+func (v *Vector[T]) Place() Place { return v.m.place }
+
+// Move makes the matrix live at p from now on, the host if p is nil, and
+// copies the contents there. An error leaves it where it was. What the
+// operations read that lives elsewhere is copied by them, once; Move is for
+// matrices that are to be written there, or copied at a time of one's choice.
+func (a *Matrix[T]) Move(p Place) error {
+	if err := a.failure(); err != nil {
+		return err
+	}
+	if p == nil {
+		a.stored()
+		if err := a.failure(); err != nil {
+			return err
+		}
+		a.place = nil
+		a.dropRemote()
+		return nil
+	}
+	b, ok := p.(device.Backend)
+	if !ok {
+		return &InvalidError{"Matrix.Move", fmt.Sprintf("%s is not a place that computes; open one with package cusparse", p)}
+	}
+	if a.place == p {
+		_, err := a.RemoteOn(b)
+		return err
+	}
+	a.stored()
+	s, err := a.RemoteOn(b)
+	if err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for i, c := range a.copies {
+		if c.at == b {
+			a.copies = append(a.copies[:i], a.copies[i+1:]...)
+			break
+		}
+	}
+	if a.home != nil {
+		a.home.Drop()
+	}
+	a.place, a.home = p, s
+	return nil
+}
+
+// Move makes the vector live at p from now on; see [Matrix.Move].
+func (v *Vector[T]) Move(p Place) error {
+	if v == nil {
+		return errNil
+	}
+	v.View()
+	return v.m.Move(p)
+}
+
+// RemoteOn returns the contents as they are at b, copying them there if they
+// are not. It is for the packages of hiveblas.
+func (a *Matrix[T]) RemoteOn(b device.Backend) (device.Store, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	here := a.place != nil && any(a.place) == any(b)
+	if here && a.home != nil {
+		return a.home, nil
+	}
+	for _, c := range a.copies {
+		if c.at == b {
+			return c.store, nil
+		}
+	}
+	a.fetch()
+	if a.err != nil {
+		return nil, a.err
+	}
+	t, err := device.TypeOf[T]()
+	if err != nil {
+		return nil, err
+	}
+	st := a.st
+	if st == nil {
+		st = sparse.Empty[T](0, 0)
+	}
+	h := device.Host{Structure: st.Structure, Type: t, Val: unsafe.Pointer(unsafe.SliceData(st.Val)), N: len(st.Val)}
+	s, err := b.Upload(h)
+	if err != nil {
+		return nil, err
+	}
+	if here {
+		a.home = s
+	} else {
+		a.copies = append(a.copies, copyAt{b, s})
+	}
+	return s, nil
+}
+
+// SetRemote replaces the contents by s, which lies at the matrix's place. It
+// is for the packages of hiveblas.
+func (a *Matrix[T]) SetRemote(s device.Store) {
+	a.dropRemote()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.st, a.home = nil, s
+	a.forget()
+	a.away.Store(true)
+}
+
+// dropRemote gives up the copies outside host memory.
+func (a *Matrix[T]) dropRemote() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.home != nil {
+		a.home.Drop()
+		a.home = nil
+	}
+	for _, c := range a.copies {
+		c.store.Drop()
+	}
+	a.copies = nil
+}
+
+// fetch brings the contents to the host if they are not there; mu is held. A
+// failure stays with the matrix, whose Err returns it.
+func (a *Matrix[T]) fetch() {
+	if !a.away.Load() {
+		return
+	}
+	m, n := a.home.Dims()
+	b := a.place.(device.Backend)
+	st, err := a.download(b, a.home)
+	if err != nil {
+		a.err = fmt.Errorf("the contents of a matrix could not be read from %s: %w", a.place, err)
+		st = sparse.Empty[T](m, n)
+	}
+	a.st = st
+	a.away.Store(false)
+}
+
+func (a *Matrix[T]) download(b device.Backend, s device.Store) (*sparse.Store[T], error) {
+	shape, err := b.Shape(s)
+	if err != nil {
+		return nil, err
+	}
+	n := len(shape.Idx)
+	if !shape.Sparse() {
+		n, _ = shape.Cells()
+	}
+	st := &sparse.Store[T]{Structure: shape, Val: make([]T, n)}
+	if err := b.Values(s, unsafe.Pointer(unsafe.SliceData(st.Val)), n); err != nil {
+		return nil, err
+	}
+	return st, nil
+}
+
+// remote returns the contents if they are away from the host.
+func (a *Matrix[T]) remote() device.Store {
+	if a == nil || !a.away.Load() {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.away.Load() {
+		return nil
+	}
+	return a.home
+}
+
+// counted returns the number of entries of what is away.
+func (a *Matrix[T]) counted(s device.Store) int64 {
+	n, err := s.NVals()
+	if err != nil {
+		return a.stored().NVals // which keeps the error
+	}
+	return n
+}
+
+// convertRemote changes the format where the contents are.
+func (a *Matrix[T]) convertRemote(s device.Store, f Format) error {
+	out, err := a.place.(device.Backend).Convert(s, f)
+	if err != nil {
+		return err
+	}
+	a.SetRemote(out)
+	return nil
+}
+
+// symmetric reports whether the matrix is known to equal its transpose.
+func (a *Matrix[T]) symmetric() bool { return a.same.Load() }
+
+// On returns the view as an operand at b. It is for the packages of hiveblas.
+func (v View[T]) On(b device.Backend) (device.Operand, error) {
+	s, err := v.h.RemoteOn(b)
+	_, pattern := any(v.h).(patternOf)
+	return device.Operand{Store: s, Transposed: v.transposed, Vector: v.vector, Pattern: pattern, Symmetric: v.h.symmetric()}, err
+}
+
+// Place returns where the matrix underneath lives; nil is the host.
+func (v View[T]) Place() Place {
+	if v.h == nil {
+		return nil
+	}
+	return v.h.Place()
+}
+
+// On returns the mask at b. It is for the packages of hiveblas.
+func (m MaskView) On(b device.Backend) (*device.Mask, error) {
+	s, err := m.s.RemoteOn(b)
+	return &device.Mask{Store: s, Structural: m.structural, Comp: m.complement}, err
+}

@@ -1,0 +1,233 @@
+package ops
+
+import (
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// This file hands operations to the place where their destination lives: it
+// turns operators into text and matrices into what lies there.
+
+// there is an operation being handed over, with its first error.
+type there struct {
+	c    *call
+	at   device.Backend
+	dest device.Dest
+	err  error
+}
+
+// hand begins the handing over of an operation that writes an m×n result.
+func hand[C comparable](c *call, t *target[C], m, n int) *there {
+	h := &there{c: c, at: t.at}
+	h.dest = device.Dest{Rows: m, Cols: n, Type: typeOf[C](h), Vector: t.spec.Vector, Replace: t.spec.Replace}
+	if t.spec.Mask != nil {
+		h.dest.Mask, h.err = t.spec.Mask.MaskView().On(t.at)
+	}
+	if t.spec.Accum != nil {
+		h.dest.Accum = accumulate(h, t.spec.Accum)
+	}
+	if h.err == nil && (t.spec.Accum != nil || t.spec.Mask != nil && !t.spec.Replace) {
+		h.dest.Store, h.err = t.spec.Matrix.RemoteOn(t.at)
+	}
+	return h
+}
+
+// call returns how the operation is run.
+func (h *there) call() device.Call {
+	return device.Call{Context: h.c.ctx, Op: h.c.op, Method: string(h.c.method), Trace: h.c.tracing()}
+}
+
+// into gives the destination what was made.
+func into[C comparable](h *there, t *target[C], s device.Store, ran device.Ran, err error) error {
+	if err != nil {
+		return err
+	}
+	t.spec.Matrix.SetRemote(s)
+	if h.c.tracing() {
+		h.c.ran = Trace{Op: h.c.op, Name: h.c.name, Method: Method(ran.Method), Place: h.at.String(), Work: ran.Work}
+		n, err := s.NVals()
+		if err != nil {
+			return err
+		}
+		h.c.emit(n)
+	}
+	return nil
+}
+
+// fail keeps the first error.
+func (h *there) fail(err error) {
+	if h.err == nil {
+		h.err = err
+	}
+}
+
+func typeOf[T any](h *there) device.Type {
+	t, err := device.TypeOf[T]()
+	h.fail(err)
+	return t
+}
+
+// reads returns an operand where the operation runs.
+func reads[T comparable](h *there, v matrix.View[T]) device.Operand {
+	if h.err != nil {
+		return device.Operand{}
+	}
+	o, err := v.On(h.at)
+	h.fail(err)
+	return o
+}
+
+// needsText refuses an operator without a CUDA form.
+func (h *there) needsText(what, name, text string) {
+	if text == "" {
+		h.fail(&OperatorError{h.c.op, what + " " + name + " has no CUDA form, so it cannot run on " + h.at.String() +
+			"; give its constructor a CUDA C expression, or use a destination on the host"})
+	}
+}
+
+// binaryText returns an operator as text.
+func binaryText[A, B, C any](h *there, f semiring.BinaryOp[A, B, C]) device.Func {
+	h.needsText("operator", f.Name(), f.CUDA())
+	k := f.Kernels()
+	return device.Func{Name: f.Name(), Text: f.CUDA(), X: typeOf[A](h), Y: typeOf[B](h), Out: typeOf[C](h), UsesX: k.UsesX, UsesY: k.UsesY}
+}
+
+func accumulate[C comparable](h *there, f matrix.Combiner[C]) *device.Func {
+	op, ok := f.(semiring.Operator[C, C, C])
+	if !ok {
+		h.needsText("the accumulator, a plain function,", "", "")
+		return nil
+	}
+	text := binaryText(h, op.Op())
+	return &text
+}
+
+func monoidText[T any](h *there, m semiring.Monoid[T]) device.Monoid {
+	out := device.Monoid{Func: binaryText(h, m.Op()), Any: m.IsAny()}
+	var err error
+	if out.Identity, err = out.Out.Literal(m.Identity()); err != nil {
+		h.fail(err)
+	}
+	if t, ok := m.Terminal(); ok {
+		if out.Terminal, err = out.Out.Literal(t); err != nil {
+			h.fail(err)
+		}
+	}
+	return out
+}
+
+func semiringText[A, B, C any](h *there, s semiring.Semiring[A, B, C]) device.Semiring {
+	return device.Semiring{Name: s.Name(), Add: monoidText(h, s.Add()), Mul: binaryText(h, s.Mul()), Position: int(s.Position())}
+}
+
+func scalarOf[T any](h *there, x *T) device.Scalar {
+	return device.Scalar{Type: typeOf[T](h), P: unsafe.Pointer(x)}
+}
+
+func indicesOf(x cpu.Indices) device.Indices { return device.Indices{List: x.List, N: x.N} }
+
+func remoteMxM[A, B, C comparable](c *call, t *target[C], s semiring.Semiring[A, B, C], a matrix.View[A], b matrix.View[B]) error {
+	m, _ := a.Dims()
+	_, n := b.Dims()
+	h := hand(c, t, m, n)
+	text, x, y := semiringText(h, s), reads(h, a), reads(h, b)
+	if h.err != nil {
+		return h.err
+	}
+	if err := remoteMethod(c, h, t.spec.Mask != nil && !t.spec.Mask.MaskView().Complemented(), x, y); err != nil {
+		return err
+	}
+	st, ran, err := h.at.MxM(h.call(), h.dest, text, x, y)
+	return into(h, t, st, ran, err)
+}
+
+// remoteMethod refuses a forced method of MxM that does not apply.
+func remoteMethod(c *call, h *there, masked bool, a, b device.Operand) error {
+	switch c.method {
+	case Auto, Hash, Expand:
+	case SPA:
+		if _, n := b.Store.Dims(); n > cpu.MaxAccumulator && !b.Transposed {
+			return &MethodError{c.op, SPA, "it keeps one sum per column, and there are too many"}
+		}
+	case Dot:
+		if !masked || h.dest.Mask.Store.Format() > sparse.Hypersparse {
+			return &MethodError{c.op, Dot, "it needs a mask that is listed and not complemented"}
+		}
+	case SpMM:
+		if b.Store.Format() != sparse.Full || b.Transposed {
+			return &MethodError{c.op, SpMM, "it needs a full second operand that is not transposed"}
+		}
+	case Sorted:
+	default:
+		return &MethodError{c.op, c.method, "MxM on a GPU knows spa, sorted, hash, expand, dot and spmm"}
+	}
+	return nil
+}
+
+// remoteMxV computes A·u, or with flip u·Aᵀ: a is the matrix whose rows give
+// the entries of the result.
+func remoteMxV[A, B, S, U, C comparable](c *call, t *target[C], s semiring.Semiring[S, U, C], flip bool, a matrix.View[A], u matrix.View[B]) error {
+	switch c.method {
+	case Auto, Push, Pull:
+	default:
+		return &MethodError{c.op, c.method, c.op + " knows push and pull"}
+	}
+	m, _ := a.Dims()
+	h := hand(c, t, 1, m)
+	text, x, y := semiringText(h, s), reads(h, a), reads(h, u)
+	if h.err != nil {
+		return h.err
+	}
+	st, ran, err := h.at.MxV(h.call(), h.dest, text, flip, x, y)
+	return into(h, t, st, ran, err)
+}
+
+func remoteEWise[A, B, C comparable](c *call, t *target[C], how device.Pair, f semiring.BinaryOp[A, B, C], a matrix.View[A], b matrix.View[B], alpha A, beta B) error {
+	m, n := a.Dims()
+	h := hand(c, t, m, n)
+	text, x, y := binaryText(h, f), reads(h, a), reads(h, b)
+	left, right := scalarOf(h, &alpha), scalarOf(h, &beta)
+	if h.err != nil {
+		return h.err
+	}
+	st, ran, err := h.at.EWise(h.call(), h.dest, how, text, x, y, left, right)
+	return into(h, t, st, ran, err)
+}
+
+// remoteApply runs a map given as text.
+func remoteApply[A, C comparable](h *there, t *target[C], f device.Func, a matrix.View[A], y *device.Scalar, first bool) error {
+	x := reads(h, a)
+	if h.err != nil {
+		return h.err
+	}
+	st, ran, err := h.at.Apply(h.call(), h.dest, f, x, y, first)
+	return into(h, t, st, ran, err)
+}
+
+// handAssign is hand for assignments, which always read the destination.
+func handAssign[T comparable](c *call, t *target[T], m, n int) *there {
+	if t.spec.Vector {
+		m = 1
+	}
+	h := hand(c, t, m, n)
+	if h.err == nil && h.dest.Store == nil {
+		h.dest.Store, h.err = t.spec.Matrix.RemoteOn(t.at)
+	}
+	return h
+}
+
+func remoteAssign[T comparable](c *call, t *target[T], v matrix.View[T], rows, cols cpu.Indices) error {
+	m, n := t.spec.Matrix.Dims()
+	h := handAssign(c, t, m, n)
+	x := reads(h, v)
+	if h.err != nil {
+		return h.err
+	}
+	st, ran, err := h.at.Assign(h.call(), h.dest, x, indicesOf(rows), indicesOf(cols))
+	return into(h, t, st, ran, err)
+}
