@@ -470,6 +470,9 @@ func TestCompilerIdentity(t *testing.T) {
 	step("a library", write("libnvrtc.so.12", "1"))
 	step("another size", write("libnvrtc.so.12", "12"))
 	step("a newer one", write("libnvrtc.so.13", "12"))
-	step("named", func() error { t.Setenv("HIVEBLAS_NVRTC", filepath.Join(dir, "mine.so")); return write("mine.so", "123")() })
+	step("named", func() error {
+		t.Setenv("HIVEBLAS_NVRTC", filepath.Join(dir, "mine.so"))
+		return write("mine.so", "123")()
+	})
 	step("options", func() error { t.Setenv("HIVEBLAS_LINEINFO", "1"); return nil })
 }
