@@ -107,8 +107,11 @@ func (f *frame) upload(p unsafe.Pointer, n int64) *mem {
 	return m
 }
 
-// ints uploads a list.
+// ints uploads a list. An empty one has an address too, since none means all.
 func (f *frame) ints(list []int32) *mem {
+	if len(list) == 0 {
+		return f.alloc(4)
+	}
 	return f.upload(unsafe.Pointer(unsafe.SliceData(list)), 4*int64(len(list)))
 }
 
@@ -158,7 +161,7 @@ type launchArgs struct {
 // launch queues a kernel. Arguments are *mem, driver.Ptr, int64, int32,
 // uint32, and structs whose layout the kernel shares, given as pointers.
 func (f *frame) launch(k *kernel, grid, block [3]uint32, shared int, args ...any) {
-	if f.err != nil {
+	if f.err != nil || grid[0] == 0 || grid[1] == 0 {
 		return
 	}
 	at, n := uintptr(0), 0

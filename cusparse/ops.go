@@ -324,16 +324,10 @@ func (f *frame) regionOf(rows, cols device.Indices) *region {
 	if rows.List != nil {
 		r.rows, _ = f.sortedList(rows.List)
 		r.nrows = int64(len(rows.List))
-		if r.rows == nil {
-			r.rows = f.alloc(4)
-		}
 	}
 	if cols.List != nil {
 		r.cols, _ = f.sortedList(cols.List)
 		r.ncols = int64(len(cols.List))
-		if r.cols == nil {
-			r.cols = f.alloc(4)
-		}
 	}
 	return r
 }

@@ -134,6 +134,12 @@ func (f *frame) onlyMaskedB(q *pointwise) bool {
 }
 
 func (f *frame) combiners(p *program, q *pointwise) {
+	if q.both.Text != "" {
+		p.binary("hb_op", q.both)
+		p.function("hb_both", "HB_C", "HB_A x, HB_B y", "", "hb_op(x, y)")
+	} else {
+		p.function("hb_both", "HB_C", "HB_A x, HB_B y", "", "HB_C()")
+	}
 	copied := func(name, param, text string, t device.Type) {
 		if text == "" {
 			text = "x"
@@ -148,12 +154,6 @@ func (f *frame) combiners(p *program, q *pointwise) {
 	}
 	copied("hb_left", "HB_A", q.left, q.a.typ)
 	copied("hb_right", "HB_B", q.right, q.b.typ)
-	if q.both.Text != "" {
-		p.binary("hb_op", q.both)
-		p.function("hb_both", "HB_C", "HB_A x, HB_B y", "", "hb_op(x, y)")
-	} else {
-		p.function("hb_both", "HB_C", "HB_A x, HB_B y", "", "HB_C()")
-	}
 }
 
 func (r *region) arg() *regionArg {

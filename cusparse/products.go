@@ -121,7 +121,8 @@ const batch = 1 << 27
 // expand multiplies row by row: all products of some rows of a are written
 // out, sorted by position, and equal positions added up, as in Dalton, Olson
 // and Bell (ACM TOMS 41, 2015). It fits every type, monoid and shape; sums are
-// taken in the order of k. vector: a is a vector pushed through the transpose.
+// taken in the order of k. vector: a is a vector pushed through the transpose;
+// flip then says that ⊗ takes its elements second.
 func (f *frame) expand(s device.Semiring, flip, vector bool, a, b *store, ran *device.Ran) *store {
 	if f.err != nil {
 		return nil
@@ -141,10 +142,10 @@ func (f *frame) expand(s device.Semiring, flip, vector bool, a, b *store, ran *d
 		return f.empty(a.m, b.n, t)
 	}
 	if total <= batch {
-		piece := f.expanded(p, s.Add, vector, a, b, 0, n, at, total)
+		piece := f.expanded(p, s.Add, vector, vector && flip, a, b, 0, n, at, total)
 		return f.keyed(a.m, b.n, t, piece.keys, piece.count, piece.sums)
 	}
-	return f.expandParts(p, s.Add, vector, a, b, at)
+	return f.expandParts(p, s.Add, vector, vector && flip, a, b, at)
 }
 
 // piece is the sums of some rows, by their keys.
@@ -154,9 +155,9 @@ type piece struct {
 }
 
 // expanded multiplies the n entries of a from lo, whose products begin at at.
-func (f *frame) expanded(p *program, m device.Monoid, vector bool, a, b *store, lo, n int64, at *mem, total int64) piece {
+func (f *frame) expanded(p *program, m device.Monoid, vector, swap bool, a, b *store, lo, n int64, at *mem, total int64) piece {
 	keys, products := f.alloc(8*total), f.alloc(total*int64(m.Out.Size))
-	f.each(f.kernel(p, "hb_products"), total, a.desc(), lo, n, b.desc(), at, total, flagOf(vector), keys, products)
+	f.each(f.kernel(p, "hb_products"), total, a.desc(), lo, n, b.desc(), at, total, flagOf(swap), keys, products)
 	rows := a.m
 	if vector {
 		rows = 1
@@ -168,7 +169,7 @@ func (f *frame) expanded(p *program, m device.Monoid, vector bool, a, b *store, 
 
 // expandParts multiplies blocks of rows, each of at most batch products, or
 // of one row.
-func (f *frame) expandParts(p *program, m device.Monoid, vector bool, a, b *store, at *mem) *store {
+func (f *frame) expandParts(p *program, m device.Monoid, vector, swap bool, a, b *store, at *mem) *store {
 	work, ptr := make([]int64, a.nvec+1), make([]int64, a.nvec+1)
 	moved := f.alloc(8 * int64(a.nvec+1))
 	f.each(f.shape(1, "hb_moved"), int64(a.nvec+1), a.ptr, at, int64(a.nvec+1), moved)
@@ -190,7 +191,7 @@ func (f *frame) expandParts(p *program, m device.Monoid, vector bool, a, b *stor
 			lo, n := ptr[from], ptr[to]-ptr[from]
 			lengths := f.alloc(8 * n)
 			f.each(f.kernel(p, "hb_lengths"), n, a.desc(), lo, n, b.desc(), lengths)
-			x := f.expanded(p, m, vector, a, b, lo, n, f.scan(lengths, n, 8), total)
+			x := f.expanded(p, m, vector, swap, a, b, lo, n, f.scan(lengths, n, 8), total)
 			pieces = append(pieces, x)
 			count += x.count
 			f.freeSince(mark, x.keys, x.sums)

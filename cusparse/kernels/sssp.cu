@@ -1,0 +1,235 @@
+// Shortest distances from a set of sources along edges of weight ≥ 0.
+// Source: prelude + graph.cu + element type + this file. Go generates
+//     typedef … HB_T;          int, hb_u32, hb_i64, hb_u64, float or double
+//     #define HB_MAX ((HB_T)…)  the largest, +Inf for floats: unreached
+//
+// Near and far (Davidson, Baxter, Garland, Owens: Work-efficient parallel GPU
+// methods for single-source shortest paths, IPDPS 2014): vertices whose
+// distance went down to at most bound are relaxed in the next step; others
+// wait in a pile, which is split when no near ones are left, with the bound
+// set delta above the least in it. The last block of each step decides what
+// the next one does, so that steps follow each other without the host.
+// Distances are the least over all paths, each added up from the source on:
+// exact for integers, and the same from run to run for floats too.
+//
+// Buffers for a matrix of n vertices: dist HB_T[n] (HB_MAX where unreached),
+//   present hb_u8[n], queue hb_u64[2·room] with room = n + entries/HB_SSSP_CHUNK + 1,
+//   far hb_i32[2·n], flags hb_u32[3·words] with words = ⌈n/32⌉,
+//   bounds HB_T[4], state hb_u64[16], result hb_i64[4] in pinned host memory.
+// Launches, grid = multiprocessors × blocks that fit, all blocks of
+// HB_GRAPH_BLOCK threads, no dynamic shared memory:
+//   result[0] = 0 (host);  hb_sssp_start<<<grid>>>, then
+//   hb_sssp_sources<<<1>>> as plain launches;  then a CUDA graph, captured
+//   once per matrix and output, of 32 × hb_sssp_step<<<grid>>>; synchronise;
+//   while result[0] == 0 launch the graph again and synchronise. The last step
+//   writes present and result = {1, vertices reached, steps, splits}.
+// The host has looked at the weights: no negative ones, no NaN, and for
+// integers n × the largest fits HB_T. n = 0 needs no launch.
+
+// H200, R-MAT 22, weights 1…63, call to return: int 2.82 / 2.72 / 2.97 ms with
+// delta 4 / 6 / 8 (3.03 / – / 3.57 with chunks of 256, 5.3 with delta 24), float
+// 3.13, double 3.62; grid of 1000×1000, delta 63 / 252: 33 / 22 ms.
+#define HB_SSSP_CHUNK 64 // entries of an item
+#define HB_SSSP_ASIDE 1024 // vertices of each kind that a block puts aside
+
+enum { // places in state
+	HB_SSSP_MODE, HB_SSSP_ITEMS, HB_SSSP_FAR, HB_SSSP_SIDE, HB_SSSP_PILE, // sizes of queue and pile, and which halves
+	HB_SSSP_NEXT, HB_SSSP_NEXT_FAR, HB_SSSP_DONE, HB_SSSP_REACHED, // of the step under way
+	HB_SSSP_STEPS, HB_SSSP_SPLITS
+};
+enum { HB_SSSP_STOP, HB_SSSP_RELAX, HB_SSSP_SPLIT, HB_SSSP_FINISH }; // modes
+enum { HB_SSSP_BOUND, HB_SSSP_SETTLED, HB_SSSP_LEAST, HB_SSSP_DELTA }; // places in bounds; SETTLED is the bound before
+
+// hb_sssp_lower makes *p the least of *p and x, and returns what it was.
+// Floats that are not negative are in the order of their bits.
+HB_DEVICE int hb_sssp_lower(int *p, int x) { return atomicMin(p, x); }
+HB_DEVICE hb_u32 hb_sssp_lower(hb_u32 *p, hb_u32 x) { return atomicMin(p, x); }
+HB_DEVICE hb_i64 hb_sssp_lower(hb_i64 *p, hb_i64 x) { return atomicMin(p, x); }
+HB_DEVICE hb_u64 hb_sssp_lower(hb_u64 *p, hb_u64 x) { return atomicMin(p, x); }
+HB_DEVICE float hb_sssp_lower(float *p, float x) { return __int_as_float(atomicMin((int *)p, __float_as_int(x))); }
+HB_DEVICE double hb_sssp_lower(double *p, double x) {
+	return __longlong_as_double(atomicMin((hb_i64 *)p, (hb_i64)__double_as_longlong(x)));
+}
+
+// hb_sssp_start forgets all distances.
+HB_KERNEL hb_sssp_start(hb_i32 n, HB_T delta, HB_T *dist, hb_u32 *flags, HB_T *bounds, hb_u64 *state) {
+	hb_i64 i = (hb_i64)blockIdx.x * blockDim.x + threadIdx.x, threads = (hb_i64)gridDim.x * blockDim.x;
+	for (hb_i64 v = i; v < n; v += threads) dist[v] = HB_MAX;
+	for (hb_i64 w = i; w < 3 * (((hb_i64)n + 31) / 32); w += threads) flags[w] = 0;
+	if (i == 0) {
+		for (hb_i32 k = 0; k < 16; k++) state[k] = 0;
+		state[HB_SSSP_MODE] = HB_SSSP_RELAX;
+		bounds[HB_SSSP_BOUND] = delta;
+		bounds[HB_SSSP_SETTLED] = 0;
+		bounds[HB_SSSP_LEAST] = HB_MAX;
+		bounds[HB_SSSP_DELTA] = delta;
+	}
+}
+
+// hb_sssp_sources makes the sources, which may repeat, the first queue. One block.
+HB_KERNEL hb_sssp_sources(const hb_i64 *ptr, const hb_i32 *sources, hb_i32 count, HB_T *dist, hb_u32 *flags, hb_u64 *queue,
+	hb_u64 *state) {
+	for (hb_i64 i = threadIdx.x; i - HB_LANE < count; i += HB_GRAPH_BLOCK) {
+		hb_i32 v = i < count ? sources[i] : -1;
+		if (v >= 0) {
+			hb_u32 bit = 1u << (v & 31);
+			if (atomicOr(&flags[v >> 5], bit) & bit) v = -1;
+			else dist[v] = 0;
+		}
+		hb_append(queue, &state[HB_SSSP_ITEMS], v, hb_chunks(ptr, v, HB_SSSP_CHUNK));
+	}
+}
+
+// hb_sssp_far puts the lanes' vertices on the pile: aside if there is room.
+HB_DEVICE void hb_sssp_far(bool some, hb_i32 v, hb_i32 *aside, hb_u32 *asides, hb_i32 *pile, hb_u64 *size) {
+	if (!__any_sync(HB_FULL, some)) return;
+	hb_u32 place = hb_reserve(asides, some);
+	if (some && place < HB_SSSP_ASIDE) aside[place] = v;
+	bool over = some && place >= HB_SSSP_ASIDE;
+	if (!__any_sync(HB_FULL, over)) return;
+	hb_u64 at = hb_reserve(size, over);
+	if (over) pile[at] = v;
+}
+
+// hb_sssp_near does so with the queue.
+HB_DEVICE void hb_sssp_near(bool some, hb_i32 v, hb_i32 *aside, hb_u32 *asides, const hb_i64 *ptr, hb_u64 *queue, hb_u64 *size) {
+	if (!__any_sync(HB_FULL, some)) return;
+	hb_u32 place = hb_reserve(asides, some);
+	if (some && place < HB_SSSP_ASIDE) aside[place] = v;
+	bool over = some && place >= HB_SSSP_ASIDE;
+	if (!__any_sync(HB_FULL, over)) return;
+	hb_i32 u = over ? v : -1;
+	hb_append(queue, size, u, hb_chunks(ptr, u, HB_SSSP_CHUNK));
+}
+
+// hb_sssp_step relaxes the edges of the near vertices, or splits the pile, or
+// writes down what was reached.
+HB_KERNEL hb_sssp_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const HB_T *val, hb_i64 room, HB_T *dist, hb_u8 *present,
+	hb_u64 *queue, hb_i32 *far, hb_u32 *flags, HB_T *bounds, hb_u64 *state, hb_i64 *result) {
+	__shared__ hb_i32 near_aside[HB_SSSP_ASIDE], far_aside[HB_SSSP_ASIDE];
+	__shared__ hb_u32 nears, fars;
+	__shared__ hb_u64 reached, far_at;
+	hb_u64 mode = state[HB_SSSP_MODE], items = state[HB_SSSP_ITEMS], pile = state[HB_SSSP_FAR];
+	hb_u64 side = state[HB_SSSP_SIDE], heap = state[HB_SSSP_PILE];
+	HB_T bound = bounds[HB_SSSP_BOUND], settled = bounds[HB_SSSP_SETTLED], least = HB_MAX;
+	hb_u64 work = mode == HB_SSSP_RELAX ? items : ((mode == HB_SSSP_SPLIT ? pile : (hb_u64)n) + HB_WARP - 1) / HB_WARP;
+	hb_u32 busy = hb_busy(work), share = hb_share(work);
+	if (mode == HB_SSSP_STOP || blockIdx.x >= busy) return;
+	hb_i64 words = ((hb_i64)n + 31) / 32;
+	hb_u32 *queued = flags + side * words, *queued_next = flags + (1 - side) * words, *piled = flags + 2 * words;
+	const hb_u64 *from = queue + side * room;
+	hb_u64 *to = queue + (1 - side) * room, warps = (hb_u64)busy * HB_GRAPH_WARPS;
+	hb_u64 warp = (hb_u64)blockIdx.x * HB_GRAPH_WARPS + threadIdx.x / HB_WARP;
+	// A relaxation adds to the pile, a split moves what is kept of it.
+	hb_i32 *far_from = far + heap * n, *far_to = mode == HB_SSSP_SPLIT ? far + (1 - heap) * n : far_from;
+	hb_u64 *near_size = &state[HB_SSSP_NEXT], *far_size = &state[HB_SSSP_NEXT_FAR];
+	if (threadIdx.x == 0) nears = fars = 0, reached = 0;
+	__syncthreads();
+	if (mode == HB_SSSP_RELAX) {
+		for (hb_u64 g = warp; g * share < items; g += warps) {
+			hb_u64 at = g * share + HB_LANE;
+			hb_i64 begin = 0, end = 0;
+			HB_T d = 0;
+			if (HB_LANE < share && at < items) {
+				hb_u64 item = from[at];
+				hb_i32 v = (hb_i32)(hb_u32)item;
+				begin = ptr[v] + (hb_i64)(item >> 32) * HB_SSSP_CHUNK, end = ptr[v + 1];
+				if (end > begin + HB_SSSP_CHUNK) end = begin + HB_SSSP_CHUNK;
+				if (item >> 32 == 0) atomicAnd(&queued[v >> 5], ~(1u << (v & 31)));
+				d = dist[v];
+			}
+			hb_u32 sum = hb_sums((hb_u32)(end - begin)), total = __shfl_sync(HB_FULL, sum, HB_WARP - 1);
+			begin -= sum - (hb_u32)(end - begin); // entry t of the warp is at begin + t of its lane
+			for (hb_u32 t0 = 0; t0 < total; t0 += HB_WARP * HB_UNROLL) {
+				hb_i32 u[HB_UNROLL];
+				HB_T to_u[HB_UNROLL];
+				bool less[HB_UNROLL];
+				for (hb_i32 k = 0; k < HB_UNROLL; k++) {
+					hb_u32 t = t0 + k * HB_WARP + HB_LANE;
+					hb_i32 lane = hb_owner(sum, t);
+					hb_i64 p = __shfl_sync(HB_FULL, begin, lane) + t;
+					to_u[k] = __shfl_sync(HB_FULL, d, lane);
+					u[k] = t < total ? idx[p] : -1;
+					if (t < total) to_u[k] += val[p];
+				}
+				for (hb_i32 k = 0; k < HB_UNROLL; k++) less[k] = u[k] >= 0 && to_u[k] < dist[u[k]];
+				for (hb_i32 k = 0; k < HB_UNROLL; k++) if (less[k]) less[k] = to_u[k] < hb_sssp_lower(&dist[u[k]], to_u[k]);
+				for (hb_i32 k = 0; k < HB_UNROLL; k++) {
+					if (!__any_sync(HB_FULL, less[k])) continue;
+					bool near = less[k] && to_u[k] <= bound, later = less[k] && !near;
+					if (later && to_u[k] < least) least = to_u[k];
+					if (less[k]) { // once in the queue and once on the pile is enough
+						hb_u32 bit = 1u << (u[k] & 31);
+						if (atomicOr((near ? queued_next : piled) + (u[k] >> 5), bit) & bit) near = later = false;
+					}
+					hb_sssp_near(near, u[k], near_aside, &nears, ptr, to, near_size);
+					hb_sssp_far(later, u[k], far_aside, &fars, far_to, far_size);
+				}
+			}
+		}
+	} else if (mode == HB_SSSP_SPLIT) {
+		for (hb_u64 i = warp * HB_WARP + HB_LANE; i - HB_LANE < pile; i += warps * HB_WARP) {
+			hb_i32 v = i < pile ? far_from[i] : -1;
+			HB_T d = v >= 0 ? dist[v] : 0;
+			bool later = v >= 0 && d > bound, near = v >= 0 && !later && d > settled;
+			if (v >= 0 && !later) atomicAnd(&piled[v >> 5], ~(1u << (v & 31)));
+			if (later && d < least) least = d;
+			hb_sssp_near(near, v, near_aside, &nears, ptr, to, near_size);
+			hb_sssp_far(later, v, far_aside, &fars, far_to, far_size);
+		}
+	} else {
+		hb_u64 some = 0;
+		for (hb_i64 v = warp * HB_WARP + HB_LANE; v < n; v += warps * HB_WARP) {
+			bool is = dist[v] < HB_MAX;
+			present[v] = is;
+			some += is;
+		}
+		some = hb_total(some);
+		if (HB_LANE == 0) atomicAdd(&reached, some);
+	}
+	for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) {
+		HB_T other = __shfl_xor_sync(HB_FULL, least, d);
+		if (other < least) least = other;
+	}
+	if (HB_LANE == 0 && least < HB_MAX) hb_sssp_lower(&bounds[HB_SSSP_LEAST], least);
+	__syncthreads();
+	hb_flush(ptr, near_aside, nears < HB_SSSP_ASIDE ? nears : HB_SSSP_ASIDE, to, near_size, HB_SSSP_CHUNK);
+	hb_u32 count = fars < HB_SSSP_ASIDE ? fars : HB_SSSP_ASIDE;
+	if (threadIdx.x == 0 && count > 0) far_at = atomicAdd(far_size, (hb_u64)count);
+	if (threadIdx.x == 0 && reached > 0) atomicAdd(&state[HB_SSSP_REACHED], reached);
+	__syncthreads();
+	for (hb_u32 i = threadIdx.x; i < count; i += HB_GRAPH_BLOCK) far_to[far_at + i] = far_aside[i];
+
+	if (!hb_last(&state[HB_SSSP_DONE], busy)) return;
+	volatile hb_u64 *now = state;
+	volatile HB_T *at = bounds;
+	now[HB_SSSP_STEPS] += 1;
+	if (mode == HB_SSSP_FINISH) {
+		now[HB_SSSP_MODE] = HB_SSSP_STOP;
+		result[1] = now[HB_SSSP_REACHED];
+		result[2] = now[HB_SSSP_STEPS];
+		result[3] = now[HB_SSSP_SPLITS];
+		result[0] = 1;
+		return;
+	}
+	items = now[HB_SSSP_NEXT], pile = now[HB_SSSP_NEXT_FAR];
+	now[HB_SSSP_ITEMS] = items;
+	now[HB_SSSP_FAR] = pile;
+	now[HB_SSSP_NEXT] = 0;
+	now[HB_SSSP_SIDE] = 1 - side;
+	if (mode == HB_SSSP_SPLIT) now[HB_SSSP_PILE] = 1 - heap;
+	if (items > 0) {
+		now[HB_SSSP_MODE] = HB_SSSP_RELAX;
+	} else if (pile > 0) { // far vertices of the pile may have become near since: the split drops those
+		HB_T delta = at[HB_SSSP_DELTA];
+		least = at[HB_SSSP_LEAST];
+		at[HB_SSSP_SETTLED] = bound;
+		at[HB_SSSP_BOUND] = least > HB_MAX - delta ? HB_MAX : least + delta;
+		at[HB_SSSP_LEAST] = HB_MAX;
+		now[HB_SSSP_MODE] = HB_SSSP_SPLIT;
+		now[HB_SSSP_NEXT_FAR] = 0;
+		now[HB_SSSP_SPLITS] += 1;
+	} else {
+		now[HB_SSSP_MODE] = HB_SSSP_FINISH;
+	}
+}
