@@ -1,0 +1,225 @@
+// C⟨M⟩ = A plus_pair Bᵀ with M = A = B: for every entry (i, j) of A the number
+// of columns that rows i and j of A have in common. With A the lower triangle
+// of a graph whose vertices stand by descending degree, the sum over the
+// entries is the number of triangles.
+//
+// Every entry is a task of the longer of its two rows, its owner: a block lays
+// the owner's columns out as a bitmap in shared memory and its warps probe it
+// with the shorter rows. Owners of little work, or with columns beyond the
+// bitmap, have their row searched by halving instead. All results are counts:
+// whatever the order, they are the same.
+//
+// Once a matrix (kept; n rows, `bits` = columns a bitmap holds, multiple of 128,
+// ≤ 262144: bits/8 bytes of shared memory a block):
+//   ptr2 i64[n+1], zeroed; work u64[n], zeroed
+//   hb_tri_count<<<⌈n/8⌉, 256>>>(n, ptr, idx, ptr2, work)
+//   hb_scan_*                    (n, ptr2)            of scan.cu
+//   cursor i64[n] = copy of ptr2[0..n)
+//   hb_tri_fill <<<⌈n/8⌉, 256>>>(n, ptr, idx, cursor, other, place)   other i32[nnz], place i64[nnz]
+//   hb_tri_split<<<⌈n/256⌉, 256>>>(n, bits, ptr, idx, ptr2, work, heavy, light, sizes)
+//       heavy, light i32[n]; sizes i64[4], zeroed: heavy owners, light owners, and a ticket for each
+//   (place may be null if only the sum will be asked for)
+// Each call:
+//   hb_tri_bitmap<<<SMs·k, 256, bits/8>>>(…)   k blocks fit an SM: min(8, 227 KB/(bits/8 + 1 KB))
+//   hb_tri_search<<<SMs·8, 256>>>(…)
+//   hb_tri_reset <<<1, 32>>>(sizes)            the tickets back to 0
+//   counts HB_C[nnz] or null; sum u64 zeroed, or null.
+
+#ifndef HB_TRI_LIGHT // owners of less work (probes) than this are searched
+#define HB_TRI_LIGHT 1024
+#endif
+#ifndef HB_TRI_UNROLL // groups of 32 columns loaded together
+#define HB_TRI_UNROLL 4
+#endif
+
+HB_DEVICE hb_u32 hb_tri_total(hb_u32 v) {
+#if !defined(HB_EMULATED) && __CUDA_ARCH__ >= 800
+	return __reduce_add_sync(HB_FULL, v);
+#else
+	for (int d = HB_WARP / 2; d > 0; d /= 2) v += __shfl_xor_sync(HB_FULL, v, d);
+	return v;
+#endif
+}
+
+// hb_tri_own says whether row i owns the entry (i, j): its row is the longer.
+HB_DEVICE bool hb_tri_own(const hb_i64 *ptr, hb_i64 length, hb_i32 j, hb_i64 *other) {
+	*other = ptr[j + 1] - ptr[j];
+	return length >= *other;
+}
+
+HB_KERNEL __launch_bounds__(256)
+hb_tri_count(hb_i64 n, const hb_i64 *__restrict__ ptr, const hb_i32 *__restrict__ idx, hb_u64 *ptr2, hb_u64 *work) {
+	const hb_i64 i = ((hb_i64)blockIdx.x * 256 + threadIdx.x) / HB_WARP;
+	if (i >= n) return; // whole warps
+	const int lane = threadIdx.x % HB_WARP;
+	const hb_i64 end = ptr[i + 1], length = end - ptr[i];
+	hb_u64 tasks = 0, probes = 0;
+	for (hb_i64 e = ptr[i] + lane; e < end; e += HB_WARP) {
+		hb_i64 other;
+		if (hb_tri_own(ptr, length, idx[e], &other)) {
+			tasks++;
+			probes += other;
+		} else {
+			atomicAdd(ptr2 + idx[e], 1ULL);
+			atomicAdd(work + idx[e], (hb_u64)length);
+		}
+	}
+	for (int d = HB_WARP / 2; d > 0; d /= 2) {
+		tasks += __shfl_xor_sync(HB_FULL, tasks, d);
+		probes += __shfl_xor_sync(HB_FULL, probes, d);
+	}
+	if (lane == 0 && tasks) {
+		atomicAdd(ptr2 + i, tasks);
+		atomicAdd(work + i, probes);
+	}
+}
+
+HB_KERNEL __launch_bounds__(256)
+hb_tri_fill(hb_i64 n, const hb_i64 *__restrict__ ptr, const hb_i32 *__restrict__ idx, hb_u64 *cursor, hb_i32 *other, hb_i64 *place) {
+	const hb_i64 i = ((hb_i64)blockIdx.x * 256 + threadIdx.x) / HB_WARP;
+	if (i >= n) return;
+	const int lane = threadIdx.x % HB_WARP;
+	const hb_i64 begin = ptr[i], end = ptr[i + 1];
+	for (hb_i64 e0 = begin; e0 < end; e0 += HB_WARP) {
+		const hb_i64 e = e0 + lane;
+		hb_i64 length;
+		const bool real = e < end, own = real && hb_tri_own(ptr, end - begin, idx[e], &length);
+		const hb_u32 owned = __ballot_sync(HB_FULL, own);
+		hb_u64 at = 0;
+		if (lane == 0 && owned) at = atomicAdd(cursor + i, (hb_u64)__popc(owned));
+		at = __shfl_sync(HB_FULL, at, 0) + __popc(owned & ((1u << lane) - 1));
+		if (real && !own) at = atomicAdd(cursor + idx[e], 1ULL);
+		if (real) {
+			other[at] = own ? idx[e] : (hb_i32)i;
+			if (place) place[at] = e;
+		}
+	}
+}
+
+HB_KERNEL __launch_bounds__(256)
+hb_tri_split(hb_i64 n, hb_i32 bits, const hb_i64 *__restrict__ ptr, const hb_i32 *__restrict__ idx, const hb_i64 *__restrict__ ptr2,
+	const hb_u64 *__restrict__ work, hb_i32 *heavy, hb_i32 *light, hb_u64 *sizes) {
+	const hb_i64 i = (hb_i64)blockIdx.x * 256 + threadIdx.x;
+	bool tasks = false, fits = false;
+	if (i < n) {
+		tasks = ptr2[i] < ptr2[i + 1];
+		fits = tasks && work[i] >= HB_TRI_LIGHT && idx[ptr[i + 1] - 1] < bits;
+	}
+	const int lane = threadIdx.x % HB_WARP;
+	for (int pass = 0; pass < 2; pass++) { // places are taken warp by warp: near the order of the rows
+		const hb_u32 all = __ballot_sync(HB_FULL, tasks && fits == (pass == 0));
+		hb_u64 at = 0;
+		if (lane == 0 && all) at = atomicAdd(sizes + pass, (hb_u64)__popc(all));
+		at = __shfl_sync(HB_FULL, at, 0) + __popc(all & ((1u << lane) - 1));
+		if (all >> lane & 1) (pass ? light : heavy)[at] = (hb_i32)i;
+	}
+}
+
+HB_KERNEL __launch_bounds__(256)
+hb_tri_bitmap(hb_i32 bits, const hb_i64 *__restrict__ ptr, const hb_i32 *__restrict__ idx, const hb_i64 *__restrict__ ptr2,
+	const hb_i32 *__restrict__ other, const hb_i64 *__restrict__ place, const hb_i32 *__restrict__ heavy, hb_u64 *sizes,
+	HB_C *counts, hb_u64 *sum) {
+	HB_DYNAMIC_SHARED(hb_u32, map);
+	__shared__ hb_i64 ticket;
+	const int lane = threadIdx.x % HB_WARP, warp = threadIdx.x / HB_WARP;
+	const hb_i64 owners = (hb_i64)sizes[0];
+	hb_u64 mine = 0;
+	for (int w = threadIdx.x; w < bits / 32; w += 256) map[w] = 0;
+	for (;;) {
+		__syncthreads(); // the ticket has been read, the map is clear
+		if (threadIdx.x == 0) ticket = (hb_i64)atomicAdd(sizes + 2, 1ULL);
+		__syncthreads();
+		if (ticket >= owners) break;
+		const hb_i32 v = heavy[ticket];
+		const hb_i64 begin = ptr[v], end = ptr[v + 1];
+		for (hb_i64 e = begin + threadIdx.x; e < end; e += 256) atomicOr(map + idx[e] / 32, 1u << (idx[e] % 32));
+		__syncthreads();
+		const hb_i64 last = ptr2[v + 1];
+		for (hb_i64 t0 = ptr2[v] + 32 * warp; t0 < last; t0 += 256) { // a warp: 32 tasks
+			hb_i64 from = 0;
+			hb_i32 length = 0;
+			if (t0 + lane < last) {
+				const hb_i32 w = other[t0 + lane];
+				from = ptr[w];
+				length = (hb_i32)(ptr[w + 1] - from);
+			}
+			hb_u32 found = 0;
+			const int n = last - t0 < 32 ? (int)(last - t0) : 32;
+			for (int q = 0; q < n; q++) {
+				const hb_i32 *list = idx + __shfl_sync(HB_FULL, from, q);
+				const hb_i32 len = __shfl_sync(HB_FULL, length, q);
+				hb_u32 hits = 0;
+				for (hb_i32 c0 = 0; c0 < len; c0 += 32 * HB_TRI_UNROLL) {
+					hb_i32 c[HB_TRI_UNROLL];
+#pragma unroll
+					for (int u = 0; u < HB_TRI_UNROLL; u++) {
+						const hb_i32 at = c0 + 32 * u + lane;
+						c[u] = at < len ? list[at] : -1;
+					}
+#pragma unroll
+					for (int u = 0; u < HB_TRI_UNROLL; u++)
+						if ((hb_u32)c[u] < (hb_u32)bits) hits += map[(hb_u32)c[u] / 32] >> ((hb_u32)c[u] % 32) & 1;
+				}
+				if (counts) {
+					const hb_u32 all = hb_tri_total(hits);
+					if (lane == q) found = all;
+				}
+				mine += hits;
+			}
+			if (counts && t0 + lane < last) counts[place[t0 + lane]] = (HB_C)found;
+		}
+		__syncthreads();
+		for (hb_i64 e = begin + threadIdx.x; e < end; e += 256) map[idx[e] / 32] = 0;
+	}
+	if (sum) {
+		for (int d = HB_WARP / 2; d > 0; d /= 2) mine += __shfl_xor_sync(HB_FULL, mine, d);
+		if (lane == 0 && mine) atomicAdd(sum, mine);
+	}
+}
+
+HB_KERNEL __launch_bounds__(256)
+hb_tri_search(const hb_i64 *__restrict__ ptr, const hb_i32 *__restrict__ idx, const hb_i64 *__restrict__ ptr2,
+	const hb_i32 *__restrict__ other, const hb_i64 *__restrict__ place, const hb_i32 *__restrict__ light, hb_u64 *sizes,
+	HB_C *counts, hb_u64 *sum) {
+	const int lane = threadIdx.x % HB_WARP;
+	const hb_i64 owners = (hb_i64)sizes[1];
+	hb_u64 mine = 0;
+	for (;;) {
+		hb_u64 base = 0; // a warp takes 8 owners
+		if (lane == 0) base = atomicAdd(sizes + 3, 8ULL);
+		base = __shfl_sync(HB_FULL, base, 0);
+		if ((hb_i64)base >= owners) break;
+		const hb_i64 stop = (hb_i64)base + 8 < owners ? (hb_i64)base + 8 : owners;
+		for (hb_i64 o = (hb_i64)base; o < stop; o++) {
+			const hb_i32 v = light[o];
+			const hb_i64 begin = ptr[v], end = ptr[v + 1];
+			for (hb_i64 t = ptr2[v]; t < ptr2[v + 1]; t++) {
+				const hb_i32 w = other[t];
+				hb_u32 hits = 0;
+				for (hb_i64 e = ptr[w] + lane; e < ptr[w + 1]; e += HB_WARP) {
+					const hb_i32 c = idx[e];
+					hb_i64 lo = begin, hi = end;
+					while (lo < hi) {
+						const hb_i64 mid = (lo + hi) / 2;
+						if (idx[mid] < c) lo = mid + 1;
+						else hi = mid;
+					}
+					hits += lo < end && idx[lo] == c;
+				}
+				if (counts) {
+					const hb_u32 all = hb_tri_total(hits);
+					if (lane == 0) counts[place[t]] = (HB_C)all;
+				}
+				mine += hits;
+			}
+		}
+	}
+	if (sum) {
+		for (int d = HB_WARP / 2; d > 0; d /= 2) mine += __shfl_xor_sync(HB_FULL, mine, d);
+		if (lane == 0 && mine) atomicAdd(sum, mine);
+	}
+}
+
+HB_KERNEL hb_tri_reset(hb_u64 *sizes) {
+	if (threadIdx.x < 2) sizes[2 + threadIdx.x] = 0;
+}
