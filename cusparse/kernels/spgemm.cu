@@ -42,6 +42,9 @@
 #ifndef HB_SPGEMM_PACKED
 #define HB_SPGEMM_PACKED 1
 #endif
+#ifndef HB_SPGEMM_PAIR // 1: hb_spgemm_pair is compiled, 0: hb_spgemm_owner
+#define HB_SPGEMM_PAIR 0
+#endif
 #ifndef HB_SPGEMM_WARPS // parts of a column block, each a warp's
 #define HB_SPGEMM_WARPS 8
 #endif
@@ -269,6 +272,7 @@ HB_DEVICE hb_i32 hb_before(hb_i32 v, hb_i32 *total) {
 	return before;
 }
 
+#if HB_SPGEMM_PAIR
 // Counts of common entries, plus_pair: packed counters of 8, 16 or 32 bits,
 // as many as the row's length asks for; in passes if they do not all fit.
 HB_KERNEL __launch_bounds__(HB_SPGEMM_PAIR_BLOCK)
@@ -325,6 +329,8 @@ hb_spgemm_pair(hb_i32 fill, hb_i32 bytes, const hb_i64 *__restrict__ aptr, const
 		}
 	}
 }
+
+#else
 
 // Any semiring: each warp owns a part of the columns and walks the whole row of
 // A, adding to its part of the accumulator. The columns of one row of B differ,
@@ -454,6 +460,8 @@ hb_spgemm_owner(hb_i32 n, hb_i32 cb, hb_i32 nb, const hb_i64 *__restrict__ aptr,
 		}
 	}
 }
+
+#endif
 
 // The hash table of a light row: a power of two of places, at least twice its products.
 struct hb_table {
