@@ -34,6 +34,10 @@
 //   numeric, one of
 //     hb_spgemm_pair <<<SMs·b, 256 or 512, bytes>>>(…)      plus_pair, HB_SPGEMM_PACKED, nb = 1;
 //         bytes = 2·(fill+32) rounded up to 16 at most 227 KB (other widths of counter are fitted in), b·(bytes+1 KB) ≤ 228 KB
+//         many products for a place of C (> 2·m·n, say) and memory for it: hb_spgemm_pair is the first
+//         phase, in place of hb_spgemm_count, with dense u32[m·pitch] not null: it keeps the counters and
+//         writes counts; pitch = fill/2 words if no row of A has 65536 entries, else fill; the second
+//         phase is hb_spgemm_pair_write<<<SMs·4, HB_SPGEMM_PAIR_BLOCK>>>(…)
 //     hb_spgemm_owner<<<SMs·b, 32·HB_SPGEMM_WARPS, cb·sizeof(HB_C) + (bitmaps ? 0 : cb/8)>>>(…)   any semiring
 //   hb_spgemm_light<<<SMs·4, 128, 4·(4096 + 2048 + 512·sizeof(HB_C))>>>(…)
 //   nb > 1: hb_spgemm_rowptr<<<⌈(m+1)/256⌉, 256>>>(m, nb, counts, cptr); nb = 1: cptr is counts
@@ -49,7 +53,10 @@
 #define HB_SPGEMM_WARPS 8
 #endif
 #ifndef HB_SPGEMM_GROUP // lanes that share a row of B when counting
-#define HB_SPGEMM_GROUP (HB_SPGEMM_PACKED ? 8 : 32)
+#define HB_SPGEMM_GROUP (HB_SPGEMM_PACKED ? 16 : 32)
+#endif
+#ifndef HB_SPGEMM_AHEAD // groups of 64 columns of B loaded together by hb_spgemm_owner
+#define HB_SPGEMM_AHEAD 4
 #endif
 #ifndef HB_SPGEMM_PAIR_BLOCK
 #define HB_SPGEMM_PAIR_BLOCK 512
@@ -126,6 +133,7 @@ hb_spgemm_work(hb_i64 m, const hb_i64 *__restrict__ aptr, const hb_i32 *__restri
 	__syncthreads();
 	for (hb_i64 r = ((hb_i64)blockIdx.x * 256 + threadIdx.x) / HB_WARP; r < m; r += (hb_i64)gridDim.x * 8) {
 		hb_u64 w = 0;
+#pragma unroll 4
 		for (hb_i64 e = aptr[r] + threadIdx.x % HB_WARP; e < aptr[r + 1]; e += HB_WARP) w += bptr[aidx[e] + 1] - bptr[aidx[e]];
 		for (int d = HB_WARP / 2; d > 0; d /= 2) w += __shfl_xor_sync(HB_FULL, w, d);
 		if (threadIdx.x % HB_WARP == 0) {
@@ -273,12 +281,42 @@ HB_DEVICE hb_i32 hb_before(hb_i32 v, hb_i32 *total) {
 }
 
 #if HB_SPGEMM_PAIR
+// hb_counters_log: how many counters a word holds, for a row of A of that length.
+HB_DEVICE int hb_counters_log(hb_i64 length) { return length < 256 ? 2 : length < 65536 ? 1 : 0; }
+
+// hb_counters_write writes the columns lo.. of a row whose counters are not 0;
+// each warp a range of them, 32 at a time. It returns their number.
+HB_DEVICE hb_i32 hb_counters_write(const hb_u32 *acc, int log, hb_u32 lo, hb_u32 here, hb_i64 out, hb_i32 *cidx, HB_C *cval) {
+	const int lane = threadIdx.x % HB_WARP, warp = threadIdx.x / HB_WARP, warps = HB_SPGEMM_PAIR_BLOCK / HB_WARP;
+	const hb_u32 mask = (1u << log) - 1, shift = 5 - log, ones = 0xffffffffu >> (32 - (32 >> log));
+	const hb_u32 each = (here / 32 + warps - 1) / warps * 32;
+	const hb_u32 from = warp * each, stop = from + each < here ? from + each : here;
+	hb_i32 found = 0, total;
+#pragma unroll 4
+	for (hb_u32 c = from + lane; c < stop; c += HB_WARP)
+		found += (acc[c >> log] >> ((c & mask) << shift) & ones) != 0;
+	for (int d = HB_WARP / 2; d > 0; d /= 2) found += __shfl_xor_sync(HB_FULL, found, d);
+	out += hb_before(found, &total);
+#pragma unroll 4
+	for (hb_u32 c = from + lane; c < stop; c += HB_WARP) {
+		const hb_u32 v = acc[c >> log] >> ((c & mask) << shift) & ones;
+		const hb_u32 all = __ballot_sync(HB_FULL, v != 0);
+		if (v) {
+			const hb_i64 p = out + __popc(all & ((1u << lane) - 1));
+			cidx[p] = (hb_i32)(lo + c);
+			cval[p] = (HB_C)v;
+		}
+		out += __popc(all);
+	}
+	return total;
+}
+
 // Counts of common entries, plus_pair: packed counters of 8, 16 or 32 bits,
 // as many as the row's length asks for; in passes if they do not all fit.
 HB_KERNEL __launch_bounds__(HB_SPGEMM_PAIR_BLOCK)
 hb_spgemm_pair(hb_i32 fill, hb_i32 bytes, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx,
 	const hb_i64 *__restrict__ bptr, const hb_col *__restrict__ bcol, const hb_i32 *__restrict__ order, hb_u64 *limits,
-	const hb_i64 *__restrict__ counts, hb_i32 *cidx, HB_C *cval) {
+	hb_i64 *counts, hb_u32 *dense, hb_i64 pitch, hb_i32 *cidx, HB_C *cval) {
 	HB_DYNAMIC_SHARED(hb_u32, acc);
 	const int lane = threadIdx.x % HB_WARP, warp = threadIdx.x / HB_WARP, warps = HB_SPGEMM_PAIR_BLOCK / HB_WARP;
 	const hb_i64 heavy = (hb_i64)limits[0];
@@ -287,10 +325,10 @@ hb_spgemm_pair(hb_i32 fill, hb_i32 bytes, const hb_i64 *__restrict__ aptr, const
 		if (t >= heavy) return;
 		const hb_i32 row = order[t];
 		const hb_i64 begin = aptr[row], end = aptr[row + 1];
-		const int log = end - begin < 256 ? 2 : end - begin < 65536 ? 1 : 0; // of counters a word
+		const int log = hb_counters_log(end - begin);
 		const hb_u32 mask = (1u << log) - 1, shift = 5 - log, ones = 0xffffffffu >> (32 - (32 >> log));
 		const hb_u32 span = ((hb_u32)bytes / 4 - 1) << log & ~31u; // columns a pass; the last word is for others
-		hb_i64 out = counts[row];
+		hb_i64 out = dense ? 0 : counts[row];
 		for (hb_u32 lo = 0; lo < (hb_u32)fill; lo += span) {
 			const hb_u32 here = fill - lo < span ? fill - lo : span;
 			for (hb_u32 w = threadIdx.x; w < (here >> log) + 1; w += HB_SPGEMM_PAIR_BLOCK) acc[w] = 0;
@@ -305,31 +343,34 @@ hb_spgemm_pair(hb_i32 fill, hb_i32 bytes, const hb_i64 *__restrict__ aptr, const
 					if (c < here) atomicAdd(acc + (c >> log), 1u << ((c & mask) << shift));
 				});
 			__syncthreads();
-			// Each warp writes a range of columns, 32 at a time.
-			const hb_u32 each = (here / 32 + warps - 1) / warps * 32;
-			const hb_u32 from = warp * each, stop = from + each < here ? from + each : here;
-			hb_i32 found = 0;
-			for (hb_u32 c = from + lane; c < stop; c += HB_WARP)
-				found += (acc[c >> log] >> ((c & mask) << shift) & ones) != 0;
-			for (int d = HB_WARP / 2; d > 0; d /= 2) found += __shfl_xor_sync(HB_FULL, found, d);
 			hb_i32 total;
-			hb_i64 at = out + hb_before(found, &total);
-			for (hb_u32 c = from + lane; c < stop; c += HB_WARP) {
-				const hb_u32 v = acc[c >> log] >> ((c & mask) << shift) & ones;
-				const hb_u32 all = __ballot_sync(HB_FULL, v != 0);
-				if (v) {
-					const hb_i64 p = at + __popc(all & ((1u << lane) - 1));
-					cidx[p] = (hb_i32)(lo + c);
-					cval[p] = (HB_C)v;
+			if (dense) {
+				hb_i32 found = 0;
+				for (hb_u32 w = threadIdx.x; w < here >> log; w += HB_SPGEMM_PAIR_BLOCK) {
+					const hb_u32 v = acc[w];
+					dense[row * pitch + (lo >> log) + w] = v;
+					for (int j = 0; j < 32; j += 32 >> log) found += (v >> j & ones) != 0;
 				}
-				at += __popc(all);
-			}
+				for (int d = HB_WARP / 2; d > 0; d /= 2) found += __shfl_xor_sync(HB_FULL, found, d);
+				hb_before(found, &total);
+			} else total = hb_counters_write(acc, log, lo, here, out, cidx, cval);
 			out += total;
 			__syncthreads();
 		}
+		if (dense && threadIdx.x == 0) counts[row] = out;
 	}
 }
 
+// The second phase where the first has kept the counters.
+HB_KERNEL __launch_bounds__(HB_SPGEMM_PAIR_BLOCK)
+hb_spgemm_pair_write(hb_i32 fill, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ order, const hb_u64 *__restrict__ limits,
+	const hb_i64 *__restrict__ counts, const hb_u32 *__restrict__ dense, hb_i64 pitch, hb_i32 *cidx, HB_C *cval) {
+	const hb_i64 heavy = (hb_i64)limits[0];
+	for (hb_i64 t = blockIdx.x; t < heavy; t += gridDim.x) {
+		const hb_i32 row = order[t];
+		hb_counters_write(dense + row * pitch, hb_counters_log(aptr[row + 1] - aptr[row]), 0, fill, counts[row], cidx, cval);
+	}
+}
 #else
 
 // Any semiring: each warp owns a part of the columns and walks the whole row of
@@ -381,59 +422,49 @@ hb_spgemm_owner(hb_i32 n, hb_i32 cb, hb_i32 nb, const hb_i64 *__restrict__ aptr,
 				vals = b + s;
 				cols = hb_col_at(b, k) + s;
 			}
-			for (hb_u32 live = __ballot_sync(HB_FULL, length > 0); live;) { // two rows of B, 64 columns of each, loaded together
-				hb_i32 len[2], col[2][2];
-				hb_i64 cat[2], vat[2];
-				HB_A av[2];
-				HB_X bv[2][2];
+			hb_i32 base = 0; // done of the row of the first lane that is live
+			for (hb_u32 live = __ballot_sync(HB_FULL, length > 0); live;) { // groups of ≤ 64 columns of a row of B
+				hb_i32 left[HB_SPGEMM_AHEAD], col[HB_SPGEMM_AHEAD][2];
+				HB_A av[HB_SPGEMM_AHEAD];
+				HB_X bv[HB_SPGEMM_AHEAD][2];
 #pragma unroll
-				for (int q = 0; q < 2; q++) {
+				for (int q = 0; q < HB_SPGEMM_AHEAD; q++) {
 					const int src = live ? __ffs(live) - 1 : 0;
-					len[q] = __shfl_sync(HB_FULL, length, src);
-					if (!live) len[q] = 0;
-					cat[q] = __shfl_sync(HB_FULL, cols, src);
-					vat[q] = __shfl_sync(HB_FULL, vals, src);
+					left[q] = live ? __shfl_sync(HB_FULL, length, src) - base : 0;
+					const hb_col *c = bcol + __shfl_sync(HB_FULL, cols, src) + base + lane;
 #if HB_USES_A
 					av[q] = hb_from(a, src);
 #else
 					av[q] = HB_A{};
 #endif
-					live &= live - 1;
+#if HB_USES_X
+					const HB_X *x = bval + __shfl_sync(HB_FULL, vals, src) + base + lane;
+#endif
 #pragma unroll
 					for (int r = 0; r < 2; r++) {
-						const hb_i32 at = 32 * r + lane;
 						bv[q][r] = HB_X{};
-						if (at < len[q]) {
-							col[q][r] = (hb_i32)bcol[cat[q] + at];
+						if (32 * r + lane < left[q]) {
+							col[q][r] = (hb_i32)c[32 * r];
 #if HB_USES_X
-							bv[q][r] = bval[vat[q] + at];
+							bv[q][r] = x[32 * r];
 #endif
 						}
+					}
+					base += 64;
+					if (left[q] <= 64) {
+						live &= live - 1;
+						base = 0;
 					}
 				}
 #pragma unroll
-				for (int q = 0; q < 2; q++) {
-					for (hb_i32 base = 0;;) {
+				for (int q = 0; q < HB_SPGEMM_AHEAD; q++) {
 #pragma unroll
-						for (int r = 0; r < 2; r++)
-							if (base + 32 * r + lane < len[q]) {
-								const hb_i32 c = col[q][r] - lo;
-								acc[c] = hb_add(acc[c], hb_mul(av[q], bv[q][r]));
-								if (!bitmaps && !(map[c / 32] >> (c % 32) & 1)) atomicOr(map + c / 32, 1u << (c % 32));
-							}
-						base += 64;
-						if (base >= len[q]) break;
-#pragma unroll
-						for (int r = 0; r < 2; r++) {
-							const hb_i32 at = base + 32 * r + lane;
-							if (at < len[q]) {
-								col[q][r] = (hb_i32)bcol[cat[q] + at];
-#if HB_USES_X
-								bv[q][r] = bval[vat[q] + at];
-#endif
-							}
+					for (int r = 0; r < 2; r++)
+						if (32 * r + lane < left[q]) {
+							const hb_i32 c = col[q][r] - lo;
+							acc[c] = hb_add(acc[c], hb_mul(av[q], bv[q][r]));
+							if (!bitmaps && !(map[c / 32] >> (c % 32) & 1)) atomicOr(map + c / 32, 1u << (c % 32));
 						}
-					}
 					__syncwarp();
 				}
 			}

@@ -108,6 +108,17 @@ template <class T> HB_DEVICE T hb_from(T v, int l) {
 	return u.t;
 }
 
+// hb_warp_sum gives all lanes the sum over the warp.
+HB_DEVICE HB_C hb_warp_sum(HB_C v) {
+	const int lane = threadIdx.x % HB_WARP;
+#pragma unroll
+	for (int d = HB_WARP / 2; d > 0; d /= 2) {
+		HB_C other = hb_from(v, lane + d);
+		if (lane < d) v = hb_add(v, other);
+	}
+	return hb_from(v, 0);
+}
+
 HB_DEVICE HB_C hb_spmv_product(hb_i32 col, HB_A a, const HB_X *__restrict__ x, const HB_X *kept, hb_u32 hot) {
 	HB_X v{};
 #if HB_USES_X
@@ -141,6 +152,7 @@ hb_spmv_tiles(hb_i64 nnz, hb_i64 tiles, const hb_u32 *__restrict__ bits, const h
 		const hb_i32 begun = first[tile];
 		hb_i32 rank = begun; // rows begun so far
 		HB_C carry = HB_IDENTITY; // of the row that is open
+		bool spread = false;      // over the lanes; else all hold it
 		for (hb_i64 e0 = tile * HB_SPMV_TILE; e0 < (tile + 1) * HB_SPMV_TILE; e0 += 128 * HB_SPMV_UNROLL) {
 			HB_C p[HB_SPMV_UNROLL][4];
 			hb_words4 starts[HB_SPMV_UNROLL];
@@ -176,6 +188,14 @@ hb_spmv_tiles(hb_i64 nnz, hb_i64 tiles, const hb_u32 *__restrict__ bits, const h
 #pragma unroll
 			for (int u = 0; u < HB_SPMV_UNROLL; u++) {
 				const hb_u32 *w = starts[u].w;
+				if (!(w[0] | w[1] | w[2] | w[3])) { // inside one row: nothing to scan
+					HB_C sum = hb_add(hb_add(p[u][0], p[u][1]), hb_add(p[u][2], p[u][3]));
+					carry = spread || lane == 0 ? hb_add(carry, sum) : sum;
+					spread = true;
+					continue;
+				}
+				if (spread) carry = hb_warp_sum(carry);
+				spread = false;
 				hb_u32 mine = lane < 16 ? (lane < 8 ? w[0] : w[1]) : (lane < 24 ? w[2] : w[3]);
 				hb_i32 open = rank - 1 + __popc(mine & ((1u << (4 * (lane % 8))) - 1)); // the row open before this lane
 				if (lane >= 8) open += __popc(w[0]);
@@ -216,6 +236,7 @@ hb_spmv_tiles(hb_i64 nnz, hb_i64 tiles, const hb_u32 *__restrict__ bits, const h
 				}
 			}
 		}
+		if (spread) carry = hb_warp_sum(carry);
 		if (lane == 0) (rank > begun ? tail : head)[tile] = carry;
 		tile = tiles > warps ? warps + (hb_i64)__shfl_sync(HB_FULL, next, 0) : tiles;
 	}
@@ -258,11 +279,7 @@ hb_spmv_carry(hb_i64 tiles, const hb_i32 *__restrict__ first, const hb_i32 *__re
 		// first[v] == last: the row has not ended before tile v
 		for (; at < tiles && first[at] == last; at += HB_WARP)
 			if (at + lane < tiles && first[at + lane] == last) part = hb_add(part, head[at + lane]);
-		for (int d = HB_WARP / 2; d > 0; d /= 2) {
-			HB_C other = hb_from(part, lane + d);
-			if (lane < d) part = hb_add(part, other);
-		}
-		part = hb_from(part, 0);
+		part = hb_warp_sum(part);
 		if (lane == who) y[rows ? rows[last - 1] : last - 1] = hb_add(sum, part);
 	}
 }

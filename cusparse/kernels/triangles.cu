@@ -20,17 +20,16 @@
 //       heavy, light i32[n]; sizes i64[4], zeroed: heavy owners, light owners, and a ticket for each
 //   (place may be null if only the sum will be asked for)
 // Each call:
-//   hb_tri_bitmap<<<SMs·k, 256, bits/8>>>(…)   k blocks fit an SM: min(8, 227 KB/(bits/8 + 1 KB))
-//   hb_tri_search<<<SMs·8, 256>>>(…)
+//   hb_tri_intersect<<<SMs·k, 256, bits/8>>>(…)   k blocks fit an SM: min(8, 227 KB/(bits/8 + 1 KB))
 //   hb_tri_reset <<<1, 32>>>(sizes)            the tickets back to 0
+//   idx is read in groups of 16 bytes: the last one may lie partly past its end.
 //   counts HB_C[nnz] or null; sum u64 zeroed, or null.
 
 #ifndef HB_TRI_LIGHT // owners of less work (probes) than this are searched
 #define HB_TRI_LIGHT 1024
 #endif
-#ifndef HB_TRI_UNROLL // groups of 32 columns loaded together
-#define HB_TRI_UNROLL 4
-#endif
+
+struct __align__(16) hb_quad { hb_i32 at[4]; };
 
 HB_DEVICE hb_u32 hb_tri_total(hb_u32 v) {
 #if !defined(HB_EMULATED) && __CUDA_ARCH__ >= 800
@@ -115,10 +114,54 @@ hb_tri_split(hb_i64 n, hb_i32 bits, const hb_i64 *__restrict__ ptr, const hb_i32
 	}
 }
 
+// hb_tri_search counts the light owners' tasks: 8 lanes a task, each column of
+// the shorter row looked for in the owner's.
+HB_DEVICE hb_u64 hb_tri_search(const hb_i64 *__restrict__ ptr, const hb_i32 *__restrict__ idx, const hb_i64 *__restrict__ ptr2,
+	const hb_i32 *__restrict__ other, const hb_i64 *__restrict__ place, const hb_i32 *__restrict__ light, hb_u64 *sizes,
+	HB_C *counts) {
+	const int lane = threadIdx.x % HB_WARP, group = lane / 8;
+	const hb_i64 owners = (hb_i64)sizes[1];
+	hb_u64 mine = 0;
+	for (;;) {
+		hb_u64 base = 0; // a warp takes 8 owners
+		if (lane == 0) base = atomicAdd(sizes + 3, 8ULL);
+		base = __shfl_sync(HB_FULL, base, 0);
+		if ((hb_i64)base >= owners) return mine;
+		const hb_i64 stop = (hb_i64)base + 8 < owners ? (hb_i64)base + 8 : owners;
+		for (hb_i64 o = (hb_i64)base; o < stop; o++) {
+			const hb_i32 v = light[o];
+			const hb_i64 begin = ptr[v], last = ptr2[v + 1];
+			const hb_i32 n = (hb_i32)(ptr[v + 1] - begin);
+			for (hb_i64 t0 = ptr2[v]; t0 < last; t0 += 4) {
+				hb_u32 hits = 0;
+				if (t0 + group < last) {
+					const hb_i32 w = other[t0 + group];
+					const hb_i64 end = ptr[w + 1];
+					for (hb_i64 e = ptr[w] + lane % 8; e < end; e += 8) {
+						const hb_i32 c = idx[e];
+						hb_i32 lo = 0, hi = n;
+						while (lo < hi) {
+							const hb_i32 mid = (lo + hi) / 2;
+							if (idx[begin + mid] < c) lo = mid + 1;
+							else hi = mid;
+						}
+						hits += lo < n && idx[begin + lo] == c;
+					}
+				}
+				mine += hits;
+				if (counts) {
+					for (int d = 4; d > 0; d /= 2) hits += __shfl_xor_sync(HB_FULL, hits, d);
+					if (lane % 8 == 0 && t0 + group < last) counts[place[t0 + group]] = (HB_C)hits;
+				}
+			}
+		}
+	}
+}
+
 HB_KERNEL __launch_bounds__(256)
-hb_tri_bitmap(hb_i32 bits, const hb_i64 *__restrict__ ptr, const hb_i32 *__restrict__ idx, const hb_i64 *__restrict__ ptr2,
-	const hb_i32 *__restrict__ other, const hb_i64 *__restrict__ place, const hb_i32 *__restrict__ heavy, hb_u64 *sizes,
-	HB_C *counts, hb_u64 *sum) {
+hb_tri_intersect(hb_i32 bits, const hb_i64 *__restrict__ ptr, const hb_i32 *__restrict__ idx, const hb_i64 *__restrict__ ptr2,
+	const hb_i32 *__restrict__ other, const hb_i64 *__restrict__ place, const hb_i32 *__restrict__ heavy,
+	const hb_i32 *__restrict__ light, hb_u64 *sizes, HB_C *counts, hb_u64 *sum) {
 	HB_DYNAMIC_SHARED(hb_u32, map);
 	__shared__ hb_i64 ticket;
 	const int lane = threadIdx.x % HB_WARP, warp = threadIdx.x / HB_WARP;
@@ -145,21 +188,34 @@ hb_tri_bitmap(hb_i32 bits, const hb_i64 *__restrict__ ptr, const hb_i32 *__restr
 			}
 			hb_u32 found = 0;
 			const int n = last - t0 < 32 ? (int)(last - t0) : 32;
+			// at: this lane's place in the shorter row, "negative" is beyond its end;
+			// the first columns of a task are loaded before those of the last are probed.
+			hb_i64 begins = __shfl_sync(HB_FULL, from, 0);
+			hb_u32 len = (hb_u32)__shfl_sync(HB_FULL, length, 0), at = 4 * lane - (hb_u32)(begins % 4);
+			const hb_quad *list = (const hb_quad *)(idx + begins / 4 * 4) + lane;
+			hb_quad four = (hb_i32)at < (hb_i32)len ? *list : hb_quad{};
 			for (int q = 0; q < n; q++) {
-				const hb_i32 *list = idx + __shfl_sync(HB_FULL, from, q);
-				const hb_i32 len = __shfl_sync(HB_FULL, length, q);
+				begins = __shfl_sync(HB_FULL, from, (q + 1) % 32);
+				const hb_u32 len2 = q + 1 < n ? (hb_u32)__shfl_sync(HB_FULL, length, (q + 1) % 32) : 0;
+				const hb_u32 at2 = 4 * lane - (hb_u32)(begins % 4);
+				const hb_quad *list2 = (const hb_quad *)(idx + begins / 4 * 4) + lane;
+				const hb_quad four2 = (hb_i32)at2 < (hb_i32)len2 ? *list2 : hb_quad{};
 				hb_u32 hits = 0;
-				for (hb_i32 c0 = 0; c0 < len; c0 += 32 * HB_TRI_UNROLL) {
-					hb_i32 c[HB_TRI_UNROLL];
+				for (;;) {
 #pragma unroll
-					for (int u = 0; u < HB_TRI_UNROLL; u++) {
-						const hb_i32 at = c0 + 32 * u + lane;
-						c[u] = at < len ? list[at] : -1;
+					for (hb_u32 j = 0; j < 4; j++) {
+						const hb_u32 c = (hb_u32)four.at[j];
+						if (at + j < len && c < (hb_u32)bits) hits += map[c / 32] >> (c % 32) & 1;
 					}
-#pragma unroll
-					for (int u = 0; u < HB_TRI_UNROLL; u++)
-						if ((hb_u32)c[u] < (hb_u32)bits) hits += map[(hb_u32)c[u] / 32] >> ((hb_u32)c[u] % 32) & 1;
+					at += 128;
+					list += 32;
+					if (!__any_sync(HB_FULL, (hb_i32)at < (hb_i32)len)) break;
+					if ((hb_i32)at < (hb_i32)len) four = *list;
 				}
+				four = four2;
+				list = list2;
+				at = at2;
+				len = len2;
 				if (counts) {
 					const hb_u32 all = hb_tri_total(hits);
 					if (lane == q) found = all;
@@ -171,49 +227,7 @@ hb_tri_bitmap(hb_i32 bits, const hb_i64 *__restrict__ ptr, const hb_i32 *__restr
 		__syncthreads();
 		for (hb_i64 e = begin + threadIdx.x; e < end; e += 256) map[idx[e] / 32] = 0;
 	}
-	if (sum) {
-		for (int d = HB_WARP / 2; d > 0; d /= 2) mine += __shfl_xor_sync(HB_FULL, mine, d);
-		if (lane == 0 && mine) atomicAdd(sum, mine);
-	}
-}
-
-HB_KERNEL __launch_bounds__(256)
-hb_tri_search(const hb_i64 *__restrict__ ptr, const hb_i32 *__restrict__ idx, const hb_i64 *__restrict__ ptr2,
-	const hb_i32 *__restrict__ other, const hb_i64 *__restrict__ place, const hb_i32 *__restrict__ light, hb_u64 *sizes,
-	HB_C *counts, hb_u64 *sum) {
-	const int lane = threadIdx.x % HB_WARP;
-	const hb_i64 owners = (hb_i64)sizes[1];
-	hb_u64 mine = 0;
-	for (;;) {
-		hb_u64 base = 0; // a warp takes 8 owners
-		if (lane == 0) base = atomicAdd(sizes + 3, 8ULL);
-		base = __shfl_sync(HB_FULL, base, 0);
-		if ((hb_i64)base >= owners) break;
-		const hb_i64 stop = (hb_i64)base + 8 < owners ? (hb_i64)base + 8 : owners;
-		for (hb_i64 o = (hb_i64)base; o < stop; o++) {
-			const hb_i32 v = light[o];
-			const hb_i64 begin = ptr[v], end = ptr[v + 1];
-			for (hb_i64 t = ptr2[v]; t < ptr2[v + 1]; t++) {
-				const hb_i32 w = other[t];
-				hb_u32 hits = 0;
-				for (hb_i64 e = ptr[w] + lane; e < ptr[w + 1]; e += HB_WARP) {
-					const hb_i32 c = idx[e];
-					hb_i64 lo = begin, hi = end;
-					while (lo < hi) {
-						const hb_i64 mid = (lo + hi) / 2;
-						if (idx[mid] < c) lo = mid + 1;
-						else hi = mid;
-					}
-					hits += lo < end && idx[lo] == c;
-				}
-				if (counts) {
-					const hb_u32 all = hb_tri_total(hits);
-					if (lane == 0) counts[place[t]] = (HB_C)all;
-				}
-				mine += hits;
-			}
-		}
-	}
+	mine += hb_tri_search(ptr, idx, ptr2, other, place, light, sizes, counts);
 	if (sum) {
 		for (int d = HB_WARP / 2; d > 0; d /= 2) mine += __shfl_xor_sync(HB_FULL, mine, d);
 		if (lane == 0 && mine) atomicAdd(sum, mine);
