@@ -53,6 +53,12 @@ template <class T> union hb_quad {
 	T at[4];
 };
 
+// hb_lane_words is a value as the words that a shuffle moves.
+template <class T> union hb_lane_words {
+	hb_u32 word[(sizeof(T) + 3) / 4];
+	T t;
+};
+
 struct __align__(16) hb_words4 { hb_u32 w[4]; };
 struct __align__(8) hb_words2 { hb_u32 w[2]; };
 
@@ -86,11 +92,22 @@ template <class T> HB_DEVICE void hb_stream(hb_quad<T> &q, const T *p) {
 	}
 }
 
+// hb_stream1 loads one element so, of 4 or 8 bytes; others as they come.
+template <class T> HB_DEVICE T hb_stream1(const T *p) {
+#if !defined(HB_EMULATED) && __CUDA_ARCH__ >= 800 && __CUDACC_VER_MAJOR__ >= 12
+	hb_lane_words<T> u;
+	if constexpr (sizeof(T) == 4) {
+		asm volatile("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(u.word[0]) : "l"(p));
+		return u.t;
+	} else if constexpr (sizeof(T) == 8) {
+		asm volatile("ld.global.nc.L1::no_allocate.v2.u32 {%0,%1}, [%2];" : "=r"(u.word[0]), "=r"(u.word[1]) : "l"(p));
+		return u.t;
+	}
+#endif
+	return *p;
+}
+
 // hb_up and hb_from move a value of any type: from the lane d below, from lane l.
-template <class T> union hb_lane_words {
-	hb_u32 word[(sizeof(T) + 3) / 4];
-	T t;
-};
 template <class T> HB_DEVICE T hb_up(T v, int d) {
 	hb_lane_words<T> u;
 	u.word[(sizeof(T) - 1) / 4] = 0;
@@ -153,7 +170,34 @@ hb_spmv_tiles(hb_i64 nnz, hb_i64 tiles, const hb_u32 *__restrict__ bits, const h
 		hb_i32 rank = begun; // rows begun so far
 		HB_C carry = HB_IDENTITY; // of the row that is open
 		bool spread = false;      // over the lanes; else all hold it
+		hb_u32 begins = 0; // bit w: a row begins among entries 32·w.. of these 1024
+		int word = 32;
 		for (hb_i64 e0 = tile * HB_SPMV_TILE; e0 < (tile + 1) * HB_SPMV_TILE; e0 += 128 * HB_SPMV_UNROLL) {
+			if (word == 32) {
+				word = 0;
+				begins = __ballot_sync(HB_FULL, lane < HB_SPMV_TILE / 32 && bits[e0 / 32 + lane % (HB_SPMV_TILE / 32)] != 0);
+			}
+			const bool inside = (begins >> word & (hb_u32)((1ull << (4 * HB_SPMV_UNROLL)) - 1)) == 0;
+			word += 4 * HB_SPMV_UNROLL;
+			if (inside && e0 + 128 * HB_SPMV_UNROLL <= nnz) {
+				// Inside one row: no scan, and neighbouring lanes read neighbouring places of x.
+				hb_i32 col[4 * HB_SPMV_UNROLL];
+				HB_A a[4 * HB_SPMV_UNROLL];
+#pragma unroll
+				for (int j = 0; j < 4 * HB_SPMV_UNROLL; j++) {
+					col[j] = hb_stream1(idx + (e0 + 32 * j + lane));
+					a[j] = HB_A{};
+#if HB_USES_A
+					a[j] = hb_stream1(val + (e0 + 32 * j + lane));
+#endif
+				}
+				HB_C sum = hb_spmv_product(col[0], a[0], x, kept, hot);
+#pragma unroll
+				for (int j = 1; j < 4 * HB_SPMV_UNROLL; j++) sum = hb_add(sum, hb_spmv_product(col[j], a[j], x, kept, hot));
+				carry = spread || lane == 0 ? hb_add(carry, sum) : sum;
+				spread = true;
+				continue;
+			}
 			HB_C p[HB_SPMV_UNROLL][4];
 			hb_words4 starts[HB_SPMV_UNROLL];
 #pragma unroll

@@ -15,7 +15,7 @@
 //   hb_tri_count<<<⌈n/8⌉, 256>>>(n, ptr, idx, ptr2, work)
 //   hb_scan_*                    (n, ptr2)            of scan.cu
 //   cursor i64[n] = copy of ptr2[0..n)
-//   hb_tri_fill <<<⌈n/8⌉, 256>>>(n, ptr, idx, cursor, other, place)   other i32[nnz], place i64[nnz]
+//   hb_tri_fill <<<⌈n/8⌉, 256>>>(n, ptr, idx, cursor, other, probes, place)   other, probes i32[nnz], place i64[nnz]
 //   hb_tri_split<<<⌈n/256⌉, 256>>>(n, bits, ptr, idx, ptr2, work, heavy, light, sizes)
 //       heavy, light i32[n]; sizes i64[4], zeroed: heavy owners, light owners, and a ticket for each
 //   (place may be null if only the sum will be asked for)
@@ -40,10 +40,26 @@ HB_DEVICE hb_u32 hb_tri_total(hb_u32 v) {
 #endif
 }
 
-// hb_tri_own says whether row i owns the entry (i, j): its row is the longer.
-HB_DEVICE bool hb_tri_own(const hb_i64 *ptr, hb_i64 length, hb_i32 j, hb_i64 *other) {
-	*other = ptr[j + 1] - ptr[j];
-	return length >= *other;
+// hb_tri_own says whether row i owns its entry e = (i, j), and how many columns
+// of the other row its owner will be asked for: none beyond the last of the owner's
+// row j can be common, for a lower triangle half of row i.
+HB_DEVICE bool hb_tri_own(const hb_i64 *ptr, const hb_i32 *idx, hb_i64 begin, hb_i64 end, hb_i64 e, hb_i32 *probes) {
+	const hb_i32 j = idx[e];
+	const hb_i64 other = ptr[j + 1] - ptr[j];
+	hb_i64 lo = begin, hi = begin;
+	if (other) {
+		const hb_i32 last = idx[ptr[j + 1] - 1];
+		lo = last < j ? begin : e;
+		hi = last < j ? e : end;
+		while (lo < hi) {
+			const hb_i64 mid = (lo + hi) / 2;
+			if (idx[mid] <= last) lo = mid + 1;
+			else hi = mid;
+		}
+	}
+	const bool own = other <= lo - begin;
+	*probes = (hb_i32)(own ? other : lo - begin);
+	return own;
 }
 
 HB_KERNEL __launch_bounds__(256)
@@ -51,16 +67,16 @@ hb_tri_count(hb_i64 n, const hb_i64 *__restrict__ ptr, const hb_i32 *__restrict_
 	const hb_i64 i = ((hb_i64)blockIdx.x * 256 + threadIdx.x) / HB_WARP;
 	if (i >= n) return; // whole warps
 	const int lane = threadIdx.x % HB_WARP;
-	const hb_i64 end = ptr[i + 1], length = end - ptr[i];
+	const hb_i64 begin = ptr[i], end = ptr[i + 1];
 	hb_u64 tasks = 0, probes = 0;
-	for (hb_i64 e = ptr[i] + lane; e < end; e += HB_WARP) {
-		hb_i64 other;
-		if (hb_tri_own(ptr, length, idx[e], &other)) {
+	for (hb_i64 e = begin + lane; e < end; e += HB_WARP) {
+		hb_i32 asked;
+		if (hb_tri_own(ptr, idx, begin, end, e, &asked)) {
 			tasks++;
-			probes += other;
+			probes += asked;
 		} else {
 			atomicAdd(ptr2 + idx[e], 1ULL);
-			atomicAdd(work + idx[e], (hb_u64)length);
+			atomicAdd(work + idx[e], (hb_u64)asked);
 		}
 	}
 	for (int d = HB_WARP / 2; d > 0; d /= 2) {
@@ -74,15 +90,16 @@ hb_tri_count(hb_i64 n, const hb_i64 *__restrict__ ptr, const hb_i32 *__restrict_
 }
 
 HB_KERNEL __launch_bounds__(256)
-hb_tri_fill(hb_i64 n, const hb_i64 *__restrict__ ptr, const hb_i32 *__restrict__ idx, hb_u64 *cursor, hb_i32 *other, hb_i64 *place) {
+hb_tri_fill(hb_i64 n, const hb_i64 *__restrict__ ptr, const hb_i32 *__restrict__ idx, hb_u64 *cursor, hb_i32 *other,
+	hb_i32 *probes, hb_i64 *place) {
 	const hb_i64 i = ((hb_i64)blockIdx.x * 256 + threadIdx.x) / HB_WARP;
 	if (i >= n) return;
 	const int lane = threadIdx.x % HB_WARP;
 	const hb_i64 begin = ptr[i], end = ptr[i + 1];
 	for (hb_i64 e0 = begin; e0 < end; e0 += HB_WARP) {
 		const hb_i64 e = e0 + lane;
-		hb_i64 length;
-		const bool real = e < end, own = real && hb_tri_own(ptr, end - begin, idx[e], &length);
+		hb_i32 asked = 0;
+		const bool real = e < end, own = real && hb_tri_own(ptr, idx, begin, end, e, &asked);
 		const hb_u32 owned = __ballot_sync(HB_FULL, own);
 		hb_u64 at = 0;
 		if (lane == 0 && owned) at = atomicAdd(cursor + i, (hb_u64)__popc(owned));
@@ -90,6 +107,7 @@ hb_tri_fill(hb_i64 n, const hb_i64 *__restrict__ ptr, const hb_i32 *__restrict__
 		if (real && !own) at = atomicAdd(cursor + idx[e], 1ULL);
 		if (real) {
 			other[at] = own ? idx[e] : (hb_i32)i;
+			probes[at] = asked;
 			if (place) place[at] = e;
 		}
 	}
@@ -117,7 +135,7 @@ hb_tri_split(hb_i64 n, hb_i32 bits, const hb_i64 *__restrict__ ptr, const hb_i32
 // hb_tri_search counts the light owners' tasks: 8 lanes a task, each column of
 // the shorter row looked for in the owner's.
 HB_DEVICE hb_u64 hb_tri_search(const hb_i64 *__restrict__ ptr, const hb_i32 *__restrict__ idx, const hb_i64 *__restrict__ ptr2,
-	const hb_i32 *__restrict__ other, const hb_i64 *__restrict__ place, const hb_i32 *__restrict__ light, hb_u64 *sizes,
+	const hb_i32 *__restrict__ other, const hb_i32 *__restrict__ probes, const hb_i64 *__restrict__ place, const hb_i32 *__restrict__ light, hb_u64 *sizes,
 	HB_C *counts) {
 	const int lane = threadIdx.x % HB_WARP, group = lane / 8;
 	const hb_i64 owners = (hb_i64)sizes[1];
@@ -136,7 +154,7 @@ HB_DEVICE hb_u64 hb_tri_search(const hb_i64 *__restrict__ ptr, const hb_i32 *__r
 				hb_u32 hits = 0;
 				if (t0 + group < last) {
 					const hb_i32 w = other[t0 + group];
-					const hb_i64 end = ptr[w + 1];
+					const hb_i64 end = ptr[w] + probes[t0 + group];
 					for (hb_i64 e = ptr[w] + lane % 8; e < end; e += 8) {
 						const hb_i32 c = idx[e];
 						hb_i32 lo = 0, hi = n;
@@ -160,7 +178,7 @@ HB_DEVICE hb_u64 hb_tri_search(const hb_i64 *__restrict__ ptr, const hb_i32 *__r
 
 HB_KERNEL __launch_bounds__(256)
 hb_tri_intersect(hb_i32 bits, const hb_i64 *__restrict__ ptr, const hb_i32 *__restrict__ idx, const hb_i64 *__restrict__ ptr2,
-	const hb_i32 *__restrict__ other, const hb_i64 *__restrict__ place, const hb_i32 *__restrict__ heavy,
+	const hb_i32 *__restrict__ other, const hb_i32 *__restrict__ probes, const hb_i64 *__restrict__ place, const hb_i32 *__restrict__ heavy,
 	const hb_i32 *__restrict__ light, hb_u64 *sizes, HB_C *counts, hb_u64 *sum) {
 	HB_DYNAMIC_SHARED(hb_u32, map);
 	__shared__ hb_i64 ticket;
@@ -177,14 +195,15 @@ hb_tri_intersect(hb_i32 bits, const hb_i64 *__restrict__ ptr, const hb_i32 *__re
 		const hb_i64 begin = ptr[v], end = ptr[v + 1];
 		for (hb_i64 e = begin + threadIdx.x; e < end; e += 256) atomicOr(map + idx[e] / 32, 1u << (idx[e] % 32));
 		__syncthreads();
-		const hb_i64 last = ptr2[v + 1];
-		for (hb_i64 t0 = ptr2[v] + 32 * warp; t0 < last; t0 += 256) { // a warp: 32 tasks
+		// The tasks are divided evenly among the warps, which take up to 32 at a time.
+		const hb_i64 share = (ptr2[v + 1] - ptr2[v] + 7) / 8, first = ptr2[v] + warp * share;
+		const hb_i64 last = first + share < ptr2[v + 1] ? first + share : ptr2[v + 1];
+		for (hb_i64 t0 = first; t0 < last; t0 += 32) {
 			hb_i64 from = 0;
 			hb_i32 length = 0;
 			if (t0 + lane < last) {
-				const hb_i32 w = other[t0 + lane];
-				from = ptr[w];
-				length = (hb_i32)(ptr[w + 1] - from);
+				from = ptr[other[t0 + lane]];
+				length = probes[t0 + lane];
 			}
 			hb_u32 found = 0;
 			const int n = last - t0 < 32 ? (int)(last - t0) : 32;
@@ -227,7 +246,7 @@ hb_tri_intersect(hb_i32 bits, const hb_i64 *__restrict__ ptr, const hb_i32 *__re
 		__syncthreads();
 		for (hb_i64 e = begin + threadIdx.x; e < end; e += 256) map[idx[e] / 32] = 0;
 	}
-	mine += hb_tri_search(ptr, idx, ptr2, other, place, light, sizes, counts);
+	mine += hb_tri_search(ptr, idx, ptr2, other, probes, place, light, sizes, counts);
 	if (sum) {
 		for (int d = HB_WARP / 2; d > 0; d /= 2) mine += __shfl_xor_sync(HB_FULL, mine, d);
 		if (lane == 0 && mine) atomicAdd(sum, mine);
