@@ -28,14 +28,28 @@
 // Small matrices (< 100k entries, no row beyond 1024), one launch, nothing kept:
 //   hb_spmv_rows<<<⌈nrows·lanes/256⌉, 256>>>(…), lanes = power of two ≤ 32 near the mean row.
 //
+// Measured on an H200 (R-MAT 18, 20, 22, edge factor 16, ms; cuSPARSE's best fp32 0.036, 0.124, 0.473,
+// fp64 0.043, 0.131, 0.544). Tile 512 costs 3–8 %, 4096 ≤ 3 %.
+//   plain            tile 1024, unroll 2, 4 blocks: fp32 0.034 0.126 0.502; fp64 0.041 0.138 0.576
+//                    unroll 4, 2 blocks:            fp32 0.037 0.124 0.494 (INSIDE 0; 1 costs 2 % at 22)
+//   columns by degree, x permuted: hot, 192 KB      fp32 0.037 0.076 0.303 (R-MAT 18: tile 1024, 64 KB 0.027)
+//   rows too         hot, tile 2048, 192 KB         fp32 0.034 0.064 0.272; fp64 0.054 0.087 0.362; pattern 0.034 0.056 0.241
+//                    not hot, tile 1024             fp32 0.022 0.082 0.366; fp64 0.033 0.106 0.444; pattern 0.021 0.073 0.337
+//   (hot, 192 KB) min_plus 0.272, a/(a+x) 0.272, at 160 KB lor_land 0.173, plus_times of 8 bits 0.176 at R-MAT 22.
+// 208 KB starve L1 (0.367). So: hot = 192 KB/sizeof(HB_X) from about 8M entries on, where columns stand
+// by degree; HB_SPMV_HOT 0 below that or where they do not; unroll 4, 2 blocks, INSIDE 0 for plain beyond 10M.
+//
 // val may be null if !HB_USES_A, x if !HB_USES_X. ptr, idx, val and x begin at
 // multiples of 16 bytes; nothing past their ends is read.
 
 #ifndef HB_SPMV_TILE
-#define HB_SPMV_TILE 2048
+#define HB_SPMV_TILE (HB_SPMV_HOT ? 2048 : 1024)
 #endif
 #ifndef HB_SPMV_UNROLL // groups of 128 entries loaded together
 #define HB_SPMV_UNROLL 2
+#endif
+#ifndef HB_SPMV_INSIDE // groups inside one row are read without a scan, by neighbouring lanes
+#define HB_SPMV_INSIDE 1
 #endif
 #ifndef HB_SPMV_HOT
 #define HB_SPMV_HOT 0
@@ -170,9 +184,12 @@ hb_spmv_tiles(hb_i64 nnz, hb_i64 tiles, const hb_u32 *__restrict__ bits, const h
 		hb_i32 rank = begun; // rows begun so far
 		HB_C carry = HB_IDENTITY; // of the row that is open
 		bool spread = false;      // over the lanes; else all hold it
+#if HB_SPMV_INSIDE
 		hb_u32 begins = 0; // bit w: a row begins among entries 32·w.. of these 1024
 		int word = 32;
+#endif
 		for (hb_i64 e0 = tile * HB_SPMV_TILE; e0 < (tile + 1) * HB_SPMV_TILE; e0 += 128 * HB_SPMV_UNROLL) {
+#if HB_SPMV_INSIDE
 			if (word == 32) {
 				word = 0;
 				begins = __ballot_sync(HB_FULL, lane < HB_SPMV_TILE / 32 && bits[e0 / 32 + lane % (HB_SPMV_TILE / 32)] != 0);
@@ -198,6 +215,7 @@ hb_spmv_tiles(hb_i64 nnz, hb_i64 tiles, const hb_u32 *__restrict__ bits, const h
 				spread = true;
 				continue;
 			}
+#endif
 			HB_C p[HB_SPMV_UNROLL][4];
 			hb_words4 starts[HB_SPMV_UNROLL];
 #pragma unroll
