@@ -42,7 +42,6 @@
 //   hb_spgemm_light<<<SMs·4, 128, 4·(4096 + 2048 + 512·sizeof(HB_C))>>>(…)
 //   nb > 1: hb_spgemm_rowptr<<<⌈(m+1)/256⌉, 256>>>(m, nb, counts, cptr); nb = 1: cptr is counts
 // HB_A: elements of A, HB_X: of B, HB_C: of C.
-
 //
 // Measured on an H200, AᵀA of 6743×13950 with 1M entries (2.1·10⁸ products, 6.2·10⁷ results), 34395×20402
 // with 5M (1.9·10⁹, 2.8·10⁸), 138493×26744 with 20M (1.03·10¹⁰, 6.5·10⁸), all launches of a call without the

@@ -25,7 +25,6 @@
 //   hb_tri_reset <<<1, 32>>>(sizes)            the tickets back to 0
 //   idx is read in groups of 16 bytes: the last one may lie partly past its end.
 //   counts HB_C[nnz] or null; sum u64 zeroed, or null.
-
 //
 // Measured on an H200, R-MAT 20, edge factor 16, by degree (15.7M entries, 4.2·10⁸ triangles), ms: sum 3.19,
 // counts 3.72, preparation 1.45 while an owner was one block's and rows were asked for whole; asked only up to
