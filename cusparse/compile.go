@@ -47,6 +47,7 @@ type program struct {
 	name string          // for messages: what it was composed from
 	text strings.Builder // definitions between the prelude and the body
 	defs map[string]bool // struct definitions that are there
+	ones string          // sets parameters of ⊗ that have no values to true
 }
 
 func compose(body, name string) *program { return &program{body: body, name: name} }
@@ -144,7 +145,7 @@ func (p *program) monoid(m device.Monoid) *program {
 // semiring writes hb_mul, whose parameters are the matrix's element and the
 // other operand's, or with flip exchanged, and the monoid.
 func (p *program) semiring(s device.Semiring, flip bool) *program {
-	locals := p.names(s.Mul)
+	locals := p.names(s.Mul) + p.ones
 	params := s.Mul.X.Name + " x, " + s.Mul.Y.Name + " y"
 	if flip {
 		params = s.Mul.Y.Name + " y, " + s.Mul.X.Name + " x"

@@ -43,8 +43,7 @@ func (d *Device) MxV(c device.Call, dst device.Dest, s device.Semiring, flip boo
 	if method == "push" {
 		out = f.push(s, flip, us, f.cols(a), &ran)
 	} else {
-		out = f.pull(s, flip, f.rows(a), us, dst.Mask)
-		filtered = dst.Mask != nil
+		out, filtered = f.pull(s, flip, f.rows(a), us, dst.Mask, &ran)
 		if c.Trace {
 			ran.Work = f.nvals(as)
 		}
@@ -80,30 +79,34 @@ func (f *frame) direction(a device.Operand, u *store, dst device.Dest) string {
 	return "pull"
 }
 
-// pull takes the product of each stored row of a with u.
-func (f *frame) pull(s device.Semiring, flip bool, a, u *store, mask *device.Mask) *store {
+// pull takes the product of each stored row of a with u; filtered says that
+// the result lies within the mask.
+func (f *frame) pull(s device.Semiring, flip bool, a, u *store, mask *device.Mask, ran *device.Ran) (out *store, filtered bool) {
 	if f.err != nil {
-		return nil
+		return nil, false
 	}
 	if u.isListed() && !vast(u.n, u.known()) {
 		u = f.dense(u)
+	}
+	if f.err != nil {
+		return nil, false
+	}
+	if out := f.fastPull(s, flip, a, u, mask, ran); out != nil || f.err != nil {
+		return out, false
 	}
 	maskStore, arg := f.maskOf(mask)
 	if mask == nil {
 		maskStore = u
 	}
 	if f.err != nil {
-		return nil
-	}
-	if out := f.fastPull(s, flip, a, u, mask); out != nil || f.err != nil {
-		return out
+		return nil, false
 	}
 	vecs := int64(a.nvec)
 	hit, val := f.alloc(max(vecs, 1)), f.alloc(max(vecs, 1)*int64(s.Add.Out.Size))
 	p := multiplier("pull", s, flip, a, u)
 	blocks := min((vecs+7)/8, int64(f.d.props.Multiprocessors)*64)
 	f.blocks(f.kernel(p, "hb_pull"), blocks, 256, a.desc(), u.desc(), maskStore.desc(), arg.on, arg.comp, flagOf(flip), hit, val)
-	return f.perRow(a, a.nvec, s.Add.Out, hit, val)
+	return f.perRow(a, a.nvec, s.Add.Out, hit, val), mask != nil
 }
 
 // push adds up the rows of b, the transpose, that u has entries for.
@@ -341,18 +344,12 @@ func (f *frame) rowsFull(a *store) bool {
 		if f.err != nil {
 			return false
 		}
-		a.full = -1
+		a.full, a.filledRows = -1, n
 		if n == int64(a.m) {
 			a.full = 1
 		}
 	}
 	return a.full > 0
-}
-
-// fastPull multiplies by a full u with a kernel made for that, or returns nil
-// where none fits.
-func (f *frame) fastPull(s device.Semiring, flip bool, a, u *store, mask *device.Mask) *store {
-	return nil
 }
 
 // fastMultiply multiplies by the methods made for speed, or returns nil where
