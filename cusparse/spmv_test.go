@@ -76,6 +76,10 @@ func checkSpMV[T semiring.Number](t *testing.T, d *Device, s semiring.Semiring[T
 // small whole numbers, so every order of summing gives the same.
 func TestSpMV(t *testing.T) {
 	d, _ := emulated(t)
+	testSpMV(t, d)
+}
+
+func testSpMV(t *testing.T, d *Device) {
 	for _, c := range []struct {
 		name             string
 		small, hot, wide int64
