@@ -6,7 +6,7 @@ FUZZTIME    ?= 10s
 BUILD       ?= build
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race fuzz bench-cpu bench-peers lint cover gates clean
+.PHONY: help build test race fuzz bench-cpu bench-peers lint cover gates clean nvrtc gorgonia-deps gorgonia-check
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,23 @@ cover: ## test coverage, as build/cover.html
 
 gates: lint test race ## what must pass before a change goes in: lint, test, race, each fuzz target for 3s
 	$(MAKE) fuzz FUZZTIME=3s
+
+nvrtc: ## fetch Debian's NVRTC 11.8 into .deps/nvrtc, to compile kernels without CUDA
+	@scripts/nvrtc.sh
+
+CUDA11 := $(CURDIR)/.deps/cuda11
+STUBS   = $(dir $(firstword $(wildcard $(CUDA11)/usr/lib/*/stubs/libcuda.so)))
+
+GORGONIA = CGO_ENABLED=1 CGO_CFLAGS="-w -I$(CUDA11)/usr/include" CGO_LDFLAGS="-L$(STUBS) -Wl,-z,lazy"
+
+gorgonia-deps: ## fetch Debian's headers of CUDA 11.8 and the stub of libcuda into .deps/cuda11 (774 MB to download, 16 to keep)
+	@[ -f $(CUDA11)/usr/include/cuda.h ] || UNPACK='*/include/* */stubs/*' sh scripts/debian-nonfree.sh $(CUDA11) nvidia-cuda-dev
+
+gorgonia-check: ## vet and test the driver of the build tag gorgonia, on a libcuda that writes down its calls (make gorgonia-deps first)
+	@mkdir -p $(BUILD)/fake
+	gcc -shared -fPIC -w -Wl,-soname,libcuda.so.1 -o $(BUILD)/fake/libcuda.so.1 cusparse/driver/testdata/fake.c
+	$(GORGONIA) $(GO) vet -tags gorgonia ./cusparse/driver
+	LD_LIBRARY_PATH=$(abspath $(BUILD))/fake $(GORGONIA) $(GO) test -tags gorgonia -run Gorgonia ./cusparse/driver
 
 clean: ## remove build/
 	rm -rf $(BUILD)

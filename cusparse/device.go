@@ -18,12 +18,12 @@ package cusparse
 import (
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"sync"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/cusparse/jit"
 	"github.com/hiveblas/hiveblas/internal/device"
 )
 
@@ -33,7 +33,7 @@ type Device struct {
 	index int
 	props driver.Properties
 	ctx   driver.Context
-	cache imager
+	cache *jit.Cache
 	own   bool // the context is ours to close
 
 	mu      sync.Mutex // one operation at a time
@@ -128,13 +128,10 @@ func newDevice(i int, props driver.Properties, ctx driver.Context, s settings) (
 	d := &Device{index: i, props: props, ctx: ctx, stream: stream, pinned: pinned, modules: map[string]*module{}}
 	d.pool = newPool(ctx, stream, props.AsyncAlloc)
 	if s.compiler == nil {
-		s.compiler = driver.OpenCompiler
-	}
-	if s.cacheDir == "" {
-		s.cacheDir = os.Getenv("HIVEBLAS_CACHE")
+		s.compiler, s.version = driver.OpenCompiler, driver.CompilerIdentity()
 	}
 	arch := fmt.Sprintf("sm_%d%d", props.Major, props.Minor)
-	d.cache = &inMemory{open: s.compiler, arch: arch}
+	d.cache = jit.Open(s.cacheDir, arch, s.version, s.compiler)
 	return d, nil
 }
 
@@ -195,25 +192,4 @@ func (d *Device) Close() error {
 func isOutOfMemory(err error) bool {
 	var e *driver.Error
 	return errors.As(err, &e) && e.OutOfMemory()
-}
-
-type imager interface {
-	Image(source, name string) ([]byte, error)
-}
-
-type inMemory struct {
-	open func() (driver.Compiler, error)
-	arch string
-	c    driver.Compiler
-}
-
-func (m *inMemory) Image(source, name string) ([]byte, error) {
-	if m.c == nil {
-		c, err := m.open()
-		if err != nil {
-			return nil, err
-		}
-		m.c = c
-	}
-	return m.c.Compile(source, name, m.arch)
 }

@@ -161,7 +161,7 @@ type launchArgs struct {
 // launch queues a kernel. Arguments are *mem, driver.Ptr, int64, int32,
 // uint32, float64, and structs whose layout the kernel shares, given as pointers.
 func (f *frame) launch(k *kernel, grid, block [3]uint32, shared int, args ...any) {
-	if f.err != nil {
+	if f.err != nil || grid[0] == 0 || grid[1] == 0 {
 		return
 	}
 	at, n := uintptr(0), 0

@@ -47,7 +47,7 @@ func (d *Device) PageRank(c device.Call, a device.Operand, w device.Walk) (out d
 	for batch := ahead(edges.known()); done < w.MaxIterations && n > 0 && f.err == nil; {
 		for k := 0; k < batch && done < w.MaxIterations && f.err == nil; k++ {
 			temps, made := len(f.temps), len(f.made)
-			y := f.pull(plusSecond, false, back, share, nil)
+			y, _ := f.pull(plusSecond, false, back, share, nil, &out.Ran)
 			if f.err != nil {
 				break
 			}
@@ -62,7 +62,6 @@ func (d *Device) PageRank(c device.Call, a device.Operand, w device.Walk) (out d
 			share.drop()
 			share = f.full(y)
 			done++
-			out.Ran.Work += edges.known()
 		}
 		f.sync()
 		if out.Iterations = int(result[1]); result[0] <= w.Tolerance {
@@ -73,7 +72,7 @@ func (d *Device) PageRank(c device.Call, a device.Operand, w device.Walk) (out d
 	if f.err != nil {
 		return device.Ranks{}, f.err
 	}
-	out.Change = result[0]
+	out.Change, out.Ran.Work = result[0], int64(out.Iterations)*edges.known()
 	out.Rank = f.result(rank)
 	return out, nil
 }

@@ -43,8 +43,7 @@ func (d *Device) MxV(c device.Call, dst device.Dest, s device.Semiring, flip boo
 	if method == "push" {
 		out = f.push(s, flip, us, f.cols(a), &ran)
 	} else {
-		out = f.pull(s, flip, f.rows(a), us, dst.Mask)
-		filtered = dst.Mask != nil
+		out, filtered = f.pull(s, flip, f.rows(a), us, dst.Mask, &ran)
 		if c.Trace {
 			ran.Work = f.nvals(as)
 		}
@@ -80,30 +79,34 @@ func (f *frame) direction(a device.Operand, u *store, dst device.Dest) string {
 	return "pull"
 }
 
-// pull takes the product of each stored row of a with u.
-func (f *frame) pull(s device.Semiring, flip bool, a, u *store, mask *device.Mask) *store {
+// pull takes the product of each stored row of a with u; filtered says that
+// the result lies within the mask.
+func (f *frame) pull(s device.Semiring, flip bool, a, u *store, mask *device.Mask, ran *device.Ran) (out *store, filtered bool) {
 	if f.err != nil {
-		return nil
+		return nil, false
 	}
 	if u.isListed() && !vast(u.n, u.known()) {
 		u = f.dense(u)
+	}
+	if f.err != nil {
+		return nil, false
+	}
+	if out := f.fastPull(s, flip, a, u, mask, ran); out != nil || f.err != nil {
+		return out, false
 	}
 	maskStore, arg := f.maskOf(mask)
 	if mask == nil {
 		maskStore = u
 	}
 	if f.err != nil {
-		return nil
-	}
-	if out := f.fastPull(s, flip, a, u, mask); out != nil || f.err != nil {
-		return out
+		return nil, false
 	}
 	vecs := int64(a.nvec)
 	hit, val := f.alloc(max(vecs, 1)), f.alloc(max(vecs, 1)*int64(s.Add.Out.Size))
 	p := multiplier("pull", s, flip, a, u)
 	blocks := min((vecs+7)/8, int64(f.d.props.Multiprocessors)*64)
 	f.blocks(f.kernel(p, "hb_pull"), blocks, 256, a.desc(), u.desc(), maskStore.desc(), arg.on, arg.comp, flagOf(flip), hit, val)
-	return f.perRow(a, a.nvec, s.Add.Out, hit, val)
+	return f.perRow(a, a.nvec, s.Add.Out, hit, val), mask != nil
 }
 
 // push adds up the rows of b, the transpose, that u has entries for.
@@ -121,7 +124,8 @@ const batch = 1 << 27
 // expand multiplies row by row: all products of some rows of a are written
 // out, sorted by position, and equal positions added up, as in Dalton, Olson
 // and Bell (ACM TOMS 41, 2015). It fits every type, monoid and shape; sums are
-// taken in the order of k. vector: a is a vector pushed through the transpose.
+// taken in the order of k. vector: a is a vector pushed through the transpose;
+// flip then says that ⊗ takes its elements second.
 func (f *frame) expand(s device.Semiring, flip, vector bool, a, b *store, ran *device.Ran) *store {
 	if f.err != nil {
 		return nil
@@ -141,10 +145,10 @@ func (f *frame) expand(s device.Semiring, flip, vector bool, a, b *store, ran *d
 		return f.empty(a.m, b.n, t)
 	}
 	if total <= batch {
-		piece := f.expanded(p, s.Add, vector, a, b, 0, n, at, total)
+		piece := f.expanded(p, s.Add, vector, vector && flip, a, b, 0, n, at, total)
 		return f.keyed(a.m, b.n, t, piece.keys, piece.count, piece.sums)
 	}
-	return f.expandParts(p, s.Add, vector, a, b, at)
+	return f.expandParts(p, s.Add, vector, vector && flip, a, b, at)
 }
 
 // piece is the sums of some rows, by their keys.
@@ -154,9 +158,9 @@ type piece struct {
 }
 
 // expanded multiplies the n entries of a from lo, whose products begin at at.
-func (f *frame) expanded(p *program, m device.Monoid, vector bool, a, b *store, lo, n int64, at *mem, total int64) piece {
+func (f *frame) expanded(p *program, m device.Monoid, vector, swap bool, a, b *store, lo, n int64, at *mem, total int64) piece {
 	keys, products := f.alloc(8*total), f.alloc(total*int64(m.Out.Size))
-	f.each(f.kernel(p, "hb_products"), total, a.desc(), lo, n, b.desc(), at, total, flagOf(vector), keys, products)
+	f.each(f.kernel(p, "hb_products"), total, a.desc(), lo, n, b.desc(), at, total, flagOf(swap), keys, products)
 	rows := a.m
 	if vector {
 		rows = 1
@@ -168,7 +172,7 @@ func (f *frame) expanded(p *program, m device.Monoid, vector bool, a, b *store, 
 
 // expandParts multiplies blocks of rows, each of at most batch products, or
 // of one row.
-func (f *frame) expandParts(p *program, m device.Monoid, vector bool, a, b *store, at *mem) *store {
+func (f *frame) expandParts(p *program, m device.Monoid, vector, swap bool, a, b *store, at *mem) *store {
 	work, ptr := make([]int64, a.nvec+1), make([]int64, a.nvec+1)
 	moved := f.alloc(8 * int64(a.nvec+1))
 	f.each(f.shape(1, "hb_moved"), int64(a.nvec+1), a.ptr, at, int64(a.nvec+1), moved)
@@ -190,7 +194,7 @@ func (f *frame) expandParts(p *program, m device.Monoid, vector bool, a, b *stor
 			lo, n := ptr[from], ptr[to]-ptr[from]
 			lengths := f.alloc(8 * n)
 			f.each(f.kernel(p, "hb_lengths"), n, a.desc(), lo, n, b.desc(), lengths)
-			x := f.expanded(p, m, vector, a, b, lo, n, f.scan(lengths, n, 8), total)
+			x := f.expanded(p, m, vector, swap, a, b, lo, n, f.scan(lengths, n, 8), total)
 			pieces = append(pieces, x)
 			count += x.count
 			f.freeSince(mark, x.keys, x.sums)
@@ -340,18 +344,12 @@ func (f *frame) rowsFull(a *store) bool {
 		if f.err != nil {
 			return false
 		}
-		a.full = -1
+		a.full, a.filledRows = -1, n
 		if n == int64(a.m) {
 			a.full = 1
 		}
 	}
 	return a.full > 0
-}
-
-// fastPull multiplies by a full u with a kernel made for that, or returns nil
-// where none fits.
-func (f *frame) fastPull(s device.Semiring, flip bool, a, u *store, mask *device.Mask) *store {
-	return nil
 }
 
 // fastMultiply multiplies by the methods made for speed, or returns nil where

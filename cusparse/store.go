@@ -21,13 +21,17 @@ type store struct {
 	ptr, idx, rowids, present, val *mem
 
 	// Kept forms, made when first needed; the device's lock guards them.
-	listed  *store // CSR or hypersparse
-	turned  *store // the transpose, listed
-	nonzero *store // structure of the entries other than zero
-	filled  *mem   // a byte per row: has entries
-	full    int8   // 1: every row has entries, −1: not, 0: not known
-	extra   map[string]any
-	keep    bool // outlives the operation that made it
+	listed     *store            // CSR or hypersparse
+	turned     *store            // the transpose, listed
+	nonzero    *store            // structure of the entries other than zero
+	bare       *store            // the structure as a matrix of bools
+	filled     *mem              // a byte per row: has entries
+	full       int8              // 1: every row has entries, −1: not, 0: not known
+	filledRows int64             // rows with entries, once filled is there
+	extra      map[string]keeper // what methods keep
+	shares     map[int32]float64 // of the entries in the first columns
+	pulls      int64             // products with a vector so far
+	keep       bool              // outlives the operation that made it
 }
 
 var _ device.Store = (*store)(nil)
@@ -57,17 +61,15 @@ func (s *store) drop() {
 		(*m).release()
 		*m = nil
 	}
-	for _, k := range []*store{s.listed, s.turned, s.nonzero} {
+	for _, k := range []*store{s.listed, s.turned, s.nonzero, s.bare} {
 		if k != nil && k != s {
 			k.drop()
 		}
 	}
-	for _, x := range s.extra {
-		if x, ok := x.(interface{ drop() }); ok {
-			x.drop()
-		}
+	for _, k := range s.extra {
+		k.drop()
 	}
-	s.listed, s.turned, s.nonzero, s.extra = nil, nil, nil, nil
+	s.listed, s.turned, s.nonzero, s.bare, s.extra = nil, nil, nil, nil, nil
 }
 
 func (s *store) isListed() bool { return s.format <= sparse.Hypersparse }
@@ -242,7 +244,7 @@ func (d *Device) Values(st device.Store, to unsafe.Pointer, n int) error {
 
 // view returns a store that shares the parts of s.
 func (f *frame) view(s *store) *store {
-	v := &store{d: s.d, m: s.m, n: s.n, format: s.format, nvec: s.nvec, typ: s.typ, full: s.full}
+	v := &store{d: s.d, m: s.m, n: s.n, format: s.format, nvec: s.nvec, typ: s.typ, full: s.full, filledRows: s.filledRows}
 	v.count.Store(s.known())
 	f.made = append(f.made, v)
 	v.ptr, v.idx, v.rowids, v.present, v.val, v.filled = s.ptr.share(), s.idx.share(), s.rowids.share(), s.present.share(), s.val.share(), s.filled.share()
@@ -564,9 +566,11 @@ func (f *frame) pattern(s *store) *store {
 	if s.val == nil && s.typ.Name == "bool" {
 		return s
 	}
-	p := f.structure(s)
-	p.typ = boolType
-	return p
+	if s.bare == nil && f.err == nil {
+		s.bare = f.result(f.structure(s))
+		s.bare.typ = boolType
+	}
+	return s.bare
 }
 
 var boolType, _ = device.TypeOf[bool]()

@@ -305,6 +305,9 @@ func TestErrorText(t *testing.T) {
 
 // Launching allocates nothing beyond what the caller does.
 func TestLaunchAllocates(t *testing.T) {
+	if raceDetector {
+		t.Skip("under the race detector pools forget what they hold")
+	}
 	f := newFake(t)
 	c := f.open()
 	call(f.quiet, 1)
@@ -442,4 +445,37 @@ func TestSparse(t *testing.T) {
 	}
 	f.said()
 	f.want(errors.Join(s.DestroySpMat(a), s.DestroyDnVec(x), s.DestroyDnMat(b), s.DestroySpGEMM(d), h.Close()), "sdmat a", "sdestroy 5")
+}
+
+func TestCompilerIdentity(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("HIVEBLAS_NVRTC", "")
+	t.Setenv("HIVEBLAS_LINEINFO", "")
+	t.Setenv("LD_LIBRARY_PATH", dir)
+	seen := map[string]bool{CompilerIdentity(): true}
+	step := func(what string, do func() error) {
+		t.Helper()
+		if err := do(); err != nil {
+			t.Fatal(err)
+		}
+		id := CompilerIdentity()
+		if seen[id] {
+			t.Errorf("%s: the identity stays %q", what, id)
+		}
+		if id != CompilerIdentity() {
+			t.Errorf("%s: the identity changes by itself", what)
+		}
+		seen[id] = true
+	}
+	write := func(name, text string) func() error {
+		return func() error { return os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644) }
+	}
+	step("a library", write("libnvrtc.so.12", "1"))
+	step("another size", write("libnvrtc.so.12", "12"))
+	step("a newer one", write("libnvrtc.so.13", "12"))
+	step("named", func() error {
+		t.Setenv("HIVEBLAS_NVRTC", filepath.Join(dir, "mine.so"))
+		return write("mine.so", "123")()
+	})
+	step("options", func() error { t.Setenv("HIVEBLAS_LINEINFO", "1"); return nil })
 }

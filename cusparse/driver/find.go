@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -134,4 +135,64 @@ func (l *library) open(before func(path string)) (handle uintptr, path string, e
 		}
 	}
 	return 0, "", missing(l.absent, append(append(append([]string{}, l.names...), tried...), folders...))
+}
+
+// CompilerIdentity tells the NVRTC that OpenCompiler would load apart from
+// others, without loading it, which would take longer than all else that a
+// program with kept kernels does: the library's name, size and time, and the
+// options that the environment adds. It is a key, not a version to show.
+func CompilerIdentity() string {
+	id := "unknown"
+	if path := nvrtcLibrary.locate(); path != "" {
+		if p, err := filepath.EvalSymlinks(path); err == nil {
+			path = p
+		}
+		if info, err := os.Stat(path); err == nil {
+			id = fmt.Sprintf("%s %d %d", filepath.Base(path), info.Size(), info.ModTime().Unix())
+		}
+	}
+	if os.Getenv("HIVEBLAS_LINEINFO") != "" {
+		id += " lineinfo"
+	}
+	return id
+}
+
+// locate returns the path that open would load, "" if it is not found. Where
+// the linker looks is taken from LD_LIBRARY_PATH and ld.so.conf; it may know
+// more places.
+func (l *library) locate() string {
+	if given := os.Getenv(l.variable); given != "" {
+		if info, err := os.Stat(given); err != nil || !info.IsDir() {
+			return given
+		}
+		return firstFile([]string{given}, l.names)
+	}
+	folders := filepath.SplitList(os.Getenv("LD_LIBRARY_PATH"))
+	configured, _ := filepath.Glob("/etc/ld.so.conf.d/*.conf")
+	for _, file := range configured {
+		text, _ := os.ReadFile(file)
+		for _, line := range strings.Fields(string(text)) {
+			if strings.HasPrefix(line, "/") {
+				folders = append(folders, line)
+			}
+		}
+	}
+	folders = append(folders, "/lib64", "/usr/lib64", "/lib", "/usr/lib")
+	// The linker tries a name everywhere before the next name.
+	if p := firstFile(folders, l.names); p != "" {
+		return p
+	}
+	return firstFile(l.folders(), l.names)
+}
+
+// firstFile returns the first of names that is in any of the folders.
+func firstFile(folders, names []string) string {
+	for _, n := range names {
+		for _, dir := range folders {
+			if info, err := os.Stat(filepath.Join(dir, n)); err == nil && !info.IsDir() {
+				return filepath.Join(dir, n)
+			}
+		}
+	}
+	return ""
 }

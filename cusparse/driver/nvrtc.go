@@ -16,8 +16,8 @@ type nvrtc struct {
 	path         string
 	major, minor int
 	supported    []int // architectures, such as 90; nil if it does not say
-	// Compilations exclude each other before version 12, whose documentation
-	// is the first to promise that they need not.
+	// Before version 12 compilations exclude each other: whether they need to
+	// is not known.
 	mu sync.Mutex
 
 	nvrtcVersion, nvrtcGetErrorString, nvrtcCreateProgram, nvrtcDestroyProgram, nvrtcCompileProgram uintptr

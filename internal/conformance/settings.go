@@ -162,6 +162,15 @@ func accumulated[C comparable](s settings) func(x, y C) C {
 	return kindOf[C]().accums[s.accum].f
 }
 
+// refused checks the answer to a plain function where it cannot run: that is
+// said, and nothing done.
+func refused[C comparable](r *runner, c *Input[C], err error) error {
+	if !errors.Is(err, ops.ErrOperator) || !strings.Contains(err.Error(), "CUDA") {
+		return fmt.Errorf("accumulating by a plain function: error %v, want one about its CUDA form", err)
+	}
+	return compare(c.stored(r), c.d, true)
+}
+
 // lacksText reports whether the accumulator is a Go function alone.
 func lacksText[C comparable](s settings) bool {
 	if s.accum < 0 {
@@ -175,11 +184,7 @@ func lacksText[C comparable](s settings) bool {
 func conclude[C comparable](r *runner, c *Input[C], t Dense[C], exact bool, err error) error {
 	s := r.plan.set
 	if r.b.Place() != nil && lacksText[C](s) {
-		// A plain function cannot run there, which must be said, and nothing done.
-		if !errors.Is(err, ops.ErrOperator) || !strings.Contains(err.Error(), "CUDA") {
-			return fmt.Errorf("accumulating by a plain function: error %v, want one about its CUDA form", err)
-		}
-		return compare(c.stored(r), c.d, true)
+		return refused(r, c, err)
 	}
 	if err != nil {
 		return err

@@ -198,9 +198,12 @@ func constant[T any](m, n int, x T) Dense[T] {
 // assigned checks a destination against Z, which has the accumulator in it
 // already.
 func assigned[T comparable](r *runner, c *Input[T], z Dense[T], err error) error {
+	s := r.plan.set
+	if r.b.Place() != nil && lacksText[T](s) {
+		return refused(r, c, err)
+	}
 	if err != nil {
 		return err
 	}
-	s := r.plan.set
 	return finish(r, c, write(c.d, z, s.allowed(), nil, s.replace), true)
 }

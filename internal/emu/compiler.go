@@ -34,7 +34,7 @@ var flags = []string{"-std=c++17", "-O1", "-pipe", "-w", "-fPIC", "-shared", "-f
 	"-fno-exceptions", "-fno-rtti", "-fno-asynchronous-unwind-tables", "-fno-threadsafe-statics",
 	"-fvisibility=hidden", "-nostdlib", "-x", "c++", "-"}
 
-var libraries = []string{"-lm", "-lc"}
+var libraries = []string{"-lm", "-lc", "-lgcc"}
 
 // Compiler compiles kernels for the emulator. It may be used by several
 // goroutines.

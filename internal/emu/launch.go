@@ -186,19 +186,15 @@ func (c *Context) run(k *function, grid, block [3]uint32, shared uint32, values 
 	if c.e.reversed {
 		a.reversed = 1
 	}
-	var dynamic *allocation
-	if shared > 0 {
-		h := newHeap()
-		b, err := h.alloc(uint64(shared))
-		if err != nil {
-			return failure("cuLaunchKernel", 701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", err.Error())
-		}
-		defer munmap(b.mapping)
-		dynamic = b
-		a.shared = unsafe.Pointer(&b.mapping[margin])
-	}
 	launching.Lock()
+	dynamic, err := sharedMemory(uint64(shared))
+	if err != nil {
+		launching.Unlock()
+		return failure("cuLaunchKernel", 701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", err.Error())
+	}
+	a.shared = unsafe.Pointer(&dynamic.mapping[margin])
 	message := c.e.runtime.run(a)
+	beyond := dynamic.intact()
 	launching.Unlock()
 	goruntime.KeepAlive(values)
 	if message != "" {
@@ -209,12 +205,28 @@ func (c *Context) run(k *function, grid, block [3]uint32, shared uint32, values 
 	if err := c.device.intact(); err != nil {
 		return failure("cuLaunchKernel", 700, "CUDA_ERROR_ILLEGAL_ADDRESS", k.name+": "+err.Error())
 	}
-	if dynamic != nil {
-		if err := dynamic.intact(); err != nil {
-			return failure("cuLaunchKernel", 700, "CUDA_ERROR_ILLEGAL_ADDRESS", k.name+": shared memory: "+err.Error())
-		}
+	if beyond != nil {
+		return failure("cuLaunchKernel", 700, "CUDA_ERROR_ILLEGAL_ADDRESS", k.name+": shared memory: "+beyond.Error())
 	}
 	return nil
+}
+
+// arena is the dynamic shared memory of the launch that runs.
+var arena []byte
+
+// sharedMemory returns n bytes of it between canaries. launching is held.
+func sharedMemory(n uint64) (*allocation, error) {
+	if arena == nil {
+		m, err := mmap(2*margin + maxShared + 16)
+		if err != nil {
+			return nil, err
+		}
+		fill(m, canary)
+		arena = m
+	}
+	b := &allocation{mapping: arena[:2*margin+(n+15)&^15], size: n}
+	b.repair()
+	return b, nil
 }
 
 // BeginCapture keeps what is queued on s.

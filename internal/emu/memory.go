@@ -1,6 +1,7 @@
 package emu
 
 import (
+	"bytes"
 	"fmt"
 	"sort"
 	"unsafe"
@@ -9,19 +10,25 @@ import (
 const (
 	poison = 0xA5 // of memory that was never written
 	canary = 0xC7 // beside every allocation
-	margin = 256  // bytes of canary on either side
+	margin = 128  // bytes of canary on either side
 )
+
+// untouched is what a margin holds. It is looked at after every launch, so how
+// fast that goes counts.
+var untouched = bytes.Repeat([]byte{canary}, margin+16)
 
 // allocation is one allocation.
 type allocation struct {
 	mapping []byte
 	start   uintptr
 	size    uint64
+	place   int // in heap.list
 }
 
 // heap is a table of allocations.
 type heap struct {
 	blocks map[uintptr]*allocation
+	list   []*allocation    // the same, to go through
 	freed  map[uintptr]bool // addresses that were freed and not given out again
 	sorted []uintptr        // nil when blocks has changed
 	bytes  uint64
@@ -41,6 +48,8 @@ func (h *heap) alloc(n uint64) (*allocation, error) {
 	b := &allocation{mapping: mapping, start: uintptr(unsafe.Pointer(&mapping[0])) + margin, size: n}
 	fill(b.bytes(0, n), poison)
 	h.blocks[b.start] = b
+	b.place = len(h.list)
+	h.list = append(h.list, b)
 	h.sorted = nil
 	delete(h.freed, b.start)
 	h.bytes += n
@@ -69,6 +78,9 @@ func (h *heap) free(p uintptr) error {
 	}
 	err := b.intact()
 	delete(h.blocks, p)
+	last := h.list[len(h.list)-1]
+	h.list[b.place], last.place = last, b.place
+	h.list = h.list[:len(h.list)-1]
 	h.sorted = nil
 	h.freed[p] = true
 	h.bytes -= b.size
@@ -82,13 +94,16 @@ func (b *allocation) bytes(offset, n uint64) []byte {
 
 // intact looks at the canaries.
 func (b *allocation) intact() error {
-	for i, v := range b.mapping[:margin] {
+	before, after := b.mapping[:margin], b.mapping[margin+b.size:]
+	if bytes.Equal(before, untouched[:margin]) && bytes.Equal(after, untouched[:len(after)]) {
+		return nil
+	}
+	for i, v := range before {
 		if v != canary {
 			return fmt.Errorf("byte −%d of an allocation of %d bytes was written to", margin-i, b.size)
 		}
 	}
-	end := margin + int(b.size)
-	for i, v := range b.mapping[end:] {
+	for i, v := range after {
 		if v != canary {
 			return fmt.Errorf("byte %d of an allocation of %d bytes was written to", b.size+uint64(i), b.size)
 		}
@@ -98,7 +113,7 @@ func (b *allocation) intact() error {
 
 // intact looks at the canaries of every allocation.
 func (h *heap) intact() error {
-	for _, b := range h.blocks {
+	for _, b := range h.list {
 		if err := b.intact(); err != nil {
 			b.repair()
 			return err

@@ -63,6 +63,7 @@ int cuModuleLoadDataEx(void **m, const void *image, unsigned n, int *options, vo
 	LOG("load %s %u %d %d %llu\n", (const char *)image, n, options[0], options[1], X(values[1]));
 	*m = (void *)0x30D; return 0;
 }
+int cuModuleLoadData(void **m, const void *image) { LOG("load %s\n", (const char *)image); *m = (void *)0x30D; return 0; }
 int cuModuleUnload(void *m) { LOG("unload %llx\n", X(m)); return 0; }
 int cuModuleGetFunction(void **f, void *m, const char *name) { LOG("function %llx %s\n", X(m), name); *f = (void *)0xF2; return 0; }
 int cuFuncSetAttribute(void *f, int a, int v) { LOG("setattr %llx %d %d\n", X(f), a, v); return 0; }

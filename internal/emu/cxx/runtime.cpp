@@ -34,7 +34,8 @@ struct Warp {
 hb_emu_state state;
 Thread threads[MAX_THREADS];
 Warp warps[MAX_THREADS / 32];
-hb_emu_uint3 indices[MAX_THREADS];
+hb_emu_uint3 indices[MAX_THREADS]; // for blocks of the size of shape
+hb_emu_uint3 shape;
 int size, started, exited, current;
 bool reversed;
 void (*kernel)(void **);
@@ -391,7 +392,9 @@ __attribute__((visibility("default"))) const char *hb_emu_launch(const hb_emu_la
 	arguments = l->args;
 	reversed = l->reversed;
 	failure[0] = 0;
-	for (int t = 0; t < size; t++) {
+	bool same = shape.x == l->block.x && shape.y == l->block.y && shape.z == l->block.z;
+	shape = l->block;
+	for (int t = 0; t < size && !same; t++) {
 		unsigned u = (unsigned)t;
 		indices[t] = {u % l->block.x, u / l->block.x % l->block.y, u / l->block.x / l->block.y};
 	}

@@ -1,0 +1,637 @@
+// C = A ⊗ B by rows (Gustavson), any semiring; C is CSR with sorted rows. First
+// the entries of every row of C are counted, then, after a prefix sum and an
+// allocation of exactly that size, computed.
+//
+// Rows of C with ≥ HB_SPGEMM_LIGHT products ("heavy") have a dense accumulator
+// in shared memory; if C is wider than that, by blocks of `cb` columns (a
+// multiple of 32), nb = ⌈n/cb⌉ of them. Others ("light") are a warp's, by a hash
+// table. Heavy rows start in descending order of work, drawn by ticket. No sum
+// is made by atomics, but for the counts of plus_pair: every result is summed
+// in the order of A's row, so it is the same at every run.
+//
+// HB_SPGEMM_PACKED 1: columns of B as 16-bit lists, each row at a multiple of 8
+// and filled up with the column `fill` = n rounded up to 32 (n ≤ 65504); 0: idx of B.
+//
+// Once for each B (kept):
+//   packed u16[8·((nnz + 7·k)/8 + 1)]
+//   hb_spgemm_pack<<<⌈k/8⌉, 256>>>(k, fill, bptr, bidx, packed)
+//   parts = nb·HB_SPGEMM_WARPS; cuts i32[parts+1] from the host: cuts[c·WARPS] = min(c·cb, n), those
+//       between divide the entries of B in the column block evenly; cuts[parts] = n
+//   seg i32[k·(parts+1)]: where in a row of B each part begins
+//   hb_spgemm_seg<<<⌈k·(parts+1)/256⌉, 256>>>(k, parts, cuts, bptr, bidx, seg)
+//       (seg = null: it is searched for each time; for B too wide to keep it)
+// Each call (m rows):
+//   zeroed: hist u64[256], limits u64[264] (cursors and tickets), counts i64[m·nb+1]
+//   hb_spgemm_work <<<min(⌈m/8⌉, SMs·8), 256>>>(m, aptr, aidx, bptr, work, hist)         work u64[m]
+//   hb_spgemm_order<<<min(⌈m/256⌉, SMs·8), 256>>>(m, work, hist, limits, order)         order i32[m]
+//       limits[0], [1] = heavy rows, rows with any product
+//   hb_spgemm_count<<<SMs·8, 256, window/8 + 4>>>(…)      window: columns a bitmap in shared memory
+//       holds, a multiple of cb, or n rounded up to 32 if that fits
+//       bitmaps u32[m·⌈n/32⌉], or null where that would be too large: the structure of heavy rows, kept
+//       for the second phase (only if window ≥ n)
+//   hb_spgemm_light_count<<<SMs·8, 256, 8·4096>>>(…)
+//   hb_scan_* (m·nb, counts) of scan.cu; the host reads counts[m·nb] and allocates cidx, cval
+//   numeric, one of
+//     hb_spgemm_pair <<<SMs·b, 256 or 512, bytes>>>(…)      plus_pair, HB_SPGEMM_PACKED, nb = 1;
+//         bytes = 2·(fill+32) rounded up to 16 at most 227 KB (other widths of counter are fitted in), b·(bytes+1 KB) ≤ 228 KB
+//         many products for a place of C (> 2·m·n, say) and memory for it: hb_spgemm_pair is the first
+//         phase, in place of hb_spgemm_count, with dense u32[m·pitch] not null: it keeps the counters and
+//         writes counts; pitch = fill/2 words if no row of A has 65536 entries, else fill; the second
+//         phase is hb_spgemm_pair_write<<<SMs·4, HB_SPGEMM_PAIR_BLOCK>>>(…)
+//     hb_spgemm_owner<<<SMs·b, 32·HB_SPGEMM_WARPS, cb·sizeof(HB_C) + (bitmaps ? 0 : cb/8)>>>(…)   any semiring
+//   hb_spgemm_light<<<SMs·4, 128, 4·(4096 + 2048 + 512·sizeof(HB_C))>>>(…)
+//   nb > 1: hb_spgemm_rowptr<<<⌈(m+1)/256⌉, 256>>>(m, nb, counts, cptr); nb = 1: cptr is counts
+// HB_A: elements of A, HB_X: of B, HB_C: of C.
+//
+// Measured on an H200, AᵀA of 6743×13950 with 1M entries (2.1·10⁸ products, 6.2·10⁷ results), 34395×20402
+// with 5M (1.9·10⁹, 2.8·10⁸), 138493×26744 with 20M (1.03·10¹⁰, 6.5·10⁸), all launches of a call without the
+// allocation, ms; cuSPARSE 15.5, the others not tried; pack and seg 0.01, 0.03, 0.12, once.
+//   plus_pair, two passes, group 16, block 512 (4 blocks an SM)       0.96   4.17   17.3   (group 32: 1.01 4.04 15.1; 8: 0.96 5.07 22.5)
+//   plus_pair, counters kept, group 32, block 512                    1.07   3.44   11.1   (block 1024: 1.47 4.25 12.8)
+//   fp32, 8 parts, ahead 4, group 16, bitmaps kept                   1.30   8.95   41.0   (ahead 2: 1.29 9.93 45.1)
+//   fp32, 12 parts, ahead 4, group 32                                1.58   8.74   38.0   (bitmaps not kept, ahead 2: + 20 %)
+// S·S of R-MAT 14 (1.6·10⁸ products): fp32 1.36, cuSPARSE 12.0. R-MAT 16 (1.2·10⁹), cb 27776, unpacked, 16 parts:
+// 11.5; cuSPARSE's default lacks memory, its ALG3 207. So: parts 8 below 16000 columns, 12 above; group 16 for
+// fewer than 10⁹ products, 32 beyond.
+
+#ifndef HB_SPGEMM_PACKED
+#define HB_SPGEMM_PACKED 1
+#endif
+#ifndef HB_SPGEMM_PAIR // 1: hb_spgemm_pair is compiled, 0: hb_spgemm_owner
+#define HB_SPGEMM_PAIR 0
+#endif
+#ifndef HB_SPGEMM_WARPS // parts of a column block, each a warp's
+#define HB_SPGEMM_WARPS 8
+#endif
+#ifndef HB_SPGEMM_GROUP // lanes that share a row of B when counting
+#define HB_SPGEMM_GROUP 32
+#endif
+#ifndef HB_SPGEMM_AHEAD // groups of 64 columns of B loaded together by hb_spgemm_owner
+#define HB_SPGEMM_AHEAD 4
+#endif
+#ifndef HB_SPGEMM_PAIR_BLOCK
+#define HB_SPGEMM_PAIR_BLOCK 512
+#endif
+#define HB_SPGEMM_LIGHT 512 // a power of two
+#define HB_SPGEMM_TICKETS 258 // in limits, after the 256 cursors at 2
+
+#if HB_SPGEMM_PACKED
+typedef hb_u16 hb_col;
+#else
+typedef hb_i32 hb_col;
+#endif
+
+struct __align__(16) hb_words4 { hb_u32 w[4]; };
+
+template <class T> union hb_lane_words {
+	hb_u32 word[(sizeof(T) + 3) / 4];
+	T t;
+};
+template <class T> HB_DEVICE T hb_from(T v, int l) {
+	hb_lane_words<T> u;
+	u.word[(sizeof(T) - 1) / 4] = 0;
+	u.t = v;
+#pragma unroll
+	for (int j = 0; j < (int)(sizeof(T) + 3) / 4; j++) u.word[j] = __shfl_sync(HB_FULL, u.word[j], l);
+	return u.t;
+}
+
+// hb_packed_at is where row k begins in the packed columns: no prefix sum is
+// needed, since ⌊(ptr[k]+7k)/8⌋ grows by ⌈length/8⌉ at least.
+HB_DEVICE hb_i64 hb_packed_at(hb_i64 begin, hb_i64 k) { return (begin + 7 * k) / 8 * 8; }
+
+// hb_col_at is where the columns of row k are, as the kernels below read them.
+HB_DEVICE hb_i64 hb_col_at(hb_i64 begin, hb_i64 k) { return HB_SPGEMM_PACKED ? hb_packed_at(begin, k) : begin; }
+
+HB_DEVICE hb_i32 hb_lower(const hb_i32 *list, hb_i32 n, hb_i32 c) {
+	hb_i32 lo = 0;
+	while (lo < n) {
+		hb_i32 mid = lo + (n - lo) / 2;
+		if (list[mid] < c) lo = mid + 1;
+		else n = mid;
+	}
+	return lo;
+}
+
+HB_KERNEL __launch_bounds__(256)
+hb_spgemm_pack(hb_i64 k, hb_i32 fill, const hb_i64 *__restrict__ bptr, const hb_i32 *__restrict__ bidx, hb_u16 *packed) {
+	const hb_i64 r = ((hb_i64)blockIdx.x * 256 + threadIdx.x) / HB_WARP;
+	if (r >= k) return;
+	const hb_i64 begin = bptr[r], length = bptr[r + 1] - begin, at = hb_packed_at(begin, r);
+	for (hb_i64 j = threadIdx.x % HB_WARP; j < (length + 7) / 8 * 8; j += HB_WARP)
+		packed[at + j] = (hb_u16)(j < length ? bidx[begin + j] : fill);
+}
+
+HB_KERNEL __launch_bounds__(256)
+hb_spgemm_seg(hb_i64 k, hb_i32 parts, const hb_i32 *__restrict__ cuts, const hb_i64 *__restrict__ bptr,
+	const hb_i32 *__restrict__ bidx, hb_i32 *seg) {
+	const hb_i64 i = (hb_i64)blockIdx.x * 256 + threadIdx.x, r = i / (parts + 1);
+	if (r < k) seg[i] = hb_lower(bidx + bptr[r], (hb_i32)(bptr[r + 1] - bptr[r]), cuts[i % (parts + 1)]);
+}
+
+// hb_spgemm_bin: four bins to a doubling, 0 for no work.
+HB_DEVICE int hb_spgemm_bin(hb_u64 work) {
+	if (work == 0) return 0;
+	const int log = 63 - __clzll(work), bin = 1 + 4 * log + (int)((work << 2 >> log) & 3);
+	return bin < 256 ? bin : 255;
+}
+
+HB_KERNEL __launch_bounds__(256)
+hb_spgemm_work(hb_i64 m, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx, const hb_i64 *__restrict__ bptr,
+	hb_u64 *work, hb_u64 *hist) {
+	__shared__ hb_u32 bins[256];
+	bins[threadIdx.x] = 0;
+	__syncthreads();
+	for (hb_i64 r = ((hb_i64)blockIdx.x * 256 + threadIdx.x) / HB_WARP; r < m; r += (hb_i64)gridDim.x * 8) {
+		hb_u64 w = 0;
+#pragma unroll 4
+		for (hb_i64 e = aptr[r] + threadIdx.x % HB_WARP; e < aptr[r + 1]; e += HB_WARP) w += bptr[aidx[e] + 1] - bptr[aidx[e]];
+		for (int d = HB_WARP / 2; d > 0; d /= 2) w += __shfl_xor_sync(HB_FULL, w, d);
+		if (threadIdx.x % HB_WARP == 0) {
+			work[r] = w;
+			atomicAdd(bins + hb_spgemm_bin(w), 1u);
+		}
+	}
+	__syncthreads();
+	if (bins[threadIdx.x]) atomicAdd(hist + threadIdx.x, (hb_u64)bins[threadIdx.x]);
+}
+
+HB_KERNEL __launch_bounds__(256)
+hb_spgemm_order(hb_i64 m, const hb_u64 *__restrict__ work, const hb_u64 *__restrict__ hist, hb_u64 *limits, hb_i32 *order) {
+	__shared__ hb_u64 above[257]; // rows in this bin and those above
+	const int b = threadIdx.x;
+	above[b] = hist[b];
+	if (b == 0) above[256] = 0;
+	__syncthreads();
+	for (int d = 1; d < 256; d *= 2) {
+		const hb_u64 more = b + d < 256 ? above[b + d] : 0;
+		__syncthreads();
+		above[b] += more;
+		__syncthreads();
+	}
+	if (blockIdx.x == 0 && b == 0) {
+		limits[0] = above[hb_spgemm_bin(HB_SPGEMM_LIGHT)];
+		limits[1] = above[1];
+	}
+	for (hb_i64 r = (hb_i64)blockIdx.x * 256 + b; r < m; r += (hb_i64)gridDim.x * 256) {
+		const int bin = hb_spgemm_bin(work[r]);
+		order[above[bin + 1] + atomicAdd(limits + 2 + bin, 1ULL)] = (hb_i32)r;
+	}
+}
+
+// hb_ticket draws the block's next number.
+HB_DEVICE hb_i64 hb_ticket(hb_u64 *counter) {
+	__shared__ hb_i64 drawn;
+	__syncthreads();
+	if (threadIdx.x == 0) drawn = (hb_i64)atomicAdd(counter, 1ULL);
+	__syncthreads();
+	return drawn;
+}
+
+// hb_each_product calls visit(column of B) for every product of a row of A, by
+// the whole block, in no particular order. Each warp takes `batch` rows of B at a
+// time and gives a group of lanes each.
+template <class F>
+HB_DEVICE void hb_each_product(hb_i64 begin, hb_i64 end, const hb_i32 *__restrict__ aidx, const hb_i64 *__restrict__ bptr,
+	const hb_col *__restrict__ bcol, F visit) {
+	const int lane = threadIdx.x % HB_WARP, warps = blockDim.x / HB_WARP;
+	const int groups = HB_WARP / HB_SPGEMM_GROUP, group = lane / HB_SPGEMM_GROUP, in = lane % HB_SPGEMM_GROUP;
+	hb_i64 share = (end - begin + warps - 1) / warps;
+	const int batch = share >= HB_WARP ? HB_WARP : (int)(share + groups - 1) / groups * groups;
+	for (hb_i64 j0 = begin + (hb_i64)(threadIdx.x / HB_WARP) * batch; j0 < end; j0 += (hb_i64)warps * batch) {
+		hb_i64 at = 0;
+		hb_i32 length = 0;
+		if (lane < batch && j0 + lane < end) {
+			const hb_i32 k = aidx[j0 + lane];
+			const hb_i64 b = bptr[k];
+			length = (hb_i32)(bptr[k + 1] - b);
+			at = hb_col_at(b, k);
+		}
+		for (int q = 0; q < batch; q += groups) {
+			const hb_i64 from = __shfl_sync(HB_FULL, at, q + group);
+			const hb_i32 len = __shfl_sync(HB_FULL, length, q + group);
+#if HB_SPGEMM_PACKED
+			const hb_words4 *list = (const hb_words4 *)(bcol + from);
+			for (hb_i32 c = in; c < (len + 7) / 8; c += HB_SPGEMM_GROUP) {
+				const hb_words4 eight = list[c];
+#pragma unroll
+				for (int h = 0; h < 4; h++) {
+					visit(eight.w[h] & 0xffff);
+					visit(eight.w[h] >> 16);
+				}
+			}
+#else
+			for (hb_i32 c = in; c < len; c += HB_SPGEMM_GROUP) visit((hb_u32)bcol[from + c]);
+#endif
+		}
+	}
+}
+
+HB_KERNEL __launch_bounds__(256)
+hb_spgemm_count(hb_i32 n, hb_i32 cb, hb_i32 nb, hb_i32 window, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx,
+	const hb_i64 *__restrict__ bptr, const hb_col *__restrict__ bcol, const hb_i32 *__restrict__ order, hb_u64 *limits,
+	hb_i64 *counts, hb_u32 *bitmaps) {
+	HB_DYNAMIC_SHARED(hb_u32, map); // window/32 + 1 words: the last takes what fills up the packed rows
+	__shared__ hb_i32 parts[8];
+	const int lane = threadIdx.x % HB_WARP, warp = threadIdx.x / HB_WARP;
+	const hb_i64 heavy = (hb_i64)limits[0], words = ((hb_i64)n + 31) / 32;
+	for (;;) {
+		const hb_i64 t = hb_ticket(limits + HB_SPGEMM_TICKETS);
+		if (t >= heavy) return;
+		const hb_i32 row = order[t];
+		for (hb_i64 lo = 0; lo < n; lo += window) {
+			for (hb_i32 w = threadIdx.x; w < window / 32; w += 256) map[w] = 0;
+			__syncthreads();
+			if (window >= n)
+				hb_each_product(aptr[row], aptr[row + 1], aidx, bptr, bcol, [=](hb_u32 c) {
+					const hb_u32 bit = 1u << (c % 32);
+					if (!(map[c / 32] & bit)) atomicOr(map + c / 32, bit);
+				});
+			else
+				hb_each_product(aptr[row], aptr[row + 1], aidx, bptr, bcol, [=](hb_u32 c) {
+					c -= (hb_u32)lo;
+					const hb_u32 bit = 1u << (c % 32);
+					if (c < (hb_u32)window && !(map[c / 32] & bit)) atomicOr(map + c / 32, bit);
+				});
+			__syncthreads();
+			const hb_i32 here = (hb_i32)((n - lo < window ? n - lo : window) + 31) / 32;
+			if (bitmaps)
+				for (hb_i32 w = threadIdx.x; w < here; w += 256) bitmaps[row * words + w] = map[w];
+			for (hb_i32 c = 0; c * (cb / 32) < here; c++) { // column blocks of the window
+				const hb_i32 stop = (c + 1) * (cb / 32) < here ? (c + 1) * (cb / 32) : here;
+				hb_i32 sum = 0;
+				for (hb_i32 w = c * (cb / 32) + threadIdx.x; w < stop; w += 256) sum += __popc(map[w]);
+				for (int d = HB_WARP / 2; d > 0; d /= 2) sum += __shfl_xor_sync(HB_FULL, sum, d);
+				if (lane == 0) parts[warp] = sum;
+				__syncthreads();
+				if (threadIdx.x == 0) {
+					sum = 0;
+					for (int w = 0; w < 8; w++) sum += parts[w];
+					counts[(hb_i64)row * nb + lo / cb + c] = sum;
+				}
+				__syncthreads();
+			}
+		}
+	}
+}
+
+// hb_before gives a warp the sum of v over the warps before it, and over all; all threads call.
+HB_DEVICE hb_i32 hb_before(hb_i32 v, hb_i32 *total) {
+	__shared__ hb_i32 sums[HB_WARP];
+	const int warp = threadIdx.x / HB_WARP, warps = blockDim.x / HB_WARP;
+	__syncthreads();
+	if (threadIdx.x % HB_WARP == 0) sums[warp] = v;
+	__syncthreads();
+	hb_i32 before = 0;
+	*total = 0;
+	for (int w = 0; w < warps; w++) {
+		if (w == warp) before = *total;
+		*total += sums[w];
+	}
+	return before;
+}
+
+#if HB_SPGEMM_PAIR
+// hb_counters_log: how many counters a word holds, for a row of A of that length.
+HB_DEVICE int hb_counters_log(hb_i64 length) { return length < 256 ? 2 : length < 65536 ? 1 : 0; }
+
+// hb_counters_write writes the columns lo.. of a row whose counters are not 0;
+// each warp a range of them, 32 at a time. It returns their number.
+HB_DEVICE hb_i32 hb_counters_write(const hb_u32 *acc, int log, hb_u32 lo, hb_u32 here, hb_i64 out, hb_i32 *cidx, HB_C *cval) {
+	const int lane = threadIdx.x % HB_WARP, warp = threadIdx.x / HB_WARP, warps = HB_SPGEMM_PAIR_BLOCK / HB_WARP;
+	const hb_u32 mask = (1u << log) - 1, shift = 5 - log, ones = 0xffffffffu >> (32 - (32 >> log));
+	const hb_u32 each = (here / 32 + warps - 1) / warps * 32;
+	const hb_u32 from = warp * each, stop = from + each < here ? from + each : here;
+	hb_i32 found = 0, total;
+#pragma unroll 4
+	for (hb_u32 c = from + lane; c < stop; c += HB_WARP)
+		found += (acc[c >> log] >> ((c & mask) << shift) & ones) != 0;
+	for (int d = HB_WARP / 2; d > 0; d /= 2) found += __shfl_xor_sync(HB_FULL, found, d);
+	out += hb_before(found, &total);
+#pragma unroll 4
+	for (hb_u32 c = from + lane; c < stop; c += HB_WARP) {
+		const hb_u32 v = acc[c >> log] >> ((c & mask) << shift) & ones;
+		const hb_u32 all = __ballot_sync(HB_FULL, v != 0);
+		if (v) {
+			const hb_i64 p = out + __popc(all & ((1u << lane) - 1));
+			cidx[p] = (hb_i32)(lo + c);
+			cval[p] = (HB_C)v;
+		}
+		out += __popc(all);
+	}
+	return total;
+}
+
+// Counts of common entries, plus_pair: packed counters of 8, 16 or 32 bits,
+// as many as the row's length asks for; in passes if they do not all fit.
+HB_KERNEL __launch_bounds__(HB_SPGEMM_PAIR_BLOCK)
+hb_spgemm_pair(hb_i32 fill, hb_i32 bytes, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx,
+	const hb_i64 *__restrict__ bptr, const hb_col *__restrict__ bcol, const hb_i32 *__restrict__ order, hb_u64 *limits,
+	hb_i64 *counts, hb_u32 *dense, hb_i64 pitch, hb_i32 *cidx, HB_C *cval) {
+	HB_DYNAMIC_SHARED(hb_u32, acc);
+	const int lane = threadIdx.x % HB_WARP, warp = threadIdx.x / HB_WARP, warps = HB_SPGEMM_PAIR_BLOCK / HB_WARP;
+	const hb_i64 heavy = (hb_i64)limits[0];
+	for (;;) {
+		const hb_i64 t = hb_ticket(limits + HB_SPGEMM_TICKETS + 1);
+		if (t >= heavy) return;
+		const hb_i32 row = order[t];
+		const hb_i64 begin = aptr[row], end = aptr[row + 1];
+		const int log = hb_counters_log(end - begin);
+		const hb_u32 mask = (1u << log) - 1, shift = 5 - log, ones = 0xffffffffu >> (32 - (32 >> log));
+		const hb_u32 span = ((hb_u32)bytes / 4 - 1) << log & ~31u; // columns a pass; the last word is for others
+		hb_i64 out = dense ? 0 : counts[row];
+		for (hb_u32 lo = 0; lo < (hb_u32)fill; lo += span) {
+			const hb_u32 here = fill - lo < span ? fill - lo : span;
+			for (hb_u32 w = threadIdx.x; w < (here >> log) + 1; w += HB_SPGEMM_PAIR_BLOCK) acc[w] = 0;
+			__syncthreads();
+			if ((hb_u32)fill <= span)
+				hb_each_product(begin, end, aidx, bptr, bcol, [=](hb_u32 c) {
+					atomicAdd(acc + (c >> log), 1u << ((c & mask) << shift));
+				});
+			else
+				hb_each_product(begin, end, aidx, bptr, bcol, [=](hb_u32 c) {
+					c -= lo;
+					if (c < here) atomicAdd(acc + (c >> log), 1u << ((c & mask) << shift));
+				});
+			__syncthreads();
+			hb_i32 total;
+			if (dense) {
+				hb_i32 found = 0;
+				for (hb_u32 w = threadIdx.x; w < here >> log; w += HB_SPGEMM_PAIR_BLOCK) {
+					const hb_u32 v = acc[w];
+					dense[row * pitch + (lo >> log) + w] = v;
+					for (int j = 0; j < 32; j += 32 >> log) found += (v >> j & ones) != 0;
+				}
+				for (int d = HB_WARP / 2; d > 0; d /= 2) found += __shfl_xor_sync(HB_FULL, found, d);
+				hb_before(found, &total);
+			} else total = hb_counters_write(acc, log, lo, here, out, cidx, cval);
+			out += total;
+			__syncthreads();
+		}
+		if (dense && threadIdx.x == 0) counts[row] = out;
+	}
+}
+
+// The second phase where the first has kept the counters.
+HB_KERNEL __launch_bounds__(HB_SPGEMM_PAIR_BLOCK)
+hb_spgemm_pair_write(hb_i32 fill, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ order, const hb_u64 *__restrict__ limits,
+	const hb_i64 *__restrict__ counts, const hb_u32 *__restrict__ dense, hb_i64 pitch, hb_i32 *cidx, HB_C *cval) {
+	const hb_i64 heavy = (hb_i64)limits[0];
+	for (hb_i64 t = blockIdx.x; t < heavy; t += gridDim.x) {
+		const hb_i32 row = order[t];
+		hb_counters_write(dense + row * pitch, hb_counters_log(aptr[row + 1] - aptr[row]), 0, fill, counts[row], cidx, cval);
+	}
+}
+#else
+
+// Any semiring: each warp owns a part of the columns and walks the whole row of
+// A, adding to its part of the accumulator. The columns of one row of B differ,
+// so the lanes of a warp never meet, and nothing needs an atomic.
+HB_KERNEL __launch_bounds__(32 * HB_SPGEMM_WARPS)
+hb_spgemm_owner(hb_i32 n, hb_i32 cb, hb_i32 nb, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx,
+	const HB_A *__restrict__ aval, const hb_i64 *__restrict__ bptr, const hb_i32 *__restrict__ bidx,
+	const hb_col *__restrict__ bcol, const HB_X *__restrict__ bval, const hb_i32 *__restrict__ cuts,
+	const hb_i32 *__restrict__ seg, const hb_i32 *__restrict__ order, hb_u64 *limits, const hb_i64 *__restrict__ counts,
+	const hb_u32 *__restrict__ bitmaps, hb_i32 *cidx, HB_C *cval) {
+	HB_DYNAMIC_SHARED(HB_C, acc);
+	hb_u32 *map = (hb_u32 *)(acc + cb);
+	const int lane = threadIdx.x % HB_WARP, warp = threadIdx.x / HB_WARP, threads = 32 * HB_SPGEMM_WARPS;
+	const hb_i64 units = (hb_i64)limits[0] * nb;
+	for (;;) {
+		const hb_i64 unit = hb_ticket(limits + HB_SPGEMM_TICKETS + 1);
+		if (unit >= units) return;
+		const hb_i32 row = order[unit / nb], block = (hb_i32)(unit % nb), lo = block * cb;
+		const hb_i32 width = n - lo < cb ? n - lo : cb, words = (width + 31) / 32, part = block * HB_SPGEMM_WARPS + warp;
+		hb_i64 out = counts[(hb_i64)row * nb + block];
+		if (out == counts[(hb_i64)row * nb + block + 1]) continue;
+		for (hb_i32 c = threadIdx.x; c < words * 32; c += threads) acc[c] = HB_IDENTITY;
+		if (!bitmaps)
+			for (hb_i32 w = threadIdx.x; w < words; w += threads) map[w] = 0;
+		__syncthreads();
+		const hb_i64 end = aptr[row + 1];
+		for (hb_i64 j0 = aptr[row]; j0 < end; j0 += HB_WARP) { // a lane knows a row of B
+			hb_i64 cols = 0, vals = 0;
+			hb_i32 length = 0;
+			HB_A a{};
+			if (j0 + lane < end) {
+				const hb_i64 k = aidx[j0 + lane];
+#if HB_USES_A
+				a = aval[j0 + lane];
+#endif
+				const hb_i64 b = bptr[k];
+				hb_i32 s, e;
+				if (seg) {
+					const hb_i32 *p = seg + k * ((hb_i64)nb * HB_SPGEMM_WARPS + 1) + part;
+					s = p[0];
+					e = p[1];
+				} else {
+					const hb_i32 all = (hb_i32)(bptr[k + 1] - b);
+					s = hb_lower(bidx + b, all, cuts[part]);
+					e = s + hb_lower(bidx + b + s, all - s, cuts[part + 1]);
+				}
+				length = e - s;
+				vals = b + s;
+				cols = hb_col_at(b, k) + s;
+			}
+			hb_i32 base = 0; // done of the row of the first lane that is live
+			for (hb_u32 live = __ballot_sync(HB_FULL, length > 0); live;) { // groups of ≤ 64 columns of a row of B
+				hb_i32 left[HB_SPGEMM_AHEAD], col[HB_SPGEMM_AHEAD][2];
+				HB_A av[HB_SPGEMM_AHEAD];
+				HB_X bv[HB_SPGEMM_AHEAD][2];
+#pragma unroll
+				for (int q = 0; q < HB_SPGEMM_AHEAD; q++) {
+					const int src = live ? __ffs(live) - 1 : 0;
+					left[q] = live ? __shfl_sync(HB_FULL, length, src) - base : 0;
+					const hb_col *c = bcol + __shfl_sync(HB_FULL, cols, src) + base + lane;
+#if HB_USES_A
+					av[q] = hb_from(a, src);
+#else
+					av[q] = HB_A{};
+#endif
+#if HB_USES_X
+					const HB_X *x = bval + __shfl_sync(HB_FULL, vals, src) + base + lane;
+#endif
+#pragma unroll
+					for (int r = 0; r < 2; r++) {
+						bv[q][r] = HB_X{};
+						if (32 * r + lane < left[q]) {
+							col[q][r] = (hb_i32)c[32 * r];
+#if HB_USES_X
+							bv[q][r] = x[32 * r];
+#endif
+						}
+					}
+					base += 64;
+					if (left[q] <= 64) {
+						live &= live - 1;
+						base = 0;
+					}
+				}
+#pragma unroll
+				for (int q = 0; q < HB_SPGEMM_AHEAD; q++) {
+#pragma unroll
+					for (int r = 0; r < 2; r++)
+						if (32 * r + lane < left[q]) {
+							const hb_i32 c = col[q][r] - lo;
+							acc[c] = hb_add(acc[c], hb_mul(av[q], bv[q][r]));
+							if (!bitmaps && !(map[c / 32] >> (c % 32) & 1)) atomicOr(map + c / 32, 1u << (c % 32));
+						}
+					__syncwarp();
+				}
+			}
+		}
+		__syncthreads();
+		const hb_u32 *have = bitmaps ? bitmaps + (((hb_i64)n + 31) / 32 * row + lo / 32) : map;
+		const hb_i32 each = (words + HB_SPGEMM_WARPS - 1) / HB_SPGEMM_WARPS;
+		const hb_i32 from = warp * each < words ? warp * each : words, stop = from + each < words ? from + each : words;
+		hb_i32 found = 0, total;
+		for (hb_i32 w = from + lane; w < stop; w += HB_WARP) found += __popc(have[w]);
+		for (int d = HB_WARP / 2; d > 0; d /= 2) found += __shfl_xor_sync(HB_FULL, found, d);
+		out += hb_before(found, &total);
+		for (hb_i32 w0 = from; w0 < stop; w0 += HB_WARP) {
+			const hb_u32 word = w0 + lane < stop ? have[w0 + lane] : 0;
+			for (int i = 0; i < HB_WARP && w0 + i < stop; i++) {
+				const hb_u32 bits = __shfl_sync(HB_FULL, word, i);
+				if (bits >> lane & 1) {
+					const hb_i64 p = out + __popc(bits & ((1u << lane) - 1));
+					cidx[p] = lo + (w0 + i) * 32 + lane;
+					cval[p] = acc[(w0 + i) * 32 + lane];
+				}
+				out += __popc(bits);
+			}
+		}
+	}
+}
+
+#endif
+
+// The hash table of a light row: a power of two of places, at least twice its products.
+struct hb_table {
+	hb_i32 *key;
+	int log; // of the places
+
+	// put returns whether c is new; -1 marks a free place.
+	__device__ __forceinline__ bool put(hb_i32 c) {
+		for (hb_u32 h = (hb_u32)c * 0x9e3779b1u >> (32 - log);; h = (h + 1) & ((1u << log) - 1)) {
+			hb_i32 was = key[h];
+			if (was == -1) was = atomicCAS(key + h, -1, c);
+			if (was == -1) return true;
+			if (was == c) return false;
+		}
+	}
+};
+
+// hb_collect puts all columns of the products of a row of A into the table, by
+// one warp: 32 rows of B at a time, their products dealt evenly to the lanes.
+// It returns the number of columns that were new to this lane.
+HB_DEVICE hb_i32 hb_collect(hb_table table, hb_i64 begin, hb_i64 end, const hb_i32 *__restrict__ aidx,
+	const hb_i64 *__restrict__ bptr, const hb_i32 *__restrict__ bidx) {
+	const int lane = threadIdx.x % HB_WARP;
+	for (int h = lane; h < 1 << table.log; h += HB_WARP) table.key[h] = -1;
+	__syncwarp();
+	hb_i32 fresh = 0;
+	for (hb_i64 j0 = begin; j0 < end; j0 += HB_WARP) {
+		hb_i64 at = 0;
+		hb_i32 upto = 0; // products of the rows of B up to this lane's
+		if (j0 + lane < end) {
+			at = bptr[aidx[j0 + lane]];
+			upto = (hb_i32)(bptr[aidx[j0 + lane] + 1] - at);
+		}
+		at += upto;
+		for (int d = 1; d < HB_WARP; d *= 2) {
+			const hb_i32 t = __shfl_up_sync(HB_FULL, upto, d);
+			if (lane >= d) upto += t;
+		}
+		at -= upto; // so that product t is at `at + t` of its row's lane
+		const hb_i32 all = __shfl_sync(HB_FULL, upto, HB_WARP - 1);
+		for (hb_i32 t0 = 0; t0 < all; t0 += HB_WARP) {
+			const hb_i32 t = t0 + lane;
+			int who = 0; // the first lane with upto > t
+			for (int d = HB_WARP / 2; d > 0; d /= 2)
+				if (__shfl_sync(HB_FULL, upto, who + d - 1) <= t) who += d;
+			const hb_i64 from = __shfl_sync(HB_FULL, at, who);
+			if (t < all) fresh += table.put(bidx[from + t]);
+		}
+	}
+	__syncwarp();
+	return fresh;
+}
+
+HB_DEVICE int hb_table_log(hb_u64 work) { return work <= 16 ? 5 : 65 - __clzll(work - 1); }
+
+HB_KERNEL __launch_bounds__(256)
+hb_spgemm_light_count(hb_i32 nb, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx, const hb_i64 *__restrict__ bptr,
+	const hb_i32 *__restrict__ bidx, const hb_u64 *__restrict__ work, const hb_i32 *__restrict__ order,
+	const hb_u64 *__restrict__ limits, hb_i64 *counts) {
+	HB_DYNAMIC_SHARED(hb_i32, tables);
+	const hb_i64 rows = (hb_i64)limits[1];
+	for (hb_i64 t = (hb_i64)limits[0] + ((hb_i64)blockIdx.x * 256 + threadIdx.x) / HB_WARP; t < rows; t += (hb_i64)gridDim.x * 8) {
+		const hb_i32 row = order[t];
+		hb_table table = {tables + threadIdx.x / HB_WARP * 1024, hb_table_log(work[row])};
+		hb_i32 found = hb_collect(table, aptr[row], aptr[row + 1], aidx, bptr, bidx);
+		for (int d = HB_WARP / 2; d > 0; d /= 2) found += __shfl_xor_sync(HB_FULL, found, d);
+		if (threadIdx.x % HB_WARP == 0) counts[(hb_i64)row * nb] = found;
+	}
+}
+
+HB_KERNEL __launch_bounds__(128)
+hb_spgemm_light(hb_i32 nb, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx, const HB_A *__restrict__ aval,
+	const hb_i64 *__restrict__ bptr, const hb_i32 *__restrict__ bidx, const HB_X *__restrict__ bval, const hb_u64 *__restrict__ work,
+	const hb_i32 *__restrict__ order, const hb_u64 *__restrict__ limits, const hb_i64 *__restrict__ counts, hb_i32 *cidx, HB_C *cval) {
+	HB_DYNAMIC_SHARED(HB_C, sums); // of four warps: 512 sums, 512 columns, 1024 places
+	const int lane = threadIdx.x % HB_WARP, warp = threadIdx.x / HB_WARP;
+	HB_C *acc = sums + warp * HB_SPGEMM_LIGHT;
+	hb_i32 *cols = (hb_i32 *)(sums + 4 * HB_SPGEMM_LIGHT) + warp * (3 * HB_SPGEMM_LIGHT);
+	const hb_i64 rows = (hb_i64)limits[1];
+	for (hb_i64 t = (hb_i64)limits[0] + (hb_i64)blockIdx.x * 4 + warp; t < rows; t += (hb_i64)gridDim.x * 4) {
+		const hb_i32 row = order[t];
+		const hb_i64 begin = aptr[row], end = aptr[row + 1], out = counts[(hb_i64)row * nb];
+		hb_table table = {cols + HB_SPGEMM_LIGHT, hb_table_log(work[row])};
+		hb_collect(table, begin, end, aidx, bptr, bidx);
+		hb_i32 n = 0; // the columns, gathered and sorted
+		for (int h = lane; h < 1 << table.log; h += HB_WARP) {
+			const hb_i32 c = table.key[h];
+			const hb_u32 all = __ballot_sync(HB_FULL, c != -1);
+			if (c != -1) cols[n + __popc(all & ((1u << lane) - 1))] = c;
+			n += __popc(all);
+		}
+		int size = 1;
+		while (size < n) size *= 2;
+		for (int i = lane; i < size; i += HB_WARP) {
+			if (i >= n) cols[i] = 0x7fffffff;
+			acc[i] = HB_IDENTITY;
+		}
+		__syncwarp();
+		for (int k = 2; k <= size; k *= 2) // bitonic
+			for (int d = k / 2; d > 0; d /= 2) {
+				for (int i = lane; i < size / 2; i += HB_WARP) {
+					const int lo = i / d * 2 * d + i % d, hi = lo + d;
+					const hb_i32 x = cols[lo], y = cols[hi];
+					if ((x > y) == ((lo & k) == 0)) {
+						cols[lo] = y;
+						cols[hi] = x;
+					}
+				}
+				__syncwarp();
+			}
+		for (hb_i64 j = begin; j < end; j++) { // one row of B after another: the lanes never meet
+			const hb_i64 k = aidx[j], stop = bptr[k + 1];
+			const HB_A a = HB_USES_A ? aval[j] : HB_A{};
+			for (hb_i64 e = bptr[k] + lane; e < stop; e += HB_WARP) {
+				const hb_i32 at = hb_lower(cols, n, bidx[e]);
+				acc[at] = hb_add(acc[at], hb_mul(a, HB_USES_X ? bval[e] : HB_X{}));
+			}
+			__syncwarp();
+		}
+		for (int i = lane; i < n; i += HB_WARP) {
+			cidx[out + i] = cols[i];
+			cval[out + i] = acc[i];
+		}
+		__syncwarp();
+	}
+}
+
+HB_KERNEL __launch_bounds__(256) hb_spgemm_rowptr(hb_i64 m, hb_i32 nb, const hb_i64 *__restrict__ counts, hb_i64 *cptr) {
+	const hb_i64 r = (hb_i64)blockIdx.x * 256 + threadIdx.x;
+	if (r <= m) cptr[r] = counts[r * nb];
+}

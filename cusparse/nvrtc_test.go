@@ -1,0 +1,72 @@
+package cusparse
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/conformance"
+	"github.com/hiveblas/hiveblas/internal/emu"
+)
+
+// recorder compiles for the emulator and keeps the sources it was given.
+type recorder struct {
+	driver.Compiler
+	mu      sync.Mutex
+	sources map[string]string // by source: the name
+}
+
+func (r *recorder) Compile(source, name, arch string) ([]byte, error) {
+	r.mu.Lock()
+	r.sources[source] = name
+	r.mu.Unlock()
+	return r.Compiler.Compile(source, name, arch)
+}
+
+// TestKernelsOfTheKitCompile gives what the conformance kit composes to NVRTC, for the
+// architectures at both ends. It needs HIVEBLAS_NVRTC, not a GPU.
+func TestKernelsOfTheKitCompile(t *testing.T) {
+	if os.Getenv("HIVEBLAS_NVRTC") == "" {
+		t.Skip("HIVEBLAS_NVRTC names no compiler; scripts/nvrtc.sh fetches one")
+	}
+	nvrtc, err := driver.OpenCompiler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := emu.New()
+	if err != nil {
+		t.Skip(err)
+	}
+	gxx, err := emu.NewCompiler()
+	if err != nil {
+		t.Skip(err)
+	}
+	r := &recorder{Compiler: gxx, sources: map[string]string{}}
+	d, err := Open(0, WithDriver(e), WithCompiler("recorder", func() (driver.Compiler, error) { return r, nil }), WithKernelCache("off"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("record", func(t *testing.T) { conformance.Run(t, on{d}) })
+	if len(r.sources) < 20 {
+		t.Fatalf("only %d kernels recorded", len(r.sources))
+	}
+	archs := []string{"sm_70", "sm_90"}
+	bodies := map[string]int{}
+	for _, source := range slices.Sorted(maps.Keys(r.sources)) {
+		name := r.sources[source]
+		body, _, _ := strings.Cut(name, " of ")
+		if bodies[body]++; testing.Short() && bodies[body] > 12 {
+			continue
+		}
+		for _, arch := range archs {
+			if _, err := nvrtc.Compile(source, name, arch); err != nil {
+				t.Errorf("%s for %s: %v", name, arch, err)
+			}
+		}
+	}
+	t.Log(bodies)
+}
