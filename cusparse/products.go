@@ -229,7 +229,7 @@ func (d *Device) MxM(c device.Call, dst device.Dest, s device.Semiring, a, b dev
 	listedMask := dst.Mask != nil && !dst.Mask.Comp && dst.Mask.Store.Format() <= sparse.Hypersparse
 	var out *store
 	switch {
-	case c.Method == "spmm" || c.Method == "" && full && f.rows(a).format == sparse.CSR:
+	case full && (c.Method == "spmm" || c.Method == "" && f.rows(a).format == sparse.CSR):
 		if b.Pattern {
 			bs = f.pattern(bs)
 		}
@@ -292,42 +292,6 @@ func (f *frame) dot(s device.Semiring, a, b, mask *store, ran *device.Ran) *stor
 	f.blocks(f.kernel(p, "hb_dot"), min((n+7)/8, int64(f.d.props.Multiprocessors)*64), 256, a.desc(), b.desc(), mask.desc(), hit, val)
 	ran.Work = n
 	return f.compacted(mask, hit, s.Add.Out, val)
-}
-
-// spmm multiplies by a full matrix.
-func (f *frame) spmm(s device.Semiring, a, b *store) *store {
-	if f.err != nil {
-		return nil
-	}
-	t := s.Add.Out
-	if a.m != 0 && int64(b.n) > maxCells/int64(a.m) {
-		f.fail(&MemoryError{Asked: uint64(a.m) * uint64(b.n) * uint64(t.Size), err: errTooLarge})
-		return nil
-	}
-	out := f.newStore(a.m, b.n, sparse.Bitmap, t, -1)
-	cells := out.cells()
-	out.val = f.alloc(max(cells, 1) * int64(t.Size)).share()
-	full := f.rowsFull(a)
-	if full {
-		out.format = sparse.Full
-		out.count.Store(cells)
-	} else {
-		out.present = f.zeros(max(cells, 1)).share()
-		f.fill(out.val, 0, cells*int64(t.Size))
-	}
-	if cells == 0 {
-		out.count.Store(0)
-		return out
-	}
-	p := multiplier("spmm", s, false, a, b)
-	x := 32
-	for x < 256 && x < b.n {
-		x *= 2
-	}
-	y := 256 / x
-	grid := [3]uint32{uint32(min((a.nvec+y-1)/y, 1<<20)), uint32(min((b.n+x-1)/x, 1<<15)), 1}
-	f.launch(f.kernel(p, "hb_spmm"), grid, [3]uint32{uint32(x), uint32(y), 1}, 0, a.desc(), b.desc(), out.present, out.val)
-	return out
 }
 
 // rowsFull reports whether every row of a listed store has an entry, and makes
