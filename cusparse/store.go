@@ -26,9 +26,13 @@ type store struct {
 	nonzero *store // structure of the entries other than zero
 	filled  *mem   // a byte per row: has entries
 	full    int8   // 1: every row has entries, −1: not, 0: not known
-	extra   map[string]any
-	keep    bool // outlives the operation that made it
+	extra   map[string]dropper
+	base    *store // of a pattern: the store it is the structure of
+	keep    bool   // outlives the operation that made it
 }
+
+// dropper is what methods keep with a store, such as its columns packed.
+type dropper interface{ drop() }
 
 var _ device.Store = (*store)(nil)
 
@@ -62,7 +66,33 @@ func (s *store) drop() {
 			k.drop()
 		}
 	}
-	s.listed, s.turned, s.nonzero, s.extra = nil, nil, nil, nil
+	for _, x := range s.extra {
+		x.drop()
+	}
+	s.listed, s.turned, s.nonzero, s.extra, s.base = nil, nil, nil, nil, nil
+}
+
+// origin is the store whose structure s shares.
+func (s *store) origin() *store {
+	for s.base != nil {
+		s = s.base
+	}
+	return s
+}
+
+// kept returns what a method keeps by name with the structure of s, made by
+// make at first.
+func kept[T dropper](s *store, name string, make func() T) T {
+	s = s.origin()
+	if x, ok := s.extra[name].(T); ok {
+		return x
+	}
+	if s.extra == nil {
+		s.extra = map[string]dropper{}
+	}
+	x := make()
+	s.extra[name] = x
+	return x
 }
 
 func (s *store) isListed() bool { return s.format <= sparse.Hypersparse }
@@ -194,7 +224,7 @@ func (d *Device) Upload(h device.Host) (device.Store, error) {
 
 // result keeps a store beyond the operation.
 func (f *frame) result(s *store) *store {
-	s.keep = true
+	s.keep, s.base = true, nil
 	return s
 }
 
@@ -560,7 +590,7 @@ func (f *frame) pattern(s *store) *store {
 		return s
 	}
 	p := f.structure(s)
-	p.typ = boolType
+	p.typ, p.base = boolType, s
 	return p
 }
 
