@@ -38,7 +38,8 @@ type module struct {
 
 type kernel struct {
 	fn     driver.Function
-	shared int // dynamic shared memory it was allowed
+	shared int    // dynamic shared memory it was allowed
+	blocks uint32 // of a traversal that fit the device at a time, 0 if not asked
 }
 
 // program is the text of a kernel file with its types and operators.
@@ -210,7 +211,11 @@ func (p *program) source() string {
 	var b strings.Builder
 	b.WriteString(kernelText["prelude"])
 	b.WriteString(p.text.String())
-	if p.body != "scan" && p.body != "sort" && p.body != "segment" && p.body != "sums" {
+	switch p.body {
+	case "scan", "sort", "segment", "sums":
+	case "bfs", "sssp", "cc", "pagerank":
+		b.WriteString(kernelText["graph"])
+	default:
 		b.WriteString(kernelText["common"])
 	}
 	b.WriteString(kernelText[p.body])

@@ -398,7 +398,7 @@ const maxCells = 1 << 40
 
 // csr returns a listed store with offsets of every row.
 func (f *frame) csr(s *store) *store {
-	if s.format == sparse.CSR || f.err != nil {
+	if f.err != nil || s.format == sparse.CSR {
 		return s
 	}
 	out := f.view(s)
