@@ -38,7 +38,8 @@ type module struct {
 
 type kernel struct {
 	fn     driver.Function
-	shared int // dynamic shared memory it was allowed
+	shared int    // dynamic shared memory it was allowed
+	blocks uint32 // of a traversal that fit the device at a time, 0 if not asked
 }
 
 // program is the text of a kernel file with its types and operators.
@@ -47,6 +48,7 @@ type program struct {
 	name string          // for messages: what it was composed from
 	text strings.Builder // definitions between the prelude and the body
 	defs map[string]bool // struct definitions that are there
+	ones string          // sets parameters of ⊗ that have no values to true
 }
 
 func compose(body, name string) *program { return &program{body: body, name: name} }
@@ -144,21 +146,76 @@ func (p *program) monoid(m device.Monoid) *program {
 // semiring writes hb_mul, whose parameters are the matrix's element and the
 // other operand's, or with flip exchanged, and the monoid.
 func (p *program) semiring(s device.Semiring, flip bool) *program {
-	locals := p.names(s.Mul)
-	params := s.Mul.X.Name + " x, " + s.Mul.Y.Name + " y, hb_i32 i, hb_i32 k, hb_i32 j"
+	locals := p.names(s.Mul) + p.ones
+	params := s.Mul.X.Name + " x, " + s.Mul.Y.Name + " y"
 	if flip {
-		params = s.Mul.Y.Name + " y, " + s.Mul.X.Name + " x, hb_i32 i, hb_i32 k, hb_i32 j"
+		params = s.Mul.Y.Name + " y, " + s.Mul.X.Name + " x"
 	}
+	params += ", hb_i32 i = 0, hb_i32 k = 0, hb_i32 j = 0"
 	p.function("hb_mul", s.Mul.Out.Name, params, locals, s.Mul.Text)
 	return p.monoid(s.Add)
 }
+
+// uses says which operands of ⊗ are read: HB_USES_A, HB_USES_X. One that has
+// no values must not be (⊗ of a pattern takes true where it reads).
+func (p *program) uses(a, x bool) *program {
+	return p.flag("HB_USES_A", a).flag("HB_USES_X", x)
+}
+
+// atomics writes hb_atomic_add for the monoid, where elements of its size can
+// be exchanged at once; ok tells.
+func (p *program) atomics(m device.Monoid) (ok bool) {
+	t := m.Out
+	switch t.Size {
+	case 1, 2, 4, 8:
+	default:
+		return false
+	}
+	p.define("HB_SIZE", t.Size)
+	if call, word := nativeAtomic(m); call != "" {
+		p.define("HB_NATIVE", call).define("HB_NATIVE_T", word)
+	}
+	p.text.WriteString(kernelText["atomic"])
+	return true
+}
+
+// nativeAtomic names the hardware's atomic of a built-in monoid, and the type
+// it takes.
+func nativeAtomic(m device.Monoid) (call, word string) {
+	words := map[string]string{"hb_i32": "int", "hb_u32": "unsigned", "hb_i64": "long long", "hb_u64": "unsigned long long"}
+	word, integer := words[m.Out.Name]
+	switch {
+	case m.Text == "x + y" && integer:
+		if word == "long long" {
+			word = "unsigned long long" // the same bits
+		}
+		return "atomicAdd", word
+	case m.Text == "x + y" && m.Out.Float():
+		return "atomicAdd", m.Out.Name
+	case m.Text == minText && integer:
+		return "atomicMin", word
+	case m.Text == maxText && integer:
+		return "atomicMax", word
+	}
+	return "", ""
+}
+
+// The texts of the built-in minimum and maximum.
+const (
+	minText = "(y < x || x != x) ? y : x"
+	maxText = "(y > x || x != x) ? y : x"
+)
 
 // source returns the whole text.
 func (p *program) source() string {
 	var b strings.Builder
 	b.WriteString(kernelText["prelude"])
 	b.WriteString(p.text.String())
-	if p.body != "scan" && p.body != "sort" && p.body != "segment" && p.body != "sums" {
+	switch p.body {
+	case "scan", "sort", "segment", "sums":
+	case "bfs", "sssp", "cc", "pagerank":
+		b.WriteString(kernelText["graph"])
+	default:
 		b.WriteString(kernelText["common"])
 	}
 	b.WriteString(kernelText[p.body])
