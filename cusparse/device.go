@@ -41,6 +41,7 @@ type Device struct {
 	pool    *pool
 	pinned  unsafe.Pointer // staging for small read-backs
 	modules map[string]*module
+	spgemm  spgemmLimits // zero but in tests
 	closed  bool
 }
 

@@ -198,8 +198,19 @@ func (f *frame) launch(k *kernel, grid, block [3]uint32, shared int, args ...any
 			panic(fmt.Sprintf("cusparse: kernel argument of type %T", a))
 		}
 	}
+	if shared > max(k.shared, plainShared) {
+		f.fail(f.d.ctx.SetShared(k.fn, shared))
+		if f.err != nil {
+			return
+		}
+		k.shared = shared
+	}
 	f.fail(f.d.ctx.Launch(k.fn, grid, block, uint32(shared), f.d.stream, f.args.ptrs[:n]))
 }
+
+// plainShared is the dynamic shared memory a kernel may have without asking;
+// what it declares counts too.
+const plainShared = 40 << 10
 
 // threads is the block of kernels that take an item a thread.
 const threads = 256
@@ -212,6 +223,26 @@ func (f *frame) each(k *kernel, n int64, args ...any) {
 	}
 	blocks := min((n+threads-1)/threads, int64(f.d.props.Multiprocessors)*32)
 	f.launch(k, [3]uint32{uint32(max(blocks, 1)), 1, 1}, [3]uint32{threads, 1, 1}, 0, args...)
+}
+
+// spare returns the bytes that an operation may take for its convenience: a
+// quarter of what is free.
+func (f *frame) spare() int64 {
+	if f.err != nil {
+		return 0
+	}
+	free, _, err := f.d.ctx.MemInfo()
+	if err != nil {
+		f.fail(err)
+		return 0
+	}
+	return int64(free+f.d.pool.snapshot().Cached) / 4
+}
+
+// affords reports whether n bytes of convenience are to be had. Few are not
+// worth the question.
+func (f *frame) affords(n int64) bool {
+	return n <= min(32<<20, int64(f.d.props.Memory/256)) || n <= f.spare()
 }
 
 // blocks queues a kernel of n blocks of size threads.

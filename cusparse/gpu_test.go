@@ -31,3 +31,6 @@ func TestOutOfMemoryOnGPU(t *testing.T) { testOutOfMemory(t, realDevice(t), 2000
 
 // TestSpMVOnGPU compares the ways of SpMV with the CPU.
 func TestSpMVOnGPU(t *testing.T) { testSpMV(t, realDevice(t)) }
+
+// TestSpMMOnGPU compares products with full matrices with the CPU.
+func TestSpMMOnGPU(t *testing.T) { testSpMM(t, realDevice(t)) }

@@ -118,8 +118,17 @@ func (f *frame) push(s device.Semiring, flip bool, u, b *store, ran *device.Ran)
 	return f.expand(s, !flip, true, f.list(u), b, ran)
 }
 
-// batch is the number of products that expand holds at a time.
-const batch = 1 << 27
+// maxBatch bounds the products that expand holds at a time.
+const maxBatch = 1 << 27
+
+// batch is the number of products of size bytes that expand holds at a time:
+// keys and their places twice, flags and sums have to fit.
+func (f *frame) batch(total int64, size int) int64 {
+	if f.affords(total * int64(64+2*size)) {
+		return maxBatch
+	}
+	return min(maxBatch, max(1<<16, f.spare()/int64(64+2*size)))
+}
 
 // expand multiplies row by row: all products of some rows of a are written
 // out, sorted by position, and equal positions added up, as in Dalton, Olson
@@ -144,11 +153,12 @@ func (f *frame) expand(s device.Semiring, flip, vector bool, a, b *store, ran *d
 	if total == 0 || f.err != nil {
 		return f.empty(a.m, b.n, t)
 	}
+	batch := f.batch(total, t.Size)
 	if total <= batch {
 		piece := f.expanded(p, s.Add, vector, vector && flip, a, b, 0, n, at, total)
 		return f.keyed(a.m, b.n, t, piece.keys, piece.count, piece.sums)
 	}
-	return f.expandParts(p, s.Add, vector, vector && flip, a, b, at)
+	return f.expandParts(p, s.Add, vector, vector && flip, a, b, at, batch)
 }
 
 // piece is the sums of some rows, by their keys.
@@ -172,7 +182,7 @@ func (f *frame) expanded(p *program, m device.Monoid, vector, swap bool, a, b *s
 
 // expandParts multiplies blocks of rows, each of at most batch products, or
 // of one row.
-func (f *frame) expandParts(p *program, m device.Monoid, vector, swap bool, a, b *store, at *mem) *store {
+func (f *frame) expandParts(p *program, m device.Monoid, vector, swap bool, a, b *store, at *mem, batch int64) *store {
 	work, ptr := make([]int64, a.nvec+1), make([]int64, a.nvec+1)
 	moved := f.alloc(8 * int64(a.nvec+1))
 	f.each(f.shape(1, "hb_moved"), int64(a.nvec+1), a.ptr, at, int64(a.nvec+1), moved)
@@ -229,7 +239,7 @@ func (d *Device) MxM(c device.Call, dst device.Dest, s device.Semiring, a, b dev
 	listedMask := dst.Mask != nil && !dst.Mask.Comp && dst.Mask.Store.Format() <= sparse.Hypersparse
 	var out *store
 	switch {
-	case c.Method == "spmm" || c.Method == "" && full && f.rows(a).format == sparse.CSR:
+	case full && (c.Method == "spmm" || c.Method == "" && f.rows(a).format == sparse.CSR):
 		if b.Pattern {
 			bs = f.pattern(bs)
 		}
@@ -243,7 +253,11 @@ func (d *Device) MxM(c device.Call, dst device.Dest, s device.Semiring, a, b dev
 			dst.Mask = nil
 		}
 	default:
-		out = f.multiply(c.Method, s, f.rows(a), f.rows(b), &ran)
+		var rows *store
+		if listedMask {
+			rows, _ = f.maskOf(dst.Mask)
+		}
+		out = f.multiply(c.Method, s, f.rows(a), f.rows(b), rows, &ran)
 	}
 	if c.Trace && ran.Work == 0 && f.err == nil {
 		ran.Work = max(f.nvals(as), 0)
@@ -254,9 +268,10 @@ func (d *Device) MxM(c device.Call, dst device.Dest, s device.Semiring, a, b dev
 	return st, ran, err
 }
 
-// multiply computes a product row by row, by the method that suits it.
-func (f *frame) multiply(method string, s device.Semiring, a, b *store, ran *device.Ran) *store {
-	if out := f.fastMultiply(method, s, a, b, ran); out != nil || f.err != nil {
+// multiply computes a product row by row, by the method that suits it. With
+// mask, which is listed, only rows that it has entries in need to be computed.
+func (f *frame) multiply(method string, s device.Semiring, a, b, mask *store, ran *device.Ran) *store {
+	if out := f.fastMultiply(method, s, a, b, mask, ran); out != nil || f.err != nil {
 		return out
 	}
 	ran.Method = "expand"
@@ -294,42 +309,6 @@ func (f *frame) dot(s device.Semiring, a, b, mask *store, ran *device.Ran) *stor
 	return f.compacted(mask, hit, s.Add.Out, val)
 }
 
-// spmm multiplies by a full matrix.
-func (f *frame) spmm(s device.Semiring, a, b *store) *store {
-	if f.err != nil {
-		return nil
-	}
-	t := s.Add.Out
-	if a.m != 0 && int64(b.n) > maxCells/int64(a.m) {
-		f.fail(&MemoryError{Asked: uint64(a.m) * uint64(b.n) * uint64(t.Size), err: errTooLarge})
-		return nil
-	}
-	out := f.newStore(a.m, b.n, sparse.Bitmap, t, -1)
-	cells := out.cells()
-	out.val = f.alloc(max(cells, 1) * int64(t.Size)).share()
-	full := f.rowsFull(a)
-	if full {
-		out.format = sparse.Full
-		out.count.Store(cells)
-	} else {
-		out.present = f.zeros(max(cells, 1)).share()
-		f.fill(out.val, 0, cells*int64(t.Size))
-	}
-	if cells == 0 {
-		out.count.Store(0)
-		return out
-	}
-	p := multiplier("spmm", s, false, a, b)
-	x := 32
-	for x < 256 && x < b.n {
-		x *= 2
-	}
-	y := 256 / x
-	grid := [3]uint32{uint32(min((a.nvec+y-1)/y, 1<<20)), uint32(min((b.n+x-1)/x, 1<<15)), 1}
-	f.launch(f.kernel(p, "hb_spmm"), grid, [3]uint32{uint32(x), uint32(y), 1}, 0, a.desc(), b.desc(), out.present, out.val)
-	return out
-}
-
 // rowsFull reports whether every row of a listed store has an entry, and makes
 // a.filled, a byte per row that says so. Both are kept.
 func (f *frame) rowsFull(a *store) bool {
@@ -350,10 +329,4 @@ func (f *frame) rowsFull(a *store) bool {
 		}
 	}
 	return a.full > 0
-}
-
-// fastMultiply multiplies by the methods made for speed, or returns nil where
-// none fits.
-func (f *frame) fastMultiply(method string, s device.Semiring, a, b *store, ran *device.Ran) *store {
-	return nil
 }

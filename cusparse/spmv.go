@@ -28,9 +28,6 @@ var spmvTune = spmvTuning{
 	small: 1 << 16, hot: 8 << 20, wide: 10 << 20, share: 0.5, bytes: 192 << 10, byteBytes: 160 << 10, relabel: 4 << 20, after: 64,
 }
 
-// keeper is what is kept with a store and dropped with it.
-type keeper interface{ drop() }
-
 // tiles is what kernels/spmv.cu keeps of a matrix for tiles of a size.
 type tiles struct {
 	count, used, empty          int64 // tiles, rows with entries, rows without
@@ -253,9 +250,9 @@ func (f *frame) tilesOf(a *store, tile int, p *program) *tiles {
 }
 
 // retain keeps something with the store.
-func (s *store) retain(key string, k keeper) {
+func (s *store) retain(key string, k dropper) {
 	if s.extra == nil {
-		s.extra = map[string]keeper{}
+		s.extra = map[string]dropper{}
 	}
 	s.extra[key] = k
 }

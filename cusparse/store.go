@@ -21,18 +21,22 @@ type store struct {
 	ptr, idx, rowids, present, val *mem
 
 	// Kept forms, made when first needed; the device's lock guards them.
-	listed     *store            // CSR or hypersparse
-	turned     *store            // the transpose, listed
-	nonzero    *store            // structure of the entries other than zero
-	bare       *store            // the structure as a matrix of bools
-	filled     *mem              // a byte per row: has entries
-	full       int8              // 1: every row has entries, −1: not, 0: not known
-	filledRows int64             // rows with entries, once filled is there
-	extra      map[string]keeper // what methods keep
-	shares     map[int32]float64 // of the entries in the first columns
-	pulls      int64             // products with a vector so far
-	keep       bool              // outlives the operation that made it
+	listed     *store             // CSR or hypersparse
+	turned     *store             // the transpose, listed
+	nonzero    *store             // structure of the entries other than zero
+	bare       *store             // the structure as a matrix of bools
+	filled     *mem               // a byte per row: has entries
+	full       int8               // 1: every row has entries, −1: not, 0: not known
+	filledRows int64              // rows with entries, once filled is there
+	extra      map[string]dropper // what methods keep
+	shares     map[int32]float64  // of the entries in the first columns
+	pulls      int64              // products with a vector so far
+	keep       bool               // outlives the operation that made it
+	base       *store             // of a pattern: the store it is the structure of
 }
+
+// dropper is what methods keep with a store, such as its columns packed.
+type dropper interface{ drop() }
 
 var _ device.Store = (*store)(nil)
 
@@ -66,10 +70,33 @@ func (s *store) drop() {
 			k.drop()
 		}
 	}
-	for _, k := range s.extra {
-		k.drop()
+	for _, x := range s.extra {
+		x.drop()
 	}
-	s.listed, s.turned, s.nonzero, s.bare, s.extra = nil, nil, nil, nil, nil
+	s.listed, s.turned, s.nonzero, s.bare, s.extra, s.base = nil, nil, nil, nil, nil, nil
+}
+
+// origin is the store whose structure s shares.
+func (s *store) origin() *store {
+	for s.base != nil {
+		s = s.base
+	}
+	return s
+}
+
+// kept returns what a method keeps by name with the structure of s, made by
+// make at first.
+func kept[T dropper](s *store, name string, make func() T) T {
+	s = s.origin()
+	if x, ok := s.extra[name].(T); ok {
+		return x
+	}
+	if s.extra == nil {
+		s.extra = map[string]dropper{}
+	}
+	x := make()
+	s.extra[name] = x
+	return x
 }
 
 func (s *store) isListed() bool { return s.format <= sparse.Hypersparse }
@@ -201,7 +228,7 @@ func (d *Device) Upload(h device.Host) (device.Store, error) {
 
 // result keeps a store beyond the operation.
 func (f *frame) result(s *store) *store {
-	s.keep = true
+	s.keep, s.base = true, nil
 	return s
 }
 
@@ -568,7 +595,7 @@ func (f *frame) pattern(s *store) *store {
 	}
 	if s.bare == nil && f.err == nil {
 		s.bare = f.result(f.structure(s))
-		s.bare.typ = boolType
+		s.bare.typ, s.bare.base = boolType, s
 	}
 	return s.bare
 }

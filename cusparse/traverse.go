@@ -62,7 +62,7 @@ func (f *frame) traversal(o device.Operand) *traversal {
 			return nil
 		}
 		if s.extra == nil {
-			s.extra = map[string]keeper{}
+			s.extra = map[string]dropper{}
 		}
 		s.extra[key] = t
 	}

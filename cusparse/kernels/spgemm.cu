@@ -2,40 +2,47 @@
 // the entries of every row of C are counted, then, after a prefix sum and an
 // allocation of exactly that size, computed.
 //
-// Rows of C with ≥ HB_SPGEMM_LIGHT products ("heavy") have a dense accumulator
-// in shared memory; if C is wider than that, by blocks of `cb` columns (a
-// multiple of 32), nb = ⌈n/cb⌉ of them. Others ("light") are a warp's, by a hash
-// table. Heavy rows start in descending order of work, drawn by ticket. No sum
-// is made by atomics, but for the counts of plus_pair: every result is summed
-// in the order of A's row, so it is the same at every run.
+// Rows of C with ≥ `light` products ("heavy") have a dense accumulator in
+// shared memory; if C is wider than that, by blocks of `cb` columns (a multiple
+// of 32), nb = ⌈n/cb⌉ of them. Others ("light", ≤ HB_SPGEMM_LIGHT) are a warp's,
+// by a hash table. Heavy rows start in descending order of work, drawn by
+// ticket. No sum is made by atomics, but for the counts of plus_pair: every
+// result is summed in the order of A's row, so it is the same at every run.
 //
+// cusparse/spgemm.go launches all of this. HB_SPGEMM_NUMERIC 0 is what knows
+// structures only, 1 what needs the semiring, with HB_SPGEMM_PAIR 1 for counts.
 // HB_SPGEMM_PACKED 1: columns of B as 16-bit lists, each row at a multiple of 8
 // and filled up with the column `fill` = n rounded up to 32 (n ≤ 65504); 0: idx of B.
 //
-// Once for each B (kept):
+// Once for each B (kept; k rows). A hypersparse B has a row of its own for none
+// of those stored: bptr i64[k+1], its last twice, and A's columns are renumbered:
+//   hb_spgemm_rename<<<…, 256>>>(nnz of A, aidx, k−1, rowids, renamed)
 //   packed u16[8·((nnz + 7·k)/8 + 1)]
 //   hb_spgemm_pack<<<⌈k/8⌉, 256>>>(k, fill, bptr, bidx, packed)
-//   parts = nb·HB_SPGEMM_WARPS; cuts i32[parts+1] from the host: cuts[c·WARPS] = min(c·cb, n), those
-//       between divide the entries of B in the column block evenly; cuts[parts] = n
+//   parts = nb·HB_SPGEMM_WARPS; cuts i32[parts+1]: cuts[c·WARPS] = min(c·cb, n), those between
+//       divide the entries of B in the column block evenly; cuts[parts] = n
+//   hb_spgemm_columns<<<…, 256>>>(nnz, stride, bidx, hist)    hist u32[n] zeroed, of every stride-th entry
+//   hb_spgemm_cuts<<<…, 256>>>(n, cb, HB_SPGEMM_WARPS, parts, prefix sums of hist, cuts)
 //   seg i32[k·(parts+1)]: where in a row of B each part begins
 //   hb_spgemm_seg<<<⌈k·(parts+1)/256⌉, 256>>>(k, parts, cuts, bptr, bidx, seg)
 //       (seg = null: it is searched for each time; for B too wide to keep it)
 // Each call (m rows):
-//   zeroed: hist u64[256], limits u64[264] (cursors and tickets), counts i64[m·nb+1]
-//   hb_spgemm_work <<<min(⌈m/8⌉, SMs·8), 256>>>(m, aptr, aidx, bptr, work, hist)         work u64[m]
-//   hb_spgemm_order<<<min(⌈m/256⌉, SMs·8), 256>>>(m, work, hist, limits, order)         order i32[m]
-//       limits[0], [1] = heavy rows, rows with any product
+//   zeroed: hist u64[256], limits u64[264] (results, cursors, tickets), counts i64[m·nb]
+//   hb_spgemm_wanted<<<…, 256>>>(a, mask, wanted)     wanted u8[m] = 1: the mask has a row there; or null
+//   hb_spgemm_work <<<min(⌈m/8⌉, SMs·8), 256>>>(m, aptr, aidx, bptr, wanted, work, hist, limits)      work u64[m]
+//   hb_spgemm_order<<<min(⌈m/256⌉, SMs·8), 256>>>(m, light, work, hist, limits, order)         order i32[m]
+//       limits[0 … 3] = heavy rows h, rows with any product, products, the longest row of A: read by the host
 //   hb_spgemm_count<<<SMs·8, 256, window/8 + 4>>>(…)      window: columns a bitmap in shared memory
 //       holds, a multiple of cb, or n rounded up to 32 if that fits
-//       bitmaps u32[m·⌈n/32⌉], or null where that would be too large: the structure of heavy rows, kept
+//       bitmaps u32[h·⌈n/32⌉], or null where that would be too large: the structure of heavy rows, kept
 //       for the second phase (only if window ≥ n)
 //   hb_spgemm_light_count<<<SMs·8, 256, 8·4096>>>(…)
-//   hb_scan_* (m·nb, counts) of scan.cu; the host reads counts[m·nb] and allocates cidx, cval
+//   prefix sums of counts (m·nb); the host reads the total and allocates cidx, cval
 //   numeric, one of
-//     hb_spgemm_pair <<<SMs·b, 256 or 512, bytes>>>(…)      plus_pair, HB_SPGEMM_PACKED, nb = 1;
+//     hb_spgemm_pair <<<SMs·b, HB_SPGEMM_PAIR_BLOCK, bytes>>>(…)      plus_pair, HB_SPGEMM_PACKED, nb = 1;
 //         bytes = 2·(fill+32) rounded up to 16 at most 227 KB (other widths of counter are fitted in), b·(bytes+1 KB) ≤ 228 KB
-//         many products for a place of C (> 2·m·n, say) and memory for it: hb_spgemm_pair is the first
-//         phase, in place of hb_spgemm_count, with dense u32[m·pitch] not null: it keeps the counters and
+//         many products for a place of C (> 2·h·n, say) and memory for it: hb_spgemm_pair is the first
+//         phase, in place of hb_spgemm_count, with dense u32[h·pitch] not null: it keeps the counters and
 //         writes counts; pitch = fill/2 words if no row of A has 65536 entries, else fill; the second
 //         phase is hb_spgemm_pair_write<<<SMs·4, HB_SPGEMM_PAIR_BLOCK>>>(…)
 //     hb_spgemm_owner<<<SMs·b, 32·HB_SPGEMM_WARPS, cb·sizeof(HB_C) + (bitmaps ? 0 : cb/8)>>>(…)   any semiring
@@ -54,6 +61,9 @@
 // 11.5; cuSPARSE's default lacks memory, its ALG3 207. So: parts 8 below 16000 columns, 12 above; group 16 for
 // fewer than 10⁹ products, 32 beyond.
 
+#ifndef HB_SPGEMM_NUMERIC
+#define HB_SPGEMM_NUMERIC 1
+#endif
 #ifndef HB_SPGEMM_PACKED
 #define HB_SPGEMM_PACKED 1
 #endif
@@ -73,7 +83,8 @@
 #define HB_SPGEMM_PAIR_BLOCK 512
 #endif
 #define HB_SPGEMM_LIGHT 512 // a power of two
-#define HB_SPGEMM_TICKETS 258 // in limits, after the 256 cursors at 2
+#define HB_SPGEMM_CURSORS 4 // in limits, 256
+#define HB_SPGEMM_TICKETS 260 // two
 
 #if HB_SPGEMM_PACKED
 typedef hb_u16 hb_col;
@@ -113,6 +124,15 @@ HB_DEVICE hb_i32 hb_lower(const hb_i32 *list, hb_i32 n, hb_i32 c) {
 	return lo;
 }
 
+#if !HB_SPGEMM_NUMERIC
+HB_KERNEL __launch_bounds__(256)
+hb_spgemm_rename(hb_i64 nnz, const hb_i32 *__restrict__ aidx, hb_i32 stored, const hb_i32 *__restrict__ rowids, hb_i32 *renamed) {
+	HB_EACH(e, nnz) {
+		const hb_i32 at = hb_lower(rowids, stored, aidx[e]);
+		renamed[e] = at < stored && rowids[at] == aidx[e] ? at : stored;
+	}
+}
+
 HB_KERNEL __launch_bounds__(256)
 hb_spgemm_pack(hb_i64 k, hb_i32 fill, const hb_i64 *__restrict__ bptr, const hb_i32 *__restrict__ bidx, hb_u16 *packed) {
 	const hb_i64 r = ((hb_i64)blockIdx.x * 256 + threadIdx.x) / HB_WARP;
@@ -129,6 +149,34 @@ hb_spgemm_seg(hb_i64 k, hb_i32 parts, const hb_i32 *__restrict__ cuts, const hb_
 	if (r < k) seg[i] = hb_lower(bidx + bptr[r], (hb_i32)(bptr[r + 1] - bptr[r]), cuts[i % (parts + 1)]);
 }
 
+HB_KERNEL __launch_bounds__(256)
+hb_spgemm_columns(hb_i64 nnz, hb_i64 stride, const hb_i32 *__restrict__ bidx, hb_u32 *hist) {
+	HB_EACH(e, (nnz + stride - 1) / stride) atomicAdd(hist + bidx[e * stride], 1u);
+}
+
+HB_KERNEL __launch_bounds__(256)
+hb_spgemm_cuts(hb_i32 n, hb_i32 cb, hb_i32 warps, hb_i32 parts, const hb_i64 *__restrict__ before, hb_i32 *cuts) {
+	HB_EACH(p, (hb_i64)parts + 1) {
+		const hb_i64 first = p / warps * cb;
+		hb_i32 lo = first < n ? (hb_i32)first : n, hi = n - lo < cb ? n : lo + cb;
+		const hb_i64 base = before[lo], want = (before[hi] - base) * (p % warps) / warps;
+		while (lo < hi) { // the first column with that many entries of the block before it
+			const hb_i32 mid = lo + (hi - lo) / 2;
+			if (before[mid] - base < want) lo = mid + 1;
+			else hi = mid;
+		}
+		cuts[p] = lo;
+	}
+}
+
+HB_KERNEL __launch_bounds__(256) hb_spgemm_wanted(hb_store a, hb_store mask, hb_u8 *wanted) {
+	HB_EACH(r, a.nvec) {
+		hb_i64 lo, hi;
+		hb_span(mask, hb_row_id(a, (hb_i32)r), lo, hi);
+		wanted[r] = lo < hi;
+	}
+}
+
 // hb_spgemm_bin: four bins to a doubling, 0 for no work.
 HB_DEVICE int hb_spgemm_bin(hb_u64 work) {
 	if (work == 0) return 0;
@@ -138,26 +186,34 @@ HB_DEVICE int hb_spgemm_bin(hb_u64 work) {
 
 HB_KERNEL __launch_bounds__(256)
 hb_spgemm_work(hb_i64 m, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx, const hb_i64 *__restrict__ bptr,
-	hb_u64 *work, hb_u64 *hist) {
+	const hb_u8 *__restrict__ wanted, hb_u64 *work, hb_u64 *hist, hb_u64 *limits) {
 	__shared__ hb_u32 bins[256];
+	hb_u64 products = 0, longest = 0;
 	bins[threadIdx.x] = 0;
 	__syncthreads();
 	for (hb_i64 r = ((hb_i64)blockIdx.x * 256 + threadIdx.x) / HB_WARP; r < m; r += (hb_i64)gridDim.x * 8) {
 		hb_u64 w = 0;
+		const hb_i64 begin = aptr[r], end = wanted && !wanted[r] ? begin : aptr[r + 1];
 #pragma unroll 4
-		for (hb_i64 e = aptr[r] + threadIdx.x % HB_WARP; e < aptr[r + 1]; e += HB_WARP) w += bptr[aidx[e] + 1] - bptr[aidx[e]];
+		for (hb_i64 e = begin + threadIdx.x % HB_WARP; e < end; e += HB_WARP) w += bptr[aidx[e] + 1] - bptr[aidx[e]];
 		for (int d = HB_WARP / 2; d > 0; d /= 2) w += __shfl_xor_sync(HB_FULL, w, d);
 		if (threadIdx.x % HB_WARP == 0) {
 			work[r] = w;
 			atomicAdd(bins + hb_spgemm_bin(w), 1u);
+			products += w;
+			if ((hb_u64)(end - begin) > longest) longest = end - begin;
 		}
+	}
+	if (products) {
+		atomicAdd(limits + 2, products);
+		atomicMax(limits + 3, longest);
 	}
 	__syncthreads();
 	if (bins[threadIdx.x]) atomicAdd(hist + threadIdx.x, (hb_u64)bins[threadIdx.x]);
 }
 
 HB_KERNEL __launch_bounds__(256)
-hb_spgemm_order(hb_i64 m, const hb_u64 *__restrict__ work, const hb_u64 *__restrict__ hist, hb_u64 *limits, hb_i32 *order) {
+hb_spgemm_order(hb_i64 m, hb_i32 light, const hb_u64 *__restrict__ work, const hb_u64 *__restrict__ hist, hb_u64 *limits, hb_i32 *order) {
 	__shared__ hb_u64 above[257]; // rows in this bin and those above
 	const int b = threadIdx.x;
 	above[b] = hist[b];
@@ -170,14 +226,16 @@ hb_spgemm_order(hb_i64 m, const hb_u64 *__restrict__ work, const hb_u64 *__restr
 		__syncthreads();
 	}
 	if (blockIdx.x == 0 && b == 0) {
-		limits[0] = above[hb_spgemm_bin(HB_SPGEMM_LIGHT)];
+		limits[0] = above[hb_spgemm_bin(light)];
 		limits[1] = above[1];
 	}
 	for (hb_i64 r = (hb_i64)blockIdx.x * 256 + b; r < m; r += (hb_i64)gridDim.x * 256) {
 		const int bin = hb_spgemm_bin(work[r]);
-		order[above[bin + 1] + atomicAdd(limits + 2 + bin, 1ULL)] = (hb_i32)r;
+		order[above[bin + 1] + atomicAdd(limits + HB_SPGEMM_CURSORS + bin, 1ULL)] = (hb_i32)r;
 	}
 }
+
+#endif
 
 // hb_ticket draws the block's next number.
 HB_DEVICE hb_i64 hb_ticket(hb_u64 *counter) {
@@ -227,6 +285,7 @@ HB_DEVICE void hb_each_product(hb_i64 begin, hb_i64 end, const hb_i32 *__restric
 	}
 }
 
+#if !HB_SPGEMM_NUMERIC
 HB_KERNEL __launch_bounds__(256)
 hb_spgemm_count(hb_i32 n, hb_i32 cb, hb_i32 nb, hb_i32 window, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx,
 	const hb_i64 *__restrict__ bptr, const hb_col *__restrict__ bcol, const hb_i32 *__restrict__ order, hb_u64 *limits,
@@ -256,7 +315,7 @@ hb_spgemm_count(hb_i32 n, hb_i32 cb, hb_i32 nb, hb_i32 window, const hb_i64 *__r
 			__syncthreads();
 			const hb_i32 here = (hb_i32)((n - lo < window ? n - lo : window) + 31) / 32;
 			if (bitmaps)
-				for (hb_i32 w = threadIdx.x; w < here; w += 256) bitmaps[row * words + w] = map[w];
+				for (hb_i32 w = threadIdx.x; w < here; w += 256) bitmaps[t * words + w] = map[w];
 			for (hb_i32 c = 0; c * (cb / 32) < here; c++) { // column blocks of the window
 				const hb_i32 stop = (c + 1) * (cb / 32) < here ? (c + 1) * (cb / 32) : here;
 				hb_i32 sum = 0;
@@ -275,6 +334,9 @@ hb_spgemm_count(hb_i32 n, hb_i32 cb, hb_i32 nb, hb_i32 window, const hb_i64 *__r
 	}
 }
 
+#endif
+
+#if HB_SPGEMM_NUMERIC
 // hb_before gives a warp the sum of v over the warps before it, and over all; all threads call.
 HB_DEVICE hb_i32 hb_before(hb_i32 v, hb_i32 *total) {
 	__shared__ hb_i32 sums[HB_WARP];
@@ -359,7 +421,7 @@ hb_spgemm_pair(hb_i32 fill, hb_i32 bytes, const hb_i64 *__restrict__ aptr, const
 				hb_i32 found = 0;
 				for (hb_u32 w = threadIdx.x; w < here >> log; w += HB_SPGEMM_PAIR_BLOCK) {
 					const hb_u32 v = acc[w];
-					dense[row * pitch + (lo >> log) + w] = v;
+					dense[t * pitch + (lo >> log) + w] = v;
 					for (int j = 0; j < 32; j += 32 >> log) found += (v >> j & ones) != 0;
 				}
 				for (int d = HB_WARP / 2; d > 0; d /= 2) found += __shfl_xor_sync(HB_FULL, found, d);
@@ -379,7 +441,7 @@ hb_spgemm_pair_write(hb_i32 fill, const hb_i64 *__restrict__ aptr, const hb_i32 
 	const hb_i64 heavy = (hb_i64)limits[0];
 	for (hb_i64 t = blockIdx.x; t < heavy; t += gridDim.x) {
 		const hb_i32 row = order[t];
-		hb_counters_write(dense + row * pitch, hb_counters_log(aptr[row + 1] - aptr[row]), 0, fill, counts[row], cidx, cval);
+		hb_counters_write(dense + t * pitch, hb_counters_log(aptr[row + 1] - aptr[row]), 0, fill, counts[row], cidx, cval);
 	}
 }
 #else
@@ -481,7 +543,7 @@ hb_spgemm_owner(hb_i32 n, hb_i32 cb, hb_i32 nb, const hb_i64 *__restrict__ aptr,
 			}
 		}
 		__syncthreads();
-		const hb_u32 *have = bitmaps ? bitmaps + (((hb_i64)n + 31) / 32 * row + lo / 32) : map;
+		const hb_u32 *have = bitmaps ? bitmaps + (((hb_i64)n + 31) / 32 * (unit / nb) + lo / 32) : map;
 		const hb_i32 each = (words + HB_SPGEMM_WARPS - 1) / HB_SPGEMM_WARPS;
 		const hb_i32 from = warp * each < words ? warp * each : words, stop = from + each < words ? from + each : words;
 		hb_i32 found = 0, total;
@@ -503,6 +565,7 @@ hb_spgemm_owner(hb_i32 n, hb_i32 cb, hb_i32 nb, const hb_i64 *__restrict__ aptr,
 	}
 }
 
+#endif
 #endif
 
 // The hash table of a light row: a power of two of places, at least twice its products.
@@ -559,6 +622,7 @@ HB_DEVICE hb_i32 hb_collect(hb_table table, hb_i64 begin, hb_i64 end, const hb_i
 
 HB_DEVICE int hb_table_log(hb_u64 work) { return work <= 16 ? 5 : 65 - __clzll(work - 1); }
 
+#if !HB_SPGEMM_NUMERIC
 HB_KERNEL __launch_bounds__(256)
 hb_spgemm_light_count(hb_i32 nb, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx, const hb_i64 *__restrict__ bptr,
 	const hb_i32 *__restrict__ bidx, const hb_u64 *__restrict__ work, const hb_i32 *__restrict__ order,
@@ -574,6 +638,11 @@ hb_spgemm_light_count(hb_i32 nb, const hb_i64 *__restrict__ aptr, const hb_i32 *
 	}
 }
 
+HB_KERNEL __launch_bounds__(256) hb_spgemm_rowptr(hb_i64 m, hb_i32 nb, const hb_i64 *__restrict__ counts, hb_i64 *cptr) {
+	const hb_i64 r = (hb_i64)blockIdx.x * 256 + threadIdx.x;
+	if (r <= m) cptr[r] = counts[r * nb];
+}
+#else
 HB_KERNEL __launch_bounds__(128)
 hb_spgemm_light(hb_i32 nb, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx, const HB_A *__restrict__ aval,
 	const hb_i64 *__restrict__ bptr, const hb_i32 *__restrict__ bidx, const HB_X *__restrict__ bval, const hb_u64 *__restrict__ work,
@@ -630,8 +699,4 @@ hb_spgemm_light(hb_i32 nb, const hb_i64 *__restrict__ aptr, const hb_i32 *__rest
 		__syncwarp();
 	}
 }
-
-HB_KERNEL __launch_bounds__(256) hb_spgemm_rowptr(hb_i64 m, hb_i32 nb, const hb_i64 *__restrict__ counts, hb_i64 *cptr) {
-	const hb_i64 r = (hb_i64)blockIdx.x * 256 + threadIdx.x;
-	if (r <= m) cptr[r] = counts[r * nb];
-}
+#endif

@@ -1,0 +1,464 @@
+package cusparse
+
+import (
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/device"
+)
+
+// This file launches kernels/spgemm.cu, C = A ⊗ B by rows.
+
+// The methods of the rows of C, by what ops calls them.
+const (
+	methodSPA  = "spa"  // a dense accumulator in shared memory, by blocks of columns
+	methodHash = "hash" // a hash table, for rows of few products
+)
+
+// The table of choice. What the numbers stand on are times on an H200, ms (all
+// launches, B prepared; see spgemm.cu for the rest):
+//
+//	                             products   results   products/ms     cuSPARSE
+//	AᵀA 6743×13950, float32      2.1·10⁸    6.2·10⁷   1.30 → 1.6·10⁸   15.5
+//	AᵀA 34395×20402, float32     1.9·10⁹    2.8·10⁸   8.74 → 2.2·10⁸
+//	AᵀA 138493×26744, float32    1.0·10¹⁰   6.5·10⁸   38.0 → 2.7·10⁸
+//	S·S R-MAT 16, 3 blocks       1.2·10⁹              11.5 → 1.0·10⁸   207
+const (
+	// lightProducts is how many products a row may have to be hashed: its table
+	// is a warp's, of HB_SPGEMM_LIGHT sums.
+	lightProducts = 512
+	// packedColumns is the widest C for which columns of B are kept in 16 bits.
+	packedColumns = 65504
+	// narrowColumns: below, 8 warps share the columns of C, else 12 if they fit
+	// two blocks on a multiprocessor (8: 8.95, 12: 8.74 at 20402 columns), else 16.
+	narrowColumns = 16000
+	// wideGroup: with as many products, a whole warp reads a row of B, with fewer
+	// half of one (counts at 10¹⁰: 15.1 against 17.3; at 2·10⁸: 1.01 against 0.96).
+	wideGroup = 1e9
+	// denseProducts is the products a place of C must have for the counters of
+	// plus_pair to be kept from the first phase (at 2.2: 1.07 against 0.96; at 4.6:
+	// 3.44 against 4.04; at 14: 11.1 against 15.1).
+	denseProducts = 2
+	// expandFactor bounds the looks at the rows of B that are for column blocks
+	// without any product in them, by products: beyond, all products are sorted.
+	// Not measured: sorting passes over each product about 60 times as many bytes.
+	expandFactor = 32
+	// preparePays: B is prepared for a product of at least this part of its entries.
+	preparePays = 4
+)
+
+// spgemmLimits makes small problems look large, in tests: 0 is no limit.
+type spgemmLimits struct {
+	columns int // of a column block
+	window  int // columns of a bitmap in shared memory
+	counter int // bytes of the counters of plus_pair
+	lean    bool
+}
+
+// spgemm is a product under way.
+type spgemm struct {
+	f    *frame
+	s    device.Semiring
+	a, b *store
+	mask *store
+	m, k int64 // stored rows of A, rows of B that its columns speak of
+	n    int
+
+	aidx, bptr  *mem
+	prep        *prepared
+	work, order *mem
+	limits      driver.Ptr
+
+	heavy, rows, products, longest int64 // of limits
+
+	spgemmShape
+	bitmaps, dense *mem
+	pitch          int64
+}
+
+// spgemmShape is how C is cut up.
+type spgemmShape struct {
+	pair, packed    bool
+	group, warps    int
+	cb, nb, window  int // columns of a block, blocks, columns of a bitmap
+	cuts, seg, bcol *mem
+}
+
+// prepared is what is kept of a second factor.
+type prepared struct {
+	bptr, packed, cuts, seg *mem
+	cb, warps               int // that cuts and seg are for
+}
+
+func (p *prepared) drop() {
+	for _, m := range []**mem{&p.bptr, &p.packed, &p.cuts, &p.seg} {
+		(*m).release()
+		*m = nil
+	}
+}
+
+// countsPairs reports whether a semiring counts products.
+func countsPairs(s device.Semiring) bool {
+	return s.Position == 0 && s.Mul.Text == "1" && s.Add.Text == "x + y" && s.Add.Out.Number() && s.Add.Out.Name != boolType.Name
+}
+
+// fastMultiply multiplies by the methods made for speed, or returns nil where
+// none fits. With mask, rows that it has no entries in may be left out.
+func (f *frame) fastMultiply(method string, s device.Semiring, a, b, mask *store, ran *device.Ran) *store {
+	if f.err != nil || s.Position != 0 || max(s.Mul.X.Size, s.Mul.Y.Size, s.Add.Out.Size) > 16 {
+		return nil
+	}
+	if method != "" && method != methodSPA && method != methodHash {
+		return nil
+	}
+	if a.known() == 0 || b.known() == 0 {
+		ran.Method = max(method, methodHash)
+		return f.empty(a.m, b.n, s.Add.Out)
+	}
+	g := &spgemm{f: f, s: s, a: a, b: b, mask: mask, m: int64(a.nvec), n: b.n, aidx: a.idx}
+	g.rowsOfB()
+	g.measure(method)
+	if f.err != nil {
+		return nil
+	}
+	ran.Work, ran.Method = g.products, methodHash
+	if g.heavy > 0 || method == methodSPA {
+		ran.Method = methodSPA
+	}
+	if g.products == 0 {
+		return f.empty(a.m, b.n, s.Add.Out)
+	}
+	if !g.plan(method) {
+		return nil
+	}
+	return g.run()
+}
+
+// rowsOfB finds the rows of B, and the number in A of each if B stores only some.
+func (g *spgemm) rowsOfB() {
+	f := g.f
+	g.prep = kept(g.b, "spgemm", func() *prepared { return &prepared{} })
+	g.bptr, g.k = g.b.ptr, int64(g.b.m)
+	if g.b.rowids == nil {
+		return
+	}
+	stored := int64(g.b.nvec)
+	g.k = stored + 1
+	if g.prep.bptr == nil {
+		m := f.alloc(8 * (stored + 2))
+		if f.err == nil {
+			f.copy(m.addr, g.b.ptr.addr, 8*(stored+1))
+			f.copy(m.addr+driver.Ptr(8*(stored+1)), g.b.ptr.addr+driver.Ptr(8*stored), 8)
+		}
+		f.keep(&g.prep.bptr, m)
+	}
+	g.bptr = g.prep.bptr
+	g.aidx = f.alloc(4 * g.a.known())
+	f.each(g.structure(false, 32, "hb_spgemm_rename"), g.a.known(), g.a.known(), g.a.idx, int32(stored), g.b.rowids, g.aidx)
+}
+
+// keep makes a temporary outlive the operation, unless something failed.
+func (f *frame) keep(at **mem, m *mem) {
+	if f.err == nil {
+		(*at).release()
+		*at = m.share()
+	}
+}
+
+// structure returns a kernel that knows no elements.
+func (g *spgemm) structure(packed bool, group int, name string) *kernel {
+	p := compose("spgemm", "structures").flag("HB_SPGEMM_NUMERIC", false).flag("HB_SPGEMM_PACKED", packed)
+	return g.f.kernel(p.define("HB_SPGEMM_GROUP", group), name)
+}
+
+// numeric returns a kernel of the semiring.
+func (g *spgemm) numeric(name string) *kernel {
+	s := g.s
+	usesA, usesX := s.Mul.UsesX, s.Mul.UsesY
+	if usesA && g.a.val == nil {
+		s.Mul.Text, usesA = "(x = (A)1, "+s.Mul.Text+")", false
+	}
+	if usesX && g.b.val == nil {
+		s.Mul.Text, usesX = "(y = (B)1, "+s.Mul.Text+")", false
+	}
+	p := compose("spgemm", describe(g.s)).typ("HB_A", s.Mul.X).typ("HB_X", s.Mul.Y).typ("HB_C", s.Add.Out)
+	p.uses(usesA, usesX).semiring(s, false)
+	p.flag("HB_SPGEMM_NUMERIC", true).flag("HB_SPGEMM_PACKED", g.packed).flag("HB_SPGEMM_PAIR", g.pair)
+	ahead := 4
+	if max(s.Mul.X.Size, s.Mul.Y.Size) > 8 {
+		ahead = 2 // registers
+	}
+	p.define("HB_SPGEMM_WARPS", g.warps).define("HB_SPGEMM_GROUP", g.group).define("HB_SPGEMM_AHEAD", ahead)
+	return g.f.kernel(p, name)
+}
+
+// fill is the number of blocks that keep the device busy, each multiprocessor
+// with per of them, for n items of which a block takes each.
+func (g *spgemm) fill(n, each, per int64) int64 {
+	return min((n+each-1)/each, int64(g.f.d.props.Multiprocessors)*per)
+}
+
+// measure counts products row by row and orders the rows, heavy ones first.
+func (g *spgemm) measure(method string) {
+	f := g.f
+	const bins, cells = 256, 264
+	zeroed := f.zeros(8 * (bins + cells))
+	g.limits = zeroed.ptr() + 8*bins
+	g.work, g.order = f.alloc(8*g.m), f.alloc(4*g.m)
+	var wanted *mem
+	if g.mask != nil {
+		wanted = f.alloc(g.m)
+		f.each(g.structure(false, 32, "hb_spgemm_wanted"), g.m, g.a.desc(), g.mask.desc(), wanted)
+	}
+	light := int32(lightProducts)
+	if method == methodSPA {
+		light = 1
+	}
+	f.blocks(g.structure(false, 32, "hb_spgemm_work"), g.fill(g.m, 8, 8), 256, g.m, g.a.ptr, g.aidx, g.bptr, wanted, g.work, zeroed, g.limits)
+	f.blocks(g.structure(false, 32, "hb_spgemm_order"), g.fill(g.m, 256, 8), 256, g.m, light, g.work, zeroed, g.limits, g.order)
+	var got [4]int64
+	f.download(unsafe.Pointer(&got), g.limits, 32)
+	g.heavy, g.rows, g.products, g.longest = got[0], got[1], got[2], got[3]
+}
+
+// plan decides how C is cut up; false if by none of the ways here.
+func (g *spgemm) plan(method string) bool {
+	f := g.f
+	prepare := g.prep.packed != nil || g.products >= g.b.known()/preparePays
+	g.packed = g.n <= packedColumns && prepare && g.heavy > 0
+	g.pair = g.packed && countsPairs(g.s)
+	g.group, g.warps = 32, 8
+	if g.products < wideGroup {
+		g.group = 16
+	}
+	g.cb, g.nb = (g.n+31)/32*32, 1
+	if g.heavy == 0 {
+		return true
+	}
+	if !g.pair {
+		g.columnBlocks()
+	}
+	most := max((f.d.props.SharedPerBlock-1024)*8/g.cb*g.cb, g.cb)
+	if w := f.d.spgemm.window; w > 0 {
+		most = max(w/g.cb*g.cb, g.cb)
+	}
+	g.window = min((g.n+31)/32*32, most)
+	if g.nb > 1 && !f.affords(16*g.m*int64(g.nb)) {
+		return false
+	}
+	looks := float64(g.a.known()) * float64(g.nb*g.warps)
+	windows := float64((g.n + g.window - 1) / g.window)
+	if method == "" && g.nb > 1 && (looks > expandFactor*float64(g.products) || windows > expandFactor) {
+		return false
+	}
+	g.prepareB(prepare)
+	g.keepWork()
+	return f.err == nil
+}
+
+// columnBlocks cuts C into blocks of columns whose accumulators fit shared
+// memory.
+func (g *spgemm) columnBlocks() {
+	one, two := g.columnsOf(1), g.columnsOf(2)
+	if limit := g.f.d.spgemm.columns; limit > 0 {
+		one, two = limit, limit
+	}
+	switch {
+	case g.n <= two && g.packed && g.n < narrowColumns:
+		g.warps = 8
+	case g.n <= two && g.packed:
+		g.warps = 12
+	case g.n <= one:
+		g.warps = 16
+	default:
+		g.warps = 16
+		g.cb = two
+		g.nb = (g.n + two - 1) / two
+	}
+}
+
+// columnsOf returns how many sums and bits fit a block, with so many blocks on
+// a multiprocessor: a multiple of 32.
+func (g *spgemm) columnsOf(blocks int) int {
+	p := g.f.d.props
+	room := min(p.SharedPerSM/blocks-1024-512, p.SharedPerBlock-512)
+	return max(room*8/(8*g.s.Add.Out.Size+1)/32*32, 32)
+}
+
+// prepareB makes what is kept of B: its columns packed, and where the parts of
+// a row begin. prepare says whether it is worth while.
+func (g *spgemm) prepareB(prepare bool) {
+	f, p, nnz := g.f, g.prep, g.b.known()
+	g.bcol = g.b.idx
+	if g.packed {
+		if p.packed == nil {
+			m := f.alloc(16 * ((nnz+7*g.k)/8 + 1))
+			f.blocks(g.structure(false, 32, "hb_spgemm_pack"), (g.k+7)/8, 256, g.k, int32((g.n+31)/32*32), g.bptr, g.b.idx, m)
+			f.keep(&p.packed, m)
+		}
+		g.bcol = p.packed
+	}
+	if g.pair {
+		return
+	}
+	if p.cb != g.cb || p.warps != g.warps {
+		p.cb, p.warps = g.cb, g.warps
+		p.cuts.release()
+		p.seg.release()
+		p.cuts, p.seg = nil, nil
+	}
+	parts := int64(g.nb * g.warps)
+	if p.cuts == nil {
+		f.keep(&p.cuts, g.cutColumns(parts))
+	}
+	places := g.k * (parts + 1)
+	if p.seg == nil && prepare && places <= 8*nnz+1<<20 && f.affords(4*places) && !f.d.spgemm.lean {
+		m := f.alloc(4 * places)
+		f.blocks(g.structure(false, 32, "hb_spgemm_seg"), (places+255)/256, 256, g.k, int32(parts), p.cuts, g.bptr, g.b.idx, m)
+		f.keep(&p.seg, m)
+	}
+	g.cuts, g.seg = p.cuts, p.seg
+}
+
+// cutColumns divides the columns of each block into parts of as many entries
+// of B, which are told from a million of them.
+func (g *spgemm) cutColumns(parts int64) *mem {
+	f, nnz := g.f, g.b.known()
+	hist := f.zeros(4 * int64(g.n))
+	stride := max(nnz>>20, 1)
+	f.each(g.structure(false, 32, "hb_spgemm_columns"), (nnz+stride-1)/stride, nnz, stride, g.b.idx, hist)
+	before := f.scan(hist, int64(g.n), 4)
+	cuts := f.alloc(4 * (parts + 1))
+	f.each(g.structure(false, 32, "hb_spgemm_cuts"), parts+1, int32(g.n), int32(g.cb), int32(g.warps), int32(parts), before, cuts)
+	f.free(hist)
+	f.free(before)
+	return cuts
+}
+
+// keepWork allocates what the first phase can keep for the second, where there
+// is memory for it.
+func (g *spgemm) keepWork() {
+	f := g.f
+	if f.d.spgemm.lean {
+		return
+	}
+	if g.pair {
+		g.pitch = int64((g.n + 31) / 32 * 32)
+		if g.longest < 1<<16 {
+			g.pitch /= 2
+		}
+		if g.products/denseProducts > g.heavy*int64(g.n) && f.affords(4*g.heavy*g.pitch) {
+			g.dense = f.alloc(4 * g.heavy * g.pitch)
+		}
+		return
+	}
+	words := int64((g.n + 31) / 32)
+	if g.window >= g.n && f.affords(4*g.heavy*words) {
+		g.bitmaps = f.alloc(4 * g.heavy * words)
+	}
+}
+
+// run counts, allocates, and computes.
+func (g *spgemm) run() *store {
+	f := g.f
+	f.check()
+	at := g.count()
+	total := f.read(at, g.m*int64(g.nb))
+	if f.err != nil {
+		return nil
+	}
+	t := g.s.Add.Out
+	out := f.newStore(g.a.m, g.n, g.a.format, t, total)
+	out.nvec, out.rowids = g.a.nvec, g.a.rowids.share()
+	out.idx = f.alloc(4 * max(total, 1)).share()
+	out.val = f.alloc(int64(t.Size) * max(total, 1)).share()
+	if g.nb == 1 {
+		out.ptr = at.share()
+	} else {
+		out.ptr = f.alloc(8 * (g.m + 1)).share()
+		f.blocks(g.structure(false, 32, "hb_spgemm_rowptr"), (g.m+256)/256, 256, g.m, int32(g.nb), at, out.ptr)
+	}
+	g.computeHeavy(at, out)
+	g.computeLight(at, out)
+	return out
+}
+
+// count returns where each row of C, or each block of one, begins.
+func (g *spgemm) count() *mem {
+	f := g.f
+	cells := g.m * int64(g.nb)
+	counts := f.zeros(8 * cells)
+	switch {
+	case g.heavy == 0:
+	case g.dense != nil:
+		g.pairs(counts, nil)
+	default:
+		grid := [3]uint32{uint32(g.fill(g.heavy, 1, 8)), 1, 1}
+		f.launch(g.structure(g.packed, g.group, "hb_spgemm_count"), grid, [3]uint32{256, 1, 1}, g.window/8+4,
+			int32(g.n), int32(g.cb), int32(g.nb), int32(g.window), g.a.ptr, g.aidx, g.bptr, g.bcol, g.order, g.limits, counts, g.bitmaps)
+	}
+	if light := g.rows - g.heavy; light > 0 {
+		grid := [3]uint32{uint32(g.fill(light, 8, 8)), 1, 1}
+		f.launch(g.structure(false, 32, "hb_spgemm_light_count"), grid, [3]uint32{256, 1, 1}, 8*4096,
+			int32(g.nb), g.a.ptr, g.aidx, g.bptr, g.b.idx, g.work, g.order, g.limits, counts)
+	}
+	at := f.scan(counts, cells, 8)
+	f.free(counts)
+	return at
+}
+
+// pairs launches hb_spgemm_pair: for the first phase, which keeps its counters,
+// or with out for the second, which does it all again.
+func (g *spgemm) pairs(at *mem, out *store) {
+	const threads = 512
+	p := g.f.d.props
+	fill := (g.n + 31) / 32 * 32
+	bytes := min((2*(fill+32)+15)/16*16, (p.SharedPerBlock-1024)/16*16)
+	if b := g.f.d.spgemm.counter; b > 0 {
+		bytes = min(bytes, b)
+	}
+	per := max(1, min(p.ThreadsPerSM/threads, p.SharedPerSM/(bytes+1024)))
+	var dense, idx, val *mem
+	if out == nil {
+		dense = g.dense
+	} else {
+		idx, val = out.idx, out.val
+	}
+	g.f.launch(g.numeric("hb_spgemm_pair"), [3]uint32{uint32(g.fill(g.heavy, 1, int64(per))), 1, 1}, [3]uint32{threads, 1, 1}, bytes,
+		int32(fill), int32(bytes), g.a.ptr, g.aidx, g.bptr, g.bcol, g.order, g.limits, at, dense, g.pitch, idx, val)
+}
+
+func (g *spgemm) computeHeavy(at *mem, out *store) {
+	f := g.f
+	switch {
+	case g.heavy == 0:
+	case g.dense != nil:
+		fill := int32((g.n + 31) / 32 * 32)
+		f.blocks(g.numeric("hb_spgemm_pair_write"), g.fill(g.heavy, 1, 4), 512, fill, g.a.ptr, g.order, g.limits, at, g.dense, g.pitch, out.idx, out.val)
+		f.free(g.dense)
+	case g.pair:
+		g.pairs(at, out)
+	default:
+		bytes := g.cb * g.s.Add.Out.Size
+		if g.bitmaps == nil {
+			bytes += g.cb / 8
+		}
+		p := f.d.props
+		per := max(1, min(p.ThreadsPerSM/(32*g.warps), p.SharedPerSM/(bytes+1536)))
+		grid := [3]uint32{uint32(g.fill(g.heavy*int64(g.nb), 1, int64(per))), 1, 1}
+		f.launch(g.numeric("hb_spgemm_owner"), grid, [3]uint32{uint32(32 * g.warps), 1, 1}, bytes,
+			int32(g.n), int32(g.cb), int32(g.nb), g.a.ptr, g.aidx, g.a.val, g.bptr, g.b.idx, g.bcol, g.b.val, g.cuts, g.seg,
+			g.order, g.limits, at, g.bitmaps, out.idx, out.val)
+		f.free(g.bitmaps)
+	}
+}
+
+func (g *spgemm) computeLight(at *mem, out *store) {
+	light := g.rows - g.heavy
+	if light == 0 {
+		return
+	}
+	bytes := 4 * (4096 + 2048 + lightProducts*g.s.Add.Out.Size)
+	g.f.launch(g.numeric("hb_spgemm_light"), [3]uint32{uint32(g.fill(light, 4, 4)), 1, 1}, [3]uint32{128, 1, 1}, bytes,
+		int32(g.nb), g.a.ptr, g.aidx, g.a.val, g.bptr, g.b.idx, g.b.val, g.work, g.order, g.limits, at, out.idx, out.val)
+}
