@@ -29,7 +29,8 @@ type BFSResult struct {
 // Patterson: Direction-optimizing breadth-first search, SC 2012); pulling needs
 // the transpose, which is used if g has it at hand ([matrix.Matrix.IsSymmetric]
 // provides it for undirected graphs) or is worth making. Parents are the
-// least-numbered ones (min.secondi), so they do not depend on threads.
+// least-numbered ones (min.secondi), so they do not depend on threads. On a
+// GPU the whole search runs there, by kernels that take the same decisions.
 // O(edges + vertices·depth).
 func BFS[T comparable](g matrix.Source[T], source int, opts BFSOptions) (*BFSResult, error) {
 	n, err := square("BFS", g)
@@ -40,6 +41,9 @@ func BFS[T comparable](g matrix.Source[T], source int, opts BFSOptions) (*BFSRes
 		return nil, err
 	}
 	a := g.View().Pattern()
+	if at := traverser(a); at != nil {
+		return bfsAt(at, a, n, source, opts)
+	}
 	res := &BFSResult{Level: matrix.NewVector[int32](n)}
 	var s steps
 	s.do(res.Level.SetFormat(matrix.Bitmap))

@@ -25,13 +25,17 @@ type Components struct {
 //
 //	m = A min.second gp;  p(p) min= m;  p min= m, gp;  gp = p(p)
 //
-// until no grandparent changes. O(edges · log vertices) in practice.
+// until no grandparent changes. O(edges · log vertices) in practice. On a GPU
+// trees are hooked edge by edge instead (Sutton, Ben-Nun, Barak, IPDPS 2018).
 func ConnectedComponents[T comparable](g matrix.Source[T], opts ComponentsOptions) (*Components, error) {
 	n, err := square("ConnectedComponents", g)
 	if err != nil {
 		return nil, err
 	}
 	a := g.View().Pattern()
+	if at := traverser(a); at != nil {
+		return componentsAt(at, a, n, opts)
+	}
 	undirected := symmetric(g.View().Pattern())
 	ids := make([]int32, n)
 	for i := range ids {

@@ -33,8 +33,9 @@ func KTruss[T comparable](g matrix.Source[T], k int, opts KTrussOptions) (*matri
 	}
 	with := opts.with()
 	var s steps
-	c := matrix.New[int64](n, n)
-	loopless := matrix.New[bool](n, n)
+	here := matrix.On(a.Place())
+	c := matrix.New[int64](n, n, here)
+	loopless := matrix.New[bool](n, n, here)
 	s.do(ops.Select(loopless, semiring.Offdiag[bool](0), a, with))
 	s.do(ops.Apply(c, semiring.OneOp[bool, int64](), loopless, with))
 	for before := int64(-1); s.err == nil && c.NVals() != before; {

@@ -3,6 +3,7 @@ package apps
 import (
 	"fmt"
 
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -31,7 +32,7 @@ type PageRankResult struct {
 //	r ← d·(Aᵀ +.second (r ./ outdegree)) + (d·Σ r(dangling) + 1 − d)/n
 //
 // Weights are not used. O(edges) an iteration, over the transpose of g, which
-// is kept.
+// is kept. On a GPU several iterations follow each other before the host looks.
 func PageRank[T comparable](g matrix.Source[T], opts PageRankOptions) (*PageRankResult, error) {
 	n, err := square("PageRank", g)
 	if err != nil {
@@ -55,6 +56,9 @@ func PageRank[T comparable](g matrix.Source[T], opts PageRankOptions) (*PageRank
 	}
 	if n == 0 {
 		return &PageRankResult{Rank: matrix.NewVector[float64](0), Converged: true}, nil
+	}
+	if at := traverser(g.View()); at != nil {
+		return pageRankAt(at, g.View().Pattern(), n, device.Walk{Damping: d, Tolerance: tol, MaxIterations: most}, opts)
 	}
 	with := opts.with()
 	at := g.View().Pattern().T()

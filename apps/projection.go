@@ -64,10 +64,11 @@ func Projection[T semiring.Number](a matrix.Source[T], opts ProjectionOptions) (
 		return nil, &ParameterError{"Projection", "the side", fmt.Sprint(int(opts.Onto)), "OntoColumns or OntoRows"}
 	}
 	n, shared := left.Dims()
-	p := matrix.New[T](n, n)
-	dst := p.Masked(identityMask(n).Structure().Not())
-	if opts.Diagonal {
-		dst = p.Replace()
+	place := a.View().Place()
+	p := matrix.New[T](n, n, matrix.On(place))
+	dst := p.Replace()
+	if !opts.Diagonal && place == nil {
+		dst = p.Masked(identityMask(n).Structure().Not())
 	}
 	opts.report("project", 0, 0)
 	var err error
@@ -86,6 +87,9 @@ func Projection[T semiring.Number](a matrix.Source[T], opts ProjectionOptions) (
 		err = ops.MxM(dst, RatioSemiring[T](), left, right, opts.with())
 	default:
 		err = &ParameterError{"Projection", "the weighting", fmt.Sprint(int(opts.Weighting)), "WeightDot, WeightCount or WeightRatio"}
+	}
+	if err == nil && !opts.Diagonal && place != nil { // a mask of n×n is no saving there
+		err = ops.Select(p, semiring.Offdiag[T](0), p, opts.with())
 	}
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package apps
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -52,18 +53,25 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts SSSPOptions
 	if err != nil {
 		return nil, err
 	}
+	if at := traverser(a); at != nil && unsafe.Sizeof(delta) >= 4 {
+		return ssspAt(at, a, n, sources, delta, opts.Run)
+	}
 	unreached := semiring.MaxValue[T]()
 	dist, err := matrix.NewFullVector(n, unreached)
 	if err != nil {
 		return nil, err
 	}
-	pending := matrix.NewVector[T](n) // reached, and not yet followed from
+	if err := dist.Move(a.Place()); err != nil {
+		return nil, err
+	}
+	here := matrix.On(a.Place())
+	pending := matrix.NewVector[T](n, here) // reached, and not yet followed from
 	var s steps
 	for _, v := range sources {
 		s.do(dist.Set(v, 0))
 		s.do(pending.Set(v, 0))
 	}
-	front, reach := matrix.NewVector[T](n), matrix.NewVector[T](n)
+	front, reach := matrix.NewVector[T](n, here), matrix.NewVector[T](n, here)
 	low, better := semiring.Min[T](), improvement[T]()
 	with := opts.with()
 	for s.err == nil && pending.NVals() > 0 {
@@ -90,7 +98,7 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts SSSPOptions
 	if s.err != nil {
 		return nil, s.err
 	}
-	out := matrix.NewVector[T](n)
+	out := matrix.NewVector[T](n, here)
 	if err := ops.Select(out, semiring.ValueLT(unreached), dist, with); err != nil {
 		return nil, err
 	}
@@ -105,7 +113,15 @@ func improvement[T semiring.Number]() semiring.BinaryOp[T, T, T] {
 			return x
 		}
 		return most
-	}, "x < y ? x : HB_MAX")
+	}, "x < y ? x : (T)"+largest(most))
+}
+
+// largest writes the largest value of T, an infinity for floats, in CUDA C.
+func largest[T semiring.Number](most T) string {
+	if T(1)/2 != 0 {
+		return "INFINITY"
+	}
+	return fmt.Sprintf("%dULL", uint64(most))
 }
 
 // bucketWidth looks through the weights and chooses delta: twice the mean
@@ -116,7 +132,7 @@ func bucketWidth[T semiring.Number](a matrix.View[T], n int, opts SSSPOptions[T]
 		return opts.Delta, nil
 	}
 	if !opts.Trusted {
-		if err := checkWeights("SSSP", a); err != nil {
+		if err := checkWeights("SSSP", a, opts.Run); err != nil {
 			return 0, err
 		}
 	}
@@ -127,9 +143,13 @@ func bucketWidth[T semiring.Number](a matrix.View[T], n int, opts SSSPOptions[T]
 	if opts.Delta > 0 && !integer {
 		return opts.Delta, nil
 	}
-	longest := typicalLongest(a)
-	if integer {
-		var err error
+	var longest T
+	var err error
+	if !integer {
+		if longest, err = typicalLongest(a, opts.Run); err != nil {
+			return 0, err
+		}
+	} else {
 		if longest, err = ops.ReduceScalar(semiring.Max[T](), a, opts.with()); err != nil {
 			return 0, err
 		}
@@ -146,29 +166,56 @@ func bucketWidth[T semiring.Number](a matrix.View[T], n int, opts SSSPOptions[T]
 	return T(4 * float64(longest) / max(4, degree)), nil
 }
 
-// typicalLongest returns the largest finite weight of an even sample: enough
-// to choose a bucket width by, which affects speed alone.
-func typicalLongest[T semiring.Number](a matrix.View[T]) (longest T) {
+// typicalLongest returns the largest finite weight, of an even sample where
+// weights are at hand: enough to choose a bucket width by, which affects speed
+// alone.
+func typicalLongest[T semiring.Number](a matrix.View[T], run Run) (longest T, err error) {
+	infinite := semiring.MaxValue[T]()
+	if a.Place() != nil {
+		longest, err = ops.ReduceScalar(semiring.Max[T](), a, run.with())
+		if err != nil || longest < infinite {
+			return longest, err
+		}
+		m, n := a.Dims()
+		finite := matrix.New[T](m, n, matrix.On(a.Place()))
+		if err := ops.Select(finite, semiring.ValueLT(infinite), a, run.with()); err != nil {
+			return 0, err
+		}
+		longest, err = ops.ReduceScalar(semiring.Max[T](), finite, run.with())
+		return max(longest, 0), err
+	}
 	val := a.Stored().Val
 	step := max(1, len(val)/4096)
 	for p := 0; p < len(val); p += step {
-		if val[p] > longest && val[p] < semiring.MaxValue[T]() {
+		if val[p] > longest && val[p] < infinite {
 			longest = val[p]
 		}
 	}
-	return longest
+	return longest, nil
 }
 
 // checkWeights returns a *WeightError for the first weight that is negative
-// or NaN.
-func checkWeights[T semiring.Number](app string, a matrix.View[T]) error {
-	st := a.Stored()
-	for _, x := range st.Val {
+// or NaN. Those of a graph that lives elsewhere are looked for there.
+func checkWeights[T semiring.Number](app string, a matrix.View[T], run Run) error {
+	if p := a.Place(); p != nil {
+		m, n := a.Dims()
+		bad := matrix.New[T](m, n, matrix.On(p))
+		if err := ops.Select(bad, unusable[T](), a, run.with()); err != nil || bad.NVals() == 0 {
+			return err
+		}
+		return findWeight(app, bad.View())
+	}
+	for _, x := range a.Stored().Val {
 		if !(x >= 0) {
 			return findWeight(app, a)
 		}
 	}
 	return nil
+}
+
+// unusable keeps the weights that are negative or NaN.
+func unusable[T semiring.Number]() semiring.SelectOp[T] {
+	return semiring.NewSelect("unusable", func(x T, _, _ int) bool { return !(x >= 0) }, "!(x >= 0)")
 }
 
 func findWeight[T semiring.Number](app string, a matrix.View[T]) error {

@@ -32,7 +32,7 @@ func TriangleCount[T comparable](g matrix.Source[T], opts TriangleOptions) (int6
 		return 0, err
 	}
 	opts.report("count", 1, 2)
-	c := matrix.New[int64](n, n)
+	c := matrix.New[int64](n, n, matrix.On(l.Place()))
 	if err := ops.MxM(c.Masked(l.Structure()), semiring.PlusPair[int64](), l.Pattern(), l.Pattern().T(), ops.Using(ops.Dot), with); err != nil {
 		return 0, err
 	}
@@ -43,10 +43,10 @@ func TriangleCount[T comparable](g matrix.Source[T], opts TriangleOptions) (int6
 // both directions.
 func undirectedPattern[T comparable](g matrix.Source[T], run Run, n int) (matrix.View[bool], error) {
 	a := g.View().Pattern()
-	if symmetric(g.View().Pattern()) {
+	if a.Symmetric() || a.Place() == nil && symmetric(a) {
 		return a, nil
 	}
-	both := matrix.New[bool](n, n)
+	both := matrix.New[bool](n, n, matrix.On(a.Place()))
 	err := ops.EWiseAdd[bool](both, semiring.Lor(), a, a.T(), run.with())
 	return both.Pattern(), err
 }
@@ -57,6 +57,9 @@ func towardsHubs[T comparable](g matrix.Source[T], run Run, n int) (*matrix.Matr
 	a, err := undirectedPattern(g, run, n)
 	if err != nil {
 		return nil, err
+	}
+	if at := traverser(a); at != nil {
+		return towardsHubsAt(at, a, n, run)
 	}
 	one, err := matrix.NewFullVector(n, true)
 	if err != nil {

@@ -49,6 +49,9 @@ func VertexNomination[T semiring.Number](g matrix.Source[T], seeds []int, opts V
 	if !opts.Unit {
 		return SSSP(g, seeds, SSSPOptions[T]{Run: opts.Run, Delta: opts.Delta})
 	}
+	if at := traverser(g.View()); at != nil {
+		return hopsAt[T](at, g.View().Pattern(), n, seeds, opts.Run)
+	}
 	dist := matrix.NewVector[T](n)
 	frontier := matrix.NewVector[bool](n)
 	var s steps
@@ -62,13 +65,18 @@ func VertexNomination[T semiring.Number](g matrix.Source[T], seeds []int, opts V
 		s.do(ops.AssignVectorScalar(dist.Masked(frontier.Structure()), hops, ops.All(), opts.with()))
 		s.do(ops.VxM(frontier.Masked(far).Replace(), semiring.AnyPair[bool](), frontier.Pattern(), a, opts.with()))
 		if s.err == nil && frontier.NVals() > 0 && hops+1 <= hops {
-			return nil, &matrix.SizeError{Op: "VertexNomination", Arg: "number of hops", Got: int64(hops) + 1, Limit: int64(hops)}
+			return nil, tooManyHops(int64(hops))
 		}
 	}
 	if s.err != nil {
 		return nil, s.err
 	}
 	return dist, nil
+}
+
+// tooManyHops says that the element type cannot count beyond most.
+func tooManyHops(most int64) error {
+	return &matrix.SizeError{Op: "VertexNomination", Arg: "number of hops", Got: most + 1, Limit: most}
 }
 
 // Rank lists the vertices of d by distance, nearest first, ties by number.

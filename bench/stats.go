@@ -64,20 +64,40 @@ const settle = 30 * time.Millisecond
 // their number. Garbage is collected before each run, so that no contender pays for another's. It stops at the first
 // error.
 func Interleave(rounds int, contenders ...Contender) (*Comparison, error) {
-	if rounds < 1 || len(contenders) == 0 {
+	return pace{rounds: rounds, warm: 1, before: func() {
+		time.Sleep(settle)
+		runtime.GC()
+	}}.interleave(contenders...)
+}
+
+// pace says how often contenders are run.
+type pace struct {
+	rounds int           // that are counted
+	warm   int           // rounds before them, that are not
+	budget time.Duration // no round begins after so long, but for the first three; 0 sets no end
+	before func()        // called before each run
+}
+
+func (p pace) interleave(contenders ...Contender) (*Comparison, error) {
+	if p.rounds < 1 || len(contenders) == 0 {
 		return nil, fmt.Errorf("bench: Interleave(%d rounds, %d contenders): at least one of each is needed",
-			rounds, len(contenders))
+			p.rounds, len(contenders))
 	}
 	n := len(contenders)
 	c := &Comparison{Ms: make([][]float64, n), Results: make([]peers.Result, n)}
 	for _, contender := range contenders {
 		c.Names = append(c.Names, contender.Name)
 	}
-	for round := -1; round < rounds; round++ {
+	start := time.Now()
+	for round := -p.warm; round < p.rounds; round++ {
+		if p.budget > 0 && round >= min(3, p.rounds) && time.Since(start) > p.budget {
+			break
+		}
 		for k := range n {
 			i := (k + max(round, 0)) % n
-			time.Sleep(settle)
-			runtime.GC()
+			if p.before != nil {
+				p.before()
+			}
 			result, err := contenders[i].Run()
 			if err != nil {
 				return nil, fmt.Errorf("bench: %s: %w", contenders[i].Name, err)

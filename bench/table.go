@@ -105,8 +105,9 @@ func figure(v float64) string {
 }
 
 // WriteText writes the table with aligned columns: names to the left, figures to the right.
-func (t *Table) WriteText(w io.Writer) error {
-	cells := t.cells()
+func (t *Table) WriteText(w io.Writer) error { return writeText(w, t.cells()) }
+
+func writeText(w io.Writer, cells [][]string) error {
 	width := widths(cells)
 	var b strings.Builder
 	for _, line := range cells {
@@ -126,8 +127,9 @@ func (t *Table) WriteText(w io.Writer) error {
 }
 
 // WriteMarkdown writes the table in Markdown, its source aligned too.
-func (t *Table) WriteMarkdown(w io.Writer) error {
-	cells := t.cells()
+func (t *Table) WriteMarkdown(w io.Writer) error { return writeMarkdown(w, t.cells()) }
+
+func writeMarkdown(w io.Writer, cells [][]string) error {
 	for _, line := range cells {
 		for c := range line {
 			line[c] = strings.ReplaceAll(line[c], "|", `\|`)
@@ -183,14 +185,16 @@ type jsonRow struct {
 	Percent *float64            `json:"percent_of_triad"`
 }
 
+// number is v for JSON: nil, which is null, where there is no figure.
+func number(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
 // WriteJSON writes the table as one JSON object with full precision.
 func (t *Table) WriteJSON(w io.Writer) error {
-	number := func(v float64) *float64 {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil
-		}
-		return &v
-	}
 	out := struct {
 		Triad *float64  `json:"triad_gb_per_s"`
 		Rows  []jsonRow `json:"rows"`

@@ -38,7 +38,8 @@ type module struct {
 
 type kernel struct {
 	fn     driver.Function
-	shared int // dynamic shared memory it was allowed
+	shared int    // dynamic shared memory it was allowed
+	blocks uint32 // of a traversal that fit the device at a time, 0 if not asked
 }
 
 // program is the text of a kernel file with its types and operators.
@@ -47,6 +48,7 @@ type program struct {
 	name string          // for messages: what it was composed from
 	text strings.Builder // definitions between the prelude and the body
 	defs map[string]bool // struct definitions that are there
+	ones string          // sets parameters of ⊗ that have no values to true
 }
 
 func compose(body, name string) *program { return &program{body: body, name: name} }
@@ -144,7 +146,7 @@ func (p *program) monoid(m device.Monoid) *program {
 // semiring writes hb_mul, whose parameters are the matrix's element and the
 // other operand's, or with flip exchanged, and the monoid.
 func (p *program) semiring(s device.Semiring, flip bool) *program {
-	locals := p.names(s.Mul)
+	locals := p.names(s.Mul) + p.ones
 	params := s.Mul.X.Name + " x, " + s.Mul.Y.Name + " y"
 	if flip {
 		params = s.Mul.Y.Name + " y, " + s.Mul.X.Name + " x"
@@ -209,7 +211,11 @@ func (p *program) source() string {
 	var b strings.Builder
 	b.WriteString(kernelText["prelude"])
 	b.WriteString(p.text.String())
-	if p.body != "scan" && p.body != "sort" && p.body != "segment" && p.body != "sums" {
+	switch p.body {
+	case "scan", "sort", "segment", "sums":
+	case "bfs", "sssp", "cc", "pagerank":
+		b.WriteString(kernelText["graph"])
+	default:
 		b.WriteString(kernelText["common"])
 	}
 	b.WriteString(kernelText[p.body])

@@ -159,7 +159,7 @@ type launchArgs struct {
 }
 
 // launch queues a kernel. Arguments are *mem, driver.Ptr, int64, int32,
-// uint32, and structs whose layout the kernel shares, given as pointers.
+// uint32, float64, and structs whose layout the kernel shares, given as pointers.
 func (f *frame) launch(k *kernel, grid, block [3]uint32, shared int, args ...any) {
 	if f.err != nil || grid[0] == 0 || grid[1] == 0 {
 		return
@@ -184,6 +184,8 @@ func (f *frame) launch(k *kernel, grid, block [3]uint32, shared int, args ...any
 			put(unsafe.Pointer(&a), 4)
 		case uint32:
 			put(unsafe.Pointer(&a), 4)
+		case float64:
+			put(unsafe.Pointer(&a), 8)
 		case *descriptor:
 			put(unsafe.Pointer(a), unsafe.Sizeof(*a))
 		case *maskArg:

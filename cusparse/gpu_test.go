@@ -22,3 +22,15 @@ func realDevice(t testing.TB) *Device {
 
 // TestConformance runs the kit on a GPU.
 func TestConformance(t *testing.T) { conformance.Run(t, on{realDevice(t)}) }
+
+// TestGoroutinesOnGPU uses one GPU from several goroutines.
+func TestGoroutinesOnGPU(t *testing.T) { testGoroutines(t, realDevice(t)) }
+
+// TestOutOfMemoryOnGPU asks a GPU for 320 GB.
+func TestOutOfMemoryOnGPU(t *testing.T) { testOutOfMemory(t, realDevice(t), 200000) }
+
+// TestSpMVOnGPU compares the ways of SpMV with the CPU.
+func TestSpMVOnGPU(t *testing.T) { testSpMV(t, realDevice(t)) }
+
+// TestSpMMOnGPU compares products with full matrices with the CPU.
+func TestSpMMOnGPU(t *testing.T) { testSpMM(t, realDevice(t)) }

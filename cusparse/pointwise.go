@@ -1,7 +1,6 @@
 package cusparse
 
 import (
-	"fmt"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/device"
@@ -57,9 +56,11 @@ type pointwise struct {
 	mask  *device.Mask
 	in    *region
 	table uint32
-	// How a value of out is made. Empty left and right texts copy.
+	// How a value of out is made. What one of them lacks is copied, or with
+	// filled takes alpha for a, beta for b.
 	both        device.Func
-	left, right string
+	filled      bool
+	alpha, beta device.Scalar
 }
 
 // can tells what a state of positions can lead to.
@@ -140,21 +141,29 @@ func (f *frame) combiners(p *program, q *pointwise) {
 	} else {
 		p.function("hb_both", "HB_C", "HB_A x, HB_B y", "", "HB_C()")
 	}
-	copied := func(name, param, text string, t device.Type) {
-		if text == "" {
+	one := func(name, param, other, filled string, t device.Type) {
+		text := filled
+		if !q.filled {
 			text = "x"
-			if t.Name != q.out.Name {
+			if t.Name != q.out.Name && !(t.Number() && q.out.Number()) {
 				text = q.out.Name + "()" // never taken
-				if t.Number() && q.out.Number() {
-					text = "x"
-				}
 			}
 		}
-		p.function(name, "HB_C", param+" x", "", text)
+		p.function(name, "HB_C", param+" x, "+other+" y", "", text)
 	}
-	copied("hb_left", "HB_A", q.left, q.a.typ)
-	copied("hb_right", "HB_B", q.right, q.b.typ)
+	one("hb_left", "HB_A", "HB_B", "hb_op(x, y)", q.a.typ)
+	one("hb_right", "HB_B", "HB_A", "hb_op(y, x)", q.b.typ)
+	if !q.filled {
+		q.alpha, q.beta = zeroOf(q.a.typ), zeroOf(q.b.typ)
+	}
 }
+
+// zeroOf is a value of which nothing is read.
+func zeroOf(t device.Type) device.Scalar {
+	return device.Scalar{Type: t, P: unsafe.Pointer(&zeroBytes)}
+}
+
+var zeroBytes [64]byte
 
 func (r *region) arg() *regionArg {
 	a := &regionArg{}
@@ -201,7 +210,7 @@ func (f *frame) everywhere(q *pointwise, p *program, mask *maskArg, reg *regionA
 		out.present = f.alloc(max(cells, 1)).share()
 	}
 	out.val = f.zeros(max(cells, 1) * int64(q.out.Size)).share()
-	f.each(f.kernel(p, "hb_dense"), cells, q.a.desc(), q.b.desc(), mask, reg, q.table, int32(q.m), int32(q.n), out.present, out.val)
+	f.each(f.kernel(p, "hb_dense"), cells, q.a.desc(), q.b.desc(), mask, reg, q.table, int32(q.m), int32(q.n), out.present, out.val, q.alpha, q.beta)
 	if cells == 0 && f.err == nil {
 		out.count.Store(0)
 	}
@@ -252,9 +261,9 @@ func (f *frame) amongListed(q *pointwise, p *program, mask *maskArg, reg *region
 		two = 1
 	}
 	fill := f.kernel(p, "hb_fill")
-	f.each(fill, n1, first.desc(), q.a.desc(), q.b.desc(), mask, reg, q.table, flag1, at1, two, other.desc(), at2, rows, out.idx, out.val)
+	f.each(fill, n1, first.desc(), q.a.desc(), q.b.desc(), mask, reg, q.table, flag1, at1, two, other.desc(), at2, rows, out.idx, out.val, q.alpha, q.beta)
 	if second != nil {
-		f.each(fill, n2, second.desc(), q.a.desc(), q.b.desc(), mask, reg, q.table, flag2, at2, two, first.desc(), at1, rows, out.idx, out.val)
+		f.each(fill, n2, second.desc(), q.a.desc(), q.b.desc(), mask, reg, q.table, flag2, at2, two, first.desc(), at1, rows, out.idx, out.val, q.alpha, q.beta)
 	}
 	if rows != nil {
 		f.offsets(out, rows)
@@ -339,18 +348,8 @@ func (d *Device) EWise(c device.Call, dst device.Dest, how device.Pair, fn devic
 			return skip
 		})
 	}
-	if how == device.Filled {
-		q.left = fmt.Sprintf("hb_op(x, %s)", scalarText(beta))
-		q.right = fmt.Sprintf("hb_op(%s, x)", scalarText(alpha))
-	}
+	q.filled, q.alpha, q.beta = how == device.Filled, alpha, beta
 	return f.finish(dst, f.pointwise(q), ran, c, a, b)
-}
-
-// scalarText writes a value given at run time into a kernel's text. It is for
-// values that seldom change.
-func scalarText(s device.Scalar) string {
-	b := unsafe.Slice((*byte)(s.P), s.Type.Size)
-	return s.Type.Bytes(b)
 }
 
 // finish writes the result and tells what was done.

@@ -43,8 +43,7 @@ func (d *Device) MxV(c device.Call, dst device.Dest, s device.Semiring, flip boo
 	if method == "push" {
 		out = f.push(s, flip, us, f.cols(a), &ran)
 	} else {
-		out = f.pull(s, flip, f.rows(a), us, dst.Mask)
-		filtered = dst.Mask != nil
+		out, filtered = f.pull(s, flip, f.rows(a), us, dst.Mask, &ran)
 		if c.Trace {
 			ran.Work = f.nvals(as)
 		}
@@ -80,30 +79,34 @@ func (f *frame) direction(a device.Operand, u *store, dst device.Dest) string {
 	return "pull"
 }
 
-// pull takes the product of each stored row of a with u.
-func (f *frame) pull(s device.Semiring, flip bool, a, u *store, mask *device.Mask) *store {
+// pull takes the product of each stored row of a with u; filtered says that
+// the result lies within the mask.
+func (f *frame) pull(s device.Semiring, flip bool, a, u *store, mask *device.Mask, ran *device.Ran) (out *store, filtered bool) {
 	if f.err != nil {
-		return nil
+		return nil, false
 	}
 	if u.isListed() && !vast(u.n, u.known()) {
 		u = f.dense(u)
+	}
+	if f.err != nil {
+		return nil, false
+	}
+	if out := f.fastPull(s, flip, a, u, mask, ran); out != nil || f.err != nil {
+		return out, false
 	}
 	maskStore, arg := f.maskOf(mask)
 	if mask == nil {
 		maskStore = u
 	}
 	if f.err != nil {
-		return nil
-	}
-	if out := f.fastPull(s, flip, a, u, mask); out != nil || f.err != nil {
-		return out
+		return nil, false
 	}
 	vecs := int64(a.nvec)
 	hit, val := f.alloc(max(vecs, 1)), f.alloc(max(vecs, 1)*int64(s.Add.Out.Size))
 	p := multiplier("pull", s, flip, a, u)
 	blocks := min((vecs+7)/8, int64(f.d.props.Multiprocessors)*64)
 	f.blocks(f.kernel(p, "hb_pull"), blocks, 256, a.desc(), u.desc(), maskStore.desc(), arg.on, arg.comp, flagOf(flip), hit, val)
-	return f.perRow(a, a.nvec, s.Add.Out, hit, val)
+	return f.perRow(a, a.nvec, s.Add.Out, hit, val), mask != nil
 }
 
 // push adds up the rows of b, the transpose, that u has entries for.
@@ -236,7 +239,7 @@ func (d *Device) MxM(c device.Call, dst device.Dest, s device.Semiring, a, b dev
 	listedMask := dst.Mask != nil && !dst.Mask.Comp && dst.Mask.Store.Format() <= sparse.Hypersparse
 	var out *store
 	switch {
-	case c.Method == "spmm" || c.Method == "" && full && f.rows(a).format == sparse.CSR:
+	case full && (c.Method == "spmm" || c.Method == "" && f.rows(a).format == sparse.CSR):
 		if b.Pattern {
 			bs = f.pattern(bs)
 		}
@@ -306,42 +309,6 @@ func (f *frame) dot(s device.Semiring, a, b, mask *store, ran *device.Ran) *stor
 	return f.compacted(mask, hit, s.Add.Out, val)
 }
 
-// spmm multiplies by a full matrix.
-func (f *frame) spmm(s device.Semiring, a, b *store) *store {
-	if f.err != nil {
-		return nil
-	}
-	t := s.Add.Out
-	if a.m != 0 && int64(b.n) > maxCells/int64(a.m) {
-		f.fail(&MemoryError{Asked: uint64(a.m) * uint64(b.n) * uint64(t.Size), err: errTooLarge})
-		return nil
-	}
-	out := f.newStore(a.m, b.n, sparse.Bitmap, t, -1)
-	cells := out.cells()
-	out.val = f.alloc(max(cells, 1) * int64(t.Size)).share()
-	full := f.rowsFull(a)
-	if full {
-		out.format = sparse.Full
-		out.count.Store(cells)
-	} else {
-		out.present = f.zeros(max(cells, 1)).share()
-		f.fill(out.val, 0, cells*int64(t.Size))
-	}
-	if cells == 0 {
-		out.count.Store(0)
-		return out
-	}
-	p := multiplier("spmm", s, false, a, b)
-	x := 32
-	for x < 256 && x < b.n {
-		x *= 2
-	}
-	y := 256 / x
-	grid := [3]uint32{uint32(min((a.nvec+y-1)/y, 1<<20)), uint32(min((b.n+x-1)/x, 1<<15)), 1}
-	f.launch(f.kernel(p, "hb_spmm"), grid, [3]uint32{uint32(x), uint32(y), 1}, 0, a.desc(), b.desc(), out.present, out.val)
-	return out
-}
-
 // rowsFull reports whether every row of a listed store has an entry, and makes
 // a.filled, a byte per row that says so. Both are kept.
 func (f *frame) rowsFull(a *store) bool {
@@ -356,16 +323,10 @@ func (f *frame) rowsFull(a *store) bool {
 		if f.err != nil {
 			return false
 		}
-		a.full = -1
+		a.full, a.filledRows = -1, n
 		if n == int64(a.m) {
 			a.full = 1
 		}
 	}
 	return a.full > 0
-}
-
-// fastPull multiplies by a full u with a kernel made for that, or returns nil
-// where none fits.
-func (f *frame) fastPull(s device.Semiring, flip bool, a, u *store, mask *device.Mask) *store {
-	return nil
 }

@@ -21,14 +21,18 @@ type store struct {
 	ptr, idx, rowids, present, val *mem
 
 	// Kept forms, made when first needed; the device's lock guards them.
-	listed  *store // CSR or hypersparse
-	turned  *store // the transpose, listed
-	nonzero *store // structure of the entries other than zero
-	filled  *mem   // a byte per row: has entries
-	full    int8   // 1: every row has entries, −1: not, 0: not known
-	extra   map[string]dropper
-	base    *store // of a pattern: the store it is the structure of
-	keep    bool   // outlives the operation that made it
+	listed     *store             // CSR or hypersparse
+	turned     *store             // the transpose, listed
+	nonzero    *store             // structure of the entries other than zero
+	bare       *store             // the structure as a matrix of bools
+	filled     *mem               // a byte per row: has entries
+	full       int8               // 1: every row has entries, −1: not, 0: not known
+	filledRows int64              // rows with entries, once filled is there
+	extra      map[string]dropper // what methods keep
+	shares     map[int32]float64  // of the entries in the first columns
+	pulls      int64              // products with a vector so far
+	keep       bool               // outlives the operation that made it
+	base       *store             // of a pattern: the store it is the structure of
 }
 
 // dropper is what methods keep with a store, such as its columns packed.
@@ -61,7 +65,7 @@ func (s *store) drop() {
 		(*m).release()
 		*m = nil
 	}
-	for _, k := range []*store{s.listed, s.turned, s.nonzero} {
+	for _, k := range []*store{s.listed, s.turned, s.nonzero, s.bare} {
 		if k != nil && k != s {
 			k.drop()
 		}
@@ -69,7 +73,7 @@ func (s *store) drop() {
 	for _, x := range s.extra {
 		x.drop()
 	}
-	s.listed, s.turned, s.nonzero, s.extra, s.base = nil, nil, nil, nil, nil
+	s.listed, s.turned, s.nonzero, s.bare, s.extra, s.base = nil, nil, nil, nil, nil, nil
 }
 
 // origin is the store whose structure s shares.
@@ -267,7 +271,7 @@ func (d *Device) Values(st device.Store, to unsafe.Pointer, n int) error {
 
 // view returns a store that shares the parts of s.
 func (f *frame) view(s *store) *store {
-	v := &store{d: s.d, m: s.m, n: s.n, format: s.format, nvec: s.nvec, typ: s.typ, full: s.full}
+	v := &store{d: s.d, m: s.m, n: s.n, format: s.format, nvec: s.nvec, typ: s.typ, full: s.full, filledRows: s.filledRows}
 	v.count.Store(s.known())
 	f.made = append(f.made, v)
 	v.ptr, v.idx, v.rowids, v.present, v.val, v.filled = s.ptr.share(), s.idx.share(), s.rowids.share(), s.present.share(), s.val.share(), s.filled.share()
@@ -394,7 +398,7 @@ const maxCells = 1 << 40
 
 // csr returns a listed store with offsets of every row.
 func (f *frame) csr(s *store) *store {
-	if s.format == sparse.CSR || f.err != nil {
+	if f.err != nil || s.format == sparse.CSR {
 		return s
 	}
 	out := f.view(s)
@@ -589,9 +593,11 @@ func (f *frame) pattern(s *store) *store {
 	if s.val == nil && s.typ.Name == "bool" {
 		return s
 	}
-	p := f.structure(s)
-	p.typ, p.base = boolType, s
-	return p
+	if s.bare == nil && f.err == nil {
+		s.bare = f.result(f.structure(s))
+		s.bare.typ, s.bare.base = boolType, s
+	}
+	return s.bare
 }
 
 var boolType, _ = device.TypeOf[bool]()

@@ -237,6 +237,10 @@ func (v View[T]) Place() Place {
 	return v.h.Place()
 }
 
+// Symmetric reports whether the matrix underneath is known to equal its
+// transpose; it does not look. It is for the packages of hiveblas.
+func (v View[T]) Symmetric() bool { return v.h != nil && v.h.symmetric() }
+
 // On returns the mask at b. It is for the packages of hiveblas.
 func (m MaskView) On(b device.Backend) (*device.Mask, error) {
 	s, err := m.s.RemoteOn(b)

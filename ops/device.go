@@ -173,9 +173,9 @@ func remoteMethod(c *call, h *there, masked bool, a, b device.Operand) error {
 // the entries of the result.
 func remoteMxV[A, B, S, U, C comparable](c *call, t *target[C], s semiring.Semiring[S, U, C], flip bool, a matrix.View[A], u matrix.View[B]) error {
 	switch c.method {
-	case Auto, Push, Pull:
+	case Auto, Push, Pull, Relabelled:
 	default:
-		return &MethodError{c.op, c.method, c.op + " knows push and pull"}
+		return &MethodError{c.op, c.method, c.op + " on a GPU knows push, pull and relabelled"}
 	}
 	m, _ := a.Dims()
 	h := hand(c, t, 1, m)

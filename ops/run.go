@@ -27,6 +27,9 @@ const (
 	Expand Method = "expand" // MxM on a GPU: sort all products, add up equal positions
 	Push   Method = "push"   // MxV, VxM: scatter the entries of the vector
 	Pull   Method = "pull"   // MxV, VxM: a dot product per entry of the result
+	// MxV and VxM on a GPU: pull, by a copy of the matrix whose columns are in
+	// the order of their degrees, which is kept with it.
+	Relabelled Method = "relabelled"
 )
 
 // An Option changes how an operation is run, never what it computes.

@@ -1,8 +1,14 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,11 +22,12 @@ func benchCommand(s *session) *cobra.Command {
 		Short: "Measure hiveblas beside other libraries",
 		Long: `bench measures hiveblas beside other libraries on this machine.
 
-Its peers are built by make bench-peers; one that is missing is left out.`,
+The peers of cpu are built by make bench-peers; that of gpu is cuSPARSE. One that
+is missing is left out.`,
 		Args: positional(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(benchCPUCommand(s))
+	cmd.AddCommand(benchCPUCommand(s), benchGPUCommand(s), benchFirstUseCommand(s))
 	return cmd
 }
 
@@ -72,4 +79,86 @@ picks cases by name.`,
 		return table.WriteText(s.stdout)
 	}
 	return cmd
+}
+
+func benchGPUCommand(s *session) *cobra.Command {
+	var o bench.GPUOptions
+	var file string
+	var quiet bool
+	cmd := &cobra.Command{
+		Use:   "gpu",
+		Short: "Measure the operations and workflows on the first GPU",
+		Long: `gpu prints a table of medians over interleaved rounds on the first GPU, ours beside
+cuSPARSE, or beside another of ours, in the same run and on the same generated
+input. Results are checked first: one that is wrong prints WRONG. A case that
+cannot run says why, and the others go on. Kernels come from the cache on the
+disk, or are compiled when a case begins.
+
+The cases, of which --only picks some:
+  ` + strings.Join(bench.GPUCases(), "\n  "),
+		Example: `  hiveblas bench gpu --json gpu.json
+  hiveblas bench gpu --only "spmv fp32",bfs --rounds 5
+  hiveblas bench gpu --quick`,
+		Args: positional(),
+	}
+	fs := cmd.Flags()
+	fs.IntVar(&o.Rounds, "rounds", 15, "`rounds` to measure, fewer of what takes long")
+	fs.DurationVar(&o.Budget, "budget", 1200*time.Millisecond, "`time` after which a case begins no further round, once it has three")
+	fs.StringSliceVar(&o.Only, "only", nil, "only the `cases` whose name contains one of these")
+	fs.BoolVar(&o.Quick, "quick", false, "inputs 16 times smaller: to see that all runs, not how fast")
+	fs.BoolVar(&o.NoPeers, "no-peers", false, "measure hiveblas alone")
+	fs.StringVar(&file, "json", "", "write the table to `FILE` too, as JSON")
+	fs.BoolVar(&quiet, "quiet", false, "do not tell what is being measured")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if o.Rounds < 1 {
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--rounds is %d, want 1 or more", o.Rounds)}
+		}
+		if o.Budget <= 0 {
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--budget is %v, want more than 0", o.Budget)}
+		}
+		for _, name := range o.Only {
+			if !slices.ContainsFunc(bench.GPUCases(), func(c string) bool { return strings.Contains(c, name) }) {
+				return &usageError{cmd.CommandPath(), fmt.Sprintf("--only is %q, which is part of no case's name", name)}
+			}
+		}
+		if !quiet {
+			o.Log = func(msg string) { fmt.Fprintln(s.stderr, msg) }
+		}
+		if self, err := os.Executable(); err == nil {
+			o.FirstUse = []string{self, "bench", "first-use"}
+		}
+		s.cleaning.Store(true) // what was measured until an interruption is printed
+		defer s.cleaning.Store(false)
+		table, err := bench.GPU(s.ctx, o)
+		if err != nil && (table == nil || len(table.Rows) == 0) {
+			return err
+		}
+		if file != "" {
+			// An interruption is no reason to lose what was measured.
+			e := atomicfile.WriteFile(context.WithoutCancel(s.ctx), file, func(w io.Writer) error { return table.WriteJSON(w) })
+			if e != nil {
+				err = errors.Join(err, explain(file, e))
+			}
+		}
+		return errors.Join(err, table.WriteText(s.stdout))
+	}
+	return cmd
+}
+
+// benchFirstUseCommand is a fresh process for bench gpu.
+func benchFirstUseCommand(s *session) *cobra.Command {
+	return &cobra.Command{
+		Use:    "first-use",
+		Short:  "Print the milliseconds from opening the first GPU to a result",
+		Hidden: true,
+		Args:   positional(),
+		RunE: func(*cobra.Command, []string) error {
+			took, err := bench.FirstUse()
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(s.stdout, took.Seconds()*1e3)
+			return err
+		},
+	}
 }

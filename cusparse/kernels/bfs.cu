@@ -23,7 +23,7 @@
 // Launches, grid = multiprocessors × blocks that fit (8 of 256 threads), all
 // blocks of HB_GRAPH_BLOCK threads, no dynamic shared memory:
 //   result[0] = 0 (host);  hb_bfs_start<<<grid>>>  as a plain launch: it alone
-//   takes the source;  then a CUDA graph, captured once per matrix and output,
+//   takes the source;  for more sources hb_bfs_sources<<<1>>>;  then a CUDA graph, captured once per matrix and output,
 //   of 8 × hb_bfs_step<<<grid>>>; synchronise; while result[0] == 0 launch a
 //   graph of 64 steps and synchronise. Then result = {1, vertices reached,
 //   greatest level, steps that pulled}.
@@ -120,6 +120,31 @@ HB_KERNEL hb_bfs_start(hb_i32 n, const hb_i64 *ptr, const hb_u32 *idle, hb_i32 w
 		state[HB_BFS_REACHED] = 1;
 		state[HB_BFS_UNEXPLORED] = ptr[n] - (ptr[source + 1] - ptr[source]);
 	}
+}
+
+// hb_bfs_sources adds sources, which may repeat, to the frontier. One block.
+HB_KERNEL hb_bfs_sources(const hb_i64 *ptr, const hb_i32 *sources, hb_i32 count, hb_u32 *visited, hb_i32 *level, hb_u8 *present,
+	hb_u64 *queue, hb_u64 *state) {
+	hb_u64 reached = 0, edges = 0;
+	for (hb_i64 i = threadIdx.x; i - HB_LANE < count; i += HB_GRAPH_BLOCK) {
+		hb_i32 v = i < count ? sources[i] : -1;
+		if (v >= 0 && atomicExch(&level[v], 0) == 0) v = -1;
+		if (v >= 0) {
+			present[v] = 1;
+			atomicOr(&visited[v >> 5], 1u << (v & 31));
+			reached++, edges += ptr[v + 1] - ptr[v];
+		}
+		hb_append(queue, &state[HB_BFS_NEXT], v, hb_chunks(ptr, v, HB_BFS_CHUNK));
+	}
+	reached = hb_total(reached), edges = hb_total(edges);
+	if (HB_LANE == 0) {
+		atomicAdd(&state[HB_BFS_REACHED], reached);
+		atomicAdd(&state[HB_BFS_UNEXPLORED], 0 - edges);
+	}
+	__threadfence();
+	__syncthreads();
+	volatile hb_u64 *now = state;
+	if (threadIdx.x == 0) now[HB_BFS_TAIL] = now[HB_BFS_NEXT];
 }
 
 // hb_bfs_test returns whether u is a vertex (−1 is none) and in the set.

@@ -9,7 +9,7 @@
 // state hb_u64[2], result double[2] in pinned host memory.
 // Launches, grid = multiprocessors × blocks that fit, HB_GRAPH_BLOCK threads:
 //   hb_pagerank_start<<<grid>>>;  then per iteration y = Aᵀ share (an SpMV of
-//   plus.second into the array y, 0 where a row is empty) and
+//   plus.second into the array y, with presence bytes if rows may be empty) and
 //   hb_pagerank_step<<<grid>>>, which turns y into the next share in place: the
 //   next iteration multiplies y into share, and so on in turn. Several
 //   iterations may go between synchronisations, as a CUDA graph of an even
@@ -73,8 +73,9 @@ HB_KERNEL hb_pagerank_start(hb_i32 n, const hb_i64 *ptr, double damping, HB_T *r
 	}
 }
 
-// hb_pagerank_step makes new ranks of y = Aᵀ share, and y the next share.
-HB_KERNEL hb_pagerank_step(hb_i32 n, double damping, double tolerance, HB_T *y, const HB_T *factor, HB_T *rank, double *partial,
+// hb_pagerank_step makes new ranks of y = Aᵀ share, and y the next share. y is
+// 0 where present, if there is one, is.
+HB_KERNEL hb_pagerank_step(hb_i32 n, double damping, double tolerance, HB_T *y, const hb_u8 *present, const HB_T *factor, HB_T *rank, double *partial,
 	double *sums, hb_u64 *state, double *result) {
 	if (sums[HB_PR_CHANGE] <= tolerance) return;
 	HB_T jump = (HB_T)((1 - damping + damping * sums[HB_PR_LOST]) / n);
@@ -84,7 +85,7 @@ HB_KERNEL hb_pagerank_step(hb_i32 n, double damping, double tolerance, HB_T *y, 
 		HB_T in[HB_UNROLL], was[HB_UNROLL], f[HB_UNROLL];
 		for (hb_i32 k = 0; k < HB_UNROLL; k++) {
 			hb_i64 v = v0 + k * threads;
-			if (v < n) in[k] = y[v], was[k] = rank[v], f[k] = factor[v];
+			if (v < n) in[k] = !present || present[v] ? y[v] : (HB_T)0, was[k] = rank[v], f[k] = factor[v];
 		}
 		for (hb_i32 k = 0; k < HB_UNROLL; k++) {
 			hb_i64 v = v0 + k * threads;

@@ -5,7 +5,8 @@
 //   - listed domains: every entry of A, every entry of B that A has not, or
 //     every entry of the mask; mark decides, a scan gives places, fill writes;
 //   - else every position of the result, which becomes a bitmap.
-// Types HB_A, HB_B, HB_C; hb_both(a, b), hb_left(a), hb_right(b) → HB_C.
+// Types HB_A, HB_B, HB_C; hb_both(a, b), and where one is missing hb_left(a,
+// beta), hb_right(b, alpha) → HB_C.
 
 #define HB_SKIP 0
 #define HB_LEFT 1
@@ -57,9 +58,9 @@ HB_DEVICE hb_spot hb_decide(const hb_store &a, const hb_store &b, const hb_mask 
 	return s;
 }
 
-HB_DEVICE HB_C hb_value(const hb_store &a, const hb_store &b, const hb_spot &s) {
-	if (s.act == HB_LEFT) return hb_left(HB_GET_A(a, s.pa));
-	if (s.act == HB_RIGHT) return hb_right(HB_GET_B(b, s.pb));
+HB_DEVICE HB_C hb_value(const hb_store &a, const hb_store &b, const hb_spot &s, const HB_A &alpha, const HB_B &beta) {
+	if (s.act == HB_LEFT) return hb_left(HB_GET_A(a, s.pa), beta);
+	if (s.act == HB_RIGHT) return hb_right(HB_GET_B(b, s.pb), alpha);
 	return hb_both(HB_GET_A(a, s.pa), HB_GET_B(b, s.pb));
 }
 
@@ -78,7 +79,7 @@ HB_KERNEL hb_mark(hb_store d, hb_i32 which, hb_store a, hb_store b, hb_mask m, h
 // whose entries before (i, j) come before, if two is set. rows: null, or the
 // row of each entry of the result.
 HB_KERNEL hb_fill(hb_store d, hb_store a, hb_store b, hb_mask m, hb_region r, hb_u32 table, const hb_u8 *flag, const hb_i64 *at,
-		hb_i32 two, hb_store other, const hb_i64 *atOther, hb_i32 *rows, hb_i32 *idx, HB_C *val) {
+		hb_i32 two, hb_store other, const hb_i64 *atOther, hb_i32 *rows, hb_i32 *idx, HB_C *val, HB_A alpha, HB_B beta) {
 	HB_EACH(e, d.nvals) {
 		if (!flag[e]) continue;
 		hb_i32 i = hb_row_of(d, e), j = d.idx[e];
@@ -90,7 +91,7 @@ HB_KERNEL hb_fill(hb_store d, hb_store a, hb_store b, hb_mask m, hb_region r, hb
 		}
 		if (rows) rows[to] = i;
 		idx[to] = j;
-		val[to] = hb_value(a, b, s);
+		val[to] = hb_value(a, b, s, alpha, beta);
 	}
 }
 
@@ -99,10 +100,10 @@ HB_KERNEL hb_fill_offsets(const hb_i64 *pa, const hb_i64 *atA, const hb_i64 *pb,
 	HB_EACH(k, m + 1) ptr[k] = atA[pa[k]] + (pb ? atB[pb[k]] : 0);
 }
 
-HB_KERNEL hb_dense(hb_store a, hb_store b, hb_mask m, hb_region r, hb_u32 table, hb_i32 nrows, hb_i32 ncols, hb_u8 *present, HB_C *val) {
+HB_KERNEL hb_dense(hb_store a, hb_store b, hb_mask m, hb_region r, hb_u32 table, hb_i32 nrows, hb_i32 ncols, hb_u8 *present, HB_C *val, HB_A alpha, HB_B beta) {
 	HB_EACH(p, (hb_i64)nrows * ncols) {
 		hb_spot s = hb_decide(a, b, m, r, table, nrows == 1 ? 0 : (hb_i32)(p / ncols), nrows == 1 ? (hb_i32)p : (hb_i32)(p % ncols));
 		if (present) present[p] = s.act != HB_SKIP;
-		if (s.act != HB_SKIP) val[p] = hb_value(a, b, s);
+		if (s.act != HB_SKIP) val[p] = hb_value(a, b, s, alpha, beta);
 	}
 }

@@ -46,10 +46,3 @@ HB_DIV_INT(hb_u32, 4294967295u, 0)
 HB_DIV_INT(hb_u64, 18446744073709551615ULL, 0)
 HB_DEVICE float hb_div(float x, float y) { return x / y; }
 HB_DEVICE double hb_div(double x, double y) { return x / y; }
-
-// A value from its bytes.
-template <int n> struct hb_octets { hb_u8 b[n]; };
-template <class T> HB_DEVICE T hb_bytes(hb_octets<sizeof(T)> o) {
-	union { hb_octets<sizeof(T)> o; T t; } u = {o};
-	return u.t;
-}

@@ -1,21 +1,95 @@
-// A product over any semiring, for every type and format.
-// HB_A, HB_X, HB_C; hb_mul(a, x, i, k, j); hb_add; HB_IDENTITY.
+// C = A ⊗ B over any semiring, A in CSR, B full with n columns, row-major.
+//
+// A row's entries are cut into tasks of HB_CHUNK at most, so that long rows
+// spread over the device. A warp takes a task and HB_COLS·32 columns: it
+// stages 32 entries in shared memory and then reads rows of B in one piece
+// each, four at a time. The sums of a row of one task go to C; those of longer
+// rows to parts, task by task, which hb_spmm_join adds up in order.
+// Task t is of row task_row[t] and begins with entry task_lo[t].
+//
+// once a matrix: hb_spmm_counts, a scan (at), hb_spmm_cut
+// each call:     hb_spmm  grid (⌈tasks/8⌉, ⌈n/(32·HB_COLS)⌉), block 256
+//                hb_spmm_join, if a row has several tasks; hb_spmm_rows for present
 
-// Row i of A times a full B of n columns: a thread per column, rows by block.y
-// tiles; rows without entries are left out (present = 0).
-HB_KERNEL hb_spmm(hb_store a, hb_store b, hb_u8 *present, HB_C *out) {
-	hb_i64 n = b.ncols;
-	for (hb_i64 k = (hb_i64)blockIdx.x * blockDim.y + threadIdx.y; k < a.nvec; k += (hb_i64)gridDim.x * blockDim.y) {
-		hb_i64 lo = a.ptr[k], hi = a.ptr[k + 1];
-		hb_i32 i = hb_row_id(a, (hb_i32)k);
-		for (hb_i64 j = (hb_i64)blockIdx.y * blockDim.x + threadIdx.x; j < n; j += (hb_i64)gridDim.y * blockDim.x) {
-			HB_C sum = HB_IDENTITY;
-			for (hb_i64 e = lo; e < hi; e++) {
-				HB_C x = hb_mul(HB_GET_A(a, e), HB_GET_X(b, a.idx[e] * n + j), i, a.idx[e], (hb_i32)j);
-				sum = e == lo ? x : hb_add(sum, x);
-			}
-			if (present) present[i * n + j] = hi > lo;
-			if (hi > lo) out[i * n + j] = hb_add(HB_IDENTITY, sum);
+// counts[i] = tasks of row i.
+HB_KERNEL hb_spmm_counts(const hb_i64 *ptr, hb_i64 m, hb_i64 *counts) {
+	HB_EACH(i, m) counts[i] = (ptr[i + 1] - ptr[i] + HB_CHUNK - 1) / HB_CHUNK;
+}
+
+// long_rows lists the rows of several tasks, nlong counts them (0 before).
+HB_KERNEL hb_spmm_cut(const hb_i64 *ptr, hb_i64 m, const hb_i64 *at, hb_i32 *task_row, hb_i64 *task_lo, hb_i32 *long_rows, hb_u64 *nlong) {
+	HB_EACH(i, m) {
+		hb_i64 t = at[i], end = at[i + 1];
+		if (end - t > 1) long_rows[atomicAdd(nlong, (hb_u64)1)] = (hb_i32)i;
+		for (hb_i64 e = ptr[i]; t < end; t++, e += HB_CHUNK) {
+			task_row[t] = (hb_i32)i;
+			task_lo[t] = e;
 		}
+	}
+}
+
+HB_KERNEL __launch_bounds__(256) hb_spmm(hb_i64 tasks, const hb_i32 *task_row, const hb_i64 *task_lo, const hb_i64 *at,
+		const hb_i64 *ptr, const hb_i32 *idx, const HB_A *val, const HB_X *b, hb_i64 n, HB_C *out, HB_C *parts) {
+	__shared__ hb_i32 ks[8][32];
+	__shared__ HB_A as[8][32];
+	int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+	hb_i64 t = (hb_i64)blockIdx.x * 8 + warp;
+	if (t >= tasks) return; // whole warps
+	hb_i32 row = task_row[t];
+	hb_i64 lo = task_lo[t], hi = ptr[row + 1] < lo + HB_CHUNK ? ptr[row + 1] : lo + HB_CHUNK;
+	hb_i64 j0 = (hb_i64)blockIdx.y * (32 * HB_COLS) + lane;
+	HB_C sum[HB_COLS];
+	for (int c = 0; c < HB_COLS; c++) sum[c] = HB_IDENTITY;
+	for (hb_i64 e = lo; e < hi; e += 32) {
+		int here = hi - e < 32 ? (int)(hi - e) : 32;
+		__syncwarp();
+		if (lane < here) {
+			ks[warp][lane] = idx[e + lane];
+			as[warp][lane] = HB_USES_A ? val[e + lane] : HB_A();
+		}
+		__syncwarp();
+		int p = 0;
+		for (; p + 4 <= here; p += 4) {
+			HB_X x[4][HB_COLS];
+#pragma unroll
+			for (int q = 0; q < 4; q++) {
+				const HB_X *from = b + (hb_i64)ks[warp][p + q] * n;
+#pragma unroll
+				for (int c = 0; c < HB_COLS; c++) x[q][c] = HB_USES_X && j0 + 32 * c < n ? from[j0 + 32 * c] : HB_X();
+			}
+#pragma unroll
+			for (int q = 0; q < 4; q++) {
+#pragma unroll
+				for (int c = 0; c < HB_COLS; c++) sum[c] = hb_add(sum[c], hb_mul(as[warp][p + q], x[q][c], row, ks[warp][p + q], (hb_i32)(j0 + 32 * c)));
+			}
+		}
+		for (; p < here; p++) {
+			const HB_X *from = b + (hb_i64)ks[warp][p] * n;
+#pragma unroll
+			for (int c = 0; c < HB_COLS; c++)
+				if (j0 + 32 * c < n) sum[c] = hb_add(sum[c], hb_mul(as[warp][p], HB_USES_X ? from[j0 + 32 * c] : HB_X(), row, ks[warp][p], (hb_i32)(j0 + 32 * c)));
+		}
+	}
+	HB_C *to = at[row + 1] - at[row] == 1 ? out + row * n : parts + t * n;
+#pragma unroll
+	for (int c = 0; c < HB_COLS; c++)
+		if (j0 + 32 * c < n) to[j0 + 32 * c] = sum[c];
+}
+
+// Block y takes long row y; a thread a column.
+HB_KERNEL hb_spmm_join(const hb_i32 *long_rows, const hb_i64 *at, const HB_C *parts, hb_i64 n, HB_C *out) {
+	hb_i32 row = long_rows[blockIdx.y];
+	for (hb_i64 j = (hb_i64)blockIdx.x * blockDim.x + threadIdx.x; j < n; j += (hb_i64)gridDim.x * blockDim.x) {
+		HB_C sum = parts[at[row] * n + j];
+		for (hb_i64 t = at[row] + 1; t < at[row + 1]; t++) sum = hb_add(sum, parts[t * n + j]);
+		out[row * n + j] = sum;
+	}
+}
+
+// present[i·n + j] = row i of A has entries.
+HB_KERNEL hb_spmm_rows(const hb_i64 *ptr, hb_i64 m, hb_i64 n, hb_u8 *present) {
+	HB_EACH(p, m * n) {
+		hb_i64 i = p / n;
+		present[p] = ptr[i + 1] > ptr[i];
 	}
 }

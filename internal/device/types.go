@@ -209,25 +209,3 @@ func literal(v reflect.Value) (string, error) {
 	}
 	return "", fmt.Errorf("it holds a %s", v.Kind())
 }
-
-// Bytes writes a value given by its bytes as a CUDA C expression.
-func (t Type) Bytes(b []byte) string {
-	if t.Number() {
-		var x uint64
-		for i, c := range b {
-			x |= uint64(c) << (8 * i)
-		}
-		switch t.Kind {
-		case reflect.Float32:
-			return fmt.Sprintf("__int_as_float((int)0x%08xu)", x)
-		case reflect.Float64:
-			return fmt.Sprintf("__longlong_as_double((long long)0x%016xULL)", x)
-		}
-		return fmt.Sprintf("((%s)%dULL)", t.Name, x)
-	}
-	list := make([]string, len(b))
-	for i, c := range b {
-		list[i] = fmt.Sprint(c)
-	}
-	return fmt.Sprintf("hb_bytes<%s>({{%s}})", t.Name, strings.Join(list, ", "))
-}

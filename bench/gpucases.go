@@ -1,0 +1,60 @@
+package bench
+
+import (
+	"fmt"
+
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// gpuCases lists the rows of the table and what was promised of each. Those
+// of one input stand together, where inputs take long to make.
+func gpuCases() []gpuCase {
+	var cases []gpuCase
+	add := func(name string, bar Bar, input string, plan func(b *gpuBench, in *gpuInput) (*gpuPlan, error)) {
+		cases = append(cases, gpuCase{name, bar, input, plan})
+	}
+	ratio := func(r float64) Bar { return Bar{Ratio: r} }
+	ms := func(t float64) Bar { return Bar{Ms: t} }
+
+	add("op on 1000 entries", ms(.030), "", gpuSmall)
+	add("first use", ms(600), "", gpuFirstUse)
+	for _, s := range []struct {
+		size        string
+		peer        bool
+		pair, float Bar
+	}{
+		{"1m", true, ratio(.07), ratio(.12)},
+		{"5m", false, ms(3.5), ms(9)},
+		{"20m", false, ms(12), ms(40)},
+	} {
+		add("spgemm AᵀA plus_pair "+s.size, s.pair, "bipartite"+s.size, gpuSpGEMM{gram: true, pair: true, peer: s.peer}.plan)
+		add("spgemm AᵀA fp32 "+s.size, s.float, "bipartite"+s.size, gpuSpGEMM{gram: true, peer: s.peer}.plan)
+	}
+	add("spgemm S·S fp32 rmat16", ratio(.3), "symmetric16", gpuSpGEMM{peer: true}.plan)
+	for _, scale := range []int{18, 20, 22} {
+		input := fmt.Sprintf("directed%d", scale)
+		name := func(s string) string { return fmt.Sprintf("spmv %s rmat%d", s, scale) }
+		add(name("fp32 plain"), ratio(1), input, floatSpMV[float32](plainCSR))
+		add(name("fp64 plain"), ratio(1), input, floatSpMV[float64](plainCSR))
+		if scale == 18 {
+			continue
+		}
+		add(name("fp32 columns"), ratio(.75), input, floatSpMV[float32](byColumns))
+		add(name("fp32 rows+columns"), ratio(.65), input, floatSpMV[float32](byBoth))
+		add(name("fp64 rows+columns"), ratio(.8), input, floatSpMV[float64](byBoth))
+		add(name("pattern rows+columns"), ratio(.6), input, patternSpMV)
+		if scale == 20 {
+			add("spmm 64 columns fp32 rmat20", ratio(.8), input, gpuSpMM(64))
+			continue
+		}
+		add(name("min_plus fp32"), ratio(1.1), input, semiringSpMV(semiring.MinPlus[float32](), unit[float32], unit[float32], unit[float32]))
+		add(name("user-defined fp32"), ratio(1.1), input, semiringSpMV(ratioSemiring(), unit[float32], unit[float32], unit[float32]))
+		add(name("lor_land"), ratio(1.1), input, semiringSpMV(semiring.LorLand(), odd, odd, oneByte))
+		add("pagerank an iteration rmat22", ratio(1.1), input, gpuPageRank)
+	}
+	add("triangles rmat20", ms(2.5), "symmetric20", gpuTriangles)
+	add("bfs rmat22", ms(.2), "symmetric22", gpuBFS)
+	add("components rmat22", ms(5), "symmetric22", gpuComponents)
+	add("sssp rmat22", ms(10), "symmetric22", gpuSSSP)
+	return cases
+}

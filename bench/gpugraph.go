@@ -1,0 +1,286 @@
+package bench
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// ran keeps the method of the last traversal, and where it ran.
+type ran struct{ last ops.Trace }
+
+func (r *ran) run() apps.Run { return apps.Run{Trace: func(t ops.Trace) { r.last = t }} }
+
+func (r *ran) method() string { return string(r.last.Method) }
+
+// where is a note for what ran elsewhere than on the device.
+func where(b *gpuBench, p matrix.Place) func() []string {
+	if p == b.dev {
+		return nil
+	}
+	return func() []string {
+		return []string{"the result lives on the host: this was not one traversal on the device"}
+	}
+}
+
+// undirected is the pattern of a symmetric input: on the device, and on the
+// host for the checks.
+type undirected struct{ there, here *matrix.Matrix[bool] }
+
+func undirectedOn(b *gpuBench, in *gpuInput) (*undirected, error) {
+	return kept(in, "undirected", func() (u *undirected, err error) {
+		u = &undirected{}
+		g := in.graph
+		val := values(g, always)
+		if u.here, err = matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, val); err != nil {
+			return nil, err
+		}
+		if !u.here.IsSymmetric() {
+			return nil, fmt.Errorf("bench: the graph is not symmetric")
+		}
+		if u.there, err = matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, val); err != nil {
+			return nil, err
+		}
+		u.there.IsSymmetric()
+		return u, u.there.Move(b.dev)
+	})
+}
+
+// gpuSources is the number of vertices that searches begin from.
+const gpuSources = 16
+
+// gpuBFS is the median of searches from 16 sources, each from the call to its
+// return.
+func gpuBFS(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+	u, err := undirectedOn(b, in)
+	if err != nil {
+		return nil, err
+	}
+	sources := sourcesOf(in.graph, gpuSources)
+	results := make([]*apps.BFSResult, len(sources))
+	var r ran
+	plan := &gpuPlan{}
+	plan.ours = []gpuContender{{name: "hiveblas", method: r.method, timed: func() (time.Duration, error) {
+		took := make([]float64, len(sources))
+		for k, v := range sources {
+			d, err := wall(func() (err error) { results[k], err = apps.BFS(u.there, v, apps.BFSOptions{}); return err })
+			if err != nil {
+				return 0, err
+			}
+			took[k] = float64(d)
+		}
+		return time.Duration(QuartilesOf(took).Median), nil
+	}}}
+	plan.check = func() (string, error) {
+		plan.notes = where(b, results[0].Level.Place())
+		if _, err := apps.BFS(u.there, sources[0], apps.BFSOptions{Run: r.run()}); err != nil { // for its method
+			return "", err
+		}
+		for k, v := range sources {
+			if k > 0 && results[k].Reached == results[0].Reached {
+				continue // in the same component
+			}
+			want, err := apps.BFS(u.here, v, apps.BFSOptions{})
+			if err != nil {
+				return "", err
+			}
+			if s := differs(results[k].Level, want.Level, func(x, y int32) bool { return x == y }); s != "" {
+				return fmt.Sprintf("from %d: %s", v, s), nil
+			}
+		}
+		return "", nil
+	}
+	return plan, nil
+}
+
+// gpuSSSP is shortest paths over integer weights from one source with edges.
+func gpuSSSP(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+	g := in.graph
+	val := make([]int32, g.NNZ())
+	for p, w := range gen.UniformInts(g, 1, 63, 3, true) {
+		val[p] = int32(w)
+	}
+	here, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, val)
+	if err != nil {
+		return nil, err
+	}
+	there, err := onDevice(b, g, val)
+	if err != nil {
+		return nil, err
+	}
+	source := sourcesOf(g, 1)[0]
+	var r ran
+	var dist *matrix.Vector[int32]
+	search := func(run apps.Run) (err error) {
+		dist, err = apps.SSSP(there, []int{source}, apps.SSSPOptions[int32]{Run: run, Trusted: true})
+		return err
+	}
+	plan := &gpuPlan{bytes: func() float64 { return 8*float64(g.NNZ()) + 16*float64(g.NRows) }}
+	plan.ours = []gpuContender{{name: "hiveblas", once: true, clock: b.dev.Time, method: r.method, do: func() error { return search(apps.Run{}) }}}
+	plan.check = func() (string, error) {
+		plan.notes = where(b, dist.Place())
+		if err := search(r.run()); err != nil {
+			return "", err
+		}
+		want, err := apps.SSSP(here, []int{source}, apps.SSSPOptions[int32]{Trusted: true})
+		if err != nil {
+			return "", err
+		}
+		return differs(dist, want, func(x, y int32) bool { return x == y }), nil
+	}
+	return plan, nil
+}
+
+func gpuComponents(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+	u, err := undirectedOn(b, in)
+	if err != nil {
+		return nil, err
+	}
+	var r ran
+	var found *apps.Components
+	search := func(run apps.Run) (err error) {
+		found, err = apps.ConnectedComponents(u.there, apps.ComponentsOptions{Run: run})
+		return err
+	}
+	g := in.graph
+	plan := &gpuPlan{bytes: func() float64 { return 4*float64(g.NNZ()) + 16*float64(g.NRows) }}
+	plan.ours = []gpuContender{{name: "hiveblas", once: true, clock: b.dev.Time, method: r.method, do: func() error { return search(apps.Run{}) }}}
+	plan.check = func() (string, error) {
+		plan.notes = where(b, found.Label.Place())
+		if err := search(r.run()); err != nil {
+			return "", err
+		}
+		count, largest := componentsOf(g)
+		if found.Count != count || found.Largest != largest {
+			return fmt.Sprintf("%d components, the largest of %d; want %d and %d", found.Count, found.Largest, count, largest), nil
+		}
+		return "", nil
+	}
+	return plan, nil
+}
+
+// componentsOf counts components by union and find.
+func componentsOf(g *gen.Graph) (count int, largest int64) {
+	parent := make([]int32, g.NRows)
+	for v := range parent {
+		parent[v] = int32(v)
+	}
+	find := func(v int32) int32 {
+		for parent[v] != v {
+			parent[v] = parent[parent[v]]
+			v = parent[v]
+		}
+		return v
+	}
+	for i := range g.NRows {
+		for _, j := range g.Row(i) {
+			if a, b := find(int32(i)), find(j); a != b {
+				parent[max(a, b)] = min(a, b)
+			}
+		}
+	}
+	size := make([]int64, g.NRows)
+	for v := range parent {
+		size[find(int32(v))]++
+	}
+	for _, n := range size {
+		if n > 0 {
+			count++
+		}
+	}
+	return count, slices.Max(size)
+}
+
+// gpuTriangles counts over the edges towards hubs, made beforehand: a masked
+// product and its sum.
+func gpuTriangles(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+	lower := gen.CSR(tuplesOf(in.graph, byDegree(in.graph), true))
+	val := values(lower, always)
+	l, err := onDevice(b, lower, val)
+	if err != nil {
+		return nil, err
+	}
+	c := matrix.New[int64](lower.NRows, lower.NRows, matrix.On(b.dev))
+	var count int64
+	var trace ops.Trace
+	plan := &gpuPlan{bytes: func() float64 { return 4*float64(lower.NNZ()) + 8*float64(lower.NRows) }}
+	plan.ours = []gpuContender{{name: "hiveblas", once: true, clock: b.dev.Time, method: func() string { return string(trace.Method) }, do: func() error {
+		var with ops.Option = ops.WithOptions()
+		if trace.Method == "" {
+			with = ops.WithTrace(&trace)
+		}
+		err := ops.MxM(c.Masked(l.Structure()).Replace(), semiring.PlusPair[int64](), l.Pattern(), l.Pattern().T(), with)
+		if err != nil {
+			return err
+		}
+		count, err = ops.ReduceScalar(semiring.Plus[int64](), c)
+		return err
+	}}}
+	plan.check = func() (string, error) {
+		a, err := matrix.FromCSR(in.graph.NRows, in.graph.NCols, in.graph.Ptr, in.graph.Idx, values(in.graph, always))
+		if err != nil {
+			return "", err
+		}
+		want, err := apps.TriangleCount(a, apps.TriangleOptions{})
+		if err != nil || count == want {
+			return "", err
+		}
+		return fmt.Sprintf("%d triangles, want %d", count, want), nil
+	}
+	plan.notes = func() []string { return []string{fmt.Sprintf("%d triangles", count)} }
+	return plan, nil
+}
+
+// gpuPageRank is one of many iterations, beside our SpMV of the same kind: the
+// ranks are float64, and no values are read.
+func gpuPageRank(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+	plain, err := spmvOn(b, in, plainCSR, unit[float32], unit[float32])
+	if err != nil {
+		return nil, err
+	}
+	a, g := plain.a, plain.graph
+	var r ran
+	var found *apps.PageRankResult
+	iterate := func(run apps.Run, n int) error {
+		found, err = apps.PageRank(a, apps.PageRankOptions{Run: run, Tolerance: 1e-300, MaxIterations: n})
+		return err
+	}
+	const few, many = 4, 24
+	plan := &gpuPlan{bytes: func() float64 { return 4*float64(g.NNZ()) + (8+8+8)*float64(g.NRows) }}
+	plan.ours = []gpuContender{{name: "hiveblas", method: r.method, timed: func() (time.Duration, error) {
+		long, err := b.dev.Time(func() error { return iterate(apps.Run{}, many) })
+		if err != nil {
+			return 0, err
+		}
+		short, err := b.dev.Time(func() error { return iterate(apps.Run{}, few) })
+		return (long - short) / (many - few), err
+	}}}
+	plan.check = func() (string, error) {
+		plan.notes = where(b, found.Rank.Place())
+		if err := iterate(r.run(), few); err != nil {
+			return "", err
+		}
+		here, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, plain.val)
+		if err != nil {
+			return "", err
+		}
+		want, err := apps.PageRank(here, apps.PageRankOptions{Tolerance: 1e-300, MaxIterations: few})
+		if err != nil {
+			return "", err
+		}
+		return differs(found.Rank, want.Rank, closeTo[float64]), nil
+	}
+	x, err := vectorOn(b, slices.Repeat([]float64{1}, g.NCols))
+	if err != nil {
+		return nil, err
+	}
+	p := &product[bool, float64, float64]{s: semiring.PlusSecond[float64](), a: a.Pattern().T(), x: x, w: matrix.NewVector[float64](g.NCols, matrix.On(b.dev))}
+	plan.others = []gpuContender{p.contender(b, "our plus_second fp64", ops.Pull)}
+	return plan, nil
+}

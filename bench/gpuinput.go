@@ -1,0 +1,131 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// gpuInput is a graph, with what the cases made of it.
+type gpuInput struct {
+	graph   *gen.Graph
+	kept    map[string]any
+	closers []func() // called when no case needs the input any more
+}
+
+// shapes are the bipartite inputs: rows, columns, entries.
+var shapes = map[string][3]int{
+	"bipartite1m":  {6743, 13950, 1_000_000},
+	"bipartite5m":  {34395, 20402, 5_000_000},
+	"bipartite20m": {138493, 26744, 20_000_000},
+}
+
+// makeGPUInput makes the input of a name: directedN is R-MAT of scale N, edge
+// factor 16, without duplicates and loops, labels as drawn; symmetricN has
+// also the reverse of each edge; the others are shapes. shrink makes them 2^shrink
+// times smaller.
+func makeGPUInput(name string, shrink int) (*gpuInput, error) {
+	in := &gpuInput{kept: map[string]any{}}
+	var scale int
+	rmat := func() gen.Tuples { return gen.RMAT(max(scale-shrink, 5), 16, gen.RMATOptions{}) }
+	shape, bipartite := shapes[name]
+	switch {
+	case bipartite:
+		m, n := max(shape[0]>>(shrink/2), 32), max(shape[1]>>(shrink/2), 32)
+		in.graph = gen.CSR(gen.Bipartite(m, n, min(max(shape[2]>>shrink, 256), m*n/4), 1), gen.KeepLoops)
+	case scan(name, "directed%d", &scale):
+		in.graph = gen.CSR(rmat())
+	case scan(name, "symmetric%d", &scale):
+		in.graph = gen.CSR(gen.Symmetrise(rmat()))
+	default:
+		return nil, fmt.Errorf("bench: no input is called %q", name)
+	}
+	return in, nil
+}
+
+// kept returns what make made when it was first called with that key.
+func kept[T any](in *gpuInput, key string, make func() (T, error)) (T, error) {
+	if v, ok := in.kept[key]; ok {
+		return v.(T), nil
+	}
+	v, err := make()
+	if err == nil {
+		in.kept[key] = v
+	}
+	return v, err
+}
+
+// values returns a value for each entry of g: of the given hash of its place.
+func values[T any](g *gen.Graph, f func(hash uint64) T) []T {
+	val := make([]T, g.NNZ())
+	_ = parallel.Range(context.Background(), runtime.GOMAXPROCS(0), len(val), 1<<16, func(_, lo, hi int) {
+		for p := lo; p < hi; p++ {
+			val[p] = f(gen.Hash(uint64(p), 3))
+		}
+	})
+	return val
+}
+
+// unit maps a hash to (0, 1].
+func unit[T float32 | float64](hash uint64) T { return T(hash>>40+1) / (1 << 24) }
+
+// onDevice makes a matrix of g that lives on the device.
+func onDevice[T comparable](b *gpuBench, g *gen.Graph, val []T) (*matrix.Matrix[T], error) {
+	a, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, val)
+	if err != nil {
+		return nil, err
+	}
+	return a, a.Move(b.dev)
+}
+
+// vectorOn makes a full vector that lives on the device.
+func vectorOn[T comparable](b *gpuBench, val []T) (*matrix.Vector[T], error) {
+	x, err := matrix.VectorOf(val)
+	if err != nil {
+		return nil, err
+	}
+	return x, x.Move(b.dev)
+}
+
+// byDegree numbers the vertices of a square graph by falling number of edges,
+// both ways counted: new[v] is the number of v.
+func byDegree(g *gen.Graph) (renumbered []int32) {
+	n := g.NRows
+	degree := make([]uint32, n)
+	for i := range n {
+		degree[i] += uint32(g.Ptr[i+1] - g.Ptr[i])
+	}
+	for _, j := range g.Idx {
+		degree[j]++
+	}
+	order := make([]uint64, n)
+	for v, d := range degree {
+		order[v] = uint64(^d)<<32 | uint64(v)
+	}
+	slices.Sort(order)
+	renumbered = make([]int32, n)
+	for rank, key := range order {
+		renumbered[uint32(key)] = int32(rank)
+	}
+	return renumbered
+}
+
+// tuplesOf lists the edges of g under new numbers; with lower, those alone
+// that lead to a lower number.
+func tuplesOf(g *gen.Graph, renumbered []int32, lower bool) gen.Tuples {
+	t := gen.Tuples{Rows: make([]int32, 0, g.NNZ()), Cols: make([]int32, 0, g.NNZ()), NRows: g.NRows, NCols: g.NCols}
+	for i := range g.NRows {
+		from := renumbered[i]
+		for _, j := range g.Row(i) {
+			if to := renumbered[j]; !lower || to < from {
+				t.Rows, t.Cols = append(t.Rows, from), append(t.Cols, to)
+			}
+		}
+	}
+	return t
+}

@@ -1,0 +1,218 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+func widthOf[T any]() int { return int(unsafe.Sizeof(*new(T))) }
+
+// flipped is the transpose of a graph, with its values.
+func flipped(g *gen.Graph, val []float32) (*gen.Graph, []float32) {
+	t := &gen.Graph{NRows: g.NCols, NCols: g.NRows, Ptr: make([]int64, g.NCols+1), Idx: make([]int32, g.NNZ())}
+	for _, j := range g.Idx {
+		t.Ptr[j+1]++
+	}
+	for j := range g.NCols {
+		t.Ptr[j+1] += t.Ptr[j]
+	}
+	at, out := append([]int64(nil), t.Ptr...), make([]float32, g.NNZ())
+	for i := range g.NRows {
+		for p := g.Ptr[i]; p < g.Ptr[i+1]; p++ {
+			j := g.Idx[p]
+			t.Idx[at[j]], out[at[j]] = int32(i), val[p]
+			at[j]++
+		}
+	}
+	return t, out
+}
+
+// times returns A·x in float64; without values each entry is 1.
+func times(g *gen.Graph, val []float32, x []float64) []float64 {
+	y := make([]float64, g.NRows)
+	for i := range y {
+		for p := g.Ptr[i]; p < g.Ptr[i+1]; p++ {
+			v := 1.0
+			if val != nil {
+				v = float64(val[p])
+			}
+			y[i] += v * x[g.Idx[p]]
+		}
+	}
+	return y
+}
+
+// gpuSpGEMM is a product of sparse matrices into a fresh one, beside
+// cuSPARSE's in fp32 if peers. C·v is compared with A·(B·v).
+type gpuSpGEMM struct {
+	gram bool // AᵀA in place of A·A
+	pair bool // plus_pair in place of plus_times fp32
+	peer bool
+}
+
+func (k gpuSpGEMM) plan(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+	val, err := kept(in, "f32", func() ([]float32, error) { return values(in.graph, unit[float32]), nil })
+	if err != nil {
+		return nil, err
+	}
+	a, err := kept(in, "matrix", func() (*matrix.Matrix[float32], error) { return onDevice(b, in.graph, val) })
+	if err != nil {
+		return nil, err
+	}
+	plan := &gpuPlan{}
+	weights := val
+	if k.pair {
+		weights = nil
+		left := a.Pattern()
+		if k.gram {
+			left = a.Pattern().T()
+		}
+		planProduct(b, plan, in.graph, k.gram, weights, semiring.PlusPair[int32](), matrix.Source[bool](left), matrix.Source[bool](a.Pattern()))
+	} else {
+		left := a.View()
+		if k.gram {
+			left = a.T()
+		}
+		planProduct(b, plan, in.graph, k.gram, weights, semiring.PlusTimes[float32](), matrix.Source[float32](left), matrix.Source[float32](a))
+	}
+	if !k.peer || b.side.lib == nil {
+		return plan, nil
+	}
+	left, lval := in.graph, val
+	if k.gram {
+		left, lval = flipped(in.graph, val)
+	}
+	plan.others, plan.close, err = spgemmPeers(b.side, left, in.graph, lval, val)
+	if err != nil {
+		plan.notes = also(plan.notes, "cuSPARSE is left out: "+err.Error())
+	}
+	return plan, nil
+}
+
+func planProduct[A comparable, C int32 | float32](b *gpuBench, plan *gpuPlan, g *gen.Graph, gram bool, val []float32, s semiring.Semiring[A, A, C], left, right matrix.Source[A]) {
+	rows := g.NRows
+	if gram {
+		rows = g.NCols
+	}
+	c := matrix.New[C](rows, g.NCols, matrix.On(b.dev))
+	var trace ops.Trace
+	plan.ours = []gpuContender{{name: "hiveblas", once: true, clock: b.dev.Time, after: c.Clear, method: func() string { return string(trace.Method) }, do: func() error {
+		if trace.Method == "" {
+			return ops.MxM(c, s, left, right, ops.WithTrace(&trace))
+		}
+		return ops.MxM(c, s, left, right)
+	}}}
+	width := 0.0
+	if val != nil {
+		width = 4
+	}
+	plan.bytes = func() float64 {
+		return 2*float64(g.NNZ())*(4+width) + 8*float64(2*g.NRows+rows) + 8*float64(trace.NVals)
+	}
+	plan.notes = func() []string {
+		return []string{fmt.Sprintf("%d products, %d entries in the result", trace.Work, trace.NVals)}
+	}
+	plan.check = func() (string, error) {
+		x, xc := make([]float64, g.NCols), make([]C, g.NCols)
+		for j := range x {
+			x[j] = float64(1 + j%3)
+			xc[j] = C(x[j])
+		}
+		v, err := matrix.VectorOf(xc)
+		if err != nil {
+			return "", err
+		}
+		w := matrix.NewVector[C](rows, matrix.On(b.dev))
+		if err := ops.MxV(w, semiring.PlusTimes[C](), c, v); err != nil {
+			return "", err
+		}
+		want := times(g, val, x)
+		if gram {
+			want = timesTransposed(g, val, want)
+		} else {
+			want = times(g, val, want)
+		}
+		got := w.Dense(0)
+		for i := range want {
+			if math.Abs(float64(got[i])-want[i]) > 1e-4*math.Abs(want[i]) || val == nil && float64(got[i]) != want[i] {
+				return fmt.Sprintf("row %d of the product times a vector is %v, want %v", i, got[i], want[i]), nil
+			}
+		}
+		return "", nil
+	}
+}
+
+// timesTransposed returns Aᵀ·x.
+func timesTransposed(g *gen.Graph, val []float32, x []float64) []float64 {
+	y := make([]float64, g.NCols)
+	for i := range g.NRows {
+		for p := g.Ptr[i]; p < g.Ptr[i+1]; p++ {
+			v := 1.0
+			if val != nil {
+				v = float64(val[p])
+			}
+			y[g.Idx[p]] += v * x[i]
+		}
+	}
+	return y
+}
+
+// gpuSpMM multiplies by a full matrix of so many columns, in fp32.
+func gpuSpMM(columns int) func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+	return func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+		g := in.graph
+		val := values(g, unit[float32])
+		a, err := onDevice(b, g, val)
+		if err != nil {
+			return nil, err
+		}
+		x, err := matrix.NewFull(g.NCols, columns, float32(1))
+		if err != nil {
+			return nil, err
+		}
+		for j := range min(columns, g.NCols) { // so that columns differ
+			if err := x.Set(j, j, 2); err != nil {
+				return nil, err
+			}
+		}
+		host := x.Clone()
+		if err := x.Move(b.dev); err != nil {
+			return nil, err
+		}
+		c := matrix.New[float32](g.NRows, columns, matrix.On(b.dev))
+		var trace ops.Trace
+		plan := &gpuPlan{bytes: func() float64 {
+			return float64(g.NNZ())*8 + 8*float64(g.NRows) + 4*float64(columns)*float64(g.NRows+g.NCols)
+		}}
+		plan.ours = []gpuContender{{name: "hiveblas", clock: b.dev.Time, method: func() string { return string(trace.Method) }, do: func() error {
+			if trace.Method == "" {
+				return ops.MxM(c, semiring.PlusTimes[float32](), a, x, ops.WithTrace(&trace))
+			}
+			return ops.MxM(c, semiring.PlusTimes[float32](), a, x)
+		}}}
+		plan.check = func() (string, error) {
+			want := matrix.New[float32](g.NRows, columns)
+			if err := ops.MxM(want, semiring.PlusTimes[float32](), a, host); err != nil {
+				return "", err
+			}
+			if !c.EqualFunc(want, closeTo[float32]) {
+				return fmt.Sprintf("%d entries, want %d, or other values", c.NVals(), want.NVals()), nil
+			}
+			return "", nil
+		}
+		if b.side.lib == nil {
+			return plan, nil
+		}
+		plan.others, plan.close, err = spmmPeers(b.side, g, val, columns)
+		if err != nil {
+			plan.notes = also(plan.notes, "cuSPARSE is left out: "+err.Error())
+		}
+		return plan, nil
+	}
+}

@@ -1,0 +1,277 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// relabelled is the method of MxV that keeps the columns of the matrix by
+// degree inside it, and permutes the vector.
+const relabelled ops.Method = "relabelled"
+
+type real interface{ float32 | float64 }
+
+// layout says how the matrix of an SpMV comes.
+type layout int
+
+const (
+	plainCSR  layout = iota // labels as drawn, no other form kept
+	byColumns               // columns relabelled inside the matrix
+	byBoth                  // rows and columns relabelled beforehand
+)
+
+// tolerance of sums in the two widths, relative: thousands of terms of one
+// sign.
+func tolerance[T comparable]() float64 {
+	if _, single := any(*new(T)).(float32); single {
+		return 1e-4
+	}
+	return 1e-10
+}
+
+// close tells whether two values may be the same sum in different orders.
+func closeTo[T comparable](x, y T) bool {
+	a, isNumber := asFloat(x)
+	b, _ := asFloat(y)
+	return x == y || isNumber && math.Abs(a-b) <= tolerance[T]()*max(math.Abs(a), math.Abs(b))
+}
+
+func asFloat(x any) (float64, bool) {
+	switch x := x.(type) {
+	case float32:
+		return float64(x), true
+	case float64:
+		return x, true
+	}
+	return 0, false
+}
+
+// product is an SpMV on the device.
+type product[A, B, C comparable] struct {
+	s semiring.Semiring[A, B, C]
+	a matrix.Source[A]
+	x *matrix.Vector[B]
+	w *matrix.Vector[C]
+}
+
+func (p *product[A, B, C]) contender(b *gpuBench, name string, m ops.Method) gpuContender {
+	var t ops.Trace
+	with := ops.WithTrace(&t) // the first time
+	return gpuContender{name: name, clock: b.dev.Time, method: func() string { return string(t.Method) }, do: func() error {
+		err := ops.MxV(p.w, p.s, p.a, p.x, ops.Using(m), with)
+		with = ops.WithOptions()
+		return err
+	}}
+}
+
+// check compares with the same product on the host.
+func (p *product[A, B, C]) check() (string, error) {
+	want := matrix.NewVector[C](p.w.Size())
+	if err := ops.MxV(want, p.s, p.a, p.x); err != nil {
+		return "", err
+	}
+	return differs(p.w, want, closeTo[C]), nil
+}
+
+// differs names the first place where two vectors are not the same; "" if
+// they are.
+func differs[T comparable](got, want *matrix.Vector[T], same func(x, y T) bool) string {
+	if got.EqualFunc(want, same) {
+		return ""
+	}
+	if g, w := got.NVals(), want.NVals(); g != w {
+		return fmt.Sprintf("%d entries, want %d", g, w)
+	}
+	for i, x := range want.All() {
+		if y, ok := got.At(i); !ok || !same(x, y) {
+			return fmt.Sprintf("entry %d is %v, want %v", i, y, x)
+		}
+	}
+	return "it differs"
+}
+
+// permuted is the graph with rows and columns by degree.
+func permuted(in *gpuInput) (*gen.Graph, error) {
+	return kept(in, "permuted", func() (*gen.Graph, error) {
+		return gen.CSR(tuplesOf(in.graph, byDegree(in.graph), false)), nil
+	})
+}
+
+// spmvInput is a matrix and a full vector on the device, and on the host.
+type spmvInput[A, B comparable] struct {
+	graph *gen.Graph
+	val   []A
+	xval  []B
+	a     *matrix.Matrix[A]
+	x     *matrix.Vector[B]
+}
+
+func spmvOn[A, B comparable](b *gpuBench, in *gpuInput, l layout, entry func(uint64) A, of func(uint64) B) (*spmvInput[A, B], error) {
+	key := fmt.Sprintf("spmv %d %T %T", l, *new(A), *new(B))
+	return kept(in, key, func() (s *spmvInput[A, B], err error) {
+		s = &spmvInput[A, B]{graph: in.graph}
+		if l == byBoth {
+			if s.graph, err = permuted(in); err != nil {
+				return nil, err
+			}
+		}
+		s.val, s.xval = values(s.graph, entry), make([]B, s.graph.NCols)
+		for j := range s.xval {
+			s.xval[j] = of(gen.Hash(uint64(j), 5))
+		}
+		if s.a, err = onDevice(b, s.graph, s.val); err != nil {
+			return nil, err
+		}
+		s.x, err = vectorOn(b, s.xval)
+		return s, err
+	})
+}
+
+// spmvBytesOf is what y = A·x must move: entries of the given widths.
+func spmvBytesOf(g *gen.Graph, a, x, y float64) func() float64 {
+	return func() float64 {
+		return float64(g.NNZ())*(4+a) + float64(g.NRows)*(8+y) + float64(g.NCols)*x
+	}
+}
+
+// floatSpMV is plus_times in T beside cuSPARSE on the plain matrix.
+func floatSpMV[T real](l layout) func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+	return func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+		plain, err := spmvOn(b, in, plainCSR, unit[T], unit[T])
+		if err != nil {
+			return nil, err
+		}
+		use := plain
+		if l == byBoth {
+			if use, err = spmvOn(b, in, l, unit[T], unit[T]); err != nil {
+				return nil, err
+			}
+		}
+		p := &product[T, T, T]{s: semiring.PlusTimes[T](), a: use.a, x: use.x, w: matrix.NewVector[T](use.graph.NRows, matrix.On(b.dev))}
+		w := float64(widthOf[T]())
+		plan := &gpuPlan{check: p.check, bytes: spmvBytesOf(use.graph, w, w, w)}
+		plan.ours = p.ways(b, l)
+		if l == byColumns {
+			plan.notes = p.relabelling(b, use)
+		}
+		return plan, addSpMVPeers(b, in, plan, plain)
+	}
+}
+
+// ways are the contenders of a layout.
+func (p *product[A, B, C]) ways(b *gpuBench, l layout) []gpuContender {
+	switch l {
+	case byColumns:
+		return []gpuContender{p.contender(b, "hiveblas", relabelled)}
+	case byBoth:
+		return []gpuContender{p.contender(b, "hiveblas", ops.Pull), p.contender(b, "hiveblas", relabelled)}
+	}
+	return []gpuContender{p.contender(b, "hiveblas", ops.Pull)}
+}
+
+// relabelling measures what the first product with a new matrix takes longer
+// than the second, its kernels being at hand.
+func (p *product[A, B, C]) relabelling(b *gpuBench, in *spmvInput[A, B]) func() []string {
+	return func() []string {
+		a, err := onDevice(b, in.graph, in.val)
+		if err != nil {
+			return []string{"relabelling was not measured: " + err.Error()}
+		}
+		once := func() (took time.Duration, err error) {
+			return b.dev.Time(func() error { return ops.MxV(p.w, p.s, matrix.Source[A](a), p.x, ops.Using(relabelled)) })
+		}
+		first, err := once()
+		if err != nil {
+			return []string{"relabelling was not measured: " + err.Error()}
+		}
+		second, err := once()
+		if err != nil {
+			return []string{"relabelling was not measured: " + err.Error()}
+		}
+		return []string{fmt.Sprintf("relabelling took %s ms, once", figure((first-second).Seconds()*1e3))}
+	}
+}
+
+// addSpMVPeers adds cuSPARSE, which is set up once for an input and type.
+func addSpMVPeers[T real](b *gpuBench, in *gpuInput, plan *gpuPlan, plain *spmvInput[T, T]) error {
+	if b.side.lib == nil {
+		return nil
+	}
+	peers, err := kept(in, fmt.Sprintf("cusparse %T", *new(T)), func() ([]gpuContender, error) {
+		list, close, err := spmvPeers(b.side, plain.graph, plain.val, plain.xval)
+		if close != nil {
+			in.closers = append(in.closers, close)
+		}
+		return list, err
+	})
+	if err != nil {
+		plan.notes = also(plan.notes, "cuSPARSE is left out: "+err.Error())
+		return nil
+	}
+	plan.others = append(plan.others, peers...)
+	return nil
+}
+
+// also adds a note to others.
+func also(notes func() []string, s string) func() []string {
+	return func() []string {
+		var out []string
+		if notes != nil {
+			out = notes()
+		}
+		return append(out, s)
+	}
+}
+
+// patternSpMV is plus_second on the pattern, which reads no values, beside
+// cuSPARSE in fp32.
+func patternSpMV(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+	plain, err := spmvOn(b, in, plainCSR, unit[float32], unit[float32])
+	if err != nil {
+		return nil, err
+	}
+	use, err := spmvOn(b, in, byBoth, unit[float32], unit[float32])
+	if err != nil {
+		return nil, err
+	}
+	p := &product[bool, float32, float32]{s: semiring.PlusSecond[float32](), a: use.a.Pattern(), x: use.x,
+		w: matrix.NewVector[float32](use.graph.NRows, matrix.On(b.dev))}
+	plan := &gpuPlan{ours: p.ways(b, byBoth), check: p.check, bytes: spmvBytesOf(use.graph, 0, 4, 4)}
+	return plan, addSpMVPeers(b, in, plan, plain)
+}
+
+// semiringSpMV is a semiring beside our plus_times of the same width.
+func semiringSpMV[T comparable, P semiring.Number](s semiring.Semiring[T, T, T], entry, of func(uint64) T, one func(uint64) P) func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+	return func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+		use, err := spmvOn(b, in, plainCSR, entry, of)
+		if err != nil {
+			return nil, err
+		}
+		other, err := spmvOn(b, in, plainCSR, one, one)
+		if err != nil {
+			return nil, err
+		}
+		p := &product[T, T, T]{s: s, a: use.a, x: use.x, w: matrix.NewVector[T](use.graph.NRows, matrix.On(b.dev))}
+		q := &product[P, P, P]{s: semiring.PlusTimes[P](), a: other.a, x: other.x, w: matrix.NewVector[P](use.graph.NRows, matrix.On(b.dev))}
+		w := float64(widthOf[T]())
+		return &gpuPlan{ours: p.ways(b, plainCSR), others: []gpuContender{q.contender(b, fmt.Sprintf("our plus_times %T", *new(P)), ops.Pull)},
+			check: p.check, bytes: spmvBytesOf(use.graph, w, w, w)}, nil
+	}
+}
+
+// ratioSemiring is what a user may define: x/(x+y), added up.
+func ratioSemiring() semiring.Semiring[float32, float32, float32] {
+	return semiring.New(semiring.Plus[float32](), semiring.NewBinary("part", func(x, y float32) float32 { return x / (x + y) }, "x / (x + y)"))
+}
+
+func odd(hash uint64) bool { return hash&1 == 1 }
+
+func always(uint64) bool { return true }
+
+func oneByte(uint64) uint8 { return 1 }

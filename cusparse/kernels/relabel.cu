@@ -1,0 +1,30 @@
+// Columns by descending number of entries: counts, and the matrix in the new
+// numbering.
+
+HB_KERNEL hb_col_counts(const hb_i32 *idx, hb_i64 n, hb_u32 *counts) { // zero before
+	HB_EACH(e, n) atomicAdd(&counts[idx[e]], 1u);
+}
+
+// Keys that ascend as counts descend; used counts the columns in use.
+HB_KERNEL hb_degree_keys(const hb_u32 *counts, hb_i64 n, hb_u32 *keys, hb_u64 *used) {
+	hb_u64 c = 0;
+	HB_EACH(j, n) {
+		keys[j] = ~counts[j];
+		c += counts[j] != 0;
+	}
+	for (int d = 16; d > 0; d >>= 1) c += __shfl_down_sync(HB_FULL, c, d);
+	if (threadIdx.x % 32 == 0 && c) atomicAdd(used, c);
+}
+
+// place[perm[i]] = i.
+HB_KERNEL hb_invert(const hb_i32 *perm, hb_i64 n, hb_i32 *place) {
+	HB_EACH(i, n) place[perm[i]] = (hb_i32)i;
+}
+
+// near counts the entries in columns below hot.
+HB_KERNEL hb_hot_entries(const hb_i32 *idx, hb_i64 n, hb_i32 hot, hb_u64 *near) {
+	hb_u64 c = 0;
+	HB_EACH(e, n) c += idx[e] < hot;
+	for (int d = 16; d > 0; d >>= 1) c += __shfl_down_sync(HB_FULL, c, d);
+	if (threadIdx.x % 32 == 0 && c) atomicAdd(near, c);
+}

@@ -1,0 +1,96 @@
+package cusparse
+
+import (
+	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// spmmChunk is the number of entries of a task of kernels/spmm.cu.
+const spmmChunk = 256
+
+// spmmTasks is how the rows of a matrix are cut.
+type spmmTasks struct {
+	count, long          int64
+	at, row, lo, longIDs *mem
+}
+
+func (t *spmmTasks) drop() {
+	for _, m := range []*mem{t.at, t.row, t.lo, t.longIDs} {
+		m.release()
+	}
+}
+
+// spmmTasksOf cuts the rows of a CSR matrix, and keeps that.
+func (f *frame) spmmTasksOf(a *store, p *program) *spmmTasks {
+	if t, ok := a.extra["spmm"].(*spmmTasks); ok || f.err != nil {
+		return t
+	}
+	m := int64(a.m)
+	counts := f.alloc(8 * m)
+	f.each(f.kernel(p, "hb_spmm_counts"), m, a.ptr, m, counts)
+	t := &spmmTasks{}
+	at := f.scan(counts, m, 8)
+	t.count = f.read(at, m)
+	row, lo, long, nlong := f.alloc(4*max(t.count, 1)), f.alloc(8*max(t.count, 1)), f.alloc(4*m), f.zeros(8)
+	f.each(f.kernel(p, "hb_spmm_cut"), m, a.ptr, m, at, row, lo, long, nlong)
+	t.long = f.read(nlong, 0)
+	if f.err != nil {
+		return nil
+	}
+	t.at, t.row, t.lo, t.longIDs = at.share(), row.share(), lo.share(), long.share()
+	a.retain("spmm", t)
+	return t
+}
+
+// spmm multiplies by a full matrix.
+func (f *frame) spmm(s device.Semiring, a, b *store) *store {
+	if f.err != nil {
+		return nil
+	}
+	t := s.Add.Out
+	if a.m != 0 && int64(b.n) > maxCells/int64(a.m) {
+		f.fail(&MemoryError{Asked: uint64(a.m) * uint64(b.n) * uint64(t.Size), err: errTooLarge})
+		return nil
+	}
+	a = f.csr(a)
+	out := f.newStore(a.m, b.n, sparse.Bitmap, t, -1)
+	cells, m, n := out.cells(), int64(a.m), int64(b.n)
+	out.val = f.alloc(max(cells, 1) * int64(t.Size)).share()
+	if f.rowsFull(a) {
+		out.format = sparse.Full
+		out.count.Store(cells)
+	} else {
+		out.present = f.alloc(max(cells, 1)).share()
+		f.fill(out.val, 0, cells*int64(t.Size))
+		out.count.Store(a.filledRows * n)
+	}
+	if cells == 0 || f.err != nil {
+		return out
+	}
+	cols := 1
+	if n > 32 {
+		cols = 2
+	}
+	p := fastProgram("spmm", s, false, a, b).define("HB_CHUNK", spmmChunk).define("HB_COLS", cols)
+	if out.present != nil {
+		f.each(f.kernel(p, "hb_spmm_rows"), cells, a.ptr, m, n, out.present)
+	}
+	tasks := f.spmmTasksOf(a, p)
+	if f.err != nil || tasks.count == 0 {
+		return out
+	}
+	var parts *mem
+	if tasks.long > 0 {
+		parts = f.alloc(tasks.count * n * int64(t.Size))
+	}
+	grid := [3]uint32{uint32((tasks.count + 7) / 8), uint32((n + int64(32*cols) - 1) / int64(32*cols)), 1}
+	f.launch(f.kernel(p, "hb_spmm"), grid, [3]uint32{256, 1, 1}, 0,
+		tasks.count, tasks.row, tasks.lo, tasks.at, a.ptr, a.idx, a.val, b.val, n, out.val, parts)
+	for from := int64(0); from < tasks.long; from += 65535 {
+		rows := min(tasks.long-from, 65535)
+		f.launch(f.kernel(p, "hb_spmm_join"), [3]uint32{uint32(min((n+127)/128, 64)), uint32(rows), 1}, [3]uint32{128, 1, 1}, 0,
+			tasks.longIDs.ptr()+driver.Ptr(4*from), tasks.at, parts, n, out.val)
+	}
+	return out
+}

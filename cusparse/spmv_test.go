@@ -1,0 +1,145 @@
+package cusparse
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// tuned sets the thresholds of SpMV low for a test.
+func tuned(t *testing.T, small, hot, wide int64) {
+	was := spmvTune
+	t.Cleanup(func() { spmvTune = was })
+	spmvTune.small, spmvTune.hot, spmvTune.wide = small, hot, wide
+	spmvTune.share, spmvTune.bytes, spmvTune.byteBytes, spmvTune.relabel, spmvTune.after = 0, 256, 64, 100, 2
+}
+
+// skewed returns a matrix with rows and columns of very different lengths and
+// one row of every column.
+func skewed[T semiring.Number](m, n int, seed uint64) *matrix.Matrix[T] {
+	r := rand.New(rand.NewPCG(seed, 1))
+	b := matrix.NewBuilder[T](m, n)
+	for i := range m {
+		if i%7 == 3 {
+			continue // no entries
+		}
+		for range 1 + r.IntN(8) {
+			b.Add(i, min(r.IntN(n), r.IntN(n)), T(r.IntN(5)))
+		}
+	}
+	for j := range n {
+		b.Add(m/2, j, 1)
+	}
+	a, err := b.Build(semiring.Plus[T]())
+	if err != nil {
+		panic(err)
+	}
+	return a
+}
+
+func checkSpMV[T semiring.Number](t *testing.T, d *Device, s semiring.Semiring[T, T, T], method ops.Method, want ops.Method) {
+	t.Helper()
+	a := skewed[T](700, 500, 5)
+	x, err := matrix.NewFullVector[T](500, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j := range 500 {
+		if err := x.Set(j, T(j%11)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cpu, gpu := matrix.NewVector[T](700), matrix.NewVector[T](700, matrix.On(d))
+	if err := ops.MxV(cpu, s, a, x); err != nil {
+		t.Fatal(err)
+	}
+	var trace ops.Trace
+	for range 3 {
+		if err := ops.MxV(gpu, s, a, x, ops.Using(method), ops.WithTrace(&trace)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if trace.Method != want {
+		t.Errorf("ran %s, want %s", trace.Method, want)
+	}
+	if !gpu.Equal(cpu) {
+		t.Errorf("%s of %T by %s differs from the CPU's", s.Name(), *new(T), method)
+	}
+}
+
+// TestSpMV compares the ways of SpMV with the CPU: few lanes a row, tiles,
+// tiles with hot columns in shared memory, and relabelled columns. Values are
+// small whole numbers, so every order of summing gives the same.
+func TestSpMV(t *testing.T) {
+	d, _ := emulated(t)
+	testSpMV(t, d)
+}
+
+func testSpMV(t *testing.T, d *Device) {
+	for _, c := range []struct {
+		name             string
+		small, hot, wide int64
+		method, want     ops.Method
+	}{
+		{"small", 1 << 20, 1 << 30, 1 << 30, ops.Pull, ops.Pull},
+		{"tiles", 0, 1 << 30, 1 << 30, ops.Pull, ops.Pull},
+		{"wide", 0, 1 << 30, 0, ops.Pull, ops.Pull},
+		{"hot", 0, 0, 0, ops.Pull, ops.Pull},
+		{"relabelled", 0, 1 << 30, 1 << 30, ops.Relabelled, ops.Relabelled},
+		{"relabelled and hot", 0, 0, 0, ops.Relabelled, ops.Relabelled},
+		{"relabelled by itself", 0, 0, 0, ops.Auto, ops.Relabelled},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tuned(t, c.small, c.hot, c.wide)
+			checkSpMV(t, d, semiring.PlusTimes[float32](), c.method, c.want)
+			checkSpMV(t, d, semiring.PlusTimes[float64](), c.method, c.want)
+			checkSpMV(t, d, semiring.MinPlus[int32](), c.method, c.want)
+			checkSpMV(t, d, semiring.PlusTimes[int8](), c.method, c.want)
+			checkSpMV(t, d, semiring.New(semiring.Max[int64](), semiring.NewBinary("x-y", func(x, y int64) int64 { return x - y }, "x - y")), c.method, c.want)
+		})
+	}
+}
+
+// TestSpMVPattern multiplies patterns, with ⊗ that reads them and that does
+// not.
+func TestSpMVPattern(t *testing.T) {
+	d, _ := emulated(t)
+	tuned(t, 0, 0, 0)
+	a := skewed[float32](300, 200, 9)
+	x, err := matrix.NewFullVector(200, float32(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := matrix.NewFullVector(200, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, method := range []ops.Method{ops.Pull, ops.Relabelled} {
+		t.Run(fmt.Sprint(method), func(t *testing.T) {
+			cpu, gpu := matrix.NewVector[float32](300), matrix.NewVector[float32](300, matrix.On(d))
+			if err := ops.MxV(cpu, semiring.PlusSecond[float32](), a.Pattern(), x); err != nil {
+				t.Fatal(err)
+			}
+			if err := ops.MxV(gpu, semiring.PlusSecond[float32](), a.Pattern(), x, ops.Using(method)); err != nil {
+				t.Fatal(err)
+			}
+			if !gpu.Equal(cpu) {
+				t.Error("plus_second differs")
+			}
+			reach, there := matrix.NewVector[bool](300), matrix.NewVector[bool](300, matrix.On(d))
+			if err := ops.MxV(reach, semiring.LorLand(), a.Pattern(), u); err != nil {
+				t.Fatal(err)
+			}
+			if err := ops.MxV(there, semiring.LorLand(), a.Pattern(), u, ops.Using(method)); err != nil {
+				t.Fatal(err)
+			}
+			if !there.Equal(reach) {
+				t.Error("lor_land of a pattern differs")
+			}
+		})
+	}
+}
