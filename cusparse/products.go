@@ -311,6 +311,10 @@ func (f *frame) dot(s device.Semiring, a, b, mask *store, ran *device.Ran) *stor
 		return nil
 	}
 	n := mask.known()
+	if out := f.commonColumns(s, a, b, mask); out != nil || f.err != nil {
+		ran.Work = n
+		return out
+	}
 	hit, val := f.alloc(max(n, 1)), f.alloc(max(n, 1)*int64(s.Add.Out.Size))
 	p := multiplier("dot", s, false, a, b)
 	f.blocks(f.kernel(p, "hb_dot"), min((n+7)/8, int64(f.d.props.Multiprocessors)*64), 256, a.desc(), b.desc(), mask.desc(), hit, val)
