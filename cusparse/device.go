@@ -137,7 +137,7 @@ func newDevice(i int, props driver.Properties, ctx driver.Context, s settings) (
 }
 
 // pinnedBytes is the size of the staging buffer for small read-backs.
-const pinnedBytes = 4096
+const pinnedBytes = 64 << 10
 
 // String names the device, such as "gpu:0 (NVIDIA H200)".
 func (d *Device) String() string { return fmt.Sprintf("gpu:%d (%s)", d.index, d.props.Name) }
