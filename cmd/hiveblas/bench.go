@@ -52,7 +52,6 @@ picks cases by name.`,
 	fs.BoolVar(&o.NoPeers, "no-peers", false, "measure hiveblas alone")
 	fs.StringVar(&file, "json", "", "write the table to `FILE` too, as JSON")
 	fs.BoolVar(&run.quiet, "quiet", false, "do not tell what is being measured")
-	run.device = "cpu"
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := run.check(cmd); err != nil {
 			return err

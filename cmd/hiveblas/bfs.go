@@ -25,7 +25,7 @@ being its own.`,
   hiveblas bfs graph.tsv.gz --source 12 --undirected --parents -o tree.tsv`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).reads().writes("the levels", matrixFiles...)
+	j := newJob(s, cmd).computes(worthBFS).reads().writes("the levels", matrixFiles...)
 	cmd.Flags().StringVar(&source, "source", "", "the `vertex` to begin at, from 0")
 	cmd.Flags().BoolVar(&parents, "parents", false, "write the parent of each vertex rather than its level")
 
@@ -46,7 +46,13 @@ being its own.`,
 		var res *apps.BFSResult
 		err = j.compute(func(run apps.Run) (err error) {
 			res, err = apps.BFS(j.graph.Matrix, v, apps.BFSOptions{Run: run, Parents: parents})
-			return err
+			if err != nil {
+				return err
+			}
+			if parents {
+				return home(nil, res.Level, res.Parent)
+			}
+			return res.Level.Move(nil)
 		})
 		if err != nil {
 			return err

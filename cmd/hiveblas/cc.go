@@ -16,7 +16,7 @@ for each vertex the least vertex of its component.`,
   hiveblas cc friends.csv --ids renumber --skip-lines 1 --json`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).reads().writes("the components", matrixFiles...)
+	j := newJob(s, cmd).computes(worthCC).reads().writes("the components", matrixFiles...)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if err := j.begin(args[0]); err != nil {
 			return err
@@ -27,7 +27,10 @@ for each vertex the least vertex of its component.`,
 		var res *apps.Components
 		err := j.compute(func(run apps.Run) (err error) {
 			res, err = apps.ConnectedComponents(j.graph.Matrix, apps.ComponentsOptions{Run: run})
-			return err
+			if err != nil {
+				return err
+			}
+			return res.Label.Move(nil)
 		})
 		if err != nil {
 			return err
@@ -35,7 +38,7 @@ for each vertex the least vertex of its component.`,
 		if err := j.writing(func() error { return j.writeVertices(res.Label) }); err != nil {
 			return err
 		}
-		return j.report(j.method("FastSV"), []field{
+		return j.report(j.method(j.either("FastSV", "")), []field{
 			{"components", "components", res.Count}, {"largest", "largest", res.Largest},
 		}, nil)
 	}

@@ -35,7 +35,7 @@ results and two pictures into a folder.`,
   hiveblas demo --dir /tmp/tour`,
 		Args: positional(),
 	}
-	j := newJob(s, cmd)
+	j := newJob(s, cmd).computes(never)
 	cmd.Flags().StringVar(&dir, "dir", "hiveblas-demo", "`folder` for results and pictures, made if need be")
 	complete(cmd, "dir")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -50,6 +50,9 @@ results and two pictures into a folder.`,
 			return err
 		}
 		j.graph = &graph{file: "chesapeake.mtx", Matrix: t.chesapeake}
+		if err := j.settle(t.chesapeake.NVals, "entries", t.chesapeake, t.karate); err != nil {
+			return err
+		}
 		if err := j.compute(t.compute); err != nil {
 			return err
 		}
@@ -84,7 +87,9 @@ func (t *tour) read() (err error) {
 	if t.chesapeake, err = matrix.ReadMatrixMarket[float64](bytes.NewReader(testdata.Chesapeake)); err != nil {
 		return err
 	}
-	t.karate, err = matrix.ReadMatrixMarket[float64](bytes.NewReader(testdata.Karate))
+	if t.karate, err = matrix.ReadMatrixMarket[float64](bytes.NewReader(testdata.Karate)); err == nil {
+		t.karate.IsSymmetric() // lets the searches pull as well as push
+	}
 	return err
 }
 
@@ -94,7 +99,7 @@ func (t *tour) compute(run apps.Run) (err error) {
 		return err
 	}
 	m, n := t.shared.Dims()
-	length := matrix.New[float64](m, n)
+	length := matrix.New[float64](m, n, matrix.On(t.shared.Place()))
 	if err = ops.Apply(length, semiring.Minv[float64](), t.shared); err != nil {
 		return err
 	}
@@ -102,15 +107,16 @@ func (t *tour) compute(run apps.Run) (err error) {
 	if err != nil {
 		return err
 	}
-	t.karate.IsSymmetric() // lets the searches pull as well as push
 	if t.ranks, err = apps.PageRank(t.karate, apps.PageRankOptions{Run: run}); err != nil {
 		return err
 	}
 	if t.search, err = apps.BFS(t.karate, 0, apps.BFSOptions{Run: run}); err != nil {
 		return err
 	}
-	t.triangles, err = apps.TriangleCount(t.karate, apps.TriangleOptions{Run: run})
-	return err
+	if t.triangles, err = apps.TriangleCount(t.karate, apps.TriangleOptions{Run: run}); err != nil {
+		return err
+	}
+	return home(nil, t.chesapeake, t.karate, t.shared, t.distance, t.ranks.Rank, t.search.Level)
 }
 
 // The files of the tour.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"runtime"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,7 +14,7 @@ const maxThreads = 1024
 
 // runFlags are the flags of every command that computes.
 type runFlags struct {
-	device  string
+	device  string // "" for commands that know only the host
 	threads int
 	timeout timeout
 	quiet   bool
@@ -24,30 +23,18 @@ type runFlags struct {
 
 func (f *runFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.StringVar(&f.device, "device", "auto", "`where` to compute: auto, cpu, gpu or gpu:N")
 	fs.IntVar(&f.threads, "threads", 0, "`number` of threads (0: one per core)")
 	fs.Var(&f.timeout, "timeout", "give up after this long, as 90s or 5m (0: never)")
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress bar; with -o no summary either")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object in place of the summary")
-	complete(cmd, "device", "auto", "cpu", "gpu")
 }
 
-// check verifies the flags and tells whether they can be served.
+// check verifies the flags.
 func (f *runFlags) check(cmd *cobra.Command) error {
 	if f.threads < 0 || f.threads > maxThreads {
 		return &usageError{cmd.CommandPath(), fmt.Sprintf("--threads is %d, want 1 to %d, or 0 for one per core", f.threads, maxThreads)}
 	}
-	kind, number, numbered := strings.Cut(f.device, ":")
-	switch {
-	case f.device == "auto" || f.device == "cpu":
-		return nil
-	case kind == "gpu":
-		if n, err := strconv.Atoi(number); numbered && (err != nil || n < 0) {
-			break
-		}
-		return &failure{"--device " + f.device, "the GPU backend is not built into this version yet", "use --device cpu", nil}
-	}
-	return &usageError{cmd.CommandPath(), fmt.Sprintf("--device is %q, want auto, cpu, gpu or gpu:N", f.device)}
+	return nil
 }
 
 func (f *runFlags) count() int {

@@ -17,7 +17,8 @@ func infoCommand(s *session) *cobra.Command {
 		Short: "What a file holds, or without one what this program runs on",
 		Long: `info reads a file to its end and tells what it holds: its kind, the size and
 number of entries of the matrix, and the range of the values. Without a file it
-tells the version of hiveblas and the devices it can use.`,
+tells the version of hiveblas and the devices it can use: the CUDA driver, the
+GPUs, the compiler of kernels (NVRTC) and cuSPARSE, or what is missing.`,
 		Example: `  hiveblas info
   hiveblas info graph.mtx.gz
   hiveblas info graph.tsv --json`,
@@ -92,14 +93,19 @@ func (j *job) machine() error {
 		{"go", "go", runtime.Version()},
 		{"platform", "platform", runtime.GOOS + "/" + runtime.GOARCH},
 		{"threads", "threads", j.run.count()},
-		{"devices", "", []string{"cpu"}},
-		{"", "devices", "cpu (the GPU backend is not built into this version yet)"},
-		{"", "reads", ".mtx .tsv .txt .el .csv .hgb, each also with .gz"},
-		{"", "writes", ".tsv .mtx .hgb, each also with .gz"},
 	}
+	fields = append(fields, cudaFields()...)
+	fields = append(fields,
+		field{"", "reads", ".mtx .tsv .txt .el .csv .hgb, each also with .gz"},
+		field{"", "writes", ".tsv .mtx .hgb, each also with .gz"})
 	if j.run.json {
 		return j.printJSON(fields)
 	}
+	return j.printTable(fields)
+}
+
+// printTable prints the fields that have a label.
+func (j *job) printTable(fields []field) error {
 	out := bufio.NewWriter(j.stdout)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, f := range fields {

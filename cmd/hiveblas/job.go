@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -11,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cusparse"
+	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
 
@@ -22,6 +25,12 @@ type job struct {
 	run  runFlags
 	read readFlags
 	out  output
+
+	worth   int64                     // entries from which --device auto takes a GPU
+	device  *cusparse.Device          // what is computed on, nil for the host
+	why     string                    // that is so
+	settled bool                      // it is decided
+	graphs  []*matrix.Matrix[float64] // that were taken there
 
 	graph    *graph
 	progress *progress
@@ -80,6 +89,9 @@ func (j *job) begin(inputs ...string) error {
 			j.cancel(&failure{"--timeout", fmt.Sprintf("%s not done after %v", j.cmd.Name(), d), "allow more time", nil})
 		})
 	}
+	if err := j.demand(); err != nil {
+		return err
+	}
 	j.progress = newProgress(j.stderr, !j.run.quiet)
 	j.bar.Store(j.progress)
 	return j.ctx.Err()
@@ -98,10 +110,21 @@ func (j *job) stage(name string, work func() error) error {
 	return err
 }
 
-// compute runs a workflow on the graph.
+// compute runs a workflow on the graph, where it is best or asked for.
 func (j *job) compute(work func(apps.Run) error) error {
+	if err := j.settle(j.graph.NVals, "entries", j.graph.Matrix); err != nil {
+		return err
+	}
+	run := apps.Run{Context: j.ctx, Threads: j.run.threads, Progress: j.progress.update, Trace: j.trace}
 	return j.stage("compute", func() error {
-		return explain(j.graph.file, work(apps.Run{Context: j.ctx, Threads: j.run.threads, Progress: j.progress.update, Trace: j.trace}))
+		err := work(run)
+		if j.run.device == "auto" && errors.Is(err, cusparse.ErrMemory) {
+			if err := j.retreat(err); err != nil {
+				return err
+			}
+			err = work(run)
+		}
+		return explain(j.graph.file, err)
 	})
 }
 
@@ -118,13 +141,13 @@ func (j *job) took(name string) float64 {
 
 func (j *job) trace(t ops.Trace) {
 	switch t.Op {
-	case "MxM", "MxV", "VxM":
+	case "MxM", "MxV", "VxM", "BFS", "SSSP", "ConnectedComponents", "PageRank":
 	default:
 		return
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if m := string(t.Method); !slices.Contains(j.methods, m) {
+	if m := string(t.Method); m != "" && !slices.Contains(j.methods, m) {
 		j.methods = append(j.methods, m)
 	}
 }

@@ -21,7 +21,7 @@ graph mean nothing.`,
 		Example: `  hiveblas ktruss graph.mtx.gz -k 5 -o core.tsv`,
 		Args:    positional("GRAPH"),
 	}
-	j := newJob(s, cmd).reads().writes("the edges", matrixFiles...)
+	j := newJob(s, cmd).computes(worthKTruss).reads().writes("the edges", matrixFiles...)
 	cmd.Flags().IntVarP(&k, "k", "k", 0, "the `order` of the truss, 3 or more")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !cmd.Flags().Changed("k") {
@@ -39,7 +39,7 @@ graph mean nothing.`,
 		var truss *matrix.Matrix[int64]
 		err := j.compute(func(run apps.Run) (err error) {
 			truss, err = apps.KTruss(j.graph.Matrix, k, apps.KTrussOptions{Run: run})
-			return err
+			return home(err, truss)
 		})
 		if err != nil {
 			return err

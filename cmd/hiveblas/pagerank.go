@@ -27,7 +27,7 @@ more than --tol in sum, and fails if --max-iterations do not suffice.`,
   hiveblas pagerank web.txt --ids renumber --damping 0.9 --tol 1e-12 --json`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).reads().writes("the ranks", matrixFiles...)
+	j := newJob(s, cmd).computes(worthPageRank).reads().writes("the ranks", matrixFiles...)
 	cmd.Flags().Float64Var(&damping, "damping", 0.85, "`probability` of following an edge, between 0 and 1")
 	cmd.Flags().Float64Var(&tol, "tol", 1e-9, "`sum` of the changes at which to stop")
 	cmd.Flags().IntVar(&most, "max-iterations", 1000, "`iterations` after which to give up")
@@ -57,7 +57,10 @@ more than --tol in sum, and fails if --max-iterations do not suffice.`,
 				j.progress.update(fmt.Sprintf("pagerank, iteration %d", done), 0, 0)
 			}
 			res, err = apps.PageRank(j.graph.Matrix, apps.PageRankOptions{Run: run, Damping: damping, Tolerance: tol, MaxIterations: most})
-			return err
+			if err != nil {
+				return err
+			}
+			return res.Rank.Move(nil)
 		})
 		if err != nil {
 			return err

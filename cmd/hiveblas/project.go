@@ -31,7 +31,7 @@ The weight of an edge sums over the shared neighbours k
   hiveblas project visits.csv --bipartite --ids renumber --weight ratio -o places.tsv`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).reads().writes("the projection", matrixFiles...)
+	j := newJob(s, cmd).computes(worthProject).reads().writes("the projection", matrixFiles...)
 	cmd.Flags().StringVar(&onto, "onto", "cols", "`side` to project onto: cols or rows")
 	cmd.Flags().StringVar(&weight, "weight", "dot", "`what` a shared neighbour counts: dot or ratio")
 	cmd.Flags().BoolVar(&unweighted, "unweighted", false, "count shared neighbours, whatever the weights")
@@ -66,9 +66,13 @@ The weight of an edge sums over the shared neighbours k
 		}
 		var p *matrix.Matrix[float64]
 		var sum, most float64
+		if err := j.settle(func() int64 { return products(j.graph.Matrix, o.Onto == apps.OntoRows) }, "products", j.graph.Matrix); err != nil {
+			return err
+		}
 		err := j.compute(func(run apps.Run) (err error) {
 			o.Run = run
-			if p, err = apps.Projection(j.graph.Matrix, o); err != nil {
+			p, err = apps.Projection(j.graph.Matrix, o)
+			if err = home(err, p); err != nil {
 				return err
 			}
 			sum, most, err = j.sumMax(p)

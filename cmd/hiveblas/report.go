@@ -68,9 +68,10 @@ func (j *job) report(method string, figures []field, list *ranking) error {
 		{"command", "", j.cmd.Name()},
 		{"input", "", object{{"rows", "", m}, {"cols", "", n}, {"nnz", "", j.graph.NVals()}}},
 		{"method", "", method},
-		{"device", "", "cpu"},
+		{"device", "", j.where()},
+		{"device_reason", "", j.why},
 		{"threads", "", j.run.count()},
-		{"seconds", "", object{{"read", "", j.took("read")}, {"compute", "", j.took("compute")}, {"write", "", j.took("write")}, {"total", "", total}}},
+		{"seconds", "", object{{"read", "", j.took("read")}, {"copy", "", j.took("copy")}, {"compute", "", j.took("compute")}, {"write", "", j.took("write")}, {"total", "", total}}},
 	}
 	o = append(o, figures...)
 	if j.out.path != "" {
@@ -94,7 +95,11 @@ func (j *job) report(method string, figures []field, list *ranking) error {
 		}
 	}
 	if method != "" {
-		fmt.Fprintf(w, "  method\t%s (cpu, %d threads)\n", method, j.run.count())
+		on := fmt.Sprintf("cpu, %d threads", j.run.count())
+		if j.device != nil {
+			on = j.where()
+		}
+		fmt.Fprintf(w, "  method\t%s (%s)\n", method, on)
 	}
 	fmt.Fprintf(w, "  seconds\t")
 	for _, s := range j.stages {

@@ -22,7 +22,7 @@ weight like any other. Vertices that cannot be reached are left out.`,
   hiveblas sssp roads.tsv --source 7 --undirected --delta 100 --json`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).reads().writes("the distances", matrixFiles...)
+	j := newJob(s, cmd).computes(worthPaths).reads().writes("the distances", matrixFiles...)
 	cmd.Flags().StringVar(&source, "source", "", "the `vertex` to begin at, from 0")
 	cmd.Flags().Float64Var(&delta, "delta", 0, "`width` of the distance buckets (default: from the weights)")
 
@@ -46,7 +46,7 @@ weight like any other. Vertices that cannot be reached are left out.`,
 		var dist *matrix.Vector[float64]
 		err = j.compute(func(run apps.Run) (err error) {
 			dist, err = apps.SSSP(j.graph.Matrix, []int{v}, apps.SSSPOptions[float64]{Run: run, Delta: delta})
-			return err
+			return home(err, dist)
 		})
 		if err != nil {
 			return err
@@ -54,7 +54,7 @@ weight like any other. Vertices that cannot be reached are left out.`,
 		if err := j.writing(func() error { return j.writeVector(dist) }); err != nil {
 			return err
 		}
-		return j.report(j.method("delta-stepping"), distanceFigures(dist), nil)
+		return j.report(j.method(j.either("delta-stepping", "")), distanceFigures(dist), nil)
 	}
 	return cmd
 }

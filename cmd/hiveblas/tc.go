@@ -16,7 +16,7 @@ Directions, weights and self-loops mean nothing.`,
   hiveblas tc friends.txt --json`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).reads()
+	j := newJob(s, cmd).computes(worthTC).reads()
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if err := j.begin(args[0]); err != nil {
 			return err

@@ -38,7 +38,7 @@ nearest to the seeds; -o writes all, by vertex, or by distance with --ranked.`,
   hiveblas vn graph.mtx --seeds 7 --ranked -o ranking.tsv --json`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).reads().writes("the distances", matrixFiles...)
+	j := newJob(s, cmd).computes(worthPaths).reads().writes("the distances", matrixFiles...)
 	cmd.Flags().StringVar(&list, "seeds", "", "the seeds: vertices with commas between, or a `FILE` of them")
 	cmd.Flags().BoolVar(&unit, "unit", false, "count edges, whatever the weights")
 	cmd.Flags().BoolVar(&rank, "ranked", false, "write by distance, nearest first, rather than by vertex (.tsv)")
@@ -75,7 +75,7 @@ nearest to the seeds; -o writes all, by vertex, or by distance with --ranked.`,
 		var dist *matrix.Vector[float64]
 		err = j.compute(func(run apps.Run) (err error) {
 			dist, err = apps.VertexNomination(j.graph.Matrix, sources, apps.VertexNominationOptions[float64]{Run: run, Unit: unit, Delta: delta})
-			return err
+			return home(err, dist)
 		})
 		if err != nil {
 			return err
@@ -89,7 +89,7 @@ nearest to the seeds; -o writes all, by vertex, or by distance with --ranked.`,
 		if err != nil {
 			return err
 		}
-		method := j.method("delta-stepping")
+		method := j.method(j.either("delta-stepping", ""))
 		if unit {
 			method = j.method("breadth-first search")
 		}
