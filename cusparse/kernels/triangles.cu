@@ -234,7 +234,7 @@ HB_DEVICE void hb_tri_probe(const hb_u32 *map, const hb_eight *__restrict__ pack
 	for (int q = 0; q < HB_WARP; q += groups) {
 		const hb_u32 mine = __shfl_sync(HB_FULL, key, q + group);
 		const hb_eight *list = packed + __shfl_sync(HB_FULL, begin, mine % HB_WARP);
-		if (__all_sync(HB_FULL, mine < HB_WARP)) break; // no tasks, or empty ones
+		if (!__any_sync(HB_FULL, mine >= HB_WARP)) break; // no tasks, or empty ones
 		hb_u32 hits = 0;
 #pragma unroll 2
 		for (hb_u32 p = in; p < mine / HB_WARP; p += HB_TRI_GROUP) {
