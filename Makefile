@@ -6,7 +6,7 @@ FUZZTIME    ?= 10s
 BUILD       ?= build
 
 .DEFAULT_GOAL := help
-.PHONY: help build test race fuzz bench-cpu bench-peers lint cover gates clean nvrtc gorgonia-deps gorgonia-check
+.PHONY: help build test race fuzz bench-cpu bench-peers lint cover gates clean gpu-test bench-gpu nvrtc gorgonia-deps gorgonia-check
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,21 @@ bench-peers: ## fetch and build the libraries that bench-cpu compares with
 
 bench-cpu: build ## measure beside the peers; the table goes to build/bench-cpu.json too
 	$(BUILD)/hiveblas bench cpu --json $(BUILD)/bench-cpu.json
+
+bench-gpu: build ## measure on the first GPU, beside cuSPARSE; the table goes to build/bench-gpu.json too
+	$(BUILD)/hiveblas bench gpu --json $(BUILD)/bench-gpu.json
+
+GPUTEST = CGO_ENABLED=0 GOOS=linux $(GO)
+
+gpu-test: ## put the tests of the GPU backend and run.sh into dist/gpu and dist/gpu.tar.gz, for a machine with a GPU and no Go
+	@mkdir -p dist/gpu
+	for p in cusparse cusparse/driver cusparse/jit ops apps; do \
+		$(GPUTEST) test -c -ldflags '-s -w' -o dist/gpu/$$(basename $$p).test ./$$p || exit 1; \
+	done
+	$(GPUTEST) build -ldflags '-s -w' -o dist/gpu/hiveblas ./cmd/hiveblas
+	cp scripts/gpu-run.sh dist/gpu/run.sh
+	cp -r cusparse/driver/testdata dist/gpu/
+	tar -C dist -czf dist/gpu.tar.gz --exclude log --exclude kernels gpu
 
 lint: ## gofmt, go vet, staticcheck
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt these:" $$unformatted; exit 1; fi

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -166,10 +167,28 @@ func exactly[T comparable](x, y T) bool { return x == y }
 
 func nearly(x, y float64) bool { return math.Abs(x-y) <= 1e-6*max(1, math.Abs(y)) }
 
+// realOrEmulated is the first GPU if the environment variable
+// HIVEBLAS_TEST_GPU is set, and else the device that runs on the CPU.
+func realOrEmulated(t testing.TB) gpu {
+	if os.Getenv("HIVEBLAS_TEST_GPU") == "" {
+		return emulated(t)
+	}
+	d, err := cusparse.Open(0)
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return gpu{Device: d}
+}
+
 // onDevice calls f with samples on the host, and on the device in several of
 // the guises: with all those of one sample in every many.
 func onDevice[T semiring.Number](t *testing.T, every int, f func(t *testing.T, d gpu, what string, host, there matrix.Source[T])) {
-	d := emulated(t)
+	d := realOrEmulated(t)
 	for k, s := range placeSamples() {
 		t.Run(s.reason, func(t *testing.T) {
 			host := build[T](t, s.sample, matrix.CSR)

@@ -115,17 +115,21 @@ func byDegree(g *gen.Graph) (renumbered []int32) {
 	return renumbered
 }
 
-// tuplesOf lists the edges of g under new numbers; with lower, those alone
-// that lead to a lower number.
+// tuplesOf lists the edges of g under new numbers; with lower, those that do
+// not lead to a lower number become loops, which gen.CSR drops.
 func tuplesOf(g *gen.Graph, renumbered []int32, lower bool) gen.Tuples {
-	t := gen.Tuples{Rows: make([]int32, 0, g.NNZ()), Cols: make([]int32, 0, g.NNZ()), NRows: g.NRows, NCols: g.NCols}
-	for i := range g.NRows {
-		from := renumbered[i]
-		for _, j := range g.Row(i) {
-			if to := renumbered[j]; !lower || to < from {
-				t.Rows, t.Cols = append(t.Rows, from), append(t.Cols, to)
+	t := gen.Tuples{Rows: make([]int32, g.NNZ()), Cols: make([]int32, g.NNZ()), NRows: g.NRows, NCols: g.NCols}
+	_ = parallel.Range(context.Background(), runtime.GOMAXPROCS(0), g.NRows, 1<<10, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			from := renumbered[i]
+			for p := g.Ptr[i]; p < g.Ptr[i+1]; p++ {
+				to := renumbered[g.Idx[p]]
+				if lower && to > from {
+					to = from
+				}
+				t.Rows[p], t.Cols[p] = from, to
 			}
 		}
-	}
+	})
 	return t
 }

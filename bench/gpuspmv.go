@@ -11,10 +11,6 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// relabelled is the method of MxV that keeps the columns of the matrix by
-// degree inside it, and permutes the vector.
-const relabelled ops.Method = "relabelled"
-
 type real interface{ float32 | float64 }
 
 // layout says how the matrix of an SpMV comes.
@@ -168,9 +164,9 @@ func floatSpMV[T real](l layout) func(b *gpuBench, in *gpuInput) (*gpuPlan, erro
 func (p *product[A, B, C]) ways(b *gpuBench, l layout) []gpuContender {
 	switch l {
 	case byColumns:
-		return []gpuContender{p.contender(b, "hiveblas", relabelled)}
+		return []gpuContender{p.contender(b, "hiveblas", ops.Relabelled)}
 	case byBoth:
-		return []gpuContender{p.contender(b, "hiveblas", ops.Pull), p.contender(b, "hiveblas", relabelled)}
+		return []gpuContender{p.contender(b, "hiveblas", ops.Pull), p.contender(b, "hiveblas", ops.Relabelled)}
 	}
 	return []gpuContender{p.contender(b, "hiveblas", ops.Pull)}
 }
@@ -184,7 +180,7 @@ func (p *product[A, B, C]) relabelling(b *gpuBench, in *spmvInput[A, B]) func() 
 			return []string{"relabelling was not measured: " + err.Error()}
 		}
 		once := func() (took time.Duration, err error) {
-			return b.dev.Time(func() error { return ops.MxV(p.w, p.s, matrix.Source[A](a), p.x, ops.Using(relabelled)) })
+			return b.dev.Time(func() error { return ops.MxV(p.w, p.s, matrix.Source[A](a), p.x, ops.Using(ops.Relabelled)) })
 		}
 		first, err := once()
 		if err != nil {

@@ -41,6 +41,7 @@ type Device struct {
 	pool    *pool
 	pinned  unsafe.Pointer // staging for small read-backs
 	modules map[string]*module
+	vendor  *vendor
 	spgemm  spgemmLimits // zero but in tests
 	closed  bool
 }
@@ -137,7 +138,7 @@ func newDevice(i int, props driver.Properties, ctx driver.Context, s settings) (
 }
 
 // pinnedBytes is the size of the staging buffer for small read-backs.
-const pinnedBytes = 4096
+const pinnedBytes = 64 << 10
 
 // String names the device, such as "gpu:0 (NVIDIA H200)".
 func (d *Device) String() string { return fmt.Sprintf("gpu:%d (%s)", d.index, d.props.Name) }
@@ -181,6 +182,9 @@ func (d *Device) Close() error {
 	err := d.ctx.Sync(d.stream)
 	for _, m := range d.modules {
 		_ = d.ctx.Unload(m.handle)
+	}
+	if d.vendor != nil && d.vendor.handle != nil {
+		_ = d.vendor.handle.Close()
 	}
 	_ = d.ctx.FreeHost(d.pinned)
 	_ = d.ctx.CloseStream(d.stream)

@@ -120,6 +120,14 @@ func (f *frame) download(to unsafe.Pointer, from driver.Ptr, n int64) {
 	if f.err != nil || n == 0 {
 		return
 	}
+	if n <= pinnedBytes { // a copy to pinned memory starts sooner
+		f.fail(f.d.ctx.ToHost(f.d.pinned, from, uint64(n), f.d.stream))
+		f.sync()
+		if f.err == nil {
+			copy(unsafe.Slice((*byte)(to), n), unsafe.Slice((*byte)(f.d.pinned), n))
+		}
+		return
+	}
 	f.fail(f.d.ctx.ToHost(to, from, uint64(n), f.d.stream))
 	f.sync()
 }

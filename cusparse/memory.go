@@ -54,7 +54,7 @@ type pool struct {
 	mu    sync.Mutex
 	free  map[uint64][]driver.Ptr
 	stats MemoryStats
-	since uint64 // bytes handed out since the collector last ran on our account
+	since uint64 // bytes taken from the driver since the collector last ran on our account
 }
 
 // MemoryStats says what the allocator of a device holds. All are bytes but
@@ -86,19 +86,19 @@ func (p *pool) get(n uint64) (*mem, error) {
 	class := classOf(n)
 	p.mu.Lock()
 	p.stats.Allocs++
-	p.since += class
-	if p.since > max(1<<30, 2*p.stats.InUse) {
-		// The collector does not see device memory: forgotten stores are looked
-		// for once as much again was asked for as is in use.
-		p.since = 0
-		p.mu.Unlock()
-		runtime.GC()
-		p.mu.Lock()
-	}
 	if addr, ok := p.take(class); ok {
 		p.stats.FromCache++
 		p.mu.Unlock()
 		return p.made(addr, class), nil
+	}
+	p.since += class
+	if p.since > max(1<<30, 2*p.stats.InUse) {
+		// The collector does not see device memory: forgotten stores are looked
+		// for once twice as much was newly taken as is in use.
+		p.since = 0
+		p.mu.Unlock()
+		runtime.GC()
+		p.mu.Lock()
 	}
 	p.mu.Unlock()
 	addr, err := p.raw(class)

@@ -25,17 +25,18 @@ type spmvTuning struct {
 }
 
 var spmvTune = spmvTuning{
-	small: 1 << 16, hot: 8 << 20, wide: 10 << 20, share: 0.5, bytes: 192 << 10, byteBytes: 160 << 10, relabel: 4 << 20, after: 64,
+	small: 1 << 16, hot: 8 << 20, wide: 10 << 20, share: 0.3, bytes: 192 << 10, byteBytes: 160 << 10, relabel: 4 << 20, after: 64,
 }
 
 // tiles is what kernels/spmv.cu keeps of a matrix for tiles of a size.
 type tiles struct {
 	count, used, empty          int64 // tiles, rows with entries, rows without
 	bits, first, rows, emptyIDs *mem
+	ticket                      *mem // zero between calls
 }
 
 func (t *tiles) drop() {
-	for _, m := range []*mem{t.bits, t.first, t.rows, t.emptyIDs} {
+	for _, m := range []*mem{t.bits, t.first, t.rows, t.emptyIDs, t.ticket} {
 		m.release()
 	}
 }
@@ -197,7 +198,7 @@ func (f *frame) spmvTiles(s device.Semiring, flip bool, a, u *store, y *mem, ran
 		return
 	}
 	size := int64(s.Add.Out.Size)
-	head, tail, ticket := f.alloc(t.count*size), f.alloc(t.count*size), f.zeros(8)
+	head, tail := f.alloc(t.count*size), f.alloc(t.count*size)
 	k := f.kernel(p, "hb_spmv_tiles")
 	block, shared := 256, 0
 	blocks := int64(f.d.props.Multiprocessors * shape.blocks)
@@ -207,9 +208,15 @@ func (f *frame) spmvTiles(s device.Semiring, flip bool, a, u *store, y *mem, ran
 	}
 	blocks = min(blocks, (t.count*32+int64(block)-1)/int64(block))
 	f.launch(k, [3]uint32{uint32(blocks), 1, 1}, [3]uint32{uint32(block), 1, 1}, shared,
-		m.known(), t.count, t.bits, t.first, t.rows, m.idx, m.val, x, shape.hot, y, head, tail, ticket)
-	f.blocks(f.kernel(p, "hb_spmv_carry"), (max(t.count, t.empty)+255)/256, 256, t.count, t.first, t.rows, head, tail, t.empty, t.emptyIDs, y, ticket)
+		m.known(), t.count, t.bits, t.first, t.rows, m.idx, m.val, x, shape.hot, y, head, tail, t.ticket)
+	f.blocks(f.kernel(p, "hb_spmv_carry"), (max(t.count, t.empty)+255)/256, 256, t.count, t.first, t.rows, head, tail, t.empty, t.emptyIDs, y, t.ticket)
+	if f.err != nil { // the ticket may not be zero
+		t.drop()
+		delete(a.extra, tileKey(shape.tile))
+	}
 }
+
+func tileKey(tile int) string { return fmt.Sprintf("tiles %d", tile) }
 
 // allow lets a kernel have so many bytes of dynamic shared memory.
 func (f *frame) allow(k *kernel, bytes int) {
@@ -222,7 +229,7 @@ func (f *frame) allow(k *kernel, bytes int) {
 
 // tilesOf prepares a matrix for tiles of a size, and keeps that.
 func (f *frame) tilesOf(a *store, tile int, p *program) *tiles {
-	key := fmt.Sprintf("tiles %d", tile)
+	key := tileKey(tile)
 	if t, ok := a.extra[key].(*tiles); ok || f.err != nil {
 		return t
 	}
@@ -241,9 +248,11 @@ func (f *frame) tilesOf(a *store, tile int, p *program) *tiles {
 		rows, empty = f.alloc(4*max(t.used, 1)), f.alloc(4*t.empty)
 		f.blocks(f.kernel(p, "hb_spmv_compact"), (m+255)/256, 256, m, n, t.count, a.ptr, bits, first, rows, empty)
 	}
+	ticket := f.zeros(8)
 	if f.err != nil {
 		return nil
 	}
+	t.ticket = ticket.share()
 	t.bits, t.first, t.rows, t.emptyIDs = bits.share(), first.share(), rows.share(), empty.share()
 	a.retain(key, t)
 	return t

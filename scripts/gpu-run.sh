@@ -1,0 +1,105 @@
+#!/bin/bash
+# Runs the tests of the GPU backend where there is a GPU: no Go, no checkout,
+# only what "make gpu-test" put beside this script.
+#
+#   ./run.sh              the conformance kit in parallel shards, and the other tests
+#   ./run.sh --long       the same with as many cases as "go test" has
+#   ./run.sh --sanitize   a part of them under compute-sanitizer: memcheck, racecheck, initcheck
+#   ./run.sh NAME …       only jobs whose name contains one of these
+#
+# Environment: OUT, the folder of the logs (log); JOBS, processes at a time
+# (two a core; 8 with --sanitize); LIMIT, seconds a process may take (150; 300
+# with --sanitize); HIVEBLAS_CACHE, the folder of compiled kernels (kernels);
+# ANYWAY=1 goes on without a GPU. Exits with 1 if anything fails.
+set -u
+cd "$(dirname "$0")" || exit 1
+short=-test.short sanitize= only=()
+for a; do
+	case $a in
+	--long) short= ;;
+	--sanitize) sanitize=1 ;;
+	-*) sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; [ "$a" = --help ]; exit ;;
+	*) only+=("$a") ;;
+	esac
+done
+export OUT=${OUT:-$PWD/log} HIVEBLAS_CACHE=${HIVEBLAS_CACHE:-$PWD/kernels} short
+export LIMIT=${LIMIT:-$([ "$sanitize" ] && echo 300 || echo 150)}
+mkdir -p "$OUT" "$HIVEBLAS_CACHE" || exit 1
+rm -f "$OUT"/summary.txt "$OUT"/failed.txt "$OUT"/job-*
+
+if ! first=$(./hiveblas bench first-use 2>&1); then
+	echo "$first"
+	[ "${ANYWAY:-}" ] || exit 1
+fi
+if [ "$sanitize" ] && ! command -v compute-sanitizer >/dev/null; then
+	PATH=$PATH:/usr/local/cuda/bin
+	command -v compute-sanitizer >/dev/null || { echo "compute-sanitizer was not found: it comes with the CUDA toolkit"; exit 1; }
+fi
+
+# job NAME COMMAND …: runs it, and keeps its output and a line of the summary.
+job() {
+	local name=$1 start end rc skipped
+	shift
+	start=$(date +%s%N)
+	timeout "$LIMIT" "$@" >"$OUT/job-$name" 2>&1
+	rc=$?
+	end=$(date +%s%N)
+	skipped=
+	grep -q -e '^--- SKIP' "$OUT/job-$name" && skipped="skipped: $(grep -A1 -e '^--- SKIP' "$OUT/job-$name" | sed -n 2p | cut -c1-100)"
+	[ $rc = 124 ] && skipped="longer than $LIMIT s"
+	printf '%-28s %-6s %6d ms  %s\n' "$name" "$([ $rc = 0 ] && echo ok || echo FAILED)" $(((end - start) / 1000000)) "$skipped" >>"$OUT/summary.txt"
+}
+export -f job
+
+kit="MxM/b MxM/P MxM/i MxM/u MxM/f MxM/m MxV/b MxV/P MxV/i MxV/u MxV/f MxV/m VxM/b VxM/P VxM/i VxM/u VxM/f VxM/m
+	EWiseAdd EWiseMult EWiseUnion Apply Select Reduce Transpose Extract Assign Kronecker errors cancel"
+jobs() {
+	local k
+	if [ "$sanitize" ]; then
+		for tool in memcheck racecheck initcheck; do
+			local under="compute-sanitizer --tool $tool --error-exitcode 9 --print-limit 20"
+			for k in MxM/i MxM/f MxV/i MxV/f VxM/b EWiseAdd Apply Select Reduce Transpose Extract Assign Kronecker; do
+				echo "$tool-kit-${k//\//-} env HIVEBLAS_KIT=$k $under ./cusparse.test -test.v -test.short -test.run TestConformance\$"
+			done
+			echo "$tool-cusparse $under ./cusparse.test -test.v -test.short -test.run (SpMV|SpMM)OnGPU\$"
+			echo "$tool-apps env HIVEBLAS_TEST_GPU=1 $under ./apps.test -test.v -test.short -test.run (BFS|SSSP|VertexNomination|Components|PageRank|Triangles|KTruss)OnDevice\$"
+		done
+		return
+	fi
+	for k in $kit; do
+		echo "kit-${k//\//-} env HIVEBLAS_KIT=$k ./cusparse.test -test.v $short -test.run TestConformance\$"
+	done
+	echo "cusparse ./cusparse.test -test.v $short -test.run OnGPU\$"
+	echo "driver ./driver.test -test.v $short"
+	echo "jit ./jit.test -test.v $short"
+	echo "ops ./ops.test $short"
+	echo "apps ./apps.test $short"
+	echo "apps-gpu env HIVEBLAS_TEST_GPU=1 ./apps.test -test.v $short -test.run (BFS|SSSP|VertexNomination|Components|PageRank|Triangles|KTruss)OnDevice\$"
+	echo "info ./hiveblas info"
+}
+wanted() {
+	local line s
+	while read -r line; do
+		[ ${#only[@]} = 0 ] && echo "$line"
+		for s in "${only[@]}"; do
+			case ${line%% *} in *"$s"*) echo "$line" ;; esac
+		done
+	done
+}
+list=$(jobs | wanted | sort -u)
+[ "$list" ] || { echo "no job is called ${only[*]}"; exit 1; }
+cores=$(nproc)
+echo "$list" | xargs -P "${JOBS:-$([ "$sanitize" ] && echo 8 || echo $((2 * cores)))}" -d '\n' -I '{}' bash -c 'read -r -a w <<<"$1"; job "${w[@]}"' _ '{}'
+
+sort "$OUT/summary.txt"
+for f in "$OUT"/job-*; do # what failed, without what passed
+	name=${f##*/job-}
+	grep -q "^$name  *FAILED" "$OUT/summary.txt" || continue
+	{ echo "== $name"; grep -v -E '^ *(=== |--- (PASS|SKIP)|$)' "$f" | cut -c1-300 | head -60; } >>"$OUT/failed.txt"
+done
+cat "$OUT"/job-* >"$OUT/all.txt"
+rm -f "$OUT"/job-*
+[ -f "$OUT/failed.txt" ] && head -200 "$OUT/failed.txt"
+failed=$(grep -c ' FAILED ' "$OUT/summary.txt")
+echo "$(wc -l <"$OUT/summary.txt") jobs, $failed failed; logs in $OUT"
+[ "$failed" = 0 ]
