@@ -159,6 +159,18 @@ func TestInfoOfMachine(t *testing.T) {
 	if got := succeed(t, "info"); !strings.Contains(got, "devices   cpu") {
 		t.Error(got)
 	}
+	noCUDA(t)
+	got := succeed(t, "info")
+	for _, want := range []string{"libcuda.so.1 was not found: install the NVIDIA driver", "NVRTC was not found: ", "cuSPARSE was not found: "} {
+		if strings.Count(got, want) != 1 {
+			t.Errorf("%q is not said once in\n%s", want, got)
+		}
+	}
+	for _, key := range []string{"cuda_error", "nvrtc_error", "cusparse_error"} {
+		if s, ok := report(t, "info")[key].(string); !ok || s == "" {
+			t.Errorf("no %s in JSON", key)
+		}
+	}
 	if got := report(t, "info"); got["command"] != "info" || got["version"] == nil {
 		t.Error(got)
 	}
@@ -276,7 +288,7 @@ func TestQuiet(t *testing.T) {
 func TestHelp(t *testing.T) {
 	root := rootCommand(&session{stdout: io.Discard, stderr: io.Discard})
 	for _, c := range root.Commands() {
-		if c.Name() == "bench" || c.Name() == "help" || c.Name() == "completion" {
+		if c.Name() == "bench" || c.Name() == "jit" || c.Name() == "help" || c.Name() == "completion" {
 			continue
 		}
 		if c.Example == "" || c.Long == "" || !strings.Contains(succeed(t, c.Name(), "--help"), "Examples:") {

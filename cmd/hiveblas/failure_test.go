@@ -84,10 +84,17 @@ func TestFailures(t *testing.T) {
 		{"a negative source", "sssp --source -1 " + karate, 2, "--source: \"-1\" is no vertex"},
 		{"no --source", "bfs " + karate, 2, "--source is missing"},
 
-		{"the GPU", "tc --device gpu " + karate, 1, "--device gpu: the GPU backend is not built into this version yet; use --device cpu"},
-		{"a numbered GPU", "tc --device gpu:1 " + karate, 1, "use --device cpu"},
+		{"the GPU", "tc --device gpu " + karate, 1, "--device gpu: libcuda.so.1 was not found: install the NVIDIA driver"},
+		{"a numbered GPU", "tc --device gpu:1 " + karate, 1, "; --device cpu computes without one"},
+		{"a GPU, before the graph is looked for", "bfs --source 0 --device gpu nowhere.mtx", 1, "--device gpu: "},
+		{"a GPU for what needs none", "stats --device gpu " + karate, 2, "unknown flag: --device"},
 		{"a GPU without number", "tc --device gpu:x " + karate, 2, "--device is \"gpu:x\""},
 		{"another device", "tc --device tpu " + karate, 2, "--device is \"tpu\""},
+		{"nothing of the GPU", "tc --device gpu: " + karate, 2, "--device is \"gpu:\""},
+		{"no GPU to compile for", "jit warm", 1, "no GPU to compile for: libcuda.so.1 was not found"},
+		{"no NVRTC", "jit warm --arch sm_90", 1, "compiling kernels: NVRTC was not found: install"},
+		{"no architecture", "jit warm --arch hopper", 2, "--arch is \"hopper\", want one such as sm_90"},
+		{"an old architecture", "jit warm --arch sm_35", 2, "--arch is \"sm_35\", want sm_50 or newer"},
 		{"time out", "tc --timeout 1ns " + karate, 1, "--timeout: tc not done after 1ns; allow more time"},
 		{"a bad timeout", "tc --timeout soon " + karate, 2, "--timeout"},
 		{"a negative timeout", "tc --timeout -1s " + karate, 2, "--timeout"},
@@ -144,6 +151,9 @@ func TestFailures(t *testing.T) {
 				if !strings.Contains(c.args, " -o ") {
 					args = append(args, "-o", out)
 				}
+			}
+			if (strings.Contains(c.args, "gpu") || args[0] == "jit") && c.code == 1 {
+				noCUDA(t)
 			}
 			r := hiveblas(t, args...)
 			if r.code != c.code {

@@ -1,0 +1,253 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hiveblas/hiveblas/cusparse"
+	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// noCUDA skips tests of what is said where there is no CUDA.
+func noCUDA(t *testing.T) {
+	t.Helper()
+	if _, err := driver.Open(); err == nil {
+		t.Skip("there is a CUDA driver")
+	}
+	if _, err := driver.OpenCompiler(); err == nil {
+		t.Skip("there is NVRTC")
+	}
+}
+
+// here runs a command line in this process.
+func here(t *testing.T, args ...string) (stdout string) {
+	t.Helper()
+	var out, bad strings.Builder
+	if code := run(args, &out, &bad); code != 0 || bad.Len() > 0 {
+		t.Fatalf("hiveblas %v: exit %d, stderr %q", args, code, bad.String())
+	}
+	return out.String()
+}
+
+// emulated makes the commands find a GPU that runs on the CPU.
+func emulated(t *testing.T, opts ...emu.Option) *emu.Emulator {
+	t.Helper()
+	e, err := emu.New(opts...)
+	if errors.Is(err, emu.ErrUnavailable) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := openDevice
+	openDevice = func(i int) (*cusparse.Device, error) {
+		return cusparse.Open(i, cusparse.WithDriver(e), cusparse.WithKernelCache("off"),
+			cusparse.WithCompiler("emulator", func() (driver.Compiler, error) { return emu.NewCompiler() }))
+	}
+	t.Cleanup(func() { openDevice = before })
+	return e
+}
+
+// Commands write the same on either device, and tell which it was.
+func TestCommandsOnDevice(t *testing.T) {
+	emulated(t)
+	roads := write(t, "roads.mtx", roads)
+	for _, args := range []string{
+		"project --unweighted " + chesapeake, "project --onto rows --diagonal " + roads, "project --weight ratio " + chesapeake,
+		"vn --seeds 0,3 " + roads, "vn --seeds 0,33 --unit " + karate,
+		"bfs --source 0 " + karate, "bfs --source 0 --parents " + roads,
+		"sssp --source 1 " + roads, "cc " + roads, "ktruss -k 4 " + karate,
+	} {
+		t.Run(args, func(t *testing.T) {
+			dir := t.TempDir()
+			outs := map[string]string{}
+			for _, device := range []string{"cpu", "gpu"} {
+				out := filepath.Join(dir, device+".tsv")
+				var got map[string]any
+				text := here(t, append(strings.Fields(args), "--device", device, "--json", "-o", out)...)
+				if err := json.Unmarshal([]byte(text), &got); err != nil {
+					t.Fatal(err)
+				}
+				if name := fmt.Sprint(got["device"]); !strings.HasPrefix(name, device) || got["device_reason"] != "asked for" || got["method"] == "" {
+					t.Errorf("--device %s ran on %s, because %v, by %q", device, name, got["device_reason"], got["method"])
+				}
+				outs[device] = contents(t, out)
+			}
+			if outs["cpu"] != outs["gpu"] || outs["cpu"] == "" {
+				t.Errorf("cpu wrote\n%s\ngpu\n%s", outs["cpu"], outs["gpu"])
+			}
+		})
+	}
+	if a, b := here(t, "tc", karate, "--device", "gpu:0"), "triangles  45"; !strings.Contains(a, b) || !strings.Contains(a, "(gpu:0 (emulated device))") {
+		t.Errorf("%q is not in %s", b, a)
+	}
+	if got := here(t, "pagerank", karate, "--device", "gpu"); !strings.Contains(got, "iterations   52") {
+		t.Error(got)
+	}
+	if got := here(t, "demo", "--device", "gpu", "--dir", t.TempDir()); !strings.Contains(got, "45 triangles") || !strings.Contains(got, "686 pairs") {
+		t.Error(got)
+	}
+}
+
+// Errors on a GPU are those of the host.
+func TestFailuresOnDevice(t *testing.T) {
+	emulated(t)
+	negative := write(t, "negative.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 2\n2 3 1\n1 2 -1\n")
+	for args, want := range map[string]string{
+		"sssp --source 1 " + negative:             "negative.mtx: edge from 0 to 1 (vertices from 0): its weight is -1",
+		"pagerank --max-iterations 2 " + karate:   "karate.mtx: the ranks still change",
+		"tc --timeout 1ns " + karate:              "--timeout: tc not done after 1ns",
+		"bfs --device gpu:7 --source 0 " + karate: "--device gpu:7: cusparse.Open: ",
+		"cc --device gpu:7 --json -o x " + karate: "-o x: the extension",
+	} {
+		var out, bad strings.Builder
+		line := strings.Fields(args)
+		if !strings.Contains(args, "--device") {
+			line = append(line, "--device", "gpu")
+		}
+		if code := run(line, &out, &bad); code == 0 || !strings.Contains(bad.String(), want) || strings.Count(bad.String(), "\n") != 1 {
+			t.Errorf("%s: exit %d, %q, want %q", args, code, bad.String(), want)
+		}
+	}
+}
+
+func jobOf(t *testing.T, device string, worth int64) (*job, *matrix.Matrix[float64]) {
+	t.Helper()
+	g, err := matrix.ReadMatrixMarketFile[float64](karate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &session{ctx: t.Context()}
+	j := newJob(s, &cobra.Command{Use: "tc"})
+	j.run.device, j.worth = device, worth
+	j.graph, j.progress = &graph{file: karate, Matrix: g}, newProgress(os.Stderr, false)
+	return j, g
+}
+
+// --device auto takes a GPU if there is one, and for graphs it pays for.
+func TestAuto(t *testing.T) {
+	entries := func(g *matrix.Matrix[float64]) func() int64 { return g.NVals }
+	t.Run("too small", func(t *testing.T) {
+		before := openDevice
+		defer func() { openDevice = before }()
+		openDevice = func(int) (*cusparse.Device, error) { t.Error("a GPU is opened"); return nil, driver.ErrNoDevice }
+		j, g := jobOf(t, "auto", 157)
+		if err := j.settle(entries(g), "entries", g); err != nil || j.device != nil || j.why != "156 entries, too few for a GPU to pay" {
+			t.Errorf("device %v, because %q (error %v)", j.device, j.why, err)
+		}
+	})
+	t.Run("no GPU", func(t *testing.T) {
+		before := openDevice
+		defer func() { openDevice = before }()
+		openDevice = func(int) (*cusparse.Device, error) { return nil, driver.ErrNoDevice }
+		j, g := jobOf(t, "auto", 156)
+		if err := j.settle(entries(g), "entries", g); err != nil || j.device != nil || j.why != driver.ErrNoDevice.Error() {
+			t.Errorf("device %v, because %q (error %v)", j.device, j.why, err)
+		}
+	})
+	t.Run("large enough", func(t *testing.T) {
+		emulated(t)
+		j, g := jobOf(t, "auto", 156)
+		if err := j.settle(entries(g), "entries", g); err != nil || j.device == nil || g.Place() != matrix.Place(j.device) || j.why != "156 entries" {
+			t.Errorf("device %v, because %q (error %v)", j.device, j.why, err)
+		}
+	})
+	t.Run("no room", func(t *testing.T) {
+		emulated(t, emu.Memory(2048))
+		j, g := jobOf(t, "auto", 156)
+		if err := j.settle(entries(g), "entries", g); err != nil || j.device != nil || g.Place() != nil || !strings.Contains(j.why, "out of device memory") {
+			t.Errorf("device %v, because %q (error %v)", j.device, j.why, err)
+		}
+		j, g = jobOf(t, "gpu", 0)
+		if err := j.demand(); err != nil {
+			t.Fatal(err)
+		}
+		if err := j.settle(entries(g), "entries", g); !errors.Is(err, cusparse.ErrMemory) {
+			t.Errorf("asked for, it fails with %v", err)
+		}
+	})
+}
+
+func TestProducts(t *testing.T) {
+	a, err := matrix.ReadMatrixMarket[float64](strings.NewReader(visits))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cols, rows := products(a, false), products(a, true); cols != 8 || rows != 6 {
+		t.Errorf("%d and %d products, want 8 and 6", cols, rows)
+	}
+}
+
+// stand is a compiler that is no compiler.
+type stand struct{ fails error }
+
+func (stand) Name() string    { return "stand-in" }
+func (stand) Version() string { return "1.2" }
+func (s stand) Compile(source, name, arch string) ([]byte, error) {
+	return []byte("kernel for " + arch), s.fails
+}
+
+func TestJIT(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "kernels")
+	t.Setenv("HIVEBLAS_CACHE", dir)
+	before := openCompiler
+	defer func() { openCompiler = before }()
+	openCompiler = func() (driver.Compiler, error) { return stand{}, nil }
+	if got := here(t, "jit", "list"); !strings.Contains(got, "0 kernels") {
+		t.Error(got)
+	}
+	first := object1(t, here(t, "jit", "warm", "--arch", "sm_80", "--json"))
+	n, _ := first["kernels"].(float64)
+	if n < 20 || first["compiled"] != n || first["arch"] != "sm_80" {
+		t.Errorf("warm: %v", first)
+	}
+	if again := object1(t, here(t, "jit", "warm", "--arch", "sm_80", "--json")); again["compiled"] != 0.0 || again["kernels"] != n {
+		t.Errorf("warm again: %v", again)
+	}
+	if list := object1(t, here(t, "jit", "list", "--json")); len(list["kernels"].([]any)) != int(n) {
+		t.Errorf("list: %v kernels, want %v", len(list["kernels"].([]any)), n)
+	}
+	if got := here(t, "jit", "list"); !strings.Contains(got, "bfs of breadth-first search") || !strings.Contains(got, fmt.Sprintf("%v kernels", n)) {
+		t.Error(got)
+	}
+	if got := object1(t, here(t, "jit", "clear", "--json")); got["removed"] != n || len(files(t, dir)) != 0 {
+		t.Errorf("clear: %v, left %v", got, files(t, dir))
+	}
+	t.Setenv("HIVEBLAS_CACHE", "off")
+	var out, bad strings.Builder
+	if code := run([]string{"jit", "warm", "--arch", "sm_80"}, &out, &bad); code != 1 || !strings.Contains(bad.String(), "kernels are not kept on the disk") {
+		t.Errorf("exit %d, %q", code, bad.String())
+	}
+}
+
+// info lists what there is.
+func TestInfoOfGPUs(t *testing.T) {
+	e, err := emu.New(emu.Devices(2))
+	if err != nil {
+		t.Skip(err)
+	}
+	before, compiler := openDriver, openCompiler
+	defer func() { openDriver, openCompiler = before, compiler }()
+	openDriver = func() (driver.Driver, error) { return e, nil }
+	openCompiler = func() (driver.Compiler, error) { return stand{}, nil }
+	got := here(t, "info")
+	for _, want := range []string{"CUDA 13.0, by emulator", "gpu:1     emulated device, 4.0 GiB, ", "compute capability 9.0", "NVRTC     1.2, stand-in",
+		"cpu, gpu:0 (emulated device), gpu:1 (emulated device)"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+	o := object1(t, here(t, "info", "--json"))
+	if gpus, ok := o["gpus"].([]any); !ok || len(gpus) != 2 || gpus[0].(map[string]any)["compute_capability"] != "9.0" || o["cuda"] != "13.0" {
+		t.Error(o)
+	}
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/cusparse/jit"
+	"github.com/hiveblas/hiveblas/internal/warm"
+)
+
+func jitCommand(s *session) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "jit",
+		Short: "Compiled GPU kernels: make them ahead, list or remove them",
+		Long: `jit looks after the compiled kernels that hiveblas keeps on the disk: those for
+a combination of operation, elements and GPU are compiled when they are first
+needed, and kept in $HIVEBLAS_CACHE, or hiveblas/kernels in the user's cache
+folder without that.`,
+		Args: positional(),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(jitWarmCommand(s), jitListCommand(s), jitClearCommand(s))
+	return cmd
+}
+
+func jitWarmCommand(s *session) *cobra.Command {
+	var arch string
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "warm",
+		Short: "Compile the kernels that commands need, ahead of need",
+		Long: `warm compiles the kernels that the commands of hiveblas need, and with --all
+those that the workflows and usual operations need for float32, int32 and int64
+too. It needs NVRTC but, with --arch, no GPU.`,
+		Example: `  hiveblas jit warm
+  hiveblas jit warm --arch sm_90 --all`,
+		Args: positional(),
+	}
+	j := newJob(s, cmd)
+	cmd.Flags().StringVar(&arch, "arch", "", "`architecture` to compile for, such as sm_90 (default: that of the first GPU)")
+	cmd.Flags().BoolVar(&all, "all", false, "for more element types and operations")
+	complete(cmd, "arch", "sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		props, err := propertiesOf(cmd, arch)
+		if err != nil {
+			return err
+		}
+		if err := j.begin(); err != nil {
+			return err
+		}
+		name := fmt.Sprintf("sm_%d%d", props.Major, props.Minor)
+		cache := jit.Open("", name, driver.CompilerIdentity(), openCompiler)
+		if cache.Dir() == "" {
+			return &failure{"HIVEBLAS_CACHE", "kernels are not kept on the disk", "name a folder", nil}
+		}
+		list, err := warm.Compositions(props, all)
+		if err != nil {
+			return err
+		}
+		err = j.stage("compile", func() error {
+			for k, c := range list {
+				j.progress.update("compile for "+name, int64(k), int64(len(list)))
+				if err := j.ctx.Err(); err != nil {
+					return err
+				}
+				if _, err := cache.Image(c.Source, c.Name); err != nil {
+					return lacking("compiling kernels", err)
+				}
+			}
+			return cache.DiskError()
+		})
+		if err != nil {
+			return err
+		}
+		did := cache.Stats()
+		fields := []field{{"command", "", "jit warm"}, {"arch", "for", name}, {"kernels", "kernels", len(list)},
+			{"compiled", "compiled now", did.Compiled}, {"dir", "kept in", cache.Dir()}, {"seconds", "seconds", j.took("compile")}}
+		if j.run.json {
+			return j.printJSON(fields)
+		}
+		return j.printTable(fields)
+	}
+	return cmd
+}
+
+var archText = regexp.MustCompile(`^sm_(\d+)(\d)$`)
+
+// propertiesOf returns those of a usual GPU of an architecture, or of the
+// first GPU that there is.
+func propertiesOf(cmd *cobra.Command, arch string) (driver.Properties, error) {
+	if cmd.Flags().Changed("arch") {
+		m := archText.FindStringSubmatch(arch)
+		if m == nil {
+			return driver.Properties{}, &usageError{cmd.CommandPath(), fmt.Sprintf("--arch is %q, want one such as sm_90", arch)}
+		}
+		major, _ := strconv.Atoi(m[1])
+		minor, _ := strconv.Atoi(m[2])
+		if major < 5 || major > 99 {
+			return driver.Properties{}, &usageError{cmd.CommandPath(), fmt.Sprintf("--arch is %q, want sm_50 or newer", arch)}
+		}
+		return warm.Properties(major, minor), nil
+	}
+	d, err := openDriver()
+	if err == nil {
+		var n int
+		if n, err = d.Devices(); err == nil && n == 0 {
+			err = driver.ErrNoDevice
+		}
+	}
+	if err != nil {
+		return driver.Properties{}, &failure{"no GPU to compile for", err.Error(), "--arch sm_90 compiles for one that is not here", err}
+	}
+	return d.Describe(0)
+}
+
+// lacking explains that a library is not there.
+func lacking(what string, err error) error {
+	var bad *driver.CompileError
+	if errors.As(err, &bad) {
+		return err
+	}
+	return &failure{what, err.Error(), "", err}
+}
+
+func jitListCommand(s *session) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the kernels that are kept",
+		Long:    `list names the kernels on the disk, the newest first, with architecture, size and compiler.`,
+		Example: `  hiveblas jit list`,
+		Args:    positional(),
+	}
+	j := newJob(s, cmd)
+	cmd.RunE = func(*cobra.Command, []string) error {
+		if err := j.begin(); err != nil {
+			return err
+		}
+		cache := jit.Open("", "", "", nil)
+		list, err := cache.List()
+		if err != nil {
+			return explain(cache.Dir(), err)
+		}
+		var bytes int64
+		rows := make([]object, len(list))
+		fields := []field{}
+		for k, e := range list {
+			bytes += e.Bytes
+			name := e.Name
+			if e.Damaged != nil {
+				name = e.Path + ": " + e.Damaged.Error()
+			}
+			rows[k] = object{{"name", "", name}, {"arch", "", e.Arch}, {"bytes", "", e.Bytes}, {"compiler", "", e.Compiler}, {"time", "", e.Time}}
+			fields = append(fields, field{"", e.Arch, fmt.Sprintf("%7d  %s", e.Bytes, name)})
+		}
+		if j.run.json {
+			return j.printJSON(object{{"command", "", "jit list"}, {"dir", "", cache.Dir()}, {"bytes", "", bytes}, {"kernels", "", rows}})
+		}
+		return j.printTable(append(fields, field{"", "in all", fmt.Sprintf("%d kernels, %d bytes, in %s", len(list), bytes, cache.Dir())}))
+	}
+	return cmd
+}
+
+func jitClearCommand(s *session) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "clear",
+		Short:   "Remove the kernels that are kept",
+		Long:    `clear removes the compiled kernels from the disk, and no other file. They are made anew when they are needed.`,
+		Example: `  hiveblas jit clear`,
+		Args:    positional(),
+	}
+	j := newJob(s, cmd)
+	cmd.RunE = func(*cobra.Command, []string) error {
+		if err := j.begin(); err != nil {
+			return err
+		}
+		cache := jit.Open("", "", "", nil)
+		n, err := cache.Clear()
+		if err != nil {
+			return explain(cache.Dir(), err)
+		}
+		fields := []field{{"command", "", "jit clear"}, {"removed", "removed", n}, {"dir", "from", cache.Dir()}}
+		if j.run.json {
+			return j.printJSON(fields)
+		}
+		return j.printTable(fields)
+	}
+	return cmd
+}
