@@ -41,6 +41,7 @@ type Device struct {
 	pool    *pool
 	pinned  unsafe.Pointer // staging for small read-backs
 	modules map[string]*module
+	vendor  *vendor
 	spgemm  spgemmLimits // zero but in tests
 	closed  bool
 }
@@ -181,6 +182,9 @@ func (d *Device) Close() error {
 	err := d.ctx.Sync(d.stream)
 	for _, m := range d.modules {
 		_ = d.ctx.Unload(m.handle)
+	}
+	if d.vendor != nil && d.vendor.handle != nil {
+		_ = d.vendor.handle.Close()
 	}
 	_ = d.ctx.FreeHost(d.pinned)
 	_ = d.ctx.CloseStream(d.stream)

@@ -40,9 +40,15 @@ func (d *Device) MxV(c device.Call, dst device.Dest, s device.Semiring, flip boo
 	ran := device.Ran{Method: method}
 	var out *store
 	filtered := false
-	if method == "push" {
+	switch method {
+	case "push":
 		out = f.push(s, flip, us, f.cols(a), &ran)
-	} else {
+	case "cusparse":
+		if us.isListed() {
+			us = f.dense(us)
+		}
+		out = f.vendorPull(s, f.rows(a), us)
+	default:
 		out, filtered = f.pull(s, flip, f.rows(a), us, dst.Mask, &ran)
 		if c.Trace {
 			ran.Work = f.nvals(as)
@@ -239,6 +245,9 @@ func (d *Device) MxM(c device.Call, dst device.Dest, s device.Semiring, a, b dev
 	listedMask := dst.Mask != nil && !dst.Mask.Comp && dst.Mask.Store.Format() <= sparse.Hypersparse
 	var out *store
 	switch {
+	case c.Method == "cusparse":
+		ran = device.Ran{Method: c.Method, Work: as.known() * int64(bs.n)}
+		out = f.vendorSpMM(s, f.rows(a), bs)
 	case full && (c.Method == "spmm" || c.Method == "" && f.rows(a).format == sparse.CSR):
 		if b.Pattern {
 			bs = f.pattern(bs)
@@ -302,6 +311,10 @@ func (f *frame) dot(s device.Semiring, a, b, mask *store, ran *device.Ran) *stor
 		return nil
 	}
 	n := mask.known()
+	if out := f.commonColumns(s, a, b, mask); out != nil || f.err != nil {
+		ran.Work = n
+		return out
+	}
 	hit, val := f.alloc(max(n, 1)), f.alloc(max(n, 1)*int64(s.Add.Out.Size))
 	p := multiplier("dot", s, false, a, b)
 	f.blocks(f.kernel(p, "hb_dot"), min((n+7)/8, int64(f.d.props.Multiprocessors)*64), 256, a.desc(), b.desc(), mask.desc(), hit, val)

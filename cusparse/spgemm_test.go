@@ -442,3 +442,55 @@ func TestExpandInBatchesEmulated(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
+
+// TestCommonColumnsEmulated counts what rows have in common at the entries of
+// the matrix itself.
+func TestCommonColumnsEmulated(t *testing.T) {
+	d, _ := emulated(t)
+	one := func(*rand.Rand) bool { return true }
+	tall := matrix.NewBuilder[bool](70000, 70000) // columns beyond 16 bits, and owners of much work
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 40 {
+		for j := range 60 {
+			if i != j && r.IntN(4) > 0 {
+				tall.Add(i*1000, j*1000, true)
+			}
+		}
+		tall.Add(i*1000, 69999-i, true)
+	}
+	for i := range 300 { // columns of the same frequency: not all are packed
+		for j := range 3 {
+			tall.Add(40000+i, (i*223+j*23311)%40000, true)
+		}
+	}
+	far, err := tall.Build(semiring.Lor())
+	check(t, err)
+	for name, a := range map[string]*matrix.Matrix[bool]{
+		"dense": scattered(90, 90, .6, 1, one), "thin": scattered(150, 150, .04, 2, one), "wide": far, "one": scattered(1, 1, 1, 3, one),
+		"hub": scattered(1300, 1300, .01, 4, one),
+	} {
+		n, _ := a.Dims()
+		if a.Format() != matrix.CSR {
+			check(t, a.SetFormat(matrix.CSR))
+		}
+		for range 2 { // made, and kept
+			got, want := matrix.New[int64](n, n, matrix.On(d)), matrix.New[int64](n, n)
+			check(t, ops.MxM(want.Masked(a.Structure()), semiring.PlusPair[int64](), a.Pattern(), a.Pattern().T()))
+			check(t, ops.MxM(got.Masked(a.Structure()), semiring.PlusPair[int64](), a.Pattern(), a.Pattern().T(), ops.Using(ops.Dot)))
+			if !got.Equal(want) {
+				t.Errorf("%s: wrong counts", name)
+			}
+			u8, w8 := matrix.New[uint8](n, n, matrix.On(d)), matrix.New[uint8](n, n)
+			check(t, ops.MxM(w8.Masked(a.Structure()), semiring.PlusPair[uint8](), a.Pattern(), a.Pattern().T()))
+			check(t, ops.MxM(u8.Masked(a.Structure()), semiring.PlusPair[uint8](), a.Pattern(), a.Pattern().T(), ops.Using(ops.Dot)))
+			if !u8.Equal(w8) {
+				t.Errorf("%s: wrong counts of 8 bits", name)
+			}
+		}
+		st, err := a.RemoteOn(d)
+		check(t, err)
+		if p, ok := st.(*store).extra["triangles"].(*triangles); !ok || p.packed == nil {
+			t.Errorf("%s: another method ran", name)
+		}
+	}
+}

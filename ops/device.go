@@ -158,13 +158,13 @@ func remoteMethod(c *call, h *there, masked bool, a, b device.Operand) error {
 		if !masked || h.dest.Mask.Store.Format() > sparse.Hypersparse {
 			return &MethodError{c.op, Dot, "it needs a mask that is listed and not complemented"}
 		}
-	case SpMM:
+	case SpMM, Vendor:
 		if b.Store.Format() != sparse.Full || b.Transposed {
-			return &MethodError{c.op, SpMM, "it needs a full second operand that is not transposed"}
+			return &MethodError{c.op, c.method, "it needs a full second operand that is not transposed"}
 		}
 	case Sorted:
 	default:
-		return &MethodError{c.op, c.method, "MxM on a GPU knows spa, sorted, hash, expand, dot and spmm"}
+		return &MethodError{c.op, c.method, "MxM on a GPU knows spa, sorted, hash, expand, dot, spmm and cusparse"}
 	}
 	return nil
 }
@@ -173,9 +173,9 @@ func remoteMethod(c *call, h *there, masked bool, a, b device.Operand) error {
 // the entries of the result.
 func remoteMxV[A, B, S, U, C comparable](c *call, t *target[C], s semiring.Semiring[S, U, C], flip bool, a matrix.View[A], u matrix.View[B]) error {
 	switch c.method {
-	case Auto, Push, Pull, Relabelled:
+	case Auto, Push, Pull, Relabelled, Vendor:
 	default:
-		return &MethodError{c.op, c.method, c.op + " on a GPU knows push, pull and relabelled"}
+		return &MethodError{c.op, c.method, c.op + " on a GPU knows push, pull, relabelled and cusparse"}
 	}
 	m, _ := a.Dims()
 	h := hand(c, t, 1, m)

@@ -135,3 +135,8 @@ HB_KERNEL hb_row_present(const hb_i64 *ptr, hb_i64 m, hb_u8 *present, hb_u64 *to
 	for (int d = 16; d > 0; d >>= 1) c += __shfl_down_sync(HB_FULL, c, d);
 	if (threadIdx.x % 32 == 0 && c) atomicAdd(total, c);
 }
+
+// Offsets of 32 bits, for libraries that want them.
+HB_KERNEL hb_narrow(const hb_i64 *ptr, hb_i64 n, hb_i32 *out) {
+	HB_EACH(i, n) out[i] = (hb_i32)ptr[i];
+}

@@ -1,0 +1,142 @@
+package warm
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hiveblas/hiveblas/cusparse"
+	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/emu"
+)
+
+func compositions(t testing.TB, major, minor int, all bool) []cusparse.Composition {
+	t.Helper()
+	list, err := Compositions(Properties(major, minor), all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// heads are the files that kernels come from, with how many kernels each.
+func heads(list []cusparse.Composition) map[string]int {
+	n := map[string]int{}
+	for _, c := range list {
+		head, _, _ := strings.Cut(c.Name, " of ")
+		n[head]++
+	}
+	return n
+}
+
+func TestCompositions(t *testing.T) {
+	few, all := compositions(t, 9, 0, false), compositions(t, 9, 0, true)
+	t.Log(heads(few))
+	t.Log(heads(all))
+	for _, want := range []string{"bfs", "sssp", "cc", "pagerank", "scan", "sort", "select", "reduce", "shape", "spmv"} {
+		if heads(few)[want] == 0 {
+			t.Errorf("nothing of %s.cu is composed", want)
+		}
+	}
+	if n := heads(all)["sssp"]; n != 4 {
+		t.Errorf("shortest paths are composed for %d types, want 4", n)
+	}
+	if len(all) < 2*len(few) {
+		t.Errorf("%d kernels in all, %d without", len(all), len(few))
+	}
+	again := compositions(t, 9, 0, false)
+	if !slices.Equal(few, again) {
+		t.Error("the list is another the next time")
+	}
+}
+
+// A handful compiles for the emulator; what is composed is what runs.
+func TestCompositionsCompile(t *testing.T) {
+	c, err := emu.NewCompiler()
+	if errors.Is(err, emu.ErrUnavailable) {
+		t.Skip(err)
+	}
+	done := map[string]bool{}
+	for _, x := range compositions(t, 9, 0, false) {
+		head, _, _ := strings.Cut(x.Name, " of ")
+		if done[head] || len(done) == 12 {
+			continue
+		}
+		done[head] = true
+		if _, err := c.Compile(x.Source, x.Name, ""); err != nil {
+			t.Errorf("%s: %v", x.Name, err)
+		}
+	}
+}
+
+// Everything compiles for the architectures that there are. It needs
+// HIVEBLAS_NVRTC, no GPU.
+func TestCompositionsCompileByNVRTC(t *testing.T) {
+	if os.Getenv("HIVEBLAS_NVRTC") == "" {
+		t.Skip("HIVEBLAS_NVRTC names no compiler; scripts/nvrtc.sh fetches one")
+	}
+	c, err := driver.OpenCompiler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for arch, cc := range map[string][2]int{"sm_70": {7, 0}, "sm_80": {8, 0}, "sm_90": {9, 0}} {
+		for _, x := range compositions(t, cc[0], cc[1], !testing.Short()) {
+			if _, err := c.Compile(x.Source, x.Name, arch); err != nil {
+				t.Errorf("%s for %s: %v", x.Name, arch, err)
+			}
+		}
+	}
+}
+
+// noting compiles for the emulator and notes what.
+type noting struct {
+	driver.Compiler
+	mu      sync.Mutex
+	sources map[string]string
+}
+
+func (c *noting) Compile(source, name, arch string) ([]byte, error) {
+	c.mu.Lock()
+	c.sources[source] = name
+	c.mu.Unlock()
+	return c.Compiler.Compile(source, name, arch)
+}
+
+// What workflows really compose is in the list: on a device that computes
+// nothing the ways through them are the same.
+func TestCompositionsAreWhatRuns(t *testing.T) {
+	e, err := emu.New()
+	if err != nil {
+		t.Skip(err)
+	}
+	gxx, err := emu.NewCompiler()
+	if err != nil {
+		t.Skip(err)
+	}
+	c := &noting{Compiler: gxx, sources: map[string]string{}}
+	d, err := cusparse.Open(0, cusparse.WithDriver(e), cusparse.WithKernelCache("off"),
+		cusparse.WithCompiler("noting", func() (driver.Compiler, error) { return c, nil }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	karate(t, d)
+	listed := map[string]bool{}
+	for _, x := range compositions(t, 9, 0, false) {
+		listed[x.Source] = true
+	}
+	var missing []string
+	for _, source := range slices.Sorted(maps.Keys(c.sources)) {
+		if !listed[source] {
+			missing = append(missing, c.sources[source])
+		}
+	}
+	slices.Sort(missing)
+	if len(c.sources) < 15 || len(missing) > 0 {
+		t.Errorf("of %d kernels that ran %d are not listed: %q", len(c.sources), len(missing), missing)
+	}
+}
