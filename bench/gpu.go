@@ -274,7 +274,7 @@ func (b *gpuBench) fill(row *GPURow, c gpuCase) error {
 		contenders = append(contenders, g.contender(one))
 	}
 	if row.Bar.Ratio > 0 && len(contenders) == 1 {
-		row.Notes = append(row.Notes, "there is nothing to compare with: cuSPARSE "+b.side.version())
+		row.Notes = append(row.Notes, "there is nothing to compare with (cuSPARSE: "+b.side.version()+")")
 	}
 	cmp, err := pace{rounds: b.Rounds, budget: b.Budget}.interleave(contenders...)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -102,6 +103,45 @@ func TestGPUWithoutOne(t *testing.T) {
 	}
 	if _, err := FirstUse(); !errors.Is(err, driver.ErrNoDriver) {
 		t.Errorf("first use: %v", err)
+	}
+}
+
+// TestGPUPeers goes through the calls of cuSPARSE with one that computes nothing.
+func TestGPUPeers(t *testing.T) {
+	o := emulated(t)
+	lib := filepath.Join(t.TempDir(), "libcusparse.so.12")
+	if out, err := exec.Command("gcc", "-shared", "-fPIC", "-w", "-o", lib, "testdata/cusparse.c").CombinedOutput(); err != nil {
+		t.Skipf("no gcc: %v\n%s", err, out)
+	}
+	t.Setenv("HIVEBLAS_CUSPARSE", lib)
+	o.NoPeers = false
+	o.Only = []string{"spmv fp32 plain", "spmv fp64 plain rmat18", "spmm", "fp32 1m", "rmat16"}
+	table, err := GPU(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if table.Cusparse != "12.6.3" {
+		t.Errorf("version %s", table.Cusparse)
+	}
+	for _, r := range table.Rows {
+		want, notes := 3, 0
+		switch {
+		case strings.HasPrefix(r.Case, "spmm"):
+			want = 5
+		case strings.HasPrefix(r.Case, "spgemm"):
+			want, notes = 2, 2
+		}
+		if len(r.All) != want || len(r.Notes) != notes || r.Failed+r.Wrong != "" || math.IsNaN(r.Ratio) || !strings.HasPrefix(r.Peer, "cusparse|") {
+			t.Errorf("%+v", r)
+		}
+		if notes > 0 && r.Notes[0] != "cusparse|alg1 is left out: cusparseSpGEMM_compute: CUSPARSE_STATUS_INSUFFICIENT_RESOURCES: insufficient resources" {
+			t.Errorf("%q", r.Notes[0])
+		}
+	}
+	o.Only = []string{"spmv fp32 plain rmat18"}
+	t.Setenv("HIVEBLAS_CUSPARSE", filepath.Join(t.TempDir(), "none"))
+	if table, err = GPU(t.Context(), o); err != nil || !strings.Contains(table.Cusparse, "cuSPARSE was not found") || table.Rows[0].Failed != "" {
+		t.Errorf("without it: %v, %+v", err, table)
 	}
 }
 
@@ -245,7 +285,7 @@ func testGPUTable() *GPUTable {
 
 func TestGPUTableText(t *testing.T) {
 	const want = `
-gpu:0 (test), CUDA 13.0, cuSPARSE 12.6.3; a copy on the device moves 40.0 GB/s
+gpu:0 (test), CUDA 13.0, cuSPARSE: 12.6.3; a copy on the device moves 40.0 GB/s
 
 case       method  ours ms           peer  peer ms  ratio       bar  reached    MB  % copy
 spmv fp32    pull     2.00  cusparse|alg1     4.00   0.50      0.75      yes  8.00    10.0

@@ -148,7 +148,7 @@ func (t *GPUTable) cells() [][]string {
 // heading is the lines above the table.
 func (t *GPUTable) heading() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, CUDA %s, cuSPARSE %s; a copy on the device moves %s GB/s\n", t.Device, t.Cuda, t.Cusparse, figure(t.Copy))
+	fmt.Fprintf(&b, "%s, CUDA %s, cuSPARSE: %s; a copy on the device moves %s GB/s\n", t.Device, t.Cuda, t.Cusparse, figure(t.Copy))
 	if t.Shrunk > 0 {
 		fmt.Fprintf(&b, "Inputs have 1/%d of the size that their names say; nothing was promised of these.\n", 1<<t.Shrunk)
 	}

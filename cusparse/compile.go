@@ -162,50 +162,6 @@ func (p *program) uses(a, x bool) *program {
 	return p.flag("HB_USES_A", a).flag("HB_USES_X", x)
 }
 
-// atomics writes hb_atomic_add for the monoid, where elements of its size can
-// be exchanged at once; ok tells.
-func (p *program) atomics(m device.Monoid) (ok bool) {
-	t := m.Out
-	switch t.Size {
-	case 1, 2, 4, 8:
-	default:
-		return false
-	}
-	p.define("HB_SIZE", t.Size)
-	if call, word := nativeAtomic(m); call != "" {
-		p.define("HB_NATIVE", call).define("HB_NATIVE_T", word)
-	}
-	p.text.WriteString(kernelText["atomic"])
-	return true
-}
-
-// nativeAtomic names the hardware's atomic of a built-in monoid, and the type
-// it takes.
-func nativeAtomic(m device.Monoid) (call, word string) {
-	words := map[string]string{"hb_i32": "int", "hb_u32": "unsigned", "hb_i64": "long long", "hb_u64": "unsigned long long"}
-	word, integer := words[m.Out.Name]
-	switch {
-	case m.Text == "x + y" && integer:
-		if word == "long long" {
-			word = "unsigned long long" // the same bits
-		}
-		return "atomicAdd", word
-	case m.Text == "x + y" && m.Out.Float():
-		return "atomicAdd", m.Out.Name
-	case m.Text == minText && integer:
-		return "atomicMin", word
-	case m.Text == maxText && integer:
-		return "atomicMax", word
-	}
-	return "", ""
-}
-
-// The texts of the built-in minimum and maximum.
-const (
-	minText = "(y < x || x != x) ? y : x"
-	maxText = "(y > x || x != x) ? y : x"
-)
-
 // source returns the whole text.
 func (p *program) source() string {
 	var b strings.Builder

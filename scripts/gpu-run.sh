@@ -45,7 +45,8 @@ job() {
 	rc=$?
 	end=$(date +%s%N)
 	skipped=
-	grep -q -e '^--- SKIP' "$OUT/job-$name" && skipped="skipped: $(grep -A1 -e '^--- SKIP' "$OUT/job-$name" | sed -n 2p | cut -c1-100)"
+	grep -q -e '^--- SKIP' "$OUT/job-$name" && # the reason stands in the line before
+		skipped="$(grep -c -e '^--- SKIP' "$OUT/job-$name") skipped: $(grep -B1 -m1 -e '^--- SKIP' "$OUT/job-$name" | head -1 | sed 's/^ *[a-z_]*\.go:[0-9]*: //' | cut -c1-100)"
 	[ $rc = 124 ] && skipped="longer than $LIMIT s"
 	printf '%-28s %-6s %6d ms  %s\n' "$name" "$([ $rc = 0 ] && echo ok || echo FAILED)" $(((end - start) / 1000000)) "$skipped" >>"$OUT/summary.txt"
 }

@@ -140,3 +140,25 @@ const (
 2 3 4
 `
 )
+
+func TestBenchGPUWithoutOne(t *testing.T) {
+	t.Setenv("HIVEBLAS_CUDA", filepath.Join(t.TempDir(), "libcuda.so.1"))
+	json := filepath.Join(t.TempDir(), "gpu.json")
+	for _, args := range [][]string{{"bench", "gpu", "--json", json}, {"bench", "first-use"}} {
+		r := hiveblas(t, args...)
+		if r.code != 1 || r.stdout != "" || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, "install the NVIDIA driver") {
+			t.Errorf("%v: %+v", args, r)
+		}
+	}
+	if _, err := os.Stat(json); err == nil {
+		t.Error("a table was written")
+	}
+	for _, args := range [][]string{{"--only", "nothing of the kind"}, {"--rounds", "0"}, {"--budget", "0s"}, {"more"}} {
+		if r := hiveblas(t, append([]string{"bench", "gpu"}, args...)...); r.code != 2 || strings.Count(r.stderr, "\n") != 1 {
+			t.Errorf("%v: %+v", args, r)
+		}
+	}
+	if help := succeed(t, "bench", "gpu", "--help"); !strings.Contains(help, "spmv fp32 plain rmat22") || strings.Contains(help, "first-use") {
+		t.Error(help)
+	}
+}
