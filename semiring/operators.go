@@ -304,14 +304,6 @@ func scalarCUDA(x any) string {
 	return ""
 }
 
-// withScalar returns text and x as a CUDA C expression, or "" if x has none.
-func withScalar(text string, x any) string {
-	if s := scalarCUDA(x); s != "" {
-		return text + s
-	}
-	return ""
-}
-
 func floatCUDA(v float64) string {
 	switch {
 	case math.IsNaN(v):

@@ -54,11 +54,15 @@ func (Host) Place() matrix.Place { return nil }
 func (Host) Skip(string) string { return "" }
 
 // Run runs the kit against b: a few seconds with -short, about a minute
-// without.
+// without. A slow backend may have a method Budget, which bounds the cases: 60
+// is all, 4 is -short.
 func Run(t *testing.T, b Backend) {
 	budget := 60
 	if testing.Short() {
 		budget = 4
+	}
+	if slow, ok := b.(interface{ Budget() int }); ok {
+		budget = min(budget, slow.Budget())
 	}
 	for _, g := range generators() {
 		t.Run(g.name, func(t *testing.T) {
