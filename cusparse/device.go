@@ -36,14 +36,15 @@ type Device struct {
 	cache *jit.Cache
 	own   bool // the context is ours to close
 
-	mu      sync.Mutex // one operation at a time
-	stream  driver.Stream
-	pool    *pool
-	pinned  unsafe.Pointer // staging for small read-backs
-	modules map[string]*module
-	vendor  *vendor
-	spgemm  spgemmLimits // zero but in tests
-	closed  bool
+	mu       sync.Mutex // one operation at a time
+	stream   driver.Stream
+	pool     *pool
+	pinned   unsafe.Pointer // staging for small read-backs
+	modules  map[string]*module
+	vendor   *vendor
+	programs map[any]*program // composed before, by what of
+	spgemm   spgemmLimits     // zero but in tests
+	closed   bool
 }
 
 var _ device.Backend = (*Device)(nil)
@@ -127,7 +128,7 @@ func newDevice(i int, props driver.Properties, ctx driver.Context, s settings) (
 	if err != nil {
 		return nil, err
 	}
-	d := &Device{index: i, props: props, ctx: ctx, stream: stream, pinned: pinned, modules: map[string]*module{}}
+	d := &Device{index: i, props: props, ctx: ctx, stream: stream, pinned: pinned, modules: map[string]*module{}, programs: map[any]*program{}}
 	d.pool = newPool(ctx, stream, props.AsyncAlloc)
 	if s.compiler == nil {
 		s.compiler, s.version = driver.OpenCompiler, driver.CompilerIdentity()

@@ -250,7 +250,7 @@ func (f *frame) spare() int64 {
 // affords reports whether n bytes of convenience are to be had. Few are not
 // worth the question.
 func (f *frame) affords(n int64) bool {
-	return n <= min(32<<20, int64(f.d.props.Memory/256)) || n <= f.spare()
+	return n <= min(1<<30, int64(f.d.props.Memory/256)) || n <= f.spare()
 }
 
 // blocks queues a kernel of n blocks of size threads.

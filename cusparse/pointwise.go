@@ -113,9 +113,21 @@ func (f *frame) pointwise(q *pointwise) *store {
 	case q.a.isListed() && scalar && listedMask && f.onlyMaskedB(q):
 		first, second = q.a, maskStore
 	}
-	p := compose("pointwise", q.name).typ("HB_A", q.a.typ).typ("HB_B", q.b.typ).typ("HB_C", q.out)
-	p.pattern("A", true, q.a.val == nil && q.a.slots() != 0).pattern("B", true, q.b.val == nil && !scalar && q.b.slots() != 0)
-	f.combiners(p, q)
+	if !q.filled {
+		q.alpha, q.beta = zeroOf(q.a.typ), zeroOf(q.b.typ)
+	}
+	bareA, bareB := q.a.val == nil && q.a.slots() != 0, q.b.val == nil && !scalar && q.b.slots() != 0
+	type pointwiseKey struct {
+		a, b, out            string
+		both                 device.Func
+		filled, bareA, bareB bool
+	}
+	p := f.once(pointwiseKey{q.a.typ.Name, q.b.typ.Name, q.out.Name, q.both, q.filled, bareA, bareB}, func() *program {
+		p := compose("pointwise", q.name).typ("HB_A", q.a.typ).typ("HB_B", q.b.typ).typ("HB_C", q.out)
+		p.pattern("A", true, bareA).pattern("B", true, bareB)
+		f.combiners(p, q)
+		return p
+	})
 	reg := q.in.arg()
 	if first == nil {
 		return f.everywhere(q, p, mask, reg, everywhere)
@@ -153,9 +165,6 @@ func (f *frame) combiners(p *program, q *pointwise) {
 	}
 	one("hb_left", "HB_A", "HB_B", "hb_op(x, y)", q.a.typ)
 	one("hb_right", "HB_B", "HB_A", "hb_op(y, x)", q.b.typ)
-	if !q.filled {
-		q.alpha, q.beta = zeroOf(q.a.typ), zeroOf(q.b.typ)
-	}
 }
 
 // zeroOf is a value of which nothing is read.

@@ -15,7 +15,10 @@ func (f *frame) scan(items *mem, n int64, size int) *mem {
 		f.fill(out, 0, 8)
 		return out
 	}
-	p := compose("scan", "counts").define("HB_T", map[int]string{1: "hb_u8", 4: "hb_i32", 8: "hb_i64"}[size])
+	type scanKey struct{ size int }
+	p := f.once(scanKey{size}, func() *program {
+		return compose("scan", "counts").define("HB_T", map[int]string{1: "hb_u8", 4: "hb_i32", 8: "hb_i64"}[size])
+	})
 	// Up to here one launch of a block beats three of many.
 	if n <= 8192 {
 		f.blocks(f.kernel(p, "hb_scan_small"), 1, 256, items, n, out)
@@ -45,7 +48,13 @@ func (f *frame) sortRange(keys *mem, n int64, size, lo, hi int, num *mem) (*mem,
 		wide = 8
 	}
 	word := map[int]string{4: "hb_u32", 8: "hb_u64"}
-	p := compose("sort", "keys").define("HB_KEY", word[size]).define("HB_NUM", word[int(wide)])
+	type sortKey struct {
+		size int
+		wide int64
+	}
+	p := f.once(sortKey{size, wide}, func() *program {
+		return compose("sort", "keys").define("HB_KEY", word[size]).define("HB_NUM", word[int(wide)])
+	})
 	tiles := (n + 2047) / 2048
 	counts := f.alloc(4 * 256 * tiles)
 	var spareKeys, spareNum *mem
@@ -112,7 +121,7 @@ func (f *frame) sortKeys(keys *mem, n int64, rows, cols int) (sorted, num *mem) 
 // runs finds the runs of equal keys among n > 0 sorted ones: where each
 // begins (and the end), its key, and how many there are.
 func (f *frame) runs(keys *mem, n int64) (starts, runKeys *mem, count int64) {
-	p := compose("segment", "equal keys")
+	p := f.once("segment", func() *program { return compose("segment", "equal keys") })
 	flag := f.alloc(n)
 	f.each(f.kernel(p, "hb_key_heads"), n, keys, n, flag)
 	at := f.scan(flag, n, 1)
@@ -133,8 +142,14 @@ func (f *frame) sums(m device.Monoid, exact bool, starts *mem, runs, n int64, nu
 	if n > 1<<32-1 {
 		word = "hb_u64"
 	}
-	p := compose("sums", m.Name).typ("HB_C", t).define("HB_NUM", word).flag("HB_SPLIT", !exact)
-	p.monoid(m)
+	type sumsKey struct {
+		m     device.Monoid
+		word  string
+		exact bool
+	}
+	p := f.once(sumsKey{m, word, exact}, func() *program {
+		return compose("sums", m.Name).typ("HB_C", t).define("HB_NUM", word).flag("HB_SPLIT", !exact).monoid(m)
+	})
 	f.each(f.kernel(p, "hb_sum_runs"), runs, starts, runs, num, val, out)
 	if !exact && n > 512 {
 		f.blocks(f.kernel(p, "hb_sum_long"), min(runs, int64(f.d.props.Multiprocessors)*8), 256, starts, runs, num, val, out)

@@ -10,6 +10,21 @@ import (
 
 // multiplier is the text of a semiring for two stores: a's elements are
 // HB_A, b's HB_X.
+func (f *frame) multiplier(body string, s device.Semiring, flip bool, a, b *store) *program {
+	return f.once(productKey{body: body, s: s, flip: flip, bareA: a.val == nil && a.slots() != 0, bareX: b.val == nil && b.slots() != 0}, func() *program {
+		return multiplier(body, s, flip, a, b)
+	})
+}
+
+// productKey tells the programs of products apart.
+type productKey struct {
+	body               string
+	s                  device.Semiring
+	flip, bareA, bareX bool
+	shape              spmvShape
+	cols               int
+}
+
 func multiplier(body string, s device.Semiring, flip bool, a, b *store) *program {
 	x, y, usesX, usesY := s.Mul.X, s.Mul.Y, s.Mul.UsesX, s.Mul.UsesY
 	if flip {
@@ -109,7 +124,7 @@ func (f *frame) pull(s device.Semiring, flip bool, a, u *store, mask *device.Mas
 	}
 	vecs := int64(a.nvec)
 	hit, val := f.alloc(max(vecs, 1)), f.alloc(max(vecs, 1)*int64(s.Add.Out.Size))
-	p := multiplier("pull", s, flip, a, u)
+	p := f.multiplier("pull", s, flip, a, u)
 	blocks := min((vecs+7)/8, int64(f.d.props.Multiprocessors)*64)
 	f.blocks(f.kernel(p, "hb_pull"), blocks, 256, a.desc(), u.desc(), maskStore.desc(), arg.on, arg.comp, flagOf(flip), hit, val)
 	return f.perRow(a, a.nvec, s.Add.Out, hit, val), mask != nil
@@ -150,7 +165,7 @@ func (f *frame) expand(s device.Semiring, flip, vector bool, a, b *store, ran *d
 	if n == 0 || b.known() == 0 {
 		return f.empty(a.m, b.n, t)
 	}
-	p := multiplier("expand", s, flip, a, b)
+	p := f.multiplier("expand", s, flip, a, b)
 	lengths := f.alloc(8 * n)
 	f.each(f.kernel(p, "hb_lengths"), n, a.desc(), int64(0), n, b.desc(), lengths)
 	at := f.scan(lengths, n, 8)
@@ -316,7 +331,7 @@ func (f *frame) dot(s device.Semiring, a, b, mask *store, ran *device.Ran) *stor
 		return out
 	}
 	hit, val := f.alloc(max(n, 1)), f.alloc(max(n, 1)*int64(s.Add.Out.Size))
-	p := multiplier("dot", s, false, a, b)
+	p := f.multiplier("dot", s, false, a, b)
 	f.blocks(f.kernel(p, "hb_dot"), min((n+7)/8, int64(f.d.props.Multiprocessors)*64), 256, a.desc(), b.desc(), mask.desc(), hit, val)
 	ran.Work = n
 	return f.compacted(mask, hit, s.Add.Out, val)

@@ -167,12 +167,28 @@ func (f *frame) keep(at **mem, m *mem) {
 
 // structure returns a kernel that knows no elements.
 func (g *spgemm) structure(packed bool, group int, name string) *kernel {
-	p := compose("spgemm", "structures").flag("HB_SPGEMM_NUMERIC", false).flag("HB_SPGEMM_PACKED", packed)
-	return g.f.kernel(p.define("HB_SPGEMM_GROUP", group), name)
+	type structureKey struct {
+		packed bool
+		group  int
+	}
+	p := g.f.once(structureKey{packed, group}, func() *program {
+		return compose("spgemm", "structures").flag("HB_SPGEMM_NUMERIC", false).flag("HB_SPGEMM_PACKED", packed).define("HB_SPGEMM_GROUP", group)
+	})
+	return g.f.kernel(p, name)
 }
 
 // numeric returns a kernel of the semiring.
 func (g *spgemm) numeric(name string) *kernel {
+	type numericKey struct {
+		s             device.Semiring
+		bareA, bareX  bool
+		packed, pair  bool
+		warps, groups int
+	}
+	return g.f.kernel(g.f.once(numericKey{g.s, g.a.val == nil, g.b.val == nil, g.packed, g.pair, g.warps, g.group}, g.composed), name)
+}
+
+func (g *spgemm) composed() *program {
 	s := g.s
 	usesA, usesX := s.Mul.UsesX, s.Mul.UsesY
 	if usesA && g.a.val == nil {
@@ -189,7 +205,7 @@ func (g *spgemm) numeric(name string) *kernel {
 		ahead = 2 // registers
 	}
 	p.define("HB_SPGEMM_WARPS", g.warps).define("HB_SPGEMM_GROUP", g.group).define("HB_SPGEMM_AHEAD", ahead)
-	return g.f.kernel(p, name)
+	return p
 }
 
 // fill is the number of blocks that keep the device busy, each multiprocessor

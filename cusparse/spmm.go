@@ -72,7 +72,9 @@ func (f *frame) spmm(s device.Semiring, a, b *store) *store {
 	if n > 32 {
 		cols = 2
 	}
-	p := fastProgram("spmm", s, false, a, b).define("HB_CHUNK", spmmChunk).define("HB_COLS", cols)
+	p := f.once(productKey{body: "spmm", s: s, bareA: a.val == nil, bareX: b.val == nil, cols: cols}, func() *program {
+		return fastProgram("spmm", s, false, a, b).define("HB_CHUNK", spmmChunk).define("HB_COLS", cols)
+	})
 	if out.present != nil {
 		f.each(f.kernel(p, "hb_spmm_rows"), cells, a.ptr, m, n, out.present)
 	}

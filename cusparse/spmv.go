@@ -90,6 +90,14 @@ func (f *frame) fastPull(s device.Semiring, flip bool, a, u *store, mask *device
 }
 
 // spmvProgram composes kernels/spmv.cu.
+func (f *frame) spmvProgram(s device.Semiring, flip bool, a, u *store, shape spmvShape) *program {
+	hot := shape
+	hot.hot = min(hot.hot, 1) // how many is an argument
+	return f.once(productKey{body: "spmv", s: s, flip: flip, bareA: a.val == nil, bareX: u.val == nil, shape: hot}, func() *program {
+		return spmvProgram(s, flip, a, u, shape)
+	})
+}
+
 func spmvProgram(s device.Semiring, flip bool, a, u *store, shape spmvShape) *program {
 	p := fastProgram("spmv", s, flip, a, u)
 	p.define("HB_SPMV_HOT", min(int(shape.hot), 1))
@@ -123,7 +131,7 @@ func fastProgram(body string, s device.Semiring, flip bool, a, b *store) *progra
 }
 
 func (f *frame) spmvSmall(s device.Semiring, flip bool, a, u *store, y *mem) {
-	p := spmvProgram(s, flip, a, u, spmvShape{})
+	p := f.spmvProgram(s, flip, a, u, spmvShape{})
 	lanes := int64(1)
 	for lanes < 32 && lanes*int64(a.m) < a.known() {
 		lanes *= 2
@@ -183,7 +191,7 @@ func (f *frame) spmvTiles(s device.Semiring, flip bool, a, u *store, y *mem, ran
 		}
 		// x in the order of the columns.
 		xp := f.alloc(max(r.used, 1) * int64(u.typ.Size))
-		p := spmvProgram(s, flip, r.s, u, f.spmvShapeOf(r.s, u, reads))
+		p := f.spmvProgram(s, flip, r.s, u, f.spmvShapeOf(r.s, u, reads))
 		f.blocks(f.kernel(p, "hb_spmv_permute"), (r.used+255)/256, 256, r.used, r.perm, u.val, xp)
 		m, x = r.s, xp
 		ran.Method = "relabelled"
@@ -192,7 +200,7 @@ func (f *frame) spmvTiles(s device.Semiring, flip bool, a, u *store, y *mem, ran
 	if m != a {
 		shape.hot = min(shape.hot, int32(min(a.extra["relabelled"].(*relabelled).used, int64(shape.hot))))
 	}
-	p := spmvProgram(s, flip, m, u, shape)
+	p := f.spmvProgram(s, flip, m, u, shape)
 	t := f.tilesOf(a, shape.tile, p)
 	if f.err != nil {
 		return

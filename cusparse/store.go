@@ -184,11 +184,20 @@ func (f *frame) shapeFor(size int, wide bool, name string) *kernel {
 	if f.err != nil {
 		return nil
 	}
-	num := "hb_u32"
-	if wide {
-		num = "hb_u64"
-	}
-	return f.kernel(compose("shape", "a matrix").lump("HB_V", size).define("HB_NUM", num), name)
+	p := f.once(shapeKey{size, wide}, func() *program {
+		num := "hb_u32"
+		if wide {
+			num = "hb_u64"
+		}
+		return compose("shape", "a matrix").lump("HB_V", size).define("HB_NUM", num)
+	})
+	return f.kernel(p, name)
+}
+
+// shapeKey tells the programs of shape.cu apart.
+type shapeKey struct {
+	size int
+	wide bool
 }
 
 // Upload copies a host matrix to the device.
