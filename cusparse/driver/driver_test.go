@@ -452,6 +452,9 @@ func TestCompilerIdentity(t *testing.T) {
 	t.Setenv("HIVEBLAS_NVRTC", "")
 	t.Setenv("HIVEBLAS_LINEINFO", "")
 	t.Setenv("LD_LIBRARY_PATH", dir)
+	if id := CompilerIdentity(); strings.Contains(id, "libnvrtc") {
+		t.Skip("an installed NVRTC comes before those of this test: ", id)
+	}
 	seen := map[string]bool{CompilerIdentity(): true}
 	step := func(what string, do func() error) {
 		t.Helper()

@@ -28,7 +28,7 @@ func TestNVRTC(t *testing.T) {
 	t.Logf("%s, version %s", k.Name(), k.Version())
 	prelude, err := os.ReadFile("../kernels/prelude.cu")
 	if err != nil {
-		t.Fatal(err)
+		t.Skip("the kernels are not here: ", err) // a test binary that was carried elsewhere
 	}
 	source := string(prelude) + `
 HB_KERNEL hb_try(hb_i64 *o, float x) {
