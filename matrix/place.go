@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"errors"
 	"fmt"
 	"unsafe"
 
@@ -88,6 +89,46 @@ func (v *Vector[T]) Move(p Place) error {
 	}
 	v.View()
 	return v.m.Move(p)
+}
+
+// BuildOn is [Builder.Build] at a place, where the tuples are sorted; the
+// matrix lives there. dup must have a CUDA form, as the operators and monoids
+// of package semiring do. A nil p is the host.
+func (b *Builder[T]) BuildOn(p Place, dup Combiner[T]) (*Matrix[T], error) {
+	if p == nil || b.err != nil {
+		return b.Build(dup)
+	}
+	at, ok := p.(device.Backend)
+	if !ok {
+		return nil, &InvalidError{"Builder.BuildOn", fmt.Sprintf("%s is not a place that computes; open one with package cusparse", p)}
+	}
+	t, err := device.TypeOf[T]()
+	if err != nil {
+		return nil, err
+	}
+	var f *device.Func
+	if dup != nil {
+		text, ok := dup.(interface{ CUDA() string })
+		if !ok || text.CUDA() == "" {
+			return nil, &InvalidError{"Builder.BuildOn", "what combines duplicates has no CUDA form; use an operator of package semiring, or give yours a CUDA C expression"}
+		}
+		f = &device.Func{Name: "duplicates", Text: text.CUDA(), X: t, Y: t, Out: t, UsesX: true, UsesY: true}
+	}
+	rows, cols, vals := make([]int32, 0, b.count), make([]int32, 0, b.count), make([]T, 0, b.count)
+	for _, block := range b.blocks {
+		rows, cols, vals = append(rows, block.Row...), append(cols, block.Col...), append(vals, block.Val...)
+	}
+	s, err := at.Build(b.m, b.n, rows, cols, t, unsafe.Pointer(unsafe.SliceData(vals)), f)
+	if errors.Is(err, device.ErrDuplicates) {
+		return b.Build(nil) // which names the first
+	}
+	if err != nil {
+		return nil, err
+	}
+	b.blocks, b.count = nil, 0
+	a := New[T](b.m, b.n, On(p))
+	a.SetRemote(s)
+	return a, nil
 }
 
 // RemoteOn returns the contents as they are at b, copying them there if they

@@ -5,6 +5,7 @@ package device
 
 import (
 	"context"
+	"errors"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -125,6 +126,9 @@ const (
 	Filled                   // the missing operand is Alpha or Beta
 )
 
+// ErrDuplicates is what Build answers to tuples of equal positions.
+var ErrDuplicates = errors.New("a position is given twice")
+
 // Backend is a place that computes. All methods are safe for concurrent use.
 // Arguments have been checked by ops: shapes fit, operators have text.
 type Backend interface {
@@ -135,6 +139,10 @@ type Backend interface {
 	// Values copies its values to host memory.
 	Shape(s Store) (sparse.Structure, error)
 	Values(s Store, to unsafe.Pointer, n int) error
+	// Build makes an m×n matrix of tuples in any order; val points to a value
+	// of type t for each. Duplicates are combined by dup, left to right; without
+	// it they are ErrDuplicates.
+	Build(m, n int, rows, cols []int32, t Type, val unsafe.Pointer, dup *Func) (Store, error)
 	// Convert returns the store in another format.
 	Convert(s Store, f sparse.Format) (Store, error)
 
