@@ -34,6 +34,9 @@ func heads(list []cusparse.Composition) map[string]int {
 }
 
 func TestCompositions(t *testing.T) {
+	if raceDetector {
+		t.Skip("one goroutine")
+	}
 	few, all := compositions(t, 9, 0, false), compositions(t, 9, 0, true)
 	t.Log(heads(few))
 	t.Log(heads(all))
@@ -56,6 +59,9 @@ func TestCompositions(t *testing.T) {
 
 // A handful compiles for the emulator; what is composed is what runs.
 func TestCompositionsCompile(t *testing.T) {
+	if raceDetector {
+		t.Skip("one goroutine")
+	}
 	c, err := emu.NewCompiler()
 	if errors.Is(err, emu.ErrUnavailable) {
 		t.Skip(err)
@@ -109,6 +115,9 @@ func (c *noting) Compile(source, name, arch string) ([]byte, error) {
 // What workflows really compose is in the list: on a device that computes
 // nothing the ways through them are the same.
 func TestCompositionsAreWhatRuns(t *testing.T) {
+	if raceDetector {
+		t.Skip("one goroutine")
+	}
 	e, err := emu.New()
 	if err != nil {
 		t.Skip(err)

@@ -1,0 +1,5 @@
+//go:build !race
+
+package cusparse
+
+const raceDetector = false

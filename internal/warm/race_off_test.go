@@ -1,0 +1,5 @@
+//go:build !race
+
+package warm
+
+const raceDetector = false
