@@ -17,7 +17,7 @@ type mem struct {
 	addr  driver.Ptr
 	class uint64 // bytes, as the pool rounds them
 	refs  atomic.Int32
-	pool  *pool
+	pool  *pool // nil: the memory is somebody else's
 }
 
 func (m *mem) ptr() driver.Ptr {
@@ -37,7 +37,7 @@ func (m *mem) share() *mem {
 
 // release gives up one use.
 func (m *mem) release() {
-	if m != nil && m.refs.Add(-1) == 0 {
+	if m != nil && m.refs.Add(-1) == 0 && m.pool != nil {
 		runtime.SetFinalizer(m, nil)
 		m.pool.put(m.addr, m.class)
 	}
@@ -71,8 +71,8 @@ func newPool(ctx driver.Context, s driver.Stream, async bool) *pool {
 	return &pool{ctx: ctx, stream: s, async: async, free: map[uint64][]driver.Ptr{}}
 }
 
-// classOf rounds a size up so that a quarter at most is wasted: to 512 bytes,
-// then to eighths of the power of two below.
+// classOf rounds a size up, so that blocks fit again: to 512 bytes, then to
+// quarters of the power of two below, which wastes a quarter at most.
 func classOf(n uint64) uint64 {
 	if n <= 4096 {
 		return max(512, (n+511)&^511)
@@ -80,6 +80,9 @@ func classOf(n uint64) uint64 {
 	step := uint64(1) << (bits.Len64(n-1) - 3)
 	return (n + step - 1) / step * step
 }
+
+// exactly rounds a size up as little as the driver does itself.
+func exactly(n uint64) uint64 { return (n + 511) &^ 511 }
 
 // get hands out n bytes. The context is bound.
 func (p *pool) get(n uint64) (*mem, error) {
@@ -113,6 +116,8 @@ func (p *pool) get(n uint64) (*mem, error) {
 		}
 		p.mu.Unlock()
 		p.trim()
+		// What is left may do for the size itself.
+		class = exactly(n)
 		addr, err = p.raw(class)
 	}
 	if err != nil {
