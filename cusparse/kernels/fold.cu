@@ -17,7 +17,7 @@ HB_DEVICE void hb_fold_warp(const HB_C &sum, bool any, hb_u8 *hit, HB_C *out) {
 	}
 	if (lane == 0) {
 		*hit = has[t];
-		if (has[t]) *out = hb_add(HB_IDENTITY, spot[t]);
+		*out = has[t] ? hb_add(HB_IDENTITY, spot[t]) : HB_C(); // absent values are read too, as part of their array
 	}
 	__syncwarp();
 }

@@ -10,7 +10,7 @@ HB_KERNEL hb_pull(hb_store a, hb_store u, hb_store mask, hb_i32 masked, hb_i32 c
 		hb_i32 i = hb_row_id(a, (hb_i32)k);
 		hb_i64 q;
 		if (masked && hb_find(mask, 0, i, q) == (comp != 0)) {
-			if (lane == 0) hit[k] = 0;
+			if (lane == 0) hit[k] = 0, out[k] = HB_C();
 			continue;
 		}
 		HB_C sum = HB_IDENTITY;
