@@ -60,7 +60,7 @@ func MxM[A, B, C comparable](ctx context.Context, sink Sink[C], s semiring.Semir
 	if err != nil {
 		sink.Abort()
 		e := &Error{Done: r.report.Progress, Err: err}
-		if _, ok := sink.(resuming); ok && r.report.Blocks > 0 {
+		if c, ok := sink.(resuming); ok && c.resumes() && r.report.Blocks > 0 {
 			e.Note = "; what was finished is kept, run it again to go on"
 		}
 		return &r.report, e
@@ -177,7 +177,7 @@ func (r *run[A, B, C]) plan() error {
 		}
 		p.Exact = true
 	}
-	if c, ok := r.sink.(resuming); ok {
+	if c, ok := r.sink.(resuming); ok && c.resumes() {
 		if p.Job, err = r.job(); err != nil {
 			return err
 		}

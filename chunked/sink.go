@@ -47,7 +47,7 @@ type (
 	// roomy sinks tell where the entries of the next block are to go. They are
 	// asked in order, by the goroutine that copies.
 	roomy[C comparable] interface {
-		room(entries int64) (idx []int32, val []C)
+		room(entries int64) (idx []int32, val []C, ok bool)
 	}
 	// visiting sinks look at blocks where they were computed; none is copied.
 	visiting[C comparable] interface {
@@ -55,6 +55,7 @@ type (
 	}
 	// resuming sinks may have been begun before by the same job, in these blocks.
 	resuming interface {
+		resumes() bool
 		bounds(job []byte, rows, cols int) []int
 	}
 )

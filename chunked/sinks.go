@@ -46,10 +46,10 @@ func (s *intoSink[C]) Begin(p Plan) (int, error) {
 
 // room returns where a block goes, right behind those before. It is called
 // ahead of Block, by another goroutine.
-func (s *intoSink[C]) room(entries int64) ([]int32, []C) {
+func (s *intoSink[C]) room(entries int64) ([]int32, []C, bool) {
 	at := s.taken
 	s.taken += entries
-	return s.idx[at : at+entries : at+entries], s.val[at : at+entries : at+entries]
+	return s.idx[at : at+entries : at+entries], s.val[at : at+entries : at+entries], true
 }
 
 func (s *intoSink[C]) Block(b *Block[C]) error {
@@ -81,6 +81,8 @@ type fileSink[C matrix.Element] struct {
 	path string
 	f    *matrix.BlockFile[C]
 }
+
+func (s *fileSink[C]) resumes() bool { return true }
 
 func (s *fileSink[C]) bounds(job []byte, rows, cols int) []int {
 	return matrix.BlocksOf[C](s.path, rows, cols, job)
@@ -179,6 +181,42 @@ func (s *textSink[C]) Abort() {
 	if s.file != nil {
 		s.file.Abort()
 	}
+}
+
+// Tee gives the blocks to f and then to sink, which takes blocks on the host.
+func Tee[C comparable](sink Sink[C], f func(b *Block[C]) error) Sink[C] { return &teeSink[C]{sink, f} }
+
+type teeSink[C comparable] struct {
+	Sink[C]
+	f func(b *Block[C]) error
+}
+
+func (s *teeSink[C]) Block(b *Block[C]) error {
+	if err := s.f(b); err != nil {
+		return err
+	}
+	return s.Sink.Block(b)
+}
+
+func (s *teeSink[C]) needsCount() bool {
+	c, ok := s.Sink.(counting)
+	return ok && c.needsCount()
+}
+
+func (s *teeSink[C]) room(entries int64) (idx []int32, val []C, ok bool) {
+	if r, ok := s.Sink.(roomy[C]); ok {
+		return r.room(entries)
+	}
+	return nil, nil, false
+}
+
+func (s *teeSink[C]) resumes() bool {
+	r, ok := s.Sink.(resuming)
+	return ok && r.resumes()
+}
+
+func (s *teeSink[C]) bounds(job []byte, rows, cols int) []int {
+	return s.Sink.(resuming).bounds(job, rows, cols)
 }
 
 // Each calls f with every block, on the host: to keep the best of each row, or

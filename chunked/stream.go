@@ -211,12 +211,10 @@ type piece[C comparable] struct {
 func (r *run[A, B, C]) bring(p part[C], whole bool) (*piece[C], error) {
 	rows, _ := p.c.Dims()
 	x := &piece[C]{row: p.row, col: p.col}
-	place, _ := r.sink.(roomy[C])
 	if r.at == nil {
 		st := p.c.View().Rows()
 		x.ptr, x.idx, x.val = offsets(st.Ptr, st.RowIDs, rows), st.Idx, st.Val
-		if place != nil && whole {
-			idx, val := place.room(int64(len(x.idx)))
+		if idx, val, ok := r.roomFor(int64(len(x.idx)), whole); ok {
 			copy(idx, x.idx)
 			copy(val, x.val)
 			x.idx, x.val = idx, val
@@ -233,14 +231,22 @@ func (r *run[A, B, C]) bring(p part[C], whole bool) (*piece[C], error) {
 		return nil, err
 	}
 	x.ptr = make([]int64, rows+1)
-	if place != nil && whole {
-		x.idx, x.val = place.room(n)
+	if idx, val, ok := r.roomFor(n, whole); ok {
+		x.idx, x.val = idx, val
 	} else {
 		x.idx, x.val = make([]int32, n), make([]C, n)
 	}
 	took, err := r.stage.Fetch(p.mark, s, x.ptr, x.idx, unsafe.Pointer(unsafe.SliceData(x.val)))
 	r.report.Copying += took
 	return x, err
+}
+
+// roomFor returns where the entries of a whole block go, if the sink has a place.
+func (r *run[A, B, C]) roomFor(n int64, whole bool) (idx []int32, val []C, ok bool) {
+	if place, is := r.sink.(roomy[C]); is && whole {
+		return place.room(n)
+	}
+	return nil, nil, false
 }
 
 // offsets returns those of every row.
@@ -272,9 +278,8 @@ func (r *run[A, B, C]) join(b *Block[C], pieces []*piece[C]) {
 		b.Ptr[k+1] += b.Ptr[k]
 	}
 	n := b.Ptr[b.Hi-b.Lo]
-	if place, ok := r.sink.(roomy[C]); ok {
-		b.Idx, b.Val = place.room(n)
-	} else {
+	var ok bool
+	if b.Idx, b.Val, ok = r.roomFor(n, true); !ok {
 		b.Idx, b.Val = make([]int32, n), make([]C, n)
 	}
 	at := append([]int64(nil), b.Ptr[:b.Hi-b.Lo]...)

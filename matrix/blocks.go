@@ -299,6 +299,8 @@ func readBlocks[T comparable](rd *binaryReader, st *sparse.Store[T], blocks int6
 	if _, err := readSection[uint8](again, sectionJob, int64(n), 1); err != nil {
 		return err
 	}
+	at := binaryHead + sectionBytes(blocks+1, 8) + sectionBytes(int64(n), 1)
+	places := make([]int64, 0, 2*min(blocks, binaryChunk))
 	total := st.NVals
 	st.Ptr = append(make([]int64, 0, min(int64(st.NRows)+1, binaryChunk)), 0)
 	st.NVals = 0
@@ -328,6 +330,8 @@ func readBlocks[T comparable](rd *binaryReader, st *sparse.Store[T], blocks int6
 		}
 		st.Idx, st.Val = append(st.Idx, idx...), append(st.Val, val...)
 		st.NVals += int64(len(idx))
+		places = append(places, at, int64(len(idx)))
+		at += sectionBytes(int64(len(ptr)), 8) + sectionBytes(int64(len(idx)), 4) + sectionBytes(int64(len(idx)), int64(width))
 	}
 	if st.NVals != total {
 		return rd.damaged("blocks", fmt.Sprintf("%d entries, the head says %d", st.NVals, total))
@@ -340,8 +344,8 @@ func readBlocks[T comparable](rd *binaryReader, st *sparse.Store[T], blocks int6
 	if err := rd.full(tail, "the end"); err != nil {
 		return err
 	}
-	if string(tail[8:]) != binaryMagic || blocks > 0 && int64(binary.LittleEndian.Uint64(tail)) <= index[2*blocks-2] {
-		return rd.damaged("section index", "the place of the index is not at the end")
+	if string(tail[8:]) != binaryMagic || int64(binary.LittleEndian.Uint64(tail)) != at || !slices.Equal(index, places) {
+		return rd.damaged("section "+sectionNames[sectionIndex], "it does not say where the blocks are")
 	}
 	if err := st.Check(len(st.Val), false); err != nil {
 		return rd.damaged("the matrix breaks its invariants", err.Error())
