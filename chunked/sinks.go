@@ -9,6 +9,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
+	"github.com/hiveblas/hiveblas/internal/fresh"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -40,7 +42,7 @@ func (s *intoSink[C]) Begin(p Plan) (int, error) {
 	}
 	s.cols = p.Cols
 	s.ptr = make([]int64, p.Rows+1)
-	s.idx, s.val = make([]int32, p.Entries), make([]C, p.Entries)
+	s.idx, s.val = fresh.Make[int32](p.Entries), fresh.Make[C](p.Entries)
 	return 0, nil
 }
 
@@ -62,15 +64,18 @@ func (s *intoSink[C]) Block(b *Block[C]) error {
 
 func (s *intoSink[C]) End() error {
 	n := s.ptr[len(s.ptr)-1]
-	c, err := matrix.FromCSR(len(s.ptr)-1, s.cols, s.ptr, s.idx[:n:n], s.val[:n:n])
-	if err != nil {
-		return err
-	}
-	s.a.SetStore(c.Store())
+	// What the operations made keeps the invariants: they are not checked again.
+	s.a.SetStore(&sparse.Store[C]{
+		Structure: sparse.Structure{NRows: len(s.ptr) - 1, NCols: s.cols, Format: matrix.CSR, NVals: n, Ptr: s.ptr, Idx: s.idx[:n:n]},
+		Val:       s.val[:n:n],
+	})
 	return nil
 }
 
 func (s *intoSink[C]) Abort() { s.ptr, s.idx, s.val = nil, nil, nil }
+
+// arrays is where all blocks go.
+func (s *intoSink[C]) arrays() [][]byte { return [][]byte{raw(s.idx), raw(s.val)} }
 
 // File writes the product to a file of the binary form, block by block, with a
 // checksum for each; see [matrix.BlockFile]. A run that is stopped leaves
@@ -208,6 +213,13 @@ func (s *teeSink[C]) room(entries int64) (idx []int32, val []C, ok bool) {
 		return r.room(entries)
 	}
 	return nil, nil, false
+}
+
+func (s *teeSink[C]) arrays() [][]byte {
+	if r, ok := s.Sink.(roomy[C]); ok {
+		return r.arrays()
+	}
+	return nil
 }
 
 func (s *teeSink[C]) resumes() bool {

@@ -39,11 +39,14 @@ type stage struct {
 	piece  int64
 	pieces [stagePieces]struct {
 		from, to driver.Event
-		dst      unsafe.Pointer // where the piece goes, nil if it is empty
+		dst      unsafe.Pointer // where the piece goes, nil if it is there
 		bytes    int64
+		busy     bool // a copy to it was queued
 	}
 	next int
 	took time.Duration
+
+	adoption *adoption
 }
 
 // Stage returns a stage of so many bytes of pinned memory.
@@ -77,6 +80,9 @@ func (s *stage) bound(calls func() error) error {
 
 // Close gives the memory back.
 func (s *stage) Close() error {
+	if s.adoption != nil {
+		s.adoption.release()
+	}
 	return s.bound(func() error {
 		err := s.d.ctx.Sync(s.stream)
 		for i := range s.pieces {
@@ -105,8 +111,14 @@ func (s *stage) Fetch(at device.Mark, st device.Store, ptr []int64, idx []int32,
 			{unsafe.Pointer(unsafe.SliceData(idx)), x.idx, 4 * x.known()},
 			{val, x.val, int64(x.typ.Size) * x.known()},
 		} {
-			for off := int64(0); off < part.bytes && err == nil; off += s.piece {
-				err = s.queue(unsafe.Add(part.to, off), part.from.ptr()+driver.Ptr(off), min(s.piece, part.bytes-off))
+			for off := int64(0); off < part.bytes && err == nil; {
+				to := unsafe.Add(part.to, off)
+				n, direct := s.adoption.run(to, part.bytes-off)
+				if !direct {
+					n = min(n, s.piece)
+				}
+				err = s.queue(to, part.from.ptr()+driver.Ptr(off), n, direct)
+				off += n
 			}
 		}
 		for range s.pieces {
@@ -122,34 +134,44 @@ func (s *stage) Fetch(at device.Mark, st device.Store, ptr []int64, idx []int32,
 }
 
 // queue begins the copy of a piece, once the one before it in its place is
-// where it belongs.
-func (s *stage) queue(to unsafe.Pointer, from driver.Ptr, bytes int64) error {
+// where it belongs; direct says that the memory at to is pinned.
+func (s *stage) queue(to unsafe.Pointer, from driver.Ptr, bytes int64, direct bool) error {
 	p := &s.pieces[s.next]
 	if err := s.empty(s.next); err != nil {
 		return err
 	}
 	buf := unsafe.Add(s.pinned, int64(s.next)*s.piece)
+	if direct {
+		buf = to
+	}
 	s.next = (s.next + 1) % stagePieces
 	c := s.d.ctx
 	if err := errors.Join(c.Record(p.from, s.stream), c.ToHost(buf, from, uint64(bytes), s.stream), c.Record(p.to, s.stream)); err != nil {
 		return err
 	}
-	p.dst, p.bytes = to, bytes
+	p.dst, p.bytes, p.busy = to, bytes, true
+	if direct {
+		p.dst = nil
+	}
 	return nil
 }
 
 // empty waits for a piece and moves it to its place.
 func (s *stage) empty(i int) error {
 	p := &s.pieces[i]
-	if p.dst == nil {
+	if !p.busy {
 		return nil
 	}
+	p.busy = false
 	if err := s.d.ctx.SyncEvent(p.to); err != nil {
 		p.dst = nil
 		return err
 	}
 	if ms, err := s.d.ctx.Elapsed(p.from, p.to); err == nil {
 		s.took += time.Duration(float64(ms) * float64(time.Millisecond))
+	}
+	if p.dst == nil {
+		return nil
 	}
 	copyParallel(unsafe.Slice((*byte)(p.dst), p.bytes), unsafe.Slice((*byte)(unsafe.Add(s.pinned, int64(i)*s.piece)), p.bytes))
 	p.dst = nil
