@@ -14,6 +14,7 @@ type paths[C cost] struct {
 	colOf  []int32 // of each row, −1 for none
 	rowOf  []int32 // of each column
 	free   []int32 // rows without a column
+	warm   bool    // there were duals to start from
 	ctx    context.Context
 	report func(done, total int64)
 
@@ -28,26 +29,33 @@ const none = -1
 
 func newPaths[C cost](in *instance[C], ctx context.Context) *paths[C] {
 	s := &paths[C]{in: in, ctx: ctx, v: make([]C, in.n), colOf: make([]int32, in.m), rowOf: make([]int32, in.n)}
+	s.reset()
+	return s
+}
+
+// reset assigns nothing, and gives columns the duals of those without a row.
+func (s *paths[C]) reset() {
+	clear(s.v)
+	for j, c := range s.in.col {
+		s.v[j] = -c
+	}
+	s.free = s.free[:0]
 	for i := range s.colOf {
 		s.colOf[i] = none
+		s.free = append(s.free, int32(i))
 	}
 	for j := range s.rowOf {
 		s.rowOf[j] = none
 	}
-	return s
 }
 
-// denseJV solves a dense instance from nothing (Jonker and Volgenant: A
+// denseJV solves a square dense instance from nothing (Jonker and Volgenant: A
 // shortest augmenting path algorithm for dense and sparse linear assignment
 // problems, Computing 38, 1987).
-func denseJV[C cost](s *paths[C]) error {
-	in := s.in
-	if in.m == in.n {
-		s.columnReduction()
-		s.reductionTransfer()
-	} else {
-		s.fromBase()
-	}
+func (s *paths[C]) denseJV() error {
+	s.free = s.free[:0]
+	s.columnReduction()
+	s.reductionTransfer()
 	return s.finishDense()
 }
 
@@ -59,18 +67,6 @@ func (s *paths[C]) finishDense() error {
 		}
 	}
 	return s.augmentDense()
-}
-
-// fromBase starts without assignments, as it must where columns may stay free.
-func (s *paths[C]) fromBase() {
-	clear(s.v)
-	for j, c := range s.in.col {
-		s.v[j] = -c
-	}
-	s.free = s.free[:0]
-	for i := range s.in.m {
-		s.free = append(s.free, int32(i))
-	}
 }
 
 func (s *paths[C]) row(i int32) []C {

@@ -41,13 +41,9 @@ type cursor[C cost] struct {
 	d   C // distance of a column of dual 0
 }
 
-// listedJV solves an instance of listed costs (Jonker and Volgenant's LAPJVsp
-// with a heap, without column reduction).
-func listedJV[C cost](s *paths[C]) error {
-	s.fromBase()
-	return s.finishListed()
-}
-
+// finishListed gives the free rows of an instance of listed costs a column
+// each (Jonker and Volgenant's LAPJVsp, with a heap and without column
+// reduction). Forbidden pairs that leave no assignment are an *InfeasibleError.
 func (s *paths[C]) finishListed() error {
 	l := newListedSearch(s)
 	if s.in.n > 1 {
@@ -80,11 +76,7 @@ func newListedSearch[C cost](s *paths[C]) *listedSearch[C] {
 	s.d, s.pred = make([]C, n), make([]int32, n)
 	l := &listedSearch[C]{paths: s, done: make([]bool, n), reached: make([]bool, n)}
 	if s.in.implicit {
-		l.order, l.place, l.next, l.mark = make([]int32, n), make([]int32, n), make([]int32, n+1), make([]int32, n)
-		for j := range l.order {
-			l.order[j] = int32(j)
-		}
-		slices.SortStableFunc(l.order, func(a, b int32) int { return compare(s.v[b], s.v[a]) })
+		l.order, l.place, l.next, l.mark = s.byDual(), make([]int32, n), make([]int32, n+1), make([]int32, n)
 		for p, j := range l.order {
 			l.place[j] = int32(p)
 		}

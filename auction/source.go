@@ -160,7 +160,7 @@ func read[T semiring.Number, C cost](p *typed[T], how reading) *instance[C] {
 		in.def = -in.def
 	}
 	if st.Format == sparse.Full && !how.forbidden {
-		in.val = readFull[T, C](st, flip, how.negate)
+		in.implicit, in.val = false, readFull[T, C](st, flip, how.negate)
 		return in
 	}
 	in.ptr = make([]int64, in.m+1)
