@@ -2,7 +2,10 @@ package auction
 
 import (
 	"math"
+	"slices"
 	"time"
+
+	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
 // theta is by how much ε falls from phase to phase.
@@ -50,7 +53,7 @@ func byAuction[D price](k *task, start time.Time, in *instance[D], scale D) (*Re
 		return res, nil
 	}
 	start = time.Now()
-	s.tighten()
+	s.tighten(parallel.Threads(k.o.Threads))
 	if len(s.free) == 0 {
 		complete(k, s, 1, res)
 		return res, nil
@@ -96,6 +99,9 @@ func (a *market[D]) run(last D, exact bool, bidding Bidding) error {
 
 // multiply scales all costs.
 func (in *instance[C]) multiply(by C) {
+	if in.shared {
+		in.val, in.shared = slices.Clone(in.val), false
+	}
 	for k := range in.val {
 		in.val[k] *= by
 	}
@@ -118,14 +124,17 @@ func (in *instance[C]) span() C {
 
 // tighten frees the rows whose column is not the best at the duals: then the
 // rest can be part of an optimum, which augmenting paths complete.
-func (s *paths[C]) tighten() {
+func (s *paths[C]) tighten(threads int) {
 	byDual := s.byDual()
+	_ = parallel.Range(nil, threads, s.in.m, 64, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			if j := s.colOf[i]; j >= 0 && s.in.at(int32(i), j)-s.v[j] > s.leastOf(int32(i), byDual) {
+				s.colOf[i], s.rowOf[j] = none, none
+			}
+		}
+	})
 	s.free = s.free[:0]
 	for i, j := range s.colOf {
-		if j >= 0 && s.in.at(int32(i), j)-s.v[j] > s.leastOf(int32(i), byDual) {
-			s.colOf[i], s.rowOf[j] = none, none
-			j = none
-		}
 		if j < 0 {
 			s.free = append(s.free, int32(i))
 		}

@@ -9,14 +9,17 @@ import (
 // its row. Where columns outnumber rows, a column without a row has v(j) equal
 // to −col(j), and the others no more.
 type paths[C cost] struct {
-	in     *instance[C]
-	v      []C
-	colOf  []int32 // of each row, −1 for none
-	rowOf  []int32 // of each column
-	free   []int32 // rows without a column
-	warm   bool    // there were duals to start from
-	ctx    context.Context
-	report func(done, total int64)
+	in    *instance[C]
+	v     []C
+	colOf []int32 // of each row, −1 for none
+	rowOf []int32 // of each column
+	free  []int32 // rows without a column
+	warm  bool    // there were duals to start from
+	// partial says that the instance is a part of another: a row that finds no
+	// column stays free.
+	partial bool
+	ctx     context.Context
+	report  func(done, total int64)
 
 	steps, searches int64
 
@@ -49,13 +52,19 @@ func (s *paths[C]) reset() {
 	}
 }
 
-// denseJV solves a square dense instance from nothing (Jonker and Volgenant: A
-// shortest augmenting path algorithm for dense and sparse linear assignment
-// problems, Computing 38, 1987).
-func (s *paths[C]) denseJV() error {
-	s.free = s.free[:0]
-	s.columnReduction()
-	s.reductionTransfer()
+// denseJV solves a dense instance (Jonker and Volgenant: A shortest augmenting
+// path algorithm for dense and sparse linear assignment problems, Computing 38,
+// 1987), from duals if it has some.
+func (s *paths[C]) denseJV(threads int) error {
+	square := s.in.m == s.in.n && !s.warm
+	if square {
+		s.free = s.free[:0]
+		s.columnReduction()
+		s.reductionTransfer()
+	}
+	if s.in.m >= coreRows && s.in.m == s.in.n {
+		return s.denseByCore(threads)
+	}
 	return s.finishDense()
 }
 

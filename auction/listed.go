@@ -53,6 +53,7 @@ func (s *paths[C]) finishListed() error {
 			}
 		}
 	}
+	var left []int32
 	for k, i := range s.free {
 		if k&15 == 0 {
 			if err := s.ctx.Err(); err != nil {
@@ -62,12 +63,17 @@ func (s *paths[C]) finishListed() error {
 		}
 		s.searches++
 		end := l.search(i)
-		if end == none {
+		switch {
+		case end != none:
+			s.exchange(i, end)
+		case s.partial:
+			left = append(left, i)
+			l.forget()
+		default:
 			return l.witness(i)
 		}
-		s.exchange(i, end)
 	}
-	s.free = nil
+	s.free = left
 	return nil
 }
 
@@ -330,11 +336,8 @@ func (l *listedSearch[C]) find(p int32) int32 {
 	return root
 }
 
-// update lowers the duals of the settled columns and forgets the search.
+// update lowers the duals of the settled columns.
 func (l *listedSearch[C]) update(least C) {
-	for _, p := range l.jumped {
-		l.next[p] = p
-	}
 	for _, j := range l.settled {
 		l.done[j] = false
 		if l.d[j] < least {
@@ -343,6 +346,17 @@ func (l *listedSearch[C]) update(least C) {
 	}
 	if l.in.implicit {
 		l.reorder()
+	}
+	l.forget()
+}
+
+// forget makes ready for the next search.
+func (l *listedSearch[C]) forget() {
+	for _, p := range l.jumped {
+		l.next[p] = p
+	}
+	for _, j := range l.settled {
+		l.done[j] = false
 	}
 	for _, j := range l.touched {
 		l.reached[j] = false

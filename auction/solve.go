@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/ops"
 )
 
@@ -258,10 +259,8 @@ func finish[C cost](k *task, s *paths[C], res *Result) (*Result, error) {
 	switch {
 	case !s.in.dense():
 		err = s.finishListed()
-	case s.warm || s.in.m < s.in.n:
-		err = s.finishDense()
 	default:
-		err = s.denseJV()
+		err = s.denseJV(parallel.Threads(k.o.Threads))
 	}
 	if err != nil {
 		return nil, k.named(err)
