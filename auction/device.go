@@ -188,7 +188,7 @@ func (s *sale) result(found device.Assigned, seconds float64) *Result {
 	for i, j := range found.Col {
 		partner[j] = int32(i)
 		worth += found.Worth[i]
-		best += found.Best[i]
+		best += found.Best[i] - s.shift
 		if s.base != nil {
 			worth -= s.base[j]
 		}
