@@ -79,10 +79,7 @@ func WithKernelCache(dir string) Option { return func(s *settings) { s.cacheDir 
 // Open returns GPU number i. Errors say what is missing: the driver, a GPU,
 // a driver new enough.
 func Open(i int, opts ...Option) (*Device, error) {
-	var s settings
-	for _, o := range opts {
-		o(&s)
-	}
+	s := gather(opts)
 	if s.driver == nil {
 		d, err := driver.Open()
 		if err != nil {
@@ -114,6 +111,13 @@ func Open(i int, opts ...Option) (*Device, error) {
 	}
 	d.own = true
 	return d, nil
+}
+
+func gather(opts []Option) (s settings) {
+	for _, o := range opts {
+		o(&s)
+	}
+	return s
 }
 
 func newDevice(i int, props driver.Properties, ctx driver.Context, s settings) (*Device, error) {
