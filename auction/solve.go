@@ -15,7 +15,7 @@ type Method int
 
 // The methods.
 const (
-	MethodAuto            Method = iota // what suits size, sparsity and ε
+	MethodAuto            Method = iota // paths on a host, an auction on a GPU
 	MethodAuction                       // bids with ε-scaling
 	MethodJonkerVolgenant               // shortest augmenting paths
 )
@@ -76,9 +76,12 @@ type Result struct {
 // Solve assigns rows and columns one to one so that the costs add up to the
 // least, or the most; the shorter side is assigned wholly.
 //
-// Method Auto takes the exact paths of [JonkerVolgenant] on a host, unless an
-// Epsilon is given that they are slower than. A matrix that lives on a GPU is
-// solved there, by an auction. Costs that are all integers, up to 2⁴⁰ and
+// Method Auto takes the exact paths of [JonkerVolgenant] on a host, which are
+// quicker there than an auction (16384 rows of common-neighbour counts: 0.4 s, and
+// 0.7 with an ε of 1). A matrix that lives on a GPU is solved there, by an auction,
+// but for what a device cannot count: exact problems of floats, costs that are
+// not finite, and those whose prices would not fit; these the host solves, as
+// Result.Method tells. Costs that are all integers, up to 2⁴⁰ and
 // beyond, are computed with as integers, in floats too.
 //
 // If forbidden pairs leave no assignment, the error is an *InfeasibleError with
