@@ -266,7 +266,7 @@ func SolveBatch(ps []*Problem, o Options) ([]*Result, error) {
 			return nil, err
 		}
 		if sales[i] == nil {
-			if out[i], err = k.run(); err != nil {
+			if out[i], err = k.onHost(); err != nil {
 				return nil, err
 			}
 			continue
@@ -308,7 +308,7 @@ func auctions(batch []*sale) ([]*Result, error) {
 	for n, s := range batch {
 		s.told(found[n])
 		if out[n] = s.result(found[n], seconds); out[n] == nil {
-			if out[n], err = s.run(); err != nil {
+			if out[n], err = s.onHost(); err != nil {
 				return nil, err
 			}
 		}

@@ -65,10 +65,12 @@ type Result struct {
 	// is within ε of the least of cost + price (or the most of value − price). They
 	// do not contain offsets.
 	Prices []float64
-	Method string // such as "jonker-volgenant", "auction", "auction+paths"
-	Rounds int64  // of Jacobi bidding, or searches for augmenting paths
-	Bids   int64  // by rows, with the steps of row reduction
-	Phases int    // values of ε
+	// Method is what found it: "jonker-volgenant", "auction" or "auction+paths",
+	// with ", on the host" where the costs live elsewhere.
+	Method string
+	Rounds int64 // of Jacobi bidding, or searches for augmenting paths
+	Bids   int64 // by rows, with the steps of row reduction
+	Phases int   // values of ε
 	// Seconds of the parts of the work.
 	Seconds struct{ Read, Bid, Paths float64 }
 }
@@ -99,7 +101,7 @@ func Solve(p *Problem, o Options) (*Result, error) {
 		return nil, err
 	}
 	if s == nil {
-		return k.run()
+		return k.onHost()
 	}
 	results, err := auctions([]*sale{s})
 	if err != nil {
@@ -166,6 +168,15 @@ func (k *task) checkOptions() error {
 		k.prices = max(k.prices, math.Abs(x))
 	}
 	return nil
+}
+
+// onHost is run, and says so where the costs live elsewhere.
+func (k *task) onHost() (*Result, error) {
+	res, err := k.run()
+	if err == nil && k.p.costs.place() != nil {
+		res.Method += ", on the host"
+	}
+	return res, err
 }
 
 // run looks at the costs, picks the numbers to compute with and solves.
