@@ -1,6 +1,7 @@
 package cusparse
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 	"runtime"
@@ -8,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/device"
 )
 
 // mem is a block of device memory. Stores share blocks; the last one that is
@@ -55,6 +57,8 @@ type pool struct {
 	free  map[uint64][]driver.Ptr
 	stats MemoryStats
 	since uint64 // bytes handed out since the collector last ran on our account
+	limit uint64 // of what is handed out; 0 is none
+	high  uint64 // the most that was handed out since peak was asked
 }
 
 // MemoryStats says what the allocator of a device holds. All are bytes but
@@ -109,7 +113,7 @@ func (p *pool) get(n uint64) (*mem, error) {
 		p.mu.Lock()
 	}
 	p.mu.Unlock()
-	addr, err := p.raw(class)
+	addr, err := p.within(class)
 	if err != nil && isOutOfMemory(err) {
 		// Twice: what the first run finds is given back by finalizers, which run after it.
 		runtime.GC()
@@ -123,11 +127,11 @@ func (p *pool) get(n uint64) (*mem, error) {
 		p.trim()
 		// What is left may do for the size itself.
 		class = exactly(n)
-		addr, err = p.raw(class)
+		addr, err = p.within(class)
 	}
 	if err != nil {
 		if isOutOfMemory(err) {
-			free, total, _ := p.ctx.MemInfo()
+			free, total, _ := p.left()
 			return nil, &MemoryError{Asked: n, Free: free, Total: total, err: err}
 		}
 		return nil, err
@@ -148,6 +152,7 @@ func (p *pool) made(addr driver.Ptr, class uint64) *mem {
 func (p *pool) use(class uint64) {
 	p.stats.InUse += class
 	p.stats.Peak = max(p.stats.Peak, p.stats.InUse)
+	p.high = max(p.high, p.stats.InUse)
 }
 
 // take finds a kept block; p.mu is held.
@@ -161,6 +166,61 @@ func (p *pool) take(class uint64) (driver.Ptr, bool) {
 	p.stats.Cached -= class
 	p.use(class)
 	return addr, true
+}
+
+// within is raw, within the limit: what is kept for later counts too.
+func (p *pool) within(class uint64) (driver.Ptr, error) {
+	p.mu.Lock()
+	over := p.limit != 0 && p.stats.InUse+p.stats.Cached+class > p.limit
+	alone := p.limit == 0 || p.stats.InUse+class <= p.limit
+	p.mu.Unlock()
+	if over && alone {
+		p.trim()
+	}
+	if !alone {
+		return 0, errLimit
+	}
+	return p.raw(class)
+}
+
+// errLimit is an allocation beyond the limit.
+var errLimit = errors.New("beyond the limit that was set")
+
+// left returns what may still be handed out, and all there is.
+func (p *pool) left() (free, total uint64, err error) {
+	free, total, err = p.ctx.MemInfo()
+	s := p.snapshot()
+	free += s.Cached
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.limit != 0 {
+		free, total = min(free, p.limit-min(p.limit, s.InUse)), min(total, p.limit)
+	}
+	return free, total, err
+}
+
+// bound sets the limit.
+func (p *pool) bound(bytes uint64) (before uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before, p.limit = p.limit, bytes
+	return before
+}
+
+// limited returns the limit, 0 if there is none.
+func (p *pool) limited() uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.limit
+}
+
+// peak returns the most that was in use since it was last asked.
+func (p *pool) peak() uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	high := p.high
+	p.high = p.stats.InUse
+	return high
 }
 
 func (p *pool) raw(class uint64) (driver.Ptr, error) {
@@ -204,7 +264,7 @@ func (p *pool) snapshot() MemoryStats {
 }
 
 // ErrMemory is the sentinel of MemoryError.
-var ErrMemory = fmt.Errorf("out of device memory")
+var ErrMemory = device.ErrMemory
 
 // A MemoryError says that a device could not hold what an operation needs.
 // Nothing was changed, and the device stays usable.
