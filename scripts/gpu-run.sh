@@ -64,6 +64,7 @@ jobs() {
 			done
 			echo "$tool-cusparse $under ./cusparse.test -test.v -test.short -test.run (SpMV|SpMM)OnGPU\$"
 			echo "$tool-apps env HIVEBLAS_TEST_GPU=1 $under ./apps.test -test.v -test.short -test.run (BFS|SSSP|VertexNomination|Components|PageRank|Triangles|KTruss)OnDevice\$"
+			echo "$tool-auction env HIVEBLAS_TEST_GPU=1 $under ./auction.test -test.v -test.short -test.run OnDevice"
 		done
 		return
 	fi
@@ -76,6 +77,7 @@ jobs() {
 	echo "ops ./ops.test $short"
 	echo "apps ./apps.test $short"
 	echo "apps-gpu env HIVEBLAS_TEST_GPU=1 ./apps.test -test.v $short -test.run (BFS|SSSP|VertexNomination|Components|PageRank|Triangles|KTruss)OnDevice\$"
+	echo "auction env HIVEBLAS_TEST_GPU=1 ./auction.test -test.v $short -test.run OnDevice"
 	echo "info ./hiveblas info"
 }
 wanted() {

@@ -1,0 +1,473 @@
+package auction
+
+import (
+	"slices"
+)
+
+// This file finds shortest augmenting paths where costs are listed: sparse, or
+// implicit, in which all columns without an entry of a row are alike but for
+// their duals, and the order of the duals tells the nearest.
+
+// listedSearch is what searches keep between them.
+type listedSearch[C cost] struct {
+	*paths[C]
+	done    []bool  // the column is settled
+	reached []bool  // it has a distance
+	touched []int32 // columns reached
+	settled []int32 // columns, in order of distance
+	queue   []near[C]
+
+	// Of implicit costs: the columns by descending dual, and the place of each.
+	order, place []int32
+	next         []int32 // union-find over places: the first not settled from here on
+	jumped       []int32 // places where next is not the place itself
+	cursors      []cursor[C]
+	mark         []int32 // mark[j] == stamp: the row looked at has an entry in column j
+	stamp        int32
+}
+
+// near is a column reached, or (col < 0) the next default column of the
+// cursor −1−col.
+type near[C cost] struct {
+	d   C
+	col int32
+}
+
+// cursor walks through the columns that a settled row has no entry for, from
+// the greatest dual down.
+type cursor[C cost] struct {
+	row int32
+	at  int32
+	d   C // distance of a column of dual 0
+}
+
+// finishListed gives the free rows of an instance of listed costs a column
+// each (Jonker and Volgenant's LAPJVsp, with a heap and without column
+// reduction). Forbidden pairs that leave no assignment are an *InfeasibleError.
+func (s *paths[C]) finishListed() error {
+	l := newListedSearch(s)
+	if s.in.n > 1 {
+		for range 2 {
+			if err := l.rowReduction(); err != nil {
+				return err
+			}
+		}
+	}
+	var left []int32
+	for k, i := range s.free {
+		if k&15 == 0 {
+			if err := s.ctx.Err(); err != nil {
+				return err
+			}
+			s.progress(len(s.free) - k)
+		}
+		s.searches++
+		end := l.search(i)
+		switch {
+		case end != none:
+			s.exchange(i, end)
+		case s.partial:
+			left = append(left, i)
+			l.forget()
+		default:
+			return l.witness(i)
+		}
+	}
+	s.free = left
+	return nil
+}
+
+func newListedSearch[C cost](s *paths[C]) *listedSearch[C] {
+	n := s.in.n
+	s.d, s.pred = make([]C, n), make([]int32, n)
+	l := &listedSearch[C]{paths: s, done: make([]bool, n), reached: make([]bool, n)}
+	if s.in.implicit {
+		l.order, l.place, l.next, l.mark = s.byDual(), make([]int32, n), make([]int32, n+1), make([]int32, n)
+		for p, j := range l.order {
+			l.place[j] = int32(p)
+		}
+		for p := range l.next {
+			l.next[p] = int32(p)
+		}
+	}
+	return l
+}
+
+func compare[C cost](a, b C) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func (l *listedSearch[C]) entries(i int32) ([]int32, []C) {
+	lo, hi := l.in.ptr[i], l.in.ptr[i+1]
+	return l.in.idx[lo:hi], l.in.val[lo:hi:hi]
+}
+
+// markRow notes the columns that row i has entries for.
+func (l *listedSearch[C]) markRow(i int32) {
+	l.stamp++
+	idx, _ := l.entries(i)
+	for _, j := range idx {
+		l.mark[j] = l.stamp
+	}
+}
+
+// lowered keeps the order after the dual of column j was lowered.
+func (l *listedSearch[C]) lowered(j int32) {
+	if !l.in.implicit {
+		return
+	}
+	p := int(l.place[j])
+	rest := l.order[p+1:]
+	// Behind all columns of a dual no less.
+	k, _ := slices.BinarySearchFunc(rest, l.v[j], func(c int32, x C) int {
+		if l.v[c] >= x {
+			return -1
+		}
+		return 1
+	})
+	copy(l.order[p:p+k], rest[:k])
+	l.order[p+k] = j
+	for q := p; q <= p+k; q++ {
+		l.place[l.order[q]] = int32(q)
+	}
+}
+
+// twoBest returns the columns of the least reduced costs in row i; second is
+// least where there is one only, and ok false where there is none.
+func (l *listedSearch[C]) twoBest(i int32) (j1, j2 int32, least, second C) {
+	j1, j2 = none, none
+	take := func(j int32, h C) {
+		switch {
+		case j1 == none:
+			j1, least = j, h
+		case h < least:
+			j2, second = j1, least
+			j1, least = j, h
+		case j2 == none || h < second:
+			j2, second = j, h
+		}
+	}
+	idx, val := l.entries(i)
+	for k, j := range idx {
+		take(j, val[k]-l.v[j])
+	}
+	if l.in.implicit {
+		l.markRow(i)
+		found := 0
+		for _, j := range l.order {
+			if l.mark[j] == l.stamp {
+				continue
+			}
+			take(j, l.in.def-l.v[j])
+			if found++; found == 2 {
+				break
+			}
+		}
+	}
+	return j1, j2, least, second
+}
+
+// rowReduction is augmentingRowReduction over listed costs.
+func (l *listedSearch[C]) rowReduction() error {
+	todo := slices.Clone(l.free)
+	l.free = l.free[:0]
+	most := 4*len(todo) + 1024
+	for k := 0; k < len(todo); most-- {
+		i := todo[k]
+		k++
+		if most <= 0 {
+			l.free = append(l.free, todo[k-1:]...)
+			break
+		}
+		if most&255 == 0 && l.ctx.Err() != nil {
+			return l.ctx.Err()
+		}
+		l.steps++
+		j1, j2, least, second := l.twoBest(i)
+		if j2 == none { // the searches decide what a row of one column, or none, gets
+			l.free = append(l.free, i)
+			continue
+		}
+		old := l.rowOf[j1]
+		won := false
+		if lowered := l.v[j1] - (second - least); lowered < l.v[j1] {
+			l.v[j1], won = lowered, true
+			l.lowered(j1)
+		} else if old != none {
+			j1, old = j2, l.rowOf[j2]
+		}
+		l.colOf[i], l.rowOf[j1] = j1, i
+		if old == none {
+			continue
+		}
+		l.colOf[old] = none
+		if won {
+			k--
+			todo[k] = old
+		} else {
+			l.free = append(l.free, old)
+		}
+	}
+	return nil
+}
+
+// search runs Dijkstra's algorithm from row i and returns the free column
+// found, or none.
+func (l *listedSearch[C]) search(from int32) int32 {
+	l.scan(from, 0)
+	end := int32(none)
+	var least C
+	for len(l.queue) > 0 {
+		e := l.pop()
+		j := e.col
+		if j < 0 {
+			c := int(-1 - j)
+			j = l.order[l.cursors[c].at]
+			row := l.cursors[c].row
+			stale := l.done[j]
+			if !stale && (!l.reached[j] || e.d <= l.d[j]) {
+				l.reach(j, e.d, row)
+			} else if !stale {
+				stale = true // reached nearer, and in the queue as such
+			}
+			l.cursors[c].at++
+			l.advance(c)
+			if stale {
+				continue
+			}
+		} else if l.done[j] || e.d > l.d[j] {
+			continue
+		}
+		least = e.d
+		if l.rowOf[j] == none {
+			end = j
+			break
+		}
+		l.settle(j)
+		i := l.rowOf[j]
+		l.scan(i, least-l.reduced(i, j))
+	}
+	if end != none {
+		l.update(least)
+	}
+	return end
+}
+
+func (l *listedSearch[C]) reach(j int32, d C, row int32) {
+	if !l.reached[j] {
+		l.reached[j] = true
+		l.touched = append(l.touched, j)
+	}
+	l.d[j], l.pred[j] = d, row
+}
+
+func (l *listedSearch[C]) settle(j int32) {
+	l.done[j] = true
+	l.settled = append(l.settled, j)
+	if l.in.implicit {
+		p := l.place[j]
+		l.next[p] = p + 1
+		l.jumped = append(l.jumped, p)
+	}
+}
+
+// reduced returns c(i, j) − v(j).
+func (l *listedSearch[C]) reduced(i, j int32) C {
+	idx, val := l.entries(i)
+	if k, ok := slices.BinarySearch(idx, j); ok {
+		return val[k] - l.v[j]
+	}
+	return l.in.def - l.v[j]
+}
+
+// scan looks along row i, whose columns are at their reduced cost plus base.
+func (l *listedSearch[C]) scan(i int32, base C) {
+	idx, val := l.entries(i)
+	for k, j := range idx {
+		if l.done[j] {
+			continue
+		}
+		if d := val[k] - l.v[j] + base; !l.reached[j] || d < l.d[j] {
+			l.reach(j, d, i)
+			l.push(near[C]{d, j})
+		}
+	}
+	if l.in.implicit {
+		l.cursors = append(l.cursors, cursor[C]{row: i, d: l.in.def + base})
+		l.advance(len(l.cursors) - 1)
+	}
+}
+
+// advance moves a cursor to the next column that is neither settled nor has an
+// entry in its row, and puts it into the queue.
+func (l *listedSearch[C]) advance(c int) {
+	cur := &l.cursors[c]
+	idx, _ := l.entries(cur.row)
+	n := int32(len(l.order))
+	for {
+		cur.at = l.find(cur.at)
+		if cur.at >= n {
+			return
+		}
+		j := l.order[cur.at]
+		if _, listed := slices.BinarySearch(idx, j); !listed {
+			l.push(near[C]{cur.d - l.v[j], int32(-1 - c)})
+			return
+		}
+		cur.at++
+	}
+}
+
+// find returns the first place from p on whose column is not settled.
+func (l *listedSearch[C]) find(p int32) int32 {
+	root := p
+	for l.next[root] != root {
+		root = l.next[root]
+	}
+	for l.next[p] != root {
+		p, l.next[p] = l.next[p], root
+	}
+	return root
+}
+
+// update lowers the duals of the settled columns.
+func (l *listedSearch[C]) update(least C) {
+	for _, j := range l.settled {
+		l.done[j] = false
+		if l.d[j] < least {
+			l.v[j] += l.d[j] - least
+		}
+	}
+	if l.in.implicit {
+		l.reorder()
+	}
+	l.forget()
+}
+
+// forget makes ready for the next search.
+func (l *listedSearch[C]) forget() {
+	for _, p := range l.jumped {
+		l.next[p] = p
+	}
+	for _, j := range l.settled {
+		l.done[j] = false
+	}
+	for _, j := range l.touched {
+		l.reached[j] = false
+	}
+	l.touched, l.settled, l.queue, l.cursors, l.jumped = l.touched[:0], l.settled[:0], l.queue[:0], l.cursors[:0], l.jumped[:0]
+}
+
+// reorder puts the columns that were settled where their duals belong: all
+// others have kept their order, and the two are merged.
+func (l *listedSearch[C]) reorder() {
+	moved := l.settled
+	if len(moved) == 0 {
+		return
+	}
+	first := len(l.order)
+	for _, j := range moved {
+		l.done[j] = true
+		first = min(first, int(l.place[j]))
+	}
+	slices.SortFunc(moved, func(a, b int32) int {
+		if c := compare(l.v[b], l.v[a]); c != 0 {
+			return c
+		}
+		return int(l.place[a] - l.place[b])
+	})
+	// What has to be written is never behind what was read: a column moved is
+	// taken out before it is put in.
+	rest := l.mark[:0] // as room; stamps start anew
+	k := 0
+	p := first
+	last := l.v[moved[len(moved)-1]]
+	for ; p < len(l.order); p++ {
+		j := l.order[p]
+		if l.done[j] {
+			k++
+			continue
+		}
+		if k == len(moved) && l.v[j] < last {
+			break
+		}
+		rest = append(rest, j)
+	}
+	at, r := first, 0
+	for _, j := range moved {
+		for r < len(rest) && l.v[rest[r]] >= l.v[j] {
+			l.put(at, rest[r])
+			at, r = at+1, r+1
+		}
+		l.put(at, j)
+		at++
+	}
+	for ; r < len(rest); r++ {
+		l.put(at, rest[r])
+		at++
+	}
+	for _, j := range moved {
+		l.done[j] = false
+	}
+	clear(l.mark[:len(rest)])
+}
+
+func (l *listedSearch[C]) put(p int, j int32) { l.order[p], l.place[j] = j, int32(p) }
+
+// witness returns the rows that a search from row i, which has found no free
+// column, has seen: their columns are those settled, one fewer.
+func (l *listedSearch[C]) witness(from int32) error {
+	rows := []int32{from}
+	for _, j := range l.settled {
+		rows = append(rows, l.rowOf[j])
+	}
+	slices.Sort(rows)
+	return &InfeasibleError{Rows: rows, Have: len(l.settled)}
+}
+
+func (l *listedSearch[C]) push(e near[C]) {
+	q := append(l.queue, e)
+	k := len(q) - 1
+	for k > 0 {
+		up := (k - 1) / 2
+		if q[up].d <= e.d {
+			break
+		}
+		q[k] = q[up]
+		k = up
+	}
+	q[k] = e
+	l.queue = q
+}
+
+func (l *listedSearch[C]) pop() near[C] {
+	q := l.queue
+	top, e := q[0], q[len(q)-1]
+	q = q[:len(q)-1]
+	l.queue = q
+	k := 0
+	for {
+		down := 2*k + 1
+		if down >= len(q) {
+			break
+		}
+		if down+1 < len(q) && q[down+1].d < q[down].d {
+			down++
+		}
+		if q[down].d >= e.d {
+			break
+		}
+		q[k] = q[down]
+		k = down
+	}
+	if len(q) > 0 {
+		q[k] = e
+	}
+	return top
+}

@@ -1,0 +1,120 @@
+package auction
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/matrix/gonummat"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// Problem is an assignment problem. It refers to the matrix of costs, which
+// must not change until it is solved, and may be solved any number of times.
+type Problem struct {
+	costs    source
+	row, col []float64 // offsets, or nil
+	err      error
+}
+
+// Dense returns the problem of an m×n matrix of costs, a position without an
+// entry being forbidden. In matrices of floats +Inf, or when maximising −Inf,
+// is forbidden too.
+func Dense[T semiring.Number](c matrix.Source[T]) *Problem { return newProblem(c, nil) }
+
+// Sparse returns the problem of the pairs that have an entry; all others are
+// forbidden, as in [Dense].
+func Sparse[T semiring.Number](c matrix.Source[T]) *Problem { return newProblem(c, nil) }
+
+// Implicit returns the problem in which a pair without an entry costs def. All
+// positions are allowed, and memory is in proportion to the entries, the rows
+// and the columns.
+func Implicit[T semiring.Number](c matrix.Source[T], def T) *Problem { return newProblem(c, &def) }
+
+// DenseMat returns the problem of a gonum matrix. +Inf, or when maximising
+// −Inf, is a forbidden pair.
+func DenseMat(c mat.Matrix) *Problem {
+	if c == nil {
+		return &Problem{err: &ParameterError{"the costs", "nil", "a matrix"}}
+	}
+	a, err := gonummat.FromMat(c)
+	if err != nil {
+		return &Problem{err: err}
+	}
+	return Dense[float64](a)
+}
+
+func newProblem[T semiring.Number](c matrix.Source[T], def *T) *Problem {
+	if c == nil {
+		return &Problem{err: &ParameterError{"the costs", "nil", "a matrix"}}
+	}
+	v := c.View()
+	if err := v.Err(); err != nil {
+		return &Problem{err: err}
+	}
+	p := &typed[T]{view: v}
+	if def != nil {
+		p.def, p.implicit = *def, true
+	}
+	return &Problem{costs: p}
+}
+
+// WithOffsets returns the problem with row[i] + col[j] added to the cost of
+// every allowed pair; either may be nil. In a square problem this changes the
+// value of an assignment and not which is best. The slices are read by Solve.
+func (p *Problem) WithOffsets(row, col []float64) *Problem {
+	q := *p
+	q.row, q.col = row, col
+	if q.err != nil {
+		return &q
+	}
+	m, n := q.costs.dims()
+	switch {
+	case row != nil && len(row) != m:
+		q.err = &matrix.DimensionError{Op: "WithOffsets", Arg: "row", Got: fmt.Sprint(len(row)), Want: fmt.Sprint(m), Remedy: "give an offset for each row, or nil"}
+	case col != nil && len(col) != n:
+		q.err = &matrix.DimensionError{Op: "WithOffsets", Arg: "col", Got: fmt.Sprint(len(col)), Want: fmt.Sprint(n), Remedy: "give an offset for each column, or nil"}
+	}
+	return &q
+}
+
+// Dims returns the number of rows and columns.
+func (p *Problem) Dims() (rows, cols int) {
+	if p.costs == nil {
+		return 0, 0
+	}
+	return p.costs.dims()
+}
+
+// summary is what a first look at the costs tells.
+type summary struct {
+	lo, hi    float64 // of the allowed costs, 0 and 0 if there are none
+	integers  bool    // all are integers that int64 holds exactly
+	forbidden int64   // infinite ones
+	entries   int64
+}
+
+// offsets looks through a list of offsets.
+func offsets(arg string, list []float64) (summary, error) {
+	s := summary{integers: true}
+	for k, x := range list {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			e := &CostError{Arg: "the " + arg + " offset", Row: -1, Col: -1, Got: fmt.Sprint(x), Want: "a finite number"}
+			if arg == "row" {
+				e.Row = k
+			} else {
+				e.Col = k
+			}
+			return s, e
+		}
+		s.lo, s.hi = min(s.lo, x), max(s.hi, x)
+		s.integers = s.integers && exactInteger(x)
+	}
+	return s, nil
+}
+
+// exactInteger reports whether x is an integer, and no other number is rounded
+// to it.
+func exactInteger(x float64) bool { return x == math.Trunc(x) && math.Abs(x) <= 1<<53 }

@@ -1,0 +1,257 @@
+package auction
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// cost is what the algorithms compute in: 32 bits where no sum of costs can
+// overflow them, 64 otherwise, and doubles unless all costs are integers.
+type cost interface{ int32 | int64 | float64 }
+
+// source is a matrix of costs of any type.
+type source interface {
+	dims() (m, n int)
+	place() matrix.Place
+	everywhere() bool // pairs without an entry are allowed too
+	operand(at device.Backend) (device.Operand, error)
+	element() reflect.Type
+	missing() float64 // cost of a pair without an entry
+	// scan looks at all costs. Infinities on the forbidden side are counted.
+	scan(maximize bool) (summary, error)
+	asInt32(how reading) *instance[int32]
+	asInt64(how reading) *instance[int64]
+	asFloat64(how reading) *instance[float64]
+}
+
+// reading says how the costs become an instance.
+type reading struct {
+	flip      bool // columns become rows
+	negate    bool
+	forbidden bool // there are infinities, which are left out
+}
+
+// instance is a problem as the algorithms see it: to be minimised, and of no
+// more rows than columns.
+type instance[C cost] struct {
+	m, n     int
+	ptr      []int64 // nil: dense, all positions of val row by row
+	idx      []int32
+	val      []C
+	shared   bool // val is the caller's
+	def      C    // cost of a pair without an entry
+	implicit bool
+	col      []C // added to each cost of a column, or nil
+}
+
+func (in *instance[C]) dense() bool { return in.ptr == nil }
+
+// typed is a matrix of costs of type T.
+type typed[T semiring.Number] struct {
+	view     matrix.View[T]
+	def      T
+	implicit bool
+}
+
+func (p *typed[T]) dims() (m, n int)    { return p.view.Dims() }
+func (p *typed[T]) place() matrix.Place { return p.view.Place() }
+func (p *typed[T]) everywhere() bool    { return p.implicit }
+
+func (p *typed[T]) asInt32(how reading) *instance[int32]     { return read[T, int32](p, how) }
+func (p *typed[T]) asInt64(how reading) *instance[int64]     { return read[T, int64](p, how) }
+func (p *typed[T]) asFloat64(how reading) *instance[float64] { return read[T, float64](p, how) }
+
+func (p *typed[T]) scan(maximize bool) (summary, error) {
+	s := summary{integers: true}
+	st := p.view.Stored()
+	if err := p.view.Err(); err != nil { // a copy from a device may fail
+		return s, err
+	}
+	if p.implicit {
+		if bad := unusable(p.def, maximize); bad != "" || math.IsInf(float64(p.def), 0) {
+			return s, &CostError{Arg: "the default cost", Row: -1, Col: -1, Got: fmt.Sprint(p.def), Want: "a finite number of at most 63 bits"}
+		}
+	}
+	first := true
+	var lo, hi T
+	look := func(x T) {
+		if first {
+			lo, hi, first = x, x, false
+		}
+		lo, hi = min(lo, x), max(hi, x)
+	}
+	if p.implicit {
+		look(p.def)
+	}
+	s.integers = T(1)/2 == 0 || !p.implicit || exactInteger(float64(p.def))
+	bad := int64(-1)
+	for k, x := range st.Val {
+		if st.Present != nil && st.Present[k] == 0 {
+			continue
+		}
+		s.entries++
+		if x >= lo && x <= hi && !first && (T(1)/2 == 0 || !s.integers) {
+			continue // most of them
+		}
+		if unusable(x, maximize) != "" {
+			bad = int64(k)
+			break
+		}
+		if math.IsInf(float64(x), 0) {
+			s.forbidden++
+			continue
+		}
+		look(x)
+		s.integers = s.integers && (T(1)/2 == 0 || exactInteger(float64(x)))
+	}
+	if bad >= 0 {
+		i, j := p.at(st, bad)
+		return s, &CostError{Arg: "the cost", Row: i, Col: j, Got: fmt.Sprint(st.Val[bad]), Want: unusable(st.Val[bad], maximize)}
+	}
+	if p.implicit && s.forbidden > 0 {
+		return s, &CostError{Arg: "an entry", Row: -1, Col: -1, Got: "infinite", Want: "finite costs beside a default; leave forbidden pairs out of a problem without one"}
+	}
+	s.lo, s.hi = float64(lo), float64(hi)
+	return s, nil
+}
+
+// unusable says what is wanted in place of a cost that cannot be used, or "".
+func unusable[T semiring.Number](x T, maximize bool) string {
+	f := float64(x)
+	switch {
+	case x != x:
+		return "a number"
+	case T(1)/2 == 0 && (f > 1<<62 || f < -(1<<62)):
+		return "an integer of at most 62 bits"
+	case math.IsInf(f, 1) && maximize:
+		return "less than +Inf when maximising; −Inf forbids a pair"
+	case math.IsInf(f, -1) && !maximize:
+		return "more than −Inf when minimising; +Inf forbids a pair"
+	}
+	return ""
+}
+
+// at returns the position, in the problem, of stored value k.
+func (p *typed[T]) at(st *sparse.Store[T], k int64) (i, j int) {
+	if st.Sparse() {
+		v := 0
+		for st.Ptr[v+1] <= k {
+			v++
+		}
+		i, j = st.RowID(v), int(st.Idx[k])
+	} else {
+		i, j = int(k)/st.NCols, int(k)%st.NCols
+	}
+	if p.view.Transposed() {
+		i, j = j, i
+	}
+	return i, j
+}
+
+// read copies the costs into an instance.
+func read[T semiring.Number, C cost](p *typed[T], how reading) *instance[C] {
+	st := p.view.Stored()
+	if cells, ok := st.Cells(); ok && st.Sparse() && int64(cells) == st.NVals && !how.forbidden {
+		all := &sparse.Store[T]{Structure: sparse.Structure{NRows: st.NRows, NCols: st.NCols, Format: sparse.Full}, Val: st.Val}
+		st = all // every position is listed, in order
+	}
+	flip := p.view.Transposed() != how.flip
+	in := &instance[C]{m: st.NRows, n: st.NCols, implicit: p.implicit, def: C(p.def)}
+	if flip {
+		in.m, in.n = in.n, in.m
+	}
+	if how.negate {
+		in.def = -in.def
+	}
+	if st.Format == sparse.Full && !how.forbidden {
+		in.implicit = false
+		if val, same := any(st.Val).([]C); same && !flip && !how.negate {
+			in.val, in.shared = val, true
+		} else {
+			in.val = readFull[T, C](st, flip, how.negate)
+		}
+		return in
+	}
+	in.ptr = make([]int64, in.m+1)
+	each := func(f func(i, j int, x T)) {
+		eachEntry(st, func(i, j int, x T) {
+			if how.forbidden && math.IsInf(float64(x), 0) {
+				return
+			}
+			if flip {
+				i, j = j, i
+			}
+			f(i, j, x)
+		})
+	}
+	each(func(i, _ int, _ T) { in.ptr[i+1]++ })
+	for i := range in.m {
+		in.ptr[i+1] += in.ptr[i]
+	}
+	in.idx, in.val = make([]int32, in.ptr[in.m]), make([]C, in.ptr[in.m])
+	next := append([]int64(nil), in.ptr...)
+	each(func(i, j int, x T) {
+		c := C(x)
+		if how.negate {
+			c = -c
+		}
+		in.idx[next[i]], in.val[next[i]] = int32(j), c
+		next[i]++
+	})
+	return in
+}
+
+// eachEntry calls f for the entries of st row by row.
+func eachEntry[T any](st *sparse.Store[T], f func(i, j int, x T)) {
+	if st.Sparse() {
+		for k := range st.Vecs() {
+			i := st.RowID(k)
+			for q := st.Ptr[k]; q < st.Ptr[k+1]; q++ {
+				f(i, int(st.Idx[q]), st.Val[q])
+			}
+		}
+		return
+	}
+	for i := range st.NRows {
+		row := st.Val[i*st.NCols : (i+1)*st.NCols]
+		for j, x := range row {
+			if st.Present == nil || st.Present[i*st.NCols+j] != 0 {
+				f(i, j, x)
+			}
+		}
+	}
+}
+
+// readFull converts all positions, transposed in tiles if flip.
+func readFull[T semiring.Number, C cost](st *sparse.Store[T], flip, negate bool) []C {
+	m, n := st.NRows, st.NCols
+	out := make([]C, m*n)
+	if !flip {
+		for k, x := range st.Val[:len(out)] {
+			out[k] = C(x)
+		}
+	} else {
+		const tile = 32
+		for i0 := 0; i0 < m; i0 += tile {
+			for j0 := 0; j0 < n; j0 += tile {
+				for i := i0; i < min(i0+tile, m); i++ {
+					for j := j0; j < min(j0+tile, n); j++ {
+						out[j*m+i] = C(st.Val[i*n+j])
+					}
+				}
+			}
+		}
+	}
+	if negate {
+		for k, c := range out {
+			out[k] = -c
+		}
+	}
+	return out
+}
