@@ -1,0 +1,179 @@
+package apps
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// SGMStart is where the relaxation of SGM begins.
+type SGMStart int
+
+// The starts.
+const (
+	SparseStart SGMStart = iota // the seeds, and zero elsewhere
+	Barycentre                  // the seeds, and the mean of all matchings of the others
+)
+
+// A SeedPair says that vertex A of the first graph is vertex B of the second.
+type SeedPair struct{ A, B int }
+
+// FirstSeeds returns the pairs (0, 0), (1, 1), …, (n−1, n−1).
+func FirstSeeds(n int) []SeedPair {
+	seeds := make([]SeedPair, max(n, 0))
+	for k := range seeds {
+		seeds[k] = SeedPair{k, k}
+	}
+	return seeds
+}
+
+// SGMOptions are the settings of SGM.
+type SGMOptions struct {
+	Run
+	Start     SGMStart
+	HardSeeds bool // seeds are fixed; else they are only where the search starts
+	Pad       bool // add isolated vertices to the smaller graph
+	// LabelsA and LabelsB, if not nil, give each vertex a label; vertices are
+	// matched to vertices of the same label only.
+	LabelsA, LabelsB []int32
+	// Epsilon is how far from the best, per vertex and in units of A·P·Bᵀ (common
+	// neighbours), each assignment may be; 0 asks for the best.
+	Epsilon float64
+	// Tolerance is what a step must gain for another to follow, in edges of mean
+	// weight by which ‖A − PBPᵀ‖² falls; 0 means 1/2.
+	Tolerance     float64
+	MaxIterations int    // 0 means 50
+	Seed          uint64 // of the order in which ties are broken
+}
+
+// SGMIteration is what one step did.
+type SGMIteration struct {
+	Objective               float64 // tr(ÃᵀPB̃Pᵀ) after it
+	Step                    float64 // from 0, stay, to 1, go all the way to the assignment
+	Slope                   float64 // ⟨∇f, T − P⟩: a bound on what can be gained is this plus LSAPGap
+	LSAPGap                 float64 // how far the assignment can be from the best one, in units of Slope
+	Entries                 int64   // of APBᵀ
+	Product, Assign, Search time.Duration
+}
+
+// SGMResult is what SGM found.
+type SGMResult struct {
+	// Match gives each vertex of A its vertex of B; one that was matched to
+	// padding has no entry. On the host.
+	Match *matrix.Vector[int32]
+	// Before and After are the disagreements Σ|A − PBPᵀ| over ordered pairs, with
+	// vertices matched by number and as in Match.
+	Before, After float64
+	MatchedSeeds  int // seeds whose pair is in Match
+	Iterations    []SGMIteration
+	Converged     bool  // false: MaxIterations were not enough
+	PeakBytes     int64 // estimate of the memory in use at the worst moment, graphs included
+	// Setup, Product, Assign and Search add up the time by stage.
+	Setup, Product, Assign, Search, Project time.Duration
+}
+
+// SGM looks for the matching of the vertices of two graphs, given some pairs
+// that correspond, under which their edges disagree least: the permutation
+// matrix P that minimises ‖A − PBPᵀ‖².
+func SGM[T semiring.Float](a, b matrix.Source[T], seeds []SeedPair, opts SGMOptions) (*SGMResult, error) {
+	began := time.Now()
+	if opts.MaxIterations == 0 {
+		opts.MaxIterations = 50
+	}
+	if opts.Tolerance == 0 {
+		opts.Tolerance = .5
+	}
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	p, err := newPairing(a, b, seeds, opts)
+	if err != nil {
+		return nil, err
+	}
+	f, err := newRelaxation(p)
+	if err != nil {
+		return nil, err
+	}
+	res := &SGMResult{Setup: time.Since(began)}
+	return res, f.run(res)
+}
+
+// run climbs, projects P to a matching, and repairs that.
+func (f *relaxation[T]) run(res *SGMResult) error {
+	best, top, err := f.climb(res)
+	if err != nil {
+		return err
+	}
+	clock := time.Now()
+	t, _, err := f.assign(f.p)
+	if err != nil {
+		return err
+	}
+	apart, err := f.apart(t)
+	if err != nil {
+		return err
+	}
+	if best != nil {
+		d, err := f.apart(best)
+		if err != nil {
+			return err
+		}
+		if d <= apart {
+			t, apart = best, d
+		}
+	}
+	_ = top
+	if t, res.After, err = f.repair(t); err != nil {
+		return err
+	}
+	if res.Before, err = f.distance(f.a, f.b); err != nil {
+		return err
+	}
+	res.Project = lap(&clock)
+	return f.conclude(t, res)
+}
+
+// conclude writes the matching down.
+func (f *relaxation[T]) conclude(t []int32, res *SGMResult) error {
+	res.Match = matrix.NewVector[int32](f.realA)
+	match := f.whole(t)
+	b := matrix.NewVectorBuilder[int32](f.realA)
+	for v, w := range match[:f.realA] {
+		if w < f.realB {
+			b.Add(v, int32(w))
+		}
+	}
+	for _, s := range f.seeds {
+		if match[s.A] == s.B {
+			res.MatchedSeeds++
+		}
+	}
+	for _, it := range res.Iterations {
+		res.Product += it.Product
+		res.Assign += it.Assign
+		res.Search += it.Search
+	}
+	res.PeakBytes = f.peak
+	var err error
+	res.Match, err = b.Build(nil)
+	return err
+}
+
+func (o SGMOptions) check() error {
+	bad := func(arg string, got any, want string) error {
+		return &ParameterError{"SGM", arg, fmt.Sprint(got), want}
+	}
+	switch {
+	case o.Start != SparseStart && o.Start != Barycentre:
+		return bad("the start", int(o.Start), "SparseStart or Barycentre")
+	case !(o.Epsilon >= 0):
+		return bad("epsilon", o.Epsilon, "0 or more")
+	case !(o.Tolerance > 0):
+		return bad("the tolerance", o.Tolerance, "positive")
+	case o.MaxIterations < 0:
+		return bad("the number of iterations", o.MaxIterations, "0 or more")
+	}
+	return nil
+}
