@@ -194,6 +194,13 @@ var solvers = []struct {
 	o    Options
 }{
 	{"paths", Options{Method: MethodJonkerVolgenant}},
+	{"auto", Options{}},
+	{"auction, exact", Options{Method: MethodAuction}},
+	{"auction, 1/16", Options{Method: MethodAuction, Epsilon: 1. / 16}},
+	{"auction, 3", Options{Method: MethodAuction, Epsilon: 3}},
+	{"Jacobi, exact", Options{Method: MethodAuction, Bidding: Jacobi, Seed: 5}},
+	{"Jacobi, 1/16", Options{Method: MethodAuction, Bidding: Jacobi, Epsilon: 1. / 16}},
+	{"Jacobi, 3, then exact", Options{Method: MethodAuction, Bidding: Jacobi, Epsilon: 3, Exact: true}},
 }
 
 // solveAll solves a problem in every way, minimising and maximising.

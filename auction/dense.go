@@ -9,13 +9,17 @@ import (
 // its row. Where columns outnumber rows, a column without a row has v(j) equal
 // to −col(j), and the others no more.
 type paths[C cost] struct {
-	in     *instance[C]
-	v      []C
-	colOf  []int32 // of each row, −1 for none
-	rowOf  []int32 // of each column
-	free   []int32 // rows without a column
-	ctx    context.Context
-	report func(done, total int64)
+	in    *instance[C]
+	v     []C
+	colOf []int32 // of each row, −1 for none
+	rowOf []int32 // of each column
+	free  []int32 // rows without a column
+	warm  bool    // there were duals to start from
+	// partial says that the instance is a part of another: a row that finds no
+	// column stays free.
+	partial bool
+	ctx     context.Context
+	report  func(done, total int64)
 
 	steps, searches int64
 
@@ -28,25 +32,38 @@ const none = -1
 
 func newPaths[C cost](in *instance[C], ctx context.Context) *paths[C] {
 	s := &paths[C]{in: in, ctx: ctx, v: make([]C, in.n), colOf: make([]int32, in.m), rowOf: make([]int32, in.n)}
+	s.reset()
+	return s
+}
+
+// reset assigns nothing, and gives columns the duals of those without a row.
+func (s *paths[C]) reset() {
+	clear(s.v)
+	for j, c := range s.in.col {
+		s.v[j] = -c
+	}
+	s.free = s.free[:0]
 	for i := range s.colOf {
 		s.colOf[i] = none
+		s.free = append(s.free, int32(i))
 	}
 	for j := range s.rowOf {
 		s.rowOf[j] = none
 	}
-	return s
 }
 
-// denseJV solves a dense instance from nothing (Jonker and Volgenant: A
-// shortest augmenting path algorithm for dense and sparse linear assignment
-// problems, Computing 38, 1987).
-func denseJV[C cost](s *paths[C]) error {
-	in := s.in
-	if in.m == in.n {
+// denseJV solves a dense instance (Jonker and Volgenant: A shortest augmenting
+// path algorithm for dense and sparse linear assignment problems, Computing 38,
+// 1987), from duals if it has some.
+func (s *paths[C]) denseJV(threads int) error {
+	square := s.in.m == s.in.n && !s.warm
+	if square {
+		s.free = s.free[:0]
 		s.columnReduction()
 		s.reductionTransfer()
-	} else {
-		s.fromBase()
+	}
+	if s.in.m >= coreRows && s.in.m == s.in.n {
+		return s.denseByCore(threads)
 	}
 	return s.finishDense()
 }
@@ -59,18 +76,6 @@ func (s *paths[C]) finishDense() error {
 		}
 	}
 	return s.augmentDense()
-}
-
-// fromBase starts without assignments, as it must where columns may stay free.
-func (s *paths[C]) fromBase() {
-	clear(s.v)
-	for j, c := range s.in.col {
-		s.v[j] = -c
-	}
-	s.free = s.free[:0]
-	for i := range s.in.m {
-		s.free = append(s.free, int32(i))
-	}
 }
 
 func (s *paths[C]) row(i int32) []C {

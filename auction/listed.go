@@ -41,13 +41,9 @@ type cursor[C cost] struct {
 	d   C // distance of a column of dual 0
 }
 
-// listedJV solves an instance of listed costs (Jonker and Volgenant's LAPJVsp
-// with a heap, without column reduction).
-func listedJV[C cost](s *paths[C]) error {
-	s.fromBase()
-	return s.finishListed()
-}
-
+// finishListed gives the free rows of an instance of listed costs a column
+// each (Jonker and Volgenant's LAPJVsp, with a heap and without column
+// reduction). Forbidden pairs that leave no assignment are an *InfeasibleError.
 func (s *paths[C]) finishListed() error {
 	l := newListedSearch(s)
 	if s.in.n > 1 {
@@ -57,6 +53,7 @@ func (s *paths[C]) finishListed() error {
 			}
 		}
 	}
+	var left []int32
 	for k, i := range s.free {
 		if k&15 == 0 {
 			if err := s.ctx.Err(); err != nil {
@@ -66,12 +63,17 @@ func (s *paths[C]) finishListed() error {
 		}
 		s.searches++
 		end := l.search(i)
-		if end == none {
+		switch {
+		case end != none:
+			s.exchange(i, end)
+		case s.partial:
+			left = append(left, i)
+			l.forget()
+		default:
 			return l.witness(i)
 		}
-		s.exchange(i, end)
 	}
-	s.free = nil
+	s.free = left
 	return nil
 }
 
@@ -80,11 +82,7 @@ func newListedSearch[C cost](s *paths[C]) *listedSearch[C] {
 	s.d, s.pred = make([]C, n), make([]int32, n)
 	l := &listedSearch[C]{paths: s, done: make([]bool, n), reached: make([]bool, n)}
 	if s.in.implicit {
-		l.order, l.place, l.next, l.mark = make([]int32, n), make([]int32, n), make([]int32, n+1), make([]int32, n)
-		for j := range l.order {
-			l.order[j] = int32(j)
-		}
-		slices.SortStableFunc(l.order, func(a, b int32) int { return compare(s.v[b], s.v[a]) })
+		l.order, l.place, l.next, l.mark = s.byDual(), make([]int32, n), make([]int32, n+1), make([]int32, n)
 		for p, j := range l.order {
 			l.place[j] = int32(p)
 		}
@@ -338,11 +336,8 @@ func (l *listedSearch[C]) find(p int32) int32 {
 	return root
 }
 
-// update lowers the duals of the settled columns and forgets the search.
+// update lowers the duals of the settled columns.
 func (l *listedSearch[C]) update(least C) {
-	for _, p := range l.jumped {
-		l.next[p] = p
-	}
 	for _, j := range l.settled {
 		l.done[j] = false
 		if l.d[j] < least {
@@ -351,6 +346,17 @@ func (l *listedSearch[C]) update(least C) {
 	}
 	if l.in.implicit {
 		l.reorder()
+	}
+	l.forget()
+}
+
+// forget makes ready for the next search.
+func (l *listedSearch[C]) forget() {
+	for _, p := range l.jumped {
+		l.next[p] = p
+	}
+	for _, j := range l.settled {
+		l.done[j] = false
 	}
 	for _, j := range l.touched {
 		l.reached[j] = false

@@ -56,8 +56,10 @@ func longOffsets[C cost](k *task) []C {
 	return out
 }
 
-// complete fills in the result from what was assigned and the duals.
-func complete[C cost](k *task, s *paths[C], res *Result) {
+// complete fills in the result from what was assigned and the duals, which
+// count in units of 1/scale: what is missed by less than one integer is not
+// missed.
+func complete[C cost](k *task, s *paths[C], scale int64, res *Result) {
 	in := s.in
 	var chosen sum
 	for i, j := range s.colOf {
@@ -69,8 +71,7 @@ func complete[C cost](k *task, s *paths[C], res *Result) {
 		}
 	}
 	bound := s.bound(parallel.Threads(k.o.Threads))
-	gap := float64(chosen.whole-bound.whole) + ((chosen.main - bound.main) + (chosen.lost - bound.lost))
-	res.Gap = max(0, gap)
+	res.Gap = max(0, float64((chosen.whole-bound.whole)/scale)+((chosen.main-bound.main)+(chosen.lost-bound.lost)))
 	if C(1)/2 != 0 { // half an ulp for each difference that was added up
 		res.Gap += 0x1p-51 * (chosen.abs + bound.abs)
 	}
@@ -81,9 +82,10 @@ func complete[C cost](k *task, s *paths[C], res *Result) {
 	res.Prices = make([]float64, in.n)
 	for j, v := range s.v {
 		if v != 0 {
-			res.Prices[j] = -float64(v)
+			res.Prices[j] = -float64(v) / float64(scale)
 		}
 	}
+	chosen.whole /= scale
 	k.value(chosen, in.col != nil, res)
 }
 
@@ -139,14 +141,7 @@ func (in *instance[C]) at(i, j int32) C {
 func (s *paths[C]) bound(threads int) sum {
 	in := s.in
 	var total sum
-	byDual := []int32(nil)
-	if in.implicit {
-		byDual = make([]int32, in.n)
-		for j := range byDual {
-			byDual[j] = int32(j)
-		}
-		slices.SortFunc(byDual, func(a, b int32) int { return compare(s.v[b], s.v[a]) })
-	}
+	byDual := s.byDual()
 	least := make([]C, in.m)
 	// The context is not asked: an assignment that was found is not thrown away.
 	_ = parallel.Range(nil, threads, in.m, 64, func(_, lo, hi int) {
@@ -170,6 +165,19 @@ func (s *paths[C]) bound(threads int) sum {
 		add(&total, v)
 	}
 	return total
+}
+
+// byDual returns the columns of an implicit instance by descending dual.
+func (s *paths[C]) byDual() []int32 {
+	if !s.in.implicit {
+		return nil
+	}
+	list := make([]int32, s.in.n)
+	for j := range list {
+		list[j] = int32(j)
+	}
+	slices.SortStableFunc(list, func(a, b int32) int { return compare(s.v[b], s.v[a]) })
+	return list
 }
 
 // leastOf returns the least reduced cost of row i.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/ops"
 )
 
@@ -156,73 +157,118 @@ func (k *task) checkOptions() error {
 // run looks at the costs, picks the numbers to compute with and solves.
 func (k *task) run() (*Result, error) {
 	start := time.Now()
-	var err error
-	if k.seen, err = k.p.costs.scan(k.o.Maximize); err != nil {
+	if err := k.look(); err != nil {
 		return nil, err
+	}
+	// Costs and duals reach a few times this where all pairs are allowed, n times
+	// where not.
+	most := max(math.Abs(k.seen.lo), math.Abs(k.seen.hi))
+	reach := 8 * (most + max(-k.long.lo, k.long.hi) + k.prices + 1)
+	if !k.everywhere() {
+		reach *= float64(min(k.m, k.n) + 2)
+	}
+	sums := float64(min(k.m, k.n)) * most
+	how := reading{flip: k.flip, negate: k.o.Maximize, forbidden: k.seen.forbidden > 0}
+	bids := k.bids()
+	scale := k.scale()
+	switch {
+	case !k.integer && !(reach <= math.MaxFloat64):
+		return nil, &OverflowError{"the sum of the costs", "scale them down"}
+	case !k.integer && bids:
+		return byAuction(k, start, k.p.costs.asFloat64(how), 1)
+	case !k.integer:
+		return byPaths(k, start, k.p.costs.asFloat64(how))
+	case reach >= 1<<62 || sums >= 1<<62:
+		return nil, &OverflowError{"the sum of the costs", "scale them down, or give them as floats that are not all integers"}
+	case bids && (reach*scale >= 1<<62 || sums*scale >= 1<<62):
+		return nil, &OverflowError{fmt.Sprintf("prices in steps of %g", 1/scale), "raise Epsilon, or take MethodJonkerVolgenant"}
+	case bids:
+		return byAuction(k, start, k.p.costs.asInt64(how), int64(scale))
+	case reach < 1<<31:
+		return byPaths(k, start, k.p.costs.asInt32(how))
+	}
+	return byPaths(k, start, k.p.costs.asInt64(how))
+}
+
+// look looks at all numbers given.
+func (k *task) look() (err error) {
+	if k.seen, err = k.p.costs.scan(k.o.Maximize); err != nil {
+		return err
 	}
 	row, err := offsets("row", k.p.row)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	col, err := offsets("column", k.p.col)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	k.integer = k.seen.integers
 	if k.m != k.n {
 		if k.long = col; k.flip {
 			k.long = row
 		}
-		k.integer = k.seen.integers && k.long.integers
-	} else {
-		k.integer = k.seen.integers
+		k.integer = k.integer && k.long.integers
 	}
-	// Costs and duals reach a few times this where all pairs are allowed, n times
-	// where not.
-	reach := 8 * (max(math.Abs(k.seen.lo), math.Abs(k.seen.hi)) + max(-k.long.lo, k.long.hi) + k.prices + 1)
-	if !k.complete() {
-		reach *= float64(min(k.m, k.n) + 2)
-	}
-	how := reading{flip: k.flip, negate: k.o.Maximize, forbidden: k.seen.forbidden > 0}
-	switch {
-	case !k.integer:
-		if !(reach <= math.MaxFloat64) {
-			return nil, &OverflowError{"the sum of the costs", "scale them down"}
-		}
-		return solve(k, start, k.p.costs.asFloat64(how))
-	case reach < 1<<31 && k.prices < 1<<20:
-		return solve(k, start, k.p.costs.asInt32(how))
-	case reach < 1<<62 && float64(min(k.m, k.n))*max(math.Abs(k.seen.lo), math.Abs(k.seen.hi)) < 1<<62:
-		return solve(k, start, k.p.costs.asInt64(how))
-	}
-	return nil, &OverflowError{"the sum of the costs", "scale them down, or give them as floats that are not all integers"}
+	return nil
 }
 
-// complete reports whether every pair is allowed.
-func (k *task) complete() bool {
+// everywhere reports whether every pair is allowed.
+func (k *task) everywhere() bool {
 	return k.p.costs.everywhere() || k.seen.entries == int64(k.m)*int64(k.n) && k.seen.forbidden == 0
 }
 
-func solve[C cost](k *task, start time.Time, in *instance[C]) (*Result, error) {
+// exact reports whether an optimum is wanted.
+func (k *task) exact() bool { return k.o.Exact || k.o.Epsilon == 0 }
+
+// bids reports whether the auction is the method.
+func (k *task) bids() bool { return k.o.Method == MethodAuction }
+
+// prepared returns the instance with nothing assigned, and the prices given as
+// duals.
+func prepared[C cost](k *task, in *instance[C], scale C) *paths[C] {
 	in.col = longOffsets[C](k)
-	read := time.Since(start)
 	s := newPaths(in, k.o.Context)
 	if k.o.Progress != nil {
 		s.report = func(done, total int64) { k.o.Progress("assignment", done, total) }
 	}
+	if k.m == k.n && k.o.Prices != nil {
+		for j, p := range k.o.Prices {
+			if C(1)/2 == 0 {
+				p = math.Round(p * float64(scale))
+			}
+			s.v[j] = -C(p)
+		}
+		s.warm = true
+	}
+	return s
+}
+
+// byPaths solves an instance by shortest augmenting paths.
+func byPaths[C cost](k *task, start time.Time, in *instance[C]) (*Result, error) {
+	s := prepared(k, in, 1)
 	res := &Result{Method: "jonker-volgenant"}
-	start = time.Now()
+	res.Seconds.Read = time.Since(start).Seconds()
+	return finish(k, s, res)
+}
+
+// finish gives the free rows their columns by shortest augmenting paths.
+func finish[C cost](k *task, s *paths[C], res *Result) (*Result, error) {
+	start := time.Now()
 	var err error
-	if in.dense() {
-		err = denseJV(s)
-	} else {
-		err = listedJV(s)
+	switch {
+	case !s.in.dense():
+		err = s.finishListed()
+	default:
+		err = s.denseJV(parallel.Threads(k.o.Threads))
 	}
 	if err != nil {
 		return nil, k.named(err)
 	}
-	res.Seconds.Read, res.Seconds.Paths = read.Seconds(), time.Since(start).Seconds()
-	res.Rounds, res.Bids = s.searches, s.steps
-	complete(k, s, res)
+	res.Seconds.Paths = time.Since(start).Seconds()
+	res.Rounds += s.searches
+	res.Bids += s.steps
+	complete(k, s, 1, res)
 	return res, nil
 }
 

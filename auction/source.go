@@ -39,7 +39,8 @@ type instance[C cost] struct {
 	ptr      []int64 // nil: dense, all positions of val row by row
 	idx      []int32
 	val      []C
-	def      C // cost of a pair without an entry
+	shared   bool // val is the caller's
+	def      C    // cost of a pair without an entry
 	implicit bool
 	col      []C // added to each cost of a column, or nil
 }
@@ -151,6 +152,10 @@ func (p *typed[T]) at(st *sparse.Store[T], k int64) (i, j int) {
 // read copies the costs into an instance.
 func read[T semiring.Number, C cost](p *typed[T], how reading) *instance[C] {
 	st := p.view.Stored()
+	if cells, ok := st.Cells(); ok && st.Sparse() && int64(cells) == st.NVals && !how.forbidden {
+		all := &sparse.Store[T]{Structure: sparse.Structure{NRows: st.NRows, NCols: st.NCols, Format: sparse.Full}, Val: st.Val}
+		st = all // every position is listed, in order
+	}
 	flip := p.view.Transposed() != how.flip
 	in := &instance[C]{m: st.NRows, n: st.NCols, implicit: p.implicit, def: C(p.def)}
 	if flip {
@@ -160,7 +165,12 @@ func read[T semiring.Number, C cost](p *typed[T], how reading) *instance[C] {
 		in.def = -in.def
 	}
 	if st.Format == sparse.Full && !how.forbidden {
-		in.val = readFull[T, C](st, flip, how.negate)
+		in.implicit = false
+		if val, same := any(st.Val).([]C); same && !flip && !how.negate {
+			in.val, in.shared = val, true
+		} else {
+			in.val = readFull[T, C](st, flip, how.negate)
+		}
 		return in
 	}
 	in.ptr = make([]int64, in.m+1)

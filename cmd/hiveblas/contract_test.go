@@ -16,6 +16,7 @@ import (
 func TestOutputs(t *testing.T) {
 	roads, visits := write(t, "roads.mtx", roads), write(t, "visits.mtx", visits)
 	names := write(t, "names.tsv", "ann bob\nbob cid\ndan eve\n")
+	pairs := write(t, "pairs.tsv", "ann cat 3\nann dog 4\nbob dog 2\nbob cat 0\n")
 	for _, c := range []struct {
 		reason, args, ext, want string
 	}{
@@ -46,6 +47,11 @@ func TestOutputs(t *testing.T) {
 		{"weak components", "cc " + roads, ".tsv", "0\t0\n1\t0\n2\t0\n3\t0\n4\t0\n5\t0\n"},
 		{"a triangle is a 3-truss", "ktruss -k 3 " + roads, ".tsv",
 			"0\t1\t1\n0\t2\t2\n0\t3\t1\n1\t0\t1\n1\t2\t1\n2\t0\t2\n2\t1\t1\n2\t3\t1\n3\t0\t1\n3\t2\t1\n"},
+
+		{"each row a column", "lsap " + visits, ".tsv", "0\t0\n1\t1\n"},
+		{"the most", "lsap --maximize " + visits, ".tsv", "0\t1\n1\t2\n"},
+		{"missing entries at a cost", "lsap --default 0.5 --method auction " + visits, ".tsv", "0\t2\n1\t0\n"},
+		{"named rows and columns", "lsap --ids renumber --bipartite --maximize " + pairs, ".tsv", "ann\tcat\nbob\tdog\n"},
 
 		{"names in, names out", "cc --ids renumber " + names, ".tsv", "ann\tann\nbob\tann\ncid\tann\ndan\tdan\neve\tdan\n"},
 		{"a named source", "bfs --ids renumber --source bob " + names, ".tsv", "bob\t0\ncid\t1\n"},
@@ -112,6 +118,8 @@ func TestJSON(t *testing.T) {
 		{"cc " + roads, `{"command":"cc","components":1,"largest":6}`},
 		{"tc " + karate, `{"command":"tc","triangles":45}`},
 		{"ktruss -k 4 " + karate, `{"command":"ktruss","vertices":12,"edges":25}`},
+		{"lsap " + visits, `{"command":"lsap","input":{"rows":2,"cols":3,"nnz":4},"method":"jonker-volgenant","value":4,"gap":0,"assigned":2}`},
+		{"lsap --maximize --epsilon 1 --default 0 --method auction " + visits, `{"command":"lsap","method":"auction","assigned":2}`},
 		{"convert " + roads + " " + filepath.Join(t.TempDir(), "x.tsv"), `{"command":"convert","elements":"real"}`},
 		{"spy " + roads + " -o " + filepath.Join(t.TempDir(), "x.png"), `{"command":"spy"}`},
 	} {

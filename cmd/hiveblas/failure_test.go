@@ -38,6 +38,7 @@ func TestFailures(t *testing.T) {
 		cancel   = file("cancel.mtx", real+"1 2 2\n1 1 1\n1 2 -1\n")
 		half     = file("half.mtx.gz", "\x1f\x8b\x08\x00\x00")
 	)
+	hall := write(t, "hall.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 4\n1 2 1\n2 1 1\n2 2 1\n3 2 1\n")
 	locked := filepath.Join(dir, "locked")
 	if err := os.Mkdir(locked, 0o555); err != nil {
 		t.Fatal(err)
@@ -67,6 +68,8 @@ func TestFailures(t *testing.T) {
 		{"a negative weight, of sssp", "sssp --source 1 " + negative, 1, "negative.mtx: edge from 0 to 1"},
 		{"ratios that vanish", "project --weight ratio " + cancel, 1, "cancel.mtx: row 0, column 1 of the result"},
 		{"ranks that do not settle", "pagerank --max-iterations 2 " + karate, 1, "karate.mtx: the ranks still change"},
+		{"no assignment", "lsap " + hall, 1, "hall.mtx: no assignment is allowed: the 2 rows 0, 2 have together 1 columns; --default gives"},
+		{"no assignment, by bidding", "lsap --method auction " + hall, 1, "the 2 rows 0, 2 have"},
 		{"no vertices to search from", "bfs --source 0 " + emptyTSV, 1, "the graph is empty"},
 
 		{"seeds beyond the graph", "vn --seeds 34 " + karate, 1, "karate.mtx: --seeds: there is no vertex 34; vertices go from 0 to 33"},
@@ -110,6 +113,9 @@ func TestFailures(t *testing.T) {
 		{"two weightings", "project --weight ratio --unweighted " + karate, 2, "exclude each other"},
 		{"an unknown weighting", "project --weight sum " + karate, 2, "--weight is \"sum\""},
 		{"an unknown side", "project --onto left " + karate, 2, "--onto is \"left\""},
+		{"an unknown method", "lsap --method magic " + karate, 2, "--method is \"magic\""},
+		{"a negative epsilon", "lsap --epsilon -1 " + karate, 2, "--epsilon is -1"},
+		{"a default of NaN", "lsap --default NaN " + karate, 2, "--default is NaN"},
 		{"a damping of 1", "pagerank --damping 1 " + karate, 2, "--damping is 1"},
 		{"no tolerance", "pagerank --tol 0 " + karate, 2, "--tol is 0"},
 		{"no -k", "ktruss " + karate, 2, "-k is missing"},
@@ -147,7 +153,7 @@ func TestFailures(t *testing.T) {
 				}
 			}
 			switch args[0] {
-			case "project", "vn", "bfs", "sssp", "pagerank", "cc", "ktruss":
+			case "project", "vn", "bfs", "sssp", "pagerank", "cc", "ktruss", "lsap":
 				if !strings.Contains(c.args, " -o ") {
 					args = append(args, "-o", out)
 				}

@@ -1,0 +1,145 @@
+package auction
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/hiveblas/hiveblas/internal/parallel"
+)
+
+// theta is by how much ε falls from phase to phase.
+const theta = 5
+
+// scale returns what integer costs are multiplied by, so that an ε of 1 in
+// what comes out is at most the one asked for.
+func (k *task) scale() float64 {
+	if k.exact() || k.o.Epsilon >= 1 {
+		return 1
+	}
+	return math.Ceil(1 / k.o.Epsilon)
+}
+
+// byAuction solves an instance by bidding, and if an optimum is wanted by
+// augmenting paths where that has not found one.
+func byAuction[D price](k *task, start time.Time, in *instance[D], scale D) (*Result, error) {
+	if scale != 1 {
+		in.multiply(scale)
+	}
+	s := prepared(k, in, scale)
+	for j := range in.col {
+		in.col[j] *= scale
+		s.v[j] = -in.col[j]
+	}
+	res := &Result{Method: "auction"}
+	res.Seconds.Read = time.Since(start).Seconds()
+	if !k.everywhere() {
+		if err := k.feasible(in.ptr, in.idx, in.n); err != nil {
+			return nil, err
+		}
+	}
+	start = time.Now()
+	a := newMarket(s, in.span(), k.o)
+	if err := a.run(lastEpsilon(k, a.span, scale), k.exact(), k.o.Bidding); err != nil {
+		return nil, err
+	}
+	res.Rounds, res.Bids, res.Phases = a.rounds, a.bids, a.phases
+	res.Seconds.Bid = time.Since(start).Seconds()
+	for j, p := range a.p {
+		s.v[j] = -p
+	}
+	if !k.exact() {
+		complete(k, s, int64(scale), res)
+		return res, nil
+	}
+	start = time.Now()
+	s.tighten(parallel.Threads(k.o.Threads))
+	if len(s.free) == 0 {
+		complete(k, s, 1, res)
+		return res, nil
+	}
+	res.Method = "auction+paths"
+	s.warm = true
+	return finish(k, s, res)
+}
+
+// lastEpsilon returns the ε to end with, in units of 1/scale.
+func lastEpsilon[D price](k *task, span, scale D) D {
+	switch {
+	case D(1)/2 == 0 && (k.exact() || scale > 1):
+		return 1
+	case !k.exact():
+		return D(k.o.Epsilon)
+	}
+	return span / D(max(k.n, 1)) // what is missed then the paths put right
+}
+
+// run bids in phases of falling ε, down to last. With exact a phase that goes
+// on and on is left to the augmenting paths. Where columns may stay free there
+// is one phase: their prices must not have risen.
+func (a *market[D]) run(last D, exact bool, bidding Bidding) error {
+	if exact {
+		a.limit = 64 * int64(a.in.m+16)
+	}
+	eps := last
+	if a.in.m == a.in.n {
+		eps = max(last, a.span/theta)
+	}
+	for {
+		a.phases++
+		if err := a.phase(eps, bidding); err != nil {
+			return err
+		}
+		if eps <= last {
+			return nil
+		}
+		eps = max(last, eps/theta)
+	}
+}
+
+// multiply scales all costs.
+func (in *instance[C]) multiply(by C) {
+	if in.shared {
+		in.val, in.shared = slices.Clone(in.val), false
+	}
+	for k := range in.val {
+		in.val[k] *= by
+	}
+	in.def *= by
+}
+
+// span returns the greatest cost less the least.
+func (in *instance[C]) span() C {
+	var lo, hi C
+	if in.implicit {
+		lo, hi = in.def, in.def
+	} else if len(in.val) > 0 {
+		lo, hi = in.val[0], in.val[0]
+	}
+	for _, c := range in.val {
+		lo, hi = min(lo, c), max(hi, c)
+	}
+	return hi - lo
+}
+
+// tighten frees the rows whose column is not the best at the duals: then the
+// rest can be part of an optimum, which augmenting paths complete.
+func (s *paths[C]) tighten(threads int) {
+	byDual := s.byDual()
+	_ = parallel.Range(nil, threads, s.in.m, 64, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			if j := s.colOf[i]; j >= 0 && s.in.at(int32(i), j)-s.v[j] > s.leastOf(int32(i), byDual) {
+				s.colOf[i], s.rowOf[j] = none, none
+			}
+		}
+	})
+	s.free = s.free[:0]
+	for i, j := range s.colOf {
+		if j < 0 {
+			s.free = append(s.free, int32(i))
+		}
+	}
+	if s.in.m < s.in.n && len(s.free) > 0 {
+		s.reset() // the columns let go have duals that only a row can answer for
+	}
+}
