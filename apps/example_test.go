@@ -190,5 +190,5 @@ func ExampleSGM() {
 		return
 	}
 	fmt.Println("disagreements before", res.Before, "and after", res.After)
-	// Output: disagreements before 242 and after 0
+	// Output: disagreements before 256 and after 0
 }

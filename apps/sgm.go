@@ -107,7 +107,7 @@ func (f *relaxation[T]) run(res *SGMResult) error {
 		return err
 	}
 	clock := time.Now()
-	t, _, err := f.assign(f.p)
+	t, _, _, err := f.assign(f.p)
 	if err != nil {
 		return err
 	}

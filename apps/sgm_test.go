@@ -446,12 +446,12 @@ func TestSGMIsomorphic(t *testing.T) {
 		seeds  int
 		opts   SGMOptions
 	}{
-		{"karate", "", 6, SGMOptions{}},
-		{"karate, hard seeds", "", 6, SGMOptions{HardSeeds: true}},
-		{"karate from the barycentre", "", 6, SGMOptions{Start: Barycentre}},
-		{"karate, hard seeds, from the barycentre", "", 6, SGMOptions{HardSeeds: true, Start: Barycentre}},
-		{"dolphins", "graphs/dolphins.mtx.gz", 10, SGMOptions{}},
-		{"dolphins, hard seeds", "graphs/dolphins.mtx.gz", 10, SGMOptions{HardSeeds: true}},
+		{"karate", "", 10, SGMOptions{}},
+		{"karate, hard seeds", "", 10, SGMOptions{HardSeeds: true}},
+		{"karate from the barycentre", "", 10, SGMOptions{Start: Barycentre}},
+		{"karate, hard seeds, from the barycentre", "", 10, SGMOptions{HardSeeds: true, Start: Barycentre}},
+		{"dolphins", "graphs/dolphins.mtx.gz", 16, SGMOptions{}},
+		{"dolphins, hard seeds", "graphs/dolphins.mtx.gz", 16, SGMOptions{HardSeeds: true}},
 		{"a directed, weighted graph", "graphs/celegansneural.mtx.gz", 30, SGMOptions{}},
 		{"the same, hard seeds", "graphs/celegansneural.mtx.gz", 30, SGMOptions{HardSeeds: true}},
 		{"the same from the barycentre", "graphs/celegansneural.mtx.gz", 30, SGMOptions{Start: Barycentre}},

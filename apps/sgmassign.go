@@ -9,25 +9,41 @@ import (
 
 // ascent returns the matching of positions that goes furthest along the
 // gradient, T = argmax ⟨∇f, T⟩, and a bound on how far it falls short of that.
+// With a spread the assignment problem is no longer sparse, and T is a good
+// answer rather than the best.
 func (f *relaxation[T]) ascent() (t []int32, gap float64, err error) {
-	costs := f.g
-	if f.spreading() {
-		if costs, err = f.tilted(); err != nil {
-			return nil, 0, err
-		}
-	}
-	if t, gap, err = f.assign(costs); err != nil || !f.spreading() {
+	if !f.spreading() {
+		t, _, gap, err = f.assign(f.g)
 		return t, f.factor * gap, err
 	}
-	missed, err := f.settle(t)
-	return t, f.factor * (gap + missed), err
+	costs, err := f.tilted()
+	if err != nil {
+		return nil, 0, err
+	}
+	t, value, gap, err := f.assign(costs)
+	if err != nil {
+		return nil, 0, err
+	}
+	best, err := f.score(t)
+	if err != nil {
+		return nil, 0, err
+	}
+	other, err := f.settled(t)
+	if err != nil {
+		return nil, 0, err
+	}
+	score, err := f.score(other)
+	if score > best {
+		t, best = other, score
+	}
+	return t, f.factor * max(0, value+gap+f.start*f.spread.most()-best), err
 }
 
 func (f *relaxation[T]) spreading() bool { return f.spread != nil && f.start > 0 }
 
 // assign solves the assignment problem max Σ c(k, t(k)), label by label; a
-// missing entry counts 0.
-func (f *relaxation[T]) assign(costs *matrix.Matrix[T]) (t []int32, gap float64, err error) {
+// missing entry counts 0. The best value is at most value + gap.
+func (f *relaxation[T]) assign(costs *matrix.Matrix[T]) (t []int32, value, gap float64, err error) {
 	if len(f.ends) == 1 {
 		return f.solve(costs)
 	}
@@ -36,32 +52,31 @@ func (f *relaxation[T]) assign(costs *matrix.Matrix[T]) (t []int32, gap float64,
 	for _, end := range f.ends {
 		block := f.matrix(end-from, end-from)
 		if err := ops.Extract(block, costs, ops.Span(from, end), ops.Span(from, end), f.with); err != nil {
-			return nil, 0, err
+			return nil, 0, 0, err
 		}
-		part, more, err := f.solve(block)
+		part, v, g, err := f.solve(block)
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, 0, err
 		}
 		for k, q := range part {
 			t[from+k] = int32(from) + q
 		}
-		gap += more
-		from = end
+		value, gap, from = value+v, gap+g, end
 	}
-	return t, gap, nil
+	return t, value, gap, nil
 }
 
 // solve solves one assignment problem. Offsets of rows and columns are left
 // out: they change neither the best assignment nor the gap.
-func (f *relaxation[T]) solve(costs *matrix.Matrix[T]) ([]int32, float64, error) {
+func (f *relaxation[T]) solve(costs *matrix.Matrix[T]) (t []int32, value, gap float64, err error) {
 	res, err := auction.Solve(auction.Implicit(costs, 0), auction.Options{
 		Context: f.opts.Context, Threads: f.opts.Threads, Trace: f.opts.Trace,
 		Maximize: true, Epsilon: commonNeighbour * f.opts.Epsilon, Seed: f.opts.Seed,
 	})
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
-	return res.Row, res.Gap, nil
+	return res.Row, res.Value, res.Gap, nil
 }
 
 // commonNeighbour is what one counts in ÂPB̂ᵀ: Â and B̂ have a 2 for each edge.

@@ -106,7 +106,7 @@ func (f *relaxation[T]) attempt(t []int32, off []int, try int) ([]int32, error) 
 	if g, err = jittered(g, f.opts.Seed+uint64(try), f.with); err != nil {
 		return nil, err
 	}
-	part, _, err := sub.assign(g)
+	part, _, _, err := sub.assign(g)
 	if err != nil {
 		return nil, err
 	}

@@ -184,7 +184,7 @@ func (d *spread[T]) own(f sums[T]) (sum float64, err error) {
 }
 
 // tilted returns g + ω·Σ W′Z′ᵀ where g has entries, W′ and Z′ being W and Z less
-// their means. Where g has none the product is neglected, see settle.
+// their means. Where g has none the product is neglected, see settled.
 func (f *relaxation[T]) tilted() (*matrix.Matrix[T], error) {
 	var s steps
 	e := f.matrix(len(f.rows), len(f.cols))
@@ -196,27 +196,27 @@ func (f *relaxation[T]) tilted() (*matrix.Matrix[T], error) {
 	return e, s.err
 }
 
-// settle matches the rows that the assignment t left to positions without an
-// entry among themselves: by the order of their W′ and Z′, which is the best for
-// the neglected product if that has rank one (the rearrangement inequality), as
-// for symmetric graphs without labels. It returns a bound on what the product
-// could have gained.
-func (f *relaxation[T]) settle(t []int32) (float64, error) {
-	T1, err := f.permutation(t)
+// settled returns t with the rows that it left to positions without an entry
+// matched among themselves in the order of their W′ and Z′: the best for the
+// neglected product if that has rank one, as for symmetric graphs without labels
+// (the rearrangement inequality).
+func (f *relaxation[T]) settled(t []int32) ([]int32, error) {
+	to, err := f.permutation(t)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	hit := f.matrix(len(t), len(t))
-	if err := ops.EWiseMult(hit, semiring.Second[T, T](), T1, f.g, f.with); err != nil {
-		return 0, err
+	if err := ops.EWiseMult(hit, semiring.Second[T, T](), to, f.g, f.with); err != nil {
+		return nil, err
 	}
 	listed := make([]bool, len(t))
 	for at := range hit.All() {
 		listed[at.Row] = true
 	}
 	if err := hit.Err(); err != nil {
-		return 0, err
+		return nil, err
 	}
+	next := slices.Clone(t)
 	rowKey, colKey := keys(f.spread.rows, len(t)), keys(f.spread.cols, len(t))
 	from := 0
 	for _, end := range f.ends {
@@ -229,11 +229,30 @@ func (f *relaxation[T]) settle(t []int32) (float64, error) {
 		slices.SortFunc(rows, func(a, b int32) int { return cmp.Or(cmp.Compare(rowKey[a], rowKey[b]), cmp.Compare(a, b)) })
 		slices.SortFunc(cols, func(a, b int32) int { return cmp.Or(cmp.Compare(colKey[a], colKey[b]), cmp.Compare(a, b)) })
 		for k, i := range rows {
-			t[i] = cols[k]
+			next[i] = cols[k]
 		}
 		from = end
 	}
-	return f.start * f.spread.most(len(t)), nil
+	return next, nil
+}
+
+// score returns ⟨g + ω·Σ W′Z′ᵀ, T⟩.
+func (f *relaxation[T]) score(t []int32) (float64, error) {
+	to, err := f.permutation(t)
+	if err != nil {
+		return 0, err
+	}
+	sum, err := f.trace(f.g, to)
+	c := len(f.ends)
+	for k, w := range f.spread.rows {
+		z := f.spread.cols[k]
+		for i, j := range t {
+			for l := range c {
+				sum += f.start * w[i*c+l] * z[int(j)*c+l]
+			}
+		}
+	}
+	return sum, err
 }
 
 // keys adds up the values of each of n rows.
@@ -248,7 +267,7 @@ func keys(parts [][]float64, n int) []float64 {
 }
 
 // most bounds ⟨Σ W′Z′ᵀ, Q⟩ over the parts Q of matchings.
-func (d *spread[T]) most(n int) (sum float64) {
+func (d *spread[T]) most() (sum float64) {
 	for k := range d.rows {
 		var w, z float64
 		for _, x := range d.rows[k] {
