@@ -6,8 +6,9 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// The repair of a matching ends after so many attempts in vain, and is not
-// begun if more vertices disagree than that: it is for the last few.
+// The repair of a matching ends after so many attempts in vain. It is for the
+// last few vertices, and not begun if more than a quarter of all disagree, or
+// more than repairLimit.
 const (
 	repairs     = 24
 	repairLimit = 2048
@@ -27,7 +28,7 @@ const (
 func (f *relaxation[T]) repair(t []int32) ([]int32, float64, error) {
 	off, apart, err := f.disagreeing(t)
 	left := repairs
-	for try := 0; err == nil && len(off) > 0 && len(off) <= repairLimit && left > 0; try++ {
+	for try := 0; err == nil && len(off) > 0 && len(off) <= min(f.n/4, repairLimit) && left > 0; try++ {
 		left--
 		f.opts.report("repair", int64(try), 0)
 		next, err := f.attempt(t, off, try)
