@@ -91,7 +91,18 @@ func Solve(p *Problem, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return k.run()
+	s, err := k.onDevice()
+	if err != nil {
+		return nil, err
+	}
+	if s == nil {
+		return k.run()
+	}
+	results, err := auctions([]*sale{s})
+	if err != nil {
+		return nil, err
+	}
+	return results[0], nil
 }
 
 // JonkerVolgenant solves a problem exactly by shortest augmenting paths, on the
@@ -195,6 +206,10 @@ func (k *task) look() (err error) {
 	if k.seen, err = k.p.costs.scan(k.o.Maximize); err != nil {
 		return err
 	}
+	return k.lookAtOffsets()
+}
+
+func (k *task) lookAtOffsets() error {
 	row, err := offsets("row", k.p.row)
 	if err != nil {
 		return err

@@ -3,7 +3,9 @@ package auction
 import (
 	"fmt"
 	"math"
+	"reflect"
 
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -18,6 +20,9 @@ type source interface {
 	dims() (m, n int)
 	place() matrix.Place
 	everywhere() bool // pairs without an entry are allowed too
+	operand(at device.Backend) (device.Operand, error)
+	element() reflect.Type
+	missing() float64 // cost of a pair without an entry
 	// scan looks at all costs. Infinities on the forbidden side are counted.
 	scan(maximize bool) (summary, error)
 	asInt32(how reading) *instance[int32]

@@ -65,7 +65,7 @@ func emulated(t *testing.T) GPUOptions {
 func TestGPUEmulated(t *testing.T) {
 	o := emulated(t)
 	if testing.Short() {
-		o.Only = []string{"spmv fp32 plain rmat18", "bfs", "AᵀA plus_pair 1m", "1000 entries"}
+		o.Only = []string{"spmv fp32 plain rmat18", "bfs", "AᵀA plus_pair 1m", "1000 entries", "assignment"}
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -77,7 +77,7 @@ func TestGPUEmulated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := map[bool]int{true: 4, false: len(GPUCases())}[testing.Short()]; len(table.Rows) != want {
+	if want := map[bool]int{true: 8, false: len(GPUCases())}[testing.Short()]; len(table.Rows) != want {
 		t.Errorf("%d rows, want %d", len(table.Rows), want)
 	}
 	for _, r := range table.Rows {
@@ -93,6 +93,21 @@ func TestGPUEmulated(t *testing.T) {
 		t.Error(err)
 	}
 	t.Log("\n" + b.String())
+}
+
+func TestGPUAssignsAsSciPy(t *testing.T) {
+	if _, err := scipyPython(); err != nil {
+		t.Skip(err)
+	}
+	o := emulated(t)
+	o.Only, o.NoPeers = []string{"assignment dense 4000"}, false
+	table, err := GPU(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := table.Rows[0]; r.Failed != "" || r.Wrong != "" || r.Peer == "" || r.Method != "auction" {
+		t.Errorf("%+v", r)
+	}
 }
 
 func TestGPUWithoutOne(t *testing.T) {

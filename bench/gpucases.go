@@ -56,5 +56,9 @@ func gpuCases() []gpuCase {
 	add("bfs rmat22", ms(.2), "symmetric22", gpuBFS)
 	add("components rmat22", ms(5), "symmetric22", gpuComponents)
 	add("sssp rmat22", ms(10), "symmetric22", gpuSSSP)
+	add("assignment dense 4000", ratio(.2), "", denseAssign(4000).plan)
+	add("assignment dense 10000", ratio(.1), "", denseAssign(10000).plan)
+	add("assignment counts 16384 exact", ms(1000), "", countsAssign(0).plan)
+	add("assignment counts 16384 ε=1", ms(100), "", countsAssign(1).plan)
 	return cases
 }

@@ -1,0 +1,311 @@
+package auction
+
+import (
+	"math"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+)
+
+// This file hands auctions to the place where the costs live, if it runs them.
+
+// operand returns the costs as an operand at a place.
+func (p *typed[T]) operand(at device.Backend) (device.Operand, error) { return p.view.On(at) }
+
+func (p *typed[T]) element() reflect.Type { return reflect.TypeFor[T]() }
+
+// missing returns the cost of a pair without an entry.
+func (p *typed[T]) missing() float64 { return float64(p.def) }
+
+// sale is a task as an auction on a device.
+type sale struct {
+	*task
+	at     device.Assigner
+	market device.Market
+	scale  float64
+	base   []int64 // offsets of the longer side, scaled, as costs; nil for none
+	shift  int64   // what the device's prices are less
+	read   float64 // seconds
+}
+
+// onDevice prepares the auction on the device where the costs live. nil says
+// that the host is to solve the problem: it does not live on one; paths are
+// asked for, or wanted since floats are to be exact; or its numbers do not fit
+// the packed bids of a device. The host then also finds what is wrong with costs
+// that are not finite.
+func (k *task) onDevice() (*sale, error) {
+	at, ok := k.p.costs.place().(device.Assigner)
+	if !ok || k.o.Method == MethodJonkerVolgenant || min(k.m, k.n) == 0 {
+		return nil, nil
+	}
+	start := time.Now()
+	costs, err := k.p.costs.operand(at)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := at.Survey(k.call(), costs)
+	if err != nil {
+		return nil, err
+	}
+	if seen.Strange > 0 {
+		return nil, nil
+	}
+	k.seen = summary{lo: seen.Lo, hi: seen.Hi, integers: seen.Integers, entries: seen.Entries}
+	if k.p.costs.everywhere() {
+		if err := k.seen.takeDefault(k.p.costs.missing(), seen.Entries == 0); err != nil {
+			return nil, nil
+		}
+	}
+	if err := k.lookAtOffsets(); err != nil {
+		return nil, err
+	}
+	s := &sale{task: k, at: at, market: device.Market{Costs: costs, Implicit: k.p.costs.everywhere(), Missing: k.p.costs.missing(), Seed: k.o.Seed}}
+	if k.flip {
+		s.market.Costs.Transposed = !costs.Transposed
+	}
+	if !s.fits() {
+		return nil, nil
+	}
+	if !k.everywhere() {
+		in := k.p.costs.asFloat64(reading{flip: k.flip})
+		if err := k.feasible(in.ptr, in.idx, in.n); err != nil {
+			return nil, err
+		}
+	}
+	s.read = time.Since(start).Seconds()
+	return s, nil
+}
+
+func (k *task) call() device.Call {
+	return device.Call{Context: k.o.Context, Op: "assignment", Trace: k.o.Trace != nil}
+}
+
+// takeDefault makes a default cost one of those seen.
+func (s *summary) takeDefault(x float64, alone bool) error {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return ErrCost
+	}
+	if alone {
+		s.lo, s.hi = x, x
+	}
+	s.lo, s.hi = min(s.lo, x), max(s.hi, x)
+	s.integers = s.integers && exactInteger(x)
+	return nil
+}
+
+// fits picks the scale and the values of ε, and reports whether the numbers
+// that come of them fit: bids beside the number of a row in 64 bits, with room
+// for prices to rise to a few times the span of the costs, and costs into the 53
+// bits of a double.
+func (s *sale) fits() bool {
+	k := s.task
+	short := float64(min(k.m, k.n))
+	span := k.seen.hi - k.seen.lo
+	most := max(math.Abs(k.seen.lo), math.Abs(k.seen.hi), k.long.hi, -k.long.lo, k.prices)
+	last := 1.0
+	switch {
+	case k.integer && k.exact():
+		s.scale = short + 1
+	case k.integer:
+		s.scale = k.scale()
+		last = max(1, math.Floor(k.o.Epsilon))
+	case k.exact():
+		return false
+	default:
+		_, exponent := math.Frexp(max(most, math.SmallestNonzeroFloat64))
+		s.scale = math.Ldexp(1, 40-exponent)
+		last = math.Floor(k.o.Epsilon * s.scale)
+		if last < 1 || !(s.scale > 0) || math.IsInf(s.scale, 0) || last > 1<<60 {
+			return false
+		}
+	}
+	room := 62 - math.Ceil(math.Log2(short+1))
+	if 32*(most+span+1)*s.scale >= min(math.Ldexp(1, int(room)), 1<<53) {
+		return false
+	}
+	sign := -s.scale
+	if k.o.Maximize {
+		sign = s.scale
+	}
+	s.market.Scale, s.market.Default = sign, int64(math.RoundToEven(sign*s.market.Missing))
+	s.market.Span, s.market.Last = int64(math.Ceil(span*s.scale)), int64(last)
+	s.market.First = s.market.Last
+	if k.m == k.n {
+		s.market.First = max(s.market.Last, s.market.Span/theta)
+	}
+	s.prices()
+	return true
+}
+
+// prices sets those to start from: in a square problem those given, else the
+// offsets of the longer side, since a column that stays free must keep its own.
+func (s *sale) prices() {
+	from, sign := s.o.Prices, 1.0
+	if s.m != s.n {
+		if from = s.p.col; s.flip {
+			from = s.p.row
+		}
+		if s.o.Maximize {
+			sign = -1
+		}
+	}
+	if from == nil {
+		return
+	}
+	list := make([]int64, len(from))
+	for j, x := range from {
+		list[j] = int64(math.Round(sign * x * s.scale))
+	}
+	if s.m != s.n {
+		s.base = slices.Clone(list)
+	}
+	s.shift = slices.Min(list)
+	for j := range list {
+		list[j] -= s.shift
+	}
+	s.market.Prices = list
+}
+
+// result makes a result of what the device found; nil says that prices have
+// outgrown it.
+func (s *sale) result(found device.Assigned, seconds float64) *Result {
+	if found.Over {
+		return nil
+	}
+	k := s.task
+	res := &Result{Method: "auction", Rounds: found.Rounds, Bids: found.Bids, Phases: int(found.Phases)}
+	res.Seconds.Read, res.Seconds.Bid = s.read, seconds
+	partner := make([]int32, len(found.Prices))
+	for j := range partner {
+		partner[j] = none
+	}
+	worth, best := int64(0), int64(0)
+	var chosen sum
+	for i, j := range found.Col {
+		partner[j] = int32(i)
+		worth += found.Worth[i]
+		best += found.Best[i] - s.shift
+		if s.base != nil {
+			worth -= s.base[j]
+		}
+		if !k.integer {
+			chosen.float(found.Cost[i])
+		}
+	}
+	above := make([]int64, len(found.Prices)) // prices, less the offsets
+	res.Prices = make([]float64, len(found.Prices))
+	for j, p := range found.Prices {
+		p += s.shift
+		res.Prices[j], above[j] = float64(p)/s.scale, p
+		if s.base != nil {
+			above[j] -= s.base[j]
+		}
+	}
+	slices.Sort(above)
+	for _, p := range above[len(above)-len(found.Col):] {
+		best += p
+	}
+	res.Row, res.Col = found.Col, partner
+	if k.flip {
+		res.Row, res.Col = partner, found.Col
+	}
+	gap := best - worth
+	if k.integer {
+		if k.exact() { // fewer than 1/ε rows miss at most ε each
+			gap = 0
+		}
+		res.Gap = float64(gap / int64(s.scale))
+		chosen.whole = -worth / int64(s.scale)
+		k.value(chosen, s.base != nil, res)
+		return res
+	}
+	// Each cost was rounded by up to 1/2, in the value and in the bound.
+	res.Gap = float64(gap+2*int64(len(found.Col)))/s.scale + 0x1p-51*chosen.abs
+	if k.o.Maximize { // value turns it over
+		chosen.main, chosen.lost = -chosen.main, -chosen.lost
+	}
+	k.value(chosen, false, res)
+	return res
+}
+
+// told reports an auction as an operation.
+func (s *sale) told(found device.Assigned) {
+	if s.o.Trace != nil {
+		s.o.Trace(ops.Trace{Op: "assignment", Method: ops.Method(found.Ran.Method), Place: s.at.String(), Work: found.Ran.Work, NVals: int64(len(found.Col))})
+	}
+}
+
+// SolveBatch solves problems with the same options. Those whose costs live on
+// one device, with elements of one type, go through the same launches there;
+// others are solved one after the other. Options.Prices do not apply.
+func SolveBatch(ps []*Problem, o Options) ([]*Result, error) {
+	if o.Prices != nil {
+		return nil, &ParameterError{"Prices", "given", "nil in a batch"}
+	}
+	type key struct {
+		at      matrix.Place
+		element reflect.Type
+	}
+	out := make([]*Result, len(ps))
+	groups := map[key][]int{}
+	sales := make([]*sale, len(ps))
+	for i, p := range ps {
+		k, err := open(p, o)
+		if err != nil {
+			return nil, err
+		}
+		if sales[i], err = k.onDevice(); err != nil {
+			return nil, err
+		}
+		if sales[i] == nil {
+			if out[i], err = k.run(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		at := key{p.costs.place(), p.costs.element()}
+		groups[at] = append(groups[at], i)
+	}
+	for _, group := range groups {
+		batch := make([]*sale, len(group))
+		for n, i := range group {
+			batch[n] = sales[i]
+		}
+		results, err := auctions(batch)
+		if err != nil {
+			return nil, err
+		}
+		for n, i := range group {
+			out[i] = results[n]
+		}
+	}
+	return out, nil
+}
+
+// auctions runs sales of one device in one call.
+func auctions(batch []*sale) ([]*Result, error) {
+	start := time.Now()
+	markets := make([]device.Market, len(batch))
+	for n, s := range batch {
+		markets[n] = s.market
+	}
+	found, err := batch[0].at.Auction(batch[0].call(), markets)
+	if err != nil {
+		return nil, err
+	}
+	seconds := time.Since(start).Seconds()
+	out := make([]*Result, len(batch))
+	for n, s := range batch {
+		s.told(found[n])
+		if out[n] = s.result(found[n], seconds); out[n] == nil {
+			if out[n], err = s.run(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
