@@ -20,7 +20,8 @@ import (
 type relaxation[T semiring.Float] struct {
 	*pairing[T]
 	sums[T]
-	ah, bh matrix.View[T] // Â and B̂
+	ah, bh    matrix.View[T] // Â and B̂
+	symmetric bool           // A and B are
 	// terms are those of the gradient of s: it is factor·Σ left·P·right.
 	terms  []term[T]
 	factor float64
@@ -52,7 +53,7 @@ func (c offset) slope(rho float64) float64 { return c[1] + 2*rho*c[2] }
 
 func newRelaxation[T semiring.Float](p *pairing[T]) (*relaxation[T], error) {
 	f := &relaxation[T]{pairing: p, sums: sums[T]{p.a.Place(), p.opts.with()}}
-	for _, step := range []func() error{f.encode, f.orient, f.begin} {
+	for _, step := range []func() error{f.encode, f.compare, f.orient, f.begin} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -94,8 +95,8 @@ func (f *relaxation[T]) encoded(a matrix.View[T], loop T) (matrix.View[T], error
 	return h.View(), s.err
 }
 
-// orient makes the terms of the gradient: one if both graphs are symmetric.
-func (f *relaxation[T]) orient() error {
+// compare finds out whether both graphs are symmetric.
+func (f *relaxation[T]) compare() error {
 	var s steps
 	skew := func(a matrix.View[T]) float64 {
 		if a.Symmetric() {
@@ -105,14 +106,22 @@ func (f *relaxation[T]) orient() error {
 		s.do(err)
 		return d
 	}
-	f.factor, f.terms = 2, nil
-	right := f.bh
-	if skew(f.a)+skew(f.b) != 0 {
-		f.factor, right = 1, f.bh.T()
-		s.do(f.term(f.ah.T(), f.bh))
-	}
-	s.do(f.term(f.ah, right))
+	f.symmetric = skew(f.a)+skew(f.b) == 0
 	return s.err
+}
+
+// orient makes the terms of the gradient: one if both graphs are symmetric.
+func (f *relaxation[T]) orient() error {
+	f.terms = nil
+	if f.symmetric {
+		f.factor = 2
+		return f.term(f.ah, f.bh)
+	}
+	f.factor = 1
+	if err := f.term(f.ah.T(), f.bh); err != nil {
+		return err
+	}
+	return f.term(f.ah, f.bh.T())
 }
 
 // term adds the term a·P·b, at the free positions.

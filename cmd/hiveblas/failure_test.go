@@ -39,7 +39,7 @@ func TestFailures(t *testing.T) {
 		half     = file("half.mtx.gz", "\x1f\x8b\x08\x00\x00")
 	)
 	hall := write(t, "hall.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 4\n1 2 1\n2 1 1\n2 2 1\n3 2 1\n")
-	twice, beyond, lone := write(t, "seedtwice.tsv", "0 0\n0 1\n"), write(t, "beyond.tsv", "0 0\n1 34\n"), write(t, "lone.tsv", "7\n")
+	seedTwice, beyond, lone := write(t, "seedtwice.tsv", "0 0\n0 1\n"), write(t, "beyond.tsv", "0 0\n1 34\n"), write(t, "lone.tsv", "7\n")
 	locked := filepath.Join(dir, "locked")
 	if err := os.Mkdir(locked, 0o555); err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func TestFailures(t *testing.T) {
 		{"more seeds than vertices", "sgm --seeds 35 " + karate + " " + karate, 1, "give 0 to 34"},
 		{"no file of pairs", "sgm --seeds none.tsv " + karate + " " + karate, 1, "none.tsv: cannot be read"},
 		{"graphs of different sizes", "sgm --seeds 1 " + karate + " " + chesapeake, 1, "--pad adds"},
-		{"a seed given twice", "sgm --seeds " + twice + " " + karate + " " + karate, 1, "each vertex once"},
+		{"a seed given twice", "sgm --seeds " + seedTwice + " " + karate + " " + karate, 1, "each vertex once"},
 		{"a seed beyond the graph", "sgm --seeds " + beyond + " " + karate + " " + karate, 1, "beyond.tsv:2: there is no vertex 34"},
 		{"half a pair", "sgm --seeds 1 --truth " + lone + " " + karate + " " + karate, 1, "lone.tsv:1: there are 1 fields"},
 		{"a matching into a matrix", "sgm --seeds 1 " + karate + " " + karate + " -o x.mtx", 2, "want .tsv"},
