@@ -74,9 +74,42 @@ type SGMResult struct {
 	Setup, Product, Assign, Search, Project time.Duration
 }
 
-// SGM looks for the matching of the vertices of two graphs, given some pairs
-// that correspond, under which their edges disagree least: the permutation
-// matrix P that minimises ‖A − PBPᵀ‖².
+// SGM looks for the matching of the vertices of two graphs of n vertices, given
+// some pairs that correspond, under which their edges disagree least: the
+// permutation matrix P that minimises ‖A − PBPᵀ‖². It goes up the relaxed
+// objective, over convex combinations P of matchings, by Frank–Wolfe steps:
+//
+//	f(P) = tr(ÃᵀPB̃Pᵀ),  Ã = 2A + I − J,  B̃ = 2B + I − J
+//	T = argmax ⟨∇f(P), T⟩   over matchings, an assignment problem
+//	P ← (1−α)P + αT,  α the best in [0, 1]
+//
+// which are the edges as +1 and what is none as −1. Of the gradient ÃPB̃ᵀ + ÃᵀPB̃
+// only ÂPB̂ᵀ is stored (Â = 2A + I), with ÂᵀPB̂ if the graphs are directed; J adds
+// offsets of rows and columns to it, and a few numbers to f. A step takes one
+// sparse product, of Â by B̂ᵀ with its rows in the order of T; the gradient is
+// that product blended into the last. It is whole numbers, exactly, for graphs
+// without weights as long as steps go all the way. Where no step gains, P is
+// projected to a matching, and the last vertices at which edges disagree are
+// matched again with all others fixed.
+//
+// Rows and columns of A and B are vertices, an entry A(i,j) the weight of an edge
+// from i to j, and no entry weight 0; weights may be negative. Seeds are soft:
+// the search starts there, and they may move. HardSeeds fixes them and leaves
+// them out of the problem. A local optimum is found, not always the best.
+//
+// Errors: *matrix.DimensionError for graphs that are not square, or differ in size
+// without Pad; *matrix.IndexError for a seed that is no vertex; *WeightError for
+// an edge of weight NaN or infinity; *ParameterError for a vertex in two seeds,
+// labels that differ in number without Pad, and options; ctx.Err().
+//
+// Each iteration takes the time of the product and of the assignment. Memory is
+// in proportion to the entries of A, B and ÂPB̂ᵀ, the pairs of vertices with a
+// common neighbour, which hubs make many. It runs where A lives.
+//
+// Sources: Vogelstein et al., "Fast approximate quadratic programming for graph
+// matching", PLoS ONE 10(4), 2015; Fishkind et al., "Seeded graph matching",
+// Pattern Recognition 87, 2019; HIVE workflow "seeded graph matching": Gunrock
+// HIVE report, 2018.
 func SGM[T semiring.Float](a, b matrix.Source[T], seeds []SeedPair, opts SGMOptions) (*SGMResult, error) {
 	began := time.Now()
 	if opts.MaxIterations == 0 {
@@ -102,29 +135,15 @@ func SGM[T semiring.Float](a, b matrix.Source[T], seeds []SeedPair, opts SGMOpti
 
 // run climbs, projects P to a matching, and repairs that.
 func (f *relaxation[T]) run(res *SGMResult) error {
-	best, top, err := f.climb(res)
+	best, err := f.climb(res)
 	if err != nil {
 		return err
 	}
 	clock := time.Now()
-	t, _, _, err := f.assign(f.p)
+	t, err := f.project(best)
 	if err != nil {
 		return err
 	}
-	apart, err := f.apart(t)
-	if err != nil {
-		return err
-	}
-	if best != nil {
-		d, err := f.apart(best)
-		if err != nil {
-			return err
-		}
-		if d <= apart {
-			t, apart = best, d
-		}
-	}
-	_ = top
 	if t, res.After, err = f.repair(t); err != nil {
 		return err
 	}
@@ -135,9 +154,26 @@ func (f *relaxation[T]) run(res *SGMResult) error {
 	return f.conclude(t, res)
 }
 
+// project returns the matching that P has most of, or the best one that was met
+// if no more edges disagree under that.
+func (f *relaxation[T]) project(best []int32) ([]int32, error) {
+	t, _, _, err := f.assign(f.p)
+	if err != nil || best == nil {
+		return t, err
+	}
+	_, apart, err := f.disagreeing(t)
+	if err != nil {
+		return nil, err
+	}
+	_, other, err := f.disagreeing(best)
+	if other <= apart {
+		t = best
+	}
+	return t, err
+}
+
 // conclude writes the matching down.
 func (f *relaxation[T]) conclude(t []int32, res *SGMResult) error {
-	res.Match = matrix.NewVector[int32](f.realA)
 	match := f.whole(t)
 	b := matrix.NewVectorBuilder[int32](f.realA)
 	for v, w := range match[:f.realA] {

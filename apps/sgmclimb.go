@@ -10,8 +10,9 @@ import (
 )
 
 // climb takes Frank–Wolfe steps until nothing is gained. It returns the best
-// matching that was met on the way, and its objective.
-func (f *relaxation[T]) climb(res *SGMResult) (best []int32, top float64, err error) {
+// matching that was met on the way, nil if there was none.
+func (f *relaxation[T]) climb(res *SGMResult) (best []int32, err error) {
+	var top float64                         // its objective
 	enough := 2 * f.opts.Tolerance * f.unit // s grows by 2 for each that ‖A − PBPᵀ‖² falls
 	for !res.Converged && len(res.Iterations) < f.opts.MaxIterations {
 		f.opts.report("graph matching", int64(len(res.Iterations)), int64(f.opts.MaxIterations))
@@ -19,19 +20,19 @@ func (f *relaxation[T]) climb(res *SGMResult) (best []int32, top float64, err er
 		clock := time.Now()
 		t, gap, err := f.ascent()
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		f.weigh(f.g) // and the copy that the assignment makes
 		it.LSAPGap, it.Assign = gap, lap(&clock)
 		h, err := f.product(nil, f.whole(t))
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		it.Product = lap(&clock)
 		before := f.objective()
 		vertex, err := f.search(t, h, &it)
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		it.Search = lap(&clock)
 		if best == nil || vertex > top {
@@ -41,7 +42,7 @@ func (f *relaxation[T]) climb(res *SGMResult) (best []int32, top float64, err er
 		res.Iterations = append(res.Iterations, it)
 		res.Converged = !(it.Objective-before > enough) || f.start == 0 && f.s >= f.limit-enough
 	}
-	return best, top, nil
+	return best, nil
 }
 
 func lap(clock *time.Time) time.Duration {

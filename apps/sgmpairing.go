@@ -209,7 +209,7 @@ func (p *pairing[T]) whole(t []int32) []int {
 	return match
 }
 
-// everything reports whether the positions are the vertices of a, in order.
+// inOrder reports whether a list is all n vertices in order.
 func inOrder(list []int, n int) bool {
 	for k, v := range list {
 		if k != v {

@@ -210,9 +210,3 @@ func (f *relaxation[T]) among(t []int32, off []int) *relaxation[T] {
 	}
 	return &relaxation[T]{pairing: p, sums: f.sums, ah: f.ah, bh: f.bh, symmetric: f.symmetric}
 }
-
-// apart returns the disagreements of t.
-func (f *relaxation[T]) apart(t []int32) (float64, error) {
-	_, sum, err := f.disagreeing(t)
-	return sum, err
-}

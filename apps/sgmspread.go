@@ -62,7 +62,6 @@ func (f *relaxation[T]) marks() (x, y *matrix.Matrix[T], err error) {
 	for _, p := range f.seeds {
 		seedA[p.A], seedB[p.B] = true, true
 	}
-	x, y = matrix.New[T](f.n, len(f.ends)), matrix.New[T](f.n, len(f.ends))
 	from := 0
 	bx, by := matrix.NewBuilder[T](f.n, len(f.ends)), matrix.NewBuilder[T](f.n, len(f.ends))
 	for c, end := range f.ends {
