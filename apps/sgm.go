@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hiveblas/hiveblas/auction"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 )
@@ -41,6 +42,9 @@ type SGMOptions struct {
 	// Epsilon is how far from the best, per vertex and in units of A·P·Bᵀ (common
 	// neighbours), each assignment may be; 0 asks for the best.
 	Epsilon float64
+	// Assignment is how assignment problems are solved; MethodAuto suits n and
+	// Epsilon, and may do better than Epsilon asks for.
+	Assignment auction.Method
 	// Tolerance is what a step must gain for another to follow, in edges of mean
 	// weight by which ‖A − PBPᵀ‖² falls; 0 means 1/2.
 	Tolerance     float64

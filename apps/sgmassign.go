@@ -72,6 +72,7 @@ func (f *relaxation[T]) solve(costs *matrix.Matrix[T]) (t []int32, value, gap fl
 	res, err := auction.Solve(auction.Implicit(costs, 0), auction.Options{
 		Context: f.opts.Context, Threads: f.opts.Threads, Trace: f.opts.Trace,
 		Maximize: true, Epsilon: commonNeighbour * f.opts.Epsilon, Seed: f.opts.Seed,
+		Method: f.opts.Assignment,
 	})
 	if err != nil {
 		return nil, 0, 0, err

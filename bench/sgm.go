@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/auction"
 	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -206,7 +207,11 @@ func (p *sgmPair) match(ctx context.Context, o SGMOptions, row *SGMRow) error {
 	var runs []SGMRow
 	for range max(1, o.Rounds) {
 		start := time.Now()
-		res, err := apps.SGM(a, b, p.seeds, apps.SGMOptions{Run: apps.Run{Context: ctx, Threads: o.Threads}, Epsilon: row.Eps})
+		opts := apps.SGMOptions{Run: apps.Run{Context: ctx, Threads: o.Threads}, Epsilon: row.Eps}
+		if row.Eps > 0 { // the study is of the auction, whatever is faster
+			opts.Assignment = auction.MethodAuction
+		}
+		res, err := apps.SGM(a, b, p.seeds, opts)
 		if err != nil {
 			return err
 		}
