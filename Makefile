@@ -41,7 +41,7 @@ GPUTEST = CGO_ENABLED=0 GOOS=linux $(GO)
 
 gpu-test: ## put the tests of the GPU backend and run.sh into dist/gpu and dist/gpu.tar.gz, for a machine with a GPU and no Go
 	@mkdir -p dist/gpu
-	for p in cusparse cusparse/driver cusparse/jit ops apps; do \
+	for p in cusparse cusparse/driver cusparse/jit ops apps auction; do \
 		$(GPUTEST) test -c -ldflags '-s -w' -o dist/gpu/$$(basename $$p).test ./$$p || exit 1; \
 	done
 	$(GPUTEST) build -ldflags '-s -w' -o dist/gpu/hiveblas ./cmd/hiveblas
@@ -77,7 +77,7 @@ gorgonia-deps: ## fetch Debian's headers of CUDA 11.8 and the stub of libcuda in
 gorgonia-check: ## vet and test the driver of the build tag gorgonia, on a libcuda that writes down its calls (make gorgonia-deps first)
 	@mkdir -p $(BUILD)/fake
 	gcc -shared -fPIC -w -Wl,-soname,libcuda.so.1 -o $(BUILD)/fake/libcuda.so.1 cusparse/driver/testdata/fake.c
-	$(GORGONIA) $(GO) vet -tags gorgonia ./cusparse/driver
+	$(GORGONIA) $(GO) vet -tags gorgonia ./cusparse ./cusparse/driver
 	LD_LIBRARY_PATH=$(abspath $(BUILD))/fake $(GORGONIA) $(GO) test -tags gorgonia -run Gorgonia ./cusparse/driver
 
 clean: ## remove build/

@@ -52,7 +52,6 @@ func byAuction[D price](k *task, start time.Time, in *instance[D], scale D) (*Re
 		complete(k, s, int64(scale), res)
 		return res, nil
 	}
-	start = time.Now()
 	s.tighten(parallel.Threads(k.o.Threads))
 	if len(s.free) == 0 {
 		complete(k, s, 1, res)

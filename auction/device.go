@@ -239,6 +239,10 @@ func (s *sale) told(found device.Assigned) {
 	}
 }
 
+// batchMost is how many auctions go into one launch: the second dimension of
+// a grid has 65535 at most.
+const batchMost = 1 << 15
+
 // SolveBatch solves problems with the same options. Those whose costs live on
 // one device, with elements of one type, go through the same launches there;
 // others are solved one after the other. Options.Prices do not apply.
@@ -262,7 +266,7 @@ func SolveBatch(ps []*Problem, o Options) ([]*Result, error) {
 			return nil, err
 		}
 		if sales[i] == nil {
-			if out[i], err = k.run(); err != nil {
+			if out[i], err = k.onHost(); err != nil {
 				return nil, err
 			}
 			continue
@@ -271,16 +275,18 @@ func SolveBatch(ps []*Problem, o Options) ([]*Result, error) {
 		groups[at] = append(groups[at], i)
 	}
 	for _, group := range groups {
-		batch := make([]*sale, len(group))
-		for n, i := range group {
-			batch[n] = sales[i]
-		}
-		results, err := auctions(batch)
-		if err != nil {
-			return nil, err
-		}
-		for n, i := range group {
-			out[i] = results[n]
+		for chunk := range slices.Chunk(group, batchMost) {
+			batch := make([]*sale, len(chunk))
+			for n, i := range chunk {
+				batch[n] = sales[i]
+			}
+			results, err := auctions(batch)
+			if err != nil {
+				return nil, err
+			}
+			for n, i := range chunk {
+				out[i] = results[n]
+			}
 		}
 	}
 	return out, nil
@@ -302,7 +308,7 @@ func auctions(batch []*sale) ([]*Result, error) {
 	for n, s := range batch {
 		s.told(found[n])
 		if out[n] = s.result(found[n], seconds); out[n] == nil {
-			if out[n], err = s.run(); err != nil {
+			if out[n], err = s.onHost(); err != nil {
 				return nil, err
 			}
 		}

@@ -131,6 +131,38 @@ func TestOnDevice(t *testing.T) {
 	}
 }
 
+// What a device cannot count the host solves, and the result says so.
+func TestOnDeviceOrHost(t *testing.T) {
+	d := gpu(t)
+	for _, c := range []struct {
+		reason string
+		g      grid
+		o      Options
+		method string
+	}{
+		{"integers", grid{m: 2, n: 2, c: []float64{1, 2, 3, 5}}, Options{}, "auction"},
+		{"floats with an ε", grid{m: 2, n: 2, c: []float64{1, 2.5, 3, 5}}, Options{Epsilon: 1. / 1024}, "auction"},
+		{"floats, exactly", grid{m: 2, n: 2, c: []float64{1, 2.5, 3, 5}}, Options{}, "jonker-volgenant, on the host"},
+		{"integers too large", grid{m: 2, n: 2, c: []float64{1, 2, 3, 1 << 50}}, Options{}, "jonker-volgenant, on the host"},
+		{"paths are asked for", grid{m: 2, n: 2, c: []float64{1, 2, 3, 5}}, Options{Method: MethodJonkerVolgenant}, "jonker-volgenant, on the host"},
+		{"nothing to assign", grid{m: 0, n: 2}, Options{}, "jonker-volgenant, on the host"},
+	} {
+		want, _ := c.g.best(false)
+		res, err := Solve(there[float64](t, d, c.g, math.NaN(), true), c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if check(t, c.g, c.o, res, want); res.Method != c.method {
+			t.Errorf("%s: by %s, want %s", c.reason, res.Method, c.method)
+		}
+	}
+	nan := there[float64](t, d, grid{m: 1, n: 2, c: []float64{1, math.Inf(-1)}}, math.NaN(), true)
+	var bad *CostError
+	if _, err := Solve(nan, Options{}); !errors.As(err, &bad) || bad.Col != 1 {
+		t.Errorf("−Inf gives the error %v", err)
+	}
+}
+
 // graphs of the sizes that take more than one round, block and window.
 func TestOnDeviceLarger(t *testing.T) {
 	d := gpu(t)

@@ -96,11 +96,6 @@ type summary struct {
 	entries   int64
 }
 
-func (s *summary) take(o summary) {
-	s.lo, s.hi = min(s.lo, o.lo), max(s.hi, o.hi)
-	s.integers = s.integers && o.integers
-}
-
 // offsets looks through a list of offsets.
 func offsets(arg string, list []float64) (summary, error) {
 	s := summary{integers: true}

@@ -15,7 +15,7 @@ type Method int
 
 // The methods.
 const (
-	MethodAuto            Method = iota // what suits size, sparsity and ε
+	MethodAuto            Method = iota // paths on a host, an auction on a GPU
 	MethodAuction                       // bids with ε-scaling
 	MethodJonkerVolgenant               // shortest augmenting paths
 )
@@ -65,10 +65,12 @@ type Result struct {
 	// is within ε of the least of cost + price (or the most of value − price). They
 	// do not contain offsets.
 	Prices []float64
-	Method string // such as "jonker-volgenant", "auction", "auction+paths"
-	Rounds int64  // of Jacobi bidding, or searches for augmenting paths
-	Bids   int64  // by rows, with the steps of row reduction
-	Phases int    // values of ε
+	// Method is what found it: "jonker-volgenant", "auction" or "auction+paths",
+	// with ", on the host" where the costs live elsewhere.
+	Method string
+	Rounds int64 // of Jacobi bidding, or searches for augmenting paths
+	Bids   int64 // by rows, with the steps of row reduction
+	Phases int   // values of ε
 	// Seconds of the parts of the work.
 	Seconds struct{ Read, Bid, Paths float64 }
 }
@@ -76,9 +78,12 @@ type Result struct {
 // Solve assigns rows and columns one to one so that the costs add up to the
 // least, or the most; the shorter side is assigned wholly.
 //
-// Method Auto takes the exact paths of [JonkerVolgenant] on a host, unless an
-// Epsilon is given that they are slower than. A matrix that lives on a GPU is
-// solved there, by an auction. Costs that are all integers, up to 2⁴⁰ and
+// Method Auto takes the exact paths of [JonkerVolgenant] on a host, which are
+// quicker there than an auction (16384 rows of common-neighbour counts: 0.4 s, and
+// 0.7 with an ε of 1). A matrix that lives on a GPU is solved there, by an auction,
+// but for what a device cannot count: exact problems of floats, costs that are
+// not finite, and those whose prices would not fit; these the host solves, as
+// Result.Method tells. Costs that are all integers, up to 2⁴⁰ and
 // beyond, are computed with as integers, in floats too.
 //
 // If forbidden pairs leave no assignment, the error is an *InfeasibleError with
@@ -96,7 +101,7 @@ func Solve(p *Problem, o Options) (*Result, error) {
 		return nil, err
 	}
 	if s == nil {
-		return k.run()
+		return k.onHost()
 	}
 	results, err := auctions([]*sale{s})
 	if err != nil {
@@ -163,6 +168,15 @@ func (k *task) checkOptions() error {
 		k.prices = max(k.prices, math.Abs(x))
 	}
 	return nil
+}
+
+// onHost is run, and says so where the costs live elsewhere.
+func (k *task) onHost() (*Result, error) {
+	res, err := k.run()
+	if err == nil && k.p.costs.place() != nil {
+		res.Method += ", on the host"
+	}
+	return res, err
 }
 
 // run looks at the costs, picks the numbers to compute with and solves.

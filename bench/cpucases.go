@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/auction"
 	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/bench/peers"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -144,6 +145,24 @@ func reduce(run func(w *matrix.Vector[f64], a *matrix.Matrix[f64], with ops.Opti
 		a := fresh(in.f64)
 		return toVector(in.graph.NRows, func(w *matrix.Vector[f64]) error { return run(w, a, ops.WithThreads(b.Threads)) })
 	}
+}
+
+// oursAssignment assigns the rows of a matrix, all of whose entries are listed,
+// which the peer takes as dense.
+func oursAssignment(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
+	costs := memo(in, "dense", func() *matrix.Matrix[f64] {
+		a, _ := matrix.FromDense(in.graph.NRows, in.graph.NCols, in.val)
+		return a
+	})
+	var res *auction.Result
+	d, err := timed(func() (err error) {
+		res, err = auction.Solve(auction.Dense[f64](costs), auction.Options{Context: b.ctx, Threads: b.Threads})
+		return err
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	return d, res.Value, nil
 }
 
 // benchSources are vertices with edges to start searches from.

@@ -10,11 +10,16 @@ import (
 // makeInput makes the input of a name: rmatN is R-MAT of scale N, edge factor
 // 16, symmetrised, with symmetric weights in [0, 1); rmatNb another of the
 // same; weightedN has integer weights 1…255; bipartite1m is 6743×13950 with
-// 1M entries; tuples10m are 10M tuples of R-MAT 18 with their duplicates.
+// 1M entries; uniformN is N×N of uniform integers below 1000; tuples10m are 10M tuples of R-MAT 18 with their duplicates.
 func makeInput(name string) (*input, error) {
 	in := &input{name: name, more: map[string]any{}}
-	var scale int
+	var scale, n int
 	switch {
+	case scan(name, "uniform%d", &n):
+		in.graph = allOf(n)
+		for k := range n * n {
+			in.val = append(in.val, float64(gen.Hash(uint64(k), 1)%1000))
+		}
 	case name == "bipartite1m":
 		in.graph = gen.CSR(gen.Bipartite(6743, 13950, 1_000_000, 1), gen.KeepLoops)
 		in.val = gen.UniformFloats(in.graph, 3, false)
@@ -54,6 +59,18 @@ func makeInput(name string) (*input, error) {
 		return nil, err
 	}
 	return in, nil
+}
+
+// allOf is the pattern of all positions of an n×n matrix.
+func allOf(n int) *gen.Graph {
+	g := &gen.Graph{NRows: n, NCols: n, Ptr: make([]int64, n+1), Idx: make([]int32, n*n)}
+	for i := range n {
+		g.Ptr[i+1] = int64(n) * int64(i+1)
+		for j := range n {
+			g.Idx[i*n+j] = int32(j)
+		}
+	}
+	return g
 }
 
 func scan(name, format string, scale *int) bool {

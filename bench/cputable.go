@@ -33,6 +33,9 @@ func cpuCases() []cpuCase {
 			cpuCase{name: "spmv min_plus f64 " + in, bar: .8, input: in, peer: []string{"spmv_minplus_f64"}, ours: spmv(semiring.MinPlus[f64](), of64), bytes: spmvBytes(8)},
 		)
 	}
+	for _, n := range []string{"1000", "2000"} {
+		cases = append(cases, cpuCase{name: "assignment dense " + n, bar: 1, input: "uniform" + n, ours: oursAssignment, peer: []string{"assignment"}})
+	}
 	for _, p := range []struct {
 		name    string
 		percent int

@@ -59,11 +59,12 @@ jobs() {
 	if [ "$sanitize" ]; then
 		for tool in memcheck racecheck initcheck; do
 			local under="compute-sanitizer --tool $tool --error-exitcode 9 --print-limit 20"
-			for k in MxM/i MxM/f MxV/i MxV/f VxM/b EWiseAdd Apply Select Reduce Transpose Extract Assign Kronecker; do
-				echo "$tool-kit-${k//\//-} env HIVEBLAS_KIT=$k $under ./cusparse.test -test.v -test.short -test.run TestConformance\$"
+			for k in MxM/int32 MxM/float64 MxM/Path MxV/int32 MxV/float64 VxM/bool EWise Apply Select Reduce Transpose Extract Assign Kronecker; do
+				echo "$tool-kit-${k//\//-} env HIVEBLAS_KIT=$k HIVEBLAS_KIT_BUDGET=1 $under ./cusparse.test -test.v -test.short -test.run TestConformance\$"
 			done
 			echo "$tool-cusparse $under ./cusparse.test -test.v -test.short -test.run (SpMV|SpMM)OnGPU\$"
 			echo "$tool-apps env HIVEBLAS_TEST_GPU=1 $under ./apps.test -test.v -test.short -test.run (BFS|SSSP|VertexNomination|Components|PageRank|Triangles|KTruss)OnDevice\$"
+			echo "$tool-auction env HIVEBLAS_TEST_GPU=1 $under ./auction.test -test.v -test.short -test.run OnDevice"
 		done
 		return
 	fi
@@ -76,6 +77,7 @@ jobs() {
 	echo "ops ./ops.test $short"
 	echo "apps ./apps.test $short"
 	echo "apps-gpu env HIVEBLAS_TEST_GPU=1 ./apps.test -test.v $short -test.run (BFS|SSSP|VertexNomination|Components|PageRank|Triangles|KTruss)OnDevice\$"
+	echo "auction env HIVEBLAS_TEST_GPU=1 ./auction.test -test.v $short -test.run OnDevice"
 	echo "info ./hiveblas info"
 }
 wanted() {

@@ -163,6 +163,9 @@ func expectations() []expectation {
 			return c.figures()
 		})
 	}
+	for _, on := range []string{"directed", "grid"} {
+		add("assignment", on, func(d *dense) figures { return figures{d.assignment(), -1} })
+	}
 	list = append(list, pairExpectations()...)
 	list = append(list, algorithmExpectations()...)
 	return list

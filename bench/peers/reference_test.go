@@ -223,3 +223,56 @@ func (d *dense) pageRank(damping, tolerance float64, most int) (rank []float64, 
 	}
 	return rank, iterations
 }
+
+// assignment is the least sum of an entry in each row and column of a square
+// matrix, no entry being 0: one row after the other is let in, along a path of
+// least reduced costs.
+func (d *dense) assignment() (total float64) {
+	n := d.nrows
+	u, v, row := make([]float64, n), make([]float64, n+1), make([]int, n+1)
+	for j := range row {
+		row[j] = -1
+	}
+	for i := range n {
+		row[n] = i // the path begins at a column beyond
+		dist, from, done := make([]float64, n), make([]int, n), make([]bool, n+1)
+		for j := range dist {
+			dist[j] = math.Inf(1)
+		}
+		at := n
+		for row[at] >= 0 {
+			done[at] = true
+			next := -1
+			for j := range n {
+				if done[j] {
+					continue
+				}
+				if c := d.val[row[at]][j] - u[row[at]] - v[j]; c < dist[j] {
+					dist[j], from[j] = c, at
+				}
+				if next < 0 || dist[j] < dist[next] {
+					next = j
+				}
+			}
+			least := dist[next]
+			for j := range done {
+				switch {
+				case done[j]:
+					u[row[j]] += least
+					v[j] -= least
+				case j < n:
+					dist[j] -= least
+				}
+			}
+			at = next
+		}
+		for at != n {
+			row[at] = row[from[at]]
+			at = from[at]
+		}
+	}
+	for j, i := range row[:n] {
+		total += d.val[i][j]
+	}
+	return total
+}

@@ -21,6 +21,7 @@ import time
 import numpy as np
 import scipy
 import scipy.io
+import scipy.optimize
 import scipy.sparse as sp
 
 SEED_DENSE, SEED_PERMUTATION = 4, 5
@@ -153,6 +154,15 @@ def select_value(g, least="0.5"):
     return timed(work)
 
 
+def assignment(g):
+    costs = g.keep("dense costs", lambda: g.csr.toarray())
+
+    def work():
+        rows, cols = scipy.optimize.linear_sum_assignment(costs)
+        return costs[rows, cols].sum()
+    return timed(work)
+
+
 def mmread(_, path):
     return timed(lambda: sorted_csr(scipy.io.mmread(path).tocsr()))
 
@@ -179,6 +189,7 @@ CASES = {
     "reduce_rows": lambda g: timed(lambda: g.csr.sum(axis=1)),
     "reduce_cols": lambda g: timed(lambda: g.csr.sum(axis=0)),
     "reduce_scalar": lambda g: timed(lambda: g.csr.sum()),
+    "assignment": assignment,
     "mmread": mmread,
     "mmwrite": mmwrite,
 }
@@ -190,7 +201,7 @@ def run(case, name, *args):
     if case != "mmread" and name not in graphs:
         raise ValueError("no graph is called %s: load it first" % name)
     result, ms = CASES[case](graphs.get(name), *args)
-    if case == "reduce_scalar":
+    if case in ("reduce_scalar", "assignment"):
         return "ms %.6f check %.17g" % (ms, result)
     figure, nvals = check(result)
     return "ms %.6f check %.17g nvals %d" % (ms, figure, nvals)

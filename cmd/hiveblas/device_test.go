@@ -94,6 +94,9 @@ func TestCommandsOnDevice(t *testing.T) {
 	if got := here(t, "pagerank", karate, "--device", "gpu"); !strings.Contains(got, "iterations   52") {
 		t.Error(got)
 	}
+	if got := here(t, "lsap", chesapeake, "--maximize", "--default", "0", "--device", "gpu"); !strings.Contains(got, "value     39") || !strings.Contains(got, "auction (gpu:0 (emulated device)") {
+		t.Error(got)
+	}
 	if got := here(t, "demo", "--device", "gpu", "--dir", t.TempDir()); !strings.Contains(got, "45 triangles") || !strings.Contains(got, "686 pairs") {
 		t.Error(got)
 	}

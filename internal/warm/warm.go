@@ -112,6 +112,11 @@ func workflows[T semiring.Number](at matrix.Place) {
 			func(g *matrix.Matrix[T]) { _, _ = apps.ConnectedComponents(g, apps.ComponentsOptions{Run: run}) },
 			func(g *matrix.Matrix[T]) { _, _ = apps.TriangleCount(g, apps.TriangleOptions{Run: run}) },
 			func(g *matrix.Matrix[T]) { _, _ = apps.KTruss(g, 3, apps.KTrussOptions{Run: run}) },
+			func(g *matrix.Matrix[T]) { // the kernels of assignment are all in the program that looks at the costs
+				if a, err := g.View().On(at.(device.Backend)); err == nil {
+					_, _ = at.(device.Assigner).Survey(device.Call{Context: ctx}, a)
+				}
+			},
 		} {
 			attempt(func() { f(claimed[T](at, size.n, size.entries)) })
 		}

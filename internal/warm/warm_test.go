@@ -40,7 +40,7 @@ func TestCompositions(t *testing.T) {
 	few, all := compositions(t, 9, 0, false), compositions(t, 9, 0, true)
 	t.Log(heads(few))
 	t.Log(heads(all))
-	for _, want := range []string{"bfs", "sssp", "cc", "pagerank", "scan", "sort", "select", "reduce", "shape", "spmv"} {
+	for _, want := range []string{"bfs", "sssp", "cc", "pagerank", "scan", "sort", "select", "reduce", "shape", "spmv", "auction"} {
 		if heads(few)[want] == 0 {
 			t.Errorf("nothing of %s.cu is composed", want)
 		}
