@@ -6,6 +6,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/testdata"
 )
 
@@ -164,4 +165,30 @@ func ExampleKTruss() {
 	// edges in the 4 truss: 25
 	// edges in the 5 truss: 14
 	// edges in the 6 truss: 0
+}
+
+// Which member of the club is which?
+func ExampleSGM() {
+	a := karate()
+	n, _ := a.Dims()
+	// The same club with its members in another order, but for the first six.
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+		if i >= 6 {
+			order[i] = n + 5 - i
+		}
+	}
+	b := matrix.New[float64](n, n)
+	if err := ops.Extract(b, a, ops.Of(order...), ops.Of(order...)); err != nil {
+		fmt.Println(err)
+		return
+	}
+	res, err := apps.SGM(a, b, apps.FirstSeeds(6), apps.SGMOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("disagreements before", res.Before, "and after", res.After)
+	// Output: disagreements before 256 and after 0
 }

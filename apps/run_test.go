@@ -97,6 +97,10 @@ var all = map[string]func(g matrix.Source[float64], run Run) error{
 		_, err := TriangleCount(g, TriangleOptions{Run: run})
 		return err
 	},
+	"SGM": func(g matrix.Source[float64], run Run) error {
+		_, err := SGM(g, g, FirstSeeds(4), SGMOptions{Run: run})
+		return err
+	},
 	"KTruss": func(g matrix.Source[float64], run Run) error {
 		_, err := KTruss(g, 3, KTrussOptions{Run: run})
 		return err

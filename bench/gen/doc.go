@@ -1,5 +1,5 @@
 // Package gen makes the graphs and matrices that the benchmarks and tests run on: R-MAT, power-law bipartite,
-// Erdős–Rényi, grid and small-world.
+// Erdős–Rényi, grid and small-world; and pairs of graphs that are alike, for graph matching.
 //
 // Every generator is a pure function of its arguments. Random numbers come from splitmix64 used as a counter-based
 // generator (number k of a stream is a hash of k), so edges can be drawn by any number of goroutines in any order and

@@ -27,7 +27,7 @@ is missing is left out.`,
 		Args: positional(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(benchCPUCommand(s), benchGPUCommand(s), benchFirstUseCommand(s))
+	cmd.AddCommand(benchCPUCommand(s), benchGPUCommand(s), benchSGMCommand(s), benchFirstUseCommand(s))
 	return cmd
 }
 
@@ -134,6 +134,75 @@ The cases, of which --only picks some:
 		}
 		if file != "" {
 			// An interruption is no reason to lose what was measured.
+			e := atomicfile.WriteFile(context.WithoutCancel(s.ctx), file, func(w io.Writer) error { return table.WriteJSON(w) })
+			if e != nil {
+				err = errors.Join(err, explain(file, e))
+			}
+		}
+		return errors.Join(err, table.WriteText(s.stdout))
+	}
+	return cmd
+}
+
+func benchSGMCommand(s *session) *cobra.Command {
+	var o bench.SGMOptions
+	var run runFlags
+	var file string
+	cmd := &cobra.Command{
+		Use:   "sgm",
+		Short: "Measure seeded graph matching over families of graphs, sizes and epsilons",
+		Long: `sgm matches pairs of graphs whose true matching is known and prints a table of the
+disagreements that are left, the share of vertices that found their own, and the
+time by stage. With several --eps it is the study of what the assignments' epsilon
+does.
+
+The cases, of which --only picks some:
+  ` + strings.Join(bench.SGMCases(), "\n  "),
+		Example: `  hiveblas bench sgm --data ../shared/data/graphs --most 4096
+  hiveblas bench sgm --device gpu --eps 0,0.25,1 --json sgm.json`,
+		Args: positional(),
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&o.Data, "data", ".", "`folder` with soc-Slashdot0902.mtx.gz and email-Enron.mtx.gz")
+	fs.StringSliceVar(&o.Only, "only", nil, "only the `cases` whose name contains one of these")
+	fs.IntVar(&o.Most, "most", 0, "`vertices` of the largest case (0: all)")
+	fs.Float64SliceVar(&o.Eps, "eps", []float64{0}, "`epsilons` of the assignments, in common neighbours")
+	fs.IntVar(&o.Rounds, "rounds", 1, "`rounds` to measure")
+	fs.IntVar(&run.threads, "threads", 0, "`number` of threads (0: one per core)")
+	fs.StringVar(&run.device, "device", "cpu", "`where` to compute: cpu, gpu or gpu:N")
+	fs.StringVar(&file, "json", "", "write the table to `FILE` too, as JSON")
+	fs.BoolVar(&run.quiet, "quiet", false, "do not tell what is being measured")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := run.check(cmd); err != nil {
+			return err
+		}
+		gpu, err := parseDevice(cmd, run.device)
+		switch {
+		case err != nil:
+			return err
+		case o.Rounds < 1:
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--rounds is %d, want 1 or more", o.Rounds)}
+		case slices.ContainsFunc(o.Eps, func(e float64) bool { return !(e >= 0) }):
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--eps is %v, want 0 or more", o.Eps)}
+		}
+		if gpu >= 0 {
+			d, err := openDevice(gpu)
+			if err != nil {
+				return &failure{"--device " + run.device, err.Error(), "--device cpu computes without one", err}
+			}
+			o.Place = d
+		}
+		o.Threads = run.threads
+		if !run.quiet {
+			o.Log = func(msg string) { fmt.Fprintln(s.stderr, msg) }
+		}
+		s.cleaning.Store(true) // what was measured until an interruption is printed
+		defer s.cleaning.Store(false)
+		table, err := bench.SGM(s.ctx, o)
+		if table == nil {
+			return err
+		}
+		if file != "" {
 			e := atomicfile.WriteFile(context.WithoutCancel(s.ctx), file, func(w io.Writer) error { return table.WriteJSON(w) })
 			if e != nil {
 				err = errors.Join(err, explain(file, e))

@@ -16,6 +16,7 @@ import (
 func TestOutputs(t *testing.T) {
 	roads, visits := write(t, "roads.mtx", roads), write(t, "visits.mtx", visits)
 	names := write(t, "names.tsv", "ann bob\nbob cid\ndan eve\n")
+	theSeeds, visited := write(t, "seeds.tsv", "# ours theirs\n0 0\n1, 2 % the second\n"), write(t, "visited.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n")
 	pairs := write(t, "pairs.tsv", "ann cat 3\nann dog 4\nbob dog 2\nbob cat 0\n")
 	for _, c := range []struct {
 		reason, args, ext, want string
@@ -52,6 +53,9 @@ func TestOutputs(t *testing.T) {
 		{"the most", "lsap --maximize " + visits, ".tsv", "0\t1\n1\t2\n"},
 		{"missing entries at a cost", "lsap --default 0.5 --method auction " + visits, ".tsv", "0\t2\n1\t0\n"},
 		{"named rows and columns", "lsap --ids renumber --bipartite --maximize " + pairs, ".tsv", "ann\tcat\nbob\tdog\n"},
+
+		{"a graph is matched with itself, 5 having no edges", "sgm --seeds 2 " + roads + " " + roads, ".tsv", "0\t0\n1\t1\n2\t2\n3\t3\n4\t4\n5\t5\n"},
+		{"hard seeds of a file, and padding", "sgm --hard --pad --seeds " + theSeeds + " " + visited + " " + roads, ".tsv", "0\t0\n1\t2\n"},
 
 		{"names in, names out", "cc --ids renumber " + names, ".tsv", "ann\tann\nbob\tann\ncid\tann\ndan\tdan\neve\tdan\n"},
 		{"a named source", "bfs --ids renumber --source bob " + names, ".tsv", "bob\t0\ncid\t1\n"},
@@ -117,6 +121,8 @@ func TestJSON(t *testing.T) {
 		{"pagerank " + karate, `{"command":"pagerank","input":{"rows":34,"cols":34,"nnz":156},"iterations":52}`},
 		{"cc " + roads, `{"command":"cc","components":1,"largest":6}`},
 		{"tc " + karate, `{"command":"tc","triangles":45}`},
+		{"sgm --seeds 34 " + karate + " " + karate + " --truth " + write(t, "truth.tsv", "0 0\n1 1\n2 3\n4 4\n"),
+			`{"command":"sgm","orig_dist":0,"final_dist":0,"iterations":1,"converged":true,"matched_seeds":34,"accuracy":0.75}`},
 		{"ktruss -k 4 " + karate, `{"command":"ktruss","vertices":12,"edges":25}`},
 		{"lsap " + visits, `{"command":"lsap","input":{"rows":2,"cols":3,"nnz":4},"method":"jonker-volgenant","value":4,"gap":0,"assigned":2}`},
 		{"lsap --maximize --epsilon 1 --default 0 --method auction " + visits, `{"command":"lsap","method":"auction","assigned":2}`},

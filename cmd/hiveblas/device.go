@@ -37,6 +37,7 @@ const (
 	worthTC       = 4 << 20
 	worthKTruss   = 2 << 20
 	worthProject  = 256 << 20 // products rather than entries
+	worthSGM      = 128 << 10
 	never         = 1<<63 - 1 // only if it is asked for
 )
 

@@ -39,6 +39,7 @@ func TestFailures(t *testing.T) {
 		half     = file("half.mtx.gz", "\x1f\x8b\x08\x00\x00")
 	)
 	hall := write(t, "hall.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 4\n1 2 1\n2 1 1\n2 2 1\n3 2 1\n")
+	seedTwice, beyond, lone := write(t, "seedtwice.tsv", "0 0\n0 1\n"), write(t, "beyond.tsv", "0 0\n1 34\n"), write(t, "lone.tsv", "7\n")
 	locked := filepath.Join(dir, "locked")
 	if err := os.Mkdir(locked, 0o555); err != nil {
 		t.Fatal(err)
@@ -135,6 +136,18 @@ func TestFailures(t *testing.T) {
 		{"ranked into a matrix", "vn --ranked --seeds 0 " + karate + " -o " + filepath.Join(dir, "x.mtx"), 2, "--ranked writes .tsv"},
 		{"symmetric, and not", "convert --symmetric " + negative + " " + filepath.Join(dir, "x.mtx"), 1, "not symmetric"},
 		{"a full disk", "cc " + karate + " -o /dev/full", 1, "/dev/full: cannot be written: no space left on device"},
+		{"no seeds to match by", "sgm " + karate + " " + karate, 2, "--seeds is missing"},
+		{"an unknown start", "sgm --seeds 1 --start here " + karate + " " + karate, 2, "--start is \"here\""},
+		{"a negative eps", "sgm --seeds 1 --eps -1 " + karate + " " + karate, 2, "--eps is -1"},
+		{"no steps", "sgm --seeds 1 --max-iterations 0 " + karate + " " + karate, 2, "--max-iterations is 0"},
+		{"a tolerance of nothing", "sgm --seeds 1 --tol 0 " + karate + " " + karate, 2, "--tol is 0"},
+		{"more seeds than vertices", "sgm --seeds 35 " + karate + " " + karate, 1, "give 0 to 34"},
+		{"no file of pairs", "sgm --seeds none.tsv " + karate + " " + karate, 1, "none.tsv: cannot be read"},
+		{"graphs of different sizes", "sgm --seeds 1 " + karate + " " + chesapeake, 1, "--pad adds"},
+		{"a seed given twice", "sgm --seeds " + seedTwice + " " + karate + " " + karate, 1, "each vertex once"},
+		{"a seed beyond the graph", "sgm --seeds " + beyond + " " + karate + " " + karate, 1, "beyond.tsv:2: there is no vertex 34"},
+		{"half a pair", "sgm --seeds 1 --truth " + lone + " " + karate + " " + karate, 1, "lone.tsv:1: there are 1 fields"},
+		{"a matching into a matrix", "sgm --seeds 1 " + karate + " " + karate + " -o x.mtx", 2, "want .tsv"},
 	}
 	for _, command := range []string{"vn --seeds 0", "bfs --source 0", "sssp --source 0", "pagerank", "cc", "tc", "ktruss -k 3"} {
 		cases = append(cases, failing{"a wide matrix, of " + command, command + " " + wide, 1, "wide.mtx: the matrix is 2×3, and"})
@@ -153,7 +166,7 @@ func TestFailures(t *testing.T) {
 				}
 			}
 			switch args[0] {
-			case "project", "vn", "bfs", "sssp", "pagerank", "cc", "ktruss", "lsap":
+			case "project", "vn", "bfs", "sssp", "pagerank", "cc", "ktruss", "lsap", "sgm":
 				if !strings.Contains(c.args, " -o ") {
 					args = append(args, "-o", out)
 				}

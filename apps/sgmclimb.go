@@ -1,0 +1,163 @@
+package apps
+
+import (
+	"time"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// climb takes Frank–Wolfe steps until nothing is gained. It returns the best
+// matching that was met on the way, nil if there was none.
+func (f *relaxation[T]) climb(res *SGMResult) (best []int32, err error) {
+	var top float64                         // its objective
+	enough := 2 * f.opts.Tolerance * f.unit // s grows by 2 for each that ‖A − PBPᵀ‖² falls
+	for !res.Converged && len(res.Iterations) < f.opts.MaxIterations {
+		f.opts.report("graph matching", int64(len(res.Iterations)), int64(f.opts.MaxIterations))
+		it := SGMIteration{}
+		clock := time.Now()
+		t, gap, err := f.ascent()
+		if err != nil {
+			return nil, err
+		}
+		f.weigh(f.g) // and the copy that the assignment makes
+		it.LSAPGap, it.Assign = gap, lap(&clock)
+		h, err := f.product(nil, f.whole(t))
+		if err != nil {
+			return nil, err
+		}
+		it.Product = lap(&clock)
+		before := f.objective()
+		vertex, err := f.search(t, h, &it)
+		if err != nil {
+			return nil, err
+		}
+		it.Search = lap(&clock)
+		if best == nil || vertex > top {
+			best, top = t, vertex
+		}
+		it.Objective, it.Entries = f.objective(), f.g.NVals()
+		res.Iterations = append(res.Iterations, it)
+		res.Converged = !(it.Objective-before > enough) || f.start == 0 && f.s >= f.limit-enough
+	}
+	return best, nil
+}
+
+func lap(clock *time.Time) time.Duration {
+	now := time.Now()
+	took := now.Sub(*clock)
+	*clock = now
+	return took
+}
+
+// search moves P from where it is towards the matching t, whose product is h,
+// as far as f grows. Along P + α(T − P), with s = tr(ÂᵀPB̂Pᵀ) and g its gradient
+// but for a factor,
+//
+//	s(α) = s + α·factor·⟨g, T − P⟩ + α²·factor/2·⟨h − g, T − P⟩
+//
+// and the offset is quadratic too, so that four traces give the best step. It
+// returns f at t. A product of matrices is needed for none of them.
+func (f *relaxation[T]) search(t []int32, h *matrix.Matrix[T], it *SGMIteration) (vertex float64, err error) {
+	to, err := f.permutation(t)
+	if err != nil {
+		return 0, err
+	}
+	var s steps
+	gt, err := f.atMatching(to)
+	s.do(err)
+	hp, err := f.atP(h, false)
+	s.do(err)
+	ht, err := f.trace(h, to)
+	s.do(err)
+	slope := f.factor * (gt - f.gp)
+	bend := f.factor / 2 * (ht - hp - gt + f.gp)
+	vertex = f.s + slope + bend + f.c.at(0)
+	it.Slope = slope - f.start*f.c.slope(f.start)
+	it.Step = bestStep(it.Slope, bend+f.c[2]*f.start*f.start)
+	a := it.Step
+	switch {
+	case a == 1:
+		f.g, f.p, f.gp, f.start = h, to, ht, 0
+	case a > 0:
+		s.do(f.mix(&f.g, h, a))
+		s.do(f.mix(&f.p, to, a))
+		f.gp = (1-a)*(1-a)*f.gp + a*(1-a)*(gt+hp) + a*a*ht
+		f.start *= 1 - a
+	}
+	f.s += a * (slope + a*bend)
+	return vertex, s.err
+}
+
+// bestStep returns where in [0, 1] slope·α + bend·α² is largest; 0 if in several
+// places.
+func bestStep(slope, bend float64) float64 {
+	switch {
+	case bend < 0:
+		return min(1, max(0, -slope/(2*bend)))
+	case slope+bend > 0:
+		return 1
+	}
+	return 0
+}
+
+// mix makes x (1−α)x + αy.
+func (f *relaxation[T]) mix(x **matrix.Matrix[T], y *matrix.Matrix[T], a float64) error {
+	var s steps
+	m, n := y.Dims()
+	sum := f.matrix(m, n)
+	s.do(ops.ApplySecond(*x, semiring.Times[T](), *x, T(1-a), f.with))
+	s.do(ops.ApplySecond(y, semiring.Times[T](), y, T(a), f.with))
+	s.do(ops.EWiseAdd(sum, semiring.Plus[T](), *x, y, f.with))
+	f.weigh(y, sum)
+	*x = sum
+	return s.err
+}
+
+// atMatching returns ⟨g, T⟩, with g's spread.
+func (f *relaxation[T]) atMatching(t *matrix.Matrix[T]) (float64, error) {
+	sum, err := f.trace(f.g, t)
+	if err != nil || !f.spreading() {
+		return sum, err
+	}
+	more, err := f.spread.gradient(f.sums, t)
+	return sum + f.start*more, err
+}
+
+// atP returns ⟨M, P⟩ with P's spread, and if M is g with that of g.
+func (f *relaxation[T]) atP(m *matrix.Matrix[T], isG bool) (float64, error) {
+	sum, err := f.trace(m, f.p)
+	if err != nil || !f.spreading() {
+		return sum, err
+	}
+	flat, err := f.flat(m)
+	if err != nil || !isG {
+		return sum + f.start*flat, err
+	}
+	more, err := f.spread.gradient(f.sums, f.p)
+	if err != nil {
+		return 0, err
+	}
+	own, err := f.spread.own(f.sums)
+	return sum + f.start*(flat+more+f.start*own), err
+}
+
+// weigh keeps the most memory that was in use: the graphs, what they were made
+// into, the gradient and P, and what is given.
+func (f *relaxation[T]) weigh(more ...*matrix.Matrix[T]) {
+	views := []matrix.View[T]{f.a, f.b, f.ah, f.bh, f.g.View(), f.p.View()}
+	for _, t := range f.terms {
+		views = append(views, t.left, t.right)
+	}
+	for _, m := range more {
+		views = append(views, m.View())
+	}
+	var sum int64
+	for _, v := range views {
+		m, _ := v.Dims()
+		sum += v.NVals()*int64(4+unsafe.Sizeof(*new(T))) + 8*int64(m+1)
+	}
+	f.peak = max(f.peak, sum)
+}

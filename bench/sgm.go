@@ -1,0 +1,293 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/auction"
+	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// SGMOptions are the settings of SGM.
+type SGMOptions struct {
+	// Data is the folder with soc-Slashdot0902.mtx.gz and email-Enron.mtx.gz; families whose file is missing are left
+	// out.
+	Data    string
+	Only    []string     // cases whose name contains one of these; nil means all
+	Most    int          // cases of at most so many vertices; 0 means all
+	Eps     []float64    // of the auction, in common neighbours; nil means 0
+	Rounds  int          // runs of each, of which the median in time counts; 0 means 1
+	Place   matrix.Place // where to run; nil is the host
+	Threads int
+	Log     func(string) // may be nil
+}
+
+// SGMRow is one run of seeded graph matching.
+type SGMRow struct {
+	Case     string  `json:"case"`
+	N        int     `json:"vertices"`
+	Entries  int64   `json:"entries"`
+	Eps      float64 `json:"eps"`
+	Before   float64 `json:"orig_dist"`
+	After    float64 `json:"final_dist"`
+	Truth    float64 `json:"true_dist"`
+	Accuracy float64 `json:"accuracy"` // share of the vertices that are no seeds and found their own
+
+	Iterations int   `json:"iterations"`
+	Gradient   int64 `json:"gradient_entries"`
+	Peak       int64 `json:"peak_bytes"`
+
+	Total   float64 `json:"seconds"`
+	Product float64 `json:"product_seconds"`
+	Assign  float64 `json:"assign_seconds"`
+	Search  float64 `json:"search_seconds"`
+	Project float64 `json:"project_seconds"`
+	Failed  string  `json:"failed,omitempty"`
+}
+
+// SGMTable is the rows of SGM.
+type SGMTable struct {
+	Place string   `json:"device"`
+	Rows  []SGMRow `json:"rows"`
+}
+
+// sgmPair is two graphs, and which vertex of a each of b is.
+type sgmPair struct {
+	a, b  *gen.Graph
+	truth []int32
+	seeds []apps.SeedPair
+}
+
+// sgmCase is a family at one size.
+type sgmCase struct {
+	name string
+	n    int
+	make func() (*sgmPair, error)
+}
+
+// sgmSeeds is the number of seeds, which the first study had too.
+const sgmSeeds = 100
+
+// sgmCases lists the families: samples of a real graph and of R-MAT with 2¹⁹ vertices and 10 million edges, whose copy
+// is renamed; correlated G(n, p) of mean degree 40, that share 9 of 10 edges; and pairs that are nearly aligned, in
+// sizes of a connectome, with all vertices for soft seeds.
+func sgmCases(o SGMOptions) []sgmCase {
+	var cases []sgmCase
+	samples := func(family string, load func() (*gen.Graph, error)) {
+		var g *gen.Graph // read once
+		for n := 1 << 10; n <= 1<<15; n *= 2 {
+			cases = append(cases, sgmCase{fmt.Sprintf("%s %d", family, n), n, func() (_ *sgmPair, err error) {
+				if g == nil {
+					if g, err = load(); err != nil {
+						return nil, err
+					}
+				}
+				a := gen.WalkSample(g, n, 1)
+				b, p := gen.Renamed(a, sgmSeeds, 2)
+				return &sgmPair{a, b, p, apps.FirstSeeds(sgmSeeds)}, nil
+			}})
+		}
+	}
+	for _, family := range []string{"soc-Slashdot0902", "email-Enron"} {
+		samples(family, func() (*gen.Graph, error) { return undirectedFile(filepath.Join(o.Data, family+".mtx.gz")) })
+	}
+	samples("rmat", func() (*gen.Graph, error) {
+		return gen.CSR(gen.Symmetrise(gen.RMAT(19, 20, gen.RMATOptions{Seed: 1}))), nil
+	})
+	for n := 1 << 10; n <= 1<<14; n *= 2 {
+		cases = append(cases, sgmCase{fmt.Sprintf("gnp %d", n), n, func() (*sgmPair, error) {
+			a, b := gen.Correlated(n, 40/float64(n), .9, 1)
+			b, p := gen.Renamed(b, sgmSeeds, 2)
+			return &sgmPair{a, b, p, apps.FirstSeeds(sgmSeeds)}, nil
+		}})
+	}
+	for _, size := range [][2]int{{2048, 54_000}, {16_784, 446_000}, {72_784, 2_400_000}} {
+		cases = append(cases, sgmCase{fmt.Sprintf("soft %d", size[0]), size[0], func() (*sgmPair, error) {
+			a, b, p := gen.NearlyAligned(size[0], size[1], .05, 1)
+			return &sgmPair{a, b, p, apps.FirstSeeds(size[0])}, nil
+		}})
+	}
+	return cases
+}
+
+// SGMCases returns the names of the cases of [SGM].
+func SGMCases() []string {
+	var names []string
+	for _, c := range sgmCases(SGMOptions{}) {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// undirectedFile reads a graph, without weights, directions and loops.
+func undirectedFile(path string) (*gen.Graph, error) {
+	a, err := matrix.ReadMatrixMarketFile[bool](path, matrix.PatternOnly())
+	if err != nil {
+		return nil, err
+	}
+	n, _ := a.Dims()
+	t := gen.Tuples{NRows: n, NCols: n}
+	for at := range a.All() {
+		t.Rows, t.Cols = append(t.Rows, int32(at.Row)), append(t.Cols, int32(at.Col))
+	}
+	return gen.CSR(gen.Symmetrise(t)), nil
+}
+
+// SGM matches the pairs of all families and sizes with each ε, and returns how well and in what time. A case that
+// fails says so in its row. If ctx ends, the table holds what was measured until then.
+func SGM(ctx context.Context, o SGMOptions) (*SGMTable, error) {
+	if o.Eps == nil {
+		o.Eps = []float64{0}
+	}
+	t := &SGMTable{Place: "cpu"}
+	if o.Place != nil {
+		t.Place = o.Place.String()
+	}
+	for _, c := range sgmCases(o) {
+		if !wanted(o.Only, c.name) || o.Most > 0 && c.n > o.Most {
+			continue
+		}
+		pair, err := c.make()
+		for _, eps := range o.Eps {
+			row := SGMRow{Case: c.name, N: c.n, Eps: eps}
+			if err == nil {
+				err = pair.match(ctx, o, &row)
+			}
+			if ctx.Err() != nil {
+				return t, ctx.Err()
+			}
+			if err != nil {
+				row.Failed = err.Error()
+			}
+			t.Rows = append(t.Rows, row)
+			if o.Log != nil {
+				o.Log(fmt.Sprintf("%s, eps %g: %g disagreements, %.3f s %s", row.Case, eps, row.After, row.Total, row.Failed))
+			}
+		}
+	}
+	if len(t.Rows) == 0 {
+		return nil, errors.New("bench: no case of graph matching has this name and size")
+	}
+	return t, nil
+}
+
+// weighted makes a matrix of ones of g, at the place.
+func weighted(g *gen.Graph, at matrix.Place) (*matrix.Matrix[float32], error) {
+	a, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, values(g, func(uint64) float32 { return 1 }))
+	if err != nil {
+		return nil, err
+	}
+	a.IsSymmetric()
+	return a, a.Move(at)
+}
+
+// match fills the row with the run of median time.
+func (p *sgmPair) match(ctx context.Context, o SGMOptions, row *SGMRow) error {
+	a, err := weighted(p.a, o.Place)
+	if err != nil {
+		return err
+	}
+	b, err := weighted(p.b, o.Place)
+	if err != nil {
+		return err
+	}
+	row.Entries = a.NVals()
+	if row.Truth, err = p.trueDistance(); err != nil {
+		return err
+	}
+	var runs []SGMRow
+	for range max(1, o.Rounds) {
+		start := time.Now()
+		opts := apps.SGMOptions{Run: apps.Run{Context: ctx, Threads: o.Threads}, Epsilon: row.Eps}
+		if row.Eps > 0 { // the study is of the auction, whatever is faster
+			opts.Assignment = auction.MethodAuction
+		}
+		res, err := apps.SGM(a, b, p.seeds, opts)
+		if err != nil {
+			return err
+		}
+		r := *row
+		r.Total = time.Since(start).Seconds()
+		p.fill(&r, res)
+		runs = append(runs, r)
+	}
+	times := make([]float64, len(runs))
+	for k, r := range runs {
+		times[k] = r.Total
+	}
+	*row = runs[0]
+	row.Total = QuartilesOf(times).Median
+	return nil
+}
+
+func (p *sgmPair) fill(row *SGMRow, res *apps.SGMResult) {
+	row.Before, row.After, row.Iterations, row.Peak = res.Before, res.After, len(res.Iterations), res.PeakBytes
+	row.Product, row.Assign = res.Product.Seconds(), res.Assign.Seconds()
+	row.Search, row.Project = res.Search.Seconds(), res.Project.Seconds()
+	for _, it := range res.Iterations {
+		row.Gradient = max(row.Gradient, it.Entries)
+	}
+	seeds := len(p.seeds)
+	if seeds == len(p.truth) {
+		seeds = 0
+	}
+	right := 0
+	for v, w := range res.Match.All() {
+		if v >= seeds && int(p.truth[w]) == v {
+			right++
+		}
+	}
+	row.Accuracy = float64(right) / float64(max(1, len(p.truth)-seeds))
+}
+
+// trueDistance returns the disagreements of the matching that was hidden.
+func (p *sgmPair) trueDistance() (float64, error) {
+	a, err := weighted(p.a, nil)
+	if err != nil {
+		return 0, err
+	}
+	back := make([]int32, len(p.truth))
+	for w, v := range p.truth {
+		back[v] = int32(w)
+	}
+	b, err := weighted(gen.Induced(p.b, back), nil)
+	if err != nil {
+		return 0, err
+	}
+	both := matrix.New[bool](p.a.NRows, p.a.NCols)
+	if err := ops.EWiseMult(both, semiring.Pair[bool, bool, bool](), a.Pattern(), b.Pattern()); err != nil {
+		return 0, err
+	}
+	return float64(a.NVals() + b.NVals() - 2*both.NVals()), nil
+}
+
+// WriteText writes the table with aligned columns.
+func (t *SGMTable) WriteText(w io.Writer) error {
+	cells := [][]string{{"case on " + t.Place, "entries", "eps", "before", "after", "truth", "accuracy", "steps", "APB entries", "peak MB", "product s", "assign s", "search s", "project s", "total s"}}
+	for _, r := range t.Rows {
+		if r.Failed != "" {
+			cells = append(cells, []string{r.Case + ": " + r.Failed, none, figure(r.Eps), none, none, none, none, none, none, none, none, none, none, none, none})
+			continue
+		}
+		cells = append(cells, []string{r.Case, fmt.Sprint(r.Entries), fmt.Sprint(r.Eps), fmt.Sprint(r.Before), fmt.Sprint(r.After), fmt.Sprint(r.Truth),
+			fmt.Sprintf("%.4f", r.Accuracy), fmt.Sprint(r.Iterations), fmt.Sprint(r.Gradient), figure(float64(r.Peak) / 1e6),
+			figure(r.Product), figure(r.Assign), figure(r.Search), figure(r.Project), figure(r.Total)})
+	}
+	return writeText(w, cells)
+}
+
+// WriteJSON writes the table as one JSON object.
+func (t *SGMTable) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(t)
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+func sgmCommand(s *session) *cobra.Command {
+	var (
+		o                   apps.SGMOptions
+		seeds, start, truth string
+		other               *graph
+		starts              = map[string]apps.SGMStart{"sparse": apps.SparseStart, "barycentre": apps.Barycentre}
+	)
+	cmd := &cobra.Command{
+		Use:   "sgm A B --seeds N|PAIRS",
+		Short: "Seeded graph matching: which vertex of one graph is which of another",
+		Long: `sgm matches the vertices of two graphs one to one so that their edges disagree
+least, given some pairs that correspond: Frank-Wolfe steps over the relaxed
+problem, an assignment problem and a sparse product each, and a repair of the
+last few vertices. Weights count; directed graphs may be given.
+
+Seeds are the first N vertices of both graphs, or a file with a vertex of A and
+one of B on each line, in which # and % begin comments. They are where the
+search starts, and may move unless --hard fixes them. Graphs of different sizes
+need --pad, which adds isolated vertices to the smaller; vertices matched with
+those are left out of the output, lines of a vertex of A and its vertex of B.
+--truth names a file of such lines to compare with.`,
+		Example: `  hiveblas sgm before.mtx after.mtx --seeds 100 -o match.tsv
+  hiveblas sgm left.mtx.gz right.mtx.gz --seeds pairs.tsv --hard --pad --json
+  hiveblas sgm a.mtx b.mtx --seeds 50 --start barycentre --truth truth.tsv`,
+		Args: positional("A", "B"),
+	}
+	j := newJob(s, cmd).computes(worthSGM).reads().writes("the matching", ".tsv")
+	fs := cmd.Flags()
+	fs.StringVar(&seeds, "seeds", "", "the first `N` vertices of both graphs, or a file of pairs")
+	fs.BoolVar(&o.HardSeeds, "hard", false, "seeds are fixed")
+	fs.Float64Var(&o.Epsilon, "eps", 0, "`common neighbours` by which each vertex may miss its best in a step (0: none)")
+	fs.StringVar(&start, "start", "sparse", "`where` the search starts: sparse (the seeds alone) or barycentre")
+	fs.BoolVar(&o.Pad, "pad", false, "add isolated vertices to the smaller graph")
+	fs.IntVar(&o.MaxIterations, "max-iterations", 50, "`steps` after which to stop")
+	fs.Float64Var(&o.Tolerance, "tol", .5, "`edges` that a step must put right for another to follow")
+	fs.Uint64Var(&o.Seed, "seed", 0, "`number` that decides between equal vertices in the repair")
+	fs.StringVar(&truth, "truth", "", "compare with the pairs in `FILE`")
+	complete(cmd, "start", "sparse", "barycentre")
+
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		var known bool
+		o.Start, known = starts[start]
+		switch {
+		case seeds == "":
+			return &usageError{cmd.CommandPath(), "--seeds is missing"}
+		case !known:
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--start is %q, want sparse or barycentre", start)}
+		case !(o.Epsilon >= 0):
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--eps is %v, want 0 or more", o.Epsilon)}
+		case !(o.Tolerance > 0):
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--tol is %v, want a positive number", o.Tolerance)}
+		case o.MaxIterations < 1:
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--max-iterations is %d, want 1 or more", o.MaxIterations)}
+		}
+		inputs := args[:2:2]
+		for _, f := range []string{seeds, truth} {
+			if f != "" && !isNumber(f) {
+				inputs = append(inputs, f)
+			}
+		}
+		if err := j.begin(inputs...); err != nil {
+			return err
+		}
+		if err := j.loadSquare(args[0], weighted); err != nil {
+			return err
+		}
+		first := j.graph
+		if err := j.loadSquare(args[1], weighted); err != nil {
+			return err
+		}
+		j.graph, other = first, j.graph
+		pairs, err := j.seedPairs(seeds, other)
+		if err != nil {
+			return err
+		}
+		var facts []apps.SeedPair
+		if truth != "" {
+			if facts, err = readPairs(truth, j.graph, other); err != nil {
+				return err
+			}
+		}
+		if m, n := order(j.graph), order(other); m != n && !o.Pad {
+			return &failure{args[1], fmt.Sprintf("the graph has %d vertices and %s has %d", n, args[0], m), "--pad adds isolated vertices to the smaller", nil}
+		}
+		err = j.settle(func() int64 { return j.graph.NVals() + other.NVals() }, "entries", j.graph.Matrix, other.Matrix)
+		if err != nil {
+			return err
+		}
+		var res *apps.SGMResult
+		err = j.compute(func(run apps.Run) (err error) {
+			o.Run = run
+			res, err = apps.SGM(j.graph.Matrix, other.Matrix, pairs, o)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if err := j.writing(func() error { return j.writeMatch(res.Match, other) }); err != nil {
+			return err
+		}
+		return j.report(j.method("Frank-Wolfe"), sgmFigures(res, len(pairs), facts), nil)
+	}
+	return cmd
+}
+
+func order(g *graph) int { n, _ := g.Dims(); return n }
+
+// sgmFigures are those of the report.
+func sgmFigures(res *apps.SGMResult, seeds int, truth []apps.SeedPair) []field {
+	seconds := func(d time.Duration) float64 { return d.Seconds() }
+	figures := []field{
+		{"orig_dist", "disagreements before", res.Before},
+		{"final_dist", "disagreements after", res.After},
+		{"iterations", "iterations", len(res.Iterations)},
+		{"converged", "", res.Converged},
+		{"seeds", "seeds", seeds},
+		{"matched_seeds", "matched seeds", res.MatchedSeeds},
+		{"matched", "", res.Match.NVals()},
+		{"peak_bytes", "peak bytes, estimated", res.PeakBytes},
+		{"stages", "", object{{"setup", "", seconds(res.Setup)}, {"product", "", seconds(res.Product)}, {"assign", "", seconds(res.Assign)},
+			{"search", "", seconds(res.Search)}, {"project", "", seconds(res.Project)}}},
+	}
+	if truth != nil {
+		right := 0
+		for _, p := range truth {
+			if w, ok := res.Match.At(p.A); ok && int(w) == p.B {
+				right++
+			}
+		}
+		figures = append(figures, field{"accuracy", "accuracy", float64(right) / float64(max(1, len(truth)))})
+	}
+	steps := make([]object, len(res.Iterations))
+	for k, it := range res.Iterations {
+		steps[k] = object{{"objective", "", it.Objective}, {"step", "", it.Step}, {"slope", "", it.Slope}, {"lsap_gap", "", it.LSAPGap}, {"entries", "", it.Entries},
+			{"product", "", seconds(it.Product)}, {"assign", "", seconds(it.Assign)}, {"search", "", seconds(it.Search)}}
+	}
+	return append(figures, field{"steps", "", steps})
+}
+
+// seedPairs are the seeds that --seeds gives: a number or a file.
+func (j *job) seedPairs(text string, other *graph) ([]apps.SeedPair, error) {
+	if !isNumber(text) {
+		return readPairs(text, j.graph, other)
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(text))
+	if most := min(order(j.graph), order(other)); err != nil || n < 0 || n > most {
+		return nil, &failure{"--seeds " + text, "this is no number of vertices of both graphs", fmt.Sprintf("give 0 to %d", most), nil}
+	}
+	return apps.FirstSeeds(n), nil
+}
+
+// readPairs reads lines of a vertex of a and one of b.
+func readPairs(file string, a, b *graph) ([]apps.SeedPair, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, &failure{file, "cannot be read: " + reason(err), "give a number of vertices, or a file of pairs", err}
+	}
+	defer f.Close()
+	var pairs []apps.SeedPair
+	sc := bufio.NewScanner(f)
+	for line := 1; sc.Scan(); line++ {
+		text, _, _ := strings.Cut(sc.Text(), "#")
+		text, _, _ = strings.Cut(text, "%")
+		place := fmt.Sprintf("%s:%d", file, line)
+		names := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\r' || r == '\ufeff' })
+		if len(names) == 0 {
+			continue
+		}
+		if len(names) != 2 {
+			return nil, &failure{place, fmt.Sprintf("there are %d fields", len(names)), "write a vertex of the first graph and one of the second", nil}
+		}
+		var p apps.SeedPair
+		if p.A, err = a.vertex(place, names[0]); err != nil {
+			return nil, err
+		}
+		if p.B, err = b.vertex(place, names[1]); err != nil {
+			return nil, err
+		}
+		pairs = append(pairs, p)
+	}
+	if err := sc.Err(); err != nil {
+		return nil, &failure{file, reason(err), "give a text file of pairs", err}
+	}
+	return pairs, nil
+}
+
+// writeMatch writes “vertex of A<TAB>vertex of B”.
+func (j *job) writeMatch(match *matrix.Vector[int32], other *graph) error {
+	return j.stream(func(w io.Writer) error {
+		for v, u := range match.All() {
+			if _, err := fmt.Fprintf(w, "%s\t%s\n", j.graph.name(v), other.name(int(u))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
