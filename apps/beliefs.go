@@ -1,6 +1,7 @@
 package apps
 
 import (
+	"errors"
 	"math"
 	"sync"
 
@@ -162,20 +163,19 @@ func (b *beliefs) join(from, bySource, to []int32) {
 // distances returns −√Σ(x−y)² between row k of pattern and each column of data.
 func (b *beliefs) distances(pattern *matrix.Matrix[float32], k int, data *matrix.Matrix[float32]) (column, error) {
 	f, n := data.Dims()
+	if f == 0 || n == 0 {
+		return matrix.NewFullVector[float32](n, 0)
+	}
 	var s steps
 	one, squares := matrix.New[float32](1, f), matrix.New[float32](1, n)
 	s.do(ops.Extract(one, pattern, ops.Of(k), ops.All(), b.with))
-	if f > 0 {
-		s.do(one.SetFormat(matrix.CSR))
-		s.do(ops.MxM(squares, plusSquare, one, data, b.with))
+	s.do(one.SetFormat(matrix.CSR))
+	s.do(ops.MxM(squares, plusSquare, one, data, b.with))
+	s.do(ops.Apply(squares, minusRoot, squares, b.with))
+	if s.err != nil {
+		return nil, s.err
 	}
-	d := matrix.NewVector[float32](n)
-	s.do(ops.AssignVectorScalar(d, 0, ops.All(), b.with)) // of no features
-	if f > 0 && n > 0 {
-		s.do(ops.ExtractRow(d, squares, 0, ops.All(), b.with))
-	}
-	s.do(ops.Apply(d, minusRoot, d, b.with))
-	return d, s.err
+	return matrix.VectorFromStore(squares.Store()), nil
 }
 
 // start makes what arc p begins with.
@@ -186,54 +186,57 @@ func (b *beliefs) start(p int, keep, corrected bool) error {
 		return err
 	}
 	var s steps
-	if a.mass, a.peak, err = b.sums(b.out, b.source, near); err != nil {
-		return err
+	a.mass, a.peak, err = b.sums(b.out, b.source, near)
+	s.do(err)
+	back, toward, err := b.sums(b.in, b.target, near)
+	s.do(err)
+	backward := a.peak
+	if a.back = a.mass; corrected {
+		a.back, a.peak = back, nil
 	}
-	a.back = a.mass
-	if corrected {
-		if a.back, _, err = b.sums(b.in, b.target, near); err != nil {
-			return err
-		}
-		a.peak = nil
-	}
-	total, err := b.logSumExp(a.mass)
-	s.do(err)
-	toward, backward := matrix.NewVector[float32](b.n), matrix.NewVector[float32](b.n)
-	s.do(ops.MxV(toward, maxSecond, b.in, near, b.with))
-	s.do(ops.MxV(backward, maxSecond, b.out, near, b.with))
-	forwardNull, err := ops.ReduceScalar(semiring.Max[float32](), b.mu[a.dst], b.with)
-	s.do(err)
-	backwardNull, err := ops.ReduceScalar(semiring.Max[float32](), b.mu[a.src], b.with)
-	s.do(err)
 	if s.err != nil {
 		return s.err
 	}
-	if a.fmax, err = b.strongest(toward, total, backwardNull); err != nil {
-		return err
-	}
-	if a.rmax, err = b.strongest(backward, total, forwardNull); err != nil {
-		return err
-	}
-	if keep {
+	total, err := b.logSumExp(a.mass)
+	s.do(err)
+	forwardNull, err := ops.ReduceScalar(largest32, b.mu[a.dst], b.with)
+	s.do(err)
+	backwardNull, err := ops.ReduceScalar(largest32, b.mu[a.src], b.with)
+	s.do(err)
+	a.fmax, err = b.strongest(toward, total, backwardNull)
+	s.do(err)
+	a.rmax, err = b.strongest(backward, total, forwardNull)
+	s.do(err)
+	if keep && s.err == nil {
 		a.near, err = b.closest(near)
 	}
-	return err
+	return errors.Join(s.err, err)
 }
 
-// sums returns log Σ exp x and max x over the edges at each vertex that has
-// any: at is N×E, ofEdge its transpose.
+// sums returns log Σ exp x and max x over the edges at each vertex, −∞ where
+// there are none: at is N×E, ofEdge its transpose.
 func (b *beliefs) sums(at, ofEdge *matrix.Matrix[bool], x column) (mass, peak column, err error) {
 	edges := x.Size()
-	peak, mass = matrix.NewVector[float32](b.n), matrix.NewVector[float32](b.n)
-	top, share, total := matrix.NewVector[float32](edges), matrix.NewVector[float64](edges), matrix.NewVector[float64](b.n)
+	if peak, err = nothing(b.n); err != nil {
+		return nil, nil, err
+	}
+	total, err := matrix.NewFullVector(b.n, 0.0)
+	if err != nil {
+		return nil, nil, err
+	}
+	mass = matrix.NewVector[float32](b.n)
+	top, share := matrix.NewVector[float32](edges), matrix.NewVector[float64](edges)
 	var s steps
-	s.do(ops.MxV(peak, maxSecond, at, x, b.with))
+	s.do(ops.MxV(peak.Accum(largest32), maxSecond, at, x, b.with))
 	s.do(ops.MxV(top, maxSecond, ofEdge, peak, b.with))
 	s.do(ops.EWiseMult(share, expMinus, x, top, b.with))
-	s.do(ops.MxV(total, semiring.PlusSecond[float64](), at, share, b.with))
+	s.do(ops.MxV(total.Accum(semiring.Plus[float64]()), semiring.PlusSecond[float64](), at, share, b.with))
 	s.do(ops.EWiseMult(mass, plusLog, peak, total, b.with))
 	return mass, peak, s.err
 }
+
+// nothing returns n times −∞, the logarithm of 0.
+func nothing(n int) (column, error) { return matrix.NewFullVector(n, float32(math.Inf(-1))) }
 
 // closest returns the matrix of the least distances over the edges of a pair,
 // negated: row v has the sources of edges into v.
@@ -254,13 +257,12 @@ func (b *beliefs) round() error {
 		mu := matrix.NewVector[float32](b.n)
 		var s steps
 		s.do(ops.Apply(mu, semiring.Identity[float32](), b.cost[j], b.with))
-		sum := mu.Accum(semiring.Plus[float32]())
 		for _, a := range b.arcs {
 			if a.dst == j {
-				s.do(ops.Apply(sum, semiring.Identity[float32](), a.fmax, b.with))
+				s.do(ops.EWiseAdd(mu, semiring.Plus[float32](), mu, a.fmax, b.with))
 			}
 			if a.src == j {
-				s.do(ops.Apply(sum, semiring.Identity[float32](), a.rmax, b.with))
+				s.do(ops.EWiseAdd(mu, semiring.Plus[float32](), mu, a.rmax, b.with))
 			}
 		}
 		if s.err != nil {
@@ -292,24 +294,26 @@ func (b *beliefs) send(p int) error {
 	s.do(err)
 	backward, backwardNull, err := b.levels(vr, a.mass)
 	s.do(err)
-	best := matrix.NewVector[float32](b.n)
-	if a.peak != nil {
-		s.do(ops.EWiseMult(best, semiring.Plus[float32](), vf, a.peak, b.with))
-	} else { // along the edges against their direction: the transpose is not made for it
-		s.do(ops.VxM(best, semiring.MaxPlus[float32](), vf, near, b.with, ops.Using(ops.Push)))
-	}
 	if s.err != nil {
 		return s.err
 	}
-	if a.rmax, err = b.strongest(best, forward, forwardNull); err != nil {
+	if a.rmax, err = matrix.NewFullVector(b.n, forwardNull); err != nil {
 		return err
 	}
-	best = matrix.NewVector[float32](b.n)
-	if err := ops.MxV(best, semiring.MaxPlus[float32](), near, vr, b.with, ops.Using(ops.Pull)); err != nil {
+	if a.peak != nil {
+		s.do(ops.EWiseMult(vf, semiring.Plus[float32](), vf, a.peak, b.with))
+		a.rmax, err = b.strongest(vf, forward, forwardNull)
+		s.do(err)
+	} else { // along the edges against their direction: the transpose is not made for it
+		s.do(ops.ApplySecond(vf, semiring.Minus[float32](), vf, float32(forward), b.with))
+		s.do(ops.VxM(a.rmax.Accum(largest32), semiring.MaxPlus[float32](), vf, near, b.with, ops.Using(ops.Push)))
+	}
+	if a.fmax, err = matrix.NewFullVector(b.n, backwardNull); err != nil {
 		return err
 	}
-	a.fmax, err = b.strongest(best, backward, backwardNull)
-	return err
+	s.do(ops.ApplySecond(vr, semiring.Minus[float32](), vr, float32(backward), b.with))
+	s.do(ops.MxV(a.fmax.Accum(largest32), semiring.MaxPlus[float32](), near, vr, b.with, ops.Using(ops.Pull)))
+	return s.err
 }
 
 // levels returns log Σ exp over the messages along all edges, and the largest
@@ -319,26 +323,25 @@ func (b *beliefs) levels(v, mass column) (sum float64, null float32, err error) 
 	if err := ops.EWiseMult(sent, semiring.Plus[float32](), v, mass, b.with); err != nil {
 		return 0, 0, err
 	}
-	if null, err = ops.ReduceScalar(semiring.Max[float32](), v, b.with); err != nil {
+	if null, err = ops.ReduceScalar(largest32, v, b.with); err != nil {
 		return 0, 0, err
 	}
 	sum, err = b.logSumExp(sent)
 	return sum, null, err
 }
 
-// strongest returns best − sum where there is one and it is above null, and
-// null elsewhere.
+// strongest returns the larger of best − sum and null.
 func (b *beliefs) strongest(best column, sum float64, null float32) (column, error) {
 	v, err := matrix.NewFullVector(b.n, null)
-	if err != nil {
-		return nil, err
+	if err != nil || math.IsInf(sum, -1) { // no messages at all
+		return v, err
 	}
-	return v, ops.ApplySecond(v.Accum(semiring.Max[float32]()), semiring.Minus[float32](), best, float32(sum), b.with)
+	return v, ops.ApplySecond(v.Accum(largest32), semiring.Minus[float32](), best, float32(sum), b.with)
 }
 
 // logSumExp returns log Σ exp x, −∞ of no entries.
 func (b *beliefs) logSumExp(x column) (float64, error) {
-	top, err := ops.ReduceScalar(semiring.Max[float32](), x, b.with)
+	top, err := ops.ReduceScalar(largest32, x, b.with)
 	if err != nil || math.IsInf(float64(top), -1) {
 		return math.Inf(-1), err
 	}
@@ -373,6 +376,7 @@ func (b *beliefs) result() (*matrix.Matrix[float32], error) {
 
 // The operators of Classify.
 var (
+	largest32 = semiring.Max[float32]()
 	maxSecond = semiring.MaxSecond[float32]()
 	// expMinus is exp(x − y) in float64.
 	expMinus = semiring.NewBinary("exp_minus", func(x, y float32) float64 { return math.Exp(float64(x) - float64(y)) }, "exp((double)x - (double)y)")
