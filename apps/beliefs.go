@@ -186,13 +186,16 @@ func (b *beliefs) start(p int, keep, corrected bool) error {
 		return err
 	}
 	var s steps
-	a.mass, a.peak, err = b.sums(b.out, b.source, near)
+	toward, err := b.peaks(b.in, near)
 	s.do(err)
-	back, toward, err := b.sums(b.in, b.target, near)
+	backward, err := b.peaks(b.out, near)
 	s.do(err)
-	backward := a.peak
-	if a.back = a.mass; corrected {
-		a.back, a.peak = back, nil
+	a.mass, err = b.mass(b.out, b.source, near, backward)
+	s.do(err)
+	if a.back, a.peak = a.mass, backward; corrected {
+		a.back, err = b.mass(b.in, b.target, near, toward)
+		s.do(err)
+		a.peak = nil
 	}
 	if s.err != nil {
 		return s.err
@@ -213,26 +216,31 @@ func (b *beliefs) start(p int, keep, corrected bool) error {
 	return errors.Join(s.err, err)
 }
 
-// sums returns log Σ exp x and max x over the edges at each vertex, −∞ where
-// there are none: at is N×E, ofEdge its transpose.
-func (b *beliefs) sums(at, ofEdge *matrix.Matrix[bool], x column) (mass, peak column, err error) {
-	edges := x.Size()
-	if peak, err = nothing(b.n); err != nil {
-		return nil, nil, err
+// peaks returns max x over the edges at each vertex, −∞ where there are none;
+// at is N×E.
+func (b *beliefs) peaks(at *matrix.Matrix[bool], x column) (column, error) {
+	peak, err := nothing(b.n)
+	if err != nil {
+		return nil, err
 	}
+	return peak, ops.MxV(peak.Accum(largest32), maxSecond, at, x, b.with)
+}
+
+// mass returns log Σ exp x over the edges at each vertex, −∞ where there are
+// none: at is N×E, ofEdge its transpose, and peak the maximum of x there.
+func (b *beliefs) mass(at, ofEdge *matrix.Matrix[bool], x, peak column) (column, error) {
 	total, err := matrix.NewFullVector(b.n, 0.0)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	mass = matrix.NewVector[float32](b.n)
-	top, share := matrix.NewVector[float32](edges), matrix.NewVector[float64](edges)
+	top, share := matrix.NewVector[float32](x.Size()), matrix.NewVector[float64](x.Size())
 	var s steps
-	s.do(ops.MxV(peak.Accum(largest32), maxSecond, at, x, b.with))
 	s.do(ops.MxV(top, maxSecond, ofEdge, peak, b.with))
 	s.do(ops.EWiseMult(share, expMinus, x, top, b.with))
 	s.do(ops.MxV(total.Accum(semiring.Plus[float64]()), semiring.PlusSecond[float64](), at, share, b.with))
+	mass := matrix.NewVector[float32](b.n)
 	s.do(ops.EWiseMult(mass, plusLog, peak, total, b.with))
-	return mass, peak, s.err
+	return mass, s.err
 }
 
 // nothing returns n times −∞, the logarithm of 0.

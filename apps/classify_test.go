@@ -344,3 +344,34 @@ func TestClassifyStopsAndTells(t *testing.T) {
 		t.Errorf("cancelled after 3 rounds: %v after %d reports and %d traces", err, reports, traces)
 	}
 }
+
+// The same on a device, within the rounding of another order of sums.
+func TestClassifyOnDevice(t *testing.T) {
+	at := realOrEmulated(t)
+	for k, c := range featuredSizes {
+		t.Run(c.reason, func(t *testing.T) {
+			rng := rand.New(rand.NewSource(int64(k)))
+			data := drawFeatured(rng, c.n, c.m, c.vertices, c.ofEdges, c.spread)
+			pattern := drawFeatured(rng, c.np, c.q, c.vertices, c.ofEdges, c.spread)
+			d, p := data.attributed(t, c.vertices, c.ofEdges), pattern.attributed(t, c.vertices, c.ofEdges)
+			for _, g := range []*Attributed{d, p} {
+				if err := g.Move(at.Device); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, corrected := range []bool{false, true} {
+				for _, memory := range []int64{0, int64(4*c.m*c.q)/2 + 1} {
+					what := fmt.Sprintf("corrected %v, %d bytes", corrected, memory)
+					got, err := Classify(d, p, ClassifyOptions{CorrectedGather: corrected, Memory: memory, Iterations: 3})
+					if err != nil {
+						t.Fatalf("%s: %v", what, err)
+					}
+					if got.Place() != at.Device {
+						t.Errorf("%s: the result lives at %v", what, got.Place())
+					}
+					sameBeliefs(t, what, got, classifyNaively(data, pattern, 3, corrected))
+				}
+			}
+		})
+	}
+}
