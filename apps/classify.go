@@ -105,3 +105,19 @@ func Classify(data, pattern *Attributed, opts ClassifyOptions) (*matrix.Matrix[f
 	}
 	return b.result()
 }
+
+// ClassifyMemory estimates the bytes that Classify takes on the host, the
+// graphs included: at least, keeping no distances, and with all of them.
+func ClassifyMemory(data, pattern *Attributed) (least, all int64) {
+	n, m := data.Dims()
+	np, q := pattern.Dims()
+	f, _ := data.Vertices.Dims()
+	g, _ := data.Edges.Dims()
+	const (
+		incidences = 2*13 + 2*5 + 20 // of an edge: sources, targets, their transposes, pairs
+		columns    = 2 * 20          // of an edge: distances, their shares and maxima, of two goroutines
+	)
+	edges, vertices := int64(m), int64(n)
+	least = edges*(4*int64(g)+incidences+columns) + vertices*(4*int64(f)+4*(4*int64(q)+3*int64(np))+48)
+	return least, least + 4*edges*int64(q)
+}

@@ -3,6 +3,7 @@ package apps_test
 import (
 	"bytes"
 	"fmt"
+	"math"
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -164,4 +165,43 @@ func ExampleKTruss() {
 	// edges in the 4 truss: 25
 	// edges in the 5 truss: 14
 	// edges in the 6 truss: 0
+}
+
+// A graph of four vertices with one feature each, and a pattern of two with an
+// edge between: where may the pattern be?
+func ExampleClassify() {
+	graph := func(vertices, edges []float32, from, to []int32) *apps.Attributed {
+		v, err := matrix.FromDense(1, len(vertices), vertices)
+		if err != nil {
+			panic(err)
+		}
+		e, err := matrix.FromDense(1, len(edges), edges)
+		if err != nil {
+			panic(err)
+		}
+		g, err := apps.NewAttributed(v, e, from, to)
+		if err != nil {
+			panic(err)
+		}
+		return g
+	}
+	data := graph([]float32{9, 6, 1, 5}, []float32{3, 7, 3}, []int32{0, 1, 2}, []int32{1, 2, 3})
+	pattern := graph([]float32{1, 5}, []float32{3}, []int32{0}, []int32{1})
+	beliefs, err := apps.Classify(data, pattern, apps.ClassifyOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for j := range 2 {
+		best, most := 0, math.Inf(-1)
+		for v := range 4 {
+			if x, _ := beliefs.At(v, j); float64(x) > most {
+				best, most = v, float64(x)
+			}
+		}
+		fmt.Printf("vertex %d of the pattern is vertex %d of the data, with probability %.2f\n", j, best, math.Exp(most))
+	}
+	// Output:
+	// vertex 0 of the pattern is vertex 2 of the data, with probability 0.98
+	// vertex 1 of the pattern is vertex 3 of the data, with probability 0.71
 }
