@@ -205,3 +205,36 @@ func ExampleClassify() {
 	// vertex 0 of the pattern is vertex 2 of the data, with probability 0.98
 	// vertex 1 of the pattern is vertex 3 of the data, with probability 0.71
 }
+
+// Who is around the instructor of the karate club?
+func ExampleLocalCluster() {
+	res, err := apps.LocalCluster(karate(), []int{0}, apps.LocalClusterOptions{Rho: 5e-3, Sweep: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%d members of %d that have a share, %d friendships cut, conductance %.2f\n",
+		len(res.Cut.Vertices), res.Support, res.Cut.Edges, res.Cut.Conductance)
+	// Output:
+	// 15 members of 18 that have a share, 10 friendships cut, conductance 0.15
+}
+
+// Around each of many seeds at once, after the graph was looked at once.
+func ExampleClusterer_Batch() {
+	c, err := apps.NewClusterer(karate(), apps.Run{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	b, err := c.Batch([]int{0, 33}, 0, apps.LocalClusterOptions{Rho: 1e-2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for k, row := range b.P.Rows() {
+		fmt.Println("query", k, "has a support of", row.Len())
+	}
+	// Output:
+	// query 0 has a support of 11
+	// query 1 has a support of 11
+}

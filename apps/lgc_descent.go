@@ -94,11 +94,11 @@ func (l *descent) move(delta lgcField) error {
 
 // change returns −(1+α)/2·Δ + (1−α)/2·D⁻¹AΔ.
 func (l *descent) change(delta lgcField) (lgcField, error) {
-	h, own := l.field(), l.field()
+	h, own, sent := l.field(), l.field(), l.field()
 	var s steps
 	times := semiring.Times[float64]()
-	s.do(l.spread(h, delta))
-	s.do(ops.ApplySecond(h, times, h, (1-l.o.Alpha)/2, l.with))
+	s.do(ops.ApplySecond(sent, times, delta, (1-l.o.Alpha)/2, l.with))
+	s.do(l.spread(h, sent))
 	s.do(ops.ApplySecond(own, times, delta, -(1+l.o.Alpha)/2, l.with))
 	s.do(ops.EWiseAdd(h, semiring.Plus[float64](), h, own, l.with))
 	return h, s.err

@@ -4,7 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -384,4 +388,79 @@ func TestLocalClusterOnDevice(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Clusters around each team of the football games are its conference, as far
+// as there are conferences: Girvan and Newman (PNAS 99, 2002) count 11 of 8 to
+// 12 teams and 5 to 8 independents.
+func TestLocalClusterOfFootball(t *testing.T) {
+	g := shared(t, "graphs/football.mtx.gz")
+	text, err := os.ReadFile(filepath.Join("..", "..", "shared", "data", "graphs", "football.labels.tsv"))
+	if err != nil {
+		t.Skip(err)
+	}
+	conference := map[int]string{}
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Split(strings.TrimSpace(line), "\t")
+		if v, err := strconv.Atoi(fields[0]); err == nil && len(fields) == 4 {
+			conference[v-1] = fields[3]
+		}
+	}
+	n, _ := g.Dims()
+	if len(conference) != n {
+		t.Fatalf("labels of %d teams, want %d", len(conference), n)
+	}
+	c := must[*Clusterer](t)(NewClusterer(g, Run{}))
+	f1, jaccard := 0.0, 0.0
+	for v := range n {
+		res := must[*LocalClusterResult](t)(c.Cluster([]int{v}, LocalClusterOptions{Rho: 2e-3, Sweep: true}))
+		both, members := 0, 0
+		for u := range n {
+			if conference[u] == conference[v] {
+				members++
+				if slices.Contains(res.Cut.Vertices, u) {
+					both++
+				}
+			}
+		}
+		found := len(res.Cut.Vertices)
+		f1 += 2 * float64(both) / float64(found+members) / float64(n)
+		jaccard += float64(both) / float64(found+members-both) / float64(n)
+	}
+	t.Logf("mean F1 %.3f, mean Jaccard %.3f", f1, jaccard)
+	if f1 < 0.79 || jaccard < 0.7 { // 0.836 and 0.758
+		t.Errorf("mean F1 %.3f and Jaccard %.3f with the conferences", f1, jaccard)
+	}
+}
+
+// On real graphs all methods find a point that meets the conditions, and the
+// same one.
+func TestLocalClusterOfLargeGraphs(t *testing.T) {
+	big(t)
+	for _, name := range []string{"graphs/ca-GrQc.mtx.gz", "graphs/email-Enron.mtx.gz"} {
+		g := shared(t, name)
+		c := must[*Clusterer](t)(NewClusterer(g, Run{}))
+		near := undirected(sampleOf(g))
+		for _, seed := range []int{5, 100, 1000} {
+			o := lgcOracle{near, seeded(len(near), []int{seed}), 0.15, 1e-5}
+			best := must[*LocalClusterResult](t)(c.Cluster([]int{seed}, LocalClusterOptions{Rho: o.rho, Epsilon: 1e-9}))
+			for _, m := range clusterMethods {
+				res := must[*LocalClusterResult](t)(c.Cluster([]int{seed}, LocalClusterOptions{Rho: o.rho, Method: m, Sweep: true}))
+				checkCluster(t, fmt.Sprintf("%s from %d, %v", name, seed, m), o, best.Objective, 1e-3, res)
+				if res.Cut.Conductance >= 1 || res.Cut.Edges > res.Cut.Volume {
+					t.Errorf("%s from %d: %+v", name, seed, res.Cut)
+				}
+			}
+		}
+	}
+}
+
+// sampleOf is a matrix as a sample.
+func sampleOf(a *matrix.Matrix[float64]) sample {
+	s := sample{}
+	s.m, s.n = a.Dims()
+	for c := range a.All() {
+		s.edges = append(s.edges, edge{c.Row, c.Col, 1})
+	}
+	return s
 }

@@ -48,6 +48,8 @@ func cpuCases() []cpuCase {
 		cpuCase{name: "bfs levels a source rmat18", bar: .9, input: "rmat18", ours: search(oursBFS), peer: []string{"bfs_level"}, perSource: true},
 		cpuCase{name: "sssp a source weighted18", bar: .5, input: "weighted18", ours: search(oursSSSP), peer: []string{"sssp"}, perSource: true, args: []string{ssspDelta}, rounds: 9},
 		cpuCase{name: "classify 1000 vertices 20135 edges", bar: .1, input: "ac1000", ours: oursClassify, peer: []string{"classify"}, tolerance: 1e-5},
+		cpuCase{name: "local cluster a seed rmat16", input: "rmat16", ours: oursLocalCluster},
+		cpuCase{name: "local cluster a seed rmat20", input: "rmat20", ours: oursLocalCluster},
 		cpuCase{name: "build 10M tuples", bar: .7, input: "tuples10m", ours: oursBuild, peer: []string{"build"}},
 		cpuCase{name: "transpose rmat18", bar: .7, input: "rmat18", peer: []string{"transpose"},
 			ours: unary(func(c, a *matrix.Matrix[f64], with ops.Option) error { return ops.Transpose(c, a, with) })},

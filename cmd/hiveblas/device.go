@@ -37,6 +37,7 @@ const (
 	worthTC       = 4 << 20
 	worthKTruss   = 2 << 20
 	worthProject  = 256 << 20 // products rather than entries
+	worthLGC      = 64 << 20  // the result may be of any size: an estimate
 	worthAC       = 4 << 20   // messages in all rounds: about 25 ns each
 	never         = 1<<63 - 1 // only if it is asked for
 )
