@@ -113,6 +113,12 @@ func workflows[T semiring.Number](at matrix.Place) {
 			func(g *matrix.Matrix[T]) { _, _ = apps.ConnectedComponents(g, apps.ComponentsOptions{Run: run}) },
 			func(g *matrix.Matrix[T]) { _, _ = apps.TriangleCount(g, apps.TriangleOptions{Run: run}) },
 			func(g *matrix.Matrix[T]) { _, _ = apps.KTruss(g, 3, apps.KTrussOptions{Run: run}) },
+			func(g *matrix.Matrix[T]) {
+				_, _ = apps.LocalCluster(g, []int{0}, apps.LocalClusterOptions{Run: run, Sweep: true, MaxIterations: 2})
+			},
+			func(g *matrix.Matrix[T]) {
+				_, _ = apps.LocalCluster(g, []int{0}, apps.LocalClusterOptions{Run: run, Method: apps.ClusterFISTA, MaxIterations: 2})
+			},
 		} {
 			attempt(func() { f(claimed[T](at, size.n, size.entries)) })
 		}
