@@ -77,7 +77,7 @@ gorgonia-deps: ## fetch Debian's headers of CUDA 11.8 and the stub of libcuda in
 gorgonia-check: ## vet and test the driver of the build tag gorgonia, on a libcuda that writes down its calls (make gorgonia-deps first)
 	@mkdir -p $(BUILD)/fake
 	gcc -shared -fPIC -w -Wl,-soname,libcuda.so.1 -o $(BUILD)/fake/libcuda.so.1 cusparse/driver/testdata/fake.c
-	$(GORGONIA) $(GO) vet -tags gorgonia ./cusparse/driver
+	$(GORGONIA) $(GO) vet -tags gorgonia ./cusparse ./cusparse/driver
 	LD_LIBRARY_PATH=$(abspath $(BUILD))/fake $(GORGONIA) $(GO) test -tags gorgonia -run Gorgonia ./cusparse/driver
 
 clean: ## remove build/

@@ -1,9 +1,13 @@
 package apps
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 
+	"github.com/hiveblas/hiveblas/chunked"
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -49,21 +53,16 @@ type ProjectionOptions struct {
 // Work is the sum of the squared row lengths of A, or of its columns; memory
 // the result. More possible shared neighbours than T can count are a
 // *matrix.SizeError, and ratios of integers a *ParameterError. Dot products of
-// integers wrap around when they overflow.
+// integers wrap around when they overflow. A result that a device cannot hold
+// is computed there block by block and lives on the host.
 //
 // HIVE workflow "graph projections": Gunrock HIVE report, 2018, ch. 9.
 func Projection[T semiring.Number](a matrix.Source[T], opts ProjectionOptions) (*matrix.Matrix[T], error) {
-	if err := usable(a); err != nil {
+	left, right, err := projected(a, opts)
+	if err != nil {
 		return nil, err
 	}
-	left, right := a.View().T(), a.View()
-	if opts.Onto == OntoRows {
-		left, right = right, left
-	}
-	if opts.Onto != OntoColumns && opts.Onto != OntoRows {
-		return nil, &ParameterError{"Projection", "the side", fmt.Sprint(int(opts.Onto)), "OntoColumns or OntoRows"}
-	}
-	n, shared := left.Dims()
+	n, _ := left.Dims()
 	place := a.View().Place()
 	p := matrix.New[T](n, n, matrix.On(place))
 	dst := p.Replace()
@@ -71,30 +70,85 @@ func Projection[T semiring.Number](a matrix.Source[T], opts ProjectionOptions) (
 		dst = p.Masked(identityMask(n).Structure().Not())
 	}
 	opts.report("project", 0, 0)
-	var err error
 	switch opts.Weighting {
 	case WeightDot:
 		err = ops.MxM(dst, semiring.PlusTimes[T](), left, right, opts.with())
 	case WeightCount:
-		if most := largestCount[T](); int64(shared) > most {
-			return nil, &matrix.SizeError{Op: "Projection", Arg: fmt.Sprintf("largest count, in a matrix of %T", *new(T)), Got: int64(shared), Limit: most}
-		}
 		err = ops.MxM(dst, semiring.PlusPair[T](), left.Pattern(), right.Pattern(), opts.with())
 	case WeightRatio:
-		if T(1)/2 == 0 {
-			return nil, &ParameterError{"Projection", "the element type", fmt.Sprintf("%T", *new(T)), "a float for ratio weights"}
-		}
 		err = ops.MxM(dst, RatioSemiring[T](), left, right, opts.with())
-	default:
-		err = &ParameterError{"Projection", "the weighting", fmt.Sprint(int(opts.Weighting)), "WeightDot, WeightCount or WeightRatio"}
 	}
 	if err == nil && !opts.Diagonal && place != nil { // a mask of n×n is no saving there
 		err = ops.Select(p, semiring.Offdiag[T](0), p, opts.with())
+	}
+	if place != nil && errors.Is(err, device.ErrMemory) {
+		p = matrix.New[T](n, n)
+		_, err = ProjectionTo(chunked.Into(p), a, opts)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+// ProjectionTo is [Projection] block by block into sink, for results that are
+// larger than a device or than memory; see package chunked. It runs where a
+// lives unless how says otherwise.
+func ProjectionTo[T semiring.Number](sink chunked.Sink[T], a matrix.Source[T], opts ProjectionOptions, how ...chunked.Option) (*chunked.Report, error) {
+	left, right, err := projected(a, opts)
+	if err != nil {
+		return nil, err
+	}
+	ctx := opts.Context
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	n, _ := left.Dims()
+	opts.report("project", 0, int64(n))
+	plan := []chunked.Option{chunked.On(a.View().Place()), chunked.Threads(opts.Threads), chunked.WithProgress(func(p chunked.Progress) {
+		opts.report("project", int64(p.Rows), int64(p.AllRows))
+	})}
+	if !opts.Diagonal {
+		plan = append(plan, chunked.OffDiagonal())
+	}
+	how = append(plan, how...)
+	switch opts.Weighting {
+	case WeightCount:
+		return chunked.MxM(ctx, sink, semiring.PlusPair[T](), left.Pattern(), right.Pattern(), how...)
+	case WeightRatio:
+		return chunked.MxM(ctx, sink, RatioSemiring[T](), left, right, how...)
+	}
+	return chunked.MxM(ctx, sink, semiring.PlusTimes[T](), left, right, how...)
+}
+
+// projected checks a projection and returns its factors.
+func projected[T semiring.Number](a matrix.Source[T], opts ProjectionOptions) (left, right matrix.View[T], err error) {
+	if err := usable(a); err != nil {
+		return left, right, err
+	}
+	left, right = a.View().T(), a.View()
+	switch opts.Onto {
+	case OntoColumns:
+	case OntoRows:
+		left, right = right, left
+	default:
+		return left, right, &ParameterError{"Projection", "the side", fmt.Sprint(int(opts.Onto)), "OntoColumns or OntoRows"}
+	}
+	_, shared := left.Dims()
+	switch opts.Weighting {
+	case WeightDot:
+	case WeightCount:
+		if most := largestCount[T](); int64(shared) > most {
+			err = &matrix.SizeError{Op: "Projection", Arg: fmt.Sprintf("largest count, in a matrix of %T", *new(T)), Got: int64(shared), Limit: most}
+		}
+	case WeightRatio:
+		if T(1)/2 == 0 {
+			err = &ParameterError{"Projection", "the element type", fmt.Sprintf("%T", *new(T)), "a float for ratio weights"}
+		}
+	default:
+		err = &ParameterError{"Projection", "the weighting", fmt.Sprint(int(opts.Weighting)), "WeightDot, WeightCount or WeightRatio"}
+	}
+	return left, right, err
 }
 
 // largestCount returns the count up to which T holds every one exactly.

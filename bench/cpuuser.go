@@ -22,7 +22,7 @@ func square(s semiring.Semiring[f64, f64, f64]) ours {
 
 // closurePlusTimes is plus_times as a user writes it first: two functions.
 func closurePlusTimes() semiring.Semiring[f64, f64, f64] {
-	plus := semiring.NewMonoid(semiring.NewBinary("my_plus", func(x, y f64) f64 { return x + y }, ""), 0, "")
+	plus := semiring.NewMonoid(semiring.NewBinary("my_plus", func(x, y f64) f64 { return x + y }, ""), 0)
 	return semiring.New(plus, semiring.NewBinary("my_times", func(x, y f64) f64 { return x * y }, ""))
 }
 

@@ -175,6 +175,9 @@ func (p *program) source() string {
 	default:
 		b.WriteString(kernelText["common"])
 	}
+	if p.body == "pull" || p.body == "dot" {
+		b.WriteString(kernelText["fold"])
+	}
 	b.WriteString(kernelText[p.body])
 	return b.String()
 }
@@ -188,6 +191,11 @@ func (f *frame) once(key any, compose func() *program) *program {
 		f.d.programs[key] = p
 	}
 	return p
+}
+
+// fixed is a kernel file that takes neither types nor operators.
+func (f *frame) fixed(body, name string) *program {
+	return f.once([2]string{body, name}, func() *program { return compose(body, name) })
 }
 
 // kernel returns a kernel of the program, compiling it if no process has yet.

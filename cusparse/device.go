@@ -79,10 +79,7 @@ func WithKernelCache(dir string) Option { return func(s *settings) { s.cacheDir 
 // Open returns GPU number i. Errors say what is missing: the driver, a GPU,
 // a driver new enough.
 func Open(i int, opts ...Option) (*Device, error) {
-	var s settings
-	for _, o := range opts {
-		o(&s)
-	}
+	s := gather(opts)
 	if s.driver == nil {
 		d, err := driver.Open()
 		if err != nil {
@@ -114,6 +111,13 @@ func Open(i int, opts ...Option) (*Device, error) {
 	}
 	d.own = true
 	return d, nil
+}
+
+func gather(opts []Option) (s settings) {
+	for _, o := range opts {
+		o(&s)
+	}
+	return s
 }
 
 func newDevice(i int, props driver.Properties, ctx driver.Context, s settings) (*Device, error) {
@@ -151,15 +155,15 @@ func (d *Device) Properties() driver.Properties { return d.props }
 func (d *Device) Memory() MemoryStats { return d.pool.snapshot() }
 
 // Free returns the bytes of device memory that are free, with what the
-// allocator keeps counted as free, and all there are.
+// allocator keeps counted as free, and all there are; within the limit, if one
+// was set.
 func (d *Device) Free() (free, total uint64, err error) {
 	f := d.begin(device.Call{})
 	defer f.end()
 	if f.err != nil {
 		return 0, 0, f.err
 	}
-	free, total, err = d.ctx.MemInfo()
-	return free + d.pool.snapshot().Cached, total, err
+	return d.pool.left()
 }
 
 // Sync waits until all that was queued on the device is done.
@@ -197,5 +201,5 @@ func (d *Device) Close() error {
 
 func isOutOfMemory(err error) bool {
 	var e *driver.Error
-	return errors.As(err, &e) && e.OutOfMemory()
+	return errors.Is(err, errLimit) || errors.As(err, &e) && e.OutOfMemory()
 }

@@ -3,6 +3,7 @@ package cusparse
 import (
 	"errors"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -51,6 +52,14 @@ func (b slowly) Skip(name string) string {
 
 func (b on) Name() string        { return b.d.String() }
 func (b on) Place() matrix.Place { return b.d }
+
+// Budget is that of HIVEBLAS_KIT_BUDGET, for runs under tools that are slow.
+func (b on) Budget() int {
+	if n, err := strconv.Atoi(os.Getenv("HIVEBLAS_KIT_BUDGET")); err == nil {
+		return n
+	}
+	return 60
+}
 
 // Skip leaves out operators without text: CUDA C cannot compare structs.
 func (b on) Skip(name string) string {

@@ -239,18 +239,19 @@ func (f *frame) spare() int64 {
 	if f.err != nil {
 		return 0
 	}
-	free, _, err := f.d.ctx.MemInfo()
-	if err != nil {
-		f.fail(err)
-		return 0
-	}
-	return int64(free+f.d.pool.snapshot().Cached) / 4
+	free, _, err := f.d.pool.left()
+	f.fail(err)
+	return int64(free) / 4
 }
 
 // affords reports whether n bytes of convenience are to be had. Few are not
 // worth the question.
 func (f *frame) affords(n int64) bool {
-	return n <= min(1<<30, int64(f.d.props.Memory/256)) || n <= f.spare()
+	few := min(1<<30, int64(f.d.props.Memory/256))
+	if limit := f.d.pool.limited(); limit != 0 {
+		few = min(few, int64(limit/256))
+	}
+	return n <= few || n <= f.spare()
 }
 
 // blocks queues a kernel of n blocks of size threads.

@@ -71,3 +71,52 @@ func TestVendorOnGPU(t *testing.T) {
 		t.Errorf("min_plus by cuSPARSE: error %v, want errVendor", err)
 	}
 }
+
+// TestManyEntriesOnGPU makes a matrix of 2.5·10⁹ entries, more than 32 bits
+// count, and reads it with other operations.
+func TestManyEntriesOnGPU(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: takes 70 GB of device memory")
+	}
+	d := realDevice(t)
+	if free, _, err := d.Free(); err != nil || free < 80<<30 {
+		t.Skipf("%d bytes of device memory are free, 80 GiB wanted; %v", free, err)
+	}
+	const n, extra = 50_000, 7
+	ones, err := matrix.NewFull(n, 1, true)
+	check(t, err)
+	check(t, ones.SetFormat(matrix.CSR))
+	c := matrix.New[bool](n, n, matrix.On(d))
+	check(t, ops.MxM(c, semiring.AnyPair[bool](), ones, ones.T()))
+	if c.NVals() != n*n {
+		t.Fatalf("%d entries, want %d", c.NVals(), n*n)
+	}
+	// Row sums weighted by the columns: each is 0 + 1 + … + (n−1).
+	x, err := matrix.NewFullVector(n, int64(0))
+	check(t, err)
+	for j := range n {
+		check(t, x.Set(j, int64(j)))
+	}
+	y := matrix.NewVector[int64](n, matrix.On(d))
+	check(t, ops.MxV(y, semiring.PlusSecond[int64](), c.Pattern(), x))
+	for i := range n {
+		if s, ok := y.At(i); !ok || s != n*(n-1)/2 {
+			t.Fatalf("row %d sums to %d, want %d", i, s, n*(n-1)/2)
+		}
+	}
+	// The last rows, which lie beyond entry 2³¹, and what Select leaves of them.
+	last := matrix.New[bool](extra, n, matrix.On(d))
+	check(t, ops.Extract(last, c, ops.Span(n-extra, n), ops.All()))
+	if last.NVals() != extra*n {
+		t.Errorf("the last %d rows have %d entries, want %d", extra, last.NVals(), extra*n)
+	}
+	check(t, ops.Select(c, semiring.Tril[bool](0), c))
+	if want := int64(n) * (n + 1) / 2; c.NVals() != want {
+		t.Errorf("%d entries on and below the diagonal, want %d", c.NVals(), want)
+	}
+	last.Clear()
+	check(t, ops.Extract(last, c, ops.Span(n-extra, n), ops.All()))
+	if want := int64(extra)*n - extra*(extra-1)/2; last.NVals() != want {
+		t.Errorf("the last %d rows have %d entries, want %d", extra, last.NVals(), want)
+	}
+}

@@ -233,7 +233,7 @@ func (d *Device) Extract(c device.Call, dst device.Dest, a device.Operand, rows,
 }
 
 func (f *frame) extract(s *store, rows, cols device.Indices) *store {
-	p := compose("extract", "extract")
+	p := f.fixed("extract", "extract")
 	var rowList, at, colList, place *mem
 	taken := s.known()
 	if rows.List != nil {
@@ -346,7 +346,7 @@ func (f *frame) renumbered(s *store, rows, cols device.Indices, m, n int) *store
 	if cols.List != nil {
 		colList = f.ints(cols.List)
 	}
-	f.each(f.kernel(compose("extract", "assign"), "hb_renumber"), total, s.desc(), rowList, colList, keys)
+	f.each(f.kernel(f.fixed("extract", "assign"), "hb_renumber"), total, s.desc(), rowList, colList, keys)
 	val := s.val
 	if !slices.IsSorted(rows.List) || !slices.IsSorted(cols.List) {
 		sorted, num := f.sortKeys(keys, total, m, n)
@@ -413,7 +413,7 @@ func (f *frame) grid(dst device.Dest, x device.Scalar, rows, cols device.Indices
 	out := f.newStore(dst.Rows, dst.Cols, sparse.CSR, x.Type, total)
 	row := f.alloc(4 * total)
 	out.idx, out.val = f.alloc(4*total).share(), f.alloc(total*int64(x.Type.Size)).share()
-	f.each(f.kernel(compose("extract", "assign"), "hb_grid"), total, rowList, colList, int64(rows.N), int64(cols.N), row, out.idx)
+	f.each(f.kernel(f.fixed("extract", "assign"), "hb_grid"), total, rowList, colList, int64(rows.N), int64(cols.N), row, out.idx)
 	f.each(f.shape(x.Type.Size, "hb_set"), total, out.val, total, x)
 	f.offsets(out, row)
 	return out

@@ -33,7 +33,7 @@ func (d *Device) PageRank(c device.Call, a device.Operand, w device.Walk) (out d
 		return out, f.err
 	}
 	n := edges.m
-	p := compose("pagerank", "PageRank").typ("HB_T", doubleType)
+	p := f.once("pagerank", func() *program { return compose("pagerank", "PageRank").typ("HB_T", doubleType) })
 	step := f.kernel(p, "hb_pagerank_step")
 	grid, block := [3]uint32{f.resident(step), 1, 1}, [3]uint32{threads, 1, 1}
 	rank, share := f.vertices(n, sparse.Full, doubleType), f.vertices(n, sparse.Full, doubleType)

@@ -27,8 +27,11 @@ func (f *frame) scan(items *mem, n int64, size int) *mem {
 	tiles := (n + 4095) / 4096
 	sums := f.alloc(8 * tiles)
 	f.blocks(f.kernel(p, "hb_scan_tiles"), tiles, 256, items, n, sums)
-	f.blocks(f.kernel(p, "hb_scan_sums"), 1, 256, sums, tiles, out.ptr()+driver.Ptr(8*n))
-	f.blocks(f.kernel(p, "hb_scan_write"), tiles, 256, items, n, sums, out)
+	few := tiles <= 256
+	if !few {
+		f.blocks(f.kernel(p, "hb_scan_sums"), 1, 256, sums, tiles, out.ptr()+driver.Ptr(8*n))
+	}
+	f.blocks(f.kernel(p, "hb_scan_write"), tiles, 256, items, n, flagOf(few), sums, out)
 	return out
 }
 

@@ -50,7 +50,7 @@ func (d *Device) MxV(c device.Call, dst device.Dest, s device.Semiring, flip boo
 	}
 	method := c.Method
 	if method == "" {
-		method = f.direction(a, us, dst)
+		method = f.direction(a, us)
 	}
 	ran := device.Ran{Method: method}
 	var out *store
@@ -76,9 +76,9 @@ func (d *Device) MxV(c device.Call, dst device.Dest, s device.Semiring, flip boo
 }
 
 // direction chooses push or pull for a·u.
-func (f *frame) direction(a device.Operand, u *store, dst device.Dest) string {
+func (f *frame) direction(a device.Operand, u *store) string {
 	as := a.Store.(*store)
-	rows, _ := as.m, as.n
+	rows := as.m
 	if a.Transposed {
 		rows = as.n
 	}

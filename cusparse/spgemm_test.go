@@ -178,7 +178,7 @@ func TestSpgemmTypesEmulated(t *testing.T) {
 	sameProduct(t, d, semiring.New(semiring.Plus[float64](), semiring.NewBinary("mixed", func(x int64, y float64) float64 { return float64(x) - y }, "x - y")), a, bf)
 	meet := semiring.NewMonoid(semiring.NewBinary("meet", func(x, y interval) interval {
 		return interval{max(x.Lo, y.Lo), min(x.Hi, y.Hi)}
-	}, "C{x.Lo > y.Lo ? x.Lo : y.Lo, x.Hi < y.Hi ? x.Hi : y.Hi}"), interval{-1e9, 1e9}, "")
+	}, "C{x.Lo > y.Lo ? x.Lo : y.Lo, x.Hi < y.Hi ? x.Hi : y.Hi}"), interval{-1e9, 1e9})
 	sameProduct(t, d, semiring.New(meet, semiring.NewBinary("span", func(x int64, y float64) interval {
 		return interval{float64(x), y + 9}
 	}, "C{(double)x, y + 9}")), a, bf)
@@ -187,7 +187,7 @@ func TestSpgemmTypesEmulated(t *testing.T) {
 func TestSpgemmLargeElementEmulated(t *testing.T) {
 	d, _ := emulated(t)
 	sum := semiring.NewMonoid(semiring.NewBinary("sum", func(x, y large) large { return large{x.A + y.A, x.B + y.B, x.C + y.C} },
-		"C{x.A + y.A, x.B + y.B, x.C + y.C}"), large{}, "")
+		"C{x.A + y.A, x.B + y.B, x.C + y.C}"), large{})
 	s := semiring.New(sum, semiring.NewBinary("three", func(x, y int64) large { return large{x, y, x * y} }, "C{x, y, x * y}"))
 	a := scattered(20, 30, .4, 1, small[int64])
 	b := scattered(30, 20, .3, 2, small[int64])

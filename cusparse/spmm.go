@@ -43,40 +43,51 @@ func (f *frame) spmmTasksOf(a *store, p *program) *spmmTasks {
 	return t
 }
 
+// spmmProgram composes kernels/spmm.cu for so many columns a lane.
+func (f *frame) spmmProgram(s device.Semiring, a, b *store, cols int) *program {
+	return f.once(productKey{body: "spmm", s: s, bareA: a.val == nil, bareX: b.val == nil, cols: cols}, func() *program {
+		return fastProgram("spmm", s, false, a, b).define("HB_CHUNK", spmmChunk).define("HB_COLS", cols)
+	})
+}
+
+// rowPerRow is a matrix for a·b, b full: a row of entries where a has any, its
+// values zero elsewhere.
+func (f *frame) rowPerRow(a, b *store, t device.Type, p *program) *store {
+	filled := f.rowsFull(a)
+	n := int64(b.n)
+	out := f.newStore(a.m, b.n, sparse.Bitmap, t, a.filledRows*n)
+	cells := out.cells()
+	out.val = f.alloc(max(cells, 1) * int64(t.Size)).share()
+	if filled {
+		out.format = sparse.Full
+		out.count.Store(cells)
+		return out
+	}
+	out.present = f.alloc(max(cells, 1)).share()
+	f.fill(out.val, 0, cells*int64(t.Size))
+	f.each(f.kernel(p, "hb_spmm_rows"), cells, a.ptr, int64(a.m), n, out.present)
+	return out
+}
+
 // spmm multiplies by a full matrix.
 func (f *frame) spmm(s device.Semiring, a, b *store) *store {
 	if f.err != nil {
 		return nil
 	}
-	t := s.Add.Out
-	if a.m != 0 && int64(b.n) > maxCells/int64(a.m) {
+	t, n := s.Add.Out, int64(b.n)
+	if a.m != 0 && n > maxCells/int64(a.m) {
 		f.fail(&MemoryError{Asked: uint64(a.m) * uint64(b.n) * uint64(t.Size), err: errTooLarge})
 		return nil
 	}
 	a = f.csr(a)
-	out := f.newStore(a.m, b.n, sparse.Bitmap, t, -1)
-	cells, m, n := out.cells(), int64(a.m), int64(b.n)
-	out.val = f.alloc(max(cells, 1) * int64(t.Size)).share()
-	if f.rowsFull(a) {
-		out.format = sparse.Full
-		out.count.Store(cells)
-	} else {
-		out.present = f.alloc(max(cells, 1)).share()
-		f.fill(out.val, 0, cells*int64(t.Size))
-		out.count.Store(a.filledRows * n)
-	}
-	if cells == 0 || f.err != nil {
-		return out
-	}
 	cols := 1
 	if n > 32 {
 		cols = 2
 	}
-	p := f.once(productKey{body: "spmm", s: s, bareA: a.val == nil, bareX: b.val == nil, cols: cols}, func() *program {
-		return fastProgram("spmm", s, false, a, b).define("HB_CHUNK", spmmChunk).define("HB_COLS", cols)
-	})
-	if out.present != nil {
-		f.each(f.kernel(p, "hb_spmm_rows"), cells, a.ptr, m, n, out.present)
+	p := f.spmmProgram(s, a, b, cols)
+	out := f.rowPerRow(a, b, t, p)
+	if f.err != nil || out.cells() == 0 {
+		return out
 	}
 	tasks := f.spmmTasksOf(a, p)
 	if f.err != nil || tasks.count == 0 {

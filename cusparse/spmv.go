@@ -71,16 +71,21 @@ func (f *frame) fastPull(s device.Semiring, flip bool, a, u *store, mask *device
 	if mask != nil && !mask.Comp && mask.Store.Format() <= sparse.Hypersparse && mask.Store.(*store).known() < int64(a.m)/4 {
 		return nil
 	}
-	filled := f.rowsFull(a)
-	t := s.Add.Out
-	y := f.alloc(max(int64(a.m), 1) * int64(t.Size))
+	out := f.entryPerRow(a, s.Add.Out)
 	if a.known() <= spmvTune.small {
-		f.spmvSmall(s, flip, a, u, y)
+		f.spmvSmall(s, flip, a, u, out.val)
 	} else {
-		f.spmvTiles(s, flip, a, u, y, ran)
+		f.spmvTiles(s, flip, a, u, out.val, ran)
 	}
+	return out
+}
+
+// entryPerRow is a vector with a place for each row of a, an entry where the
+// row has any.
+func (f *frame) entryPerRow(a *store, t device.Type) *store {
+	filled := f.rowsFull(a)
 	out := f.newStore(1, a.m, sparse.Bitmap, t, a.filledRows)
-	out.val = y.share()
+	out.val = f.alloc(max(int64(a.m), 1) * int64(t.Size)).share()
 	if filled {
 		out.format = sparse.Full
 	} else {
@@ -171,7 +176,7 @@ func (f *frame) share(a *store, hot int32) float64 {
 		return x
 	}
 	near := f.zeros(8)
-	f.each(f.kernel(compose("relabel", "columns"), "hb_hot_entries"), a.known(), a.idx, a.known(), hot, near)
+	f.each(f.kernel(f.fixed("relabel", "columns"), "hb_hot_entries"), a.known(), a.idx, a.known(), hot, near)
 	x := float64(f.read(near, 0)) / float64(a.known())
 	if f.err == nil {
 		a.shares[hot] = x
@@ -184,23 +189,22 @@ func (f *frame) spmvTiles(s device.Semiring, flip bool, a, u *store, y *mem, ran
 	reads := s.Mul.UsesY && !flip || s.Mul.UsesX && flip
 	m, x := a, u.val
 	a.pulls++
+	var r *relabelled
 	if u.val != nil && reads && (f.c.Method == "relabelled" || f.c.Method == "" && f.worthRelabelling(a)) {
-		r := f.relabel(a)
-		if f.err != nil {
+		if r = f.relabel(a); f.err != nil {
 			return
 		}
-		// x in the order of the columns.
-		xp := f.alloc(max(r.used, 1) * int64(u.typ.Size))
-		p := f.spmvProgram(s, flip, r.s, u, f.spmvShapeOf(r.s, u, reads))
-		f.blocks(f.kernel(p, "hb_spmv_permute"), (r.used+255)/256, 256, r.used, r.perm, u.val, xp)
-		m, x = r.s, xp
+		m = r.s
 		ran.Method = "relabelled"
 	}
 	shape := f.spmvShapeOf(m, u, reads && u.val != nil)
-	if m != a {
-		shape.hot = min(shape.hot, int32(min(a.extra["relabelled"].(*relabelled).used, int64(shape.hot))))
-	}
 	p := f.spmvProgram(s, flip, m, u, shape)
+	if r != nil {
+		// x in the order of the columns.
+		x = f.alloc(max(r.used, 1) * int64(u.typ.Size))
+		f.blocks(f.kernel(p, "hb_spmv_permute"), (r.used+255)/256, 256, r.used, r.perm, u.val, x)
+		shape.hot = int32(min(r.used, int64(shape.hot)))
+	}
 	t := f.tilesOf(a, shape.tile, p)
 	if f.err != nil {
 		return
@@ -212,7 +216,6 @@ func (f *frame) spmvTiles(s device.Semiring, flip bool, a, u *store, y *mem, ran
 	blocks := int64(f.d.props.Multiprocessors * shape.blocks)
 	if shape.hot > 0 {
 		block, shared = 1024, int(shape.hot)*u.typ.Size
-		f.allow(k, shared)
 	}
 	blocks = min(blocks, (t.count*32+int64(block)-1)/int64(block))
 	f.launch(k, [3]uint32{uint32(blocks), 1, 1}, [3]uint32{uint32(block), 1, 1}, shared,
@@ -225,15 +228,6 @@ func (f *frame) spmvTiles(s device.Semiring, flip bool, a, u *store, y *mem, ran
 }
 
 func tileKey(tile int) string { return fmt.Sprintf("tiles %d", tile) }
-
-// allow lets a kernel have so many bytes of dynamic shared memory.
-func (f *frame) allow(k *kernel, bytes int) {
-	if f.err != nil || bytes <= k.shared {
-		return
-	}
-	f.fail(f.d.ctx.SetShared(k.fn, bytes))
-	k.shared = bytes
-}
 
 // tilesOf prepares a matrix for tiles of a size, and keeps that.
 func (f *frame) tilesOf(a *store, tile int, p *program) *tiles {
@@ -275,12 +269,15 @@ func (s *store) retain(key string, k dropper) {
 }
 
 // worthRelabelling reports whether a matrix is used so much that relabelling
-// its columns pays, and there is room.
+// its columns pays, and there is room: a product that could run without must
+// not fail for the sake of speed.
 func (f *frame) worthRelabelling(a *store) bool {
 	if _, ok := a.extra["relabelled"]; ok {
 		return true
 	}
-	return a.known() >= spmvTune.relabel && a.pulls >= spmvTune.after
+	n := a.known()
+	// Keys and places twice over while they are sorted, then columns and values.
+	return n >= spmvTune.relabel && a.pulls >= spmvTune.after && f.affords((40+int64(a.typ.Size))*n)
 }
 
 // relabel makes the matrix with its columns by descending degree, and keeps it.
@@ -289,7 +286,7 @@ func (f *frame) relabel(a *store) *relabelled {
 		return r
 	}
 	n, cols := a.known(), int64(a.n)
-	p := compose("relabel", "columns")
+	p := f.fixed("relabel", "columns")
 	counts, keys, used := f.zeros(4*cols), f.alloc(4*cols), f.zeros(8)
 	f.each(f.kernel(p, "hb_col_counts"), n, a.idx, n, counts)
 	f.each(f.kernel(p, "hb_degree_keys"), cols, counts, cols, keys, used)
@@ -299,7 +296,7 @@ func (f *frame) relabel(a *store) *relabelled {
 	r := &relabelled{used: f.read(used, 0)}
 	mark := len(f.temps)
 	entries := f.alloc(8 * n)
-	f.each(f.kernel(compose("extract", "assign"), "hb_renumber"), n, a.desc(), (*mem)(nil), place, entries)
+	f.each(f.kernel(f.fixed("extract", "assign"), "hb_renumber"), n, a.desc(), (*mem)(nil), place, entries)
 	sorted, num := f.sortKeys(entries, n, a.m, a.n)
 	out := f.newStore(a.m, a.n, sparse.CSR, a.typ, n)
 	out.ptr = a.ptr.share()

@@ -233,7 +233,7 @@ func (d *Device) BFS(c device.Call, a device.Operand, sources []int32, parents b
 	if f.err != nil {
 		return out, f.err
 	}
-	p := compose("bfs", "breadth-first search")
+	p := f.fixed("bfs", "breadth-first search")
 	t.prepare(f, p)
 	n, words := t.out.m, int32(t.words)
 	inptr, inidx := t.inEdges()
@@ -290,7 +290,9 @@ func (d *Device) SSSP(c device.Call, a device.Operand, sources []int32, delta de
 	}
 	ran.Work = t.out.known()
 	_, most := typ.Limits()
-	p := compose("sssp", "shortest paths over "+typ.Go).typ("HB_T", typ).define("HB_MAX", most)
+	p := f.once([2]string{"sssp", typ.Name}, func() *program {
+		return compose("sssp", "shortest paths over "+typ.Go).typ("HB_T", typ).define("HB_MAX", most)
+	})
 	n, size := t.out.m, int64(typ.Size)
 	dist := f.vertices(n, sparse.Bitmap, typ)
 	dist.present = f.alloc(int64(n)).share()
@@ -322,10 +324,7 @@ func (d *Device) Components(c device.Call, a device.Operand) (out device.Labels,
 	if f.err != nil {
 		return out, f.err
 	}
-	a.Pattern = false
-	if a.Transposed { // directions do not matter
-		a.Transposed = false
-	}
+	a.Pattern, a.Transposed = false, false // directions do not matter
 	turned := s.turned
 	edges := f.csr(f.rows(a))
 	if f.err != nil {
@@ -336,7 +335,7 @@ func (d *Device) Components(c device.Call, a device.Operand) (out device.Labels,
 	out = device.Labels{Ran: device.Ran{Method: "hook", Work: edges.known()}}
 	if n > 0 {
 		size, state := f.alloc(4*int64(n)), f.alloc(8*8)
-		p := compose("cc", "connected components")
+		p := f.fixed("cc", "connected components")
 		link := f.kernel(p, "hb_cc_link")
 		grid, block := [3]uint32{f.resident(link), 1, 1}, [3]uint32{threads, 1, 1}
 		result, resultPtr := f.results()

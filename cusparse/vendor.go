@@ -3,6 +3,7 @@ package cusparse
 import (
 	"errors"
 	"fmt"
+	"runtime"
 
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/device"
@@ -43,12 +44,16 @@ type vendorMatrix struct {
 }
 
 func (m *vendorMatrix) drop() {
-	_ = m.v.lib.DestroySpMat(m.mat)
+	runtime.SetFinalizer(m, nil)
+	m.forget()
 	m.ptr.release()
 	for _, b := range m.buffers {
 		b.release()
 	}
 }
+
+// forget destroys cuSPARSE's description, which is host memory.
+func (m *vendorMatrix) forget() { _ = m.v.lib.DestroySpMat(m.mat) }
 
 // errVendor is why cuSPARSE does not do a product.
 var errVendor = errors.New("cuSPARSE has plus_times of float32 and float64 only, for a listed matrix of fewer than 2³¹ entries and a full operand with values")
@@ -84,6 +89,7 @@ func (f *frame) vendorOf(a *store, t driver.ValueType) *vendorMatrix {
 		return nil
 	}
 	m := &vendorMatrix{v: v, mat: mat, ptr: ptr.share(), buffers: map[string]*mem{}}
+	runtime.SetFinalizer(m, (*vendorMatrix).forget) // for stores that were forgotten
 	a.retain("vendor", m)
 	return m
 }
@@ -112,14 +118,7 @@ func (f *frame) vendorPull(s device.Semiring, a, u *store) *store {
 	a = f.csr(a)
 	t := f.vendorType(s, a, u)
 	m := f.vendorOf(a, t)
-	filled := f.rowsFull(a)
-	out := f.newStore(1, a.m, sparse.Bitmap, s.Add.Out, a.filledRows)
-	out.val = f.alloc(int64(a.m) * int64(s.Add.Out.Size)).share()
-	if filled {
-		out.format = sparse.Full
-	} else {
-		out.present = a.filled.share()
-	}
+	out := f.entryPerRow(a, s.Add.Out)
 	if f.err != nil {
 		return nil
 	}
@@ -151,17 +150,7 @@ func (f *frame) vendorSpMM(s device.Semiring, a, b *store) *store {
 		return nil
 	}
 	n := int64(b.n)
-	out := f.newStore(a.m, b.n, sparse.Bitmap, s.Add.Out, int64(a.m)*n)
-	cells := out.cells()
-	out.val = f.alloc(cells * int64(s.Add.Out.Size)).share()
-	if f.rowsFull(a) {
-		out.format = sparse.Full
-	} else {
-		out.present = f.alloc(cells).share()
-		out.count.Store(a.filledRows * n)
-		p := fastProgram("spmm", s, false, a, b).define("HB_CHUNK", spmmChunk).define("HB_COLS", 2)
-		f.each(f.kernel(p, "hb_spmm_rows"), cells, a.ptr, int64(a.m), n, out.present)
-	}
+	out := f.rowPerRow(a, b, s.Add.Out, f.spmmProgram(s, a, b, 2))
 	if f.err != nil {
 		return nil
 	}

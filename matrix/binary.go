@@ -15,28 +15,40 @@ import (
 //
 //	head, 64 bytes:
 //	 0  8  magic 0x89 "HGB" CR LF 0x1a LF
-//	 8  2  version, 1
+//	 8  2  version, 2
 //	10  1  1 matrix, 2 vector
 //	11  1  element: 1 bool, 2–5 int8…int64, 6–9 uint8…uint64, 10 float32, 11 float64
-//	12  1  format: 0 csr, 1 hypersparse, 2 bitmap, 3 full
+//	12  1  format: 0 csr, 1 hypersparse, 2 bitmap, 3 full, 4 csr in blocks of rows
 //	13  3  zero
 //	16  8  rows
 //	24  8  columns
 //	32  8  entries
-//	40  8  rows that have offsets: rows (csr), rows with entries (hypersparse), or 0
+//	40  8  rows that have offsets: rows (csr), rows with entries (hypersparse), or 0;
+//	       in blocks: how many
 //	48 12  zero
 //	60  4  CRC-32C of bytes 0…59
 //	sections, those that the format has, in this order:
 //	 1 row offsets (int64), 2 row numbers (int32), 3 column indices (int32),
 //	 4 presence (bytes), 5 values
-//	each: 4 its number, 4 bytes per item, 8 number of items, the items, 4 CRC-32C
-//	of everything from its number on
+//	each: 4 its number, 4 bytes per item, 8 number of items, the items, zeros up
+//	to a multiple of 8 but 4, 4 CRC-32C of everything from its number on
+//
+// so that arrays lie at multiples of 8 and a file can be mapped into memory. In
+// blocks the sections are
+//
+//	 6 the first row of each block and the number of rows (int64)
+//	 7 what made the file: bytes that tell whether a run may go on with it
+//	 sections 1, 3 and 5 of each block, its offsets beginning at 0
+//	 8 where in the file each block begins and its entries (pairs of int64)
+//	 the place of section 8 (8 bytes) and the magic
+//
+// and the number of entries in the head is 2⁶³−1 until the last is written.
 //
 // int and uint are written as 64 bits.
 
 const (
 	binaryMagic   = "\x89HGB\r\n\x1a\n"
-	binaryVersion = 1
+	binaryVersion = 2
 	binaryHead    = 64
 	binaryMatrix  = 1
 	binaryVector  = 2
@@ -49,9 +61,13 @@ const (
 	sectionCols
 	sectionPresent
 	sectionVals
+	sectionBounds
+	sectionJob
+	sectionIndex
 )
 
-var sectionNames = [...]string{sectionPtr: "row offsets", sectionRows: "row numbers", sectionCols: "column indices", sectionPresent: "presence", sectionVals: "values"}
+var sectionNames = [...]string{sectionPtr: "row offsets", sectionRows: "row numbers", sectionCols: "column indices", sectionPresent: "presence", sectionVals: "values",
+	sectionBounds: "rows of blocks", sectionJob: "origin", sectionIndex: "index"}
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -181,7 +197,7 @@ func writeSection[E comparable](w io.Writer, id uint32, items []E, width int) er
 	if _, err := w.Write(head); err != nil {
 		return err
 	}
-	per := binaryChunk / width
+	per, count := binaryChunk/width, len(items)
 	var buf []byte
 	for len(items) > 0 {
 		part := items[:min(per, len(items))]
@@ -196,9 +212,17 @@ func writeSection[E comparable](w io.Writer, id uint32, items []E, width int) er
 			return err
 		}
 	}
-	_, err := w.Write(le.AppendUint32(nil, sum))
+	tail := make([]byte, padding(int64(count)*int64(width)), 12)
+	sum = crc32.Update(sum, castagnoli, tail)
+	_, err := w.Write(le.AppendUint32(tail, sum))
 	return err
 }
+
+// padding is the number of zeros after the items of a section, of so many bytes.
+func padding(bytes int64) int64 { return (12 - bytes%8) % 8 }
+
+// sectionBytes is what a section of n items takes.
+func sectionBytes(n, width int64) int64 { return 16 + n*width + padding(n*width) + 4 }
 
 // rawBytes returns the memory of items.
 func rawBytes[E any](items []E) []byte {

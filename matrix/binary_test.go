@@ -225,7 +225,7 @@ func TestHeadersAllocateLittle(t *testing.T) {
 func TestBinaryBool(t *testing.T) {
 	a, _ := FromDense(1, 2, []bool{true, false})
 	data, _ := a.MarshalBinary()
-	at := len(data) - 6 // the first value
+	at := len(data) - 8 // the first value
 	data[at] = 2
 	binary.LittleEndian.PutUint32(data[len(data)-4:], crc32.Checksum(data[binaryHead:len(data)-4], castagnoli))
 	if _, err := ReadBinary[bool](bytes.NewReader(data)); !errors.Is(err, ErrParse) || !strings.Contains(err.Error(), "byte 2 for a bool") {

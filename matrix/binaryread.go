@@ -108,6 +108,13 @@ func readBinary[T comparable](r io.Reader, kind byte, op string, o *readOptions)
 	if err != nil {
 		return nil, err
 	}
+	if st.Format == blocked {
+		if err := readBlocks(rd, st, vecs, e.fileWidth()); err != nil {
+			return nil, err
+		}
+		o.report(taken())
+		return st, nil
+	}
 	cells := st.NVals
 	if st.Sparse() {
 		if st.Ptr, err = readSection[int64](rd, sectionPtr, vecs+1, 8); err != nil {
@@ -179,14 +186,17 @@ func readBinaryHead[T comparable](rd *binaryReader, st *sparse.Store[T], kind by
 	rows, cols, nvals, vecs := le.Uint64(head[16:]), le.Uint64(head[24:]), le.Uint64(head[32:]), int64(le.Uint64(head[40:]))
 	const limit = 1 << 62
 	switch {
-	case head[12] > byte(Full):
+	case head[12] > byte(blocked):
 		return 0, rd.damaged(what, fmt.Sprintf("unknown format %d", head[12]))
 	case rows > MaxDim || cols > MaxDim:
 		return 0, rd.damaged(what, fmt.Sprintf("dimensions %d×%d, want at most %d", rows, cols, MaxDim))
-	case nvals > limit:
+	case nvals > limit && st.Format != blocked:
 		return 0, rd.damaged(what, fmt.Sprintf("%d entries", nvals))
 	}
 	st.NRows, st.NCols, st.NVals = int(rows), int(cols), int64(nvals)
+	if st.Format == blocked {
+		return vecs, checkBlockedHead(rd, st, kind, vecs)
+	}
 	cells, ok := st.Cells()
 	switch {
 	case !st.Sparse() && (!ok || cells > maxCells || vecs != 0):
@@ -264,11 +274,12 @@ func readSection[E comparable](rd *binaryReader, id uint32, n int64, width int) 
 		}
 		rd.o.report(rd.taken())
 	}
-	tail := make([]byte, 4)
+	tail := make([]byte, padding(n*int64(width))+4)
 	if err := rd.full(tail, what); err != nil {
 		return nil, err
 	}
-	if le.Uint32(tail) != sum {
+	zeros := len(tail) - 4
+	if le.Uint32(tail[zeros:]) != crc32.Update(sum, castagnoli, tail[:zeros]) {
 		return nil, rd.damaged(what, "wrong checksum")
 	}
 	return items, nil

@@ -39,16 +39,7 @@ func writeEdgeList[T comparable](w io.Writer, a *Matrix[T], o *writeOptions) err
 	if err := writeHash(out, o.comment); err != nil {
 		return err
 	}
-	text := e.appender()
-	values := !o.pattern && !(e.isBool() && allTrue(e, st.Val))
-	return writeRows(out, st, o, func(buf []byte, i int, j int32, v T) []byte {
-		buf = append(o.labels.append(buf, i), '\t')
-		buf = o.cols.append(buf, int(j))
-		if values {
-			buf = text(append(buf, '\t'), v)
-		}
-		return append(buf, '\n')
-	})
+	return writeRows(out, st, o, edges(e, o, !o.pattern && !(e.isBool() && allTrue(e, st.Val))))
 }
 
 func writeHash(w io.Writer, comment string) error {

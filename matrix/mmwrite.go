@@ -149,17 +149,12 @@ func writeMatrixMarket[T comparable](w io.Writer, a *Matrix[T], o *writeOptions)
 			return append(text(buf, v), '\n')
 		})
 	}
+	entry := coordinates(e, field == "pattern")
 	return writeRows(out, st, o, func(buf []byte, i int, j int32, v T) []byte {
 		if o.symmetric && int(j) > i {
 			return buf
 		}
-		buf = strconv.AppendInt(buf, int64(i)+1, 10)
-		buf = append(buf, ' ')
-		buf = strconv.AppendInt(buf, int64(j)+1, 10)
-		if field != "pattern" {
-			buf = text(append(buf, ' '), v)
-		}
-		return append(buf, '\n')
+		return entry(buf, i, j, v)
 	})
 }
 

@@ -235,7 +235,9 @@ func Reduce[T comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a ma
 
 // ReduceScalar returns the sum of all entries of a matrix or vector over the
 // monoid; its identity when there are none. Sums are taken in a fixed order
-// whatever the number of threads. O(entries).
+// whatever the number of threads. O(entries). The destination is on the host:
+// a matrix that lives on a device is summed there if the monoid has a CUDA
+// form, and copied to the host, once, if it has none.
 func ReduceScalar[T comparable](m semiring.Monoid[T], a matrix.Operand[T], opts ...Option) (sum T, err error) {
 	c := begin("ReduceScalar", m.Name(), opts)
 	if !m.Valid() {

@@ -16,7 +16,10 @@ import (
 // Method is a way to compute a product. Auto leaves the choice to the library.
 type Method string
 
-// The methods of MxM, and of MxV and VxM.
+// The methods of MxM, and of MxV and VxM. On a GPU SPA and Hash are one
+// choice, made row by row, and Sorted is Expand; where the accumulators of SPA
+// and Hash do not fit (elements of more than 16 bytes, a product that depends
+// on its position) Expand runs too. Trace tells which did.
 const (
 	Auto   Method = ""
 	SPA    Method = "spa"    // MxM: dense accumulator and bitmap per row

@@ -59,8 +59,8 @@ jobs() {
 	if [ "$sanitize" ]; then
 		for tool in memcheck racecheck initcheck; do
 			local under="compute-sanitizer --tool $tool --error-exitcode 9 --print-limit 20"
-			for k in MxM/i MxM/f MxV/i MxV/f VxM/b EWiseAdd Apply Select Reduce Transpose Extract Assign Kronecker; do
-				echo "$tool-kit-${k//\//-} env HIVEBLAS_KIT=$k $under ./cusparse.test -test.v -test.short -test.run TestConformance\$"
+			for k in MxM/int32 MxM/float64 MxM/Path MxV/int32 MxV/float64 VxM/bool EWise Apply Select Reduce Transpose Extract Assign Kronecker; do
+				echo "$tool-kit-${k//\//-} env HIVEBLAS_KIT=$k HIVEBLAS_KIT_BUDGET=1 $under ./cusparse.test -test.v -test.short -test.run TestConformance\$"
 			done
 			echo "$tool-cusparse $under ./cusparse.test -test.v -test.short -test.run (SpMV|SpMM)OnGPU\$"
 			echo "$tool-apps env HIVEBLAS_TEST_GPU=1 $under ./apps.test -test.v -test.short -test.run (BFS|SSSP|VertexNomination|Components|PageRank|Triangles|KTruss)OnDevice\$"

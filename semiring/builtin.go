@@ -67,8 +67,8 @@ func zipAt[A, B, C Number, M mulTag](c []C, pc []int32, a []A, pa []int32, b []B
 
 // monoid returns the built-in monoid of the tags P (as ⊕) and M (the same as
 // a binary operator).
-func monoid[T Number, P addTag](op BinaryOp[T, T, T], identity T, idCUDA string) Monoid[T] {
-	return Monoid[T]{op: op, idCUDA: idCUDA, k: &cpu.Monoid[T]{
+func monoid[T Number, P addTag](op BinaryOp[T, T, T], identity T) Monoid[T] {
+	return Monoid[T]{op: op, k: &cpu.Monoid[T]{
 		Fn: op.k.Fn, Identity: identity,
 		Fold:     foldTag[T, P],
 		FoldRows: foldRows[T, P],
@@ -95,25 +95,25 @@ const (
 // Plus is addition: identity 0; integers wrap around, as in Go. A sum that
 // meets NaN, or both infinities, is NaN.
 func Plus[T Number]() Monoid[T] {
-	return monoid[T, addPlus](binary[T, T, T, mulPlus]("plus", cudaPlus), 0, "0")
+	return monoid[T, addPlus](binary[T, T, T, mulPlus]("plus", cudaPlus), 0)
 }
 
 // Times is multiplication: identity 1; integers wrap around.
 func Times[T Number]() Monoid[T] {
-	return monoid[T, addTimes](binary[T, T, T, mulTimes]("times", cudaTimes), 1, "1")
+	return monoid[T, addTimes](binary[T, T, T, mulTimes]("times", cudaTimes), 1)
 }
 
 // Min is the smaller operand: identity +Inf, or the largest integer. NaN is
 // ignored whichever side it is on (as by C's fmin), so a sum of nothing but
 // NaN is the identity; min(NaN, NaN) as a binary operator is NaN.
 func Min[T Number]() Monoid[T] {
-	return monoid[T, addMin](binary[T, T, T, mulMin]("min", cudaMin), MaxValue[T](), "HB_MAX").WithTerminal(MinValue[T]())
+	return monoid[T, addMin](binary[T, T, T, mulMin]("min", cudaMin), MaxValue[T]()).WithTerminal(MinValue[T]())
 }
 
 // Max is the larger operand: identity −Inf, or the smallest integer. NaN as
 // for Min.
 func Max[T Number]() Monoid[T] {
-	return monoid[T, addMax](binary[T, T, T, mulMax]("max", cudaMax), MinValue[T](), "HB_MIN").WithTerminal(MaxValue[T]())
+	return monoid[T, addMax](binary[T, T, T, mulMax]("max", cudaMax), MinValue[T]()).WithTerminal(MaxValue[T]())
 }
 
 // Lor is the logical or: identity false, terminal true.
@@ -134,7 +134,7 @@ func Lxor() Monoid[bool] {
 // Lxnor is equality of truth values (the monoid "eq" of the C API): identity
 // true.
 func Lxnor() Monoid[bool] {
-	return NewMonoid(NewBinary("lxnor", func(x, y bool) bool { return x == y }, cudaEq), true, "true")
+	return NewMonoid(NewBinary("lxnor", func(x, y bool) bool { return x == y }, cudaEq), true)
 }
 
 func boolMonoid[P addTag](name, cuda string, identity bool, op *cpu.Binary[bool, bool, bool]) Monoid[bool] {
@@ -146,14 +146,14 @@ func boolMonoid[P addTag](name, cuda string, identity bool, op *cpu.Binary[bool,
 		Fn: func(x, y uint8) uint8 { return add[uint8, P](x, y) }, Identity: id,
 		Fold: foldTag[uint8, P], FoldRows: foldRows[uint8, P], Collect: collect[uint8, P],
 	}
-	return Monoid[bool]{op: BinaryOp[bool, bool, bool]{name, cuda, op}, idCUDA: scalarCUDA(identity), k: as[*cpu.Monoid[bool]](&k)}
+	return Monoid[bool]{op: BinaryOp[bool, bool, bool]{name, cuda, op}, k: as[*cpu.Monoid[bool]](&k)}
 }
 
 // Any keeps either operand, whichever is cheaper to find: for sums whose terms
 // are known to be equal, or where any witness will do. Its identity is the
 // zero value and never seen.
 func Any[T any]() Monoid[T] {
-	m := NewMonoid(BinaryOp[T, T, T]{"any", "y", NewBinary("any", func(_, y T) T { return y }, "y").k}, *new(T), "HB_ZERO")
+	m := NewMonoid(BinaryOp[T, T, T]{"any", "y", NewBinary("any", func(_, y T) T { return y }, "y").k}, *new(T))
 	m.any = true
 	m.k.Fold = func(s T, xs []T) T {
 		if len(xs) > 0 {
@@ -167,17 +167,17 @@ func Any[T any]() Monoid[T] {
 // Bor, Band, Bxor are the bitwise monoids over integers: identities 0, all
 // ones, 0.
 func Bor[T Integer]() Monoid[T] {
-	return NewMonoid(NewBinary("bor", func(x, y T) T { return x | y }, "x | y"), 0, "0")
+	return NewMonoid(NewBinary("bor", func(x, y T) T { return x | y }, "x | y"), 0)
 }
 
 // Band is the bitwise and; see [Bor].
 func Band[T Integer]() Monoid[T] {
-	return NewMonoid(NewBinary("band", func(x, y T) T { return x & y }, "x & y"), ^T(0), "HB_ONES")
+	return NewMonoid(NewBinary("band", func(x, y T) T { return x & y }, "x & y"), ^T(0))
 }
 
 // Bxor is the bitwise exclusive or; see [Bor].
 func Bxor[T Integer]() Monoid[T] {
-	return NewMonoid(NewBinary("bxor", func(x, y T) T { return x ^ y }, "x ^ y"), 0, "0")
+	return NewMonoid(NewBinary("bxor", func(x, y T) T { return x ^ y }, "x ^ y"), 0)
 }
 
 // First returns x.

@@ -140,7 +140,7 @@ func shifted(x, y span) span { return span{x.Lo + y.Lo, x.Hi + y.Hi} }
 
 // TestUserTypes: struct elements, mixed types, user kernels on both sides.
 func TestUserTypes(t *testing.T) {
-	m := semiring.NewMonoid(semiring.NewBinary("hull", hull, ""), span{math.Inf(1), math.Inf(-1)}, "")
+	m := semiring.NewMonoid(semiring.NewBinary("hull", hull, ""), span{math.Inf(1), math.Inf(-1)})
 	s := semiring.New(m, semiring.NewBinary("shift", shifted, ""))
 	if s.Name() != "hull_shift" || s.Named("intervals").String() != "intervals" {
 		t.Errorf("names are %q and %q", s.Name(), s.Named("intervals"))

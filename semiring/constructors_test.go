@@ -65,12 +65,9 @@ func cudaOf(op operator) map[string]string {
 	if o, ok := op.(interface{ CUDA() string }); ok {
 		texts["operator"] = o.CUDA()
 	}
-	if m, ok := op.(interface{ IdentityCUDA() string }); ok {
-		texts["identity"] = m.IdentityCUDA()
-	}
-	if s, ok := op.(interface{ cuda() [3]string }); ok {
+	if s, ok := op.(interface{ cuda() [2]string }); ok {
 		parts := s.cuda()
-		texts["sum"], texts["identity"], texts["product"] = parts[0], parts[1], parts[2]
+		texts["sum"], texts["product"] = parts[0], parts[1]
 	}
 	if len(texts) == 0 {
 		texts["everything"] = ""
@@ -78,8 +75,8 @@ func cudaOf(op operator) map[string]string {
 	return texts
 }
 
-func (s Semiring[A, B, C]) cuda() [3]string {
-	return [3]string{s.add.CUDA(), s.add.IdentityCUDA(), s.mul.CUDA()}
+func (s Semiring[A, B, C]) cuda() [2]string {
+	return [2]string{s.add.CUDA(), s.mul.CUDA()}
 }
 
 // TestConstructorsAreListed reads the package's source: every exported

@@ -23,7 +23,7 @@ func ExampleNew() {
 		}
 		return path{x.Length, x.Count + y.Count}
 	}, "")
-	best := semiring.NewMonoid(shorter, path{math.Inf(1), 0}, "")
+	best := semiring.NewMonoid(shorter, path{math.Inf(1), 0})
 	then := semiring.NewBinary("then", func(x, y path) path { return path{x.Length + y.Length, x.Count * y.Count} }, "")
 	s := semiring.New(best, then)
 	fmt.Println(s)

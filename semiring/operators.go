@@ -79,21 +79,19 @@ func (op BinaryOp[A, B, C]) String() string { return op.name }
 type Monoid[T any] struct {
 	op       BinaryOp[T, T, T]
 	terminal *T
-	idCUDA   string
 	any      bool
 	k        *cpu.Monoid[T]
 }
 
-// NewMonoid returns the monoid of op with the given identity. identityCUDA is
-// the identity as a CUDA C expression; empty, a number or bool is written out
-// by the GPU backend and any other type runs on the CPU only. An op that is
-// not Valid gives a monoid that is not either.
-func NewMonoid[T any](op BinaryOp[T, T, T], identity T, identityCUDA string) Monoid[T] {
+// NewMonoid returns the monoid of op with the given identity. A GPU is given
+// the identity as it stands here, of whatever type. An op that is not Valid
+// gives a monoid that is not either.
+func NewMonoid[T any](op BinaryOp[T, T, T], identity T) Monoid[T] {
 	if !op.Valid() {
 		return Monoid[T]{op: op}
 	}
 	f := op.k.Fn
-	return Monoid[T]{op: op, idCUDA: identityCUDA, k: &cpu.Monoid[T]{
+	return Monoid[T]{op: op, k: &cpu.Monoid[T]{
 		Fn: f, Identity: identity,
 		Fold: func(s T, xs []T) T { return FoldFn(s, xs, f) },
 		FoldRows: func(y []T, id T, ptr []int64, v []T) {
@@ -117,9 +115,6 @@ func (m Monoid[T]) Name() string { return m.op.name }
 
 // CUDA returns the operator as a CUDA C expression in x and y, or "".
 func (m Monoid[T]) CUDA() string { return m.op.cuda }
-
-// IdentityCUDA returns the identity as a CUDA C expression, or "".
-func (m Monoid[T]) IdentityCUDA() string { return m.idCUDA }
 
 // Op returns the operator.
 func (m Monoid[T]) Op() BinaryOp[T, T, T] { return m.op }

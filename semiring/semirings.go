@@ -148,7 +148,7 @@ func TimesFirst[T Number]() Semiring[T, bool, T] { return firstOf[T, addTimes](T
 func TimesSecond[T Number]() Semiring[bool, T, T] { return secondOf[T, addTimes](Times[T]()) }
 
 func logicalOf[P addTag, M mulTag](add Monoid[bool], mul BinaryOp[bool, bool, bool]) Semiring[bool, bool, bool] {
-	m := monoid[uint8, P](binary[uint8, uint8, uint8, M](mul.Name(), mul.CUDA()), b2u(add.k.Identity), "")
+	m := monoid[uint8, P](binary[uint8, uint8, uint8, M](mul.Name(), mul.CUDA()), b2u(add.k.Identity))
 	s := tagged[uint8, uint8, uint8, P, M, M](m, binary[uint8, uint8, uint8, M](mul.Name(), mul.CUDA()))
 	return boolAs(s, add, mul)
 }

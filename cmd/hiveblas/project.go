@@ -14,6 +14,7 @@ func projectCommand(s *session) *cobra.Command {
 	var (
 		onto, weight         string
 		unweighted, diagonal bool
+		blocks               outOfCore
 	)
 	cmd := &cobra.Command{
 		Use:   "project GRAPH",
@@ -25,10 +26,16 @@ or AAᵀ with --onto rows, without its diagonal unless --diagonal is given.
 The weight of an edge sums over the shared neighbours k
   --weight dot     A(k,u)·A(k,v)                (the usual choice)
   --weight ratio   A(k,u) / (A(k,u) + A(k,v))   (not symmetric)
-  --unweighted     1: the number of shared neighbours`,
+  --unweighted     1: the number of shared neighbours
+
+A result that is larger than the memory there is is computed block by block and
+each block written (out of core); --out-of-core, --chunks, --device-memory and
+--host-memory ask for that. A .hgb that was interrupted is gone on with by the
+same command. Values are then written as floats.`,
 		Example: `  hiveblas project ratings.mtx.gz -o films.tsv
   hiveblas project ratings.mtx.gz --onto rows --unweighted -o people.mtx.gz
-  hiveblas project visits.csv --bipartite --ids renumber --weight ratio -o places.tsv`,
+  hiveblas project visits.csv --bipartite --ids renumber --weight ratio -o places.tsv
+  hiveblas project ratings.hgb --host-memory 2GiB -o films.hgb`,
 		Args: positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(worthProject).reads().writes("the projection", matrixFiles...)
@@ -36,6 +43,7 @@ The weight of an edge sums over the shared neighbours k
 	cmd.Flags().StringVar(&weight, "weight", "dot", "`what` a shared neighbour counts: dot or ratio")
 	cmd.Flags().BoolVar(&unweighted, "unweighted", false, "count shared neighbours, whatever the weights")
 	cmd.Flags().BoolVar(&diagonal, "diagonal", false, "keep the diagonal: every vertex with itself")
+	blocks.add(cmd)
 	complete(cmd, "onto", "cols", "rows")
 	complete(cmd, "weight", "dot", "ratio")
 
@@ -58,6 +66,9 @@ The weight of an edge sums over the shared neighbours k
 		case weight != "dot":
 			return &usageError{cmd.CommandPath(), fmt.Sprintf("--weight is %q, want dot or ratio", weight)}
 		}
+		if err := blocks.check(cmd); err != nil {
+			return err
+		}
 		if err := j.begin(args[0]); err != nil {
 			return err
 		}
@@ -69,7 +80,18 @@ The weight of an edge sums over the shared neighbours k
 		if err := j.settle(func() int64 { return products(j.graph.Matrix, o.Onto == apps.OntoRows) }, "products", j.graph.Matrix); err != nil {
 			return err
 		}
-		err := j.compute(func(run apps.Run) (err error) {
+		labels := j.graph.cols
+		if o.Onto == apps.OntoRows {
+			labels = j.graph.rows
+		}
+		why, err := j.tooLarge(&blocks, o)
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			return j.projectBlocks(&blocks, why, o, labels)
+		}
+		err = j.compute(func(run apps.Run) (err error) {
 			o.Run = run
 			p, err = apps.Projection(j.graph.Matrix, o)
 			if err = home(err, p); err != nil {
@@ -80,10 +102,6 @@ The weight of an edge sums over the shared neighbours k
 		})
 		if err != nil {
 			return err
-		}
-		labels := j.graph.cols
-		if o.Onto == apps.OntoRows {
-			labels = j.graph.rows
 		}
 		if err := j.writing(func() error { return j.writeMatrix(p, labels) }); err != nil {
 			return err
@@ -103,8 +121,7 @@ func (j *job) sumMax(p *matrix.Matrix[float64]) (sum, most float64, err error) {
 	most = math.Inf(-1)
 	for c, x := range p.All() {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return 0, 0, &failure{fmt.Sprintf("row %d, column %d of the result (from 0)", c.Row, c.Col),
-				fmt.Sprintf("the value is %v", x), "scale the weights, or correct those whose sums vanish", nil}
+			return 0, 0, notFinite(c.Row, c.Col, x)
 		}
 		t.add(x)
 		most = max(most, x)
@@ -113,4 +130,9 @@ func (j *job) sumMax(p *matrix.Matrix[float64]) (sum, most float64, err error) {
 		most = 0
 	}
 	return t.value(), most, nil
+}
+
+func notFinite(row, col int, x float64) error {
+	return &failure{fmt.Sprintf("row %d, column %d of the result (from 0)", row, col),
+		fmt.Sprintf("the value is %v", x), "scale the weights, or correct those whose sums vanish", nil}
 }

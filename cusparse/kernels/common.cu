@@ -17,16 +17,19 @@ struct hb_store {
 
 HB_DEVICE bool hb_listed(const hb_store &s) { return s.format <= HB_HYPER; }
 
-// hb_vec_of returns which stored row entry e belongs to.
-HB_DEVICE hb_i32 hb_vec_of(const hb_store &s, hb_i64 e) {
-	hb_i32 lo = 0, hi = s.nvec - 1;
+// hb_run_of returns which of n runs item t is in: the last l with at[l] ≤ t.
+HB_DEVICE hb_i64 hb_run_of(const hb_i64 *at, hb_i64 n, hb_i64 t) {
+	hb_i64 lo = 0, hi = n - 1;
 	while (lo < hi) {
-		hb_i32 mid = lo + (hi - lo + 1) / 2;
-		if (s.ptr[mid] <= e) lo = mid;
+		hb_i64 mid = lo + (hi - lo + 1) / 2;
+		if (at[mid] <= t) lo = mid;
 		else hi = mid - 1;
 	}
 	return lo;
 }
+
+// hb_vec_of returns which stored row entry e belongs to.
+HB_DEVICE hb_i32 hb_vec_of(const hb_store &s, hb_i64 e) { return (hb_i32)hb_run_of(s.ptr, s.nvec, e); }
 
 HB_DEVICE hb_i32 hb_row_id(const hb_store &s, hb_i32 k) { return s.format == HB_HYPER ? s.rowids[k] : k; }
 

@@ -5,9 +5,7 @@
 // columns of the second factor), the shorter looked up in the longer, a warp
 // per entry.
 HB_KERNEL hb_dot(hb_store a, hb_store b, hb_store mask, hb_u8 *hit, HB_C *out) {
-	__shared__ HB_C spot[256];
-	__shared__ hb_u8 has[256];
-	int lane = threadIdx.x % 32, t = threadIdx.x;
+	int lane = threadIdx.x % 32;
 	hb_i64 warps = (hb_i64)gridDim.x * blockDim.x / 32;
 	for (hb_i64 e = ((hb_i64)blockIdx.x * blockDim.x + threadIdx.x) / 32; e < mask.nvals; e += warps) {
 		hb_i32 i = hb_row_of(mask, e), j = mask.idx[e];
@@ -26,20 +24,6 @@ HB_KERNEL hb_dot(hb_store a, hb_store b, hb_store mask, hb_u8 *hit, HB_C *out) {
 			sum = any ? hb_add(sum, x) : x;
 			any = true;
 		}
-		spot[t] = sum;
-		has[t] = any;
-		__syncwarp();
-		for (int d = 16; d > 0; d >>= 1) {
-			if (lane < d && has[t + d]) {
-				spot[t] = has[t] ? hb_add(spot[t], spot[t + d]) : spot[t + d];
-				has[t] = 1;
-			}
-			__syncwarp();
-		}
-		if (lane == 0) {
-			hit[e] = has[t];
-			if (has[t]) out[e] = hb_add(HB_IDENTITY, spot[t]);
-		}
-		__syncwarp();
+		hb_fold_warp(sum, any, &hit[e], &out[e]);
 	}
 }

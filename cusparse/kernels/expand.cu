@@ -14,12 +14,7 @@ HB_KERNEL hb_lengths(hb_store a, hb_i64 lo, hb_i64 n, hb_store b, hb_i64 *length
 // flip: A is a vector to be pushed through the rows of a transpose B.
 HB_KERNEL hb_products(hb_store a, hb_i64 lo, hb_i64 n, hb_store b, const hb_i64 *at, hb_i64 total, hb_i32 flip, hb_u64 *keys, HB_C *out) {
 	HB_EACH(t, total) {
-		hb_i64 l = 0, h = n - 1;
-		while (l < h) {
-			hb_i64 mid = l + (h - l + 1) / 2;
-			if (at[mid] <= t) l = mid;
-			else h = mid - 1;
-		}
+		hb_i64 l = hb_run_of(at, n, t);
 		hb_i64 from, to, e = lo + l;
 		hb_i32 k = a.idx[e];
 		hb_span(b, k, from, to);

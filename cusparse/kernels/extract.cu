@@ -27,12 +27,7 @@ HB_KERNEL hb_take(hb_store a, const hb_i32 *rows, hb_i64 m, const hb_i64 *at, hb
 		hb_i64 e = t;
 		hb_i32 p;
 		if (rows) {
-			hb_i64 l = 0, h = m - 1;
-			while (l < h) {
-				hb_i64 mid = l + (h - l + 1) / 2;
-				if (at[mid] <= t) l = mid;
-				else h = mid - 1;
-			}
+			hb_i64 l = hb_run_of(at, m, t);
 			hb_i64 lo, hi;
 			hb_span(a, rows[l], lo, hi);
 			e = lo + t - at[l];
@@ -50,12 +45,7 @@ HB_KERNEL hb_take(hb_store a, const hb_i32 *rows, hb_i64 m, const hb_i64 *at, hb
 HB_KERNEL hb_copy(hb_store a, const hb_i64 *from, const hb_i32 *out, const hb_i64 *at, hb_i64 taken, hb_i64 total,
 		const hb_i32 *cols, const hb_i32 *place, hb_i64 ncols, hb_u64 *keys, hb_u64 *source) {
 	HB_EACH(t, total) {
-		hb_i64 l = 0, h = taken - 1;
-		while (l < h) {
-			hb_i64 mid = l + (h - l + 1) / 2;
-			if (at[mid] <= t) l = mid;
-			else h = mid - 1;
-		}
+		hb_i64 l = hb_run_of(at, taken, t);
 		hb_i32 j = a.idx[from[l]];
 		if (cols) j = place[hb_lower(cols, 0, ncols, j) + t - at[l]];
 		keys[t] = (hb_u64)(hb_u32)out[l] << 32 | (hb_u32)j;

@@ -9,12 +9,7 @@ HB_KERNEL hb_kron_lengths(hb_store a, hb_store b, hb_i64 *lengths) { // of store
 
 HB_KERNEL hb_kron(hb_store a, hb_store b, const hb_i64 *at, hb_i64 total, hb_i32 *rows, hb_i32 *cols, HB_C *out) {
 	HB_EACH(t, total) {
-		hb_i64 l = 0, h = (hb_i64)a.nvec * b.nvec - 1;
-		while (l < h) {
-			hb_i64 mid = l + (h - l + 1) / 2;
-			if (at[mid] <= t) l = mid;
-			else h = mid - 1;
-		}
+		hb_i64 l = hb_run_of(at, (hb_i64)a.nvec * b.nvec, t);
 		hb_i32 ka = (hb_i32)(l / b.nvec), kb = (hb_i32)(l % b.nvec);
 		hb_i64 wide = b.ptr[kb + 1] - b.ptr[kb], r = t - at[l];
 		hb_i64 ea = a.ptr[ka] + r / wide, eb = b.ptr[kb] + r % wide;

@@ -4,15 +4,13 @@
 // w = A·u for the stored rows of A, a warp per row: hit[k], out[k]. With
 // places, the mask is that of position rowid(k) of a vector.
 HB_KERNEL hb_pull(hb_store a, hb_store u, hb_store mask, hb_i32 masked, hb_i32 comp, hb_i32 flip, hb_u8 *hit, HB_C *out) {
-	__shared__ HB_C spot[256];
-	__shared__ hb_u8 has[256];
-	int lane = threadIdx.x % 32, t = threadIdx.x;
+	int lane = threadIdx.x % 32;
 	hb_i64 warps = (hb_i64)gridDim.x * blockDim.x / 32;
 	for (hb_i64 k = ((hb_i64)blockIdx.x * blockDim.x + threadIdx.x) / 32; k < a.nvec; k += warps) {
 		hb_i32 i = hb_row_id(a, (hb_i32)k);
 		hb_i64 q;
 		if (masked && hb_find(mask, 0, i, q) == (comp != 0)) {
-			if (lane == 0) hit[k] = 0;
+			if (lane == 0) hit[k] = 0, out[k] = HB_C();
 			continue;
 		}
 		HB_C sum = HB_IDENTITY;
@@ -27,20 +25,6 @@ HB_KERNEL hb_pull(hb_store a, hb_store u, hb_store mask, hb_i32 masked, hb_i32 c
 			}
 			if (HB_ANY && __any_sync(HB_FULL, any)) break;
 		}
-		spot[t] = sum;
-		has[t] = any;
-		__syncwarp();
-		for (int d = 16; d > 0; d >>= 1) {
-			if (lane < d && has[t + d]) {
-				spot[t] = has[t] ? hb_add(spot[t], spot[t + d]) : spot[t + d];
-				has[t] = 1;
-			}
-			__syncwarp();
-		}
-		if (lane == 0) {
-			hit[k] = has[t];
-			if (has[t]) out[k] = hb_add(HB_IDENTITY, spot[t]);
-		}
-		__syncwarp();
+		hb_fold_warp(sum, any, &hit[k], &out[k]);
 	}
 }

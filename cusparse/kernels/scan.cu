@@ -1,5 +1,6 @@
 // Exclusive sums of HB_T (hb_u8, hb_i32 or hb_i64) as hb_i64, in three
-// launches: sums of tiles, their scan in one block, and the tiles again.
+// launches: sums of tiles, their scan in one block, and the tiles again. Where
+// there are 256 tiles at most, each block adds up those before its own: two.
 // Block 256 threads, a tile is 4096 items: grid = ceil(n / 4096).
 // out has n+1 items; the last is the total.
 
@@ -60,15 +61,19 @@ HB_KERNEL hb_scan_sums(hb_i64 *sums, hb_i64 n, hb_i64 *total) {
 	if (threadIdx.x == 0) *total = run;
 }
 
-HB_KERNEL hb_scan_write(const HB_T *x, hb_i64 n, const hb_i64 *sums, hb_i64 *out) {
+// few: sums are those of the tiles, else of the tiles before.
+HB_KERNEL hb_scan_write(const HB_T *x, hb_i64 n, hb_i32 few, const hb_i64 *sums, hb_i64 *out) {
 	__shared__ hb_i64 warps[8];
-	hb_i64 base = (hb_i64)blockIdx.x * HB_TILE, run = sums[blockIdx.x];
+	hb_i64 base = (hb_i64)blockIdx.x * HB_TILE, run;
+	if (few) run = hb_block_sum(threadIdx.x < blockIdx.x ? sums[threadIdx.x] : 0, warps);
+	else run = sums[blockIdx.x];
 	for (int r = 0; r < HB_PER; r++) {
 		hb_i64 p = base + r * 256 + threadIdx.x, v = p < n ? (hb_i64)x[p] : 0, all;
 		hb_i64 before = hb_block_scan(v, warps, all);
 		if (p < n) out[p] = run + before;
 		run += all;
 	}
+	if (few && blockIdx.x == gridDim.x - 1 && threadIdx.x == 0) out[n] = run;
 }
 
 // The whole of a short array (n ≤ 65536) in one block of 256.

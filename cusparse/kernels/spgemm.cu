@@ -188,14 +188,19 @@ HB_KERNEL __launch_bounds__(256)
 hb_spgemm_work(hb_i64 m, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx, const hb_i64 *__restrict__ bptr,
 	const hb_u8 *__restrict__ wanted, hb_u64 *work, hb_u64 *hist, hb_u64 *limits) {
 	__shared__ hb_u32 bins[256];
+	__shared__ hb_u64 all[2]; // products and the longest row, of the block
 	hb_u64 products = 0, longest = 0;
 	bins[threadIdx.x] = 0;
+	if (threadIdx.x < 2) all[threadIdx.x] = 0;
 	__syncthreads();
 	for (hb_i64 r = ((hb_i64)blockIdx.x * 256 + threadIdx.x) / HB_WARP; r < m; r += (hb_i64)gridDim.x * 8) {
 		hb_u64 w = 0;
 		const hb_i64 begin = aptr[r], end = wanted && !wanted[r] ? begin : aptr[r + 1];
-#pragma unroll 4
-		for (hb_i64 e = begin + threadIdx.x % HB_WARP; e < end; e += HB_WARP) w += bptr[aidx[e] + 1] - bptr[aidx[e]];
+		for (hb_i64 e = begin + threadIdx.x % HB_WARP; e < end; e += 4 * HB_WARP) { // four at a time, for the latency
+			hb_i32 k[4];
+			for (int j = 0; j < 4; j++) k[j] = e + j * HB_WARP < end ? aidx[e + j * HB_WARP] : -1;
+			for (int j = 0; j < 4; j++) w += k[j] < 0 ? 0 : bptr[k[j] + 1] - bptr[k[j]];
+		}
 		for (int d = HB_WARP / 2; d > 0; d /= 2) w += __shfl_xor_sync(HB_FULL, w, d);
 		if (threadIdx.x % HB_WARP == 0) {
 			work[r] = w;
@@ -205,10 +210,14 @@ hb_spgemm_work(hb_i64 m, const hb_i64 *__restrict__ aptr, const hb_i32 *__restri
 		}
 	}
 	if (products) {
-		atomicAdd(limits + 2, products);
-		atomicMax(limits + 3, longest);
+		atomicAdd(all, products);
+		atomicMax(all + 1, longest);
 	}
 	__syncthreads();
+	if (threadIdx.x == 0 && all[0]) { // one a block: those of 8448 warps to one place took 17 µs
+		atomicAdd(limits + 2, all[0]);
+		atomicMax(limits + 3, all[1]);
+	}
 	if (bins[threadIdx.x]) atomicAdd(hist + threadIdx.x, (hb_u64)bins[threadIdx.x]);
 }
 
@@ -226,7 +235,9 @@ hb_spgemm_order(hb_i64 m, hb_i32 light, const hb_u64 *__restrict__ work, const h
 		__syncthreads();
 	}
 	if (blockIdx.x == 0 && b == 0) {
-		limits[0] = above[hb_spgemm_bin(light)];
+		// A few light rows among many are not worth launches of their own.
+		const hb_u64 heavy = above[hb_spgemm_bin(light)];
+		limits[0] = (above[1] - heavy) * 16 <= heavy ? above[1] : heavy;
 		limits[1] = above[1];
 	}
 	for (hb_i64 r = (hb_i64)blockIdx.x * 256 + b; r < m; r += (hb_i64)gridDim.x * 256) {

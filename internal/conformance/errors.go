@@ -158,7 +158,7 @@ func errorCases() []errorCase {
 		{"zero/Select nil", func(x misfits) error { return ops.Select(x.c, semiring.NewSelect[float64]("none", nil, ""), x.a) }, operator, nil},
 		{"zero/Reduce", func(x misfits) error { return ops.Reduce(x.w, semiring.Monoid[float64]{}, x.a) }, operator, nil},
 		{"zero/Reduce of a zero operator", func(x misfits) error {
-			return ops.Reduce(x.w, semiring.NewMonoid(semiring.BinaryOp[float64, float64, float64]{}, 0, ""), x.a)
+			return ops.Reduce(x.w, semiring.NewMonoid(semiring.BinaryOp[float64, float64, float64]{}, 0), x.a)
 		}, operator, nil},
 		{"zero/ReduceScalar", func(x misfits) error { _, err := ops.ReduceScalar(semiring.Monoid[float64]{}, x.a); return err }, operator, nil},
 		{"zero/Kronecker", func(x misfits) error {

@@ -155,7 +155,7 @@ func registerPath() {
 		{"left", semiring.NewBinary("left", left, "C{x.Length - y.Length, x.Count + 2 * y.Count}"), left},
 		{"closure", matrix.CombineFunc[Path](left), left},
 	}
-	best := semiring.NewMonoid(sum, Path{math.MaxInt32, 0}, "")
+	best := semiring.NewMonoid(sum, Path{math.MaxInt32, 0})
 	k.semirings = []semiring.Semiring[Path, Path, Path]{
 		semiring.New(best, semiring.NewBinary("then", then, "C{x.Length + y.Length, x.Count * y.Count}")),
 		semiring.New(semiring.Any[Path](), semiring.First[Path, Path]()),

@@ -29,26 +29,11 @@ const MaxAccumulator = 1 << 26
 // added up.
 func MxM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *sparse.Store[B], mask *Mask, method Method) (_ *sparse.Store[C], ran Method, _ error) {
 	g := &gustavson[A, B, C]{s: s, a: a, b: b, mask: mask.list(), method: method}
-	vecs := a.Vecs()
-	g.work = make([]int64, vecs+1)
-	threads := parallel.Threads(env.Threads)
-	err := parallel.Range(env.Ctx, threads, vecs, 4096, func(_, lo, hi int) {
-		for k := lo; k < hi; k++ {
-			var f int64
-			for _, c := range a.Idx[a.Ptr[k]:a.Ptr[k+1]] {
-				blo, bhi := b.Span(int(c))
-				f += bhi - blo
-			}
-			g.work[k+1] = f
-		}
-	})
+	vecs, threads := a.Vecs(), parallel.Threads(env.Threads)
+	bounds, err := g.measure(env, threads)
 	if err != nil {
 		return nil, Auto, err
 	}
-	for k := range vecs {
-		g.work[k+1] += g.work[k]
-	}
-	bounds := parallel.Cut(g.work, threads*32, 8)
 	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: a.NRows, NCols: b.NCols, Format: a.Format, RowIDs: a.RowIDs}}
 	out.Ptr = make([]int64, vecs+1)
 	g.out = out
@@ -60,13 +45,7 @@ func MxM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *spar
 			out.Ptr[k+1] = out.Ptr[k] + min(hi-lo, g.work[k+1]-g.work[k])
 		}
 	} else {
-		err = parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(w, p int) {
-			g.worker(workers, w)
-			for k := bounds[p]; k < bounds[p+1]; k++ {
-				out.Ptr[k+1] = g.count(workers[w], k)
-			}
-		})
-		if err != nil {
+		if err := g.counts(env, threads, bounds, workers, out.Ptr[1:]); err != nil {
 			return nil, Auto, err
 		}
 		for k := range vecs {
@@ -98,6 +77,61 @@ func MxM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *spar
 		dropEmptyRows(out)
 	}
 	return sparse.Settle(out), g.most(), nil
+}
+
+// MxMSizes returns the entries of each stored row of a·b, the first pass of MxM.
+func MxMSizes[A, B any](env Env, a *sparse.Store[A], b *sparse.Store[B]) ([]int64, error) {
+	g := &gustavson[A, B, bool]{s: &Semiring[A, B, bool]{}, a: a, b: b}
+	threads := parallel.Threads(env.Threads)
+	bounds, err := g.measure(env, threads)
+	if err != nil {
+		return nil, err
+	}
+	g.out = &sparse.Store[bool]{Structure: sparse.Structure{NRows: a.NRows, NCols: b.NCols}}
+	workers := make([]*worker[bool], min(threads, len(bounds)-1)+1)
+	sizes := make([]int64, a.Vecs())
+	err = g.counts(env, threads, bounds, workers, sizes)
+	for _, w := range workers {
+		if w != nil && w.spa != nil {
+			w.spa.release()
+		}
+	}
+	return sizes, err
+}
+
+// measure counts the products of each row and cuts the rows into pieces of as
+// many.
+func (g *gustavson[A, B, C]) measure(env Env, threads int) (bounds []int, err error) {
+	a, b := g.a, g.b
+	vecs := a.Vecs()
+	g.work = make([]int64, vecs+1)
+	err = parallel.Range(env.Ctx, threads, vecs, 4096, func(_, lo, hi int) {
+		for k := lo; k < hi; k++ {
+			var f int64
+			for _, c := range a.Idx[a.Ptr[k]:a.Ptr[k+1]] {
+				blo, bhi := b.Span(int(c))
+				f += bhi - blo
+			}
+			g.work[k+1] = f
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for k := range vecs {
+		g.work[k+1] += g.work[k]
+	}
+	return parallel.Cut(g.work, threads*32, 8), nil
+}
+
+// counts finds the entries of each row of the result.
+func (g *gustavson[A, B, C]) counts(env Env, threads int, bounds []int, workers []*worker[C], sizes []int64) error {
+	return parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(w, p int) {
+		g.worker(workers, w)
+		for k := bounds[p]; k < bounds[p+1]; k++ {
+			sizes[k] = g.count(workers[w], k)
+		}
+	})
 }
 
 // most returns the method by which most of the products were, or would be,

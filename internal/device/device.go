@@ -6,6 +6,7 @@ package device
 import (
 	"context"
 	"errors"
+	"time"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -164,3 +165,44 @@ type Backend interface {
 	AssignScalar(c Call, d Dest, x Scalar, rows, cols Indices) (Store, Ran, error)
 	Kronecker(c Call, d Dest, f Func, a, b Operand) (Store, Ran, error)
 }
+
+// Sizer is a place that tells how many entries a product will have.
+type Sizer interface {
+	// Sizes returns the entries of each row of a·b, or no fewer if not exact.
+	Sizes(c Call, a, b Operand) (sizes []int64, exact bool, err error)
+}
+
+// Streamer is a place that copies results to the host beside what it computes.
+type Streamer interface {
+	// Stage returns what copies go through: pinned host memory of so many
+	// bytes, in pieces.
+	Stage(bytes int64) (Stage, error)
+	// Mark notes the point that the work of the place has reached, for
+	// Stage.Fetch to wait for.
+	Mark() (Mark, error)
+	// Limit bounds the memory that results and work may take from now on, in
+	// bytes; 0 is all there is. It returns the bound before.
+	Limit(bytes uint64) uint64
+	// Sync waits until all that was queued is done.
+	Sync() error
+	// Free returns the bytes that are free, and all there are.
+	Free() (free, total uint64, err error)
+	// Peak returns the most memory that was in use since the last call.
+	Peak() uint64
+}
+
+// Mark is a point in the work of a place.
+type Mark interface{}
+
+// Stage copies listed stores to the host. It belongs to one goroutine, which
+// may be another than the one that computes.
+type Stage interface {
+	// Fetch copies the offsets, columns and values of s, once the place has
+	// reached at: ptr has a place for each stored row and one more. took is the
+	// time that the copy engine was busy.
+	Fetch(at Mark, s Store, ptr []int64, idx []int32, val unsafe.Pointer) (took time.Duration, err error)
+	Close() error
+}
+
+// ErrMemory is the sentinel of errors that a place has too little memory.
+var ErrMemory = errors.New("out of device memory")

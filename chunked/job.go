@@ -1,0 +1,56 @@
+package chunked
+
+import (
+	"fmt"
+	"hash/crc64"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+var polynomial = crc64.MakeTable(crc64.ECMA)
+
+// job describes what is computed, so that a run goes on only with a file of
+// the same product: the semiring, the types and the contents of the factors.
+func (r *run[A, B, C]) job() ([]byte, error) {
+	x, err := fingerprint(r.x)
+	if err != nil {
+		return nil, err
+	}
+	y, err := fingerprint(r.y)
+	if err != nil {
+		return nil, err
+	}
+	mask := "none"
+	if r.o.mask != nil {
+		print, err := fingerprint[bool](r.o.mask)
+		if err != nil {
+			return nil, err
+		}
+		mask = fmt.Sprint(print, r.o.complement)
+	}
+	return fmt.Appendf(nil, "mxm %s %T x %s y %s mask %s offdiagonal %v", r.s.Name(), *new(C), x, y, mask, r.o.offDiagonal), nil
+}
+
+// fingerprint tells matrices apart by a checksum of their arrays.
+func fingerprint[T comparable](a matrix.Source[T]) (string, error) {
+	v := a.View()
+	st := v.Stored()
+	if err := v.Err(); err != nil {
+		return "", err
+	}
+	sum := uint64(0)
+	for _, b := range [][]byte{raw(st.Ptr), raw(st.RowIDs), raw(st.Idx), st.Present, raw(st.Val)} {
+		sum = crc64.Update(sum, polynomial, b)
+	}
+	m, n := v.Dims()
+	return fmt.Sprintf("%d×%d %d %v %T %v %016x", m, n, v.NVals(), st.Format, *new(T), v.Transposed(), sum), nil
+}
+
+// raw returns the memory of items.
+func raw[E any](items []E) []byte {
+	if len(items) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(items))), len(items)*int(unsafe.Sizeof(items[0])))
+}

@@ -1,0 +1,59 @@
+package chunked
+
+import (
+	"runtime"
+	"unsafe"
+)
+
+// pinnedBytes is the pinned memory that results come back through.
+const pinnedBytes = 256 << 20
+
+// spreadBlocks is how many blocks a large product is cut into where memory
+// would allow fewer, so that the stages run beside each other; blocks of less
+// than smallBlock bytes are not worth it.
+const (
+	spreadBlocks = 24
+	smallBlock   = 64 << 20
+)
+
+// budget is what a block may take.
+type budget struct {
+	entry int64 // bytes of an entry
+	most  int64 // bytes of a block at most, 0 if there is no bound
+	least int   // blocks
+}
+
+// cut divides rows into blocks by the entries that each will have.
+func (b budget) cut(sizes []int64) (bounds []int) {
+	var total int64
+	for _, n := range sizes {
+		total += b.entry*n + 8
+	}
+	most := max(total/spreadBlocks, smallBlock)
+	if b.least > 0 {
+		most = min(most, total/int64(b.least))
+	}
+	if b.most > 0 {
+		most = min(most, b.most)
+	}
+	bounds = append(bounds, 0)
+	var sum int64
+	for i, n := range sizes {
+		row := b.entry*n + 8
+		if sum > 0 && sum+row > most {
+			bounds = append(bounds, i)
+			sum = 0
+		}
+		sum += row
+	}
+	return append(bounds, len(sizes))
+}
+
+// heap returns the bytes that live Go objects take.
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+func widthOf[T any]() int64 { return int64(unsafe.Sizeof(*new(T))) }

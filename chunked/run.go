@@ -1,0 +1,393 @@
+package chunked
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"time"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// An Error says where a product was when it failed, and wraps why.
+type Error struct {
+	Done Progress
+	Note string // what becomes of that
+	Err  error
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("chunked product, after %d of %d blocks (%d of %d rows): %v%s", e.Done.Blocks, e.Done.AllBlocks, e.Done.Rows, e.Done.AllRows, e.Err, e.Note)
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// MxM computes X ⊕.⊗ Y block by block of the rows of X and gives the blocks to
+// sink, in order. The factors may live anywhere; views are allowed. The time is
+// that of ops.MxM and of its first pass once more, for the plan, or that of
+// copying or writing the result if it is longer.
+//
+// Errors are *Error but for those of arguments, which are as of ops.MxM: of
+// the operations, of the sink, ctx.Err(). The sink has been ended or aborted
+// when MxM returns.
+func MxM[A, B, C comparable](ctx context.Context, sink Sink[C], s semiring.Semiring[A, B, C], x matrix.Source[A], y matrix.Source[B], opts ...Option) (*Report, error) {
+	r := &run[A, B, C]{ctx: ctx, sink: sink, s: s, x: x, y: y}
+	for _, o := range opts {
+		if o != nil {
+			o(&r.o)
+		}
+	}
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	if r.o.hostMemory > 0 {
+		before := debug.SetMemoryLimit(int64(r.o.hostMemory))
+		defer debug.SetMemoryLimit(before)
+	}
+	r.restore = func() {}
+	err := r.plan()
+	defer func() { r.restore() }()
+	if err == nil {
+		err = r.stream()
+	}
+	if err != nil {
+		sink.Abort()
+		e := &Error{Done: r.report.Progress, Err: err}
+		if c, ok := sink.(resuming); ok && c.resumes() && r.report.Blocks > 0 {
+			e.Note = "; what was finished is kept, run it again to go on"
+		}
+		return &r.report, e
+	}
+	return &r.report, nil
+}
+
+// run is a product under way.
+type run[A, B, C comparable] struct {
+	ctx     context.Context
+	sink    Sink[C]
+	s       semiring.Semiring[A, B, C]
+	x       matrix.Source[A]
+	y       matrix.Source[B]
+	o       options
+	m, n    int
+	at      streamer // nil on the host
+	stage   device.Stage
+	bounds  []int
+	tile    int  // columns of Y at a time
+	spared  bool // X is cut on the host, since the device cannot hold all of it
+	done    int  // blocks that were there at the beginning
+	restore func()
+	report  Report
+}
+
+type streamer interface {
+	device.Backend
+	device.Streamer
+}
+
+func shape(m, n int) string { return fmt.Sprintf("%d×%d", m, n) }
+
+func (r *run[A, B, C]) check() error {
+	if r.sink == nil {
+		return &matrix.InvalidError{Op: "chunked.MxM", Reason: "the sink is nil"}
+	}
+	if !r.s.Valid() {
+		return &ops.OperatorError{Op: "chunked.MxM", Reason: "the semiring is the zero value; make it with a constructor of package semiring"}
+	}
+	if r.x == nil || r.y == nil {
+		return &matrix.InvalidError{Op: "chunked.MxM", Reason: "a factor is nil"}
+	}
+	xv, yv := r.x.View(), r.y.View()
+	if err := errors.Join(xv.Err(), yv.Err()); err != nil {
+		return err
+	}
+	var k, k2 int
+	r.m, k = xv.Dims()
+	k2, r.n = yv.Dims()
+	if k != k2 {
+		return &matrix.DimensionError{Op: "chunked.MxM", Arg: "y", Got: shape(k2, r.n), Want: fmt.Sprintf("%d×any", k), Remedy: "the columns of x are the rows of y; perhaps one of them needs T()"}
+	}
+	if r.o.mask != nil {
+		if mm, mn := r.o.mask.Dims(); mm != r.m || mn != r.n {
+			return &matrix.DimensionError{Op: "chunked.MxM", Arg: "the mask", Got: shape(mm, mn), Want: shape(r.m, r.n), Remedy: "it has the shape of the product"}
+		}
+	}
+	if r.o.place != nil {
+		at, ok := r.o.place.(streamer)
+		if !ok {
+			return &matrix.InvalidError{Op: "chunked.MxM", Reason: fmt.Sprintf("%s does not compute block by block", r.o.place)}
+		}
+		r.at = at
+	}
+	return r.ctx.Err()
+}
+
+func (r *run[A, B, C]) with() ops.Option {
+	return ops.WithOptions(ops.WithContext(r.ctx), ops.WithThreads(r.o.threads))
+}
+
+// tileShare is the part of the device's budget that Y may take whole.
+const tileShare = 2
+
+// plan counts the entries of the product and cuts it into blocks.
+func (r *run[A, B, C]) plan() error {
+	start := time.Now()
+	b := budget{entry: 4 + widthOf[C](), least: r.o.chunks}
+	r.tile = r.n
+	tiled := false
+	if r.at != nil {
+		free, _, err := r.at.Free()
+		if err != nil {
+			return err
+		}
+		if r.o.deviceMemory == 0 {
+			r.o.deviceMemory = free / 5 * 4
+		}
+		before := r.at.Limit(r.o.deviceMemory)
+		r.restore = func() { r.at.Limit(before) }
+		r.at.Peak()
+		r.spared = r.x.View().Place() == nil && uint64(bytesOf(r.x)) > r.o.deviceMemory/4
+		if need := bytesOf(r.y); r.y.View().Place() != r.o.place && uint64(need) > r.o.deviceMemory/tileShare {
+			tiled = true
+			r.tile = max(int(uint64(r.n)*(r.o.deviceMemory/(2*tileShare))/uint64(need)), 1)
+		}
+	}
+	sizes, exact, err := r.sizes(tiled)
+	if err != nil {
+		return err
+	}
+	if b.most, err = r.room(tiled); err != nil {
+		return err
+	}
+	p := Plan{Rows: r.m, Cols: r.n, Exact: exact}
+	for _, k := range sizes {
+		p.Entries += k
+	}
+	r.report.Expected = p.Entries
+	if c, ok := r.sink.(counting); ok && c.needsCount() && !exact {
+		if p.Entries, err = r.count(b.cut(sizes)); err != nil {
+			return err
+		}
+		p.Exact = true
+	}
+	if c, ok := r.sink.(resuming); ok && c.resumes() {
+		if p.Job, err = r.job(); err != nil {
+			return err
+		}
+		p.Bounds = c.bounds(p.Job, r.m, r.n)
+	}
+	if p.Bounds == nil {
+		p.Bounds = b.cut(sizes)
+	}
+	r.bounds = p.Bounds
+	r.report.AllBlocks, r.report.AllRows = len(p.Bounds)-1, r.m
+	r.report.Plan = time.Since(start)
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	r.done, err = r.sink.Begin(p)
+	r.report.Resumed, r.report.Blocks = r.done, r.done
+	r.report.Rows = r.bounds[r.done]
+	return err
+}
+
+// sizes returns the entries of each row of the product, or bounds.
+func (r *run[A, B, C]) sizes(tiled bool) (sizes []int64, exact bool, err error) {
+	if !tiled && !r.spared {
+		sizes, exact, err = ops.Sizes(r.x, r.y, r.o.place, r.with())
+	} else {
+		var work *matrix.Vector[int64]
+		if work, err = ops.Products(r.x, r.y, nil, r.with()); err == nil {
+			sizes = make([]int64, r.m)
+			for i, w := range work.All() {
+				sizes[i] = min(w, int64(r.n))
+			}
+		}
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	if r.o.mask != nil && !r.o.complement {
+		mask := r.o.mask.Clone().View().Rows()
+		for i := range sizes {
+			lo, hi := mask.Span(i)
+			sizes[i] = min(sizes[i], hi-lo)
+		}
+	}
+	return sizes, exact && r.o.mask == nil && !r.o.offDiagonal, nil
+}
+
+// room returns the bytes that a block may take.
+func (r *run[A, B, C]) room(tiled bool) (most int64, err error) {
+	if r.o.hostMemory > 0 {
+		runtime.GC()
+		left := int64(r.o.hostMemory) - int64(heap())
+		// A block being computed, one on its way, one being written, and slack for the collector.
+		most = max(left/4, 1)
+	}
+	if r.at == nil {
+		return most, nil
+	}
+	free, _, err := r.at.Free()
+	if err != nil {
+		return 0, err
+	}
+	// A block being computed, with what it takes to do so, and one being copied.
+	parts := uint64(4)
+	if r.o.offDiagonal || r.o.mask != nil {
+		parts = 6
+	}
+	if tiled {
+		free -= min(free, r.o.deviceMemory/tileShare)
+	}
+	there := max(int64(free/parts), 1)
+	if most == 0 || there < most {
+		most = there
+	}
+	return most, nil
+}
+
+// count runs the product once for the number of its entries.
+func (r *run[A, B, C]) count(bounds []int) (n int64, err error) {
+	for k := range len(bounds) - 1 {
+		err := r.block(bounds[k], bounds[k+1], func(c *matrix.Matrix[C], _, _ int) error {
+			n += c.NVals()
+			defer c.Clear()
+			return c.Err()
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
+// block computes rows lo to hi, tile by tile of the columns, and gives each
+// part to take, with the row and the column where it begins.
+func (r *run[A, B, C]) block(lo, hi int, take func(c *matrix.Matrix[C], row, col int) error) error {
+	for col := 0; ; col += r.tile {
+		if err := r.part(lo, hi, col, min(col+r.tile, r.n), take); err != nil {
+			return err
+		}
+		if col+r.tile >= r.n {
+			return nil
+		}
+	}
+}
+
+// part computes a rectangle of the product; one for which memory does not
+// suffice is halved.
+func (r *run[A, B, C]) part(lo, hi, clo, chi int, take func(c *matrix.Matrix[C], row, col int) error) error {
+	c, err := r.multiply(lo, hi, clo, chi)
+	if err == nil {
+		return take(c, lo, clo)
+	}
+	if !errors.Is(err, device.ErrMemory) {
+		return err
+	}
+	r.report.Splits++
+	switch mid, cmid := lo+(hi-lo)/2, clo+(chi-clo)/2; {
+	case hi-lo > 1:
+		if err := r.part(lo, mid, clo, chi, take); err != nil {
+			return err
+		}
+		return r.part(mid, hi, clo, chi, take)
+	case chi-clo > 1:
+		if err := r.part(lo, hi, clo, cmid, take); err != nil {
+			return err
+		}
+		return r.part(lo, hi, cmid, chi, take)
+	}
+	return err
+}
+
+// multiply computes a rectangle.
+func (r *run[A, B, C]) multiply(lo, hi, clo, chi int) (*matrix.Matrix[C], error) {
+	on, with := matrix.On(r.o.place), r.with()
+	c := matrix.New[C](hi-lo, chi-clo, on)
+	x, y, err := r.factors(lo, hi, clo, chi)
+	if err != nil {
+		return nil, err
+	}
+	dst := c.Replace()
+	switch {
+	case r.o.mask != nil:
+		m := matrix.New[bool](hi-lo, chi-clo, on)
+		if err := ops.Extract(m, r.o.mask, ops.Span(lo, hi), ops.Span(clo, chi), with); err != nil {
+			return nil, err
+		}
+		defer m.Clear()
+		dst = c.Masked(m.Structure()).Replace()
+		if r.o.complement {
+			dst = c.Masked(m.Structure().Not()).Replace()
+		}
+	case r.o.offDiagonal && r.at == nil:
+		m, err := diagonal(lo, hi, clo, chi)
+		if err != nil {
+			return nil, err
+		}
+		dst = c.Masked(m.Structure().Not()).Replace()
+	}
+	err = ops.MxM(dst, r.s, x, y, with)
+	if err == nil && r.o.offDiagonal && (r.at != nil || r.o.mask != nil) {
+		err = ops.Select(c, semiring.Offdiag[C](lo-clo), c, with)
+	}
+	if err == nil && r.at != nil {
+		err = c.SetFormat(matrix.CSR)
+	}
+	return c, err
+}
+
+// factors returns the rows of X and the columns of Y, as they are if all are
+// asked for.
+func (r *run[A, B, C]) factors(lo, hi, clo, chi int) (x matrix.Source[A], y matrix.Source[B], err error) {
+	x, y = r.x, r.y
+	if lo != 0 || hi != r.m {
+		_, k := r.x.View().Dims()
+		rows := matrix.New[A](hi-lo, k, matrix.On(r.placeOfX()))
+		if err := ops.Extract(rows, r.x, ops.Span(lo, hi), ops.All(), r.with()); err != nil {
+			return nil, nil, err
+		}
+		x = rows
+	}
+	if clo != 0 || chi != r.n {
+		k, _ := r.y.View().Dims()
+		cols := matrix.New[B](k, chi-clo)
+		if err := ops.Extract(cols, r.y, ops.All(), ops.Span(clo, chi), r.with()); err != nil {
+			return nil, nil, err
+		}
+		y = cols
+	}
+	return x, y, nil
+}
+
+// placeOfX returns where rows of X are cut out.
+func (r *run[A, B, C]) placeOfX() matrix.Place {
+	if r.spared {
+		return nil
+	}
+	return r.o.place
+}
+
+// diagonal marks the positions (i, i) of a rectangle.
+func diagonal(lo, hi, clo, chi int) (*matrix.Matrix[bool], error) {
+	var rows, cols []int
+	var vals []bool
+	for i := max(lo, clo); i < min(hi, chi); i++ {
+		rows, cols, vals = append(rows, i-lo), append(cols, i-clo), append(vals, true)
+	}
+	return matrix.FromTuples(hi-lo, chi-clo, rows, cols, vals, nil)
+}
+
+// bytesOf estimates what a factor takes on a device.
+func bytesOf[T comparable](a matrix.Source[T]) int64 {
+	m, _ := a.View().Dims()
+	return 8*int64(m) + a.View().NVals()*(4+int64(unsafe.Sizeof(*new(T))))
+}

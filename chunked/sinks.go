@@ -1,0 +1,289 @@
+package chunked
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/hiveblas/hiveblas/internal/atomicfile"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// Into makes a a matrix on the host that holds the product. Where the number
+// of entries is known first, as it is without a mask, its arrays are allocated
+// once, of the right size.
+func Into[C comparable](a *matrix.Matrix[C]) Sink[C] { return &intoSink[C]{a: a} }
+
+type intoSink[C comparable] struct {
+	a    *matrix.Matrix[C]
+	cols int
+	ptr  []int64
+	idx  []int32
+	val  []C
+
+	taken int64 // entries that have their room
+}
+
+func (s *intoSink[C]) needsCount() bool { return true }
+
+func (s *intoSink[C]) Begin(p Plan) (int, error) {
+	if m, n := s.a.Dims(); m != p.Rows || n != p.Cols {
+		return 0, &matrix.DimensionError{Op: "chunked.Into", Arg: "the matrix", Got: shape(m, n), Want: shape(p.Rows, p.Cols), Remedy: "make it of the shape of the product"}
+	}
+	if s.a.Place() != nil {
+		return 0, &matrix.InvalidError{Op: "chunked.Into", Reason: "the matrix lives on " + s.a.Place().String() + "; the product goes to the host"}
+	}
+	s.cols = p.Cols
+	s.ptr = make([]int64, p.Rows+1)
+	s.idx, s.val = make([]int32, p.Entries), make([]C, p.Entries)
+	return 0, nil
+}
+
+// room returns where a block goes, right behind those before. It is called
+// ahead of Block, by another goroutine.
+func (s *intoSink[C]) room(entries int64) ([]int32, []C, bool) {
+	at := s.taken
+	s.taken += entries
+	return s.idx[at : at+entries : at+entries], s.val[at : at+entries : at+entries], true
+}
+
+func (s *intoSink[C]) Block(b *Block[C]) error {
+	at := s.ptr[b.Lo]
+	for k, p := range b.Ptr[1:] {
+		s.ptr[b.Lo+1+k] = at + p
+	}
+	return nil
+}
+
+func (s *intoSink[C]) End() error {
+	n := s.ptr[len(s.ptr)-1]
+	c, err := matrix.FromCSR(len(s.ptr)-1, s.cols, s.ptr, s.idx[:n:n], s.val[:n:n])
+	if err != nil {
+		return err
+	}
+	s.a.SetStore(c.Store())
+	return nil
+}
+
+func (s *intoSink[C]) Abort() { s.ptr, s.idx, s.val = nil, nil, nil }
+
+// File writes the product to a file of the binary form, block by block, with a
+// checksum for each; see [matrix.BlockFile]. A run that is stopped leaves
+// PATH.part, and the next run of the same product goes on with it.
+func File[C matrix.Element](path string) Sink[C] { return &fileSink[C]{path: path} }
+
+type fileSink[C matrix.Element] struct {
+	path string
+	f    *matrix.BlockFile[C]
+}
+
+func (s *fileSink[C]) resumes() bool { return true }
+
+func (s *fileSink[C]) bounds(job []byte, rows, cols int) []int {
+	return matrix.BlocksOf[C](s.path, rows, cols, job)
+}
+
+func (s *fileSink[C]) Begin(p Plan) (done int, err error) {
+	s.f, err = matrix.CreateBlocks[C](s.path, p.Rows, p.Cols, p.Bounds, p.Job)
+	if err != nil {
+		return 0, err
+	}
+	done, _ = s.f.Blocks()
+	return done, nil
+}
+
+func (s *fileSink[C]) Block(b *Block[C]) error { return s.f.Append(b.Ptr, b.Idx, b.Val) }
+
+func (s *fileSink[C]) End() error { return s.f.Finish() }
+
+func (s *fileSink[C]) Abort() {
+	if s.f != nil {
+		_ = s.f.Close()
+	}
+}
+
+// MatrixMarket writes the product to a Matrix Market file, compressed if the
+// name ends in .gz. The file appears under its name when it is whole.
+func MatrixMarket[C matrix.Element](ctx context.Context, path string, opts ...matrix.WriteOption) Sink[C] {
+	return &textSink[C]{ctx: ctx, path: path, counts: true, open: func(w io.Writer, p Plan) (*matrix.RowWriter[C], error) {
+		return matrix.NewMatrixMarketWriter[C](w, p.Rows, p.Cols, p.Entries, opts...)
+	}}
+}
+
+// EdgeList is [MatrixMarket] for lines of row, column and value.
+func EdgeList[C matrix.Element](ctx context.Context, path string, opts ...matrix.WriteOption) Sink[C] {
+	return &textSink[C]{ctx: ctx, path: path, open: func(w io.Writer, p Plan) (*matrix.RowWriter[C], error) {
+		return matrix.NewEdgeListWriter[C](w, p.Rows, p.Cols, opts...)
+	}}
+}
+
+type textSink[C matrix.Element] struct {
+	ctx    context.Context
+	path   string
+	counts bool
+	open   func(io.Writer, Plan) (*matrix.RowWriter[C], error)
+
+	file *atomicfile.File
+	zip  *gzip.Writer
+	buf  *bufio.Writer
+	rows *matrix.RowWriter[C]
+	cols int
+}
+
+func (s *textSink[C]) needsCount() bool { return s.counts }
+
+func (s *textSink[C]) Begin(p Plan) (done int, err error) {
+	if s.file, err = atomicfile.Create(s.path); err != nil {
+		return 0, err
+	}
+	var w io.Writer = s.file
+	if strings.HasSuffix(strings.ToLower(s.path), ".gz") {
+		s.zip = gzip.NewWriter(w)
+		w = s.zip
+	}
+	s.buf, s.cols = bufio.NewWriterSize(w, 1<<18), p.Cols
+	s.rows, err = s.open(s.buf, p)
+	return 0, err
+}
+
+func (s *textSink[C]) Block(b *Block[C]) error {
+	a, err := b.Matrix(s.cols)
+	if err != nil {
+		return err
+	}
+	return s.rows.Write(b.Lo, a)
+}
+
+func (s *textSink[C]) End() error {
+	err := s.rows.Close()
+	if err == nil {
+		err = s.buf.Flush()
+	}
+	if err == nil && s.zip != nil {
+		err = s.zip.Close()
+	}
+	if err == nil {
+		err = s.ctx.Err()
+	}
+	if err != nil {
+		s.file.Abort()
+		return err
+	}
+	return s.file.Commit()
+}
+
+func (s *textSink[C]) Abort() {
+	if s.file != nil {
+		s.file.Abort()
+	}
+}
+
+// Tee gives the blocks to f and then to sink, which takes blocks on the host.
+func Tee[C comparable](sink Sink[C], f func(b *Block[C]) error) Sink[C] { return &teeSink[C]{sink, f} }
+
+type teeSink[C comparable] struct {
+	Sink[C]
+	f func(b *Block[C]) error
+}
+
+func (s *teeSink[C]) Block(b *Block[C]) error {
+	if err := s.f(b); err != nil {
+		return err
+	}
+	return s.Sink.Block(b)
+}
+
+func (s *teeSink[C]) needsCount() bool {
+	c, ok := s.Sink.(counting)
+	return ok && c.needsCount()
+}
+
+func (s *teeSink[C]) room(entries int64) (idx []int32, val []C, ok bool) {
+	if r, ok := s.Sink.(roomy[C]); ok {
+		return r.room(entries)
+	}
+	return nil, nil, false
+}
+
+func (s *teeSink[C]) resumes() bool {
+	r, ok := s.Sink.(resuming)
+	return ok && r.resumes()
+}
+
+func (s *teeSink[C]) bounds(job []byte, rows, cols int) []int {
+	return s.Sink.(resuming).bounds(job, rows, cols)
+}
+
+// Each calls f with every block, on the host: to keep the best of each row, or
+// to filter. Its error ends the product.
+func Each[C comparable](f func(b *Block[C]) error) Sink[C] { return eachSink[C](f) }
+
+type eachSink[C comparable] func(b *Block[C]) error
+
+func (eachSink[C]) Begin(Plan) (int, error)   { return 0, nil }
+func (s eachSink[C]) Block(b *Block[C]) error { return s(b) }
+func (eachSink[C]) End() error                { return nil }
+func (eachSink[C]) Abort()                    {}
+
+// Where calls f with every block where it was computed, as a matrix whose row i
+// is row lo+i of the product: operations on it run there, and only what f reads
+// is copied to the host. The matrix may not be kept.
+func Where[C comparable](f func(lo int, rows *matrix.Matrix[C]) error) Sink[C] {
+	return &whereSink[C]{f}
+}
+
+type whereSink[C comparable] struct {
+	f func(lo int, rows *matrix.Matrix[C]) error
+}
+
+func (*whereSink[C]) Begin(Plan) (int, error)                      { return 0, nil }
+func (*whereSink[C]) Block(*Block[C]) error                        { return nil }
+func (*whereSink[C]) End() error                                   { return nil }
+func (*whereSink[C]) Abort()                                       {}
+func (s *whereSink[C]) visit(lo int, rows *matrix.Matrix[C]) error { return s.f(lo, rows) }
+
+// Count adds the number of entries to n. Nothing is kept or copied.
+func Count[C comparable](n *int64) Sink[C] {
+	return Where(func(_ int, rows *matrix.Matrix[C]) error {
+		*n += rows.NVals()
+		return rows.Err()
+	})
+}
+
+// Sum combines all entries into sum, which must hold the identity of m or what
+// is to be added to. Nothing is kept or copied.
+func Sum[C comparable](m semiring.Monoid[C], sum *C) Sink[C] {
+	return Where(func(_ int, rows *matrix.Matrix[C]) error {
+		x, err := ops.ReduceScalar(m, rows)
+		if err == nil {
+			*sum = m.Combine(*sum, x)
+		}
+		return err
+	})
+}
+
+// Degrees counts the entries of each row of the product into d, which has a
+// place for each and ends up full. Nothing else is kept or copied.
+func Degrees[C comparable](d []int64) Sink[C] {
+	return Where(func(lo int, rows *matrix.Matrix[C]) error {
+		m, n := rows.Dims()
+		ones, err := matrix.NewFullVector(n, true)
+		if err != nil {
+			return err
+		}
+		count := matrix.NewVector[int64](m, matrix.On(rows.Place()))
+		if err := ops.MxV(count, semiring.PlusPair[int64](), rows.Pattern(), ones.Pattern()); err != nil {
+			return err
+		}
+		clear(d[lo : lo+m])
+		for i, x := range count.All() {
+			d[lo+i] = x
+		}
+		return count.Err()
+	})
+}

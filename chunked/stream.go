@@ -1,0 +1,318 @@
+package chunked
+
+import (
+	"time"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// part is a rectangle that was computed.
+type part[C comparable] struct {
+	index    int
+	row, col int
+	c        *matrix.Matrix[C]
+	mark     device.Mark
+	last     bool // of its block
+}
+
+// stream computes, copies and writes blocks, each stage in a goroutine.
+func (r *run[A, B, C]) stream() error {
+	start := time.Now()
+	visit, _ := r.sink.(visiting[C])
+	if visit == nil && r.at != nil {
+		stage, err := r.at.Stage(r.pinned())
+		if err != nil {
+			return err
+		}
+		r.stage = stage
+		defer stage.Close()
+	}
+	stop := make(chan struct{})
+	computed, copied := make(chan part[C]), make(chan *Block[C])
+	computeErr, copyErr := make(chan error, 1), make(chan error, 1)
+	go func() {
+		defer close(computed)
+		computeErr <- r.compute(computed, stop)
+	}()
+	var err error
+	if visit != nil {
+		err = r.visitAll(visit, computed)
+	} else {
+		go func() {
+			defer close(copied)
+			copyErr <- r.copyAll(computed, copied, stop)
+		}()
+		for b := range copied {
+			if err = r.write(b); err != nil {
+				break
+			}
+		}
+	}
+	close(stop)
+	for p := range computed {
+		p.c.Clear()
+	}
+	if visit == nil {
+		for range copied {
+		}
+		if e := <-copyErr; err == nil {
+			err = e
+		}
+	}
+	if e := <-computeErr; err == nil {
+		err = e
+	}
+	if err == nil {
+		err = r.ctx.Err()
+	}
+	r.report.Wall = time.Since(start)
+	if r.at != nil {
+		r.report.PeakDevice = r.at.Peak()
+	}
+	if err != nil {
+		return err
+	}
+	begin := time.Now()
+	err = r.sink.End()
+	r.report.Writing += time.Since(begin)
+	return err
+}
+
+// pinned returns how much pinned memory to copy through.
+func (r *run[A, B, C]) pinned() int64 {
+	if r.o.hostMemory > 0 {
+		return min(pinnedBytes, int64(r.o.hostMemory/16))
+	}
+	return pinnedBytes
+}
+
+// compute makes the blocks one after the other. At most one is ahead of the
+// copying.
+func (r *run[A, B, C]) compute(out chan<- part[C], stop <-chan struct{}) error {
+	for k := r.done; k < len(r.bounds)-1; k++ {
+		lo, hi := r.bounds[k], r.bounds[k+1]
+		begin := time.Now()
+		var held *part[C]
+		send := func(last bool) error {
+			if held == nil {
+				return nil
+			}
+			held.last = last
+			p := *held
+			held = nil
+			select {
+			case out <- p:
+				return nil
+			case <-stop:
+				p.c.Clear()
+				return errStopped
+			}
+		}
+		err := r.block(lo, hi, func(c *matrix.Matrix[C], row, col int) (err error) {
+			p := part[C]{index: k, row: row, col: col, c: c}
+			if r.at != nil {
+				if err := r.at.Sync(); err != nil {
+					return err
+				}
+				if p.mark, err = r.at.Mark(); err != nil {
+					return err
+				}
+			}
+			r.report.Computing += time.Since(begin)
+			err = send(false)
+			held = &p
+			begin = time.Now()
+			return err
+		})
+		if err == nil {
+			err = send(true)
+		}
+		if err == errStopped {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type stopped struct{}
+
+func (stopped) Error() string { return "stopped" }
+
+var errStopped error = stopped{}
+
+// visitAll shows the parts to a sink that wants none copied.
+func (r *run[A, B, C]) visitAll(v visiting[C], parts <-chan part[C]) error {
+	for p := range parts {
+		begin := time.Now()
+		n := p.c.NVals()
+		err := p.c.Err()
+		if err == nil {
+			err = v.visit(p.row, p.c)
+		}
+		p.c.Clear()
+		r.report.Writing += time.Since(begin)
+		if err != nil {
+			return err
+		}
+		r.report.Entries += n
+		if p.last {
+			r.finished(p.index)
+		}
+	}
+	return nil
+}
+
+// copyAll brings blocks to the host.
+func (r *run[A, B, C]) copyAll(parts <-chan part[C], out chan<- *Block[C], stop <-chan struct{}) error {
+	var pieces []*piece[C]
+	for p := range parts {
+		x, err := r.bring(p, len(pieces) == 0 && p.last)
+		if err != nil {
+			return err
+		}
+		pieces = append(pieces, x)
+		if !p.last {
+			continue
+		}
+		b := &Block[C]{Index: p.index, Lo: r.bounds[p.index], Hi: r.bounds[p.index+1]}
+		if len(pieces) == 1 {
+			b.Ptr, b.Idx, b.Val = x.ptr, x.idx, x.val
+		} else {
+			r.join(b, pieces)
+		}
+		pieces = pieces[:0]
+		select {
+		case out <- b:
+		case <-stop:
+			return nil
+		}
+	}
+	return nil
+}
+
+// piece is a part on the host.
+type piece[C comparable] struct {
+	row, col int
+	ptr      []int64
+	idx      []int32
+	val      []C
+}
+
+// bring copies a part to the host, to its final place if whole says that it is
+// a block of its own and the sink has one.
+func (r *run[A, B, C]) bring(p part[C], whole bool) (*piece[C], error) {
+	rows, _ := p.c.Dims()
+	x := &piece[C]{row: p.row, col: p.col}
+	if r.at == nil {
+		st := p.c.View().Rows()
+		x.ptr, x.idx, x.val = offsets(st.Ptr, st.RowIDs, rows), st.Idx, st.Val
+		if idx, val, ok := r.roomFor(int64(len(x.idx)), whole); ok {
+			copy(idx, x.idx)
+			copy(val, x.val)
+			x.idx, x.val = idx, val
+		}
+		return x, p.c.Err()
+	}
+	s, err := p.c.RemoteOn(r.at)
+	if err != nil {
+		return nil, err
+	}
+	defer p.c.Clear()
+	n, err := s.NVals()
+	if err != nil {
+		return nil, err
+	}
+	x.ptr = make([]int64, rows+1)
+	if idx, val, ok := r.roomFor(n, whole); ok {
+		x.idx, x.val = idx, val
+	} else {
+		x.idx, x.val = make([]int32, n), make([]C, n)
+	}
+	took, err := r.stage.Fetch(p.mark, s, x.ptr, x.idx, unsafe.Pointer(unsafe.SliceData(x.val)))
+	r.report.Copying += took
+	return x, err
+}
+
+// roomFor returns where the entries of a whole block go, if the sink has a place.
+func (r *run[A, B, C]) roomFor(n int64, whole bool) (idx []int32, val []C, ok bool) {
+	if place, is := r.sink.(roomy[C]); is && whole {
+		return place.room(n)
+	}
+	return nil, nil, false
+}
+
+// offsets returns those of every row.
+func offsets(ptr []int64, ids []int32, rows int) []int64 {
+	if ids == nil {
+		return ptr
+	}
+	out := make([]int64, rows+1)
+	k := 0
+	for i := range rows {
+		if k < len(ids) && int(ids[k]) == i {
+			k++
+		}
+		out[i+1] = ptr[k]
+	}
+	return out
+}
+
+// join puts the pieces of a block together: rows below each other, tiles side
+// by side.
+func (r *run[A, B, C]) join(b *Block[C], pieces []*piece[C]) {
+	b.Ptr = make([]int64, b.Hi-b.Lo+1)
+	for _, x := range pieces {
+		for k := range len(x.ptr) - 1 {
+			b.Ptr[x.row-b.Lo+k+1] += x.ptr[k+1] - x.ptr[k]
+		}
+	}
+	for k := range b.Hi - b.Lo {
+		b.Ptr[k+1] += b.Ptr[k]
+	}
+	n := b.Ptr[b.Hi-b.Lo]
+	var ok bool
+	if b.Idx, b.Val, ok = r.roomFor(n, true); !ok {
+		b.Idx, b.Val = make([]int32, n), make([]C, n)
+	}
+	at := append([]int64(nil), b.Ptr[:b.Hi-b.Lo]...)
+	for _, x := range pieces { // in the order of their columns
+		for k := range len(x.ptr) - 1 {
+			i := x.row - b.Lo + k
+			lo, hi := x.ptr[k], x.ptr[k+1]
+			for q, j := range x.idx[lo:hi] {
+				b.Idx[at[i]+int64(q)] = j + int32(x.col)
+			}
+			copy(b.Val[at[i]:], x.val[lo:hi])
+			at[i] += hi - lo
+		}
+	}
+}
+
+// write gives a block to the sink.
+func (r *run[A, B, C]) write(b *Block[C]) error {
+	begin := time.Now()
+	err := r.sink.Block(b)
+	r.report.Writing += time.Since(begin)
+	if err != nil {
+		return err
+	}
+	r.report.Entries += int64(len(b.Idx))
+	r.report.PeakHost = max(r.report.PeakHost, heap())
+	r.finished(b.Index)
+	return nil
+}
+
+func (r *run[A, B, C]) finished(index int) {
+	r.report.Blocks, r.report.Rows = index+1, r.bounds[index+1]
+	if r.o.progress != nil {
+		r.o.progress(r.report.Progress)
+	}
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/chunked"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+)
+
+// outOfCore are the flags of commands that can compute block by block.
+type outOfCore struct {
+	force        bool
+	chunks       int
+	device, host bytesFlag
+}
+
+func (o *outOfCore) add(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.BoolVar(&o.force, "out-of-core", false, "compute block by block and write each, also if the result would fit")
+	fs.IntVar(&o.chunks, "chunks", 0, "`number` of blocks at least, out of core")
+	fs.Var(&o.device, "device-memory", "memory to use on the device, as 8GiB, out of core")
+	fs.Var(&o.host, "host-memory", "memory to use on the host, as 2GiB, out of core")
+}
+
+func (o *outOfCore) check(cmd *cobra.Command) error {
+	if o.chunks < 0 {
+		return &usageError{cmd.CommandPath(), fmt.Sprintf("--chunks is %d, want 1 or more, or 0 for as many as it takes", o.chunks)}
+	}
+	return nil
+}
+
+// asked reports whether a flag asks for blocks.
+func (o *outOfCore) asked() bool { return o.force || o.chunks > 0 || o.device > 0 || o.host > 0 }
+
+func (o *outOfCore) options() []chunked.Option {
+	opts := []chunked.Option{chunked.Chunks(o.chunks), chunked.HostMemory(uint64(o.host))}
+	if o.device > 0 {
+		opts = append(opts, chunked.DeviceMemory(uint64(o.device)))
+	}
+	return opts
+}
+
+// bytesFlag is a number of bytes, with K, M, G or T of 1024 behind it.
+type bytesFlag uint64
+
+func (b *bytesFlag) Type() string   { return "size" }
+func (b *bytesFlag) String() string { return strconv.FormatUint(uint64(*b), 10) }
+
+func (b *bytesFlag) Set(text string) error {
+	num := strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(text), "B"), "I")
+	shift := 0
+	if k := strings.IndexAny(num, "KMGT"); k >= 0 && k == len(num)-1 {
+		shift = 10 * (1 + strings.IndexByte("KMGT", num[k]))
+		num = num[:k]
+	}
+	x, err := strconv.ParseFloat(num, 64)
+	if err != nil || !(x > 0) || x*math.Exp2(float64(shift)) >= math.MaxInt64 {
+		return errors.New("want a size such as 2GiB or 500M")
+	}
+	*b = bytesFlag(x * math.Exp2(float64(shift)))
+	return nil
+}
+
+// available returns the bytes of memory that the system can still give out, 0
+// if it does not tell.
+func available() int64 {
+	f, err := os.Open("/proc/meminfo")
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if text, ok := strings.CutPrefix(s.Text(), "MemAvailable:"); ok {
+			kb, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(text, "kB")), 10, 64)
+			return kb << 10
+		}
+	}
+	return 0
+}
+
+// entryBytes is what an entry of a result takes: a column and a float64.
+const entryBytes = 12
+
+// tooLarge tells whether a projection is to be computed out of core, and why:
+// asked for, or more than half of the memory there is.
+func (j *job) tooLarge(o *outOfCore, opts apps.ProjectionOptions) (why string, err error) {
+	if o.asked() {
+		return "asked for", nil
+	}
+	room := available() / 2
+	if j.device != nil {
+		free, _, err := j.device.Free()
+		if err != nil {
+			return "", err
+		}
+		room = min(room, int64(free/2))
+	}
+	bound := products(j.graph.Matrix, opts.Onto == apps.OntoRows)
+	if room == 0 || bound*entryBytes <= room {
+		return "", nil
+	}
+	x, y := j.graph.Matrix.View().T(), j.graph.Matrix.View()
+	if opts.Onto == apps.OntoRows {
+		x, y = y, x
+	}
+	about, _, err := chunked.Estimate(x, y, ops.WithContext(j.ctx), ops.WithThreads(j.run.threads))
+	if err != nil || about*entryBytes <= room {
+		return "", err
+	}
+	return fmt.Sprintf("about %d entries, of %d bytes each, are more than half of the memory there is", about, entryBytes), nil
+}
+
+// tally is what the summary says of a product that was never held whole.
+type tally struct {
+	sum  total
+	most float64
+}
+
+// look adds a block up.
+func (t *tally) look(b *chunked.Block[float64]) error {
+	for k := range b.Hi - b.Lo {
+		for p := b.Ptr[k]; p < b.Ptr[k+1]; p++ {
+			x := b.Val[p]
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				return notFinite(b.Lo+k, int(b.Idx[p]), x)
+			}
+			t.sum.add(x)
+			t.most = max(t.most, x)
+		}
+	}
+	return nil
+}
+
+// sinkOf returns what takes the blocks of a result: the output file.
+func (j *job) sinkOf(labels *matrix.Labels) (chunked.Sink[float64], error) {
+	text := j.writeOptions(matrix.WithRowColumnLabels(labels, labels))
+	switch {
+	case j.out.path == "":
+		return chunked.Each(func(*chunked.Block[float64]) error { return nil }), nil
+	case j.out.stdout:
+		return nil, &usageError{j.cmd.CommandPath(), "-o - takes no blocks; write to a file, or leave --out-of-core out"}
+	case j.out.kind == ".mtx":
+		return chunked.MatrixMarket[float64](j.ctx, j.out.path, text...), nil
+	case j.out.kind == ".hgb" && j.out.gz:
+		return nil, &usageError{j.cmd.CommandPath(), "-o " + j.out.path + ": blocks are written to .hgb, not to .hgb.gz"}
+	case j.out.kind == ".hgb":
+		return chunked.File[float64](j.out.path), nil
+	}
+	return chunked.EdgeList[float64](j.ctx, j.out.path, text...), nil
+}
+
+// projectBlocks computes and writes a projection block by block, and prints
+// the summary.
+func (j *job) projectBlocks(o *outOfCore, why string, opts apps.ProjectionOptions, labels *matrix.Labels) error {
+	sink, err := j.sinkOf(labels)
+	if err != nil {
+		return err
+	}
+	t := tally{most: math.Inf(-1)}
+	var rep *chunked.Report
+	err = j.compute(func(run apps.Run) (err error) {
+		j.cleaning.Store(true)
+		defer j.cleaning.Store(false)
+		opts.Run = run
+		rep, err = apps.ProjectionTo(chunked.Tee(sink, t.look), j.graph.Matrix, opts, o.options()...)
+		return unwritable(j.out.path, err)
+	})
+	if err != nil {
+		return err
+	}
+	if rep.Entries == 0 {
+		t.most = 0
+	}
+	n, m := j.graph.Dims()
+	if opts.Onto == apps.OntoColumns {
+		n = m
+	}
+	entries := rep.Entries
+	figures := []field{{"vertices", "vertices", n}}
+	if rep.Resumed == 0 {
+		figures = append(figures, field{"nnz", "nnz", entries}, field{"sum", "sum", t.sum.value()}, field{"max", "max", t.most})
+	} else { // the blocks of the run before were not looked at again
+		figures = append(figures, field{"nnz_added", "entries added", entries})
+	}
+	return j.report(j.method("blocks"), append(figures,
+		field{"out_of_core", "out of core", why},
+		field{"blocks", "blocks", rep.Blocks}, field{"resumed", "", rep.Resumed}, field{"splits", "", rep.Splits},
+		field{"chunked_seconds", "", object{{"plan", "", rep.Plan.Seconds()}, {"computing", "", rep.Computing.Seconds()},
+			{"copying", "", rep.Copying.Seconds()}, {"writing", "", rep.Writing.Seconds()}, {"wall", "", rep.Wall.Seconds()}}},
+		field{"overlap", "overlap", rep.Overlap()},
+		field{"peak_device_bytes", "", rep.PeakDevice}, field{"peak_host_bytes", "", rep.PeakHost},
+	), nil)
+}
+
+// unwritable names the output in errors of the file system.
+func unwritable(path string, err error) error {
+	var at *fs.PathError
+	if path == "" || !errors.As(err, &at) {
+		return err
+	}
+	return &failure{path, "cannot be written: " + at.Err.Error(), pathRemedy(at), err}
+}

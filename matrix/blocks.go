@@ -1,0 +1,500 @@
+package matrix
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// blocked is the format code of files in blocks of rows; in memory they are CSR.
+const blocked = Full + 1
+
+// BlockFile writes a matrix to a file of the binary form block of rows by
+// block of rows, so that it need never be in memory as a whole. Until Finish
+// the file is called PATH.part; when a program is stopped in between, the next
+// [CreateBlocks] of the same matrix goes on behind the last whole block, and
+// the file ends up the same byte for byte. [ReadBinary] and [ReadFile] read it
+// like any other.
+type BlockFile[T Element] struct {
+	path   string
+	f      *os.File
+	e      element[T]
+	m, n   int
+	bounds []int
+	index  []int64 // place and entries of each block written
+	at     int64   // end of the last whole block
+	nvals  int64
+	size   int64 // of head, bounds and job
+}
+
+// unfinished is the number of entries in the head of a file under way.
+const unfinished = math.MaxInt64
+
+// CreateBlocks begins, or goes on with, an m×n matrix at path. Block b is the
+// rows from bounds[b] to bounds[b+1]. job says what is being computed: a file
+// that was begun by another job, or in other blocks, is begun anew.
+func CreateBlocks[T Element](path string, m, n int, bounds []int, job []byte) (*BlockFile[T], error) {
+	const op = "matrix.CreateBlocks"
+	e, ok := elementOf[T]()
+	if !ok {
+		return nil, &TypeError{op, e.name(), "bool, an integer or a float", ""}
+	}
+	if m < 0 || n < 0 || m > MaxDim || n > MaxDim {
+		return nil, &SizeError{op, "dimension", int64(max(m, n)), MaxDim}
+	}
+	if len(bounds) == 0 || bounds[0] != 0 || bounds[len(bounds)-1] != m || !slices.IsSorted(bounds) {
+		return nil, &InvalidError{op, fmt.Sprintf("the blocks do not go from row 0 to row %d", m)}
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "create", Path: path, Err: errors.New("is not a regular file")}
+	}
+	b := &BlockFile[T]{path: path, e: e, m: m, n: n, bounds: bounds}
+	var head bytes.Buffer
+	if err := b.begin(&head, job); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(b.Part(), os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	b.f, b.size, b.at = f, int64(head.Len()), int64(head.Len())
+	have := make([]byte, head.Len())
+	if _, err := f.ReadAt(have, 0); err == nil && bytes.Equal(have, head.Bytes()) {
+		err = b.resume()
+		if err == nil {
+			err = f.Truncate(b.at)
+		}
+		if err != nil {
+			f.Close()
+			return nil, err
+		}
+		return b, nil
+	}
+	err = f.Truncate(0)
+	if err == nil {
+		_, err = f.WriteAt(head.Bytes(), 0)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return b, nil
+}
+
+// Part is the name of the file until it is finished.
+func (b *BlockFile[T]) Part() string { return b.path + ".part" }
+
+// Blocks returns how many blocks are written, and of how many.
+func (b *BlockFile[T]) Blocks() (written, all int) { return len(b.index) / 2, len(b.bounds) - 1 }
+
+// Bounds returns the rows at which blocks begin, and the number of rows.
+func (b *BlockFile[T]) Bounds() []int { return b.bounds }
+
+// head returns the first bytes of the file.
+func (b *BlockFile[T]) head(nvals int64) []byte {
+	le := binary.LittleEndian
+	head := make([]byte, binaryHead)
+	copy(head, binaryMagic)
+	le.PutUint16(head[8:], binaryVersion)
+	head[10], head[11], head[12] = binaryMatrix, b.e.code(), byte(blocked)
+	le.PutUint64(head[16:], uint64(b.m))
+	le.PutUint64(head[24:], uint64(b.n))
+	le.PutUint64(head[32:], uint64(nvals))
+	le.PutUint64(head[40:], uint64(len(b.bounds)-1))
+	le.PutUint32(head[60:], crc32.Checksum(head[:60], castagnoli))
+	return head
+}
+
+func (b *BlockFile[T]) begin(w *bytes.Buffer, job []byte) error {
+	w.Write(b.head(unfinished))
+	rows := make([]int64, len(b.bounds))
+	for k, i := range b.bounds {
+		rows[k] = int64(i)
+	}
+	if err := writeSection(w, sectionBounds, rows, 8); err != nil {
+		return err
+	}
+	return writeSection(w, sectionJob, job, 1)
+}
+
+// resume finds the whole blocks of a file that was begun before.
+func (b *BlockFile[T]) resume() error {
+	info, err := b.f.Stat()
+	if err != nil {
+		return err
+	}
+	o := readOptionsOf(nil)
+	for k := range len(b.bounds) - 1 {
+		r := io.NewSectionReader(b.f, b.at, info.Size()-b.at)
+		rd := &binaryReader{r, o, func() int64 { return 0 }}
+		nvals, err := skipBlock(rd, int64(b.bounds[k+1]-b.bounds[k]), b.e.fileWidth())
+		if err != nil {
+			return nil // what follows was not finished
+		}
+		b.index = append(b.index, b.at, nvals)
+		b.nvals += nvals
+		b.at += b.blockBytes(k, nvals)
+	}
+	return nil
+}
+
+func (b *BlockFile[T]) blockBytes(k int, nvals int64) int64 {
+	return sectionBytes(int64(b.bounds[k+1]-b.bounds[k]+1), 8) + sectionBytes(nvals, 4) + sectionBytes(nvals, int64(b.e.fileWidth()))
+}
+
+// skipBlock reads a block of so many rows, for its checksums alone.
+func skipBlock(rd *binaryReader, rows int64, width int) (nvals int64, err error) {
+	ptr, err := readSection[int64](rd, sectionPtr, rows+1, 8)
+	if err != nil {
+		return 0, err
+	}
+	nvals = ptr[rows]
+	for _, s := range []struct {
+		id    uint32
+		width int
+	}{{sectionCols, 4}, {sectionVals, width}} {
+		if err := skipSection(rd, s.id, nvals, s.width); err != nil {
+			return 0, err
+		}
+	}
+	return nvals, nil
+}
+
+// skipSection is readSection for the checksum alone.
+func skipSection(rd *binaryReader, id uint32, n int64, width int) error {
+	what := "section " + sectionNames[id]
+	le := binary.LittleEndian
+	buf := make([]byte, binaryChunk)
+	if err := rd.full(buf[:16], what); err != nil {
+		return err
+	}
+	if le.Uint32(buf) != id || le.Uint32(buf[4:]) != uint32(width) || le.Uint64(buf[8:]) != uint64(n) {
+		return rd.damaged(what, "another section stands in its place")
+	}
+	sum := crc32.Checksum(buf[:16], castagnoli)
+	for left := n*int64(width) + padding(n*int64(width)); left > 0; {
+		part := buf[:min(left, int64(len(buf)))]
+		if err := rd.full(part, what); err != nil {
+			return err
+		}
+		sum = crc32.Update(sum, castagnoli, part)
+		left -= int64(len(part))
+	}
+	if err := rd.full(buf[:4], what); err != nil {
+		return err
+	}
+	if le.Uint32(buf) != sum {
+		return rd.damaged(what, "wrong checksum")
+	}
+	return nil
+}
+
+// Append writes the next block: ptr has an offset for each of its rows and one
+// more, beginning at 0. The columns of a row ascend.
+func (b *BlockFile[T]) Append(ptr []int64, idx []int32, val []T) error {
+	const op = "BlockFile.Append"
+	k := len(b.index) / 2
+	if k == len(b.bounds)-1 {
+		return &InvalidError{op, "all blocks are written"}
+	}
+	rows := b.bounds[k+1] - b.bounds[k]
+	if len(ptr) != rows+1 || len(idx) != len(val) || ptr[0] != 0 || ptr[rows] != int64(len(idx)) {
+		return &InvalidError{op, fmt.Sprintf("block %d has %d rows; %d offsets, %d columns and %d values were given", k, rows, len(ptr), len(idx), len(val))}
+	}
+	w := io.NewOffsetWriter(b.f, b.at)
+	err := writeSection(w, sectionPtr, ptr, 8)
+	if err == nil {
+		err = writeSection(w, sectionCols, idx, 4)
+	}
+	if err == nil {
+		err = writeSection(w, sectionVals, val, b.e.fileWidth())
+	}
+	if err != nil {
+		return err
+	}
+	b.index = append(b.index, b.at, int64(len(idx)))
+	b.nvals += int64(len(idx))
+	b.at += b.blockBytes(k, int64(len(idx)))
+	return nil
+}
+
+// NVals returns the number of entries written.
+func (b *BlockFile[T]) NVals() int64 { return b.nvals }
+
+// Finish writes the index, flushes the file to the disk and gives it its name.
+func (b *BlockFile[T]) Finish() error {
+	if written, all := b.Blocks(); written != all {
+		return &InvalidError{"BlockFile.Finish", fmt.Sprintf("%d of %d blocks are written", written, all)}
+	}
+	w := io.NewOffsetWriter(b.f, b.at)
+	err := writeSection(w, sectionIndex, b.index, 8)
+	if err == nil {
+		_, err = w.Write(append(binary.LittleEndian.AppendUint64(nil, uint64(b.at)), binaryMagic...))
+	}
+	if err == nil {
+		_, err = b.f.WriteAt(b.head(b.nvals), 0)
+	}
+	if err == nil {
+		err = b.f.Sync()
+	}
+	if e := b.f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(b.Part(), b.path)
+	}
+	return err
+}
+
+// Close stops before the end; what was written stays for another run.
+func (b *BlockFile[T]) Close() error { return b.f.Close() }
+
+// checkBlockedHead checks what a head says of a file in blocks.
+func checkBlockedHead[T comparable](rd *binaryReader, st *sparse.Store[T], kind byte, blocks int64) error {
+	cells, ok := st.Cells()
+	switch {
+	case st.NVals == unfinished:
+		e := rd.damaged("head", "the file was not finished")
+		e.Remedy = "run the command that writes it again: it goes on where it was stopped"
+		return e
+	case st.NVals < 0 || ok && st.NVals > int64(cells):
+		return rd.damaged("head", fmt.Sprintf("%d entries in a %d×%d matrix", st.NVals, st.NRows, st.NCols))
+	case blocks < 0 || blocks > int64(st.NRows)+1:
+		return rd.damaged("head", fmt.Sprintf("%d blocks of %d rows", blocks, st.NRows))
+	case kind == binaryVector:
+		return rd.damaged("head", "a vector in blocks")
+	}
+	return nil
+}
+
+// readBlocks reads the sections of a file in blocks.
+func readBlocks[T comparable](rd *binaryReader, st *sparse.Store[T], blocks int64, width int) error {
+	st.Format = CSR
+	bounds, err := readSection[int64](rd, sectionBounds, blocks+1, 8)
+	if err != nil {
+		return err
+	}
+	if bounds[0] != 0 || bounds[blocks] != int64(st.NRows) || !slices.IsSorted(bounds) {
+		return rd.damaged("section "+sectionNames[sectionBounds], fmt.Sprintf("the blocks do not go from row 0 to row %d", st.NRows))
+	}
+	head := make([]byte, 16)
+	if err := rd.full(head, "section "+sectionNames[sectionJob]); err != nil {
+		return err
+	}
+	n := binary.LittleEndian.Uint64(head[8:])
+	if n > 1<<16 {
+		return rd.damaged("section "+sectionNames[sectionJob], fmt.Sprintf("%d bytes", n))
+	}
+	again := &binaryReader{io.MultiReader(bytes.NewReader(head), rd.r), rd.o, rd.taken}
+	if _, err := readSection[uint8](again, sectionJob, int64(n), 1); err != nil {
+		return err
+	}
+	at := binaryHead + sectionBytes(blocks+1, 8) + sectionBytes(int64(n), 1)
+	places := make([]int64, 0, 2*min(blocks, binaryChunk))
+	total := st.NVals
+	st.Ptr = append(make([]int64, 0, min(int64(st.NRows)+1, binaryChunk)), 0)
+	st.NVals = 0
+	for k := range blocks {
+		ptr, err := readSection[int64](rd, sectionPtr, bounds[k+1]-bounds[k]+1, 8)
+		if err != nil {
+			return err
+		}
+		most := int64(len(ptr)-1) * int64(st.NCols)
+		if ptr[0] != 0 || !slices.IsSorted(ptr) || ptr[len(ptr)-1] > min(most, total-st.NVals) {
+			return rd.damaged("section "+sectionNames[sectionPtr], fmt.Sprintf("offsets of block %d do not ascend from 0 to the entries that are left", k))
+		}
+		idx, err := readSection[int32](rd, sectionCols, ptr[len(ptr)-1], 4)
+		if err != nil {
+			return err
+		}
+		val, err := readSection[T](rd, sectionVals, ptr[len(ptr)-1], width)
+		if err != nil {
+			return err
+		}
+		for _, p := range ptr[1:] {
+			st.Ptr = append(st.Ptr, st.NVals+p)
+		}
+		if st.Idx == nil { // the first block is sound: so is the number, most likely
+			room := min(total, 8*int64(len(idx))*blocks)
+			st.Idx, st.Val = make([]int32, 0, room), make([]T, 0, room)
+		}
+		st.Idx, st.Val = append(st.Idx, idx...), append(st.Val, val...)
+		st.NVals += int64(len(idx))
+		places = append(places, at, int64(len(idx)))
+		at += sectionBytes(int64(len(ptr)), 8) + sectionBytes(int64(len(idx)), 4) + sectionBytes(int64(len(idx)), int64(width))
+	}
+	if st.NVals != total {
+		return rd.damaged("blocks", fmt.Sprintf("%d entries, the head says %d", st.NVals, total))
+	}
+	index, err := readSection[int64](rd, sectionIndex, 2*blocks, 8)
+	if err != nil {
+		return err
+	}
+	tail := make([]byte, 16)
+	if err := rd.full(tail, "the end"); err != nil {
+		return err
+	}
+	if string(tail[8:]) != binaryMagic || int64(binary.LittleEndian.Uint64(tail)) != at || !slices.Equal(index, places) {
+		return rd.damaged("section "+sectionNames[sectionIndex], "it does not say where the blocks are")
+	}
+	if err := st.Check(len(st.Val), false); err != nil {
+		return rd.damaged("the matrix breaks its invariants", err.Error())
+	}
+	return nil
+}
+
+// Mapped is a matrix in a file of the binary form that is mapped into memory:
+// pages are read when they are looked at, and given up by the system when
+// memory is short. The file must not change, and Close only after the last use
+// of the matrix and of anything that shares storage with it.
+type Mapped[T Element] struct {
+	Matrix *Matrix[T]
+	data   []byte
+}
+
+// OpenMapped maps the file at path, which must be of the binary form, not
+// compressed and not in blocks, and hold elements of type T. Its checksums are
+// not verified, its invariants are.
+func OpenMapped[T Element](path string) (*Mapped[T], error) {
+	const op = "matrix.OpenMapped"
+	e, ok := elementOf[T]()
+	if !ok {
+		return nil, &TypeError{op, e.name(), "bool, an integer or a float", ""}
+	}
+	if !hostLittle || e.fileWidth() != int(unsafe.Sizeof(e.one)) {
+		return nil, &InvalidError{op, "numbers lie in files otherwise than in the memory of this machine; use ReadFile"}
+	}
+	data, err := mapFile(path)
+	if err != nil {
+		return nil, err
+	}
+	st, err := overlay(data, path, e)
+	if err != nil {
+		_ = unmap(data)
+		return nil, err
+	}
+	return &Mapped[T]{FromStore(st), data}, nil
+}
+
+// Close gives the mapping up.
+func (m *Mapped[T]) Close() error {
+	m.Matrix = nil
+	data := m.data
+	m.data = nil
+	return unmap(data)
+}
+
+// overlay makes a matrix of the bytes of a file.
+func overlay[T Element](data []byte, path string, e element[T]) (*sparse.Store[T], error) {
+	o := readOptionsOf([]ReadOption{FileName(path)})
+	r := bytes.NewReader(data)
+	rd := &binaryReader{r, o, func() int64 { return 0 }}
+	st := &sparse.Store[T]{}
+	vecs, err := readBinaryHead(rd, st, binaryMatrix, e, "matrix.OpenMapped")
+	if err != nil {
+		return nil, err
+	}
+	if st.Format == blocked {
+		return nil, &InvalidError{"matrix.OpenMapped", path + " is in blocks, whose arrays do not lie together; use ReadFile, or convert it"}
+	}
+	left := data[binaryHead:]
+	if st.Sparse() {
+		if st.Ptr, left, err = overlaid[int64](rd, left, sectionPtr, vecs+1); err == nil && st.Format == Hypersparse {
+			st.RowIDs, left, err = overlaid[int32](rd, left, sectionRows, vecs)
+		}
+		if err == nil {
+			st.Idx, left, err = overlaid[int32](rd, left, sectionCols, st.NVals)
+		}
+		if err == nil {
+			st.Val, _, err = overlaid[T](rd, left, sectionVals, st.NVals)
+		}
+	} else {
+		c, _ := st.Cells()
+		if st.Format == Bitmap {
+			st.Present, left, err = overlaid[uint8](rd, left, sectionPresent, int64(c))
+		}
+		if err == nil {
+			st.Val, _, err = overlaid[T](rd, left, sectionVals, int64(c))
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := st.Check(len(st.Val), false); err != nil {
+		return nil, rd.damaged("the matrix breaks its invariants", err.Error())
+	}
+	return st, nil
+}
+
+// overlaid takes the items of a section where they lie.
+func overlaid[E comparable](rd *binaryReader, data []byte, id uint32, n int64) (items []E, left []byte, err error) {
+	what := "section " + sectionNames[id]
+	var one E
+	width := int64(unsafe.Sizeof(one))
+	le := binary.LittleEndian
+	if n < 0 || n > int64(len(data))/width || int64(len(data)) < sectionBytes(n, width) {
+		e := rd.damaged(what, "the file ends in it")
+		e.Remedy, e.Err = "the file is cut short", io.ErrUnexpectedEOF
+		return nil, nil, e
+	}
+	if le.Uint32(data) != id || le.Uint32(data[4:]) != uint32(width) || le.Uint64(data[8:]) != uint64(n) {
+		return nil, nil, rd.damaged(what, "another section stands in its place")
+	}
+	if n > 0 {
+		items = unsafe.Slice((*E)(unsafe.Pointer(&data[16])), n)
+	}
+	if e, _ := elementOf[E](); e.isBool() {
+		for _, x := range data[16 : 16+n] {
+			if x > 1 {
+				return nil, nil, rd.damaged(what, fmt.Sprintf("byte %d for a bool", x))
+			}
+		}
+	}
+	return items, data[sectionBytes(n, width):], nil
+}
+
+// BlocksOf returns the rows at which the blocks begin of a file that
+// [CreateBlocks] would go on with, nil if there is none.
+func BlocksOf[T Element](path string, m, n int, job []byte) []int {
+	f, err := os.Open(path + ".part")
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	e, _ := elementOf[T]()
+	head := make([]byte, binaryHead)
+	if _, err := io.ReadFull(f, head); err != nil {
+		return nil
+	}
+	blocks := int64(binary.LittleEndian.Uint64(head[40:]))
+	if blocks < 0 || blocks > int64(m)+1 {
+		return nil
+	}
+	rd := &binaryReader{f, readOptionsOf(nil), func() int64 { return 0 }}
+	rows, err := readSection[int64](rd, sectionBounds, blocks+1, 8)
+	if err != nil {
+		return nil
+	}
+	have, err := readSection[uint8](rd, sectionJob, int64(len(job)), 1)
+	if err != nil || !bytes.Equal(have, job) {
+		return nil
+	}
+	b := &BlockFile[T]{e: e, m: m, n: n}
+	for _, i := range rows {
+		b.bounds = append(b.bounds, int(i))
+	}
+	if !bytes.Equal(head, b.head(unfinished)) {
+		return nil
+	}
+	return b.bounds
+}

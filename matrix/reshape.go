@@ -1,0 +1,173 @@
+package matrix
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// Equal reports whether a and b have the same shape and the same entries,
+// whatever their formats. NaN differs from NaN, as in Go. O(entries).
+func (a *Matrix[T]) Equal(b *Matrix[T]) bool {
+	return a.EqualFunc(b, func(x, y T) bool { return x == y })
+}
+
+// EqualFunc is Equal with eq to compare values.
+func (a *Matrix[T]) EqualFunc(b *Matrix[T], eq func(x, y T) bool) bool {
+	am, an := a.Dims()
+	bm, bn := b.Dims()
+	if am != bm || an != bn || a.NVals() != b.NVals() {
+		return false
+	}
+	x, y := a.rows(), b.rows()
+	kx, ky := 0, 0
+	for {
+		for kx < x.Vecs() && x.Ptr[kx] == x.Ptr[kx+1] {
+			kx++
+		}
+		for ky < y.Vecs() && y.Ptr[ky] == y.Ptr[ky+1] {
+			ky++
+		}
+		if kx == x.Vecs() || ky == y.Vecs() {
+			return kx == x.Vecs() && ky == y.Vecs()
+		}
+		p, q, n := x.Ptr[kx], y.Ptr[ky], x.Ptr[kx+1]-x.Ptr[kx]
+		if x.RowID(kx) != y.RowID(ky) || n != y.Ptr[ky+1]-q {
+			return false
+		}
+		for d := range n {
+			if x.Idx[p+d] != y.Idx[q+d] || !eq(x.Val[p+d], y.Val[q+d]) {
+				return false
+			}
+		}
+		kx, ky = kx+1, ky+1
+	}
+}
+
+// Diag returns the square matrix with the entries of v on diagonal k (0: the
+// main one, positive: above it, negative: below), as in GrB_Matrix_diag. Its
+// side is v.Size() + |k|.
+func Diag[T comparable](v *Vector[T], k int) (*Matrix[T], error) {
+	if v.Err() != nil {
+		return nil, v.Err()
+	}
+	n := v.Size()
+	off := max(k, -k)
+	if off < 0 || off > MaxDim || n+off > MaxDim {
+		return nil, &SizeError{"matrix.Diag", "side of the result", int64(n) + int64(off), MaxDim}
+	}
+	b := NewBuilder[T](n+off, n+off)
+	for i, x := range v.All() {
+		b.Add(i+max(-k, 0), i+max(k, 0), x)
+	}
+	return b.Build(nil)
+}
+
+// Diag returns the entries of diagonal k as a vector, as in GxB_Vector_diag.
+func (a *Matrix[T]) Diag(k int) (*Vector[T], error) {
+	if a.err != nil {
+		return nil, a.err
+	}
+	m, n := a.Dims()
+	if k >= max(n, 1) || k <= -max(m, 1) {
+		return nil, &IndexError{"Matrix.Diag", "diagonal", int64(k), int64(n)}
+	}
+	b := NewVectorBuilder[T](min(m-max(-k, 0), n-max(k, 0)))
+	for i, r := range a.Rows() {
+		if at, ok := slices.BinarySearch(r.Cols, int32(i+k)); ok {
+			b.Add(min(i, i+k), r.Vals[at])
+		}
+	}
+	return b.Build(nil)
+}
+
+// Resize changes the dimensions. Entries outside the new ones are dropped.
+func (a *Matrix[T]) Resize(m, n int) error {
+	if a.err != nil {
+		return a.err
+	}
+	if err := checkDims("Matrix.Resize", m, n); err != nil {
+		return err
+	}
+	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: n, Format: Hypersparse}}
+	out.Ptr, out.RowIDs, out.Idx, out.Val = []int64{0}, []int32{}, []int32{}, []T{}
+	for i, r := range a.Rows() {
+		if i >= m {
+			break
+		}
+		keep := 0
+		for keep < len(r.Cols) && int(r.Cols[keep]) < n {
+			keep++
+		}
+		if keep > 0 {
+			out.RowIDs = append(out.RowIDs, int32(i))
+			out.Idx = append(out.Idx, r.Cols[:keep]...)
+			out.Val = append(out.Val, r.Vals[:keep]...)
+			out.Ptr = append(out.Ptr, int64(len(out.Idx)))
+		}
+	}
+	out.NVals = int64(len(out.Idx))
+	a.set(sparse.Settle(out))
+	return nil
+}
+
+// SetFormat converts the matrix. Full demands an entry at every position;
+// Bitmap and Full demand that rows × columns can be held (a *SizeError says
+// how many positions that is).
+func (a *Matrix[T]) SetFormat(f Format) error {
+	if a.err != nil {
+		return a.err
+	}
+	if r := a.remote(); r != nil {
+		return a.convertRemote(r, f)
+	}
+	st := a.stored()
+	switch f {
+	case CSR:
+		a.set(sparse.ToCSR(st))
+	case Hypersparse:
+		a.set(sparse.ToHyper(st))
+	case Bitmap, Full:
+		if err := checkCells("Matrix.SetFormat", st.NRows, st.NCols); err != nil {
+			return err
+		}
+		if f == Bitmap {
+			a.set(sparse.ToBitmap(st))
+			return nil
+		}
+		if cells, _ := st.Cells(); st.NVals != int64(cells) {
+			return &InvalidError{"Matrix.SetFormat", fmt.Sprintf("a full matrix has an entry at each of its %d positions, this one has %d; fill the rest first (ops.Assign) or use Bitmap", cells, st.NVals)}
+		}
+		a.set(sparse.ToFull(st, *new(T)))
+	default:
+		return &InvalidError{"Matrix.SetFormat", fmt.Sprintf("unknown format %v", f)}
+	}
+	return nil
+}
+
+// IsSymmetric reports whether the matrix equals its transpose, in structure
+// and values. If it does, the two share their storage from then on, so that
+// operations find the transpose at hand. O(entries) the first time.
+func (a *Matrix[T]) IsSymmetric() bool {
+	m, n := a.Dims()
+	if a.err != nil || m != n {
+		return false
+	}
+	rows, cols := a.rows(), a.cols()
+	if rows == cols {
+		a.same.Store(true)
+		return true
+	}
+	if !rows.SameAs(&cols.Structure) {
+		return false
+	}
+	for p, x := range rows.Val {
+		if x != cols.Val[p] {
+			return false
+		}
+	}
+	a.asCols.Store(rows)
+	a.same.Store(true)
+	return true
+}

@@ -1,0 +1,133 @@
+package matrix
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// RowWriter writes a matrix as text, some rows at a time, so that it need
+// never be in memory as a whole. Rows come in ascending order.
+type RowWriter[T Element] struct {
+	w       io.Writer
+	o       *writeOptions
+	m, n    int
+	left    int64 // entries still to come, −1 if any number may
+	next    int   // first row that may still come
+	entry   func(buf []byte, i int, j int32, v T) []byte
+	opName  string
+	written int64
+}
+
+// NewMatrixMarketWriter begins an m×n matrix of nvals entries in Matrix Market
+// format, as general coordinates; see [WriteMatrixMarket]. Of the options,
+// those of the text apply: [AsPattern], [Comment], contexts, threads, progress.
+// A bool matrix is written as integers unless AsPattern says otherwise.
+func NewMatrixMarketWriter[T Element](w io.Writer, m, n int, nvals int64, opts ...WriteOption) (*RowWriter[T], error) {
+	const op = "matrix.NewMatrixMarketWriter"
+	o := writeOptionsOf(opts)
+	e, ok := elementOf[T]()
+	switch {
+	case !ok:
+		return nil, &TypeError{op, e.name(), "bool, an integer or a float", ""}
+	case o.array || o.symmetric:
+		return nil, &InvalidError{op, "rows are written as general coordinates; AsArray and AsSymmetric need WriteMatrixMarket"}
+	case nvals < 0:
+		return nil, &InvalidError{op, fmt.Sprintf("%d entries", nvals)}
+	}
+	field := "integer"
+	switch {
+	case o.pattern:
+		field = "pattern"
+	case e.isFloat():
+		field = "real"
+	}
+	r := &RowWriter[T]{w: &reportingWriter{w: w, o: &o.common}, o: o, m: m, n: n, left: nvals, opName: op, entry: coordinates(e, field == "pattern")}
+	var head strings.Builder
+	fmt.Fprintf(&head, "%%%%MatrixMarket matrix coordinate %s general\n", field)
+	writeComment(&head, "%", o.comment)
+	fmt.Fprintf(&head, "%d %d %d\n", m, n, nvals)
+	_, err := io.WriteString(r.w, head.String())
+	return r, err
+}
+
+// NewEdgeListWriter begins a list of the entries of an m×n matrix, however
+// many there are; see [WriteEdgeList].
+func NewEdgeListWriter[T Element](w io.Writer, m, n int, opts ...WriteOption) (*RowWriter[T], error) {
+	const op = "matrix.NewEdgeListWriter"
+	o := writeOptionsOf(opts)
+	e, ok := elementOf[T]()
+	if !ok {
+		return nil, &TypeError{op, e.name(), "bool, an integer or a float", ""}
+	}
+	if err := o.labels.check(op, m); err != nil {
+		return nil, err
+	}
+	if err := o.cols.check(op, n); err != nil {
+		return nil, err
+	}
+	r := &RowWriter[T]{w: &reportingWriter{w: w, o: &o.common}, o: o, m: m, n: n, left: -1, opName: op, entry: edges(e, o, !o.pattern)}
+	return r, writeHash(r.w, o.comment)
+}
+
+// Write writes the entries of the rows from lo on that rows holds: its row i is
+// row lo+i.
+func (r *RowWriter[T]) Write(lo int, rows *Matrix[T]) error {
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	m, n := rows.Dims()
+	nvals := rows.NVals()
+	switch {
+	case n != r.n || lo < r.next || lo+m > r.m:
+		return &InvalidError{"RowWriter.Write", fmt.Sprintf("%d rows of %d columns at row %d; rows %d to %d of %d columns are still to come", m, n, lo, r.next, r.m, r.n)}
+	case r.left >= 0 && nvals > r.left:
+		return &InvalidError{"RowWriter.Write", fmt.Sprintf("%d entries, where %d were left of those that the head promised", nvals, r.left)}
+	}
+	err := writeRows(r.w, rows.rows(), r.o, func(buf []byte, i int, j int32, v T) []byte { return r.entry(buf, lo+i, j, v) })
+	if err != nil {
+		return err
+	}
+	if r.left >= 0 {
+		r.left -= nvals
+	}
+	r.next, r.written = lo+m, r.written+nvals
+	return nil
+}
+
+// Close checks that the entries are there that the head promised. It does not
+// close the writer below.
+func (r *RowWriter[T]) Close() error {
+	if r.left > 0 {
+		return &InvalidError{"RowWriter.Close", fmt.Sprintf("%d entries were written and %d are missing", r.written, r.left)}
+	}
+	return nil
+}
+
+// coordinates formats an entry for a Matrix Market file.
+func coordinates[T comparable](e element[T], pattern bool) func(buf []byte, i int, j int32, v T) []byte {
+	text := e.appender()
+	return func(buf []byte, i int, j int32, v T) []byte {
+		buf = strconv.AppendInt(buf, int64(i)+1, 10)
+		buf = append(buf, ' ')
+		buf = strconv.AppendInt(buf, int64(j)+1, 10)
+		if !pattern {
+			buf = text(append(buf, ' '), v)
+		}
+		return append(buf, '\n')
+	}
+}
+
+// edges formats an entry for an edge list.
+func edges[T comparable](e element[T], o *writeOptions, values bool) func(buf []byte, i int, j int32, v T) []byte {
+	text := e.appender()
+	return func(buf []byte, i int, j int32, v T) []byte {
+		buf = append(o.labels.append(buf, i), '\t')
+		buf = o.cols.append(buf, int(j))
+		if values {
+			buf = text(append(buf, '\t'), v)
+		}
+		return append(buf, '\n')
+	}
+}
