@@ -3,6 +3,7 @@ package apps_test
 import (
 	"bytes"
 	"fmt"
+	"math"
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -191,4 +192,76 @@ func ExampleSGM() {
 	}
 	fmt.Println("disagreements before", res.Before, "and after", res.After)
 	// Output: disagreements before 256 and after 0
+}
+
+// A graph of four vertices with one feature each, and a pattern of two with an
+// edge between: where may the pattern be?
+func ExampleClassify() {
+	graph := func(vertices, edges []float32, from, to []int32) *apps.Attributed {
+		v, err := matrix.FromDense(1, len(vertices), vertices)
+		if err != nil {
+			panic(err)
+		}
+		e, err := matrix.FromDense(1, len(edges), edges)
+		if err != nil {
+			panic(err)
+		}
+		g, err := apps.NewAttributed(v, e, from, to)
+		if err != nil {
+			panic(err)
+		}
+		return g
+	}
+	data := graph([]float32{9, 6, 1, 5}, []float32{3, 7, 3}, []int32{0, 1, 2}, []int32{1, 2, 3})
+	pattern := graph([]float32{1, 5}, []float32{3}, []int32{0}, []int32{1})
+	beliefs, err := apps.Classify(data, pattern, apps.ClassifyOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for j := range 2 {
+		best, most := 0, math.Inf(-1)
+		for v := range 4 {
+			if x, _ := beliefs.At(v, j); float64(x) > most {
+				best, most = v, float64(x)
+			}
+		}
+		fmt.Printf("vertex %d of the pattern is vertex %d of the data, with probability %.2f\n", j, best, math.Exp(most))
+	}
+	// Output:
+	// vertex 0 of the pattern is vertex 2 of the data, with probability 0.98
+	// vertex 1 of the pattern is vertex 3 of the data, with probability 0.71
+}
+
+// Who is around the instructor of the karate club?
+func ExampleLocalCluster() {
+	res, err := apps.LocalCluster(karate(), []int{0}, apps.LocalClusterOptions{Rho: 5e-3, Sweep: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%d members of %d that have a share, %d friendships cut, conductance %.2f\n",
+		len(res.Cut.Vertices), res.Support, res.Cut.Edges, res.Cut.Conductance)
+	// Output:
+	// 15 members of 18 that have a share, 10 friendships cut, conductance 0.15
+}
+
+// Around each of many seeds at once, after the graph was looked at once.
+func ExampleClusterer_Batch() {
+	c, err := apps.NewClusterer(karate(), apps.Run{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	b, err := c.Batch([]int{0, 33}, 0, apps.LocalClusterOptions{Rho: 1e-2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for k, row := range b.P.Rows() {
+		fmt.Println("query", k, "has a support of", row.Len())
+	}
+	// Output:
+	// query 0 has a support of 11
+	// query 1 has a support of 11
 }

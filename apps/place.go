@@ -145,3 +145,34 @@ func towardsHubsAt(at device.Graph, a matrix.View[bool], n int, run Run) (*matri
 	l.SetRemote(s)
 	return l, nil
 }
+
+func classifyAt(at device.Matcher, data, pattern *Attributed, rounds int, opts ClassifyOptions) (*matrix.Matrix[float32], error) {
+	var s steps
+	features := func(a *Attributed) device.Features {
+		return device.Features{Vertices: operandAt(&s, at, a.Vertices), Edges: operandAt(&s, at, a.Edges),
+			Source: operandAt(&s, at, a.Source), Target: operandAt(&s, at, a.Target)}
+	}
+	m := device.Matching{Data: features(data), Pattern: features(pattern), Rounds: rounds, Corrected: opts.CorrectedGather, Memory: opts.Memory}
+	if s.err != nil {
+		return nil, s.err
+	}
+	found, ran, err := at.Match(opts.call("Classify"), m)
+	if err != nil {
+		return nil, err
+	}
+	opts.report("messages", int64(rounds), int64(rounds))
+	n, _ := data.Dims()
+	np, _ := pattern.Dims()
+	mu := matrix.New[float32](n, np, matrix.On(at))
+	mu.SetRemote(found)
+	if opts.Trace != nil {
+		opts.Trace(ops.Trace{Op: "Classify", Method: ops.Method(ran.Method), Place: at.String(), Work: ran.Work, NVals: int64(n) * int64(np)})
+	}
+	return mu, nil
+}
+
+func operandAt[T comparable](s *steps, at device.Backend, a *matrix.Matrix[T]) device.Operand {
+	o, err := a.View().On(at)
+	s.do(err)
+	return o
+}

@@ -105,6 +105,14 @@ var all = map[string]func(g matrix.Source[float64], run Run) error{
 		_, err := KTruss(g, 3, KTrussOptions{Run: run})
 		return err
 	},
+	"LocalCluster": func(g matrix.Source[float64], run Run) error {
+		_, err := LocalCluster(g, []int{0}, LocalClusterOptions{Run: run, Sweep: true})
+		return err
+	},
+	"LocalCluster by FISTA": func(g matrix.Source[float64], run Run) error {
+		_, err := LocalCluster(g, []int{0}, LocalClusterOptions{Run: run, Method: ClusterFISTA})
+		return err
+	},
 }
 
 func TestNoGraph(t *testing.T) {

@@ -10,7 +10,9 @@ import (
 // makeInput makes the input of a name: rmatN is R-MAT of scale N, edge factor
 // 16, symmetrised, with symmetric weights in [0, 1); rmatNb another of the
 // same; weightedN has integer weights 1…255; bipartite1m is 6743×13950 with
-// 1M entries; uniformN is N×N of uniform integers below 1000; tuples10m are 10M tuples of R-MAT 18 with their duplicates.
+// 1M entries; uniformN is N×N of uniform integers below 1000; tuples10m are 10M
+// tuples of R-MAT 18 with their duplicates; ac1000 are the edges of a graph in
+// the shape of the HIVE classification data.
 func makeInput(name string) (*input, error) {
 	in := &input{name: name, more: map[string]any{}}
 	var scale, n int
@@ -23,6 +25,10 @@ func makeInput(name string) (*input, error) {
 	case name == "bipartite1m":
 		in.graph = gen.CSR(gen.Bipartite(6743, 13950, 1_000_000, 1), gen.KeepLoops)
 		in.val = gen.UniformFloats(in.graph, 3, false)
+	case name == "ac1000":
+		in.tuples = acSmall(0)
+		in.val = make([]float64, in.tuples.Len())
+		return in, nil
 	case name == "tuples10m":
 		t := gen.RMAT(18, 39, gen.RMATOptions{})
 		t.Rows, t.Cols = t.Rows[:10_000_000], t.Cols[:10_000_000]

@@ -52,6 +52,10 @@ func gpuCases() []gpuCase {
 		add(name("lor_land"), ratio(1.1), input, semiringSpMV(semiring.LorLand(), odd, odd, oneByte))
 		add("pagerank an iteration rmat22", ratio(1.1), input, gpuPageRank)
 	}
+	add("classify 1000 vertices 20135 edges", ms(2), "", gpuClassify(acSmall))
+	add("classify rmat18 shape", ms(15), "", gpuClassify(acRMAT))
+	add("local cluster near all vertices kron21", ms(100), "kron21", gpuLocalCluster)
+	add("local cluster batch of 4096 rmat20", Bar{Ratio: 1.0 / 50}, "symmetric20", gpuClusterBatch)
 	add("triangles rmat20", ms(2.5), "symmetric20", gpuTriangles)
 	add("bfs rmat22", ms(.2), "symmetric22", gpuBFS)
 	add("components rmat22", ms(5), "symmetric22", gpuComponents)

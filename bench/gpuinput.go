@@ -27,7 +27,7 @@ var shapes = map[string][3]int{
 
 // makeGPUInput makes the input of a name: directedN is R-MAT of scale N, edge
 // factor 16, without duplicates and loops, labels as drawn; symmetricN has
-// also the reverse of each edge; the others are shapes. shrink makes them 2^shrink
+// also the reverse of each edge; kron21 is symmetric R-MAT 21 of edge factor 22, 2M vertices and about 90M entries; the others are shapes. shrink makes them 2^shrink
 // times smaller.
 func makeGPUInput(name string, shrink int) (*gpuInput, error) {
 	in := &gpuInput{kept: map[string]any{}}
@@ -40,6 +40,8 @@ func makeGPUInput(name string, shrink int) (*gpuInput, error) {
 		in.graph = gen.CSR(gen.Bipartite(m, n, min(max(shape[2]>>shrink, 256), m*n/4), 1), gen.KeepLoops)
 	case scan(name, "directed%d", &scale):
 		in.graph = gen.CSR(rmat())
+	case name == "kron21":
+		in.graph = gen.CSR(gen.Symmetrise(gen.RMAT(max(21-shrink, 5), 22, gen.RMATOptions{})))
 	case scan(name, "symmetric%d", &scale):
 		in.graph = gen.CSR(gen.Symmetrise(rmat()))
 	default:

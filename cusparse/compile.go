@@ -170,7 +170,7 @@ func (p *program) source() string {
 	b.WriteString(p.text.String())
 	switch p.body {
 	case "scan", "sort", "segment", "sums":
-	case "bfs", "sssp", "cc", "pagerank":
+	case "bfs", "sssp", "cc", "pagerank", "match":
 		b.WriteString(kernelText["graph"])
 	default:
 		b.WriteString(kernelText["common"])

@@ -106,6 +106,7 @@ func compare(t *testing.T, kind Kind, e expectation, got Result, want figures) {
 // TestEveryCaseIsExpected fails when a peer has a case that TestAgainstNaive does not know.
 func TestEveryCaseIsExpected(t *testing.T) {
 	known := map[string]bool{"mmread": true, "mmwrite": true} // TestMatrixMarket
+	known["classify"] = true                                  // every run of bench cpu compares it with apps.Classify
 	for _, e := range expectations() {
 		known[e.name] = true
 	}

@@ -163,6 +163,72 @@ def assignment(g):
     return timed(work)
 
 
+def features(n, reals, counts, seed):
+    """gen.Features, a row for each of n things."""
+    word = hash64(np.arange(n * (reals + counts), dtype=np.uint64), seed)
+    x = (1 + (((word >> np.uint64(32)) * np.uint64(70)) >> np.uint64(32))).astype(np.float32)
+    x[:n * reals] = (word[:n * reals] >> np.uint64(40)).astype(np.float32) * np.float32(10 / 2**24)
+    return x.reshape(reals + counts, n).T.astype(np.float64)
+
+
+def ac_edges(n, m, seed):
+    """gen.Edges."""
+    ends = hash64(np.arange(2 * m, dtype=np.uint64), seed)
+    ends = ((ends >> np.uint64(32)) * np.uint64(n) >> np.uint64(32)).astype(np.int64)
+    return ends[0::2], ends[1::2]
+
+
+def normprob(x):
+    x = x - x.max(axis=0)
+    return x - np.log(np.exp(x).sum(axis=0))
+
+
+def distances(x, y):
+    return np.sqrt(np.stack([((x - row) ** 2).sum(axis=1) for row in y], axis=1))
+
+
+class Segments:
+    """Maxima over the rows that go to each of n places: sorted once, then reduceat."""
+
+    def __init__(self, to, n):
+        self.order = np.argsort(to, kind="stable")
+        self.at, self.first = np.unique(to[self.order], return_index=True)
+        self.n = n
+
+    def max(self, x, null):
+        out = np.repeat(null[None, :], self.n, axis=0)
+        best = np.maximum.reduceat(x[self.order], self.first, axis=0)
+        out[self.at] = np.maximum(out[self.at], best)
+        return out
+
+
+def classify(g):
+    n = g.shape[0]
+    data = [features(n, 10, 3, 1), features(len(g.rows), 10, 7, 2)]
+    pattern = [features(10, 10, 3, 6), features(20, 10, 7, 7)]
+    psrc, pdst = ac_edges(10, 20, 5)
+
+    def work():
+        into, out = Segments(g.cols, n), Segments(g.rows, n)
+        cv, ce = distances(data[0], pattern[0]), distances(data[1], pattern[1])
+        mu, xe = normprob(-cv), normprob(-ce)
+        cv, ce = normprob(cv), normprob(ce)
+        fmax, rmax = into.max(xe, mu[:, psrc].max(axis=0)), out.max(xe, mu[:, pdst].max(axis=0))
+        for _ in range(10):
+            vf, vr = mu[:, pdst] - fmax, mu[:, psrc] - rmax
+            fe, re = normprob(vr[g.rows] - ce), normprob(vf[g.rows] - ce)
+            rmax, fmax = out.max(re, vf.max(axis=0)), into.max(fe, vr.max(axis=0))
+            mu = -cv
+            for p, (s, d) in enumerate(zip(psrc, pdst)):
+                mu[:, d] += fmax[:, p]
+                mu[:, s] += rmax[:, p]
+            mu = normprob(mu)
+        return mu
+
+    mu, ms = timed(work)
+    return sp.csr_matrix(mu), ms
+
+
 def mmread(_, path):
     return timed(lambda: sorted_csr(scipy.io.mmread(path).tocsr()))
 
@@ -190,6 +256,7 @@ CASES = {
     "reduce_cols": lambda g: timed(lambda: g.csr.sum(axis=0)),
     "reduce_scalar": lambda g: timed(lambda: g.csr.sum()),
     "assignment": assignment,
+    "classify": classify,
     "mmread": mmread,
     "mmwrite": mmwrite,
 }

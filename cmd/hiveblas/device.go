@@ -38,6 +38,8 @@ const (
 	worthKTruss   = 2 << 20
 	worthProject  = 256 << 20 // products rather than entries
 	worthSGM      = 128 << 10
+	worthLGC      = 64 << 20  // the result may be of any size: an estimate
+	worthAC       = 4 << 20   // messages in all rounds: about 25 ns each
 	never         = 1<<63 - 1 // only if it is asked for
 )
 
@@ -75,9 +77,12 @@ func (j *job) demand() error {
 	return nil
 }
 
+// mover is what can live in several places.
+type mover interface{ Move(matrix.Place) error }
+
 // settle decides where the graphs are computed on, and takes them there. work
 // is what --device auto compares with the numbers above, in units.
-func (j *job) settle(work func() int64, units string, graphs ...*matrix.Matrix[float64]) error {
+func (j *job) settle(work func() int64, units string, graphs ...mover) error {
 	if j.settled || j.run.device == "" {
 		return nil
 	}
@@ -139,7 +144,7 @@ func (j *job) either(host, gpu string) string {
 }
 
 // home brings results to the host, unless there was an error.
-func home(err error, results ...interface{ Move(matrix.Place) error }) error {
+func home(err error, results ...mover) error {
 	for _, r := range results {
 		if err == nil {
 			err = r.Move(nil)

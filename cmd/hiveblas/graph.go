@@ -23,6 +23,13 @@ type graph struct {
 	file       string
 	info       matrix.Info    // of a Matrix Market file; zero for others
 	rows, cols *matrix.Labels // ids of an edge list that was renumbered, or nil
+	edges      int64          // of an input that is more than a matrix
+}
+
+// size returns the dimensions and the number of entries of the input.
+func (g *graph) size() (m, n int, entries int64) {
+	m, n = g.Dims()
+	return m, n, g.NVals() + g.edges
 }
 
 // The two ways to read a graph.

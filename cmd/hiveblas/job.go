@@ -13,7 +13,6 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/cusparse"
-	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
 
@@ -26,11 +25,11 @@ type job struct {
 	read readFlags
 	out  output
 
-	worth   int64                     // entries from which --device auto takes a GPU
-	device  *cusparse.Device          // what is computed on, nil for the host
-	why     string                    // that is so
-	settled bool                      // it is decided
-	graphs  []*matrix.Matrix[float64] // that were taken there
+	worth   int64            // entries from which --device auto takes a GPU
+	device  *cusparse.Device // what is computed on, nil for the host
+	why     string           // that is so
+	settled bool             // it is decided
+	graphs  []mover          // that were taken there
 
 	graph    *graph
 	progress *progress
@@ -141,7 +140,7 @@ func (j *job) took(name string) float64 {
 
 func (j *job) trace(t ops.Trace) {
 	switch t.Op {
-	case "MxM", "MxV", "VxM", "BFS", "SSSP", "ConnectedComponents", "PageRank":
+	case "MxM", "MxV", "VxM", "BFS", "SSSP", "ConnectedComponents", "PageRank", "Classify":
 	default:
 		return
 	}

@@ -62,11 +62,11 @@ type ranked struct {
 
 // report prints the summary: the figures and, if any, the ranking.
 func (j *job) report(method string, figures []field, list *ranking) error {
-	m, n := j.graph.Dims()
+	m, n, entries := j.graph.size()
 	total := time.Since(j.began).Seconds()
 	o := object{
 		{"command", "", j.cmd.Name()},
-		{"input", "", object{{"rows", "", m}, {"cols", "", n}, {"nnz", "", j.graph.NVals()}}},
+		{"input", "", object{{"rows", "", m}, {"cols", "", n}, {"nnz", "", entries}}},
 		{"method", "", method},
 		{"device", "", j.where()},
 		{"device_reason", "", j.why},
@@ -88,7 +88,7 @@ func (j *job) report(method string, figures []field, list *ranking) error {
 	}
 	out := bufio.NewWriter(j.stdout)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "%s\t%s, %d×%d, %d entries\n", j.cmd.Name(), j.graph.file, m, n, j.graph.NVals())
+	fmt.Fprintf(w, "%s\t%s, %d×%d, %d entries\n", j.cmd.Name(), j.graph.file, m, n, entries)
 	for _, f := range figures {
 		if f.label != "" {
 			fmt.Fprintf(w, "  %s\t%s\n", f.label, text(f.value))

@@ -166,26 +166,31 @@ type seedList struct {
 	names, places []string
 }
 
-// parseSeeds reads a list with commas, or the file of that name. Names that are
-// no numbers from 0 are refused, unless the graph may have others.
+// parseSeeds reads the list of --seeds.
 func parseSeeds(cmd *cobra.Command, list string, anyName bool) (*seedList, error) {
+	return parseList(cmd, "--seeds", list, anyName)
+}
+
+// parseList reads a list with commas, or the file of that name. Names that are
+// no numbers from 0 are refused, unless the graph may have others.
+func parseList(cmd *cobra.Command, flag, list string, anyName bool) (*seedList, error) {
 	s := &seedList{}
 	if strings.TrimSpace(list) == "" {
-		return nil, &usageError{cmd.CommandPath(), "--seeds is empty, want at least one vertex"}
+		return nil, &usageError{cmd.CommandPath(), flag + " is empty, want at least one vertex"}
 	}
 	if strings.Contains(list, ",") || isNumber(list) {
 		for name := range strings.SplitSeq(list, ",") {
 			name = strings.TrimSpace(name)
 			if v, err := strconv.Atoi(name); !anyName && (err != nil || v < 0) {
-				return nil, &usageError{cmd.CommandPath(), fmt.Sprintf("--seeds: %q is no vertex, want numbers from 0 with commas between, or a file", name)}
+				return nil, &usageError{cmd.CommandPath(), fmt.Sprintf("%s: %q is no vertex, want numbers from 0 with commas between, or a file", flag, name)}
 			}
-			s.names, s.places = append(s.names, name), append(s.places, "--seeds")
+			s.names, s.places = append(s.names, name), append(s.places, flag)
 		}
 		return s, nil
 	}
 	f, err := os.Open(list)
 	if err != nil {
-		var e error = &failure{"--seeds " + list, "this is neither a list of vertices nor a file that can be read (" + reason(err) + ")",
+		var e error = &failure{flag + " " + list, "this is neither a list of vertices nor a file that can be read (" + reason(err) + ")",
 			"give numbers from 0 with commas between, or the path of a file", err}
 		return nil, e
 	}

@@ -58,3 +58,23 @@ type Ranks struct {
 	Change     float64
 	Ran        Ran
 }
+
+// Matcher is a Backend that also matches a pattern graph in a data graph, both
+// with features, as apps.Classify does.
+type Matcher interface {
+	Backend
+	// Match returns the beliefs, data vertices × pattern vertices, full, as
+	// floats. Package apps has checked the graphs.
+	Match(c Call, m Matching) (Store, Ran, error)
+}
+
+// Features is a graph with features; see apps.Attributed for the shapes.
+type Features struct{ Vertices, Edges, Source, Target Operand }
+
+// Matching is what Match computes.
+type Matching struct {
+	Data, Pattern Features
+	Rounds        int
+	Corrected     bool
+	Memory        int64 // bytes for distances of edges, 0: any
+}

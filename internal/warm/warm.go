@@ -23,6 +23,7 @@ import (
 func Compositions(p driver.Properties, all bool) ([]cusparse.Composition, error) {
 	return cusparse.Compositions(p, func(at matrix.Place) {
 		workflows[float64](at)
+		classify(at)
 		if !all {
 			return
 		}
@@ -117,9 +118,26 @@ func workflows[T semiring.Number](at matrix.Place) {
 					_, _ = at.(device.Assigner).Survey(device.Call{Context: ctx}, a)
 				}
 			},
+			func(g *matrix.Matrix[T]) {
+				_, _ = apps.LocalCluster(g, []int{0}, apps.LocalClusterOptions{Run: run, Sweep: true, MaxIterations: 2})
+			},
+			func(g *matrix.Matrix[T]) {
+				_, _ = apps.LocalCluster(g, []int{0}, apps.LocalClusterOptions{Run: run, Method: apps.ClusterFISTA, MaxIterations: 2})
+			},
 		} {
 			attempt(func() { f(claimed[T](at, size.n, size.entries)) })
 		}
+	}
+}
+
+// classify matches a pattern of one edge in itself.
+func classify(at matrix.Place) {
+	one := func() *matrix.Matrix[float32] {
+		x, _ := matrix.NewFull[float32](1, 1, 1)
+		return x
+	}
+	if g, err := apps.NewAttributed(one(), one(), []int32{0}, []int32{0}); err == nil && g.Move(at) == nil {
+		attempt(func() { _, _ = apps.Classify(g, g, apps.ClassifyOptions{}) })
 	}
 }
 

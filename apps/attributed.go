@@ -1,0 +1,138 @@
+package apps
+
+import (
+	"fmt"
+
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// Attributed is a directed graph of n vertices and m edges with numbers known
+// of each: f of a vertex and g of an edge. Several edges may join two vertices,
+// and an edge may be a loop, so edges have numbers and the graph is a pair of
+// incidence matrices.
+type Attributed struct {
+	Vertices *matrix.Matrix[float32] // f×n, full: column v is the features of vertex v
+	Edges    *matrix.Matrix[float32] // g×m, full: column e is the features of edge e
+	Source   *matrix.Matrix[bool]    // m×n: edge e leaves the vertex of the one entry of row e
+	Target   *matrix.Matrix[bool]    // m×n: edge e enters the vertex of the one entry of row e
+}
+
+// NewAttributed returns the graph whose edge e leads from from[e] to to[e].
+// vertices is f×n and edges g×m, both full, m being the number of edges. The
+// slices and matrices belong to the graph from then on. A shape that does not
+// fit is a *matrix.DimensionError, and a vertex that does not exist a
+// *matrix.IndexError. O(n + m).
+func NewAttributed(vertices, edges *matrix.Matrix[float32], from, to []int32) (*Attributed, error) {
+	const op = "NewAttributed"
+	for _, a := range []*matrix.Matrix[float32]{vertices, edges} {
+		if err := a.Err(); err != nil {
+			return nil, err
+		}
+	}
+	_, n := vertices.Dims()
+	g, m := edges.Dims()
+	if m != len(from) || m != len(to) {
+		return nil, &matrix.DimensionError{Op: op, Arg: "edges", Got: fmt.Sprintf("%d×%d", g, m),
+			Want: fmt.Sprintf("a column for each of %d sources and %d targets", len(from), len(to)), Remedy: "give features, a source and a target of each edge"}
+	}
+	source, err := incidence(op, "source", n, from)
+	if err != nil {
+		return nil, err
+	}
+	target, err := incidence(op, "target", n, to)
+	if err != nil {
+		return nil, err
+	}
+	return &Attributed{vertices, edges, source, target}, nil
+}
+
+// incidence returns the m×n matrix with the entry (e, ends[e]) in row e.
+func incidence(op, arg string, n int, ends []int32) (*matrix.Matrix[bool], error) {
+	ptr := make([]int64, len(ends)+1)
+	for e, v := range ends {
+		if v < 0 || int(v) >= n {
+			return nil, &matrix.IndexError{Op: op, Arg: fmt.Sprintf("the %s of edge %d", arg, e), Index: int64(v), Limit: int64(n)}
+		}
+		ptr[e+1] = int64(e + 1)
+	}
+	one := make([]bool, len(ends))
+	for e := range one {
+		one[e] = true
+	}
+	return matrix.FromCSR(len(ends), n, ptr, ends, one)
+}
+
+// Dims returns the number of vertices and of edges.
+func (a *Attributed) Dims() (vertices, edges int) {
+	edges, vertices = a.Source.Dims()
+	return vertices, edges
+}
+
+// Move makes the graph live at p from now on, the host if p is nil.
+func (a *Attributed) Move(p matrix.Place) error {
+	var s steps
+	_ = s.do(a.Vertices.Move(p)) && s.do(a.Edges.Move(p)) && s.do(a.Source.Move(p)) && s.do(a.Target.Move(p))
+	return s.err
+}
+
+// Place returns where the graph lives; nil is the host.
+func (a *Attributed) Place() matrix.Place { return a.Edges.Place() }
+
+// check verifies what a caller may have put together by hand; the features are
+// looked through unless they are trusted.
+func (a *Attributed) check(app, arg string, trusted bool, run Run) error {
+	if a == nil {
+		return &ParameterError{app, arg, "nil", "a graph; NewAttributed and ReadAttributed make one"}
+	}
+	for _, m := range []interface{ Err() error }{a.Vertices, a.Edges, a.Source, a.Target} {
+		if err := m.Err(); err != nil {
+			return err
+		}
+	}
+	_, n := a.Vertices.Dims()
+	_, m := a.Edges.Dims()
+	for _, end := range []*matrix.Matrix[bool]{a.Source, a.Target} {
+		if r, c := end.Dims(); r != m || c != n {
+			return &matrix.DimensionError{Op: app, Arg: "an incidence matrix of " + arg, Got: fmt.Sprintf("%d×%d", r, c),
+				Want: fmt.Sprintf("%d×%d", m, n), Remedy: "give a row for each edge and a column for each vertex"}
+		}
+		if end.NVals() != int64(m) {
+			return &matrix.InvalidError{Op: app, Reason: fmt.Sprintf("an incidence matrix of %s has %d entries for %d edges; give one in each row", arg, end.NVals(), m)}
+		}
+	}
+	for what, x := range map[string]*matrix.Matrix[float32]{"vertex": a.Vertices, "edge": a.Edges} {
+		r, c := x.Dims()
+		if x.NVals() != int64(r)*int64(c) {
+			return &matrix.InvalidError{Op: app, Reason: fmt.Sprintf("the %s features of %s have %d entries for %d×%d places; give a full matrix", what, arg, x.NVals(), r, c)}
+		}
+		if trusted {
+			continue
+		}
+		if err := checkFeatures(app, arg+", "+what, x, run); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// largestFeature bounds features, so that sums of squared differences stay far
+// below the largest float32.
+const largestFeature = 1e15
+
+// checkFeatures returns a *ParameterError for a feature that is NaN or too
+// large; x lives anywhere.
+func checkFeatures(app, what string, x *matrix.Matrix[float32], run Run) error {
+	m, n := x.Dims()
+	bad := matrix.New[float32](m, n, matrix.On(x.Place()))
+	unusable := semiring.NewSelect("unusable", func(x float32, _, _ int) bool { return !(x >= -largestFeature && x <= largestFeature) },
+		fmt.Sprintf("!(x >= -%[1]gf && x <= %[1]gf)", float64(largestFeature)))
+	if err := ops.Select(bad, unusable, x, run.with()); err != nil || bad.NVals() == 0 {
+		return err
+	}
+	for at, v := range bad.All() {
+		return &ParameterError{app, fmt.Sprintf("feature %d of %s %d", at.Row, what, at.Col), fmt.Sprint(v), fmt.Sprintf("a number of at most ±%g", float64(largestFeature))}
+	}
+	return nil
+}

@@ -1,0 +1,403 @@
+package apps
+
+import (
+	"errors"
+	"math"
+	"sync"
+
+	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// A column is a value for each vertex of the data.
+type column = *matrix.Vector[float32]
+
+// beliefs is Classify under way. Columns of pattern vertices and edges are
+// vectors over the data's vertices, and each is the work of one goroutine:
+// patterns have tens of edges, and their columns nothing to wait for.
+type beliefs struct {
+	run     Run
+	with    ops.Option // of an operation on a column
+	workers int
+	n       int // vertices of the data
+
+	vertices, edges   *matrix.Matrix[float32] // features of the data
+	pvertices, pedges *matrix.Matrix[float32] // those of the pattern, a row each
+	pairs             *matrix.Matrix[bool]    // joined×E: the edges that join two vertices
+	joined            sparse.Structure        // N×N: row v has the sources of the edges into v
+	source, target    *matrix.Matrix[bool]    // E×N
+	out, in           *matrix.Matrix[bool]    // their transposes
+
+	cost, mu []column // −CV and μ, for each pattern vertex
+	arcs     []*patternArc
+}
+
+// patternArc is what belongs to an edge of the pattern.
+type patternArc struct {
+	src, dst   int
+	fmax, rmax column
+	mass, back column                  // log Σ exp −CE over the edges out of each vertex, and over those that back gathers by
+	peak       column                  // max −CE over the edges out of each vertex
+	near       *matrix.Matrix[float32] // max −CE over the edges of each pair, or nil: not kept
+}
+
+func newBeliefs(data, pattern *Attributed, opts ClassifyOptions) (*beliefs, error) {
+	n, edges := data.Dims()
+	np, q := pattern.Dims()
+	threads := parallel.Threads(opts.Threads)
+	b := &beliefs{run: opts.Run, n: n, workers: max(1, min(threads, max(q, np))), vertices: data.Vertices, edges: data.Edges,
+		source: data.Source, target: data.Target, cost: make([]column, np), mu: make([]column, np), arcs: make([]*patternArc, q)}
+	b.with = ops.WithOptions(ops.WithThreads(max(1, threads/b.workers)), ops.WithContext(opts.Context), ops.WithTraces(oneByOne(opts.Trace)))
+	if err := b.arrange(data, pattern); err != nil {
+		return nil, err
+	}
+	err := b.each(np, func(j int) (err error) {
+		if b.cost[j], err = b.distances(b.pvertices, j, b.vertices); err != nil {
+			return err
+		}
+		b.mu[j], err = b.normprob(b.cost[j])
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	kept := q
+	if opts.Memory > 0 && edges > 0 {
+		kept = int(min(int64(q), opts.Memory/(4*int64(edges))))
+	}
+	src, dst := ends(pattern.Source), ends(pattern.Target)
+	return b, b.each(q, func(p int) error {
+		b.arcs[p] = &patternArc{src: int(src[p]), dst: int(dst[p])}
+		return b.start(p, p < kept, opts.CorrectedGather)
+	})
+}
+
+// oneByOne makes f wait for its own end.
+func oneByOne(f func(ops.Trace)) func(ops.Trace) {
+	if f == nil {
+		return nil
+	}
+	var mu sync.Mutex
+	return func(t ops.Trace) {
+		mu.Lock()
+		defer mu.Unlock()
+		f(t)
+	}
+}
+
+// each calls f with the numbers below n, several at a time.
+func (b *beliefs) each(n int, f func(k int) error) error {
+	errs := make([]error, n)
+	if err := parallel.Pieces(b.run.Context, b.workers, n, func(_, k int) { errs[k] = f(k) }); err != nil {
+		return err
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ends returns the vertex of each edge in an incidence matrix.
+func ends(a *matrix.Matrix[bool]) []int32 { return a.View().Rows().Idx }
+
+// arrange makes the matrices that all columns share.
+func (b *beliefs) arrange(data, pattern *Attributed) error {
+	with := b.run.with()
+	var s steps
+	turned := func(a *matrix.Matrix[float32]) *matrix.Matrix[float32] {
+		m, n := a.Dims()
+		t := matrix.New[float32](n, m)
+		s.do(ops.Transpose(t, a, with))
+		s.do(t.SetFormat(matrix.CSR))
+		return t
+	}
+	b.pvertices, b.pedges = turned(pattern.Vertices), turned(pattern.Edges)
+	_, edges := data.Dims()
+	b.out, b.in = matrix.New[bool](b.n, edges), matrix.New[bool](b.n, edges)
+	s.do(ops.Transpose(b.out, data.Source, with))
+	s.do(ops.Transpose(b.in, data.Target, with))
+	if s.err != nil {
+		return s.err
+	}
+	b.join(ends(data.Source), b.out.View().Rows().Idx, ends(data.Target))
+	return nil
+}
+
+// join finds which vertices are joined by edges, and by which: edges in the
+// order of their sources, sorted by target, leave those of a pair together.
+func (b *beliefs) join(from, bySource, to []int32) {
+	at := make([]int64, b.n+1)
+	for _, v := range to {
+		at[v+1]++
+	}
+	for v := range b.n {
+		at[v+1] += at[v]
+	}
+	edges := make([]int32, len(to))
+	for _, e := range bySource {
+		edges[at[to[e]]] = e
+		at[to[e]]++
+	}
+	j := sparse.Structure{NRows: b.n, NCols: b.n, Ptr: make([]int64, b.n+1)}
+	first := []int64{}
+	for k, e := range edges {
+		if k == 0 || to[e] != to[edges[k-1]] || from[e] != from[edges[k-1]] {
+			first, j.Idx = append(first, int64(k)), append(j.Idx, from[e])
+			j.Ptr[to[e]+1]++
+		}
+	}
+	for v := range b.n {
+		j.Ptr[v+1] += j.Ptr[v]
+	}
+	j.NVals = int64(len(j.Idx))
+	b.joined = j
+	b.pairs = matrix.FromStore((&sparse.Structure{NRows: len(j.Idx), NCols: len(edges), NVals: int64(len(edges)),
+		Ptr: append(first, int64(len(edges))), Idx: edges}).Pattern())
+}
+
+// distances returns −√Σ(x−y)² between row k of pattern and each column of data.
+func (b *beliefs) distances(pattern *matrix.Matrix[float32], k int, data *matrix.Matrix[float32]) (column, error) {
+	f, n := data.Dims()
+	if f == 0 || n == 0 {
+		return matrix.NewFullVector[float32](n, 0)
+	}
+	var s steps
+	one, squares := matrix.New[float32](1, f), matrix.New[float32](1, n)
+	s.do(ops.Extract(one, pattern, ops.Of(k), ops.All(), b.with))
+	s.do(one.SetFormat(matrix.CSR))
+	s.do(ops.MxM(squares, plusSquare, one, data, b.with))
+	s.do(ops.Apply(squares, minusRoot, squares, b.with))
+	if s.err != nil {
+		return nil, s.err
+	}
+	return matrix.VectorFromStore(squares.Store()), nil
+}
+
+// start makes what arc p begins with.
+func (b *beliefs) start(p int, keep, corrected bool) error {
+	a := b.arcs[p]
+	near, err := b.distances(b.pedges, p, b.edges)
+	if err != nil {
+		return err
+	}
+	var s steps
+	toward, err := b.peaks(b.in, near)
+	s.do(err)
+	backward, err := b.peaks(b.out, near)
+	s.do(err)
+	a.mass, err = b.mass(b.out, b.source, near, backward)
+	s.do(err)
+	if a.back, a.peak = a.mass, backward; corrected {
+		a.back, err = b.mass(b.in, b.target, near, toward)
+		s.do(err)
+		a.peak = nil
+	}
+	if s.err != nil {
+		return s.err
+	}
+	total, err := b.logSumExp(a.mass)
+	s.do(err)
+	forwardNull, err := ops.ReduceScalar(largest32, b.mu[a.dst], b.with)
+	s.do(err)
+	backwardNull, err := ops.ReduceScalar(largest32, b.mu[a.src], b.with)
+	s.do(err)
+	a.fmax, err = b.strongest(toward, total, backwardNull)
+	s.do(err)
+	a.rmax, err = b.strongest(backward, total, forwardNull)
+	s.do(err)
+	if keep && s.err == nil {
+		a.near, err = b.closest(near)
+	}
+	return errors.Join(s.err, err)
+}
+
+// peaks returns max x over the edges at each vertex, −∞ where there are none;
+// at is N×E.
+func (b *beliefs) peaks(at *matrix.Matrix[bool], x column) (column, error) {
+	peak, err := nothing(b.n)
+	if err != nil {
+		return nil, err
+	}
+	return peak, ops.MxV(peak.Accum(largest32), maxSecond, at, x, b.with)
+}
+
+// mass returns log Σ exp x over the edges at each vertex, −∞ where there are
+// none: at is N×E, ofEdge its transpose, and peak the maximum of x there.
+func (b *beliefs) mass(at, ofEdge *matrix.Matrix[bool], x, peak column) (column, error) {
+	total, err := matrix.NewFullVector(b.n, 0.0)
+	if err != nil {
+		return nil, err
+	}
+	top, share := matrix.NewVector[float32](x.Size()), matrix.NewVector[float64](x.Size())
+	var s steps
+	s.do(ops.MxV(top, maxSecond, ofEdge, peak, b.with))
+	s.do(ops.EWiseMult(share, expMinus, x, top, b.with))
+	s.do(ops.MxV(total.Accum(semiring.Plus[float64]()), semiring.PlusSecond[float64](), at, share, b.with))
+	mass := matrix.NewVector[float32](b.n)
+	s.do(ops.EWiseMult(mass, plusLog, peak, total, b.with))
+	return mass, s.err
+}
+
+// nothing returns n times −∞, the logarithm of 0.
+func nothing(n int) (column, error) { return matrix.NewFullVector(n, float32(math.Inf(-1))) }
+
+// closest returns the matrix of the least distances over the edges of a pair,
+// negated: row v has the sources of edges into v.
+func (b *beliefs) closest(near column) (*matrix.Matrix[float32], error) {
+	best := matrix.NewVector[float32](len(b.joined.Idx))
+	if err := ops.MxV(best, maxSecond, b.pairs, near, b.with); err != nil {
+		return nil, err
+	}
+	return matrix.FromStore(&sparse.Store[float32]{Structure: b.joined, Val: best.Store().Val}), nil
+}
+
+// round sends messages along all edges of the pattern and adds them up.
+func (b *beliefs) round() error {
+	if err := b.each(len(b.arcs), b.send); err != nil {
+		return err
+	}
+	return b.each(len(b.mu), func(j int) (err error) {
+		mu := matrix.NewVector[float32](b.n)
+		var s steps
+		s.do(ops.Apply(mu, semiring.Identity[float32](), b.cost[j], b.with))
+		for _, a := range b.arcs {
+			if a.dst == j {
+				s.do(ops.EWiseAdd(mu, semiring.Plus[float32](), mu, a.fmax, b.with))
+			}
+			if a.src == j {
+				s.do(ops.EWiseAdd(mu, semiring.Plus[float32](), mu, a.rmax, b.with))
+			}
+		}
+		if s.err != nil {
+			return s.err
+		}
+		b.mu[j], err = b.normprob(mu)
+		return err
+	})
+}
+
+// send replaces FMax and RMax of an edge of the pattern.
+func (b *beliefs) send(p int) error {
+	a := b.arcs[p]
+	near := a.near
+	if near == nil {
+		d, err := b.distances(b.pedges, p, b.edges)
+		if err == nil {
+			near, err = b.closest(d)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	vf, vr := matrix.NewVector[float32](b.n), matrix.NewVector[float32](b.n)
+	var s steps
+	s.do(ops.EWiseMult(vf, semiring.Minus[float32](), b.mu[a.dst], a.fmax, b.with))
+	s.do(ops.EWiseMult(vr, semiring.Minus[float32](), b.mu[a.src], a.rmax, b.with))
+	forward, forwardNull, err := b.levels(vf, a.back)
+	s.do(err)
+	backward, backwardNull, err := b.levels(vr, a.mass)
+	s.do(err)
+	if s.err != nil {
+		return s.err
+	}
+	if a.rmax, err = matrix.NewFullVector(b.n, forwardNull); err != nil {
+		return err
+	}
+	if a.peak != nil {
+		s.do(ops.EWiseMult(vf, semiring.Plus[float32](), vf, a.peak, b.with))
+		a.rmax, err = b.strongest(vf, forward, forwardNull)
+		s.do(err)
+	} else { // along the edges against their direction: the transpose is not made for it
+		s.do(ops.ApplySecond(vf, semiring.Minus[float32](), vf, float32(forward), b.with))
+		s.do(ops.VxM(a.rmax.Accum(largest32), semiring.MaxPlus[float32](), vf, near, b.with, ops.Using(ops.Push)))
+	}
+	if a.fmax, err = matrix.NewFullVector(b.n, backwardNull); err != nil {
+		return err
+	}
+	s.do(ops.ApplySecond(vr, semiring.Minus[float32](), vr, float32(backward), b.with))
+	s.do(ops.MxV(a.fmax.Accum(largest32), semiring.MaxPlus[float32](), near, vr, b.with, ops.Using(ops.Pull)))
+	return s.err
+}
+
+// levels returns log Σ exp over the messages along all edges, and the largest
+// message of a vertex.
+func (b *beliefs) levels(v, mass column) (sum float64, null float32, err error) {
+	sent := matrix.NewVector[float32](b.n)
+	if err := ops.EWiseMult(sent, semiring.Plus[float32](), v, mass, b.with); err != nil {
+		return 0, 0, err
+	}
+	if null, err = ops.ReduceScalar(largest32, v, b.with); err != nil {
+		return 0, 0, err
+	}
+	sum, err = b.logSumExp(sent)
+	return sum, null, err
+}
+
+// strongest returns the larger of best − sum and null.
+func (b *beliefs) strongest(best column, sum float64, null float32) (column, error) {
+	v, err := matrix.NewFullVector(b.n, null)
+	if err != nil || math.IsInf(sum, -1) { // no messages at all
+		return v, err
+	}
+	return v, ops.ApplySecond(v.Accum(largest32), semiring.Minus[float32](), best, float32(sum), b.with)
+}
+
+// logSumExp returns log Σ exp x, −∞ of no entries.
+func (b *beliefs) logSumExp(x column) (float64, error) {
+	top, err := ops.ReduceScalar(largest32, x, b.with)
+	if err != nil || math.IsInf(float64(top), -1) {
+		return math.Inf(-1), err
+	}
+	share := matrix.NewVector[float64](x.Size())
+	if err := ops.ApplySecond(share, expMinus, x, top, b.with); err != nil {
+		return 0, err
+	}
+	sum, err := ops.ReduceScalar(semiring.Plus[float64](), share, b.with)
+	return float64(top) + math.Log(sum), err
+}
+
+// normprob returns x − log Σ exp x.
+func (b *beliefs) normprob(x column) (column, error) {
+	sum, err := b.logSumExp(x)
+	if err != nil {
+		return nil, err
+	}
+	y := matrix.NewVector[float32](x.Size())
+	return y, ops.ApplySecond(y, semiring.Minus[float32](), x, float32(sum), b.with)
+}
+
+// result returns μ as a matrix, a column for each vertex of the pattern.
+func (b *beliefs) result() (*matrix.Matrix[float32], error) {
+	val := make([]float32, b.n*len(b.mu))
+	for j, mu := range b.mu {
+		for v, x := range mu.Dense(0) {
+			val[v*len(b.mu)+j] = x
+		}
+	}
+	return matrix.FromDense(b.n, len(b.mu), val)
+}
+
+// The operators of Classify.
+var (
+	largest32 = semiring.Max[float32]()
+	maxSecond = semiring.MaxSecond[float32]()
+	// expMinus is exp(x − y) in float64.
+	expMinus = semiring.NewBinary("exp_minus", func(x, y float32) float64 { return math.Exp(float64(x) - float64(y)) }, "exp((double)x - (double)y)")
+	// plusLog is x + log y.
+	plusLog = semiring.NewBinary("plus_log", func(x float32, y float64) float32 { return float32(float64(x) + math.Log(y)) }, "(float)((double)x + log(y))")
+	// minusRoot is −√x.
+	minusRoot = semiring.NewUnary("minus_root", func(x float32) float32 { return -float32(math.Sqrt(float64(x))) }, "-sqrtf(x)")
+	// plusSquare sums (x − y)², which loses nothing where x and y are close, as
+	// x² + y² − 2xy would.
+	plusSquare = semiring.New(semiring.Plus[float32](), semiring.NewBinary("squared_difference", func(x, y float32) float32 { return (x - y) * (x - y) }, "(x - y) * (x - y)")).
+			WithKernels(semiring.Kernels[float32, float32, float32]{
+			Axpy: func(y []float32, a float32, b []float32) {
+				semiring.AxpyFn(y, a, b, func(x, y float32) float32 { return (x - y) * (x - y) }, func(x, y float32) float32 { return x + y })
+			},
+		})
+)

@@ -1,0 +1,290 @@
+package apps
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// ClusterMethod is how the minimum is approached.
+type ClusterMethod int
+
+// The methods of LocalCluster.
+const (
+	// ClusterPush takes an exact coordinate step at every vertex whose residual is
+	// too large, all at once: the fewest products.
+	ClusterPush ClusterMethod = iota
+	// ClusterISTA takes proximal gradient steps of length 1/L = 1.
+	ClusterISTA
+	// ClusterFISTA takes them from a point ahead, with the momentum for strong
+	// convexity α: the fewest steps where α is small.
+	ClusterFISTA
+)
+
+func (m ClusterMethod) String() string {
+	if names := []string{"push", "ista", "fista"}; m >= 0 && int(m) < len(names) {
+		return names[m]
+	}
+	return fmt.Sprintf("ClusterMethod(%d)", int(m))
+}
+
+// LocalClusterOptions are the settings of LocalCluster.
+type LocalClusterOptions struct {
+	Run
+	Alpha         float64 // teleportation; 0 means 0.15
+	Rho           float64 // weight of the ℓ1 norm; 0 means 1e-4
+	Epsilon       float64 // relative excess of the gradient at which to stop; 0 means 1e-3
+	Method        ClusterMethod
+	MaxIterations int  // 0 means 10000
+	Sweep         bool // find the prefix of least conductance too
+}
+
+// LocalClusterResult is what LocalCluster found.
+type LocalClusterResult struct {
+	P          *matrix.Vector[float64] // p = D^½q ≥ 0, entries where it is not 0
+	Support    int64                   // number of entries of P
+	Objective  float64
+	KKT        float64 // largest violation of the optimality conditions, as a share of ρα
+	Iterations int
+	Converged  bool
+	Cut        *Cut // with Sweep: the cluster, nil if P is empty
+}
+
+// A Cut is a set of vertices and what leaves it.
+type Cut struct {
+	Vertices    []int   // in the order of the sweep, the largest p/d first
+	Conductance float64 // Edges / min(Volume, volume of the rest); 1 if there is no rest
+	Volume      int64   // sum of the degrees
+	Edges       int64   // between the set and the rest
+}
+
+// LocalCluster finds the vertices around seeds by ℓ1-regularised PageRank: p =
+// D^½q for the q of
+//
+//	min ½⟨q, Qq⟩ − α⟨s, D^−½q⟩ + ρα‖D^½q‖₁,   Q = D^−½(D − (1−α)/2·(D + A))D^−½
+//
+// where s spreads 1 evenly over the seeds, A is the adjacency and D the degrees
+// (Fountoulakis, Roosta-Khorasani, Shun, Cheng, Mahoney: Variational
+// perspective on local graph clustering, Math. Programming 174, 2019). The
+// volume of the support of p is at most 1/ρ.
+//
+// All methods keep x = D⁻¹p and the scaled residual −D^−½∇f,
+//
+//	g = αD⁻¹s − (1+α)/2·x + (1−α)/2·D⁻¹Ax,
+//
+// as sparse vectors, and move x by a sparse Δ, after which g changes by
+// −(1+α)/2·Δ + (1−α)/2·D⁻¹AΔ: a product that reads the rows of A in which Δ has
+// an entry. Work is proportional to the support and its edges, not to the graph.
+// They stop when ‖D^−½∇f‖∞ ≤ (1+ε)ρα, ClusterFISTA when all optimality conditions
+// hold to ερα; the objective is then within ε²ρα/2 of the least.
+//
+// The graph is undirected: an edge without its reverse is a *ParameterError.
+// Weights are not used and edges from a vertex to itself are left out. A seed
+// without edges, α, ρ or ε outside (0, 1) are a *ParameterError, a seed outside
+// the graph a *matrix.IndexError. Checking the graph takes O(edges): for several
+// queries use a Clusterer.
+func LocalCluster[T comparable](g matrix.Source[T], seeds []int, opts LocalClusterOptions) (*LocalClusterResult, error) {
+	c, err := NewClusterer(g, opts.Run)
+	if err != nil {
+		return nil, err
+	}
+	return c.Cluster(seeds, opts)
+}
+
+// A Clusterer is a graph made ready for local clustering: checked, and with its
+// degrees. It keeps the graph, which must not change. Any number of goroutines
+// may use it.
+type Clusterer struct {
+	n      int
+	volume int64                   // sum of the degrees
+	a      matrix.View[bool]       // the edges, without loops
+	place  matrix.Place            // of all there is
+	degree *matrix.Vector[float64] // full, 0 of a vertex without edges
+	share  *matrix.Vector[float64] // full: 1/degree, 0 of a vertex without edges
+
+	walk func() (*matrix.Matrix[float64], error) // AD⁻¹, made when batches need it
+}
+
+// NewClusterer checks a graph and counts its degrees. O(edges); errors as
+// LocalCluster.
+func NewClusterer[T comparable](g matrix.Source[T], run Run) (*Clusterer, error) {
+	n, err := square("LocalCluster", g)
+	if err != nil {
+		return nil, err
+	}
+	run.report("degrees", 0, int64(n))
+	v := g.View()
+	c := &Clusterer{n: n, place: v.Place(), a: v.Pattern()}
+	if a, ok := g.(*matrix.Matrix[T]); ok && c.place == nil {
+		a.IsSymmetric() // then it is its own transpose, and none is made
+	}
+	with, here := run.with(), matrix.On(c.place)
+	var s steps
+	loops := matrix.New[bool](n, n, here)
+	s.do(ops.Select(loops, semiring.DiagSelect[bool](0), c.a, with))
+	if s.err == nil && loops.NVals() > 0 {
+		a := matrix.New[bool](n, n, here)
+		s.do(ops.Select(a, semiring.Offdiag[bool](0), c.a, with))
+		if c.place == nil && s.err == nil {
+			a.IsSymmetric()
+		}
+		c.a = a.View().Pattern()
+	}
+	s.do(c.undirected(with))
+	one, err := matrix.NewFullVector(n, true)
+	s.do(err)
+	if c.degree, err = c.zeros(); err != nil {
+		return nil, err
+	}
+	c.share = matrix.NewVector[float64](n, here)
+	s.do(ops.MxV(c.degree.Accum(semiring.Plus[float64]()), semiring.PlusPair[float64](), c.a, one.Pattern(), with))
+	s.do(ops.Apply(c.share, reciprocal, c.degree, with))
+	sum, err := ops.ReduceScalar(semiring.Plus[float64](), c.degree, with)
+	s.do(err)
+	c.volume = int64(sum)
+	if s.err != nil {
+		return nil, s.err
+	}
+	c.walk = sync.OnceValues(c.walkMatrix)
+	return c, nil
+}
+
+// zeros returns a full vector where the graph lives.
+func (c *Clusterer) zeros() (*matrix.Vector[float64], error) {
+	v, err := matrix.NewFullVector(c.n, 0.0)
+	if err != nil {
+		return nil, err
+	}
+	return v, v.Move(c.place)
+}
+
+// undirected returns a *ParameterError if an edge has no reverse.
+func (c *Clusterer) undirected(with ops.Option) error {
+	here := matrix.On(c.place)
+	both := matrix.New[bool](c.n, c.n, here)
+	if err := ops.EWiseMult(both, semiring.Land(), c.a, c.a.T(), with); err != nil || both.NVals() == c.a.NVals() {
+		return err
+	}
+	single := matrix.New[bool](c.n, c.n, here)
+	if err := ops.Apply(single.Masked(both.Structure().Not()), semiring.Identity[bool](), c.a, with); err != nil {
+		return err
+	}
+	for at := range single.All() {
+		return &ParameterError{"LocalCluster", "the graph", fmt.Sprintf("directed: there is an edge from %d to %d and none back", at.Row, at.Col),
+			"undirected; matrix.Symmetrise reads it so"}
+	}
+	return nil
+}
+
+// settings returns the options with usual values in place of 0.
+func (c *Clusterer) settings(o LocalClusterOptions) (LocalClusterOptions, error) {
+	for _, p := range []struct {
+		name  string
+		value *float64
+		usual float64
+	}{{"alpha", &o.Alpha, 0.15}, {"rho", &o.Rho, 1e-4}, {"epsilon", &o.Epsilon, 1e-3}} {
+		if *p.value == 0 {
+			*p.value = p.usual
+		}
+		if !(*p.value > 0 && *p.value < 1) {
+			return o, &ParameterError{"LocalCluster", p.name, fmt.Sprint(*p.value), "between 0 and 1"}
+		}
+	}
+	if o.MaxIterations == 0 {
+		o.MaxIterations = 10_000
+	}
+	if o.MaxIterations < 0 {
+		return o, &ParameterError{"LocalCluster", "the number of iterations", fmt.Sprint(o.MaxIterations), "positive"}
+	}
+	if o.Method < ClusterPush || o.Method > ClusterFISTA {
+		return o, &ParameterError{"LocalCluster", "the method", fmt.Sprint(int(o.Method)), "ClusterPush, ClusterISTA or ClusterFISTA"}
+	}
+	return o, nil
+}
+
+// checkSeeds verifies the vertices to begin from.
+func (c *Clusterer) checkSeeds(seeds []int, run Run) error {
+	if len(seeds) == 0 {
+		return &ParameterError{"LocalCluster", "the list of seeds", "empty", "at least one vertex"}
+	}
+	for _, v := range seeds {
+		if err := vertex("LocalCluster", "seed", v, c.n); err != nil {
+			return err
+		}
+	}
+	degrees := matrix.NewVector[float64](len(seeds), matrix.On(c.place))
+	if err := ops.ExtractVector(degrees, c.degree, ops.Of(seeds...), run.with()); err != nil {
+		return err
+	}
+	for k, d := range degrees.All() {
+		if d == 0 {
+			return &ParameterError{"LocalCluster", fmt.Sprintf("seed %d", seeds[k]), "a vertex without edges", "one with edges"}
+		}
+	}
+	return nil
+}
+
+// Cluster is LocalCluster around a set of seeds, each counted once.
+func (c *Clusterer) Cluster(seeds []int, opts LocalClusterOptions) (*LocalClusterResult, error) {
+	o, err := c.settings(opts)
+	if err != nil {
+		return nil, err
+	}
+	seeds = slices.Clone(seeds)
+	slices.Sort(seeds)
+	seeds = slices.Compact(seeds)
+	if err := c.checkSeeds(seeds, o.Run); err != nil {
+		return nil, err
+	}
+	here, with := matrix.On(c.place), o.with()
+	field := func() lgcField { return matrix.NewVector[float64](c.n, here) }
+	val := make([]float64, len(seeds))
+	for k := range val {
+		val[k] = o.Alpha / float64(len(seeds))
+	}
+	start, err := matrix.VectorFromTuples(c.n, seeds, val, nil)
+	if err != nil {
+		return nil, err
+	}
+	l := &descent{o: o, with: with, field: field, start: field(), degree: c.degree, spread: func(dst, x lgcField) error {
+		h := dst.(*matrix.Vector[float64])
+		if err := ops.VxM(h, semiring.PlusFirst[float64](), x.(*matrix.Vector[float64]), c.a, with); err != nil {
+			return err
+		}
+		return ops.EWiseMult(h, semiring.Times[float64](), h, c.share, with)
+	}}
+	if err := ops.EWiseMult(l.start, semiring.Times[float64](), start, c.share, with); err != nil {
+		return nil, err
+	}
+	res := &LocalClusterResult{}
+	if res.Iterations, res.Converged, err = l.run(); err != nil {
+		return nil, err
+	}
+	if res.KKT, err = l.certify(); err != nil {
+		return nil, err
+	}
+	if res.Objective, err = l.objective(); err != nil {
+		return nil, err
+	}
+	res.P = matrix.NewVector[float64](c.n, here)
+	if err := ops.EWiseMult(res.P, semiring.Times[float64](), l.x, c.degree, with); err != nil {
+		return nil, err
+	}
+	res.Support = res.P.NVals()
+	if o.Sweep && res.Support > 0 {
+		res.Cut, err = c.sweep(l.x.(*matrix.Vector[float64]), with)
+	}
+	return res, err
+}
+
+// reciprocal is 1/x, and 0 of 0.
+var reciprocal = semiring.NewUnary("reciprocal", func(x float64) float64 {
+	if x == 0 {
+		return 0
+	}
+	return 1 / x
+}, "x == 0 ? 0.0 : 1 / x")

@@ -1,0 +1,223 @@
+package apps
+
+import (
+	"math"
+
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// An lgcField is a vector over the vertices, or a matrix with one for each of
+// many queries in its rows.
+type lgcField interface {
+	matrix.Operand[float64]
+	matrix.Destination[float64]
+	NVals() int64
+}
+
+// descent is LocalCluster under way.
+type descent struct {
+	o      LocalClusterOptions
+	with   ops.Option
+	field  func() lgcField             // an empty one
+	spread func(dst, x lgcField) error // dst = D⁻¹Ax
+	degree matrix.Operand[float64]     // of each vertex, in each row
+	start  lgcField                    // αD⁻¹s
+	x, g   lgcField
+}
+
+func (l *descent) tau() float64 { return l.o.Rho * l.o.Alpha }
+
+// run approaches the minimum from x = 0, where g is what it starts with.
+func (l *descent) run() (iterations int, converged bool, err error) {
+	l.x, l.g = l.field(), l.field()
+	if err := ops.Apply(l.g, semiring.Identity[float64](), l.start, l.with); err != nil {
+		return 0, false, err
+	}
+	step := l.monotone()
+	if l.o.Method == ClusterFISTA {
+		step = l.accelerated()
+	}
+	for iterations < l.o.MaxIterations {
+		l.o.report("local clustering", int64(iterations), 0)
+		done, err := step()
+		if err != nil || done {
+			return iterations, done, err
+		}
+		iterations++
+	}
+	return iterations, false, nil
+}
+
+// monotone steps keep x below the minimum and so g ≥ 0, and at least ρα in the
+// support: Q is an M-matrix. ISTA moves by g − ρα wherever that is positive, a
+// push by what makes the coordinate's own residual ρα, where it is above
+// (1+ε)ρα.
+func (l *descent) monotone() func() (done bool, err error) {
+	tau := l.tau()
+	most, length := semiring.ValueGT((1+l.o.Epsilon)*tau), 2/(1+l.o.Alpha)
+	moving := most
+	if l.o.Method == ClusterISTA {
+		moving, length = semiring.ValueGT(tau), 1
+	}
+	over, delta := l.field(), l.field()
+	excess := semiring.NewBinary("excess", func(g, tau float64) float64 { return g - tau }, "x - y")
+	return func() (bool, error) {
+		var s steps
+		s.do(ops.Select(over, most, l.g, l.with))
+		if s.err != nil || over.NVals() == 0 {
+			return true, s.err
+		}
+		if l.o.Method == ClusterISTA {
+			s.do(ops.Select(over, moving, l.g, l.with))
+		}
+		s.do(ops.ApplySecond(delta, excess, over, tau, l.with))
+		s.do(ops.ApplySecond(delta, semiring.Times[float64](), delta, length, l.with))
+		s.do(l.move(delta))
+		return false, s.err
+	}
+}
+
+// move adds delta to x and to g what comes of it.
+func (l *descent) move(delta lgcField) error {
+	var s steps
+	plus := semiring.Plus[float64]()
+	s.do(ops.EWiseAdd(l.x, plus, l.x, delta, l.with))
+	change, err := l.change(delta)
+	s.do(err)
+	if s.err == nil {
+		s.do(ops.EWiseAdd(l.g, plus, l.g, change, l.with))
+	}
+	return s.err
+}
+
+// change returns −(1+α)/2·Δ + (1−α)/2·D⁻¹AΔ.
+func (l *descent) change(delta lgcField) (lgcField, error) {
+	h, own, sent := l.field(), l.field(), l.field()
+	var s steps
+	times := semiring.Times[float64]()
+	s.do(ops.ApplySecond(sent, times, delta, (1-l.o.Alpha)/2, l.with))
+	s.do(l.spread(h, sent))
+	s.do(ops.ApplySecond(own, times, delta, -(1+l.o.Alpha)/2, l.with))
+	s.do(ops.EWiseAdd(h, semiring.Plus[float64](), h, own, l.with))
+	return h, s.err
+}
+
+// accelerated steps go from y = x + β(x − x₋). g is affine in x, so that at y is
+// g + β(g − g₋) and takes no product of its own.
+func (l *descent) accelerated() func() (done bool, err error) {
+	beta := (1 - math.Sqrt(l.o.Alpha)) / (1 + math.Sqrt(l.o.Alpha))
+	oldX, oldG := l.field(), l.field()
+	minus, plus, times := semiring.Minus[float64](), semiring.Plus[float64](), semiring.Times[float64]()
+	ahead := func(now, old lgcField) (lgcField, error) {
+		y := l.field()
+		var s steps
+		s.do(ops.EWiseUnion(y, minus, now, 0, old, 0, l.with))
+		s.do(ops.ApplySecond(y, times, y, beta, l.with))
+		s.do(ops.EWiseAdd(y, plus, y, now, l.with))
+		return y, s.err
+	}
+	first := true
+	return func() (bool, error) {
+		kkt, err := l.violation()
+		if err != nil || kkt <= l.o.Epsilon {
+			return true, err
+		}
+		if first { // there is nothing before
+			first = false
+			if err := ops.Apply(oldG, semiring.Identity[float64](), l.g, l.with); err != nil {
+				return false, err
+			}
+		}
+		y, err := ahead(l.x, oldX)
+		if err != nil {
+			return false, err
+		}
+		g, err := ahead(l.g, oldG)
+		if err != nil {
+			return false, err
+		}
+		delta, next := l.field(), l.field()
+		var s steps
+		s.do(ops.EWiseAdd(y, plus, y, g, l.with))
+		s.do(ops.ApplySecond(y, shrink, y, l.tau(), l.with))
+		s.do(ops.Select(next, semiring.ValueNE(0.0), y, l.with))
+		s.do(ops.EWiseUnion(delta, minus, next, 0, l.x, 0, l.with))
+		s.do(ops.Select(delta, semiring.ValueNE(0.0), delta, l.with))
+		if s.err != nil {
+			return false, s.err
+		}
+		change, err := l.change(delta)
+		if err != nil {
+			return false, err
+		}
+		oldX, oldG, l.x = l.x, l.g, next
+		l.g = l.field()
+		return false, ops.EWiseAdd(l.g, plus, oldG, change, l.with)
+	}
+}
+
+// violation returns how far x and g are from the optimality conditions, as a
+// share of ρα: g = ±ρα where x ≷ 0, and |g| ≤ ρα elsewhere.
+func (l *descent) violation() (float64, error) {
+	ratio, broken := l.field(), l.field()
+	var s steps
+	s.do(ops.ApplySecond(ratio, semiring.Div[float64](), l.g, l.tau(), l.with))
+	s.do(ops.EWiseUnion(broken, optimality, l.x, 0, ratio, 0, l.with))
+	worst, err := ops.ReduceScalar(semiring.Max[float64](), broken, l.with)
+	s.do(err)
+	return max(worst, 0), s.err
+}
+
+// certify computes g anew from x, and returns the violation.
+func (l *descent) certify() (float64, error) {
+	change, err := l.change(l.x)
+	if err != nil {
+		return 0, err
+	}
+	l.g = l.field()
+	if err := ops.EWiseAdd(l.g, semiring.Plus[float64](), l.start, change, l.with); err != nil {
+		return 0, err
+	}
+	return l.violation()
+}
+
+// objective returns Σ d(ρα|x| − x·(αD⁻¹s + g)/2), since Qq = D^½(αD⁻¹s − g).
+func (l *descent) objective() (float64, error) {
+	forces, terms := l.field(), l.field()
+	var s steps
+	s.do(ops.EWiseAdd(forces, semiring.Plus[float64](), l.start, l.g, l.with))
+	s.do(ops.ApplySecond(forces, semiring.Times[float64](), forces, 0.5, l.with))
+	s.do(ops.ApplyFirst(forces, semiring.Minus[float64](), l.tau(), forces, l.with)) // x ≥ 0 at the end
+	s.do(ops.EWiseMult(terms, semiring.Times[float64](), l.x, forces, l.with))
+	s.do(ops.EWiseMult(terms, semiring.Times[float64](), terms, l.degree, l.with))
+	sum, err := ops.ReduceScalar(semiring.Plus[float64](), terms, l.with)
+	s.do(err)
+	return sum, s.err
+}
+
+// The operators of LocalCluster.
+var (
+	// shrink is the proximal operator of τ|x|.
+	shrink = semiring.NewBinary("shrink", func(x, tau float64) float64 {
+		switch {
+		case x > tau:
+			return x - tau
+		case x < -tau:
+			return x + tau
+		}
+		return 0
+	}, "x > y ? x - y : x < -y ? x + y : 0.0")
+	// optimality is how far g is from what the sign of x asks of it, both as
+	// shares of ρα.
+	optimality = semiring.NewBinary("optimality", func(x, g float64) float64 {
+		switch {
+		case x > 0:
+			return math.Abs(g - 1)
+		case x < 0:
+			return math.Abs(g + 1)
+		}
+		return max(math.Abs(g)-1, 0)
+	}, "x > 0 ? fabs(y - 1) : x < 0 ? fabs(y + 1) : fmax(fabs(y) - 1, 0.0)")
+)

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+func acCommand(s *session) *cobra.Command {
+	var (
+		files     [4]string // vertices and edges of the data, of the pattern
+		rounds    int
+		top       int
+		corrected bool
+		memory    byteSize
+	)
+	cmd := &cobra.Command{
+		Use:   "ac --data-vertices FILE --data-edges FILE --pattern-vertices FILE --pattern-edges FILE",
+		Short: "Application classification: where a pattern may be in a data graph",
+		Long: `ac finds by loopy belief propagation which vertices of a data graph may be those of
+a pattern: vertices and edges have features, and what counts is the distance
+between features. The result is a matrix of data vertices by pattern vertices,
+whose columns are logarithms of probabilities.
+
+Each graph is two tables with a first line “count columns”, then a row a line,
+fields separated by blanks: a vertex and its features; or a source, a target and
+the features of an edge. Files may be gzip-compressed.`,
+		Example: `  hiveblas ac --data-vertices d.Vertex.csv --data-edges d.Edges.csv \
+      --pattern-vertices p.Vertex.csv --pattern-edges p.Edges.csv -o beliefs.csv
+  hiveblas ac … --top 5 --memory 6GiB --json`,
+		Args: positional(),
+	}
+	j := newJob(s, cmd).computes(worthAC).writes("the log-probabilities", ".csv", ".mtx", ".hgb")
+	flags := []string{"data-vertices", "data-edges", "pattern-vertices", "pattern-edges"}
+	for k, name := range flags {
+		cmd.Flags().StringVar(&files[k], name, "", "`FILE` of the "+strings.ReplaceAll(name, "-", " graph's "))
+	}
+	cmd.Flags().IntVar(&rounds, "iterations", 0, "`rounds` of messages (0: as many as the pattern has vertices)")
+	cmd.Flags().IntVar(&top, "top", 1, "`number` of data vertices to list for each pattern vertex, the likeliest first")
+	cmd.Flags().BoolVar(&corrected, "corrected-gather", false, "take backward messages from targets, as the method's description says, and not from sources")
+	cmd.Flags().Var(&memory, "memory", "compute with about this much memory, as 6GiB or 500MB (0: what is quickest)")
+
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		for k, name := range flags {
+			if files[k] == "" {
+				return &usageError{cmd.CommandPath(), "--" + name + " is missing"}
+			}
+		}
+		if rounds < 0 {
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--iterations is %d, want 0 or more", rounds)}
+		}
+		if err := checkTop(cmd, top); err != nil {
+			return err
+		}
+		if err := j.begin(files[:]...); err != nil {
+			return err
+		}
+		var data, pattern *apps.Attributed
+		err := j.stage("read", func() (err error) {
+			run := apps.Run{Context: j.ctx, Progress: j.progress.update}
+			if data, err = apps.ReadAttributedFiles(files[0], files[1], run); err != nil {
+				return explain(files[0], err)
+			}
+			pattern, err = apps.ReadAttributedFiles(files[2], files[3], run)
+			return explain(files[2], err)
+		})
+		if err != nil {
+			return err
+		}
+		n, edges := data.Dims()
+		np, q := pattern.Dims()
+		j.graph = &graph{Matrix: matrix.New[float64](n, n), file: files[0], edges: int64(edges)}
+		o := apps.ClassifyOptions{Iterations: rounds, CorrectedGather: corrected, Trusted: true}
+		if rounds == 0 {
+			rounds = np
+		}
+		if o.Memory, err = memory.share(data, pattern); err != nil {
+			return err
+		}
+		if err := j.settle(func() int64 { return int64(edges) * int64(q) * int64(rounds) }, "messages", data, pattern); err != nil {
+			return err
+		}
+		var mu *matrix.Matrix[float32]
+		err = j.compute(func(run apps.Run) (err error) {
+			o.Run = run
+			mu, err = apps.Classify(data, pattern, o)
+			return home(err, mu)
+		})
+		if err != nil {
+			return err
+		}
+		if err := j.writing(func() error { return j.writeBeliefs(mu) }); err != nil {
+			return err
+		}
+		var sum total
+		least, most := math.Inf(1), math.Inf(-1)
+		for _, x := range mu.All() {
+			sum.add(float64(x))
+			least, most = min(least, float64(x)), max(most, float64(x))
+		}
+		best, list := likeliest(mu, top)
+		return j.report(j.method("belief propagation"), []field{
+			{"pattern_vertices", "pattern vertices", np}, {"pattern_edges", "pattern edges", q}, {"iterations", "iterations", rounds},
+			{"sum", "sum", sum.value()}, {"min", "min", least}, {"max", "max", most}, {"best", "", best},
+		}, j.onlyText(list))
+	}
+	return cmd
+}
+
+// onlyText leaves a ranking out of JSON, where it stands among the figures.
+func (j *job) onlyText(r *ranking) *ranking {
+	if j.run.json {
+		return nil
+	}
+	return r
+}
+
+// likeliest lists for each column of mu the rows of the largest values, ties
+// by number.
+func likeliest(mu *matrix.Matrix[float32], top int) (best []object, list *ranking) {
+	n, np := mu.Dims()
+	best, list = []object{}, &ranking{title: "pattern: data", unit: "probability"}
+	val, order := mu.Store().Val, make([]int, n)
+	for j := range np {
+		for v := range order {
+			order[v] = v
+		}
+		k := min(top, n)
+		largest(order, k, func(a, b int) int {
+			return cmp.Or(cmp.Compare(val[b*np+j], val[a*np+j]), cmp.Compare(a, b))
+		})
+		for _, v := range order[:k] {
+			x := float64(val[v*np+j])
+			best = append(best, object{{"pattern", "", j}, {"data", "", v}, {"log_probability", "", x}})
+			list.rows = append(list.rows, ranked{fmt.Sprintf("%d: %d", j, v), math.Exp(x)})
+		}
+	}
+	return best, list
+}
+
+// largest brings the first k in order to the front of list.
+func largest(list []int, k int, order func(a, b int) int) {
+	if k > 16 {
+		slices.SortFunc(list, order)
+		return
+	}
+	for i := range k {
+		at := i
+		for p := i + 1; p < len(list); p++ {
+			if order(list[p], list[at]) < 0 {
+				at = p
+			}
+		}
+		list[i], list[at] = list[at], list[i]
+	}
+}
+
+// writeBeliefs writes a line for each data vertex in a .csv, and a matrix in
+// the other files.
+func (j *job) writeBeliefs(mu *matrix.Matrix[float32]) error {
+	if j.out.kind != ".csv" {
+		return writeMatrixAs(j, mu, nil, nil, matrix.AsArray())
+	}
+	return j.stream(func(w io.Writer) error {
+		b := bufio.NewWriter(w)
+		n, np := mu.Dims()
+		b.WriteString("vertex")
+		for k := range np {
+			fmt.Fprintf(b, ",%d", k)
+		}
+		val := mu.Store().Val
+		var line []byte
+		for v := range n {
+			line = strconv.AppendInt(append(line[:0], '\n'), int64(v), 10)
+			for _, x := range val[v*np : (v+1)*np] {
+				line = strconv.AppendFloat(append(line, ','), float64(x), 'g', -1, 32)
+			}
+			if _, err := b.Write(line); err != nil {
+				return err
+			}
+			if v%4096 == 0 && j.ctx.Err() != nil {
+				return j.ctx.Err()
+			}
+		}
+		b.WriteByte('\n')
+		return b.Flush()
+	})
+}
+
+// byteSize is a number of bytes.
+type byteSize int64
+
+func (b *byteSize) Set(s string) error {
+	text := strings.TrimSpace(s)
+	unit := 1.0
+	for _, u := range []struct {
+		name  string
+		bytes float64
+	}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}} {
+		if cut, ok := strings.CutSuffix(text, u.name); ok {
+			text, unit = strings.TrimSpace(cut), u.bytes
+			break
+		}
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(x >= 0 && x*unit < 1<<60) {
+		return fmt.Errorf("want a size such as 6GiB or 500MB")
+	}
+	*b = byteSize(x * unit)
+	return nil
+}
+
+func (b *byteSize) String() string { return strconv.FormatInt(int64(*b), 10) }
+func (b *byteSize) Type() string   { return "size" }
+
+// share returns what apps.Classify may keep of distances, and makes the
+// collector work harder near the bound.
+func (b byteSize) share(data, pattern *apps.Attributed) (int64, error) {
+	if b == 0 {
+		return 0, nil
+	}
+	least, all := apps.ClassifyMemory(data, pattern)
+	if int64(b) < least {
+		return 0, &failure{"--memory", fmt.Sprintf("%d bytes do not suffice: these graphs take %d at least", b, least), "allow more", nil}
+	}
+	debug.SetMemoryLimit(int64(b))
+	if int64(b) >= all {
+		return 0, nil
+	}
+	return max(int64(b)-least, 1), nil
+}

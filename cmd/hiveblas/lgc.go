@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hiveblas/hiveblas/apps"
+)
+
+var clusterMethods = []apps.ClusterMethod{apps.ClusterPush, apps.ClusterISTA, apps.ClusterFISTA}
+
+func lgcCommand(s *session) *cobra.Command {
+	var (
+		list, method        string
+		alpha, rho, epsilon float64
+		most, top           int
+		sweep               bool
+	)
+	cmd := &cobra.Command{
+		Use:   "lgc GRAPH --seed 5,7|FILE",
+		Short: "Local graph clustering: the vertices around a seed",
+		Long: `lgc finds the vertices around seeds by ℓ1-regularised PageRank: a random walk that
+returns to the seeds with probability --alpha, and a penalty --rho that keeps the
+result sparse: the degrees of the vertices found add up to 1/rho at most. --sweep
+cuts the result where the set so far has the least conductance.
+
+The graph is undirected (--undirected makes it so), weights mean nothing and edges
+from a vertex to itself are left out. Seeds are as for vn. The summary lists the
+cluster, or without --sweep the vertices of the largest p/degree; -o writes p.`,
+		Example: `  hiveblas lgc friends.txt --undirected --seed 5 --sweep
+  hiveblas lgc graph.mtx --seed 5,7 --alpha 0.1 --rho 1e-5 -o p.tsv --json`,
+		Args: positional("GRAPH"),
+	}
+	j := newJob(s, cmd).computes(worthLGC).reads().writes("p", matrixFiles...)
+	cmd.Flags().StringVar(&list, "seed", "", "the seeds: vertices with commas between, or a `FILE` of them")
+	cmd.Flags().Float64Var(&alpha, "alpha", 0.15, "`probability` of returning to the seeds, between 0 and 1")
+	cmd.Flags().Float64Var(&rho, "rho", 1e-4, "`weight` of the penalty, between 0 and 1")
+	cmd.Flags().Float64Var(&epsilon, "epsilon", 1e-3, "`share` by which the optimality conditions may be violated")
+	cmd.Flags().StringVar(&method, "method", "push", "`how`: push, ista or fista")
+	cmd.Flags().IntVar(&most, "max-iterations", 10000, "`iterations` after which to give up")
+	cmd.Flags().BoolVar(&sweep, "sweep", false, "find the cut of least conductance")
+	cmd.Flags().IntVar(&top, "top", 10, "`number` of vertices to list")
+	complete(cmd, "method", "push", "ista", "fista")
+
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		o := apps.LocalClusterOptions{Alpha: alpha, Rho: rho, Epsilon: epsilon, MaxIterations: most, Sweep: sweep}
+		k := slices.IndexFunc(clusterMethods, func(m apps.ClusterMethod) bool { return m.String() == method })
+		bad := func(format string, args ...any) error {
+			return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+		}
+		switch {
+		case !cmd.Flags().Changed("seed"):
+			return bad("--seed is missing")
+		case k < 0:
+			return bad("--method is %q, want push, ista or fista", method)
+		case most < 1:
+			return bad("--max-iterations is %d, want 1 or more", most)
+		}
+		o.Method = clusterMethods[k]
+		for _, p := range []struct {
+			flag  string
+			value float64
+		}{{"alpha", alpha}, {"rho", rho}, {"epsilon", epsilon}} {
+			if !(p.value > 0 && p.value < 1) {
+				return bad("--%s is %v, want between 0 and 1", p.flag, p.value)
+			}
+		}
+		if err := checkTop(cmd, top); err != nil {
+			return err
+		}
+		seeds, err := parseList(cmd, "--seed", list, j.read.ids == "renumber")
+		if err != nil {
+			return err
+		}
+		if err := j.begin(args[0]); err != nil {
+			return err
+		}
+		if err := j.loadSquare(args[0], structure); err != nil {
+			return err
+		}
+		sources, err := seeds.resolve(j.graph)
+		if err != nil {
+			return err
+		}
+		var res *apps.LocalClusterResult
+		err = j.compute(func(run apps.Run) (err error) {
+			o.Run = run
+			res, err = apps.LocalCluster(j.graph.Matrix, sources, o)
+			if err != nil {
+				return err
+			}
+			return res.P.Move(nil)
+		})
+		if err != nil {
+			return err
+		}
+		if !res.Converged {
+			return &failure{j.graph.file, fmt.Sprintf("the optimality conditions are still violated by %.3g after %d iterations, above --epsilon %g", res.KKT, res.Iterations, epsilon),
+				"raise --max-iterations or --epsilon", nil}
+		}
+		if err := j.writing(func() error { return writeVectorAs(j, res.P) }); err != nil {
+			return err
+		}
+		figures := []field{
+			{"seeds", "seeds", len(sources)}, {"support", "support", res.Support}, {"objective", "objective", res.Objective},
+			{"kkt", "KKT residual", res.KKT}, {"iterations", "iterations", res.Iterations},
+		}
+		if sweep {
+			figures = append(figures, cutFigures(res.Cut)...)
+		}
+		return j.report(j.method(method), figures, j.clustered(res, top))
+	}
+	return cmd
+}
+
+// cutFigures are those of a sweep; nothing was cut if nothing was found.
+func cutFigures(c *apps.Cut) []field {
+	if c == nil {
+		c = &apps.Cut{Conductance: 1}
+	}
+	return []field{
+		{"conductance", "conductance", c.Conductance}, {"cluster_size", "cluster size", len(c.Vertices)},
+		{"volume", "volume", c.Volume}, {"cut", "edges cut", c.Edges},
+	}
+}
+
+// clustered lists the cluster, or what would be first in a sweep, with p.
+func (j *job) clustered(res *apps.LocalClusterResult, top int) *ranking {
+	if !j.listing() {
+		return nil
+	}
+	if res.Cut == nil {
+		return j.highest(res.P, top)
+	}
+	r := &ranking{key: "top", title: "cluster", unit: "p"}
+	for _, v := range res.Cut.Vertices[:min(top, len(res.Cut.Vertices))] {
+		p, _ := res.P.At(v)
+		r.rows = append(r.rows, ranked{j.graph.name(v), p})
+	}
+	return r
+}
