@@ -87,7 +87,8 @@ func (d *Device) Stage(bytes int64) (device.Stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	for range runtime.GOMAXPROCS(0) {
+	// Some processors are left to who computes: all 16 made that wait.
+	for range max(1, runtime.GOMAXPROCS(0)*3/4) {
 		s.movers.Go(func() {
 			for m := range s.moves {
 				copy(m.to, m.from)
