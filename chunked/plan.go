@@ -42,11 +42,12 @@ func (b budget) cut(sizes []int64) (bounds []int) {
 	}
 	bounds = append(bounds, 0)
 	var sum int64
+	room := max(most/4, 1) // of the first, so that copying begins soon
 	for i, n := range sizes {
 		row := b.entry*n + 8
-		if sum > 0 && sum+row > most {
+		if sum > 0 && sum+row > room {
 			bounds = append(bounds, i)
-			sum = 0
+			sum, room = 0, most
 		}
 		sum += row
 	}
