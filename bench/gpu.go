@@ -65,7 +65,7 @@ func GPU(ctx context.Context, o GPUOptions) (*GPUTable, error) {
 	}
 	defer dev.Close()
 	b := &gpuBench{GPUOptions: o, ctx: ctx, dev: dev, inputs: map[string]*gpuInput{}, start: time.Now()}
-	if b.side, err = openSide(d, !o.NoPeers); err != nil {
+	if b.side, err = openSide(d, 0, !o.NoPeers); err != nil {
 		return nil, err
 	}
 	defer b.side.close()
