@@ -105,14 +105,7 @@ func wanted(only []string, name string) bool {
 	return len(only) == 0 || slices.ContainsFunc(only, func(s string) bool { return strings.Contains(name, s) })
 }
 
-func openGPU() (*cusparse.Device, driver.Driver, error) {
-	d, err := driver.Open()
-	if err != nil {
-		return nil, nil, err
-	}
-	dev, err := cusparse.Open(0, cusparse.WithDriver(d))
-	return dev, d, err
-}
+func openGPU() (*cusparse.Device, driver.Driver, error) { return OpenGPU(0) }
 
 // gpuCase is one row of the table.
 type gpuCase struct {
