@@ -176,8 +176,10 @@ func (b *reportBench) open() (err error) {
 	r.Processor = processor()
 	if !b.NoHost {
 		b.log("bandwidth of the host")
-		if r.Triad = triad(b.Threads, max(4*lastLevelCache("/sys/devices/system/cpu/cpu0/cache")/8>>b.shrink, 1<<12), 10); b.shrink > 0 {
-			r.Triad = math.NaN() // arrays that fit the cache say nothing
+		if b.shrink == 0 || b.Quick {
+			r.Triad = Triad(b.Threads)
+		} else {
+			r.Triad = triad(b.Threads, 1<<12, 1)
 		}
 	}
 	r.Device = "not asked for"
@@ -321,7 +323,7 @@ func (b *reportBench) fillRow(row *ReportRow, task *reportTask) error {
 	row.Input, row.Notes = task.input, append(row.Notes, task.notes...)
 	defer task.close()
 	var entrants []*entrant
-	var moved float64
+	moved := map[string]float64{}
 	for _, p := range b.places() {
 		run, err := task.ready(p.at, apps.Run{Context: b.ctx, Threads: b.Threads})
 		e := &entrant{column: p.column}
@@ -329,7 +331,7 @@ func (b *reportBench) fillRow(row *ReportRow, task *reportTask) error {
 			e.run = func() (peers.Result, error) {
 				o, err := run(p.clock, e.first.Extra == nil)
 				if o.result != "" {
-					row.Result, moved = o.result, o.bytes
+					row.Result, moved[p.column] = o.result, o.bytes
 				}
 				return peers.Result{Ms: ms(o.took), Check: o.check, Extra: map[string]float64{}}, err
 			}
@@ -360,12 +362,17 @@ func (b *reportBench) fillRow(row *ReportRow, task *reportTask) error {
 		return err
 	}
 	for k, e := range entrants {
+		if task.tolerance < 0 && k > 0 {
+			row.Notes = append(row.Notes, fmt.Sprintf("%s: %s ends at %v, %s at %v", row.Name, e.column, e.first.Check, entrants[0].column, entrants[0].first.Check))
+		}
 		row.Times[e.column] = cmp.Time(k)
 		row.Rounds = len(cmp.Ms[k])
 	}
-	if moved > 0 {
-		row.Percent[HostColumn] = 100 * moved / row.Times[HostColumn].Median / 1e6 / b.report.Triad
-		row.Percent[DeviceColumn] = 100 * moved / row.Times[DeviceColumn].Median / 1e6 / b.report.Copy
+	for column, bytes := range moved {
+		copied := map[string]float64{HostColumn: b.report.Triad, DeviceColumn: b.report.Copy}[column]
+		if bytes > 0 && copied > 0 {
+			row.Percent[column] = bytes / row.Times[column].Median / 1e4 / copied
+		}
 	}
 	return nil
 }

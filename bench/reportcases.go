@@ -137,7 +137,7 @@ func projectionTask(b *reportBench, name string) (*reportTask, error) {
 	if g.NNZ() > 10_000 {
 		t.peers["NetworkX"] = peerCall{left: "it takes minutes above 10⁴ entries"}
 	}
-	t.notes = []string{"ours counts in int32 on a device and in int64 on the host, as SciPy and SuiteSparse do; cuSPARSE multiplies in fp32"}
+	t.notes = []string{"Projections: ours counts in int32 on a device and in int64 on the host, as SciPy and SuiteSparse do; cuSPARSE multiplies in fp32"}
 	if name == "bipartite100k" || name == "bipartite1m" {
 		t.cusparse = func(s *gpuSide) ([]gpuContender, func(), error) {
 			val := values(g, func(uint64) float32 { return 1 })

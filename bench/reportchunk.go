@@ -57,7 +57,9 @@ func (b *reportBench) chunks(c chunkCase) (rows []ChunkRow) {
 	}
 	if !c.file {
 		err := errors.New("not measured: the file would have more than 30 GB")
-		return append(rows, b.chunkRow(c, in.graph, "host, to a file", err))
+		row := b.chunkRow(c, in.graph, "host, to a file", err)
+		row.Original = ""
+		return append(rows, row)
 	}
 	return append(rows, b.chunksToFile(c, in.graph)...)
 }
@@ -194,6 +196,9 @@ func (b *reportBench) child(row ChunkRow, than *ChunkRow, out string, args []str
 	row.Computing, row.Writing, row.Wall = 1e3*p.Seconds["compute"], 1e3*p.Seconds["write"], total
 	if p.Stages != nil {
 		row.Plan, row.Computing, row.Copying, row.Writing, row.Wall = 1e3*p.Stages["plan"], 1e3*p.Stages["computing"], 1e3*p.Stages["copying"], 1e3*p.Stages["writing"], 1e3*p.Stages["wall"]
+	}
+	if than == nil && p.Blocks > 0 {
+		row.Failed = "there is too little memory: it was computed block by block too"
 	}
 	if than != nil && than.Failed == "" {
 		row.Against, row.Ratio = "in memory", total/than.Ms.Median

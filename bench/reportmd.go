@@ -50,8 +50,9 @@ func (r *Report) heading(b *strings.Builder) {
 	b.WriteString(`Workflows of Gunrock's HIVE report (2018) on data of the same shape; its own data are not public. The column *original*
 holds figures that it printed, on its data and on the hardware that is named with them. All others were measured in this
 run: medians of interleaved rounds in milliseconds, from the call to the end of the workflow, with the input where it is
-computed on. Results of contenders are compared. – is a library that has no such workflow, and each other gap has its
-reason below the table. A contender whose first run takes more than 20 s is not run again.
+computed on. Results of contenders are compared. – is a library that has no such workflow, missing one that the first table
+explains, and each other gap has its reason below its table. Percentages are the bandwidth of the bytes that must move at
+least, of the triad on the host and of a copy on the device. A contender whose first run takes more than 20 s is not run again.
 
 `)
 	host := "not measured"
@@ -100,7 +101,11 @@ func (r *Report) section(b *strings.Builder, rows []ReportRow) {
 		}
 		times = append(times, append(line, percentCell(row.Percent, HostColumn), percentCell(row.Percent, DeviceColumn), original))
 		inputs = append(inputs, append(row.Input.cells(row.Name), orNone(row.Result), "`"+row.Command+"`"))
-		notes = append(notes, row.footnotes()...)
+		for _, note := range row.footnotes() {
+			if !slices.Contains(notes, note) {
+				notes = append(notes, note)
+			}
+		}
 	}
 	_ = writeMarkdown(b, times)
 	b.WriteByte('\n')
@@ -156,12 +161,12 @@ func (r *ReportRow) footnotes() (out []string) {
 		out = append(out, r.Name+": **results differ**: "+s)
 	}
 	for _, column := range slices.Sorted(maps.Keys(r.Absent)) {
-		if why := r.Absent[column]; why != noWorkflow {
+		if why := r.Absent[column]; why != noWorkflow && !strings.HasPrefix(why, "missing:") { // the heading has those
 			out = append(out, fmt.Sprintf("%s: %s %s", r.Name, column, oneLine(why)))
 		}
 	}
 	for _, s := range r.Notes {
-		out = append(out, r.Name+": "+s)
+		out = append(out, s)
 	}
 	return out
 }
@@ -216,7 +221,7 @@ go by beside each other: overlap is the part of the shorter ones that went by be
 			notes = append(notes, name+": **results differ**: "+c.Wrong)
 		}
 		stages := []float64{c.Plan, c.Computing, c.Copying, c.Writing, c.Wall, c.Overlap}
-		line := []string{name, figure(c.Ms.Median), fmt.Sprint(c.Entries)}
+		line := []string{name, figure(c.Ms.Median), count(c.Entries)}
 		for _, v := range stages {
 			text := figure(v)
 			if c.Wall == 0 {
@@ -228,16 +233,24 @@ go by beside each other: overlap is the part of the shorter ones that went by be
 		if !math.IsNaN(c.Ratio) {
 			ratio = fmt.Sprintf("%.2f of %s", c.Ratio, c.Against)
 		}
-		cells = append(cells, append(line, fmt.Sprint(c.Blocks), mib(c.PeakDevice), mib(c.PeakRSS), ratio, orNone(c.Original)))
+		cells = append(cells, append(line, count(int64(c.Blocks)), mib(c.PeakDevice), mib(c.PeakRSS), ratio, orNone(c.Original)))
 		if !seen[c.Name] {
 			seen[c.Name] = true
-			inputs = append(inputs, append(c.Input.cells(c.Name), fmt.Sprintf("%d entries", r.entries(c.Name)), "`"+c.Command+"`"))
+			inputs = append(inputs, append(c.Input.cells(c.Name), count(r.entries(c.Name)), "`"+c.Command+"`"))
 		}
 	}
 	_ = writeMarkdown(b, cells)
 	b.WriteByte('\n')
 	leftTable(b, inputs)
 	list(b, notes)
+}
+
+// count is a number of what there must be some of.
+func count(n int64) string {
+	if n == 0 {
+		return none
+	}
+	return fmt.Sprint(n)
 }
 
 // entries is the size of a product, as far as a row knows it.

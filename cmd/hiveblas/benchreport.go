@@ -72,7 +72,13 @@ The rows, of which --only picks some:
 		}
 		o.Threads, o.NoHost, o.Demand = run.threads, gpu >= 0, gpu >= 0
 		if run.device != "cpu" {
-			o.Open = func() (*cusparse.Device, driver.Driver, error) { return bench.OpenGPU(max(gpu, 0)) }
+			o.Open = func() (*cusparse.Device, driver.Driver, error) {
+				dev, d, err := bench.OpenGPU(max(gpu, 0))
+				if err != nil && o.Demand {
+					err = &failure{"--device " + run.device, err.Error(), "--device cpu measures the host alone", err}
+				}
+				return dev, d, err
+			}
 		}
 		if self, err := os.Executable(); err == nil {
 			o.Self = []string{self}
@@ -84,9 +90,6 @@ The rows, of which --only picks some:
 		defer s.cleaning.Store(false)
 		report, err := bench.NewReport(s.ctx, o)
 		if report == nil {
-			if o.Demand && errors.Is(err, driver.ErrNoDriver) {
-				return &failure{"--device " + run.device, err.Error(), "--device cpu measures the host alone", err}
-			}
 			return err
 		}
 		return errors.Join(err, writeReport(s, report, dir, file))
