@@ -79,6 +79,8 @@ type Cut struct {
 // as sparse vectors, and move x by a sparse Δ, after which g changes by
 // −(1+α)/2·Δ + (1−α)/2·D⁻¹AΔ: a product that reads the rows of A in which Δ has
 // an entry. Work is proportional to the support and its edges, not to the graph.
+// Once what moves has a good part of all edges, the same steps go on over full
+// vectors, at O(edges) each.
 // They stop when ‖D^−½∇f‖∞ ≤ (1+ε)ρα, ClusterFISTA when all optimality conditions
 // hold to ερα; the objective is then within ε²ρα/2 of the least.
 //
@@ -106,6 +108,8 @@ type Clusterer struct {
 	degree *matrix.Vector[float64] // full, 0 of a vertex without edges
 	share  *matrix.Vector[float64] // full: 1/degree, 0 of a vertex without edges
 
+	fullFrom float64 // the share of all edges from which steps are over full vectors
+
 	walk func() (*matrix.Matrix[float64], error) // AD⁻¹, made when batches need it
 }
 
@@ -118,7 +122,10 @@ func NewClusterer[T comparable](g matrix.Source[T], run Run) (*Clusterer, error)
 	}
 	run.report("degrees", 0, int64(n))
 	v := g.View()
-	c := &Clusterer{n: n, place: v.Place(), a: v.Pattern()}
+	c := &Clusterer{n: n, place: v.Place(), a: v.Pattern(), fullFrom: fullFrom}
+	if c.place != nil {
+		c.fullFrom = fullFromDevice
+	}
 	if a, ok := g.(*matrix.Matrix[T]); ok && c.place == nil {
 		a.IsSymmetric() // then it is its own transpose, and none is made
 	}
@@ -251,12 +258,24 @@ func (c *Clusterer) Cluster(seeds []int, opts LocalClusterOptions) (*LocalCluste
 		return nil, err
 	}
 	l := &descent{o: o, with: with, field: field, start: field(), degree: c.degree, spread: func(dst, x lgcField) error {
-		h := dst.(*matrix.Vector[float64])
-		if err := ops.VxM(h, semiring.PlusFirst[float64](), x.(*matrix.Vector[float64]), c.a, with); err != nil {
+		h, u := dst.(lgcVector), x.(lgcVector)
+		var err error
+		if u.Format() == matrix.Full {
+			err = ops.MxV(h, semiring.PlusSecond[float64](), c.a, u, with)
+		} else {
+			err = ops.VxM(h, semiring.PlusFirst[float64](), u, c.a, with)
+		}
+		if err != nil {
 			return err
 		}
 		return ops.EWiseMult(h, semiring.Times[float64](), h, c.share, with)
 	}}
+	l.widen = func(delta lgcField) (func() (bool, error), error) {
+		if yes, err := c.crowded(delta.(lgcVector), with); !yes {
+			return nil, err
+		}
+		return c.widened(l)
+	}
 	if err := ops.EWiseMult(l.start, semiring.Times[float64](), start, c.share, with); err != nil {
 		return nil, err
 	}
@@ -270,13 +289,21 @@ func (c *Clusterer) Cluster(seeds []int, opts LocalClusterOptions) (*LocalCluste
 	if res.Objective, err = l.objective(); err != nil {
 		return nil, err
 	}
+	x := l.x.(lgcVector)
+	if x.Format() == matrix.Full {
+		some := matrix.NewVector[float64](c.n, here)
+		if err := ops.Select(some, semiring.ValueNE(0.0), x, with); err != nil {
+			return nil, err
+		}
+		x = some
+	}
 	res.P = matrix.NewVector[float64](c.n, here)
-	if err := ops.EWiseMult(res.P, semiring.Times[float64](), l.x, c.degree, with); err != nil {
+	if err := ops.EWiseMult(res.P, semiring.Times[float64](), x, c.degree, with); err != nil {
 		return nil, err
 	}
 	res.Support = res.P.NVals()
 	if o.Sweep && res.Support > 0 {
-		res.Cut, err = c.sweep(l.x.(*matrix.Vector[float64]), with)
+		res.Cut, err = c.sweep(x, with)
 	}
 	return res, err
 }

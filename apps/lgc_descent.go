@@ -25,9 +25,38 @@ type descent struct {
 	degree matrix.Operand[float64]     // of each vertex, in each row
 	start  lgcField                    // αD⁻¹s
 	x, g   lgcField
+	step   func() (done bool, err error)
+	// widen returns steps over full vectors where those cost less than moving
+	// the entries of delta; nil, or returning nil, is to go on as before.
+	widen func(delta lgcField) (step func() (done bool, err error), err error)
 }
 
 func (l *descent) tau() float64 { return l.o.Rho * l.o.Alpha }
+
+// length is that of the steps of monotone.
+func (l *descent) length() float64 {
+	if l.o.Method == ClusterISTA {
+		return 1
+	}
+	return 2 / (1 + l.o.Alpha)
+}
+
+// momentum is that of accelerated.
+func (l *descent) momentum() float64 {
+	return (1 - math.Sqrt(l.o.Alpha)) / (1 + math.Sqrt(l.o.Alpha))
+}
+
+// widened tells whether the steps to take are others now.
+func (l *descent) widened(delta lgcField) (bool, error) {
+	if l.widen == nil {
+		return false, nil
+	}
+	step, err := l.widen(delta)
+	if step != nil {
+		l.step = step
+	}
+	return step != nil, err
+}
 
 // run approaches the minimum from x = 0, where g is what it starts with.
 func (l *descent) run() (iterations int, converged bool, err error) {
@@ -35,13 +64,12 @@ func (l *descent) run() (iterations int, converged bool, err error) {
 	if err := ops.Apply(l.g, semiring.Identity[float64](), l.start, l.with); err != nil {
 		return 0, false, err
 	}
-	step := l.monotone()
-	if l.o.Method == ClusterFISTA {
-		step = l.accelerated()
+	if l.step = l.monotone(); l.o.Method == ClusterFISTA {
+		l.step = l.accelerated()
 	}
 	for iterations < l.o.MaxIterations {
 		l.o.report("local clustering", int64(iterations), 0)
-		done, err := step()
+		done, err := l.step()
 		if err != nil || done {
 			return iterations, done, err
 		}
@@ -56,11 +84,7 @@ func (l *descent) run() (iterations int, converged bool, err error) {
 // (1+ε)ρα.
 func (l *descent) monotone() func() (done bool, err error) {
 	tau := l.tau()
-	most, length := semiring.ValueGT((1+l.o.Epsilon)*tau), 2/(1+l.o.Alpha)
-	moving := most
-	if l.o.Method == ClusterISTA {
-		moving, length = semiring.ValueGT(tau), 1
-	}
+	most, moving, length := semiring.ValueGT((1+l.o.Epsilon)*tau), semiring.ValueGT(tau), l.length()
 	over, delta := l.field(), l.field()
 	excess := semiring.NewBinary("excess", func(g, tau float64) float64 { return g - tau }, "x - y")
 	return func() (bool, error) {
@@ -68,6 +92,11 @@ func (l *descent) monotone() func() (done bool, err error) {
 		s.do(ops.Select(over, most, l.g, l.with))
 		if s.err != nil || over.NVals() == 0 {
 			return true, s.err
+		}
+		if wide, err := l.widened(over); err != nil {
+			return false, err
+		} else if wide {
+			return l.step()
 		}
 		if l.o.Method == ClusterISTA {
 			s.do(ops.Select(over, moving, l.g, l.with))
@@ -107,7 +136,7 @@ func (l *descent) change(delta lgcField) (lgcField, error) {
 // accelerated steps go from y = x + β(x − x₋). g is affine in x, so that at y is
 // g + β(g − g₋) and takes no product of its own.
 func (l *descent) accelerated() func() (done bool, err error) {
-	beta := (1 - math.Sqrt(l.o.Alpha)) / (1 + math.Sqrt(l.o.Alpha))
+	beta := l.momentum()
 	oldX, oldG := l.field(), l.field()
 	minus, plus, times := semiring.Minus[float64](), semiring.Plus[float64](), semiring.Times[float64]()
 	ahead := func(now, old lgcField) (lgcField, error) {
@@ -147,6 +176,11 @@ func (l *descent) accelerated() func() (done bool, err error) {
 		s.do(ops.Select(delta, semiring.ValueNE(0.0), delta, l.with))
 		if s.err != nil {
 			return false, s.err
+		}
+		if wide, err := l.widened(delta); err != nil {
+			return false, err
+		} else if wide {
+			return l.step()
 		}
 		change, err := l.change(delta)
 		if err != nil {
