@@ -110,7 +110,8 @@ type Clusterer struct {
 
 	fullFrom float64 // the share of all edges from which steps are over full vectors
 
-	walk func() (*matrix.Matrix[float64], error) // AD⁻¹, made when batches need it
+	mu   sync.Mutex
+	walk batchWalk // made when batches need it
 }
 
 // NewClusterer checks a graph and counts its degrees. O(edges); errors as
@@ -156,7 +157,6 @@ func NewClusterer[T comparable](g matrix.Source[T], run Run) (*Clusterer, error)
 	if s.err != nil {
 		return nil, s.err
 	}
-	c.walk = sync.OnceValues(c.walkMatrix)
 	return c, nil
 }
 
@@ -251,24 +251,14 @@ func (c *Clusterer) Cluster(seeds []int, opts LocalClusterOptions) (*LocalCluste
 	field := func() lgcField { return matrix.NewVector[float64](c.n, here) }
 	val := make([]float64, len(seeds))
 	for k := range val {
-		val[k] = o.Alpha / float64(len(seeds))
+		val[k] = 1 / (o.Rho * float64(len(seeds)))
 	}
 	start, err := matrix.VectorFromTuples(c.n, seeds, val, nil)
 	if err != nil {
 		return nil, err
 	}
-	l := &descent{o: o, with: with, field: field, start: field(), degree: c.degree, spread: func(dst, x lgcField) error {
-		h, u := dst.(lgcVector), x.(lgcVector)
-		var err error
-		if u.Format() == matrix.Full {
-			err = ops.MxV(h, semiring.PlusSecond[float64](), c.a, u, with)
-		} else {
-			err = ops.VxM(h, semiring.PlusFirst[float64](), u, c.a, with)
-		}
-		if err != nil {
-			return err
-		}
-		return ops.EWiseMult(h, semiring.Times[float64](), h, c.share, with)
+	l := &descent{o: o, with: with, field: field, start: field(), degree: c.degree, change: func(delta lgcField) (lgcField, error) {
+		return c.change(delta.(lgcVector), o)
 	}}
 	l.widen = func(delta lgcField) (func() (bool, error), error) {
 		if yes, err := c.crowded(delta.(lgcVector), with); !yes {
@@ -298,14 +288,34 @@ func (c *Clusterer) Cluster(seeds []int, opts LocalClusterOptions) (*LocalCluste
 		x = some
 	}
 	res.P = matrix.NewVector[float64](c.n, here)
-	if err := ops.EWiseMult(res.P, semiring.Times[float64](), x, c.degree, with); err != nil {
-		return nil, err
+	var s steps
+	s.do(ops.EWiseMult(res.P, semiring.Times[float64](), x, c.degree, with))
+	s.do(ops.ApplySecond(res.P, semiring.Times[float64](), res.P, o.unit(), with))
+	if s.err != nil {
+		return nil, s.err
 	}
 	res.Support = res.P.NVals()
 	if o.Sweep && res.Support > 0 {
 		res.Cut, err = c.sweep(x, with)
 	}
 	return res, err
+}
+
+// change returns own·Δ + sent·D⁻¹AΔ.
+func (c *Clusterer) change(delta lgcVector, o LocalClusterOptions) (lgcVector, error) {
+	h, part, with := matrix.NewVector[float64](c.n, matrix.On(c.place)), matrix.NewVector[float64](c.n, matrix.On(c.place)), o.with()
+	var s steps
+	times := semiring.Times[float64]()
+	s.do(ops.ApplySecond(part, times, delta, o.sent(), with))
+	if delta.Format() == matrix.Full {
+		s.do(ops.MxV(h, semiring.PlusSecond[float64](), c.a, part, with))
+	} else {
+		s.do(ops.VxM(h, semiring.PlusFirst[float64](), part, c.a, with))
+	}
+	s.do(ops.EWiseMult(h, times, h, c.share, with))
+	s.do(ops.ApplySecond(part, times, delta, o.own(), with))
+	s.do(ops.EWiseAdd(h, semiring.Plus[float64](), h, part, with))
+	return h, s.err
 }
 
 // reciprocal is 1/x, and 0 of 0.

@@ -79,33 +79,28 @@ func (f full) affine(y, base, weight lgcVector) error {
 	return s.err
 }
 
-// monotone is descent.monotone: x becomes the larger of x and x + λ(g − ρα), λ
-// the length of a step, which is κx + λ(αD⁻¹s − ρα) + λ(1−α)/2·D⁻¹Ax for κ = 1 −
-// λ(1+α)/2. A push moves whatever is above ρα.
+// monotone is descent.monotone: x becomes the larger of x and x + g − 1, which
+// is (1 + own)x + D⁻¹s/ρ − 1 + sent·D⁻¹Ax. A push moves whatever is above 1.
 func (f full) monotone() (func() (bool, error), error) {
-	tau, alpha := f.tau(), f.o.Alpha
-	length := f.length()
-	keep := 1 - length*(1+alpha)/2
 	weight, excess, target := f.vector(), f.vector(), f.vector()
 	plus, minus, times := semiring.Plus[float64](), semiring.Minus[float64](), semiring.Times[float64]()
 	var s steps
 	base, err := f.filled(f.start.(lgcVector))
 	s.do(err)
-	s.do(ops.ApplySecond(base, minus, base, tau, f.with))
-	s.do(ops.ApplySecond(base, times, base, length, f.with))
-	s.do(ops.ApplySecond(weight, times, f.c.share, length*(1-alpha)/2, f.with))
+	s.do(ops.ApplySecond(base, minus, base, 1, f.with))
+	s.do(ops.ApplySecond(weight, times, f.c.share, f.o.sent(), f.with))
 	return func() (bool, error) {
 		var s steps
 		x := f.x.(lgcVector)
 		s.do(f.affine(target, base, weight))
-		if f.o.Method == ClusterISTA { // of a push nothing is kept
-			s.do(ops.ApplySecond(excess, times, x, keep, f.with))
+		if f.o.Method == ClusterISTA { // own is −1 of a push
+			s.do(ops.ApplySecond(excess, times, x, 1+f.o.own(), f.with))
 			s.do(ops.EWiseAdd(target, plus, target, excess, f.with))
 		}
 		s.do(ops.EWiseMult(excess, minus, target, x, f.with))
 		most, err := ops.ReduceScalar(semiring.Max[float64](), excess, f.with)
 		s.do(err)
-		if s.err != nil || most <= length*f.o.Epsilon*tau {
+		if s.err != nil || most <= f.o.Epsilon {
 			return true, s.err
 		}
 		return false, ops.EWiseMult(x, semiring.Max[float64](), x, target, f.with)
@@ -115,19 +110,18 @@ func (f full) monotone() (func() (bool, error), error) {
 // accelerated is descent.accelerated. x + g is affine in x, so that at y = x +
 // β(x − x₋) it follows from those of two steps.
 func (f full) accelerated() (func() (bool, error), error) {
-	alpha := f.o.Alpha
 	weight, g, own, y := f.vector(), f.vector(), f.vector(), f.vector()
 	plus, minus, times := semiring.Plus[float64](), semiring.Minus[float64](), semiring.Times[float64]()
 	var s steps
 	base, err := f.filled(f.start.(lgcVector))
 	s.do(err)
-	s.do(ops.ApplySecond(weight, times, f.c.share, (1-alpha)/2, f.with))
+	s.do(ops.ApplySecond(weight, times, f.c.share, f.o.sent(), f.with))
 	var old lgcVector
 	return func() (bool, error) {
 		var s steps
 		x := f.x.(lgcVector)
 		s.do(f.affine(g, base, weight))
-		s.do(ops.ApplySecond(own, times, x, -(1+alpha)/2, f.with))
+		s.do(ops.ApplySecond(own, times, x, f.o.own(), f.with))
 		s.do(ops.EWiseAdd(g, plus, g, own, f.with))
 		f.g = g
 		kkt, err := f.violation()
@@ -141,9 +135,9 @@ func (f full) accelerated() (func() (bool, error), error) {
 			old = forward
 		}
 		s.do(ops.EWiseMult(y, minus, forward, old, f.with))
-		s.do(ops.ApplySecond(y, times, y, f.momentum(), f.with))
+		s.do(ops.ApplySecond(y, times, y, f.o.momentum(), f.with))
 		s.do(ops.EWiseAdd(y, plus, y, forward, f.with))
-		s.do(ops.ApplySecond(x, shrink, y, f.tau(), f.with))
+		s.do(ops.ApplySecond(x, shrink, y, 1, f.with))
 		old = forward
 		return false, s.err
 	}, s.err
