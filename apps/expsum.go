@@ -54,12 +54,12 @@ func (s expSum) terms(n int, x func(p int) float32) expSum {
 	return expSum{top, sum}
 }
 
-// expBelow is exp x for x ≤ 0, within 3e-10 of it: n·log 2 is taken off for the
-// nearest n, and the rest is the start of a Taylor series, of which r⁹/9! is the
-// first term left out. Inlined in a loop it costs less than half of math.Exp.
+// expBelow is exp x for x ≤ 0, within 3e-10 of it, 0 below −708 and NaN of NaN:
+// n·log 2 is taken off for the nearest n, and the rest is the start of a Taylor
+// series, of which r⁹/9! is the first term left out. Go inlines it.
 func expBelow(x float64) float64 {
-	if !(x >= -708) { // NaN too
-		return math.Exp(x)
+	if x < -708 {
+		return 0
 	}
 	n := int64(x*math.Log2E - 0.5)
 	r := x - float64(n)*math.Ln2

@@ -115,9 +115,11 @@ func (c *Clusterer) tile(b *ClusterBatch, walk *matrix.Matrix[float64], seeds []
 
 type lgcMatrix = *matrix.Matrix[float64]
 
-// queries are the rows of a tile. Most converge in a few steps and some in many
-// (of 256 on R-MAT 16 the mean is 10, the most 21), and every step passes over
-// the residuals of all that are left.
+// queries are the rows of a tile. Most converge in a few steps and some in many,
+// and every step passes over the residuals of all that are left: of 256 on R-MAT
+// 16, 10 on average and 21 at most, the entries written by EWiseAdd are 45
+// million where they were 104 (1.71 → 1.47 s), of 128 on R-MAT 20 69 where they
+// were 130.
 type queries struct {
 	*descent
 	n     int

@@ -375,10 +375,20 @@ func TestClusterBatch(t *testing.T) {
 				continue
 			}
 			o := LocalClusterOptions{Method: m, Rho: 2e-3, Epsilon: 1e-6}
+			aside := 0
+			o.Trace = func(tr ops.Trace) {
+				if tr.Op == "Assign" {
+					aside++
+				}
+			}
 			b := must[*ClusterBatch](t)(c.Batch(seeds, tile, o))
 			if !b.Converged || b.KKT > 1.001e-6 || b.Iterations == 0 {
 				t.Errorf("%v: %+v", m, b)
 			}
+			if tile == 0 && (m != ClusterFISTA) != (aside > 1) {
+				t.Errorf("%v: rows were put together from %d parts", m, aside)
+			}
+			o.Trace = nil
 			for k, v := range seeds {
 				one := must[*LocalClusterResult](t)(c.Cluster([]int{v}, o))
 				seen := int64(0)
