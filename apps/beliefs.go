@@ -30,6 +30,7 @@ type beliefs struct {
 	joined            sparse.Structure        // N×N: row v has the sources of the edges into v
 	source, target    *matrix.Matrix[bool]    // E×N
 	out, in           *matrix.Matrix[bool]    // their transposes
+	line              sparse.Structure        // 1×N: a full row, listed
 
 	cost, mu []column // −CV and μ, for each pattern vertex
 	arcs     []*patternArc
@@ -39,7 +40,7 @@ type beliefs struct {
 type patternArc struct {
 	src, dst   int
 	fmax, rmax column
-	mass, back column                  // log Σ exp −CE over the edges out of each vertex, and over those that back gathers by
+	mass, back *matrix.Matrix[float32] // 1×N: log Σ exp −CE over the edges out of each vertex, and over those that back gathers by
 	peak       column                  // max −CE over the edges out of each vertex
 	near       *matrix.Matrix[float32] // max −CE over the edges of each pair, or nil: not kept
 }
@@ -124,6 +125,10 @@ func (b *beliefs) arrange(data, pattern *Attributed) error {
 	if s.err != nil {
 		return s.err
 	}
+	b.line = sparse.Structure{NRows: 1, NCols: b.n, NVals: int64(b.n), Ptr: []int64{0, int64(b.n)}, Idx: make([]int32, b.n)}
+	for v := range b.line.Idx {
+		b.line.Idx[v] = int32(v)
+	}
 	b.join(ends(data.Source), b.out.View().Rows().Idx, ends(data.Target))
 	return nil
 }
@@ -188,19 +193,18 @@ func (b *beliefs) start(p int, keep, corrected bool) error {
 	var s steps
 	toward, err := b.peaks(b.in, near)
 	s.do(err)
-	backward, err := b.peaks(b.out, near)
+	backward, mass, err := b.masses(b.out, near)
 	s.do(err)
-	a.mass, err = b.mass(b.out, b.source, near, backward)
-	s.do(err)
+	a.mass = b.row(mass)
 	if a.back, a.peak = a.mass, backward; corrected {
-		a.back, err = b.mass(b.in, b.target, near, toward)
+		_, back, err := b.masses(b.in, near)
 		s.do(err)
-		a.peak = nil
+		a.back, a.peak = b.row(back), nil
 	}
 	if s.err != nil {
 		return s.err
 	}
-	total, err := b.logSumExp(a.mass)
+	total, err := b.logSumExp(mass)
 	s.do(err)
 	forwardNull, err := ops.ReduceScalar(largest32, b.mu[a.dst], b.with)
 	s.do(err)
@@ -226,21 +230,27 @@ func (b *beliefs) peaks(at *matrix.Matrix[bool], x column) (column, error) {
 	return peak, ops.MxV(peak.Accum(largest32), maxSecond, at, x, b.with)
 }
 
-// mass returns log Σ exp x over the edges at each vertex, −∞ where there are
-// none: at is N×E, ofEdge its transpose, and peak the maximum of x there.
-func (b *beliefs) mass(at, ofEdge *matrix.Matrix[bool], x, peak column) (column, error) {
-	total, err := matrix.NewFullVector(b.n, 0.0)
+// masses returns max x and log Σ exp x over the edges at each vertex, −∞ where
+// there are none; at is N×E.
+func (b *beliefs) masses(at *matrix.Matrix[bool], x column) (peak, mass column, err error) {
+	sums, err := matrix.NewFullVector(b.n, noTerms)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	top, share := matrix.NewVector[float32](x.Size()), matrix.NewVector[float64](x.Size())
+	peak, mass = matrix.NewVector[float32](b.n), matrix.NewVector[float32](b.n)
 	var s steps
-	s.do(ops.MxV(top, maxSecond, ofEdge, peak, b.with))
-	s.do(ops.EWiseMult(share, expMinus, x, top, b.with))
-	s.do(ops.MxV(total.Accum(semiring.Plus[float64]()), semiring.PlusSecond[float64](), at, share, b.with))
-	mass := matrix.NewVector[float32](b.n)
-	s.do(ops.EWiseMult(mass, plusLog, peak, total, b.with))
-	return mass, s.err
+	s.do(ops.MxV(sums.Accum(addSums), logSumSecond, at, x, b.with))
+	s.do(ops.Apply(peak, sumTop, sums, b.with))
+	s.do(ops.Apply(mass, sumLog, sums, b.with))
+	return peak, mass, s.err
+}
+
+// row returns a column as a 1×N matrix.
+func (b *beliefs) row(x column) *matrix.Matrix[float32] {
+	if x == nil || x.Size() != b.n {
+		return nil
+	}
+	return matrix.FromStore(&sparse.Store[float32]{Structure: b.line, Val: x.Dense(0)})
 }
 
 // nothing returns n times −∞, the logarithm of 0.
@@ -305,16 +315,17 @@ func (b *beliefs) send(p int) error {
 	if s.err != nil {
 		return s.err
 	}
-	if a.rmax, err = matrix.NewFullVector(b.n, forwardNull); err != nil {
-		return err
-	}
 	if a.peak != nil {
 		s.do(ops.EWiseMult(vf, semiring.Plus[float32](), vf, a.peak, b.with))
 		a.rmax, err = b.strongest(vf, forward, forwardNull)
 		s.do(err)
 	} else { // along the edges against their direction: the transpose is not made for it
+		a.rmax, err = matrix.NewFullVector(b.n, forwardNull)
+		s.do(err)
 		s.do(ops.ApplySecond(vf, semiring.Minus[float32](), vf, float32(forward), b.with))
-		s.do(ops.VxM(a.rmax.Accum(largest32), semiring.MaxPlus[float32](), vf, near, b.with, ops.Using(ops.Push)))
+		if s.err == nil {
+			s.do(ops.VxM(a.rmax.Accum(largest32), semiring.MaxPlus[float32](), vf, near, b.with, ops.Using(ops.Push)))
+		}
 	}
 	if a.fmax, err = matrix.NewFullVector(b.n, backwardNull); err != nil {
 		return err
@@ -326,16 +337,16 @@ func (b *beliefs) send(p int) error {
 
 // levels returns log Σ exp over the messages along all edges, and the largest
 // message of a vertex.
-func (b *beliefs) levels(v, mass column) (sum float64, null float32, err error) {
-	sent := matrix.NewVector[float32](b.n)
-	if err := ops.EWiseMult(sent, semiring.Plus[float32](), v, mass, b.with); err != nil {
+func (b *beliefs) levels(v column, mass *matrix.Matrix[float32]) (sum float64, null float32, err error) {
+	all := matrix.NewVector[expSum](1)
+	if err := ops.MxV(all, logSumPlus, mass, v, b.with, ops.Using(ops.Pull)); err != nil {
 		return 0, 0, err
 	}
 	if null, err = ops.ReduceScalar(largest32, v, b.with); err != nil {
 		return 0, 0, err
 	}
-	sum, err = b.logSumExp(sent)
-	return sum, null, err
+	total, _ := all.At(0)
+	return total.log(), null, nil
 }
 
 // strongest returns the larger of best − sum and null.
@@ -386,10 +397,8 @@ func (b *beliefs) result() (*matrix.Matrix[float32], error) {
 var (
 	largest32 = semiring.Max[float32]()
 	maxSecond = semiring.MaxSecond[float32]()
-	// expMinus is exp(x − y) in float64.
-	expMinus = semiring.NewBinary("exp_minus", func(x, y float32) float64 { return math.Exp(float64(x) - float64(y)) }, "exp((double)x - (double)y)")
-	// plusLog is x + log y.
-	plusLog = semiring.NewBinary("plus_log", func(x float32, y float64) float32 { return float32(float64(x) + math.Log(y)) }, "(float)((double)x + log(y))")
+	// expMinus is exp(x − y) in float64, for x ≤ y.
+	expMinus = semiring.NewBinary("exp_minus", func(x, y float32) float64 { return expBelow(float64(x) - float64(y)) }, "exp((double)x - (double)y)")
 	// minusRoot is −√x.
 	minusRoot = semiring.NewUnary("minus_root", func(x float32) float32 { return -float32(math.Sqrt(float64(x))) }, "-sqrtf(x)")
 	// plusSquare sums (x − y)², which loses nothing where x and y are close, as

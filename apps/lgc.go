@@ -79,6 +79,8 @@ type Cut struct {
 // as sparse vectors, and move x by a sparse Δ, after which g changes by
 // −(1+α)/2·Δ + (1−α)/2·D⁻¹AΔ: a product that reads the rows of A in which Δ has
 // an entry. Work is proportional to the support and its edges, not to the graph.
+// Once what moves has a good part of all edges, the same steps go on over full
+// vectors, at O(edges) each.
 // They stop when ‖D^−½∇f‖∞ ≤ (1+ε)ρα, ClusterFISTA when all optimality conditions
 // hold to ερα; the objective is then within ε²ρα/2 of the least.
 //
@@ -106,7 +108,10 @@ type Clusterer struct {
 	degree *matrix.Vector[float64] // full, 0 of a vertex without edges
 	share  *matrix.Vector[float64] // full: 1/degree, 0 of a vertex without edges
 
-	walk func() (*matrix.Matrix[float64], error) // AD⁻¹, made when batches need it
+	fullFrom float64 // the share of all edges from which steps are over full vectors
+
+	mu   sync.Mutex
+	walk batchWalk // made when batches need it
 }
 
 // NewClusterer checks a graph and counts its degrees. O(edges); errors as
@@ -118,7 +123,10 @@ func NewClusterer[T comparable](g matrix.Source[T], run Run) (*Clusterer, error)
 	}
 	run.report("degrees", 0, int64(n))
 	v := g.View()
-	c := &Clusterer{n: n, place: v.Place(), a: v.Pattern()}
+	c := &Clusterer{n: n, place: v.Place(), a: v.Pattern(), fullFrom: fullFrom}
+	if c.place != nil {
+		c.fullFrom = fullFromDevice
+	}
 	if a, ok := g.(*matrix.Matrix[T]); ok && c.place == nil {
 		a.IsSymmetric() // then it is its own transpose, and none is made
 	}
@@ -149,7 +157,6 @@ func NewClusterer[T comparable](g matrix.Source[T], run Run) (*Clusterer, error)
 	if s.err != nil {
 		return nil, s.err
 	}
-	c.walk = sync.OnceValues(c.walkMatrix)
 	return c, nil
 }
 
@@ -244,19 +251,21 @@ func (c *Clusterer) Cluster(seeds []int, opts LocalClusterOptions) (*LocalCluste
 	field := func() lgcField { return matrix.NewVector[float64](c.n, here) }
 	val := make([]float64, len(seeds))
 	for k := range val {
-		val[k] = o.Alpha / float64(len(seeds))
+		val[k] = 1 / (o.Rho * float64(len(seeds)))
 	}
 	start, err := matrix.VectorFromTuples(c.n, seeds, val, nil)
 	if err != nil {
 		return nil, err
 	}
-	l := &descent{o: o, with: with, field: field, start: field(), degree: c.degree, spread: func(dst, x lgcField) error {
-		h := dst.(*matrix.Vector[float64])
-		if err := ops.VxM(h, semiring.PlusFirst[float64](), x.(*matrix.Vector[float64]), c.a, with); err != nil {
-			return err
-		}
-		return ops.EWiseMult(h, semiring.Times[float64](), h, c.share, with)
+	l := &descent{o: o, with: with, field: field, start: field(), degree: c.degree, change: func(delta lgcField) (lgcField, error) {
+		return c.change(delta.(lgcVector), o)
 	}}
+	l.widen = func(delta lgcField) (func() (bool, error), error) {
+		if yes, err := c.crowded(delta.(lgcVector), with); !yes {
+			return nil, err
+		}
+		return c.widened(l)
+	}
 	if err := ops.EWiseMult(l.start, semiring.Times[float64](), start, c.share, with); err != nil {
 		return nil, err
 	}
@@ -270,15 +279,43 @@ func (c *Clusterer) Cluster(seeds []int, opts LocalClusterOptions) (*LocalCluste
 	if res.Objective, err = l.objective(); err != nil {
 		return nil, err
 	}
+	x := l.x.(lgcVector)
+	if x.Format() == matrix.Full {
+		some := matrix.NewVector[float64](c.n, here)
+		if err := ops.Select(some, semiring.ValueNE(0.0), x, with); err != nil {
+			return nil, err
+		}
+		x = some
+	}
 	res.P = matrix.NewVector[float64](c.n, here)
-	if err := ops.EWiseMult(res.P, semiring.Times[float64](), l.x, c.degree, with); err != nil {
-		return nil, err
+	var s steps
+	s.do(ops.EWiseMult(res.P, semiring.Times[float64](), x, c.degree, with))
+	s.do(ops.ApplySecond(res.P, semiring.Times[float64](), res.P, o.unit(), with))
+	if s.err != nil {
+		return nil, s.err
 	}
 	res.Support = res.P.NVals()
 	if o.Sweep && res.Support > 0 {
-		res.Cut, err = c.sweep(l.x.(*matrix.Vector[float64]), with)
+		res.Cut, err = c.sweep(x, with)
 	}
 	return res, err
+}
+
+// change returns own·Δ + sent·D⁻¹AΔ.
+func (c *Clusterer) change(delta lgcVector, o LocalClusterOptions) (lgcVector, error) {
+	h, part, with := matrix.NewVector[float64](c.n, matrix.On(c.place)), matrix.NewVector[float64](c.n, matrix.On(c.place)), o.with()
+	var s steps
+	times := semiring.Times[float64]()
+	s.do(ops.ApplySecond(part, times, delta, o.sent(), with))
+	if delta.Format() == matrix.Full {
+		s.do(ops.MxV(h, semiring.PlusSecond[float64](), c.a, part, with))
+	} else {
+		s.do(ops.VxM(h, semiring.PlusFirst[float64](), part, c.a, with))
+	}
+	s.do(ops.EWiseMult(h, times, h, c.share, with))
+	s.do(ops.ApplySecond(part, times, delta, o.own(), with))
+	s.do(ops.EWiseAdd(h, semiring.Plus[float64](), h, part, with))
+	return h, s.err
 }
 
 // reciprocal is 1/x, and 0 of 0.

@@ -16,18 +16,44 @@ type lgcField interface {
 	NVals() int64
 }
 
-// descent is LocalCluster under way.
+// descent is LocalCluster under way, in units in which nothing needs scaling:
+// start and g as shares of ρα, x as one of λρα, λ the length of a step.
 type descent struct {
 	o      LocalClusterOptions
 	with   ops.Option
-	field  func() lgcField             // an empty one
-	spread func(dst, x lgcField) error // dst = D⁻¹Ax
-	degree matrix.Operand[float64]     // of each vertex, in each row
-	start  lgcField                    // αD⁻¹s
+	field  func() lgcField                        // an empty one
+	change func(delta lgcField) (lgcField, error) // of g: own·Δ + sent·D⁻¹AΔ
+	degree matrix.Operand[float64]                // of each vertex, in each row
+	start  lgcField                               // D⁻¹s/ρ
 	x, g   lgcField
+	step   func() (done bool, err error)
+	// widen returns steps over full vectors where those cost less than moving
+	// the entries of delta; nil, or returning nil, is to go on as before.
+	widen func(delta lgcField) (step func() (done bool, err error), err error)
+	// settle puts queries aside in which nothing is to move, and returns those
+	// of moving that go on; nil is to keep all.
+	settle func(moving lgcField) (lgcField, error)
 }
 
-func (l *descent) tau() float64 { return l.o.Rho * l.o.Alpha }
+// length is λ.
+func (o LocalClusterOptions) length() float64 {
+	if o.Method == ClusterPush {
+		return 2 / (1 + o.Alpha)
+	}
+	return 1
+}
+
+// unit is that of x.
+func (o LocalClusterOptions) unit() float64 { return o.length() * o.Rho * o.Alpha }
+
+// own and sent are the terms of change.
+func (o LocalClusterOptions) own() float64  { return -o.length() * (1 + o.Alpha) / 2 }
+func (o LocalClusterOptions) sent() float64 { return o.length() * (1 - o.Alpha) / 2 }
+
+// momentum is that of accelerated.
+func (o LocalClusterOptions) momentum() float64 {
+	return (1 - math.Sqrt(o.Alpha)) / (1 + math.Sqrt(o.Alpha))
+}
 
 // run approaches the minimum from x = 0, where g is what it starts with.
 func (l *descent) run() (iterations int, converged bool, err error) {
@@ -35,13 +61,12 @@ func (l *descent) run() (iterations int, converged bool, err error) {
 	if err := ops.Apply(l.g, semiring.Identity[float64](), l.start, l.with); err != nil {
 		return 0, false, err
 	}
-	step := l.monotone()
-	if l.o.Method == ClusterFISTA {
-		step = l.accelerated()
+	if l.step = l.monotone(); l.o.Method == ClusterFISTA {
+		l.step = l.accelerated()
 	}
 	for iterations < l.o.MaxIterations {
 		l.o.report("local clustering", int64(iterations), 0)
-		done, err := step()
+		done, err := l.step()
 		if err != nil || done {
 			return iterations, done, err
 		}
@@ -50,31 +75,46 @@ func (l *descent) run() (iterations int, converged bool, err error) {
 	return iterations, false, nil
 }
 
+// widened tells whether the steps to take are others now.
+func (l *descent) widened(delta lgcField) (bool, error) {
+	if l.widen == nil {
+		return false, nil
+	}
+	step, err := l.widen(delta)
+	if step != nil {
+		l.step = step
+	}
+	return step != nil, err
+}
+
 // monotone steps keep x below the minimum and so g ≥ 0, and at least ρα in the
 // support: Q is an M-matrix. ISTA moves by g − ρα wherever that is positive, a
 // push by what makes the coordinate's own residual ρα, where it is above
 // (1+ε)ρα.
 func (l *descent) monotone() func() (done bool, err error) {
-	tau := l.tau()
-	most, length := semiring.ValueGT((1+l.o.Epsilon)*tau), 2/(1+l.o.Alpha)
-	moving := most
-	if l.o.Method == ClusterISTA {
-		moving, length = semiring.ValueGT(tau), 1
-	}
-	over, delta := l.field(), l.field()
-	excess := semiring.NewBinary("excess", func(g, tau float64) float64 { return g - tau }, "x - y")
+	most, moving := semiring.ValueGT(1+l.o.Epsilon), semiring.ValueGT(1.0)
 	return func() (bool, error) {
 		var s steps
+		over := l.field()
 		s.do(ops.Select(over, most, l.g, l.with))
 		if s.err != nil || over.NVals() == 0 {
 			return true, s.err
 		}
+		if wide, err := l.widened(over); err != nil {
+			return false, err
+		} else if wide {
+			return l.step()
+		}
+		if l.settle != nil {
+			var err error
+			over, err = l.settle(over)
+			s.do(err)
+		}
 		if l.o.Method == ClusterISTA {
 			s.do(ops.Select(over, moving, l.g, l.with))
 		}
-		s.do(ops.ApplySecond(delta, excess, over, tau, l.with))
-		s.do(ops.ApplySecond(delta, semiring.Times[float64](), delta, length, l.with))
-		s.do(l.move(delta))
+		s.do(ops.ApplySecond(over, semiring.Minus[float64](), over, 1, l.with))
+		s.do(l.move(over))
 		return false, s.err
 	}
 }
@@ -92,22 +132,10 @@ func (l *descent) move(delta lgcField) error {
 	return s.err
 }
 
-// change returns −(1+α)/2·Δ + (1−α)/2·D⁻¹AΔ.
-func (l *descent) change(delta lgcField) (lgcField, error) {
-	h, own, sent := l.field(), l.field(), l.field()
-	var s steps
-	times := semiring.Times[float64]()
-	s.do(ops.ApplySecond(sent, times, delta, (1-l.o.Alpha)/2, l.with))
-	s.do(l.spread(h, sent))
-	s.do(ops.ApplySecond(own, times, delta, -(1+l.o.Alpha)/2, l.with))
-	s.do(ops.EWiseAdd(h, semiring.Plus[float64](), h, own, l.with))
-	return h, s.err
-}
-
 // accelerated steps go from y = x + β(x − x₋). g is affine in x, so that at y is
 // g + β(g − g₋) and takes no product of its own.
 func (l *descent) accelerated() func() (done bool, err error) {
-	beta := (1 - math.Sqrt(l.o.Alpha)) / (1 + math.Sqrt(l.o.Alpha))
+	beta := l.o.momentum()
 	oldX, oldG := l.field(), l.field()
 	minus, plus, times := semiring.Minus[float64](), semiring.Plus[float64](), semiring.Times[float64]()
 	ahead := func(now, old lgcField) (lgcField, error) {
@@ -141,12 +169,17 @@ func (l *descent) accelerated() func() (done bool, err error) {
 		delta, next := l.field(), l.field()
 		var s steps
 		s.do(ops.EWiseAdd(y, plus, y, g, l.with))
-		s.do(ops.ApplySecond(y, shrink, y, l.tau(), l.with))
+		s.do(ops.ApplySecond(y, shrink, y, 1, l.with))
 		s.do(ops.Select(next, semiring.ValueNE(0.0), y, l.with))
 		s.do(ops.EWiseUnion(delta, minus, next, 0, l.x, 0, l.with))
 		s.do(ops.Select(delta, semiring.ValueNE(0.0), delta, l.with))
 		if s.err != nil {
 			return false, s.err
+		}
+		if wide, err := l.widened(delta); err != nil {
+			return false, err
+		} else if wide {
+			return l.step()
 		}
 		change, err := l.change(delta)
 		if err != nil {
@@ -158,13 +191,12 @@ func (l *descent) accelerated() func() (done bool, err error) {
 	}
 }
 
-// violation returns how far x and g are from the optimality conditions, as a
-// share of ρα: g = ±ρα where x ≷ 0, and |g| ≤ ρα elsewhere.
+// violation returns how far x and g are from the optimality conditions: g = ±1
+// where x ≷ 0, and |g| ≤ 1 elsewhere.
 func (l *descent) violation() (float64, error) {
-	ratio, broken := l.field(), l.field()
+	broken := l.field()
 	var s steps
-	s.do(ops.ApplySecond(ratio, semiring.Div[float64](), l.g, l.tau(), l.with))
-	s.do(ops.EWiseUnion(broken, optimality, l.x, 0, ratio, 0, l.with))
+	s.do(ops.EWiseUnion(broken, optimality, l.x, 0, l.g, 0, l.with))
 	worst, err := ops.ReduceScalar(semiring.Max[float64](), broken, l.with)
 	s.do(err)
 	return max(worst, 0), s.err
@@ -189,12 +221,12 @@ func (l *descent) objective() (float64, error) {
 	var s steps
 	s.do(ops.EWiseAdd(forces, semiring.Plus[float64](), l.start, l.g, l.with))
 	s.do(ops.ApplySecond(forces, semiring.Times[float64](), forces, 0.5, l.with))
-	s.do(ops.ApplyFirst(forces, semiring.Minus[float64](), l.tau(), forces, l.with)) // x ≥ 0 at the end
+	s.do(ops.ApplyFirst(forces, semiring.Minus[float64](), 1, forces, l.with)) // x ≥ 0 at the end
 	s.do(ops.EWiseMult(terms, semiring.Times[float64](), l.x, forces, l.with))
 	s.do(ops.EWiseMult(terms, semiring.Times[float64](), terms, l.degree, l.with))
 	sum, err := ops.ReduceScalar(semiring.Plus[float64](), terms, l.with)
 	s.do(err)
-	return sum, s.err
+	return sum * l.o.unit() * l.o.Rho * l.o.Alpha, s.err
 }
 
 // The operators of LocalCluster.
@@ -209,8 +241,7 @@ var (
 		}
 		return 0
 	}, "x > y ? x - y : x < -y ? x + y : 0.0")
-	// optimality is how far g is from what the sign of x asks of it, both as
-	// shares of ρα.
+	// optimality is how far g is from what the sign of x asks of it.
 	optimality = semiring.NewBinary("optimality", func(x, g float64) float64 {
 		switch {
 		case x > 0:

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/testdata"
 )
 
@@ -140,17 +141,27 @@ func clusterOn(t rapid.TB, s sample, seeds []int, alpha, rho float64) {
 	o := lgcOracle{near, seeded(s.n, seeds), alpha, rho}
 	least := o.objective(o.solve())
 	each(t, s.both(), func(name string, g matrix.Source[float64], run Run) {
+		c, err := NewClusterer(g, run)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
 		for _, m := range clusterMethods {
-			what := fmt.Sprintf("%s, %v", name, m)
-			res, err := LocalCluster(g, seeds, LocalClusterOptions{Run: run, Alpha: alpha, Rho: rho, Method: m, Epsilon: 1e-5, Sweep: true})
-			if err != nil {
-				t.Fatalf("%s: %v", what, err)
+			for _, from := range []float64{fullShares[0], fullShares[2]} {
+				c.fullFrom = from
+				what := fmt.Sprintf("%s, %v, full from %v", name, m, from)
+				res, err := c.Cluster(seeds, LocalClusterOptions{Run: run, Alpha: alpha, Rho: rho, Method: m, Epsilon: 1e-5, Sweep: true})
+				if err != nil {
+					t.Fatalf("%s: %v", what, err)
+				}
+				checkCluster(t, what, o, least, 1e-5, res)
+				checkCut(t, what, near, res)
 			}
-			checkCluster(t, what, o, least, 1e-5, res)
-			checkCut(t, what, near, res)
 		}
 	})
 }
+
+// fullShares are for full vectors from the first step, some time, and never.
+var fullShares = []float64{0, 1.0 / 3, 2}
 
 // checkCut looks at the sets of a sweep one by one.
 func checkCut(t rapid.TB, what string, near [][]int, res *LocalClusterResult) {
@@ -264,6 +275,46 @@ func TestLocalClusterOfCycle(t *testing.T) {
 	}
 }
 
+// Steps over full vectors find what sparse ones do, to rounding: ISTA's and
+// FISTA's step by step, those of a push, which also moves what is hardly above
+// ρα, at the end.
+func TestLocalClusterOfFullVectors(t *testing.T) {
+	s := random(300, 2000, 4, true).beside(blank(3))
+	c := must[*Clusterer](t)(NewClusterer(build[float64](t, s.both(), matrix.CSR), Run{}))
+	for _, m := range clusterMethods {
+		o := LocalClusterOptions{Method: m, Rho: 1e-4, Epsilon: 1e-11}
+		c.fullFrom = 2
+		want := must[*LocalClusterResult](t)(c.Cluster([]int{3, 9}, o))
+		for _, from := range fullShares[:2] {
+			pulls, pushes := 0, 0
+			o.Trace = func(tr ops.Trace) {
+				switch tr.Method {
+				case ops.Pull:
+					pulls++
+				case ops.Push:
+					pushes++
+				}
+			}
+			c.fullFrom = from
+			got := must[*LocalClusterResult](t)(c.Cluster([]int{3, 9}, o))
+			if from == 0 && (pushes != 0 || pulls != got.Iterations+2) { // one to see that it is the end, one to certify
+				t.Errorf("%v: %d products with full vectors and %d others in %d iterations", m, pulls, pushes, got.Iterations)
+			}
+			if m == ClusterISTA && got.Iterations != want.Iterations {
+				t.Errorf("%v, full from %v: %d iterations, want %d", m, from, got.Iterations, want.Iterations)
+			}
+			if !got.Converged || got.Support != want.Support || math.Abs(got.Objective-want.Objective) > 1e-16 {
+				t.Errorf("%v, full from %v: %+v, want %+v", m, from, got, want)
+			}
+			for i, p := range want.P.All() {
+				if q, ok := got.P.At(i); !ok || math.Abs(p-q) > 1e-13 {
+					t.Fatalf("%v, full from %v: %v at %d, want %v", m, from, q, i, p)
+				}
+			}
+		}
+	}
+}
+
 func TestLocalClusterErrors(t *testing.T) {
 	g := build[float64](t, path(4).beside(blank(1)).both(), matrix.CSR)
 	for _, c := range []struct {
@@ -324,10 +375,20 @@ func TestClusterBatch(t *testing.T) {
 				continue
 			}
 			o := LocalClusterOptions{Method: m, Rho: 2e-3, Epsilon: 1e-6}
+			aside := 0
+			o.Trace = func(tr ops.Trace) {
+				if tr.Op == "Assign" {
+					aside++
+				}
+			}
 			b := must[*ClusterBatch](t)(c.Batch(seeds, tile, o))
 			if !b.Converged || b.KKT > 1.001e-6 || b.Iterations == 0 {
 				t.Errorf("%v: %+v", m, b)
 			}
+			if tile == 0 && (m != ClusterFISTA) != (aside > 1) {
+				t.Errorf("%v: rows were put together from %d parts", m, aside)
+			}
+			o.Trace = nil
 			for k, v := range seeds {
 				one := must[*LocalClusterResult](t)(c.Cluster([]int{v}, o))
 				seen := int64(0)
@@ -367,8 +428,9 @@ func TestLocalClusterOnDevice(t *testing.T) {
 			least := o.objective(o.solve())
 			for _, how := range guises {
 				there := must[*Clusterer](t)(NewClusterer(move[float32](t, c.s, how, d.Device), Run{}))
-				for _, m := range clusterMethods {
+				for k, m := range clusterMethods {
 					what := fmt.Sprintf("%s, %v", how.name, m)
+					there.fullFrom = fullShares[2*((k+len(c.seeds))%2)] // each of full and sparse vectors for every method
 					res := must[*LocalClusterResult](t)(there.Cluster(c.seeds, LocalClusterOptions{Rho: c.rho, Method: m, Sweep: true}))
 					if res.P.Place() != d.Device {
 						t.Errorf("%s: p lives at %v", what, res.P.Place())

@@ -1,0 +1,89 @@
+package apps
+
+import (
+	"math"
+
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// An expSum is Σ exp x of some numbers, as exp(top)·sum with top the largest of
+// them: what can be added up without overflow, and by a product as well.
+type expSum struct {
+	top float32
+	sum float64
+}
+
+var (
+	minusInf = float32(math.Inf(-1))
+	noTerms  = expSum{top: minusInf}
+)
+
+func (s expSum) log() float64 {
+	if s.sum == 0 {
+		return math.Inf(-1)
+	}
+	return float64(s.top) + math.Log(s.sum)
+}
+
+// plus adds two sums.
+func (s expSum) plus(t expSum) expSum {
+	if s.top < t.top {
+		s, t = t, s
+	}
+	if t.top == minusInf {
+		return s
+	}
+	return expSum{s.top, s.sum + t.sum*expBelow(float64(t.top)-float64(s.top))}
+}
+
+// terms adds exp of n numbers, at the cost of one exp each.
+func (s expSum) terms(n int, x func(p int) float32) expSum {
+	top := s.top
+	for p := range n {
+		if v := x(p); v > top {
+			top = v
+		}
+	}
+	if top == minusInf {
+		return s
+	}
+	sum := s.sum * expBelow(float64(s.top)-float64(top))
+	for p := range n {
+		sum += expBelow(float64(x(p)) - float64(top))
+	}
+	return expSum{top, sum}
+}
+
+// expBelow is exp x for x ≤ 0, within 3e-10 of it, 0 below −708 and NaN of NaN:
+// n·log 2 is taken off for the nearest n, and the rest is the start of a Taylor
+// series, of which r⁹/9! is the first term left out. Go inlines it.
+func expBelow(x float64) float64 {
+	if x < -708 {
+		return 0
+	}
+	n := int64(x*math.Log2E - 0.5)
+	r := x - float64(n)*math.Ln2
+	p := 1 + r*(1+r*(1./2+r*(1./6+r*(1./24+r*(1./120+r*(1./720+r*(1./5040+r*(1./40320))))))))
+	return p * math.Float64frombits(uint64(n+1023)<<52)
+}
+
+// The operators on sums. They run on the host only: a device has kernels of its
+// own for Classify.
+var (
+	addSums = semiring.NewMonoid(semiring.NewBinary("add_exp_sums", expSum.plus, ""), noTerms)
+	sumTop  = semiring.NewUnary("top", func(s expSum) float32 { return s.top }, "")
+	sumLog  = semiring.NewUnary("log_exp_sum", func(s expSum) float32 { return float32(s.log()) }, "")
+	// logSumSecond sums exp y over the entries of a pattern, logSumPlus exp(x + y).
+	logSumSecond = semiring.New(addSums, semiring.NewBinary("exp_second", func(_ bool, y float32) expSum { return expSum{y, 1} }, "")).
+			WithKernels(semiring.Kernels[bool, float32, expSum]{
+			Dot: func(s expSum, ci []int32, _ []bool, x []float32) expSum {
+				return s.terms(len(ci), func(p int) float32 { return x[ci[p]] })
+			},
+		})
+	logSumPlus = semiring.New(addSums, semiring.NewBinary("exp_plus", func(x, y float32) expSum { return expSum{x + y, 1} }, "")).
+			WithKernels(semiring.Kernels[float32, float32, expSum]{
+			Dot: func(s expSum, ci []int32, a, x []float32) expSum {
+				return s.terms(len(ci), func(p int) float32 { return a[p] + x[ci[p]] })
+			},
+		})
+)
