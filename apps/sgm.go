@@ -40,10 +40,13 @@ type SGMOptions struct {
 	// matched to vertices of the same label only.
 	LabelsA, LabelsB []int32
 	// Epsilon is how far from the best, per vertex and in units of A·P·Bᵀ (common
-	// neighbours), each assignment may be; 0 asks for the best.
+	// neighbours, by edges of mean weight), each assignment of a step may be. 0 is
+	// automatic, 1/16; see Exact.
 	Epsilon float64
-	// Assignment is how assignment problems are solved; MethodAuto suits n and
-	// Epsilon, and may do better than Epsilon asks for.
+	// Exact asks for the best assignment in each step.
+	Exact bool
+	// Assignment is how assignment problems are solved; MethodAuto suits the place,
+	// and may do better than Epsilon asks for. MethodAuction bids as a device does.
 	Assignment auction.Method
 	// Tolerance is what a step must gain for another to follow, in edges of mean
 	// weight by which ‖A − PBPᵀ‖² falls; 0 means 1/2.
@@ -59,6 +62,7 @@ type SGMIteration struct {
 	Slope                   float64 // ⟨∇f, T − P⟩: a bound on what can be gained is this plus LSAPGap
 	LSAPGap                 float64 // how far the assignment can be from the best one, in units of Slope
 	Entries                 int64   // of APBᵀ
+	Rounds                  int64   // of bidding in the assignment, or searches for augmenting paths
 	Product, Assign, Search time.Duration
 }
 
@@ -161,19 +165,22 @@ func (f *relaxation[T]) run(res *SGMResult) error {
 // project returns the matching that P has most of, or the best one that was met
 // if no more edges disagree under that.
 func (f *relaxation[T]) project(best []int32) ([]int32, error) {
-	t, _, _, err := f.assign(f.p)
-	if err != nil || best == nil {
-		return t, err
+	if f.at != nil {
+		return f.at, nil
 	}
-	_, apart, err := f.disagreeing(t)
+	found, err := f.assign(f.p, 0)
+	if err != nil || best == nil {
+		return found.t, err
+	}
+	_, apart, err := f.disagreeing(found.t)
 	if err != nil {
 		return nil, err
 	}
 	_, other, err := f.disagreeing(best)
 	if other <= apart {
-		t = best
+		return best, err
 	}
-	return t, err
+	return found.t, err
 }
 
 // conclude writes the matching down.

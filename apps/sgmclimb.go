@@ -18,12 +18,12 @@ func (f *relaxation[T]) climb(res *SGMResult) (best []int32, err error) {
 		f.opts.report("graph matching", int64(len(res.Iterations)), int64(f.opts.MaxIterations))
 		it := SGMIteration{}
 		clock := time.Now()
-		t, gap, err := f.ascent()
+		t, err := f.ascent(&it)
 		if err != nil {
 			return nil, err
 		}
 		f.weigh(f.g) // and the copy that the assignment makes
-		it.LSAPGap, it.Assign = gap, lap(&clock)
+		it.Assign = lap(&clock)
 		h, err := f.product(nil, f.whole(t))
 		if err != nil {
 			return nil, err
@@ -40,9 +40,15 @@ func (f *relaxation[T]) climb(res *SGMResult) (best []int32, err error) {
 		}
 		it.Objective, it.Entries = f.objective(), f.g.NVals()
 		res.Iterations = append(res.Iterations, it)
-		res.Converged = !(it.Objective-before > enough) || f.start == 0 && f.s >= f.limit-enough
+		res.Converged = !(it.Objective-before > enough) || f.start == 0 && f.s >= f.limit-max(enough, f.few())
 	}
 	return best, nil
+}
+
+// few is by how much s may fall short of its limit for the repair to take over:
+// 2 for each entry at which A and PBPᵀ differ, and at no more vertices do they.
+func (f *relaxation[T]) few() float64 {
+	return 2 * f.unit * float64(min(f.n/8, repairLimit))
 }
 
 func lap(clock *time.Time) time.Duration {
@@ -80,8 +86,9 @@ func (f *relaxation[T]) search(t []int32, h *matrix.Matrix[T], it *SGMIteration)
 	a := it.Step
 	switch {
 	case a == 1:
-		f.g, f.p, f.gp, f.start = h, to, ht, 0
+		f.g, f.p, f.gp, f.start, f.at = h, to, ht, 0, t
 	case a > 0:
+		f.at = nil
 		s.do(f.mix(&f.g, h, a))
 		s.do(f.mix(&f.p, to, a))
 		f.gp = (1-a)*(1-a)*f.gp + a*(1-a)*(gt+hp) + a*a*ht

@@ -151,11 +151,11 @@ func (f *relaxation[T]) attempt(t []int32, off []suspect, bare [2]*matrix.Matrix
 	if g, err = jittered(g, f.opts.Seed+uint64(try*repairSteps+step), f.with); err != nil {
 		return nil, err
 	}
-	part, _, _, err := sub.assign(g)
+	found, err := sub.assign(g, 0)
 	if err != nil {
 		return nil, err
 	}
-	match := sub.whole(part)
+	match := sub.whole(found.t)
 	next := make([]int32, len(t))
 	at := inverse(f.cols, f.n)
 	for k, v := range f.rows {
