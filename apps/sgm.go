@@ -6,6 +6,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/auction"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
@@ -172,15 +173,25 @@ func (f *relaxation[T]) project(best []int32) ([]int32, error) {
 	if err != nil || best == nil {
 		return found.t, err
 	}
-	_, apart, err := f.disagreeing(found.t)
+	apart, err := f.disagreements(found.t)
 	if err != nil {
 		return nil, err
 	}
-	_, other, err := f.disagreeing(best)
+	other, err := f.disagreements(best)
 	if other <= apart {
 		return best, err
 	}
 	return found.t, err
+}
+
+// disagreements returns Σ|A − PBPᵀ|.
+func (f *relaxation[T]) disagreements(t []int32) (float64, error) {
+	b := f.matrix(f.n, f.n)
+	match := f.whole(t)
+	if err := ops.Extract(b, f.b, ops.Of(match...), ops.Of(match...), f.with); err != nil {
+		return 0, err
+	}
+	return f.distance(f.a, b)
 }
 
 // conclude writes the matching down.
