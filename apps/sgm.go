@@ -97,9 +97,10 @@ type SGMResult struct {
 // offsets of rows and columns to it, and a few numbers to f. A step takes one
 // sparse product, of Â by B̂ᵀ with its rows in the order of T; the gradient is
 // that product blended into the last. It is whole numbers, exactly, for graphs
-// without weights as long as steps go all the way. Where no step gains, P is
-// projected to a matching, and the last vertices at which edges disagree are
-// matched again with all others fixed.
+// without weights as long as steps go all the way. Assignments are near the best
+// only, by Epsilon; LSAPGap tells how near. Where no step gains, or A and PBPᵀ
+// differ at few entries, P is projected to a matching, and the last vertices at
+// which edges disagree are matched again with all others fixed.
 //
 // Rows and columns of A and B are vertices, an entry A(i,j) the weight of an edge
 // from i to j, and no entry weight 0; weights may be negative. Seeds are soft:
@@ -113,7 +114,8 @@ type SGMResult struct {
 //
 // Each iteration takes the time of the product and of the assignment. Memory is
 // in proportion to the entries of A, B and ÂPB̂ᵀ, the pairs of vertices with a
-// common neighbour, which hubs make many. It runs where A lives.
+// common neighbour, which hubs make many. It runs where A lives, but for the
+// repair of the last vertices, on the host.
 //
 // Sources: Vogelstein et al., "Fast approximate quadratic programming for graph
 // matching", PLoS ONE 10(4), 2015; Fishkind et al., "Seeded graph matching",

@@ -44,8 +44,12 @@ func (f *relaxation[T]) ascent(it *SGMIteration) (t []int32, err error) {
 
 // epsilon is that of the assignments of steps, in units of the gradient.
 //
-// A step need not go the best way, and those that go nearly as far end as well:
-// permuted samples of soc-Slashdot0902 with EPSFIGURES.
+// A step need not go the best way, and those that go nearly as far end as well.
+// The first assignments of permuted samples of soc-Slashdot0902, 2048 vertices,
+// by bidding: 33586, 7534 and 2037 rounds for the exact, 58, 63 and 22 for 1/16,
+// 31, 28 and 16 for 1/4, 12, 10 and 6 for 4, after which 6176 entries disagreed
+// where 2920 did with 1/4 and 1/16; of 8192 vertices 407, 264 and 46 for 1/16.
+// With ε-scaling it was 2742, 1862 and 1168 for 1/16.
 func (f *relaxation[T]) epsilon() float64 {
 	const automatic = 1. / 16
 	switch eps := f.opts.Epsilon; {

