@@ -41,7 +41,7 @@ GPUTEST = CGO_ENABLED=0 GOOS=linux $(GO)
 
 gpu-test: ## put the tests of the GPU backend and run.sh into dist/gpu and dist/gpu.tar.gz, for a machine with a GPU and no Go
 	@mkdir -p dist/gpu
-	for p in cusparse cusparse/driver cusparse/jit ops apps auction; do \
+	for p in cusparse cusparse/driver cusparse/jit ops apps auction chunked; do \
 		$(GPUTEST) test -c -ldflags '-s -w' -o dist/gpu/$$(basename $$p).test ./$$p || exit 1; \
 	done
 	$(GPUTEST) build -ldflags '-s -w' -o dist/gpu/hiveblas ./cmd/hiveblas

@@ -46,6 +46,13 @@ func acRMAT(shrink int) gen.Tuples {
 	return gen.Tuples{Rows: t.Rows[:m], Cols: t.Cols[:m], NRows: t.NRows + 1, NCols: t.NCols + 1}
 }
 
+// acBytes is what a matching reads and writes at least: of each edge, its
+// distances and a row of messages in every round; the features once.
+func acBytes(t gen.Tuples) float64 {
+	const rounds, q = 10.0, 20.0
+	return float64(t.Len())*(4*17+rounds*(8*q+8)) + rounds*float64(t.NRows)*4*10*q
+}
+
 // oursClassify is beside NumPy's of the same formulas over arrays of edges.
 func oursClassify(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 	data, err := attributed(in.tuples, 1)
@@ -95,12 +102,7 @@ func gpuClassify(tuples func(shrink int) gen.Tuples) func(b *gpuBench, in *gpuIn
 			mu, err = apps.Classify(data, pattern, apps.ClassifyOptions{Run: run, Trusted: true})
 			return err
 		}
-		// Of each edge, its distances and a row of messages are read in a round;
-		// the features are read once.
-		plan := &gpuPlan{bytes: func() float64 {
-			rounds, q := 10.0, 20.0
-			return float64(t.Len())*(4*17+rounds*(8*q+8)) + rounds*float64(t.NRows)*4*10*q
-		}}
+		plan := &gpuPlan{bytes: func() float64 { return acBytes(t) }}
 		plan.ours = []gpuContender{{name: "hiveblas", once: true, clock: b.dev.Time, method: r.method, do: func() error { return match(apps.Run{}) }}}
 		plan.check = func() (string, error) {
 			plan.notes = where(b, mu.Place())

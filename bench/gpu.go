@@ -65,7 +65,7 @@ func GPU(ctx context.Context, o GPUOptions) (*GPUTable, error) {
 	}
 	defer dev.Close()
 	b := &gpuBench{GPUOptions: o, ctx: ctx, dev: dev, inputs: map[string]*gpuInput{}, start: time.Now()}
-	if b.side, err = openSide(d, !o.NoPeers); err != nil {
+	if b.side, err = openSide(d, 0, !o.NoPeers); err != nil {
 		return nil, err
 	}
 	defer b.side.close()
@@ -105,14 +105,7 @@ func wanted(only []string, name string) bool {
 	return len(only) == 0 || slices.ContainsFunc(only, func(s string) bool { return strings.Contains(name, s) })
 }
 
-func openGPU() (*cusparse.Device, driver.Driver, error) {
-	d, err := driver.Open()
-	if err != nil {
-		return nil, nil, err
-	}
-	dev, err := cusparse.Open(0, cusparse.WithDriver(d))
-	return dev, d, err
-}
+func openGPU() (*cusparse.Device, driver.Driver, error) { return OpenGPU(0) }
 
 // gpuCase is one row of the table.
 type gpuCase struct {

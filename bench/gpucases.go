@@ -30,6 +30,9 @@ func gpuCases() []gpuCase {
 		add("spgemm AᵀA plus_pair "+s.size, s.pair, "bipartite"+s.size, gpuSpGEMM{gram: true, pair: true, peer: s.peer}.plan)
 		add("spgemm AᵀA fp32 "+s.size, s.float, "bipartite"+s.size, gpuSpGEMM{gram: true, peer: s.peer}.plan)
 	}
+	add("chunked AᵀA fp32 20m into host memory", ms(250), "bipartite20m", gpuChunked(0))
+	add("chunked AᵀA fp32 20m within 1 GiB", Bar{Ratio: 2}, "bipartite20m", gpuChunked(oneGiB))
+	add("chunked AᵀA fp32 rmat18 into host memory", Bar{Ratio: 1.5, Ms: 3000}, "factor18", gpuChunked(0))
 	add("spgemm S·S fp32 rmat16", ratio(.3), "symmetric16", gpuSpGEMM{peer: true}.plan)
 	for _, scale := range []int{18, 20, 22} {
 		input := fmt.Sprintf("directed%d", scale)

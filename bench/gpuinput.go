@@ -20,15 +20,17 @@ type gpuInput struct {
 
 // shapes are the bipartite inputs: rows, columns, entries.
 var shapes = map[string][3]int{
-	"bipartite1m":  {6743, 13950, 1_000_000},
-	"bipartite5m":  {34395, 20402, 5_000_000},
-	"bipartite20m": {138493, 26744, 20_000_000},
+	"bipartite100k": {943, 1682, 100_000},
+	"bipartite1m":   {6743, 13950, 1_000_000},
+	"bipartite5m":   {34395, 20402, 5_000_000},
+	"bipartite20m":  {138493, 26744, 20_000_000},
 }
 
 // makeGPUInput makes the input of a name: directedN is R-MAT of scale N, edge
 // factor 16, without duplicates and loops, labels as drawn; symmetricN has
-// also the reverse of each edge; kron21 is symmetric R-MAT 21 of edge factor 22, 2M vertices and about 90M entries; the others are shapes. shrink makes them 2^shrink
-// times smaller.
+// also the reverse of each edge; kron21 is symmetric R-MAT 21 of edge factor 22, 2M vertices and about 90M
+// entries; factor18 is R-MAT 18 of edge factor 32, seed 1; the others are shapes.
+// shrink makes them 2^shrink times smaller.
 func makeGPUInput(name string, shrink int) (*gpuInput, error) {
 	in := &gpuInput{kept: map[string]any{}}
 	var scale int
@@ -40,6 +42,8 @@ func makeGPUInput(name string, shrink int) (*gpuInput, error) {
 		in.graph = gen.CSR(gen.Bipartite(m, n, min(max(shape[2]>>shrink, 256), m*n/4), 1), gen.KeepLoops)
 	case scan(name, "directed%d", &scale):
 		in.graph = gen.CSR(rmat())
+	case name == "factor18":
+		in.graph = gen.CSR(gen.RMAT(max(18-shrink, 5), 32, gen.RMATOptions{Seed: 1}))
 	case name == "kron21":
 		in.graph = gen.CSR(gen.Symmetrise(gen.RMAT(max(21-shrink, 5), 22, gen.RMATOptions{})))
 	case scan(name, "symmetric%d", &scale):

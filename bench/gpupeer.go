@@ -20,9 +20,9 @@ type gpuSide struct {
 	noLib  string               // why there is none
 }
 
-// openSide opens device 0, and cuSPARSE if peers are wanted.
-func openSide(d driver.Driver, peers bool) (*gpuSide, error) {
-	ctx, err := d.Open(0)
+// openSide opens a device, and cuSPARSE if peers are wanted.
+func openSide(d driver.Driver, device int, peers bool) (*gpuSide, error) {
+	ctx, err := d.Open(device)
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,9 @@ type GPURow struct {
 	Notes []string
 }
 
+// noQuartiles are those of nothing.
+var noQuartiles = QuartilesOf(nil)
+
 // newGPURow is a row without figures.
 func newGPURow(name string, bar Bar) GPURow {
 	none := math.NaN()

@@ -212,6 +212,7 @@ func TestSmallDevice(t *testing.T) {
 		if !got.Equal(want) {
 			t.Errorf("within %d bytes: the product differs", bytes)
 		}
+		t.Logf("within %d bytes: %d blocks, %d splits", bytes, rep.Blocks, rep.Splits)
 		if rep.PeakDevice > bytes {
 			t.Errorf("%d bytes in use, the budget was %d", rep.PeakDevice, bytes)
 		}

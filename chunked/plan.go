@@ -6,15 +6,17 @@ import (
 )
 
 // pinnedBytes is the pinned memory that results come back through.
-const pinnedBytes = 256 << 20
+const pinnedBytes = 128 << 20
 
-// spreadBlocks is how many blocks a large product is cut into where memory
+// spreadBlocks, or fewBlocks of at most fairBlock bytes, is how many blocks a large product is cut into where memory
 // would allow fewer, so that the stages run beside each other. A block takes as
 // long as its longest row at least, some 10 ms where the full product takes 32
 // (AᵀA of 138493×26744 with 20M entries on an H200: 25 blocks took 420 ms).
 // Blocks of less than smallBlock bytes are not worth it.
 const (
 	spreadBlocks = 8
+	fewBlocks    = 4
+	fairBlock    = 1 << 30
 	smallBlock   = 64 << 20
 )
 
@@ -31,7 +33,7 @@ func (b budget) cut(sizes []int64) (bounds []int) {
 	for _, n := range sizes {
 		total += b.entry*n + 8
 	}
-	most := max(total/spreadBlocks, smallBlock)
+	most := max(min(max(total/spreadBlocks, fairBlock), total/fewBlocks), smallBlock)
 	if b.least > 0 {
 		most = min(most, total/int64(b.least))
 	}
@@ -40,11 +42,12 @@ func (b budget) cut(sizes []int64) (bounds []int) {
 	}
 	bounds = append(bounds, 0)
 	var sum int64
+	room := max(most/4, 1) // of the first, so that copying begins soon
 	for i, n := range sizes {
 		row := b.entry*n + 8
-		if sum > 0 && sum+row > most {
+		if sum > 0 && sum+row > room {
 			bounds = append(bounds, i)
-			sum = 0
+			sum, room = 0, most
 		}
 		sum += row
 	}

@@ -48,7 +48,6 @@ type (
 	// asked in order, by the goroutine that copies.
 	roomy[C comparable] interface {
 		room(entries int64) (idx []int32, val []C, ok bool)
-		arrays() [][]byte // all of that, in order
 	}
 	// visiting sinks look at blocks where they were computed; none is copied.
 	visiting[C comparable] interface {

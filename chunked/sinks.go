@@ -43,6 +43,8 @@ func (s *intoSink[C]) Begin(p Plan) (int, error) {
 	s.cols = p.Cols
 	s.ptr = make([]int64, p.Rows+1)
 	s.idx, s.val = fresh.Make[int32](p.Entries), fresh.Make[C](p.Entries)
+	largePages(raw(s.idx))
+	largePages(raw(s.val))
 	return 0, nil
 }
 
@@ -73,9 +75,6 @@ func (s *intoSink[C]) End() error {
 }
 
 func (s *intoSink[C]) Abort() { s.ptr, s.idx, s.val = nil, nil, nil }
-
-// arrays is where all blocks go.
-func (s *intoSink[C]) arrays() [][]byte { return [][]byte{raw(s.idx), raw(s.val)} }
 
 // File writes the product to a file of the binary form, block by block, with a
 // checksum for each; see [matrix.BlockFile]. A run that is stopped leaves
@@ -213,13 +212,6 @@ func (s *teeSink[C]) room(entries int64) (idx []int32, val []C, ok bool) {
 		return r.room(entries)
 	}
 	return nil, nil, false
-}
-
-func (s *teeSink[C]) arrays() [][]byte {
-	if r, ok := s.Sink.(roomy[C]); ok {
-		return r.arrays()
-	}
-	return nil
 }
 
 func (s *teeSink[C]) resumes() bool {

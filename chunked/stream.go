@@ -28,9 +28,6 @@ func (r *run[A, B, C]) stream() error {
 		}
 		r.stage = stage
 		defer stage.Close()
-		if place, ok := r.sink.(roomy[C]); ok && (r.o.mask == nil && r.tile == r.n) {
-			stage.Adopt(place.arrays()...)
-		}
 	}
 	stop := make(chan struct{})
 	computed, copied := make(chan part[C]), make(chan *Block[C])

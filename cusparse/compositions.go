@@ -91,8 +91,6 @@ func (n *nothing) MemInfo() (free, total uint64, err error)      { return 1 << 5
 func (n *nothing) Free(driver.Ptr) error                         { return nil }
 func (n *nothing) FreeAsync(driver.Ptr, driver.Stream) error     { return nil }
 func (n *nothing) FreeHost(unsafe.Pointer) error                 { return nil }
-func (n *nothing) Register(unsafe.Pointer, uint64) error         { return nil }
-func (n *nothing) Unregister(unsafe.Pointer) error               { return nil }
 func (n *nothing) NewStream() (driver.Stream, error)             { return driver.Stream(n.handle()), nil }
 func (n *nothing) CloseStream(driver.Stream) error               { return nil }
 func (n *nothing) NewEvent() (driver.Event, error)               { return driver.Event(n.handle()), nil }

@@ -148,6 +148,9 @@ const pinnedBytes = 64 << 10
 // String names the device, such as "gpu:0 (NVIDIA H200)".
 func (d *Device) String() string { return fmt.Sprintf("gpu:%d (%s)", d.index, d.props.Name) }
 
+// Index returns the number of the device.
+func (d *Device) Index() int { return d.index }
+
 // Properties describes the device.
 func (d *Device) Properties() driver.Properties { return d.props }
 

@@ -2,6 +2,7 @@ package cusparse
 
 import (
 	"errors"
+	"math"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/internal/conformance"
@@ -66,6 +67,27 @@ func TestVendorOnGPU(t *testing.T) {
 		if !gpu.Equal(cpu) || !there.Equal(wide) {
 			t.Error("cuSPARSE's product differs from the CPU's")
 		}
+	}
+	// Two listed matrices, and two full ones under a mask.
+	c := skewed[float32](500, 300, 6)
+	cpuC, gpuC := matrix.New[float32](700, 300), matrix.New[float32](700, 300, matrix.On(d))
+	check(t, ops.MxM(cpuC, s, a, c))
+	check(t, ops.MxM(gpuC, s, a, c, ops.Using(ops.Vendor)))
+	if !gpuC.EqualFunc(cpuC, func(x, y float32) bool { return math.Abs(float64(x-y)) <= 1e-4*math.Abs(float64(y)) }) {
+		t.Error("cuSPARSE's SpGEMM differs from the CPU's product")
+	}
+	left, err := matrix.NewFull(700, 20, float32(2))
+	check(t, err)
+	check(t, left.Set(3, 4, 7))
+	right, err := matrix.NewFull(20, 300, float32(3))
+	check(t, err)
+	cpuC.Clear()
+	gpuC.Clear()
+	mask := skewed[float32](700, 300, 7)
+	check(t, ops.MxM(cpuC.Masked(mask.Structure()), s, left, right))
+	check(t, ops.MxM(gpuC.Masked(mask.Structure()), s, left, right, ops.Using(ops.Vendor)))
+	if !gpuC.Equal(cpuC) || gpuC.NVals() == 0 {
+		t.Error("cuSPARSE's SDDMM differs from the CPU's product")
 	}
 	if err := ops.MxV(gpu, semiring.MinPlus[float32](), a, x, ops.Using(ops.Vendor)); !errors.Is(err, errVendor) {
 		t.Errorf("min_plus by cuSPARSE: error %v, want errVendor", err)

@@ -114,7 +114,7 @@ func (p *pool) get(n uint64) (*mem, error) {
 	}
 	p.mu.Unlock()
 	addr, err := p.within(class)
-	if err != nil && isOutOfMemory(err) {
+	if err != nil && isOutOfMemory(err) && p.worthLooking(class) {
 		// Twice: what the first run finds is given back by finalizers, which run after it.
 		runtime.GC()
 		runtime.GC()
@@ -181,6 +181,16 @@ func (p *pool) within(class uint64) (driver.Ptr, error) {
 		return 0, errLimit
 	}
 	return p.raw(class)
+}
+
+// worthLooking reports whether collecting what was forgotten may make room: no
+// more than was handed out since that was done last.
+func (p *pool) worthLooking(class uint64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	forgotten := min(p.since, p.stats.InUse)
+	p.since = 0
+	return p.limit == 0 || p.stats.InUse-forgotten+class <= p.limit
 }
 
 // errLimit is an allocation beyond the limit.

@@ -262,7 +262,7 @@ func (d *Device) MxM(c device.Call, dst device.Dest, s device.Semiring, a, b dev
 	switch {
 	case c.Method == "cusparse":
 		ran = device.Ran{Method: c.Method, Work: as.known() * int64(bs.n)}
-		out = f.vendorSpMM(s, f.rows(a), bs)
+		out = f.vendorProduct(s, f.oriented(a), f.oriented(b), dst.Mask)
 	case full && (c.Method == "spmm" || c.Method == "" && f.rows(a).format == sparse.CSR):
 		if b.Pattern {
 			bs = f.pattern(bs)

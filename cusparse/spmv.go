@@ -297,15 +297,9 @@ func (f *frame) relabel(a *store) *relabelled {
 	mark := len(f.temps)
 	entries := f.alloc(8 * n)
 	f.each(f.kernel(f.fixed("extract", "assign"), "hb_renumber"), n, a.desc(), (*mem)(nil), place, entries)
-	sorted, num := f.sortKeys(entries, n, a.m, a.n)
 	out := f.newStore(a.m, a.n, sparse.CSR, a.typ, n)
 	out.ptr = a.ptr.share()
-	out.idx = f.alloc(4 * n).share()
-	f.each(f.shape(1, "hb_split"), n, sorted, n, (*mem)(nil), out.idx)
-	if a.val != nil {
-		out.val = f.alloc(n * int64(a.typ.Size)).share()
-		f.each(f.shapeFor(a.typ.Size, n > 1<<32-1, "hb_gather"), n, a.val, num, n, out.val)
-	}
+	f.inOrder(out, entries, a.val)
 	if f.err != nil {
 		return nil
 	}
@@ -313,4 +307,17 @@ func (f *frame) relabel(a *store) *relabelled {
 	r.perm, r.s = perm.share(), f.result(out)
 	a.retain("relabelled", r)
 	return r
+}
+
+// inOrder gives out its columns and values by the keys, of row and column, of
+// the entries that val holds in another order.
+func (f *frame) inOrder(out *store, keys, val *mem) {
+	n := out.known()
+	sorted, num := f.sortKeys(keys, n, out.m, out.n)
+	out.idx = f.alloc(4 * n).share()
+	f.each(f.shape(1, "hb_split"), n, sorted, n, (*mem)(nil), out.idx)
+	if val != nil {
+		out.val = f.alloc(n * int64(out.typ.Size)).share()
+		f.each(f.shapeFor(out.typ.Size, n > 1<<32-1, "hb_gather"), n, val, num, n, out.val)
+	}
 }

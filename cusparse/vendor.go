@@ -13,7 +13,7 @@ import (
 // This file calls the vendor's library, cuSPARSE, for the products that it
 // has: plus_times of float32 and float64. Beside the kernels here it was the
 // slower in all of the table of bench gpu (SpMV on R-MAT 18 to 22, SpMM of 64
-// columns), so it runs when it is asked for: ops.Using(ops.Vendor).
+// columns, SpGEMM), so it runs when it is asked for: ops.Using(ops.Vendor).
 
 // vendor is cuSPARSE, opened when first asked for.
 type vendor struct {
@@ -56,14 +56,30 @@ func (m *vendorMatrix) drop() {
 func (m *vendorMatrix) forget() { _ = m.v.lib.DestroySpMat(m.mat) }
 
 // errVendor is why cuSPARSE does not do a product.
-var errVendor = errors.New("cuSPARSE has plus_times of float32 and float64 only, for a listed matrix of fewer than 2³¹ entries and a full operand with values")
+var errVendor = errors.New("cuSPARSE has plus_times of float32 and float64 only, of operands with values: a listed matrix and a full vector or matrix, two listed matrices, or two full ones under a listed mask, each of fewer than 2³¹ entries")
+
+// vendorProduct is a·b by the routine of cuSPARSE for their formats.
+func (f *frame) vendorProduct(s device.Semiring, a, b *store, mask *device.Mask) *store {
+	switch full := b.format == sparse.Full; {
+	case full && a.isListed():
+		return f.vendorSpMM(s, a, b)
+	case a.isListed() && b.isListed():
+		return f.vendorSpGEMM(s, a, b)
+	case full && a.format == sparse.Full && mask != nil && !mask.Comp:
+		if m, _ := f.maskOf(mask); f.err == nil && m.isListed() {
+			return f.vendorSDDMM(s, a, b, f.csr(m))
+		}
+	}
+	f.fail(errVendor)
+	return nil
+}
 
 // vendorType refuses products that cuSPARSE does not have, and names the
 // elements of the others.
 func (f *frame) vendorType(s device.Semiring, a, b *store) driver.ValueType {
 	t := s.Add.Out
 	plain := s.Add.Text == "x + y" && s.Mul.Text == "x * y" && s.Position == 0 && t.Float() && s.Mul.X.Name == t.Name && s.Mul.Y.Name == t.Name
-	if !plain || a.val == nil || b.val == nil || a.known() >= 1<<31 || b.format != sparse.Full || a.m == 0 || b.n == 0 {
+	if !plain || a.val == nil || b.val == nil || a.known() >= 1<<31 || b.known() >= 1<<31 || a.m == 0 || b.n == 0 {
 		f.fail(errVendor)
 	}
 	if t.Size == 8 {
@@ -117,6 +133,9 @@ func (f *frame) vendorBuffer(m *vendorMatrix, name string, size func() (uint64, 
 func (f *frame) vendorPull(s device.Semiring, a, u *store) *store {
 	a = f.csr(a)
 	t := f.vendorType(s, a, u)
+	if u.format != sparse.Full {
+		f.fail(errVendor)
+	}
 	m := f.vendorOf(a, t)
 	out := f.entryPerRow(a, s.Add.Out)
 	if f.err != nil {

@@ -149,7 +149,7 @@ func remoteMxM[A, B, C comparable](c *call, t *target[C], s semiring.Semiring[A,
 // remoteMethod refuses a forced method of MxM that does not apply.
 func remoteMethod(c *call, h *there, masked bool, a, b device.Operand) error {
 	switch c.method {
-	case Auto, Hash, Expand:
+	case Auto, Hash, Expand, Vendor:
 	case SPA:
 		if _, n := b.Store.Dims(); n > cpu.MaxAccumulator && !b.Transposed {
 			return &MethodError{c.op, SPA, "it keeps one sum per column, and there are too many"}
@@ -158,7 +158,7 @@ func remoteMethod(c *call, h *there, masked bool, a, b device.Operand) error {
 		if !masked || h.dest.Mask.Store.Format() > sparse.Hypersparse {
 			return &MethodError{c.op, Dot, "it needs a mask that is listed and not complemented"}
 		}
-	case SpMM, Vendor:
+	case SpMM:
 		if b.Store.Format() != sparse.Full || b.Transposed {
 			return &MethodError{c.op, c.method, "it needs a full second operand that is not transposed"}
 		}

@@ -33,8 +33,8 @@ const (
 	// MxV and VxM on a GPU: pull, by a copy of the matrix whose columns are in
 	// the order of their degrees, which is kept with it.
 	Relabelled Method = "relabelled"
-	// MxV, VxM and MxM with a full operand on a GPU: NVIDIA's cuSPARSE, for
-	// plus_times of float32 and float64.
+	// MxV, VxM and MxM on a GPU: NVIDIA's cuSPARSE, for plus_times of float32 and
+	// float64: its SpMV, SpMM, SpGEMM and, of full operands under a mask, SDDMM.
 	Vendor Method = "cusparse"
 )
 

@@ -63,7 +63,7 @@ jobs() {
 				echo "$tool-kit-${k//\//-} env HIVEBLAS_KIT=$k HIVEBLAS_KIT_BUDGET=1 $under ./cusparse.test -test.v -test.short -test.run TestConformance\$"
 			done
 			echo "$tool-cusparse $under ./cusparse.test -test.v -test.short -test.run (SpMV|SpMM)OnGPU\$"
-			echo "$tool-apps env HIVEBLAS_TEST_GPU=1 $under ./apps.test -test.v -test.short -test.run (BFS|SSSP|VertexNomination|Components|PageRank|Triangles|KTruss)OnDevice\$"
+			echo "$tool-apps env HIVEBLAS_TEST_GPU=1 $under ./apps.test -test.v -test.short -test.run (BFS|SSSP|VertexNomination|Components|PageRank|Triangles|KTruss|SGM|Classify|LocalCluster)OnDevice\$"
 			echo "$tool-auction env HIVEBLAS_TEST_GPU=1 $under ./auction.test -test.v -test.short -test.run OnDevice"
 		done
 		return
@@ -76,8 +76,9 @@ jobs() {
 	echo "jit ./jit.test -test.v $short"
 	echo "ops ./ops.test $short"
 	echo "apps ./apps.test $short"
-	echo "apps-gpu env HIVEBLAS_TEST_GPU=1 ./apps.test -test.v $short -test.run (BFS|SSSP|VertexNomination|Components|PageRank|Triangles|KTruss)OnDevice\$"
+	echo "apps-gpu env HIVEBLAS_TEST_GPU=1 ./apps.test -test.v $short -test.run (BFS|SSSP|VertexNomination|Components|PageRank|Triangles|KTruss|SGM|Classify|LocalCluster)OnDevice\$"
 	echo "auction env HIVEBLAS_TEST_GPU=1 ./auction.test -test.v $short -test.run OnDevice"
+	echo "chunked ./chunked.test -test.v $short -test.run OnGPU"
 	echo "info ./hiveblas info"
 }
 wanted() {

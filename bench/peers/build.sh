@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fetches what the benchmark's peers need and compiles the SuiteSparse:GraphBLAS harness into bench/peers/bin.
+# Fetches what the benchmark's peers (NetworkX among them) need and compiles the SuiteSparse:GraphBLAS harness into bench/peers/bin.
 # On Debian and Ubuntu missing packages are installed with apt; elsewhere install SuiteSparse:GraphBLAS (its header and
 # library), a C compiler and SciPy yourself, and run this again.
 set -eu
@@ -11,6 +11,8 @@ command -v "$cc" >/dev/null 2>&1 || missing="$missing gcc libc6-dev"
 echo '#include <GraphBLAS.h>' | "$cc" -E - >/dev/null 2>&1 || missing="$missing libgraphblas-dev"
 python3 -c 'import scipy' >/dev/null 2>&1 || /usr/bin/python3 -c 'import scipy' >/dev/null 2>&1 ||
 	missing="$missing python3-scipy"
+python3 -c 'import networkx' >/dev/null 2>&1 || /usr/bin/python3 -c 'import networkx' >/dev/null 2>&1 ||
+	missing="$missing python3-networkx"
 
 if [ -n "$missing" ]; then
 	if ! command -v apt-get >/dev/null 2>&1; then

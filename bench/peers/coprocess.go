@@ -76,15 +76,25 @@ func findSuiteSparse() (string, error) {
 }
 
 func startSciPy(ctx context.Context) (Peer, error) {
+	return startPython(ctx, SciPy, "import scipy.sparse, scipy.io", remedy)
+}
+
+func startNetworkX(ctx context.Context) (Peer, error) {
+	return startPython(ctx, NetworkX, "import networkx, scipy.sparse", "install Debian's python3-networkx and python3-scipy", "networkx")
+}
+
+// startPython starts the Python program by the first python3 that has the
+// modules it imports.
+func startPython(ctx context.Context, kind Kind, imports, remedy string, args ...string) (Peer, error) {
 	for _, python := range []string{"python3", "/usr/bin/python3"} {
-		if exec.CommandContext(ctx, python, "-c", "import scipy.sparse, scipy.io").Run() == nil {
-			return launch(ctx, SciPy, python, "-c", scipyProgram)
+		if exec.CommandContext(ctx, python, "-c", imports).Run() == nil {
+			return launch(ctx, kind, python, append([]string{"-c", scipyProgram}, args...)...)
 		}
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return nil, &MissingError{SciPy, "no python3 here imports scipy", remedy}
+	return nil, &MissingError{kind, "no python3 here can " + imports, remedy}
 }
 
 // launch starts the program and asks for its name and cases.

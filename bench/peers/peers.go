@@ -57,9 +57,10 @@ const (
 	SuiteSparse Kind = "suitesparse"
 	SciPy       Kind = "scipy"
 	JamesBowman Kind = "james-bowman"
+	NetworkX    Kind = "networkx"
 )
 
-// Kinds lists all peers.
+// Kinds lists the peers that have operations; [NetworkX] has workflows only.
 var Kinds = []Kind{SuiteSparse, SciPy, JamesBowman}
 
 // Start starts a peer. A co-process is killed when ctx ends. When the peer is not installed the error is a
@@ -70,10 +71,12 @@ func Start(ctx context.Context, kind Kind) (Peer, error) {
 		return startSuiteSparse(ctx)
 	case SciPy:
 		return startSciPy(ctx)
+	case NetworkX:
+		return startNetworkX(ctx)
 	case JamesBowman:
 		return newBowman(), nil
 	}
-	return nil, fmt.Errorf("peers: no peer is called %q: there are %q", kind, Kinds)
+	return nil, fmt.Errorf("peers: no peer is called %q: there are %q", kind, append(Kinds[:len(Kinds):len(Kinds)], NetworkX))
 }
 
 // ErrMissing is what a [*MissingError] is, for errors.Is.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The SciPy peer: the protocol of the SuiteSparse harness, over scipy.sparse.
+"""The SciPy peer: the protocol of the SuiteSparse harness, over scipy.sparse; with the argument networkx, that of NetworkX.
 
 One command a line on stdin, one answer a line on stdout:
 
@@ -23,6 +23,7 @@ import scipy
 import scipy.io
 import scipy.optimize
 import scipy.sparse as sp
+import scipy.sparse.csgraph
 
 SEED_DENSE, SEED_PERMUTATION = 4, 5
 
@@ -229,6 +230,25 @@ def classify(g):
     return sp.csr_matrix(mu), ms
 
 
+def nominate(g, *seeds):
+    """The distance of every vertex to the nearest seed; 0 where there is none."""
+    def work():
+        return scipy.sparse.csgraph.dijkstra(g.csr, indices=[int(s) for s in seeds], min_only=True)
+    d, ms = timed(work)
+    return np.where(np.isinf(d), 0, d), ms
+
+
+def match(g, b, seeds):
+    """Seeded graph matching on dense arrays; the figure is the number of disagreements."""
+    x, y = g.csr.toarray(), graphs[b].csr.toarray()
+    pairs = np.repeat(np.arange(int(seeds))[:, None], 2, axis=1)
+
+    def work():
+        return scipy.optimize.quadratic_assignment(x, y, options={"maximize": True, "partial_match": pairs}).col_ind
+    p, ms = timed(work)
+    return np.abs(x - y[np.ix_(p, p)]).sum(), ms
+
+
 def mmread(_, path):
     return timed(lambda: sorted_csr(scipy.io.mmread(path).tocsr()))
 
@@ -257,9 +277,33 @@ CASES = {
     "reduce_scalar": lambda g: timed(lambda: g.csr.sum()),
     "assignment": assignment,
     "classify": classify,
+    "nominate": nominate,
+    "match": match,
     "mmread": mmread,
     "mmwrite": mmwrite,
 }
+
+
+def networkx_cases():
+    """The cases of NetworkX, which has graphs of its own, made outside the time."""
+    import networkx as nx
+
+    def nominate(g, *seeds):
+        graph = g.keep("networkx", lambda: nx.from_scipy_sparse_array(g.csr, create_using=nx.DiGraph))
+        found, ms = timed(lambda: nx.multi_source_dijkstra_path_length(graph, {int(s) for s in seeds}))
+        d = np.zeros(g.csr.shape[0])
+        d[list(found)] = list(found.values())
+        return d, ms
+
+    def project(g):
+        rows, cols = g.csr.shape
+        graph = g.keep("networkx", lambda: nx.bipartite.from_biadjacency_matrix(g.csr))
+        p, ms = timed(lambda: nx.bipartite.weighted_projected_graph(graph, range(rows, rows + cols)))
+        shared = nx.to_scipy_sparse_array(p, nodelist=range(rows, rows + cols), format="csr")
+        shared += sp.diags(np.bincount(g.csr.indices, minlength=cols).astype(np.float64))  # which it leaves out
+        return sorted_csr(sp.csr_matrix(shared)), ms
+
+    return {"nominate": nominate, "ata_plus_pair": project}, "NetworkX " + nx.__version__
 
 
 def run(case, name, *args):
@@ -268,7 +312,7 @@ def run(case, name, *args):
     if case != "mmread" and name not in graphs:
         raise ValueError("no graph is called %s: load it first" % name)
     result, ms = CASES[case](graphs.get(name), *args)
-    if case in ("reduce_scalar", "assignment"):
+    if case in ("reduce_scalar", "assignment", "match"):
         return "ms %.6f check %.17g" % (ms, result)
     figure, nvals = check(result)
     return "ms %.6f check %.17g nvals %d" % (ms, figure, nvals)
@@ -288,15 +332,21 @@ def answer(line):
     if command == "cases":
         return "ok " + " ".join(CASES)
     if command == "version":
-        return "ok SciPy %s, NumPy %s" % (scipy.__version__, np.__version__)
+        return "ok " + TITLE
     if command == "run":
         words = rest.split(" ", 2) if rest.startswith("mm") else rest.split()
         return run(*words)
     raise ValueError('no command is called "%s"' % command)
 
 
+TITLE = "SciPy %s, NumPy %s" % (scipy.__version__, np.__version__)
+
+
 def main():
+    global CASES, TITLE
     np.seterr(over="ignore")
+    if sys.argv[1:] == ["networkx"]:
+        CASES, TITLE = networkx_cases()
     for line in sys.stdin:
         line = line.strip("\r\n")
         if line == "quit":

@@ -27,7 +27,7 @@ is missing is left out.`,
 		Args: positional(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(benchCPUCommand(s), benchGPUCommand(s), benchSGMCommand(s), benchFirstUseCommand(s))
+	cmd.AddCommand(benchCPUCommand(s), benchGPUCommand(s), benchSGMCommand(s), benchReportCommand(s), benchFirstUseCommand(s))
 	return cmd
 }
 

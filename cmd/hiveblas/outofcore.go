@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 
@@ -14,6 +12,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/chunked"
+	"github.com/hiveblas/hiveblas/internal/hostmem"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
@@ -72,23 +71,6 @@ func (b *bytesFlag) Set(text string) error {
 	return nil
 }
 
-// available returns the bytes of memory that the system can still give out, 0
-// if it does not tell.
-func available() int64 {
-	f, err := os.Open("/proc/meminfo")
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	for s := bufio.NewScanner(f); s.Scan(); {
-		if text, ok := strings.CutPrefix(s.Text(), "MemAvailable:"); ok {
-			kb, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(text, "kB")), 10, 64)
-			return kb << 10
-		}
-	}
-	return 0
-}
-
 // entryBytes is what an entry of a result takes: a column and a float64.
 const entryBytes = 12
 
@@ -98,7 +80,7 @@ func (j *job) tooLarge(o *outOfCore, opts apps.ProjectionOptions) (why string, e
 	if o.asked() {
 		return "asked for", nil
 	}
-	room := available() / 2
+	room := hostmem.Available() / 2
 	if j.device != nil {
 		free, _, err := j.device.Free()
 		if err != nil {

@@ -18,8 +18,7 @@ type api struct {
 	cuDeviceGetCount, cuDeviceGet, cuDeviceGetName, cuDeviceTotalMem, cuDeviceGetAttr    uintptr
 	cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRelease, cuCtxSetCurrent                 uintptr
 	cuMemGetInfo, cuMemAlloc, cuMemFree, cuMemAllocAsync, cuMemFreeAsync                 uintptr
-	cuMemHostAlloc, cuMemFreeHost, cuMemHostRegister, cuMemHostUnregister                uintptr
-	cuMemcpyHtoDAsync, cuMemcpyDtoHAsync                                                 uintptr
+	cuMemHostAlloc, cuMemFreeHost, cuMemcpyHtoDAsync, cuMemcpyDtoHAsync                  uintptr
 	cuMemcpyDtoDAsync, cuMemsetD8Async, cuMemsetD32Async                                 uintptr
 	cuStreamCreate, cuStreamDestroy, cuStreamSynchronize, cuStreamWaitEvent              uintptr
 	cuEventCreate, cuEventDestroy, cuEventRecord, cuEventSynchronize, cuEventElapsedTime uintptr
@@ -40,7 +39,6 @@ func (a *api) symbols() map[string]*uintptr {
 		"cuCtxSetCurrent": &a.cuCtxSetCurrent, "cuMemGetInfo_v2": &a.cuMemGetInfo, "cuMemAlloc_v2": &a.cuMemAlloc,
 		"cuMemFree_v2": &a.cuMemFree, "cuMemAllocAsync": &a.cuMemAllocAsync, "cuMemFreeAsync": &a.cuMemFreeAsync,
 		"cuMemHostAlloc": &a.cuMemHostAlloc, "cuMemFreeHost": &a.cuMemFreeHost,
-		"cuMemHostRegister_v2": &a.cuMemHostRegister, "cuMemHostUnregister": &a.cuMemHostUnregister,
 		"cuMemcpyHtoDAsync_v2": &a.cuMemcpyHtoDAsync, "cuMemcpyDtoHAsync_v2": &a.cuMemcpyDtoHAsync,
 		"cuMemcpyDtoDAsync_v2": &a.cuMemcpyDtoDAsync, "cuMemsetD8Async": &a.cuMemsetD8Async, "cuMemsetD32Async": &a.cuMemsetD32Async,
 		"cuStreamCreate": &a.cuStreamCreate, "cuStreamDestroy_v2": &a.cuStreamDestroy,
@@ -285,15 +283,6 @@ func (c *cudaContext) AllocHost(bytes uint64) (unsafe.Pointer, error) {
 
 func (c *cudaContext) FreeHost(p unsafe.Pointer) error {
 	return c.a.check("cuMemFreeHost", call(c.a.cuMemFreeHost, uintptr(p)))
-}
-
-func (c *cudaContext) Register(p unsafe.Pointer, bytes uint64) error {
-	const portable = 1
-	return c.a.check("cuMemHostRegister", call(c.a.cuMemHostRegister, uintptr(p), uintptr(bytes), portable))
-}
-
-func (c *cudaContext) Unregister(p unsafe.Pointer) error {
-	return c.a.check("cuMemHostUnregister", call(c.a.cuMemHostUnregister, uintptr(p)))
 }
 
 func (c *cudaContext) ToDevice(dst Ptr, src unsafe.Pointer, n uint64, s Stream) error {

@@ -70,9 +70,6 @@ type Context interface {
 	// AllocHost returns pinned host memory, which is not Go's to collect.
 	AllocHost(bytes uint64) (unsafe.Pointer, error)
 	FreeHost(unsafe.Pointer) error
-	// Register pins memory of Go's where it lies, until Unregister.
-	Register(p unsafe.Pointer, bytes uint64) error
-	Unregister(p unsafe.Pointer) error
 
 	// ToDevice, ToHost and Copy queue a copy of n bytes. A copy from or to
 	// pageable memory may return only once it is done.

@@ -187,14 +187,6 @@ func (c *gorgoniaContext) FreeHost(p unsafe.Pointer) error {
 	return gorgoniaError("cuMemFreeHost", cu.MemFreeHost(p))
 }
 
-func (c *gorgoniaContext) Register(unsafe.Pointer, uint64) error {
-	return unsupported("cuMemHostRegister")
-}
-
-func (c *gorgoniaContext) Unregister(unsafe.Pointer) error {
-	return unsupported("cuMemHostUnregister")
-}
-
 func (c *gorgoniaContext) ToDevice(dst Ptr, src unsafe.Pointer, n uint64, s Stream) error {
 	return gorgoniaError("cuMemcpyHtoDAsync", cu.MemcpyHtoDAsync(UnwrapPtr(dst), src, int64(n), wrap[cu.Stream](uintptr(s))))
 }

@@ -140,3 +140,8 @@ HB_KERNEL hb_row_present(const hb_i64 *ptr, hb_i64 m, hb_u8 *present, hb_u64 *to
 HB_KERNEL hb_narrow(const hb_i64 *ptr, hb_i64 n, hb_i32 *out) {
 	HB_EACH(i, n) out[i] = (hb_i32)ptr[i];
 }
+
+// And back.
+HB_KERNEL hb_widen(const hb_i32 *ptr, hb_i64 n, hb_i64 *out) {
+	HB_EACH(i, n) out[i] = ptr[i];
+}

@@ -201,9 +201,6 @@ type Stage interface {
 	// reached at: ptr has a place for each stored row and one more. took is the
 	// time that the copy engine was busy.
 	Fetch(at Mark, s Store, ptr []int64, idx []int32, val unsafe.Pointer) (took time.Duration, err error)
-	// Adopt tells where results will be fetched to, so that the memory can be
-	// made ready: pages cleared, and pinned. It returns at once.
-	Adopt(arrays ...[]byte)
 	Close() error
 }
 

@@ -342,18 +342,6 @@ func (c *Context) AllocHost(bytes uint64) (unsafe.Pointer, error) {
 	return unsafe.Pointer(&b.mapping[margin]), nil
 }
 
-// Register does nothing: all memory of the host is within reach.
-func (c *Context) Register(unsafe.Pointer, uint64) error {
-	defer c.end()
-	return c.begin("Register", "cuMemHostRegister")
-}
-
-// Unregister does nothing.
-func (c *Context) Unregister(unsafe.Pointer) error {
-	defer c.end()
-	return c.begin("Unregister", "cuMemHostUnregister")
-}
-
 // FreeHost frees p.
 func (c *Context) FreeHost(p unsafe.Pointer) error {
 	defer c.end()

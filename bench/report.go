@@ -1,0 +1,487 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/bench/peers"
+	"github.com/hiveblas/hiveblas/cusparse"
+	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// ReportOptions are the settings of [NewReport].
+type ReportOptions struct {
+	Rounds  int      // at most; 0 means 5
+	Threads int      // of ours on the host and of peers that have a choice; 0 means all processors
+	Only    []string // rows whose name contains one of these; nil means all
+	// Quick makes the inputs 16 times smaller: to see that all runs, not how fast.
+	Quick bool
+	// MostScale is the binary logarithm of the vertices up to which cost growth is measured; 0 means 20.
+	MostScale int
+	// Budget is the time after which a row begins no further round, once it has three; 0 means 5 s.
+	Budget  time.Duration
+	NoPeers bool
+
+	NoHost bool // measure the device alone
+	// Open opens a device; nil measures the host alone. Without Demand, a device that cannot be opened is a line of
+	// the report and no error.
+	Open   func() (*cusparse.Device, driver.Driver, error)
+	Demand bool
+	// Self is the command line of hiveblas, for rows that need a process of their own; nil leaves them out.
+	Self []string
+	Log  func(string) // told what is going on; may be nil
+
+	shrink int // for tests: inputs 2^shrink times smaller
+}
+
+// OpenGPU opens GPU n.
+func OpenGPU(n int) (*cusparse.Device, driver.Driver, error) {
+	d, err := driver.Open()
+	if err != nil {
+		return nil, nil, err
+	}
+	dev, err := cusparse.Open(n, cusparse.WithDriver(d))
+	return dev, d, err
+}
+
+// long is the time from which a contender is not run again, and its first run counts.
+const long = 20 * time.Second
+
+// reportBench is a report under way.
+type reportBench struct {
+	ReportOptions
+	ctx    context.Context
+	dir    string
+	start  time.Time
+	dev    *cusparse.Device
+	side   *gpuSide
+	peers  map[string]peers.Peer
+	absent map[string]string // peers that are not there: what is to be done
+	report *Report
+	large  *gen.Graph // what SGM's graphs are samples of
+}
+
+// reportPeers are the columns of libraries, as they stand in the report.
+var reportPeers = []struct {
+	column string
+	kind   peers.Kind
+}{{"SciPy", peers.SciPy}, {"SuiteSparse", peers.SuiteSparse}, {"NetworkX", peers.NetworkX}}
+
+const cusparseColumn = "cuSPARSE"
+
+// NewReport measures the workflows of Gunrock's HIVE report (2018) on generated data of the shapes it names, on the
+// host and on a device, beside its figures and beside the libraries that are installed; and products that are larger
+// than memory, and how cost grows with size. Results of contenders are compared. What fails or is missing says so in
+// its row. If ctx ends, the report holds what was measured until then.
+func NewReport(ctx context.Context, o ReportOptions) (*Report, error) {
+	o.fill()
+	rows, chunks, growth := reportCases(), chunkCases(), growthCases()
+	rows = only(o.Only, rows, func(c reportCase) string { return c.name })
+	chunks = only(o.Only, chunks, func(c chunkCase) string { return c.name })
+	growth = only(o.Only, growth, func(c growthCase) string { return c.name })
+	if len(rows)+len(chunks)+len(growth) == 0 {
+		return nil, fmt.Errorf("bench: no row's name contains %s", strings.Join(o.Only, " or "))
+	}
+	dir, err := os.MkdirTemp("", "hiveblas-report-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	b := &reportBench{ReportOptions: o, ctx: ctx, dir: dir, start: time.Now(), peers: map[string]peers.Peer{}, absent: map[string]string{},
+		report: &Report{Made: time.Now().UTC(), Threads: o.Threads, Shrunk: o.shrink, MostScale: o.MostScale, Host: !o.NoHost}}
+	defer b.close()
+	if err := b.open(); err != nil {
+		return nil, err
+	}
+	for _, c := range rows {
+		if row := b.row(c); ctx.Err() == nil {
+			b.report.Rows = append(b.report.Rows, row)
+		}
+	}
+	for _, c := range chunks {
+		if measured := b.chunks(c); ctx.Err() == nil {
+			b.report.Chunks = append(b.report.Chunks, measured...)
+		}
+	}
+	for _, c := range growth {
+		b.grow(c)
+	}
+	b.report.Interrupted = ctx.Err() != nil
+	return b.report, ctx.Err()
+}
+
+// ReportCases returns the names of the rows of [NewReport].
+func ReportCases() []string {
+	var names []string
+	for _, c := range reportCases() {
+		names = append(names, c.name)
+	}
+	for _, c := range chunkCases() {
+		names = append(names, c.name)
+	}
+	for _, c := range growthCases() {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+func (o *ReportOptions) fill() {
+	if o.Rounds <= 0 {
+		o.Rounds = 5
+	}
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.MostScale <= 0 {
+		o.MostScale = 20
+	}
+	if o.Budget <= 0 {
+		o.Budget = 5 * time.Second
+	}
+	if o.Quick {
+		o.shrink, o.Rounds, o.MostScale, o.Budget = max(o.shrink, 4), min(o.Rounds, 3), min(o.MostScale, 18), min(o.Budget, time.Second)
+	}
+	if o.Log == nil {
+		o.Log = func(string) {}
+	}
+}
+
+func only[C any](names []string, cases []C, name func(C) string) []C {
+	var out []C
+	for _, c := range cases {
+		if wanted(names, name(c)) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func (b *reportBench) log(format string, args ...any) {
+	b.Log(fmt.Sprintf("%6.1f s  ", time.Since(b.start).Seconds()) + fmt.Sprintf(format, args...))
+}
+
+// open starts the device and the peers, and measures bandwidths.
+func (b *reportBench) open() (err error) {
+	r := b.report
+	r.Processor = processor()
+	if !b.NoHost {
+		b.log("bandwidth of the host")
+		if b.shrink == 0 || b.Quick {
+			r.Triad = Triad(b.Threads)
+		} else {
+			r.Triad = triad(b.Threads, 1<<12, 1)
+		}
+	}
+	r.Device = "not asked for"
+	if b.Open != nil {
+		dev, d, err := b.Open()
+		switch {
+		case err != nil && (b.Demand || b.NoHost):
+			return err
+		case err != nil:
+			r.Device = "missing: " + err.Error()
+		default:
+			b.dev = dev
+			if b.side, err = openSide(d, dev.Index(), !b.NoPeers); err != nil {
+				return err
+			}
+			r.Device, r.OnDevice = dev.String(), true
+			if r.Copy, err = b.side.copyBandwidth(copyBytes >> b.shrink); err != nil {
+				return fmt.Errorf("copying on the device: %w", err)
+			}
+		}
+	}
+	for _, p := range reportPeers {
+		b.startPeer(p.column, p.kind)
+	}
+	switch {
+	case b.NoPeers:
+		b.absent[cusparseColumn] = "not asked for"
+	case b.side == nil:
+		b.absent[cusparseColumn] = "there is no GPU"
+	case b.side.lib == nil:
+		b.absent[cusparseColumn] = b.side.version()
+	default:
+		r.Peers = append(r.Peers, PeerState{cusparseColumn, "cuSPARSE " + b.side.version(), ""})
+		return nil
+	}
+	r.Peers = append(r.Peers, PeerState{cusparseColumn, "", b.absent[cusparseColumn]})
+	return nil
+}
+
+func (b *reportBench) startPeer(column string, kind peers.Kind) {
+	state := PeerState{Column: column, Missing: "not asked for"}
+	if !b.NoPeers {
+		p, err := peers.Start(b.ctx, kind)
+		if err != nil {
+			state.Missing = err.Error()
+			b.log("%s", err)
+		} else {
+			_ = peers.SetThreads(p, b.Threads) // those without a choice stay at one
+			b.peers[column] = p
+			state.Version, state.Missing = fmt.Sprintf("%s, threads: %d", p.Name(), p.Threads()), ""
+		}
+	}
+	if state.Missing != "" {
+		b.absent[column] = state.Missing
+	}
+	b.report.Peers = append(b.report.Peers, state)
+}
+
+func (b *reportBench) close() {
+	for _, p := range b.peers {
+		_ = p.Close()
+	}
+	if b.side != nil {
+		_ = b.side.close()
+	}
+	if b.dev != nil {
+		_ = b.dev.Close()
+	}
+}
+
+// place is somewhere that a workflow runs.
+type place struct {
+	column string
+	at     matrix.Place
+	clock  func(func() error) (time.Duration, error)
+}
+
+func (b *reportBench) places() (list []place) {
+	if !b.NoHost {
+		list = append(list, place{HostColumn, nil, wall})
+	}
+	if b.dev != nil {
+		list = append(list, place{DeviceColumn, b.dev, b.dev.Time})
+	}
+	return list
+}
+
+// row measures a case; what goes wrong stands in it.
+func (b *reportBench) row(c reportCase) ReportRow {
+	if b.ctx.Err() != nil {
+		return ReportRow{}
+	}
+	b.log("%s", c.name)
+	row := ReportRow{Name: c.name, Original: c.original, Times: map[string]Quartiles{}, Absent: map[string]string{}, Percent: map[string]float64{},
+		Command: b.command(c.name)}
+	task, err := c.make(b)
+	if err == nil {
+		err = b.fillRow(&row, task)
+	}
+	if err != nil {
+		row.Failed = err.Error()
+	}
+	runtime.GC()
+	return row
+}
+
+// command is how a row is measured again.
+func (b *reportBench) command(name string) string {
+	device := "cpu"
+	switch {
+	case b.dev != nil && b.NoHost:
+		device = fmt.Sprintf("gpu:%d", b.dev.Index())
+	case b.dev != nil:
+		device = "auto"
+	}
+	quick := ""
+	if b.Quick {
+		quick = " --quick"
+	}
+	return fmt.Sprintf("hiveblas bench report --only %q --device %s --rounds %d%s", name, device, b.Rounds, quick)
+}
+
+// entrant is a contender of a row, with what it found when it first ran.
+type entrant struct {
+	column string
+	run    func() (peers.Result, error)
+	first  peers.Result
+	alone  bool // its result is not compared
+}
+
+// once runs an entrant for the first time; one that takes long is not run again.
+func (e *entrant) once() (err error) {
+	if e.first, err = e.run(); err == nil && e.first.Ms > ms(long) {
+		result := e.first
+		e.run = func() (peers.Result, error) { return result, nil }
+	}
+	return err
+}
+
+func (b *reportBench) fillRow(row *ReportRow, task *reportTask) error {
+	row.Input, row.Notes = task.input, append(row.Notes, task.notes...)
+	defer task.close()
+	var entrants []*entrant
+	moved := map[string]float64{}
+	for _, p := range b.places() {
+		run, err := task.ready(p.at, apps.Run{Context: b.ctx, Threads: b.Threads})
+		e := &entrant{column: p.column}
+		if err == nil {
+			e.run = func() (peers.Result, error) {
+				o, err := run(p.clock, e.first.Extra == nil)
+				if o.result != "" {
+					row.Result, moved[p.column] = o.result, o.bytes
+				}
+				return peers.Result{Ms: ms(o.took), Check: o.check, Extra: map[string]float64{}}, err
+			}
+			err = e.once()
+		}
+		if err != nil {
+			row.absent(p.column, "failed: "+err.Error())
+			continue
+		}
+		entrants = append(entrants, e)
+	}
+	if len(entrants) == 0 {
+		return errors.New("nothing of ours ran")
+	}
+	entrants = append(entrants, b.entrants(row, task)...)
+	contenders := make([]Contender, len(entrants))
+	for k, e := range entrants {
+		contenders[k] = Contender{e.column, e.run}
+		if want := entrants[0].first.Check; task.tolerance >= 0 && !e.alone && !(math.Abs(e.first.Check-want) <= max(task.tolerance, 1e-9)*math.Abs(want)) {
+			row.Wrong = append(row.Wrong, fmt.Sprintf("%s finds %v where %s finds %v", e.column, e.first.Check, entrants[0].column, want))
+		}
+	}
+	cmp, err := pace{rounds: b.Rounds, budget: b.Budget, before: func() {
+		time.Sleep(settle)
+		runtime.GC()
+	}}.interleave(contenders...)
+	if err != nil {
+		return err
+	}
+	for k, e := range entrants {
+		if task.tolerance < 0 && k > 0 {
+			row.Notes = append(row.Notes, fmt.Sprintf("%s: %s ends at %v, %s at %v", row.Name, e.column, e.first.Check, entrants[0].column, entrants[0].first.Check))
+		}
+		row.Times[e.column] = cmp.Time(k)
+		row.Rounds = len(cmp.Ms[k])
+	}
+	for column, bytes := range moved {
+		copied := map[string]float64{HostColumn: b.report.Triad, DeviceColumn: b.report.Copy}[column]
+		if bytes > 0 && copied > 0 {
+			row.Percent[column] = bytes / row.Times[column].Median / 1e4 / copied
+		}
+	}
+	return nil
+}
+
+// entrants starts the peers of a task; why one does not run stands in the row.
+func (b *reportBench) entrants(row *ReportRow, task *reportTask) (list []*entrant) {
+	loaded := map[string]bool{}
+	for _, p := range reportPeers {
+		call, has := task.peers[p.column]
+		switch missing, gone := b.absent[p.column]; {
+		case !has:
+			row.absent(p.column, noWorkflow)
+			continue
+		case gone:
+			row.absent(p.column, "missing: "+missing)
+			continue
+		case call.left != "":
+			row.absent(p.column, "left out: "+call.left)
+			continue
+		}
+		peer := b.peers[p.column]
+		err := b.feed(peer, task.files, loaded)
+		e := &entrant{column: p.column, run: func() (peers.Result, error) { return peer.Run(call.name, task.files[0].name, call.args...) }}
+		if err == nil {
+			err = e.once()
+		}
+		if err != nil {
+			row.absent(p.column, "failed: "+err.Error())
+			continue
+		}
+		list = append(list, e)
+	}
+	task.finally(func() { b.forget(task.files) })
+	switch missing, gone := b.absent[cusparseColumn]; {
+	case task.cusparse == nil:
+		row.absent(cusparseColumn, noWorkflow)
+	case gone:
+		row.absent(cusparseColumn, "missing: "+missing)
+	default:
+		if e, err := b.quickest(row, task); err != nil {
+			row.absent(cusparseColumn, "failed: "+err.Error())
+		} else {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// feed gives the files to a peer, and writes those that are not there.
+func (b *reportBench) feed(peer peers.Peer, files []peerFile, written map[string]bool) error {
+	for _, f := range files {
+		path := filepath.Join(b.dir, f.name)
+		if !written[f.name] {
+			if err := f.write(path); err != nil {
+				return err
+			}
+			written[f.name] = true
+		}
+		if err := peer.Load(f.name, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forget removes the files, also from the peers.
+func (b *reportBench) forget(files []peerFile) {
+	for _, f := range files {
+		for _, p := range b.peers {
+			_ = p.Free(f.name) // one that did not load it says so
+		}
+		_ = os.Remove(filepath.Join(b.dir, f.name))
+	}
+}
+
+// quickest is the algorithm of cuSPARSE that takes least time. Its result is not compared: bench gpu does that.
+func (b *reportBench) quickest(row *ReportRow, task *reportTask) (*entrant, error) {
+	list, done, err := task.cusparse(b.side)
+	if err != nil {
+		return nil, err
+	}
+	task.finally(done)
+	var best *entrant
+	var errs []error
+	for k := range list {
+		g := &list[k]
+		took, err := g.start(nil)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", g.name, err))
+			continue
+		}
+		if best == nil || ms(took) < best.first.Ms {
+			c := g.contender(took)
+			best = &entrant{column: cusparseColumn, run: c.Run, first: peers.Result{Ms: ms(took)}, alone: true}
+		}
+	}
+	if best == nil {
+		return nil, errors.Join(errs...)
+	}
+	return best, nil
+}
+
+// processor names the host's.
+func processor() string {
+	text, _ := os.ReadFile("/proc/cpuinfo")
+	for line := range strings.Lines(string(text)) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
+			return fmt.Sprintf("%s, %d processors", strings.TrimSpace(value), runtime.NumCPU())
+		}
+	}
+	return fmt.Sprintf("%s, %d processors", runtime.GOARCH, runtime.NumCPU())
+}

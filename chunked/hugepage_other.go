@@ -1,0 +1,5 @@
+//go:build !linux
+
+package chunked
+
+func largePages([]byte) {}
