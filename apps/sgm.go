@@ -6,6 +6,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/auction"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
@@ -40,10 +41,13 @@ type SGMOptions struct {
 	// matched to vertices of the same label only.
 	LabelsA, LabelsB []int32
 	// Epsilon is how far from the best, per vertex and in units of A·P·Bᵀ (common
-	// neighbours), each assignment may be; 0 asks for the best.
+	// neighbours, by edges of mean weight), each assignment of a step may be. 0 is
+	// automatic, 1/16; see Exact.
 	Epsilon float64
-	// Assignment is how assignment problems are solved; MethodAuto suits n and
-	// Epsilon, and may do better than Epsilon asks for.
+	// Exact asks for the best assignment in each step.
+	Exact bool
+	// Assignment is how assignment problems are solved; MethodAuto suits the place,
+	// and may do better than Epsilon asks for. MethodAuction bids as a device does.
 	Assignment auction.Method
 	// Tolerance is what a step must gain for another to follow, in edges of mean
 	// weight by which ‖A − PBPᵀ‖² falls; 0 means 1/2.
@@ -59,6 +63,7 @@ type SGMIteration struct {
 	Slope                   float64 // ⟨∇f, T − P⟩: a bound on what can be gained is this plus LSAPGap
 	LSAPGap                 float64 // how far the assignment can be from the best one, in units of Slope
 	Entries                 int64   // of APBᵀ
+	Rounds                  int64   // of bidding in the assignment, or searches for augmenting paths
 	Product, Assign, Search time.Duration
 }
 
@@ -92,9 +97,10 @@ type SGMResult struct {
 // offsets of rows and columns to it, and a few numbers to f. A step takes one
 // sparse product, of Â by B̂ᵀ with its rows in the order of T; the gradient is
 // that product blended into the last. It is whole numbers, exactly, for graphs
-// without weights as long as steps go all the way. Where no step gains, P is
-// projected to a matching, and the last vertices at which edges disagree are
-// matched again with all others fixed.
+// without weights as long as steps go all the way. Assignments are near the best
+// only, by Epsilon; LSAPGap tells how near. Where no step gains, or A and PBPᵀ
+// differ at few entries, P is projected to a matching, and the last vertices at
+// which edges disagree are matched again with all others fixed.
 //
 // Rows and columns of A and B are vertices, an entry A(i,j) the weight of an edge
 // from i to j, and no entry weight 0; weights may be negative. Seeds are soft:
@@ -108,7 +114,8 @@ type SGMResult struct {
 //
 // Each iteration takes the time of the product and of the assignment. Memory is
 // in proportion to the entries of A, B and ÂPB̂ᵀ, the pairs of vertices with a
-// common neighbour, which hubs make many. It runs where A lives.
+// common neighbour, which hubs make many. It runs where A lives, but for the
+// repair of the last vertices, on the host.
 //
 // Sources: Vogelstein et al., "Fast approximate quadratic programming for graph
 // matching", PLoS ONE 10(4), 2015; Fishkind et al., "Seeded graph matching",
@@ -161,19 +168,32 @@ func (f *relaxation[T]) run(res *SGMResult) error {
 // project returns the matching that P has most of, or the best one that was met
 // if no more edges disagree under that.
 func (f *relaxation[T]) project(best []int32) ([]int32, error) {
-	t, _, _, err := f.assign(f.p)
-	if err != nil || best == nil {
-		return t, err
+	if f.at != nil {
+		return f.at, nil
 	}
-	_, apart, err := f.disagreeing(t)
+	found, err := f.assign(f.p, 0)
+	if err != nil || best == nil {
+		return found.t, err
+	}
+	apart, err := f.disagreements(found.t)
 	if err != nil {
 		return nil, err
 	}
-	_, other, err := f.disagreeing(best)
+	other, err := f.disagreements(best)
 	if other <= apart {
-		t = best
+		return best, err
 	}
-	return t, err
+	return found.t, err
+}
+
+// disagreements returns Σ|A − PBPᵀ|.
+func (f *relaxation[T]) disagreements(t []int32) (float64, error) {
+	b := f.matrix(f.n, f.n)
+	match := f.whole(t)
+	if err := ops.Extract(b, f.b, ops.Of(match...), ops.Of(match...), f.with); err != nil {
+		return 0, err
+	}
+	return f.distance(f.a, b)
 }
 
 // conclude writes the matching down.

@@ -219,17 +219,17 @@ func TestSGMSteps(t *testing.T) {
 				t.Fatalf("step %d: the objective is %v, want %v", step, got, want)
 			}
 			checkGradient(t, f, o.gradient(here), scale)
-			match, gap, err := f.ascent()
+			var it SGMIteration
+			match, err := f.ascent(&it)
 			if err != nil {
 				t.Fatal(err)
 			}
 			there := matched(f.whole(match))
-			checkAscent(t, f, o.gradient(here), match, gap)
+			checkAscent(t, f, o.gradient(here), match, it.LSAPGap)
 			h, err := f.product(nil, f.whole(match))
 			if err != nil {
 				t.Fatal(err)
 			}
-			var it SGMIteration
 			vertex, err := f.search(match, h, &it)
 			if err != nil {
 				t.Fatal(err)

@@ -7,77 +7,111 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// ascent returns the matching of positions that goes furthest along the
-// gradient, T = argmax ⟨∇f, T⟩, and a bound on how far it falls short of that.
+// ascent returns a matching of positions that goes far along the gradient, the
+// T = argmax ⟨∇f, T⟩ but for ε, and a bound on how far it falls short of that.
 // With a spread the assignment problem is no longer sparse, and T is a good
 // answer rather than the best.
-func (f *relaxation[T]) ascent() (t []int32, gap float64, err error) {
+func (f *relaxation[T]) ascent(it *SGMIteration) (t []int32, err error) {
 	if !f.spreading() {
-		t, _, gap, err = f.assign(f.g)
-		return t, f.factor * gap, err
+		found, err := f.assign(f.g, f.epsilon())
+		it.LSAPGap, it.Rounds = f.factor*found.gap, found.rounds
+		return found.t, err
 	}
 	costs, err := f.tilted()
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	t, value, gap, err := f.assign(costs)
+	found, err := f.assign(costs, f.epsilon())
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
+	t = found.t
 	best, err := f.score(t)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	other, err := f.settled(t)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	score, err := f.score(other)
 	if score > best {
 		t, best = other, score
 	}
-	return t, f.factor * max(0, value+gap+f.start*f.spread.most()-best), err
+	it.LSAPGap, it.Rounds = f.factor*max(0, found.value+found.gap+f.start*f.spread.most()-best), found.rounds
+	return t, err
+}
+
+// epsilon is that of the assignments of steps, in units of the gradient.
+//
+// A step need not go the best way, and those that go nearly as far end as well.
+// The first assignments of permuted samples of soc-Slashdot0902, 2048 vertices,
+// by bidding: 33586, 7534 and 2037 rounds for the exact, 58, 63 and 22 for 1/16,
+// 31, 28 and 16 for 1/4, 12, 10 and 6 for 4, after which 6176 entries disagreed
+// where 2920 did with 1/4 and 1/16; of 8192 vertices 407, 264 and 46 for 1/16.
+// With ε-scaling it was 2742, 1862 and 1168 for 1/16.
+func (f *relaxation[T]) epsilon() float64 {
+	const automatic = 1. / 16
+	switch eps := f.opts.Epsilon; {
+	case f.opts.Exact:
+		return 0
+	case eps > 0:
+		return commonNeighbour * f.unit * eps
+	}
+	return commonNeighbour * f.unit * automatic
 }
 
 func (f *relaxation[T]) spreading() bool { return f.spread != nil && f.start > 0 }
 
+// An assigned is a matching of positions, its value and by how much the best
+// value can be more.
+type assigned struct {
+	t          []int32
+	value, gap float64
+	rounds     int64
+}
+
 // assign solves the assignment problem max Σ c(k, t(k)), label by label; a
-// missing entry counts 0. The best value is at most value + gap.
-func (f *relaxation[T]) assign(costs *matrix.Matrix[T]) (t []int32, value, gap float64, err error) {
+// missing entry counts 0. Each row may miss its best by eps.
+func (f *relaxation[T]) assign(costs *matrix.Matrix[T], eps float64) (assigned, error) {
 	if len(f.ends) == 1 {
-		return f.solve(costs)
+		return f.solve(costs, eps)
 	}
-	t = make([]int32, len(f.rows))
+	whole := assigned{t: make([]int32, len(f.rows))}
 	from := 0
 	for _, end := range f.ends {
 		block := f.matrix(end-from, end-from)
 		if err := ops.Extract(block, costs, ops.Span(from, end), ops.Span(from, end), f.with); err != nil {
-			return nil, 0, 0, err
+			return whole, err
 		}
-		part, v, g, err := f.solve(block)
+		part, err := f.solve(block, eps)
 		if err != nil {
-			return nil, 0, 0, err
+			return whole, err
 		}
-		for k, q := range part {
-			t[from+k] = int32(from) + q
+		for k, q := range part.t {
+			whole.t[from+k] = int32(from) + q
 		}
-		value, gap, from = value+v, gap+g, end
+		whole.value += part.value
+		whole.gap += part.gap
+		whole.rounds += part.rounds
+		from = end
 	}
-	return t, value, gap, nil
+	return whole, nil
 }
 
 // solve solves one assignment problem. Offsets of rows and columns are left
-// out: they change neither the best assignment nor the gap.
-func (f *relaxation[T]) solve(costs *matrix.Matrix[T]) (t []int32, value, gap float64, err error) {
+// out: they change neither the best assignment nor the gap. There is no
+// ε-scaling but for the exact: of a gradient most rows want a column of their own.
+func (f *relaxation[T]) solve(costs *matrix.Matrix[T], eps float64) (assigned, error) {
 	res, err := auction.Solve(auction.Implicit(costs, 0), auction.Options{
 		Context: f.opts.Context, Threads: f.opts.Threads, Trace: f.opts.Trace,
-		Maximize: true, Epsilon: commonNeighbour * f.opts.Epsilon, Seed: f.opts.Seed,
-		Method: f.opts.Assignment,
+		Maximize: true, Epsilon: eps, NoScaling: eps > 0, Seed: f.opts.Seed,
+		Method: f.opts.Assignment, Bidding: auction.Jacobi,
 	})
 	if err != nil {
-		return nil, 0, 0, err
+		return assigned{}, err
 	}
-	return res.Row, res.Value, res.Gap, nil
+	return assigned{res.Row, res.Value, res.Gap, res.Rounds}, nil
 }
 
 // commonNeighbour is what one counts in ÂPB̂ᵀ: Â and B̂ have a 2 for each edge.

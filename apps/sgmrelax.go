@@ -28,6 +28,7 @@ type relaxation[T semiring.Float] struct {
 
 	g      *matrix.Matrix[T] // Σ left·P·right of the part of P that is stored
 	p      *matrix.Matrix[T] // P at the free positions
+	at     []int32           // P as a matching, nil if it is none
 	gp     float64           // ⟨g, P⟩, with the spread of both
 	spread *spread[T]        // the rest of P, nil if there is none
 	start  float64           // weight that the start has left in P

@@ -1,7 +1,7 @@
 package apps
 
 import (
-	"math"
+	"slices"
 
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -12,176 +12,203 @@ import (
 // last few vertices, and not begun if more than a quarter of all disagree, or
 // more than repairLimit.
 const (
-	repairs     = 120
+	repairs     = 480
 	repairSteps = 6 // of an attempt
 	repairLimit = 2048
 )
 
-// repair tries to match the vertices at which edges disagree again, all others
-// being hard seeds. Frank–Wolfe steps end where each vertex is best matched given
-// the others, which can be with a few vertices confused: a tail of two matched
-// crosswise, or a part that few edges join to the rest. The attempts start at the
-// matching, with and without the diagonal of Â, or with some of the vertices
-// unmatched, those at which most of the edges disagree or any; they break ties
-// differently each time, and take a few steps. One after which no more edges
-// disagree than before is kept. That costs little, there being few vertices:
-// products of few rows and columns, and an assignment on the host.
+// A repair matches the vertices at which edges disagree again, all others being
+// hard seeds: a search of large neighbourhoods (Shaw, CP 1998) by Frank–Wolfe.
+// Steps end where each vertex is best matched given the others, which can be with
+// a few vertices confused: a tail of two matched crosswise, or a part that few
+// edges join to the rest. The attempts
 //
-// Permuted samples of email-Enron, 1024 and 2048 vertices, whose seeds tell little
-// of some parts, ended with 24 and 100 disagreements, and with 128 and 480 when
-// attempts were single steps that unmatched nothing selectively.
+//	rematch   all suspects, from where they are
+//	loosen    those at which most of the edges disagree, unmatched at first
+//	scatter   a random half of them, unmatched
+//	ball      some and what is around them but for hubs, unmatched: when two
+//	          parts are matched crosswise their inner edges agree
+//
+// with and without the diagonal of Â, break ties differently each time and take a
+// few steps. One after which no more edges disagree than before is kept. All is
+// done on the host, products of few rows and columns that would not fill a device.
+type repair[T semiring.Float] struct {
+	*relaxation[T]                   // its graphs on the host
+	bare           [2]matrix.View[T] // Â and B̂ without their diagonals
+	count          *tally[T]
+	position       []int // in rows, −1 for none
+	atB            []int // positions in cols
+}
+
+// repair improves a matching, and returns its disagreements.
 func (f *relaxation[T]) repair(t []int32) ([]int32, float64, error) {
-	off, apart, err := f.disagreeing(t)
-	if err != nil || len(off) == 0 || len(off) > min(f.n/4, repairLimit) {
-		return t, apart, err
+	r, err := f.mended(t)
+	if err != nil {
+		return t, 0, err
 	}
-	bare := [2]*matrix.Matrix[T]{f.matrix(f.n, f.n), f.matrix(f.n, f.n)}
-	var s steps
-	s.do(ops.Select(bare[0], semiring.Offdiag[T](0), f.ah, f.with))
-	s.do(ops.Select(bare[1], semiring.Offdiag[T](0), f.bh, f.with))
+	if off := len(r.suspects()); off > min(f.n/4, repairLimit) {
+		return t, r.count.sum(), nil
+	}
 	left := repairs
-	for try := 0; s.err == nil && apart > 0 && left > 0; try++ {
+	for try := 0; r.count.sum() > 0 && left > 0; try++ {
 		f.opts.report("repair", int64(try), 0)
 		left--
-		next := t
-		for step := range repairSteps {
-			next, err = f.attempt(next, off, bare, try, step)
-			if !s.do(err) || next == nil {
-				break
-			}
-			offNext, apartNext, err := f.disagreeing(next)
-			if !s.do(err) {
-				break
-			}
-			if apartNext < apart {
-				left = repairs
-			}
-			if apartNext <= apart {
-				t, off, apart = next, offNext, apartNext
-				break
-			}
-			if !unmatches(try) {
-				break
-			}
+		before := r.count.sum()
+		if t, err = r.attempt(t, try); err != nil {
+			return t, 0, err
+		}
+		if r.count.sum() < before {
+			left = repairs
 		}
 	}
-	return t, apart, s.err
+	return t, r.count.sum(), nil
 }
 
-// unmatches reports whether an attempt leaves suspects unmatched at first.
-func unmatches(try int) bool { return try%4 >= 2 }
-
-// A suspect is a position, and the share of the edges there that disagree.
-type suspect struct {
-	at    int
-	share float64
-}
-
-// disagreeing returns the positions at whose vertices edges disagree, and the
-// sum of the disagreements.
-func (f *relaxation[T]) disagreeing(t []int32) (off []suspect, sum float64, err error) {
-	match := f.whole(t)
+// mended prepares the repair of t.
+func (f *relaxation[T]) mended(t []int32) (*repair[T], error) {
 	var s steps
-	b := f.matrix(f.n, f.n)
-	s.do(ops.Extract(b, f.b, ops.Of(match...), ops.Of(match...), f.with))
-	d, err := f.differences(f.a, b)
-	s.do(err)
-	at, err := f.around(d)
-	s.do(err)
-	sum, err = ops.ReduceScalar(semiring.Plus[float64](), d, f.with)
-	s.do(err)
-	if s.err != nil || sum == 0 {
-		return nil, sum, s.err
-	}
-	all := f.wide(f.n, f.n)
-	both := semiring.NewBinary("both", func(x, y T) float64 { return math.Abs(float64(x)) + math.Abs(float64(y)) }, "fabs((double)x) + fabs((double)y)")
-	s.do(ops.EWiseUnion(all, both, f.a, 0, b, 0, f.with))
-	most, err := f.around(all)
-	s.do(err)
-	for k, v := range f.rows {
-		if s.err == nil && at[v] > 0 {
-			off = append(off, suspect{k, at[v] / most[v]})
+	home := func(a matrix.View[T]) matrix.View[T] {
+		if f.place == nil || s.err != nil {
+			return a
 		}
+		there := f.matrix(f.n, f.n)
+		s.do(ops.Apply(there, semiring.Identity[T](), a, f.with))
+		s.do(there.Move(nil))
+		return there.View()
 	}
-	return off, sum, s.err
-}
-
-// around returns the sum of each vertex's row and column, on the host.
-func (f *relaxation[T]) around(d *matrix.Matrix[float64]) ([]float64, error) {
-	var s steps
-	plus := semiring.Plus[float64]()
-	out, in := matrix.NewVector[float64](f.n, matrix.On(f.place)), matrix.NewVector[float64](f.n, matrix.On(f.place))
-	s.do(ops.Reduce(out, plus, d, f.with))
-	s.do(ops.Reduce(in, plus, d.T(), f.with))
-	s.do(ops.EWiseAdd(in, plus, in, out, f.with))
-	if s.err == nil {
-		s.do(in.Move(nil))
+	p := *f.pairing
+	p.a, p.b = home(f.a), home(f.b)
+	r := &repair[T]{relaxation: &relaxation[T]{pairing: &p, sums: sums[T]{nil, f.with}, symmetric: f.symmetric, unit: f.unit}}
+	if s.err != nil {
+		return nil, s.err
+	}
+	s.do(r.encode())
+	for k, g := range []matrix.View[T]{p.a, p.b} {
+		var err error
+		r.bare[k], err = r.encoded(g, 0)
+		s.do(err)
 	}
 	if s.err != nil {
 		return nil, s.err
 	}
-	return in.Dense(0), nil
+	r.count = newTally(p.a, p.b, f.symmetric, p.whole(t))
+	r.position, r.atB = slices.Repeat([]int{-1}, f.n), inverse(p.cols, f.n)
+	for k, v := range p.rows {
+		r.position[v] = k
+	}
+	return r, nil
 }
 
-// attempt matches suspects again, nil if there is none. Its first step may
-// leave some out of the matching it starts from. bare is Â and B̂ without their
-// diagonals.
-func (f *relaxation[T]) attempt(t []int32, off []suspect, bare [2]*matrix.Matrix[T], try, step int) ([]int32, error) {
-	free := suspects(off, try, f.opts.Seed)
+// suspects lists the positions at whose vertices edges disagree.
+func (r *repair[T]) suspects() (off []int) {
+	for k, v := range r.rows {
+		if r.count.apart[v] > 0 {
+			off = append(off, k)
+		}
+	}
+	return off
+}
+
+// attempt tries to match some vertices better than t does, and returns what is
+// no worse.
+func (r *repair[T]) attempt(t []int32, try int) ([]int32, error) {
+	free, loose := r.pick(try)
 	if len(free) == 0 {
-		return nil, nil
+		return t, nil
 	}
-	sub := f.among(t, free)
-	if (try+step)%2 == 0 {
-		sub.ah, sub.bh = bare[0].View(), bare[1].View()
+	old, before := slices.Clone(r.count.match), r.count.sum()
+	next := t
+	for step := range repairSteps {
+		var err error
+		if next, err = r.step(next, free, loose && step == 0, try*repairSteps+step); err != nil {
+			return t, err
+		}
+		r.count.move(r.whole(next))
+		if r.count.sum() <= before {
+			return next, nil
+		}
+		if !loose {
+			break
+		}
 	}
-	var s steps
-	s.do(sub.orient())
-	from, to := []int(nil), f.whole(t)
-	if unmatches(try) && step == 0 {
-		from, to = sub.seedVertices()
+	r.count.move(old)
+	return t, nil
+}
+
+// pick chooses the positions that an attempt is about, and whether they are
+// unmatched at first.
+func (r *repair[T]) pick(try int) (free []int, loose bool) {
+	off := r.suspects()
+	word := mixed(mixed(r.opts.Seed) + uint64(try))
+	if len(off) == 0 {
+		return nil, false
 	}
-	g, err := sub.product(from, to)
-	s.do(err)
-	s.do(g.Move(nil))
-	if s.err != nil {
-		return nil, s.err
+	switch {
+	case try%4 == 0 || try == 1:
+		return off, false
+	case try%8 == 1:
+		least := float64(word%64) / 64
+		return slices.DeleteFunc(off, func(k int) bool { return r.count.share(r.rows[k]) < least }), true
+	case try%8 == 5:
+		return slices.DeleteFunc(off, func(k int) bool { return mixed(word+uint64(k))%2 == 0 }), true
 	}
-	sub.place = nil
-	if g, err = jittered(g, f.opts.Seed+uint64(try*repairSteps+step), f.with); err != nil {
-		return nil, err
+	size, degree := 8<<(word%6), 8<<(word>>4%4)
+	centres := make([]int, 1<<(word>>8%4))
+	for k := range centres {
+		centres[k] = r.rows[off[mixed(word+uint64(k))%uint64(len(off))]]
 	}
-	part, _, _, err := sub.assign(g)
+	for _, v := range r.count.ball(centres, size, degree) {
+		if k := r.position[v]; k >= 0 {
+			free = append(free, k)
+		}
+	}
+	return free, true
+}
+
+// step matches free positions again, one Frank–Wolfe step from t or, if they are
+// loose, from t without them.
+func (r *repair[T]) step(t []int32, free []int, loose bool, number int) ([]int32, error) {
+	sub := r.among(t, free)
+	if number/repairSteps%2 == number%2 {
+		sub.ah, sub.bh = r.bare[0], r.bare[1]
+	}
+	from, to := sub.seedVertices()
+	if !loose {
+		from, to = append(from, sub.rows...), append(to, sub.cols...)
+	}
+	g, err := sub.corner(from, to)
 	if err != nil {
 		return nil, err
 	}
-	match := sub.whole(part)
-	next := make([]int32, len(t))
-	at := inverse(f.cols, f.n)
-	for k, v := range f.rows {
-		next[k] = int32(at[match[v]])
+	if g, err = jittered(g, r.opts.Seed+uint64(number), r.with); err != nil {
+		return nil, err
+	}
+	found, err := sub.assign(g, 0)
+	if err != nil {
+		return nil, err
+	}
+	next := slices.Clone(t)
+	for k, q := range found.t {
+		next[r.position[sub.rows[k]]] = int32(r.atB[sub.cols[q]])
 	}
 	return next, nil
 }
 
-// suspects picks those whom an attempt is about: all of them, those with a share
-// of disagreements above a random one, or a random half.
-func suspects(off []suspect, try int, seed uint64) (free []int) {
-	word := mixed(mixed(seed) + uint64(try))
-	for _, x := range off {
-		switch try % 4 {
-		case 2:
-			if x.share < float64(word%64)/64 {
-				continue
-			}
-		case 3:
-			if mixed(word+uint64(x.at))%2 == 0 {
-				continue
-			}
-		}
-		free = append(free, x.at)
+// corner is product for few free positions: it takes no column of a graph.
+func (f *relaxation[T]) corner(from, to []int) (*matrix.Matrix[T], error) {
+	var s steps
+	g := f.matrix(len(f.rows), len(f.cols))
+	sides := [][2]matrix.View[T]{{f.ah, f.bh}}
+	if !f.symmetric {
+		sides = append(sides, [2]matrix.View[T]{f.ah.T(), f.bh.T()})
 	}
-	return free
+	for _, side := range sides {
+		left, right := f.matrix(len(f.rows), len(from)), f.matrix(len(f.cols), len(to))
+		s.do(ops.Extract(left, side[0], ops.Of(f.rows...), ops.Of(from...), f.with))
+		s.do(ops.Extract(right, side[1], ops.Of(f.cols...), ops.Of(to...), f.with))
+		s.do(ops.MxM(g.Accum(semiring.Plus[T]()), semiring.PlusTimes[T](), left, right.T(), f.with))
+	}
+	return g, s.err
 }
 
 // among returns the problem of matching the vertices at some positions with

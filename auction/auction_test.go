@@ -200,6 +200,8 @@ var solvers = []struct {
 	{"auction, 3", Options{Method: MethodAuction, Epsilon: 3}},
 	{"Jacobi, exact", Options{Method: MethodAuction, Bidding: Jacobi, Seed: 5}},
 	{"Jacobi, 1/16", Options{Method: MethodAuction, Bidding: Jacobi, Epsilon: 1. / 16}},
+	{"auction, 1/16 from the start", Options{Method: MethodAuction, Epsilon: 1. / 16, NoScaling: true}},
+	{"Jacobi, exact from the start", Options{Method: MethodAuction, Bidding: Jacobi, NoScaling: true}},
 	{"Jacobi, 3, then exact", Options{Method: MethodAuction, Bidding: Jacobi, Epsilon: 3, Exact: true}},
 }
 

@@ -40,7 +40,7 @@ func byAuction[D price](k *task, start time.Time, in *instance[D], scale D) (*Re
 	}
 	start = time.Now()
 	a := newMarket(s, in.span(), k.o)
-	if err := a.run(lastEpsilon(k, a.span, scale), k.exact(), k.o.Bidding); err != nil {
+	if err := a.run(lastEpsilon(k, a.span, scale), k.exact(), k.o); err != nil {
 		return nil, err
 	}
 	res.Rounds, res.Bids, res.Phases = a.rounds, a.bids, a.phases
@@ -75,18 +75,18 @@ func lastEpsilon[D price](k *task, span, scale D) D {
 
 // run bids in phases of falling ε, down to last. With exact a phase that goes
 // on and on is left to the augmenting paths. Where columns may stay free there
-// is one phase: their prices must not have risen.
-func (a *market[D]) run(last D, exact bool, bidding Bidding) error {
+// is one phase: their prices must not have risen. So there is with NoScaling.
+func (a *market[D]) run(last D, exact bool, o Options) error {
 	if exact {
 		a.limit = 64 * int64(a.in.m+16)
 	}
 	eps := last
-	if a.in.m == a.in.n {
+	if a.in.m == a.in.n && !o.NoScaling {
 		eps = max(last, a.span/theta)
 	}
 	for {
 		a.phases++
-		if err := a.phase(eps, bidding); err != nil {
+		if err := a.phase(eps, o.Bidding); err != nil {
 			return err
 		}
 		if eps <= last {

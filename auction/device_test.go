@@ -79,7 +79,7 @@ func there[T semiring.Number](t testing.TB, d *cusparse.Device, g grid, def floa
 // onGPU solves a problem that lives on a device with several values of ε.
 func onGPU(t *testing.T, d *cusparse.Device, g grid, p *Problem, ran *int) {
 	t.Helper()
-	for _, o := range []Options{{}, {Epsilon: 2, Maximize: true}, {Epsilon: 0.25, Seed: 3}} {
+	for _, o := range []Options{{}, {Epsilon: 2, Maximize: true}, {Epsilon: 0.25, Seed: 3}, {Epsilon: 0.25, NoScaling: true}} {
 		o.Trace = func(tr ops.Trace) {
 			if *ran++; tr.Place != d.String() {
 				t.Errorf("ran on %q", tr.Place)

@@ -208,6 +208,27 @@ func TestWarmStart(t *testing.T) {
 	}
 }
 
+// Without scaling there is one phase, and few rounds where rows want different
+// columns.
+func TestNoScaling(t *testing.T) {
+	a := counts(6, 4)
+	solve := func(o Options) *Result {
+		o.Maximize, o.Method, o.Bidding, o.Epsilon = true, MethodAuction, Jacobi, 1./4
+		res, err := Solve(Implicit[int32](a, 0), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	scaled, direct := solve(Options{}), solve(Options{NoScaling: true})
+	if direct.Phases != 1 || scaled.Phases < 2 {
+		t.Errorf("%d phases, and %d with scaling", direct.Phases, scaled.Phases)
+	}
+	if most := float64(len(direct.Row)) / 4; direct.Gap > most || scaled.Gap > most {
+		t.Errorf("gaps %v and %v, want %v at most", direct.Gap, scaled.Gap, most)
+	}
+}
+
 // A core misses what it may and the result is exact all the same, also where
 // the cheap entries are the wrong ones.
 func TestCore(t *testing.T) {

@@ -40,11 +40,16 @@ type Options struct {
 	// ends: the value is then within Epsilon times the shorter side of the optimum
 	// in a square problem. 0 means exact.
 	Epsilon float64
-	Method  Method
-	Bidding Bidding
-	Seed    uint64    // breaks ties among columns
-	Prices  []float64 // of the longer side, the columns if equal, to start from; nil for none
-	Threads int       // 0: GOMAXPROCS; results do not depend on it
+	// NoScaling lets an auction bid with the last ε from the start. ε-scaling
+	// bounds the bids whatever the costs; where rows largely want different
+	// columns, and ε is no small part of what they gain by them, it only makes rows
+	// give up what they had.
+	NoScaling bool
+	Method    Method
+	Bidding   Bidding
+	Seed      uint64    // breaks ties among columns
+	Prices    []float64 // of the longer side, the columns if equal, to start from; nil for none
+	Threads   int       // 0: GOMAXPROCS; results do not depend on it
 	// Progress is told how many of the shorter side have a partner; nil is silent.
 	Progress func(what string, done, total int64)
 	Trace    func(ops.Trace) // told what ran on a device; may be nil

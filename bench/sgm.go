@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"time"
 
@@ -24,7 +25,7 @@ type SGMOptions struct {
 	Data    string
 	Only    []string     // cases whose name contains one of these; nil means all
 	Most    int          // cases of at most so many vertices; 0 means all
-	Eps     []float64    // of the auction, in common neighbours; nil means 0
+	Eps     []float64    // of the auction, in common neighbours; 0 is automatic, nil means that, +Inf is exact
 	Rounds  int          // runs of each, of which the median in time counts; 0 means 1
 	Place   matrix.Place // where to run; nil is the host
 	Threads int
@@ -36,13 +37,14 @@ type SGMRow struct {
 	Case     string  `json:"case"`
 	N        int     `json:"vertices"`
 	Entries  int64   `json:"entries"`
-	Eps      float64 `json:"eps"`
+	Eps      string  `json:"eps"` // automatic, exact or common neighbours
 	Before   float64 `json:"orig_dist"`
 	After    float64 `json:"final_dist"`
 	Truth    float64 `json:"true_dist"`
 	Accuracy float64 `json:"accuracy"` // share of the vertices that are no seeds and found their own
 
 	Iterations int   `json:"iterations"`
+	Rounds     int64 `json:"rounds"` // of bidding, or searches for paths
 	Gradient   int64 `json:"gradient_entries"`
 	Peak       int64 `json:"peak_bytes"`
 
@@ -158,9 +160,9 @@ func SGM(ctx context.Context, o SGMOptions) (*SGMTable, error) {
 		}
 		pair, err := c.make()
 		for _, eps := range o.Eps {
-			row := SGMRow{Case: c.name, N: c.n, Eps: eps}
+			row := SGMRow{Case: c.name, N: c.n, Eps: epsName(eps)}
 			if err == nil {
-				err = pair.match(ctx, o, &row)
+				err = pair.match(ctx, o, eps, &row)
 			}
 			if ctx.Err() != nil {
 				return t, ctx.Err()
@@ -170,7 +172,7 @@ func SGM(ctx context.Context, o SGMOptions) (*SGMTable, error) {
 			}
 			t.Rows = append(t.Rows, row)
 			if o.Log != nil {
-				o.Log(fmt.Sprintf("%s, eps %g: %g disagreements, %.3f s %s", row.Case, eps, row.After, row.Total, row.Failed))
+				o.Log(fmt.Sprintf("%s, eps %s: %g disagreements, %.3f s %s", row.Case, row.Eps, row.After, row.Total, row.Failed))
 			}
 		}
 	}
@@ -190,8 +192,18 @@ func weighted(g *gen.Graph, at matrix.Place) (*matrix.Matrix[float32], error) {
 	return a, a.Move(at)
 }
 
+func epsName(eps float64) string {
+	switch {
+	case eps == 0:
+		return "automatic"
+	case math.IsInf(eps, 1):
+		return "exact"
+	}
+	return fmt.Sprint(eps)
+}
+
 // match fills the row with the run of median time.
-func (p *sgmPair) match(ctx context.Context, o SGMOptions, row *SGMRow) error {
+func (p *sgmPair) match(ctx context.Context, o SGMOptions, eps float64, row *SGMRow) error {
 	a, err := weighted(p.a, o.Place)
 	if err != nil {
 		return err
@@ -207,8 +219,11 @@ func (p *sgmPair) match(ctx context.Context, o SGMOptions, row *SGMRow) error {
 	var runs []SGMRow
 	for range max(1, o.Rounds) {
 		start := time.Now()
-		opts := apps.SGMOptions{Run: apps.Run{Context: ctx, Threads: o.Threads}, Epsilon: row.Eps}
-		if row.Eps > 0 { // the study is of the auction, whatever is faster
+		opts := apps.SGMOptions{Run: apps.Run{Context: ctx, Threads: o.Threads}, Epsilon: eps}
+		if math.IsInf(eps, 1) {
+			opts.Epsilon, opts.Exact = 0, true
+		}
+		if eps > 0 { // the study is of the auction, whatever is faster
 			opts.Assignment = auction.MethodAuction
 		}
 		res, err := apps.SGM(a, b, p.seeds, opts)
@@ -235,6 +250,7 @@ func (p *sgmPair) fill(row *SGMRow, res *apps.SGMResult) {
 	row.Search, row.Project = res.Search.Seconds(), res.Project.Seconds()
 	for _, it := range res.Iterations {
 		row.Gradient = max(row.Gradient, it.Entries)
+		row.Rounds += it.Rounds
 	}
 	seeds := len(p.seeds)
 	if seeds == len(p.truth) {
@@ -272,14 +288,14 @@ func (p *sgmPair) trueDistance() (float64, error) {
 
 // WriteText writes the table with aligned columns.
 func (t *SGMTable) WriteText(w io.Writer) error {
-	cells := [][]string{{"case on " + t.Place, "entries", "eps", "before", "after", "truth", "accuracy", "steps", "APB entries", "peak MB", "product s", "assign s", "search s", "project s", "total s"}}
+	cells := [][]string{{"case on " + t.Place, "entries", "eps", "before", "after", "truth", "accuracy", "steps", "rounds", "APB entries", "peak MB", "product s", "assign s", "search s", "project s", "total s"}}
 	for _, r := range t.Rows {
 		if r.Failed != "" {
-			cells = append(cells, []string{r.Case + ": " + r.Failed, none, figure(r.Eps), none, none, none, none, none, none, none, none, none, none, none, none})
+			cells = append(cells, []string{r.Case + ": " + r.Failed, none, r.Eps, none, none, none, none, none, none, none, none, none, none, none, none, none})
 			continue
 		}
-		cells = append(cells, []string{r.Case, fmt.Sprint(r.Entries), fmt.Sprint(r.Eps), fmt.Sprint(r.Before), fmt.Sprint(r.After), fmt.Sprint(r.Truth),
-			fmt.Sprintf("%.4f", r.Accuracy), fmt.Sprint(r.Iterations), fmt.Sprint(r.Gradient), figure(float64(r.Peak) / 1e6),
+		cells = append(cells, []string{r.Case, fmt.Sprint(r.Entries), r.Eps, fmt.Sprint(r.Before), fmt.Sprint(r.After), fmt.Sprint(r.Truth),
+			fmt.Sprintf("%.4f", r.Accuracy), fmt.Sprint(r.Iterations), fmt.Sprint(r.Rounds), fmt.Sprint(r.Gradient), figure(float64(r.Peak) / 1e6),
 			figure(r.Product), figure(r.Assign), figure(r.Search), figure(r.Project), figure(r.Total)})
 	}
 	return writeText(w, cells)

@@ -159,14 +159,14 @@ does.
 The cases, of which --only picks some:
   ` + strings.Join(bench.SGMCases(), "\n  "),
 		Example: `  hiveblas bench sgm --data ../shared/data/graphs --most 4096
-  hiveblas bench sgm --device gpu --eps 0,0.25,1 --json sgm.json`,
+  hiveblas bench sgm --device gpu --eps 0,0.25,1,inf --json sgm.json`,
 		Args: positional(),
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&o.Data, "data", ".", "`folder` with soc-Slashdot0902.mtx.gz and email-Enron.mtx.gz")
 	fs.StringSliceVar(&o.Only, "only", nil, "only the `cases` whose name contains one of these")
 	fs.IntVar(&o.Most, "most", 0, "`vertices` of the largest case (0: all)")
-	fs.Float64SliceVar(&o.Eps, "eps", []float64{0}, "`epsilons` of the assignments, in common neighbours")
+	fs.Float64SliceVar(&o.Eps, "eps", []float64{0}, "`epsilons` of the assignments, in common neighbours (0: automatic, inf: exact)")
 	fs.IntVar(&o.Rounds, "rounds", 1, "`rounds` to measure")
 	fs.IntVar(&run.threads, "threads", 0, "`number` of threads (0: one per core)")
 	fs.StringVar(&run.device, "device", "cpu", "`where` to compute: cpu, gpu or gpu:N")

@@ -45,7 +45,8 @@ those are left out of the output, lines of a vertex of A and its vertex of B.
 	fs := cmd.Flags()
 	fs.StringVar(&seeds, "seeds", "", "the first `N` vertices of both graphs, or a file of pairs")
 	fs.BoolVar(&o.HardSeeds, "hard", false, "seeds are fixed")
-	fs.Float64Var(&o.Epsilon, "eps", 0, "`common neighbours` by which each vertex may miss its best in a step (0: none)")
+	fs.Float64Var(&o.Epsilon, "eps", 0, "`common neighbours` by which each vertex may miss its best in a step (0: automatic)")
+	fs.BoolVar(&o.Exact, "exact", false, "take the best assignment in each step, whatever --eps")
 	fs.StringVar(&start, "start", "sparse", "`where` the search starts: sparse (the seeds alone) or barycentre")
 	fs.BoolVar(&o.Pad, "pad", false, "add isolated vertices to the smaller graph")
 	fs.IntVar(&o.MaxIterations, "max-iterations", 50, "`steps` after which to stop")
@@ -148,7 +149,7 @@ func sgmFigures(res *apps.SGMResult, seeds int, truth []apps.SeedPair) []field {
 	}
 	steps := make([]object, len(res.Iterations))
 	for k, it := range res.Iterations {
-		steps[k] = object{{"objective", "", it.Objective}, {"step", "", it.Step}, {"slope", "", it.Slope}, {"lsap_gap", "", it.LSAPGap}, {"entries", "", it.Entries},
+		steps[k] = object{{"objective", "", it.Objective}, {"step", "", it.Step}, {"slope", "", it.Slope}, {"lsap_gap", "", it.LSAPGap}, {"rounds", "", it.Rounds}, {"entries", "", it.Entries},
 			{"product", "", seconds(it.Product)}, {"assign", "", seconds(it.Assign)}, {"search", "", seconds(it.Search)}}
 	}
 	return append(figures, field{"steps", "", steps})
