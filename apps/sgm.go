@@ -100,7 +100,8 @@ type SGMResult struct {
 // without weights as long as steps go all the way. Assignments are near the best
 // only, by Epsilon; LSAPGap tells how near. Where no step gains, or A and PBPᵀ
 // differ at few entries, P is projected to a matching, and the last vertices at
-// which edges disagree are matched again with all others fixed.
+// which edges disagree are matched again with all others fixed. If few
+// disagreements are left, the search is begun again with ties broken otherwise.
 //
 // Rows and columns of A and B are vertices, an entry A(i,j) the weight of an edge
 // from i to j, and no entry weight 0; weights may be negative. Seeds are soft:
@@ -141,7 +142,39 @@ func SGM[T semiring.Float](a, b matrix.Source[T], seeds []SeedPair, opts SGMOpti
 		return nil, err
 	}
 	res := &SGMResult{Setup: time.Since(began)}
-	return res, f.run(res)
+	err = f.run(res)
+	for again := uint64(1); again <= restarts && err == nil && res.nearly(); again++ {
+		p.opts.Seed = mixed(opts.Seed + again)
+		if f, err = newRelaxation(p); err == nil {
+			other := &SGMResult{}
+			if err = f.run(other); err == nil {
+				res.better(other)
+			}
+		}
+	}
+	return res, err
+}
+
+// A search that ends with few disagreements, less than one in nearlyPart of those
+// before, is begun again with ties broken otherwise, restarts times at most.
+const (
+	restarts   = 3
+	nearlyPart = 256
+)
+
+func (r *SGMResult) nearly() bool { return r.After > 0 && r.After*nearlyPart <= r.Before }
+
+// better takes the matching of another search if that is better, and its cost.
+func (r *SGMResult) better(other *SGMResult) {
+	if other.After < r.After {
+		r.Match, r.After, r.MatchedSeeds, r.Converged = other.Match, other.After, other.MatchedSeeds, other.Converged
+	}
+	r.Iterations = append(r.Iterations, other.Iterations...)
+	r.PeakBytes = max(r.PeakBytes, other.PeakBytes)
+	r.Product += other.Product
+	r.Assign += other.Assign
+	r.Search += other.Search
+	r.Project += other.Project
 }
 
 // run climbs, projects P to a matching, and repairs that.

@@ -165,10 +165,7 @@ func (r *ReportRow) footnotes() (out []string) {
 			out = append(out, fmt.Sprintf("%s: %s %s", r.Name, column, oneLine(why)))
 		}
 	}
-	for _, s := range r.Notes {
-		out = append(out, s)
-	}
-	return out
+	return append(out, r.Notes...)
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

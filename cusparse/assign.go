@@ -91,8 +91,8 @@ func fromKey(key uint64) float64 {
 
 // auctionRun is an auction of a batch under way.
 type auctionRun struct {
-	m, n                                  int
-	price, item, worth, top, cost, states *mem
+	m, n                          int
+	price, item, worth, top, cost *mem
 }
 
 // Auction runs auctions, all in the same launches.
