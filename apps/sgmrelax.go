@@ -174,9 +174,12 @@ func (f *relaxation[T]) begin() error {
 		s.do(err)
 		f.limit += square / 2
 	}
-	if entries := f.ah.NVals() + f.bh.NVals() - 2*int64(f.n); entries > 0 {
-		f.unit = (2*f.limit - 2*float64(f.n)) / 4 / float64(entries)
+	for _, g := range []matrix.View[T]{f.a, f.b} {
+		square, err := f.trace(g, g)
+		s.do(err)
+		f.unit += square
 	}
+	f.unit /= max(float64(f.a.NVals()+f.b.NVals()), 1)
 	f.start = 1
 	f.g, err = f.product(from, to)
 	s.do(err)
