@@ -142,17 +142,27 @@ func SGM[T semiring.Float](a, b matrix.Source[T], seeds []SeedPair, opts SGMOpti
 		return nil, err
 	}
 	res := &SGMResult{Setup: time.Since(began)}
-	err = f.run(res)
+	t, err := f.run(res)
 	for again := uint64(1); again <= restarts && err == nil && res.nearly(); again++ {
 		p.opts.Seed = mixed(opts.Seed + again)
-		if f, err = newRelaxation(p); err == nil {
-			other := &SGMResult{}
-			if err = f.run(other); err == nil {
-				res.better(other)
-			}
+		if f, err = newRelaxation(p); err != nil {
+			break
+		}
+		other := &SGMResult{}
+		found, e := f.run(other)
+		if err = e; err == nil && res.better(other) {
+			t = found
 		}
 	}
-	return res, err
+	if err == nil && res.After > 0 {
+		clock := time.Now()
+		t, res.After, err = f.repair(t, repairs)
+		res.Project += lap(&clock)
+	}
+	if err != nil {
+		return res, err
+	}
+	return res, f.conclude(t, res)
 }
 
 // A search that ends with few disagreements, less than one in nearlyPart of those
@@ -164,38 +174,35 @@ const (
 
 func (r *SGMResult) nearly() bool { return r.After > 0 && r.After*nearlyPart <= r.Before }
 
-// better takes the matching of another search if that is better, and its cost.
-func (r *SGMResult) better(other *SGMResult) {
-	if other.After < r.After {
-		r.Match, r.After, r.MatchedSeeds, r.Converged = other.Match, other.After, other.MatchedSeeds, other.Converged
-	}
+// better adds the cost of another search, and reports whether it found more.
+func (r *SGMResult) better(other *SGMResult) bool {
 	r.Iterations = append(r.Iterations, other.Iterations...)
 	r.PeakBytes = max(r.PeakBytes, other.PeakBytes)
-	r.Product += other.Product
-	r.Assign += other.Assign
-	r.Search += other.Search
 	r.Project += other.Project
+	if other.After >= r.After {
+		return false
+	}
+	r.After, r.Converged = other.After, other.Converged
+	return true
 }
 
-// run climbs, projects P to a matching, and repairs that.
-func (f *relaxation[T]) run(res *SGMResult) error {
+// run climbs, projects P to a matching, and repairs that for a while.
+func (f *relaxation[T]) run(res *SGMResult) ([]int32, error) {
 	best, err := f.climb(res)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	clock := time.Now()
 	t, err := f.project(best)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if t, res.After, err = f.repair(t); err != nil {
-		return err
+	if t, res.After, err = f.repair(t, fewRepairs); err != nil {
+		return nil, err
 	}
-	if res.Before, err = f.distance(f.a, f.b); err != nil {
-		return err
-	}
+	res.Before, err = f.distance(f.a, f.b)
 	res.Project = lap(&clock)
-	return f.conclude(t, res)
+	return t, err
 }
 
 // project returns the matching that P has most of, or the best one that was met
@@ -248,7 +255,7 @@ func (f *relaxation[T]) conclude(t []int32, res *SGMResult) error {
 		res.Assign += it.Assign
 		res.Search += it.Search
 	}
-	res.PeakBytes = f.peak
+	res.PeakBytes = max(res.PeakBytes, f.peak)
 	var err error
 	res.Match, err = b.Build(nil)
 	return err

@@ -693,18 +693,17 @@ func TestSGMOnDevice(t *testing.T) {
 	}
 }
 
-// TestSGMBetter: of two searches the better matching is kept, and the cost of both.
+// TestSGMBetter: the cost of two searches is added up.
 func TestSGMBetter(t *testing.T) {
-	first := &SGMResult{Before: 1000, After: 3, MatchedSeeds: 1, PeakBytes: 7, Product: 1, Iterations: make([]SGMIteration, 2)}
+	first := &SGMResult{Before: 1000, After: 3, PeakBytes: 7, Project: 1, Iterations: make([]SGMIteration, 2)}
 	if !first.nearly() || (&SGMResult{Before: 1000, After: 4}).nearly() || (&SGMResult{Before: 1000}).nearly() {
 		t.Error("nearly is one in 256, and not none")
 	}
-	first.better(&SGMResult{After: 5, MatchedSeeds: 2, PeakBytes: 9, Product: 2, Iterations: make([]SGMIteration, 1)})
-	if first.After != 3 || first.MatchedSeeds != 1 || first.PeakBytes != 9 || first.Product != 3 || len(first.Iterations) != 3 {
+	if first.better(&SGMResult{After: 5, PeakBytes: 9, Project: 2, Iterations: make([]SGMIteration, 1)}) ||
+		first.After != 3 || first.PeakBytes != 9 || first.Project != 3 || len(first.Iterations) != 3 {
 		t.Errorf("after a worse search: %+v", first)
 	}
-	first.better(&SGMResult{After: 0, MatchedSeeds: 2, Converged: true})
-	if first.After != 0 || first.MatchedSeeds != 2 || !first.Converged {
+	if !first.better(&SGMResult{After: 0, Converged: true}) || first.After != 0 || !first.Converged {
 		t.Errorf("after a better search: %+v", first)
 	}
 }

@@ -8,11 +8,13 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// The repair of a matching ends after so many attempts in vain. It is for the
+// The repair of a matching ends after so many attempts in vain: few where the
+// search may be begun again, which takes as long as some fifty. It is for the
 // last few vertices, and not begun if more than a quarter of all disagree, or
 // more than repairLimit.
 const (
 	repairs     = 480
+	fewRepairs  = 48
 	repairSteps = 6 // of an attempt
 	repairLimit = 2048
 )
@@ -40,8 +42,9 @@ type repair[T semiring.Float] struct {
 	atB            []int // positions in cols
 }
 
-// repair improves a matching, and returns its disagreements.
-func (f *relaxation[T]) repair(t []int32) ([]int32, float64, error) {
+// repair improves a matching until so many attempts have been in vain, and
+// returns its disagreements.
+func (f *relaxation[T]) repair(t []int32, patience int) ([]int32, float64, error) {
 	r, err := f.mended(t)
 	if err != nil {
 		return t, 0, err
@@ -49,7 +52,7 @@ func (f *relaxation[T]) repair(t []int32) ([]int32, float64, error) {
 	if off := len(r.suspects()); off > min(f.n/4, repairLimit) {
 		return t, r.count.sum(), nil
 	}
-	left := repairs
+	left := patience
 	for try := 0; r.count.sum() > 0 && left > 0; try++ {
 		f.opts.report("repair", int64(try), 0)
 		left--
@@ -58,7 +61,7 @@ func (f *relaxation[T]) repair(t []int32) ([]int32, float64, error) {
 			return t, 0, err
 		}
 		if r.count.sum() < before {
-			left = repairs
+			left = patience
 		}
 	}
 	return t, r.count.sum(), nil

@@ -108,7 +108,7 @@ func TestRepairPartsMatchedCrosswise(t *testing.T) {
 	if err != nil || before != 4 {
 		t.Fatalf("%v disagreements, want 4: %v", before, err)
 	}
-	if _, after, err := f.repair(match); err != nil || after != 0 {
+	if _, after, err := f.repair(match, repairs); err != nil || after != 0 {
 		t.Errorf("%v disagreements after the repair: %v", after, err)
 	}
 }
