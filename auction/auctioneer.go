@@ -75,13 +75,14 @@ func lastEpsilon[D price](k *task, span, scale D) D {
 
 // run bids in phases of falling ε, down to last. With exact a phase that goes
 // on and on is left to the augmenting paths. Where columns may stay free there
-// is one phase: their prices must not have risen. So there is with NoScaling.
+// is one phase: their prices must not have risen. So there is with NoScaling,
+// unless prices could then rise for too long.
 func (a *market[D]) run(last D, exact bool, o Options) error {
 	if exact {
 		a.limit = 64 * int64(a.in.m+16)
 	}
 	eps := last
-	if a.in.m == a.in.n && !o.NoScaling {
+	if a.in.m == a.in.n && !unscaled(o, float64(a.span), float64(last)) {
 		eps = max(last, a.span/theta)
 	}
 	for {
@@ -94,6 +95,15 @@ func (a *market[D]) run(last D, exact bool, o Options) error {
 		}
 		eps = max(last, eps/theta)
 	}
+}
+
+// unscaledRaises is how often a price may have to rise by ε for the phases of
+// larger ε to be left out: a war over one column takes as many bids.
+const unscaledRaises = 1 << 18
+
+// unscaled reports whether an auction begins with the last ε.
+func unscaled(o Options, span, last float64) bool {
+	return o.NoScaling && span <= unscaledRaises*last
 }
 
 // multiply scales all costs.

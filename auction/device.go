@@ -134,7 +134,7 @@ func (s *sale) fits() bool {
 	s.market.Scale, s.market.Default = sign, int64(math.RoundToEven(sign*s.market.Missing))
 	s.market.Span, s.market.Last = int64(math.Ceil(span*s.scale)), int64(last)
 	s.market.First = s.market.Last
-	if k.m == k.n && !k.o.NoScaling {
+	if k.m == k.n && !unscaled(k.o, float64(s.market.Span), float64(s.market.Last)) {
 		s.market.First = max(s.market.Last, s.market.Span/theta)
 	}
 	s.prices()

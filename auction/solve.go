@@ -43,7 +43,7 @@ type Options struct {
 	// NoScaling lets an auction bid with the last ε from the start. ε-scaling
 	// bounds the bids whatever the costs; where rows largely want different
 	// columns, and ε is no small part of what they gain by them, it only makes rows
-	// give up what they had.
+	// give up what they had. It is not heeded where costs differ by more than 2¹⁸ ε.
 	NoScaling bool
 	Method    Method
 	Bidding   Bidding
