@@ -162,7 +162,7 @@ func TestGPUPeers(t *testing.T) {
 
 func TestGPUOnly(t *testing.T) {
 	o := emulated(t)
-	o.Only = []string{"1000", "rmat16"}
+	o.Only = []string{"on 1000 ", "rmat16"}
 	table, err := GPU(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

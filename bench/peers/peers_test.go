@@ -107,6 +107,7 @@ func compare(t *testing.T, kind Kind, e expectation, got Result, want figures) {
 func TestEveryCaseIsExpected(t *testing.T) {
 	known := map[string]bool{"mmread": true, "mmwrite": true} // TestMatrixMarket
 	known["classify"] = true                                  // every run of bench cpu compares it with apps.Classify
+	known["nominate"], known["match"] = true, true            // and bench report these with VertexNomination and SGM
 	for _, e := range expectations() {
 		known[e.name] = true
 	}
