@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hiveblas/hiveblas/auction"
+	"github.com/hiveblas/hiveblas/internal/splitmix"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -144,7 +145,7 @@ func SGM[T semiring.Float](a, b matrix.Source[T], seeds []SeedPair, opts SGMOpti
 	res := &SGMResult{Setup: time.Since(began)}
 	t, err := f.run(res)
 	for again := uint64(1); again <= restarts && err == nil && res.nearly(); again++ {
-		p.opts.Seed = mixed(opts.Seed + again)
+		p.opts.Seed = splitmix.Mix(opts.Seed + again)
 		if f, err = newRelaxation(p); err != nil {
 			break
 		}

@@ -2,6 +2,7 @@ package apps
 
 import (
 	"github.com/hiveblas/hiveblas/auction"
+	"github.com/hiveblas/hiveblas/internal/splitmix"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -125,14 +126,7 @@ func jittered[T semiring.Float](costs *matrix.Matrix[T], seed uint64, with ops.O
 	m, n := costs.Dims()
 	x := matrix.New[T](m, n)
 	jitter := semiring.NewIndex("jitter", func(c T, i, j int) T {
-		return scale*c + T(mixed(mixed(seed)+uint64(i)<<32+uint64(j))%levels)
+		return scale*c + T(splitmix.Mix(splitmix.Mix(seed)+uint64(i)<<32+uint64(j))%levels)
 	}, "")
 	return x, ops.ApplyIndex(x, jitter, costs, with)
-}
-
-// mixed is the finaliser of splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
-func mixed(z uint64) uint64 {
-	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
-	z = (z ^ z>>27) * 0x94D049BB133111EB
-	return z ^ z>>31
 }

@@ -3,6 +3,7 @@ package apps
 import (
 	"slices"
 
+	"github.com/hiveblas/hiveblas/internal/splitmix"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -142,7 +143,7 @@ func (r *repair[T]) attempt(t []int32, try int) ([]int32, error) {
 // unmatched at first.
 func (r *repair[T]) pick(try int) (free []int, loose bool) {
 	off := r.suspects()
-	word := mixed(mixed(r.opts.Seed) + uint64(try))
+	word := splitmix.Mix(splitmix.Mix(r.opts.Seed) + uint64(try))
 	if len(off) == 0 {
 		return nil, false
 	}
@@ -153,12 +154,12 @@ func (r *repair[T]) pick(try int) (free []int, loose bool) {
 		least := float64(word%64) / 64
 		return slices.DeleteFunc(off, func(k int) bool { return r.count.share(r.rows[k]) < least }), true
 	case try%8 == 5:
-		return slices.DeleteFunc(off, func(k int) bool { return mixed(word+uint64(k))%2 == 0 }), true
+		return slices.DeleteFunc(off, func(k int) bool { return splitmix.Mix(word+uint64(k))%2 == 0 }), true
 	}
 	size, degree := 8<<(word%6), 8<<(word>>4%4)
 	centres := make([]int, 1<<(word>>8%4))
 	for k := range centres {
-		centres[k] = r.rows[off[mixed(word+uint64(k))%uint64(len(off))]]
+		centres[k] = r.rows[off[splitmix.Mix(word+uint64(k))%uint64(len(off))]]
 	}
 	for _, v := range r.count.ball(centres, size, degree) {
 		if k := r.position[v]; k >= 0 {

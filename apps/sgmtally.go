@@ -3,6 +3,7 @@ package apps
 import (
 	"math"
 
+	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 )
@@ -32,15 +33,8 @@ func (g edgeLists[T]) of(v int) ([]int32, []T) {
 }
 
 func edgeListsOf[T semiring.Float](a matrix.View[T]) edgeLists[T] {
-	st := a.Rows()
-	g := edgeLists[T]{make([]int64, st.NRows+1), st.Idx, st.Val}
-	for k := range st.Vecs() {
-		g.ptr[st.RowID(k)+1] = st.Ptr[k+1] - st.Ptr[k]
-	}
-	for v := range st.NRows {
-		g.ptr[v+1] += g.ptr[v]
-	}
-	return g
+	st := sparse.ToCSR(a.Rows())
+	return edgeLists[T]{st.Ptr, st.Idx, st.Val}
 }
 
 // newTally counts for a matching of all vertices of two graphs on the host.

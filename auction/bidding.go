@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/splitmix"
 )
 
 // price is what auctions compute in: integers if the costs are.
@@ -68,12 +69,9 @@ func newMarket[D price](s *paths[D], span D, o Options) *market[D] {
 	return a
 }
 
-// tie mixes person, item and seed (the finaliser of splitmix64).
+// tie mixes person, item and seed.
 func tie(i, j int32, seed uint64) uint64 {
-	z := seed + 0x9E3779B97F4A7C15*(uint64(uint32(i))<<32|uint64(uint32(j))+1)
-	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
-	z = (z ^ z>>27) * 0x94D049BB133111EB
-	return z ^ z>>31
+	return splitmix.At(uint64(uint32(i))<<32|uint64(uint32(j)), seed)
 }
 
 // best are the two best columns of a row.

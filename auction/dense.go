@@ -1,8 +1,6 @@
 package auction
 
-import (
-	"context"
-)
+import "context"
 
 // paths is shortest augmenting paths at work on an instance: v are the column
 // duals, and an assigned pair (i, j) has the least reduced cost c(i,j) − v(j) of
@@ -56,8 +54,7 @@ func (s *paths[C]) reset() {
 // path algorithm for dense and sparse linear assignment problems, Computing 38,
 // 1987), from duals if it has some.
 func (s *paths[C]) denseJV(threads int) error {
-	square := s.in.m == s.in.n && !s.warm
-	if square {
+	if square := s.in.m == s.in.n; square && !s.warm {
 		s.free = s.free[:0]
 		s.columnReduction()
 		s.reductionTransfer()
@@ -70,9 +67,11 @@ func (s *paths[C]) denseJV(threads int) error {
 
 // finishDense gives the rows that are still free a column each.
 func (s *paths[C]) finishDense() error {
-	for range 2 {
-		if err := s.augmentingRowReduction(); err != nil {
-			return err
+	if s.in.n > 1 { // else there is no second best
+		for range 2 {
+			if err := s.augmentingRowReduction(8, s.twoBest, nil); err != nil {
+				return err
+			}
 		}
 	}
 	return s.augmentDense()
@@ -140,31 +139,35 @@ func (s *paths[C]) reductionTransfer() {
 // augmentingRowReduction lets each free row take its best column and lower the
 // column's dual until the second best is as good. A row that is driven out goes
 // next if that made a difference, and waits for the next pass if it was a tie.
-func (s *paths[C]) augmentingRowReduction() error {
-	todo := s.free
-	s.free = nil
-	if s.in.n == 1 { // there is no second best
-		s.free = todo
-		return nil
-	}
-	waiting := todo[:0:0]
-	most := 8*len(todo) + 1024 // price wars are for the searches: they end
-	for k := 0; k < len(todo); most-- {
-		i := todo[k]
-		k++
+// best returns the two columns of the least reduced costs of a row; rows with
+// fewer stay free. lowered, if not nil, is told of each dual that changed. Price
+// wars are for the searches: after 1024 steps and effort for each row they end.
+func (s *paths[C]) augmentingRowReduction(effort int, best func(i int32) (j1, j2 int32, least, second C), lowered func(j int32)) error {
+	turn := s.free
+	waiting := make([]int32, 0, len(turn))
+	most := effort*len(turn) + 1024
+	for k := 0; k < len(turn); most-- {
 		if most <= 0 {
-			waiting = append(waiting, todo[k-1:]...)
+			waiting = append(waiting, turn[k:]...)
 			break
 		}
 		if most&255 == 0 && s.ctx.Err() != nil {
 			return s.ctx.Err()
 		}
+		i := turn[k]
+		k++
 		s.steps++
-		j1, j2, least, second := s.twoBest(i)
-		old, lowered := s.rowOf[j1], s.v[j1]-(second-least)
-		won := lowered < s.v[j1]
-		if won {
-			s.v[j1] = lowered
+		j1, j2, least, second := best(i)
+		if j2 == none {
+			waiting = append(waiting, i)
+			continue
+		}
+		old, won := s.rowOf[j1], false
+		if v := s.v[j1] - (second - least); v < s.v[j1] {
+			s.v[j1], won = v, true
+			if lowered != nil {
+				lowered(j1)
+			}
 		} else if old != none {
 			j1, old = j2, s.rowOf[j2]
 		}
@@ -175,7 +178,7 @@ func (s *paths[C]) augmentingRowReduction() error {
 		s.colOf[old] = none
 		if won {
 			k--
-			todo[k] = old
+			turn[k] = old
 		} else {
 			waiting = append(waiting, old)
 		}

@@ -47,8 +47,12 @@ type cursor[C cost] struct {
 func (s *paths[C]) finishListed() error {
 	l := newListedSearch(s)
 	if s.in.n > 1 {
+		var lowered func(int32)
+		if s.in.implicit {
+			lowered = l.lowered
+		}
 		for range 2 {
-			if err := l.rowReduction(); err != nil {
+			if err := s.augmentingRowReduction(4, l.twoBest, lowered); err != nil {
 				return err
 			}
 		}
@@ -117,11 +121,8 @@ func (l *listedSearch[C]) markRow(i int32) {
 	}
 }
 
-// lowered keeps the order after the dual of column j was lowered.
+// lowered keeps the order of implicit costs after the dual of column j was lowered.
 func (l *listedSearch[C]) lowered(j int32) {
-	if !l.in.implicit {
-		return
-	}
 	p := int(l.place[j])
 	rest := l.order[p+1:]
 	// Behind all columns of a dual no less.
@@ -138,8 +139,8 @@ func (l *listedSearch[C]) lowered(j int32) {
 	}
 }
 
-// twoBest returns the columns of the least reduced costs in row i; second is
-// least where there is one only, and ok false where there is none.
+// twoBest returns the columns of the least reduced costs in row i, none where
+// there are not so many.
 func (l *listedSearch[C]) twoBest(i int32) (j1, j2 int32, least, second C) {
 	j1, j2 = none, none
 	take := func(j int32, h C) {
@@ -171,50 +172,6 @@ func (l *listedSearch[C]) twoBest(i int32) (j1, j2 int32, least, second C) {
 		}
 	}
 	return j1, j2, least, second
-}
-
-// rowReduction is augmentingRowReduction over listed costs.
-func (l *listedSearch[C]) rowReduction() error {
-	todo := slices.Clone(l.free)
-	l.free = l.free[:0]
-	most := 4*len(todo) + 1024
-	for k := 0; k < len(todo); most-- {
-		i := todo[k]
-		k++
-		if most <= 0 {
-			l.free = append(l.free, todo[k-1:]...)
-			break
-		}
-		if most&255 == 0 && l.ctx.Err() != nil {
-			return l.ctx.Err()
-		}
-		l.steps++
-		j1, j2, least, second := l.twoBest(i)
-		if j2 == none { // the searches decide what a row of one column, or none, gets
-			l.free = append(l.free, i)
-			continue
-		}
-		old := l.rowOf[j1]
-		won := false
-		if lowered := l.v[j1] - (second - least); lowered < l.v[j1] {
-			l.v[j1], won = lowered, true
-			l.lowered(j1)
-		} else if old != none {
-			j1, old = j2, l.rowOf[j2]
-		}
-		l.colOf[i], l.rowOf[j1] = j1, i
-		if old == none {
-			continue
-		}
-		l.colOf[old] = none
-		if won {
-			k--
-			todo[k] = old
-		} else {
-			l.free = append(l.free, old)
-		}
-	}
-	return nil
 }
 
 // search runs Dijkstra's algorithm from row i and returns the free column

@@ -215,7 +215,7 @@ func (r *run[A, B, C]) sizes(tiled bool) (sizes []int64, exact bool, err error) 
 		return nil, false, err
 	}
 	if r.o.mask != nil && !r.o.complement {
-		mask := r.o.mask.Clone().View().Rows()
+		mask := r.o.mask.View().Rows()
 		for i := range sizes {
 			lo, hi := mask.Span(i)
 			sizes[i] = min(sizes[i], hi-lo)

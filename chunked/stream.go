@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -212,8 +213,8 @@ func (r *run[A, B, C]) bring(p part[C], whole bool) (*piece[C], error) {
 	rows, _ := p.c.Dims()
 	x := &piece[C]{row: p.row, col: p.col}
 	if r.at == nil {
-		st := p.c.View().Rows()
-		x.ptr, x.idx, x.val = offsets(st.Ptr, st.RowIDs, rows), st.Idx, st.Val
+		st := sparse.ToCSR(p.c.View().Rows())
+		x.ptr, x.idx, x.val = st.Ptr, st.Idx, st.Val
 		if idx, val, ok := r.roomFor(int64(len(x.idx)), whole); ok {
 			copy(idx, x.idx)
 			copy(val, x.val)
@@ -247,22 +248,6 @@ func (r *run[A, B, C]) roomFor(n int64, whole bool) (idx []int32, val []C, ok bo
 		return place.room(n)
 	}
 	return nil, nil, false
-}
-
-// offsets returns those of every row.
-func offsets(ptr []int64, ids []int32, rows int) []int64 {
-	if ids == nil {
-		return ptr
-	}
-	out := make([]int64, rows+1)
-	k := 0
-	for i := range rows {
-		if k < len(ids) && int(ids[k]) == i {
-			k++
-		}
-		out[i+1] = ptr[k]
-	}
-	return out
 }
 
 // join puts the pieces of a block together: rows below each other, tiles side

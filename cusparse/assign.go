@@ -36,8 +36,12 @@ const (
 	auctionCount    = 10 // place in state of the rounds; bids, phases and overflow follow
 )
 
-func auctionProgram(t device.Type) *program {
-	return compose("auction", "assignment over "+t.Go).typ("HB_T", t).flag("HB_INTEGERS", !t.Float())
+type auctionKey struct{ elements string }
+
+func (f *frame) auctionProgram(t device.Type) *program {
+	return f.once(auctionKey{t.Name}, func() *program {
+		return compose("auction", "assignment over "+t.Go).typ("HB_T", t).flag("HB_INTEGERS", !t.Float())
+	})
 }
 
 // valuesOf returns the costs of an operand row by row: full, or listed with
@@ -69,7 +73,7 @@ func (d *Device) Survey(c device.Call, a device.Operand) (out device.Survey, err
 	}
 	seen := [4]uint64{math.MaxUint64}
 	at := f.upload(unsafe.Pointer(&seen), 32)
-	f.each(f.kernel(auctionProgram(s.typ), "hb_auction_survey"), n, s.val, n, at)
+	f.each(f.kernel(f.auctionProgram(s.typ), "hb_auction_survey"), n, s.val, n, at)
 	f.download(unsafe.Pointer(&seen), at.ptr(), 32)
 	if f.err != nil {
 		return device.Survey{}, f.err
@@ -124,7 +128,7 @@ func (d *Device) Auction(c device.Call, batch []device.Market) ([]device.Assigne
 		}
 		blocks = max(blocks, need)
 	}
-	p := f.once(auctionKey{t.Name}, func() *program { return auctionProgram(t) })
+	p := f.auctionProgram(t)
 	markets := f.upload(unsafe.Pointer(&args[0]), int64(len(args))*int64(unsafe.Sizeof(args[0])))
 	finished := f.zeros(8)
 	result, resultPtr := f.results()
@@ -149,8 +153,6 @@ func (d *Device) Auction(c device.Call, batch []device.Market) ([]device.Assigne
 	}
 	return out, nil
 }
-
-type auctionKey struct{ elements string }
 
 // market makes the memory of an auction: O(m + n) beside the costs.
 func (f *frame) market(m device.Market, s *store, batch int) (marketArg, auctionRun) {

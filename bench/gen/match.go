@@ -3,6 +3,8 @@ package gen
 import (
 	"fmt"
 	"slices"
+
+	"github.com/hiveblas/hiveblas/internal/splitmix"
 )
 
 // WalkSample returns the subgraph of g on the first n vertices that a random walk
@@ -107,7 +109,7 @@ func Correlated(n int, p, s float64, seed uint64) (a, b *Graph) {
 			if word>>32 >= parent {
 				continue
 			}
-			own := Mix(word)
+			own := splitmix.Mix(word)
 			if own>>32 < kept {
 				join(&ta, i, j)
 			}
@@ -135,7 +137,7 @@ func NearlyAligned(n, m int, noise float64, seed uint64) (a, b *Graph, p []int32
 		if word%8 == 0 {
 			span = uint64(n)
 		}
-		j := (i + 1 + below(Mix(word), span)) % uint64(n)
+		j := (i + 1 + below(splitmix.Mix(word), span)) % uint64(n)
 		t.Rows, t.Cols = append(t.Rows, int32(i), int32(j)), append(t.Cols, int32(j), int32(i))
 	}
 	ta, tb := Tuples{NRows: n, NCols: n}, Tuples{NRows: n, NCols: n}

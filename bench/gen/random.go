@@ -1,24 +1,15 @@
 package gen
 
-import "math/bits"
+import (
+	"math/bits"
 
-// golden is 2⁶⁴ divided by the golden ratio, the increment of splitmix64.
-const golden = 0x9E3779B97F4A7C15
+	"github.com/hiveblas/hiveblas/internal/splitmix"
+)
 
-// Mix is the finaliser of splitmix64, a bijection of 64-bit words in which every input bit moves every output bit.
-//
-// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014,
-// doi:10.1145/2660193.2660195; the constants are Stafford's variant 13.
-func Mix(z uint64) uint64 {
-	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
-	z = (z ^ z>>27) * 0x94D049BB133111EB
-	return z ^ z>>31
-}
-
-// Hash is number x of the random stream called seed: Mix(Mix(seed) + (x+1)·golden), arithmetic modulo 2⁶⁴. It is
-// splitmix64 started at Mix(seed) and read at any place.
+// Hash is number x of the random stream called seed: mix(mix(seed) + (x+1)·golden), arithmetic modulo 2⁶⁴, where golden
+// and mix are the increment and the finaliser of splitmix64. It is splitmix64 started at mix(seed) and read at any place.
 func Hash(x, seed uint64) uint64 {
-	return Mix(Mix(seed) + (x+1)*golden)
+	return splitmix.At(x, splitmix.Mix(seed))
 }
 
 // pairHash is a random number that belongs to position (i, j).

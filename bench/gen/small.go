@@ -1,6 +1,10 @@
 package gen
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/hiveblas/hiveblas/internal/splitmix"
+)
 
 // ErdosRenyi draws m edges of a directed graph on n vertices, both ends uniform and independent; duplicates and self
 // loops are left in.
@@ -53,7 +57,7 @@ func SmallWorld(n, k int, p float64, seed uint64) Tuples {
 			j := (i + d) % n
 			word := Hash(uint64(i*k+d-1), seed)
 			if word>>32 < limit {
-				j = int(below(Mix(word), uint64(n)))
+				j = int(below(splitmix.Mix(word), uint64(n)))
 			}
 			t.Rows = append(t.Rows, int32(i), int32(j))
 			t.Cols = append(t.Cols, int32(j), int32(i))

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+
+	"github.com/hiveblas/hiveblas/internal/splitmix"
 )
 
 // Tuples is a list of positions in an NRows×NCols matrix, in any order, duplicates allowed. Rows and Cols have the
@@ -33,10 +35,10 @@ func (g *Graph) Row(i int) []int32 { return g.Idx[g.Ptr[i]:g.Ptr[i+1]] }
 
 // Fingerprint is a hash of the shape and of every entry, for golden tests and for file names.
 func (g *Graph) Fingerprint() uint64 {
-	h := Mix(uint64(g.NRows)<<32 ^ uint64(g.NCols))
+	h := splitmix.Mix(uint64(g.NRows)<<32 ^ uint64(g.NCols))
 	for i := range g.NRows {
 		for _, j := range g.Row(i) {
-			h = Mix(h ^ (uint64(i)<<32 | uint64(uint32(j))))
+			h = splitmix.Mix(h ^ (uint64(i)<<32 | uint64(uint32(j))))
 		}
 	}
 	return h

@@ -85,7 +85,7 @@ the features of an edge. Files may be gzip-compressed.`,
 		if rounds == 0 {
 			rounds = np
 		}
-		if o.Memory, err = memory.share(data, pattern); err != nil {
+		if o.Memory, err = classifyShare(memory, data, pattern); err != nil {
 			return err
 		}
 		if err := j.settle(func() int64 { return int64(edges) * int64(q) * int64(rounds) }, "messages", data, pattern); err != nil {
@@ -198,35 +198,9 @@ func (j *job) writeBeliefs(mu *matrix.Matrix[float32]) error {
 	})
 }
 
-// byteSize is a number of bytes.
-type byteSize int64
-
-func (b *byteSize) Set(s string) error {
-	text := strings.TrimSpace(s)
-	unit := 1.0
-	for _, u := range []struct {
-		name  string
-		bytes float64
-	}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}} {
-		if cut, ok := strings.CutSuffix(text, u.name); ok {
-			text, unit = strings.TrimSpace(cut), u.bytes
-			break
-		}
-	}
-	x, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(x >= 0 && x*unit < 1<<60) {
-		return fmt.Errorf("want a size such as 6GiB or 500MB")
-	}
-	*b = byteSize(x * unit)
-	return nil
-}
-
-func (b *byteSize) String() string { return strconv.FormatInt(int64(*b), 10) }
-func (b *byteSize) Type() string   { return "size" }
-
-// share returns what apps.Classify may keep of distances, and makes the
+// classifyShare returns what apps.Classify may keep of distances, and makes the
 // collector work harder near the bound.
-func (b byteSize) share(data, pattern *apps.Attributed) (int64, error) {
+func classifyShare(b byteSize, data, pattern *apps.Attributed) (int64, error) {
 	if b == 0 {
 		return 0, nil
 	}

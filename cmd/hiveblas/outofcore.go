@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +19,7 @@ import (
 type outOfCore struct {
 	force        bool
 	chunks       int
-	device, host bytesFlag
+	device, host byteSize
 }
 
 func (o *outOfCore) add(cmd *cobra.Command) {
@@ -48,27 +46,6 @@ func (o *outOfCore) options() []chunked.Option {
 		opts = append(opts, chunked.DeviceMemory(uint64(o.device)))
 	}
 	return opts
-}
-
-// bytesFlag is a number of bytes, with K, M, G or T of 1024 behind it.
-type bytesFlag uint64
-
-func (b *bytesFlag) Type() string   { return "size" }
-func (b *bytesFlag) String() string { return strconv.FormatUint(uint64(*b), 10) }
-
-func (b *bytesFlag) Set(text string) error {
-	num := strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(text), "B"), "I")
-	shift := 0
-	if k := strings.IndexAny(num, "KMGT"); k >= 0 && k == len(num)-1 {
-		shift = 10 * (1 + strings.IndexByte("KMGT", num[k]))
-		num = num[:k]
-	}
-	x, err := strconv.ParseFloat(num, 64)
-	if err != nil || !(x > 0) || x*math.Exp2(float64(shift)) >= math.MaxInt64 {
-		return errors.New("want a size such as 2GiB or 500M")
-	}
-	*b = bytesFlag(x * math.Exp2(float64(shift)))
-	return nil
 }
 
 // entryBytes is what an entry of a result takes: a column and a float64.
