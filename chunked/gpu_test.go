@@ -2,12 +2,9 @@ package chunked
 
 import (
 	"testing"
-	"time"
 
-	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // realDevice returns the first GPU, or skips with the reason there is none.
@@ -40,32 +37,5 @@ func TestMxMOnGPU(t *testing.T) {
 		if bytes > 0 && rep.PeakDevice > bytes {
 			t.Errorf("%d bytes in use, the budget was %d", rep.PeakDevice, bytes)
 		}
-	}
-}
-
-// BenchmarkIntoOnGPU brings a large product into host memory.
-func BenchmarkIntoOnGPU(b *testing.B) {
-	d := realDevice(b)
-	for name, f := range map[string]func() *gen.Graph{
-		"rmat18":       func() *gen.Graph { return gen.CSR(gen.RMAT(18, 32, gen.RMATOptions{Seed: 1})) },
-		"movielens20m": func() *gen.Graph { return gen.CSR(gen.Bipartite(138493, 26744, 20000000, 1)) },
-	} {
-		g := f()
-		val := make([]float32, g.NNZ())
-		for p := range val {
-			val[p] = 1
-		}
-		a, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, val)
-		check(b, err)
-		check(b, a.Move(d))
-		b.Run(name, func(b *testing.B) {
-			for range b.N {
-				c := matrix.New[float32](g.NCols, g.NCols)
-				start := time.Now()
-				rep, err := MxM(background, Into(c), semiring.PlusTimes[float32](), a.T(), a, On(d))
-				check(b, err)
-				b.Logf("%v: %d entries, %d blocks, plan %v computing %v copying %v writing %v wall %v overlap %.2f peak %d MB", time.Since(start), rep.Entries, rep.Blocks, rep.Plan, rep.Computing, rep.Copying, rep.Writing, rep.Wall, rep.Overlap(), rep.PeakDevice>>20)
-			}
-		})
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -14,7 +13,6 @@ type part[C comparable] struct {
 	index    int
 	row, col int
 	c        *matrix.Matrix[C]
-	mark     device.Mark
 	last     bool // of its block
 }
 
@@ -115,9 +113,6 @@ func (r *run[A, B, C]) compute(out chan<- part[C], stop <-chan struct{}) error {
 			p := part[C]{index: k, row: row, col: col, c: c}
 			if r.at != nil {
 				if err := r.at.Sync(); err != nil {
-					return err
-				}
-				if p.mark, err = r.at.Mark(); err != nil {
 					return err
 				}
 			}
@@ -237,7 +232,7 @@ func (r *run[A, B, C]) bring(p part[C], whole bool) (*piece[C], error) {
 	} else {
 		x.idx, x.val = make([]int32, n), make([]C, n)
 	}
-	took, err := r.stage.Fetch(p.mark, s, x.ptr, x.idx, unsafe.Pointer(unsafe.SliceData(x.val)))
+	took, err := r.stage.Fetch(s, x.ptr, x.idx, unsafe.Pointer(unsafe.SliceData(x.val)))
 	r.report.Copying += took
 	return x, err
 }

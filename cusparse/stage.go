@@ -23,9 +23,6 @@ func (d *Device) Limit(bytes uint64) (before uint64) { return d.pool.bound(bytes
 // Peak returns the most memory in use since the last call, in bytes.
 func (d *Device) Peak() uint64 { return d.pool.peak() }
 
-// Mark notes the point that the stream of the device has reached.
-func (d *Device) Mark() (device.Mark, error) { return d.mark() }
-
 const (
 	// stagePieces is how many pieces the pinned memory has: some are filled
 	// while others are emptied.
@@ -123,14 +120,12 @@ func (s *stage) Close() error {
 }
 
 // Fetch copies a listed store. See device.Stage.
-func (s *stage) Fetch(at device.Mark, st device.Store, ptr []int64, idx []int32, val unsafe.Pointer) (took time.Duration, err error) {
+func (s *stage) Fetch(st device.Store, ptr []int64, idx []int32, val unsafe.Pointer) (took time.Duration, err error) {
 	x, ok := st.(*store)
 	if !ok || x.d != s.d || !x.isListed() {
 		return 0, fmt.Errorf("cusparse: a store that is to be fetched is not listed, or not here")
 	}
-	err = s.bound(func() error {
-		event := at.(driver.Event)
-		err := errors.Join(s.d.ctx.Wait(s.stream, event), s.d.ctx.CloseEvent(event))
+	err = s.bound(func() (err error) {
 		s.took = 0
 		for _, part := range []struct {
 			to    unsafe.Pointer

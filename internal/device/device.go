@@ -177,9 +177,6 @@ type Streamer interface {
 	// Stage returns what copies go through: pinned host memory of so many
 	// bytes, in pieces.
 	Stage(bytes int64) (Stage, error)
-	// Mark notes the point that the work of the place has reached, for
-	// Stage.Fetch to wait for.
-	Mark() (Mark, error)
 	// Limit bounds the memory that results and work may take from now on, in
 	// bytes; 0 is all there is. It returns the bound before.
 	Limit(bytes uint64) uint64
@@ -191,16 +188,13 @@ type Streamer interface {
 	Peak() uint64
 }
 
-// Mark is a point in the work of a place.
-type Mark interface{}
-
 // Stage copies listed stores to the host. It belongs to one goroutine, which
 // may be another than the one that computes.
 type Stage interface {
-	// Fetch copies the offsets, columns and values of s, once the place has
-	// reached at: ptr has a place for each stored row and one more. took is the
-	// time that the copy engine was busy.
-	Fetch(at Mark, s Store, ptr []int64, idx []int32, val unsafe.Pointer) (took time.Duration, err error)
+	// Fetch copies the offsets, columns and values of s, which the place has
+	// finished (see Streamer.Sync): ptr has a place for each stored row and one
+	// more. took is the time that the copy engine was busy.
+	Fetch(s Store, ptr []int64, idx []int32, val unsafe.Pointer) (took time.Duration, err error)
 	Close() error
 }
 
