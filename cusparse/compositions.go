@@ -77,6 +77,7 @@ type nothing struct {
 	answer []int64
 	next   uint64
 	pinned [][]byte
+	tell   driver.Function // hb_tell
 }
 
 func (n *nothing) Name() string                                  { return "nothing" }
@@ -113,12 +114,23 @@ func (n *nothing) Registers(driver.Function) (registers, local int, err error) {
 func (n *nothing) EndCapture(driver.Stream) (driver.Graph, error) {
 	return driver.Graph(n.handle()), nil
 }
-func (n *nothing) Function(driver.Module, string) (driver.Function, error) {
-	return driver.Function(n.handle()), nil
+
+// Function notes the kernel that answers.
+func (n *nothing) Function(_ driver.Module, name string) (driver.Function, error) {
+	f := driver.Function(n.handle())
+	if name == tellKernel {
+		n.tell = f
+	}
+	return f, nil
 }
-func (n *nothing) Launch(driver.Function, [3]uint32, [3]uint32, uint32, driver.Stream, []unsafe.Pointer) error {
+
+func (n *nothing) Launch(f driver.Function, _, _ [3]uint32, _ uint32, _ driver.Stream, args []unsafe.Pointer) error {
+	if f == n.tell {
+		return n.ToHost(*(*unsafe.Pointer)(args[2]), 0, 4*uint64(*(*int32)(args[1])), 0)
+	}
 	return nil
 }
+
 func (n *nothing) Fill(driver.Ptr, byte, uint64, driver.Stream) error     { return nil }
 func (n *nothing) Fill32(driver.Ptr, uint32, uint64, driver.Stream) error { return nil }
 func (n *nothing) Copy(_, _ driver.Ptr, _ uint64, _ driver.Stream) error  { return nil }

@@ -226,20 +226,37 @@ func (f *frame) everywhere(q *pointwise, p *program, mask *maskArg, reg *regionA
 	return out
 }
 
+// HB_OF_A and so on of kernels/pointwise.cu: whose entries those of a domain are.
+const (
+	ofA int32 = iota
+	ofB
+	ofNone
+)
+
+func (q *pointwise) owner(domain *store) int32 {
+	switch {
+	case domain == q.a:
+		return ofA
+	case domain == q.b && (q.in == nil || !q.in.scalar):
+		return ofB
+	}
+	return ofNone
+}
+
 func (f *frame) amongListed(q *pointwise, p *program, mask *maskArg, reg *regionArg, first, second *store) *store {
 	mark := f.kernel(p, "hb_mark")
-	n1 := first.known()
+	n1, whose1, whose2 := first.known(), q.owner(first), q.owner(second)
 	flag1 := f.alloc(max(n1, 1))
-	f.each(mark, n1, first.desc(), int32(2), q.a.desc(), q.b.desc(), mask, reg, q.table, flag1)
+	f.each(mark, n1, first.desc(), whose1, int32(0), q.a.desc(), q.b.desc(), mask, reg, q.table, flag1)
 	at1 := f.scan(flag1, n1, 1)
 	var n2 int64
 	var flag2, at2 *mem
 	other := first
 	count := f.read(at1, n1)
-	if second != nil {
+	if second != nil { // then first is A
 		n2 = second.known()
 		flag2 = f.alloc(max(n2, 1))
-		f.each(mark, n2, second.desc(), int32(1), q.a.desc(), q.b.desc(), mask, reg, q.table, flag2)
+		f.each(mark, n2, second.desc(), whose2, int32(1), q.a.desc(), q.b.desc(), mask, reg, q.table, flag2)
 		at2 = f.scan(flag2, n2, 1)
 		count += f.read(at2, n2)
 		other = second
@@ -265,14 +282,14 @@ func (f *frame) amongListed(q *pointwise, p *program, mask *maskArg, reg *region
 	default:
 		rows = f.alloc(4 * count)
 	}
-	two := int32(0)
-	if second != nil {
-		two = 1
+	search := int32(0) // for the place in the other domain
+	if whose2 == ofNone {
+		search = 1
 	}
 	fill := f.kernel(p, "hb_fill")
-	f.each(fill, n1, first.desc(), q.a.desc(), q.b.desc(), mask, reg, q.table, flag1, at1, two, other.desc(), at2, rows, out.idx, out.val, q.alpha, q.beta)
+	f.each(fill, n1, first.desc(), whose1, int32(0), q.a.desc(), q.b.desc(), mask, reg, q.table, flag1, at1, search, other.desc(), at2, rows, out.idx, out.val, q.alpha, q.beta)
 	if second != nil {
-		f.each(fill, n2, second.desc(), q.a.desc(), q.b.desc(), mask, reg, q.table, flag2, at2, two, first.desc(), at1, rows, out.idx, out.val, q.alpha, q.beta)
+		f.each(fill, n2, second.desc(), whose2, int32(1), q.a.desc(), q.b.desc(), mask, reg, q.table, flag2, at2, int32(0), first.desc(), at1, rows, out.idx, out.val, q.alpha, q.beta)
 	}
 	if rows != nil {
 		f.offsets(out, rows)

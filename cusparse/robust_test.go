@@ -94,7 +94,7 @@ func TestFaults(t *testing.T) {
 	if err := ops.MxM(want.Masked(a.Structure()).Accum(plus), semiring.PlusTimes[float64](), a, a.T()); err != nil {
 		t.Fatal(err)
 	}
-	for _, call := range []string{"Launch", "ToHost", "Sync"} {
+	for _, call := range []string{"Launch", "Sync"} {
 		t.Run(call, func(t *testing.T) {
 			failed := 0
 			for n := 1; ; n++ {
@@ -124,6 +124,36 @@ func TestFaults(t *testing.T) {
 				t.Errorf("%s was never called", call)
 			}
 		})
+	}
+}
+
+// TestFaultsOfFetching makes every copy to the host fail in turn: the error is
+// the driver's.
+func TestFaultsOfFetching(t *testing.T) {
+	d, e := emulated(t)
+	failed := 0
+	for n := 1; ; n++ {
+		a := skewed[float64](600, 600, 2)
+		check(t, a.Move(d))
+		c := matrix.New[float64](600, 600, matrix.On(d))
+		check(t, ops.Apply(c, semiring.Identity[float64](), a))
+		fault := e.FailAfter("ToHost", n, emu.LaunchFailed)
+		err := c.Move(nil)
+		fault.Cancel()
+		if !fault.Fired() {
+			if check(t, err); !c.Equal(a) {
+				t.Error("what was fetched is wrong")
+			}
+			break
+		}
+		failed++
+		var code *driver.Error
+		if !errors.As(err, &code) || code.Code != emu.LaunchFailed.Code {
+			t.Fatalf("copy %d failed, and the error is %v", n, err)
+		}
+	}
+	if failed == 0 {
+		t.Error("nothing was copied")
 	}
 }
 

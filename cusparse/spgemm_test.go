@@ -61,7 +61,7 @@ var spgemmShapes = []struct {
 
 // spgemmLimited are the ways to cut up C that small problems do not lead to.
 var spgemmLimited = []spgemmLimits{
-	{}, {lean: true}, {columns: 64}, {columns: 64, window: 128, lean: true}, {columns: 32, window: 96}, {counter: 512},
+	{}, {lean: true}, {columns: 64}, {columns: 64, blocked: true}, {columns: 64, window: 128, lean: true}, {columns: 32, window: 96}, {counter: 512},
 }
 
 // sameProduct multiplies on the device by every method and limit, and compares
@@ -140,6 +140,29 @@ func TestSpgemmWideEmulated(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestSpgemmPlacedEmulated has rows of many products over columns far apart,
+// whose sums are made in the result.
+func TestSpgemmPlacedEmulated(t *testing.T) {
+	d, _ := emulated(t)
+	for _, n := range []int{1000, 1024, 1153, 4099} {
+		d.spgemm = spgemmLimits{columns: 32}
+		a, b := scattered(30, 90, .7, 1, small[float64]), scattered(90, n, .02, 2, small[float64])
+		want, got := matrix.New[float64](30, n), matrix.New[float64](30, n, matrix.On(d))
+		check(t, ops.MxM(want, semiring.PlusTimes[float64](), a, b))
+		check(t, ops.MxM(got, semiring.PlusTimes[float64](), a, b))
+		if !got.Equal(want) {
+			t.Errorf("%d columns: wrong", n)
+		}
+	}
+	ran := false
+	for _, m := range d.modules {
+		ran = ran || m.kernels["hb_spgemm_placed"] != nil
+	}
+	if !ran {
+		t.Error("no sums were made in the result")
 	}
 }
 

@@ -38,22 +38,30 @@ HB_DEVICE bool hb_member(const hb_i32 *list, hb_i64 n, hb_i32 x) {
 }
 
 
+// Where A and B have a position, or in a list would have it, and what is done.
 struct hb_spot {
 	hb_i64 pa, pb;
 	int act;
+	bool inA;
 };
 
-HB_DEVICE hb_spot hb_decide(const hb_store &a, const hb_store &b, const hb_mask &m, const hb_region &r, hb_u32 table, hb_i32 i, hb_i32 j) {
+// whose says whose entry (i, j) is known to be entry e: A's, B's, or nobody's.
+#define HB_OF_A 0
+#define HB_OF_B 1
+#define HB_OF_NONE 2
+
+HB_DEVICE hb_spot hb_decide(hb_i32 whose, hb_i64 e, const hb_store &a, const hb_store &b, const hb_mask &m, const hb_region &r, hb_u32 table, hb_i32 i, hb_i32 j) {
 	hb_spot s;
-	bool inA = hb_find(a, i, j, s.pa), inB;
-	bool in = !r.on || hb_member(r.rows, r.nrows, i) && hb_member(r.cols, r.ncols, j);
+	s.pa = s.pb = e;
+	s.inA = whose == HB_OF_A || hb_find(a, i, j, s.pa);
+	bool inB, in = !r.on || hb_member(r.rows, r.nrows, i) && hb_member(r.cols, r.ncols, j);
 	if (r.scalar) {
 		inB = in;
 		s.pb = 0;
 	} else {
-		inB = hb_find(b, i, j, s.pb);
+		inB = whose == HB_OF_B || hb_find(b, i, j, s.pb);
 	}
-	int state = (in ? 8 : 0) | (hb_allowed(m, i, j) ? 4 : 0) | (inB ? 2 : 0) | (inA ? 1 : 0);
+	int state = (in ? 8 : 0) | (hb_allowed(m, i, j) ? 4 : 0) | (inB ? 2 : 0) | (s.inA ? 1 : 0);
 	s.act = table >> 2 * state & 3;
 	return s;
 }
@@ -64,29 +72,29 @@ HB_DEVICE HB_C hb_value(const hb_store &a, const hb_store &b, const hb_spot &s, 
 	return hb_both(HB_GET_A(a, s.pa), HB_GET_B(b, s.pb));
 }
 
-// which: whose entries are looked at: 0 A, 1 B but not A (A is another
-// domain), 2 of d, whatever it is. flag[e] = 1 if entry e of d is in the result.
-HB_KERNEL hb_mark(hb_store d, hb_i32 which, hb_store a, hb_store b, hb_mask m, hb_region r, hb_u32 table, hb_u8 *flag) {
+// d: the domain, whose entries are those of whose. notA: those that A has are
+// left to another domain. flag[e] = 1 if entry e of d is in the result.
+HB_KERNEL hb_mark(hb_store d, hb_i32 whose, hb_i32 notA, hb_store a, hb_store b, hb_mask m, hb_region r, hb_u32 table, hb_u8 *flag) {
 	HB_EACH(e, d.nvals) {
-		hb_i32 i = hb_row_of(d, e), j = d.idx[e];
-		hb_i64 pa;
-		if (which == 1 && hb_find(a, i, j, pa)) flag[e] = 0;
-		else flag[e] = hb_decide(a, b, m, r, table, i, j).act != HB_SKIP;
+		const hb_spot s = hb_decide(whose, e, a, b, m, r, table, hb_row_of(d, e), d.idx[e]);
+		flag[e] = !(notA && s.inA) && s.act != HB_SKIP;
 	}
 }
 
-// at and total: places of d's entries; other and atOther: the second domain,
-// whose entries before (i, j) come before, if two is set. rows: null, or the
+// at: places of d's entries. atOther: of those of the other domain, of which the
+// ones before (i, j) come before; null if there is none. The first domain is A
+// then, the second B or, whose being HB_OF_NONE there, other. rows: null, or the
 // row of each entry of the result.
-HB_KERNEL hb_fill(hb_store d, hb_store a, hb_store b, hb_mask m, hb_region r, hb_u32 table, const hb_u8 *flag, const hb_i64 *at,
-		hb_i32 two, hb_store other, const hb_i64 *atOther, hb_i32 *rows, hb_i32 *idx, HB_C *val, HB_A alpha, HB_B beta) {
+HB_KERNEL hb_fill(hb_store d, hb_i32 whose, hb_i32 notA, hb_store a, hb_store b, hb_mask m, hb_region r, hb_u32 table, const hb_u8 *flag, const hb_i64 *at,
+		hb_i32 search, hb_store other, const hb_i64 *atOther, hb_i32 *rows, hb_i32 *idx, HB_C *val, HB_A alpha, HB_B beta) {
 	HB_EACH(e, d.nvals) {
 		if (!flag[e]) continue;
 		hb_i32 i = hb_row_of(d, e), j = d.idx[e];
-		hb_spot s = hb_decide(a, b, m, r, table, i, j);
-		hb_i64 to = at[e], q;
-		if (two) {
-			hb_find(other, i, j, q);
+		hb_spot s = hb_decide(whose, e, a, b, m, r, table, i, j);
+		hb_i64 to = at[e];
+		if (atOther) {
+			hb_i64 q = notA ? s.pa : s.pb;
+			if (search) hb_find(other, i, j, q);
 			to += atOther[q];
 		}
 		if (rows) rows[to] = i;
@@ -102,7 +110,7 @@ HB_KERNEL hb_fill_offsets(const hb_i64 *pa, const hb_i64 *atA, const hb_i64 *pb,
 
 HB_KERNEL hb_dense(hb_store a, hb_store b, hb_mask m, hb_region r, hb_u32 table, hb_i32 nrows, hb_i32 ncols, hb_u8 *present, HB_C *val, HB_A alpha, HB_B beta) {
 	HB_EACH(p, (hb_i64)nrows * ncols) {
-		hb_spot s = hb_decide(a, b, m, r, table, nrows == 1 ? 0 : (hb_i32)(p / ncols), nrows == 1 ? (hb_i32)p : (hb_i32)(p % ncols));
+		hb_spot s = hb_decide(HB_OF_NONE, 0, a, b, m, r, table, nrows == 1 ? 0 : (hb_i32)(p / ncols), nrows == 1 ? (hb_i32)p : (hb_i32)(p % ncols));
 		if (present) present[p] = s.act != HB_SKIP;
 		if (s.act != HB_SKIP) val[p] = hb_value(a, b, s, alpha, beta);
 	}

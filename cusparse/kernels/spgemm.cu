@@ -34,7 +34,7 @@
 //       limits[0 … 3] = heavy rows h, rows with any product, products, the longest row of A: read by the host
 //   hb_spgemm_count<<<SMs·8, 256, window/8 + 4>>>(…)      window: columns a bitmap in shared memory
 //       holds, a multiple of cb, or n rounded up to 32 if that fits
-//       bitmaps u32[h·⌈n/32⌉], or null where that would be too large: the structure of heavy rows, kept
+//       bitmaps u32[h·4·⌈n/128⌉], or null where that would be too large: the structure of heavy rows, kept
 //       for the second phase (only if window ≥ n)
 //   hb_spgemm_light_count<<<SMs·8, 256, 8·4096>>>(…)
 //   prefix sums of counts (m·nb); the host reads the total and allocates cidx, cval
@@ -46,6 +46,9 @@
 //         writes counts; pitch = fill/2 words if no row of A has 65536 entries, else fill; the second
 //         phase is hb_spgemm_pair_write<<<SMs·4, HB_SPGEMM_PAIR_BLOCK>>>(…)
 //     hb_spgemm_owner<<<SMs·b, 32·HB_SPGEMM_WARPS, cb·sizeof(HB_C) + (bitmaps ? 0 : cb/8)>>>(…)   any semiring
+//     hb_spgemm_placed<<<SMs·b, 32·HB_SPGEMM_WARPS, 4·⌈n/128⌉>>>(…)   any semiring; bitmaps kept, nb = 1 and
+//         cb = n whatever shared memory holds: sums are made where they belong in C. For wide C of which
+//         a row of A meets little
 //   hb_spgemm_light<<<SMs·4, 128, 4·(4096 + 2048 + 512·sizeof(HB_C))>>>(…)
 //   nb > 1: hb_spgemm_rowptr<<<⌈(m+1)/256⌉, 256>>>(m, nb, counts, cptr); nb = 1: cptr is counts
 // HB_A: elements of A, HB_X: of B, HB_C: of C.
@@ -69,6 +72,9 @@
 #endif
 #ifndef HB_SPGEMM_PAIR // 1: hb_spgemm_pair is compiled, 0: hb_spgemm_owner
 #define HB_SPGEMM_PAIR 0
+#endif
+#ifndef HB_SPGEMM_PLACED // 1: hb_spgemm_placed is compiled, 0: hb_spgemm_owner
+#define HB_SPGEMM_PLACED 0
 #endif
 #ifndef HB_SPGEMM_WARPS // parts of a column block, each a warp's
 #define HB_SPGEMM_WARPS 8
@@ -113,6 +119,9 @@ HB_DEVICE hb_i64 hb_packed_at(hb_i64 begin, hb_i64 k) { return (begin + 7 * k) /
 
 // hb_col_at is where the columns of row k are, as the kernels below read them.
 HB_DEVICE hb_i64 hb_col_at(hb_i64 begin, hb_i64 k) { return HB_SPGEMM_PACKED ? hb_packed_at(begin, k) : begin; }
+
+// hb_bitmap_words is how many words the bitmap of a row has: whole groups of 128 columns.
+HB_DEVICE hb_i64 hb_bitmap_words(hb_i32 n) { return ((hb_i64)n + 127) / 128 * 4; }
 
 HB_DEVICE hb_i32 hb_lower(const hb_i32 *list, hb_i32 n, hb_i32 c) {
 	hb_i32 lo = 0;
@@ -304,7 +313,7 @@ hb_spgemm_count(hb_i32 n, hb_i32 cb, hb_i32 nb, hb_i32 window, const hb_i64 *__r
 	HB_DYNAMIC_SHARED(hb_u32, map); // window/32 + 1 words: the last takes what fills up the packed rows
 	__shared__ hb_i32 parts[8];
 	const int lane = threadIdx.x % HB_WARP, warp = threadIdx.x / HB_WARP;
-	const hb_i64 heavy = (hb_i64)limits[0], words = ((hb_i64)n + 31) / 32;
+	const hb_i64 heavy = (hb_i64)limits[0], words = hb_bitmap_words(n);
 	for (;;) {
 		const hb_i64 t = hb_ticket(limits + HB_SPGEMM_TICKETS);
 		if (t >= heavy) return;
@@ -326,7 +335,7 @@ hb_spgemm_count(hb_i32 n, hb_i32 cb, hb_i32 nb, hb_i32 window, const hb_i64 *__r
 			__syncthreads();
 			const hb_i32 here = (hb_i32)((n - lo < window ? n - lo : window) + 31) / 32;
 			if (bitmaps)
-				for (hb_i32 w = threadIdx.x; w < here; w += 256) bitmaps[t * words + w] = map[w];
+				for (hb_i32 w = threadIdx.x; w < (window >= n ? (hb_i32)words : here); w += 256) bitmaps[t * words + w] = w < here ? map[w] : 0;
 			for (hb_i32 c = 0; c * (cb / 32) < here; c++) { // column blocks of the window
 				const hb_i32 stop = (c + 1) * (cb / 32) < here ? (c + 1) * (cb / 32) : here;
 				hb_i32 sum = 0;
@@ -457,9 +466,94 @@ hb_spgemm_pair_write(hb_i32 fill, const hb_i64 *__restrict__ aptr, const hb_i32 
 }
 #else
 
+// hb_walk adds the products of a row of A whose columns are in a part up, in the
+// order of A's row, by one warp: place(column) is where, add(place, a, b) does
+// it. The columns of one row of B differ, so the lanes never meet. seg: see
+// hb_spgemm_seg, the parts of row k from seg[k·stride] on; null: searched for.
+template <class P, class F>
+HB_DEVICE void hb_walk(hb_i64 begin, hb_i64 end, const hb_i32 *__restrict__ aidx, const HB_A *__restrict__ aval,
+	const hb_i64 *__restrict__ bptr, const hb_i32 *__restrict__ bidx, const hb_col *__restrict__ bcol,
+	const HB_X *__restrict__ bval, const hb_i32 *__restrict__ cuts, const hb_i32 *__restrict__ seg, hb_i64 stride,
+	hb_i32 part, P place, F add) {
+	const int lane = threadIdx.x % HB_WARP;
+	for (hb_i64 j0 = begin; j0 < end; j0 += HB_WARP) { // a lane knows a row of B
+		hb_i64 cols = 0, vals = 0;
+		hb_i32 length = 0;
+		HB_A a{};
+		if (j0 + lane < end) {
+			const hb_i64 k = aidx[j0 + lane];
+#if HB_USES_A
+			a = aval[j0 + lane];
+#endif
+			const hb_i64 b = bptr[k];
+			hb_i32 s, e;
+			if (seg) {
+				const hb_i32 *p = seg + k * stride + part;
+				s = p[0];
+				e = p[1];
+			} else {
+				const hb_i32 all = (hb_i32)(bptr[k + 1] - b);
+				s = hb_lower(bidx + b, all, cuts[part]);
+				e = s + hb_lower(bidx + b + s, all - s, cuts[part + 1]);
+			}
+			length = e - s;
+			vals = b + s;
+			cols = hb_col_at(b, k) + s;
+		}
+		hb_i32 base = 0; // done of the row of the first lane that is live
+		for (hb_u32 live = __ballot_sync(HB_FULL, length > 0); live;) { // groups of ≤ 64 columns of a row of B
+			hb_i32 left[HB_SPGEMM_AHEAD], col[HB_SPGEMM_AHEAD][2];
+			HB_A av[HB_SPGEMM_AHEAD];
+			HB_X bv[HB_SPGEMM_AHEAD][2];
+#pragma unroll
+			for (int q = 0; q < HB_SPGEMM_AHEAD; q++) {
+				const int src = live ? __ffs(live) - 1 : 0;
+				left[q] = live ? __shfl_sync(HB_FULL, length, src) - base : 0;
+				const hb_col *c = bcol + __shfl_sync(HB_FULL, cols, src) + base + lane;
+#if HB_USES_A
+				av[q] = hb_from(a, src);
+#else
+				av[q] = HB_A{};
+#endif
+#if HB_USES_X
+				const HB_X *x = bval + __shfl_sync(HB_FULL, vals, src) + base + lane;
+#endif
+#pragma unroll
+				for (int r = 0; r < 2; r++) {
+					bv[q][r] = HB_X{};
+					if (32 * r + lane < left[q]) {
+						col[q][r] = (hb_i32)c[32 * r];
+#if HB_USES_X
+						bv[q][r] = x[32 * r];
+#endif
+					}
+				}
+				base += 64;
+				if (left[q] <= 64) {
+					live &= live - 1;
+					base = 0;
+				}
+			}
+#pragma unroll
+			for (int q = 0; q < HB_SPGEMM_AHEAD; q++) {
+#pragma unroll
+				for (int r = 0; r < 2; r++)
+					if (32 * r + lane < left[q]) col[q][r] = place(col[q][r]);
+			}
+#pragma unroll
+			for (int q = 0; q < HB_SPGEMM_AHEAD; q++) {
+#pragma unroll
+				for (int r = 0; r < 2; r++)
+					if (32 * r + lane < left[q]) add(col[q][r], av[q], bv[q][r]);
+				__syncwarp();
+			}
+		}
+	}
+}
+
+#if !HB_SPGEMM_PLACED
 // Any semiring: each warp owns a part of the columns and walks the whole row of
-// A, adding to its part of the accumulator. The columns of one row of B differ,
-// so the lanes of a warp never meet, and nothing needs an atomic.
+// A, adding to its part of the accumulator: nothing needs an atomic.
 HB_KERNEL __launch_bounds__(32 * HB_SPGEMM_WARPS)
 hb_spgemm_owner(hb_i32 n, hb_i32 cb, hb_i32 nb, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx,
 	const HB_A *__restrict__ aval, const hb_i64 *__restrict__ bptr, const hb_i32 *__restrict__ bidx,
@@ -481,80 +575,14 @@ hb_spgemm_owner(hb_i32 n, hb_i32 cb, hb_i32 nb, const hb_i64 *__restrict__ aptr,
 		if (!bitmaps)
 			for (hb_i32 w = threadIdx.x; w < words; w += threads) map[w] = 0;
 		__syncthreads();
-		const hb_i64 end = aptr[row + 1];
-		for (hb_i64 j0 = aptr[row]; j0 < end; j0 += HB_WARP) { // a lane knows a row of B
-			hb_i64 cols = 0, vals = 0;
-			hb_i32 length = 0;
-			HB_A a{};
-			if (j0 + lane < end) {
-				const hb_i64 k = aidx[j0 + lane];
-#if HB_USES_A
-				a = aval[j0 + lane];
-#endif
-				const hb_i64 b = bptr[k];
-				hb_i32 s, e;
-				if (seg) {
-					const hb_i32 *p = seg + k * ((hb_i64)nb * HB_SPGEMM_WARPS + 1) + part;
-					s = p[0];
-					e = p[1];
-				} else {
-					const hb_i32 all = (hb_i32)(bptr[k + 1] - b);
-					s = hb_lower(bidx + b, all, cuts[part]);
-					e = s + hb_lower(bidx + b + s, all - s, cuts[part + 1]);
-				}
-				length = e - s;
-				vals = b + s;
-				cols = hb_col_at(b, k) + s;
-			}
-			hb_i32 base = 0; // done of the row of the first lane that is live
-			for (hb_u32 live = __ballot_sync(HB_FULL, length > 0); live;) { // groups of ≤ 64 columns of a row of B
-				hb_i32 left[HB_SPGEMM_AHEAD], col[HB_SPGEMM_AHEAD][2];
-				HB_A av[HB_SPGEMM_AHEAD];
-				HB_X bv[HB_SPGEMM_AHEAD][2];
-#pragma unroll
-				for (int q = 0; q < HB_SPGEMM_AHEAD; q++) {
-					const int src = live ? __ffs(live) - 1 : 0;
-					left[q] = live ? __shfl_sync(HB_FULL, length, src) - base : 0;
-					const hb_col *c = bcol + __shfl_sync(HB_FULL, cols, src) + base + lane;
-#if HB_USES_A
-					av[q] = hb_from(a, src);
-#else
-					av[q] = HB_A{};
-#endif
-#if HB_USES_X
-					const HB_X *x = bval + __shfl_sync(HB_FULL, vals, src) + base + lane;
-#endif
-#pragma unroll
-					for (int r = 0; r < 2; r++) {
-						bv[q][r] = HB_X{};
-						if (32 * r + lane < left[q]) {
-							col[q][r] = (hb_i32)c[32 * r];
-#if HB_USES_X
-							bv[q][r] = x[32 * r];
-#endif
-						}
-					}
-					base += 64;
-					if (left[q] <= 64) {
-						live &= live - 1;
-						base = 0;
-					}
-				}
-#pragma unroll
-				for (int q = 0; q < HB_SPGEMM_AHEAD; q++) {
-#pragma unroll
-					for (int r = 0; r < 2; r++)
-						if (32 * r + lane < left[q]) {
-							const hb_i32 c = col[q][r] - lo;
-							acc[c] = hb_add(acc[c], hb_mul(av[q], bv[q][r]));
-							if (!bitmaps && !(map[c / 32] >> (c % 32) & 1)) atomicOr(map + c / 32, 1u << (c % 32));
-						}
-					__syncwarp();
-				}
-			}
-		}
+		hb_walk(aptr[row], aptr[row + 1], aidx, aval, bptr, bidx, bcol, bval, cuts, seg, (hb_i64)nb * HB_SPGEMM_WARPS + 1, part,
+			[=](hb_i32 c) { return c - lo; },
+			[=](hb_i32 c, HB_A a, HB_X b) {
+				acc[c] = hb_add(acc[c], hb_mul(a, b));
+				if (!bitmaps && !(map[c / 32] >> (c % 32) & 1)) atomicOr(map + c / 32, 1u << (c % 32));
+			});
 		__syncthreads();
-		const hb_u32 *have = bitmaps ? bitmaps + (((hb_i64)n + 31) / 32 * (unit / nb) + lo / 32) : map;
+		const hb_u32 *have = bitmaps ? bitmaps + (hb_bitmap_words(n) * (unit / nb) + lo / 32) : map;
 		const hb_i32 each = (words + HB_SPGEMM_WARPS - 1) / HB_SPGEMM_WARPS;
 		const hb_i32 from = warp * each < words ? warp * each : words, stop = from + each < words ? from + each : words;
 		hb_i32 found = 0, total;
@@ -575,6 +603,65 @@ hb_spgemm_owner(hb_i32 n, hb_i32 cb, hb_i32 nb, const hb_i64 *__restrict__ aptr,
 		}
 	}
 }
+#else
+// Any semiring, C of any width: sums are made in C itself, at the place that the
+// bitmap of the row tells: the bits before. Each warp owns a part of the columns.
+HB_KERNEL __launch_bounds__(32 * HB_SPGEMM_WARPS)
+hb_spgemm_placed(hb_i32 n, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx, const HB_A *__restrict__ aval,
+	const hb_i64 *__restrict__ bptr, const hb_i32 *__restrict__ bidx, const HB_X *__restrict__ bval,
+	const hb_i32 *__restrict__ cuts, const hb_i32 *__restrict__ order, hb_u64 *limits, const hb_i64 *__restrict__ counts,
+	const hb_u32 *__restrict__ bitmaps, hb_i32 *cidx, HB_C *cval) {
+	HB_DYNAMIC_SHARED(hb_u32, before); // bits before each group of 128 columns
+	const int lane = threadIdx.x % HB_WARP, warp = threadIdx.x / HB_WARP;
+	const hb_i64 heavy = (hb_i64)limits[0];
+	const hb_i32 groups = (hb_i32)(hb_bitmap_words(n) / 4), words = (n + 31) / 32, each = (groups + HB_SPGEMM_WARPS - 1) / HB_SPGEMM_WARPS;
+	const hb_i32 from = warp * each < groups ? warp * each : groups, stop = from + each < groups ? from + each : groups;
+	for (;;) {
+		const hb_i64 t = hb_ticket(limits + HB_SPGEMM_TICKETS + 1);
+		if (t >= heavy) return;
+		const hb_i32 row = order[t];
+		const hb_u32 *__restrict__ have = bitmaps + hb_bitmap_words(n) * t;
+		hb_i32 found = 0, total;
+		for (hb_i32 w = 4 * from + lane; w < 4 * stop && w < words; w += HB_WARP) found += __popc(have[w]);
+		for (int d = HB_WARP / 2; d > 0; d /= 2) found += __shfl_xor_sync(HB_FULL, found, d);
+		hb_i32 done = hb_before(found, &total);
+		const hb_i64 out = counts[row];
+		for (hb_i32 w0 = 4 * from; w0 < 4 * stop; w0 += HB_WARP) { // the columns in order, and places before each group
+			const hb_u32 word = w0 + lane < 4 * stop && w0 + lane < words ? have[w0 + lane] : 0;
+			hb_i32 upto = __popc(word);
+			for (int d = 1; d < HB_WARP; d *= 2) {
+				const hb_i32 v = __shfl_up_sync(HB_FULL, upto, d);
+				if (lane >= d) upto += v;
+			}
+			if (lane % 4 == 0 && w0 + lane < 4 * stop) before[(w0 + lane) / 4] = done + upto - __popc(word);
+			for (hb_u32 some = __ballot_sync(HB_FULL, word != 0); some; some &= some - 1) {
+				const int i = __ffs(some) - 1;
+				const hb_u32 bits = __shfl_sync(HB_FULL, word, i);
+				if (bits >> lane & 1) {
+					const hb_i64 p = out + done + __popc(bits & ((1u << lane) - 1));
+					cidx[p] = (w0 + i) * 32 + lane;
+					cval[p] = HB_IDENTITY;
+				}
+				done += __popc(bits);
+			}
+		}
+		__syncthreads();
+		HB_C *acc = cval + out;
+		hb_walk(aptr[row], aptr[row + 1], aidx, aval, bptr, bidx, (const hb_col *)bidx, bval, cuts, (const hb_i32 *)0, 0, warp,
+			[=](hb_i32 c) {
+				const hb_words4 near = ((const hb_words4 *)have)[c / 128];
+				hb_i32 at = (hb_i32)before[c / 128];
+#pragma unroll
+				for (int w = 0; w < 4; w++) {
+					const hb_i32 upto = c % 128 - 32 * w;
+					at += __popc(upto >= 32 ? near.w[w] : upto > 0 ? near.w[w] & ((1u << upto) - 1) : 0u);
+				}
+				return at;
+			},
+			[=](hb_i32 at, HB_A a, HB_X b) { acc[at] = hb_add(acc[at], hb_mul(a, b)); });
+	}
+}
+#endif
 
 #endif
 #endif
