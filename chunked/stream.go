@@ -169,14 +169,10 @@ func (r *run[A, B, C]) visitAll(v visiting[C], parts <-chan part[C]) error {
 // copyAll brings blocks to the host.
 func (r *run[A, B, C]) copyAll(parts <-chan part[C], out chan<- *Block[C], stop <-chan struct{}) error {
 	var pieces []*piece[C]
-	for p := range parts {
-		x, err := r.bring(p, len(pieces) == 0 && p.last)
-		if err != nil {
-			return err
-		}
+	there := func(p part[C], x *piece[C]) error {
 		pieces = append(pieces, x)
 		if !p.last {
-			continue
+			return nil
 		}
 		b := &Block[C]{Index: p.index, Lo: r.bounds[p.index], Hi: r.bounds[p.index+1]}
 		if len(pieces) == 1 {
@@ -187,11 +183,52 @@ func (r *run[A, B, C]) copyAll(parts <-chan part[C], out chan<- *Block[C], stop 
 		pieces = pieces[:0]
 		select {
 		case out <- b:
-		case <-stop:
 			return nil
+		case <-stop:
+			return errStopped
 		}
 	}
-	return nil
+	begins := true // a block
+	for {
+		p, ok, err := r.next(parts)
+		if ok && err == nil {
+			whole := begins && p.last
+			begins = p.last
+			err = r.bring(p, whole, func(x *piece[C]) error { return there(p, x) })
+			if p.last && !whole && err == nil { // it takes its room when it is joined
+				err = r.flush()
+			}
+		}
+		if err == errStopped {
+			return nil
+		}
+		if !ok || err != nil {
+			return err
+		}
+	}
+}
+
+// next returns the next part. What is on its way is seen home if that has to be
+// waited for, or is the last.
+func (r *run[A, B, C]) next(parts <-chan part[C]) (p part[C], ok bool, err error) {
+	select {
+	case p, ok = <-parts:
+	default:
+		if err = r.flush(); err == nil {
+			p, ok = <-parts
+		}
+	}
+	if !ok && err == nil {
+		err = r.flush()
+	}
+	return p, ok, err
+}
+
+func (r *run[A, B, C]) flush() error {
+	if r.stage == nil {
+		return nil
+	}
+	return r.stage.Flush()
 }
 
 // piece is a part on the host.
@@ -203,8 +240,9 @@ type piece[C comparable] struct {
 }
 
 // bring copies a part to the host, to its final place if whole says that it is
-// a block of its own and the sink has one.
-func (r *run[A, B, C]) bring(p part[C], whole bool) (*piece[C], error) {
+// a block of its own and the sink has one, and calls there, perhaps later, in
+// the order of the parts.
+func (r *run[A, B, C]) bring(p part[C], whole bool, there func(*piece[C]) error) error {
 	rows, _ := p.c.Dims()
 	x := &piece[C]{row: p.row, col: p.col}
 	if r.at == nil {
@@ -215,16 +253,19 @@ func (r *run[A, B, C]) bring(p part[C], whole bool) (*piece[C], error) {
 			copy(val, x.val)
 			x.idx, x.val = idx, val
 		}
-		return x, p.c.Err()
-	}
-	s, err := p.c.RemoteOn(r.at)
-	if err != nil {
-		return nil, err
+		if err := p.c.Err(); err != nil {
+			return err
+		}
+		return there(x)
 	}
 	defer p.c.Clear()
+	s, err := p.c.RemoteOn(r.at)
+	if err != nil {
+		return err
+	}
 	n, err := s.NVals()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	x.ptr = make([]int64, rows+1)
 	if idx, val, ok := r.roomFor(n, whole); ok {
@@ -232,9 +273,10 @@ func (r *run[A, B, C]) bring(p part[C], whole bool) (*piece[C], error) {
 	} else {
 		x.idx, x.val = make([]int32, n), make([]C, n)
 	}
-	took, err := r.stage.Fetch(s, x.ptr, x.idx, unsafe.Pointer(unsafe.SliceData(x.val)))
-	r.report.Copying += took
-	return x, err
+	return r.stage.Fetch(s, x.ptr, x.idx, unsafe.Pointer(unsafe.SliceData(x.val)), func(took time.Duration) error {
+		r.report.Copying += took
+		return there(x)
+	})
 }
 
 // roomFor returns where the entries of a whole block go, if the sink has a place.

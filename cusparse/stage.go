@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -43,9 +44,17 @@ type stage struct {
 	piece  int64
 	pieces [stagePieces]piecewise
 	next   int
+	copies []*copying // on their way, in order
 	moves  chan move
 	movers sync.WaitGroup
-	took   time.Duration
+}
+
+// copying is a call of Fetch.
+type copying struct {
+	left  bool          // all is in pinned memory, or beyond
+	moves atomic.Int64  // shares on their way from there
+	took  time.Duration // that the copy engine was busy
+	done  func(time.Duration) error
 }
 
 // piecewise is a piece: its copy from the device runs from one event to the
@@ -54,14 +63,15 @@ type piecewise struct {
 	from, to driver.Event
 	dst      unsafe.Pointer
 	bytes    int64
-	queued   bool // the copy was begun, and nobody has waited for it
+	of       *copying // the copy was begun, and nobody has waited for it
 	moving   sync.WaitGroup
 }
 
 // move is a share of a piece on its way.
 type move struct {
 	to, from []byte
-	done     *sync.WaitGroup
+	piece    *piecewise
+	of       *copying
 }
 
 // Stage returns a stage of so many bytes of pinned memory.
@@ -89,7 +99,8 @@ func (d *Device) Stage(bytes int64) (device.Stage, error) {
 		s.movers.Go(func() {
 			for m := range s.moves {
 				copy(m.to, m.from)
-				m.done.Done()
+				m.of.moves.Add(-1)
+				m.piece.moving.Done()
 			}
 		})
 	}
@@ -120,13 +131,14 @@ func (s *stage) Close() error {
 }
 
 // Fetch copies a listed store. See device.Stage.
-func (s *stage) Fetch(st device.Store, ptr []int64, idx []int32, val unsafe.Pointer) (took time.Duration, err error) {
+func (s *stage) Fetch(st device.Store, ptr []int64, idx []int32, val unsafe.Pointer, done func(time.Duration) error) error {
 	x, ok := st.(*store)
 	if !ok || x.d != s.d || !x.isListed() {
-		return 0, fmt.Errorf("cusparse: a store that is to be fetched is not listed, or not here")
+		return fmt.Errorf("cusparse: a store that is to be fetched is not listed, or not here")
 	}
-	err = s.bound(func() (err error) {
-		s.took = 0
+	return s.bound(func() error {
+		c := &copying{done: done}
+		s.copies = append(s.copies, c)
 		for _, part := range []struct {
 			to    unsafe.Pointer
 			from  *mem
@@ -136,26 +148,50 @@ func (s *stage) Fetch(st device.Store, ptr []int64, idx []int32, val unsafe.Poin
 			{unsafe.Pointer(unsafe.SliceData(idx)), x.idx, 4 * x.known()},
 			{val, x.val, int64(x.typ.Size) * x.known()},
 		} {
-			for off := int64(0); off < part.bytes && err == nil; off += s.piece {
-				err = s.queue(unsafe.Add(part.to, off), part.from.ptr()+driver.Ptr(off), min(s.piece, part.bytes-off))
+			for off := int64(0); off < part.bytes; off += s.piece {
+				if err := s.queue(c, unsafe.Add(part.to, off), part.from.ptr()+driver.Ptr(off), min(s.piece, part.bytes-off)); err != nil {
+					return err
+				}
 			}
 		}
 		for range s.pieces {
-			err = errors.Join(err, s.arrived(s.next))
+			if err := s.arrived(s.next); err != nil {
+				return err
+			}
 			s.next = (s.next + 1) % stagePieces
 		}
-		for i := range s.pieces {
-			s.pieces[i].moving.Wait()
-		}
-		return errors.Join(err, s.d.ctx.Sync(s.stream))
+		c.left = true
+		return s.deliver()
 	})
-	return s.took, err
+}
+
+// Flush waits for all copies.
+func (s *stage) Flush() error {
+	for i := range s.pieces {
+		s.pieces[i].moving.Wait()
+	}
+	return s.deliver()
+}
+
+// deliver tells of the copies that are whole.
+func (s *stage) deliver() error {
+	for len(s.copies) > 0 {
+		c := s.copies[0]
+		if !c.left || c.moves.Load() > 0 {
+			return nil
+		}
+		s.copies = s.copies[1:]
+		if err := c.done(c.took); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // queue begins the copy of a piece, once what was in its place has gone. One
 // that was begun half a round before is then waited for and moved on, beside
 // the copies of those between.
-func (s *stage) queue(to unsafe.Pointer, from driver.Ptr, bytes int64) error {
+func (s *stage) queue(of *copying, to unsafe.Pointer, from driver.Ptr, bytes int64) error {
 	p, c := &s.pieces[s.next], s.d.ctx
 	if err := s.arrived(s.next); err != nil {
 		return err
@@ -165,29 +201,34 @@ func (s *stage) queue(to unsafe.Pointer, from driver.Ptr, bytes int64) error {
 	if err := errors.Join(c.Record(p.from, s.stream), c.ToHost(buf, from, uint64(bytes), s.stream), c.Record(p.to, s.stream)); err != nil {
 		return err
 	}
-	p.dst, p.bytes, p.queued = to, bytes, true
+	p.dst, p.bytes, p.of = to, bytes, of
 	s.next = (s.next + 1) % stagePieces
-	return s.arrived((s.next + stagePieces/2) % stagePieces)
+	if err := s.arrived((s.next + stagePieces/2) % stagePieces); err != nil {
+		return err
+	}
+	return s.deliver()
 }
 
 // arrived waits for the copy to a piece and has it moved to its place.
 func (s *stage) arrived(i int) error {
 	p := &s.pieces[i]
-	if !p.queued {
+	c := p.of
+	if c == nil {
 		return nil
 	}
-	p.queued = false
+	p.of = nil
 	if err := s.d.ctx.SyncEvent(p.to); err != nil {
 		return err
 	}
 	if ms, err := s.d.ctx.Elapsed(p.from, p.to); err == nil {
-		s.took += time.Duration(float64(ms) * float64(time.Millisecond))
+		c.took += time.Duration(float64(ms) * float64(time.Millisecond))
 	}
 	to, from := unsafe.Slice((*byte)(p.dst), p.bytes), unsafe.Slice((*byte)(unsafe.Add(s.pinned, int64(i)*s.piece)), p.bytes)
 	for len(to) > 0 {
 		n := min(copyShare, len(to))
 		p.moving.Add(1)
-		s.moves <- move{to[:n], from[:n], &p.moving}
+		c.moves.Add(1)
+		s.moves <- move{to[:n], from[:n], p, c}
 		to, from = to[n:], from[n:]
 	}
 	return nil

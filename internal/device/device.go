@@ -193,8 +193,13 @@ type Streamer interface {
 type Stage interface {
 	// Fetch copies the offsets, columns and values of s, which the place has
 	// finished (see Streamer.Sync): ptr has a place for each stored row and one
-	// more. took is the time that the copy engine was busy.
-	Fetch(s Store, ptr []int64, idx []int32, val unsafe.Pointer) (took time.Duration, err error)
+	// more. It returns when all has left s, while the end is still on its way
+	// through the stage, so that the next copy follows at once. A later call of
+	// Fetch or Flush calls done when all is there, with the time that the copy
+	// engine was busy, in the order of the copies; errors of done are theirs.
+	Fetch(s Store, ptr []int64, idx []int32, val unsafe.Pointer, done func(took time.Duration) error) error
+	// Flush waits for what is on its way.
+	Flush() error
 	Close() error
 }
 
