@@ -6,7 +6,7 @@ import (
 )
 
 // pinnedBytes is the pinned memory that results come back through.
-const pinnedBytes = 128 << 20
+const pinnedBytes = 64 << 20
 
 // spreadBlocks, or fewBlocks of at most fairBlock bytes, is how many blocks a large product is cut into where memory
 // would allow fewer, so that the stages run beside each other. A block takes as

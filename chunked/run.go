@@ -239,8 +239,10 @@ func (r *run[A, B, C]) room(tiled bool) (most int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	// A block being computed, with what it takes to do so, and one being copied.
-	parts := uint64(4)
+	// A block being computed, with what it takes to do so, and one being copied:
+	// halves, of which the allocator may round away a quarter. A block that finds
+	// too little is cut further.
+	parts := uint64(3)
 	if r.o.offDiagonal || r.o.mask != nil {
 		parts = 6
 	}

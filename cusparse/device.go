@@ -40,6 +40,7 @@ type Device struct {
 	stream   driver.Stream
 	pool     *pool
 	pinned   unsafe.Pointer // staging for small read-backs
+	spare    pinnedBlock    // of the last stage
 	modules  map[string]*module
 	vendor   *vendor
 	programs map[any]*program // composed before, by what of
@@ -195,6 +196,9 @@ func (d *Device) Close() error {
 		_ = d.vendor.handle.Close()
 	}
 	_ = d.ctx.FreeHost(d.pinned)
+	if d.spare.at != nil {
+		_ = d.ctx.FreeHost(d.spare.at)
+	}
 	_ = d.ctx.CloseStream(d.stream)
 	if d.own {
 		err = errors.Join(err, d.ctx.Close())

@@ -47,6 +47,13 @@ const (
 	// itself (4096 queries of local clustering on R-MAT 20, 7.4·10⁸ products in
 	// 4.8·10⁸ results, 75 blocks of columns: 497 ms by blocks).
 	placedFactor = 0.5
+	// chunkEntries is how many entries of a row of A are summed together where it
+	// has more than twice as many: AᵀA of 138493×26744 with 20M entries has columns
+	// of 67000, and a warp's walk over one took 10 ms.
+	chunkEntries = 4096
+	// longProducts: rows of more products on average are counted by 1024 threads
+	// each, others by 256.
+	longProducts = 1 << 16
 	// preparePays: B is prepared for a product of at least this part of its entries.
 	preparePays = 4
 )
@@ -56,6 +63,7 @@ type spgemmLimits struct {
 	columns int // of a column block
 	window  int // columns of a bitmap in shared memory
 	counter int // bytes of the counters of plus_pair
+	chunk   int // entries of a row of A
 	lean    bool
 	blocked bool // no sums in C itself
 }
@@ -77,8 +85,9 @@ type spgemm struct {
 	heavy, rows, products, longest int64 // of limits
 
 	spgemmShape
-	bitmaps, dense *mem
-	pitch          int64
+	bitmaps, dense  *mem
+	pitch           int64
+	chunks, partial *mem // where rows are summed in chunks: the first of each row, and their sums
 }
 
 // spgemmShape is how C is cut up.
@@ -423,8 +432,12 @@ func (g *spgemm) count() *mem {
 	case g.dense != nil:
 		g.pairs(counts, nil)
 	default:
+		threads := uint32(256)
+		if g.products/g.heavy > longProducts {
+			threads = 1024
+		}
 		grid := [3]uint32{uint32(g.fill(g.heavy, 1, 8)), 1, 1}
-		f.launch(g.structure(g.packed, g.group, "hb_spgemm_count"), grid, [3]uint32{256, 1, 1}, g.window/8+4,
+		f.launch(g.structure(g.packed, g.group, "hb_spgemm_count"), grid, [3]uint32{threads, 1, 1}, g.window/8+4,
 			int32(g.n), int32(g.cb), int32(g.nb), int32(g.window), g.a.ptr, g.aidx, g.bptr, g.bcol, g.order, g.limits, counts, g.bitmaps)
 	}
 	if light := g.rows - g.heavy; light > 0 {
@@ -475,6 +488,7 @@ func (g *spgemm) computeHeavy(at *mem, out *store) {
 			int32(g.n), g.a.ptr, g.aidx, g.a.val, g.bptr, g.b.idx, g.b.val, g.cuts, g.order, g.limits, at, g.bitmaps, out.idx, out.val)
 		f.free(g.bitmaps)
 	default:
+		g.sumChunks()
 		bytes := g.cb * g.s.Add.Out.Size
 		if g.bitmaps == nil {
 			bytes += g.cb / 8
@@ -484,9 +498,40 @@ func (g *spgemm) computeHeavy(at *mem, out *store) {
 		grid := [3]uint32{uint32(g.fill(g.heavy*int64(g.nb), 1, int64(per))), 1, 1}
 		f.launch(g.numeric("hb_spgemm_owner"), grid, [3]uint32{uint32(32 * g.warps), 1, 1}, bytes,
 			int32(g.n), int32(g.cb), int32(g.nb), g.a.ptr, g.aidx, g.a.val, g.bptr, g.b.idx, g.bcol, g.b.val, g.cuts, g.seg,
-			g.order, g.limits, at, g.bitmaps, out.idx, out.val)
+			g.order, g.limits, at, g.bitmaps, g.chunks, g.partial, out.idx, out.val)
 		f.free(g.bitmaps)
+		f.free(g.chunks)
+		f.free(g.partial)
 	}
+}
+
+// sumChunks sums rows of A chunk by chunk that are so long that all would wait
+// for them, if there is memory for it.
+func (g *spgemm) sumChunks() {
+	f, chunk := g.f, int64(chunkEntries)
+	if c := f.d.spgemm.chunk; c > 0 {
+		chunk = int64(c)
+	}
+	if g.longest <= 2*chunk || g.bitmaps == nil || g.s.Add.Any { // any of no sums is no sum
+		return
+	}
+	counts := f.alloc(8 * g.heavy)
+	f.each(g.structure(false, 32, "hb_spgemm_chunks"), g.heavy, g.heavy, chunk, g.a.ptr, g.order, counts)
+	at := f.scan(counts, g.heavy, 8)
+	f.free(counts)
+	n := f.read(at, g.heavy)
+	room := n * int64(g.n) * int64(g.s.Add.Out.Size)
+	if n == 0 || !f.affords(room) {
+		f.free(at)
+		return
+	}
+	g.chunks, g.partial = at, f.alloc(room)
+	bytes, p := g.cb*g.s.Add.Out.Size, f.d.props
+	per := max(1, min(p.ThreadsPerSM/(32*g.warps), p.SharedPerSM/(bytes+1536)))
+	grid := [3]uint32{uint32(g.fill(n*int64(g.nb), 1, int64(per))), 1, 1}
+	f.launch(g.numeric("hb_spgemm_chunk"), grid, [3]uint32{uint32(32 * g.warps), 1, 1}, bytes,
+		int32(g.n), int32(g.cb), int32(g.nb), g.a.ptr, g.aidx, g.a.val, g.bptr, g.b.idx, g.bcol, g.b.val, g.cuts, g.seg,
+		g.order, g.limits, chunk, g.chunks, g.partial)
 }
 
 func (g *spgemm) computeLight(at *mem, out *store) {

@@ -29,7 +29,7 @@ const (
 	// while others are emptied.
 	stagePieces = 8
 	// copyShare is what a goroutine moves from a piece at a time.
-	copyShare = 2 << 20
+	copyShare = 1 << 20
 )
 
 // stage is device.Stage: pieces of pinned memory between the device and
@@ -88,7 +88,7 @@ func (d *Device) Stage(bytes int64) (device.Stage, error) {
 				}
 			}
 		}
-		s.pinned, err = d.ctx.AllocHost(uint64(stagePieces * s.piece))
+		s.pinned, err = d.pin(stagePieces * s.piece)
 		return err
 	})
 	if err != nil {
@@ -105,6 +105,41 @@ func (d *Device) Stage(bytes int64) (device.Stage, error) {
 		})
 	}
 	return s, nil
+}
+
+// pinnedBlock is pinned memory of the host.
+type pinnedBlock struct {
+	at    unsafe.Pointer
+	bytes int64
+}
+
+// pin returns pinned memory of so many bytes: that of the last stage if it has
+// the size, since pinning 64 MB takes 20 ms.
+func (d *Device) pin(bytes int64) (unsafe.Pointer, error) {
+	d.mu.Lock()
+	old := d.spare
+	d.spare = pinnedBlock{}
+	d.mu.Unlock()
+	if old.bytes == bytes {
+		return old.at, nil
+	}
+	if old.at != nil {
+		if err := d.ctx.FreeHost(old.at); err != nil {
+			return nil, err
+		}
+	}
+	return d.ctx.AllocHost(uint64(bytes))
+}
+
+// unpin keeps pinned memory for the next stage, or gives it back.
+func (d *Device) unpin(p unsafe.Pointer, bytes int64) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed || d.spare.at != nil {
+		return d.ctx.FreeHost(p)
+	}
+	d.spare = pinnedBlock{p, bytes}
+	return nil
 }
 
 // bound runs calls of CUDA on a thread with the context.
@@ -126,7 +161,7 @@ func (s *stage) Close() error {
 		for i := range s.pieces {
 			err = errors.Join(err, s.d.ctx.CloseEvent(s.pieces[i].from), s.d.ctx.CloseEvent(s.pieces[i].to))
 		}
-		return errors.Join(err, s.d.ctx.FreeHost(s.pinned), s.d.ctx.CloseStream(s.stream))
+		return errors.Join(err, s.d.unpin(s.pinned, stagePieces*s.piece), s.d.ctx.CloseStream(s.stream))
 	})
 }
 

@@ -7,7 +7,8 @@
 // of 32), nb = ⌈n/cb⌉ of them. Others ("light", ≤ HB_SPGEMM_LIGHT) are a warp's,
 // by a hash table. Heavy rows start in descending order of work, drawn by
 // ticket. No sum is made by atomics, but for the counts of plus_pair: every
-// result is summed in the order of A's row, so it is the same at every run.
+// result is summed in the order of A's row, or of chunks of it, so it is the same
+// at every run.
 //
 // cusparse/spgemm.go launches all of this. HB_SPGEMM_NUMERIC 0 is what knows
 // structures only, 1 what needs the semiring, with HB_SPGEMM_PAIR 1 for counts.
@@ -32,7 +33,7 @@
 //   hb_spgemm_work <<<min(⌈m/8⌉, SMs·8), 256>>>(m, aptr, aidx, bptr, wanted, work, hist, limits)      work u64[m]
 //   hb_spgemm_order<<<min(⌈m/256⌉, SMs·8), 256>>>(m, light, work, hist, limits, order)         order i32[m]
 //       limits[0 … 3] = heavy rows h, rows with any product, products, the longest row of A: read by the host
-//   hb_spgemm_count<<<SMs·8, 256, window/8 + 4>>>(…)      window: columns a bitmap in shared memory
+//   hb_spgemm_count<<<SMs·8, 256 … 1024, window/8 + 4>>>(…)      window: columns a bitmap in shared memory
 //       holds, a multiple of cb, or n rounded up to 32 if that fits
 //       bitmaps u32[h·4·⌈n/128⌉], or null where that would be too large: the structure of heavy rows, kept
 //       for the second phase (only if window ≥ n)
@@ -46,6 +47,9 @@
 //         writes counts; pitch = fill/2 words if no row of A has 65536 entries, else fill; the second
 //         phase is hb_spgemm_pair_write<<<SMs·4, HB_SPGEMM_PAIR_BLOCK>>>(…)
 //     hb_spgemm_owner<<<SMs·b, 32·HB_SPGEMM_WARPS, cb·sizeof(HB_C) + (bitmaps ? 0 : cb/8)>>>(…)   any semiring
+//         where a row of A is so long that all would wait for it, its chunks are summed first (bitmaps kept):
+//         hb_spgemm_chunks<<<…, 256>>>(chunk, …, chunks)     chunks i64[h]; at: their prefix sums
+//         hb_spgemm_chunk<<<as owner>>>(…, partial)          partial HB_C[at[h]·n]
 //     hb_spgemm_placed<<<SMs·b, 32·HB_SPGEMM_WARPS, 4·⌈n/128⌉>>>(…)   any semiring; bitmaps kept, nb = 1 and
 //         cb = n whatever shared memory holds: sums are made where they belong in C. For wide C of which
 //         a row of A meets little
@@ -90,7 +94,7 @@
 #endif
 #define HB_SPGEMM_LIGHT 512 // a power of two
 #define HB_SPGEMM_CURSORS 4 // in limits, 256
-#define HB_SPGEMM_TICKETS 260 // two
+#define HB_SPGEMM_TICKETS 260 // three
 
 #if HB_SPGEMM_PACKED
 typedef hb_u16 hb_col;
@@ -257,6 +261,17 @@ hb_spgemm_order(hb_i64 m, hb_i32 light, const hb_u64 *__restrict__ work, const h
 
 #endif
 
+#if !HB_SPGEMM_NUMERIC
+// Rows of A with more than two chunks of entries are split into them.
+HB_KERNEL __launch_bounds__(256)
+hb_spgemm_chunks(hb_i64 heavy, hb_i64 chunk, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ order, hb_i64 *chunks) {
+	HB_EACH(t, heavy) {
+		const hb_i64 length = aptr[order[t] + 1] - aptr[order[t]];
+		chunks[t] = length > 2 * chunk ? (length + chunk - 1) / chunk : 0;
+	}
+}
+#endif
+
 // hb_ticket draws the block's next number.
 HB_DEVICE hb_i64 hb_ticket(hb_u64 *counter) {
 	__shared__ hb_i64 drawn;
@@ -306,12 +321,12 @@ HB_DEVICE void hb_each_product(hb_i64 begin, hb_i64 end, const hb_i32 *__restric
 }
 
 #if !HB_SPGEMM_NUMERIC
-HB_KERNEL __launch_bounds__(256)
+HB_KERNEL __launch_bounds__(1024)
 hb_spgemm_count(hb_i32 n, hb_i32 cb, hb_i32 nb, hb_i32 window, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx,
 	const hb_i64 *__restrict__ bptr, const hb_col *__restrict__ bcol, const hb_i32 *__restrict__ order, hb_u64 *limits,
 	hb_i64 *counts, hb_u32 *bitmaps) {
 	HB_DYNAMIC_SHARED(hb_u32, map); // window/32 + 1 words: the last takes what fills up the packed rows
-	__shared__ hb_i32 parts[8];
+	__shared__ hb_i32 parts[HB_WARP];
 	const int lane = threadIdx.x % HB_WARP, warp = threadIdx.x / HB_WARP;
 	const hb_i64 heavy = (hb_i64)limits[0], words = hb_bitmap_words(n);
 	for (;;) {
@@ -319,7 +334,7 @@ hb_spgemm_count(hb_i32 n, hb_i32 cb, hb_i32 nb, hb_i32 window, const hb_i64 *__r
 		if (t >= heavy) return;
 		const hb_i32 row = order[t];
 		for (hb_i64 lo = 0; lo < n; lo += window) {
-			for (hb_i32 w = threadIdx.x; w < window / 32; w += 256) map[w] = 0;
+			for (hb_i32 w = threadIdx.x; w < window / 32; w += blockDim.x) map[w] = 0;
 			__syncthreads();
 			if (window >= n)
 				hb_each_product(aptr[row], aptr[row + 1], aidx, bptr, bcol, [=](hb_u32 c) {
@@ -335,17 +350,17 @@ hb_spgemm_count(hb_i32 n, hb_i32 cb, hb_i32 nb, hb_i32 window, const hb_i64 *__r
 			__syncthreads();
 			const hb_i32 here = (hb_i32)((n - lo < window ? n - lo : window) + 31) / 32;
 			if (bitmaps)
-				for (hb_i32 w = threadIdx.x; w < (window >= n ? (hb_i32)words : here); w += 256) bitmaps[t * words + w] = w < here ? map[w] : 0;
+				for (hb_i32 w = threadIdx.x; w < (window >= n ? (hb_i32)words : here); w += blockDim.x) bitmaps[t * words + w] = w < here ? map[w] : 0;
 			for (hb_i32 c = 0; c * (cb / 32) < here; c++) { // column blocks of the window
 				const hb_i32 stop = (c + 1) * (cb / 32) < here ? (c + 1) * (cb / 32) : here;
 				hb_i32 sum = 0;
-				for (hb_i32 w = c * (cb / 32) + threadIdx.x; w < stop; w += 256) sum += __popc(map[w]);
+				for (hb_i32 w = c * (cb / 32) + threadIdx.x; w < stop; w += blockDim.x) sum += __popc(map[w]);
 				for (int d = HB_WARP / 2; d > 0; d /= 2) sum += __shfl_xor_sync(HB_FULL, sum, d);
 				if (lane == 0) parts[warp] = sum;
 				__syncthreads();
 				if (threadIdx.x == 0) {
 					sum = 0;
-					for (int w = 0; w < 8; w++) sum += parts[w];
+					for (int w = 0; w < (int)blockDim.x / HB_WARP; w++) sum += parts[w];
 					counts[(hb_i64)row * nb + lo / cb + c] = sum;
 				}
 				__syncthreads();
@@ -552,14 +567,47 @@ HB_DEVICE void hb_walk(hb_i64 begin, hb_i64 end, const hb_i32 *__restrict__ aidx
 }
 
 #if !HB_SPGEMM_PLACED
+// The sums of chunk after chunk of long rows, as dense rows: see hb_spgemm_owner.
+HB_KERNEL __launch_bounds__(32 * HB_SPGEMM_WARPS)
+hb_spgemm_chunk(hb_i32 n, hb_i32 cb, hb_i32 nb, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx,
+	const HB_A *__restrict__ aval, const hb_i64 *__restrict__ bptr, const hb_i32 *__restrict__ bidx,
+	const hb_col *__restrict__ bcol, const HB_X *__restrict__ bval, const hb_i32 *__restrict__ cuts,
+	const hb_i32 *__restrict__ seg, const hb_i32 *__restrict__ order, hb_u64 *limits, hb_i64 chunk,
+	const hb_i64 *__restrict__ at, HB_C *partial) {
+	HB_DYNAMIC_SHARED(HB_C, acc);
+	const int threads = 32 * HB_SPGEMM_WARPS;
+	const hb_i64 heavy = (hb_i64)limits[0], units = at[heavy] * nb;
+	for (;;) {
+		const hb_i64 unit = hb_ticket(limits + HB_SPGEMM_TICKETS + 2);
+		if (unit >= units) return;
+		const hb_i64 c = unit / nb;
+		hb_i64 t = 0, last = heavy - 1; // the last row with at[t] ≤ c
+		while (t < last) {
+			const hb_i64 mid = t + (last - t + 1) / 2;
+			if (at[mid] <= c) t = mid;
+			else last = mid - 1;
+		}
+		const hb_i32 row = order[t], block = (hb_i32)(unit % nb), lo = block * cb, width = n - lo < cb ? n - lo : cb;
+		const hb_i64 begin = aptr[row] + (c - at[t]) * chunk, end = aptr[row + 1] - begin < chunk ? aptr[row + 1] : begin + chunk;
+		for (hb_i32 x = threadIdx.x; x < width; x += threads) acc[x] = HB_IDENTITY;
+		__syncthreads();
+		hb_walk(begin, end, aidx, aval, bptr, bidx, bcol, bval, cuts, seg, (hb_i64)nb * HB_SPGEMM_WARPS + 1, block * HB_SPGEMM_WARPS + (hb_i32)threadIdx.x / HB_WARP,
+			[=](hb_i32 col) { return col - lo; },
+			[=](hb_i32 x, HB_A a, HB_X b) { acc[x] = hb_add(acc[x], hb_mul(a, b)); });
+		__syncthreads();
+		for (hb_i32 x = threadIdx.x; x < width; x += threads) partial[c * n + lo + x] = acc[x];
+	}
+}
+
 // Any semiring: each warp owns a part of the columns and walks the whole row of
-// A, adding to its part of the accumulator: nothing needs an atomic.
+// A, adding to its part of the accumulator: nothing needs an atomic. at: not
+// null if there are chunks, which are added up then.
 HB_KERNEL __launch_bounds__(32 * HB_SPGEMM_WARPS)
 hb_spgemm_owner(hb_i32 n, hb_i32 cb, hb_i32 nb, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx,
 	const HB_A *__restrict__ aval, const hb_i64 *__restrict__ bptr, const hb_i32 *__restrict__ bidx,
 	const hb_col *__restrict__ bcol, const HB_X *__restrict__ bval, const hb_i32 *__restrict__ cuts,
 	const hb_i32 *__restrict__ seg, const hb_i32 *__restrict__ order, hb_u64 *limits, const hb_i64 *__restrict__ counts,
-	const hb_u32 *__restrict__ bitmaps, hb_i32 *cidx, HB_C *cval) {
+	const hb_u32 *__restrict__ bitmaps, const hb_i64 *__restrict__ at, const HB_C *__restrict__ partial, hb_i32 *cidx, HB_C *cval) {
 	HB_DYNAMIC_SHARED(HB_C, acc);
 	hb_u32 *map = (hb_u32 *)(acc + cb);
 	const int lane = threadIdx.x % HB_WARP, warp = threadIdx.x / HB_WARP, threads = 32 * HB_SPGEMM_WARPS;
@@ -571,27 +619,34 @@ hb_spgemm_owner(hb_i32 n, hb_i32 cb, hb_i32 nb, const hb_i64 *__restrict__ aptr,
 		const hb_i32 width = n - lo < cb ? n - lo : cb, words = (width + 31) / 32, part = block * HB_SPGEMM_WARPS + warp;
 		hb_i64 out = counts[(hb_i64)row * nb + block];
 		if (out == counts[(hb_i64)row * nb + block + 1]) continue;
-		for (hb_i32 c = threadIdx.x; c < words * 32; c += threads) acc[c] = HB_IDENTITY;
+		const hb_i64 first = at ? at[unit / nb] : 0, stop = at ? at[unit / nb + 1] : 0;
+		for (hb_i32 c = threadIdx.x; c < width; c += threads) {
+			HB_C v = HB_IDENTITY;
+			if (first < stop) v = partial[first * n + lo + c];
+			for (hb_i64 q = first + 1; q < stop; q++) v = hb_add(v, partial[q * n + lo + c]);
+			acc[c] = v;
+		}
 		if (!bitmaps)
 			for (hb_i32 w = threadIdx.x; w < words; w += threads) map[w] = 0;
 		__syncthreads();
-		hb_walk(aptr[row], aptr[row + 1], aidx, aval, bptr, bidx, bcol, bval, cuts, seg, (hb_i64)nb * HB_SPGEMM_WARPS + 1, part,
-			[=](hb_i32 c) { return c - lo; },
-			[=](hb_i32 c, HB_A a, HB_X b) {
-				acc[c] = hb_add(acc[c], hb_mul(a, b));
-				if (!bitmaps && !(map[c / 32] >> (c % 32) & 1)) atomicOr(map + c / 32, 1u << (c % 32));
-			});
+		if (first == stop)
+			hb_walk(aptr[row], aptr[row + 1], aidx, aval, bptr, bidx, bcol, bval, cuts, seg, (hb_i64)nb * HB_SPGEMM_WARPS + 1, part,
+				[=](hb_i32 c) { return c - lo; },
+				[=](hb_i32 c, HB_A a, HB_X b) {
+					acc[c] = hb_add(acc[c], hb_mul(a, b));
+					if (!bitmaps && !(map[c / 32] >> (c % 32) & 1)) atomicOr(map + c / 32, 1u << (c % 32));
+				});
 		__syncthreads();
 		const hb_u32 *have = bitmaps ? bitmaps + (hb_bitmap_words(n) * (unit / nb) + lo / 32) : map;
 		const hb_i32 each = (words + HB_SPGEMM_WARPS - 1) / HB_SPGEMM_WARPS;
-		const hb_i32 from = warp * each < words ? warp * each : words, stop = from + each < words ? from + each : words;
+		const hb_i32 from = warp * each < words ? warp * each : words, upto = from + each < words ? from + each : words;
 		hb_i32 found = 0, total;
-		for (hb_i32 w = from + lane; w < stop; w += HB_WARP) found += __popc(have[w]);
+		for (hb_i32 w = from + lane; w < upto; w += HB_WARP) found += __popc(have[w]);
 		for (int d = HB_WARP / 2; d > 0; d /= 2) found += __shfl_xor_sync(HB_FULL, found, d);
 		out += hb_before(found, &total);
-		for (hb_i32 w0 = from; w0 < stop; w0 += HB_WARP) {
-			const hb_u32 word = w0 + lane < stop ? have[w0 + lane] : 0;
-			for (int i = 0; i < HB_WARP && w0 + i < stop; i++) {
+		for (hb_i32 w0 = from; w0 < upto; w0 += HB_WARP) {
+			const hb_u32 word = w0 + lane < upto ? have[w0 + lane] : 0;
+			for (int i = 0; i < HB_WARP && w0 + i < upto; i++) {
 				const hb_u32 bits = __shfl_sync(HB_FULL, word, i);
 				if (bits >> lane & 1) {
 					const hb_i64 p = out + __popc(bits & ((1u << lane) - 1));
