@@ -314,7 +314,8 @@ func (r *run[A, B, C]) part(lo, hi, clo, chi int, take func(c *matrix.Matrix[C],
 func (r *run[A, B, C]) multiply(lo, hi, clo, chi int) (*matrix.Matrix[C], error) {
 	on, with := matrix.On(r.o.place), r.with()
 	c := matrix.New[C](hi-lo, chi-clo, on)
-	x, y, err := r.factors(lo, hi, clo, chi)
+	x, y, drop, err := r.factors(lo, hi, clo, chi)
+	defer drop()
 	if err != nil {
 		return nil, err
 	}
@@ -348,26 +349,34 @@ func (r *run[A, B, C]) multiply(lo, hi, clo, chi int) (*matrix.Matrix[C], error)
 }
 
 // factors returns the rows of X and the columns of Y, as they are if all are
-// asked for.
-func (r *run[A, B, C]) factors(lo, hi, clo, chi int) (x matrix.Source[A], y matrix.Source[B], err error) {
+// asked for. drop gives up those that were cut out.
+func (r *run[A, B, C]) factors(lo, hi, clo, chi int) (x matrix.Source[A], y matrix.Source[B], drop func(), err error) {
 	x, y = r.x, r.y
+	var made []interface{ Clear() }
+	drop = func() {
+		for _, m := range made {
+			m.Clear()
+		}
+	}
 	if lo != 0 || hi != r.m {
 		_, k := r.x.View().Dims()
 		rows := matrix.New[A](hi-lo, k, matrix.On(r.placeOfX()))
+		made = append(made, rows)
 		if err := ops.Extract(rows, r.x, ops.Span(lo, hi), ops.All(), r.with()); err != nil {
-			return nil, nil, err
+			return nil, nil, drop, err
 		}
 		x = rows
 	}
 	if clo != 0 || chi != r.n {
 		k, _ := r.y.View().Dims()
 		cols := matrix.New[B](k, chi-clo)
+		made = append(made, cols)
 		if err := ops.Extract(cols, r.y, ops.All(), ops.Span(clo, chi), r.with()); err != nil {
-			return nil, nil, err
+			return nil, nil, drop, err
 		}
 		y = cols
 	}
-	return x, y, nil
+	return x, y, drop, nil
 }
 
 // placeOfX returns where rows of X are cut out.

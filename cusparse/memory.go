@@ -155,10 +155,10 @@ func (p *pool) use(class uint64) {
 	p.high = max(p.high, p.stats.InUse)
 }
 
-// take finds a kept block; p.mu is held.
+// take finds a kept block, within the limit; p.mu is held.
 func (p *pool) take(class uint64) (driver.Ptr, bool) {
 	list := p.free[class]
-	if len(list) == 0 {
+	if len(list) == 0 || p.limit != 0 && p.stats.InUse+class > p.limit {
 		return 0, false
 	}
 	addr := list[len(list)-1]
@@ -209,11 +209,17 @@ func (p *pool) left() (free, total uint64, err error) {
 	return free, total, err
 }
 
-// bound sets the limit.
+// bound sets the limit, and looks for forgotten stores if those in use take a
+// good part of it.
 func (p *pool) bound(bytes uint64) (before uint64) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	before, p.limit = p.limit, bytes
+	look := bytes != 0 && p.stats.InUse > bytes/8
+	p.mu.Unlock()
+	if look {
+		runtime.GC()
+		runtime.GC() // finalizers run after the first
+	}
 	return before
 }
 

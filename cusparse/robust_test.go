@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -154,6 +155,31 @@ func TestFaultsOfFetching(t *testing.T) {
 	}
 	if failed == 0 {
 		t.Error("nothing was copied")
+	}
+}
+
+// TestLimitOfKeptMemory sets a limit below what the allocator keeps from before.
+func TestLimitOfKeptMemory(t *testing.T) {
+	d, _ := emulated(t)
+	take := func(n int) error {
+		f := d.begin(device.Call{})
+		defer f.end()
+		for range n {
+			f.alloc(1 << 20)
+		}
+		return f.err
+	}
+	check(t, take(8))
+	before := d.Memory().InUse
+	d.Limit(before + 3<<20)
+	defer d.Limit(0)
+	d.Peak()
+	check(t, take(3))
+	if err := take(4); !errors.Is(err, device.ErrMemory) {
+		t.Errorf("beyond the limit: %v, want an error that memory is out", err)
+	}
+	if peak := d.Peak(); peak > before+3<<20 {
+		t.Errorf("%d bytes were in use, the limit is %d", peak, before+3<<20)
 	}
 }
 

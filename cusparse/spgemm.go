@@ -49,11 +49,13 @@ const (
 	placedFactor = 0.5
 	// chunkEntries is how many entries of a row of A are summed together where it
 	// has more than twice as many: AᵀA of 138493×26744 with 20M entries has columns
-	// of 67000, and a warp's walk over one took 10 ms.
+	// of 67000, and a warp's walk over one took 10 ms, in 5 blocks 59 → 30; all at
+	// once, where other rows keep the device busy, 24.0 → 25.3.
 	chunkEntries = 4096
-	// longProducts: rows of more products on average are counted by 1024 threads
-	// each, others by 256.
-	longProducts = 1 << 16
+	// countThreads count a row of C if columns are packed (AᵀA of 1, 5 and 20M
+	// entries: 0.33, 1.26, 4.58 ms; 256: 0.42, 1.88, 6.84; 1024: 0.47, 1.44, 4.90),
+	// else 256 (S·S of R-MAT 16: 1.60 ms; 512: 3.51).
+	countThreads = 512
 	// preparePays: B is prepared for a product of at least this part of its entries.
 	preparePays = 4
 )
@@ -433,8 +435,8 @@ func (g *spgemm) count() *mem {
 		g.pairs(counts, nil)
 	default:
 		threads := uint32(256)
-		if g.products/g.heavy > longProducts {
-			threads = 1024
+		if g.packed {
+			threads = countThreads
 		}
 		grid := [3]uint32{uint32(g.fill(g.heavy, 1, 8)), 1, 1}
 		f.launch(g.structure(g.packed, g.group, "hb_spgemm_count"), grid, [3]uint32{threads, 1, 1}, g.window/8+4,
@@ -505,14 +507,17 @@ func (g *spgemm) computeHeavy(at *mem, out *store) {
 	}
 }
 
-// sumChunks sums rows of A chunk by chunk that are so long that all would wait
-// for them, if there is memory for it.
+// sumChunks sums rows of A chunk by chunk that are so long that all may wait for
+// them, if there is memory for it. That they do is not looked at, so that sums
+// are rounded in the same way whatever other rows there are.
 func (g *spgemm) sumChunks() {
 	f, chunk := g.f, int64(chunkEntries)
 	if c := f.d.spgemm.chunk; c > 0 {
 		chunk = int64(c)
 	}
-	if g.longest <= 2*chunk || g.bitmaps == nil || g.s.Add.Any { // any of no sums is no sum
+	bytes, p := g.cb*g.s.Add.Out.Size, f.d.props
+	per := max(1, min(p.ThreadsPerSM/(32*g.warps), p.SharedPerSM/(bytes+1536)))
+	if g.longest <= 2*chunk || g.nb > 1 || g.bitmaps == nil || g.s.Add.Any { // any of no sums is no sum
 		return
 	}
 	counts := f.alloc(8 * g.heavy)
@@ -526,8 +531,6 @@ func (g *spgemm) sumChunks() {
 		return
 	}
 	g.chunks, g.partial = at, f.alloc(room)
-	bytes, p := g.cb*g.s.Add.Out.Size, f.d.props
-	per := max(1, min(p.ThreadsPerSM/(32*g.warps), p.SharedPerSM/(bytes+1536)))
 	grid := [3]uint32{uint32(g.fill(n*int64(g.nb), 1, int64(per))), 1, 1}
 	f.launch(g.numeric("hb_spgemm_chunk"), grid, [3]uint32{uint32(32 * g.warps), 1, 1}, bytes,
 		int32(g.n), int32(g.cb), int32(g.nb), g.a.ptr, g.aidx, g.a.val, g.bptr, g.b.idx, g.bcol, g.b.val, g.cuts, g.seg,

@@ -33,7 +33,7 @@
 //   hb_spgemm_work <<<min(⌈m/8⌉, SMs·8), 256>>>(m, aptr, aidx, bptr, wanted, work, hist, limits)      work u64[m]
 //   hb_spgemm_order<<<min(⌈m/256⌉, SMs·8), 256>>>(m, light, work, hist, limits, order)         order i32[m]
 //       limits[0 … 3] = heavy rows h, rows with any product, products, the longest row of A: read by the host
-//   hb_spgemm_count<<<SMs·8, 256 … 1024, window/8 + 4>>>(…)      window: columns a bitmap in shared memory
+//   hb_spgemm_count<<<SMs·8, 256 or 512, window/8 + 4>>>(…)      window: columns a bitmap in shared memory
 //       holds, a multiple of cb, or n rounded up to 32 if that fits
 //       bitmaps u32[h·4·⌈n/128⌉], or null where that would be too large: the structure of heavy rows, kept
 //       for the second phase (only if window ≥ n)
@@ -321,7 +321,7 @@ HB_DEVICE void hb_each_product(hb_i64 begin, hb_i64 end, const hb_i32 *__restric
 }
 
 #if !HB_SPGEMM_NUMERIC
-HB_KERNEL __launch_bounds__(1024)
+HB_KERNEL __launch_bounds__(512)
 hb_spgemm_count(hb_i32 n, hb_i32 cb, hb_i32 nb, hb_i32 window, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx,
 	const hb_i64 *__restrict__ bptr, const hb_col *__restrict__ bcol, const hb_i32 *__restrict__ order, hb_u64 *limits,
 	hb_i64 *counts, hb_u32 *bitmaps) {
@@ -482,14 +482,20 @@ hb_spgemm_pair_write(hb_i32 fill, const hb_i64 *__restrict__ aptr, const hb_i32 
 #else
 
 // hb_walk adds the products of a row of A whose columns are in a part up, in the
-// order of A's row, by one warp: place(column) is where, add(place, a, b) does
-// it. The columns of one row of B differ, so the lanes never meet. seg: see
-// hb_spgemm_seg, the parts of row k from seg[k·stride] on; null: searched for.
-template <class P, class F>
+// order of A's row, by one warp: add(column, a, b) does it, or where sums are
+// placed add(place(column), a, b). The columns of one row of B differ, so the
+// lanes never meet. seg: see hb_spgemm_seg, the parts of row k from
+// seg[k·stride] on; null: searched for.
+#if HB_SPGEMM_PLACED
+#define HB_PLACE(f) f,
+#else
+#define HB_PLACE(f)
+#endif
+template <HB_PLACE(class P) class F>
 HB_DEVICE void hb_walk(hb_i64 begin, hb_i64 end, const hb_i32 *__restrict__ aidx, const HB_A *__restrict__ aval,
 	const hb_i64 *__restrict__ bptr, const hb_i32 *__restrict__ bidx, const hb_col *__restrict__ bcol,
 	const HB_X *__restrict__ bval, const hb_i32 *__restrict__ cuts, const hb_i32 *__restrict__ seg, hb_i64 stride,
-	hb_i32 part, P place, F add) {
+	hb_i32 part, HB_PLACE(P place) F add) {
 	const int lane = threadIdx.x % HB_WARP;
 	for (hb_i64 j0 = begin; j0 < end; j0 += HB_WARP) { // a lane knows a row of B
 		hb_i64 cols = 0, vals = 0;
@@ -549,12 +555,14 @@ HB_DEVICE void hb_walk(hb_i64 begin, hb_i64 end, const hb_i32 *__restrict__ aidx
 					base = 0;
 				}
 			}
+#if HB_SPGEMM_PLACED // a load each
 #pragma unroll
 			for (int q = 0; q < HB_SPGEMM_AHEAD; q++) {
 #pragma unroll
 				for (int r = 0; r < 2; r++)
 					if (32 * r + lane < left[q]) col[q][r] = place(col[q][r]);
 			}
+#endif
 #pragma unroll
 			for (int q = 0; q < HB_SPGEMM_AHEAD; q++) {
 #pragma unroll
@@ -592,8 +600,7 @@ hb_spgemm_chunk(hb_i32 n, hb_i32 cb, hb_i32 nb, const hb_i64 *__restrict__ aptr,
 		for (hb_i32 x = threadIdx.x; x < width; x += threads) acc[x] = HB_IDENTITY;
 		__syncthreads();
 		hb_walk(begin, end, aidx, aval, bptr, bidx, bcol, bval, cuts, seg, (hb_i64)nb * HB_SPGEMM_WARPS + 1, block * HB_SPGEMM_WARPS + (hb_i32)threadIdx.x / HB_WARP,
-			[=](hb_i32 col) { return col - lo; },
-			[=](hb_i32 x, HB_A a, HB_X b) { acc[x] = hb_add(acc[x], hb_mul(a, b)); });
+			[=](hb_i32 x, HB_A a, HB_X b) { acc[x - lo] = hb_add(acc[x - lo], hb_mul(a, b)); });
 		__syncthreads();
 		for (hb_i32 x = threadIdx.x; x < width; x += threads) partial[c * n + lo + x] = acc[x];
 	}
@@ -620,19 +627,21 @@ hb_spgemm_owner(hb_i32 n, hb_i32 cb, hb_i32 nb, const hb_i64 *__restrict__ aptr,
 		hb_i64 out = counts[(hb_i64)row * nb + block];
 		if (out == counts[(hb_i64)row * nb + block + 1]) continue;
 		const hb_i64 first = at ? at[unit / nb] : 0, stop = at ? at[unit / nb + 1] : 0;
-		for (hb_i32 c = threadIdx.x; c < width; c += threads) {
-			HB_C v = HB_IDENTITY;
-			if (first < stop) v = partial[first * n + lo + c];
-			for (hb_i64 q = first + 1; q < stop; q++) v = hb_add(v, partial[q * n + lo + c]);
-			acc[c] = v;
-		}
+		if (first == stop)
+			for (hb_i32 c = threadIdx.x; c < words * 32; c += threads) acc[c] = HB_IDENTITY;
+		else
+			for (hb_i32 c = threadIdx.x; c < width; c += threads) {
+				HB_C v = partial[first * n + lo + c];
+				for (hb_i64 q = first + 1; q < stop; q++) v = hb_add(v, partial[q * n + lo + c]);
+				acc[c] = v;
+			}
 		if (!bitmaps)
 			for (hb_i32 w = threadIdx.x; w < words; w += threads) map[w] = 0;
 		__syncthreads();
 		if (first == stop)
 			hb_walk(aptr[row], aptr[row + 1], aidx, aval, bptr, bidx, bcol, bval, cuts, seg, (hb_i64)nb * HB_SPGEMM_WARPS + 1, part,
-				[=](hb_i32 c) { return c - lo; },
 				[=](hb_i32 c, HB_A a, HB_X b) {
+					c -= lo;
 					acc[c] = hb_add(acc[c], hb_mul(a, b));
 					if (!bitmaps && !(map[c / 32] >> (c % 32) & 1)) atomicOr(map + c / 32, 1u << (c % 32));
 				});
