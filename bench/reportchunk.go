@@ -146,6 +146,7 @@ type projected struct {
 	Seconds map[string]float64 `json:"seconds"`
 	Stages  map[string]float64 `json:"chunked_seconds"`
 	Overlap float64            `json:"overlap"`
+	PeakRSS uint64             `json:"peak_rss_bytes"`
 }
 
 // chunksToFile runs hiveblas project from file to file, in processes of its
@@ -192,7 +193,7 @@ func (b *reportBench) child(row ChunkRow, than *ChunkRow, out string, args []str
 	}
 	total := 1e3 * (p.Seconds["total"] - p.Seconds["read"])
 	row.Ms, row.Entries, row.Blocks, row.Overlap = Quartiles{total, total, total}, p.Nnz, p.Blocks, p.Overlap
-	row.PeakRSS = peakRSS(cmd.ProcessState)
+	row.PeakRSS = p.PeakRSS
 	row.Computing, row.Writing, row.Wall = 1e3*p.Seconds["compute"], 1e3*p.Seconds["write"], total
 	if p.Stages != nil {
 		row.Plan, row.Computing, row.Copying, row.Writing, row.Wall = 1e3*p.Stages["plan"], 1e3*p.Stages["computing"], 1e3*p.Stages["copying"], 1e3*p.Stages["writing"], 1e3*p.Stages["wall"]

@@ -195,7 +195,7 @@ func (r *Report) chunkSection(b *strings.Builder) {
 	b.WriteString(`## Products block by block
 
 AᵀA. On the device in fp32, from a factor that is there into memory of the host; from file to file on the host, in processes
-of their own whose peak resident size is that of getrusage, reading left out of the time. Stages are of the last run and
+of their own which tell their peak resident size, reading left out of the time. Stages are of the last run and
 go by beside each other: overlap is the part of the shorter ones that went by beside the longest.
 
 `)

@@ -159,6 +159,7 @@ func (j *job) projectBlocks(o *outOfCore, why string, opts apps.ProjectionOption
 			{"copying", "", rep.Copying.Seconds()}, {"writing", "", rep.Writing.Seconds()}, {"wall", "", rep.Wall.Seconds()}}},
 		field{"overlap", "overlap", rep.Overlap()},
 		field{"peak_device_bytes", "", rep.PeakDevice}, field{"peak_host_bytes", "", rep.PeakHost},
+		field{"peak_rss_bytes", "", hostmem.PeakResident()},
 	), nil)
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/hostmem"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -109,6 +110,7 @@ same command. Values are then written as floats.`,
 		n, _ := p.Dims()
 		return j.report(j.method(""), []field{
 			{"vertices", "vertices", n}, {"nnz", "nnz", p.NVals()}, {"sum", "sum", sum}, {"max", "max", most},
+			{"peak_rss_bytes", "", hostmem.PeakResident()},
 		}, nil)
 	}
 	return cmd
