@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -123,7 +124,9 @@ func assemble[C any](p *pairing, bounds []int, offset []int64, lens []int64, idx
 	}
 	out.NVals = total
 	if waste := int64(len(idx)) - total; waste > total/4+1024 {
-		out.Idx, out.Val = append(make([]int32, 0, total), idx[:total]...), append(make([]C, 0, total), val[:total]...)
+		out.Idx, out.Val = fresh.Make[int32](total), fresh.Make[C](total)
+		copy(out.Idx, idx)
+		copy(out.Val, val)
 	} else {
 		out.Idx, out.Val = idx[:total:total], val[:total:total]
 	}

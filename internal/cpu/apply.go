@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -8,19 +9,21 @@ import (
 // valueChunk is how many values a value kernel is given at a time.
 const valueChunk = 1 << 14
 
-// Like returns a store with the structure of s and room for its values. Row
+// Like returns a store with the structure of s and room for its values, all of
+// which are to be written. Row
 // offsets and indices are shared (they are never written to once made),
 // presence bytes are copied.
 func Like[S, C any](s *sparse.Store[S]) *sparse.Store[C] {
 	out := &sparse.Store[C]{Structure: s.Structure}
-	if s.Format == sparse.Bitmap {
-		out.Present = append([]uint8(nil), s.Present...)
-	}
 	n := len(s.Idx)
 	if !s.Sparse() {
 		n, _ = s.Cells()
 	}
-	out.Val = make([]C, n)
+	if s.Format == sparse.Bitmap { // values where there are none are zero
+		out.Present, out.Val = append([]uint8(nil), s.Present...), make([]C, n)
+		return out
+	}
+	out.Val = fresh.Make[C](int64(n))
 	return out
 }
 

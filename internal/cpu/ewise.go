@@ -3,6 +3,7 @@ package cpu
 import (
 	"sync/atomic"
 
+	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -19,13 +20,14 @@ type merger struct {
 func (m *merger) room(la, lb int) {
 	n := min(la, lb) + 1
 	if len(m.posA) < la+1 {
-		m.posA = make([]int32, 2*la+64)
+		m.posA = fresh.Make[int32](int64(2*la + 64))
 	}
 	if len(m.posB) < lb+1 {
-		m.posB = make([]int32, 2*lb+64)
+		m.posB = fresh.Make[int32](int64(2*lb + 64))
 	}
 	if len(m.matchA) < n {
-		m.matchA, m.matchB, m.matchQ = make([]int32, 2*n+64), make([]int32, 2*n+64), make([]int32, 2*n+64)
+		room := int64(2*n + 64)
+		m.matchA, m.matchB, m.matchQ = fresh.Make[int32](room), fresh.Make[int32](room), fresh.Make[int32](room)
 	}
 }
 
@@ -62,6 +64,47 @@ func (m *merger) union(ci, ai, bi []int32) (n, matches int) {
 		q++
 	}
 	return q, k
+}
+
+// insertFrom is the ratio of lengths from which a union copies runs of the
+// longer list between the entries of the shorter.
+const insertFrom = 16
+
+// insert is union for a short list that goes into a long one: run(q, lo, hi) is
+// called for the runs of long that are copied, to the places from q on. posB
+// and matchB are those of short, matchA of long.
+func (m *merger) insert(ci, long, short []int32, run func(q, lo, hi int)) (n, matches int) {
+	m.room(len(short), len(short))
+	i, q, k := 0, 0, 0
+	upto := func(end int) {
+		if end > i {
+			run(q, i, end)
+			q += copy(ci[q:], long[i:end])
+			i = end
+		}
+	}
+	for j, y := range short {
+		upto(i + seek(long[i:], y))
+		m.posB[j], ci[q] = int32(q), y
+		if i < len(long) && long[i] == y {
+			m.matchA[k], m.matchB[k], m.matchQ[k] = int32(i), int32(j), int32(q)
+			k++
+			i++
+		}
+		q++
+	}
+	upto(len(long))
+	return q, k
+}
+
+// seek is search for a place that is near the front.
+func seek(ci []int32, c int32) int {
+	step := 1
+	for step < len(ci) && ci[step] < c {
+		step *= 2
+	}
+	from := step / 2
+	return from + search(ci[from:min(step+1, len(ci))], int(c))
 }
 
 // gallop is the ratio of lengths from which intersecting by binary search
@@ -152,7 +195,7 @@ func unionListed[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A]
 	bounds := p.blocks(threads)
 	parts := len(bounds) - 1
 	total := a.NVals + b.NVals
-	idx, val := make([]int32, total), make([]C, total)
+	idx, val := fresh.Make[int32](total), fresh.Make[C](total)
 	lens := make([]int64, len(p.pa)-1)
 	offset := make([]int64, parts)
 	for w := range offset {
@@ -184,19 +227,35 @@ func unionListed[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A]
 				q += lens[s]
 				continue
 			}
-			n, k := m.union(ci, a.Idx[alo:ahi], b.Idx[blo:bhi])
-			if len(left) < la {
-				left = make([]C, 2*la)
+			ai, bi := a.Idx[alo:ahi], b.Idx[blo:bhi]
+			insertB, insertA := la >= insertFrom*lb, lb >= insertFrom*la
+			if len(left) < la && !insertB {
+				left = fresh.Make[C](int64(2 * la))
 			}
-			if len(right) < lb {
-				right = make([]C, 2*lb)
+			if len(right) < lb && !insertA {
+				right = fresh.Make[C](int64(2 * lb))
 			}
-			ops.Right(right[:lb], bv)
-			place(cv, m.posB[:lb], right)
-			ops.Left(left[:la], av)
-			place(cv, m.posA[:la], left)
+			var n, k int
+			mA, mB := &m.matchA, &m.matchB
+			switch {
+			case insertB:
+				n, k = m.insert(ci, ai, bi, func(q, lo, hi int) { ops.Left(cv[q:q+hi-lo], window(av, int64(lo), int64(hi))) })
+				ops.Right(right[:lb], bv)
+				place(cv, m.posB[:lb], right)
+			case insertA:
+				n, k = m.insert(ci, bi, ai, func(q, lo, hi int) { ops.Right(cv[q:q+hi-lo], window(bv, int64(lo), int64(hi))) })
+				ops.Left(left[:la], av)
+				place(cv, m.posB[:la], left)
+				mA, mB = mB, mA
+			default:
+				n, k = m.union(ci, ai, bi)
+				ops.Right(right[:lb], bv)
+				place(cv, m.posB[:lb], right)
+				ops.Left(left[:la], av)
+				place(cv, m.posA[:la], left)
+			}
 			if k > 0 {
-				ops.Both.ZipAt(cv, m.matchQ[:k], av, m.matchA[:k], bv, m.matchB[:k])
+				ops.Both.ZipAt(cv, m.matchQ[:k], av, (*mA)[:k], bv, (*mB)[:k])
 			}
 			lens[s] = int64(n)
 			q += int64(n)
@@ -342,7 +401,7 @@ func intersectListed[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A
 			offset[w+1] += min(p.pa[s+1]-p.pa[s], p.pb[s+1]-p.pb[s])
 		}
 	}
-	idx, val := make([]int32, offset[parts]), make([]C, offset[parts])
+	idx, val := fresh.Make[int32](offset[parts]), fresh.Make[C](offset[parts])
 	err := parallel.Pieces(env.Ctx, threads, parts, func(_, w int) {
 		var m merger
 		iota := []int32{}
@@ -375,7 +434,7 @@ func intersectFull[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A],
 	if !a.Sparse() {
 		s = &b.Structure
 	}
-	out := &sparse.Store[C]{Structure: *s, Val: make([]C, len(s.Idx))}
+	out := &sparse.Store[C]{Structure: *s, Val: fresh.Make[C](int64(len(s.Idx)))}
 	zip := func(lo, hi int64, base int, iota []int32) {
 		n := hi - lo
 		if a.Sparse() {

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"sync/atomic"
 
+	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -105,7 +106,7 @@ func pulled[C any](m int, bounds, counts []int, idx []int32, val []C) *sparse.St
 		return out
 	}
 	out.Ptr = []int64{0, int64(total)}
-	out.Idx, out.Val = make([]int32, 0, total), make([]C, 0, total)
+	out.Idx, out.Val = fresh.Make[int32](int64(total))[:0], fresh.Make[C](int64(total))[:0]
 	for b, n := range counts {
 		out.Idx = append(out.Idx, idx[bounds[b]:bounds[b]+n]...)
 		out.Val = append(out.Val, val[bounds[b]:bounds[b]+n]...)
@@ -115,7 +116,7 @@ func pulled[C any](m int, bounds, counts []int, idx []int32, val []C) *sparse.St
 
 func pullFull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], x []B, threads int) (*sparse.Store[C], error) {
 	m := a.NRows
-	y, present := make([]C, m), make([]uint8, m)
+	y, present := fresh.Make[C](int64(m)), make([]uint8, m)
 	bounds := parallel.Cut(a.Ptr, threads*8, 2)
 	var used atomic.Int64
 	err := parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) {
@@ -301,7 +302,7 @@ func drain[C any](env Env, add func(x, y C) C, spas []*spa[C], n int, work int64
 		})
 	}
 	out.Ptr = []int64{0, total}
-	out.Idx, out.Val = make([]int32, total), make([]C, total)
+	out.Idx, out.Val = fresh.Make[int32](total), fresh.Make[C](total)
 	return out, parallel.Pieces(env.Ctx, threads, pieces, func(_, p int) {
 		wlo, whi := words(p)
 		spas[0].gather(wlo, whi, out.Idx[ends[p]:ends[p+1]], out.Val[ends[p]:ends[p+1]])

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -14,7 +15,7 @@ func sift[T any](env Env, s *sparse.Store[T], decide func(keep []uint8, i int, c
 	p.refine(s.Idx, nil, threads)
 	bounds := p.blocks(threads)
 	parts := len(bounds) - 1
-	idx, val := make([]int32, s.NVals), make([]T, s.NVals)
+	idx, val := fresh.Make[int32](s.NVals), fresh.Make[T](s.NVals)
 	lens := make([]int64, len(p.pa)-1)
 	offset := make([]int64, parts)
 	for w := range offset {

@@ -9,8 +9,9 @@ import (
 	"unsafe"
 )
 
-// from is the size from which it pays.
-const from = 1 << 20
+// from is the size from which it pays: what is smaller lies within a page of
+// the allocator, and need not be aligned.
+const from = 1 << 16
 
 // Make returns n items, to be written before they are read. Where T holds
 // pointers, or the array is small, it is cleared as any.
