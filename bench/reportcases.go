@@ -221,7 +221,7 @@ func acTask(generator, parameters string, t gen.Tuples, seed uint64) (*reportTas
 
 // lgcSeed clusters around one vertex; the support is about 1000 at full size.
 func lgcSeed(b *reportBench, scale int) (*reportTask, error) {
-	rho := map[int]float64{16: 2.2e-6, 20: lgcRho}[scale] * float64(int(1)<<b.shrink)
+	rho := map[int]float64{16: 2e-6, 20: lgcRho}[scale] * float64(int(1)<<b.shrink)
 	s := b.shrunk(scale)
 	g := gen.CSR(gen.Symmetrise(gen.RMAT(s, 16, gen.RMATOptions{})))
 	return lgcOf(g, symmetricRMAT(s, 16), apps.LocalClusterOptions{Rho: rho}), nil

@@ -104,6 +104,10 @@ func sameProduct[A, B, C comparable](t *testing.T, d *Device, s semiring.Semirin
 
 func TestSpgemmShapesEmulated(t *testing.T) {
 	d, _ := emulated(t)
+	testSpgemmShapes(t, d)
+}
+
+func testSpgemmShapes(t *testing.T, d *Device) {
 	for x, c := range spgemmShapes {
 		t.Run(fmt.Sprintf("%dx%dx%d", c.m, c.k, c.n), func(t *testing.T) {
 			a := scattered(c.m, c.k, c.p, uint64(x), small[float32])
@@ -143,10 +147,15 @@ func TestSpgemmWideEmulated(t *testing.T) {
 	}
 }
 
-// TestSpgemmPlacedEmulated has rows of many products over columns far apart,
-// whose sums are made in the result.
 func TestSpgemmPlacedEmulated(t *testing.T) {
 	d, _ := emulated(t)
+	testSpgemmPlaced(t, d)
+}
+
+// testSpgemmPlaced has rows of many products over columns far apart, whose sums
+// are made in the result.
+func testSpgemmPlaced(t *testing.T, d *Device) {
+	defer func() { d.spgemm = spgemmLimits{} }()
 	for _, n := range []int{1000, 1024, 1153, 4099} {
 		d.spgemm = spgemmLimits{columns: 32}
 		a, b := scattered(30, 90, .7, 1, small[float64]), scattered(90, n, .02, 2, small[float64])
