@@ -1,6 +1,7 @@
 package cusparse
 
 import (
+	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -119,7 +120,7 @@ func (b *matching) tiles(made *bool, f func(first, width int32)) {
 }
 
 // pass finds the best message at each vertex over the edges of its row.
-func (b *matching) pass(rows *store, tasks *spmmTasks, other, sent *mem, first, width int32, into *mem) {
+func (b *matching) pass(rows *store, tasks *spmmTasks, other *mem, sent driver.Ptr, first, width int32, into *mem) {
 	if b.err == nil {
 		b.blocks(b.kernel("hb_match_pass"), (tasks.count+7)/8, threads, tasks.count, tasks.row, tasks.lo, rows.ptr, rows.idx, other,
 			b.near, width, sent, int32(b.q), first, into)
@@ -142,14 +143,14 @@ func (b *matching) rounds(m device.Matching, norm, peak, cost, belief *mem) {
 		return
 	}
 	into, out, mass := f.alloc(4*links), f.alloc(4*links), f.alloc(4*links)
-	vf, vr, level := f.zeros(4*links), f.alloc(4*links), f.alloc(sumBytes*matchLevels*int64(b.q))
+	level := f.alloc(sumBytes * matchLevels * int64(b.q))
 	for _, x := range []*mem{into, out} {
 		f.each(b.kernel("hb_match_clear"), links, x, links)
 	}
 	shares, made := f.zeros(8*links), false
 	b.tiles(&made, func(first, width int32) {
-		b.pass(b.in, b.tasks, nil, nil, first, width, into)
-		b.pass(b.out, b.outTasks, nil, nil, first, width, out)
+		b.pass(b.in, b.tasks, nil, 0, first, width, into)
+		b.pass(b.out, b.outTasks, nil, 0, first, width, out)
 		b.mass(b.out, b.outTasks, out, shares, first, width)
 	})
 	start := func(peaks, mass, level *mem) {
@@ -163,6 +164,9 @@ func (b *matching) rounds(m device.Matching, norm, peak, cost, belief *mem) {
 		b.tiles(&made, func(first, width int32) { b.mass(b.in, b.tasks, into, shares, first, width) })
 		start(into, back, nil)
 	}
+	// What was sent takes the place of the shares, which are not needed any more.
+	vf, vr := shares.ptr(), shares.ptr()+driver.Ptr(4*links)
+	f.fill(shares, 0, 4*links)
 	corrected := flagOf(m.Corrected)
 	for k := 0; k < m.Rounds && f.err == nil; k++ {
 		b.columns("hb_match_send", b.q, int32(b.n), int32(b.np), int32(b.q), src.idx, dst.idx, belief, norm, vf, vr, into, out, corrected, back, mass, level)
