@@ -194,6 +194,7 @@ func gpuChunked(budget uint64) func(b *gpuBench, in *gpuInput) (*gpuPlan, error)
 			return s.wrong(), nil
 		}
 		plan.notes = func() []string { return []string{note} }
+		plan.close = s.a.Clear
 		if budget > 0 {
 			plan.others = []gpuContender{{name: "without a budget", once: true, clock: wall, do: within(0), after: s.drop}}
 			return plan, nil
@@ -202,7 +203,10 @@ func gpuChunked(budget uint64) func(b *gpuBench, in *gpuInput) (*gpuPlan, error)
 		if err != nil {
 			return nil, err
 		}
-		plan.close = pinned.close
+		plan.close = func() {
+			pinned.close()
+			s.a.Clear()
+		}
 		plan.others = []gpuContender{{name: "bare pinned copy", timed: func() (time.Duration, error) { return pinned.run(s.bytes()) }}}
 		return plan, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/device"
@@ -109,15 +110,13 @@ func (p *pool) get(n uint64) (*mem, error) {
 		// for more, forgotten stores are looked for.
 		p.since = 0
 		p.mu.Unlock()
-		runtime.GC()
+		collect(1)
 		p.mu.Lock()
 	}
 	p.mu.Unlock()
 	addr, err := p.within(class)
 	if err != nil && isOutOfMemory(err) && p.worthLooking(class) {
-		// Twice: what the first run finds is given back by finalizers, which run after it.
-		runtime.GC()
-		runtime.GC()
+		collect(2)
 		p.mu.Lock()
 		if addr, ok := p.take(class); ok {
 			p.mu.Unlock()
@@ -217,11 +216,29 @@ func (p *pool) bound(bytes uint64) (before uint64) {
 	look := bytes != 0 && p.stats.InUse > bytes/8
 	p.mu.Unlock()
 	if look {
-		runtime.GC()
-		runtime.GC() // finalizers run after the first
+		collect(2)
 	}
 	return before
 }
+
+// collect runs the collector so many times, and waits after each until the
+// finalizers that it found have given memory back, but not for long: those of
+// others run in the same goroutine. What the first finds may be held by what
+// only the second does.
+func collect(times int) {
+	for range times {
+		done := make(chan struct{})
+		runtime.SetFinalizer(&sentinel{done: done}, func(s *sentinel) { close(s.done) })
+		runtime.GC()
+		select {
+		case <-done:
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// sentinel is garbage, found by the collector along with all other.
+type sentinel struct{ done chan struct{} }
 
 // limited returns the limit, 0 if there is none.
 func (p *pool) limited() uint64 {

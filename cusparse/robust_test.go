@@ -3,6 +3,7 @@ package cusparse
 import (
 	"errors"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"testing"
 
@@ -180,6 +181,31 @@ func TestLimitOfKeptMemory(t *testing.T) {
 	}
 	if peak := d.Peak(); peak > before+3<<20 {
 		t.Errorf("%d bytes were in use, the limit is %d", peak, before+3<<20)
+	}
+}
+
+// TestLimitFindsForgotten sets a limit while matrices that were forgotten have
+// more memory than it allows.
+func TestLimitFindsForgotten(t *testing.T) {
+	d, _ := emulated(t)
+	collect(2)
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	before := d.Memory().InUse
+	for range 5 {
+		func() {
+			a, err := matrix.NewFull(512, 512, 1.0)
+			check(t, err)
+			check(t, a.Move(d))
+			check(t, ops.Apply(matrix.New[float64](512, 512, matrix.On(d)), semiring.Identity[float64](), a))
+		}()
+	}
+	if d.Memory().InUse < before+4<<21 {
+		t.Fatal("nothing was forgotten")
+	}
+	d.Limit(before + 3<<21)
+	defer d.Limit(0)
+	if in := d.Memory().InUse; in > before+1<<20 {
+		t.Errorf("%d bytes are in use, %d were before", in, before)
 	}
 }
 
