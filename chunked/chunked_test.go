@@ -203,7 +203,7 @@ func TestSmallDevice(t *testing.T) {
 	d := emulated(t)
 	a := scattered(400, 300, 6000, 4)
 	want := product(t, a.T(), a)
-	for _, bytes := range []uint64{4 << 20, 1 << 20, 400 << 10} {
+	for _, bytes := range []uint64{4 << 20, 1 << 20, 800 << 10, 650 << 10, 500 << 10, 400 << 10} {
 		got := matrix.New[int64](300, 300)
 		rep, err := MxM(background, Into(got), plusTimes, a.T(), a, On(d), DeviceMemory(bytes))
 		if err != nil {
@@ -211,6 +211,28 @@ func TestSmallDevice(t *testing.T) {
 		}
 		if !got.Equal(want) {
 			t.Errorf("within %d bytes: the product differs", bytes)
+		}
+		teed, each := matrix.New[int64](300, 300), matrix.NewBuilder[int64](300, 300)
+		list := func(b *Block[int64]) error {
+			for k := range b.Hi - b.Lo {
+				for p := b.Ptr[k]; p < b.Ptr[k+1]; p++ {
+					each.Add(b.Lo+k, int(b.Idx[p]), b.Val[p])
+				}
+			}
+			return nil
+		}
+		_, err = MxM(background, Tee(Into(teed), list), plusTimes, a.T(), a, On(d), DeviceMemory(bytes))
+		check(t, err)
+		listed, err := each.Build(nil)
+		check(t, err)
+		if !teed.Equal(want) || !listed.Equal(want) {
+			t.Errorf("within %d bytes: what a tee or a function gets differs", bytes)
+		}
+		each = matrix.NewBuilder[int64](300, 300)
+		_, err = MxM(background, Tee(Each(func(*Block[int64]) error { return nil }), list), plusTimes, a.T(), a, On(d), DeviceMemory(bytes))
+		check(t, err)
+		if listed, err = each.Build(nil); err != nil || !listed.Equal(want) {
+			t.Errorf("within %d bytes: what a function gets differs (%v)", bytes, err)
 		}
 		t.Logf("within %d bytes: %d blocks, %d splits", bytes, rep.Blocks, rep.Splits)
 		if rep.PeakDevice > bytes {

@@ -26,7 +26,8 @@ const (
 // budget is what a block may take.
 type budget struct {
 	entry int64 // bytes of an entry
-	most  int64 // bytes of a block at most, 0 if there is no bound
+	row   int64 // bytes that computing a row takes beside its entries
+	most  int64 // bytes of a block at most, with that, 0 if there is no bound
 	least int   // blocks
 }
 
@@ -44,15 +45,20 @@ func (b budget) cut(sizes []int64) (bounds []int) {
 		most = min(most, b.most)
 	}
 	bounds = append(bounds, 0)
-	var sum int64
+	var sum, need int64
 	room := max(min(max(most/firstBlock, smallBlock), most), 1)
 	for i, n := range sizes {
 		row := b.entry*n + 8
-		if sum > 0 && sum+row > room {
+		own := row
+		if n > 0 {
+			own += b.row
+		}
+		if sum > 0 && (sum+row > room || b.most > 0 && need+own > b.most) {
 			bounds = append(bounds, i)
-			sum, room = 0, min(2*room, most)
+			sum, need, room = 0, 0, min(2*room, most)
 		}
 		sum += row
+		need += own
 	}
 	return append(bounds, len(sizes))
 }

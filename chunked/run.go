@@ -143,6 +143,7 @@ func (r *run[A, B, C]) plan() error {
 	r.tile = r.n
 	tiled := false
 	if r.at != nil {
+		b.row = int64(r.n)/8 + 16 // a bitmap of its columns, and where it begins
 		free, _, err := r.at.Free()
 		if err != nil {
 			return err

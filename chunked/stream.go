@@ -175,9 +175,12 @@ func (r *run[A, B, C]) copyAll(parts <-chan part[C], out chan<- *Block[C], stop 
 			return nil
 		}
 		b := &Block[C]{Index: p.index, Lo: r.bounds[p.index], Hi: r.bounds[p.index+1]}
-		if len(pieces) == 1 {
+		switch {
+		case len(pieces) == 1:
 			b.Ptr, b.Idx, b.Val = x.ptr, x.idx, x.val
-		} else {
+		case r.ordered():
+			b.concat(pieces)
+		default:
 			r.join(b, pieces)
 		}
 		pieces = pieces[:0]
@@ -194,8 +197,8 @@ func (r *run[A, B, C]) copyAll(parts <-chan part[C], out chan<- *Block[C], stop 
 		if ok && err == nil {
 			whole := begins && p.last
 			begins = p.last
-			err = r.bring(p, whole, func(x *piece[C]) error { return there(p, x) })
-			if p.last && !whole && err == nil { // it takes its room when it is joined
+			err = r.bring(p, whole || r.ordered(), func(x *piece[C]) error { return there(p, x) })
+			if p.last && !whole && !r.ordered() && err == nil { // it takes its room when it is joined
 				err = r.flush()
 			}
 		}
@@ -237,21 +240,26 @@ type piece[C comparable] struct {
 	ptr      []int64
 	idx      []int32
 	val      []C
+	placed   bool // in the room of the sink
 }
 
-// bring copies a part to the host, to its final place if whole says that it is
-// a block of its own and the sink has one, and calls there, perhaps later, in
-// the order of the parts.
-func (r *run[A, B, C]) bring(p part[C], whole bool, there func(*piece[C]) error) error {
+// ordered tells whether the entries of a part come behind those of the parts
+// before it, which they do unless Y is taken tile by tile.
+func (r *run[A, B, C]) ordered() bool { return r.tile >= r.n }
+
+// bring copies a part to the host, to its final place if inPlace says that this
+// is known and the sink has one, and calls there, perhaps later, in the order of
+// the parts.
+func (r *run[A, B, C]) bring(p part[C], inPlace bool, there func(*piece[C]) error) error {
 	rows, _ := p.c.Dims()
 	x := &piece[C]{row: p.row, col: p.col}
 	if r.at == nil {
 		st := sparse.ToCSR(p.c.View().Rows())
 		x.ptr, x.idx, x.val = st.Ptr, st.Idx, st.Val
-		if idx, val, ok := r.roomFor(int64(len(x.idx)), whole); ok {
+		if idx, val, ok := r.roomFor(int64(len(x.idx)), inPlace); ok {
 			copy(idx, x.idx)
 			copy(val, x.val)
-			x.idx, x.val = idx, val
+			x.idx, x.val, x.placed = idx, val, true
 		}
 		if err := p.c.Err(); err != nil {
 			return err
@@ -268,8 +276,8 @@ func (r *run[A, B, C]) bring(p part[C], whole bool, there func(*piece[C]) error)
 		return err
 	}
 	x.ptr = make([]int64, rows+1)
-	if idx, val, ok := r.roomFor(n, whole); ok {
-		x.idx, x.val = idx, val
+	if idx, val, ok := r.roomFor(n, inPlace); ok {
+		x.idx, x.val, x.placed = idx, val, true
 	} else {
 		x.idx, x.val = make([]int32, n), make([]C, n)
 	}
@@ -279,17 +287,17 @@ func (r *run[A, B, C]) bring(p part[C], whole bool, there func(*piece[C]) error)
 	})
 }
 
-// roomFor returns where the entries of a whole block go, if the sink has a place.
-func (r *run[A, B, C]) roomFor(n int64, whole bool) (idx []int32, val []C, ok bool) {
-	if place, is := r.sink.(roomy[C]); is && whole {
+// roomFor returns where the next entries go, if that is asked for and the sink
+// has a place.
+func (r *run[A, B, C]) roomFor(n int64, inPlace bool) (idx []int32, val []C, ok bool) {
+	if place, is := r.sink.(roomy[C]); is && inPlace {
 		return place.room(n)
 	}
 	return nil, nil, false
 }
 
-// join puts the pieces of a block together: rows below each other, tiles side
-// by side.
-func (r *run[A, B, C]) join(b *Block[C], pieces []*piece[C]) {
+// offsetsOf adds up the rows of pieces.
+func (b *Block[C]) offsetsOf(pieces []*piece[C]) (entries int64) {
 	b.Ptr = make([]int64, b.Hi-b.Lo+1)
 	for _, x := range pieces {
 		for k := range len(x.ptr) - 1 {
@@ -299,7 +307,36 @@ func (r *run[A, B, C]) join(b *Block[C], pieces []*piece[C]) {
 	for k := range b.Hi - b.Lo {
 		b.Ptr[k+1] += b.Ptr[k]
 	}
-	n := b.Ptr[b.Hi-b.Lo]
+	return b.Ptr[b.Hi-b.Lo]
+}
+
+// concat puts the pieces of a block together that follow each other: some rows,
+// or a part of a row. In the room of a sink they already do.
+func (b *Block[C]) concat(pieces []*piece[C]) {
+	n := b.offsetsOf(pieces)
+	for _, x := range pieces {
+		if x.col > 0 {
+			for q := range x.idx {
+				x.idx[q] += int32(x.col)
+			}
+		}
+		switch {
+		case len(x.idx) == 0:
+		case !x.placed:
+			if b.Idx == nil {
+				b.Idx, b.Val = make([]int32, 0, n), make([]C, 0, n)
+			}
+			b.Idx, b.Val = append(b.Idx, x.idx...), append(b.Val, x.val...)
+		case b.Idx == nil:
+			b.Idx, b.Val = unsafe.Slice(unsafe.SliceData(x.idx), n), unsafe.Slice(unsafe.SliceData(x.val), n)
+		}
+	}
+}
+
+// join puts the pieces of a block together: rows below each other, tiles side
+// by side.
+func (r *run[A, B, C]) join(b *Block[C], pieces []*piece[C]) {
+	n := b.offsetsOf(pieces)
 	var ok bool
 	if b.Idx, b.Val, ok = r.roomFor(n, true); !ok {
 		b.Idx, b.Val = make([]int32, n), make([]C, n)
