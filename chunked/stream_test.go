@@ -10,7 +10,7 @@ import (
 func TestConcat(t *testing.T) {
 	for _, placed := range []bool{false, true} {
 		idx, val := []int32{3, 5, 1, 4, 0, 2}, []int64{10, 20, 30, 40, 50, 60} // the last two begin at column 5
-		piece := func(row, col int, at, n int, ptr ...int64) *piece[int64] {
+		of := func(row, col int, at, n int, ptr ...int64) *piece[int64] {
 			x := &piece[int64]{row: row, col: col, ptr: ptr, idx: idx[at : at+n : at+n], val: val[at : at+n : at+n], placed: placed}
 			if !placed {
 				x.idx, x.val = slices.Clone(x.idx), slices.Clone(x.val)
@@ -18,12 +18,12 @@ func TestConcat(t *testing.T) {
 			return x
 		}
 		b := &Block[int64]{Lo: 7, Hi: 11}
-		b.concat([]*piece[int64]{piece(7, 0, 0, 0, 0, 0), piece(8, 0, 0, 2, 0, 0, 2), piece(10, 0, 2, 2, 0, 2), piece(10, 5, 4, 2, 0, 2)})
+		b.concat([]*piece[int64]{of(7, 0, 0, 0, 0, 0), of(8, 0, 0, 2, 0, 0, 2), of(10, 0, 2, 2, 0, 2), of(10, 5, 4, 2, 0, 2)})
 		if !slices.Equal(b.Ptr, []int64{0, 0, 0, 2, 6}) || !slices.Equal(b.Idx, []int32{3, 5, 1, 4, 5, 7}) || !slices.Equal(b.Val, []int64{10, 20, 30, 40, 50, 60}) {
 			t.Errorf("placed %v: %v %v %v", placed, b.Ptr, b.Idx, b.Val)
 		}
 		b = &Block[int64]{Lo: 0, Hi: 2}
-		if b.concat([]*piece[int64]{piece(0, 0, 0, 0, 0, 0), piece(1, 0, 0, 0, 0, 0)}); !slices.Equal(b.Ptr, []int64{0, 0, 0}) || len(b.Idx)+len(b.Val) != 0 {
+		if b.concat([]*piece[int64]{of(0, 0, 0, 0, 0, 0), of(1, 0, 0, 0, 0, 0)}); !slices.Equal(b.Ptr, []int64{0, 0, 0}) || len(b.Idx)+len(b.Val) != 0 {
 			t.Errorf("placed %v, nothing: %v %v %v", placed, b.Ptr, b.Idx, b.Val)
 		}
 	}
