@@ -11,7 +11,7 @@ command -v "$cc" >/dev/null 2>&1 || missing="$missing gcc libc6-dev"
 echo '#include <GraphBLAS.h>' | "$cc" -E - >/dev/null 2>&1 || missing="$missing libgraphblas-dev"
 python3 -c 'import scipy' >/dev/null 2>&1 || /usr/bin/python3 -c 'import scipy' >/dev/null 2>&1 ||
 	missing="$missing python3-scipy"
-python3 -c 'import networkx' >/dev/null 2>&1 || /usr/bin/python3 -c 'import networkx' >/dev/null 2>&1 ||
+python3 -c 'import networkx, scipy.sparse' >/dev/null 2>&1 || /usr/bin/python3 -c 'import networkx, scipy.sparse' >/dev/null 2>&1 ||
 	missing="$missing python3-networkx"
 
 if [ -n "$missing" ]; then
