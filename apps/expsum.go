@@ -36,20 +36,32 @@ func (s expSum) plus(t expSum) expSum {
 	return expSum{s.top, s.sum + t.sum*expBelow(float64(t.top)-float64(s.top))}
 }
 
-// terms adds exp of n numbers, at the cost of one exp each.
-func (s expSum) terms(n int, x func(p int) float32) expSum {
+// terms adds exp of the numbers of x at places, plus those of a if it is not
+// nil, at the cost of one exp each.
+func (s expSum) terms(a []float32, places []int32, x []float32) expSum {
 	top := s.top
-	for p := range n {
-		if v := x(p); v > top {
-			top = v
+	if a == nil {
+		for _, q := range places {
+			top = max(top, x[q])
+		}
+	} else {
+		a = a[:len(places)]
+		for p, q := range places {
+			top = max(top, a[p]+x[q])
 		}
 	}
 	if top == minusInf {
 		return s
 	}
-	sum := s.sum * expBelow(float64(s.top)-float64(top))
-	for p := range n {
-		sum += expBelow(float64(x(p)) - float64(top))
+	sum, at := s.sum*expBelow(float64(s.top)-float64(top)), float64(top)
+	if a == nil {
+		for _, q := range places {
+			sum += expBelow(float64(x[q]) - at)
+		}
+	} else {
+		for p, q := range places {
+			sum += expBelow(float64(a[p]+x[q]) - at)
+		}
 	}
 	return expSum{top, sum}
 }
@@ -77,13 +89,13 @@ var (
 	logSumSecond = semiring.New(addSums, semiring.NewBinary("exp_second", func(_ bool, y float32) expSum { return expSum{y, 1} }, "")).
 			WithKernels(semiring.Kernels[bool, float32, expSum]{
 			Dot: func(s expSum, ci []int32, _ []bool, x []float32) expSum {
-				return s.terms(len(ci), func(p int) float32 { return x[ci[p]] })
+				return s.terms(nil, ci, x)
 			},
 		})
 	logSumPlus = semiring.New(addSums, semiring.NewBinary("exp_plus", func(x, y float32) expSum { return expSum{x + y, 1} }, "")).
 			WithKernels(semiring.Kernels[float32, float32, expSum]{
 			Dot: func(s expSum, ci []int32, a, x []float32) expSum {
-				return s.terms(len(ci), func(p int) float32 { return a[p] + x[ci[p]] })
+				return s.terms(a, ci, x)
 			},
 		})
 )

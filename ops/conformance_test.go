@@ -1,10 +1,22 @@
 package ops_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/internal/conformance"
 )
 
 // TestConformance holds the CPU to the oracles of every operation.
-func TestConformance(t *testing.T) { conformance.Run(t, conformance.Host{}) }
+func TestConformance(t *testing.T) { conformance.Run(t, host{}) }
+
+// host is the CPU; under the race detector, which takes ten times as long, with
+// few cases of each kind.
+type host struct{ conformance.Host }
+
+func (host) Budget() int {
+	if raceEnabled {
+		return 2
+	}
+	return math.MaxInt
+}

@@ -3,6 +3,7 @@ package cpu
 import (
 	"sync/atomic"
 
+	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -16,7 +17,7 @@ func MaskedDot[A, B, C any](env Env, s *Semiring[B, A, C], a *sparse.Store[A], b
 	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: mask.NRows, NCols: mask.NCols, Format: mask.Format, RowIDs: mask.RowIDs}}
 	out.Ptr = make([]int64, vecs+1)
 	copy(out.Ptr, mask.Ptr)
-	out.Idx, out.Val = make([]int32, len(mask.Idx)), make([]C, len(mask.Idx))
+	out.Idx, out.Val = fresh.Make[int32](int64(len(mask.Idx))), fresh.Make[C](int64(len(mask.Idx)))
 	lens := make([]int64, vecs)
 	threads := parallel.Threads(env.Threads)
 	bounds := parallel.Cut(dotWork(a, bt, mask, threads), threads*32, 8)

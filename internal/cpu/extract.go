@@ -3,6 +3,7 @@ package cpu
 import (
 	"slices"
 
+	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -125,7 +126,7 @@ func Extract[T any](env Env, a *sparse.Store[T], rows, cols Indices, fill T) (*s
 		out.Ptr[k+1] += out.Ptr[k]
 	}
 	out.NVals = out.Ptr[vecs]
-	out.Idx, out.Val = make([]int32, out.NVals), make([]T, out.NVals)
+	out.Idx, out.Val = fresh.Make[int32](out.NVals), fresh.Make[T](out.NVals)
 	bounds := parallel.Cut(out.Ptr, threads*32, 4)
 	err = parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) {
 		var keys []uint64
@@ -216,7 +217,7 @@ func extractBuckets[T any](env Env, a *sparse.Store[T], rows, cols Indices, cm *
 		mid.Ptr[k+1] += mid.Ptr[k]
 	}
 	mid.NVals = mid.Ptr[m]
-	mid.Idx, mid.Val = make([]int32, mid.NVals), make([]T, mid.NVals)
+	mid.Idx, mid.Val = fresh.Make[int32](mid.NVals), fresh.Make[T](mid.NVals)
 	bounds := parallel.Cut(mid.Ptr, threads*32, 4)
 	err = parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) {
 		for k := bounds[b]; k < bounds[b+1]; k++ {
@@ -338,7 +339,7 @@ func Kronecker[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *
 			out.Ptr[r+1] = out.Ptr[r] + (a.Ptr[ka+1]-a.Ptr[ka])*(b.Ptr[kb+1]-b.Ptr[kb])
 		}
 	}
-	out.Idx, out.Val = make([]int32, out.NVals), make([]C, out.NVals)
+	out.Idx, out.Val = fresh.Make[int32](out.NVals), fresh.Make[C](out.NVals)
 	bounds := parallel.Cut(out.Ptr, parallel.Threads(env.Threads)*16, 4)
 	err := parallel.Pieces(env.Ctx, env.Threads, len(bounds)-1, func(_, p int) {
 		for r := bounds[p]; r < bounds[p+1]; r++ {

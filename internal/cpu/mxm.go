@@ -3,6 +3,7 @@ package cpu
 import (
 	"math/bits"
 
+	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -52,8 +53,8 @@ func MxM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *spar
 			out.Ptr[k+1] += out.Ptr[k]
 		}
 	}
-	out.Idx = make([]int32, out.Ptr[vecs])
-	out.Val = make([]C, out.Ptr[vecs])
+	out.Idx = fresh.Make[int32](out.Ptr[vecs])
+	out.Val = fresh.Make[C](out.Ptr[vecs])
 	lens := make([]int64, vecs)
 	err = parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(w, p int) {
 		g.worker(workers, w)

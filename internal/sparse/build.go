@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
@@ -100,8 +101,8 @@ func ascending[T any](m, n int, blocks []Tuples[T], count int64) *Store[T] {
 // the transpose, with rows of a column in the order given.
 func byColumn[T any](m, n int, blocks []Tuples[T], count int64, threads int) *Store[T] {
 	c := &Store[T]{Structure: Structure{NRows: n, NCols: m, NVals: count}}
-	c.Idx = make([]int32, count)
-	c.Val = make([]T, count)
+	c.Idx = fresh.Make[int32](count)
+	c.Val = fresh.Make[T](count)
 	threads = min(parallel.Threads(threads), len(blocks))
 	threads = max(1, min(threads, 1+int(count/int64(max(1, n)))))
 	cut := func(w int) int { return w * len(blocks) / threads }

@@ -1,6 +1,9 @@
 package sparse
 
-import "github.com/hiveblas/hiveblas/internal/parallel"
+import (
+	"github.com/hiveblas/hiveblas/internal/fresh"
+	"github.com/hiveblas/hiveblas/internal/parallel"
+)
 
 // hyperMinRows is the number of rows below which the offsets of empty rows
 // are not worth avoiding (32 KiB).
@@ -89,9 +92,9 @@ func denseToCSR[T any](s *Store[T]) *Store[T] {
 	n := s.NCols
 	c := &Store[T]{Structure: Structure{NRows: s.NRows, NCols: n, NVals: s.NVals}}
 	c.Ptr = make([]int64, s.NRows+1)
-	c.Idx = make([]int32, s.NVals)
+	c.Idx = fresh.Make[int32](s.NVals)
 	if s.Val != nil {
-		c.Val = make([]T, s.NVals)
+		c.Val = fresh.Make[T](s.NVals)
 	}
 	threads := parallel.Threads(0)
 	grain := max(1, (1<<16)/max(1, n))

@@ -3,6 +3,7 @@ package sparse
 import (
 	"slices"
 
+	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
@@ -32,9 +33,9 @@ func Transpose[T any](s *Store[T], threads int) *Store[T] {
 	bounds := parallel.Cut(s.Ptr, threads, 1)
 	t := &Store[T]{Structure: Structure{NRows: s.NCols, NCols: s.NRows, NVals: s.NVals}}
 	t.Ptr = make([]int64, s.NCols+1)
-	t.Idx = make([]int32, s.NVals)
+	t.Idx = fresh.Make[int32](s.NVals)
 	if s.Val != nil {
-		t.Val = make([]T, s.NVals)
+		t.Val = fresh.Make[T](s.NVals)
 	}
 	if s.NVals < 1<<31 {
 		countingSort[T, uint32](s, t, bounds)
