@@ -45,7 +45,7 @@ const (
 	expandFactor = 32
 	// placedFactor: with more looks than that by products, sums are made in C
 	// itself (4096 queries of local clustering on R-MAT 20, 7.4·10⁸ products in
-	// 4.8·10⁸ results, 75 blocks of columns: 497 ms by blocks).
+	// 4.8·10⁸ results, 75 blocks of columns: 497 ms by blocks, 96 so).
 	placedFactor = 0.5
 	// chunkEntries is how many entries of a row of A are summed together where it
 	// has more than twice as many: AᵀA of 138493×26744 with 20M entries has columns
