@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -29,7 +30,7 @@ func Compositions(p driver.Properties, use func(at matrix.Place)) ([]Composition
 		if err != nil {
 			return nil, err
 		}
-		attempt(func() { use(d) })
+		fresh.Cleared(func() { attempt(func() { use(d) }) })
 	}
 	var out []Composition
 	for source, name := range r.sources {

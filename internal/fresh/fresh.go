@@ -6,6 +6,7 @@ package fresh
 import (
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -13,11 +14,22 @@ import (
 // the allocator, and need not be aligned.
 const from = 1 << 16
 
+// clearing counts the calls of Cleared under way.
+var clearing atomic.Int32
+
+// Cleared runs f while all arrays are cleared: for a device that is made up,
+// whose matrices have entries that nobody wrote.
+func Cleared(f func()) {
+	clearing.Add(1)
+	defer clearing.Add(-1)
+	f()
+}
+
 // Make returns n items, to be written before they are read. Where T holds
 // pointers, or the array is small, it is cleared as any.
 func Make[T any](n int64) []T {
 	size := int64(unsafe.Sizeof(*new(T)))
-	if n*size < from || !plain(reflect.TypeFor[T]()) {
+	if n*size < from || clearing.Load() > 0 || !plain(reflect.TypeFor[T]()) {
 		return make([]T, n)
 	}
 	// The room of a Builder is not cleared; a large one begins at a page.

@@ -42,3 +42,21 @@ func TestMake(t *testing.T) {
 		testMake(t, n, true)
 	}
 }
+
+// TestCleared makes arrays in the room of others that were written to.
+func TestCleared(t *testing.T) {
+	for range 10 {
+		a := Make[int64](1 << 16)
+		for i := range a {
+			a[i] = -1
+		}
+		runtime.GC()
+		Cleared(func() {
+			for i, x := range Make[int64](1 << 16) {
+				if x != 0 {
+					t.Fatalf("item %d is %d", i, x)
+				}
+			}
+		})
+	}
+}
