@@ -14,6 +14,7 @@ require (
 
 require (
 	github.com/ebitengine/purego v0.11.3
+	golang.org/x/sys v0.46.0
 	gorgonia.org/cu v0.9.4
 	pgregory.net/rapid v1.3.0
 )
@@ -32,6 +33,5 @@ require (
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/spf13/pflag v1.0.9 // indirect
 	golang.org/x/image v0.30.0 // indirect
-	golang.org/x/sys v0.46.0 // indirect
 	golang.org/x/text v0.28.0 // indirect
 )

@@ -15,9 +15,9 @@ import (
 
 type f64 = float64
 
-// fresh returns a with none of its derived forms kept, so that a transpose it
+// bare returns a with none of its derived forms kept, so that a transpose it
 // needs falls into the timed part.
-func fresh[T comparable](a *matrix.Matrix[T]) *matrix.Matrix[T] { return matrix.FromStore(a.Store()) }
+func bare[T comparable](a *matrix.Matrix[T]) *matrix.Matrix[T] { return matrix.FromStore(a.Store()) }
 
 func timed(fn func() error) (time.Duration, error) {
 	start := time.Now()
@@ -129,7 +129,7 @@ func push(percent int, masked bool) ours {
 
 func unary(run func(c *matrix.Matrix[f64], a *matrix.Matrix[f64], with ops.Option) error) ours {
 	return func(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
-		a := fresh(in.f64)
+		a := bare(in.f64)
 		return toMatrix(in.graph.NRows, in.graph.NCols, func(c *matrix.Matrix[f64]) error { return run(c, a, ops.WithThreads(b.Threads)) })
 	}
 }
@@ -142,7 +142,7 @@ func ewise(run func(c, a, b *matrix.Matrix[f64], with ops.Option) error) ours {
 
 func reduce(run func(w *matrix.Vector[f64], a *matrix.Matrix[f64], with ops.Option) error) ours {
 	return func(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
-		a := fresh(in.f64)
+		a := bare(in.f64)
 		return toVector(in.graph.NRows, func(w *matrix.Vector[f64]) error { return run(w, a, ops.WithThreads(b.Threads)) })
 	}
 }
@@ -267,6 +267,6 @@ func oursExtract(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 		}
 		return ops.Of(list...)
 	})
-	a := fresh(in.f64)
+	a := bare(in.f64)
 	return toMatrix(n, n, func(c *matrix.Matrix[f64]) error { return ops.Extract(c, a, p, p, ops.WithThreads(b.Threads)) })
 }

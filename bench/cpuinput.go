@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -40,8 +41,9 @@ func makeInput(name string) (*input, error) {
 		return in, nil
 	case scan(name, "weighted%d", &scale):
 		in.graph = gen.CSR(gen.Symmetrise(gen.RMAT(scale, 16, gen.RMATOptions{})))
-		for _, w := range gen.UniformInts(in.graph, 1, 255, 3, true) {
-			in.val = append(in.val, float64(w))
+		in.val = fresh.Make[float64](in.graph.NNZ())
+		for p, w := range gen.UniformInts(in.graph, 1, 255, 3, true) {
+			in.val[p] = float64(w)
 		}
 	case scan(name, "rmat%db", &scale):
 		in.graph = gen.CSR(gen.Symmetrise(gen.RMAT(scale, 16, gen.RMATOptions{Seed: 77})))
@@ -57,7 +59,7 @@ func makeInput(name string) (*input, error) {
 	if in.f64, err = matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, in.val); err != nil {
 		return nil, err
 	}
-	val32 := make([]float32, len(in.val))
+	val32 := fresh.Make[float32](int64(len(in.val)))
 	for p, v := range in.val {
 		val32[p] = float32(v)
 	}

@@ -16,7 +16,7 @@ func cpuCases() []cpuCase {
 			ours: square(semiring.PlusTimes[f64]())},
 		{name: "spgemm AᵀA plus_pair bipartite 1M", bar: .4, input: "bipartite1m", peer: []string{"ata_plus_pair"}, rounds: 9,
 			ours: func(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
-				a, n := fresh(in.f64), in.graph.NCols
+				a, n := bare(in.f64), in.graph.NCols
 				return toMatrix(n, n, func(c *matrix.Matrix[int64]) error {
 					return ops.MxM(c, semiring.PlusPair[int64](), a.Pattern().T(), a.Pattern(), ops.WithThreads(b.Threads))
 				})

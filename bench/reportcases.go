@@ -164,7 +164,7 @@ func projectionAt[T semiring.Number](g *gen.Graph, at matrix.Place, with apps.Ru
 	}
 	return func(clock func(func() error) (time.Duration, error), look bool) (o outcome, err error) {
 		var p *matrix.Matrix[T]
-		in := fresh(a) // its transpose is part of the work
+		in := bare(a) // its transpose is part of the work
 		if err := in.Move(at); err != nil {
 			return o, err
 		}

@@ -10,6 +10,7 @@ import (
 	"reflect"
 
 	"github.com/hiveblas/hiveblas/internal/chunk"
+	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -244,7 +245,7 @@ func readSection[E comparable](rd *binaryReader, id uint32, n int64, width int) 
 		take := int(min(per, n-int64(len(items))))
 		have := len(items)
 		if have+take > cap(items) {
-			grown := make([]E, have, min(n, max(2*int64(cap(items)), int64(have+take))))
+			grown := fresh.Make[E](min(n, max(2*int64(cap(items)), int64(have+take))))[:have]
 			copy(grown, items)
 			items = grown
 		}

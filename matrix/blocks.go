@@ -13,6 +13,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -326,7 +327,7 @@ func readBlocks[T comparable](rd *binaryReader, st *sparse.Store[T], blocks int6
 		}
 		if st.Idx == nil { // the first block is sound: so is the number, most likely
 			room := min(total, 8*int64(len(idx))*blocks)
-			st.Idx, st.Val = make([]int32, 0, room), make([]T, 0, room)
+			st.Idx, st.Val = fresh.Make[int32](room)[:0], fresh.Make[T](room)[:0]
 		}
 		st.Idx, st.Val = append(st.Idx, idx...), append(st.Val, val...)
 		st.NVals += int64(len(idx))

@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -23,7 +24,7 @@ func symmetrise[T comparable](s *sparse.Store[T], e element[T], threads int) *sp
 		u.Ptr[i+1] += u.Ptr[i]
 	}
 	u.NVals = u.Ptr[s.NRows]
-	u.Idx, u.Val = make([]int32, u.NVals), make([]T, u.NVals)
+	u.Idx, u.Val = fresh.Make[int32](u.NVals), fresh.Make[T](u.NVals)
 	_ = parallel.Range(nil, threads, s.NRows, grain, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			at := u.Ptr[i]

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/splitmix"
 )
 
@@ -104,7 +105,7 @@ func CSR(t Tuples, opts ...CSROption) *Graph {
 	for i := range t.NRows {
 		kept[i+1] += kept[i]
 	}
-	g := &Graph{NRows: t.NRows, NCols: t.NCols, Ptr: kept, Idx: make([]int32, kept[t.NRows])}
+	g := &Graph{NRows: t.NRows, NCols: t.NCols, Ptr: kept, Idx: fresh.Make[int32](kept[t.NRows])}
 	byRows(start, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			copy(g.Row(i), idx[start[i]:])

@@ -1,11 +1,15 @@
 package gen
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/hiveblas/hiveblas/internal/fresh"
+)
 
 // UniformFloats returns a weight in (0, 1] for every entry of g, in the order of g.Idx: the top 53 bits of a hash of
 // (row, column, seed), plus one, times 2⁻⁵³. When symmetric, the entries (i, j) and (j, i) have the same weight.
 func UniformFloats(g *Graph, seed uint64, symmetric bool) []float64 {
-	w := make([]float64, g.NNZ())
+	w := fresh.Make[float64](g.NNZ())
 	eachWeight(g, seed, symmetric, func(p int64, word uint64) {
 		w[p] = float64(word>>11+1) / (1 << 53)
 	})
@@ -18,7 +22,7 @@ func UniformInts(g *Graph, lo, hi int64, seed uint64, symmetric bool) []int64 {
 	if hi < lo {
 		panic(fmt.Sprintf("gen: UniformInts from %d to %d: the range is empty", lo, hi))
 	}
-	w := make([]int64, g.NNZ())
+	w := fresh.Make[int64](g.NNZ())
 	span := uint64(hi-lo) + 1
 	eachWeight(g, seed, symmetric, func(p int64, word uint64) {
 		if span != 0 { // 0 when lo…hi is all of int64

@@ -117,7 +117,7 @@ func pulled[C any](m int, bounds, counts []int, idx []int32, val []C) *sparse.St
 func pullFull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], x []B, threads int) (*sparse.Store[C], error) {
 	m := a.NRows
 	y, present := fresh.Make[C](int64(m)), make([]uint8, m)
-	bounds := parallel.Cut(a.Ptr, threads*8, 2)
+	bounds := parallel.Cut(a.Ptr, threads*64, 2)
 	var used atomic.Int64
 	err := parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) {
 		lo, hi := bounds[b], bounds[b+1]

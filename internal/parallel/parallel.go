@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Threads returns n when it is positive and GOMAXPROCS otherwise.
@@ -27,6 +28,24 @@ func Do(threads int, fn func(worker int)) {
 		fn(0)
 		return
 	}
+	c := crew{helpers: threads - 1}
+	c.do(func(w int) {
+		if w == 0 {
+			c.gather()
+		}
+		fn(w)
+	})
+}
+
+// crew is the workers of one loop: its caller, worker 0, and the helpers.
+type crew struct {
+	helpers int
+	begun   atomic.Int32 // helpers at work
+	since   time.Time
+	placed  bool // every helper has begun, or enough was done about it
+}
+
+func (c *crew) do(fn func(worker int)) {
 	var wg sync.WaitGroup
 	var first atomic.Pointer[panicked]
 	run := func(w int) {
@@ -37,8 +56,12 @@ func Do(threads int, fn func(worker int)) {
 		}()
 		fn(w)
 	}
-	for w := 1; w < threads; w++ {
-		wg.Go(func() { run(w) })
+	c.since = time.Now()
+	for w := 1; w <= c.helpers; w++ {
+		wg.Go(func() {
+			c.begun.Add(1)
+			run(w)
+		})
 	}
 	run(0)
 	wg.Wait()
@@ -79,13 +102,17 @@ func Pieces(ctx context.Context, threads, pieces int, fn func(worker, piece int)
 		return err(ctx)
 	}
 	var next atomic.Int64
-	Do(threads, func(w int) {
+	c := crew{helpers: threads - 1}
+	c.do(func(w int) {
 		for {
 			p := int(next.Add(1)) - 1
 			if p >= pieces || err(ctx) != nil {
 				return
 			}
 			fn(w, p)
+			if w == 0 {
+				c.makeRoom()
+			}
 		}
 	})
 	return err(ctx)
