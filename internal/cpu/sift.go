@@ -63,8 +63,8 @@ func sift[T any](env Env, s *sparse.Store[T], decide func(keep []uint8, i int, c
 	return assemble(&p, bounds, offset, lens, idx, val), nil
 }
 
-// Select keeps the entries of s that the predicate keeps. A dense s gives a
-// bitmap. fill is the value of a pattern's entries.
+// Select keeps the entries of s that the predicate keeps. fill is the value of
+// a pattern's entries.
 func Select[T any](env Env, s *sparse.Store[T], f *Predicate[T], fn func(x T, i, j int) bool, fill *T) (*sparse.Store[T], error) {
 	if f.Band && s.Sparse() {
 		return selectBand(env, s, f.Lo, f.Hi, fill)
@@ -73,13 +73,17 @@ func Select[T any](env Env, s *sparse.Store[T], f *Predicate[T], fn func(x T, i,
 	if fill != nil {
 		zero = *fill
 	}
-	decide := func(keep []uint8, i int, ci []int32, v []T, j0 int) {
+	decide := func(keep, present []uint8, i int, ci []int32, v []T, j0 int) {
 		if f.Keep != nil && v != nil {
 			f.Keep(keep, v, i, ci, j0)
 			return
 		}
 		x := zero
 		for p := range keep {
+			if present != nil && present[p] == 0 {
+				keep[p] = 0 // what lies there is nobody's value
+				continue
+			}
 			j := j0 + p
 			if ci != nil {
 				j = int(ci[p])
@@ -92,37 +96,76 @@ func Select[T any](env Env, s *sparse.Store[T], f *Predicate[T], fn func(x T, i,
 	}
 	if s.Sparse() {
 		return sift(env, s, func(keep []uint8, i int, ci []int32, lo, hi int64) {
-			decide(keep, i, ci, window(s.Val, lo, hi), 0)
+			decide(keep, nil, i, ci, window(s.Val, lo, hi), 0)
 		}, fill)
 	}
+	return selectDense(env, s, decide, zero)
+}
+
+// selectDense keeps the entries of a bitmap or full s for which decide sets
+// keep to 1. A vector of which less than mostly is kept becomes a list, all
+// else a bitmap.
+func selectDense[T any](env Env, s *sparse.Store[T], decide func(keep, present []uint8, i int, ci []int32, v []T, j0 int), fill T) (*sparse.Store[T], error) {
 	cells, _ := s.Cells()
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: sparse.Bitmap}}
-	out.Present = make([]uint8, cells)
-	out.Val = make([]T, cells)
-	if s.Val != nil {
-		copy(out.Val, s.Val)
-	} else {
-		for p := range out.Val {
-			out.Val[p] = zero
+	out.Present = fresh.Make[uint8](int64(cells))
+	const grain = 1 << 14
+	ends := make([]int64, (cells+grain-1)/grain+1)
+	err := parallel.Range(env.Ctx, env.Threads, int(cells), grain, func(_, lo, hi int) {
+		for p := lo; p < hi; {
+			i, j := p/s.NCols, p%s.NCols
+			n := min(s.NCols-j, hi-p)
+			decide(out.Present[p:p+n], window(s.Present, int64(p), int64(p+n)), i, nil, window(s.Val, int64(p), int64(p+n)), j)
+			p += n
 		}
-	}
-	for i := range s.NRows {
-		for j := range s.NCols {
-			p := i*s.NCols + j
-			if s.Present != nil && s.Present[p] == 0 {
-				continue
+		kept := int64(0)
+		here := out.Present[lo:hi]
+		if s.Present != nil {
+			for p, b := range s.Present[lo:hi] {
+				here[p] &= b
 			}
-			x := zero
+		}
+		for _, b := range here {
+			kept += int64(b)
+		}
+		ends[lo/grain+1] = kept
+	})
+	if err != nil {
+		return nil, err
+	}
+	for k := range ends[1:] {
+		ends[k+1] += ends[k]
+	}
+	out.NVals = ends[len(ends)-1]
+	value := func(p int) T {
+		if s.Val == nil {
+			return fill
+		}
+		return s.Val[p]
+	}
+	if s.NRows != 1 || mostly(out.NVals, int64(cells)) {
+		out.Val = fresh.Make[T](int64(cells))
+		return out, parallel.Range(env.Ctx, env.Threads, int(cells), grain, func(_, lo, hi int) {
 			if s.Val != nil {
-				x = s.Val[p]
+				copy(out.Val[lo:hi], s.Val[lo:hi])
+				return
 			}
-			if fn(x, i, j) {
-				out.Present[p] = 1
-				out.NVals++
+			for p := lo; p < hi; p++ {
+				out.Val[p] = fill
+			}
+		})
+	}
+	list := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: s.NCols, NVals: out.NVals, Ptr: []int64{0, out.NVals}}}
+	list.Idx, list.Val = fresh.Make[int32](out.NVals), fresh.Make[T](out.NVals)
+	return list, parallel.Range(env.Ctx, env.Threads, int(cells), grain, func(_, lo, hi int) {
+		q := ends[lo/grain]
+		for p := lo; p < hi; p++ {
+			if out.Present[p] != 0 {
+				list.Idx[q], list.Val[q] = int32(p), value(p)
+				q++
 			}
 		}
-	}
-	return out, nil
+	})
 }
 
 // selectBand keeps lo ≤ j−i ≤ hi: two binary searches and a copy a row.
