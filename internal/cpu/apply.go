@@ -58,7 +58,7 @@ func Apply[A, C any](env Env, s *sparse.Store[A], f func(c []C, a []A), fill A) 
 }
 
 func filled[T any](n int, x T) []T {
-	v := make([]T, n)
+	v := fresh.Make[T](int64(n))
 	for i := range v {
 		v[i] = x
 	}
@@ -208,12 +208,13 @@ func ReduceCols[T any](env Env, s *sparse.Store[T], m *Monoid[T], f *Binary[T, T
 	}
 	accs := make([][]T, parts)
 	marks := make([][]uint8, parts)
-	err := parallel.Pieces(env.Ctx, parts, parts, func(_, p int) {
+	parallel.Do(parts, func(p int) {
 		acc, present := filled(n, m.Identity), make([]uint8, n)
 		from, to := len(s.Idx)*p/parts, len(s.Idx)*(p+1)/parts
 		var ones []T
-		for lo := from; lo < to; lo += valueChunk {
-			hi := min(lo+valueChunk, to)
+		const piece = 1 << 11 // the indices are read twice, the second time from the nearest cache
+		for lo := from; lo < to && !env.ended(); lo += piece {
+			hi := min(lo+piece, to)
 			ci := s.Idx[lo:hi]
 			v := window(s.Val, int64(lo), int64(hi))
 			if v == nil {
@@ -229,8 +230,8 @@ func ReduceCols[T any](env Env, s *sparse.Store[T], m *Monoid[T], f *Binary[T, T
 		}
 		accs[p], marks[p] = acc, present
 	})
-	if err != nil {
-		return nil, err
+	if env.ended() {
+		return nil, env.Ctx.Err()
 	}
 	out.Val = accs[0]
 	for p := 1; p < parts; p++ {

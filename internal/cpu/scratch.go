@@ -12,6 +12,9 @@ type Env struct {
 	Threads int             // 0: GOMAXPROCS
 }
 
+// ended reports whether the context has.
+func (e Env) ended() bool { return e.Ctx != nil && e.Ctx.Err() != nil }
+
 // spa is a sparse accumulator: acc holds the identity wherever no bit of
 // marks is set, and all bits are clear, whenever it is not in use.
 type spa[C any] struct {
