@@ -25,6 +25,9 @@ func dot[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B) C {
 			}
 			return s
 		}
+		if chooses[P]() {
+			return dotBest[A, B, C, P, M](s, ci, av, x)
+		}
 		return dot4[A, B, C, P, M](s, ci, av, x)
 	case readsX[M]():
 		for _, a := range av[:len(ci)] {
@@ -45,8 +48,20 @@ func dot[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B) C {
 	return s
 }
 
-// dot4 keeps four sums, so that a product need not wait for the one before:
-// a minimum of floats takes two dependent instructions.
+// dotBest is dot for min and max: few products are better than the best before
+// them, so that a branch costs less than Go's minimum, which is right for NaN and
+// −0 too (SpMV min.plus of R-MAT 18 on one thread: 22.5 ms instead of 24.0).
+func dotBest[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B) C {
+	av = av[:len(ci)]
+	for p, j := range ci {
+		if v := mul[A, B, C, M](av[p], x[j]); better[C, P](v, s) {
+			s = v
+		}
+	}
+	return s
+}
+
+// dot4 keeps four sums, so that a product need not wait for the one before.
 func dot4[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B) C {
 	if len(ci) >= 4 {
 		s1, s2, s3 := start[C, P](s), start[C, P](s), start[C, P](s)
@@ -122,6 +137,8 @@ func dotRows[A, B, C Number, P addTag, M mulTag](y []C, id C, ptr []int64, ci []
 	for i := range y {
 		lo, hi := ptr[i], ptr[i+1]
 		switch {
+		case readsX[M]() && readsY[M]() && chooses[P]():
+			y[i] = dotBest[A, B, C, P, M](id, ci[lo:hi], av[lo:hi], x)
 		case readsX[M]() && readsY[M]() && !stops[P]():
 			y[i] = dot4[A, B, C, P, M](id, ci[lo:hi], av[lo:hi], x)
 		case readsX[M]():
@@ -157,7 +174,7 @@ func scatter[A, B, C Number, P addTag, M mulTag](acc []C, marks []uint64, a A, c
 		return
 	}
 	bv = bv[:len(ci)]
-	for p, j := range ci {
+	for p, j := range ci { // a branch on better took 5.9 ms where this takes 4.3, pushing 10 % of R-MAT 18 by min.plus
 		acc[j] = add[C, P](acc[j], mul[A, B, C, M](a, bv[p]))
 		marks[j>>6] |= 1 << (j & 63)
 	}

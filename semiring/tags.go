@@ -59,6 +59,22 @@ func add[T Number, O addTag](x, y T) T {
 	return max(x, y)
 }
 
+// chooses reports whether a sum is one of its operands: min and max.
+func chooses[O addTag]() bool {
+	var o O
+	return len(o) == 2 || len(o) == 4
+}
+
+// better reports whether x takes the place of the minimum or maximum y; NaN
+// never does.
+func better[T Number, O addTag](x, y T) bool {
+	var o O
+	if len(o) == 2 {
+		return x < y
+	}
+	return x > y
+}
+
 // settled reports whether s can no longer change under the monoid of tag O,
 // where testing for that pays: the logical or.
 func settled[T Number, O addTag](s T) bool {
