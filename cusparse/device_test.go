@@ -10,6 +10,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/conformance"
 	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/internal/race"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -74,7 +75,7 @@ func (b on) Skip(name string) string {
 
 // TestConformanceEmulated runs the kit against the GPU backend on the CPU.
 func TestConformanceEmulated(t *testing.T) {
-	if raceDetector {
+	if race.Enabled {
 		t.Skip("one goroutine: TestTwoGoroutines is for the race detector")
 	}
 	d, _ := emulated(t)

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/race"
 )
 
 // lineStream makes the lines of a Matrix Market file as they are read, so
@@ -110,7 +112,7 @@ func TestReadPeakMemory(t *testing.T) {
 		}
 		return
 	}
-	if testing.Short() || raceEnabled {
+	if testing.Short() || race.Enabled {
 		t.Skip("measures memory: not with -short, nor under the race detector")
 	}
 	for _, kind := range []string{"real", "sorted real", "symmetric pattern"} {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/internal/conformance"
+	"github.com/hiveblas/hiveblas/internal/race"
 )
 
 // TestConformance holds the CPU to the oracles of every operation.
@@ -15,7 +16,7 @@ func TestConformance(t *testing.T) { conformance.Run(t, host{}) }
 type host struct{ conformance.Host }
 
 func (host) Budget() int {
-	if raceEnabled {
+	if race.Enabled {
 		return 2
 	}
 	return math.MaxInt

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"github.com/hiveblas/hiveblas/internal/race"
 )
 
 // fake is testdata/fake.c, loaded.
@@ -305,7 +307,7 @@ func TestErrorText(t *testing.T) {
 
 // Launching allocates nothing beyond what the caller does.
 func TestLaunchAllocates(t *testing.T) {
-	if raceDetector {
+	if race.Enabled {
 		t.Skip("under the race detector pools forget what they hold")
 	}
 	f := newFake(t)

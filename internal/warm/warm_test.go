@@ -12,6 +12,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/internal/race"
 )
 
 func compositions(t testing.TB, major, minor int, all bool) []cusparse.Composition {
@@ -34,7 +35,7 @@ func heads(list []cusparse.Composition) map[string]int {
 }
 
 func TestCompositions(t *testing.T) {
-	if raceDetector {
+	if race.Enabled {
 		t.Skip("one goroutine")
 	}
 	few, all := compositions(t, 9, 0, false), compositions(t, 9, 0, true)
@@ -59,7 +60,7 @@ func TestCompositions(t *testing.T) {
 
 // A handful compiles for the emulator; what is composed is what runs.
 func TestCompositionsCompile(t *testing.T) {
-	if raceDetector {
+	if race.Enabled {
 		t.Skip("one goroutine")
 	}
 	c, err := emu.NewCompiler()
@@ -115,7 +116,7 @@ func (c *noting) Compile(source, name, arch string) ([]byte, error) {
 // What workflows really compose is in the list: on a device that computes
 // nothing the ways through them are the same.
 func TestCompositionsAreWhatRuns(t *testing.T) {
-	if raceDetector {
+	if race.Enabled {
 		t.Skip("one goroutine")
 	}
 	e, err := emu.New()

@@ -1,5 +1,0 @@
-//go:build !race
-
-package cusparse
-
-const raceDetector = false

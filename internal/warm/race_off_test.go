@@ -1,5 +1,0 @@
-//go:build !race
-
-package warm
-
-const raceDetector = false
