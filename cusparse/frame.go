@@ -132,14 +132,11 @@ func (f *frame) download(to unsafe.Pointer, from driver.Ptr, n int64) {
 	f.sync()
 }
 
-// toldBytes is up to where a kernel writes what is read back.
-const toldBytes = 2048
-
 type tellKey struct{}
 
 // tell queues a copy of n bytes to the pinned memory.
 func (f *frame) tell(from driver.Ptr, n int64) {
-	if n > toldBytes || n%4 != 0 || from%4 != 0 {
+	if n > told || n%4 != 0 || from%4 != 0 {
 		f.fail(f.d.ctx.ToHost(f.d.pinned, from, uint64(n), f.d.stream))
 		return
 	}

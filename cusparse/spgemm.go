@@ -484,9 +484,7 @@ func (g *spgemm) computeHeavy(at *mem, out *store) {
 	case g.pair:
 		g.pairs(at, out)
 	case g.placed:
-		bytes, p := (g.n+127)/128*4, f.d.props
-		per := max(1, min(p.ThreadsPerSM/(32*g.warps), p.SharedPerSM/(bytes+1536)))
-		f.launch(g.numeric("hb_spgemm_placed"), [3]uint32{uint32(g.fill(g.heavy, 1, int64(per))), 1, 1}, [3]uint32{uint32(32 * g.warps), 1, 1}, bytes,
+		g.launchHeavy("hb_spgemm_placed", g.heavy, (g.n+127)/128*4,
 			int32(g.n), g.a.ptr, g.aidx, g.a.val, g.bptr, g.b.idx, g.b.val, g.cuts, g.order, g.limits, at, g.bitmaps, out.idx, out.val)
 		f.free(g.bitmaps)
 	default:
@@ -495,16 +493,21 @@ func (g *spgemm) computeHeavy(at *mem, out *store) {
 		if g.bitmaps == nil {
 			bytes += g.cb / 8
 		}
-		p := f.d.props
-		per := max(1, min(p.ThreadsPerSM/(32*g.warps), p.SharedPerSM/(bytes+1536)))
-		grid := [3]uint32{uint32(g.fill(g.heavy*int64(g.nb), 1, int64(per))), 1, 1}
-		f.launch(g.numeric("hb_spgemm_owner"), grid, [3]uint32{uint32(32 * g.warps), 1, 1}, bytes,
+		g.launchHeavy("hb_spgemm_owner", g.heavy*int64(g.nb), bytes,
 			int32(g.n), int32(g.cb), int32(g.nb), g.a.ptr, g.aidx, g.a.val, g.bptr, g.b.idx, g.bcol, g.b.val, g.cuts, g.seg,
 			g.order, g.limits, at, g.bitmaps, g.chunks, g.partial, out.idx, out.val)
 		f.free(g.bitmaps)
 		f.free(g.chunks)
 		f.free(g.partial)
 	}
+}
+
+// launchHeavy runs a numeric kernel that takes a block of threads and so many
+// bytes of shared memory for each of n tasks.
+func (g *spgemm) launchHeavy(name string, n int64, bytes int, args ...any) {
+	p, threads := g.f.d.props, 32*g.warps
+	per := max(1, min(p.ThreadsPerSM/threads, p.SharedPerSM/(bytes+1536)))
+	g.f.launch(g.numeric(name), [3]uint32{uint32(g.fill(n, 1, int64(per))), 1, 1}, [3]uint32{uint32(threads), 1, 1}, bytes, args...)
 }
 
 // sumChunks sums rows of A chunk by chunk that are so long that all may wait for
@@ -515,8 +518,6 @@ func (g *spgemm) sumChunks() {
 	if c := f.d.spgemm.chunk; c > 0 {
 		chunk = int64(c)
 	}
-	bytes, p := g.cb*g.s.Add.Out.Size, f.d.props
-	per := max(1, min(p.ThreadsPerSM/(32*g.warps), p.SharedPerSM/(bytes+1536)))
 	if g.longest <= 2*chunk || g.nb > 1 || g.bitmaps == nil || g.s.Add.Any { // any of no sums is no sum
 		return
 	}
@@ -531,8 +532,7 @@ func (g *spgemm) sumChunks() {
 		return
 	}
 	g.chunks, g.partial = at, f.alloc(room)
-	grid := [3]uint32{uint32(g.fill(n*int64(g.nb), 1, int64(per))), 1, 1}
-	f.launch(g.numeric("hb_spgemm_chunk"), grid, [3]uint32{uint32(32 * g.warps), 1, 1}, bytes,
+	g.launchHeavy("hb_spgemm_chunk", n, g.cb*g.s.Add.Out.Size,
 		int32(g.n), int32(g.cb), int32(g.nb), g.a.ptr, g.aidx, g.a.val, g.bptr, g.b.idx, g.bcol, g.b.val, g.cuts, g.seg,
 		g.order, g.limits, chunk, g.chunks, g.partial)
 }

@@ -140,7 +140,7 @@ func (f *frame) resident(k *kernel) uint32 {
 }
 
 // told is where in the pinned buffer kernels of a traversal leave their
-// result; frame.read uses the front.
+// result; frame.read and frame.tell use what is before it.
 const told = 2048
 
 // results returns four numbers that a kernel can write to, all 0.
