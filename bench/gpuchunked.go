@@ -171,6 +171,12 @@ func (p *pinnedCopy) close() {
 // its bytes or, within a budget, beside itself without one.
 func gpuChunked(budget uint64) func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
 	return func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+		// The budget counts all that lives on the device: what the products of
+		// the whole kept there goes.
+		if a, ok := in.kept["matrix"].(*matrix.Matrix[float32]); ok {
+			a.Clear()
+			delete(in.kept, "matrix")
+		}
 		s, err := newStreamed(in.graph, b.dev)
 		if err != nil {
 			return nil, err

@@ -129,7 +129,7 @@ func ReduceRows[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*spar
 	}
 	present := make([]uint8, n)
 	threads := parallel.Threads(env.Threads)
-	bounds := parallel.Cut(s.Ptr, threads*8, 2)
+	bounds := parallel.Cut(s.Ptr, threads*32, 2)
 	counts := make([]int64, len(bounds)-1)
 	err := parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) {
 		lo, hi := bounds[b], bounds[b+1]
