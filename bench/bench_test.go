@@ -241,3 +241,17 @@ func BenchmarkTriad(b *testing.B) {
 		b.ReportMetric(Triad(2), "GB/s")
 	}
 }
+
+// TestLoadKeepsWhatWasUsedLast: of the few inputs that are kept, the one that a
+// row has just asked for stays when it asks for its second.
+func TestLoadKeepsWhatWasUsedLast(t *testing.T) {
+	b := &cpuBench{CPUOptions: CPUOptions{Log: func(string) {}}, dir: t.TempDir(), inputs: map[string]*input{}}
+	for _, name := range []string{"uniform4", "uniform5", "uniform6", "uniform4", "uniform7"} {
+		if _, err := b.load(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b.inputs["uniform4"] == nil || b.inputs["uniform5"] != nil {
+		t.Errorf("kept: %v", b.loaded)
+	}
+}

@@ -141,7 +141,8 @@ func (b *cpuBench) load(name string) (*input, error) {
 	if name == "" {
 		return nil, nil
 	}
-	if in := b.inputs[name]; in != nil {
+	if in := b.inputs[name]; in != nil { // used last: a row's second input must not drive out its first
+		b.loaded = append(slices.DeleteFunc(b.loaded, func(l string) bool { return l == name }), name)
 		return in, nil
 	}
 	b.Log("input " + name)
