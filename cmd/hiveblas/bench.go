@@ -56,13 +56,11 @@ picks cases by name.`,
 		if err := run.check(cmd); err != nil {
 			return err
 		}
-		if o.Rounds < 1 {
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--rounds is %d, want 1 or more", o.Rounds)}
+		if err := wantRounds(cmd, o.Rounds); err != nil {
+			return err
 		}
 		o.Threads = run.threads
-		if !run.quiet {
-			o.Log = func(msg string) { fmt.Fprintln(s.stderr, msg) }
-		}
+		o.Log = s.log(run.quiet)
 		s.cleaning.Store(true) // peers are processes, and inputs files
 		defer s.cleaning.Store(false)
 		table, err := bench.CPU(s.ctx, o)
@@ -78,6 +76,22 @@ picks cases by name.`,
 		return table.WriteText(s.stdout)
 	}
 	return cmd
+}
+
+// wantRounds checks --rounds.
+func wantRounds(cmd *cobra.Command, rounds int) error {
+	if rounds < 1 {
+		return &usageError{cmd.CommandPath(), fmt.Sprintf("--rounds is %d, want 1 or more", rounds)}
+	}
+	return nil
+}
+
+// log returns what tells of the progress of measurements, nil for nobody.
+func (s *session) log(quiet bool) func(string) {
+	if quiet {
+		return nil
+	}
+	return func(msg string) { fmt.Fprintln(s.stderr, msg) }
 }
 
 func benchGPUCommand(s *session) *cobra.Command {
@@ -109,8 +123,8 @@ The cases, of which --only picks some:
 	fs.StringVar(&file, "json", "", "write the table to `FILE` too, as JSON")
 	fs.BoolVar(&quiet, "quiet", false, "do not tell what is being measured")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if o.Rounds < 1 {
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--rounds is %d, want 1 or more", o.Rounds)}
+		if err := wantRounds(cmd, o.Rounds); err != nil {
+			return err
 		}
 		if o.Budget <= 0 {
 			return &usageError{cmd.CommandPath(), fmt.Sprintf("--budget is %v, want more than 0", o.Budget)}
@@ -120,9 +134,7 @@ The cases, of which --only picks some:
 				return &usageError{cmd.CommandPath(), fmt.Sprintf("--only is %q, which is part of no case's name", name)}
 			}
 		}
-		if !quiet {
-			o.Log = func(msg string) { fmt.Fprintln(s.stderr, msg) }
-		}
+		o.Log = s.log(quiet)
 		if self, err := os.Executable(); err == nil {
 			o.FirstUse = []string{self, "bench", "first-use"}
 		}
@@ -193,9 +205,7 @@ The cases, of which --only picks some:
 			o.Place = d
 		}
 		o.Threads = run.threads
-		if !run.quiet {
-			o.Log = func(msg string) { fmt.Fprintln(s.stderr, msg) }
-		}
+		o.Log = s.log(run.quiet)
 		s.cleaning.Store(true) // what was measured until an interruption is printed
 		defer s.cleaning.Store(false)
 		table, err := bench.SGM(s.ctx, o)

@@ -61,7 +61,7 @@ The rows, of which --only picks some:
 		case err != nil:
 			return err
 		case o.Rounds < 1:
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--rounds is %d, want 1 or more", o.Rounds)}
+			return wantRounds(cmd, o.Rounds)
 		case o.MostScale < 14 || o.MostScale > 24:
 			return &usageError{cmd.CommandPath(), fmt.Sprintf("--most-scale is %d, want 14 to 24", o.MostScale)}
 		}
@@ -83,9 +83,7 @@ The rows, of which --only picks some:
 		if self, err := os.Executable(); err == nil {
 			o.Self = []string{self}
 		}
-		if !run.quiet {
-			o.Log = func(msg string) { fmt.Fprintln(s.stderr, msg) }
-		}
+		o.Log = s.log(run.quiet)
 		s.cleaning.Store(true) // what was measured until an interruption is written
 		defer s.cleaning.Store(false)
 		report, err := bench.NewReport(s.ctx, o)
