@@ -21,12 +21,7 @@ race: ## the small tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -short ./...
 
 fuzz: ## every fuzz target for FUZZTIME (10s)
-	@$(GO) list -f '{{.ImportPath}} {{.Dir}}' ./... | while read -r pkg dir; do \
-		for target in $$(cat "$$dir"/*_test.go 2>/dev/null | sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p'); do \
-			echo "$$pkg $$target"; \
-			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$pkg" || exit 1; \
-		done; \
-	done
+	@scripts/fuzz.sh $(FUZZTIME)
 
 bench-peers: ## fetch and build the libraries that bench-cpu compares with
 	sh bench/peers/build.sh
