@@ -21,7 +21,7 @@ race: ## the small tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -short ./...
 
 fuzz: ## every fuzz target for FUZZTIME (10s)
-	@scripts/fuzz.sh $(FUZZTIME)
+	@GO="$(GO)" scripts/fuzz.sh $(FUZZTIME)
 
 bench-peers: ## fetch and build the libraries that bench-cpu compares with
 	sh bench/peers/build.sh

@@ -91,7 +91,7 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts SSSPOptions
 		for s.err == nil && front.NVals() > 0 {
 			opts.report("shortest paths", int64(n)-pending.NVals(), int64(n))
 			var to matrix.VectorTarget[T] = reach
-			if many(front, n) && least > 0 { // nothing below least will be improved
+			if many(front, n) && least > 0 { // nothing that is as near as least will be improved
 				s.do(ops.Select(open, semiring.ValueGT(least), dist, with))
 				to = reach.Masked(open.Structure()).Replace()
 			}

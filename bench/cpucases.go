@@ -208,6 +208,7 @@ func oursBFS(b *cpuBench, in *input, v int) (check float64, d time.Duration, err
 	return checkVector(res.Level), d, nil
 }
 
+// oursSSSP does not look through the weights first, as the peer does not.
 func oursSSSP(b *cpuBench, in *input, v int) (check float64, d time.Duration, err error) {
 	var dist *matrix.Vector[f64]
 	d, err = timed(func() error {

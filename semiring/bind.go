@@ -49,8 +49,9 @@ func dot[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B) C {
 }
 
 // dotBest is dot for min and max: few products are better than the best before
-// them, so that a branch costs less than Go's minimum, which is right for NaN and
-// −0 too (SpMV min.plus of R-MAT 18 on one thread: 22.5 ms instead of 24.0).
+// them, so that a branch costs less than Go's minimum, which takes more
+// instructions for NaN and for the order of −0 and 0; here the first of these
+// two stays (SpMV min.plus of R-MAT 18 on one thread: 22.5 ms instead of 24.0).
 func dotBest[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B) C {
 	av = av[:len(ci)]
 	for p, j := range ci {
@@ -64,7 +65,7 @@ func dotBest[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B)
 // dot4 keeps four sums, so that a product need not wait for the one before.
 func dot4[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B) C {
 	if len(ci) >= 4 {
-		s1, s2, s3 := start[C, P](s), start[C, P](s), start[C, P](s)
+		s1, s2, s3 := start[C, P](), start[C, P](), start[C, P]()
 		for len(ci) >= 4 && len(av) >= 4 {
 			s = add[C, P](s, mul[A, B, C, M](av[0], x[ci[0]]))
 			s1 = add[C, P](s1, mul[A, B, C, M](av[1], x[ci[1]]))
@@ -247,11 +248,7 @@ func kernels[A, B, C Number, P addTag, M mulTag]() cpu.Kernels[A, B, C] {
 func foldTag[T Number, P addTag](s T, xs []T) T {
 	var o P
 	if len(o) <= 1 { // plus and times wait for the last result: keep four sums
-		var id T
-		if len(o) == 1 {
-			id = 1
-		}
-		s1, s2, s3 := id, id, id
+		s1, s2, s3 := start[T, P](), start[T, P](), start[T, P]()
 		for len(xs) >= 4 {
 			s = add[T, P](s, xs[0])
 			s1 = add[T, P](s1, xs[1])

@@ -22,18 +22,18 @@ func TestOperatorsInline(t *testing.T) {
 	}
 	said := string(out)
 
-	refused := regexp.MustCompile(`(?m)^.*cannot inline (semiring\.)?((add|mul|settled|readsX|readsY)\[|[A-Za-z]+Fn\[go\.shape).*$`)
+	refused := regexp.MustCompile(`(?m)^.*cannot inline (semiring\.)?((add|mul|settled|better|chooses|start|readsX|readsY)\[|[A-Za-z]+Fn\[go\.shape).*$`)
 	for _, line := range refused.FindAllString(said, -1) {
 		t.Error(line)
 	}
 	stencils := map[string]bool{}
-	for _, m := range regexp.MustCompile(`can inline (?:semiring\.)?(add|mul|settled)(\[.*?\]) with cost`).FindAllStringSubmatch(said, -1) {
+	for _, m := range regexp.MustCompile(`can inline (?:semiring\.)?(add|mul|settled|better)(\[.*?\]) with cost`).FindAllStringSubmatch(said, -1) {
 		stencils[m[1]+m[2]] = true
 	}
 	if len(stencils) < 40 {
 		t.Errorf("the compiler speaks of %d stencils of add, mul and settled, want at least 40: is its output read right?", len(stencils))
 	}
-	for _, op := range []string{"add", "mul", "settled"} {
+	for _, op := range []string{"add", "mul", "settled", "better"} {
 		if !regexp.MustCompile(`bind\.go:\d+:\d+: inlining call to (semiring\.)?` + op + `\[`).MatchString(said) {
 			t.Errorf("%s is not inlined into the kernels of bind.go", op)
 		}

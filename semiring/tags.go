@@ -88,17 +88,14 @@ func stops[O addTag]() bool {
 	return len(o) == 5
 }
 
-// start returns what a further partial sum beside s starts from: the identity,
-// or s itself where adding it twice does not matter.
-func start[T Number, O addTag](s T) T {
+// start returns what a further partial sum starts from: the identity of plus,
+// times and lxor.
+func start[T Number, O addTag]() T {
 	var o O
-	switch len(o) {
-	case 0, 3:
-		return 0
-	case 1:
+	if len(o) == 1 {
 		return 1
 	}
-	return s
+	return 0
 }
 
 type (

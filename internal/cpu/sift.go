@@ -169,7 +169,7 @@ func selectDense[T any](env Env, s *sparse.Store[T], decide func(keep, present [
 	out.Present = fresh.Make[uint8](int64(cells))
 	const grain = 1 << 14
 	ends := make([]int64, (cells+grain-1)/grain+1)
-	err := parallel.Range(env.Ctx, env.Threads, int(cells), grain, func(_, lo, hi int) {
+	err := parallel.Range(env.Ctx, env.Threads, cells, grain, func(_, lo, hi int) {
 		for p := lo; p < hi; {
 			i, j := p/s.NCols, p%s.NCols
 			n := min(s.NCols-j, hi-p)
@@ -195,15 +195,9 @@ func selectDense[T any](env Env, s *sparse.Store[T], decide func(keep, present [
 		ends[k+1] += ends[k]
 	}
 	out.NVals = ends[len(ends)-1]
-	value := func(p int) T {
-		if s.Val == nil {
-			return fill
-		}
-		return s.Val[p]
-	}
 	if s.NRows != 1 || mostly(out.NVals, int64(cells)) {
 		out.Val = fresh.Make[T](int64(cells))
-		return out, parallel.Range(env.Ctx, env.Threads, int(cells), grain, func(_, lo, hi int) {
+		return out, parallel.Range(env.Ctx, env.Threads, cells, grain, func(_, lo, hi int) {
 			if s.Val != nil {
 				copy(out.Val[lo:hi], s.Val[lo:hi])
 				return
@@ -215,13 +209,17 @@ func selectDense[T any](env Env, s *sparse.Store[T], decide func(keep, present [
 	}
 	list := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: s.NCols, NVals: out.NVals, Ptr: []int64{0, out.NVals}}}
 	list.Idx, list.Val = fresh.Make[int32](out.NVals), fresh.Make[T](out.NVals)
-	return list, parallel.Range(env.Ctx, env.Threads, int(cells), grain, func(_, lo, hi int) {
+	return list, parallel.Range(env.Ctx, env.Threads, cells, grain, func(_, lo, hi int) {
 		q := ends[lo/grain]
-		for p := lo; p < hi; p++ {
-			if out.Present[p] != 0 {
-				list.Idx[q], list.Val[q] = int32(p), value(p)
-				q++
+		for p, b := range out.Present[lo:hi] {
+			if b == 0 {
+				continue
 			}
+			list.Idx[q], list.Val[q] = int32(lo+p), fill
+			if s.Val != nil {
+				list.Val[q] = s.Val[lo+p]
+			}
+			q++
 		}
 	})
 }

@@ -42,7 +42,7 @@ type crew struct {
 	helpers int
 	begun   atomic.Int32 // helpers at work
 	since   time.Time
-	placed  bool // every helper has begun, or enough was done about it
+	placed  bool // every helper has begun, or no more can be done about it
 }
 
 func (c *crew) do(fn func(worker int)) {
@@ -56,7 +56,7 @@ func (c *crew) do(fn func(worker int)) {
 		}()
 		fn(w)
 	}
-	c.since = time.Now()
+	c.since, c.placed = time.Now(), hopeless(c.helpers)
 	for w := 1; w <= c.helpers; w++ {
 		wg.Go(func() {
 			c.begun.Add(1)
