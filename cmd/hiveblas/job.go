@@ -84,15 +84,27 @@ func (j *job) begin(inputs ...string) error {
 		runtime.GOMAXPROCS(min(j.run.threads, runtime.GOMAXPROCS(0)))
 	}
 	if d := time.Duration(j.run.timeout); d > 0 {
-		time.AfterFunc(d, func() {
-			j.cancel(&failure{"--timeout", fmt.Sprintf("%s not done after %v", j.cmd.Name(), d), "allow more time", nil})
-		})
+		time.AfterFunc(d, j.expire)
 	}
 	if err := j.demand(); err != nil {
 		return err
 	}
 	j.progress = newProgress(j.stderr, !j.run.quiet)
 	j.bar.Store(j.progress)
+	return j.expired()
+}
+
+// expire stops the work for its --timeout.
+func (j *job) expire() {
+	j.cancel(&failure{"--timeout", fmt.Sprintf("%s not done after %v", j.cmd.Name(), time.Duration(j.run.timeout)), "allow more time", nil})
+}
+
+// expired returns the context's error. It looks at the clock itself: a timer
+// may be late by more than a short stage takes.
+func (j *job) expired() error {
+	if d := time.Duration(j.run.timeout); d > 0 && time.Since(j.began) >= d {
+		j.expire()
+	}
 	return j.ctx.Err()
 }
 
@@ -104,7 +116,7 @@ func (j *job) stage(name string, work func() error) error {
 	j.stages = append(j.stages, stage{name, time.Since(start)})
 	j.progress.end()
 	if err == nil && name != "write" { // once the file is there, the work is done
-		err = j.ctx.Err()
+		err = j.expired()
 	}
 	return err
 }
