@@ -46,6 +46,8 @@ type Matrix[T comparable] struct {
 	asRows      atomic.Pointer[sparse.Store[T]]
 	asCols      atomic.Pointer[sparse.Store[T]]
 	asColsShape atomic.Pointer[sparse.Structure]
+	rowLeads    atomic.Pointer[[]int32] // see sparse.Leads
+	colLeads    atomic.Pointer[[]int32]
 }
 
 // New returns an m×n matrix without entries. It costs O(m) at most, O(1) for
@@ -173,6 +175,8 @@ func (a *Matrix[T]) forget() {
 	a.asRows.Store(nil)
 	a.asCols.Store(nil)
 	a.asColsShape.Store(nil)
+	a.rowLeads.Store(nil)
+	a.colLeads.Store(nil)
 }
 
 // rows returns the sparse (CSR or hypersparse) form.
@@ -242,6 +246,29 @@ func (a *Matrix[T]) colsShape() *sparse.Structure {
 	s := &sparse.Transpose(rows.Pattern(), 0).Structure
 	a.asColsShape.Store(s)
 	return s
+}
+
+// leads returns the first columns of each row, or rows of each column, as
+// sparse.Leads does; nil for a form that has none.
+func (a *Matrix[T]) leads(cols bool) []int32 {
+	s, kept := a.rowsShape(), &a.rowLeads
+	if cols && !a.symmetric() {
+		s, kept = a.colsShape(), &a.colLeads
+	}
+	if s.Format != CSR {
+		return nil
+	}
+	if l := kept.Load(); l != nil {
+		return *l
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if l := kept.Load(); l != nil {
+		return *l
+	}
+	l := sparse.Leads(s, 0)
+	kept.Store(&l)
+	return l
 }
 
 // Dims returns the number of rows and columns.

@@ -33,6 +33,7 @@ type holder[T comparable] interface {
 	rows() *sparse.Store[T]
 	cols() *sparse.Store[T]
 	keptCols() *sparse.Store[T]
+	leads(cols bool) []int32
 }
 
 // shaped is a matrix of any element type, as seen by pattern views and masks.
@@ -43,6 +44,7 @@ type shaped interface {
 	rowsShape() *sparse.Structure
 	colsShape() *sparse.Structure
 	keptColsShape() *sparse.Structure
+	leads(cols bool) []int32
 }
 
 // placed is what may live, or have a copy, outside host memory.
@@ -135,6 +137,10 @@ func (v View[T]) Cols() *sparse.Store[T] {
 	return v.h.cols()
 }
 
+// Leads returns the first columns of each row of Rows, as sparse.Leads lays
+// them out, making and keeping them; nil where Rows is hypersparse.
+func (v View[T]) Leads() []int32 { return v.h.leads(v.transposed) }
+
 // HasRows reports whether Rows costs nothing.
 func (v View[T]) HasRows() bool {
 	if v.transposed {
@@ -176,6 +182,7 @@ func (p patternOf) cols() *sparse.Store[bool]    { return p.s.colsShape().Patter
 func (p patternOf) shape() *sparse.Structure     { return p.s.shape() }
 func (p patternOf) rowsShape() *sparse.Structure { return p.s.rowsShape() }
 func (p patternOf) colsShape() *sparse.Structure { return p.s.colsShape() }
+func (p patternOf) leads(cols bool) []int32      { return p.s.leads(cols) }
 func (p patternOf) keptColsShape() *sparse.Structure {
 	return p.s.keptColsShape()
 }

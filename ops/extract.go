@@ -320,7 +320,7 @@ func assignScalar[T comparable](c *call, t *target[T], x T, rows, cols cpu.Indic
 		s := t.mask.S
 		if d := t.spec.Matrix; t.spec.Accum == nil && !t.spec.Replace && !d.Store().Sparse() {
 			st := d.Store()
-			cpu.FillMasked(st, s, x)
+			cpu.FillMasked(st, s, x, c.threads)
 			d.SetStore(st)
 			c.traced("fill", s.NVals)
 			c.emit(st.NVals)

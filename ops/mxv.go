@@ -99,7 +99,7 @@ func mxv[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 	var out *sparse.Store[C]
 	var err error
 	if method == Pull {
-		out, err = cpu.Pull(c.env(), s, needed(a.Rows(), s.UsesX), u, t.mask)
+		out, err = cpu.Pull(c.env(), s, needed(a.Rows(), s.UsesX), a.Leads, u, t.mask)
 	} else {
 		out, err = cpu.Push(c.env(), flip, u, needed(a.Cols(), s.UsesX), t.mask)
 	}

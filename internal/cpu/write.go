@@ -2,7 +2,9 @@ package cpu
 
 import (
 	"encoding/binary"
+	"sync/atomic"
 
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -282,26 +284,18 @@ func mergeInto[C any](c, t *sparse.Store[C], m *sparse.Structure) {
 
 // FillMasked does c⟨m⟩ = x for a dense c, in place: O(entries of m), or a
 // scan of its bytes.
-func FillMasked[C any](c *sparse.Store[C], m *sparse.Structure, x C) {
+func FillMasked[C any](c *sparse.Store[C], m *sparse.Structure, x C, threads int) {
 	if m.Sparse() {
-		var fresh int64
+		var fresh atomic.Int64
 		for k := range m.Vecs() {
-			base := m.RowID(k) * m.NCols
-			val := c.Val[base : base+m.NCols]
+			base := int64(m.RowID(k) * m.NCols)
+			val, present := c.Val[base:base+int64(m.NCols)], window(c.Present, base, base+int64(m.NCols))
 			ci := m.Idx[m.Ptr[k]:m.Ptr[k+1]]
-			for _, j := range ci {
-				val[j] = x
-			}
-			if c.Present == nil {
-				continue
-			}
-			present := c.Present[base : base+m.NCols]
-			for _, j := range ci {
-				fresh += int64(1 - present[j])
-				present[j] = 1
-			}
+			_ = parallel.Range(nil, threads, len(ci), 1<<14, func(_, lo, hi int) {
+				fresh.Add(fill(val, present, ci[lo:hi], x))
+			})
 		}
-		c.NVals += fresh
+		c.NVals += fresh.Load()
 		return
 	}
 	for lo := 0; lo < len(c.Val); lo += maskStep {
@@ -320,6 +314,23 @@ func FillMasked[C any](c *sparse.Store[C], m *sparse.Structure, x C) {
 			}
 		}
 	}
+}
+
+// fill writes x to the listed positions, and returns how many of them had
+// nothing; a nil present says that all have.
+func fill[C any](val []C, present []uint8, ci []int32, x C) int64 {
+	for _, j := range ci {
+		val[j] = x
+	}
+	if present == nil {
+		return 0
+	}
+	there := int64(0)
+	for _, j := range ci {
+		there += int64(present[j])
+		present[j] = 1
+	}
+	return int64(len(ci)) - there
 }
 
 // maskStep is how many presence bytes are skipped at a time when all are 0.

@@ -1,0 +1,179 @@
+package ops_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// TestSelectLarge selects by value from matrices and vectors of several of the
+// pieces that they are cut into: rows that go over their ends, empty rows at
+// them, long ones, and all formats of a vector.
+func TestSelectLarge(t *testing.T) {
+	keep := semiring.ValueGT(0.5)
+	lengths := map[string]func(i int) int{
+		"rows of 100":            func(int) int { return 100 },
+		"rows that end a piece":  func(i int) int { return []int{1 << 13, 1 << 13, 0, 0}[i%4] },
+		"empty first and last":   func(i int) int { return []int{0, 40000, 0, 3}[i%4] * min(1, 40-i-1) },
+		"one row over all":       func(i int) int { return 50000 * max(0, 1-i) },
+		"more than half of none": func(i int) int { return i % 2 * 3000 },
+	}
+	const rows, cols = 40, 50000
+	for name, length := range lengths {
+		b := matrix.NewBuilder[float64](rows, cols)
+		want := map[[2]int]float64{}
+		for i := range rows {
+			for j := range length(i) {
+				x := float64((i*7919+j*104729)%1000) / 1000
+				b.Add(i, j, x)
+				if x > 0.5 {
+					want[[2]int{i, j}] = x
+				}
+			}
+		}
+		a, err := b.Build(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, threads := range []int{1, 3} {
+			c := matrix.New[float64](rows, cols)
+			if err := ops.Select(c, keep, a, ops.WithThreads(threads)); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Store().Check(len(c.Store().Val), false); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if c.NVals() != int64(len(want)) {
+				t.Errorf("%s: %d entries, want %d", name, c.NVals(), len(want))
+			}
+			for i, r := range c.Rows() {
+				for p, j := range r.Cols {
+					if x, ok := want[[2]int{i, int(j)}]; !ok || x != r.Vals[p] {
+						t.Fatalf("%s: entry (%d, %d) is %v, want %v, %v", name, i, j, r.Vals[p], x, ok)
+					}
+				}
+			}
+		}
+	}
+	for _, format := range []matrix.Format{matrix.Full, matrix.Bitmap, matrix.CSR} {
+		for _, bound := range []float64{-1, 0.05, 0.5, 2} { // all, nearly all, half, none
+			val := make([]float64, 100_000)
+			for i := range val {
+				val[i] = float64(i*7919%1000) / 1000
+			}
+			v, err := matrix.VectorOf(val)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := v.SetFormat(format); err != nil {
+				t.Fatal(err)
+			}
+			w := matrix.NewVector[float64](len(val))
+			if err := ops.Select(w, semiring.ValueGT(bound), v); err != nil {
+				t.Fatal(err)
+			}
+			n := int64(0)
+			for i, x := range val {
+				if x > bound {
+					n++
+				}
+				if got, ok := w.At(i); ok != (x > bound) || ok && got != x {
+					t.Fatalf("%v > %v: entry %d is %v, %v, want %v", format, bound, i, got, ok, x)
+				}
+			}
+			if w.NVals() != n {
+				t.Errorf("%v > %v: %d entries, want %d", format, bound, w.NVals(), n)
+			}
+		}
+	}
+}
+
+// TestPullAlikeLarge pulls by any.pair over more rows than are looked at
+// together: empty ones, ones that end at every place within their first columns
+// and after, under masks of all kinds, of a matrix that lists all its rows and
+// of one that does not, and after it changed.
+func TestPullAlikeLarge(t *testing.T) {
+	const m, n = 5000, 3000
+	pair := semiring.AnyPair[bool]()
+	for _, step := range []int{1, 40} { // every row, or every 40th: hypersparse
+		b := matrix.NewBuilder[float64](m, n)
+		for i := 0; i < m; i += step {
+			for e := range (i / step) % 13 {
+				b.Add(i, (i*31+e*e*977+e)%n, 1)
+			}
+		}
+		a, err := b.Build(semiring.First[float64, float64]())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := a.Format() == matrix.Hypersparse; got != (step == 40) {
+			t.Fatalf("format %v", a.Format())
+		}
+		u, some := matrix.NewVector[bool](n), matrix.NewVector[bool](m)
+		for j := 0; j < n; j += 7 {
+			set(t, u, j)
+		}
+		for i := range m {
+			if i%3 != 0 {
+				set(t, some, i)
+			}
+		}
+		for range 2 {
+			for _, uf := range []matrix.Format{matrix.CSR, matrix.Bitmap} {
+				for _, mf := range []matrix.Format{matrix.CSR, matrix.Bitmap} {
+					if err := errors.Join(u.SetFormat(uf), some.SetFormat(mf)); err != nil {
+						t.Fatal(err)
+					}
+					for name, mask := range map[string]func(w *matrix.Vector[bool]) matrix.VectorTarget[bool]{
+						"no mask": func(w *matrix.Vector[bool]) matrix.VectorTarget[bool] { return w },
+						"a mask": func(w *matrix.Vector[bool]) matrix.VectorTarget[bool] {
+							return w.Masked(some.Structure()).Replace()
+						},
+						"the rest": func(w *matrix.Vector[bool]) matrix.VectorTarget[bool] {
+							return w.Masked(some.Structure().Not()).Replace()
+						},
+					} {
+						w := matrix.NewVector[bool](m)
+						if err := ops.MxV(mask(w), pair, a.Pattern(), u.Pattern(), ops.Using(ops.Pull), ops.WithThreads(3)); err != nil {
+							t.Fatal(err)
+						}
+						var want int64
+						for i, cols := range a.Rows() {
+							_, is := some.At(i)
+							met := name == "no mask" || is == (name == "a mask")
+							hit := false
+							for j := range cols.All() {
+								_, has := u.At(j)
+								hit = hit || has
+							}
+							if met = met && hit; met {
+								want++
+							}
+							if _, got := w.At(i); got != met {
+								t.Fatalf("%v, %s, vector %v, mask %v: row %d is %t, want %t", a.Format(), name, uf, mf, i, got, met)
+							}
+						}
+						if w.NVals() != want {
+							t.Errorf("%v, %s: %d entries, want %d", a.Format(), name, w.NVals(), want)
+						}
+					}
+				}
+			}
+			for i := 0; i < m; i += step { // the first columns of all rows are others now
+				if err := a.Set(i, (i*17)%5, 1); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}
+
+func set(t *testing.T, v *matrix.Vector[bool], i int) {
+	t.Helper()
+	if err := v.Set(i, true); err != nil {
+		t.Fatal(err)
+	}
+}
