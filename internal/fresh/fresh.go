@@ -14,6 +14,13 @@ import (
 // the allocator, and need not be aligned.
 const from = 1 << 16
 
+// hugeFrom is the size from which huge pages are asked for, where the system
+// leaves that to programs (as Ubuntu does): a matrix of 100 MB otherwise has
+// 25000 pages, each made by a fault, and looked up anew by what goes through it
+// at random. R-MAT 18 on two processors, in the same run: transpose 113 → 88 ms,
+// extract 278 → 225, element-wise sum 82 → 70, shortest paths 159 → 141.
+const hugeFrom = 4 << 20
+
 // clearing counts the calls of Cleared under way.
 var clearing atomic.Int32
 
@@ -36,7 +43,11 @@ func Make[T any](n int64) []T {
 	var b strings.Builder
 	b.Grow(int(n * size))
 	b.WriteByte(0)
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.StringData(b.String()))), n)
+	p := unsafe.Pointer(unsafe.StringData(b.String()))
+	if n*size >= hugeFrom {
+		advise(p, n*size)
+	}
+	return unsafe.Slice((*T)(p), n)
 }
 
 // plain reports whether any bytes are a T, and none of them point anywhere.
