@@ -75,7 +75,6 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts SSSPOptions
 		s.do(pending.Set(v, 0))
 	}
 	front, reach := matrix.NewVector[T](n, here), matrix.NewVector[T](n, here)
-	open := matrix.NewVector[T](n, here)
 	low, better := semiring.Min[T](), improvement[T]()
 	with := opts.with()
 	for s.err == nil && pending.NVals() > 0 {
@@ -86,31 +85,25 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts SSSPOptions
 			bound = unreached
 		}
 		s.do(ops.Select(front, semiring.ValueLE(bound), pending, with))
-		s.do(ops.Select(pending, semiring.ValueGT(bound), pending, with))
-		listed := true // pending lists all that wait; otherwise dist tells
+		improved := matrix.NewVector[T](n, here)
+		listed := true // improved lists all that was, of late; otherwise dist tells
 		for s.err == nil && front.NVals() > 0 {
 			opts.report("shortest paths", int64(n)-pending.NVals(), int64(n))
-			var to matrix.VectorTarget[T] = reach
-			if many(front, n) && least > 0 { // nothing that is as near as least will be improved
-				s.do(ops.Select(open, semiring.ValueGT(least), dist, with))
-				to = reach.Masked(open.Structure()).Replace()
-			}
-			s.do(ops.VxM(to, semiring.MinPlus[T](), front, a, with))
+			s.do(ops.VxM(reach, semiring.MinPlus[T](), front, a, with))
 			s.do(ops.EWiseMult(reach, better, reach, dist, with))
 			s.do(ops.Select(reach, semiring.ValueLT(unreached), reach, with))
 			s.do(ops.Apply(dist.Accum(low), semiring.Identity[T](), reach, with))
 			if listed = listed && !many(reach, n); listed {
-				s.do(ops.EWiseAdd(pending, low, pending, reach, with))
-				s.do(ops.Select(front, semiring.ValueLE(bound), pending, with))
-				s.do(ops.Select(pending, semiring.ValueGT(bound), pending, with))
-			} else {
-				s.do(ops.Select(front, semiring.ValueLE(bound), reach, with))
+				s.do(ops.EWiseAdd(improved, low, improved, reach, with))
 			}
+			s.do(ops.Select(front, semiring.ValueLE(bound), reach, with))
 		}
-		if !listed {
+		if listed {
+			s.do(ops.EWiseAdd(pending, low, pending, improved, with))
+		} else {
 			s.do(ops.Select(pending, semiring.ValueLT(unreached), dist, with))
-			s.do(ops.Select(pending, semiring.ValueGT(bound), pending, with))
 		}
+		s.do(ops.Select(pending, semiring.ValueGT(bound), pending, with))
 	}
 	if s.err != nil {
 		return nil, s.err
