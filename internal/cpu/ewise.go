@@ -332,6 +332,14 @@ func unionDense[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A],
 // denseChunk is how many positions of a dense operand are listed at a time.
 const denseChunk = 1 << 12
 
+// upward is 0, 1, 2, …: the places of what is listed without gaps.
+var upward = func() (at [denseChunk]int32) {
+	for p := range at {
+		at[p] = int32(p)
+	}
+	return at
+}()
+
 // mapAt does c[at[p]] = f(v[at[p]]).
 func mapAt[S, C any](c []C, at []int32, v []S, f func(c []C, s []S)) {
 	if len(at) == 0 {
@@ -435,21 +443,17 @@ func intersectFull[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A],
 		s = &b.Structure
 	}
 	out := &sparse.Store[C]{Structure: *s, Val: fresh.Make[C](int64(len(s.Idx)))}
-	zip := func(lo, hi int64, base int, iota []int32) {
+	zip := func(lo, hi int64, base int) {
 		n := hi - lo
 		if a.Sparse() {
-			f.ZipAt(out.Val[lo:hi], iota[:n], window(a.Val, lo, hi), iota[:n], slice(b.Val, base), s.Idx[lo:hi])
+			f.ZipAt(out.Val[lo:hi], upward[:n], window(a.Val, lo, hi), upward[:n], slice(b.Val, base), s.Idx[lo:hi])
 		} else {
-			f.ZipAt(out.Val[lo:hi], iota[:n], slice(a.Val, base), s.Idx[lo:hi], window(b.Val, lo, hi), iota[:n])
+			f.ZipAt(out.Val[lo:hi], upward[:n], slice(a.Val, base), s.Idx[lo:hi], window(b.Val, lo, hi), upward[:n])
 		}
-	}
-	iota := make([]int32, denseChunk)
-	for p := range iota {
-		iota[p] = int32(p)
 	}
 	if s.NRows == 1 {
 		return out, parallel.Range(env.Ctx, env.Threads, len(s.Idx), denseChunk, func(_, lo, hi int) {
-			zip(int64(lo), int64(hi), 0, iota)
+			zip(int64(lo), int64(hi), 0)
 		})
 	}
 	bounds := parallel.Cut(s.Ptr, parallel.Threads(env.Threads)*8, 2)
@@ -457,7 +461,7 @@ func intersectFull[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A],
 		for k := bounds[p]; k < bounds[p+1]; k++ {
 			base := s.RowID(k) * s.NCols
 			for lo := s.Ptr[k]; lo < s.Ptr[k+1]; lo += denseChunk {
-				zip(lo, min(lo+denseChunk, s.Ptr[k+1]), base, iota)
+				zip(lo, min(lo+denseChunk, s.Ptr[k+1]), base)
 			}
 		}
 	})

@@ -158,7 +158,7 @@ func Write[C any](env Env, c, t *sparse.Store[C], o Overlap[C]) (*sparse.Store[C
 			return t, nil
 		}
 		if o.InPlace && !c.Sparse() && t.Sparse() {
-			accumulateInto(c, t, o.Accum)
+			accumulateInto(env, c, t, o.Accum)
 			return c, nil
 		}
 		return Union(env, UnionOps[C, C, C]{Both: o.Accum, Left: as, Right: as}, c, t)
@@ -206,24 +206,47 @@ func secondOf[C any]() *Binary[C, C, C] {
 }
 
 // accumulateInto does c ⊕= t for a dense c: O(entries of t).
-func accumulateInto[C any](c, t *sparse.Store[C], f *Binary[C, C, C]) {
-	var both, from []int32
+func accumulateInto[C any](env Env, c, t *sparse.Store[C], f *Binary[C, C, C]) {
+	var fresh atomic.Int64
 	for k := range t.Vecs() {
-		base := t.RowID(k) * t.NCols
+		base := int64(t.RowID(k)) * int64(t.NCols)
+		row, present := c.Val[base:base+int64(t.NCols)], window(c.Present, base, base+int64(t.NCols))
 		lo, hi := t.Ptr[k], t.Ptr[k+1]
-		both, from = both[:0], from[:0]
-		row := c.Val[base : base+t.NCols]
-		for p, j := range t.Idx[lo:hi] {
-			if c.Present == nil || c.Present[base+int(j)] != 0 {
-				both, from = append(both, j), append(from, int32(p))
+		ci, val := t.Idx[lo:hi], t.Val[lo:hi]
+		_ = parallel.Range(nil, env.Threads, len(ci), 1<<13, func(_, lo, hi int) {
+			fresh.Add(accumulateAt(row, present, ci[lo:hi], val[lo:hi], f))
+		})
+	}
+	c.NVals += fresh.Load()
+}
+
+// accumulateAt does c[ci[p]] ⊕= v[p], and returns how many of them had nothing;
+// a nil present says that all have.
+func accumulateAt[C any](c []C, present []uint8, ci []int32, v []C, f *Binary[C, C, C]) int64 {
+	const piece = denseChunk
+	if present == nil {
+		for ; len(ci) > 0; ci, v = ci[min(piece, len(ci)):], v[min(piece, len(v)):] {
+			n := min(piece, len(ci))
+			f.ZipAt(c, ci[:n], c, ci[:n], v, upward[:n])
+		}
+		return 0
+	}
+	fresh := 0
+	var both, from [piece]int32
+	for ; len(ci) > 0; ci, v = ci[min(piece, len(ci)):], v[min(piece, len(v)):] {
+		n := 0
+		for p, j := range ci[:min(piece, len(ci))] {
+			if present[j] == 0 {
+				c[j], present[j] = v[p], 1
+				fresh++
 				continue
 			}
-			row[j] = t.Val[lo+int64(p)]
-			c.Present[base+int(j)] = 1
-			c.NVals++
+			both[n], from[n] = j, int32(p)
+			n++
 		}
-		f.ZipAt(row, both, row, both, t.Val[lo:hi], from)
+		f.ZipAt(c, both[:n], c, both[:n], v, from[:n])
 	}
+	return int64(fresh)
 }
 
 // replaceInto does c⟨m⟩ = t for a bitmap c and t within m: O(entries of m).
