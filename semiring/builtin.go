@@ -68,7 +68,7 @@ func zipAt[A, B, C Number, M mulTag](c []C, pc []int32, a []A, pa []int32, b []B
 // monoid returns the built-in monoid of the tags P (as ⊕) and M (the same as
 // a binary operator).
 func monoid[T Number, P addTag](op BinaryOp[T, T, T], identity T) Monoid[T] {
-	return Monoid[T]{op: op, k: &cpu.Monoid[T]{
+	return Monoid[T]{op: op, exact: chooses[P]() || T(1)/2 == 0, k: &cpu.Monoid[T]{
 		Fn: op.k.Fn, Identity: identity,
 		Fold:     foldTag[T, P],
 		FoldRows: foldRows[T, P],
@@ -146,7 +146,7 @@ func boolMonoid[P addTag](name, cuda string, identity bool, op *cpu.Binary[bool,
 		Fn: func(x, y uint8) uint8 { return add[uint8, P](x, y) }, Identity: id,
 		Fold: foldTag[uint8, P], FoldRows: foldRows[uint8, P], Collect: collect[uint8, P],
 	}
-	return Monoid[bool]{op: BinaryOp[bool, bool, bool]{name, cuda, op}, k: as[*cpu.Monoid[bool]](&k)}
+	return Monoid[bool]{op: BinaryOp[bool, bool, bool]{name, cuda, op}, exact: true, k: as[*cpu.Monoid[bool]](&k)}
 }
 
 // Any keeps either operand, whichever is cheaper to find: for sums whose terms

@@ -80,6 +80,7 @@ type Monoid[T any] struct {
 	op       BinaryOp[T, T, T]
 	terminal *T
 	any      bool
+	exact    bool // sums are the same in any order, to the bit
 	k        *cpu.Monoid[T]
 }
 

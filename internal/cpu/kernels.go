@@ -45,6 +45,8 @@ type Semiring[A, B, C any] struct {
 	UsesX, UsesY bool
 	// Any says that ⊕ keeps either operand, so that one product settles a sum.
 	Any bool
+	// Exact says that sums are the same in any order, to the bit.
+	Exact bool
 	// IsIdentity is set when a ⊗ identity never changes a sum, whatever a, and
 	// tells whether a sum is still the identity. Absent entries can then stand
 	// as identities, without a test for presence: in min.plus over floats, +Inf.

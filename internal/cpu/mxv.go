@@ -339,17 +339,24 @@ const perPushed = 8
 
 // pushParts returns into how many parts the products of a push are split. It
 // depends on their number alone, so that sums are taken in the same order
-// whatever the number of threads. Splitting the columns instead merges nothing
-// but searches every short row twice: on R-MAT 18 with a 10 % frontier it took
-// 0.7 of the peer's time where this takes 0.4–0.6.
-func pushParts(work int64) int {
+// whatever the number of threads; where order makes no difference, there are no
+// more parts than threads, each with an accumulator to go through at random
+// (min.plus on two threads, SSSP of R-MAT 18: two parts 93 ms, four 101).
+// Splitting the columns instead merges nothing but searches every short row
+// twice: on R-MAT 18 with a 10 % frontier it took 0.7 of the peer's time where
+// this takes 0.4–0.6.
+func pushParts(work int64, exact bool, threads int) int {
+	parts := 4
 	switch {
 	case work < 1<<15:
-		return 1
+		parts = 1
 	case work < 1<<20:
-		return 2
+		parts = 2
 	}
-	return 4
+	if exact {
+		parts = min(parts, threads)
+	}
+	return parts
 }
 
 // Push computes w[j] = Σ u[k] ⊗ a(k,j) by scattering the rows of a (CSR or
@@ -374,7 +381,7 @@ func Push[A, B, C any](env Env, s *Semiring[A, B, C], u *sparse.Store[A], a *spa
 	if int64(n) > 1<<22 && total < int64(n)/1024 {
 		return pushSorted(env, s, ks, uv, los, work, a, mask)
 	}
-	bounds := parallel.Cut(work, pushParts(total+perPushed*int64(len(ks))), perPushed)
+	bounds := parallel.Cut(work, pushParts(total+perPushed*int64(len(ks)), s.Exact, parallel.Threads(env.Threads)), perPushed)
 	spas := make([]*spa[C], len(bounds)-1)
 	err := parallel.Pieces(env.Ctx, env.Threads, len(spas), func(_, part int) {
 		sp := getSPA(n, s.Identity)
