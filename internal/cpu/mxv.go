@@ -3,9 +3,11 @@ package cpu
 import (
 	"math/bits"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/prefetch"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -337,6 +339,22 @@ func dense[T any](u *sparse.Store[T]) (x []T, present []uint8) {
 // its columns and where they lead are a line of memory each.
 const perPushed = 8
 
+// rowsAhead is how many rows before it is gone to a row is fetched.
+const rowsAhead = 4
+
+// fetch tells that the row that begins at p will be gone to soon.
+func fetch[T any](a *sparse.Store[T], p int64) {
+	if p >= int64(len(a.Idx)) {
+		return
+	}
+	idx := unsafe.Pointer(&a.Idx[p])
+	val := idx
+	if a.Val != nil {
+		val = unsafe.Pointer(&a.Val[p])
+	}
+	prefetch.Row(val, idx)
+}
+
 // pushParts returns into how many parts the products of a push are split. It
 // depends on their number alone, so that sums are taken in the same order
 // whatever the number of threads; where order makes no difference, there are no
@@ -388,6 +406,9 @@ func Push[A, B, C any](env Env, s *Semiring[A, B, C], u *sparse.Store[A], a *spa
 		spas[part] = sp
 		var x A
 		for p := bounds[part]; p < bounds[part+1]; p++ {
+			if q := p + rowsAhead; q < len(los) {
+				fetch(a, los[q])
+			}
 			lo, hi := los[p], los[p]+work[p+1]-work[p]
 			if lo == hi {
 				continue

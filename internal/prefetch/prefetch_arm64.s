@@ -1,0 +1,22 @@
+#include "textflag.h"
+
+// func Row(val, idx unsafe.Pointer)
+TEXT ·Row(SB), NOSPLIT, $0-16
+	MOVD val+0(FP), R0
+	MOVD idx+8(FP), R1
+	PRFM (R0), PLDL1KEEP
+	PRFM 64(R0), PLDL1KEEP
+	PRFM 128(R0), PLDL1KEEP
+	PRFM 192(R0), PLDL1KEEP
+	PRFM (R1), PLDL1KEEP
+	PRFM 64(R1), PLDL1KEEP
+	RET
+
+// func Ahead(val, idx unsafe.Pointer)
+TEXT ·Ahead(SB), NOSPLIT, $0-16
+	MOVD val+0(FP), R0
+	MOVD idx+8(FP), R1
+	PRFM 1024(R0), PLDL1KEEP
+	PRFM 1088(R0), PLDL1KEEP
+	PRFM 1024(R1), PLDL1KEEP
+	RET
