@@ -1,9 +1,11 @@
 package semiring
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/prefetch"
 )
 
 // This file turns tags into kernels. Operands that an operator does not read
@@ -62,10 +64,78 @@ func dotBest[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B)
 	return s
 }
 
+// dotBits is dotBest for floats, by their bits: as integers they are ordered as
+// the numbers are where none is negative, and integers have a minimum of one
+// instruction that waits for no branch. It reports whether that holds: not if
+// the result is negative as an integer, or a NaN that comes after all numbers.
+// SpMV min.plus of R-MAT 18: BITS.
+func dotBits[A, B, C Number, P addTag, M mulTag](id C, ci []int32, av []A, x []B) (C, bool) {
+	s := bitsOf(id)
+	s1 := s
+	for len(ci) >= 16 && len(av) >= 16 {
+		prefetch.Ahead(unsafe.Pointer(&av[0]), unsafe.Pointer(&ci[0]))
+		for k := 0; k < 16; k += 4 {
+			s = bestBits[P](s, bitsOf(mul[A, B, C, M](av[k], x[ci[k]])))
+			s1 = bestBits[P](s1, bitsOf(mul[A, B, C, M](av[k+1], x[ci[k+1]])))
+			s = bestBits[P](s, bitsOf(mul[A, B, C, M](av[k+2], x[ci[k+2]])))
+			s1 = bestBits[P](s1, bitsOf(mul[A, B, C, M](av[k+3], x[ci[k+3]])))
+		}
+		ci, av = ci[16:], av[16:]
+	}
+	for len(ci) >= 4 && len(av) >= 4 {
+		s = bestBits[P](s, bitsOf(mul[A, B, C, M](av[0], x[ci[0]])))
+		s1 = bestBits[P](s1, bitsOf(mul[A, B, C, M](av[1], x[ci[1]])))
+		s = bestBits[P](s, bitsOf(mul[A, B, C, M](av[2], x[ci[2]])))
+		s1 = bestBits[P](s1, bitsOf(mul[A, B, C, M](av[3], x[ci[3]])))
+		ci, av = ci[4:], av[4:]
+	}
+	s = bestBits[P](s, s1)
+	av = av[:len(ci)]
+	for p, j := range ci {
+		s = bestBits[P](s, bitsOf(mul[A, B, C, M](av[p], x[j])))
+	}
+	v := ofBits[C](s)
+	return v, s >= 0 && v == v
+}
+
+// bitsOf returns the bits of a float as an integer of its sign.
+func bitsOf[T Number](x T) int64 {
+	if unsafe.Sizeof(x) == 4 {
+		return int64(int32(math.Float32bits(float32(x))))
+	}
+	return int64(math.Float64bits(float64(x)))
+}
+
+func ofBits[T Number](b int64) T {
+	var x T
+	if unsafe.Sizeof(x) == 4 {
+		return T(math.Float32frombits(uint32(b)))
+	}
+	return T(math.Float64frombits(uint64(b)))
+}
+
+func bestBits[O addTag](x, y int64) int64 {
+	var o O
+	if len(o) == 2 {
+		return min(x, y)
+	}
+	return max(x, y)
+}
+
 // dot4 keeps four sums, so that a product need not wait for the one before.
 func dot4[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B) C {
 	if len(ci) >= 4 {
 		s1, s2, s3 := start[C, P](), start[C, P](), start[C, P]()
+		for len(ci) >= 16 && len(av) >= 16 {
+			prefetch.Ahead(unsafe.Pointer(&av[0]), unsafe.Pointer(&ci[0]))
+			for k := 0; k < 16; k += 4 {
+				s = add[C, P](s, mul[A, B, C, M](av[k], x[ci[k]]))
+				s1 = add[C, P](s1, mul[A, B, C, M](av[k+1], x[ci[k+1]]))
+				s2 = add[C, P](s2, mul[A, B, C, M](av[k+2], x[ci[k+2]]))
+				s3 = add[C, P](s3, mul[A, B, C, M](av[k+3], x[ci[k+3]]))
+			}
+			ci, av = ci[16:], av[16:]
+		}
 		for len(ci) >= 4 && len(av) >= 4 {
 			s = add[C, P](s, mul[A, B, C, M](av[0], x[ci[0]]))
 			s1 = add[C, P](s1, mul[A, B, C, M](av[1], x[ci[1]]))
@@ -135,8 +205,14 @@ func dotPresent[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x [
 
 func dotRows[A, B, C Number, P addTag, M mulTag](y []C, id C, ptr []int64, ci []int32, av []A, x []B) {
 	ptr = ptr[:len(y)+1]
+	byBits := chooses[P]() && !isInteger[C]() && readsX[M]() && readsY[M]()
 	for i := range y {
 		lo, hi := ptr[i], ptr[i+1]
+		if byBits && lo < hi {
+			if y[i], byBits = dotBits[A, B, C, P, M](id, ci[lo:hi], av[lo:hi], x); byBits {
+				continue
+			}
+		}
 		switch {
 		case readsX[M]() && readsY[M]() && chooses[P]():
 			y[i] = dotBest[A, B, C, P, M](id, ci[lo:hi], av[lo:hi], x)
