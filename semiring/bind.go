@@ -332,7 +332,17 @@ func foldTag[T Number, P addTag](s T, xs []T) T {
 			s3 = add[T, P](s3, xs[3])
 			xs = xs[4:]
 		}
-		s = add[T, P](add[T, P](s, s1), add[T, P](s2, s3))
+		switch len(xs) {
+		case 3:
+			s2 = add[T, P](s2, xs[2])
+			fallthrough
+		case 2:
+			s1 = add[T, P](s1, xs[1])
+			fallthrough
+		case 1:
+			s = add[T, P](s, xs[0])
+		}
+		return add[T, P](add[T, P](s, s1), add[T, P](s2, s3))
 	}
 	for _, x := range xs {
 		s = add[T, P](s, x)
@@ -345,8 +355,47 @@ func foldTag[T Number, P addTag](s T, xs []T) T {
 
 func foldRows[T Number, P addTag](y []T, id T, ptr []int64, v []T) {
 	ptr = ptr[:len(y)+1]
+	var o P
+	if len(o) == 0 && !isInteger[T]() {
+		sumRows(y, id, ptr, v)
+		return
+	}
 	for i := range y {
 		y[i] = foldTag[T, P](id, v[ptr[i]:ptr[i+1]])
+	}
+}
+
+// tails are the masks of what is left of a row, up to four entries.
+var tails = [8][4]int64{1: {-1}, 2: {-1, -1}, 3: {-1, -1, -1}, 4: {-1, -1, -1, -1}}
+
+// sumRows is foldRows for the sums of floats, to the bit. A row's last, up to
+// four, are read as four, of which those of the next row count as zeros:
+// where a row ends is not foreseen, and costs more than they do (rows of R-MAT
+// 18, one thread: 7.9 ms instead of 8.7).
+func sumRows[T Number](y []T, id T, ptr []int64, v []T) {
+	ptr = ptr[:len(y)+1]
+	var zero T
+	for i := range y {
+		lo, hi := ptr[i], ptr[i+1]
+		if hi+4 > int64(len(v)) {
+			y[i] = foldTag[T, addPlus](id, v[lo:hi])
+			continue
+		}
+		s, s1, s2, s3 := id, zero, zero, zero
+		xs := v[lo : hi+4]
+		for len(xs) > 8 {
+			s += xs[0]
+			s1 += xs[1]
+			s2 += xs[2]
+			s3 += xs[3]
+			xs = xs[4:]
+		}
+		m := &tails[(len(xs)-4)&7]
+		s += ofBits[T](bitsOf(xs[0]) & m[0])
+		s1 += ofBits[T](bitsOf(xs[1]) & m[1])
+		s2 += ofBits[T](bitsOf(xs[2]) & m[2])
+		s3 += ofBits[T](bitsOf(xs[3]) & m[3])
+		y[i] = s + s1 + (s2 + s3)
 	}
 }
 

@@ -134,15 +134,23 @@ func ReduceRows[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*spar
 	err := parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) {
 		lo, hi := bounds[b], bounds[b+1]
 		m.FoldRows(out.Val[lo:hi], m.Identity, s.Ptr[lo:hi+1], val)
-		for i := lo; i < hi; i++ {
-			if s.Ptr[i] < s.Ptr[i+1] {
-				present[i] = 1
-				counts[b]++
-			}
-		}
+		counts[b] = markRows(present[lo:hi], s.Ptr[lo:hi+1])
 	})
 	finish(out, present, counts)
 	return out, err
+}
+
+// markRows sets present to 1 for the rows that have entries, and returns their
+// number.
+func markRows(present []uint8, ptr []int64) int64 {
+	ptr = ptr[:len(present)+1]
+	n := int64(0)
+	for i := range present {
+		b := b2u(ptr[i] < ptr[i+1])
+		present[i] = b
+		n += int64(b)
+	}
+	return n
 }
 
 // reduceListed is ReduceRows of a hypersparse matrix: O(entries), whatever the

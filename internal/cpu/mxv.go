@@ -273,13 +273,7 @@ func pullFull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], x 
 				y[i] = s.Dot(s.Identity, a.Idx[a.Ptr[i]:a.Ptr[i+1]], window(a.Val, a.Ptr[i], a.Ptr[i+1]), x)
 			}
 		}
-		n := int64(0)
-		for i := range present[lo:hi] {
-			b := b2u(ptr[i] < ptr[i+1])
-			present[lo+i] = b
-			n += int64(b)
-		}
-		used.Add(n)
+		used.Add(markRows(present[lo:hi], ptr))
 	})
 	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: 1, NCols: m, NVals: used.Load(), Format: sparse.Full}, Val: y}
 	if used.Load() < int64(m) {
