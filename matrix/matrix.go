@@ -29,9 +29,9 @@ const (
 // Matrix is an m×n sparse matrix with entries of type T.
 //
 // The zero value is an empty 0×0 matrix. Any number of goroutines may read a
-// Matrix at once; derived forms (the transpose, the row form of a bitmap) are
-// made at most once and kept until the matrix changes. A Matrix must not be
-// copied; pass *Matrix.
+// Matrix at once; derived forms (the transpose, the row form of a bitmap, the
+// first columns of rows) are made at most once and kept until the matrix
+// changes. A Matrix must not be copied; pass *Matrix.
 type Matrix[T comparable] struct {
 	st    *sparse.Store[T]
 	err   error // set when it was made with impossible dimensions

@@ -2,6 +2,7 @@ package ops_test
 
 import (
 	"errors"
+	"math"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/matrix"
@@ -175,5 +176,72 @@ func set(t *testing.T, v *matrix.Vector[bool], i int) {
 	t.Helper()
 	if err := v.Set(i, true); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestRowLengths multiplies and sums rows of every length up to 50, of values
+// that are negative, infinite, NaN of both signs, and −0: what is done to
+// several entries at once must not let a row see the next, nor a sign or NaN
+// decide where it does not.
+func TestRowLengths(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { testRowLengths[float64](t) })
+	t.Run("float32", func(t *testing.T) { testRowLengths[float32](t) })
+}
+
+func testRowLengths[T float32 | float64](t *testing.T) {
+	inf, nan := T(math.Inf(1)), T(math.NaN())
+	kinds := map[string][]T{
+		"positive": {3, 1, 4, 1.5, 9},
+		"negative": {-3, -1, -4, -1.5, -9},
+		"mixed":    {3, -1, 0, 4, -1.5},
+		"zeros":    {0, T(math.Copysign(0, -1)), 2},
+		"infinite": {inf, 2, inf, -inf, 5},
+		"nan":      {nan, 2, -nan, 7, T(math.Copysign(math.NaN(), -1))},
+		"all nan":  {nan, -nan},
+	}
+	const rows, cols = 120, 50
+	for name, values := range kinds {
+		b := matrix.NewBuilder[T](rows, cols)
+		for i := range rows {
+			for j := range (i * 7) % (cols + 1) {
+				b.Add(i, j, values[(i+j)%len(values)])
+			}
+		}
+		a, err := b.Build(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		xs := make([]T, cols)
+		for j := range xs {
+			xs[j] = T(j%3) / 2
+		}
+		x, err := matrix.VectorOf(xs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		least, most := matrix.NewVector[T](rows), matrix.NewVector[T](rows)
+		dots, sums := matrix.NewVector[T](rows), matrix.NewVector[T](rows)
+		pull := ops.Using(ops.Pull)
+		if err := errors.Join(
+			ops.MxV(least, semiring.MinPlus[T](), a, x, pull), ops.MxV(most, semiring.MaxPlus[T](), a, x, pull),
+			ops.MxV(dots, semiring.PlusTimes[T](), a, x, pull), ops.Reduce(sums, semiring.Plus[T](), a)); err != nil {
+			t.Fatal(err)
+		}
+		for i, row := range a.Rows() {
+			want := [4]T{inf, -inf, 0, 0}
+			for j, v := range row.All() {
+				if p := v + xs[j]; p == p {
+					want[0], want[1] = min(want[0], p), max(want[1], p)
+				}
+				want[2] += v * xs[j]
+				want[3] += v
+			}
+			for k, w := range []*matrix.Vector[T]{least, most, dots, sums} {
+				got, ok := w.At(i)
+				if ok != (row.Len() > 0) || ok && got != want[k] && (got == got || want[k] == want[k]) {
+					t.Errorf("%s, row %d of %d entries, %s: %v %t, want %v", name, i, row.Len(), []string{"min.plus", "max.plus", "plus.times", "plus"}[k], got, ok, want[k])
+				}
+			}
+		}
 	}
 }
