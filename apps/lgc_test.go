@@ -237,6 +237,9 @@ func TestLocalCluster(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) { clusterOn(t, c.s, c.seeds, c.alpha, c.rho) })
 	}
+	if testing.Short() {
+		return
+	}
 	t.Run("random", rapid.MakeCheck(func(t *rapid.T) {
 		n := rapid.IntRange(1, 9).Draw(t, "n")
 		s := drawSample(t, n, n)

@@ -10,6 +10,9 @@ import (
 )
 
 func TestBenchReport(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures")
+	}
 	dir := filepath.Join(t.TempDir(), "results")
 	figures := filepath.Join(t.TempDir(), "report.json")
 	out := succeed(t, "bench", "report", "--quick", "--no-peers", "--quiet", "--device", "cpu", "--rounds", "1", "--only", "lgc seed rmat16,chunked movielens20m,growth vn", "--dir", dir, "--json", figures)

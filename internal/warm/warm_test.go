@@ -91,6 +91,9 @@ func TestCompositionsCompileByNVRTC(t *testing.T) {
 		t.Fatal(err)
 	}
 	for arch, cc := range map[string][2]int{"sm_70": {7, 0}, "sm_80": {8, 0}, "sm_90": {9, 0}} {
+		if testing.Short() && arch == "sm_80" { // the oldest and the newest
+			continue
+		}
 		for _, x := range compositions(t, cc[0], cc[1], !testing.Short()) {
 			if _, err := c.Compile(x.Source, x.Name, arch); err != nil {
 				t.Errorf("%s for %s: %v", x.Name, arch, err)
