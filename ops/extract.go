@@ -87,13 +87,13 @@ func Extract[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols 
 }
 
 func remoteExtract[T comparable](c *call, t *target[T], v matrix.View[T], rows, cols cpu.Indices) error {
-	h := hand(c, t, rows.N, cols.N)
-	x := reads(h, v)
+	h := newRemoteCall(c, t, rows.N, cols.N)
+	x := remoteOperand(h, v)
 	if h.err != nil {
 		return h.err
 	}
 	st, ran, err := h.at.Extract(h.call(), h.dest, x, indicesOf(rows), indicesOf(cols))
-	return into(h, t, st, ran, err)
+	return storeResult(h, t, st, ran, err)
 }
 
 func extract[T comparable](c *call, t *target[T], st *sparse.Store[T], rows, cols cpu.Indices) error {
@@ -337,13 +337,13 @@ func assignScalar[T comparable](c *call, t *target[T], x T, rows, cols cpu.Indic
 	listed := t.spec.Mask != nil && !t.spec.Mask.MaskView().Complemented() && rows.List == nil && cols.List == nil
 	if t.at != nil && (listed || ok && cells <= maxRegion) {
 		m, n := t.spec.Matrix.Dims()
-		h := handAssign(c, t, m, n)
+		h := newRemoteAssign(c, t, m, n)
 		v := scalarOf(h, &x)
 		if h.err != nil {
 			return h.err
 		}
 		st, ran, err := h.at.AssignScalar(h.call(), h.dest, v, indicesOf(rows), indicesOf(cols))
-		return into(h, t, st, ran, err)
+		return storeResult(h, t, st, ran, err)
 	}
 	if !ok || cells > maxRegion {
 		return &matrix.SizeError{Op: c.op, Arg: fmt.Sprintf("number of positions of the %d×%d region", rows.Len(), cols.Len()), Got: int64(cells), Limit: maxRegion}
@@ -394,13 +394,13 @@ func Kronecker[A, B, C comparable](dst matrix.Target[C], op semiring.Operator[A,
 		return err
 	}
 	if t.at != nil {
-		h := hand(c, t, am*bm, an*bn)
-		text, x, y := binaryText(h, f), reads(h, av), reads(h, bv)
+		h := newRemoteCall(c, t, am*bm, an*bn)
+		text, x, y := binaryText(h, f), remoteOperand(h, av), remoteOperand(h, bv)
 		if h.err != nil {
 			return h.err
 		}
 		out, ran, err := h.at.Kronecker(h.call(), h.dest, text, x, y)
-		return into(h, t, out, ran, err)
+		return storeResult(h, t, out, ran, err)
 	}
 	out, err := cpu.Kronecker(c.env(), f.Kernels(), valued(av.Rows()), valued(bv.Rows()))
 	if err != nil {

@@ -10,7 +10,9 @@ import (
 // Identity returns x.
 func Identity[T any]() UnaryOp[T, T] {
 	op := NewUnary("identity", func(x T) T { return x }, "x")
-	return op.WithMap(func(c, a []T) { copy(c, a) })
+	op = op.WithMap(func(c, a []T) { copy(c, a) })
+	op.k.Copies = true
+	return op
 }
 
 // Ainv returns −x, the additive inverse.

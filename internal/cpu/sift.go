@@ -12,6 +12,13 @@ import (
 // called with pieces of a row, whose entries lie at lo … hi−1. A nil values
 // of s (a pattern) is taken from fill.
 func sift[T any](env Env, s *sparse.Store[T], decide func(keep []uint8, i int, ci []int32, lo, hi int64), fill *T) (*sparse.Store[T], error) {
+	if smallRow(&s.Structure) {
+		return siftRow(s, decide, fill), nil
+	}
+	return siftLarge(env, s, decide, fill)
+}
+
+func siftLarge[T any](env Env, s *sparse.Store[T], decide func(keep []uint8, i int, ci []int32, lo, hi int64), fill *T) (*sparse.Store[T], error) {
 	threads := parallel.Threads(env.Threads)
 	p := pairing{per: 1, pa: s.Ptr, pb: make([]int64, len(s.Ptr)), shape: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: s.Format, RowIDs: s.RowIDs}}
 	p.refine(s.Idx, nil, threads)
@@ -71,7 +78,7 @@ func Select[T any](env Env, s *sparse.Store[T], f *Predicate[T], fn func(x T, i,
 	if f.Band && s.Sparse() {
 		return selectBand(env, s, f.Lo, f.Hi, fill)
 	}
-	if f.Keep != nil && s.Val != nil && s.Format == sparse.CSR {
+	if f.Keep != nil && s.Val != nil && s.Format == sparse.CSR && !smallRow(&s.Structure) {
 		return selectByValue(env, s, f.Keep)
 	}
 	var zero T
