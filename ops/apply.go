@@ -49,8 +49,7 @@ func applyHost[A, C comparable](c *call, t *target[C], v matrix.View[A], f func(
 func restrict[C comparable](c *call, t *target[C]) error {
 	st := t.spec.Matrix.Store()
 	if t.mask == nil || !t.spec.Replace {
-		c.emit(st.NVals)
-		return nil
+		return keep(c, t, st)
 	}
 	out, err := cpu.Restrict(c.env(), st, t.mask)
 	if err != nil {

@@ -332,12 +332,16 @@ func mapAt[S, C any](c []C, at []int32, v []S, f func(c []C, s []S)) {
 	if len(at) == 0 {
 		return
 	}
-	from, to := []S(nil), make([]C, len(at))
+	var from []S
 	if v != nil {
 		from = make([]S, len(at))
 		for p, q := range at {
 			from[p] = v[q]
 		}
+	}
+	to, same := any(from).([]C)
+	if !same || from == nil {
+		to = make([]C, len(at))
 	}
 	f(to, from)
 	place(c, at, to)

@@ -78,9 +78,16 @@ func Select[T any](env Env, s *sparse.Store[T], f *Predicate[T], fn func(x T, i,
 	if f.Band && s.Sparse() {
 		return selectBand(env, s, f.Lo, f.Hi, fill)
 	}
-	if f.Keep != nil && s.Val != nil && s.Format == sparse.CSR && !smallRow(&s.Structure) {
+	if smallRow(&s.Structure) || s.NRows == 1 && smallDense(&s.Structure) {
+		return selectRow(s, f, fn, fill), nil
+	}
+	if f.Keep != nil && s.Val != nil && s.Format == sparse.CSR {
 		return selectByValue(env, s, f.Keep)
 	}
+	return selectLarge(env, s, f, fn, fill)
+}
+
+func selectLarge[T any](env Env, s *sparse.Store[T], f *Predicate[T], fn func(x T, i, j int) bool, fill *T) (*sparse.Store[T], error) {
 	var zero T
 	if fill != nil {
 		zero = *fill

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -146,11 +147,35 @@ func siftRow[T any](s *sparse.Store[T], decide func(keep []uint8, i int, ci []in
 	if len(keep) > 0 {
 		decide(keep, 0, s.Idx, 0, int64(len(keep)))
 	}
+	return compress(s, keep, fill)
+}
+
+// compress lists the entries of a small 1×n store for which keep, parallel to
+// its values, is 1. A dense result with nearly every position is a bitmap.
+func compress[T any](s *sparse.Store[T], keep []uint8, fill *T) *sparse.Store[T] {
 	n := 0
 	for _, b := range keep {
 		n += int(b)
 	}
+	if !s.Sparse() && mostly(int64(n), int64(len(keep))) {
+		out := newDense[T](1, s.NCols, nil, append([]uint8(nil), keep...), int64(n))
+		for p, b := range keep {
+			if b == 0 {
+				continue
+			}
+			if s.Val != nil {
+				out.Val[p] = s.Val[p]
+			} else if fill != nil {
+				out.Val[p] = *fill
+			}
+		}
+		return out
+	}
 	ci, cv := make([]int32, n), make([]T, n)
+	idx := s.Idx
+	if !s.Sparse() {
+		idx = upward[:len(keep)]
+	}
 	if s.Val == nil {
 		if fill != nil {
 			for q := range cv {
@@ -160,14 +185,14 @@ func siftRow[T any](s *sparse.Store[T], decide func(keep []uint8, i int, ci []in
 		q := 0
 		for p, b := range keep {
 			if b != 0 {
-				ci[q] = s.Idx[p]
+				ci[q] = idx[p]
 				q++
 			}
 		}
 		return newRow(s.NCols, ci, cv)
 	}
 	q := 0
-	idx, val := s.Idx[:len(keep)], s.Val[:len(keep)]
+	idx, val := idx[:len(keep)], s.Val[:len(keep)]
 	for p, b := range keep {
 		if q == n {
 			break
@@ -270,4 +295,148 @@ func applyBitmap[A, C any](s *sparse.Store[A], f func(c []C, a []A), fill A) *sp
 	}
 	mapAt(out.Val, at, v, f)
 	return out
+}
+
+// selectRow is Select of a small 1×n store.
+func selectRow[T any](s *sparse.Store[T], f *Predicate[T], fn func(x T, i, j int) bool, fill *T) *sparse.Store[T] {
+	m := getScratch()
+	defer m.release()
+	n, idx := len(s.Idx), s.Idx
+	if !s.Sparse() {
+		n, idx = s.NCols, upward[:s.NCols]
+	}
+	keep := m.keep[:n]
+	switch {
+	case n == 0:
+	case f.Band && f.Keep == nil:
+		for p, j := range idx {
+			keep[p] = b2u(int64(j) >= f.Lo && int64(j) <= f.Hi)
+		}
+	case f.Keep != nil && s.Val != nil:
+		f.Keep(keep, s.Val[:n], 0, idx, 0)
+	default:
+		var x T
+		if fill != nil {
+			x = *fill
+		}
+		for p, j := range idx {
+			if s.Present != nil && s.Present[p] == 0 {
+				continue
+			}
+			if s.Val != nil {
+				x = s.Val[p]
+			}
+			keep[p] = b2u(fn(x, 0, int(j)))
+		}
+	}
+	if s.Present != nil {
+		for p, b := range s.Present[:n] {
+			keep[p] &= b
+		}
+	}
+	return compress(s, keep, fill)
+}
+
+// ExtractRow computes c = a(idx) for a listed row: entry p of the result is
+// entry idx[p] of a. Indices may repeat and come in any order. O(len(idx) · log
+// entries), or O(len(idx) + entries) where idx ascends and is long.
+func ExtractRow[T any](a *sparse.Store[T], idx []int32, fill T) *sparse.Store[T] {
+	n := len(a.Idx)
+	ci, cv := make([]int32, 0, min(len(idx), n)), make([]T, 0, min(len(idx), n))
+	at, last := 0, int32(-1)
+	for p, i := range idx {
+		if i < last {
+			at = 0
+		}
+		last = i
+		if at < n && a.Idx[at] < i {
+			at += seek(a.Idx[at:], i)
+		}
+		if at == n || a.Idx[at] != i {
+			continue
+		}
+		v := fill
+		if a.Val != nil {
+			v = a.Val[at]
+		}
+		ci, cv = append(ci, int32(p)), append(cv, v)
+	}
+	return newRow(len(idx), ci, cv)
+}
+
+// AssignRow computes c(idx) = x for a 1×n store c: x has a value for each index,
+// or, where val is nil, the scalar x for all; a position p with present[p] = 0
+// deletes the entry idx[p]. A nil present has every position. No index occurs
+// twice. A dense c is updated in place: O(len(idx)). A listed c is merged:
+// O(entries + len(idx) · log len(idx)), or becomes a bitmap if adapt allows it
+// and that is faster.
+func AssignRow[T any](c *sparse.Store[T], idx []int32, x T, val []T, present []uint8, adapt bool) *sparse.Store[T] {
+	if c.Sparse() && adapt && int64(len(idx)) <= c.NVals/fewer && sparse.BitmapPays(&c.Structure) {
+		c = sparse.ToBitmap(c)
+	}
+	if c.Format == sparse.Full && present != nil {
+		c = sparse.ToBitmap(c)
+	}
+	if !c.Sparse() {
+		assignDense(c, idx, x, val, present)
+		return c
+	}
+	keys := make([]uint64, len(idx))
+	rising := true
+	for p, i := range idx {
+		rising = rising && (p == 0 || idx[p-1] < i)
+		keys[p] = uint64(i)<<32 | uint64(p)
+	}
+	if !rising {
+		slices.Sort(keys)
+	}
+	room := len(c.Idx) + len(idx)
+	ci, cv := make([]int32, 0, room), make([]T, 0, room)
+	from := 0
+	for _, key := range keys {
+		i, p := int32(key>>32), uint32(key)
+		to := from + seek(c.Idx[from:], i)
+		ci, cv = append(ci, c.Idx[from:to]...), append(cv, c.Val[from:to]...)
+		if from = to; from < len(c.Idx) && c.Idx[from] == i {
+			from++
+		}
+		if present != nil && present[p] == 0 {
+			continue
+		}
+		if val != nil {
+			x = val[p]
+		}
+		ci, cv = append(ci, i), append(cv, x)
+	}
+	ci, cv = append(ci, c.Idx[from:]...), append(cv, c.Val[from:]...)
+	return newRow(c.NCols, ci, cv)
+}
+
+// assignDense is AssignRow into a dense c, which is a bitmap if present is not
+// nil.
+func assignDense[T any](c *sparse.Store[T], idx []int32, x T, val []T, present []uint8) {
+	for p, i := range idx {
+		has := uint8(1)
+		if present != nil {
+			has = present[p]
+		}
+		if val != nil {
+			x = val[p]
+		}
+		if has != 0 {
+			c.Val[i] = x
+		} else {
+			c.Val[i] = *new(T)
+		}
+		if c.Present != nil {
+			c.NVals += int64(has) - int64(c.Present[i])
+			c.Present[i] = has
+		}
+	}
+}
+
+// AccumulateRow computes c(idx) ⊕= v for a dense 1×n store, in place: O(len(idx)).
+// No index occurs twice.
+func AccumulateRow[T any](c *sparse.Store[T], idx []int32, v []T, f *Binary[T, T, T]) {
+	c.NVals += accumulateAt(c.Val, c.Present, idx, v, f)
 }
