@@ -19,6 +19,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/internal/longtest"
 )
 
 // TestMain is also the fresh process of the first use, on the emulator.
@@ -64,7 +65,7 @@ func emulated(t *testing.T) GPUOptions {
 
 func TestGPUEmulated(t *testing.T) {
 	o := emulated(t)
-	if testing.Short() {
+	if !longtest.Enabled() {
 		o.Only = []string{"spmv fp32 plain rmat18", "bfs", "AᵀA plus_pair 1m", "1000 entries", "assignment"}
 	}
 	self, err := os.Executable()
@@ -77,7 +78,7 @@ func TestGPUEmulated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := map[bool]int{true: 8, false: len(GPUCases())}[testing.Short()]; len(table.Rows) != want {
+	if want := map[bool]int{false: 8, true: len(GPUCases())}[longtest.Enabled()]; len(table.Rows) != want {
 		t.Errorf("%d rows, want %d", len(table.Rows), want)
 	}
 	for _, r := range table.Rows {

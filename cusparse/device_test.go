@@ -10,6 +10,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/conformance"
 	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/race"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -33,12 +34,25 @@ func emulated(t testing.TB, opts ...emu.Option) (*Device, *emu.Emulator) {
 // on is the backend of a device for the conformance kit.
 type on struct{ d *Device }
 
-// slowly is on for the emulator, whose kernels take a tenth of a second each
-// to compile: the kit's short form, and of the element types those that differ
-// in kind. HIVEBLAS_KIT asks for a part of all.
+// slowly is the backend of the emulator, whose kernels take a tenth of a second
+// each to compile: two cases per unit of weight of the element types that differ
+// in kind, and in the quick form one of every eighth generator. HIVEBLAS_KIT
+// selects a part of all.
 type slowly struct{ on }
 
-func (slowly) Budget() int { return 2 }
+func (slowly) Budget() int {
+	if longtest.Enabled() {
+		return 2
+	}
+	return 1
+}
+
+func (slowly) Every() int {
+	if longtest.Enabled() || os.Getenv("HIVEBLAS_KIT") != "" {
+		return 1
+	}
+	return 8
+}
 
 func (b slowly) Skip(name string) string {
 	if os.Getenv("HIVEBLAS_KIT") == "" {

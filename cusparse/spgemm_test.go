@@ -11,6 +11,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -90,7 +91,7 @@ func sameProduct[A, B, C comparable](t *testing.T, d *Device, s semiring.Semirin
 	}
 	work := run(ops.Expand, spgemmLimits{}).Work
 	limits := spgemmLimited
-	if testing.Short() {
+	if !longtest.Enabled() {
 		limits = []spgemmLimits{{}, {columns: 64}, {chunk: 7}}
 	}
 	for _, l := range limits {

@@ -21,3 +21,5 @@ func (host) Budget() int {
 	}
 	return math.MaxInt
 }
+
+func (host) Parallel() bool { return true }

@@ -9,7 +9,7 @@ import (
 
 // binary returns the built-in operator of tag M over A, B, C.
 func binary[A, B, C Number, M mulTag](name, cuda string) BinaryOp[A, B, C] {
-	return BinaryOp[A, B, C]{name, cuda, binaryKernels[A, B, C, M]()}
+	return BinaryOp[A, B, C]{name: name, cuda: cuda, k: binaryKernels[A, B, C, M]()}
 }
 
 func binaryKernels[A, B, C Number, M mulTag]() *cpu.Binary[A, B, C] {
@@ -92,28 +92,56 @@ const (
 	cudaRminus = "y - x"
 )
 
-// Plus is addition: identity 0; integers wrap around, as in Go. A sum that
-// meets NaN, or both infinities, is NaN.
+// Plus is addition. Its identity is 0. Integers wrap around, as in Go. A sum
+// with a NaN, or with both infinities, is NaN. Like every [Monoid] it also
+// serves as the binary operator x + y, for example in ops.EWiseAdd,
+// ops.ApplySecond and as an accumulator.
 func Plus[T Number]() Monoid[T] {
 	return monoid[T, addPlus](binary[T, T, T, mulPlus]("plus", cudaPlus), 0)
 }
 
-// Times is multiplication: identity 1; integers wrap around.
+// Times is multiplication. Its identity is 1. Integers wrap around. As a binary
+// operator it is x · y.
 func Times[T Number]() Monoid[T] {
 	return monoid[T, addTimes](binary[T, T, T, mulTimes]("times", cudaTimes), 1)
 }
 
-// Min is the smaller operand: identity +Inf, or the largest integer. NaN is
-// ignored whichever side it is on (as by C's fmin), so a sum of nothing but
-// NaN is the identity; min(NaN, NaN) as a binary operator is NaN.
+// Min is the minimum. Its identity is +Inf, or the largest integer.
+//
+// Min ignores NaN on either side, as C's fmin does. A sum whose terms are all
+// NaN is therefore the identity +Inf, where SuiteSparse:GraphBLAS returns NaN.
+// As a binary operator, min(x, NaN) is x and min(NaN, NaN) is NaN. [MinNaN]
+// propagates NaN.
 func Min[T Number]() Monoid[T] {
 	return monoid[T, addMin](binary[T, T, T, mulMin]("min", cudaMin), MaxValue[T]()).WithTerminal(MinValue[T]())
 }
 
-// Max is the larger operand: identity −Inf, or the smallest integer. NaN as
-// for Min.
+// Max is the maximum. Its identity is −Inf, or the smallest integer. It treats
+// NaN as [Min] does: a sum whose terms are all NaN is −Inf. [MaxNaN] propagates
+// NaN.
 func Max[T Number]() Monoid[T] {
 	return monoid[T, addMax](binary[T, T, T, mulMax]("max", cudaMax), MinValue[T]()).WithTerminal(MaxValue[T]())
+}
+
+// MinNaN is the minimum that propagates NaN: a sum with a NaN among its terms is
+// NaN, as with Go's built-in min. Its identity is +Inf. Its loops test every
+// value for NaN, so it takes longer than [Min]. New(MinNaN[float64](),
+// Plus[float64]()) is MinPlus that reports invalid weights.
+func MinNaN[T Float]() Monoid[T] {
+	m := NewMonoid(NewBinary("minnan", func(x, y T) T { return min(x, y) }, "(x != x || x < y) ? x : y"), MaxValue[T]())
+	m.exact = true
+	m.k.Fold = func(s T, xs []T) T { return FoldFn(s, xs, func(x, y T) T { return min(x, y) }) }
+	m.k.Collect = func(acc []T, ci []int32, v []T) { CollectFn(acc, ci, v, func(x, y T) T { return min(x, y) }) }
+	return m
+}
+
+// MaxNaN is the maximum that propagates NaN; see [MinNaN]. Its identity is −Inf.
+func MaxNaN[T Float]() Monoid[T] {
+	m := NewMonoid(NewBinary("maxnan", func(x, y T) T { return max(x, y) }, "(x != x || x > y) ? x : y"), MinValue[T]())
+	m.exact = true
+	m.k.Fold = func(s T, xs []T) T { return FoldFn(s, xs, func(x, y T) T { return max(x, y) }) }
+	m.k.Collect = func(acc []T, ci []int32, v []T) { CollectFn(acc, ci, v, func(x, y T) T { return max(x, y) }) }
+	return m
 }
 
 // Lor is the logical or: identity false, terminal true.
@@ -146,14 +174,14 @@ func boolMonoid[P addTag](name, cuda string, identity bool, op *cpu.Binary[bool,
 		Fn: func(x, y uint8) uint8 { return add[uint8, P](x, y) }, Identity: id,
 		Fold: foldTag[uint8, P], FoldRows: foldRows[uint8, P], Collect: collect[uint8, P],
 	}
-	return Monoid[bool]{op: BinaryOp[bool, bool, bool]{name, cuda, op}, exact: true, k: as[*cpu.Monoid[bool]](&k)}
+	return Monoid[bool]{op: BinaryOp[bool, bool, bool]{name: name, cuda: cuda, k: op}, exact: true, k: as[*cpu.Monoid[bool]](&k)}
 }
 
 // Any keeps either operand, whichever is cheaper to find: for sums whose terms
 // are known to be equal, or where any witness will do. Its identity is the
 // zero value and never seen.
 func Any[T any]() Monoid[T] {
-	m := NewMonoid(BinaryOp[T, T, T]{"any", "y", NewBinary("any", func(_, y T) T { return y }, "y").k}, *new(T))
+	m := NewMonoid(NewBinary("any", func(_, y T) T { return y }, "y"), *new(T))
 	m.any = true
 	m.k.Fold = func(s T, xs []T) T {
 		if len(xs) > 0 {

@@ -18,38 +18,57 @@ type CheckOptions[A, B, C any] struct {
 	B      []B               // values of the second operand
 	C      []C               // values of sums so far, besides the identity
 	Equal  func(x, y C) bool // nil: ==, NaN equals NaN, floats to about 13 (6) digits
-	Rounds int               // how many random rows per kernel; 0: 300
+	Rounds int               // number of random rows per kernel; 0: 300
 	Seed   uint64
+
+	// Distributive requires that ⊗ distributes over ⊕ from both sides. Many
+	// useful semirings, such as plus_min, do not.
+	Distributive bool
 }
 
 // ErrCheck is the sentinel of CheckError.
-var ErrCheck = errors.New("semiring's kernels disagree")
+var ErrCheck = errors.New("semiring.Check failed")
 
-// A CheckError is a disagreement between a kernel of a semiring and its
-// operators.
+// A CheckError is a kernel that disagrees with the operators of its semiring,
+// or a law that the operators break.
 type CheckError struct {
 	Semiring string // such as "plus_times"
-	Kernel   string // such as "Dot", or "flipped Dot" for exchanged operands
-	Operands string // what it was given
-	Got      string // what the kernel computed
-	Want     string // what the operators compute
+	Kernel   string // such as "Dot", or "flipped Dot" for exchanged operands; "" for a law
+	Law      string // such as "⊕ is not associative"; "" for a kernel
+	Operands string // operands of the failing call
+	Got      string // result of the kernel, or of the law's left side
+	Want     string // result of the operators, or of the law's right side
 }
 
 func (e *CheckError) Error() string {
+	if e.Law != "" {
+		return fmt.Sprintf("%s: %s: %s gives %s and %s", e.Semiring, e.Law, e.Operands, e.Got, e.Want)
+	}
 	return fmt.Sprintf("%s: kernel %s of %s gives %s, its operators give %s", e.Semiring, e.Kernel, e.Operands, e.Got, e.Want)
 }
 
 // Is reports whether target is ErrCheck.
 func (e *CheckError) Is(target error) bool { return target == ErrCheck }
 
-// Check runs every kernel of s, in both orders of the operands, against its
-// operators ⊕ and ⊗ one by one, on rows of random length with random and
-// special values: NaN, ±Inf, −0, the ends of the integers. It returns the
-// first disagreement as a *CheckError, on the shortest row that shows one, or
-// nil. It is for the tests of semirings made with [Semiring.WithKernels].
+// Check tests the laws of ⊕ and every kernel of s, and returns the first
+// violation as a *CheckError, or nil. It is for the tests of semirings and
+// monoids that users define.
 //
-// Where ⊗ does not read an operand the kernels are also run with a nil slice
-// for it, as operations do.
+// The laws hold for the values of CheckOptions.C, by default small and special
+// ones (NaN, ±Inf, −0, the smallest and the largest integers): ⊕ is associative
+// and commutative, its identity changes no value, and its terminal, if any,
+// absorbs every value. With CheckOptions.Distributive, ⊗ distributes over ⊕.
+// The any monoid is exempt. A law that holds for all values tried may fail for
+// others.
+//
+// The kernels run in both orders of the operands on rows of random length, and
+// their results must equal those of ⊕ and ⊗ applied one by one. The failing row
+// is the shortest found. Where ⊗ does not read an operand, the kernels also run
+// with a nil slice for it, as operations do.
+//
+// Check does not test that ⊗ is associative or commutative, that it has an
+// identity, or that the identity of ⊕ annihilates under ⊗: no operation relies
+// on these laws. It does not run the CUDA expressions either.
 func Check[A, B, C any](s Semiring[A, B, C], opts CheckOptions[A, B, C]) error {
 	if !s.Valid() {
 		return fmt.Errorf("semiring.Check: %q is not usable: its sum or product is the zero value", s.name)
@@ -60,7 +79,16 @@ func Check[A, B, C any](s Semiring[A, B, C], opts CheckOptions[A, B, C]) error {
 	if opts.Equal == nil {
 		opts.Equal = closeEnough[C]
 	}
-	opts.A, opts.B, opts.C = orDefault(opts.A), orDefault(opts.B), orDefault(opts.C)
+	opts.A, opts.B = orDefault(opts.A), orDefault(opts.B)
+	if len(opts.C) == 0 {
+		opts.C = orDefault(opts.C)
+		if s.pos == nil && len(opts.C) == 1 { // a type without default values
+			opts.C = append(opts.C, someProducts(s, opts)...)
+		}
+	}
+	if err := checkLaws(s, opts); err != nil {
+		return err
+	}
 	if p := s.pos; p != nil {
 		values := orDefault[C](nil)
 		return errors.Join(
@@ -84,7 +112,7 @@ func checkIndices[A, B, C any](name string, p *Positional[A, B, C]) error {
 	p.FillIndices(got, ci)
 	for q, j := range ci {
 		if want := p.FromIndex(int(j)); !closeEnough(got[q], want) {
-			return &CheckError{name, "FillIndices", fmt.Sprint(j), fmt.Sprint(got[q]), fmt.Sprint(want)}
+			return &CheckError{Semiring: name, Kernel: "FillIndices", Operands: fmt.Sprint(j), Got: fmt.Sprint(got[q]), Want: fmt.Sprint(want)}
 		}
 	}
 	return nil
@@ -113,7 +141,7 @@ func checkSide[S, T, A, B, C any](s Semiring[S, T, C], name, side string, k *cpu
 	r := rand.New(rand.NewPCG(opts.Seed, 0x5eed))
 	t := trial[A, B, C]{k: k, add: s.add.k.Fn, any: s.add.any, equal: opts.Equal}
 	t.fail = func(kernel, operands string, got, want any) error {
-		return &CheckError{name, side + kernel, operands, fmt.Sprint(got), fmt.Sprint(want)}
+		return &CheckError{Semiring: name, Kernel: side + kernel, Operands: operands, Got: fmt.Sprint(got), Want: fmt.Sprint(want)}
 	}
 	if !t.any && !t.equal(k.Identity, s.add.k.Identity) {
 		return t.fail("Identity", "nothing", k.Identity, s.add.k.Identity)

@@ -168,3 +168,97 @@ func TestUserTypes(t *testing.T) {
 		t.Error("kernels that are not given do not stay")
 	}
 }
+
+// TestCheckLaws: Check reports every law that ⊕ breaks, and distributivity where
+// the caller claims it.
+func TestCheckLaws(t *testing.T) {
+	type monoid = semiring.Monoid[float64]
+	minus := semiring.NewMonoid(semiring.Minus[float64](), 0)
+	mean := semiring.NewBinary("mean", func(x, y float64) float64 { return (x + y) / 2 }, "")
+	for _, c := range []struct {
+		add          monoid
+		mul          semiring.Operator[float64, float64, float64]
+		distributive bool
+		law          string
+		reason       string
+	}{
+		{semiring.Plus[float64](), semiring.Times[float64](), false, "", "arithmetic"},
+		{semiring.Min[float64](), semiring.Plus[float64](), false, "", "shortest paths; NaN is no sum"},
+		{semiring.MinNaN[float64](), semiring.Plus[float64](), false, "", "NaN propagates"},
+		{minus, semiring.Times[float64](), false, "identity", "0 − x is not x"},
+		{semiring.NewMonoid(semiring.Plus[float64]().Op(), 1), semiring.Times[float64](), false, "identity", "1 + x is not x"},
+		{semiring.NewMonoid(mean, math.NaN()), semiring.Times[float64](), false, "identity", "a mean has no identity"},
+		{semiring.NewMonoid(semiring.First[float64, float64](), 0), semiring.Times[float64](), false, "identity", "0 first x is 0"},
+		{semiring.Max[float64]().WithTerminal(3), semiring.Times[float64](), false, "terminal", "max(3, 4) is not 3"},
+		{semiring.Plus[float64](), semiring.Min[float64](), false, "", "plus_min does not claim to distribute"},
+		{semiring.Plus[float64](), semiring.Min[float64](), true, "distribute", "min(1, 1 + 1) is 1, min(1, 1) + min(1, 1) is 2"},
+	} {
+		opts := semiring.CheckOptions[float64, float64, float64]{Rounds: 20, Distributive: c.distributive}
+		err := semiring.Check(semiring.New(c.add, c.mul), opts)
+		var e *semiring.CheckError
+		switch {
+		case c.law == "" && err != nil:
+			t.Errorf("%s: %v", c.reason, err)
+		case c.law != "" && (!errors.As(err, &e) || !errors.Is(err, semiring.ErrCheck) || !strings.Contains(e.Law, c.law)):
+			t.Errorf("%s: error %v, want one about %s", c.reason, err, c.law)
+		}
+	}
+	ints := semiring.CheckOptions[int8, int8, int8]{Rounds: 20, Distributive: true}
+	if err := semiring.Check(semiring.PlusTimes[int8](), ints); err != nil {
+		t.Errorf("integers modulo 256: %v", err)
+	}
+	// Associativity and commutativity, with an identity that holds.
+	rps := semiring.NewBinary("rock-paper-scissors", func(x, y int8) int8 {
+		switch {
+		case x == 0:
+			return y
+		case y == 0, x == y, (x-y+3)%3 == 1:
+			return x
+		}
+		return y
+	}, "")
+	leftmost := semiring.NewBinary("left", func(x, y int8) int8 {
+		if x == 0 {
+			return y
+		}
+		return x
+	}, "")
+	for law, op := range map[string]semiring.BinaryOp[int8, int8, int8]{"associative": rps, "commutative": leftmost} {
+		s := semiring.New(semiring.NewMonoid(op, 0), semiring.Times[int8]())
+		err := semiring.Check(s, semiring.CheckOptions[int8, int8, int8]{C: []int8{0, 1, 2, 3}, Rounds: 20})
+		var e *semiring.CheckError
+		if !errors.As(err, &e) || !strings.Contains(e.Law, law) {
+			t.Errorf("error %v, want one that ⊕ is not %s", err, law)
+		}
+	}
+}
+
+// TestPositionalOperator: the operator of a positional semiring makes semirings
+// with other sums, and is refused by everything that applies it to values.
+func TestPositionalOperator(t *testing.T) {
+	op := semiring.MinSecondi[int32](7).Mul()
+	if op.Valid() || op.Position() != semiring.PositionK || op.CUDA() != "(C)k + (C)7" {
+		t.Errorf("operator %q: valid %v, position %v, CUDA %q", op, op.Valid(), op.Position(), op.CUDA())
+	}
+	if semiring.NewMonoid(semiring.NewBinary("plus", func(x, y int32) int32 { return x + y }, ""), 0).Op().Position() != semiring.NotPositional {
+		t.Error("an ordinary operator has a position")
+	}
+	s := semiring.New(semiring.Plus[int32](), op)
+	if !s.Valid() || s.Position() != semiring.PositionK || s.Name() != "plus_secondi+7" {
+		t.Errorf("semiring %q: valid %v, position %v", s, s.Valid(), s.Position())
+	}
+	if err := semiring.Check(s, semiring.CheckOptions[bool, bool, int32]{Rounds: 50}); err != nil {
+		t.Error(err)
+	}
+	if again := semiring.New(semiring.Max[int32](), s.Mul()); again.Position() != semiring.PositionK {
+		t.Error("the operator loses its position when it is taken from a semiring of New")
+	}
+	for _, c := range []struct{ name, want string }{
+		{semiring.AnyFirsti[int32](0).Name(), "any_firsti"}, {semiring.AnyFirsti[int32](1).Name(), "any_firsti1"},
+		{semiring.AnyFirsti[int32](-3).Name(), "any_firsti-3"}, {semiring.MaxFirstj(0.5).Name(), "max_firstj+0.5"},
+	} {
+		if c.name != c.want {
+			t.Errorf("name %q, want %q", c.name, c.want)
+		}
+	}
+}

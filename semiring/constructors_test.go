@@ -19,6 +19,7 @@ type operator interface {
 // or semiring. TestConstructorsAreListed keeps it complete.
 var constructors = map[string]operator{
 	"Plus": Plus[float64](), "Times": Times[int8](), "Min": Min[uint64](), "Max": Max[float32](),
+	"MinNaN": MinNaN[float64](), "MaxNaN": MaxNaN[float32](),
 	"Lor": Lor(), "Land": Land(), "Lxor": Lxor(), "Lxnor": Lxnor(), "Any": Any[float64](),
 	"Bor": Bor[int32](), "Band": Band[uint8](), "Bxor": Bxor[int64](),
 	"First": First[float64, bool](), "Second": Second[bool, int32](), "Pair": Pair[bool, bool, int64](),

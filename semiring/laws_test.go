@@ -104,6 +104,9 @@ func TestMonoidLaws(t *testing.T) {
 	for _, m := range []Monoid[float64]{Min[float64](), Max[float64]()} {
 		laws(t, "float64", m, floats)
 	}
+	for _, m := range []Monoid[float64]{MinNaN[float64](), MaxNaN[float64]()} {
+		laws(t, "float64", m, floats)
+	}
 	for _, m := range []Monoid[float64]{Plus[float64](), Times[float64]()} { // exact values
 		laws(t, "float64", m, []float64{0, 1, -1, 2, 4, -8, math.NaN()})
 	}
@@ -130,6 +133,11 @@ func TestNaN(t *testing.T) {
 		{"min of nothing but NaN", Min[float64]().Kernels().Fold(inf, []float64{nan, nan}), inf, "the identity"},
 		{"min with NaN first", Min[float64]().Kernels().Fold(inf, []float64{nan, 5, 4}), 4, "whatever the order"},
 		{"max with NaN last", Max[float64]().Kernels().Fold(-inf, []float64{5, 4, nan}), 5, "whatever the order"},
+		{"minnan(NaN, 3)", MinNaN[float64]().Combine(nan, 3), nan, "propagated from the left"},
+		{"maxnan(3, NaN)", MaxNaN[float64]().Combine(3, nan), nan, "propagated from the right"},
+		{"minnan sum", MinNaN[float64]().Kernels().Fold(inf, []float64{1, nan, -inf}), nan, "propagated through a fold"},
+		{"minnan", MinNaN[float64]().Combine(2, 3), 2, "the minimum without NaN"},
+		{"maxnan", MaxNaN[float64]().Kernels().Fold(-inf, []float64{2, 5, 3}), 5, "the maximum without NaN"},
 		{"plus", Plus[float64]().Combine(nan, 1), nan, "propagated"},
 		{"plus of infinities", Plus[float64]().Combine(inf, -inf), nan, "undefined"},
 		{"times", Times[float64]().Combine(0, inf), nan, "undefined"},

@@ -13,6 +13,7 @@ import (
 type BinaryOp[A, B, C any] struct {
 	name, cuda string
 	k          *cpu.Binary[A, B, C]
+	pos        *position[C] // of a positional ⊗, else nil
 }
 
 // Operator is a BinaryOp, or a Monoid standing for its operator.
@@ -29,7 +30,7 @@ func NewBinary[A, B, C any](name string, f func(x A, y B) C, cuda string) Binary
 	if f == nil {
 		return BinaryOp[A, B, C]{name: name, cuda: cuda}
 	}
-	return BinaryOp[A, B, C]{name, cuda, &cpu.Binary[A, B, C]{
+	return BinaryOp[A, B, C]{name: name, cuda: cuda, k: &cpu.Binary[A, B, C]{
 		Fn:    f,
 		Zip:   func(c []C, a []A, b []B) { ZipFn(c, a, b, f) },
 		ZipAt: func(c []C, pc []int32, a []A, pa []int32, b []B, pb []int32) { ZipAtFn(c, pc, a, pa, b, pb, f) },
@@ -56,19 +57,35 @@ func (op BinaryOp[A, B, C]) CUDA() string { return op.cuda }
 // Op returns the operator itself.
 func (op BinaryOp[A, B, C]) Op() BinaryOp[A, B, C] { return op }
 
-// Apply returns x op y.
-func (op BinaryOp[A, B, C]) Apply(x A, y B) C { return op.k.Fn(x, y) }
+// Apply returns x op y, or the zero value if the operator is not Valid.
+func (op BinaryOp[A, B, C]) Apply(x A, y B) (z C) {
+	if op.k == nil {
+		return z
+	}
+	return op.k.Fn(x, y)
+}
 
-// Combine is Apply, under the name that accumulators and builders use. It is
-// of use where A, B and C are one type.
-func (op BinaryOp[A, B, C]) Combine(x A, y B) C { return op.k.Fn(x, y) }
+// Combine equals Apply. Accumulators and builders call it; A, B and C are then
+// one type.
+func (op BinaryOp[A, B, C]) Combine(x A, y B) C { return op.Apply(x, y) }
+
+// Position returns the index that a positional operator returns, such as
+// MinSecondi(0).Mul(), and NotPositional for every other. A positional operator
+// has no value without the positions of its operands: New makes semirings of
+// it, and all else refuses it, so it is not Valid.
+func (op BinaryOp[A, B, C]) Position() Position {
+	if op.pos == nil {
+		return NotPositional
+	}
+	return op.pos.which
+}
 
 // Kernels returns the CPU form. It is for the packages of hiveblas.
 func (op BinaryOp[A, B, C]) Kernels() *cpu.Binary[A, B, C] { return op.k }
 
-// Valid reports whether the operator was made by a constructor of this
-// package; the zero value was not.
-func (op BinaryOp[A, B, C]) Valid() bool { return op.k != nil }
+// Valid reports whether the operator applies to two values: a constructor of
+// this package made it, and it is not positional.
+func (op BinaryOp[A, B, C]) Valid() bool { return op.k != nil && op.pos == nil }
 
 // String returns the name.
 func (op BinaryOp[A, B, C]) String() string { return op.name }
@@ -139,8 +156,13 @@ func (m Monoid[T]) Terminal() (t T, ok bool) {
 // IsAny reports whether the monoid is Any, which keeps either operand.
 func (m Monoid[T]) IsAny() bool { return m.any }
 
-// Combine returns x ⊕ y.
-func (m Monoid[T]) Combine(x, y T) T { return m.k.Fn(x, y) }
+// Combine returns x ⊕ y, or the zero value if the monoid is not Valid.
+func (m Monoid[T]) Combine(x, y T) (z T) {
+	if m.k == nil {
+		return z
+	}
+	return m.k.Fn(x, y)
+}
 
 // Kernels returns the CPU form. It is for the packages of hiveblas.
 func (m Monoid[T]) Kernels() *cpu.Monoid[T] { return m.k }
@@ -217,7 +239,12 @@ func (op IndexOp[A, C]) Name() string { return op.name }
 func (op IndexOp[A, C]) CUDA() string { return op.cuda }
 
 // Apply returns f(x, i, j).
-func (op IndexOp[A, C]) Apply(x A, i, j int) C { return op.fn(x, i, j) }
+func (op IndexOp[A, C]) Apply(x A, i, j int) (z C) {
+	if op.fn == nil {
+		return z
+	}
+	return op.fn(x, i, j)
+}
 
 // UsesValue reports whether the operator reads x.
 func (op IndexOp[A, C]) UsesValue() bool { return op.usesValue }
@@ -263,7 +290,7 @@ func (op SelectOp[A]) Bound() (y A, ok bool) {
 }
 
 // Keep reports whether the entry x at row i, column j is kept.
-func (op SelectOp[A]) Keep(x A, i, j int) bool { return op.fn(x, i, j) }
+func (op SelectOp[A]) Keep(x A, i, j int) bool { return op.fn != nil && op.fn(x, i, j) }
 
 // Kernels returns the CPU form. It is for the packages of hiveblas.
 func (op SelectOp[A]) Kernels() *cpu.Predicate[A] { return op.k }

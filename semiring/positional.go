@@ -1,84 +1,150 @@
 package semiring
 
-// positionalOf returns the semiring of m whose ⊗ is an index plus offset.
-func positionalOf[C Number](m Monoid[C], which Position, name, cuda string, offset C,
-	first Semiring[C, bool, C], second Semiring[bool, C, C]) Semiring[bool, bool, C] {
-	if offset != 0 {
+import "fmt"
+
+// The positional semirings multiply to an index instead of a value, for the
+// product of A(i,k) and B(k,j):
+//
+//	firsti            i, the row of A
+//	firstj = secondi  k, the summation index
+//	secondj           j, the column of B
+//
+// Every constructor adds offset to the index: 0 counts from 0, 1 from 1, as
+// FIRSTI and FIRSTI1 of the GraphBLAS C API. The sum is computed in C and wraps
+// around as Go integers do; an index that C cannot hold, such as 2³¹−1 in a
+// float32, is rounded. Positional semirings read no values, so they take
+// patterns. The operator that Mul returns makes other semirings by [New]; it
+// has no value without its position, so operations on single entries, such as
+// EWiseMult and Apply, refuse it.
+
+// position describes a positional ⊗: the index that it returns and the value
+// of C made from it.
+type position[C any] struct {
+	which       Position
+	offset      C
+	fromIndex   func(i int) C
+	fillIndices func(c []C, ci []int32)
+}
+
+// indexOp returns the positional operator that adds offset to an index. cuda
+// is the index as a CUDA expression: i, k or j.
+func indexOp[C Number](which Position, name, cuda string, offset C) BinaryOp[bool, bool, C] {
+	switch {
+	case offset == 1:
 		name += "1"
-		cuda += " + 1"
+	case offset < 0:
+		name += fmt.Sprint(offset)
+	case offset != 0:
+		name += "+" + fmt.Sprint(offset)
 	}
-	op := BinaryOp[bool, bool, C]{name: name, cuda: cuda}
-	op.k = NewBinary(name, func(bool, bool) C { return 0 }, cuda).k
+	if offset != 0 {
+		cuda = fmt.Sprintf("(C)%s + (C)%s", cuda, scalarCUDA(offset))
+	}
+	op := NewBinary(name, func(bool, bool) C { return 0 }, cuda)
 	op.k.UsesX, op.k.UsesY = false, false
-	return Semiring[bool, bool, C]{
-		name: m.Name() + "_" + name, add: m, mul: op,
-		pos: &Positional[bool, bool, C]{
-			Which: which, Offset: offset,
-			First: first.k, FirstFlip: first.flip, Second: second.k, SecondFlip: second.flip,
-			FromIndex: func(i int) C { return C(i) + offset },
-			FillIndices: func(c []C, ci []int32) {
-				c = c[:len(ci)]
-				for p, j := range ci {
-					c[p] = C(j) + offset
-				}
-			},
+	op.pos = &position[C]{
+		which: which, offset: offset,
+		fromIndex: func(i int) C { return C(i) + offset },
+		fillIndices: func(c []C, ci []int32) {
+			c = c[:len(ci)]
+			for p, j := range ci {
+				c[p] = C(j) + offset
+			}
 		},
 	}
+	return op
 }
 
-// The positional semirings return where a product came from instead of a
-// value: firsti the row i of A(i, k), firstj = secondi the index k summed
-// over, secondj the column j of B(k, j). offset 0 counts from 0 (firsti), 1
-// from 1 (firsti1). They read no values, so they take patterns. Indices must
-// fit C: 2³¹−1 is not a float32.
+// positionalOf returns the semiring of m and the positional op. first and
+// second are the kernels of m with the operators first and second.
+func positionalOf[C Number](op BinaryOp[bool, bool, C], first Semiring[C, bool, C], second Semiring[bool, C, C]) Semiring[bool, bool, C] {
+	return withPosition(first.add, op, &Positional[bool, bool, C]{
+		First: first.k, FirstFlip: first.flip, Second: second.k, SecondFlip: second.flip,
+	})
+}
 
-// AnyFirsti gives the row of the product.
+// newPositional is New for a positional op: its kernels call add as a closure.
+func newPositional[A, B, C any](add Monoid[C], op BinaryOp[A, B, C]) Semiring[A, B, C] {
+	return withPosition(add, op, &Positional[A, B, C]{
+		First:      fromClosures(add, func(x C, _ B) C { return x }, true, false),
+		FirstFlip:  fromClosures(add, func(_ B, x C) C { return x }, false, true),
+		Second:     fromClosures(add, func(_ A, y C) C { return y }, false, true),
+		SecondFlip: fromClosures(add, func(y C, _ A) C { return y }, true, false),
+	})
+}
+
+func withPosition[A, B, C any](add Monoid[C], op BinaryOp[A, B, C], p *Positional[A, B, C]) Semiring[A, B, C] {
+	p.Which, p.Offset = op.pos.which, op.pos.offset
+	p.FromIndex, p.FillIndices = op.pos.fromIndex, op.pos.fillIndices
+	return Semiring[A, B, C]{name: add.Name() + "_" + op.name, add: add, mul: op, pos: p}
+}
+
+func firsti[C Number](offset C) BinaryOp[bool, bool, C] {
+	return indexOp(PositionI, "firsti", "i", offset)
+}
+
+func firstj[C Number](offset C) BinaryOp[bool, bool, C] {
+	return indexOp(PositionK, "firstj", "k", offset)
+}
+
+func secondi[C Number](offset C) BinaryOp[bool, bool, C] {
+	return indexOp(PositionK, "secondi", "k", offset)
+}
+
+func secondj[C Number](offset C) BinaryOp[bool, bool, C] {
+	return indexOp(PositionJ, "secondj", "j", offset)
+}
+
+// AnyFirsti returns the row of the product plus offset.
 func AnyFirsti[C Number](offset C) Semiring[bool, bool, C] {
-	return positionalOf(Any[C](), PositionI, "firsti", "i", offset, AnyFirst[C](), AnySecond[C]())
+	return positionalOf(firsti(offset), AnyFirst[C](), AnySecond[C]())
 }
 
-// AnyFirstj gives the index of any one term; the same as AnySecondi.
+// AnyFirstj returns the summation index of any one term plus offset; it equals
+// [AnySecondi].
 func AnyFirstj[C Number](offset C) Semiring[bool, bool, C] {
-	return positionalOf(Any[C](), PositionK, "firstj", "k", offset, AnyFirst[C](), AnySecond[C]())
+	return positionalOf(firstj(offset), AnyFirst[C](), AnySecond[C]())
 }
 
-// AnySecondi gives the index of any one term: the parent in a breadth-first
-// search.
+// AnySecondi returns the summation index of any one term plus offset: a parent
+// in a breadth-first search.
 func AnySecondi[C Number](offset C) Semiring[bool, bool, C] {
-	return positionalOf(Any[C](), PositionK, "secondi", "k", offset, AnyFirst[C](), AnySecond[C]())
+	return positionalOf(secondi(offset), AnyFirst[C](), AnySecond[C]())
 }
 
-// AnySecondj gives the column of the product.
+// AnySecondj returns the column of the product plus offset.
 func AnySecondj[C Number](offset C) Semiring[bool, bool, C] {
-	return positionalOf(Any[C](), PositionJ, "secondj", "j", offset, AnyFirst[C](), AnySecond[C]())
+	return positionalOf(secondj(offset), AnyFirst[C](), AnySecond[C]())
 }
 
-// MinFirsti gives the row of the product.
+// MinFirsti returns the row of the product plus offset.
 func MinFirsti[C Number](offset C) Semiring[bool, bool, C] {
-	return positionalOf(Min[C](), PositionI, "firsti", "i", offset, MinFirst[C](), MinSecond[C]())
+	return positionalOf(firsti(offset), MinFirst[C](), MinSecond[C]())
 }
 
-// MinFirstj gives the least index among the terms; the same as MinSecondi.
+// MinFirstj returns the smallest summation index of the terms plus offset; it
+// equals [MinSecondi].
 func MinFirstj[C Number](offset C) Semiring[bool, bool, C] {
-	return positionalOf(Min[C](), PositionK, "firstj", "k", offset, MinFirst[C](), MinSecond[C]())
+	return positionalOf(firstj(offset), MinFirst[C](), MinSecond[C]())
 }
 
-// MinSecondi gives the least index among the terms: a deterministic parent.
+// MinSecondi returns the smallest summation index of the terms plus offset: a
+// deterministic parent.
 func MinSecondi[C Number](offset C) Semiring[bool, bool, C] {
-	return positionalOf(Min[C](), PositionK, "secondi", "k", offset, MinFirst[C](), MinSecond[C]())
+	return positionalOf(secondi(offset), MinFirst[C](), MinSecond[C]())
 }
 
-// MinSecondj gives the column of the product.
+// MinSecondj returns the column of the product plus offset.
 func MinSecondj[C Number](offset C) Semiring[bool, bool, C] {
-	return positionalOf(Min[C](), PositionJ, "secondj", "j", offset, MinFirst[C](), MinSecond[C]())
+	return positionalOf(secondj(offset), MinFirst[C](), MinSecond[C]())
 }
 
-// MaxSecondi gives the greatest index among the terms.
+// MaxSecondi returns the largest summation index of the terms plus offset.
 func MaxSecondi[C Number](offset C) Semiring[bool, bool, C] {
-	return positionalOf(Max[C](), PositionK, "secondi", "k", offset, MaxFirst[C](), MaxSecond[C]())
+	return positionalOf(secondi(offset), MaxFirst[C](), MaxSecond[C]())
 }
 
-// MaxFirstj is the same as [MaxSecondi].
+// MaxFirstj equals [MaxSecondi].
 func MaxFirstj[C Number](offset C) Semiring[bool, bool, C] {
-	return positionalOf(Max[C](), PositionK, "firstj", "k", offset, MaxFirst[C](), MaxSecond[C]())
+	return positionalOf(firstj(offset), MaxFirst[C](), MaxSecond[C]())
 }

@@ -55,8 +55,11 @@ func New[A, B, C any](add Monoid[C], mul Operator[A, B, C]) Semiring[A, B, C] {
 	}
 	op := mul.Op()
 	name := add.Name() + "_" + op.name
-	if !add.Valid() || !op.Valid() {
+	if !add.Valid() || op.k == nil {
 		return Semiring[A, B, C]{name: name, add: add, mul: op}
+	}
+	if op.pos != nil {
+		return newPositional(add, op)
 	}
 	flipped := func(y B, x A) C { return op.k.Fn(x, y) }
 	return Semiring[A, B, C]{
@@ -232,7 +235,8 @@ func (s Semiring[A, B, C]) Named(name string) Semiring[A, B, C] {
 // Add returns the monoid ⊕.
 func (s Semiring[A, B, C]) Add() Monoid[C] { return s.add }
 
-// Mul returns the operator ⊗. That of a positional semiring has no Go form.
+// Mul returns the operator ⊗. The operator of a positional semiring is for [New]
+// alone: see [BinaryOp.Position].
 func (s Semiring[A, B, C]) Mul() BinaryOp[A, B, C] { return s.mul }
 
 // Position tells whether ⊗ returns an index, and which.

@@ -26,6 +26,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -53,19 +54,49 @@ func (Host) Place() matrix.Place { return nil }
 // Skip leaves nothing out.
 func (Host) Skip(string) string { return "" }
 
-// Run runs the kit against b: a few seconds with -short, about a minute
-// without. A slow backend may have a method Budget, which bounds the cases: 60
-// is all, 4 is -short.
+// Cases of a generator of weight 1: see [Run].
+const (
+	longBudget  = 60
+	quickBudget = 8
+	shortBudget = 4
+)
+
+// Run runs the kit against b, in the form that package longtest selects. A backend
+// may have these methods besides:
+//
+//	Budget() int    // at most so many cases per unit of weight; 60 is the long form, 8 the quick, 4 -short
+//	Every() int     // of the generators of an operation, only every n-th
+//	Parallel() bool // the generators run in parallel
 func Run(t *testing.T, b Backend) {
-	budget := 60
-	if testing.Short() {
-		budget = 4
+	budget, every, parallel := quickBudget, 1, false
+	switch {
+	case testing.Short():
+		budget = shortBudget
+	case longtest.Enabled():
+		budget = longBudget
 	}
 	if slow, ok := b.(interface{ Budget() int }); ok {
 		budget = min(budget, slow.Budget())
 	}
+	if sampled, ok := b.(interface{ Every() int }); ok {
+		every = max(1, sampled.Every())
+	}
+	if safe, ok := b.(interface{ Parallel() bool }); ok {
+		parallel = safe.Parallel()
+	}
+	number := map[string]int{} // of the generators of an operation so far
 	for _, g := range generators() {
+		if every > 1 && b.Skip(g.name+"/") != "" { // it does not count
+			continue
+		}
+		op, _, _ := strings.Cut(g.name, "/")
+		if number[op]++; (number[op]-1)%every != 0 {
+			continue
+		}
 		t.Run(g.name, func(t *testing.T) {
+			if parallel {
+				t.Parallel()
+			}
 			skipped := map[string]bool{}
 			for it := range max(1, budget*g.weight) {
 				seed := uint64(it)

@@ -1,6 +1,9 @@
 package conformance
 
 import (
+	"os"
+
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
 )
@@ -118,16 +121,22 @@ func numberProducts[T semiring.Number](typ string) (g []generator) {
 	return g
 }
 
-// positionalProducts makes those of the positional semirings.
-func positionalProducts[T semiring.Number](typ string) (g []generator) {
-	for _, offset := range []T{0, 1} {
-		for _, s := range []semiring.Semiring[bool, bool, T]{
-			semiring.AnyFirsti(offset), semiring.AnyFirstj(offset), semiring.AnySecondi(offset), semiring.AnySecondj(offset),
-			semiring.MinFirsti(offset), semiring.MinFirstj(offset), semiring.MinSecondi(offset), semiring.MinSecondj(offset),
-			semiring.MaxSecondi(offset), semiring.MaxFirstj(offset),
-		} {
+// positionalProducts makes the products of the positional semirings, with all
+// sums for some offsets and with one sum for each index for others.
+func positionalProducts[T semiring.Number](typ string, all, some []T) (g []generator) {
+	add := func(offset T, list ...semiring.Semiring[bool, bool, T]) {
+		for _, s := range list {
 			g = append(g, products(typ, 1, s, func(i int) T { return T(i) + offset })...)
 		}
+	}
+	for _, x := range all {
+		add(x, semiring.AnyFirsti(x), semiring.AnyFirstj(x), semiring.AnySecondi(x), semiring.AnySecondj(x),
+			semiring.MinFirsti(x), semiring.MinFirstj(x), semiring.MinSecondi(x), semiring.MinSecondj(x),
+			semiring.MaxSecondi(x), semiring.MaxFirstj(x))
+	}
+	for _, x := range some {
+		add(x, semiring.AnyFirsti(x), semiring.MinSecondj(x), semiring.MaxFirstj(x),
+			semiring.New(semiring.Plus[T](), semiring.MinSecondi(x).Mul()))
 	}
 	return g
 }
@@ -182,9 +191,13 @@ func productGenerators() (g []generator) {
 	g = append(g, numberProducts[uint64]("uint64")...)
 	g = append(g, numberProducts[float32]("float32")...)
 	g = append(g, numberProducts[float64]("float64")...)
-	g = append(g, positionalProducts[int32]("int32")...)
-	g = append(g, positionalProducts[int64]("int64")...)
-	g = append(g, positionalProducts[float64]("float64")...)
+	if longtest.Enabled() || os.Getenv("HIVEBLAS_KIT") != "" {
+		g = append(g, positionalProducts("int32", []int32{0, 1}, []int32{5, -3})...)
+		g = append(g, positionalProducts("int64", []int64{0, 1}, []int64{5, 1 << 40})...)
+		g = append(g, positionalProducts("float64", []float64{0, 1}, []float64{0.5})...)
+	} else {
+		g = append(g, positionalProducts("int32", nil, []int32{5})...)
+	}
 	g = append(g, products("float64", 4, userKernels(), nil)...)
 	return append(g, products("mixed", 4, mixed(), nil)...)
 }
