@@ -169,13 +169,21 @@ func Select[T comparable](dst matrix.Destination[T], f semiring.SelectOp[T], a m
 		return storeResult(h, t, out, ran, err)
 	}
 	st := oriented(v)
-	k, fn := f.Kernels(), f.Keep
-	if t.spec.Vector && k.Keep == nil { // stored as a row
+	k := f.Kernels()
+	var fn func(x T, i, j int) bool
+	switch {
+	case t.spec.Vector && k.Keep == nil: // stored as a row
 		k = &cpu.Predicate[T]{UsesValue: k.UsesValue}
 		fn = func(x T, i, j int) bool { return f.Keep(x, j, i) }
+	case k.Keep == nil || st.Val == nil:
+		fn = f.Keep
 	}
-	fill := truth[T]()
-	out, err := cpu.Select(c.env(), st, k, fn, &fill)
+	var fill *T
+	if st.Val == nil {
+		fill = new(T)
+		*fill = truth[T]()
+	}
+	out, err := cpu.Select(c.env(), st, k, fn, fill)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,9 @@ import (
 )
 
 // Identity returns x.
-func Identity[T any]() UnaryOp[T, T] {
+func Identity[T any]() UnaryOp[T, T] { return once[keyIdentity[T]](newIdentity[T]) }
+
+func newIdentity[T any]() UnaryOp[T, T] {
 	op := NewUnary("identity", func(x T) T { return x }, "x")
 	op = op.WithMap(func(c, a []T) { copy(c, a) })
 	op.k.Copies = true

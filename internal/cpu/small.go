@@ -98,10 +98,10 @@ func unionAt[A, B, C any](m *merger, ops UnionOps[A, B, C], ci []int32, cv []C, 
 	la, lb := len(ai), len(bi)
 	switch {
 	case la >= insertFrom*lb:
-		n, k = m.insert(ci, ai, bi, func(q, lo, hi int) { ops.Left(cv[q:q+hi-lo], window(av, int64(lo), int64(hi))) })
+		n, k = insertAt(m, ops.Left, ci, cv, ai, av, bi)
 		placeAt(cv, m.posB[:lb], bv, ops.Right, ops.Copies)
 	case lb >= insertFrom*la:
-		n, k = m.insert(ci, bi, ai, func(q, lo, hi int) { ops.Right(cv[q:q+hi-lo], window(bv, int64(lo), int64(hi))) })
+		n, k = insertAt(m, ops.Right, ci, cv, bi, bv, ai)
 		placeAt(cv, m.posB[:la], av, ops.Left, ops.Copies)
 		m.matchA, m.matchB = m.matchB, m.matchA
 	default:
@@ -110,6 +110,12 @@ func unionAt[A, B, C any](m *merger, ops UnionOps[A, B, C], ci []int32, cv []C, 
 		placeAt(cv, m.posA[:la], av, ops.Left, ops.Copies)
 	}
 	return n, k
+}
+
+// insertAt merges the columns short into the row (long, v), whose values are
+// mapped by f. Those of short are left to the caller.
+func insertAt[S, C any](m *merger, f func(c []C, s []S), ci []int32, cv []C, long []int32, v []S, short []int32) (n, k int) {
+	return m.insert(ci, long, short, func(q, lo, hi int) { f(cv[q:q+hi-lo], window(v, int64(lo), int64(hi))) })
 }
 
 // placeAt does c[pos[p]] = f(v[p]); copies says that f copies.
