@@ -72,9 +72,9 @@ func (a *Attributed) Dims() (vertices, edges int) {
 
 // Move makes the graph live at p from now on, the host if p is nil.
 func (a *Attributed) Move(p matrix.Place) error {
-	var s steps
-	_ = s.do(a.Vertices.Move(p)) && s.do(a.Edges.Move(p)) && s.do(a.Source.Move(p)) && s.do(a.Target.Move(p))
-	return s.err
+	var s ops.Steps
+	_ = s.Do(a.Vertices.Move(p)) && s.Do(a.Edges.Move(p)) && s.Do(a.Source.Move(p)) && s.Do(a.Target.Move(p))
+	return s.Err()
 }
 
 // Place returns where the graph lives; nil is the host.

@@ -47,24 +47,24 @@ func ConnectedComponents[T comparable](g matrix.Source[T], opts ComponentsOption
 	}
 	gp, least, low := parent.Clone(), parent.Clone(), semiring.Min[int32]()
 	with := opts.with()
-	var s steps
-	for changed := n > 0; changed && s.err == nil; {
+	var s ops.Steps
+	for changed := n > 0; changed && s.OK(); {
 		opts.report("connected components", 0, 0)
-		s.do(ops.MxV(least.Accum(low), semiring.MinSecond[int32](), a, gp, with))
+		s.Do(ops.MxV(least.Accum(low), semiring.MinSecond[int32](), a, gp, with))
 		if !undirected {
-			s.do(ops.VxM(least.Accum(low), semiring.MinFirst[int32](), gp, a, with))
+			s.Do(ops.VxM(least.Accum(low), semiring.MinFirst[int32](), gp, a, with))
 		}
-		s.do(hook(parent, least))
-		s.do(ops.EWiseAdd(parent, low, parent, least, with))
-		s.do(ops.EWiseAdd(parent, low, parent, gp, with))
+		s.Do(hook(parent, least))
+		s.Do(ops.EWiseAdd(parent, low, parent, least, with))
+		s.Do(ops.EWiseAdd(parent, low, parent, gp, with))
 		next := matrix.NewVector[int32](n)
-		s.do(ops.ExtractVector(next, parent, indicesOf(parent), with))
+		s.Do(ops.ExtractVector(next, parent, indicesOf(parent), with))
 		changed = !next.Equal(gp)
 		gp = next
-		s.do(ops.Apply(least, semiring.Identity[int32](), gp, with))
+		s.Do(ops.Apply(least, semiring.Identity[int32](), gp, with))
 	}
-	if s.err != nil {
-		return nil, s.err
+	if !s.OK() {
+		return nil, s.Err()
 	}
 	return countLabels(parent), nil
 }

@@ -31,18 +31,6 @@ func (r Run) report(what string, done, total int64) {
 	}
 }
 
-// steps keeps the first error of a pipeline, so that its steps can be
-// written one below the other. A step after an error still runs (its call is
-// the argument of do), so loops ask for the error.
-type steps struct{ err error }
-
-func (s *steps) do(err error) bool {
-	if s.err == nil {
-		s.err = err
-	}
-	return s.err == nil
-}
-
 // usable returns the error that a matrix was made with; nil is one too.
 func usable[T comparable](g matrix.Source[T]) error {
 	if g == nil {

@@ -69,44 +69,44 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts SSSPOptions
 	}
 	here := matrix.On(a.Place())
 	pending := matrix.NewVector[T](n, here) // reached, and not yet followed from
-	var s steps
+	var s ops.Steps
 	for _, v := range sources {
-		s.do(dist.Set(v, 0))
-		s.do(pending.Set(v, 0))
+		s.Do(dist.Set(v, 0))
+		s.Do(pending.Set(v, 0))
 	}
 	front, reach := matrix.NewVector[T](n, here), matrix.NewVector[T](n, here)
 	low, better := semiring.Min[T](), improvement[T]()
 	with := opts.with()
-	for s.err == nil && pending.NVals() > 0 {
+	for s.OK() && pending.NVals() > 0 {
 		least, err := ops.ReduceScalar(low, pending, with)
-		s.do(err)
+		s.Do(err)
 		bound := least + delta
 		if bound < least { // the last bucket of an integer type
 			bound = unreached
 		}
-		s.do(ops.Select(front, semiring.ValueLE(bound), pending, with))
+		s.Do(ops.Select(front, semiring.ValueLE(bound), pending, with))
 		improved := matrix.NewVector[T](n, here)
 		listed := true // improved lists all that was, of late; otherwise dist tells
-		for s.err == nil && front.NVals() > 0 {
+		for s.OK() && front.NVals() > 0 {
 			opts.report("shortest paths", int64(n)-pending.NVals(), int64(n))
-			s.do(ops.VxM(reach, semiring.MinPlus[T](), front, a, with))
-			s.do(ops.EWiseMult(reach, better, reach, dist, with))
-			s.do(ops.Select(reach, semiring.ValueLT(unreached), reach, with))
-			s.do(ops.Apply(dist.Accum(low), semiring.Identity[T](), reach, with))
+			s.Do(ops.VxM(reach, semiring.MinPlus[T](), front, a, with))
+			s.Do(ops.EWiseMult(reach, better, reach, dist, with))
+			s.Do(ops.Select(reach, semiring.ValueLT(unreached), reach, with))
+			s.Do(ops.Apply(dist.Accum(low), semiring.Identity[T](), reach, with))
 			if listed = listed && !many(reach, n); listed {
-				s.do(ops.EWiseAdd(improved, low, improved, reach, with))
+				s.Do(ops.EWiseAdd(improved, low, improved, reach, with))
 			}
-			s.do(ops.Select(front, semiring.ValueLE(bound), reach, with))
+			s.Do(ops.Select(front, semiring.ValueLE(bound), reach, with))
 		}
 		if listed {
-			s.do(ops.EWiseAdd(pending, low, pending, improved, with))
+			s.Do(ops.EWiseAdd(pending, low, pending, improved, with))
 		} else {
-			s.do(ops.Select(pending, semiring.ValueLT(unreached), dist, with))
+			s.Do(ops.Select(pending, semiring.ValueLT(unreached), dist, with))
 		}
-		s.do(ops.Select(pending, semiring.ValueGT(bound), pending, with))
+		s.Do(ops.Select(pending, semiring.ValueGT(bound), pending, with))
 	}
-	if s.err != nil {
-		return nil, s.err
+	if !s.OK() {
+		return nil, s.Err()
 	}
 	out := matrix.NewVector[T](n, here)
 	if err := ops.Select(out, semiring.ValueLT(unreached), dist, with); err != nil {

@@ -54,22 +54,22 @@ func VertexNomination[T semiring.Number](g matrix.Source[T], seeds []int, opts V
 	}
 	dist := matrix.NewVector[T](n)
 	frontier := matrix.NewVector[bool](n)
-	var s steps
-	s.do(dist.SetFormat(matrix.Bitmap))
+	var s ops.Steps
+	s.Do(dist.SetFormat(matrix.Bitmap))
 	for _, v := range seeds {
-		s.do(frontier.Set(v, true))
+		s.Do(frontier.Set(v, true))
 	}
 	a, far := g.View().Pattern(), dist.Structure().Not()
-	for hops := T(0); s.err == nil && frontier.NVals() > 0; hops++ {
+	for hops := T(0); s.OK() && frontier.NVals() > 0; hops++ {
 		opts.report("vertex nomination", dist.NVals(), int64(n))
-		s.do(ops.AssignVectorScalar(dist.Masked(frontier.Structure()), hops, ops.All(), opts.with()))
-		s.do(ops.VxM(frontier.Masked(far).Replace(), semiring.AnyPair[bool](), frontier.Pattern(), a, opts.with()))
-		if s.err == nil && frontier.NVals() > 0 && hops+1 <= hops {
+		s.Do(ops.AssignVectorScalar(dist.Masked(frontier.Structure()), hops, ops.All(), opts.with()))
+		s.Do(ops.VxM(frontier.Masked(far).Replace(), semiring.AnyPair[bool](), frontier.Pattern(), a, opts.with()))
+		if s.OK() && frontier.NVals() > 0 && hops+1 <= hops {
 			return nil, tooManyHops(int64(hops))
 		}
 	}
-	if s.err != nil {
-		return nil, s.err
+	if !s.OK() {
+		return nil, s.Err()
 	}
 	return dist, nil
 }
