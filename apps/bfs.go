@@ -32,7 +32,11 @@ type BFSResult struct {
 // least-numbered ones (min.secondi), so they do not depend on threads. On a
 // GPU the whole search runs there, by kernels that take the same decisions.
 // O(edges + vertices·depth).
-func BFS[T comparable](g matrix.Source[T], source int, opts BFSOptions) (*BFSResult, error) {
+func BFS[T comparable](g matrix.Source[T], source int, opts ...BFSOptions) (*BFSResult, error) {
+	o, err := only("BFS", opts)
+	if err != nil {
+		return nil, err
+	}
 	n, err := square("BFS", g)
 	if err != nil {
 		return nil, err
@@ -42,12 +46,12 @@ func BFS[T comparable](g matrix.Source[T], source int, opts BFSOptions) (*BFSRes
 	}
 	a := g.View().Pattern()
 	if at := traverser(a); at != nil {
-		return bfsAt(at, a, n, source, opts)
+		return bfsAt(at, a, n, source, o)
 	}
 	res := &BFSResult{Level: matrix.NewVector[int32](n)}
 	var s ops.Steps
 	s.Do(res.Level.SetFormat(matrix.Bitmap))
-	if opts.Parents {
+	if o.Parents {
 		res.Parent = matrix.NewVector[int32](n)
 		s.Do(res.Parent.SetFormat(matrix.Bitmap))
 		s.Do(res.Parent.Set(source, int32(source)))
@@ -57,16 +61,16 @@ func BFS[T comparable](g matrix.Source[T], source int, opts BFSOptions) (*BFSRes
 	found := matrix.NewVector[int32](n) // parents of the frontier
 	unvisited := res.Level.Structure().Not()
 	for depth := int32(0); s.OK() && frontier.NVals() > 0; depth++ {
-		opts.report("breadth-first search", res.Level.NVals(), int64(n))
+		o.report("breadth-first search", res.Level.NVals(), int64(n))
 		res.MaxLevel = depth
-		s.Do(ops.AssignVectorScalar(res.Level.Masked(frontier.Structure()), depth, ops.All(), opts.with()))
-		if !opts.Parents {
-			s.Do(ops.VxM(frontier.Masked(unvisited).Replace(), semiring.AnyPair[bool](), frontier.Pattern(), a, opts.with()))
+		s.Do(ops.AssignVectorScalar(res.Level.Masked(frontier.Structure()), depth, ops.All(), o.with()))
+		if !o.Parents {
+			s.Do(ops.VxM(frontier.Masked(unvisited).Replace(), semiring.AnyPair[bool](), frontier.Pattern(), a, o.with()))
 			continue
 		}
-		s.Do(ops.VxM(found.Masked(unvisited).Replace(), semiring.MinSecondi[int32](0), frontier.Pattern(), a, opts.with()))
-		s.Do(ops.AssignVector(res.Parent.Masked(found.Structure()), found, ops.All(), opts.with()))
-		s.Do(ops.Apply(frontier, semiring.OneOp[int32, bool](), found, opts.with()))
+		s.Do(ops.VxM(found.Masked(unvisited).Replace(), semiring.MinSecondi[int32](0), frontier.Pattern(), a, o.with()))
+		s.Do(ops.AssignVector(res.Parent.Masked(found.Structure()), found, ops.All(), o.with()))
+		s.Do(ops.Apply(frontier, semiring.OneOp[int32, bool](), found, o.with()))
 	}
 	if !s.OK() {
 		return nil, s.Err()

@@ -19,7 +19,11 @@ type KTrussOptions struct{ Run }
 //	C⟨C⟩ = C +.pair C;   C = C⟨C ≥ k−2⟩;   until C no longer shrinks
 //
 // (Cohen 2008; Low et al., HPEC 2018.)
-func KTruss[T comparable](g matrix.Source[T], k int, opts KTrussOptions) (*matrix.Matrix[int64], error) {
+func KTruss[T comparable](g matrix.Source[T], k int, opts ...KTrussOptions) (*matrix.Matrix[int64], error) {
+	o, err := only("KTruss", opts)
+	if err != nil {
+		return nil, err
+	}
 	n, err := square("KTruss", g)
 	if err != nil {
 		return nil, err
@@ -27,11 +31,11 @@ func KTruss[T comparable](g matrix.Source[T], k int, opts KTrussOptions) (*matri
 	if k < 3 {
 		return nil, &ParameterError{"KTruss", "k", fmt.Sprint(k), "3 or more"}
 	}
-	a, err := undirectedPattern(g, opts.Run, n)
+	a, err := undirectedPattern(g, o.Run, n)
 	if err != nil {
 		return nil, err
 	}
-	with := opts.with()
+	with := o.with()
 	var s ops.Steps
 	here := matrix.On(a.Place())
 	c := matrix.New[int64](n, n, here)
@@ -40,7 +44,7 @@ func KTruss[T comparable](g matrix.Source[T], k int, opts KTrussOptions) (*matri
 	s.Do(ops.Apply(c, semiring.OneOp[bool, int64](), loopless, with))
 	for before := int64(-1); s.OK() && c.NVals() != before; {
 		before = c.NVals()
-		opts.report("k-truss", 0, before)
+		o.report("k-truss", 0, before)
 		s.Do(ops.MxM(c.Masked(c.Structure()).Replace(), semiring.PlusPair[int64](), c.Pattern(), c.Pattern().T(), with))
 		s.Do(ops.Select(c, semiring.ValueGE(int64(k-2)), c, with))
 	}

@@ -89,12 +89,16 @@ type Cut struct {
 // without edges, α, ρ or ε outside (0, 1) are a *ParameterError, a seed outside
 // the graph a *matrix.IndexError. Checking the graph takes O(edges): for several
 // queries use a Clusterer.
-func LocalCluster[T comparable](g matrix.Source[T], seeds []int, opts LocalClusterOptions) (*LocalClusterResult, error) {
-	c, err := NewClusterer(g, opts.Run)
+func LocalCluster[T comparable](g matrix.Source[T], seeds []int, opts ...LocalClusterOptions) (*LocalClusterResult, error) {
+	o, err := only("LocalCluster", opts)
 	if err != nil {
 		return nil, err
 	}
-	return c.Cluster(seeds, opts)
+	c, err := NewClusterer(g, o.Run)
+	if err != nil {
+		return nil, err
+	}
+	return c.Cluster(seeds, o)
 }
 
 // A Clusterer is a graph made ready for local clustering: checked, and with its
@@ -116,7 +120,11 @@ type Clusterer struct {
 
 // NewClusterer checks a graph and counts its degrees. O(edges); errors as
 // LocalCluster.
-func NewClusterer[T comparable](g matrix.Source[T], run Run) (*Clusterer, error) {
+func NewClusterer[T comparable](g matrix.Source[T], opts ...Run) (*Clusterer, error) {
+	run, err := only("NewClusterer", opts)
+	if err != nil {
+		return nil, err
+	}
 	n, err := square("LocalCluster", g)
 	if err != nil {
 		return nil, err
@@ -188,7 +196,14 @@ func (c *Clusterer) undirected(with ops.Option) error {
 }
 
 // settings returns the options with usual values in place of 0.
-func (c *Clusterer) settings(o LocalClusterOptions) (LocalClusterOptions, error) {
+func (c *Clusterer) settings(opts []LocalClusterOptions) (LocalClusterOptions, error) {
+	o, err := only("LocalCluster", opts)
+	if err != nil {
+		return o, err
+	}
+	if c == nil || c.degree == nil {
+		return o, &ParameterError{"LocalCluster", "the Clusterer", "nil or zero", "one made by NewClusterer"}
+	}
 	for _, p := range []struct {
 		name  string
 		value *float64
@@ -236,7 +251,7 @@ func (c *Clusterer) checkSeeds(seeds []int, run Run) error {
 }
 
 // Cluster is LocalCluster around a set of seeds, each counted once.
-func (c *Clusterer) Cluster(seeds []int, opts LocalClusterOptions) (*LocalClusterResult, error) {
+func (c *Clusterer) Cluster(seeds []int, opts ...LocalClusterOptions) (*LocalClusterResult, error) {
 	o, err := c.settings(opts)
 	if err != nil {
 		return nil, err

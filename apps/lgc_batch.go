@@ -23,7 +23,7 @@ type ClusterBatch struct {
 // have found their minimum are put aside. tile is the number of seeds at a time, 0 for the usual
 // one; memory is about 60 bytes for each vertex that a query of a tile touches.
 // Errors as LocalCluster; opts.Sweep is not heeded.
-func (c *Clusterer) Batch(seeds []int, tile int, opts LocalClusterOptions) (*ClusterBatch, error) {
+func (c *Clusterer) Batch(seeds []int, tile int, opts ...LocalClusterOptions) (*ClusterBatch, error) {
 	o, err := c.settings(opts)
 	if err != nil {
 		return nil, err

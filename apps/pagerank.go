@@ -33,12 +33,16 @@ type PageRankResult struct {
 //
 // Weights are not used. O(edges) an iteration, over the transpose of g, which
 // is kept. On a GPU several iterations follow each other before the host looks.
-func PageRank[T comparable](g matrix.Source[T], opts PageRankOptions) (*PageRankResult, error) {
+func PageRank[T comparable](g matrix.Source[T], opts ...PageRankOptions) (*PageRankResult, error) {
+	o, err := only("PageRank", opts)
+	if err != nil {
+		return nil, err
+	}
 	n, err := square("PageRank", g)
 	if err != nil {
 		return nil, err
 	}
-	d, tol, most := opts.Damping, opts.Tolerance, opts.MaxIterations
+	d, tol, most := o.Damping, o.Tolerance, o.MaxIterations
 	if d == 0 {
 		d = 0.85
 	}
@@ -58,9 +62,9 @@ func PageRank[T comparable](g matrix.Source[T], opts PageRankOptions) (*PageRank
 		return &PageRankResult{Rank: matrix.NewVector[float64](0), Converged: true}, nil
 	}
 	if at := traverser(g.View()); at != nil {
-		return pageRankAt(at, g.View().Pattern(), n, device.Walk{Damping: d, Tolerance: tol, MaxIterations: most}, opts)
+		return pageRankAt(at, g.View().Pattern(), n, device.Walk{Damping: d, Tolerance: tol, MaxIterations: most}, o)
 	}
-	with := opts.with()
+	with := o.with()
 	at := g.View().Pattern().T()
 	one, err := matrix.NewFullVector(n, true)
 	if err != nil {
@@ -94,7 +98,7 @@ func PageRank[T comparable](g matrix.Source[T], opts PageRankOptions) (*PageRank
 		rank = next
 		res.Iterations++
 		res.Converged = res.Change <= tol
-		opts.report("pagerank", int64(res.Iterations), int64(most))
+		o.report("pagerank", int64(res.Iterations), int64(most))
 	}
 	res.Rank = rank
 	if !s.OK() {

@@ -31,6 +31,17 @@ func (r Run) report(what string, done, total int64) {
 	}
 }
 
+// only returns the settings that a caller gave, the zero value if none.
+func only[O any](app string, opts []O) (o O, err error) {
+	switch len(opts) {
+	case 0:
+		return o, nil
+	case 1:
+		return opts[0], nil
+	}
+	return o, &ParameterError{app, "the settings", fmt.Sprintf("%d values of %T", len(opts), o), "one value, or none for the defaults"}
+}
+
 // usable returns the error that a matrix was made with; nil is one too.
 func usable[T comparable](g matrix.Source[T]) error {
 	if g == nil {

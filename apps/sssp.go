@@ -35,7 +35,11 @@ type SSSPOptions[T semiring.Number] struct {
 // Weights of zero are edges, infinite ones lead nowhere. A negative weight or
 // NaN is a *WeightError that names the edge; integer weights whose largest,
 // times the number of vertices, does not fit T are a *ParameterError.
-func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts SSSPOptions[T]) (*matrix.Vector[T], error) {
+func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts ...SSSPOptions[T]) (*matrix.Vector[T], error) {
+	o, err := only("SSSP", opts)
+	if err != nil {
+		return nil, err
+	}
 	n, err := square("SSSP", g)
 	if err != nil {
 		return nil, err
@@ -48,16 +52,16 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts SSSPOptions
 			return nil, err
 		}
 	}
-	if opts.Delta < 0 || opts.Delta != opts.Delta {
-		return nil, &ParameterError{"SSSP", "delta", fmt.Sprint(opts.Delta), "a positive width"}
+	if o.Delta < 0 || o.Delta != o.Delta {
+		return nil, &ParameterError{"SSSP", "delta", fmt.Sprint(o.Delta), "a positive width"}
 	}
 	a := g.View()
-	delta, err := bucketWidth(a, n, opts)
+	delta, err := bucketWidth(a, n, o)
 	if err != nil {
 		return nil, err
 	}
 	if at := traverser(a); at != nil && unsafe.Sizeof(delta) >= 4 {
-		return ssspAt(at, a, n, sources, delta, opts.Run)
+		return ssspAt(at, a, n, sources, delta, o.Run)
 	}
 	unreached := semiring.MaxValue[T]()
 	dist, err := matrix.NewFullVector(n, unreached)
@@ -76,7 +80,7 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts SSSPOptions
 	}
 	front, reach := matrix.NewVector[T](n, here), matrix.NewVector[T](n, here)
 	low, better := semiring.Min[T](), improvement[T]()
-	with := opts.with()
+	with := o.with()
 	for s.OK() && pending.NVals() > 0 {
 		least, err := ops.ReduceScalar(low, pending, with)
 		s.Do(err)
@@ -88,7 +92,7 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts SSSPOptions
 		improved := matrix.NewVector[T](n, here)
 		listed := true // improved lists all that was, of late; otherwise dist tells
 		for s.OK() && front.NVals() > 0 {
-			opts.report("shortest paths", int64(n)-pending.NVals(), int64(n))
+			o.report("shortest paths", int64(n)-pending.NVals(), int64(n))
 			s.Do(ops.VxM(reach, semiring.MinPlus[T](), front, a, with))
 			s.Do(ops.EWiseMult(reach, better, reach, dist, with))
 			s.Do(ops.Select(reach, semiring.ValueLT(unreached), reach, with))
