@@ -132,7 +132,8 @@ func (j *job) projectBlocks(o *outOfCore, why string, opts apps.ProjectionOption
 		j.cleaning.Store(true)
 		defer j.cleaning.Store(false)
 		opts.Run = run
-		rep, err = apps.ProjectionTo(chunked.Tee(sink, t.look), j.graph.Matrix, opts, o.options()...)
+		opts.Blocks = o.options()
+		rep, err = apps.ProjectionTo(chunked.Tee(sink, t.look), j.graph.Matrix, opts)
 		return unwritable(j.out.path, err)
 	})
 	if err != nil {
