@@ -160,7 +160,7 @@ func TestJSON(t *testing.T) {
 
 func TestPageRankSums(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "r.tsv")
-	got := report(t, "pagerank", karate, "-o", out, "--tol", "1e-12", "--damping", "0.9")
+	got := report(t, "pagerank", karate, "-o", out, "--tolerance", "1e-12", "--damping", "0.9")
 	if s := got["sum"].(float64); math.Abs(s-1) > 1e-12 {
 		t.Errorf("the ranks sum to %v", s)
 	}
