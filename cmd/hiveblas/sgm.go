@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -41,17 +40,17 @@ those are left out of the output, lines of a vertex of A and its vertex of B.
   hiveblas sgm a.mtx b.mtx --seeds 50 --start barycentre --truth truth.tsv`,
 		Args: positional("A", "B"),
 	}
-	j := newJob(s, cmd).computes(worthSGM).reads().writes("the matching", ".tsv")
+	j := newJob(s, cmd).computes(worthSGM).reads().writes("the matching", lists...)
 	fs := cmd.Flags()
 	fs.StringVar(&seeds, "seeds", "", "the first `N` vertices of both graphs, or a file of pairs")
 	fs.BoolVar(&o.HardSeeds, "hard", false, "seeds are fixed")
-	fs.Float64Var(&o.Epsilon, "eps", 0, "`common neighbours` by which each vertex may miss its best in a step (0: automatic)")
-	fs.BoolVar(&o.Exact, "exact", false, "take the best assignment in each step, whatever --eps")
+	fs.Float64Var(&o.Epsilon, "epsilon", 0, "`common neighbours` by which each vertex may miss its best in a step (0: automatic)")
+	fs.BoolVar(&o.Exact, "exact", false, "take the best assignment in each step, whatever --epsilon")
 	fs.StringVar(&start, "start", "sparse", "`where` the search starts: sparse (the seeds alone) or barycentre")
 	fs.BoolVar(&o.Pad, "pad", false, "add isolated vertices to the smaller graph")
 	fs.IntVar(&o.MaxIterations, "max-iterations", 50, "`steps` after which to stop")
-	fs.Float64Var(&o.Tolerance, "tol", .5, "`edges` that a step must put right for another to follow")
-	fs.Uint64Var(&o.Seed, "seed", 0, "`number` that decides between equal vertices in the repair")
+	fs.Float64Var(&o.Tolerance, "tolerance", .5, "`edges` that a step must put right for another to follow")
+	fs.Uint64Var(&o.Seed, "random-seed", 0, "`number` that decides between equal vertices in the repair")
 	fs.StringVar(&truth, "truth", "", "compare with the pairs in `FILE`")
 	complete(cmd, "start", "sparse", "barycentre")
 
@@ -64,9 +63,9 @@ those are left out of the output, lines of a vertex of A and its vertex of B.
 		case !known:
 			return &usageError{cmd.CommandPath(), fmt.Sprintf("--start is %q, want sparse or barycentre", start)}
 		case !(o.Epsilon >= 0):
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--eps is %v, want 0 or more", o.Epsilon)}
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--epsilon is %v, want 0 or more", o.Epsilon)}
 		case !(o.Tolerance > 0):
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--tol is %v, want a positive number", o.Tolerance)}
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--tolerance is %v, want a positive number", o.Tolerance)}
 		case o.MaxIterations < 1:
 			return &usageError{cmd.CommandPath(), fmt.Sprintf("--max-iterations is %d, want 1 or more", o.MaxIterations)}
 		}
@@ -98,7 +97,7 @@ those are left out of the output, lines of a vertex of A and its vertex of B.
 			}
 		}
 		if m, n := order(j.graph), order(other); m != n && !o.Pad {
-			return &failure{args[1], fmt.Sprintf("the graph has %d vertices and %s has %d", n, args[0], m), "--pad adds isolated vertices to the smaller", nil}
+			return &failure{other.file, fmt.Sprintf("the graph has %d vertices and %s has %d", n, j.graph.file, m), "--pad adds isolated vertices to the smaller", nil}
 		}
 		err = j.settle(func() int64 { return j.graph.NVals() + other.NVals() }, "entries", j.graph.Matrix, other.Matrix)
 		if err != nil {
@@ -177,15 +176,13 @@ func readPairs(file string, a, b *graph) ([]apps.SeedPair, error) {
 	var pairs []apps.SeedPair
 	sc := bufio.NewScanner(f)
 	for line := 1; sc.Scan(); line++ {
-		text, _, _ := strings.Cut(sc.Text(), "#")
-		text, _, _ = strings.Cut(text, "%")
 		place := fmt.Sprintf("%s:%d", file, line)
-		names := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\r' || r == '\ufeff' })
+		names := splitLine(withoutComment(sc.Text()))
 		if len(names) == 0 {
 			continue
 		}
 		if len(names) != 2 {
-			return nil, &failure{place, fmt.Sprintf("there are %d fields", len(names)), "write a vertex of the first graph and one of the second", nil}
+			return nil, &failure{place, fmt.Sprintf("the line has %d fields", len(names)), "write a vertex of the first graph and one of the second", nil}
 		}
 		var p apps.SeedPair
 		if p.A, err = a.vertex(place, names[0]); err != nil {
@@ -202,11 +199,11 @@ func readPairs(file string, a, b *graph) ([]apps.SeedPair, error) {
 	return pairs, nil
 }
 
-// writeMatch writes “vertex of A<TAB>vertex of B”.
+// writeMatch writes lines of a vertex of A and its vertex of B.
 func (j *job) writeMatch(match *matrix.Vector[int32], other *graph) error {
-	return j.stream(func(w io.Writer) error {
+	return j.writeLines(func(line func(fields ...string) error) error {
 		for v, u := range match.All() {
-			if _, err := fmt.Fprintf(w, "%s\t%s\n", j.graph.name(v), other.name(int(u))); err != nil {
+			if err := line(j.graph.name(v), other.name(int(u))); err != nil {
 				return err
 			}
 		}
