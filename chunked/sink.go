@@ -25,6 +25,9 @@ type Block[C comparable] struct {
 
 // Matrix returns the block as a matrix of Hi−Lo rows, which shares its slices.
 func (b *Block[C]) Matrix(cols int) (*matrix.Matrix[C], error) {
+	if b == nil {
+		return nil, &matrix.InvalidError{Op: "Block.Matrix", Reason: "the block is nil"}
+	}
 	return matrix.FromCSR(b.Hi-b.Lo, cols, b.Ptr, b.Idx, b.Val)
 }
 

@@ -206,8 +206,13 @@ func (op UnaryOp[A, C]) Name() string { return op.name }
 // CUDA returns the operator as a CUDA C expression in x, or "".
 func (op UnaryOp[A, C]) CUDA() string { return op.cuda }
 
-// Apply returns op(x).
-func (op UnaryOp[A, C]) Apply(x A) C { return op.fn(x) }
+// Apply returns op(x), or the zero value if the operator is not Valid.
+func (op UnaryOp[A, C]) Apply(x A) (z C) {
+	if op.fn == nil {
+		return z
+	}
+	return op.fn(x)
+}
 
 // Kernels returns the CPU form. It is for the packages of hiveblas.
 func (op UnaryOp[A, C]) Kernels() *cpu.Unary[A, C] { return op.k }
@@ -238,7 +243,7 @@ func (op IndexOp[A, C]) Name() string { return op.name }
 // CUDA returns the operator as a CUDA C expression in x, i and j, or "".
 func (op IndexOp[A, C]) CUDA() string { return op.cuda }
 
-// Apply returns f(x, i, j).
+// Apply returns f(x, i, j), or the zero value if the operator is not Valid.
 func (op IndexOp[A, C]) Apply(x A, i, j int) (z C) {
 	if op.fn == nil {
 		return z
@@ -289,7 +294,8 @@ func (op SelectOp[A]) Bound() (y A, ok bool) {
 	return y, op.bound != nil
 }
 
-// Keep reports whether the entry x at row i, column j is kept.
+// Keep reports whether the predicate keeps the entry x at row i, column j. One
+// that is not Valid keeps nothing.
 func (op SelectOp[A]) Keep(x A, i, j int) bool { return op.fn != nil && op.fn(x, i, j) }
 
 // Kernels returns the CPU form. It is for the packages of hiveblas.
