@@ -6,15 +6,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // check runs Check as a subtest.
 func check[A, B, C any](t *testing.T, s semiring.Semiring[A, B, C]) {
 	t.Helper()
-	opts := semiring.CheckOptions[A, B, C]{Rounds: 500}
-	if testing.Short() {
-		opts.Rounds = 80
+	opts := semiring.CheckOptions[A, B, C]{Rounds: 80}
+	if longtest.Enabled() {
+		opts.Rounds = 500
 	}
 	if err := semiring.Check(s, opts); err != nil {
 		t.Errorf("over %T: %v", *new(C), err)
