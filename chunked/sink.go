@@ -56,9 +56,12 @@ type (
 	visiting[C comparable] interface {
 		visit(lo int, rows *matrix.Matrix[C]) error
 	}
-	// resuming sinks may have been begun before by the same job, in these blocks.
+	// resuming sinks continue a file that an earlier run of the same job began,
+	// with the block boundaries of that run. kept returns how many finished
+	// blocks an aborted sink leaves for the next run, and in which file.
 	resuming interface {
 		resumes() bool
 		bounds(job []byte, rows, cols int) []int
+		kept() (blocks int, file string)
 	}
 )
