@@ -26,7 +26,10 @@ type Attributed struct {
 // *matrix.IndexError. O(n + m).
 func NewAttributed(vertices, edges *matrix.Matrix[float32], from, to []int32) (*Attributed, error) {
 	const op = "NewAttributed"
-	for _, a := range []*matrix.Matrix[float32]{vertices, edges} {
+	for k, a := range []*matrix.Matrix[float32]{vertices, edges} {
+		if a == nil {
+			return nil, &ParameterError{op, []string{"vertices", "edges"}[k], "nil", "a matrix of features"}
+		}
 		if err := a.Err(); err != nil {
 			return nil, err
 		}
@@ -64,27 +67,44 @@ func incidence(op, arg string, n int, ends []int32) (*matrix.Matrix[bool], error
 	return matrix.FromCSR(len(ends), n, ptr, ends, one)
 }
 
-// Dims returns the number of vertices and of edges.
+// Dims returns the number of vertices and of edges, 0 and 0 for a nil or zero graph.
 func (a *Attributed) Dims() (vertices, edges int) {
+	if a.incomplete() {
+		return 0, 0
+	}
 	edges, vertices = a.Source.Dims()
 	return vertices, edges
 }
 
-// Move makes the graph live at p from now on, the host if p is nil.
+// incomplete reports whether a matrix of the graph is missing.
+func (a *Attributed) incomplete() bool {
+	return a == nil || a.Vertices == nil || a.Edges == nil || a.Source == nil || a.Target == nil
+}
+
+// Move makes the graph live at p from now on, the host if p is nil. A nil or zero graph is a
+// *ParameterError.
 func (a *Attributed) Move(p matrix.Place) error {
-	var s steps
-	_ = s.do(a.Vertices.Move(p)) && s.do(a.Edges.Move(p)) && s.do(a.Source.Move(p)) && s.do(a.Target.Move(p))
-	return s.err
+	if a.incomplete() {
+		return &ParameterError{"Move", "the graph", "nil or zero", "one made by NewAttributed or ReadAttributed"}
+	}
+	var s ops.Steps
+	_ = s.Do(a.Vertices.Move(p)) && s.Do(a.Edges.Move(p)) && s.Do(a.Source.Move(p)) && s.Do(a.Target.Move(p))
+	return s.Err()
 }
 
 // Place returns where the graph lives; nil is the host.
-func (a *Attributed) Place() matrix.Place { return a.Edges.Place() }
+func (a *Attributed) Place() matrix.Place {
+	if a.incomplete() {
+		return nil
+	}
+	return a.Edges.Place()
+}
 
 // check verifies what a caller may have put together by hand; the features are
 // looked through unless they are trusted.
 func (a *Attributed) check(app, arg string, trusted bool, run Run) error {
-	if a == nil {
-		return &ParameterError{app, arg, "nil", "a graph; NewAttributed and ReadAttributed make one"}
+	if a.incomplete() {
+		return &ParameterError{app, arg, "nil or zero", "a graph; NewAttributed and ReadAttributed make one"}
 	}
 	for _, m := range []interface{ Err() error }{a.Vertices, a.Edges, a.Source, a.Target} {
 		if err := m.Err(); err != nil {

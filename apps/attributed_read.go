@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"reflect"
 	"strconv"
 
 	"github.com/hiveblas/hiveblas/internal/chunk"
@@ -22,12 +23,21 @@ import (
 // What is wrong with a table is a *matrix.ParseError with its line. Counts are
 // checked and not trusted: memory grows with what is read.
 func ReadAttributed(vertices, edges io.Reader) (*Attributed, error) {
+	for k, r := range []io.Reader{vertices, edges} {
+		if v := reflect.ValueOf(r); r == nil || v.Kind() == reflect.Pointer && v.IsNil() {
+			return nil, &ParameterError{"ReadAttributed", []string{"vertices", "edges"}[k], "nil", "a reader"}
+		}
+	}
 	return readAttributed(namedReader{"", vertices}, namedReader{"", edges}, Run{})
 }
 
 // ReadAttributedFiles is ReadAttributed of the files at two paths. Of run,
 // Context and Progress, which is told bytes, are heeded.
-func ReadAttributedFiles(vertices, edges string, run Run) (*Attributed, error) {
+func ReadAttributedFiles(vertices, edges string, opts ...Run) (*Attributed, error) {
+	run, err := only("ReadAttributedFiles", opts)
+	if err != nil {
+		return nil, err
+	}
 	v, err := os.Open(vertices)
 	if err != nil {
 		return nil, err

@@ -109,21 +109,21 @@ func ends(a *matrix.Matrix[bool]) []int32 { return a.View().Rows().Idx }
 // arrange makes the matrices that all columns share.
 func (b *beliefs) arrange(data, pattern *Attributed) error {
 	with := b.run.with()
-	var s steps
+	var s ops.Steps
 	turned := func(a *matrix.Matrix[float32]) *matrix.Matrix[float32] {
 		m, n := a.Dims()
 		t := matrix.New[float32](n, m)
-		s.do(ops.Transpose(t, a, with))
-		s.do(t.SetFormat(matrix.CSR))
+		s.Do(ops.Transpose(t, a, with))
+		s.Do(t.SetFormat(matrix.CSR))
 		return t
 	}
 	b.pvertices, b.pedges = turned(pattern.Vertices), turned(pattern.Edges)
 	_, edges := data.Dims()
 	b.out, b.in = matrix.New[bool](b.n, edges), matrix.New[bool](b.n, edges)
-	s.do(ops.Transpose(b.out, data.Source, with))
-	s.do(ops.Transpose(b.in, data.Target, with))
-	if s.err != nil {
-		return s.err
+	s.Do(ops.Transpose(b.out, data.Source, with))
+	s.Do(ops.Transpose(b.in, data.Target, with))
+	if !s.OK() {
+		return s.Err()
 	}
 	b.line = sparse.Structure{NRows: 1, NCols: b.n, NVals: int64(b.n), Ptr: []int64{0, int64(b.n)}, Idx: make([]int32, b.n)}
 	for v := range b.line.Idx {
@@ -171,14 +171,14 @@ func (b *beliefs) distances(pattern *matrix.Matrix[float32], k int, data *matrix
 	if f == 0 || n == 0 {
 		return matrix.NewFullVector[float32](n, 0)
 	}
-	var s steps
+	var s ops.Steps
 	one, squares := matrix.New[float32](1, f), matrix.New[float32](1, n)
-	s.do(ops.Extract(one, pattern, ops.Of(k), ops.All(), b.with))
-	s.do(one.SetFormat(matrix.CSR))
-	s.do(ops.MxM(squares, plusSquare, one, data, b.with))
-	s.do(ops.Apply(squares, minusRoot, squares, b.with))
-	if s.err != nil {
-		return nil, s.err
+	s.Do(ops.Extract(one, pattern, ops.Of(k), ops.All(), b.with))
+	s.Do(one.SetFormat(matrix.CSR))
+	s.Do(ops.MxM(squares, plusSquare, one, data, b.with))
+	s.Do(ops.Apply(squares, minusRoot, squares, b.with))
+	if !s.OK() {
+		return nil, s.Err()
 	}
 	return matrix.VectorFromStore(squares.Store()), nil
 }
@@ -190,34 +190,34 @@ func (b *beliefs) start(p int, keep, corrected bool) error {
 	if err != nil {
 		return err
 	}
-	var s steps
+	var s ops.Steps
 	toward, err := b.peaks(b.in, near)
-	s.do(err)
+	s.Do(err)
 	backward, mass, err := b.masses(b.out, near)
-	s.do(err)
+	s.Do(err)
 	a.mass = b.row(mass)
 	if a.back, a.peak = a.mass, backward; corrected {
 		_, back, err := b.masses(b.in, near)
-		s.do(err)
+		s.Do(err)
 		a.back, a.peak = b.row(back), nil
 	}
-	if s.err != nil {
-		return s.err
+	if !s.OK() {
+		return s.Err()
 	}
 	total, err := b.logSumExp(mass)
-	s.do(err)
+	s.Do(err)
 	forwardNull, err := ops.ReduceScalar(largest32, b.mu[a.dst], b.with)
-	s.do(err)
+	s.Do(err)
 	backwardNull, err := ops.ReduceScalar(largest32, b.mu[a.src], b.with)
-	s.do(err)
+	s.Do(err)
 	a.fmax, err = b.strongest(toward, total, backwardNull)
-	s.do(err)
+	s.Do(err)
 	a.rmax, err = b.strongest(backward, total, forwardNull)
-	s.do(err)
-	if keep && s.err == nil {
+	s.Do(err)
+	if keep && s.OK() {
 		a.near, err = b.closest(near)
 	}
-	return errors.Join(s.err, err)
+	return errors.Join(s.Err(), err)
 }
 
 // peaks returns max x over the edges at each vertex, −∞ where there are none;
@@ -238,11 +238,11 @@ func (b *beliefs) masses(at *matrix.Matrix[bool], x column) (peak, mass column, 
 		return nil, nil, err
 	}
 	peak, mass = matrix.NewVector[float32](b.n), matrix.NewVector[float32](b.n)
-	var s steps
-	s.do(ops.MxV(sums.Accum(addSums), logSumSecond, at, x, b.with))
-	s.do(ops.Apply(peak, sumTop, sums, b.with))
-	s.do(ops.Apply(mass, sumLog, sums, b.with))
-	return peak, mass, s.err
+	var s ops.Steps
+	s.Do(ops.MxV(sums.Accum(addSums), logSumSecond, at, x, b.with))
+	s.Do(ops.Apply(peak, sumTop, sums, b.with))
+	s.Do(ops.Apply(mass, sumLog, sums, b.with))
+	return peak, mass, s.Err()
 }
 
 // row returns a column as a 1×N matrix.
@@ -273,18 +273,18 @@ func (b *beliefs) round() error {
 	}
 	return b.each(len(b.mu), func(j int) (err error) {
 		mu := matrix.NewVector[float32](b.n)
-		var s steps
-		s.do(ops.Apply(mu, semiring.Identity[float32](), b.cost[j], b.with))
+		var s ops.Steps
+		s.Do(ops.Apply(mu, semiring.Identity[float32](), b.cost[j], b.with))
 		for _, a := range b.arcs {
 			if a.dst == j {
-				s.do(ops.EWiseAdd(mu, semiring.Plus[float32](), mu, a.fmax, b.with))
+				s.Do(ops.EWiseAdd(mu, semiring.Plus[float32](), mu, a.fmax, b.with))
 			}
 			if a.src == j {
-				s.do(ops.EWiseAdd(mu, semiring.Plus[float32](), mu, a.rmax, b.with))
+				s.Do(ops.EWiseAdd(mu, semiring.Plus[float32](), mu, a.rmax, b.with))
 			}
 		}
-		if s.err != nil {
-			return s.err
+		if !s.OK() {
+			return s.Err()
 		}
 		b.mu[j], err = b.normprob(mu)
 		return err
@@ -305,34 +305,34 @@ func (b *beliefs) send(p int) error {
 		}
 	}
 	vf, vr := matrix.NewVector[float32](b.n), matrix.NewVector[float32](b.n)
-	var s steps
-	s.do(ops.EWiseMult(vf, semiring.Minus[float32](), b.mu[a.dst], a.fmax, b.with))
-	s.do(ops.EWiseMult(vr, semiring.Minus[float32](), b.mu[a.src], a.rmax, b.with))
+	var s ops.Steps
+	s.Do(ops.EWiseMult(vf, semiring.Minus[float32](), b.mu[a.dst], a.fmax, b.with))
+	s.Do(ops.EWiseMult(vr, semiring.Minus[float32](), b.mu[a.src], a.rmax, b.with))
 	forward, forwardNull, err := b.levels(vf, a.back)
-	s.do(err)
+	s.Do(err)
 	backward, backwardNull, err := b.levels(vr, a.mass)
-	s.do(err)
-	if s.err != nil {
-		return s.err
+	s.Do(err)
+	if !s.OK() {
+		return s.Err()
 	}
 	if a.peak != nil {
-		s.do(ops.EWiseMult(vf, semiring.Plus[float32](), vf, a.peak, b.with))
+		s.Do(ops.EWiseMult(vf, semiring.Plus[float32](), vf, a.peak, b.with))
 		a.rmax, err = b.strongest(vf, forward, forwardNull)
-		s.do(err)
+		s.Do(err)
 	} else { // along the edges against their direction: the transpose is not made for it
 		a.rmax, err = matrix.NewFullVector(b.n, forwardNull)
-		s.do(err)
-		s.do(ops.ApplySecond(vf, semiring.Minus[float32](), vf, float32(forward), b.with))
-		if s.err == nil {
-			s.do(ops.VxM(a.rmax.Accum(largest32), semiring.MaxPlus[float32](), vf, near, b.with, ops.Using(ops.Push)))
+		s.Do(err)
+		s.Do(ops.ApplySecond(vf, semiring.Minus[float32](), vf, float32(forward), b.with))
+		if s.OK() {
+			s.Do(ops.VxM(a.rmax.Accum(largest32), semiring.MaxPlus[float32](), vf, near, b.with, ops.Using(ops.Push)))
 		}
 	}
 	if a.fmax, err = matrix.NewFullVector(b.n, backwardNull); err != nil {
 		return err
 	}
-	s.do(ops.ApplySecond(vr, semiring.Minus[float32](), vr, float32(backward), b.with))
-	s.do(ops.MxV(a.fmax.Accum(largest32), semiring.MaxPlus[float32](), near, vr, b.with, ops.Using(ops.Pull)))
-	return s.err
+	s.Do(ops.ApplySecond(vr, semiring.Minus[float32](), vr, float32(backward), b.with))
+	s.Do(ops.MxV(a.fmax.Accum(largest32), semiring.MaxPlus[float32](), near, vr, b.with, ops.Using(ops.Pull)))
+	return s.Err()
 }
 
 // levels returns log Σ exp over the messages along all edges, and the largest

@@ -32,7 +32,11 @@ type BFSResult struct {
 // least-numbered ones (min.secondi), so they do not depend on threads. On a
 // GPU the whole search runs there, by kernels that take the same decisions.
 // O(edges + vertices·depth).
-func BFS[T comparable](g matrix.Source[T], source int, opts BFSOptions) (*BFSResult, error) {
+func BFS[T comparable](g matrix.Source[T], source int, opts ...BFSOptions) (*BFSResult, error) {
+	o, err := only("BFS", opts)
+	if err != nil {
+		return nil, err
+	}
 	n, err := square("BFS", g)
 	if err != nil {
 		return nil, err
@@ -42,34 +46,34 @@ func BFS[T comparable](g matrix.Source[T], source int, opts BFSOptions) (*BFSRes
 	}
 	a := g.View().Pattern()
 	if at := traverser(a); at != nil {
-		return bfsAt(at, a, n, source, opts)
+		return bfsAt(at, a, n, source, o)
 	}
 	res := &BFSResult{Level: matrix.NewVector[int32](n)}
-	var s steps
-	s.do(res.Level.SetFormat(matrix.Bitmap))
-	if opts.Parents {
+	var s ops.Steps
+	s.Do(res.Level.SetFormat(matrix.Bitmap))
+	if o.Parents {
 		res.Parent = matrix.NewVector[int32](n)
-		s.do(res.Parent.SetFormat(matrix.Bitmap))
-		s.do(res.Parent.Set(source, int32(source)))
+		s.Do(res.Parent.SetFormat(matrix.Bitmap))
+		s.Do(res.Parent.Set(source, int32(source)))
 	}
 	frontier := matrix.NewVector[bool](n)
-	s.do(frontier.Set(source, true))
+	s.Do(frontier.Set(source, true))
 	found := matrix.NewVector[int32](n) // parents of the frontier
 	unvisited := res.Level.Structure().Not()
-	for depth := int32(0); s.err == nil && frontier.NVals() > 0; depth++ {
-		opts.report("breadth-first search", res.Level.NVals(), int64(n))
+	for depth := int32(0); s.OK() && frontier.NVals() > 0; depth++ {
+		o.report("breadth-first search", res.Level.NVals(), int64(n))
 		res.MaxLevel = depth
-		s.do(ops.AssignVectorScalar(res.Level.Masked(frontier.Structure()), depth, ops.All(), opts.with()))
-		if !opts.Parents {
-			s.do(ops.VxM(frontier.Masked(unvisited).Replace(), semiring.AnyPair[bool](), frontier.Pattern(), a, opts.with()))
+		s.Do(ops.AssignVectorScalar(res.Level.Masked(frontier.Structure()), depth, ops.All(), o.with()))
+		if !o.Parents {
+			s.Do(ops.VxM(frontier.Masked(unvisited).Replace(), semiring.AnyPair[bool](), frontier.Pattern(), a, o.with()))
 			continue
 		}
-		s.do(ops.VxM(found.Masked(unvisited).Replace(), semiring.MinSecondi[int32](0), frontier.Pattern(), a, opts.with()))
-		s.do(ops.AssignVector(res.Parent.Masked(found.Structure()), found, ops.All(), opts.with()))
-		s.do(ops.Apply(frontier, semiring.OneOp[int32, bool](), found, opts.with()))
+		s.Do(ops.VxM(found.Masked(unvisited).Replace(), semiring.MinSecondi[int32](0), frontier.Pattern(), a, o.with()))
+		s.Do(ops.AssignVector(res.Parent.Masked(found.Structure()), found, ops.All(), o.with()))
+		s.Do(ops.Apply(frontier, semiring.OneOp[int32, bool](), found, o.with()))
 	}
-	if s.err != nil {
-		return nil, s.err
+	if !s.OK() {
+		return nil, s.Err()
 	}
 	res.Reached = res.Level.NVals()
 	return res, nil

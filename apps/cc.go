@@ -27,14 +27,18 @@ type Components struct {
 //
 // until no grandparent changes. O(edges · log vertices) in practice. On a GPU
 // trees are hooked edge by edge instead (Sutton, Ben-Nun, Barak, IPDPS 2018).
-func ConnectedComponents[T comparable](g matrix.Source[T], opts ComponentsOptions) (*Components, error) {
+func ConnectedComponents[T comparable](g matrix.Source[T], opts ...ComponentsOptions) (*Components, error) {
+	o, err := only("ConnectedComponents", opts)
+	if err != nil {
+		return nil, err
+	}
 	n, err := square("ConnectedComponents", g)
 	if err != nil {
 		return nil, err
 	}
 	a := g.View().Pattern()
 	if at := traverser(a); at != nil {
-		return componentsAt(at, a, n, opts)
+		return componentsAt(at, a, n, o)
 	}
 	undirected := symmetric(g.View().Pattern())
 	ids := make([]int32, n)
@@ -46,25 +50,25 @@ func ConnectedComponents[T comparable](g matrix.Source[T], opts ComponentsOption
 		return nil, err
 	}
 	gp, least, low := parent.Clone(), parent.Clone(), semiring.Min[int32]()
-	with := opts.with()
-	var s steps
-	for changed := n > 0; changed && s.err == nil; {
-		opts.report("connected components", 0, 0)
-		s.do(ops.MxV(least.Accum(low), semiring.MinSecond[int32](), a, gp, with))
+	with := o.with()
+	var s ops.Steps
+	for changed := n > 0; changed && s.OK(); {
+		o.report("connected components", 0, 0)
+		s.Do(ops.MxV(least.Accum(low), semiring.MinSecond[int32](), a, gp, with))
 		if !undirected {
-			s.do(ops.VxM(least.Accum(low), semiring.MinFirst[int32](), gp, a, with))
+			s.Do(ops.VxM(least.Accum(low), semiring.MinFirst[int32](), gp, a, with))
 		}
-		s.do(hook(parent, least))
-		s.do(ops.EWiseAdd(parent, low, parent, least, with))
-		s.do(ops.EWiseAdd(parent, low, parent, gp, with))
+		s.Do(hook(parent, least))
+		s.Do(ops.EWiseAdd(parent, low, parent, least, with))
+		s.Do(ops.EWiseAdd(parent, low, parent, gp, with))
 		next := matrix.NewVector[int32](n)
-		s.do(ops.ExtractVector(next, parent, indicesOf(parent), with))
+		s.Do(ops.ExtractVector(next, parent, indicesOf(parent), with))
 		changed = !next.Equal(gp)
 		gp = next
-		s.do(ops.Apply(least, semiring.Identity[int32](), gp, with))
+		s.Do(ops.Apply(least, semiring.Identity[int32](), gp, with))
 	}
-	if s.err != nil {
-		return nil, s.err
+	if !s.OK() {
+		return nil, s.Err()
 	}
 	return countLabels(parent), nil
 }

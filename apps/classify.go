@@ -64,12 +64,16 @@ type ClassifyOptions struct {
 // that is NaN or beyond ±1e15 a *ParameterError.
 //
 // HIVE workflow "application classification": Gunrock HIVE report, 2018, ch. 2.
-func Classify(data, pattern *Attributed, opts ClassifyOptions) (*matrix.Matrix[float32], error) {
-	const app = "Classify"
-	if err := data.check(app, "the data", opts.Trusted, opts.Run); err != nil {
+func Classify(data, pattern *Attributed, opts ...ClassifyOptions) (*matrix.Matrix[float32], error) {
+	o, err := only("Classify", opts)
+	if err != nil {
 		return nil, err
 	}
-	if err := pattern.check(app, "the pattern", opts.Trusted, opts.Run); err != nil {
+	const app = "Classify"
+	if err := data.check(app, "the data", o.Trusted, o.Run); err != nil {
+		return nil, err
+	}
+	if err := pattern.check(app, "the pattern", o.Trusted, o.Run); err != nil {
 		return nil, err
 	}
 	for _, c := range []struct {
@@ -82,18 +86,18 @@ func Classify(data, pattern *Attributed, opts ClassifyOptions) (*matrix.Matrix[f
 				Want: fmt.Sprintf("%d×any", f), Remedy: "give the same features of both graphs, in the same order"}
 		}
 	}
-	if opts.Memory < 0 {
-		return nil, &ParameterError{app, "memory", fmt.Sprint(opts.Memory), "a number of bytes, or 0 for no bound"}
+	if o.Memory < 0 {
+		return nil, &ParameterError{app, "memory", fmt.Sprint(o.Memory), "a number of bytes, or 0 for no bound"}
 	}
-	rounds := opts.Iterations
+	rounds := o.Iterations
 	if n, _ := pattern.Dims(); rounds == 0 {
 		rounds = n
 	}
-	opts.report("messages", 0, int64(max(rounds, 0)))
+	o.report("messages", 0, int64(max(rounds, 0)))
 	if at, ok := data.Place().(device.Matcher); ok {
-		return classifyAt(at, data, pattern, max(rounds, 0), opts)
+		return classifyAt(at, data, pattern, max(rounds, 0), o)
 	}
-	b, err := newBeliefs(data, pattern, opts)
+	b, err := newBeliefs(data, pattern, o)
 	if err != nil {
 		return nil, err
 	}
@@ -101,14 +105,17 @@ func Classify(data, pattern *Attributed, opts ClassifyOptions) (*matrix.Matrix[f
 		if err := b.round(); err != nil {
 			return nil, err
 		}
-		opts.report("messages", int64(k+1), int64(rounds))
+		o.report("messages", int64(k+1), int64(rounds))
 	}
 	return b.result()
 }
 
 // ClassifyMemory estimates the bytes that Classify takes on the host, the
-// graphs included: at least, keeping no distances, and with all of them.
+// graphs included: at least, keeping no distances, and with all of them. It is 0 for a nil or zero graph.
 func ClassifyMemory(data, pattern *Attributed) (least, all int64) {
+	if data.incomplete() || pattern.incomplete() {
+		return 0, 0
+	}
 	n, m := data.Dims()
 	np, q := pattern.Dims()
 	f, _ := data.Vertices.Dims()

@@ -19,7 +19,11 @@ type KTrussOptions struct{ Run }
 //	C⟨C⟩ = C +.pair C;   C = C⟨C ≥ k−2⟩;   until C no longer shrinks
 //
 // (Cohen 2008; Low et al., HPEC 2018.)
-func KTruss[T comparable](g matrix.Source[T], k int, opts KTrussOptions) (*matrix.Matrix[int64], error) {
+func KTruss[T comparable](g matrix.Source[T], k int, opts ...KTrussOptions) (*matrix.Matrix[int64], error) {
+	o, err := only("KTruss", opts)
+	if err != nil {
+		return nil, err
+	}
 	n, err := square("KTruss", g)
 	if err != nil {
 		return nil, err
@@ -27,25 +31,25 @@ func KTruss[T comparable](g matrix.Source[T], k int, opts KTrussOptions) (*matri
 	if k < 3 {
 		return nil, &ParameterError{"KTruss", "k", fmt.Sprint(k), "3 or more"}
 	}
-	a, err := undirectedPattern(g, opts.Run, n)
+	a, err := undirectedPattern(g, o.Run, n)
 	if err != nil {
 		return nil, err
 	}
-	with := opts.with()
-	var s steps
+	with := o.with()
+	var s ops.Steps
 	here := matrix.On(a.Place())
 	c := matrix.New[int64](n, n, here)
 	loopless := matrix.New[bool](n, n, here)
-	s.do(ops.Select(loopless, semiring.Offdiag[bool](0), a, with))
-	s.do(ops.Apply(c, semiring.OneOp[bool, int64](), loopless, with))
-	for before := int64(-1); s.err == nil && c.NVals() != before; {
+	s.Do(ops.Select(loopless, semiring.Offdiag[bool](0), a, with))
+	s.Do(ops.Apply(c, semiring.OneOp[bool, int64](), loopless, with))
+	for before := int64(-1); s.OK() && c.NVals() != before; {
 		before = c.NVals()
-		opts.report("k-truss", 0, before)
-		s.do(ops.MxM(c.Masked(c.Structure()).Replace(), semiring.PlusPair[int64](), c.Pattern(), c.Pattern().T(), with))
-		s.do(ops.Select(c, semiring.ValueGE(int64(k-2)), c, with))
+		o.report("k-truss", 0, before)
+		s.Do(ops.MxM(c.Masked(c.Structure()).Replace(), semiring.PlusPair[int64](), c.Pattern(), c.Pattern().T(), with))
+		s.Do(ops.Select(c, semiring.ValueGE(int64(k-2)), c, with))
 	}
-	if s.err != nil {
-		return nil, s.err
+	if !s.OK() {
+		return nil, s.Err()
 	}
 	return c, nil
 }

@@ -89,12 +89,16 @@ type Cut struct {
 // without edges, α, ρ or ε outside (0, 1) are a *ParameterError, a seed outside
 // the graph a *matrix.IndexError. Checking the graph takes O(edges): for several
 // queries use a Clusterer.
-func LocalCluster[T comparable](g matrix.Source[T], seeds []int, opts LocalClusterOptions) (*LocalClusterResult, error) {
-	c, err := NewClusterer(g, opts.Run)
+func LocalCluster[T comparable](g matrix.Source[T], seeds []int, opts ...LocalClusterOptions) (*LocalClusterResult, error) {
+	o, err := only("LocalCluster", opts)
 	if err != nil {
 		return nil, err
 	}
-	return c.Cluster(seeds, opts)
+	c, err := NewClusterer(g, o.Run)
+	if err != nil {
+		return nil, err
+	}
+	return c.Cluster(seeds, o)
 }
 
 // A Clusterer is a graph made ready for local clustering: checked, and with its
@@ -116,7 +120,11 @@ type Clusterer struct {
 
 // NewClusterer checks a graph and counts its degrees. O(edges); errors as
 // LocalCluster.
-func NewClusterer[T comparable](g matrix.Source[T], run Run) (*Clusterer, error) {
+func NewClusterer[T comparable](g matrix.Source[T], opts ...Run) (*Clusterer, error) {
+	run, err := only("NewClusterer", opts)
+	if err != nil {
+		return nil, err
+	}
 	n, err := square("LocalCluster", g)
 	if err != nil {
 		return nil, err
@@ -131,31 +139,31 @@ func NewClusterer[T comparable](g matrix.Source[T], run Run) (*Clusterer, error)
 		a.IsSymmetric() // then it is its own transpose, and none is made
 	}
 	with, here := run.with(), matrix.On(c.place)
-	var s steps
+	var s ops.Steps
 	loops := matrix.New[bool](n, n, here)
-	s.do(ops.Select(loops, semiring.DiagSelect[bool](0), c.a, with))
-	if s.err == nil && loops.NVals() > 0 {
+	s.Do(ops.Select(loops, semiring.DiagSelect[bool](0), c.a, with))
+	if s.OK() && loops.NVals() > 0 {
 		a := matrix.New[bool](n, n, here)
-		s.do(ops.Select(a, semiring.Offdiag[bool](0), c.a, with))
-		if c.place == nil && s.err == nil {
+		s.Do(ops.Select(a, semiring.Offdiag[bool](0), c.a, with))
+		if c.place == nil && s.OK() {
 			a.IsSymmetric()
 		}
 		c.a = a.View().Pattern()
 	}
-	s.do(c.undirected(with))
+	s.Do(c.undirected(with))
 	one, err := matrix.NewFullVector(n, true)
-	s.do(err)
+	s.Do(err)
 	if c.degree, err = c.zeros(); err != nil {
 		return nil, err
 	}
 	c.share = matrix.NewVector[float64](n, here)
-	s.do(ops.MxV(c.degree.Accum(semiring.Plus[float64]()), semiring.PlusPair[float64](), c.a, one.Pattern(), with))
-	s.do(ops.Apply(c.share, reciprocal, c.degree, with))
+	s.Do(ops.MxV(c.degree.Accum(semiring.Plus[float64]()), semiring.PlusPair[float64](), c.a, one.Pattern(), with))
+	s.Do(ops.Apply(c.share, reciprocal, c.degree, with))
 	sum, err := ops.ReduceScalar(semiring.Plus[float64](), c.degree, with)
-	s.do(err)
+	s.Do(err)
 	c.volume = int64(sum)
-	if s.err != nil {
-		return nil, s.err
+	if !s.OK() {
+		return nil, s.Err()
 	}
 	return c, nil
 }
@@ -188,7 +196,14 @@ func (c *Clusterer) undirected(with ops.Option) error {
 }
 
 // settings returns the options with usual values in place of 0.
-func (c *Clusterer) settings(o LocalClusterOptions) (LocalClusterOptions, error) {
+func (c *Clusterer) settings(opts []LocalClusterOptions) (LocalClusterOptions, error) {
+	o, err := only("LocalCluster", opts)
+	if err != nil {
+		return o, err
+	}
+	if c == nil || c.degree == nil {
+		return o, &ParameterError{"LocalCluster", "the Clusterer", "nil or zero", "one made by NewClusterer"}
+	}
 	for _, p := range []struct {
 		name  string
 		value *float64
@@ -236,7 +251,7 @@ func (c *Clusterer) checkSeeds(seeds []int, run Run) error {
 }
 
 // Cluster is LocalCluster around a set of seeds, each counted once.
-func (c *Clusterer) Cluster(seeds []int, opts LocalClusterOptions) (*LocalClusterResult, error) {
+func (c *Clusterer) Cluster(seeds []int, opts ...LocalClusterOptions) (*LocalClusterResult, error) {
 	o, err := c.settings(opts)
 	if err != nil {
 		return nil, err
@@ -288,11 +303,11 @@ func (c *Clusterer) Cluster(seeds []int, opts LocalClusterOptions) (*LocalCluste
 		x = some
 	}
 	res.P = matrix.NewVector[float64](c.n, here)
-	var s steps
-	s.do(ops.EWiseMult(res.P, semiring.Times[float64](), x, c.degree, with))
-	s.do(ops.ApplySecond(res.P, semiring.Times[float64](), res.P, o.unit(), with))
-	if s.err != nil {
-		return nil, s.err
+	var s ops.Steps
+	s.Do(ops.EWiseMult(res.P, semiring.Times[float64](), x, c.degree, with))
+	s.Do(ops.ApplySecond(res.P, semiring.Times[float64](), res.P, o.unit(), with))
+	if !s.OK() {
+		return nil, s.Err()
 	}
 	res.Support = res.P.NVals()
 	if o.Sweep && res.Support > 0 {
@@ -304,18 +319,18 @@ func (c *Clusterer) Cluster(seeds []int, opts LocalClusterOptions) (*LocalCluste
 // change returns own·Δ + sent·D⁻¹AΔ.
 func (c *Clusterer) change(delta lgcVector, o LocalClusterOptions) (lgcVector, error) {
 	h, part, with := matrix.NewVector[float64](c.n, matrix.On(c.place)), matrix.NewVector[float64](c.n, matrix.On(c.place)), o.with()
-	var s steps
+	var s ops.Steps
 	times := semiring.Times[float64]()
-	s.do(ops.ApplySecond(part, times, delta, o.sent(), with))
+	s.Do(ops.ApplySecond(part, times, delta, o.sent(), with))
 	if delta.Format() == matrix.Full {
-		s.do(ops.MxV(h, semiring.PlusSecond[float64](), c.a, part, with))
+		s.Do(ops.MxV(h, semiring.PlusSecond[float64](), c.a, part, with))
 	} else {
-		s.do(ops.VxM(h, semiring.PlusFirst[float64](), part, c.a, with))
+		s.Do(ops.VxM(h, semiring.PlusFirst[float64](), part, c.a, with))
 	}
-	s.do(ops.EWiseMult(h, times, h, c.share, with))
-	s.do(ops.ApplySecond(part, times, delta, o.own(), with))
-	s.do(ops.EWiseAdd(h, semiring.Plus[float64](), h, part, with))
-	return h, s.err
+	s.Do(ops.EWiseMult(h, times, h, c.share, with))
+	s.Do(ops.ApplySecond(part, times, delta, o.own(), with))
+	s.Do(ops.EWiseAdd(h, semiring.Plus[float64](), h, part, with))
+	return h, s.Err()
 }
 
 // reciprocal is 1/x, and 0 of 0.

@@ -23,7 +23,7 @@ type ClusterBatch struct {
 // have found their minimum are put aside. tile is the number of seeds at a time, 0 for the usual
 // one; memory is about 60 bytes for each vertex that a query of a tile touches.
 // Errors as LocalCluster; opts.Sweep is not heeded.
-func (c *Clusterer) Batch(seeds []int, tile int, opts LocalClusterOptions) (*ClusterBatch, error) {
+func (c *Clusterer) Batch(seeds []int, tile int, opts ...LocalClusterOptions) (*ClusterBatch, error) {
 	o, err := c.settings(opts)
 	if err != nil {
 		return nil, err
@@ -100,11 +100,11 @@ func (c *Clusterer) tile(b *ClusterBatch, walk *matrix.Matrix[float64], seeds []
 		return err
 	}
 	p := matrix.New[float64](k, c.n, here)
-	var s steps
-	s.do(ops.MxM(p, semiring.PlusTimes[float64](), l.x.(lgcMatrix), degrees, with))
-	s.do(ops.ApplySecond(p, semiring.Times[float64](), p, o.unit(), with))
-	if s.err != nil {
-		return s.err
+	var s ops.Steps
+	s.Do(ops.MxM(p, semiring.PlusTimes[float64](), l.x.(lgcMatrix), degrees, with))
+	s.Do(ops.ApplySecond(p, semiring.Times[float64](), p, o.unit(), with))
+	if !s.OK() {
+		return s.Err()
 	}
 	if k == len(seeds) {
 		b.P = p
@@ -156,16 +156,16 @@ func (q *queries) settle(moving lgcField) (lgcField, error) {
 			gone, rows = append(gone, k), append(rows, v)
 		}
 	}
-	var s steps
+	var s ops.Steps
 	take := func(a lgcField, which []int) lgcMatrix {
 		part := q.matrix(len(which))
-		s.do(ops.Extract(part, a.(lgcMatrix), ops.Of(which...), ops.All(), q.with))
+		s.Do(ops.Extract(part, a.(lgcMatrix), ops.Of(which...), ops.All(), q.with))
 		return part
 	}
 	q.done = append(q.done, settled{rows, take(q.x, gone)})
 	q.x, q.g, moving = take(q.x, stay), take(q.g, stay), take(moving, stay)
 	q.live = live
-	return moving, s.err
+	return moving, s.Err()
 }
 
 // settleBelow is the part of the queries that may be left for the others to be
@@ -180,12 +180,12 @@ func (q *queries) gather(k int) error {
 		return nil
 	}
 	x := q.matrix(k)
-	var s steps
+	var s ops.Steps
 	for _, p := range parts {
-		s.do(ops.Assign(x, p.x, ops.Of(p.rows...), ops.All(), q.with))
+		s.Do(ops.Assign(x, p.x, ops.Of(p.rows...), ops.All(), q.with))
 	}
 	q.x = x
-	return s.err
+	return s.Err()
 }
 
 // batchWalk is own·I + sent·AD⁻¹, so that a product with it is the change of g.
@@ -204,17 +204,17 @@ func (c *Clusterer) walkFor(o LocalClusterOptions) (lgcMatrix, error) {
 	here, with := matrix.On(c.place), o.with()
 	sent, own := matrix.NewVector[float64](c.n, here), matrix.NewVector[float64](c.n, here)
 	m := matrix.New[float64](c.n, c.n, here)
-	var s steps
-	s.do(ops.ApplySecond(sent, semiring.Times[float64](), c.share, o.sent(), with))
-	s.do(ops.ApplySecond(own, semiring.Second[float64, float64](), c.share, o.own(), with))
+	var s ops.Steps
+	s.Do(ops.ApplySecond(sent, semiring.Times[float64](), c.share, o.sent(), with))
+	s.Do(ops.ApplySecond(own, semiring.Second[float64, float64](), c.share, o.own(), with))
 	bySent, err := diagonal(sent)
-	s.do(err)
+	s.Do(err)
 	byOwn, err := diagonal(own)
-	s.do(err)
-	s.do(ops.MxM(m, semiring.PlusSecond[float64](), c.a, bySent, with))
-	s.do(ops.EWiseAdd(m, semiring.Plus[float64](), m, byOwn, with))
-	if s.err != nil {
-		return nil, s.err
+	s.Do(err)
+	s.Do(ops.MxM(m, semiring.PlusSecond[float64](), c.a, bySent, with))
+	s.Do(ops.EWiseAdd(m, semiring.Plus[float64](), m, byOwn, with))
+	if !s.OK() {
+		return nil, s.Err()
 	}
 	c.walk = batchWalk{o.own(), o.sent(), m}
 	return m, nil

@@ -94,11 +94,11 @@ func (l *descent) widened(delta lgcField) (bool, error) {
 func (l *descent) monotone() func() (done bool, err error) {
 	most, moving := semiring.ValueGT(1+l.o.Epsilon), semiring.ValueGT(1.0)
 	return func() (bool, error) {
-		var s steps
+		var s ops.Steps
 		over := l.field()
-		s.do(ops.Select(over, most, l.g, l.with))
-		if s.err != nil || over.NVals() == 0 {
-			return true, s.err
+		s.Do(ops.Select(over, most, l.g, l.with))
+		if !s.OK() || over.NVals() == 0 {
+			return true, s.Err()
 		}
 		if wide, err := l.widened(over); err != nil {
 			return false, err
@@ -108,28 +108,28 @@ func (l *descent) monotone() func() (done bool, err error) {
 		if l.settle != nil {
 			var err error
 			over, err = l.settle(over)
-			s.do(err)
+			s.Do(err)
 		}
 		if l.o.Method == ClusterISTA {
-			s.do(ops.Select(over, moving, l.g, l.with))
+			s.Do(ops.Select(over, moving, l.g, l.with))
 		}
-		s.do(ops.ApplySecond(over, semiring.Minus[float64](), over, 1, l.with))
-		s.do(l.move(over))
-		return false, s.err
+		s.Do(ops.ApplySecond(over, semiring.Minus[float64](), over, 1, l.with))
+		s.Do(l.move(over))
+		return false, s.Err()
 	}
 }
 
 // move adds delta to x and to g what comes of it.
 func (l *descent) move(delta lgcField) error {
-	var s steps
+	var s ops.Steps
 	plus := semiring.Plus[float64]()
-	s.do(ops.EWiseAdd(l.x, plus, l.x, delta, l.with))
+	s.Do(ops.EWiseAdd(l.x, plus, l.x, delta, l.with))
 	change, err := l.change(delta)
-	s.do(err)
-	if s.err == nil {
-		s.do(ops.EWiseAdd(l.g, plus, l.g, change, l.with))
+	s.Do(err)
+	if s.OK() {
+		s.Do(ops.EWiseAdd(l.g, plus, l.g, change, l.with))
 	}
-	return s.err
+	return s.Err()
 }
 
 // accelerated steps go from y = x + β(x − x₋). g is affine in x, so that at y is
@@ -140,11 +140,11 @@ func (l *descent) accelerated() func() (done bool, err error) {
 	minus, plus, times := semiring.Minus[float64](), semiring.Plus[float64](), semiring.Times[float64]()
 	ahead := func(now, old lgcField) (lgcField, error) {
 		y := l.field()
-		var s steps
-		s.do(ops.EWiseUnion(y, minus, now, 0, old, 0, l.with))
-		s.do(ops.ApplySecond(y, times, y, beta, l.with))
-		s.do(ops.EWiseAdd(y, plus, y, now, l.with))
-		return y, s.err
+		var s ops.Steps
+		s.Do(ops.EWiseUnion(y, minus, now, 0, old, 0, l.with))
+		s.Do(ops.ApplySecond(y, times, y, beta, l.with))
+		s.Do(ops.EWiseAdd(y, plus, y, now, l.with))
+		return y, s.Err()
 	}
 	first := true
 	return func() (bool, error) {
@@ -167,14 +167,14 @@ func (l *descent) accelerated() func() (done bool, err error) {
 			return false, err
 		}
 		delta, next := l.field(), l.field()
-		var s steps
-		s.do(ops.EWiseAdd(y, plus, y, g, l.with))
-		s.do(ops.ApplySecond(y, shrink, y, 1, l.with))
-		s.do(ops.Select(next, semiring.ValueNE(0.0), y, l.with))
-		s.do(ops.EWiseUnion(delta, minus, next, 0, l.x, 0, l.with))
-		s.do(ops.Select(delta, semiring.ValueNE(0.0), delta, l.with))
-		if s.err != nil {
-			return false, s.err
+		var s ops.Steps
+		s.Do(ops.EWiseAdd(y, plus, y, g, l.with))
+		s.Do(ops.ApplySecond(y, shrink, y, 1, l.with))
+		s.Do(ops.Select(next, semiring.ValueNE(0.0), y, l.with))
+		s.Do(ops.EWiseUnion(delta, minus, next, 0, l.x, 0, l.with))
+		s.Do(ops.Select(delta, semiring.ValueNE(0.0), delta, l.with))
+		if !s.OK() {
+			return false, s.Err()
 		}
 		if wide, err := l.widened(delta); err != nil {
 			return false, err
@@ -195,11 +195,11 @@ func (l *descent) accelerated() func() (done bool, err error) {
 // where x ≷ 0, and |g| ≤ 1 elsewhere.
 func (l *descent) violation() (float64, error) {
 	broken := l.field()
-	var s steps
-	s.do(ops.EWiseUnion(broken, optimality, l.x, 0, l.g, 0, l.with))
+	var s ops.Steps
+	s.Do(ops.EWiseUnion(broken, optimality, l.x, 0, l.g, 0, l.with))
 	worst, err := ops.ReduceScalar(semiring.Max[float64](), broken, l.with)
-	s.do(err)
-	return max(worst, 0), s.err
+	s.Do(err)
+	return max(worst, 0), s.Err()
 }
 
 // certify computes g anew from x, and returns the violation.
@@ -218,15 +218,15 @@ func (l *descent) certify() (float64, error) {
 // objective returns Σ d(ρα|x| − x·(αD⁻¹s + g)/2), since Qq = D^½(αD⁻¹s − g).
 func (l *descent) objective() (float64, error) {
 	forces, terms := l.field(), l.field()
-	var s steps
-	s.do(ops.EWiseAdd(forces, semiring.Plus[float64](), l.start, l.g, l.with))
-	s.do(ops.ApplySecond(forces, semiring.Times[float64](), forces, 0.5, l.with))
-	s.do(ops.ApplyFirst(forces, semiring.Minus[float64](), 1, forces, l.with)) // x ≥ 0 at the end
-	s.do(ops.EWiseMult(terms, semiring.Times[float64](), l.x, forces, l.with))
-	s.do(ops.EWiseMult(terms, semiring.Times[float64](), terms, l.degree, l.with))
+	var s ops.Steps
+	s.Do(ops.EWiseAdd(forces, semiring.Plus[float64](), l.start, l.g, l.with))
+	s.Do(ops.ApplySecond(forces, semiring.Times[float64](), forces, 0.5, l.with))
+	s.Do(ops.ApplyFirst(forces, semiring.Minus[float64](), 1, forces, l.with)) // x ≥ 0 at the end
+	s.Do(ops.EWiseMult(terms, semiring.Times[float64](), l.x, forces, l.with))
+	s.Do(ops.EWiseMult(terms, semiring.Times[float64](), terms, l.degree, l.with))
 	sum, err := ops.ReduceScalar(semiring.Plus[float64](), terms, l.with)
-	s.do(err)
-	return sum * l.o.unit() * l.o.Rho * l.o.Alpha, s.err
+	s.Do(err)
+	return sum * l.o.unit() * l.o.Rho * l.o.Alpha, s.Err()
 }
 
 // The operators of LocalCluster.

@@ -64,19 +64,19 @@ func (f full) vector() lgcVector { return matrix.NewVector[float64](f.c.n, matri
 // filled returns v with zeros where it has no entry.
 func (f full) filled(v lgcVector) (lgcVector, error) {
 	y := f.vector()
-	var s steps
-	s.do(ops.ApplySecond(y, semiring.Times[float64](), f.c.degree, 0, f.with))
-	s.do(ops.EWiseAdd(y, semiring.Plus[float64](), y, v, f.with))
-	return y, s.err
+	var s ops.Steps
+	s.Do(ops.ApplySecond(y, semiring.Times[float64](), f.c.degree, 0, f.with))
+	s.Do(ops.EWiseAdd(y, semiring.Plus[float64](), y, v, f.with))
+	return y, s.Err()
 }
 
 // affine sets y = base + weight∘Ax.
 func (f full) affine(y, base, weight lgcVector) error {
-	var s steps
-	s.do(ops.MxV(y, semiring.PlusSecond[float64](), f.c.a, f.x.(lgcVector), f.with, ops.Using(ops.Pull)))
-	s.do(ops.EWiseMult(y, semiring.Times[float64](), y, weight, f.with))
-	s.do(ops.EWiseAdd(y, semiring.Plus[float64](), base, y, f.with))
-	return s.err
+	var s ops.Steps
+	s.Do(ops.MxV(y, semiring.PlusSecond[float64](), f.c.a, f.x.(lgcVector), f.with, ops.Using(ops.Pull)))
+	s.Do(ops.EWiseMult(y, semiring.Times[float64](), y, weight, f.with))
+	s.Do(ops.EWiseAdd(y, semiring.Plus[float64](), base, y, f.with))
+	return s.Err()
 }
 
 // monotone is descent.monotone: x becomes the larger of x and x + g − 1, which
@@ -84,27 +84,27 @@ func (f full) affine(y, base, weight lgcVector) error {
 func (f full) monotone() (func() (bool, error), error) {
 	weight, excess, target := f.vector(), f.vector(), f.vector()
 	plus, minus, times := semiring.Plus[float64](), semiring.Minus[float64](), semiring.Times[float64]()
-	var s steps
+	var s ops.Steps
 	base, err := f.filled(f.start.(lgcVector))
-	s.do(err)
-	s.do(ops.ApplySecond(base, minus, base, 1, f.with))
-	s.do(ops.ApplySecond(weight, times, f.c.share, f.o.sent(), f.with))
+	s.Do(err)
+	s.Do(ops.ApplySecond(base, minus, base, 1, f.with))
+	s.Do(ops.ApplySecond(weight, times, f.c.share, f.o.sent(), f.with))
 	return func() (bool, error) {
-		var s steps
+		var s ops.Steps
 		x := f.x.(lgcVector)
-		s.do(f.affine(target, base, weight))
+		s.Do(f.affine(target, base, weight))
 		if f.o.Method == ClusterISTA { // own is −1 of a push
-			s.do(ops.ApplySecond(excess, times, x, 1+f.o.own(), f.with))
-			s.do(ops.EWiseAdd(target, plus, target, excess, f.with))
+			s.Do(ops.ApplySecond(excess, times, x, 1+f.o.own(), f.with))
+			s.Do(ops.EWiseAdd(target, plus, target, excess, f.with))
 		}
-		s.do(ops.EWiseMult(excess, minus, target, x, f.with))
+		s.Do(ops.EWiseMult(excess, minus, target, x, f.with))
 		most, err := ops.ReduceScalar(semiring.Max[float64](), excess, f.with)
-		s.do(err)
-		if s.err != nil || most <= f.o.Epsilon {
-			return true, s.err
+		s.Do(err)
+		if !s.OK() || most <= f.o.Epsilon {
+			return true, s.Err()
 		}
 		return false, ops.EWiseMult(x, semiring.Max[float64](), x, target, f.with)
-	}, s.err
+	}, s.Err()
 }
 
 // accelerated is descent.accelerated. x + g is affine in x, so that at y = x +
@@ -112,33 +112,33 @@ func (f full) monotone() (func() (bool, error), error) {
 func (f full) accelerated() (func() (bool, error), error) {
 	weight, g, own, y := f.vector(), f.vector(), f.vector(), f.vector()
 	plus, minus, times := semiring.Plus[float64](), semiring.Minus[float64](), semiring.Times[float64]()
-	var s steps
+	var s ops.Steps
 	base, err := f.filled(f.start.(lgcVector))
-	s.do(err)
-	s.do(ops.ApplySecond(weight, times, f.c.share, f.o.sent(), f.with))
+	s.Do(err)
+	s.Do(ops.ApplySecond(weight, times, f.c.share, f.o.sent(), f.with))
 	var old lgcVector
 	return func() (bool, error) {
-		var s steps
+		var s ops.Steps
 		x := f.x.(lgcVector)
-		s.do(f.affine(g, base, weight))
-		s.do(ops.ApplySecond(own, times, x, f.o.own(), f.with))
-		s.do(ops.EWiseAdd(g, plus, g, own, f.with))
+		s.Do(f.affine(g, base, weight))
+		s.Do(ops.ApplySecond(own, times, x, f.o.own(), f.with))
+		s.Do(ops.EWiseAdd(g, plus, g, own, f.with))
 		f.g = g
 		kkt, err := f.violation()
-		s.do(err)
-		if s.err != nil || kkt <= f.o.Epsilon {
-			return true, s.err
+		s.Do(err)
+		if !s.OK() || kkt <= f.o.Epsilon {
+			return true, s.Err()
 		}
 		forward := f.vector()
-		s.do(ops.EWiseAdd(forward, plus, x, g, f.with))
+		s.Do(ops.EWiseAdd(forward, plus, x, g, f.with))
 		if old == nil {
 			old = forward
 		}
-		s.do(ops.EWiseMult(y, minus, forward, old, f.with))
-		s.do(ops.ApplySecond(y, times, y, f.o.momentum(), f.with))
-		s.do(ops.EWiseAdd(y, plus, y, forward, f.with))
-		s.do(ops.ApplySecond(x, shrink, y, 1, f.with))
+		s.Do(ops.EWiseMult(y, minus, forward, old, f.with))
+		s.Do(ops.ApplySecond(y, times, y, f.o.momentum(), f.with))
+		s.Do(ops.EWiseAdd(y, plus, y, forward, f.with))
+		s.Do(ops.ApplySecond(x, shrink, y, 1, f.with))
 		old = forward
-		return false, s.err
-	}, s.err
+		return false, s.Err()
+	}, s.Err()
 }

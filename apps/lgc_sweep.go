@@ -35,13 +35,13 @@ func (c *Clusterer) sweep(x *matrix.Vector[float64], with ops.Option) (*Cut, err
 		return nil, err
 	}
 	inner, degree := matrix.NewVector[int64](k, here), matrix.NewVector[float64](k, here)
-	var s steps
-	s.do(ops.Extract(among, c.a, ops.Of(list...), ops.Of(list...), with))
-	s.do(ops.Select(before, semiring.Tril[bool](-1), among, with))
-	s.do(ops.MxV(inner, semiring.PlusPair[int64](), before.Pattern(), ones.Pattern(), with))
-	s.do(ops.ExtractVector(degree, c.degree, ops.Of(list...), with))
-	if s.err != nil {
-		return nil, s.err
+	var s ops.Steps
+	s.Do(ops.Extract(among, c.a, ops.Of(list...), ops.Of(list...), with))
+	s.Do(ops.Select(before, semiring.Tril[bool](-1), among, with))
+	s.Do(ops.MxV(inner, semiring.PlusPair[int64](), before.Pattern(), ones.Pattern(), with))
+	s.Do(ops.ExtractVector(degree, c.degree, ops.Of(list...), with))
+	if !s.OK() {
+		return nil, s.Err()
 	}
 	best := &Cut{Conductance: 2}
 	size := 0

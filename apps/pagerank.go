@@ -33,12 +33,16 @@ type PageRankResult struct {
 //
 // Weights are not used. O(edges) an iteration, over the transpose of g, which
 // is kept. On a GPU several iterations follow each other before the host looks.
-func PageRank[T comparable](g matrix.Source[T], opts PageRankOptions) (*PageRankResult, error) {
+func PageRank[T comparable](g matrix.Source[T], opts ...PageRankOptions) (*PageRankResult, error) {
+	o, err := only("PageRank", opts)
+	if err != nil {
+		return nil, err
+	}
 	n, err := square("PageRank", g)
 	if err != nil {
 		return nil, err
 	}
-	d, tol, most := opts.Damping, opts.Tolerance, opts.MaxIterations
+	d, tol, most := o.Damping, o.Tolerance, o.MaxIterations
 	if d == 0 {
 		d = 0.85
 	}
@@ -58,9 +62,9 @@ func PageRank[T comparable](g matrix.Source[T], opts PageRankOptions) (*PageRank
 		return &PageRankResult{Rank: matrix.NewVector[float64](0), Converged: true}, nil
 	}
 	if at := traverser(g.View()); at != nil {
-		return pageRankAt(at, g.View().Pattern(), n, device.Walk{Damping: d, Tolerance: tol, MaxIterations: most}, opts)
+		return pageRankAt(at, g.View().Pattern(), n, device.Walk{Damping: d, Tolerance: tol, MaxIterations: most}, o)
 	}
-	with := opts.with()
+	with := o.with()
 	at := g.View().Pattern().T()
 	one, err := matrix.NewFullVector(n, true)
 	if err != nil {
@@ -70,35 +74,35 @@ func PageRank[T comparable](g matrix.Source[T], opts PageRankOptions) (*PageRank
 	if err != nil {
 		return nil, err
 	}
-	var s steps
+	var s ops.Steps
 	degree := matrix.NewVector[float64](n) // of the vertices with out-edges
-	s.do(ops.MxV(degree, semiring.PlusPair[float64](), g.View().Pattern(), one.Pattern(), with))
+	s.Do(ops.MxV(degree, semiring.PlusPair[float64](), g.View().Pattern(), one.Pattern(), with))
 	perEdge := matrix.NewVector[float64](n) // rank divided by this follows an edge
-	s.do(ops.ApplySecond(perEdge, semiring.Div[float64](), degree, d, with))
+	s.Do(ops.ApplySecond(perEdge, semiring.Div[float64](), degree, d, with))
 	plus, minus := semiring.Plus[float64](), semiring.Minus[float64]()
 	dangling, share, change := matrix.NewVector[float64](n), matrix.NewVector[float64](n), matrix.NewVector[float64](n)
 	res := &PageRankResult{}
-	for res.Iterations < most && !res.Converged && s.err == nil {
-		s.do(ops.AssignVector(dangling.Masked(degree.Structure().Not()).Replace(), rank, ops.All(), with))
+	for res.Iterations < most && !res.Converged && s.OK() {
+		s.Do(ops.AssignVector(dangling.Masked(degree.Structure().Not()).Replace(), rank, ops.All(), with))
 		lost, err := ops.ReduceScalar(plus, dangling, with)
-		s.do(err)
+		s.Do(err)
 		jump := (d*lost + 1 - d) / float64(n)
 		next, err := matrix.NewFullVector(n, jump)
-		s.do(err)
-		s.do(ops.EWiseMult(share, semiring.Div[float64](), rank, perEdge, with))
-		s.do(ops.MxV(next.Accum(plus), semiring.PlusSecond[float64](), at, share, with))
-		s.do(ops.EWiseAdd(change, minus, next, rank, with))
-		s.do(ops.Apply(change, semiring.Abs[float64](), change, with))
+		s.Do(err)
+		s.Do(ops.EWiseMult(share, semiring.Div[float64](), rank, perEdge, with))
+		s.Do(ops.MxV(next.Accum(plus), semiring.PlusSecond[float64](), at, share, with))
+		s.Do(ops.EWiseAdd(change, minus, next, rank, with))
+		s.Do(ops.Apply(change, semiring.Abs[float64](), change, with))
 		res.Change, err = ops.ReduceScalar(plus, change, with)
-		s.do(err)
+		s.Do(err)
 		rank = next
 		res.Iterations++
 		res.Converged = res.Change <= tol
-		opts.report("pagerank", int64(res.Iterations), int64(most))
+		o.report("pagerank", int64(res.Iterations), int64(most))
 	}
 	res.Rank = rank
-	if s.err != nil {
-		return nil, s.err
+	if !s.OK() {
+		return nil, s.Err()
 	}
 	return res, nil
 }

@@ -147,14 +147,14 @@ func towardsHubsAt(at device.Graph, a matrix.View[bool], n int, run Run) (*matri
 }
 
 func classifyAt(at device.Matcher, data, pattern *Attributed, rounds int, opts ClassifyOptions) (*matrix.Matrix[float32], error) {
-	var s steps
+	var s ops.Steps
 	features := func(a *Attributed) device.Features {
 		return device.Features{Vertices: operandAt(&s, at, a.Vertices), Edges: operandAt(&s, at, a.Edges),
 			Source: operandAt(&s, at, a.Source), Target: operandAt(&s, at, a.Target)}
 	}
 	m := device.Matching{Data: features(data), Pattern: features(pattern), Rounds: rounds, Corrected: opts.CorrectedGather, Memory: opts.Memory}
-	if s.err != nil {
-		return nil, s.err
+	if !s.OK() {
+		return nil, s.Err()
 	}
 	found, ran, err := at.Match(opts.call("Classify"), m)
 	if err != nil {
@@ -171,8 +171,8 @@ func classifyAt(at device.Matcher, data, pattern *Attributed, rounds int, opts C
 	return mu, nil
 }
 
-func operandAt[T comparable](s *steps, at device.Backend, a *matrix.Matrix[T]) device.Operand {
+func operandAt[T comparable](s *ops.Steps, at device.Backend, a *matrix.Matrix[T]) device.Operand {
 	o, err := a.View().On(at)
-	s.do(err)
+	s.Do(err)
 	return o
 }

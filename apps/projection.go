@@ -38,6 +38,9 @@ type ProjectionOptions struct {
 	Onto      Side
 	Weighting Weighting
 	Diagonal  bool // keep the diagonal: each vertex with itself
+	// Blocks are the options of ProjectionTo's product, such as budgets of memory. Projection
+	// does not compute in blocks and refuses them.
+	Blocks []chunked.Option
 }
 
 // Projection connects the vertices of one side of a bipartite graph that share
@@ -57,8 +60,15 @@ type ProjectionOptions struct {
 // is computed there block by block and lives on the host.
 //
 // HIVE workflow "graph projections": Gunrock HIVE report, 2018, ch. 9.
-func Projection[T semiring.Number](a matrix.Source[T], opts ProjectionOptions) (*matrix.Matrix[T], error) {
-	left, right, err := projected(a, opts)
+func Projection[T semiring.Number](a matrix.Source[T], opts ...ProjectionOptions) (*matrix.Matrix[T], error) {
+	o, err := only("Projection", opts)
+	if err != nil {
+		return nil, err
+	}
+	if o.Blocks != nil {
+		return nil, &ParameterError{"Projection", "Blocks", fmt.Sprintf("%d options", len(o.Blocks)), "none; ProjectionTo computes in blocks"}
+	}
+	left, right, err := projected(a, o)
 	if err != nil {
 		return nil, err
 	}
@@ -66,24 +76,24 @@ func Projection[T semiring.Number](a matrix.Source[T], opts ProjectionOptions) (
 	place := a.View().Place()
 	p := matrix.New[T](n, n, matrix.On(place))
 	dst := p.Replace()
-	if !opts.Diagonal && place == nil {
+	if !o.Diagonal && place == nil {
 		dst = p.Masked(identityMask(n).Structure().Not())
 	}
-	opts.report("project", 0, 0)
-	switch opts.Weighting {
+	o.report("project", 0, 0)
+	switch o.Weighting {
 	case WeightDot:
-		err = ops.MxM(dst, semiring.PlusTimes[T](), left, right, opts.with())
+		err = ops.MxM(dst, semiring.PlusTimes[T](), left, right, o.with())
 	case WeightCount:
-		err = ops.MxM(dst, semiring.PlusPair[T](), left.Pattern(), right.Pattern(), opts.with())
+		err = ops.MxM(dst, semiring.PlusPair[T](), left.Pattern(), right.Pattern(), o.with())
 	case WeightRatio:
-		err = ops.MxM(dst, RatioSemiring[T](), left, right, opts.with())
+		err = ops.MxM(dst, RatioSemiring[T](), left, right, o.with())
 	}
-	if err == nil && !opts.Diagonal && place != nil { // a mask of n×n is no saving there
-		err = ops.Select(p, semiring.Offdiag[T](0), p, opts.with())
+	if err == nil && !o.Diagonal && place != nil { // a mask of n×n is no saving there
+		err = ops.Select(p, semiring.Offdiag[T](0), p, o.with())
 	}
 	if place != nil && errors.Is(err, device.ErrMemory) {
 		p = matrix.New[T](n, n)
-		_, err = ProjectionTo(chunked.Into(p), a, opts)
+		_, err = ProjectionTo(chunked.Into(p), a, o)
 	}
 	if err != nil {
 		return nil, err
@@ -93,26 +103,33 @@ func Projection[T semiring.Number](a matrix.Source[T], opts ProjectionOptions) (
 
 // ProjectionTo is [Projection] block by block into sink, for results that are
 // larger than a device or than memory; see package chunked. It runs where a
-// lives unless how says otherwise.
-func ProjectionTo[T semiring.Number](sink chunked.Sink[T], a matrix.Source[T], opts ProjectionOptions, how ...chunked.Option) (*chunked.Report, error) {
-	left, right, err := projected(a, opts)
+// lives unless Blocks says otherwise.
+func ProjectionTo[T semiring.Number](sink chunked.Sink[T], a matrix.Source[T], opts ...ProjectionOptions) (*chunked.Report, error) {
+	o, err := only("ProjectionTo", opts)
 	if err != nil {
 		return nil, err
 	}
-	ctx := opts.Context
+	if sink == nil {
+		return nil, &ParameterError{"ProjectionTo", "the sink", "nil", "one of package chunked"}
+	}
+	left, right, err := projected(a, o)
+	if err != nil {
+		return nil, err
+	}
+	ctx := o.Context
 	if ctx == nil {
 		ctx = context.Background()
 	}
 	n, _ := left.Dims()
-	opts.report("project", 0, int64(n))
-	plan := []chunked.Option{chunked.On(a.View().Place()), chunked.Threads(opts.Threads), chunked.WithProgress(func(p chunked.Progress) {
-		opts.report("project", int64(p.Rows), int64(p.AllRows))
+	o.report("project", 0, int64(n))
+	plan := []chunked.Option{chunked.On(a.View().Place()), chunked.Threads(o.Threads), chunked.WithProgress(func(p chunked.Progress) {
+		o.report("project", int64(p.Rows), int64(p.AllRows))
 	})}
-	if !opts.Diagonal {
+	if !o.Diagonal {
 		plan = append(plan, chunked.OffDiagonal())
 	}
-	how = append(plan, how...)
-	switch opts.Weighting {
+	how := append(plan, o.Blocks...)
+	switch o.Weighting {
 	case WeightCount:
 		return chunked.MxM(ctx, sink, semiring.PlusPair[T](), left.Pattern(), right.Pattern(), how...)
 	case WeightRatio:

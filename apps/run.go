@@ -31,16 +31,15 @@ func (r Run) report(what string, done, total int64) {
 	}
 }
 
-// steps keeps the first error of a pipeline, so that its steps can be
-// written one below the other. A step after an error still runs (its call is
-// the argument of do), so loops ask for the error.
-type steps struct{ err error }
-
-func (s *steps) do(err error) bool {
-	if s.err == nil {
-		s.err = err
+// only returns the settings that a caller gave, the zero value if none.
+func only[O any](app string, opts []O) (o O, err error) {
+	switch len(opts) {
+	case 0:
+		return o, nil
+	case 1:
+		return opts[0], nil
 	}
-	return s.err == nil
+	return o, &ParameterError{app, "the settings", fmt.Sprintf("%d values of %T", len(opts), o), "one value, or none for the defaults"}
 }
 
 // usable returns the error that a matrix was made with; nil is one too.

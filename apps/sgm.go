@@ -123,18 +123,22 @@ type SGMResult struct {
 // matching", PLoS ONE 10(4), 2015; Fishkind et al., "Seeded graph matching",
 // Pattern Recognition 87, 2019; HIVE workflow "seeded graph matching": Gunrock
 // HIVE report, 2018.
-func SGM[T semiring.Float](a, b matrix.Source[T], seeds []SeedPair, opts SGMOptions) (*SGMResult, error) {
+func SGM[T semiring.Float](a, b matrix.Source[T], seeds []SeedPair, opts ...SGMOptions) (*SGMResult, error) {
 	began := time.Now()
-	if opts.MaxIterations == 0 {
-		opts.MaxIterations = 50
-	}
-	if opts.Tolerance == 0 {
-		opts.Tolerance = .5
-	}
-	if err := opts.check(); err != nil {
+	o, err := only("SGM", opts)
+	if err != nil {
 		return nil, err
 	}
-	p, err := newPairing(a, b, seeds, opts)
+	if o.MaxIterations == 0 {
+		o.MaxIterations = 50
+	}
+	if o.Tolerance == 0 {
+		o.Tolerance = .5
+	}
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	p, err := newPairing(a, b, seeds, o)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +149,7 @@ func SGM[T semiring.Float](a, b matrix.Source[T], seeds []SeedPair, opts SGMOpti
 	res := &SGMResult{Setup: time.Since(began)}
 	t, err := f.run(res)
 	for again := uint64(1); again <= restarts && err == nil && res.nearly(); again++ {
-		p.opts.Seed = splitmix.Mix(opts.Seed + again)
+		p.opts.Seed = splitmix.Mix(o.Seed + again)
 		if f, err = newRelaxation(p); err != nil {
 			break
 		}

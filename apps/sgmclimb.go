@@ -77,13 +77,13 @@ func (f *relaxation[T]) search(t []int32, h *matrix.Matrix[T], it *SGMIteration)
 	if err != nil {
 		return 0, err
 	}
-	var s steps
+	var s ops.Steps
 	gt, err := f.atMatching(to)
-	s.do(err)
+	s.Do(err)
 	hp, err := f.atP(h, false)
-	s.do(err)
+	s.Do(err)
 	ht, err := f.trace(h, to)
-	s.do(err)
+	s.Do(err)
 	slope := f.factor * (gt - f.gp)
 	bend := f.factor / 2 * (ht - hp - gt + f.gp)
 	vertex = f.s + slope + bend + f.c.at(0)
@@ -95,13 +95,13 @@ func (f *relaxation[T]) search(t []int32, h *matrix.Matrix[T], it *SGMIteration)
 		f.g, f.p, f.gp, f.start, f.at = h, to, ht, 0, t
 	case a > 0:
 		f.at = nil
-		s.do(f.mix(&f.g, h, a))
-		s.do(f.mix(&f.p, to, a))
+		s.Do(f.mix(&f.g, h, a))
+		s.Do(f.mix(&f.p, to, a))
 		f.gp = (1-a)*(1-a)*f.gp + a*(1-a)*(gt+hp) + a*a*ht
 		f.start *= 1 - a
 	}
 	f.s += a * (slope + a*bend)
-	return vertex, s.err
+	return vertex, s.Err()
 }
 
 // bestStep returns where in [0, 1] slope·α + bend·α² is largest; 0 if in several
@@ -118,15 +118,15 @@ func bestStep(slope, bend float64) float64 {
 
 // mix makes x (1−α)x + αy.
 func (f *relaxation[T]) mix(x **matrix.Matrix[T], y *matrix.Matrix[T], a float64) error {
-	var s steps
+	var s ops.Steps
 	m, n := y.Dims()
 	sum := f.matrix(m, n)
-	s.do(ops.ApplySecond(*x, semiring.Times[T](), *x, T(1-a), f.with))
-	s.do(ops.ApplySecond(y, semiring.Times[T](), y, T(a), f.with))
-	s.do(ops.EWiseAdd(sum, semiring.Plus[T](), *x, y, f.with))
+	s.Do(ops.ApplySecond(*x, semiring.Times[T](), *x, T(1-a), f.with))
+	s.Do(ops.ApplySecond(y, semiring.Times[T](), y, T(a), f.with))
+	s.Do(ops.EWiseAdd(sum, semiring.Plus[T](), *x, y, f.with))
 	f.weigh(y, sum)
 	*x = sum
-	return s.err
+	return s.Err()
 }
 
 // atMatching returns ⟨g, T⟩, with g's spread.

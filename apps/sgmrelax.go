@@ -78,38 +78,38 @@ func (f *relaxation[T]) encode() (err error) {
 
 // encoded returns 2A + loop·I.
 func (f *relaxation[T]) encoded(a matrix.View[T], loop T) (matrix.View[T], error) {
-	var s steps
+	var s ops.Steps
 	h := f.matrix(f.n, f.n)
-	s.do(ops.ApplySecond(h, semiring.Times[T](), a, 2, f.with))
+	s.Do(ops.ApplySecond(h, semiring.Times[T](), a, 2, f.with))
 	if loop != 0 {
 		all := make([]int32, f.n)
 		for v := range all {
 			all[v] = int32(v)
 		}
 		d, err := f.ones(f.n, f.n, all, all)
-		s.do(err)
-		if s.err != nil {
-			return a, s.err
+		s.Do(err)
+		if !s.OK() {
+			return a, s.Err()
 		}
-		s.do(ops.ApplySecond(d, semiring.Times[T](), d, loop, f.with))
-		s.do(ops.EWiseAdd(h, semiring.Plus[T](), h, d, f.with))
+		s.Do(ops.ApplySecond(d, semiring.Times[T](), d, loop, f.with))
+		s.Do(ops.EWiseAdd(h, semiring.Plus[T](), h, d, f.with))
 	}
-	return h.View(), s.err
+	return h.View(), s.Err()
 }
 
 // compare finds out whether both graphs are symmetric.
 func (f *relaxation[T]) compare() error {
-	var s steps
+	var s ops.Steps
 	skew := func(a matrix.View[T]) float64 {
 		if a.Symmetric() {
 			return 0
 		}
 		d, err := f.distance(a, a.T())
-		s.do(err)
+		s.Do(err)
 		return d
 	}
 	f.symmetric = skew(f.a)+skew(f.b) == 0
-	return s.err
+	return s.Err()
 }
 
 // orient makes the terms of the gradient: one if both graphs are symmetric.
@@ -128,91 +128,91 @@ func (f *relaxation[T]) orient() error {
 
 // term adds the term a·P·b, at the free positions.
 func (f *relaxation[T]) term(a, b matrix.View[T]) error {
-	var s steps
+	var s ops.Steps
 	if !inOrder(f.rows, f.n) {
 		left := f.matrix(len(f.rows), f.n)
-		s.do(ops.Extract(left, a, ops.Of(f.rows...), ops.All(), f.with))
+		s.Do(ops.Extract(left, a, ops.Of(f.rows...), ops.All(), f.with))
 		a = left.View()
 	}
 	if !inOrder(f.cols, f.n) {
 		right := f.matrix(f.n, len(f.cols))
-		s.do(ops.Extract(right, b, ops.All(), ops.Of(f.cols...), f.with))
+		s.Do(ops.Extract(right, b, ops.All(), ops.Of(f.cols...), f.with))
 		b = right.View()
 	}
 	f.terms = append(f.terms, term[T]{a, b})
-	return s.err
+	return s.Err()
 }
 
 // product returns Σ left·P·right for the P that matches vertex from[k] with
 // to[k]. A nil from is all vertices in order: left then needs no copy, and
 // P·right is right with its rows in another order.
 func (f *relaxation[T]) product(from, to []int) (*matrix.Matrix[T], error) {
-	var s steps
+	var s ops.Steps
 	g := f.matrix(len(f.rows), len(f.cols))
 	for _, t := range f.terms {
 		left := t.left
 		if from != nil {
 			some := f.matrix(len(f.rows), len(from))
-			s.do(ops.Extract(some, left, ops.All(), ops.Of(from...), f.with))
+			s.Do(ops.Extract(some, left, ops.All(), ops.Of(from...), f.with))
 			left = some.View()
 		}
 		right := f.matrix(len(to), len(f.cols))
-		s.do(ops.Extract(right, t.right, ops.Of(to...), ops.All(), f.with))
-		s.do(ops.MxM(g.Accum(semiring.Plus[T]()), semiring.PlusTimes[T](), left, right, f.with))
+		s.Do(ops.Extract(right, t.right, ops.Of(to...), ops.All(), f.with))
+		s.Do(ops.MxM(g.Accum(semiring.Plus[T]()), semiring.PlusTimes[T](), left, right, f.with))
 	}
-	return g, s.err
+	return g, s.Err()
 }
 
 // begin puts P at the start.
 func (f *relaxation[T]) begin() error {
-	var s steps
+	var s ops.Steps
 	var err error
 	from, to := f.seedVertices()
-	s.do(f.measure(from, to))
+	s.Do(f.measure(from, to))
 	for _, g := range []matrix.View[T]{f.ah, f.bh} {
 		square, err := f.trace(g, g)
-		s.do(err)
+		s.Do(err)
 		f.limit += square / 2
 	}
 	for _, g := range []matrix.View[T]{f.a, f.b} {
 		square, err := f.trace(g, g)
-		s.do(err)
+		s.Do(err)
 		f.unit += square
 	}
 	f.unit /= max(float64(f.a.NVals()+f.b.NVals()), 1)
 	f.start = 1
 	f.g, err = f.product(from, to)
-	s.do(err)
+	s.Do(err)
 	a, b := f.matrix(len(from), len(from)), f.matrix(len(to), len(to))
-	s.do(ops.Extract(a, f.ah, ops.Of(from...), ops.Of(from...), f.with))
-	s.do(ops.Extract(b, f.bh, ops.Of(to...), ops.Of(to...), f.with))
+	s.Do(ops.Extract(a, f.ah, ops.Of(from...), ops.Of(from...), f.with))
+	s.Do(ops.Extract(b, f.bh, ops.Of(to...), ops.Of(to...), f.with))
 	f.s, err = f.trace(a, b)
-	s.do(err)
+	s.Do(err)
 	softA, softB := make([]int32, len(f.soft)), make([]int32, len(f.soft))
 	for k, p := range f.soft {
 		softA[k], softB[k] = int32(p.A), int32(p.B)
 	}
 	f.p, err = f.ones(len(f.rows), len(f.cols), softA, softB)
-	s.do(err)
-	if s.err != nil {
-		return s.err
+	s.Do(err)
+	if !s.OK() {
+		return s.Err()
 	}
 	if f.opts.Start == Barycentre {
 		f.c = offset{f.c[0]} // its rows and columns sum to 1
-		s.do(f.disperse())
+		s.Do(f.disperse())
 	}
-	if s.err == nil {
+	if s.OK() {
 		f.gp, err = f.atP(f.g, true)
-		s.do(err)
+		s.Do(err)
 	}
-	return s.err
+	return s.Err()
 }
 
 // measure finds the offset: with p = 1 − ρx and q = 1 − ρy it is
 //
 //	c(ρ) = −pᵀÂp − qᵀB̂q + (n − ρm)²,  m = 1ᵀx
 func (f *relaxation[T]) measure(from, to []int) error {
-	var s steps
+	var s ops.Steps
 	n, m := float64(f.n), float64(f.n-len(f.seeds))
 	f.c = offset{n * n, -2 * n * m, m * m}
 	for _, g := range []struct {
@@ -221,7 +221,7 @@ func (f *relaxation[T]) measure(from, to []int) error {
 	}{{f.ah, from}, {f.bh, to}} {
 		part := func(rows, cols []int) float64 {
 			sum, err := f.part(g.a, rows, cols)
-			s.do(err)
+			s.Do(err)
 			return sum
 		}
 		all, both := part(nil, nil), part(g.seeds, g.seeds)
@@ -230,7 +230,7 @@ func (f *relaxation[T]) measure(from, to []int) error {
 		f.c[1] += 2*all - touching
 		f.c[2] -= all - touching + both
 	}
-	return s.err
+	return s.Err()
 }
 
 // seedVertices lists the seeds of A and of B.

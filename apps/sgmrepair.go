@@ -70,30 +70,30 @@ func (f *relaxation[T]) repair(t []int32, patience int) ([]int32, float64, error
 
 // mended prepares the repair of t.
 func (f *relaxation[T]) mended(t []int32) (*repair[T], error) {
-	var s steps
+	var s ops.Steps
 	home := func(a matrix.View[T]) matrix.View[T] {
-		if f.place == nil || s.err != nil {
+		if f.place == nil || !s.OK() {
 			return a
 		}
 		there := f.matrix(f.n, f.n)
-		s.do(ops.Apply(there, semiring.Identity[T](), a, f.with))
-		s.do(there.Move(nil))
+		s.Do(ops.Apply(there, semiring.Identity[T](), a, f.with))
+		s.Do(there.Move(nil))
 		return there.View()
 	}
 	p := *f.pairing
 	p.a, p.b = home(f.a), home(f.b)
 	r := &repair[T]{relaxation: &relaxation[T]{pairing: &p, sums: sums[T]{nil, f.with}, symmetric: f.symmetric, unit: f.unit}}
-	if s.err != nil {
-		return nil, s.err
+	if !s.OK() {
+		return nil, s.Err()
 	}
-	s.do(r.encode())
+	s.Do(r.encode())
 	for k, g := range []matrix.View[T]{p.a, p.b} {
 		var err error
 		r.bare[k], err = r.encoded(g, 0)
-		s.do(err)
+		s.Do(err)
 	}
-	if s.err != nil {
-		return nil, s.err
+	if !s.OK() {
+		return nil, s.Err()
 	}
 	r.count = newTally(p.a, p.b, f.symmetric, p.whole(t))
 	r.position, r.atB = slices.Repeat([]int{-1}, f.n), inverse(p.cols, f.n)
@@ -200,7 +200,7 @@ func (r *repair[T]) step(t []int32, free []int, loose bool, number int) ([]int32
 
 // corner is product for few free positions: it takes no column of a graph.
 func (f *relaxation[T]) corner(from, to []int) (*matrix.Matrix[T], error) {
-	var s steps
+	var s ops.Steps
 	g := f.matrix(len(f.rows), len(f.cols))
 	sides := [][2]matrix.View[T]{{f.ah, f.bh}}
 	if !f.symmetric {
@@ -208,11 +208,11 @@ func (f *relaxation[T]) corner(from, to []int) (*matrix.Matrix[T], error) {
 	}
 	for _, side := range sides {
 		left, right := f.matrix(len(f.rows), len(from)), f.matrix(len(f.cols), len(to))
-		s.do(ops.Extract(left, side[0], ops.Of(f.rows...), ops.Of(from...), f.with))
-		s.do(ops.Extract(right, side[1], ops.Of(f.cols...), ops.Of(to...), f.with))
-		s.do(ops.MxM(g.Accum(semiring.Plus[T]()), semiring.PlusTimes[T](), left, right.T(), f.with))
+		s.Do(ops.Extract(left, side[0], ops.Of(f.rows...), ops.Of(from...), f.with))
+		s.Do(ops.Extract(right, side[1], ops.Of(f.cols...), ops.Of(to...), f.with))
+		s.Do(ops.MxM(g.Accum(semiring.Plus[T]()), semiring.PlusTimes[T](), left, right.T(), f.with))
 	}
-	return g, s.err
+	return g, s.Err()
 }
 
 // among returns the problem of matching the vertices at some positions with

@@ -26,34 +26,34 @@ type spread[T semiring.Float] struct {
 
 // disperse adds the spread of the barycentre to P and to the objective.
 func (f *relaxation[T]) disperse() error {
-	var s steps
+	var s ops.Steps
 	d := &spread[T]{}
 	x, y, err := f.marks()
-	s.do(err)
-	if s.err != nil {
-		return s.err
+	s.Do(err)
+	if !s.OK() {
+		return s.Err()
 	}
 	d.x, d.y = f.matrix(len(f.rows), len(f.ends)), f.matrix(len(f.cols), len(f.ends))
-	s.do(ops.Extract(d.x, x, ops.Of(f.rows...), ops.All(), f.with))
-	s.do(ops.Extract(d.y, y, ops.Of(f.cols...), ops.All(), f.with))
+	s.Do(ops.Extract(d.x, x, ops.Of(f.rows...), ops.All(), f.with))
+	s.Do(ops.Extract(d.y, y, ops.Of(f.cols...), ops.All(), f.with))
 	for _, t := range f.terms {
 		w, err := f.times(t.left, x)
-		s.do(err)
+		s.Do(err)
 		z, err := f.times(t.right.T(), y)
-		s.do(err)
+		s.Do(err)
 		d.w, d.z = append(d.w, w), append(d.z, z)
 	}
 	f.spread = d
-	if s.err != nil {
-		return s.err
+	if !s.OK() {
+		return s.Err()
 	}
 	cross, err := f.flat(f.g)
-	s.do(err)
+	s.Do(err)
 	own, err := d.own(f.sums)
-	s.do(err)
+	s.Do(err)
 	f.s += f.factor*cross + f.factor/2*own
-	s.do(d.centre(f))
-	return s.err
+	s.Do(d.centre(f))
+	return s.Err()
 }
 
 // marks returns X and Y for all n vertices.
@@ -185,14 +185,14 @@ func (d *spread[T]) own(f sums[T]) (sum float64, err error) {
 // tilted returns g + ω·Σ W′Z′ᵀ where g has entries, W′ and Z′ being W and Z less
 // their means. Where g has none the product is neglected, see settled.
 func (f *relaxation[T]) tilted() (*matrix.Matrix[T], error) {
-	var s steps
+	var s ops.Steps
 	e := f.matrix(len(f.rows), len(f.cols))
 	for k, w := range f.spread.cw {
-		s.do(ops.MxM(e.Masked(f.g.Structure()).Accum(semiring.Plus[T]()), semiring.PlusTimes[T](), w, f.spread.cz[k].T(), f.with))
+		s.Do(ops.MxM(e.Masked(f.g.Structure()).Accum(semiring.Plus[T]()), semiring.PlusTimes[T](), w, f.spread.cz[k].T(), f.with))
 	}
-	s.do(ops.ApplySecond(e, semiring.Times[T](), e, T(f.start), f.with))
-	s.do(ops.EWiseAdd(e, semiring.Plus[T](), e, f.g, f.with))
-	return e, s.err
+	s.Do(ops.ApplySecond(e, semiring.Times[T](), e, T(f.start), f.with))
+	s.Do(ops.EWiseAdd(e, semiring.Plus[T](), e, f.g, f.with))
+	return e, s.Err()
 }
 
 // settled returns t with the rows that it left to positions without an entry

@@ -35,7 +35,11 @@ type SSSPOptions[T semiring.Number] struct {
 // Weights of zero are edges, infinite ones lead nowhere. A negative weight or
 // NaN is a *WeightError that names the edge; integer weights whose largest,
 // times the number of vertices, does not fit T are a *ParameterError.
-func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts SSSPOptions[T]) (*matrix.Vector[T], error) {
+func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts ...SSSPOptions[T]) (*matrix.Vector[T], error) {
+	o, err := only("SSSP", opts)
+	if err != nil {
+		return nil, err
+	}
 	n, err := square("SSSP", g)
 	if err != nil {
 		return nil, err
@@ -48,16 +52,16 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts SSSPOptions
 			return nil, err
 		}
 	}
-	if opts.Delta < 0 || opts.Delta != opts.Delta {
-		return nil, &ParameterError{"SSSP", "delta", fmt.Sprint(opts.Delta), "a positive width"}
+	if o.Delta < 0 || o.Delta != o.Delta {
+		return nil, &ParameterError{"SSSP", "delta", fmt.Sprint(o.Delta), "a positive width"}
 	}
 	a := g.View()
-	delta, err := bucketWidth(a, n, opts)
+	delta, err := bucketWidth(a, n, o)
 	if err != nil {
 		return nil, err
 	}
 	if at := traverser(a); at != nil && unsafe.Sizeof(delta) >= 4 {
-		return ssspAt(at, a, n, sources, delta, opts.Run)
+		return ssspAt(at, a, n, sources, delta, o.Run)
 	}
 	unreached := semiring.MaxValue[T]()
 	dist, err := matrix.NewFullVector(n, unreached)
@@ -69,44 +73,44 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts SSSPOptions
 	}
 	here := matrix.On(a.Place())
 	pending := matrix.NewVector[T](n, here) // reached, and not yet followed from
-	var s steps
+	var s ops.Steps
 	for _, v := range sources {
-		s.do(dist.Set(v, 0))
-		s.do(pending.Set(v, 0))
+		s.Do(dist.Set(v, 0))
+		s.Do(pending.Set(v, 0))
 	}
 	front, reach := matrix.NewVector[T](n, here), matrix.NewVector[T](n, here)
 	low, better := semiring.Min[T](), improvement[T]()
-	with := opts.with()
-	for s.err == nil && pending.NVals() > 0 {
+	with := o.with()
+	for s.OK() && pending.NVals() > 0 {
 		least, err := ops.ReduceScalar(low, pending, with)
-		s.do(err)
+		s.Do(err)
 		bound := least + delta
 		if bound < least { // the last bucket of an integer type
 			bound = unreached
 		}
-		s.do(ops.Select(front, semiring.ValueLE(bound), pending, with))
+		s.Do(ops.Select(front, semiring.ValueLE(bound), pending, with))
 		improved := matrix.NewVector[T](n, here)
 		listed := true // improved lists all that was, of late; otherwise dist tells
-		for s.err == nil && front.NVals() > 0 {
-			opts.report("shortest paths", int64(n)-pending.NVals(), int64(n))
-			s.do(ops.VxM(reach, semiring.MinPlus[T](), front, a, with))
-			s.do(ops.EWiseMult(reach, better, reach, dist, with))
-			s.do(ops.Select(reach, semiring.ValueLT(unreached), reach, with))
-			s.do(ops.Apply(dist.Accum(low), semiring.Identity[T](), reach, with))
+		for s.OK() && front.NVals() > 0 {
+			o.report("shortest paths", int64(n)-pending.NVals(), int64(n))
+			s.Do(ops.VxM(reach, semiring.MinPlus[T](), front, a, with))
+			s.Do(ops.EWiseMult(reach, better, reach, dist, with))
+			s.Do(ops.Select(reach, semiring.ValueLT(unreached), reach, with))
+			s.Do(ops.Apply(dist.Accum(low), semiring.Identity[T](), reach, with))
 			if listed = listed && !many(reach, n); listed {
-				s.do(ops.EWiseAdd(improved, low, improved, reach, with))
+				s.Do(ops.EWiseAdd(improved, low, improved, reach, with))
 			}
-			s.do(ops.Select(front, semiring.ValueLE(bound), reach, with))
+			s.Do(ops.Select(front, semiring.ValueLE(bound), reach, with))
 		}
 		if listed {
-			s.do(ops.EWiseAdd(pending, low, pending, improved, with))
+			s.Do(ops.EWiseAdd(pending, low, pending, improved, with))
 		} else {
-			s.do(ops.Select(pending, semiring.ValueLT(unreached), dist, with))
+			s.Do(ops.Select(pending, semiring.ValueLT(unreached), dist, with))
 		}
-		s.do(ops.Select(pending, semiring.ValueGT(bound), pending, with))
+		s.Do(ops.Select(pending, semiring.ValueGT(bound), pending, with))
 	}
-	if s.err != nil {
-		return nil, s.err
+	if !s.OK() {
+		return nil, s.Err()
 	}
 	out := matrix.NewVector[T](n, here)
 	if err := ops.Select(out, semiring.ValueLT(unreached), dist, with); err != nil {

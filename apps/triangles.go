@@ -20,18 +20,22 @@ type TriangleOptions struct{ Run }
 // (Azad, Buluç, Gilbert 2015; Davis 2018; the orientation is that of
 // Chiba and Nishizeki 1985, so the work is O(edges^1.5).) Renumbering the
 // vertices by degree first took 0.33 of the best peer's time on R-MAT 18, this 0.27.
-func TriangleCount[T comparable](g matrix.Source[T], opts TriangleOptions) (int64, error) {
+func TriangleCount[T comparable](g matrix.Source[T], opts ...TriangleOptions) (int64, error) {
+	o, err := only("TriangleCount", opts)
+	if err != nil {
+		return 0, err
+	}
 	n, err := square("TriangleCount", g)
 	if err != nil {
 		return 0, err
 	}
-	with := opts.with()
-	opts.report("orient by degree", 0, 2)
-	l, err := towardsHubs(g, opts.Run, n)
+	with := o.with()
+	o.report("orient by degree", 0, 2)
+	l, err := towardsHubs(g, o.Run, n)
 	if err != nil {
 		return 0, err
 	}
-	opts.report("count", 1, 2)
+	o.report("count", 1, 2)
 	c := matrix.New[int64](n, n, matrix.On(l.Place()))
 	if err := ops.MxM(c.Masked(l.Structure()), semiring.PlusPair[int64](), l.Pattern(), l.Pattern().T(), ops.Using(ops.Dot), with); err != nil {
 		return 0, err

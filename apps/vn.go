@@ -33,7 +33,11 @@ type Nomination[T semiring.Number] struct {
 // undirected graph give a symmetric matrix.
 //
 // HIVE workflow "vertex nomination": Gunrock HIVE report, 2018, ch. 12.
-func VertexNomination[T semiring.Number](g matrix.Source[T], seeds []int, opts VertexNominationOptions[T]) (*matrix.Vector[T], error) {
+func VertexNomination[T semiring.Number](g matrix.Source[T], seeds []int, opts ...VertexNominationOptions[T]) (*matrix.Vector[T], error) {
+	o, err := only("VertexNomination", opts)
+	if err != nil {
+		return nil, err
+	}
 	n, err := square("VertexNomination", g)
 	if err != nil {
 		return nil, err
@@ -46,30 +50,30 @@ func VertexNomination[T semiring.Number](g matrix.Source[T], seeds []int, opts V
 			return nil, err
 		}
 	}
-	if !opts.Unit {
-		return SSSP(g, seeds, SSSPOptions[T]{Run: opts.Run, Delta: opts.Delta})
+	if !o.Unit {
+		return SSSP(g, seeds, SSSPOptions[T]{Run: o.Run, Delta: o.Delta})
 	}
 	if at := traverser(g.View()); at != nil {
-		return hopsAt[T](at, g.View().Pattern(), n, seeds, opts.Run)
+		return hopsAt[T](at, g.View().Pattern(), n, seeds, o.Run)
 	}
 	dist := matrix.NewVector[T](n)
 	frontier := matrix.NewVector[bool](n)
-	var s steps
-	s.do(dist.SetFormat(matrix.Bitmap))
+	var s ops.Steps
+	s.Do(dist.SetFormat(matrix.Bitmap))
 	for _, v := range seeds {
-		s.do(frontier.Set(v, true))
+		s.Do(frontier.Set(v, true))
 	}
 	a, far := g.View().Pattern(), dist.Structure().Not()
-	for hops := T(0); s.err == nil && frontier.NVals() > 0; hops++ {
-		opts.report("vertex nomination", dist.NVals(), int64(n))
-		s.do(ops.AssignVectorScalar(dist.Masked(frontier.Structure()), hops, ops.All(), opts.with()))
-		s.do(ops.VxM(frontier.Masked(far).Replace(), semiring.AnyPair[bool](), frontier.Pattern(), a, opts.with()))
-		if s.err == nil && frontier.NVals() > 0 && hops+1 <= hops {
+	for hops := T(0); s.OK() && frontier.NVals() > 0; hops++ {
+		o.report("vertex nomination", dist.NVals(), int64(n))
+		s.Do(ops.AssignVectorScalar(dist.Masked(frontier.Structure()), hops, ops.All(), o.with()))
+		s.Do(ops.VxM(frontier.Masked(far).Replace(), semiring.AnyPair[bool](), frontier.Pattern(), a, o.with()))
+		if s.OK() && frontier.NVals() > 0 && hops+1 <= hops {
 			return nil, tooManyHops(int64(hops))
 		}
 	}
-	if s.err != nil {
-		return nil, s.err
+	if !s.OK() {
+		return nil, s.Err()
 	}
 	return dist, nil
 }
@@ -81,6 +85,9 @@ func tooManyHops(most int64) error {
 
 // Rank lists the vertices of d by distance, nearest first, ties by number.
 func Rank[T semiring.Number](d *matrix.Vector[T]) []Nomination[T] {
+	if d == nil {
+		return nil
+	}
 	list := make([]Nomination[T], 0, d.NVals())
 	for v, x := range d.All() {
 		list = append(list, Nomination[T]{v, x})

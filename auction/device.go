@@ -70,6 +70,9 @@ func (k *task) onDevice() (*sale, error) {
 	if !s.fits() {
 		return nil, nil
 	}
+	if err := k.scarce(); err != nil {
+		return nil, err
+	}
 	if !k.everywhere() {
 		in := k.p.costs.asFloat64(reading{flip: k.flip})
 		if err := k.feasible(in.ptr, in.idx, in.n); err != nil {
@@ -246,7 +249,11 @@ const batchMost = 1 << 15
 // SolveBatch solves problems with the same options. Those whose costs live on
 // one device, with elements of one type, go through the same launches there;
 // others are solved one after the other. Options.Prices do not apply.
-func SolveBatch(ps []*Problem, o Options) ([]*Result, error) {
+func SolveBatch(ps []*Problem, opts ...Options) ([]*Result, error) {
+	o, err := only(opts)
+	if err != nil {
+		return nil, err
+	}
 	if o.Prices != nil {
 		return nil, &ParameterError{"Prices", "given", "nil in a batch"}
 	}

@@ -3,6 +3,7 @@ package auction
 import (
 	"fmt"
 	"math"
+	"reflect"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -36,7 +37,7 @@ func Implicit[T semiring.Number](c matrix.Source[T], def T) *Problem { return ne
 // DenseMat returns the problem of a gonum matrix. +Inf, or when maximising
 // −Inf, is a forbidden pair.
 func DenseMat(c mat.Matrix) *Problem {
-	if c == nil {
+	if v := reflect.ValueOf(c); c == nil || v.Kind() == reflect.Pointer && v.IsNil() {
 		return &Problem{err: &ParameterError{"the costs", "nil", "a matrix"}}
 	}
 	a, err := gonummat.FromMat(c)
@@ -65,12 +66,15 @@ func newProblem[T semiring.Number](c matrix.Source[T], def *T) *Problem {
 // every allowed pair; either may be nil. In a square problem this changes the
 // value of an assignment and not which is best. The slices are read by Solve.
 func (p *Problem) WithOffsets(row, col []float64) *Problem {
+	if p == nil {
+		return &Problem{err: &ParameterError{"the problem", "nil", "one made by Dense, Sparse or Implicit"}}
+	}
 	q := *p
 	q.row, q.col = row, col
 	if q.err != nil {
 		return &q
 	}
-	m, n := q.costs.dims()
+	m, n := q.Dims()
 	switch {
 	case row != nil && len(row) != m:
 		q.err = &matrix.DimensionError{Op: "WithOffsets", Arg: "row", Got: fmt.Sprint(len(row)), Want: fmt.Sprint(m), Remedy: "give an offset for each row, or nil"}
@@ -82,7 +86,7 @@ func (p *Problem) WithOffsets(row, col []float64) *Problem {
 
 // Dims returns the number of rows and columns.
 func (p *Problem) Dims() (rows, cols int) {
-	if p.costs == nil {
+	if p == nil || p.costs == nil {
 		return 0, 0
 	}
 	return p.costs.dims()

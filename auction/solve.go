@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/hiveblas/hiveblas/internal/parallel"
@@ -96,7 +97,13 @@ type Result struct {
 //
 // Dense problems take O(n³) at worst and n² memory; sparse and implicit ones
 // O(n·(entries + n log n)) and memory in proportion to entries and n.
-func Solve(p *Problem, o Options) (*Result, error) {
+//
+// At most one value of Options may be given; without one the zero value applies.
+func Solve(p *Problem, opts ...Options) (*Result, error) {
+	o, err := only(opts)
+	if err != nil {
+		return nil, err
+	}
 	k, err := open(p, o)
 	if err != nil {
 		return nil, err
@@ -118,9 +125,24 @@ func Solve(p *Problem, o Options) (*Result, error) {
 // JonkerVolgenant solves a problem exactly by shortest augmenting paths, on the
 // host (Jonker and Volgenant, Computing 38, 1987). Options.Epsilon, Method,
 // Bidding and Seed are not used.
-func JonkerVolgenant(p *Problem, o Options) (*Result, error) {
+func JonkerVolgenant(p *Problem, opts ...Options) (*Result, error) {
+	o, err := only(opts)
+	if err != nil {
+		return nil, err
+	}
 	o.Method, o.Epsilon = MethodJonkerVolgenant, 0
 	return Solve(p, o)
+}
+
+// only returns the options that a caller gave, the zero value if none.
+func only(opts []Options) (Options, error) {
+	switch len(opts) {
+	case 0:
+		return Options{}, nil
+	case 1:
+		return opts[0], nil
+	}
+	return Options{}, &ParameterError{"the number of Options", fmt.Sprint(len(opts)), "at most one"}
 }
 
 // task is a problem being solved.
@@ -141,6 +163,9 @@ func open(p *Problem, o Options) (*task, error) {
 	}
 	if p.err != nil {
 		return nil, p.err
+	}
+	if p.costs == nil {
+		return nil, &ParameterError{"the problem", "without costs", "one made by Dense, Sparse or Implicit"}
 	}
 	if o.Context == nil {
 		o.Context = context.Background()
@@ -225,7 +250,37 @@ func (k *task) look() (err error) {
 	if k.seen, err = k.p.costs.scan(k.o.Maximize); err != nil {
 		return err
 	}
+	if err := k.scarce(); err != nil {
+		return err
+	}
 	return k.lookAtOffsets()
+}
+
+// scarce returns an *InfeasibleError if there are fewer allowed pairs than the shorter side has
+// members: one of these has none. It takes memory in proportion to the pairs, whatever the
+// dimensions.
+func (k *task) scarce() error {
+	if k.p.costs.everywhere() || k.seen.entries-k.seen.forbidden >= int64(min(k.m, k.n)) {
+		return nil
+	}
+	without := firstMissing(k.p.costs.members(k.flip))
+	if k.flip {
+		return &InfeasibleError{Cols: []int32{without}}
+	}
+	return &InfeasibleError{Rows: []int32{without}}
+}
+
+// firstMissing returns the least number from 0 on that is not in a list, which it sorts.
+func firstMissing(list []int32) int32 {
+	slices.Sort(list)
+	next := int32(0)
+	for _, i := range list {
+		if i > next {
+			break
+		}
+		next = i + 1
+	}
+	return next
 }
 
 func (k *task) lookAtOffsets() error {

@@ -25,6 +25,8 @@ type source interface {
 	missing() float64 // cost of a pair without an entry
 	// scan looks at all costs. Infinities on the forbidden side are counted.
 	scan(maximize bool) (summary, error)
+	// members returns the row, or the column, of each allowed pair.
+	members(columns bool) []int32
 	asInt32(how reading) *instance[int32]
 	asInt64(how reading) *instance[int64]
 	asFloat64(how reading) *instance[float64]
@@ -119,6 +121,21 @@ func (p *typed[T]) scan(maximize bool) (summary, error) {
 	}
 	s.lo, s.hi = float64(lo), float64(hi)
 	return s, nil
+}
+
+func (p *typed[T]) members(columns bool) []int32 {
+	st := p.view.Stored()
+	var list []int32
+	eachEntry(st, func(i, j int, x T) {
+		if math.IsInf(float64(x), 0) {
+			return
+		}
+		if columns != p.view.Transposed() {
+			i = j
+		}
+		list = append(list, int32(i))
+	})
+	return list
 }
 
 // unusable says what is wanted in place of a cost that cannot be used, or "".

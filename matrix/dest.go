@@ -13,7 +13,6 @@ type Mask interface {
 // MaskView is a mask: the matrix looked at, and how.
 type MaskView struct {
 	s          shaped
-	nonzero    func() *sparse.Structure
 	structural bool
 	complement bool
 	vector     bool
@@ -58,11 +57,13 @@ func (m MaskView) Allowed() *sparse.Structure {
 	if m.structural {
 		return m.s.shape()
 	}
-	return m.nonzero()
+	return m.s.nonzero()
 }
 
+func (a *Matrix[T]) nonzero() *sparse.Structure { return sparse.Nonzero(a.stored()) }
+
 func (a *Matrix[T]) maskView() MaskView {
-	return MaskView{s: a, nonzero: func() *sparse.Structure { return sparse.Nonzero(a.stored()) }}
+	return MaskView{s: a}
 }
 
 // MaskView returns a as a mask by value: where it holds an entry other than

@@ -24,6 +24,9 @@ const (
 	Hypersparse = sparse.Hypersparse // as CSR, for the non-empty rows only
 	Bitmap      = sparse.Bitmap      // a value and a presence byte per position
 	Full        = sparse.Full        // a value per position, every position present
+	// Automatic is not a layout: SetFormat(Automatic) lets the library choose
+	// the layout again, as it does for a new matrix. See [Matrix.SetFormat].
+	Automatic = sparse.Automatic
 )
 
 // Matrix is an m×n sparse matrix with entries of type T.
@@ -41,6 +44,8 @@ type Matrix[T comparable] struct {
 	home   device.Store // the contents at place, or nil
 	copies []copyAt     // of host contents, made by operations elsewhere
 	same   atomic.Bool  // known to equal its transpose
+	pinned bool         // the format was set by the user: results are converted to pin
+	pin    Format
 
 	mu          sync.Mutex // serialises the making of the derived forms and of copies
 	asRows      atomic.Pointer[sparse.Store[T]]
@@ -161,6 +166,25 @@ func (a *Matrix[T]) stored() *sparse.Store[T] {
 	}
 	return a.st
 }
+
+// SetResult replaces the contents by the result of an operation, in the format
+// that was set by SetFormat, or in the one that suits its density. It is for
+// the packages of hiveblas.
+func (a *Matrix[T]) SetResult(st *sparse.Store[T]) {
+	switch {
+	case a.pinned:
+		st = sparse.Convert(st, a.pin)
+	case st == a.st: // updated in place: a bitmap stays one, that it may lose entries again
+		st = sparse.Shrink(st)
+	default:
+		st = sparse.Conform(st)
+	}
+	a.set(st)
+}
+
+// Pinned reports whether the format was set by SetFormat. It is for the
+// packages of hiveblas.
+func (a *Matrix[T]) Pinned() bool { return a.pinned }
 
 func (a *Matrix[T]) set(st *sparse.Store[T]) {
 	a.dropRemote()
@@ -337,15 +361,20 @@ func (a *Matrix[T]) checkIndex(op string, i, j int) error {
 	return nil
 }
 
-// Set writes the entry at row i, column j. O(1) in Bitmap and Full and for an
-// entry that is already there; O(entries) for a new one in the sparse formats:
-// use a [Builder] to make a matrix of many entries.
+// Set writes the entry at row i, column j. O(1) in Bitmap and Full, O(log row
+// length) for an entry that exists; O(entries) for a new one in the sparse
+// formats. Use a [Builder] to make a matrix of many entries. A matrix whose
+// format is automatic becomes a Bitmap where that makes Set O(1).
 func (a *Matrix[T]) Set(i, j int, v T) error {
 	if err := a.checkIndex("Matrix.Set", i, j); err != nil {
 		return err
 	}
 	st := a.st
 	at, ok := st.Has(i, j)
+	if !ok && !a.pinned && sparse.BitmapPays(&st.Structure) {
+		st = sparse.ToBitmap(st)
+		at, _ = st.Has(i, j)
+	}
 	switch {
 	case ok:
 		st.Val[at] = v

@@ -112,37 +112,53 @@ func (a *Matrix[T]) Resize(m, n int) error {
 	return nil
 }
 
-// SetFormat converts the matrix. Full demands an entry at every position;
-// Bitmap and Full demand that rows × columns can be held (a *SizeError says
-// how many positions that is).
+// SetFormat converts the matrix to f and pins f: results of operations that
+// are written to the matrix are converted to f. SetFormat(Automatic) converts
+// nothing and removes the pin. A matrix starts without a pin; the library then
+// chooses by density:
+//
+//   - a result with an entry at every position is Full;
+//   - a CSR or hypersparse destination that an operation updates by a few
+//     entries (a mask without replace, an accumulator, an assignment, Set)
+//     becomes a Bitmap from 1/16 of its positions on (a matrix of more than
+//     one row from 1/4 on), so that the update costs its own entries and not
+//     those of the destination;
+//   - a Bitmap with fewer than a quarter of that becomes CSR or hypersparse.
+//
+// Full demands an entry at every position; a pinned Full matrix whose later
+// result has fewer becomes a Bitmap. Bitmap and Full demand that rows × columns
+// can be held; a *SizeError tells the number of positions.
 func (a *Matrix[T]) SetFormat(f Format) error {
-	if a.err != nil {
-		return a.err
+	if err := a.failure(); err != nil {
+		return err
 	}
-	if r := a.remote(); r != nil {
-		return a.convertRemote(r, f)
-	}
-	st := a.stored()
-	switch f {
-	case CSR:
-		a.set(sparse.ToCSR(st))
-	case Hypersparse:
-		a.set(sparse.ToHyper(st))
-	case Bitmap, Full:
-		if err := checkCells("Matrix.SetFormat", st.NRows, st.NCols); err != nil {
-			return err
-		}
-		if f == Bitmap {
-			a.set(sparse.ToBitmap(st))
-			return nil
-		}
-		if cells, _ := st.Cells(); st.NVals != int64(cells) {
-			return &InvalidError{"Matrix.SetFormat", fmt.Sprintf("a full matrix has an entry at each of its %d positions, this one has %d; fill the rest first (ops.Assign) or use Bitmap", cells, st.NVals)}
-		}
-		a.set(sparse.ToFull(st, *new(T)))
-	default:
+	if f > Automatic {
 		return &InvalidError{"Matrix.SetFormat", fmt.Sprintf("unknown format %v", f)}
 	}
+	if f == Automatic {
+		a.pinned = false
+		return nil
+	}
+	m, n := a.Dims()
+	if f == Bitmap || f == Full {
+		if err := checkCells("Matrix.SetFormat", m, n); err != nil {
+			return err
+		}
+	}
+	if cells, _ := sparse.Cells(m, n); f == Full && a.NVals() != int64(cells) {
+		return &InvalidError{"Matrix.SetFormat", fmt.Sprintf("a full matrix has an entry at each of its %d positions, this one has %d; fill the rest first (ops.Assign) or use Bitmap", cells, a.NVals())}
+	}
+	if r := a.remote(); r != nil {
+		if err := a.convertRemote(r, f); err != nil {
+			return err
+		}
+	} else {
+		a.set(sparse.Convert(a.stored(), f))
+	}
+	if err := a.failure(); err != nil {
+		return err
+	}
+	a.pinned, a.pin = true, f
 	return nil
 }
 

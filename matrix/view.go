@@ -44,6 +44,7 @@ type shaped interface {
 	rowsShape() *sparse.Structure
 	colsShape() *sparse.Structure
 	keptColsShape() *sparse.Structure
+	nonzero() *sparse.Structure
 	leads(cols bool) []int32
 }
 
@@ -183,6 +184,7 @@ func (p patternOf) shape() *sparse.Structure     { return p.s.shape() }
 func (p patternOf) rowsShape() *sparse.Structure { return p.s.rowsShape() }
 func (p patternOf) colsShape() *sparse.Structure { return p.s.colsShape() }
 func (p patternOf) leads(cols bool) []int32      { return p.s.leads(cols) }
+func (p patternOf) nonzero() *sparse.Structure   { return p.s.shape() }
 func (p patternOf) keptColsShape() *sparse.Structure {
 	return p.s.keptColsShape()
 }

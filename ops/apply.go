@@ -27,39 +27,58 @@ func single[A, C comparable](c *call, spec matrix.Spec[C], a matrix.Operand[A], 
 	return t, v, err
 }
 
-// apply runs f on the host, or what text makes of it where c lives.
-func apply[A, C comparable](c *call, dst matrix.Destination[C], a matrix.Operand[A], valid bool, f func(c []C, a []A), text func(h *there) (f device.Func, y *device.Scalar, first bool)) error {
-	t, v, err := single(c, specOf(dst), a, valid)
-	if err != nil {
-		return err
-	}
-	if t.at != nil {
-		m, n := v.Dims()
-		h := hand(c, t, m, n)
-		f, y, first := text(h)
-		return remoteApply(h, t, f, v, y, first)
-	}
+// applyHost runs a map on the host. copies says that f copies its operand.
+func applyHost[A, C comparable](c *call, t *target[C], v matrix.View[A], f func(c []C, a []A), copies bool) error {
 	st := oriented(v)
-	out, err := cpu.Apply(c.env(), st, f, truth[A]())
+	c.traced("map", st.NVals)
+	if copies && t.spec.Accum == nil && holds(t, st) {
+		return restrict(c, t)
+	}
+	if t.mask != nil && !t.mask.Comp && t.mask.S.Sparse() && !st.Sparse() {
+		st = cpu.Lookup(valued(st), t.mask.S) // only what the mask allows
+	}
+	out, err := cpu.Apply(c.env(), st, f, truth[A](), t.room())
 	if err != nil {
 		return err
 	}
-	c.traced("map", st.NVals)
 	return write(c, t, out, false)
+}
+
+// restrict computes c⟨M⟩ = c: with Replace, entries that the mask excludes are
+// deleted; without, nothing changes.
+func restrict[C comparable](c *call, t *target[C]) error {
+	st := t.spec.Matrix.Store()
+	if t.mask == nil || !t.spec.Replace {
+		return keep(c, t, st)
+	}
+	out, err := cpu.Restrict(c.env(), st, t.mask)
+	if err != nil {
+		return err
+	}
+	return keep(c, t, out)
 }
 
 // Apply computes C⟨M⟩ ⊕= f(A), entry by entry. For matrices and vectors
 // alike. O(entries); the structure is shared with A, not copied. Errors as
 // [MxM].
+//
+// With [semiring.Identity] and a mask, Apply(w.Masked(m.Not()).Replace(), id,
+// w) deletes from w the entries at the positions of m. It costs O(entries of
+// m) if w is a bitmap, O(entries of w and m) otherwise.
 func Apply[A, C comparable](dst matrix.Destination[C], f semiring.UnaryOp[A, C], a matrix.Operand[A], opts ...Option) error {
 	c := begin("Apply", f.Name(), opts)
-	if !f.Valid() {
-		return apply[A, C](c, dst, a, false, nil, nil)
+	t, v, err := single(c, specOf(dst), a, f.Valid())
+	if err != nil {
+		return err
 	}
-	return apply(c, dst, a, true, f.Kernels().Map, func(h *there) (device.Func, *device.Scalar, bool) {
+	if t.at != nil {
+		m, n := v.Dims()
+		h := newRemoteCall(c, t, m, n)
 		h.needsText("operator", f.Name(), f.CUDA())
-		return device.Func{Name: f.Name(), Text: f.CUDA(), X: typeOf[A](h), Out: typeOf[C](h), UsesX: true}, nil, false
-	})
+		return remoteApply(h, t, device.Func{Name: f.Name(), Text: f.CUDA(), X: typeOf[A](h), Out: typeOf[C](h), UsesX: true}, v, nil, false)
+	}
+	k := f.Kernels()
+	return applyHost(c, t, v, k.Map, k.Copies)
 }
 
 // ApplyFirst computes C⟨M⟩ ⊕= op(x, A): the operator with its first argument
@@ -67,10 +86,15 @@ func Apply[A, C comparable](dst matrix.Destination[C], f semiring.UnaryOp[A, C],
 func ApplyFirst[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], x A, a matrix.Operand[B], opts ...Option) error {
 	f := opOf(op)
 	c := begin("ApplyFirst", f.Name(), opts)
-	return apply(c, dst, a, f.Valid(), func(c []C, v []B) { f.Kernels().BindX(c, x, v) }, func(h *there) (device.Func, *device.Scalar, bool) {
-		bound := scalarOf(h, &x)
-		return binaryText(h, f), &bound, true
-	})
+	t, v, err := single(c, specOf(dst), a, f.Valid())
+	if err != nil {
+		return err
+	}
+	if t.at != nil {
+		return remoteBound(c, t, v, f, x, true)
+	}
+	k := f.Kernels()
+	return applyHost(c, t, v, func(c []C, v []B) { k.BindX(c, x, v) }, false)
 }
 
 // ApplySecond computes C⟨M⟩ ⊕= op(A, y): the operator with its second
@@ -78,10 +102,15 @@ func ApplyFirst[A, B, C comparable](dst matrix.Destination[C], op semiring.Opera
 func ApplySecond[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], a matrix.Operand[A], y B, opts ...Option) error {
 	f := opOf(op)
 	c := begin("ApplySecond", f.Name(), opts)
-	return apply(c, dst, a, f.Valid(), func(c []C, v []A) { f.Kernels().BindY(c, v, y) }, func(h *there) (device.Func, *device.Scalar, bool) {
-		bound := scalarOf(h, &y)
-		return binaryText(h, f), &bound, false
-	})
+	t, v, err := single(c, specOf(dst), a, f.Valid())
+	if err != nil {
+		return err
+	}
+	if t.at != nil {
+		return remoteBound(c, t, v, f, y, false)
+	}
+	k := f.Kernels()
+	return applyHost(c, t, v, func(c []C, v []A) { k.BindY(c, v, y) }, false)
 }
 
 // ApplyIndex computes C⟨M⟩ ⊕= f(A(i,j), i, j), entry by entry. For a vector i
@@ -94,7 +123,7 @@ func ApplyIndex[A, C comparable](dst matrix.Destination[C], f semiring.IndexOp[A
 	}
 	if t.at != nil {
 		m, n := v.Dims()
-		h := hand(c, t, m, n)
+		h := newRemoteCall(c, t, m, n)
 		h.needsText("operator", f.Name(), f.CUDA())
 		text := device.Func{Name: f.Name(), Text: f.CUDA(), X: typeOf[A](h), Out: typeOf[C](h), UsesX: f.UsesValue()}
 		return remoteApply(h, t, text, v, nil, false)
@@ -124,10 +153,10 @@ func Select[T comparable](dst matrix.Destination[T], f semiring.SelectOp[T], a m
 	}
 	if t.at != nil {
 		m, n := v.Dims()
-		h := hand(c, t, m, n)
+		h := newRemoteCall(c, t, m, n)
 		h.needsText("predicate", f.Name(), f.CUDA())
 		text := device.Func{Name: f.Name(), Text: f.CUDA(), X: typeOf[T](h), UsesX: f.Kernels().UsesValue}
-		x := reads(h, v)
+		x := remoteOperand(h, v)
 		if h.err != nil {
 			return h.err
 		}
@@ -137,16 +166,24 @@ func Select[T comparable](dst matrix.Destination[T], f semiring.SelectOp[T], a m
 			y = &s
 		}
 		out, ran, err := h.at.Select(h.call(), h.dest, text, x, y)
-		return into(h, t, out, ran, err)
+		return storeResult(h, t, out, ran, err)
 	}
 	st := oriented(v)
-	k, fn := f.Kernels(), f.Keep
-	if t.spec.Vector && k.Keep == nil { // stored as a row
+	k := f.Kernels()
+	var fn func(x T, i, j int) bool
+	switch {
+	case t.spec.Vector && k.Keep == nil: // stored as a row
 		k = &cpu.Predicate[T]{UsesValue: k.UsesValue}
 		fn = func(x T, i, j int) bool { return f.Keep(x, j, i) }
+	case k.Keep == nil || st.Val == nil:
+		fn = f.Keep
 	}
-	fill := truth[T]()
-	out, err := cpu.Select(c.env(), st, k, fn, &fill)
+	var fill *T
+	if st.Val == nil {
+		fill = new(T)
+		*fill = truth[T]()
+	}
+	out, err := cpu.Select(c.env(), st, k, fn, fill)
 	if err != nil {
 		return err
 	}
@@ -168,13 +205,13 @@ func Transpose[T comparable](dst matrix.Target[T], a matrix.Source[T], opts ...O
 		return err
 	}
 	if t.at != nil {
-		h := hand(c, t, n, m)
-		x := reads(h, v)
+		h := newRemoteCall(c, t, n, m)
+		x := remoteOperand(h, v)
 		if h.err != nil {
 			return h.err
 		}
 		out, ran, err := h.at.Transpose(h.call(), h.dest, x)
-		return into(h, t, out, ran, err)
+		return storeResult(h, t, out, ran, err)
 	}
 	st := v.Stored()
 	switch {
@@ -208,13 +245,13 @@ func Reduce[T comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a ma
 		return err
 	}
 	if t.at != nil {
-		h := hand(c, t, 1, rows)
-		text, x := monoidText(h, m), reads(h, v)
+		h := newRemoteCall(c, t, 1, rows)
+		text, x := monoidText(h, m), remoteOperand(h, v)
 		if h.err != nil {
 			return h.err
 		}
 		out, ran, err := h.at.Reduce(h.call(), h.dest, text, x)
-		return into(h, t, out, ran, err)
+		return storeResult(h, t, out, ran, err)
 	}
 	var out *sparse.Store[T]
 	if v.Transposed() && !v.HasRows() {
@@ -251,8 +288,8 @@ func ReduceScalar[T comparable](m semiring.Monoid[T], a matrix.Operand[T], opts 
 		return sum, err
 	}
 	if b, ok := v.Place().(device.Backend); ok {
-		h := &there{c: c, at: b}
-		text, x := monoidText(h, m), reads(h, v)
+		h := &remoteCall{c: c, at: b}
+		text, x := monoidText(h, m), remoteOperand(h, v)
 		if h.err == nil {
 			ran, err := b.ReduceScalar(h.call(), text, x, unsafe.Pointer(&sum))
 			if err == nil {
@@ -265,6 +302,9 @@ func ReduceScalar[T comparable](m semiring.Monoid[T], a matrix.Operand[T], opts 
 			return sum, h.err
 		}
 		// No destination asks for the place: without a CUDA form the host adds up.
+	}
+	if c.ctx != nil && c.ctx.Err() != nil {
+		return sum, c.ctx.Err()
 	}
 	c.traced("reduce", v.NVals())
 	if sum, err = cpu.ReduceAll(c.env(), v.Stored(), m.Kernels(), truth[T]()); err == nil {

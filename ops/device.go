@@ -14,7 +14,7 @@ import (
 // turns operators into text and matrices into what lies there.
 
 // there is an operation being handed over, with its first error.
-type there struct {
+type remoteCall struct {
 	c    *call
 	at   device.Backend
 	dest device.Dest
@@ -22,8 +22,8 @@ type there struct {
 }
 
 // hand begins the handing over of an operation that writes an m×n result.
-func hand[C comparable](c *call, t *target[C], m, n int) *there {
-	h := &there{c: c, at: t.at}
+func newRemoteCall[C comparable](c *call, t *target[C], m, n int) *remoteCall {
+	h := &remoteCall{c: c, at: t.at}
 	h.dest = device.Dest{Rows: m, Cols: n, Type: typeOf[C](h), Vector: t.spec.Vector, Replace: t.spec.Replace}
 	if t.spec.Mask != nil {
 		h.dest.Mask, h.err = t.spec.Mask.MaskView().On(t.at)
@@ -38,12 +38,12 @@ func hand[C comparable](c *call, t *target[C], m, n int) *there {
 }
 
 // call returns how the operation is run.
-func (h *there) call() device.Call {
+func (h *remoteCall) call() device.Call {
 	return device.Call{Context: h.c.ctx, Op: h.c.op, Method: string(h.c.method), Trace: h.c.tracing()}
 }
 
 // into gives the destination what was made.
-func into[C comparable](h *there, t *target[C], s device.Store, ran device.Ran, err error) error {
+func storeResult[C comparable](h *remoteCall, t *target[C], s device.Store, ran device.Ran, err error) error {
 	if err != nil {
 		return err
 	}
@@ -60,20 +60,20 @@ func into[C comparable](h *there, t *target[C], s device.Store, ran device.Ran, 
 }
 
 // fail keeps the first error.
-func (h *there) fail(err error) {
+func (h *remoteCall) fail(err error) {
 	if h.err == nil {
 		h.err = err
 	}
 }
 
-func typeOf[T any](h *there) device.Type {
+func typeOf[T any](h *remoteCall) device.Type {
 	t, err := device.TypeOf[T]()
 	h.fail(err)
 	return t
 }
 
 // reads returns an operand where the operation runs.
-func reads[T comparable](h *there, v matrix.View[T]) device.Operand {
+func remoteOperand[T comparable](h *remoteCall, v matrix.View[T]) device.Operand {
 	if h.err != nil {
 		return device.Operand{}
 	}
@@ -83,7 +83,7 @@ func reads[T comparable](h *there, v matrix.View[T]) device.Operand {
 }
 
 // needsText refuses an operator without a CUDA form.
-func (h *there) needsText(what, name, text string) {
+func (h *remoteCall) needsText(what, name, text string) {
 	if text == "" {
 		h.fail(&OperatorError{h.c.op, what + " " + name + " has no CUDA form, so it cannot run on " + h.at.String() +
 			"; give its constructor a CUDA C expression, or use a destination on the host"})
@@ -91,13 +91,13 @@ func (h *there) needsText(what, name, text string) {
 }
 
 // binaryText returns an operator as text.
-func binaryText[A, B, C any](h *there, f semiring.BinaryOp[A, B, C]) device.Func {
+func binaryText[A, B, C any](h *remoteCall, f semiring.BinaryOp[A, B, C]) device.Func {
 	h.needsText("operator", f.Name(), f.CUDA())
 	k := f.Kernels()
 	return device.Func{Name: f.Name(), Text: f.CUDA(), X: typeOf[A](h), Y: typeOf[B](h), Out: typeOf[C](h), UsesX: k.UsesX, UsesY: k.UsesY}
 }
 
-func accumulate[C comparable](h *there, f matrix.Combiner[C]) *device.Func {
+func accumulate[C comparable](h *remoteCall, f matrix.Combiner[C]) *device.Func {
 	op, ok := f.(semiring.Operator[C, C, C])
 	if !ok {
 		h.needsText("the accumulator, a plain function,", "", "")
@@ -107,7 +107,7 @@ func accumulate[C comparable](h *there, f matrix.Combiner[C]) *device.Func {
 	return &text
 }
 
-func monoidText[T any](h *there, m semiring.Monoid[T]) device.Monoid {
+func monoidText[T any](h *remoteCall, m semiring.Monoid[T]) device.Monoid {
 	out := device.Monoid{Func: binaryText(h, m.Op()), Any: m.IsAny()}
 	var err error
 	if out.Identity, err = out.Out.Literal(m.Identity()); err != nil {
@@ -121,11 +121,11 @@ func monoidText[T any](h *there, m semiring.Monoid[T]) device.Monoid {
 	return out
 }
 
-func semiringText[A, B, C any](h *there, s semiring.Semiring[A, B, C]) device.Semiring {
+func semiringText[A, B, C any](h *remoteCall, s semiring.Semiring[A, B, C]) device.Semiring {
 	return device.Semiring{Name: s.Name(), Add: monoidText(h, s.Add()), Mul: binaryText(h, s.Mul()), Position: int(s.Position())}
 }
 
-func scalarOf[T any](h *there, x *T) device.Scalar {
+func scalarOf[T any](h *remoteCall, x *T) device.Scalar {
 	return device.Scalar{Type: typeOf[T](h), P: unsafe.Pointer(x)}
 }
 
@@ -134,8 +134,8 @@ func indicesOf(x cpu.Indices) device.Indices { return device.Indices{List: x.Lis
 func remoteMxM[A, B, C comparable](c *call, t *target[C], s semiring.Semiring[A, B, C], a matrix.View[A], b matrix.View[B]) error {
 	m, _ := a.Dims()
 	_, n := b.Dims()
-	h := hand(c, t, m, n)
-	text, x, y := semiringText(h, s), reads(h, a), reads(h, b)
+	h := newRemoteCall(c, t, m, n)
+	text, x, y := semiringText(h, s), remoteOperand(h, a), remoteOperand(h, b)
 	if h.err != nil {
 		return h.err
 	}
@@ -143,11 +143,11 @@ func remoteMxM[A, B, C comparable](c *call, t *target[C], s semiring.Semiring[A,
 		return err
 	}
 	st, ran, err := h.at.MxM(h.call(), h.dest, text, x, y)
-	return into(h, t, st, ran, err)
+	return storeResult(h, t, st, ran, err)
 }
 
 // remoteMethod refuses a forced method of MxM that does not apply.
-func remoteMethod(c *call, h *there, masked bool, a, b device.Operand) error {
+func remoteMethod(c *call, h *remoteCall, masked bool, a, b device.Operand) error {
 	switch c.method {
 	case Auto, Hash, Expand, Vendor:
 	case SPA:
@@ -178,43 +178,51 @@ func remoteMxV[A, B, S, U, C comparable](c *call, t *target[C], s semiring.Semir
 		return &MethodError{c.op, c.method, c.op + " on a GPU knows push, pull, relabelled and cusparse"}
 	}
 	m, _ := a.Dims()
-	h := hand(c, t, 1, m)
-	text, x, y := semiringText(h, s), reads(h, a), reads(h, u)
+	h := newRemoteCall(c, t, 1, m)
+	text, x, y := semiringText(h, s), remoteOperand(h, a), remoteOperand(h, u)
 	if h.err != nil {
 		return h.err
 	}
 	st, ran, err := h.at.MxV(h.call(), h.dest, text, flip, x, y)
-	return into(h, t, st, ran, err)
+	return storeResult(h, t, st, ran, err)
 }
 
 func remoteEWise[A, B, C comparable](c *call, t *target[C], how device.Pair, f semiring.BinaryOp[A, B, C], a matrix.View[A], b matrix.View[B], alpha A, beta B) error {
 	m, n := a.Dims()
-	h := hand(c, t, m, n)
-	text, x, y := binaryText(h, f), reads(h, a), reads(h, b)
+	h := newRemoteCall(c, t, m, n)
+	text, x, y := binaryText(h, f), remoteOperand(h, a), remoteOperand(h, b)
 	left, right := scalarOf(h, &alpha), scalarOf(h, &beta)
 	if h.err != nil {
 		return h.err
 	}
 	st, ran, err := h.at.EWise(h.call(), h.dest, how, text, x, y, left, right)
-	return into(h, t, st, ran, err)
+	return storeResult(h, t, st, ran, err)
+}
+
+// remoteBound runs a map that is an operator with one argument bound to y.
+func remoteBound[A, B, S, V, C comparable](c *call, t *target[C], v matrix.View[V], f semiring.BinaryOp[A, B, C], y S, first bool) error {
+	m, n := v.Dims()
+	h := newRemoteCall(c, t, m, n)
+	bound := scalarOf(h, &y)
+	return remoteApply(h, t, binaryText(h, f), v, &bound, first)
 }
 
 // remoteApply runs a map given as text.
-func remoteApply[A, C comparable](h *there, t *target[C], f device.Func, a matrix.View[A], y *device.Scalar, first bool) error {
-	x := reads(h, a)
+func remoteApply[A, C comparable](h *remoteCall, t *target[C], f device.Func, a matrix.View[A], y *device.Scalar, first bool) error {
+	x := remoteOperand(h, a)
 	if h.err != nil {
 		return h.err
 	}
 	st, ran, err := h.at.Apply(h.call(), h.dest, f, x, y, first)
-	return into(h, t, st, ran, err)
+	return storeResult(h, t, st, ran, err)
 }
 
-// handAssign is hand for assignments, which always read the destination.
-func handAssign[T comparable](c *call, t *target[T], m, n int) *there {
+// newRemoteAssign is hand for assignments, which always read the destination.
+func newRemoteAssign[T comparable](c *call, t *target[T], m, n int) *remoteCall {
 	if t.spec.Vector {
 		m = 1
 	}
-	h := hand(c, t, m, n)
+	h := newRemoteCall(c, t, m, n)
 	if h.err == nil && h.dest.Store == nil {
 		h.dest.Store, h.err = t.spec.Matrix.RemoteOn(t.at)
 	}
@@ -223,11 +231,11 @@ func handAssign[T comparable](c *call, t *target[T], m, n int) *there {
 
 func remoteAssign[T comparable](c *call, t *target[T], v matrix.View[T], rows, cols cpu.Indices) error {
 	m, n := t.spec.Matrix.Dims()
-	h := handAssign(c, t, m, n)
-	x := reads(h, v)
+	h := newRemoteAssign(c, t, m, n)
+	x := remoteOperand(h, v)
 	if h.err != nil {
 		return h.err
 	}
 	st, ran, err := h.at.Assign(h.call(), h.dest, x, indicesOf(rows), indicesOf(cols))
-	return into(h, t, st, ran, err)
+	return storeResult(h, t, st, ran, err)
 }

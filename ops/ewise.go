@@ -56,24 +56,30 @@ func EWiseAdd[T comparable](dst matrix.Destination[T], op semiring.Operator[T, T
 		return remoteEWise(c, t, device.Union, f, av, bv, *new(T), *new(T))
 	}
 	as, bs := oriented(av), oriented(bv)
-	copied := func(c, v []T) {
-		if v == nil {
-			x := truth[T]()
-			for p := range c {
-				c[p] = x
-			}
-			return
-		}
-		copy(c, v)
-	}
 	k := f.Kernels()
-	out, err := cpu.Union(c.env(), cpu.UnionOps[T, T, T]{Both: k, Left: copied, Right: copied},
+	c.traced("union", as.NVals+bs.NVals)
+	if t.spec.Mask == nil && t.spec.Accum == nil && !as.Sparse() && bs.Sparse() && holds(t, as) {
+		cpu.AccumulateInto(c.env(), as, valued(bs), k) // w = w ∪ few: O(few)
+		return keep(c, t, as)
+	}
+	out, err := cpu.Union(c.env(), cpu.UnionOps[T, T, T]{Both: k, Left: copyOrTrue[T], Right: copyOrTrue[T], Copies: true, Room: t.room()},
 		needed(as, k.UsesX), needed(bs, k.UsesY))
 	if err != nil {
 		return err
 	}
-	c.traced("union", as.NVals+bs.NVals)
 	return write(c, t, out, false)
+}
+
+// copyOrTrue copies v to c; the values of a pattern, which has none, are true.
+func copyOrTrue[T any](c, v []T) {
+	if v == nil {
+		x := truth[T]()
+		for p := range c {
+			c[p] = x
+		}
+		return
+	}
+	copy(c, v)
 }
 
 // EWiseUnion is EWiseAdd with a stand-in for the operand that is missing:
@@ -90,8 +96,13 @@ func EWiseUnion[A, B, C comparable](dst matrix.Destination[C], op semiring.Opera
 	}
 	as, bs := oriented(av), oriented(bv)
 	k := f.Kernels()
+	room := t.room()
+	if holds(t, as) || holds(t, bs) {
+		room = nil
+	}
 	out, err := cpu.Union(c.env(), cpu.UnionOps[A, B, C]{
 		Both:  k,
+		Room:  room,
 		Left:  func(c []C, v []A) { k.BindY(c, v, beta) },
 		Right: func(c []C, v []B) { k.BindX(c, alpha, v) },
 	}, valued(as), valued(bs))
@@ -117,7 +128,7 @@ func EWiseMult[A, B, C comparable](dst matrix.Destination[C], op semiring.Operat
 	}
 	as, bs := oriented(av), oriented(bv)
 	k := f.Kernels()
-	out, err := cpu.Intersect(c.env(), k, needed(as, k.UsesX), needed(bs, k.UsesY))
+	out, err := cpu.Intersect(c.env(), k, needed(as, k.UsesX), needed(bs, k.UsesY), t.room())
 	if err != nil {
 		return err
 	}

@@ -87,13 +87,13 @@ func Extract[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols 
 }
 
 func remoteExtract[T comparable](c *call, t *target[T], v matrix.View[T], rows, cols cpu.Indices) error {
-	h := hand(c, t, rows.N, cols.N)
-	x := reads(h, v)
+	h := newRemoteCall(c, t, rows.N, cols.N)
+	x := remoteOperand(h, v)
 	if h.err != nil {
 		return h.err
 	}
 	st, ran, err := h.at.Extract(h.call(), h.dest, x, indicesOf(rows), indicesOf(cols))
-	return into(h, t, st, ran, err)
+	return storeResult(h, t, st, ran, err)
 }
 
 func extract[T comparable](c *call, t *target[T], st *sparse.Store[T], rows, cols cpu.Indices) error {
@@ -130,7 +130,12 @@ func ExtractVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSour
 		c.traced("gather", int64(ci.N))
 		return write(c, t, out, false)
 	}
-	return extract(c, t, v.Rows(), cpu.Indices{N: 1}, ci)
+	st := v.Rows()
+	if ci.List != nil && st.Format == sparse.CSR {
+		c.traced("extract", st.NVals)
+		return write(c, t, cpu.ExtractRow(st, ci.List, truth[T]()), false)
+	}
+	return extract(c, t, st, cpu.Indices{N: 1}, ci)
 }
 
 // gather is ExtractVector from a dense vector.
@@ -189,19 +194,25 @@ func ExtractRow[T comparable](dst matrix.VectorTarget[T], a matrix.Source[T], i 
 
 // assign computes what c becomes by c(rows, cols) ⊕= x, and writes it under
 // the mask, as GrB_assign: the mask has the shape of C and, with Replace,
-// clears all of C outside it.
+// clears all of C outside it. x is not changed, and is copied if the
+// destination keeps it.
 func assign[T comparable](c *call, t *target[T], x *sparse.Store[T], rows, cols cpu.Indices) error {
 	st := t.spec.Matrix.Store()
 	if t.spec.Vector && st.NRows == 0 {
 		st = sparse.Empty[T](1, 0)
 	}
-	env := c.env()
-	spread := x
-	if rows.List != nil || cols.List != nil {
-		spread = cpu.Spread(sparse.ToSparse(x), rows, cols, st.NRows, st.NCols, truth[T]())
-	}
 	c.traced("assign", x.NVals)
-	if t.spec.Accum != nil || rows.List == nil && cols.List == nil {
+	if t.spec.Vector && cols.List != nil && t.mask == nil {
+		if out := assignRow(c, t, st, x, cols.List); out != nil {
+			return keep(c, t, out)
+		}
+	}
+	env := c.env()
+	if rows.List == nil && cols.List == nil {
+		return write(c, t, valued(x.Own()), false)
+	}
+	spread := cpu.Spread(sparse.ToSparse(x), rows, cols, st.NRows, st.NCols, truth[T]())
+	if t.spec.Accum != nil {
 		return write(c, t, valued(spread), false)
 	}
 	// Without an accumulator, what c has in the region goes.
@@ -214,6 +225,35 @@ func assign[T comparable](c *call, t *target[T], x *sparse.Store[T], rows, cols 
 		return err
 	}
 	return write(c, t, all, false)
+}
+
+// assignRow computes st(idx) ⊕= x for a vector without a mask. It returns nil
+// where that is left to the general form.
+func assignRow[T comparable](c *call, t *target[T], st, x *sparse.Store[T], idx []int32) *sparse.Store[T] {
+	if st.Format == sparse.Hypersparse || holds(t, x) {
+		return nil
+	}
+	val, present := valued(x).Val, x.Present
+	if x.Sparse() && x.NVals < int64(len(idx)) {
+		if t.spec.Accum != nil {
+			some := make([]int32, len(x.Idx))
+			for p, j := range x.Idx {
+				some[p] = idx[j]
+			}
+			idx = some
+		} else {
+			b := sparse.ToBitmap(valued(x))
+			val, present = b.Val, b.Present
+		}
+	}
+	if t.spec.Accum == nil {
+		return cpu.AssignRow(st, idx, *new(T), val, present, !t.spec.Matrix.Pinned())
+	}
+	if st.Sparse() || present != nil {
+		return nil
+	}
+	cpu.AccumulateRow(st, idx, val, accumulator(t.spec.Accum))
+	return st
 }
 
 // Assign computes C(rows, cols)⟨M⟩ ⊕= A, where A has as many rows and columns
@@ -247,7 +287,7 @@ func Assign[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols I
 	if t.at != nil {
 		return remoteAssign(c, t, v, ri, ci)
 	}
-	return assign(c, t, oriented(v).Own(), ri, ci)
+	return assign(c, t, oriented(v), ri, ci)
 }
 
 // AssignVector computes w(idx)⟨m⟩ ⊕= u; see [Assign].
@@ -273,7 +313,7 @@ func AssignVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSourc
 	if t.at != nil {
 		return remoteAssign(c, t, v, cpu.Indices{N: 1}, ci)
 	}
-	return assign(c, t, v.Stored().Own(), cpu.Indices{N: 1}, ci)
+	return assign(c, t, v.Stored(), cpu.Indices{N: 1}, ci)
 }
 
 // AssignScalar computes C(rows, cols)⟨M⟩ ⊕= x: every position of the region,
@@ -337,16 +377,20 @@ func assignScalar[T comparable](c *call, t *target[T], x T, rows, cols cpu.Indic
 	listed := t.spec.Mask != nil && !t.spec.Mask.MaskView().Complemented() && rows.List == nil && cols.List == nil
 	if t.at != nil && (listed || ok && cells <= maxRegion) {
 		m, n := t.spec.Matrix.Dims()
-		h := handAssign(c, t, m, n)
+		h := newRemoteAssign(c, t, m, n)
 		v := scalarOf(h, &x)
 		if h.err != nil {
 			return h.err
 		}
 		st, ran, err := h.at.AssignScalar(h.call(), h.dest, v, indicesOf(rows), indicesOf(cols))
-		return into(h, t, st, ran, err)
+		return storeResult(h, t, st, ran, err)
 	}
 	if !ok || cells > maxRegion {
 		return &matrix.SizeError{Op: c.op, Arg: fmt.Sprintf("number of positions of the %d×%d region", rows.Len(), cols.Len()), Got: int64(cells), Limit: maxRegion}
+	}
+	if st := t.spec.Matrix.Store(); t.spec.Vector && cols.List != nil && t.mask == nil && t.spec.Accum == nil && st.Format != sparse.Hypersparse {
+		c.traced("assign", int64(cells))
+		return keep(c, t, cpu.AssignRow(st, cols.List, x, nil, nil, !t.spec.Matrix.Pinned()))
 	}
 	val := make([]T, cells)
 	for p := range val {
@@ -394,13 +438,13 @@ func Kronecker[A, B, C comparable](dst matrix.Target[C], op semiring.Operator[A,
 		return err
 	}
 	if t.at != nil {
-		h := hand(c, t, am*bm, an*bn)
-		text, x, y := binaryText(h, f), reads(h, av), reads(h, bv)
+		h := newRemoteCall(c, t, am*bm, an*bn)
+		text, x, y := binaryText(h, f), remoteOperand(h, av), remoteOperand(h, bv)
 		if h.err != nil {
 			return h.err
 		}
 		out, ran, err := h.at.Kronecker(h.call(), h.dest, text, x, y)
-		return into(h, t, out, ran, err)
+		return storeResult(h, t, out, ran, err)
 	}
 	out, err := cpu.Kronecker(c.env(), f.Kernels(), valued(av.Rows()), valued(bv.Rows()))
 	if err != nil {

@@ -218,6 +218,30 @@ type target[C comparable] struct {
 	spec matrix.Spec[C]
 	mask *cpu.Mask
 	at   device.Backend // where the destination lives, nil for the host
+	own  cpu.Mask       // what mask points to
+}
+
+// maxRoom is the number of positions up to which a full destination gives its
+// values as room for the result. Such a result is computed without a look at
+// the context, so that a destination is never left half written.
+const maxRoom = 1 << 12
+
+// room returns the values of a destination that is full, small and wholly
+// overwritten, for the result to be written to; nil otherwise.
+func (t *target[C]) room() []C {
+	if t.at != nil || t.spec.Mask != nil || t.spec.Accum != nil {
+		return nil
+	}
+	if st := t.spec.Matrix.Store(); st.Format == sparse.Full && len(st.Val) <= maxRoom {
+		return st.Val
+	}
+	return nil
+}
+
+// holds reports whether the destination's storage is st, as where an operation
+// reads and writes one matrix.
+func holds[C, A comparable](t *target[C], st *sparse.Store[A]) bool {
+	return t.at == nil && any(t.spec.Matrix.Store()) == any(st)
 }
 
 // prepare checks that the destination is m×n (1×n for a vector) and that its
@@ -266,7 +290,8 @@ func prepare[C comparable](c *call, spec matrix.Spec[C], m, n int) (*target[C], 
 		return nil, c.dim("the mask", shapeOf(v.IsVector(), mm, mn), shapeOf(spec.Vector, m, n), "a mask has the shape of the destination")
 	}
 	if t.at == nil {
-		t.mask = &cpu.Mask{S: v.Allowed(), Comp: v.Complemented()}
+		t.own = cpu.Mask{S: v.Allowed(), Comp: v.Complemented()}
+		t.mask = &t.own
 	}
 	return t, nil
 }
@@ -274,7 +299,7 @@ func prepare[C comparable](c *call, spec matrix.Spec[C], m, n int) (*target[C], 
 // write puts the result into the destination. result must be this call's own;
 // filtered says that it lies within the mask.
 func write[C comparable](c *call, t *target[C], result *sparse.Store[C], filtered bool) error {
-	o := cpu.Overlap[C]{Mask: t.mask, Replace: t.spec.Replace, Filtered: filtered, InPlace: true}
+	o := cpu.Overlap[C]{Mask: t.mask, Replace: t.spec.Replace, Filtered: filtered, InPlace: true, Adapt: !t.spec.Matrix.Pinned()}
 	if t.spec.Accum != nil {
 		o.Accum = accumulator(t.spec.Accum)
 	}
@@ -286,10 +311,16 @@ func write[C comparable](c *call, t *target[C], result *sparse.Store[C], filtere
 	if st.Val == nil {
 		st = valued(st)
 	}
+	return keep(c, t, st)
+}
+
+// keep makes st the contents of the destination. st may be its storage,
+// updated in place.
+func keep[C comparable](c *call, t *target[C], st *sparse.Store[C]) error {
 	if t.spec.Vector && st.Format == sparse.Hypersparse {
 		st = sparse.ToCSR(st)
 	}
-	d.SetStore(st)
+	t.spec.Matrix.SetResult(st)
 	c.emit(st.NVals)
 	return nil
 }

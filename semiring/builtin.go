@@ -13,6 +13,10 @@ func binary[A, B, C Number, M mulTag](name, cuda string) BinaryOp[A, B, C] {
 }
 
 func binaryKernels[A, B, C Number, M mulTag]() *cpu.Binary[A, B, C] {
+	return once[keyBinary[M, A, B, C]](newBinaryKernels[A, B, C, M])
+}
+
+func newBinaryKernels[A, B, C Number, M mulTag]() *cpu.Binary[A, B, C] {
 	f := mul[A, B, C, M]
 	return &cpu.Binary[A, B, C]{
 		Fn: func(x A, y B) C { return mul[A, B, C, M](x, y) },
@@ -97,13 +101,17 @@ const (
 // serves as the binary operator x + y, for example in ops.EWiseAdd,
 // ops.ApplySecond and as an accumulator.
 func Plus[T Number]() Monoid[T] {
-	return monoid[T, addPlus](binary[T, T, T, mulPlus]("plus", cudaPlus), 0)
+	return once[keyMonoid[addPlus, T]](func() Monoid[T] {
+		return monoid[T, addPlus](binary[T, T, T, mulPlus]("plus", cudaPlus), 0)
+	})
 }
 
 // Times is multiplication. Its identity is 1. Integers wrap around. As a binary
 // operator it is x · y.
 func Times[T Number]() Monoid[T] {
-	return monoid[T, addTimes](binary[T, T, T, mulTimes]("times", cudaTimes), 1)
+	return once[keyMonoid[addTimes, T]](func() Monoid[T] {
+		return monoid[T, addTimes](binary[T, T, T, mulTimes]("times", cudaTimes), 1)
+	})
 }
 
 // Min is the minimum. Its identity is +Inf, or the largest integer.
@@ -113,14 +121,18 @@ func Times[T Number]() Monoid[T] {
 // As a binary operator, min(x, NaN) is x and min(NaN, NaN) is NaN. [MinNaN]
 // propagates NaN.
 func Min[T Number]() Monoid[T] {
-	return monoid[T, addMin](binary[T, T, T, mulMin]("min", cudaMin), MaxValue[T]()).WithTerminal(MinValue[T]())
+	return once[keyMonoid[addMin, T]](func() Monoid[T] {
+		return monoid[T, addMin](binary[T, T, T, mulMin]("min", cudaMin), MaxValue[T]()).WithTerminal(MinValue[T]())
+	})
 }
 
 // Max is the maximum. Its identity is −Inf, or the smallest integer. It treats
 // NaN as [Min] does: a sum whose terms are all NaN is −Inf. [MaxNaN] propagates
 // NaN.
 func Max[T Number]() Monoid[T] {
-	return monoid[T, addMax](binary[T, T, T, mulMax]("max", cudaMax), MinValue[T]()).WithTerminal(MaxValue[T]())
+	return once[keyMonoid[addMax, T]](func() Monoid[T] {
+		return monoid[T, addMax](binary[T, T, T, mulMax]("max", cudaMax), MinValue[T]()).WithTerminal(MaxValue[T]())
+	})
 }
 
 // MinNaN is the minimum that propagates NaN: a sum with a NaN among its terms is
@@ -181,6 +193,10 @@ func boolMonoid[P addTag](name, cuda string, identity bool, op *cpu.Binary[bool,
 // are known to be equal, or where any witness will do. Its identity is the
 // zero value and never seen.
 func Any[T any]() Monoid[T] {
+	return once[keyAny[T]](newAny[T])
+}
+
+func newAny[T any]() Monoid[T] {
 	m := NewMonoid(NewBinary("any", func(_, y T) T { return y }, "y"), *new(T))
 	m.any = true
 	m.k.Fold = func(s T, xs []T) T {
@@ -210,6 +226,10 @@ func Bxor[T Integer]() Monoid[T] {
 
 // First returns x.
 func First[A comparable, B any]() BinaryOp[A, B, A] {
+	return once[keyFirst[A, B]](newFirst[A, B])
+}
+
+func newFirst[A comparable, B any]() BinaryOp[A, B, A] {
 	op := NewBinary("first", func(x A, _ B) A { return x }, cudaFirst)
 	op.k.UsesY = false
 	op.k.ZipAt = func(c []A, pc []int32, a []A, pa []int32, _ []B, _ []int32) {
@@ -224,6 +244,10 @@ func First[A comparable, B any]() BinaryOp[A, B, A] {
 
 // Second returns y.
 func Second[A any, B comparable]() BinaryOp[A, B, B] {
+	return once[keySecond[A, B]](newSecond[A, B])
+}
+
+func newSecond[A any, B comparable]() BinaryOp[A, B, B] {
 	op := NewBinary("second", func(_ A, y B) B { return y }, cudaSecond)
 	op.k.UsesX = false
 	op.k.ZipAt = func(c []B, pc []int32, _ []A, _ []int32, b []B, pb []int32) {
@@ -238,6 +262,10 @@ func Second[A any, B comparable]() BinaryOp[A, B, B] {
 
 // Pair returns 1 (true), whatever its operands ("oneb" in the C API).
 func Pair[A, B any, C Element]() BinaryOp[A, B, C] {
+	return once[keyPair[A, B, C]](newPair[A, B, C])
+}
+
+func newPair[A, B any, C Element]() BinaryOp[A, B, C] {
 	one := One[C]()
 	op := NewBinary("pair", func(A, B) C { return one }, cudaPair)
 	op.k.UsesX, op.k.UsesY = false, false

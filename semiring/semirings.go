@@ -15,7 +15,9 @@ func tagged[A, B, C Number, P addTag, M, F mulTag](add Monoid[C], mul BinaryOp[A
 
 // commuting is tagged for a ⊗ over one type that does not mind the order.
 func commuting[T Number, P addTag, M mulTag](add Monoid[T], name, cuda string) Semiring[T, T, T] {
-	return tagged[T, T, T, P, M, M](add, binary[T, T, T, M](name, cuda))
+	return once[keyCommuting[P, M, T]](func() Semiring[T, T, T] {
+		return tagged[T, T, T, P, M, M](add, binary[T, T, T, M](name, cuda))
+	})
 }
 
 // PlusTimes is the ordinary semiring.
@@ -25,27 +27,31 @@ func PlusTimes[T Number]() Semiring[T, T, T] {
 
 // MinPlus is the tropical semiring, of shortest paths.
 func MinPlus[T Number]() Semiring[T, T, T] {
-	return absorbing(commuting[T, addMin, mulPlus](Min[T](), "plus", cudaPlus))
+	return absorbing[addMin](commuting[T, addMin, mulPlus](Min[T](), "plus", cudaPlus))
 }
 
 // MaxPlus is the semiring of longest paths.
 func MaxPlus[T Number]() Semiring[T, T, T] {
-	return absorbing(commuting[T, addMax, mulPlus](Max[T](), "plus", cudaPlus))
+	return absorbing[addMax](commuting[T, addMax, mulPlus](Max[T](), "plus", cudaPlus))
 }
 
 // absorbing marks min.plus and max.plus over floats: an infinity stands for
 // an absent entry, since a + ∞ is ∞ or NaN for every a and neither changes a
 // minimum or maximum. Integers would wrap around.
-func absorbing[T Number](s Semiring[T, T, T]) Semiring[T, T, T] {
+func absorbing[P addTag, T Number](s Semiring[T, T, T]) Semiring[T, T, T] {
 	if T(1)/2 == 0 {
 		return s
 	}
-	id := s.k.Identity
-	for _, k := range []*cpu.Semiring[T, T, T]{s.k, s.flip} {
-		k.IsIdentity = func(x T) bool { return x == id }
-		k.Absent = id
-	}
-	return s
+	return once[keyAbsorbing[P, T]](func() Semiring[T, T, T] {
+		id := s.k.Identity
+		k, flip := *s.k, *s.flip
+		for _, k := range []*cpu.Semiring[T, T, T]{&k, &flip} {
+			k.IsIdentity = func(x T) bool { return x == id }
+			k.Absent = id
+		}
+		s.k, s.flip = &k, &flip
+		return s
+	})
 }
 
 // MinTimes takes the smallest product.
@@ -105,18 +111,24 @@ func boolAs[A, B, C any, X, Y, Z Number](s Semiring[X, Y, Z], add Monoid[C], mul
 // PlusPair counts: the sum has 1 for every k where both operands have an
 // entry. It reads no values, so it takes patterns: A.Pattern().
 func PlusPair[C Number]() Semiring[bool, bool, C] {
-	s := tagged[uint8, uint8, C, addPlus, mulPair, mulPair](Plus[C](), binary[uint8, uint8, C, mulPair]("pair", cudaPair))
-	return boolAs(s, Plus[C](), Pair[bool, bool, C]())
+	return once[keyPlusPair[C]](func() Semiring[bool, bool, C] {
+		s := tagged[uint8, uint8, C, addPlus, mulPair, mulPair](Plus[C](), binary[uint8, uint8, C, mulPair]("pair", cudaPair))
+		return boolAs(s, Plus[C](), Pair[bool, bool, C]())
+	})
 }
 
 func firstOf[T Number, P addTag](m Monoid[T]) Semiring[T, bool, T] {
-	s := tagged[T, uint8, T, P, mulFirst, mulSecond](m, binary[T, uint8, T, mulFirst]("first", cudaFirst))
-	return boolAs(s, m, First[T, bool]())
+	return once[keyFirstOf[P, T]](func() Semiring[T, bool, T] {
+		s := tagged[T, uint8, T, P, mulFirst, mulSecond](m, binary[T, uint8, T, mulFirst]("first", cudaFirst))
+		return boolAs(s, m, First[T, bool]())
+	})
 }
 
 func secondOf[T Number, P addTag](m Monoid[T]) Semiring[bool, T, T] {
-	s := tagged[uint8, T, T, P, mulSecond, mulFirst](m, binary[uint8, T, T, mulSecond]("second", cudaSecond))
-	return boolAs(s, m, Second[bool, T]())
+	return once[keySecondOf[P, T]](func() Semiring[bool, T, T] {
+		s := tagged[uint8, T, T, P, mulSecond, mulFirst](m, binary[uint8, T, T, mulSecond]("second", cudaSecond))
+		return boolAs(s, m, Second[bool, T]())
+	})
 }
 
 // PlusFirst sums the values of the first operand; the second is a pattern.
@@ -148,9 +160,11 @@ func TimesFirst[T Number]() Semiring[T, bool, T] { return firstOf[T, addTimes](T
 func TimesSecond[T Number]() Semiring[bool, T, T] { return secondOf[T, addTimes](Times[T]()) }
 
 func logicalOf[P addTag, M mulTag](add Monoid[bool], mul BinaryOp[bool, bool, bool]) Semiring[bool, bool, bool] {
-	m := monoid[uint8, P](binary[uint8, uint8, uint8, M](mul.Name(), mul.CUDA()), b2u(add.k.Identity))
-	s := tagged[uint8, uint8, uint8, P, M, M](m, binary[uint8, uint8, uint8, M](mul.Name(), mul.CUDA()))
-	return boolAs(s, add, mul)
+	return once[keyLogical[P, M]](func() Semiring[bool, bool, bool] {
+		m := monoid[uint8, P](binary[uint8, uint8, uint8, M](mul.Name(), mul.CUDA()), b2u(add.k.Identity))
+		s := tagged[uint8, uint8, uint8, P, M, M](m, binary[uint8, uint8, uint8, M](mul.Name(), mul.CUDA()))
+		return boolAs(s, add, mul)
+	})
 }
 
 // LorLand is the Boolean semiring: reachability.
@@ -274,17 +288,23 @@ func anyOf[A, B, C any](mul BinaryOp[A, B, C], fromX func(A) C, fromY func(B) C,
 
 // AnyPair tells where a sum has a term at all: reachability over patterns.
 func AnyPair[C Element]() Semiring[bool, bool, C] {
-	return anyOf(Pair[bool, bool, C](), nil, nil, One[C]())
+	return once[keyAnyOf[mulPair, bool, bool, C]](func() Semiring[bool, bool, C] {
+		return anyOf(Pair[bool, bool, C](), nil, nil, One[C]())
+	})
 }
 
 // AnyFirst gives the value of the first operand in any one term; the second
 // is a pattern.
 func AnyFirst[T comparable]() Semiring[T, bool, T] {
-	return anyOf(First[T, bool](), func(x T) T { return x }, nil, *new(T))
+	return once[keyAnyOf[mulFirst, T, bool, T]](func() Semiring[T, bool, T] {
+		return anyOf(First[T, bool](), func(x T) T { return x }, nil, *new(T))
+	})
 }
 
 // AnySecond gives the value of the second operand in any one term; the first
 // is a pattern.
 func AnySecond[T comparable]() Semiring[bool, T, T] {
-	return anyOf(Second[bool, T](), nil, func(y T) T { return y }, *new(T))
+	return once[keyAnyOf[mulSecond, bool, T, T]](func() Semiring[bool, T, T] {
+		return anyOf(Second[bool, T](), nil, func(y T) T { return y }, *new(T))
+	})
 }

@@ -8,9 +8,13 @@ import (
 )
 
 // Identity returns x.
-func Identity[T any]() UnaryOp[T, T] {
+func Identity[T any]() UnaryOp[T, T] { return once[keyIdentity[T]](newIdentity[T]) }
+
+func newIdentity[T any]() UnaryOp[T, T] {
 	op := NewUnary("identity", func(x T) T { return x }, "x")
-	return op.WithMap(func(c, a []T) { copy(c, a) })
+	op = op.WithMap(func(c, a []T) { copy(c, a) })
+	op.k.Copies = true
+	return op
 }
 
 // Ainv returns −x, the additive inverse.

@@ -27,7 +27,7 @@ is missing is left out.`,
 		Args: positional(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(benchCPUCommand(s), benchGPUCommand(s), benchSGMCommand(s), benchReportCommand(s), benchFirstUseCommand(s))
+	cmd.AddCommand(benchCPUCommand(s), benchGPUCommand(s), benchSGMCommand(s), benchIdiomsCommand(s), benchReportCommand(s), benchFirstUseCommand(s))
 	return cmd
 }
 
@@ -209,6 +209,57 @@ The cases, of which --only picks some:
 		s.cleaning.Store(true) // what was measured until an interruption is printed
 		defer s.cleaning.Store(false)
 		table, err := bench.SGM(s.ctx, o)
+		if table == nil {
+			return err
+		}
+		if file != "" {
+			e := atomicfile.WriteFile(context.WithoutCancel(s.ctx), file, func(w io.Writer) error { return table.WriteJSON(w) })
+			if e != nil {
+				err = errors.Join(err, explain(file, e))
+			}
+		}
+		return errors.Join(err, table.WriteText(s.stdout))
+	}
+	return cmd
+}
+
+func benchIdiomsCommand(s *session) *cobra.Command {
+	var o bench.IdiomOptions
+	var file string
+	var quiet bool
+	cmd := &cobra.Command{
+		Use:   "idioms",
+		Short: "Measure the idioms of the GraphBLAS user guide beside plain Go loops",
+		Long: `idioms prints a table of algorithms and statements written with operations in the
+obvious way, beside Go loops that compute the same, with ratios, allocations and
+bars. Results are compared first. The graph is an R-MAT of the size of email-Enron,
+or email-Enron itself with --data.
+
+The cases, of which --only picks some:
+  ` + strings.Join(bench.IdiomCases(), "\n  "),
+		Example: `  hiveblas bench idioms --json idioms.json
+  hiveblas bench idioms --data ../shared/data/graphs --only k-core,delete`,
+		Args: positional(),
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&o.Data, "data", "", "`folder` with email-Enron.mtx.gz")
+	fs.StringSliceVar(&o.Only, "only", nil, "only the `cases` whose name contains one of these")
+	fs.DurationVar(&o.Budget, "budget", 300*time.Millisecond, "`time` after which a case begins no further round")
+	fs.StringVar(&file, "json", "", "write the table to `FILE` too, as JSON")
+	fs.BoolVar(&quiet, "quiet", false, "print no progress")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if o.Budget <= 0 {
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--budget is %v, want more than 0", o.Budget)}
+		}
+		for _, name := range o.Only {
+			if !slices.ContainsFunc(bench.IdiomCases(), func(c string) bool { return strings.Contains(c, name) }) {
+				return &usageError{cmd.CommandPath(), fmt.Sprintf("--only is %q, which is part of no case's name", name)}
+			}
+		}
+		o.Log = s.log(quiet)
+		s.cleaning.Store(true) // an interrupted run still prints the rows measured so far
+		defer s.cleaning.Store(false)
+		table, err := bench.Idioms(s.ctx, o)
 		if table == nil {
 			return err
 		}

@@ -136,7 +136,8 @@ func (j *job) projectBlocks(o *outOfCore, why string, opts apps.ProjectionOption
 		j.cleaning.Store(true)
 		defer j.cleaning.Store(false)
 		opts.Run = run
-		rep, cause = apps.ProjectionTo(chunked.Tee(sink, t.look), j.graph.Matrix, opts, o.options()...)
+		opts.Blocks = o.options()
+		rep, cause = apps.ProjectionTo(chunked.Tee(sink, t.look), j.graph.Matrix, opts)
 		return cause
 	})
 	if err != nil {

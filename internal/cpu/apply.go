@@ -28,8 +28,34 @@ func Like[S, C any](s *sparse.Store[S]) *sparse.Store[C] {
 }
 
 // Apply computes c = f(s) entry by entry. fill is the value of a pattern's
-// entries.
-func Apply[A, C any](env Env, s *sparse.Store[A], f func(c []C, a []A), fill A) (*sparse.Store[C], error) {
+// entries. room, of the size of a full result, may be used for its values; it
+// may be the values of s.
+func Apply[A, C any](env Env, s *sparse.Store[A], f func(c []C, a []A), fill A, room []C) (*sparse.Store[C], error) {
+	if s.Format == sparse.Bitmap {
+		if len(s.Present) <= smallWork {
+			return applyBitmap(s, f, fill), nil
+		}
+		return applyLarge(env, s, f, fill)
+	}
+	n := len(s.Idx)
+	if s.Format == sparse.Full {
+		n, _ = s.Cells()
+	}
+	if n > smallWork {
+		return applyLarge(env, s, f, fill)
+	}
+	if s.Format != sparse.Full || len(room) != n || n == 0 {
+		room = make([]C, n)
+	}
+	v := s.Val
+	if v == nil {
+		v = filled(n, fill)
+	}
+	f(room, v[:n])
+	return &sparse.Store[C]{Structure: s.Structure, Val: room}, nil
+}
+
+func applyLarge[A, C any](env Env, s *sparse.Store[A], f func(c []C, a []A), fill A) (*sparse.Store[C], error) {
 	out := Like[A, C](s)
 	if s.Format == sparse.Bitmap {
 		err := parallel.Range(env.Ctx, env.Threads, len(out.Val), denseChunk, func(_, lo, hi int) {
@@ -260,8 +286,29 @@ func ReduceCols[T any](env Env, s *sparse.Store[T], m *Monoid[T], f *Binary[T, T
 // not depend on the number of threads.
 func ReduceAll[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (T, error) {
 	if s.Format == sparse.Bitmap {
+		if len(s.Present) <= smallWork && s.Val != nil {
+			return m.Fn(m.Identity, m.Fold(m.Identity, presentValues(s))), nil
+		}
 		s = sparse.ToSparse(s)
 	}
+	if n := int(s.NVals); n > 0 && n <= smallWork && s.Val != nil {
+		return m.Fn(m.Identity, m.Fold(m.Identity, s.Val[:n])), nil
+	}
+	return reduceLarge(env, s, m, fill)
+}
+
+// presentValues lists the values of a small bitmap.
+func presentValues[T any](s *sparse.Store[T]) []T {
+	m := getScratch()
+	defer m.release()
+	v := make([]T, s.NVals)
+	for q, p := range m.listPresent(s.Present) {
+		v[q] = s.Val[p]
+	}
+	return v
+}
+
+func reduceLarge[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (T, error) {
 	n := int(s.NVals)
 	const chunk = 1 << 16
 	partial := filled((n+chunk-1)/chunk, m.Identity)

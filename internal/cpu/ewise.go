@@ -177,6 +177,11 @@ type UnionOps[A, B, C any] struct {
 	Both  *Binary[A, B, C]
 	Left  func(c []C, a []A) // c[p] = value for a[p] alone
 	Right func(c []C, b []B) // c[p] = value for b[p] alone
+	// Copies says that A, B and C are one type and that Left and Right copy.
+	Copies bool
+	// Room, of the size of a full result, may be used for its values. It may be
+	// the values of an operand only where Copies is set.
+	Room []C
 }
 
 // Union computes the union of a and b. With listed operands the result is
@@ -184,7 +189,13 @@ type UnionOps[A, B, C any] struct {
 // when one is Full. One dense operand otherwise is listed first.
 func Union[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
 	if a.Format == sparse.Full || b.Format == sparse.Full || !a.Sparse() && !b.Sparse() {
+		if a.Format != b.Format && smallDense(&a.Structure) && smallDense(&b.Structure) || a.Format == sparse.Bitmap && smallDense(&a.Structure) {
+			return unionBitmap(ops, a, b), nil
+		}
 		return unionDense(env, ops, a, b)
+	}
+	if smallRow(&a.Structure) && smallRow(&b.Structure) {
+		return unionRow(ops, a, b), nil
 	}
 	return unionListed(env, ops, sparse.ToSparse(a), sparse.ToSparse(b))
 }
@@ -203,7 +214,6 @@ func unionListed[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A]
 	}
 	err := parallel.Pieces(env.Ctx, threads, parts, func(_, w int) {
 		var m merger
-		var left, right []C
 		q := offset[w]
 		for s := bounds[w]; s < bounds[w+1]; s++ {
 			alo, ahi, blo, bhi := p.pa[s], p.pa[s+1], p.pb[s], p.pb[s+1]
@@ -227,35 +237,9 @@ func unionListed[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A]
 				q += lens[s]
 				continue
 			}
-			ai, bi := a.Idx[alo:ahi], b.Idx[blo:bhi]
-			insertB, insertA := la >= insertFrom*lb, lb >= insertFrom*la
-			if len(left) < la && !insertB {
-				left = fresh.Make[C](int64(2 * la))
-			}
-			if len(right) < lb && !insertA {
-				right = fresh.Make[C](int64(2 * lb))
-			}
-			var n, k int
-			mA, mB := &m.matchA, &m.matchB
-			switch {
-			case insertB:
-				n, k = m.insert(ci, ai, bi, func(q, lo, hi int) { ops.Left(cv[q:q+hi-lo], window(av, int64(lo), int64(hi))) })
-				ops.Right(right[:lb], bv)
-				place(cv, m.posB[:lb], right)
-			case insertA:
-				n, k = m.insert(ci, bi, ai, func(q, lo, hi int) { ops.Right(cv[q:q+hi-lo], window(bv, int64(lo), int64(hi))) })
-				ops.Left(left[:la], av)
-				place(cv, m.posB[:la], left)
-				mA, mB = mB, mA
-			default:
-				n, k = m.union(ci, ai, bi)
-				ops.Right(right[:lb], bv)
-				place(cv, m.posB[:lb], right)
-				ops.Left(left[:la], av)
-				place(cv, m.posA[:la], left)
-			}
+			n, k := unionAt(&m, ops, ci, cv, a.Idx[alo:ahi], av, b.Idx[blo:bhi], bv)
 			if k > 0 {
-				ops.Both.ZipAt(cv, m.matchQ[:k], av, (*mA)[:k], bv, (*mB)[:k])
+				ops.Both.ZipAt(cv, m.matchQ[:k], av, m.matchA[:k], bv, m.matchB[:k])
 			}
 			lens[s] = int64(n)
 			q += int64(n)
@@ -279,24 +263,27 @@ func place[C any](c []C, pos []int32, v []C) {
 // listed one, or two dense ones.
 func unionDense[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
 	cells, _ := a.Cells()
-	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: a.NRows, NCols: a.NCols, Format: sparse.Full, NVals: int64(cells)}}
-	out.Val = make([]C, cells)
-	switch {
-	case a.Format == sparse.Full && b.Format == sparse.Full:
+	if a.Format == sparse.Full && b.Format == sparse.Full {
+		out := newDense(a.NRows, a.NCols, ops.Room, nil, int64(cells))
 		return out, zipDense(env, ops.Both, out.Val, a.Val, b.Val)
+	}
+	switch {
 	case b.Sparse():
+		out := newDense(a.NRows, a.NCols, ops.Room, nil, int64(cells))
 		ops.Left(out.Val, a.Val)
 		overlay(b, func(base int, pc []int32, bv []B, pb []int32) {
 			ops.Both.ZipAt(out.Val[base:], pc, slice(a.Val, base), pc, bv, pb)
 		})
 		return out, nil
 	case a.Sparse():
+		out := newDense(a.NRows, a.NCols, ops.Room, nil, int64(cells))
 		ops.Right(out.Val, b.Val)
 		overlay(a, func(base int, pc []int32, av []A, pa []int32) {
 			ops.Both.ZipAt(out.Val[base:], pc, av, pa, slice(b.Val, base), pc)
 		})
 		return out, nil
 	}
+	out := newDense[C](a.NRows, a.NCols, nil, nil, int64(cells))
 	if a.Format == sparse.Bitmap && b.Format == sparse.Bitmap {
 		out.Format = sparse.Bitmap
 		out.Present = make([]uint8, cells)
@@ -345,12 +332,16 @@ func mapAt[S, C any](c []C, at []int32, v []S, f func(c []C, s []S)) {
 	if len(at) == 0 {
 		return
 	}
-	from, to := []S(nil), make([]C, len(at))
+	var from []S
 	if v != nil {
 		from = make([]S, len(at))
 		for p, q := range at {
 			from[p] = v[q]
 		}
+	}
+	to, same := any(from).([]C)
+	if !same || from == nil {
+		to = make([]C, len(at))
 	}
 	f(to, from)
 	place(c, at, to)
@@ -366,7 +357,7 @@ func slice[T any](v []T, base int) []T {
 // overlay calls put for each row of a listed s: base is the row's first
 // position, pc the columns, ps the places of the values sv.
 func overlay[S any](s *sparse.Store[S], put func(base int, pc []int32, sv []S, ps []int32)) {
-	var iota []int32
+	iota := upward[:]
 	for k := range s.Vecs() {
 		lo, hi := s.Ptr[k], s.Ptr[k+1]
 		for len(iota) < int(hi-lo) {
@@ -377,17 +368,38 @@ func overlay[S any](s *sparse.Store[S], put func(base int, pc []int32, sv []S, p
 }
 
 func zipDense[A, B, C any](env Env, f *Binary[A, B, C], c []C, a []A, b []B) error {
+	if len(c) <= smallWork {
+		f.Zip(c, a, b)
+		return nil
+	}
+	return zipLarge(env, f, c, a, b)
+}
+
+func zipLarge[A, B, C any](env Env, f *Binary[A, B, C], c []C, a []A, b []B) error {
 	return parallel.Range(env.Ctx, env.Threads, len(c), 1<<15, func(_, lo, hi int) {
 		f.Zip(c[lo:hi], window(a, int64(lo), int64(hi)), window(b, int64(lo), int64(hi)))
 	})
 }
 
 // Intersect computes c = f(a, b) where both have an entry.
-func Intersect[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
+//
+// room, of the size of a full result, may be used for its values. It may be the
+// values of an operand.
+func Intersect[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *sparse.Store[B], room []C) (*sparse.Store[C], error) {
 	if !a.Sparse() && !b.Sparse() {
+		if a.Format == sparse.Full && b.Format == sparse.Full {
+			out := newDense(a.NRows, a.NCols, room, nil, a.NVals)
+			return out, zipDense(env, f, out.Val, a.Val, b.Val)
+		}
+		if smallDense(&a.Structure) {
+			return intersectBitmap(f, a, b), nil
+		}
 		return intersectDense(env, f, a, b)
 	}
 	if a.Sparse() && b.Sparse() {
+		if smallRow(&a.Structure) && smallRow(&b.Structure) {
+			return intersectRow(f, a, b), nil
+		}
 		return intersectListed(env, f, a, b)
 	}
 	if a.Format == sparse.Full || b.Format == sparse.Full {
@@ -510,9 +522,6 @@ func intersectMixed[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A]
 func intersectDense[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
 	cells, _ := a.Cells()
 	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: a.NRows, NCols: a.NCols, Format: sparse.Full, NVals: int64(cells)}, Val: make([]C, cells)}
-	if a.Format == sparse.Full && b.Format == sparse.Full {
-		return out, zipDense(env, f, out.Val, a.Val, b.Val)
-	}
 	out.Format = sparse.Bitmap
 	out.Present = make([]uint8, cells)
 	var count atomic.Int64

@@ -86,6 +86,8 @@ type Monoid[T any] struct {
 type Unary[A, C any] struct {
 	// Map sets c[p] = f(a[p]).
 	Map func(c []C, a []A)
+	// Copies says that f is the identity.
+	Copies bool
 }
 
 // Index is the arithmetic of an operator of value and position: c = f(a, i, j).

@@ -12,6 +12,13 @@ import (
 // called with pieces of a row, whose entries lie at lo … hi−1. A nil values
 // of s (a pattern) is taken from fill.
 func sift[T any](env Env, s *sparse.Store[T], decide func(keep []uint8, i int, ci []int32, lo, hi int64), fill *T) (*sparse.Store[T], error) {
+	if smallRow(&s.Structure) {
+		return siftRow(s, decide, fill), nil
+	}
+	return siftLarge(env, s, decide, fill)
+}
+
+func siftLarge[T any](env Env, s *sparse.Store[T], decide func(keep []uint8, i int, ci []int32, lo, hi int64), fill *T) (*sparse.Store[T], error) {
 	threads := parallel.Threads(env.Threads)
 	p := pairing{per: 1, pa: s.Ptr, pb: make([]int64, len(s.Ptr)), shape: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: s.Format, RowIDs: s.RowIDs}}
 	p.refine(s.Idx, nil, threads)
@@ -71,9 +78,16 @@ func Select[T any](env Env, s *sparse.Store[T], f *Predicate[T], fn func(x T, i,
 	if f.Band && s.Sparse() {
 		return selectBand(env, s, f.Lo, f.Hi, fill)
 	}
+	if smallRow(&s.Structure) || s.NRows == 1 && smallDense(&s.Structure) {
+		return selectRow(s, f, fn, fill), nil
+	}
 	if f.Keep != nil && s.Val != nil && s.Format == sparse.CSR {
 		return selectByValue(env, s, f.Keep)
 	}
+	return selectLarge(env, s, f, fn, fill)
+}
+
+func selectLarge[T any](env Env, s *sparse.Store[T], f *Predicate[T], fn func(x T, i, j int) bool, fill *T) (*sparse.Store[T], error) {
 	var zero T
 	if fill != nil {
 		zero = *fill

@@ -10,7 +10,7 @@ import (
 
 // Filter keeps the entries of t that mask allows.
 func Filter[T any](env Env, t *sparse.Store[T], mask *Mask) (*sparse.Store[T], error) {
-	if mask == nil {
+	if mask == nil || mask.Comp && mask.S.NVals == 0 {
 		return t, nil
 	}
 	if mask.S.Format == sparse.Full {
@@ -23,7 +23,7 @@ func Filter[T any](env Env, t *sparse.Store[T], mask *Mask) (*sparse.Store[T], e
 		if !mask.S.Sparse() || mask.Comp {
 			return filterDense(env, t, mask)
 		}
-		return lookup(t, mask.S), nil
+		return Lookup(t, mask.S), nil
 	}
 	if mask.S.Sparse() {
 		return filterListed(env, t, mask)
@@ -96,8 +96,9 @@ func filterDense[T any](env Env, t *sparse.Store[T], mask *Mask) (*sparse.Store[
 	return out, nil
 }
 
-// lookup lists the entries of the dense t at the listed positions.
-func lookup[T any](t *sparse.Store[T], at *sparse.Structure) *sparse.Store[T] {
+// Lookup lists the entries of the dense t at the listed positions: O(positions
+// listed).
+func Lookup[T any](t *sparse.Store[T], at *sparse.Structure) *sparse.Store[T] {
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: t.NRows, NCols: t.NCols, Format: at.Format, RowIDs: at.RowIDs}}
 	out.Ptr = make([]int64, len(at.Ptr))
 	out.Idx, out.Val = make([]int32, 0, len(at.Idx)), make([]T, 0, len(at.Idx))
@@ -126,7 +127,13 @@ type Overlap[C any] struct {
 	Filtered bool
 	// InPlace allows c to be written to.
 	InPlace bool
+	// Adapt allows a listed c that takes few entries to become a bitmap.
+	Adapt bool
 }
+
+// fewer is how many times fewer entries than the destination an update has
+// that is worth a change of the destination's format.
+const fewer = 4
 
 // Write computes what the destination c becomes when it takes the result t:
 //
@@ -138,7 +145,9 @@ func Write[C any](env Env, c, t *sparse.Store[C], o Overlap[C]) (*sparse.Store[C
 		return t, nil
 	}
 	var err error
-	as := func(c, v []C) { copy(c, v) } // what only one of them has
+	if o.Adapt && (o.Accum != nil || !o.Replace) && t.NVals <= c.NVals/fewer && sparse.BitmapPays(&c.Structure) {
+		c = sparse.ToBitmap(c)
+	}
 	if !o.Filtered {
 		if t, err = Filter(env, t, o.Mask); err != nil {
 			return nil, err
@@ -158,10 +167,13 @@ func Write[C any](env Env, c, t *sparse.Store[C], o Overlap[C]) (*sparse.Store[C
 			return t, nil
 		}
 		if o.InPlace && !c.Sparse() && t.Sparse() {
-			accumulateInto(env, c, t, o.Accum)
+			AccumulateInto(env, c, t, o.Accum)
 			return c, nil
 		}
-		return Union(env, UnionOps[C, C, C]{Both: o.Accum, Left: as, Right: as}, c, t)
+		if o.InPlace && c.Format == sparse.Full && t.Format == sparse.Full {
+			return c, zipDense(env, o.Accum, c.Val, c.Val, t.Val)
+		}
+		return Union(env, UnionOps[C, C, C]{Both: o.Accum, Left: copyValues[C], Right: copyValues[C], Copies: true}, c, t)
 	}
 	// No accumulator, no replace: outside the mask c stays, inside it is t.
 	if c.NVals == 0 && c.Sparse() {
@@ -189,8 +201,10 @@ func Write[C any](env Env, c, t *sparse.Store[C], o Overlap[C]) (*sparse.Store[C
 	if c, err = Filter(env, c, &Mask{S: o.Mask.S, Comp: !o.Mask.Comp}); err != nil {
 		return nil, err
 	}
-	return Union(env, UnionOps[C, C, C]{Both: secondOf[C](), Left: as, Right: as}, c, t)
+	return Union(env, UnionOps[C, C, C]{Both: secondOf[C](), Left: copyValues[C], Right: copyValues[C], Copies: true}, c, t)
 }
+
+func copyValues[C any](c, v []C) { copy(c, v) }
 
 func secondOf[C any]() *Binary[C, C, C] {
 	return &Binary[C, C, C]{
@@ -205,8 +219,17 @@ func secondOf[C any]() *Binary[C, C, C] {
 	}
 }
 
-// accumulateInto does c ⊕= t for a dense c: O(entries of t).
-func accumulateInto[C any](env Env, c, t *sparse.Store[C], f *Binary[C, C, C]) {
+// AccumulateInto does c ⊕= t for a dense c and a listed t, in place: O(entries
+// of t).
+func AccumulateInto[C any](env Env, c, t *sparse.Store[C], f *Binary[C, C, C]) {
+	if smallRow(&t.Structure) {
+		c.NVals += accumulateAt(c.Val, c.Present, t.Idx, t.Val, f)
+		return
+	}
+	accumulateLarge(env, c, t, f)
+}
+
+func accumulateLarge[C any](env Env, c, t *sparse.Store[C], f *Binary[C, C, C]) {
 	var fresh atomic.Int64
 	for k := range t.Vecs() {
 		base := int64(t.RowID(k)) * int64(t.NCols)
@@ -232,7 +255,9 @@ func accumulateAt[C any](c []C, present []uint8, ci []int32, v []C, f *Binary[C,
 		return 0
 	}
 	fresh := 0
-	var both, from [piece]int32
+	m := getScratch()
+	defer m.release()
+	both, from := &m.at[0], &m.at[1]
 	for ; len(ci) > 0; ci, v = ci[min(piece, len(ci)):], v[min(piece, len(v)):] {
 		n := 0
 		for p, j := range ci[:min(piece, len(ci))] {
@@ -247,6 +272,30 @@ func accumulateAt[C any](c []C, present []uint8, ci []int32, v []C, f *Binary[C,
 		f.ZipAt(c, both[:n], c, both[:n], v, from[:n])
 	}
 	return int64(fresh)
+}
+
+// Restrict deletes the entries of c that mask excludes, in place where it can:
+// O(entries of the mask) for a bitmap and a listed mask.
+func Restrict[C any](env Env, c *sparse.Store[C], mask *Mask) (*sparse.Store[C], error) {
+	if c.Sparse() || !mask.S.Sparse() || !mask.Comp {
+		return Filter(env, c, mask)
+	}
+	if mask.S.NVals == 0 {
+		return c, nil
+	}
+	if c.Format == sparse.Full {
+		c = sparse.ToBitmap(c)
+	}
+	var zero C
+	for k := range mask.S.Vecs() {
+		base := mask.S.RowID(k) * mask.S.NCols
+		for _, j := range mask.S.Idx[mask.S.Ptr[k]:mask.S.Ptr[k+1]] {
+			at := base + int(j)
+			c.NVals -= int64(c.Present[at])
+			c.Present[at], c.Val[at] = 0, zero
+		}
+	}
+	return c, nil
 }
 
 // replaceInto does c⟨m⟩ = t for a bitmap c and t within m: O(entries of m).
@@ -308,17 +357,12 @@ func mergeInto[C any](c, t *sparse.Store[C], m *sparse.Structure) {
 // FillMasked does c⟨m⟩ = x for a dense c, in place: O(entries of m), or a
 // scan of its bytes.
 func FillMasked[C any](c *sparse.Store[C], m *sparse.Structure, x C, threads int) {
+	if smallRow(m) {
+		c.NVals += fill(c.Val, c.Present, m.Idx, x)
+		return
+	}
 	if m.Sparse() {
-		var fresh atomic.Int64
-		for k := range m.Vecs() {
-			base := int64(m.RowID(k) * m.NCols)
-			val, present := c.Val[base:base+int64(m.NCols)], window(c.Present, base, base+int64(m.NCols))
-			ci := m.Idx[m.Ptr[k]:m.Ptr[k+1]]
-			_ = parallel.Range(nil, threads, len(ci), 1<<14, func(_, lo, hi int) {
-				fresh.Add(fill(val, present, ci[lo:hi], x))
-			})
-		}
-		c.NVals += fresh.Load()
+		fillLarge(c, m, x, threads)
 		return
 	}
 	for lo := 0; lo < len(c.Val); lo += maskStep {
@@ -337,6 +381,19 @@ func FillMasked[C any](c *sparse.Store[C], m *sparse.Structure, x C, threads int
 			}
 		}
 	}
+}
+
+func fillLarge[C any](c *sparse.Store[C], m *sparse.Structure, x C, threads int) {
+	var fresh atomic.Int64
+	for k := range m.Vecs() {
+		base := int64(m.RowID(k) * m.NCols)
+		val, present := c.Val[base:base+int64(m.NCols)], window(c.Present, base, base+int64(m.NCols))
+		ci := m.Idx[m.Ptr[k]:m.Ptr[k+1]]
+		_ = parallel.Range(nil, threads, len(ci), 1<<14, func(_, lo, hi int) {
+			fresh.Add(fill(val, present, ci[lo:hi], x))
+		})
+	}
+	c.NVals += fresh.Load()
 }
 
 // fill writes x to the listed positions, and returns how many of them had

@@ -26,6 +26,7 @@ const (
 	Hypersparse               // as CSR, for the rows that have entries only
 	Bitmap                    // one value and one presence byte per position
 	Full                      // one value per position, every position present
+	Automatic                 // none of these: the library chooses
 )
 
 // String returns the format's name in lower case.
@@ -39,6 +40,8 @@ func (f Format) String() string {
 		return "bitmap"
 	case Full:
 		return "full"
+	case Automatic:
+		return "automatic"
 	}
 	return fmt.Sprintf("format(%d)", uint8(f))
 }

@@ -1,0 +1,119 @@
+package apps
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/hiveblas/hiveblas/chunked"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/testdata"
+)
+
+// calls runs every workflow with the settings that a case gives: none, one value, or two.
+func calls(t *testing.T, g *matrix.Matrix[float64], c *Clusterer, a *Attributed, times int) map[string]error {
+	t.Helper()
+	got := map[string]error{}
+	keep := func(name string, err error) { got[name] = err }
+	_, err := BFS(g, 0, make([]BFSOptions, times)...)
+	keep("BFS", err)
+	_, err = ConnectedComponents(g, make([]ComponentsOptions, times)...)
+	keep("ConnectedComponents", err)
+	_, err = Classify(a, a, make([]ClassifyOptions, times)...)
+	keep("Classify", err)
+	_, err = KTruss(g, 3, make([]KTrussOptions, times)...)
+	keep("KTruss", err)
+	_, err = LocalCluster(g, []int{0}, make([]LocalClusterOptions, times)...)
+	keep("LocalCluster", err)
+	_, err = NewClusterer(g, make([]Run, times)...)
+	keep("NewClusterer", err)
+	_, err = c.Cluster([]int{0}, make([]LocalClusterOptions, times)...)
+	keep("Cluster", err)
+	_, err = c.Batch([]int{0}, 0, make([]LocalClusterOptions, times)...)
+	keep("Batch", err)
+	_, err = PageRank(g, make([]PageRankOptions, times)...)
+	keep("PageRank", err)
+	_, err = Projection(g, make([]ProjectionOptions, times)...)
+	keep("Projection", err)
+	n, _ := g.Dims()
+	_, err = ProjectionTo(chunked.Into(matrix.New[float64](n, n)), g, make([]ProjectionOptions, times)...)
+	keep("ProjectionTo", err)
+	_, err = SGM(g, g, FirstSeeds(4), make([]SGMOptions, times)...)
+	keep("SGM", err)
+	_, err = SSSP(g, []int{0}, make([]SSSPOptions[float64], times)...)
+	keep("SSSP", err)
+	_, err = TriangleCount(g, make([]TriangleOptions, times)...)
+	keep("TriangleCount", err)
+	_, err = VertexNomination(g, []int{0}, make([]VertexNominationOptions[float64], times)...)
+	keep("VertexNomination", err)
+	return got
+}
+
+// The settings of every workflow may be left out or given once; two values are an error.
+func TestSettingsOnce(t *testing.T) {
+	g := own(t, testdata.Karate)
+	c, err := NewClusterer(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vertices, e1 := matrix.FromDense(1, 2, []float32{1, 2})
+	edges, e2 := matrix.FromDense(1, 1, []float32{3})
+	a, e3 := NewAttributed(vertices, edges, []int32{0}, []int32{1})
+	if err := errors.Join(e1, e2, e3); err != nil {
+		t.Fatal(err)
+	}
+	for times := range 2 {
+		for name, err := range calls(t, g, c, a, times) {
+			if err != nil {
+				t.Errorf("%s with %d values of its settings: %v", name, times, err)
+			}
+		}
+	}
+	for name, err := range calls(t, g, c, a, 2) {
+		if parameter := new(*ParameterError); !errors.As(err, parameter) {
+			t.Errorf("%s with two values of its settings: %v, want a *ParameterError", name, err)
+		}
+	}
+	if _, err := ReadAttributedFiles("", "", Run{}, Run{}); !errors.As(err, new(*ParameterError)) {
+		t.Errorf("ReadAttributedFiles with two values: %v, want a *ParameterError", err)
+	}
+	if _, err := Projection(g, ProjectionOptions{Blocks: []chunked.Option{chunked.OffDiagonal()}}); !errors.As(err, new(*ParameterError)) {
+		t.Errorf("Projection in blocks: %v, want a *ParameterError", err)
+	}
+}
+
+// Nil and zero arguments give errors, not panics.
+func TestZeroArguments(t *testing.T) {
+	var none *Clusterer
+	_, e1 := none.Cluster([]int{0})
+	_, e2 := new(Clusterer).Batch([]int{0}, 0)
+	_, e3 := Classify(nil, nil)
+	_, e4 := Classify(new(Attributed), new(Attributed))
+	_, e5 := NewAttributed(nil, nil, nil, nil)
+	_, e6 := ReadAttributed(nil, nil)
+	_, e7 := ProjectionTo[float64](nil, matrix.New[float64](2, 2))
+	_, e8 := BFS[float64](nil, 0)
+	_, e9 := SGM[float64](nil, nil, nil)
+	_, e10 := LocalCluster[float64](nil, nil)
+	_, e11 := Projection[float64](nil)
+	var lost *Attributed
+	for k, err := range []error{e1, e2, e3, e4, e5, e6, e7, e8, e9, e10, e11, lost.Move(nil), new(Attributed).Move(nil)} {
+		if err == nil {
+			t.Errorf("call %d has no error", k+1)
+		}
+	}
+	if n, m := lost.Dims(); n != 0 || m != 0 || lost.Place() != nil {
+		t.Error("a nil *Attributed has vertices, edges or a place")
+	}
+	if n, m := new(Attributed).Dims(); n != 0 || m != 0 || new(Attributed).Place() != nil {
+		t.Error("a zero Attributed has vertices, edges or a place")
+	}
+	if least, all := ClassifyMemory(nil, new(Attributed)); least != 0 || all != 0 {
+		t.Errorf("ClassifyMemory of nothing is %d and %d", least, all)
+	}
+	if list := Rank[float64](nil); len(list) != 0 {
+		t.Errorf("the ranks of a nil vector are %v", list)
+	}
+	if list := FirstSeeds(-1); len(list) != 0 {
+		t.Errorf("%d negative seeds", len(list))
+	}
+}

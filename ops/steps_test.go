@@ -1,0 +1,64 @@
+package ops_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// The first error is kept, whatever follows.
+func TestSteps(t *testing.T) {
+	var s ops.Steps
+	if !s.OK() || s.Err() != nil || !s.Do(nil) {
+		t.Fatal("the zero value has an error")
+	}
+	v := matrix.NewVector[int](3)
+	if s.Do(v.Set(7, 1)) || s.OK() {
+		t.Error("Do reports success after an index out of range")
+	}
+	if s.Do(nil) {
+		t.Error("Do reports success after an earlier error")
+	}
+	s.Do(errors.New("later"))
+	if index := new(*matrix.IndexError); !errors.As(s.Err(), index) {
+		t.Errorf("the error is %v, want that of Set", s.Err())
+	}
+}
+
+// A nil *Steps neither panics nor pretends that all is well.
+func TestStepsNil(t *testing.T) {
+	var s *ops.Steps
+	if s.Do(nil) || s.Do(errors.New("lost")) || s.OK() || s.Err() == nil {
+		t.Error("a nil *Steps reports success")
+	}
+}
+
+// Breadth-first search, one operation a line.
+func ExampleSteps() {
+	a := parse(
+		". 1 1 . .",
+		". . . 1 .",
+		". . . 1 .",
+		". . . . .",
+		"1 . . . .")
+	level := matrix.NewVector[int32](5)
+	frontier := matrix.NewVector[bool](5)
+
+	var s ops.Steps
+	s.Do(frontier.Set(0, true))
+	for depth := int32(0); s.OK() && frontier.NVals() > 0; depth++ {
+		s.Do(ops.AssignVectorScalar(level.Masked(frontier.Structure()), depth, ops.All()))
+		s.Do(ops.VxM(frontier.Masked(level.Structure().Not()).Replace(),
+			semiring.AnyPair[bool](), frontier.Pattern(), a.Pattern()))
+	}
+	if err := s.Err(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	showVector(level)
+	// Output: 0 1 1 2 . |
+}

