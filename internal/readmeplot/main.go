@@ -109,7 +109,7 @@ func picture(rows []row) (*plot.Plot, int, error) {
 		return nil, 0, errors.New("no row compares hiveblas with another library")
 	}
 	p.X.Min, p.X.Max = least*0.9, most*1.2
-	p.Y.Min, p.Y.Max = 0.5-float64(len(names)), 0.5
+	p.Y.Min, p.Y.Max = -3-float64(len(names)), 0.5 // with room for the legend
 	ticks := make([]plot.Tick, len(names))
 	for k, name := range names {
 		ticks[k] = plot.Tick{Value: -float64(k), Label: name}
