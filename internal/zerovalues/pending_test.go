@@ -13,7 +13,6 @@ var pending = []string{
 	"bench.GPUTable.WriteText",
 	"bench.IdiomTable.WriteJSON",
 	"bench.IdiomTable.WriteText",
-	"bench.Idioms",
 	"bench.NewRow",
 	"bench.Report.Plots",
 	"bench.Report.WriteJSON",

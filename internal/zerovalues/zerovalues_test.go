@@ -60,6 +60,7 @@ func TestTable(t *testing.T) {
 var left = map[string]string{
 	"bench.CPU":       "measures for minutes",
 	"bench.GPU":       "measures for minutes",
+	"bench.Idioms":    "measures for minutes",
 	"bench.NewReport": "measures for minutes",
 	"bench.SGM":       "measures for minutes",
 	"bench.Triad":     "allocates and measures",
