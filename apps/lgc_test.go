@@ -238,7 +238,7 @@ func TestLocalCluster(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) { clusterOn(t, c.s, c.seeds, c.alpha, c.rho) })
 	}
-	if testing.Short() {
+	if !longtest.Enabled() {
 		return
 	}
 	t.Run("random", rapid.MakeCheck(func(t *rapid.T) {

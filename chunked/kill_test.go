@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -103,7 +104,10 @@ func TestFullDisk(t *testing.T) {
 		var e *Error
 		var path *fs.PathError
 		if !errors.As(err, &e) || !errors.Is(err, syscall.ENOSPC) || !errors.As(err, &path) {
-			t.Errorf("%s: %v", name, err)
+			t.Fatalf("%s: %v", name, err)
+		}
+		if !strings.HasPrefix(path.Path, filepath.Join(dir, name)) {
+			t.Errorf("%s: the error names %s", name, path.Path)
 		}
 		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s is there: %v", name, err)

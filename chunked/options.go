@@ -78,6 +78,9 @@ type Report struct {
 // Overlap is the part of the time of the shorter stages that went by beside
 // the longest: 1 if nothing but that was waited for.
 func (r *Report) Overlap() float64 {
+	if r == nil {
+		return 1
+	}
 	sum := r.Computing + r.Copying + r.Writing
 	longest := max(r.Computing, r.Copying, r.Writing)
 	if sum <= longest {

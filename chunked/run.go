@@ -15,15 +15,20 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// An Error says where a product was when it failed, and wraps why.
+// An Error says how far a product got before it failed, and wraps the cause.
 type Error struct {
 	Done Progress
-	Note string // what becomes of that
+	Kept int    // finished blocks that the next run of the same product keeps; 0 if the sink keeps none
+	File string // where they are; "" if there are none
 	Err  error
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("chunked product, after %d of %d blocks (%d of %d rows): %v%s", e.Done.Blocks, e.Done.AllBlocks, e.Done.Rows, e.Done.AllRows, e.Err, e.Note)
+	s := fmt.Sprintf("chunked product, after %d of %d blocks (%d of %d rows): %v", e.Done.Blocks, e.Done.AllBlocks, e.Done.Rows, e.Done.AllRows, e.Err)
+	if e.Kept > 0 {
+		s += fmt.Sprintf("; %s keeps %d finished blocks, and the same product resumes there", e.File, e.Kept)
+	}
+	return s
 }
 
 // Unwrap returns the cause.
@@ -38,6 +43,9 @@ func (e *Error) Unwrap() error { return e.Err }
 // the operations, of the sink, ctx.Err(). The sink has been ended or aborted
 // when MxM returns.
 func MxM[A, B, C comparable](ctx context.Context, sink Sink[C], s semiring.Semiring[A, B, C], x matrix.Source[A], y matrix.Source[B], opts ...Option) (*Report, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	r := &run[A, B, C]{ctx: ctx, sink: sink, s: s, x: x, y: y}
 	for _, o := range opts {
 		if o != nil {
@@ -60,8 +68,8 @@ func MxM[A, B, C comparable](ctx context.Context, sink Sink[C], s semiring.Semir
 	if err != nil {
 		sink.Abort()
 		e := &Error{Done: r.report.Progress, Err: err}
-		if c, ok := sink.(resuming); ok && c.resumes() && r.report.Blocks > 0 {
-			e.Note = "; what was finished is kept, run it again to go on"
+		if c, ok := sink.(resuming); ok && c.resumes() {
+			e.Kept, e.File = c.kept()
 		}
 		return &r.report, e
 	}

@@ -25,6 +25,9 @@ type Block[C comparable] struct {
 
 // Matrix returns the block as a matrix of Hi−Lo rows, which shares its slices.
 func (b *Block[C]) Matrix(cols int) (*matrix.Matrix[C], error) {
+	if b == nil {
+		return nil, &matrix.InvalidError{Op: "Block.Matrix", Reason: "the block is nil"}
+	}
 	return matrix.FromCSR(b.Hi-b.Lo, cols, b.Ptr, b.Idx, b.Val)
 }
 
@@ -53,9 +56,12 @@ type (
 	visiting[C comparable] interface {
 		visit(lo int, rows *matrix.Matrix[C]) error
 	}
-	// resuming sinks may have been begun before by the same job, in these blocks.
+	// resuming sinks continue a file that an earlier run of the same job began,
+	// with the block boundaries of that run. kept returns how many finished
+	// blocks an aborted sink leaves for the next run, and in which file.
 	resuming interface {
 		resumes() bool
 		bounds(job []byte, rows, cols int) []int
+		kept() (blocks int, file string)
 	}
 )

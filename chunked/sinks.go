@@ -3,7 +3,11 @@ package chunked
 import (
 	"bufio"
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
@@ -19,7 +23,12 @@ import (
 // Into makes a a matrix on the host that holds the product. Where the number
 // of entries is known first, as it is without a mask, its arrays are allocated
 // once, of the right size.
-func Into[C comparable](a *matrix.Matrix[C]) Sink[C] { return &intoSink[C]{a: a} }
+func Into[C comparable](a *matrix.Matrix[C]) Sink[C] {
+	if a == nil {
+		return refuse[C]("Into", "the matrix is nil; make it with matrix.New")
+	}
+	return &intoSink[C]{a: a}
+}
 
 type intoSink[C comparable] struct {
 	a    *matrix.Matrix[C]
@@ -111,6 +120,19 @@ func (s *fileSink[C]) Abort() {
 	}
 }
 
+// kept counts the blocks of the unfinished file, unless it was removed or
+// finished.
+func (s *fileSink[C]) kept() (blocks int, file string) {
+	if s.f == nil {
+		return 0, ""
+	}
+	if _, err := os.Stat(s.f.Part()); err != nil {
+		return 0, ""
+	}
+	blocks, _ = s.f.Blocks()
+	return blocks, s.f.Part()
+}
+
 // MatrixMarket writes the product to a Matrix Market file, compressed if the
 // name ends in .gz. The file appears under its name when it is whole.
 func MatrixMarket[C matrix.Element](ctx context.Context, path string, opts ...matrix.WriteOption) Sink[C] {
@@ -143,7 +165,7 @@ func (s *textSink[C]) needsCount() bool { return s.counts }
 
 func (s *textSink[C]) Begin(p Plan) (done int, err error) {
 	if s.file, err = atomicfile.Create(s.path); err != nil {
-		return 0, err
+		return 0, s.named(err)
 	}
 	var w io.Writer = s.file
 	if strings.HasSuffix(strings.ToLower(s.path), ".gz") {
@@ -152,7 +174,7 @@ func (s *textSink[C]) Begin(p Plan) (done int, err error) {
 	}
 	s.buf, s.cols = bufio.NewWriterSize(w, 1<<18), p.Cols
 	s.rows, err = s.open(s.buf, p)
-	return 0, err
+	return 0, s.named(err)
 }
 
 func (s *textSink[C]) Block(b *Block[C]) error {
@@ -160,7 +182,7 @@ func (s *textSink[C]) Block(b *Block[C]) error {
 	if err != nil {
 		return err
 	}
-	return s.rows.Write(b.Lo, a)
+	return s.named(s.rows.Write(b.Lo, a))
 }
 
 func (s *textSink[C]) End() error {
@@ -171,14 +193,23 @@ func (s *textSink[C]) End() error {
 	if err == nil && s.zip != nil {
 		err = s.zip.Close()
 	}
-	if err == nil {
+	if err == nil && s.ctx != nil {
 		err = s.ctx.Err()
 	}
 	if err != nil {
 		s.file.Abort()
-		return err
+		return s.named(err)
 	}
-	return s.file.Commit()
+	return s.named(s.file.Commit())
+}
+
+// named replaces the temporary file by the target in errors of the file system.
+func (s *textSink[C]) named(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return &fs.PathError{Op: at.Op, Path: s.path, Err: at.Err}
+	}
+	return err
 }
 
 func (s *textSink[C]) Abort() {
@@ -188,7 +219,15 @@ func (s *textSink[C]) Abort() {
 }
 
 // Tee gives the blocks to f and then to sink, which takes blocks on the host.
-func Tee[C comparable](sink Sink[C], f func(b *Block[C]) error) Sink[C] { return &teeSink[C]{sink, f} }
+func Tee[C comparable](sink Sink[C], f func(b *Block[C]) error) Sink[C] {
+	switch {
+	case sink == nil:
+		return refuse[C]("Tee", "the sink is nil")
+	case f == nil:
+		return refuse[C]("Tee", "the function is nil")
+	}
+	return &teeSink[C]{sink, f}
+}
 
 type teeSink[C comparable] struct {
 	Sink[C]
@@ -219,13 +258,20 @@ func (s *teeSink[C]) resumes() bool {
 	return ok && r.resumes()
 }
 
+func (s *teeSink[C]) kept() (blocks int, file string) { return s.Sink.(resuming).kept() }
+
 func (s *teeSink[C]) bounds(job []byte, rows, cols int) []int {
 	return s.Sink.(resuming).bounds(job, rows, cols)
 }
 
 // Each calls f with every block, on the host: to keep the best of each row, or
 // to filter. Its error ends the product.
-func Each[C comparable](f func(b *Block[C]) error) Sink[C] { return eachSink[C](f) }
+func Each[C comparable](f func(b *Block[C]) error) Sink[C] {
+	if f == nil {
+		return refuse[C]("Each", "the function is nil")
+	}
+	return eachSink[C](f)
+}
 
 type eachSink[C comparable] func(b *Block[C]) error
 
@@ -238,6 +284,9 @@ func (eachSink[C]) Abort()                    {}
 // is row lo+i of the product: operations on it run there, and only what f reads
 // is copied to the host. The matrix may not be kept.
 func Where[C comparable](f func(lo int, rows *matrix.Matrix[C]) error) Sink[C] {
+	if f == nil {
+		return refuse[C]("Where", "the function is nil")
+	}
 	return &whereSink[C]{f}
 }
 
@@ -253,6 +302,9 @@ func (s *whereSink[C]) visit(lo int, rows *matrix.Matrix[C]) error { return s.f(
 
 // Count adds the number of entries to n. Nothing is kept or copied.
 func Count[C comparable](n *int64) Sink[C] {
+	if n == nil {
+		return refuse[C]("Count", "the counter is nil")
+	}
 	return Where(func(_ int, rows *matrix.Matrix[C]) error {
 		*n += rows.NVals()
 		return rows.Err()
@@ -262,6 +314,12 @@ func Count[C comparable](n *int64) Sink[C] {
 // Sum combines all entries into sum, which must hold the identity of m or what
 // is to be added to. Nothing is kept or copied.
 func Sum[C comparable](m semiring.Monoid[C], sum *C) Sink[C] {
+	switch {
+	case sum == nil:
+		return refuse[C]("Sum", "the sum is nil")
+	case !m.Valid():
+		return refuse[C]("Sum", "the monoid is the zero value; make it with a constructor of package semiring")
+	}
 	return Where(func(_ int, rows *matrix.Matrix[C]) error {
 		x, err := ops.ReduceScalar(m, rows)
 		if err == nil {
@@ -271,10 +329,27 @@ func Sum[C comparable](m semiring.Monoid[C], sum *C) Sink[C] {
 	})
 }
 
-// Degrees counts the entries of each row of the product into d, which has a
-// place for each and ends up full. Nothing else is kept or copied.
+// Degrees counts the entries of each row of the product into d, whose length is
+// the number of rows. Nothing else is kept or copied.
 func Degrees[C comparable](d []int64) Sink[C] {
-	return Where(func(lo int, rows *matrix.Matrix[C]) error {
+	return &degreesSink[C]{whereSink[C]{degrees[C](d)}, len(d)}
+}
+
+type degreesSink[C comparable] struct {
+	whereSink[C]
+	length int
+}
+
+func (s *degreesSink[C]) Begin(p Plan) (int, error) {
+	if s.length != p.Rows {
+		return 0, &matrix.DimensionError{Op: "chunked.Degrees", Arg: "the slice", Got: fmt.Sprintf("of length %d", s.length),
+			Want: fmt.Sprintf("%d, the number of rows of the product", p.Rows), Remedy: "make it of that length"}
+	}
+	return 0, nil
+}
+
+func degrees[C comparable](d []int64) func(lo int, rows *matrix.Matrix[C]) error {
+	return func(lo int, rows *matrix.Matrix[C]) error {
 		m, n := rows.Dims()
 		ones, err := matrix.NewFullVector(n, true)
 		if err != nil {
@@ -289,5 +364,18 @@ func Degrees[C comparable](d []int64) Sink[C] {
 			d[lo+i] = x
 		}
 		return count.Err()
-	})
+	}
 }
+
+// refusedSink is what constructors return for arguments that cannot work: Begin
+// reports the error.
+type refusedSink[C comparable] struct{ err error }
+
+func refuse[C comparable](constructor, reason string) Sink[C] {
+	return refusedSink[C]{&matrix.InvalidError{Op: "chunked." + constructor, Reason: reason}}
+}
+
+func (s refusedSink[C]) Begin(Plan) (int, error) { return 0, s.err }
+func (s refusedSink[C]) Block(*Block[C]) error   { return s.err }
+func (s refusedSink[C]) End() error              { return s.err }
+func (refusedSink[C]) Abort()                    {}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/hiveblas/hiveblas/internal/filelock"
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -23,10 +24,12 @@ const blocked = Full + 1
 // block of rows, so that it need never be in memory as a whole. Until Finish
 // the file is called PATH.part; when a program is stopped in between, the next
 // [CreateBlocks] of the same matrix goes on behind the last whole block, and
-// the file ends up the same byte for byte. [ReadBinary] and [ReadFile] read it
+// the file ends up the same byte for byte. While a BlockFile is open it holds a
+// lock, PATH.part.lock, so that one job at a time writes. [ReadBinary] and [ReadFile] read it
 // like any other.
 type BlockFile[T Element] struct {
 	path   string
+	lock   *filelock.Lock // of Part
 	f      *os.File
 	e      element[T]
 	m, n   int
@@ -42,7 +45,9 @@ const unfinished = math.MaxInt64
 
 // CreateBlocks begins, or goes on with, an m×n matrix at path. Block b is the
 // rows from bounds[b] to bounds[b+1]. job says what is being computed: a file
-// that was begun by another job, or in other blocks, is begun anew.
+// that was begun by another job, or in other blocks, is begun anew. While another
+// BlockFile of path is open, in this process or another, the error is a
+// *BusyError.
 func CreateBlocks[T Element](path string, m, n int, bounds []int, job []byte) (*BlockFile[T], error) {
 	const op = "matrix.CreateBlocks"
 	e, ok := elementOf[T]()
@@ -63,6 +68,15 @@ func CreateBlocks[T Element](path string, m, n int, bounds []int, job []byte) (*
 	if err := b.begin(&head, job); err != nil {
 		return nil, err
 	}
+	lock, err := lockBlocks(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if b.lock == nil { // an error
+			lock.Release()
+		}
+	}()
 	f, err := os.OpenFile(b.Part(), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, err
@@ -78,6 +92,7 @@ func CreateBlocks[T Element](path string, m, n int, bounds []int, job []byte) (*
 			f.Close()
 			return nil, err
 		}
+		b.lock = lock
 		return b, nil
 	}
 	err = f.Truncate(0)
@@ -88,6 +103,7 @@ func CreateBlocks[T Element](path string, m, n int, bounds []int, job []byte) (*
 		f.Close()
 		return nil, err
 	}
+	b.lock = lock
 	return b, nil
 }
 
@@ -319,6 +335,7 @@ func (b *BlockFile[T]) Finish() error {
 	if err == nil {
 		err = os.Rename(b.Part(), b.path)
 	}
+	b.lock.Release()
 	return err
 }
 
@@ -328,6 +345,7 @@ func (b *BlockFile[T]) Close() error {
 	if b == nil || b.f == nil {
 		return nil
 	}
+	defer b.lock.Release() // after the file is closed
 	f := b.f
 	b.f = nil
 	return f.Close()

@@ -8,9 +8,8 @@ import (
 	"github.com/hiveblas/hiveblas/internal/prefetch"
 )
 
-// This file turns tags into kernels. Operands that an operator does not read
-// may be nil slices, so each kernel has a form without them; the tests on
-// readsX and readsY fold away.
+// The kernels of tags. Operands that an operator does not read may be nil slices, so each kernel
+// has a form without them; the tests of readsX and readsY fold away.
 
 func dot[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B) C {
 	var a A
@@ -50,10 +49,9 @@ func dot[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B) C {
 	return s
 }
 
-// dotBest is dot for min and max: few products are better than the best before
-// them, so that a branch costs less than Go's minimum, which takes more
-// instructions for NaN and for the order of −0 and 0; here the first of these
-// two stays (SpMV min.plus of R-MAT 18 on one thread: 22.5 ms instead of 24.0).
+// dotBest is dot for min and max. Few products improve on the best one so far, so a branch costs
+// less than Go's min, whose instructions also handle NaN and the order of −0 and 0. Of −0 and 0,
+// dotBest keeps the first (SpMV min.plus of R-MAT 18 on one thread: 22.5 ms instead of 24.0).
 func dotBest[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B) C {
 	av = av[:len(ci)]
 	for p, j := range ci {
@@ -64,12 +62,11 @@ func dotBest[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B)
 	return s
 }
 
-// dotBits is dotBest for floats, by their bits: as integers they are ordered as
-// the numbers are where none is negative, and integers have a minimum of one
-// instruction that waits for no branch. It reports whether that holds: not if
-// the result is negative as an integer, or a NaN that comes after all numbers.
-// With its streams asked for ahead, SpMV min.plus, two threads, the same run:
-// 17.3 → 13.8 ms of R-MAT 18, 98 → 66 of R-MAT 20.
+// dotBits is dotBest for floats, by comparison of their bits as integers. The order of the bits is
+// that of the numbers where none is negative, and the minimum of integers is one instruction
+// without a branch. It reports whether the result is valid: it is not if it is negative as an
+// integer, or a NaN, which follows all numbers. With prefetched streams, SpMV min.plus on two
+// threads, same run: 17.3 → 13.8 ms on R-MAT 18, 98 → 66 on R-MAT 20.
 func dotBits[A, B, C Number, P addTag, M mulTag](id C, ci []int32, av []A, x []B) (C, bool) {
 	s := bitsOf(id)
 	s1 := s
@@ -99,7 +96,7 @@ func dotBits[A, B, C Number, P addTag, M mulTag](id C, ci []int32, av []A, x []B
 	return v, s >= 0 && v == v
 }
 
-// bitsOf returns the bits of a float as an integer of its sign.
+// bitsOf returns the bits of a float as a signed integer.
 func bitsOf[T Number](x T) int64 {
 	if unsafe.Sizeof(x) == 4 {
 		return int64(int32(math.Float32bits(float32(x))))
@@ -123,7 +120,7 @@ func bestBits[O addTag](x, y int64) int64 {
 	return max(x, y)
 }
 
-// dot4 keeps four sums, so that a product need not wait for the one before.
+// dot4 keeps four sums, which shortens the chain of dependent additions.
 func dot4[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B) C {
 	if len(ci) >= 4 {
 		s1, s2, s3 := start[C, P](), start[C, P](), start[C, P]()
@@ -252,7 +249,7 @@ func scatter[A, B, C Number, P addTag, M mulTag](acc []C, marks []uint64, a A, c
 		return
 	}
 	bv = bv[:len(ci)]
-	for p, j := range ci { // a branch on better took 5.9 ms where this takes 4.3, pushing 10 % of R-MAT 18 by min.plus
+	for p, j := range ci { // 4.3 ms, 5.9 with a branch on better, pushing 10 % of R-MAT 18 by min.plus
 		acc[j] = add[C, P](acc[j], mul[A, B, C, M](a, bv[p]))
 		marks[j>>6] |= 1 << (j & 63)
 	}
@@ -324,7 +321,7 @@ func kernels[A, B, C Number, P addTag, M mulTag]() cpu.Kernels[A, B, C] {
 
 func foldTag[T Number, P addTag](s T, xs []T) T {
 	var o P
-	if len(o) <= 1 { // plus and times wait for the last result: keep four sums
+	if len(o) <= 1 { // four sums shorten the chain of dependent results of plus and times
 		s1, s2, s3 := start[T, P](), start[T, P](), start[T, P]()
 		for len(xs) >= 4 {
 			s = add[T, P](s, xs[0])
@@ -366,13 +363,12 @@ func foldRows[T Number, P addTag](y []T, id T, ptr []int64, v []T) {
 	}
 }
 
-// tails are the masks of what is left of a row, up to four entries.
+// tails are the masks of the last entries of a row, up to four.
 var tails = [8][4]int64{1: {-1}, 2: {-1, -1}, 3: {-1, -1, -1}, 4: {-1, -1, -1, -1}}
 
-// sumRows is foldRows for the sums of floats, to the bit. A row's last, up to
-// four, are read as four, of which those of the next row count as zeros:
-// where a row ends is not foreseen, and costs more than they do (rows of R-MAT
-// 18, one thread: 7.9 ms instead of 8.7).
+// sumRows is foldRows for sums of floats, bit for bit. It reads the last entries of a row, up to
+// four, as four, and masks those of the next row to zero: the branch predictor misses the end of a
+// row, at a higher cost (rows of R-MAT 18, one thread: 7.9 ms instead of 8.7).
 func sumRows[T Number](y []T, id T, ptr []int64, v []T) {
 	ptr = ptr[:len(y)+1]
 	var zero T
@@ -407,6 +403,6 @@ func collect[T Number, P addTag](acc []T, ci []int32, v []T) {
 	}
 }
 
-// as reinterprets kernels over uint8 as kernels over bool: a Go bool is one
-// byte that is 0 or 1, and the operators bound this way keep it so.
+// as reinterprets kernels over uint8 as kernels over bool. A Go bool is one byte, 0 or 1, and the
+// operators bound here preserve that.
 func as[To, From any](k From) To { return *(*To)(unsafe.Pointer(&k)) }

@@ -69,8 +69,7 @@ func zipAt[A, B, C Number, M mulTag](c []C, pc []int32, a []A, pa []int32, b []B
 	}
 }
 
-// monoid returns the built-in monoid of the tags P (as ⊕) and M (the same as
-// a binary operator).
+// monoid returns the built-in monoid of the tags P (as ⊕) and M (the same as a binary operator).
 func monoid[T Number, P addTag](op BinaryOp[T, T, T], identity T) Monoid[T] {
 	return Monoid[T]{op: op, exact: chooses[P]() || T(1)/2 == 0, k: &cpu.Monoid[T]{
 		Fn: op.k.Fn, Identity: identity,
@@ -96,18 +95,17 @@ const (
 	cudaRminus = "y - x"
 )
 
-// Plus is addition. Its identity is 0. Integers wrap around, as in Go. A sum
-// with a NaN, or with both infinities, is NaN. Like every [Monoid] it also
-// serves as the binary operator x + y, for example in ops.EWiseAdd,
-// ops.ApplySecond and as an accumulator.
+// Plus is addition. Its identity is 0. Integers wrap around, as in Go. A sum with a NaN, or with
+// both infinities, is NaN. Like every [Monoid] it also serves as the binary operator x + y, for
+// example in ops.EWiseAdd, ops.ApplySecond and as an accumulator.
 func Plus[T Number]() Monoid[T] {
 	return once[keyMonoid[addPlus, T]](func() Monoid[T] {
 		return monoid[T, addPlus](binary[T, T, T, mulPlus]("plus", cudaPlus), 0)
 	})
 }
 
-// Times is multiplication. Its identity is 1. Integers wrap around. As a binary
-// operator it is x · y.
+// Times is multiplication. Its identity is 1. Integers wrap around. As a binary operator it is x ·
+// y.
 func Times[T Number]() Monoid[T] {
 	return once[keyMonoid[addTimes, T]](func() Monoid[T] {
 		return monoid[T, addTimes](binary[T, T, T, mulTimes]("times", cudaTimes), 1)
@@ -116,29 +114,26 @@ func Times[T Number]() Monoid[T] {
 
 // Min is the minimum. Its identity is +Inf, or the largest integer.
 //
-// Min ignores NaN on either side, as C's fmin does. A sum whose terms are all
-// NaN is therefore the identity +Inf, where SuiteSparse:GraphBLAS returns NaN.
-// As a binary operator, min(x, NaN) is x and min(NaN, NaN) is NaN. [MinNaN]
-// propagates NaN.
+// Min ignores NaN on either side, as C's fmin does. A sum whose terms are all NaN is therefore the
+// identity +Inf, where SuiteSparse:GraphBLAS returns NaN. As a binary operator, min(x, NaN) is x
+// and min(NaN, NaN) is NaN. [MinNaN] propagates NaN.
 func Min[T Number]() Monoid[T] {
 	return once[keyMonoid[addMin, T]](func() Monoid[T] {
 		return monoid[T, addMin](binary[T, T, T, mulMin]("min", cudaMin), MaxValue[T]()).WithTerminal(MinValue[T]())
 	})
 }
 
-// Max is the maximum. Its identity is −Inf, or the smallest integer. It treats
-// NaN as [Min] does: a sum whose terms are all NaN is −Inf. [MaxNaN] propagates
-// NaN.
+// Max is the maximum. Its identity is −Inf, or the smallest integer. It treats NaN as [Min] does: a
+// sum whose terms are all NaN is −Inf. [MaxNaN] propagates NaN.
 func Max[T Number]() Monoid[T] {
 	return once[keyMonoid[addMax, T]](func() Monoid[T] {
 		return monoid[T, addMax](binary[T, T, T, mulMax]("max", cudaMax), MinValue[T]()).WithTerminal(MaxValue[T]())
 	})
 }
 
-// MinNaN is the minimum that propagates NaN: a sum with a NaN among its terms is
-// NaN, as with Go's built-in min. Its identity is +Inf. Its loops test every
-// value for NaN, so it takes longer than [Min]. New(MinNaN[float64](),
-// Plus[float64]()) is MinPlus that reports invalid weights.
+// MinNaN is the minimum that propagates NaN: a sum with a NaN among its terms is NaN, as with Go's
+// built-in min. Its identity is +Inf. Its loops test every value for NaN, so it takes longer than
+// [Min]. New(MinNaN[float64](), Plus[float64]()) is MinPlus that reports invalid weights.
 func MinNaN[T Float]() Monoid[T] {
 	m := NewMonoid(NewBinary("minnan", func(x, y T) T { return min(x, y) }, "(x != x || x < y) ? x : y"), MaxValue[T]())
 	m.exact = true
@@ -156,23 +151,22 @@ func MaxNaN[T Float]() Monoid[T] {
 	return m
 }
 
-// Lor is the logical or: identity false, terminal true.
+// Lor is the logical or. Its identity is false, its terminal true.
 func Lor() Monoid[bool] {
 	return boolMonoid[addLor]("lor", cudaLor, false, as[*cpu.Binary[bool, bool, bool]](binaryKernels[uint8, uint8, uint8, mulMax]())).WithTerminal(true)
 }
 
-// Land is the logical and: identity true, terminal false.
+// Land is the logical and. Its identity is true, its terminal false.
 func Land() Monoid[bool] {
 	return boolMonoid[addTimes]("land", cudaLand, true, as[*cpu.Binary[bool, bool, bool]](binaryKernels[uint8, uint8, uint8, mulTimes]())).WithTerminal(false)
 }
 
-// Lxor is the exclusive or: identity false.
+// Lxor is the exclusive or. Its identity is false.
 func Lxor() Monoid[bool] {
 	return boolMonoid[addLxor]("lxor", cudaLxor, false, NewBinary("lxor", func(x, y bool) bool { return x != y }, cudaLxor).k)
 }
 
-// Lxnor is equality of truth values (the monoid "eq" of the C API): identity
-// true.
+// Lxnor is the equality of truth values (the monoid "eq" of the C API). Its identity is true.
 func Lxnor() Monoid[bool] {
 	return NewMonoid(NewBinary("lxnor", func(x, y bool) bool { return x == y }, cudaEq), true)
 }
@@ -189,9 +183,8 @@ func boolMonoid[P addTag](name, cuda string, identity bool, op *cpu.Binary[bool,
 	return Monoid[bool]{op: BinaryOp[bool, bool, bool]{name: name, cuda: cuda, k: op}, exact: true, k: as[*cpu.Monoid[bool]](&k)}
 }
 
-// Any keeps either operand, whichever is cheaper to find: for sums whose terms
-// are known to be equal, or where any witness will do. Its identity is the
-// zero value and never seen.
+// Any returns either operand, whichever costs less to find: for sums whose terms are equal, or
+// where any witness serves. Its identity is the zero value and never appears in a result.
 func Any[T any]() Monoid[T] {
 	return once[keyAny[T]](newAny[T])
 }
@@ -208,18 +201,17 @@ func newAny[T any]() Monoid[T] {
 	return m
 }
 
-// Bor, Band, Bxor are the bitwise monoids over integers: identities 0, all
-// ones, 0.
+// Bor is the bitwise or of integers. Its identity is 0.
 func Bor[T Integer]() Monoid[T] {
 	return NewMonoid(NewBinary("bor", func(x, y T) T { return x | y }, "x | y"), 0)
 }
 
-// Band is the bitwise and; see [Bor].
+// Band is the bitwise and of integers. Its identity has all bits set.
 func Band[T Integer]() Monoid[T] {
 	return NewMonoid(NewBinary("band", func(x, y T) T { return x & y }, "x & y"), ^T(0))
 }
 
-// Bxor is the bitwise exclusive or; see [Bor].
+// Bxor is the bitwise exclusive or of integers. Its identity is 0.
 func Bxor[T Integer]() Monoid[T] {
 	return NewMonoid(NewBinary("bxor", func(x, y T) T { return x ^ y }, "x ^ y"), 0)
 }
@@ -260,7 +252,7 @@ func newSecond[A any, B comparable]() BinaryOp[A, B, B] {
 	return op
 }
 
-// Pair returns 1 (true), whatever its operands ("oneb" in the C API).
+// Pair returns 1 (true) for all operands ("oneb" in the C API).
 func Pair[A, B any, C Element]() BinaryOp[A, B, C] {
 	return once[keyPair[A, B, C]](newPair[A, B, C])
 }
@@ -292,9 +284,9 @@ func Rminus[T Number]() BinaryOp[T, T, T] {
 	})
 }
 
-// Div returns x / y. Integer division truncates; by zero it gives the largest
-// integer for x > 0, the smallest for x < 0 and 0 for 0/0, as in
-// SuiteSparse:GraphBLAS, instead of a panic.
+// Div returns x / y. Integer division truncates. Instead of a panic, integer division by zero
+// returns the largest integer for x > 0, the smallest for x < 0 and 0 for x = 0, as
+// SuiteSparse:GraphBLAS does.
 func Div[T Number]() BinaryOp[T, T, T] {
 	return once[keyDiv[T]](func() BinaryOp[T, T, T] { return NewBinary("div", div[T], "hb_div(x, y)") })
 }
@@ -324,7 +316,7 @@ func Pow[T Number]() BinaryOp[T, T, T] {
 	return NewBinary("pow", func(x, y T) T { return T(math.Pow(float64(x), float64(y))) }, "pow((double)x, (double)y)")
 }
 
-// Hypot returns √(x² + y²) without overflow on the way.
+// Hypot returns √(x² + y²) without intermediate overflow.
 func Hypot[T Float]() BinaryOp[T, T, T] {
 	return NewBinary("hypot", func(x, y T) T { return T(math.Hypot(float64(x), float64(y))) }, "hypot(x, y)")
 }

@@ -11,26 +11,26 @@ import (
 	"github.com/hiveblas/hiveblas/internal/cpu"
 )
 
-// CheckOptions says what [Check] tries. The zero value suits numbers and
-// bools; for other types give values to draw operands from.
+// CheckOptions are the settings of [Check]. The zero value suits numbers and bools; other types
+// need values for the operands.
 type CheckOptions[A, B, C any] struct {
 	A      []A               // values of the first operand; nil: small and special ones
 	B      []B               // values of the second operand
-	C      []C               // values of sums so far, besides the identity
+	C      []C               // values of ⊕ besides the identity
 	Equal  func(x, y C) bool // nil: ==, NaN equals NaN, floats to about 13 (6) digits
 	Rounds int               // number of random rows per kernel; 0: 300
 	Seed   uint64
 
-	// Distributive requires that ⊗ distributes over ⊕ from both sides. Many
-	// useful semirings, such as plus_min, do not.
+	// Distributive requires that ⊗ distributes over ⊕ from both sides. Many useful semirings, such
+	// as plus_min, do not.
 	Distributive bool
 }
 
 // ErrCheck is the sentinel of CheckError.
 var ErrCheck = errors.New("semiring.Check failed")
 
-// A CheckError is a kernel that disagrees with the operators of its semiring,
-// or a law that the operators break.
+// A CheckError is a kernel that disagrees with the operators of its semiring, or a law that the
+// operators break.
 type CheckError struct {
 	Semiring string // such as "plus_times"
 	Kernel   string // such as "Dot", or "flipped Dot" for exchanged operands; "" for a law
@@ -50,25 +50,22 @@ func (e *CheckError) Error() string {
 // Is reports whether target is ErrCheck.
 func (e *CheckError) Is(target error) bool { return target == ErrCheck }
 
-// Check tests the laws of ⊕ and every kernel of s, and returns the first
-// violation as a *CheckError, or nil. It is for the tests of semirings and
-// monoids that users define.
+// Check tests the laws of ⊕ and every kernel of s, and returns the first violation as a
+// *CheckError, or nil. It is for the tests of semirings and monoids that users define.
 //
-// The laws hold for the values of CheckOptions.C, by default small and special
-// ones (NaN, ±Inf, −0, the smallest and the largest integers): ⊕ is associative
-// and commutative, its identity changes no value, and its terminal, if any,
-// absorbs every value. With CheckOptions.Distributive, ⊗ distributes over ⊕.
-// The any monoid is exempt. A law that holds for all values tried may fail for
+// The laws hold for the values of CheckOptions.C, by default small and special ones (NaN, ±Inf, −0,
+// the smallest and the largest integers): ⊕ is associative and commutative, its identity changes no
+// value, and its terminal, if any, absorbs every value. With CheckOptions.Distributive, ⊗
+// distributes over ⊕. The any monoid is exempt. A law that holds for all values tried may fail for
 // others.
 //
-// The kernels run in both orders of the operands on rows of random length, and
-// their results must equal those of ⊕ and ⊗ applied one by one. The failing row
-// is the shortest found. Where ⊗ does not read an operand, the kernels also run
-// with a nil slice for it, as operations do.
+// The kernels run in both orders of the operands on rows of random length, and their results must
+// equal those of ⊕ and ⊗ applied one by one. The failing row is the shortest found. Where ⊗ does
+// not read an operand, the kernels also run with a nil slice for it, as operations do.
 //
-// Check does not test that ⊗ is associative or commutative, that it has an
-// identity, or that the identity of ⊕ annihilates under ⊗: no operation relies
-// on these laws. It does not run the CUDA expressions either.
+// Check does not test that ⊗ is associative or commutative, that it has an identity, or that the
+// identity of ⊕ annihilates under ⊗: no operation relies on these laws. It does not run the CUDA
+// expressions either.
 func Check[A, B, C any](s Semiring[A, B, C], opts CheckOptions[A, B, C]) error {
 	if !s.Valid() {
 		return fmt.Errorf("semiring.Check: %q is not usable: its sum or product is the zero value", s.name)
@@ -118,8 +115,8 @@ func checkIndices[A, B, C any](name string, p *Positional[A, B, C]) error {
 	return nil
 }
 
-// trial is one row for the kernels: entries av at columns ci, a dense vector
-// x, of which present is there, and sums so far.
+// trial is one row for the kernels: entries av at columns ci, a dense vector x whose entries
+// present marks, and the sums so far.
 type trial[A, B, C any] struct {
 	k       *cpu.Semiring[A, B, C]
 	add     func(x, y C) C
@@ -162,7 +159,7 @@ func checkSide[S, T, A, B, C any](s Semiring[S, T, C], name, side string, k *cpu
 
 func drawn[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
 
-// draw makes a row of n entries.
+// draw draws a row of n entries.
 func (t *trial[A, B, C]) draw(r *rand.Rand, n int, as []A, bs []B, cs []C) {
 	t.width = n + 1 + r.IntN(n+3)
 	t.ci = t.ci[:0]
@@ -188,8 +185,7 @@ func (t *trial[A, B, C]) draw(r *rand.Rand, n int, as []A, bs []B, cs []C) {
 	}
 }
 
-// sumOf returns the sum of one term: sums so far are always sums, which min and
-// max keep free of NaN.
+// sumOf returns the sum of one term. Min and max never leave NaN in a sum so far.
 func (t *trial[A, B, C]) sumOf(term C) C { return t.k.Add(t.k.Identity, term) }
 
 func (t *trial[A, B, C]) product(p int, j int32) C {
@@ -212,8 +208,7 @@ func (t *trial[A, B, C]) scaled(p int) C {
 	return t.k.Mul(t.a, b)
 }
 
-// right reports whether got is the sum of terms from start; for the any
-// monoid, whether it is one of the terms.
+// right reports whether got is the sum of terms from start, or for the any monoid one of the terms.
 func (t *trial[A, B, C]) right(got, start C, terms []C) (want C, ok bool) {
 	want = start
 	for _, x := range terms {
@@ -266,7 +261,7 @@ func (t *trial[A, B, C]) dotPresent() error {
 	return nil
 }
 
-// dotRows cuts the row into three, of which one is empty.
+// dotRows splits the row into three, one of them empty.
 func (t *trial[A, B, C]) dotRows() error {
 	if t.k.DotRows == nil {
 		return nil
@@ -299,8 +294,8 @@ func (t *trial[A, B, C]) axpy() error {
 	return nil
 }
 
-// scattered checks the sums that a kernel left in acc, where at tells which
-// columns it should have added to.
+// scattered checks the sums that a kernel left in acc; at reports the columns that the kernel adds
+// to.
 func (t *trial[A, B, C]) scattered(kernel string, acc []C, at func(j int32) bool) error {
 	terms := make([][]C, t.width)
 	for p, j := range t.ci {
@@ -359,8 +354,8 @@ func (t *trial[A, B, C]) products() error {
 	return nil
 }
 
-// absorption checks that an identity in place of an absent operand changes no
-// sum, for semirings that claim it.
+// absorption checks that the identity in place of an absent operand changes no sum, for semirings
+// that claim it.
 func (t *trial[A, B, C]) absorption() error {
 	if t.k.IsIdentity == nil {
 		return nil
@@ -376,7 +371,7 @@ func (t *trial[A, B, C]) absorption() error {
 	return nil
 }
 
-// orDefault returns values, or small and special ones of a number type.
+// orDefault returns values if there are any, else small and special ones of a number type.
 func orDefault[T any](values []T) []T {
 	if len(values) > 0 {
 		return values
@@ -411,8 +406,8 @@ func orDefault[T any](values []T) []T {
 	return values
 }
 
-// closeEnough is ==, with NaN equal to NaN and room for the rounding of sums
-// taken in another order.
+// closeEnough is ==, except that NaN equals NaN and floats may differ by the rounding of another
+// summation order.
 func closeEnough[T any](x, y T) bool {
 	switch a := any(x).(type) {
 	case float64:

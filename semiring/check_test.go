@@ -6,15 +6,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // check runs Check as a subtest.
 func check[A, B, C any](t *testing.T, s semiring.Semiring[A, B, C]) {
 	t.Helper()
-	opts := semiring.CheckOptions[A, B, C]{Rounds: 500}
-	if testing.Short() {
-		opts.Rounds = 80
+	opts := semiring.CheckOptions[A, B, C]{Rounds: 80}
+	if longtest.Enabled() {
+		opts.Rounds = 500
 	}
 	if err := semiring.Check(s, opts); err != nil {
 		t.Errorf("over %T: %v", *new(C), err)
@@ -50,8 +51,8 @@ func checkNumbers[T semiring.Number](t *testing.T) {
 	}
 }
 
-// TestCheckBuiltIns holds every kernel of every built-in semiring to its
-// operators, over types of each size and sign.
+// TestCheckBuiltIns checks every kernel of every built-in semiring over types of each size and
+// sign.
 func TestCheckBuiltIns(t *testing.T) {
 	checkNumbers[int8](t)
 	checkNumbers[uint8](t)
@@ -69,7 +70,7 @@ func TestCheckBuiltIns(t *testing.T) {
 	}
 }
 
-// TestCheckFinds makes each kernel wrong in turn: Check must name it.
+// TestCheckFinds breaks each kernel in turn; Check must name it.
 func TestCheckFinds(t *testing.T) {
 	type kernels = semiring.Kernels[float64, float64, float64]
 	s := semiring.PlusTimes[float64]()
@@ -83,7 +84,7 @@ func TestCheckFinds(t *testing.T) {
 		"DotRows": {DotRows: func(y []float64, id float64, ptr []int64, ci []int32, av, x []float64) {}},
 		"Axpy":    {Axpy: func(y []float64, a float64, b []float64) { semiring.AxpyFn(y, a, b, wrong, add) }},
 		"Scatter": {Scatter: func(acc []float64, marks []uint64, a float64, ci []int32, bv []float64) {
-			semiring.ScatterAllFn(acc, a, ci, bv, func(x, y float64) float64 { return x * y }, add) // forgets the marks
+			semiring.ScatterAllFn(acc, a, ci, bv, func(x, y float64) float64 { return x * y }, add) // sets no marks
 		}},
 		"ScatterMasked": {ScatterMasked: func(acc []float64, state []uint8, a float64, ci []int32, bv []float64) {
 			semiring.ScatterMaskedFn(acc, state, a, ci, bv, wrong, add)
@@ -105,16 +106,16 @@ func TestCheckFinds(t *testing.T) {
 	}
 }
 
-// TestCheckSpecialValues: disagreements that only NaN, an infinity or the end
-// of the integers shows.
+// TestCheckSpecialValues: Check finds kernels that fail only for NaN, an infinity or the largest
+// integers.
 func TestCheckSpecialValues(t *testing.T) {
 	min := semiring.MinPlus[float64]().WithKernels(semiring.Kernels[float64, float64, float64]{
 		Dot: func(s float64, ci []int32, av, x []float64) float64 {
-			return semiring.DotFn(s, ci, av, x, func(x, y float64) float64 { return x + y }, math.Min) // NaN wins
+			return semiring.DotFn(s, ci, av, x, func(x, y float64) float64 { return x + y }, math.Min) // propagates NaN
 		},
 	})
 	if err := semiring.Check(min, semiring.CheckOptions[float64, float64, float64]{}); !errors.Is(err, semiring.ErrCheck) || !strings.Contains(err.Error(), "NaN") {
-		t.Errorf("a minimum that keeps NaN passes: %v", err)
+		t.Errorf("Check accepts a minimum that keeps NaN: %v", err)
 	}
 	wrap := semiring.PlusTimes[int8]().WithKernels(semiring.Kernels[int8, int8, int8]{
 		Products: func(out []int8, a int8, bv []int8) {
@@ -122,23 +123,23 @@ func TestCheckSpecialValues(t *testing.T) {
 		},
 	})
 	if err := semiring.Check(wrap, semiring.CheckOptions[int8, int8, int8]{}); !errors.Is(err, semiring.ErrCheck) {
-		t.Errorf("a product that saturates passes: %v", err)
+		t.Errorf("Check accepts a product that saturates: %v", err)
 	}
 	if err := semiring.Check(semiring.Semiring[int8, int8, int8]{}, semiring.CheckOptions[int8, int8, int8]{}); err == nil {
-		t.Error("the zero semiring passes")
+		t.Error("Check accepts the zero semiring")
 	}
 }
 
 func min8(x int) int { return min(x, 127) }
 
-// span is a user's element type: an interval, with its hull as sum and
-// interval addition as product.
+// span is a user-defined element type: an interval, with its hull as sum and interval addition as
+// product.
 type span struct{ Lo, Hi float64 }
 
 func hull(x, y span) span    { return span{math.Min(x.Lo, y.Lo), math.Max(x.Hi, y.Hi)} }
 func shifted(x, y span) span { return span{x.Lo + y.Lo, x.Hi + y.Hi} }
 
-// TestUserTypes: struct elements, mixed types, user kernels on both sides.
+// TestUserTypes checks struct elements, mixed types and users' kernels for both orders.
 func TestUserTypes(t *testing.T) {
 	m := semiring.NewMonoid(semiring.NewBinary("hull", hull, ""), span{math.Inf(1), math.Inf(-1)})
 	s := semiring.New(m, semiring.NewBinary("shift", shifted, ""))
@@ -165,12 +166,12 @@ func TestUserTypes(t *testing.T) {
 		t.Error(err)
 	}
 	if s.WithKernels(semiring.Kernels[span, span, span]{}).Kernels().Dot == nil {
-		t.Error("kernels that are not given do not stay")
+		t.Error("WithKernels drops kernels that it was not given")
 	}
 }
 
-// TestCheckLaws: Check reports every law that ⊕ breaks, and distributivity where
-// the caller claims it.
+// TestCheckLaws: Check reports every law that ⊕ breaks, and distributivity where the caller claims
+// it.
 func TestCheckLaws(t *testing.T) {
 	type monoid = semiring.Monoid[float64]
 	minus := semiring.NewMonoid(semiring.Minus[float64](), 0)
@@ -233,8 +234,8 @@ func TestCheckLaws(t *testing.T) {
 	}
 }
 
-// TestPositionalOperator: the operator of a positional semiring makes semirings
-// with other sums, and is refused by everything that applies it to values.
+// TestPositionalOperator: the operator of a positional semiring makes semirings with other sums,
+// and is refused by everything that applies it to values.
 func TestPositionalOperator(t *testing.T) {
 	op := semiring.MinSecondi[int32](7).Mul()
 	if op.Valid() || op.Position() != semiring.PositionK || op.CUDA() != "(C)k + (C)7" {

@@ -6,16 +6,15 @@ import (
 	"reflect"
 )
 
-// allTriples is the number of values up to which the laws run over all triples;
-// of more values, triplesDrawn triples are drawn.
+// allTriples is the number of values up to which the laws run over all triples. For more values,
+// triplesDrawn triples are drawn.
 const (
 	allTriples   = 16
 	triplesDrawn = 4000
 	productsUsed = 12
 )
 
-// someProducts returns values of ⊗, as operands of ⊕ over a type without
-// default values.
+// someProducts returns values of ⊗, as operands of ⊕ over a type without default values.
 func someProducts[A, B, C any](s Semiring[A, B, C], opts CheckOptions[A, B, C]) []C {
 	r := rand.New(rand.NewPCG(opts.Seed, 0x1a35))
 	out := make([]C, productsUsed)
@@ -70,9 +69,8 @@ func checkLaws[A, B, C any](s Semiring[A, B, C], opts CheckOptions[A, B, C]) err
 	return checkDistributive(s, opts, broken)
 }
 
-// checkDistributive compares x ⊗ (y ⊕ z) with (x ⊗ y) ⊕ (x ⊗ z), and the same
-// from the right. y ⊕ z has type C, so each side applies where the operand of ⊗
-// has type C too.
+// checkDistributive compares x ⊗ (y ⊕ z) with (x ⊗ y) ⊕ (x ⊗ z), and the same from the right. y ⊕ z
+// has type C, so each side applies where the operand of ⊗ has type C too.
 func checkDistributive[A, B, C any](s Semiring[A, B, C], opts CheckOptions[A, B, C], broken func(law, operands string, got, want C) error) error {
 	add, mul, same := s.add.k.Fn, s.mul.k.Fn, opts.Equal
 	if ofC, ok := any(opts.B).([]C); ok {

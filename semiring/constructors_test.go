@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// operator is what every constructor's result has in common.
+// operator is the common interface of the constructors' results.
 type operator interface {
 	Name() string
 	Valid() bool
 }
 
-// constructors is every exported constructor of a built-in operator, monoid
-// or semiring. TestConstructorsAreListed keeps it complete.
+// constructors lists every exported constructor of a built-in operator, monoid or semiring.
+// TestConstructorsAreListed keeps it complete.
 var constructors = map[string]operator{
 	"Plus": Plus[float64](), "Times": Times[int8](), "Min": Min[uint64](), "Max": Max[float32](),
 	"MinNaN": MinNaN[float64](), "MaxNaN": MaxNaN[float32](),
@@ -60,7 +60,7 @@ func TestConstructorsHaveCUDA(t *testing.T) {
 	}
 }
 
-// cudaOf returns the CUDA texts of an operator, by what they are for.
+// cudaOf returns the CUDA texts of an operator by purpose.
 func cudaOf(op operator) map[string]string {
 	texts := map[string]string{}
 	if o, ok := op.(interface{ CUDA() string }); ok {
@@ -80,8 +80,8 @@ func (s Semiring[A, B, C]) cuda() [2]string {
 	return [2]string{s.add.CUDA(), s.mul.CUDA()}
 }
 
-// TestConstructorsAreListed reads the package's source: every exported
-// function that returns an operator is in constructors, except the New ones.
+// TestConstructorsAreListed reads the package's source: every exported function that returns an
+// operator is in constructors, except the New ones.
 func TestConstructorsAreListed(t *testing.T) {
 	names, err := filepath.Glob("*.go")
 	if err != nil {

@@ -1,21 +1,25 @@
-// Package semiring holds the operators, monoids and semirings that the
-// operations of package ops compute with.
+// Package semiring holds the operators, monoids and semirings of package ops.
 //
-// A semiring is one value with two bodies: Go kernels and CUDA expressions.
-// Built-in ones are constructors over the element type, named as in the field:
+// A semiring is one value with two forms: Go kernels and CUDA expressions. Built-in semirings are
+// constructors over the element type, with the names of the field:
 //
 //	semiring.PlusTimes[float64]()   // arithmetic
 //	semiring.MinPlus[int32]()       // shortest paths
 //	semiring.PlusPair[int64]()      // counting common neighbours, on patterns
 //	semiring.AnySecondi[int32](0)   // parents in a breadth-first search
 //
-// [New] makes one of any monoid and operator, over any types. Its operators
-// are called as closures; [Semiring.WithKernels] takes inlined loops for full
-// speed, and the CUDA texts take it to the GPU.
+// [New] makes a semiring of any monoid and operator, over any types. Its loops call the operators
+// as closures; [Semiring.WithKernels] replaces them by inlined loops for full speed, and the CUDA
+// expressions run it on a GPU.
 //
-// What a sum of nothing is: a position without any product has no entry, so
-// the identity shows only where a reduction to a scalar or a fold needs a
-// start. Every sum starts from the identity. How each monoid treats NaN is
-// said at its constructor: plus and times propagate it, min and max ignore it
-// on either side.
+// A [Monoid] is also an [Operator]: Plus, Times, Min and the other monoids serve as binary
+// operators in element-wise operations, as accumulators and as ⊗.
+//
+// Every sum starts from the identity. A position without a product has no entry, so the identity
+// appears only in the results of reductions to a scalar. Each monoid documents its treatment of
+// NaN: plus and times propagate it, min and max ignore it on either side, [MinNaN] and [MaxNaN]
+// propagate it.
+//
+// Operations call operators from several goroutines at once. A function given to [NewBinary],
+// [NewUnary], [NewIndex] or [NewSelect] must therefore be safe for concurrent use.
 package semiring

@@ -7,8 +7,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// A semiring of any monoid and operator, here over a user's type: the length
-// of a shortest path, and how many there are.
+// A semiring of a user-defined monoid and operator: the length of a shortest path and the number of
+// such paths.
 func ExampleNew() {
 	type path struct {
 		Length float64
@@ -33,7 +33,7 @@ func ExampleNew() {
 	// {3 3} {4 4}
 }
 
-// With a CUDA form an operator of a user's runs on a GPU too.
+// An operator with a CUDA form runs on a GPU too.
 func ExampleNewBinary() {
 	harmonic := semiring.NewBinary("harmonic", func(x, y float64) float64 { return x * y / (x + y) }, "x * y / (x + y)")
 	fmt.Println(harmonic.Apply(2, 2), harmonic.CUDA())
@@ -41,8 +41,7 @@ func ExampleNewBinary() {
 	// 1 x * y / (x + y)
 }
 
-// Loops with function literals, which Go inlines, bring a user's semiring to
-// the speed of a built-in one.
+// Inlined loops give a user's semiring the speed of a built-in one.
 func ExampleSemiring_WithKernels() {
 	ratio := semiring.NewBinary("ratio", func(x, y float64) float64 { return x / (x + y) }, "x / (x + y)")
 	s := semiring.New(semiring.Plus[float64](), ratio).WithKernels(semiring.Kernels[float64, float64, float64]{
@@ -57,7 +56,7 @@ func ExampleSemiring_WithKernels() {
 	// <nil>
 }
 
-// Check finds the loop that does not compute what its operators do.
+// Check finds a loop that disagrees with the operators.
 func ExampleCheck() {
 	s := semiring.PlusTimes[int64]().WithKernels(semiring.Kernels[int64, int64, int64]{
 		Products: func(out []int64, a int64, bv []int64) {

@@ -7,10 +7,9 @@ import (
 	"testing"
 )
 
-// TestOperatorsInline holds the compiler to what the speed of the built-in
-// semirings rests on: add, mul and settled inline into the kernels for every
-// tag, and so do the exported Fn kernels, with the function literals given to
-// them, into a user's function. It reads what go build -gcflags=-m=2 says of
+// TestOperatorsInline verifies what the speed of semirings depends on: the compiler inlines add,
+// mul and settled into the kernels for every tag, and the exported Fn kernels, with their function
+// literals, into a user's function. It reads the output of go build -gcflags=-m=2 on
 // testdata/inline.
 func TestOperatorsInline(t *testing.T) {
 	if testing.Short() {
@@ -31,7 +30,7 @@ func TestOperatorsInline(t *testing.T) {
 		stencils[m[1]+m[2]] = true
 	}
 	if len(stencils) < 40 {
-		t.Errorf("the compiler speaks of %d stencils of add, mul and settled, want at least 40: is its output read right?", len(stencils))
+		t.Errorf("the compiler reports %d stencils of add, mul and settled, want at least 40; its output may have changed", len(stencils))
 	}
 	for _, op := range []string{"add", "mul", "settled", "better"} {
 		if !regexp.MustCompile(`bind\.go:\d+:\d+: inlining call to (semiring\.)?` + op + `\[`).MatchString(said) {
@@ -39,7 +38,7 @@ func TestOperatorsInline(t *testing.T) {
 		}
 	}
 
-	// A user's function: the kernel goes into it, and the literals with it.
+	// A user's function: the compiler inlines the kernel and the literals.
 	inlined := map[string]string{} // by line of user.go
 	for _, m := range regexp.MustCompile(`user\.go:(\d+):\d+: inlining call to (\S+)`).FindAllStringSubmatch(said, -1) {
 		inlined[m[1]] += " " + m[2]

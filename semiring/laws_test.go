@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// laws checks identity, associativity, commutativity and terminal of m on
-// values, and its kernels against its operator.
+// laws checks identity, associativity, commutativity and terminal of m on values, and its kernels
+// against its operator.
 func laws[T comparable](t *testing.T, typ string, m Monoid[T], values []T) {
 	t.Helper()
 	same := func(x, y T) bool { return closeEnough(x, y) }
@@ -16,7 +16,7 @@ func laws[T comparable](t *testing.T, typ string, m Monoid[T], values []T) {
 		if m.IsAny() {
 			break
 		}
-		// NaN is no operand of min and max: they ignore it.
+		// min and max ignore NaN.
 		if id := m.Identity(); x == x && (!same(m.Combine(x, id), x) || !same(m.Combine(id, x), x)) {
 			t.Errorf("%s: the identity %v changes %v", name, id, x)
 		}
@@ -112,8 +112,8 @@ func TestMonoidLaws(t *testing.T) {
 	}
 }
 
-// TestNaN: min and max ignore NaN on either side, in operator, sum and
-// product; plus and times keep it.
+// TestNaN: the operators, sums and products of min and max ignore NaN on either side; plus and
+// times propagate it.
 func TestNaN(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, c := range []struct {
@@ -124,13 +124,13 @@ func TestNaN(t *testing.T) {
 	}{
 		{"min(NaN, 3)", Min[float64]().Combine(nan, 3), 3, "ignored on the left"},
 		{"min(3, NaN)", Min[float64]().Combine(3, nan), 3, "ignored on the right"},
-		{"min(NaN, NaN)", Min[float64]().Combine(nan, nan), nan, "nothing else there"},
+		{"min(NaN, NaN)", Min[float64]().Combine(nan, nan), nan, "both are NaN"},
 		{"max(NaN, 3)", Max[float64]().Combine(nan, 3), 3, "ignored on the left"},
 		{"max(3, NaN)", Max[float64]().Combine(3, nan), 3, "ignored on the right"},
 		{"max(NaN, −Inf)", Max[float64]().Combine(nan, -inf), -inf, "an infinity is a number"},
 		{"min as ⊗", MinMax[float64]().Mul().Apply(nan, 2), 2, "max ignores NaN as a product too"},
 		{"max as ⊗", MaxMin[float64]().Mul().Apply(2, nan), 2, "min ignores NaN as a product too"},
-		{"min of nothing but NaN", Min[float64]().Kernels().Fold(inf, []float64{nan, nan}), inf, "the identity"},
+		{"min of NaN alone", Min[float64]().Kernels().Fold(inf, []float64{nan, nan}), inf, "the identity"},
 		{"min with NaN first", Min[float64]().Kernels().Fold(inf, []float64{nan, 5, 4}), 4, "whatever the order"},
 		{"max with NaN last", Max[float64]().Kernels().Fold(-inf, []float64{5, 4, nan}), 5, "whatever the order"},
 		{"minnan(NaN, 3)", MinNaN[float64]().Combine(nan, 3), nan, "propagated from the left"},
@@ -172,8 +172,7 @@ func TestDivision(t *testing.T) {
 	}
 }
 
-// TestOperatorsMean compares every arithmetic operator with its definition,
-// written out here.
+// TestOperatorsMean compares every arithmetic operator with a definition written out here.
 func TestOperatorsMean(t *testing.T) {
 	ints := map[string]struct {
 		op BinaryOp[int32, int32, int32]
@@ -218,8 +217,8 @@ func TestOperatorsMean(t *testing.T) {
 	agree(t, "atan2", Atan2[float64](), math.Atan2, []float64{3, 0}, []float64{4, -1})
 }
 
-// agree holds an operator and each of its kernels to f. Operands it says it
-// does not read are withheld.
+// agree compares an operator and each of its kernels with f. Operands that it claims not to read
+// are nil.
 func agree[A, B comparable, C comparable](t *testing.T, name string, op BinaryOp[A, B, C], f func(A, B) C, as []A, bs []B) {
 	t.Helper()
 	if op.Name() != name {
@@ -258,7 +257,7 @@ func agree[A, B comparable, C comparable](t *testing.T, name string, op BinaryOp
 		k.Zip(c, a, b)
 		equal("Zip", c)
 	}
-	if name == "first" || name == "second" || name == "pair" { // the others are given both
+	if name == "first" || name == "second" || name == "pair" { // the others read both
 		c := make([]C, n)
 		k.Zip(c, seenA, seenB)
 		equal("Zip", c)
@@ -285,8 +284,7 @@ func agree[A, B comparable, C comparable](t *testing.T, name string, op BinaryOp
 	}
 }
 
-// TestReads: the tags know which operands they read, so that a pattern can
-// stand for the others.
+// TestReads: the tags report the operands that they read, so that a pattern may replace the others.
 func TestReads(t *testing.T) {
 	for name, c := range map[string]struct {
 		x, y, wantX, wantY bool
@@ -304,7 +302,8 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// TestInvalid: what is made of nothing says so, and nothing panics.
+// TestInvalid: operators, monoids and semirings made of invalid parts are not Valid, and nothing
+// panics.
 func TestInvalid(t *testing.T) {
 	none := NewBinary[int8, int8, int8]("none", nil, "")
 	for name, valid := range map[string]bool{
@@ -315,7 +314,7 @@ func TestInvalid(t *testing.T) {
 		"kernels":         Semiring[int8, int8, int8]{}.WithKernels(Kernels[int8, int8, int8]{}).Valid(),
 	} {
 		if valid {
-			t.Errorf("a %s of nothing is valid", name)
+			t.Errorf("a %s of invalid parts is valid", name)
 		}
 	}
 	s := MinFirsti[int64](0)

@@ -8,24 +8,23 @@ import (
 	"github.com/hiveblas/hiveblas/internal/cpu"
 )
 
-// BinaryOp is a binary operator A × B → C: its name, its Go form and its CUDA
-// form.
+// BinaryOp is a binary operator A × B → C: its name, its Go form and its CUDA form.
 type BinaryOp[A, B, C any] struct {
 	name, cuda string
 	k          *cpu.Binary[A, B, C]
-	pos        *position[C] // of a positional ⊗, else nil
+	pos        *position[C] // nil unless positional
 }
 
-// Operator is a BinaryOp, or a Monoid standing for its operator.
+// Operator is a BinaryOp, or a Monoid in the role of its operator.
 type Operator[A, B, C any] interface {
 	// Op returns the binary operator.
 	Op() BinaryOp[A, B, C]
 }
 
-// NewBinary returns the operator computed by f. cuda is the same as a CUDA C
-// expression in x and y, such as "x / (x + y)"; without it (the empty string)
-// the operator runs on the CPU only. f must be safe for concurrent use; a nil
-// f gives an operator that is not Valid.
+// NewBinary returns the operator computed by f. cuda is the same function as a CUDA C expression in
+// x and y, such as "x / (x + y)"; with "" the operator runs on the CPU only. Operations call f from
+// several goroutines at once, so it must be safe for concurrent use. A nil f gives an operator that
+// is not Valid.
 func NewBinary[A, B, C any](name string, f func(x A, y B) C, cuda string) BinaryOp[A, B, C] {
 	if f == nil {
 		return BinaryOp[A, B, C]{name: name, cuda: cuda}
@@ -65,14 +64,12 @@ func (op BinaryOp[A, B, C]) Apply(x A, y B) (z C) {
 	return op.k.Fn(x, y)
 }
 
-// Combine equals Apply. Accumulators and builders call it; A, B and C are then
-// one type.
+// Combine equals Apply. Accumulators and builders call it; A, B and C are then one type.
 func (op BinaryOp[A, B, C]) Combine(x A, y B) C { return op.Apply(x, y) }
 
-// Position returns the index that a positional operator returns, such as
-// MinSecondi(0).Mul(), and NotPositional for every other. A positional operator
-// has no value without the positions of its operands: New makes semirings of
-// it, and all else refuses it, so it is not Valid.
+// Position returns the index that a positional operator returns, such as MinSecondi(0).Mul(), and
+// NotPositional for every other. A positional operator has no value without the positions of its
+// operands: New makes semirings of it, and all else refuses it, so it is not Valid.
 func (op BinaryOp[A, B, C]) Position() Position {
 	if op.pos == nil {
 		return NotPositional
@@ -83,27 +80,26 @@ func (op BinaryOp[A, B, C]) Position() Position {
 // Kernels returns the CPU form. It is for the packages of hiveblas.
 func (op BinaryOp[A, B, C]) Kernels() *cpu.Binary[A, B, C] { return op.k }
 
-// Valid reports whether the operator applies to two values: a constructor of
-// this package made it, and it is not positional.
+// Valid reports whether the operator applies to two values: a constructor of this package made it,
+// and it is not positional.
 func (op BinaryOp[A, B, C]) Valid() bool { return op.k != nil && op.pos == nil }
 
 // String returns the name.
 func (op BinaryOp[A, B, C]) String() string { return op.name }
 
-// Monoid is a commutative, associative operator over T with an identity. The
-// order in which a sum is taken is unspecified; every sum starts from the
-// identity, which is also the value of an empty one where one is asked for.
+// Monoid is a commutative, associative operator over T with an identity. The order of summation is
+// unspecified. Every sum starts from the identity, which is also the value of an empty sum. [Check]
+// tests these laws.
 type Monoid[T any] struct {
 	op       BinaryOp[T, T, T]
 	terminal *T
 	any      bool
-	exact    bool // sums are the same in any order, to the bit
+	exact    bool // sums in any order are equal, bit for bit
 	k        *cpu.Monoid[T]
 }
 
-// NewMonoid returns the monoid of op with the given identity. A GPU is given
-// the identity as it stands here, of whatever type. An op that is not Valid
-// gives a monoid that is not either.
+// NewMonoid returns the monoid of op with the given identity, which a GPU receives as a literal. If
+// op is not Valid, neither is the monoid.
 func NewMonoid[T any](op BinaryOp[T, T, T], identity T) Monoid[T] {
 	if !op.Valid() {
 		return Monoid[T]{op: op}
@@ -121,8 +117,8 @@ func NewMonoid[T any](op BinaryOp[T, T, T], identity T) Monoid[T] {
 	}}
 }
 
-// WithTerminal returns the monoid with a terminal value: once a sum reaches
-// it, it stays, so that the rest need not be looked at.
+// WithTerminal returns the monoid with a terminal value. A sum that reaches it keeps it, so
+// operations may skip the remaining terms.
 func (m Monoid[T]) WithTerminal(t T) Monoid[T] {
 	m.terminal = &t
 	return m
@@ -153,7 +149,7 @@ func (m Monoid[T]) Terminal() (t T, ok bool) {
 	return *m.terminal, true
 }
 
-// IsAny reports whether the monoid is Any, which keeps either operand.
+// IsAny reports whether the monoid is Any, which returns either operand.
 func (m Monoid[T]) IsAny() bool { return m.any }
 
 // Combine returns x ⊕ y, or the zero value if the monoid is not Valid.
@@ -180,8 +176,9 @@ type UnaryOp[A, C any] struct {
 	k          *cpu.Unary[A, C]
 }
 
-// NewUnary returns the operator computed by f; cuda is the same as a CUDA C
-// expression in x, or "".
+// NewUnary returns the operator computed by f. cuda is the same function as a CUDA C expression in
+// x, or "" for the CPU only. Operations call f from several goroutines at once, so it must be safe
+// for concurrent use. A nil f gives an operator that is not Valid.
 func NewUnary[A, C any](name string, f func(A) C, cuda string) UnaryOp[A, C] {
 	if f == nil {
 		return UnaryOp[A, C]{name: name, cuda: cuda}
@@ -189,9 +186,8 @@ func NewUnary[A, C any](name string, f func(A) C, cuda string) UnaryOp[A, C] {
 	return UnaryOp[A, C]{name, cuda, f, &cpu.Unary[A, C]{Map: func(c []C, a []A) { MapFn(c, a, f) }}}
 }
 
-// WithMap returns the operator with map as its loop c[p] = f(a[p]), for
-// operators worth a loop of their own: write it as a call of MapFn with a
-// function literal, which Go inlines.
+// WithMap returns the operator with loop as its inner loop c[p] = f(a[p]): write it as a call of
+// MapFn with a function literal, which Go inlines.
 func (op UnaryOp[A, C]) WithMap(loop func(c []C, a []A)) UnaryOp[A, C] {
 	if loop == nil {
 		return op
@@ -206,8 +202,13 @@ func (op UnaryOp[A, C]) Name() string { return op.name }
 // CUDA returns the operator as a CUDA C expression in x, or "".
 func (op UnaryOp[A, C]) CUDA() string { return op.cuda }
 
-// Apply returns op(x).
-func (op UnaryOp[A, C]) Apply(x A) C { return op.fn(x) }
+// Apply returns op(x), or the zero value if the operator is not Valid.
+func (op UnaryOp[A, C]) Apply(x A) (z C) {
+	if op.fn == nil {
+		return z
+	}
+	return op.fn(x)
+}
 
 // Kernels returns the CPU form. It is for the packages of hiveblas.
 func (op UnaryOp[A, C]) Kernels() *cpu.Unary[A, C] { return op.k }
@@ -218,16 +219,17 @@ func (op UnaryOp[A, C]) Valid() bool { return op.k != nil && op.fn != nil }
 // String returns the name.
 func (op UnaryOp[A, C]) String() string { return op.name }
 
-// IndexOp is an operator of an entry's value and position: f(x, i, j) for the
-// entry x at row i, column j. In a vector i is the position and j is 0.
+// IndexOp is an operator on the value and the position of an entry: f(x, i, j) for the entry x at
+// row i, column j. For vectors, i is the position and j is 0.
 type IndexOp[A, C any] struct {
 	name, cuda string
 	fn         func(x A, i, j int) C
 	usesValue  bool
 }
 
-// NewIndex returns the operator computed by f; cuda is the same as a CUDA C
-// expression in x, i and j, or "".
+// NewIndex returns the operator computed by f. cuda is the same function as a CUDA C expression in
+// x, i and j, or "" for the CPU only. Operations call f from several goroutines at once, so it must
+// be safe for concurrent use. A nil f gives an operator that is not Valid.
 func NewIndex[A, C any](name string, f func(x A, i, j int) C, cuda string) IndexOp[A, C] {
 	return IndexOp[A, C]{name, cuda, f, true}
 }
@@ -238,7 +240,7 @@ func (op IndexOp[A, C]) Name() string { return op.name }
 // CUDA returns the operator as a CUDA C expression in x, i and j, or "".
 func (op IndexOp[A, C]) CUDA() string { return op.cuda }
 
-// Apply returns f(x, i, j).
+// Apply returns f(x, i, j), or the zero value if the operator is not Valid.
 func (op IndexOp[A, C]) Apply(x A, i, j int) (z C) {
 	if op.fn == nil {
 		return z
@@ -255,8 +257,8 @@ func (op IndexOp[A, C]) Valid() bool { return op.fn != nil }
 // String returns the name.
 func (op IndexOp[A, C]) String() string { return op.name }
 
-// SelectOp decides from its value and position which entries are kept. In a
-// vector i is the position and j is 0.
+// SelectOp is a predicate on the value and the position of an entry. For vectors, i is the position
+// and j is 0.
 type SelectOp[A any] struct {
 	name, cuda string
 	fn         func(x A, i, j int) bool
@@ -264,8 +266,9 @@ type SelectOp[A any] struct {
 	bound      *A
 }
 
-// NewSelect returns the predicate computed by f; cuda is the same as a CUDA C
-// expression in x, i and j, or "".
+// NewSelect returns the predicate computed by f. cuda is the same function as a CUDA C expression
+// in x, i and j, or "" for the CPU only. Operations call f from several goroutines at once, so it
+// must be safe for concurrent use. A nil f gives an operator that is not Valid.
 func NewSelect[A any](name string, f func(x A, i, j int) bool, cuda string) SelectOp[A] {
 	if f == nil {
 		return SelectOp[A]{name: name, cuda: cuda}
@@ -276,12 +279,12 @@ func NewSelect[A any](name string, f func(x A, i, j int) bool, cuda string) Sele
 // Name returns the operator's name.
 func (op SelectOp[A]) Name() string { return op.name }
 
-// CUDA returns the predicate as a CUDA C expression in x, i and j, or "". That
-// of a comparison with a value speaks of the value as y; see Bound.
+// CUDA returns the predicate as a CUDA C expression in x, i and j, or "". A comparison with a value
+// names the value y; see Bound.
 func (op SelectOp[A]) CUDA() string { return op.cuda }
 
-// Bound returns the value that entries are compared with, if there is one. It
-// is no part of the CUDA form, so that one kernel serves all values.
+// Bound returns the value that the predicate compares entries with, if there is one. The CUDA form
+// does not contain it, so that one kernel serves all values.
 func (op SelectOp[A]) Bound() (y A, ok bool) {
 	if op.bound != nil {
 		y = *op.bound
@@ -289,7 +292,8 @@ func (op SelectOp[A]) Bound() (y A, ok bool) {
 	return y, op.bound != nil
 }
 
-// Keep reports whether the entry x at row i, column j is kept.
+// Keep reports whether the predicate keeps the entry x at row i, column j. One that is not Valid
+// keeps nothing.
 func (op SelectOp[A]) Keep(x A, i, j int) bool {
 	switch {
 	case op.fn != nil:
@@ -311,8 +315,8 @@ func (op SelectOp[A]) Valid() bool { return op.k != nil }
 // String returns the name.
 func (op SelectOp[A]) String() string { return op.name }
 
-// scalarCUDA writes a number or bool, of a named type too, as a CUDA C
-// expression; "" for anything else.
+// scalarCUDA returns a number or bool, also of a named type, as a CUDA C expression, and "" for
+// other types.
 func scalarCUDA(x any) string {
 	switch v := reflect.ValueOf(x); {
 	case v.Kind() == reflect.Bool:
@@ -321,7 +325,7 @@ func scalarCUDA(x any) string {
 		return floatCUDA(v.Float())
 	case v.CanInt():
 		switch i := v.Int(); {
-		case i == math.MinInt64: // its digits alone do not fit a signed type
+		case i == math.MinInt64: // C has no such literal
 			return "(-9223372036854775807LL - 1)"
 		case i != int64(int32(i)):
 			return fmt.Sprintf("%dLL", i)

@@ -2,23 +2,20 @@ package semiring
 
 import "fmt"
 
-// The positional semirings multiply to an index instead of a value, for the
-// product of A(i,k) and B(k,j):
+// The positional semirings multiply to an index instead of a value, for the product of A(i,k) and
+// B(k,j):
 //
 //	firsti            i, the row of A
 //	firstj = secondi  k, the summation index
 //	secondj           j, the column of B
 //
-// Every constructor adds offset to the index: 0 counts from 0, 1 from 1, as
-// FIRSTI and FIRSTI1 of the GraphBLAS C API. The sum is computed in C and wraps
-// around as Go integers do; an index that C cannot hold, such as 2³¹−1 in a
-// float32, is rounded. Positional semirings read no values, so they take
-// patterns. The operator that Mul returns makes other semirings by [New]; it
-// has no value without its position, so operations on single entries, such as
-// EWiseMult and Apply, refuse it.
+// Every constructor adds offset to the index: 0 counts from 0, 1 from 1, as FIRSTI and FIRSTI1 of
+// the GraphBLAS C API. The sum is computed in C and wraps around as Go integers do; an index that C
+// cannot hold, such as 2³¹−1 in a float32, is rounded. Positional semirings read no values, so they
+// take patterns. The operator that Mul returns makes other semirings by [New]; it has no value
+// without its position, so operations on single entries, such as EWiseMult and Apply, refuse it.
 
-// position describes a positional ⊗: the index that it returns and the value
-// of C made from it.
+// position describes a positional ⊗: the index that it returns and the value of C made from it.
 type position[C any] struct {
 	which       Position
 	offset      C
@@ -26,8 +23,8 @@ type position[C any] struct {
 	fillIndices func(c []C, ci []int32)
 }
 
-// indexOp returns the positional operator that adds offset to an index. cuda
-// is the index as a CUDA expression: i, k or j.
+// indexOp returns the positional operator that adds offset to an index. cuda is the index as a CUDA
+// expression: i, k or j.
 func indexOp[C Number](which Position, name, cuda string, offset C) BinaryOp[bool, bool, C] {
 	switch {
 	case offset == 1:
@@ -55,8 +52,8 @@ func indexOp[C Number](which Position, name, cuda string, offset C) BinaryOp[boo
 	return op
 }
 
-// positionalOf returns the semiring of m and the positional op. first and
-// second are the kernels of m with the operators first and second.
+// positionalOf returns the semiring of m and the positional op. first and second are the kernels of
+// m with the operators first and second.
 func positionalOf[C Number](op BinaryOp[bool, bool, C], first Semiring[C, bool, C], second Semiring[bool, C, C]) Semiring[bool, bool, C] {
 	return withPosition(first.add, op, &Positional[bool, bool, C]{
 		First: first.k, FirstFlip: first.flip, Second: second.k, SecondFlip: second.flip,
@@ -100,14 +97,13 @@ func AnyFirsti[C Number](offset C) Semiring[bool, bool, C] {
 	return positionalOf(firsti(offset), AnyFirst[C](), AnySecond[C]())
 }
 
-// AnyFirstj returns the summation index of any one term plus offset; it equals
-// [AnySecondi].
+// AnyFirstj returns the summation index of any one term plus offset; it equals [AnySecondi].
 func AnyFirstj[C Number](offset C) Semiring[bool, bool, C] {
 	return positionalOf(firstj(offset), AnyFirst[C](), AnySecond[C]())
 }
 
-// AnySecondi returns the summation index of any one term plus offset: a parent
-// in a breadth-first search.
+// AnySecondi returns the summation index of any one term plus offset: a parent in a breadth-first
+// search.
 func AnySecondi[C Number](offset C) Semiring[bool, bool, C] {
 	return positionalOf(secondi(offset), AnyFirst[C](), AnySecond[C]())
 }
@@ -122,14 +118,12 @@ func MinFirsti[C Number](offset C) Semiring[bool, bool, C] {
 	return positionalOf(firsti(offset), MinFirst[C](), MinSecond[C]())
 }
 
-// MinFirstj returns the smallest summation index of the terms plus offset; it
-// equals [MinSecondi].
+// MinFirstj returns the smallest summation index of the terms plus offset; it equals [MinSecondi].
 func MinFirstj[C Number](offset C) Semiring[bool, bool, C] {
 	return positionalOf(firstj(offset), MinFirst[C](), MinSecond[C]())
 }
 
-// MinSecondi returns the smallest summation index of the terms plus offset: a
-// deterministic parent.
+// MinSecondi returns the smallest summation index of the terms plus offset: a deterministic parent.
 func MinSecondi[C Number](offset C) Semiring[bool, bool, C] {
 	return positionalOf(secondi(offset), MinFirst[C](), MinSecond[C]())
 }

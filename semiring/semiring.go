@@ -2,9 +2,8 @@ package semiring
 
 import "github.com/hiveblas/hiveblas/internal/cpu"
 
-// Semiring is ⊗: A × B → C with a monoid ⊕ over C: what MxM, MxV and VxM
-// multiply and add with. One value holds both of its bodies, the Go kernels
-// and the CUDA expressions.
+// Semiring is an operator ⊗: A × B → C with a monoid ⊕ over C, for MxM, MxV and VxM. One value
+// holds both of its forms, the Go kernels and the CUDA expressions.
 type Semiring[A, B, C any] struct {
 	name string
 	add  Monoid[C]
@@ -14,21 +13,20 @@ type Semiring[A, B, C any] struct {
 	pos  *Positional[A, B, C]
 }
 
-// Position says which index a positional multiplication returns, for the
-// product of entry (i, k) of the first operand and (k, j) of the second.
+// Position is the index that a positional multiplication returns, for the product of entry (i, k)
+// of the first operand and (k, j) of the second.
 type Position uint8
 
 // The positions.
 const (
 	NotPositional Position = iota
 	PositionI              // firsti: the row of the first operand
-	PositionK              // firstj = secondi: the index summed over
+	PositionK              // firstj = secondi: the summation index
 	PositionJ              // secondj: the column of the second operand
 )
 
-// Positional is how the CPU runs a positional multiplication: the index is
-// made the value of one operand, which then is multiplied by first or second.
-// It is for the packages of hiveblas.
+// Positional is the CPU form of a positional multiplication: the index becomes the value of one
+// operand, which is then multiplied by first or second. It is for the packages of hiveblas.
 type Positional[A, B, C any] struct {
 	Which       Position
 	Offset      C // added to the index
@@ -40,15 +38,14 @@ type Positional[A, B, C any] struct {
 	FillIndices func(c []C, ci []int32)
 }
 
-// Kernels is the arithmetic of a semiring's inner loops, for users who want
-// their own semiring at the speed of a built-in one: see WithKernels.
+// Kernels are the inner loops of a semiring, for users' semirings at the speed of built-in ones:
+// see WithKernels.
 type Kernels[A, B, C any] = cpu.Kernels[A, B, C]
 
-// New returns the semiring of add and mul. Its loops call both operators as
-// closures, which costs two to five times what a built-in semiring does; see
-// [Semiring.WithKernels] for the way around. It runs on the GPU if both
-// operators have a CUDA form. If one of them is not Valid the semiring is not
-// either, and operations return an error that says so.
+// New returns the semiring of add and mul. Its loops call both operators as closures and take two
+// to five times as long as those of a built-in semiring; [Semiring.WithKernels] avoids that. It
+// runs on a GPU if both operators have a CUDA form. mul may be the operator of a positional
+// semiring. If add or mul is not Valid, neither is the semiring, and operations return an error.
 func New[A, B, C any](add Monoid[C], mul Operator[A, B, C]) Semiring[A, B, C] {
 	if mul == nil {
 		return Semiring[A, B, C]{add: add}
@@ -79,8 +76,8 @@ func shell[A, B, C any](k cpu.Kernels[A, B, C], m Monoid[C], mul func(A, B) C, u
 	}
 }
 
-// closureKernels returns kernels that call add and mul. An operand that is
-// not read may come as a nil slice, so it is replaced by a zero value.
+// closureKernels returns kernels that call add and mul. An operand that mul does not read may be a
+// nil slice, so mul gets a zero value for it.
 func closureKernels[A, B, C any](add func(C, C) C, mul func(A, B) C, usesX, usesY bool) cpu.Kernels[A, B, C] {
 	at := func(v []B, p int32) (b B) {
 		if usesY {
@@ -157,9 +154,9 @@ func closureKernels[A, B, C any](add func(C, C) C, mul func(A, B) C, usesX, uses
 	return k
 }
 
-// WithKernels returns s with the loops of k in place of its own, where k has
-// them. A loop is one line: a call of one of the Fn functions of this package
-// with the operators as function literals, which Go inlines into it:
+// WithKernels returns s with the loops of k in place of its own; nil loops of k change nothing. A
+// loop is one line, a call of an Fn function of this package with the operators as function
+// literals, which Go inlines into it:
 //
 //	s = s.WithKernels(semiring.Kernels[float64, float64, float64]{
 //		Scatter: func(acc []float64, marks []uint64, a float64, ci []int32, bv []float64) {
@@ -169,10 +166,10 @@ func closureKernels[A, B, C any](add func(C, C) C, mul func(A, B) C, usesX, uses
 //		},
 //	})
 //
-// That costs 1.05–1.25 times a built-in semiring. Scatter and Products serve
-// sparse products (MxM), Dot and DotPresent matrix times vector, Axpy and
-// ScatterAll full operands. The loops must compute what s computes; [Check]
-// compares them. A positional semiring keeps its own.
+// Such loops take 1.05–1.25 times as long as built-in ones. Scatter and Products serve sparse
+// products (MxM), Dot and DotPresent matrix times vector, Axpy and ScatterAll full operands. The
+// loops must compute the same as the operators of s; [Check] compares them. A positional semiring
+// keeps its own loops.
 func (s Semiring[A, B, C]) WithKernels(k Kernels[A, B, C]) Semiring[A, B, C] {
 	if s.k == nil {
 		return s
@@ -183,8 +180,8 @@ func (s Semiring[A, B, C]) WithKernels(k Kernels[A, B, C]) Semiring[A, B, C] {
 	return s
 }
 
-// WithFlippedKernels is WithKernels for the loops of the semiring with its
-// operands exchanged, ⊗′(y, x) = x ⊗ y: MxV pushes and VxM pulls with them.
+// WithFlippedKernels is WithKernels for the semiring with exchanged operands, ⊗′(y, x) = x ⊗ y,
+// which MxV uses to push and VxM to pull.
 func (s Semiring[A, B, C]) WithFlippedKernels(k Kernels[B, A, C]) Semiring[A, B, C] {
 	if s.flip == nil {
 		return s
@@ -235,11 +232,11 @@ func (s Semiring[A, B, C]) Named(name string) Semiring[A, B, C] {
 // Add returns the monoid ⊕.
 func (s Semiring[A, B, C]) Add() Monoid[C] { return s.add }
 
-// Mul returns the operator ⊗. The operator of a positional semiring is for [New]
-// alone: see [BinaryOp.Position].
+// Mul returns the operator ⊗. The operator of a positional semiring is for [New] alone: see
+// [BinaryOp.Position].
 func (s Semiring[A, B, C]) Mul() BinaryOp[A, B, C] { return s.mul }
 
-// Position tells whether ⊗ returns an index, and which.
+// Position returns the index that ⊗ returns, or NotPositional.
 func (s Semiring[A, B, C]) Position() Position {
 	if s.pos == nil {
 		return NotPositional
@@ -247,8 +244,8 @@ func (s Semiring[A, B, C]) Position() Position {
 	return s.pos.Which
 }
 
-// Valid reports whether the semiring was made by a constructor of this
-// package; the zero value was not.
+// Valid reports whether a constructor of this package made the semiring from valid parts. The zero
+// value is not valid.
 func (s Semiring[A, B, C]) Valid() bool { return s.k != nil || s.pos != nil }
 
 // String returns the name.
@@ -257,10 +254,9 @@ func (s Semiring[A, B, C]) String() string { return s.name }
 // Kernels returns the CPU form. It is for the packages of hiveblas.
 func (s Semiring[A, B, C]) Kernels() *cpu.Semiring[A, B, C] { return s.k }
 
-// Flipped returns the CPU form with the operands of ⊗ exchanged. It is for
-// the packages of hiveblas.
+// Flipped returns the CPU form with the operands of ⊗ exchanged. It is for the packages of
+// hiveblas.
 func (s Semiring[A, B, C]) Flipped() *cpu.Semiring[B, A, C] { return s.flip }
 
-// Positional returns how a positional ⊗ is run, or nil. It is for the
-// packages of hiveblas.
+// Positional returns the CPU form of a positional ⊗, or nil. It is for the packages of hiveblas.
 func (s Semiring[A, B, C]) Positional() *Positional[A, B, C] { return s.pos }

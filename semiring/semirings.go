@@ -2,8 +2,8 @@ package semiring
 
 import "github.com/hiveblas/hiveblas/internal/cpu"
 
-// tagged returns the built-in semiring of the tags P (⊕), M (⊗) and F (⊗
-// with its operands exchanged).
+// tagged returns the built-in semiring of the tags P (⊕), M (⊗) and F (⊗ with its operands
+// exchanged).
 func tagged[A, B, C Number, P addTag, M, F mulTag](add Monoid[C], mul BinaryOp[A, B, C]) Semiring[A, B, C] {
 	flipped := func(y B, x A) C { return mul.k.Fn(x, y) }
 	return Semiring[A, B, C]{
@@ -13,19 +13,19 @@ func tagged[A, B, C Number, P addTag, M, F mulTag](add Monoid[C], mul BinaryOp[A
 	}
 }
 
-// commuting is tagged for a ⊗ over one type that does not mind the order.
+// commuting is tagged for a commutative ⊗ over one type.
 func commuting[T Number, P addTag, M mulTag](add Monoid[T], name, cuda string) Semiring[T, T, T] {
 	return once[keyCommuting[P, M, T]](func() Semiring[T, T, T] {
 		return tagged[T, T, T, P, M, M](add, binary[T, T, T, M](name, cuda))
 	})
 }
 
-// PlusTimes is the ordinary semiring.
+// PlusTimes is the semiring of arithmetic.
 func PlusTimes[T Number]() Semiring[T, T, T] {
 	return commuting[T, addPlus, mulTimes](Plus[T](), "times", cudaTimes)
 }
 
-// MinPlus is the tropical semiring, of shortest paths.
+// MinPlus is the tropical semiring, for shortest paths.
 func MinPlus[T Number]() Semiring[T, T, T] {
 	return absorbing[addMin](commuting[T, addMin, mulPlus](Min[T](), "plus", cudaPlus))
 }
@@ -35,9 +35,9 @@ func MaxPlus[T Number]() Semiring[T, T, T] {
 	return absorbing[addMax](commuting[T, addMax, mulPlus](Max[T](), "plus", cudaPlus))
 }
 
-// absorbing marks min.plus and max.plus over floats: an infinity stands for
-// an absent entry, since a + ∞ is ∞ or NaN for every a and neither changes a
-// minimum or maximum. Integers would wrap around.
+// absorbing marks min.plus and max.plus over floats: an infinity represents an absent entry,
+// because a + ∞ is ∞ or NaN for every a, and neither changes a minimum or maximum. Integers would
+// wrap around.
 func absorbing[P addTag, T Number](s Semiring[T, T, T]) Semiring[T, T, T] {
 	if T(1)/2 == 0 {
 		return s
@@ -54,17 +54,17 @@ func absorbing[P addTag, T Number](s Semiring[T, T, T]) Semiring[T, T, T] {
 	})
 }
 
-// MinTimes takes the smallest product.
+// MinTimes computes the minimum of products.
 func MinTimes[T Number]() Semiring[T, T, T] {
 	return commuting[T, addMin, mulTimes](Min[T](), "times", cudaTimes)
 }
 
-// MaxTimes takes the largest product: most reliable paths.
+// MaxTimes computes the maximum of products: the most reliable path.
 func MaxTimes[T Number]() Semiring[T, T, T] {
 	return commuting[T, addMax, mulTimes](Max[T](), "times", cudaTimes)
 }
 
-// MinMax is the bottleneck semiring: the path whose worst edge is best.
+// MinMax is the bottleneck semiring: it minimises the largest edge of a path.
 func MinMax[T Number]() Semiring[T, T, T] {
 	return commuting[T, addMin, mulMax](Min[T](), "max", cudaMax)
 }
@@ -96,8 +96,7 @@ func PlusMinus[T Number]() Semiring[T, T, T] {
 	return s
 }
 
-// boolAs casts the built-in semiring over bytes to bools where A, B or C is
-// bool; see as.
+// boolAs casts the built-in semiring over bytes to one where A, B or C is bool; see as.
 func boolAs[A, B, C any, X, Y, Z Number](s Semiring[X, Y, Z], add Monoid[C], mul BinaryOp[A, B, C]) Semiring[A, B, C] {
 	k, f := *s.k, *s.flip
 	return Semiring[A, B, C]{
@@ -108,8 +107,8 @@ func boolAs[A, B, C any, X, Y, Z Number](s Semiring[X, Y, Z], add Monoid[C], mul
 	}
 }
 
-// PlusPair counts: the sum has 1 for every k where both operands have an
-// entry. It reads no values, so it takes patterns: A.Pattern().
+// PlusPair counts the k where both operands have an entry. It reads no values, so it takes
+// patterns: A.Pattern().
 func PlusPair[C Number]() Semiring[bool, bool, C] {
 	return once[keyPlusPair[C]](func() Semiring[bool, bool, C] {
 		s := tagged[uint8, uint8, C, addPlus, mulPair, mulPair](Plus[C](), binary[uint8, uint8, C, mulPair]("pair", cudaPair))
@@ -137,26 +136,22 @@ func PlusFirst[T Number]() Semiring[T, bool, T] { return firstOf[T, addPlus](Plu
 // PlusSecond sums the values of the second operand; the first is a pattern.
 func PlusSecond[T Number]() Semiring[bool, T, T] { return secondOf[T, addPlus](Plus[T]()) }
 
-// MinFirst takes the least value of the first operand; the second is a pattern.
+// MinFirst computes the minimum of the values of the first operand; the second is a pattern.
 func MinFirst[T Number]() Semiring[T, bool, T] { return firstOf[T, addMin](Min[T]()) }
 
-// MinSecond takes the least value of the second operand; the first is a pattern.
+// MinSecond computes the minimum of the values of the second operand; the first is a pattern.
 func MinSecond[T Number]() Semiring[bool, T, T] { return secondOf[T, addMin](Min[T]()) }
 
-// MaxFirst takes the greatest value of the first operand; the second is a
-// pattern.
+// MaxFirst computes the maximum of the values of the first operand; the second is a pattern.
 func MaxFirst[T Number]() Semiring[T, bool, T] { return firstOf[T, addMax](Max[T]()) }
 
-// MaxSecond takes the greatest value of the second operand; the first is a
-// pattern.
+// MaxSecond computes the maximum of the values of the second operand; the first is a pattern.
 func MaxSecond[T Number]() Semiring[bool, T, T] { return secondOf[T, addMax](Max[T]()) }
 
-// TimesFirst multiplies the values of the first operand; the second is a
-// pattern.
+// TimesFirst multiplies the values of the first operand; the second is a pattern.
 func TimesFirst[T Number]() Semiring[T, bool, T] { return firstOf[T, addTimes](Times[T]()) }
 
-// TimesSecond multiplies the values of the second operand; the first is a
-// pattern.
+// TimesSecond multiplies the values of the second operand; the first is a pattern.
 func TimesSecond[T Number]() Semiring[bool, T, T] { return secondOf[T, addTimes](Times[T]()) }
 
 func logicalOf[P addTag, M mulTag](add Monoid[bool], mul BinaryOp[bool, bool, bool]) Semiring[bool, bool, bool] {
@@ -172,7 +167,7 @@ func LorLand() Semiring[bool, bool, bool] {
 	return logicalOf[addLor, mulTimes](Lor(), Land().Op())
 }
 
-// LandLor is its dual.
+// LandLor is the dual of [LorLand].
 func LandLor() Semiring[bool, bool, bool] { return logicalOf[addTimes, mulMax](Land(), Lor().Op()) }
 
 // LxorLand is arithmetic modulo 2.
@@ -181,8 +176,8 @@ func LxorLand() Semiring[bool, bool, bool] { return logicalOf[addLxor, mulTimes]
 // LxnorLor is the dual of [LxorLand].
 func LxnorLor() Semiring[bool, bool, bool] { return New(Lxnor(), Lor()) }
 
-// anyKernels is the arithmetic of the any monoid with first (value of x),
-// second (of y) or pair (one): the first product found settles a sum.
+// anyKernels returns the kernels of the any monoid with first (the value of x), second (of y) or
+// pair (one): the first product found settles a sum.
 func anyKernels[A, B, C any](fromX func(A) C, fromY func(B) C, one C) cpu.Kernels[A, B, C] {
 	value := func(a A) C {
 		if fromX != nil {
@@ -286,23 +281,21 @@ func anyOf[A, B, C any](mul BinaryOp[A, B, C], fromX func(A) C, fromY func(B) C,
 	}
 }
 
-// AnyPair tells where a sum has a term at all: reachability over patterns.
+// AnyPair returns one where a sum has a term: reachability over patterns.
 func AnyPair[C Element]() Semiring[bool, bool, C] {
 	return once[keyAnyOf[mulPair, bool, bool, C]](func() Semiring[bool, bool, C] {
 		return anyOf(Pair[bool, bool, C](), nil, nil, One[C]())
 	})
 }
 
-// AnyFirst gives the value of the first operand in any one term; the second
-// is a pattern.
+// AnyFirst returns the value of the first operand in any one term; the second is a pattern.
 func AnyFirst[T comparable]() Semiring[T, bool, T] {
 	return once[keyAnyOf[mulFirst, T, bool, T]](func() Semiring[T, bool, T] {
 		return anyOf(First[T, bool](), func(x T) T { return x }, nil, *new(T))
 	})
 }
 
-// AnySecond gives the value of the second operand in any one term; the first
-// is a pattern.
+// AnySecond returns the value of the second operand in any one term; the first is a pattern.
 func AnySecond[T comparable]() Semiring[bool, T, T] {
 	return once[keyAnyOf[mulSecond, bool, T, T]](func() Semiring[bool, T, T] {
 		return anyOf(Second[bool, T](), nil, func(y T) T { return y }, *new(T))

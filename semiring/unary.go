@@ -26,14 +26,14 @@ func Ainv[T Number]() UnaryOp[T, T] {
 	})
 }
 
-// Minv returns 1/x, the multiplicative inverse; integers as by [Div].
+// Minv returns 1/x, the multiplicative inverse; for integers see [Div].
 func Minv[T Number]() UnaryOp[T, T] {
 	return once[keyMinv[T]](func() UnaryOp[T, T] {
 		return NewUnary("minv", func(x T) T { return div(1, x) }, "hb_div((T)1, x)")
 	})
 }
 
-// Abs returns |x|. The smallest integer of a type is its own, as it wraps.
+// Abs returns |x|. The smallest integer of a signed type wraps around to itself.
 func Abs[T Number]() UnaryOp[T, T] {
 	return once[keyAbs[T]](func() UnaryOp[T, T] {
 		return NewUnary("abs", abs[T], "x < 0 ? -x : x").WithMap(func(c, a []T) {
@@ -54,7 +54,7 @@ func abs[T Number](x T) T {
 	return x
 }
 
-// OneOp returns 1 (true), whatever x.
+// OneOp returns 1 (true) for every x.
 func OneOp[A any, C Element]() UnaryOp[A, C] {
 	return once[keyOneOp[A, C]](func() UnaryOp[A, C] {
 		one := One[C]()
@@ -94,8 +94,7 @@ func Log[T Float]() UnaryOp[T, T] {
 	})
 }
 
-// Convert returns x as a C, by Go's conversion: floats are truncated towards
-// zero, integers wrap.
+// Convert converts x to C as Go does: it truncates floats towards zero and wraps integers around.
 func Convert[A, C Number]() UnaryOp[A, C] {
 	return once[keyConvert[A, C]](func() UnaryOp[A, C] {
 		return NewUnary("convert", func(x A) C { return C(x) }, "(C)x").WithMap(func(c []C, a []A) {
@@ -132,7 +131,7 @@ func positional[A any](name, cuda string, f func(i, j int) bool) SelectOp[A] {
 }
 
 func band[A any](name, cuda string, lo, hi int) SelectOp[A] {
-	lo, hi = min(max(lo, -noLimit), noLimit), min(max(hi, -noLimit), noLimit) // rows + these must not overflow
+	lo, hi = min(max(lo, -noLimit), noLimit), min(max(hi, -noLimit), noLimit) // rows + limits must not overflow
 	op := positional[A](name, cuda, func(i, j int) bool { return lo <= j-i && j-i <= hi })
 	op.k.Band, op.k.Lo, op.k.Hi = true, int64(lo), int64(hi)
 	return op
@@ -149,12 +148,12 @@ func Triu[A any](k int) SelectOp[A] { return band[A]("triu", "j - i >= "+scalarC
 // DiagSelect keeps diagonal k: column = row + k.
 func DiagSelect[A any](k int) SelectOp[A] { return band[A]("diag", "j - i == "+scalarCUDA(k), k, k) }
 
-// Offdiag keeps everything but diagonal k.
+// Offdiag keeps the entries outside diagonal k.
 func Offdiag[A any](k int) SelectOp[A] {
 	return positional[A]("offdiag", "j - i != "+scalarCUDA(k), func(i, j int) bool { return j-i != k })
 }
 
-// RowLE keeps rows up to and including k.
+// RowLE keeps rows up to k.
 func RowLE[A any](k int) SelectOp[A] {
 	return positional[A]("rowle", "i <= "+scalarCUDA(k), func(i, _ int) bool { return i <= k })
 }
@@ -164,7 +163,7 @@ func RowGT[A any](k int) SelectOp[A] {
 	return positional[A]("rowgt", "i > "+scalarCUDA(k), func(i, _ int) bool { return i > k })
 }
 
-// ColLE keeps columns up to and including k.
+// ColLE keeps columns up to k.
 func ColLE[A any](k int) SelectOp[A] {
 	return positional[A]("colle", "j <= "+scalarCUDA(k), func(_, j int) bool { return j <= k })
 }
@@ -210,7 +209,7 @@ func ValueEQ[A comparable](y A) SelectOp[A] {
 		})
 }
 
-// ValueNE keeps the entries other than y.
+// ValueNE keeps the entries that differ from y.
 func ValueNE[A comparable](y A) SelectOp[A] {
 	return byValue("valuene", comparison[A]("x != y"), y,
 		func(keep []uint8, a []A, _ int, _ []int32, _ int) {
@@ -218,7 +217,7 @@ func ValueNE[A comparable](y A) SelectOp[A] {
 		})
 }
 
-// ValueLT keeps the entries below y.
+// ValueLT keeps the entries less than y.
 func ValueLT[A Number](y A) SelectOp[A] {
 	return byValue("valuelt", "x < y", y,
 		func(keep []uint8, a []A, _ int, _ []int32, _ int) {
@@ -226,7 +225,7 @@ func ValueLT[A Number](y A) SelectOp[A] {
 		})
 }
 
-// ValueLE keeps the entries up to and including y.
+// ValueLE keeps the entries less than or equal to y.
 func ValueLE[A Number](y A) SelectOp[A] {
 	return byValue("valuele", "x <= y", y,
 		func(keep []uint8, a []A, _ int, _ []int32, _ int) {
@@ -234,7 +233,7 @@ func ValueLE[A Number](y A) SelectOp[A] {
 		})
 }
 
-// ValueGT keeps the entries above y.
+// ValueGT keeps the entries greater than y.
 func ValueGT[A Number](y A) SelectOp[A] {
 	return byValue("valuegt", "x > y", y,
 		func(keep []uint8, a []A, _ int, _ []int32, _ int) {
@@ -242,7 +241,7 @@ func ValueGT[A Number](y A) SelectOp[A] {
 		})
 }
 
-// ValueGE keeps the entries from y up.
+// ValueGE keeps the entries greater than or equal to y.
 func ValueGE[A Number](y A) SelectOp[A] {
 	return byValue("valuege", "x >= y", y,
 		func(keep []uint8, a []A, _ int, _ []int32, _ int) {

@@ -2,11 +2,13 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -158,16 +160,17 @@ func (j *job) projectBlocks(o *outOfCore, why string, opts apps.ProjectionOption
 	}
 	t := tally{most: math.Inf(-1)}
 	var rep *chunked.Report
-	err = j.compute(func(run apps.Run) (err error) {
+	var cause error
+	err = j.compute(func(run apps.Run) error {
 		j.cleaning.Store(true)
 		defer j.cleaning.Store(false)
 		opts.Run = run
 		opts.Blocks = o.options()
-		rep, err = apps.ProjectionTo(chunked.Tee(sink, t.look), j.graph.Matrix, opts)
-		return unwritable(j.out.path, err)
+		rep, cause = apps.ProjectionTo(chunked.Tee(sink, t.look), j.graph.Matrix, opts)
+		return cause
 	})
 	if err != nil {
-		return err
+		return j.unfinished(cause, err)
 	}
 	if rep.Entries == 0 {
 		t.most = 0
@@ -190,11 +193,32 @@ func (j *job) projectBlocks(o *outOfCore, why string, opts apps.ProjectionOption
 	), nil)
 }
 
-// unwritable names the output in errors of the file system.
-func unwritable(path string, err error) error {
-	var at *fs.PathError
-	if path == "" || !errors.As(err, &at) {
-		return err
+// unfinished explains why a product out of core ended early, in terms of the
+// output: cause is the error of the product, err that of the stage. It says
+// what the next run keeps.
+func (j *job) unfinished(cause, err error) error {
+	var (
+		busy *matrix.BusyError
+		at   *fs.PathError
+		e    *chunked.Error
+	)
+	kept := ""
+	if errors.As(cause, &e) && e.Kept > 0 {
+		kept = fmt.Sprintf("%d of %d blocks are kept in %s, and the same command resumes there", e.Kept, e.Done.AllBlocks, e.File)
 	}
-	return &failure{path, "cannot be written: " + at.Err.Error(), pathRemedy(at), err}
+	switch {
+	case errors.As(cause, &busy):
+		return &failure{"", busy.Error(), "", nil}
+	case j.out.path != "" && errors.As(cause, &at):
+		return &failure{j.out.path, "cannot be written: " + at.Err.Error(), join(pathRemedy(at), kept), at.Err}
+	case kept != "" && j.ctx.Err() != nil: // what ended the context is what the user wants to know
+		why := context.Cause(j.ctx)
+		return &failure{"", why.Error(), kept, why}
+	}
+	return err
+}
+
+// join joins remedies, of which some are empty.
+func join(remedies ...string) string {
+	return strings.Join(slices.DeleteFunc(remedies, func(s string) bool { return s == "" }), "; ")
 }

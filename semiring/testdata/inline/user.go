@@ -1,5 +1,5 @@
-// Package inline is a program of a user's, for TestOperatorsInline: it makes
-// every tagged semiring, and calls every Fn kernel with function literals.
+// Package inline is a user's program for TestOperatorsInline: it makes every tagged semiring and
+// calls every Fn kernel with function literals.
 package inline
 
 import "github.com/hiveblas/hiveblas/semiring"

@@ -1,0 +1,20 @@
+// Package hiveblas is the root of a sparse linear algebra library in the manner
+// of GraphBLAS: matrices and vectors over any semiring, on the CPU and on NVIDIA
+// GPUs, and graph workflows written with them. This package holds no code.
+//
+// Begin with these packages:
+//
+//   - matrix: matrices, vectors, builders, views, readers and writers;
+//   - semiring: operators, monoids and semirings, built in or the user's own;
+//   - ops: the operations, such as MxM, EWiseAdd, Apply, Select and Assign, with
+//     masks, accumulators and transposes as views of their operands;
+//   - apps: the workflows, such as breadth-first search, shortest paths,
+//     PageRank, projection and seeded graph matching;
+//   - auction: linear sum assignment;
+//   - chunked: products larger than the memory of a device or a machine;
+//   - cusparse: a GPU as the place of matrices and operations.
+//
+// The command line is cmd/hiveblas. docs/idioms.md writes the common algorithms
+// of the GraphBLAS user guide with this library, and the README has a minute of
+// both.
+package hiveblas

@@ -1,0 +1,27 @@
+package filelock
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// beyond is an offset behind the text of the lock: Windows keeps others from
+// reading what is locked.
+const beyond = 1 << 30
+
+func lock(f *os.File) error {
+	at := windows.Overlapped{Offset: beyond}
+	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &at)
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
+		return errHeld
+	}
+	return err
+}
+
+// release closes the file first: Windows does not remove open ones.
+func release(path string, f *os.File) {
+	f.Close()
+	os.Remove(path)
+}

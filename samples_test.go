@@ -1,0 +1,74 @@
+package hiveblas_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/hiveblas/hiveblas/chunked"
+	"github.com/hiveblas/hiveblas/cusparse"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// The functions below are samples of the README and of docs, which TestSamples
+// holds to this file.
+
+func productOnGPU(a, b *matrix.Matrix[float32]) (*matrix.Matrix[float32], error) {
+	dev, err := cusparse.Open(0) // the error says what is missing
+	if err != nil {
+		return nil, err
+	}
+	m, _ := a.Dims()
+	_, n := b.Dims()
+	c := matrix.New[float32](m, n, matrix.On(dev))
+	return c, ops.MxM(c, semiring.PlusTimes[float32](), a, b)
+}
+
+func similarFilms(ctx context.Context, in, out string, place matrix.Place) (*chunked.Report, error) {
+	ratings, err := matrix.OpenMapped[float32](in) // pages are read on first use
+	if err != nil {
+		return nil, err
+	}
+	defer ratings.Close()
+	return chunked.MxM(ctx, chunked.File[float32](out), semiring.PlusTimes[float32](),
+		ratings.Matrix.T(), ratings.Matrix,
+		chunked.On(place), chunked.HostMemory(8<<30), chunked.OffDiagonal())
+}
+
+func TestProductOnGPU(t *testing.T) {
+	a, err := matrix.FromTuples(2, 2, []int{0, 1}, []int{1, 0}, []float32{2, 3}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := productOnGPU(a, a)
+	if err != nil {
+		t.Skip(err)
+	}
+	if x, _ := c.At(0, 0); x != 6 {
+		t.Errorf("got %v", c)
+	}
+}
+
+func TestSimilarFilms(t *testing.T) {
+	a, err := matrix.FromTuples(3, 2, []int{0, 0, 1, 2}, []int{0, 1, 1, 0}, []float32{1, 2, 3, 4}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, out := filepath.Join(t.TempDir(), "ratings.hgb"), filepath.Join(t.TempDir(), "similar.hgb")
+	if err := matrix.WriteFile(in, a); err != nil {
+		t.Fatal(err)
+	}
+	report, err := similarFilms(t.Context(), in, out, nil)
+	if err != nil || report.Entries != 2 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	c, _, err := matrix.ReadFile[float32](out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x, _ := c.At(0, 1); x != 2 {
+		t.Errorf("got %v", c)
+	}
+}
