@@ -17,8 +17,13 @@ type Combiner[T any] interface {
 // CombineFunc makes a function a Combiner.
 type CombineFunc[T any] func(x, y T) T
 
-// Combine returns f(x, y).
-func (f CombineFunc[T]) Combine(x, y T) T { return f(x, y) }
+// Combine returns f(x, y), the zero value if f is nil.
+func (f CombineFunc[T]) Combine(x, y T) (z T) {
+	if f == nil {
+		return z
+	}
+	return f(x, y)
+}
 
 // Builder collects tuples in any order and makes a matrix of them. The zero
 // value is not usable; see [NewBuilder].
@@ -47,9 +52,15 @@ func NewBuilder[T comparable](m, n int) *Builder[T] {
 	return &Builder[T]{m: m, n: n, op: "Builder.Add", err: checkDims("matrix.NewBuilder", m, n)}
 }
 
+// errNoBuilder is the error of a nil builder.
+var errNoBuilder = &InvalidError{"Builder", "the builder is nil; make it with matrix.NewBuilder or matrix.NewVectorBuilder"}
+
 // Add appends the entry v at row i, column j. An index outside the matrix is
 // an *IndexError that Build returns; the first one counts.
 func (b *Builder[T]) Add(i, j int, v T) {
+	if b == nil { // Build says so
+		return
+	}
 	if uint(i) >= uint(b.m) || uint(j) >= uint(b.n) {
 		b.outside(i, j)
 		return
@@ -89,6 +100,9 @@ func (b *Builder[T]) outside(i, j int) {
 // AddBlock appends tuples whose slices the builder owns from then on: the
 // quick way for readers. Indices are checked as by Add.
 func (b *Builder[T]) AddBlock(rows, cols []int32, vals []T) {
+	if b == nil {
+		return
+	}
 	if len(rows) != len(cols) || len(rows) != len(vals) {
 		if b.err == nil {
 			b.err = &InvalidError{"Builder.AddBlock", "want as many rows as columns and values"}
@@ -106,7 +120,12 @@ func (b *Builder[T]) AddBlock(rows, cols []int32, vals []T) {
 }
 
 // Len returns the number of tuples added so far.
-func (b *Builder[T]) Len() int64 { return b.count }
+func (b *Builder[T]) Len() int64 {
+	if b == nil {
+		return 0
+	}
+	return b.count
+}
 
 // Build makes the matrix and empties the builder. Duplicates are combined by
 // dup, left to right in the order they were added; a nil dup makes the first
@@ -120,12 +139,15 @@ func (b *Builder[T]) Build(dup Combiner[T]) (*Matrix[T], error) {
 }
 
 func (b *Builder[T]) build(dup Combiner[T]) (*sparse.Store[T], error) {
+	if b == nil {
+		return nil, errNoBuilder
+	}
 	if b.err != nil {
 		return nil, b.err
 	}
-	var f func(x, y T) T
-	if dup != nil {
-		f = dup.Combine
+	f, err := combining(dup)
+	if err != nil {
+		return nil, err
 	}
 	blocks := b.blocks
 	b.blocks, b.count = nil, 0
@@ -135,6 +157,26 @@ func (b *Builder[T]) build(dup Combiner[T]) (*sparse.Store[T], error) {
 		return nil, &DuplicateError{d.Row, d.Col}
 	}
 	return st, err
+}
+
+// combining returns the function of dup, nil for none; a dup that cannot be
+// called is an error.
+func combining[T any](dup Combiner[T]) (func(x, y T) T, error) {
+	switch d := dup.(type) {
+	case nil:
+		return nil, nil
+	case CombineFunc[T]:
+		if d != nil {
+			return d, nil
+		}
+	case interface{ Valid() bool }:
+		if d.Valid() {
+			return dup.Combine, nil
+		}
+	default:
+		return dup.Combine, nil
+	}
+	return nil, &InvalidError{"Builder.Build", "the operator that combines duplicates is the zero value; make it with a constructor of package semiring or as a matrix.CombineFunc, or pass nil to refuse duplicates"}
 }
 
 // VectorBuilder collects (index, value) pairs in any order and makes a vector
@@ -151,10 +193,17 @@ func NewVectorBuilder[T comparable](n int) *VectorBuilder[T] {
 }
 
 // Add appends the entry x at position i; see [Builder.Add].
-func (b *VectorBuilder[T]) Add(i int, x T) { b.b.Add(0, i, x) }
+func (b *VectorBuilder[T]) Add(i int, x T) {
+	if b != nil {
+		b.b.Add(0, i, x)
+	}
+}
 
 // Build makes the vector and empties the builder; see [Builder.Build].
 func (b *VectorBuilder[T]) Build(dup Combiner[T]) (*Vector[T], error) {
+	if b == nil {
+		return nil, errNoBuilder
+	}
 	st, err := b.b.build(dup)
 	if err != nil {
 		return nil, err

@@ -39,6 +39,9 @@ func (m MaskView) Err() error {
 
 // Dims returns the dimensions of the mask; a vector's are 1×n.
 func (m MaskView) Dims() (rows, cols int) {
+	if m.s == nil {
+		return 0, 0
+	}
 	return m.s.dims()
 }
 
@@ -51,9 +54,23 @@ func (m MaskView) Complemented() bool { return m.complement }
 // Structural reports whether values are ignored.
 func (m MaskView) Structural() bool { return m.structural }
 
+// Fetch copies the mask to the host; see [Matrix.Fetch].
+func (m MaskView) Fetch() error {
+	if m.s == nil {
+		return errNil
+	}
+	if m.s.Place() != nil {
+		m.s.shape()
+	}
+	return m.s.failure()
+}
+
 // Allowed returns the positions of the mask before complementing, in any
 // format. O(1) for a structural mask, O(entries) for one by value.
 func (m MaskView) Allowed() *sparse.Structure {
+	if m.s == nil {
+		return &sparse.Empty[bool](0, 0).Structure
+	}
 	if m.structural {
 		return m.s.shape()
 	}
@@ -146,11 +163,12 @@ func (d Dest[T]) isTarget() {}
 func (d Dest[T]) Spec() Spec[T] { return d.s }
 
 // Masked restricts writing to where m allows. A later mask replaces an
-// earlier one.
+// earlier one; Masked(nil) removes it, and every position may be written.
 func (d Dest[T]) Masked(m Mask) Dest[T] { d.s.Mask = m; return d }
 
 // Accum makes results accumulate: C ⊕ result where both have an entry, the
-// one there is otherwise.
+// only one otherwise. A later accumulator replaces an earlier one; Accum(nil)
+// removes it, and results overwrite.
 func (d Dest[T]) Accum(op Combiner[T]) Dest[T] { d.s.Accum = op; return d }
 
 // Replace deletes the entries of C that the mask does not allow.

@@ -63,11 +63,7 @@ func New[T comparable](m, n int, opts ...Option) *Matrix[T] {
 	if err := checkDims("matrix.New", m, n); err != nil {
 		return &Matrix[T]{err: err}
 	}
-	var o options
-	for _, opt := range opts {
-		opt(&o)
-	}
-	return &Matrix[T]{st: sparse.Empty[T](m, n), place: o.place}
+	return &Matrix[T]{st: sparse.Empty[T](m, n), place: gather(opts).place}
 }
 
 // NewFull returns a full m×n matrix with every entry equal to fill.
@@ -172,6 +168,8 @@ func (a *Matrix[T]) stored() *sparse.Store[T] {
 // the packages of hiveblas.
 func (a *Matrix[T]) SetResult(st *sparse.Store[T]) {
 	switch {
+	case a == nil:
+		return
 	case a.pinned:
 		st = sparse.Convert(st, a.pin)
 	case st == a.st: // updated in place: a bitmap stays one, that it may lose entries again
@@ -184,9 +182,12 @@ func (a *Matrix[T]) SetResult(st *sparse.Store[T]) {
 
 // Pinned reports whether the format was set by SetFormat. It is for the
 // packages of hiveblas.
-func (a *Matrix[T]) Pinned() bool { return a.pinned }
+func (a *Matrix[T]) Pinned() bool { return a != nil && a.pinned }
 
 func (a *Matrix[T]) set(st *sparse.Store[T]) {
+	if a == nil {
+		return
+	}
 	a.dropRemote()
 	a.away.Store(false)
 	a.st = st
@@ -206,7 +207,7 @@ func (a *Matrix[T]) forget() {
 // rows returns the sparse (CSR or hypersparse) form.
 func (a *Matrix[T]) rows() *sparse.Store[T] {
 	st := a.stored()
-	if st.Sparse() {
+	if a == nil || st.Sparse() {
 		return st
 	}
 	if r := a.asRows.Load(); r != nil {
@@ -224,6 +225,9 @@ func (a *Matrix[T]) rows() *sparse.Store[T] {
 
 // cols returns the sparse form of the transpose.
 func (a *Matrix[T]) cols() *sparse.Store[T] {
+	if a == nil {
+		return a.stored()
+	}
 	if c := a.asCols.Load(); c != nil {
 		return c
 	}
@@ -240,8 +244,16 @@ func (a *Matrix[T]) cols() *sparse.Store[T] {
 
 func (a *Matrix[T]) shape() *sparse.Structure     { return &a.stored().Structure }
 func (a *Matrix[T]) rowsShape() *sparse.Structure { return &a.rows().Structure }
-func (a *Matrix[T]) keptCols() *sparse.Store[T]   { return a.asCols.Load() }
+func (a *Matrix[T]) keptCols() *sparse.Store[T] {
+	if a == nil {
+		return nil
+	}
+	return a.asCols.Load()
+}
 func (a *Matrix[T]) keptColsShape() *sparse.Structure {
+	if a == nil {
+		return nil
+	}
 	if c := a.asCols.Load(); c != nil {
 		return &c.Structure
 	}
@@ -262,6 +274,9 @@ func (a *Matrix[T]) colsShape() *sparse.Structure {
 		return s
 	}
 	rows := a.rows()
+	if a == nil {
+		return &rows.Structure
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if s := a.keptColsShape(); s != nil {
@@ -275,6 +290,9 @@ func (a *Matrix[T]) colsShape() *sparse.Structure {
 // leads returns the first columns of each row, or rows of each column, as
 // sparse.Leads does; nil for a form that has none.
 func (a *Matrix[T]) leads(cols bool) []int32 {
+	if a == nil {
+		return nil
+	}
 	s, kept := a.rowsShape(), &a.rowLeads
 	if cols && !a.symmetric() {
 		s, kept = a.colsShape(), &a.colLeads
@@ -335,7 +353,8 @@ func (a *Matrix[T]) At(i, j int) (v T, ok bool) {
 }
 
 // Value returns the value at row i, column j: ErrNoEntry if there is none, an
-// *IndexError if there is no such position.
+// *IndexError if there is no such position. Where the contents cannot be read
+// from a device, Value returns that error.
 func (a *Matrix[T]) Value(i, j int) (v T, err error) {
 	if err := a.checkIndex("Matrix.Value", i, j); err != nil {
 		return v, err
@@ -348,10 +367,10 @@ func (a *Matrix[T]) Value(i, j int) (v T, err error) {
 }
 
 func (a *Matrix[T]) checkIndex(op string, i, j int) error {
-	if a.err != nil {
-		return a.err
-	}
 	st := a.stored()
+	if err := a.failure(); err != nil {
+		return err
+	}
 	if uint(i) >= uint(st.NRows) {
 		return &IndexError{op, "row", int64(i), int64(st.NRows)}
 	}
@@ -464,13 +483,35 @@ func (a *Matrix[T]) Clear() {
 
 // Clone returns a deep copy, on the host.
 func (a *Matrix[T]) Clone() *Matrix[T] {
+	if a == nil {
+		return nil
+	}
 	return &Matrix[T]{st: a.stored().Clone(), err: a.err}
 }
 
 // Coord is the position of an entry.
 type Coord struct{ Row, Col int }
 
-// All iterates over the entries in row-major order.
+// Fetch copies the contents to host memory if they are on a device alone. It
+// returns the error of that copy, or the one that the matrix was made with.
+// After a nil error, At, All, Row, Rows and the like see the contents; after an
+// error they see a matrix without entries.
+func (a *Matrix[T]) Fetch() error {
+	a.stored()
+	return a.failure()
+}
+
+// AllChecked is All for a matrix that may live on a device: it returns the
+// error of [Matrix.Fetch] instead of an iterator over nothing.
+func (a *Matrix[T]) AllChecked() (iter.Seq2[Coord, T], error) {
+	if err := a.Fetch(); err != nil {
+		return nil, err
+	}
+	return a.All(), nil
+}
+
+// All iterates over the entries in row-major order. It is empty where the
+// contents cannot be read from a device; see [Matrix.AllChecked].
 func (a *Matrix[T]) All() iter.Seq2[Coord, T] {
 	st := a.rows()
 	return func(yield func(Coord, T) bool) {

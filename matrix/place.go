@@ -22,6 +22,15 @@ type Option func(*options)
 
 type options struct{ place Place }
 
+func gather(opts []Option) (o options) {
+	for _, opt := range opts {
+		if opt != nil {
+			opt(&o)
+		}
+	}
+	return o
+}
+
 // On makes a matrix live at p. A nil p is the host.
 func On(p Place) Option { return func(o *options) { o.place = p } }
 
@@ -32,10 +41,15 @@ type copyAt struct {
 }
 
 // Place returns where the matrix lives; nil is the host.
-func (a *Matrix[T]) Place() Place { return a.place }
+func (a *Matrix[T]) Place() Place {
+	if a == nil {
+		return nil
+	}
+	return a.place
+}
 
 // Place returns where the vector lives; nil is the host.
-func (v *Vector[T]) Place() Place { return v.m.place }
+func (v *Vector[T]) Place() Place { return v.inner().Place() }
 
 // Move makes the matrix live at p from now on, the host if p is nil, and
 // copies the contents there. An error leaves it where it was. What the
@@ -95,7 +109,7 @@ func (v *Vector[T]) Move(p Place) error {
 // matrix lives there. dup must have a CUDA form, as the operators and monoids
 // of package semiring do. A nil p is the host.
 func (b *Builder[T]) BuildOn(p Place, dup Combiner[T]) (*Matrix[T], error) {
-	if p == nil || b.err != nil {
+	if b == nil || p == nil || b.err != nil {
 		return b.Build(dup)
 	}
 	at, ok := p.(device.Backend)
@@ -107,6 +121,9 @@ func (b *Builder[T]) BuildOn(p Place, dup Combiner[T]) (*Matrix[T], error) {
 		return nil, err
 	}
 	var f *device.Func
+	if _, err := combining(dup); err != nil {
+		return nil, err
+	}
 	if dup != nil {
 		text, ok := dup.(interface{ CUDA() string })
 		if !ok || text.CUDA() == "" {
@@ -134,6 +151,9 @@ func (b *Builder[T]) BuildOn(p Place, dup Combiner[T]) (*Matrix[T], error) {
 // RemoteOn returns the contents as they are at b, copying them there if they
 // are not. It is for the packages of hiveblas.
 func (a *Matrix[T]) RemoteOn(b device.Backend) (device.Store, error) {
+	if a == nil || b == nil {
+		return nil, errNil
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	here := a.place != nil && any(a.place) == any(b)
@@ -173,6 +193,9 @@ func (a *Matrix[T]) RemoteOn(b device.Backend) (device.Store, error) {
 // SetRemote replaces the contents by s, which lies at the matrix's place. It
 // is for the packages of hiveblas.
 func (a *Matrix[T]) SetRemote(s device.Store) {
+	if a == nil {
+		return
+	}
 	a.dropRemote()
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -205,7 +228,7 @@ func (a *Matrix[T]) fetch() {
 	b := a.place.(device.Backend)
 	st, err := a.download(b, a.home)
 	if err != nil {
-		a.err = fmt.Errorf("the contents of a matrix could not be read from %s: %w", a.place, err)
+		a.err = fmt.Errorf("cannot read the contents of a matrix from %s: %w", a.place, err)
 		st = sparse.Empty[T](m, n)
 	}
 	a.st = st
@@ -261,10 +284,13 @@ func (a *Matrix[T]) convertRemote(s device.Store, f Format) error {
 }
 
 // symmetric reports whether the matrix is known to equal its transpose.
-func (a *Matrix[T]) symmetric() bool { return a.same.Load() }
+func (a *Matrix[T]) symmetric() bool { return a != nil && a.same.Load() }
 
 // On returns the view as an operand at b. It is for the packages of hiveblas.
 func (v View[T]) On(b device.Backend) (device.Operand, error) {
+	if v.h == nil {
+		return device.Operand{}, errNil
+	}
 	s, err := v.h.RemoteOn(b)
 	_, pattern := any(v.h).(patternOf)
 	return device.Operand{Store: s, Transposed: v.transposed, Vector: v.vector, Pattern: pattern, Symmetric: v.h.symmetric()}, err
@@ -284,6 +310,9 @@ func (v View[T]) Symmetric() bool { return v.h != nil && v.h.symmetric() }
 
 // On returns the mask at b. It is for the packages of hiveblas.
 func (m MaskView) On(b device.Backend) (*device.Mask, error) {
+	if m.s == nil {
+		return nil, errNil
+	}
 	s, err := m.s.RemoteOn(b)
 	return &device.Mask{Store: s, Structural: m.structural, Comp: m.complement}, err
 }

@@ -21,10 +21,10 @@ const (
 // such as “3×4 csr matrix of float64, 3 entries”: what %v and %s print. See
 // [Matrix.Text] for the entries.
 func (a *Matrix[T]) String() string {
-	if a.err != nil {
-		return "invalid matrix: " + a.err.Error()
-	}
 	st := a.stored()
+	if err := a.failure(); err != nil {
+		return "invalid matrix: " + err.Error()
+	}
 	return fmt.Sprintf("%d×%d %v matrix of %s, %s", st.NRows, st.NCols, st.Format, reflect.TypeFor[T](), entriesWord(st.NVals))
 }
 
@@ -33,7 +33,7 @@ func (a *Matrix[T]) String() string {
 // and full the values in their columns, a dot where there is none. %#v prints
 // it.
 func (a *Matrix[T]) Text() string {
-	if a.err != nil {
+	if a.Fetch() != nil {
 		return a.String()
 	}
 	return a.String() + preview(a.stored(), false)
@@ -45,10 +45,10 @@ func (a *Matrix[T]) GoString() string { return a.Text() }
 // String returns the format, size, type and number of entries on one line,
 // such as “sparse vector of 4 float64, 2 entries”: what %v and %s print.
 func (v *Vector[T]) String() string {
-	if v.m.err != nil {
-		return "invalid vector: " + v.m.err.Error()
+	if err := v.Fetch(); err != nil {
+		return "invalid vector: " + err.Error()
 	}
-	st := v.m.stored1()
+	st := v.inner().stored1()
 	format := "sparse"
 	if !st.Sparse() {
 		format = st.Format.String()
@@ -59,10 +59,10 @@ func (v *Vector[T]) String() string {
 // Text returns the line of String and below it the first entries; see
 // [Matrix.Text].
 func (v *Vector[T]) Text() string {
-	if v.m.err != nil {
+	if v.Fetch() != nil {
 		return v.String()
 	}
-	return v.String() + preview(v.m.stored1(), true)
+	return v.String() + preview(v.inner().stored1(), true)
 }
 
 // GoString returns Text, for %#v.

@@ -49,8 +49,8 @@ func (a *Matrix[T]) EqualFunc(b *Matrix[T], eq func(x, y T) bool) bool {
 // main one, positive: above it, negative: below), as in GrB_Matrix_diag. Its
 // side is v.Size() + |k|.
 func Diag[T comparable](v *Vector[T], k int) (*Matrix[T], error) {
-	if v.Err() != nil {
-		return nil, v.Err()
+	if err := v.Fetch(); err != nil {
+		return nil, err
 	}
 	n := v.Size()
 	off := max(k, -k)
@@ -66,8 +66,8 @@ func Diag[T comparable](v *Vector[T], k int) (*Matrix[T], error) {
 
 // Diag returns the entries of diagonal k as a vector, as in GxB_Vector_diag.
 func (a *Matrix[T]) Diag(k int) (*Vector[T], error) {
-	if a.err != nil {
-		return nil, a.err
+	if err := a.Fetch(); err != nil {
+		return nil, err
 	}
 	m, n := a.Dims()
 	if k >= max(n, 1) || k <= -max(m, 1) {
@@ -84,8 +84,8 @@ func (a *Matrix[T]) Diag(k int) (*Vector[T], error) {
 
 // Resize changes the dimensions. Entries outside the new ones are dropped.
 func (a *Matrix[T]) Resize(m, n int) error {
-	if a.err != nil {
-		return a.err
+	if err := a.Fetch(); err != nil {
+		return err
 	}
 	if err := checkDims("Matrix.Resize", m, n); err != nil {
 		return err
@@ -167,7 +167,7 @@ func (a *Matrix[T]) SetFormat(f Format) error {
 // operations find the transpose at hand. O(entries) the first time.
 func (a *Matrix[T]) IsSymmetric() bool {
 	m, n := a.Dims()
-	if a.err != nil || m != n {
+	if a.Fetch() != nil || m != n {
 		return false
 	}
 	rows, cols := a.rows(), a.cols()

@@ -21,11 +21,7 @@ func NewVector[T comparable](n int, opts ...Option) *Vector[T] {
 	if n < 0 || n > MaxDim {
 		return &Vector[T]{m: Matrix[T]{err: &SizeError{"matrix.NewVector", "size", int64(n), MaxDim}}}
 	}
-	var o options
-	for _, opt := range opts {
-		opt(&o)
-	}
-	return &Vector[T]{m: Matrix[T]{st: sparse.Empty[T](1, n), place: o.place}}
+	return &Vector[T]{m: Matrix[T]{st: sparse.Empty[T](1, n), place: gather(opts).place}}
 }
 
 // NewFullVector returns a full vector of n entries equal to fill.
@@ -73,14 +69,18 @@ func VectorFromStore[T comparable](st *sparse.Store[T]) *Vector[T] {
 }
 
 // Store returns the 1×n storage. It is for the packages of hiveblas.
-func (v *Vector[T]) Store() *sparse.Store[T] { return v.m.stored1() }
+func (v *Vector[T]) Store() *sparse.Store[T] { return v.inner().stored1() }
 
 // SetStore replaces the contents. It is for the packages of hiveblas.
-func (v *Vector[T]) SetStore(st *sparse.Store[T]) { v.m.set(st) }
+func (v *Vector[T]) SetStore(st *sparse.Store[T]) {
+	if v != nil {
+		v.m.set(st)
+	}
+}
 
 // stored1 is stored for the matrix inside a Vector, whose zero value is 1×0.
 func (a *Matrix[T]) stored1() *sparse.Store[T] {
-	if st := a.stored(); a.st != nil {
+	if st := a.stored(); a != nil && a.st != nil {
 		return st
 	}
 	return sparse.Empty[T](1, 0)
@@ -97,19 +97,19 @@ func (v *Vector[T]) Err() error {
 
 // Size returns the number of positions.
 func (v *Vector[T]) Size() int {
-	_, n := v.m.Dims()
+	_, n := v.inner().Dims()
 	return n
 }
 
 // NVals returns the number of entries.
-func (v *Vector[T]) NVals() int64 { return v.m.NVals() }
+func (v *Vector[T]) NVals() int64 { return v.inner().NVals() }
 
 // Format is CSR for sorted indices and values, Bitmap or Full.
-func (v *Vector[T]) Format() Format { return v.m.Format() }
+func (v *Vector[T]) Format() Format { return v.inner().Format() }
 
 // At returns the value at position i and whether there is an entry; outside
 // the vector there is none. O(log entries), or O(1) in Bitmap and Full.
-func (v *Vector[T]) At(i int) (x T, ok bool) { return v.m.At(0, i) }
+func (v *Vector[T]) At(i int) (x T, ok bool) { return v.inner().At(0, i) }
 
 // Value returns the value at position i: ErrNoEntry if there is none, an
 // *IndexError if there is no such position.
@@ -117,12 +117,12 @@ func (v *Vector[T]) Value(i int) (x T, err error) {
 	if err := v.check("Vector.Value", i); err != nil {
 		return x, err
 	}
-	return v.m.Value(0, i)
+	return v.inner().Value(0, i)
 }
 
 func (v *Vector[T]) check(op string, i int) error {
-	if v.m.err != nil {
-		return v.m.err
+	if err := v.Err(); err != nil {
+		return err
 	}
 	if n := v.Size(); uint(i) >= uint(n) {
 		return &IndexError{op, "index", int64(i), int64(n)}
@@ -147,16 +147,35 @@ func (v *Vector[T]) Delete(i int) error {
 }
 
 // Clear removes every entry.
-func (v *Vector[T]) Clear() { v.m.set(sparse.Empty[T](1, v.Size())) }
+func (v *Vector[T]) Clear() {
+	if v != nil {
+		v.m.set(sparse.Empty[T](1, v.Size()))
+	}
+}
 
 // Clone returns a deep copy, on the host.
 func (v *Vector[T]) Clone() *Vector[T] {
+	if v == nil {
+		return nil
+	}
 	return &Vector[T]{m: Matrix[T]{st: v.m.stored1().Clone(), err: v.m.err}}
 }
 
-// All iterates over the entries in ascending order of position. A loop over
-// it is inlined.
-func (v *Vector[T]) All() iter.Seq2[int, T] { return v.m.row(0).All() }
+// Fetch copies the contents to host memory; see [Matrix.Fetch].
+func (v *Vector[T]) Fetch() error { return v.inner().Fetch() }
+
+// AllChecked is All for a vector that may live on a device; see
+// [Matrix.AllChecked].
+func (v *Vector[T]) AllChecked() (iter.Seq2[int, T], error) {
+	if err := v.Fetch(); err != nil {
+		return nil, err
+	}
+	return v.All(), nil
+}
+
+// All iterates over the entries in ascending order of position. It is empty
+// where the contents cannot be read from a device. A loop over it is inlined.
+func (v *Vector[T]) All() iter.Seq2[int, T] { return v.inner().row(0).All() }
 
 // Equal reports whether v and w have the same size and entries, whatever
 // their formats.
@@ -167,12 +186,23 @@ func (v *Vector[T]) EqualFunc(w *Vector[T], eq func(x, y T) bool) bool {
 	return v.inner().EqualFunc(w.inner(), eq)
 }
 
-// unset reports whether the matrix is the zero value.
-func (a *Matrix[T]) unset() bool { return !a.away.Load() && a.st == nil }
+// unset reports whether the matrix is nil or the zero value.
+func (a *Matrix[T]) unset() bool { return a == nil || !a.away.Load() && a.st == nil }
 
-// inner is the matrix inside, 1×0 for the zero value.
+// init makes the zero value a vector of size 0.
+func (v *Vector[T]) init() {
+	if v.m.unset() && v.m.err == nil {
+		v.m.st = sparse.Empty[T](1, 0)
+	}
+}
+
+// inner is the matrix inside, nil for a nil vector and 1×0 for the zero value.
+// It does not change v, which other goroutines may read.
 func (v *Vector[T]) inner() *Matrix[T] {
-	if v.m.unset() {
+	if v == nil {
+		return nil
+	}
+	if v.m.unset() && v.m.err == nil {
 		return &Matrix[T]{st: sparse.Empty[T](1, 0)}
 	}
 	return &v.m
@@ -183,9 +213,10 @@ func (v *Vector[T]) Resize(n int) error {
 	if n < 0 || n > MaxDim {
 		return &SizeError{"Vector.Resize", "size", int64(n), MaxDim}
 	}
-	if v.m.unset() {
-		v.m.st = sparse.Empty[T](1, 0)
+	if err := v.Err(); err != nil {
+		return err
 	}
+	v.init()
 	return v.m.Resize(1, n)
 }
 
@@ -195,9 +226,10 @@ func (v *Vector[T]) SetFormat(f Format) error {
 	if f == Hypersparse {
 		f = CSR
 	}
-	if v.m.unset() {
-		v.m.st = sparse.Empty[T](1, 0)
+	if err := v.Err(); err != nil {
+		return err
 	}
+	v.init()
 	return v.m.SetFormat(f)
 }
 

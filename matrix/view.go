@@ -84,12 +84,18 @@ func (v View[T]) Pattern() View[bool] {
 			return p
 		}
 	}
+	if v.h == nil {
+		return View[bool]{transposed: v.transposed, vector: v.vector}
+	}
 	return View[bool]{h: patternOf{v.h.(shaped)}, transposed: v.transposed, vector: v.vector}
 }
 
 // Dims returns the number of rows and columns of the view. A vector view is
 // 1×n.
 func (v View[T]) Dims() (rows, cols int) {
+	if v.h == nil {
+		return 0, 0
+	}
 	m, n := v.h.dims()
 	if v.transposed {
 		return n, m
@@ -98,7 +104,12 @@ func (v View[T]) Dims() (rows, cols int) {
 }
 
 // NVals returns the number of entries.
-func (v View[T]) NVals() int64 { return v.h.nvals() }
+func (v View[T]) NVals() int64 {
+	if v.h == nil {
+		return 0
+	}
+	return v.h.nvals()
+}
 
 // The following are for the packages of hiveblas, which alone can name the
 // types they return.
@@ -119,11 +130,30 @@ func (v View[T]) Transposed() bool { return v.transposed }
 
 // Stored returns the storage underneath, in whatever format it is. A nil Val
 // means a pattern.
-func (v View[T]) Stored() *sparse.Store[T] { return v.h.stored() }
+func (v View[T]) Stored() *sparse.Store[T] {
+	if v.h == nil {
+		return sparse.Empty[T](0, 0)
+	}
+	return v.h.stored()
+}
+
+// Fetch is [Matrix.Fetch] for the matrix underneath.
+func (v View[T]) Fetch() error {
+	if v.h == nil {
+		return errNil
+	}
+	if v.h.Place() != nil {
+		v.h.stored()
+	}
+	return v.h.failure()
+}
 
 // Rows returns the entries of the view row by row (CSR or hypersparse),
 // making and keeping the transpose if need be.
 func (v View[T]) Rows() *sparse.Store[T] {
+	if v.h == nil {
+		return sparse.Empty[T](0, 0)
+	}
 	if v.transposed {
 		return v.h.cols()
 	}
@@ -132,6 +162,9 @@ func (v View[T]) Rows() *sparse.Store[T] {
 
 // Cols returns the rows of the view's transpose.
 func (v View[T]) Cols() *sparse.Store[T] {
+	if v.h == nil {
+		return sparse.Empty[T](0, 0)
+	}
 	if v.transposed {
 		return v.h.rows()
 	}
@@ -140,10 +173,18 @@ func (v View[T]) Cols() *sparse.Store[T] {
 
 // Leads returns the first columns of each row of Rows, as sparse.Leads lays
 // them out, making and keeping them; nil where Rows is hypersparse.
-func (v View[T]) Leads() []int32 { return v.h.leads(v.transposed) }
+func (v View[T]) Leads() []int32 {
+	if v.h == nil {
+		return nil
+	}
+	return v.h.leads(v.transposed)
+}
 
 // HasRows reports whether Rows costs nothing.
 func (v View[T]) HasRows() bool {
+	if v.h == nil {
+		return true
+	}
 	if v.transposed {
 		return v.h.keptCols() != nil
 	}
@@ -152,6 +193,9 @@ func (v View[T]) HasRows() bool {
 
 // HasCols reports whether Cols costs nothing.
 func (v View[T]) HasCols() bool {
+	if v.h == nil {
+		return true
+	}
 	if v.transposed {
 		return v.h.stored().Sparse()
 	}
@@ -218,9 +262,7 @@ func (v *Vector[T]) View() View[T] {
 	if v == nil {
 		return View[T]{h: (*Matrix[T])(nil), vector: true}
 	}
-	if v.m.unset() && v.m.err == nil {
-		v.m.st = sparse.Empty[T](1, 0)
-	}
+	v.init()
 	return View[T]{h: &v.m, vector: true}
 }
 

@@ -16,7 +16,7 @@ func single[A, C comparable](c *call, spec matrix.Spec[C], a matrix.Operand[A], 
 	if !valid {
 		return nil, v, &OperatorError{c.op, "the operator is the zero value; make it with a constructor of package semiring"}
 	}
-	if v, err = operand(a); err != nil {
+	if v, err = operand(c, a); err != nil {
 		return nil, v, err
 	}
 	m, n := v.Dims()
@@ -195,7 +195,7 @@ func Select[T comparable](dst matrix.Destination[T], f semiring.SelectOp[T], a m
 // A.T() costs nothing until it is needed; Transpose(C, A.T()) copies A.
 func Transpose[T comparable](dst matrix.Target[T], a matrix.Source[T], opts ...Option) error {
 	c := begin[T]("Transpose", "", opts)
-	v, err := operand[T](a)
+	v, err := operand[T](c, a)
 	if err != nil {
 		return err
 	}
@@ -235,7 +235,7 @@ func Reduce[T comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a ma
 	if !m.Valid() {
 		return &OperatorError{c.op, "the monoid is the zero value; make it with a constructor of package semiring"}
 	}
-	v, err := operand[T](a)
+	v, err := operand[T](c, a)
 	if err != nil {
 		return err
 	}
@@ -283,7 +283,7 @@ func ReduceScalar[T comparable](m semiring.Monoid[T], a matrix.Operand[T], opts 
 	if err := c.methodless(); err != nil {
 		return sum, err
 	}
-	v, err := operand(a)
+	v, err := operand(c, a)
 	if err != nil {
 		return sum, err
 	}
@@ -305,6 +305,9 @@ func ReduceScalar[T comparable](m semiring.Monoid[T], a matrix.Operand[T], opts 
 	}
 	if c.ctx != nil && c.ctx.Err() != nil {
 		return sum, c.ctx.Err()
+	}
+	if err := c.fetch(); err != nil {
+		return sum, err
 	}
 	c.traced("reduce", v.NVals())
 	if sum, err = cpu.ReduceAll(c.env(), v.Stored(), m.Kernels(), truth[T]()); err == nil {

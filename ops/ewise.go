@@ -12,10 +12,10 @@ func pairOf[A, B, C comparable](c *call, spec matrix.Spec[C], a matrix.Operand[A
 	if !valid {
 		return nil, av, bv, &OperatorError{c.op, "the operator is the zero value; make it with a constructor of package semiring"}
 	}
-	if av, err = operand(a); err != nil {
+	if av, err = operand(c, a); err != nil {
 		return nil, av, bv, err
 	}
-	if bv, err = operand(b); err != nil {
+	if bv, err = operand(c, b); err != nil {
 		return nil, av, bv, err
 	}
 	am, an := av.Dims()

@@ -63,7 +63,7 @@ func (x Indices) resolve(c *call, arg string, n int, unique bool) (cpu.Indices, 
 // *matrix.IndexError that names its place in the list.
 func Extract[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols Indices, opts ...Option) error {
 	c := begin[T]("Extract", "", opts)
-	v, err := operand[T](a)
+	v, err := operand[T](c, a)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func extract[T comparable](c *call, t *target[T], st *sparse.Store[T], rows, col
 // repeat.
 func ExtractVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSource[T], idx Indices, opts ...Option) error {
 	c := begin[T]("ExtractVector", "", opts)
-	v, err := operand[T](u)
+	v, err := operand[T](c, u)
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func gather[T comparable](u *sparse.Store[T], idx cpu.Indices) *sparse.Store[T] 
 // ExtractRow computes w⟨m⟩ ⊕= A(i, cols), and with A.T() a column of A.
 func ExtractRow[T comparable](dst matrix.VectorTarget[T], a matrix.Source[T], i int, cols Indices, opts ...Option) error {
 	c := begin[T]("ExtractRow", "", opts)
-	v, err := operand[T](a)
+	v, err := operand[T](c, a)
 	if err != nil {
 		return err
 	}
@@ -263,7 +263,7 @@ func assignRow[T comparable](c *call, t *target[T], st, x *sparse.Store[T], idx 
 func Assign[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols Indices, opts ...Option) error {
 	c := begin[T]("Assign", "", opts)
 	spec := specOf(dst)
-	v, err := operand[T](a)
+	v, err := operand[T](c, a)
 	if err != nil {
 		return err
 	}
@@ -294,7 +294,7 @@ func Assign[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols I
 func AssignVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSource[T], idx Indices, opts ...Option) error {
 	c := begin[T]("AssignVector", "", opts)
 	spec := specOf(dst)
-	v, err := operand[T](u)
+	v, err := operand[T](c, u)
 	if err != nil {
 		return err
 	}
@@ -412,11 +412,11 @@ func Kronecker[A, B, C comparable](dst matrix.Target[C], op semiring.Operator[A,
 	if !f.Valid() {
 		return &OperatorError{c.op, "the operator is the zero value; make it with a constructor of package semiring"}
 	}
-	av, err := operand[A](a)
+	av, err := operand[A](c, a)
 	if err != nil {
 		return err
 	}
-	bv, err := operand[B](b)
+	bv, err := operand[B](c, b)
 	if err != nil {
 		return err
 	}

@@ -52,10 +52,10 @@ func factors[A, B, C comparable](c *call, s semiring.Semiring[A, B, C], a matrix
 	if !s.Valid() {
 		return av, bv, &OperatorError{c.op, "the semiring is the zero value; make it with a constructor of package semiring"}
 	}
-	if av, err = operand(a); err != nil {
+	if av, err = operand(c, a); err != nil {
 		return av, bv, err
 	}
-	bv, err = operand(b)
+	bv, err = operand(c, b)
 	return av, bv, err
 }
 

@@ -70,7 +70,9 @@ func WithTraces(f func(Trace)) Option { return func(s *settings) { s.traces = f 
 func WithOptions(opts ...Option) Option {
 	return func(s *settings) {
 		for _, o := range opts {
-			o(s)
+			if o != nil {
+				o(s)
+			}
 		}
 	}
 }
@@ -124,7 +126,8 @@ type call struct {
 	settings
 	op, name string
 	ran      Trace
-	target   any // the *target that the call is part of
+	away     []interface{ Fetch() error } // operands that live on a device
+	target   any                          // the *target that the call is part of
 }
 
 // begin returns the call of an operation whose destination has values of type
@@ -285,6 +288,11 @@ func prepare[C comparable](c *call, spec matrix.Spec[C], m, n int) (*target[C], 
 	if dm != m || dn != n {
 		return nil, c.dim("the destination", shapeOf(spec.Vector, dm, dn), shapeOf(spec.Vector, m, n), "make it of that shape")
 	}
+	if t.at == nil {
+		if err := c.fetch(); err != nil {
+			return nil, err
+		}
+	}
 	if spec.Mask == nil {
 		return t, nil
 	}
@@ -297,6 +305,9 @@ func prepare[C comparable](c *call, spec matrix.Spec[C], m, n int) (*target[C], 
 		return nil, c.dim("the mask", shapeOf(v.IsVector(), mm, mn), shapeOf(spec.Vector, m, n), "a mask has the shape of the destination")
 	}
 	if t.at == nil {
+		if err := v.Fetch(); err != nil {
+			return nil, err
+		}
 		t.own = cpu.Mask{S: v.Allowed(), Comp: v.Complemented()}
 		t.mask = &t.own
 	}
@@ -375,12 +386,29 @@ func needed[T any](s *sparse.Store[T], reads bool) *sparse.Store[T] {
 }
 
 // operand checks an operand and returns its view.
-func operand[T comparable](a matrix.Operand[T]) (v matrix.View[T], err error) {
+func operand[T comparable](c *call, a matrix.Operand[T]) (v matrix.View[T], err error) {
 	if a == nil {
 		return v, v.Err()
 	}
 	v = a.View()
-	return v, v.Err()
+	if err := v.Err(); err != nil {
+		return v, err
+	}
+	if v.Place() != nil {
+		c.away = append(c.away, v)
+	}
+	return v, nil
+}
+
+// fetch copies the operands that live on a device to the host, where the
+// operation runs.
+func (c *call) fetch() error {
+	for _, v := range c.away {
+		if err := v.Fetch(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // oriented returns the entries of a view in any format, transposing a dense

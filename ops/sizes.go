@@ -13,10 +13,13 @@ import (
 // entries of the rows of B that the row of A meets. It is computed at place,
 // which may be nil, by an MxV over plus_second. O(entries).
 func Products[A, B comparable](a matrix.Source[A], b matrix.Source[B], place matrix.Place, opts ...Option) (*matrix.Vector[int64], error) {
-	c := begin[bool]("Products", "", opts)
+	c := begin[bool]("Products", "plus_second", opts)
 	av, bv, err := sizeOperands(c, a, b)
 	if err != nil {
 		return nil, err
+	}
+	if c.method != Auto {
+		return nil, &MethodError{c.op, c.method, "Products counts products; only MxM, MxV and VxM have methods to choose from"}
 	}
 	am, _ := av.Dims()
 	bk, bn := bv.Dims()
@@ -25,10 +28,21 @@ func Products[A, B comparable](a matrix.Source[A], b matrix.Source[B], place mat
 	if err != nil {
 		return nil, err
 	}
-	if err := MxV(lengths, semiring.PlusPair[int64](), bv.Pattern(), ones.Pattern(), opts...); err != nil {
+	// The two products are steps of this operation: one trace for both.
+	var ran Trace
+	inner := []Option{WithContext(c.ctx), WithThreads(c.threads)}
+	if err := MxV(lengths, semiring.PlusPair[int64](), bv.Pattern(), ones.Pattern(), inner...); err != nil {
 		return nil, err
 	}
-	return work, MxV(work, semiring.PlusSecond[int64](), av.Pattern(), lengths, opts...)
+	if c.tracing() {
+		inner = append(inner, WithTrace(&ran))
+	}
+	if err := MxV(work, semiring.PlusSecond[int64](), av.Pattern(), lengths, inner...); err != nil {
+		return nil, err
+	}
+	c.ran = Trace{Op: c.op, Name: c.name, Method: ran.Method, Place: ran.Place, Work: ran.Work}
+	c.emit(ran.NVals)
+	return work, nil
 }
 
 // Sizes returns how many entries each row of A ⊕.⊗ B has, without making it:
@@ -41,7 +55,13 @@ func Sizes[A, B comparable](a matrix.Source[A], b matrix.Source[B], place matrix
 	if err != nil {
 		return nil, false, err
 	}
+	if c.method != Auto {
+		return nil, false, &MethodError{c.op, c.method, "Sizes counts entries and computes no product; only MxM, MxV and VxM have methods to choose from"}
+	}
 	if place == nil {
+		if err := c.fetch(); err != nil {
+			return nil, false, err
+		}
 		rows := av.Rows()
 		stored, err := cpu.MxMSizes(c.env(), rows, bv.Rows())
 		if err != nil {
@@ -72,10 +92,10 @@ func Sizes[A, B comparable](a matrix.Source[A], b matrix.Source[B], place matrix
 }
 
 func sizeOperands[A, B comparable](c *call, a matrix.Source[A], b matrix.Source[B]) (av matrix.View[A], bv matrix.View[B], err error) {
-	if av, err = operand(a); err != nil {
+	if av, err = operand(c, a); err != nil {
 		return av, bv, err
 	}
-	if bv, err = operand(b); err != nil {
+	if bv, err = operand(c, b); err != nil {
 		return av, bv, err
 	}
 	_, ak := av.Dims()

@@ -181,7 +181,6 @@ var functions = []listedFunction{
 	{"matrix.FromTuples", matrix.FromTuples[float64]},
 	{"matrix.FromTuples", matrix.FromTuples[bool]},
 	{"matrix.Gzip", matrix.Gzip},
-	{"matrix.KeepIDs", matrix.KeepIDs},
 	{"matrix.New", matrix.New[float64]},
 	{"matrix.New", matrix.New[bool]},
 	{"matrix.NewBuilder", matrix.NewBuilder[float64]},
