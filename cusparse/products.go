@@ -1,6 +1,7 @@
 package cusparse
 
 import (
+	"fmt"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/cusparse/driver"
@@ -53,6 +54,9 @@ func (d *Device) MxV(c device.Call, dst device.Dest, s device.Semiring, flip boo
 		method = f.direction(a, us)
 	}
 	ran := device.Ran{Method: method}
+	if method == "relabelled" {
+		ran.Method = "pull" // until the relabelled form is used
+	}
 	var out *store
 	filtered := false
 	switch method {
@@ -68,6 +72,9 @@ func (d *Device) MxV(c device.Call, dst device.Dest, s device.Semiring, flip boo
 		if c.Trace {
 			ran.Work = f.nvals(as)
 		}
+	}
+	if f.err == nil && method == "relabelled" && ran.Method != method {
+		return nil, device.Ran{}, &device.MethodError{Reason: fmt.Sprintf("it needs a CSR matrix of more than %d entries, a full vector whose values ⊗ reads, elements of at most 16 bytes and no short mask", spmvTune.small)}
 	}
 	if filtered && dst.Accum == nil && (dst.Replace || dst.Store == nil) {
 		dst.Mask = nil // what it holds outside goes, and the result is inside
@@ -297,6 +304,10 @@ func (d *Device) MxM(c device.Call, dst device.Dest, s device.Semiring, a, b dev
 func (f *frame) multiply(method string, s device.Semiring, a, b, mask *store, ran *device.Ran) *store {
 	if out := f.fastMultiply(method, s, a, b, mask, ran); out != nil || f.err != nil {
 		return out
+	}
+	if method == methodSPA || method == methodHash {
+		f.fail(&device.MethodError{Reason: "it needs elements of at most 16 bytes, a multiplication that does not depend on positions, and accumulators that fit the device; use expand"})
+		return nil
 	}
 	ran.Method = "expand"
 	return f.expand(s, false, false, a, b, ran)

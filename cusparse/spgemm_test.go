@@ -231,7 +231,10 @@ func TestSpgemmLargeElementEmulated(t *testing.T) {
 	var trace ops.Trace
 	got, want := matrix.New[large](20, 20, matrix.On(d)), matrix.New[large](20, 20)
 	check(t, ops.MxM(want, s, a, b))
-	check(t, ops.MxM(got, s, a, b, ops.Using(ops.SPA), ops.WithTrace(&trace)))
+	if err := ops.MxM(got, s, a, b, ops.Using(ops.SPA)); !errors.Is(err, ops.ErrMethod) || got.NVals() != 0 {
+		t.Errorf("elements of 24 bytes by spa: error %v, %d entries; want a *MethodError and no change", err, got.NVals())
+	}
+	check(t, ops.MxM(got, s, a, b, ops.WithTrace(&trace)))
 	if !got.Equal(want) || trace.Method != ops.Expand {
 		t.Errorf("%v: got %v, want %v", trace, got, want)
 	}

@@ -18,14 +18,10 @@ type spmvTuning struct {
 	share     float64 // of the entries, in the hot columns, for that to pay
 	bytes     int     // of shared memory for x
 	byteBytes int     // the same for elements of one byte
-	// A matrix of so many entries has its columns relabelled by degree at its
-	// pull number after: that costs some forty pulls, of which each then saves
-	// a third (R-MAT 20 and 22, fp32: 0.124 → 0.076, 0.494 → 0.303 ms).
-	relabel, after int64
 }
 
 var spmvTune = spmvTuning{
-	small: 1 << 16, hot: 8 << 20, wide: 10 << 20, share: 0.3, bytes: 192 << 10, byteBytes: 160 << 10, relabel: 4 << 20, after: 64,
+	small: 1 << 16, hot: 8 << 20, wide: 10 << 20, share: 0.3, bytes: 192 << 10, byteBytes: 160 << 10,
 }
 
 // tiles is what kernels/spmv.cu keeps of a matrix for tiles of a size.
@@ -188,9 +184,8 @@ func (f *frame) share(a *store, hot int32) float64 {
 func (f *frame) spmvTiles(s device.Semiring, flip bool, a, u *store, y *mem, ran *device.Ran) {
 	reads := s.Mul.UsesY && !flip || s.Mul.UsesX && flip
 	m, x := a, u.val
-	a.pulls++
 	var r *relabelled
-	if u.val != nil && reads && (f.c.Method == "relabelled" || f.c.Method == "" && f.worthRelabelling(a)) {
+	if u.val != nil && reads && (f.c.Method == "relabelled" || f.c.Method == "" && a.extra["relabelled"] != nil) {
 		if r = f.relabel(a); f.err != nil {
 			return
 		}
@@ -266,18 +261,6 @@ func (s *store) retain(key string, k dropper) {
 		s.extra = map[string]dropper{}
 	}
 	s.extra[key] = k
-}
-
-// worthRelabelling reports whether a matrix is used so much that relabelling
-// its columns pays, and there is room: a product that could run without must
-// not fail for the sake of speed.
-func (f *frame) worthRelabelling(a *store) bool {
-	if _, ok := a.extra["relabelled"]; ok {
-		return true
-	}
-	n := a.known()
-	// Keys and places twice over while they are sorted, then columns and values.
-	return n >= spmvTune.relabel && a.pulls >= spmvTune.after && f.affords((40+int64(a.typ.Size))*n)
 }
 
 // relabel makes the matrix with its columns by descending degree, and keeps it.

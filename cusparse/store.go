@@ -30,7 +30,6 @@ type store struct {
 	filledRows int64              // rows with entries, once filled is there
 	extra      map[string]dropper // what methods keep
 	shares     map[int32]float64  // of the entries in the first columns
-	pulls      int64              // products with a vector so far
 	keep       bool               // outlives the operation that made it
 	base       *store             // of a pattern: the store it is the structure of
 }

@@ -204,6 +204,23 @@ func (a *Matrix[T]) SetRemote(s device.Store) {
 	a.away.Store(true)
 }
 
+// Repin converts the contents to the format that SetFormat pinned, where the
+// matrix lives. It is for the packages of hiveblas.
+func (a *Matrix[T]) Repin() error {
+	r := a.remote()
+	if !a.Pinned() || r == nil || r.Format() == a.pin {
+		return nil
+	}
+	f := a.pin
+	if m, n := r.Dims(); f == Full {
+		cells, _ := sparse.Cells(m, n)
+		if k, err := r.NVals(); err != nil || k != int64(cells) {
+			f = Bitmap
+		}
+	}
+	return a.convertRemote(r, f)
+}
+
 // dropRemote gives up the copies outside host memory.
 func (a *Matrix[T]) dropRemote() {
 	a.mu.Lock()

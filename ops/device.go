@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"errors"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/cpu"
@@ -44,10 +45,17 @@ func (h *remoteCall) call() device.Call {
 
 // into gives the destination what was made.
 func storeResult[C comparable](h *remoteCall, t *target[C], s device.Store, ran device.Ran, err error) error {
+	var declined *device.MethodError
+	if errors.As(err, &declined) {
+		return &MethodError{h.c.op, h.c.method, declined.Reason}
+	}
 	if err != nil {
 		return err
 	}
 	t.spec.Matrix.SetRemote(s)
+	if err := t.spec.Matrix.Repin(); err != nil {
+		return err
+	}
 	if h.c.tracing() {
 		h.c.ran = Trace{Op: h.c.op, Name: h.c.name, Method: Method(ran.Method), Place: h.at.String(), Work: ran.Work}
 		n, err := s.NVals()
@@ -162,9 +170,8 @@ func remoteMethod(c *call, h *remoteCall, masked bool, a, b device.Operand) erro
 		if b.Store.Format() != sparse.Full || b.Transposed {
 			return &MethodError{c.op, c.method, "it needs a full second operand that is not transposed"}
 		}
-	case Sorted:
 	default:
-		return &MethodError{c.op, c.method, "MxM on a GPU knows spa, sorted, hash, expand, dot, spmm and cusparse"}
+		return &MethodError{c.op, c.method, "MxM on a GPU knows spa, hash, expand, dot, spmm and cusparse"}
 	}
 	return nil
 }

@@ -16,10 +16,12 @@ import (
 // Method is a way to compute a product. Auto leaves the choice to the library.
 type Method string
 
-// The methods of MxM, and of MxV and VxM. On a GPU SPA and Hash are one
-// choice, made row by row, and Sorted is Expand; where the accumulators of SPA
-// and Hash do not fit (elements of more than 16 bytes, a product that depends
-// on its position) Expand runs too. Trace tells which did.
+// The methods of MxM, and of MxV and VxM. A forced method that cannot run is a
+// *MethodError; [Trace] reports the method that ran. On a GPU, Auto chooses
+// SPA or Hash row by row. Hash takes the hash table for the rows whose products
+// fit it and the accumulators of SPA for the others. The trace of both says
+// SPA if any row took it. SPA and Hash need elements of at most 16 bytes and a
+// multiplication that does not depend on positions.
 const (
 	Auto   Method = ""
 	SPA    Method = "spa"    // MxM: dense accumulator and bitmap per row
@@ -30,8 +32,12 @@ const (
 	Expand Method = "expand" // MxM on a GPU: sort all products, add up equal positions
 	Push   Method = "push"   // MxV, VxM: scatter the entries of the vector
 	Pull   Method = "pull"   // MxV, VxM: a dot product per entry of the result
-	// MxV and VxM on a GPU: pull, by a copy of the matrix whose columns are in
-	// the order of their degrees, which is kept with it.
+	// MxV and VxM on a GPU with a full vector: pull, by a copy of the matrix
+	// whose columns are in the order of their degrees. Forcing it once makes the
+	// copy, which stays with the matrix until it changes; Auto uses the copy
+	// where there is one. It costs about 40 products to make and saves a third
+	// of each (R-MAT 20 and 22, fp32: 0.124 → 0.076, 0.494 → 0.303 ms). Float
+	// sums are taken in another order than Pull takes them.
 	Relabelled Method = "relabelled"
 	// MxV, VxM and MxM on a GPU: NVIDIA's cuSPARSE, for plus_times of float32 and
 	// float64: its SpMV, SpMM, SpGEMM and, of full operands under a mask, SDDMM.

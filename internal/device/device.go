@@ -203,5 +203,11 @@ type Stage interface {
 	Close() error
 }
 
+// A MethodError says that the forced method of a call does not apply. The
+// destination is unchanged.
+type MethodError struct{ Reason string }
+
+func (e *MethodError) Error() string { return "the method does not apply: " + e.Reason }
+
 // ErrMemory is the sentinel of errors that a place has too little memory.
 var ErrMemory = errors.New("out of device memory")

@@ -39,15 +39,43 @@ func Make[T any](n int64) []T {
 	if n*size < from || clearing.Load() > 0 || !plain(reflect.TypeFor[T]()) {
 		return make([]T, n)
 	}
-	// The room of a Builder is not cleared; a large one begins at a page.
-	var b strings.Builder
-	b.Grow(int(n * size))
-	b.WriteByte(0)
-	p := unsafe.Pointer(unsafe.StringData(b.String()))
+	buf := uncleared(n * size)
+	if buf == nil {
+		return make([]T, n)
+	}
+	p := unsafe.Pointer(unsafe.SliceData(buf))
 	if n*size >= hugeFrom {
 		advise(p, n*size)
 	}
 	return unsafe.Slice((*T)(p), n)
+}
+
+// builderBuffer is the offset of the buffer within a strings.Builder, or −1 if
+// this version of Go keeps it elsewhere.
+var builderBuffer = func() int {
+	f, ok := reflect.TypeFor[strings.Builder]().FieldByName("buf")
+	if !ok || f.Type != reflect.TypeFor[[]byte]() {
+		return -1
+	}
+	return int(f.Offset)
+}()
+
+// uncleared returns n bytes of any content, or nil. The standard library clears
+// every allocation but the buffer of a strings.Builder, which Grow makes. The
+// buffer is taken from the field of the Builder, by its type and offset, before
+// any string shares it: bytes of strings must not be written. A large buffer
+// begins at a page.
+func uncleared(n int64) []byte {
+	if builderBuffer < 0 {
+		return nil
+	}
+	var b strings.Builder
+	b.Grow(int(n))
+	buf := *(*[]byte)(unsafe.Add(unsafe.Pointer(&b), builderBuffer))
+	if int64(cap(buf)) < n {
+		return nil
+	}
+	return buf[:n]
 }
 
 // plain reports whether any bytes are a T, and none of them point anywhere.
