@@ -11,7 +11,8 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// The binary form (.hgb), all numbers little-endian:
+// The binary form (.hgb). All numbers are little-endian. Each line gives an
+// offset, a number of bytes and the field.
 //
 //	head, 64 bytes:
 //	 0  8  magic 0x89 "HGB" CR LF 0x1a LF
@@ -23,28 +24,29 @@ import (
 //	16  8  rows
 //	24  8  columns
 //	32  8  entries
-//	40  8  rows that have offsets: rows (csr), rows with entries (hypersparse), or 0;
-//	       in blocks: how many
+//	40  8  rows with offsets: rows (csr), rows with entries (hypersparse), or 0;
+//	       number of blocks (csr in blocks)
 //	48 12  zero
 //	60  4  CRC-32C of bytes 0…59
-//	sections, those that the format has, in this order:
+//	sections of the format, in this order:
 //	 1 row offsets (int64), 2 row numbers (int32), 3 column indices (int32),
 //	 4 presence (bytes), 5 values
-//	each: 4 its number, 4 bytes per item, 8 number of items, the items, zeros up
-//	to a multiple of 8 but 4, 4 CRC-32C of everything from its number on
+//	a section:
+//	 4 bytes number of the section, 4 bytes per item, 8 number of items, the items,
+//	 zeros to 4 bytes before a multiple of 8, 4 CRC-32C of all bytes of the section
 //
-// so that arrays lie at multiples of 8 and a file can be mapped into memory. In
-// blocks the sections are
+// Arrays begin at multiples of 8, so that a file can be mapped into memory. A file
+// in blocks has these sections instead:
 //
-//	 6 the first row of each block and the number of rows (int64)
-//	 7 what made the file: bytes that tell whether a run may go on with it
-//	 sections 1, 3 and 5 of each block, its offsets beginning at 0
-//	 8 where in the file each block begins and its entries (pairs of int64)
-//	 the place of section 8 (8 bytes) and the magic
+//	 6 first row of each block, then the number of rows (int64)
+//	 7 description of the job, which a resumed run compares with its own (bytes)
+//	 sections 1, 3 and 5 of each block, with offsets from 0
+//	 8 position in the file and entries of each block (pairs of int64)
+//	 position of section 8 (8 bytes), magic
 //
-// and the number of entries in the head is 2⁶³−1 until the last is written.
+// Its number of entries in the head is 2⁶³−1 until the last block is written.
 //
-// int and uint are written as 64 bits.
+// int and uint are stored as 64 bits.
 
 const (
 	binaryMagic   = "\x89HGB\r\n\x1a\n"
@@ -67,14 +69,14 @@ const (
 )
 
 var sectionNames = [...]string{sectionPtr: "row offsets", sectionRows: "row numbers", sectionCols: "column indices", sectionPresent: "presence", sectionVals: "values",
-	sectionBounds: "rows of blocks", sectionJob: "origin", sectionIndex: "index"}
+	sectionBounds: "rows of blocks", sectionJob: "job", sectionIndex: "index"}
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 var binaryKinds = [...]reflect.Kind{1: reflect.Bool, 2: reflect.Int8, 3: reflect.Int16, 4: reflect.Int32, 5: reflect.Int64,
 	6: reflect.Uint8, 7: reflect.Uint16, 8: reflect.Uint32, 9: reflect.Uint64, 10: reflect.Float32, 11: reflect.Float64}
 
-// code returns the number of the element type in a head.
+// code returns the code of the element type in a head.
 func (e element[T]) code() byte {
 	kind := e.kind
 	switch kind {
@@ -91,15 +93,15 @@ func (e element[T]) code() byte {
 	return 0
 }
 
-// hostLittle tells whether numbers lie in memory as they do in a file.
+// hostLittle reports whether the host is little-endian, as files are.
 var hostLittle = func() bool {
 	x := uint16(1)
 	return *(*byte)(unsafe.Pointer(&x)) == 1
 }()
 
 // WriteBinary writes a in the binary form of hiveblas (.hgb): the arrays of
-// its present format, with a checksum each. It costs little more than copying
-// them. [ReadBinary] gives the same matrix in the same format.
+// its storage format, each with a checksum. It takes little longer than a copy of
+// the arrays. [ReadBinary] returns the same matrix in the same format.
 func WriteBinary[T Element](w io.Writer, a *Matrix[T], opts ...WriteOption) error {
 	if a.Err() != nil {
 		return a.Err()
@@ -224,10 +226,10 @@ func writeSection[E comparable](w io.Writer, id uint32, items []E, width int) er
 	return err
 }
 
-// padding is the number of zeros after the items of a section, of so many bytes.
+// padding returns the number of zeros after items of so many bytes.
 func padding(bytes int64) int64 { return (12 - bytes%8) % 8 }
 
-// sectionBytes is what a section of n items takes.
+// sectionBytes returns the size of a section of n items.
 func sectionBytes(n, width int64) int64 { return 16 + n*width + padding(n*width) + 4 }
 
 // rawBytes returns the memory of items.
@@ -238,8 +240,8 @@ func rawBytes[E any](items []E) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(items))), len(items)*int(unsafe.Sizeof(items[0])))
 }
 
-// encode appends items little-endian, on hosts whose memory is not, or whose
-// int has 32 bits.
+// encode appends items in the form of a file, on big-endian hosts and hosts with
+// a 32-bit int.
 func encode[E comparable](buf []byte, items []E, width int) []byte {
 	e, _ := elementOf[E]()
 	size := int(unsafe.Sizeof(e.one))

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// everyFormat returns the same kind of matrix in each of the four formats.
+// everyFormat returns a matrix in each of the four formats.
 func everyFormat(t testing.TB) []*Matrix[int32] {
 	csr := mustTuples(t, 3, 4, []int{0, 2, 2}, []int{3, 0, 1}, []int32{1, -2, 3})
 	hyper := mustTuples(t, MaxDim, MaxDim, []int{5, MaxDim - 1}, []int{MaxDim - 1, 0}, []int32{7, 8})
@@ -131,8 +131,8 @@ func TestBinaryTypeErrors(t *testing.T) {
 	}
 }
 
-// TestBinaryCorruption changes every byte and cuts at every length: each must
-// be a typed error that names the place.
+// TestBinaryCorruption changes every byte and truncates at every length. Each must
+// give a typed error that names the section.
 func TestBinaryCorruption(t *testing.T) {
 	for _, a := range everyFormat(t) {
 		data, err := a.MarshalBinary()
@@ -180,10 +180,10 @@ func TestBinaryLies(t *testing.T) {
 		{"negative rows", 0, put64(16, 1<<63), "dimensions"},
 		{"entries", 1, put64(32, 1<<60), "section column indices"},
 		{"more entries than positions", 0, put64(32, 1<<60), "entries in a 3×4"},
-		{"more entries than that", 1, put64(32, 1<<63), "entries"},
+		{"a negative count", 1, put64(32, 1<<63), "entries"},
 		{"offsets", 1, put64(40, 1<<30), "section row offsets"},
 		{"too many offsets", 1, put64(40, 1<<31), "rows with offsets"},
-		{"full of nothing", 3, put64(16, 1<<30), "entries in a full"},
+		{"a full matrix of too few entries", 3, put64(16, 1<<30), "entries in a full"},
 		{"large bitmap", 2, func(b []byte) { put64(16, 1<<31-1)(b); put64(24, 1<<31-1)(b) }, "too large"},
 	} {
 		data, err := everyFormat(t)[c.format].MarshalBinary()
@@ -199,12 +199,13 @@ func TestBinaryLies(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", c.name, err, c.msg)
 		}
 		if grown := after.TotalAlloc - before.TotalAlloc; grown > 8<<20 {
-			t.Errorf("%s: %d bytes allocated for %d that were there", c.name, grown, len(data))
+			t.Errorf("%s: %d bytes allocated for a file of %d", c.name, grown, len(data))
 		}
 	}
 }
 
-// TestHeadersAllocateLittle reads text files whose heads promise the most.
+// TestHeadersAllocateLittle reads text files whose headers announce the largest
+// counts.
 func TestHeadersAllocateLittle(t *testing.T) {
 	for _, text := range []string{
 		banner + "coordinate real general\n2147483647 2147483647 4611686018427387904\n1 1 1\n",
@@ -253,7 +254,7 @@ func TestBinaryLarge(t *testing.T) {
 	}
 }
 
-// TestForeignByteOrder checks the paths for hosts unlike this one.
+// TestForeignByteOrder checks the code for big-endian and 32-bit hosts.
 func TestForeignByteOrder(t *testing.T) {
 	vals := []int32{1, -2, 1 << 30}
 	reversed := encode(nil, vals, 4)

@@ -15,11 +15,11 @@ import (
 )
 
 // ReadBinary reads a matrix in the binary form (.hgb), gzip-compressed or not.
-// T must be the element type of the file: a *TypeError names both otherwise
-// (int is int64 in files, and uint uint64). Damage is a *ParseError that names
-// the section; the checksums and then the invariants of the matrix are
-// verified, and memory grows with what is read. It may read beyond the matrix,
-// as it buffers r.
+// T must be the element type of the file, else the error is a *TypeError that
+// names both (int is stored as int64, uint as uint64). ReadBinary verifies the
+// checksums and the invariants of the matrix; damage is a *ParseError that names
+// the section. Memory grows with the bytes read. It buffers r and may read beyond
+// the end of the matrix.
 func ReadBinary[T Element](r io.Reader, opts ...ReadOption) (*Matrix[T], error) {
 	return readBinaryMatrix[T]("matrix.ReadBinary", r, readOptionsOf(opts))
 }
@@ -33,7 +33,7 @@ func readBinaryMatrix[T Element](op string, r io.Reader, o *readOptions) (*Matri
 	if err != nil {
 		return nil, err
 	}
-	e, _ := elementOf[T]() // known: the file was read
+	e, _ := elementOf[T]() // T is an Element: the file was read
 	if o.patternOnly {
 		for p := range st.Val {
 			st.Val[p] = e.one
@@ -57,7 +57,7 @@ func ReadVectorBinary[T Element](r io.Reader, opts ...ReadOption) (*Vector[T], e
 	return VectorFromStore(st), nil
 }
 
-// UnmarshalBinary replaces a by the matrix that MarshalBinary gave.
+// UnmarshalBinary replaces a by the matrix in data, as MarshalBinary returns it.
 func (a *Matrix[T]) UnmarshalBinary(data []byte) error {
 	if a == nil {
 		return errNil
@@ -71,7 +71,7 @@ func (a *Matrix[T]) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// UnmarshalBinary replaces v by the vector that MarshalBinary gave.
+// UnmarshalBinary replaces v by the vector in data, as MarshalBinary returns it.
 func (v *Vector[T]) UnmarshalBinary(data []byte) error {
 	if v == nil {
 		return errNil
@@ -96,11 +96,11 @@ func (rd *binaryReader) damaged(what, msg string) *ParseError {
 	return rd.o.fail(0, what+": "+msg, "")
 }
 
-// full reads len(p) bytes of the part of the file named what.
+// full fills p. what names the part of the file in errors.
 func (rd *binaryReader) full(p []byte, what string) error {
 	_, err := io.ReadFull(rd.r, p)
 	if err == io.EOF || (errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, chunk.ErrGzip)) {
-		e := rd.damaged(what, "the file ends in it")
+		e := rd.damaged(what, "the file ends here")
 		e.Remedy, e.Err = "the file is cut short", io.ErrUnexpectedEOF
 		return e
 	}
@@ -172,7 +172,7 @@ func readBinaryHead[T comparable](rd *binaryReader, st *sparse.Store[T], kind by
 		return 0, err
 	}
 	if string(head[:8]) != binaryMagic {
-		return 0, rd.damaged(what, "this is no hiveblas binary file")
+		return 0, rd.damaged(what, "not a hiveblas binary file")
 	}
 	if err := rd.full(head[8:], what); err != nil {
 		return 0, err
@@ -230,8 +230,8 @@ func readBinaryHead[T comparable](rd *binaryReader, st *sparse.Store[T], kind by
 	return vecs, nil
 }
 
-// readSection reads an array of n items of width bytes. It allocates as it
-// reads, at most twice what it has read.
+// readSection reads an array of n items of width bytes. It allocates while it
+// reads, at most twice the size of the items read so far.
 func readSection[E comparable](rd *binaryReader, id uint32, n int64, width int) ([]E, error) {
 	what := "section " + sectionNames[id]
 	le := binary.LittleEndian
@@ -240,7 +240,7 @@ func readSection[E comparable](rd *binaryReader, id uint32, n int64, width int) 
 		return nil, err
 	}
 	if got := le.Uint32(head); got != id {
-		return nil, rd.damaged(what, fmt.Sprintf("section %d stands in its place", got))
+		return nil, rd.damaged(what, fmt.Sprintf("found section %d instead", got))
 	}
 	if got := le.Uint32(head[4:]); got != uint32(width) {
 		return nil, rd.damaged(what, fmt.Sprintf("items of %d bytes, want %d", got, width))
@@ -269,7 +269,7 @@ func readSection[E comparable](rd *binaryReader, id uint32, n int64, width int) 
 		part := items[have:]
 		b := rawBytes(part)
 		isBool := e.kind == reflect.Bool
-		if !direct || isBool { // the memory of a bool must never hold another byte
+		if !direct || isBool { // a bool in memory must be 0 or 1
 			if buf == nil {
 				buf = make([]byte, binaryChunk)
 			}

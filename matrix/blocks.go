@@ -17,16 +17,15 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// blocked is the format code of files in blocks of rows; in memory they are CSR.
+// blocked is the format code of files in blocks of rows, which are CSR in memory.
 const blocked = Full + 1
 
-// BlockFile writes a matrix to a file of the binary form block of rows by
-// block of rows, so that it need never be in memory as a whole. Until Finish
-// the file is called PATH.part; when a program is stopped in between, the next
-// [CreateBlocks] of the same matrix goes on behind the last whole block, and
-// the file ends up the same byte for byte. While a BlockFile is open it holds a
-// lock, PATH.part.lock, so that one job at a time writes. [ReadBinary] and [ReadFile] read it
-// like any other.
+// BlockFile writes a matrix to a file of the binary form one block of rows at a
+// time, so that the matrix need not fit in memory. Until Finish the file is
+// PATH.part. If a program stops before that, the next [CreateBlocks] of the same
+// matrix resumes after the last complete block, and the finished file is identical
+// byte for byte. While a BlockFile is open it holds the lock PATH.part.lock, so that
+// one job at a time writes. [ReadBinary] and [ReadFile] read it like any other file.
 type BlockFile[T Element] struct {
 	path   string
 	lock   *filelock.Lock // of Part
@@ -34,20 +33,19 @@ type BlockFile[T Element] struct {
 	e      element[T]
 	m, n   int
 	bounds []int
-	index  []int64 // place and entries of each block written
-	at     int64   // end of the last whole block
+	index  []int64 // position and entries of each block written
+	at     int64   // end of the last complete block
 	nvals  int64
 	size   int64 // of head, bounds and job
 }
 
-// unfinished is the number of entries in the head of a file under way.
+// unfinished is the number of entries in the head of an unfinished file.
 const unfinished = math.MaxInt64
 
-// CreateBlocks begins, or goes on with, an m×n matrix at path. Block b is the
-// rows from bounds[b] to bounds[b+1]. job says what is being computed: a file
-// that was begun by another job, or in other blocks, is begun anew. While another
-// BlockFile of path is open, in this process or another, the error is a
-// *BusyError.
+// CreateBlocks begins or resumes the file of an m×n matrix at path. Block b has
+// the rows bounds[b] to bounds[b+1]−1. job describes the computation: a part of
+// another job, or with other blocks, is overwritten. While another BlockFile of path is open, in this process or another,
+// the error is a *BusyError.
 func CreateBlocks[T Element](path string, m, n int, bounds []int, job []byte) (*BlockFile[T], error) {
 	const op = "matrix.CreateBlocks"
 	e, ok := elementOf[T]()
@@ -58,10 +56,10 @@ func CreateBlocks[T Element](path string, m, n int, bounds []int, job []byte) (*
 		return nil, &SizeError{op, "dimension", int64(max(m, n)), MaxDim}
 	}
 	if len(bounds) == 0 || bounds[0] != 0 || bounds[len(bounds)-1] != m || !slices.IsSorted(bounds) {
-		return nil, &InvalidError{op, fmt.Sprintf("the blocks do not go from row 0 to row %d", m)}
+		return nil, &InvalidError{op, fmt.Sprintf("the blocks do not cover the rows from 0 to %d in order", m)}
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "create", Path: path, Err: errors.New("is not a regular file")}
+		return nil, &fs.PathError{Op: "create", Path: path, Err: errors.New("not a regular file")}
 	}
 	b := &BlockFile[T]{path: path, e: e, m: m, n: n, bounds: bounds}
 	var head bytes.Buffer
@@ -107,7 +105,7 @@ func CreateBlocks[T Element](path string, m, n int, bounds []int, job []byte) (*
 	return b, nil
 }
 
-// Part is the name of the file until it is finished.
+// Part returns the name of the unfinished file.
 func (b *BlockFile[T]) Part() string {
 	if b == nil {
 		return ""
@@ -115,7 +113,7 @@ func (b *BlockFile[T]) Part() string {
 	return b.path + ".part"
 }
 
-// Blocks returns how many blocks are written, and of how many.
+// Blocks returns the number of blocks written and of all blocks.
 func (b *BlockFile[T]) Blocks() (written, all int) {
 	if b == nil || len(b.bounds) == 0 {
 		return 0, 0
@@ -123,7 +121,7 @@ func (b *BlockFile[T]) Blocks() (written, all int) {
 	return len(b.index) / 2, len(b.bounds) - 1
 }
 
-// Bounds returns the rows at which blocks begin, and the number of rows.
+// Bounds returns the first row of each block, followed by the number of rows.
 func (b *BlockFile[T]) Bounds() []int {
 	if b == nil {
 		return nil
@@ -131,7 +129,7 @@ func (b *BlockFile[T]) Bounds() []int {
 	return b.bounds
 }
 
-// head returns the first bytes of the file.
+// head returns the head of the file.
 func (b *BlockFile[T]) head(nvals int64) []byte {
 	le := binary.LittleEndian
 	head := make([]byte, binaryHead)
@@ -158,7 +156,7 @@ func (b *BlockFile[T]) begin(w *bytes.Buffer, job []byte) error {
 	return writeSection(w, sectionJob, job, 1)
 }
 
-// resume finds the whole blocks of a file that was begun before.
+// resume finds the complete blocks of an unfinished file.
 func (b *BlockFile[T]) resume() error {
 	info, err := b.f.Stat()
 	if err != nil {
@@ -170,7 +168,7 @@ func (b *BlockFile[T]) resume() error {
 		rd := &binaryReader{r, o, func() int64 { return 0 }}
 		nvals, err := skipBlock(rd, int64(b.bounds[k+1]-b.bounds[k]), b.e.fileWidth())
 		if err != nil {
-			return nil // what follows was not finished
+			return nil // an incomplete block
 		}
 		b.index = append(b.index, b.at, nvals)
 		b.nvals += nvals
@@ -183,7 +181,7 @@ func (b *BlockFile[T]) blockBytes(k int, nvals int64) int64 {
 	return sectionBytes(int64(b.bounds[k+1]-b.bounds[k]+1), 8) + sectionBytes(nvals, 4) + sectionBytes(nvals, int64(b.e.fileWidth()))
 }
 
-// skipBlock reads a block of so many rows, for its checksums alone.
+// skipBlock verifies the checksums of a block of so many rows.
 func skipBlock(rd *binaryReader, rows int64, width int) (nvals int64, err error) {
 	ptr, err := readSection[int64](rd, sectionPtr, rows+1, 8)
 	if err != nil {
@@ -201,7 +199,7 @@ func skipBlock(rd *binaryReader, rows int64, width int) (nvals int64, err error)
 	return nvals, nil
 }
 
-// skipSection is readSection for the checksum alone.
+// skipSection is readSection without keeping the items.
 func skipSection(rd *binaryReader, id uint32, n int64, width int) error {
 	what := "section " + sectionNames[id]
 	le := binary.LittleEndian
@@ -210,7 +208,7 @@ func skipSection(rd *binaryReader, id uint32, n int64, width int) error {
 		return err
 	}
 	if le.Uint32(buf) != id || le.Uint32(buf[4:]) != uint32(width) || le.Uint64(buf[8:]) != uint64(n) {
-		return rd.damaged(what, "another section stands in its place")
+		return rd.damaged(what, "found another section instead")
 	}
 	sum := crc32.Checksum(buf[:16], castagnoli)
 	for left := n*int64(width) + padding(n*int64(width)); left > 0; {
@@ -230,9 +228,10 @@ func skipSection(rd *binaryReader, id uint32, n int64, width int) error {
 	return nil
 }
 
-// Append writes the next block: ptr has an offset for each of its rows and one
-// more, beginning at 0. The columns of a row ascend, each once. A block that
-// breaks this is an error and leaves the file as it is. O(rows + entries).
+// Append writes the next block. ptr has an offset for each of its rows, from 0,
+// and one more for the end. The columns of a row ascend without duplicates. A
+// block that violates this is an error, and the file stays as it is.
+// O(rows + entries).
 func (b *BlockFile[T]) Append(ptr []int64, idx []int32, val []T) error {
 	const op = "BlockFile.Append"
 	if err := b.usable(op); err != nil {
@@ -309,7 +308,7 @@ func (b *BlockFile[T]) NVals() int64 {
 	return b.nvals
 }
 
-// Finish writes the index, flushes the file to the disk and gives it its name.
+// Finish writes the index, syncs the file and renames it to its final name.
 func (b *BlockFile[T]) Finish() error {
 	if err := b.usable("BlockFile.Finish"); err != nil {
 		return err
@@ -351,13 +350,13 @@ func (b *BlockFile[T]) Close() error {
 	return f.Close()
 }
 
-// checkBlockedHead checks what a head says of a file in blocks.
+// checkBlockedHead verifies the head of a file in blocks.
 func checkBlockedHead[T comparable](rd *binaryReader, st *sparse.Store[T], kind byte, blocks int64) error {
 	cells, ok := st.Cells()
 	switch {
 	case st.NVals == unfinished:
-		e := rd.damaged("head", "the file was not finished")
-		e.Remedy = "run the command that writes it again: it goes on where it was stopped"
+		e := rd.damaged("head", "the file is unfinished")
+		e.Remedy = "run the command that writes it again to resume it"
 		return e
 	case st.NVals < 0 || ok && st.NVals > int64(cells):
 		return rd.damaged("head", fmt.Sprintf("%d entries in a %d×%d matrix", st.NVals, st.NRows, st.NCols))
@@ -377,7 +376,7 @@ func readBlocks[T comparable](rd *binaryReader, st *sparse.Store[T], blocks int6
 		return err
 	}
 	if bounds[0] != 0 || bounds[blocks] != int64(st.NRows) || !slices.IsSorted(bounds) {
-		return rd.damaged("section "+sectionNames[sectionBounds], fmt.Sprintf("the blocks do not go from row 0 to row %d", st.NRows))
+		return rd.damaged("section "+sectionNames[sectionBounds], fmt.Sprintf("the blocks do not cover the rows from 0 to %d in order", st.NRows))
 	}
 	head := make([]byte, 16)
 	if err := rd.full(head, "section "+sectionNames[sectionJob]); err != nil {
@@ -403,7 +402,7 @@ func readBlocks[T comparable](rd *binaryReader, st *sparse.Store[T], blocks int6
 		}
 		most := int64(len(ptr)-1) * int64(st.NCols)
 		if ptr[0] != 0 || !slices.IsSorted(ptr) || ptr[len(ptr)-1] > min(most, total-st.NVals) {
-			return rd.damaged("section "+sectionNames[sectionPtr], fmt.Sprintf("offsets of block %d do not ascend from 0 to the entries that are left", k))
+			return rd.damaged("section "+sectionNames[sectionPtr], fmt.Sprintf("the offsets of block %d do not ascend from 0 to at most the remaining entries", k))
 		}
 		idx, err := readSection[int32](rd, sectionCols, ptr[len(ptr)-1], 4)
 		if err != nil {
@@ -416,7 +415,7 @@ func readBlocks[T comparable](rd *binaryReader, st *sparse.Store[T], blocks int6
 		for _, p := range ptr[1:] {
 			st.Ptr = append(st.Ptr, st.NVals+p)
 		}
-		if st.Idx == nil { // the first block is sound: so is the number, most likely
+		if st.Idx == nil { // the first block is intact, so the count probably is too
 			room := min(total, 8*int64(len(idx))*blocks)
 			st.Idx, st.Val = fresh.Make[int32](room)[:0], fresh.Make[T](room)[:0]
 		}
@@ -437,7 +436,7 @@ func readBlocks[T comparable](rd *binaryReader, st *sparse.Store[T], blocks int6
 		return err
 	}
 	if string(tail[8:]) != binaryMagic || int64(binary.LittleEndian.Uint64(tail)) != at || !slices.Equal(index, places) {
-		return rd.damaged("section "+sectionNames[sectionIndex], "it does not say where the blocks are")
+		return rd.damaged("section "+sectionNames[sectionIndex], "the positions of the blocks are wrong")
 	}
 	if err := st.Check(len(st.Val), false); err != nil {
 		return rd.damaged("the matrix breaks its invariants", err.Error())
@@ -445,8 +444,8 @@ func readBlocks[T comparable](rd *binaryReader, st *sparse.Store[T], blocks int6
 	return nil
 }
 
-// BlocksOf returns the rows at which the blocks begin of a file that
-// [CreateBlocks] would go on with, nil if there is none.
+// BlocksOf returns the bounds of the unfinished file that [CreateBlocks] would
+// resume for this job, nil if there is none.
 func BlocksOf[T Element](path string, m, n int, job []byte) []int {
 	f, err := os.Open(path + ".part")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// speckled is an m×n matrix with an entry at about every third position.
+// speckled returns an m×n matrix with an entry at about every third position.
 func speckled(m, n int, seed uint64) *Matrix[int32] {
 	r := rand.New(rand.NewPCG(seed, 7))
 	b := NewBuilder[int32](m, n)
@@ -29,7 +29,7 @@ func speckled(m, n int, seed uint64) *Matrix[int32] {
 	return a
 }
 
-// append rows lo to hi of a to a file in blocks.
+// appendRows appends rows lo to hi−1 of a to a file in blocks.
 func appendRows(t *testing.T, f *BlockFile[int32], a *Matrix[int32], lo, hi int) {
 	t.Helper()
 	st := a.rows()
@@ -73,7 +73,7 @@ func TestBlockFile(t *testing.T) {
 			t.Errorf("blocks %v: %v, %v", bounds, got, err)
 		}
 		if _, err := os.Stat(path + ".part"); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("the part is still there: %v", err)
+			t.Errorf("the unfinished file remains: %v", err)
 		}
 	}
 	empty := New[int32](0, 4)
@@ -83,7 +83,7 @@ func TestBlockFile(t *testing.T) {
 	}
 }
 
-// TestBlockFileCorruption changes every byte and cuts at every length.
+// TestBlockFileCorruption changes every byte and truncates at every length.
 func TestBlockFileCorruption(t *testing.T) {
 	data := writeBlocks(t, filepath.Join(t.TempDir(), "a.hgb"), speckled(9, 5, 2), []int{0, 4, 4, 9})
 	for at := range data {
@@ -98,8 +98,8 @@ func TestBlockFileCorruption(t *testing.T) {
 	}
 }
 
-// TestBlockFileResumes cuts the part of a file at every length: the blocks that
-// are whole are kept, and the file ends up the same.
+// TestBlockFileResumes truncates an unfinished file at every length. The complete
+// blocks are kept, and the finished file is identical.
 func TestBlockFileResumes(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.hgb")
@@ -149,7 +149,7 @@ func TestBlockFileResumes(t *testing.T) {
 			t.Fatalf("cut at %d: the file differs, %v", cut, err)
 		}
 	}
-	// Another job, or a damaged block, begins anew from there.
+	// Another job starts from the beginning.
 	if err := os.WriteFile(path+".part", part, 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +307,7 @@ func TestMapped(t *testing.T) {
 		if !m.Matrix.Equal(a) || m.Matrix.Format() != a.Format() {
 			t.Errorf("format %d: %v, want %v", k, m.Matrix, a)
 		}
-		if rows, _ := a.Dims(); rows > 0 { // what is written stays out of the file
+		if rows, _ := a.Dims(); rows > 0 { // writes do not reach the file
 			if err := m.Matrix.Set(0, 0, 77); err != nil {
 				t.Error(err)
 			}
@@ -390,10 +390,10 @@ func TestRowWriter(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := w.Write(0, piece(0, 10)); !errors.Is(err, ErrInvalid) {
-		t.Errorf("more entries than promised: %v", err)
+		t.Errorf("more entries than the header announces: %v", err)
 	}
 	if err := w.Close(); !errors.Is(err, ErrInvalid) {
-		t.Errorf("fewer entries than promised: %v", err)
+		t.Errorf("fewer entries than the header announces: %v", err)
 	}
 	for _, c := range []struct {
 		m, n  int

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// sharedData is where the real graphs lie, beside the checkout.
+// sharedData returns the folder of real graphs beside the checkout.
 func sharedData(t *testing.T) string {
 	dir := filepath.Join("..", "..", "shared", "data")
 	if _, err := os.Stat(dir); err != nil {
@@ -17,8 +17,8 @@ func sharedData(t *testing.T) string {
 	return dir
 }
 
-// TestOwnData reads the files of testdata. The counts are those of the
-// papers that their heads name.
+// TestOwnData reads the files of testdata. The counts are from the papers that
+// their headers name.
 func TestOwnData(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -101,7 +101,7 @@ func TestSharedData(t *testing.T) {
 		a, err := ReadMatrixMarketFile[float64](path, WithInfo(&info), AllowNaN()) // skew_fp64 has infinities
 		if name == "lagraph/complex.mtx" {
 			if !errors.Is(err, ErrParse) || !strings.Contains(err.Error(), "complex") {
-				t.Errorf("%s: got %v, want complex refused", name, err)
+				t.Errorf("%s: got %v, want an error for complex values", name, err)
 			}
 			return nil
 		}

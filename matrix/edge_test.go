@@ -43,7 +43,7 @@ func TestReadEdgeList(t *testing.T) {
 		{"keep ids", "0-based indices", "0 3\n2 1\n", nil, 4, 4, "(0,3)=1 (2,1)=1", ""},
 		{"dims", "as given", "0 3 7\n", []ReadOption{Dims(2, 9)}, 2, 9, "(0,3)=7", ""},
 		{"header", "skipped as asked", "source,target,weight\n1,2,3\n", []ReadOption{RenumberIDs(), SkipLines(1)}, 2, 2, "(0,1)=3", "1 2"},
-		{"only text line", "no other line to differ from", "a b\n", renumber, 2, 2, "(0,1)=1", "a b"},
+		{"only text line", "no other line to compare with", "a b\n", renumber, 2, 2, "(0,1)=1", "a b"},
 		{"weight column", "the others ignored", "1 2 881 5\n2 1 882 6\n", []ReadOption{RenumberIDs(), WeightColumn(4)}, 2, 2, "(0,1)=5 (1,0)=6", "1 2"},
 		{"no weight", "all the others ignored", "1 2 881 5\n2 1 882 6\n", []ReadOption{RenumberIDs(), WeightColumn(0)}, 2, 2, "(0,1)=1 (1,0)=1", "1 2"},
 		{"duplicates", "the first kept", "1 2 3\n1 2 4\n", []ReadOption{RenumberIDs(), Duplicates(first)}, 2, 2, "(0,1)=3", "1 2"},
@@ -75,7 +75,7 @@ func TestReadEdgeListErrors(t *testing.T) {
 	}{
 		{"one field", "no target", "# c\n5\n", renumber, 2, "one field", nil},
 		{"one field later", "no target", "1 2\n5\n", renumber, 2, "one field", nil},
-		{"four fields", "which is the value?", "1 2 3 4\n", renumber, 1, "WeightColumn", nil},
+		{"four fields", "ambiguous", "1 2 3 4\n", renumber, 1, "WeightColumn", nil},
 		{"fewer fields", "a value is missing", "1 2 3\n2 3\n", renumber, 2, "2 fields, want 3", nil},
 		{"more fields", "a value too many", "1 2\n2 3 4\n", renumber, 2, "3 fields, want 2", nil},
 		{"empty field", "nothing between commas", "1,,3\n", renumber, 1, "empty source or target", nil},
@@ -117,8 +117,8 @@ func TestReadBipartite(t *testing.T) {
 	}
 }
 
-// TestReadEdgeListLarge reads lists of several blocks, of which the last alone
-// has an id that is text, and compares with the numbering by hand.
+// TestReadEdgeListLarge reads lists of several blocks, of which only the last may
+// have an id that is text, and compares with the expected numbering.
 func TestReadEdgeListLarge(t *testing.T) {
 	const n = 200_000
 	for _, tail := range []string{"", "x 1\nx 2\n"} {
@@ -162,7 +162,7 @@ func TestLabels(t *testing.T) {
 		t.Error("wrong index")
 	}
 	if _, ok := l.Index("7"); ok {
-		t.Error("an index for an id that is not there")
+		t.Error("an index for an unknown id")
 	}
 	if _, ok := NewLabels([]string{"a"}).ID(0); ok {
 		t.Error("an integer id for text")

@@ -18,10 +18,10 @@ const (
 	classEnd
 )
 
-// fieldSplitter splits lines into fields. It follows the rules of encoding/csv:
-// a field that begins with a quotation mark ends at the next single one, two in
-// a row stand for one, and no other field holds one. Blanks around a field are
-// no part of it. A field does not contain a line break.
+// fieldSplitter splits lines into fields by the rules of encoding/csv. A field that
+// begins with a quotation mark ends at the next single mark; two marks in a row
+// stand for one; a mark anywhere else is an error. Blanks around a field are no part
+// of it. A field does not contain a line break.
 type fieldSplitter struct {
 	delim byte // or blanks
 	class [256]uint8
@@ -37,8 +37,9 @@ func newFieldSplitter(delim byte) *fieldSplitter {
 	return s
 }
 
-// next returns the bounds of the unquoted field at or after d[p:], and the place
-// of the next field; last reports the end of the line, behind which next is then.
+// next returns the bounds of the unquoted field at or after d[p:] and the position
+// of the next field. last reports that the field ends its line; next is then the
+// start of the next line.
 func (s *fieldSplitter) next(d []byte, p int) (at, end, next int, last bool) {
 	for s.class[d[p]] == classBlank {
 		p++
@@ -121,8 +122,8 @@ func (s *fieldSplitter) quoted(d []byte, p int) (text []byte, inQuotes bool, nex
 	return nil, true, q, false, fmt.Sprintf("text follows the quoted field %s", quote(text))
 }
 
-// split returns the fields of a line, which ends in a newline. An empty last
-// field behind a delimiter is none. msg tells where a quote breaks the rules.
+// split returns the fields of a line, which ends in a newline, without an empty
+// field after the last delimiter. msg describes a misplaced quotation mark.
 func (s *fieldSplitter) split(line []byte) (fields []string, msg string) {
 	for p, last := 0, false; !last; {
 		var text []byte
@@ -160,16 +161,14 @@ func CheckDelimiter(d rune) error {
 	return nil
 }
 
-// candidates are the delimiters that are looked for, in the order of preference
-// after the tab.
+// candidates are the delimiters of findDelimiter, in order of preference.
 var candidates = []byte{'\t', ',', ';', '|'}
 
-// findDelimiter returns the delimiter of the first lines of a list. A candidate
-// is one that splits every line. A candidate under which the first line is a
-// header wins, then the tab, then the one with the most fields in the first
-// line, then the first of comma, semicolon and bar. If none splits every line,
-// the one that splits most lines is taken, so that the reader reports the line
-// that lacks it; if none occurs, blanks separate fields.
+// findDelimiter returns the delimiter of the first lines of a list: a candidate
+// under which the first line is a header, else the candidate that splits the most
+// lines. Of several, the tab wins, then the one with the most fields in the first
+// line, then the first of comma, semicolon and bar. The reader reports lines
+// without the delimiter. If no candidate splits a line, blanks separate fields.
 func findDelimiter(lines [][]byte, header bool) byte {
 	best, bestScore, bestFields := byte(blanks), 0, 0
 	if splitsAll(lines, blanks) && !slices.ContainsFunc(candidates, func(c byte) bool { return splitsAny(lines, c) }) {
@@ -183,7 +182,7 @@ func findDelimiter(lines [][]byte, header bool) byte {
 			switch {
 			case msg == "" && len(fields) > 1:
 				score += 2
-			case msg != "" && bytes.IndexByte(line, c) >= 0: // the reader reports the quotes
+			case msg != "" && bytes.IndexByte(line, c) >= 0: // the reader will report the quotes
 				score++
 			}
 			if k == 0 && msg == "" {
@@ -218,8 +217,8 @@ func splitsAll(lines [][]byte, c byte) bool {
 	})
 }
 
-// The names by which a header is recognised, in lower case, and what the column
-// of each holds.
+// headerNames maps the known column names, in lower case, to the role of the
+// column.
 var headerNames = map[string]columnRole{}
 
 type columnRole uint8

@@ -16,7 +16,7 @@ const (
 	sampleLines = 100
 )
 
-// edgeLayout says where the fields of an edge list are.
+// edgeLayout describes the columns of an edge list.
 type edgeLayout struct {
 	split            *fieldSplitter
 	src, dst, weight int   // numbers of the columns, from 1; weight 0: none
@@ -28,7 +28,7 @@ type edgeLayout struct {
 	headerLine       int64 // number of the header, 0 without one
 }
 
-// checkLayoutOptions verifies what needs no file.
+// checkLayout verifies the options of edge lists.
 func (o *readOptions) checkLayout(op string) error {
 	bad := func(option, format string, args ...any) error {
 		return &OptionError{Op: op, Option: option, Reason: fmt.Sprintf(format, args...)}
@@ -80,8 +80,8 @@ func (o *readOptions) checkLayout(op string) error {
 	return nil
 }
 
-// findLayout skips what SkipLines asks for and a header, and finds the layout
-// from the first lines. ok is false for a list without edges.
+// findLayout skips the lines of SkipLines and a header, and finds the layout from
+// the first lines. ok is false for a list without edges.
 func findLayout(src *chunk.Source, o *readOptions) (l edgeLayout, ok bool, err error) {
 	for range o.skip {
 		if _, line, err := src.Line(); err == io.EOF {

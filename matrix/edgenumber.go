@@ -10,8 +10,8 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// number turns the ids of the blocks into indices and returns them in a
-// builder, with the labels of rows and columns (the same unless bipartite).
+// number converts the ids of the blocks to indices and returns a builder with
+// them and the labels of rows and columns (the same unless bipartite).
 // With lower, the builder has the lower triangle of an undirected graph.
 func (rd *edgeReader[T]) number(bipartite, lower bool) (b *Builder[T], rows, cols *Labels, err error) {
 	if !rd.o.renumber {
@@ -41,8 +41,7 @@ func (rd *edgeReader[T]) number(bipartite, lower bool) (b *Builder[T], rows, col
 	return b, rows, cols, nil
 }
 
-// base returns the base of the ids: that of the options, or the one that the
-// smallest id shows.
+// base returns the base of the ids; for BaseAuto the smallest id decides.
 func (rd *edgeReader[T]) base() int64 {
 	if rd.o.base != BaseAuto {
 		return int64(rd.o.base)
@@ -53,7 +52,7 @@ func (rd *edgeReader[T]) base() int64 {
 	return 0
 }
 
-// keep takes ids as indices that count from the base.
+// keep uses ids as indices that count from the base.
 func (rd *edgeReader[T]) keep(bipartite, lower bool) (b *Builder[T], rows, cols *Labels) {
 	base := rd.base()
 	m, n := rd.o.rows, rd.o.columns
@@ -85,10 +84,10 @@ func (rd *edgeReader[T]) keep(bipartite, lower bool) (b *Builder[T], rows, cols 
 	return b, rows, cols
 }
 
-// sparseIDs is the share of ids below which a warning is given: one in so many.
+// sparseIDs is the threshold of a warning: fewer than one in sparseIDs ids occur.
 const sparseIDs = 100
 
-// warnings reports ids that look as if they did not count from 0.
+// warnings reports ids that probably do not count from 0.
 func (rd *edgeReader[T]) warnings(a *Matrix[T], bipartite bool) {
 	if rd.lines == 0 {
 		return
@@ -118,8 +117,8 @@ func (rd *edgeReader[T]) warnings(a *Matrix[T], bipartite bool) {
 	}
 }
 
-// usedIDs counts the vertices with an edge, or stops where there are enough to
-// give no warning.
+// usedIDs returns the number of vertices with an edge, or a lower bound that is
+// too large for a warning.
 func usedIDs[T comparable](a *Matrix[T]) int64 {
 	_, n := a.Dims()
 	st := a.rows()
@@ -143,7 +142,7 @@ func usedIDs[T comparable](a *Matrix[T]) int64 {
 	return ids.count
 }
 
-// usedOn counts the rows with an entry (side 0) or the columns (side 1).
+// usedOn returns the number of rows (side 0) or columns (side 1) with an entry.
 func usedOn[T comparable](a *Matrix[T], side int) int64 {
 	st := a.rows()
 	if side == 0 {
@@ -194,7 +193,7 @@ func (b *bitset) set(i int32) {
 	}
 }
 
-// ranker collects integer ids and then tells their rank.
+// ranker maps integer ids to their ranks.
 type ranker struct {
 	lo, hi int64
 	count  int64
@@ -212,8 +211,9 @@ func (r *ranker) span(ids []int64) {
 	r.count += int64(len(ids))
 }
 
-// rank numbers the ids of lists. O(ids + range) with a table of the range
-// where that is at most four times as long as the lists, a hash table otherwise.
+// rank numbers the ids of lists in ascending order: with a table of the range of
+// the ids if that is at most four times as long as the lists, in O(ids + range),
+// else with a hash table and a sort.
 func (r *ranker) rank(lists [][]int64) {
 	if r.count == 0 {
 		return
@@ -282,7 +282,7 @@ func (rd *edgeReader[T]) numberText(bipartite bool) (rows, cols *Labels, row, co
 			b.names = d.names
 		}
 	}
-	// used[k][x] says whether name x of block k is in the namespace.
+	// used[x] reports whether name x of a block is a label of this side.
 	label := func(mark func(b *edgeBlock[T], used []bool)) (*Labels, func(int, int64) int32) {
 		ranks := map[string]int32{}
 		for k := range rd.blocks {
@@ -327,8 +327,8 @@ func (rd *edgeReader[T]) numberText(bipartite bool) (rows, cols *Labels, row, co
 	return rows, cols, row, col
 }
 
-// duplicate makes a *ParseError, with the ids of the file, of a
-// *DuplicateError of the builder.
+// duplicate wraps a *DuplicateError of the builder in a *ParseError with the ids
+// of the file.
 func (rd *edgeReader[T]) duplicate(err error, rows, cols *Labels) error {
 	var d *DuplicateError
 	if !errors.As(err, &d) {

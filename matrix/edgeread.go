@@ -16,13 +16,13 @@ import (
 // and blank lines, are skipped.
 //
 // Fields. One delimiter separates the fields of all lines: that of [Delimiter]
-// or of [InFormat], or else the one of tab, comma, semicolon and bar that
-// splits every one of the first 100 lines (or 32 KiB); where several do, a tab
-// wins, then the one with the most fields in the first line. Runs of blanks and
-// tabs separate fields if no other delimiter occurs. The rules of encoding/csv
-// hold: a field in quotation marks may contain the delimiter, and two marks
-// stand for one. A field does not contain a line break. Blanks around a field
-// are no part of it, and an empty field at the end of a line is none.
+// or [InFormat], else a tab, comma, semicolon or bar, whichever splits the most
+// of the first 100 lines (at most 32 KiB). Of several, the tab wins, then the one
+// with the most fields in the first line. Blanks and tabs separate fields if none
+// of these occurs. The rules of encoding/csv apply: a field in quotation marks may
+// contain the delimiter, and two marks stand for one. A field does not contain a
+// line break. Blanks around a field are no part of it, and an empty field after
+// the last delimiter of a line is ignored.
 //
 // Columns. The first line is a header if [Header] says so, if a column is
 // chosen by name, or if all its fields are known names in any case of letters,
@@ -48,10 +48,10 @@ import (
 // receives a warning if no edge has id 0, or if fewer than 1 % of the ids up to
 // the largest occur.
 //
-// Values are read as in a real Matrix Market file (see [ReadMatrixMarket]), but
-// one that is written as an integer must be exact in a float type. An edge given
-// twice is an error unless [Duplicates] says how to combine; see [Symmetrise]
-// for undirected graphs. Errors in the file are a *[ParseError].
+// Values are read as in a real Matrix Market file (see [ReadMatrixMarket]), except
+// that a value written as an integer must be exact in a float type. A repeated edge
+// is an error unless [Duplicates] combines it; see [Symmetrise] for undirected
+// graphs. Errors in the file are a *[ParseError].
 func ReadEdgeList[T Element](r io.Reader, opts ...ReadOption) (*Matrix[T], *Labels, error) {
 	a, l, _, err := readEdges[T](r, readOptionsOf(opts), false)
 	return a, l, err

@@ -9,7 +9,7 @@ import (
 )
 
 // ReadVectorTSV reads a vector: lines of a 0-based index and a value, or of a
-// value alone for positions 0, 1, 2, … in this order; the first line decides.
+// value alone for the indices 0, 1, 2, …; the first line decides.
 // Delimiters, quotes, comments, values and options are those of [ReadEdgeList];
 // [Header](HeaderYes) skips a line of column names. The size is one more than
 // the largest index, or the rows that [Dims] gives.
@@ -104,7 +104,7 @@ type vectorReader[T comparable] struct {
 	split *fieldSplitter
 }
 
-// vectorLayout skips what SkipLines and Header ask for and finds the delimiter.
+// vectorLayout skips the lines of SkipLines and Header and finds the delimiter.
 func vectorLayout(src *chunk.Source, o *readOptions) (*fieldSplitter, error) {
 	if err := o.checkLayout("matrix.ReadVectorTSV"); err != nil {
 		return nil, err

@@ -95,7 +95,7 @@ func writeHash(w io.Writer, comment string) error {
 }
 
 // WriteVectorTSV writes the entries of v, “index<TAB>value” a line, with
-// 0-based indices or the names of [WithLabels].
+// 0-based indices or the names of [WithLabels]; see [WriteEdgeList].
 func WriteVectorTSV[T Element](w io.Writer, v *Vector[T], opts ...WriteOption) error {
 	return writeVectorTSV(w, v, writeOptionsOf(opts))
 }

@@ -34,7 +34,7 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%s: compressed is %v", name, gz)
 		}
 	}
-	// The content wins over the name.
+	// The content takes precedence over the name.
 	data, _ := os.ReadFile(filepath.Join(dir, "a.mtx.gz"))
 	odd := filepath.Join(dir, "a.unknown")
 	if err := os.WriteFile(odd, data, 0o600); err != nil {
@@ -83,7 +83,7 @@ func TestVectorFiles(t *testing.T) {
 	}
 }
 
-// TestWriteFileAtomic breaks off writing and looks at what is left.
+// TestWriteFileAtomic interrupts writing and checks the folder.
 func TestWriteFileAtomic(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.mtx")

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// fuzzError lets pass the errors that bad input may give.
+// fuzzError fails on errors that bad input must not cause.
 func fuzzError(t *testing.T, err error) {
 	t.Helper()
 	if !errors.Is(err, ErrParse) && !errors.Is(err, ErrType) && !errors.Is(err, io.ErrNoProgress) {
@@ -15,8 +15,8 @@ func fuzzError(t *testing.T, err error) {
 	}
 }
 
-// fuzzDims keeps the fuzzer from matrices whose row offsets alone are large:
-// that is memory well spent, and the fuzzer's time is not.
+// fuzzDims reports whether a matrix is small: large row offsets only slow the
+// fuzzer down.
 func fuzzDims(info Info) bool {
 	return info.Rows <= 1<<16 && info.Cols <= 1<<16 && (info.coordinate() || info.Rows*info.Cols <= 1<<16)
 }
@@ -28,7 +28,7 @@ func fuzzMatrixMarket[T Element](t *testing.T, data []byte, opts ...ReadOption) 
 		return
 	}
 	valid(t, a)
-	// One thread or many, read in one piece or in small ones: the same.
+	// The number of threads and the size of reads do not change the result.
 	b, err := ReadMatrixMarket[T](iotestOneByte{bytes.NewReader(data)}, append(opts, Threads(1))...)
 	if err != nil || !sameEntries(a.Store(), b.Store()) {
 		t.Fatalf("byte by byte: %v, %v; at once: %v", b, err, a)
@@ -159,7 +159,7 @@ func FuzzReadBinary(f *testing.F) {
 			t.Fatal(err)
 		}
 		for _, seal := range []bool{false, true} {
-			if seal { // let the fuzzer past the checksum of the head
+			if seal { // correct the checksum of the head, so that the fuzzer reaches the sections
 				if len(data) < binaryHead {
 					return
 				}

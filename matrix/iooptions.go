@@ -8,15 +8,15 @@ import (
 	"github.com/hiveblas/hiveblas/internal/chunk"
 )
 
-// A ReadOption changes how a reader works. Options that a reader has no use
-// for are ignored.
+// A ReadOption configures a reader. A reader ignores options that do not apply to
+// its format.
 type ReadOption interface{ read(*readOptions) }
 
-// A WriteOption changes how a writer works. Options that a writer has no use
-// for are ignored.
+// A WriteOption configures a writer. A writer ignores options that do not apply to
+// its format.
 type WriteOption interface{ write(*writeOptions) }
 
-// A FileOption is an option of readers and of writers.
+// A FileOption configures readers and writers.
 type FileOption interface {
 	ReadOption
 	WriteOption
@@ -102,31 +102,29 @@ func writeOptionsOf(opts []WriteOption) *writeOptions {
 	return o
 }
 
-// WithContext makes a reader or writer stop with ctx.Err() between blocks of
-// about a megabyte once ctx ends. A Read or Write in progress is not
-// interrupted.
+// WithContext stops a reader or writer with ctx.Err() when ctx ends. It checks ctx
+// between blocks of about a megabyte and does not interrupt a Read or Write.
 func WithContext(ctx context.Context) FileOption { return fileOption(func(o *common) { o.ctx = ctx }) }
 
 // Threads bounds the number of goroutines that parse or format. The default
 // is GOMAXPROCS.
 func Threads(n int) FileOption { return fileOption(func(o *common) { o.threads = n }) }
 
-// FileName names the file in errors. ReadFile and its like give it themselves.
+// FileName names the file in errors. Functions that take a path set it themselves.
 func FileName(name string) FileOption { return fileOption(func(o *common) { o.file = name }) }
 
-// Progress calls f from time to time with the number of bytes taken from the
-// reader (before decompression) or given to the writer so far, and once at the
-// end. f runs on the calling goroutine.
+// Progress calls f after each block, on the calling goroutine, with the number of
+// bytes read so far (before decompression) or written so far.
 func Progress(f func(bytes int64)) FileOption {
 	return fileOption(func(o *common) { o.progress = f })
 }
 
-// WithLabels makes WriteEdgeList and WriteVectorTSV write l's name for index i
-// in place of i, for rows and columns alike.
+// WithLabels makes WriteEdgeList and WriteVectorTSV write l.Name(i) for index i, of
+// rows and columns.
 func WithLabels(l *Labels) WriteOption { return WithRowColumnLabels(l, l) }
 
-// WithRowColumnLabels is WithLabels with different names for rows and columns.
-// A nil leaves indices as they are.
+// WithRowColumnLabels is WithLabels with separate labels for rows and columns. A
+// nil writes indices.
 func WithRowColumnLabels(rows, cols *Labels) WriteOption {
 	return writeOption(func(o *writeOptions) { o.labels, o.cols = rows, cols })
 }
@@ -246,7 +244,7 @@ func columnOf[C int | string](c C) column {
 	return column{given: true, number: any(c).(int)}
 }
 
-// Comment writes text as a comment at the head of a file that can have one.
+// Comment writes text as a comment at the start of a text file.
 func Comment(text string) WriteOption {
 	return writeOption(func(o *writeOptions) { o.comment = text })
 }
@@ -255,18 +253,18 @@ func Comment(text string) WriteOption {
 // columns). The matrix must have an entry everywhere.
 func AsArray() WriteOption { return writeOption(func(o *writeOptions) { o.array = true }) }
 
-// AsSymmetric writes only the lower triangle, under a symmetric header. The
-// matrix must be symmetric, which is verified first.
+// AsSymmetric writes only the lower triangle, with a symmetric header. A matrix that
+// is not symmetric is an error.
 func AsSymmetric() WriteOption { return writeOption(func(o *writeOptions) { o.symmetric = true }) }
 
-// AsPattern writes where entries are and leaves their values out.
+// AsPattern writes the positions of entries without their values.
 func AsPattern() WriteOption { return writeOption(func(o *writeOptions) { o.pattern = true }) }
 
 // AsReal writes every float of an edge list with a decimal point or an exponent,
 // so that a list of whole numbers is read back as real numbers.
 func AsReal() WriteOption { return writeOption(func(o *writeOptions) { o.real = true }) }
 
-// Gzip compresses, whatever the name of the file.
+// Gzip compresses the file whatever its name.
 func Gzip() WriteOption { return writeOption(func(o *writeOptions) { o.compress = true }) }
 
 func (o *common) report(n int64) {
@@ -292,26 +290,25 @@ func (o *common) failKind(line int64, msg string, kind RemedyKind) *ParseError {
 	return &ParseError{File: o.file, Line: line, Msg: msg, Remedy: kind.String(), Kind: kind}
 }
 
-// streamError makes a *ParseError of what a stream ended with where that says
-// something of the file, and leaves other errors (of the disk, a context, a
-// *ParseError) as they are.
+// streamError wraps an error about the content of a stream in a *ParseError and
+// returns other errors (of the disk, a context, a *ParseError) unchanged.
 func (o *common) streamError(line int64, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, chunk.ErrGzip):
-		e := o.fail(line, err.Error(), "fetch or compress the file again")
+		e := o.fail(line, err.Error(), "download or compress the file again")
 		e.Err = err
 		return e
 	case errors.Is(err, chunk.ErrLine):
-		e := o.fail(line, err.Error(), "this is no text file of one entry a line")
+		e := o.fail(line, err.Error(), "the file is not text with one entry per line")
 		e.Err = err
 		return e
 	}
 	return err
 }
 
-// combiner returns the function that Duplicates gave, nil without one.
+// combiner returns the operator of Duplicates, nil without one.
 func combiner[T comparable](op string, o *readOptions) (Combiner[T], error) {
 	if o.dup == nil {
 		return nil, nil
@@ -320,10 +317,10 @@ func combiner[T comparable](op string, o *readOptions) (Combiner[T], error) {
 		return c, nil
 	}
 	e, _ := elementOf[T]()
-	return nil, &TypeError{op, "that of another Combiner", e.name(), "give Duplicates an operator on the element type that is read"}
+	return nil, &TypeError{op, "another type in Duplicates", e.name(), "give Duplicates an operator on the element type that is read"}
 }
 
-// reportingWriter counts and reports what is written.
+// reportingWriter counts the bytes written and reports progress.
 type reportingWriter struct {
 	w io.Writer
 	o *common

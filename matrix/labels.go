@@ -8,11 +8,10 @@ import (
 	"sync"
 )
 
-// Labels is the original ids of the rows or columns of a matrix: Name(i) is
-// the id of index i. Ids are 64-bit integers or text. Readers give them in
-// ascending order (integers by value, text by bytes), so that the numbering
-// does not depend on the order of the edges. Labels may be used by any number
-// of goroutines.
+// Labels are the ids of the rows or columns of a matrix in its file: Name(i) is
+// the id of index i. Ids are 64-bit integers or text. Readers number them in
+// ascending order (integers by value, text by bytes), so that the numbering does
+// not depend on the order of the edges. Labels are safe for concurrent use.
 type Labels struct {
 	ids     []int64 // numeric
 	names   []string
@@ -27,8 +26,7 @@ type Labels struct {
 // NewLabels returns the labels with the given names, in the given order.
 func NewLabels(names []string) *Labels { return &Labels{names: slices.Clone(names)} }
 
-// NewIDs returns the labels with the given integers for names, in the given
-// order.
+// NewIDs returns labels that are integers, in the given order.
 func NewIDs(ids []int64) *Labels { return &Labels{ids: slices.Clone(ids), numeric: true} }
 
 // countedFrom returns n labels that count from first.
@@ -55,8 +53,8 @@ func (l *Labels) Len() int {
 // Numeric reports whether the ids are integers.
 func (l *Labels) Numeric() bool { return l != nil && l.numeric }
 
-// Name returns the id of index i as text. A nil Labels, and an index beyond
-// the labels, give i itself.
+// Name returns the id of index i as text, and i itself if l is nil or has no label
+// i.
 func (l *Labels) Name(i int) string {
 	switch {
 	case l == nil || uint(i) >= uint(l.Len()):
@@ -67,8 +65,8 @@ func (l *Labels) Name(i int) string {
 	return l.names[i]
 }
 
-// ID returns the integer id of index i; ok is false for ids that are text and
-// for an index beyond the labels.
+// ID returns the integer id of index i; ok is false if ids are text or l has no
+// label i.
 func (l *Labels) ID(i int) (id int64, ok bool) {
 	if !l.Numeric() || uint(i) >= uint(l.Len()) {
 		return 0, false
@@ -76,8 +74,8 @@ func (l *Labels) ID(i int) (id int64, ok bool) {
 	return l.id(i), true
 }
 
-// Index returns the index of the id with this name. The first call takes O(n),
-// the others O(1).
+// Index returns the index of the id with this name. The first call takes O(n)
+// time, later calls O(1).
 func (l *Labels) Index(name string) (i int, ok bool) {
 	if l == nil {
 		return 0, false
@@ -106,9 +104,9 @@ func hasKey(m map[string]int, k string) bool {
 	return ok
 }
 
-// appender returns the function that appends the name of an index as a field of
-// a list with the given delimiter: quoted where it needs it. The first field of
-// a line must not look like a comment.
+// appender returns the function that appends the name of an index as a field of a
+// list with the given delimiter. It quotes names with a delimiter, a quotation mark
+// or blanks around them, and a first field that looks like a comment.
 func (l *Labels) appender(delim byte, first bool) func(buf []byte, i int) []byte {
 	switch {
 	case l == nil:

@@ -10,18 +10,17 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// Mapped is a matrix in a file of the binary form that is mapped into memory:
-// pages are read when they are looked at, and given up by the system when
-// memory is short. The file must not change, and Close only after the last use
-// of the matrix and of anything that shares storage with it.
+// Mapped is a matrix in a binary file that is mapped into memory: the system loads
+// pages on access and drops them when memory is short. The file must not change.
+// Close invalidates the matrix and everything that shares its storage.
 type Mapped[T Element] struct {
 	Matrix *Matrix[T]
 	data   []byte
 }
 
-// OpenMapped maps the file at path, which must be of the binary form, not
-// compressed and not in blocks, and hold elements of type T. Its checksums are
-// not verified, its invariants are.
+// OpenMapped maps the file at path. It must be a binary file of elements of type
+// T, neither compressed nor in blocks. OpenMapped verifies the invariants of the
+// matrix but no checksums.
 func OpenMapped[T Element](path string) (*Mapped[T], error) {
 	const op = "matrix.OpenMapped"
 	e, ok := elementOf[T]()
@@ -29,7 +28,7 @@ func OpenMapped[T Element](path string) (*Mapped[T], error) {
 		return nil, &TypeError{op, e.name(), "bool, an integer or a float", ""}
 	}
 	if !hostLittle || e.fileWidth() != int(unsafe.Sizeof(e.one)) {
-		return nil, &InvalidError{op, "numbers lie in files otherwise than in the memory of this machine; use ReadFile"}
+		return nil, &InvalidError{op, "this machine stores numbers differently from the file; use ReadFile"}
 	}
 	data, err := mapFile(path)
 	if err != nil {
@@ -43,7 +42,7 @@ func OpenMapped[T Element](path string) (*Mapped[T], error) {
 	return &Mapped[T]{FromStore(st), data}, nil
 }
 
-// Close gives the mapping up.
+// Close unmaps the file.
 func (m *Mapped[T]) Close() error {
 	if m == nil {
 		return nil
@@ -54,7 +53,7 @@ func (m *Mapped[T]) Close() error {
 	return unmap(data)
 }
 
-// overlay makes a matrix of the bytes of a file.
+// overlay returns the matrix whose arrays are in data.
 func overlay[T Element](data []byte, path string, e element[T]) (*sparse.Store[T], error) {
 	o := readOptionsOf([]ReadOption{FileName(path)})
 	r := bytes.NewReader(data)
@@ -65,7 +64,7 @@ func overlay[T Element](data []byte, path string, e element[T]) (*sparse.Store[T
 		return nil, err
 	}
 	if st.Format == blocked {
-		return nil, &InvalidError{"matrix.OpenMapped", path + " is in blocks, whose arrays do not lie together; use ReadFile, or convert it"}
+		return nil, &InvalidError{"matrix.OpenMapped", path + " is in blocks, whose arrays are not contiguous; use ReadFile, or convert it"}
 	}
 	left := data[binaryHead:]
 	if st.Sparse() {
@@ -96,19 +95,19 @@ func overlay[T Element](data []byte, path string, e element[T]) (*sparse.Store[T
 	return st, nil
 }
 
-// overlaid takes the items of a section where they lie.
+// overlaid returns the items of a section without copying them.
 func overlaid[E comparable](rd *binaryReader, data []byte, id uint32, n int64) (items []E, left []byte, err error) {
 	what := "section " + sectionNames[id]
 	var one E
 	width := int64(unsafe.Sizeof(one))
 	le := binary.LittleEndian
 	if n < 0 || n > int64(len(data))/width || int64(len(data)) < sectionBytes(n, width) {
-		e := rd.damaged(what, "the file ends in it")
+		e := rd.damaged(what, "the file ends here")
 		e.Remedy, e.Err = "the file is cut short", io.ErrUnexpectedEOF
 		return nil, nil, e
 	}
 	if le.Uint32(data) != id || le.Uint32(data[4:]) != uint32(width) || le.Uint64(data[8:]) != uint64(n) {
-		return nil, nil, rd.damaged(what, "another section stands in its place")
+		return nil, nil, rd.damaged(what, "found another section instead")
 	}
 	if n > 0 {
 		items = unsafe.Slice((*E)(unsafe.Pointer(&data[16])), n)

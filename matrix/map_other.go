@@ -4,7 +4,7 @@ package matrix
 
 import "os"
 
-// mapFile reads the file: this system maps none here.
+// mapFile reads the file, on systems without a mapping.
 func mapFile(path string) ([]byte, error) { return os.ReadFile(path) }
 
 func unmap([]byte) error { return nil }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// mapFile maps a file into memory. What is written there stays with the process.
+// mapFile maps a file into memory; writes stay private to the process.
 func mapFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -7,16 +7,16 @@ import (
 	"github.com/hiveblas/hiveblas/internal/chunk"
 )
 
-// arrayBlock is the values of a block of lines.
+// arrayBlock holds the values of a block of lines.
 type arrayBlock[T any] struct {
 	block chunk.Block
 	vals  []T
 	err   *ParseError
 }
 
-// array reads the values of a file in array form: by columns, and of a
-// symmetric matrix the lower triangle with, of a skew-symmetric one without,
-// the diagonal. Several values on a line are accepted.
+// array reads the values of a file in array form, by columns. A symmetric matrix
+// lists the lower triangle with its diagonal, a skew-symmetric one without it.
+// A line may have several values.
 func (rd *mmReader[T]) array() (*Matrix[T], error) {
 	var n int64
 	var blocks [][]T
@@ -108,7 +108,7 @@ func (rd *mmReader[T]) parseArray(b chunk.Block) (r arrayBlock[T]) {
 	return r
 }
 
-// onlyBlanksBefore reports whether d[p] is the first of its line.
+// onlyBlanksBefore reports whether only blanks precede d[p] on its line.
 func onlyBlanksBefore(d []byte, p int) bool {
 	for p--; p >= 0 && d[p] != '\n'; p-- {
 		if !isBlank(d[p]) {
@@ -118,7 +118,7 @@ func onlyBlanksBefore(d []byte, p int) bool {
 	return true
 }
 
-// valueLine returns the line of the value number k, from 0, of a block.
+// valueLine returns the line of value k of a block, from 0.
 func valueLine(b chunk.Block, k int64) int64 {
 	line := b.Line
 	for text := range bytes.Lines(b.Data) {

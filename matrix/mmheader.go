@@ -10,8 +10,8 @@ import (
 	"github.com/hiveblas/hiveblas/internal/chunk"
 )
 
-// Info describes a text file: the header of a Matrix Market file, or what a
-// reader found in an edge list.
+// Info describes a text file: the header of a Matrix Market file, or the contents
+// of an edge list.
 type Info struct {
 	Rows, Cols int
 	Entries    int64    // entries or values listed in the file, before symmetric expansion
@@ -19,7 +19,7 @@ type Info struct {
 	Field      string   // "real", "integer" or "pattern"
 	Symmetry   string   // "general", "symmetric" or "skew-symmetric"
 	Banner     bool     // whether it begins with %%MatrixMarket
-	Comments   []string // comment lines of the head, without %, at most 64 KiB
+	Comments   []string // comment lines of the header, without %, at most 64 KiB
 }
 
 const maxComments = 1 << 16
@@ -40,7 +40,7 @@ func (i *Info) fieldKind() fieldKind {
 	return fieldReal
 }
 
-// ReadMatrixMarketInfo reads the head of a Matrix Market file, gzip-compressed
+// ReadMatrixMarketInfo reads the header of a Matrix Market file, gzip-compressed
 // or not, and no entries.
 func ReadMatrixMarketInfo(r io.Reader, opts ...ReadOption) (Info, error) {
 	o := readOptionsOf(opts)
@@ -114,7 +114,7 @@ func readBare(src *chunk.Source, o *common, text []byte, line int64) (Info, erro
 		sizes = sizes && err == nil
 	}
 	if !sizes {
-		return info, o.failKind(line, "no %%MatrixMarket banner, nor a line “rows columns entries” in its place",
+		return info, o.failKind(line, "neither a %%MatrixMarket banner nor a line “rows columns entries”",
 			RemedyFormat)
 	}
 	if err := info.size(f, line, o); err != nil {
@@ -144,7 +144,7 @@ func (i *Info) banner(text string, line int64, o *common) error {
 		return o.fail(line, "the first line is not a Matrix Market banner: "+quote(text), want)
 	}
 	if f[1] != "matrix" {
-		return o.fail(line, "the banner announces "+quote(f[1])+", not a matrix", "a vector is read from a matrix of one column")
+		return o.fail(line, "the banner announces "+quote(f[1])+", not a matrix", "write a vector as a matrix of one column")
 	}
 	switch i.Layout = f[2]; i.Layout {
 	case "coordinate", "array":
@@ -170,7 +170,7 @@ func (i *Info) banner(text string, line int64, o *common) error {
 		return o.fail(line, "unknown symmetry "+quote(f[4])+" in the banner", want)
 	}
 	if i.Field == "pattern" && (i.Layout == "array" || i.skew()) {
-		return o.fail(line, fmt.Sprintf("a %s %s pattern makes no sense", i.Layout, i.Symmetry), "give values, or list the entries as a general or symmetric pattern")
+		return o.fail(line, fmt.Sprintf("a %s %s pattern has no meaning", i.Layout, i.Symmetry), "give values, or list the entries as a general or symmetric pattern")
 	}
 	return nil
 }
@@ -220,7 +220,7 @@ func (i *Info) size(f []string, line int64, o *common) error {
 	return nil
 }
 
-// quote returns text in quotation marks, cut to a length fit for a message.
+// quote returns text in quotation marks, cut to 60 bytes for a message.
 func quote[S string | []byte](text S) string {
 	s := string(text)
 	if len(s) > 60 {

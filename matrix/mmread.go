@@ -13,35 +13,33 @@ import (
 
 // ReadMatrixMarket reads a Matrix Market file, gzip-compressed or not.
 //
-// Layouts coordinate and array; fields real (or double), integer and pattern;
-// symmetries general, symmetric and skew-symmetric, in any case of letters.
-// Comments and blank lines may stand anywhere, lines may end in CRLF. An array
-// gives a Full matrix. Complex and hermitian files are refused.
+// It reads the layouts coordinate and array, the fields real (or double), integer
+// and pattern, and the symmetries general, symmetric and skew-symmetric, in any
+// case of letters. Comments and blank lines may occur anywhere, and lines may end
+// in CRLF. An array becomes a Full matrix. Complex and hermitian files are an error.
 //
-// Without a banner, a file is read if its first line that is not blank has
-// exactly three counts, “rows columns entries”: as general coordinates, of
-// real values if the first entry has three fields and as a pattern if two. A
-// first line that begins with % but is not a banner is an error, because it
-// may be a damaged banner that said “symmetric”.
+// A file without a banner is read if its first line that is not blank has three
+// counts, “rows columns entries”. It has general coordinates: real values if the
+// first entry has three fields, a pattern if it has two. A first line that begins
+// with % but is not a banner is an error, because it may be a damaged banner of a
+// symmetric file.
 //
-// Values. Those of a real or integer file read into an integer type must be
-// integers in its range; 6.000 and 1e3 are integers in a real file, and not
-// in an integer one. Those of a real file read into a float type are rounded
-// to nearest; those of an integer file must be exact in it (so all up to 2⁵³
-// in float64). bool takes 0 and 1. An entry of a pattern is 1 or true. NaN and
-// infinities need [AllowNaN]; [PatternOnly] ignores values. Anything else is
-// an error: no value is changed silently.
+// Values. In an integer type, values must be integers in its range; 6.000 and 1e3
+// are integers in a real file, but not in an integer file. In a float type, values
+// of a real file are rounded to nearest, and those of an integer file must be exact
+// (in float64, all up to 2⁵³). bool holds 0 and 1. An entry of a pattern is 1 or
+// true. NaN and infinities need [AllowNaN]; [PatternOnly] ignores values. Every
+// other value is an error.
 //
-// A symmetric file lists one triangle, usually the lower; an entry of the
-// other is accepted as long as its mirror is not given too, which would be a
-// duplicate. Diagonal entries are kept once; in a skew-symmetric coordinate
-// file they are refused. An entry given twice is an error unless [Duplicates]
-// says how to combine.
+// A symmetric file lists one triangle, usually the lower. An entry of the other
+// triangle is a duplicate if the file has its mirror too. A skew-symmetric
+// coordinate file has no diagonal entries. A duplicate is an error unless
+// [Duplicates] combines it.
 //
-// Errors in the file are a *[ParseError] with its line. The counts of the
-// head are checked and not trusted: memory grows with what is read. With n
-// entries, peak memory is below 3 times that of the matrix and time is O(n +
-// rows + columns), parsing spread over [Threads].
+// Errors in the file are a *[ParseError] with the line. The counts of the header
+// do not determine allocations: memory grows with the entries read. Peak memory is
+// below 3 times that of the matrix, and the time is O(entries + rows + columns),
+// with parsing spread over [Threads].
 func ReadMatrixMarket[T Element](r io.Reader, opts ...ReadOption) (*Matrix[T], error) {
 	return readMatrixMarket[T](r, readOptionsOf(opts))
 }
@@ -99,7 +97,7 @@ func readMatrixMarket[T comparable](r io.Reader, o *readOptions) (*Matrix[T], er
 	}
 	if o.symmetrise && info.general() {
 		rule := dup
-		if info.coordinate() { // combined already
+		if info.coordinate() { // combined by the builder
 			rule = nil
 		}
 		a.set(symmetrise(a.rows(), e, rule, o.threads))
@@ -108,7 +106,7 @@ func readMatrixMarket[T comparable](r io.Reader, o *readOptions) (*Matrix[T], er
 	return a, nil
 }
 
-// mmReader reads what follows the head.
+// mmReader reads the lines after the header.
 type mmReader[T comparable] struct {
 	o     *readOptions
 	info  *Info
@@ -118,12 +116,12 @@ type mmReader[T comparable] struct {
 	scan  scanner[T]
 }
 
-// mmBlock is what a block of lines gave.
+// mmBlock holds the entries of a block of lines.
 type mmBlock[T any] struct {
 	block   chunk.Block
 	tuples  sparse.Tuples[T]
-	entries int64       // listed in the file, mirrored ones not counted
-	err     *ParseError // of the line where reading stopped
+	entries int64       // listed in the file, without mirror images
+	err     *ParseError // of the first bad line
 }
 
 // coordinates reads the lines "row column value".
@@ -159,10 +157,10 @@ func (rd *mmReader[T]) coordinates(dup Combiner[T]) (*Matrix[T], error) {
 
 func (rd *mmReader[T]) tooFew(n int64, what string) error {
 	return rd.o.fail(rd.src.At(), fmt.Sprintf("the file ends after %d of %d %s", n, rd.info.Entries, what),
-		"the file is cut short, or its size line wrong")
+		"the file is truncated, or its size line is wrong")
 }
 
-// duplicate makes a *ParseError of a *DuplicateError of the builder.
+// duplicate wraps a *DuplicateError of the builder in a *ParseError.
 func (o *readOptions) duplicate(err error) error {
 	var d *DuplicateError
 	if !errors.As(err, &d) {
@@ -174,7 +172,7 @@ func (o *readOptions) duplicate(err error) error {
 	return e
 }
 
-// entryLine returns the line of the entry number k, from 0, of a block.
+// entryLine returns the line of entry k of a block, from 0.
 func entryLine(b chunk.Block, k int64) int64 {
 	line := b.Line
 	for text := range bytes.Lines(b.Data) {
@@ -259,7 +257,7 @@ func (rd *mmReader[T]) parse(b chunk.Block) (r mmBlock[T]) {
 			break
 		}
 	}
-	if len(t.Row) < cap(t.Row)/2 { // many comments or blank lines: do not keep the rest
+	if len(t.Row) < cap(t.Row)/2 { // many comments or blank lines: free the unused capacity
 		t.Row, t.Col, t.Val = append([]int32{}, t.Row...), append([]int32{}, t.Col...), append([]T{}, t.Val...)
 	}
 	r.tuples = t
@@ -301,7 +299,7 @@ func token(d []byte) []byte {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
-// scanIndex reads digits; a number beyond 18 of them comes out as 2⁶³.
+// scanIndex reads digits; more than 18 of them give 2⁶³.
 func scanIndex(d []byte, p int) (v uint64, end int) {
 	start := p
 	for {
@@ -318,7 +316,7 @@ func scanIndex(d []byte, p int) (v uint64, end int) {
 	return v, p
 }
 
-// The following find the words for what parse met in the line at d[start:].
+// The following methods describe an error in the line at d[start:].
 
 func (rd *mmReader[T]) line(b chunk.Block, start int) (number int64, fields [][]byte) {
 	text, _, _ := bytes.Cut(b.Data[start:], []byte{'\n'})
@@ -330,7 +328,7 @@ func (rd *mmReader[T]) indexError(b chunk.Block, start int) *ParseError {
 	limits := [2]int{rd.info.Rows, rd.info.Cols}
 	for k, what := range []string{"row", "column"} {
 		if k >= len(f) {
-			return rd.o.fail(line, "the line ends before its "+what, "want “row column value”")
+			return rd.o.fail(line, "the line has no "+what, "want “row column value”")
 		}
 		v, end := scanIndex(append(append([]byte{}, f[k]...), '\n'), 0)
 		if end != len(f[k]) {
@@ -354,13 +352,13 @@ func (rd *mmReader[T]) indexError(b chunk.Block, start int) *ParseError {
 		e.Err = &IndexError{"ReadMatrixMarket", what, int64(min(v, 1<<62)) - 1, int64(limits[k])}
 		return e
 	}
-	return rd.o.fail(line, "cannot read the line", "")
+	return rd.o.fail(line, "the line is malformed", "")
 }
 
 func (rd *mmReader[T]) valueError(b chunk.Block, start, at int, f fault) *ParseError {
 	line, fields := rd.line(b, start)
 	if len(fields) < 3 {
-		return rd.o.fail(line, "the line ends before its value", "a file without values is a “pattern”")
+		return rd.o.fail(line, "the line has no value", "a file without values is a “pattern”")
 	}
 	if f == faultNone { // as in "1 2-3"
 		return rd.o.fail(line, "no blank before the value", "")

@@ -113,7 +113,7 @@ func TestReadMatrixMarketOtherTypes(t *testing.T) {
 		{"pattern", "1", banner + "coordinate pattern symmetric\n2 2 2\n1 1\n2 1\n", nil, 2, 2, "(0,0)=1 (0,1)=1 (1,0)=1"},
 	})
 	checkRead[int64](t, []readCase{
-		{"exact", "no way through float64", banner + "coordinate real general\n1 2 2\n1 1 9007199254740993.0\n1 2 -9223372036854775808\n", nil, 1, 2, "(0,0)=9007199254740993 (0,1)=-9223372036854775808"},
+		{"exact", "not read through float64", banner + "coordinate real general\n1 2 2\n1 1 9007199254740993.0\n1 2 -9223372036854775808\n", nil, 1, 2, "(0,0)=9007199254740993 (0,1)=-9223372036854775808"},
 	})
 	checkRead[uint64](t, []readCase{
 		{"largest", "2⁶⁴−1", banner + "coordinate integer general\n1 2 2\n1 1 18446744073709551615\n1 2 -0\n", nil, 1, 2, "(0,0)=18446744073709551615 (0,1)=0"},
@@ -140,7 +140,7 @@ type errorCase struct {
 	opts         []ReadOption
 	line         int64
 	msg          string
-	is           error // beside ErrParse
+	is           error // in addition to ErrParse
 }
 
 func checkReadErrors[T Element](t *testing.T, cases []errorCase) {
@@ -176,21 +176,21 @@ func TestReadMatrixMarketErrors(t *testing.T) {
 		{"symmetry", "unknown symmetry", banner + "coordinate real diagonal\n", nil, 1, "symmetry", nil},
 		{"complex", "refused", banner + "array complex general\n", nil, 1, "complex", nil},
 		{"hermitian", "refused", banner + "coordinate real hermitian\n", nil, 1, "hermitian", nil},
-		{"array pattern", "makes no sense", banner + "array pattern general\n", nil, 1, "makes no sense", nil},
-		{"skew pattern", "makes no sense", banner + "coordinate pattern skew-symmetric\n", nil, 1, "makes no sense", nil},
-		{"no size", "the file ends in its head", real + "% c\n", nil, 3, "size line", nil},
+		{"array pattern", "has no meaning", banner + "array pattern general\n", nil, 1, "has no meaning", nil},
+		{"skew pattern", "has no meaning", banner + "coordinate pattern skew-symmetric\n", nil, 1, "has no meaning", nil},
+		{"no size", "the file ends in its header", real + "% c\n", nil, 3, "size line", nil},
 		{"size words", "two counts for coordinates", real + "3 3\n", nil, 2, "2 numbers", nil},
 		{"size text", "no count", real + "3 x 1\n", nil, 2, `"x"`, nil},
 		{"size negative", "no count", real + "3 3 -1\n", nil, 2, `"-1"`, nil},
 		{"size overflow", "beyond 2⁶³", real + "3 3 9223372036854775808\n", nil, 2, "2⁶³", nil},
 		{"dimension", "beyond MaxDim", real + "2147483648 3 1\n", nil, 2, "2147483648", ErrSize},
 		{"not square", "symmetric is square", banner + "coordinate real symmetric\n2 3 1\n", nil, 2, "square", nil},
-		{"huge count", "2⁶⁰ entries promised, none given, and nothing allocated", real + "3 3 1152921504606846976\n", nil, 3, "after 0 of 1152921504606846976", nil},
-		{"huge array", "positions beyond any memory, refused by the head", banner + "array real general\n2147483647 2147483647\n", nil, 2, "positions", ErrSize},
-		{"large array", "2³⁸ values promised, one given", banner + "array real general\n524288 524288\n1\n", nil, 4, "after 1 of 274877906944", nil},
+		{"huge count", "2⁶⁰ entries announced, none present, nothing allocated", real + "3 3 1152921504606846976\n", nil, 3, "after 0 of 1152921504606846976", nil},
+		{"huge array", "more positions than any memory holds, rejected at the header", banner + "array real general\n2147483647 2147483647\n", nil, 2, "positions", ErrSize},
+		{"large array", "2³⁸ values announced, one present", banner + "array real general\n524288 524288\n1\n", nil, 4, "after 1 of 274877906944", nil},
 		{"too few", "one entry missing", real + "3 3 2\n1 1 1\n", nil, 4, "after 1 of 2", nil},
 		{"too many", "one entry too many", real + "3 3 1\n1 1 1\n% c\n\n2 2 2\n", nil, 6, "more entries than the 1", nil},
-		{"too many with none", "an entry where none is due", real + "3 3 0\n1 1 1\n", nil, 3, "more entries than the 0", nil},
+		{"too many with none", "an entry where the header announces none", real + "3 3 0\n1 1 1\n", nil, 3, "more entries than the 0", nil},
 		{"row 0", "counting starts at 1", real + "3 3 1\n0 1 1\n", nil, 3, "Matrix Market counts from 1", ErrIndex},
 		{"column past the end", "one too far", real + "3 3 1\n1 4 1\n", nil, 3, "column 4 is out of range, want 1…3", ErrIndex},
 		{"row overflow", "beyond 64 bits", real + "3 3 1\n99999999999999999999999 1 1\n", nil, 3, "out of range", ErrIndex},
@@ -198,16 +198,16 @@ func TestReadMatrixMarketErrors(t *testing.T) {
 		{"negative row", "a sign is no digit", real + "3 3 1\n-1 1 1\n", nil, 3, `"-1"`, nil},
 		{"real row", "an index is an integer", real + "3 3 1\n1.0 1 1\n", nil, 3, `"1.0"`, nil},
 		{"text row", "text for an index", real + "3 3 1\nabc 1 1\n", nil, 3, `"abc"`, nil},
-		{"missing column", "one field", real + "3 3 1\n1\n", nil, 3, "ends before its column", nil},
-		{"missing value", "two fields", real + "3 3 1\n1 1\n", nil, 3, "ends before its value", nil},
+		{"missing column", "one field", real + "3 3 1\n1\n", nil, 3, "has no column", nil},
+		{"missing value", "two fields", real + "3 3 1\n1 1\n", nil, 3, "has no value", nil},
 		{"extra", "four fields", real + "3 3 1\n1 1 1 7\n", nil, 3, `"7" after the value`, nil},
 		{"value in pattern", "three fields", banner + "coordinate pattern general\n3 3 1\n1 1 7\n", nil, 3, "after the column", nil},
 		{"text value", "no number", real + "3 3 1\n1 1 abc\n", nil, 3, `"abc"`, nil},
 		{"half a number", "text after digits", real + "3 3 1\n1 1 1.5x\n", nil, 3, `"1.5x"`, nil},
 		{"hexadecimal", "Go's syntax is not that of the format", real + "3 3 1\n1 1 0x10\n", nil, 3, `"0x10"`, nil},
 		{"no exponent", "e without digits", real + "3 3 1\n1 1 1e\n", nil, 3, `"1e"`, nil},
-		{"glued value", "a sign is no blank", real + "3 3 1\n1 1-3\n", nil, 3, "ends before its value", nil},
-		{"vertical tab", "no blank of the format", real + "3 3 1\n1 1 \v\n", nil, 3, "ends before", nil},
+		{"glued value", "a sign is no blank", real + "3 3 1\n1 1-3\n", nil, 3, "has no value", nil},
+		{"vertical tab", "no blank of the format", real + "3 3 1\n1 1 \v\n", nil, 3, "has no value", nil},
 		{"nan", "refused by default", real + "3 3 1\n1 1 NaN\n", nil, 3, "AllowNaN", nil},
 		{"inf", "refused by default", real + "3 3 1\n1 1 -inf\n", nil, 3, "AllowNaN", nil},
 		{"overflow", "beyond float64", real + "3 3 1\n1 1 1e999\n", nil, 3, "does not fit float64", nil},
@@ -216,7 +216,7 @@ func TestReadMatrixMarketErrors(t *testing.T) {
 		{"duplicate", "named by coordinates", real + "3 3 3\n1 1 1\n2 3 1\n2 3 4\n", nil, 0, "row 2, column 3", ErrDuplicate},
 		{"mirrored duplicate", "both triangles of a symmetric file", banner + "coordinate real symmetric\n3 3 2\n1 2 1\n2 1 1\n", nil, 0, "given twice", ErrDuplicate},
 		{"skew diagonal", "zero by definition", banner + "coordinate real skew-symmetric\n3 3 1\n2 2 1\n", nil, 3, "diagonal", nil},
-		{"symmetrise skew", "no sense", banner + "coordinate real skew-symmetric\n2 2 1\n2 1 1\n", []ReadOption{Symmetrise()}, 0, "symmetrise", nil},
+		{"symmetrise skew", "has no meaning", banner + "coordinate real skew-symmetric\n2 2 1\n2 1 1\n", []ReadOption{Symmetrise()}, 0, "symmetrise", nil},
 		{"symmetrise rectangle", "not square", real + "2 3 0\n", []ReadOption{Symmetrise()}, 0, "symmetrise", nil},
 		{"array few", "a value missing", banner + "array real general\n2 2\n1\n2\n3\n", nil, 6, "after 3 of 4", nil},
 		{"array many", "a value too many", banner + "array real general\n2 1\n1\n2\n\n3\n", nil, 6, "more values than the 2", nil},
@@ -245,8 +245,8 @@ func TestReadMatrixMarketErrors(t *testing.T) {
 	})
 }
 
-// TestReadLineNumbers looks for the right line in large files, where blocks
-// are parsed by several goroutines.
+// TestReadLineNumbers checks the line of errors in large files, whose blocks are
+// parsed by several goroutines.
 func TestReadLineNumbers(t *testing.T) {
 	const n = 400_000 // several blocks
 	for _, bad := range []int64{3, 131_072, 250_000, n + 2} {
@@ -313,7 +313,7 @@ func TestReadGzip(t *testing.T) {
 	}
 }
 
-// failing gives an error after some bytes.
+// failing returns an error after some bytes.
 type failing struct {
 	r   io.Reader
 	err error
@@ -386,7 +386,7 @@ func TestReadMatrixMarketInfo(t *testing.T) {
 	}
 }
 
-// TestFloatScanning compares with strconv, which is right by definition.
+// TestFloatScanning compares with strconv.
 func TestFloatScanning(t *testing.T) {
 	wide, _ := elementOf[float64]()
 	narrow, _ := elementOf[float32]()

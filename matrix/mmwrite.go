@@ -13,12 +13,12 @@ import (
 )
 
 // WriteMatrixMarket writes a in Matrix Market format: general coordinates by
-// rows unless [AsArray], [AsSymmetric] or [AsPattern] say otherwise. Floats
-// are “real” in the shortest form that reads back as the same value, integers
-// “integer”; a bool matrix is a “pattern” if all its entries are true and
-// “integer” 0 and 1 otherwise. Reading the file into T gives an equal matrix
-// ([AllowNaN] being needed for NaN and infinities). Nothing is written if an
-// option does not suit the matrix.
+// rows, unless [AsArray], [AsSymmetric] or [AsPattern] change that. The field is
+// “real” for floats, in the shortest form that reads back as the same value, and
+// “integer” for integers. A bool matrix is a “pattern” if all its entries are true,
+// else “integer” with 0 and 1. Reading the file into T returns an equal matrix (with
+// [AllowNaN] if it has NaN or infinities). An option that does not suit the matrix
+// is an *[OptionError], and nothing is written.
 func WriteMatrixMarket[T Element](w io.Writer, a *Matrix[T], opts ...WriteOption) error {
 	return writeMatrixMarket(w, a, writeOptionsOf(opts))
 }
@@ -41,7 +41,7 @@ func (v *Vector[T]) column() (*Matrix[T], error) {
 	return FromStore(sparse.Settle(sparse.Transpose(v.m.rows1(), 0))), nil
 }
 
-// rows1 is rows for the matrix inside a Vector, whose zero value is 1×0.
+// rows1 is rows for the 1×n matrix of a Vector, whose zero value is 1×0.
 func (a *Matrix[T]) rows1() *sparse.Store[T] {
 	if a.unset() {
 		return a.stored1()
@@ -59,13 +59,13 @@ func ReadVectorMatrixMarket[T Element](r io.Reader, opts ...ReadOption) (*Vector
 	return a.asVector(readOptionsOf(opts))
 }
 
-// asVector takes a matrix of one row or one column as a vector.
+// asVector returns a matrix of one row or one column as a vector.
 func (a *Matrix[T]) asVector(o *readOptions) (*Vector[T], error) {
 	m, n := a.Dims()
 	switch {
 	case n == 1 && m != 1:
 		st := a.stored()
-		if !st.Sparse() { // one column: the same values in the same order
+		if !st.Sparse() { // one column: its values are those of the row
 			t := *st
 			t.NRows, t.NCols = 1, m
 			return VectorFromStore(&t), nil
@@ -143,8 +143,8 @@ func writeMatrixMarket[T comparable](w io.Writer, a *Matrix[T], o *writeOptions)
 	}
 	text := e.appender()
 	if o.array {
-		// By columns: the rows of the transpose; of a symmetric one the lower
-		// triangle by columns is the upper by rows.
+		// The columns of a are the rows of its transpose. The lower triangle of a
+		// symmetric matrix by columns is the upper triangle by rows.
 		t := sparse.Transpose(st, o.threads)
 		return writeRows(out, t, o, func(buf []byte, i int, j int32, v T) []byte {
 			if o.symmetric && int(j) < i {
@@ -218,12 +218,12 @@ func lowerOf[T comparable](a *Matrix[T], st *sparse.Store[T]) (n int64, symmetri
 	return n, true
 }
 
-// sameEntries is Equal with NaN equal to NaN.
+// sameEntries reports whether x and y have the same entries; NaN equals NaN.
 func sameEntries[T comparable](x, y *sparse.Store[T]) bool {
 	return FromStore(x).EqualFunc(FromStore(y), func(v, w T) bool { return v == w || (v != v && w != w) })
 }
 
-// asymmetry names the first place where a is not symmetric.
+// asymmetry returns the error of the first entry that differs from its mirror.
 func asymmetry[T comparable](a *Matrix[T]) error {
 	asymmetric := func(format string, args ...any) error {
 		return &OptionError{Op: "matrix.WriteMatrixMarket", Option: "AsSymmetric", Reason: fmt.Sprintf(format, args...), Kind: RemedyNoSymmetric}
@@ -244,8 +244,8 @@ func asymmetry[T comparable](a *Matrix[T]) error {
 	return asymmetric("the matrix is not symmetric")
 }
 
-// appender returns the function that appends the text of a value: exact, and
-// the shortest for floats.
+// appender returns the function that appends the text of a value. Integers are
+// exact, floats in the shortest form that reads back as the same value.
 func (e element[T]) appender() func(buf []byte, v T) []byte {
 	if e.isFloat() {
 		bits := e.bits()

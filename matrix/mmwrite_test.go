@@ -53,7 +53,7 @@ func TestWriteMatrixMarket(t *testing.T) {
 			banner + "coordinate real general\n3 0 0\n"},
 		{"zero value", "0×0", func(b *bytes.Buffer) error { return WriteMatrixMarket(b, &Matrix[int]{}) },
 			banner + "coordinate integer general\n0 0 0\n"},
-		{"special", "values that Go writes otherwise", func(b *bytes.Buffer) error {
+		{"special", "values that Go formats differently", func(b *bytes.Buffer) error {
 			v, _ := VectorOf([]float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1)})
 			return WriteVectorMatrixMarket(b, v)
 		}, banner + "coordinate real general\n4 1 4\n1 1 nan\n2 1 inf\n3 1 -inf\n4 1 -0\n"},
@@ -96,7 +96,7 @@ func TestWriteMatrixMarketErrors(t *testing.T) {
 	}
 }
 
-// failer is what testing and rapid have in common.
+// failer is the common part of testing.T and rapid.T.
 type failer interface {
 	Helper()
 	Fatal(args ...any)

@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// RowWriter writes a matrix as text, some rows at a time, so that it need
-// never be in memory as a whole. Rows come in ascending order.
+// RowWriter writes a matrix as text, some rows at a time in ascending order, so
+// that the matrix need not fit in memory.
 type RowWriter[T Element] struct {
 	w       io.Writer
 	o       *writeOptions
 	m, n    int
-	left    int64 // entries still to come, −1 if any number may
-	next    int   // first row that may still come
+	left    int64 // remaining entries, −1 if their number is not fixed
+	next    int   // first row not written yet
 	entry   func(buf []byte, i int, j int32, v T) []byte
 	opName  string
 	written int64
 }
 
 // NewMatrixMarketWriter begins an m×n matrix of nvals entries in Matrix Market
-// format, as general coordinates; see [WriteMatrixMarket]. Of the options,
-// those of the text apply: [AsPattern], [Comment], contexts, threads, progress.
-// A bool matrix is written as integers unless AsPattern says otherwise.
+// format, as general coordinates; see [WriteMatrixMarket]. [AsArray] and
+// [AsSymmetric] are an error. A bool matrix is written as integers unless
+// [AsPattern] is given.
 func NewMatrixMarketWriter[T Element](w io.Writer, m, n int, nvals int64, opts ...WriteOption) (*RowWriter[T], error) {
 	const op = "matrix.NewMatrixMarketWriter"
 	o := writeOptionsOf(opts)
@@ -60,8 +60,8 @@ func NewMatrixMarketWriter[T Element](w io.Writer, m, n int, nvals int64, opts .
 	return r, err
 }
 
-// NewEdgeListWriter begins a list of the entries of an m×n matrix, however
-// many there are; see [WriteEdgeList].
+// NewEdgeListWriter begins an edge list of an m×n matrix of any number of entries;
+// see [WriteEdgeList].
 func NewEdgeListWriter[T Element](w io.Writer, m, n int, opts ...WriteOption) (*RowWriter[T], error) {
 	const op = "matrix.NewEdgeListWriter"
 	o := writeOptionsOf(opts)
@@ -79,8 +79,7 @@ func NewEdgeListWriter[T Element](w io.Writer, m, n int, opts ...WriteOption) (*
 	return r, writeHash(r.w, o.comment)
 }
 
-// Write writes the entries of the rows from lo on that rows holds: its row i is
-// row lo+i.
+// Write writes the entries of rows, whose row i is row lo+i of the matrix.
 func (r *RowWriter[T]) Write(lo int, rows *Matrix[T]) error {
 	if r == nil || r.w == nil {
 		return &InvalidError{"RowWriter.Write", "the writer is nil or zero; make one with NewMatrixMarketWriter or NewEdgeListWriter"}
@@ -92,9 +91,9 @@ func (r *RowWriter[T]) Write(lo int, rows *Matrix[T]) error {
 	nvals := rows.NVals()
 	switch {
 	case n != r.n || lo < r.next || lo+m > r.m:
-		return &InvalidError{"RowWriter.Write", fmt.Sprintf("%d rows of %d columns at row %d; rows %d to %d of %d columns are still to come", m, n, lo, r.next, r.m, r.n)}
+		return &InvalidError{"RowWriter.Write", fmt.Sprintf("%d rows of %d columns at row %d; want rows within %d to %d of %d columns", m, n, lo, r.next, r.m, r.n)}
 	case r.left >= 0 && nvals > r.left:
-		return &InvalidError{"RowWriter.Write", fmt.Sprintf("%d entries, where %d were left of those that the head promised", nvals, r.left)}
+		return &InvalidError{"RowWriter.Write", fmt.Sprintf("%d entries, but only %d remain of those in the header", nvals, r.left)}
 	}
 	err := writeRows(r.w, rows.rows(), r.o, func(buf []byte, i int, j int32, v T) []byte { return r.entry(buf, lo+i, j, v) })
 	if err != nil {
@@ -107,14 +106,14 @@ func (r *RowWriter[T]) Write(lo int, rows *Matrix[T]) error {
 	return nil
 }
 
-// Close checks that the entries are there that the head promised. It does not
-// close the writer below.
+// Close verifies that the number of entries is that of the header. It does not
+// close the underlying writer.
 func (r *RowWriter[T]) Close() error {
 	if r == nil || r.w == nil {
 		return &InvalidError{"RowWriter.Close", "the writer is nil or zero; make one with NewMatrixMarketWriter or NewEdgeListWriter"}
 	}
 	if r.left > 0 {
-		return &InvalidError{"RowWriter.Close", fmt.Sprintf("%d entries were written and %d are missing", r.written, r.left)}
+		return &InvalidError{"RowWriter.Close", fmt.Sprintf("%d entries are written and %d are missing", r.written, r.left)}
 	}
 	return nil
 }

@@ -2,31 +2,28 @@ package matrix
 
 import (
 	"encoding/binary"
-	"errors"
 	"math"
 	"math/big"
 	"math/bits"
 	"reflect"
-	"strconv"
-	"unsafe"
 )
 
-// fault says why a text is not a value of T.
+// fault is the reason why a text is not a value of T.
 type fault uint8
 
 const (
 	faultNone     fault = iota
-	faultSyntax         // no number
-	faultRange          // beyond what T holds
+	faultSyntax         // not a number
+	faultRange          // out of the range of T
 	faultFraction       // a fraction, and T is an integer
-	faultNaN            // NaN or infinite, and not allowed
+	faultNaN            // NaN or infinite without AllowNaN
 	faultInexact        // an integer that the float type T cannot hold exactly
 	faultBool           // neither 0 nor 1, and T is bool
 	faultSign           // −v does not fit T (skew-symmetric files)
 )
 
-// explain returns the message and the remedy for text that gave f. kind is that
-// of the element type, named typ.
+// explain returns the message and the remedy for a text with fault f. The element
+// type has the given kind and the name typ.
 func (f fault) explain(text, typ string, kind reflect.Kind) (msg string, remedy RemedyKind) {
 	float := kind == reflect.Float32 || kind == reflect.Float64
 	switch f {
@@ -53,17 +50,17 @@ func (f fault) explain(text, typ string, kind reflect.Kind) (msg string, remedy 
 	return "want a number, got " + text, RemedyText
 }
 
-// scanner reads a value of T at b[p:], which must be ended by a byte that is
-// no part of a number, and returns where it ends.
+// scanner reads a value of T at b[p:] and returns its end. A byte that is no part
+// of a number must follow.
 type scanner[T any] func(b []byte, p int) (v T, end int, f fault)
 
-// What the declared type of a file says of its numbers.
+// fieldKind is the type that a file declares for its values.
 type fieldKind uint8
 
 const (
-	fieldReal    fieldKind = iota // numbers, rounded to nearest in a float type
+	fieldReal    fieldKind = iota // any number, rounded to nearest in a float type
 	fieldInteger                  // integers, exact in every type
-	fieldAny                      // either: what is written as an integer is exact
+	fieldAny                      // any number; those written as integers are exact
 )
 
 // scannerFor returns the scanner of numbers of the given kind for T.
@@ -91,20 +88,20 @@ func scannerFor[T comparable](e element[T], field fieldKind, o *readOptions) sca
 	return e.scanIntegral
 }
 
-// decimal is ±mant·10^exp, with more nonzero digits behind it if dropped.
+// decimal is ±mant·10^exp, a truncated value if dropped.
 type decimal struct {
 	mant    uint64
 	exp     int
 	neg     bool
-	dropped bool // some digits did not fit
-	sticky  bool // and one of them was not 0
+	dropped bool // some digits did not fit in mant
+	sticky  bool // a dropped digit was not 0
 }
 
-// maxExp stops exponents from wrapping; it is beyond any float's.
+// maxExp bounds exponents against overflow, beyond those of any float.
 const maxExp = 1 << 20
 
-// scanDecimal reads [+-]digits[.digits][e[+-]digits], with e, E, d or D (as
-// Fortran writes it).
+// scanDecimal reads [+-]digits[.digits][e[+-]digits]. The exponent letter is e, E,
+// d or D, which Fortran writes.
 func scanDecimal(b []byte, p int) (d decimal, end int, ok bool) {
 	switch b[p] {
 	case '-':
@@ -181,9 +178,9 @@ func scanDecimal(b []byte, p int) (d decimal, end int, ok bool) {
 	return d, p, true
 }
 
-// eightDigits returns the number that eight digits spell, the first in the
-// lowest byte; ok is false if one of them is none. Neighbours are combined by
-// one multiplication for all pairs, then all fours, then the eight.
+// eightDigits returns the value of eight decimal digits, the first in the lowest
+// byte; ok is false if a byte is not a digit. One multiplication combines all pairs
+// of neighbours, the next all fours, the third the eight.
 func eightDigits(x uint64) (v uint64, ok bool) {
 	x ^= 0x3030303030303030 // digits become 0…9
 	if (x|(x+0x0606060606060606))&0xf0f0f0f0f0f0f0f0 != 0 {
@@ -195,7 +192,7 @@ func eightDigits(x uint64) (v uint64, ok bool) {
 	return x, true
 }
 
-// push appends the digit c, which lies behind the point if scale is −1.
+// push appends the digit c; scale is −1 after the decimal point, else 0.
 func (d *decimal) push(c byte, scale int) {
 	if d.mant < math.MaxUint64/10 && !d.dropped {
 		d.mant = d.mant*10 + uint64(c)
@@ -222,7 +219,7 @@ func (d *decimal) pushSlow(c byte, scale int) {
 func (d decimal) integer() (mag uint64, f fault) {
 	mag = d.mant
 	if mag == 0 {
-		return 0, faultNone // digits are dropped behind a nonzero one only
+		return 0, faultNone // only digits after a nonzero one are dropped
 	}
 	for e := d.exp; e < 0; e++ {
 		if mag%10 != 0 {
@@ -271,7 +268,7 @@ func scanSpecial(b []byte, p int) (end int, v float64) {
 	return p, 0
 }
 
-// word returns the end of w at b[p:] in any case, or p.
+// word returns the end of w if b[p:] begins with it in any case, else p.
 func word(b []byte, p int, w string) int {
 	if len(b)-p < len(w) {
 		return p
@@ -391,15 +388,15 @@ func (e element[T]) precision() int {
 	return 53
 }
 
-// exactIn reports whether d, which text spells, is an integer that a float of so
-// many significant bits holds.
+// exactIn reports whether d, written as text, is an integer that a float with
+// precision significant bits holds.
 func (d decimal) exactIn(precision int, text []byte) bool {
 	mag, f := d.integer()
 	if f == faultNone {
 		return bits.Len64(mag)-bits.TrailingZeros64(mag) <= precision
 	}
-	if len(text) > 400 { // beyond any float
-		return true // the range is checked elsewhere
+	if len(text) > 400 { // beyond any float: the caller checks the range
+		return true
 	}
 	x, ok := new(big.Int).SetString(string(text), 10)
 	return ok && x.BitLen()-int(x.TrailingZeroBits()) <= precision
@@ -413,110 +410,4 @@ func writtenAsInteger(text []byte) bool {
 		}
 	}
 	return true
-}
-
-// pow10 holds the powers of ten that a float64 holds exactly.
-var pow10 = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
-	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
-
-// uintPow10 holds the powers of ten that 64 bits hold.
-var uintPow10 = [...]uint64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
-	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19}
-
-// scaled returns mant·10^exp, for mant ≠ 0 and |exp| ≤ 19, as q·2^e with
-// q ≥ 2⁶². The lowest bit of q is set if there is more behind it, so that
-// rounding q to fewer bits rounds the exact value.
-func scaled(mant uint64, exp int) (q uint64, e int) {
-	shift := bits.LeadingZeros64(mant)
-	if exp >= 0 {
-		hi, lo := bits.Mul64(mant<<shift, uintPow10[exp])
-		if hi == 0 {
-			return lo, -shift
-		}
-		up := bits.LeadingZeros64(hi)
-		q = hi<<up | lo>>(64-up)
-		if lo<<up != 0 {
-			q |= 1
-		}
-		return q, 64 - up - shift
-	}
-	pow := uintPow10[-exp]
-	up := bits.LeadingZeros64(pow)
-	// Both are now in [2⁶³, 2⁶⁴), so the quotient by 2⁶³ is in (2⁶², 2⁶⁴).
-	m := mant << shift
-	q, rem := bits.Div64(m>>1, m<<63, pow<<up)
-	if rem != 0 {
-		q |= 1
-	}
-	return q, up - shift - 63
-}
-
-// floatScanner returns the scanner of any number into a float T, rounded to
-// nearest. A mantissa and a power of ten that are both exact give an exactly
-// rounded product or quotient (Clinger, "How to read floating point numbers
-// accurately", PLDI 1990); up to 19 digits and powers up to 10^±19 go through
-// scaled; strconv does the rest. With exact, a number that is written as an
-// integer must be exact in T.
-func floatScanner[T comparable](e element[T], special, exact bool) scanner[T] {
-	size := e.bits()
-	largest := uint64(1) << e.precision() // every integer up to here is exact
-	return func(b []byte, p int) (v T, end int, f fault) {
-		d, end, ok := scanDecimal(b, p)
-		if !ok {
-			stop, x := scanSpecial(b, p)
-			switch {
-			case stop == p:
-				return v, end, faultSyntax
-			case !special:
-				return v, stop, faultNaN
-			}
-			return e.ofFloat(x), stop, faultNone
-		}
-		if exact && (d.mant > largest || d.dropped) && writtenAsInteger(b[p:end]) && !d.exactIn(e.precision(), b[p:end]) {
-			return v, end, faultInexact
-		}
-		var x float64
-		switch {
-		case d.mant <= 1<<53 && !d.dropped && d.exp >= -22 && d.exp <= 22 && size == 64:
-			x = float64(d.mant)
-			if d.exp < 0 {
-				x /= pow10[-d.exp]
-			} else {
-				x *= pow10[d.exp]
-			}
-		case d.mant != 0 && !d.dropped && d.exp >= -19 && d.exp <= 19:
-			q, e2 := scaled(d.mant, d.exp)
-			if size == 32 {
-				x = float64(float32(q))
-			} else {
-				x = float64(q)
-			}
-			x *= math.Float64frombits(uint64(1023+e2) << 52) // exact: far from both ends
-		default:
-			y, err := parseFloat(b[p:end], size)
-			if err != nil {
-				if errors.Is(err, strconv.ErrRange) {
-					return v, end, faultRange
-				}
-				return v, end, faultSyntax
-			}
-			return e.ofFloat(y), end, faultNone
-		}
-		if d.neg {
-			x = -x
-		}
-		return e.ofFloat(x), end, faultNone
-	}
-}
-
-// parseFloat is strconv.ParseFloat for text that scanDecimal accepted.
-func parseFloat(text []byte, size int) (float64, error) {
-	for k, c := range text {
-		if c|0x20 == 'd' { // Fortran's double precision exponent
-			text = append([]byte{}, text...)
-			text[k] = 'e'
-			break
-		}
-	}
-	return strconv.ParseFloat(unsafe.String(unsafe.SliceData(text), len(text)), size)
 }

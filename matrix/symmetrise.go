@@ -6,9 +6,9 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// symmetrise returns the union of a sparse s and its transpose. Where both have
-// an entry off the diagonal it takes the smaller, or combines that of the lower
-// row with that of the higher. O(entries + rows).
+// symmetrise returns the union of a sparse s and its transpose. For two entries of
+// a pair off the diagonal it takes the smaller, or with combine the combination of
+// the entry above the diagonal and the one below. O(entries + rows).
 func symmetrise[T comparable](s *sparse.Store[T], e element[T], combine Combiner[T], threads int) *sparse.Store[T] {
 	both := func(i, j int32, v, mirrored T) T {
 		switch {
@@ -67,7 +67,7 @@ func unionCount(x, y []int32) (n int64) {
 	return n + int64(len(x)-p+len(y)-q)
 }
 
-// union merges the stored row ks of s with kt of t; −1 is an empty row.
+// union merges stored row ks of s with stored row kt of t; −1 is an empty row.
 func union[T comparable](s, t *sparse.Store[T], ks, kt int, both func(i, j int32, v, mirrored T) T, put func(j int32, v T)) {
 	var i int32
 	if ks >= 0 {
@@ -96,7 +96,7 @@ func union[T comparable](s, t *sparse.Store[T], ks, kt int, both func(i, j int32
 	}
 }
 
-// unionHyper is the union of two hypersparse stores.
+// unionHyper returns the union of two hypersparse stores.
 func unionHyper[T comparable](s, t *sparse.Store[T], both func(i, j int32, v, mirrored T) T) *sparse.Store[T] {
 	u := &sparse.Store[T]{Structure: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: Hypersparse}}
 	u.Ptr, u.RowIDs, u.Idx, u.Val = []int64{0}, []int32{}, []int32{}, []T{}

@@ -1,15 +1,14 @@
 #!/bin/sh
-# debian-nonfree.sh DIR PACKAGE... unpacks packages of Debian 12 non-free into
-# DIR, without root and without touching the system: apt gets a list of
-# sources, a cache and a state of its own under DIR/.apt. It needs apt-get,
-# dpkg-deb and Debian's keyring; dependencies are not followed.
-# UNPACK, a list of patterns for tar --wildcards, limits what is unpacked.
+# debian-nonfree.sh DIR PACKAGE... unpacks packages of Debian 12 non-free in DIR. It
+# needs no root and does not change the system: apt uses sources, a cache and a state
+# under DIR/.apt. It needs apt-get, dpkg-deb and Debian's keyring, and does not
+# follow dependencies. UNPACK, patterns for tar --wildcards, selects the files.
 set -eu
 dir=$1
 shift
 
 for tool in apt-get dpkg-deb tar; do
-	command -v $tool >/dev/null || { echo "$0: needs $tool, of a Debian or Ubuntu system" >&2; exit 1; }
+	command -v $tool >/dev/null || { echo "$0: needs $tool, as on Debian or Ubuntu" >&2; exit 1; }
 done
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 [ -f $keyring ] || { echo "$0: needs $keyring: apt-get install debian-archive-keyring" >&2; exit 1; }

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Runs every workflow of the command line on the CPU and on a GPU over real
-graphs and compares what they write: exactly for whole numbers, to 1e-6
-relative for floats.
+"""Runs the workflows of the command line on the CPU and on a GPU over real graphs
+and compares their output: whole numbers exactly, floats to a relative 1e-6.
 
     scripts/devices.py HIVEBLAS DATA [DEVICE]
 
-DATA is a folder laid out as docs/real-input.md says. Exits 1 on a difference.
+docs/real-input.md describes the folder DATA. The exit code is 1 on a difference.
 """
 import json
 import math
@@ -18,8 +17,8 @@ binary, data = sys.argv[1], sys.argv[2]
 device = sys.argv[3] if len(sys.argv) > 3 else "gpu"
 ml, graphs = data + "/movielens/ml-100k.mtx.gz", data + "/graphs/"
 
-# The command, the suffix of what it writes ("" for none), and the figures of
-# its summary to compare.
+# The command, the suffix of its output ("" for none), and the figures of its
+# summary to compare.
 cases = [(["project", ml, "--onto", side] + how, ".tsv", ["nnz", "sum", "max"])
          for side in ("cols", "rows") for how in ([], ["--unweighted"], ["--weight", "ratio"])]
 cases += [
@@ -65,9 +64,9 @@ def difference(cpu, gpu):
             if x != y:
                 p, q = x.split(), y.split()
                 if len(p) != len(q) or not all(map(same, p, q)):
-                    return f"line {n}: {x.strip()} on the CPU, {y.strip()} here"
+                    return f"line {n}: {x.strip()} on the CPU, {y.strip()} on the GPU"
         if f.readline() or g.readline():
-            return f"one has more than {n} lines"
+            return f"one output has more than {n} lines"
     return ""
 
 
@@ -89,7 +88,7 @@ with tempfile.TemporaryDirectory() as tmp:
         wrong = difference(files["cpu"], files[device]) if suffix else ""
         for figure in figures:
             if figure not in cpu or not same(str(cpu[figure]), str(gpu.get(figure))):
-                wrong = wrong or f"{figure}: {cpu.get(figure)} on the CPU, {gpu.get(figure)} here"
+                wrong = wrong or f"{figure}: {cpu.get(figure)} on the CPU, {gpu.get(figure)} on the GPU"
         seconds = lambda r: (r.get("seconds") or {}).get("compute") if isinstance(r.get("seconds"), dict) else None
         print(f"{'DIFFERS' if wrong else 'same   '}{name}  [{gpu.get('device')}; {gpu.get('method', '')}] {seconds(cpu)} s, {seconds(gpu)} s  {wrong}")
         bad += bool(wrong)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs every fuzz target for the time given (10s). Now and then the fuzzer ends
-# with "context deadline exceeded" when that time is over, without an input that
-# fails (golang/go#75804): such a run is repeated, twice at most.
+# Runs every fuzz target for a given time (default 10s). The fuzzer sometimes ends
+# with "context deadline exceeded" and no failing input when the time is over
+# (golang/go#75804). Such a run is repeated at most twice.
 set -euo pipefail
 time=${1:-10s}
 go=${GO:-go}

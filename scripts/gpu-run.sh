@@ -1,16 +1,16 @@
 #!/bin/bash
-# Runs the tests of the GPU backend where there is a GPU: no Go, no checkout,
-# only what "make gpu-test" put beside this script.
+# Runs the tests of the GPU backend on a machine with a GPU. It needs neither Go nor
+# a checkout, only the files that "make gpu-test" puts beside this script.
 #
 #   ./run.sh              the conformance kit in parallel shards, and the other tests
-#   ./run.sh --long       the same with as many cases as "go test" has
-#   ./run.sh --sanitize   a part of them under compute-sanitizer: memcheck, racecheck, initcheck
-#   ./run.sh NAME …       only jobs whose name contains one of these
+#   ./run.sh --long       the same with as many cases as "go test"
+#   ./run.sh --sanitize   some of the tests under compute-sanitizer: memcheck, racecheck, initcheck
+#   ./run.sh NAME …       only jobs whose name contains one of the arguments
 #
-# Environment: OUT, the folder of the logs (log); JOBS, processes at a time
-# (two a core; 8 with --sanitize); LIMIT, seconds a process may take (150; 300
-# with --sanitize); HIVEBLAS_CACHE, the folder of compiled kernels (kernels);
-# ANYWAY=1 goes on without a GPU. Exits with 1 if anything fails.
+# Environment: OUT, folder of the logs (default log); JOBS, number of parallel
+# processes (two per core; 8 with --sanitize); LIMIT, seconds per process (150; 300
+# with --sanitize); HIVEBLAS_CACHE, folder of compiled kernels (kernels); ANYWAY=1
+# continues without a GPU. The exit code is 1 if a job fails.
 set -u
 cd "$(dirname "$0")" || exit 1
 short=-test.short sanitize= only=()
@@ -33,10 +33,10 @@ if ! first=$(./hiveblas bench first-use 2>&1); then
 fi
 if [ "$sanitize" ] && ! command -v compute-sanitizer >/dev/null; then
 	PATH=$PATH:/usr/local/cuda/bin
-	command -v compute-sanitizer >/dev/null || { echo "compute-sanitizer was not found: it comes with the CUDA toolkit"; exit 1; }
+	command -v compute-sanitizer >/dev/null || { echo "compute-sanitizer was not found; install the CUDA toolkit"; exit 1; }
 fi
 
-# job NAME COMMAND …: runs it, and keeps its output and a line of the summary.
+# job NAME COMMAND … runs a command, keeps its output and adds a line to the summary.
 job() {
 	local name=$1 start end rc skipped
 	shift
@@ -45,7 +45,7 @@ job() {
 	rc=$?
 	end=$(date +%s%N)
 	skipped=
-	grep -q -e '^--- SKIP' "$OUT/job-$name" && # the reason stands in the line before
+	grep -q -e '^--- SKIP' "$OUT/job-$name" && # the line before has the reason
 		skipped="$(grep -c -e '^--- SKIP' "$OUT/job-$name") skipped: $(grep -B1 -m1 -e '^--- SKIP' "$OUT/job-$name" | head -1 | sed 's/^ *[a-z_]*\.go:[0-9]*: //' | cut -c1-100)"
 	[ $rc = 124 ] && skipped="longer than $LIMIT s"
 	printf '%-28s %-6s %6d ms  %s\n' "$name" "$([ $rc = 0 ] && echo ok || echo FAILED)" $(((end - start) / 1000000)) "$skipped" >>"$OUT/summary.txt"
@@ -91,12 +91,12 @@ wanted() {
 	done
 }
 list=$(jobs | wanted | sort -u)
-[ "$list" ] || { echo "no job is called ${only[*]}"; exit 1; }
+[ "$list" ] || { echo "no job has a name with ${only[*]}"; exit 1; }
 cores=$(nproc)
 echo "$list" | xargs -P "${JOBS:-$([ "$sanitize" ] && echo 8 || echo $((2 * cores)))}" -d '\n' -I '{}' bash -c 'read -r -a w <<<"$1"; job "${w[@]}"' _ '{}'
 
 sort "$OUT/summary.txt"
-for f in "$OUT"/job-*; do # what failed, without what passed
+for f in "$OUT"/job-*; do # the output of failed jobs without passed tests
 	name=${f##*/job-}
 	grep -q "^$name  *FAILED" "$OUT/summary.txt" || continue
 	{ echo "== $name"; grep -v -E '^ *(=== |--- (PASS|SKIP)|$)' "$f" | cut -c1-300 | head -60; } >>"$OUT/failed.txt"

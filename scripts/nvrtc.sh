@@ -1,6 +1,6 @@
 #!/bin/sh
-# Fetches NVRTC 11.8 of Debian 12 into .deps/nvrtc, for compiling kernels
-# where there is no CUDA, and prints the path of the library:
+# Downloads NVRTC 11.8 of Debian 12 to .deps/nvrtc, to compile kernels on a machine
+# without CUDA, and prints the path of the library:
 #
 #	HIVEBLAS_NVRTC=$(scripts/nvrtc.sh) go test ./cusparse/...
 set -eu
@@ -11,5 +11,5 @@ if [ -z "$(found)" ] || [ -z "$(find "$dir" -name 'libnvrtc-builtins.so.*')" ]; 
 	sh scripts/debian-nonfree.sh "$dir" libnvrtc11.2 libnvrtc-builtins11.8
 fi
 library=$(found)
-[ -n "$library" ] || { echo "$0: the packages hold no libnvrtc" >&2; exit 1; }
+[ -n "$library" ] || { echo "$0: the packages do not contain libnvrtc" >&2; exit 1; }
 echo "$PWD/$library"

@@ -19,7 +19,7 @@ import (
 
 func acCommand(s *session) *cobra.Command {
 	var (
-		files     [4]string // vertices and edges of the data, of the pattern
+		files     [4]string // vertices and edges of the data, then of the pattern
 		rounds    int
 		top       int
 		corrected bool
@@ -27,29 +27,29 @@ func acCommand(s *session) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "ac --data-vertices FILE --data-edges FILE --pattern-vertices FILE --pattern-edges FILE",
-		Short: "Application classification: where a pattern may be in a data graph",
-		Long: `ac finds by loopy belief propagation which vertices of a data graph may be those of
-a pattern: vertices and edges have features, and what counts is the distance
-between features. The result is a matrix of data vertices by pattern vertices,
-whose columns are logarithms of probabilities.
+		Short: "Application classification: find a pattern in a data graph",
+		Long: `ac computes by loopy belief propagation which vertices of a data graph correspond
+to those of a pattern. Vertices and edges have features, and the likelihood of a
+match depends on the distance between features. The result is a matrix of data
+vertices by pattern vertices; its columns are logarithms of probabilities.
 
-Each graph is two tables with a first line “count columns”, then a row a line,
-fields separated by blanks: a vertex and its features; or a source, a target and
-the features of an edge. Files may be gzip-compressed.`,
+Each graph has two tables of fields separated by blanks. The first line is “count
+columns”. Then each line is a vertex and its features, or a source, a target and
+the features of an edge. Files may be gzip-compressed; - is standard input.`,
 		Example: `  hiveblas ac --data-vertices d.Vertex.csv --data-edges d.Edges.csv \
       --pattern-vertices p.Vertex.csv --pattern-edges p.Edges.csv -o beliefs.csv
   hiveblas ac … --top 5 --memory 6GiB --json`,
 		Args: positional(),
 	}
-	j := newJob(s, cmd).computes(worthAC).writes("the log-probabilities", ".csv", ".mtx", ".hgb")
+	j := newJob(s, cmd).computes(thresholdAC).writes("the log-probabilities", ".csv", ".mtx", ".hgb")
 	flags := []string{"data-vertices", "data-edges", "pattern-vertices", "pattern-edges"}
 	for k, name := range flags {
 		cmd.Flags().StringVar(&files[k], name, "", "`FILE` of the "+strings.ReplaceAll(name, "-", " graph's "))
 	}
-	cmd.Flags().IntVar(&rounds, "iterations", 0, "`rounds` of messages (0: as many as the pattern has vertices)")
-	cmd.Flags().IntVar(&top, "top", 1, "`number` of data vertices to list for each pattern vertex, the likeliest first")
-	cmd.Flags().BoolVar(&corrected, "corrected-gather", false, "take backward messages from targets, as the method's description says, and not from sources")
-	cmd.Flags().Var(&memory, "memory", "compute with about this much memory, as 6GiB or 500MB (0: what is quickest)")
+	cmd.Flags().IntVar(&rounds, "iterations", 0, "`N` rounds of messages (0: the number of pattern vertices)")
+	cmd.Flags().IntVar(&top, "top", 1, "list the `N` most likely data vertices of each pattern vertex")
+	cmd.Flags().BoolVar(&corrected, "corrected-gather", false, "gather backward messages from targets, as published, instead of sources")
+	cmd.Flags().Var(&memory, "memory", "use about this much memory, such as 6GiB or 500MB (0: no limit)")
 
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		for k, name := range flags {
@@ -93,14 +93,14 @@ the features of an edge. Files may be gzip-compressed.`,
 		if o.Memory, err = classifyShare(memory, data, pattern); err != nil {
 			return err
 		}
-		if err := j.settle(func() int64 { return int64(edges) * int64(q) * int64(rounds) }, "messages", data, pattern); err != nil {
+		if err := j.placeGraphs(func() int64 { return int64(edges) * int64(q) * int64(rounds) }, "messages", data, pattern); err != nil {
 			return err
 		}
 		var mu *matrix.Matrix[float32]
 		err = j.compute(func(run apps.Run) (err error) {
 			o.Run = run
 			mu, err = apps.Classify(data, pattern, o)
-			return home(err, mu)
+			return toHost(err, mu)
 		})
 		if err != nil {
 			return err
@@ -123,7 +123,7 @@ the features of an edge. Files may be gzip-compressed.`,
 	return cmd
 }
 
-// onlyText leaves a ranking out of JSON, where it stands among the figures.
+// onlyText omits a ranking in JSON, where it is one of the figures.
 func (j *job) onlyText(r *ranking) *ranking {
 	if j.run.json {
 		return nil
@@ -131,8 +131,8 @@ func (j *job) onlyText(r *ranking) *ranking {
 	return r
 }
 
-// likeliest lists for each column of mu the rows of the largest values, ties
-// by number.
+// likeliest lists for each column of mu the rows with the largest values; ties are
+// ordered by number.
 func likeliest(mu *matrix.Matrix[float32], top int) (best []object, list *ranking) {
 	n, np := mu.Dims()
 	best, list = []object{}, &ranking{title: "pattern: data", unit: "probability"}
@@ -154,7 +154,7 @@ func likeliest(mu *matrix.Matrix[float32], top int) (best []object, list *rankin
 	return best, list
 }
 
-// largest brings the first k in order to the front of list.
+// largest sorts the first k of list in order to its front.
 func largest(list []int, k int, order func(a, b int) int) {
 	if k > 16 {
 		slices.SortFunc(list, order)
@@ -171,8 +171,7 @@ func largest(list []int, k int, order func(a, b int) int) {
 	}
 }
 
-// writeBeliefs writes a line for each data vertex in a .csv, and a matrix in
-// the other files.
+// writeBeliefs writes a .csv with a line for each data vertex, or a matrix.
 func (j *job) writeBeliefs(mu *matrix.Matrix[float32]) error {
 	if j.out.kind != ".csv" {
 		return writeMatrixAs(j, mu, nil, nil, matrix.AsArray())
@@ -203,15 +202,15 @@ func (j *job) writeBeliefs(mu *matrix.Matrix[float32]) error {
 	})
 }
 
-// classifyShare returns what apps.Classify may keep of distances, and makes the
-// collector work harder near the bound.
+// classifyShare returns the memory that apps.Classify may use for distances, and sets
+// the memory limit of the garbage collector.
 func classifyShare(b byteSize, data, pattern *apps.Attributed) (int64, error) {
 	if b == 0 {
 		return 0, nil
 	}
 	least, all := apps.ClassifyMemory(data, pattern)
 	if int64(b) < least {
-		return 0, &failure{"--memory", fmt.Sprintf("%d bytes do not suffice: these graphs take %d at least", b, least), "allow more", nil}
+		return 0, &failure{"--memory", fmt.Sprintf("%d bytes are not enough: these graphs need at least %d", b, least), "raise the limit", nil}
 	}
 	debug.SetMemoryLimit(int64(b))
 	if int64(b) >= all {

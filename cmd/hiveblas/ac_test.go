@@ -87,9 +87,9 @@ func TestACFailures(t *testing.T) {
 		{"an argument", append([]string{"ac", "x"}, good...), 2, "unexpected argument"},
 		{"negative rounds", append(swap("", ""), "--iterations", "-1"), 2, "--iterations is -1"},
 		{"memory in words", append(swap("", ""), "--memory", "much"), 2, "want a size such as 6GiB"},
-		{"little memory", append(swap("", ""), "--memory", "10B"), 1, "--memory: 10 bytes do not suffice"},
+		{"little memory", append(swap("", ""), "--memory", "10B"), 1, "--memory: 10 bytes are not enough"},
 		{"no file", swap("--data-edges", "nowhere.csv"), 1, "nowhere.csv: no such file"},
-		{"a damaged table", swap("--pattern-edges", write(t, "bad.csv", "1 3\n0 x 3\n")), 1, `bad.csv:2: "x" is no vertex`},
+		{"a damaged table", swap("--pattern-edges", write(t, "bad.csv", "1 3\n0 x 3\n")), 1, `bad.csv:2: "x"`},
 		{"other features", swap("--pattern-edges", write(t, "wide.csv", "1 4\n0 1 3 4\n")), 1, "the edge features of the pattern is 2×1, want 1×any"},
 		{"the output is an input", append(swap("", ""), "-o", good[1]), 2, "is the input"},
 	} {
@@ -103,7 +103,7 @@ func TestACFailures(t *testing.T) {
 func TestACOnDevice(t *testing.T) {
 	emulated(t)
 	args := append([]string{"ac", "--json"}, acTables(t)...)
-	host, there := object1(t, here(t, append(args, "--device", "cpu")...)), object1(t, here(t, append(args, "--device", "gpu")...))
+	host, there := object1(t, runInProcess(t, append(args, "--device", "cpu")...)), object1(t, runInProcess(t, append(args, "--device", "gpu")...))
 	if !strings.HasPrefix(there["device"].(string), "gpu:0") || !strings.Contains(there["method"].(string), "messages") {
 		t.Error(there)
 	}

@@ -22,8 +22,8 @@ func benchCommand(s *session) *cobra.Command {
 		Short: "Measure hiveblas beside other libraries",
 		Long: `bench measures hiveblas beside other libraries on this machine.
 
-The peers of cpu are built by make bench-peers; that of gpu is cuSPARSE. One that
-is missing is left out.`,
+make bench-peers builds the peers of cpu; the peer of gpu is cuSPARSE. Missing peers
+are omitted.`,
 		Args: positional(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -38,20 +38,20 @@ func benchCPUCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cpu",
 		Short: "Measure the operations and workflows on the host",
-		Long: `cpu prints a table of medians over interleaved rounds, ours beside the peers in
-the same run, on the same generated graphs. The whole table takes long; --only
-picks cases by name.`,
+		Long: `cpu prints a table of medians over interleaved rounds of hiveblas and its peers on
+the same generated graphs. The whole table takes long; --only selects cases by
+name.`,
 		Example: `  hiveblas bench cpu --json bench.json
   hiveblas bench cpu --only triangles,SpMV --rounds 5 --no-peers`,
 		Args: positional(),
 	}
 	fs := cmd.Flags()
-	fs.IntVar(&o.Rounds, "rounds", 15, "`rounds` to measure")
-	fs.IntVar(&run.threads, "threads", 2, "`threads` of ours, and of peers that have a choice")
-	fs.StringSliceVar(&o.Only, "only", nil, "only the `cases` whose name contains one of these")
+	fs.IntVar(&o.Rounds, "rounds", 15, "measure `N` rounds")
+	fs.IntVar(&run.threads, "threads", 2, "use `N` threads, also in peers that have a setting")
+	fs.StringSliceVar(&o.Only, "only", nil, "only cases whose name contains one of `NAMES`")
 	fs.BoolVar(&o.NoPeers, "no-peers", false, "measure hiveblas alone")
-	fs.StringVar(&file, "json", "", "write the table to `FILE` too, as JSON")
-	fs.BoolVar(&run.quiet, "quiet", false, "do not tell what is being measured")
+	fs.StringVar(&file, "json", "", "also write the table to `FILE` as JSON")
+	fs.BoolVar(&run.quiet, "quiet", false, "print no progress")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := run.check(cmd); err != nil {
 			return err
@@ -61,7 +61,7 @@ picks cases by name.`,
 		}
 		o.Threads = run.threads
 		o.Log = s.log(run.quiet)
-		s.cleaning.Store(true) // peers are processes, and inputs files
+		s.cleaning.Store(true) // peers are processes, and inputs are temporary files
 		defer s.cleaning.Store(false)
 		table, err := bench.CPU(s.ctx, o)
 		if err != nil {
@@ -78,7 +78,7 @@ picks cases by name.`,
 	return cmd
 }
 
-// wantRounds checks --rounds.
+// wantRounds verifies --rounds.
 func wantRounds(cmd *cobra.Command, rounds int) error {
 	if rounds < 1 {
 		return &usageError{cmd.CommandPath(), fmt.Sprintf("--rounds is %d, want 1 or more", rounds)}
@@ -86,7 +86,7 @@ func wantRounds(cmd *cobra.Command, rounds int) error {
 	return nil
 }
 
-// log returns what tells of the progress of measurements, nil for nobody.
+// log returns the function that prints the progress of measurements, nil if quiet.
 func (s *session) log(quiet bool) func(string) {
 	if quiet {
 		return nil
@@ -101,13 +101,13 @@ func benchGPUCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gpu",
 		Short: "Measure the operations and workflows on the first GPU",
-		Long: `gpu prints a table of medians over interleaved rounds on the first GPU, ours beside
-cuSPARSE, or beside another of ours, in the same run and on the same generated
-input. Results are checked first: one that is wrong prints WRONG. A case that
-cannot run says why, and the others go on. Kernels come from the cache on the
-disk, or are compiled when a case begins.
+		Long: `gpu prints a table of medians over interleaved rounds on the first GPU, of hiveblas
+and cuSPARSE, or of two methods of hiveblas, on the same generated input. Results
+are checked first; a wrong one prints WRONG. A case that cannot run prints the
+reason, and the next case follows. Kernels come from the cache on disk, or are
+compiled when a case begins.
 
-The cases, of which --only picks some:
+The cases for --only:
   ` + strings.Join(bench.GPUCases(), "\n  "),
 		Example: `  hiveblas bench gpu --json gpu.json
   hiveblas bench gpu --only "spmv fp32",bfs --rounds 5
@@ -115,13 +115,13 @@ The cases, of which --only picks some:
 		Args: positional(),
 	}
 	fs := cmd.Flags()
-	fs.IntVar(&o.Rounds, "rounds", 15, "`rounds` to measure, fewer of what takes long")
-	fs.DurationVar(&o.Budget, "budget", 1200*time.Millisecond, "`time` after which a case begins no further round, once it has three")
-	fs.StringSliceVar(&o.Only, "only", nil, "only the `cases` whose name contains one of these")
-	fs.BoolVar(&o.Quick, "quick", false, "inputs 16 times smaller: to see that all runs, not how fast")
+	fs.IntVar(&o.Rounds, "rounds", 15, "measure `N` rounds, fewer in long cases")
+	fs.DurationVar(&o.Budget, "budget", 1200*time.Millisecond, "end a case after `TIME` and at least three rounds")
+	fs.StringSliceVar(&o.Only, "only", nil, "only cases whose name contains one of `NAMES`")
+	fs.BoolVar(&o.Quick, "quick", false, "inputs 16 times smaller, to test that all cases run")
 	fs.BoolVar(&o.NoPeers, "no-peers", false, "measure hiveblas alone")
-	fs.StringVar(&file, "json", "", "write the table to `FILE` too, as JSON")
-	fs.BoolVar(&quiet, "quiet", false, "do not tell what is being measured")
+	fs.StringVar(&file, "json", "", "also write the table to `FILE` as JSON")
+	fs.BoolVar(&quiet, "quiet", false, "print no progress")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := wantRounds(cmd, o.Rounds); err != nil {
 			return err
@@ -131,21 +131,21 @@ The cases, of which --only picks some:
 		}
 		for _, name := range o.Only {
 			if !slices.ContainsFunc(bench.GPUCases(), func(c string) bool { return strings.Contains(c, name) }) {
-				return &usageError{cmd.CommandPath(), fmt.Sprintf("--only is %q, which is part of no case's name", name)}
+				return &usageError{cmd.CommandPath(), fmt.Sprintf("--only is %q, which is not part of the name of a case", name)}
 			}
 		}
 		o.Log = s.log(quiet)
 		if self, err := os.Executable(); err == nil {
 			o.FirstUse = []string{self, "bench", "first-use"}
 		}
-		s.cleaning.Store(true) // what was measured until an interruption is printed
+		s.cleaning.Store(true) // an interrupted run prints its measurements
 		defer s.cleaning.Store(false)
 		table, err := bench.GPU(s.ctx, o)
 		if err != nil && (table == nil || len(table.Rows) == 0) {
 			return err
 		}
 		if file != "" {
-			// An interruption is no reason to lose what was measured.
+			// An interrupted run keeps its measurements.
 			e := atomicfile.WriteFile(context.WithoutCancel(s.ctx), file, func(w io.Writer) error { return table.WriteJSON(w) })
 			if e != nil {
 				err = errors.Join(err, explain(file, e))
@@ -163,27 +163,26 @@ func benchSGMCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sgm",
 		Short: "Measure seeded graph matching over families of graphs, sizes and epsilons",
-		Long: `sgm matches pairs of graphs whose true matching is known and prints a table of the
-disagreements that are left, the share of vertices that found their own, and the
-time by stage. With several --epsilon it is the study of what the assignments' epsilon
-does.
+		Long: `sgm matches pairs of graphs whose true matching is known. It prints a table of the
+remaining disagreements, the share of vertices matched correctly, and the time by
+stage. Several --epsilon show the effect of the epsilon of the assignments.
 
-The cases, of which --only picks some:
+The cases for --only:
   ` + strings.Join(bench.SGMCases(), "\n  "),
 		Example: `  hiveblas bench sgm --data ../shared/data/graphs --most 4096
   hiveblas bench sgm --device gpu --epsilon 0,0.25,1,inf --json sgm.json`,
 		Args: positional(),
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&o.Data, "data", ".", "`folder` with soc-Slashdot0902.mtx.gz and email-Enron.mtx.gz")
-	fs.StringSliceVar(&o.Only, "only", nil, "only the `cases` whose name contains one of these")
-	fs.IntVar(&o.Most, "most", 0, "`vertices` of the largest case (0: all)")
-	fs.Float64SliceVar(&o.Eps, "epsilon", []float64{0}, "`epsilons` of the assignments, in common neighbours (0: automatic, inf: exact)")
-	fs.IntVar(&o.Rounds, "rounds", 1, "`rounds` to measure")
-	fs.IntVar(&run.threads, "threads", 0, "`number` of threads (0: one per core)")
-	fs.StringVar(&run.device, "device", "cpu", "`where` to compute: cpu, gpu or gpu:N")
-	fs.StringVar(&file, "json", "", "write the table to `FILE` too, as JSON")
-	fs.BoolVar(&run.quiet, "quiet", false, "do not tell what is being measured")
+	fs.StringVar(&o.Data, "data", ".", "folder `DIR` with soc-Slashdot0902.mtx.gz and email-Enron.mtx.gz")
+	fs.StringSliceVar(&o.Only, "only", nil, "only cases whose name contains one of `NAMES`")
+	fs.IntVar(&o.Most, "most", 0, "only cases of at most `N` vertices (0: all)")
+	fs.Float64SliceVar(&o.Eps, "epsilon", []float64{0}, "epsilons `E,…` of the assignments, in common neighbours (0: automatic, inf: exact)")
+	fs.IntVar(&o.Rounds, "rounds", 1, "measure `N` rounds")
+	fs.IntVar(&run.threads, "threads", 0, "use `N` threads (0: one per core)")
+	fs.StringVar(&run.device, "device", "cpu", "compute on `D`: cpu, gpu or gpu:N")
+	fs.StringVar(&file, "json", "", "also write the table to `FILE` as JSON")
+	fs.BoolVar(&run.quiet, "quiet", false, "print no progress")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := run.check(cmd); err != nil {
 			return err
@@ -206,7 +205,7 @@ The cases, of which --only picks some:
 		}
 		o.Threads = run.threads
 		o.Log = s.log(run.quiet)
-		s.cleaning.Store(true) // what was measured until an interruption is printed
+		s.cleaning.Store(true) // an interrupted run prints its measurements
 		defer s.cleaning.Store(false)
 		table, err := bench.SGM(s.ctx, o)
 		if table == nil {
@@ -274,7 +273,7 @@ The cases, of which --only picks some:
 	return cmd
 }
 
-// benchFirstUseCommand is a fresh process for bench gpu.
+// benchFirstUseCommand runs in a new process of bench gpu.
 func benchFirstUseCommand(s *session) *cobra.Command {
 	return &cobra.Command{
 		Use:    "first-use",

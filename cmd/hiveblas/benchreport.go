@@ -24,33 +24,33 @@ func benchReportCommand(s *session) *cobra.Command {
 	var dir, file string
 	cmd := &cobra.Command{
 		Use:   "report",
-		Short: "Measure the tables of the HIVE report again and write REPORT.md with plots",
+		Short: "Measure the tables of the HIVE report and write REPORT.md with plots",
 		Long: `report measures the workflows of Gunrock's HIVE report (2018) on generated data of
-the same shape, beside its printed figures, SciPy, SuiteSparse, NetworkX and
-cuSPARSE; products that are larger than memory; and how cost grows with size. It
-writes REPORT.md and pictures into a folder. What is missing is shown as missing.
-An interrupted run writes what it has.
+the same shape, compared with its printed figures, SciPy, SuiteSparse, NetworkX and
+cuSPARSE; products larger than memory; and the growth of cost with size. It writes
+REPORT.md and pictures to a folder and marks missing figures. An interrupted run
+writes its measurements.
 
-With --device auto there are columns for the host and for the first GPU, if there
-is one; cpu measures the host alone, gpu or gpu:N that GPU alone.
+--device auto measures the host and the first GPU, if there is one; cpu measures
+the host alone, gpu or gpu:N that GPU alone.
 
-The rows, of which --only picks some:
+The rows for --only:
   ` + strings.Join(bench.ReportCases(), "\n  "),
 		Example: `  hiveblas bench report --quick --device cpu --dir /tmp/report
   hiveblas bench report --only projection,chunked --device gpu --rounds 7`,
 		Args: positional(),
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&dir, "dir", filepath.Join("bench", "results"), "`folder` for REPORT.md and the plots")
-	fs.StringSliceVar(&o.Only, "only", nil, "only the `rows` whose name contains one of these")
-	fs.IntVar(&o.Rounds, "rounds", 5, "`rounds` to measure, fewer of what takes long")
-	fs.IntVar(&o.MostScale, "most-scale", 20, "binary `logarithm` of the vertices up to which cost growth is measured, 14 to 24")
-	fs.BoolVar(&o.Quick, "quick", false, "inputs 16 times smaller: to see that all runs, not how fast")
+	fs.StringVar(&dir, "dir", filepath.Join("bench", "results"), "folder `DIR` for REPORT.md and the plots")
+	fs.StringSliceVar(&o.Only, "only", nil, "only rows whose name contains one of `NAMES`")
+	fs.IntVar(&o.Rounds, "rounds", 5, "measure `N` rounds, fewer in long rows")
+	fs.IntVar(&o.MostScale, "most-scale", 20, "measure the growth of cost up to 2^`N` vertices, 14 to 24")
+	fs.BoolVar(&o.Quick, "quick", false, "inputs 16 times smaller, to test that all rows run")
 	fs.BoolVar(&o.NoPeers, "no-peers", false, "measure hiveblas alone")
-	fs.IntVar(&run.threads, "threads", 0, "`number` of threads (0: one per core)")
-	fs.StringVar(&run.device, "device", "auto", "`where` to compute: auto, cpu, gpu or gpu:N")
-	fs.StringVar(&file, "json", "", "write the figures to `FILE` too, as JSON")
-	fs.BoolVar(&run.quiet, "quiet", false, "do not tell what is being measured")
+	fs.IntVar(&run.threads, "threads", 0, "use `N` threads (0: one per core)")
+	fs.StringVar(&run.device, "device", "auto", "compute on `D`: auto, cpu, gpu or gpu:N")
+	fs.StringVar(&file, "json", "", "also write the figures to `FILE` as JSON")
+	fs.BoolVar(&run.quiet, "quiet", false, "print no progress")
 	complete(cmd, "device", "auto", "cpu", "gpu")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := run.check(cmd); err != nil {
@@ -67,7 +67,7 @@ The rows, of which --only picks some:
 		}
 		for _, name := range o.Only {
 			if !slices.ContainsFunc(bench.ReportCases(), func(c string) bool { return strings.Contains(c, name) }) {
-				return &usageError{cmd.CommandPath(), fmt.Sprintf("--only is %q, which is part of no row's name", name)}
+				return &usageError{cmd.CommandPath(), fmt.Sprintf("--only is %q, which is not part of the name of a row", name)}
 			}
 		}
 		o.Threads, o.NoHost, o.Demand = run.threads, gpu >= 0, gpu >= 0
@@ -84,7 +84,7 @@ The rows, of which --only picks some:
 			o.Self = []string{self}
 		}
 		o.Log = s.log(run.quiet)
-		s.cleaning.Store(true) // what was measured until an interruption is written
+		s.cleaning.Store(true) // an interrupted run writes its measurements
 		defer s.cleaning.Store(false)
 		report, err := bench.NewReport(s.ctx, o)
 		if report == nil {
@@ -95,8 +95,8 @@ The rows, of which --only picks some:
 	return cmd
 }
 
-// writeReport writes the pictures, the text that shows them and, if a file is
-// named, the figures. An interruption is no reason to lose what was measured.
+// writeReport writes the pictures, REPORT.md and, if a file is named, the figures,
+// also of an interrupted run.
 func writeReport(s *session, r *bench.Report, dir, file string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return explain(dir, err)

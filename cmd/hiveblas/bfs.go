@@ -17,17 +17,17 @@ func bfsCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bfs GRAPH --source V",
 		Short: "Breadth-first search: levels or parents from a source",
-		Long: `bfs finds how many edges lie between a source and every vertex, edges being
-followed from row to column; weights mean nothing. -o writes the level of each
-vertex that is reached, or with --parents the vertex before it, the source
-being its own.`,
+		Long: `bfs computes the number of edges from a source to every vertex. Paths follow edges
+from row to column, and weights are ignored. -o writes the level of each vertex
+that the source reaches, or with --parents its predecessor; the source is its own
+parent.`,
 		Example: `  hiveblas bfs graph.mtx --source 0 -o levels.tsv
   hiveblas bfs graph.tsv.gz --source 12 --undirected --parents -o tree.tsv`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(worthBFS).reads().writes("the levels", matrixFiles...)
-	cmd.Flags().StringVar(&source, "source", "", "the `vertex` to begin at, from 0")
-	cmd.Flags().BoolVar(&parents, "parents", false, "write the parent of each vertex rather than its level")
+	j := newJob(s, cmd).computes(thresholdBFS).reads().writes("the levels", matrixFiles...)
+	cmd.Flags().StringVar(&source, "source", "", "source vertex `V`: a number from 0, or an id")
+	cmd.Flags().BoolVar(&parents, "parents", false, "write the parent of each vertex instead of its level")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := j.checkSource(source); err != nil {
@@ -50,7 +50,7 @@ being its own.`,
 				return err
 			}
 			if parents {
-				return home(nil, res.Level, res.Parent)
+				return toHost(nil, res.Level, res.Parent)
 			}
 			return res.Level.Move(nil)
 		})
@@ -73,13 +73,13 @@ being its own.`,
 	return cmd
 }
 
-// checkSource refuses a --source that no graph can have.
+// checkSource rejects a --source that is a vertex of no graph.
 func (j *job) checkSource(source string) error {
 	if !j.cmd.Flags().Changed("source") {
 		return &usageError{j.cmd.CommandPath(), "--source is missing"}
 	}
 	if v, err := strconv.Atoi(source); j.read.ids != "renumber" && (err != nil || v < 0) {
-		return &usageError{j.cmd.CommandPath(), fmt.Sprintf("--source: %q is no vertex, want a number from 0", source)}
+		return &usageError{j.cmd.CommandPath(), fmt.Sprintf("--source: %q is not a vertex, want a number from 0", source)}
 	}
 	return nil
 }

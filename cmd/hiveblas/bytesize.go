@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// byteSize is a flag that takes a number of bytes: 6GiB and 6G are 6·2³⁰, 6GB
-// are 6·10⁹. 0 is the default of the command.
+// byteSize is a flag for a number of bytes: 6GiB and 6G are 6·2³⁰, 6GB is 6·10⁹. 0 is
+// the default of the command.
 type byteSize int64
 
 var byteUnits = []struct {

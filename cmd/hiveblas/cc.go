@@ -10,13 +10,13 @@ func ccCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cc GRAPH",
 		Short: "Connected components",
-		Long: `cc finds the connected components; of a directed graph the weak ones. -o writes
-for each vertex the least vertex of its component.`,
+		Long: `cc computes the connected components, the weak ones of a directed graph. -o writes
+for each vertex the smallest vertex of its component.`,
 		Example: `  hiveblas cc graph.mtx.gz -o components.tsv
-  hiveblas cc friends.csv --ids renumber --skip-lines 1 --json`,
+  hiveblas cc friends.csv --ids renumber --json`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(worthCC).reads().writes("the components", matrixFiles...)
+	j := newJob(s, cmd).computes(thresholdCC).reads().writes("the components", matrixFiles...)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if err := j.begin(args[0]); err != nil {
 			return err
@@ -38,7 +38,7 @@ for each vertex the least vertex of its component.`,
 		if err := j.writing(func() error { return j.writeVertices(res.Label) }); err != nil {
 			return err
 		}
-		return j.report(j.method(j.either("FastSV", "")), []field{
+		return j.report(j.method(j.hostOrGPU("FastSV", "")), []field{
 			{"components", "components", res.Count}, {"largest", "largest", res.Largest},
 		}, nil)
 	}

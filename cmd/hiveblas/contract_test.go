@@ -29,12 +29,12 @@ func TestOutputs(t *testing.T) {
 		{"the diagonal", "project --onto rows --diagonal " + visits, ".tsv", "0\t0\t5\n0\t1\t6\n1\t0\t6\n1\t1\t25\n"},
 		{"ratios are not symmetric", "project --weight ratio " + visits, ".tsv",
 			"0\t1\t0.3333333333333333\n1\t0\t0.6666666666666666\n1\t2\t0.42857142857142855\n2\t1\t0.5714285714285714\n"},
-		{"Matrix Market counts from 1, and integers are integers", "project " + visits, ".mtx",
+		{"Matrix Market counts from 1 and keeps integers", "project " + visits, ".mtx",
 			"%%MatrixMarket matrix coordinate integer general\n3 3 4\n1 2 2\n2 1 2\n2 3 12\n3 2 12\n"},
 
-		{"edges go from row to column; 5 is not reached", "vn --seeds 0 " + roads, ".tsv", "0\t0\n1\t0.5\n2\t2\n3\t2\n4\t10.5\n"},
-		{"several seeds, the nearest counts", "vn --seeds 4,3 " + roads, ".tsv", "0\t2\n1\t2.5\n2\t4\n3\t0\n4\t0\n"},
-		{"a seed given twice is one", "vn --seeds 0,0 " + roads, ".tsv", "0\t0\n1\t0.5\n2\t2\n3\t2\n4\t10.5\n"},
+		{"edges go from row to column; vertex 5 is unreachable", "vn --seeds 0 " + roads, ".tsv", "0\t0\n1\t0.5\n2\t2\n3\t2\n4\t10.5\n"},
+		{"the nearest of several seeds", "vn --seeds 4,3 " + roads, ".tsv", "0\t2\n1\t2.5\n2\t4\n3\t0\n4\t0\n"},
+		{"a repeated seed", "vn --seeds 0,0 " + roads, ".tsv", "0\t0\n1\t0.5\n2\t2\n3\t2\n4\t10.5\n"},
 		{"unit weights", "vn --seeds 0 --unit " + roads, ".tsv", "0\t0\n1\t1\n2\t1\n3\t2\n4\t2\n"},
 		{"undirected", "vn --seeds 4 --unit --undirected " + roads, ".tsv", "0\t2\n1\t1\n2\t2\n3\t3\n4\t0\n5\t3\n"},
 		{"by distance", "vn --seeds 3 --ranked " + roads, ".tsv", "3\t0\n0\t2\n1\t2.5\n2\t4\n4\t12.5\n"},
@@ -42,17 +42,17 @@ func TestOutputs(t *testing.T) {
 			"%%MatrixMarket matrix coordinate real general\n6 1 5\n1 1 0\n2 1 0.5\n3 1 2\n4 1 2\n5 1 10.5\n"},
 
 		{"levels", "bfs --source 0 " + roads, ".tsv", "0\t0\n1\t1\n2\t1\n3\t2\n4\t2\n"},
-		{"parents, the source its own", "bfs --source 0 --parents " + roads, ".tsv", "0\t0\n1\t0\n2\t0\n3\t2\n4\t1\n"},
-		{"vertices as values count from 1 too", "bfs --source 0 --parents " + roads, ".mtx",
+		{"parents; the source is its own", "bfs --source 0 --parents " + roads, ".tsv", "0\t0\n1\t0\n2\t0\n3\t2\n4\t1\n"},
+		{"vertices as values also count from 1", "bfs --source 0 --parents " + roads, ".mtx",
 			"%%MatrixMarket matrix coordinate integer general\n6 1 5\n1 1 1\n2 1 1\n3 1 1\n4 1 3\n5 1 2\n"},
 		{"distances over weights", "sssp --source 1 " + roads, ".tsv", "0\t3.5\n1\t0\n2\t1.5\n3\t1.5\n4\t10\n"},
-		{"the same, in wide buckets", "sssp --delta 100 --source 1 " + roads, ".tsv", "0\t3.5\n1\t0\n2\t1.5\n3\t1.5\n4\t10\n"},
+		{"wide buckets", "sssp --delta 100 --source 1 " + roads, ".tsv", "0\t3.5\n1\t0\n2\t1.5\n3\t1.5\n4\t10\n"},
 		{"weak components", "cc " + roads, ".tsv", "0\t0\n1\t0\n2\t0\n3\t0\n4\t0\n5\t0\n"},
 		{"a triangle is a 3-truss", "ktruss -k 3 " + roads, ".tsv",
 			"0\t1\t1\n0\t2\t2\n0\t3\t1\n1\t0\t1\n1\t2\t1\n2\t0\t2\n2\t1\t1\n2\t3\t1\n3\t0\t1\n3\t2\t1\n"},
 
-		{"each row a column", "lsap " + visits, ".tsv", "0\t0\n1\t1\n"},
-		{"the most", "lsap --maximize " + visits, ".tsv", "0\t1\n1\t2\n"},
+		{"minimum assignment", "lsap " + visits, ".tsv", "0\t0\n1\t1\n"},
+		{"maximum assignment", "lsap --maximize " + visits, ".tsv", "0\t1\n1\t2\n"},
 		{"missing entries at a cost", "lsap --default 0.5 --method auction " + visits, ".tsv", "0\t2\n1\t0\n"},
 		{"named rows and columns", "lsap --ids renumber --bipartite --maximize " + pairs, ".tsv", "ann\tcat\nbob\tdog\n"},
 
@@ -61,7 +61,7 @@ func TestOutputs(t *testing.T) {
 
 		{"names in, names out", "cc --ids renumber " + names, ".tsv", "ann\tann\nbob\tann\ncid\tann\ndan\tdan\neve\tdan\n"},
 		{"a named source", "bfs --ids renumber --source bob " + names, ".tsv", "bob\t0\ncid\t1\n"},
-		{"rows and columns of an edge list apart", "project --ids renumber --bipartite --onto rows --diagonal " + names, ".tsv",
+		{"separate rows and columns of an edge list", "project --ids renumber --bipartite --onto rows --diagonal " + names, ".tsv",
 			"ann\tann\t1\nbob\tbob\t1\ndan\tdan\t1\n"},
 	} {
 		t.Run(strings.Fields(c.args)[0]+"/"+c.reason, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestOutputs(t *testing.T) {
 			if n := len(files(t, filepath.Dir(out))); n != 1 {
 				t.Errorf("%d files beside the output", n-1)
 			}
-			// The same on standard output, and nothing else there.
+			// Standard output gets the same bytes and nothing else.
 			if c.ext == ".tsv" {
 				if got := succeed(t, append(strings.Fields(c.args), "-o", "-")...); got != c.want {
 					t.Errorf("-o -: got %q", got)
@@ -340,7 +340,7 @@ func TestDemo(t *testing.T) {
 	if list := files(t, dir); len(list) != 4 {
 		t.Error(list)
 	}
-	succeed(t, "demo", "--dir", dir) // again, over the first
+	succeed(t, "demo", "--dir", dir) // overwrites the first
 	if got := report(t, "demo", "--dir", dir); got["command"] != "demo" {
 		t.Error(got)
 	}

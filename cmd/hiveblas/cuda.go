@@ -7,14 +7,14 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse/jit"
 )
 
-// What info looks for; tests have another driver.
+// The libraries that info opens. Tests replace them.
 var (
 	openDriver   = driver.Open
 	openCompiler = driver.OpenCompiler
 )
 
-// cudaFields are what info says of CUDA: each part that was found, or in a
-// sentence why not.
+// cudaFields are the figures of info about CUDA: each library with its version, or the
+// reason why it is missing.
 func cudaFields() []field {
 	devices := []string{"cpu"}
 	var out, gpus []field
@@ -67,7 +67,7 @@ func cudaFields() []field {
 	}
 	kernels := jit.Dir("")
 	if kernels == "" {
-		kernels = "not kept"
+		kernels = "no cache"
 	}
 	out = append(out, field{"kernels", "kernels", kernels})
 	names := devices[0]

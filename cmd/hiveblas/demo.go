@@ -27,16 +27,16 @@ func demoCommand(s *session) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "A tour on two small graphs that come with hiveblas",
-		Long: `demo projects an ecosystem's carbon exchange, nominates vertices in the
-projection, and ranks and searches a karate club, all in a blink. It writes the
-results and two pictures into a folder.`,
+		Short: "Run a tour on two small graphs that come with hiveblas",
+		Long: `demo projects the carbon exchange of an ecosystem, nominates vertices in the
+projection, and runs PageRank and breadth-first search on a karate club. It writes
+the results and two pictures to a folder.`,
 		Example: `  hiveblas demo
   hiveblas demo --dir /tmp/tour`,
 		Args: positional(),
 	}
-	j := newJob(s, cmd).computes(never)
-	cmd.Flags().StringVar(&dir, "dir", "hiveblas-demo", "`folder` for results and pictures, made if need be")
+	j := newJob(s, cmd).computes(noThreshold)
+	cmd.Flags().StringVar(&dir, "dir", "hiveblas-demo", "write results and pictures to `DIR`, which is created if missing")
 	complete(cmd, "dir")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if dir == "" {
@@ -50,7 +50,7 @@ results and two pictures into a folder.`,
 			return err
 		}
 		j.graph = &graph{file: "chesapeake.mtx", Matrix: t.chesapeake}
-		if err := j.settle(t.chesapeake.NVals, "entries", t.chesapeake, t.karate); err != nil {
+		if err := j.placeGraphs(t.chesapeake.NVals, "entries", t.chesapeake, t.karate); err != nil {
 			return err
 		}
 		if err := j.compute(t.compute); err != nil {
@@ -72,12 +72,12 @@ results and two pictures into a folder.`,
 	return cmd
 }
 
-// tour is what the demo computes.
+// tour holds the results of the demo.
 type tour struct {
 	chesapeake, karate *matrix.Matrix[float64]
 
-	shared    *matrix.Matrix[float64] // projection: partners that two compartments share
-	distance  *matrix.Vector[float64] // from compartment 0, over lengths 1 / shared
+	shared    *matrix.Matrix[float64] // projection: number of shared partners
+	distance  *matrix.Vector[float64] // from compartment 0, with lengths 1/shared
 	ranks     *apps.PageRankResult
 	search    *apps.BFSResult
 	triangles int64
@@ -88,7 +88,7 @@ func (t *tour) read() (err error) {
 		return err
 	}
 	if t.karate, err = matrix.ReadMatrixMarket[float64](bytes.NewReader(testdata.Karate)); err == nil {
-		t.karate.IsSymmetric() // lets the searches pull as well as push
+		t.karate.IsSymmetric() // so that searches can also pull
 	}
 	return err
 }
@@ -116,7 +116,7 @@ func (t *tour) compute(run apps.Run) (err error) {
 	if t.triangles, err = apps.TriangleCount(t.karate, apps.TriangleOptions{Run: run}); err != nil {
 		return err
 	}
-	return home(nil, t.chesapeake, t.karate, t.shared, t.distance, t.ranks.Rank, t.search.Level)
+	return toHost(nil, t.chesapeake, t.karate, t.shared, t.distance, t.ranks.Rank, t.search.Level)
 }
 
 // The files of the tour.
@@ -160,7 +160,7 @@ func (t *tour) write(j *job, dir string) error {
 	return nil
 }
 
-// scatter draws rank over degree, naming the highest.
+// scatter plots rank over degree and labels the vertices of high degree.
 func (t *tour) scatter() (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text = "Karate club: PageRank over degree"
@@ -212,20 +212,20 @@ func (t *tour) print(j *job, dir string) error {
 
 	line("Chesapeake Bay: 39 compartments of an ecosystem, 170 exchanges of carbon")
 	line("")
-	line("  Projection AᵀA over plus_pair: which compartments share partners?")
-	line("    %d pairs share some; those that share most:", t.shared.NVals()/2)
+	line("  Projection AᵀA over plus_pair: compartments that share partners")
+	line("    %d pairs share partners; the largest numbers:", t.shared.NVals()/2)
 	for _, e := range heaviest(t.shared, 3) {
 		line("    %3d – %-3d  %g partners", e.at.Row, e.at.Col, e.value)
 	}
 	line("")
-	line("  Vertex nomination over min_plus, with length 1/partners: nearest to compartment 0")
+	line("  Vertex nomination over min_plus, length 1/partners: nearest to compartment 0")
 	for _, n := range apps.Rank(t.distance)[1:4] {
 		line("    %3d        distance %.4f", n.Vertex, n.Distance)
 	}
 	line("")
 	line("Karate club: 34 members, 78 friendships, %d triangles", t.triangles)
 	line("")
-	line("  PageRank over plus_second, %d iterations: who counts most?", t.ranks.Iterations)
+	line("  PageRank over plus_second, %d iterations: the highest ranks", t.ranks.Iterations)
 	for _, n := range j.highest(t.ranks.Rank, 4).rows {
 		line("    %3s        rank %.4f", n.vertex, n.value)
 	}
@@ -234,7 +234,7 @@ func (t *tour) print(j *job, dir string) error {
 	for _, l := range t.search.Level.All() {
 		levels[l]++
 	}
-	line("  Breadth-first search over any_pair from member 0: how far is everybody?")
+	line("  Breadth-first search over any_pair from member 0: members by distance")
 	for l, c := range levels {
 		line("    %d steps    %2d %s", l, c, strings.Repeat("▇", c))
 	}
@@ -256,7 +256,7 @@ type edge struct {
 	value float64
 }
 
-// heaviest returns the k largest entries above the diagonal of a, ties in
+// heaviest returns the k largest entries above the diagonal of a; ties keep their
 // order.
 func heaviest(a *matrix.Matrix[float64], k int) []edge {
 	var list []edge

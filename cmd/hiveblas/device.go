@@ -12,39 +12,38 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// openDevice is how a GPU is opened; tests have another.
+// openDevice opens a GPU. Tests replace it.
 var openDevice = func(i int) (*cusparse.Device, error) { return cusparse.Open(i) }
 
-// computes adds --device, for commands that can run on a GPU. --device auto
-// takes one if there is one and the graph has at least so many entries.
+// computes adds --device, for commands that can run on a GPU. --device auto uses
+// a GPU if there is one and the graph has at least so many entries.
 func (j *job) computes(entries int64) *job {
-	j.worth = entries
-	j.cmd.Flags().StringVar(&j.run.device, "device", "auto", "`where` to compute: auto, cpu, gpu or gpu:N")
+	j.threshold = entries
+	j.cmd.Flags().StringVar(&j.run.device, "device", "auto", "compute on `D`: auto, cpu, gpu or gpu:N")
 	complete(j.cmd, "device", "auto", "cpu", "gpu")
 	return j
 }
 
-// The numbers of entries from which --device auto takes a GPU. Below them the
-// time of the host is less than what opening a GPU and copying the graph take,
-// together about half a second: from times per entry on two cores of 2 ns for
-// bfs, 20 for cc, 35 for pagerank and shortest paths, 100 for tc, 300 for
-// ktruss, and of 1.5 ns per product for project.
+// The numbers of entries from which --device auto uses a GPU. Below them the host
+// is faster than opening a GPU and copying the graph, which take about half a
+// second. They follow from the time per entry on two cores: 2 ns for bfs, 20 for
+// cc, 35 for pagerank and shortest paths, 100 for tc, 300 for ktruss, and 1.5 ns
+// per product for project.
 const (
-	worthBFS      = 256 << 20
-	worthCC       = 24 << 20
-	worthPaths    = 16 << 20
-	worthPageRank = 16 << 20
-	worthTC       = 4 << 20
-	worthKTruss   = 2 << 20
-	worthProject  = 256 << 20 // products rather than entries
-	worthSGM      = 128 << 10
-	worthLGC      = 64 << 20  // the result may be of any size: an estimate
-	worthAC       = 4 << 20   // messages in all rounds: about 25 ns each
-	never         = 1<<63 - 1 // only if it is asked for
+	thresholdBFS      = 256 << 20
+	thresholdCC       = 24 << 20
+	thresholdPaths    = 16 << 20
+	thresholdPageRank = 16 << 20
+	thresholdTC       = 4 << 20
+	thresholdKTruss   = 2 << 20
+	thresholdProject  = 256 << 20 // products rather than entries
+	thresholdSGM      = 128 << 10
+	thresholdLGC      = 64 << 20  // an estimate: the work depends on the result
+	thresholdAC       = 4 << 20   // messages of all rounds, about 25 ns each
+	noThreshold       = 1<<63 - 1 // only with --device gpu
 )
 
-// parseDevice returns the number of the GPU that --device asks for, −1 if it
-// names none.
+// parseDevice returns the number of the GPU in --device, −1 for auto and cpu.
 func parseDevice(cmd *cobra.Command, device string) (int, error) {
 	kind, number, numbered := strings.Cut(device, ":")
 	switch {
@@ -60,8 +59,8 @@ func parseDevice(cmd *cobra.Command, device string) (int, error) {
 	return 0, &usageError{cmd.CommandPath(), fmt.Sprintf("--device is %q, want auto, cpu, gpu or gpu:N", device)}
 }
 
-// demand opens the GPU that --device asks for, before any other work.
-func (j *job) demand() error {
+// openDemanded opens the GPU of --device gpu, before any other work.
+func (j *job) openDemanded() error {
 	if j.run.device == "" {
 		return nil
 	}
@@ -77,16 +76,16 @@ func (j *job) demand() error {
 	return nil
 }
 
-// mover is what can live in several places.
+// mover is a matrix or vector, which can be on the host or on a GPU.
 type mover interface{ Move(matrix.Place) error }
 
-// settle decides where the graphs are computed on, and takes them there. work
-// is what --device auto compares with the numbers above, in units.
-func (j *job) settle(work func() int64, units string, graphs ...mover) error {
-	if j.settled || j.run.device == "" {
+// placeGraphs chooses the host or a GPU and moves the graphs there. --device auto
+// compares work, in units, with the threshold.
+func (j *job) placeGraphs(work func() int64, units string, graphs ...mover) error {
+	if j.placed || j.run.device == "" {
 		return nil
 	}
-	j.settled, j.graphs = true, graphs
+	j.placed, j.graphs = true, graphs
 	if j.run.device == "cpu" {
 		j.why = "asked for"
 		return nil
@@ -94,8 +93,8 @@ func (j *job) settle(work func() int64, units string, graphs ...mover) error {
 	if j.device == nil {
 		n := work()
 		j.why = fmt.Sprintf("%d %s", n, units)
-		if n < j.worth {
-			j.why += ", too few for a GPU to pay"
+		if n < j.threshold {
+			j.why += ", too few to gain from a GPU"
 			return nil
 		}
 		d, err := openDevice(0)
@@ -107,7 +106,7 @@ func (j *job) settle(work func() int64, units string, graphs ...mover) error {
 	}
 	err := j.stage("copy", func() error { return j.move(j.device) })
 	if j.run.device == "auto" && errors.Is(err, cusparse.ErrMemory) {
-		return j.retreat(err)
+		return j.fallBack(err)
 	}
 	return err
 }
@@ -121,13 +120,13 @@ func (j *job) move(to matrix.Place) error {
 	return nil
 }
 
-// retreat brings the graphs back to the host, where all else failed.
-func (j *job) retreat(err error) error {
+// fallBack moves the graphs back to the host after err.
+func (j *job) fallBack(err error) error {
 	j.device, j.why = nil, err.Error()
 	return j.move(nil)
 }
 
-// where names what was computed on.
+// where names the device of the computation.
 func (j *job) where() string {
 	if j.device == nil {
 		return "cpu"
@@ -135,16 +134,16 @@ func (j *job) where() string {
 	return j.device.String()
 }
 
-// either returns the name of the host's algorithm or that of the GPU's.
-func (j *job) either(host, gpu string) string {
+// hostOrGPU returns the name of the algorithm on the host or on the GPU.
+func (j *job) hostOrGPU(host, gpu string) string {
 	if j.device == nil {
 		return host
 	}
 	return gpu
 }
 
-// home brings results to the host, unless there was an error.
-func home(err error, results ...mover) error {
+// toHost moves results to the host, unless err is set.
+func toHost(err error, results ...mover) error {
 	for _, r := range results {
 		if err == nil {
 			err = r.Move(nil)
@@ -153,8 +152,8 @@ func home(err error, results ...mover) error {
 	return err
 }
 
-// products counts the multiplications of a projection: the squared lengths of
-// the rows of A, or of its columns.
+// products returns the number of multiplications of a projection: the sum of the
+// squared lengths of the rows of A, or of its columns.
 func products(a *matrix.Matrix[float64], ontoRows bool) (sum int64) {
 	m, n := a.Dims()
 	length := make([]int64, max(m, n))

@@ -17,7 +17,7 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// noCUDA skips tests of what is said where there is no CUDA.
+// noCUDA skips a test of messages without CUDA on machines that have it.
 func noCUDA(t *testing.T) {
 	t.Helper()
 	if _, err := driver.Open(); err == nil {
@@ -28,8 +28,8 @@ func noCUDA(t *testing.T) {
 	}
 }
 
-// here runs a command line in this process.
-func here(t *testing.T, args ...string) (stdout string) {
+// runInProcess runs a command line in this process.
+func runInProcess(t *testing.T, args ...string) (stdout string) {
 	t.Helper()
 	var out, bad strings.Builder
 	if code := run(args, &out, &bad); code != 0 || bad.Len() > 0 {
@@ -38,7 +38,7 @@ func here(t *testing.T, args ...string) (stdout string) {
 	return out.String()
 }
 
-// emulated makes the commands find a GPU that runs on the CPU.
+// emulated gives the commands a GPU that the CPU emulates.
 func emulated(t *testing.T, opts ...emu.Option) *emu.Emulator {
 	t.Helper()
 	e, err := emu.New(opts...)
@@ -57,7 +57,7 @@ func emulated(t *testing.T, opts ...emu.Option) *emu.Emulator {
 	return e
 }
 
-// Commands write the same on either device, and tell which it was.
+// Commands write the same on both devices and report which one they used.
 func TestCommandsOnDevice(t *testing.T) {
 	emulated(t)
 	roads := write(t, "roads.mtx", roads)
@@ -74,7 +74,7 @@ func TestCommandsOnDevice(t *testing.T) {
 			for _, device := range []string{"cpu", "gpu"} {
 				out := filepath.Join(dir, device+".tsv")
 				var got map[string]any
-				text := here(t, append(strings.Fields(args), "--device", device, "--json", "-o", out)...)
+				text := runInProcess(t, append(strings.Fields(args), "--device", device, "--json", "-o", out)...)
 				if err := json.Unmarshal([]byte(text), &got); err != nil {
 					t.Fatal(err)
 				}
@@ -88,28 +88,28 @@ func TestCommandsOnDevice(t *testing.T) {
 			}
 		})
 	}
-	if a, b := here(t, "tc", karate, "--device", "gpu:0"), "triangles  45"; !strings.Contains(a, b) || !strings.Contains(a, "(gpu:0 (emulated device))") {
+	if a, b := runInProcess(t, "tc", karate, "--device", "gpu:0"), "triangles  45"; !strings.Contains(a, b) || !strings.Contains(a, "(gpu:0 (emulated device))") {
 		t.Errorf("%q is not in %s", b, a)
 	}
-	if got := here(t, "pagerank", karate, "--device", "gpu"); !strings.Contains(got, "iterations   52") {
+	if got := runInProcess(t, "pagerank", karate, "--device", "gpu"); !strings.Contains(got, "iterations   52") {
 		t.Error(got)
 	}
-	if got := here(t, "lsap", chesapeake, "--maximize", "--default", "0", "--device", "gpu"); !strings.Contains(got, "value     39") || !strings.Contains(got, "auction (gpu:0 (emulated device)") {
+	if got := runInProcess(t, "lsap", chesapeake, "--maximize", "--default", "0", "--device", "gpu"); !strings.Contains(got, "value     39") || !strings.Contains(got, "auction (gpu:0 (emulated device)") {
 		t.Error(got)
 	}
-	if got := here(t, "demo", "--device", "gpu", "--dir", t.TempDir()); !strings.Contains(got, "45 triangles") || !strings.Contains(got, "686 pairs") {
+	if got := runInProcess(t, "demo", "--device", "gpu", "--dir", t.TempDir()); !strings.Contains(got, "45 triangles") || !strings.Contains(got, "686 pairs") {
 		t.Error(got)
 	}
 }
 
-// Errors on a GPU are those of the host.
+// Errors on a GPU equal those on the host.
 func TestFailuresOnDevice(t *testing.T) {
 	emulated(t)
 	negative := write(t, "negative.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 2\n2 3 1\n1 2 -1\n")
 	for args, want := range map[string]string{
 		"sssp --source 1 " + negative:             "negative.mtx: edge from 0 to 1 (vertices from 0): its weight is -1",
 		"pagerank --max-iterations 2 " + karate:   "karate.mtx: the ranks still change",
-		"tc --timeout 1ns " + karate:              "--timeout: tc not done after 1ns",
+		"tc --timeout 1ns " + karate:              "--timeout: tc not finished after 1ns",
 		"bfs --device gpu:7 --source 0 " + karate: "--device gpu:7: cusparse.Open: ",
 		"cc --device gpu:7 --json -o x " + karate: "-o x: the extension",
 	} {
@@ -132,12 +132,12 @@ func jobOf(t *testing.T, device string, worth int64) (*job, *matrix.Matrix[float
 	}
 	s := &session{ctx: t.Context()}
 	j := newJob(s, &cobra.Command{Use: "tc"})
-	j.run.device, j.worth = device, worth
+	j.run.device, j.threshold = device, worth
 	j.graph, j.progress = &graph{file: karate, Matrix: g}, newProgress(os.Stderr, false)
 	return j, g
 }
 
-// --device auto takes a GPU if there is one, and for graphs it pays for.
+// --device auto uses a GPU if there is one and the graph is large enough.
 func TestAuto(t *testing.T) {
 	entries := func(g *matrix.Matrix[float64]) func() int64 { return g.NVals }
 	t.Run("too small", func(t *testing.T) {
@@ -145,7 +145,7 @@ func TestAuto(t *testing.T) {
 		defer func() { openDevice = before }()
 		openDevice = func(int) (*cusparse.Device, error) { t.Error("a GPU is opened"); return nil, driver.ErrNoDevice }
 		j, g := jobOf(t, "auto", 157)
-		if err := j.settle(entries(g), "entries", g); err != nil || j.device != nil || j.why != "156 entries, too few for a GPU to pay" {
+		if err := j.placeGraphs(entries(g), "entries", g); err != nil || j.device != nil || j.why != "156 entries, too few to gain from a GPU" {
 			t.Errorf("device %v, because %q (error %v)", j.device, j.why, err)
 		}
 	})
@@ -154,28 +154,28 @@ func TestAuto(t *testing.T) {
 		defer func() { openDevice = before }()
 		openDevice = func(int) (*cusparse.Device, error) { return nil, driver.ErrNoDevice }
 		j, g := jobOf(t, "auto", 156)
-		if err := j.settle(entries(g), "entries", g); err != nil || j.device != nil || j.why != driver.ErrNoDevice.Error() {
+		if err := j.placeGraphs(entries(g), "entries", g); err != nil || j.device != nil || j.why != driver.ErrNoDevice.Error() {
 			t.Errorf("device %v, because %q (error %v)", j.device, j.why, err)
 		}
 	})
 	t.Run("large enough", func(t *testing.T) {
 		emulated(t)
 		j, g := jobOf(t, "auto", 156)
-		if err := j.settle(entries(g), "entries", g); err != nil || j.device == nil || g.Place() != matrix.Place(j.device) || j.why != "156 entries" {
+		if err := j.placeGraphs(entries(g), "entries", g); err != nil || j.device == nil || g.Place() != matrix.Place(j.device) || j.why != "156 entries" {
 			t.Errorf("device %v, because %q (error %v)", j.device, j.why, err)
 		}
 	})
 	t.Run("no room", func(t *testing.T) {
 		emulated(t, emu.Memory(2048))
 		j, g := jobOf(t, "auto", 156)
-		if err := j.settle(entries(g), "entries", g); err != nil || j.device != nil || g.Place() != nil || !strings.Contains(j.why, "out of device memory") {
+		if err := j.placeGraphs(entries(g), "entries", g); err != nil || j.device != nil || g.Place() != nil || !strings.Contains(j.why, "out of device memory") {
 			t.Errorf("device %v, because %q (error %v)", j.device, j.why, err)
 		}
 		j, g = jobOf(t, "gpu", 0)
-		if err := j.demand(); err != nil {
+		if err := j.openDemanded(); err != nil {
 			t.Fatal(err)
 		}
-		if err := j.settle(entries(g), "entries", g); !errors.Is(err, cusparse.ErrMemory) {
+		if err := j.placeGraphs(entries(g), "entries", g); !errors.Is(err, cusparse.ErrMemory) {
 			t.Errorf("asked for, it fails with %v", err)
 		}
 	})
@@ -191,12 +191,12 @@ func TestProducts(t *testing.T) {
 	}
 }
 
-// stand is a compiler that is no compiler.
-type stand struct{ fails error }
+// fakeCompiler compiles nothing.
+type fakeCompiler struct{ fails error }
 
-func (stand) Name() string    { return "stand-in" }
-func (stand) Version() string { return "1.2" }
-func (s stand) Compile(source, name, arch string) ([]byte, error) {
+func (fakeCompiler) Name() string    { return "stand-in" }
+func (fakeCompiler) Version() string { return "1.2" }
+func (s fakeCompiler) Compile(source, name, arch string) ([]byte, error) {
 	return []byte("kernel for " + arch), s.fails
 }
 
@@ -205,25 +205,25 @@ func TestJIT(t *testing.T) {
 	t.Setenv("HIVEBLAS_CACHE", dir)
 	before := openCompiler
 	defer func() { openCompiler = before }()
-	openCompiler = func() (driver.Compiler, error) { return stand{}, nil }
-	if got := here(t, "jit", "list"); !strings.Contains(got, "0 kernels") {
+	openCompiler = func() (driver.Compiler, error) { return fakeCompiler{}, nil }
+	if got := runInProcess(t, "jit", "list"); !strings.Contains(got, "0 kernels") {
 		t.Error(got)
 	}
-	first := object1(t, here(t, "jit", "warm", "--arch", "sm_80", "--json"))
+	first := object1(t, runInProcess(t, "jit", "warm", "--arch", "sm_80", "--json"))
 	n, _ := first["kernels"].(float64)
 	if n < 20 || first["compiled"] != n || first["arch"] != "sm_80" {
 		t.Errorf("warm: %v", first)
 	}
-	if again := object1(t, here(t, "jit", "warm", "--arch", "sm_80", "--json")); again["compiled"] != 0.0 || again["kernels"] != n {
+	if again := object1(t, runInProcess(t, "jit", "warm", "--arch", "sm_80", "--json")); again["compiled"] != 0.0 || again["kernels"] != n {
 		t.Errorf("warm again: %v", again)
 	}
-	if list := object1(t, here(t, "jit", "list", "--json")); len(list["kernels"].([]any)) != int(n) {
+	if list := object1(t, runInProcess(t, "jit", "list", "--json")); len(list["kernels"].([]any)) != int(n) {
 		t.Errorf("list: %v kernels, want %v", len(list["kernels"].([]any)), n)
 	}
-	if got := here(t, "jit", "list"); !strings.Contains(got, "bfs of breadth-first search") || !strings.Contains(got, fmt.Sprintf("%v kernels", n)) {
+	if got := runInProcess(t, "jit", "list"); !strings.Contains(got, "bfs of breadth-first search") || !strings.Contains(got, fmt.Sprintf("%v kernels", n)) {
 		t.Error(got)
 	}
-	if got := object1(t, here(t, "jit", "clear", "--json")); got["removed"] != n || len(files(t, dir)) != 0 {
+	if got := object1(t, runInProcess(t, "jit", "clear", "--json")); got["removed"] != n || len(files(t, dir)) != 0 {
 		t.Errorf("clear: %v, left %v", got, files(t, dir))
 	}
 	t.Setenv("HIVEBLAS_CACHE", "off")
@@ -233,7 +233,7 @@ func TestJIT(t *testing.T) {
 	}
 }
 
-// info lists what there is.
+// info lists the available devices.
 func TestInfoOfGPUs(t *testing.T) {
 	e, err := emu.New(emu.Devices(2))
 	if err != nil {
@@ -242,15 +242,15 @@ func TestInfoOfGPUs(t *testing.T) {
 	before, compiler := openDriver, openCompiler
 	defer func() { openDriver, openCompiler = before, compiler }()
 	openDriver = func() (driver.Driver, error) { return e, nil }
-	openCompiler = func() (driver.Compiler, error) { return stand{}, nil }
-	got := here(t, "info")
+	openCompiler = func() (driver.Compiler, error) { return fakeCompiler{}, nil }
+	got := runInProcess(t, "info")
 	for _, want := range []string{"CUDA 13.0, by emulator", "gpu:1     emulated device, 4.0 GiB, ", "compute capability 9.0", "NVRTC     1.2, stand-in",
 		"cpu, gpu:0 (emulated device), gpu:1 (emulated device)"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}
 	}
-	o := object1(t, here(t, "info", "--json"))
+	o := object1(t, runInProcess(t, "info", "--json"))
 	if gpus, ok := o["gpus"].([]any); !ok || len(gpus) != 2 || gpus[0].(map[string]any)["compute_capability"] != "9.0" || o["cuda"] != "13.0" {
 		t.Error(o)
 	}

@@ -22,14 +22,14 @@ const (
 
 var errInterrupted = errors.New("interrupted")
 
-// usageError is a command line that cannot be meant.
+// usageError is a mistake in the command line.
 type usageError struct{ command, msg string }
 
 func (e *usageError) Error() string {
 	return fmt.Sprintf("%s; see %q", e.msg, e.command+" --help")
 }
 
-// failure is an error that says all there is to say.
+// failure is an error with its place and its remedy.
 type failure struct {
 	place, what, remedy string
 	err                 error // cause, or nil
@@ -68,8 +68,8 @@ func (s *session) exit(err error) int {
 	return exitFailure
 }
 
-// explain turns an error of the library about a file into one that names the
-// file, the place and the remedy in terms of the command line.
+// explain converts an error of the library about a file to one that names the
+// file, the place and the flag that helps.
 func explain(file string, err error) error {
 	var (
 		said   *failure
@@ -138,7 +138,7 @@ func explain(file string, err error) error {
 // exactRemedy is the remedy for integers beyond 2^53 in a command that computes.
 const exactRemedy = "this command computes in float64, which holds integers exactly up to 2^53: scale the weights, or set --weight-column 0 to leave them out"
 
-// flagRemedies says each kind of remedy of a reader or writer by its flags.
+// flagRemedies are the remedies of readers and writers in terms of flags.
 var flagRemedies = map[matrix.RemedyKind]string{
 	matrix.RemedyDuplicates:   "--duplicates sum, min, max, first or last combines them",
 	matrix.RemedyHeader:       "--header yes takes the first line for column names",

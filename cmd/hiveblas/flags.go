@@ -11,12 +11,12 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// maxThreads bounds --threads: more goroutines than that serve nobody.
+// maxThreads bounds --threads.
 const maxThreads = 1024
 
 // runFlags are the flags of every command that computes.
 type runFlags struct {
-	device  string // "" for commands that know only the host
+	device  string // "" for commands that run on the host only
 	threads int
 	timeout timeout
 	quiet   bool
@@ -25,8 +25,8 @@ type runFlags struct {
 
 func (f *runFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.IntVar(&f.threads, "threads", 0, "`number` of threads (0: one per core)")
-	fs.Var(&f.timeout, "timeout", "give up after this long, as 90s or 5m (0: never)")
+	fs.IntVar(&f.threads, "threads", 0, "use `N` threads (0: one per core)")
+	fs.Var(&f.timeout, "timeout", "stop after a time such as 90s or 5m (0: never)")
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress bar; with -o no summary either")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object in place of the summary")
 }
@@ -46,7 +46,7 @@ func (f *runFlags) count() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// readFlags say how a graph is read.
+// readFlags are the flags of commands that read a graph.
 type readFlags struct {
 	format, delimiter, header string
 	source, target, weight    string // columns
@@ -58,18 +58,18 @@ type readFlags struct {
 
 func (f *readFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.BoolVar(&f.undirected, "undirected", false, "read every edge in both directions; where the file has both, --duplicates combines them, else the smaller weight counts")
-	fs.StringVar(&f.format, "format", "auto", "input `format`: auto, mtx, edges, csv, tsv or hgb")
-	fs.StringVar(&f.delimiter, "delimiter", "auto", "`character` between the fields of an edge list: auto, comma, tab, semicolon, bar, blank, or the character")
-	fs.StringVar(&f.header, "header", "auto", "`whether` an edge list begins with column names: auto, yes or no")
-	fs.StringVar(&f.source, "source-column", "", "`column` of the sources in an edge list, by number from 1 or by name (default: 1, or as the header says)")
-	fs.StringVar(&f.target, "target-column", "", "`column` of the targets (default: 2, or as the header says)")
-	fs.StringVar(&f.weight, "weight-column", "", "`column` of the weights, 0 for none (default: the third, if it is the last, or as the header says)")
-	fs.IntVar(&f.skipLines, "skip-lines", 0, "`lines` to skip at the start of an edge list")
-	fs.StringVar(&f.ids, "ids", "keep", "keep the ids of an edge list as vertex numbers, or renumber the `ids` that occur, of any text")
-	fs.StringVar(&f.base, "base", "0", "`number` from which the ids of an edge list count: 0, 1 or auto")
+	fs.BoolVar(&f.undirected, "undirected", false, "read every edge in both directions; if the file has both, --duplicates combines their weights, or the smaller is used")
+	fs.StringVar(&f.format, "format", "auto", "input format `F`: auto, mtx, edges, csv, tsv or hgb")
+	fs.StringVar(&f.delimiter, "delimiter", "auto", "delimiter `D` of an edge list: auto, comma, tab, semicolon, bar, blank, or the character itself")
+	fs.StringVar(&f.header, "header", "auto", "the edge list begins with column names: `auto`, yes or no")
+	fs.StringVar(&f.source, "source-column", "", "column `C` of the sources in an edge list, by number from 1 or by name (default: from the header, or 1)")
+	fs.StringVar(&f.target, "target-column", "", "column `C` of the targets (default: from the header, or 2)")
+	fs.StringVar(&f.weight, "weight-column", "", "column `C` of the weights, 0 for none (default: from the header, or the third of three)")
+	fs.IntVar(&f.skipLines, "skip-lines", 0, "skip the first `N` lines of an edge list")
+	fs.StringVar(&f.ids, "ids", "keep", "ids of an edge list: `keep` them as vertex numbers, or renumber the ids that occur, integers or text")
+	fs.StringVar(&f.base, "base", "0", "ids of an edge list count from `B`: 0, 1 or auto")
 	fs.BoolVar(&f.bipartite, "bipartite", false, "the sources and targets of an edge list are different vertices: rows and columns")
-	fs.StringVar(&f.duplicates, "duplicates", "error", "`rule` for entries given twice: error, sum, min, max, first or last")
+	fs.StringVar(&f.duplicates, "duplicates", "error", "combine repeated entries by `RULE`: error, sum, min, max, first or last")
 	complete(cmd, "format", "auto", "mtx", "edges", "csv", "tsv", "hgb")
 	complete(cmd, "delimiter", "auto", "comma", "tab", "semicolon", "bar", "blank")
 	complete(cmd, "header", "auto", "yes", "no")
@@ -154,7 +154,7 @@ func (f *readFlags) delimiterRune() (rune, bool) {
 	return d[0], matrix.CheckDelimiter(d[0]) == nil
 }
 
-// options returns the options of edge lists that the flags ask for.
+// options returns the read options of the flags, without --duplicates.
 func (f *readFlags) options() []matrix.ReadOption {
 	format, _ := matrix.ParseFormat(f.format)
 	delimiter, _ := f.delimiterRune()
@@ -216,10 +216,10 @@ func (t *timeout) String() string {
 
 func (t *timeout) Type() string { return "duration" }
 
-// complete makes the shell offer the values of a flag.
+// complete registers the values of a flag for shell completion.
 func complete(cmd *cobra.Command, flag string, values ...string) {
 	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	if err != nil {
-		panic("hiveblas: " + err.Error()) // the flag was not added before
+		panic("hiveblas: " + err.Error()) // the flag does not exist
 	}
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// graph is a matrix that was read, and what its file said.
+// graph is an input matrix with the information of its file.
 type graph struct {
-	*matrix.Matrix[float64]                // nil where values is not
+	*matrix.Matrix[float64]                // nil if values is set
 	values                  values         // with the elements of the file, for commands that move them
 	file                    string         // for messages
 	info                    matrix.Info    // of a text file; zero for others
 	rows, cols              *matrix.Labels // ids of an edge list that are not the indices, or nil
 	bipartite               bool           // rows and columns are different vertices
-	edges                   int64          // of an input that is more than a matrix
+	edges                   int64          // of an input with further edges, as of ac
 }
 
 // size returns the dimensions and the number of entries of the input.
@@ -31,7 +31,7 @@ func (g *graph) size() (m, n int, entries int64) {
 	return m, n, g.NVals() + g.edges
 }
 
-// The two ways to read a graph.
+// Arguments of load: whether weights are read.
 const (
 	weighted  = false
 	structure = true // every entry is 1
@@ -45,9 +45,8 @@ func (j *job) load(file string, only bool) error {
 	})
 }
 
-// loadSquare is load for commands whose graph has one kind of vertex. It also
-// looks whether the graph is symmetric, which lets searches pull, and saves
-// others the transpose.
+// loadSquare is load for commands that need a square matrix. It also tests for
+// symmetry: searches can then pull, and no transpose is needed.
 func (j *job) loadSquare(file string, only bool) error {
 	return j.stage("read", func() (err error) {
 		if j.graph, err = j.open(file, only); err != nil {
@@ -62,8 +61,8 @@ func (j *job) loadSquare(file string, only bool) error {
 	})
 }
 
-// open reads a graph into float64. Integers that float64 does not hold are an
-// error, unless only the structure is wanted.
+// open reads a graph into float64. Integers that are not exact in float64 are an
+// error, except with only, which reads the structure.
 func (j *job) open(file string, only bool) (g *graph, err error) {
 	g = &graph{file: nameOf(file)}
 	in, err := j.openInput(file)
@@ -94,7 +93,7 @@ func (j *job) open(file string, only bool) (g *graph, err error) {
 	case elementFloat32:
 		g.Matrix, err = readAsFloat[float32](j, in, g, only)
 	default:
-		g.Matrix, err = readInput[float64](j, in, g, only) // the reader says what is wrong
+		g.Matrix, err = readInput[float64](j, in, g, only) // the reader returns the error
 	}
 	if err != nil {
 		return nil, explain(g.file, err)
@@ -116,7 +115,7 @@ func readInput[T fileNumber](j *job, in *input, g *graph, only bool) (*matrix.Ma
 	return a, err
 }
 
-// readMatrix is readInput of a file that is not open yet.
+// readMatrix opens a file and reads it.
 func readMatrix[T fileNumber](j *job, file string, g *graph, only bool) (*matrix.Matrix[T], error) {
 	in, err := j.openInput(file)
 	if err != nil {
@@ -125,7 +124,7 @@ func readMatrix[T fileNumber](j *job, file string, g *graph, only bool) (*matrix
 	return readInput[T](j, in, g, only)
 }
 
-// readBools reads a binary file of bools; a rule combines by “or”.
+// readBools reads a binary file of bools; every rule of --duplicates is “or”.
 func readBools(j *job, file string, g *graph, only bool) (*matrix.Matrix[bool], error) {
 	in, err := j.openInput(file)
 	if err != nil {
@@ -159,7 +158,7 @@ func readFrom[T matrix.Element](j *job, in *input, g *graph, opts []matrix.ReadO
 	return a, err
 }
 
-// readOptions are the options that the flags ask for, without --duplicates.
+// readOptions returns the read options of the flags, without --duplicates.
 func (j *job) readOptions(in *input, g *graph, only bool) []matrix.ReadOption {
 	opts := append(j.read.options(),
 		matrix.WithContext(j.ctx), matrix.Threads(j.run.threads), matrix.WithInfo(&g.info), matrix.FileName(in.name), matrix.Warn(j.warn),
@@ -195,8 +194,8 @@ func (j *job) boolsAsFloats(in *input, g *graph, only bool) (*matrix.Matrix[floa
 	return a, ops.Apply(a, truth, b, ops.WithContext(j.ctx), ops.WithThreads(j.run.threads))
 }
 
-// vertex returns the vertex that text names: its number from 0, or its id in
-// an edge list that was renumbered. place says where the text stands.
+// vertex returns the vertex of a text: a number from 0, or an id where the ids of an
+// edge list are not the numbers. place is the origin of the text, for errors.
 func (g *graph) vertex(place, text string) (int, error) {
 	_, n := g.Dims()
 	if g.cols != nil {
@@ -207,7 +206,7 @@ func (g *graph) vertex(place, text string) (int, error) {
 	}
 	v, err := strconv.Atoi(text)
 	if err != nil {
-		return 0, &failure{place, fmt.Sprintf("%q is no vertex", text), "vertices are numbers from 0", nil}
+		return 0, &failure{place, fmt.Sprintf("%q is not a vertex", text), "vertices are numbers from 0", nil}
 	}
 	if v < 0 || v >= n {
 		return 0, &failure{g.file + ": " + place, fmt.Sprintf("there is no vertex %d", v), rangeRemedy(n), nil}
@@ -225,7 +224,7 @@ func rangeRemedy(n int) string {
 // name is the inverse of vertex.
 func (g *graph) name(v int) string { return g.cols.Name(v) }
 
-// kind says what sort of file the graph came from.
+// kind describes the format of the file.
 func (g *graph) kind() string {
 	switch g.info.Layout {
 	case "":

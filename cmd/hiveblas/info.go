@@ -13,11 +13,11 @@ import (
 func infoCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "info [GRAPH]",
-		Short: "What a file holds, or without one what this program runs on",
-		Long: `info reads a file to its end and tells what it holds: its kind, the size and
-number of entries of the matrix, and the range of the values. Without a file it
-tells the version of hiveblas and the devices it can use: the CUDA driver, the
-GPUs, the compiler of kernels (NVRTC) and cuSPARSE, or what is missing.`,
+		Short: "Describe a file, or without one the program and its devices",
+		Long: `info reads a whole file and prints its format, the size and the number of entries
+of the matrix, and the range of the values. Without a file it prints the version
+of hiveblas and the devices it can use: the CUDA driver, the GPUs, the kernel
+compiler (NVRTC) and cuSPARSE, or the reason why one is missing.`,
 		Example: `  hiveblas info
   hiveblas info graph.mtx.gz
   hiveblas info graph.tsv --json`,
@@ -78,7 +78,7 @@ func (j *job) describe(file string) []field {
 	return out
 }
 
-// machine tells what hiveblas runs on.
+// machine prints the version, the platform and the devices.
 func (j *job) machine() error {
 	fields := []field{
 		{"command", "", "info"},

@@ -69,7 +69,7 @@ func (j *job) keep(path string) error {
 	return nil
 }
 
-// rewind begins standard input anew after keep.
+// rewind restarts standard input after keep.
 func (j *job) rewind() {
 	if j.kept != nil {
 		j.stdin = bytes.NewReader(j.kept)
@@ -83,7 +83,7 @@ func plainHead(head []byte) []byte {
 		return nil
 	}
 	text := make([]byte, 512)
-	n, _ := io.ReadFull(plain, text) // a cut stream gives its first bytes
+	n, _ := io.ReadFull(plain, text) // a truncated stream gives its first bytes
 	return text[:n]
 }
 
@@ -138,5 +138,5 @@ func (in *input) isList(flags *readFlags) bool {
 	return format == matrix.FormatEdges || format == matrix.FormatCSV || format == matrix.FormatTSV
 }
 
-// title is the name of an input in a line of progress.
+// title returns the text of the progress bar.
 func (in *input) title() string { return "read " + filepath.Base(in.name) }

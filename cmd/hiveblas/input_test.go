@@ -86,7 +86,7 @@ func TestStandardInput(t *testing.T) {
 	}
 }
 
-// Integers and the type of a file survive every conversion.
+// Every conversion keeps integers and the type of a file.
 func TestConvertKeepsTypes(t *testing.T) {
 	dir := t.TempDir()
 	const head = "%%MatrixMarket matrix coordinate "
@@ -121,8 +121,8 @@ func TestConvertKeepsTypes(t *testing.T) {
 	}
 }
 
-// A command that computes refuses integers that float64 does not hold, alike in
-// every format; one that needs the structure alone does not.
+// A command that computes rejects integers that are not exact in float64, in every
+// format. A command that reads the structure accepts them.
 func TestExactOrRefused(t *testing.T) {
 	list := write(t, "a.tsv", "0 1 9007199254740993\n1 0 2\n")
 	files := []string{list}
@@ -168,7 +168,7 @@ func TestSeedsByName(t *testing.T) {
 		{"a file of names", "n.csv", "seeds.txt", 2, "--ids renumber"},
 		{"numbers", "n.el", "0,2", 2, ""},
 		{"a file of numbers", "n.el", "numbers", 2, ""},
-		{"a file whose name is a number that is no vertex", "n.el", "7", 1, ""},
+		{"a file whose name is a number that is not a vertex", "n.el", "7", 1, ""},
 	} {
 		for _, command := range []string{"vn", "lgc"} {
 			args := append([]string{command, c.graph, "--undirected", "--seeds", c.seeds}, strings.Fields(c.flags)...)
@@ -235,11 +235,10 @@ func TestStatsOfTwoSides(t *testing.T) {
 	}
 }
 
-// goIdentifier matches names of the library that a user of the command line does
-// not know.
+// goIdentifier matches names of the Go library, which messages must not contain.
 var goIdentifier = regexp.MustCompile(`\b(matrix|apps|ops|semiring|chunked|auction|cusparse)\.[A-Za-z]|\b(KeepIDs|RenumberIDs|SkipLines|StringIDs|WeightColumn|SourceColumn|AllowNaN|PatternOnly|Symmetrise|AsSymmetric|AsPattern|Duplicates|InFormat|Delimiter|HeaderYes)\b|wider type`)
 
-// Every hint fits the input and the flags that were given.
+// Every remedy fits the input and the given flags.
 func TestHints(t *testing.T) {
 	const real, integer = "%%MatrixMarket matrix coordinate real general\n", "%%MatrixMarket matrix coordinate integer general\n"
 	for _, c := range []struct{ reason, name, text, args, want, not string }{

@@ -44,7 +44,7 @@ func start(t *testing.T, args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.B
 	return cmd, stdout, stderr
 }
 
-// stops waits for the program, which must exit soon with code and one line.
+// stops waits for the program, which must exit within 10 s with a code and one line.
 func stops(t *testing.T, cmd *exec.Cmd, stderr *bytes.Buffer, code int, line string) {
 	t.Helper()
 	asked := time.Now()
@@ -85,10 +85,10 @@ func TestInterruptWhileWriting(t *testing.T) {
 			return
 		}
 	}
-	t.Fatal("it was always done before the signal came")
+	t.Fatal("the job always finished before the signal")
 }
 
-// interruptWriting reports whether the signal came in time.
+// interruptWriting reports whether the signal arrived before the end.
 func interruptWriting(t *testing.T, big string) bool {
 	dir := t.TempDir()
 	cmd, _, stderr := start(t, "convert", big, filepath.Join(dir, "big.mtx.gz"))
@@ -100,7 +100,7 @@ func interruptWriting(t *testing.T, big string) bool {
 	early := files(t, dir)[0] != "big.mtx.gz"
 	if err := cmd.Process.Signal(os.Interrupt); err != nil || !early {
 		cmd.Wait()
-		if cmd.ProcessState.ExitCode() != 0 { // the file had its name, so it was done
+		if cmd.ProcessState.ExitCode() != 0 { // the file has its final name, so the job is finished
 			t.Fatalf("the file has its name, yet the exit code is %d", cmd.ProcessState.ExitCode())
 		}
 		return false
@@ -117,7 +117,7 @@ func interruptWriting(t *testing.T, big string) bool {
 }
 
 func TestInterruptWhileReading(t *testing.T) {
-	pipe := filepath.Join(t.TempDir(), "pipe.mtx") // that nobody writes to: not even opening it returns
+	pipe := filepath.Join(t.TempDir(), "pipe.mtx") // without a writer: opening it blocks
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Skip(err)
 	}
@@ -133,7 +133,7 @@ func TestTimeout(t *testing.T) {
 	big, dir := bigGraph(t, 12), t.TempDir()
 	for _, timeout := range []string{"0.5", "500ms"} { // a plain number counts seconds
 		cmd, stdout, stderr := start(t, "pagerank", big, "--tolerance", "1e-300", "--max-iterations", "2000000000", "--timeout", timeout, "-o", filepath.Join(dir, "r.tsv"))
-		stops(t, cmd, stderr, 1, "hiveblas: --timeout: pagerank not done after 500ms; allow more time\n")
+		stops(t, cmd, stderr, 1, "hiveblas: --timeout: pagerank not finished after 500ms; raise the timeout\n")
 		if stdout.Len() > 0 || len(files(t, dir)) > 0 {
 			t.Errorf("left %q and %v", stdout, files(t, dir))
 		}

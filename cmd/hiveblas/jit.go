@@ -16,11 +16,10 @@ import (
 func jitCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "jit",
-		Short: "Compiled GPU kernels: make them ahead, list or remove them",
-		Long: `jit looks after the compiled kernels that hiveblas keeps on the disk: those for
-a combination of operation, elements and GPU are compiled when they are first
-needed, and kept in $HIVEBLAS_CACHE, or hiveblas/kernels in the user's cache
-folder without that.`,
+		Short: "Compile, list or remove GPU kernels of the cache",
+		Long: `jit manages the cache of compiled GPU kernels. hiveblas compiles the kernel of an
+operation, element type and GPU on first use and stores it in $HIVEBLAS_CACHE, by
+default hiveblas/kernels in the user's cache folder.`,
 		Args: positional(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -33,17 +32,17 @@ func jitWarmCommand(s *session) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "warm",
-		Short: "Compile the kernels that commands need, ahead of need",
-		Long: `warm compiles the kernels that the commands of hiveblas need, and with --all
-those that the workflows and usual operations need for float32, int32 and int64
-too. It needs NVRTC but, with --arch, no GPU.`,
+		Short: "Compile the kernels of the commands in advance",
+		Long: `warm compiles the kernels of the hiveblas commands, and with --all also those of
+the workflows and common operations for float32, int32 and int64. It needs NVRTC,
+but no GPU if --arch is given.`,
 		Example: `  hiveblas jit warm
   hiveblas jit warm --arch sm_90 --all`,
 		Args: positional(),
 	}
 	j := newJob(s, cmd)
-	cmd.Flags().StringVar(&arch, "arch", "", "`architecture` to compile for, such as sm_90 (default: that of the first GPU)")
-	cmd.Flags().BoolVar(&all, "all", false, "for more element types and operations")
+	cmd.Flags().StringVar(&arch, "arch", "", "target architecture `SM`, such as sm_90 (default: that of the first GPU)")
+	cmd.Flags().BoolVar(&all, "all", false, "more element types and operations")
 	complete(cmd, "arch", "sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		props, err := propertiesOf(cmd, arch)
@@ -90,8 +89,8 @@ too. It needs NVRTC but, with --arch, no GPU.`,
 
 var archText = regexp.MustCompile(`^sm_(\d+)(\d)$`)
 
-// propertiesOf returns those of a usual GPU of an architecture, or of the
-// first GPU that there is.
+// propertiesOf returns the properties of a typical GPU of an architecture, or of the
+// first GPU.
 func propertiesOf(cmd *cobra.Command, arch string) (driver.Properties, error) {
 	if cmd.Flags().Changed("arch") {
 		m := archText.FindStringSubmatch(arch)
@@ -118,7 +117,7 @@ func propertiesOf(cmd *cobra.Command, arch string) (driver.Properties, error) {
 	return d.Describe(0)
 }
 
-// lacking explains that a library is not there.
+// lacking returns the error of a missing library.
 func lacking(what string, err error) error {
 	var bad *driver.CompileError
 	if errors.As(err, &bad) {

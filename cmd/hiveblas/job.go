@@ -17,8 +17,7 @@ import (
 	"github.com/hiveblas/hiveblas/ops"
 )
 
-// job is a command at work: its flags, and what is known so far for the
-// report.
+// job is a running command: its flags, its input and the data of its report.
 type job struct {
 	*session
 	cmd  *cobra.Command
@@ -26,13 +25,13 @@ type job struct {
 	read readFlags
 	out  output
 
-	worth   int64            // entries from which --device auto takes a GPU
-	device  *cusparse.Device // what is computed on, nil for the host
-	why     string           // that is so
-	settled bool             // it is decided
-	graphs  []mover          // that were taken there
+	threshold int64            // entries from which --device auto uses a GPU
+	device    *cusparse.Device // of the computation, nil for the host
+	why       string           // reason for the device
+	placed    bool             // the device is chosen
+	graphs    []mover          // that are on the device
 
-	kept     []byte           // standard input, where it is read twice
+	kept     []byte           // standard input, if it is read twice
 	warnings []matrix.Warning // of the stage
 
 	graph    *graph
@@ -41,7 +40,7 @@ type job struct {
 	stages   []stage
 
 	mu      sync.Mutex
-	methods []string // of the products that ran, each once
+	methods []string // of the products that ran, without repeats
 }
 
 type stage struct {
@@ -49,7 +48,7 @@ type stage struct {
 	took time.Duration
 }
 
-// newJob adds the flags that all commands have in common.
+// newJob adds the flags of all commands.
 func newJob(s *session, cmd *cobra.Command) *job {
 	j := &job{session: s, cmd: cmd}
 	j.run.add(cmd)
@@ -62,7 +61,7 @@ func (j *job) reads() *job {
 	return j
 }
 
-// writes adds -o, of the given kinds, to the command.
+// writes adds -o for the given kinds of files.
 func (j *job) writes(what string, kinds ...string) *job {
 	j.out.kinds = kinds
 	j.cmd.Flags().StringVarP(&j.out.path, "output", "o", "", fmt.Sprintf("write %s to `FILE`: %s; - is standard output", what, strings.Join(kinds, ", ")))
@@ -80,12 +79,12 @@ func (j *job) addOutputFormat() {
 	for k, kind := range j.out.kinds {
 		names[k] = strings.TrimPrefix(kind, ".")
 	}
-	j.cmd.Flags().StringVar(&j.out.format, "output-format", "", "output `format`, whatever the name of the file: "+strings.Join(names, ", "))
+	j.cmd.Flags().StringVar(&j.out.format, "output-format", "", "output format `F`, whatever the name of the file: "+strings.Join(names, ", "))
 	complete(j.cmd, "output-format", names...)
 }
 
-// begin checks the flags and starts the clock. Inputs are the files that the
-// output must not overwrite.
+// begin checks the flags and starts the clock. The output must not overwrite an
+// input.
 func (j *job) begin(inputs ...string) error {
 	j.began = time.Now()
 	if err := j.run.check(j.cmd); err != nil {
@@ -108,7 +107,7 @@ func (j *job) begin(inputs ...string) error {
 	if d := time.Duration(j.run.timeout); d > 0 {
 		time.AfterFunc(d, j.expire)
 	}
-	if err := j.demand(); err != nil {
+	if err := j.openDemanded(); err != nil {
 		return err
 	}
 	j.progress = newProgress(j.stderr, !j.run.quiet)
@@ -116,13 +115,13 @@ func (j *job) begin(inputs ...string) error {
 	return j.expired()
 }
 
-// expire stops the work for its --timeout.
+// expire stops the job after --timeout.
 func (j *job) expire() {
-	j.cancel(&failure{"--timeout", fmt.Sprintf("%s not done after %v", j.cmd.Name(), time.Duration(j.run.timeout)), "allow more time", nil})
+	j.cancel(&failure{"--timeout", fmt.Sprintf("%s not finished after %v", j.cmd.Name(), time.Duration(j.run.timeout)), "raise the timeout", nil})
 }
 
-// expired returns the context's error. It looks at the clock itself: a timer
-// may be late by more than a short stage takes.
+// expired returns the error of the context. It checks the clock, because a timer can
+// be late by more than the duration of a short stage.
 func (j *job) expired() error {
 	if d := time.Duration(j.run.timeout); d > 0 && time.Since(j.began) >= d {
 		j.expire()
@@ -138,14 +137,14 @@ func (j *job) stage(name string, work func() error) error {
 	j.stages = append(j.stages, stage{name, time.Since(start)})
 	j.progress.end()
 	j.printWarnings()
-	if err == nil && name != "write" { // once the file is there, the work is done
+	if err == nil && name != "write" { // after the file is written, the job is done
 		err = j.expired()
 	}
 	return err
 }
 
-// warn notes a warning of a reader, to be printed at the end of the stage. A file
-// that is read twice repeats its warnings.
+// warn keeps a warning of a reader until the end of the stage, once if the file is
+// read twice.
 func (j *job) warn(w matrix.Warning) {
 	if !slices.Contains(j.warnings, w) {
 		j.warnings = append(j.warnings, w)
@@ -160,16 +159,16 @@ func (j *job) printWarnings() {
 	j.warnings = nil
 }
 
-// compute runs a workflow on the graph, where it is best or asked for.
+// compute runs a workflow on the graph, on the device that --device chooses.
 func (j *job) compute(work func(apps.Run) error) error {
-	if err := j.settle(j.graph.NVals, "entries", j.graph.Matrix); err != nil {
+	if err := j.placeGraphs(j.graph.NVals, "entries", j.graph.Matrix); err != nil {
 		return err
 	}
 	run := apps.Run{Context: j.ctx, Threads: j.run.threads, Progress: j.progress.update, Trace: j.trace}
 	return j.stage("compute", func() error {
 		err := work(run)
 		if j.run.device == "auto" && errors.Is(err, cusparse.ErrMemory) {
-			if err := j.retreat(err); err != nil {
+			if err := j.fallBack(err); err != nil {
 				return err
 			}
 			err = work(run)
@@ -178,7 +177,7 @@ func (j *job) compute(work func(apps.Run) error) error {
 	})
 }
 
-// took returns the seconds of a stage, 0 if it was not run.
+// took returns the seconds of a stage, 0 if it did not run.
 func (j *job) took(name string) float64 {
 	var d time.Duration
 	for _, s := range j.stages {
@@ -202,7 +201,7 @@ func (j *job) trace(t ops.Trace) {
 	}
 }
 
-// method names the algorithm, if it has a name, and how its products ran.
+// method returns the name of the algorithm, if any, and the methods of its products.
 func (j *job) method(algorithm string) string {
 	ran := strings.Join(j.methods, "+")
 	switch {

@@ -13,16 +13,15 @@ func ktrussCommand(s *session) *cobra.Command {
 	var k int
 	cmd := &cobra.Command{
 		Use:   "ktruss GRAPH -k K",
-		Short: "K-truss: the part of a graph where every edge is in K−2 triangles",
-		Long: `ktruss finds the largest subgraph in which every edge is in at least K−2
-triangles of the subgraph. -o writes its edges, in both directions, with the
-number of triangles that each is in. Directions, weights and self-loops of the
-graph mean nothing.`,
+		Short: "K-truss: the subgraph whose edges are in K−2 triangles",
+		Long: `ktruss computes the largest subgraph in which every edge is part of at least K−2
+triangles. -o writes its edges, in both directions, with the number of triangles
+of each. Directions, weights and self-loops are ignored.`,
 		Example: `  hiveblas ktruss graph.mtx.gz -k 5 -o core.tsv`,
 		Args:    positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(worthKTruss).reads().writes("the edges", matrixFiles...)
-	cmd.Flags().IntVarP(&k, "k", "k", 0, "the `order` of the truss, 3 or more")
+	j := newJob(s, cmd).computes(thresholdKTruss).reads().writes("the edges", matrixFiles...)
+	cmd.Flags().IntVarP(&k, "k", "k", 0, "order `K` of the truss, 3 or more")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !cmd.Flags().Changed("k") {
 			return &usageError{cmd.CommandPath(), "-k is missing"}
@@ -39,7 +38,7 @@ graph mean nothing.`,
 		var truss *matrix.Matrix[int64]
 		err := j.compute(func(run apps.Run) (err error) {
 			truss, err = apps.KTruss(j.graph.Matrix, k, apps.KTrussOptions{Run: run})
-			return home(err, truss)
+			return toHost(err, truss)
 		})
 		if err != nil {
 			return err

@@ -21,28 +21,28 @@ func lgcCommand(s *session) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "lgc GRAPH --seeds 5,7|FILE",
-		Short: "Local graph clustering: the vertices around a seed",
+		Short: "Local graph clustering: the vertices around seeds",
 		Long: `lgc finds the vertices around seeds by ℓ1-regularised PageRank: a random walk that
-returns to the seeds with probability --alpha, and a penalty --rho that keeps the
-result sparse: the degrees of the vertices found add up to 1/rho at most. --sweep
-cuts the result where the set so far has the least conductance.
+returns to the seeds with probability --alpha, with a penalty --rho that keeps the
+result sparse. The degrees of the vertices found sum to at most 1/rho. --sweep
+finds the prefix of the result, ordered by p/degree, with the least conductance.
 
-The graph is undirected (--undirected makes it so), weights mean nothing and edges
-from a vertex to itself are left out. Seeds are as for vn. The summary lists the
-cluster, or without --sweep the vertices of the largest p/degree; -o writes p.`,
+The graph must be undirected (see --undirected). Weights and self-loops are
+ignored. Seeds are given as for vn. The summary lists the cluster, or without
+--sweep the vertices with the largest p/degree; -o writes p.`,
 		Example: `  hiveblas lgc friends.txt --undirected --seeds 5 --sweep
   hiveblas lgc graph.mtx --seeds 5,7 --alpha 0.1 --rho 1e-5 -o p.tsv --json`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(worthLGC).reads().writes("p", matrixFiles...)
-	cmd.Flags().StringVar(&list, "seeds", "", "the seeds: `vertices` with commas between, or a file of them")
-	cmd.Flags().Float64Var(&alpha, "alpha", 0.15, "`probability` of returning to the seeds, between 0 and 1")
-	cmd.Flags().Float64Var(&rho, "rho", 1e-4, "`weight` of the penalty, between 0 and 1")
-	cmd.Flags().Float64Var(&epsilon, "epsilon", 1e-3, "`share` by which the optimality conditions may be violated")
-	cmd.Flags().StringVar(&method, "method", "push", "`how`: push, ista or fista")
-	cmd.Flags().IntVar(&most, "max-iterations", 10000, "`iterations` after which to give up")
+	j := newJob(s, cmd).computes(thresholdLGC).reads().writes("p", matrixFiles...)
+	cmd.Flags().StringVar(&list, "seeds", "", "seeds `V,V,…`, or a file of them")
+	cmd.Flags().Float64Var(&alpha, "alpha", 0.15, "probability `P` of returning to the seeds, between 0 and 1")
+	cmd.Flags().Float64Var(&rho, "rho", 1e-4, "weight `W` of the penalty, between 0 and 1")
+	cmd.Flags().Float64Var(&epsilon, "epsilon", 1e-3, "relative violation `E` of the optimality conditions that is accepted")
+	cmd.Flags().StringVar(&method, "method", "push", "algorithm `M`: push, ista or fista")
+	cmd.Flags().IntVar(&most, "max-iterations", 10000, "fail after `N` iterations")
 	cmd.Flags().BoolVar(&sweep, "sweep", false, "find the cut of least conductance")
-	cmd.Flags().IntVar(&top, "top", 10, "`number` of vertices to list")
+	cmd.Flags().IntVar(&top, "top", 10, "list `N` vertices")
 	complete(cmd, "method", "push", "ista", "fista")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -130,7 +130,7 @@ func (j *job) wantUndirected() error {
 	return nil
 }
 
-// cutFigures are those of a sweep; nothing was cut if nothing was found.
+// cutFigures are the figures of a sweep. Without a cut the cluster is empty.
 func cutFigures(c *apps.Cut) []field {
 	if c == nil {
 		c = &apps.Cut{Conductance: 1}
@@ -141,7 +141,7 @@ func cutFigures(c *apps.Cut) []field {
 	}
 }
 
-// clustered lists the cluster, or what would be first in a sweep, with p.
+// clustered lists the cluster, or the first vertices of a sweep, with p.
 func (j *job) clustered(res *apps.LocalClusterResult, top int) *ranking {
 	if !j.listing() {
 		return nil

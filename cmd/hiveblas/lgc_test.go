@@ -35,7 +35,7 @@ func TestLGC(t *testing.T) {
 
 func TestLGCOnDevice(t *testing.T) {
 	emulated(t)
-	got := object1(t, here(t, "lgc", karate, "--seeds", "0", "--rho", "5e-3", "--sweep", "--json", "--device", "gpu"))
+	got := object1(t, runInProcess(t, "lgc", karate, "--seeds", "0", "--rho", "5e-3", "--sweep", "--json", "--device", "gpu"))
 	if got["cluster_size"] != 15.0 || got["support"] != 18.0 || !strings.HasPrefix(got["device"].(string), "gpu:0") {
 		t.Error(got)
 	}
@@ -50,7 +50,7 @@ func TestLGCFailures(t *testing.T) {
 		want         string
 	}{
 		{"no seed", "lgc " + karate, 2, "--seeds is missing"},
-		{"a seed that is none", "lgc --seeds x,y " + karate, 2, `--seeds: "x" is no vertex`},
+		{"a seed that is none", "lgc --seeds x,y " + karate, 2, `--seeds: "x" is not a vertex`},
 		{"a seed outside", "lgc --seeds 34 " + karate, 1, "34"},
 		{"alpha 1", "lgc --seeds 0 --alpha 1 " + karate, 2, "--alpha is 1, want between 0 and 1"},
 		{"rho 0", "lgc --seeds 0 --rho 0 " + karate, 2, "--rho is 0"},

@@ -22,26 +22,26 @@ func lsapCommand(s *session) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "lsap COSTS",
-		Short: "Linear sum assignment: each row a column of its own, at the least cost",
-		Long: `lsap assigns rows to distinct columns so that the costs of the pairs add up to the
-least, or with --maximize to the most. The shorter side is assigned wholly. A
-missing entry of the matrix is a forbidden pair, unless --default gives it a
-cost. The result is an optimum unless --epsilon allows for less; gap bounds what
-it misses. If no assignment is allowed, the command fails and names rows that
-have too few columns together.`,
+		Short: "Linear sum assignment of rows to columns at minimum cost",
+		Long: `lsap assigns rows to distinct columns so that the sum of the costs is minimal, or
+maximal with --maximize. Every vertex of the smaller side is assigned. A missing
+entry of the matrix is a forbidden pair, unless --default gives it a cost. The
+result is optimal unless --epsilon is set; gap bounds its distance from the
+optimum. If no assignment exists, the command fails and names a set of rows with
+too few columns.`,
 		Example: `  hiveblas lsap costs.mtx -o assignment.tsv
   hiveblas lsap similarities.mtx.gz --maximize --default 0 --json
   hiveblas lsap counts.mtx --maximize --default 0 --epsilon 1`,
 		Args: positional("COSTS"),
 	}
-	j := newJob(s, cmd).computes(never).reads().writes("row and column of each pair", lists...)
-	cmd.Flags().BoolVar(&o.Maximize, "maximize", false, "look for the most in place of the least")
-	cmd.Flags().BoolVar(&o.Exact, "exact", false, "find an optimum whatever --epsilon, which is then where the bidding ends")
-	cmd.Flags().Float64Var(&def, "default", 0, "`cost` of a missing entry (default: it is a forbidden pair)")
-	cmd.Flags().Float64Var(&o.Epsilon, "epsilon", 0, "`cost` by which each pair may miss its best (0: an optimum)")
-	cmd.Flags().StringVar(&method, "method", "auto", "`how`: auto, auction (bids) or paths (shortest augmenting paths)")
-	cmd.Flags().BoolVar(&jacobi, "jacobi", false, "in an auction all rows bid at once, as they do on a GPU")
-	cmd.Flags().Uint64Var(&o.Seed, "random-seed", 0, "`number` that decides between equal columns in an auction")
+	j := newJob(s, cmd).computes(noThreshold).reads().writes("the row and column of each pair", listFiles...)
+	cmd.Flags().BoolVar(&o.Maximize, "maximize", false, "maximise the sum")
+	cmd.Flags().BoolVar(&o.Exact, "exact", false, "find an optimum; --epsilon is then the last ε of the auction")
+	cmd.Flags().Float64Var(&def, "default", 0, "cost `C` of a missing entry (default: the pair is forbidden)")
+	cmd.Flags().Float64Var(&o.Epsilon, "epsilon", 0, "each pair is within `E` of its best cost (0: optimal)")
+	cmd.Flags().StringVar(&method, "method", "auto", "algorithm `M`: auto, auction or paths (shortest augmenting paths)")
+	cmd.Flags().BoolVar(&jacobi, "jacobi", false, "all rows of an auction bid at once, as on a GPU")
+	cmd.Flags().Uint64Var(&o.Seed, "random-seed", 0, "seed `N` of the choice between equal columns in an auction")
 	cmd.Flags().Lookup("default").DefValue = "0"
 	complete(cmd, "method", "auto", "auction", "paths")
 
@@ -91,7 +91,8 @@ have too few columns together.`,
 	return cmd
 }
 
-// infeasible names the rows, or columns, that have too few partners together.
+// infeasible returns an error with a set of rows, or columns, that has too few
+// partners.
 func (j *job) infeasible(err error) error {
 	var e *auction.InfeasibleError
 	if !errors.As(err, &e) {
@@ -101,7 +102,7 @@ func (j *job) infeasible(err error) error {
 	if e.Cols != nil {
 		set, labels, side, other = e.Cols, j.graph.cols, "columns", "rows"
 	}
-	const most = 100 // names in a line
+	const most = 100 // names in the message
 	var names []string
 	for _, v := range set[:min(len(set), most)] {
 		names = append(names, labels.Name(int(v)))
@@ -109,7 +110,7 @@ func (j *job) infeasible(err error) error {
 	if len(set) > most {
 		names = append(names, "…")
 	}
-	return &failure{"", fmt.Sprintf("no assignment is allowed: the %d %s %s have together %d %s", len(set), side, strings.Join(names, ", "), e.Have, other),
+	return &failure{"", fmt.Sprintf("no assignment exists: the %d %s %s have only %d %s together", len(set), side, strings.Join(names, ", "), e.Have, other),
 		"--default gives missing entries a cost", err}
 }
 

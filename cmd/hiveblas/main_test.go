@@ -33,14 +33,13 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// result is what a run of the program gave.
+// result is the outcome of a run of the program.
 type result struct {
 	code           int
 	stdout, stderr string
 }
 
-// hiveblas runs the program with arguments, those that are files of graphs
-// being named by the placeholders of files.
+// hiveblas runs the program with arguments.
 func hiveblas(t *testing.T, args ...string) result {
 	t.Helper()
 	cmd := exec.Command(binary, args...)
@@ -54,7 +53,7 @@ func hiveblas(t *testing.T, args ...string) result {
 	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
-// succeed runs the program and demands success and silence on stderr.
+// succeed runs the program, which must succeed without output on stderr.
 func succeed(t *testing.T, args ...string) string {
 	t.Helper()
 	r := hiveblas(t, args...)
@@ -70,7 +69,7 @@ func report(t *testing.T, args ...string) map[string]any {
 	return object1(t, succeed(t, append(args, "--json")...))
 }
 
-// object1 demands that text is one JSON object on one line.
+// object1 parses text, which must be one JSON object on one line.
 func object1(t *testing.T, text string) map[string]any {
 	t.Helper()
 	if strings.Count(text, "\n") != 1 || !strings.HasSuffix(text, "\n") {
@@ -83,7 +82,7 @@ func object1(t *testing.T, text string) map[string]any {
 	return o
 }
 
-// write puts text into a file of a temporary directory.
+// write writes text to a file of a temporary directory.
 func write(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -120,7 +119,7 @@ const (
 	karate     = "../../testdata/karate.mtx"
 	chesapeake = "../../testdata/chesapeake.mtx"
 
-	// roads is directed and weighted; one edge is free, one way is a detour.
+	// roads is directed and weighted, with an edge of weight 0 and a detour.
 	roads = `%%MatrixMarket matrix coordinate real general
 6 6 7
 1 2 0.5

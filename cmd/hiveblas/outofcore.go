@@ -19,7 +19,7 @@ import (
 	"github.com/hiveblas/hiveblas/ops"
 )
 
-// outOfCore are the flags of commands that can compute block by block.
+// outOfCore are the flags of commands that can compute out of core, in blocks.
 type outOfCore struct {
 	force        bool
 	chunks       int
@@ -28,20 +28,20 @@ type outOfCore struct {
 
 func (o *outOfCore) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.BoolVar(&o.force, "out-of-core", false, "compute block by block and write each, also if the result would fit")
-	fs.IntVar(&o.chunks, "chunks", 0, "`number` of blocks at least, out of core")
-	fs.Var(&o.device, "device-memory", "memory to use on the device, as 8GiB, out of core")
-	fs.Var(&o.host, "host-memory", "memory to use on the host, as 2GiB, out of core")
+	fs.BoolVar(&o.force, "out-of-core", false, "compute and write the result in blocks, even if it fits in memory")
+	fs.IntVar(&o.chunks, "chunks", 0, "compute out of core in at least `N` blocks")
+	fs.Var(&o.device, "device-memory", "compute out of core with this much device memory, such as 8GiB")
+	fs.Var(&o.host, "host-memory", "compute out of core with this much host memory, such as 2GiB")
 }
 
 func (o *outOfCore) check(cmd *cobra.Command) error {
 	if o.chunks < 0 {
-		return &usageError{cmd.CommandPath(), fmt.Sprintf("--chunks is %d, want 1 or more, or 0 for as many as it takes", o.chunks)}
+		return &usageError{cmd.CommandPath(), fmt.Sprintf("--chunks is %d, want 1 or more, or 0 for automatic", o.chunks)}
 	}
 	return nil
 }
 
-// asked reports whether a flag asks for blocks.
+// asked reports whether a flag requests blocks.
 func (o *outOfCore) asked() bool { return o.force || o.chunks > 0 || o.device > 0 || o.host > 0 }
 
 func (o *outOfCore) options() []chunked.Option {
@@ -52,11 +52,11 @@ func (o *outOfCore) options() []chunked.Option {
 	return opts
 }
 
-// entryBytes is what an entry of a result takes: a column and a float64.
+// entryBytes is the size of an entry of a result: a column index and a float64.
 const entryBytes = 12
 
-// tooLarge tells whether a projection is to be computed out of core, and why:
-// asked for, or more than half of the memory there is.
+// tooLarge returns the reason to compute a projection out of core: a flag, or a
+// result of more than half of the available memory. "" is none.
 func (j *job) tooLarge(o *outOfCore, opts apps.ProjectionOptions) (why string, err error) {
 	if o.asked() {
 		return "asked for", nil
@@ -81,17 +81,17 @@ func (j *job) tooLarge(o *outOfCore, opts apps.ProjectionOptions) (why string, e
 	if err != nil || about*entryBytes <= room {
 		return "", err
 	}
-	return fmt.Sprintf("about %d entries, of %d bytes each, are more than half of the memory there is", about, entryBytes), nil
+	return fmt.Sprintf("about %d entries of %d bytes are more than half of the available memory", about, entryBytes), nil
 }
 
-// tally is what the summary says of a product that was never held whole.
-type tally struct {
+// resultSummary accumulates the figures of a product from its blocks.
+type resultSummary struct {
 	sum  total
 	most float64
 }
 
-// look adds a block up.
-func (t *tally) look(b *chunked.Block[float64]) error {
+// add adds a block.
+func (t *resultSummary) add(b *chunked.Block[float64]) error {
 	for k := range b.Hi - b.Lo {
 		for p := b.Ptr[k]; p < b.Ptr[k+1]; p++ {
 			x := b.Val[p]
@@ -105,20 +105,20 @@ func (t *tally) look(b *chunked.Block[float64]) error {
 	return nil
 }
 
-// sinkOf returns what takes the blocks of a result: the output file.
+// sinkOf returns the sink of an n×n result: the output.
 func (j *job) sinkOf(n int, labels *matrix.Labels) (chunked.Sink[float64], error) {
 	text := j.writeOptions(matrix.WithRowColumnLabels(labels, labels))
 	switch {
 	case j.out.path == "":
 		return chunked.Each(func(*chunked.Block[float64]) error { return nil }), nil
-	case j.out.stdout && slices.Contains(lists, j.out.kind):
+	case j.out.stdout && slices.Contains(listFiles, j.out.kind):
 		return j.blocksToStdout(n, text), nil
 	case j.out.stdout:
-		return nil, &usageError{j.cmd.CommandPath(), "-o - takes blocks as .tsv or .csv alone; write to a file, or leave --out-of-core out"}
+		return nil, &usageError{j.cmd.CommandPath(), "-o - takes only .tsv or .csv out of core; write to a file, or leave --out-of-core out"}
 	case j.out.kind == ".mtx":
 		return chunked.MatrixMarket[float64](j.ctx, j.out.path, text...), nil
 	case j.out.kind == ".hgb" && j.out.gz:
-		return nil, &usageError{j.cmd.CommandPath(), "-o " + j.out.path + ": blocks are written to .hgb, not to .hgb.gz"}
+		return nil, &usageError{j.cmd.CommandPath(), "-o " + j.out.path + ": out of core, .hgb cannot be compressed; write to .hgb"}
 	case j.out.kind == ".hgb":
 		return chunked.File[float64](j.out.path), nil
 	}
@@ -147,8 +147,7 @@ func (j *job) blocksToStdout(n int, text []matrix.WriteOption) chunked.Sink[floa
 	})
 }
 
-// projectBlocks computes and writes a projection block by block, and prints
-// the summary.
+// projectBlocks computes and writes a projection in blocks and prints the summary.
 func (j *job) projectBlocks(o *outOfCore, why string, opts apps.ProjectionOptions, labels *matrix.Labels) error {
 	n, m := j.graph.Dims()
 	if opts.Onto == apps.OntoColumns {
@@ -158,7 +157,7 @@ func (j *job) projectBlocks(o *outOfCore, why string, opts apps.ProjectionOption
 	if err != nil {
 		return err
 	}
-	t := tally{most: math.Inf(-1)}
+	t := resultSummary{most: math.Inf(-1)}
 	var rep *chunked.Report
 	var cause error
 	err = j.compute(func(run apps.Run) error {
@@ -166,7 +165,7 @@ func (j *job) projectBlocks(o *outOfCore, why string, opts apps.ProjectionOption
 		defer j.cleaning.Store(false)
 		opts.Run = run
 		opts.Blocks = o.options()
-		rep, cause = apps.ProjectionTo(chunked.Tee(sink, t.look), j.graph.Matrix, opts)
+		rep, cause = apps.ProjectionTo(chunked.Tee(sink, t.add), j.graph.Matrix, opts)
 		return cause
 	})
 	if err != nil {
@@ -179,7 +178,7 @@ func (j *job) projectBlocks(o *outOfCore, why string, opts apps.ProjectionOption
 	figures := []field{{"vertices", "vertices", n}}
 	if rep.Resumed == 0 {
 		figures = append(figures, field{"nnz", "nnz", entries}, field{"sum", "sum", t.sum.value()}, field{"max", "max", t.most})
-	} else { // the blocks of the run before were not looked at again
+	} else { // the blocks of an earlier run are not read again
 		figures = append(figures, field{"nnz_added", "entries added", entries})
 	}
 	return j.report(j.method("blocks"), append(figures,

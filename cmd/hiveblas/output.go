@@ -21,21 +21,21 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// What results can be written as; each of matrixFiles also with .gz.
+// The formats of results, each but pictures also with .gz.
 var (
 	matrixFiles = []string{".tsv", ".csv", ".mtx", ".hgb"}
-	lists       = []string{".tsv", ".csv"}
+	listFiles   = []string{".tsv", ".csv"}
 	pictures    = []string{".png"}
 )
 
-// output is where a result goes.
+// output is the destination of a result.
 type output struct {
-	path   string // as given; "" for nowhere
+	path   string // as given; "" for none
 	kinds  []string
 	format string // of --output-format, "" for that of the name
-	kind   string // the one chosen
+	kind   string // the chosen one
 	gz     bool
-	stdout bool // to standard output, or something else that takes no renaming
+	stdout bool
 }
 
 func (o *output) check(cmd *cobra.Command, json bool, inputs []string) error {
@@ -68,7 +68,7 @@ func (o *output) check(cmd *cobra.Command, json bool, inputs []string) error {
 	st, err := os.Stat(o.path)
 	switch {
 	case err == nil && st.IsDir():
-		return &failure{o.path, "is a directory", "give a file for -o", nil}
+		return &failure{o.path, "is a directory", "name a file", nil}
 	case err == nil && !st.Mode().IsRegular():
 		return nil
 	}
@@ -93,12 +93,12 @@ func (o *output) check(cmd *cobra.Command, json bool, inputs []string) error {
 		}
 	}
 	if dir, err := os.Stat(filepath.Dir(o.path)); err != nil || !dir.IsDir() {
-		return &failure{o.path, "there is no directory " + filepath.Dir(o.path), "create it first", nil}
+		return &failure{o.path, "the directory " + filepath.Dir(o.path) + " does not exist", "create it first", nil}
 	}
 	return nil
 }
 
-// writing runs the last stage, if there is an output.
+// writing runs the write stage, if there is an output.
 func (j *job) writing(write func() error) error {
 	if j.out.path == "" {
 		return nil
@@ -108,7 +108,7 @@ func (j *job) writing(write func() error) error {
 		defer j.cleaning.Store(false)
 		err := write()
 		var path *fs.PathError
-		if errors.As(err, &path) { // of the temporary file, which says nothing to the user
+		if errors.As(err, &path) { // -o names the file as the user gave it
 			return &failure{j.out.path, "cannot be written: " + path.Err.Error(), pathRemedy(path), err}
 		}
 		return explain(j.out.path, err)
@@ -121,8 +121,8 @@ func (j *job) writeOptions(more ...matrix.WriteOption) []matrix.WriteOption {
 		matrix.Progress(func(bytes int64) { j.progress.update("write "+filepath.Base(j.out.path), bytes, 0) }))
 }
 
-// stream gives write a writer that becomes the output file, whole or not at
-// all, or that is standard output.
+// stream calls write with a writer to the output file, which appears complete or not
+// at all, or to standard output.
 func (j *job) stream(write func(w io.Writer) error) error {
 	whole := func(w io.Writer) error {
 		b := bufio.NewWriterSize(w, 1<<16)
@@ -146,8 +146,8 @@ func (j *job) stream(write func(w io.Writer) error) error {
 	})
 }
 
-// writeMatrix writes integers as integers, so that counts read as counts.
-// Labels name the rows and columns in a list.
+// writeMatrix writes a matrix, with integer elements if all values are integers.
+// Lists name rows and columns by labels.
 func (j *job) writeMatrix(a *matrix.Matrix[float64], labels *matrix.Labels) error {
 	if !integers(a) {
 		return writeMatrixAs(j, a, labels, labels)
@@ -165,7 +165,7 @@ func writeMatrixAs[T matrix.Element](j *job, a *matrix.Matrix[T], rows, cols *ma
 	return j.stream(func(w io.Writer) error { return matrix.Write(w, a, opts...) })
 }
 
-// writeVector writes a value per vertex.
+// writeVector writes a value for each vertex, as integers if all are.
 func (j *job) writeVector(v *matrix.Vector[float64]) error {
 	for _, x := range v.All() {
 		if !isInteger(x) {
@@ -184,8 +184,8 @@ func writeVectorAs[T matrix.Element](j *job, v *matrix.Vector[T]) error {
 	return j.stream(func(w io.Writer) error { return matrix.WriteVector(w, v, opts...) })
 }
 
-// writeVertices writes a vertex per vertex: numbered from 1 in Matrix Market,
-// by id in a list where ids are not the indices, from 0 otherwise.
+// writeVertices writes a vertex for each vertex: from 1 in Matrix Market, by id in a
+// list whose ids are not the indices, else from 0.
 func (j *job) writeVertices(v *matrix.Vector[int32]) error {
 	switch {
 	case j.out.kind == ".mtx":
@@ -194,7 +194,7 @@ func (j *job) writeVertices(v *matrix.Vector[int32]) error {
 			return err
 		}
 		return writeVectorAs(j, from1)
-	case slices.Contains(lists, j.out.kind) && j.graph.cols != nil:
+	case slices.Contains(listFiles, j.out.kind) && j.graph.cols != nil:
 		return j.writeLines(func(line func(fields ...string) error) error {
 			for i, x := range v.All() {
 				if err := line(j.graph.name(i), j.graph.name(int(x))); err != nil {
@@ -207,9 +207,8 @@ func (j *job) writeVertices(v *matrix.Vector[int32]) error {
 	return writeVectorAs(j, v)
 }
 
-// writeLines writes lines of fields, with commas between in a .csv and tabs
-// otherwise. The rules of encoding/csv say which fields are quoted, and so is a
-// line that would be taken for a comment.
+// writeLines writes lines of fields separated by commas in a .csv, else by tabs,
+// quoted by the rules of encoding/csv.
 func (j *job) writeLines(write func(line func(fields ...string) error) error) error {
 	delim := byte('\t')
 	if j.out.kind == ".csv" {
@@ -231,7 +230,8 @@ func (j *job) writeLines(write func(line func(fields ...string) error) error) er
 	})
 }
 
-// appendField appends a field of a line, quoted where it must be.
+// appendField appends a field, in quotation marks if it has a delimiter, blanks
+// around it or, as the first of a line, the mark of a comment.
 func appendField(buf []byte, f string, first bool) []byte {
 	plain := f != "" && !strings.ContainsAny(f, "\",;|\t\r\n") && f[0] > ' ' && f[len(f)-1] > ' '
 	if plain && !(first && (f[0] == '#' || f[0] == '%')) {

@@ -18,20 +18,20 @@ func pagerankCommand(s *session) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "pagerank GRAPH",
-		Short: "PageRank: how often a random walk visits each vertex",
-		Long: `pagerank finds the stationary distribution of a walk that follows an edge with
-probability --damping and jumps anywhere otherwise, and always from a vertex
-without out-edges. Weights mean nothing. It stops when the ranks change by no
-more than --tolerance in sum, and fails if --max-iterations do not suffice.`,
+		Short: "PageRank: the stationary distribution of a random walk",
+		Long: `pagerank computes the stationary distribution of a random walk. The walk follows an
+edge with probability --damping and otherwise jumps to a random vertex, always from
+a vertex without out-edges. Weights are ignored. It stops when the ranks change by
+at most --tolerance in sum, and fails after --max-iterations.`,
 		Example: `  hiveblas pagerank web.mtx.gz -o ranks.tsv --top 20
   hiveblas pagerank web.txt --ids renumber --damping 0.9 --tolerance 1e-12 --json`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(worthPageRank).reads().writes("the ranks", matrixFiles...)
-	cmd.Flags().Float64Var(&damping, "damping", 0.85, "`probability` of following an edge, between 0 and 1")
-	cmd.Flags().Float64Var(&tol, "tolerance", 1e-9, "`sum` of the changes at which to stop")
-	cmd.Flags().IntVar(&most, "max-iterations", 1000, "`iterations` after which to give up")
-	cmd.Flags().IntVar(&top, "top", 10, "`number` of highest ranks to list")
+	j := newJob(s, cmd).computes(thresholdPageRank).reads().writes("the ranks", matrixFiles...)
+	cmd.Flags().Float64Var(&damping, "damping", 0.85, "probability `P` of following an edge, between 0 and 1")
+	cmd.Flags().Float64Var(&tol, "tolerance", 1e-9, "stop when the changes of the ranks sum to at most `T`")
+	cmd.Flags().IntVar(&most, "max-iterations", 1000, "fail after `N` iterations")
+	cmd.Flags().IntVar(&top, "top", 10, "list the `N` highest ranks")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -53,7 +53,7 @@ more than --tolerance in sum, and fails if --max-iterations do not suffice.`,
 		}
 		var res *apps.PageRankResult
 		err := j.compute(func(run apps.Run) (err error) {
-			run.Progress = func(_ string, done, _ int64) { // --max-iterations says nothing of how many it takes
+			run.Progress = func(_ string, done, _ int64) { // the number of iterations is not known in advance
 				j.progress.update(fmt.Sprintf("pagerank, iteration %d", done), 0, 0)
 			}
 			res, err = apps.PageRank(j.graph.Matrix, apps.PageRankOptions{Run: run, Damping: damping, Tolerance: tol, MaxIterations: most})
@@ -83,7 +83,7 @@ more than --tolerance in sum, and fails if --max-iterations do not suffice.`,
 	return cmd
 }
 
-// highest lists the vertices of the largest values, ties by number.
+// highest lists the vertices with the largest values; ties are ordered by number.
 func (j *job) highest(v *matrix.Vector[float64], top int) *ranking {
 	if !j.listing() {
 		return nil

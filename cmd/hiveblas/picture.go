@@ -17,11 +17,10 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// maxBins bounds the squares along a side of a spy plot: as many as can be
-// told apart.
+// maxBins bounds the squares along a side of a spy plot, so that they stay visible.
 const maxBins = 512
 
-// bins adds up the entries of a matrix that fall into each square of a grid.
+// bins is a grid whose squares sum the entries of a matrix in them.
 type bins struct {
 	rows, cols   int // of the grid
 	height, side int // matrix rows and columns of a square
@@ -29,7 +28,7 @@ type bins struct {
 	least, most  float64 // of the squares that are not empty
 }
 
-// binned adds up the values of a; those of a structure are 1.
+// binned sums the values of a in squares; a structure has values 1.
 func binned(a *matrix.Matrix[float64]) *bins {
 	m, n := a.Dims()
 	b := &bins{height: max(1, (m+maxBins-1)/maxBins), side: max(1, (n+maxBins-1)/maxBins)}
@@ -56,7 +55,7 @@ var (
 	darkest = color.RGBA{0x08, 0x1d, 0x58, 0xff}
 )
 
-// picture draws the grid, each square several pixels wide if there are few.
+// picture draws the grid. The squares of a small grid have several pixels.
 func (b *bins) picture() image.Image {
 	zoom := max(1, (maxBins+max(b.rows, b.cols)-1)/max(1, b.rows, b.cols))
 	img := image.NewRGBA(image.Rect(0, 0, max(1, b.cols)*zoom, max(1, b.rows)*zoom))
@@ -87,8 +86,8 @@ func between(a, b color.RGBA, t float64) color.RGBA {
 	return color.RGBA{mix(a.R, b.R), mix(a.G, b.G), mix(a.B, b.B), 0xff}
 }
 
-// spyPlot draws where the entries of a are, row 0 at the top, darker where
-// their values, none negative, add up to more.
+// spyPlot draws the positions of the entries of a, row 0 at the top. A square with a
+// larger sum of values, which are not negative, is darker.
 func spyPlot(a *matrix.Matrix[float64], title string) (p *plot.Plot, width, height vg.Length) {
 	m, n := a.Dims()
 	b := binned(a)
@@ -111,7 +110,7 @@ func spyPlot(a *matrix.Matrix[float64], title string) (p *plot.Plot, width, heig
 	}
 
 	width, height = 6.5*vg.Inch, 6.5*vg.Inch
-	if m > 0 && n > 0 { // keep the shape, within reason
+	if m > 0 && n > 0 { // keep the aspect ratio, within bounds
 		ratio := math.Min(3, math.Max(1./3, float64(m)/float64(n)))
 		if ratio < 1 {
 			height = vg.Length(math.Max(2.2, 6.5*ratio)) * vg.Inch
@@ -122,8 +121,7 @@ func spyPlot(a *matrix.Matrix[float64], title string) (p *plot.Plot, width, heig
 	return p, width, height
 }
 
-// axisTicks labels positions without their sign, as rows go down, and only
-// where they are whole numbers.
+// axisTicks labels whole numbers, without the sign that makes rows go down.
 type axisTicks struct{}
 
 func (axisTicks) Ticks(low, high float64) []plot.Tick {

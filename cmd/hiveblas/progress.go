@@ -10,7 +10,7 @@ import (
 	"golang.org/x/term"
 )
 
-// A bar appears when a stage has lasted this long.
+// patience is the duration of a stage after which a bar appears.
 const patience = time.Second
 
 // progress shows a bar on a terminal while a stage lasts.
@@ -43,7 +43,7 @@ func (p *progress) begin(what string) {
 	go p.show(p.stop, p.stopped)
 }
 
-// update is an apps.Stage: it notes how far the stage is. total is 0 if
+// update is an apps.Stage: it sets the progress of the stage. total is 0 if
 // unknown.
 func (p *progress) update(what string, done, total int64) {
 	if !p.enabled {
@@ -63,7 +63,7 @@ func (p *progress) end() {
 	<-p.stopped
 }
 
-// abandon removes the bar for good, whatever the stage does.
+// abandon removes the bar and draws no other.
 func (p *progress) abandon() {
 	if p == nil {
 		return
@@ -92,8 +92,7 @@ func (p *progress) show(stop, stopped chan struct{}) {
 	}
 }
 
-// draw brings the bar up to date, making a new one if it has to change
-// between a spinner and a bar.
+// draw updates the bar, and replaces it to change between a spinner and a bar.
 func (p *progress) draw() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,12 +108,12 @@ func (p *progress) draw() {
 		p.barTotal = p.total
 		p.bar = progressbar.NewOptions64(most,
 			progressbar.OptionSetWriter(p.w), progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish(),
-			progressbar.OptionSpinnerType(14), progressbar.OptionSetSpinnerChangeInterval(0), // drawn from here alone
+			progressbar.OptionSpinnerType(14), progressbar.OptionSetSpinnerChangeInterval(0), // draw is the only caller
 			progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(true))
 	}
 	p.bar.Describe(p.what)
 	if p.total > 0 {
-		_ = p.bar.Set64(min(p.done, p.total-1)) // the last step would end the line
+		_ = p.bar.Set64(min(p.done, p.total-1)) // the bar ends the line at its last step
 	} else {
 		_ = p.bar.Add(1)
 	}

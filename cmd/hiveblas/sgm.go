@@ -24,38 +24,39 @@ func sgmCommand(s *session) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "sgm A B --seeds N|PAIRS",
-		Short: "Seeded graph matching: which vertex of one graph is which of another",
-		Long: `sgm matches the vertices of two graphs one to one so that their edges disagree
-least, given some pairs that correspond: Frank-Wolfe steps over the relaxed
-problem, an assignment problem and a sparse product each, and a repair of the
-last vertices. Weights count; directed graphs may be given. Where a search ends
-with many disagreements others follow from other starts, within --searches.
+		Short: "Seeded graph matching: match the vertices of two graphs",
+		Long: `sgm matches the vertices of two graphs one to one with few disagreements of edges,
+starting from seeds, pairs of vertices that correspond. It takes Frank-Wolfe steps
+over the relaxed problem, each an assignment problem and a sparse product, and
+repairs the remaining vertices. Edges have weights and directions.
+A search that ends with many disagreements is followed by others from other starts,
+within --searches.
 
 Seeds are the first N vertices of both graphs, or a file with a vertex of A and
-one of B on each line, in which # and % begin comments. They are where the
-search starts, and may move unless --hard fixes them. Graphs of different sizes
-need --pad, which adds isolated vertices to the smaller; vertices matched with
-those are left out of the output, lines of a vertex of A and its vertex of B.
---truth names a file of such lines to compare with.`,
+one of B on each line, where # and % begin comments. The search may change the
+match of a seed unless --hard is given. Graphs of different sizes need --pad, which
+adds isolated vertices to the smaller graph. The output has a line for each vertex
+of A with its vertex of B, without added vertices. --truth names a file of such
+lines to compare with.`,
 		Example: `  hiveblas sgm before.mtx after.mtx --seeds 100 -o match.tsv
   hiveblas sgm left.mtx.gz right.mtx.gz --seeds pairs.tsv --hard --pad --json
   hiveblas sgm a.mtx b.mtx --seeds 50 --start barycentre --truth truth.tsv`,
 		Args: positional("A", "B"),
 	}
-	j := newJob(s, cmd).computes(worthSGM).reads().writes("the matching", lists...)
+	j := newJob(s, cmd).computes(thresholdSGM).reads().writes("the matching", listFiles...)
 	fs := cmd.Flags()
-	fs.StringVar(&seeds, "seeds", "", "the first `N` vertices of both graphs, or a file of pairs")
-	fs.BoolVar(&o.HardSeeds, "hard", false, "seeds are fixed")
-	fs.Float64Var(&o.Epsilon, "epsilon", 0, "`common neighbours` by which each vertex may miss its best in a step (0: automatic)")
-	fs.BoolVar(&o.Exact, "exact", false, "take the best assignment in each step, whatever --epsilon")
-	fs.StringVar(&start, "start", "auto", "`where` the search starts: sparse (the seeds alone), barycentre, or auto (sparse, then others)")
+	fs.StringVar(&seeds, "seeds", "", "the first `N` vertices of both graphs are seeds, or a file of pairs")
+	fs.BoolVar(&o.HardSeeds, "hard", false, "keep the matches of seeds")
+	fs.Float64Var(&o.Epsilon, "epsilon", 0, "each vertex is within `E` common neighbours of its best in a step (0: automatic)")
+	fs.BoolVar(&o.Exact, "exact", false, "solve the assignment of each step exactly, ignoring --epsilon")
+	fs.StringVar(&start, "start", "auto", "start `S` of the search: sparse (the seeds alone), barycentre, or auto (sparse, then others)")
 	fs.StringVar(&from, "from", "", "`FILE` of pairs to start from, such as the output of an earlier run")
 	fs.Float64Var(&o.Searches, "searches", 0, "`multiple` of the first search's work that others may take (0: 1, negative: no other search)")
 	fs.Float64Var(&o.Repair, "repair", 0, "`multiple` of a search's work that the repair may take (0: 1, negative: no repair, inf: no bound)")
 	fs.BoolVar(&o.Pad, "pad", false, "add isolated vertices to the smaller graph")
-	fs.IntVar(&o.MaxIterations, "max-iterations", 50, "`steps` after which to stop")
-	fs.Float64Var(&o.Tolerance, "tolerance", .5, "`edges` that a step must put right for another to follow")
-	fs.Uint64Var(&o.Seed, "random-seed", 0, "`number` that decides between equal vertices in the repair")
+	fs.IntVar(&o.MaxIterations, "max-iterations", 50, "stop after `N` steps")
+	fs.Float64Var(&o.Tolerance, "tolerance", .5, "stop when a step corrects fewer than `T` edges")
+	fs.Uint64Var(&o.Seed, "random-seed", 0, "seed `N` of the choice between equal vertices in the repair")
 	fs.StringVar(&truth, "truth", "", "compare with the pairs in `FILE`")
 	complete(cmd, "start", "auto", "sparse", "barycentre")
 
@@ -115,7 +116,7 @@ those are left out of the output, lines of a vertex of A and its vertex of B.
 		if m, n := order(j.graph), order(other); m != n && !o.Pad {
 			return &failure{other.file, fmt.Sprintf("the graph has %d vertices and %s has %d", n, j.graph.file, m), "--pad adds isolated vertices to the smaller", nil}
 		}
-		err = j.settle(func() int64 { return j.graph.NVals() + other.NVals() }, "entries", j.graph.Matrix, other.Matrix)
+		err = j.placeGraphs(func() int64 { return j.graph.NVals() + other.NVals() }, "entries", j.graph.Matrix, other.Matrix)
 		if err != nil {
 			return err
 		}
@@ -138,7 +139,7 @@ those are left out of the output, lines of a vertex of A and its vertex of B.
 
 func order(g *graph) int { n, _ := g.Dims(); return n }
 
-// sgmFigures are those of the report.
+// sgmFigures are the figures of the report.
 func sgmFigures(res *apps.SGMResult, seeds int, truth []apps.SeedPair) []field {
 	seconds := func(d time.Duration) float64 { return d.Seconds() }
 	figures := []field{
@@ -171,14 +172,14 @@ func sgmFigures(res *apps.SGMResult, seeds int, truth []apps.SeedPair) []field {
 	return append(figures, field{"steps", "", steps})
 }
 
-// seedPairs are the seeds that --seeds gives: a number or a file.
+// seedPairs returns the seeds of --seeds, a number or a file.
 func (j *job) seedPairs(text string, other *graph) ([]apps.SeedPair, error) {
 	if !isNumber(text) {
 		return readPairs(text, j.graph, other)
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(text))
 	if most := min(order(j.graph), order(other)); err != nil || n < 0 || n > most {
-		return nil, &failure{"--seeds " + text, "this is no number of vertices of both graphs", fmt.Sprintf("give 0 to %d", most), nil}
+		return nil, &failure{"--seeds " + text, "the number of seeds is out of range", fmt.Sprintf("give 0 to %d", most), nil}
 	}
 	return apps.FirstSeeds(n), nil
 }

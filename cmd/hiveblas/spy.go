@@ -13,10 +13,9 @@ import (
 func spyCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "spy GRAPH -o X.png",
-		Short: "Draw where the entries of a matrix are",
-		Long: `spy draws a matrix with a dot where it has an entry, row 0 at the top. Large
-matrices are binned, darker dots standing for more entries, so that millions of
-them make a picture as quickly as a few.`,
+		Short: "Draw the positions of the entries of a matrix",
+		Long: `spy draws a matrix with a dot for each entry, row 0 at the top. A dot of a large
+matrix covers several positions and is darker for more entries.`,
 		Example: `  hiveblas spy graph.mtx.gz -o graph.png`,
 		Args:    positional("GRAPH"),
 	}

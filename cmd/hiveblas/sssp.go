@@ -15,16 +15,16 @@ func ssspCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sssp GRAPH --source V",
 		Short: "Single-source shortest paths over weights",
-		Long: `sssp finds the length of the shortest path from a source to every vertex, edges
-being followed from row to column. Weights must not be negative; zero is a
-weight like any other. Vertices that cannot be reached are left out.`,
+		Long: `sssp computes the length of the shortest path from a source to every vertex. Paths
+follow edges from row to column. Weights must not be negative and may be zero.
+Vertices that the source does not reach are omitted.`,
 		Example: `  hiveblas sssp roads.mtx.gz --source 0 -o distances.tsv
   hiveblas sssp roads.tsv --source 7 --undirected --delta 100 --json`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(worthPaths).reads().writes("the distances", matrixFiles...)
-	cmd.Flags().StringVar(&source, "source", "", "the `vertex` to begin at, from 0")
-	cmd.Flags().Float64Var(&delta, "delta", 0, "`width` of the distance buckets (default: from the weights)")
+	j := newJob(s, cmd).computes(thresholdPaths).reads().writes("the distances", matrixFiles...)
+	cmd.Flags().StringVar(&source, "source", "", "source vertex `V`: a number from 0, or an id")
+	cmd.Flags().Float64Var(&delta, "delta", 0, "width `W` of the distance buckets (default: from the weights)")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := j.checkSource(source); err != nil {
@@ -46,7 +46,7 @@ weight like any other. Vertices that cannot be reached are left out.`,
 		var dist *matrix.Vector[float64]
 		err = j.compute(func(run apps.Run) (err error) {
 			dist, err = apps.SSSP(j.graph.Matrix, []int{v}, apps.SSSPOptions[float64]{Run: run, Delta: delta})
-			return home(err, dist)
+			return toHost(err, dist)
 		})
 		if err != nil {
 			return err
@@ -54,7 +54,7 @@ weight like any other. Vertices that cannot be reached are left out.`,
 		if err := j.writing(func() error { return j.writeVector(dist) }); err != nil {
 			return err
 		}
-		return j.report(j.method(j.either("delta-stepping", "")), distanceFigures(dist), nil)
+		return j.report(j.method(j.hostOrGPU("delta-stepping", "")), distanceFigures(dist), nil)
 	}
 	return cmd
 }

@@ -61,14 +61,14 @@ has neither symmetry nor self-loops.`,
 	return cmd
 }
 
-// degrees is how the degrees of one side are distributed.
+// degrees is the distribution of the degrees of rows or columns.
 type degrees struct {
 	least, most int64
 	mean        float64
 	bins        []int64 // bin 0: degree 0; bin b: degrees 2^(b−1) … 2^b−1
 }
 
-// degreesOf takes the row offsets of the listed rows, of n in all.
+// degreesOf returns the distribution for row offsets of the listed rows, of n rows.
 func degreesOf(ptr []int64, n, listed int) degrees {
 	var d degrees
 	if n == 0 {
@@ -92,7 +92,7 @@ func degreesOf(ptr []int64, n, listed int) degrees {
 	return d
 }
 
-// span is the degrees of bin b.
+// span returns the range of degrees of bin b.
 func span(b int) (lo, hi int64) {
 	if b == 0 {
 		return 0, 0
@@ -109,8 +109,7 @@ func (d degrees) object() object {
 	return object{{"min", "", d.least}, {"mean", "", d.mean}, {"max", "", d.most}, {"histogram", "", histogram}}
 }
 
-// printDegrees prints the two distributions side by side, with a bar for the
-// out-degrees.
+// printDegrees prints both distributions side by side, with bars for out-degrees.
 func (j *job) printDegrees(out, in degrees) error {
 	b := bufio.NewWriter(j.stdout)
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)

@@ -2,9 +2,8 @@ package main
 
 import "math"
 
-// total adds up floats with the rounding errors carried along, so that the
-// sums of reports do not depend on the order to the digits that they show
-// (Neumaier, ZAMM 54, 1974).
+// total is a compensated sum of floats (Neumaier, ZAMM 54, 1974), so that the sums of
+// reports do not depend on the order of the terms in the digits shown.
 type total struct{ sum, lost float64 }
 
 func (t *total) add(x float64) {

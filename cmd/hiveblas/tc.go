@@ -10,13 +10,13 @@ func tcCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tc GRAPH",
 		Short: "Count triangles",
-		Long: `tc counts the triangles: sets of three vertices joined by three edges.
-Directions, weights and self-loops mean nothing.`,
+		Long: `tc counts the triangles: sets of three vertices with edges between all of them.
+Directions, weights and self-loops are ignored.`,
 		Example: `  hiveblas tc graph.mtx.gz
   hiveblas tc friends.txt --json`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(worthTC).reads()
+	j := newJob(s, cmd).computes(thresholdTC).reads()
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if err := j.begin(args[0]); err != nil {
 			return err

@@ -19,8 +19,8 @@ const (
 	kindReal    = "real"
 )
 
-// values is a graph with the elements of its file, for commands that move
-// values and do not compute.
+// values is a graph with the element type of its file, for commands that move values
+// and do not compute.
 type values interface {
 	Dims() (rows, cols int)
 	NVals() int64
@@ -30,13 +30,13 @@ type values interface {
 	kind() string
 	// write writes the matrix to the output of the job.
 	write(j *job, rows, cols *matrix.Labels, more ...matrix.WriteOption) error
-	// summary walks over the entries.
+	// summary returns the figures of the entries.
 	summary() valueSummary
-	// degrees returns those of the rows and of the columns.
+	// degrees returns the distributions of the rows and of the columns.
 	degrees() (out, in degrees)
 }
 
-// valueSummary says what the entries of a matrix are.
+// valueSummary holds the figures of the entries of a matrix.
 type valueSummary struct {
 	low, high any // nil without entries
 	whole     bool
@@ -98,7 +98,7 @@ func (m typed[T]) summary() (s valueSummary) {
 	return s
 }
 
-// number is x, and 1 for true.
+// number returns x, and 0 or 1 for a bool.
 func number[T matrix.Element](x T) any {
 	if b, ok := any(x).(bool); ok {
 		if b {
@@ -144,7 +144,7 @@ type fileNumber interface {
 	matrix.Number
 }
 
-// loadTyped reads the graph of the command with the elements of its file.
+// loadTyped reads the graph of the command with the element type of its file.
 func (j *job) loadTyped(file string) error {
 	return j.stage("read", func() error {
 		if err := j.keep(file); err != nil {
@@ -189,8 +189,8 @@ func (j *job) loadTyped(file string) error {
 	})
 }
 
-// readText reads a text file as integers of 64 bits, signed or else unsigned, or
-// as real numbers if one of them is written as such.
+// readText reads a text file as signed 64-bit integers, else as unsigned ones, else
+// as real numbers.
 func (j *job) readText(file string, g *graph, real bool) error {
 	if !real {
 		err := readTyped[int64](j, file, g, kindInteger)
@@ -209,8 +209,8 @@ func (j *job) readText(file string, g *graph, real bool) error {
 	return readTyped[float64](j, file, g, kindReal)
 }
 
-// valueKind returns the remedy of an error about a value that another type may
-// hold, RemedyText for other errors.
+// valueKind returns the remedy of an error about a value that another type may hold,
+// and RemedyText for other errors.
 func valueKind(err error) matrix.RemedyKind {
 	var e *matrix.ParseError
 	if errors.As(err, &e) {
@@ -264,8 +264,8 @@ func (j *job) readTypedBool(file string, g *graph) error {
 	return nil
 }
 
-// combiner returns the operator of --duplicates, nil for error. Integer sums
-// that do not fit the type, or float64, are noted in overflow.
+// combiner returns the operator of --duplicates, nil for error. It sets overflow if
+// a sum of integers is not exact in T.
 func combiner[T fileNumber](rule string, overflow *atomic.Bool) matrix.Combiner[T] {
 	switch rule {
 	case "sum":
@@ -288,8 +288,8 @@ func combiner[T fileNumber](rule string, overflow *atomic.Bool) matrix.Combiner[
 	return nil
 }
 
-// addsExactly reports whether s is x + y: always for real numbers, which are
-// rounded.
+// addsExactly reports whether s is the exact sum of the integers x and y. Sums of real
+// numbers are rounded and always pass.
 func addsExactly[T fileNumber](x, y, s T) bool {
 	if f, ok := any(s).(float64); ok {
 		a, b := any(x).(float64), any(y).(float64)
@@ -308,7 +308,7 @@ func errSum(name string) error {
 	return &failure{name, "the sum of repeated integer weights is not exact in 64 bits", "--duplicates min, max, first or last combine otherwise", nil}
 }
 
-// nameOf is the name of a file in messages.
+// nameOf returns the name of a file in messages.
 func nameOf(file string) string {
 	if file == "-" {
 		return standardInput
@@ -330,7 +330,7 @@ func exactFloat[T fileNumber](v T) bool {
 	return bits.Len64(mag)-bits.TrailingZeros64(mag) <= 53
 }
 
-// toFloat converts a matrix of integers, all of which must be exact.
+// toFloat converts a matrix to float64. A value that is not exact is an error.
 func toFloat[T fileNumber](j *job, g *graph, b *matrix.Matrix[T]) (*matrix.Matrix[float64], error) {
 	for c, v := range b.All() {
 		if !exactFloat(v) {

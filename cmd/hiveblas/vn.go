@@ -20,27 +20,27 @@ func vnCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "vn GRAPH --seeds 0,3,5|FILE",
 		Short: "Vertex nomination: the vertices nearest to a set of seeds",
-		Long: `vn finds the distance of every vertex to the nearest seed, edges being followed
-from row to column and weights added up (--unit counts edges instead). Vertices
-that no seed reaches are left out.
+		Long: `vn computes the distance from the nearest seed to every vertex. Paths follow edges
+from row to column, and their weights are summed (--unit counts edges instead).
+Vertices that no seed reaches are omitted.
 
-Seeds are vertices with commas between, by number from 0, or by id where the ids
-of an edge list are not the numbers (--ids renumber, --base 1). If they are not
-all vertices of the graph, the text is the name of a file with one or more on each
-line, in which # and % begin comments. The summary lists the vertices nearest to
-the seeds; -o writes all, by vertex, or by distance with --ranked.`,
+Seeds are vertices separated by commas: numbers from 0, or ids of the edge list
+with --ids renumber and --base 1. If one of them is not a vertex of the graph,
+--seeds is the name of a file with one or more vertices per line, where # and %
+begin comments. The summary lists the vertices nearest to the seeds; -o writes
+all, ordered by vertex, or by distance with --ranked.`,
 		Example: `  hiveblas vn graph.mtx --seeds 0,3,5 -o distances.tsv
   hiveblas vn follows.txt.gz --seeds suspects.txt --unit --undirected --top 20
   hiveblas vn friends.csv --ids renumber --seeds alice,bob
   hiveblas vn graph.mtx --seeds 7 --ranked -o ranking.tsv --json`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(worthPaths).reads().writes("the distances", matrixFiles...)
-	cmd.Flags().StringVar(&list, "seeds", "", "the seeds: `vertices` with commas between, or a file of them")
-	cmd.Flags().BoolVar(&unit, "unit", false, "count edges, whatever the weights")
-	cmd.Flags().BoolVar(&rank, "ranked", false, "write by distance, nearest first, rather than by vertex (.tsv, .csv)")
-	cmd.Flags().IntVar(&top, "top", 10, "`number` of nearest vertices to list")
-	cmd.Flags().Float64Var(&delta, "delta", 0, "`width` of the distance buckets (default: from the weights)")
+	j := newJob(s, cmd).computes(thresholdPaths).reads().writes("the distances", matrixFiles...)
+	cmd.Flags().StringVar(&list, "seeds", "", "seeds `V,V,…`, or a file of them")
+	cmd.Flags().BoolVar(&unit, "unit", false, "count edges instead of summing weights")
+	cmd.Flags().BoolVar(&rank, "ranked", false, "write by distance, nearest first (.tsv, .csv)")
+	cmd.Flags().IntVar(&top, "top", 10, "list the `N` nearest vertices")
+	cmd.Flags().Float64Var(&delta, "delta", 0, "width `W` of the distance buckets (default: from the weights)")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !cmd.Flags().Changed("seeds") {
@@ -58,8 +58,8 @@ the seeds; -o writes all, by vertex, or by distance with --ranked.`,
 		if err := j.begin(args[0]); err != nil {
 			return err
 		}
-		if rank && j.out.path != "" && !slices.Contains(lists, j.out.kind) {
-			return &usageError{cmd.CommandPath(), "--ranked writes .tsv or .csv: other files are by vertex"}
+		if rank && j.out.path != "" && !slices.Contains(listFiles, j.out.kind) {
+			return &usageError{cmd.CommandPath(), "--ranked writes .tsv or .csv; other formats are ordered by vertex"}
 		}
 		if err := j.loadSquare(args[0], unit); err != nil {
 			return err
@@ -71,7 +71,7 @@ the seeds; -o writes all, by vertex, or by distance with --ranked.`,
 		var dist *matrix.Vector[float64]
 		err = j.compute(func(run apps.Run) (err error) {
 			dist, err = apps.VertexNomination(j.graph.Matrix, sources, apps.VertexNominationOptions[float64]{Run: run, Unit: unit, Delta: delta})
-			return home(err, dist)
+			return toHost(err, dist)
 		})
 		if err != nil {
 			return err
@@ -85,7 +85,7 @@ the seeds; -o writes all, by vertex, or by distance with --ranked.`,
 		if err != nil {
 			return err
 		}
-		method := j.method(j.either("delta-stepping", ""))
+		method := j.method(j.hostOrGPU("delta-stepping", ""))
 		if unit {
 			method = j.method("breadth-first search")
 		}
@@ -109,7 +109,7 @@ func checkDelta(cmd *cobra.Command, delta float64) error {
 	return nil
 }
 
-// nominated lists the vertices nearest to the seeds, which are left out.
+// nominated lists the vertices nearest to the seeds, without the seeds.
 func (j *job) nominated(dist *matrix.Vector[float64], seeds []int, top int) *ranking {
 	if !j.listing() {
 		return nil
@@ -121,7 +121,7 @@ func (j *job) nominated(dist *matrix.Vector[float64], seeds []int, top int) *ran
 	return j.list("nominated", "distance", list, top)
 }
 
-// list makes the first of a list of vertices a ranking for the report.
+// list returns the first vertices of a list as a ranking for the report.
 func (j *job) list(title, unit string, list []apps.Nomination[float64], top int) *ranking {
 	r := &ranking{key: "top", title: title, unit: unit}
 	for _, n := range list[:min(top, len(list))] {
@@ -130,7 +130,7 @@ func (j *job) list(title, unit string, list []apps.Nomination[float64], top int)
 	return r
 }
 
-// distanceFigures are those of vn and sssp.
+// distanceFigures are the figures of vn and sssp.
 func distanceFigures(dist *matrix.Vector[float64]) []field {
 	var farthest float64
 	var sum total

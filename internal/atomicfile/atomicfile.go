@@ -1,8 +1,8 @@
 // Package atomicfile writes files that appear complete or not at all.
 //
-// The bytes go to a temporary file in the directory of the target, which is
-// flushed to the disk and renamed over the target. Until then a file of that
-// name stays as it was; on an error nothing is left behind.
+// The bytes go to a temporary file in the directory of the target, which is synced
+// and then renamed over the target. Until then an existing target is unchanged. An
+// error removes the temporary file. Errors name the target.
 package atomicfile
 
 import (
@@ -16,8 +16,8 @@ import (
 	"path/filepath"
 )
 
-// File is a file that is being written. It must be ended by Commit or Abort;
-// Abort after Commit does nothing, so it can be deferred.
+// File is an unfinished file. Commit or Abort must end it. Abort after Commit does
+// nothing, so that it can be deferred.
 type File struct {
 	f      *os.File
 	path   string // as given, which errors name
@@ -27,9 +27,9 @@ type File struct {
 	done   bool
 }
 
-// Create begins a file at path. An existing one keeps its permissions, and a
-// symbolic link is followed. A target that is no regular file, such as a pipe
-// or a terminal, is written to directly.
+// Create begins a file at path. It follows symbolic links and keeps the permissions
+// of an existing file. A target that is not a regular file, such as a pipe or a
+// terminal, is written directly.
 func Create(path string) (*File, error) {
 	target := path
 	if p, err := filepath.EvalSymlinks(path); err == nil {
@@ -86,8 +86,8 @@ func (a *File) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Commit flushes the file to the disk and gives it its name. On an error the
-// temporary file is removed and the target untouched.
+// Commit syncs the file and renames it to its final name. An error removes the
+// temporary file and leaves the target unchanged.
 func (a *File) Commit() error {
 	if a.done {
 		return errors.New("atomicfile: Commit of a file that is closed")
@@ -114,8 +114,8 @@ func (a *File) Commit() error {
 		os.Remove(a.temp)
 		return a.named(err)
 	}
-	// The name is on the disk only once the directory is. Not every system
-	// can sync one, and the file itself is whole either way.
+	// The rename is durable after a sync of the directory. Not every system can sync
+	// one, and the file is complete either way.
 	if d, e := os.Open(filepath.Dir(a.target)); e == nil {
 		_ = d.Sync()
 		d.Close()
@@ -123,7 +123,7 @@ func (a *File) Commit() error {
 	return nil
 }
 
-// Abort removes what was written and leaves the target as it was.
+// Abort removes the temporary file and leaves the target unchanged.
 func (a *File) Abort() {
 	if a.done {
 		return
@@ -135,8 +135,8 @@ func (a *File) Abort() {
 	}
 }
 
-// WriteFile writes the file at path with write. An error of write, and a
-// context that has ended, leave the target as it was.
+// WriteFile writes the file at path with write. An error of write, or the end of ctx,
+// leaves the target unchanged.
 func WriteFile(ctx context.Context, path string, write func(w io.Writer) error) error {
 	a, err := Create(path)
 	if err != nil {
