@@ -120,6 +120,48 @@ func TestInterleaveErrors(t *testing.T) {
 	}
 }
 
+// A peer that dies is left out of further rounds, and its cell says so.
+func TestPeerDied(t *testing.T) {
+	var calls []string
+	runs := 0
+	lut := Contender{"suitesparse|lut", func() (peers.Result, error) {
+		if runs++; runs > 2 {
+			return peers.Result{}, &peers.DiedError{Kind: peers.SuiteSparse, Command: "run tricount_lut", Err: errors.New("EOF")}
+		}
+		return peers.Result{Ms: 1, Check: 9}, nil
+	}}
+	c, err := Interleave(3, fake("ours", &calls, 9, 1, 1, 1, 1), lut, fake("scipy", &calls, 9, 5, 5, 5, 5))
+	if err != nil || runs != 3 {
+		t.Fatalf("%d runs of the peer that dies, %v", runs, err)
+	}
+	if c.Best() != 2 || c.Agree(0) != nil {
+		t.Errorf("best is %d, want 2; agreement: %v", c.Best(), c.Agree(0))
+	}
+	row := NewRow("triangles", c, .5, 0)
+	(&cpuBench{}).foldVariants(&row)
+	table := &Table{Peers: []string{"suitesparse", "scipy"}, Rows: []Row{row}}
+	var text, js bytes.Buffer
+	if err := errors.Join(table.WriteText(&text), table.WriteJSON(&js)); err != nil {
+		t.Fatal(err)
+	}
+	if fields := strings.Fields(strings.Split(text.String(), "\n")[1]); fields[2] != "died" || fields[3] != "5.00" {
+		t.Errorf("the row is %q", fields)
+	}
+	if !strings.Contains(js.String(), `"died": [`) {
+		t.Errorf("the JSON does not name the peer that died: %s", js.String())
+	}
+	row = NewRow("triangles", c, .5, 0)
+	row.Peers["suitesparse|dot"] = 2
+	(&cpuBench{}).foldVariants(&row)
+	if len(row.Died) != 0 || row.Peers["suitesparse"] != 2 {
+		t.Errorf("with a variant that lives: %+v", row)
+	}
+	_, err = Interleave(1, Contender{"ours", func() (peers.Result, error) { return peers.Result{}, &peers.DiedError{} }}, lut)
+	if !errors.Is(err, peers.ErrDied) {
+		t.Errorf("ours dies: %v", err)
+	}
+}
+
 func testTable(t *testing.T) *Table {
 	var calls []string
 	c, err := Interleave(1, fake("ours", &calls, 0, 9, 2), fake("suitesparse", &calls, 0, 9, 3), fake("scipy", &calls, 0, 9, 1234.5))

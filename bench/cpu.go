@@ -239,6 +239,11 @@ func (b *cpuBench) measure(c cpuCase) (Row, error) {
 	if c.bytes != nil {
 		bytes = c.bytes(in)
 	}
+	for i, err := range cmp.Died {
+		if err != nil {
+			b.Log(fmt.Sprintf("%s: %s: %v", c.name, cmp.Names[i], err))
+		}
+	}
 	row := NewRow(c.name, cmp, c.bar, bytes)
 	b.foldVariants(&row)
 	return row, nil
@@ -255,8 +260,13 @@ func variant(c cpuCase, name string) string {
 	return "|" + name
 }
 
-// foldVariants leaves the best variant of each peer in its column.
+// foldVariants leaves the best variant of each peer in its column. A peer died if no variant lives.
 func (b *cpuBench) foldVariants(r *Row) {
+	for k, name := range r.Died {
+		r.Died[k], _, _ = strings.Cut(name, "|")
+	}
+	slices.Sort(r.Died)
+	r.Died = slices.Compact(r.Died)
 	for name, ms := range r.Peers {
 		if base, _, ok := strings.Cut(name, "|"); ok {
 			if best, have := r.Peers[base]; !have || ms < best {
@@ -265,6 +275,10 @@ func (b *cpuBench) foldVariants(r *Row) {
 			delete(r.Peers, name)
 		}
 	}
+	r.Died = slices.DeleteFunc(r.Died, func(name string) bool {
+		_, lives := r.Peers[name]
+		return lives
+	})
 }
 
 // runSearches runs a search from each source; the time is that of one, on

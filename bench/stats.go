@@ -53,6 +53,8 @@ type Comparison struct {
 	Ms [][]float64
 	// Results holds each contender's last result.
 	Results []peers.Result
+	// Died holds the error of each contender that died; it has no further rounds.
+	Died []error
 }
 
 // settle is the pause before each run: the threads of an OpenMP program go on
@@ -62,7 +64,7 @@ const settle = 30 * time.Millisecond
 
 // Interleave runs every contender once uncounted and then once in each round; round r begins with contender r modulo
 // their number. Garbage is collected before each run, so that no contender pays for another's. It stops at the first
-// error.
+// error, but goes on without a contender other than the first that died ([peers.ErrDied]).
 func Interleave(rounds int, contenders ...Contender) (*Comparison, error) {
 	return pace{rounds: rounds, warm: 1, before: func() {
 		time.Sleep(settle)
@@ -84,7 +86,7 @@ func (p pace) interleave(contenders ...Contender) (*Comparison, error) {
 			p.rounds, len(contenders))
 	}
 	n := len(contenders)
-	c := &Comparison{Ms: make([][]float64, n), Results: make([]peers.Result, n)}
+	c := &Comparison{Ms: make([][]float64, n), Results: make([]peers.Result, n), Died: make([]error, n)}
 	for _, contender := range contenders {
 		c.Names = append(c.Names, contender.Name)
 	}
@@ -95,10 +97,17 @@ func (p pace) interleave(contenders ...Contender) (*Comparison, error) {
 		}
 		for k := range n {
 			i := (k + max(round, 0)) % n
+			if c.Died[i] != nil {
+				continue
+			}
 			if p.before != nil {
 				p.before()
 			}
 			result, err := contenders[i].Run()
+			if errors.Is(err, peers.ErrDied) && i > 0 {
+				c.Died[i], c.Ms[i] = err, nil
+				continue
+			}
 			if err != nil {
 				return nil, fmt.Errorf("bench: %s: %w", contenders[i].Name, err)
 			}
@@ -110,6 +119,8 @@ func (p pace) interleave(contenders ...Contender) (*Comparison, error) {
 	}
 	return c, nil
 }
+
+func (c *Comparison) dead(i int) bool { return i < len(c.Died) && c.Died[i] != nil }
 
 // Time returns the quartiles of a contender's times in milliseconds.
 func (c *Comparison) Time(i int) Quartiles { return QuartilesOf(c.Ms[i]) }
@@ -127,6 +138,9 @@ func (c *Comparison) Ratio(i, j int) Quartiles {
 func (c *Comparison) Best() int {
 	best := -1
 	for i := 1; i < len(c.Names); i++ {
+		if c.dead(i) {
+			continue
+		}
 		if best < 0 || c.Time(i).Median < c.Time(best).Median {
 			best = i
 		}
@@ -140,6 +154,9 @@ func (c *Comparison) Agree(tolerance float64) error {
 	var errs []error
 	want := c.Results[0].Check
 	for i, result := range c.Results {
+		if c.dead(i) {
+			continue
+		}
 		if !(math.Abs(result.Check-want) <= tolerance*max(1, math.Abs(want))) {
 			errs = append(errs, fmt.Errorf("bench: %s finds %v where %s finds %v", c.Names[i], result.Check, c.Names[0], want))
 		}

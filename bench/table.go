@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -15,6 +16,8 @@ type Row struct {
 	// Ours is our median time in milliseconds, Peers those of the peers by name.
 	Ours  float64
 	Peers map[string]float64
+	// Died names the peers whose process ended during the case.
+	Died []string
 	// Ratio is our time divided by the best peer's, the median over the rounds: below 1 we are faster. Best is its name.
 	Ratio float64
 	Best  string
@@ -32,6 +35,10 @@ func (r Row) Reached() bool { return r.Ratio <= r.Bar }
 func NewRow(name string, c *Comparison, bar, bytes float64) Row {
 	row := Row{Case: name, Ours: c.Time(0).Median, Peers: map[string]float64{}, Ratio: math.NaN(), Bar: bar, GBs: math.NaN()}
 	for i := 1; i < len(c.Names); i++ {
+		if c.dead(i) {
+			row.Died = append(row.Died, c.Names[i])
+			continue
+		}
 		row.Peers[c.Names[i]] = c.Time(i).Median
 	}
 	if best := c.Best(); best >= 0 {
@@ -67,7 +74,11 @@ func (t *Table) cells() [][]string {
 			if !ok {
 				ms = math.NaN()
 			}
-			line = append(line, figure(ms))
+			cell := figure(ms)
+			if !ok && slices.Contains(r.Died, p) {
+				cell = "died"
+			}
+			line = append(line, cell)
 		}
 		ratio, bar, reached := none, none, none
 		if !math.IsNaN(r.Ratio) {
@@ -183,6 +194,7 @@ type jsonRow struct {
 	Reached *bool               `json:"reached"`
 	GBs     *float64            `json:"gb_per_s"`
 	Percent *float64            `json:"percent_of_triad"`
+	Died    []string            `json:"died,omitempty"`
 }
 
 // number is v for JSON: nil, which is null, where there is no figure.
@@ -204,7 +216,7 @@ func (t *Table) WriteJSON(w io.Writer) error {
 	}
 	for _, r := range t.Rows {
 		row := jsonRow{Case: r.Case, Ours: number(r.Ours), Peers: map[string]*float64{}, Best: r.Best,
-			Ratio: number(r.Ratio), GBs: number(r.GBs), Percent: number(t.percent(r))}
+			Ratio: number(r.Ratio), GBs: number(r.GBs), Percent: number(t.percent(r)), Died: r.Died}
 		for _, p := range t.Peers {
 			row.Peers[p] = nil
 			if ms, ok := r.Peers[p]; ok {

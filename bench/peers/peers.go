@@ -79,6 +79,28 @@ func Start(ctx context.Context, kind Kind) (Peer, error) {
 	return nil, fmt.Errorf("peers: no peer is called %q: there are %q", kind, append(Kinds[:len(Kinds):len(Kinds)], NetworkX))
 }
 
+// ErrDied is what a [*DiedError] is, for errors.Is.
+var ErrDied = errors.New("peer died")
+
+// DiedError says that the process of a peer ended during a command. The next command starts it
+// again, with the inputs it had.
+type DiedError struct {
+	Kind    Kind
+	Command string
+	Err     error  // of the pipe to it
+	Stderr  string // the end of its messages
+}
+
+func (e *DiedError) Error() string {
+	return fmt.Sprintf("peers: %s died on %q: %v: %s", e.Kind, e.Command, e.Err, e.Stderr)
+}
+
+// Is makes errors.Is(err, ErrDied) true.
+func (e *DiedError) Is(target error) bool { return target == ErrDied }
+
+// Unwrap returns the error of the pipe.
+func (e *DiedError) Unwrap() error { return e.Err }
+
 // ErrMissing is what a [*MissingError] is, for errors.Is.
 var ErrMissing = errors.New("peer is not installed")
 
