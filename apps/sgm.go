@@ -60,7 +60,7 @@ type SGMOptions struct {
 	MaxIterations int    // 0 means 50
 	Seed          uint64 // of the order in which ties are broken, and of random starts
 	// Searches bounds the work of the searches after the first, as a multiple of the work of the
-	// first; see SGM. 0 means 1, a negative number no further search.
+	// first; see SGM. 0 means 2, a negative number no further search.
 	Searches float64
 	// Repair bounds the work of each repair, as a multiple of the work of the search before it; see
 	// SGM. 0 means 1, a negative number no repair, +Inf no bound.
@@ -117,8 +117,9 @@ type SGMResult struct {
 // repair leaves disagreements where steps still gained, the steps go on.
 //
 // A search that leaves disagreements is followed by others. If few are left, less
-// than one in 256 of those before, the others break ties in other ways. If many
-// are left and Start is AutoStart, they start at the barycentre; at the barycentre
+// than one in 256 of those before, three others start in the same place, one of
+// them without the +I, and with AutoStart at the barycentre, and break ties in
+// other ways. If many are left and Start is AutoStart, they start at the barycentre; at the barycentre
 // written out, without the +I, for graphs of up to 2048 vertices (the FAQ
 // algorithm of Vogelstein et al.); and half-way from the barycentre to random
 // matchings. The best result counts. No further search begins once their work
