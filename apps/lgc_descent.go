@@ -16,8 +16,8 @@ type lgcField interface {
 	NVals() int64
 }
 
-// descent is LocalCluster under way, in units in which nothing needs scaling:
-// start and g as shares of ρα, x as one of λρα, λ the length of a step.
+// descent is the state of LocalCluster, in units that need no scaling: start and g as shares of ρα,
+// x as one of λρα, with λ the length of a step.
 type descent struct {
 	o      LocalClusterOptions
 	with   ops.Option

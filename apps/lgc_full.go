@@ -38,14 +38,14 @@ func (c *Clusterer) crowded(v lgcVector, with ops.Option) (bool, error) {
 	return volume > c.fullFrom*float64(c.volume), err
 }
 
-// full is a descent over full vectors. No residual is kept: it follows from x
-// by a product in every step, and so no rounding adds up.
+// full is a descent over full vectors. It keeps no residual: every step computes it from x by a
+// product, so no rounding adds up.
 type full struct {
 	*descent
 	c *Clusterer
 }
 
-// widened returns the steps over full vectors, from where sparse ones have come.
+// widened returns the steps over full vectors, which continue from the sparse ones.
 func (c *Clusterer) widened(l *descent) (step func() (done bool, err error), err error) {
 	f := full{l, c}
 	x, err := f.filled(l.x.(lgcVector))

@@ -19,8 +19,8 @@ type plan struct {
 }
 
 const (
-	// A search that leaves less than one disagreement in nearlyPart of those before is repeated with
-	// ties broken in other ways, up to restarts times.
+	// A search that leaves less than one disagreement in nearlyPart of those before is repeated
+	// with ties broken in other ways, up to restarts times.
 	restarts   = 3
 	nearlyPart = 256
 	// denseLimit is the number of vertices up to which the barycentre may be written out.
@@ -90,7 +90,8 @@ func (p *pairing[T]) next(k int, nearly bool) (pl plan, ok bool) {
 // seeded reports whether all vertices are seeds, so that all starts are the same.
 func (p *pairing[T]) seeded() bool { return len(p.seeds) >= min(p.realA, p.realB) }
 
-// portfolio searches from one start after the other, repairs the best matching and writes it down.
+// portfolio searches from one start after the other, repairs the best matching and stores it in the
+// result.
 func (p *pairing[T]) portfolio(res *SGMResult) error {
 	pl, err := p.first()
 	if err != nil {
@@ -140,8 +141,8 @@ func (p *pairing[T]) portfolio(res *SGMResult) error {
 	return best.conclude(t, res)
 }
 
-// finish repairs the best matching for long. As long as that removes an eighth of the disagreements,
-// it climbs from the result and repairs again, all repairs within a limit.
+// finish repairs the best matching for long. As long as that removes an eighth of the
+// disagreements, it climbs from the result and repairs again, all repairs within a limit.
 func (f *relaxation[T]) finish(t []int32, limit int64, res *SGMResult) ([]int32, error) {
 	for f.mending = 0; res.After > 0 && f.opts.Repair >= 0 && f.mending < limit; {
 		clock := time.Now()

@@ -11,8 +11,8 @@ import (
 
 // A repair ends after a number of attempts in vain: fewer where another search may follow. It does
 // not begin if more than half of all vertices disagree, or more than repairLimit. With a limit of a
-// quarter and 2048 a sample of 32768 vertices of email-Enron ended with 26800 disagreements, at some
-// 8000 vertices; 80 attempts leave 5200 of these, in 8 s on two cores.
+// quarter and 2048 a sample of 32768 vertices of email-Enron ended with 26800 disagreements, at
+// some 8000 vertices; 80 attempts leave 5200 of these, in 8 s on two cores.
 const (
 	repairs     = 480
 	fewRepairs  = 48

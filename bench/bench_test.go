@@ -53,7 +53,8 @@ func TestQuartiles(t *testing.T) {
 	}
 }
 
-// fake is a contender that takes the given times in turn, beginning with the uncounted run, and notes its calls.
+// fake is a contender that takes the given times in turn, beginning with the uncounted run, and
+// notes its calls.
 func fake(name string, calls *[]string, check float64, ms ...float64) Contender {
 	k := 0
 	return Contender{name, func() (peers.Result, error) {
@@ -79,7 +80,8 @@ func TestInterleave(t *testing.T) {
 	if got := c.Time(0); got != (Quartiles{1.75, 2.5, 3.25}) {
 		t.Errorf("our times: %v", got)
 	}
-	// The ratios of the rounds are 10, 5, 20, 10: their median is not the ratio of the medians, 25/2.5.
+	// The ratios of the rounds are 10, 5, 20, 10: their median is not the ratio of the medians,
+	// 25/2.5.
 	if got := c.Ratio(1, 0).Median; got != 10 {
 		t.Errorf("slow takes %v of our time, want 10", got)
 	}

@@ -18,12 +18,14 @@ import (
 type GPUOptions struct {
 	Rounds int      // at most; 0 means 15
 	Only   []string // cases whose name contains one of these; nil means all
-	// Quick makes the inputs 16 times smaller and the rounds at most 5: to see that all runs, not how fast.
+	// Quick makes the inputs 16 times smaller and the rounds at most 5: to see that all runs, not
+	// how fast.
 	Quick bool
-	// Budget is the time after which a case begins no further round, once it has three; 0 means 1.2 s.
+	// Budget is the time after which a case begins no further round, once it has three; 0 means 1.2
+	// s.
 	Budget time.Duration
-	// FirstUse is a command that prints what [FirstUse] returns in milliseconds, in a fresh process. Without it that
-	// case is not measured.
+	// FirstUse is a command that prints what [FirstUse] returns in milliseconds, in a fresh
+	// process. Without it that case is not measured.
 	FirstUse []string
 	NoPeers  bool
 	Log      func(string) // told what is going on; may be nil
@@ -33,11 +35,12 @@ type GPUOptions struct {
 	shrink int
 }
 
-// GPU measures operations and workflows on the first GPU, beside cuSPARSE and beside each other, and returns the table.
-// Contenders of a case run on the same input in interleaved rounds. Results are checked before anything is timed. A
-// case that fails says so in its row, and the others go on.
+// GPU measures operations and workflows on the first GPU, beside cuSPARSE and beside each other,
+// and returns the table. Contenders of a case run on the same input in interleaved rounds. Results
+// are checked before anything is timed. A case that fails says so in its row, and the others go on.
 //
-// Where there is no GPU, the error says what is missing. If ctx ends, the table holds what was measured until then.
+// Where there is no GPU, the error says what is missing. If ctx ends, the table holds what was
+// measured until then.
 func GPU(ctx context.Context, o GPUOptions) (*GPUTable, error) {
 	if o.Rounds <= 0 {
 		o.Rounds = 15

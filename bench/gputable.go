@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Bar is what was promised of a case: the greatest ratio of our time to the peer's, or the longest time of ours in
-// milliseconds. A zero is no promise.
+// Bar is what was promised of a case: the greatest ratio of our time to the peer's, or the longest
+// time of ours in milliseconds. A zero is no promise.
 type Bar struct {
 	Ratio, Ms float64
 }
@@ -59,7 +59,8 @@ func (r *GPURow) fill(c *Comparison) {
 	}
 }
 
-// Reached says whether what was promised was reached; false where nothing was, or where there is nothing to compare.
+// Reached says whether what was promised was reached; false where nothing was, or where there is
+// nothing to compare.
 func (r GPURow) Reached() bool {
 	if r.Wrong != "" || r.Failed != "" || r.Bar == (Bar{}) {
 		return false
@@ -109,11 +110,11 @@ type GPUTable struct {
 	Device   string
 	Cuda     string // the version of CUDA that the driver supports
 	Cusparse string // the version of cuSPARSE, or why there is none
-	// Copy is what a copy from the device to itself moves in this run, read and written, in GB/s: what the percentages
-	// refer to.
+	// Copy is what a copy from the device to itself moves in this run, read and written, in GB/s:
+	// what the percentages refer to.
 	Copy float64
-	// Shrunk is the number of powers of two by which the inputs are smaller than the names of the cases say; nothing
-	// is promised of such.
+	// Shrunk is the number of powers of two by which the inputs are smaller than the names of the
+	// cases say; nothing is promised of such.
 	Shrunk int
 	Rows   []GPURow
 }

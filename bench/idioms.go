@@ -77,7 +77,8 @@ type idiomInput struct {
 	name  string
 }
 
-// newIdiomInput reads email-Enron (36692 vertices, 367662 entries), or generates a graph of its size.
+// newIdiomInput reads email-Enron (36692 vertices, 367662 entries), or generates a graph of its
+// size.
 func newIdiomInput(data string) (*idiomInput, error) {
 	if data == "" {
 		g := gen.CSR(gen.Symmetrise(gen.RMAT(15, 8, gen.RMATOptions{Seed: 1})))

@@ -26,18 +26,20 @@ type ReportOptions struct {
 	Only    []string // rows whose name contains one of these; nil means all
 	// Quick makes the inputs 16 times smaller: to see that all runs, not how fast.
 	Quick bool
-	// MostScale is the binary logarithm of the vertices up to which cost growth is measured; 0 means 20.
+	// MostScale is the binary logarithm of the vertices up to which cost growth is measured; 0
+	// means 20.
 	MostScale int
 	// Budget is the time after which a row begins no further round, once it has three; 0 means 5 s.
 	Budget  time.Duration
 	NoPeers bool
 
 	NoHost bool // measure the device alone
-	// Open opens a device; nil measures the host alone. Without Demand, a device that cannot be opened is a line of
-	// the report and no error.
+	// Open opens a device; nil measures the host alone. Without Demand, a device that cannot be
+	// opened is a line of the report and no error.
 	Open   func() (*cusparse.Device, driver.Driver, error)
 	Demand bool
-	// Self is the command line of hiveblas, for rows that need a process of their own; nil leaves them out.
+	// Self is the command line of hiveblas, for rows that need a process of their own; nil leaves
+	// them out.
 	Self []string
 	Log  func(string) // told what is going on; may be nil
 
@@ -79,10 +81,11 @@ var reportPeers = []struct {
 
 const cusparseColumn = "cuSPARSE"
 
-// NewReport measures the workflows of Gunrock's HIVE report (2018) on generated data of the shapes it names, on the
-// host and on a device, beside its figures and beside the libraries that are installed; and products that are larger
-// than memory, and how cost grows with size. Results of contenders are compared. What fails or is missing says so in
-// its row. If ctx ends, the report holds what was measured until then.
+// NewReport measures the workflows of Gunrock's HIVE report (2018) on generated data of the shapes
+// it names, on the host and on a device, beside its figures and beside the libraries that are
+// installed; and products that are larger than memory, and how cost grows with size. Results of
+// contenders are compared. What fails or is missing says so in its row. If ctx ends, the report
+// holds what was measured until then.
 func NewReport(ctx context.Context, o ReportOptions) (*Report, error) {
 	o.fill()
 	rows, chunks, growth := reportCases(), chunkCases(), growthCases()
@@ -448,7 +451,8 @@ func (b *reportBench) forget(files []peerFile) {
 	}
 }
 
-// quickest is the algorithm of cuSPARSE that takes least time. Its result is not compared: bench gpu does that.
+// quickest is the algorithm of cuSPARSE that takes least time. Its result is not compared: bench
+// gpu does that.
 func (b *reportBench) quickest(row *ReportRow, task *reportTask) (*entrant, error) {
 	list, done, err := task.cusparse(b.side)
 	if err != nil {

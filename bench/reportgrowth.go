@@ -28,7 +28,8 @@ func growthCases() []growthCase {
 			n := 1 << scale
 			return projectionOf(gen.CSR(gen.Edges(n, 8*n, 1), gen.KeepLoops), Input{Generator: "gen.Edges", Parameters: fmt.Sprintf("%d vertices, 8 edges each", n), Seed: 1}), nil
 		}},
-		// The points of a family must be of one kind: this one has a search that takes more steps the larger the graph.
+		// The points of a family must be of one kind: this one has a search that takes more steps
+		// the larger the graph.
 		{"growth sgm", 16, func(scale int) (*reportTask, error) { return nearlyAligned(1<<scale, 16<<scale), nil }},
 		{"growth ac", 0, func(scale int) (*reportTask, error) {
 			return acTask("gen.RMAT", fmt.Sprintf("scale %d, edge factor 8", scale), gen.RMAT(scale, 8, gen.RMATOptions{}), 0)

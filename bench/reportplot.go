@@ -31,8 +31,8 @@ func (p *ReportPlot) WritePNG(w io.Writer) error {
 	return err
 }
 
-// Plots returns the pictures for which the report has figures: time against size, growth of the time per edge,
-// bandwidth and speed-ups.
+// Plots returns the pictures for which the report has figures: time against size, growth of the
+// time per edge, bandwidth and speed-ups.
 func (r *Report) Plots() ([]ReportPlot, error) {
 	var plots []ReportPlot
 	var errs error

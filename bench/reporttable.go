@@ -39,12 +39,14 @@ type ReportRow struct {
 	Input    Input
 	Result   string // its size, in words
 	Original string // what the original report printed
-	// Times are the quartiles in milliseconds, by column: HostColumn, DeviceColumn and those of libraries.
+	// Times are the quartiles in milliseconds, by column: HostColumn, DeviceColumn and those of
+	// libraries.
 	Times  map[string]Quartiles
 	Rounds int
 	// Absent says why a column has no time.
 	Absent map[string]string
-	// Percent is the bandwidth of the bytes that had to be moved, in hundredths of what the place copies, by column.
+	// Percent is the bandwidth of the bytes that had to be moved, in hundredths of what the place
+	// copies, by column.
 	Percent map[string]float64
 	Wrong   []string // results that differ
 	Failed  string   // why nothing was measured

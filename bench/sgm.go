@@ -20,8 +20,8 @@ import (
 
 // SGMOptions are the settings of SGM.
 type SGMOptions struct {
-	// Data is the folder with soc-Slashdot0902.mtx.gz and email-Enron.mtx.gz; families whose file is missing are left
-	// out.
+	// Data is the folder with soc-Slashdot0902.mtx.gz and email-Enron.mtx.gz; families whose file
+	// is missing are left out.
 	Data    string
 	Only    []string     // cases whose name contains one of these; nil means all
 	Most    int          // cases of at most so many vertices; 0 means all
@@ -79,9 +79,10 @@ type sgmCase struct {
 // sgmSeeds is the number of seeds, which the first study had too.
 const sgmSeeds = 100
 
-// sgmCases lists the families: samples of a real graph and of R-MAT with 2¹⁹ vertices and 10 million edges, whose copy
-// is renamed; correlated G(n, p) of mean degree 40, that share 9 of 10 edges; and pairs that are nearly aligned, in
-// sizes of a connectome, with all vertices for soft seeds.
+// sgmCases lists the families: samples of a real graph and of R-MAT with 2¹⁹ vertices and 10
+// million edges, whose copy is renamed; correlated G(n, p) of mean degree 40, that share 9 of 10
+// edges; and pairs that are nearly aligned, in sizes of a connectome, with all vertices for soft
+// seeds.
 func sgmCases(o SGMOptions) []sgmCase {
 	var cases []sgmCase
 	samples := func(family string, load func() (*gen.Graph, error)) {
@@ -144,8 +145,9 @@ func undirectedFile(path string) (*gen.Graph, error) {
 	return gen.CSR(gen.Symmetrise(t)), nil
 }
 
-// SGM matches the pairs of all families and sizes with each ε, and returns how well and in what time. A case that
-// fails says so in its row. If ctx ends, the table holds what was measured until then.
+// SGM matches the pairs of all families and sizes with each ε, and returns how well and in what
+// time. A case that fails says so in its row. If ctx ends, the table holds what was measured until
+// then.
 func SGM(ctx context.Context, o SGMOptions) (*SGMTable, error) {
 	if o.Eps == nil {
 		o.Eps = []float64{0}

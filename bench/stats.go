@@ -13,7 +13,8 @@ import (
 	"github.com/hiveblas/hiveblas/bench/peers"
 )
 
-// Contender is one way to do a task. Run does it once and times itself; [peers.Peer.Run] returns such a result.
+// Contender is one way to do a task. Run does it once and times itself; [peers.Peer.Run] returns
+// such a result.
 type Contender struct {
 	Name string
 	Run  func() (peers.Result, error)
@@ -24,17 +25,19 @@ type Quartiles struct {
 	Lower, Median, Upper float64
 }
 
-// QuartilesOf returns the quartiles of a sample, which it leaves as it is; NaN for an empty one. Points between two
-// order statistics are interpolated linearly (definition 7 of Hyndman and Fan, "Sample quantiles in statistical
-// packages", 1996, doi:10.2307/2684934), so the median of an even number is the mean of the middle two.
+// QuartilesOf returns the quartiles of a sample, which it leaves as it is; NaN for an empty one.
+// Points between two order statistics are interpolated linearly (definition 7 of Hyndman and Fan,
+// "Sample quantiles in statistical packages", 1996, doi:10.2307/2684934), so the median of an even
+// number is the mean of the middle two.
 func QuartilesOf(sample []float64) Quartiles {
 	s := slices.Clone(sample)
 	slices.Sort(s)
 	return Quartiles{quantile(s, .25), quantile(s, .5), quantile(s, .75)}
 }
 
-// quantile is the p quantile of a sorted sample. gonum's own interpolation puts the order statistics at k/n, which
-// makes the median of three the mean of two of them; here it serves to read the two that definition 7 interpolates.
+// quantile is the p quantile of a sorted sample. gonum's own interpolation puts the order
+// statistics at k/n, which makes the median of three the mean of two of them; here it serves to
+// read the two that definition 7 interpolates.
 func quantile(sorted []float64, p float64) float64 {
 	n := float64(len(sorted))
 	if n == 0 {
@@ -62,9 +65,10 @@ type Comparison struct {
 // same processors paid for it (SpMV of R-MAT 18: 9 ms instead of 6).
 const settle = 30 * time.Millisecond
 
-// Interleave runs every contender once uncounted and then once in each round; round r begins with contender r modulo
-// their number. Garbage is collected before each run, so that no contender pays for another's. It stops at the first
-// error, but goes on without a contender other than the first that died ([peers.ErrDied]).
+// Interleave runs every contender once uncounted and then once in each round; round r begins with
+// contender r modulo their number. Garbage is collected before each run, so that no contender pays
+// for another's. It stops at the first error, but goes on without a contender other than the first
+// that died ([peers.ErrDied]).
 func Interleave(rounds int, contenders ...Contender) (*Comparison, error) {
 	return pace{rounds: rounds, warm: 1, before: func() {
 		time.Sleep(settle)
@@ -125,7 +129,8 @@ func (c *Comparison) dead(i int) bool { return i < len(c.Died) && c.Died[i] != n
 // Time returns the quartiles of a contender's times in milliseconds.
 func (c *Comparison) Time(i int) Quartiles { return QuartilesOf(c.Ms[i]) }
 
-// Ratio returns the quartiles, over the rounds, of the time of contender i divided by that of contender j.
+// Ratio returns the quartiles, over the rounds, of the time of contender i divided by that of
+// contender j.
 func (c *Comparison) Ratio(i, j int) Quartiles {
 	ratio := make([]float64, len(c.Ms[i]))
 	for r := range ratio {
@@ -134,7 +139,8 @@ func (c *Comparison) Ratio(i, j int) Quartiles {
 	return QuartilesOf(ratio)
 }
 
-// Best returns the contender other than the first with the least median time, or -1 when there is no other.
+// Best returns the contender other than the first with the least median time, or -1 when there is
+// no other.
 func (c *Comparison) Best() int {
 	best := -1
 	for i := 1; i < len(c.Names); i++ {
@@ -148,8 +154,9 @@ func (c *Comparison) Best() int {
 	return best
 }
 
-// Agree returns an error that names each contender whose check figure differs from the first one's by more than the
-// relative tolerance, or is not a number. A comparison whose contenders do not agree is worth nothing.
+// Agree returns an error that names each contender whose check figure differs from the first one's
+// by more than the relative tolerance, or is not a number. A comparison whose contenders do not
+// agree is worth nothing.
 func (c *Comparison) Agree(tolerance float64) error {
 	var errs []error
 	want := c.Results[0].Check

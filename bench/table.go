@@ -18,7 +18,8 @@ type Row struct {
 	Peers map[string]float64
 	// Died names the peers whose process ended during the case.
 	Died []string
-	// Ratio is our time divided by the best peer's, the median over the rounds: below 1 we are faster. Best is its name.
+	// Ratio is our time divided by the best peer's, the median over the rounds: below 1 we are
+	// faster. Best is its name.
 	Ratio float64
 	Best  string
 	// Bar is the greatest ratio that was promised; 0 means that nothing was.
@@ -30,8 +31,8 @@ type Row struct {
 // Reached says whether the promised ratio was reached.
 func (r Row) Reached() bool { return r.Ratio <= r.Bar }
 
-// NewRow makes a row of a comparison whose first contender is ours. Bar is the promised ratio, or 0; bytes is what the
-// case must read and write at least, or 0 when that says nothing.
+// NewRow makes a row of a comparison whose first contender is ours. Bar is the promised ratio, or
+// 0; bytes is what the case must read and write at least, or 0 when that says nothing.
 func NewRow(name string, c *Comparison, bar, bytes float64) Row {
 	row := Row{Case: name, Ours: c.Time(0).Median, Peers: map[string]float64{}, Ratio: math.NaN(), Bar: bar, GBs: math.NaN()}
 	for i := 1; i < len(c.Names); i++ {

@@ -7,7 +7,8 @@ import (
 	"github.com/hiveblas/hiveblas/bench/gen"
 )
 
-// core is a graph of 200 vertices all joined and 1000 of low degree: skewed enough for triangle counting to sort it.
+// core is a graph of 200 vertices all joined and 1000 of low degree: skewed enough for triangle
+// counting to sort it.
 func core() gen.Tuples {
 	t := gen.SmallWorld(1200, 1, 0, 1)
 	for i := range int32(200) {
@@ -27,9 +28,10 @@ type input struct {
 
 func (in input) dense() *dense { return denseOf(in.g, in.val) }
 
-// hiddenEdge is a graph of two dense parts whose only joining edge is in none of the first four entries of any row, and
-// where the smaller part has the lower vertex number: a connected-components algorithm that samples rows finds the
-// larger part first and must still hang it under the smaller one.
+// hiddenEdge is a graph of two dense parts whose only joining edge is in none of the first four
+// entries of any row, and where the smaller part has the lower vertex number: a
+// connected-components algorithm that samples rows finds the larger part first and must still hang
+// it under the smaller one.
 func hiddenEdge() gen.Tuples {
 	t := gen.Tuples{NRows: 1500, NCols: 1500}
 	join := func(i, j int) {

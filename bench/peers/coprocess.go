@@ -16,7 +16,8 @@ import (
 	"sync"
 )
 
-// EnvPeers names the environment variable that says where the built suitesparse binary is: its directory, or the file.
+// EnvPeers names the environment variable that says where the built suitesparse binary is: its
+// directory, or the file.
 const EnvPeers = "HIVEBLAS_PEERS"
 
 const remedy = `run "make bench-peers" (or bench/peers/build.sh)`
@@ -24,8 +25,8 @@ const remedy = `run "make bench-peers" (or bench/peers/build.sh)`
 //go:embed scipy_peer.py
 var scipyProgram string
 
-// coprocess is a peer that answers one line for each line it is sent. Its process is paused unless it
-// has a command to answer, so that its threads do not compete with whoever is measured.
+// coprocess is a peer that answers one line for each line it is sent. Its process is paused unless
+// it has a command to answer, so that its threads do not compete with whoever is measured.
 type coprocess struct {
 	kind    Kind
 	name    string
@@ -57,7 +58,8 @@ func startSuiteSparse(ctx context.Context) (Peer, error) {
 	return launch(ctx, SuiteSparse, path)
 }
 
-// findSuiteSparse looks where HIVEBLAS_PEERS points, then in bench/peers/bin of this directory and of those above it.
+// findSuiteSparse looks where HIVEBLAS_PEERS points, then in bench/peers/bin of this directory and
+// of those above it.
 func findSuiteSparse() (string, error) {
 	const binary = "suitesparse"
 	isFile := func(path string) bool {

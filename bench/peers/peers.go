@@ -1,11 +1,12 @@
-// Package peers runs the libraries that hiveblas is measured against, on the same inputs and under the same rules:
-// SuiteSparse:GraphBLAS (a C program, one directory down) and SciPy (a Python program) as co-processes, and
-// james-bowman/sparse inside this process.
+// Package peers runs the libraries that hiveblas is measured against, on the same inputs and under
+// the same rules: SuiteSparse:GraphBLAS (a C program, one directory down) and SciPy (a Python
+// program) as co-processes, and james-bowman/sparse inside this process.
 //
-// A [Peer] loads raw files by name and runs cases on them. One run is one timed execution into a fresh result, finished
-// and sorted within the time; it returns a [Result] whose check figure the caller compares with its own, so that no two
-// contenders are ever compared on different answers. The rules of the check figures and the inputs that are not read
-// from files (the dense vector, the frontiers, the mask, the permutation) are in shared.go.
+// A [Peer] loads raw files by name and runs cases on them. One run is one timed execution into a
+// fresh result, finished and sorted within the time; it returns a [Result] whose check figure the
+// caller compares with its own, so that no two contenders are ever compared on different answers.
+// The rules of the check figures and the inputs that are not read from files (the dense vector, the
+// frontiers, the mask, the permutation) are in shared.go.
 //
 //	peer, err := peers.Start(ctx, peers.SuiteSparse)
 //	if errors.Is(err, peers.ErrMissing) { … } // the error's text says how to get it
@@ -26,8 +27,8 @@ type Result struct {
 	Ms float64
 	// Check is the figure by which results are compared; see [MatrixCheck] and [VectorCheck].
 	Check float64
-	// Extra holds further figures by name: "nvals" entries of the result, "prep" milliseconds of a triangle count
-	// before its product, "iterations", "components", ….
+	// Extra holds further figures by name: "nvals" entries of the result, "prep" milliseconds of a
+	// triangle count before its product, "iterations", "components", ….
 	Extra map[string]float64
 }
 
@@ -39,7 +40,8 @@ type Peer interface {
 	Threads() int
 	// Has says whether the peer can run a case.
 	Has(name string) bool
-	// Load reads a file written by [WriteGraph] or [WriteTuples] and keeps it under a name, in place of an older one.
+	// Load reads a file written by [WriteGraph] or [WriteTuples] and keeps it under a name, in
+	// place of an older one.
 	Load(name, path string) error
 	// Free forgets what was loaded under a name.
 	Free(name string) error
@@ -63,8 +65,8 @@ const (
 // Kinds lists the peers that have operations; [NetworkX] has workflows only.
 var Kinds = []Kind{SuiteSparse, SciPy, JamesBowman}
 
-// Start starts a peer. A co-process is killed when ctx ends. When the peer is not installed the error is a
-// [*MissingError].
+// Start starts a peer. A co-process is killed when ctx ends. When the peer is not installed the
+// error is a [*MissingError].
 func Start(ctx context.Context, kind Kind) (Peer, error) {
 	switch kind {
 	case SuiteSparse:

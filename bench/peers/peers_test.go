@@ -29,7 +29,8 @@ func startFor(t *testing.T, kind Kind) Peer {
 	return p
 }
 
-// loadAll writes all inputs as raw files and loads them; the peer may refuse tuples when it has no case build.
+// loadAll writes all inputs as raw files and loads them; the peer may refuse tuples when it has no
+// case build.
 func loadAll(t *testing.T, p Peer, in map[string]input) {
 	dir := t.TempDir()
 	for name, input := range in {
@@ -52,7 +53,8 @@ func loadAll(t *testing.T, p Peer, in map[string]input) {
 	}
 }
 
-// TestAgainstNaive runs every case of every peer that is here, and compares what it reports with plain loops.
+// TestAgainstNaive runs every case of every peer that is here, and compares what it reports with
+// plain loops.
 func TestAgainstNaive(t *testing.T) {
 	in := inputs()
 	wanted := map[int]figures{} // each figure once, for all peers
