@@ -280,7 +280,7 @@ func (p *coprocess) ask(command string) (string, error) {
 	}
 	if err != nil {
 		p.in.Close()
-		_ = p.cmd.Wait() // collects the rest of its messages
+		_ = p.cmd.Wait()                        // collects the rest of its messages
 		if ended := p.ctx.Err(); ended != nil { // which killed it
 			p.lost = ended
 			return "", ended
