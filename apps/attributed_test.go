@@ -80,7 +80,7 @@ func TestReadAttributedErrors(t *testing.T) {
 	}
 }
 
-// FuzzReadAttributed: whatever is read is a graph, or an error with a reason.
+// FuzzReadAttributed: every input gives a valid graph or an error with a reason.
 func FuzzReadAttributed(f *testing.F) {
 	f.Add(twoVertices, threeEdges)
 	f.Add("0 1\n", "0 2\n")

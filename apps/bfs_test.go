@@ -59,7 +59,7 @@ func checkBFS(t rapid.TB, name string, out [][]arc, source int, res *BFSResult, 
 	}
 	if !parents {
 		if res.Parent != nil {
-			t.Fatalf("%s: parents that nobody asked for", name)
+			t.Fatalf("%s: parents without a request", name)
 		}
 		return
 	}

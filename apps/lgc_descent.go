@@ -55,7 +55,7 @@ func (o LocalClusterOptions) momentum() float64 {
 	return (1 - math.Sqrt(o.Alpha)) / (1 + math.Sqrt(o.Alpha))
 }
 
-// run approaches the minimum from x = 0, where g is what it starts with.
+// run approaches the minimum from x = 0, where g equals start.
 func (l *descent) run() (iterations int, converged bool, err error) {
 	l.x, l.g = l.field(), l.field()
 	if err := ops.Apply(l.g, semiring.Identity[float64](), l.start, l.with); err != nil {
@@ -75,7 +75,7 @@ func (l *descent) run() (iterations int, converged bool, err error) {
 	return iterations, false, nil
 }
 
-// widened tells whether the steps to take are others now.
+// widened reports whether the steps have switched to full vectors.
 func (l *descent) widened(delta lgcField) (bool, error) {
 	if l.widen == nil {
 		return false, nil
@@ -119,7 +119,7 @@ func (l *descent) monotone() func() (done bool, err error) {
 	}
 }
 
-// move adds delta to x and to g what comes of it.
+// move adds delta to x and updates g.
 func (l *descent) move(delta lgcField) error {
 	var s ops.Steps
 	plus := semiring.Plus[float64]()

@@ -80,7 +80,7 @@ func (f full) affine(y, base, weight lgcVector) error {
 }
 
 // monotone is descent.monotone: x becomes the larger of x and x + g − 1, which
-// is (1 + own)x + D⁻¹s/ρ − 1 + sent·D⁻¹Ax. A push moves whatever is above 1.
+// is (1 + own)x + D⁻¹s/ρ − 1 + sent·D⁻¹Ax. A push moves every entry above 1.
 func (f full) monotone() (func() (bool, error), error) {
 	weight, excess, target := f.vector(), f.vector(), f.vector()
 	plus, minus, times := semiring.Plus[float64](), semiring.Minus[float64](), semiring.Times[float64]()

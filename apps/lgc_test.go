@@ -32,7 +32,7 @@ func undirected(s sample) [][]int {
 	return near
 }
 
-// lgcOracle is the problem as it is written, dense.
+// lgcOracle is the problem by definition, dense.
 type lgcOracle struct {
 	near       [][]int
 	s          []float64
@@ -163,7 +163,7 @@ func clusterOn(t rapid.TB, s sample, seeds []int, alpha, rho float64) {
 // fullShares are for full vectors from the first step, some time, and never.
 var fullShares = []float64{0, 1.0 / 3, 2}
 
-// checkCut looks at the sets of a sweep one by one.
+// checkCut checks the sets of a sweep one by one.
 func checkCut(t rapid.TB, what string, near [][]int, res *LocalClusterResult) {
 	t.Helper()
 	if (res.Cut == nil) != (res.Support == 0) {
@@ -255,8 +255,8 @@ func TestLocalCluster(t *testing.T) {
 	}))
 }
 
-// On a cycle, which looks the same from everywhere, what is found is the same
-// from every seed, and to both sides.
+// On a cycle, by symmetry, the cluster is the same around every seed, and to both
+// sides.
 func TestLocalClusterOfCycle(t *testing.T) {
 	const n = 41
 	s := path(n)
@@ -278,9 +278,8 @@ func TestLocalClusterOfCycle(t *testing.T) {
 	}
 }
 
-// Steps over full vectors find what sparse ones do, to rounding: ISTA's and
-// FISTA's step by step, those of a push, which also moves what is hardly above
-// ρα, at the end.
+// Steps over full vectors agree with sparse ones, to rounding: ISTA and FISTA after
+// each step, a push, which also moves entries just above ρα, at the end.
 func TestLocalClusterOfFullVectors(t *testing.T) {
 	s := random(300, 2000, 4, true).beside(blank(3))
 	c := must[*Clusterer](t)(NewClusterer(build[float64](t, s.both(), matrix.CSR), Run{}))
@@ -362,7 +361,7 @@ func TestLocalClusterOfKarate(t *testing.T) {
 	}
 }
 
-// A batch finds what the queries find one by one.
+// A batch agrees with single queries.
 func TestClusterBatch(t *testing.T) {
 	c := must[*Clusterer](t)(NewClusterer(build[float64](t, random(300, 1500, 4, true), matrix.CSR), Run{}))
 	var seeds []int
@@ -371,7 +370,7 @@ func TestClusterBatch(t *testing.T) {
 			seeds = append(seeds, v)
 		}
 	}
-	seeds = append(seeds, seeds[0]) // again
+	seeds = append(seeds, seeds[0]) // a repeated seed
 	for _, m := range clusterMethods {
 		for _, tile := range []int{0, 7, 1} {
 			if tile == 1 && m != ClusterPush {

@@ -33,7 +33,7 @@ func stationary(out [][]arc, d float64) []float64 {
 	for v := range r {
 		r[v] = 1 / float64(n)
 	}
-	for range int(math.Ceil(-40 / math.Log(d))) { // what is left of the start is d^rounds = e^−40
+	for range int(math.Ceil(-40 / math.Log(d))) { // the start decays to d^rounds = e^−40
 		next := make([]float64, n)
 		for u := range n {
 			for v := range n {

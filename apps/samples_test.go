@@ -19,8 +19,8 @@ type (
 	}
 )
 
-// A sample is a small m×n matrix written out, for oracles to read. An edge
-// that is listed more than once has the least of its weights.
+// A sample is a small m×n matrix as a list of edges, for oracles. A repeated edge has
+// the least of its weights.
 type sample struct {
 	m, n  int
 	edges []edge

@@ -28,7 +28,7 @@ func (q *queue) Pop() any {
 	return last
 }
 
-// dijkstra is the oracle: the distances from source of what it reaches.
+// dijkstra is the oracle: the distances from source of the vertices that it reaches.
 func dijkstra(out [][]arc, source int) map[int]float64 {
 	dist := map[int]float64{}
 	q := &queue{{source, 0}}

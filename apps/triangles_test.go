@@ -27,7 +27,7 @@ func (s sample) joined() [][]bool {
 	return j
 }
 
-// allTriples is the oracle of small graphs: it looks at every u < v < w.
+// allTriples is the oracle of small graphs: it tests every u < v < w.
 func allTriples(joined [][]bool) int64 {
 	count := int64(0)
 	for u := range joined {

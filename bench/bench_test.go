@@ -54,7 +54,7 @@ func TestQuartiles(t *testing.T) {
 }
 
 // fake is a contender that takes the given times in turn, beginning with the uncounted run, and
-// notes its calls.
+// records its calls.
 func fake(name string, calls *[]string, check float64, ms ...float64) Contender {
 	k := 0
 	return Contender{name, func() (peers.Result, error) {
@@ -122,7 +122,7 @@ func TestInterleaveErrors(t *testing.T) {
 	}
 }
 
-// A peer that dies is left out of further rounds, and its cell says so.
+// A peer that dies has no further rounds, and its cell says so.
 func TestPeerDied(t *testing.T) {
 	var calls []string
 	runs := 0
@@ -286,9 +286,9 @@ func BenchmarkTriad(b *testing.B) {
 	}
 }
 
-// TestLoadKeepsWhatWasUsedLast: of the few inputs that are kept, the one that a
-// row has just asked for stays when it asks for its second.
-func TestLoadKeepsWhatWasUsedLast(t *testing.T) {
+// Of the few inputs that are kept, the one that a row has just loaded stays when the row loads its
+// second input.
+func TestLoadKeepsLastInput(t *testing.T) {
 	b := &cpuBench{CPUOptions: CPUOptions{Log: func(string) {}}, dir: t.TempDir(), inputs: map[string]*input{}}
 	for _, name := range []string{"uniform4", "uniform5", "uniform6", "uniform4", "uniform7"} {
 		if _, err := b.load(name); err != nil {

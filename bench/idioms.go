@@ -25,7 +25,7 @@ type IdiomOptions struct {
 
 // IdiomRow is one idiom of the GraphBLAS user guide, written with operations in the obvious way,
 // beside a plain Go loop that computes the same. Times are medians in microseconds; a bar of 0
-// means that nothing was promised.
+// means none.
 type IdiomRow struct {
 	Case      string  `json:"case"`
 	Ours      float64 `json:"ours_us"`
@@ -38,7 +38,7 @@ type IdiomRow struct {
 	Failed    string  `json:"failed,omitempty"`
 }
 
-// Barred reports whether anything was promised.
+// Barred reports whether the row has a bar.
 func (r IdiomRow) Barred() bool { return r.RatioBar > 0 || r.TimeBar > 0 || r.AllocsBar > 0 }
 
 // Reached reports whether every bar is kept.
@@ -263,7 +263,7 @@ func (t *IdiomTable) WriteText(w io.Writer) error {
 	return writeText(w, cells)
 }
 
-// bars writes down what was promised.
+// bars formats the bars.
 func (r IdiomRow) bars() string {
 	text := none
 	add := func(s string) {

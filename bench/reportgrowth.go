@@ -11,12 +11,12 @@ import (
 // proportion.
 type growthCase struct {
 	name string
-	most int // the largest scale, if it is less than what is asked for
+	most int // the largest scale, if smaller than the requested one
 	make func(scale int) (*reportTask, error)
 }
 
-// leastScale is the binary logarithm of the vertices that growth begins at;
-// growthStep is added to it.
+// leastScale is the binary logarithm of the smallest number of vertices, growthStep its
+// increment.
 const (
 	leastScale = 14
 	growthStep = 2
@@ -42,8 +42,7 @@ func growthCases() []growthCase {
 	}
 }
 
-// grow adds the points of a workflow to the report, of those sizes that can be
-// measured; the first that fails ends it.
+// grow adds the points of a workflow to the report, up to the first size that fails.
 func (b *reportBench) grow(c growthCase) {
 	most := b.MostScale - b.shrink
 	if c.most > 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/hiveblas/hiveblas/bench/peers"
 )
 
-// Contender is one way to do a task. Run does it once and times itself; [peers.Peer.Run] returns
+// Contender is one method for a task. Run runs it once and times itself; [peers.Peer.Run] returns
 // such a result.
 type Contender struct {
 	Name string
@@ -25,7 +25,7 @@ type Quartiles struct {
 	Lower, Median, Upper float64
 }
 
-// QuartilesOf returns the quartiles of a sample, which it leaves as it is; NaN for an empty one.
+// QuartilesOf returns the quartiles of a sample, which it does not change; NaN for an empty one.
 // Points between two order statistics are interpolated linearly (definition 7 of Hyndman and Fan,
 // "Sample quantiles in statistical packages", 1996, doi:10.2307/2684934), so the median of an even
 // number is the mean of the middle two.
@@ -60,15 +60,15 @@ type Comparison struct {
 	Died []error
 }
 
-// settle is the pause before each run: the threads of an OpenMP program go on
-// spinning for some milliseconds after their work, and whoever ran next on the
-// same processors paid for it (SpMV of R-MAT 18: 9 ms instead of 6).
+// settle is the pause before each run: OpenMP threads may spin for some milliseconds
+// after their work, which slows the next run on the same processors (SpMV of R-MAT 18:
+// 9 ms instead of 6).
 const settle = 30 * time.Millisecond
 
 // Interleave runs every contender once uncounted and then once in each round; round r begins with
 // contender r modulo their number. Garbage is collected before each run, so that no contender pays
-// for another's. It stops at the first error, but goes on without a contender other than the first
-// that died ([peers.ErrDied]).
+// for another's. It stops at the first error, except that it continues without a contender other
+// than the first that died ([peers.ErrDied]).
 func Interleave(rounds int, contenders ...Contender) (*Comparison, error) {
 	return pace{rounds: rounds, warm: 1, before: func() {
 		time.Sleep(settle)
@@ -76,10 +76,10 @@ func Interleave(rounds int, contenders ...Contender) (*Comparison, error) {
 	}}.interleave(contenders...)
 }
 
-// pace says how often contenders are run.
+// pace says how often contenders run.
 type pace struct {
-	rounds int           // that are counted
-	warm   int           // rounds before them, that are not
+	rounds int           // counted
+	warm   int           // uncounted rounds before them
 	budget time.Duration // no round begins after so long, but for the first three; 0 sets no end
 	before func()        // called before each run
 }
@@ -156,7 +156,7 @@ func (c *Comparison) Best() int {
 
 // Agree returns an error that names each contender whose check figure differs from the first one's
 // by more than the relative tolerance, or is not a number. A comparison whose contenders do not
-// agree is worth nothing.
+// agree is invalid.
 func (c *Comparison) Agree(tolerance float64) error {
 	var errs []error
 	want := c.Results[0].Check

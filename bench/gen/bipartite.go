@@ -11,7 +11,7 @@ import (
 // items" data: row degrees fall off gently, as 1/√(k+s) with rank k and s = 1+rows/150, and columns
 // are drawn with a Zipf–Mandelbrot law, weight 1/(k+s), s = 1+cols/512. For 6743×13950 with 1M
 // entries AᵀA then has 2.2·10⁸ products and about 6·10⁷ entries. Labels are scrambled, so rank
-// cannot be read from them. The tuples come by rows, unsorted within a row.
+// cannot be read from them. The tuples are in row order, unsorted within a row.
 //
 // Row degrees are the weights scaled to sum to nnz (rounded down, the remainder one each to the
 // heaviest rows, none above cols). Each row then draws distinct columns by weight until it has its

@@ -44,7 +44,7 @@ func TestSameOnAnyNumberOfWorkers(t *testing.T) {
 	}
 }
 
-// TestCSR holds CSR against a set of positions.
+// TestCSR compares CSR with a set of positions.
 func TestCSR(t *testing.T) {
 	for _, c := range cases {
 		for _, keep := range []bool{false, true} {

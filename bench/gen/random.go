@@ -8,7 +8,7 @@ import (
 
 // Hash is number x of the random stream called seed: mix(mix(seed) + (x+1)·golden), arithmetic
 // modulo 2⁶⁴, where golden and mix are the increment and the finaliser of splitmix64. It is
-// splitmix64 started at mix(seed) and read at any place.
+// splitmix64 started at mix(seed), with random access.
 func Hash(x, seed uint64) uint64 {
 	return splitmix.At(x, splitmix.Mix(seed))
 }

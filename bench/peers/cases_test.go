@@ -92,7 +92,7 @@ func tupleValues(n int) []float64 {
 	return v
 }
 
-// expectation is one run and what it must report.
+// expectation is one run and its expected report.
 type expectation struct {
 	name, on string
 	args     []string
@@ -101,7 +101,7 @@ type expectation struct {
 
 const tolerance32 = 1e-5
 
-// expectations covers every case of every peer; TestEveryCaseIsExpected sees to that.
+// expectations covers every case of every peer, as TestEveryCaseIsExpected checks.
 func expectations() []expectation {
 	var list []expectation
 	add := func(name, on string, want func(d *dense) figures, args ...string) {
@@ -173,7 +173,7 @@ func expectations() []expectation {
 	return list
 }
 
-// pairExpectations are those of cases that are not about one graph.
+// pairExpectations are those of cases of two graphs or none.
 func pairExpectations() []expectation {
 	join := func(both bool, op func(a, b float64) float64) func(map[string]input) figures {
 		return func(in map[string]input) figures {

@@ -21,7 +21,7 @@ import (
 	"fmt"
 )
 
-// Result is what one timed run reports.
+// Result is the report of one timed run.
 type Result struct {
 	// Ms is the wall time of the run in milliseconds, measured by the peer itself.
 	Ms float64
@@ -43,9 +43,9 @@ type Peer interface {
 	// Load reads a file written by [WriteGraph] or [WriteTuples] and keeps it under a name, in
 	// place of an older one.
 	Load(name, path string) error
-	// Free forgets what was loaded under a name.
+	// Free frees the input of a name.
 	Free(name string) error
-	// Run runs a case once on what was loaded under a name, with the case's further arguments.
+	// Run runs a case once on the input of a name, with the case's further arguments.
 	Run(name, on string, args ...string) (Result, error)
 	// Close ends the peer.
 	Close() error
@@ -54,7 +54,7 @@ type Peer interface {
 // Kind selects a peer for [Start].
 type Kind string
 
-// The peers there are.
+// The peers.
 const (
 	SuiteSparse Kind = "suitesparse"
 	SciPy       Kind = "scipy"
@@ -106,7 +106,7 @@ func (e *DiedError) Unwrap() error { return e.Err }
 // ErrMissing is what a [*MissingError] is, for errors.Is.
 var ErrMissing = errors.New("peer is not installed")
 
-// MissingError says that a peer cannot be started here, and how that is mended.
+// MissingError says that a peer cannot be started here, and the remedy.
 type MissingError struct {
 	Kind   Kind
 	Reason string

@@ -217,7 +217,7 @@ func TestErrors(t *testing.T) {
 				{"no such graph", func() error { _, err := p.Run("spmv_f64", "nonsense"); return err }},
 				{"no such file", func() error { return p.Load("x", filepath.Join(t.TempDir(), "none")) }},
 				{"a broken file", func() error { return p.Load("x", junk) }},
-				{"free of what is not there", func() error { return p.Free("nonsense") }},
+				{"free of a missing input", func() error { return p.Free("nonsense") }},
 				{"no second graph", func() error { _, err := p.Run("ewiseadd", "directed", "nonsense"); return err }},
 				{"shapes differ", func() error { _, err := p.Run("ewiseadd", "directed", "grid"); return err }},
 			}

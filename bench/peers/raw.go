@@ -135,7 +135,7 @@ func readGraph(r io.Reader, size int64) (*gen.Graph, []float64, error) {
 	return g, val, checkGraph(g)
 }
 
-// checkGraph holds a graph that was read against the rules of [gen.Graph].
+// checkGraph checks a graph against the rules of [gen.Graph].
 func checkGraph(g *gen.Graph) error {
 	if g.Ptr[0] != 0 || g.NNZ() != int64(len(g.Idx)) {
 		return fmt.Errorf("row offsets run from %d to %d, not from 0 to %d", g.Ptr[0], g.NNZ(), len(g.Idx))
