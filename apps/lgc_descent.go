@@ -27,11 +27,11 @@ type descent struct {
 	start  lgcField                               // D⁻¹s/ρ
 	x, g   lgcField
 	step   func() (done bool, err error)
-	// widen returns steps over full vectors where those cost less than moving
-	// the entries of delta; nil, or returning nil, is to go on as before.
+	// widen returns steps over full vectors where these cost less than moving the
+	// entries of delta. A nil widen, or nil from it, keeps the present steps.
 	widen func(delta lgcField) (step func() (done bool, err error), err error)
-	// settle puts queries aside in which nothing is to move, and returns those
-	// of moving that go on; nil is to keep all.
+	// settle removes queries without an entry in moving and returns moving without
+	// them; nil keeps all.
 	settle func(moving lgcField) (lgcField, error)
 }
 
@@ -88,9 +88,8 @@ func (l *descent) widened(delta lgcField) (bool, error) {
 }
 
 // monotone steps keep x below the minimum and so g ≥ 0, and at least ρα in the
-// support: Q is an M-matrix. ISTA moves by g − ρα wherever that is positive, a
-// push by what makes the coordinate's own residual ρα, where it is above
-// (1+ε)ρα.
+// support: Q is an M-matrix. ISTA moves by g − ρα wherever that is positive. A push
+// moves the coordinates with a residual above (1+ε)ρα so that it becomes ρα.
 func (l *descent) monotone() func() (done bool, err error) {
 	most, moving := semiring.ValueGT(1+l.o.Epsilon), semiring.ValueGT(1.0)
 	return func() (bool, error) {
@@ -152,7 +151,7 @@ func (l *descent) accelerated() func() (done bool, err error) {
 		if err != nil || kkt <= l.o.Epsilon {
 			return true, err
 		}
-		if first { // there is nothing before
+		if first { // the first step has no predecessor
 			first = false
 			if err := ops.Apply(oldG, semiring.Identity[float64](), l.g, l.with); err != nil {
 				return false, err
@@ -241,7 +240,7 @@ var (
 		}
 		return 0
 	}, "x > y ? x - y : x < -y ? x + y : 0.0")
-	// optimality is how far g is from what the sign of x asks of it.
+	// optimality is the distance of g from the condition that the sign of x sets.
 	optimality = semiring.NewBinary("optimality", func(x, g float64) float64 {
 		switch {
 		case x > 0:

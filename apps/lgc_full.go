@@ -6,10 +6,9 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// This file takes the steps of LocalCluster over full vectors: once a good part
-// of the graph moves, a product with a full vector reads every edge once and in
-// order, and what sparse vectors need around theirs (lists to merge, to sort and
-// to count) costs more than the edges that are read in vain.
+// The steps of LocalCluster over full vectors. Once a large part of the graph moves, a
+// product with a full vector, which reads every edge once and in order, costs less than
+// the merging, sorting and counting of sparse vectors.
 
 type lgcVector = *matrix.Vector[float64]
 
@@ -17,8 +16,8 @@ type lgcVector = *matrix.Vector[float64]
 // used. On a GPU a push sorts its products, at some ten times the time of an
 // edge in a pull; on the host it costs little more. R-MAT 18 with 2/3 of the
 // vertices found, on two cores: push 0.96 → 0.80 s, FISTA 1.47 → 0.88 s. On a
-// device an iteration is 9 launches where it was 18, and 1.4 reads by the host
-// where there were 2.9.
+// device an iteration has 9 launches instead of 18, and 1.4 reads by the host instead
+// of 2.9.
 const (
 	fullFrom       = 1.0 / 3
 	fullFromDevice = 1.0 / 64

@@ -18,7 +18,7 @@ import (
 	"github.com/hiveblas/hiveblas/testdata"
 )
 
-// undirected is a graph written out for the oracle: neighbours without loops.
+// undirected lists the neighbours of each vertex without loops, for the oracle.
 func undirected(s sample) [][]int {
 	near := make([][]int, s.n)
 	for c := range s.both().weights() {
@@ -63,8 +63,7 @@ func (o lgcOracle) objective(q []float64) float64 {
 	return sum
 }
 
-// solve descends one coordinate after the other, each to its minimum, until
-// nothing moves.
+// solve minimises over one coordinate after the other until nothing changes.
 func (o lgcOracle) solve() []float64 {
 	q := make([]float64, len(o.near))
 	for range 100000 {
@@ -101,7 +100,7 @@ func checkCluster(t rapid.TB, what string, o lgcOracle, least float64, epsilon f
 		volume += o.d(i)
 	}
 	if got := o.objective(q); math.Abs(got-least) > 1e-8 || math.Abs(got-res.Objective) > 1e-12 {
-		t.Fatalf("%s: the objective is %v, told %v, the least is %v", what, got, res.Objective, least)
+		t.Fatalf("%s: the objective is %v, the result says %v, the least is %v", what, got, res.Objective, least)
 	}
 	if volume > 1/o.rho+1e-9 {
 		t.Errorf("%s: the support has volume %v, above 1/ρ = %v", what, volume, 1/o.rho)
@@ -119,10 +118,10 @@ func checkCluster(t rapid.TB, what string, o lgcOracle, least float64, epsilon f
 		}
 	}
 	if math.Abs(worst-res.KKT) > 1e-6 || !res.Converged || worst > epsilon*1.001 {
-		t.Errorf("%s: the conditions are violated by %v, told %v, converged %v", what, worst, res.KKT, res.Converged)
+		t.Errorf("%s: the conditions are violated by %v, the result says %v, converged %v", what, worst, res.KKT, res.Converged)
 	}
 	if res.Support != res.P.NVals() {
-		t.Errorf("%s: a support of %d, told %d", what, res.P.NVals(), res.Support)
+		t.Errorf("%s: a support of %d, the result says %d", what, res.P.NVals(), res.Support)
 	}
 }
 
@@ -140,7 +139,7 @@ func clusterOn(t rapid.TB, s sample, seeds []int, alpha, rho float64) {
 	near := undirected(s)
 	o := lgcOracle{near, seeded(s.n, seeds), alpha, rho}
 	least := o.objective(o.solve())
-	each(t, s.both(), func(name string, g matrix.Source[float64], run Run) {
+	everyForm(t, s.both(), func(name string, g matrix.Source[float64], run Run) {
 		c, err := NewClusterer(g, run)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -160,7 +159,7 @@ func clusterOn(t rapid.TB, s sample, seeds []int, alpha, rho float64) {
 	})
 }
 
-// fullShares are for full vectors from the first step, some time, and never.
+// fullShares switch to full vectors in the first step, later, and never.
 var fullShares = []float64{0, 1.0 / 3, 2}
 
 // checkCut checks the sets of a sweep one by one.
@@ -299,7 +298,7 @@ func TestLocalClusterOfFullVectors(t *testing.T) {
 			}
 			c.fullFrom = from
 			got := must[*LocalClusterResult](t)(c.Cluster([]int{3, 9}, o))
-			if from == 0 && (pushes != 0 || pulls != got.Iterations+2) { // one to see that it is the end, one to certify
+			if from == 0 && (pushes != 0 || pulls != got.Iterations+2) { // one to detect convergence, one to certify
 				t.Errorf("%v: %d products with full vectors and %d others in %d iterations", m, pulls, pushes, got.Iterations)
 			}
 			if m == ClusterISTA && got.Iterations != want.Iterations {
@@ -388,7 +387,7 @@ func TestClusterBatch(t *testing.T) {
 				t.Errorf("%v: %+v", m, b)
 			}
 			if tile == 0 && (m != ClusterFISTA) != (aside > 1) {
-				t.Errorf("%v: rows were put together from %d parts", m, aside)
+				t.Errorf("%v: rows were gathered from %d parts", m, aside)
 			}
 			o.Trace = nil
 			for k, v := range seeds {

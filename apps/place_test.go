@@ -185,8 +185,8 @@ func realOrEmulated(t testing.TB) gpu {
 	return gpu{Device: d}
 }
 
-// onDevice calls f with samples on the host, and on the device in several of
-// the guises: with all those of one sample in every many.
+// onDevice calls f with samples on the host, and on the device in several guises: in
+// all guises for one of every many samples.
 func onDevice[T semiring.Number](t *testing.T, every int, f func(t *testing.T, d gpu, what string, host, there matrix.Source[T])) {
 	d := realOrEmulated(t)
 	for k, s := range placeSamples() {
@@ -531,7 +531,7 @@ func TestCancelledOnDevice(t *testing.T) {
 		ctx := &endsAfter{Context: context.Background(), left: n + 1}
 		_, err := BFS(g, 0, BFSOptions{Run: Run{Context: ctx}})
 		if !errors.Is(err, context.Canceled) {
-			t.Errorf("a search over 600 levels that is cancelled at question %d: %v", n+1, err)
+			t.Errorf("a search over 600 levels that is cancelled at check %d: %v", n+1, err)
 		}
 		sameVector(t, "levels after a cancelled search", d.Device, must[*BFSResult](t)(BFS(g, 0, BFSOptions{})).Level, want.Level)
 	}

@@ -64,7 +64,8 @@ type SGMOptions struct {
 	// first; see SGM. 0 means 2, a negative number no further search.
 	Searches float64
 	// Repair bounds the work of each repair, as a multiple of the work of the search before it; see
-	// SGM. 0 means 1, a negative number no repair, +Inf no bound.
+	// SGM. 0 means 1, a negative number no repair, +Inf no bound. A repair may always take 2²⁵
+	// entries, about a tenth of a second.
 	Repair float64
 }
 

@@ -638,7 +638,7 @@ func TestSGMSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	each[float64](t, s, func(name string, g matrix.Source[float64], run Run) {
+	everyForm[float64](t, s, func(name string, g matrix.Source[float64], run Run) {
 		got, err := SGM[float64](g, b, FirstSeeds(8), SGMOptions{Run: run})
 		if err != nil {
 			t.Fatal(err)

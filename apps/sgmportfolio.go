@@ -19,8 +19,8 @@ type plan struct {
 }
 
 const (
-	// A search that leaves less than one disagreement in nearlyPart of those before is repeated
-	// with ties broken in other ways, up to restarts times.
+	// A search that leaves less than one disagreement in nearlyPart of those before is followed by
+	// restarts searches that differ from it little; see next.
 	restarts   = 3
 	nearlyPart = 256
 	// denseLimit is the number of vertices up to which the barycentre may be written out.

@@ -29,6 +29,7 @@ type CPUOptions struct {
 // table. All contenders run every case on the same input, in interleaved rounds, and their results
 // must agree. A peer that dies is shown as died in its row.
 func CPU(ctx context.Context, o CPUOptions) (*Table, error) {
+	ctx = orBackground(ctx)
 	if o.Rounds <= 0 {
 		o.Rounds = 15
 	}
@@ -70,6 +71,14 @@ func CPU(ctx context.Context, o CPUOptions) (*Table, error) {
 		t.Rows = append(t.Rows, row)
 	}
 	return t, nil
+}
+
+// orBackground returns a context that never ends in place of nil.
+func orBackground(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
 }
 
 // cpuCase is one row of the table.

@@ -42,6 +42,7 @@ type GPUOptions struct {
 // Where there is no GPU, the error says what is missing. If ctx ends, the table holds what was
 // measured until then.
 func GPU(ctx context.Context, o GPUOptions) (*GPUTable, error) {
+	ctx = orBackground(ctx)
 	if o.Rounds <= 0 {
 		o.Rounds = 15
 	}

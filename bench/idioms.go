@@ -105,6 +105,7 @@ func IdiomCases() []string {
 // Operations use all processors, as they do by default; loops use one. If ctx ends, the table holds
 // the rows measured so far.
 func Idioms(ctx context.Context, o IdiomOptions) (*IdiomTable, error) {
+	ctx = orBackground(ctx)
 	if o.Budget <= 0 {
 		o.Budget = 300 * time.Millisecond
 	}

@@ -84,6 +84,13 @@ func TestIdiomsNone(t *testing.T) {
 	if _, err := Idioms(context.Background(), IdiomOptions{Only: []string{"no such idiom"}}); err == nil {
 		t.Error("no error")
 	}
+	var none context.Context
+	if table, err := Idioms(none, IdiomOptions{Only: []string{"small assign, full, 10 entries"}, Budget: time.Nanosecond}); err != nil || len(table.Rows) != 1 {
+		t.Errorf("with a nil context: %v, %v", table, err)
+	}
+	if _, err := SGM(none, SGMOptions{Only: []string{"no such case"}}); err == nil {
+		t.Error("SGM of no case has no error")
+	}
 	if _, err := Idioms(context.Background(), IdiomOptions{Data: t.TempDir()}); err == nil {
 		t.Error("a folder without email-Enron.mtx.gz is accepted")
 	}

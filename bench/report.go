@@ -87,6 +87,7 @@ const cusparseColumn = "cuSPARSE"
 // compares the results of contenders. A row records what failed or is missing. If ctx ends, the
 // report holds the rows measured so far.
 func NewReport(ctx context.Context, o ReportOptions) (*Report, error) {
+	ctx = orBackground(ctx)
 	o.fill()
 	rows, chunks, growth := reportCases(), chunkCases(), growthCases()
 	rows = only(o.Only, rows, func(c reportCase) string { return c.name })

@@ -149,6 +149,7 @@ func undirectedFile(path string) (*gen.Graph, error) {
 // times. The row of a case records its failure. If ctx ends, the table holds the rows measured so
 // far.
 func SGM(ctx context.Context, o SGMOptions) (*SGMTable, error) {
+	ctx = orBackground(ctx)
 	if o.Eps == nil {
 		o.Eps = []float64{0}
 	}

@@ -65,9 +65,13 @@ const (
 // Kinds lists the peers that have operations; [NetworkX] has workflows only.
 var Kinds = []Kind{SuiteSparse, SciPy, JamesBowman}
 
-// Start starts a peer. A co-process is killed when ctx ends. When the peer is not installed the
+// Start starts a peer. A co-process is killed when ctx ends; a nil ctx never ends. When the
+// peer is not installed the
 // error is a [*MissingError].
 func Start(ctx context.Context, kind Kind) (Peer, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	switch kind {
 	case SuiteSparse:
 		return startSuiteSparse(ctx)
