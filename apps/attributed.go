@@ -8,10 +8,9 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// Attributed is a directed graph of n vertices and m edges with numbers known
-// of each: f of a vertex and g of an edge. Several edges may join two vertices,
-// and an edge may be a loop, so edges have numbers and the graph is a pair of
-// incidence matrices.
+// Attributed is a directed graph of n vertices and m edges with f features of each vertex and g of
+// each edge. Several edges may join two vertices, and an edge may be a loop, so edges have numbers
+// and the graph is a pair of incidence matrices.
 type Attributed struct {
 	Vertices *matrix.Matrix[float32] // f×n, full: column v is the features of vertex v
 	Edges    *matrix.Matrix[float32] // g×m, full: column e is the features of edge e
@@ -19,10 +18,9 @@ type Attributed struct {
 	Target   *matrix.Matrix[bool]    // m×n: edge e enters the vertex of the one entry of row e
 }
 
-// NewAttributed returns the graph whose edge e leads from from[e] to to[e].
-// vertices is f×n and edges g×m, both full, m being the number of edges. The
-// slices and matrices belong to the graph from then on. A shape that does not
-// fit is a *matrix.DimensionError, and a vertex that does not exist a
+// NewAttributed returns the graph whose edge e leads from from[e] to to[e]. vertices is f×n and
+// edges g×m, both full, m being the number of edges. The graph keeps the slices and matrices. A
+// shape that does not fit is a *matrix.DimensionError, and a vertex that does not exist a
 // *matrix.IndexError. O(n + m).
 func NewAttributed(vertices, edges *matrix.Matrix[float32], from, to []int32) (*Attributed, error) {
 	const op = "NewAttributed"
@@ -100,8 +98,8 @@ func (a *Attributed) Place() matrix.Place {
 	return a.Edges.Place()
 }
 
-// check verifies what a caller may have put together by hand; the features are
-// looked through unless they are trusted.
+// check verifies a graph that a caller may have assembled, and its features unless
+// they are trusted.
 func (a *Attributed) check(app, arg string, trusted bool, run Run) error {
 	if a.incomplete() {
 		return &ParameterError{app, arg, "nil or zero", "a graph; NewAttributed and ReadAttributed make one"}

@@ -14,14 +14,13 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// ReadAttributed reads the graph of two tables in the layout of PNNL's
-// application classification: a first line “count columns”, then a line for
-// each row, its fields separated by blanks or tabs; gzip-compressed or not. A
-// row of vertices is a vertex, numbered from 0 in any order, and its features;
-// one of edges is a source, a target and the features.
+// ReadAttributed reads a graph from two tables in the layout of PNNL's application classification:
+// a first line "count columns", then a line for each row, with fields separated by blanks or tabs,
+// gzip-compressed or not. A row of vertices holds a vertex, numbered from 0 in any order, and its
+// features; a row of edges holds a source, a target and the features.
 //
-// What is wrong with a table is a *matrix.ParseError with its line. Counts are
-// checked and not trusted: memory grows with what is read.
+// An error in a table is a *matrix.ParseError with its line. Counts are checked and not trusted:
+// memory grows with the data read.
 func ReadAttributed(vertices, edges io.Reader) (*Attributed, error) {
 	for k, r := range []io.Reader{vertices, edges} {
 		if v := reflect.ValueOf(r); r == nil || v.Kind() == reflect.Pointer && v.IsNil() {
@@ -31,8 +30,8 @@ func ReadAttributed(vertices, edges io.Reader) (*Attributed, error) {
 	return readAttributed(namedReader{"", vertices}, namedReader{"", edges}, Run{})
 }
 
-// ReadAttributedFiles is ReadAttributed of the files at two paths. Of run,
-// Context and Progress, which is told bytes, are heeded.
+// ReadAttributedFiles reads the files at two paths as ReadAttributed does. It uses Context and
+// Progress of Run; progress counts bytes.
 func ReadAttributedFiles(vertices, edges string, opts ...Run) (*Attributed, error) {
 	run, err := only("ReadAttributedFiles", opts)
 	if err != nil {
@@ -93,7 +92,7 @@ func stacked(rows [][]float32, n int) (*matrix.Matrix[float32], error) {
 	val := make([]float32, 0, len(rows)*n)
 	for i, row := range rows {
 		val = append(val, row...)
-		rows[i] = nil // for the collector
+		rows[i] = nil // frees the row
 	}
 	return matrix.FromDense(len(rows), n, val)
 }

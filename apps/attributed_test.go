@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	twoVertices = "2 3\n1 0.5 7\n0 1e1 -2\n" // in another order than by number
+	twoVertices = "2 3\n1 0.5 7\n0 1e1 -2\n" // not in the order of their numbers
 	threeEdges  = "3 3\n0 1 4\n0 1 5\r\n\n1 1 6"
 )
 
@@ -80,7 +80,7 @@ func TestReadAttributedErrors(t *testing.T) {
 	}
 }
 
-// FuzzReadAttributed: whatever is read is a graph, or an error with a reason.
+// FuzzReadAttributed: every input gives a valid graph or an error with a reason.
 func FuzzReadAttributed(f *testing.F) {
 	f.Add(twoVertices, threeEdges)
 	f.Add("0 1\n", "0 2\n")
@@ -99,8 +99,8 @@ func FuzzReadAttributed(f *testing.F) {
 	})
 }
 
-// TestClassifyHIVEData is the pattern and the vertices of the HIVE data, whose
-// edges are not to be had, with edges drawn: against the oracle.
+// TestClassifyHIVEData compares with the oracle on the pattern and the vertices of the
+// HIVE data, with random edges, since the original edges are not available.
 func TestClassifyHIVEData(t *testing.T) {
 	dir := filepath.Join("..", "..", "shared", "data", "ac")
 	if _, err := os.Stat(dir); err != nil {
@@ -134,7 +134,7 @@ func TestClassifyHIVEData(t *testing.T) {
 	sameBeliefs(t, "the HIVE data", got, classifyNaively(written(data), written(pattern), 10, false))
 }
 
-// written is a graph for the oracle.
+// written converts a graph for the oracle.
 func written(g *Attributed) featured {
 	rows := func(x *matrix.Matrix[float32]) [][]float64 {
 		f, n := x.Dims()

@@ -15,9 +15,9 @@ import (
 // A column is a value for each vertex of the data.
 type column = *matrix.Vector[float32]
 
-// beliefs is Classify under way. Columns of pattern vertices and edges are
-// vectors over the data's vertices, and each is the work of one goroutine:
-// patterns have tens of edges, and their columns nothing to wait for.
+// beliefs is the state of Classify. The columns of pattern vertices and edges are vectors over the
+// data's vertices. One goroutine computes each column: patterns have tens of edges, and columns do
+// not depend on each other within a stage.
 type beliefs struct {
 	run     Run
 	with    ops.Option // of an operation on a column
@@ -36,7 +36,7 @@ type beliefs struct {
 	arcs     []*patternArc
 }
 
-// patternArc is what belongs to an edge of the pattern.
+// patternArc is the state of an edge of the pattern.
 type patternArc struct {
 	src, dst   int
 	fmax, rmax column
@@ -55,7 +55,7 @@ func newBeliefs(data, pattern *Attributed, opts ClassifyOptions) (*beliefs, erro
 	if err := b.arrange(data, pattern); err != nil {
 		return nil, err
 	}
-	err := b.each(np, func(j int) (err error) {
+	err := b.forEach(np, func(j int) (err error) {
 		if b.cost[j], err = b.distances(b.pvertices, j, b.vertices); err != nil {
 			return err
 		}
@@ -70,13 +70,13 @@ func newBeliefs(data, pattern *Attributed, opts ClassifyOptions) (*beliefs, erro
 		kept = int(min(int64(q), opts.Memory/(4*int64(edges))))
 	}
 	src, dst := ends(pattern.Source), ends(pattern.Target)
-	return b, b.each(q, func(p int) error {
+	return b, b.forEach(q, func(p int) error {
 		b.arcs[p] = &patternArc{src: int(src[p]), dst: int(dst[p])}
 		return b.start(p, p < kept, opts.CorrectedGather)
 	})
 }
 
-// oneByOne makes f wait for its own end.
+// oneByOne serialises calls of f.
 func oneByOne(f func(ops.Trace)) func(ops.Trace) {
 	if f == nil {
 		return nil
@@ -89,8 +89,8 @@ func oneByOne(f func(ops.Trace)) func(ops.Trace) {
 	}
 }
 
-// each calls f with the numbers below n, several at a time.
-func (b *beliefs) each(n int, f func(k int) error) error {
+// forEach calls f with the numbers below n, in several goroutines.
+func (b *beliefs) forEach(n int, f func(k int) error) error {
 	errs := make([]error, n)
 	if err := parallel.Pieces(b.run.Context, b.workers, n, func(_, k int) { errs[k] = f(k) }); err != nil {
 		return err
@@ -183,7 +183,7 @@ func (b *beliefs) distances(pattern *matrix.Matrix[float32], k int, data *matrix
 	return matrix.VectorFromStore(squares.Store()), nil
 }
 
-// start makes what arc p begins with.
+// start initialises arc p.
 func (b *beliefs) start(p int, keep, corrected bool) error {
 	a := b.arcs[p]
 	near, err := b.distances(b.pedges, p, b.edges)
@@ -223,7 +223,7 @@ func (b *beliefs) start(p int, keep, corrected bool) error {
 // peaks returns max x over the edges at each vertex, −∞ where there are none;
 // at is N×E.
 func (b *beliefs) peaks(at *matrix.Matrix[bool], x column) (column, error) {
-	peak, err := nothing(b.n)
+	peak, err := logZeros(b.n)
 	if err != nil {
 		return nil, err
 	}
@@ -253,8 +253,8 @@ func (b *beliefs) row(x column) *matrix.Matrix[float32] {
 	return matrix.FromStore(&sparse.Store[float32]{Structure: b.line, Val: x.Dense(0)})
 }
 
-// nothing returns n times −∞, the logarithm of 0.
-func nothing(n int) (column, error) { return matrix.NewFullVector(n, float32(math.Inf(-1))) }
+// logZeros returns n times −∞, the logarithm of 0.
+func logZeros(n int) (column, error) { return matrix.NewFullVector(n, float32(math.Inf(-1))) }
 
 // closest returns the matrix of the least distances over the edges of a pair,
 // negated: row v has the sources of edges into v.
@@ -268,10 +268,10 @@ func (b *beliefs) closest(near column) (*matrix.Matrix[float32], error) {
 
 // round sends messages along all edges of the pattern and adds them up.
 func (b *beliefs) round() error {
-	if err := b.each(len(b.arcs), b.send); err != nil {
+	if err := b.forEach(len(b.arcs), b.send); err != nil {
 		return err
 	}
-	return b.each(len(b.mu), func(j int) (err error) {
+	return b.forEach(len(b.mu), func(j int) (err error) {
 		mu := matrix.NewVector[float32](b.n)
 		var s ops.Steps
 		s.Do(ops.Apply(mu, semiring.Identity[float32](), b.cost[j], b.with))
@@ -319,7 +319,7 @@ func (b *beliefs) send(p int) error {
 		s.Do(ops.EWiseMult(vf, semiring.Plus[float32](), vf, a.peak, b.with))
 		a.rmax, err = b.strongest(vf, forward, forwardNull)
 		s.Do(err)
-	} else { // along the edges against their direction: the transpose is not made for it
+	} else { // against the direction of the edges, without a transpose
 		a.rmax, err = matrix.NewFullVector(b.n, forwardNull)
 		s.Do(err)
 		s.Do(ops.ApplySecond(vf, semiring.Minus[float32](), vf, float32(forward), b.with))

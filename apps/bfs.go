@@ -12,7 +12,7 @@ type BFSOptions struct {
 	Parents bool // also find a parent of each vertex
 }
 
-// BFSResult is what BFS found. Vertices that cannot be reached have no entry.
+// BFSResult is the result of BFS. Vertices that cannot be reached have no entry.
 type BFSResult struct {
 	Level    *matrix.Vector[int32] // edges on the way from the source
 	Parent   *matrix.Vector[int32] // the vertex before; the source is its own. nil unless asked for
@@ -24,14 +24,13 @@ type BFSResult struct {
 //
 //	level⟨frontier⟩ = depth;   frontier⟨¬level⟩ = frontier any.pair A
 //
-// until the frontier is empty. VxM chooses for each step whether the frontier
-// pushes to its neighbours or the unvisited pull from theirs (Beamer, Asanović,
-// Patterson: Direction-optimizing breadth-first search, SC 2012); pulling needs
-// the transpose, which is used if g has it at hand ([matrix.Matrix.IsSymmetric]
-// provides it for undirected graphs) or is worth making. Parents are the
-// least-numbered ones (min.secondi), so they do not depend on threads. On a
-// GPU the whole search runs there, by kernels that take the same decisions.
-// O(edges + vertices·depth).
+// until the frontier is empty. In each step VxM chooses whether the frontier pushes to its
+// neighbours or the unvisited vertices pull from theirs (Beamer, Asanović, Patterson:
+// Direction-optimizing breadth-first search, SC 2012). Pulling needs the transpose; VxM uses one
+// that g keeps ([matrix.Matrix.IsSymmetric] provides it for undirected graphs) and makes one where
+// that pays. Parents are the least-numbered ones (min.secondi), so they do not depend on threads.
+// On a GPU the whole search runs there, by kernels that take the same decisions. O(edges +
+// vertices·depth).
 func BFS[T comparable](g matrix.Source[T], source int, opts ...BFSOptions) (*BFSResult, error) {
 	o, err := only("BFS", opts)
 	if err != nil {

@@ -25,8 +25,8 @@ func levels(out [][]arc, source int) map[int]float64 {
 	return level
 }
 
-// checkTree asks that each parent is the least vertex one level up that has
-// an edge to its child.
+// checkTree checks that each parent is the least vertex one level up with an edge to
+// its child.
 func checkTree(t rapid.TB, name string, out [][]arc, source int, level, parent map[int]float64) {
 	t.Helper()
 	least := map[int]float64{source: float64(source)}
@@ -59,7 +59,7 @@ func checkBFS(t rapid.TB, name string, out [][]arc, source int, res *BFSResult, 
 	}
 	if !parents {
 		if res.Parent != nil {
-			t.Fatalf("%s: parents that nobody asked for", name)
+			t.Fatalf("%s: parents without a request", name)
 		}
 		return
 	}
@@ -68,7 +68,7 @@ func checkBFS(t rapid.TB, name string, out [][]arc, source int, res *BFSResult, 
 
 func bfsOn[T semiring.Number](t rapid.TB, s sample) {
 	out := s.arcs()
-	each(t, s, func(name string, g matrix.Source[T], run Run) {
+	everyForm(t, s, func(name string, g matrix.Source[T], run Run) {
 		for _, source := range []int{0, s.n / 2, s.n - 1} {
 			for _, parents := range []bool{false, true} {
 				res, err := BFS(g, source, BFSOptions{Run: run, Parents: parents})
@@ -91,8 +91,8 @@ func TestBFS(t *testing.T) {
 	})
 }
 
-// TestBFSOfBool takes a graph without weights, and false for an edge: only
-// where entries are matters.
+// TestBFSOfBool searches a graph of bool values: only the positions of entries matter,
+// so false is an edge too.
 func TestBFSOfBool(t *testing.T) {
 	g, err := matrix.FromTuples(3, 3, []int{0, 1}, []int{1, 2}, []bool{true, false}, nil)
 	if err != nil {

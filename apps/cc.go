@@ -73,8 +73,8 @@ func ConnectedComponents[T comparable](g matrix.Source[T], opts ...ComponentsOpt
 	return countLabels(parent), nil
 }
 
-// hook does parent(parent(v)) min= least(v), the minimum over all v: an
-// assignment in which positions repeat, which GraphBLAS leaves undefined.
+// hook does parent(parent(v)) min= least(v), with the minimum over all v. As an assignment it would
+// repeat positions, which GraphBLAS leaves undefined.
 func hook(parent, least *matrix.Vector[int32]) error {
 	p, m := parent.Store().Val, least.Store().Val
 	best := append([]int32(nil), p...)
@@ -109,8 +109,7 @@ func countLabels(parent *matrix.Vector[int32]) *Components {
 	return c
 }
 
-// symmetric reports whether the view is of a matrix known to be symmetric in
-// structure, looking if that is not known yet.
+// symmetric reports whether the structure of a view is symmetric, and finds out if that is unknown.
 func symmetric[T comparable](v matrix.View[T]) bool {
 	rows, cols := &v.Rows().Structure, &v.Cols().Structure
 	return rows.SameAs(cols)

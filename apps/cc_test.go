@@ -55,7 +55,7 @@ func checkComponents(t rapid.TB, name string, want map[int]float64, c *Component
 
 func componentsOn[T semiring.Number](t rapid.TB, s sample) {
 	want := union(s.arcs())
-	each(t, s, func(name string, g matrix.Source[T], run Run) {
+	everyForm(t, s, func(name string, g matrix.Source[T], run Run) {
 		c, err := ConnectedComponents(g, ComponentsOptions{Run: run})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -71,8 +71,8 @@ func TestConnectedComponents(t *testing.T) {
 	})
 }
 
-// TestLongPaths walks paths whose numbering is against FastSV: labels have
-// to come all the way.
+// TestLongPaths has paths with a numbering that is bad for FastSV: labels travel the
+// whole path.
 func TestLongPaths(t *testing.T) {
 	const n = 3000
 	s := blank(n)

@@ -17,23 +17,21 @@ type ClassifyOptions struct {
 	// the description of the method says, and not from its source, as the
 	// original program does.
 	CorrectedGather bool
-	// Memory bounds, in bytes, what is kept of the distances between edges, 4 for
-	// each edge of the data and edge of the pattern; 0 means no bound. What is
-	// not kept is computed in every round, some edges of the pattern at a time.
+	// Memory bounds the bytes of the distances between edges that are kept: 4 for
+	// each edge of the data and edge of the pattern. 0 means no bound. Distances that
+	// are not kept are computed again in every round, some edges of the pattern at a time.
 	Memory int64
-	// Trusted says that the features are known to be numbers of a usual size, so
-	// that they are not looked through first.
+	// Trusted skips the check that the features are numbers of a usual size.
 	Trusted bool
 }
 
-// Classify finds where the vertices of a pattern may be in a data graph, by
-// loopy belief propagation over vertices and edges with features: column j of
-// the N×P result is the logarithm of a probability distribution over the N
-// vertices of the data graph for vertex j of the pattern.
+// Classify finds where the vertices of a pattern may be in a data graph, by loopy belief
+// propagation over vertices and edges with features. Column j of the N×P result is the logarithm of
+// a probability distribution over the N vertices of the data graph, for vertex j of the pattern.
 //
-// With CV, CE the Euclidean distances between the features of vertices (data ×
-// pattern) and edges, S and D the incidence matrices of the sources and targets
-// of the data's edges, and normprob(X) = X − log Σ exp X in each column:
+// CV and CE are the Euclidean distances between the features of vertices (data × pattern) and
+// edges, S and D the incidence matrices of the sources and targets of the data's edges, and
+// normprob(X) = X − log Σ exp X in each column:
 //
 //	μ = normprob(−CV);   FMax = Dᵀ max.second normprob(−CE) ∨ colmax μ(:, src)
 //	                     RMax = Sᵀ max.second normprob(−CE) ∨ colmax μ(:, dst)
@@ -43,25 +41,24 @@ type ClassifyOptions struct {
 //	        FMax = Dᵀ max.second FE ∨ colmax VR
 //	        μ = normprob(−CV + FMax onto dst + RMax onto src)
 //
-// src and dst being those of the pattern's edges: the semantics of PNNL's
-// program as the HIVE report has them, the gather of RE by the source and the
-// null cost of 0 included (CV and CE are normprob-ed there too, which adds to a
-// column a constant that the next normprob takes away).
+// src and dst are the ends of the pattern's edges. These are the semantics of PNNL's program as the
+// HIVE report describes it, with the gather of RE by the source and the null cost of 0. That
+// program also applies normprob to CV and CE, which adds a constant to each column that the next
+// normprob removes.
 //
-// No array over the edges of both graphs is needed but CE, since the messages
-// gather by the source alone: with W = Sᵀ log+.second −CE and M = Sᵀ max.second
-// −CE, the sum over edges is log Σ exp(VR + W) over vertices, and the maximum of
-// RE over the edges out of a vertex is VF + M. Time is O(E·Q·(f + iterations))
-// and memory 4·E·Q bytes (see Memory) and 4·N·(4Q + 3P), for E edges of the
+// CE is the only array over the edges of both graphs, since the messages gather by the source
+// alone: with W = Sᵀ log+.second −CE and M = Sᵀ max.second −CE, the sum over edges is log Σ exp(VR
+// + W) over vertices, and the maximum of RE over the edges out of a vertex is VF + M. Time is
+// O(E·Q·(f + iterations)) and memory 4·E·Q bytes (see Memory) and 4·N·(4Q + 3P), for E edges of the
 // data and Q of the pattern.
 //
-// Features and messages are float32, logarithms of sums are taken in float64
-// after their maximum, with exponentials that are right to 3e-10: results differ
-// from those of an all-float64 computation by about 1e-5 of the largest magnitude.
+// Features and messages are float32. Logarithms of sums are computed in float64 after subtracting
+// the maximum, with exponentials that are right to 3e-10. Results differ from those of an
+// all-float64 computation by about 1e-5 of the largest magnitude.
 //
-// The graphs live in the same place, which may be a GPU, and so does the
-// result. Different numbers of features are a *matrix.DimensionError, a feature
-// that is NaN or beyond ±1e15 a *ParameterError.
+// Both graphs live in the same place, which may be a GPU, and so does the result. Different numbers
+// of features are a *matrix.DimensionError, a feature that is NaN or beyond ±1e15 a
+// *ParameterError.
 //
 // HIVE workflow "application classification": Gunrock HIVE report, 2018, ch. 2.
 func Classify(data, pattern *Attributed, opts ...ClassifyOptions) (*matrix.Matrix[float32], error) {
@@ -110,8 +107,8 @@ func Classify(data, pattern *Attributed, opts ...ClassifyOptions) (*matrix.Matri
 	return b.result()
 }
 
-// ClassifyMemory estimates the bytes that Classify takes on the host, the
-// graphs included: at least, keeping no distances, and with all of them. It is 0 for a nil or zero graph.
+// ClassifyMemory estimates the bytes that Classify takes on the host, the graphs included: at
+// least, without keeping distances, and with all of them. Both are 0 for a nil or zero graph.
 func ClassifyMemory(data, pattern *Attributed) (least, all int64) {
 	if data.incomplete() || pattern.incomplete() {
 		return 0, 0

@@ -14,7 +14,7 @@ import (
 	"github.com/hiveblas/hiveblas/ops"
 )
 
-// A featured graph is an Attributed written out, for the oracle to read.
+// A featured graph is an Attributed as plain slices, for the oracle.
 type featured struct {
 	vertices, edges [][]float64 // features
 	from, to        []int
@@ -51,7 +51,7 @@ func drawFeatured(rng *rand.Rand, n, m, f, h int, spread float64) featured {
 	for range m {
 		from, to := rng.Intn(n), rng.Intn(n)
 		if k := len(g.from); k > 0 && rng.Intn(4) == 0 {
-			from, to = g.from[k-1], g.to[k-1] // again
+			from, to = g.from[k-1], g.to[k-1] // a repeated edge
 		}
 		g.edges, g.from, g.to = append(g.edges, row(h)), append(g.from, from), append(g.to, to)
 	}
@@ -235,8 +235,8 @@ func TestClassifyRandom(t *testing.T) {
 	})
 }
 
-// A pattern that was cut out of the data, with features all of their own, is
-// found where it was.
+// A pattern that is a part of the data with distinct features is found at its
+// place.
 func TestClassifyFindsACopy(t *testing.T) {
 	rng := rand.New(rand.NewSource(7))
 	data := drawFeatured(rng, 200, 1500, 4, 3, 100)
@@ -261,7 +261,7 @@ func TestClassifyFindsACopy(t *testing.T) {
 			}
 		}
 		if best != v {
-			t.Errorf("vertex %d of the pattern is found at %d, it was cut out at %d", j, best, v)
+			t.Errorf("vertex %d of the pattern is found at %d, want %d", j, best, v)
 		}
 	}
 }
@@ -345,7 +345,7 @@ func TestClassifyStopsAndTells(t *testing.T) {
 	}
 }
 
-// The same on a device, within the rounding of another order of sums.
+// A device agrees with the host, within the rounding of another order of sums.
 func TestClassifyOnDevice(t *testing.T) {
 	at := realOrEmulated(t)
 	for k, c := range featuredSizes {

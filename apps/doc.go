@@ -1,8 +1,20 @@
-// Package apps holds graph workflows, each a pipeline of the operations of
-// package ops that reads like its mathematics, in a file of its own.
+// Package apps holds graph workflows, each a pipeline of the operations of package ops that reads
+// like its mathematics, in a file of its own:
 //
-// Every function takes its graph as a matrix, an edge from row to column, and
-// its settings as an options struct whose zero value is the usual choice. The
-// embedded [Run] bounds threads, carries a context and reports progress; the
-// [Stage] callback tells what is being done.
+//	Projection, ProjectionTo   graphs of the shared neighbours of a bipartite graph
+//	VertexNomination, Rank     distances to the nearest of some seeds
+//	Classify                   where a pattern with features may be in a data graph
+//	LocalCluster, Clusterer    clusters around seeds, by ℓ1-regularised PageRank
+//	SGM                        seeded graph matching
+//	BFS, SSSP                  breadth-first search, shortest paths
+//	PageRank                   ranks of a random walk
+//	ConnectedComponents        components
+//	TriangleCount, KTruss      triangles, and the subgraphs held together by them
+//
+// Every function takes its graph as a matrix, an edge from row to column. Settings are the last
+// parameter: a struct whose zero value is the usual choice, and which may be left out. Two values
+// are a *ParameterError. The embedded [Run] bounds threads, carries a context and reports progress.
+//
+// A workflow runs where its graph lives, on the host or on a device. Bad input gives typed errors
+// that name the argument and the remedy.
 package apps

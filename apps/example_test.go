@@ -246,7 +246,7 @@ func ExampleLocalCluster() {
 	// 15 members of 18 that have a share, 10 friendships cut, conductance 0.15
 }
 
-// Around each of many seeds at once, after the graph was looked at once.
+// Clusters around each of many seeds in one batch, with one check of the graph.
 func ExampleClusterer_Batch() {
 	c, err := apps.NewClusterer(karate(), apps.Run{})
 	if err != nil {

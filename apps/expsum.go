@@ -6,8 +6,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// An expSum is Σ exp x of some numbers, as exp(top)·sum with top the largest of
-// them: what can be added up without overflow, and by a product as well.
+// An expSum is Σ exp x of some numbers, as exp(top)·sum with top the largest of them. Sums add up
+// without overflow, in products too.
 type expSum struct {
 	top float32
 	sum float64
@@ -66,9 +66,8 @@ func (s expSum) terms(a []float32, places []int32, x []float32) expSum {
 	return expSum{top, sum}
 }
 
-// expBelow is exp x for x ≤ 0, within 3e-10 of it, 0 below −708 and NaN of NaN:
-// n·log 2 is taken off for the nearest n, and the rest is the start of a Taylor
-// series, of which r⁹/9! is the first term left out. Go inlines it.
+// expBelow is exp x for x ≤ 0, to within 3e-10, 0 below −708 and NaN of NaN: it subtracts n·log 2
+// for the nearest n and sums the Taylor series up to r⁸/8!. Go inlines it.
 func expBelow(x float64) float64 {
 	if x < -708 {
 		return 0
@@ -79,8 +78,7 @@ func expBelow(x float64) float64 {
 	return p * math.Float64frombits(uint64(n+1023)<<52)
 }
 
-// The operators on sums. They run on the host only: a device has kernels of its
-// own for Classify.
+// The operators on sums, for the host only: a device has its own kernels for Classify.
 var (
 	addSums = semiring.NewMonoid(semiring.NewBinary("add_exp_sums", expSum.plus, ""), noTerms)
 	sumTop  = semiring.NewUnary("top", func(s expSum) float32 { return s.top }, "")

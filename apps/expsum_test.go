@@ -23,7 +23,7 @@ func TestExpBelow(t *testing.T) {
 	t.Run("random", rapid.MakeCheck(func(t *rapid.T) { check(t, rapid.Float64Range(-800, 0).Draw(t, "x")) }))
 }
 
-// Sums in any order and grouping are those of the numbers.
+// Sums do not depend on order and grouping.
 func TestExpSum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := rapid.SliceOfN(rapid.Float32Range(-3000, 3000), 0, 20).Draw(t, "x")

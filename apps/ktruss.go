@@ -11,10 +11,9 @@ import (
 // KTrussOptions are the settings of KTruss.
 type KTrussOptions struct{ Run }
 
-// KTruss returns the k-truss of g, k ≥ 3: the largest subgraph in which every
-// edge is in at least k−2 triangles of the subgraph. The value of an edge is
-// that number of triangles. Directions, weights and self-loops are ignored;
-// every edge is there in both directions.
+// KTruss returns the k-truss of g, k ≥ 3: the largest subgraph in which every edge is in at least
+// k−2 triangles of the subgraph. The value of an edge is that number of triangles. Directions,
+// weights and self-loops are ignored; the result has every edge in both directions.
 //
 //	C⟨C⟩ = C +.pair C;   C = C⟨C ≥ k−2⟩;   until C no longer shrinks
 //

@@ -15,9 +15,8 @@ import (
 	"github.com/hiveblas/hiveblas/testdata"
 )
 
-// peel is the oracle: it takes away one edge after the other that is in too
-// few triangles, and gives the number of triangles of those that stay, in
-// both directions.
+// peel is the oracle: it removes one edge after the other that is in too few triangles,
+// and returns the number of triangles of the remaining edges, in both directions.
 func peel(out [][]arc, k int) map[matrix.Coord]int64 {
 	with := make([]map[int]bool, len(out))
 	for v, list := range neighbours(out) {
@@ -81,7 +80,7 @@ func trussOn[T semiring.Number](t rapid.TB, s sample) {
 	out := s.arcs()
 	for k := 3; k <= 6; k++ {
 		want := peel(out, k)
-		each(t, s, func(name string, g matrix.Source[T], run Run) {
+		everyForm(t, s, func(name string, g matrix.Source[T], run Run) {
 			c, err := KTruss(g, k, KTrussOptions{run})
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
@@ -120,8 +119,8 @@ func TestKTrussOfCliques(t *testing.T) {
 	}
 }
 
-// TestKTrussIsNested asks that each truss lies in the one before, and that
-// the 3-truss has all triangles.
+// TestKTrussIsNested checks that each truss is a part of the one before, and that the
+// 3-truss has all triangles.
 func TestKTrussIsNested(t *testing.T) {
 	for name, file := range map[string][]byte{"karate": testdata.Karate, "chesapeake": testdata.Chesapeake} {
 		g := own(t, file)

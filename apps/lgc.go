@@ -10,7 +10,7 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// ClusterMethod is how the minimum is approached.
+// ClusterMethod is the method of the minimisation.
 type ClusterMethod int
 
 // The methods of LocalCluster.
@@ -20,8 +20,8 @@ const (
 	ClusterPush ClusterMethod = iota
 	// ClusterISTA takes proximal gradient steps of length 1/L = 1.
 	ClusterISTA
-	// ClusterFISTA takes them from a point ahead, with the momentum for strong
-	// convexity α: the fewest steps where α is small.
+	// ClusterFISTA adds the momentum for strong convexity α to these steps: the
+	// fewest steps where α is small.
 	ClusterFISTA
 )
 
@@ -43,7 +43,7 @@ type LocalClusterOptions struct {
 	Sweep         bool // find the prefix of least conductance too
 }
 
-// LocalClusterResult is what LocalCluster found.
+// LocalClusterResult is the result of LocalCluster.
 type LocalClusterResult struct {
 	P          *matrix.Vector[float64] // p = D^½q ≥ 0, entries where it is not 0
 	Support    int64                   // number of entries of P
@@ -54,7 +54,7 @@ type LocalClusterResult struct {
 	Cut        *Cut // with Sweep: the cluster, nil if P is empty
 }
 
-// A Cut is a set of vertices and what leaves it.
+// A Cut is a set of vertices and the size of its boundary.
 type Cut struct {
 	Vertices    []int   // in the order of the sweep, the largest p/d first
 	Conductance float64 // Edges / min(Volume, volume of the rest); 1 if there is no rest
@@ -79,13 +79,13 @@ type Cut struct {
 // as sparse vectors, and move x by a sparse Δ, after which g changes by
 // −(1+α)/2·Δ + (1−α)/2·D⁻¹AΔ: a product that reads the rows of A in which Δ has
 // an entry. Work is proportional to the support and its edges, not to the graph.
-// Once what moves has a good part of all edges, the same steps go on over full
-// vectors, at O(edges) each.
+// Once the vertices that move have a large part of all edges, the same steps use
+// full vectors, at O(edges) each.
 // They stop when ‖D^−½∇f‖∞ ≤ (1+ε)ρα, ClusterFISTA when all optimality conditions
 // hold to ερα; the objective is then within ε²ρα/2 of the least.
 //
 // The graph is undirected: an edge without its reverse is a *ParameterError.
-// Weights are not used and edges from a vertex to itself are left out. A seed
+// Weights and self-loops are ignored. A seed
 // without edges, α, ρ or ε outside (0, 1) are a *ParameterError, a seed outside
 // the graph a *matrix.IndexError. Checking the graph takes O(edges): for several
 // queries use a Clusterer.
@@ -101,14 +101,13 @@ func LocalCluster[T comparable](g matrix.Source[T], seeds []int, opts ...LocalCl
 	return c.Cluster(seeds, o)
 }
 
-// A Clusterer is a graph made ready for local clustering: checked, and with its
-// degrees. It keeps the graph, which must not change. Any number of goroutines
-// may use it.
+// A Clusterer is a graph prepared for local clustering: checked, with its degrees. It keeps the
+// graph, which must not change. Any number of goroutines may use it.
 type Clusterer struct {
 	n      int
 	volume int64                   // sum of the degrees
 	a      matrix.View[bool]       // the edges, without loops
-	place  matrix.Place            // of all there is
+	place  matrix.Place            // of the graph and all vectors
 	degree *matrix.Vector[float64] // full, 0 of a vertex without edges
 	share  *matrix.Vector[float64] // full: 1/degree, 0 of a vertex without edges
 
@@ -136,7 +135,7 @@ func NewClusterer[T comparable](g matrix.Source[T], opts ...Run) (*Clusterer, er
 		c.fullFrom = fullFromDevice
 	}
 	if a, ok := g.(*matrix.Matrix[T]); ok && c.place == nil {
-		a.IsSymmetric() // then it is its own transpose, and none is made
+		a.IsSymmetric() // a symmetric graph is its own transpose
 	}
 	with, here := run.with(), matrix.On(c.place)
 	var s ops.Steps
@@ -195,7 +194,7 @@ func (c *Clusterer) undirected(with ops.Option) error {
 	return nil
 }
 
-// settings returns the options with usual values in place of 0.
+// settings returns the options with the defaults filled in.
 func (c *Clusterer) settings(opts []LocalClusterOptions) (LocalClusterOptions, error) {
 	o, err := only("LocalCluster", opts)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// ClusterBatch is what Clusterer.Batch found.
+// ClusterBatch is the result of Clusterer.Batch.
 type ClusterBatch struct {
 	P          *matrix.Matrix[float64] // k×n, sparse: row i is p around seed i
 	KKT        float64                 // largest of the queries, see LocalClusterResult
@@ -16,13 +16,12 @@ type ClusterBatch struct {
 	Converged  bool                    // all of them
 }
 
-// Batch is LocalCluster around each of many seeds by itself. The vectors of a
-// tile of seeds are the rows of sparse matrices, and a step of all of them is
-// one product of such a matrix with one of the graph's edges, which is made at
-// the first call, and for another α, and kept: 12 bytes an edge. Queries that
-// have found their minimum are put aside. tile is the number of seeds at a time, 0 for the usual
-// one; memory is about 60 bytes for each vertex that a query of a tile touches.
-// Errors as LocalCluster; opts.Sweep is not heeded.
+// Batch is LocalCluster around each of many seeds separately. The vectors of a tile of seeds are
+// the rows of sparse matrices, and a step of all of them is one product of such a matrix with one
+// of the graph's edges. The first call makes the latter, and a call with another alpha makes it
+// anew: 12 bytes an edge. Queries that have converged leave the matrices. tile is the number of
+// seeds at a time, 0 for the default; memory is about 60 bytes for each vertex that a query of a
+// tile touches. Errors as LocalCluster. Batch ignores the setting Sweep.
 func (c *Clusterer) Batch(seeds []int, tile int, opts ...LocalClusterOptions) (*ClusterBatch, error) {
 	o, err := c.settings(opts)
 	if err != nil {
@@ -73,7 +72,7 @@ func (c *Clusterer) tile(b *ClusterBatch, walk *matrix.Matrix[float64], seeds []
 	if err := ops.MxM(start, semiring.PlusTimes[float64](), at, byDegree, with); err != nil {
 		return err
 	}
-	quiet := o // progress is told by tiles
+	quiet := o // progress is reported by tile
 	quiet.Progress = nil
 	l := &descent{o: quiet, with: with, start: start}
 	q := &queries{descent: l, n: c.n, place: c.place, live: rows}
@@ -115,20 +114,19 @@ func (c *Clusterer) tile(b *ClusterBatch, walk *matrix.Matrix[float64], seeds []
 
 type lgcMatrix = *matrix.Matrix[float64]
 
-// queries are the rows of a tile. Most converge in a few steps and some in many,
-// and every step passes over the residuals of all that are left: of 256 on R-MAT
-// 16, 10 on average and 21 at most, the entries written by EWiseAdd are 45
-// million where they were 104 (1.71 → 1.47 s), of 128 on R-MAT 20 69 where they
-// were 130.
+// queries are the rows of a tile. Most converge in a few steps and some in many, and every step
+// reads the residuals of all that remain. Of 256 on R-MAT 16, 10 on average and 21 at most:
+// EWiseAdd writes 45 million entries instead of 104 (1.71 → 1.47 s); of 128 on R-MAT 20, 69 instead
+// of 130.
 type queries struct {
 	*descent
 	n     int
 	place matrix.Place
-	live  []int // the numbers of those under way
+	live  []int // the numbers of those in the matrices
 	done  []settled
 }
 
-// settled are queries that have found their minimum.
+// settled are queries that have converged.
 type settled struct {
 	rows []int
 	x    lgcMatrix
@@ -138,8 +136,7 @@ func (q *queries) matrix(rows int) lgcMatrix {
 	return matrix.New[float64](rows, q.n, matrix.On(q.place))
 }
 
-// settle puts aside the queries without an entry in moving, once there are
-// enough of them.
+// settle removes the queries without an entry in moving, once there are enough of them.
 func (q *queries) settle(moving lgcField) (lgcField, error) {
 	some := matrix.NewVector[float64](len(q.live), matrix.On(q.place))
 	if err := ops.Reduce(some, semiring.Max[float64](), moving.(lgcMatrix), q.with); err != nil {
@@ -168,8 +165,8 @@ func (q *queries) settle(moving lgcField) (lgcField, error) {
 	return moving, s.Err()
 }
 
-// settleBelow is the part of the queries that may be left for the others to be
-// put aside: taking rows out is a pass over what stays.
+// settleBelow is the part of the queries that may remain for the others to be removed: removal
+// copies the rows that remain.
 var settleBelow = struct{ part, of int64 }{3, 4}
 
 // gather makes x that of all k queries again.

@@ -16,8 +16,8 @@ type lgcField interface {
 	NVals() int64
 }
 
-// descent is LocalCluster under way, in units in which nothing needs scaling:
-// start and g as shares of ρα, x as one of λρα, λ the length of a step.
+// descent is the state of LocalCluster, in units that need no scaling: start and g as shares of ρα,
+// x as one of λρα, with λ the length of a step.
 type descent struct {
 	o      LocalClusterOptions
 	with   ops.Option
@@ -27,11 +27,11 @@ type descent struct {
 	start  lgcField                               // D⁻¹s/ρ
 	x, g   lgcField
 	step   func() (done bool, err error)
-	// widen returns steps over full vectors where those cost less than moving
-	// the entries of delta; nil, or returning nil, is to go on as before.
+	// widen returns steps over full vectors where these cost less than moving the
+	// entries of delta. A nil widen, or nil from it, keeps the present steps.
 	widen func(delta lgcField) (step func() (done bool, err error), err error)
-	// settle puts queries aside in which nothing is to move, and returns those
-	// of moving that go on; nil is to keep all.
+	// settle removes queries without an entry in moving and returns moving without
+	// them; nil keeps all.
 	settle func(moving lgcField) (lgcField, error)
 }
 
@@ -55,7 +55,7 @@ func (o LocalClusterOptions) momentum() float64 {
 	return (1 - math.Sqrt(o.Alpha)) / (1 + math.Sqrt(o.Alpha))
 }
 
-// run approaches the minimum from x = 0, where g is what it starts with.
+// run approaches the minimum from x = 0, where g equals start.
 func (l *descent) run() (iterations int, converged bool, err error) {
 	l.x, l.g = l.field(), l.field()
 	if err := ops.Apply(l.g, semiring.Identity[float64](), l.start, l.with); err != nil {
@@ -75,7 +75,7 @@ func (l *descent) run() (iterations int, converged bool, err error) {
 	return iterations, false, nil
 }
 
-// widened tells whether the steps to take are others now.
+// widened reports whether the steps have switched to full vectors.
 func (l *descent) widened(delta lgcField) (bool, error) {
 	if l.widen == nil {
 		return false, nil
@@ -88,9 +88,8 @@ func (l *descent) widened(delta lgcField) (bool, error) {
 }
 
 // monotone steps keep x below the minimum and so g ≥ 0, and at least ρα in the
-// support: Q is an M-matrix. ISTA moves by g − ρα wherever that is positive, a
-// push by what makes the coordinate's own residual ρα, where it is above
-// (1+ε)ρα.
+// support: Q is an M-matrix. ISTA moves by g − ρα wherever that is positive. A push
+// moves the coordinates with a residual above (1+ε)ρα so that it becomes ρα.
 func (l *descent) monotone() func() (done bool, err error) {
 	most, moving := semiring.ValueGT(1+l.o.Epsilon), semiring.ValueGT(1.0)
 	return func() (bool, error) {
@@ -119,7 +118,7 @@ func (l *descent) monotone() func() (done bool, err error) {
 	}
 }
 
-// move adds delta to x and to g what comes of it.
+// move adds delta to x and updates g.
 func (l *descent) move(delta lgcField) error {
 	var s ops.Steps
 	plus := semiring.Plus[float64]()
@@ -152,7 +151,7 @@ func (l *descent) accelerated() func() (done bool, err error) {
 		if err != nil || kkt <= l.o.Epsilon {
 			return true, err
 		}
-		if first { // there is nothing before
+		if first { // the first step has no predecessor
 			first = false
 			if err := ops.Apply(oldG, semiring.Identity[float64](), l.g, l.with); err != nil {
 				return false, err
@@ -241,7 +240,7 @@ var (
 		}
 		return 0
 	}, "x > y ? x - y : x < -y ? x + y : 0.0")
-	// optimality is how far g is from what the sign of x asks of it.
+	// optimality is the distance of g from the condition that the sign of x sets.
 	optimality = semiring.NewBinary("optimality", func(x, g float64) float64 {
 		switch {
 		case x > 0:

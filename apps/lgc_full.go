@@ -6,10 +6,9 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// This file takes the steps of LocalCluster over full vectors: once a good part
-// of the graph moves, a product with a full vector reads every edge once and in
-// order, and what sparse vectors need around theirs (lists to merge, to sort and
-// to count) costs more than the edges that are read in vain.
+// The steps of LocalCluster over full vectors. Once a large part of the graph moves, a
+// product with a full vector, which reads every edge once and in order, costs less than
+// the merging, sorting and counting of sparse vectors.
 
 type lgcVector = *matrix.Vector[float64]
 
@@ -17,8 +16,8 @@ type lgcVector = *matrix.Vector[float64]
 // used. On a GPU a push sorts its products, at some ten times the time of an
 // edge in a pull; on the host it costs little more. R-MAT 18 with 2/3 of the
 // vertices found, on two cores: push 0.96 → 0.80 s, FISTA 1.47 → 0.88 s. On a
-// device an iteration is 9 launches where it was 18, and 1.4 reads by the host
-// where there were 2.9.
+// device an iteration has 9 launches instead of 18, and 1.4 reads by the host instead
+// of 2.9.
 const (
 	fullFrom       = 1.0 / 3
 	fullFromDevice = 1.0 / 64
@@ -38,14 +37,14 @@ func (c *Clusterer) crowded(v lgcVector, with ops.Option) (bool, error) {
 	return volume > c.fullFrom*float64(c.volume), err
 }
 
-// full is a descent over full vectors. No residual is kept: it follows from x
-// by a product in every step, and so no rounding adds up.
+// full is a descent over full vectors. It keeps no residual: every step computes it from x by a
+// product, so no rounding adds up.
 type full struct {
 	*descent
 	c *Clusterer
 }
 
-// widened returns the steps over full vectors, from where sparse ones have come.
+// widened returns the steps over full vectors, which continue from the sparse ones.
 func (c *Clusterer) widened(l *descent) (step func() (done bool, err error), err error) {
 	f := full{l, c}
 	x, err := f.filled(l.x.(lgcVector))
@@ -80,7 +79,7 @@ func (f full) affine(y, base, weight lgcVector) error {
 }
 
 // monotone is descent.monotone: x becomes the larger of x and x + g − 1, which
-// is (1 + own)x + D⁻¹s/ρ − 1 + sent·D⁻¹Ax. A push moves whatever is above 1.
+// is (1 + own)x + D⁻¹s/ρ − 1 + sent·D⁻¹Ax. A push moves every entry above 1.
 func (f full) monotone() (func() (bool, error), error) {
 	weight, excess, target := f.vector(), f.vector(), f.vector()
 	plus, minus, times := semiring.Plus[float64](), semiring.Minus[float64](), semiring.Times[float64]()

@@ -19,7 +19,7 @@ import (
 	"github.com/hiveblas/hiveblas/testdata"
 )
 
-// undirected is a graph written out for the oracle: neighbours without loops.
+// undirected lists the neighbours of each vertex without loops, for the oracle.
 func undirected(s sample) [][]int {
 	near := make([][]int, s.n)
 	for c := range s.both().weights() {
@@ -33,7 +33,7 @@ func undirected(s sample) [][]int {
 	return near
 }
 
-// lgcOracle is the problem as it is written, dense.
+// lgcOracle is the problem by definition, dense.
 type lgcOracle struct {
 	near       [][]int
 	s          []float64
@@ -64,8 +64,7 @@ func (o lgcOracle) objective(q []float64) float64 {
 	return sum
 }
 
-// solve descends one coordinate after the other, each to its minimum, until
-// nothing moves.
+// solve minimises over one coordinate after the other until nothing changes.
 func (o lgcOracle) solve() []float64 {
 	q := make([]float64, len(o.near))
 	for range 100000 {
@@ -102,7 +101,7 @@ func checkCluster(t rapid.TB, what string, o lgcOracle, least float64, epsilon f
 		volume += o.d(i)
 	}
 	if got := o.objective(q); math.Abs(got-least) > 1e-8 || math.Abs(got-res.Objective) > 1e-12 {
-		t.Fatalf("%s: the objective is %v, told %v, the least is %v", what, got, res.Objective, least)
+		t.Fatalf("%s: the objective is %v, the result says %v, the least is %v", what, got, res.Objective, least)
 	}
 	if volume > 1/o.rho+1e-9 {
 		t.Errorf("%s: the support has volume %v, above 1/ρ = %v", what, volume, 1/o.rho)
@@ -120,10 +119,10 @@ func checkCluster(t rapid.TB, what string, o lgcOracle, least float64, epsilon f
 		}
 	}
 	if math.Abs(worst-res.KKT) > 1e-6 || !res.Converged || worst > epsilon*1.001 {
-		t.Errorf("%s: the conditions are violated by %v, told %v, converged %v", what, worst, res.KKT, res.Converged)
+		t.Errorf("%s: the conditions are violated by %v, the result says %v, converged %v", what, worst, res.KKT, res.Converged)
 	}
 	if res.Support != res.P.NVals() {
-		t.Errorf("%s: a support of %d, told %d", what, res.P.NVals(), res.Support)
+		t.Errorf("%s: a support of %d, the result says %d", what, res.P.NVals(), res.Support)
 	}
 }
 
@@ -141,7 +140,7 @@ func clusterOn(t rapid.TB, s sample, seeds []int, alpha, rho float64) {
 	near := undirected(s)
 	o := lgcOracle{near, seeded(s.n, seeds), alpha, rho}
 	least := o.objective(o.solve())
-	each(t, s.both(), func(name string, g matrix.Source[float64], run Run) {
+	everyForm(t, s.both(), func(name string, g matrix.Source[float64], run Run) {
 		c, err := NewClusterer(g, run)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -161,10 +160,10 @@ func clusterOn(t rapid.TB, s sample, seeds []int, alpha, rho float64) {
 	})
 }
 
-// fullShares are for full vectors from the first step, some time, and never.
+// fullShares switch to full vectors in the first step, later, and never.
 var fullShares = []float64{0, 1.0 / 3, 2}
 
-// checkCut looks at the sets of a sweep one by one.
+// checkCut checks the sets of a sweep one by one.
 func checkCut(t rapid.TB, what string, near [][]int, res *LocalClusterResult) {
 	t.Helper()
 	if (res.Cut == nil) != (res.Support == 0) {
@@ -256,8 +255,8 @@ func TestLocalCluster(t *testing.T) {
 	}))
 }
 
-// On a cycle, which looks the same from everywhere, what is found is the same
-// from every seed, and to both sides.
+// On a cycle, by symmetry, the cluster is the same around every seed, and to both
+// sides.
 func TestLocalClusterOfCycle(t *testing.T) {
 	const n = 41
 	s := path(n)
@@ -279,9 +278,8 @@ func TestLocalClusterOfCycle(t *testing.T) {
 	}
 }
 
-// Steps over full vectors find what sparse ones do, to rounding: ISTA's and
-// FISTA's step by step, those of a push, which also moves what is hardly above
-// ρα, at the end.
+// Steps over full vectors agree with sparse ones, to rounding: ISTA and FISTA after
+// each step, a push, which also moves entries just above ρα, at the end.
 func TestLocalClusterOfFullVectors(t *testing.T) {
 	s := random(300, 2000, 4, true).beside(blank(3))
 	c := must[*Clusterer](t)(NewClusterer(build[float64](t, s.both(), matrix.CSR), Run{}))
@@ -301,7 +299,7 @@ func TestLocalClusterOfFullVectors(t *testing.T) {
 			}
 			c.fullFrom = from
 			got := must[*LocalClusterResult](t)(c.Cluster([]int{3, 9}, o))
-			if from == 0 && (pushes != 0 || pulls != got.Iterations+2) { // one to see that it is the end, one to certify
+			if from == 0 && (pushes != 0 || pulls != got.Iterations+2) { // one to detect convergence, one to certify
 				t.Errorf("%v: %d products with full vectors and %d others in %d iterations", m, pulls, pushes, got.Iterations)
 			}
 			if m == ClusterISTA && got.Iterations != want.Iterations {
@@ -363,7 +361,7 @@ func TestLocalClusterOfKarate(t *testing.T) {
 	}
 }
 
-// A batch finds what the queries find one by one.
+// A batch agrees with single queries.
 func TestClusterBatch(t *testing.T) {
 	c := must[*Clusterer](t)(NewClusterer(build[float64](t, random(300, 1500, 4, true), matrix.CSR), Run{}))
 	var seeds []int
@@ -372,7 +370,7 @@ func TestClusterBatch(t *testing.T) {
 			seeds = append(seeds, v)
 		}
 	}
-	seeds = append(seeds, seeds[0]) // again
+	seeds = append(seeds, seeds[0]) // a repeated seed
 	for _, m := range clusterMethods {
 		for _, tile := range []int{0, 7, 1} {
 			if tile == 1 && m != ClusterPush {
@@ -390,7 +388,7 @@ func TestClusterBatch(t *testing.T) {
 				t.Errorf("%v: %+v", m, b)
 			}
 			if tile == 0 && (m != ClusterFISTA) != (aside > 1) {
-				t.Errorf("%v: rows were put together from %d parts", m, aside)
+				t.Errorf("%v: rows were gathered from %d parts", m, aside)
 			}
 			o.Trace = nil
 			for k, v := range seeds {

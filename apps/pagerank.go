@@ -17,7 +17,7 @@ type PageRankOptions struct {
 	MaxIterations int     // 0 means 100
 }
 
-// PageRankResult is what PageRank found.
+// PageRankResult is the result of PageRank.
 type PageRankResult struct {
 	Rank       *matrix.Vector[float64] // sums to 1
 	Iterations int
@@ -31,8 +31,8 @@ type PageRankResult struct {
 //
 //	r ← d·(Aᵀ +.second (r ./ outdegree)) + (d·Σ r(dangling) + 1 − d)/n
 //
-// Weights are not used. O(edges) an iteration, over the transpose of g, which
-// is kept. On a GPU several iterations follow each other before the host looks.
+// Weights are ignored. O(edges) an iteration, over the transpose of g, which g
+// keeps. A GPU runs several iterations between two checks by the host.
 func PageRank[T comparable](g matrix.Source[T], opts ...PageRankOptions) (*PageRankResult, error) {
 	o, err := only("PageRank", opts)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// stationary is the oracle: it multiplies a dense matrix of probabilities
-// with the distribution until that cannot change any more.
+// stationary is the oracle: it multiplies the distribution by a dense matrix of
+// probabilities until it is stationary.
 func stationary(out [][]arc, d float64) []float64 {
 	n := len(out)
 	move := make([][]float64, n) // move[u][v]: from u to v
@@ -33,7 +33,7 @@ func stationary(out [][]arc, d float64) []float64 {
 	for v := range r {
 		r[v] = 1 / float64(n)
 	}
-	for range int(math.Ceil(-40 / math.Log(d))) { // what is left of the start is d^rounds = e^−40
+	for range int(math.Ceil(-40 / math.Log(d))) { // the start decays to d^rounds = e^−40
 		next := make([]float64, n)
 		for u := range n {
 			for v := range n {
@@ -70,7 +70,7 @@ func ranksOn[T semiring.Number](t rapid.TB, s sample) {
 		}
 		want := stationary(s.arcs(), usual)
 		var first *matrix.Vector[float64]
-		each(t, s, func(name string, g matrix.Source[T], run Run) {
+		everyForm(t, s, func(name string, g matrix.Source[T], run Run) {
 			res, err := PageRank(g, PageRankOptions{Run: run, Damping: d, Tolerance: 1e-12, MaxIterations: 250})
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
@@ -146,8 +146,8 @@ func TestPageRankOfRealGraphs(t *testing.T) {
 	}
 }
 
-// TestPageRankOfLargeGraphs asks that a walker's next step leaves the ranks
-// as they are, and that threads do not matter.
+// TestPageRankOfLargeGraphs checks that a further step of the walk does not change the
+// ranks, and that they do not depend on threads.
 func TestPageRankOfLargeGraphs(t *testing.T) {
 	big(t)
 	for _, name := range []string{"graphs/wiki-Vote.mtx.gz", "graphs/p2p-Gnutella31.mtx.gz", "graphs/email-Enron.mtx.gz"} {

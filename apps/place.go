@@ -9,9 +9,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// This file hands whole traversals to the place where a graph lives, if it
-// runs them; elsewhere the pipelines of operations are what runs. Results
-// live where the graph does.
+// Whole traversals run at the place where a graph lives, if that place implements
+// them; otherwise the pipelines of operations run. Results live where the graph does.
 
 // traverser returns the place where the graph lives if it runs traversals.
 func traverser[T comparable](a matrix.View[T]) device.Graph {
@@ -19,15 +18,15 @@ func traverser[T comparable](a matrix.View[T]) device.Graph {
 	return at
 }
 
-// placed makes what a traversal found a vector.
+// placed returns the result of a traversal as a vector.
 func placed[T comparable](at device.Graph, n int, s device.Store) *matrix.Vector[T] {
 	v := matrix.NewVector[T](n, matrix.On(at))
 	v.Spec().Matrix.SetRemote(s)
 	return v
 }
 
-// told reports a traversal as an operation of that name.
-func (r Run) told(at device.Graph, op string, ran device.Ran, nvals int64) {
+// traceRan traces a traversal as an operation of that name.
+func (r Run) traceRan(at device.Graph, op string, ran device.Ran, nvals int64) {
 	if r.Trace != nil {
 		r.Trace(ops.Trace{Op: op, Method: ops.Method(ran.Method), Place: at.String(), Work: ran.Work, NVals: nvals})
 	}
@@ -51,7 +50,7 @@ func bfsAt(at device.Graph, a matrix.View[bool], n, source int, opts BFSOptions)
 	if opts.Parents {
 		res.Parent = placed[int32](at, n, found.Parent)
 	}
-	opts.told(at, "BFS", found.Ran, found.Reached)
+	opts.traceRan(at, "BFS", found.Ran, found.Reached)
 	return res, nil
 }
 
@@ -74,7 +73,7 @@ func hopsAt[T semiring.Number](at device.Graph, a matrix.View[bool], n int, seed
 	if err != nil {
 		return nil, err
 	}
-	run.told(at, "BFS", found.Ran, found.Reached)
+	run.traceRan(at, "BFS", found.Ran, found.Reached)
 	level := placed[int32](at, n, found.Level)
 	if most := largestCount[T](); int64(found.MaxLevel) > most {
 		return nil, tooManyHops(most)
@@ -98,7 +97,7 @@ func ssspAt[T semiring.Number](at device.Graph, a matrix.View[T], n int, sources
 		return nil, err
 	}
 	dist := placed[T](at, n, found)
-	run.told(at, "SSSP", ran, dist.NVals())
+	run.traceRan(at, "SSSP", ran, dist.NVals())
 	return dist, nil
 }
 
@@ -112,7 +111,7 @@ func componentsAt(at device.Graph, a matrix.View[bool], n int, opts ComponentsOp
 	if err != nil {
 		return nil, err
 	}
-	opts.told(at, "ConnectedComponents", found.Ran, int64(n))
+	opts.traceRan(at, "ConnectedComponents", found.Ran, int64(n))
 	return &Components{Label: placed[int32](at, n, found.Label), Count: int(found.Count), Largest: found.Largest}, nil
 }
 
@@ -127,7 +126,7 @@ func pageRankAt(at device.Graph, a matrix.View[bool], n int, w device.Walk, opts
 		return nil, err
 	}
 	opts.report("pagerank", int64(found.Iterations), int64(w.MaxIterations))
-	opts.told(at, "PageRank", found.Ran, int64(n))
+	opts.traceRan(at, "PageRank", found.Ran, int64(n))
 	return &PageRankResult{Rank: placed[float64](at, n, found.Rank), Iterations: found.Iterations,
 		Change: found.Change, Converged: found.Change <= w.Tolerance}, nil
 }

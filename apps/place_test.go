@@ -73,7 +73,7 @@ func random(n, m int, seed int64, undirected bool) sample {
 	return s
 }
 
-// named is a sample and what it is.
+// named is a sample with its name.
 type named struct {
 	reason string
 	sample
@@ -107,17 +107,17 @@ func placeSamples() []named {
 	return list
 }
 
-// A guise is a way in which a graph comes to the device.
+// A guise is a form in which a graph reaches the device.
 type guise struct {
 	name       string
 	format     matrix.Format
-	looked     bool // it may be known to be symmetric
+	looked     bool // its symmetry has been checked
 	transposed bool // a view of the transpose
 }
 
 var guises = []guise{
 	{"rows", matrix.CSR, false, false},
-	{"rows, looked at", matrix.CSR, true, false},
+	{"rows, symmetry known", matrix.CSR, true, false},
 	{"a transposed view", matrix.CSR, false, true},
 	{"a bitmap", matrix.Bitmap, false, false},
 	{"hypersparse", matrix.Hypersparse, false, false},
@@ -186,8 +186,9 @@ func realOrEmulated(t testing.TB) gpu {
 	return gpu{Device: d}
 }
 
-// onDevice calls f with samples on the host, and on the device in several of
-// the guises: in one of every many. The quick form takes a fifth of those on the emulator.
+// onDevice calls f with samples on the host, and on the device in several guises: in
+// all guises for one of every many samples. The quick form takes a
+// fifth of those on the emulator.
 func onDevice[T semiring.Number](t *testing.T, every int, f func(t *testing.T, d gpu, what string, host, there matrix.Source[T])) {
 	d := realOrEmulated(t)
 	if !longtest.Enabled() && d.e != nil && every%len(guises) != 0 {
@@ -233,15 +234,14 @@ func TestBFSOnDevice(t *testing.T) {
 				if parents {
 					sameVector(t, what+": parents", d.Device, got.Parent, want.Parent)
 				} else if got.Parent != nil {
-					t.Errorf("%s: parents that nobody asked for", what)
+					t.Errorf("%s: parents without a request", what)
 				}
 			}
 		}
 	})
 }
 
-// Searches over a directed matrix push at first, and pull once the transpose
-// was worth making.
+// Searches over a directed matrix push at first, and pull once a transpose pays.
 func TestBFSComesToPull(t *testing.T) {
 	d := emulated(t)
 	s := random(400, 9000, 5, false)
@@ -270,7 +270,7 @@ func TestTraversalsWaitOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	once := func(what string, f func() error) {
-		for _, want := range []int{-1, 1} { // the first time there is more to do
+		for _, want := range []int{-1, 1} { // the first call makes derived forms
 			var err error
 			if n := d.syncs(func() { err = f() }); err != nil || want > 0 && n != want {
 				t.Errorf("%s waits %d times, want %d (error %v)", what, n, want, err)
@@ -379,7 +379,7 @@ func TestComponentsOnDevice(t *testing.T) {
 			if got.Count != want.Count || got.Largest != want.Largest {
 				t.Errorf("%s: %d components, the largest of %d, want %d and %d", what, got.Count, got.Largest, want.Count, want.Largest)
 			}
-			// With the transpose at hand it goes another way.
+			// A kept transpose changes the method.
 			if n, _ := host.View().Dims(); n > 0 {
 				if _, err := PageRank(there, PageRankOptions{MaxIterations: 1}); err != nil {
 					t.Fatal(err)
@@ -516,8 +516,8 @@ func TestErrorsOnDevice(t *testing.T) {
 	})
 }
 
-// A search whose context ends between its batches stops, and the device goes
-// on working.
+// A search whose context ends between its batches stops, and the device keeps
+// working.
 func TestCancelledOnDevice(t *testing.T) {
 	d := emulated(t)
 	g := build[float64](t, path(600), matrix.CSR)
@@ -536,13 +536,13 @@ func TestCancelledOnDevice(t *testing.T) {
 		ctx := &endsAfter{Context: context.Background(), left: n + 1}
 		_, err := BFS(g, 0, BFSOptions{Run: Run{Context: ctx}})
 		if !errors.Is(err, context.Canceled) {
-			t.Errorf("a search over 600 levels that is cancelled at question %d: %v", n+1, err)
+			t.Errorf("a search over 600 levels that is cancelled at check %d: %v", n+1, err)
 		}
 		sameVector(t, "levels after a cancelled search", d.Device, must[*BFSResult](t)(BFS(g, 0, BFSOptions{})).Level, want.Level)
 	}
 }
 
-// endsAfter is a context that has ended once it was asked so often.
+// endsAfter is a context that ends after a number of checks.
 type endsAfter struct {
 	context.Context
 	left int
@@ -574,7 +574,7 @@ func TestFailuresOnDevice(t *testing.T) {
 			fired := fault.Fired()
 			fault.Cancel()
 			if fired && err == nil {
-				t.Errorf("%s fails, and nobody tells", call)
+				t.Errorf("%s fails without an error", call)
 			}
 			sameVector(t, "parents after a failure", d.Device, must[*BFSResult](t)(BFS(there, 0, BFSOptions{Parents: true})).Parent, want.Parent)
 		}

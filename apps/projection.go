@@ -56,7 +56,7 @@ type ProjectionOptions struct {
 // Work is the sum of the squared row lengths of A, or of its columns; memory
 // the result. More possible shared neighbours than T can count are a
 // *matrix.SizeError, and ratios of integers a *ParameterError. Dot products of
-// integers wrap around when they overflow. A result that a device cannot hold
+// integers wrap around on overflow. A result that a device cannot hold
 // is computed there block by block and lives on the host.
 //
 // HIVE workflow "graph projections": Gunrock HIVE report, 2018, ch. 9.
@@ -88,7 +88,7 @@ func Projection[T semiring.Number](a matrix.Source[T], opts ...ProjectionOptions
 	case WeightRatio:
 		err = ops.MxM(dst, RatioSemiring[T](), left, right, o.with())
 	}
-	if err == nil && !o.Diagonal && place != nil { // a mask of n×n is no saving there
+	if err == nil && !o.Diagonal && place != nil { // an n×n mask saves nothing there
 		err = ops.Select(p, semiring.Offdiag[T](0), p, o.with())
 	}
 	if place != nil && errors.Is(err, device.ErrMemory) {
@@ -101,9 +101,9 @@ func Projection[T semiring.Number](a matrix.Source[T], opts ...ProjectionOptions
 	return p, nil
 }
 
-// ProjectionTo is [Projection] block by block into sink, for results that are
-// larger than a device or than memory; see package chunked. It runs where a
-// lives unless Blocks says otherwise.
+// ProjectionTo computes [Projection] block by block into sink, for results that are larger than a
+// device or than memory; see package chunked. It runs where a lives, unless Blocks names another
+// place.
 func ProjectionTo[T semiring.Number](sink chunked.Sink[T], a matrix.Source[T], opts ...ProjectionOptions) (*chunked.Report, error) {
 	o, err := only("ProjectionTo", opts)
 	if err != nil {

@@ -70,7 +70,7 @@ func checkProjection[T semiring.Number](t rapid.TB, s sample) {
 			}
 		}
 		want := project(s, o)
-		each(t, s, func(name string, g matrix.Source[T], run Run) {
+		everyForm(t, s, func(name string, g matrix.Source[T], run Run) {
 			o.Run = run
 			p, err := Projection(g, o)
 			if err != nil {
@@ -149,7 +149,7 @@ func TestProjectionOfChesapeake(t *testing.T) {
 	}
 }
 
-// TestProjectionOfRealGraph compares some rows with counting by hand, and the
+// TestProjectionOfRealGraph compares some rows with an explicit count, and numbers of
 // threads with each other.
 func TestProjectionOfRealGraph(t *testing.T) {
 	big(t)

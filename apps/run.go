@@ -8,16 +8,16 @@ import (
 	"github.com/hiveblas/hiveblas/ops"
 )
 
-// Run is how a workflow is run; the zero value is all threads, no deadline.
+// Run says how a workflow runs. The zero value uses all threads and has no deadline.
 type Run struct {
 	Context  context.Context // nil: never ends
 	Threads  int             // 0: GOMAXPROCS
 	Progress Stage           // nil: silent
-	Trace    func(ops.Trace) // told of each operation after it ran; may be nil
+	Trace    func(ops.Trace) // called after each operation; may be nil
 }
 
-// Stage is told of progress: what is being done, and how far it is (done of
-// total; total 0 when unknown).
+// Stage receives progress: the name of the stage, and how much of it is done. total is 0 if
+// unknown.
 type Stage func(what string, done, total int64)
 
 // with returns the options to pass to every operation.
@@ -42,7 +42,7 @@ func only[O any](app string, opts []O) (o O, err error) {
 	return o, &ParameterError{app, "the settings", fmt.Sprintf("%d values of %T", len(opts), o), "one value, or none for the defaults"}
 }
 
-// usable returns the error that a matrix was made with; nil is one too.
+// usable returns the error of a matrix: that of its construction, or that it is nil.
 func usable[T comparable](g matrix.Source[T]) error {
 	if g == nil {
 		return matrix.View[T]{}.Err()

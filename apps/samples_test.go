@@ -19,8 +19,8 @@ type (
 	}
 )
 
-// A sample is a small m×n matrix written out, for oracles to read. An edge
-// that is listed more than once has the least of its weights.
+// A sample is a small m×n matrix as a list of edges, for oracles. A repeated edge has
+// the least of its weights.
 type sample struct {
 	m, n  int
 	edges []edge
@@ -185,10 +185,10 @@ func build[T semiring.Number](t rapid.TB, s sample, f matrix.Format) *matrix.Mat
 	return a
 }
 
-// each calls f with the sample in every format, stored as it is and as the
+// everyForm calls f with the sample in every format, stored as it is and as the
 // transposed view of its transpose, with 1, 2, 3 and all threads in turn. It
 // fails if f changes its input.
-func each[T semiring.Number](t rapid.TB, s sample, f func(name string, g matrix.Source[T], run Run)) {
+func everyForm[T semiring.Number](t rapid.TB, s sample, f func(name string, g matrix.Source[T], run Run)) {
 	t.Helper()
 	threads := 0
 	for _, format := range []matrix.Format{matrix.CSR, matrix.Hypersparse, matrix.Bitmap, matrix.Full} {

@@ -16,7 +16,7 @@ import (
 	"github.com/hiveblas/hiveblas/testdata"
 )
 
-// dense is a square matrix written out.
+// dense is a square matrix in full.
 type dense [][]float64
 
 func zeros(n int) dense {
@@ -99,7 +99,7 @@ func matched(match []int) dense {
 	return p
 }
 
-// oracle is tr(ÃᵀPB̃Pᵀ) and its gradient, as written.
+// oracle is tr(ÃᵀPB̃Pᵀ) and its gradient, by definition.
 type oracle struct{ a, b dense }
 
 func (o oracle) at(p dense) float64 { return o.a.dot(p.times(o.b).times(p.t())) }
@@ -113,7 +113,7 @@ func (o oracle) gradient(p dense) dense {
 	return g
 }
 
-// point writes P of a relaxation out: the fixed seeds, what is stored, and the
+// point returns P of a relaxation in full: the fixed seeds, the stored part and the
 // spread.
 func point(f *relaxation[float64]) dense {
 	p := zeros(f.n)
@@ -147,8 +147,8 @@ type sgmCase struct {
 	opts  SGMOptions
 }
 
-// drawSGM draws graphs, directed or not, weighted or not, of equal sizes or
-// not, with labels or not.
+// drawSGM draws graphs, directed or not, with weights or without, of equal sizes or
+// not, with labels or without.
 func drawSGM(t *rapid.T, most int) sgmCase {
 	c := sgmCase{}
 	n := rapid.IntRange(0, most).Draw(t, "n")
@@ -199,7 +199,7 @@ func order(t *rapid.T, n int) []int {
 
 func close9(x, y, scale float64) bool { return math.Abs(x-y) <= 1e-9*max(1, scale) }
 
-// Objective, gradient and steps agree with the definition, written out densely.
+// Objective, gradient and steps agree with the dense definition.
 func TestSGMSteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawSGM(t, 7)
@@ -252,8 +252,8 @@ func TestSGMSteps(t *testing.T) {
 	})
 }
 
-// checkGradient compares the stored part with the whole one, from which it
-// differs by offsets of rows and columns within a label.
+// checkGradient compares the stored part with the whole gradient. They differ by
+// offsets of rows and columns within a label.
 func checkGradient(t *rapid.T, f *relaxation[float64], want dense, scale float64) {
 	from := 0
 	for _, end := range f.ends {
@@ -308,7 +308,7 @@ func checkAscent(t *rapid.T, f *relaxation[float64], gradient dense, match []int
 	}
 }
 
-// bestAssignment maximises by trying all.
+// bestAssignment maximises by trying all assignments.
 func bestAssignment(cost dense) float64 {
 	used := make([]bool, len(cost))
 	var try func(i int) float64
@@ -329,8 +329,8 @@ func bestAssignment(cost dense) float64 {
 	return try(0)
 }
 
-// What SGM returns is a matching that keeps to labels and hard seeds, and the
-// figures are those of the definition.
+// SGM returns a matching that respects labels and hard seeds, and its figures are those
+// of the definition.
 func TestSGMResult(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawSGM(t, 8)
@@ -387,8 +387,8 @@ func identity(n, m int) *matrix.Vector[int32] {
 	return v
 }
 
-// disagreements adds up |A − PBPᵀ| one position after the other; a vertex
-// without a partner has no edges there.
+// disagreements adds up |A − PBPᵀ| one position after the other. A vertex without a
+// partner has no edges in the other graph.
 func disagreements(a, b *matrix.Matrix[float64], match *matrix.Vector[int32]) (sum float64) {
 	n, m := order2(a), order2(b)
 	back := make([]int, m)
@@ -479,8 +479,8 @@ func TestSGMIsomorphic(t *testing.T) {
 	}
 }
 
-// The spread of the barycentre stands for a matrix written out: the search from
-// an explicit one takes the same first step.
+// The spread of the barycentre represents the doubly stochastic matrix, and nothing of
+// it is stored densely.
 func TestSGMBarycentre(t *testing.T) {
 	a := own(t, testdata.Karate)
 	b, _ := shuffled(t, a, 4, 1)
@@ -613,7 +613,7 @@ func TestSGMErrors(t *testing.T) {
 	}
 }
 
-// Every question whether the context has ended may be the one it has.
+// A context that ends at any point stops the search with its error.
 func TestSGMCancelled(t *testing.T) {
 	a := own(t, testdata.Karate)
 	b, _ := shuffled(t, a, 4, 2)
@@ -623,13 +623,13 @@ func TestSGMCancelled(t *testing.T) {
 			break
 		}
 		if !errors.Is(err, context.Canceled) {
-			t.Fatalf("cancelled at question %d: %v", n, err)
+			t.Fatalf("cancelled at check %d: %v", n, err)
 		}
 	}
 }
 
-// The matching does not depend on the number of threads, nor on how the graphs
-// are stored.
+// The matching depends neither on the number of threads nor on the format of the
+// graphs.
 func TestSGMSame(t *testing.T) {
 	s := random(60, 300, 5, true)
 	a := build[float64](t, s, matrix.CSR)
@@ -638,7 +638,7 @@ func TestSGMSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	each[float64](t, s, func(name string, g matrix.Source[float64], run Run) {
+	everyForm[float64](t, s, func(name string, g matrix.Source[float64], run Run) {
 		got, err := SGM[float64](g, b, FirstSeeds(8), SGMOptions{Run: run})
 		if err != nil {
 			t.Fatal(err)
@@ -672,11 +672,11 @@ func TestSGMOnDevice(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			there, beside := c.a.Clone(), c.b.Clone()
-			if err := errors.Join(there.Move(d.Device), beside.Move(d.Device)); err != nil {
+			onDevice, other := c.a.Clone(), c.b.Clone()
+			if err := errors.Join(onDevice.Move(d.Device), other.Move(d.Device)); err != nil {
 				t.Fatal(err)
 			}
-			got, err := SGM[float64](there, beside, FirstSeeds(3), c.opts)
+			got, err := SGM[float64](onDevice, other, FirstSeeds(3), c.opts)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -684,10 +684,10 @@ func TestSGMOnDevice(t *testing.T) {
 				t.Errorf("%v disagreements, want %v; before %v and %v", got.After, want.After, got.Before, want.Before)
 			}
 			if w := disagreements(c.a, c.b, got.Match); !close9(got.After, w, w) {
-				t.Errorf("%v disagreements, in truth %v", got.After, w)
+				t.Errorf("%v disagreements, the oracle counts %v", got.After, w)
 			}
 			if !close9(got.Iterations[0].Objective, want.Iterations[0].Objective, 1e3) && len(c.opts.LabelsA) == 0 && got.Iterations[0].LSAPGap == 0 {
-				t.Logf("ties are broken otherwise: objective %v, on the host %v", got.Iterations[0].Objective, want.Iterations[0].Objective)
+				t.Logf("ties are broken in another way: objective %v, on the host %v", got.Iterations[0].Objective, want.Iterations[0].Objective)
 			}
 		})
 	}

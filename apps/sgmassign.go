@@ -7,10 +7,9 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// ascent returns a matching of positions that goes far along the gradient, the
-// T = argmax ⟨∇f, T⟩ but for ε, and a bound on how far it falls short of that.
-// With a spread the assignment problem is no longer sparse, and T is a good
-// answer rather than the best.
+// ascent returns T = argmax ⟨∇f, T⟩ over matchings of positions, to within ε, and a
+// bound on how far it falls short of that. With a spread the assignment problem is
+// not sparse, and T is an approximate solution.
 func (f *relaxation[T]) ascent(it *SGMIteration) (t []int32, err error) {
 	if !f.spreading() {
 		found, err := f.assign(f.g, f.epsilon())
@@ -44,11 +43,10 @@ func (f *relaxation[T]) ascent(it *SGMIteration) (t []int32, err error) {
 
 // epsilon is that of the assignments of steps, in units of the gradient.
 //
-// A step need not go the best way, and those that go nearly as far end as well.
-// The first assignments of permuted samples of soc-Slashdot0902, 2048 vertices,
-// by bidding: 33586, 7534 and 2037 rounds for the exact, 58, 63 and 22 for 1/16,
-// 31, 28 and 16 for 1/4, 12, 10 and 6 for 4, after which 6176 entries disagreed
-// where 2920 did with 1/4 and 1/16; of 8192 vertices 407, 264 and 46 for 1/16.
+// Steps to assignments near the best end as well as steps to the best. The first assignments of
+// permuted samples of soc-Slashdot0902, 2048 vertices, by bidding: 33586, 7534 and 2037 rounds for
+// the exact, 58, 63 and 22 for 1/16, 31, 28 and 16 for 1/4, 12, 10 and 6 for 4, after which 6176
+// entries disagreed instead of 2920 with 1/4 and 1/16; of 8192 vertices 407, 264 and 46 for 1/16.
 // With ε-scaling it was 2742, 1862 and 1168 for 1/16.
 func (f *relaxation[T]) epsilon() float64 {
 	const automatic = 1. / 16
@@ -63,8 +61,7 @@ func (f *relaxation[T]) epsilon() float64 {
 
 func (f *relaxation[T]) spreading() bool { return f.spread != nil && f.start > 0 }
 
-// An assigned is a matching of positions, its value and by how much the best
-// value can be more.
+// An assigned is a matching of positions, its value and a bound on the excess of the best value.
 type assigned struct {
 	t          []int32
 	value, gap float64
@@ -72,8 +69,8 @@ type assigned struct {
 	scanned    int64 // costs read
 }
 
-// assign solves the assignment problem max Σ c(k, t(k)), label by label; a
-// missing entry counts 0. Each row may miss its best by eps.
+// assign solves the assignment problem max Σ c(k, t(k)), label by label. A missing
+// entry counts 0. Each row may miss its best by eps.
 func (f *relaxation[T]) assign(costs *matrix.Matrix[T], eps float64) (assigned, error) {
 	if len(f.ends) == 1 {
 		return f.solve(costs, eps)
@@ -123,5 +120,5 @@ func solveCosts[C semiring.Float](o SGMOptions, costs *matrix.Matrix[C], eps flo
 	return assigned{res.Row, res.Value, res.Gap, res.Rounds, res.Scanned}, nil
 }
 
-// commonNeighbour is what one counts in ÂPB̂ᵀ: Â and B̂ have a 2 for each edge.
+// commonNeighbour is the weight of one in ÂPB̂ᵀ: Â and B̂ have a 2 for each edge.
 const commonNeighbour = 4

@@ -23,7 +23,7 @@ func (f *relaxation[T]) climb(res *SGMResult) (best []int32, err error) {
 		if err != nil {
 			return nil, err
 		}
-		f.weigh(f.g) // and the copy that the assignment makes
+		f.weigh(f.g) // with the copy that the assignment makes
 		it.Assign = lap(&clock)
 		h, err := f.product(nil, f.whole(t))
 		if err != nil {
@@ -48,11 +48,10 @@ func (f *relaxation[T]) climb(res *SGMResult) (best []int32, err error) {
 	return best, nil
 }
 
-// nearly reports whether the repair is to take over, given what a step gained:
-// A and PBPᵀ differ at few entries, or at not many and steps have become slow. The
-// distance falls short of its limit by 2 for each. Of a sample of 8192 vertices of
-// soc-Slashdot0902 3 steps are then enough and take 1.1 s with the repair, where 6
-// took 4; of 4096 of email-Enron 11 steps and 1.7 s, not 34 and 5.2.
+// nearly reports whether the repair takes over after a step that gained gain: A and PBPᵀ differ at
+// few entries, or at not many and steps are slow. f falls short of its limit by 2 for each entry.
+// Of a sample of 8192 vertices of soc-Slashdot0902 3 steps then suffice and take 1.1 s with the
+// repair, where 6 took 4; of 4096 of email-Enron 11 steps and 1.7 s, not 34 and 5.2.
 func (f *relaxation[T]) nearly(gain float64) bool {
 	entries := (f.limit - f.s) / (2 * f.unit)
 	few, slow := float64(min(f.n/8, 2048)), gain < (f.limit-f.s)/16
@@ -66,15 +65,14 @@ func lap(clock *time.Time) time.Duration {
 	return took
 }
 
-// search moves P from where it is towards the matching t, whose product is h,
-// as far as f grows. Along P + α(T − P), with s = tr(ÂᵀPB̂Pᵀ) and g its gradient
-// but for a factor,
+// search moves P towards the matching t, whose product is h, as far as f grows. Along P + α(T − P),
+// with s = tr(ÂᵀPB̂Pᵀ) and g its gradient except for a factor,
 //
 //	s(α) = s + α·factor·⟨g, T − P⟩ + α²·factor/2·⟨h − g, T − P⟩
 //
-// and the offset is quadratic too, so that four traces give the best step. It
-// returns f at t. None of them needs a product of matrices. A forced step from 0 to 1 replaces the
-// best one; a negative one is none.
+// and the offset is quadratic too, so that four traces give the best step. None of them needs a
+// product of matrices. It returns f at t. A forced step from 0 to 1 replaces the best one; a
+// negative one is none.
 func (f *relaxation[T]) search(t []int32, h *matrix.Matrix[T], forced float64, it *SGMIteration) (vertex float64, err error) {
 	to, err := f.permutation(t)
 	if err != nil {
@@ -146,7 +144,7 @@ func (f *relaxation[T]) atMatching(t *matrix.Matrix[T]) (float64, error) {
 	return sum + f.start*more, err
 }
 
-// atP returns ⟨M, P⟩ with P's spread, and if M is g with that of g.
+// atP returns ⟨M, P⟩ with P's spread, and with isG also the spread of g.
 func (f *relaxation[T]) atP(m *matrix.Matrix[T], isG bool) (float64, error) {
 	sum, err := f.trace(m, f.p)
 	if err != nil || !f.spreading() {
@@ -164,8 +162,8 @@ func (f *relaxation[T]) atP(m *matrix.Matrix[T], isG bool) (float64, error) {
 	return sum + f.start*(flat+more+f.start*own), err
 }
 
-// weigh keeps the most memory that was in use: the graphs, what they were made
-// into, the gradient and P, and what is given.
+// weigh updates the peak memory: the graphs, the matrices derived from them, the gradient, P, and
+// the matrices given.
 func (f *relaxation[T]) weigh(more ...*matrix.Matrix[T]) {
 	views := []matrix.View[T]{f.a, f.b, f.ah, f.bh, f.g.View(), f.p.View()}
 	for _, t := range f.terms {

@@ -9,8 +9,7 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// A pairing is two graphs of one order n, and which of their vertices may be
-// matched.
+// A pairing is two graphs of one order n, and which of their vertices may be matched.
 type pairing[T semiring.Float] struct {
 	opts         SGMOptions
 	a, b         matrix.View[T] // n×n
@@ -18,8 +17,8 @@ type pairing[T semiring.Float] struct {
 	realA, realB int // vertices before padding
 	seeds        []SeedPair
 	// rows and cols are the free vertices of a and b, those of a label together:
-	// class c is positions ends[c−1] … ends[c]−1 of both. What follows speaks of
-	// positions.
+	// class c is positions ends[c−1] … ends[c]−1 of both. A matching of positions
+	// maps rows to cols.
 	rows, cols []int
 	ends       []int
 	soft       []SeedPair // seeds as positions
@@ -175,7 +174,7 @@ func (p *pairing[T]) level(a, b []int32) (_, _ []int32, err error) {
 	return a, b, nil
 }
 
-// byLabel lists the vertices that are not fixed by label and number.
+// byLabel lists the vertices that are not fixed, by label and number.
 func byLabel(labels []int32, fixed []bool) []int {
 	list := make([]int, 0, len(labels))
 	for v := range labels {
@@ -196,8 +195,8 @@ func inverse(list []int, n int) []int {
 	return at
 }
 
-// whole returns the matching of all vertices that t, from positions to
-// positions, and the fixed seeds make.
+// whole returns the matching of all vertices that t, a matching of positions, and the fixed seeds
+// make.
 func (p *pairing[T]) whole(t []int32) []int {
 	match := make([]int, p.n)
 	for _, s := range p.seeds {

@@ -19,8 +19,8 @@ type plan struct {
 }
 
 const (
-	// A search that leaves less than one disagreement in nearlyPart of those before is repeated with
-	// ties broken in other ways, up to restarts times.
+	// A search that leaves less than one disagreement in nearlyPart of those before is followed by
+	// restarts searches that differ from it little; see next.
 	restarts   = 3
 	nearlyPart = 256
 	// denseLimit is the number of vertices up to which the barycentre may be written out.
@@ -29,7 +29,7 @@ const (
 	smallSearches = 16
 	smallWork     = 1 << 24
 	// usualSearches is the work of all further searches over that of the first.
-	usualSearches = 1
+	usualSearches = 2
 )
 
 // first is the plan of the first search.
@@ -45,12 +45,19 @@ func (p *pairing[T]) first() (plan, error) {
 // next is the plan of search k > 0, given the best result so far; ok is false if there is none.
 func (p *pairing[T]) next(k int, nearly bool) (pl plan, ok bool) {
 	again := plan{start: p.opts.Start, seed: splitmix.Mix(p.opts.Seed + uint64(k))}
-	switch {
-	case p.opts.Start != AutoStart:
-		return again, nearly && k <= restarts
-	case nearly && k <= restarts && p.opts.From == nil:
+	if again.start == AutoStart {
 		again.start = SparseStart
+	}
+	switch {
+	case nearly && p.opts.Start == AutoStart && k == 2 && !p.seeded():
+		again.start = Barycentre
 		return again, true
+	case nearly && k <= restarts:
+		// The host breaks ties in one way, so that the same start gives the same steps.
+		again.bare = k%2 == 1
+		return again, true
+	case p.opts.Start != AutoStart:
+		return again, false
 	case nearly:
 		k -= restarts
 	}
@@ -60,8 +67,8 @@ func (p *pairing[T]) next(k int, nearly bool) (pl plan, ok bool) {
 			return again, true
 		}
 	}
-	if len(p.seeds) >= min(p.realA, p.realB) {
-		return again, false // all starts are the same
+	if p.seeded() {
+		return again, false
 	}
 	again.start = Barycentre
 	small := p.n <= denseLimit
@@ -80,7 +87,11 @@ func (p *pairing[T]) next(k int, nearly bool) (pl plan, ok bool) {
 	return again, true
 }
 
-// portfolio searches from one start after the other, repairs the best matching and writes it down.
+// seeded reports whether all vertices are seeds, so that all starts are the same.
+func (p *pairing[T]) seeded() bool { return len(p.seeds) >= min(p.realA, p.realB) }
+
+// portfolio searches from one start after the other, repairs the best matching and stores it in the
+// result.
 func (p *pairing[T]) portfolio(res *SGMResult) error {
 	pl, err := p.first()
 	if err != nil {
@@ -124,14 +135,53 @@ func (p *pairing[T]) portfolio(res *SGMResult) error {
 			break
 		}
 	}
-	if res.After > 0 && p.opts.Repair >= 0 {
+	if t, err = best.finish(t, max(p.allowed(p.opts.Repair, 1, climbing), smallRepair), res); err != nil {
+		return err
+	}
+	return best.conclude(t, res)
+}
+
+// finish repairs the best matching for long. As long as that removes an eighth of the
+// disagreements, it climbs from the result and repairs again, all repairs within a limit.
+func (f *relaxation[T]) finish(t []int32, limit int64, res *SGMResult) ([]int32, error) {
+	for f.mending = 0; res.After > 0 && f.opts.Repair >= 0 && f.mending < limit; {
 		clock := time.Now()
-		if t, res.After, err = best.repair(t, repairs, max(p.allowed(p.opts.Repair, 1, climbing), smallRepair)); err != nil {
-			return err
+		before := res.After
+		var err error
+		if t, res.After, err = f.repair(t, repairs, limit-f.mending); err != nil {
+			return nil, err
+		}
+		res.Project += lap(&clock)
+		if !(res.After < before*7/8) || res.After == 0 {
+			break
+		}
+		if err := f.enter(t); err != nil {
+			return nil, err
+		}
+		more := &SGMResult{}
+		best, err := f.climb(more)
+		if err != nil {
+			return nil, err
+		}
+		for _, it := range more.Iterations {
+			it.SearchNumber = res.Searches - 1
+			res.Iterations = append(res.Iterations, it)
+		}
+		clock = time.Now()
+		next, err := f.project(best)
+		if err != nil {
+			return nil, err
+		}
+		after, err := f.disagreements(next)
+		if err != nil {
+			return nil, err
+		}
+		if after <= res.After {
+			t, res.After = next, after
 		}
 		res.Project += lap(&clock)
 	}
-	return best.conclude(t, res)
+	return t, nil
 }
 
 // allowed returns a multiple of some work; 0 means the usual one.
@@ -163,8 +213,8 @@ func (r *SGMResult) better(other *SGMResult, k int) bool {
 	return true
 }
 
-// run climbs, projects P to a matching and repairs that for a while. As long as a round leaves no
-// more than half of the disagreements of the round before, the next one climbs from its matching.
+// run climbs, projects P to a matching and repairs that for a while. As long as a round removes an
+// eighth of the disagreements of the round before, the next one climbs from its matching.
 func (f *relaxation[T]) run(res *SGMResult) (t []int32, err error) {
 	for round := 0; ; round++ {
 		best, err := f.climb(res)
@@ -191,7 +241,7 @@ func (f *relaxation[T]) run(res *SGMResult) (t []int32, err error) {
 			t, res.After = next, after
 		}
 		res.Project += lap(&clock)
-		again := round == 0 && f.early || round > 0 && after <= before/2
+		again := round == 0 && f.early || round > 0 && after < before*7/8
 		if !again || after == 0 || len(res.Iterations) >= f.opts.MaxIterations {
 			break
 		}
@@ -207,8 +257,8 @@ func (f *relaxation[T]) run(res *SGMResult) (t []int32, err error) {
 	return t, err
 }
 
-// smallRepair is the work that a repair may do whatever the search before it did, some milliseconds.
-const smallRepair = 1 << 20
+// smallRepair is the work that a repair may do after any search, about a tenth of a second.
+const smallRepair = 1 << 25
 
 // newSearch puts a relaxation at the start of a plan.
 func newSearch[T semiring.Float](p *pairing[T], pl plan) (*relaxation[T], error) {

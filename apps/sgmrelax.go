@@ -10,13 +10,12 @@ import (
 //
 //	f(P) = tr(ÃᵀPB̃Pᵀ),  Ã = Â − J,  Â = 2A + I
 //
-// (J is all ones; B̃ and B̂ likewise) at the point where the search stands.
-// Its gradient is ÃPB̃ᵀ + ÃᵀPB̃, and
+// (J is all ones; B̃ and B̂ likewise) at the current P. Its gradient is ÃPB̃ᵀ + ÃᵀPB̃, and
 //
 //	ÃPB̃ᵀ = ÂPB̂ᵀ − (ÂP1)1ᵀ − 1(B̂Pᵀ1)ᵀ + (1ᵀP1)J
 //
-// of which only the first part is stored: the others are offsets of rows and
-// columns, which change no assignment, and enter f through an [offset].
+// of which it stores the first part only. The others are offsets of rows and columns, which change
+// no assignment, and enter f through an [offset].
 type relaxation[T semiring.Float] struct {
 	*pairing[T]
 	sums[T]
@@ -28,13 +27,13 @@ type relaxation[T semiring.Float] struct {
 
 	g       *matrix.Matrix[T] // Σ left·P·right of the part of P that is stored
 	p       *matrix.Matrix[T] // P at the free positions
-	at      []int32           // P as a matching, nil if it is none
+	at      []int32           // P as a matching, nil if it is not one
 	gp      float64           // ⟨g, P⟩, with the spread of both
 	spread  *spread[T]        // the rest of P, nil if there is none
-	start   float64           // weight that the start has left in P
+	start   float64           // weight of the start that is left in P
 	c       offset
 	s       float64 // tr(ÂᵀPB̂Pᵀ)
-	limit   float64 // of s at matchings, (‖Â‖² + ‖B̂‖²)/2: there A is PBPᵀ
+	limit   float64 // of s at matchings, (‖Â‖² + ‖B̂‖²)/2, where A = PBPᵀ
 	unit    float64 // mean squared weight of an edge
 	loop    T       // Â = 2A + loop·I
 	early   bool    // the climb ended before steps stopped gaining
@@ -46,9 +45,8 @@ type relaxation[T semiring.Float] struct {
 // A term of the gradient is left·P·right at the free positions.
 type term[T semiring.Float] struct{ left, right matrix.View[T] }
 
-// offset is c₀ + c₁ρ + c₂ρ²: what J adds to the objective of a P whose rows and
-// columns sum to 1 − ρx and 1 − ρy, where x and y mark the vertices that are no
-// seeds.
+// offset is c₀ + c₁ρ + c₂ρ²: the contribution of J to the objective of a P whose rows and columns
+// sum to 1 − ρx and 1 − ρy, where x and y mark the vertices that are no seeds.
 type offset [3]float64
 
 func (c offset) at(rho float64) float64 { return c[0] + rho*(c[1]+rho*c[2]) }
@@ -61,13 +59,12 @@ func newRelaxation[T semiring.Float](p *pairing[T]) (*relaxation[T], error) {
 	return newSearch(p, pl)
 }
 
-// encode makes Â and B̂. The −1/+1 encoding of a graph without loops has −1 on
-// the diagonal; here it is 0, a vertex being no stranger to itself. For
-// matchings this adds a constant to f, but without it two neighbours that are
-// matched crosswise see each other as a common neighbour, and the search can end
-// there. Before [relaxation.repair], permuted samples of 4096 vertices of
-// soc-Slashdot0902 ended with 4 disagreements, 2 of 2, without it, and 1 of 5
-// with any, 8, with it; of 2048 vertices there was no difference, 1 of 4.
+// encode computes Â and B̂. The −1/+1 encoding of a graph without loops has −1 on the diagonal;
+// here it is 0, a vertex being no stranger to itself. For matchings this adds a constant to f.
+// Without it two neighbours that are matched crosswise see each other as a common neighbour, and
+// the search can end there. Without repairs, permuted samples of 4096 vertices of soc-Slashdot0902
+// ended with 4 disagreements, 2 of 2, without it, and 1 of 5 with any, 8, with it; of 2048 vertices
+// there was no difference, 1 of 4.
 func (f *relaxation[T]) encode() (err error) {
 	if f.ah, err = f.encoded(f.a, f.loop); err == nil {
 		f.bh, err = f.encoded(f.b, f.loop)
@@ -96,7 +93,7 @@ func (f *relaxation[T]) encoded(a matrix.View[T], loop T) (matrix.View[T], error
 	return h.View(), s.Err()
 }
 
-// compare finds out whether both graphs are symmetric.
+// compare sets symmetric.
 func (f *relaxation[T]) compare() error {
 	var s ops.Steps
 	skew := func(a matrix.View[T]) float64 {
@@ -111,7 +108,7 @@ func (f *relaxation[T]) compare() error {
 	return s.Err()
 }
 
-// orient makes the terms of the gradient: one if both graphs are symmetric.
+// orient sets the terms of the gradient: one if both graphs are symmetric, else two.
 func (f *relaxation[T]) orient() error {
 	f.terms = nil
 	if f.symmetric {
@@ -142,9 +139,8 @@ func (f *relaxation[T]) term(a, b matrix.View[T]) error {
 	return s.Err()
 }
 
-// product returns Σ left·P·right for the P that matches vertex from[k] with
-// to[k]. A nil from is all vertices in order: left then needs no copy, and
-// P·right is right with its rows in another order.
+// product returns Σ left·P·right for the P that matches vertex from[k] with to[k]. A nil from means
+// all vertices in order: left then needs no copy, and P·right is right with its rows permuted.
 func (f *relaxation[T]) product(from, to []int) (*matrix.Matrix[T], error) {
 	var s ops.Steps
 	g := f.matrix(len(f.rows), len(f.cols))
@@ -208,7 +204,7 @@ func (f *relaxation[T]) begin() error {
 	return s.Err()
 }
 
-// measure finds the offset: with p = 1 − ρx and q = 1 − ρy it is
+// measure computes the offset: with p = 1 − ρx and q = 1 − ρy it is
 //
 //	c(ρ) = −pᵀÂp − qᵀB̂q + (n − ρm)²,  m = 1ᵀx
 func (f *relaxation[T]) measure(from, to []int) error {

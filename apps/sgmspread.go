@@ -10,16 +10,15 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// A spread is the part of P that the barycentre gives to the vertices that are
-// no seeds, in proportion to the relaxation's start: X·Yᵀ, where X has a
-// column per label that marks the rows of that label, and Y one that has 1 over
-// their number. Its gradient is Σ W·Zᵀ over the terms. Neither is ever written
-// out.
+// A spread is the part of P that the barycentre gives to the vertices that are no seeds, in
+// proportion to the relaxation's start: X·Yᵀ, where column c of X marks the rows of label c, and
+// column c of Y has 1 over their number. Its gradient is Σ W·Zᵀ over the terms. Neither product is
+// computed.
 type spread[T semiring.Float] struct {
 	x, y *matrix.Matrix[T]
 	w, z []*matrix.Matrix[T]
-	// W and Z less their means over a label, on the host and as matrices: the
-	// means are offsets of rows and columns, and what is left is small.
+	// W and Z less their means over a label, on the host and as matrices. The means
+	// are offsets of rows and columns, and the rest is small.
 	rows, cols [][]float64
 	cw, cz     []*matrix.Matrix[T]
 }
@@ -86,7 +85,7 @@ func (f *relaxation[T]) marks() (x, y *matrix.Matrix[T], err error) {
 	return x, y, err
 }
 
-// centre finds W and Z less their means.
+// centre computes W and Z less their means.
 func (d *spread[T]) centre(f *relaxation[T]) error {
 	for k := range d.w {
 		for _, side := range []struct {
@@ -182,8 +181,8 @@ func (d *spread[T]) own(f sums[T]) (sum float64, err error) {
 	return sum, nil
 }
 
-// tilted returns g + ω·Σ W′Z′ᵀ where g has entries, W′ and Z′ being W and Z less
-// their means. Where g has none the product is neglected, see settled.
+// tilted returns g + ω·Σ W′Z′ᵀ where g has entries, with W′ and Z′ being W and Z less their means.
+// It neglects the product elsewhere; see settled.
 func (f *relaxation[T]) tilted() (*matrix.Matrix[T], error) {
 	var s ops.Steps
 	e := f.matrix(len(f.rows), len(f.cols))
@@ -195,10 +194,9 @@ func (f *relaxation[T]) tilted() (*matrix.Matrix[T], error) {
 	return e, s.Err()
 }
 
-// settled returns t with the rows that it left to positions without an entry
-// matched among themselves in the order of their W′ and Z′: the best for the
-// neglected product if that has rank one, as for symmetric graphs without labels
-// (the rearrangement inequality).
+// settled returns t with the rows that it matches outside the entries of g matched among themselves
+// in the order of their W′ and Z′. That is the best for the neglected product if it has rank one,
+// as for symmetric graphs without labels (the rearrangement inequality).
 func (f *relaxation[T]) settled(t []int32) ([]int32, error) {
 	to, err := f.permutation(t)
 	if err != nil {

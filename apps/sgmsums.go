@@ -8,8 +8,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// sums are the reductions of SGM, where its graphs live. They add up in float64
-// whatever T is.
+// sums are the reductions of SGM, which run where its graphs live and add up in
+// float64 for every T.
 type sums[T semiring.Float] struct {
 	place matrix.Place
 	with  ops.Option

@@ -9,15 +9,14 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// A tally keeps count of the disagreements |A − PBPᵀ| at each vertex of A while
-// a few vertices at a time are matched otherwise, in the time that looking at
-// their edges takes. It is on the host.
+// A tally counts the disagreements |A − PBPᵀ| at each vertex of A while the matching changes at a
+// few vertices at a time. A change takes the time of reading their edges. It lives on the host.
 type tally[T semiring.Float] struct {
 	a, b        []edgeLists[T] // rows, and columns if the graphs are directed
 	match, back []int
 	apart       []float64 // of each vertex's row, and column
 	weight      [2][]float64
-	row         []float64 // A's less B's, of a vertex that is looked at
+	row         []float64 // A's less B's, of the vertex in question
 	near        []bool
 }
 
@@ -38,7 +37,7 @@ func edgeListsOf[T semiring.Float](a matrix.View[T]) edgeLists[T] {
 	return edgeLists[T]{st.Ptr, st.Idx, st.Val}
 }
 
-// newTally counts for a matching of all vertices of two graphs on the host.
+// newTally counts the disagreements of a matching of all vertices of two graphs on the host.
 func newTally[T semiring.Float](a, b matrix.View[T], symmetric bool, match []int) *tally[T] {
 	n := len(match)
 	c := &tally[T]{match: match, back: inverse(match, n), apart: make([]float64, n), row: make([]float64, n), near: make([]bool, n)}
@@ -68,7 +67,7 @@ func newTally[T semiring.Float](a, b matrix.View[T], symmetric bool, match []int
 	return c
 }
 
-// at looks at the disagreements of a vertex.
+// at counts the disagreements of a vertex.
 func (c *tally[T]) at(v int) (sum float64) {
 	for side := range c.a {
 		us, x := c.a[side].of(v)
@@ -157,7 +156,7 @@ func (c *tally[T]) degree(v int) (d int) {
 	return d
 }
 
-// share is how much of what is at a vertex disagrees.
+// share is the disagreeing share of the weight at a vertex.
 func (c *tally[T]) share(v int) float64 {
 	if c.apart[v] == 0 {
 		return 0
@@ -165,8 +164,8 @@ func (c *tally[T]) share(v int) float64 {
 	return c.apart[v] / (c.weight[0][v] + c.weight[1][c.match[v]])
 }
 
-// ball lists up to size vertices around some, nearest first, that are reached
-// through vertices of no more than a degree.
+// ball lists up to size vertices around some, nearest first, along paths of vertices of no more
+// than a degree.
 func (c *tally[T]) ball(around []int, size, degree int) (list []int) {
 	for _, v := range around {
 		if !c.near[v] {

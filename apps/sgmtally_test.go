@@ -10,7 +10,7 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// A tally that has moved counts as a new one does.
+// A tally counts the same after moves as a new one does.
 func TestTally(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 12).Draw(t, "vertices")
@@ -73,8 +73,8 @@ func TestTallyBall(t *testing.T) {
 	}
 }
 
-// Two cliques that hang on one hub, one with an edge less, are put right
-// though only the edge disagrees when they are matched crosswise.
+// The repair finds the matching of two cliques at one hub, one with an edge less: only
+// that edge disagrees when they are matched crosswise.
 func TestRepairPartsMatchedCrosswise(t *testing.T) {
 	s := blank(21)
 	join := func(u, v int) { s.edges = append(s.edges, edge{u, v, 1}, edge{v, u, 1}) }

@@ -14,8 +14,7 @@ type SSSPOptions[T semiring.Number] struct {
 	Run
 	// Delta is the width of the distance buckets; 0 picks it from the weights.
 	Delta T
-	// Trusted says that the weights are known to be valid, so that they are
-	// not looked through first.
+	// Trusted skips the check of the weights.
 	Trusted bool
 }
 
@@ -29,8 +28,8 @@ type SSSPOptions[T semiring.Number] struct {
 //	f = pending⟨pending ≤ bound⟩;   r = f min.+ A
 //	r = r⟨r < dist⟩;   dist min= r;   pending = pending⟨pending > bound⟩ min r
 //
-// Where r is a large part of the vertices, pending is not kept up but taken
-// from dist at the end of the bucket.
+// Where r is a large part of the vertices, pending is computed from dist at the
+// end of the bucket instead.
 //
 // Weights of zero are edges, infinite ones lead nowhere. A negative weight or
 // NaN is a *WeightError that names the edge; integer weights whose largest,
@@ -72,7 +71,7 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts ...SSSPOpti
 		return nil, err
 	}
 	here := matrix.On(a.Place())
-	pending := matrix.NewVector[T](n, here) // reached, and not yet followed from
+	pending := matrix.NewVector[T](n, here) // reached, with edges not yet relaxed
 	var s ops.Steps
 	for _, v := range sources {
 		s.Do(dist.Set(v, 0))
@@ -90,7 +89,7 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts ...SSSPOpti
 		}
 		s.Do(ops.Select(front, semiring.ValueLE(bound), pending, with))
 		improved := matrix.NewVector[T](n, here)
-		listed := true // improved lists all that was, of late; otherwise dist tells
+		listed := true // improved is complete for this bucket; otherwise dist is the only record
 		for s.OK() && front.NVals() > 0 {
 			o.report("shortest paths", int64(n)-pending.NVals(), int64(n))
 			s.Do(ops.VxM(reach, semiring.MinPlus[T](), front, a, with))
@@ -119,8 +118,7 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts ...SSSPOpti
 	return out, nil
 }
 
-// many tells whether v has so many entries that a look at all n costs little
-// beside them.
+// many reports whether v has so many entries that a pass over all n positions costs little more.
 func many[T comparable](v *matrix.Vector[T], n int) bool { return v.NVals() > int64(n)/16 }
 
 // improvement returns x where it is below y, and the largest value elsewhere.
@@ -142,10 +140,10 @@ func largest[T semiring.Number](most T) string {
 	return fmt.Sprintf("%dULL", uint64(most))
 }
 
-// bucketWidth looks through the weights and chooses delta: twice the mean
-// weight over the mean degree would settle one edge's reach at a time. Wider
-// buckets have fewer rounds and follow more edges twice; a device, where a round
-// costs more, takes wider ones (R-MAT 22 on an H200: 2.8 ms with 4, 3.4 with 1.5).
+// bucketWidth checks the weights and chooses delta: twice the mean weight over the mean degree
+// would settle one edge's reach at a time. Wider buckets have fewer rounds and relax more edges
+// twice. A device, where a round costs more, uses wider ones (R-MAT 22 on an H200: 2.8 ms with 4,
+// 3.4 with 1.5).
 func bucketWidth[T semiring.Number](a matrix.View[T], n int, opts SSSPOptions[T]) (T, error) {
 	if opts.Trusted && opts.Delta > 0 {
 		return opts.Delta, nil
@@ -172,7 +170,7 @@ func bucketWidth[T semiring.Number](a matrix.View[T], n int, opts SSSPOptions[T]
 		if longest, err = ops.ReduceScalar(semiring.Max[T](), a, opts.with()); err != nil {
 			return 0, err
 		}
-		// A shortest path has n−1 edges at most, and one more is tried from its end.
+		// A shortest path has at most n−1 edges, and one more edge is relaxed from its end.
 		if limit := semiring.MaxValue[T](); n > 1 && float64(longest)*float64(n) >= float64(limit) {
 			return 0, &ParameterError{"SSSP", "the largest weight times the number of vertices", fmt.Sprint(float64(longest) * float64(n)),
 				fmt.Sprintf("below %v, which a distance of type %T can hold; use a wider type", limit, limit)}
@@ -189,9 +187,8 @@ func bucketWidth[T semiring.Number](a matrix.View[T], n int, opts SSSPOptions[T]
 	return T(reach * float64(longest) / max(4, degree)), nil
 }
 
-// typicalLongest returns the largest finite weight, of an even sample where
-// weights are at hand: enough to choose a bucket width by, which affects speed
-// alone.
+// typicalLongest returns the largest finite weight, on the host of an even sample. It chooses the
+// bucket width, which affects speed only.
 func typicalLongest[T semiring.Number](a matrix.View[T], run Run) (longest T, err error) {
 	infinite := semiring.MaxValue[T]()
 	if a.Place() != nil {
@@ -218,7 +215,7 @@ func typicalLongest[T semiring.Number](a matrix.View[T], run Run) (longest T, er
 }
 
 // checkWeights returns a *WeightError for the first weight that is negative
-// or NaN. Those of a graph that lives elsewhere are looked for there.
+// or NaN. The check runs where the graph lives.
 func checkWeights[T semiring.Number](app string, a matrix.View[T], run Run) error {
 	if p := a.Place(); p != nil {
 		m, n := a.Dims()

@@ -28,7 +28,7 @@ func (q *queue) Pop() any {
 	return last
 }
 
-// dijkstra is the oracle: the distances from source of what it reaches.
+// dijkstra is the oracle: the distances from source of the vertices that it reaches.
 func dijkstra(out [][]arc, source int) map[int]float64 {
 	dist := map[int]float64{}
 	q := &queue{{source, 0}}
@@ -64,7 +64,7 @@ func checkSSSP[T semiring.Number](t rapid.TB, s sample) {
 	for _, sources := range [][]int{{0}, {s.n - 1}, {s.n / 2, 0, 0}} {
 		want := nearest(out, sources)
 		deltas, next := []T{0, 1, 3, 100}, 0
-		each(t, s, func(name string, g matrix.Source[T], run Run) {
+		everyForm(t, s, func(name string, g matrix.Source[T], run Run) {
 			next++
 			o := SSSPOptions[T]{Run: run, Delta: deltas[next%len(deltas)], Trusted: next%3 == 0}
 			d, err := SSSP(g, sources, o)
@@ -177,7 +177,7 @@ func TestSSSPErrors(t *testing.T) {
 // transposed views, of which the edge is to be named as the view has it.
 func TestSSSPWeights(t *testing.T) {
 	for _, bad := range []float64{-1, -1e-300, math.NaN(), math.Inf(-1)} {
-		each(t, path(5).beside(clique(3, true)), func(name string, g matrix.Source[float64], run Run) {
+		everyForm(t, path(5).beside(clique(3, true)), func(name string, g matrix.Source[float64], run Run) {
 			a := matrix.FromStore(g.View().Stored()).Clone()
 			row, col := 5, 7
 			if g.View().Transposed() {

@@ -27,7 +27,7 @@ func (s sample) joined() [][]bool {
 	return j
 }
 
-// allTriples is the oracle of small graphs: it looks at every u < v < w.
+// allTriples is the oracle of small graphs: it tests every u < v < w.
 func allTriples(joined [][]bool) int64 {
 	count := int64(0)
 	for u := range joined {
@@ -92,7 +92,7 @@ func trianglesOn[T semiring.Number](t rapid.TB, s sample) {
 	if merged := byMerging(neighbours(s.arcs())); merged != want {
 		t.Fatalf("the oracles count %d and %d", want, merged)
 	}
-	each(t, s, func(name string, g matrix.Source[T], run Run) {
+	everyForm(t, s, func(name string, g matrix.Source[T], run Run) {
 		if got, err := TriangleCount(g, TriangleOptions{run}); err != nil || got != want {
 			t.Fatalf("%s: %d, %v, want %d", name, got, err, want)
 		}

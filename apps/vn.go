@@ -78,7 +78,7 @@ func VertexNomination[T semiring.Number](g matrix.Source[T], seeds []int, opts .
 	return dist, nil
 }
 
-// tooManyHops says that the element type cannot count beyond most.
+// tooManyHops is the error of an element type that cannot count beyond most.
 func tooManyHops(most int64) error {
 	return &matrix.SizeError{Op: "VertexNomination", Arg: "number of hops", Got: most + 1, Limit: most}
 }

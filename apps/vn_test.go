@@ -29,7 +29,7 @@ func checkVN[T semiring.Number](t rapid.TB, s sample) {
 			if hops {
 				want = nearest(unit, seeds[:k])
 			}
-			each(t, s, func(name string, g matrix.Source[T], run Run) {
+			everyForm(t, s, func(name string, g matrix.Source[T], run Run) {
 				d, err := VertexNomination(g, seeds[:k], VertexNominationOptions[T]{Run: run, Unit: hops, Delta: T(k)})
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)

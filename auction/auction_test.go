@@ -13,7 +13,7 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// grid is a small problem written out: NaN is a forbidden pair.
+// grid is a small problem in full: NaN is a forbidden pair.
 type grid struct {
 	m, n     int
 	c        []float64
@@ -67,8 +67,8 @@ func (g grid) best(maximize bool) (value float64, ok bool) {
 	return sign * value, ok
 }
 
-// problem gives the grid as entries other than its default, which may be
-// NaN: then missing entries are forbidden.
+// problem returns the grid as a Problem, without the entries that equal def. If def is
+// NaN, missing entries are forbidden.
 func problem[T semiring.Number](t testing.TB, g grid, def float64) *Problem {
 	t.Helper()
 	b := matrix.NewBuilder[T](g.m, g.n)
@@ -103,8 +103,8 @@ func full[T semiring.Number](t testing.TB, g grid) *Problem {
 	return Dense[T](a).WithOffsets(g.row, g.col)
 }
 
-// check tests that a result is an assignment of the grid, that its value is
-// what it says, and that the gap bounds what it misses.
+// check tests that a result is an assignment of the grid, that its value is the sum of
+// the costs, and that the gap bounds its distance from the optimum.
 func check(t testing.TB, g grid, o Options, res *Result, want float64) {
 	t.Helper()
 	if len(res.Row) != g.m || len(res.Col) != g.n {
@@ -160,8 +160,7 @@ func check(t testing.TB, g grid, o Options, res *Result, want float64) {
 	}
 }
 
-// witnessed tests that an error proves that there is no assignment, by
-// counting.
+// witnessed tests, by counting, that an error proves that no assignment exists.
 func witnessed(t testing.TB, g grid, err error) {
 	t.Helper()
 	var e *InfeasibleError
@@ -188,7 +187,7 @@ func witnessed(t testing.TB, g grid, err error) {
 	}
 }
 
-// solvers are the ways to solve a problem that all tests go through.
+// solvers are the methods that all tests run.
 var solvers = []struct {
 	name string
 	o    Options
@@ -205,7 +204,7 @@ var solvers = []struct {
 	{"Jacobi, 3, then exact", Options{Method: MethodAuction, Bidding: Jacobi, Epsilon: 3, Exact: true}},
 }
 
-// solveAll solves a problem in every way, minimising and maximising.
+// solveAll solves a problem by every method, minimising and maximising.
 func solveAll(t *testing.T, g grid, p *Problem) {
 	t.Helper()
 	for _, maximize := range []bool{false, true} {
@@ -226,7 +225,7 @@ func solveAll(t *testing.T, g grid, p *Problem) {
 	}
 }
 
-// shapes of problems that can be tried out.
+// shapes of problems small enough to try all assignments.
 var shapes = [][2]int{{0, 0}, {0, 4}, {4, 0}, {1, 1}, {1, 5}, {5, 1}, {2, 2}, {3, 3}, {3, 5}, {5, 3}, {6, 6}, {4, 7}, {7, 4}, {7, 7}}
 
 // values draw costs; NaN forbids.
@@ -392,6 +391,6 @@ func TestBadCosts(t *testing.T) {
 	}
 	var at *CostError
 	if _, err := Solve(dense(1, 2, nan, 4), Options{}); !errors.As(err, &at) || at.Row != 1 || at.Col != 0 {
-		t.Errorf("NaN is said to be at %+v, want row 1, column 0", at)
+		t.Errorf("NaN is reported at %+v, want row 1, column 0", at)
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
-// theta is by how much ε falls from phase to phase.
+// theta is the ratio of ε of one phase to that of the next.
 const theta = 5
 
-// scale returns what integer costs are multiplied by, so that an ε of 1 in
-// what comes out is at most the one asked for.
+// scale returns the factor of integer costs for which an ε of 1 is at most the one that was
+// requested.
 func (k *task) scale() float64 {
 	if k.exact() || k.o.Epsilon >= 1 {
 		return 1
@@ -20,8 +20,8 @@ func (k *task) scale() float64 {
 	return math.Ceil(1 / k.o.Epsilon)
 }
 
-// byAuction solves an instance by bidding, and if an optimum is wanted by
-// augmenting paths where that has not found one.
+// byAuction solves an instance by bidding. If an optimum is requested and bidding has not found
+// one, augmenting paths complete it.
 func byAuction[D price](k *task, start time.Time, in *instance[D], scale D) (*Result, error) {
 	if scale != 1 {
 		in.multiply(scale)
@@ -70,13 +70,13 @@ func lastEpsilon[D price](k *task, span, scale D) D {
 	case !k.exact():
 		return D(k.o.Epsilon)
 	}
-	return span / D(max(k.n, 1)) // what is missed then the paths put right
+	return span / D(max(k.n, 1)) // augmenting paths correct the rest
 }
 
-// run bids in phases of falling ε, down to last. With exact a phase that goes
-// on and on is left to the augmenting paths. Where columns may stay free there
-// is one phase: their prices must not have risen. So there is with NoScaling,
-// unless prices could then rise for too long.
+// run bids in phases of falling ε, down to last. With exact, a phase ends after a number of bids
+// and augmenting paths do the rest. Where columns may stay free there is one phase, since their
+// prices must not have risen. NoScaling also means one phase, unless prices could then rise for too
+// long.
 func (a *market[D]) run(last D, exact bool, o Options) error {
 	if exact {
 		a.limit = 64 * int64(a.in.m+16)
@@ -97,8 +97,8 @@ func (a *market[D]) run(last D, exact bool, o Options) error {
 	}
 }
 
-// unscaledRaises is how often a price may have to rise by ε for the phases of
-// larger ε to be left out: a war over one column takes as many bids.
+// unscaledRaises bounds how often a price may have to rise by ε for the phases of larger ε to be
+// left out: a price war over one column takes as many bids.
 const unscaledRaises = 1 << 18
 
 // unscaled reports whether an auction begins with the last ε.
@@ -131,8 +131,8 @@ func (in *instance[C]) span() C {
 	return hi - lo
 }
 
-// tighten frees the rows whose column is not the best at the duals: then the
-// rest can be part of an optimum, which augmenting paths complete.
+// tighten frees the rows whose column is not the best at the duals. The others can be part of an
+// optimum, which augmenting paths complete.
 func (s *paths[C]) tighten(threads int) {
 	byDual := s.byDual()
 	_ = parallel.Range(nil, threads, s.in.m, 64, func(_, lo, hi int) {
@@ -149,6 +149,6 @@ func (s *paths[C]) tighten(threads int) {
 		}
 	}
 	if s.in.m < s.in.n && len(s.free) > 0 {
-		s.reset() // the columns let go have duals that only a row can answer for
+		s.reset() // a column without a row must have its initial dual
 	}
 }

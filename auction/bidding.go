@@ -9,13 +9,12 @@ import (
 	"github.com/hiveblas/hiveblas/internal/splitmix"
 )
 
-// price is what auctions compute in: integers if the costs are.
+// price is the type of prices and values: integers if the costs are.
 type price interface{ int64 | float64 }
 
-// market is an auction at work on an instance: rows bid for columns, whose
-// prices rise. A row is content with a column if its value −c(i,j) − p(j)
-// is within ε of the best (Bertsekas: The auction algorithm, Annals of
-// Operations Research 14, 1988).
+// market is the state of an auction on an instance: rows bid for columns, whose prices rise. A row
+// is content with a column whose value −c(i,j) − p(j) is within ε of the best (Bertsekas: The
+// auction algorithm, Annals of Operations Research 14, 1988).
 type market[D price] struct {
 	in           *instance[D]
 	ctx          context.Context
@@ -37,15 +36,15 @@ type market[D price] struct {
 	cheap window[D]
 }
 
-// look is what a worker keeps while it looks at a row: mark[j] == stamp says
-// that the row has an entry in column j.
+// look is the scratch space of a worker: mark[j] == stamp says that the current row has an entry in
+// column j.
 type look struct {
 	mark  []int32
 	stamp int32
 	walk  []int32
 }
 
-// offer is a row's choice: its best column, and what it bids for it.
+// offer is a bid of a row for its best column.
 type offer[D price] struct {
 	row, col int32
 	bid      D
@@ -70,7 +69,7 @@ func newMarket[D price](s *paths[D], span D, o Options) *market[D] {
 	return a
 }
 
-// tie mixes person, item and seed.
+// tie hashes a row, a column and the seed, to break ties.
 func tie(i, j int32, seed uint64) uint64 {
 	return splitmix.At(uint64(uint32(i))<<32|uint64(uint32(j)), seed)
 }
@@ -93,7 +92,7 @@ func (b *best[D]) take(i, j int32, value D, seed uint64) {
 	}
 }
 
-// listedBest looks at the entries of row i.
+// listedBest returns the best among the entries of row i.
 func (a *market[D]) listedBest(i int32) best[D] {
 	var b best[D]
 	if a.in.dense() {
@@ -117,21 +116,21 @@ func (a *market[D]) listedBest(i int32) best[D] {
 	return b
 }
 
-// bid is what a row that found b offers for its best column.
+// bid returns the offer of a row whose best columns are b.
 func (a *market[D]) bid(i int32, b best[D]) offer[D] {
 	second := b.second
-	if b.found == 1 { // there is no other: as much as all costs can differ
+	if b.found == 1 { // no other column: the second best is lower by the span of all costs
 		second = b.first - a.span
 	}
 	p := a.p[b.col]
 	bid := p + (b.first - second) + a.eps
-	if bid <= p { // ε is less than a float of this size can tell
+	if bid <= p { // ε is below the resolution of p
 		bid = D(math.Nextafter(float64(p), math.Inf(1)))
 	}
 	return offer[D]{i, b.col, bid}
 }
 
-// markRow notes the columns that row i has entries for.
+// markRow marks the columns of the entries of row i.
 func (a *market[D]) markRow(l *look, i int32) {
 	if l.stamp == math.MaxInt32 {
 		clear(l.mark)
@@ -143,8 +142,8 @@ func (a *market[D]) markRow(l *look, i int32) {
 	}
 }
 
-// phase runs the auction with one ε until every row has a column. Rows that
-// are content keep theirs.
+// phase runs the auction with one ε until every row has a column. Rows that are content keep their
+// columns.
 func (a *market[D]) phase(eps D, bidding Bidding) error {
 	a.eps = eps
 	free := a.discontent()
@@ -185,7 +184,7 @@ func (a *market[D]) order() {
 	}
 }
 
-// bestOf is the two best columns of row i, those it has no entry for too.
+// bestOf returns the two best columns of row i, those without an entry included.
 func (a *market[D]) bestOf(i int32) best[D] {
 	b := a.listedBest(i)
 	if a.in.implicit {
@@ -228,7 +227,7 @@ func (a *market[D]) gaussSeidel(free []int32) error {
 	return nil
 }
 
-// sell gives a column to the row that bids, and returns the row it had.
+// sell gives a column to the bidder and returns its previous row.
 func (a *market[D]) sell(o offer[D]) (old int32) {
 	old = a.rowOf[o.col]
 	if old != none {
@@ -240,11 +239,11 @@ func (a *market[D]) sell(o offer[D]) (old int32) {
 	return old
 }
 
-// jacobi lets all free rows bid at the same prices; the highest bid for each
-// column wins, and of equal ones that which tie says.
+// jacobi lets all free rows bid at the same prices. The highest bid for each column wins; tie
+// decides among equal bids.
 func (a *market[D]) jacobi(free []int32) error {
 	var offers []offer[D]
-	won := make([]int32, a.in.n) // offer that leads for each column, and 1
+	won := make([]int32, a.in.n) // for each column, the number of the leading offer plus 1
 	bids := int64(0)
 	for len(free) > 0 {
 		if a.report != nil {
@@ -294,7 +293,7 @@ func (a *market[D]) jacobi(free []int32) error {
 	return nil
 }
 
-// before reports whether o loses against other.
+// before reports whether o ranks below other.
 func (o offer[D]) before(other offer[D], seed uint64) bool {
 	if o.bid != other.bid {
 		return o.bid < other.bid
@@ -302,9 +301,9 @@ func (o offer[D]) before(other offer[D], seed uint64) bool {
 	return tie(o.row, o.col, seed) < tie(other.row, other.col, seed)
 }
 
-// offerOf is what row i offers in a round of Jacobi bidding. Of the columns it
-// has no entry for all in the window are as good, so it takes one by hash: were
-// all rows to bid for the same, one a round would win.
+// offerOf returns the bid of row i in a round of Jacobi bidding. All columns of the window are
+// equally good for a row without entries in them, so the row picks one by hash: if all rows bid for
+// the same column, only one would win in each round.
 func (a *market[D]) offerOf(l *look, i int32) offer[D] {
 	b := a.listedBest(i)
 	if !a.in.implicit {
@@ -326,7 +325,7 @@ func (a *market[D]) offerOf(l *look, i int32) offer[D] {
 			return offer[D]{i, j, a.cheap.least + a.eps}
 		}
 	}
-	// The row has entries for all of them.
+	// The row has entries in all columns of the window.
 	for j := range a.p {
 		if l.mark[j] != l.stamp {
 			b.take(i, int32(j), -a.in.def-a.p[j], a.seed)
@@ -335,8 +334,8 @@ func (a *market[D]) offerOf(l *look, i int32) offer[D] {
 	return a.bid(i, b)
 }
 
-// window is the columns whose price is less than ε above the least: for a row
-// without entries for them any is within ε of its best, and worth least + ε.
+// window is the columns whose price is less than ε above the least. For a row without entries in
+// them each is within ε of its best, and worth least + ε.
 type window[D price] struct {
 	least D
 	cols  []int32

@@ -6,22 +6,21 @@ import (
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
-// This file solves dense instances by a core of their cheap entries (Volgenant:
-// Linear and semi-assignment problems: a core oriented approach, Computers &
-// Operations Research 23, 1996): the core is solved as a sparse instance, the
-// duals found are tried on all entries, and the rows that they are wrong for go
-// through the dense method. Whatever the core is the result is exact.
+// Dense instances are solved by a core of their cheap entries (Volgenant: Linear and
+// semi-assignment problems: a core oriented approach, Computers & Operations Research
+// 23, 1996): the core is solved as a sparse instance, its duals are checked on all
+// entries, and the rows that violate them go through the dense method. The result is
+// exact for every choice of the core.
 
-// coreRows is the order from which on a core pays: dense uniform integers below
-// 1000 on two cores take 70 ms by core and 60 without at order 2000, and 230 and
-// 580 at 4000.
+// coreRows is the least order for which a core pays. Dense uniform integers below 1000 on two cores
+// take 70 ms with a core and 60 without at order 2000, and 230 and 580 at 4000.
 const coreRows = 3000
 
-// coreTrials is how often a core is solved and enlarged before the dense method
-// takes what rows are left.
+// coreTrials bounds how often a core is solved and enlarged before the dense method assigns the
+// rest.
 const coreTrials = 8
 
-// denseByCore solves a square dense instance from the duals it has.
+// denseByCore solves a square dense instance, starting from the present duals.
 func (s *paths[C]) denseByCore(threads int) error {
 	core := &paths[C]{in: s.core(threads), ctx: s.ctx, report: s.report, v: s.v, colOf: s.colOf, rowOf: s.rowOf, free: s.free, partial: true}
 	for trial := 0; trial < coreTrials; trial++ {
@@ -32,7 +31,7 @@ func (s *paths[C]) denseByCore(threads int) error {
 		core.scanned += int64(s.in.m) * int64(s.in.n)
 		better := s.dissatisfied(threads)
 		core.free = s.free
-		if len(s.free) == left { // the core has no more to tell
+		if len(s.free) == left { // a larger core changed nothing
 			break
 		}
 		core.in.enlarge(better)
@@ -48,8 +47,8 @@ type entry[C cost] struct {
 	cost     C
 }
 
-// dissatisfied frees the rows that have an entry better than that assigned, at
-// the duals there are, and returns such entries row by row.
+// dissatisfied frees the rows that have a better entry than the assigned one at the present duals,
+// and returns these entries row by row.
 func (s *paths[C]) dissatisfied(threads int) []entry[C] {
 	const grain = 64
 	better := make([][]entry[C], (s.in.m+grain-1)/grain)
@@ -79,7 +78,7 @@ func (s *paths[C]) dissatisfied(threads int) []entry[C] {
 	return slices.Concat(better...)
 }
 
-// enlarge adds entries, given in order and not there yet.
+// enlarge adds new entries, which are in row order.
 func (in *instance[C]) enlarge(more []entry[C]) {
 	size := len(in.idx) + len(more)
 	idx, val, ptr := make([]int32, 0, size), make([]C, 0, size), make([]int64, in.m+1)
@@ -99,8 +98,8 @@ func (in *instance[C]) enlarge(more []entry[C]) {
 	in.ptr, in.idx, in.val = ptr, idx, val
 }
 
-// core returns the entries of least reduced cost of each row, about as many in
-// each as its place in an optimum can be expected to be away from the first.
+// core returns the entries of least reduced cost of each row: about as many as the expected rank of
+// the optimal entry in its row.
 func (s *paths[C]) core(threads int) *instance[C] {
 	in := s.in
 	most := 32
@@ -129,8 +128,8 @@ func (s *paths[C]) core(threads int) *instance[C] {
 	return core
 }
 
-// cheap lists entries of row i in order of columns: those of reduced cost up to
-// a bound that about most of them keep, as a sample tells, and the assigned one.
+// cheap lists entries of row i in order of columns: the assigned one, and those of reduced cost up
+// to a bound that about most entries keep, as estimated by a sample.
 func (s *paths[C]) cheap(i int32, most int, sample []C, idx []int32, val []C) int {
 	row := s.row(i)
 	v := s.v[:len(row)]
@@ -148,7 +147,7 @@ func (s *paths[C]) cheap(i int32, most int, sample []C, idx []int32, val []C) in
 			continue
 		}
 		if k == len(idx) {
-			if own >= int32(j) { // it must be there
+			if own >= int32(j) { // the assigned entry belongs to the list
 				idx[k-1], val[k-1] = own, row[own]
 			}
 			break

@@ -10,8 +10,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// counts returns the common-neighbour counts of an R-MAT graph with those of
-// the same graph renumbered, which is what seeded matching asks for.
+// counts returns the common-neighbour counts of an R-MAT graph and the same graph
+// renumbered: the costs of seeded matching.
 func counts(scale, edgeFactor int) *matrix.Matrix[int32] {
 	g := gen.CSR(gen.Symmetrise(gen.RMAT(scale, edgeFactor, gen.RMATOptions{})))
 	val := make([]int32, len(g.Idx))

@@ -2,19 +2,18 @@ package auction
 
 import "context"
 
-// paths is shortest augmenting paths at work on an instance: v are the column
-// duals, and an assigned pair (i, j) has the least reduced cost c(i,j) − v(j) of
-// its row. Where columns outnumber rows, a column without a row has v(j) equal
-// to −col(j), and the others no more.
+// paths is the state of shortest augmenting paths on an instance. v are the column duals; an
+// assigned pair (i, j) has the least reduced cost c(i,j) − v(j) of its row. Where columns outnumber
+// rows, a column without a row has v(j) equal to −col(j), and the other columns have no more.
 type paths[C cost] struct {
 	in    *instance[C]
 	v     []C
 	colOf []int32 // of each row, −1 for none
 	rowOf []int32 // of each column
 	free  []int32 // rows without a column
-	warm  bool    // there were duals to start from
-	// partial says that the instance is a part of another: a row that finds no
-	// column stays free.
+	warm  bool    // the duals are given
+	// partial says that the instance is a part of another: a row without a path to a
+	// free column stays free.
 	partial bool
 	ctx     context.Context
 	report  func(done, total int64)
@@ -22,9 +21,9 @@ type paths[C cost] struct {
 	steps, searches int64
 	scanned         int64 // costs read
 
-	d       []C     // what a search keeps of each column: its distance,
-	pred    []int32 // the row before it,
-	columns []int32 // and all columns, those settled first
+	d       []C     // of each column in a search: its distance
+	pred    []int32 // and the row before it
+	columns []int32 // all columns, settled ones first
 }
 
 const none = -1
@@ -35,7 +34,7 @@ func newPaths[C cost](in *instance[C], ctx context.Context) *paths[C] {
 	return s
 }
 
-// reset assigns nothing, and gives columns the duals of those without a row.
+// reset clears the assignment and gives all columns the duals of columns without a row.
 func (s *paths[C]) reset() {
 	clear(s.v)
 	for j, c := range s.in.col {
@@ -53,7 +52,7 @@ func (s *paths[C]) reset() {
 
 // denseJV solves a dense instance (Jonker and Volgenant: A shortest augmenting
 // path algorithm for dense and sparse linear assignment problems, Computing 38,
-// 1987), from duals if it has some.
+// 1987), from given duals if there are any.
 func (s *paths[C]) denseJV(threads int) error {
 	if square := s.in.m == s.in.n; square && !s.warm {
 		s.scanned += 2 * int64(s.in.m) * int64(s.in.n)
@@ -67,9 +66,9 @@ func (s *paths[C]) denseJV(threads int) error {
 	return s.finishDense()
 }
 
-// finishDense gives the rows that are still free a column each.
+// finishDense assigns a column to each free row.
 func (s *paths[C]) finishDense() error {
-	if s.in.n > 1 { // else there is no second best
+	if s.in.n > 1 { // otherwise there is no second best
 		for range 2 {
 			if err := s.augmentingRowReduction(8, s.twoBest, nil); err != nil {
 				return err
@@ -84,8 +83,8 @@ func (s *paths[C]) row(i int32) []C {
 	return s.in.val[int(i)*n:][:n:n]
 }
 
-// columnReduction gives every column its least cost as dual, and assigns it to
-// the row where that is, from the last column on, if the row has none yet.
+// columnReduction sets the dual of each column to its least cost, and assigns the column to the row
+// of that cost, from the last column on, if the row has none yet.
 func (s *paths[C]) columnReduction() {
 	n := s.in.n
 	if n == 0 {
@@ -106,13 +105,13 @@ func (s *paths[C]) columnReduction() {
 		if i := at[j]; s.colOf[i] == none {
 			s.colOf[i], s.rowOf[j] = int32(j), i
 		} else if s.colOf[i] >= 0 {
-			s.colOf[i] = -2 - s.colOf[i] // has more than one to choose from
+			s.colOf[i] = -2 - s.colOf[i] // marks a row with more than one such column
 		}
 	}
 }
 
-// reductionTransfer lowers the dual of a column whose row can have no other for
-// free: as far as the row stays content with it.
+// reductionTransfer lowers the dual of a column whose row has no other column at the same reduced
+// cost, as far as the row stays content with it.
 func (s *paths[C]) reductionTransfer() {
 	for i, j1 := range s.colOf {
 		switch {
@@ -138,12 +137,11 @@ func (s *paths[C]) reductionTransfer() {
 	}
 }
 
-// augmentingRowReduction lets each free row take its best column and lower the
-// column's dual until the second best is as good. A row that is driven out goes
-// next if that made a difference, and waits for the next pass if it was a tie.
-// best returns the two columns of the least reduced costs of a row; rows with
-// fewer stay free. lowered, if not nil, is told of each dual that changed. Price
-// wars are for the searches: after 1024 steps and effort for each row they end.
+// augmentingRowReduction lets each free row take its best column and lower the column's dual until
+// the second best is as good. A row that loses its column goes next if the dual changed, and in the
+// next pass if it was a tie. best returns the two columns of the least reduced costs of a row; rows
+// with fewer stay free. lowered, if not nil, is called for each dual that changed. Price wars end
+// after 1024 steps and effort steps for each row; the searches resolve them.
 func (s *paths[C]) augmentingRowReduction(effort int, best func(i int32) (j1, j2 int32, least, second C), lowered func(j int32)) error {
 	turn := s.free
 	waiting := make([]int32, 0, len(turn))
@@ -254,8 +252,8 @@ func (s *paths[C]) exchange(from, j int32) {
 
 // searchDense runs Dijkstra's algorithm from row i, updates the duals of the
 // columns settled, and returns the free column found. columns[:settled] are
-// done, columns[settled:low] wait to be, at distance least, and columns[low:]
-// are farther.
+// settled, columns[settled:low] are at distance least and next to be settled, and
+// columns[low:] are farther.
 func (s *paths[C]) searchDense(from int32) int32 {
 	row := s.row(from)
 	d, v, pred, columns := s.d[:len(row)], s.v[:len(row)], s.pred[:len(row)], s.columns[:len(row)]
@@ -288,7 +286,7 @@ func (s *paths[C]) searchDense(from int32) int32 {
 		s.scanned += int64(len(columns) - low)
 		for k := low; k < len(columns); k++ {
 			j := columns[k]
-			if uint(j) >= uint(len(row)) { // never; it saves four checks
+			if uint(j) >= uint(len(row)) { // never true; it saves four bounds checks
 				break
 			}
 			through := row[j] - v[j] - h
@@ -315,7 +313,7 @@ func (s *paths[C]) searchDense(from int32) int32 {
 }
 
 // nearest moves the columns of the least distance among columns[low:] to its
-// front, and returns where they end.
+// front, and returns their end.
 func (s *paths[C]) nearest(low int) (int, C) {
 	columns, d := s.columns, s.d
 	least := d[columns[low]]

@@ -11,7 +11,7 @@ import (
 	"github.com/hiveblas/hiveblas/ops"
 )
 
-// This file hands auctions to the place where the costs live, if it runs them.
+// Auctions run at the place where the costs live, if that place implements them.
 
 // operand returns the costs as an operand at a place.
 func (p *typed[T]) operand(at device.Backend) (device.Operand, error) { return p.view.On(at) }
@@ -21,23 +21,22 @@ func (p *typed[T]) element() reflect.Type { return reflect.TypeFor[T]() }
 // missing returns the cost of a pair without an entry.
 func (p *typed[T]) missing() float64 { return float64(p.def) }
 
-// sale is a task as an auction on a device.
-type sale struct {
+// deviceAuction is a task as an auction on a device.
+type deviceAuction struct {
 	*task
 	at     device.Assigner
 	market device.Market
 	scale  float64
 	base   []int64 // offsets of the longer side, scaled, as costs; nil for none
-	shift  int64   // what the device's prices are less
+	shift  int64   // the device subtracts it from prices
 	read   float64 // seconds
 }
 
-// onDevice prepares the auction on the device where the costs live. nil says
-// that the host is to solve the problem: it does not live on one; paths are
-// asked for, or wanted since floats are to be exact; or its numbers do not fit
-// the packed bids of a device. The host then also finds what is wrong with costs
-// that are not finite.
-func (k *task) onDevice() (*sale, error) {
+// onDevice prepares the auction on the device where the costs live. nil says that the
+// host has to solve the problem: the costs do not live on a device, augmenting paths
+// are requested or necessary (an exact problem of floats), or the numbers do not fit
+// the packed bids of a device. The host also reports costs that are not finite.
+func (k *task) onDevice() (*deviceAuction, error) {
 	at, ok := k.p.costs.place().(device.Assigner)
 	if !ok || k.o.Method == MethodJonkerVolgenant || min(k.m, k.n) == 0 {
 		return nil, nil
@@ -63,7 +62,7 @@ func (k *task) onDevice() (*sale, error) {
 	if err := k.lookAtOffsets(); err != nil {
 		return nil, err
 	}
-	s := &sale{task: k, at: at, market: device.Market{Costs: costs, Implicit: k.p.costs.everywhere(), Missing: k.p.costs.missing(), Seed: k.o.Seed}}
+	s := &deviceAuction{task: k, at: at, market: device.Market{Costs: costs, Implicit: k.p.costs.everywhere(), Missing: k.p.costs.missing(), Seed: k.o.Seed}}
 	if k.flip {
 		s.market.Costs.Transposed = !costs.Transposed
 	}
@@ -87,7 +86,7 @@ func (k *task) call() device.Call {
 	return device.Call{Context: k.o.Context, Op: "assignment", Trace: k.o.Trace != nil}
 }
 
-// takeDefault makes a default cost one of those seen.
+// takeDefault includes a default cost in the summary.
 func (s *summary) takeDefault(x float64, alone bool) error {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return ErrCost
@@ -100,11 +99,10 @@ func (s *summary) takeDefault(x float64, alone bool) error {
 	return nil
 }
 
-// fits picks the scale and the values of ε, and reports whether the numbers
-// that come of them fit: bids beside the number of a row in 64 bits, with room
-// for prices to rise to a few times the span of the costs, and costs into the 53
-// bits of a double.
-func (s *sale) fits() bool {
+// fits picks the scale and the values of ε, and reports whether the scaled numbers
+// fit: a bid and the number of a row in 64 bits, with room for prices to rise to a few
+// times the span of the costs, and costs in the 53 bits of a double.
+func (s *deviceAuction) fits() bool {
 	k := s.task
 	short := float64(min(k.m, k.n))
 	span := k.seen.hi - k.seen.lo
@@ -144,9 +142,9 @@ func (s *sale) fits() bool {
 	return true
 }
 
-// prices sets those to start from: in a square problem those given, else the
-// offsets of the longer side, since a column that stays free must keep its own.
-func (s *sale) prices() {
+// prices sets the initial prices: in a square problem the given ones, else the offsets
+// of the longer side, since a column that stays free must keep its own.
+func (s *deviceAuction) prices() {
 	from, sign := s.o.Prices, 1.0
 	if s.m != s.n {
 		if from = s.p.col; s.flip {
@@ -173,9 +171,9 @@ func (s *sale) prices() {
 	s.market.Prices = list
 }
 
-// result makes a result of what the device found; nil says that prices have
-// outgrown it.
-func (s *sale) result(found device.Assigned, seconds float64) *Result {
+// result converts the assignment of the device; nil says that prices have overflowed
+// there.
+func (s *deviceAuction) result(found device.Assigned, seconds float64) *Result {
 	if found.Over {
 		return nil
 	}
@@ -229,27 +227,27 @@ func (s *sale) result(found device.Assigned, seconds float64) *Result {
 	}
 	// Each cost was rounded by up to 1/2, in the value and in the bound.
 	res.Gap = float64(gap+2*int64(len(found.Col)))/s.scale + 0x1p-51*chosen.abs
-	if k.o.Maximize { // value turns it over
+	if k.o.Maximize { // value negates it
 		chosen.main, chosen.lost = -chosen.main, -chosen.lost
 	}
 	k.value(chosen, false, res)
 	return res
 }
 
-// told reports an auction as an operation.
-func (s *sale) told(found device.Assigned) {
+// trace traces an auction as an operation.
+func (s *deviceAuction) trace(found device.Assigned) {
 	if s.o.Trace != nil {
 		s.o.Trace(ops.Trace{Op: "assignment", Method: ops.Method(found.Ran.Method), Place: s.at.String(), Work: found.Ran.Work, NVals: int64(len(found.Col))})
 	}
 }
 
-// batchMost is how many auctions go into one launch: the second dimension of
-// a grid has 65535 at most.
+// batchMost is the most auctions of one launch: the second dimension of a grid is at
+// most 65535.
 const batchMost = 1 << 15
 
-// SolveBatch solves problems with the same options. Those whose costs live on
-// one device, with elements of one type, go through the same launches there;
-// others are solved one after the other. Options.Prices do not apply.
+// SolveBatch solves problems with the same options. Problems whose costs live on one
+// device, with elements of one type, share launches there; it solves the others one
+// after the other. Options.Prices are a *ParameterError.
 func SolveBatch(ps []*Problem, opts ...Options) ([]*Result, error) {
 	o, err := only(opts)
 	if err != nil {
@@ -264,7 +262,7 @@ func SolveBatch(ps []*Problem, opts ...Options) ([]*Result, error) {
 	}
 	out := make([]*Result, len(ps))
 	groups := map[key][]int{}
-	sales := make([]*sale, len(ps))
+	sales := make([]*deviceAuction, len(ps))
 	for i, p := range ps {
 		k, err := open(p, o)
 		if err != nil {
@@ -284,7 +282,7 @@ func SolveBatch(ps []*Problem, opts ...Options) ([]*Result, error) {
 	}
 	for _, group := range groups {
 		for chunk := range slices.Chunk(group, batchMost) {
-			batch := make([]*sale, len(chunk))
+			batch := make([]*deviceAuction, len(chunk))
 			for n, i := range chunk {
 				batch[n] = sales[i]
 			}
@@ -300,8 +298,8 @@ func SolveBatch(ps []*Problem, opts ...Options) ([]*Result, error) {
 	return out, nil
 }
 
-// auctions runs sales of one device in one call.
-func auctions(batch []*sale) ([]*Result, error) {
+// auctions runs auctions of one device in one call.
+func auctions(batch []*deviceAuction) ([]*Result, error) {
 	start := time.Now()
 	markets := make([]device.Market, len(batch))
 	for n, s := range batch {
@@ -314,7 +312,7 @@ func auctions(batch []*sale) ([]*Result, error) {
 	seconds := time.Since(start).Seconds()
 	out := make([]*Result, len(batch))
 	for n, s := range batch {
-		s.told(found[n])
+		s.trace(found[n])
 		if out[n] = s.result(found[n], seconds); out[n] == nil {
 			if out[n], err = s.onHost(); err != nil {
 				return nil, err

@@ -17,8 +17,7 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// openGPU is the first GPU if HIVEBLAS_TEST_GPU is set, else one that runs on
-// the CPU.
+// openGPU returns the first GPU if HIVEBLAS_TEST_GPU is set, else the emulator.
 var openGPU = sync.OnceValues(func() (*cusparse.Device, error) {
 	if os.Getenv("HIVEBLAS_TEST_GPU") != "" {
 		return cusparse.Open(0)
@@ -43,8 +42,8 @@ func gpu(t testing.TB) *cusparse.Device {
 	return d
 }
 
-// there gives a grid as costs on a device, all or those other than def.
-func there[T semiring.Number](t testing.TB, d *cusparse.Device, g grid, def float64, dense bool) *Problem {
+// deviceProblem returns a grid as costs on a device: all, or those other than def.
+func deviceProblem[T semiring.Number](t testing.TB, d *cusparse.Device, g grid, def float64, dense bool) *Problem {
 	t.Helper()
 	var a *matrix.Matrix[T]
 	var err error
@@ -76,7 +75,7 @@ func there[T semiring.Number](t testing.TB, d *cusparse.Device, g grid, def floa
 	return p.WithOffsets(g.row, g.col)
 }
 
-// onGPU solves a problem that lives on a device with several values of ε.
+// onGPU solves a problem that lives on a device, with several values of ε.
 func onGPU(t *testing.T, d *cusparse.Device, g grid, p *Problem, ran *int) {
 	t.Helper()
 	for _, o := range []Options{{}, {Epsilon: 2, Maximize: true}, {Epsilon: 0.25, Seed: 3}, {Epsilon: 0.25, NoScaling: true}} {
@@ -104,9 +103,9 @@ func TestOnDevice(t *testing.T) {
 	ran := 0
 	for _, shape := range [][2]int{{0, 0}, {1, 1}, {1, 5}, {5, 1}, {3, 3}, {4, 7}, {7, 4}, {7, 7}} {
 		small := random(r, shape[0], shape[1], func(r *rand.Rand) float64 { return float64(r.Intn(12) - 4) })
-		onGPU(t, d, small, there[int32](t, d, small, math.NaN(), true), &ran)
-		onGPU(t, d, small, there[int32](t, d, small, 0, false), &ran)
-		onGPU(t, d, small, there[float64](t, d, small, 3, false), &ran)
+		onGPU(t, d, small, deviceProblem[int32](t, d, small, math.NaN(), true), &ran)
+		onGPU(t, d, small, deviceProblem[int32](t, d, small, 0, false), &ran)
+		onGPU(t, d, small, deviceProblem[float64](t, d, small, 3, false), &ran)
 		floats := random(r, shape[0], shape[1], func(r *rand.Rand) float64 { return float64(float32(r.NormFloat64())) })
 		floats.row, floats.col = make([]float64, shape[0]), make([]float64, shape[1])
 		small.row, small.col = make([]float64, shape[0]), make([]float64, shape[1])
@@ -116,22 +115,22 @@ func TestOnDevice(t *testing.T) {
 		for j := range small.col {
 			floats.col[j], small.col[j] = r.NormFloat64(), float64(r.Intn(5))
 		}
-		onGPU(t, d, small, there[int64](t, d, small, 1, false), &ran)
-		onGPU(t, d, floats, there[float64](t, d, floats, math.NaN(), true), &ran)
-		onGPU(t, d, floats, there[float32](t, d, floats, 0, false), &ran)
+		onGPU(t, d, small, deviceProblem[int64](t, d, small, 1, false), &ran)
+		onGPU(t, d, floats, deviceProblem[float64](t, d, floats, math.NaN(), true), &ran)
+		onGPU(t, d, floats, deviceProblem[float32](t, d, floats, 0, false), &ran)
 		for k := range small.c {
 			if r.Intn(3) == 0 {
 				small.c[k] = math.NaN()
 			}
 		}
-		onGPU(t, d, small, there[int32](t, d, small, math.NaN(), false), &ran)
+		onGPU(t, d, small, deviceProblem[int32](t, d, small, math.NaN(), false), &ran)
 	}
 	if ran < 60 {
 		t.Errorf("%d auctions ran on the device", ran)
 	}
 }
 
-// What a device cannot count the host solves, and the result says so.
+// The host solves problems that a device cannot, and the result says so.
 func TestOnDeviceOrHost(t *testing.T) {
 	d := gpu(t)
 	for _, c := range []struct {
@@ -148,7 +147,7 @@ func TestOnDeviceOrHost(t *testing.T) {
 		{"nothing to assign", grid{m: 0, n: 2}, Options{}, "jonker-volgenant, on the host"},
 	} {
 		want, _ := c.g.best(false)
-		res, err := Solve(there[float64](t, d, c.g, math.NaN(), true), c.o)
+		res, err := Solve(deviceProblem[float64](t, d, c.g, math.NaN(), true), c.o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +155,7 @@ func TestOnDeviceOrHost(t *testing.T) {
 			t.Errorf("%s: by %s, want %s", c.reason, res.Method, c.method)
 		}
 	}
-	nan := there[float64](t, d, grid{m: 1, n: 2, c: []float64{1, math.Inf(-1)}}, math.NaN(), true)
+	nan := deviceProblem[float64](t, d, grid{m: 1, n: 2, c: []float64{1, math.Inf(-1)}}, math.NaN(), true)
 	var bad *CostError
 	if _, err := Solve(nan, Options{}); !errors.As(err, &bad) || bad.Col != 1 {
 		t.Errorf("−Inf gives the error %v", err)

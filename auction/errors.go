@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Sentinels for errors.Is; the errors themselves carry the particulars.
+// Sentinels for errors.Is; the error types carry the details.
 var (
 	ErrInfeasible = errors.New("no assignment is allowed")         // see InfeasibleError
 	ErrCost       = errors.New("a cost cannot be used")            // see CostError
@@ -15,12 +15,12 @@ var (
 )
 
 // An InfeasibleError says that the forbidden pairs leave no assignment, and why
-// (Hall's theorem): the rows of the witness have together fewer columns than
-// they are. Where rows outnumber columns it is Cols that have fewer rows.
+// (Hall's theorem): the rows of the witness have together fewer columns than there are
+// rows. Where rows outnumber columns the witness is Cols, which have fewer rows.
 type InfeasibleError struct {
 	Rows []int32 // the witness, ascending; nil where Cols is
 	Cols []int32
-	Have int // how many columns (or rows) they can have together
+	Have int // the number of columns (or rows) that they can have together
 }
 
 func (e *InfeasibleError) Error() string {
@@ -52,8 +52,8 @@ func abridged(list []int32) string {
 	return b.String()
 }
 
-// A CostError names a cost that no assignment can be weighed by: NaN, an
-// infinity on the side that is wanted, or an integer beyond 64 bits.
+// A CostError names a cost that cannot be used: NaN, an infinity on the side that is
+// optimised for, or an integer beyond 64 bits.
 type CostError struct {
 	Arg      string // "the cost", "the default cost", "the row offset" or "the column offset"
 	Row, Col int    // −1 where it has none

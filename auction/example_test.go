@@ -7,7 +7,7 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// Three people, three jobs, and what each would take for it.
+// Three people, three jobs, and the price of each person for each job.
 func ExampleSolve() {
 	costs, _ := matrix.FromDense(3, 3, []int{
 		4, 1, 3,
@@ -19,7 +19,7 @@ func ExampleSolve() {
 	// Output: [1 0 2] 5
 }
 
-// Pairs that have no entry count 0, and none are ever made.
+// Pairs without an entry count 0, and are not stored.
 func ExampleImplicit() {
 	similarity, _ := matrix.FromTuples(3, 3, []int{0, 1}, []int{2, 2}, []int{5, 7}, nil)
 	res, _ := auction.Solve(auction.Implicit[int](similarity, 0), auction.Options{Maximize: true})
@@ -35,8 +35,8 @@ func ExampleInfeasibleError() {
 	// Output: no assignment is allowed: the 2 rows 0, 1 have together 1 columns; allow more pairs, or give missing entries a default cost
 }
 
-// What is left of a column's worth after its price decides; prices can be
-// carried over to a similar problem.
+// The value of a column less its price decides. Prices can be reused for a similar
+// problem.
 func ExampleJonkerVolgenant() {
 	costs, _ := matrix.FromDense(2, 2, []int{1, 2, 1, 4})
 	res, _ := auction.JonkerVolgenant(auction.Dense[int](costs), auction.Options{})

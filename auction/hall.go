@@ -2,10 +2,10 @@ package auction
 
 import "slices"
 
-// feasible finds out whether every row can have a column of its own, by a
-// maximum matching (Hopcroft and Karp, SIAM J. Computing 2, 1973). If not, the
-// error's witness are the rows that alternating paths reach from a row that is
-// left: their columns all have partners among them. O(entries·√rows).
+// feasible checks whether every row can have a column of its own, by a maximum matching
+// (Hopcroft and Karp, SIAM J. Computing 2, 1973). If not, the witness of the error is
+// the set of rows that alternating paths reach from an unmatched row: all their columns
+// have partners among them. O(entries·√rows).
 func (k *task) feasible(ptr []int64, idx []int32, n int) error {
 	g := &matching{ptr: ptr, idx: idx, row: make([]int32, n), col: make([]int32, len(ptr)-1), level: make([]int32, len(ptr)-1), next: make([]int64, len(ptr)-1)}
 	for j := range g.row {
@@ -37,7 +37,7 @@ type matching struct {
 	idx      []int32
 	row, col []int32 // partners, −1 for none
 	level    []int32 // of rows: edges from the nearest free one, −1 if unreached
-	next     []int64 // of rows: entries before were tried in vain
+	next     []int64 // of rows: the first entry not tried yet
 	queue    []int32
 }
 
@@ -70,8 +70,8 @@ func (g *matching) layers() bool {
 }
 
 // augment finds a path from row i through layers one after the other to a free
-// column, and exchanges the pairs along it. It keeps a stack of its own, since
-// paths can be as long as there are rows.
+// column, and exchanges the pairs along it. It has an explicit stack, since a path can
+// have as many edges as there are rows.
 func (g *matching) augment(from int32) {
 	stack := append(g.queue[:0], from)
 	for len(stack) > 0 {
@@ -90,7 +90,7 @@ func (g *matching) augment(from int32) {
 			for k := len(stack) - 1; k >= 0; k-- {
 				i := stack[k]
 				j := g.idx[g.next[i]]
-				g.next[i]++ // not to be tried again in this layering
+				g.next[i]++ // not tried again in this layering
 				g.row[j], g.col[i] = i, j
 			}
 			g.queue = stack[:0]
@@ -104,7 +104,7 @@ func (g *matching) augment(from int32) {
 	g.queue = stack
 }
 
-// witness is what the last, vain search has reached from one free row.
+// witness returns the rows that the last search, which failed, reached from one free row.
 func (g *matching) witness() *InfeasibleError {
 	for i := range g.level {
 		g.level[i] = none

@@ -1,10 +1,10 @@
 package auction
 
-// heap is the order of the columns by price, the least on top; prices rise.
+// heap orders the columns by price, the least on top. Prices only rise.
 type heap[D price] struct {
 	p    []D
 	cols []int32
-	at   []int32 // where each column is
+	at   []int32 // the place of each column
 }
 
 func newHeap[D price](p []D) *heap[D] {
@@ -18,7 +18,7 @@ func newHeap[D price](p []D) *heap[D] {
 	return h
 }
 
-// down puts column j where it belongs after its price rose.
+// down restores the order after the price of column j rose.
 func (h *heap[D]) down(j int32) { h.sift(int(h.at[j])) }
 
 func (h *heap[D]) less(a, b int32) bool {
@@ -45,8 +45,8 @@ func (h *heap[D]) sift(k int) {
 	h.cols[k], h.at[j] = j, int32(k)
 }
 
-// cheapest calls take with the two cheapest columns that are not marked, after
-// a look at those places whose column is cheaper than the second found so far.
+// cheapest calls take with the two cheapest columns that are not marked. It visits only
+// places whose column is cheaper than the second found so far.
 func (h *heap[D]) cheapest(l *look, take func(j int32)) {
 	first, second := int32(none), int32(none)
 	walk := l.walk[:0]

@@ -4,11 +4,11 @@ import (
 	"slices"
 )
 
-// This file finds shortest augmenting paths where costs are listed: sparse, or
-// implicit, in which all columns without an entry of a row are alike but for
-// their duals, and the order of the duals tells the nearest.
+// Shortest augmenting paths of listed costs: sparse ones, and implicit ones, in which
+// the columns without an entry of a row differ in their duals only, so that the order
+// of the duals gives the nearest.
 
-// listedSearch is what searches keep between them.
+// listedSearch is the state that searches share.
 type listedSearch[C cost] struct {
 	*paths[C]
 	done    []bool  // the column is settled
@@ -22,7 +22,7 @@ type listedSearch[C cost] struct {
 	next         []int32 // union-find over places: the first not settled from here on
 	jumped       []int32 // places where next is not the place itself
 	cursors      []cursor[C]
-	mark         []int32 // mark[j] == stamp: the row looked at has an entry in column j
+	mark         []int32 // mark[j] == stamp: the current row has an entry in column j
 	stamp        int32
 }
 
@@ -33,17 +33,17 @@ type near[C cost] struct {
 	col int32
 }
 
-// cursor walks through the columns that a settled row has no entry for, from
-// the greatest dual down.
+// cursor visits the columns without an entry of a settled row, from the greatest dual
+// down.
 type cursor[C cost] struct {
 	row int32
 	at  int32
 	d   C // distance of a column of dual 0
 }
 
-// finishListed gives the free rows of an instance of listed costs a column
-// each (Jonker and Volgenant's LAPJVsp, with a heap and without column
-// reduction). Forbidden pairs that leave no assignment are an *InfeasibleError.
+// finishListed assigns a column to each free row of an instance of listed costs (Jonker and
+// Volgenant's LAPJVsp, with a heap and without column reduction). Forbidden pairs that leave no
+// assignment are an *InfeasibleError.
 func (s *paths[C]) finishListed() error {
 	l := newListedSearch(s)
 	if s.in.n > 1 {
@@ -112,7 +112,7 @@ func (l *listedSearch[C]) entries(i int32) ([]int32, []C) {
 	return l.in.idx[lo:hi], l.in.val[lo:hi:hi]
 }
 
-// markRow notes the columns that row i has entries for.
+// markRow marks the columns of the entries of row i.
 func (l *listedSearch[C]) markRow(i int32) {
 	l.stamp++
 	idx, _ := l.entries(i)
@@ -121,11 +121,11 @@ func (l *listedSearch[C]) markRow(i int32) {
 	}
 }
 
-// lowered keeps the order of implicit costs after the dual of column j was lowered.
+// lowered restores the order of duals after that of column j fell.
 func (l *listedSearch[C]) lowered(j int32) {
 	p := int(l.place[j])
 	rest := l.order[p+1:]
-	// Behind all columns of a dual no less.
+	// The new place is after all columns with a dual at least as large.
 	k, _ := slices.BinarySearchFunc(rest, l.v[j], func(c int32, x C) int {
 		if l.v[c] >= x {
 			return -1
@@ -140,8 +140,8 @@ func (l *listedSearch[C]) lowered(j int32) {
 	}
 }
 
-// twoBest returns the columns of the least reduced costs in row i, none where
-// there are not so many.
+// twoBest returns the columns of the two least reduced costs in row i, none where there
+// are fewer.
 func (l *listedSearch[C]) twoBest(i int32) (j1, j2 int32, least, second C) {
 	j1, j2 = none, none
 	take := func(j int32, h C) {
@@ -192,7 +192,7 @@ func (l *listedSearch[C]) search(from int32) int32 {
 			if !stale && (!l.reached[j] || e.d <= l.d[j]) {
 				l.reach(j, e.d, row)
 			} else if !stale {
-				stale = true // reached nearer, and in the queue as such
+				stale = true // reached at a smaller distance, and in the queue with that
 			}
 			l.cursors[c].at++
 			l.advance(c)
@@ -244,7 +244,7 @@ func (l *listedSearch[C]) reduced(i, j int32) C {
 	return l.in.def - l.v[j]
 }
 
-// scan looks along row i, whose columns are at their reduced cost plus base.
+// scan relaxes the columns of row i, at their reduced cost plus base.
 func (l *listedSearch[C]) scan(i int32, base C) {
 	idx, val := l.entries(i)
 	l.scanned += int64(len(idx)) + 1
@@ -309,7 +309,7 @@ func (l *listedSearch[C]) update(least C) {
 	l.forget()
 }
 
-// forget makes ready for the next search.
+// forget clears the state of a search.
 func (l *listedSearch[C]) forget() {
 	for _, p := range l.jumped {
 		l.next[p] = p
@@ -323,8 +323,8 @@ func (l *listedSearch[C]) forget() {
 	l.touched, l.settled, l.queue, l.cursors, l.jumped = l.touched[:0], l.settled[:0], l.queue[:0], l.cursors[:0], l.jumped[:0]
 }
 
-// reorder puts the columns that were settled where their duals belong: all
-// others have kept their order, and the two are merged.
+// reorder restores the order of duals after those of the settled columns changed: it
+// sorts these and merges them with the others, whose order is unchanged.
 func (l *listedSearch[C]) reorder() {
 	moved := l.settled
 	if len(moved) == 0 {
@@ -341,9 +341,8 @@ func (l *listedSearch[C]) reorder() {
 		}
 		return int(l.place[a] - l.place[b])
 	})
-	// What has to be written is never behind what was read: a column moved is
-	// taken out before it is put in.
-	rest := l.mark[:0] // as room; stamps start anew
+	// Writes never overtake reads: a moved column is removed before it is inserted.
+	rest := l.mark[:0] // scratch space; stamps start again
 	k := 0
 	p := first
 	last := l.v[moved[len(moved)-1]]
@@ -380,8 +379,8 @@ func (l *listedSearch[C]) reorder() {
 
 func (l *listedSearch[C]) put(p int, j int32) { l.order[p], l.place[j] = j, int32(p) }
 
-// witness returns the rows that a search from row i, which has found no free
-// column, has seen: their columns are those settled, one fewer.
+// witness returns the rows that a failed search from row i reached: their columns are
+// the settled ones, one fewer.
 func (l *listedSearch[C]) witness(from int32) error {
 	rows := []int32{from}
 	for _, j := range l.settled {

@@ -12,16 +12,17 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// Problem is an assignment problem. It refers to the matrix of costs, which
-// must not change until it is solved, and may be solved any number of times.
+// Problem is an assignment problem. It refers to the matrix of costs, which must not
+// change before Solve returns. It may be solved any number of times. A nil or zero
+// Problem is a *ParameterError of Solve.
 type Problem struct {
 	costs    source
 	row, col []float64 // offsets, or nil
 	err      error
 }
 
-// Dense returns the problem of an m×n matrix of costs, a position without an
-// entry being forbidden. In matrices of floats +Inf, or when maximising −Inf,
+// Dense returns the problem of an m×n matrix of costs, in which a position without
+// an entry is forbidden. In matrices of floats +Inf, or when maximising −Inf,
 // is forbidden too.
 func Dense[T semiring.Number](c matrix.Source[T]) *Problem { return newProblem(c, nil) }
 
@@ -64,7 +65,7 @@ func newProblem[T semiring.Number](c matrix.Source[T], def *T) *Problem {
 
 // WithOffsets returns the problem with row[i] + col[j] added to the cost of
 // every allowed pair; either may be nil. In a square problem this changes the
-// value of an assignment and not which is best. The slices are read by Solve.
+// value of an assignment and not which is best. Solve reads the slices.
 func (p *Problem) WithOffsets(row, col []float64) *Problem {
 	if p == nil {
 		return &Problem{err: &ParameterError{"the problem", "nil", "one made by Dense, Sparse or Implicit"}}
@@ -92,7 +93,7 @@ func (p *Problem) Dims() (rows, cols int) {
 	return p.costs.dims()
 }
 
-// summary is what a first look at the costs tells.
+// summary is the result of a scan of the costs.
 type summary struct {
 	lo, hi    float64 // of the allowed costs, 0 and 0 if there are none
 	integers  bool    // all are integers that int64 holds exactly
@@ -100,7 +101,7 @@ type summary struct {
 	entries   int64
 }
 
-// offsets looks through a list of offsets.
+// offsets summarises a list of offsets.
 func offsets(arg string, list []float64) (summary, error) {
 	s := summary{integers: true}
 	for k, x := range list {

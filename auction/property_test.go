@@ -13,16 +13,16 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// minCost solves by successive shortest paths with Bellman and Ford's
-// algorithm over the residual network: slow, and without duals. ok is false if
-// not all of the shorter side can be assigned.
+// minCost is the oracle: successive shortest paths by the Bellman–Ford algorithm over
+// the residual network, without duals. ok is false if the shorter side cannot be
+// assigned completely.
 func (g grid) minCost(maximize bool) (value float64, ok bool) {
 	const source, sink = 0, 1
 	type arc struct {
 		from, to, room int
 		cost           float64
 	}
-	var arcs []arc // arc k^1 is the way back along arc k
+	var arcs []arc // arc k^1 is the reverse of arc k
 	connect := func(from, to int, cost float64) {
 		arcs = append(arcs, arc{from, to, 1, cost}, arc{to, from, 0, -cost})
 	}
@@ -229,8 +229,7 @@ func TestNoScaling(t *testing.T) {
 	}
 }
 
-// A core misses what it may and the result is exact all the same, also where
-// the cheap entries are the wrong ones.
+// The result is exact for every core, also if the cheap entries are the wrong ones.
 func TestCore(t *testing.T) {
 	r := rand.New(rand.NewSource(8))
 	for _, c := range []struct {
@@ -305,7 +304,7 @@ func TestContextEnds(t *testing.T) {
 			t.Errorf("%s: the error is %v", s.name, err)
 		}
 	}
-	// In the middle of the work, at the first sign of progress.
+	// During the work, at the first progress report.
 	for _, s := range solvers {
 		ctx, cancel := context.WithCancel(t.Context())
 		s.o.Context, s.o.Maximize = ctx, true

@@ -56,9 +56,8 @@ func longOffsets[C cost](k *task) []C {
 	return out
 }
 
-// complete fills in the result from what was assigned and the duals, which
-// count in units of 1/scale: what is missed by less than one integer is not
-// missed.
+// complete fills in the result from the assignment and the duals, which are in units of
+// 1/scale: an integer value that misses the bound by less than 1 is optimal.
 func complete[C cost](k *task, s *paths[C], scale int64, res *Result) {
 	in := s.in
 	var chosen sum
@@ -89,8 +88,8 @@ func complete[C cost](k *task, s *paths[C], scale int64, res *Result) {
 	k.value(chosen, in.col != nil, res)
 }
 
-// value is the sum of the assigned costs, in the caller's sign, with the
-// offsets that are not in it yet.
+// value stores the sum of the assigned costs, in the caller's sign, and adds the
+// remaining offsets.
 func (k *task) value(chosen sum, long bool, res *Result) {
 	if k.o.Maximize {
 		chosen.whole, chosen.main, chosen.lost = -chosen.whole, -chosen.main, -chosen.lost
@@ -142,8 +141,8 @@ func (in *instance[C]) at(i, j int32) C {
 	return in.def
 }
 
-// bound returns a lower bound of the value of every assignment, by the duals v,
-// whatever they are: with u(i) = min c(i,j) − v(j) it is
+// bound returns a lower bound of the value of every assignment, which holds for any
+// duals v: with u(i) = min c(i,j) − v(j) it is
 //
 //	Σ u(i) + the m least of v(j) + col(j)
 func (s *paths[C]) bound(threads int) sum {
@@ -151,7 +150,7 @@ func (s *paths[C]) bound(threads int) sum {
 	var total sum
 	byDual := s.byDual()
 	least := make([]C, in.m)
-	// The context is not asked: an assignment that was found is not thrown away.
+	// Ignores the context: a finished assignment is not discarded.
 	_ = parallel.Range(nil, threads, in.m, 64, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			least[i] = s.leastOf(int32(i), byDual)

@@ -11,7 +11,7 @@ import (
 	"github.com/hiveblas/hiveblas/ops"
 )
 
-// Method is how an assignment is found.
+// Method is an algorithm for assignment.
 type Method int
 
 // The methods.
@@ -21,7 +21,7 @@ const (
 	MethodJonkerVolgenant               // shortest augmenting paths
 )
 
-// Bidding is which rows bid at the same time.
+// Bidding says which rows bid at the same time.
 type Bidding int
 
 // The ways of bidding.
@@ -34,26 +34,26 @@ const (
 type Options struct {
 	Context  context.Context // nil: never ends
 	Maximize bool
-	// Exact asks for an optimum, whatever Epsilon: what bidding leaves to be
-	// desired is put right by augmenting paths.
+	// Exact asks for an optimum and overrides Epsilon: augmenting paths complete what
+	// bidding leaves.
 	Exact bool
-	// Epsilon is by how much a row may miss its best column when the auction
-	// ends: the value is then within Epsilon times the shorter side of the optimum
-	// in a square problem. 0 means exact.
+	// Epsilon bounds by how much a row may miss its best column when the auction ends.
+	// In a square problem the value is then within Epsilon times the shorter side of
+	// the optimum. 0 means exact.
 	Epsilon float64
-	// NoScaling lets an auction bid with the last ε from the start. ε-scaling
-	// bounds the bids whatever the costs; where rows largely want different
-	// columns, and ε is no small part of what they gain by them, it only makes rows
-	// give up what they had. It is not heeded where costs differ by more than 2¹⁸ ε.
+	// NoScaling lets an auction bid with the last ε from the start. ε-scaling bounds
+	// the number of bids for all costs. Where most rows prefer different columns, and ε
+	// is not small beside their gain, scaling only makes rows give up their columns. It
+	// is ignored where costs differ by more than 2¹⁸ ε.
 	NoScaling bool
 	Method    Method
 	Bidding   Bidding
 	Seed      uint64    // breaks ties among columns
 	Prices    []float64 // of the longer side, the columns if equal, to start from; nil for none
 	Threads   int       // 0: GOMAXPROCS; results do not depend on it
-	// Progress is told how many of the shorter side have a partner; nil is silent.
+	// Progress receives the number of rows (of the shorter side) that have a partner.
 	Progress func(what string, done, total int64)
-	Trace    func(ops.Trace) // told what ran on a device; may be nil
+	Trace    func(ops.Trace) // called for each operation on a device; may be nil
 }
 
 // Result is an assignment.
@@ -65,13 +65,13 @@ type Result struct {
 	Value   float64
 	Integer bool
 	Sum     int64
-	// Gap bounds what the optimum can be better by, by duality: 0 is optimal.
+	// Gap bounds the distance of Value from the optimum, by duality: 0 is optimal.
 	Gap float64
 	// Prices of the longer side, the columns if equal: each row has a column that
 	// is within ε of the least of cost + price (or the most of value − price). They
 	// do not contain offsets.
 	Prices []float64
-	// Method is what found it: "jonker-volgenant", "auction" or "auction+paths",
+	// Method is the method that ran: "jonker-volgenant", "auction" or "auction+paths",
 	// with ", on the host" where the costs live elsewhere.
 	Method string
 	Rounds int64 // of Jacobi bidding, or searches for augmenting paths
@@ -85,15 +85,14 @@ type Result struct {
 }
 
 // Solve assigns rows and columns one to one so that the costs add up to the
-// least, or the most; the shorter side is assigned wholly.
+// least, or the most. Every member of the shorter side gets a partner.
 //
 // Method Auto takes the exact paths of [JonkerVolgenant] on a host, which are
-// quicker there than an auction (16384 rows of common-neighbour counts: 0.4 s, and
-// 0.7 with an ε of 1). A matrix that lives on a GPU is solved there, by an auction,
-// but for what a device cannot count: exact problems of floats, costs that are
-// not finite, and those whose prices would not fit; these the host solves, as
-// Result.Method tells. Costs that are all integers, up to 2⁴⁰ and
-// beyond, are computed with as integers, in floats too.
+// faster there than an auction (16384 rows of common-neighbour counts: 0.4 s, and
+// 0.7 with an ε of 1). For a matrix that lives on a GPU it runs an auction there. The
+// host solves the problems that a device cannot: exact problems of floats, costs that
+// are not finite, and prices that do not fit; Result.Method says so. Costs that
+// are all integers are computed as integers, in floats too.
 //
 // If forbidden pairs leave no assignment, the error is an *InfeasibleError with
 // a witness. NaN is a *CostError, sums beyond 64 bits an *OverflowError.
@@ -118,7 +117,7 @@ func Solve(p *Problem, opts ...Options) (*Result, error) {
 	if s == nil {
 		return k.onHost()
 	}
-	results, err := auctions([]*sale{s})
+	results, err := auctions([]*deviceAuction{s})
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +152,7 @@ type task struct {
 	p       *Problem
 	o       Options
 	m, n    int
-	flip    bool // rows outnumber columns: they take each other's part
+	flip    bool // rows outnumber columns: they are exchanged
 	seen    summary
 	integer bool    // costs, and the offsets that matter, are integers
 	long    summary // offsets of the longer side that matter
@@ -203,7 +202,7 @@ func (k *task) checkOptions() error {
 	return nil
 }
 
-// onHost is run, and says so where the costs live elsewhere.
+// onHost runs on the host, and notes that in Method if the costs live elsewhere.
 func (k *task) onHost() (*Result, error) {
 	res, err := k.run()
 	if err == nil && k.p.costs.place() != nil {
@@ -212,14 +211,14 @@ func (k *task) onHost() (*Result, error) {
 	return res, err
 }
 
-// run looks at the costs, picks the numbers to compute with and solves.
+// run scans the costs, picks the type of numbers and solves.
 func (k *task) run() (*Result, error) {
 	start := time.Now()
 	if err := k.look(); err != nil {
 		return nil, err
 	}
-	// Costs and duals reach a few times this where all pairs are allowed, n times
-	// where not.
+	// Costs and duals reach a few times this if all pairs are allowed, and n times
+	// this if not.
 	most := max(math.Abs(k.seen.lo), math.Abs(k.seen.hi))
 	reach := 8 * (most + max(-k.long.lo, k.long.hi) + k.prices + 1)
 	if !k.everywhere() {
@@ -248,7 +247,7 @@ func (k *task) run() (*Result, error) {
 	return byPaths(k, start, k.p.costs.asInt64(how))
 }
 
-// look looks at all numbers given.
+// look scans costs and offsets.
 func (k *task) look() (err error) {
 	if k.seen, err = k.p.costs.scan(k.o.Maximize); err != nil {
 		return err
@@ -316,8 +315,7 @@ func (k *task) exact() bool { return k.o.Exact || k.o.Epsilon == 0 }
 // bids reports whether the auction is the method.
 func (k *task) bids() bool { return k.o.Method == MethodAuction }
 
-// prepared returns the instance with nothing assigned, and the prices given as
-// duals.
+// prepared returns the instance without assignments, with the given prices as duals.
 func prepared[C cost](k *task, in *instance[C], scale C) *paths[C] {
 	in.col = longOffsets[C](k)
 	s := newPaths(in, k.o.Context)
@@ -344,7 +342,7 @@ func byPaths[C cost](k *task, start time.Time, in *instance[C]) (*Result, error)
 	return finish(k, s, res)
 }
 
-// finish gives the free rows their columns by shortest augmenting paths.
+// finish assigns columns to the free rows by shortest augmenting paths.
 func finish[C cost](k *task, s *paths[C], res *Result) (*Result, error) {
 	start := time.Now()
 	var err error
@@ -365,7 +363,7 @@ func finish[C cost](k *task, s *paths[C], res *Result) (*Result, error) {
 	return res, nil
 }
 
-// named gives the witness of a flipped problem its name.
+// named renames the witness of a flipped problem.
 func (k *task) named(err error) error {
 	if e, ok := err.(*InfeasibleError); ok && k.flip {
 		return &InfeasibleError{Cols: e.Rows, Have: e.Have}

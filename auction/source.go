@@ -11,8 +11,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// cost is what the algorithms compute in: 32 bits where no sum of costs can
-// overflow them, 64 otherwise, and doubles unless all costs are integers.
+// cost is the type of costs in the algorithms: 32 bits where no sum of costs can
+// overflow them, else 64, and doubles unless all costs are integers.
 type cost interface{ int32 | int64 | float64 }
 
 // source is a matrix of costs of any type.
@@ -23,7 +23,7 @@ type source interface {
 	operand(at device.Backend) (device.Operand, error)
 	element() reflect.Type
 	missing() float64 // cost of a pair without an entry
-	// scan looks at all costs. Infinities on the forbidden side are counted.
+	// scan summarises all costs, and counts infinities on the forbidden side.
 	scan(maximize bool) (summary, error)
 	// members returns the row, or the column, of each allowed pair.
 	members(columns bool) []int32
@@ -32,15 +32,15 @@ type source interface {
 	asFloat64(how reading) *instance[float64]
 }
 
-// reading says how the costs become an instance.
+// reading says how to convert the costs into an instance.
 type reading struct {
 	flip      bool // columns become rows
 	negate    bool
-	forbidden bool // there are infinities, which are left out
+	forbidden bool // leave out infinities
 }
 
-// instance is a problem as the algorithms see it: to be minimised, and of no
-// more rows than columns.
+// instance is a problem in the form of the algorithms: to be minimised, with at most
+// as many rows as columns.
 type instance[C cost] struct {
 	m, n     int
 	ptr      []int64 // nil: dense, all positions of val row by row
@@ -138,7 +138,7 @@ func (p *typed[T]) members(columns bool) []int32 {
 	return list
 }
 
-// unusable says what is wanted in place of a cost that cannot be used, or "".
+// unusable says what is expected in place of a cost that cannot be used, or returns "".
 func unusable[T semiring.Number](x T, maximize bool) string {
 	f := float64(x)
 	switch {

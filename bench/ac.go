@@ -53,7 +53,7 @@ func acBytes(t gen.Tuples) float64 {
 	return float64(t.Len())*(4*17+rounds*(8*q+8)) + rounds*float64(t.NRows)*4*10*q
 }
 
-// oursClassify is beside NumPy's of the same formulas over arrays of edges.
+// oursClassify runs Classify; its peer is NumPy, by the same formulas over arrays of edges.
 func oursClassify(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 	data, err := attributed(in.tuples, 1)
 	if err != nil {
@@ -74,8 +74,8 @@ func oursClassify(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 	return d, checkMatrix(mu), nil
 }
 
-// gpuClassify is a whole matching, from the call to its end, of graphs that are
-// there; the host's is the check.
+// gpuClassify measures a whole matching of graphs that live on the device, from the call to its
+// end. The host's result is the check.
 func gpuClassify(tuples func(shrink int) gen.Tuples) func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
 	return func(b *gpuBench, _ *gpuInput) (*gpuPlan, error) {
 		t := tuples(b.shrink)

@@ -53,7 +53,8 @@ func TestQuartiles(t *testing.T) {
 	}
 }
 
-// fake is a contender that takes the given times in turn, beginning with the uncounted run, and notes its calls.
+// fake is a contender that takes the given times in turn, beginning with the uncounted run, and
+// records its calls.
 func fake(name string, calls *[]string, check float64, ms ...float64) Contender {
 	k := 0
 	return Contender{name, func() (peers.Result, error) {
@@ -79,7 +80,8 @@ func TestInterleave(t *testing.T) {
 	if got := c.Time(0); got != (Quartiles{1.75, 2.5, 3.25}) {
 		t.Errorf("our times: %v", got)
 	}
-	// The ratios of the rounds are 10, 5, 20, 10: their median is not the ratio of the medians, 25/2.5.
+	// The ratios of the rounds are 10, 5, 20, 10: their median is not the ratio of the medians,
+	// 25/2.5.
 	if got := c.Ratio(1, 0).Median; got != 10 {
 		t.Errorf("slow takes %v of our time, want 10", got)
 	}
@@ -117,6 +119,48 @@ func TestInterleaveErrors(t *testing.T) {
 	c, err := Interleave(1, fake("a", &calls, 0, 1, 1))
 	if err != nil || c.Best() != -1 || !math.IsNaN(NewRow("x", c, 0, 0).Ratio) {
 		t.Errorf("a contender alone: %v, %v", c, err)
+	}
+}
+
+// A peer that dies has no further rounds, and its cell says so.
+func TestPeerDied(t *testing.T) {
+	var calls []string
+	runs := 0
+	lut := Contender{"suitesparse|lut", func() (peers.Result, error) {
+		if runs++; runs > 2 {
+			return peers.Result{}, &peers.DiedError{Kind: peers.SuiteSparse, Command: "run tricount_lut", Err: errors.New("EOF")}
+		}
+		return peers.Result{Ms: 1, Check: 9}, nil
+	}}
+	c, err := Interleave(3, fake("ours", &calls, 9, 1, 1, 1, 1), lut, fake("scipy", &calls, 9, 5, 5, 5, 5))
+	if err != nil || runs != 3 {
+		t.Fatalf("%d runs of the peer that dies, %v", runs, err)
+	}
+	if c.Best() != 2 || c.Agree(0) != nil {
+		t.Errorf("best is %d, want 2; agreement: %v", c.Best(), c.Agree(0))
+	}
+	row := NewRow("triangles", c, .5, 0)
+	(&cpuBench{}).foldVariants(&row)
+	table := &Table{Peers: []string{"suitesparse", "scipy"}, Rows: []Row{row}}
+	var text, js bytes.Buffer
+	if err := errors.Join(table.WriteText(&text), table.WriteJSON(&js)); err != nil {
+		t.Fatal(err)
+	}
+	if fields := strings.Fields(strings.Split(text.String(), "\n")[1]); fields[2] != "died" || fields[3] != "5.00" {
+		t.Errorf("the row is %q", fields)
+	}
+	if !strings.Contains(js.String(), `"died": [`) {
+		t.Errorf("the JSON does not name the peer that died: %s", js.String())
+	}
+	row = NewRow("triangles", c, .5, 0)
+	row.Peers["suitesparse|dot"] = 2
+	(&cpuBench{}).foldVariants(&row)
+	if len(row.Died) != 0 || row.Peers["suitesparse"] != 2 {
+		t.Errorf("with a variant that lives: %+v", row)
+	}
+	_, err = Interleave(1, Contender{"ours", func() (peers.Result, error) { return peers.Result{}, &peers.DiedError{} }}, lut)
+	if !errors.Is(err, peers.ErrDied) {
+		t.Errorf("ours dies: %v", err)
 	}
 }
 
@@ -242,9 +286,9 @@ func BenchmarkTriad(b *testing.B) {
 	}
 }
 
-// TestLoadKeepsWhatWasUsedLast: of the few inputs that are kept, the one that a
-// row has just asked for stays when it asks for its second.
-func TestLoadKeepsWhatWasUsedLast(t *testing.T) {
+// Of the few inputs that are kept, the one that a row has just loaded stays when the row loads its
+// second input.
+func TestLoadKeepsLastInput(t *testing.T) {
 	b := &cpuBench{CPUOptions: CPUOptions{Log: func(string) {}}, dir: t.TempDir(), inputs: map[string]*input{}}
 	for _, name := range []string{"uniform4", "uniform5", "uniform6", "uniform4", "uniform7"} {
 		if _, err := b.load(name); err != nil {

@@ -22,13 +22,14 @@ type CPUOptions struct {
 	Threads int      // of ours and of peers that have a choice; 0 means 2
 	Only    []string // cases whose name contains one of these; nil means all
 	NoPeers bool
-	Log     func(string) // told what is going on; may be nil
+	Log     func(string) // receives progress, a line each; may be nil
 }
 
-// CPU measures the operations and workflows on the host beside the peers that
-// are installed, and returns the table. Every case is run by all contenders on
-// the same input, in interleaved rounds; their results must agree.
+// CPU measures the operations and workflows on the host beside the installed peers, and returns the
+// table. All contenders run every case on the same input, in interleaved rounds, and their results
+// must agree. A peer that dies is shown as died in its row.
 func CPU(ctx context.Context, o CPUOptions) (*Table, error) {
+	ctx = orBackground(ctx)
 	if o.Rounds <= 0 {
 		o.Rounds = 15
 	}
@@ -72,25 +73,33 @@ func CPU(ctx context.Context, o CPUOptions) (*Table, error) {
 	return t, nil
 }
 
+// orBackground returns a context that never ends in place of nil.
+func orBackground(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
+}
+
 // cpuCase is one row of the table.
 type cpuCase struct {
 	name  string
 	bar   float64 // greatest ratio ours / best peer
 	input string  // "rmat18", "bipartite1m", "tuples10m", …
 	other string  // a second input, or ""
-	// ours does the case once; it times itself and returns the check figure.
+	// ours runs the case once, times itself and returns the check figure.
 	ours func(b *cpuBench, in, other *input) (time.Duration, float64, error)
-	// rival is another way of ours to do the same, as a peer, or nil.
+	// rival is another method of ours for the same result, shown as a peer, or nil.
 	rival ours
 	peer  []string // case names of the peers; each is a contender
-	// file is what the peers read instead of an input, or nil.
+	// file writes a file that the peers read instead of an input, or is nil.
 	file func(b *cpuBench, in *input) (string, error)
 	args []string
 	// perSource runs a peer once for each of benchSources and adds up.
 	perSource bool
 	bytes     func(in *input) float64
 	tolerance float64 // of the check figures; 0 means 1e-9
-	rounds    int     // fewer rounds, for the slow ones
+	rounds    int     // fewer rounds, for slow cases
 }
 
 type cpuBench struct {
@@ -124,7 +133,7 @@ func (b *cpuBench) startPeers() {
 			}
 			continue
 		}
-		_ = peers.SetThreads(p, b.Threads) // those without a choice stay at one
+		_ = peers.SetThreads(p, b.Threads) // peers without a choice use one
 		b.peers = append(b.peers, p)
 	}
 }
@@ -135,13 +144,13 @@ func (b *cpuBench) close() {
 	}
 }
 
-// load makes an input, once, and gives it to the peers. Only a few inputs are
-// kept by the peers at a time.
+// load makes an input, once, and loads it into the peers, which keep a few inputs at a
+// time.
 func (b *cpuBench) load(name string) (*input, error) {
 	if name == "" {
 		return nil, nil
 	}
-	if in := b.inputs[name]; in != nil { // used last: a row's second input must not drive out its first
+	if in := b.inputs[name]; in != nil { // marks it as used last: a row's second input must not evict its first
 		b.loaded = append(slices.DeleteFunc(b.loaded, func(l string) bool { return l == name }), name)
 		return in, nil
 	}
@@ -160,7 +169,7 @@ func (b *cpuBench) load(name string) (*input, error) {
 		return nil, err
 	}
 	for _, p := range b.peers {
-		_ = p.Load(name, in.path) // a peer that has no such case need not read it
+		_ = p.Load(name, in.path) // a peer without such a case may refuse it
 	}
 	if len(b.loaded) >= 3 {
 		old := b.loaded[0]
@@ -239,15 +248,20 @@ func (b *cpuBench) measure(c cpuCase) (Row, error) {
 	if c.bytes != nil {
 		bytes = c.bytes(in)
 	}
+	for i, err := range cmp.Died {
+		if err != nil {
+			b.Log(fmt.Sprintf("%s: %s: %v", c.name, cmp.Names[i], err))
+		}
+	}
 	row := NewRow(c.name, cmp, c.bar, bytes)
 	b.foldVariants(&row)
 	return row, nil
 }
 
-// rivalName is the column of our own built-in, beside a user-defined semiring.
+// rivalName is the column of the built-in semiring, beside a user-defined one.
 const rivalName = "built-in"
 
-// variant tells apart several cases of one peer in one row.
+// variant distinguishes several cases of one peer in one row.
 func variant(c cpuCase, name string) string {
 	if len(c.peer) == 1 {
 		return ""
@@ -255,8 +269,13 @@ func variant(c cpuCase, name string) string {
 	return "|" + name
 }
 
-// foldVariants leaves the best variant of each peer in its column.
+// foldVariants leaves the best variant of each peer in its column. A peer died if no variant lives.
 func (b *cpuBench) foldVariants(r *Row) {
+	for k, name := range r.Died {
+		r.Died[k], _, _ = strings.Cut(name, "|")
+	}
+	slices.Sort(r.Died)
+	r.Died = slices.Compact(r.Died)
 	for name, ms := range r.Peers {
 		if base, _, ok := strings.Cut(name, "|"); ok {
 			if best, have := r.Peers[base]; !have || ms < best {
@@ -265,6 +284,10 @@ func (b *cpuBench) foldVariants(r *Row) {
 			delete(r.Peers, name)
 		}
 	}
+	r.Died = slices.DeleteFunc(r.Died, func(name string) bool {
+		_, lives := r.Peers[name]
+		return lives
+	})
 }
 
 // runSearches runs a search from each source; the time is that of one, on

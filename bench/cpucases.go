@@ -15,8 +15,8 @@ import (
 
 type f64 = float64
 
-// bare returns a with none of its derived forms kept, so that a transpose it
-// needs falls into the timed part.
+// bare returns a without its derived forms, so that the timed part includes a
+// transpose.
 func bare[T comparable](a *matrix.Matrix[T]) *matrix.Matrix[T] { return matrix.FromStore(a.Store()) }
 
 func timed(fn func() error) (time.Duration, error) {
@@ -45,7 +45,7 @@ func checkVector[T semiring.Number](v *matrix.Vector[T]) float64 {
 	return sum
 }
 
-// memo keeps what a case prepares from an input outside the timed part.
+// memo keeps data that a case derives from an input outside the timed part.
 func memo[T any](in *input, key string, make func() T) T {
 	if v, ok := in.more[key]; ok {
 		return v.(T)
@@ -147,8 +147,8 @@ func reduce(run func(w *matrix.Vector[f64], a *matrix.Matrix[f64], with ops.Opti
 	}
 }
 
-// oursAssignment assigns the rows of a matrix, all of whose entries are listed,
-// which the peer takes as dense.
+// oursAssignment assigns the rows of a matrix with all entries listed, which the peer
+// takes as dense.
 func oursAssignment(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 	costs := memo(in, "dense", func() *matrix.Matrix[f64] {
 		a, _ := matrix.FromDense(in.graph.NRows, in.graph.NCols, in.val)
@@ -184,7 +184,7 @@ func sourcesOf(g *gen.Graph, n int) []int {
 
 func search(one func(b *cpuBench, in *input, source int) (float64, time.Duration, error)) ours {
 	return func(b *cpuBench, in, _ *input) (total time.Duration, check float64, err error) {
-		in.f64.IsSymmetric() // the graph is known to be undirected: its transpose is at hand
+		in.f64.IsSymmetric() // marks the graph as undirected, so that it is its own transpose
 		for _, v := range benchSources(in) {
 			c, d, err := one(b, in, v)
 			if err != nil {
@@ -208,7 +208,7 @@ func oursBFS(b *cpuBench, in *input, v int) (check float64, d time.Duration, err
 	return checkVector(res.Level), d, nil
 }
 
-// oursSSSP does not look through the weights first, as the peer does not.
+// oursSSSP skips the check of the weights, as the peer does.
 func oursSSSP(b *cpuBench, in *input, v int) (check float64, d time.Duration, err error) {
 	var dist *matrix.Vector[f64]
 	d, err = timed(func() error {
@@ -236,7 +236,7 @@ func oursBuild(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 	builder := matrix.NewBuilder[f64](t.NRows, t.NCols)
 	const block = 1 << 16
 	var c *matrix.Matrix[f64]
-	// The builder owns what it is given, so the blocks are copies.
+	// The builder owns its blocks, so they are copies.
 	type chunk struct {
 		r, c []int32
 		v    []f64

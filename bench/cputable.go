@@ -8,7 +8,7 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// cpuCases lists the rows of the table and what was promised of each.
+// cpuCases lists the rows of the table and their bars.
 func cpuCases() []cpuCase {
 	plus, times := semiring.Plus[f64](), semiring.Times[f64]()
 	cases := []cpuCase{
@@ -92,6 +92,6 @@ func cpuCases() []cpuCase {
 	)
 }
 
-// ssspDelta is the bucket width given to the peer, one usual for weights of
-// 1…255; it was not tuned for the peer, nor ours for us.
+// ssspDelta is the bucket width of the peer, a usual one for weights of 1…255. Neither
+// it nor ours was tuned.
 const ssspDelta = "32"

@@ -20,14 +20,14 @@ func square(s semiring.Semiring[f64, f64, f64]) ours {
 	}
 }
 
-// closurePlusTimes is plus_times as a user writes it first: two functions.
+// closurePlusTimes is plus_times in the simplest user-defined form: two functions.
 func closurePlusTimes() semiring.Semiring[f64, f64, f64] {
 	plus := semiring.NewMonoid(semiring.NewBinary("my_plus", func(x, y f64) f64 { return x + y }, ""), 0)
 	return semiring.New(plus, semiring.NewBinary("my_times", func(x, y f64) f64 { return x * y }, ""))
 }
 
-// userPlusTimes is plus_times as a user writes it for speed: the loops that
-// matter, each a call with the operators as literals.
+// userPlusTimes is plus_times in the fast user-defined form: the important loops, each
+// a call with the operators as literals.
 func userPlusTimes() semiring.Semiring[f64, f64, f64] {
 	return closurePlusTimes().WithKernels(semiring.Kernels[f64, f64, f64]{
 		Dot: func(s f64, ci []int32, av, x []f64) f64 {

@@ -1,8 +1,9 @@
-// Package bench measures hiveblas against its peers and lays the figures out.
+// Package bench measures hiveblas against its peers and formats the figures.
 //
-// [Interleave] runs contenders in rounds, in rotating order, so that a slow minute of the machine falls on all of them;
-// what it compares is the ratio within each round. [Table] renders comparisons as text, Markdown or JSON, with the
-// bandwidth each case reaches and what that is of the machine's ceiling, [Triad].
+// [Interleave] runs contenders in rounds, in rotating order, so that a slow minute of the machine
+// affects all of them; it compares the ratio within each round. [Table] renders comparisons as
+// text, Markdown or JSON, with the bandwidth of each case and its percentage of the machine's
+// ceiling, [Triad]. [Idioms] measures algorithms written with operations beside plain Go loops.
 //
-// The inputs come from package bench/gen, the peers from package bench/peers.
+// Package bench/gen generates the inputs; package bench/peers runs the peers.
 package bench

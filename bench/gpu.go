@@ -18,27 +18,31 @@ import (
 type GPUOptions struct {
 	Rounds int      // at most; 0 means 15
 	Only   []string // cases whose name contains one of these; nil means all
-	// Quick makes the inputs 16 times smaller and the rounds at most 5: to see that all runs, not how fast.
+	// Quick makes the inputs 16 times smaller and the rounds at most 5: to see that all runs, not
+	// how fast.
 	Quick bool
-	// Budget is the time after which a case begins no further round, once it has three; 0 means 1.2 s.
+	// Budget is the time after which a case begins no further round, once it has three; 0 means 1.2
+	// s.
 	Budget time.Duration
-	// FirstUse is a command that prints what [FirstUse] returns in milliseconds, in a fresh process. Without it that
-	// case is not measured.
+	// FirstUse is a command that prints what [FirstUse] returns in milliseconds, in a fresh
+	// process. Without it that case is not measured.
 	FirstUse []string
 	NoPeers  bool
-	Log      func(string) // told what is going on; may be nil
+	Log      func(string) // receives progress, a line each; may be nil
 
 	// For tests: where to run, and how much smaller the inputs are.
 	open   func() (*cusparse.Device, driver.Driver, error)
 	shrink int
 }
 
-// GPU measures operations and workflows on the first GPU, beside cuSPARSE and beside each other, and returns the table.
-// Contenders of a case run on the same input in interleaved rounds. Results are checked before anything is timed. A
-// case that fails says so in its row, and the others go on.
+// GPU measures operations and workflows on the first GPU, beside cuSPARSE and beside each other,
+// and returns the table. Contenders of a case run on the same input in interleaved rounds. Results
+// are checked before anything is timed. A case that fails says so in its row, and the others go on.
 //
-// Where there is no GPU, the error says what is missing. If ctx ends, the table holds what was measured until then.
+// Where there is no GPU, the error says what is missing. If ctx ends, the table holds what was
+// measured until then.
 func GPU(ctx context.Context, o GPUOptions) (*GPUTable, error) {
+	ctx = orBackground(ctx)
 	if o.Rounds <= 0 {
 		o.Rounds = 15
 	}
@@ -98,7 +102,7 @@ func GPUCases() []string {
 	return names
 }
 
-// copyBytes is the size of the copy that tells the bandwidth.
+// copyBytes is the size of the copy that measures the bandwidth.
 const copyBytes = 1 << 30
 
 func wanted(only []string, name string) bool {
@@ -115,34 +119,34 @@ type gpuCase struct {
 	plan  func(b *gpuBench, in *gpuInput) (*gpuPlan, error)
 }
 
-// gpuPlan is a case made ready on its input.
+// gpuPlan is a case prepared on its input.
 type gpuPlan struct {
-	// ours are the ways in which the library may do it; the best of them counts.
+	// ours are the methods of the library; the fastest counts.
 	ours   []gpuContender
 	others []gpuContender
-	// check looks at what ours left behind when it first ran; "" is right.
+	// check verifies the result of the first run of ours; "" means correct.
 	check func() (wrong string, err error)
 	bytes func() float64  // after the first run
 	notes func() []string // at the end
 	close func()
 }
 
-// gpuContender is one way to do a case.
+// gpuContender is one method for a case.
 type gpuContender struct {
 	name    string
 	prepare func() error // once, before the first run; may be nil
 	do      func() error // one run
-	after   func()       // after each run that is not repeated, outside the time; may be nil
-	failed  func()       // if it cannot run; may be nil
+	after   func()       // after each run that is not repeated, untimed; may be nil
+	failed  func()       // called if it cannot run; may be nil
 	clock   func(func() error) (time.Duration, error)
 	once    bool          // not repeated within one measurement
-	method  func() string // how it did it, after the first run; may be nil
+	method  func() string // the method used, after the first run; may be nil
 
-	// timed, in place of do and clock, runs once and times itself.
+	// timed, instead of do and clock, runs once and times itself.
 	timed func() (time.Duration, error)
 }
 
-// wall times by the host's clock.
+// wall measures by the host's clock.
 func wall(fn func() error) (time.Duration, error) {
 	start := time.Now()
 	err := fn()
@@ -168,8 +172,8 @@ func (g *gpuContender) run(reps int) (time.Duration, error) {
 	return took / time.Duration(reps), err
 }
 
-// start prepares and runs once, uncounted, then calls then, and runs again;
-// it returns the time of the second run.
+// start prepares, runs once untimed, calls then and runs again. It returns the time of
+// the second run.
 func (g *gpuContender) start(then func() error) (took time.Duration, err error) {
 	defer func() {
 		if err != nil && g.failed != nil {
@@ -197,8 +201,8 @@ func (g *gpuContender) start(then func() error) (took time.Duration, err error) 
 	return g.run(1)
 }
 
-// measured is how long the runs between two events take together at least,
-// if they are short.
+// measured is the least total time of the runs between two events; short runs are
+// repeated to reach it.
 const measured = 2 * time.Millisecond
 
 func (g *gpuContender) contender(one time.Duration) Contender {
@@ -225,7 +229,7 @@ func (b *gpuBench) log(format string, args ...any) {
 	b.Log(fmt.Sprintf("%6.1f s  ", time.Since(b.start).Seconds()) + fmt.Sprintf(format, args...))
 }
 
-// measure makes the row of a case; what goes wrong stands in it.
+// measure returns the row of a case; the row records a failure.
 func (b *gpuBench) measure(c gpuCase) GPURow {
 	row := newGPURow(c.name, c.bar)
 	if b.shrink > 0 {
@@ -283,8 +287,8 @@ func (b *gpuBench) fill(row *GPURow, c gpuCase) error {
 	return nil
 }
 
-// best starts the library's ways, checks their results and returns the
-// quickest, with the time of a run.
+// best starts the library's methods, checks their results and returns the fastest, with
+// the time of a run.
 func (b *gpuBench) best(row *GPURow, p *gpuPlan) (best *gpuContender, one time.Duration, err error) {
 	var errs []error
 	check := func() error {
@@ -332,7 +336,7 @@ func (b *gpuBench) load(name string) (*gpuInput, error) {
 	return in, nil
 }
 
-// forget gives up the inputs that none of the cases needs.
+// forget drops the inputs that none of the cases needs.
 func (b *gpuBench) forget(cases []gpuCase) {
 	for name, in := range b.inputs {
 		if slices.ContainsFunc(cases, func(c gpuCase) bool { return c.input == name }) {
@@ -342,6 +346,6 @@ func (b *gpuBench) forget(cases []gpuCase) {
 			f()
 		}
 		delete(b.inputs, name)
-		runtime.GC() // device memory goes with the matrices
+		runtime.GC() // the collector frees device memory with the matrices
 	}
 }

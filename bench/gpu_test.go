@@ -22,7 +22,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/longtest"
 )
 
-// TestMain is also the fresh process of the first use, on the emulator.
+// TestMain also serves as the fresh process of the first-use case, on the emulator.
 func TestMain(m *testing.M) {
 	if os.Getenv("HIVEBLAS_TEST_FIRST_USE") == "" {
 		os.Exit(m.Run())
@@ -122,7 +122,7 @@ func TestGPUWithoutOne(t *testing.T) {
 	}
 }
 
-// TestGPUPeers goes through the calls of cuSPARSE with one that computes nothing.
+// TestGPUPeers makes all calls of cuSPARSE on a fake that computes nothing.
 func TestGPUPeers(t *testing.T) {
 	o := emulated(t)
 	lib := filepath.Join(t.TempDir(), "libcusparse.so.12")
@@ -354,7 +354,7 @@ func TestGPUTableJSON(t *testing.T) {
 	}
 }
 
-// TestGPUBars holds the names apart, and every case to a bar.
+// TestGPUBars checks that names are distinct and every case has a bar.
 func TestGPUBars(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range gpuCases() {

@@ -25,8 +25,8 @@ func uniformCosts(n int, seed uint64) (*matrix.Matrix[int32], error) {
 	return matrix.FromDense(n, n, val)
 }
 
-// commonNeighbours returns how many neighbours two vertices of an R-MAT graph
-// have in common: costs full of ties.
+// commonNeighbours returns the number of common neighbours of each two vertices of an
+// R-MAT graph: costs with many ties.
 func commonNeighbours(scale, edgeFactor int) (*matrix.Matrix[int32], error) {
 	g := gen.CSR(gen.Symmetrise(gen.RMAT(scale, edgeFactor, gen.RMATOptions{})))
 	a, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, make([]int32, g.NNZ()))
@@ -137,7 +137,7 @@ for line in sys.stdin:
     print(time.perf_counter() - start, int(c[row, col].sum()), flush=True)
 `
 
-// scipyPython finds a Python that has SciPy: distributions have it for theirs.
+// scipyPython finds a Python with SciPy; distributions package it for their own Python.
 func scipyPython() (path string, err error) {
 	for _, path = range []string{"python3", "/usr/bin/python3"} {
 		if err = exec.Command(path, "-c", "import scipy.optimize").Run(); err == nil {
@@ -147,7 +147,7 @@ func scipyPython() (path string, err error) {
 	return "", fmt.Errorf("python3 with SciPy: %w", err)
 }
 
-// startScipyAssign gives a full matrix to SciPy. want is the best value.
+// startScipyAssign passes a full matrix to SciPy. want is the optimal value.
 func startScipyAssign(a *matrix.Matrix[int32], want int64) (*scipyAssign, error) {
 	python, err := scipyPython()
 	if err != nil {
@@ -178,8 +178,8 @@ func startScipyAssign(a *matrix.Matrix[int32], want int64) (*scipyAssign, error)
 	return p, nil
 }
 
-// run lets SciPy solve the problem once. It takes so long where it is slow
-// that the third time and later are the second again.
+// run lets SciPy solve the problem once. Since that can take long, the third and later
+// runs return the time of the second.
 func (p *scipyAssign) run() (time.Duration, error) {
 	if p.runs++; p.runs > 2 && p.last > time.Second {
 		return p.last, nil

@@ -6,8 +6,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// gpuCases lists the rows of the table and what was promised of each. Those
-// of one input stand together, where inputs take long to make.
+// gpuCases lists the rows of the table and their bars. Cases of one input are adjacent,
+// since some inputs take long to make.
 func gpuCases() []gpuCase {
 	var cases []gpuCase
 	add := func(name string, bar Bar, input string, plan func(b *gpuBench, in *gpuInput) (*gpuPlan, error)) {

@@ -28,8 +28,8 @@ type streamed struct {
 	report *chunked.Report
 }
 
-// newStreamed makes A of ones, at a place. It refuses a result that memory on
-// the host cannot hold.
+// newStreamed makes A of ones at a place. It refuses a result that does not fit the
+// memory of the host.
 func newStreamed(g *gen.Graph, at matrix.Place) (*streamed, error) {
 	s := &streamed{g: g, val: values(g, func(uint64) float32 { return 1 })}
 	var err error
@@ -55,13 +55,13 @@ func (s *streamed) run(ctx context.Context, opts ...chunked.Option) (err error) 
 	return err
 }
 
-// drop gives the result up.
+// drop releases the result.
 func (s *streamed) drop() {
 	s.c = nil
 	runtime.GC()
 }
 
-// note drops the result, and keeps what is to be said of the run.
+// note releases the result and keeps a note on the run.
 func (s *streamed) note(last *string) func() {
 	return func() {
 		*last = s.stages()
@@ -110,7 +110,7 @@ func bytesOf[E any](items []E) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(items))), len(items)*widthOf[E]())
 }
 
-// stages says what the last run did, in words.
+// stages describes the stages of the last run.
 func (s *streamed) stages() string {
 	r := s.report
 	return fmt.Sprintf("%d entries, %d blocks, plan %.0f ms, computing %.0f, copying %.0f, writing %.0f, wall %.0f, overlap %.2f, peak on the device %d MB",
@@ -119,11 +119,10 @@ func (s *streamed) stages() string {
 
 func ms(d time.Duration) float64 { return d.Seconds() * 1e3 }
 
-// pinnedPiece is the size of the pinned memory that a bare copy goes to, over
-// and over.
+// pinnedPiece is the size of the pinned buffer that a bare copy reuses.
 const pinnedPiece = 1 << 30
 
-// pinnedCopy copies to pinned memory of the host, and nothing else.
+// pinnedCopy only copies to pinned memory of the host.
 type pinnedCopy struct {
 	side  *gpuSide
 	m     *sideMemory
@@ -167,12 +166,12 @@ func (p *pinnedCopy) close() {
 	}
 }
 
-// gpuChunked is a product that comes into host memory, beside a bare copy of
-// its bytes or, within a budget, beside itself without one.
+// gpuChunked is a product into host memory, beside a bare copy of its bytes or, within a
+// budget, beside the same product without one.
 func gpuChunked(budget uint64) func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
 	return func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
-		// The budget counts all that lives on the device: what the products of
-		// the whole kept there goes.
+		// The budget counts everything on the device, so buffers of earlier products
+		// are freed.
 		if a, ok := in.kept["matrix"].(*matrix.Matrix[float32]); ok {
 			a.Clear()
 			delete(in.kept, "matrix")

@@ -19,7 +19,7 @@ func (r *ran) run() apps.Run { return apps.Run{Trace: func(t ops.Trace) { r.last
 
 func (r *ran) method() string { return string(r.last.Method) }
 
-// where is a note for what ran elsewhere than on the device.
+// where notes the place of a run that was not on the device.
 func where(b *gpuBench, p matrix.Place) func() []string {
 	if p == b.dev {
 		return nil
@@ -44,11 +44,10 @@ func undirectedOn(b *gpuBench, in *gpuInput) (*matrix.Matrix[bool], error) {
 	})
 }
 
-// gpuSources is the number of vertices that searches begin from.
+// gpuSources is the number of sources of the searches.
 const gpuSources = 16
 
-// gpuBFS is the median of searches from 16 sources, each from the call to its
-// return.
+// gpuBFS is the median time of searches from 16 sources, from call to return.
 func gpuBFS(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
 	a, err := undirectedOn(b, in)
 	if err != nil {
@@ -90,7 +89,7 @@ func gpuBFS(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
 	return plan, nil
 }
 
-// levelsOf searches in the textbook's way; −1 is not reached.
+// levelsOf is the textbook search; −1 means not reached.
 func levelsOf(g *gen.Graph, source int) []int32 {
 	level := slices.Repeat([]int32{-1}, g.NRows)
 	level[source] = 0
@@ -243,8 +242,8 @@ func gpuTriangles(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
 	return plan, nil
 }
 
-// gpuPageRank is one of many iterations, beside our SpMV of the same kind: the
-// ranks are float64, and no values are read.
+// gpuPageRank is the time of one of many iterations, beside our SpMV of the same kind:
+// float64 ranks, and no values read.
 func gpuPageRank(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
 	plain, err := spmvOn(b, in, plainCSR, unit[float32], unit[float32])
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// gpuInput is a graph, with what the cases made of it.
+// gpuInput is a graph and the data that cases derived from it.
 type gpuInput struct {
 	graph   *gen.Graph
 	kept    map[string]any
@@ -26,11 +26,10 @@ var shapes = map[string][3]int{
 	"bipartite20m":  {138493, 26744, 20_000_000},
 }
 
-// makeGPUInput makes the input of a name: directedN is R-MAT of scale N, edge
-// factor 16, without duplicates and loops, labels as drawn; symmetricN has
-// also the reverse of each edge; kron21 is symmetric R-MAT 21 of edge factor 22, 2M vertices and about 90M
-// entries; factor18 is R-MAT 18 of edge factor 32, seed 1; the others are shapes.
-// shrink makes them 2^shrink times smaller.
+// makeGPUInput makes the input of a name: directedN is R-MAT of scale N, edge factor 16, without
+// duplicates and loops, labels as drawn; symmetricN has also the reverse of each edge; kron21 is
+// symmetric R-MAT 21 of edge factor 22, 2M vertices and about 90M entries; factor18 is R-MAT 18 of
+// edge factor 32, seed 1; the others are shapes. shrink makes them 2^shrink times smaller.
 func makeGPUInput(name string, shrink int) (*gpuInput, error) {
 	in := &gpuInput{kept: map[string]any{}}
 	var scale int
@@ -54,7 +53,7 @@ func makeGPUInput(name string, shrink int) (*gpuInput, error) {
 	return in, nil
 }
 
-// kept returns what make made when it was first called with that key.
+// kept returns the result of the first call of make with that key.
 func kept[T any](in *gpuInput, key string, make func() (T, error)) (T, error) {
 	if v, ok := in.kept[key]; ok {
 		return v.(T), nil
@@ -66,7 +65,7 @@ func kept[T any](in *gpuInput, key string, make func() (T, error)) (T, error) {
 	return v, err
 }
 
-// values returns a value for each entry of g: of the given hash of its place.
+// values returns a value for each entry of g, computed from the hash of its position.
 func values[T any](g *gen.Graph, f func(hash uint64) T) []T {
 	val := make([]T, g.NNZ())
 	_ = parallel.Range(context.Background(), runtime.GOMAXPROCS(0), len(val), 1<<16, func(_, lo, hi int) {

@@ -51,7 +51,7 @@ func gpuSmall(b *gpuBench, _ *gpuInput) (*gpuPlan, error) {
 }
 
 // FirstUse opens the first GPU, multiplies a small matrix by a vector on it
-// and returns the time from Open to the result on the host. It is for a fresh
+// and returns the time from Open to the result on the host. Call it in a fresh
 // process.
 func FirstUse(opts ...cusparse.Option) (time.Duration, error) {
 	g := smallGraph()
@@ -82,8 +82,8 @@ func FirstUse(opts ...cusparse.Option) (time.Duration, error) {
 	return took, dev.Close()
 }
 
-// gpuFirstUse runs FirstUse in processes of their own; the first of them
-// leaves its kernels on the disk for the others.
+// gpuFirstUse runs FirstUse in separate processes. The first fills the kernel cache on
+// disk for the others.
 func gpuFirstUse(b *gpuBench, _ *gpuInput) (*gpuPlan, error) {
 	if len(b.FirstUse) == 0 {
 		return nil, fmt.Errorf("no command is given that starts a fresh process")

@@ -11,8 +11,8 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 )
 
-// gpuSide is the device as the peers use it: its primary context, which the
-// library's device has too, and a stream of their own.
+// gpuSide is the device for the peers: its primary context, which they share with the
+// library, and a separate stream.
 type gpuSide struct {
 	ctx    driver.Context
 	stream driver.Stream
@@ -20,7 +20,7 @@ type gpuSide struct {
 	noLib  string               // why there is none
 }
 
-// openSide opens a device, and cuSPARSE if peers are wanted.
+// openSide opens a device, and cuSPARSE if peers are requested.
 func openSide(d driver.Driver, device int, peers bool) (*gpuSide, error) {
 	ctx, err := d.Open(device)
 	if err != nil {
@@ -36,7 +36,7 @@ func openSide(d driver.Driver, device int, peers bool) (*gpuSide, error) {
 			s.lib, err = lib.NewHandle(s.stream)
 		}
 		if err != nil {
-			s.noLib = err.Error() // the table goes on without
+			s.noLib = err.Error() // the table omits cuSPARSE
 		}
 		return nil
 	})
@@ -78,7 +78,7 @@ func (s *gpuSide) do(fn func() error) error {
 	return fn()
 }
 
-// time returns how long the device takes for what fn queues on the stream.
+// time returns the device time of the work that fn queues on the stream.
 func (s *gpuSide) time(fn func() error) (took time.Duration, err error) {
 	err = s.do(func() error {
 		from, err := s.ctx.NewEvent()
@@ -323,8 +323,8 @@ func spmmPeers(s *gpuSide, g *gen.Graph, val []float32, columns int) (out []gpuC
 	}, err
 }
 
-// spgemmPeer is one algorithm of cuSPARSE for C = A·B, all steps of it. Its
-// buffers stay from run to run, so that it does not pay for allocations.
+// spgemmPeer is one algorithm of cuSPARSE for C = A·B, with all its steps. It keeps its
+// buffers between runs, so that allocations are not timed.
 type spgemmPeer struct {
 	m         *sideMemory
 	a, b      csrPeer
@@ -335,7 +335,7 @@ type spgemmPeer struct {
 	nnz       int64
 }
 
-// growing is a block that is replaced when a larger one is wanted.
+// growing is a block that grows on demand.
 type growing struct {
 	p    driver.Ptr
 	size uint64

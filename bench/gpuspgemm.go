@@ -13,7 +13,7 @@ import (
 
 func widthOf[T any]() int { return int(unsafe.Sizeof(*new(T))) }
 
-// flipped is the transpose of a graph, with its values.
+// flipped returns the transpose of a graph and its values.
 func flipped(g *gen.Graph, val []float32) (*gen.Graph, []float32) {
 	t := &gen.Graph{NRows: g.NCols, NCols: g.NRows, Ptr: make([]int64, g.NCols+1), Idx: make([]int32, g.NNZ())}
 	for _, j := range g.Idx {

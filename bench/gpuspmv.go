@@ -13,7 +13,7 @@ import (
 
 type real interface{ float32 | float64 }
 
-// layout says how the matrix of an SpMV comes.
+// layout is the form of the matrix of an SpMV.
 type layout int
 
 const (
@@ -31,7 +31,7 @@ func tolerance[T comparable]() float64 {
 	return 1e-10
 }
 
-// close tells whether two values may be the same sum in different orders.
+// close reports whether two values can be the same sum in different orders.
 func closeTo[T comparable](x, y T) bool {
 	a, isNumber := asFloat(x)
 	b, _ := asFloat(y)
@@ -75,8 +75,7 @@ func (p *product[A, B, C]) check() (string, error) {
 	return differs(p.w, want, closeTo[C]), nil
 }
 
-// differs names the first place where two vectors are not the same; "" if
-// they are.
+// differs names the first position at which two vectors differ, "" if there is none.
 func differs[T comparable](got, want *matrix.Vector[T], same func(x, y T) bool) string {
 	if got.EqualFunc(want, same) {
 		return ""
@@ -160,7 +159,7 @@ func floatSpMV[T real](l layout) func(b *gpuBench, in *gpuInput) (*gpuPlan, erro
 	}
 }
 
-// ways are the contenders of a layout.
+// ways returns the contenders of a layout.
 func (p *product[A, B, C]) ways(b *gpuBench, l layout) []gpuContender {
 	switch l {
 	case byColumns:
@@ -171,8 +170,8 @@ func (p *product[A, B, C]) ways(b *gpuBench, l layout) []gpuContender {
 	return []gpuContender{p.contender(b, "hiveblas", ops.Pull)}
 }
 
-// relabelling measures what the first product with a new matrix takes longer
-// than the second, its kernels being at hand.
+// relabelling measures the time of the first product with a new matrix less that of the
+// second, with kernels already compiled.
 func (p *product[A, B, C]) relabelling(b *gpuBench, in *spmvInput[A, B]) func() []string {
 	return func() []string {
 		a, err := onDevice(b, in.graph, in.val)
@@ -261,7 +260,7 @@ func semiringSpMV[T comparable, P semiring.Number](s semiring.Semiring[T, T, T],
 	}
 }
 
-// ratioSemiring is what a user may define: x/(x+y), added up.
+// ratioSemiring is an example of a user-defined semiring: the sum of x/(x+y).
 func ratioSemiring() semiring.Semiring[float32, float32, float32] {
 	return semiring.New(semiring.Plus[float32](), semiring.NewBinary("part", func(x, y float32) float32 { return x / (x + y) }, "x / (x + y)"))
 }

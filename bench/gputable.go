@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Bar is what was promised of a case: the greatest ratio of our time to the peer's, or the longest time of ours in
-// milliseconds. A zero is no promise.
+// Bar is the target of a case: the greatest ratio of our time to the peer's, or the longest time
+// of ours in milliseconds. Zero means no target.
 type Bar struct {
 	Ratio, Ms float64
 }
@@ -17,7 +17,7 @@ type Bar struct {
 // GPURow is one case of a [GPUTable]. Figures that do not exist are NaN.
 type GPURow struct {
 	Case string
-	// Method is how the library computed it, as the operation's trace says.
+	// Method is the method of the library, from the trace of the operation.
 	Method string
 	// Ours holds the quartiles of our time in milliseconds, of Rounds rounds.
 	Ours   Quartiles
@@ -29,13 +29,13 @@ type GPURow struct {
 	// Ratio is our time divided by the peer's, the median over the rounds: below 1 we are faster.
 	Ratio float64
 	Bar   Bar
-	// Bytes is what the case must read and write at least; 0 says nothing.
+	// Bytes is the least number of bytes that the case reads and writes; 0 if unknown.
 	Bytes float64
-	// Wrong says how the result differs from what it must be; "" is right.
+	// Wrong says how the result is wrong; "" means correct.
 	Wrong string
 	// Failed says why the case could not be measured.
 	Failed string
-	// Notes are what else there is to know, a sentence each.
+	// Notes are further remarks, a sentence each.
 	Notes []string
 }
 
@@ -59,7 +59,8 @@ func (r *GPURow) fill(c *Comparison) {
 	}
 }
 
-// Reached says whether what was promised was reached; false where nothing was, or where there is nothing to compare.
+// Reached reports whether the bar was reached; false without a bar or without a peer to compare
+// with.
 func (r GPURow) Reached() bool {
 	if r.Wrong != "" || r.Failed != "" || r.Bar == (Bar{}) {
 		return false
@@ -104,16 +105,16 @@ func (r GPURow) gbs() float64 {
 	return r.Bytes / r.Ours.Median / 1e6
 }
 
-// GPUTable is what [GPU] measured.
+// GPUTable is the result of [GPU].
 type GPUTable struct {
 	Device   string
 	Cuda     string // the version of CUDA that the driver supports
 	Cusparse string // the version of cuSPARSE, or why there is none
-	// Copy is what a copy from the device to itself moves in this run, read and written, in GB/s: what the percentages
-	// refer to.
+	// Copy is the bandwidth of a copy within the device, read and written, in GB/s. Percentages
+	// refer to it.
 	Copy float64
-	// Shrunk is the number of powers of two by which the inputs are smaller than the names of the cases say; nothing
-	// is promised of such.
+	// Shrunk is the number of powers of two by which the inputs are smaller than the names of the
+	// cases say. Bars do not apply to smaller inputs.
 	Shrunk int
 	Rows   []GPURow
 }
@@ -175,7 +176,7 @@ func (t *GPUTable) notes() []string {
 func (t *GPUTable) WriteText(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString(t.heading())
-	_ = writeText(&b, t.cells()) // a strings.Builder takes everything
+	_ = writeText(&b, t.cells()) // writes to a strings.Builder do not fail
 	for k, s := range t.notes() {
 		if k == 0 {
 			b.WriteByte('\n')

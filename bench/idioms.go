@@ -25,7 +25,7 @@ type IdiomOptions struct {
 
 // IdiomRow is one idiom of the GraphBLAS user guide, written with operations in the obvious way,
 // beside a plain Go loop that computes the same. Times are medians in microseconds; a bar of 0
-// means that nothing was promised.
+// means none.
 type IdiomRow struct {
 	Case      string  `json:"case"`
 	Ours      float64 `json:"ours_us"`
@@ -38,7 +38,7 @@ type IdiomRow struct {
 	Failed    string  `json:"failed,omitempty"`
 }
 
-// Barred reports whether anything was promised.
+// Barred reports whether the row has a bar.
 func (r IdiomRow) Barred() bool { return r.RatioBar > 0 || r.TimeBar > 0 || r.AllocsBar > 0 }
 
 // Reached reports whether every bar is kept.
@@ -77,7 +77,8 @@ type idiomInput struct {
 	name  string
 }
 
-// newIdiomInput reads email-Enron (36692 vertices, 367662 entries), or generates a graph of its size.
+// newIdiomInput reads email-Enron (36692 vertices, 367662 entries), or generates a graph of its
+// size.
 func newIdiomInput(data string) (*idiomInput, error) {
 	if data == "" {
 		g := gen.CSR(gen.Symmetrise(gen.RMAT(15, 8, gen.RMATOptions{Seed: 1})))
@@ -104,6 +105,7 @@ func IdiomCases() []string {
 // Operations use all processors, as they do by default; loops use one. If ctx ends, the table holds
 // the rows measured so far.
 func Idioms(ctx context.Context, o IdiomOptions) (*IdiomTable, error) {
+	ctx = orBackground(ctx)
 	if o.Budget <= 0 {
 		o.Budget = 300 * time.Millisecond
 	}
@@ -262,7 +264,7 @@ func (t *IdiomTable) WriteText(w io.Writer) error {
 	return writeText(w, cells)
 }
 
-// bars writes down what was promised.
+// bars formats the bars.
 func (r IdiomRow) bars() string {
 	text := none
 	add := func(s string) {

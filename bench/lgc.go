@@ -9,10 +9,10 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// lgcRho leaves a support of 1050 of R-MAT 20 around a vertex, on average.
+// lgcRho gives an average support of 1050 vertices around a vertex of R-MAT 20.
 const lgcRho = 1.4e-6
 
-// clustererOn is a symmetric input made ready on the device.
+// clustererOn is a Clusterer of a symmetric input on the device.
 func clustererOn(b *gpuBench, in *gpuInput) (*apps.Clusterer, error) {
 	return kept(in, "clusterer", func() (*apps.Clusterer, error) {
 		a, err := undirectedOn(b, in)
@@ -23,7 +23,7 @@ func clustererOn(b *gpuBench, in *gpuInput) (*apps.Clusterer, error) {
 	})
 }
 
-// uncertain says what is wrong with a certificate.
+// uncertain describes a violated certificate, "" if it holds.
 func uncertain(kkt, epsilon float64, converged bool) string {
 	if converged && kkt <= epsilon*1.001 {
 		return ""
@@ -97,8 +97,7 @@ func gpuClusterBatch(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
 	return plan, nil
 }
 
-// oursLocalCluster is the mean of 8 queries on a graph that was made ready, 8
-// sources each.
+// oursLocalCluster is the mean of 8 queries on a prepared graph, of 8 sources each.
 func oursLocalCluster(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 	in.f64.IsSymmetric()
 	c, err := apps.NewClusterer(in.f64, apps.Run{Threads: b.Threads})

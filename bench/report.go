@@ -24,22 +24,24 @@ type ReportOptions struct {
 	Rounds  int      // at most; 0 means 5
 	Threads int      // of ours on the host and of peers that have a choice; 0 means all processors
 	Only    []string // rows whose name contains one of these; nil means all
-	// Quick makes the inputs 16 times smaller: to see that all runs, not how fast.
+	// Quick makes the inputs 16 times smaller: a check that everything runs.
 	Quick bool
-	// MostScale is the binary logarithm of the vertices up to which cost growth is measured; 0 means 20.
+	// MostScale is the binary logarithm of the vertices up to which cost growth is measured; 0
+	// means 20.
 	MostScale int
 	// Budget is the time after which a row begins no further round, once it has three; 0 means 5 s.
 	Budget  time.Duration
 	NoPeers bool
 
 	NoHost bool // measure the device alone
-	// Open opens a device; nil measures the host alone. Without Demand, a device that cannot be opened is a line of
-	// the report and no error.
+	// Open opens a device; nil measures the host alone. Without Demand, a device that does not
+	// open is a line of the report, not an error.
 	Open   func() (*cusparse.Device, driver.Driver, error)
 	Demand bool
-	// Self is the command line of hiveblas, for rows that need a process of their own; nil leaves them out.
+	// Self is the command line of hiveblas, for rows that need a process of their own; nil leaves
+	// them out.
 	Self []string
-	Log  func(string) // told what is going on; may be nil
+	Log  func(string) // receives progress, a line each; may be nil
 
 	shrink int // for tests: inputs 2^shrink times smaller
 }
@@ -54,10 +56,10 @@ func OpenGPU(n int) (*cusparse.Device, driver.Driver, error) {
 	return dev, d, err
 }
 
-// long is the time from which a contender is not run again, and its first run counts.
+// long is the time of a first run from which it counts and is not repeated.
 const long = 20 * time.Second
 
-// reportBench is a report under way.
+// reportBench is the state of a report.
 type reportBench struct {
 	ReportOptions
 	ctx    context.Context
@@ -66,12 +68,12 @@ type reportBench struct {
 	dev    *cusparse.Device
 	side   *gpuSide
 	peers  map[string]peers.Peer
-	absent map[string]string // peers that are not there: what is to be done
+	absent map[string]string // missing peers, and the remedy
 	report *Report
-	large  *gen.Graph // what SGM's graphs are samples of
+	large  *gen.Graph // the graph that SGM samples
 }
 
-// reportPeers are the columns of libraries, as they stand in the report.
+// reportPeers are the columns of libraries, in the order of the report.
 var reportPeers = []struct {
 	column string
 	kind   peers.Kind
@@ -79,11 +81,13 @@ var reportPeers = []struct {
 
 const cusparseColumn = "cuSPARSE"
 
-// NewReport measures the workflows of Gunrock's HIVE report (2018) on generated data of the shapes it names, on the
-// host and on a device, beside its figures and beside the libraries that are installed; and products that are larger
-// than memory, and how cost grows with size. Results of contenders are compared. What fails or is missing says so in
-// its row. If ctx ends, the report holds what was measured until then.
+// NewReport measures the workflows of Gunrock's HIVE report (2018) on generated data of the shapes
+// it names, on the host and on a device, beside its figures and beside the libraries that are
+// installed; and products that are larger than memory, and the growth of cost with size. It
+// compares the results of contenders. A row records what failed or is missing. If ctx ends, the
+// report holds the rows measured so far.
 func NewReport(ctx context.Context, o ReportOptions) (*Report, error) {
+	ctx = orBackground(ctx)
 	o.fill()
 	rows, chunks, growth := reportCases(), chunkCases(), growthCases()
 	rows = only(o.Only, rows, func(c reportCase) string { return c.name })
@@ -227,7 +231,7 @@ func (b *reportBench) startPeer(column string, kind peers.Kind) {
 			state.Missing = err.Error()
 			b.log("%s", err)
 		} else {
-			_ = peers.SetThreads(p, b.Threads) // those without a choice stay at one
+			_ = peers.SetThreads(p, b.Threads) // peers without a choice use one
 			b.peers[column] = p
 			state.Version, state.Missing = fmt.Sprintf("%s, threads: %d", p.Name(), p.Threads()), ""
 		}
@@ -250,7 +254,7 @@ func (b *reportBench) close() {
 	}
 }
 
-// place is somewhere that a workflow runs.
+// place is a place where a workflow runs.
 type place struct {
 	column string
 	at     matrix.Place
@@ -267,7 +271,7 @@ func (b *reportBench) places() (list []place) {
 	return list
 }
 
-// row measures a case; what goes wrong stands in it.
+// row measures a case; the row records a failure.
 func (b *reportBench) row(c reportCase) ReportRow {
 	if b.ctx.Err() != nil {
 		return ReportRow{}
@@ -286,7 +290,7 @@ func (b *reportBench) row(c reportCase) ReportRow {
 	return row
 }
 
-// command is how a row is measured again.
+// command returns the command line that measures a row.
 func (b *reportBench) command(name string) string {
 	device := "cpu"
 	switch {
@@ -302,7 +306,7 @@ func (b *reportBench) command(name string) string {
 	return fmt.Sprintf("hiveblas bench report --only %q --device %s --rounds %d%s", name, device, b.Rounds, quick)
 }
 
-// entrant is a contender of a row, with what it found when it first ran.
+// entrant is a contender of a row, with the result of its first run.
 type entrant struct {
 	column string
 	run    func() (peers.Result, error)
@@ -310,7 +314,7 @@ type entrant struct {
 	alone  bool // its result is not compared
 }
 
-// once runs an entrant for the first time; one that takes long is not run again.
+// once runs an entrant for the first time. A long run is not repeated.
 func (e *entrant) once() (err error) {
 	if e.first, err = e.run(); err == nil && e.first.Ms > ms(long) {
 		result := e.first
@@ -377,7 +381,7 @@ func (b *reportBench) fillRow(row *ReportRow, task *reportTask) error {
 	return nil
 }
 
-// entrants starts the peers of a task; why one does not run stands in the row.
+// entrants starts the peers of a task; the row records why one does not run.
 func (b *reportBench) entrants(row *ReportRow, task *reportTask) (list []*entrant) {
 	loaded := map[string]bool{}
 	for _, p := range reportPeers {
@@ -421,7 +425,7 @@ func (b *reportBench) entrants(row *ReportRow, task *reportTask) (list []*entran
 	return list
 }
 
-// feed gives the files to a peer, and writes those that are not there.
+// feed loads the files into a peer, and writes missing ones.
 func (b *reportBench) feed(peer peers.Peer, files []peerFile, written map[string]bool) error {
 	for _, f := range files {
 		path := filepath.Join(b.dir, f.name)
@@ -438,17 +442,17 @@ func (b *reportBench) feed(peer peers.Peer, files []peerFile, written map[string
 	return nil
 }
 
-// forget removes the files, also from the peers.
+// forget removes the files and frees them in the peers.
 func (b *reportBench) forget(files []peerFile) {
 	for _, f := range files {
 		for _, p := range b.peers {
-			_ = p.Free(f.name) // one that did not load it says so
+			_ = p.Free(f.name) // fails for a file that was not loaded
 		}
 		_ = os.Remove(filepath.Join(b.dir, f.name))
 	}
 }
 
-// quickest is the algorithm of cuSPARSE that takes least time. Its result is not compared: bench gpu does that.
+// quickest is the fastest algorithm of cuSPARSE. bench gpu compares its result, this does not.
 func (b *reportBench) quickest(row *ReportRow, task *reportTask) (*entrant, error) {
 	list, done, err := task.cusparse(b.side)
 	if err != nil {

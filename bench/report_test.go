@@ -13,7 +13,7 @@ import (
 
 // tiny are options for the smallest inputs, on the host.
 func tiny(t *testing.T) ReportOptions {
-	t.Setenv("HIVEBLAS_PEERS", t.TempDir()) // there is no SuiteSparse, wherever the tests run
+	t.Setenv("HIVEBLAS_PEERS", t.TempDir()) // hides SuiteSparse on every machine
 	return ReportOptions{Rounds: 1, Threads: 2, MostScale: 24, shrink: 16, Log: func(s string) { t.Log(s) }}
 }
 

@@ -14,14 +14,14 @@ import (
 // reportCase is one row of the report.
 type reportCase struct {
 	name     string // begins with the name of its table
-	original string // what the original report printed, and on what; "" is nothing
+	original string // the figure of the original report and its hardware; "" if none
 	make     func(b *reportBench) (*reportTask, error)
 }
 
-// reportTask is a case made ready on the host.
+// reportTask is a case prepared on the host.
 type reportTask struct {
 	input Input
-	// ready takes the input to a place, and returns what runs the workflow there.
+	// ready moves the input to a place and returns a function that runs the workflow there.
 	ready func(at matrix.Place, with apps.Run) (reportRun, error)
 	files []peerFile          // what peers load; the first is what they run on
 	peers map[string]peerCall // by column; the others have no such workflow
@@ -36,12 +36,12 @@ type reportTask struct {
 // figures by which results are compared, outside the time.
 type reportRun func(clock func(func() error) (time.Duration, error), look bool) (outcome, error)
 
-// outcome is a result, in figures.
+// outcome is the figures of a result.
 type outcome struct {
 	took   time.Duration
 	check  float64
 	result string  // its size, in words
-	bytes  float64 // that had to be read and written at least; 0 says nothing
+	bytes  float64 // least number read and written; 0 if unknown
 }
 
 type peerFile struct {
@@ -52,7 +52,7 @@ type peerFile struct {
 type peerCall struct {
 	name string
 	args []string
-	left string // why it is left out, "" if it is not
+	left string // why it is left out, "" if it runs
 }
 
 func (t *reportTask) finally(f func()) { t.closers = append(t.closers, f) }
@@ -104,7 +104,7 @@ func reportCases() []reportCase {
 // shrunk is a binary logarithm of a size, smaller where the report is.
 func (b *reportBench) shrunk(scale int) int { return max(scale-b.shrink, 5) }
 
-// graphFile gives a graph to the peers.
+// graphFile writes a graph for the peers.
 func graphFile(g *gen.Graph, val []float64) []peerFile {
 	return []peerFile{{"graph", func(path string) error { return peers.WriteGraph(path, g, val) }}}
 }

@@ -17,10 +17,10 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// hostBudget is the memory that a product to a file may take on the host.
+// hostBudget bounds the host memory of a product to a file.
 const hostBudget = 2 << 30
 
-// chunkCase is AᵀA of an input, larger than memory in one way or another.
+// chunkCase is AᵀA of an input, larger than one of the memories.
 type chunkCase struct {
 	name, input string
 	doc         Input
@@ -138,7 +138,7 @@ func (b *reportBench) chunksOnDevice(c chunkCase, g *gen.Graph) []ChunkRow {
 	return []ChunkRow{all, within, bare}
 }
 
-// projected is what hiveblas project prints with --json.
+// projected is the output of hiveblas project --json.
 type projected struct {
 	Nnz     int64              `json:"nnz"`
 	Sum     float64            `json:"sum"`
@@ -172,8 +172,8 @@ func (b *reportBench) chunksToFile(c chunkCase, g *gen.Graph) []ChunkRow {
 	return []ChunkRow{plain, cut}
 }
 
-// child runs one projection and removes its file. A row to compare with is one
-// that computed the same.
+// child runs one projection and removes its file. Ratio compares it with another row of
+// the same product.
 func (b *reportBench) child(row ChunkRow, than *ChunkRow, out string, args []string) ChunkRow {
 	defer os.Remove(out)
 	defer os.Remove(out + ".part")

@@ -11,12 +11,12 @@ import (
 // proportion.
 type growthCase struct {
 	name string
-	most int // the largest scale, if it is less than what is asked for
+	most int // the largest scale, if smaller than the requested one
 	make func(scale int) (*reportTask, error)
 }
 
-// leastScale is the binary logarithm of the vertices that growth begins at;
-// growthStep is added to it.
+// leastScale is the binary logarithm of the smallest number of vertices, growthStep its
+// increment.
 const (
 	leastScale = 14
 	growthStep = 2
@@ -28,7 +28,8 @@ func growthCases() []growthCase {
 			n := 1 << scale
 			return projectionOf(gen.CSR(gen.Edges(n, 8*n, 1), gen.KeepLoops), Input{Generator: "gen.Edges", Parameters: fmt.Sprintf("%d vertices, 8 edges each", n), Seed: 1}), nil
 		}},
-		// The points of a family must be of one kind: this one has a search that takes more steps the larger the graph.
+		// The points of a family must be of one kind: this one has a search that takes more steps
+		// the larger the graph.
 		{"growth sgm", 16, func(scale int) (*reportTask, error) { return nearlyAligned(1<<scale, 16<<scale), nil }},
 		{"growth ac", 0, func(scale int) (*reportTask, error) {
 			return acTask("gen.RMAT", fmt.Sprintf("scale %d, edge factor 8", scale), gen.RMAT(scale, 8, gen.RMATOptions{}), 0)
@@ -41,8 +42,7 @@ func growthCases() []growthCase {
 	}
 }
 
-// grow adds the points of a workflow to the report, of those sizes that can be
-// measured; the first that fails ends it.
+// grow adds the points of a workflow to the report, up to the first size that fails.
 func (b *reportBench) grow(c growthCase) {
 	most := b.MostScale - b.shrink
 	if c.most > 0 {

@@ -19,7 +19,7 @@ var tableTitles = map[string]string{
 	"vn":         "Vertex nomination: distance to the nearest seed",
 }
 
-// WriteMarkdown writes the report. plots are the pictures that lie beside it.
+// WriteMarkdown writes the report. plots are the file names of its pictures.
 func (r *Report) WriteMarkdown(w io.Writer, plots []ReportPlot) error {
 	var b strings.Builder
 	r.heading(&b)
@@ -75,8 +75,8 @@ least, of the triad on the host and of a copy on the device. A contender whose f
 	leftTable(b, lines)
 }
 
-// section is the table of a workflow: the times, the inputs and how to measure
-// them again.
+// section is the table of a workflow: the times, the inputs and the commands to repeat
+// them.
 func (r *Report) section(b *strings.Builder, rows []ReportRow) {
 	title := tableTitles[table(rows[0].Name)]
 	if title == "" {
@@ -129,7 +129,7 @@ func (in Input) cells(name string) []string {
 	return []string{name, orNone(in.Generator), orNone(in.Parameters), fmt.Sprint(in.Seed), n, fmt.Sprint(in.Entries)}
 }
 
-// cell is the time of a column, or in a word why there is none.
+// cell is the time of a column, or the reason why it is missing.
 func (r *ReportRow) cell(column string) string {
 	if t, ok := r.Times[column]; ok {
 		return figure(t.Median)
@@ -152,7 +152,7 @@ func percentCell(percent map[string]float64, column string) string {
 	return none
 }
 
-// footnotes say what a row does not show.
+// footnotes are the remarks on a row.
 func (r *ReportRow) footnotes() (out []string) {
 	if r.Failed != "" {
 		out = append(out, r.Name+" failed: "+oneLine(r.Failed))
@@ -179,7 +179,7 @@ func list(b *strings.Builder, notes []string) {
 	}
 }
 
-// leftTable writes a table of words, which stand on the left.
+// leftTable writes a table of left-aligned text.
 func leftTable(b *strings.Builder, cells [][]string) {
 	var t strings.Builder
 	_ = writeMarkdown(&t, cells)
@@ -194,7 +194,7 @@ func (r *Report) chunkSection(b *strings.Builder) {
 	}
 	b.WriteString(`## Products block by block
 
-AᵀA. On the device in fp32, from a factor that is there into memory of the host; from file to file on the host, in processes
+AᵀA. On the device in fp32, from a factor on the device into memory of the host; from file to file on the host, in processes
 of their own which tell their peak resident size, reading left out of the time. Stages are of the last run and
 go by beside each other: overlap is the part of the shorter ones that went by beside the longest.
 
@@ -242,7 +242,7 @@ go by beside each other: overlap is the part of the shorter ones that went by be
 	list(b, notes)
 }
 
-// count is a number of what there must be some of.
+// count formats a positive number; other numbers are missing figures.
 func count(n int64) string {
 	if n == 0 {
 		return none
@@ -250,7 +250,7 @@ func count(n int64) string {
 	return fmt.Sprint(n)
 }
 
-// entries is the size of a product, as far as a row knows it.
+// entries is the size of a product, if the row has it.
 func (r *Report) entries(name string) (n int64) {
 	for _, c := range r.Chunks {
 		if c.Name == name {
@@ -309,7 +309,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	return e.Encode(r.object())
 }
 
-// object is the report in terms of JSON.
+// object is the report as a JSON value.
 func (r *Report) object() map[string]any {
 	rows, growth, chunks := []any{}, []any{}, []any{}
 	for k := range r.Rows {

@@ -16,7 +16,7 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-// ReportPlot is a picture of a report.
+// ReportPlot is a plot of a report.
 type ReportPlot struct {
 	File, Title string
 	p           *plot.Plot
@@ -31,8 +31,8 @@ func (p *ReportPlot) WritePNG(w io.Writer) error {
 	return err
 }
 
-// Plots returns the pictures for which the report has figures: time against size, growth of the time per edge,
-// bandwidth and speed-ups.
+// Plots returns the pictures for which the report has figures: time against size, growth of the
+// time per edge, bandwidth and speed-ups.
 func (r *Report) Plots() ([]ReportPlot, error) {
 	var plots []ReportPlot
 	var errs error
@@ -95,7 +95,7 @@ func curvePlot(curves map[string][]GrowthPoint, file, title, xLabel, yLabel stri
 	return &ReportPlot{file, title, p, 11 * vg.Centimeter}, nil
 }
 
-// widen makes room around a logarithmic axis, which needs some.
+// widen adds a margin to a logarithmic axis.
 func widen(a *plot.Axis) { a.Min, a.Max = a.Min/1.5, a.Max*1.5 }
 
 // bar is a row of a bar chart, at a height of its own.
@@ -117,7 +117,7 @@ func (r *Report) roofline() (*ReportPlot, error) {
 	return barPlot(bars, "roofline.png", "Bandwidth of the bytes that must move", "% of the copy bandwidth (device) or triad (host)", 100)
 }
 
-// speedups draws how many times as long as the better of ours the others took.
+// speedups draws the times of the others divided by the better of ours.
 func (r *Report) speedups() (*ReportPlot, error) {
 	var bars []bar
 	for _, row := range r.Rows {

@@ -10,8 +10,7 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// densest is the number of vertices up to which SciPy matches graphs, as dense
-// arrays.
+// densest is the most vertices for which SciPy, with dense arrays, runs.
 const densest = 1024
 
 // sgmPermuted matches a random-walk sample of R-MAT with a renamed copy, where
@@ -29,8 +28,7 @@ func sgmPermuted(b *reportBench, n int) (*reportTask, error) {
 	return sgmOf(&sgmPair{x, y, truth, apps.FirstSeeds(seeds)}, in), nil
 }
 
-// sgmSoft matches two graphs that are nearly aligned; all vertices are where
-// the search starts.
+// sgmSoft matches two graphs that are nearly aligned, with all vertices as soft seeds.
 func sgmSoft(b *reportBench, n, m int) (*reportTask, error) {
 	n, m = max(n>>b.shrink, 64), max(m>>b.shrink, 512)
 	return nearlyAligned(n, m), nil
@@ -43,7 +41,7 @@ func nearlyAligned(n, m int) *reportTask {
 }
 
 func sgmOf(p *sgmPair, in Input) *reportTask {
-	t := &reportTask{input: in.of(p.a), tolerance: -1} // methods end at matchings of their own
+	t := &reportTask{input: in.of(p.a), tolerance: -1} // methods end at different matchings
 	t.ready = func(at matrix.Place, with apps.Run) (reportRun, error) {
 		x, err := weighted(p.a, at)
 		if err != nil {

@@ -16,10 +16,10 @@ const (
 	DeviceColumn = "device"
 )
 
-// noWorkflow is why a library has no figure that has no such workflow.
+// noWorkflow is the reason for a library without such a workflow.
 const noWorkflow = "has no such workflow"
 
-// Input says how an input is made again.
+// Input describes how to generate an input.
 type Input struct {
 	Generator, Parameters string
 	Seed                  uint64
@@ -27,7 +27,7 @@ type Input struct {
 	Entries               int64
 }
 
-// of adds the size of a graph.
+// of returns the input with the size of a graph.
 func (in Input) of(g *gen.Graph) Input {
 	in.Rows, in.Cols, in.Entries = g.NRows, g.NCols, g.NNZ()
 	return in
@@ -38,18 +38,20 @@ type ReportRow struct {
 	Name     string
 	Input    Input
 	Result   string // its size, in words
-	Original string // what the original report printed
-	// Times are the quartiles in milliseconds, by column: HostColumn, DeviceColumn and those of libraries.
+	Original string // the figure of the original report
+	// Times are the quartiles in milliseconds, by column: HostColumn, DeviceColumn and those of
+	// libraries.
 	Times  map[string]Quartiles
 	Rounds int
-	// Absent says why a column has no time.
+	// Absent holds the reason why a column has no time.
 	Absent map[string]string
-	// Percent is the bandwidth of the bytes that had to be moved, in hundredths of what the place copies, by column.
+	// Percent is the bandwidth of the bytes that had to be moved, in hundredths of what the place
+	// copies, by column.
 	Percent map[string]float64
 	Wrong   []string // results that differ
 	Failed  string   // why nothing was measured
 	Notes   []string
-	Command string // measures it again
+	Command string // measures the row again
 }
 
 func (r *ReportRow) absent(column, why string) { r.Absent[column] = why }
@@ -75,7 +77,7 @@ type ChunkRow struct {
 	Plan, Computing, Copying, Writing, Wall, Overlap float64
 	Blocks                                           int
 	PeakDevice, PeakRSS                              uint64  // bytes, 0 where they were not measured
-	Against                                          string  // what Ratio compares with
+	Against                                          string  // the row that Ratio compares with
 	Ratio                                            float64 // our time divided by that of Against
 	Original                                         string
 	Failed                                           string
@@ -90,12 +92,12 @@ type GrowthPoint struct {
 	ReportRow
 }
 
-// PeerState is a library that was measured beside, or why it was not.
+// PeerState is a peer library, or why it was not measured.
 type PeerState struct {
 	Column, Version, Missing string
 }
 
-// Report is what [NewReport] measured.
+// Report is the result of [NewReport].
 type Report struct {
 	Made        time.Time
 	Processor   string

@@ -20,13 +20,13 @@ import (
 
 // SGMOptions are the settings of SGM.
 type SGMOptions struct {
-	// Data is the folder with soc-Slashdot0902.mtx.gz and email-Enron.mtx.gz; families whose file is missing are left
-	// out.
+	// Data is the folder with soc-Slashdot0902.mtx.gz and email-Enron.mtx.gz; families whose file
+	// is missing are left out.
 	Data    string
 	Only    []string     // cases whose name contains one of these; nil means all
 	Most    int          // cases of at most so many vertices; 0 means all
-	Eps     []float64    // of the auction, in common neighbours; 0 is automatic, nil means that, +Inf is exact
-	Rounds  int          // runs of each, of which the median in time counts; 0 means 1
+	Eps     []float64    // of the auction, in common neighbours; 0 and nil: automatic, +Inf: exact
+	Rounds  int          // runs of each case, of which the median time counts; 0 means 1
 	Place   matrix.Place // where to run; nil is the host
 	Threads int
 	Log     func(string) // may be nil
@@ -41,7 +41,7 @@ type SGMRow struct {
 	Before   float64 `json:"orig_dist"`
 	After    float64 `json:"final_dist"`
 	Truth    float64 `json:"true_dist"`
-	Accuracy float64 `json:"accuracy"` // share of the vertices that are no seeds and found their own
+	Accuracy float64 `json:"accuracy"` // share of the vertices other than seeds with their true partner
 
 	Iterations int   `json:"iterations"`
 	Rounds     int64 `json:"rounds"` // of bidding, or searches for paths
@@ -62,7 +62,7 @@ type SGMTable struct {
 	Rows  []SGMRow `json:"rows"`
 }
 
-// sgmPair is two graphs, and which vertex of a each of b is.
+// sgmPair is two graphs and the true matching: the vertex of a for each of b.
 type sgmPair struct {
 	a, b  *gen.Graph
 	truth []int32
@@ -76,12 +76,13 @@ type sgmCase struct {
 	make func() (*sgmPair, error)
 }
 
-// sgmSeeds is the number of seeds, which the first study had too.
+// sgmSeeds is the number of seeds, as in the first study.
 const sgmSeeds = 100
 
-// sgmCases lists the families: samples of a real graph and of R-MAT with 2¹⁹ vertices and 10 million edges, whose copy
-// is renamed; correlated G(n, p) of mean degree 40, that share 9 of 10 edges; and pairs that are nearly aligned, in
-// sizes of a connectome, with all vertices for soft seeds.
+// sgmCases lists the families: samples of a real graph and of R-MAT with 2¹⁹ vertices and 10
+// million edges, whose copy is renamed; correlated G(n, p) of mean degree 40, that share 9 of 10
+// edges; and pairs that are nearly aligned, in sizes of a connectome, with all vertices for soft
+// seeds.
 func sgmCases(o SGMOptions) []sgmCase {
 	var cases []sgmCase
 	samples := func(family string, load func() (*gen.Graph, error)) {
@@ -144,9 +145,11 @@ func undirectedFile(path string) (*gen.Graph, error) {
 	return gen.CSR(gen.Symmetrise(t)), nil
 }
 
-// SGM matches the pairs of all families and sizes with each ε, and returns how well and in what time. A case that
-// fails says so in its row. If ctx ends, the table holds what was measured until then.
+// SGM matches the pairs of all families and sizes with each ε, and returns the quality and the
+// times. The row of a case records its failure. If ctx ends, the table holds the rows measured so
+// far.
 func SGM(ctx context.Context, o SGMOptions) (*SGMTable, error) {
+	ctx = orBackground(ctx)
 	if o.Eps == nil {
 		o.Eps = []float64{0}
 	}
@@ -223,7 +226,7 @@ func (p *sgmPair) match(ctx context.Context, o SGMOptions, eps float64, row *SGM
 		if math.IsInf(eps, 1) {
 			opts.Epsilon, opts.Exact = 0, true
 		}
-		if eps > 0 { // the study is of the auction, whatever is faster
+		if eps > 0 { // the study measures the auction, also where another method is faster
 			opts.Assignment = auction.MethodAuction
 		}
 		res, err := apps.SGM(a, b, p.seeds, opts)
@@ -265,7 +268,7 @@ func (p *sgmPair) fill(row *SGMRow, res *apps.SGMResult) {
 	row.Accuracy = float64(right) / float64(max(1, len(p.truth)-seeds))
 }
 
-// trueDistance returns the disagreements of the matching that was hidden.
+// trueDistance returns the disagreements of the true matching.
 func (p *sgmPair) trueDistance() (float64, error) {
 	a, err := weighted(p.a, nil)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A small case is matched without an error of its own making, and the table tells.
+// A small case ends with no more disagreements than the true matching, and the table shows it.
 func TestSGM(t *testing.T) {
 	table, err := SGM(context.Background(), SGMOptions{Only: []string{"gnp 1024", "email-Enron 1024"}, Eps: []float64{0, .25}, Data: t.TempDir()})
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/hiveblas/hiveblas/bench/peers"
 )
 
-// Contender is one way to do a task. Run does it once and times itself; [peers.Peer.Run] returns such a result.
+// Contender is one method for a task. Run runs it once and times itself; [peers.Peer.Run] returns
+// such a result.
 type Contender struct {
 	Name string
 	Run  func() (peers.Result, error)
@@ -24,17 +25,19 @@ type Quartiles struct {
 	Lower, Median, Upper float64
 }
 
-// QuartilesOf returns the quartiles of a sample, which it leaves as it is; NaN for an empty one. Points between two
-// order statistics are interpolated linearly (definition 7 of Hyndman and Fan, "Sample quantiles in statistical
-// packages", 1996, doi:10.2307/2684934), so the median of an even number is the mean of the middle two.
+// QuartilesOf returns the quartiles of a sample, which it does not change; NaN for an empty one.
+// Points between two order statistics are interpolated linearly (definition 7 of Hyndman and Fan,
+// "Sample quantiles in statistical packages", 1996, doi:10.2307/2684934), so the median of an even
+// number is the mean of the middle two.
 func QuartilesOf(sample []float64) Quartiles {
 	s := slices.Clone(sample)
 	slices.Sort(s)
 	return Quartiles{quantile(s, .25), quantile(s, .5), quantile(s, .75)}
 }
 
-// quantile is the p quantile of a sorted sample. gonum's own interpolation puts the order statistics at k/n, which
-// makes the median of three the mean of two of them; here it serves to read the two that definition 7 interpolates.
+// quantile is the p quantile of a sorted sample. gonum's own interpolation puts the order
+// statistics at k/n, which makes the median of three the mean of two of them; here it serves to
+// read the two that definition 7 interpolates.
 func quantile(sorted []float64, p float64) float64 {
 	n := float64(len(sorted))
 	if n == 0 {
@@ -53,16 +56,19 @@ type Comparison struct {
 	Ms [][]float64
 	// Results holds each contender's last result.
 	Results []peers.Result
+	// Died holds the error of each contender that died; it has no further rounds.
+	Died []error
 }
 
-// settle is the pause before each run: the threads of an OpenMP program go on
-// spinning for some milliseconds after their work, and whoever ran next on the
-// same processors paid for it (SpMV of R-MAT 18: 9 ms instead of 6).
+// settle is the pause before each run: OpenMP threads may spin for some milliseconds
+// after their work, which slows the next run on the same processors (SpMV of R-MAT 18:
+// 9 ms instead of 6).
 const settle = 30 * time.Millisecond
 
-// Interleave runs every contender once uncounted and then once in each round; round r begins with contender r modulo
-// their number. Garbage is collected before each run, so that no contender pays for another's. It stops at the first
-// error.
+// Interleave runs every contender once uncounted and then once in each round; round r begins with
+// contender r modulo their number. Garbage is collected before each run, so that no contender pays
+// for another's. It stops at the first error, except that it continues without a contender other
+// than the first that died ([peers.ErrDied]).
 func Interleave(rounds int, contenders ...Contender) (*Comparison, error) {
 	return pace{rounds: rounds, warm: 1, before: func() {
 		time.Sleep(settle)
@@ -70,10 +76,10 @@ func Interleave(rounds int, contenders ...Contender) (*Comparison, error) {
 	}}.interleave(contenders...)
 }
 
-// pace says how often contenders are run.
+// pace says how often contenders run.
 type pace struct {
-	rounds int           // that are counted
-	warm   int           // rounds before them, that are not
+	rounds int           // counted
+	warm   int           // uncounted rounds before them
 	budget time.Duration // no round begins after so long, but for the first three; 0 sets no end
 	before func()        // called before each run
 }
@@ -84,7 +90,7 @@ func (p pace) interleave(contenders ...Contender) (*Comparison, error) {
 			p.rounds, len(contenders))
 	}
 	n := len(contenders)
-	c := &Comparison{Ms: make([][]float64, n), Results: make([]peers.Result, n)}
+	c := &Comparison{Ms: make([][]float64, n), Results: make([]peers.Result, n), Died: make([]error, n)}
 	for _, contender := range contenders {
 		c.Names = append(c.Names, contender.Name)
 	}
@@ -95,10 +101,17 @@ func (p pace) interleave(contenders ...Contender) (*Comparison, error) {
 		}
 		for k := range n {
 			i := (k + max(round, 0)) % n
+			if c.Died[i] != nil {
+				continue
+			}
 			if p.before != nil {
 				p.before()
 			}
 			result, err := contenders[i].Run()
+			if errors.Is(err, peers.ErrDied) && i > 0 {
+				c.Died[i], c.Ms[i] = err, nil
+				continue
+			}
 			if err != nil {
 				return nil, fmt.Errorf("bench: %s: %w", contenders[i].Name, err)
 			}
@@ -111,10 +124,13 @@ func (p pace) interleave(contenders ...Contender) (*Comparison, error) {
 	return c, nil
 }
 
+func (c *Comparison) dead(i int) bool { return i < len(c.Died) && c.Died[i] != nil }
+
 // Time returns the quartiles of a contender's times in milliseconds.
 func (c *Comparison) Time(i int) Quartiles { return QuartilesOf(c.Ms[i]) }
 
-// Ratio returns the quartiles, over the rounds, of the time of contender i divided by that of contender j.
+// Ratio returns the quartiles, over the rounds, of the time of contender i divided by that of
+// contender j.
 func (c *Comparison) Ratio(i, j int) Quartiles {
 	ratio := make([]float64, len(c.Ms[i]))
 	for r := range ratio {
@@ -123,10 +139,14 @@ func (c *Comparison) Ratio(i, j int) Quartiles {
 	return QuartilesOf(ratio)
 }
 
-// Best returns the contender other than the first with the least median time, or -1 when there is no other.
+// Best returns the contender other than the first with the least median time, or -1 when there is
+// no other.
 func (c *Comparison) Best() int {
 	best := -1
 	for i := 1; i < len(c.Names); i++ {
+		if c.dead(i) {
+			continue
+		}
 		if best < 0 || c.Time(i).Median < c.Time(best).Median {
 			best = i
 		}
@@ -134,12 +154,16 @@ func (c *Comparison) Best() int {
 	return best
 }
 
-// Agree returns an error that names each contender whose check figure differs from the first one's by more than the
-// relative tolerance, or is not a number. A comparison whose contenders do not agree is worth nothing.
+// Agree returns an error that names each contender whose check figure differs from the first one's
+// by more than the relative tolerance, or is not a number. A comparison whose contenders do not
+// agree is invalid.
 func (c *Comparison) Agree(tolerance float64) error {
 	var errs []error
 	want := c.Results[0].Check
 	for i, result := range c.Results {
+		if c.dead(i) {
+			continue
+		}
 		if !(math.Abs(result.Check-want) <= tolerance*max(1, math.Abs(want))) {
 			errs = append(errs, fmt.Errorf("bench: %s finds %v where %s finds %v", c.Names[i], result.Check, c.Names[0], want))
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -15,23 +16,30 @@ type Row struct {
 	// Ours is our median time in milliseconds, Peers those of the peers by name.
 	Ours  float64
 	Peers map[string]float64
-	// Ratio is our time divided by the best peer's, the median over the rounds: below 1 we are faster. Best is its name.
+	// Died names the peers whose process ended during the case.
+	Died []string
+	// Ratio is our time divided by the best peer's, the median over the rounds: below 1 we are
+	// faster. Best is its name.
 	Ratio float64
 	Best  string
-	// Bar is the greatest ratio that was promised; 0 means that nothing was.
+	// Bar is the target: the greatest ratio; 0 means none.
 	Bar float64
 	// GBs is the bandwidth of the bytes that the case must move at least, in GB/s (10⁹).
 	GBs float64
 }
 
-// Reached says whether the promised ratio was reached.
+// Reached reports whether the ratio is within the bar.
 func (r Row) Reached() bool { return r.Ratio <= r.Bar }
 
-// NewRow makes a row of a comparison whose first contender is ours. Bar is the promised ratio, or 0; bytes is what the
-// case must read and write at least, or 0 when that says nothing.
+// NewRow makes a row of a comparison whose first contender is ours. Bar is the target ratio, or 0;
+// bytes is the least number of bytes that the case reads and writes, or 0.
 func NewRow(name string, c *Comparison, bar, bytes float64) Row {
 	row := Row{Case: name, Ours: c.Time(0).Median, Peers: map[string]float64{}, Ratio: math.NaN(), Bar: bar, GBs: math.NaN()}
 	for i := 1; i < len(c.Names); i++ {
+		if c.dead(i) {
+			row.Died = append(row.Died, c.Names[i])
+			continue
+		}
 		row.Peers[c.Names[i]] = c.Time(i).Median
 	}
 	if best := c.Best(); best >= 0 {
@@ -43,14 +51,14 @@ func NewRow(name string, c *Comparison, bar, bytes float64) Row {
 	return row
 }
 
-// Table lays out rows. Triad, in GB/s, is what the percentages refer to; 0 leaves them out.
+// Table formats rows. Triad, in GB/s, is the reference of the percentages; 0 omits them.
 type Table struct {
 	Peers []string // the columns of peer times, in this order
 	Triad float64
 	Rows  []Row
 }
 
-// none stands where there is no figure.
+// none replaces a missing figure.
 const none = "–"
 
 // cells returns the table as text, the header first.
@@ -67,7 +75,11 @@ func (t *Table) cells() [][]string {
 			if !ok {
 				ms = math.NaN()
 			}
-			line = append(line, figure(ms))
+			cell := figure(ms)
+			if !ok && slices.Contains(r.Died, p) {
+				cell = "died"
+			}
+			line = append(line, cell)
 		}
 		ratio, bar, reached := none, none, none
 		if !math.IsNaN(r.Ratio) {
@@ -183,9 +195,10 @@ type jsonRow struct {
 	Reached *bool               `json:"reached"`
 	GBs     *float64            `json:"gb_per_s"`
 	Percent *float64            `json:"percent_of_triad"`
+	Died    []string            `json:"died,omitempty"`
 }
 
-// number is v for JSON: nil, which is null, where there is no figure.
+// number is v for JSON: nil, which becomes null, for a missing figure.
 func number(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
@@ -204,7 +217,7 @@ func (t *Table) WriteJSON(w io.Writer) error {
 	}
 	for _, r := range t.Rows {
 		row := jsonRow{Case: r.Case, Ours: number(r.Ours), Peers: map[string]*float64{}, Best: r.Best,
-			Ratio: number(r.Ratio), GBs: number(r.GBs), Percent: number(t.percent(r))}
+			Ratio: number(r.Ratio), GBs: number(r.GBs), Percent: number(t.percent(r)), Died: r.Died}
 		for _, p := range t.Peers {
 			row.Peers[p] = nil
 			if ms, ok := r.Peers[p]; ok {

@@ -9,12 +9,13 @@ import (
 	"time"
 )
 
-// Triad measures the memory bandwidth that Go code reaches with a number of threads, in GB/s (10⁹): the STREAM triad
-// a[i] = b[i] + s·c[i] on three arrays of float64, each at least four times the last-level cache, the best of ten runs.
-// It counts 24 bytes an element, as STREAM does, though the write makes most processors read a's lines as well.
+// Triad measures the memory bandwidth that Go code reaches with a number of threads, in GB/s (10⁹):
+// the STREAM triad a[i] = b[i] + s·c[i] on three arrays of float64, each at least four times the
+// last-level cache, the best of ten runs. It counts 24 bytes an element, as STREAM does, though the
+// write makes most processors read a's lines as well.
 //
-// Source: McCalpin, "Memory bandwidth and machine balance in current high performance computers", IEEE TCCA
-// Newsletter, 1995; https://www.cs.virginia.edu/stream/.
+// Source: McCalpin, "Memory bandwidth and machine balance in current high performance computers",
+// IEEE TCCA Newsletter, 1995; https://www.cs.virginia.edu/stream/.
 func Triad(threads int) float64 {
 	return triad(threads, 4*lastLevelCache("/sys/devices/system/cpu/cpu0/cache")/8, 10)
 }
@@ -55,7 +56,8 @@ func triadKernel(a, b, c []float64) {
 	}
 }
 
-// lastLevelCache returns the size of the largest cache that the kernel lists, and 32 MiB when it lists none.
+// lastLevelCache returns the size of the largest cache that the kernel lists, and 32 MiB when it
+// lists none.
 func lastLevelCache(dir string) int {
 	const otherwise = 32 << 20
 	sizes, _ := filepath.Glob(filepath.Join(dir, "index*", "size"))

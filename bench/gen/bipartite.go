@@ -7,16 +7,16 @@ import (
 	"slices"
 )
 
-// Bipartite returns exactly nnz distinct entries of a rows×cols matrix in the shape of "users rate items" data: row
-// degrees fall off gently, as 1/√(k+s) with rank k and s = 1+rows/150, and columns are drawn with a Zipf–Mandelbrot
-// law, weight 1/(k+s), s = 1+cols/512. For 6743×13950 with 1M entries AᵀA then has 2.2·10⁸ products and about
-// 6·10⁷ entries. Labels are scrambled, so rank cannot be read from them. The tuples come by rows, unsorted within a
-// row.
+// Bipartite returns exactly nnz distinct entries of a rows×cols matrix in the shape of "users rate
+// items" data: row degrees fall off gently, as 1/√(k+s) with rank k and s = 1+rows/150, and columns
+// are drawn with a Zipf–Mandelbrot law, weight 1/(k+s), s = 1+cols/512. For 6743×13950 with 1M
+// entries AᵀA then has 2.2·10⁸ products and about 6·10⁷ entries. Labels are scrambled, so rank
+// cannot be read from them. The tuples are in row order, unsorted within a row.
 //
-// Row degrees are the weights scaled to sum to nnz (rounded down, the remainder one each to the heaviest rows, none
-// above cols). Each row then draws distinct columns by weight until it has its degree; after 16 draws per wanted entry
-// the rest is filled with the columns of least rank not yet taken, which matters only for rows that are nearly full.
-// It panics when nnz > rows·cols.
+// Row degrees are the weights scaled to sum to nnz (rounded down, the remainder one each to the
+// heaviest rows, none above cols). Each row then draws distinct columns by weight until it has its
+// degree; after 16 draws per wanted entry the rest is filled with the columns of least rank not yet
+// taken, which matters only for rows that are nearly full. It panics when nnz > rows·cols.
 func Bipartite(rows, cols, nnz int, seed uint64) Tuples {
 	if rows < 0 || cols < 0 || nnz < 0 || nnz > 0 && (cols == 0 || (nnz+cols-1)/cols > rows) {
 		panic(fmt.Sprintf("gen: Bipartite(%d, %d, %d): the entries do not fit", rows, cols, nnz))
@@ -63,13 +63,14 @@ func Bipartite(rows, cols, nnz int, seed uint64) Tuples {
 	return t
 }
 
-// columnWeight is the weight of the column of rank k among n, and rowWeight that of a row: in integers, or by a square
-// root, which IEEE 754 rounds one way only, so that every platform agrees.
+// columnWeight is the weight of the column of rank k among n, and rowWeight that of a row: in
+// integers, or by a square root, which IEEE 754 rounds one way only, so that every platform agrees.
 func columnWeight(k, n int) uint64 { return (1 << 40) / uint64(k+1+n/512) }
 
 func rowWeight(k, n int) uint64 { return uint64((1 << 40) / math.Sqrt(float64(k+1+n/150))) }
 
-// rowDegrees splits nnz into n degrees of at most limit each, in proportion to the weights, heaviest first.
+// rowDegrees splits nnz into n degrees of at most limit each, in proportion to the weights,
+// heaviest first.
 func rowDegrees(n, limit, nnz int) []int {
 	var total uint64
 	for k := range n {

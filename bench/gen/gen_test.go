@@ -44,7 +44,7 @@ func TestSameOnAnyNumberOfWorkers(t *testing.T) {
 	}
 }
 
-// TestCSR holds CSR against a set of positions.
+// TestCSR compares CSR with a set of positions.
 func TestCSR(t *testing.T) {
 	for _, c := range cases {
 		for _, keep := range []bool{false, true} {
@@ -115,7 +115,8 @@ func TestSymmetrise(t *testing.T) {
 	}
 }
 
-// TestRMATQuadrants compares the share of edges in each quadrant of the first level with its probability.
+// TestRMATQuadrants compares the share of edges in each quadrant of the first level with its
+// probability.
 func TestRMATQuadrants(t *testing.T) {
 	e := RMAT(12, 16, RMATOptions{})
 	if e.Len() != 16<<12 {
@@ -131,7 +132,8 @@ func TestRMATQuadrants(t *testing.T) {
 			t.Errorf("quadrant %d has %.4f of the edges, want %.4f", q, got, want)
 		}
 	}
-	// The deepest level must be as skewed as the first; an off-by-one in the halves of a word would show here.
+	// The deepest level must be as skewed as the first; an off-by-one in the halves of a word would
+	// show here.
 	count = [4]float64{}
 	for k := range e.Len() {
 		count[e.Rows[k]&1<<1|e.Cols[k]&1]++
@@ -171,7 +173,8 @@ func TestBipartite(t *testing.T) {
 		if sum != 100000 {
 			t.Errorf("degrees of the %s sum to %d", side, sum)
 		}
-		// 1/√(k+s) with s = n/150 puts a twentieth of the mass in the first hundredth, 1/(k+s) with s = n/512 a quarter.
+		// 1/√(k+s) with s = n/150 puts a twentieth of the mass in the first hundredth, 1/(k+s) with
+		// s = n/512 a quarter.
 		low, high := .04, .08
 		if side == "columns" {
 			low, high = .15, .35

@@ -9,8 +9,8 @@ import (
 
 // WalkSample returns the subgraph of g on the first n vertices that a random walk
 // meets, numbered in random order. The walk starts at a vertex with edges,
-// follows uniform edges, and goes on from a uniform vertex of those with edges
-// when it has met none new for 64·√n steps or stands at an end. It panics if g
+// follows uniform edges, and jumps to a uniform vertex with edges when it has met no
+// new vertex for 64·√n steps or is at a dead end. It panics if g
 // is not square or has fewer than n vertices with edges.
 //
 // Source of the method: Leskovec, Faloutsos, "Sampling from large graphs", KDD
@@ -73,8 +73,8 @@ func Induced(g *Graph, list []int32) *Graph {
 	return s
 }
 
-// Renamed returns g with its vertices in another order, all but the first keep:
-// vertex v of the result is vertex p[v] of g.
+// Renamed returns g with its vertices permuted except the first keep: vertex v of the
+// result is vertex p[v] of g.
 func Renamed(g *Graph, keep int, seed uint64) (r *Graph, p []int32) {
 	p = make([]int32, g.NRows)
 	for v := range p {
@@ -86,8 +86,8 @@ func Renamed(g *Graph, keep int, seed uint64) (r *Graph, p []int32) {
 	return Induced(g, p), p
 }
 
-// Correlated returns two undirected graphs on n vertices that are alike: the
-// edges of each are those of one G(n, p/s) kept with probability s, so that both
+// Correlated returns two similar undirected graphs on n vertices: the edges of each are
+// those of one G(n, p/s), each kept with probability s, so that both
 // are G(n, p) and an edge of one is one of the other with probability s. It
 // panics unless 0 < p ≤ s ≤ 1. O(n²).
 //
@@ -124,8 +124,8 @@ func Correlated(n int, p, s float64, seed uint64) (a, b *Graph) {
 // NearlyAligned returns two undirected graphs of n vertices and about m edges
 // that are nearly the same, and of which most vertices have the same number:
 // points on a line with edges between near ones, like areas of a brain. Of b a
-// share noise of the edges are others, and as large a share of the vertices have
-// changed places, each with one near it; vertex v of b is vertex p[v] of a.
+// share noise of the edges differ, and as large a share of the vertices are exchanged,
+// each with a near one; vertex v of b is vertex p[v] of a.
 func NearlyAligned(n, m int, noise float64, seed uint64) (a, b *Graph, p []int32) {
 	limit := uint64(noise * (1 << 32))
 	draw := func(t *Tuples, e int, stream uint64) {

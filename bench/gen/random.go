@@ -6,8 +6,9 @@ import (
 	"github.com/hiveblas/hiveblas/internal/splitmix"
 )
 
-// Hash is number x of the random stream called seed: mix(mix(seed) + (x+1)·golden), arithmetic modulo 2⁶⁴, where golden
-// and mix are the increment and the finaliser of splitmix64. It is splitmix64 started at mix(seed) and read at any place.
+// Hash is number x of the random stream called seed: mix(mix(seed) + (x+1)·golden), arithmetic
+// modulo 2⁶⁴, where golden and mix are the increment and the finaliser of splitmix64. It is
+// splitmix64 started at mix(seed), with random access.
 func Hash(x, seed uint64) uint64 {
 	return splitmix.At(x, splitmix.Mix(seed))
 }
@@ -23,7 +24,8 @@ func below(word, n uint64) uint64 {
 	return hi
 }
 
-// Permutation returns the random permutation p of 0…n-1 called seed. Its definition, which every peer repeats:
+// Permutation returns the random permutation p of 0…n-1 called seed. Its definition, which every
+// peer repeats:
 //
 //	p = 0, 1, …, n-1
 //	for i = n-1, n-2, …, 1:  swap p[i] with p[Hash(i, seed) mod (i+1)]

@@ -2,23 +2,25 @@ package gen
 
 import "fmt"
 
-// RMATOptions refines [RMAT]. The zero value is the graph of the Graph500 parameters with seed 0 and labels as drawn.
+// RMATOptions refines [RMAT]. The zero value is the graph of the Graph500 parameters with seed 0
+// and labels as drawn.
 type RMATOptions struct {
-	// A, B, C are the probabilities of the quadrants top-left, top-right and bottom-left; bottom-right takes the rest.
-	// All zero means 0.57, 0.19, 0.19.
+	// A, B, C are the probabilities of the quadrants top-left, top-right and bottom-left;
+	// bottom-right takes the rest. All zero means 0.57, 0.19, 0.19.
 	A, B, C float64
 	// Seed names the random stream.
 	Seed uint64
-	// Scramble relabels the vertices by [Permutation](n, Seed+1). Without it the low labels have the high degrees.
+	// Scramble relabels the vertices by [Permutation](n, Seed+1). Without it the low labels have
+	// the high degrees.
 	Scramble bool
 }
 
-// RMAT draws 2^scale·edgeFactor edges of a recursive-matrix graph with 2^scale vertices: each edge walks down scale
-// levels of quadrants, chosen with the probabilities of opts. Duplicates and self loops are left in, as drawn. Scale
-// is at most 30.
+// RMAT draws 2^scale·edgeFactor edges of a recursive-matrix graph with 2^scale vertices: each edge
+// walks down scale levels of quadrants, chosen with the probabilities of opts. Duplicates and self
+// loops are left in, as drawn. Scale is at most 30.
 //
-// Level l of edge e uses half a word (the low half for even l) of random number e·⌈scale/2⌉+⌊l/2⌋ of the stream; the
-// probabilities are rounded down to multiples of 2⁻³².
+// Level l of edge e uses half a word (the low half for even l) of random number e·⌈scale/2⌉+⌊l/2⌋
+// of the stream; the probabilities are rounded down to multiples of 2⁻³².
 //
 // Source: Chakrabarti, Zhan, Faloutsos, "R-MAT: a recursive model for graph mining", SDM 2004,
 // doi:10.1137/1.9781611972740.43.

@@ -6,8 +6,8 @@ import (
 	"github.com/hiveblas/hiveblas/internal/splitmix"
 )
 
-// ErdosRenyi draws m edges of a directed graph on n vertices, both ends uniform and independent; duplicates and self
-// loops are left in.
+// ErdosRenyi draws m edges of a directed graph on n vertices, both ends uniform and independent;
+// duplicates and self loops are left in.
 func ErdosRenyi(n, m int, seed uint64) Tuples {
 	t := Tuples{Rows: make([]int32, m), Cols: make([]int32, m), NRows: n, NCols: n}
 	byRange(m, func(lo, hi int) {
@@ -19,8 +19,9 @@ func ErdosRenyi(n, m int, seed uint64) Tuples {
 	return t
 }
 
-// Grid2D is the undirected grid of height×width vertices, each joined to its four neighbours: every edge once in each
-// direction. Vertex (y, x) has number y·width+x. Its long diameter and low degree stand in for road networks.
+// Grid2D is the undirected grid of height×width vertices, each joined to its four neighbours: every
+// edge once in each direction. Vertex (y, x) has number y·width+x. Its long diameter and low degree
+// stand in for road networks.
 func Grid2D(height, width int) Tuples {
 	n := height * width
 	t := Tuples{NRows: n, NCols: n}
@@ -41,11 +42,13 @@ func Grid2D(height, width int) Tuples {
 	return t
 }
 
-// SmallWorld is the ring of n vertices, each joined to the k vertices that follow it, where each edge's far end is
-// moved to a uniform vertex with probability p; every edge once in each direction, so a duplicate or a self loop can
-// come from a moved edge. It panics unless 0 ≤ k < n and 0 ≤ p ≤ 1.
+// SmallWorld is the ring of n vertices, each joined to the k vertices that follow it, where each
+// edge's far end is moved to a uniform vertex with probability p; every edge once in each
+// direction, so a duplicate or a self loop can come from a moved edge. It panics unless 0 ≤ k < n
+// and 0 ≤ p ≤ 1.
 //
-// Source: Watts, Strogatz, "Collective dynamics of small-world networks", Nature 393 (1998), doi:10.1038/30918.
+// Source: Watts, Strogatz, "Collective dynamics of small-world networks", Nature 393 (1998),
+// doi:10.1038/30918.
 func SmallWorld(n, k int, p float64, seed uint64) Tuples {
 	if k < 0 || k >= n || !(p >= 0 && p <= 1) {
 		panic(fmt.Sprintf("gen: SmallWorld(%d, %d, %g): need 0 ≤ k < n and 0 ≤ p ≤ 1", n, k, p))

@@ -10,8 +10,8 @@ import (
 	"github.com/hiveblas/hiveblas/internal/splitmix"
 )
 
-// Tuples is a list of positions in an NRows×NCols matrix, in any order, duplicates allowed. Rows and Cols have the
-// same length.
+// Tuples is a list of positions in an NRows×NCols matrix, in any order, duplicates allowed. Rows
+// and Cols have the same length.
 type Tuples struct {
 	Rows, Cols   []int32
 	NRows, NCols int
@@ -20,8 +20,8 @@ type Tuples struct {
 // Len is the number of tuples, duplicates counted.
 func (t Tuples) Len() int { return len(t.Rows) }
 
-// Graph is the pattern of an NRows×NCols matrix by rows: row i holds the columns Idx[Ptr[i]:Ptr[i+1]], ascending and
-// without duplicates.
+// Graph is the pattern of an NRows×NCols matrix by rows: row i holds the columns
+// Idx[Ptr[i]:Ptr[i+1]], ascending and without duplicates.
 type Graph struct {
 	NRows, NCols int
 	Ptr          []int64
@@ -45,8 +45,8 @@ func (g *Graph) Fingerprint() uint64 {
 	return h
 }
 
-// Symmetrise returns t and the reverse of each of its tuples: twice as many tuples, of a square matrix. It panics when
-// the matrix is not square.
+// Symmetrise returns t and the reverse of each of its tuples: twice as many tuples, of a square
+// matrix. It panics when the matrix is not square.
 func Symmetrise(t Tuples) Tuples {
 	if t.NRows != t.NCols {
 		panic(fmt.Sprintf("gen: Symmetrise of a %d×%d matrix: it must be square", t.NRows, t.NCols))
@@ -66,9 +66,10 @@ type CSROption int
 // KeepLoops makes [CSR] keep the entries on the diagonal.
 const KeepLoops CSROption = 1
 
-// CSR sorts tuples into a Graph and merges duplicates. Self loops of a square matrix are dropped, since triangle
-// counts, traversals and most published graph figures take them to be absent; [KeepLoops] keeps them. Entries of a
-// rectangular matrix are never self loops. The time is O(count·log(longest row)), the extra memory one index a tuple.
+// CSR sorts tuples into a Graph and merges duplicates. Self loops of a square matrix are dropped,
+// since triangle counts, traversals and most published graph figures take them to be absent;
+// [KeepLoops] keeps them. Entries of a rectangular matrix are never self loops. The time is
+// O(count·log(longest row)), the extra memory one index a tuple.
 func CSR(t Tuples, opts ...CSROption) *Graph {
 	drop := t.NRows == t.NCols && !slices.Contains(opts, KeepLoops)
 	start := make([]int64, t.NRows+1)
@@ -82,8 +83,8 @@ func CSR(t Tuples, opts ...CSROption) *Graph {
 		start[i+1] += start[i]
 	}
 
-	// Each worker owns a range of rows with about the same number of tuples, and reads all tuples: no atomics, and the
-	// same order within a row however many workers there are.
+	// Each worker owns a range of rows with about the same number of tuples, and reads all tuples:
+	// no atomics, and the same order within a row however many workers there are.
 	idx := make([]int32, start[t.NRows])
 	kept := make([]int64, t.NRows+1)
 	byRows(start, func(lo, hi int) {
@@ -114,7 +115,8 @@ func CSR(t Tuples, opts ...CSROption) *Graph {
 	return g
 }
 
-// byRows calls work on disjoint row ranges that cover all rows, each with about the same number of entries.
+// byRows calls work on disjoint row ranges that cover all rows, each with about the same number of
+// entries.
 func byRows(ptr []int64, work func(lo, hi int)) {
 	n, workers := len(ptr)-1, runtime.GOMAXPROCS(0)
 	var wg sync.WaitGroup

@@ -7,8 +7,9 @@ import (
 	"github.com/james-bowman/sparse"
 )
 
-// bowman runs github.com/james-bowman/sparse, on one goroutine as that library does. Its rows come out unsorted from
-// products and sums; they are left so, since the library itself never needs them sorted.
+// bowman runs github.com/james-bowman/sparse, on one goroutine as that library does. Its rows come
+// out unsorted from products and sums; they are left so, since the library itself never needs them
+// sorted.
 type bowman struct {
 	loaded map[string]*sparse.CSR
 	ones   map[string]*sparse.CSR // the same patterns with all values one

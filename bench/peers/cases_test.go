@@ -7,7 +7,8 @@ import (
 	"github.com/hiveblas/hiveblas/bench/gen"
 )
 
-// core is a graph of 200 vertices all joined and 1000 of low degree: skewed enough for triangle counting to sort it.
+// core is a graph of 200 vertices all joined and 1000 of low degree: skewed enough for triangle
+// counting to sort it.
 func core() gen.Tuples {
 	t := gen.SmallWorld(1200, 1, 0, 1)
 	for i := range int32(200) {
@@ -27,9 +28,10 @@ type input struct {
 
 func (in input) dense() *dense { return denseOf(in.g, in.val) }
 
-// hiddenEdge is a graph of two dense parts whose only joining edge is in none of the first four entries of any row, and
-// where the smaller part has the lower vertex number: a connected-components algorithm that samples rows finds the
-// larger part first and must still hang it under the smaller one.
+// hiddenEdge is a graph of two dense parts whose only joining edge is in none of the first four
+// entries of any row, and where the smaller part has the lower vertex number: a
+// connected-components algorithm that samples rows finds the larger part first and must still hang
+// it under the smaller one.
 func hiddenEdge() gen.Tuples {
 	t := gen.Tuples{NRows: 1500, NCols: 1500}
 	join := func(i, j int) {
@@ -90,7 +92,7 @@ func tupleValues(n int) []float64 {
 	return v
 }
 
-// expectation is one run and what it must report.
+// expectation is one run and its expected report.
 type expectation struct {
 	name, on string
 	args     []string
@@ -99,7 +101,7 @@ type expectation struct {
 
 const tolerance32 = 1e-5
 
-// expectations covers every case of every peer; TestEveryCaseIsExpected sees to that.
+// expectations covers every case of every peer, as TestEveryCaseIsExpected checks.
 func expectations() []expectation {
 	var list []expectation
 	add := func(name, on string, want func(d *dense) figures, args ...string) {
@@ -171,7 +173,7 @@ func expectations() []expectation {
 	return list
 }
 
-// pairExpectations are those of cases that are not about one graph.
+// pairExpectations are those of cases of two graphs or none.
 func pairExpectations() []expectation {
 	join := func(both bool, op func(a, b float64) float64) func(map[string]input) figures {
 		return func(in map[string]input) figures {

@@ -1,11 +1,12 @@
-// Package peers runs the libraries that hiveblas is measured against, on the same inputs and under the same rules:
-// SuiteSparse:GraphBLAS (a C program, one directory down) and SciPy (a Python program) as co-processes, and
-// james-bowman/sparse inside this process.
+// Package peers runs the libraries that hiveblas is measured against, on the same inputs and under
+// the same rules: SuiteSparse:GraphBLAS (a C program, one directory down) and SciPy (a Python
+// program) as co-processes, and james-bowman/sparse inside this process.
 //
-// A [Peer] loads raw files by name and runs cases on them. One run is one timed execution into a fresh result, finished
-// and sorted within the time; it returns a [Result] whose check figure the caller compares with its own, so that no two
-// contenders are ever compared on different answers. The rules of the check figures and the inputs that are not read
-// from files (the dense vector, the frontiers, the mask, the permutation) are in shared.go.
+// A [Peer] loads raw files by name and runs cases on them. One run is one timed execution into a
+// fresh result, finished and sorted within the time; it returns a [Result] whose check figure the
+// caller compares with its own, so that no two contenders are ever compared on different answers.
+// The rules of the check figures and the inputs that are not read from files (the dense vector, the
+// frontiers, the mask, the permutation) are in shared.go.
 //
 //	peer, err := peers.Start(ctx, peers.SuiteSparse)
 //	if errors.Is(err, peers.ErrMissing) { … } // the error's text says how to get it
@@ -20,14 +21,14 @@ import (
 	"fmt"
 )
 
-// Result is what one timed run reports.
+// Result is the report of one timed run.
 type Result struct {
 	// Ms is the wall time of the run in milliseconds, measured by the peer itself.
 	Ms float64
 	// Check is the figure by which results are compared; see [MatrixCheck] and [VectorCheck].
 	Check float64
-	// Extra holds further figures by name: "nvals" entries of the result, "prep" milliseconds of a triangle count
-	// before its product, "iterations", "components", ….
+	// Extra holds further figures by name: "nvals" entries of the result, "prep" milliseconds of a
+	// triangle count before its product, "iterations", "components", ….
 	Extra map[string]float64
 }
 
@@ -39,11 +40,12 @@ type Peer interface {
 	Threads() int
 	// Has says whether the peer can run a case.
 	Has(name string) bool
-	// Load reads a file written by [WriteGraph] or [WriteTuples] and keeps it under a name, in place of an older one.
+	// Load reads a file written by [WriteGraph] or [WriteTuples] and keeps it under a name, in
+	// place of an older one.
 	Load(name, path string) error
-	// Free forgets what was loaded under a name.
+	// Free frees the input of a name.
 	Free(name string) error
-	// Run runs a case once on what was loaded under a name, with the case's further arguments.
+	// Run runs a case once on the input of a name, with the case's further arguments.
 	Run(name, on string, args ...string) (Result, error)
 	// Close ends the peer.
 	Close() error
@@ -52,7 +54,7 @@ type Peer interface {
 // Kind selects a peer for [Start].
 type Kind string
 
-// The peers there are.
+// The peers.
 const (
 	SuiteSparse Kind = "suitesparse"
 	SciPy       Kind = "scipy"
@@ -63,9 +65,13 @@ const (
 // Kinds lists the peers that have operations; [NetworkX] has workflows only.
 var Kinds = []Kind{SuiteSparse, SciPy, JamesBowman}
 
-// Start starts a peer. A co-process is killed when ctx ends. When the peer is not installed the error is a
-// [*MissingError].
+// Start starts a peer. A co-process is killed when ctx ends; a nil ctx never ends. When the
+// peer is not installed the
+// error is a [*MissingError].
 func Start(ctx context.Context, kind Kind) (Peer, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	switch kind {
 	case SuiteSparse:
 		return startSuiteSparse(ctx)
@@ -79,10 +85,32 @@ func Start(ctx context.Context, kind Kind) (Peer, error) {
 	return nil, fmt.Errorf("peers: no peer is called %q: there are %q", kind, append(Kinds[:len(Kinds):len(Kinds)], NetworkX))
 }
 
+// ErrDied is what a [*DiedError] is, for errors.Is.
+var ErrDied = errors.New("peer died")
+
+// DiedError says that the process of a peer ended during a command. The next command starts it
+// again, with the inputs it had.
+type DiedError struct {
+	Kind    Kind
+	Command string
+	Err     error  // of the pipe to it
+	Stderr  string // the end of its messages
+}
+
+func (e *DiedError) Error() string {
+	return fmt.Sprintf("peers: %s died on %q: %v: %s", e.Kind, e.Command, e.Err, e.Stderr)
+}
+
+// Is makes errors.Is(err, ErrDied) true.
+func (e *DiedError) Is(target error) bool { return target == ErrDied }
+
+// Unwrap returns the error of the pipe.
+func (e *DiedError) Unwrap() error { return e.Err }
+
 // ErrMissing is what a [*MissingError] is, for errors.Is.
 var ErrMissing = errors.New("peer is not installed")
 
-// MissingError says that a peer cannot be started here, and how that is mended.
+// MissingError says that a peer cannot be started here, and the remedy.
 type MissingError struct {
 	Kind   Kind
 	Reason string

@@ -29,7 +29,8 @@ func startFor(t *testing.T, kind Kind) Peer {
 	return p
 }
 
-// loadAll writes all inputs as raw files and loads them; the peer may refuse tuples when it has no case build.
+// loadAll writes all inputs as raw files and loads them; the peer may refuse tuples when it has no
+// case build.
 func loadAll(t *testing.T, p Peer, in map[string]input) {
 	dir := t.TempDir()
 	for name, input := range in {
@@ -52,7 +53,8 @@ func loadAll(t *testing.T, p Peer, in map[string]input) {
 	}
 }
 
-// TestAgainstNaive runs every case of every peer that is here, and compares what it reports with plain loops.
+// TestAgainstNaive runs every case of every peer that is here, and compares what it reports with
+// plain loops.
 func TestAgainstNaive(t *testing.T) {
 	in := inputs()
 	wanted := map[int]figures{} // each figure once, for all peers
@@ -215,7 +217,7 @@ func TestErrors(t *testing.T) {
 				{"no such graph", func() error { _, err := p.Run("spmv_f64", "nonsense"); return err }},
 				{"no such file", func() error { return p.Load("x", filepath.Join(t.TempDir(), "none")) }},
 				{"a broken file", func() error { return p.Load("x", junk) }},
-				{"free of what is not there", func() error { return p.Free("nonsense") }},
+				{"free of a missing input", func() error { return p.Free("nonsense") }},
 				{"no second graph", func() error { _, err := p.Run("ewiseadd", "directed", "nonsense"); return err }},
 				{"shapes differ", func() error { _, err := p.Run("ewiseadd", "directed", "grid"); return err }},
 			}

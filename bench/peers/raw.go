@@ -22,8 +22,8 @@ const (
 	magicTuples = "HBTUP01\n"
 )
 
-// WriteGraph writes a graph and its values to a raw file, replacing one that exists. A nil val means a pattern; a val
-// of the wrong length is an error.
+// WriteGraph writes a graph and its values to a raw file, replacing one that exists. A nil val
+// means a pattern; a val of the wrong length is an error.
 func WriteGraph(path string, g *gen.Graph, val []float64) error {
 	var kind int64
 	if val != nil {
@@ -36,7 +36,8 @@ func WriteGraph(path string, g *gen.Graph, val []float64) error {
 	return writeFile(path, magicGraph, head, g.Ptr, g.Idx, val)
 }
 
-// WriteTuples writes tuples and their values to a raw file, replacing one that exists. A nil val means ones.
+// WriteTuples writes tuples and their values to a raw file, replacing one that exists. A nil val
+// means ones.
 func WriteTuples(path string, t gen.Tuples, val []float64) error {
 	if val == nil {
 		val = make([]float64, t.Len())
@@ -101,7 +102,8 @@ func ReadGraph(path string) (*gen.Graph, []float64, error) {
 	return g, val, nil
 }
 
-// readGraph reads a graph of size bytes; the size is known beforehand so that a broken header cannot ask for memory.
+// readGraph reads a graph of size bytes; the size is known beforehand so that a broken header
+// cannot ask for memory.
 func readGraph(r io.Reader, size int64) (*gen.Graph, []float64, error) {
 	var magic [8]byte
 	var head [4]int64
@@ -133,7 +135,7 @@ func readGraph(r io.Reader, size int64) (*gen.Graph, []float64, error) {
 	return g, val, checkGraph(g)
 }
 
-// checkGraph holds a graph that was read against the rules of [gen.Graph].
+// checkGraph checks a graph against the rules of [gen.Graph].
 func checkGraph(g *gen.Graph) error {
 	if g.Ptr[0] != 0 || g.NNZ() != int64(len(g.Idx)) {
 		return fmt.Errorf("row offsets run from %d to %d, not from 0 to %d", g.Ptr[0], g.NNZ(), len(g.Idx))

@@ -7,7 +7,7 @@ import (
 	"github.com/hiveblas/hiveblas/bench/gen"
 )
 
-// dense is a matrix held as plainly as can be: has says where there is an entry, val what it is.
+// dense is a matrix in its plainest form: has marks the entries, val holds their values.
 type dense struct {
 	nrows, ncols int
 	has          [][]bool
@@ -63,7 +63,7 @@ func (d *dense) where(keep func(i, j int, v float64) bool, to func(v float64) fl
 	return c.figures()
 }
 
-// figures is what a run must report. A negative nvals is not compared.
+// figures is the expected report of a run. A negative nvals is not compared.
 type figures struct{ check, nvals float64 }
 
 func (d *dense) figures() figures {

@@ -51,7 +51,7 @@ lines to compare with.`,
 	fs.BoolVar(&o.Exact, "exact", false, "solve the assignment of each step exactly, ignoring --epsilon")
 	fs.StringVar(&start, "start", "auto", "start `S` of the search: sparse (the seeds alone), barycentre, or auto (sparse, then others)")
 	fs.StringVar(&from, "from", "", "`FILE` of pairs to start from, such as the output of an earlier run")
-	fs.Float64Var(&o.Searches, "searches", 0, "`multiple` of the first search's work that others may take (0: 1, negative: no other search)")
+	fs.Float64Var(&o.Searches, "searches", 0, "`multiple` of the first search's work that others may take (0: 2, negative: no other search)")
 	fs.Float64Var(&o.Repair, "repair", 0, "`multiple` of a search's work that the repair may take (0: 1, negative: no repair, inf: no bound)")
 	fs.BoolVar(&o.Pad, "pad", false, "add isolated vertices to the smaller graph")
 	fs.IntVar(&o.MaxIterations, "max-iterations", 50, "stop after `N` steps")
