@@ -21,8 +21,8 @@ func lock(f *os.File) error {
 	}
 }
 
-// release removes the file while the lock is held: who opened it before finds
-// that its name is gone, and opens it anew.
+// release removes the file while the lock is held: who opened it before finds that its name is
+// gone, and opens it anew.
 func release(path string, f *os.File) {
 	os.Remove(path)
 	f.Close()

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// beyond is an offset behind the text of the lock: Windows keeps others from
-// reading what is locked.
+// beyond is an offset behind the text of the lock: Windows keeps others from reading what is
+// locked.
 const beyond = 1 << 30
 
 func lock(f *os.File) error {
