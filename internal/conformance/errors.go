@@ -16,8 +16,8 @@ type (
 	vec = *matrix.Vector[float64]
 )
 
-// operands of the error cases: the destinations c (3×3) and w (3), operands,
-// and ones that do not fit.
+// misfits holds the destinations c (3×3) and w (3) of the error cases, operands, and operands of
+// the wrong shape.
 type misfits struct {
 	c, a, b, wide, poisoned mat // 3×3, 3×3, 3×3, 3×4, made as −1×3
 	w, u, long              vec // 3, 3, 4
@@ -228,8 +228,8 @@ func errorCases() []errorCase {
 	}
 }
 
-// testErrors holds each case to its error, its message, and to leaving the
-// destinations as they were.
+// testErrors checks the error and the message of each case, and that the destinations are
+// unchanged.
 func testErrors(t *testing.T, b Backend) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -245,11 +245,11 @@ func testErrors(t *testing.T, b Backend) {
 			}
 			err := c.call(x)
 			if !errors.Is(err, c.is) {
-				t.Fatalf("error %v, want one that is %q", err, c.is)
+				t.Fatalf("error %v, want %q", err, c.is)
 			}
 			for _, part := range c.says {
 				if !strings.Contains(err.Error(), part) {
-					t.Errorf("error %q does not say %q", err, part)
+					t.Errorf("error %q lacks %q", err, part)
 				}
 			}
 			if !x.c.Equal(some(3, 3)) || !x.w.Equal(someVector(3)) {

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// TestChangesNothing: what is asked for stays as it is, and need not be there:
-// 1 KB after the last page of a large array there may be nothing.
+// TestChangesNothing: what is asked for stays as it is, and need not be there: 1 KB after the last
+// page of a large array there may be nothing.
 func TestChangesNothing(t *testing.T) {
 	val, idx := make([]float64, 1<<20), make([]int32, 1<<20)
 	for i := range val {

@@ -33,8 +33,8 @@ func (x item) base() string { return x.pkg[strings.LastIndex(x.pkg, "/")+1:] }
 // key is the name in the table, such as "ops.MxM".
 func (x item) key() string { return x.base() + "." + x.name }
 
-// exported reads the sources and returns the exported functions, and the
-// exported types that are neither interfaces nor aliases.
+// exported reads the sources and returns the exported functions, and the exported types that are
+// neither interfaces nor aliases.
 func exported() (list []item, err error) {
 	for _, pkg := range packages {
 		dir := filepath.Join("..", "..", filepath.FromSlash(pkg))
@@ -78,8 +78,8 @@ func itemsOf(pkg string, d ast.Decl) (list []item) {
 	return list
 }
 
-// instances returns float64 for every type parameter, or int32 where only
-// integers are allowed, and bool too where every type is.
+// instances returns float64 for every type parameter, or int32 where only integers are allowed, and
+// bool too where every type is.
 func instances(params *ast.FieldList) [][]string {
 	if params == nil {
 		return nil

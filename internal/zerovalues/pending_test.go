@@ -1,7 +1,7 @@
 package zerovalues
 
-// pending are the functions and methods that panic today. The list only gets
-// shorter: the test fails for a name that no longer panics.
+// pending are the functions and methods that panic today. The list only gets shorter: the test
+// fails for a name that no longer panics.
 var pending = []string{
 	// Package bench.
 	"bench.Comparison.Agree",
