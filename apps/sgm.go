@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/hiveblas/hiveblas/auction"
-	"github.com/hiveblas/hiveblas/internal/splitmix"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -16,7 +15,8 @@ type SGMStart int
 
 // The starts.
 const (
-	SparseStart SGMStart = iota // the seeds, and zero elsewhere
+	AutoStart   SGMStart = iota // sparse, and others where that leaves many disagreements
+	SparseStart                 // the seeds, and zero elsewhere
 	Barycentre                  // the seeds, and the mean of all matchings of the others
 )
 
@@ -35,7 +35,11 @@ func FirstSeeds(n int) []SeedPair {
 // SGMOptions are the settings of SGM.
 type SGMOptions struct {
 	Run
-	Start     SGMStart
+	Start SGMStart
+	// From, if not nil, is a matching in which the first search starts in place of the sparse start:
+	// a vertex of B for each vertex of A, as in SGMResult.Match. Vertices without an entry are
+	// matched with those left, seeds first, in the order of their numbers. Start must be AutoStart.
+	From      *matrix.Vector[int32]
 	HardSeeds bool // seeds are fixed; else they are only where the search starts
 	Pad       bool // add isolated vertices to the smaller graph
 	// LabelsA and LabelsB, if not nil, give each vertex a label; vertices are
@@ -54,11 +58,18 @@ type SGMOptions struct {
 	// weight by which ‖A − PBPᵀ‖² falls; 0 means 1/2.
 	Tolerance     float64
 	MaxIterations int    // 0 means 50
-	Seed          uint64 // of the order in which ties are broken
+	Seed          uint64 // of the order in which ties are broken, and of random starts
+	// Searches bounds the work of the searches after the first, as a multiple of the work of the
+	// first; see SGM. 0 means 1, a negative number no further search.
+	Searches float64
+	// Repair bounds the work of each repair, as a multiple of the work of the search before it; see
+	// SGM. 0 means 1, a negative number no repair, +Inf no bound.
+	Repair float64
 }
 
 // SGMIteration is what one step did.
 type SGMIteration struct {
+	SearchNumber            int     // of the search that took it, from 0
 	Objective               float64 // tr(ÃᵀPB̃Pᵀ) after it
 	Step                    float64 // from 0, stay, to 1, go all the way to the assignment
 	Slope                   float64 // ⟨∇f, T − P⟩: a bound on what can be gained is this plus LSAPGap
@@ -78,6 +89,7 @@ type SGMResult struct {
 	Before, After float64
 	MatchedSeeds  int // seeds whose pair is in Match
 	Iterations    []SGMIteration
+	Searches      int   // from different starts, or with ties broken in other ways
 	Converged     bool  // false: MaxIterations were not enough
 	PeakBytes     int64 // estimate of the memory in use at the worst moment, graphs included
 	// Setup, Product, Assign and Search add up the time by stage.
@@ -100,9 +112,23 @@ type SGMResult struct {
 // that product blended into the last. It is whole numbers, exactly, for graphs
 // without weights as long as steps go all the way. Assignments are near the best
 // only, by Epsilon; LSAPGap tells how near. Where no step gains, or A and PBPᵀ
-// differ at few entries, P is projected to a matching, and the last vertices at
-// which edges disagree are matched again with all others fixed. If few
-// disagreements are left, the search is begun again with ties broken otherwise.
+// differ at few entries, P is projected to a matching, and a repair matches the
+// last vertices at which edges disagree again with all others fixed. If the
+// repair leaves disagreements where steps still gained, the steps go on.
+//
+// A search that leaves disagreements is followed by others. If few are left, less
+// than one in 256 of those before, the others break ties in other ways. If many
+// are left and Start is AutoStart, they start at the barycentre; at the barycentre
+// written out, without the +I, for graphs of up to 2048 vertices (the FAQ
+// algorithm of Vogelstein et al.); and half-way from the barycentre to random
+// matchings. The best result counts. No further search begins once their work
+// exceeds Searches times the work of the first, or once a search from another
+// start ends with the same number of disagreements as the best; where the work is
+// below 2²⁴, about a tenth of a second, up to 16 follow.
+//
+// Work counts entries: those of gradients and products computed, and those read by
+// assignments and by repairs. It depends on neither the clock nor Threads, so
+// results are the same each time and with any number of threads.
 //
 // Rows and columns of A and B are vertices, an entry A(i,j) the weight of an edge
 // from i to j, and no entry weight 0; weights may be negative. Seeds are soft:
@@ -116,8 +142,8 @@ type SGMResult struct {
 //
 // Each iteration takes the time of the product and of the assignment. Memory is
 // in proportion to the entries of A, B and ÂPB̂ᵀ, the pairs of vertices with a
-// common neighbour, which hubs make many. It runs where A lives, but for the
-// repair of the last vertices, on the host.
+// common neighbour, which hubs make many, and for up to 2048 vertices to n². It
+// runs where A lives, but for the repair, on the host.
 //
 // Sources: Vogelstein et al., "Fast approximate quadratic programming for graph
 // matching", PLoS ONE 10(4), 2015; Fishkind et al., "Seeded graph matching",
@@ -142,72 +168,8 @@ func SGM[T semiring.Float](a, b matrix.Source[T], seeds []SeedPair, opts ...SGMO
 	if err != nil {
 		return nil, err
 	}
-	f, err := newRelaxation(p)
-	if err != nil {
-		return nil, err
-	}
 	res := &SGMResult{Setup: time.Since(began)}
-	t, err := f.run(res)
-	for again := uint64(1); again <= restarts && err == nil && res.nearly(); again++ {
-		p.opts.Seed = splitmix.Mix(o.Seed + again)
-		if f, err = newRelaxation(p); err != nil {
-			break
-		}
-		other := &SGMResult{}
-		found, e := f.run(other)
-		if err = e; err == nil && res.better(other) {
-			t = found
-		}
-	}
-	if err == nil && res.After > 0 {
-		clock := time.Now()
-		t, res.After, err = f.repair(t, repairs)
-		res.Project += lap(&clock)
-	}
-	if err != nil {
-		return res, err
-	}
-	return res, f.conclude(t, res)
-}
-
-// A search that ends with few disagreements, less than one in nearlyPart of those
-// before, is begun again with ties broken otherwise, restarts times at most.
-const (
-	restarts   = 3
-	nearlyPart = 256
-)
-
-func (r *SGMResult) nearly() bool { return r.After > 0 && r.After*nearlyPart <= r.Before }
-
-// better adds the cost of another search, and reports whether it found more.
-func (r *SGMResult) better(other *SGMResult) bool {
-	r.Iterations = append(r.Iterations, other.Iterations...)
-	r.PeakBytes = max(r.PeakBytes, other.PeakBytes)
-	r.Project += other.Project
-	if other.After >= r.After {
-		return false
-	}
-	r.After, r.Converged = other.After, other.Converged
-	return true
-}
-
-// run climbs, projects P to a matching, and repairs that for a while.
-func (f *relaxation[T]) run(res *SGMResult) ([]int32, error) {
-	best, err := f.climb(res)
-	if err != nil {
-		return nil, err
-	}
-	clock := time.Now()
-	t, err := f.project(best)
-	if err != nil {
-		return nil, err
-	}
-	if t, res.After, err = f.repair(t, fewRepairs); err != nil {
-		return nil, err
-	}
-	res.Before, err = f.distance(f.a, f.b)
-	res.Project = lap(&clock)
-	return t, err
+	return res, p.portfolio(res)
 }
 
 // project returns the matching that P has most of, or the best one that was met
@@ -271,8 +233,14 @@ func (o SGMOptions) check() error {
 		return &ParameterError{"SGM", arg, fmt.Sprint(got), want}
 	}
 	switch {
-	case o.Start != SparseStart && o.Start != Barycentre:
-		return bad("the start", int(o.Start), "SparseStart or Barycentre")
+	case o.Start < AutoStart || o.Start > Barycentre:
+		return bad("the start", int(o.Start), "AutoStart, SparseStart or Barycentre")
+	case o.From != nil && o.Start != AutoStart:
+		return bad("the start", int(o.Start), "AutoStart beside From")
+	case o.Searches != o.Searches:
+		return bad("Searches", o.Searches, "a multiple of the first search's work")
+	case o.Repair != o.Repair:
+		return bad("Repair", o.Repair, "a multiple of the search's work")
 	case !(o.Epsilon >= 0):
 		return bad("epsilon", o.Epsilon, "0 or more")
 	case !(o.Tolerance > 0):

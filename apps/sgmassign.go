@@ -2,7 +2,6 @@ package apps
 
 import (
 	"github.com/hiveblas/hiveblas/auction"
-	"github.com/hiveblas/hiveblas/internal/splitmix"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -70,6 +69,7 @@ type assigned struct {
 	t          []int32
 	value, gap float64
 	rounds     int64
+	scanned    int64 // costs read
 }
 
 // assign solves the assignment problem max Σ c(k, t(k)), label by label; a
@@ -95,38 +95,33 @@ func (f *relaxation[T]) assign(costs *matrix.Matrix[T], eps float64) (assigned, 
 		whole.value += part.value
 		whole.gap += part.gap
 		whole.rounds += part.rounds
+		whole.scanned += part.scanned
 		from = end
 	}
 	return whole, nil
 }
 
-// solve solves one assignment problem. Offsets of rows and columns are left
-// out: they change neither the best assignment nor the gap. There is no
-// ε-scaling but for the exact: of a gradient most rows want a column of their own.
+// solve solves one assignment problem. It leaves out offsets of rows and columns, which change
+// neither the best assignment nor the gap.
 func (f *relaxation[T]) solve(costs *matrix.Matrix[T], eps float64) (assigned, error) {
+	found, err := solveCosts(f.opts, costs, eps)
+	f.work += found.scanned
+	return found, err
+}
+
+// solveCosts solves the assignment problem max Σ c(k, t(k)), in which a missing entry counts 0.
+// Only exact problems are ε-scaled: most rows of a gradient prefer a column of their own.
+func solveCosts[C semiring.Float](o SGMOptions, costs *matrix.Matrix[C], eps float64) (assigned, error) {
 	res, err := auction.Solve(auction.Implicit(costs, 0), auction.Options{
-		Context: f.opts.Context, Threads: f.opts.Threads, Trace: f.opts.Trace,
-		Maximize: true, Epsilon: eps, NoScaling: eps > 0, Seed: f.opts.Seed,
-		Method: f.opts.Assignment, Bidding: auction.Jacobi,
+		Context: o.Context, Threads: o.Threads, Trace: o.Trace,
+		Maximize: true, Epsilon: eps, NoScaling: eps > 0, Seed: o.Seed,
+		Method: o.Assignment, Bidding: auction.Jacobi,
 	})
 	if err != nil {
 		return assigned{}, err
 	}
-	return assigned{res.Row, res.Value, res.Gap, res.Rounds}, nil
+	return assigned{res.Row, res.Value, res.Gap, res.Rounds, res.Scanned}, nil
 }
 
 // commonNeighbour is what one counts in ÂPB̂ᵀ: Â and B̂ have a 2 for each edge.
 const commonNeighbour = 4
-
-// jittered returns costs with random numbers below 1/16 of a common neighbour
-// added to its entries, so that ties are broken in another way each time. Whole
-// numbers stay whole, times a constant.
-func jittered[T semiring.Float](costs *matrix.Matrix[T], seed uint64, with ops.Option) (*matrix.Matrix[T], error) {
-	const scale, levels = 64, 4 * 4
-	m, n := costs.Dims()
-	x := matrix.New[T](m, n)
-	jitter := semiring.NewIndex("jitter", func(c T, i, j int) T {
-		return scale*c + T(splitmix.Mix(splitmix.Mix(seed)+uint64(i)<<32+uint64(j))%levels)
-	}, "")
-	return x, ops.ApplyIndex(x, jitter, costs, with)
-}

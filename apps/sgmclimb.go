@@ -9,9 +9,10 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// climb takes Frank–Wolfe steps until nothing is gained. It returns the best
-// matching that was met on the way, nil if there was none.
+// climb takes Frank–Wolfe steps until they gain nothing, or until a repair can take over.
+// It returns the best matching among the targets of steps, nil if there was no step.
 func (f *relaxation[T]) climb(res *SGMResult) (best []int32, err error) {
+	f.early = false
 	var top float64                         // its objective
 	enough := 2 * f.opts.Tolerance * f.unit // s grows by 2 for each that ‖A − PBPᵀ‖² falls
 	for !res.Converged && len(res.Iterations) < f.opts.MaxIterations {
@@ -30,7 +31,7 @@ func (f *relaxation[T]) climb(res *SGMResult) (best []int32, err error) {
 		}
 		it.Product = lap(&clock)
 		before := f.objective()
-		vertex, err := f.search(t, h, &it)
+		vertex, err := f.search(t, h, -1, &it)
 		if err != nil {
 			return nil, err
 		}
@@ -41,7 +42,8 @@ func (f *relaxation[T]) climb(res *SGMResult) (best []int32, err error) {
 		it.Objective, it.Entries = f.objective(), f.g.NVals()
 		res.Iterations = append(res.Iterations, it)
 		gain := it.Objective - before
-		res.Converged = !(gain > enough) || f.nearly(gain)
+		f.early = gain > enough && f.opts.Repair >= 0 && f.nearly(gain)
+		res.Converged = !(gain > enough) || f.early
 	}
 	return best, nil
 }
@@ -53,7 +55,7 @@ func (f *relaxation[T]) climb(res *SGMResult) (best []int32, err error) {
 // took 4; of 4096 of email-Enron 11 steps and 1.7 s, not 34 and 5.2.
 func (f *relaxation[T]) nearly(gain float64) bool {
 	entries := (f.limit - f.s) / (2 * f.unit)
-	few, slow := float64(min(f.n/8, repairLimit)), gain < (f.limit-f.s)/16
+	few, slow := float64(min(f.n/8, 2048)), gain < (f.limit-f.s)/16
 	return f.start == 0 && (entries <= few || entries <= float64(f.n) && slow)
 }
 
@@ -71,8 +73,9 @@ func lap(clock *time.Time) time.Duration {
 //	s(α) = s + α·factor·⟨g, T − P⟩ + α²·factor/2·⟨h − g, T − P⟩
 //
 // and the offset is quadratic too, so that four traces give the best step. It
-// returns f at t. A product of matrices is needed for none of them.
-func (f *relaxation[T]) search(t []int32, h *matrix.Matrix[T], it *SGMIteration) (vertex float64, err error) {
+// returns f at t. None of them needs a product of matrices. A forced step from 0 to 1 replaces the
+// best one; a negative one is none.
+func (f *relaxation[T]) search(t []int32, h *matrix.Matrix[T], forced float64, it *SGMIteration) (vertex float64, err error) {
 	to, err := f.permutation(t)
 	if err != nil {
 		return 0, err
@@ -89,6 +92,10 @@ func (f *relaxation[T]) search(t []int32, h *matrix.Matrix[T], it *SGMIteration)
 	vertex = f.s + slope + bend + f.c.at(0)
 	it.Slope = slope - f.start*f.c.slope(f.start)
 	it.Step = bestStep(it.Slope, bend+f.c[2]*f.start*f.start)
+	if forced >= 0 {
+		it.Step = forced
+	}
+	f.work += f.g.NVals() + h.NVals()
 	a := it.Step
 	switch {
 	case a == 1:

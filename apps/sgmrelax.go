@@ -26,17 +26,21 @@ type relaxation[T semiring.Float] struct {
 	terms  []term[T]
 	factor float64
 
-	g      *matrix.Matrix[T] // Σ left·P·right of the part of P that is stored
-	p      *matrix.Matrix[T] // P at the free positions
-	at     []int32           // P as a matching, nil if it is none
-	gp     float64           // ⟨g, P⟩, with the spread of both
-	spread *spread[T]        // the rest of P, nil if there is none
-	start  float64           // weight that the start has left in P
-	c      offset
-	s      float64 // tr(ÂᵀPB̂Pᵀ)
-	limit  float64 // of s at matchings, (‖Â‖² + ‖B̂‖²)/2: there A is PBPᵀ
-	unit   float64 // mean squared weight of an edge
-	peak   int64   // bytes
+	g       *matrix.Matrix[T] // Σ left·P·right of the part of P that is stored
+	p       *matrix.Matrix[T] // P at the free positions
+	at      []int32           // P as a matching, nil if it is none
+	gp      float64           // ⟨g, P⟩, with the spread of both
+	spread  *spread[T]        // the rest of P, nil if there is none
+	start   float64           // weight that the start has left in P
+	c       offset
+	s       float64 // tr(ÂᵀPB̂Pᵀ)
+	limit   float64 // of s at matchings, (‖Â‖² + ‖B̂‖²)/2: there A is PBPᵀ
+	unit    float64 // mean squared weight of an edge
+	loop    T       // Â = 2A + loop·I
+	early   bool    // the climb ended before steps stopped gaining
+	work    int64   // entries computed and read by steps
+	mending int64   // and by repairs
+	peak    int64   // bytes
 }
 
 // A term of the gradient is left·P·right at the free positions.
@@ -53,13 +57,8 @@ func (c offset) at(rho float64) float64 { return c[0] + rho*(c[1]+rho*c[2]) }
 func (c offset) slope(rho float64) float64 { return c[1] + 2*rho*c[2] }
 
 func newRelaxation[T semiring.Float](p *pairing[T]) (*relaxation[T], error) {
-	f := &relaxation[T]{pairing: p, sums: sums[T]{p.a.Place(), p.opts.with()}}
-	for _, step := range []func() error{f.encode, f.compare, f.orient, f.begin} {
-		if err := step(); err != nil {
-			return nil, err
-		}
-	}
-	return f, nil
+	pl := plan{start: p.opts.Start, seed: p.opts.Seed}
+	return newSearch(p, pl)
 }
 
 // encode makes Â and B̂. The −1/+1 encoding of a graph without loops has −1 on
@@ -70,8 +69,8 @@ func newRelaxation[T semiring.Float](p *pairing[T]) (*relaxation[T], error) {
 // soc-Slashdot0902 ended with 4 disagreements, 2 of 2, without it, and 1 of 5
 // with any, 8, with it; of 2048 vertices there was no difference, 1 of 4.
 func (f *relaxation[T]) encode() (err error) {
-	if f.ah, err = f.encoded(f.a, 1); err == nil {
-		f.bh, err = f.encoded(f.b, 1)
+	if f.ah, err = f.encoded(f.a, f.loop); err == nil {
+		f.bh, err = f.encoded(f.b, f.loop)
 	}
 	return err
 }
@@ -160,6 +159,7 @@ func (f *relaxation[T]) product(from, to []int) (*matrix.Matrix[T], error) {
 		s.Do(ops.Extract(right, t.right, ops.Of(to...), ops.All(), f.with))
 		s.Do(ops.MxM(g.Accum(semiring.Plus[T]()), semiring.PlusTimes[T](), left, right, f.with))
 	}
+	f.work += g.NVals()
 	return g, s.Err()
 }
 

@@ -2,6 +2,7 @@ package apps
 
 import (
 	"math"
+	"slices"
 
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -92,8 +93,8 @@ func (c *tally[T]) at(v int) (sum float64) {
 	return sum
 }
 
-// sum returns all disagreements. It depends on the matching alone, not on how
-// that was come by.
+// sum returns all disagreements. It is added up anew each time, so that it depends on the matching
+// alone and not on the order of moves.
 func (c *tally[T]) sum() (all float64) {
 	for _, x := range c.apart {
 		all += x
@@ -101,15 +102,16 @@ func (c *tally[T]) sum() (all float64) {
 	return all / float64(len(c.a))
 }
 
-// move takes up another matching.
-func (c *tally[T]) move(next []int) {
-	var moved []int
-	for v, w := range next {
-		if c.match[v] != w {
-			moved = append(moved, v)
+// move matches vertices of A, which exchange their partners, to others. It returns the number of
+// edges it read.
+func (c *tally[T]) move(vertices, partners []int) (read int64) {
+	var moved, to []int
+	for k, v := range vertices {
+		if c.match[v] != partners[k] {
+			moved, to = append(moved, v), append(to, partners[k])
 		}
 	}
-	affected := moved
+	affected := slices.Clone(moved)
 	for _, v := range moved {
 		c.near[v] = true
 	}
@@ -121,12 +123,14 @@ func (c *tally[T]) move(next []int) {
 			}
 		})
 	}
-	for _, v := range moved {
-		c.match[v], c.back[next[v]] = next[v], v
+	for k, v := range moved {
+		c.match[v], c.back[to[k]] = to[k], v
 	}
 	for _, v := range affected {
 		c.apart[v], c.near[v] = c.at(v), false
+		read += int64(c.degree(v))
 	}
+	return read
 }
 
 // around visits the neighbours of a vertex in A, and in B as it is matched.

@@ -1,6 +1,7 @@
 package apps
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -22,7 +23,7 @@ func TestTally(t *testing.T) {
 		c := newTally(a.View(), b.View(), both, order.Draw(t, "match"))
 		for range 3 {
 			next := order.Draw(t, "next")
-			c.move(next)
+			c.move(upTo(n), next)
 			v := matrix.NewVector[int32](n)
 			for i, j := range next {
 				if err := v.Set(i, int32(j)); err != nil {
@@ -108,7 +109,7 @@ func TestRepairPartsMatchedCrosswise(t *testing.T) {
 	if err != nil || before != 4 {
 		t.Fatalf("%v disagreements, want 4: %v", before, err)
 	}
-	if _, after, err := f.repair(match, repairs); err != nil || after != 0 {
+	if _, after, err := f.repair(match, repairs, math.MaxInt64); err != nil || after != 0 {
 		t.Errorf("%v disagreements after the repair: %v", after, err)
 	}
 }

@@ -43,7 +43,7 @@ func byAuction[D price](k *task, start time.Time, in *instance[D], scale D) (*Re
 	if err := a.run(lastEpsilon(k, a.span, scale), k.exact(), k.o); err != nil {
 		return nil, err
 	}
-	res.Rounds, res.Bids, res.Phases = a.rounds, a.bids, a.phases
+	res.Rounds, res.Bids, res.Phases, res.Scanned = a.rounds, a.bids, a.phases, a.scanned
 	res.Seconds.Bid = time.Since(start).Seconds()
 	for j, p := range a.p {
 		s.v[j] = -p

@@ -28,6 +28,7 @@ type market[D price] struct {
 	assigned     int
 
 	bids, rounds int64
+	scanned      int64 // costs read
 	phases       int
 	limit        int64 // bids after which a phase gives up, 0 for none
 
@@ -214,6 +215,7 @@ func (a *market[D]) gaussSeidel(free []int32) error {
 		}
 		i := free[len(free)-1]
 		free = free[:len(free)-1]
+		a.scanned += a.in.length(i)
 		o := a.bid(i, a.bestOf(i))
 		if old := a.sell(o); old != none {
 			free = append(free, old)
@@ -266,6 +268,7 @@ func (a *market[D]) jacobi(free []int32) error {
 			return err
 		}
 		for k, o := range offers {
+			a.scanned += a.in.length(o.row)
 			lead := won[o.col]
 			if lead == 0 || offers[lead-1].before(o, a.seed) {
 				won[o.col] = int32(k + 1)

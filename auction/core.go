@@ -29,6 +29,7 @@ func (s *paths[C]) denseByCore(threads int) error {
 			return err
 		}
 		left := len(core.free)
+		core.scanned += int64(s.in.m) * int64(s.in.n)
 		better := s.dissatisfied(threads)
 		core.free = s.free
 		if len(s.free) == left { // the core has no more to tell
@@ -37,6 +38,7 @@ func (s *paths[C]) denseByCore(threads int) error {
 		core.in.enlarge(better)
 	}
 	s.steps, s.searches = core.steps, core.searches
+	s.scanned += core.scanned
 	return s.finishDense()
 }
 

@@ -20,6 +20,7 @@ type paths[C cost] struct {
 	report  func(done, total int64)
 
 	steps, searches int64
+	scanned         int64 // costs read
 
 	d       []C     // what a search keeps of each column: its distance,
 	pred    []int32 // the row before it,
@@ -55,6 +56,7 @@ func (s *paths[C]) reset() {
 // 1987), from duals if it has some.
 func (s *paths[C]) denseJV(threads int) error {
 	if square := s.in.m == s.in.n; square && !s.warm {
+		s.scanned += 2 * int64(s.in.m) * int64(s.in.n)
 		s.free = s.free[:0]
 		s.columnReduction()
 		s.reductionTransfer()
@@ -157,6 +159,7 @@ func (s *paths[C]) augmentingRowReduction(effort int, best func(i int32) (j1, j2
 		i := turn[k]
 		k++
 		s.steps++
+		s.scanned += s.in.length(i)
 		j1, j2, least, second := best(i)
 		if j2 == none {
 			waiting = append(waiting, i)
@@ -260,6 +263,7 @@ func (s *paths[C]) searchDense(from int32) int32 {
 		d[j] = c - v[j]
 		pred[j] = from
 	}
+	s.scanned += int64(len(row))
 	settled, low := 0, 0
 	var least C
 	end := int32(none)
@@ -281,6 +285,7 @@ func (s *paths[C]) searchDense(from int32) int32 {
 		i := s.rowOf[j1]
 		row := s.row(i)
 		h := row[j1] - v[j1] - least
+		s.scanned += int64(len(columns) - low)
 		for k := low; k < len(columns); k++ {
 			j := columns[k]
 			if uint(j) >= uint(len(row)) { // never; it saves four checks

@@ -181,6 +181,7 @@ func (s *sale) result(found device.Assigned, seconds float64) *Result {
 	}
 	k := s.task
 	res := &Result{Method: "auction", Rounds: found.Rounds, Bids: found.Bids, Phases: int(found.Phases)}
+	res.Scanned = int64(float64(found.Bids) * float64(k.seen.entries) / float64(min(k.m, k.n)))
 	res.Seconds.Read, res.Seconds.Bid = s.read, seconds
 	partner := make([]int32, len(found.Prices))
 	for j := range partner {

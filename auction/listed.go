@@ -134,6 +134,7 @@ func (l *listedSearch[C]) lowered(j int32) {
 	})
 	copy(l.order[p:p+k], rest[:k])
 	l.order[p+k] = j
+	l.scanned += int64(k) / 4
 	for q := p; q <= p+k; q++ {
 		l.place[l.order[q]] = int32(q)
 	}
@@ -246,6 +247,7 @@ func (l *listedSearch[C]) reduced(i, j int32) C {
 // scan looks along row i, whose columns are at their reduced cost plus base.
 func (l *listedSearch[C]) scan(i int32, base C) {
 	idx, val := l.entries(i)
+	l.scanned += int64(len(idx)) + 1
 	for k, j := range idx {
 		if l.done[j] {
 			continue
@@ -356,6 +358,7 @@ func (l *listedSearch[C]) reorder() {
 		}
 		rest = append(rest, j)
 	}
+	l.scanned += int64(p-first) / 8
 	at, r := first, 0
 	for _, j := range moved {
 		for r < len(rest) && l.v[rest[r]] >= l.v[j] {

@@ -122,6 +122,14 @@ func (k *task) value(chosen sum, long bool, res *Result) {
 	}
 }
 
+// length returns the number of costs listed for row i.
+func (in *instance[C]) length(i int32) int64 {
+	if in.dense() {
+		return int64(in.n)
+	}
+	return in.ptr[i+1] - in.ptr[i]
+}
+
 // at returns the cost of an allowed pair.
 func (in *instance[C]) at(i, j int32) C {
 	if in.dense() {

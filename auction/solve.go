@@ -77,6 +77,9 @@ type Result struct {
 	Rounds int64 // of Jacobi bidding, or searches for augmenting paths
 	Bids   int64 // by rows, with the steps of row reduction
 	Phases int   // values of ε
+	// Scanned counts the costs read while solving, those read again included: a measure of work
+	// that depends neither on the clock nor on Threads. On a device it is an estimate from Bids.
+	Scanned int64
 	// Seconds of the parts of the work.
 	Seconds struct{ Read, Bid, Paths float64 }
 }
@@ -357,6 +360,7 @@ func finish[C cost](k *task, s *paths[C], res *Result) (*Result, error) {
 	res.Seconds.Paths = time.Since(start).Seconds()
 	res.Rounds += s.searches
 	res.Bids += s.steps
+	res.Scanned += s.scanned
 	complete(k, s, 1, res)
 	return res, nil
 }

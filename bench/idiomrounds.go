@@ -70,18 +70,19 @@ func kCoreIdiom(g *gen.Graph, a matrix.View[bool]) (*idiomRun, error) {
 	ours := func() error {
 		var s ops.Steps
 		core = matrix.NewVector[int32](n)
-		degree, low, lost := matrix.NewVector[int32](n), matrix.NewVector[int32](n), matrix.NewVector[int32](n)
+		degree, low := matrix.NewVector[int32](n), matrix.NewVector[int32](n)
+		lost, left := matrix.NewVector[int32](n), matrix.NewVector[int32](n)
 		s.Do(ops.MxV(degree, semiring.PlusPair[int32](), a, ones.Pattern()))
-		for k := int32(1); s.OK() && degree.NVals() > 0; {
+		for k := int32(1); s.OK() && degree.NVals() > 0; k++ {
 			s.Do(ops.Select(low, semiring.ValueLE(k), degree))
-			if low.NVals() == 0 {
-				k++
-				continue
+			for s.OK() && low.NVals() > 0 {
+				s.Do(ops.AssignVectorScalar(core.Masked(low.Structure()), k, ops.All()))
+				s.Do(ops.Apply(degree.Masked(low.Structure().Not()).Replace(), semiring.Identity[int32](), degree))
+				s.Do(ops.VxM(lost.Masked(degree.Structure()).Replace(), semiring.PlusPair[int32](), low.Pattern(), a))
+				s.Do(ops.EWiseMult(left, semiring.Minus[int32](), degree, lost))
+				s.Do(ops.Apply(degree.Masked(left.Structure()), semiring.Identity[int32](), left))
+				s.Do(ops.Select(low, semiring.ValueLE(k), left))
 			}
-			s.Do(ops.AssignVectorScalar(core.Masked(low.Structure()), k, ops.All()))
-			s.Do(ops.Apply(degree.Masked(low.Structure().Not()).Replace(), semiring.Identity[int32](), degree))
-			s.Do(ops.VxM(lost.Masked(degree.Structure()).Replace(), semiring.PlusPair[int32](), low.Pattern(), a))
-			s.Do(ops.EWiseMult(degree.Masked(lost.Structure()), semiring.Minus[int32](), degree, lost))
 		}
 		return s.Err()
 	}

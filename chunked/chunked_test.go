@@ -160,7 +160,7 @@ func TestSinks(t *testing.T) {
 		read(path)
 		path = filepath.Join(dir, "c.tsv")
 		run(EdgeList[int64](background, path))
-		read(path, matrix.KeepIDs(), matrix.Dims(80, 80))
+		read(path, matrix.Dims(80, 80))
 		var n, sum int64
 		run(Count[int64](&n))
 		run(Sum(semiring.Plus[int64](), &sum))

@@ -104,6 +104,9 @@ func WriteBinary[T Element](w io.Writer, a *Matrix[T], opts ...WriteOption) erro
 	if a.Err() != nil {
 		return a.Err()
 	}
+	if w == nil {
+		return nilWriter("matrix.WriteBinary")
+	}
 	return writeBinary(w, a.stored(), binaryMatrix, "matrix.WriteBinary", writeOptionsOf(opts))
 }
 
@@ -111,6 +114,9 @@ func WriteBinary[T Element](w io.Writer, a *Matrix[T], opts ...WriteOption) erro
 func WriteVectorBinary[T Element](w io.Writer, v *Vector[T], opts ...WriteOption) error {
 	if v.Err() != nil {
 		return v.Err()
+	}
+	if w == nil {
+		return nilWriter("matrix.WriteVectorBinary")
 	}
 	return writeBinary(w, v.m.stored1(), binaryVector, "matrix.WriteVectorBinary", writeOptionsOf(opts))
 }

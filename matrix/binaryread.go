@@ -21,8 +21,15 @@ import (
 // verified, and memory grows with what is read. It may read beyond the matrix,
 // as it buffers r.
 func ReadBinary[T Element](r io.Reader, opts ...ReadOption) (*Matrix[T], error) {
-	o := readOptionsOf(opts)
-	st, err := readBinary[T](r, binaryMatrix, "matrix.ReadBinary", o)
+	return readBinaryMatrix[T]("matrix.ReadBinary", r, readOptionsOf(opts))
+}
+
+func readBinaryMatrix[T Element](op string, r io.Reader, o *readOptions) (*Matrix[T], error) {
+	dup, err := combiner[T](op, o)
+	if err != nil {
+		return nil, err
+	}
+	st, err := readBinary[T](r, binaryMatrix, op, o)
 	if err != nil {
 		return nil, err
 	}
@@ -34,9 +41,9 @@ func ReadBinary[T Element](r io.Reader, opts ...ReadOption) (*Matrix[T], error) 
 	}
 	if o.symmetrise {
 		if st.NRows != st.NCols {
-			return nil, o.fail(0, fmt.Sprintf("cannot symmetrise a %d×%d matrix", st.NRows, st.NCols), "")
+			return nil, o.failKind(0, fmt.Sprintf("cannot symmetrise a %d×%d matrix", st.NRows, st.NCols), RemedyNoSymmetrise)
 		}
-		st = symmetrise(sparse.ToSparse(st), e, o.threads)
+		st = symmetrise(sparse.ToSparse(st), e, dup, o.threads)
 	}
 	return FromStore(st), nil
 }
@@ -52,6 +59,9 @@ func ReadVectorBinary[T Element](r io.Reader, opts ...ReadOption) (*Vector[T], e
 
 // UnmarshalBinary replaces a by the matrix that MarshalBinary gave.
 func (a *Matrix[T]) UnmarshalBinary(data []byte) error {
+	if a == nil {
+		return errNil
+	}
 	st, err := readBinary[T](bytes.NewReader(data), binaryMatrix, "Matrix.UnmarshalBinary", readOptionsOf(nil))
 	if err != nil {
 		return err
@@ -63,6 +73,9 @@ func (a *Matrix[T]) UnmarshalBinary(data []byte) error {
 
 // UnmarshalBinary replaces v by the vector that MarshalBinary gave.
 func (v *Vector[T]) UnmarshalBinary(data []byte) error {
+	if v == nil {
+		return errNil
+	}
 	st, err := readBinary[T](bytes.NewReader(data), binaryVector, "Vector.UnmarshalBinary", readOptionsOf(nil))
 	if err != nil {
 		return err
@@ -98,6 +111,9 @@ func readBinary[T comparable](r io.Reader, kind byte, op string, o *readOptions)
 	e, ok := elementOf[T]()
 	if !ok {
 		return nil, &TypeError{op, e.name(), "bool, an integer or a float", ""}
+	}
+	if r == nil {
+		return nil, nilReader(op)
 	}
 	plain, taken, err := chunk.Open(r)
 	if err != nil {

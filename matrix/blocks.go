@@ -11,7 +11,6 @@ import (
 	"math"
 	"os"
 	"slices"
-	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/filelock"
 	"github.com/hiveblas/hiveblas/internal/fresh"
@@ -109,13 +108,28 @@ func CreateBlocks[T Element](path string, m, n int, bounds []int, job []byte) (*
 }
 
 // Part is the name of the file until it is finished.
-func (b *BlockFile[T]) Part() string { return b.path + ".part" }
+func (b *BlockFile[T]) Part() string {
+	if b == nil {
+		return ""
+	}
+	return b.path + ".part"
+}
 
 // Blocks returns how many blocks are written, and of how many.
-func (b *BlockFile[T]) Blocks() (written, all int) { return len(b.index) / 2, len(b.bounds) - 1 }
+func (b *BlockFile[T]) Blocks() (written, all int) {
+	if b == nil || len(b.bounds) == 0 {
+		return 0, 0
+	}
+	return len(b.index) / 2, len(b.bounds) - 1
+}
 
 // Bounds returns the rows at which blocks begin, and the number of rows.
-func (b *BlockFile[T]) Bounds() []int { return b.bounds }
+func (b *BlockFile[T]) Bounds() []int {
+	if b == nil {
+		return nil
+	}
+	return b.bounds
+}
 
 // head returns the first bytes of the file.
 func (b *BlockFile[T]) head(nvals int64) []byte {
@@ -217,9 +231,13 @@ func skipSection(rd *binaryReader, id uint32, n int64, width int) error {
 }
 
 // Append writes the next block: ptr has an offset for each of its rows and one
-// more, beginning at 0. The columns of a row ascend.
+// more, beginning at 0. The columns of a row ascend, each once. A block that
+// breaks this is an error and leaves the file as it is. O(rows + entries).
 func (b *BlockFile[T]) Append(ptr []int64, idx []int32, val []T) error {
 	const op = "BlockFile.Append"
+	if err := b.usable(op); err != nil {
+		return err
+	}
 	k := len(b.index) / 2
 	if k == len(b.bounds)-1 {
 		return &InvalidError{op, "all blocks are written"}
@@ -227,6 +245,9 @@ func (b *BlockFile[T]) Append(ptr []int64, idx []int32, val []T) error {
 	rows := b.bounds[k+1] - b.bounds[k]
 	if len(ptr) != rows+1 || len(idx) != len(val) || ptr[0] != 0 || ptr[rows] != int64(len(idx)) {
 		return &InvalidError{op, fmt.Sprintf("block %d has %d rows; %d offsets, %d columns and %d values were given", k, rows, len(ptr), len(idx), len(val))}
+	}
+	if err := checkRows(op, ptr, idx, b.n, b.bounds[k]); err != nil {
+		return err
 	}
 	w := io.NewOffsetWriter(b.f, b.at)
 	err := writeSection(w, sectionPtr, ptr, 8)
@@ -245,11 +266,54 @@ func (b *BlockFile[T]) Append(ptr []int64, idx []int32, val []T) error {
 	return nil
 }
 
+// usable verifies that b came from CreateBlocks and is open.
+func (b *BlockFile[T]) usable(op string) error {
+	switch {
+	case b == nil || b.bounds == nil:
+		return &InvalidError{op, "the file is nil or zero; make one with CreateBlocks"}
+	case b.f == nil:
+		return &InvalidError{op, "the file is closed"}
+	}
+	return nil
+}
+
+// checkRows verifies the rows of a block of n columns; the first is row lo of
+// the matrix.
+func checkRows(op string, ptr []int64, idx []int32, n, lo int) error {
+	for k, from := range ptr[:len(ptr)-1] {
+		to := ptr[k+1]
+		if to < from || to > int64(len(idx)) {
+			return &InvalidError{op, fmt.Sprintf("the offsets of row %d go from %d to %d, and the block has %d entries", lo+k, from, to, len(idx))}
+		}
+		before := int32(-1)
+		for _, j := range idx[from:to] {
+			switch {
+			case j < 0 || int(j) >= n:
+				return &IndexError{op, fmt.Sprintf("a column of row %d", lo+k), int64(j), int64(n)}
+			case j == before:
+				return &InvalidError{op, fmt.Sprintf("column %d of row %d is given twice", j, lo+k)}
+			case j < before:
+				return &InvalidError{op, fmt.Sprintf("the columns of row %d do not ascend: %d follows %d", lo+k, j, before)}
+			}
+			before = j
+		}
+	}
+	return nil
+}
+
 // NVals returns the number of entries written.
-func (b *BlockFile[T]) NVals() int64 { return b.nvals }
+func (b *BlockFile[T]) NVals() int64 {
+	if b == nil {
+		return 0
+	}
+	return b.nvals
+}
 
 // Finish writes the index, flushes the file to the disk and gives it its name.
 func (b *BlockFile[T]) Finish() error {
+	if err := b.usable("BlockFile.Finish"); err != nil {
+		return err
+	}
 	if written, all := b.Blocks(); written != all {
 		return &InvalidError{"BlockFile.Finish", fmt.Sprintf("%d of %d blocks are written", written, all)}
 	}
@@ -267,6 +331,7 @@ func (b *BlockFile[T]) Finish() error {
 	if e := b.f.Close(); err == nil {
 		err = e
 	}
+	b.f = nil
 	if err == nil {
 		err = os.Rename(b.Part(), b.path)
 	}
@@ -274,10 +339,16 @@ func (b *BlockFile[T]) Finish() error {
 	return err
 }
 
-// Close stops before the end; what was written stays for another run.
+// Close stops before the end; the written blocks stay for another run. Close
+// after Finish or Close does nothing.
 func (b *BlockFile[T]) Close() error {
+	if b == nil || b.f == nil {
+		return nil
+	}
+	f := b.f
+	b.f = nil
 	defer b.lock.Release() // after the file is closed
-	return b.f.Close()
+	return f.Close()
 }
 
 // checkBlockedHead checks what a head says of a file in blocks.
@@ -372,116 +443,6 @@ func readBlocks[T comparable](rd *binaryReader, st *sparse.Store[T], blocks int6
 		return rd.damaged("the matrix breaks its invariants", err.Error())
 	}
 	return nil
-}
-
-// Mapped is a matrix in a file of the binary form that is mapped into memory:
-// pages are read when they are looked at, and given up by the system when
-// memory is short. The file must not change, and Close only after the last use
-// of the matrix and of anything that shares storage with it.
-type Mapped[T Element] struct {
-	Matrix *Matrix[T]
-	data   []byte
-}
-
-// OpenMapped maps the file at path, which must be of the binary form, not
-// compressed and not in blocks, and hold elements of type T. Its checksums are
-// not verified, its invariants are.
-func OpenMapped[T Element](path string) (*Mapped[T], error) {
-	const op = "matrix.OpenMapped"
-	e, ok := elementOf[T]()
-	if !ok {
-		return nil, &TypeError{op, e.name(), "bool, an integer or a float", ""}
-	}
-	if !hostLittle || e.fileWidth() != int(unsafe.Sizeof(e.one)) {
-		return nil, &InvalidError{op, "numbers lie in files otherwise than in the memory of this machine; use ReadFile"}
-	}
-	data, err := mapFile(path)
-	if err != nil {
-		return nil, err
-	}
-	st, err := overlay(data, path, e)
-	if err != nil {
-		_ = unmap(data)
-		return nil, err
-	}
-	return &Mapped[T]{FromStore(st), data}, nil
-}
-
-// Close gives the mapping up.
-func (m *Mapped[T]) Close() error {
-	m.Matrix = nil
-	data := m.data
-	m.data = nil
-	return unmap(data)
-}
-
-// overlay makes a matrix of the bytes of a file.
-func overlay[T Element](data []byte, path string, e element[T]) (*sparse.Store[T], error) {
-	o := readOptionsOf([]ReadOption{FileName(path)})
-	r := bytes.NewReader(data)
-	rd := &binaryReader{r, o, func() int64 { return 0 }}
-	st := &sparse.Store[T]{}
-	vecs, err := readBinaryHead(rd, st, binaryMatrix, e, "matrix.OpenMapped")
-	if err != nil {
-		return nil, err
-	}
-	if st.Format == blocked {
-		return nil, &InvalidError{"matrix.OpenMapped", path + " is in blocks, whose arrays do not lie together; use ReadFile, or convert it"}
-	}
-	left := data[binaryHead:]
-	if st.Sparse() {
-		if st.Ptr, left, err = overlaid[int64](rd, left, sectionPtr, vecs+1); err == nil && st.Format == Hypersparse {
-			st.RowIDs, left, err = overlaid[int32](rd, left, sectionRows, vecs)
-		}
-		if err == nil {
-			st.Idx, left, err = overlaid[int32](rd, left, sectionCols, st.NVals)
-		}
-		if err == nil {
-			st.Val, _, err = overlaid[T](rd, left, sectionVals, st.NVals)
-		}
-	} else {
-		c, _ := st.Cells()
-		if st.Format == Bitmap {
-			st.Present, left, err = overlaid[uint8](rd, left, sectionPresent, int64(c))
-		}
-		if err == nil {
-			st.Val, _, err = overlaid[T](rd, left, sectionVals, int64(c))
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	if err := st.Check(len(st.Val), false); err != nil {
-		return nil, rd.damaged("the matrix breaks its invariants", err.Error())
-	}
-	return st, nil
-}
-
-// overlaid takes the items of a section where they lie.
-func overlaid[E comparable](rd *binaryReader, data []byte, id uint32, n int64) (items []E, left []byte, err error) {
-	what := "section " + sectionNames[id]
-	var one E
-	width := int64(unsafe.Sizeof(one))
-	le := binary.LittleEndian
-	if n < 0 || n > int64(len(data))/width || int64(len(data)) < sectionBytes(n, width) {
-		e := rd.damaged(what, "the file ends in it")
-		e.Remedy, e.Err = "the file is cut short", io.ErrUnexpectedEOF
-		return nil, nil, e
-	}
-	if le.Uint32(data) != id || le.Uint32(data[4:]) != uint32(width) || le.Uint64(data[8:]) != uint64(n) {
-		return nil, nil, rd.damaged(what, "another section stands in its place")
-	}
-	if n > 0 {
-		items = unsafe.Slice((*E)(unsafe.Pointer(&data[16])), n)
-	}
-	if e, _ := elementOf[E](); e.isBool() {
-		for _, x := range data[16 : 16+n] {
-			if x > 1 {
-				return nil, nil, rd.damaged(what, fmt.Sprintf("byte %d for a bool", x))
-			}
-		}
-	}
-	return items, data[sectionBytes(n, width):], nil
 }
 
 // BlocksOf returns the rows at which the blocks begin of a file that

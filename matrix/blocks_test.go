@@ -188,6 +188,107 @@ func TestBlockFileErrors(t *testing.T) {
 	}
 }
 
+// Append refuses rows that break the invariants, and the file stays usable.
+func TestBlockFileRows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.hgb")
+	f, err := CreateBlocks[int32](path, 4, 4, []int{0, 2, 4}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		reason string
+		ptr    []int64
+		idx    []int32
+		is     error
+	}{
+		{"columns that descend", []int64{0, 2, 2}, []int32{2, 1}, ErrInvalid},
+		{"a column twice", []int64{0, 2, 2}, []int32{1, 1}, ErrInvalid},
+		{"a column beyond the matrix", []int64{0, 1, 2}, []int32{0, 4}, ErrIndex},
+		{"a negative column", []int64{0, 1, 2}, []int32{0, -1}, ErrIndex},
+		{"offsets that descend", []int64{0, 3, 2}, []int32{0, 1}, ErrInvalid},
+		{"offsets that go below 0", []int64{0, -1, 2}, []int32{0, 1}, ErrInvalid},
+		{"no offsets", nil, nil, ErrInvalid},
+	} {
+		if err := f.Append(c.ptr, c.idx, make([]int32, len(c.idx))); !errors.Is(err, c.is) {
+			t.Errorf("%s: %v", c.reason, err)
+		}
+	}
+	if err := f.Append([]int64{0, 1, 2}, []int32{3, 0}, []int32{1, 2}); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Append([]int64{0, 0, 1}, []int32{2}, []int32{3}); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	if a, _, err := ReadFile[int32](path); err != nil || entriesOf(a) != "(0,3)=1 (1,0)=2 (3,2)=3" {
+		t.Errorf("%v, %v", a, err)
+	}
+	if err := f.Append(nil, nil, nil); !errors.Is(err, ErrInvalid) {
+		t.Errorf("after Finish: %v", err)
+	}
+	if err := f.Finish(); !errors.Is(err, ErrInvalid) || f.Close() != nil {
+		t.Errorf("Finish twice: %v", err)
+	}
+}
+
+// Readers, writers and files that are nil or zero give errors and do not panic.
+func TestNilReadersAndWriters(t *testing.T) {
+	a, v := New[int](2, 2), NewVector[int](2)
+	_, e1 := ReadMatrixMarket[int](nil)
+	_, e2 := ReadMatrixMarketInfo(nil)
+	_, _, e3 := ReadEdgeList[int](nil)
+	_, _, _, e4 := ReadBipartite[int](nil)
+	_, e5 := ReadVectorTSV[int](nil)
+	_, e6 := ReadVectorMatrixMarket[int](nil)
+	_, e7 := ReadBinary[int](nil)
+	_, e8 := ReadVectorBinary[int](nil)
+	_, _, e9 := Read[int](nil)
+	_, e10 := NewMatrixMarketWriter[int](nil, 1, 1, 0)
+	_, e11 := NewEdgeListWriter[int](nil, 1, 1)
+	var file *BlockFile[int]
+	var rows *RowWriter[int]
+	var matrix *Matrix[int]
+	var vector *Vector[int]
+	for k, err := range []error{e1, e2, e3, e4, e5, e6, e7, e8, e9, e10, e11,
+		WriteMatrixMarket(nil, a), WriteEdgeList(nil, a), WriteBinary(nil, a), Write(nil, a, InFormat(FormatTSV)),
+		WriteVectorMatrixMarket(nil, v), WriteVectorTSV(nil, v), WriteVectorBinary(nil, v), WriteVector(nil, v, InFormat(FormatTSV)),
+		Write(io.Discard, a), WriteVector(io.Discard, v), Write(io.Discard, a, InFormat(99)),
+		file.Append(nil, nil, nil), file.Finish(), new(BlockFile[int]).Append(nil, nil, nil), new(BlockFile[int]).Finish(),
+		rows.Write(0, a), rows.Close(), new(RowWriter[int]).Write(0, a), new(RowWriter[int]).Close(),
+		matrix.UnmarshalBinary(nil), vector.UnmarshalBinary(nil)} {
+		if !errors.Is(err, ErrInvalid) {
+			t.Errorf("call %d: %v", k, err)
+		}
+	}
+	_ = file.Close()
+	_ = new(BlockFile[int]).Close()
+	file.Blocks()
+	file.Bounds()
+	file.NVals()
+	file.Part()
+	new(BlockFile[int]).Blocks()
+	var mapped *Mapped[int]
+	_ = mapped.Close()
+	_ = new(Mapped[int]).Close()
+	var labels *Labels
+	labels.Index("x")
+	labels.ID(0)
+	new(Labels).Index("x")
+	_ = Info{}.String()
+	for _, o := range []ReadOption{nil, WithContext(nil), Progress(nil), WithInfo(nil), Warn(nil), Duplicates[int](nil), FileName(""), Threads(-1)} {
+		if _, _, err := ReadEdgeList[int](strings.NewReader("1 2\n"), o); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, o := range []WriteOption{nil, WithContext(nil), Progress(nil), WithLabels(nil), Comment(""), Threads(-1)} {
+		if err := WriteEdgeList(io.Discard, a, o); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestMapped(t *testing.T) {
 	dir := t.TempDir()
 	for k, a := range everyFormat(t) {
@@ -293,6 +394,17 @@ func TestRowWriter(t *testing.T) {
 	}
 	if err := w.Close(); !errors.Is(err, ErrInvalid) {
 		t.Errorf("fewer entries than promised: %v", err)
+	}
+	for _, c := range []struct {
+		m, n  int
+		nvals int64
+	}{{-3, 1, 0}, {1, -1, 0}, {1, MaxDim + 1, 0}, {2, 2, -1}, {2, 2, 5}} {
+		if _, err := NewMatrixMarketWriter[int32](io.Discard, c.m, c.n, c.nvals); !errors.Is(err, ErrSize) {
+			t.Errorf("%v: %v", c, err)
+		}
+		if _, err := NewEdgeListWriter[int32](io.Discard, c.m, c.n); (c.nvals == 0) != errors.Is(err, ErrSize) {
+			t.Errorf("%v: %v", c, err)
+		}
 	}
 	if _, err := NewMatrixMarketWriter[int32](io.Discard, 1, 1, 0, AsArray()); !errors.Is(err, ErrInvalid) {
 		t.Errorf("an array by rows: %v", err)

@@ -152,7 +152,7 @@ func TestSharedLists(t *testing.T) {
 			return nil, nil, nil, err
 		}
 		defer f.Close()
-		return ReadBipartite[int](f, WeightColumn(3))
+		return ReadBipartite[int](f, WeightColumn(3), RenumberIDs())
 	}()
 	if err != nil || users.Len() != 943 || items.Len() != 1682 || ratings.NVals() != 100000 {
 		t.Fatalf("MovieLens: %v, %v", ratings, err)

@@ -10,6 +10,9 @@ import (
 	"testing"
 )
 
+// renumber are the options of lists whose ids are any text.
+var renumber = []ReadOption{RenumberIDs()}
+
 func namesOf(l *Labels) string {
 	var s []string
 	for i := range l.Len() {
@@ -26,28 +29,28 @@ func TestReadEdgeList(t *testing.T) {
 		m, n               int
 		want, labels       string
 	}{
-		{"snap", "comments and tabs", "# Directed\n# Nodes: 3 Edges: 2\n30\t10\n10\t20\n", nil, 3, 3, "(0,1)=1 (2,0)=1", "10 20 30"},
-		{"weights", "a third column", "1 2 0.5\n2 1 -1e2\n", nil, 2, 2, "(0,1)=0.5 (1,0)=-100", "1 2"},
-		{"csv", "commas with blanks around", "1, 2 ,3\n2,3,4\n", nil, 3, 3, "(0,1)=3 (1,2)=4", "1 2 3"},
-		{"semicolons", "as spreadsheets write in Europe", "1;2\n", nil, 2, 2, "(0,1)=1", "1 2"},
-		{"crlf", "files of Windows, no final newline", "% c\r\n1 2\r\n\r\n2 1", nil, 2, 2, "(0,1)=1 (1,0)=1", "1 2"},
-		{"wide ids", "64 bits, negative too", "-9223372036854775808 9223372036854775807\n0 5\n", nil, 4, 4, "(0,3)=1 (1,2)=1", "-9223372036854775808 0 5 9223372036854775807"},
-		{"text ids", "ascending by bytes", "bob alice\nalice carl\n", nil, 3, 3, "(0,2)=1 (1,0)=1", "alice bob carl"},
-		{"mixed ids", "text if one is", "2 10\n10 x\n", nil, 3, 3, "(0,2)=1 (1,0)=1", "10 2 x"},
-		{"zero-padded", "007 is text, so that it differs from 7", "007 7\n7 8\n10 007\n", nil, 4, 4, "(0,2)=1 (1,0)=1 (2,3)=1", "007 10 7 8"},
-		{"too wide", "an integer beyond 64 bits is text", "99999999999999999999 1\n1 99999999999999999999\n", nil, 2, 2, "(0,1)=1 (1,0)=1", "1 99999999999999999999"},
+		{"snap", "comments and tabs", "# Directed\n# Nodes: 3 Edges: 2\n30\t10\n10\t20\n", renumber, 3, 3, "(0,1)=1 (2,0)=1", "10 20 30"},
+		{"weights", "a third column", "1 2 0.5\n2 1 -1e2\n", renumber, 2, 2, "(0,1)=0.5 (1,0)=-100", "1 2"},
+		{"csv", "commas with blanks around", "1, 2 ,3\n2,3,4\n", renumber, 3, 3, "(0,1)=3 (1,2)=4", "1 2 3"},
+		{"semicolons", "as spreadsheets write in Europe", "1;2\n", renumber, 2, 2, "(0,1)=1", "1 2"},
+		{"crlf", "files of Windows, no final newline", "% c\r\n1 2\r\n\r\n2 1", renumber, 2, 2, "(0,1)=1 (1,0)=1", "1 2"},
+		{"wide ids", "64 bits, negative too", "-9223372036854775808 9223372036854775807\n0 5\n", renumber, 4, 4, "(0,3)=1 (1,2)=1", "-9223372036854775808 0 5 9223372036854775807"},
+		{"text ids", "ascending by bytes", "bob alice\nalice carl\n", renumber, 3, 3, "(0,2)=1 (1,0)=1", "alice bob carl"},
+		{"mixed ids", "text if one is", "2 10\n10 x\n", renumber, 3, 3, "(0,2)=1 (1,0)=1", "10 2 x"},
+		{"zero-padded", "007 is text, so that it differs from 7", "007 7\n7 8\n10 007\n", renumber, 4, 4, "(0,2)=1 (1,0)=1 (2,3)=1", "007 10 7 8"},
+		{"too wide", "an integer beyond 64 bits is text", "99999999999999999999 1\n1 99999999999999999999\n", renumber, 2, 2, "(0,1)=1 (1,0)=1", "1 99999999999999999999"},
 		{"string ids", "as asked", "10 9\n", []ReadOption{StringIDs()}, 2, 2, "(0,1)=1", "10 9"},
-		{"keep ids", "0-based indices", "0 3\n2 1\n", []ReadOption{KeepIDs()}, 4, 4, "(0,3)=1 (2,1)=1", ""},
-		{"dims", "as given", "0 3 7\n", []ReadOption{KeepIDs(), Dims(2, 9)}, 2, 9, "(0,3)=7", ""},
-		{"header", "skipped as asked", "source,target,weight\n1,2,3\n", []ReadOption{SkipLines(1)}, 2, 2, "(0,1)=3", "1 2"},
-		{"only text line", "no other line to differ from", "a b\n", nil, 2, 2, "(0,1)=1", "a b"},
-		{"weight column", "the others ignored", "1 2 881 5\n2 1 882 6\n", []ReadOption{WeightColumn(4)}, 2, 2, "(0,1)=5 (1,0)=6", "1 2"},
-		{"no weight", "all the others ignored", "1 2 881 5\n2 1 882 6\n", []ReadOption{WeightColumn(0)}, 2, 2, "(0,1)=1 (1,0)=1", "1 2"},
-		{"duplicates", "the first kept", "1 2 3\n1 2 4\n", []ReadOption{Duplicates(first)}, 2, 2, "(0,1)=3", "1 2"},
-		{"symmetrise", "both directions", "1 2 3\n2 1 4\n2 3 5\n3 3 6\n", []ReadOption{Symmetrise()}, 3, 3, "(0,1)=3 (1,0)=3 (1,2)=5 (2,1)=5 (2,2)=6", "1 2 3"},
-		{"empty", "no edges, no vertices", "# nothing\n", nil, 0, 0, "", ""},
-		{"trailing comma", "an empty last field is none", "1,2,\n2,1,\n", nil, 2, 2, "(0,1)=1 (1,0)=1", "1 2"},
-		{"byte order mark", "some editors write one", "\ufeff5 6\n", nil, 2, 2, "(0,1)=1", "5 6"},
+		{"keep ids", "0-based indices", "0 3\n2 1\n", nil, 4, 4, "(0,3)=1 (2,1)=1", ""},
+		{"dims", "as given", "0 3 7\n", []ReadOption{Dims(2, 9)}, 2, 9, "(0,3)=7", ""},
+		{"header", "skipped as asked", "source,target,weight\n1,2,3\n", []ReadOption{RenumberIDs(), SkipLines(1)}, 2, 2, "(0,1)=3", "1 2"},
+		{"only text line", "no other line to differ from", "a b\n", renumber, 2, 2, "(0,1)=1", "a b"},
+		{"weight column", "the others ignored", "1 2 881 5\n2 1 882 6\n", []ReadOption{RenumberIDs(), WeightColumn(4)}, 2, 2, "(0,1)=5 (1,0)=6", "1 2"},
+		{"no weight", "all the others ignored", "1 2 881 5\n2 1 882 6\n", []ReadOption{RenumberIDs(), WeightColumn(0)}, 2, 2, "(0,1)=1 (1,0)=1", "1 2"},
+		{"duplicates", "the first kept", "1 2 3\n1 2 4\n", []ReadOption{RenumberIDs(), Duplicates(first)}, 2, 2, "(0,1)=3", "1 2"},
+		{"symmetrise", "both directions", "1 2 3\n2 1 4\n2 3 5\n3 3 6\n", []ReadOption{RenumberIDs(), Symmetrise()}, 3, 3, "(0,1)=3 (1,0)=3 (1,2)=5 (2,1)=5 (2,2)=6", "1 2 3"},
+		{"empty", "no edges, no vertices", "# nothing\n", renumber, 0, 0, "", ""},
+		{"trailing comma", "an empty last field is none", "1,2,\n2,1,\n", renumber, 2, 2, "(0,1)=1 (1,0)=1", "1 2"},
+		{"byte order mark", "some editors write one", "\ufeff5 6\n", renumber, 2, 2, "(0,1)=1", "5 6"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a, l, err := ReadEdgeList[float64](strings.NewReader(c.text), c.opts...)
@@ -70,22 +73,22 @@ func TestReadEdgeListErrors(t *testing.T) {
 		msg                string
 		is                 error
 	}{
-		{"one field", "no target", "# c\n5\n", nil, 2, "one field", nil},
-		{"one field later", "no target", "1 2\n5\n", nil, 2, "empty source or target", nil},
-		{"four fields", "which is the value?", "1 2 3 4\n", nil, 1, "WeightColumn", nil},
-		{"fewer fields", "a value is missing", "1 2 3\n2 3\n", nil, 2, "2 fields, want 3", nil},
-		{"more fields", "a value too many", "1 2\n2 3 4\n", nil, 2, "3 fields, want 2", nil},
-		{"empty field", "nothing between commas", "1,,3\n", nil, 1, "empty source or target", nil},
-		{"bad value", "no number", "1 2 3\n2 3 x\n", nil, 2, `"x"`, nil},
-		{"header with weight", "column names", "source target weight\n1 2 3\n", nil, 1, "SkipLines", nil},
-		{"header", "column names", "source,target\n1,2\n2,3\n", nil, 1, "SkipLines", nil},
-		{"nan", "refused by default", "1 2 nan\n", nil, 1, "AllowNaN", nil},
-		{"duplicate", "named by ids", "7 8\n8 7\n7 8\n", nil, 0, "from 7 to 8", ErrDuplicate},
-		{"text index", "no integer", "0 a\n", []ReadOption{KeepIDs()}, 1, `"a"`, nil},
-		{"negative index", "no index", "0 -1\n", []ReadOption{KeepIDs()}, 1, "out of range", ErrIndex},
-		{"large index", "beyond MaxDim", "2147483647 0\n", []ReadOption{KeepIDs()}, 1, "out of range", ErrIndex},
-		{"outside", "beyond the given rows", "0 1\n\n2 0\n", []ReadOption{KeepIDs(), Dims(2, 2)}, 3, "source 2 is out of range", ErrIndex},
-		{"rectangle", "not square", "0 1\n", []ReadOption{KeepIDs(), Dims(2, 3), Symmetrise()}, 0, "symmetrise", nil},
+		{"one field", "no target", "# c\n5\n", renumber, 2, "one field", nil},
+		{"one field later", "no target", "1 2\n5\n", renumber, 2, "one field", nil},
+		{"four fields", "which is the value?", "1 2 3 4\n", renumber, 1, "WeightColumn", nil},
+		{"fewer fields", "a value is missing", "1 2 3\n2 3\n", renumber, 2, "2 fields, want 3", nil},
+		{"more fields", "a value too many", "1 2\n2 3 4\n", renumber, 2, "3 fields, want 2", nil},
+		{"empty field", "nothing between commas", "1,,3\n", renumber, 1, "empty source or target", nil},
+		{"bad value", "no number", "1 2 3\n2 3 x\n", renumber, 2, `"x"`, nil},
+		{"header with weight", "column names that are not known", "A B strength\n1 2 3\n", renumber, 1, "Header(HeaderYes)", nil},
+		{"header", "column names that are not known", "Start,End\n1,2\n2,3\n", renumber, 1, "Header(HeaderNo)", nil},
+		{"nan", "refused by default", "1 2 nan\n", renumber, 1, "AllowNaN", nil},
+		{"duplicate", "named by ids", "7 8\n8 7\n7 8\n", renumber, 0, "from 7 to 8", ErrDuplicate},
+		{"text index", "no integer", "0 a\n", nil, 1, `"a"`, nil},
+		{"negative index", "no index", "0 -1\n", nil, 1, "out of range", ErrIndex},
+		{"large index", "beyond MaxDim", "2147483647 0\n", nil, 1, "out of range", ErrIndex},
+		{"outside", "beyond the given rows", "0 1\n\n2 0\n", []ReadOption{Dims(2, 2)}, 3, "source 2 is out of range", ErrIndex},
+		{"rectangle", "not square", "0 1\n", []ReadOption{Dims(2, 3), Symmetrise()}, 0, "symmetrise", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, _, err := ReadEdgeList[float64](strings.NewReader(c.text), append(c.opts, FileName("e.tsv"))...)
@@ -95,19 +98,19 @@ func TestReadEdgeListErrors(t *testing.T) {
 			}
 		})
 	}
-	for _, opts := range [][]ReadOption{{WeightColumn(2)}, {Dims(3, 3)}} {
+	for _, opts := range [][]ReadOption{{WeightColumn(-1)}, {SourceColumn(0)}, {TargetColumn(-5)}, {SourceColumn(2), TargetColumn(2)}, {SourceColumn("a"), Header(HeaderNo)}, {Header(7)}, {SkipLines(-1)}, {Base(2)}, {Base(1), RenumberIDs()}, {Delimiter('x')}, {Delimiter('\n')}, {Delimiter('"')}, {Dims(3, 3), RenumberIDs()}} {
 		if _, _, err := ReadEdgeList[int](strings.NewReader("1 2\n"), opts...); !errors.Is(err, ErrInvalid) {
 			t.Errorf("impossible options: got %v", err)
 		}
 	}
-	if _, _, err := ReadEdgeList[int](strings.NewReader("1 2\n"), KeepIDs(), Dims(-1, 2)); !errors.Is(err, ErrSize) {
+	if _, _, err := ReadEdgeList[int](strings.NewReader("1 2\n"), Dims(-1, 2)); !errors.Is(err, ErrSize) {
 		t.Errorf("impossible dimensions: got %v", err)
 	}
 }
 
 func TestReadBipartite(t *testing.T) {
 	for _, text := range []string{"7 1 3\n9 1 4\n7 2 5\n", "u7 1 3\nu9 1 4\nu7 2 5\n"} {
-		a, rows, cols, err := ReadBipartite[int](strings.NewReader(text))
+		a, rows, cols, err := ReadBipartite[int](strings.NewReader(text), RenumberIDs())
 		if err != nil || entriesOf(a) != "(0,0)=3 (0,1)=5 (1,0)=4" || strings.ReplaceAll(namesOf(rows), "u", "") != "7 9" || namesOf(cols) != "1 2" {
 			t.Errorf("got %v %s, rows %q, columns %q, %v", a, entriesOf(a), namesOf(rows), namesOf(cols), err)
 		}
@@ -124,7 +127,7 @@ func TestReadEdgeListLarge(t *testing.T) {
 			fmt.Fprintf(&b, "%d %d\n", i*1_000_003, (i+1)%n*1_000_003)
 		}
 		b.WriteString(tail)
-		a, l, err := ReadEdgeList[bool](&b, Threads(3))
+		a, l, err := ReadEdgeList[bool](&b, Threads(3), RenumberIDs())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +193,7 @@ func TestWriteEdgeList(t *testing.T) {
 			t.Errorf("%s: got %v %q, want %q", c.name, err, b.String(), c.want)
 		}
 	}
-	for _, l := range []*Labels{NewLabels([]string{"a"}), NewLabels([]string{"a", "b c", "d"}), NewLabels([]string{"#a", "b", "c"}), NewLabels([]string{"", "b", "c"})} {
+	for _, l := range []*Labels{NewLabels([]string{"a"}), NewLabels([]string{"a", "b\nc", "d"}), NewLabels([]string{"", "b", "c"})} {
 		var b bytes.Buffer
 		if err := WriteEdgeList(&b, a, WithLabels(l)); !errors.Is(err, ErrInvalid) || b.Len() > 0 {
 			t.Errorf("labels %q: got %v", namesOf(l), err)
@@ -214,9 +217,10 @@ func TestVectorTSV(t *testing.T) {
 		want string
 		size int
 	}{
-		{"# c\n3,7\n\n0 5\r\n", nil, "[5 0 0 7]", 4},
+		{"# c\n3,7\n\n0,5\r\n", nil, "[5 0 0 7]", 4},
 		{"1.5\n2.5\n", nil, "[1.5 2.5]", 2},
 		{"name value\n0 1\n", []ReadOption{SkipLines(1)}, "[1]", 1},
+		{"name;value\n\"1\";\"2\"\n", []ReadOption{Header(HeaderYes)}, "[0 2]", 2},
 		{"", nil, "[]", 0},
 		{"0 1\n0 2\n", []ReadOption{Duplicates(CombineFunc[float64](func(x, y float64) float64 { return x + y }))}, "[3]", 1},
 	} {

@@ -6,13 +6,17 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
 // number turns the ids of the blocks into indices and returns them in a
 // builder, with the labels of rows and columns (the same unless bipartite).
-func (rd *edgeReader[T]) number(bipartite bool) (b *Builder[T], rows, cols *Labels, err error) {
-	if rd.o.keepIDs {
-		return rd.keep(bipartite), nil, nil, nil
+// With lower, the builder has the lower triangle of an undirected graph.
+func (rd *edgeReader[T]) number(bipartite, lower bool) (b *Builder[T], rows, cols *Labels, err error) {
+	if !rd.o.renumber {
+		b, rows, cols = rd.keep(bipartite, lower)
+		return b, rows, cols, nil
 	}
 	var row, col func(block int, id int64) int32
 	if rd.textual {
@@ -22,7 +26,7 @@ func (rd *edgeReader[T]) number(bipartite bool) (b *Builder[T], rows, cols *Labe
 	}
 	for k, l := range []*Labels{rows, cols} {
 		if l.Len() > MaxDim {
-			e := rd.o.fail(0, fmt.Sprintf("%d different ids are too many", l.Len()), "")
+			e := rd.o.fail(0, fmt.Sprintf("%d different ids, at most %d are possible", l.Len(), MaxDim), "")
 			e.Err = &SizeError{"ReadEdgeList", [2]string{"number of rows", "number of columns"}[k], int64(l.Len()), MaxDim}
 			return nil, nil, nil, e
 		}
@@ -31,31 +35,163 @@ func (rd *edgeReader[T]) number(bipartite bool) (b *Builder[T], rows, cols *Labe
 	for k := range rd.blocks {
 		t := rd.blocks[k].tuplesOf(
 			func(id int64) int32 { return row(k, id) },
-			func(id int64) int32 { return col(k, id) })
+			func(id int64) int32 { return col(k, id) }, lower)
 		b.AddBlock(t.Row, t.Col, t.Val)
 	}
 	return b, rows, cols, nil
 }
 
-// keep takes ids as indices.
-func (rd *edgeReader[T]) keep(bipartite bool) *Builder[T] {
+// base returns the base of the ids: that of the options, or the one that the
+// smallest id shows.
+func (rd *edgeReader[T]) base() int64 {
+	if rd.o.base != BaseAuto {
+		return int64(rd.o.base)
+	}
+	if rd.lines > 0 && min(rd.lowest[0], rd.lowest[1]) > 0 {
+		return 1
+	}
+	return 0
+}
+
+// keep takes ids as indices that count from the base.
+func (rd *edgeReader[T]) keep(bipartite, lower bool) (b *Builder[T], rows, cols *Labels) {
+	base := rd.base()
 	m, n := rd.o.rows, rd.o.columns
 	if !rd.o.dimsGiven {
+		var most [2]int64
+		most[0], most[1] = base-1, base-1
 		for _, b := range rd.blocks {
 			for p, s := range b.src {
-				m, n = max(m, int(s)+1), max(n, int(b.dst[p])+1)
+				most[0], most[1] = max(most[0], s), max(most[1], b.dst[p])
 			}
 		}
+		m, n = int(most[0]-base)+1, int(most[1]-base)+1
 		if !bipartite {
 			m, n = max(m, n), max(m, n)
 		}
 	}
-	b := NewBuilder[T](m, n)
+	b = NewBuilder[T](m, n)
+	index := func(id int64) int32 { return int32(id - base) }
 	for k := range rd.blocks {
-		t := rd.blocks[k].tuplesOf(func(id int64) int32 { return int32(id) }, func(id int64) int32 { return int32(id) })
+		t := rd.blocks[k].tuplesOf(index, index, lower)
 		b.AddBlock(t.Row, t.Col, t.Val)
 	}
-	return b
+	if base != 0 {
+		rows, cols = countedFrom(base, m), countedFrom(base, n)
+		if m == n && !bipartite {
+			cols = rows
+		}
+	}
+	return b, rows, cols
+}
+
+// sparseIDs is the share of ids below which a warning is given: one in so many.
+const sparseIDs = 100
+
+// warnings reports ids that look as if they did not count from 0.
+func (rd *edgeReader[T]) warnings(a *Matrix[T], bipartite bool) {
+	if rd.lines == 0 {
+		return
+	}
+	warn := func(kind RemedyKind, format string, args ...any) {
+		rd.o.warn(Warning{File: rd.o.file, Msg: fmt.Sprintf(format, args...), Remedy: kind.String(), Kind: kind})
+	}
+	m, n := a.Dims()
+	base := rd.base()
+	if !bipartite {
+		if used := usedIDs(a); used*sparseIDs < int64(n) {
+			warn(RemedyRenumber, "only %d of the %d ids from %d to %d occur, and the others are isolated vertices", used, n, base, base+int64(n)-1)
+		}
+		if base == 0 && min(rd.lowest[0], rd.lowest[1]) > 0 {
+			warn(RemedyBase, "no edge has id 0, and vertex 0 is isolated")
+		}
+		return
+	}
+	for k, side := range [2]string{"source", "target"} {
+		dim := [2]int{m, n}[k]
+		if used := usedOn(a, k); used*sparseIDs < int64(dim) {
+			warn(RemedyRenumber, "only %d of the %d %s ids from %d to %d occur", used, dim, side, base, base+int64(dim)-1)
+		}
+	}
+	if base == 0 && rd.lowest[0] > 0 && rd.lowest[1] > 0 {
+		warn(RemedyBase, "no edge has id 0, and row 0 and column 0 are empty")
+	}
+}
+
+// usedIDs counts the vertices with an edge, or stops where there are enough to
+// give no warning.
+func usedIDs[T comparable](a *Matrix[T]) int64 {
+	_, n := a.Dims()
+	st := a.rows()
+	rows := filledRows(st)
+	if rows*sparseIDs >= int64(n) {
+		return rows
+	}
+	if 2*st.NVals < 1<<12 || int64(n)/sparseIDs > 2*st.NVals {
+		ids := map[int32]struct{}{}
+		eachRow(st, func(i int32) { ids[i] = struct{}{} })
+		for _, j := range st.Idx {
+			ids[j] = struct{}{}
+		}
+		return int64(len(ids))
+	}
+	ids := newBitset(n)
+	eachRow(st, ids.set)
+	for _, j := range st.Idx {
+		ids.set(j)
+	}
+	return ids.count
+}
+
+// usedOn counts the rows with an entry (side 0) or the columns (side 1).
+func usedOn[T comparable](a *Matrix[T], side int) int64 {
+	st := a.rows()
+	if side == 0 {
+		return filledRows(st)
+	}
+	_, n := a.Dims()
+	if int64(n)/sparseIDs > st.NVals {
+		ids := map[int32]struct{}{}
+		for _, j := range st.Idx {
+			ids[j] = struct{}{}
+		}
+		return int64(len(ids))
+	}
+	ids := newBitset(n)
+	for _, j := range st.Idx {
+		ids.set(j)
+	}
+	return ids.count
+}
+
+// eachRow calls f for each row with an entry.
+func eachRow[T comparable](st *sparse.Store[T], f func(i int32)) {
+	for k := range st.Vecs() {
+		if st.Ptr[k] < st.Ptr[k+1] {
+			f(int32(st.RowID(k)))
+		}
+	}
+}
+
+func filledRows[T comparable](st *sparse.Store[T]) (n int64) {
+	eachRow(st, func(int32) { n++ })
+	return n
+}
+
+// bitset is a set of indices.
+type bitset struct {
+	words []uint64
+	count int64
+}
+
+func newBitset(n int) *bitset { return &bitset{words: make([]uint64, (n+63)/64)} }
+
+func (b *bitset) set(i int32) {
+	w, bit := &b.words[i>>6], uint64(1)<<(i&63)
+	if *w&bit == 0 {
+		*w |= bit
+		b.count++
+	}
 }
 
 // ranker collects integer ids and then tells their rank.
@@ -198,8 +334,7 @@ func (rd *edgeReader[T]) duplicate(err error, rows, cols *Labels) error {
 	if !errors.As(err, &d) {
 		return err
 	}
-	e := rd.o.fail(0, fmt.Sprintf("the edge from %s to %s is given twice", rows.Name(d.Row), cols.Name(d.Col)),
-		"the option Duplicates combines them")
+	e := rd.o.failKind(0, fmt.Sprintf("the edge from %s to %s is given twice", rows.Name(d.Row), cols.Name(d.Col)), RemedyDuplicates)
 	e.Err = err
 	return e
 }

@@ -10,25 +10,48 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// ReadEdgeList reads a list of edges, gzip-compressed or not, one “source
-// target” or “source target value” a line: as in SNAP, TSV and simple CSV
-// files. The result is square, entry (i, j) being the edge from id i to id j.
+// ReadEdgeList reads a list of edges, one “source target” or “source target
+// value” a line, gzip-compressed or not: SNAP, TSV and CSV files. The result is
+// square; entry (i, j) is the edge from i to j. Lines that begin with # or %,
+// and blank lines, are skipped.
 //
-// Fields are separated by blanks and tabs, or by one comma or semicolon;
-// quotation marks mean nothing. Lines that begin with # or %, and blank lines,
-// are skipped. The first line decides whether there are values; see
-// [WeightColumn]. Without, every entry is 1 or true. Values are read as in a
-// real Matrix Market file; see [ReadMatrixMarket].
+// Fields. One delimiter separates the fields of all lines: that of [Delimiter]
+// or of [InFormat], or else the one of tab, comma, semicolon and bar that
+// splits every one of the first 100 lines (or 32 KiB); where several do, a tab
+// wins, then the one with the most fields in the first line. Runs of blanks and
+// tabs separate fields if no other delimiter occurs. The rules of encoding/csv
+// hold: a field in quotation marks may contain the delimiter, and two marks
+// stand for one. A field does not contain a line break. Blanks around a field
+// are no part of it, and an empty field at the end of a line is none.
 //
-// Ids are integers if every id of the file is a 64-bit integer in its usual
-// form (007 is not), and text otherwise. Vertices are numbered in ascending
-// order of id, and the labels give the ids back. [KeepIDs] takes ids for
-// 0-based indices instead; labels are nil then.
+// Columns. The first line is a header if [Header] says so, if a column is
+// chosen by name, or if all its fields are known names in any case of letters,
+// one for the source and one for the target:
 //
-// A list in which nothing but the first line has text for ids is an error,
-// because that line is likely to hold column names: [SkipLines] skips it,
-// [StringIDs] takes it for an edge. An edge given twice is an error unless
-// [Duplicates] says how to combine.
+//   - source, src, from, follower, node1, node_1, vertex1, from_node, fromnode,
+//     and source_id, sourceid, src_id, srcid, from_id, fromid, from_node_id, fromnodeid
+//   - target, dst, dest, destination, to, followed, followee, node2, node_2, vertex2,
+//     to_node, tonode, and target_id, targetid, dst_id, dstid, to_id, toid, to_node_id, tonodeid
+//   - weight, weights, wt, value, val, count, amount, rating, score, distance, cost, capacity,
+//     length for the value
+//   - id, edge_id, edgeid, label, type, kind, relation, name, time, timestamp, date, which are
+//     ignored
+//
+// The columns are those of [SourceColumn], [TargetColumn] and [WeightColumn],
+// else those that the header names, else the first two and, if there are three,
+// the third. Without a column of values every entry is 1 or true.
+//
+// Ids are 0-based indices, or 1-based with [Base]. With [RenumberIDs] they are
+// any 64-bit integers, or any text if one of them is no integer in its usual
+// form (007 is not); vertices are numbered in ascending order of id. Labels are
+// nil if the ids are the indices, and give the ids back otherwise. [Warn]
+// receives a warning if no edge has id 0, or if fewer than 1 % of the ids up to
+// the largest occur.
+//
+// Values are read as in a real Matrix Market file (see [ReadMatrixMarket]), but
+// one that is written as an integer must be exact in a float type. An edge given
+// twice is an error unless [Duplicates] says how to combine; see [Symmetrise]
+// for undirected graphs. Errors in the file are a *[ParseError].
 func ReadEdgeList[T Element](r io.Reader, opts ...ReadOption) (*Matrix[T], *Labels, error) {
 	a, l, _, err := readEdges[T](r, readOptionsOf(opts), false)
 	return a, l, err
@@ -50,45 +73,31 @@ func readEdges[T comparable](r io.Reader, o *readOptions, bipartite bool) (*Matr
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if w := o.weightColumn; w == 1 || w == 2 {
-		return nil, nil, nil, &InvalidError{op, "WeightColumn is 3 or more, or 0 for none: the first two are the source and the target"}
+	if err := o.checkLayout(op); err != nil {
+		return nil, nil, nil, err
 	}
-	if o.dimsGiven {
-		if err := checkDims(op, o.rows, o.columns); err != nil {
-			return nil, nil, nil, err
-		}
-		if !o.keepIDs {
-			return nil, nil, nil, &InvalidError{op, "Dims goes with KeepIDs: ids that are renumbered have the dimensions that they need"}
-		}
+	if bipartite && o.symmetrise {
+		return nil, nil, nil, &OptionError{op, "Symmetrise", "the rows and columns of a bipartite graph are different vertices", RemedyNoSymmetrise}
+	}
+	if r == nil {
+		return nil, nil, nil, nilReader(op)
 	}
 	src, taken, err := chunk.NewSource(r)
 	if err != nil {
 		return nil, nil, nil, o.streamError(1, err)
 	}
-	rd := &edgeReader[T]{o: o, e: e, scan: scannerFor(e, false, o)}
-	if err := rd.firstLine(src); err != nil {
+	rd := &edgeReader[T]{o: o, e: e, scan: scannerFor(e, fieldAny, o), lowest: [2]int64{1<<63 - 1, 1<<63 - 1}}
+	if rd.edgeLayout, ok, err = findLayout(src, o); err != nil {
 		return nil, nil, nil, err
-	}
-	err = chunk.Read(o.ctx, src, o.threads, rd.parse, func(b edgeBlock[T]) error {
-		if b.err != nil {
-			return b.err
+	} else if ok {
+		if err := rd.read(src, taken); err != nil {
+			return nil, nil, nil, err
 		}
-		rd.textual = rd.textual || b.names != nil
-		rd.textLines += b.textLines
-		rd.lines += int64(len(b.src))
-		b.block = chunk.Block{}
-		rd.blocks = append(rd.blocks, b)
-		o.report(taken())
-		return nil
-	})
-	if err != nil {
-		return nil, nil, nil, o.streamError(src.At(), err)
 	}
-	if rd.textual && !o.stringIDs && rd.textLines == 1 && rd.lines > 1 && rd.firstIsText {
-		return nil, nil, nil, o.fail(rd.first, "the first line has text where the others have integer ids",
-			"SkipLines(1) skips a line of column names, StringIDs takes it for an edge")
+	if o.symmetrise && o.dimsGiven && o.rows != o.columns {
+		return nil, nil, nil, o.failKind(0, fmt.Sprintf("cannot symmetrise a %d×%d matrix", o.rows, o.columns), RemedyNoSymmetrise)
 	}
-	b, rows, cols, err := rd.number(bipartite)
+	b, rows, cols, err := rd.number(bipartite, o.symmetrise && dup != nil)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -97,11 +106,9 @@ func readEdges[T comparable](r io.Reader, o *readOptions, bipartite bool) (*Matr
 	if err != nil {
 		return nil, nil, nil, rd.duplicate(err, rows, cols)
 	}
+	rd.finish(a, bipartite)
 	if o.symmetrise {
-		if m, n := a.Dims(); m != n || bipartite {
-			return nil, nil, nil, o.fail(0, fmt.Sprintf("cannot symmetrise a bipartite or %d×%d matrix", m, n), "")
-		}
-		a.set(symmetrise(a.rows(), e, o.threads))
+		a.set(symmetrise(a.rows(), e, nil, o.threads))
 	}
 	o.report(taken())
 	return a, rows, cols, nil
@@ -109,109 +116,91 @@ func readEdges[T comparable](r io.Reader, o *readOptions, bipartite bool) (*Matr
 
 // edgeReader reads the lines of a list.
 type edgeReader[T comparable] struct {
+	edgeLayout
 	o    *readOptions
 	e    element[T]
 	scan scanner[T]
 
-	columns     int   // fields of the first line
-	weight      int   // field of the value, 0: none
-	exact       bool  // whether every line must have as many fields as the first
-	first       int64 // number of the first line of data
-	firstIsText bool
-
-	blocks    []edgeBlock[T]
-	textual   bool
-	textLines int64
-	lines     int64
+	blocks  []edgeBlock[T]
+	textual bool // an id is text
+	real    bool // a value is not written as an integer
+	lines   int64
+	lowest  [2]int64 // source and target
 }
 
-// edgeBlock is what a block of lines gave.
+// edgeBlock holds the edges of a block of lines.
 type edgeBlock[T any] struct {
-	block     chunk.Block
-	src, dst  []int64 // ids; where names is not nil, indices into it
-	names     []string
-	vals      []T
-	textLines int64 // lines with an id that is no integer
-	err       *ParseError
+	block    chunk.Block
+	src, dst []int64 // ids; where names is not nil, indices into it
+	names    []string
+	vals     []T
+	lowest   [2]int64
+	real     bool
+	err      *ParseError
 }
 
-// firstLine skips what SkipLines asks for and learns the columns from the
-// first line of data.
-func (rd *edgeReader[T]) firstLine(src *chunk.Source) error {
-	for range rd.o.header {
-		if _, line, err := src.Line(); err == io.EOF {
-			return nil
-		} else if err != nil {
-			return rd.o.streamError(line, err)
+// read reads the edges into rd.blocks.
+func (rd *edgeReader[T]) read(src *chunk.Source, taken func() int64) error {
+	o := rd.o
+	err := chunk.Read(o.ctx, src, o.threads, rd.parse, func(b edgeBlock[T]) error {
+		if b.err != nil {
+			return b.err
 		}
-	}
-	text, line, err := significant(src, &rd.o.common)
-	for err == nil {
-		if line == 1 {
-			text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+		rd.textual = rd.textual || b.names != nil
+		rd.real = rd.real || b.real
+		rd.lines += int64(len(b.src))
+		for k := range rd.lowest {
+			rd.lowest[k] = min(rd.lowest[k], b.lowest[k])
 		}
-		if len(text) > 0 && text[0] != '#' && text[0] != '%' {
-			break
-		}
-		text, line, err = significant(src, &rd.o.common)
-	}
-	if err == io.EOF {
+		b.block = chunk.Block{}
+		rd.blocks = append(rd.blocks, b)
+		o.report(taken())
 		return nil
-	} else if err != nil {
-		return rd.o.streamError(line, err)
+	})
+	if err != nil {
+		return o.streamError(src.At(), err)
 	}
-	var f [][]byte
-	src.Unread(text)
-	text = append(text[:len(text):len(text)], '\n')
-	for p := 0; ; {
-		at, end, next := edgeField(text, p)
-		if at == end && text[end] == '\n' {
-			break
-		}
-		f = append(f, text[at:end])
-		p = next
-	}
-	rd.first, rd.columns, rd.weight = line, len(f), rd.o.weightColumn
-	if rd.columns >= 2 {
-		_, a := idOf(f[0])
-		_, b := idOf(f[1])
-		rd.firstIsText = !a || !b
-	}
-	switch {
-	case rd.columns < 2:
-		return rd.o.fail(line, "the line has one field, want “source target”", "")
-	case rd.weight >= 0:
-	case rd.columns > 3:
-		return rd.o.fail(line, fmt.Sprintf("the line has %d fields, want “source target” or “source target value”", rd.columns),
-			"WeightColumn names the column of the value, or 0 for none")
-	default:
-		rd.exact = true
-		rd.weight = 0
-		if rd.columns == 3 {
-			rd.weight = 3
-		}
+	if rd.textual && !o.stringIDs && o.header == HeaderAuto && rd.headerLine == 0 && rd.looksLikeHeader && rd.textLines() == 1 {
+		return o.failKind(rd.first, "the first line has words where all others have integer ids", RemedyEitherHeader)
 	}
 	return nil
 }
 
-// edgeField returns the field that begins at or after d[p:], which lies within
-// a line, and where to look for the next: past one comma or semicolon.
-func edgeField(d []byte, p int) (at, end, next int) {
-	for isBlank(d[p]) {
-		p++
+// textLines counts the lines with an id that is no integer, up to 2.
+func (rd *edgeReader[T]) textLines() (n int) {
+	for _, b := range rd.blocks {
+		for p := range b.src {
+			if b.names == nil {
+				break
+			}
+			_, s := idOf([]byte(b.names[b.src[p]]))
+			_, t := idOf([]byte(b.names[b.dst[p]]))
+			if !s || !t {
+				if n++; n > 1 {
+					return n
+				}
+			}
+		}
 	}
-	at = p
-	for !isBlank(d[p]) && d[p] != ',' && d[p] != ';' && d[p] != '\n' {
-		p++
+	return n
+}
+
+// finish fills the Info of the list and gives warnings about its ids.
+func (rd *edgeReader[T]) finish(a *Matrix[T], bipartite bool) {
+	o := rd.o
+	if o.info != nil {
+		m, n := a.Dims()
+		*o.info = Info{Rows: m, Cols: n, Entries: rd.lines, Layout: "edges", Symmetry: "general", Field: "integer"}
+		switch {
+		case rd.weight == 0:
+			o.info.Field = "pattern"
+		case rd.real:
+			o.info.Field = "real"
+		}
 	}
-	end = p
-	for isBlank(d[p]) {
-		p++
+	if o.warn != nil && !o.renumber && !o.dimsGiven {
+		rd.warnings(a, bipartite)
 	}
-	if d[p] == ',' || d[p] == ';' {
-		p++
-	}
-	return at, end, p
 }
 
 // idOf reads an integer in its usual form.
@@ -272,66 +261,107 @@ func (rd *edgeReader[T]) parse(blk chunk.Block) (r edgeBlock[T]) {
 	d := blk.Data
 	lines := min(bytes.Count(d, []byte{'\n'}), len(d)/4+1)
 	r.src, r.dst, r.vals = make([]int64, 0, lines), make([]int64, 0, lines), make([]T, 0, lines)
+	r.lowest = [2]int64{1<<63 - 1, 1<<63 - 1}
 	var dict *dictionary
 	if rd.o.stringIDs {
 		dict = newDictionary()
 	}
-	v := rd.e.one
+	var (
+		quotes    = bytes.IndexByte(d, '"') >= 0
+		delimited = rd.split.delim != blanks
+		split     = rd.split
+		noteReal  = rd.weight > 0 && rd.o.info != nil
+		base      = int64(max(rd.o.base, 0))
+		v         = rd.e.one
+		s, t      []byte
+	)
 	for p := 0; p < len(d); {
-		start := p
-		for isBlank(d[p]) {
-			p++
+		start, q := p, p
+		for isBlank(d[q]) {
+			q++
 		}
-		if c := d[p]; c == '\n' || c == '#' || c == '%' {
-			p += bytes.IndexByte(d[p:], '\n') + 1
+		if c := d[q]; c == '\n' || c == '#' || c == '%' {
+			p = q + bytes.IndexByte(d[q:], '\n') + 1
 			continue
 		}
-		a, ae, next := edgeField(d, p)
-		b, be, next := edgeField(d, next)
-		if a == ae || b == be {
-			r.err = rd.fail(blk, start, "an empty source or target", "")
-			return r
-		}
-		s, isInt := idOf(d[a:ae])
-		t, isInt2 := idOf(d[b:be])
-		fields := 2
-		for ; d[next] != '\n'; fields++ {
-			at, end, after := edgeField(d, next)
-			if fields+1 == rd.weight {
+		s, t = nil, nil
+		fields := 0
+		for last := false; !last; {
+			var at, end int
+			var text []byte
+			if !quotes {
+				at, end, p, last = split.next(d, p)
+				text = d[at:end]
+				if last && at == end && delimited {
+					break
+				}
+			} else {
+				var msg string
+				var inQuotes bool
+				if text, inQuotes, p, last, msg = split.quoted(d, p); msg != "" {
+					r.err = rd.failKind(blk, start, msg, RemedyQuotes)
+					return r
+				}
+				if last && len(text) == 0 && !inQuotes && delimited {
+					break
+				}
+			}
+			fields++
+			switch fields {
+			case rd.src:
+				s = text
+			case rd.dst:
+				t = text
+			case rd.weight:
 				var f fault
-				var stop int
-				if v, stop, f = rd.scan(d, at); stop != end && f == faultNone {
+				stop := end
+				if !quotes {
+					v, stop, f = rd.scan(d, at)
+				} else {
+					end = len(text)
+					v, stop, f = rd.scan(append(bytes.Clone(text), '\n'), 0)
+				}
+				if stop != end && f == faultNone {
 					f = faultSyntax
 				}
 				if f != faultNone {
-					r.err = rd.valueError(blk, start, quote(d[at:end]), f)
+					r.err = rd.valueError(blk, start, text, f)
+					return r
+				}
+				if noteReal && !r.real {
+					r.real = !writtenAsInteger(text)
+				}
+			}
+		}
+		if fields < rd.need || (rd.exact && fields != rd.columns) {
+			r.err = rd.countError(blk, start, fields)
+			return r
+		}
+		if len(s) == 0 || len(t) == 0 {
+			r.err = rd.emptyError(blk, start)
+			return r
+		}
+		i, isInt := idOf(s)
+		j, isInt2 := idOf(t)
+		if !rd.o.renumber {
+			if !isInt || !isInt2 || uint64(i) >= MaxDim || uint64(j) >= MaxDim || min(i, j) < base || rd.o.dimsGiven {
+				if err := rd.checkIDs(blk, start, s, t, i, j, isInt, isInt2); err != nil {
+					r.err = err
 					return r
 				}
 			}
-			next = after
-		}
-		if fields < rd.weight || (rd.exact && fields != rd.columns) {
-			r.err = rd.fail(blk, start, fmt.Sprintf("the line has %d fields, want %d", fields, max(rd.weight, rd.columns)), "")
-			return r
-		}
-		p = next + 1
-		if rd.o.keepIDs {
-			if err := rd.checkIDs(blk, start, d[a:ae], d[b:be], s, t, isInt, isInt2); err != nil {
-				r.err = err
-				return r
-			}
-		} else if !isInt || !isInt2 {
-			r.textLines++
-			if dict == nil {
+			r.lowest[0], r.lowest[1] = min(r.lowest[0], i), min(r.lowest[1], j)
+		} else {
+			if (!isInt || !isInt2) && dict == nil {
 				dict = newDictionary()
 				r.textual(dict)
 			}
+			if dict != nil {
+				i, j = dict.add(s), dict.add(t)
+			}
 		}
-		if dict != nil {
-			s, t = dict.add(d[a:ae]), dict.add(d[b:be])
-		}
-		r.src = append(r.src, s)
-		r.dst = append(r.dst, t)
+		r.src = append(r.src, i)
+		r.dst = append(r.dst, j)
 		r.vals = append(r.vals, v)
 	}
 	if dict != nil {
@@ -340,43 +370,80 @@ func (rd *edgeReader[T]) parse(blk chunk.Block) (r edgeBlock[T]) {
 	return r
 }
 
-func (rd *edgeReader[T]) fail(b chunk.Block, start int, msg, remedy string) *ParseError {
-	return rd.o.fail(b.Line+int64(bytes.Count(b.Data[:start], []byte{'\n'})), msg, remedy)
+// lineOf returns the number of the line of a block that begins at start.
+func lineOf(b chunk.Block, start int) int64 {
+	return b.Line + int64(bytes.Count(b.Data[:start], []byte{'\n'}))
 }
 
-func (rd *edgeReader[T]) valueError(b chunk.Block, start int, text string, f fault) *ParseError {
-	msg, remedy := f.explain(text, rd.e.name())
-	e := rd.fail(b, start, msg, remedy)
-	if e.Line == rd.first && f == faultSyntax {
-		e.Remedy = "SkipLines(1) skips a line of column names"
+func (rd *edgeReader[T]) failKind(b chunk.Block, start int, msg string, kind RemedyKind) *ParseError {
+	return rd.o.failKind(lineOf(b, start), msg, kind)
+}
+
+// countError is the error of a line with another number of fields.
+func (rd *edgeReader[T]) countError(b chunk.Block, start, fields int) *ParseError {
+	want := rd.need
+	if rd.exact {
+		want = max(want, rd.columns)
 	}
-	return e
+	if fields == 1 && want == 2 {
+		return rd.failKind(b, start, "the line has one field, want “source target”", RemedyDelimiter)
+	}
+	return rd.o.fail(lineOf(b, start), fmt.Sprintf("the line has %d fields, want %d", fields, want), "")
 }
 
-// checkIDs verifies that ids can be indices, for KeepIDs.
+func (rd *edgeReader[T]) emptyError(b chunk.Block, start int) *ParseError {
+	if rd.split.delim == '\t' && rd.o.delimiter == 0 {
+		return rd.failKind(b, start, "an empty source or target between two tabs", RemedyDelimiter)
+	}
+	return rd.o.fail(lineOf(b, start), "an empty source or target", "")
+}
+
+func (rd *edgeReader[T]) valueError(b chunk.Block, start int, text []byte, f fault) *ParseError {
+	msg, kind := f.explain(quote(text), rd.e.name(), rd.e.kind)
+	line := lineOf(b, start)
+	switch {
+	case f != faultSyntax:
+	case len(text) == 0:
+		msg = "the value is empty"
+	case line == rd.first && rd.looksLikeHeader:
+		kind = RemedyHeader
+	default:
+		kind = RemedyWeightColumn
+	}
+	return rd.o.failKind(line, msg, kind)
+}
+
+// checkIDs verifies that ids can be indices.
 func (rd *edgeReader[T]) checkIDs(b chunk.Block, start int, st, tt []byte, s, t int64, sok, tok bool) *ParseError {
 	limits := [2]int64{MaxDim, MaxDim}
 	if rd.o.dimsGiven {
 		limits = [2]int64{int64(rd.o.rows), int64(rd.o.columns)}
 	}
-	what := [2]string{"source", "target"}
-	for k, id := range [2]int64{s, t} {
-		switch {
-		case k == 0 && !sok:
-			return rd.fail(b, start, "the source "+quote(st)+" is not an integer", "read without KeepIDs")
-		case k == 1 && !tok:
-			return rd.fail(b, start, "the target "+quote(tt)+" is not an integer", "read without KeepIDs")
-		case id < 0 || id >= limits[k]:
-			e := rd.fail(b, start, fmt.Sprintf("the %s %d is out of range, want 0…%d", what[k], id, limits[k]-1), "ids are renumbered without KeepIDs")
-			e.Err = &IndexError{"ReadEdgeList", what[k], id, limits[k]}
+	base := int64(max(rd.o.base, 0))
+	ids, texts, ok := [2]int64{s, t}, [2][]byte{st, tt}, [2]bool{sok, tok}
+	for k, what := range [2]string{"source", "target"} {
+		if !ok[k] {
+			kind := RemedyRenumber
+			if rd.looksLikeHeader && lineOf(b, start) == rd.first {
+				kind = RemedyHeader
+			}
+			return rd.failKind(b, start, "the "+what+" "+quote(texts[k])+" is not an integer", kind)
+		}
+		if id := ids[k] - base; ids[k] < base || id >= limits[k] {
+			e := rd.failKind(b, start, fmt.Sprintf("the %s %d is out of range, want %d…%d", what, ids[k], base, limits[k]-1+base), RemedyRenumber)
+			if ids[k] == 0 {
+				e.Kind, e.Remedy = RemedyBaseZero, RemedyBaseZero.String()
+			}
+			e.Err = &IndexError{"ReadEdgeList", what, ids[k], limits[k]}
 			return e
 		}
 	}
 	return nil
 }
 
-// tuplesOf empties the ids of a block into 32-bit indices.
-func (b *edgeBlock[T]) tuplesOf(row, col func(id int64) int32) sparse.Tuples[T] {
+// tuplesOf empties the ids of a block into 32-bit indices. With lower, all
+// entries of a pair of vertices become one position below the diagonal.
+func (b *edgeBlock[T]) tuplesOf(row, col func(id int64) int32, lower bool) sparse.Tuples[T] {
 	t := sparse.Tuples[T]{Row: make([]int32, len(b.src)), Col: make([]int32, len(b.src)), Val: b.vals}
 	for p, id := range b.src {
 		t.Row[p] = row(id)
@@ -384,6 +451,16 @@ func (b *edgeBlock[T]) tuplesOf(row, col func(id int64) int32) sparse.Tuples[T] 
 	for p, id := range b.dst {
 		t.Col[p] = col(id)
 	}
+	if lower {
+		toLower(t)
+	}
 	*b = edgeBlock[T]{}
 	return t
+}
+
+// toLower moves the tuples above the diagonal to their mirror positions.
+func toLower[T any](t sparse.Tuples[T]) {
+	for p, i := range t.Row {
+		t.Row[p], t.Col[p] = max(i, t.Col[p]), min(i, t.Col[p])
+	}
 }

@@ -2,7 +2,6 @@ package matrix
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"strings"
 
@@ -10,10 +9,12 @@ import (
 )
 
 // WriteEdgeList writes the entries of a by rows, “row<TAB>column<TAB>value” a
-// line, with 0-based indices or the names of [WithLabels]. Values are written
-// as by [WriteMatrixMarket]; with [AsPattern], and for a bool matrix whose
-// entries are all true, they are left out. [ReadEdgeList] with [KeepIDs] and
-// [Dims] reads the same matrix back.
+// line, with 0-based indices or the names of [WithLabels], which are quoted by
+// the rules of encoding/csv where they need it. [Delimiter] writes another
+// character for the tab, and so does [InFormat] of FormatCSV. Values are written
+// as by [WriteMatrixMarket] (see also [AsReal]); with [AsPattern], and for a bool
+// matrix whose entries are all true, they are left out. [ReadEdgeList] with
+// [Dims], or with labels [RenumberIDs], reads the same matrix back.
 func WriteEdgeList[T Element](w io.Writer, a *Matrix[T], opts ...WriteOption) error {
 	return writeEdgeList(w, a, writeOptionsOf(opts))
 }
@@ -28,10 +29,7 @@ func writeEdgeList[T comparable](w io.Writer, a *Matrix[T], o *writeOptions) err
 		return &TypeError{op, e.name(), "bool, an integer or a float", ""}
 	}
 	m, n := a.Dims()
-	if err := o.labels.check(op, m); err != nil {
-		return err
-	}
-	if err := o.cols.check(op, n); err != nil {
+	if err := o.checkList(op, w, m, n); err != nil {
 		return err
 	}
 	st := a.rows()
@@ -40,6 +38,50 @@ func writeEdgeList[T comparable](w io.Writer, a *Matrix[T], o *writeOptions) err
 		return err
 	}
 	return writeRows(out, st, o, edges(e, o, !o.pattern && !(e.isBool() && allTrue(e, st.Val))))
+}
+
+// checkList verifies the options of a list of an m×n matrix, or of a vector of
+// size m.
+func (o *writeOptions) checkList(op string, w io.Writer, m, n int) error {
+	if w == nil {
+		return nilWriter(op)
+	}
+	if o.delimiter != 0 {
+		if msg := checkDelimiter(o.delimiter); msg != "" {
+			return &OptionError{Op: op, Option: "Delimiter", Reason: msg}
+		}
+	}
+	if err := o.labels.check(op, m); err != nil {
+		return err
+	}
+	return o.cols.check(op, n)
+}
+
+// delim is the byte between fields.
+func (o *writeOptions) delim() byte {
+	switch {
+	case o.delimiter != 0:
+		return byte(o.delimiter)
+	case o.format == FormatCSV:
+		return ','
+	}
+	return '\t'
+}
+
+// listValues returns the function that appends the text of a value of a list.
+func listValues[T comparable](e element[T], o *writeOptions) func(buf []byte, v T) []byte {
+	text := e.appender()
+	if !o.real || !e.isFloat() {
+		return text
+	}
+	return func(buf []byte, v T) []byte {
+		start := len(buf)
+		buf = text(buf, v)
+		if bytes.ContainsAny(buf[start:], ".en") { // n: inf and nan
+			return buf
+		}
+		return append(buf, ".0"...)
+	}
 }
 
 func writeHash(w io.Writer, comment string) error {
@@ -67,177 +109,24 @@ func writeVectorTSV[T comparable](w io.Writer, v *Vector[T], o *writeOptions) er
 	if !ok {
 		return &TypeError{op, e.name(), "bool, an integer or a float", ""}
 	}
-	if err := o.labels.check(op, v.Size()); err != nil {
+	if err := o.checkList(op, w, v.Size(), 0); err != nil {
 		return err
 	}
 	out := &reportingWriter{w: w, o: &o.common}
 	if err := writeHash(out, o.comment); err != nil {
 		return err
 	}
-	text := e.appender()
+	text, delim := listValues(e, o), o.delim()
+	name := o.labels.appender(delim, true)
 	st := v.m.rows1()
 	pieces := int((st.NVals + pieceEntries - 1) / pieceEntries)
 	return chunk.Write(o.ctx, out, o.threads, pieces, func(piece int, buf []byte) []byte {
 		lo := piece * pieceEntries
 		hi := min(lo+pieceEntries, len(st.Idx))
 		for p := lo; p < hi; p++ {
-			buf = append(o.labels.append(buf, int(st.Idx[p])), '\t')
+			buf = append(name(buf, int(st.Idx[p])), delim)
 			buf = append(text(buf, st.Val[p]), '\n')
 		}
 		return buf
 	})
-}
-
-// ReadVectorTSV reads a vector: lines of a 0-based index and a value, or of a
-// value alone for positions 0, 1, 2, … in this order; the first line decides.
-// Separators, comments, values and options are those of [ReadEdgeList]. The
-// size is one more than the largest index, or the rows that [Dims] gives.
-func ReadVectorTSV[T Element](r io.Reader, opts ...ReadOption) (*Vector[T], error) {
-	const op = "matrix.ReadVectorTSV"
-	o := readOptionsOf(opts)
-	e, _ := elementOf[T]()
-	dup, err := combiner[T](op, o)
-	if err != nil {
-		return nil, err
-	}
-	if o.dimsGiven {
-		if err := checkDims(op, o.rows, 0); err != nil {
-			return nil, err
-		}
-	}
-	src, taken, err := chunk.NewSource(r)
-	if err != nil {
-		return nil, o.streamError(1, err)
-	}
-	for range o.header {
-		if _, line, err := src.Line(); err != nil && err != io.EOF {
-			return nil, o.streamError(line, err)
-		}
-	}
-	limit := int64(MaxDim)
-	if o.dimsGiven {
-		limit = int64(o.rows)
-	}
-	rd := &vectorReader[T]{o: o, e: e, scan: scannerFor(e, false, o)}
-	var idx []int64
-	var vals []T
-	columns := 0
-	err = chunk.Read(o.ctx, src, o.threads, rd.parse, func(b vectorBlock[T]) error {
-		if b.err == nil && b.columns != 0 {
-			if columns == 0 {
-				columns = b.columns
-			}
-			if b.columns != columns {
-				return o.fail(b.first, fmt.Sprintf("the line has %d fields, the first %d", b.columns, columns), "")
-			}
-		}
-		if b.err != nil {
-			return b.err
-		}
-		for p, i := range b.idx {
-			if columns == 1 {
-				i = int64(len(idx))
-			}
-			if i < 0 || i >= limit {
-				e := o.fail(b.lines[p], fmt.Sprintf("index %d is out of range, want 0…%d", i, limit-1), "")
-				e.Err = &IndexError{"ReadVectorTSV", "index", i, limit}
-				return e
-			}
-			idx = append(idx, i)
-		}
-		vals = append(vals, b.vals...)
-		o.report(taken())
-		return nil
-	})
-	if err != nil {
-		return nil, o.streamError(src.At(), err)
-	}
-	size := 0
-	for _, i := range idx {
-		size = max(size, int(i)+1)
-	}
-	if o.dimsGiven {
-		size = o.rows
-	}
-	b := NewVectorBuilder[T](size)
-	for p, i := range idx {
-		b.Add(int(i), vals[p])
-	}
-	v, err := b.Build(dup)
-	if d, ok := err.(*DuplicateError); ok {
-		e := o.fail(0, fmt.Sprintf("index %d is given twice", d.Col), "the option Duplicates combines them")
-		e.Err = err
-		return nil, e
-	}
-	return v, err
-}
-
-// vectorReader reads the lines of a vector.
-type vectorReader[T comparable] struct {
-	o    *readOptions
-	e    element[T]
-	scan scanner[T]
-}
-
-type vectorBlock[T any] struct {
-	columns int // 1 or 2; 0: no line
-	first   int64
-	idx     []int64
-	lines   []int64
-	vals    []T
-	err     *ParseError
-}
-
-func (rd *vectorReader[T]) parse(b chunk.Block) (r vectorBlock[T]) {
-	line := b.Line - 1
-	d := b.Data
-	for start := 0; start < len(d); start += bytes.IndexByte(d[start:], '\n') + 1 {
-		line++
-		p := start
-		if line == 1 && bytes.HasPrefix(d, []byte("\xef\xbb\xbf")) {
-			p += 3
-		}
-		for isBlank(d[p]) {
-			p++
-		}
-		if c := d[p]; c == '\n' || c == '#' || c == '%' {
-			continue
-		}
-		var at, end [2]int
-		n := 0
-		for d[p] != '\n' {
-			a, z, next := edgeField(d, p)
-			if n < 2 {
-				at[n], end[n] = a, z
-			}
-			n, p = n+1, next
-		}
-		if r.columns == 0 {
-			r.columns, r.first = n, line
-		}
-		if n != r.columns || n > 2 {
-			r.err = rd.o.fail(line, fmt.Sprintf("the line has %d fields, want “index value” or “value” throughout", n), "")
-			return r
-		}
-		var i int64
-		if n == 2 {
-			id, ok := idOf(d[at[0]:end[0]])
-			if !ok {
-				r.err = rd.o.fail(line, "want an index, got "+quote(d[at[0]:end[0]]), "")
-				return r
-			}
-			i = id
-		}
-		v, stop, f := rd.scan(d, at[n-1])
-		if f == faultNone && stop != end[n-1] {
-			f = faultSyntax
-		}
-		if f != faultNone {
-			msg, remedy := f.explain(quote(d[at[n-1]:end[n-1]]), rd.e.name())
-			r.err = rd.o.fail(line, msg, remedy)
-			return r
-		}
-		r.idx, r.lines, r.vals = append(r.idx, i), append(r.lines, line), append(r.vals, v)
-	}
-	return r
 }

@@ -96,7 +96,7 @@ func ExampleWriteVectorMatrixMarket() {
 
 func ExampleReadEdgeList() {
 	const text = "# follower, followed\nzoe adam\nadam eve\nzoe eve\n"
-	a, labels, err := matrix.ReadEdgeList[bool](strings.NewReader(text))
+	a, labels, err := matrix.ReadEdgeList[bool](strings.NewReader(text), matrix.RenumberIDs())
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -111,7 +111,7 @@ func ExampleReadEdgeList() {
 }
 
 func ExampleSymmetrise() {
-	a, _, err := matrix.ReadEdgeList[int](strings.NewReader("0 1 5\n1 0 4\n1 2 9\n"), matrix.KeepIDs(), matrix.Symmetrise())
+	a, _, err := matrix.ReadEdgeList[int](strings.NewReader("0 1 5\n1 0 4\n1 2 9\n"), matrix.Symmetrise())
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -125,7 +125,8 @@ func ExampleSymmetrise() {
 }
 
 func ExampleReadBipartite() {
-	a, users, films, err := matrix.ReadBipartite[int](strings.NewReader("7,100,5\n9,100,3\n7,200,4\n"))
+	a, users, films, err := matrix.ReadBipartite[int](strings.NewReader("user,film,rating\n7,100,5\n9,100,3\n7,200,4\n"),
+		matrix.SourceColumn("user"), matrix.TargetColumn("film"), matrix.WeightColumn("rating"), matrix.RenumberIDs())
 	if err != nil {
 		fmt.Println(err)
 		return

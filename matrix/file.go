@@ -15,171 +15,251 @@ import (
 	"github.com/hiveblas/hiveblas/internal/chunk"
 )
 
-type fileKind int
+// FileFormat is a format of files.
+type FileFormat uint8
 
+// The formats. Edge lists, FormatCSV and FormatTSV differ in the delimiter: one
+// found from the first lines (a tab where they are written), a comma, a tab.
 const (
-	fileUnknown fileKind = iota
-	fileMatrixMarket
-	fileEdges
-	fileBinary
+	FormatAuto         FileFormat = iota // by content, else by the extension
+	FormatMatrixMarket                   // .mtx, .mm
+	FormatEdges                          // .txt, .el; .tsv and .csv are read so too
+	FormatCSV                            // .csv
+	FormatTSV                            // .tsv
+	FormatBinary                         // .hgb, the binary form of hiveblas
 )
+
+var formatNames = [...]string{FormatAuto: "auto", FormatMatrixMarket: "mtx", FormatEdges: "edges", FormatCSV: "csv", FormatTSV: "tsv", FormatBinary: "hgb"}
+
+// String returns the name of the format: auto, mtx, edges, csv, tsv or hgb.
+func (f FileFormat) String() string {
+	if int(f) < len(formatNames) {
+		return formatNames[f]
+	}
+	return fmt.Sprintf("FileFormat(%d)", uint8(f))
+}
+
+// ParseFormat returns the format of that name; see [FileFormat.String].
+func ParseFormat(name string) (f FileFormat, ok bool) {
+	for k, n := range formatNames {
+		if n == name {
+			return FileFormat(k), true
+		}
+	}
+	return FormatAuto, false
+}
+
+func (f FileFormat) list() bool { return f == FormatEdges || f == FormatCSV || f == FormatTSV }
 
 const fileKinds = "want .mtx, .hgb, .tsv, .txt, .el or .csv, or one of these and .gz"
 
-// kindOfName tells the kind of a file by its extension, and whether that ends
-// in .gz.
-func kindOfName(path string) (kind fileKind, gz bool) {
+// FormatOfName returns the format that the extension of a file name tells,
+// FormatAuto if none, and whether the name ends in .gz.
+func FormatOfName(path string) (f FileFormat, gz bool) {
 	name := strings.ToLower(filepath.Base(path))
 	name, gz = strings.CutSuffix(name, ".gz")
 	switch filepath.Ext(name) {
 	case ".mtx", ".mm":
-		return fileMatrixMarket, gz
-	case ".tsv", ".txt", ".el", ".csv":
-		return fileEdges, gz
+		return FormatMatrixMarket, gz
+	case ".txt", ".el":
+		return FormatEdges, gz
+	case ".csv":
+		return FormatCSV, gz
+	case ".tsv":
+		return FormatTSV, gz
 	case ".hgb":
-		return fileBinary, gz
+		return FormatBinary, gz
 	}
-	return fileUnknown, gz
+	return FormatAuto, gz
 }
 
-// kindOfContent tells the kind of a file by its first bytes, which may be
-// compressed; fileUnknown if they leave it open.
-func kindOfContent(head []byte) fileKind {
+// formatOfContent returns the format that the first bytes of a file tell, which
+// may be compressed; FormatAuto if none.
+func formatOfContent(head []byte) FileFormat {
 	plain, _, err := chunk.Open(bytes.NewReader(head))
 	if err != nil {
-		return fileUnknown
+		return FormatAuto
 	}
 	text := make([]byte, 64)
-	n, _ := io.ReadFull(plain, text) // a cut stream gives what there is
+	n, _ := io.ReadFull(plain, text) // a cut stream gives its first bytes
 	text = text[:n]
 	if bytes.HasPrefix(text, []byte(binaryMagic)) {
-		return fileBinary
+		return FormatBinary
 	}
 	text = bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), " \t\r\n")
 	if bytes.HasPrefix(bytes.ToLower(text), []byte("%%matrixmarket")) {
-		return fileMatrixMarket
+		return FormatMatrixMarket
 	}
-	return fileUnknown
+	return FormatAuto
 }
 
-// openFile opens path for reading and tells its kind, by content first.
-func openFile(path string, o *readOptions) (*os.File, io.Reader, fileKind, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, nil, fileUnknown, err
+// settleFormat finds the format of a stream and returns the stream with the
+// bytes that it looked at. On return o.format is the delimiter's choice: it stays
+// FormatAuto for a list whose extension alone names it.
+func settleFormat(op string, r io.Reader, o *readOptions) (io.Reader, FileFormat, error) {
+	if r == nil {
+		return nil, 0, nilReader(op)
 	}
-	if o.file == "" {
-		o.file = path
+	if int(o.format) >= len(formatNames) {
+		return nil, 0, &OptionError{Op: op, Option: "InFormat", Reason: o.format.String() + " is no format"}
 	}
-	r := bufio.NewReaderSize(f, 1<<16)
-	head, err := r.Peek(4096)
+	b := bufio.NewReaderSize(r, 1<<16)
+	head, err := b.Peek(4096)
 	if err != nil && err != io.EOF {
-		f.Close()
-		return nil, nil, fileUnknown, err
+		return nil, 0, err
 	}
-	kind := kindOfContent(head)
-	if kind == fileUnknown {
-		kind, _ = kindOfName(path)
+	content := formatOfContent(head)
+	switch {
+	case o.format != FormatAuto && content != FormatAuto && content != o.format:
+		return nil, 0, o.failKind(0, fmt.Sprintf("the format is given as %s, and the file begins like %s", o.format, content), RemedyFormat)
+	case o.format != FormatAuto:
+		return b, o.format, nil
+	case content != FormatAuto:
+		return b, content, nil
 	}
-	if kind == fileUnknown {
-		f.Close()
-		return nil, nil, kind, o.fail(0, "neither the name nor the first bytes tell what kind of file this is", fileKinds)
+	name, _ := FormatOfName(o.file)
+	if name == FormatAuto {
+		return nil, 0, o.failKind(0, "neither the name nor the first bytes tell the format of this file", RemedyFormat)
 	}
-	return f, r, kind, nil
+	return b, name, nil
 }
 
-// ReadFile reads the matrix in the file at path: Matrix Market, the binary
-// form or an edge list ([ReadMatrixMarket], [ReadBinary], [ReadEdgeList]),
-// gzip-compressed or not. The first bytes tell which, or else the extension:
-// .mtx, .hgb, or .tsv, .txt, .el and .csv for edge lists. labels are the ids
-// of an edge list, and nil for the others and with [KeepIDs].
-func ReadFile[T Element](path string, opts ...ReadOption) (a *Matrix[T], labels *Labels, err error) {
-	o := readOptionsOf(opts)
-	f, r, kind, err := openFile(path, o)
+// Read reads a matrix from r: Matrix Market, the binary form or an edge list
+// ([ReadMatrixMarket], [ReadBinary], [ReadEdgeList]), gzip-compressed or not.
+// [InFormat] names the format, or else the first bytes tell it, or the extension
+// of [FileName]. labels are those of an edge list, and nil for the others.
+func Read[T Element](r io.Reader, opts ...ReadOption) (a *Matrix[T], labels *Labels, err error) {
+	return readAny[T]("matrix.Read", r, readOptionsOf(opts))
+}
+
+func readAny[T Element](op string, r io.Reader, o *readOptions) (a *Matrix[T], labels *Labels, err error) {
+	r, format, err := settleFormat(op, r, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer f.Close()
-	switch kind {
-	case fileMatrixMarket:
+	switch format {
+	case FormatMatrixMarket:
 		a, err = readMatrixMarket[T](r, o)
-	case fileBinary:
-		st, err := readBinary[T](r, binaryMatrix, "matrix.ReadFile", o)
-		if err != nil {
-			return nil, nil, err
-		}
-		return FromStore(st), nil, nil
+	case FormatBinary:
+		a, err = readBinaryMatrix[T](op, r, o)
 	default:
 		a, labels, _, err = readEdges[T](r, o, false)
 	}
 	return a, labels, err
 }
 
+// ReadFile is [Read] of the file at path.
+func ReadFile[T Element](path string, opts ...ReadOption) (a *Matrix[T], labels *Labels, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	o := readOptionsOf(opts)
+	if o.file == "" {
+		o.file = path
+	}
+	return readAny[T]("matrix.ReadFile", f, o)
+}
+
 // ReadVectorFile reads the vector in the file at path: a Matrix Market file of
 // one column or row, the binary form, or lines of index and value; see
 // [ReadFile] and [ReadVectorTSV].
 func ReadVectorFile[T Element](path string, opts ...ReadOption) (*Vector[T], error) {
-	o := readOptionsOf(opts)
-	f, r, kind, err := openFile(path, o)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	o := readOptionsOf(opts)
+	if o.file == "" {
+		o.file = path
+	}
+	r, format, err := settleFormat("matrix.ReadVectorFile", f, o)
+	if err != nil {
+		return nil, err
+	}
 	opts = append(opts[:len(opts):len(opts)], FileName(o.file))
-	switch kind {
-	case fileMatrixMarket:
+	switch format {
+	case FormatMatrixMarket:
 		return ReadVectorMatrixMarket[T](r, opts...)
-	case fileBinary:
+	case FormatBinary:
 		return ReadVectorBinary[T](r, opts...)
 	}
 	return ReadVectorTSV[T](r, opts...)
 }
 
-// WriteFile writes a to the file at path, in the form that its extension
-// tells: .mtx, .hgb, or .tsv, .txt, .el and .csv for edge lists; compressed if
-// .gz follows or with [Gzip]. The file appears complete or not at all: an
-// error or the end of the context leaves what was there before.
-func WriteFile[T Element](path string, a *Matrix[T], opts ...WriteOption) error {
-	return writeFile(path, writeOptionsOf(opts), func(w io.Writer, kind fileKind) error {
-		switch kind {
-		case fileMatrixMarket:
-			return WriteMatrixMarket(w, a, opts...)
-		case fileBinary:
-			return WriteBinary(w, a, opts...)
-		}
+// Write writes a to w in the format of [InFormat], which it needs.
+func Write[T Element](w io.Writer, a *Matrix[T], opts ...WriteOption) error {
+	const op = "matrix.Write"
+	o := writeOptionsOf(opts)
+	switch {
+	case w == nil:
+		return nilWriter(op)
+	case o.format == FormatMatrixMarket:
+		return WriteMatrixMarket(w, a, opts...)
+	case o.format == FormatBinary:
+		return WriteBinary(w, a, opts...)
+	case o.format.list():
 		return WriteEdgeList(w, a, opts...)
+	}
+	return &OptionError{Op: op, Option: "InFormat", Reason: o.format.String() + " is no format to write", Kind: RemedyFormat}
+}
+
+// WriteVector is [Write] of a vector; see [WriteVectorTSV].
+func WriteVector[T Element](w io.Writer, v *Vector[T], opts ...WriteOption) error {
+	const op = "matrix.WriteVector"
+	o := writeOptionsOf(opts)
+	switch {
+	case w == nil:
+		return nilWriter(op)
+	case o.format == FormatMatrixMarket:
+		return WriteVectorMatrixMarket(w, v, opts...)
+	case o.format == FormatBinary:
+		return WriteVectorBinary(w, v, opts...)
+	case o.format.list():
+		return WriteVectorTSV(w, v, opts...)
+	}
+	return &OptionError{Op: op, Option: "InFormat", Reason: o.format.String() + " is no format to write", Kind: RemedyFormat}
+}
+
+// WriteFile writes a to the file at path, in the format of [InFormat] or else of
+// its extension: .mtx, .hgb, .csv, or .tsv, .txt and .el for edge lists with
+// tabs; compressed if .gz follows or with [Gzip]. The file appears complete or
+// not at all: an error or the end of the context leaves an existing file as it is.
+func WriteFile[T Element](path string, a *Matrix[T], opts ...WriteOption) error {
+	return writeFile(path, writeOptionsOf(opts), func(w io.Writer, f FileFormat) error {
+		return Write(w, a, append(opts[:len(opts):len(opts)], InFormat(f))...)
 	})
 }
 
 // WriteVectorFile writes v to the file at path; see [WriteFile] and
 // [WriteVectorTSV].
 func WriteVectorFile[T Element](path string, v *Vector[T], opts ...WriteOption) error {
-	return writeFile(path, writeOptionsOf(opts), func(w io.Writer, kind fileKind) error {
-		switch kind {
-		case fileMatrixMarket:
-			return WriteVectorMatrixMarket(w, v, opts...)
-		case fileBinary:
-			return WriteVectorBinary(w, v, opts...)
-		}
-		return WriteVectorTSV(w, v, opts...)
+	return writeFile(path, writeOptionsOf(opts), func(w io.Writer, f FileFormat) error {
+		return WriteVector(w, v, append(opts[:len(opts):len(opts)], InFormat(f))...)
 	})
 }
 
-func writeFile(path string, o *writeOptions, write func(io.Writer, fileKind) error) error {
-	kind, gz := kindOfName(path)
-	if kind == fileUnknown {
-		return &InvalidError{"matrix.WriteFile", fmt.Sprintf("the extension of %s tells no kind of file; %s", quote(filepath.Base(path)), fileKinds)}
+func writeFile(path string, o *writeOptions, write func(io.Writer, FileFormat) error) error {
+	format, gz := FormatOfName(path)
+	if o.format != FormatAuto {
+		format = o.format
+	}
+	if format == FormatAuto {
+		return &OptionError{Op: "matrix.WriteFile", Option: "the file name", Kind: RemedyFormat,
+			Reason: fmt.Sprintf("the extension of %s tells no format; %s", quote(filepath.Base(path)), fileKinds)}
 	}
 	return atomicfile.WriteFile(o.ctx, path, func(w io.Writer) error {
 		buffered := bufio.NewWriterSize(w, 1<<16)
 		if !gz && !o.compress {
-			if err := write(buffered, kind); err != nil {
+			if err := write(buffered, format); err != nil {
 				return err
 			}
 			return buffered.Flush()
 		}
 		z := gzip.NewWriter(buffered)
-		if err := write(z, kind); err != nil {
+		if err := write(z, format); err != nil {
 			return err
 		}
 		if err := z.Close(); err != nil {

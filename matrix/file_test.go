@@ -22,8 +22,12 @@ func TestFiles(t *testing.T) {
 		if err != nil || !a.Equal(b) {
 			t.Errorf("%s: got %v, %v", name, b, err)
 		}
-		if kind, _ := kindOfName(name); (kind == fileEdges) != (l.Len() == 3) {
-			t.Errorf("%s: %d labels", name, l.Len())
+		if l != nil {
+			t.Errorf("%s: labels of ids that are indices", name)
+		}
+		b, l, err = ReadFile[float64](path, RenumberIDs())
+		if format, _ := FormatOfName(name); err != nil || !a.Equal(b) || format.list() != (l.Len() == 3) {
+			t.Errorf("%s, renumbered: %v, %d labels, %v", name, b, l.Len(), err)
 		}
 		data, _ := os.ReadFile(path)
 		if gz := data[0] == 0x1f && data[1] == 0x8b; gz != strings.HasSuffix(strings.ToLower(name), ".gz") {

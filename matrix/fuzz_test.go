@@ -75,14 +75,14 @@ func FuzzReadMatrixMarket(f *testing.F) {
 func FuzzReadEdgeList(f *testing.F) {
 	for _, s := range []string{
 		"# c\n1\t2\n2\t3\n", "1,2,0.5\n2;3;7\n", "a b\nb c\n", "007 7\n", "5 6 nan\n", "0 1 2 3\n", "-9223372036854775808 9223372036854775807\n",
-		"source target\n1 2\n", "1 2\n1 2\n", "\ufeff1 2\n", "1,,2\n", "1 2 ,\n", ",\n", "x",
+		"source target\n1 2\n", "1 2\n1 2\n", "\ufeff1 2\n", "a,\"b \"\"c\"\",d\",2\n#x,%y,1\n", "x|y z|3\n", "New York\tBoston\t3\n", "9007199254740993,1,9007199254740993\n", "1,,2\n", "1 2 ,\n", ",\n", "x",
 	} {
 		f.Add([]byte(s))
 	}
 	f.Add(gz(f, "1 2\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		first := Duplicates(CombineFunc[float32](func(x, _ float32) float32 { return x }))
-		a, l, err := ReadEdgeList[float32](bytes.NewReader(data), AllowNaN(), first)
+		a, l, err := ReadEdgeList[float32](bytes.NewReader(data), AllowNaN(), first, RenumberIDs(), Header(HeaderNo))
 		if err != nil {
 			fuzzError(t, err)
 			return
@@ -102,9 +102,9 @@ func FuzzReadEdgeList(f *testing.F) {
 		}
 		var b bytes.Buffer
 		if err := WriteEdgeList(&b, a, WithLabels(l)); err != nil {
-			return // a label that begins like a comment, in second place
+			t.Fatal(err)
 		}
-		opts := []ReadOption{AllowNaN()}
+		opts := []ReadOption{AllowNaN(), RenumberIDs(), Header(HeaderNo)}
 		if !l.Numeric() {
 			opts = append(opts, StringIDs())
 		}
@@ -117,7 +117,7 @@ func FuzzReadEdgeList(f *testing.F) {
 }
 
 func FuzzReadVectorTSV(f *testing.F) {
-	for _, s := range []string{"0 1\n3 2.5\n", "1\n2\n", "# c\n0,nan\n", "2147483646 1\n", "x\n", "0 1\n0 2\n"} {
+	for _, s := range []string{"\"0\",\"1\"\n", "0|1\n", "0 1\n3 2.5\n", "1\n2\n", "# c\n0,nan\n", "2147483646 1\n", "x\n", "0 1\n0 2\n"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

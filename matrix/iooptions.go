@@ -29,6 +29,7 @@ type common struct {
 	progress func(int64)
 	labels   *Labels
 	cols     *Labels
+	format   FileFormat
 }
 
 type readOptions struct {
@@ -38,12 +39,24 @@ type readOptions struct {
 	patternOnly bool
 	symmetrise  bool
 	info        *Info
+	warn        func(Warning)
 
-	keepIDs, stringIDs bool
-	header             int
-	weightColumn       int // -1: the third, if there is one
-	rows, columns      int
-	dimsGiven          bool
+	renumber, stringIDs bool
+	base                int // 0, 1 or BaseAuto
+	skip                int // lines
+	header              HeaderMode
+	delimiter           rune // 0: found from the first lines
+	source, target      column
+	weight              column
+	rows, columns       int
+	dimsGiven           bool
+}
+
+// A column is chosen by its number from 1, or by its name in a header.
+type column struct {
+	given  bool
+	number int // 0 for a value that is read from no column
+	name   string
 }
 
 type writeOptions struct {
@@ -52,6 +65,8 @@ type writeOptions struct {
 	array, symmetric bool
 	pattern          bool
 	compress         bool
+	delimiter        rune // 0: tab
+	real             bool
 }
 
 type readOption func(*readOptions)
@@ -68,7 +83,7 @@ func (f fileOption) read(o *readOptions)   { f(&o.common) }
 func (f fileOption) write(o *writeOptions) { f(&o.common) }
 
 func readOptionsOf(opts []ReadOption) *readOptions {
-	o := &readOptions{weightColumn: -1}
+	o := &readOptions{}
 	for _, opt := range opts {
 		if opt != nil {
 			opt.read(o)
@@ -116,53 +131,120 @@ func WithRowColumnLabels(rows, cols *Labels) WriteOption {
 	return writeOption(func(o *writeOptions) { o.labels, o.cols = rows, cols })
 }
 
+// InFormat names the format of a file, whatever its name; see [FileFormat].
+// Without it readers look at the first bytes and then at the extension, writers
+// at the extension.
+func InFormat(f FileFormat) FileOption { return fileOption(func(o *common) { o.format = f }) }
+
+// Delimiter names the character between the fields of an edge list. ' ' stands
+// for runs of blanks and tabs. Without it a reader finds the delimiter from the
+// first lines (see [ReadEdgeList]), and a writer uses a tab.
+func Delimiter(d rune) FileOption { return delimiterOption(d) }
+
+type delimiterOption rune
+
+func (d delimiterOption) read(o *readOptions)   { o.delimiter = rune(d) }
+func (d delimiterOption) write(o *writeOptions) { o.delimiter = rune(d) }
+
 // Duplicates combines entries that a file gives more than once with op, in
 // the order of the file. Without it the first is an error (a *ParseError
-// around a *DuplicateError). T must be the element type that is read.
+// around a *DuplicateError). With [Symmetrise] the entries of both directions
+// are one entry. T must be the element type that is read.
 func Duplicates[T any](op Combiner[T]) ReadOption {
 	return readOption(func(o *readOptions) { o.dup = op })
 }
 
-// AllowNaN accepts NaN and ±Inf in float matrices, which otherwise are an
-// error: they are more often a mistake upstream than a value meant.
+// AllowNaN accepts NaN and ±Inf in float matrices. Without it they are an
+// error, because they are usually a mistake of the program that wrote the file.
 func AllowNaN() ReadOption { return readOption(func(o *readOptions) { o.allowNaN = true }) }
 
-// PatternOnly reads where entries are and not what they are: every entry
-// becomes 1 or true. Any weighted file can so be read into bool.
+// PatternOnly reads the positions of entries and ignores their values: every
+// entry becomes 1 or true. It reads any weighted file into bool.
 func PatternOnly() ReadOption { return readOption(func(o *readOptions) { o.patternOnly = true }) }
 
-// Symmetrise gives the union of A and Aᵀ: an undirected graph of a list of
-// directed edges. Where a file gives only one direction, both get its value;
-// where it gives both and they differ, both get the smaller (NaN counting as
-// the smallest). The diagonal is kept. A must be square.
+// Symmetrise returns the union of A and Aᵀ: the undirected graph of a list of
+// directed edges. A must be square; its diagonal is kept.
+//
+// With [Duplicates], the operator combines all entries of a pair of vertices,
+// in both directions and in the order of the file (by rows in a binary file).
+// Without it, a pair with an entry in each direction gets the smaller value
+// (NaN counts as the smallest), and a second entry in one direction is an
+// error.
 func Symmetrise() ReadOption { return readOption(func(o *readOptions) { o.symmetrise = true }) }
 
-// WithInfo fills info with what the file says about itself.
+// WithInfo fills info with the header of a Matrix Market file, or with the
+// dimensions, entries and field (pattern, integer or real) of an edge list.
 func WithInfo(info *Info) ReadOption { return readOption(func(o *readOptions) { o.info = info }) }
 
-// KeepIDs takes the ids of an edge list as they are for 0-based indices: the
-// matrix has as many rows and columns as the largest id plus one, or as
-// [Dims] says.
-func KeepIDs() ReadOption { return readOption(func(o *readOptions) { o.keepIDs = true }) }
+// Warn calls f, on the calling goroutine, for each [Warning] about a file that
+// can be read. Without it readers are silent.
+func Warn(f func(Warning)) ReadOption { return readOption(func(o *readOptions) { o.warn = f }) }
 
-// StringIDs takes the ids of an edge list as text even if all are integers.
-func StringIDs() ReadOption { return readOption(func(o *readOptions) { o.stringIDs = true }) }
+// RenumberIDs numbers the ids of an edge list in ascending order, whatever
+// integers or texts they are, and returns them as [Labels]. Without it ids are
+// indices that count from [Base].
+func RenumberIDs() ReadOption { return readOption(func(o *readOptions) { o.renumber = true }) }
 
-// Dims gives the dimensions of a matrix read with KeepIDs, or, as rows, the
-// size of a vector. An id outside is an error.
+// StringIDs is [RenumberIDs] with ids as text even if all are integers.
+func StringIDs() ReadOption {
+	return readOption(func(o *readOptions) { o.renumber, o.stringIDs = true, true })
+}
+
+// BaseAuto is the [Base] that is 1 if the smallest id of the list is 1 or more,
+// and 0 otherwise.
+const BaseAuto = -1
+
+// Base says whether the ids of an edge list count from 0, which is the default,
+// or from 1, or [BaseAuto]. From 1 the labels give the ids back.
+func Base(b int) ReadOption { return readOption(func(o *readOptions) { o.base = b }) }
+
+// Dims gives the dimensions of the matrix of an edge list, or, as rows, the
+// size of a vector. An id outside is an error. Without it a list has as many
+// rows and columns as its largest index plus one.
 func Dims(rows, columns int) ReadOption {
 	return readOption(func(o *readOptions) { o.rows, o.columns, o.dimsGiven = rows, columns, true })
 }
 
-// SkipLines skips the first n lines of an edge list, such as the column names
-// of a CSV file.
-func SkipLines(n int) ReadOption { return readOption(func(o *readOptions) { o.header = n }) }
+// SkipLines skips the first n lines of an edge list.
+func SkipLines(n int) ReadOption { return readOption(func(o *readOptions) { o.skip = n }) }
 
-// WeightColumn names the column of an edge list that holds the values,
-// counted from 1 (so 3 or more); columns beside it are ignored. 0 means none:
-// every entry is 1 or true. Without this option a third column is the value
-// and a fourth an error.
-func WeightColumn(k int) ReadOption { return readOption(func(o *readOptions) { o.weightColumn = k }) }
+// HeaderMode says whether an edge list begins with a line of column names.
+type HeaderMode uint8
+
+// The header modes.
+const (
+	HeaderAuto HeaderMode = iota // if [ReadEdgeList] recognises every name, or a column is chosen by name
+	HeaderYes
+	HeaderNo
+)
+
+// Header says whether the first line of an edge list, after SkipLines and
+// comments, holds column names.
+func Header(mode HeaderMode) ReadOption { return readOption(func(o *readOptions) { o.header = mode }) }
+
+// SourceColumn chooses the column of the sources of an edge list, by its number
+// from 1 or by its name in the header.
+func SourceColumn[C int | string](c C) ReadOption {
+	return readOption(func(o *readOptions) { o.source = columnOf(c) })
+}
+
+// TargetColumn is [SourceColumn] for the targets.
+func TargetColumn[C int | string](c C) ReadOption {
+	return readOption(func(o *readOptions) { o.target = columnOf(c) })
+}
+
+// WeightColumn is [SourceColumn] for the values. 0 means none: every entry is 1
+// or true.
+func WeightColumn[C int | string](c C) ReadOption {
+	return readOption(func(o *readOptions) { o.weight = columnOf(c) })
+}
+
+func columnOf[C int | string](c C) column {
+	if name, ok := any(c).(string); ok {
+		return column{given: true, name: name}
+	}
+	return column{given: true, number: any(c).(int)}
+}
 
 // Comment writes text as a comment at the head of a file that can have one.
 func Comment(text string) WriteOption {
@@ -179,6 +261,10 @@ func AsSymmetric() WriteOption { return writeOption(func(o *writeOptions) { o.sy
 
 // AsPattern writes where entries are and leaves their values out.
 func AsPattern() WriteOption { return writeOption(func(o *writeOptions) { o.pattern = true }) }
+
+// AsReal writes every float of an edge list with a decimal point or an exponent,
+// so that a list of whole numbers is read back as real numbers.
+func AsReal() WriteOption { return writeOption(func(o *writeOptions) { o.real = true }) }
 
 // Gzip compresses, whatever the name of the file.
 func Gzip() WriteOption { return writeOption(func(o *writeOptions) { o.compress = true }) }
@@ -199,6 +285,11 @@ func (o *common) stopped() error {
 // fail returns the *ParseError of a line of the file.
 func (o *common) fail(line int64, msg, remedy string) *ParseError {
 	return &ParseError{File: o.file, Line: line, Msg: msg, Remedy: remedy}
+}
+
+// failKind is fail with a remedy of a kind.
+func (o *common) failKind(line int64, msg string, kind RemedyKind) *ParseError {
+	return &ParseError{File: o.file, Line: line, Msg: msg, Remedy: kind.String(), Kind: kind}
 }
 
 // streamError makes a *ParseError of what a stream ended with where that says

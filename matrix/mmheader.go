@@ -10,11 +10,12 @@ import (
 	"github.com/hiveblas/hiveblas/internal/chunk"
 )
 
-// Info is what a Matrix Market file says about itself before its entries.
+// Info describes a text file: the header of a Matrix Market file, or what a
+// reader found in an edge list.
 type Info struct {
 	Rows, Cols int
 	Entries    int64    // entries or values listed in the file, before symmetric expansion
-	Layout     string   // "coordinate" or "array"
+	Layout     string   // "coordinate" or "array"; "edges" of an edge list
 	Field      string   // "real", "integer" or "pattern"
 	Symmetry   string   // "general", "symmetric" or "skew-symmetric"
 	Banner     bool     // whether it begins with %%MatrixMarket
@@ -32,10 +33,20 @@ func (i *Info) coordinate() bool { return i.Layout == "coordinate" }
 func (i *Info) skew() bool       { return i.Symmetry == "skew-symmetric" }
 func (i *Info) general() bool    { return i.Symmetry == "general" }
 
+func (i *Info) fieldKind() fieldKind {
+	if i.Field == "integer" {
+		return fieldInteger
+	}
+	return fieldReal
+}
+
 // ReadMatrixMarketInfo reads the head of a Matrix Market file, gzip-compressed
 // or not, and no entries.
 func ReadMatrixMarketInfo(r io.Reader, opts ...ReadOption) (Info, error) {
 	o := readOptionsOf(opts)
+	if r == nil {
+		return Info{}, nilReader("matrix.ReadMatrixMarketInfo")
+	}
 	src, _, err := chunk.NewSource(r)
 	if err != nil {
 		return Info{}, o.streamError(1, err)
@@ -103,8 +114,8 @@ func readBare(src *chunk.Source, o *common, text []byte, line int64) (Info, erro
 		sizes = sizes && err == nil
 	}
 	if !sizes {
-		return info, o.fail(line, "no %%MatrixMarket banner, nor a line “rows columns entries” in its place",
-			"ReadEdgeList reads lists of edges")
+		return info, o.failKind(line, "no %%MatrixMarket banner, nor a line “rows columns entries” in its place",
+			RemedyFormat)
 	}
 	if err := info.size(f, line, o); err != nil {
 		return info, err

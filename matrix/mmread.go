@@ -69,6 +69,9 @@ func readMatrixMarket[T comparable](r io.Reader, o *readOptions) (*Matrix[T], er
 	if err != nil {
 		return nil, err
 	}
+	if r == nil {
+		return nil, nilReader("matrix.ReadMatrixMarket")
+	}
 	src, taken, err := chunk.NewSource(r)
 	if err != nil {
 		return nil, o.streamError(1, err)
@@ -81,10 +84,10 @@ func readMatrixMarket[T comparable](r io.Reader, o *readOptions) (*Matrix[T], er
 		*o.info = info
 	}
 	if o.symmetrise && (info.skew() || info.Rows != info.Cols) {
-		return nil, o.fail(0, fmt.Sprintf("cannot symmetrise a %s %d×%d matrix", info.Symmetry, info.Rows, info.Cols), "")
+		return nil, o.failKind(0, fmt.Sprintf("cannot symmetrise a %s %d×%d matrix", info.Symmetry, info.Rows, info.Cols), RemedyNoSymmetrise)
 	}
 	rd := &mmReader[T]{o: o, info: &info, e: e, src: src, taken: taken}
-	rd.scan = scannerFor(e, info.Field == "integer", o)
+	rd.scan = scannerFor(e, info.fieldKind(), o)
 	var a *Matrix[T]
 	if info.coordinate() {
 		a, err = rd.coordinates(dup)
@@ -95,7 +98,11 @@ func readMatrixMarket[T comparable](r io.Reader, o *readOptions) (*Matrix[T], er
 		return nil, err
 	}
 	if o.symmetrise && info.general() {
-		a.set(symmetrise(a.rows(), e, o.threads))
+		rule := dup
+		if info.coordinate() { // combined already
+			rule = nil
+		}
+		a.set(symmetrise(a.rows(), e, rule, o.threads))
 	}
 	o.report(taken())
 	return a, nil
@@ -123,6 +130,7 @@ type mmBlock[T any] struct {
 func (rd *mmReader[T]) coordinates(dup Combiner[T]) (*Matrix[T], error) {
 	b := NewBuilder[T](rd.info.Rows, rd.info.Cols)
 	b.threads = rd.o.threads
+	lower := rd.o.symmetrise && dup != nil && rd.info.general()
 	var n int64
 	err := chunk.Read(rd.o.ctx, rd.src, rd.o.threads, rd.parse, func(r mmBlock[T]) error {
 		if n += r.entries; n > rd.info.Entries {
@@ -131,6 +139,9 @@ func (rd *mmReader[T]) coordinates(dup Combiner[T]) (*Matrix[T], error) {
 		}
 		if r.err != nil {
 			return r.err
+		}
+		if lower {
+			toLower(r.tuples)
 		}
 		b.AddBlock(r.tuples.Row, r.tuples.Col, r.tuples.Val)
 		rd.o.report(rd.taken())
@@ -157,8 +168,8 @@ func (o *readOptions) duplicate(err error) error {
 	if !errors.As(err, &d) {
 		return err
 	}
-	e := o.fail(0, fmt.Sprintf("the entry at row %d, column %d (counted from 1) is given twice", d.Row+1, d.Col+1),
-		"the option Duplicates combines them")
+	e := o.failKind(0, fmt.Sprintf("the entry at row %d, column %d (counted from 1) is given twice", d.Row+1, d.Col+1),
+		RemedyDuplicates)
 	e.Err = err
 	return e
 }
@@ -359,12 +370,11 @@ func (rd *mmReader[T]) valueError(b chunk.Block, start, at int, f fault) *ParseE
 }
 
 func (rd *mmReader[T]) valueFault(line int64, text string, f fault) *ParseError {
-	msg, remedy := f.explain(text, rd.e.name())
 	if f == faultFraction && rd.info.Field == "integer" {
-		msg = "the value " + text + " in a file of integers"
-		remedy = "the banner should say real"
+		return rd.o.fail(line, "the value "+text+" in a file of integers", "the banner should say real")
 	}
-	return rd.o.fail(line, msg, remedy)
+	msg, remedy := f.explain(text, rd.e.name(), rd.e.kind)
+	return rd.o.failKind(line, msg, remedy)
 }
 
 func (rd *mmReader[T]) restError(b chunk.Block, start, at int) *ParseError {

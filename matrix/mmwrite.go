@@ -88,6 +88,9 @@ func writeMatrixMarket[T comparable](w io.Writer, a *Matrix[T], o *writeOptions)
 	if a.Err() != nil {
 		return a.Err()
 	}
+	if w == nil {
+		return nilWriter("matrix.WriteMatrixMarket")
+	}
 	e, ok := elementOf[T]()
 	if !ok {
 		return &TypeError{"matrix.WriteMatrixMarket", e.name(), "bool, an integer or a float", ""}
@@ -108,10 +111,11 @@ func writeMatrixMarket[T comparable](w io.Writer, a *Matrix[T], o *writeOptions)
 	if o.array {
 		cells, ok := sparse.Cells(m, n)
 		if !ok || a.NVals() != int64(cells) {
-			return &InvalidError{"matrix.WriteMatrixMarket", fmt.Sprintf("an array has a value at each of its %d×%d positions, this matrix has %d; write it as coordinates", m, n, a.NVals())}
+			return &OptionError{Op: "matrix.WriteMatrixMarket", Option: "AsArray",
+				Reason: fmt.Sprintf("an array has a value at each of its %d×%d positions, this matrix has %d; write it as coordinates", m, n, a.NVals())}
 		}
 		if o.pattern {
-			return &InvalidError{"matrix.WriteMatrixMarket", "AsArray and AsPattern exclude each other"}
+			return &OptionError{Op: "matrix.WriteMatrixMarket", Option: "AsArray", Reason: "AsArray and AsPattern exclude each other"}
 		}
 		layout = "array"
 		if field == "pattern" {
@@ -221,21 +225,23 @@ func sameEntries[T comparable](x, y *sparse.Store[T]) bool {
 
 // asymmetry names the first place where a is not symmetric.
 func asymmetry[T comparable](a *Matrix[T]) error {
-	const op = "matrix.WriteMatrixMarket"
+	asymmetric := func(format string, args ...any) error {
+		return &OptionError{Op: "matrix.WriteMatrixMarket", Option: "AsSymmetric", Reason: fmt.Sprintf(format, args...), Kind: RemedyNoSymmetric}
+	}
 	m, n := a.Dims()
 	if m != n {
-		return &InvalidError{op, fmt.Sprintf("AsSymmetric needs a square matrix, this one is %d×%d", m, n)}
+		return asymmetric("a symmetric matrix is square, this one is %d×%d", m, n)
 	}
 	for c, v := range a.All() {
 		w, ok := a.At(c.Col, c.Row)
 		switch {
 		case !ok:
-			return &InvalidError{op, fmt.Sprintf("the matrix is not symmetric: (%d, %d) has an entry, (%d, %d) has none", c.Row, c.Col, c.Col, c.Row)}
+			return asymmetric("the matrix is not symmetric: (%d, %d) has an entry, (%d, %d) has none", c.Row, c.Col, c.Col, c.Row)
 		case v != w && (v == v || w == w):
-			return &InvalidError{op, fmt.Sprintf("the matrix is not symmetric: (%d, %d) is %v, (%d, %d) is %v", c.Row, c.Col, v, c.Col, c.Row, w)}
+			return asymmetric("the matrix is not symmetric: (%d, %d) is %v, (%d, %d) is %v", c.Row, c.Col, v, c.Col, c.Row, w)
 		}
 	}
-	return &InvalidError{op, "the matrix is not symmetric"}
+	return asymmetric("the matrix is not symmetric")
 }
 
 // appender returns the function that appends the text of a value: exact, and

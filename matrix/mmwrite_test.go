@@ -133,7 +133,7 @@ func roundTrip[T Element](t failer, a *Matrix[T]) {
 		t.Fatal(err)
 	}
 	if a.NVals() > 0 {
-		b, _, err = ReadEdgeList[T](&buf, AllowNaN(), KeepIDs(), Dims(m, n))
+		b, _, err = ReadEdgeList[T](&buf, AllowNaN(), Dims(m, n))
 		same("edge list", b, err)
 	}
 

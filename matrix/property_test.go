@@ -340,6 +340,6 @@ func TestPropertySymmetrise(t *testing.T) {
 			}
 			u.at[c], u.at[Coord{c.Col, c.Row}] = v, v
 		}
-		u.same(t, FromStore(symmetrise(a.rows(), e, 2)))
+		u.same(t, FromStore(symmetrise(a.rows(), e, nil, 2)))
 	})
 }

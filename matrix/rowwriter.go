@@ -31,10 +31,18 @@ func NewMatrixMarketWriter[T Element](w io.Writer, m, n int, nvals int64, opts .
 	switch {
 	case !ok:
 		return nil, &TypeError{op, e.name(), "bool, an integer or a float", ""}
-	case o.array || o.symmetric:
-		return nil, &InvalidError{op, "rows are written as general coordinates; AsArray and AsSymmetric need WriteMatrixMarket"}
-	case nvals < 0:
-		return nil, &InvalidError{op, fmt.Sprintf("%d entries", nvals)}
+	case w == nil:
+		return nil, nilWriter(op)
+	case o.array:
+		return nil, &OptionError{Op: op, Option: "AsArray", Reason: "rows are written as general coordinates; use WriteMatrixMarket"}
+	case o.symmetric:
+		return nil, &OptionError{Op: op, Option: "AsSymmetric", Reason: "rows are written as general coordinates; use WriteMatrixMarket"}
+	}
+	if err := checkDims(op, m, n); err != nil {
+		return nil, err
+	}
+	if cells := int64(m) * int64(n); nvals < 0 || nvals > cells {
+		return nil, &SizeError{op, "number of entries", nvals, cells}
 	}
 	field := "integer"
 	switch {
@@ -61,10 +69,10 @@ func NewEdgeListWriter[T Element](w io.Writer, m, n int, opts ...WriteOption) (*
 	if !ok {
 		return nil, &TypeError{op, e.name(), "bool, an integer or a float", ""}
 	}
-	if err := o.labels.check(op, m); err != nil {
+	if err := checkDims(op, m, n); err != nil {
 		return nil, err
 	}
-	if err := o.cols.check(op, n); err != nil {
+	if err := o.checkList(op, w, m, n); err != nil {
 		return nil, err
 	}
 	r := &RowWriter[T]{w: &reportingWriter{w: w, o: &o.common}, o: o, m: m, n: n, left: -1, opName: op, entry: edges(e, o, !o.pattern)}
@@ -74,6 +82,9 @@ func NewEdgeListWriter[T Element](w io.Writer, m, n int, opts ...WriteOption) (*
 // Write writes the entries of the rows from lo on that rows holds: its row i is
 // row lo+i.
 func (r *RowWriter[T]) Write(lo int, rows *Matrix[T]) error {
+	if r == nil || r.w == nil {
+		return &InvalidError{"RowWriter.Write", "the writer is nil or zero; make one with NewMatrixMarketWriter or NewEdgeListWriter"}
+	}
 	if err := rows.Err(); err != nil {
 		return err
 	}
@@ -99,6 +110,9 @@ func (r *RowWriter[T]) Write(lo int, rows *Matrix[T]) error {
 // Close checks that the entries are there that the head promised. It does not
 // close the writer below.
 func (r *RowWriter[T]) Close() error {
+	if r == nil || r.w == nil {
+		return &InvalidError{"RowWriter.Close", "the writer is nil or zero; make one with NewMatrixMarketWriter or NewEdgeListWriter"}
+	}
 	if r.left > 0 {
 		return &InvalidError{"RowWriter.Close", fmt.Sprintf("%d entries were written and %d are missing", r.written, r.left)}
 	}
@@ -121,12 +135,13 @@ func coordinates[T comparable](e element[T], pattern bool) func(buf []byte, i in
 
 // edges formats an entry for an edge list.
 func edges[T comparable](e element[T], o *writeOptions, values bool) func(buf []byte, i int, j int32, v T) []byte {
-	text := e.appender()
+	text, delim := listValues(e, o), o.delim()
+	row, col := o.labels.appender(delim, true), o.cols.appender(delim, false)
 	return func(buf []byte, i int, j int32, v T) []byte {
-		buf = append(o.labels.append(buf, i), '\t')
-		buf = o.cols.append(buf, int(j))
+		buf = append(row(buf, i), delim)
+		buf = col(buf, int(j))
 		if values {
-			buf = text(append(buf, '\t'), v)
+			buf = text(append(buf, delim), v)
 		}
 		return append(buf, '\n')
 	}

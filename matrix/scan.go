@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"math/big"
 	"math/bits"
 	"reflect"
 	"strconv"
@@ -24,31 +25,50 @@ const (
 	faultSign           // −v does not fit T (skew-symmetric files)
 )
 
-// explain returns the message and remedy for text that gave f.
-func (f fault) explain(text, typ string) (msg, remedy string) {
+// explain returns the message and the remedy for text that gave f. kind is that
+// of the element type, named typ.
+func (f fault) explain(text, typ string, kind reflect.Kind) (msg string, remedy RemedyKind) {
+	float := kind == reflect.Float32 || kind == reflect.Float64
 	switch f {
 	case faultRange:
-		return "the value " + text + " does not fit " + typ, "read into a wider type"
+		remedy = RemedyWider
+		switch {
+		case kind == reflect.Float64:
+			remedy = RemedyFinite
+		case float:
+			remedy = RemedyFloat
+		}
+		return "the value " + text + " does not fit " + typ, remedy
 	case faultFraction:
-		return "the value " + text + " is not an integer, and the element type is " + typ, "read into float64"
+		return "the value " + text + " is not an integer, and the element type is " + typ, RemedyFloat
 	case faultNaN:
-		return "the value is " + text, "AllowNaN accepts it in a float matrix"
+		return "the value is " + text, RemedyAllowNaN
 	case faultInexact:
-		return "the integer " + text + " is not exact in " + typ, "read into int64 or uint64"
+		return "the integer " + text + " is not exact in " + typ, RemedyExact
 	case faultBool:
-		return "the value " + text + " is neither 0 nor 1, and the element type is " + typ, "read with PatternOnly to ignore values, or into a number type"
+		return "the value " + text + " is neither 0 nor 1, and the element type is " + typ, RemedyPattern
 	case faultSign:
-		return "the opposite of " + text + " does not fit " + typ + ", and a skew-symmetric matrix has both", "read into a signed type"
+		return "the opposite of " + text + " does not fit " + typ + ", and a skew-symmetric matrix has both", RemedySigned
 	}
-	return "want a number, got " + text, ""
+	return "want a number, got " + text, RemedyText
 }
 
 // scanner reads a value of T at b[p:], which must be ended by a byte that is
 // no part of a number, and returns where it ends.
 type scanner[T any] func(b []byte, p int) (v T, end int, f fault)
 
-// scannerFor returns the scanner for T: of integers only, or of any number.
-func scannerFor[T comparable](e element[T], integers bool, o *readOptions) scanner[T] {
+// What the declared type of a file says of its numbers.
+type fieldKind uint8
+
+const (
+	fieldReal    fieldKind = iota // numbers, rounded to nearest in a float type
+	fieldInteger                  // integers, exact in every type
+	fieldAny                      // either: what is written as an integer is exact
+)
+
+// scannerFor returns the scanner of numbers of the given kind for T.
+func scannerFor[T comparable](e element[T], field fieldKind, o *readOptions) scanner[T] {
+	integers := field == fieldInteger
 	switch {
 	case o.patternOnly:
 		return func(b []byte, p int) (T, int, fault) {
@@ -64,7 +84,7 @@ func scannerFor[T comparable](e element[T], integers bool, o *readOptions) scann
 	case e.isFloat() && integers:
 		return e.scanFloatInteger
 	case e.isFloat():
-		return floatScanner(e, o.allowNaN)
+		return floatScanner(e, o.allowNaN, field == fieldAny)
 	case integers && !e.isBool():
 		return e.scanInteger
 	}
@@ -342,24 +362,57 @@ func (e element[T]) scanFloatInteger(b []byte, p int) (v T, end int, f fault) {
 		}
 		return v, end, faultSyntax
 	}
-	for q := p; q < end; q++ {
-		if b[q] == '.' || b[q] > '9' {
-			return v, end, faultFraction
-		}
+	if !writtenAsInteger(b[p:end]) {
+		return v, end, faultFraction
 	}
-	precision := 53
-	if e.kind == reflect.Float32 {
-		precision = 24
+	if !d.exactIn(e.precision(), b[p:end]) {
+		return v, end, faultInexact
 	}
 	mag, f := d.integer()
-	if f != faultNone || bits.Len64(mag)-bits.TrailingZeros64(mag) > precision {
-		return v, end, faultInexact
+	if f != faultNone { // more than 64 bits
+		y, err := parseFloat(b[p:end], e.bits())
+		if err != nil {
+			return v, end, faultRange
+		}
+		return e.ofFloat(y), end, faultNone
 	}
 	x := float64(mag)
 	if d.neg {
 		x = -x
 	}
 	return e.ofFloat(x), end, faultNone
+}
+
+// precision is the number of bits of a significand of T.
+func (e element[T]) precision() int {
+	if e.kind == reflect.Float32 {
+		return 24
+	}
+	return 53
+}
+
+// exactIn reports whether d, which text spells, is an integer that a float of so
+// many significant bits holds.
+func (d decimal) exactIn(precision int, text []byte) bool {
+	mag, f := d.integer()
+	if f == faultNone {
+		return bits.Len64(mag)-bits.TrailingZeros64(mag) <= precision
+	}
+	if len(text) > 400 { // beyond any float
+		return true // the range is checked elsewhere
+	}
+	x, ok := new(big.Int).SetString(string(text), 10)
+	return ok && x.BitLen()-int(x.TrailingZeroBits()) <= precision
+}
+
+// writtenAsInteger reports whether a number has no point and no exponent.
+func writtenAsInteger(text []byte) bool {
+	for _, c := range text {
+		if c == '.' || c > '9' {
+			return false
+		}
+	}
+	return true
 }
 
 // pow10 holds the powers of ten that a float64 holds exactly.
@@ -402,9 +455,11 @@ func scaled(mant uint64, exp int) (q uint64, e int) {
 // nearest. A mantissa and a power of ten that are both exact give an exactly
 // rounded product or quotient (Clinger, "How to read floating point numbers
 // accurately", PLDI 1990); up to 19 digits and powers up to 10^±19 go through
-// scaled; strconv does the rest.
-func floatScanner[T comparable](e element[T], special bool) scanner[T] {
+// scaled; strconv does the rest. With exact, a number that is written as an
+// integer must be exact in T.
+func floatScanner[T comparable](e element[T], special, exact bool) scanner[T] {
 	size := e.bits()
+	largest := uint64(1) << e.precision() // every integer up to here is exact
 	return func(b []byte, p int) (v T, end int, f fault) {
 		d, end, ok := scanDecimal(b, p)
 		if !ok {
@@ -416,6 +471,9 @@ func floatScanner[T comparable](e element[T], special bool) scanner[T] {
 				return v, stop, faultNaN
 			}
 			return e.ofFloat(x), stop, faultNone
+		}
+		if exact && (d.mant > largest || d.dropped) && writtenAsInteger(b[p:end]) && !d.exactIn(e.precision(), b[p:end]) {
+			return v, end, faultInexact
 		}
 		var x float64
 		switch {

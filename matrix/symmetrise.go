@@ -6,12 +6,27 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// symmetrise returns the union of a sparse s and its transpose, the smaller
-// value where both have an entry. O(entries + rows).
-func symmetrise[T comparable](s *sparse.Store[T], e element[T], threads int) *sparse.Store[T] {
+// symmetrise returns the union of a sparse s and its transpose. Where both have
+// an entry off the diagonal it takes the smaller, or combines that of the lower
+// row with that of the higher. O(entries + rows).
+func symmetrise[T comparable](s *sparse.Store[T], e element[T], combine Combiner[T], threads int) *sparse.Store[T] {
+	both := func(i, j int32, v, mirrored T) T {
+		switch {
+		case i == j:
+			return v
+		case combine == nil:
+			if e.less(mirrored, v) {
+				return mirrored
+			}
+			return v
+		case i < j:
+			return combine.Combine(v, mirrored)
+		}
+		return combine.Combine(mirrored, v)
+	}
 	t := sparse.Transpose(s, threads)
 	if s.Format != CSR || t.Format != CSR {
-		return sparse.Settle(unionHyper(sparse.ToHyper(s), sparse.ToHyper(t), e))
+		return sparse.Settle(unionHyper(sparse.ToHyper(s), sparse.ToHyper(t), both))
 	}
 	u := &sparse.Store[T]{Structure: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Ptr: make([]int64, s.NRows+1)}}
 	const grain = 4096
@@ -28,7 +43,7 @@ func symmetrise[T comparable](s *sparse.Store[T], e element[T], threads int) *sp
 	_ = parallel.Range(nil, threads, s.NRows, grain, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			at := u.Ptr[i]
-			union(s, t, i, i, e, func(j int32, v T) {
+			union(s, t, i, i, both, func(j int32, v T) {
 				u.Idx[at], u.Val[at] = j, v
 				at++
 			})
@@ -53,7 +68,11 @@ func unionCount(x, y []int32) (n int64) {
 }
 
 // union merges the stored row ks of s with kt of t; −1 is an empty row.
-func union[T comparable](s, t *sparse.Store[T], ks, kt int, e element[T], put func(j int32, v T)) {
+func union[T comparable](s, t *sparse.Store[T], ks, kt int, both func(i, j int32, v, mirrored T) T, put func(j int32, v T)) {
+	var i int32
+	if ks >= 0 {
+		i = int32(s.RowID(ks))
+	}
 	var p, pe, q, qe int64
 	if ks >= 0 {
 		p, pe = s.Ptr[ks], s.Ptr[ks+1]
@@ -70,11 +89,7 @@ func union[T comparable](s, t *sparse.Store[T], ks, kt int, e element[T], put fu
 			put(t.Idx[q], t.Val[q])
 			q++
 		default:
-			v := s.Val[p]
-			if e.less(t.Val[q], v) {
-				v = t.Val[q]
-			}
-			put(s.Idx[p], v)
+			put(s.Idx[p], both(i, s.Idx[p], s.Val[p], t.Val[q]))
 			p++
 			q++
 		}
@@ -82,7 +97,7 @@ func union[T comparable](s, t *sparse.Store[T], ks, kt int, e element[T], put fu
 }
 
 // unionHyper is the union of two hypersparse stores.
-func unionHyper[T comparable](s, t *sparse.Store[T], e element[T]) *sparse.Store[T] {
+func unionHyper[T comparable](s, t *sparse.Store[T], both func(i, j int32, v, mirrored T) T) *sparse.Store[T] {
 	u := &sparse.Store[T]{Structure: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: Hypersparse}}
 	u.Ptr, u.RowIDs, u.Idx, u.Val = []int64{0}, []int32{}, []int32{}, []T{}
 	for x, y := 0, 0; x < len(s.RowIDs) || y < len(t.RowIDs); {
@@ -103,7 +118,7 @@ func unionHyper[T comparable](s, t *sparse.Store[T], e element[T]) *sparse.Store
 		if ky >= 0 {
 			y++
 		}
-		union(s, t, kx, ky, e, func(j int32, v T) {
+		union(s, t, kx, ky, both, func(j int32, v T) {
 			u.Idx = append(u.Idx, j)
 			u.Val = append(u.Val, v)
 		})

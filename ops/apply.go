@@ -66,7 +66,7 @@ func restrict[C comparable](c *call, t *target[C]) error {
 // w) deletes from w the entries at the positions of m. It costs O(entries of
 // m) if w is a bitmap, O(entries of w and m) otherwise.
 func Apply[A, C comparable](dst matrix.Destination[C], f semiring.UnaryOp[A, C], a matrix.Operand[A], opts ...Option) error {
-	c := begin("Apply", f.Name(), opts)
+	c := begin[C]("Apply", f.Name(), opts)
 	t, v, err := single(c, specOf(dst), a, f.Valid())
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func Apply[A, C comparable](dst matrix.Destination[C], f semiring.UnaryOp[A, C],
 // bound to a scalar.
 func ApplyFirst[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], x A, a matrix.Operand[B], opts ...Option) error {
 	f := opOf(op)
-	c := begin("ApplyFirst", f.Name(), opts)
+	c := begin[C]("ApplyFirst", f.Name(), opts)
 	t, v, err := single(c, specOf(dst), a, f.Valid())
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func ApplyFirst[A, B, C comparable](dst matrix.Destination[C], op semiring.Opera
 // argument bound to a scalar.
 func ApplySecond[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], a matrix.Operand[A], y B, opts ...Option) error {
 	f := opOf(op)
-	c := begin("ApplySecond", f.Name(), opts)
+	c := begin[C]("ApplySecond", f.Name(), opts)
 	t, v, err := single(c, specOf(dst), a, f.Valid())
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func ApplySecond[A, B, C comparable](dst matrix.Destination[C], op semiring.Oper
 // ApplyIndex computes C⟨M⟩ ⊕= f(A(i,j), i, j), entry by entry. For a vector i
 // is the position and j is 0.
 func ApplyIndex[A, C comparable](dst matrix.Destination[C], f semiring.IndexOp[A, C], a matrix.Operand[A], opts ...Option) error {
-	c := begin("ApplyIndex", f.Name(), opts)
+	c := begin[C]("ApplyIndex", f.Name(), opts)
 	t, v, err := single(c, specOf(dst), a, f.Valid())
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func ApplyIndex[A, C comparable](dst matrix.Destination[C], f semiring.IndexOp[A
 // and j is 0. O(entries); Tril, Triu and DiagSelect search each row instead.
 // Errors as [MxM].
 func Select[T comparable](dst matrix.Destination[T], f semiring.SelectOp[T], a matrix.Operand[T], opts ...Option) error {
-	c := begin("Select", f.Name(), opts)
+	c := begin[T]("Select", f.Name(), opts)
 	t, v, err := single(c, specOf(dst), a, f.Valid())
 	if err != nil {
 		return err
@@ -194,7 +194,7 @@ func Select[T comparable](dst matrix.Destination[T], f semiring.SelectOp[T], a m
 // Transpose computes C⟨M⟩ ⊕= Aᵀ. O(entries + rows + columns). As an operand,
 // A.T() costs nothing until it is needed; Transpose(C, A.T()) copies A.
 func Transpose[T comparable](dst matrix.Target[T], a matrix.Source[T], opts ...Option) error {
-	c := begin("Transpose", "", opts)
+	c := begin[T]("Transpose", "", opts)
 	v, err := operand[T](a)
 	if err != nil {
 		return err
@@ -231,7 +231,7 @@ func Transpose[T comparable](dst matrix.Target[T], a matrix.Source[T], opts ...O
 // taken in a fixed order for a given number of threads. O(entries). Errors as
 // [MxM].
 func Reduce[T comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a matrix.Source[T], opts ...Option) error {
-	c := begin("Reduce", m.Name(), opts)
+	c := begin[T]("Reduce", m.Name(), opts)
 	if !m.Valid() {
 		return &OperatorError{c.op, "the monoid is the zero value; make it with a constructor of package semiring"}
 	}
@@ -276,7 +276,7 @@ func Reduce[T comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a ma
 // a matrix that lives on a device is summed there if the monoid has a CUDA
 // form, and copied to the host, once, if it has none.
 func ReduceScalar[T comparable](m semiring.Monoid[T], a matrix.Operand[T], opts ...Option) (sum T, err error) {
-	c := begin("ReduceScalar", m.Name(), opts)
+	c := begin[bool]("ReduceScalar", m.Name(), opts)
 	if !m.Valid() {
 		return sum, &OperatorError{c.op, "the monoid is the zero value; make it with a constructor of package semiring"}
 	}

@@ -47,7 +47,7 @@ func sameKind[C comparable](c *call, operand bool, dst matrix.Spec[C], m, n int)
 // full if an operand is. Errors as [MxM].
 func EWiseAdd[T comparable](dst matrix.Destination[T], op semiring.Operator[T, T, T], a, b matrix.Operand[T], opts ...Option) error {
 	f := opOf(op)
-	c := begin("EWiseAdd", f.Name(), opts)
+	c := begin[T]("EWiseAdd", f.Name(), opts)
 	t, av, bv, err := pairOf(c, specOf(dst), a, b, f.Valid())
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func copyOrTrue[T any](c, v []T) {
 // op(A, β) where only A has an entry, op(α, B) where only B does.
 func EWiseUnion[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], a matrix.Operand[A], alpha A, b matrix.Operand[B], beta B, opts ...Option) error {
 	f := opOf(op)
-	c := begin("EWiseUnion", f.Name(), opts)
+	c := begin[C]("EWiseUnion", f.Name(), opts)
 	t, av, bv, err := pairOf(c, specOf(dst), a, b, f.Valid())
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func EWiseUnion[A, B, C comparable](dst matrix.Destination[C], op semiring.Opera
 // log longer) where their rows differ much in length. Errors as [MxM].
 func EWiseMult[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], a matrix.Operand[A], b matrix.Operand[B], opts ...Option) error {
 	f := opOf(op)
-	c := begin("EWiseMult", f.Name(), opts)
+	c := begin[C]("EWiseMult", f.Name(), opts)
 	t, av, bv, err := pairOf(c, specOf(dst), a, b, f.Valid())
 	if err != nil {
 		return err

@@ -62,7 +62,7 @@ func (x Indices) resolve(c *call, arg string, n int, unique bool) (cpu.Indices, 
 // each row whose columns come out of order. An index out of range is a
 // *matrix.IndexError that names its place in the list.
 func Extract[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols Indices, opts ...Option) error {
-	c := begin("Extract", "", opts)
+	c := begin[T]("Extract", "", opts)
 	v, err := operand[T](a)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func extract[T comparable](c *call, t *target[T], st *sparse.Store[T], rows, col
 // ExtractVector computes w⟨m⟩ ⊕= u(idx): entry p is u(idx[p]). Indices may
 // repeat.
 func ExtractVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSource[T], idx Indices, opts ...Option) error {
-	c := begin("ExtractVector", "", opts)
+	c := begin[T]("ExtractVector", "", opts)
 	v, err := operand[T](u)
 	if err != nil {
 		return err
@@ -168,7 +168,7 @@ func gather[T comparable](u *sparse.Store[T], idx cpu.Indices) *sparse.Store[T] 
 
 // ExtractRow computes w⟨m⟩ ⊕= A(i, cols), and with A.T() a column of A.
 func ExtractRow[T comparable](dst matrix.VectorTarget[T], a matrix.Source[T], i int, cols Indices, opts ...Option) error {
-	c := begin("ExtractRow", "", opts)
+	c := begin[T]("ExtractRow", "", opts)
 	v, err := operand[T](a)
 	if err != nil {
 		return err
@@ -261,7 +261,7 @@ func assignRow[T comparable](c *call, t *target[T], st, x *sparse.Store[T], idx 
 // lacks are deleted. The mask has the shape of C. No index may be listed
 // twice. O(entries of A and C).
 func Assign[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols Indices, opts ...Option) error {
-	c := begin("Assign", "", opts)
+	c := begin[T]("Assign", "", opts)
 	spec := specOf(dst)
 	v, err := operand[T](a)
 	if err != nil {
@@ -292,7 +292,7 @@ func Assign[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols I
 
 // AssignVector computes w(idx)⟨m⟩ ⊕= u; see [Assign].
 func AssignVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSource[T], idx Indices, opts ...Option) error {
-	c := begin("AssignVector", "", opts)
+	c := begin[T]("AssignVector", "", opts)
 	spec := specOf(dst)
 	v, err := operand[T](u)
 	if err != nil {
@@ -321,7 +321,7 @@ func AssignVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSourc
 // listed and not complemented and all rows and columns, it costs O(entries of
 // the mask); otherwise O(positions of the region).
 func AssignScalar[T comparable](dst matrix.Target[T], x T, rows, cols Indices, opts ...Option) error {
-	c := begin("AssignScalar", "", opts)
+	c := begin[T]("AssignScalar", "", opts)
 	spec := specOf(dst)
 	m, n := spec.Matrix.Dims()
 	t, err := prepare(c, spec, m, n)
@@ -341,7 +341,7 @@ func AssignScalar[T comparable](dst matrix.Target[T], x T, rows, cols Indices, o
 
 // AssignVectorScalar computes w(idx)⟨m⟩ ⊕= x; see [AssignScalar].
 func AssignVectorScalar[T comparable](dst matrix.VectorTarget[T], x T, idx Indices, opts ...Option) error {
-	c := begin("AssignVectorScalar", "", opts)
+	c := begin[T]("AssignVectorScalar", "", opts)
 	spec := specOf(dst)
 	_, n := spec.Matrix.Dims()
 	t, err := prepare(c, spec, 1, n)
@@ -408,7 +408,7 @@ const maxRegion = 1 << 36
 // *matrix.SizeError. O(entries of the result).
 func Kronecker[A, B, C comparable](dst matrix.Target[C], op semiring.Operator[A, B, C], a matrix.Source[A], b matrix.Source[B], opts ...Option) error {
 	f := opOf(op)
-	c := begin("Kronecker", f.Name(), opts)
+	c := begin[C]("Kronecker", f.Name(), opts)
 	if !f.Valid() {
 		return &OperatorError{c.op, "the operator is the zero value; make it with a constructor of package semiring"}
 	}

@@ -25,7 +25,7 @@ import (
 // Errors: *matrix.DimensionError, *MethodError, *OperatorError, those the
 // operands were made with, ctx.Err().
 func MxM[A, B, C comparable](dst matrix.Target[C], s semiring.Semiring[A, B, C], a matrix.Source[A], b matrix.Source[B], opts ...Option) error {
-	c := begin("MxM", s.Name(), opts)
+	c := begin[C]("MxM", s.Name(), opts)
 	av, bv, err := factors(c, s, a, b)
 	if err != nil {
 		return err

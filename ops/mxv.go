@@ -19,7 +19,7 @@ import (
 // which orientation of A is at hand (the transpose is kept once made). Sums
 // are taken in a fixed order, the same for any number of threads. Errors as MxM.
 func MxV[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, B, C], a matrix.Source[A], u matrix.VectorSource[B], opts ...Option) error {
-	c := begin("MxV", s.Name(), opts)
+	c := begin[C]("MxV", s.Name(), opts)
 	av, uv, err := factors(c, s, a, u)
 	if err != nil {
 		return err
@@ -54,7 +54,7 @@ func MxV[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, 
 // is the sum over k of u(k) ⊗ A(k,j). Methods and errors as MxV, with A
 // transposed: here Push reads the rows of A and Pull its columns.
 func VxM[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, B, C], u matrix.VectorSource[A], a matrix.Source[B], opts ...Option) error {
-	c := begin("VxM", s.Name(), opts)
+	c := begin[C]("VxM", s.Name(), opts)
 	uv, av, err := factors(c, s, u, a)
 	if err != nil {
 		return err

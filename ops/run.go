@@ -124,10 +124,15 @@ type call struct {
 	settings
 	op, name string
 	ran      Trace
+	target   any // the *target that the call is part of
 }
 
-func begin(op, name string, opts []Option) *call {
-	c := &call{op: op, name: name}
+// begin returns the call of an operation whose destination has values of type
+// C. It is part of the target that prepare returns: one allocation for both.
+func begin[C comparable](op, name string, opts []Option) *call {
+	t := &target[C]{}
+	c := &t.call
+	c.op, c.name, c.target = op, name, t
 	for _, o := range opts {
 		if o != nil {
 			o(&c.settings)
@@ -215,6 +220,7 @@ func usable[C comparable](f matrix.Combiner[C]) bool {
 // target is a destination made ready: checked, with its mask resolved if it
 // lives on the host.
 type target[C comparable] struct {
+	call call
 	spec matrix.Spec[C]
 	mask *cpu.Mask
 	at   device.Backend // where the destination lives, nil for the host
@@ -260,7 +266,8 @@ func prepare[C comparable](c *call, spec matrix.Spec[C], m, n int) (*target[C], 
 	if !usable(spec.Accum) {
 		return nil, &OperatorError{c.op, "the accumulator is the zero value; make it with a constructor of package semiring or as a matrix.CombineFunc"}
 	}
-	t := &target[C]{spec: spec}
+	t := c.target.(*target[C])
+	t.spec = spec
 	if p := d.Place(); p != nil {
 		b, ok := p.(device.Backend)
 		if !ok {

@@ -13,7 +13,7 @@ import (
 // entries of the rows of B that the row of A meets. It is computed at place,
 // which may be nil, by an MxV over plus_second. O(entries).
 func Products[A, B comparable](a matrix.Source[A], b matrix.Source[B], place matrix.Place, opts ...Option) (*matrix.Vector[int64], error) {
-	c := begin("Products", "", opts)
+	c := begin[bool]("Products", "", opts)
 	av, bv, err := sizeOperands(c, a, b)
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func Products[A, B comparable](a matrix.Source[A], b matrix.Source[B], place mat
 // host, they are upper bounds. It runs at place, the host if nil. The time is
 // that of MxM's first pass.
 func Sizes[A, B comparable](a matrix.Source[A], b matrix.Source[B], place matrix.Place, opts ...Option) (sizes []int64, exact bool, err error) {
-	c := begin("Sizes", "", opts)
+	c := begin[bool]("Sizes", "", opts)
 	av, bv, err := sizeOperands(c, a, b)
 	if err != nil {
 		return nil, false, err

@@ -279,13 +279,17 @@ func Minus[T Number]() BinaryOp[T, T, T] { return binary[T, T, T, mulMinus]("min
 
 // Rminus returns y − x.
 func Rminus[T Number]() BinaryOp[T, T, T] {
-	return NewBinary("rminus", func(x, y T) T { return y - x }, cudaRminus)
+	return once[keyRminus[T]](func() BinaryOp[T, T, T] {
+		return NewBinary("rminus", func(x, y T) T { return y - x }, cudaRminus)
+	})
 }
 
 // Div returns x / y. Integer division truncates. Instead of a panic, integer division by zero
 // returns the largest integer for x > 0, the smallest for x < 0 and 0 for x = 0, as
 // SuiteSparse:GraphBLAS does.
-func Div[T Number]() BinaryOp[T, T, T] { return NewBinary("div", div[T], "hb_div(x, y)") }
+func Div[T Number]() BinaryOp[T, T, T] {
+	return once[keyDiv[T]](func() BinaryOp[T, T, T] { return NewBinary("div", div[T], "hb_div(x, y)") })
+}
 
 // Rdiv returns y / x; see [Div].
 func Rdiv[T Number]() BinaryOp[T, T, T] {

@@ -29,6 +29,16 @@ type (
 	keySecond[A, B any]       struct{}
 	keyAny[T any]             struct{}
 	keyIdentity[T any]        struct{}
+	keyAinv[T any]            struct{}
+	keyMinv[T any]            struct{}
+	keyAbs[T any]             struct{}
+	keyOneOp[A, C any]        struct{}
+	keySqrt[T any]            struct{}
+	keyExp[T any]             struct{}
+	keyLog[T any]             struct{}
+	keyConvert[A, C any]      struct{}
+	keyRminus[T any]          struct{}
+	keyDiv[T any]             struct{}
 	keyAbsorbing[P, T any]    struct{}
 	keyCommuting[P, M, T any] struct{}
 	keyBinary[M, A, B, C any] struct{}

@@ -292,9 +292,19 @@ func (op SelectOp[A]) Bound() (y A, ok bool) {
 	return y, op.bound != nil
 }
 
-// Keep reports whether the predicate keeps the entry x at row i, column j. One that is not Valid
+// Keep reports whether the predicate keeps the entry x at row i, column j. A predicate that is not Valid
 // keeps nothing.
-func (op SelectOp[A]) Keep(x A, i, j int) bool { return op.fn != nil && op.fn(x, i, j) }
+func (op SelectOp[A]) Keep(x A, i, j int) bool {
+	switch {
+	case op.fn != nil:
+		return op.fn(x, i, j)
+	case op.k == nil || op.k.Keep == nil:
+		return false
+	}
+	keep := []uint8{0}
+	op.k.Keep(keep, []A{x}, i, nil, j)
+	return keep[0] != 0
+}
 
 // Kernels returns the CPU form. It is for the packages of hiveblas.
 func (op SelectOp[A]) Kernels() *cpu.Predicate[A] { return op.k }

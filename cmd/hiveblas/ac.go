@@ -66,6 +66,11 @@ the features of an edge. Files may be gzip-compressed.`,
 		if err := j.begin(files[:]...); err != nil {
 			return err
 		}
+		for k, file := range files {
+			if file == "-" {
+				files[k] = "/dev/stdin"
+			}
+		}
 		var data, pattern *apps.Attributed
 		err := j.stage("read", func() (err error) {
 			run := apps.Run{Context: j.ctx, Progress: j.progress.update}

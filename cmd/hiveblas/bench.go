@@ -165,20 +165,20 @@ func benchSGMCommand(s *session) *cobra.Command {
 		Short: "Measure seeded graph matching over families of graphs, sizes and epsilons",
 		Long: `sgm matches pairs of graphs whose true matching is known and prints a table of the
 disagreements that are left, the share of vertices that found their own, and the
-time by stage. With several --eps it is the study of what the assignments' epsilon
+time by stage. With several --epsilon it is the study of what the assignments' epsilon
 does.
 
 The cases, of which --only picks some:
   ` + strings.Join(bench.SGMCases(), "\n  "),
 		Example: `  hiveblas bench sgm --data ../shared/data/graphs --most 4096
-  hiveblas bench sgm --device gpu --eps 0,0.25,1,inf --json sgm.json`,
+  hiveblas bench sgm --device gpu --epsilon 0,0.25,1,inf --json sgm.json`,
 		Args: positional(),
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&o.Data, "data", ".", "`folder` with soc-Slashdot0902.mtx.gz and email-Enron.mtx.gz")
 	fs.StringSliceVar(&o.Only, "only", nil, "only the `cases` whose name contains one of these")
 	fs.IntVar(&o.Most, "most", 0, "`vertices` of the largest case (0: all)")
-	fs.Float64SliceVar(&o.Eps, "eps", []float64{0}, "`epsilons` of the assignments, in common neighbours (0: automatic, inf: exact)")
+	fs.Float64SliceVar(&o.Eps, "epsilon", []float64{0}, "`epsilons` of the assignments, in common neighbours (0: automatic, inf: exact)")
 	fs.IntVar(&o.Rounds, "rounds", 1, "`rounds` to measure")
 	fs.IntVar(&run.threads, "threads", 0, "`number` of threads (0: one per core)")
 	fs.StringVar(&run.device, "device", "cpu", "`where` to compute: cpu, gpu or gpu:N")
@@ -195,7 +195,7 @@ The cases, of which --only picks some:
 		case o.Rounds < 1:
 			return &usageError{cmd.CommandPath(), fmt.Sprintf("--rounds is %d, want 1 or more", o.Rounds)}
 		case slices.ContainsFunc(o.Eps, func(e float64) bool { return !(e >= 0) }):
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--eps is %v, want 0 or more", o.Eps)}
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--epsilon is %v, want 0 or more", o.Eps)}
 		}
 		if gpu >= 0 {
 			d, err := openDevice(gpu)

@@ -9,6 +9,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 )
@@ -160,7 +162,7 @@ func TestJSON(t *testing.T) {
 
 func TestPageRankSums(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "r.tsv")
-	got := report(t, "pagerank", karate, "-o", out, "--tol", "1e-12", "--damping", "0.9")
+	got := report(t, "pagerank", karate, "-o", out, "--tolerance", "1e-12", "--damping", "0.9")
 	if s := got["sum"].(float64); math.Abs(s-1) > 1e-12 {
 		t.Errorf("the ranks sum to %v", s)
 	}
@@ -314,7 +316,15 @@ func TestHelp(t *testing.T) {
 			t.Errorf("no completion for %s", shell)
 		}
 	}
-	if got := succeed(t, "--version"); !strings.HasPrefix(got, "hiveblas ") || strings.Count(got, "\n") != 1 {
+	if got := succeed(t, "--version"); !strings.HasPrefix(got, "hiveblas ") || strings.Count(got, "\n") != 1 || !strings.Contains(got, runtime.Version()) {
+		t.Error(got)
+	}
+	info := &debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}}
+	if got := versionOf(info); got != "v1.2.3" {
+		t.Error(got)
+	}
+	info.Settings = []debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.modified", Value: "true"}}
+	if got := versionOf(info); got != "v1.2.3, revision 0123456789ab with local changes" {
 		t.Error(got)
 	}
 }

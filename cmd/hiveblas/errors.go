@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/auction"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -68,43 +69,101 @@ func (s *session) exit(err error) int {
 }
 
 // explain turns an error of the library about a file into one that names the
-// file, the place and what to do in terms of the command line.
+// file, the place and the remedy in terms of the command line.
 func explain(file string, err error) error {
 	var (
+		said   *failure
+		usage  *usageError
 		parse  *matrix.ParseError
+		option *matrix.OptionError
+		typ    *matrix.TypeError
+		index  *matrix.IndexError
+		data   *matrix.InvalidError
 		path   *fs.PathError
 		weight *apps.WeightError
 		shape  *matrix.DimensionError
 		size   *matrix.SizeError
 		param  *apps.ParameterError
+		bid    *auction.ParameterError
+		large  *auction.OverflowError
 	)
 	switch {
-	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.As(err, &usage):
 		return err
-	case errors.As(err, &parse):
-		e := *parse
-		e.Remedy = inFlags.Replace(e.Remedy)
-		if e.Remedy == "" {
-			e.Remedy = "correct the file, or export it again"
-			if strings.HasPrefix(e.Msg, "cannot symmetrise") {
-				e.Remedy = "leave --undirected out"
-			}
+	case errors.As(err, &said):
+		e := *said
+		switch {
+		case e.place == "":
+			e.place = file
+		case !strings.HasPrefix(e.place, file):
+			e.place = file + ": " + e.place
 		}
 		return &e
+	case errors.As(err, &parse):
+		e := *parse
+		if e.Kind != matrix.RemedyText {
+			e.Remedy = flagRemedy(e.Kind)
+		}
+		if e.Remedy == "" {
+			e.Remedy = "correct the file, or export it again"
+		}
+		return &e
+	case errors.As(err, &option):
+		return &failure{file, option.Reason, flagRemedy(option.Kind), err}
 	case errors.As(err, &path):
 		return &failure{path.Path, path.Err.Error(), pathRemedy(path), err}
 	case errors.As(err, &weight):
 		return &failure{fmt.Sprintf("%s: edge from %d to %d (vertices from 0)", file, weight.Row, weight.Col),
-			"its weight is " + weight.Got + ", and distances want " + weight.Want, "correct the file, or give vn --unit to count edges", err}
+			"its weight is " + weight.Got + ", and distances want " + weight.Want, "correct the file, or count edges with hiveblas vn --unit", err}
 	case errors.As(err, &shape):
-		return &failure{file, fmt.Sprintf("%s is %s, want %s", shape.Arg, shape.Got, shape.Want), shape.Remedy, err}
+		return &failure{file, fmt.Sprintf("%s is %s, want %s", shape.Arg, shape.Got, shape.Want), "", err}
 	case errors.As(err, &size):
 		return &failure{file, fmt.Sprintf("%s is %d, the limit is %d", size.Arg, size.Got, size.Limit), "", err}
+	case errors.As(err, &index):
+		return &failure{file, fmt.Sprintf("%s %d is out of range, the limit is %d", index.Arg, index.Index, index.Limit), "", err}
+	case errors.As(err, &typ):
+		return &failure{file, fmt.Sprintf("the elements are %s, want %s", typ.Got, typ.Want), "", err}
+	case errors.As(err, &data):
+		return &failure{file, data.Reason, "", err}
 	case errors.As(err, &param):
 		return &failure{file, fmt.Sprintf("%s is %s, want %s", param.Arg, param.Got, param.Want), "", err}
+	case errors.As(err, &bid):
+		return &failure{file, fmt.Sprintf("%s is %s, want %s", bid.Arg, bid.Got, bid.Want), "", err}
+	case errors.As(err, &large):
+		return &failure{file, large.What + " may exceed 64 bits", "scale the weights", err}
 	}
 	return &failure{file, err.Error(), "", err}
 }
+
+// exactRemedy is the remedy for integers beyond 2^53 in a command that computes.
+const exactRemedy = "this command computes in float64, which holds integers exactly up to 2^53: scale the weights, or set --weight-column 0 to leave them out"
+
+// flagRemedies says each kind of remedy of a reader or writer by its flags.
+var flagRemedies = map[matrix.RemedyKind]string{
+	matrix.RemedyDuplicates:   "--duplicates sum, min, max, first or last combines them",
+	matrix.RemedyHeader:       "--header yes takes the first line for column names",
+	matrix.RemedyEitherHeader: "--header yes takes the first line for column names, --header no for an edge",
+	matrix.RemedyRenumber:     "--ids renumber numbers the ids that occur, whatever text they are",
+	matrix.RemedyBase:         "--base 1 if the ids count from 1, or --ids renumber",
+	matrix.RemedyBaseZero:     "--base 0 if the ids count from 0",
+	matrix.RemedyColumns:      "--source-column, --target-column and --weight-column choose columns by name or number",
+	matrix.RemedyWeightColumn: "--weight-column chooses the column of the weights, 0 none",
+	matrix.RemedyDelimiter:    "--delimiter names the character between fields: comma, tab, semicolon, bar or blank",
+	matrix.RemedyQuotes:       "correct the file: quotation marks enclose a whole field, and are doubled inside it",
+	matrix.RemedyAllowNaN:     "correct the file: weights are finite numbers",
+	matrix.RemedyWider:        "correct the file: integer weights have 64 bits",
+	matrix.RemedyFloat:        "correct the file: the weights are integers by its header",
+	matrix.RemedyExact:        exactRemedy,
+	matrix.RemedySigned:       "correct the file: integer weights have 64 bits",
+	matrix.RemedyPattern:      "correct the file: its elements are 0 and 1",
+	matrix.RemedyFinite:       "correct the file: weights are at most 1.8e308",
+	matrix.RemedyNoSymmetrise: "leave --undirected out",
+	matrix.RemedySymmetrise:   "--undirected reads every edge in both directions",
+	matrix.RemedyNoSymmetric:  "leave --symmetric out",
+	matrix.RemedyFormat:       "--format names the format of the input: mtx, edges, csv, tsv or hgb",
+}
+
+func flagRemedy(kind matrix.RemedyKind) string { return flagRemedies[kind] }
 
 func pathRemedy(e *fs.PathError) string {
 	switch {
@@ -119,15 +178,3 @@ func pathRemedy(e *fs.PathError) string {
 	}
 	return ""
 }
-
-// inFlags turns the options of readers into the flags that set them.
-var inFlags = strings.NewReplacer(
-	"the option Duplicates combines them", "--duplicates sum, min, max, first or last combines them",
-	"SkipLines(1) skips", "--skip-lines 1 skips",
-	", StringIDs takes it for an edge", "",
-	"ids are renumbered without KeepIDs", "--ids renumber numbers whatever ids there are",
-	"read without KeepIDs", "--ids renumber takes any text for an id",
-	"WeightColumn names the column of the value", "--weight-column names the column of the weight",
-	"AllowNaN accepts it in a float matrix", "correct the file: weights are finite numbers",
-	"read into int64 or uint64", "weights are float64, exact to 2^53: scale them",
-)

@@ -31,7 +31,7 @@ func TestFailures(t *testing.T) {
 		unknown  = file("graph.foo", "0 1\n")
 		twice    = file("twice.tsv", "0 1\n0 1\n")
 		names    = file("names.tsv", "ann bob\n")
-		header   = file("header.csv", "from,to,weight\n1,2,3\n")
+		header   = file("header.csv", "Start,End,Strength\n1,2,3\n")
 		noSeeds  = file("none.txt", "# nobody\n")
 		badSeeds = file("bad.txt", "0\n1 x\n")
 		far      = file("far.txt", "0\n\n34\n")
@@ -118,15 +118,15 @@ func TestFailures(t *testing.T) {
 		{"a negative epsilon", "lsap --epsilon -1 " + karate, 2, "--epsilon is -1"},
 		{"a default of NaN", "lsap --default NaN " + karate, 2, "--default is NaN"},
 		{"a damping of 1", "pagerank --damping 1 " + karate, 2, "--damping is 1"},
-		{"no tolerance", "pagerank --tol 0 " + karate, 2, "--tol is 0"},
+		{"no tolerance", "pagerank --tolerance 0 " + karate, 2, "--tolerance is 0"},
 		{"no -k", "ktruss " + karate, 2, "-k is missing"},
 		{"a 2-truss", "ktruss -k 2 " + karate, 2, "-k is 2"},
 		{"a delta of 0", "sssp --source 0 --delta 0 " + karate, 2, "--delta is 0"},
 		{"bipartite matrices", "cc --bipartite " + karate, 1, "--bipartite is for edge lists"},
 		{"symmetrising a wide matrix", "project --undirected " + wide, 1, "wide.mtx: cannot symmetrise"},
 
-		{"an unknown output", "project -o x.foo " + karate, 2, "-o x.foo: the extension tells no kind of file"},
-		{"a picture for results", "project -o x.png " + karate, 2, "want .tsv, .mtx, .hgb"},
+		{"an unknown output", "project -o x.foo " + karate, 2, "-o x.foo: the extension tells no format"},
+		{"a picture for results", "project -o x.png " + karate, 2, "want .tsv, .csv, .mtx, .hgb"},
 		{"results for a picture", "spy -o x.tsv " + karate, 2, "want .png"},
 		{"no picture", "spy " + karate, 2, "-o is missing"},
 		{"an output that is the input", "convert " + wide + " " + filepath.Join(dir, ".", "wide.mtx"), 2, "is the input"},
@@ -138,15 +138,15 @@ func TestFailures(t *testing.T) {
 		{"a full disk", "cc " + karate + " -o /dev/full", 1, "/dev/full: cannot be written: no space left on device"},
 		{"no seeds to match by", "sgm " + karate + " " + karate, 2, "--seeds is missing"},
 		{"an unknown start", "sgm --seeds 1 --start here " + karate + " " + karate, 2, "--start is \"here\""},
-		{"a negative eps", "sgm --seeds 1 --eps -1 " + karate + " " + karate, 2, "--eps is -1"},
+		{"a negative eps", "sgm --seeds 1 --epsilon -1 " + karate + " " + karate, 2, "--epsilon is -1"},
 		{"no steps", "sgm --seeds 1 --max-iterations 0 " + karate + " " + karate, 2, "--max-iterations is 0"},
-		{"a tolerance of nothing", "sgm --seeds 1 --tol 0 " + karate + " " + karate, 2, "--tol is 0"},
+		{"a tolerance of nothing", "sgm --seeds 1 --tolerance 0 " + karate + " " + karate, 2, "--tolerance is 0"},
 		{"more seeds than vertices", "sgm --seeds 35 " + karate + " " + karate, 1, "give 0 to 34"},
 		{"no file of pairs", "sgm --seeds none.tsv " + karate + " " + karate, 1, "none.tsv: cannot be read"},
 		{"graphs of different sizes", "sgm --seeds 1 " + karate + " " + chesapeake, 1, "--pad adds"},
 		{"a seed given twice", "sgm --seeds " + seedTwice + " " + karate + " " + karate, 1, "each vertex once"},
 		{"a seed beyond the graph", "sgm --seeds " + beyond + " " + karate + " " + karate, 1, "beyond.tsv:2: there is no vertex 34"},
-		{"half a pair", "sgm --seeds 1 --truth " + lone + " " + karate + " " + karate, 1, "lone.tsv:1: there are 1 fields"},
+		{"half a pair", "sgm --seeds 1 --truth " + lone + " " + karate + " " + karate, 1, "lone.tsv:1: the line has 1 fields"},
 		{"a matching into a matrix", "sgm --seeds 1 " + karate + " " + karate + " -o x.mtx", 2, "want .tsv"},
 	}
 	for _, command := range []string{"vn --seeds 0", "bfs --source 0", "sssp --source 0", "pagerank", "cc", "tc", "ktruss -k 3"} {

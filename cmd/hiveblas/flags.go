@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // maxThreads bounds --threads: more goroutines than that serve nobody.
@@ -46,36 +48,85 @@ func (f *runFlags) count() int {
 
 // readFlags say how a graph is read.
 type readFlags struct {
-	undirected   bool
-	ids          string
-	bipartite    bool
-	weightColumn int
-	skipLines    int
-	duplicates   string
+	format, delimiter, header string
+	source, target, weight    string // columns
+	skipLines                 int
+	ids, base                 string
+	undirected, bipartite     bool
+	duplicates                string
 }
 
 func (f *readFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.BoolVar(&f.undirected, "undirected", false, "symmetrise on reading: every edge in both directions, the smaller weight where they differ")
-	fs.StringVar(&f.ids, "ids", "keep", "`what` ids of an edge list are: keep them as vertices from 0, or renumber those that occur")
-	fs.BoolVar(&f.bipartite, "bipartite", false, "sources and targets of an edge list are different things: rows and columns")
-	fs.IntVar(&f.weightColumn, "weight-column", -1, "`column` of the weight in an edge list, from 1 (0: none; default: the third, if it is the last)")
-	fs.IntVar(&f.skipLines, "skip-lines", 0, "`lines` to skip at the head of an edge list")
-	fs.StringVar(&f.duplicates, "duplicates", "error", "`what` to make of an entry given twice: error, sum, min, max, first or last")
-	fs.Lookup("weight-column").DefValue = "0"
+	fs.BoolVar(&f.undirected, "undirected", false, "read every edge in both directions; where the file has both, --duplicates combines them, else the smaller weight counts")
+	fs.StringVar(&f.format, "format", "auto", "input `format`: auto, mtx, edges, csv, tsv or hgb")
+	fs.StringVar(&f.delimiter, "delimiter", "auto", "`character` between the fields of an edge list: auto, comma, tab, semicolon, bar, blank, or the character")
+	fs.StringVar(&f.header, "header", "auto", "`whether` an edge list begins with column names: auto, yes or no")
+	fs.StringVar(&f.source, "source-column", "", "`column` of the sources in an edge list, by number from 1 or by name (default: 1, or as the header says)")
+	fs.StringVar(&f.target, "target-column", "", "`column` of the targets (default: 2, or as the header says)")
+	fs.StringVar(&f.weight, "weight-column", "", "`column` of the weights, 0 for none (default: the third, if it is the last, or as the header says)")
+	fs.IntVar(&f.skipLines, "skip-lines", 0, "`lines` to skip at the start of an edge list")
+	fs.StringVar(&f.ids, "ids", "keep", "keep the ids of an edge list as vertex numbers, or renumber the `ids` that occur, of any text")
+	fs.StringVar(&f.base, "base", "0", "`number` from which the ids of an edge list count: 0, 1 or auto")
+	fs.BoolVar(&f.bipartite, "bipartite", false, "the sources and targets of an edge list are different vertices: rows and columns")
+	fs.StringVar(&f.duplicates, "duplicates", "error", "`rule` for entries given twice: error, sum, min, max, first or last")
+	complete(cmd, "format", "auto", "mtx", "edges", "csv", "tsv", "hgb")
+	complete(cmd, "delimiter", "auto", "comma", "tab", "semicolon", "bar", "blank")
+	complete(cmd, "header", "auto", "yes", "no")
 	complete(cmd, "ids", "keep", "renumber")
+	complete(cmd, "base", "0", "1", "auto")
 	complete(cmd, "duplicates", "error", "sum", "min", "max", "first", "last")
 }
+
+var (
+	delimiters  = map[string]rune{"auto": 0, "comma": ',', "tab": '\t', "semicolon": ';', "bar": '|', "blank": ' '}
+	headerModes = map[string]matrix.HeaderMode{"auto": matrix.HeaderAuto, "yes": matrix.HeaderYes, "no": matrix.HeaderNo}
+	bases       = map[string]int{"0": 0, "1": 1, "auto": matrix.BaseAuto}
+)
 
 func (f *readFlags) check(cmd *cobra.Command) error {
 	bad := func(format string, args ...any) error {
 		return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
 	}
+	if _, ok := matrix.ParseFormat(f.format); !ok {
+		return bad("--format is %q, want auto, mtx, edges, csv, tsv or hgb", f.format)
+	}
+	if _, ok := f.delimiterRune(); !ok {
+		return bad("--delimiter is %q, want auto, comma, tab, semicolon, bar, blank, or a character that is not part of ids", f.delimiter)
+	}
+	if _, ok := headerModes[f.header]; !ok {
+		return bad("--header is %q, want auto, yes or no", f.header)
+	}
+	if _, ok := bases[f.base]; !ok {
+		return bad("--base is %q, want 0, 1 or auto", f.base)
+	}
+	columns := []struct {
+		flag, value string
+		least       int
+	}{{"source-column", f.source, 1}, {"target-column", f.target, 1}, {"weight-column", f.weight, 0}}
+	for k, c := range columns {
+		number, err := strconv.Atoi(c.value)
+		switch {
+		case !cmd.Flags().Changed(c.flag):
+			continue
+		case c.value == "":
+			return bad("--%s is empty, want a number or a name", c.flag)
+		case err == nil && number < c.least:
+			return bad("--%s is %d, want %d or more, or a name", c.flag, number, c.least)
+		case err != nil && f.header == "no":
+			return bad("--%s %s names a column, which --header no excludes", c.flag, c.value)
+		}
+		for _, d := range columns[:k] {
+			if c.value == d.value {
+				return bad("--%s is also --%s", c.flag, d.flag)
+			}
+		}
+	}
 	switch {
 	case f.ids != "keep" && f.ids != "renumber":
 		return bad("--ids is %q, want keep or renumber", f.ids)
-	case cmd.Flags().Changed("weight-column") && (f.weightColumn < 0 || f.weightColumn == 1 || f.weightColumn == 2):
-		return bad("--weight-column is %d, want 3 or more, or 0 for none", f.weightColumn)
+	case f.ids == "renumber" && f.base != "0":
+		return bad("--base and --ids renumber exclude each other: renumbered ids have no base")
 	case f.skipLines < 0:
 		return bad("--skip-lines is %d, want 0 or more", f.skipLines)
 	case f.bipartite && f.undirected:
@@ -86,6 +137,55 @@ func (f *readFlags) check(cmd *cobra.Command) error {
 		return nil
 	}
 	return bad("--duplicates is %q, want error, sum, min, max, first or last", f.duplicates)
+}
+
+// delimiterRune returns the character of --delimiter, 0 for auto.
+func (f *readFlags) delimiterRune() (rune, bool) {
+	if d, ok := delimiters[f.delimiter]; ok {
+		return d, true
+	}
+	if f.delimiter == `\t` {
+		return '\t', true
+	}
+	d := []rune(f.delimiter)
+	if len(d) != 1 {
+		return 0, false
+	}
+	return d[0], matrix.CheckDelimiter(d[0]) == nil
+}
+
+// options returns the options of edge lists that the flags ask for.
+func (f *readFlags) options() []matrix.ReadOption {
+	format, _ := matrix.ParseFormat(f.format)
+	delimiter, _ := f.delimiterRune()
+	opts := []matrix.ReadOption{
+		matrix.InFormat(format), matrix.Header(headerModes[f.header]), matrix.Base(bases[f.base]), matrix.SkipLines(f.skipLines),
+	}
+	if delimiter != 0 {
+		opts = append(opts, matrix.Delimiter(delimiter))
+	}
+	opts = append(opts, columnOption(f.source, matrix.SourceColumn[int], matrix.SourceColumn[string]),
+		columnOption(f.target, matrix.TargetColumn[int], matrix.TargetColumn[string]),
+		columnOption(f.weight, matrix.WeightColumn[int], matrix.WeightColumn[string]))
+	if f.ids == "renumber" {
+		opts = append(opts, matrix.RenumberIDs())
+	}
+	if f.undirected {
+		opts = append(opts, matrix.Symmetrise())
+	}
+	return opts
+}
+
+// columnOption chooses a column by number, or by name if value is no number; nil
+// if value is empty.
+func columnOption(value string, byNumber func(int) matrix.ReadOption, byName func(string) matrix.ReadOption) matrix.ReadOption {
+	if value == "" {
+		return nil
+	}
+	if n, err := strconv.Atoi(value); err == nil {
+		return byNumber(n)
+	}
+	return byName(value)
 }
 
 // timeout is a duration; a plain number counts seconds.

@@ -1,16 +1,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"math"
-	"os"
-	"path/filepath"
 	"strconv"
-	"strings"
-
-	"github.com/klauspost/compress/gzip"
+	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -19,15 +12,21 @@ import (
 
 // graph is a matrix that was read, and what its file said.
 type graph struct {
-	*matrix.Matrix[float64]
-	file       string
-	info       matrix.Info    // of a Matrix Market file; zero for others
-	rows, cols *matrix.Labels // ids of an edge list that was renumbered, or nil
-	edges      int64          // of an input that is more than a matrix
+	*matrix.Matrix[float64]                // nil where values is not
+	values                  values         // with the elements of the file, for commands that move them
+	file                    string         // for messages
+	info                    matrix.Info    // of a text file; zero for others
+	rows, cols              *matrix.Labels // ids of an edge list that are not the indices, or nil
+	bipartite               bool           // rows and columns are different vertices
+	edges                   int64          // of an input that is more than a matrix
 }
 
 // size returns the dimensions and the number of entries of the input.
 func (g *graph) size() (m, n int, entries int64) {
+	if g.values != nil {
+		m, n = g.values.Dims()
+		return m, n, g.values.NVals()
+	}
 	m, n = g.Dims()
 	return m, n, g.NVals() + g.edges
 }
@@ -55,7 +54,7 @@ func (j *job) loadSquare(file string, only bool) error {
 			return err
 		}
 		if m, n := j.graph.Dims(); m != n {
-			return &failure{file, fmt.Sprintf("the matrix is %d×%d, and %s wants a square one", m, n, j.cmd.Name()),
+			return &failure{j.graph.file, fmt.Sprintf("the matrix is %d×%d, and %s wants a square one", m, n, j.cmd.Name()),
 				"give an adjacency matrix, or make one with hiveblas project", nil}
 		}
 		j.graph.IsSymmetric()
@@ -63,114 +62,125 @@ func (j *job) loadSquare(file string, only bool) error {
 	})
 }
 
-func (j *job) open(file string, only bool) (*graph, error) {
-	g := &graph{file: file}
-	opts := readOptions[float64](j, file, &g.info)
-	if only {
-		opts = append(opts, matrix.PatternOnly())
+// open reads a graph into float64. Integers that float64 does not hold are an
+// error, unless only the structure is wanted.
+func (j *job) open(file string, only bool) (g *graph, err error) {
+	g = &graph{file: nameOf(file)}
+	in, err := j.openInput(file)
+	if err != nil {
+		return nil, explain(g.file, err)
 	}
-	var err error
-	g.Matrix, g.rows, g.cols, err = readAs[float64](j, file, opts)
-	if errors.Is(err, matrix.ErrType) {
-		g.Matrix, err = readConverted(j, file, opts)
+	switch in.element() {
+	case elementNone, elementFloat64:
+		g.Matrix, err = readInput[float64](j, in, g, only)
+	case elementBool:
+		g.Matrix, err = j.boolsAsFloats(in, g, only)
+	case elementInt8:
+		g.Matrix, err = readAsFloat[int8](j, in, g, only)
+	case elementInt16:
+		g.Matrix, err = readAsFloat[int16](j, in, g, only)
+	case elementInt32:
+		g.Matrix, err = readAsFloat[int32](j, in, g, only)
+	case elementInt64:
+		g.Matrix, err = readAsFloat[int64](j, in, g, only)
+	case elementUint8:
+		g.Matrix, err = readAsFloat[uint8](j, in, g, only)
+	case elementUint16:
+		g.Matrix, err = readAsFloat[uint16](j, in, g, only)
+	case elementUint32:
+		g.Matrix, err = readAsFloat[uint32](j, in, g, only)
+	case elementUint64:
+		g.Matrix, err = readAsFloat[uint64](j, in, g, only)
+	case elementFloat32:
+		g.Matrix, err = readAsFloat[float32](j, in, g, only)
+	default:
+		g.Matrix, err = readInput[float64](j, in, g, only) // the reader says what is wrong
 	}
 	if err != nil {
-		return nil, explain(file, err)
+		return nil, explain(g.file, err)
 	}
-	if g.info.Layout == "" { // a binary file of another type was converted without them
-		err = j.settleBinary(g, only)
-	}
-	return g, explain(file, err)
+	return g, nil
 }
 
-func (j *job) settleBinary(g *graph, only bool) error {
-	with := ops.WithOptions(ops.WithContext(j.ctx), ops.WithThreads(j.run.threads))
+// readInput reads an open input and closes it.
+func readInput[T fileNumber](j *job, in *input, g *graph, only bool) (*matrix.Matrix[T], error) {
+	var overflow atomic.Bool
+	opts := j.readOptions(in, g, only)
+	if rule := combiner[T](j.read.duplicates, &overflow); rule != nil {
+		opts = append(opts, matrix.Duplicates(rule))
+	}
+	a, err := readFrom[T](j, in, g, opts)
+	if err == nil && overflow.Load() && !only {
+		err = errSum(g.file)
+	}
+	return a, err
+}
+
+// readMatrix is readInput of a file that is not open yet.
+func readMatrix[T fileNumber](j *job, file string, g *graph, only bool) (*matrix.Matrix[T], error) {
+	in, err := j.openInput(file)
+	if err != nil {
+		return nil, err
+	}
+	return readInput[T](j, in, g, only)
+}
+
+// readBools reads a binary file of bools; a rule combines by “or”.
+func readBools(j *job, file string, g *graph, only bool) (*matrix.Matrix[bool], error) {
+	in, err := j.openInput(file)
+	if err != nil {
+		return nil, err
+	}
+	return j.readBoolInput(in, g, only)
+}
+
+func (j *job) readBoolInput(in *input, g *graph, only bool) (*matrix.Matrix[bool], error) {
+	opts := j.readOptions(in, g, only)
+	if j.read.duplicates != "error" {
+		opts = append(opts, matrix.Duplicates(matrix.CombineFunc[bool](func(x, y bool) bool { return x || y })))
+	}
+	return readFrom[bool](j, in, g, opts)
+}
+
+// readFrom reads an input as a square matrix, or with --bipartite as a
+// rectangular one.
+func readFrom[T matrix.Element](j *job, in *input, g *graph, opts []matrix.ReadOption) (a *matrix.Matrix[T], err error) {
+	defer in.close()
+	if !j.read.bipartite {
+		a, g.rows, err = matrix.Read[T](in.r, opts...)
+		g.cols = g.rows
+		return a, err
+	}
+	if !in.isList(&j.read) {
+		return nil, &failure{g.file, "--bipartite is for edge lists", "leave it out: the rows and columns of other files are separate already", nil}
+	}
+	g.bipartite = true
+	a, g.rows, g.cols, err = matrix.ReadBipartite[T](in.r, opts...)
+	return a, err
+}
+
+// readOptions are the options that the flags ask for, without --duplicates.
+func (j *job) readOptions(in *input, g *graph, only bool) []matrix.ReadOption {
+	opts := append(j.read.options(),
+		matrix.WithContext(j.ctx), matrix.Threads(j.run.threads), matrix.WithInfo(&g.info), matrix.FileName(in.name), matrix.Warn(j.warn),
+		matrix.Progress(func(bytes int64) { j.progress.update(in.title(), bytes, in.size) }))
 	if only {
-		if err := ops.Apply(g.Matrix, semiring.OneOp[float64, float64](), g.Matrix, with); err != nil {
-			return err
-		}
-	}
-	if !j.read.undirected {
-		return nil
-	}
-	if m, n := g.Dims(); m != n {
-		return &matrix.DimensionError{Arg: "the matrix", Got: fmt.Sprintf("%d×%d", m, n), Want: "square", Remedy: "--undirected is for graphs of one kind of vertex"}
-	}
-	if g.IsSymmetric() {
-		return nil
-	}
-	return ops.EWiseAdd(g.Matrix, semiring.Min[float64](), g.Matrix, g.T(), with)
-}
-
-// readOptions are those that the flags ask for.
-func readOptions[T semiring.Number](j *job, file string, info *matrix.Info) []matrix.ReadOption {
-	var size int64
-	if st, err := os.Stat(file); err == nil && st.Mode().IsRegular() {
-		size = st.Size()
-	}
-	opts := []matrix.ReadOption{
-		matrix.WithContext(j.ctx), matrix.Threads(j.run.threads), matrix.WithInfo(info), matrix.FileName(file),
-		matrix.Progress(func(bytes int64) { j.progress.update("read "+filepath.Base(file), bytes, size) }),
-	}
-	f := j.read
-	if f.ids == "keep" {
-		opts = append(opts, matrix.KeepIDs())
-	}
-	if f.weightColumn >= 0 {
-		opts = append(opts, matrix.WeightColumn(f.weightColumn))
-	}
-	if f.skipLines > 0 {
-		opts = append(opts, matrix.SkipLines(f.skipLines))
-	}
-	if f.undirected {
-		opts = append(opts, matrix.Symmetrise())
-	}
-	switch f.duplicates {
-	case "sum":
-		opts = append(opts, matrix.Duplicates[T](semiring.Plus[T]()))
-	case "min":
-		opts = append(opts, matrix.Duplicates[T](semiring.Min[T]()))
-	case "max":
-		opts = append(opts, matrix.Duplicates[T](semiring.Max[T]()))
-	case "first":
-		opts = append(opts, matrix.Duplicates[T](matrix.CombineFunc[T](func(x, _ T) T { return x })))
-	case "last":
-		opts = append(opts, matrix.Duplicates[T](matrix.CombineFunc[T](func(_, y T) T { return y })))
+		opts = append(opts, matrix.PatternOnly())
 	}
 	return opts
 }
 
-// readAs reads a file, an edge list as a rectangular matrix with --bipartite.
-func readAs[T matrix.Element](j *job, file string, opts []matrix.ReadOption) (a *matrix.Matrix[T], rows, cols *matrix.Labels, err error) {
-	if !j.read.bipartite {
-		a, rows, err = matrix.ReadFile[T](file, opts...)
-		return a, rows, rows, err
-	}
-	switch filepath.Ext(strings.TrimSuffix(strings.ToLower(file), ".gz")) {
-	case ".tsv", ".txt", ".el", ".csv":
-	default:
-		return nil, nil, nil, &failure{file, "--bipartite is for edge lists (.tsv, .txt, .el, .csv)", "leave it out: the rows and columns of other files are separate already", nil}
-	}
-	f, err := os.Open(file)
+// readAsFloat reads a binary file of another element type into float64.
+func readAsFloat[T fileNumber](j *job, in *input, g *graph, only bool) (*matrix.Matrix[float64], error) {
+	b, err := readInput[T](j, in, g, only)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
-	defer f.Close()
-	return matrix.ReadBipartite[T](f, opts...)
+	return toFloat(j, g, b)
 }
 
-// readConverted reads a file in the binary form whose elements are no float64.
-func readConverted(j *job, file string, opts []matrix.ReadOption) (*matrix.Matrix[float64], error) {
-	for _, read := range []func(*job, string, []matrix.ReadOption) (*matrix.Matrix[float64], error){
-		readNumbers[int64], readNumbers[int32], readNumbers[float32], readNumbers[int16], readNumbers[int8],
-		readNumbers[uint64], readNumbers[uint32], readNumbers[uint16], readNumbers[uint8],
-	} {
-		a, err := read(j, file, opts)
-		if !errors.Is(err, matrix.ErrType) {
-			return a, err
-		}
-	}
-	b, _, err := matrix.ReadFile[bool](file, opts...)
+func (j *job) boolsAsFloats(in *input, g *graph, only bool) (*matrix.Matrix[float64], error) {
+	b, err := j.readBoolInput(in, g, only)
 	if err != nil {
 		return nil, err
 	}
@@ -183,25 +193,6 @@ func readConverted(j *job, file string, opts []matrix.ReadOption) (*matrix.Matri
 		return 0
 	}, "")
 	return a, ops.Apply(a, truth, b, ops.WithContext(j.ctx), ops.WithThreads(j.run.threads))
-}
-
-func readNumbers[T interface {
-	semiring.Number
-	matrix.Number
-}](j *job, file string, opts []matrix.ReadOption) (*matrix.Matrix[float64], error) {
-	b, _, err := matrix.ReadFile[T](file, opts...)
-	if err != nil {
-		return nil, err
-	}
-	for c, v := range b.All() {
-		if T(float64(v)) != v || math.Abs(float64(v)) >= 1<<63 {
-			return nil, &failure{fmt.Sprintf("%s: row %d, column %d (from 0)", file, c.Row, c.Col),
-				fmt.Sprintf("the integer %v is not exact in float64", v), "scale the weights below 2^53", nil}
-		}
-	}
-	m, n := b.Dims()
-	a := matrix.New[float64](m, n)
-	return a, ops.Apply(a, semiring.Convert[T, float64](), b, ops.WithContext(j.ctx), ops.WithThreads(j.run.threads))
 }
 
 // vertex returns the vertex that text names: its number from 0, or its id in
@@ -236,44 +227,11 @@ func (g *graph) name(v int) string { return g.cols.Name(v) }
 
 // kind says what sort of file the graph came from.
 func (g *graph) kind() string {
-	if g.info.Layout != "" {
-		return fmt.Sprintf("Matrix Market, %s %s %s", g.info.Layout, g.info.Field, g.info.Symmetry)
-	}
-	if binaryHead(g.file) != nil {
+	switch g.info.Layout {
+	case "":
 		return "hiveblas binary"
+	case "edges":
+		return "edge list, " + g.info.Field
 	}
-	return "edge list"
-}
-
-// The start of a file in the binary form.
-const (
-	binaryMagic   = "\x89HGB"
-	binaryElement = 11 // offset of the kind of element: 1 bool, to 9 integers, then floats
-)
-
-// binaryHead returns the first bytes of a file in the binary form, compressed
-// or not, and nil for other files.
-func binaryHead(file string) []byte {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	head := make([]byte, binaryElement+1)
-	if strings.HasSuffix(strings.ToLower(file), ".gz") {
-		z, err := gzip.NewReader(f)
-		if err != nil {
-			return nil
-		}
-		_, err = io.ReadFull(z, head)
-		if err != nil {
-			return nil
-		}
-	} else if _, err := io.ReadFull(f, head); err != nil {
-		return nil
-	}
-	if string(head[:len(binaryMagic)]) != binaryMagic {
-		return nil
-	}
-	return head
+	return fmt.Sprintf("Matrix Market, %s %s %s", g.info.Layout, g.info.Field, g.info.Symmetry)
 }

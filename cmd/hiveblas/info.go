@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"fmt"
-	"math"
 	"os"
 	"runtime"
 	"text/tabwriter"
@@ -35,54 +34,48 @@ GPUs, the compiler of kernels (NVRTC) and cuSPARSE, or what is missing.`,
 		if len(args) == 0 {
 			return j.machine()
 		}
-		if err := j.load(args[0], weighted); err != nil {
+		if err := j.loadTyped(args[0]); err != nil {
 			return err
 		}
-		return j.report("", j.describe(), nil)
+		return j.report("", j.describe(args[0]), nil)
 	}
 	return cmd
 }
 
-// describe is what info says of the graph.
-func (j *job) describe() []field {
+// describe returns the figures of a file.
+func (j *job) describe(file string) []field {
 	g := j.graph
-	m, n := g.Dims()
-	low, high := math.Inf(1), math.Inf(-1)
-	var loops, zeros int64
-	whole := true
-	for c, x := range g.All() {
-		low, high = min(low, x), max(high, x)
-		if c.Row == c.Col {
-			loops++
-		}
-		if x == 0 {
-			zeros++
-		}
-		whole = whole && isInteger(x)
-	}
+	m, n := g.values.Dims()
+	s := g.values.summary()
 	var size int64
-	if st, err := os.Stat(g.file); err == nil {
+	if st, err := os.Stat(file); err == nil {
 		size = st.Size()
+	} else if file == "-" {
+		size = int64(len(j.kept))
 	}
 	out := []field{
-		{"file", "", g.file}, {"kind", "kind", g.kind()}, {"bytes", "bytes", size},
+		{"file", "", g.file}, {"kind", "kind", g.kind()}, {"elements", "elements", g.values.kind()}, {"bytes", "bytes", size},
 	}
 	if g.info.Layout != "" {
 		out = append(out, field{"listed", "entries in file", g.info.Entries})
 	}
 	density := 0.0
 	if m > 0 && n > 0 {
-		density = float64(g.NVals()) / float64(m) / float64(n)
+		density = float64(g.values.NVals()) / float64(m) / float64(n)
 	}
-	out = append(out, field{"format", "kept as", g.Format().String()}, field{"density", "", density}, field{"", "density", fmt.Sprintf("%.4g", density)})
-	if g.NVals() > 0 {
-		values := fmt.Sprintf("%s to %s", text(low), text(high))
-		if whole {
+	out = append(out, field{"format", "kept as", g.values.Format().String()}, field{"density", "", density}, field{"", "density", fmt.Sprintf("%.4g", density)})
+	if s.low != nil {
+		values := fmt.Sprintf("%s to %s", text(s.low), text(s.high))
+		if s.whole {
 			values += ", integers"
 		}
-		out = append(out, field{"", "values", values}, field{"min", "", low}, field{"max", "", high})
+		out = append(out, field{"", "values", values}, field{"min", "", s.low}, field{"max", "", s.high})
 	}
-	return append(out, field{"zeros", "explicit zeros", zeros}, field{"diagonal", "on the diagonal", loops})
+	out = append(out, field{"zeros", "explicit zeros", s.zeros})
+	if !g.bipartite {
+		out = append(out, field{"diagonal", "on the diagonal", s.diagonal})
+	}
+	return out
 }
 
 // machine tells what hiveblas runs on.
@@ -97,7 +90,7 @@ func (j *job) machine() error {
 	fields = append(fields, cudaFields()...)
 	fields = append(fields,
 		field{"", "reads", ".mtx .tsv .txt .el .csv .hgb, each also with .gz"},
-		field{"", "writes", ".tsv .mtx .hgb, each also with .gz"})
+		field{"", "writes", ".tsv .csv .mtx .hgb, each also with .gz"})
 	if j.run.json {
 		return j.printJSON(fields)
 	}

@@ -65,7 +65,7 @@ func TestInterruptWhileComputing(t *testing.T) {
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		t.Run(sig.String(), func(t *testing.T) {
 			dir := t.TempDir()
-			cmd, stdout, stderr := start(t, "pagerank", big, "--tol", "1e-300", "--max-iterations", "2000000000", "--json", "-o", filepath.Join(dir, "r.tsv"))
+			cmd, stdout, stderr := start(t, "pagerank", big, "--tolerance", "1e-300", "--max-iterations", "2000000000", "--json", "-o", filepath.Join(dir, "r.tsv"))
 			time.Sleep(time.Second)
 			if err := cmd.Process.Signal(sig); err != nil {
 				t.Fatal(err)
@@ -132,7 +132,7 @@ func TestInterruptWhileReading(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	big, dir := bigGraph(t, 12), t.TempDir()
 	for _, timeout := range []string{"0.5", "500ms"} { // a plain number counts seconds
-		cmd, stdout, stderr := start(t, "pagerank", big, "--tol", "1e-300", "--max-iterations", "2000000000", "--timeout", timeout, "-o", filepath.Join(dir, "r.tsv"))
+		cmd, stdout, stderr := start(t, "pagerank", big, "--tolerance", "1e-300", "--max-iterations", "2000000000", "--timeout", timeout, "-o", filepath.Join(dir, "r.tsv"))
 		stops(t, cmd, stderr, 1, "hiveblas: --timeout: pagerank not done after 500ms; allow more time\n")
 		if stdout.Len() > 0 || len(files(t, dir)) > 0 {
 			t.Errorf("left %q and %v", stdout, files(t, dir))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/cusparse"
+	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
 
@@ -30,6 +31,9 @@ type job struct {
 	why     string           // that is so
 	settled bool             // it is decided
 	graphs  []mover          // that were taken there
+
+	kept     []byte           // standard input, where it is read twice
+	warnings []matrix.Warning // of the stage
 
 	graph    *graph
 	progress *progress
@@ -61,8 +65,23 @@ func (j *job) reads() *job {
 // writes adds -o, of the given kinds, to the command.
 func (j *job) writes(what string, kinds ...string) *job {
 	j.out.kinds = kinds
-	j.cmd.Flags().StringVarP(&j.out.path, "output", "o", "", fmt.Sprintf("write %s to `FILE`: %s", what, strings.Join(kinds, ", ")))
+	j.cmd.Flags().StringVarP(&j.out.path, "output", "o", "", fmt.Sprintf("write %s to `FILE`: %s; - is standard output", what, strings.Join(kinds, ", ")))
+	j.addOutputFormat()
 	return j
+}
+
+// addOutputFormat adds --output-format to a command that writes several kinds of
+// files.
+func (j *job) addOutputFormat() {
+	if len(j.out.kinds) == 1 {
+		return
+	}
+	names := make([]string, len(j.out.kinds))
+	for k, kind := range j.out.kinds {
+		names[k] = strings.TrimPrefix(kind, ".")
+	}
+	j.cmd.Flags().StringVar(&j.out.format, "output-format", "", "output `format`, whatever the name of the file: "+strings.Join(names, ", "))
+	complete(j.cmd, "output-format", names...)
 }
 
 // begin checks the flags and starts the clock. Inputs are the files that the
@@ -76,6 +95,9 @@ func (j *job) begin(inputs ...string) error {
 		if err := j.read.check(j.cmd); err != nil {
 			return err
 		}
+	}
+	if first := slices.Index(inputs, "-"); first >= 0 && slices.Contains(inputs[first+1:], "-") {
+		return &usageError{j.cmd.CommandPath(), "standard input (-) can be only one of the inputs"}
 	}
 	if err := j.out.check(j.cmd, j.run.json, inputs); err != nil {
 		return err
@@ -115,10 +137,27 @@ func (j *job) stage(name string, work func() error) error {
 	err := work()
 	j.stages = append(j.stages, stage{name, time.Since(start)})
 	j.progress.end()
+	j.printWarnings()
 	if err == nil && name != "write" { // once the file is there, the work is done
 		err = j.expired()
 	}
 	return err
+}
+
+// warn notes a warning of a reader, to be printed at the end of the stage. A file
+// that is read twice repeats its warnings.
+func (j *job) warn(w matrix.Warning) {
+	if !slices.Contains(j.warnings, w) {
+		j.warnings = append(j.warnings, w)
+	}
+}
+
+func (j *job) printWarnings() {
+	for _, w := range j.warnings {
+		w.Remedy = flagRemedy(w.Kind)
+		fmt.Fprintf(j.stderr, "hiveblas: warning: %v\n", w)
+	}
+	j.warnings = nil
 }
 
 // compute runs a workflow on the graph, where it is best or asked for.

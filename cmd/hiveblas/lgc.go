@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/matrix"
 )
 
 var clusterMethods = []apps.ClusterMethod{apps.ClusterPush, apps.ClusterISTA, apps.ClusterFISTA}
@@ -19,7 +20,7 @@ func lgcCommand(s *session) *cobra.Command {
 		sweep               bool
 	)
 	cmd := &cobra.Command{
-		Use:   "lgc GRAPH --seed 5,7|FILE",
+		Use:   "lgc GRAPH --seeds 5,7|FILE",
 		Short: "Local graph clustering: the vertices around a seed",
 		Long: `lgc finds the vertices around seeds by ℓ1-regularised PageRank: a random walk that
 returns to the seeds with probability --alpha, and a penalty --rho that keeps the
@@ -29,12 +30,12 @@ cuts the result where the set so far has the least conductance.
 The graph is undirected (--undirected makes it so), weights mean nothing and edges
 from a vertex to itself are left out. Seeds are as for vn. The summary lists the
 cluster, or without --sweep the vertices of the largest p/degree; -o writes p.`,
-		Example: `  hiveblas lgc friends.txt --undirected --seed 5 --sweep
-  hiveblas lgc graph.mtx --seed 5,7 --alpha 0.1 --rho 1e-5 -o p.tsv --json`,
+		Example: `  hiveblas lgc friends.txt --undirected --seeds 5 --sweep
+  hiveblas lgc graph.mtx --seeds 5,7 --alpha 0.1 --rho 1e-5 -o p.tsv --json`,
 		Args: positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(worthLGC).reads().writes("p", matrixFiles...)
-	cmd.Flags().StringVar(&list, "seed", "", "the seeds: vertices with commas between, or a `FILE` of them")
+	cmd.Flags().StringVar(&list, "seeds", "", "the seeds: `vertices` with commas between, or a file of them")
 	cmd.Flags().Float64Var(&alpha, "alpha", 0.15, "`probability` of returning to the seeds, between 0 and 1")
 	cmd.Flags().Float64Var(&rho, "rho", 1e-4, "`weight` of the penalty, between 0 and 1")
 	cmd.Flags().Float64Var(&epsilon, "epsilon", 1e-3, "`share` by which the optimality conditions may be violated")
@@ -51,8 +52,6 @@ cluster, or without --sweep the vertices of the largest p/degree; -o writes p.`,
 			return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
 		}
 		switch {
-		case !cmd.Flags().Changed("seed"):
-			return bad("--seed is missing")
 		case k < 0:
 			return bad("--method is %q, want push, ista or fista", method)
 		case most < 1:
@@ -70,8 +69,7 @@ cluster, or without --sweep the vertices of the largest p/degree; -o writes p.`,
 		if err := checkTop(cmd, top); err != nil {
 			return err
 		}
-		seeds, err := parseList(cmd, "--seed", list, j.read.ids == "renumber")
-		if err != nil {
+		if err := j.checkSeeds(list); err != nil {
 			return err
 		}
 		if err := j.begin(args[0]); err != nil {
@@ -80,8 +78,11 @@ cluster, or without --sweep the vertices of the largest p/degree; -o writes p.`,
 		if err := j.loadSquare(args[0], structure); err != nil {
 			return err
 		}
-		sources, err := seeds.resolve(j.graph)
+		sources, err := j.seeds(list)
 		if err != nil {
+			return err
+		}
+		if err := j.wantUndirected(); err != nil {
 			return err
 		}
 		var res *apps.LocalClusterResult
@@ -113,6 +114,20 @@ cluster, or without --sweep the vertices of the largest p/degree; -o writes p.`,
 		return j.report(j.method(method), figures, j.clustered(res, top))
 	}
 	return cmd
+}
+
+// wantUndirected returns an error that names an edge without its reverse.
+func (j *job) wantUndirected() error {
+	if j.graph.IsSymmetric() {
+		return nil
+	}
+	for c := range j.graph.All() {
+		if _, ok := j.graph.At(c.Col, c.Row); !ok {
+			return &failure{j.graph.file, fmt.Sprintf("the graph is directed: there is an edge from %s to %s and none back", j.graph.name(c.Row), j.graph.name(c.Col)),
+				flagRemedy(matrix.RemedySymmetrise), nil}
+		}
+	}
+	return nil
 }
 
 // cutFigures are those of a sweep; nothing was cut if nothing was found.

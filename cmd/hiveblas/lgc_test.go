@@ -9,7 +9,7 @@ import (
 
 func TestLGC(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "p.tsv")
-	first := report(t, "lgc", karate, "--seed", "0", "--rho", "5e-3", "--sweep", "-o", out)
+	first := report(t, "lgc", karate, "--seeds", "0", "--rho", "5e-3", "--sweep", "-o", out)
 	if first["cluster_size"] != 15.0 || first["cut"] != 10.0 || first["support"] != 18.0 || first["seeds"] != 1.0 || !(first["kkt"].(float64) <= 1e-3) {
 		t.Error(first)
 	}
@@ -17,7 +17,7 @@ func TestLGC(t *testing.T) {
 		t.Errorf("%d entries of p", n)
 	}
 	for _, method := range []string{"ista", "fista"} {
-		got := report(t, "lgc", karate, "--seed", "0", "--rho", "5e-3", "--method", method)
+		got := report(t, "lgc", karate, "--seeds", "0", "--rho", "5e-3", "--method", method)
 		if x, y := got["objective"].(float64), first["objective"].(float64); math.Abs(x-y) > 1e-8 {
 			t.Errorf("%s: objective %v, by push %v", method, x, y)
 		}
@@ -25,17 +25,17 @@ func TestLGC(t *testing.T) {
 			t.Errorf("%s: %v", method, got)
 		}
 	}
-	if got := succeed(t, "lgc", karate, "--seed", "0,33", "--rho", "1e-2", "--sweep", "--top", "1"); !strings.Contains(got, "conductance") || !strings.Contains(got, "cluster") {
+	if got := succeed(t, "lgc", karate, "--seeds", "0,33", "--rho", "1e-2", "--sweep", "--top", "1"); !strings.Contains(got, "conductance") || !strings.Contains(got, "cluster") {
 		t.Error(got)
 	}
-	if got := report(t, "lgc", karate, "--seed", "0", "--rho", "0.99", "--sweep"); got["support"] != 0.0 || got["cluster_size"] != 0.0 {
+	if got := report(t, "lgc", karate, "--seeds", "0", "--rho", "0.99", "--sweep"); got["support"] != 0.0 || got["cluster_size"] != 0.0 {
 		t.Error(got)
 	}
 }
 
 func TestLGCOnDevice(t *testing.T) {
 	emulated(t)
-	got := object1(t, here(t, "lgc", karate, "--seed", "0", "--rho", "5e-3", "--sweep", "--json", "--device", "gpu"))
+	got := object1(t, here(t, "lgc", karate, "--seeds", "0", "--rho", "5e-3", "--sweep", "--json", "--device", "gpu"))
 	if got["cluster_size"] != 15.0 || got["support"] != 18.0 || !strings.HasPrefix(got["device"].(string), "gpu:0") {
 		t.Error(got)
 	}
@@ -49,17 +49,17 @@ func TestLGCFailures(t *testing.T) {
 		code         int
 		want         string
 	}{
-		{"no seed", "lgc " + karate, 2, "--seed is missing"},
-		{"a seed that is none", "lgc --seed x,y " + karate, 2, `--seed: "x" is no vertex`},
-		{"a seed outside", "lgc --seed 34 " + karate, 1, "34"},
-		{"alpha 1", "lgc --seed 0 --alpha 1 " + karate, 2, "--alpha is 1, want between 0 and 1"},
-		{"rho 0", "lgc --seed 0 --rho 0 " + karate, 2, "--rho is 0"},
-		{"epsilon NaN", "lgc --seed 0 --epsilon NaN " + karate, 2, "--epsilon is NaN"},
-		{"the method", "lgc --seed 0 --method acl " + karate, 2, `--method is "acl"`},
-		{"iterations", "lgc --seed 0 --max-iterations 0 " + karate, 2, "--max-iterations is 0"},
-		{"too few iterations", "lgc --seed 0 --max-iterations 1 " + karate, 1, "still violated by"},
-		{"a directed graph", "lgc --seed 0 " + roads, 1, "the graph is directed: there is an edge from"},
-		{"an isolated seed", "lgc --seed 2 " + lonely, 1, "seed 2 is a vertex without edges"},
+		{"no seed", "lgc " + karate, 2, "--seeds is missing"},
+		{"a seed that is none", "lgc --seeds x,y " + karate, 2, `--seeds: "x" is no vertex`},
+		{"a seed outside", "lgc --seeds 34 " + karate, 1, "34"},
+		{"alpha 1", "lgc --seeds 0 --alpha 1 " + karate, 2, "--alpha is 1, want between 0 and 1"},
+		{"rho 0", "lgc --seeds 0 --rho 0 " + karate, 2, "--rho is 0"},
+		{"epsilon NaN", "lgc --seeds 0 --epsilon NaN " + karate, 2, "--epsilon is NaN"},
+		{"the method", "lgc --seeds 0 --method acl " + karate, 2, `--method is "acl"`},
+		{"iterations", "lgc --seeds 0 --max-iterations 0 " + karate, 2, "--max-iterations is 0"},
+		{"too few iterations", "lgc --seeds 0 --max-iterations 1 " + karate, 1, "still violated by"},
+		{"a directed graph", "lgc --seeds 0 " + roads, 1, "the graph is directed: there is an edge from"},
+		{"an isolated seed", "lgc --seeds 2 " + lonely, 1, "seed 2 is a vertex without edges"},
 	} {
 		r := hiveblas(t, strings.Fields(c.args)...)
 		if r.code != c.code || !strings.Contains(r.stderr, c.want) || r.stdout != "" || strings.Count(r.stderr, "\n") != 1 {

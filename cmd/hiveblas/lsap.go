@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"strings"
 
@@ -35,14 +34,14 @@ have too few columns together.`,
   hiveblas lsap counts.mtx --maximize --default 0 --epsilon 1`,
 		Args: positional("COSTS"),
 	}
-	j := newJob(s, cmd).computes(never).reads().writes("row and column of each pair", ".tsv")
+	j := newJob(s, cmd).computes(never).reads().writes("row and column of each pair", lists...)
 	cmd.Flags().BoolVar(&o.Maximize, "maximize", false, "look for the most in place of the least")
 	cmd.Flags().BoolVar(&o.Exact, "exact", false, "find an optimum whatever --epsilon, which is then where the bidding ends")
 	cmd.Flags().Float64Var(&def, "default", 0, "`cost` of a missing entry (default: it is a forbidden pair)")
 	cmd.Flags().Float64Var(&o.Epsilon, "epsilon", 0, "`cost` by which each pair may miss its best (0: an optimum)")
 	cmd.Flags().StringVar(&method, "method", "auto", "`how`: auto, auction (bids) or paths (shortest augmenting paths)")
 	cmd.Flags().BoolVar(&jacobi, "jacobi", false, "in an auction all rows bid at once, as they do on a GPU")
-	cmd.Flags().Uint64Var(&o.Seed, "seed", 0, "`number` that decides between equal columns in an auction")
+	cmd.Flags().Uint64Var(&o.Seed, "random-seed", 0, "`number` that decides between equal columns in an auction")
 	cmd.Flags().Lookup("default").DefValue = "0"
 	complete(cmd, "method", "auto", "auction", "paths")
 
@@ -114,14 +113,14 @@ func (j *job) infeasible(err error) error {
 		"--default gives missing entries a cost", err}
 }
 
-// writePairs writes the rows that have a column, and the column.
+// writePairs writes lines of a row and its column, for the rows that have one.
 func (j *job) writePairs(col []int32) error {
-	return j.stream(func(w io.Writer) error {
+	return j.writeLines(func(line func(fields ...string) error) error {
 		for i, c := range col {
 			if c < 0 {
 				continue
 			}
-			if _, err := fmt.Fprintf(w, "%s\t%s\n", j.graph.rows.Name(i), j.graph.cols.Name(int(c))); err != nil {
+			if err := line(j.graph.rows.Name(i), j.graph.cols.Name(int(c))); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -105,13 +106,15 @@ func (t *tally) look(b *chunked.Block[float64]) error {
 }
 
 // sinkOf returns what takes the blocks of a result: the output file.
-func (j *job) sinkOf(labels *matrix.Labels) (chunked.Sink[float64], error) {
+func (j *job) sinkOf(n int, labels *matrix.Labels) (chunked.Sink[float64], error) {
 	text := j.writeOptions(matrix.WithRowColumnLabels(labels, labels))
 	switch {
 	case j.out.path == "":
 		return chunked.Each(func(*chunked.Block[float64]) error { return nil }), nil
+	case j.out.stdout && slices.Contains(lists, j.out.kind):
+		return j.blocksToStdout(n, text), nil
 	case j.out.stdout:
-		return nil, &usageError{j.cmd.CommandPath(), "-o - takes no blocks; write to a file, or leave --out-of-core out"}
+		return nil, &usageError{j.cmd.CommandPath(), "-o - takes blocks as .tsv or .csv alone; write to a file, or leave --out-of-core out"}
 	case j.out.kind == ".mtx":
 		return chunked.MatrixMarket[float64](j.ctx, j.out.path, text...), nil
 	case j.out.kind == ".hgb" && j.out.gz:
@@ -122,10 +125,36 @@ func (j *job) sinkOf(labels *matrix.Labels) (chunked.Sink[float64], error) {
 	return chunked.EdgeList[float64](j.ctx, j.out.path, text...), nil
 }
 
+// blocksToStdout returns a sink that writes the edge list of an n×n matrix to
+// standard output.
+func (j *job) blocksToStdout(n int, text []matrix.WriteOption) chunked.Sink[float64] {
+	buf := bufio.NewWriterSize(j.stdout, 1<<18)
+	var rows *matrix.RowWriter[float64]
+	return chunked.Each(func(b *chunked.Block[float64]) (err error) {
+		if rows == nil {
+			if rows, err = matrix.NewEdgeListWriter[float64](buf, n, n, text...); err != nil {
+				return err
+			}
+		}
+		a, err := b.Matrix(n)
+		if err == nil {
+			err = rows.Write(b.Lo, a)
+		}
+		if err == nil {
+			err = buf.Flush()
+		}
+		return err
+	})
+}
+
 // projectBlocks computes and writes a projection block by block, and prints
 // the summary.
 func (j *job) projectBlocks(o *outOfCore, why string, opts apps.ProjectionOptions, labels *matrix.Labels) error {
-	sink, err := j.sinkOf(labels)
+	n, m := j.graph.Dims()
+	if opts.Onto == apps.OntoColumns {
+		n = m
+	}
+	sink, err := j.sinkOf(n, labels)
 	if err != nil {
 		return err
 	}
@@ -145,10 +174,6 @@ func (j *job) projectBlocks(o *outOfCore, why string, opts apps.ProjectionOption
 	}
 	if rep.Entries == 0 {
 		t.most = 0
-	}
-	n, m := j.graph.Dims()
-	if opts.Onto == apps.OntoColumns {
-		n = m
 	}
 	entries := rep.Entries
 	figures := []field{{"vertices", "vertices", n}}

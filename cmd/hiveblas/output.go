@@ -23,7 +23,8 @@ import (
 
 // What results can be written as; each of matrixFiles also with .gz.
 var (
-	matrixFiles = []string{".tsv", ".mtx", ".hgb"}
+	matrixFiles = []string{".tsv", ".csv", ".mtx", ".hgb"}
+	lists       = []string{".tsv", ".csv"}
 	pictures    = []string{".png"}
 )
 
@@ -31,6 +32,7 @@ var (
 type output struct {
 	path   string // as given; "" for nowhere
 	kinds  []string
+	format string // of --output-format, "" for that of the name
 	kind   string // the one chosen
 	gz     bool
 	stdout bool // to standard output, or something else that takes no renaming
@@ -44,10 +46,20 @@ func (o *output) check(cmd *cobra.Command, json bool, inputs []string) error {
 		if cmd.Flags().Changed("output") {
 			return bad("-o is empty, want a file name")
 		}
+		if o.format != "" {
+			return bad("--output-format needs -o")
+		}
 		return nil
 	}
+	if o.format != "" && !slices.Contains(o.kinds, "."+o.format) {
+		return bad("--output-format is %q, want %s", o.format, strings.ReplaceAll(strings.Join(o.kinds, ", "), ".", ""))
+	}
+	o.kind = o.kinds[0]
+	if o.format != "" {
+		o.kind = "." + o.format
+	}
 	if o.path == "-" || o.path == "/dev/stdout" {
-		o.path, o.kind, o.stdout = "-", o.kinds[0], true
+		o.path, o.stdout = "-", true
 		if json {
 			return bad("-o - and --json would both print to standard output")
 		}
@@ -58,18 +70,22 @@ func (o *output) check(cmd *cobra.Command, json bool, inputs []string) error {
 	case err == nil && st.IsDir():
 		return &failure{o.path, "is a directory", "give a file for -o", nil}
 	case err == nil && !st.Mode().IsRegular():
-		o.kind = o.kinds[0]
 		return nil
 	}
 	name := strings.ToLower(filepath.Base(o.path))
 	name, o.gz = strings.CutSuffix(name, ".gz")
-	o.kind = filepath.Ext(name)
+	if o.format == "" {
+		o.kind = filepath.Ext(name)
+	}
 	if !slices.Contains(o.kinds, o.kind) || o.gz && o.kind == ".png" {
 		want := strings.Join(o.kinds, ", ")
 		if o.kinds[0] != ".png" {
 			want += ", or one of these and .gz"
 		}
-		return bad("-o %s: the extension tells no kind of file; want %s", o.path, want)
+		if len(o.kinds) > 1 {
+			want += ", or --output-format"
+		}
+		return bad("-o %s: the extension tells no format; want %s", o.path, want)
 	}
 	for _, in := range inputs {
 		if from, e := os.Stat(in); err == nil && e == nil && os.SameFile(from, st) {
@@ -100,7 +116,8 @@ func (j *job) writing(write func() error) error {
 }
 
 func (j *job) writeOptions(more ...matrix.WriteOption) []matrix.WriteOption {
-	return append(more, matrix.WithContext(j.ctx), matrix.Threads(j.run.threads),
+	format, _ := matrix.FormatOfName(j.out.kind)
+	return append(more, matrix.InFormat(format), matrix.WithContext(j.ctx), matrix.Threads(j.run.threads),
 		matrix.Progress(func(bytes int64) { j.progress.update("write "+filepath.Base(j.out.path), bytes, 0) }))
 }
 
@@ -130,7 +147,7 @@ func (j *job) stream(write func(w io.Writer) error) error {
 }
 
 // writeMatrix writes integers as integers, so that counts read as counts.
-// Labels name the rows and columns in a .tsv.
+// Labels name the rows and columns in a list.
 func (j *job) writeMatrix(a *matrix.Matrix[float64], labels *matrix.Labels) error {
 	if !integers(a) {
 		return writeMatrixAs(j, a, labels, labels)
@@ -145,15 +162,7 @@ func (j *job) writeMatrix(a *matrix.Matrix[float64], labels *matrix.Labels) erro
 
 func writeMatrixAs[T matrix.Element](j *job, a *matrix.Matrix[T], rows, cols *matrix.Labels, more ...matrix.WriteOption) error {
 	opts := j.writeOptions(append(more, matrix.WithRowColumnLabels(rows, cols))...)
-	return j.stream(func(w io.Writer) error {
-		switch j.out.kind {
-		case ".mtx":
-			return matrix.WriteMatrixMarket(w, a, opts...)
-		case ".hgb":
-			return matrix.WriteBinary(w, a, opts...)
-		}
-		return matrix.WriteEdgeList(w, a, opts...)
-	})
+	return j.stream(func(w io.Writer) error { return matrix.Write(w, a, opts...) })
 }
 
 // writeVector writes a value per vertex.
@@ -172,19 +181,11 @@ func (j *job) writeVector(v *matrix.Vector[float64]) error {
 
 func writeVectorAs[T matrix.Element](j *job, v *matrix.Vector[T]) error {
 	opts := j.writeOptions(matrix.WithLabels(j.graph.cols))
-	return j.stream(func(w io.Writer) error {
-		switch j.out.kind {
-		case ".mtx":
-			return matrix.WriteVectorMatrixMarket(w, v, opts...)
-		case ".hgb":
-			return matrix.WriteVectorBinary(w, v, opts...)
-		}
-		return matrix.WriteVectorTSV(w, v, opts...)
-	})
+	return j.stream(func(w io.Writer) error { return matrix.WriteVector(w, v, opts...) })
 }
 
 // writeVertices writes a vertex per vertex: numbered from 1 in Matrix Market,
-// by name in a .tsv of renumbered ids, from 0 otherwise.
+// by id in a list where ids are not the indices, from 0 otherwise.
 func (j *job) writeVertices(v *matrix.Vector[int32]) error {
 	switch {
 	case j.out.kind == ".mtx":
@@ -193,10 +194,10 @@ func (j *job) writeVertices(v *matrix.Vector[int32]) error {
 			return err
 		}
 		return writeVectorAs(j, from1)
-	case j.out.kind == ".tsv" && j.graph.cols != nil:
-		return j.stream(func(w io.Writer) error {
+	case slices.Contains(lists, j.out.kind) && j.graph.cols != nil:
+		return j.writeLines(func(line func(fields ...string) error) error {
 			for i, x := range v.All() {
-				if _, err := fmt.Fprintf(w, "%s\t%s\n", j.graph.name(i), j.graph.name(int(x))); err != nil {
+				if err := line(j.graph.name(i), j.graph.name(int(x))); err != nil {
 					return err
 				}
 			}
@@ -204,6 +205,39 @@ func (j *job) writeVertices(v *matrix.Vector[int32]) error {
 		})
 	}
 	return writeVectorAs(j, v)
+}
+
+// writeLines writes lines of fields, with commas between in a .csv and tabs
+// otherwise. The rules of encoding/csv say which fields are quoted, and so is a
+// line that would be taken for a comment.
+func (j *job) writeLines(write func(line func(fields ...string) error) error) error {
+	delim := byte('\t')
+	if j.out.kind == ".csv" {
+		delim = ','
+	}
+	return j.stream(func(w io.Writer) error {
+		var buf []byte
+		return write(func(fields ...string) error {
+			buf = buf[:0]
+			for k, f := range fields {
+				if k > 0 {
+					buf = append(buf, delim)
+				}
+				buf = appendField(buf, f, k == 0)
+			}
+			_, err := w.Write(append(buf, '\n'))
+			return err
+		})
+	})
+}
+
+// appendField appends a field of a line, quoted where it must be.
+func appendField(buf []byte, f string, first bool) []byte {
+	plain := f != "" && !strings.ContainsAny(f, "\",;|\t\r\n") && f[0] > ' ' && f[len(f)-1] > ' '
+	if plain && !(first && (f[0] == '#' || f[0] == '%')) {
+		return append(buf, f...)
+	}
+	return append(append(append(buf, '"'), strings.ReplaceAll(f, `"`, `""`)...), '"')
 }
 
 func integers(a *matrix.Matrix[float64]) bool {

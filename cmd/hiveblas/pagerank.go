@@ -22,14 +22,14 @@ func pagerankCommand(s *session) *cobra.Command {
 		Long: `pagerank finds the stationary distribution of a walk that follows an edge with
 probability --damping and jumps anywhere otherwise, and always from a vertex
 without out-edges. Weights mean nothing. It stops when the ranks change by no
-more than --tol in sum, and fails if --max-iterations do not suffice.`,
+more than --tolerance in sum, and fails if --max-iterations do not suffice.`,
 		Example: `  hiveblas pagerank web.mtx.gz -o ranks.tsv --top 20
-  hiveblas pagerank web.txt --ids renumber --damping 0.9 --tol 1e-12 --json`,
+  hiveblas pagerank web.txt --ids renumber --damping 0.9 --tolerance 1e-12 --json`,
 		Args: positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(worthPageRank).reads().writes("the ranks", matrixFiles...)
 	cmd.Flags().Float64Var(&damping, "damping", 0.85, "`probability` of following an edge, between 0 and 1")
-	cmd.Flags().Float64Var(&tol, "tol", 1e-9, "`sum` of the changes at which to stop")
+	cmd.Flags().Float64Var(&tol, "tolerance", 1e-9, "`sum` of the changes at which to stop")
 	cmd.Flags().IntVar(&most, "max-iterations", 1000, "`iterations` after which to give up")
 	cmd.Flags().IntVar(&top, "top", 10, "`number` of highest ranks to list")
 
@@ -38,7 +38,7 @@ more than --tol in sum, and fails if --max-iterations do not suffice.`,
 		case !(damping > 0 && damping < 1):
 			return &usageError{cmd.CommandPath(), fmt.Sprintf("--damping is %v, want between 0 and 1", damping)}
 		case !(tol > 0):
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--tol is %v, want a positive number", tol)}
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--tolerance is %v, want a positive number", tol)}
 		case most < 1:
 			return &usageError{cmd.CommandPath(), fmt.Sprintf("--max-iterations is %d, want 1 or more", most)}
 		}
@@ -66,8 +66,8 @@ more than --tol in sum, and fails if --max-iterations do not suffice.`,
 			return err
 		}
 		if !res.Converged {
-			return &failure{j.graph.file, fmt.Sprintf("the ranks still change by %.3g after %d iterations, above --tol %g", res.Change, res.Iterations, tol),
-				"raise --max-iterations or --tol", nil}
+			return &failure{j.graph.file, fmt.Sprintf("the ranks still change by %.3g after %d iterations, above --tolerance %g", res.Change, res.Iterations, tol),
+				"raise --max-iterations or --tolerance", nil}
 		}
 		if err := j.writing(func() error { return writeVectorAs(j, res.Rank) }); err != nil {
 			return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"strings"
 
@@ -15,8 +16,10 @@ func rootCommand(s *session) *cobra.Command {
 		Long: `hiveblas runs graph workflows, written as sparse linear algebra, on matrix files.
 
 A graph is a matrix with an edge from row to column: Matrix Market (.mtx), an
-edge list (.tsv, .txt, .el, .csv), or the binary form (.hgb), each with .gz if
-you like. Results go to -o FILE: .tsv has vertices from 0, .mtx from 1. A
+edge list (.tsv, .txt, .el, .csv), or the binary form (.hgb), each also with .gz.
+- is standard input; --format names the format of what has no extension. Results
+go to -o FILE, or -o - for standard output: .tsv and .csv have vertices from 0, or
+the ids of the input with --ids renumber and --base 1; .mtx counts from 1. A
 summary goes to standard output, one JSON object with --json.
 
 Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.`,
@@ -24,7 +27,7 @@ Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.`,
   hiveblas info graph.mtx.gz
   hiveblas project ratings.mtx.gz --onto rows --unweighted -o similar.tsv
   hiveblas vn graph.mtx --seeds 0,3,5 -o distances.tsv`,
-		Version:       version(),
+		Version:       fmt.Sprintf("%s, %s, %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -80,26 +83,31 @@ func positional(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// version is that of the module, or the commit it was built from.
+// version returns the version of the module and the revision of the source from
+// which the program was built, as far as they are known.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "(unknown version)"
 	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
+	return versionOf(info)
+}
+
+func versionOf(info *debug.BuildInfo) string {
+	v, revision, changes := info.Main.Version, "", ""
+	if v == "" {
+		v = "(devel)"
 	}
-	rev, dirty := "", ""
 	for _, kv := range info.Settings {
 		switch {
 		case kv.Key == "vcs.revision":
-			rev = kv.Value[:min(12, len(kv.Value))]
+			revision = kv.Value[:min(12, len(kv.Value))]
 		case kv.Key == "vcs.modified" && kv.Value == "true":
-			dirty = "+changes"
+			changes = " with local changes"
 		}
 	}
-	if rev == "" {
-		return "(development version)"
+	if revision == "" {
+		return v
 	}
-	return rev + dirty
+	return fmt.Sprintf("%s, revision %s%s", v, revision, changes)
 }

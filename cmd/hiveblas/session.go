@@ -14,6 +14,7 @@ import (
 type session struct {
 	ctx            context.Context
 	cancel         context.CancelCauseFunc
+	stdin          io.Reader
 	stdout, stderr io.Writer
 
 	// cleaning is set while stopping halfway would leave something behind, such
@@ -30,7 +31,7 @@ const grace = 2 * time.Second
 func run(args []string, stdout, stderr io.Writer) int {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	s := &session{ctx: ctx, cancel: cancel, stdout: stdout, stderr: stderr}
+	s := &session{ctx: ctx, cancel: cancel, stdin: os.Stdin, stdout: stdout, stderr: stderr}
 
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -19,8 +18,9 @@ func sgmCommand(s *session) *cobra.Command {
 	var (
 		o                   apps.SGMOptions
 		seeds, start, truth string
+		from                string
 		other               *graph
-		starts              = map[string]apps.SGMStart{"sparse": apps.SparseStart, "barycentre": apps.Barycentre}
+		starts              = map[string]apps.SGMStart{"auto": apps.AutoStart, "sparse": apps.SparseStart, "barycentre": apps.Barycentre}
 	)
 	cmd := &cobra.Command{
 		Use:   "sgm A B --seeds N|PAIRS",
@@ -28,7 +28,8 @@ func sgmCommand(s *session) *cobra.Command {
 		Long: `sgm matches the vertices of two graphs one to one so that their edges disagree
 least, given some pairs that correspond: Frank-Wolfe steps over the relaxed
 problem, an assignment problem and a sparse product each, and a repair of the
-last few vertices. Weights count; directed graphs may be given.
+last vertices. Weights count; directed graphs may be given. Where a search ends
+with many disagreements others follow from other starts, within --searches.
 
 Seeds are the first N vertices of both graphs, or a file with a vertex of A and
 one of B on each line, in which # and % begin comments. They are where the
@@ -41,19 +42,22 @@ those are left out of the output, lines of a vertex of A and its vertex of B.
   hiveblas sgm a.mtx b.mtx --seeds 50 --start barycentre --truth truth.tsv`,
 		Args: positional("A", "B"),
 	}
-	j := newJob(s, cmd).computes(worthSGM).reads().writes("the matching", ".tsv")
+	j := newJob(s, cmd).computes(worthSGM).reads().writes("the matching", lists...)
 	fs := cmd.Flags()
 	fs.StringVar(&seeds, "seeds", "", "the first `N` vertices of both graphs, or a file of pairs")
 	fs.BoolVar(&o.HardSeeds, "hard", false, "seeds are fixed")
-	fs.Float64Var(&o.Epsilon, "eps", 0, "`common neighbours` by which each vertex may miss its best in a step (0: automatic)")
-	fs.BoolVar(&o.Exact, "exact", false, "take the best assignment in each step, whatever --eps")
-	fs.StringVar(&start, "start", "sparse", "`where` the search starts: sparse (the seeds alone) or barycentre")
+	fs.Float64Var(&o.Epsilon, "epsilon", 0, "`common neighbours` by which each vertex may miss its best in a step (0: automatic)")
+	fs.BoolVar(&o.Exact, "exact", false, "take the best assignment in each step, whatever --epsilon")
+	fs.StringVar(&start, "start", "auto", "`where` the search starts: sparse (the seeds alone), barycentre, or auto (sparse, then others)")
+	fs.StringVar(&from, "from", "", "`FILE` of pairs to start from, such as the output of an earlier run")
+	fs.Float64Var(&o.Searches, "searches", 0, "`multiple` of the first search's work that others may take (0: 1, negative: no other search)")
+	fs.Float64Var(&o.Repair, "repair", 0, "`multiple` of a search's work that the repair may take (0: 1, negative: no repair, inf: no bound)")
 	fs.BoolVar(&o.Pad, "pad", false, "add isolated vertices to the smaller graph")
 	fs.IntVar(&o.MaxIterations, "max-iterations", 50, "`steps` after which to stop")
-	fs.Float64Var(&o.Tolerance, "tol", .5, "`edges` that a step must put right for another to follow")
-	fs.Uint64Var(&o.Seed, "seed", 0, "`number` that decides between equal vertices in the repair")
+	fs.Float64Var(&o.Tolerance, "tolerance", .5, "`edges` that a step must put right for another to follow")
+	fs.Uint64Var(&o.Seed, "random-seed", 0, "`number` that decides between equal vertices in the repair")
 	fs.StringVar(&truth, "truth", "", "compare with the pairs in `FILE`")
-	complete(cmd, "start", "sparse", "barycentre")
+	complete(cmd, "start", "auto", "sparse", "barycentre")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var known bool
@@ -62,16 +66,22 @@ those are left out of the output, lines of a vertex of A and its vertex of B.
 		case seeds == "":
 			return &usageError{cmd.CommandPath(), "--seeds is missing"}
 		case !known:
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--start is %q, want sparse or barycentre", start)}
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--start is %q, want auto, sparse or barycentre", start)}
+		case from != "" && o.Start != apps.AutoStart:
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--from and --start %s are given, want one of them", start)}
+		case o.Searches != o.Searches:
+			return &usageError{cmd.CommandPath(), "--searches is NaN, want a number"}
+		case o.Repair != o.Repair:
+			return &usageError{cmd.CommandPath(), "--repair is NaN, want a number"}
 		case !(o.Epsilon >= 0):
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--eps is %v, want 0 or more", o.Epsilon)}
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--epsilon is %v, want 0 or more", o.Epsilon)}
 		case !(o.Tolerance > 0):
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--tol is %v, want a positive number", o.Tolerance)}
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--tolerance is %v, want a positive number", o.Tolerance)}
 		case o.MaxIterations < 1:
 			return &usageError{cmd.CommandPath(), fmt.Sprintf("--max-iterations is %d, want 1 or more", o.MaxIterations)}
 		}
 		inputs := args[:2:2]
-		for _, f := range []string{seeds, truth} {
+		for _, f := range []string{seeds, truth, from} {
 			if f != "" && !isNumber(f) {
 				inputs = append(inputs, f)
 			}
@@ -97,8 +107,13 @@ those are left out of the output, lines of a vertex of A and its vertex of B.
 				return err
 			}
 		}
+		if from != "" {
+			if o.From, err = j.startOf(from, other); err != nil {
+				return err
+			}
+		}
 		if m, n := order(j.graph), order(other); m != n && !o.Pad {
-			return &failure{args[1], fmt.Sprintf("the graph has %d vertices and %s has %d", n, args[0], m), "--pad adds isolated vertices to the smaller", nil}
+			return &failure{other.file, fmt.Sprintf("the graph has %d vertices and %s has %d", n, j.graph.file, m), "--pad adds isolated vertices to the smaller", nil}
 		}
 		err = j.settle(func() int64 { return j.graph.NVals() + other.NVals() }, "entries", j.graph.Matrix, other.Matrix)
 		if err != nil {
@@ -129,6 +144,7 @@ func sgmFigures(res *apps.SGMResult, seeds int, truth []apps.SeedPair) []field {
 	figures := []field{
 		{"orig_dist", "disagreements before", res.Before},
 		{"final_dist", "disagreements after", res.After},
+		{"searches", "searches", res.Searches},
 		{"iterations", "iterations", len(res.Iterations)},
 		{"converged", "", res.Converged},
 		{"seeds", "seeds", seeds},
@@ -149,7 +165,7 @@ func sgmFigures(res *apps.SGMResult, seeds int, truth []apps.SeedPair) []field {
 	}
 	steps := make([]object, len(res.Iterations))
 	for k, it := range res.Iterations {
-		steps[k] = object{{"objective", "", it.Objective}, {"step", "", it.Step}, {"slope", "", it.Slope}, {"lsap_gap", "", it.LSAPGap}, {"rounds", "", it.Rounds}, {"entries", "", it.Entries},
+		steps[k] = object{{"search", "", it.SearchNumber}, {"objective", "", it.Objective}, {"step", "", it.Step}, {"slope", "", it.Slope}, {"lsap_gap", "", it.LSAPGap}, {"rounds", "", it.Rounds}, {"entries", "", it.Entries},
 			{"product", "", seconds(it.Product)}, {"assign", "", seconds(it.Assign)}, {"search", "", seconds(it.Search)}}
 	}
 	return append(figures, field{"steps", "", steps})
@@ -167,6 +183,24 @@ func (j *job) seedPairs(text string, other *graph) ([]apps.SeedPair, error) {
 	return apps.FirstSeeds(n), nil
 }
 
+// startOf reads the matching that --from gives.
+func (j *job) startOf(file string, other *graph) (*matrix.Vector[int32], error) {
+	pairs, err := readPairs(file, j.graph, other)
+	if err != nil {
+		return nil, err
+	}
+	match := matrix.NewVector[int32](order(j.graph))
+	for _, p := range pairs {
+		if w, ok := match.At(p.A); ok && int(w) != p.B {
+			return nil, &failure{file, fmt.Sprintf("vertex %s is given twice", j.graph.name(p.A)), "give each vertex of the first graph once", nil}
+		}
+		if err := match.Set(p.A, int32(p.B)); err != nil {
+			return nil, err
+		}
+	}
+	return match, nil
+}
+
 // readPairs reads lines of a vertex of a and one of b.
 func readPairs(file string, a, b *graph) ([]apps.SeedPair, error) {
 	f, err := os.Open(file)
@@ -177,15 +211,13 @@ func readPairs(file string, a, b *graph) ([]apps.SeedPair, error) {
 	var pairs []apps.SeedPair
 	sc := bufio.NewScanner(f)
 	for line := 1; sc.Scan(); line++ {
-		text, _, _ := strings.Cut(sc.Text(), "#")
-		text, _, _ = strings.Cut(text, "%")
 		place := fmt.Sprintf("%s:%d", file, line)
-		names := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\r' || r == '\ufeff' })
+		names := splitLine(withoutComment(sc.Text()))
 		if len(names) == 0 {
 			continue
 		}
 		if len(names) != 2 {
-			return nil, &failure{place, fmt.Sprintf("there are %d fields", len(names)), "write a vertex of the first graph and one of the second", nil}
+			return nil, &failure{place, fmt.Sprintf("the line has %d fields", len(names)), "write a vertex of the first graph and one of the second", nil}
 		}
 		var p apps.SeedPair
 		if p.A, err = a.vertex(place, names[0]); err != nil {
@@ -202,11 +234,11 @@ func readPairs(file string, a, b *graph) ([]apps.SeedPair, error) {
 	return pairs, nil
 }
 
-// writeMatch writes “vertex of A<TAB>vertex of B”.
+// writeMatch writes lines of a vertex of A and its vertex of B.
 func (j *job) writeMatch(match *matrix.Vector[int32], other *graph) error {
-	return j.stream(func(w io.Writer) error {
+	return j.writeLines(func(line func(fields ...string) error) error {
 		for v, u := range match.All() {
-			if _, err := fmt.Fprintf(w, "%s\t%s\n", j.graph.name(v), other.name(int(u))); err != nil {
+			if err := line(j.graph.name(v), other.name(int(u))); err != nil {
 				return err
 			}
 		}

@@ -8,18 +8,17 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-
-	"github.com/hiveblas/hiveblas/apps"
 )
 
 func statsCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stats GRAPH",
 		Short: "Degrees, symmetry and self-loops of a graph",
-		Long: `stats tells the size of a graph, whether it is symmetric, how many self-loops it
-has, and how its degrees are distributed: the least, the mean and the greatest,
-and a histogram in powers of two. Out-degrees count the entries of rows,
-in-degrees those of columns.`,
+		Long: `stats prints the size of a graph, whether it is symmetric, the number of its
+self-loops, and the distribution of its degrees: minimum, mean, maximum and a
+histogram in powers of two. Out-degrees count the entries of rows, in-degrees
+those of columns. A matrix that is not square, and a list read with --bipartite,
+has neither symmetry nor self-loops.`,
 		Example: `  hiveblas stats graph.mtx.gz
   hiveblas stats follows.txt --undirected --json`,
 		Args: positional("GRAPH"),
@@ -29,33 +28,31 @@ in-degrees those of columns.`,
 		if err := j.begin(args[0]); err != nil {
 			return err
 		}
-		if err := j.load(args[0], weighted); err != nil {
+		if err := j.loadTyped(args[0]); err != nil {
 			return err
 		}
-		var symmetric bool
-		var loops int64
+		v := j.graph.values
+		m, n := v.Dims()
+		square := m == n && !j.graph.bipartite
+		var symmetric, loops any // null where rows and columns are different vertices
 		var out, in degrees
-		err := j.compute(func(apps.Run) error {
-			symmetric = j.graph.IsSymmetric()
-			v := j.graph.View()
-			rows, cols := v.Rows(), v.Cols()
-			out, in = degreesOf(rows.Ptr, rows.NRows, rows.Vecs()), degreesOf(cols.Ptr, cols.NRows, cols.Vecs())
-			for c := range j.graph.All() {
-				if c.Row == c.Col {
-					loops++
-				}
+		err := j.stage("compute", func() error {
+			out, in = v.degrees()
+			if square {
+				symmetric, loops = v.IsSymmetric(), v.summary().diagonal
 			}
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		m, n := j.graph.Dims()
-		err = j.report("", []field{
-			{"rows", "rows", m}, {"cols", "columns", n}, {"nnz", "entries", j.graph.NVals()},
+		figures := []field{{"rows", "rows", m}, {"cols", "columns", n}, {"nnz", "entries", v.NVals()},
 			{"symmetric", "symmetric", symmetric}, {"self_loops", "self-loops", loops},
-			{"out_degree", "", out.object()}, {"in_degree", "", in.object()},
-		}, nil)
+			{"out_degree", "", out.object()}, {"in_degree", "", in.object()}}
+		if !square {
+			figures[3].label, figures[4].label = "", ""
+		}
+		err = j.report("", figures, nil)
 		if err != nil || j.run.json {
 			return err
 		}

@@ -20,6 +20,7 @@ import (
 // Abort after Commit does nothing, so it can be deferred.
 type File struct {
 	f      *os.File
+	path   string // as given, which errors name
 	target string
 	temp   string // "" for a target that is not a regular file
 	mode   fs.FileMode
@@ -34,7 +35,7 @@ func Create(path string) (*File, error) {
 	if p, err := filepath.EvalSymlinks(path); err == nil {
 		target = p
 	}
-	a := &File{target: target}
+	a := &File{path: path, target: target}
 	switch info, err := os.Stat(target); {
 	case err == nil && info.IsDir():
 		return nil, &fs.PathError{Op: "create", Path: path, Err: errors.New("is a directory")}
@@ -56,15 +57,34 @@ func Create(path string) (*File, error) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, a.named(err)
 		}
 		a.f = f
 		return a, nil
 	}
 }
 
+// named returns err with the path of the file in place of the temporary one.
+func (a *File) named(err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return &fs.PathError{Op: path.Op, Path: a.path, Err: path.Err}
+	case errors.As(err, &link):
+		return &fs.PathError{Op: link.Op, Path: a.path, Err: link.Err}
+	}
+	return err
+}
+
 // Write appends p.
-func (a *File) Write(p []byte) (int, error) { return a.f.Write(p) }
+func (a *File) Write(p []byte) (int, error) {
+	n, err := a.f.Write(p)
+	if err != nil {
+		err = a.named(err)
+	}
+	return n, err
+}
 
 // Commit flushes the file to the disk and gives it its name. On an error the
 // temporary file is removed and the target untouched.
@@ -74,7 +94,10 @@ func (a *File) Commit() error {
 	}
 	if a.temp == "" {
 		a.done = true
-		return a.f.Close()
+		if err := a.f.Close(); err != nil {
+			return a.named(err)
+		}
+		return nil
 	}
 	err := a.f.Sync()
 	if err == nil && a.mode != 0 {
@@ -89,7 +112,7 @@ func (a *File) Commit() error {
 	a.done = true
 	if err != nil {
 		os.Remove(a.temp)
-		return err
+		return a.named(err)
 	}
 	// The name is on the disk only once the directory is. Not every system
 	// can sync one, and the file itself is whole either way.

@@ -112,3 +112,34 @@ func TestSymlinkAndDevice(t *testing.T) {
 		t.Errorf("a device: %v", err)
 	}
 }
+
+// Errors name the file, not the temporary one beside it.
+func TestErrorsNameTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	wants := func(err error) {
+		t.Helper()
+		var at *fs.PathError
+		if !errors.As(err, &at) || at.Path != path {
+			t.Errorf("got %v, want an error of %s", err, path)
+		}
+	}
+	f, err := Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.f.Close()
+	_, err = f.Write([]byte("x"))
+	wants(err)
+	wants(f.Commit())
+	if f, err = Create(path); err != nil {
+		t.Fatal(err)
+	}
+	defer f.Abort()
+	if err := os.MkdirAll(filepath.Join(path, "sub"), 0o755); err != nil { // nothing can be renamed over it
+		t.Fatal(err)
+	}
+	wants(f.Commit())
+	path = filepath.Join(t.TempDir(), "none", "x")
+	_, err = Create(path)
+	wants(err)
+}

@@ -112,22 +112,22 @@ func NewSource(r io.Reader) (*Source, func() int64, error) {
 	return s, taken, err
 }
 
-// fill reads until buf holds a whole line or the stream ends.
-func (s *Source) fill() {
+// fill reads until buf holds n bytes, or with 0 a whole line, or the stream ends.
+func (s *Source) fill(n int) {
 	for empty := 0; s.err == nil; {
 		if cap(s.buf)-len(s.buf) < 4096 {
 			s.buf = append(make([]byte, 0, max(1<<16, 2*cap(s.buf))), s.buf...)
 		}
-		n, err := s.r.Read(s.buf[len(s.buf):cap(s.buf)])
-		fresh := s.buf[len(s.buf) : len(s.buf)+n]
-		s.buf = s.buf[:len(s.buf)+n]
+		read, err := s.r.Read(s.buf[len(s.buf):cap(s.buf)])
+		added := s.buf[len(s.buf) : len(s.buf)+read]
+		s.buf = s.buf[:len(s.buf)+read]
 		s.err = err
-		if n > 0 {
+		if read > 0 {
 			empty = 0
 		} else if empty++; empty > 100 && err == nil {
 			s.err = io.ErrNoProgress
 		}
-		if bytes.IndexByte(fresh, '\n') >= 0 {
+		if n > 0 && len(s.buf) >= n || n == 0 && bytes.IndexByte(added, '\n') >= 0 {
 			return
 		}
 		if len(s.buf) > maxLine && s.err == nil {
@@ -141,7 +141,7 @@ func (s *Source) fill() {
 func (s *Source) Line() (text []byte, number int64, err error) {
 	end := bytes.IndexByte(s.buf, '\n')
 	if end < 0 {
-		s.fill()
+		s.fill(0)
 		end = bytes.IndexByte(s.buf, '\n')
 	}
 	number = s.line
@@ -163,6 +163,17 @@ func (s *Source) Unread(text []byte) {
 	whole = append(append(append(whole, text...), '\n'), s.buf...)
 	s.buf = whole
 	s.line--
+}
+
+// Peek returns the whole lines within the next n bytes and leaves them in the
+// stream. It depends on the content of the stream alone, not on how the reader
+// divides it. An error of the stream is left to the call that reaches it.
+func (s *Source) Peek(n int) []byte {
+	if len(s.buf) < n {
+		s.fill(n)
+	}
+	text := s.buf[:min(n, len(s.buf))]
+	return text[:bytes.LastIndexByte(text, '\n')+1]
 }
 
 // At returns the number of the next line.

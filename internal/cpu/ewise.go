@@ -339,8 +339,10 @@ func mapAt[S, C any](c []C, at []int32, v []S, f func(c []C, s []S)) {
 			from[p] = v[q]
 		}
 	}
-	to, same := any(from).([]C)
-	if !same || from == nil {
+	var to []C
+	if same, ok := any(&from).(*[]C); ok && from != nil {
+		to = *same
+	} else {
 		to = make([]C, len(at))
 	}
 	f(to, from)

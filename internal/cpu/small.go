@@ -121,8 +121,8 @@ func insertAt[S, C any](m *merger, f func(c []C, s []S), ci []int32, cv []C, lon
 // placeAt does c[pos[p]] = f(v[p]); copies says that f copies.
 func placeAt[S, C any](c []C, pos []int32, v []S, f func(c []C, s []S), copies bool) {
 	if copies {
-		if same, ok := any(v).([]C); ok && v != nil {
-			place(c, pos, same)
+		if same, ok := any(&v).(*[]C); ok && v != nil {
+			place(c, pos, *same)
 			return
 		}
 	}
@@ -263,9 +263,9 @@ func unionBitmap[A, B, C any](ops UnionOps[A, B, C], a *sparse.Store[A], b *spar
 // moveAt does c[at[p]] = f(v[at[p]]); copies says that f copies.
 func moveAt[S, C any](c []C, at []int32, v []S, f func(c []C, s []S), copies bool) {
 	if copies {
-		if same, ok := any(v).([]C); ok && v != nil {
+		if same, ok := any(&v).(*[]C); ok && v != nil {
 			for _, p := range at {
-				c[p] = same[p]
+				c[p] = (*same)[p]
 			}
 			return
 		}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hiveblas/hiveblas/internal/chunk"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// standardInput is the name of "-" in messages.
+const standardInput = "standard input"
+
+// input is a file of a graph, or standard input.
+type input struct {
+	name string // for messages
+	file *os.File
+	r    io.Reader
+	size int64 // in bytes, 0 if unknown
+	head []byte
+}
+
+// openInput opens a file, or standard input for "-".
+func (j *job) openInput(path string) (*input, error) {
+	in := &input{name: path, r: j.stdin}
+	if path == "-" {
+		in.name = standardInput
+	} else {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		in.file, in.r = f, f
+		if st, err := f.Stat(); err == nil && st.Mode().IsRegular() {
+			in.size = st.Size()
+		}
+	}
+	b := bufio.NewReaderSize(in.r, 1<<16)
+	head, err := b.Peek(4096)
+	if err != nil && err != io.EOF {
+		in.close()
+		return nil, err
+	}
+	in.r, in.head = b, plainHead(head)
+	return in, nil
+}
+
+func (in *input) close() {
+	if in.file != nil {
+		in.file.Close()
+	}
+}
+
+// keep reads standard input to its end, so that it can be read twice.
+func (j *job) keep(path string) error {
+	if path != "-" {
+		return nil
+	}
+	text, err := io.ReadAll(j.stdin)
+	if err != nil {
+		return err
+	}
+	j.kept = text
+	j.stdin = bytes.NewReader(text)
+	return nil
+}
+
+// rewind begins standard input anew after keep.
+func (j *job) rewind() {
+	if j.kept != nil {
+		j.stdin = bytes.NewReader(j.kept)
+	}
+}
+
+// plainHead returns the first bytes of a file, decompressed.
+func plainHead(head []byte) []byte {
+	plain, _, err := chunk.Open(bytes.NewReader(head))
+	if err != nil {
+		return nil
+	}
+	text := make([]byte, 512)
+	n, _ := io.ReadFull(plain, text) // a cut stream gives its first bytes
+	return text[:n]
+}
+
+// The start of a file in the binary form.
+const (
+	binaryMagic   = "\x89HGB"
+	binaryElement = 11 // offset of the element type
+)
+
+// The element types of the binary form.
+const (
+	elementNone = iota // another format
+	elementBool
+	elementInt8
+	elementInt16
+	elementInt32
+	elementInt64
+	elementUint8
+	elementUint16
+	elementUint32
+	elementUint64
+	elementFloat32
+	elementFloat64
+)
+
+// element returns the element type of a file in the binary form, elementNone
+// for other files.
+func (in *input) element() byte {
+	if len(in.head) <= binaryElement || !bytes.HasPrefix(in.head, []byte(binaryMagic)) {
+		return elementNone
+	}
+	return in.head[binaryElement]
+}
+
+// real reports whether the file is a Matrix Market file of real numbers.
+func (in *input) real() bool {
+	line, _, _ := strings.Cut(strings.ToLower(string(in.head)), "\n")
+	f := strings.Fields(strings.TrimPrefix(line, "\ufeff"))
+	return len(f) == 5 && f[0] == "%%matrixmarket" && (f[3] == "real" || f[3] == "double")
+}
+
+// isList reports whether the input is read as an edge list.
+func (in *input) isList(flags *readFlags) bool {
+	format, _ := matrix.ParseFormat(flags.format)
+	if format == matrix.FormatAuto {
+		text := bytes.TrimLeft(bytes.TrimPrefix(in.head, []byte("\ufeff")), " \t\r\n")
+		if in.element() != elementNone || bytes.HasPrefix(bytes.ToLower(text), []byte("%%matrixmarket")) {
+			return false
+		}
+		format, _ = matrix.FormatOfName(in.name)
+	}
+	return format == matrix.FormatEdges || format == matrix.FormatCSV || format == matrix.FormatTSV
+}
+
+// title is the name of an input in a line of progress.
+func (in *input) title() string { return "read " + filepath.Base(in.name) }

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// checkSeeds refuses before the graph is read what no graph can make a list of
+// seeds: an empty text, and one that is neither a list of numbers nor a file
+// where vertices have numbers.
+func (j *job) checkSeeds(list string) error {
+	if !j.cmd.Flags().Changed("seeds") {
+		return &usageError{j.cmd.CommandPath(), "--seeds is missing"}
+	}
+	if strings.TrimSpace(list) == "" {
+		return &usageError{j.cmd.CommandPath(), "--seeds is empty, want at least one vertex"}
+	}
+	if j.read.ids == "renumber" {
+		return nil
+	}
+	names := splitNames(list)
+	for _, name := range names {
+		if isVertexNumber(name) {
+			continue
+		}
+		switch _, err := os.Stat(list); {
+		case err == nil:
+			return nil
+		case len(names) > 1 || isNumber(name):
+			return &usageError{j.cmd.CommandPath(), fmt.Sprintf("--seeds: %q is no vertex, want numbers with commas between, or a file", name)}
+		default:
+			return &failure{"--seeds " + list, "neither a vertex nor a file that can be read (" + reason(err) + ")",
+				"give numbers with commas between, or the path of a file; --ids renumber reads vertices with names", err}
+		}
+	}
+	return nil
+}
+
+// seeds returns the vertices of --seeds, each once and in ascending order: those
+// of the list if all of them exist, else those in the file of that name.
+func (j *job) seeds(list string) ([]int, error) {
+	var missing error
+	vs := []int{}
+	names := splitNames(list)
+	if v, err := j.graph.vertex("--seeds", strings.TrimSpace(list)); err == nil {
+		vs, names = append(vs, v), nil // an id with a comma, perhaps
+	}
+	for _, name := range names {
+		v, err := j.graph.vertex("--seeds", name)
+		if err != nil {
+			missing = err
+			break
+		}
+		vs = append(vs, v)
+	}
+	if missing == nil {
+		slices.Sort(vs)
+		return slices.Compact(vs), nil
+	}
+	f, err := os.Open(list)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || err != nil && len(names) > 1:
+		var e *failure
+		if errors.As(missing, &e) && j.graph.cols != nil {
+			e.remedy += ", or the path of a file"
+		}
+		return nil, missing
+	case err != nil:
+		return nil, &failure{"--seeds " + list, "cannot be read: " + reason(err), "give vertices with commas between, or the path of a file", err}
+	}
+	defer f.Close()
+	return j.seedFile(list, f)
+}
+
+func (j *job) seedFile(path string, f *os.File) ([]int, error) {
+	var vs []int
+	sc := bufio.NewScanner(f)
+	for line := 1; sc.Scan(); line++ {
+		text := withoutComment(sc.Text())
+		place := fmt.Sprintf("%s:%d", path, line)
+		if v, err := j.graph.vertex(place, text); err == nil { // an id may have blanks
+			vs = append(vs, v)
+			continue
+		}
+		for _, name := range splitLine(text) {
+			v, err := j.graph.vertex(place, name)
+			if err != nil {
+				return nil, err
+			}
+			vs = append(vs, v)
+		}
+	}
+	if err := sc.Err(); err != nil {
+		return nil, &failure{path, reason(err), "give a text file of vertices", err}
+	}
+	if len(vs) == 0 {
+		return nil, &failure{path, "the file holds no seeds", "write a vertex on each line", nil}
+	}
+	slices.Sort(vs)
+	return slices.Compact(vs), nil
+}
+
+// withoutComment returns a line of a file of vertices without its comment, which
+// begins with # or % at the start of the line or after a blank.
+func withoutComment(line string) string {
+	line = strings.TrimPrefix(line, "\ufeff")
+	for k := range len(line) {
+		if (line[k] == '#' || line[k] == '%') && (k == 0 || line[k-1] == ' ' || line[k-1] == '\t') {
+			line = line[:k]
+			break
+		}
+	}
+	return strings.TrimSpace(line)
+}
+
+// splitNames splits a list at its commas; a name in quotation marks may hold one.
+func splitNames(list string) []string { return splitAt(list, ",") }
+
+// splitLine splits a line of a file of vertices at tabs, else at commas, else at
+// blanks.
+func splitLine(line string) []string {
+	switch {
+	case line == "":
+		return nil
+	case strings.Contains(line, "\t"):
+		return splitAt(line, "\t")
+	case strings.Contains(line, ","):
+		return splitAt(line, ",")
+	}
+	return splitAt(line, " ")
+}
+
+// splitAt splits text at the delimiter outside quotation marks, of which two in a
+// row stand for one, and trims blanks. Runs of blanks are one delimiter.
+func splitAt(text, delim string) (names []string) {
+	for more := true; more; {
+		text = strings.TrimLeft(text, " ")
+		var name strings.Builder
+		if strings.HasPrefix(text, `"`) {
+			rest := text[1:]
+			for {
+				part, after, closed := strings.Cut(rest, `"`)
+				name.WriteString(part)
+				if rest = after; !closed || !strings.HasPrefix(rest, `"`) {
+					break
+				}
+				name.WriteByte('"')
+				rest = rest[1:]
+			}
+			text = rest
+		}
+		part, rest, found := strings.Cut(text, delim)
+		name.WriteString(strings.TrimSpace(part))
+		names, text, more = append(names, name.String()), rest, found
+	}
+	return names
+}
+
+func isNumber(s string) bool {
+	_, err := strconv.Atoi(strings.TrimSpace(s))
+	return err == nil || errors.Is(err, strconv.ErrRange)
+}
+
+func isVertexNumber(s string) bool {
+	v, err := strconv.Atoi(s)
+	return err == nil && v >= 0
+}
+
+// reason is the text of an error of the system, without the path.
+func reason(err error) string {
+	if e := errors.Unwrap(err); e != nil {
+		return e.Error()
+	}
+	return err.Error()
+}

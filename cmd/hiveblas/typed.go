@@ -1,0 +1,344 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"sync/atomic"
+
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// The kinds of elements of a file.
+const (
+	kindPattern = "pattern"
+	kindInteger = "integer"
+	kindReal    = "real"
+)
+
+// values is a graph with the elements of its file, for commands that move
+// values and do not compute.
+type values interface {
+	Dims() (rows, cols int)
+	NVals() int64
+	IsSymmetric() bool
+	Format() matrix.Format
+	// kind is kindPattern, kindInteger or kindReal.
+	kind() string
+	// write writes the matrix to the output of the job.
+	write(j *job, rows, cols *matrix.Labels, more ...matrix.WriteOption) error
+	// summary walks over the entries.
+	summary() valueSummary
+	// degrees returns those of the rows and of the columns.
+	degrees() (out, in degrees)
+}
+
+// valueSummary says what the entries of a matrix are.
+type valueSummary struct {
+	low, high any // nil without entries
+	whole     bool
+	zeros     int64
+	diagonal  int64
+}
+
+// typed is a matrix of one of the element types.
+type typed[T matrix.Element] struct {
+	*matrix.Matrix[T]
+	of string
+}
+
+func (m typed[T]) kind() string { return m.of }
+
+func (m typed[T]) write(j *job, rows, cols *matrix.Labels, more ...matrix.WriteOption) error {
+	switch {
+	case m.of == kindPattern:
+		more = append(more, matrix.AsPattern())
+	case m.of == kindReal:
+		more = append(more, matrix.AsReal())
+	}
+	return writeMatrixAs(j, m.Matrix, rows, cols, more...)
+}
+
+func (m typed[T]) degrees() (out, in degrees) {
+	v := m.View()
+	rows, cols := v.Rows(), v.Cols()
+	return degreesOf(rows.Ptr, rows.NRows, rows.Vecs()), degreesOf(cols.Ptr, cols.NRows, cols.Vecs())
+}
+
+func (m typed[T]) summary() (s valueSummary) {
+	s.whole = true
+	var low, high, zero T
+	first := true
+	for c, x := range m.All() {
+		if c.Row == c.Col {
+			s.diagonal++
+		}
+		if x == zero {
+			s.zeros++
+		}
+		if first || less(x, low) {
+			low = x
+		}
+		if first || less(high, x) {
+			high = x
+		}
+		first = false
+		if f, ok := any(x).(float64); ok && s.whole {
+			s.whole = isInteger(f)
+		} else if f, ok := any(x).(float32); ok && s.whole {
+			s.whole = isInteger(float64(f))
+		}
+	}
+	if !first {
+		s.low, s.high = number(low), number(high)
+	}
+	return s
+}
+
+// number is x, and 1 for true.
+func number[T matrix.Element](x T) any {
+	if b, ok := any(x).(bool); ok {
+		if b {
+			return int64(1)
+		}
+		return int64(0)
+	}
+	return x
+}
+
+// less reports whether x < y, for the element types that files have.
+func less[T matrix.Element](x, y T) bool {
+	switch x := any(x).(type) {
+	case bool:
+		return !x && any(y).(bool)
+	case int8:
+		return x < any(y).(int8)
+	case int16:
+		return x < any(y).(int16)
+	case int32:
+		return x < any(y).(int32)
+	case int64:
+		return x < any(y).(int64)
+	case uint8:
+		return x < any(y).(uint8)
+	case uint16:
+		return x < any(y).(uint16)
+	case uint32:
+		return x < any(y).(uint32)
+	case uint64:
+		return x < any(y).(uint64)
+	case float32:
+		return x < any(y).(float32)
+	case float64:
+		return x < any(y).(float64)
+	}
+	return false
+}
+
+// fileNumber are the element types of files that are numbers.
+type fileNumber interface {
+	semiring.Number
+	matrix.Number
+}
+
+// loadTyped reads the graph of the command with the elements of its file.
+func (j *job) loadTyped(file string) error {
+	return j.stage("read", func() error {
+		if err := j.keep(file); err != nil {
+			return explain(standardInput, err)
+		}
+		g := &graph{file: nameOf(file)}
+		j.graph = g
+		in, err := j.openInput(file)
+		if err != nil {
+			return explain(g.file, err)
+		}
+		element, real := in.element(), in.real()
+		in.close()
+		j.rewind()
+		switch element {
+		case elementNone:
+			err = j.readText(file, g, real)
+		case elementBool:
+			err = j.readTypedBool(file, g)
+		case elementInt8:
+			err = readTyped[int8](j, file, g, kindInteger)
+		case elementInt16:
+			err = readTyped[int16](j, file, g, kindInteger)
+		case elementInt32:
+			err = readTyped[int32](j, file, g, kindInteger)
+		case elementInt64:
+			err = readTyped[int64](j, file, g, kindInteger)
+		case elementUint8:
+			err = readTyped[uint8](j, file, g, kindInteger)
+		case elementUint16:
+			err = readTyped[uint16](j, file, g, kindInteger)
+		case elementUint32:
+			err = readTyped[uint32](j, file, g, kindInteger)
+		case elementUint64:
+			err = readTyped[uint64](j, file, g, kindInteger)
+		case elementFloat32:
+			err = readTyped[float32](j, file, g, kindReal)
+		default:
+			err = readTyped[float64](j, file, g, kindReal)
+		}
+		return explain(g.file, err)
+	})
+}
+
+// readText reads a text file as integers of 64 bits, signed or else unsigned, or
+// as real numbers if one of them is written as such.
+func (j *job) readText(file string, g *graph, real bool) error {
+	if !real {
+		err := readTyped[int64](j, file, g, kindInteger)
+		if valueKind(err) == matrix.RemedyWider {
+			err = readTyped[uint64](j, file, g, kindInteger)
+		}
+		switch {
+		case err == nil && g.info.Field == kindPattern && j.read.duplicates != "sum":
+			return j.toPattern(g)
+		case err == nil && g.info.Field != kindReal:
+			return nil
+		case err != nil && valueKind(err) == matrix.RemedyText:
+			return err
+		}
+	}
+	return readTyped[float64](j, file, g, kindReal)
+}
+
+// valueKind returns the remedy of an error about a value that another type may
+// hold, RemedyText for other errors.
+func valueKind(err error) matrix.RemedyKind {
+	var e *matrix.ParseError
+	if errors.As(err, &e) {
+		switch e.Kind {
+		case matrix.RemedyWider, matrix.RemedyFloat, matrix.RemedyAllowNaN, matrix.RemedySigned:
+			return e.Kind
+		}
+	}
+	return matrix.RemedyText
+}
+
+func readTyped[T fileNumber](j *job, file string, g *graph, kind string) error {
+	defer j.rewind()
+	a, err := readMatrix[T](j, file, g, false)
+	if err != nil {
+		return err
+	}
+	g.values = typed[T]{a, kind}
+	return nil
+}
+
+// toPattern replaces the ones of a pattern by true.
+func (j *job) toPattern(g *graph) error {
+	a, ok := g.values.(typed[int64])
+	if !ok {
+		return nil
+	}
+	m, n := a.Dims()
+	b := matrix.New[bool](m, n)
+	if err := ops.Apply(b, semiring.OneOp[int64, bool](), a.Matrix, ops.WithContext(j.ctx), ops.WithThreads(j.run.threads)); err != nil {
+		return err
+	}
+	g.values = typed[bool]{b, kindPattern}
+	return nil
+}
+
+// readTypedBool reads a binary file of bools: a pattern if all are true.
+func (j *job) readTypedBool(file string, g *graph) error {
+	a, err := readBools(j, file, g, false)
+	if err != nil {
+		return err
+	}
+	kind := kindPattern
+	for _, x := range a.All() {
+		if !x {
+			kind = kindInteger
+			break
+		}
+	}
+	g.values = typed[bool]{a, kind}
+	return nil
+}
+
+// combiner returns the operator of --duplicates, nil for error. Integer sums
+// that do not fit the type, or float64, are noted in overflow.
+func combiner[T fileNumber](rule string, overflow *atomic.Bool) matrix.Combiner[T] {
+	switch rule {
+	case "sum":
+		return matrix.CombineFunc[T](func(x, y T) T {
+			s := x + y
+			if !addsExactly(x, y, s) {
+				overflow.Store(true)
+			}
+			return s
+		})
+	case "min":
+		return semiring.Min[T]()
+	case "max":
+		return semiring.Max[T]()
+	case "first":
+		return matrix.CombineFunc[T](func(x, _ T) T { return x })
+	case "last":
+		return matrix.CombineFunc[T](func(_, y T) T { return y })
+	}
+	return nil
+}
+
+// addsExactly reports whether s is x + y: always for real numbers, which are
+// rounded.
+func addsExactly[T fileNumber](x, y, s T) bool {
+	if f, ok := any(s).(float64); ok {
+		a, b := any(x).(float64), any(y).(float64)
+		t := f - a // the rounding error of the sum is (a − (f − t)) + (b − t): Knuth's TwoSum
+		return math.Abs(f) <= 1<<53 || a != math.Trunc(a) || b != math.Trunc(b) || (a-(f-t))+(b-t) == 0
+	}
+	if _, ok := any(s).(float32); ok {
+		return true
+	}
+	var zero T
+	return (y >= zero) == (s >= x)
+}
+
+// errSum is the error of --duplicates sum for integers that have no exact sum.
+func errSum(name string) error {
+	return &failure{name, "the sum of repeated integer weights is not exact in 64 bits", "--duplicates min, max, first or last combine otherwise", nil}
+}
+
+// nameOf is the name of a file in messages.
+func nameOf(file string) string {
+	if file == "-" {
+		return standardInput
+	}
+	return file
+}
+
+// exactFloat reports whether float64 holds v.
+func exactFloat[T fileNumber](v T) bool {
+	switch any(v).(type) {
+	case float32, float64:
+		return true
+	}
+	var zero T
+	mag := uint64(v)
+	if v < zero {
+		mag = -mag
+	}
+	return bits.Len64(mag)-bits.TrailingZeros64(mag) <= 53
+}
+
+// toFloat converts a matrix of integers, all of which must be exact.
+func toFloat[T fileNumber](j *job, g *graph, b *matrix.Matrix[T]) (*matrix.Matrix[float64], error) {
+	for c, v := range b.All() {
+		if !exactFloat(v) {
+			return nil, &failure{fmt.Sprintf("%s: row %d, column %d (from 0)", g.file, c.Row, c.Col),
+				fmt.Sprintf("the integer %v is not exact in float64", v), exactRemedy, nil}
+		}
+	}
+	m, n := b.Dims()
+	a := matrix.New[float64](m, n)
+	return a, ops.Apply(a, semiring.Convert[T, float64](), b, ops.WithContext(j.ctx), ops.WithThreads(j.run.threads))
+}

@@ -1,0 +1,204 @@
+package matrix
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/hiveblas/hiveblas/internal/chunk"
+)
+
+// ReadVectorTSV reads a vector: lines of a 0-based index and a value, or of a
+// value alone for positions 0, 1, 2, … in this order; the first line decides.
+// Delimiters, quotes, comments, values and options are those of [ReadEdgeList];
+// [Header](HeaderYes) skips a line of column names. The size is one more than
+// the largest index, or the rows that [Dims] gives.
+func ReadVectorTSV[T Element](r io.Reader, opts ...ReadOption) (*Vector[T], error) {
+	const op = "matrix.ReadVectorTSV"
+	o := readOptionsOf(opts)
+	if r == nil {
+		return nil, nilReader(op)
+	}
+	e, _ := elementOf[T]()
+	dup, err := combiner[T](op, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.dimsGiven {
+		if err := checkDims(op, o.rows, 0); err != nil {
+			return nil, err
+		}
+	}
+	src, taken, err := chunk.NewSource(r)
+	if err != nil {
+		return nil, o.streamError(1, err)
+	}
+	split, err := vectorLayout(src, o)
+	if err != nil {
+		return nil, err
+	}
+	limit := int64(MaxDim)
+	if o.dimsGiven {
+		limit = int64(o.rows)
+	}
+	rd := &vectorReader[T]{o: o, e: e, scan: scannerFor(e, fieldAny, o), split: split}
+	var idx []int64
+	var vals []T
+	columns := 0
+	err = chunk.Read(o.ctx, src, o.threads, rd.parse, func(b vectorBlock[T]) error {
+		if b.err == nil && b.columns != 0 {
+			if columns == 0 {
+				columns = b.columns
+			}
+			if b.columns != columns {
+				return o.fail(b.first, fmt.Sprintf("the line has %d fields, the first %d", b.columns, columns), "")
+			}
+		}
+		if b.err != nil {
+			return b.err
+		}
+		for p, i := range b.idx {
+			if columns == 1 {
+				i = int64(len(idx))
+			}
+			if i < 0 || i >= limit {
+				e := o.fail(b.lines[p], fmt.Sprintf("index %d is out of range, want 0…%d", i, limit-1), "")
+				e.Err = &IndexError{"ReadVectorTSV", "index", i, limit}
+				return e
+			}
+			idx = append(idx, i)
+		}
+		vals = append(vals, b.vals...)
+		o.report(taken())
+		return nil
+	})
+	if err != nil {
+		return nil, o.streamError(src.At(), err)
+	}
+	size := 0
+	for _, i := range idx {
+		size = max(size, int(i)+1)
+	}
+	if o.dimsGiven {
+		size = o.rows
+	}
+	b := NewVectorBuilder[T](size)
+	for p, i := range idx {
+		b.Add(int(i), vals[p])
+	}
+	v, err := b.Build(dup)
+	if d, ok := err.(*DuplicateError); ok {
+		e := o.failKind(0, fmt.Sprintf("index %d is given twice", d.Col), RemedyDuplicates)
+		e.Err = err
+		return nil, e
+	}
+	return v, err
+}
+
+// vectorReader reads the lines of a vector.
+type vectorReader[T comparable] struct {
+	o    *readOptions
+	e    element[T]
+	scan scanner[T]
+
+	split *fieldSplitter
+}
+
+// vectorLayout skips what SkipLines and Header ask for and finds the delimiter.
+func vectorLayout(src *chunk.Source, o *readOptions) (*fieldSplitter, error) {
+	if err := o.checkLayout("matrix.ReadVectorTSV"); err != nil {
+		return nil, err
+	}
+	for range o.skip {
+		if _, line, err := src.Line(); err != nil && err != io.EOF {
+			return nil, o.streamError(line, err)
+		}
+	}
+	line, at, err := firstEdge(src, o)
+	if err != nil {
+		return nil, err
+	}
+	if line != nil && o.header == HeaderYes {
+		if _, _, err := src.Line(); err != nil {
+			return nil, o.streamError(at, err)
+		}
+		if line, _, err = firstEdge(src, o); err != nil {
+			return nil, err
+		}
+	}
+	if line == nil {
+		return newFieldSplitter(blanks), nil
+	}
+	return newFieldSplitter(o.delimiterOf(append([][]byte{line}, sample(src, line)...))), nil
+}
+
+type vectorBlock[T any] struct {
+	columns int // 1 or 2; 0: no line
+	first   int64
+	idx     []int64
+	lines   []int64
+	vals    []T
+	err     *ParseError
+}
+
+func (rd *vectorReader[T]) parse(b chunk.Block) (r vectorBlock[T]) {
+	line := b.Line - 1
+	var buf [64]byte
+	d := b.Data
+	for start := 0; start < len(d); start += bytes.IndexByte(d[start:], '\n') + 1 {
+		line++
+		p := start
+		for isBlank(d[p]) {
+			p++
+		}
+		if c := d[p]; c == '\n' || c == '#' || c == '%' {
+			continue
+		}
+		var fields [2][]byte
+		n := 0
+		for p, last := start, false; !last; {
+			var text []byte
+			var quoted bool
+			var msg string
+			if text, quoted, p, last, msg = rd.split.quoted(d, p); msg != "" {
+				r.err = rd.o.failKind(line, msg, RemedyQuotes)
+				return r
+			}
+			if last && len(text) == 0 && !quoted {
+				break
+			}
+			if n < 2 {
+				fields[n] = text
+			}
+			n++
+		}
+		if r.columns == 0 {
+			r.columns, r.first = n, line
+		}
+		if n != r.columns || n > 2 {
+			r.err = rd.o.fail(line, fmt.Sprintf("the line has %d fields, want “index value” or “value” throughout", n), "")
+			return r
+		}
+		var i int64
+		if n == 2 {
+			id, ok := idOf(fields[0])
+			if !ok {
+				r.err = rd.o.fail(line, "want an index, got "+quote(fields[0]), "")
+				return r
+			}
+			i = id
+		}
+		value := append(buf[:0], fields[n-1]...)
+		v, stop, f := rd.scan(append(value, '\n'), 0)
+		if f == faultNone && stop != len(value) {
+			f = faultSyntax
+		}
+		if f != faultNone {
+			msg, kind := f.explain(quote(value), rd.e.name(), rd.e.kind)
+			r.err = rd.o.failKind(line, msg, kind)
+			return r
+		}
+		r.idx, r.lines, r.vals = append(r.idx, i), append(r.lines, line), append(r.vals, v)
+	}
+	return r
+}
