@@ -23,7 +23,7 @@ func TestConcat(t *testing.T) {
 		}
 		b = &Block[int64]{Lo: 0, Hi: 2}
 		if b.concat([]*piece[int64]{of(0, 0, 0, 0, 0, 0), of(1, 0, 0, 0, 0, 0)}); !slices.Equal(b.Ptr, []int64{0, 0, 0}) || len(b.Idx)+len(b.Val) != 0 {
-			t.Errorf("placed %v, nothing: %v %v %v", placed, b.Ptr, b.Idx, b.Val)
+			t.Errorf("placed %v, empty pieces: %v %v %v", placed, b.Ptr, b.Idx, b.Val)
 		}
 	}
 }

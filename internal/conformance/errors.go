@@ -83,6 +83,9 @@ func errorCases() []errorCase {
 		{"EWiseAdd/kinds", func(x misfits) error { return ops.EWiseAdd(x.c, plus, x.a, x.u) }, dim, []string{"b is", "vector of 3", "3×3"}},
 		{"EWiseAdd/vector into matrix", func(x misfits) error { return ops.EWiseAdd(x.c, plus, x.u, x.u) }, dim, []string{"destination", "vector of 3", "3×3"}},
 		{"EWiseAdd/matrix into vector", func(x misfits) error { return ops.EWiseAdd(x.w, plus, x.a, x.a) }, dim, []string{"destination", "vector of 3", "3×3"}},
+		{"EWiseMult/positional operator", func(x misfits) error {
+			return ops.EWiseMult(x.c, semiring.MinSecondi[float64](0).Mul(), x.a.Pattern(), x.b.Pattern())
+		}, operator, []string{"EWiseMult"}},
 		{"EWiseMult/b", func(x misfits) error { return ops.EWiseMult(x.w, plus, x.u, x.long) }, dim, append(vectors, "b is")},
 		{"EWiseUnion/b", func(x misfits) error { return ops.EWiseUnion(x.w, plus, x.u, 1, x.long, 1) }, dim, append(vectors, "b is")},
 		{"Apply/c", func(x misfits) error { return ops.Apply(x.c, id, x.wide) }, dim, append(three, "destination")},

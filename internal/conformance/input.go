@@ -88,7 +88,7 @@ func (in *Input[T]) String() string {
 		s.WriteString(" vector")
 	}
 	if in.both {
-		s.WriteString(", transpose at hand")
+		s.WriteString(", with its transpose")
 	}
 	s.WriteString(" {")
 	shown := 0

@@ -482,7 +482,7 @@ func TestMemory(t *testing.T) {
 	for what, err := range map[string]error{
 		"copy beyond the end": r.Copy(q, p, 401, 0),
 		"fill beyond the end": r.Fill(p, 1, 601, 0),
-		"fill of nothing":     r.Fill(p+601, 1, 1, 0),
+		"fill out of bounds":  r.Fill(p+601, 1, 1, 0),
 		"inner free":          r.Free(p + 16),
 	} {
 		if err == nil {

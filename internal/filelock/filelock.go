@@ -2,7 +2,7 @@
 //
 // A lock is a small file beside the one that it protects. The owner holds an advisory lock of the
 // operating system on it (flock, LockFileEx), which ends with the process, so a crashed owner
-// blocks nobody. Its text names the owner for the message of the next one.
+// does not block others. Its text names the owner for the message of the next one.
 package filelock
 
 import (
