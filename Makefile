@@ -1,4 +1,4 @@
-# make help says what there is.
+# make help lists the targets.
 
 GO          ?= go
 STATICCHECK ?= $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -31,18 +31,18 @@ race: ## the short tests under the race detector (needs a C compiler)
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	@GO="$(GO)" scripts/fuzz.sh $(FUZZTIME)
 
-bench-peers: ## fetch and build the libraries that bench-cpu compares with
+bench-peers: ## fetch and build the peers of bench-cpu
 	sh bench/peers/build.sh
 
-bench-cpu: build ## measure beside the peers; the table goes to build/bench-cpu.json too
+bench-cpu: build ## measure against the peers; also writes build/bench-cpu.json
 	$(BUILD)/hiveblas bench cpu --json $(BUILD)/bench-cpu.json
 
-bench-gpu: build ## measure on the first GPU, beside cuSPARSE; the table goes to build/bench-gpu.json too
+bench-gpu: build ## measure on the first GPU, against cuSPARSE; also writes build/bench-gpu.json
 	$(BUILD)/hiveblas bench gpu --json $(BUILD)/bench-gpu.json
 
 GPUTEST = CGO_ENABLED=0 GOOS=linux $(GO)
 
-gpu-test: ## put the tests of the GPU backend and run.sh into dist/gpu and dist/gpu.tar.gz, for a machine with a GPU and no Go
+gpu-test: ## build the GPU tests and run.sh into dist/gpu and dist/gpu.tar.gz, for a machine with a GPU and no Go
 	@mkdir -p dist/gpu
 	for p in cusparse cusparse/driver cusparse/jit ops apps auction chunked; do \
 		$(GPUTEST) test -c -ldflags '-s -w' -o dist/gpu/$$(basename $$p).test ./$$p || exit 1; \
@@ -74,10 +74,10 @@ STUBS   = $(dir $(firstword $(wildcard $(CUDA11)/usr/lib/*/stubs/libcuda.so)))
 
 GORGONIA = CGO_ENABLED=1 CGO_CFLAGS="-w -I$(CUDA11)/usr/include" CGO_LDFLAGS="-L$(STUBS) -Wl,-z,lazy"
 
-gorgonia-deps: ## fetch Debian's headers of CUDA 11.8 and the stub of libcuda into .deps/cuda11 (774 MB to download, 16 to keep)
+gorgonia-deps: ## fetch Debian's headers of CUDA 11.8 and the stub of libcuda into .deps/cuda11 (downloads 774 MB, keeps 16)
 	@[ -f $(CUDA11)/usr/include/cuda.h ] || UNPACK='*/include/* */stubs/*' sh scripts/debian-nonfree.sh $(CUDA11) nvidia-cuda-dev
 
-gorgonia-check: ## vet and test the driver of the build tag gorgonia, on a libcuda that writes down its calls (make gorgonia-deps first)
+gorgonia-check: ## vet and test the driver of the build tag gorgonia, on a recording libcuda (make gorgonia-deps first)
 	@mkdir -p $(BUILD)/fake
 	gcc -shared -fPIC -w -Wl,-soname,libcuda.so.1 -o $(BUILD)/fake/libcuda.so.1 cusparse/driver/testdata/fake.c
 	$(GORGONIA) $(GO) vet -tags gorgonia ./cusparse ./cusparse/driver

@@ -27,7 +27,7 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// scattered is a matrix whose first rows hold most of the entries.
+// scattered returns a matrix whose first rows hold most of the entries.
 func scattered(m, n, entries int, seed uint64) *matrix.Matrix[int64] {
 	r := rand.New(rand.NewPCG(seed, 1))
 	b := matrix.NewBuilder[int64](m, n)
@@ -42,7 +42,7 @@ func scattered(m, n, entries int, seed uint64) *matrix.Matrix[int64] {
 	return a
 }
 
-// places are the host and the emulated device.
+// places calls f with the host and the emulated device.
 func places(t *testing.T, f func(t *testing.T, place matrix.Place)) {
 	t.Run("host", func(t *testing.T) { f(t, nil) })
 	t.Run("device", func(t *testing.T) { f(t, emulated(t)) })
@@ -70,7 +70,7 @@ func product(t testing.TB, x, y matrix.Source[int64]) *matrix.Matrix[int64] {
 
 var plusTimes = semiring.PlusTimes[int64]()
 
-// TestMxM compares every way of cutting, and views, with ops.MxM.
+// TestMxM compares products in all numbers of blocks, and of views, with ops.MxM.
 func TestMxM(t *testing.T) {
 	places(t, func(t *testing.T, place matrix.Place) {
 		a := scattered(90, 70, 900, 1)
@@ -89,7 +89,7 @@ func TestMxM(t *testing.T) {
 					t.Errorf("%s in %d: the product differs", name, chunks)
 				}
 				if chunks == 7 && m > 7 && rep.Blocks < 7 && want.NVals() > 0 {
-					t.Errorf("%s: %d blocks, 7 were asked for", name, rep.Blocks)
+					t.Errorf("%s: %d blocks, want 7", name, rep.Blocks)
 				}
 				if rep.Entries != want.NVals() || rep.Rows != m || rep.Blocks != rep.AllBlocks {
 					t.Errorf("%s: report %+v of %d entries", name, rep, want.NVals())
@@ -99,7 +99,7 @@ func TestMxM(t *testing.T) {
 	})
 }
 
-// TestMasks: masks, complements and the diagonal.
+// TestMasks checks masks, complements and the diagonal.
 func TestMasks(t *testing.T) {
 	places(t, func(t *testing.T, place matrix.Place) {
 		a := scattered(60, 50, 500, 2)
@@ -131,7 +131,7 @@ func TestMasks(t *testing.T) {
 	})
 }
 
-// TestSinks: each kind gets the same product.
+// TestSinks checks that every kind of sink receives the same product.
 func TestSinks(t *testing.T) {
 	places(t, func(t *testing.T, place matrix.Place) {
 		a := scattered(80, 40, 600, 3)
@@ -197,8 +197,7 @@ func TestSinks(t *testing.T) {
 	})
 }
 
-// TestSmallDevice: budgets that hold the product, the second factor, or either,
-// only in parts.
+// TestSmallDevice checks budgets too small for the product, the second factor, or both.
 func TestSmallDevice(t *testing.T) {
 	d := emulated(t)
 	a := scattered(400, 300, 6000, 4)
@@ -226,20 +225,20 @@ func TestSmallDevice(t *testing.T) {
 		listed, err := each.Build(nil)
 		check(t, err)
 		if !teed.Equal(want) || !listed.Equal(want) {
-			t.Errorf("within %d bytes: what a tee or a function gets differs", bytes)
+			t.Errorf("within %d bytes: the product of a tee or a function differs", bytes)
 		}
 		each = matrix.NewBuilder[int64](300, 300)
 		_, err = MxM(background, Tee(Each(func(*Block[int64]) error { return nil }), list), plusTimes, a.T(), a, On(d), DeviceMemory(bytes))
 		check(t, err)
 		if listed, err = each.Build(nil); err != nil || !listed.Equal(want) {
-			t.Errorf("within %d bytes: what a function gets differs (%v)", bytes, err)
+			t.Errorf("within %d bytes: the product of a function differs (%v)", bytes, err)
 		}
 		t.Logf("within %d bytes: %d blocks, %d splits", bytes, rep.Blocks, rep.Splits)
 		if rep.PeakDevice > bytes {
 			t.Errorf("%d bytes in use, the budget was %d", rep.PeakDevice, bytes)
 		}
 		if bytes < 1<<20 && rep.Blocks+rep.Splits < 2 {
-			t.Errorf("within %d bytes in one piece: %+v", bytes, rep)
+			t.Errorf("within %d bytes in one block: %+v", bytes, rep)
 		}
 	}
 	var e *Error
@@ -302,8 +301,8 @@ func TestErrors(t *testing.T) {
 	})
 }
 
-// TestResume stops a product at every block, goes on with it, and compares the
-// file with that of a product that was not stopped.
+// TestResume stops a product after every block, resumes it, and compares the file with that of an
+// uninterrupted run.
 func TestResume(t *testing.T) {
 	a := scattered(120, 70, 1500, 6)
 	dir := t.TempDir()
@@ -326,13 +325,13 @@ func TestResume(t *testing.T) {
 		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 			t.Fatalf("a product that was stopped has its final name: %v", err)
 		}
-		// A block half written, as after a kill.
+		// A partial block, as a kill leaves it.
 		part, err := os.OpenFile(path+".part", os.O_APPEND|os.O_WRONLY, 0)
 		check(t, err)
 		_, err = part.Write(bytes.Repeat([]byte{1}, 37*at))
 		check(t, err)
 		check(t, part.Close())
-		// Other wishes for the number of blocks do not matter any more.
+		// The number of blocks of the first run holds.
 		rep, err := MxM(background, File[int64](path), plusTimes, a, a.T(), Chunks(3))
 		check(t, err)
 		if rep.Resumed < at {
@@ -344,7 +343,7 @@ func TestResume(t *testing.T) {
 			t.Errorf("stopped after %d blocks, the file differs", at)
 		}
 	}
-	// Another product begins anew.
+	// Another product starts over.
 	path := filepath.Join(dir, "other.hgb")
 	f, err := matrix.CreateBlocks[int64](path, 120, 120, []int{0, 120}, []byte("something else"))
 	check(t, err)

@@ -5,13 +5,12 @@ import (
 	"github.com/hiveblas/hiveblas/ops"
 )
 
-// sampled is how many rows Estimate looks at.
+// sampled is the number of rows that Estimate samples.
 const sampled = 256
 
-// Estimate returns about how many entries X ⊕.⊗ Y has, and a bound: no row has
-// more than its products, nor than Y has columns. The estimate scales the bound
-// by what it is worth in a sample of rows, whose entries are counted. It takes
-// O(entries) of the factors, on the host.
+// Estimate returns an estimate of the number of entries of X ⊕.⊗ Y, and a bound: no row has more
+// entries than products, nor than Y has columns. The estimate scales the bound by the ratio of
+// entries to bound in a sample of rows. It takes O(entries) of the factors, on the host.
 func Estimate[A, B comparable](x matrix.Source[A], y matrix.Source[B], opts ...ops.Option) (about, bound int64, err error) {
 	work, err := ops.Products(x, y, nil, opts...)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// realDevice returns the first GPU, or skips with the reason there is none.
+// realDevice returns the first GPU, or skips the test.
 func realDevice(t testing.TB) *cusparse.Device {
 	d, err := cusparse.Open(0)
 	if err != nil {
@@ -17,8 +17,8 @@ func realDevice(t testing.TB) *cusparse.Device {
 	return d
 }
 
-// TestMxMOnGPU compares blocks of a product on a GPU, within several budgets,
-// with the product on the host.
+// TestMxMOnGPU compares products computed block by block on a GPU, within several budgets, with the
+// product on the host.
 func TestMxMOnGPU(t *testing.T) {
 	d := realDevice(t)
 	a := scattered(20000, 5000, 200000, 8)

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// largePages asks for large pages for fresh memory: 2 MB are cleared at once
-// then, where 4 KB at a time cost more than the copy that fills them.
+// largePages requests large pages for fresh memory: the kernel then clears 2 MB at once, while
+// clearing 4 KB at a time costs more than the copy that fills it.
 func largePages(b []byte) {
 	const page, madviseHugepage = 1 << 12, 14
 	if len(b) < 64<<20 {

@@ -10,8 +10,8 @@ import (
 
 var polynomial = crc64.MakeTable(crc64.ECMA)
 
-// job describes what is computed, so that a run goes on only with a file of
-// the same product: the semiring, the types and the contents of the factors.
+// job describes the computation: the semiring, the types and the contents of the factors. A run
+// resumes only a file of the same job.
 func (r *run[A, B, C]) job() ([]byte, error) {
 	x, err := fingerprint(r.x)
 	if err != nil {
@@ -32,7 +32,7 @@ func (r *run[A, B, C]) job() ([]byte, error) {
 	return fmt.Appendf(nil, "mxm %s %T x %s y %s mask %s offdiagonal %v", r.s.Name(), *new(C), x, y, mask, r.o.offDiagonal), nil
 }
 
-// fingerprint tells matrices apart by a checksum of their arrays.
+// fingerprint identifies a matrix by the checksum of its arrays.
 func fingerprint[T comparable](a matrix.Source[T]) (string, error) {
 	v := a.View()
 	st := v.Stored()
@@ -47,7 +47,7 @@ func fingerprint[T comparable](a matrix.Source[T]) (string, error) {
 	return fmt.Sprintf("%d×%d %d %v %T %v %016x", m, n, v.NVals(), st.Format, *new(T), v.Transposed(), sum), nil
 }
 
-// raw returns the memory of items.
+// raw returns the memory of items as bytes.
 func raw[E any](items []E) []byte {
 	if len(items) == 0 {
 		return nil

@@ -18,8 +18,7 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// TestMain is also the program that TestKill kills: a product that takes its
-// time over each block.
+// TestMain is also the program that TestKill kills: a product with a pause at each block.
 func TestMain(m *testing.M) {
 	if path := os.Getenv("CHUNKED_TEST_PRODUCT"); path != "" {
 		a := scattered(200, 90, 3000, 11)
@@ -42,8 +41,8 @@ func productProcess(path string) *exec.Cmd {
 	return c
 }
 
-// TestKill kills a product at random points, twenty times over, and lets it be
-// gone on with: each file ends up the same.
+// TestKill kills a product at random points, twenty times over, and resumes it: every file ends up
+// the same.
 func TestKill(t *testing.T) {
 	dir := t.TempDir()
 	whole := filepath.Join(dir, "whole.hgb")
@@ -61,7 +60,7 @@ func TestKill(t *testing.T) {
 		for tries := 0; ; tries++ {
 			c := productProcess(path)
 			check(t, c.Start())
-			if tries < 3 { // the last may end
+			if tries < 3 { // the last one runs to its end
 				time.Sleep(time.Duration(r.Int64N(int64(takes))))
 				_ = c.Process.Kill()
 			}
@@ -70,7 +69,7 @@ func TestKill(t *testing.T) {
 				break
 			}
 			if err == nil {
-				t.Fatalf("round %d: the product ended well and left no file", round)
+				t.Fatalf("round %d: the product succeeded and left no file", round)
 			}
 			killed++
 		}
@@ -91,7 +90,7 @@ func TestKill(t *testing.T) {
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
-		t.Skip("no file system can be mounted here: ", err)
+		t.Skip("cannot mount a file system: ", err)
 	}
 	defer func() { check(t, syscall.Unmount(dir, 0)) }()
 	a := scattered(300, 90, 6000, 14)
@@ -126,7 +125,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestMappedFactors multiplies matrices that lie in a file.
+// TestMappedFactors multiplies mapped matrices.
 func TestMappedFactors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.hgb")
 	a := scattered(100, 60, 900, 15)
@@ -145,7 +144,7 @@ func TestMappedFactors(t *testing.T) {
 	}
 }
 
-// TestBudget keeps the heap within a budget that the product does not fit.
+// TestBudget checks that the heap stays within a budget smaller than the product.
 func TestBudget(t *testing.T) {
 	const budgetBytes = 32 << 20
 	a := scattered(3000, 2500, 120000, 16)

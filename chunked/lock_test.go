@@ -12,9 +12,9 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// TestTwoJobs starts a second job for the same file, of another product or of
-// the same, after every block of the first. The second gets an error that names
-// the owner, and the first ends with the file of a job that ran alone.
+// TestTwoJobs starts a second job for the same file, of another product or of the same one, after
+// every block of the first. The second job gets an error that names the owner, and the first writes
+// the same file as a job that runs alone.
 func TestTwoJobs(t *testing.T) {
 	a, b := scattered(120, 70, 1500, 6), scattered(120, 70, 1500, 7)
 	dir := t.TempDir()
@@ -52,7 +52,7 @@ func TestTwoJobs(t *testing.T) {
 	}
 }
 
-// TestKept: an error says that finished blocks are kept where they are.
+// TestKept: an error reports kept blocks only where the next run resumes them.
 func TestKept(t *testing.T) {
 	a := scattered(120, 70, 1500, 6)
 	for _, c := range []struct {

@@ -21,62 +21,59 @@ type options struct {
 	progress     func(Progress)
 }
 
-// On computes at p; without it, and if p is nil, on the host.
+// On computes at p. Without it, or if p is nil, MxM computes on the host.
 func On(p matrix.Place) Option { return func(o *options) { o.place = p } }
 
-// DeviceMemory is the budget on the device, in bytes, for the factors, the
-// results that are there at a time and what computing them takes. It is not
-// exceeded: a block that would is cut. The default is four fifths of what is
-// free.
+// DeviceMemory is the budget on the device, in bytes, for the factors, the blocks present at a time
+// and the workspace. A block that would exceed it is split. The default is four fifths of the free
+// memory.
 func DeviceMemory(bytes uint64) Option { return func(o *options) { o.deviceMemory = bytes } }
 
-// HostMemory is the budget on the host, in bytes, for all that the program
-// holds. While MxM runs it is the limit of the Go heap too (debug.SetMemoryLimit).
-// 0, the default, is none.
+// HostMemory is the budget on the host, in bytes, for all memory of the program. While MxM runs it
+// is also the limit of the Go heap (debug.SetMemoryLimit). 0, the default, means no limit.
 func HostMemory(bytes uint64) Option { return func(o *options) { o.hostMemory = bytes } }
 
-// Chunks asks for at least n blocks, where there are as many rows.
+// Chunks requests at least n blocks, if there are as many rows.
 func Chunks(n int) Option { return func(o *options) { o.chunks = n } }
 
-// Threads bounds the goroutines that compute on the host; 0 is all processors.
+// Threads is the largest number of goroutines that compute on the host; 0 means all processors.
 func Threads(n int) Option { return func(o *options) { o.threads = n } }
 
-// Masked computes the product only where mask has an entry or, with
-// complement, where it has none.
+// Masked restricts the product to the entries of mask or, with complement, to the other positions.
 func Masked(mask *matrix.Matrix[bool], complement bool) Option {
 	return func(o *options) { o.mask, o.complement = mask, complement }
 }
 
-// OffDiagonal leaves the entries (i, i) out.
+// OffDiagonal omits the entries (i, i).
 func OffDiagonal() Option { return func(o *options) { o.offDiagonal = true } }
 
 // WithProgress calls f after each block, from the goroutine of MxM.
 func WithProgress(f func(Progress)) Option { return func(o *options) { o.progress = f } }
 
-// Progress is how far MxM is.
+// Progress reports how far MxM has come.
 type Progress struct {
 	Blocks, AllBlocks int
 	Rows, AllRows     int
 	Entries           int64
 }
 
-// Report is what MxM did. After an error it says what was finished.
+// Report describes a run of MxM. After an error it covers the finished blocks.
 type Report struct {
 	Progress
-	Resumed    int           // blocks that a run before had finished
-	Expected   int64         // entries of the product, or a bound for them; −1 if they were not counted
-	Plan       time.Duration // for counting the entries and cutting the blocks
+	Resumed    int           // blocks that earlier runs finished
+	Expected   int64         // entries of the product, or an upper bound; −1 if unknown
+	Plan       time.Duration // counting entries and choosing blocks
 	Computing  time.Duration
-	Copying    time.Duration // that the copy engine was busy
+	Copying    time.Duration // of the copy engine
 	Writing    time.Duration
 	Wall       time.Duration // from the first block to the last
-	PeakDevice uint64        // bytes in use at most, 0 on the host
-	PeakHost   uint64        // bytes of the Go heap at most, as seen after each block
-	Splits     int           // blocks that had to be cut further when memory ran out
+	PeakDevice uint64        // peak bytes in use, 0 on the host
+	PeakHost   uint64        // peak bytes of the Go heap, sampled after each block
+	Splits     int           // blocks split because memory ran out
 }
 
-// Overlap is the part of the time of the shorter stages that went by beside
-// the longest: 1 if nothing but that was waited for.
+// Overlap is the fraction of the time of the shorter stages that overlaps the longest stage: 1 if
+// the run waited for the longest stage alone.
 func (r *Report) Overlap() float64 {
 	if r == nil {
 		return 1

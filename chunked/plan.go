@@ -5,16 +5,15 @@ import (
 	"unsafe"
 )
 
-// pinnedBytes is the pinned memory that results come back through.
+// pinnedBytes is the size of the pinned buffers for results.
 const pinnedBytes = 64 << 20
 
-// spreadBlocks, or fewBlocks of at most fairBlock bytes, is how many blocks a large product is cut into where memory
-// would allow fewer, so that the stages run beside each other. Each takes a few
-// milliseconds more (AᵀA of 138493×26744 with 20M entries on an H200: 62 ms of computing in 7
-// blocks, 137–141 in 17).
-// Blocks of less than smallBlock bytes are not worth it. The first has 1/firstBlock
-// of the others, so that copying begins soon, and each after it is twice as large,
-// which takes less time to compute than the one before to copy.
+// Large products get spreadBlocks blocks, or fewBlocks of at most fairBlock bytes, even where
+// memory allows fewer, so that the stages overlap. Each block costs a few milliseconds more (AᵀA of
+// 138493×26744 with 20M entries on an H200: 62 ms of computing in 7 blocks, 137–141 in 17). Blocks
+// smaller than smallBlock bytes do not pay. The first block has 1/firstBlock of the size of the
+// others, so that copying starts early. Each following block is twice as large as its predecessor,
+// and is computed in less time than the predecessor takes to copy.
 const (
 	spreadBlocks = 8
 	fewBlocks    = 4
@@ -23,15 +22,15 @@ const (
 	smallBlock   = 64 << 20
 )
 
-// budget is what a block may take.
+// budget holds the limits of a block.
 type budget struct {
 	entry int64 // bytes of an entry
-	row   int64 // bytes that computing a row takes beside its entries
-	most  int64 // bytes of a block at most, with that, 0 if there is no bound
-	least int   // blocks
+	row   int64 // bytes of workspace per row
+	most  int64 // largest size of a block with its workspace; 0: no limit
+	least int   // smallest number of blocks
 }
 
-// cut divides rows into blocks by the entries that each will have.
+// cut divides rows into blocks by the entries of each row.
 func (b budget) cut(sizes []int64) (bounds []int) {
 	var total int64
 	for _, n := range sizes {
@@ -63,7 +62,7 @@ func (b budget) cut(sizes []int64) (bounds []int) {
 	return append(bounds, len(sizes))
 }
 
-// heap returns the bytes that live Go objects take.
+// heap returns the bytes of live Go objects.
 func heap() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

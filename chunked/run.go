@@ -34,14 +34,13 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// MxM computes X ⊕.⊗ Y block by block of the rows of X and gives the blocks to
-// sink, in order. The factors may live anywhere; views are allowed. The time is
-// that of ops.MxM and of its first pass once more, for the plan, or that of
-// copying or writing the result if it is longer.
+// MxM computes X ⊕.⊗ Y in blocks of rows of X and passes the blocks to sink, in order. The factors
+// may live anywhere and may be views. The time is that of ops.MxM plus its first pass once more,
+// for the plan, or the time to copy or write the result if that is longer.
 //
-// Errors are *Error but for those of arguments, which are as of ops.MxM: of
-// the operations, of the sink, ctx.Err(). The sink has been ended or aborted
-// when MxM returns.
+// Errors in arguments are those of ops.MxM. All others are *Error and wrap the error of the
+// operation, of the sink, or ctx.Err(). When MxM returns, it has called End or Abort of the sink. A
+// nil context is context.Background.
 func MxM[A, B, C comparable](ctx context.Context, sink Sink[C], s semiring.Semiring[A, B, C], x matrix.Source[A], y matrix.Source[B], opts ...Option) (*Report, error) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -76,7 +75,7 @@ func MxM[A, B, C comparable](ctx context.Context, sink Sink[C], s semiring.Semir
 	return &r.report, nil
 }
 
-// run is a product under way.
+// run is one execution of MxM.
 type run[A, B, C comparable] struct {
 	ctx     context.Context
 	sink    Sink[C]
@@ -89,8 +88,8 @@ type run[A, B, C comparable] struct {
 	stage   device.Stage
 	bounds  []int
 	tile    int  // columns of Y at a time
-	spared  bool // X is cut on the host, since the device cannot hold all of it
-	done    int  // blocks that were there at the beginning
+	spared  bool // rows of X are extracted on the host, because the device cannot hold X
+	done    int  // blocks that earlier runs finished
 	restore func()
 	report  Report
 }
@@ -110,7 +109,7 @@ func (r *run[A, B, C]) check() error {
 		return &ops.OperatorError{Op: "chunked.MxM", Reason: "the semiring is the zero value; make it with a constructor of package semiring"}
 	}
 	if r.x == nil || r.y == nil {
-		return &matrix.InvalidError{Op: "chunked.MxM", Reason: "a factor is nil"}
+		return &matrix.InvalidError{Op: "chunked.MxM", Reason: "x or y is nil"}
 	}
 	xv, yv := r.x.View(), r.y.View()
 	if err := errors.Join(xv.Err(), yv.Err()); err != nil {
@@ -130,7 +129,7 @@ func (r *run[A, B, C]) check() error {
 	if r.o.place != nil {
 		at, ok := r.o.place.(streamer)
 		if !ok {
-			return &matrix.InvalidError{Op: "chunked.MxM", Reason: fmt.Sprintf("%s does not compute block by block", r.o.place)}
+			return &matrix.InvalidError{Op: "chunked.MxM", Reason: fmt.Sprintf("%s cannot compute block by block; use the host or a device of package cusparse", r.o.place)}
 		}
 		r.at = at
 	}
@@ -141,17 +140,17 @@ func (r *run[A, B, C]) with() ops.Option {
 	return ops.WithOptions(ops.WithContext(r.ctx), ops.WithThreads(r.o.threads))
 }
 
-// tileShare is the part of the device's budget that Y may take whole.
+// tileShare: Y is tiled if it exceeds 1/tileShare of the device's budget.
 const tileShare = 2
 
-// plan counts the entries of the product and cuts it into blocks.
+// plan counts the entries of the product and chooses the blocks.
 func (r *run[A, B, C]) plan() error {
 	start := time.Now()
 	b := budget{entry: 4 + widthOf[C](), least: r.o.chunks}
 	r.tile = r.n
 	tiled := false
 	if r.at != nil {
-		b.row = int64(r.n)/8 + 16 // a bitmap of its columns, and where it begins
+		b.row = int64(r.n)/8 + 16 // a bitmap of its columns, and its offset
 		free, _, err := r.at.Free()
 		if err != nil {
 			return err
@@ -207,7 +206,7 @@ func (r *run[A, B, C]) plan() error {
 	return err
 }
 
-// sizes returns the entries of each row of the product, or bounds.
+// sizes returns the entries of each row of the product, or upper bounds.
 func (r *run[A, B, C]) sizes(tiled bool) (sizes []int64, exact bool, err error) {
 	if !tiled && !r.spared {
 		sizes, exact, err = ops.Sizes(r.x, r.y, r.o.place, r.with())
@@ -233,12 +232,12 @@ func (r *run[A, B, C]) sizes(tiled bool) (sizes []int64, exact bool, err error) 
 	return sizes, exact && r.o.mask == nil && !r.o.offDiagonal, nil
 }
 
-// room returns the bytes that a block may take.
+// room returns the largest size of a block in bytes.
 func (r *run[A, B, C]) room(tiled bool) (most int64, err error) {
 	if r.o.hostMemory > 0 {
 		runtime.GC()
 		left := int64(r.o.hostMemory) - int64(heap())
-		// A block being computed, one on its way, one being written, and slack for the collector.
+		// One block each is computed, copied and written; the rest is slack for the collector.
 		most = max(left/4, 1)
 	}
 	if r.at == nil {
@@ -248,9 +247,8 @@ func (r *run[A, B, C]) room(tiled bool) (most int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	// A block being computed, with what it takes to do so, and one being copied:
-	// halves, of which the allocator may round away a quarter. A block that finds
-	// too little is cut further.
+	// One block is computed, with its workspace, and one copied: halves, of which the allocator may
+	// round away a quarter. A block that runs out of memory is split.
 	parts := uint64(3)
 	if r.o.offDiagonal || r.o.mask != nil {
 		parts = 6
@@ -265,7 +263,7 @@ func (r *run[A, B, C]) room(tiled bool) (most int64, err error) {
 	return most, nil
 }
 
-// count runs the product once for the number of its entries.
+// count computes the product once to count its entries.
 func (r *run[A, B, C]) count(bounds []int) (n int64, err error) {
 	for k := range len(bounds) - 1 {
 		err := r.block(bounds[k], bounds[k+1], func(c *matrix.Matrix[C], _, _ int) error {
@@ -280,8 +278,8 @@ func (r *run[A, B, C]) count(bounds []int) (n int64, err error) {
 	return n, nil
 }
 
-// block computes rows lo to hi, tile by tile of the columns, and gives each
-// part to take, with the row and the column where it begins.
+// block computes rows lo to hi in tiles of columns and passes each part to take, with its first row
+// and column.
 func (r *run[A, B, C]) block(lo, hi int, take func(c *matrix.Matrix[C], row, col int) error) error {
 	for col := 0; ; col += r.tile {
 		if err := r.part(lo, hi, col, min(col+r.tile, r.n), take); err != nil {
@@ -293,8 +291,7 @@ func (r *run[A, B, C]) block(lo, hi int, take func(c *matrix.Matrix[C], row, col
 	}
 }
 
-// part computes a rectangle of the product; one for which memory does not
-// suffice is halved.
+// part computes a rectangle of the product and halves it if memory runs out.
 func (r *run[A, B, C]) part(lo, hi, clo, chi int, take func(c *matrix.Matrix[C], row, col int) error) error {
 	c, err := r.multiply(lo, hi, clo, chi)
 	if err == nil {
@@ -319,7 +316,7 @@ func (r *run[A, B, C]) part(lo, hi, clo, chi int, take func(c *matrix.Matrix[C],
 	return err
 }
 
-// multiply computes a rectangle.
+// multiply computes a rectangle of the product.
 func (r *run[A, B, C]) multiply(lo, hi, clo, chi int) (*matrix.Matrix[C], error) {
 	on, with := matrix.On(r.o.place), r.with()
 	c := matrix.New[C](hi-lo, chi-clo, on)
@@ -357,8 +354,8 @@ func (r *run[A, B, C]) multiply(lo, hi, clo, chi int) (*matrix.Matrix[C], error)
 	return c, err
 }
 
-// factors returns the rows of X and the columns of Y, as they are if all are
-// asked for. drop gives up those that were cut out.
+// factors returns the rows of X and the columns of Y for a rectangle, without a copy where all are
+// needed. drop frees the copies.
 func (r *run[A, B, C]) factors(lo, hi, clo, chi int) (x matrix.Source[A], y matrix.Source[B], drop func(), err error) {
 	x, y = r.x, r.y
 	var made []interface{ Clear() }
@@ -388,7 +385,7 @@ func (r *run[A, B, C]) factors(lo, hi, clo, chi int) (x matrix.Source[A], y matr
 	return x, y, drop, nil
 }
 
-// placeOfX returns where rows of X are cut out.
+// placeOfX returns the place where rows of X are extracted.
 func (r *run[A, B, C]) placeOfX() matrix.Place {
 	if r.spared {
 		return nil
@@ -396,7 +393,7 @@ func (r *run[A, B, C]) placeOfX() matrix.Place {
 	return r.o.place
 }
 
-// diagonal marks the positions (i, i) of a rectangle.
+// diagonal returns the positions (i, i) of a rectangle.
 func diagonal(lo, hi, clo, chi int) (*matrix.Matrix[bool], error) {
 	var rows, cols []int
 	var vals []bool
@@ -406,7 +403,7 @@ func diagonal(lo, hi, clo, chi int) (*matrix.Matrix[bool], error) {
 	return matrix.FromTuples(hi-lo, chi-clo, rows, cols, vals, nil)
 }
 
-// bytesOf estimates what a factor takes on a device.
+// bytesOf estimates the memory of a factor on a device.
 func bytesOf[T comparable](a matrix.Source[T]) int64 {
 	m, _ := a.View().Dims()
 	return 8*int64(m) + a.View().NVals()*(4+int64(unsafe.Sizeof(*new(T))))

@@ -20,9 +20,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// Into makes a a matrix on the host that holds the product. Where the number
-// of entries is known first, as it is without a mask, its arrays are allocated
-// once, of the right size.
+// Into stores the product in a, a matrix on the host. If the number of entries is known in advance,
+// as it is without a mask, its arrays are allocated once.
 func Into[C comparable](a *matrix.Matrix[C]) Sink[C] {
 	if a == nil {
 		return refuse[C]("Into", "the matrix is nil; make it with matrix.New")
@@ -37,7 +36,7 @@ type intoSink[C comparable] struct {
 	idx  []int32
 	val  []C
 
-	taken int64 // entries that have their room
+	taken int64 // entries with assigned memory
 }
 
 func (s *intoSink[C]) needsCount() bool { return true }
@@ -47,7 +46,7 @@ func (s *intoSink[C]) Begin(p Plan) (int, error) {
 		return 0, &matrix.DimensionError{Op: "chunked.Into", Arg: "the matrix", Got: shape(m, n), Want: shape(p.Rows, p.Cols), Remedy: "make it of the shape of the product"}
 	}
 	if s.a.Place() != nil {
-		return 0, &matrix.InvalidError{Op: "chunked.Into", Reason: "the matrix lives on " + s.a.Place().String() + "; the product goes to the host"}
+		return 0, &matrix.InvalidError{Op: "chunked.Into", Reason: "the matrix lives on " + s.a.Place().String() + "; Into needs a matrix on the host"}
 	}
 	s.cols = p.Cols
 	s.ptr = make([]int64, p.Rows+1)
@@ -57,8 +56,8 @@ func (s *intoSink[C]) Begin(p Plan) (int, error) {
 	return 0, nil
 }
 
-// room returns where a block goes, right behind those before. It is called
-// ahead of Block, by another goroutine.
+// room returns the memory of a block, directly behind that of its predecessors. Another goroutine
+// calls it, ahead of Block.
 func (s *intoSink[C]) room(entries int64) ([]int32, []C, bool) {
 	at := s.taken
 	s.taken += entries
@@ -75,7 +74,7 @@ func (s *intoSink[C]) Block(b *Block[C]) error {
 
 func (s *intoSink[C]) End() error {
 	n := s.ptr[len(s.ptr)-1]
-	// What the operations made keeps the invariants: they are not checked again.
+	// Results of operations satisfy the invariants; no check is needed.
 	s.a.SetStore(&sparse.Store[C]{
 		Structure: sparse.Structure{NRows: len(s.ptr) - 1, NCols: s.cols, Format: matrix.CSR, NVals: n, Ptr: s.ptr, Idx: s.idx[:n:n]},
 		Val:       s.val[:n:n],
@@ -85,9 +84,9 @@ func (s *intoSink[C]) End() error {
 
 func (s *intoSink[C]) Abort() { s.ptr, s.idx, s.val = nil, nil, nil }
 
-// File writes the product to a file of the binary form, block by block, with a
-// checksum for each; see [matrix.BlockFile]. A run that is stopped leaves
-// PATH.part, and the next run of the same product goes on with it.
+// File writes the product to a file of the binary form, block by block, with one checksum each; see
+// [matrix.BlockFile]. An interrupted run leaves PATH.part, and the next run of the same product
+// resumes there. If another job writes the same file, the error is a *matrix.BusyError.
 func File[C matrix.Element](path string) Sink[C] { return &fileSink[C]{path: path} }
 
 type fileSink[C matrix.Element] struct {
@@ -120,8 +119,7 @@ func (s *fileSink[C]) Abort() {
 	}
 }
 
-// kept counts the blocks of the unfinished file, unless it was removed or
-// finished.
+// kept counts the blocks of PATH.part. It is 0 if that file was removed or finished.
 func (s *fileSink[C]) kept() (blocks int, file string) {
 	if s.f == nil {
 		return 0, ""
@@ -133,8 +131,8 @@ func (s *fileSink[C]) kept() (blocks int, file string) {
 	return blocks, s.f.Part()
 }
 
-// MatrixMarket writes the product to a Matrix Market file, compressed if the
-// name ends in .gz. The file appears under its name when it is whole.
+// MatrixMarket writes the product to a Matrix Market file, compressed if the name ends in .gz. The
+// file appears under its name when it is complete.
 func MatrixMarket[C matrix.Element](ctx context.Context, path string, opts ...matrix.WriteOption) Sink[C] {
 	return &textSink[C]{ctx: ctx, path: path, counts: true, open: func(w io.Writer, p Plan) (*matrix.RowWriter[C], error) {
 		return matrix.NewMatrixMarketWriter[C](w, p.Rows, p.Cols, p.Entries, opts...)
@@ -218,7 +216,7 @@ func (s *textSink[C]) Abort() {
 	}
 }
 
-// Tee gives the blocks to f and then to sink, which takes blocks on the host.
+// Tee passes the blocks to f and then to sink, which receives them on the host.
 func Tee[C comparable](sink Sink[C], f func(b *Block[C]) error) Sink[C] {
 	switch {
 	case sink == nil:
@@ -264,8 +262,8 @@ func (s *teeSink[C]) bounds(job []byte, rows, cols int) []int {
 	return s.Sink.(resuming).bounds(job, rows, cols)
 }
 
-// Each calls f with every block, on the host: to keep the best of each row, or
-// to filter. Its error ends the product.
+// Each calls f with every block on the host, for example to keep the best entries of each row, or
+// to filter. An error of f ends the product.
 func Each[C comparable](f func(b *Block[C]) error) Sink[C] {
 	if f == nil {
 		return refuse[C]("Each", "the function is nil")
@@ -280,9 +278,9 @@ func (s eachSink[C]) Block(b *Block[C]) error { return s(b) }
 func (eachSink[C]) End() error                { return nil }
 func (eachSink[C]) Abort()                    {}
 
-// Where calls f with every block where it was computed, as a matrix whose row i
-// is row lo+i of the product: operations on it run there, and only what f reads
-// is copied to the host. The matrix may not be kept.
+// Where calls f with every block at the place of computation, as a matrix whose row i is row lo+i
+// of the product. Operations on it run there, and only what f reads is copied to the host. f must
+// not retain the matrix.
 func Where[C comparable](f func(lo int, rows *matrix.Matrix[C]) error) Sink[C] {
 	if f == nil {
 		return refuse[C]("Where", "the function is nil")
@@ -300,7 +298,7 @@ func (*whereSink[C]) End() error                                   { return nil 
 func (*whereSink[C]) Abort()                                       {}
 func (s *whereSink[C]) visit(lo int, rows *matrix.Matrix[C]) error { return s.f(lo, rows) }
 
-// Count adds the number of entries to n. Nothing is kept or copied.
+// Count adds the number of entries to n. It copies nothing.
 func Count[C comparable](n *int64) Sink[C] {
 	if n == nil {
 		return refuse[C]("Count", "the counter is nil")
@@ -311,8 +309,8 @@ func Count[C comparable](n *int64) Sink[C] {
 	})
 }
 
-// Sum combines all entries into sum, which must hold the identity of m or what
-// is to be added to. Nothing is kept or copied.
+// Sum adds all entries to sum, whose start is the identity of m or an earlier sum. It copies
+// nothing.
 func Sum[C comparable](m semiring.Monoid[C], sum *C) Sink[C] {
 	switch {
 	case sum == nil:
@@ -329,8 +327,8 @@ func Sum[C comparable](m semiring.Monoid[C], sum *C) Sink[C] {
 	})
 }
 
-// Degrees counts the entries of each row of the product into d, whose length is
-// the number of rows. Nothing else is kept or copied.
+// Degrees counts the entries of each row of the product into d, whose length is the number of rows.
+// It copies no entries.
 func Degrees[C comparable](d []int64) Sink[C] {
 	return &degreesSink[C]{whereSink[C]{degrees[C](d)}, len(d)}
 }
@@ -367,8 +365,7 @@ func degrees[C comparable](d []int64) func(lo int, rows *matrix.Matrix[C]) error
 	}
 }
 
-// refusedSink is what constructors return for arguments that cannot work: Begin
-// reports the error.
+// refusedSink is the result of constructors with invalid arguments: Begin returns the error.
 type refusedSink[C comparable] struct{ err error }
 
 func refuse[C comparable](constructor, reason string) Sink[C] {

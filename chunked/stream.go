@@ -8,7 +8,7 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// part is a rectangle that was computed.
+// part is a computed rectangle.
 type part[C comparable] struct {
 	index    int
 	row, col int
@@ -16,7 +16,7 @@ type part[C comparable] struct {
 	last     bool // of its block
 }
 
-// stream computes, copies and writes blocks, each stage in a goroutine.
+// stream computes, copies and writes blocks, one goroutine per stage.
 func (r *run[A, B, C]) stream() error {
 	start := time.Now()
 	visit, _ := r.sink.(visiting[C])
@@ -79,7 +79,7 @@ func (r *run[A, B, C]) stream() error {
 	return err
 }
 
-// pinned returns how much pinned memory to copy through.
+// pinned returns the size of the pinned buffers.
 func (r *run[A, B, C]) pinned() int64 {
 	if r.o.hostMemory > 0 {
 		return min(pinnedBytes, int64(r.o.hostMemory/16))
@@ -87,8 +87,7 @@ func (r *run[A, B, C]) pinned() int64 {
 	return pinnedBytes
 }
 
-// compute makes the blocks one after the other. At most one is ahead of the
-// copying.
+// compute computes the blocks in order, at most one ahead of the copying.
 func (r *run[A, B, C]) compute(out chan<- part[C], stop <-chan struct{}) error {
 	for k := r.done; k < len(r.bounds)-1; k++ {
 		lo, hi := r.bounds[k], r.bounds[k+1]
@@ -144,7 +143,7 @@ func (stopped) Error() string { return "stopped" }
 
 var errStopped error = stopped{}
 
-// visitAll shows the parts to a sink that wants none copied.
+// visitAll passes the parts to a sink that reads them in place.
 func (r *run[A, B, C]) visitAll(v visiting[C], parts <-chan part[C]) error {
 	for p := range parts {
 		begin := time.Now()
@@ -166,10 +165,10 @@ func (r *run[A, B, C]) visitAll(v visiting[C], parts <-chan part[C]) error {
 	return nil
 }
 
-// copyAll brings blocks to the host.
+// copyAll copies blocks to the host.
 func (r *run[A, B, C]) copyAll(parts <-chan part[C], out chan<- *Block[C], stop <-chan struct{}) error {
 	var pieces []*piece[C]
-	there := func(p part[C], x *piece[C]) error {
+	ready := func(p part[C], x *piece[C]) error {
 		pieces = append(pieces, x)
 		if !p.last {
 			return nil
@@ -191,14 +190,14 @@ func (r *run[A, B, C]) copyAll(parts <-chan part[C], out chan<- *Block[C], stop 
 			return errStopped
 		}
 	}
-	begins := true // a block
+	begins := true // of a block
 	for {
 		p, ok, err := r.next(parts)
 		if ok && err == nil {
 			whole := begins && p.last
 			begins = p.last
-			err = r.bring(p, whole || r.ordered(), func(x *piece[C]) error { return there(p, x) })
-			if p.last && !whole && !r.ordered() && err == nil { // it takes its room when it is joined
+			err = r.bring(p, whole || r.ordered(), func(x *piece[C]) error { return ready(p, x) })
+			if p.last && !whole && !r.ordered() && err == nil { // join assigns its memory
 				err = r.flush()
 			}
 		}
@@ -211,8 +210,7 @@ func (r *run[A, B, C]) copyAll(parts <-chan part[C], out chan<- *Block[C], stop 
 	}
 }
 
-// next returns the next part. What is on its way is seen home if that has to be
-// waited for, or is the last.
+// next returns the next part. It completes pending copies before it waits and after the last part.
 func (r *run[A, B, C]) next(parts <-chan part[C]) (p part[C], ok bool, err error) {
 	select {
 	case p, ok = <-parts:
@@ -240,17 +238,16 @@ type piece[C comparable] struct {
 	ptr      []int64
 	idx      []int32
 	val      []C
-	placed   bool // in the room of the sink
+	placed   bool // in the memory of the sink
 }
 
-// ordered tells whether the entries of a part come behind those of the parts
-// before it, which they do unless Y is taken tile by tile.
+// ordered reports whether the entries of a part follow those of the parts before it. They do unless
+// Y is tiled.
 func (r *run[A, B, C]) ordered() bool { return r.tile >= r.n }
 
-// bring copies a part to the host, to its final place if inPlace says that this
-// is known and the sink has one, and calls there, perhaps later, in the order of
-// the parts.
-func (r *run[A, B, C]) bring(p part[C], inPlace bool, there func(*piece[C]) error) error {
+// bring copies a part to the host and then calls ready, possibly later, in the order of the parts.
+// With inPlace it copies to the memory of the sink, if the sink provides it.
+func (r *run[A, B, C]) bring(p part[C], inPlace bool, ready func(*piece[C]) error) error {
 	rows, _ := p.c.Dims()
 	x := &piece[C]{row: p.row, col: p.col}
 	if r.at == nil {
@@ -264,7 +261,7 @@ func (r *run[A, B, C]) bring(p part[C], inPlace bool, there func(*piece[C]) erro
 		if err := p.c.Err(); err != nil {
 			return err
 		}
-		return there(x)
+		return ready(x)
 	}
 	defer p.c.Clear()
 	s, err := p.c.RemoteOn(r.at)
@@ -283,12 +280,12 @@ func (r *run[A, B, C]) bring(p part[C], inPlace bool, there func(*piece[C]) erro
 	}
 	return r.stage.Fetch(s, x.ptr, x.idx, unsafe.Pointer(unsafe.SliceData(x.val)), func(took time.Duration) error {
 		r.report.Copying += took
-		return there(x)
+		return ready(x)
 	})
 }
 
-// roomFor returns where the next entries go, if that is asked for and the sink
-// has a place.
+// roomFor returns the memory of the sink for the next entries, if inPlace asks for it and the sink
+// provides it.
 func (r *run[A, B, C]) roomFor(n int64, inPlace bool) (idx []int32, val []C, ok bool) {
 	if place, is := r.sink.(roomy[C]); is && inPlace {
 		return place.room(n)
@@ -296,7 +293,7 @@ func (r *run[A, B, C]) roomFor(n int64, inPlace bool) (idx []int32, val []C, ok 
 	return nil, nil, false
 }
 
-// offsetsOf adds up the rows of pieces.
+// offsetsOf computes the row offsets of a block from those of its pieces.
 func (b *Block[C]) offsetsOf(pieces []*piece[C]) (entries int64) {
 	b.Ptr = make([]int64, b.Hi-b.Lo+1)
 	for _, x := range pieces {
@@ -310,8 +307,8 @@ func (b *Block[C]) offsetsOf(pieces []*piece[C]) (entries int64) {
 	return b.Ptr[b.Hi-b.Lo]
 }
 
-// concat puts the pieces of a block together that follow each other: some rows,
-// or a part of a row. In the room of a sink they already do.
+// concat joins pieces of a block that follow each other, such as some rows, or parts of a row. In
+// the memory of a sink they are already adjacent.
 func (b *Block[C]) concat(pieces []*piece[C]) {
 	n := b.offsetsOf(pieces)
 	for _, x := range pieces {
@@ -333,8 +330,7 @@ func (b *Block[C]) concat(pieces []*piece[C]) {
 	}
 }
 
-// join puts the pieces of a block together: rows below each other, tiles side
-// by side.
+// join joins the pieces of a block: rows below each other, tiles side by side.
 func (r *run[A, B, C]) join(b *Block[C], pieces []*piece[C]) {
 	n := b.offsetsOf(pieces)
 	var ok bool
@@ -355,7 +351,7 @@ func (r *run[A, B, C]) join(b *Block[C], pieces []*piece[C]) {
 	}
 }
 
-// write gives a block to the sink.
+// write passes a block to the sink.
 func (r *run[A, B, C]) write(b *Block[C]) error {
 	begin := time.Now()
 	err := r.sink.Block(b)

@@ -5,11 +5,10 @@ import (
 	"testing"
 )
 
-// TestConcat puts parts together that follow each other: two rows, one of them
-// empty; an empty row; a row in two parts of its columns.
+// TestConcat joins adjacent parts: two rows, one of them empty; an empty row; a row in two parts.
 func TestConcat(t *testing.T) {
 	for _, placed := range []bool{false, true} {
-		idx, val := []int32{3, 5, 1, 4, 0, 2}, []int64{10, 20, 30, 40, 50, 60} // the last two begin at column 5
+		idx, val := []int32{3, 5, 1, 4, 0, 2}, []int64{10, 20, 30, 40, 50, 60} // the last two are relative to column 5
 		of := func(row, col int, at, n int, ptr ...int64) *piece[int64] {
 			x := &piece[int64]{row: row, col: col, ptr: ptr, idx: idx[at : at+n : at+n], val: val[at : at+n : at+n], placed: placed}
 			if !placed {
@@ -24,7 +23,7 @@ func TestConcat(t *testing.T) {
 		}
 		b = &Block[int64]{Lo: 0, Hi: 2}
 		if b.concat([]*piece[int64]{of(0, 0, 0, 0, 0, 0), of(1, 0, 0, 0, 0, 0)}); !slices.Equal(b.Ptr, []int64{0, 0, 0}) || len(b.Idx)+len(b.Val) != 0 {
-			t.Errorf("placed %v, nothing: %v %v %v", placed, b.Ptr, b.Idx, b.Val)
+			t.Errorf("placed %v, empty pieces: %v %v %v", placed, b.Ptr, b.Idx, b.Val)
 		}
 	}
 }

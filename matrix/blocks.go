@@ -347,6 +347,7 @@ func (b *BlockFile[T]) Close() error {
 	defer b.lock.Release() // after the file is closed
 	f := b.f
 	b.f = nil
+	defer b.lock.Release() // after the file is closed
 	return f.Close()
 }
 

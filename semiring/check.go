@@ -141,7 +141,7 @@ func checkSide[S, T, A, B, C any](s Semiring[S, T, C], name, side string, k *cpu
 		return &CheckError{Semiring: name, Kernel: side + kernel, Operands: operands, Got: fmt.Sprint(got), Want: fmt.Sprint(want)}
 	}
 	if !t.any && !t.equal(k.Identity, s.add.k.Identity) {
-		return t.fail("Identity", "nothing", k.Identity, s.add.k.Identity)
+		return t.fail("Identity", "no operands", k.Identity, s.add.k.Identity)
 	}
 	for round := range opts.Rounds {
 		n := round * 70 / opts.Rounds

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// dribble gives a few bytes at a time.
+// dribble is a reader that returns a few bytes at a time.
 type dribble struct {
 	r   io.Reader
 	rng *rand.Rand
@@ -107,24 +107,24 @@ type broken struct{ err error }
 func (b broken) Read([]byte) (int, error) { return 0, b.err }
 
 func TestReadStream(t *testing.T) {
-	sad := errors.New("sad")
-	s, _, err := NewSource(io.MultiReader(strings.NewReader(numbered(50_000)), broken{sad}))
+	failed := errors.New("failed")
+	s, _, err := NewSource(io.MultiReader(strings.NewReader(numbered(50_000)), broken{failed}))
 	if err == nil {
 		err = Read(nil, s, 2, func(Block) int { return 0 }, func(int) error { return nil })
 	}
-	if !errors.Is(err, sad) {
+	if !errors.Is(err, failed) {
 		t.Errorf("got %v", err)
 	}
 	if _, _, err := NewSource(broken{nil}); !errors.Is(err, io.ErrNoProgress) {
-		t.Errorf("a reader that gives nothing: %v", err)
+		t.Errorf("a reader without progress: %v", err)
 	}
 	s = &Source{r: broken{nil}, line: 1}
 	if err := Read(nil, s, 2, func(Block) int { return 0 }, func(int) error { return nil }); !errors.Is(err, io.ErrNoProgress) {
-		t.Errorf("a reader that stops giving: %v", err)
+		t.Errorf("a reader that stops making progress: %v", err)
 	}
 	s = &Source{r: broken{nil}, line: 1}
 	if _, _, err := s.Line(); !errors.Is(err, io.ErrNoProgress) {
-		t.Errorf("a reader that stops giving: %v", err)
+		t.Errorf("a reader that stops making progress: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s, _, _ = NewSource(strings.NewReader(numbered(100_000)))
@@ -173,6 +173,6 @@ func TestWrite(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 	if err := Write(nil, &b, 3, 0, nil); err != nil {
-		t.Errorf("nothing to write: %v", err)
+		t.Errorf("an empty text: %v", err)
 	}
 }

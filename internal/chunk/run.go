@@ -7,10 +7,10 @@ import (
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
-// Read cuts the rest of s into blocks, runs parse on them in up to threads
-// goroutines (0: all) and hands the results to collect in file order. The
-// first error in file order ends it; that of the stream comes last. A result
-// may refer to its block until collect returns. The context is looked at between blocks.
+// Read divides the rest of s into blocks, runs parse on them in up to threads goroutines (0: all)
+// and passes the results to collect in file order. The first error in file order ends the loop; an
+// error of the stream comes last. A result may refer to its block until collect returns. Read tests
+// the context between blocks.
 func Read[R any](ctx context.Context, s *Source, threads int, parse func(Block) R, collect func(R) error) error {
 	type job struct {
 		block  Block
@@ -28,7 +28,7 @@ func Read[R any](ctx context.Context, s *Source, threads int, parse func(Block) 
 		if work != nil {
 			close(work)
 		}
-		for _, j := range flight { // do not return under a worker's feet
+		for _, j := range flight { // wait for the workers
 			<-j.done
 		}
 	}()
@@ -97,9 +97,8 @@ func Read[R any](ctx context.Context, s *Source, threads int, parse func(Block) 
 	return streamErr
 }
 
-// Write runs format(piece, buf) for every piece in [0, pieces) in up to
-// threads goroutines, each appending to an empty buffer, and writes the
-// buffers to w in order.
+// Write runs format(piece, buf) for every piece in [0, pieces) in up to threads goroutines, each
+// appending to an empty buffer, and writes the buffers to w in order.
 func Write(ctx context.Context, w io.Writer, threads, pieces int, format func(piece int, buf []byte) []byte) error {
 	threads = min(parallel.Threads(threads), pieces)
 	bufs := make([][]byte, max(threads, 1))

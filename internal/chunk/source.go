@@ -1,10 +1,10 @@
-// Package chunk reads and writes large texts in blocks of whole lines, with
-// several goroutines at the blocks and everything else in file order.
+// Package chunk reads and writes large texts in blocks of whole lines. Several goroutines process
+// the blocks; everything else happens in file order.
 //
-// A [Source] turns a stream, compressed or not, into blocks that end at line
-// boundaries. [Read] hands the blocks to workers and their results, in order,
-// to the caller; [Write] does the reverse. The caller's goroutine is the only
-// one that touches the stream, so nothing is left running when they return.
+// A [Source] divides a stream, compressed or not, into blocks that end at line boundaries. [Read]
+// passes the blocks to workers and their results, in order, to the caller; [Write] does the
+// reverse. Only the goroutine of the caller accesses the stream, so nothing still runs when they
+// return.
 package chunk
 
 import (
@@ -19,12 +19,11 @@ import (
 )
 
 const (
-	// blockSize is the number of bytes a worker gets at a time. 256 KiB to
-	// 4 MiB read an R-MAT 18 file equally fast (BenchmarkReadMatrixMarket);
-	// a small block keeps the memory of blocks in flight small.
+	// blockSize is the size of a block. 256 KiB to 4 MiB read an R-MAT 18 file equally fast
+	// (BenchmarkReadMatrixMarket); a small size limits the memory of blocks in flight.
 	blockSize = 1 << 20
-	// maxLine bounds a single line, so that a file without newlines does not
-	// become one block of its own size.
+	// maxLine is the largest length of a line. Without it, a file without newlines would become a
+	// single block.
 	maxLine = 1 << 24
 )
 
@@ -43,9 +42,9 @@ type Block struct {
 // Source is a stream of lines.
 type Source struct {
 	r    io.Reader
-	buf  []byte // unread bytes, in a buffer of its own
-	line int64  // number of the line that buf begins with
-	err  error  // io.EOF or another, once the stream ended
+	buf  []byte // unread bytes
+	line int64  // number of the first line of buf
+	err  error  // why the stream ended
 }
 
 type counter struct {
@@ -59,7 +58,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// gzipReader names damage to the compressed stream as such.
+// gzipReader wraps errors of the compressed stream in ErrGzip.
 type gzipReader struct{ z *gzip.Reader }
 
 func (g gzipReader) Read(p []byte) (int, error) {
@@ -83,9 +82,8 @@ func nameGzip(err error) error {
 	return err
 }
 
-// Open decompresses r if it begins like a gzip file (several members in a row
-// included) and returns the plain bytes, with a function that tells how many
-// bytes were taken from r so far.
+// Open decompresses r if it begins like a gzip file, also one of several members. It returns the
+// plain bytes and a function that returns the number of bytes read from r so far.
 func Open(r io.Reader) (plain io.Reader, taken func() int64, err error) {
 	c := &counter{r: r}
 	taken = func() int64 { return c.n }
@@ -138,8 +136,8 @@ func (s *Source) fill(n int) {
 	}
 }
 
-// Line returns the next line without its end (\n or \r\n), and its number. It
-// is valid until the next call. io.EOF ends the stream.
+// Line returns the next line without its end (\n or \r\n), and its number. The line is valid until
+// the next call. The error at the end of the stream is io.EOF.
 func (s *Source) Line() (text []byte, number int64, err error) {
 	end := bytes.IndexByte(s.buf, '\n')
 	if end < 0 {
@@ -159,7 +157,7 @@ func (s *Source) Line() (text []byte, number int64, err error) {
 	return bytes.TrimSuffix(text, []byte("\r")), number, nil
 }
 
-// Unread puts a line that Line returned back, with its end.
+// Unread puts back a line that Line returned.
 func (s *Source) Unread(text []byte) {
 	whole := make([]byte, 0, len(text)+1+len(s.buf))
 	whole = append(append(append(whole, text...), '\n'), s.buf...)
@@ -181,48 +179,48 @@ func (s *Source) Peek(n int) []byte {
 // At returns the number of the next line.
 func (s *Source) At() int64 { return s.line }
 
-// next reads a block into into, which it may grow. ok is false at the end of
-// the stream or on an error.
-func (s *Source) next(into []byte) (b Block, ok bool, err error) {
-	if cap(into) < blockSize {
-		into = make([]byte, 0, blockSize)
+// next reads a block buf buf, which it may grow. ok is false at the end of the stream or after an
+// error.
+func (s *Source) next(buf []byte) (b Block, ok bool, err error) {
+	if cap(buf) < blockSize {
+		buf = make([]byte, 0, blockSize)
 	}
-	into = append(into[:0], s.buf...)
+	buf = append(buf[:0], s.buf...)
 	s.buf = nil
 	for empty := 0; s.err == nil; {
-		if len(into) == cap(into) {
-			if bytes.IndexByte(into, '\n') >= 0 {
+		if len(buf) == cap(buf) {
+			if bytes.IndexByte(buf, '\n') >= 0 {
 				break
 			}
-			if len(into) > maxLine {
+			if len(buf) > maxLine {
 				s.err = ErrLine
 				break
 			}
-			into = append(make([]byte, 0, 2*cap(into)), into...)
+			buf = append(make([]byte, 0, 2*cap(buf)), buf...)
 		}
 		var n int
-		n, s.err = s.r.Read(into[len(into):cap(into)])
-		into = into[:len(into)+n]
+		n, s.err = s.r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
 		if n > 0 {
 			empty = 0
 		} else if empty++; empty > 100 && s.err == nil {
 			s.err = io.ErrNoProgress
 		}
 	}
-	end := len(into)
+	end := len(buf)
 	if s.err == nil {
-		end = bytes.LastIndexByte(into, '\n') + 1
-		s.buf = append(make([]byte, 0, max(4096, len(into)-end)), into[end:]...)
+		end = bytes.LastIndexByte(buf, '\n') + 1
+		s.buf = append(make([]byte, 0, max(4096, len(buf)-end)), buf[end:]...)
 	}
 	if s.err != nil && s.err != io.EOF {
-		s.line += int64(bytes.Count(into, []byte{'\n'}))
+		s.line += int64(bytes.Count(buf, []byte{'\n'}))
 		return b, false, s.err
 	}
-	if end > 0 && into[end-1] != '\n' {
-		into = append(into[:end], '\n')
+	if end > 0 && buf[end-1] != '\n' {
+		buf = append(buf[:end], '\n')
 		end++
 	}
-	b = Block{into[:end], s.line}
+	b = Block{buf[:end], s.line}
 	s.line += int64(bytes.Count(b.Data, []byte{'\n'}))
 	return b, end > 0, nil
 }

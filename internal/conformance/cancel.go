@@ -11,8 +11,7 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// cancelled makes the calls that must stop at once when their context has
-// ended.
+// cancelled returns calls that must stop when their context has ended.
 func cancelled(o ops.Option) []errorCase {
 	pt, plus, id := semiring.PlusTimes[float64](), semiring.Plus[float64](), semiring.Identity[float64]()
 	row := semiring.NewIndex("row", func(_ float64, i, _ int) float64 { return float64(i) }, "i")
@@ -43,13 +42,13 @@ func cancelled(o ops.Option) []errorCase {
 	}
 }
 
-// countdown is a context that ends after it was asked left times.
+// countdown is a context that ends after left calls of Err.
 type countdown struct {
 	context.Context
 	left atomic.Int64
 }
 
-// Err counts down, and is context.Canceled from then on.
+// Err counts down and then returns context.Canceled.
 func (c *countdown) Err() error {
 	if c.left.Add(-1) < 0 {
 		return context.Canceled
@@ -57,10 +56,9 @@ func (c *countdown) Err() error {
 	return nil
 }
 
-// testCancellation ends the context of every operation at its first check, at
-// its second, and so on until it gets through: each time the error is the
-// context's and the destination unchanged, and then the result is right, so
-// that nothing half done was kept.
+// testCancellation ends the context of every operation at its first check, at its second, and so
+// on, until the operation completes. Each time the error must be that of the context and the
+// destination unchanged. The final result must be right, so that no partial result was kept.
 func testCancellation(t *testing.T, b Backend) {
 	at := matrix.On(b.Place())
 	fresh := func() misfits {
@@ -82,7 +80,7 @@ func testCancellation(t *testing.T, b Backend) {
 				err := cancelled(ops.WithOptions(ops.WithContext(ctx), ops.WithThreads(2)))[n].call(x)
 				if err == nil {
 					if !x.c.Equal(want.c) || !x.w.Equal(want.w) {
-						t.Errorf("after cancelled calls the result is wrong")
+						t.Errorf("the result after cancelled calls is wrong")
 					}
 					return
 				}
@@ -93,7 +91,7 @@ func testCancellation(t *testing.T, b Backend) {
 					t.Fatalf("cancelled at check %d the destination has changed", checks)
 				}
 			}
-			t.Error("the context was asked 10000 times")
+			t.Error("10000 checks did not complete the operation")
 		})
 	}
 }

@@ -5,14 +5,14 @@ import (
 	"sort"
 )
 
-// Axis is a dimension of N positions of which a case looks at those in At,
-// ascending; a nil At is all of them. Nothing has an entry elsewhere.
+// Axis is a dimension of N positions. A case uses those in At, ascending; a nil At means all. No
+// other position has an entry.
 type Axis struct {
 	N  int
 	At []int
 }
 
-// Len is the number of positions looked at.
+// Len returns the number of used positions.
 func (x Axis) Len() int {
 	if x.At != nil {
 		return len(x.At)
@@ -20,7 +20,7 @@ func (x Axis) Len() int {
 	return x.N
 }
 
-// Pos returns the i-th position looked at.
+// Pos returns the i-th used position.
 func (x Axis) Pos(i int) int {
 	if x.At != nil {
 		return x.At[i]
@@ -42,9 +42,9 @@ func (x Axis) equal(y Axis) bool {
 
 var one = Axis{N: 1}
 
-// Dense is a matrix as the oracles see it: each cell the list of values that
-// are right there. No value means no entry; several are the witnesses that the
-// any monoid may choose from. Inputs have one at most.
+// Dense is a matrix of the oracles. A cell is the list of its correct values: none means no entry,
+// and several are the witnesses that the any monoid may choose from. Cells of inputs have at most
+// one value.
 type Dense[T any] struct {
 	Rows, Cols Axis
 	Cell       [][]T
@@ -86,7 +86,7 @@ func (d Dense[T]) transpose() Dense[T] {
 	return t
 }
 
-// pattern is what Pattern() must look like.
+// pattern is the oracle of Pattern.
 func pattern[T any](d Dense[T]) Dense[bool] {
 	t := newDense[bool](d.Rows, d.Cols)
 	d.each(func(i, j int, x []T) {

@@ -1,22 +1,18 @@
-// Package conformance holds what every backend of hiveblas must do, as tests:
-// each operation of package ops on random and hand-made cases, against naive
-// dense oracles written from the mathematics of the GraphBLAS C API.
+// Package conformance tests the operations of package ops on every backend of hiveblas: random and
+// hand-made cases against naive dense oracles, written from the mathematics of the GraphBLAS C API.
 //
-// A case is data: a few small dense inputs, the way each is stored and read
-// (format, transpose, pattern, aliasing), and the settings of the write
-// (mask, accumulator, replace) and of the run (method, threads). Running a
-// case builds fresh matrices, calls the operation, and compares the
-// destination with
+// A case is data: a few small dense inputs, their storage and use (format, transpose, pattern,
+// aliasing), and the settings of the write (mask, accumulator, replace) and of the run (method,
+// threads). A run builds fresh matrices, calls the operation, and compares the destination with
 //
 //	Z = accum(C, T),  C⟨M, r⟩ = Z
 //
-// where T comes from the operation's oracle. It also checks the storage
-// invariants, the operands that must not have changed and, after an error,
-// that the destination has not either. A failing case is shrunk entry by
-// entry before it is printed with its seed.
+// where T is the result of the oracle. It also checks the storage invariants and that the operands
+// and, after an error, the destination are unchanged. The entries of a failing case are removed one
+// by one while it fails; the report contains the reduced case and its seed.
 //
-// Matrices of 2³¹−1 rows are small dense matrices too: an [Axis] names the few
-// positions that a case looks at.
+// Matrices of 2³¹−1 rows are small dense matrices too: an [Axis] lists the few positions that a
+// case uses.
 package conformance
 
 import (
@@ -30,15 +26,14 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// Backend is what the kit tests: where destinations live.
+// Backend is the place of destinations under test.
 type Backend interface {
-	// Name names the backend in the output.
+	// Name is the name in the output.
 	Name() string
-	// Place is where destinations are made; nil is the host.
+	// Place is the place of destinations; nil is the host.
 	Place() matrix.Place
-	// Skip returns the reason to leave a case out, or "". The name of a case is
-	// operation/element type/operator/method, such as
-	// "MxM/float64/plus_times/hash".
+	// Skip returns the reason to skip a case, or "". The name of a case is operation/element
+	// type/operator/method, such as "MxM/float64/plus_times/hash".
 	Skip(caseName string) string
 }
 
@@ -51,22 +46,22 @@ func (Host) Name() string { return "cpu" }
 // Place is the host.
 func (Host) Place() matrix.Place { return nil }
 
-// Skip leaves nothing out.
+// Skip skips nothing.
 func (Host) Skip(string) string { return "" }
 
-// Cases of a generator of weight 1: see [Run].
+// Numbers of cases of a generator of weight 1: see [Run].
 const (
 	longBudget  = 60
 	quickBudget = 8
 	shortBudget = 4
 )
 
-// Run runs the kit against b, in the form that package longtest selects. A backend
-// may have these methods besides:
+// Run runs the kit against b, in the form that package longtest selects. A backend may have these
+// optional methods:
 //
-//	Budget() int    // at most so many cases per unit of weight; 60 is the long form, 8 the quick, 4 -short
-//	Every() int     // of the generators of an operation, only every n-th
-//	Parallel() bool // the generators run in parallel
+//	Budget() int    // largest number of cases per unit of weight; long 60, quick 8, -short 4
+//	Every() int     // run every n-th generator of each operation
+//	Parallel() bool // whether generators run in parallel
 func Run(t *testing.T, b Backend) {
 	budget, every, parallel := quickBudget, 1, false
 	switch {
@@ -84,9 +79,9 @@ func Run(t *testing.T, b Backend) {
 	if safe, ok := b.(interface{ Parallel() bool }); ok {
 		parallel = safe.Parallel()
 	}
-	number := map[string]int{} // of the generators of an operation so far
+	number := map[string]int{} // of generators of each operation so far
 	for _, g := range generators() {
-		if every > 1 && b.Skip(g.name+"/") != "" { // it does not count
+		if every > 1 && b.Skip(g.name+"/") != "" { // skipped generators do not count
 			continue
 		}
 		op, _, _ := strings.Cut(g.name, "/")
@@ -106,7 +101,7 @@ func Run(t *testing.T, b Backend) {
 				}
 			}
 			for reason := range skipped {
-				t.Log("left out:", reason)
+				t.Log("skipped:", reason)
 			}
 		})
 	}
@@ -121,7 +116,7 @@ type generator struct {
 	make   func(p *plan) func(r *runner) error
 }
 
-// once runs one case and returns what went wrong.
+// once runs one case and returns a description of its failure, or "".
 func once(b Backend, g generator, seed uint64, skipped map[string]bool) string {
 	p := newPlan(seed, g.name)
 	run := g.make(p)
@@ -143,7 +138,7 @@ func once(b Backend, g generator, seed uint64, skipped map[string]bool) string {
 	return out.String()
 }
 
-// attempt runs a case once; a panic is a failure like any other.
+// attempt runs a case once. A panic is a failure.
 func attempt(b Backend, p *plan, run func(r *runner) error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -154,7 +149,7 @@ func attempt(b Backend, p *plan, run func(r *runner) error) (err error) {
 	return run(r)
 }
 
-// shrink removes entries from the inputs of p for as long as the case fails.
+// shrink removes entries from the inputs of p while the case fails.
 func shrink(p *plan, fails func() bool) {
 	end := time.Now().Add(3 * time.Second)
 	for again := true; again; {

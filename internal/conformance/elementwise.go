@@ -5,8 +5,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// shapeOf draws the dimensions of a matrix or vector, at times one of many
-// entries in few rows, so that threads share rows.
+// shapeOf draws the dimensions of a matrix or vector, sometimes with many entries in few rows, so
+// that threads share rows.
 func (p *plan) shapeOf() (rows, cols Axis, vector bool) {
 	vector = p.IntN(3) == 0
 	if p.IntN(200) == 0 {
@@ -120,8 +120,8 @@ func applyOf[A, C comparable](typ string, f semiring.UnaryOp[A, C]) generator {
 	}}
 }
 
-// position undoes the oracle's view of a vector as a row: to an operator the
-// index of a vector is i, and j is 0.
+// position undoes the oracle's form of a vector, a row: for an operator, i is the index of a vector
+// and j is 0.
 func position(vector bool, i, j int) (int, int) {
 	if vector {
 		return j, 0
@@ -165,7 +165,7 @@ func selectOf[T comparable](typ string, f semiring.SelectOp[T]) generator {
 	}}
 }
 
-// closed makes the cases of the operators over one type.
+// closed returns the cases of the operators over one type.
 func closed[T comparable](typ string) (g []generator) {
 	k := kindOf[T]()
 	for _, op := range k.binary {
@@ -187,7 +187,7 @@ func closed[T comparable](typ string) (g []generator) {
 	return append(g, structural[T](typ)...)
 }
 
-// comparisons makes the cases of operators into other types.
+// comparisons returns the cases of operators into other types.
 func comparisons[T semiring.Number](typ string) (g []generator) {
 	for _, op := range []semiring.BinaryOp[T, T, bool]{
 		semiring.Eq[T](), semiring.Ne[T](), semiring.Lt[T](), semiring.Le[T](), semiring.Gt[T](), semiring.Ge[T](),

@@ -16,8 +16,8 @@ type (
 	vec = *matrix.Vector[float64]
 )
 
-// operands of the error cases: the destinations c (3×3) and w (3), operands,
-// and ones that do not fit.
+// misfits holds the destinations c (3×3) and w (3) of the error cases, operands, and operands of
+// the wrong shape.
 type misfits struct {
 	c, a, b, wide, poisoned mat // 3×3, 3×3, 3×3, 3×4, made as −1×3
 	w, u, long              vec // 3, 3, 4
@@ -83,6 +83,9 @@ func errorCases() []errorCase {
 		{"EWiseAdd/kinds", func(x misfits) error { return ops.EWiseAdd(x.c, plus, x.a, x.u) }, dim, []string{"b is", "vector of 3", "3×3"}},
 		{"EWiseAdd/vector into matrix", func(x misfits) error { return ops.EWiseAdd(x.c, plus, x.u, x.u) }, dim, []string{"destination", "vector of 3", "3×3"}},
 		{"EWiseAdd/matrix into vector", func(x misfits) error { return ops.EWiseAdd(x.w, plus, x.a, x.a) }, dim, []string{"destination", "vector of 3", "3×3"}},
+		{"EWiseMult/positional operator", func(x misfits) error {
+			return ops.EWiseMult(x.c, semiring.MinSecondi[float64](0).Mul(), x.a.Pattern(), x.b.Pattern())
+		}, operator, []string{"EWiseMult"}},
 		{"EWiseMult/b", func(x misfits) error { return ops.EWiseMult(x.w, plus, x.u, x.long) }, dim, append(vectors, "b is")},
 		{"EWiseUnion/b", func(x misfits) error { return ops.EWiseUnion(x.w, plus, x.u, 1, x.long, 1) }, dim, append(vectors, "b is")},
 		{"Apply/c", func(x misfits) error { return ops.Apply(x.c, id, x.wide) }, dim, append(three, "destination")},
@@ -228,8 +231,8 @@ func errorCases() []errorCase {
 	}
 }
 
-// testErrors holds each case to its error, its message, and to leaving the
-// destinations as they were.
+// testErrors checks the error and the message of each case, and that the destinations are
+// unchanged.
 func testErrors(t *testing.T, b Backend) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -245,11 +248,11 @@ func testErrors(t *testing.T, b Backend) {
 			}
 			err := c.call(x)
 			if !errors.Is(err, c.is) {
-				t.Fatalf("error %v, want one that is %q", err, c.is)
+				t.Fatalf("error %v, want %q", err, c.is)
 			}
 			for _, part := range c.says {
 				if !strings.Contains(err.Error(), part) {
-					t.Errorf("error %q does not say %q", err, part)
+					t.Errorf("error %q lacks %q", err, part)
 				}
 			}
 			if !x.c.Equal(some(3, 3)) || !x.w.Equal(someVector(3)) {

@@ -17,7 +17,7 @@ type plan struct {
 	*rand.Rand
 	inputs  []input
 	special bool // values such as NaN and the largest integer
-	alias   bool // inputs are likely to be one matrix
+	alias   bool // inputs are often one matrix
 	set     settings
 	notes   []string
 }
@@ -33,7 +33,7 @@ func (p *plan) methodName() string {
 	return string(p.set.method)
 }
 
-// String prints the case for a person to rebuild it.
+// String prints the case so that a reader can rebuild it.
 func (p *plan) String() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "  %s\n", p.set)
@@ -55,19 +55,19 @@ type input interface {
 	fmt.Stringer
 }
 
-// Input is a matrix or vector of a case: what it holds and how it is stored.
+// Input is a matrix or vector of a case: its entries and its storage.
 type Input[T comparable] struct {
 	name   string
 	d      Dense[T]
 	format matrix.Format
 	vector bool
-	both   bool // the transpose is made beforehand
+	both   bool // its transpose exists before the call
 	roles  []string
 }
 
 func (in *Input[T]) cells() int { return len(in.d.Cell) }
 
-// drop removes an entry; the restore function puts it back.
+// drop removes an entry; the result restores it.
 func (in *Input[T]) drop(c int) func() {
 	x, f := in.d.Cell[c], in.format
 	if len(x) == 0 {
@@ -88,7 +88,7 @@ func (in *Input[T]) String() string {
 		s.WriteString(" vector")
 	}
 	if in.both {
-		s.WriteString(", transpose at hand")
+		s.WriteString(", with its transpose")
 	}
 	s.WriteString(" {")
 	shown := 0
@@ -106,7 +106,7 @@ func (in *Input[T]) String() string {
 	return s.String() + " }"
 }
 
-// runner is one run of a case: the matrices made of its inputs.
+// runner is one run of a case, with the matrices made from its inputs.
 type runner struct {
 	b    Backend
 	plan *plan
@@ -114,7 +114,7 @@ type runner struct {
 	dst  any // the input that is the destination
 }
 
-// store makes fresh storage of an input.
+// store returns fresh storage of an input.
 func (in *Input[T]) store() *sparse.Store[T] {
 	b := matrix.NewBuilder[T](in.d.Rows.N, in.d.Cols.N)
 	in.d.each(func(i, j int, x []T) {
@@ -132,8 +132,8 @@ func (in *Input[T]) store() *sparse.Store[T] {
 	return m.Store()
 }
 
-// matrixOf returns the matrix of an input, the same one throughout a run. The
-// destination is made where the backend wants it.
+// matrixOf returns the matrix of an input, one per run. The destination lives at the place of the
+// backend.
 func matrixOf[T comparable](r *runner, in *Input[T]) *matrix.Matrix[T] {
 	if m, ok := r.made[in]; ok {
 		return m.(*matrix.Matrix[T])
@@ -164,7 +164,7 @@ func vectorOf[T comparable](r *runner, in *Input[T]) *matrix.Vector[T] {
 	return v
 }
 
-// stored returns the storage of a made input and its format, or nil.
+// stored returns the storage and the format of an input that has been made, or nil.
 func (in *Input[T]) stored(r *runner) *sparse.Store[T] {
 	switch m := r.made[in].(type) {
 	case *matrix.Matrix[T]:
@@ -175,7 +175,7 @@ func (in *Input[T]) stored(r *runner) *sparse.Store[T] {
 	return nil
 }
 
-// unchanged checks that an input that was only read still is what it was.
+// unchanged checks that an operand still equals its input.
 func (in *Input[T]) unchanged(r *runner) error {
 	st := in.stored(r)
 	if st == nil || r.dst == any(in) {
@@ -190,7 +190,7 @@ func (in *Input[T]) unchanged(r *runner) error {
 	return nil
 }
 
-// finish checks the destination and everything that must not have changed.
+// finish checks the destination and the operands.
 func finish[C comparable](r *runner, c *Input[C], want Dense[C], exact bool) error {
 	st := c.stored(r)
 	if c.vector && st.Format == matrix.Hypersparse {
@@ -206,14 +206,14 @@ func finish[C comparable](r *runner, c *Input[C], want Dense[C], exact bool) err
 	}
 	if m, ok := r.made[c].(*matrix.Matrix[C]); ok && r.b.Place() == nil {
 		if err := compare(m.T().Rows(), want.transpose(), exact); err != nil {
-			return fmt.Errorf("the transpose kept with the destination is stale: %w", err)
+			return fmt.Errorf("the stored transpose of the destination is stale: %w", err)
 		}
 	}
 	if r.b.Place() != nil {
 		return nil
 	}
-	// What the destination holds is its own: writing to it in place, as Set
-	// does, must reach no operand and nothing kept with one.
+	// The destination owns its storage: writing to it in place, as Set does, must not change an
+	// operand or its derived forms.
 	clear(st.Val)
 	clear(st.Present)
 	for _, in := range r.plan.inputs {
@@ -221,13 +221,13 @@ func finish[C comparable](r *runner, c *Input[C], want Dense[C], exact bool) err
 			return fmt.Errorf("the destination shares storage: %w", err)
 		}
 		if err := in.derived(r); err != nil {
-			return fmt.Errorf("the destination shares storage with what is kept of an operand: %w", err)
+			return fmt.Errorf("the destination shares storage with a derived form of an operand: %w", err)
 		}
 	}
 	return nil
 }
 
-// derived checks the forms that are kept with an input that was only read.
+// derived checks the derived forms of an operand.
 func (in *Input[T]) derived(r *runner) error {
 	m, ok := r.made[in].(*matrix.Matrix[T])
 	if !ok || r.dst == any(in) {
@@ -245,7 +245,7 @@ func (in *Input[T]) derived(r *runner) error {
 	return nil
 }
 
-// compare checks storage against what it should hold. exact tells −0 from 0.
+// compare checks storage against want. exact distinguishes −0 from 0.
 func compare[T comparable](st *sparse.Store[T], want Dense[T], exact bool) error {
 	if st.NRows != want.Rows.N || st.NCols != want.Cols.N {
 		return fmt.Errorf("result is %d×%d, want %d×%d", st.NRows, st.NCols, want.Rows.N, want.Cols.N)

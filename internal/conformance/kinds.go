@@ -9,15 +9,15 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// accumulator is an accumulator and, apart from it, what it must do.
+// accumulator is an accumulator and an independent definition of it.
 type accumulator[T any] struct {
 	name     string
 	combiner matrix.Combiner[T]
 	f        func(x, y T) T
 }
 
-// kind is an element type of the kit: its values and operators. Ordinary
-// values are so small that every sum of them is exact, in floats too.
+// kind is an element type of the kit, with its values and operators. Sums of ordinary values are
+// exact, in floats too.
 type kind[T comparable] struct {
 	name      string
 	ordinary  func(r *rand.Rand) T
@@ -35,7 +35,7 @@ var kinds = map[reflect.Type]any{}
 
 func kindOf[T comparable]() *kind[T] { return kinds[reflect.TypeFor[T]()].(*kind[T]) }
 
-// register adds what every type has. nonzero is x ≠ 0 as a CUDA expression.
+// register adds the operators of every type. nonzero is x ≠ 0 as a CUDA expression.
 func register[T comparable](k *kind[T], nonzero string) {
 	k.selects = append(k.selects,
 		semiring.Tril[T](0), semiring.Tril[T](-2), semiring.Triu[T](0), semiring.Triu[T](3), semiring.DiagSelect[T](1),
@@ -57,7 +57,7 @@ func registerNumber[T semiring.Number](name string, special ...T) {
 	k := &kind[T]{name: name, special: special}
 	k.ordinary = func(r *rand.Rand) T {
 		switch {
-		case float: // powers of two: products of many are exact as well
+		case float: // powers of two, whose products are exact
 			return []T{1, 1, 2, 0, 2, 1}[r.IntN(6)] * T([]float64{1, -1}[r.IntN(2)])
 		case signed:
 			return T(r.IntN(7)) - 3
@@ -127,14 +127,14 @@ func registerBool() {
 	register(k, "x")
 }
 
-// Path is the user-defined type of the kit: the length of a shortest path and
-// how many there are.
+// Path is the user-defined type of the kit: the length of a shortest path and the number of such
+// paths.
 type Path struct {
 	Length int32
 	Count  uint32
 }
 
-// registerPath makes the semiring that counts shortest paths.
+// registerPath registers the semiring that counts shortest paths.
 func registerPath() {
 	shorter := func(x, y Path) Path {
 		switch {

@@ -2,10 +2,10 @@ package conformance
 
 import "github.com/hiveblas/hiveblas/semiring"
 
-// The oracles, from the mathematics of the GraphBLAS C API 2.1, section 4.3:
-// every operation computes T; write then does Z = accum(C, T), C⟨M, r⟩ = Z.
+// The oracles follow the mathematics of the GraphBLAS C API 2.1, section 4.3: each operation
+// computes T, and write computes Z = accum(C, T), C⟨M, r⟩ = Z.
 
-// write returns what c becomes when it takes t. allowed is nil without a mask.
+// write returns the new value of c for the result t. allowed is nil without a mask.
 func write[T any](c, t Dense[T], allowed []bool, accum func(x, y T) T, replace bool) Dense[T] {
 	z := newDense[T](c.Rows, c.Cols)
 	for p := range z.Cell {
@@ -44,8 +44,8 @@ func mxm[A, B, C any](a Dense[A], b Dense[B], add semiring.Monoid[C], mul func(i
 	return t
 }
 
-// sum adds up terms from the identity: nothing for none, and for the any
-// monoid each of them is right.
+// sum adds terms to the identity. No terms have no sum, and for the any monoid each term is
+// correct.
 func sum[C any](add semiring.Monoid[C], terms []C) []C {
 	if len(terms) == 0 || add.IsAny() {
 		return terms
@@ -57,7 +57,7 @@ func sum[C any](add semiring.Monoid[C], terms []C) []C {
 	return []C{s}
 }
 
-// ewiseAdd: op(x, y) where both have an entry, else the one there is.
+// ewiseAdd: op(x, y) where both have an entry, else the entry of one.
 func ewiseAdd[T any](a, b Dense[T], op func(x, y T) T) Dense[T] {
 	t := newDense[T](a.Rows, a.Cols)
 	for p, x := range a.Cell {
@@ -84,7 +84,7 @@ func ewiseMult[A, B, C any](a Dense[A], b Dense[B], op func(x A, y B) C) Dense[C
 	return t
 }
 
-// ewiseUnion: op with α and β for the operand that is missing.
+// ewiseUnion: op, with α or β in place of a missing operand.
 func ewiseUnion[A, B, C any](a Dense[A], alpha A, b Dense[B], beta B, op func(x A, y B) C) Dense[C] {
 	t := newDense[C](a.Rows, a.Cols)
 	for p, xs := range a.Cell {
@@ -113,7 +113,7 @@ func apply[A, C any](a Dense[A], f func(x A, i, j int) C) Dense[C] {
 	return t
 }
 
-// sel: the entries for which keep holds.
+// sel: the entries that satisfy keep.
 func sel[A any](a Dense[A], keep func(x A, i, j int) bool) Dense[A] {
 	t := newDense[A](a.Rows, a.Cols)
 	a.each(func(i, j int, x []A) {
@@ -137,7 +137,7 @@ func reduceRows[T any](a Dense[T], m semiring.Monoid[T]) Dense[T] {
 	return t
 }
 
-// extract: T(p, q) = A(rows[p], cols[q]); the lists count positions looked at.
+// extract: T(p, q) = A(rows[p], cols[q]); the lists index used positions.
 func extract[T any](a Dense[T], rows, cols []int) Dense[T] {
 	t := newDense[T](Axis{N: len(rows)}, Axis{N: len(cols)})
 	t.each(func(p, q int, _ []T) { t.set(p, q, a.at(rows[p], cols[q])) })

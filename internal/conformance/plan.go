@@ -8,11 +8,11 @@ import (
 	"github.com/hiveblas/hiveblas/ops"
 )
 
-// widest is the number of positions up to which inputs may be dense.
+// widest is the largest number of positions of a dense input.
 const widest = 1 << 17
 
-// axis draws a dimension: mostly small, at times thousands or 2³¹−1 positions
-// of which a few are looked at.
+// axis draws a dimension: mostly small, sometimes with thousands or 2³¹−1 positions of which a case
+// uses a few.
 func (p *plan) axis() Axis {
 	small := []int{0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 16, 17, 20}
 	switch p.IntN(24) {
@@ -28,7 +28,7 @@ func (p *plan) axis() Axis {
 	return Axis{N: small[p.IntN(len(small))]}
 }
 
-// spaced returns an axis of n positions with at most about looked at.
+// spaced returns an axis of n positions with about the given number in use.
 func (p *plan) spaced(n, about int) Axis {
 	at := map[int]bool{}
 	for range about {
@@ -49,7 +49,7 @@ func (p *plan) spaced(n, about int) Axis {
 	return x
 }
 
-// axes draws n dimensions, equal ones when inputs may be one matrix.
+// axes draws n dimensions, equal ones if inputs may be one matrix.
 func (p *plan) axes(n int) []Axis {
 	x := make([]Axis, n)
 	for i := range x {
@@ -61,7 +61,7 @@ func (p *plan) axes(n int) []Axis {
 	return x
 }
 
-// formats returns how a matrix may be stored.
+// formats returns the possible formats of a matrix.
 func formats(rows, cols Axis) []matrix.Format {
 	f := []matrix.Format{matrix.Hypersparse}
 	if rows.N <= 1<<16 {
@@ -85,7 +85,7 @@ func value[T comparable](p *plan) T {
 	return k.ordinary(p.Rand)
 }
 
-// newInput draws an input, which with p.alias may be one that there is.
+// newInput draws an input. With p.alias it may return an existing one.
 func newInput[T comparable](p *plan, name string, rows, cols Axis, vector bool) *Input[T] {
 	if p.alias && p.IntN(2) == 0 {
 		for _, in := range p.inputs {
@@ -101,14 +101,14 @@ func newInput[T comparable](p *plan, name string, rows, cols Axis, vector bool) 
 	in.both = !vector && p.IntN(4) == 0
 	density := []float64{0, .04, .15, .3, .6, .9, 1}[p.IntN(7)]
 	if len(in.d.Cell) > 8000 && p.IntN(3) == 0 {
-		density = .002 // rows of very different lengths
+		density = .002 // rows of unequal lengths
 	}
 	if in.format == matrix.Full {
 		density = 1
 	}
 	emptyRows := p.IntN(3) == 0
 	draw := func() T { return value[T](p) }
-	if p.special && p.IntN(4) == 0 { // one value everywhere: an identity, at times
+	if p.special && p.IntN(4) == 0 { // one value everywhere, sometimes an identity
 		special := kindOf[T]().special
 		x := special[p.IntN(len(special))]
 		draw = func() T { return x }
@@ -148,7 +148,7 @@ func settle[C comparable](p *plan, c *Input[C]) {
 	p.set.replace = p.IntN(3) == 0
 }
 
-// operand is an input as an operation reads it.
+// operand is an input in the form that an operation reads.
 type operand[T comparable] interface {
 	dense() Dense[T]
 	source(r *runner) matrix.Source[T]
@@ -214,8 +214,8 @@ func (o patterned[T]) any(r *runner) matrix.Operand[bool] {
 	return o.source(r)
 }
 
-// operandOf draws an operand of the given dimensions: plain, transposed, and
-// for bools at times the pattern of something.
+// operandOf draws an operand of the given dimensions: plain, transposed, and for bools sometimes
+// the pattern of another matrix.
 func operandOf[T comparable](p *plan, name string, rows, cols Axis, vector bool) operand[T] {
 	t := !vector && p.IntN(3) == 0
 	if t {
@@ -237,15 +237,15 @@ func operandOf[T comparable](p *plan, name string, rows, cols Axis, vector bool)
 	return plain[T]{newInput[T](p, name, rows, cols, vector), t}
 }
 
-// product draws the method of a product.
+// method draws the method of a product.
 func (p *plan) method(some ...ops.Method) {
 	if p.IntN(3) > 0 {
 		p.set.method = some[p.IntN(len(some))]
 	}
 }
 
-// indices draws a list of positions of x, as the operation takes it and as
-// the oracle counts. unique lists repeat nothing.
+// indices draws a list of positions of x, for the operation and as indices of used positions for
+// the oracle. unique lists have no repetition.
 func (p *plan) indices(x Axis, unique bool) (ops.Indices, []int) {
 	n := x.Len()
 	var at []int

@@ -10,7 +10,7 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// multiplied returns ⊗ as the oracle has it, also of a positional semiring.
+// multiplied returns the oracle of ⊗, also of a positional semiring.
 func multiplied[A, B, C comparable](s semiring.Semiring[A, B, C], index func(i int) C) func(i, k, j int, x A, y B) C {
 	switch s.Position() {
 	case semiring.PositionI:
@@ -23,8 +23,8 @@ func multiplied[A, B, C comparable](s semiring.Semiring[A, B, C], index func(i i
 	return func(_, _, _ int, x A, y B) C { return s.Mul().Apply(x, y) }
 }
 
-// products makes the cases of MxM, MxV and VxM over s; index is what a
-// positional ⊗ makes of an index.
+// products returns the cases of MxM, MxV and VxM over s. index is the value of a positional ⊗ for
+// an index.
 func products[A, B, C comparable](typ string, weight int, s semiring.Semiring[A, B, C], index func(i int) C) []generator {
 	mul := multiplied(s, index)
 	name := "/" + typ + "/" + s.Name()
@@ -87,16 +87,16 @@ func products[A, B, C comparable](typ string, weight int, s semiring.Semiring[A,
 	}
 }
 
-// direction forces push or pull at times; pull keeps arrays of both
-// dimensions, so it is left to choose on very large ones.
+// direction sometimes forces push or pull. Pull allocates arrays of both dimensions, so very large
+// ones are left to Auto.
 func (p *plan) direction(x []Axis) {
 	if max(x[0].N, x[1].N) <= 1<<20 {
 		p.method(ops.Auto, ops.Push, ops.Pull)
 	}
 }
 
-// matrixAxes draws the dimensions of a matrix, at times one of many entries,
-// so that threads share it.
+// matrixAxes draws the dimensions of a matrix, sometimes with many entries, so that threads share
+// it.
 func (p *plan) matrixAxes() []Axis {
 	if p.IntN(60) == 0 {
 		return []Axis{{N: 90 + p.IntN(200)}, {N: 90 + p.IntN(200)}}
@@ -104,8 +104,8 @@ func (p *plan) matrixAxes() []Axis {
 	return p.axes(2)
 }
 
-// numberProducts makes the products of one number type: its own semirings,
-// and the structural ones that take patterns.
+// numberProducts returns the products of one number type: its own semirings, and the structural
+// ones on patterns.
 func numberProducts[T semiring.Number](typ string) (g []generator) {
 	for _, s := range kindOf[T]().semirings {
 		g = append(g, products(typ, 2, s, nil)...)
@@ -126,8 +126,8 @@ func numberProducts[T semiring.Number](typ string) (g []generator) {
 	return g
 }
 
-// positionalProducts makes the products of the positional semirings, with all
-// sums for some offsets and with one sum for each index for others.
+// positionalProducts returns the products of the positional semirings: with all sums for the
+// offsets in all, with one sum for each index for those in some.
 func positionalProducts[T semiring.Number](typ string, all, some []T) (g []generator) {
 	add := func(offset T, list ...semiring.Semiring[bool, bool, T]) {
 		for _, s := range list {
@@ -146,8 +146,8 @@ func positionalProducts[T semiring.Number](typ string, all, some []T) (g []gener
 	return g
 }
 
-// userKernels is plus_times with inlined loops of a user's, so that WithKernels
-// is driven by every method.
+// userKernels is plus_times with a user's inlined loops, so that every method runs the loops of
+// WithKernels.
 func userKernels() semiring.Semiring[float64, float64, float64] {
 	mul := func(x, y float64) float64 { return x * y }
 	add := func(x, y float64) float64 { return x + y }
@@ -172,7 +172,7 @@ func userKernels() semiring.Semiring[float64, float64, float64] {
 	return s.WithKernels(k).WithFlippedKernels(k).Named("user_kernels")
 }
 
-// mixed is ⊗: int32 × float64 → int64 with a user's operator.
+// mixed is ⊗: int32 × float64 → int64, a user-defined operator.
 func mixed() semiring.Semiring[int32, float64, int64] {
 	return semiring.New(semiring.Plus[int64](), semiring.NewBinary("mixed", func(x int32, y float64) int64 {
 		if y > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/hiveblas/hiveblas/ops"
 )
 
-// settings is how a case writes and runs.
+// settings are the write and run settings of a case.
 type settings struct {
 	mask                   masker // nil: none
 	structural, complement bool
@@ -18,7 +18,7 @@ type settings struct {
 	replace                bool
 	threads                int
 	method                 ops.Method
-	listed                 bool // the mask lists its positions
+	listed                 bool // the mask has a sparse format
 }
 
 func (s settings) String() string {
@@ -50,7 +50,7 @@ func (s settings) options() []ops.Option {
 	return []ops.Option{ops.Using(s.method), ops.WithThreads(s.threads)}
 }
 
-// masker is an Input of any type as a mask.
+// masker is an Input of any type in the role of a mask.
 type masker interface {
 	input
 	mask(r *runner) interface {
@@ -82,7 +82,7 @@ func (in *Input[T]) allowed(structural bool) []bool {
 	return ok
 }
 
-// allowed returns the positions that may be written, or nil for all.
+// allowed returns the writable positions, nil for all.
 func (s settings) allowed() []bool {
 	if s.mask == nil {
 		return nil
@@ -154,7 +154,7 @@ func destination[C comparable](r *runner, c *Input[C]) matrix.Destination[C] {
 	return target(r, c)
 }
 
-// accumulated returns the accumulator's function, or nil.
+// accumulated returns the function of the accumulator, or nil.
 func accumulated[C comparable](s settings) func(x, y C) C {
 	if s.accum < 0 {
 		return nil
@@ -162,16 +162,16 @@ func accumulated[C comparable](s settings) func(x, y C) C {
 	return kindOf[C]().accums[s.accum].f
 }
 
-// refused checks the answer to a plain function where it cannot run: that is
-// said, and nothing done.
+// refused checks the error for a Go function without a CUDA form on a GPU, and that the destination
+// is unchanged.
 func refused[C comparable](r *runner, c *Input[C], err error) error {
 	if !errors.Is(err, ops.ErrOperator) || !strings.Contains(err.Error(), "CUDA") {
-		return fmt.Errorf("accumulating by a plain function: error %v, want one about its CUDA form", err)
+		return fmt.Errorf("a plain function as accumulator: error %v, want one about its CUDA form", err)
 	}
 	return compare(c.stored(r), c.d, true)
 }
 
-// lacksText reports whether the accumulator is a Go function alone.
+// lacksText reports whether the accumulator is a plain Go function.
 func lacksText[C comparable](s settings) bool {
 	if s.accum < 0 {
 		return false
@@ -180,7 +180,7 @@ func lacksText[C comparable](s settings) bool {
 	return plain
 }
 
-// conclude checks the destination against the oracle's T.
+// conclude checks the destination against the result of the oracle.
 func conclude[C comparable](r *runner, c *Input[C], t Dense[C], exact bool, err error) error {
 	s := r.plan.set
 	if r.b.Place() != nil && lacksText[C](s) {

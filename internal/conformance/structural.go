@@ -178,8 +178,8 @@ func structural[T comparable](typ string) []generator {
 	}
 }
 
-// listed returns the axis of a list of positions of x: x itself for all in
-// order, so that operand and destination may be one.
+// listed returns the axis of a list of positions of x: x itself for all positions in order, so that
+// operand and destination may be one.
 func listed(x Axis, at []int) Axis {
 	if x.At == nil && len(at) == x.N {
 		return x
@@ -195,8 +195,7 @@ func constant[T any](m, n int, x T) Dense[T] {
 	return d
 }
 
-// assigned checks a destination against Z, which has the accumulator in it
-// already.
+// assigned checks a destination against Z, which includes the accumulator.
 func assigned[T comparable](r *runner, c *Input[T], z Dense[T], err error) error {
 	s := r.plan.set
 	if r.b.Place() != nil && lacksText[T](s) {

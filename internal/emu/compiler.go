@@ -27,23 +27,21 @@ var (
 	runtimeText string
 )
 
-// flags compile a kernel in about 65 ms, of which 25 start the compiler; -O0
-// takes as long, -O2 takes 95, and the standard libraries of C++ would add
-// 120 for linking.
+// flags: a kernel compiles in about 65 ms, 25 of them the start of the compiler. -O0 takes as long,
+// -O2 95; the C++ standard libraries would add 120 for linking.
 var flags = []string{"-std=c++17", "-O1", "-pipe", "-w", "-fPIC", "-shared", "-fwrapv", "-fno-strict-aliasing",
 	"-fno-exceptions", "-fno-rtti", "-fno-asynchronous-unwind-tables", "-fno-threadsafe-statics",
 	"-fvisibility=hidden", "-nostdlib", "-x", "c++", "-"}
 
 var libraries = []string{"-lm", "-lc", "-lgcc"}
 
-// Compiler compiles kernels for the emulator. It may be used by several
-// goroutines.
+// Compiler compiles kernels for the emulator. It is safe for concurrent use.
 type Compiler struct {
 	path    string
 	version string
 }
 
-// NewCompiler finds g++. Its error wraps ErrUnavailable.
+// NewCompiler finds g++. Its errors wrap ErrUnavailable.
 func NewCompiler() (*Compiler, error) {
 	c, err := findCompiler()
 	if err != nil {
@@ -67,7 +65,7 @@ var findCompiler = sync.OnceValues(func() (*Compiler, error) {
 // Name is "g++".
 func (c *Compiler) Name() string { return "g++ (emulator)" }
 
-// Version is g++'s, and the emulator's own as a hash.
+// Version is the version of g++ and a hash of the emulator.
 func (c *Compiler) Version() string {
 	h := sha256.Sum256([]byte(shimText + stateText))
 	return c.version + "-" + hex.EncodeToString(h[:4])
@@ -79,9 +77,8 @@ var (
 	missing  = regexp.MustCompile(`<hb_emu_entries>:(\d+):`)
 )
 
-// Compile compiles source. The result is a shared library for this machine,
-// whatever arch says; __CUDA_ARCH__ is not defined, so that the fallbacks of
-// older architectures are what runs.
+// Compile compiles source to a shared library for this machine. It ignores arch and leaves
+// __CUDA_ARCH__ undefined, so that the fallbacks for older architectures run.
 func (c *Compiler) Compile(source, name, arch string) ([]byte, error) {
 	var kernels []string
 	seen := map[string]bool{}
@@ -102,11 +99,11 @@ func (c *Compiler) Compile(source, name, arch string) ([]byte, error) {
 	}
 	image, log, err := c.build(compose(kernels), flags)
 	if err == nil && log != "" && strings.Contains(log, "section type conflict") {
-		// __shared__ in a template: it is not poisoned then.
+		// __shared__ in a template cannot be poisoned.
 		image, log, err = c.build(compose(kernels), append([]string{"-DHB_EMU_PLAIN_SHARED"}, flags...))
 	}
 	if err == nil && log != "" {
-		// Kernels that #if has taken out have no entry.
+		// Kernels removed by #if have no entry.
 		var left []string
 		absent := map[int]bool{}
 		for _, m := range missing.FindAllStringSubmatch(log, -1) {
@@ -131,8 +128,7 @@ func (c *Compiler) Compile(source, name, arch string) ([]byte, error) {
 	return image, nil
 }
 
-// build returns the library, or the compiler's log, or the error of a system
-// that cannot run the compiler.
+// build returns the library, or the log of the compiler, or an error if the compiler cannot run.
 func (c *Compiler) build(source string, flags []string) (image []byte, log string, err error) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%s\n%q\n%s", c.path, c.version, flags, source)
@@ -169,7 +165,7 @@ func (c *Compiler) build(source string, flags []string) (image []byte, log strin
 	return image, "", nil
 }
 
-// A kept library is preceded by its hash: loading a damaged one would crash.
+// A cached library is preceded by its hash: loading a damaged one would crash.
 func readSealed(path string) ([]byte, bool) {
 	data, err := os.ReadFile(path)
 	if err != nil || len(data) < sha256.Size {
@@ -182,7 +178,7 @@ func readSealed(path string) ([]byte, bool) {
 	return image, true
 }
 
-// writeSealed may fail: the cache only saves time.
+// writeSealed ignores errors: the cache only saves time.
 func writeSealed(path string, image []byte) {
 	if os.MkdirAll(filepath.Dir(path), 0o755) != nil {
 		return

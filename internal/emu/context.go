@@ -9,7 +9,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 )
 
-// Emulator is an emulated driver. It may be used by several goroutines.
+// Emulator is an emulated driver. It is safe for concurrent use.
 type Emulator struct {
 	memory   uint64
 	devices  int
@@ -30,8 +30,8 @@ var (
 	_ driver.Compiler = (*Compiler)(nil)
 )
 
-// New returns a driver of its own, which shares nothing with others. Its
-// error wraps ErrUnavailable where there can be no emulator.
+// New returns a driver that shares nothing with others. Its errors wrap ErrUnavailable where the
+// emulator cannot run.
 func New(options ...Option) (*Emulator, error) {
 	r, err := loadRuntime()
 	if err != nil {
@@ -75,7 +75,7 @@ const (
 	maxThreads    = 1024
 )
 
-// Open returns the context of device i; all who open it share it.
+// Open returns the context of device i, which all its openers share.
 func (e *Emulator) Open(i int) (driver.Context, error) {
 	if _, err := e.Describe(i); err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ type Context struct {
 	next       uintptr // handle
 
 	device, host heap
-	main         stream // the default one
+	main         stream // the default stream
 	streams      map[driver.Stream]*stream
 	events       map[driver.Event]*event
 	modules      map[driver.Module]*library
@@ -112,25 +112,25 @@ type Context struct {
 	graphs       map[driver.Graph][]func() error
 }
 
-// stream runs what it is given at once, or keeps it while it is captured.
+// stream runs its work at once, or records it during a capture.
 type stream struct {
 	capture *capture
 }
 
-// capture is what is being recorded for a graph.
+// capture is a recording for a graph.
 type capture struct {
 	origin *stream
 	steps  []func() error
 	done   bool
 }
 
-// event is a moment, and the capture that it was recorded in.
+// event is a point in time, or in a capture.
 type event struct {
 	at      time.Time
 	capture *capture
 }
 
-// capturing returns the capture that goes on.
+// capturing returns the active capture, nil if there is none.
 func (s *stream) capturing() *capture {
 	if s.capture == nil || s.capture.done {
 		return nil
@@ -144,11 +144,11 @@ type function struct {
 	lib    *library
 	entry  uintptr
 	sizes  []uint32
-	shared int // dynamic shared memory that it may have
+	shared int // limit of its dynamic shared memory
 }
 
-// begin takes the lock for a call of a method of the interface that is named
-// after the driver's function, and checks what every call needs.
+// begin locks the context for a method, which it names after the driver's function, and makes the
+// checks of every call.
 func (c *Context) begin(method, call string) error {
 	c.e.mu.Lock()
 	if err := c.e.counted(method); err != nil {
@@ -167,10 +167,10 @@ func (c *Context) end() { c.e.mu.Unlock() }
 
 func (c *Context) handle() uintptr {
 	c.next++
-	return c.next<<4 | 0xE0000000 // no handle of another kind looks like it
+	return c.next<<4 | 0xE0000000 // distinct from other kinds of handles
 }
 
-// stream finds s, which may be captured or not. The lock is held.
+// stream finds s, during a capture or not. The lock is held.
 func (c *Context) stream(call string, s driver.Stream) (*stream, error) {
 	if s == 0 {
 		return &c.main, nil
@@ -181,7 +181,7 @@ func (c *Context) stream(call string, s driver.Stream) (*stream, error) {
 	return nil, invalidHandle(call)
 }
 
-// idle finds s, which must not be captured.
+// idle finds s, which must not be capturing.
 func (c *Context) idle(call string, s driver.Stream) error {
 	t, err := c.stream(call, s)
 	if err == nil && t.capturing() != nil {
@@ -190,7 +190,7 @@ func (c *Context) idle(call string, s driver.Stream) error {
 	return err
 }
 
-// queue does f, or keeps it for the graph that s is recorded into.
+// queue runs f, or records it if s is capturing.
 func (c *Context) queue(call string, s driver.Stream, f func() error) error {
 	t, err := c.stream(call, s)
 	if err != nil {
@@ -203,7 +203,7 @@ func (c *Context) queue(call string, s driver.Stream, f func() error) error {
 	return f()
 }
 
-// Close gives back what Open took. The last one frees all that is left.
+// Close undoes one Open. The last Close frees everything.
 func (c *Context) Close() error {
 	c.e.mu.Lock()
 	defer c.e.mu.Unlock()
@@ -242,10 +242,10 @@ func (c *Context) Bind() error {
 	return nil
 }
 
-// Raw returns a number that stands for the context.
+// Raw returns a number that identifies the context.
 func (c *Context) Raw() uintptr { return uintptr(c.index) + 1 }
 
-// MemInfo returns what Memory leaves.
+// MemInfo returns the free part of the limit set by Memory.
 func (c *Context) MemInfo() (free, total uint64, err error) {
 	defer c.end()
 	if err := c.begin("MemInfo", "cuMemGetInfo"); err != nil {
@@ -254,7 +254,7 @@ func (c *Context) MemInfo() (free, total uint64, err error) {
 	return c.e.memory - c.device.bytes, c.e.memory, nil
 }
 
-// Alloc returns memory full of 0xA5.
+// Alloc returns memory filled with 0xA5.
 func (c *Context) Alloc(bytes uint64) (driver.Ptr, error) {
 	defer c.end()
 	if err := c.begin("Alloc", "cuMemAlloc"); err != nil {
@@ -279,7 +279,7 @@ func (c *Context) alloc(call string, bytes uint64) (driver.Ptr, error) {
 	return driver.Ptr(b.start), nil
 }
 
-// Free frees p; what was written beside it is told now, if not before.
+// Free frees p and reports writes beside it that are not reported yet.
 func (c *Context) Free(p driver.Ptr) error {
 	defer c.end()
 	if err := c.begin("Free", "cuMemFree"); err != nil {
@@ -295,7 +295,7 @@ func (c *Context) free(call string, p driver.Ptr) error {
 	return nil
 }
 
-// AllocAsync is Alloc; a stream that is captured does not take it.
+// AllocAsync is Alloc. It fails on a capturing stream.
 func (c *Context) AllocAsync(bytes uint64, s driver.Stream) (driver.Ptr, error) {
 	defer c.end()
 	if err := c.begin("AllocAsync", "cuMemAllocAsync"); err != nil {
@@ -326,7 +326,7 @@ func (c *Context) async(call string, s driver.Stream) error {
 	return c.idle(call, s)
 }
 
-// AllocHost returns host memory full of 0xA5.
+// AllocHost returns host memory filled with 0xA5.
 func (c *Context) AllocHost(bytes uint64) (unsafe.Pointer, error) {
 	defer c.end()
 	if err := c.begin("AllocHost", "cuMemHostAlloc"); err != nil {
@@ -450,7 +450,7 @@ func (c *Context) CloseStream(s driver.Stream) error {
 	return nil
 }
 
-// Sync has nothing to wait for.
+// Sync returns at once: all work is done.
 func (c *Context) Sync(s driver.Stream) error {
 	defer c.end()
 	if err := c.begin("Sync", "cuStreamSynchronize"); err != nil {
@@ -488,7 +488,7 @@ func (c *Context) CloseEvent(e driver.Event) error {
 	return err
 }
 
-// Record notes the time.
+// Record records the time.
 func (c *Context) Record(e driver.Event, s driver.Stream) error {
 	defer c.end()
 	if err := c.begin("Record", "cuEventRecord"); err != nil {
@@ -504,7 +504,7 @@ func (c *Context) Record(e driver.Event, s driver.Stream) error {
 	return c.queue("cuEventRecord", s, func() error { t.at = time.Now(); return nil })
 }
 
-// SyncEvent has nothing to wait for.
+// SyncEvent returns at once: all work is done.
 func (c *Context) SyncEvent(e driver.Event) error {
 	defer c.end()
 	if err := c.begin("SyncEvent", "cuEventSynchronize"); err != nil {
@@ -514,8 +514,7 @@ func (c *Context) SyncEvent(e driver.Event) error {
 	return err
 }
 
-// Wait has nothing to wait for. If e was recorded on a stream that is captured,
-// s is from now on captured with it.
+// Wait returns at once. If the stream of e is capturing, s joins the capture.
 func (c *Context) Wait(s driver.Stream, e driver.Event) error {
 	defer c.end()
 	if err := c.begin("Wait", "cuStreamWaitEvent"); err != nil {

@@ -1,14 +1,12 @@
-// Package emu runs CUDA kernels on the CPU, so that what needs a GPU can be
-// tested without one. It implements driver.Driver, driver.Context and
-// driver.Compiler: a kernel is compiled by g++ behind a small header that
-// supplies CUDA's words, the threads of a block are fibers, and the blocks of
-// a launch run one after another in the order of blockIdx.
+// Package emu runs CUDA kernels on the CPU, so that tests of the GPU backend need no GPU. It
+// implements driver.Driver, driver.Context and driver.Compiler: g++ compiles a kernel with a small
+// header that defines the words of CUDA, the threads of a block are fibers, and the blocks of a
+// launch run one after another in the order of blockIdx.
 //
-// It is strict where a GPU is lenient. Memory begins as bytes of 0xA5, and so
-// does shared memory in every block; a write beside an allocation, a copy out
-// of bounds, a second Free, a call without Bind, a lane missing from its own
-// mask and a deadlock are errors that say where. What it cannot show: races
-// that need two threads at once, memory order, and time.
+// It is stricter than a GPU. Memory starts as bytes of 0xA5, shared memory of every block too. A
+// write beside an allocation, a copy out of bounds, a second Free, a call without Bind, a lane
+// missing from its own mask and a deadlock are errors with a location. It cannot show races between
+// concurrent threads, memory order, or time.
 //
 //	d, err := emu.New(emu.Memory(1 << 20))
 //	if errors.Is(err, emu.ErrUnavailable) { t.Skip(err) }
@@ -22,13 +20,12 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 )
 
-// ErrUnavailable is what every error of a system without an emulator wraps:
-// no g++, or an operating system that it does not know.
+// ErrUnavailable is wrapped by all errors of systems without the emulator: g++ is missing, or the
+// operating system is not supported.
 var ErrUnavailable = errors.New("the CUDA emulator is not available")
 
-// CacheDir is where compiled kernels are kept between runs, by the hash of
-// their source; "" keeps none. It is for tests to change before their first
-// use of the package.
+// CacheDir is the folder of compiled kernels, named by the hash of their source; "" disables it.
+// Tests may change it before their first use of the package.
 var CacheDir = defaultCacheDir()
 
 func defaultCacheDir() string {
@@ -42,20 +39,20 @@ func defaultCacheDir() string {
 // Option is a property of an emulated driver.
 type Option func(*Emulator)
 
-// Memory limits what a device can allocate; the default is 4 GiB.
+// Memory limits the memory of a device; the default is 4 GiB.
 func Memory(bytes uint64) Option { return func(e *Emulator) { e.memory = bytes } }
 
 // Devices sets the number of devices; the default is 1.
 func Devices(n int) Option { return func(e *Emulator) { e.devices = n } }
 
-// Reversed starts the threads of a block from the last to the first. A kernel
-// that gives another result has a race.
+// Reversed starts the threads of a block from the last to the first. A kernel whose result differs
+// has a race.
 func Reversed() Option { return func(e *Emulator) { e.reversed = true } }
 
-// NoAsyncAlloc makes devices that have no stream-ordered allocation.
+// NoAsyncAlloc makes devices without stream-ordered allocation.
 func NoAsyncAlloc() Option { return func(e *Emulator) { e.noAsync = true } }
 
-// Errors of the driver that tests like to see.
+// Errors of the driver, for tests.
 var (
 	OutOfMemory  = driver.Error{Call: "cuMemAlloc", Code: 2, Name: "CUDA_ERROR_OUT_OF_MEMORY", Text: "out of memory"}
 	LaunchFailed = driver.Error{Call: "cuLaunchKernel", Code: 719, Name: "CUDA_ERROR_LAUNCH_FAILED", Text: "unspecified launch failure"}

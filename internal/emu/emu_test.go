@@ -93,7 +93,7 @@ func (r *rig) launch(f driver.Function, grid, block, shared uint32, args ...unsa
 
 func arg[T any](v T) unsafe.Pointer { return unsafe.Pointer(&v) }
 
-// on runs a kernel with one array, which it changes.
+// on runs a kernel on one array, in place.
 func on[T comparable](r *rig, source, name string, block uint32, in []T) []T {
 	r.Helper()
 	p := upload(r, in)
@@ -155,8 +155,7 @@ func TestReductionWithBarriers(t *testing.T) {
 	}
 }
 
-// A kernel without the barrier it needs gives another result when its threads
-// start in another order.
+// The result of a kernel without its barrier depends on the starting order of its threads.
 func TestReversedShowsRaces(t *testing.T) {
 	source := `extern "C" __global__ void race(int *out) {
 		__shared__ int s[64];
@@ -201,7 +200,7 @@ func TestWarpVotes(t *testing.T) {
 	r := newRig(t)
 	got := on(r, `extern "C" __global__ void votes(unsigned *o) {
 		int l = threadIdx.x & 31;
-		if (l >= 20) return; // these count as not there
+		if (l >= 20) return; // exited lanes do not take part
 		unsigned m = __ballot_sync(~0u, l & 1);
 		unsigned half = l < 10 ? 0x3ffu : 0xffc00u;
 		unsigned h;
@@ -414,20 +413,20 @@ func TestCapture(t *testing.T) {
 	if err := errors.Join(r.Record(ev, s), r.Wait(side, ev)); err != nil {
 		t.Fatal(err)
 	}
-	by = 5 // the first launch has read 2
+	by = 5 // the first launch has read 2 already
 	add(side)
 	if err := r.Sync(s); err == nil {
-		t.Error("a stream that is captured can be waited for")
+		t.Error("Sync succeeds on a capturing stream")
 	}
 	if _, err := r.AllocAsync(4, side); err == nil {
-		t.Error("AllocAsync on a stream that is captured")
+		t.Error("AllocAsync succeeds on a capturing stream")
 	}
 	g, err := r.EndCapture(s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := download[int32](r, a, 1); got[0] != 100 {
-		t.Errorf("capturing has run: %v", got)
+		t.Errorf("the captured work has run: %v", got)
 	}
 	for range 2 {
 		if err := r.LaunchGraph(g, s); err != nil {
@@ -444,7 +443,7 @@ func TestCapture(t *testing.T) {
 		t.Error("a closed graph can be launched")
 	}
 	if _, err := r.EndCapture(s); err == nil {
-		t.Error("an end without a beginning")
+		t.Error("EndCapture without BeginCapture succeeds")
 	}
 }
 
@@ -483,7 +482,7 @@ func TestMemory(t *testing.T) {
 	for what, err := range map[string]error{
 		"copy beyond the end": r.Copy(q, p, 401, 0),
 		"fill beyond the end": r.Fill(p, 1, 601, 0),
-		"fill of nothing":     r.Fill(p+601, 1, 1, 0),
+		"fill out of bounds":  r.Fill(p+601, 1, 1, 0),
 		"inner free":          r.Free(p + 16),
 	} {
 		if err == nil {
@@ -522,7 +521,7 @@ func TestFailAfter(t *testing.T) {
 	if _, err := r.Alloc(8); err != nil {
 		t.Errorf("the third: %v", err)
 	}
-	f := r.kernel(`extern "C" __global__ void nothing() {}`, "nothing")
+	f := r.kernel(`extern "C" __global__ void idle() {}`, "idle")
 	every := r.FailAfter("", 1, emu.LaunchFailed)
 	if err := r.Bind(); err != nil {
 		t.Error(err)
@@ -551,7 +550,7 @@ func TestBindAndClose(t *testing.T) {
 	if runtime.GOOS == "linux" {
 		done := make(chan error)
 		go func() {
-			runtime.LockOSThread() // and never unlock: the thread ends
+			runtime.LockOSThread() // without unlock: the thread ends
 			_, err := r.Alloc(8)
 			done <- err
 		}()
@@ -567,7 +566,7 @@ func TestBindAndClose(t *testing.T) {
 		t.Error(err)
 	}
 	if r.Context.Close() == nil || r.Bind() == nil {
-		t.Error("a closed context goes on")
+		t.Error("a closed context still works")
 	}
 	if _, err := r.Alloc(8); err == nil {
 		t.Error("memory of a closed context")
@@ -582,7 +581,7 @@ func TestEvents(t *testing.T) {
 	}
 	b, _ := r.NewEvent()
 	if _, err := r.Elapsed(a, b); err == nil {
-		t.Error("the time between events that were not recorded")
+		t.Error("Elapsed of unrecorded events succeeds")
 	}
 	if err := errors.Join(r.Record(a, 0), r.Record(b, 0), r.SyncEvent(b)); err != nil {
 		t.Fatal(err)
@@ -606,7 +605,7 @@ func TestCompileError(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := r.Load([]byte("not a library")); err == nil {
-		t.Error("anything can be loaded")
+		t.Error("Load accepts any bytes")
 	}
 }
 
@@ -640,7 +639,7 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// Without g++ the error says so. It needs a process that has not found it yet.
+// Without g++ the error says so. This needs a new process, which has not searched for it.
 func TestWithoutCompiler(t *testing.T) {
 	if os.Getenv("HB_EMU_TEST_CHILD") != "" {
 		_, err := emu.New()
@@ -682,7 +681,7 @@ func BenchmarkThreads(b *testing.B) {
 		f := r.kernel(`extern "C" __global__ void `+name+`(int *a) { `+body+` }`, name)
 		a := upload(r, make([]int32, 256))
 		b.Run(name, func(b *testing.B) {
-			runtime.LockOSThread() // b.Run has a goroutine of its own
+			runtime.LockOSThread() // b.Run starts a goroutine
 			defer runtime.UnlockOSThread()
 			if err := r.Bind(); err != nil {
 				b.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 )
 
-// Fault is a failure to come.
+// Fault is a pending failure.
 type Fault struct {
 	call  string
 	left  int
@@ -15,10 +15,9 @@ type Fault struct {
 	e     *Emulator
 }
 
-// FailAfter makes the n-th following call of a method of driver.Context, such
-// as "Alloc" or "Launch", fail once with err; n = 1 is the next one, and ""
-// counts all calls but Bind, Close and the ones that free. A failed call does
-// nothing.
+// FailAfter makes the n-th following call of a method of driver.Context, such as "Alloc" or
+// "Launch", fail once with err. n = 1 is the next call. The name "" counts all calls except Bind,
+// Close and those that free. A failed call has no effect.
 func (e *Emulator) FailAfter(call string, n int, err driver.Error) *Fault {
 	f := &Fault{call: call, left: n, err: err, e: e}
 	e.mu.Lock()
@@ -27,21 +26,21 @@ func (e *Emulator) FailAfter(call string, n int, err driver.Error) *Fault {
 	return f
 }
 
-// Fired reports whether the failure has come.
+// Fired reports whether the failure has happened.
 func (f *Fault) Fired() bool {
 	f.e.mu.Lock()
 	defer f.e.mu.Unlock()
 	return f.fired
 }
 
-// Cancel takes the failure back, if it has not come.
+// Cancel cancels the failure, unless it has happened.
 func (f *Fault) Cancel() {
 	f.e.mu.Lock()
 	defer f.e.mu.Unlock()
 	f.left = 0
 }
 
-// Calls returns how often each method of driver.Context was called.
+// Calls returns the number of calls of each method of driver.Context.
 func (e *Emulator) Calls() map[string]int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -52,8 +51,7 @@ func (e *Emulator) Calls() map[string]int {
 	return out
 }
 
-// Live returns the number of allocations of device memory that have not been
-// freed, and their bytes.
+// Live returns the number of device allocations in use, and their bytes.
 func (e *Emulator) Live() (n int, bytes uint64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -64,8 +62,8 @@ func (e *Emulator) Live() (n int, bytes uint64) {
 	return n, bytes
 }
 
-// LiveHandles returns how many streams, events, modules, graphs and pinned
-// blocks of host memory are still open.
+// LiveHandles returns the number of open streams, events, modules, graphs and pinned host
+// allocations.
 func (e *Emulator) LiveHandles() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -76,14 +74,13 @@ func (e *Emulator) LiveHandles() int {
 	return n
 }
 
-// unblamed are the calls that FailAfter("") passes over.
+// unblamed lists the calls that FailAfter("") does not count.
 var unblamed = map[string]bool{
 	"Bind": true, "Close": true, "Free": true, "FreeAsync": true, "FreeHost": true,
 	"CloseStream": true, "CloseEvent": true, "CloseGraph": true, "Unload": true,
 }
 
-// counted counts a call, and returns the error that a Fault has for it. The
-// lock is held.
+// counted counts a call and returns the error of its Fault. The lock is held.
 func (e *Emulator) counted(call string) error {
 	e.calls[call]++
 	for _, f := range e.faults {

@@ -8,7 +8,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 )
 
-// Load loads what Compile made.
+// Load loads a result of Compile.
 func (c *Context) Load(image []byte) (driver.Module, error) {
 	defer c.end()
 	if err := c.begin("Load", "cuModuleLoadData"); err != nil {
@@ -20,7 +20,7 @@ func (c *Context) Load(image []byte) (driver.Module, error) {
 	}
 	if n := lib.to - lib.from; n > defaultShared {
 		lib.unload()
-		return 0, failure("cuModuleLoadData", 218, "CUDA_ERROR_INVALID_PTX", fmt.Sprintf("%d bytes of static shared memory, at most %d are possible", n, defaultShared))
+		return 0, failure("cuModuleLoadData", 218, "CUDA_ERROR_INVALID_PTX", fmt.Sprintf("%d bytes of static shared memory, the limit is %d", n, defaultShared))
 	}
 	m := driver.Module(c.handle())
 	c.modules[m] = lib
@@ -73,7 +73,7 @@ func (c *Context) function(call string, f driver.Function) (*function, error) {
 	return nil, invalidHandle(call)
 }
 
-// static is the kernel's static shared memory, with all of its module's.
+// static is the kernel's static shared memory, which includes that of its whole module.
 func (f *function) static() int { return int(f.lib.to - f.lib.from) }
 
 // SetShared allows f more than 48 KiB of dynamic shared memory.
@@ -87,13 +87,13 @@ func (c *Context) SetShared(f driver.Function, bytes int) error {
 		return err
 	}
 	if bytes < 0 || bytes+k.static() > maxShared {
-		return invalidValue("cuFuncSetAttribute", fmt.Sprintf("%s: %d bytes of shared memory, at most %d are possible", k.name, bytes+k.static(), maxShared))
+		return invalidValue("cuFuncSetAttribute", fmt.Sprintf("%s: %d bytes of shared memory, the limit is %d", k.name, bytes+k.static(), maxShared))
 	}
 	k.shared = bytes
 	return nil
 }
 
-// Occupancy counts threads and shared memory, but no registers.
+// Occupancy considers threads and shared memory, but no registers.
 func (c *Context) Occupancy(f driver.Function, threads, shared int) (int, error) {
 	defer c.end()
 	if err := c.begin("Occupancy", "cuOccupancyMaxActiveBlocksPerMultiprocessor"); err != nil {
@@ -112,7 +112,7 @@ func (c *Context) Occupancy(f driver.Function, threads, shared int) (int, error)
 	return min(2048/((threads+31)&^31), 32, (maxShared+1024)/(shared+k.static()+1024)), nil
 }
 
-// Registers has nothing true to tell.
+// Registers returns a dummy.
 func (c *Context) Registers(f driver.Function) (registers, local int, err error) {
 	defer c.end()
 	if err := c.begin("Registers", "cuFuncGetAttribute"); err != nil {
@@ -133,8 +133,8 @@ type launchArgs struct {
 	reversed             uint32
 }
 
-// Launch runs f and returns when it is done. Its error tells of a deadlock, a
-// trap, and a write beside an allocation, with the kernel's name.
+// Launch runs f and returns when it is done. Its error reports a deadlock, a trap, or a write
+// beside an allocation, with the name of the kernel.
 func (c *Context) Launch(f driver.Function, grid, block [3]uint32, shared uint32, s driver.Stream, args []unsafe.Pointer) error {
 	defer c.end()
 	if err := c.begin("Launch", "cuLaunchKernel"); err != nil {
@@ -153,7 +153,7 @@ func (c *Context) Launch(f driver.Function, grid, block [3]uint32, shared uint32
 	case threads > maxThreads || block[2] > 64:
 		return invalidValue("cuLaunchKernel", fmt.Sprintf("%s: block %v has more than 1024 threads, or more than 64 in z", k.name, block))
 	case int(shared) > k.shared:
-		return invalidValue("cuLaunchKernel", fmt.Sprintf("%s: %d bytes of dynamic shared memory, it may have %d: call SetShared", k.name, shared, k.shared))
+		return invalidValue("cuLaunchKernel", fmt.Sprintf("%s: %d bytes of dynamic shared memory, its limit is %d: call SetShared", k.name, shared, k.shared))
 	case len(args) != len(k.sizes):
 		return invalidValue("cuLaunchKernel", fmt.Sprintf("%s: %d arguments, it has %d parameters", k.name, len(args), len(k.sizes)))
 	}
@@ -162,7 +162,7 @@ func (c *Context) Launch(f driver.Function, grid, block [3]uint32, shared uint32
 			return invalidValue("cuLaunchKernel", fmt.Sprintf("%s: argument %d is a nil pointer", k.name, i))
 		}
 	}
-	// The arguments are read now, even if the launch is for later.
+	// The arguments are read now, even if the launch is recorded.
 	values := make([]unsafe.Pointer, len(args))
 	for i, p := range args {
 		room := make([]uint64, (k.sizes[i]+23)/8) // aligned to 16
@@ -211,10 +211,10 @@ func (c *Context) run(k *function, grid, block [3]uint32, shared uint32, values 
 	return nil
 }
 
-// arena is the dynamic shared memory of the launch that runs.
+// arena is the dynamic shared memory of the current launch.
 var arena []byte
 
-// sharedMemory returns n bytes of it between canaries. launching is held.
+// sharedMemory returns n bytes of the arena between canaries. launching is held.
 func sharedMemory(n uint64) (*allocation, error) {
 	if arena == nil {
 		m, err := mmap(2*margin + maxShared + 16)
@@ -229,7 +229,7 @@ func sharedMemory(n uint64) (*allocation, error) {
 	return b, nil
 }
 
-// BeginCapture keeps what is queued on s.
+// BeginCapture records the work of s.
 func (c *Context) BeginCapture(s driver.Stream) error {
 	defer c.end()
 	if err := c.begin("BeginCapture", "cuStreamBeginCapture"); err != nil {
@@ -246,8 +246,8 @@ func (c *Context) BeginCapture(s driver.Stream) error {
 	return nil
 }
 
-// EndCapture returns what was kept, with what other streams queued that came
-// to wait for an event of s.
+// EndCapture returns the recorded work of s and of the streams that joined by waiting for its
+// events.
 func (c *Context) EndCapture(s driver.Stream) (driver.Graph, error) {
 	defer c.end()
 	if err := c.begin("EndCapture", "cuStreamEndCapture"); err != nil {
@@ -267,7 +267,7 @@ func (c *Context) EndCapture(s driver.Stream) (driver.Graph, error) {
 	return g, nil
 }
 
-// LaunchGraph does what was kept, up to the first error.
+// LaunchGraph runs the recorded work, up to the first error.
 func (c *Context) LaunchGraph(g driver.Graph, s driver.Stream) error {
 	defer c.end()
 	if err := c.begin("LaunchGraph", "cuGraphLaunch"); err != nil {
@@ -287,7 +287,7 @@ func (c *Context) LaunchGraph(g driver.Graph, s driver.Stream) error {
 	})
 }
 
-// CloseGraph forgets g.
+// CloseGraph frees g.
 func (c *Context) CloseGraph(g driver.Graph) error {
 	defer c.end()
 	if err := c.begin("CloseGraph", "cuGraphExecDestroy"); err != nil {

@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	poison = 0xA5 // of memory that was never written
+	poison = 0xA5 // of uninitialised memory
 	canary = 0xC7 // beside every allocation
 	margin = 128  // bytes of canary on either side
 )
 
-// untouched is what a margin holds. It is looked at after every launch, so how
-// fast that goes counts.
+// untouched is the content of an intact margin. Every launch compares it, so the comparison must be
+// fast.
 var untouched = bytes.Repeat([]byte{canary}, margin+16)
 
 // allocation is one allocation.
@@ -28,9 +28,9 @@ type allocation struct {
 // heap is a table of allocations.
 type heap struct {
 	blocks map[uintptr]*allocation
-	list   []*allocation    // the same, to go through
-	freed  map[uintptr]bool // addresses that were freed and not given out again
-	sorted []uintptr        // nil when blocks has changed
+	list   []*allocation    // the same, for iteration
+	freed  map[uintptr]bool // freed addresses not in use again
+	sorted []uintptr        // nil after a change of blocks
 	bytes  uint64
 }
 
@@ -38,7 +38,7 @@ func newHeap() heap {
 	return heap{blocks: map[uintptr]*allocation{}, freed: map[uintptr]bool{}}
 }
 
-// alloc returns memory full of poison between two canaries.
+// alloc returns poisoned memory between two canaries.
 func (h *heap) alloc(n uint64) (*allocation, error) {
 	mapping, err := mmap(2*margin + (n+15)&^15)
 	if err != nil {
@@ -56,7 +56,7 @@ func (h *heap) alloc(n uint64) (*allocation, error) {
 	return b, nil
 }
 
-// fill doubles what is set already: copy is much faster than a loop.
+// fill doubles the initialised part: copy is much faster than a loop.
 func fill(p []byte, v byte) {
 	if len(p) == 0 {
 		return
@@ -67,7 +67,7 @@ func fill(p []byte, v byte) {
 	}
 }
 
-// free gives p back, or says why it cannot.
+// free frees p, or returns the reason why it cannot.
 func (h *heap) free(p uintptr) error {
 	b := h.blocks[p]
 	if b == nil {
@@ -92,7 +92,7 @@ func (b *allocation) bytes(offset, n uint64) []byte {
 	return b.mapping[margin+offset : margin+offset+n]
 }
 
-// intact looks at the canaries.
+// intact checks the canaries.
 func (b *allocation) intact() error {
 	before, after := b.mapping[:margin], b.mapping[margin+b.size:]
 	if bytes.Equal(before, untouched[:margin]) && bytes.Equal(after, untouched[:len(after)]) {
@@ -111,7 +111,7 @@ func (b *allocation) intact() error {
 	return nil
 }
 
-// intact looks at the canaries of every allocation.
+// intact checks the canaries of every allocation.
 func (h *heap) intact() error {
 	for _, b := range h.list {
 		if err := b.intact(); err != nil {
@@ -122,7 +122,7 @@ func (h *heap) intact() error {
 	return nil
 }
 
-// repair makes sure that damage is told once.
+// repair restores the canaries, so that damage is reported once.
 func (b *allocation) repair() {
 	fill(b.mapping[:margin], canary)
 	fill(b.mapping[margin+int(b.size):], canary)

@@ -26,7 +26,7 @@ type runtime struct {
 	state  uintptr
 }
 
-// loadRuntime compiles and loads the scheduler, once in a process.
+// loadRuntime compiles and loads the scheduler, once per process.
 var loadRuntime = sync.OnceValues(func() (*runtime, error) {
 	c, err := findCompiler()
 	if err != nil {
@@ -46,7 +46,7 @@ var loadRuntime = sync.OnceValues(func() (*runtime, error) {
 	if log != "" {
 		return nil, fmt.Errorf("%w: its runtime does not compile:\n%s", ErrUnavailable, log)
 	}
-	// Global, so that libm is there for kernels.
+	// Global, so that kernels find libm.
 	lib, err := open(image)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ var loadRuntime = sync.OnceValues(func() (*runtime, error) {
 	return r, nil
 })
 
-// open loads a library from memory, by way of a file that is gone after.
+// open loads a library from memory, through a temporary file.
 func open(image []byte) (uintptr, error) {
 	f, err := os.CreateTemp("", "hiveblas-emu-*.so")
 	if err != nil {
@@ -94,7 +94,7 @@ var (
 	loaded      = map[[sha256.Size]byte]*library{}
 )
 
-// loadLibrary loads image, which is shared by all who load it.
+// loadLibrary loads image, which all its users share.
 func loadLibrary(r *runtime, image []byte) (*library, error) {
 	key := sha256.Sum256(image)
 	librariesMu.Lock()

@@ -2,5 +2,5 @@ package emu
 
 import "syscall"
 
-// thread identifies the OS thread, to see whether a context is bound to it.
+// thread identifies the OS thread, to check that a context is bound to it.
 func thread() int { return syscall.Gettid() }

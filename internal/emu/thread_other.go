@@ -2,5 +2,5 @@
 
 package emu
 
-// thread is the same for all: whether Bind was called cannot be seen here.
+// thread is constant: the emulator cannot check Bind here.
 func thread() int { return 0 }

@@ -1,10 +1,8 @@
-// Package filelock keeps two processes, or two goroutines, from writing the same
-// file at once.
+// Package filelock keeps two processes, or two goroutines, from writing the same file at once.
 //
-// A lock is a small file beside the one that it protects. The owner holds an
-// advisory lock of the operating system on it (flock, LockFileEx), which ends
-// with the process, so a crashed owner blocks nobody. Its text names the owner
-// for the message of the next one.
+// A lock is a small file beside the one that it protects. The owner holds an advisory lock of the
+// operating system on it (flock, LockFileEx), which ends with the process, so a crashed owner
+// does not block others. Its text names the owner for the message of the next one.
 package filelock
 
 import (
@@ -17,16 +15,14 @@ import (
 	"time"
 )
 
-// Owner is the process that holds a lock. A field that could not be read is
-// zero.
+// Owner is the process that holds a lock. A field that could not be read is zero.
 type Owner struct {
 	PID   int
 	Host  string
 	Since time.Time
 }
 
-// String describes the owner, such as "process 1234 on host ada since
-// 2026-11-22 13:04:05".
+// String describes the owner, such as "process 1234 on host ada since 2026-11-22 13:04:05".
 func (o Owner) String() string {
 	s := "another process"
 	if o.PID > 0 {
@@ -58,8 +54,8 @@ type Lock struct {
 	f    *os.File
 }
 
-// Acquire takes the lock whose file is path, without waiting. The error is a
-// *HeldError if another open file holds it, else of the file system.
+// Acquire takes the lock whose file is path, without waiting. The error is a *HeldError if another
+// open file holds it, else of the file system.
 func Acquire(path string) (*Lock, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
@@ -125,8 +121,8 @@ func ownerOf(f *os.File) (o Owner) {
 	return o
 }
 
-// Release removes the file of the lock and gives the lock up. Release of a nil
-// lock, or a second one, does nothing.
+// Release removes the file of the lock and gives the lock up. Release of a nil lock, or a second
+// one, does nothing.
 func (l *Lock) Release() {
 	if l == nil || l.f == nil {
 		return

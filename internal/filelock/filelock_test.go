@@ -112,6 +112,6 @@ func TestOneAtATime(t *testing.T) {
 	}
 	wg.Wait()
 	if taken.Load() == 0 {
-		t.Error("nobody got the lock")
+		t.Error("no goroutine got the lock")
 	}
 }

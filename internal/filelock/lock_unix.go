@@ -21,8 +21,8 @@ func lock(f *os.File) error {
 	}
 }
 
-// release removes the file while the lock is held: who opened it before finds
-// that its name is gone, and opens it anew.
+// release removes the file while it holds the lock. An opener that waits for the lock then finds
+// that the name is gone, and opens the file again.
 func release(path string, f *os.File) {
 	os.Remove(path)
 	f.Close()

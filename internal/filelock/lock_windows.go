@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// beyond is an offset behind the text of the lock: Windows keeps others from
-// reading what is locked.
+// beyond is the offset of the locked byte, behind the text of the lock: Windows prevents others
+// from reading locked bytes.
 const beyond = 1 << 30
 
 func lock(f *os.File) error {
@@ -20,7 +20,7 @@ func lock(f *os.File) error {
 	return err
 }
 
-// release closes the file first: Windows does not remove open ones.
+// release closes the file first, because Windows does not remove open files.
 func release(path string, f *os.File) {
 	f.Close()
 	os.Remove(path)

@@ -1,6 +1,5 @@
-// Package fresh makes large arrays that are about to be written to, without
-// clearing them first: one processor clears 10 GB/s, which is slower than the
-// copies that fill them.
+// Package fresh allocates large arrays without clearing them, for code that writes every item: one
+// processor clears 10 GB/s, which is slower than the copies that fill the arrays.
 package fresh
 
 import (
@@ -10,30 +9,28 @@ import (
 	"unsafe"
 )
 
-// from is the size from which it pays: what is smaller lies within a page of
-// the allocator, and need not be aligned.
+// from is the size in bytes from which Make does not clear.
 const from = 1 << 16
 
-// hugeFrom is the size from which huge pages are asked for, where the system
-// leaves that to programs (as Ubuntu does): a matrix of 100 MB otherwise has
-// 25000 pages, each made by a fault, and looked up anew by what goes through it
-// at random. R-MAT 18 on two processors, in the same run: transpose 113 → 88 ms,
-// extract 278 → 225, element-wise sum 82 → 70, shortest paths 159 → 141.
+// hugeFrom is the size from which Make requests huge pages, on systems that leave the choice to
+// programs (as Ubuntu does). An array of 100 MB otherwise has 25000 pages, each with a fault, and a
+// TLB entry for random access. R-MAT 18 on two processors, same run: transpose 113 → 88 ms, extract
+// 278 → 225, element-wise sum 82 → 70, shortest paths 159 → 141.
 const hugeFrom = 4 << 20
 
-// clearing counts the calls of Cleared under way.
+// clearing counts the calls of Cleared in progress.
 var clearing atomic.Int32
 
-// Cleared runs f while all arrays are cleared: for a device that is made up,
-// whose matrices have entries that nobody wrote.
+// Cleared runs f while Make clears all arrays: for fake devices, whose matrices have entries that
+// no kernel writes.
 func Cleared(f func()) {
 	clearing.Add(1)
 	defer clearing.Add(-1)
 	f()
 }
 
-// Make returns n items, to be written before they are read. Where T holds
-// pointers, or the array is small, it is cleared as any.
+// Make returns n items, which the caller must write before it reads them. Make clears small arrays
+// and those of types with pointers.
 func Make[T any](n int64) []T {
 	size := int64(unsafe.Sizeof(*new(T)))
 	if n*size < from || clearing.Load() > 0 || !plain(reflect.TypeFor[T]()) {
@@ -78,7 +75,7 @@ func uncleared(n int64) []byte {
 	return buf[:n]
 }
 
-// plain reports whether any bytes are a T, and none of them point anywhere.
+// plain reports whether every bit pattern is a valid T without pointers.
 func plain(t reflect.Type) bool {
 	switch k := t.Kind(); {
 	case k >= reflect.Int && k <= reflect.Complex128 && k != reflect.Uintptr:

@@ -31,7 +31,7 @@ func testMake[T comparable](t *testing.T, n int64, v T) {
 	}
 }
 
-// TestMake writes and reads arrays of all kinds, across a collection.
+// TestMake writes and reads arrays of several types, across a collection.
 func TestMake(t *testing.T) {
 	for _, n := range []int64{0, 1, 1 << 10, 1<<20 + 3} {
 		testMake(t, n, int8(7))
@@ -43,7 +43,7 @@ func TestMake(t *testing.T) {
 	}
 }
 
-// TestCleared makes arrays in the room of others that were written to.
+// TestCleared allocates arrays in memory that other arrays have written to.
 func TestCleared(t *testing.T) {
 	for range 10 {
 		a := Make[int64](1 << 16)

@@ -7,20 +7,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hugePage is the size of one on most processors; where it is another, less is
-// won.
+// hugePage is the size of a huge page on most processors. On others the gain is smaller.
 const hugePage = 1 << 21
 
-// advised are the numbers of the pages that were asked for: memory that the
-// collector got back and gives out again keeps what was said of it.
+// advised holds the page numbers of earlier requests: memory that the collector reuses keeps the
+// advice.
 var advised = struct {
 	sync.Mutex
 	pages map[uintptr]struct{}
 }{pages: map[uintptr]struct{}{}}
 
-// advise asks for huge pages within n bytes from p: where memory was never
-// touched for its first use, and where it was, at once (from Linux 6.1). A
-// kernel that has none refuses, which is all right.
+// advise requests huge pages within n bytes from p: for untouched memory at its first use, for
+// other memory at once (from Linux 6.1). It ignores errors: the pages then keep their size.
 func advise(p unsafe.Pointer, n int64) {
 	first := (uintptr(p) + hugePage - 1) / hugePage
 	end := (uintptr(p) + uintptr(n)) / hugePage

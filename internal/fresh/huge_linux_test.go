@@ -10,12 +10,11 @@ import (
 	"unsafe"
 )
 
-// TestHugePages looks at what the kernel notes of a large array's memory: "hg",
-// that huge pages were asked for.
+// TestHugePages reads the flags of a large array from the kernel: "hg" marks advised memory.
 func TestHugePages(t *testing.T) {
 	mode, err := os.ReadFile("/sys/kernel/mm/transparent_hugepage/enabled")
 	if err != nil || strings.Contains(string(mode), "[never]") {
-		t.Skipf("no huge pages here: %s %v", mode, err)
+		t.Skipf("the system has no huge pages: %s %v", mode, err)
 	}
 	a := Make[float64](4 * hugePage / 8)
 	for i := range a {
@@ -32,7 +31,7 @@ func TestHugePages(t *testing.T) {
 	runtime.KeepAlive(a)
 }
 
-// flagsOf returns the flags of the mapping that holds an address.
+// flagsOf returns the flags of the mapping of an address.
 func flagsOf(t *testing.T, address uintptr) string {
 	f, err := os.Open("/proc/self/smaps")
 	if err != nil {
@@ -49,6 +48,6 @@ func flagsOf(t *testing.T, address uintptr) string {
 			return flags
 		}
 	}
-	t.Skip("/proc/self/smaps tells no flags")
+	t.Skip("/proc/self/smaps has no flags")
 	return ""
 }

@@ -1,4 +1,4 @@
-// Package hostmem tells how much memory the system has to give.
+// Package hostmem reports the memory of the system and of this process.
 package hostmem
 
 import (
@@ -8,16 +8,14 @@ import (
 	"strings"
 )
 
-// Available returns the bytes of memory that the system can still give out, 0
-// if it does not tell.
+// Available returns the bytes of memory that the system can still provide, 0 if unknown.
 func Available() int64 { return field("/proc/meminfo", "MemAvailable:") }
 
-// PeakResident returns the most bytes of memory that this process had at a
-// time, 0 if the system does not tell. (What getrusage tells of a child is no
-// less than its parent had when it began.)
+// PeakResident returns the largest resident size of this process in bytes, 0 if unknown. (getrusage
+// is unsuitable: a child's figure starts at that of its parent.)
 func PeakResident() int64 { return field("/proc/self/status", "VmHWM:") }
 
-// field returns a line of kilobytes, in bytes.
+// field returns a value of kilobytes in bytes.
 func field(path, name string) int64 {
 	f, err := os.Open(path)
 	if err != nil {

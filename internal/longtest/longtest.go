@@ -1,8 +1,8 @@
 // Package longtest decides whether tests run their long form.
 //
-// go test ./... runs the quick form, which keeps every kind of case and takes a
-// sample of each. HIVEBLAS_LONG=1 runs all cases: make test-all and CI set it.
-// -short runs a part of the quick form; the race detector's stage of CI sets it.
+// go test ./... runs the quick form, which keeps every kind of case and takes a sample of each.
+// HIVEBLAS_LONG=1 runs all cases: make test-all and CI set it. -short runs a part of the quick
+// form; the race detector's stage of CI sets it.
 package longtest
 
 import (
@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// Env is the environment variable that asks for the long form, if it is
-// neither empty nor 0.
+// Env is the environment variable that asks for the long form, if it is neither empty nor 0.
 const Env = "HIVEBLAS_LONG"
 
 // Enabled reports whether tests run their long form. -short takes precedence.
@@ -31,12 +30,12 @@ func Skip(t testing.TB, reason string) {
 	}
 }
 
-// quickChecks is the number of random cases of a property test in the quick
-// form, in place of rapid's 100.
+// quickChecks is the number of random cases of a property test in the quick form, in place of
+// rapid's 100.
 const quickChecks = "20"
 
-// FewerChecks lowers the default of the flag -rapid.checks in the quick form.
-// Call it from an init function of a test package that imports rapid.
+// FewerChecks lowers the default of the flag -rapid.checks in the quick form. Call it from an init
+// function of a test package that imports rapid.
 func FewerChecks() {
 	if !asked() && flag.Lookup("rapid.checks") != nil {
 		_ = flag.Set("rapid.checks", quickChecks)

@@ -1,8 +1,8 @@
-// Package parallel holds the few parallel loops of hiveblas.
+// Package parallel holds the parallel loops of hiveblas.
 //
-// Every loop hands out ranges dynamically through one atomic counter, so a
-// skewed block delays nobody but its own worker, checks its context between
-// ranges, and turns a panic of a worker into a panic of the caller.
+// Every loop distributes ranges dynamically through one atomic counter, so that a slow range delays
+// only its worker. A loop tests its context between ranges, and panics in the caller if a worker
+// panics.
 package parallel
 
 import (
@@ -21,8 +21,8 @@ func Threads(n int) int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// Do runs fn(worker) once for each worker in [0, threads), in parallel, and
-// waits for all. A panic in a worker is raised again in the caller.
+// Do runs fn(worker) once for each worker in [0, threads), in parallel, and waits for all. If a
+// worker panics, Do panics with its value.
 func Do(threads int, fn func(worker int)) {
 	if threads <= 1 {
 		fn(0)
@@ -40,9 +40,9 @@ func Do(threads int, fn func(worker int)) {
 // crew is the workers of one loop: its caller, worker 0, and the helpers.
 type crew struct {
 	helpers int
-	begun   atomic.Int32 // helpers at work
+	begun   atomic.Int32 // helpers that have started
 	since   time.Time
-	placed  bool // every helper has begun, or no more can be done about it
+	placed  bool // every helper has started, or makeRoom cannot help
 }
 
 func (c *crew) do(fn func(worker int)) {
@@ -72,10 +72,9 @@ func (c *crew) do(fn func(worker int)) {
 
 type panicked struct{ value any }
 
-// Range splits [0, n) into pieces of about grain and runs fn on them with the
-// given number of workers. It returns ctx.Err() if the context ended before
-// every piece was handed out; pieces already started are finished. A nil
-// context never ends.
+// Range divides [0, n) into pieces of about grain and runs fn on them with the given number of
+// workers. It returns ctx.Err() if the context ends before all pieces have started; started pieces
+// complete. A nil context never ends.
 func Range(ctx context.Context, threads, n, grain int, fn func(worker, lo, hi int)) error {
 	if n <= 0 {
 		return err(ctx)
@@ -88,8 +87,7 @@ func Range(ctx context.Context, threads, n, grain int, fn func(worker, lo, hi in
 	})
 }
 
-// Pieces runs fn(worker, piece) for every piece in [0, pieces), handing them
-// out in ascending order.
+// Pieces runs fn(worker, piece) for every piece in [0, pieces), and starts them in ascending order.
 func Pieces(ctx context.Context, threads, pieces int, fn func(worker, piece int)) error {
 	threads = min(Threads(threads), pieces)
 	if threads <= 1 {
@@ -125,9 +123,9 @@ func err(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Cut splits the rows of a prefix-sum array ptr (len rows+1) into at most
-// pieces contiguous blocks of about equal work, where a row weighs its length
-// plus perRow. It returns the block boundaries: bounds[b] ≤ row < bounds[b+1].
+// Cut divides the rows of a prefix-sum array ptr (len rows+1) into at most pieces contiguous blocks
+// of about equal work, where the weight of a row is its length plus perRow. It returns the
+// boundaries: bounds[b] ≤ row < bounds[b+1].
 func Cut(ptr []int64, pieces int, perRow int64) []int {
 	rows := len(ptr) - 1
 	if rows <= 0 {

@@ -26,7 +26,7 @@ func TestPieces(t *testing.T) {
 }
 
 func TestDo(t *testing.T) {
-	for _, procs := range []int{1, runtime.GOMAXPROCS(0)} { // on one, nobody waits for a helper
+	for _, procs := range []int{1, runtime.GOMAXPROCS(0)} { // on one processor the caller does not wait
 		old := runtime.GOMAXPROCS(procs)
 		var ran [5]atomic.Int32
 		Do(len(ran), func(w int) { ran[w].Add(1) })
@@ -40,7 +40,7 @@ func TestDo(t *testing.T) {
 }
 
 func TestPanicReachesTheCaller(t *testing.T) {
-	for at := range 3 { // the caller's own part, and a helper's
+	for at := range 3 { // a part of the caller and of helpers
 		func() {
 			defer func() {
 				if v := recover(); v != at {
@@ -78,6 +78,6 @@ func TestCut(t *testing.T) {
 		t.Fatalf("bounds %v", got)
 	}
 	if !slices.Contains(got, 2) {
-		t.Errorf("bounds %v: the long row is not apart from those after it", got)
+		t.Errorf("bounds %v: the long row is not separate from its successors", got)
 	}
 }

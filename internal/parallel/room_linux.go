@@ -9,7 +9,7 @@ import (
 
 const canMove = true
 
-// move makes the thread go on on another processor, if it may run on any.
+// move moves the thread to another processor, if its affinity allows any.
 func move() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestMove: a thread that moves may afterwards run where it might before.
+// TestMove: move preserves the affinity of the thread.
 func TestMove(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -24,19 +24,19 @@ func TestMove(t *testing.T) {
 	}
 }
 
-// TestMakeRoom: a caller whose helpers do not begin asks once, in time.
+// TestMakeRoom: a caller whose helpers do not start moves once, in time.
 func TestMakeRoom(t *testing.T) {
 	c := crew{helpers: 1, since: time.Now()}
 	if c.makeRoom(); c.placed {
-		t.Error("no patience")
+		t.Error("the caller moves before patience ends")
 	}
 	c.since = time.Now().Add(-2 * patience)
 	if c.makeRoom(); !c.placed {
-		t.Error("it would ask again at every piece")
+		t.Error("the caller would move at every piece")
 	}
 	begun := crew{helpers: 1, since: time.Now()}
 	begun.begun.Add(1)
 	if begun.makeRoom(); !begun.placed {
-		t.Error("all have begun, and it would look again")
+		t.Error("the caller would test helpers that have all started")
 	}
 }

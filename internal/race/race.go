@@ -1,3 +1,3 @@
-// Package race tells tests whether the race detector watches them: it takes ten
-// times the time, more memory, and makes pools forget what they hold.
+// Package race reports whether the race detector is on. It multiplies time by ten, takes more
+// memory and makes sync.Pool drop items.
 package race

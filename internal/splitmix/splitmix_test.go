@@ -2,8 +2,7 @@ package splitmix
 
 import "testing"
 
-// TestAt holds the numbers against the published first outputs of splitmix64
-// started at 0.
+// TestAt compares with the published first outputs of splitmix64 for state 0.
 func TestAt(t *testing.T) {
 	for k, want := range []uint64{0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F} {
 		if got := At(uint64(k), 0); got != want {

@@ -1,6 +1,6 @@
-// The emulator's scheduler. The threads of a block are fibers: each runs until
-// it waits, and a kernel that never waits runs its threads one after another
-// on one stack. It serves one launch at a time; Go holds the lock.
+// The scheduler of the emulator. The threads of a block are fibers, and each runs until it waits. A
+// kernel that never waits runs its threads one after another on one stack. It serves one launch at a
+// time; Go holds the lock.
 
 #include <stdint.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ enum { MAX_THREADS = 1024, STACK = 256 << 10, GUARD = 16 << 10 };
 enum State : unsigned char { NEW, RUNS, READY, AT_WARP, AT_BARRIER, EXITED };
 
 struct Thread {
-	void *sp; // where it waits
+	void *sp; // stack pointer while it waits
 	State state;
 	unsigned char op;
 	unsigned mask;
@@ -41,7 +41,7 @@ bool reversed;
 void (*kernel)(void **);
 void **arguments;
 
-// Threads that can go on, a ring.
+// Runnable threads, a ring.
 int ready[MAX_THREADS], ready_head, ready_count;
 
 // Barrier of the block.
@@ -50,11 +50,11 @@ int barrier_waiting, barrier_count;
 char *stacks[MAX_THREADS];
 int free_stacks[MAX_THREADS], free_count, stack_count;
 
-void *scheduler; // where hb_emu_launch waits for the block to end
+void *scheduler; // stack pointer of hb_emu_launch during a block
 char failure[1024];
 
-// hb_emu_switch saves the callee-saved registers on the stack and the stack
-// pointer at *save, and goes on where to was saved.
+// hb_emu_switch saves the callee-saved registers on the stack and the stack pointer at *save, and
+// continues at the saved stack pointer to.
 extern "C" void hb_emu_switch(void **save, void *to);
 #if defined(__x86_64__)
 __asm__(".text\n"
@@ -113,7 +113,7 @@ void *prepare(char *top, void (*entry)()) {
 }
 #endif
 
-[[noreturn]] void leave() { // ends the block; whoever still waits is forgotten
+[[noreturn]] void leave() { // ends the block and abandons waiting threads
 	void *forgotten;
 	hb_emu_switch(&forgotten, scheduler);
 	__builtin_unreachable();
@@ -173,8 +173,8 @@ int pop() {
 	return t;
 }
 
-// The order in which threads start is the only one a kernel could come to
-// rely on by mistake, so it can be turned.
+// The starting order of threads is the only order that a kernel can depend on by mistake. It can be
+// reversed.
 int start_next() {
 	int t = started++;
 	if (reversed) t = size - 1 - t;
@@ -191,7 +191,7 @@ void release_barrier() {
 	barrier_waiting = barrier_count = 0;
 }
 
-// complete gives the lanes of a group their results and lets them go on.
+// complete sets the results of the lanes of a group and makes them runnable.
 void complete(int warp, unsigned group, int op) {
 	Thread *w = threads + 32 * warp;
 	int first = __builtin_ctz(group);
@@ -229,7 +229,7 @@ void complete(int warp, unsigned group, int op) {
 		int lane = __builtin_ctz(g);
 		Thread *t = w + lane;
 		t->result = all;
-		if (op == HB_EMU_SHUFFLE) // a lane that takes no part has nothing to give
+		if (op == HB_EMU_SHUFFLE) // a lane outside the mask has no value
 			t->result = group >> (t->lane & 31) & 1 ? w[t->lane & 31].value : 0xA5A5A5A5A5A5A5A5ull;
 		if (op == HB_EMU_MATCH) {
 			t->result = 0;
@@ -244,8 +244,7 @@ void complete(int warp, unsigned group, int op) {
 	}
 }
 
-// arrived completes the operation that thread t waits at, if all lanes of its
-// mask that are still there wait at the same one.
+// arrived completes the operation of thread t if all live lanes of its mask wait at the same one.
 bool arrived(int t) {
 	Warp *w = warps + t / 32;
 	unsigned group = threads[t].mask & w->alive;
@@ -272,7 +271,7 @@ int take_stack() {
 	return i;
 }
 
-// wait lets others run until thread t can go on.
+// wait runs other threads until thread t is runnable.
 void wait(int t) {
 	if (ready_count > 0) {
 		int next = pop();
@@ -289,12 +288,11 @@ void wait(int t) {
 	} else {
 		deadlock();
 	}
-	// Whoever switched back has made t the current thread, save t itself.
+	// The thread that switched back has made t current, unless it is t.
 	run(t);
 }
 
-// fiber runs threads that have not started, one after another, until another
-// has something to do.
+// fiber runs threads that have not started, one after another, until another one is runnable.
 void fiber() {
 	for (;;) {
 		kernel(arguments);
@@ -382,7 +380,7 @@ struct hb_emu_launch_args {
 	hb_emu_u32 reversed;
 };
 
-// hb_emu_launch returns 0, or what went wrong.
+// hb_emu_launch returns 0 or an error code.
 __attribute__((visibility("default"))) const char *hb_emu_launch(const hb_emu_launch_args *l) {
 	size = (int)(l->block.x * l->block.y * l->block.z);
 	state.grid_dim = l->grid;

@@ -1,6 +1,6 @@
-// What makes CUDA C++ compile as C++: put before every kernel. It includes no
-// headers, since most of the time a small kernel takes to compile would go
-// there. What waits for other threads is in runtime.cpp, reached by hb_emu.
+// CUDA C++ as C++: this text precedes every kernel. It includes no headers, because they would take
+// most of the compile time of a small kernel. Functions that wait for other threads are in
+// runtime.cpp, called through hb_emu.
 
 #define HB_EMULATED 1
 
@@ -10,7 +10,7 @@ typedef unsigned long long hb_emu_u64;
 
 #include "state.h"
 
-static hb_emu_state *hb_emu; // set when the library is loaded
+static hb_emu_state *hb_emu; // set by the loader
 extern "C" __attribute__((visibility("default"))) void hb_emu_bind(hb_emu_state *s) { hb_emu = s; }
 extern "C" {
 int printf(const char *, ...);
@@ -20,7 +20,7 @@ void *memset(void *, int, size_t);
 
 // ---- Words of the language ----
 
-#define __global__ /* hidden, since libc may have a function of that name */
+#define __global__ /* hidden: libc may have a function of that name */
 #define __device__
 #define __host__
 #define __constant__ static
@@ -31,7 +31,7 @@ void *memset(void *, int, size_t);
 #define __align__(n) __attribute__((aligned(n)))
 #define __grid_constant__
 #if defined(__ELF__) && !defined(HB_EMU_PLAIN_SHARED)
-// A section of its own, which every block finds full of 0xA5.
+// A separate section, filled with 0xA5 for every block.
 #define __shared__ static __attribute__((section("hb_shared")))
 extern "C" __attribute__((weak, visibility("hidden"))) char __start_hb_shared[], __stop_hb_shared[];
 #else
@@ -84,8 +84,7 @@ static inline void __syncwarp(unsigned mask = ~0u) { hb_emu->warp(HB_EMU_SYNCWAR
 static inline unsigned __ballot_sync(unsigned mask, int p) { return (unsigned)hb_emu->warp(HB_EMU_BALLOT, mask, p != 0, 0); }
 static inline int __any_sync(unsigned mask, int p) { return (int)hb_emu->warp(HB_EMU_ANY, mask, p != 0, 0); }
 static inline int __all_sync(unsigned mask, int p) { return (int)hb_emu->warp(HB_EMU_ALL, mask, p != 0, 0); }
-// Which lanes happen to run together is not for a program to rely on: here
-// each runs alone.
+// A program must not depend on which lanes run together. Here each runs alone.
 static inline unsigned __activemask() { return 1u << hb_emu->lane; }
 
 template <class T> static inline T hb_emu_shuffle(unsigned mask, T v, int lane) {
@@ -129,7 +128,7 @@ static inline unsigned __reduce_max_sync(unsigned m, unsigned v) { return (unsig
 static inline unsigned __reduce_and_sync(unsigned m, unsigned v) { return (unsigned)hb_emu->warp(HB_EMU_REDUCE_AND, m, v, 0); }
 static inline unsigned __reduce_or_sync(unsigned m, unsigned v) { return (unsigned)hb_emu->warp(HB_EMU_REDUCE_OR, m, v, 0); }
 static inline unsigned __reduce_xor_sync(unsigned m, unsigned v) { return (unsigned)hb_emu->warp(HB_EMU_REDUCE_XOR, m, v, 0); }
-// Signed minima order as unsigned ones once the sign bit is turned.
+// With the sign bit flipped, signed order is unsigned order.
 static inline int __reduce_add_sync(unsigned m, int v) { return (int)__reduce_add_sync(m, (unsigned)v); }
 static inline int __reduce_min_sync(unsigned m, int v) { return (int)(__reduce_min_sync(m, (unsigned)v ^ 0x80000000u) ^ 0x80000000u); }
 static inline int __reduce_max_sync(unsigned m, int v) { return (int)(__reduce_max_sync(m, (unsigned)v ^ 0x80000000u) ^ 0x80000000u); }
@@ -263,7 +262,7 @@ HB_EMU_MIN_MAX(long long, long long, long long)
 HB_EMU_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
 HB_EMU_MIN_MAX(unsigned long long, long long, unsigned long long)
 HB_EMU_MIN_MAX(unsigned long long, unsigned long long, long long)
-// Those of floats return the operand that is not NaN.
+// For floats they return the operand that is not NaN.
 #define HB_EMU_FMIN_FMAX(r, a, b) \
 	static inline r min(a x, b y) { return __builtin_fmin(x, y); } \
 	static inline r max(a x, b y) { return __builtin_fmax(x, y); }

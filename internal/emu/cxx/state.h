@@ -1,9 +1,9 @@
-// What kernels and the runtime share.
+// The state shared by kernels and the runtime.
 
 struct hb_emu_uint3 { unsigned x, y, z; };
 
 struct hb_emu_state {
-	hb_emu_uint3 thread, block, block_dim, grid_dim; // of the thread that runs
+	hb_emu_uint3 thread, block, block_dim, grid_dim; // of the running thread
 	int lane;
 	unsigned char *shared; // dynamic shared memory of the block
 	hb_emu_u64 (*warp)(int op, unsigned mask, hb_emu_u64 value, int lane);
