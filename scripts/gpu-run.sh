@@ -16,7 +16,7 @@ cd "$(dirname "$0")" || exit 1
 short=-test.short sanitize= only=()
 for a; do
 	case $a in
-	--long) short= 	--long) short= ;;	--long) short= ;; export HIVEBLAS_LONG=1 ;;
+	--long) short= HIVEBLAS_LONG=1; export HIVEBLAS_LONG ;;
 	--sanitize) sanitize=1 ;;
 	-*) sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; [ "$a" = --help ]; exit ;;
 	*) only+=("$a") ;;
