@@ -141,7 +141,7 @@ func intersectRow[A, B, C any](f *Binary[A, B, C], a *sparse.Store[A], b *sparse
 	defer m.release()
 	k := m.intersect(ci, a.Idx, b.Idx)
 	cv := make([]C, k)
-	f.ZipAt(cv, upward[:k], a.Val, m.matchA[:k], b.Val, m.matchB[:k])
+	f.ZipAt(cv, consecutive[:k], a.Val, m.matchA[:k], b.Val, m.matchB[:k])
 	return newRow(a.NCols, ci[:k:k], cv)
 }
 
@@ -180,7 +180,7 @@ func compress[T any](s *sparse.Store[T], keep []uint8, fill *T) *sparse.Store[T]
 	ci, cv := make([]int32, n), make([]T, n)
 	idx := s.Idx
 	if !s.Sparse() {
-		idx = upward[:len(keep)]
+		idx = consecutive[:len(keep)]
 	}
 	if s.Val == nil {
 		if fill != nil {
@@ -309,7 +309,7 @@ func selectRow[T any](s *sparse.Store[T], f *Predicate[T], fn func(x T, i, j int
 	defer m.release()
 	n, idx := len(s.Idx), s.Idx
 	if !s.Sparse() {
-		n, idx = s.NCols, upward[:s.NCols]
+		n, idx = s.NCols, consecutive[:s.NCols]
 	}
 	keep := m.keep[:n]
 	switch {

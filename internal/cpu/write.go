@@ -250,7 +250,7 @@ func accumulateAt[C any](c []C, present []uint8, ci []int32, v []C, f *Binary[C,
 	if present == nil {
 		for ; len(ci) > 0; ci, v = ci[min(piece, len(ci)):], v[min(piece, len(v)):] {
 			n := min(piece, len(ci))
-			f.ZipAt(c, ci[:n], c, ci[:n], v, upward[:n])
+			f.ZipAt(c, ci[:n], c, ci[:n], v, consecutive[:n])
 		}
 		return 0
 	}
