@@ -15,8 +15,8 @@ type Env struct {
 // ended reports whether the context is done.
 func (e Env) ended() bool { return e.Ctx != nil && e.Ctx.Err() != nil }
 
-// spa is a sparse accumulator. acc holds the identity wherever the bit in marks is clear. An idle
-// accumulator has no bit set.
+// spa is a sparse accumulator. While it is idle, acc holds the identity everywhere and all bits of
+// marks are clear.
 type spa[C any] struct {
 	acc   []C
 	marks []uint64
