@@ -174,7 +174,7 @@ type UnionOps[A, B, C any] struct {
 	Both  *Binary[A, B, C]
 	Left  func(c []C, a []A) // c[p] = value for a[p] only
 	Right func(c []C, b []B) // c[p] = value for b[p] only
-	// Copies says that A, B and C are one type and that Left and Right copy.
+	// Copies is set if A, B and C are the same type and Left and Right copy.
 	Copies bool
 	// Room, if it has the size of a full result, may be used for the values of the result. It may
 	// alias the values of an operand only if Copies is set.

@@ -5,8 +5,8 @@ import (
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
-// hyperMinRows is the number of rows up to which a matrix is never hypersparse: the offsets of its
-// empty rows take 32 KiB at most.
+// hyperMinRows is the number of rows up to which Settle keeps a matrix in CSR format: the offsets
+// of its empty rows take 32 KiB at most.
 const hyperMinRows = 4096
 
 // hyperRatio is the ratio of rows to non-empty rows above which a matrix is stored as hypersparse.
