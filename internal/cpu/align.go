@@ -24,7 +24,7 @@ func pair(a, b *sparse.Structure, threads int) pairing {
 		p.pa, p.pb = a.Ptr, b.Ptr
 	case a.Format == sparse.Hypersparse && b.Format == sparse.Hypersparse:
 		p.shape.Format = sparse.Hypersparse
-		p.unite(a, b)
+		p.mergeRowLists(a, b)
 	case a.Format == sparse.CSR:
 		p.pa, p.pb = a.Ptr, sparse.ToCSR(b.Pattern()).Ptr
 	default:
@@ -34,8 +34,8 @@ func pair(a, b *sparse.Structure, threads int) pairing {
 	return p
 }
 
-// unite merges the row lists of two hypersparse matrices.
-func (p *pairing) unite(a, b *sparse.Structure) {
+// mergeRowLists merges the row lists of two hypersparse matrices.
+func (p *pairing) mergeRowLists(a, b *sparse.Structure) {
 	n := len(a.RowIDs) + len(b.RowIDs)
 	ids := make([]int32, 0, n)
 	p.pa, p.pb = make([]int64, 1, n+1), make([]int64, 1, n+1)

@@ -245,7 +245,7 @@ func ReduceCols[T any](env Env, s *sparse.Store[T], m *Monoid[T], f *Binary[T, T
 		from, to := len(s.Idx)*p/parts, len(s.Idx)*(p+1)/parts
 		var ones []T
 		const piece = 1 << 11 // the indices are read twice, the second time from the L1 cache
-		for lo := from; lo < to && !env.ended(); lo += piece {
+		for lo := from; lo < to && !env.cancelled(); lo += piece {
 			hi := min(lo+piece, to)
 			ci := s.Idx[lo:hi]
 			v := window(s.Val, int64(lo), int64(hi))
@@ -262,7 +262,7 @@ func ReduceCols[T any](env Env, s *sparse.Store[T], m *Monoid[T], f *Binary[T, T
 		}
 		accs[p], marks[p] = acc, present
 	})
-	if env.ended() {
+	if env.cancelled() {
 		return nil, env.Ctx.Err()
 	}
 	out.Val = accs[0]

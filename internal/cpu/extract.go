@@ -31,11 +31,11 @@ type colMap struct {
 	head   []int32
 	sparse map[int32]int32
 	next   []int32 // nil if no column is listed twice
-	rising bool    // places ascend with the columns, so rows stay sorted
+	sorted bool    // places ascend with the columns, so rows stay sorted
 }
 
 func newColMap(cols Indices, n int) *colMap {
-	m := &colMap{rising: true}
+	m := &colMap{sorted: true}
 	dup := false
 	if n > 1<<16 && len(cols.List) < n/64 {
 		m.sparse = make(map[int32]int32, len(cols.List))
@@ -49,7 +49,7 @@ func newColMap(cols Indices, n int) *colMap {
 	for p := len(cols.List) - 1; p >= 0; p-- {
 		c := cols.List[p]
 		if p > 0 && cols.List[p-1] >= c {
-			m.rising = false
+			m.sorted = false
 		}
 		next[p] = m.first(c)
 		dup = dup || next[p] >= 0
@@ -96,7 +96,7 @@ func Extract[T any](env Env, a *sparse.Store[T], rows, cols Indices, fill T) (*s
 		cm = newColMap(cols, a.NCols)
 	}
 	threads := parallel.Threads(env.Threads)
-	if cm != nil && !cm.rising && cm.next == nil && cm.head != nil && a.NVals > 1<<12 && a.NVals > int64(a.NCols+m)/4 {
+	if cm != nil && !cm.sorted && cm.next == nil && cm.head != nil && a.NVals > 1<<12 && a.NVals > int64(a.NCols+m)/4 {
 		return extractBuckets(env, a, rows, cols, cm, fill)
 	}
 	err := parallel.Range(env.Ctx, threads, vecs, 1024, func(_, klo, khi int) {
@@ -161,7 +161,7 @@ func Extract[T any](env Env, a *sparse.Store[T], rows, cols Indices, fill T) (*s
 					}
 				}
 			}
-			if !cm.rising || cm.next != nil {
+			if !cm.sorted || cm.next != nil {
 				slices.Sort(keys)
 			}
 			idx, val := out.Idx[q:out.Ptr[k+1]], out.Val[q:out.Ptr[k+1]]
@@ -193,12 +193,12 @@ func extractBuckets[T any](env Env, a *sparse.Store[T], rows, cols Indices, cm *
 	mid := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: cols.Len()}}
 	mid.Ptr = make([]int64, m+1)
 	threads := parallel.Threads(env.Threads)
-	every := len(cols.List) == a.NCols
+	allCols := len(cols.List) == a.NCols
 	err := parallel.Range(env.Ctx, threads, m, 1024, func(_, klo, khi int) {
 		for k := klo; k < khi; k++ {
 			lo, hi := a.Span(rows.at(k))
 			n := hi - lo
-			if !every {
+			if !allCols {
 				n = 0
 				for _, c := range a.Idx[lo:hi] {
 					if cm.head[c] >= 0 {
@@ -222,7 +222,7 @@ func extractBuckets[T any](env Env, a *sparse.Store[T], rows, cols Indices, cm *
 		for k := bounds[b]; k < bounds[b+1]; k++ {
 			lo, hi := a.Span(rows.at(k))
 			q := mid.Ptr[k]
-			if a.Val != nil && every {
+			if a.Val != nil && allCols {
 				copy(mid.Val[q:], a.Val[lo:hi])
 			}
 			for e, c := range a.Idx[lo:hi] {
@@ -234,7 +234,7 @@ func extractBuckets[T any](env Env, a *sparse.Store[T], rows, cols Indices, cm *
 				switch {
 				case a.Val == nil:
 					mid.Val[q] = fill
-				case !every:
+				case !allCols:
 					mid.Val[q] = a.Val[lo+int64(e)]
 				}
 				q++
@@ -266,7 +266,7 @@ func Spread[T any](a *sparse.Store[T], rows, cols Indices, m, n int, fill T) *sp
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: n, Format: sparse.Hypersparse, NVals: a.NVals}}
 	out.Ptr, out.RowIDs = []int64{0}, []int32{}
 	out.Idx, out.Val = make([]int32, 0, a.NVals), make([]T, 0, a.NVals)
-	rising := cols.List == nil || slices.IsSorted(cols.List)
+	sorted := cols.List == nil || slices.IsSorted(cols.List)
 	var keys []uint64
 	for _, o := range order {
 		lo, hi := a.Ptr[o.k], a.Ptr[o.k+1]
@@ -274,7 +274,7 @@ func Spread[T any](a *sparse.Store[T], rows, cols Indices, m, n int, fill T) *sp
 		for e, j := range a.Idx[lo:hi] {
 			keys = append(keys, uint64(cols.at(int(j)))<<32|uint64(e))
 		}
-		if !rising {
+		if !sorted {
 			slices.Sort(keys)
 		}
 		for _, key := range keys {

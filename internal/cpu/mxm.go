@@ -76,7 +76,7 @@ func MxM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *spar
 	if out.Format == sparse.Hypersparse {
 		dropEmptyRows(out)
 	}
-	return sparse.Settle(out), g.most(), nil
+	return sparse.Settle(out), g.dominant(), nil
 }
 
 // MxMSizes returns the number of entries of each stored row of a·b, which is the first pass of MxM.
@@ -134,8 +134,8 @@ func (g *gustavson[A, B, C]) counts(env Env, threads int, bounds []int, workers 
 	})
 }
 
-// most returns the method that adds most of the products.
-func (g *gustavson[A, B, C]) most() Method {
+// dominant returns the method that adds most of the products.
+func (g *gustavson[A, B, C]) dominant() Method {
 	if g.method != Auto {
 		return g.method
 	}

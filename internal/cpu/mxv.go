@@ -19,7 +19,7 @@ func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], leads 
 	m := a.NRows
 	threads := parallel.Threads(env.Threads)
 	if s.Any && !s.UsesX && !s.UsesY {
-		return pullAlike(env, a, leads(), &u.Structure, mask, s.Mul(*new(A), *new(B)))
+		return pullUniform(env, a, leads(), &u.Structure, mask, s.Mul(*new(A), *new(B)))
 	}
 	if u.Format == sparse.Full && mask == nil && a.Format == sparse.CSR {
 		return pullFull(env, s, a, u.Val, threads)
@@ -50,7 +50,7 @@ func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], leads 
 	}
 	// Every block lists its results in its own part of these arrays.
 	vecs := a.Vecs()
-	found := getLister[C](vecs)
+	found := getEntryBuffer[C](vecs)
 	defer found.release()
 	idx, y := found.idx, found.val
 	bounds := parallel.Cut(a.Ptr, threads*16, 4)
@@ -86,12 +86,12 @@ func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], leads 
 	if err != nil {
 		return nil, err
 	}
-	return pulled(m, bounds, counts, idx, y), nil
+	return joinBlocks(m, bounds, counts, idx, y), nil
 }
 
-// pullAlike is Pull for a semiring whose sums of one or more products are all equal: it only
+// pullUniform is Pull for a semiring whose sums of one or more products are all equal: it only
 // determines which rows have a product.
-func pullAlike[A, C any](env Env, a *sparse.Store[A], lead []int32, u *sparse.Structure, mask *Mask, product C) (*sparse.Store[C], error) {
+func pullUniform[A, C any](env Env, a *sparse.Store[A], lead []int32, u *sparse.Structure, mask *Mask, product C) (*sparse.Store[C], error) {
 	threads := parallel.Threads(env.Threads)
 	var allow []uint8
 	comp := false
@@ -99,7 +99,7 @@ func pullAlike[A, C any](env Env, a *sparse.Store[A], lead []int32, u *sparse.St
 		allow, comp = mask.bytes(a.NRows), mask.Comp
 	}
 	marks := marksOf(u)
-	found := getLister[C](a.Vecs())
+	found := getEntryBuffer[C](a.Vecs())
 	defer found.release()
 	bounds := parallel.Cut(a.Ptr, threads*16, 64) // reads every row but few entries
 	counts := make([]int, len(bounds)-1)
@@ -113,7 +113,7 @@ func pullAlike[A, C any](env Env, a *sparse.Store[A], lead []int32, u *sparse.St
 	if err != nil {
 		return nil, err
 	}
-	return pulled(a.NRows, bounds, counts, found.idx, found.val), nil
+	return joinBlocks(a.NRows, bounds, counts, found.idx, found.val), nil
 }
 
 // meetBlock is the number of rows that meet processes together.
@@ -129,14 +129,14 @@ const meetBlock = 1 << 10
 func meet[A any](a *sparse.Store[A], lead []int32, from, to int, marks []uint64, allow []uint8, comp bool, out []int32) int {
 	var rows, rest [meetBlock]int32
 	var hit [meetBlock]uint8
-	const within = meetBlock - 1
+	const blockMask = meetBlock - 1
 	ptr, idx := a.Ptr, a.Idx
 	q := 0
 	for lo := from; lo < to; lo += meetBlock {
 		n := 0
 		offsets := ptr[lo : min(lo+meetBlock, to)+1]
 		for k := range offsets[1:] { // non-empty rows
-			rows[n&within] = int32(lo + k)
+			rows[n&blockMask] = int32(lo + k)
 			n += int(uint64(offsets[k]-offsets[k+1]) >> 63)
 		}
 		if allow != nil {
@@ -153,8 +153,8 @@ func meet[A any](a *sparse.Store[A], lead []int32, from, to int, marks []uint64,
 				h = markOf(marks, idx[p]) | markOf(marks, idx[min(p+1, last)]) | markOf(marks, idx[min(p+2, last)]) | markOf(marks, idx[min(p+3, last)])
 			}
 			h &= 1
-			hit[c&within] = uint8(h)
-			rest[r&within] = int32(c)
+			hit[c&blockMask] = uint8(h)
+			rest[r&blockMask] = int32(c)
 			r += int(uint64(p+sparse.Lead-1-last)>>63) &^ int(h) // no hit and more columns
 		}
 		for _, c := range rest[:r] {
@@ -163,14 +163,14 @@ func meet[A any](a *sparse.Store[A], lead []int32, from, to int, marks []uint64,
 		}
 		for c, k := range rows[:n] {
 			out[q] = int32(a.RowID(int(k)))
-			q += int(hit[c&within])
+			q += int(hit[c&blockMask])
 		}
 	}
 	return q
 }
 
 // allowed keeps the rows that the bytes of a mask allow and returns their number. ids, if not nil,
-// maps rows to row numbers.
+// holds the row numbers of the stored rows.
 func allowed(rows, ids []int32, allow []uint8, comp bool) int {
 	n, c := 0, b2u(comp)
 	if ids != nil {
@@ -229,8 +229,8 @@ func marksOf(u *sparse.Structure) []uint64 {
 // are faster to traverse and to combine unless nearly every position has an entry.
 func nearlyFull(n, m int64) bool { return 8*n > 7*m }
 
-// pulled makes a vector from the lists that the blocks wrote to idx and val.
-func pulled[C any](m int, bounds, counts []int, idx []int32, val []C) *sparse.Store[C] {
+// joinBlocks makes a vector from the lists that the blocks wrote to idx and val.
+func joinBlocks[C any](m int, bounds, counts []int, idx []int32, val []C) *sparse.Store[C] {
 	total := 0
 	for _, n := range counts {
 		total += n
@@ -327,15 +327,15 @@ func dense[T any](u *sparse.Store[T]) (x []T, present []uint8) {
 	return x, present
 }
 
-// perPushed is the assumed cost of visiting a row, in products: its offset, its columns and their
-// targets cost one cache line each.
-const perPushed = 8
+// rowVisitCost is the assumed cost of visiting a row, in products: its offset, its columns and
+// their targets cost one cache line each.
+const rowVisitCost = 8
 
 // rowsAhead is the prefetch distance in rows.
 const rowsAhead = 4
 
-// fetch prefetches the row that begins at p.
-func fetch[T any](a *sparse.Store[T], p int64) {
+// prefetchRow prefetches the row that begins at p.
+func prefetchRow[T any](a *sparse.Store[T], p int64) {
 	if p >= int64(len(a.Idx)) {
 		return
 	}
@@ -347,12 +347,13 @@ func fetch[T any](a *sparse.Store[T], p int64) {
 	prefetch.Row(val, idx)
 }
 
-// pushParts returns the number of parts of the products of a push. It depends only on the number of
-// products, so that the order of summation is independent of the number of threads. If the order
-// makes no difference, there are at most as many parts as threads, since each part has an
-// accumulator with random access (min.plus on two threads, SSSP of R-MAT 18: two parts 93 ms, four
-// 101). Splitting the columns instead needs no merge but searches every short row twice: on R-MAT
-// 18 with a 10 % frontier it takes 0.7 of the peer's time; this method takes 0.4–0.6.
+// pushParts returns the number of parts of the products of a push. For inexact sums it depends only
+// on the number of products, so that the order of summation is independent of the number of
+// threads. If the order makes no difference, there are at most as many parts as threads, since each
+// part has an accumulator with random access (min.plus on two threads, SSSP of R-MAT 18: two parts
+// 93 ms, four 101). Splitting the columns instead needs no merge but searches every short row
+// twice: on R-MAT 18 with a 10 % frontier it takes 0.7 of the peer's time; this method takes
+// 0.4–0.6.
 func pushParts(work int64, exact bool, threads int) int {
 	parts := 4
 	switch {
@@ -387,7 +388,7 @@ func Push[A, B, C any](env Env, s *Semiring[A, B, C], u *sparse.Store[A], a *spa
 	if int64(n) > 1<<22 && total < int64(n)/1024 {
 		return pushSorted(env, s, ks, uv, los, work, a, mask)
 	}
-	bounds := parallel.Cut(work, pushParts(total+perPushed*int64(len(ks)), s.Exact, parallel.Threads(env.Threads)), perPushed)
+	bounds := parallel.Cut(work, pushParts(total+rowVisitCost*int64(len(ks)), s.Exact, parallel.Threads(env.Threads)), rowVisitCost)
 	spas := make([]*spa[C], len(bounds)-1)
 	err := parallel.Pieces(env.Ctx, env.Threads, len(spas), func(_, part int) {
 		sp := getSPA(n, s.Identity)
@@ -395,7 +396,7 @@ func Push[A, B, C any](env Env, s *Semiring[A, B, C], u *sparse.Store[A], a *spa
 		var x A
 		for p := bounds[part]; p < bounds[part+1]; p++ {
 			if q := p + rowsAhead; q < len(los) {
-				fetch(a, los[q])
+				prefetchRow(a, los[q])
 			}
 			lo, hi := los[p], los[p]+work[p+1]-work[p]
 			if lo == hi {

@@ -12,11 +12,11 @@ type Env struct {
 	Threads int             // 0: GOMAXPROCS
 }
 
-// ended reports whether the context is done.
-func (e Env) ended() bool { return e.Ctx != nil && e.Ctx.Err() != nil }
+// cancelled reports whether the context is done.
+func (e Env) cancelled() bool { return e.Ctx != nil && e.Ctx.Err() != nil }
 
-// spa is a sparse accumulator. While it is idle, acc holds the identity everywhere and all bits of
-// marks are clear.
+// spa is a sparse accumulator: acc holds the identity wherever the bit in marks is clear. While the
+// accumulator is idle, all bits are clear.
 type spa[C any] struct {
 	acc   []C
 	marks []uint64
@@ -70,19 +70,19 @@ func isZero[C any](x C) bool {
 	return same(x, *new(C))
 }
 
-// lister is a buffer for the entries that a pull finds. Its initial contents are undefined.
-type lister[C any] struct {
+// entryBuffer is a buffer for the entries that a pull finds. Its initial contents are undefined.
+type entryBuffer[C any] struct {
 	idx []int32
 	val []C
 }
 
-// getLister returns a buffer for n entries.
-func getLister[C any](n int) *lister[C] {
-	l, ok := poolOf[lister[C]]().Get().(*lister[C])
+// getEntryBuffer returns a buffer for n entries.
+func getEntryBuffer[C any](n int) *entryBuffer[C] {
+	l, ok := poolOf[entryBuffer[C]]().Get().(*entryBuffer[C])
 	if !ok || len(l.idx) < n {
-		l = &lister[C]{make([]int32, n), make([]C, n)}
+		l = &entryBuffer[C]{make([]int32, n), make([]C, n)}
 	}
 	return l
 }
 
-func (l *lister[C]) release() { poolOf[lister[C]]().Put(l) }
+func (l *entryBuffer[C]) release() { poolOf[entryBuffer[C]]().Put(l) }
