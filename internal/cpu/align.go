@@ -6,9 +6,9 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// pairing walks two listed matrices of one shape side by side. Segment s of
-// a is a.Idx[pa[s]:pa[s+1]], and so for b; segments are whole rows, or equal
-// column ranges of a row where rows are too few to share among threads.
+// pairing aligns two listed matrices of the same shape. Segment s of a is a.Idx[pa[s]:pa[s+1]], and
+// likewise for b. A segment is a whole row, or one of several column ranges of a row if there are
+// too few rows for the threads.
 type pairing struct {
 	shape  sparse.Structure // dimensions, format and row list of the result
 	pa, pb []int64
@@ -24,7 +24,7 @@ func pair(a, b *sparse.Structure, threads int) pairing {
 		p.pa, p.pb = a.Ptr, b.Ptr
 	case a.Format == sparse.Hypersparse && b.Format == sparse.Hypersparse:
 		p.shape.Format = sparse.Hypersparse
-		p.unite(a, b)
+		p.mergeRowLists(a, b)
 	case a.Format == sparse.CSR:
 		p.pa, p.pb = a.Ptr, sparse.ToCSR(b.Pattern()).Ptr
 	default:
@@ -34,8 +34,8 @@ func pair(a, b *sparse.Structure, threads int) pairing {
 	return p
 }
 
-// unite merges the row lists of two hypersparse matrices.
-func (p *pairing) unite(a, b *sparse.Structure) {
+// mergeRowLists merges the row lists of two hypersparse matrices.
+func (p *pairing) mergeRowLists(a, b *sparse.Structure) {
 	n := len(a.RowIDs) + len(b.RowIDs)
 	ids := make([]int32, 0, n)
 	p.pa, p.pb = make([]int64, 1, n+1), make([]int64, 1, n+1)
@@ -57,12 +57,11 @@ func (p *pairing) unite(a, b *sparse.Structure) {
 	p.shape.RowIDs = ids
 }
 
-// segmentEntries is the size from which single rows are split, so that the
-// entries of a vector are shared by threads.
+// segmentEntries is the number of entries from which rows are split, so that threads share the
+// entries of a vector.
 const segmentEntries = 1 << 15
 
-// refine splits every row at the same columns of a and b when there are fewer
-// rows than threads can share.
+// refine splits every row at the same columns of a and b if there are too few rows for the threads.
 func (p *pairing) refine(ai, bi []int32, threads int) {
 	rows := len(p.pa) - 1
 	total := p.pa[rows] + p.pb[rows]
@@ -90,8 +89,8 @@ func (p *pairing) refine(ai, bi []int32, threads int) {
 	p.pa, p.pb, p.per = pa, pb, per
 }
 
-// blocks cuts the segments into blocks of about equal work for threads that
-// each write one contiguous part of the result.
+// blocks cuts the segments into blocks of about equal work. Each block is one task and writes one
+// contiguous part of the result.
 func (p *pairing) blocks(threads int) []int {
 	n := len(p.pa) - 1
 	sum := make([]int64, n+1)
@@ -104,8 +103,8 @@ func (p *pairing) blocks(threads int) []int {
 	return parallel.Cut(sum, threads, 2)
 }
 
-// assemble makes a matrix of the parts that blocks of segments left in idx and
-// val, each at its own offset; lens are the segments' lengths.
+// assemble makes a matrix from the blocks' results in idx and val. Block w starts at offset[w];
+// lens are the lengths of the segments.
 func assemble[C any](p *pairing, bounds []int, offset []int64, lens []int64, idx []int32, val []C) *sparse.Store[C] {
 	out := &sparse.Store[C]{Structure: p.shape}
 	rows := (len(p.pa) - 1) / p.per

@@ -6,20 +6,19 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// valueChunk is how many values a value kernel is given at a time.
+// valueChunk is the number of values per call of a value kernel.
 const valueChunk = 1 << 14
 
-// Like returns a store with the structure of s and room for its values, all of
-// which are to be written. Row
-// offsets and indices are shared (they are never written to once made),
-// presence bytes are copied.
+// Like returns a store with the structure of s and uninitialized values; the caller writes all of
+// them. Row offsets and indices are shared (they are immutable once built), presence bytes are
+// copied.
 func Like[S, C any](s *sparse.Store[S]) *sparse.Store[C] {
 	out := &sparse.Store[C]{Structure: s.Structure}
 	n := len(s.Idx)
 	if !s.Sparse() {
 		n, _ = s.Cells()
 	}
-	if s.Format == sparse.Bitmap { // values where there are none are zero
+	if s.Format == sparse.Bitmap { // values of absent entries are zero
 		out.Present, out.Val = append([]uint8(nil), s.Present...), make([]C, n)
 		return out
 	}
@@ -27,9 +26,9 @@ func Like[S, C any](s *sparse.Store[S]) *sparse.Store[C] {
 	return out
 }
 
-// Apply computes c = f(s) entry by entry. fill is the value of a pattern's
-// entries. room, of the size of a full result, may be used for its values; it
-// may be the values of s.
+// Apply computes c = f(s) entry by entry. fill is the value of a pattern's entries. room, if it has
+// the size of a full result, may be used for the values of the result; it may alias the values of
+// s.
 func Apply[A, C any](env Env, s *sparse.Store[A], f func(c []C, a []A), fill A, room []C) (*sparse.Store[C], error) {
 	if s.Format == sparse.Bitmap {
 		if len(s.Present) <= smallWork {
@@ -126,8 +125,8 @@ func ApplyIndex[A, C any](env Env, s *sparse.Store[A], f func(x A, i, j int) C, 
 	return out, err
 }
 
-// ReduceRows sums each row that has entries. The result is 1×m: full where
-// every row has some, bitmap otherwise, and listed where s lists its rows.
+// ReduceRows sums each row that has entries. The result is 1×m: full if every row has entries, a
+// list if s is hypersparse, and a bitmap otherwise.
 func ReduceRows[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*sparse.Store[T], error) {
 	if s.Format == sparse.Hypersparse {
 		return reduceListed(env, s, m, fill)
@@ -166,8 +165,8 @@ func ReduceRows[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*spar
 	return out, err
 }
 
-// markRows sets present to 1 for the rows that have entries, and returns their
-// number.
+// markRows sets present to 1 for the rows that have entries, to 0 for the others, and returns the
+// number of rows with entries.
 func markRows(present []uint8, ptr []int64) int64 {
 	ptr = ptr[:len(present)+1]
 	n := int64(0)
@@ -179,8 +178,8 @@ func markRows(present []uint8, ptr []int64) int64 {
 	return n
 }
 
-// reduceListed is ReduceRows of a hypersparse matrix: O(entries), whatever the
-// number of rows.
+// reduceListed is ReduceRows for a hypersparse matrix: O(entries), independent of the number of
+// rows.
 func reduceListed[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*sparse.Store[T], error) {
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: s.NRows}}
 	val := s.Val
@@ -209,7 +208,7 @@ func reduceListed[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*sp
 	return out, nil
 }
 
-// finish makes a vector a bitmap if not all its positions are present.
+// finish makes a vector a bitmap if some of its positions have no entry.
 func finish[T any](out *sparse.Store[T], present []uint8, counts []int64) {
 	out.NVals = 0
 	for _, c := range counts {
@@ -226,13 +225,12 @@ func finish[T any](out *sparse.Store[T], present []uint8, counts []int64) {
 	}
 }
 
-// ReduceCols sums each column that has entries; see ReduceRows. Threads keep
-// sums of their own, over fixed parts of the entries, and add them up in
-// order.
+// ReduceCols sums each column that has entries; see ReduceRows. Each thread has private sums over a
+// fixed part of the entries; the parts are then added in order.
 func ReduceCols[T any](env Env, s *sparse.Store[T], m *Monoid[T], f *Binary[T, T, T], fill T) (*sparse.Store[T], error) {
 	s = sparse.ToSparse(s)
 	n := s.NCols
-	if n > 1<<22 && s.NVals < int64(n)/1024 { // n sums would be mostly idle
+	if n > 1<<22 && s.NVals < int64(n)/1024 { // most of the n sums would be unused
 		return ReduceRows(env, sparse.ToHyper(sparse.Transpose(s, env.Threads)), m, fill)
 	}
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: n, Format: sparse.Full, NVals: int64(n)}}
@@ -246,8 +244,8 @@ func ReduceCols[T any](env Env, s *sparse.Store[T], m *Monoid[T], f *Binary[T, T
 		acc, present := filled(n, m.Identity), make([]uint8, n)
 		from, to := len(s.Idx)*p/parts, len(s.Idx)*(p+1)/parts
 		var ones []T
-		const piece = 1 << 11 // the indices are read twice, the second time from the nearest cache
-		for lo := from; lo < to && !env.ended(); lo += piece {
+		const piece = 1 << 11 // the indices are read twice, the second time from the L1 cache
+		for lo := from; lo < to && !env.cancelled(); lo += piece {
 			hi := min(lo+piece, to)
 			ci := s.Idx[lo:hi]
 			v := window(s.Val, int64(lo), int64(hi))
@@ -264,7 +262,7 @@ func ReduceCols[T any](env Env, s *sparse.Store[T], m *Monoid[T], f *Binary[T, T
 		}
 		accs[p], marks[p] = acc, present
 	})
-	if env.ended() {
+	if env.cancelled() {
 		return nil, env.Ctx.Err()
 	}
 	out.Val = accs[0]
@@ -282,8 +280,8 @@ func ReduceCols[T any](env Env, s *sparse.Store[T], m *Monoid[T], f *Binary[T, T
 	return out, nil
 }
 
-// ReduceAll sums all entries, in chunks of fixed size, so that the result does
-// not depend on the number of threads.
+// ReduceAll sums all entries in chunks of fixed size, so that the result is independent of the
+// number of threads.
 func ReduceAll[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (T, error) {
 	if s.Format == sparse.Bitmap {
 		if len(s.Present) <= smallWork && s.Val != nil {
@@ -297,7 +295,7 @@ func ReduceAll[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (T, err
 	return reduceLarge(env, s, m, fill)
 }
 
-// presentValues lists the values of a small bitmap.
+// presentValues returns the values of the entries of a small bitmap.
 func presentValues[T any](s *sparse.Store[T]) []T {
 	m := getScratch()
 	defer m.release()

@@ -8,10 +8,10 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// MaskedDot computes a·b at the listed positions of mask only, one dot product
-// each: row i of a is laid out by column, once, and probed by the columns of b
-// that mask row i names. bt is the transpose of b, s the semiring with its
-// operands exchanged.
+// MaskedDot computes a·b only at the positions of the listed mask, with one dot product per
+// position. Row i of a is scattered into a dense vector once; the columns of b in row i of the mask
+// are then looked up in it. bt is the transpose of b, and s is the semiring with its operands
+// exchanged.
 func MaskedDot[A, B, C any](env Env, s *Semiring[B, A, C], a *sparse.Store[A], bt *sparse.Store[B], mask *sparse.Structure) (*sparse.Store[C], error) {
 	vecs := mask.Vecs()
 	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: mask.NRows, NCols: mask.NCols, Format: mask.Format, RowIDs: mask.RowIDs}}
@@ -98,13 +98,13 @@ func dotWork[A, B any](a *sparse.Store[A], bt *sparse.Store[B], mask *sparse.Str
 	return work
 }
 
-// DotCost and SaxpyCost return how many products MaskedDot and MxM look at.
+// DotCost returns the number of products that MaskedDot examines.
 func DotCost[A, B any](a *sparse.Store[A], bt *sparse.Store[B], mask *sparse.Structure, threads int) int64 {
 	w := dotWork(a, bt, mask, threads)
 	return w[len(w)-1]
 }
 
-// SaxpyCost returns the number of products of a·b.
+// SaxpyCost returns the number of products of a·b, which is the cost of MxM.
 func SaxpyCost[A, B any](env Env, a *sparse.Store[A], b *sparse.Store[B]) int64 {
 	var total atomic.Int64
 	_ = parallel.Range(nil, env.Threads, len(a.Idx), 1<<15, func(_, lo, hi int) {
@@ -118,9 +118,8 @@ func SaxpyCost[A, B any](env Env, a *sparse.Store[A], b *sparse.Store[B]) int64 
 	return total.Load()
 }
 
-// SpMM computes a·b for a listed a and a full b: each entry of a adds a
-// multiple of a row of b to a row of the result, which is full where every
-// row of a has entries and a bitmap otherwise.
+// SpMM computes a·b for a listed a and a full b: each entry of a adds a multiple of a row of b to a
+// row of the result. The result is full if every row of a has entries, and a bitmap otherwise.
 func SpMM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
 	n := b.NCols
 	cells, _ := sparse.Cells(a.NRows, n)

@@ -8,10 +8,9 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// merger holds the places found by walking two rows: where each entry of a
-// and b goes in the result, and which coincide. The walk is free of branches
-// that depend on the data, knows no values, and leaves the arithmetic to
-// three passes over these lists.
+// merger holds the positions found by merging two rows: the place of each entry of a and b in the
+// result, and the matches (columns in both). The merge has no data-dependent branches and reads no
+// values. The arithmetic is three passes over these lists.
 type merger struct {
 	posA, posB             []int32
 	matchA, matchB, matchQ []int32
@@ -31,8 +30,8 @@ func (m *merger) room(la, lb int) {
 	}
 }
 
-// union merges the ascending ai and bi into ci, which has room for both, and
-// returns the length of the result and the number of coincidences.
+// union merges the ascending ai and bi into ci, which has room for both. It returns the length of
+// the result and the number of matches.
 func (m *merger) union(ci, ai, bi []int32) (n, matches int) {
 	m.room(len(ai), len(bi))
 	posA, posB := m.posA, m.posB
@@ -66,13 +65,12 @@ func (m *merger) union(ci, ai, bi []int32) (n, matches int) {
 	return q, k
 }
 
-// insertFrom is the ratio of lengths from which a union copies runs of the
-// longer list between the entries of the shorter.
+// insertFrom is the ratio of lengths from which a union copies runs of the longer list between the
+// entries of the shorter.
 const insertFrom = 16
 
-// insert is union for a short list that goes into a long one: run(q, lo, hi) is
-// called for the runs of long that are copied, to the places from q on. posB
-// and matchB are those of short, matchA of long.
+// insert is union for a short list and a long one. It calls run(q, lo, hi) for each run of long
+// that is copied to the places from q on. posB and matchB refer to short, matchA to long.
 func (m *merger) insert(ci, long, short []int32, run func(q, lo, hi int)) (n, matches int) {
 	m.room(len(short), len(short))
 	i, q, k := 0, 0, 0
@@ -97,7 +95,7 @@ func (m *merger) insert(ci, long, short []int32, run func(q, lo, hi int)) (n, ma
 	return q, k
 }
 
-// seek is search for a place that is near the front.
+// seek is search by galloping, for a result near the front.
 func seek(ci []int32, c int32) int {
 	step := 1
 	for step < len(ci) && ci[step] < c {
@@ -107,12 +105,12 @@ func seek(ci []int32, c int32) int {
 	return from + search(ci[from:min(step+1, len(ci))], int(c))
 }
 
-// gallop is the ratio of lengths from which intersecting by binary search
-// beats walking both lists.
+// gallop is the ratio of lengths from which an intersection by binary search is faster than a
+// merge.
 const gallop = 32
 
-// intersect lists the coincidences of ai and bi in matchA and matchB, and
-// their columns in ci.
+// intersect stores the matches of ai and bi in matchA and matchB, and their columns in ci. It
+// returns the number of matches.
 func (m *merger) intersect(ci, ai, bi []int32) (matches int) {
 	m.room(0, 0)
 	if n := min(len(ai), len(bi)) + 1; len(m.matchA) < n {
@@ -170,23 +168,22 @@ func (m *merger) intersectSearch(ci, ai, bi []int32) (k int) {
 	return k
 }
 
-// UnionOps are the three things that can happen at a position of a union.
-// Both is called where a and b have an entry, Left and Right where only one
-// has.
+// UnionOps are the three operations of a union. Both applies where a and b have an entry, Left
+// where only a has one, Right where only b has one.
 type UnionOps[A, B, C any] struct {
 	Both  *Binary[A, B, C]
-	Left  func(c []C, a []A) // c[p] = value for a[p] alone
-	Right func(c []C, b []B) // c[p] = value for b[p] alone
-	// Copies says that A, B and C are one type and that Left and Right copy.
+	Left  func(c []C, a []A) // c[p] = value for a[p] only
+	Right func(c []C, b []B) // c[p] = value for b[p] only
+	// Copies is set if A, B and C are the same type and Left and Right copy.
 	Copies bool
-	// Room, of the size of a full result, may be used for its values. It may be
-	// the values of an operand only where Copies is set.
+	// Room, if it has the size of a full result, may be used for the values of the result. It may
+	// alias the values of an operand only if Copies is set.
 	Room []C
 }
 
-// Union computes the union of a and b. With listed operands the result is
-// listed; where both are dense (Bitmap, Full) it is dense, and it is dense
-// when one is Full. One dense operand otherwise is listed first.
+// Union computes the union of a and b. The result is dense if both operands are dense (Bitmap,
+// Full) or one is Full, and listed otherwise. A bitmap operand beside a listed one is first
+// converted to a list.
 func Union[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
 	if a.Format == sparse.Full || b.Format == sparse.Full || !a.Sparse() && !b.Sparse() {
 		if a.Format != b.Format && smallDense(&a.Structure) && smallDense(&b.Structure) || a.Format == sparse.Bitmap && smallDense(&a.Structure) {
@@ -259,8 +256,8 @@ func place[C any](c []C, pos []int32, v []C) {
 	}
 }
 
-// unionDense computes the union into a dense result: a Full operand under a
-// listed one, or two dense ones.
+// unionDense computes the union into a dense result: of a Full operand and a listed one, or of two
+// dense ones.
 func unionDense[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
 	cells, _ := a.Cells()
 	if a.Format == sparse.Full && b.Format == sparse.Full {
@@ -316,11 +313,11 @@ func unionDense[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A],
 	return out, err
 }
 
-// denseChunk is how many positions of a dense operand are listed at a time.
+// denseChunk is the number of positions of a dense operand that are listed at a time.
 const denseChunk = 1 << 12
 
-// upward is 0, 1, 2, …: the places of what is listed without gaps.
-var upward = func() (at [denseChunk]int32) {
+// consecutive is 0, 1, 2, …: the places of a list without gaps.
+var consecutive = func() (at [denseChunk]int32) {
 	for p := range at {
 		at[p] = int32(p)
 	}
@@ -356,16 +353,16 @@ func slice[T any](v []T, base int) []T {
 	return v[base:]
 }
 
-// overlay calls put for each row of a listed s: base is the row's first
-// position, pc the columns, ps the places of the values sv.
+// overlay calls put for each row of a listed s: base is the row's first position, pc the columns,
+// ps the places of the values in sv.
 func overlay[S any](s *sparse.Store[S], put func(base int, pc []int32, sv []S, ps []int32)) {
-	iota := upward[:]
+	places := consecutive[:]
 	for k := range s.Vecs() {
 		lo, hi := s.Ptr[k], s.Ptr[k+1]
-		for len(iota) < int(hi-lo) {
-			iota = append(iota, int32(len(iota)))
+		for len(places) < int(hi-lo) {
+			places = append(places, int32(len(places)))
 		}
-		put(s.RowID(k)*s.NCols, s.Idx[lo:hi], window(s.Val, lo, hi), iota[:hi-lo])
+		put(s.RowID(k)*s.NCols, s.Idx[lo:hi], window(s.Val, lo, hi), places[:hi-lo])
 	}
 }
 
@@ -383,10 +380,10 @@ func zipLarge[A, B, C any](env Env, f *Binary[A, B, C], c []C, a []A, b []B) err
 	})
 }
 
-// Intersect computes c = f(a, b) where both have an entry.
+// Intersect computes c = f(a, b) at the positions where both have an entry.
 //
-// room, of the size of a full result, may be used for its values. It may be the
-// values of an operand.
+// room, if it has the size of a full result, may be used for the values of the result. It may alias
+// the values of an operand.
 func Intersect[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *sparse.Store[B], room []C) (*sparse.Store[C], error) {
 	if !a.Sparse() && !b.Sparse() {
 		if a.Format == sparse.Full && b.Format == sparse.Full {
@@ -426,7 +423,7 @@ func intersectListed[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A
 	idx, val := fresh.Make[int32](offset[parts]), fresh.Make[C](offset[parts])
 	err := parallel.Pieces(env.Ctx, threads, parts, func(_, w int) {
 		var m merger
-		iota := []int32{}
+		places := []int32{}
 		q := offset[w]
 		for s := bounds[w]; s < bounds[w+1]; s++ {
 			alo, ahi, blo, bhi := p.pa[s], p.pa[s+1], p.pb[s], p.pb[s+1]
@@ -435,10 +432,10 @@ func intersectListed[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A
 				continue
 			}
 			k := m.intersect(idx[q:q+room], a.Idx[alo:ahi], b.Idx[blo:bhi])
-			for len(iota) < k {
-				iota = append(iota, int32(len(iota)))
+			for len(places) < k {
+				places = append(places, int32(len(places)))
 			}
-			f.ZipAt(val[q:q+room], iota[:k], window(a.Val, alo, ahi), m.matchA[:k], window(b.Val, blo, bhi), m.matchB[:k])
+			f.ZipAt(val[q:q+room], places[:k], window(a.Val, alo, ahi), m.matchA[:k], window(b.Val, blo, bhi), m.matchB[:k])
 			lens[s] = int64(k)
 			q += int64(k)
 		}
@@ -449,8 +446,8 @@ func intersectListed[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A
 	return assemble(&p, bounds, offset, lens, idx, val), nil
 }
 
-// intersectFull is Intersect with a full operand: the listed one decides the
-// structure, which is shared with the result.
+// intersectFull is Intersect for a listed operand and a full one. The result shares the structure
+// of the listed operand.
 func intersectFull[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
 	s := &a.Structure
 	if !a.Sparse() {
@@ -460,9 +457,9 @@ func intersectFull[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A],
 	zip := func(lo, hi int64, base int) {
 		n := hi - lo
 		if a.Sparse() {
-			f.ZipAt(out.Val[lo:hi], upward[:n], window(a.Val, lo, hi), upward[:n], slice(b.Val, base), s.Idx[lo:hi])
+			f.ZipAt(out.Val[lo:hi], consecutive[:n], window(a.Val, lo, hi), consecutive[:n], slice(b.Val, base), s.Idx[lo:hi])
 		} else {
-			f.ZipAt(out.Val[lo:hi], upward[:n], slice(a.Val, base), s.Idx[lo:hi], window(b.Val, lo, hi), upward[:n])
+			f.ZipAt(out.Val[lo:hi], consecutive[:n], slice(a.Val, base), s.Idx[lo:hi], window(b.Val, lo, hi), consecutive[:n])
 		}
 	}
 	if s.NRows == 1 {
@@ -481,7 +478,7 @@ func intersectFull[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A],
 	})
 }
 
-// intersectMixed looks the entries of the listed operand up in the dense one.
+// intersectMixed looks up the entries of the listed operand in the dense operand.
 func intersectMixed[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
 	s, dense := &a.Structure, &b.Structure
 	if !a.Sparse() {

@@ -8,7 +8,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// Indices is a list of rows or columns; nil List means all, in order.
+// Indices is a list of rows or columns; a nil List is all of them, in order.
 type Indices struct {
 	List []int32
 	N    int // length of the list, or the dimension
@@ -25,17 +25,17 @@ func (x Indices) at(p int) int {
 	return int(x.List[p])
 }
 
-// colMap sends columns to their places in a list of columns: those of column
-// c are p = head[c], then next[p], …, until −1. Wide matrices use a map.
+// colMap maps columns to their places in a list of columns: those of column c are p = head[c], then
+// next[p], …, until −1. A short list of a wide matrix uses a map.
 type colMap struct {
 	head   []int32
 	sparse map[int32]int32
 	next   []int32 // nil if no column is listed twice
-	rising bool    // places ascend with the columns, so rows stay sorted
+	sorted bool    // places ascend with the columns, so rows stay sorted
 }
 
 func newColMap(cols Indices, n int) *colMap {
-	m := &colMap{rising: true}
+	m := &colMap{sorted: true}
 	dup := false
 	if n > 1<<16 && len(cols.List) < n/64 {
 		m.sparse = make(map[int32]int32, len(cols.List))
@@ -49,7 +49,7 @@ func newColMap(cols Indices, n int) *colMap {
 	for p := len(cols.List) - 1; p >= 0; p-- {
 		c := cols.List[p]
 		if p > 0 && cols.List[p-1] >= c {
-			m.rising = false
+			m.sorted = false
 		}
 		next[p] = m.first(c)
 		dup = dup || next[p] >= 0
@@ -75,9 +75,8 @@ func (m *colMap) first(c int32) int32 {
 	return -1
 }
 
-// Extract computes c = a(rows, cols) for a listed a. Rows and columns may
-// repeat. One pass counts, one writes; rows whose columns come out of order
-// are sorted by (place, origin) packed in a word.
+// Extract computes c = a(rows, cols) for a listed a. Rows and columns may repeat. One pass counts,
+// one writes. Rows whose columns are out of order are sorted by (place, origin) packed in a word.
 func Extract[T any](env Env, a *sparse.Store[T], rows, cols Indices, fill T) (*sparse.Store[T], error) {
 	m := rows.Len()
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: cols.Len()}}
@@ -85,7 +84,7 @@ func Extract[T any](env Env, a *sparse.Store[T], rows, cols Indices, fill T) (*s
 		out.Format, out.RowIDs = sparse.Hypersparse, a.RowIDs
 	}
 	vecs := out.Vecs()
-	src := func(k int) (lo, hi int64) { // where result row k comes from
+	src := func(k int) (lo, hi int64) { // entries of a in result row k
 		if rows.List == nil {
 			return a.Ptr[k], a.Ptr[k+1]
 		}
@@ -97,7 +96,7 @@ func Extract[T any](env Env, a *sparse.Store[T], rows, cols Indices, fill T) (*s
 		cm = newColMap(cols, a.NCols)
 	}
 	threads := parallel.Threads(env.Threads)
-	if cm != nil && !cm.rising && cm.next == nil && cm.head != nil && a.NVals > 1<<12 && a.NVals > int64(a.NCols+m)/4 {
+	if cm != nil && !cm.sorted && cm.next == nil && cm.head != nil && a.NVals > 1<<12 && a.NVals > int64(a.NCols+m)/4 {
 		return extractBuckets(env, a, rows, cols, cm, fill)
 	}
 	err := parallel.Range(env.Ctx, threads, vecs, 1024, func(_, klo, khi int) {
@@ -162,7 +161,7 @@ func Extract[T any](env Env, a *sparse.Store[T], rows, cols Indices, fill T) (*s
 					}
 				}
 			}
-			if !cm.rising || cm.next != nil {
+			if !cm.sorted || cm.next != nil {
 				slices.Sort(keys)
 			}
 			idx, val := out.Idx[q:out.Ptr[k+1]], out.Val[q:out.Ptr[k+1]]
@@ -185,21 +184,21 @@ func Extract[T any](env Env, a *sparse.Store[T], rows, cols Indices, fill T) (*s
 	return sparse.Settle(out), nil
 }
 
-// extractBuckets is Extract for columns in any order, none twice. The rows are
-// laid down with their new columns, unsorted, and two stable counting sorts
-// put them in order, which are transposes: the first takes the rows as they
-// come, so that the second finds each of its rows sorted.
+// extractBuckets is Extract for columns in any order without repetition. It writes the rows
+// unsorted with their new columns and sorts them by two stable counting sorts, which are
+// transposes: the first processes the rows in order, so that the rows of the second result are
+// sorted.
 func extractBuckets[T any](env Env, a *sparse.Store[T], rows, cols Indices, cm *colMap, fill T) (*sparse.Store[T], error) {
 	m := rows.Len()
 	mid := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: cols.Len()}}
 	mid.Ptr = make([]int64, m+1)
 	threads := parallel.Threads(env.Threads)
-	every := len(cols.List) == a.NCols
+	allCols := len(cols.List) == a.NCols
 	err := parallel.Range(env.Ctx, threads, m, 1024, func(_, klo, khi int) {
 		for k := klo; k < khi; k++ {
 			lo, hi := a.Span(rows.at(k))
 			n := hi - lo
-			if !every {
+			if !allCols {
 				n = 0
 				for _, c := range a.Idx[lo:hi] {
 					if cm.head[c] >= 0 {
@@ -223,7 +222,7 @@ func extractBuckets[T any](env Env, a *sparse.Store[T], rows, cols Indices, cm *
 		for k := bounds[b]; k < bounds[b+1]; k++ {
 			lo, hi := a.Span(rows.at(k))
 			q := mid.Ptr[k]
-			if a.Val != nil && every {
+			if a.Val != nil && allCols {
 				copy(mid.Val[q:], a.Val[lo:hi])
 			}
 			for e, c := range a.Idx[lo:hi] {
@@ -235,7 +234,7 @@ func extractBuckets[T any](env Env, a *sparse.Store[T], rows, cols Indices, cm *
 				switch {
 				case a.Val == nil:
 					mid.Val[q] = fill
-				case !every:
+				case !allCols:
 					mid.Val[q] = a.Val[lo+int64(e)]
 				}
 				q++
@@ -248,8 +247,8 @@ func extractBuckets[T any](env Env, a *sparse.Store[T], rows, cols Indices, cm *
 	return sparse.Settle(sparse.Transpose(sparse.Transpose(mid, threads), threads)), nil
 }
 
-// Spread is the inverse of Extract: the m×n matrix with the entries of a at
-// (rows[i], cols[j]). Neither list may repeat an index.
+// Spread is the inverse of Extract: it returns the m×n matrix with entry (i, j) of a at (rows[i],
+// cols[j]). Neither list may repeat an index.
 func Spread[T any](a *sparse.Store[T], rows, cols Indices, m, n int, fill T) *sparse.Store[T] {
 	type source struct {
 		row int32
@@ -267,7 +266,7 @@ func Spread[T any](a *sparse.Store[T], rows, cols Indices, m, n int, fill T) *sp
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: n, Format: sparse.Hypersparse, NVals: a.NVals}}
 	out.Ptr, out.RowIDs = []int64{0}, []int32{}
 	out.Idx, out.Val = make([]int32, 0, a.NVals), make([]T, 0, a.NVals)
-	rising := cols.List == nil || slices.IsSorted(cols.List)
+	sorted := cols.List == nil || slices.IsSorted(cols.List)
 	var keys []uint64
 	for _, o := range order {
 		lo, hi := a.Ptr[o.k], a.Ptr[o.k+1]
@@ -275,7 +274,7 @@ func Spread[T any](a *sparse.Store[T], rows, cols Indices, m, n int, fill T) *sp
 		for e, j := range a.Idx[lo:hi] {
 			keys = append(keys, uint64(cols.at(int(j)))<<32|uint64(e))
 		}
-		if !rising {
+		if !sorted {
 			slices.Sort(keys)
 		}
 		for _, key := range keys {
@@ -292,7 +291,7 @@ func Spread[T any](a *sparse.Store[T], rows, cols Indices, m, n int, fill T) *sp
 	return sparse.Settle(out)
 }
 
-// Outside keeps the entries of c that do not lie in rows × cols.
+// Outside keeps the entries of c that are not in rows × cols.
 func Outside[T any](env Env, c *sparse.Store[T], rows, cols Indices) (*sparse.Store[T], error) {
 	if rows.List == nil && cols.List == nil {
 		return sparse.Empty[T](c.NRows, c.NCols), nil
@@ -324,8 +323,8 @@ func member(x Indices, n int) func(int32) bool {
 	return func(i int32) bool { return set[i] }
 }
 
-// Kronecker computes c = a ⊗ b: entry (i·mb+k, j·nb+l) is f(a(i,j), b(k,l)).
-// The dimensions of the result must fit, and both operands carry values.
+// Kronecker computes c = a ⊗ b: entry (i·mb+k, j·nb+l) is f(a(i,j), b(k,l)). The dimensions of the
+// result must be within range, and both operands must have values.
 func Kronecker[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
 	bv := b.Vecs()
 	rows := a.Vecs() * bv

@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// table maps the columns of one row to slots 0, 1, 2, … in order of
-// appearance (open addressing, linear probing), for results too wide for a
-// dense accumulator.
+// table maps the columns of one row to slots 0, 1, 2, … in order of first occurrence (open
+// addressing, linear probing), for results too wide for a dense accumulator.
 type table[C any] struct {
 	keys  []int32 // column + 1, or 0
 	slot  []int32
@@ -18,7 +17,7 @@ type table[C any] struct {
 	shift uint
 }
 
-// reset empties the table and makes room for n columns.
+// reset empties the table and reserves space for n columns.
 func (t *table[C]) reset(n int64) {
 	size := 1 << max(6, bits.Len64(uint64(n)))
 	if len(t.keys) < size {
@@ -37,7 +36,7 @@ func (t *table[C]) reset(n int64) {
 	t.cols, t.place, t.acc = t.cols[:0], t.place[:0], t.acc[:0]
 }
 
-// find returns the place of column j, or the empty place where it belongs.
+// find returns the place of column j, or the empty place for its insertion.
 func (t *table[C]) find(j int32) int {
 	mask := len(t.keys) - 1
 	h := int((uint64(uint32(j)) * 0x9E3779B97F4A7C15) >> t.shift)
@@ -49,7 +48,7 @@ func (t *table[C]) find(j int32) int {
 
 func (t *table[C]) has(j int32) bool { return t.keys[t.find(j)] != 0 }
 
-// insert sets slots[p] to the slot of ci[p], giving new columns new ones.
+// insert sets slots[p] to the slot of ci[p] and assigns new slots to new columns.
 func (t *table[C]) insert(ci []int32) {
 	t.slots = t.slots[:0]
 	for _, j := range ci {
@@ -64,14 +63,14 @@ func (t *table[C]) insert(ci []int32) {
 	}
 }
 
-// fill gives slots without a sum the identity.
+// fill sets the sums of new slots to the identity.
 func (t *table[C]) fill(id C) {
 	for len(t.acc) < len(t.cols) {
 		t.acc = append(t.acc, id)
 	}
 }
 
-// sorted leaves the columns, ascending, and their sums in l.
+// sorted stores the columns, ascending, and their sums in l.
 func (t *table[C]) sorted(l *list[C]) {
 	l.keys = l.keys[:0]
 	for s, j := range t.cols {

@@ -1,27 +1,25 @@
 // Package cpu runs the operations of package ops on the host.
 //
-// It is in two halves that know nothing of each other. The drivers here walk
-// the structure: which rows, which entries, where results go, which thread
-// does what. They are generic over any element types and know no operator.
-// The arithmetic is done by small value kernels, handed in as the struct
-// types of this file and called once per row, block or batch, never once per
-// entry. Package semiring makes the kernels of built-in operators by
-// compile-time specialisation; those of a user's operator come from closures
-// or from the user.
+// The package separates structure from arithmetic. The drivers here traverse the structure: they
+// select rows and entries, place results and divide work among threads. They are generic over the
+// element types and independent of the operators. Small value kernels do the arithmetic; the caller
+// passes them as the struct types of this file, and a driver calls them once per row, block or
+// batch, never once per entry. Package semiring generates the kernels of built-in operators by
+// compile-time specialisation. The kernels of a user's operator are closures, or the user supplies
+// them.
 package cpu
 
-// Kernels is the arithmetic of a semiring with ⊗: A × B → C and ⊕ over C.
-// ci holds the column indices of a row piece, and av or bv its values; either
-// may be nil when the operator does not read that operand (see UsesX, UsesY).
-// Every kernel adds to what is there; callers start from the identity.
+// Kernels is the arithmetic of a semiring with ⊗: A × B → C and ⊕ over C. ci holds the column
+// indices of a row piece, and av or bv its values; either may be nil if the operator does not read
+// that operand (see UsesX, UsesY). Every kernel that accumulates adds to the current value; callers
+// start from the identity.
 type Kernels[A, B, C any] struct {
 	// Dot returns s ⊕ Σ av[p] ⊗ x[ci[p]]. It may stop early at a terminal value.
 	Dot func(s C, ci []int32, av []A, x []B) C
-	// DotPresent is Dot over those p with present[ci[p]] = 1, and reports
-	// whether there was any.
+	// DotPresent is Dot over the p with present[ci[p]] = 1. It also reports whether there is any.
 	DotPresent func(s C, ci []int32, av []A, x []B, present []uint8) (C, bool)
-	// DotRows sets y[i] = Σ over row i of av[p] ⊗ x[ci[p]], for the rows of ptr.
-	// It is optional: Dot row by row does the same.
+	// DotRows sets y[i] = Σ over row i of av[p] ⊗ x[ci[p]], for the rows of ptr. It is optional:
+	// Dot on each row gives the same result.
 	DotRows func(y []C, id C, ptr []int64, ci []int32, av []A, x []B)
 	// Axpy does y[p] ⊕= a ⊗ b[p].
 	Axpy func(y []C, a A, b []B)
@@ -35,23 +33,23 @@ type Kernels[A, B, C any] struct {
 	Products func(out []C, a A, bv []B)
 }
 
-// Semiring is what the drivers need to know of a semiring.
+// Semiring is a semiring as the drivers use it: kernels, scalar functions and properties.
 type Semiring[A, B, C any] struct {
 	Kernels[A, B, C]
 	Add      func(x, y C) C
 	Mul      func(x A, y B) C
 	Identity C
-	// UsesX and UsesY tell whether ⊗ reads its first and second argument.
+	// UsesX and UsesY report whether ⊗ reads its first and second argument.
 	UsesX, UsesY bool
-	// Any says that ⊕ keeps either operand, so that one product settles a sum.
+	// Any is set if ⊕ may return either operand, so that one product determines a sum.
 	Any bool
-	// Exact says that sums are the same in any order, to the bit.
+	// Exact is set if sums are bitwise identical in any order.
 	Exact bool
-	// IsIdentity is set when a ⊗ identity never changes a sum, whatever a, and
-	// tells whether a sum is still the identity. Absent entries can then stand
-	// as identities, without a test for presence: in min.plus over floats, +Inf.
+	// IsIdentity is set if a ⊗ identity never changes a sum, for any a; it reports whether a sum
+	// equals the identity. Identities can then represent absent entries, without a presence test:
+	// in min.plus over floats, +Inf.
 	IsIdentity func(C) bool
-	// Absent, of account where IsIdentity is set, is the identity as a B.
+	// Absent is the identity as a B. It is used only if IsIdentity is set.
 	Absent B
 }
 
@@ -66,7 +64,7 @@ type Binary[A, B, C any] struct {
 	BindX func(c []C, x A, b []B)
 	// BindY sets c[p] = f(a[p], y).
 	BindY func(c []C, a []A, y B)
-	// UsesX and UsesY tell whether the operator reads its arguments.
+	// UsesX and UsesY report whether the operator reads its arguments.
 	UsesX, UsesY bool
 }
 
@@ -86,27 +84,26 @@ type Monoid[T any] struct {
 type Unary[A, C any] struct {
 	// Map sets c[p] = f(a[p]).
 	Map func(c []C, a []A)
-	// Copies says that f is the identity.
+	// Copies is set if f is the identity.
 	Copies bool
 }
 
 // Index is the arithmetic of an operator of value and position: c = f(a, i, j).
 type Index[A, C any] struct {
-	// Map sets c[p] = f(a[p], i, ci[p]) for a piece of row i. A nil ci means
-	// columns j0, j0+1, ….
+	// Map sets c[p] = f(a[p], i, ci[p]) for a piece of row i. If ci is nil, the columns are j0,
+	// j0+1, ….
 	Map func(c []C, a []A, i int, ci []int32, j0 int)
-	// UsesValue tells whether a is read; it may be nil otherwise.
+	// UsesValue reports whether a is read; if not, a may be nil.
 	UsesValue bool
 }
 
-// Predicate decides which entries are kept.
+// Predicate selects the entries to keep.
 type Predicate[A any] struct {
-	// Keep sets keep[p] to 1 or 0 for a piece of row i. A nil ci means columns
-	// j0, j0+1, ….
+	// Keep sets keep[p] to 1 or 0 for a piece of row i. If ci is nil, the columns are j0, j0+1, ….
 	Keep func(keep []uint8, a []A, i int, ci []int32, j0 int)
-	// Band is set for predicates on j−i alone: kept is lo ≤ j−i ≤ hi.
+	// Band is set for predicates on j−i only: an entry is kept if lo ≤ j−i ≤ hi.
 	Band   bool
 	Lo, Hi int64
-	// UsesValue tells whether a is read; it may be nil otherwise.
+	// UsesValue reports whether a is read; if not, a may be nil.
 	UsesValue bool
 }

@@ -6,18 +6,18 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// list collects the products of one row and adds up those of equal column by
-// sorting: the quickest way for rows of few products.
+// list collects the products of one row and adds those of equal column by sorting: the fastest
+// method for rows of few products.
 type list[C any] struct {
-	keys []uint64 // column in the upper half, place among the products in the lower
+	keys []uint64 // column in the upper half, index into prod in the lower
 	prod []C
-	idx  []int32 // the sums, after sum
+	idx  []int32 // columns of the sums, after sum
 	val  []C
 }
 
 func (l *list[C]) reset() { l.keys, l.prod = l.keys[:0], l.prod[:0] }
 
-// appendProducts adds x ⊗ b(k, ·), where row k of b is at lo … hi−1.
+// appendProducts appends the products x ⊗ b(k, ·). Row k of b is at lo … hi−1.
 func appendProducts[A, B, C any](l *list[C], s *Semiring[A, B, C], x A, b *sparse.Store[B], lo, hi int64) {
 	base := len(l.prod)
 	ci := b.Idx[lo:hi]
@@ -28,8 +28,7 @@ func appendProducts[A, B, C any](l *list[C], s *Semiring[A, B, C], x A, b *spars
 	}
 }
 
-// sum sorts the products and adds up those of one column, in the order they
-// were appended.
+// sum sorts the products and adds those of equal column, in the order they were appended.
 func (l *list[C]) sum(add func(x, y C) C, id C) {
 	slices.Sort(l.keys)
 	l.idx, l.val = l.idx[:0], l.val[:0]
@@ -46,8 +45,8 @@ func (l *list[C]) sum(add func(x, y C) C, id C) {
 	l.reset()
 }
 
-// count returns the number of distinct columns that are not among forbidden,
-// which ascends, and forgets the products.
+// count returns the number of distinct columns that are not in forbidden, which is ascending, and
+// empties the list.
 func (l *list[C]) count(forbidden []int32) int64 {
 	slices.Sort(l.keys)
 	var n int64

@@ -2,8 +2,8 @@ package cpu
 
 import "github.com/hiveblas/hiveblas/internal/sparse"
 
-// Mask says which positions of a result may be written: those of S, or with
-// Comp all others. A nil *Mask allows every position.
+// Mask selects the positions of a result that may be written: those of S, or with Comp all others.
+// A nil *Mask allows every position.
 type Mask struct {
 	S    *sparse.Structure
 	Comp bool
@@ -17,8 +17,8 @@ func (m *Mask) list() *Mask {
 	return &Mask{S: &sparse.ToSparse(m.S.Pattern()).Structure, Comp: m.Comp}
 }
 
-// bytes returns, for the mask of a vector of n positions, an array that is
-// non-zero where S has an entry. It may be the mask's own: read only.
+// bytes returns, for the mask of a vector of n positions, an array that is non-zero where S has an
+// entry. It is read-only: it may alias the mask's presence bytes.
 func (m *Mask) bytes(n int) []uint8 {
 	switch m.S.Format {
 	case sparse.Bitmap:

@@ -8,26 +8,25 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// Method is a way to multiply two sparse matrices.
+// Method is an algorithm for the product of two sparse matrices.
 type Method uint8
 
-// The methods. All give the same result up to the order of sums, which each
-// takes in one fixed order.
+// The methods. All give the same result up to the order of summation, which is fixed for each
+// method.
 const (
-	Auto   Method = iota // choose by the number of products of each row
-	SPA                  // dense accumulator and a bitmap, a row at a time
-	Sorted               // list the products of a row, sort, add up
+	Auto   Method = iota // chosen by the number of products of each row
+	SPA                  // dense accumulator and bitmap, row by row
+	Sorted               // list the products of a row, sort, add
 	Hash                 // hash table per row
 )
 
-// MaxAccumulator is the widest result that gets a dense accumulator per thread.
+// MaxAccumulator is the largest number of columns for which a thread gets a dense accumulator.
 const MaxAccumulator = 1 << 26
 
-// MxM computes a·b over s, with a and b listed (CSR or hypersparse), two
-// passes: the first counts the entries of each row, so that the second writes
-// into an exact allocation. A mask that is not complemented needs no count:
-// its rows bound the result's. ran is the method by which most products were
-// added up.
+// MxM computes a·b over s, with a and b listed (CSR or hypersparse), in two passes: the first
+// counts the entries of each row, so that the second writes to an exact allocation. A mask that is
+// not complemented needs no count: its rows bound those of the result. ran is the method that adds
+// most of the products.
 func MxM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *sparse.Store[B], mask *Mask, method Method) (_ *sparse.Store[C], ran Method, _ error) {
 	g := &gustavson[A, B, C]{s: s, a: a, b: b, mask: mask.list(), method: method}
 	vecs, threads := a.Vecs(), parallel.Threads(env.Threads)
@@ -77,10 +76,10 @@ func MxM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *spar
 	if out.Format == sparse.Hypersparse {
 		dropEmptyRows(out)
 	}
-	return sparse.Settle(out), g.most(), nil
+	return sparse.Settle(out), g.dominant(), nil
 }
 
-// MxMSizes returns the entries of each stored row of a·b, the first pass of MxM.
+// MxMSizes returns the number of entries of each stored row of a·b, which is the first pass of MxM.
 func MxMSizes[A, B any](env Env, a *sparse.Store[A], b *sparse.Store[B]) ([]int64, error) {
 	g := &gustavson[A, B, bool]{s: &Semiring[A, B, bool]{}, a: a, b: b}
 	threads := parallel.Threads(env.Threads)
@@ -100,8 +99,8 @@ func MxMSizes[A, B any](env Env, a *sparse.Store[A], b *sparse.Store[B]) ([]int6
 	return sizes, err
 }
 
-// measure counts the products of each row and cuts the rows into pieces of as
-// many.
+// measure counts the products of each row and cuts the rows into pieces of about equal numbers of
+// products.
 func (g *gustavson[A, B, C]) measure(env Env, threads int) (bounds []int, err error) {
 	a, b := g.a, g.b
 	vecs := a.Vecs()
@@ -125,7 +124,7 @@ func (g *gustavson[A, B, C]) measure(env Env, threads int) (bounds []int, err er
 	return parallel.Cut(g.work, threads*32, 8), nil
 }
 
-// counts finds the entries of each row of the result.
+// counts sets sizes to the number of entries of each row of the result.
 func (g *gustavson[A, B, C]) counts(env Env, threads int, bounds []int, workers []*worker[C], sizes []int64) error {
 	return parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(w, p int) {
 		g.worker(workers, w)
@@ -135,9 +134,8 @@ func (g *gustavson[A, B, C]) counts(env Env, threads int, bounds []int, workers 
 	})
 }
 
-// most returns the method by which most of the products were, or would be,
-// added up.
-func (g *gustavson[A, B, C]) most() Method {
+// dominant returns the method that adds most of the products.
+func (g *gustavson[A, B, C]) dominant() Method {
 	if g.method != Auto {
 		return g.method
 	}
@@ -155,7 +153,7 @@ func (g *gustavson[A, B, C]) most() Method {
 	return best
 }
 
-// compact closes the gaps of rows that took less than their room.
+// compact closes the gaps after rows that are shorter than their allocation.
 func compact[C any](s *sparse.Store[C], lens []int64) {
 	var q int64
 	for k, n := range lens {
@@ -173,8 +171,8 @@ func compact[C any](s *sparse.Store[C], lens []int64) {
 	s.NVals = q
 }
 
-// dropEmptyRows restores the invariant that a hypersparse row has entries. It
-// replaces RowIDs, which may be shared.
+// dropEmptyRows restores the invariant that every hypersparse row has entries. It replaces RowIDs
+// instead of writing to it, because RowIDs may be shared.
 func dropEmptyRows[C any](s *sparse.Store[C]) {
 	ids := make([]int32, 0, len(s.RowIDs))
 	ptr := make([]int64, 1, len(s.Ptr))
@@ -187,8 +185,8 @@ func dropEmptyRows[C any](s *sparse.Store[C]) {
 	s.RowIDs, s.Ptr = ids, ptr
 }
 
-// gustavson is one product, row by row: row i of the result is the sum of the
-// rows k of b for the entries (i, k) of a.
+// gustavson is one product by Gustavson's algorithm, row by row: row i of the result is the sum of
+// the rows k of b over the entries (i, k) of a.
 type gustavson[A, B, C any] struct {
 	s      *Semiring[A, B, C]
 	a      *sparse.Store[A]
@@ -199,10 +197,10 @@ type gustavson[A, B, C any] struct {
 	out    *sparse.Store[C]
 }
 
-// worker is what one thread works with.
+// worker is the scratch memory of one thread.
 type worker[C any] struct {
 	spa   *spa[C]
-	state []uint8 // for masks: 1 allowed, 2 allowed and hit; clean between rows
+	state []uint8 // for masks: 1 allowed, 2 allowed and hit; 0 between rows
 	list  list[C]
 	hash  table[C]
 }
@@ -213,9 +211,8 @@ func (g *gustavson[A, B, C]) worker(all []*worker[C], w int) {
 	}
 }
 
-// pick chooses the method of row k: sorting f products costs about f·log f,
-// the accumulator a scan of the bitmap's words between the row's first and
-// last column.
+// pick chooses the method for a row of f products. Sorting costs about f·log f; the accumulator
+// costs a scan of the words of the bitmap between the first and last column of the row.
 func (g *gustavson[A, B, C]) pick(f int64) Method {
 	width := int64(g.b.NCols)
 	switch {
@@ -236,7 +233,7 @@ func (w *worker[C]) accumulator(n int, id C) *spa[C] {
 	return w.spa
 }
 
-// span returns where the row of b for column c of a lies.
+// span returns the range of row c of b.
 func (g *gustavson[A, B, C]) span(c int32) (lo, hi int64) {
 	if g.b.Format == sparse.CSR {
 		return g.b.Ptr[c], g.b.Ptr[c+1]
@@ -244,8 +241,8 @@ func (g *gustavson[A, B, C]) span(c int32) (lo, hi int64) {
 	return g.b.Span(int(c))
 }
 
-// count returns the number of entries of row k of the result (unmasked or
-// under a complemented mask).
+// count returns the number of entries of row k of the result (unmasked or under a complemented
+// mask).
 func (g *gustavson[A, B, C]) count(w *worker[C], k int) int64 {
 	f := g.work[k+1] - g.work[k]
 	if f == 0 {
@@ -299,8 +296,8 @@ func (g *gustavson[A, B, C]) count(w *worker[C], k int) int64 {
 	return n
 }
 
-// markRows sets the bits of the columns of the given rows of b, and returns
-// the range of words they lie in.
+// markRows sets the bits of the columns of the given rows of b and returns the range of words that
+// contains them.
 func (g *gustavson[A, B, C]) markRows(sp *spa[C], cols []int32) (wlo, whi int) {
 	wlo, whi = len(sp.marks), 0
 	marks := sp.marks
@@ -318,7 +315,7 @@ func (g *gustavson[A, B, C]) markRows(sp *spa[C], cols []int32) (wlo, whi int) {
 	return min(wlo, whi), whi
 }
 
-// row computes row k of the result into its room and returns its length.
+// row computes row k of the result in its allocated range and returns its length.
 func (g *gustavson[A, B, C]) row(w *worker[C], k int) int64 {
 	f := g.work[k+1] - g.work[k]
 	if f == 0 {
@@ -394,8 +391,8 @@ func (g *gustavson[A, B, C]) at(p int64) (x A) {
 	return x
 }
 
-// gather writes the marked positions within the words wlo … whi−1, ascending,
-// to idx and val, and leaves the accumulator clean.
+// gather writes the marked positions of the words wlo … whi−1, ascending, to idx and val, and
+// resets them in the accumulator.
 func (s *spa[C]) gather(wlo, whi int, idx []int32, val []C) int64 {
 	val = val[:len(idx)]
 	acc, id := s.acc, s.id
@@ -418,7 +415,7 @@ func (s *spa[C]) gather(wlo, whi int, idx []int32, val []C) int64 {
 	return int64(q)
 }
 
-// rowMasked scatters only where the mask has an entry.
+// rowMasked is row by accumulator for a mask: it scatters only to positions of the mask.
 func (g *gustavson[A, B, C]) rowMasked(w *worker[C], alo, ahi int64, allowed []int32, idx []int32, val []C) int64 {
 	sp := w.accumulator(g.b.NCols, g.s.Identity)
 	if w.state == nil {
@@ -450,8 +447,8 @@ func (g *gustavson[A, B, C]) rowMasked(w *worker[C], alo, ahi int64, allowed []i
 	return int64(q)
 }
 
-// keep copies those of the sums (si, sv) that the mask allows; allowed and
-// forbidden are ascending, and nil when there is no such mask.
+// keep copies the sums (si, sv) that the mask allows. allowed and forbidden are ascending; each is
+// nil if there is no mask of that kind.
 func keep[C any](idx []int32, val []C, si []int32, sv []C, allowed, forbidden []int32) int64 {
 	q, m := 0, 0
 	mask := allowed

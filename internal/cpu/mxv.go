@@ -11,15 +11,15 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// Pull computes the vector w with w[i] = Σ a(i,k) ⊗ u[k], one dot product per
-// row of a (CSR or hypersparse) that mask allows. u is 1×n in any format; the
-// result is 1×m: full, bitmap or a list, by how much of it is there. leads,
-// asked only where every product is the same, returns a's (see sparse.Leads).
+// Pull computes the vector w with w[i] = Σ a(i,k) ⊗ u[k], with one dot product per row of a (CSR or
+// hypersparse) that mask allows. u is 1×n in any format. The result is 1×m: full, bitmap or a list,
+// according to its density. leads returns the leads of a (see sparse.Leads); Pull calls it only if
+// all products are equal.
 func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], leads func() []int32, u *sparse.Store[B], mask *Mask) (*sparse.Store[C], error) {
 	m := a.NRows
 	threads := parallel.Threads(env.Threads)
 	if s.Any && !s.UsesX && !s.UsesY {
-		return pullAlike(env, a, leads(), &u.Structure, mask, s.Mul(*new(A), *new(B)))
+		return pullUniform(env, a, leads(), &u.Structure, mask, s.Mul(*new(A), *new(B)))
 	}
 	if u.Format == sparse.Full && mask == nil && a.Format == sparse.CSR {
 		return pullFull(env, s, a, u.Val, threads)
@@ -28,7 +28,7 @@ func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], leads 
 	full := u.Format == sparse.Full
 	absorb := s.IsIdentity != nil && !full
 	if absorb {
-		filled := getSPA(u.NCols, s.Absent) // absent but for what is put in here
+		filled := getSPA(u.NCols, s.Absent) // absent except at the entries of u
 		for j, b := range present {
 			if b != 0 {
 				filled.acc[j] = x[j]
@@ -48,9 +48,9 @@ func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], leads 
 	if mask != nil {
 		allow = mask.bytes(m)
 	}
-	// Every block lists what it finds in its own part of these arrays.
+	// Every block lists its results in its own part of these arrays.
 	vecs := a.Vecs()
-	found := getLister[C](vecs)
+	found := getEntryBuffer[C](vecs)
 	defer found.release()
 	idx, y := found.idx, found.val
 	bounds := parallel.Cut(a.Ptr, threads*16, 4)
@@ -86,12 +86,12 @@ func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], leads 
 	if err != nil {
 		return nil, err
 	}
-	return pulled(m, bounds, counts, idx, y), nil
+	return joinBlocks(m, bounds, counts, idx, y), nil
 }
 
-// pullAlike is Pull where every sum of any products is the same: only whether
-// there is one is asked.
-func pullAlike[A, C any](env Env, a *sparse.Store[A], lead []int32, u *sparse.Structure, mask *Mask, product C) (*sparse.Store[C], error) {
+// pullUniform is Pull for a semiring whose sums of one or more products are all equal: it only
+// determines which rows have a product.
+func pullUniform[A, C any](env Env, a *sparse.Store[A], lead []int32, u *sparse.Structure, mask *Mask, product C) (*sparse.Store[C], error) {
 	threads := parallel.Threads(env.Threads)
 	var allow []uint8
 	comp := false
@@ -99,9 +99,9 @@ func pullAlike[A, C any](env Env, a *sparse.Store[A], lead []int32, u *sparse.St
 		allow, comp = mask.bytes(a.NRows), mask.Comp
 	}
 	marks := marksOf(u)
-	found := getLister[C](a.Vecs())
+	found := getEntryBuffer[C](a.Vecs())
 	defer found.release()
-	bounds := parallel.Cut(a.Ptr, threads*16, 64) // few entries are looked at, but every row
+	bounds := parallel.Cut(a.Ptr, threads*16, 64) // reads every row but few entries
 	counts := make([]int, len(bounds)-1)
 	err := parallel.Pieces(env.Ctx, threads, len(counts), func(_, b int) {
 		q := bounds[b]
@@ -113,33 +113,31 @@ func pullAlike[A, C any](env Env, a *sparse.Store[A], lead []int32, u *sparse.St
 	if err != nil {
 		return nil, err
 	}
-	return pulled(a.NRows, bounds, counts, found.idx, found.val), nil
+	return joinBlocks(a.NRows, bounds, counts, found.idx, found.val), nil
 }
 
-// meetBlock is how many rows meet looks at together.
+// meetBlock is the number of rows that meet processes together.
 const meetBlock = 1 << 10
 
-// meet lists those of the rows from … to−1 that mask allows and that have a
-// column that is marked, and returns their number. lead, if not nil, holds
-// their first columns (see sparse.Leads).
+// meet lists the rows from … to−1 that mask allows and that have a marked column, and returns their
+// number. lead, if not nil, holds their first columns (see sparse.Leads).
 //
-// Most rows are told by the mask or by their first columns, neither of which
-// is foreseen, so nothing is done under those conditions: a block's rows that
-// are allowed are listed, then looked at, then those that need a longer look.
-// BFS of R-MAT 18 on two processors: 4.8–5.5 ms a source, with lead; 5.5–5.8
-// without; 6 by branches, row by row.
+// The mask or the first columns decide most rows, and the branch predictor foresees neither. The
+// code therefore does not branch on them: it lists the allowed rows of a block, tests their first
+// columns, and then tests the remaining columns of the undecided rows. BFS of R-MAT 18 on two
+// processors: 4.8–5.5 ms per source with lead, 5.5–5.8 without, 6 with branches, row by row.
 func meet[A any](a *sparse.Store[A], lead []int32, from, to int, marks []uint64, allow []uint8, comp bool, out []int32) int {
 	var rows, rest [meetBlock]int32
 	var hit [meetBlock]uint8
-	const within = meetBlock - 1
+	const blockMask = meetBlock - 1
 	ptr, idx := a.Ptr, a.Idx
 	q := 0
 	for lo := from; lo < to; lo += meetBlock {
 		n := 0
-		here := ptr[lo : min(lo+meetBlock, to)+1]
-		for k := range here[1:] { // those that are not empty
-			rows[n&within] = int32(lo + k)
-			n += int(uint64(here[k]-here[k+1]) >> 63)
+		offsets := ptr[lo : min(lo+meetBlock, to)+1]
+		for k := range offsets[1:] { // non-empty rows
+			rows[n&blockMask] = int32(lo + k)
+			n += int(uint64(offsets[k]-offsets[k+1]) >> 63)
 		}
 		if allow != nil {
 			n = allowed(rows[:n], a.RowIDs, allow, comp)
@@ -150,14 +148,14 @@ func meet[A any](a *sparse.Store[A], lead []int32, from, to int, marks []uint64,
 			var h uint64
 			if lead != nil {
 				first := lead[sparse.Lead*int(k) : sparse.Lead*int(k)+sparse.Lead]
-				h = at(marks, first[0]) | at(marks, first[1]) | at(marks, first[2]) | at(marks, first[3])
+				h = markOf(marks, first[0]) | markOf(marks, first[1]) | markOf(marks, first[2]) | markOf(marks, first[3])
 			} else {
-				h = at(marks, idx[p]) | at(marks, idx[min(p+1, last)]) | at(marks, idx[min(p+2, last)]) | at(marks, idx[min(p+3, last)])
+				h = markOf(marks, idx[p]) | markOf(marks, idx[min(p+1, last)]) | markOf(marks, idx[min(p+2, last)]) | markOf(marks, idx[min(p+3, last)])
 			}
 			h &= 1
-			hit[c&within] = uint8(h)
-			rest[r&within] = int32(c)
-			r += int(uint64(p+sparse.Lead-1-last)>>63) &^ int(h) // no hit, and longer
+			hit[c&blockMask] = uint8(h)
+			rest[r&blockMask] = int32(c)
+			r += int(uint64(p+sparse.Lead-1-last)>>63) &^ int(h) // no hit and more columns
 		}
 		for _, c := range rest[:r] {
 			k := rows[c]
@@ -165,14 +163,14 @@ func meet[A any](a *sparse.Store[A], lead []int32, from, to int, marks []uint64,
 		}
 		for c, k := range rows[:n] {
 			out[q] = int32(a.RowID(int(k)))
-			q += int(hit[c&within])
+			q += int(hit[c&blockMask])
 		}
 	}
 	return q
 }
 
-// allowed keeps those of the rows, named by ids unless that is nil, that a
-// mask's bytes allow, and returns their number.
+// allowed keeps the rows that the bytes of a mask allow and returns their number. ids, if not nil,
+// holds the row numbers of the stored rows.
 func allowed(rows, ids []int32, allow []uint8, comp bool) int {
 	n, c := 0, b2u(comp)
 	if ids != nil {
@@ -189,25 +187,25 @@ func allowed(rows, ids []int32, allow []uint8, comp bool) int {
 	return n
 }
 
-// at returns the mark of j, in its lowest bit.
-func at(marks []uint64, j int32) uint64 { return marks[uint32(j)>>6] >> (uint32(j) & 63) }
+// markOf returns the mark of j in the lowest bit; the other bits are undefined.
+func markOf(marks []uint64, j int32) uint64 { return marks[uint32(j)>>6] >> (uint32(j) & 63) }
 
 // anyMarked returns 1 if a column of ci is marked, and 0 otherwise.
 func anyMarked(ci []int32, marks []uint64) uint64 {
 	for len(ci) >= 4 {
-		if h := at(marks, ci[0]) | at(marks, ci[1]) | at(marks, ci[2]) | at(marks, ci[3]); h&1 != 0 {
+		if h := markOf(marks, ci[0]) | markOf(marks, ci[1]) | markOf(marks, ci[2]) | markOf(marks, ci[3]); h&1 != 0 {
 			return 1
 		}
 		ci = ci[4:]
 	}
 	h := uint64(0)
 	for _, j := range ci {
-		h |= at(marks, j)
+		h |= markOf(marks, j)
 	}
 	return h & 1
 }
 
-// marksOf returns a bit for each position of a vector, set where it has an entry.
+// marksOf returns one bit per position of a vector, set if the position has an entry.
 func marksOf(u *sparse.Structure) []uint64 {
 	marks := make([]uint64, (u.NCols+63)/64)
 	switch {
@@ -227,18 +225,18 @@ func marksOf(u *sparse.Structure) []uint64 {
 	return marks
 }
 
-// mostly reports whether n entries of m positions are better held as a bitmap:
-// lists are quicker to walk, and to combine, until nearly every position is there.
-func mostly(n, m int64) bool { return 8*n > 7*m }
+// nearlyFull reports whether a vector of m positions with n entries is stored as a bitmap. Lists
+// are faster to traverse and to combine unless nearly every position has an entry.
+func nearlyFull(n, m int64) bool { return 8*n > 7*m }
 
-// pulled makes a vector of the lists that blocks left in idx and val.
-func pulled[C any](m int, bounds, counts []int, idx []int32, val []C) *sparse.Store[C] {
+// joinBlocks makes a vector from the lists that the blocks wrote to idx and val.
+func joinBlocks[C any](m int, bounds, counts []int, idx []int32, val []C) *sparse.Store[C] {
 	total := 0
 	for _, n := range counts {
 		total += n
 	}
 	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: 1, NCols: m, NVals: int64(total)}}
-	if mostly(int64(total), int64(m)) {
+	if nearlyFull(int64(total), int64(m)) {
 		out.Format = sparse.Bitmap
 		out.Present, out.Val = make([]uint8, m), make([]C, m)
 		for b, n := range counts {
@@ -282,7 +280,7 @@ func pullFull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], x 
 	return out, err
 }
 
-// firstPresent returns the first place in ci whose column is present, or −1.
+// firstPresent returns the first index into ci whose column is present, or −1.
 func firstPresent(ci []int32, present []uint8) int {
 	for p, j := range ci {
 		if present[j] != 0 {
@@ -292,7 +290,7 @@ func firstPresent(ci []int32, present []uint8) int {
 	return -1
 }
 
-// pick returns v[p], or the zero value for a pattern.
+// pick returns v[p], or the zero value if v is nil (a pattern).
 func pick[T any](v []T, p int64) (x T) {
 	if v != nil {
 		x = v[p]
@@ -300,7 +298,7 @@ func pick[T any](v []T, p int64) (x T) {
 	return x
 }
 
-// window returns v[lo:hi], or nil for the values of a pattern.
+// window returns v[lo:hi], or nil if v is nil (a pattern).
 func window[T any](v []T, lo, hi int64) []T {
 	if v == nil {
 		return nil
@@ -308,8 +306,8 @@ func window[T any](v []T, lo, hi int64) []T {
 	return v[lo:hi]
 }
 
-// dense returns the values of a 1×n vector by position, and its presence
-// bytes. x is nil for a pattern.
+// dense returns the values of a 1×n vector by position and its presence bytes. x is nil for a
+// pattern.
 func dense[T any](u *sparse.Store[T]) (x []T, present []uint8) {
 	switch u.Format {
 	case sparse.Bitmap:
@@ -329,15 +327,15 @@ func dense[T any](u *sparse.Store[T]) (x []T, present []uint8) {
 	return x, present
 }
 
-// perPushed is what going to a row is taken to cost, in products: its offset,
-// its columns and where they lead are a line of memory each.
-const perPushed = 8
+// rowVisitCost is the assumed cost of visiting a row, in products: its offset, its columns and
+// their targets cost one cache line each.
+const rowVisitCost = 8
 
-// rowsAhead is how many rows before it is gone to a row is fetched.
+// rowsAhead is the prefetch distance in rows.
 const rowsAhead = 4
 
-// fetch tells that the row that begins at p will be gone to soon.
-func fetch[T any](a *sparse.Store[T], p int64) {
+// prefetchRow prefetches the row that begins at p.
+func prefetchRow[T any](a *sparse.Store[T], p int64) {
 	if p >= int64(len(a.Idx)) {
 		return
 	}
@@ -349,14 +347,13 @@ func fetch[T any](a *sparse.Store[T], p int64) {
 	prefetch.Row(val, idx)
 }
 
-// pushParts returns into how many parts the products of a push are split. It
-// depends on their number alone, so that sums are taken in the same order
-// whatever the number of threads; where order makes no difference, there are no
-// more parts than threads, each with an accumulator to go through at random
-// (min.plus on two threads, SSSP of R-MAT 18: two parts 93 ms, four 101).
-// Splitting the columns instead merges nothing but searches every short row
-// twice: on R-MAT 18 with a 10 % frontier it took 0.7 of the peer's time where
-// this takes 0.4–0.6.
+// pushParts returns the number of parts of the products of a push. For inexact sums it depends only
+// on the number of products, so that the order of summation is independent of the number of
+// threads. If the order makes no difference, there are at most as many parts as threads, since each
+// part has an accumulator with random access (min.plus on two threads, SSSP of R-MAT 18: two parts
+// 93 ms, four 101). Splitting the columns instead needs no merge but searches every short row
+// twice: on R-MAT 18 with a 10 % frontier it takes 0.7 of the peer's time; this method takes
+// 0.4–0.6.
 func pushParts(work int64, exact bool, threads int) int {
 	parts := 4
 	switch {
@@ -371,11 +368,9 @@ func pushParts(work int64, exact bool, threads int) int {
 	return parts
 }
 
-// Push computes w[j] = Σ u[k] ⊗ a(k,j) by scattering the rows of a (CSR or
-// hypersparse) for which u has an entry. Parts of u of about equal work go to
-// accumulators of their own, which are then added up in order, range by range
-// of columns. The result is 1×n: a list, or a bitmap when nearly all of it is
-// there.
+// Push computes w[j] = Σ u[k] ⊗ a(k,j) by scattering the rows of a (CSR or hypersparse) for which u
+// has an entry. Parts of u of about equal work have separate accumulators, which are then added in
+// order, one column range at a time. The result is 1×n: a list, or a bitmap if it is nearly full.
 func Push[A, B, C any](env Env, s *Semiring[A, B, C], u *sparse.Store[A], a *sparse.Store[B], mask *Mask) (*sparse.Store[C], error) {
 	n := a.NCols
 	ks, uv := entries(u)
@@ -393,7 +388,7 @@ func Push[A, B, C any](env Env, s *Semiring[A, B, C], u *sparse.Store[A], a *spa
 	if int64(n) > 1<<22 && total < int64(n)/1024 {
 		return pushSorted(env, s, ks, uv, los, work, a, mask)
 	}
-	bounds := parallel.Cut(work, pushParts(total+perPushed*int64(len(ks)), s.Exact, parallel.Threads(env.Threads)), perPushed)
+	bounds := parallel.Cut(work, pushParts(total+rowVisitCost*int64(len(ks)), s.Exact, parallel.Threads(env.Threads)), rowVisitCost)
 	spas := make([]*spa[C], len(bounds)-1)
 	err := parallel.Pieces(env.Ctx, env.Threads, len(spas), func(_, part int) {
 		sp := getSPA(n, s.Identity)
@@ -401,7 +396,7 @@ func Push[A, B, C any](env Env, s *Semiring[A, B, C], u *sparse.Store[A], a *spa
 		var x A
 		for p := bounds[part]; p < bounds[part+1]; p++ {
 			if q := p + rowsAhead; q < len(los) {
-				fetch(a, los[q])
+				prefetchRow(a, los[q])
 			}
 			lo, hi := los[p], los[p]+work[p+1]-work[p]
 			if lo == hi {
@@ -414,7 +409,7 @@ func Push[A, B, C any](env Env, s *Semiring[A, B, C], u *sparse.Store[A], a *spa
 		}
 	})
 	if err != nil {
-		return nil, err // the accumulators are not clean: leave them to the collector
+		return nil, err // the accumulators are not clean: do not return them to the pool
 	}
 	out, err := drain(env, s.Add, spas, n, total, mask)
 	if err == nil {
@@ -425,11 +420,10 @@ func Push[A, B, C any](env Env, s *Semiring[A, B, C], u *sparse.Store[A], a *spa
 	return out, err
 }
 
-// drainRange is how many columns are added up and listed at a time.
+// drainRange is the number of columns that are added and listed at a time.
 const drainRange = 1 << 14
 
-// drain adds up the accumulators, lists what the mask allows, and leaves them
-// clean.
+// drain adds the accumulators, lists the entries that the mask allows, and resets the accumulators.
 func drain[C any](env Env, add func(x, y C) C, spas []*spa[C], n int, work int64, mask *Mask) (*sparse.Store[C], error) {
 	if len(spas) == 0 {
 		return sparse.ToCSR(sparse.Empty[C](1, n)), nil
@@ -466,7 +460,7 @@ func drain[C any](env Env, add func(x, y C) C, spas []*spa[C], n int, work int64
 	}
 	total := ends[pieces]
 	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: 1, NCols: n, NVals: total}}
-	if mostly(total, int64(n)) {
+	if nearlyFull(total, int64(n)) {
 		out.Format = sparse.Bitmap
 		out.Present, out.Val = make([]uint8, n), make([]C, n)
 		return out, parallel.Pieces(env.Ctx, threads, pieces, func(_, p int) {
@@ -482,8 +476,7 @@ func drain[C any](env Env, add func(x, y C) C, spas []*spa[C], n int, work int64
 	})
 }
 
-// forbid forgets the marked positions within the words wlo … whi−1 that a mask
-// does not allow.
+// forbid resets the marked positions of the words wlo … whi−1 that a mask does not allow.
 func (s *spa[C]) forbid(wlo, whi int, allow []uint8, comp bool) {
 	for w := wlo; w < whi; w++ {
 		for word := s.marks[w]; word != 0; word &= word - 1 {
@@ -496,8 +489,8 @@ func (s *spa[C]) forbid(wlo, whi int, allow []uint8, comp bool) {
 	}
 }
 
-// scatter writes the marked positions within the words wlo … whi−1 to presence
-// bytes and values by position, and leaves the accumulator clean there.
+// scatter writes the marked positions of the words wlo … whi−1 to presence bytes and values by
+// position, and resets them in the accumulator.
 func (s *spa[C]) scatter(wlo, whi int, present []uint8, val []C) {
 	for w := wlo; w < whi; w++ {
 		word := s.marks[w]
@@ -510,8 +503,7 @@ func (s *spa[C]) scatter(wlo, whi int, present []uint8, val []C) {
 	}
 }
 
-// addFrom adds the sums of another accumulator within the words wlo … whi−1,
-// and leaves that one clean there.
+// addFrom adds the sums of another accumulator in the words wlo … whi−1 and resets them there.
 func (s *spa[C]) addFrom(from *spa[C], add func(x, y C) C, wlo, whi int) {
 	for w := wlo; w < whi; w++ {
 		word := from.marks[w]
@@ -528,7 +520,7 @@ func (s *spa[C]) addFrom(from *spa[C], add func(x, y C) C, wlo, whi int) {
 	}
 }
 
-// search returns the first position of the ascending ci with ci[p] ≥ c.
+// search returns the first index p of the ascending ci with ci[p] ≥ c, or len(ci).
 func search(ci []int32, c int) int {
 	if len(ci) == 0 || c <= int(ci[0]) {
 		return 0
@@ -548,8 +540,7 @@ func search(ci []int32, c int) int {
 	return lo
 }
 
-// entries returns the positions and values of a 1×n vector; uv is nil for a
-// pattern.
+// entries returns the positions and values of a 1×n vector; uv is nil for a pattern.
 func entries[T any](u *sparse.Store[T]) (ks []int32, uv []T) {
 	if u.Sparse() {
 		return u.Idx, u.Val
@@ -558,8 +549,7 @@ func entries[T any](u *sparse.Store[T]) (ks []int32, uv []T) {
 	return r.Idx, r.Val
 }
 
-// pushSorted is Push for few products into a very wide result: list, sort,
-// add up.
+// pushSorted is Push for few products and a very wide result: list, sort, add.
 func pushSorted[A, B, C any](env Env, s *Semiring[A, B, C], ks []int32, uv []A, los, work []int64, a *sparse.Store[B], mask *Mask) (*sparse.Store[C], error) {
 	var l list[C]
 	for p := range ks {

@@ -6,26 +6,25 @@ import (
 	"sync"
 )
 
-// Env is how an operation is run: by how many threads, and until when.
+// Env is the environment of an operation: its context and its number of threads.
 type Env struct {
-	Ctx     context.Context // nil: never ends
+	Ctx     context.Context // nil: no cancellation
 	Threads int             // 0: GOMAXPROCS
 }
 
-// ended reports whether the context has.
-func (e Env) ended() bool { return e.Ctx != nil && e.Ctx.Err() != nil }
+// cancelled reports whether the context is done.
+func (e Env) cancelled() bool { return e.Ctx != nil && e.Ctx.Err() != nil }
 
-// spa is a sparse accumulator: acc holds the identity wherever no bit of
-// marks is set, and all bits are clear, whenever it is not in use.
+// spa is a sparse accumulator: acc holds the identity wherever the bit in marks is clear. While the
+// accumulator is idle, all bits are clear.
 type spa[C any] struct {
 	acc   []C
 	marks []uint64
 	id    C
 }
 
-// pools keeps scratch between calls, one pool per type of it: filling an
-// accumulator of 2 MB with the identity would cost as much as a small product.
-// The garbage collector empties the pools.
+// pools keeps scratch memory between calls, one pool per type: filling an accumulator of 2 MB with
+// the identity costs as much as a small product. The garbage collector empties the pools.
 var pools sync.Map // reflect.Type of S → *sync.Pool of *S
 
 func poolOf[S any]() *sync.Pool {
@@ -67,23 +66,23 @@ func (s *spa[C]) release() { poolOf[spa[C]]().Put(s) }
 func same[C any](x, y C) bool { return any(x) == any(y) }
 
 func isZero[C any](x C) bool {
-	// −0 equals 0 but is not all zero bits; refilling is then merely redundant.
+	// −0 equals 0 but its bits are not all zero; refilling is then only redundant.
 	return same(x, *new(C))
 }
 
-// lister is room to list what a pull finds; its contents are of no account.
-type lister[C any] struct {
+// entryBuffer is a buffer for the entries that a pull finds. Its initial contents are undefined.
+type entryBuffer[C any] struct {
 	idx []int32
 	val []C
 }
 
-// getLister returns room for n entries.
-func getLister[C any](n int) *lister[C] {
-	l, ok := poolOf[lister[C]]().Get().(*lister[C])
+// getEntryBuffer returns a buffer for n entries.
+func getEntryBuffer[C any](n int) *entryBuffer[C] {
+	l, ok := poolOf[entryBuffer[C]]().Get().(*entryBuffer[C])
 	if !ok || len(l.idx) < n {
-		l = &lister[C]{make([]int32, n), make([]C, n)}
+		l = &entryBuffer[C]{make([]int32, n), make([]C, n)}
 	}
 	return l
 }
 
-func (l *lister[C]) release() { poolOf[lister[C]]().Put(l) }
+func (l *entryBuffer[C]) release() { poolOf[entryBuffer[C]]().Put(l) }

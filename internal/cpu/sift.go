@@ -8,9 +8,9 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// sift keeps the entries of a listed s for which decide sets keep to 1; it is
-// called with pieces of a row, whose entries lie at lo … hi−1. A nil values
-// of s (a pattern) is taken from fill.
+// sift keeps the entries of a listed s for which decide sets keep to 1. It calls decide for pieces
+// of a row; the entries of a piece are at lo … hi−1. fill is the value of the entries if s is a
+// pattern.
 func sift[T any](env Env, s *sparse.Store[T], decide func(keep []uint8, i int, ci []int32, lo, hi int64), fill *T) (*sparse.Store[T], error) {
 	if smallRow(&s.Structure) {
 		return siftRow(s, decide, fill), nil
@@ -72,8 +72,8 @@ func siftLarge[T any](env Env, s *sparse.Store[T], decide func(keep []uint8, i i
 	return assemble(&p, bounds, offset, lens, idx, val), nil
 }
 
-// Select keeps the entries of s that the predicate keeps. fill is the value of
-// a pattern's entries.
+// Select keeps the entries of s that satisfy the predicate. fill is the value of a pattern's
+// entries.
 func Select[T any](env Env, s *sparse.Store[T], f *Predicate[T], fn func(x T, i, j int) bool, fill *T) (*sparse.Store[T], error) {
 	if f.Band && s.Sparse() {
 		return selectBand(env, s, f.Lo, f.Hi, fill)
@@ -100,7 +100,7 @@ func selectLarge[T any](env Env, s *sparse.Store[T], f *Predicate[T], fn func(x 
 		x := zero
 		for p := range keep {
 			if present != nil && present[p] == 0 {
-				keep[p] = 0 // what lies there is nobody's value
+				keep[p] = 0 // the value of an absent entry is undefined
 				continue
 			}
 			j := j0 + p
@@ -121,10 +121,10 @@ func selectLarge[T any](env Env, s *sparse.Store[T], f *Predicate[T], fn func(x 
 	return selectDense(env, s, decide, zero)
 }
 
-// selectByValue keeps the entries of a CSR s by their values, wherever they
-// are: pieces of the entries, whatever their rows, are decided and counted, and
-// then written to their place. R-MAT 18, half of it kept: 24 ms on two
-// processors, by rows (sift) 34.
+// selectByValue keeps the entries of a CSR s by value, independent of position. It evaluates decide
+// and counts over pieces of the entries that ignore row boundaries, and then writes the kept
+// entries to their places. R-MAT 18 with half of the entries kept: 24 ms on two processors; by rows
+// (sift) 34 ms.
 func selectByValue[T any](env Env, s *sparse.Store[T], decide func(keep []uint8, v []T, i int, ci []int32, j0 int)) (*sparse.Store[T], error) {
 	const piece = 1 << 14
 	total := int(s.Ptr[s.NRows])
@@ -150,7 +150,7 @@ func selectByValue[T any](env Env, s *sparse.Store[T], decide func(keep []uint8,
 	out.Ptr = make([]int64, s.NRows+1)
 	out.Idx, out.Val = fresh.Make[int32](kept), fresh.Make[T](kept)
 	return out, parallel.Range(env.Ctx, env.Threads, total, piece, func(_, lo, hi int) {
-		// The row that entry lo belongs to; the ends of rows in (lo, hi] are told here.
+		// row contains entry lo. This piece sets the offsets of the rows that end in (lo, hi].
 		row := sort.Search(s.NRows, func(i int) bool { return s.Ptr[i+1] > int64(lo) })
 		q, end := ends[lo/piece], ends[lo/piece+1]
 		for at := lo; at < hi; {
@@ -158,7 +158,7 @@ func selectByValue[T any](env Env, s *sparse.Store[T], decide func(keep []uint8,
 			k, ci, v := keep[at:to], s.Idx[at:to], s.Val[at:to]
 			ci, v = ci[:len(k)], v[:len(k)]
 			for e, b := range k {
-				if q == end { // nothing is written past the last
+				if q == end { // do not write past the last kept entry
 					break
 				}
 				out.Idx[q], out.Val[q] = ci[e], v[e]
@@ -174,9 +174,8 @@ func selectByValue[T any](env Env, s *sparse.Store[T], decide func(keep []uint8,
 	})
 }
 
-// selectDense keeps the entries of a bitmap or full s for which decide sets
-// keep to 1. A vector of which less than mostly is kept becomes a list, all
-// else a bitmap.
+// selectDense keeps the entries of a bitmap or full s for which decide sets keep to 1. A vector
+// that is not nearly full becomes a list; any other result is a bitmap.
 func selectDense[T any](env Env, s *sparse.Store[T], decide func(keep, present []uint8, i int, ci []int32, v []T, j0 int), fill T) (*sparse.Store[T], error) {
 	cells, _ := s.Cells()
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: sparse.Bitmap}}
@@ -191,13 +190,13 @@ func selectDense[T any](env Env, s *sparse.Store[T], decide func(keep, present [
 			p += n
 		}
 		kept := int64(0)
-		here := out.Present[lo:hi]
+		present := out.Present[lo:hi]
 		if s.Present != nil {
 			for p, b := range s.Present[lo:hi] {
-				here[p] &= b
+				present[p] &= b
 			}
 		}
-		for _, b := range here {
+		for _, b := range present {
 			kept += int64(b)
 		}
 		ends[lo/grain+1] = kept
@@ -209,7 +208,7 @@ func selectDense[T any](env Env, s *sparse.Store[T], decide func(keep, present [
 		ends[k+1] += ends[k]
 	}
 	out.NVals = ends[len(ends)-1]
-	if s.NRows != 1 || mostly(out.NVals, int64(cells)) {
+	if s.NRows != 1 || nearlyFull(out.NVals, int64(cells)) {
 		out.Val = fresh.Make[T](int64(cells))
 		return out, parallel.Range(env.Ctx, env.Threads, cells, grain, func(_, lo, hi int) {
 			if s.Val != nil {
@@ -238,7 +237,7 @@ func selectDense[T any](env Env, s *sparse.Store[T], decide func(keep, present [
 	})
 }
 
-// selectBand keeps lo ≤ j−i ≤ hi: two binary searches and a copy a row.
+// selectBand keeps the entries with lo ≤ j−i ≤ hi: two binary searches and one copy per row.
 func selectBand[T any](env Env, s *sparse.Store[T], lo, hi int64, fill *T) (*sparse.Store[T], error) {
 	vecs := s.Vecs()
 	from := make([]int64, vecs)

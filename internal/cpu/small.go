@@ -7,12 +7,12 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// This file holds the serial forms of the element-wise operations. Operands of
-// a few entries cost less than the blocks, prefix sums and closures of the
-// parallel drivers: eWiseAdd of two vectors of 10 entries 4.5 → 0.5 µs.
+// This file contains the serial forms of the element-wise operations. For operands of few entries,
+// the blocks, prefix sums and closures of the parallel drivers cost more than the work itself:
+// eWiseAdd of two vectors of 10 entries takes 0.5 µs instead of 4.5 µs.
 
-// smallWork is the number of entries, or of positions of a dense operand, up
-// to which an operation takes the serial form.
+// smallWork is the largest number of entries, or of positions of a dense operand, for the serial
+// form of an operation.
 const smallWork = denseChunk
 
 // scratch is the working memory of one serial operation.
@@ -28,7 +28,7 @@ var scratches = sync.Pool{New: func() any { return new(scratch) }}
 func getScratch() *scratch  { return scratches.Get().(*scratch) }
 func (s *scratch) release() { scratches.Put(s) }
 
-// smallRow reports whether s is one listed row of few entries.
+// smallRow reports whether s is a single CSR row of few entries.
 func smallRow(s *sparse.Structure) bool {
 	return s.NRows == 1 && s.Format == sparse.CSR && len(s.Idx) <= smallWork
 }
@@ -42,13 +42,13 @@ func smallDense(s *sparse.Structure) bool {
 	return ok && cells <= smallWork
 }
 
-// row is a 1×n list with its offsets, in one piece of memory.
+// row is a 1×n list and its offsets in one allocation.
 type row[T any] struct {
 	s   sparse.Store[T]
 	ptr [2]int64
 }
 
-// newRow returns the 1×n list of idx and val, which it owns.
+// newRow returns the 1×n list of idx and val, and takes ownership of both.
 func newRow[T any](n int, idx []int32, val []T) *sparse.Store[T] {
 	r := &row[T]{}
 	r.ptr[1] = int64(len(idx))
@@ -56,8 +56,8 @@ func newRow[T any](n int, idx []int32, val []T) *sparse.Store[T] {
 	return &r.s
 }
 
-// newDense returns a dense m×n store over val, or over new memory if val has
-// not m·n values. present is nil for a full one.
+// newDense returns a dense m×n store over val, or over new memory if val does not have m·n values.
+// A nil present makes the store full.
 func newDense[T any](m, n int, val []T, present []uint8, nvals int64) *sparse.Store[T] {
 	if len(val) != m*n || val == nil {
 		val = make([]T, m*n)
@@ -69,7 +69,7 @@ func newDense[T any](m, n int, val []T, present []uint8, nvals int64) *sparse.St
 	return s
 }
 
-// unionRow is Union of two small listed rows.
+// unionRow is Union for two small listed rows.
 func unionRow[A, B, C any](ops UnionOps[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) *sparse.Store[C] {
 	la, lb := len(a.Idx), len(b.Idx)
 	ci, cv := make([]int32, la+lb), make([]C, la+lb)
@@ -92,8 +92,8 @@ func unionRow[A, B, C any](ops UnionOps[A, B, C], a *sparse.Store[A], b *sparse.
 	return newRow(a.NCols, ci[:n:n], cv[:n:n])
 }
 
-// unionAt merges the rows (ai, av) and (bi, bv) into ci and cv, coincidences
-// left to the caller: they are listed in matchA, matchB and matchQ.
+// unionAt merges the rows (ai, av) and (bi, bv) into ci and cv. The caller computes the values of
+// the matches, which are listed in matchA, matchB and matchQ.
 func unionAt[A, B, C any](m *merger, ops UnionOps[A, B, C], ci []int32, cv []C, ai []int32, av []A, bi []int32, bv []B) (n, k int) {
 	la, lb := len(ai), len(bi)
 	switch {
@@ -112,13 +112,13 @@ func unionAt[A, B, C any](m *merger, ops UnionOps[A, B, C], ci []int32, cv []C, 
 	return n, k
 }
 
-// insertAt merges the columns short into the row (long, v), whose values are
-// mapped by f. Those of short are left to the caller.
+// insertAt merges the columns short into the row (long, v) and maps the values of long by f. The
+// caller places the values of short.
 func insertAt[S, C any](m *merger, f func(c []C, s []S), ci []int32, cv []C, long []int32, v []S, short []int32) (n, k int) {
 	return m.insert(ci, long, short, func(q, lo, hi int) { f(cv[q:q+hi-lo], window(v, int64(lo), int64(hi))) })
 }
 
-// placeAt does c[pos[p]] = f(v[p]); copies says that f copies.
+// placeAt does c[pos[p]] = f(v[p]); copies is set if f copies.
 func placeAt[S, C any](c []C, pos []int32, v []S, f func(c []C, s []S), copies bool) {
 	if copies {
 		if same, ok := any(&v).(*[]C); ok && v != nil {
@@ -131,7 +131,7 @@ func placeAt[S, C any](c []C, pos []int32, v []S, f func(c []C, s []S), copies b
 	place(c, pos, t)
 }
 
-// intersectRow is Intersect of two small listed rows.
+// intersectRow is Intersect for two small listed rows.
 func intersectRow[A, B, C any](f *Binary[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) *sparse.Store[C] {
 	ci := make([]int32, min(len(a.Idx), len(b.Idx)))
 	if len(ci) == 0 {
@@ -141,11 +141,11 @@ func intersectRow[A, B, C any](f *Binary[A, B, C], a *sparse.Store[A], b *sparse
 	defer m.release()
 	k := m.intersect(ci, a.Idx, b.Idx)
 	cv := make([]C, k)
-	f.ZipAt(cv, upward[:k], a.Val, m.matchA[:k], b.Val, m.matchB[:k])
+	f.ZipAt(cv, consecutive[:k], a.Val, m.matchA[:k], b.Val, m.matchB[:k])
 	return newRow(a.NCols, ci[:k:k], cv)
 }
 
-// siftRow keeps the entries of a small listed row for which decide sets keep.
+// siftRow is sift for a small listed row.
 func siftRow[T any](s *sparse.Store[T], decide func(keep []uint8, i int, ci []int32, lo, hi int64), fill *T) *sparse.Store[T] {
 	m := getScratch()
 	defer m.release()
@@ -156,14 +156,14 @@ func siftRow[T any](s *sparse.Store[T], decide func(keep []uint8, i int, ci []in
 	return compress(s, keep, fill)
 }
 
-// compress lists the entries of a small 1×n store for which keep, parallel to
-// its values, is 1. A dense result with nearly every position is a bitmap.
+// compress keeps the entries of a small 1×n store for which keep, parallel to its values, is 1. The
+// result is a bitmap if s is dense and the result nearly full, and a list otherwise.
 func compress[T any](s *sparse.Store[T], keep []uint8, fill *T) *sparse.Store[T] {
 	n := 0
 	for _, b := range keep {
 		n += int(b)
 	}
-	if !s.Sparse() && mostly(int64(n), int64(len(keep))) {
+	if !s.Sparse() && nearlyFull(int64(n), int64(len(keep))) {
 		out := newDense[T](1, s.NCols, nil, append([]uint8(nil), keep...), int64(n))
 		for p, b := range keep {
 			if b == 0 {
@@ -180,7 +180,7 @@ func compress[T any](s *sparse.Store[T], keep []uint8, fill *T) *sparse.Store[T]
 	ci, cv := make([]int32, n), make([]T, n)
 	idx := s.Idx
 	if !s.Sparse() {
-		idx = upward[:len(keep)]
+		idx = consecutive[:len(keep)]
 	}
 	if s.Val == nil {
 		if fill != nil {
@@ -209,8 +209,8 @@ func compress[T any](s *sparse.Store[T], keep []uint8, fill *T) *sparse.Store[T]
 	return newRow(s.NCols, ci, cv)
 }
 
-// classify lists the positions that both bitmaps have, and those that only one
-// has; a nil bitmap has every position.
+// classify lists the positions present in both bitmaps, only in pa, and only in pb; in a nil
+// bitmap, every position is present.
 func (m *scratch) classify(pa, pb []uint8, n int) (both, left, right []int32) {
 	k, l, r := 0, 0, 0
 	for p := range n {
@@ -239,7 +239,7 @@ func (m *scratch) listPresent(present []uint8) []int32 {
 	return m.at[0][:k]
 }
 
-// unionBitmap is Union of two small dense operands of which one is a bitmap.
+// unionBitmap is Union for two small dense operands, at least one of them a bitmap.
 func unionBitmap[A, B, C any](ops UnionOps[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) *sparse.Store[C] {
 	cells, _ := a.Cells()
 	m := getScratch()
@@ -260,7 +260,7 @@ func unionBitmap[A, B, C any](ops UnionOps[A, B, C], a *sparse.Store[A], b *spar
 	return out
 }
 
-// moveAt does c[at[p]] = f(v[at[p]]); copies says that f copies.
+// moveAt does c[at[p]] = f(v[at[p]]); copies is set if f copies.
 func moveAt[S, C any](c []C, at []int32, v []S, f func(c []C, s []S), copies bool) {
 	if copies {
 		if same, ok := any(&v).(*[]C); ok && v != nil {
@@ -273,8 +273,7 @@ func moveAt[S, C any](c []C, at []int32, v []S, f func(c []C, s []S), copies boo
 	mapAt(c, at, v, f)
 }
 
-// intersectBitmap is Intersect of two small dense operands of which one is a
-// bitmap.
+// intersectBitmap is Intersect for two small dense operands, at least one of them a bitmap.
 func intersectBitmap[A, B, C any](f *Binary[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) *sparse.Store[C] {
 	cells, _ := a.Cells()
 	m := getScratch()
@@ -289,7 +288,7 @@ func intersectBitmap[A, B, C any](f *Binary[A, B, C], a *sparse.Store[A], b *spa
 	return out
 }
 
-// applyBitmap is Apply of a small bitmap.
+// applyBitmap is Apply for a small bitmap.
 func applyBitmap[A, C any](s *sparse.Store[A], f func(c []C, a []A), fill A) *sparse.Store[C] {
 	m := getScratch()
 	defer m.release()
@@ -303,13 +302,13 @@ func applyBitmap[A, C any](s *sparse.Store[A], f func(c []C, a []A), fill A) *sp
 	return out
 }
 
-// selectRow is Select of a small 1×n store.
+// selectRow is Select for a small 1×n store.
 func selectRow[T any](s *sparse.Store[T], f *Predicate[T], fn func(x T, i, j int) bool, fill *T) *sparse.Store[T] {
 	m := getScratch()
 	defer m.release()
 	n, idx := len(s.Idx), s.Idx
 	if !s.Sparse() {
-		n, idx = s.NCols, upward[:s.NCols]
+		n, idx = s.NCols, consecutive[:s.NCols]
 	}
 	keep := m.keep[:n]
 	switch {
@@ -343,9 +342,9 @@ func selectRow[T any](s *sparse.Store[T], f *Predicate[T], fn func(x T, i, j int
 	return compress(s, keep, fill)
 }
 
-// ExtractRow computes c = a(idx) for a listed row: entry p of the result is
-// entry idx[p] of a. Indices may repeat and come in any order. O(len(idx) · log
-// entries), or O(len(idx) + entries) where idx ascends and is long.
+// ExtractRow computes c = a(idx) for a listed row: entry p of the result is entry idx[p] of a.
+// Indices may repeat and be in any order. O(len(idx) · log entries), or O(len(idx) + entries) if
+// idx is ascending and long.
 func ExtractRow[T any](a *sparse.Store[T], idx []int32, fill T) *sparse.Store[T] {
 	n := len(a.Idx)
 	ci, cv := make([]int32, 0, min(len(idx), n)), make([]T, 0, min(len(idx), n))
@@ -370,14 +369,13 @@ func ExtractRow[T any](a *sparse.Store[T], idx []int32, fill T) *sparse.Store[T]
 	return newRow(len(idx), ci, cv)
 }
 
-// AssignRow computes c(idx) = x for a 1×n store c: x has a value for each index,
-// or, where val is nil, the scalar x for all; a position p with present[p] = 0
-// deletes the entry idx[p]. A nil present has every position. No index occurs
-// twice. A dense c is updated in place: O(len(idx)). A listed c is merged:
-// O(entries + len(idx) · log len(idx)), or becomes a bitmap if adapt allows it
-// and that is faster.
+// AssignRow computes c(idx) = x for a 1×n store c. val has one value per index; if val is nil,
+// every index gets the scalar x. A position p with present[p] = 0 deletes the entry idx[p]; with a
+// nil present, every position is present. No index may occur twice. A dense c is updated in place:
+// O(len(idx)). A listed c is merged: O(entries + len(idx) · log len(idx)), or converted to a bitmap
+// if adapt allows it and the bitmap is faster.
 func AssignRow[T any](c *sparse.Store[T], idx []int32, x T, val []T, present []uint8, adapt bool) *sparse.Store[T] {
-	if c.Sparse() && adapt && int64(len(idx)) <= c.NVals/fewer && sparse.BitmapPays(&c.Structure) {
+	if c.Sparse() && adapt && int64(len(idx)) <= c.NVals/updateRatio && sparse.BitmapPays(&c.Structure) {
 		c = sparse.ToBitmap(c)
 	}
 	if c.Format == sparse.Full && present != nil {
@@ -388,12 +386,12 @@ func AssignRow[T any](c *sparse.Store[T], idx []int32, x T, val []T, present []u
 		return c
 	}
 	keys := make([]uint64, len(idx))
-	rising := true
+	sorted := true
 	for p, i := range idx {
-		rising = rising && (p == 0 || idx[p-1] < i)
+		sorted = sorted && (p == 0 || idx[p-1] < i)
 		keys[p] = uint64(i)<<32 | uint64(p)
 	}
-	if !rising {
+	if !sorted {
 		slices.Sort(keys)
 	}
 	room := len(c.Idx) + len(idx)
@@ -418,8 +416,7 @@ func AssignRow[T any](c *sparse.Store[T], idx []int32, x T, val []T, present []u
 	return newRow(c.NCols, ci, cv)
 }
 
-// assignDense is AssignRow into a dense c, which is a bitmap if present is not
-// nil.
+// assignDense is AssignRow for a dense c, which must be a bitmap if present is not nil.
 func assignDense[T any](c *sparse.Store[T], idx []int32, x T, val []T, present []uint8) {
 	for p, i := range idx {
 		has := uint8(1)
@@ -441,8 +438,8 @@ func assignDense[T any](c *sparse.Store[T], idx []int32, x T, val []T, present [
 	}
 }
 
-// AccumulateRow computes c(idx) ⊕= v for a dense 1×n store, in place: O(len(idx)).
-// No index occurs twice.
+// AccumulateRow computes c(idx) ⊕= v for a dense 1×n store, in place: O(len(idx)). No index may
+// occur twice.
 func AccumulateRow[T any](c *sparse.Store[T], idx []int32, v []T, f *Binary[T, T, T]) {
 	c.NVals += accumulateAt(c.Val, c.Present, idx, v, f)
 }

@@ -43,7 +43,7 @@ func b2u(b bool) uint8 {
 	return 0
 }
 
-// filterListed intersects t with a listed mask, or takes it away.
+// filterListed intersects t with a listed mask, or removes the positions of a complemented one.
 func filterListed[T any](env Env, t *sparse.Store[T], mask *Mask) (*sparse.Store[T], error) {
 	first := &Binary[T, struct{}, T]{ZipAt: func(c []T, pc []int32, a []T, pa []int32, _ []struct{}, _ []int32) {
 		pa = pa[:len(pc)]
@@ -54,7 +54,7 @@ func filterListed[T any](env Env, t *sparse.Store[T], mask *Mask) (*sparse.Store
 	if !mask.Comp {
 		return intersectListed(env, first, t, &sparse.Store[struct{}]{Structure: *mask.S})
 	}
-	// The complement: per row, what the walk along the mask does not meet.
+	// The complement: keep the entries of each row that are not in the mask.
 	return sift(env, t, func(keep []uint8, i int, ci []int32, _, _ int64) {
 		mi := mask.row(i)
 		if len(mi) > gallop*len(ci) {
@@ -96,8 +96,7 @@ func filterDense[T any](env Env, t *sparse.Store[T], mask *Mask) (*sparse.Store[
 	return out, nil
 }
 
-// Lookup lists the entries of the dense t at the listed positions: O(positions
-// listed).
+// Lookup lists the entries of the dense t at the positions of at: O(positions of at).
 func Lookup[T any](t *sparse.Store[T], at *sparse.Structure) *sparse.Store[T] {
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: t.NRows, NCols: t.NCols, Format: at.Format, RowIDs: at.RowIDs}}
 	out.Ptr = make([]int64, len(at.Ptr))
@@ -118,34 +117,34 @@ func Lookup[T any](t *sparse.Store[T], at *sparse.Structure) *sparse.Store[T] {
 	return sparse.Settle(out)
 }
 
-// Overlap says how a destination takes a result.
+// Overlap specifies how a destination is updated with a result.
 type Overlap[C any] struct {
 	Accum   *Binary[C, C, C] // nil: the result overwrites
 	Mask    *Mask
 	Replace bool
-	// Filtered says that the result lies within the mask already.
+	// Filtered is set if all entries of the result are within the mask.
 	Filtered bool
-	// InPlace allows c to be written to.
+	// InPlace allows writes to c.
 	InPlace bool
-	// Adapt allows a listed c that takes few entries to become a bitmap.
+	// Adapt allows conversion of a listed c to a bitmap for a small update.
 	Adapt bool
 }
 
-// fewer is how many times fewer entries than the destination an update has
-// that is worth a change of the destination's format.
-const fewer = 4
+// updateRatio is the minimum ratio of the entries of the destination to those of an update for
+// which the destination may change format.
+const updateRatio = 4
 
-// Write computes what the destination c becomes when it takes the result t:
+// Write computes the new value of the destination c for the result t:
 //
 //	c⟨M⟩ = t,  c⟨M⟩ ⊕= t,  each with or without replace
 //
-// t must be the caller's own: the result may be t, or share its storage.
+// The caller must own t: Write may return t or share its storage.
 func Write[C any](env Env, c, t *sparse.Store[C], o Overlap[C]) (*sparse.Store[C], error) {
 	if o.Mask == nil && o.Accum == nil {
 		return t, nil
 	}
 	var err error
-	if o.Adapt && (o.Accum != nil || !o.Replace) && t.NVals <= c.NVals/fewer && sparse.BitmapPays(&c.Structure) {
+	if o.Adapt && (o.Accum != nil || !o.Replace) && t.NVals <= c.NVals/updateRatio && sparse.BitmapPays(&c.Structure) {
 		c = sparse.ToBitmap(c)
 	}
 	if !o.Filtered {
@@ -175,7 +174,7 @@ func Write[C any](env Env, c, t *sparse.Store[C], o Overlap[C]) (*sparse.Store[C
 		}
 		return Union(env, UnionOps[C, C, C]{Both: o.Accum, Left: copyValues[C], Right: copyValues[C], Copies: true}, c, t)
 	}
-	// No accumulator, no replace: outside the mask c stays, inside it is t.
+	// No accumulator, no replace: the result is c outside the mask and t inside.
 	if c.NVals == 0 && c.Sparse() {
 		return t, nil
 	}
@@ -219,8 +218,7 @@ func secondOf[C any]() *Binary[C, C, C] {
 	}
 }
 
-// AccumulateInto does c ⊕= t for a dense c and a listed t, in place: O(entries
-// of t).
+// AccumulateInto does c ⊕= t for a dense c and a listed t, in place: O(entries of t).
 func AccumulateInto[C any](env Env, c, t *sparse.Store[C], f *Binary[C, C, C]) {
 	if smallRow(&t.Structure) {
 		c.NVals += accumulateAt(c.Val, c.Present, t.Idx, t.Val, f)
@@ -230,31 +228,31 @@ func AccumulateInto[C any](env Env, c, t *sparse.Store[C], f *Binary[C, C, C]) {
 }
 
 func accumulateLarge[C any](env Env, c, t *sparse.Store[C], f *Binary[C, C, C]) {
-	var fresh atomic.Int64
+	var added atomic.Int64
 	for k := range t.Vecs() {
 		base := int64(t.RowID(k)) * int64(t.NCols)
 		row, present := c.Val[base:base+int64(t.NCols)], window(c.Present, base, base+int64(t.NCols))
 		lo, hi := t.Ptr[k], t.Ptr[k+1]
 		ci, val := t.Idx[lo:hi], t.Val[lo:hi]
 		_ = parallel.Range(nil, env.Threads, len(ci), 1<<13, func(_, lo, hi int) {
-			fresh.Add(accumulateAt(row, present, ci[lo:hi], val[lo:hi], f))
+			added.Add(accumulateAt(row, present, ci[lo:hi], val[lo:hi], f))
 		})
 	}
-	c.NVals += fresh.Load()
+	c.NVals += added.Load()
 }
 
-// accumulateAt does c[ci[p]] ⊕= v[p], and returns how many of them had nothing;
-// a nil present says that all have.
+// accumulateAt does c[ci[p]] ⊕= v[p] and returns the number of new entries. With a nil present,
+// every position has an entry.
 func accumulateAt[C any](c []C, present []uint8, ci []int32, v []C, f *Binary[C, C, C]) int64 {
 	const piece = denseChunk
 	if present == nil {
 		for ; len(ci) > 0; ci, v = ci[min(piece, len(ci)):], v[min(piece, len(v)):] {
 			n := min(piece, len(ci))
-			f.ZipAt(c, ci[:n], c, ci[:n], v, upward[:n])
+			f.ZipAt(c, ci[:n], c, ci[:n], v, consecutive[:n])
 		}
 		return 0
 	}
-	fresh := 0
+	added := 0
 	m := getScratch()
 	defer m.release()
 	both, from := &m.at[0], &m.at[1]
@@ -263,7 +261,7 @@ func accumulateAt[C any](c []C, present []uint8, ci []int32, v []C, f *Binary[C,
 		for p, j := range ci[:min(piece, len(ci))] {
 			if present[j] == 0 {
 				c[j], present[j] = v[p], 1
-				fresh++
+				added++
 				continue
 			}
 			both[n], from[n] = j, int32(p)
@@ -271,11 +269,11 @@ func accumulateAt[C any](c []C, present []uint8, ci []int32, v []C, f *Binary[C,
 		}
 		f.ZipAt(c, both[:n], c, both[:n], v, from[:n])
 	}
-	return int64(fresh)
+	return int64(added)
 }
 
-// Restrict deletes the entries of c that mask excludes, in place where it can:
-// O(entries of the mask) for a bitmap and a listed mask.
+// Restrict deletes the entries of c that mask excludes, in place if possible: O(entries of the
+// mask) for a bitmap and a complemented listed mask.
 func Restrict[C any](env Env, c *sparse.Store[C], mask *Mask) (*sparse.Store[C], error) {
 	if c.Sparse() || !mask.S.Sparse() || !mask.Comp {
 		return Filter(env, c, mask)
@@ -318,7 +316,7 @@ func replaceInto[C any](c, t *sparse.Store[C], m *sparse.Structure) {
 	}
 }
 
-// putInto does c = t where t has entries, for a full c.
+// putInto overwrites a full c with t at the entries of t.
 func putInto[C any](c, t *sparse.Store[C]) {
 	for k := range t.Vecs() {
 		row := c.Val[t.RowID(k)*t.NCols:]
@@ -330,8 +328,7 @@ func putInto[C any](c, t *sparse.Store[C]) {
 	}
 }
 
-// mergeInto does c⟨m⟩ = t for dense c, t and m, with c a bitmap unless t is
-// full.
+// mergeInto does c⟨m⟩ = t for dense c, t and m. c must be a bitmap unless t is full.
 func mergeInto[C any](c, t *sparse.Store[C], m *sparse.Structure) {
 	for lo := 0; lo < len(c.Val); lo += maskStep {
 		hi := min(lo+maskStep, len(c.Val))
@@ -354,8 +351,7 @@ func mergeInto[C any](c, t *sparse.Store[C], m *sparse.Structure) {
 	}
 }
 
-// FillMasked does c⟨m⟩ = x for a dense c, in place: O(entries of m), or a
-// scan of its bytes.
+// FillMasked does c⟨m⟩ = x for a dense c, in place: O(entries of m), or a scan of its bytes.
 func FillMasked[C any](c *sparse.Store[C], m *sparse.Structure, x C, threads int) {
 	if smallRow(m) {
 		c.NVals += fill(c.Val, c.Present, m.Idx, x)
@@ -384,20 +380,20 @@ func FillMasked[C any](c *sparse.Store[C], m *sparse.Structure, x C, threads int
 }
 
 func fillLarge[C any](c *sparse.Store[C], m *sparse.Structure, x C, threads int) {
-	var fresh atomic.Int64
+	var added atomic.Int64
 	for k := range m.Vecs() {
 		base := int64(m.RowID(k) * m.NCols)
 		val, present := c.Val[base:base+int64(m.NCols)], window(c.Present, base, base+int64(m.NCols))
 		ci := m.Idx[m.Ptr[k]:m.Ptr[k+1]]
 		_ = parallel.Range(nil, threads, len(ci), 1<<14, func(_, lo, hi int) {
-			fresh.Add(fill(val, present, ci[lo:hi], x))
+			added.Add(fill(val, present, ci[lo:hi], x))
 		})
 	}
-	c.NVals += fresh.Load()
+	c.NVals += added.Load()
 }
 
-// fill writes x to the listed positions, and returns how many of them had
-// nothing; a nil present says that all have.
+// fill writes x to the listed positions and returns the number of new entries. With a nil present,
+// every position has an entry.
 func fill[C any](val []C, present []uint8, ci []int32, x C) int64 {
 	for _, j := range ci {
 		val[j] = x
@@ -405,15 +401,15 @@ func fill[C any](val []C, present []uint8, ci []int32, x C) int64 {
 	if present == nil {
 		return 0
 	}
-	there := int64(0)
+	existing := int64(0)
 	for _, j := range ci {
-		there += int64(present[j])
+		existing += int64(present[j])
 		present[j] = 1
 	}
-	return int64(len(ci)) - there
+	return int64(len(ci)) - existing
 }
 
-// maskStep is how many presence bytes are skipped at a time when all are 0.
+// maskStep is the number of presence bytes that are skipped at a time if all are 0.
 const maskStep = 8
 
 func anyByte(b []uint8) bool {

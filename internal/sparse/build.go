@@ -10,36 +10,35 @@ import (
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
-// Tuples is a block of coordinates and values in the order they were given.
+// Tuples is a block of coordinates and values in input order.
 type Tuples[T any] struct {
 	Row, Col []int32
 	Val      []T
 }
 
-// DuplicateError names a coordinate that was given twice where that is not
-// allowed.
+// DuplicateError reports a duplicate coordinate in an input that allows no duplicates.
 type DuplicateError struct{ Row, Col int }
 
 func (e *DuplicateError) Error() string {
 	return fmt.Sprintf("duplicate entry at row %d, column %d", e.Row, e.Col)
 }
 
-// collectAbove is the number of tuples above which Build collects the tuples
-// it is done with before it allocates the result. Left to itself the collector
-// starts too late: reading 24M pattern entries then peaked at 3.9 times the
-// matrix instead of 2.9 (TestReadPeakMemory); the collection takes a
-// millisecond, as there are no pointers in the arrays.
+// collectAbove is the number of tuples above which Build runs the garbage collector before it
+// allocates the result. The input blocks are garbage by then. The collector's own schedule is too
+// late: reading 24M pattern entries peaks at 3.9 times the size of the matrix without this
+// collection and at 2.9 times with it (TestReadPeakMemory). The collection takes a millisecond
+// because the arrays contain no pointers.
 const collectAbove = 1 << 20
 
-// Build makes an m×n matrix of tuples whose indices are known to be in range.
-// Duplicates are combined left to right, in the order given, by dup; a nil
-// dup makes them a *DuplicateError.
+// Build makes an m×n matrix from tuples. The caller has checked that all indices are in range. dup
+// combines duplicates left to right in input order; with a nil dup, a duplicate returns a
+// *DuplicateError.
 //
-// Method: two stable counting sorts, by column and then by row (the second is
-// Transpose), so O(tuples + m + n) and no comparison; where m or n dwarfs the
-// number of tuples, a comparison sort instead. blocks is emptied as it is
-// read, so that its memory can be reused before the result is allocated.
-// 10M tuples with duplicates, 262144², 2 threads: see bench/results.
+// Method: two stable counting sorts, by column and then by row (the second is Transpose), in
+// O(tuples + m + n) and without comparisons. If m or n is much larger than the number of tuples, a
+// comparison sort replaces them. Build empties blocks as it reads them, so that their memory is
+// free before the result is allocated. Timings for 10M tuples with duplicates, 262144², 2 threads:
+// see bench/results.
 func Build[T any](m, n int, blocks []Tuples[T], dup func(x, y T) T, threads int) (*Store[T], error) {
 	var count int64
 	for _, b := range blocks {
@@ -65,8 +64,8 @@ func Build[T any](m, n int, blocks []Tuples[T], dup func(x, y T) T, threads int)
 	return Settle(s), nil
 }
 
-// ascending returns the tuples as CSR when they come sorted by row and
-// column (equal coordinates allowed), as files often do, and nil otherwise.
+// ascending returns the tuples as CSR if they are already sorted by row and column (equal
+// coordinates allowed), as in many files, and nil otherwise.
 func ascending[T any](m, n int, blocks []Tuples[T], count int64) *Store[T] {
 	last := int64(-1)
 	for _, b := range blocks {
@@ -97,8 +96,8 @@ func ascending[T any](m, n int, blocks []Tuples[T], count int64) *Store[T] {
 	return s
 }
 
-// byColumn sorts the tuples by column, stably: the CSC form, as the CSR of
-// the transpose, with rows of a column in the order given.
+// byColumn sorts the tuples stably by column. The result is the CSC form, stored as the CSR of the
+// transpose; the rows of a column are in input order.
 func byColumn[T any](m, n int, blocks []Tuples[T], count int64, threads int) *Store[T] {
 	c := &Store[T]{Structure: Structure{NRows: n, NCols: m, NVals: count}}
 	c.Idx = fresh.Make[int32](count)
@@ -142,7 +141,7 @@ func byColumn[T any](m, n int, blocks []Tuples[T], count int64, threads int) *St
 	return c
 }
 
-// combine merges equal neighbours within the sorted rows of s, in place.
+// combine merges equal neighbours in the sorted rows of s, in place.
 func combine[T any](s *Store[T], dup func(x, y T) T, threads int) error {
 	bounds := parallel.Cut(s.Ptr, parallel.Threads(threads), 1)
 	blocks := len(bounds) - 1

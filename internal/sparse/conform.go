@@ -1,13 +1,12 @@
 package sparse
 
-// The densities at which a matrix whose format is automatic changes format. A
-// listed matrix that is updated by a few entries becomes a bitmap when it has
-// an entry at one in bitmapShare positions: the update then costs its own
-// entries and not those of the matrix. A bitmap becomes a list below a quarter
-// of that density, so that a matrix near the threshold does not change format
-// at each update. SuiteSparse:GraphBLAS (Davis, ACM TOMS 45, 2019) uses 1/25
-// for vectors and up to 4/10 for matrices. A vector's threshold is higher
-// here because lists are faster to combine; updates alone profit.
+// The densities at which a matrix in automatic format changes format. A listed matrix that receives
+// a small update becomes a bitmap if at least one in bitmapShare positions has an entry: the cost
+// of the update is then proportional to the update and not to the matrix. A bitmap becomes a list
+// below a quarter of that density, so that a matrix near the threshold does not change format at
+// each update. SuiteSparse:GraphBLAS (Davis, ACM TOMS 45, 2019) uses 1/25 for vectors and up to
+// 4/10 for matrices. The threshold for vectors is higher here because lists are faster to combine;
+// only updates gain from a bitmap.
 const (
 	vectorShare = 16
 	matrixShare = 4
@@ -21,8 +20,7 @@ func bitmapShare(s *Structure) int64 {
 	return matrixShare
 }
 
-// BitmapPays reports whether a listed s has so many entries that an update by
-// a few is faster in a bitmap.
+// BitmapPays reports whether a listed s is dense enough that a small update is faster in a bitmap.
 func BitmapPays(s *Structure) bool {
 	if !s.Sparse() || s.NVals == 0 {
 		return false
@@ -31,9 +29,9 @@ func BitmapPays(s *Structure) bool {
 	return ok && s.NVals >= int64(cells)/bitmapShare(s)
 }
 
-// Conform returns s in the format that its density asks for: Full if every
-// position has an entry (the values are shared, except those of a pattern),
-// listed if a bitmap has too few entries, s itself otherwise.
+// Conform returns s in the format that suits its density: Full if every position has an entry (the
+// values are shared, except those of a pattern), listed if s is a bitmap with too few entries, and
+// s itself otherwise.
 func Conform[T any](s *Store[T]) *Store[T] {
 	if s.Format == Full {
 		return s
@@ -45,8 +43,7 @@ func Conform[T any](s *Store[T]) *Store[T] {
 	return Shrink(s)
 }
 
-// Shrink returns a bitmap with too few entries as a list, and s itself
-// otherwise.
+// Shrink converts a bitmap with too few entries to a list and returns any other s unchanged.
 func Shrink[T any](s *Store[T]) *Store[T] {
 	if s.Format != Bitmap {
 		return s
@@ -57,8 +54,8 @@ func Shrink[T any](s *Store[T]) *Store[T] {
 	return s
 }
 
-// Convert returns s in format f. Full needs an entry at every position; s
-// becomes a bitmap if it has fewer.
+// Convert returns s in format f. Full requires an entry at every position; if s has fewer, the
+// result is a bitmap.
 func Convert[T any](s *Store[T], f Format) *Store[T] {
 	switch f {
 	case CSR:

@@ -5,20 +5,19 @@ import (
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
-// hyperMinRows is the number of rows below which the offsets of empty rows
-// are not worth avoiding (32 KiB).
+// hyperMinRows is the number of rows up to which Settle keeps a matrix in CSR format: the offsets
+// of its empty rows take 32 KiB at most.
 const hyperMinRows = 4096
 
-// hyperRatio: a matrix is kept hypersparse when fewer than one row in this
-// many has entries.
+// hyperRatio is the ratio of rows to non-empty rows above which a matrix is stored as hypersparse.
 const hyperRatio = 16
 
-// Settle returns s, or its CSR/hypersparse counterpart where that suits the
-// number of non-empty rows better. It shares Idx and Val with s.
+// Settle returns s in CSR or hypersparse format, whichever suits the number of non-empty rows. The
+// result shares Idx and Val with s.
 func Settle[T any](s *Store[T]) *Store[T] {
 	switch {
 	case s.Format == CSR && s.NRows > hyperMinRows:
-		// Cheap first: more entries than rows/ratio leaves the count open.
+		// Stop counting when the ratio is reached.
 		used := 0
 		for i := 0; i < s.NRows; i++ {
 			if s.Ptr[i+1] > s.Ptr[i] {
@@ -35,8 +34,8 @@ func Settle[T any](s *Store[T]) *Store[T] {
 	return s
 }
 
-// ToHyper returns the hypersparse form. CSR shares Idx and Val with the
-// result. O(rows), plus O(positions) from Bitmap and Full.
+// ToHyper returns the hypersparse form. The result shares Idx and Val with a CSR s. O(rows), plus
+// O(positions) from Bitmap and Full.
 func ToHyper[T any](s *Store[T]) *Store[T] {
 	switch s.Format {
 	case Hypersparse:
@@ -56,8 +55,8 @@ func ToHyper[T any](s *Store[T]) *Store[T] {
 	return h
 }
 
-// ToCSR returns the CSR form. Hypersparse shares Idx and Val with the result.
-// O(rows), plus O(positions) from Bitmap and Full.
+// ToCSR returns the CSR form. The result shares Idx and Val with a hypersparse s. O(rows), plus
+// O(positions) from Bitmap and Full.
 func ToCSR[T any](s *Store[T]) *Store[T] {
 	switch s.Format {
 	case CSR:
@@ -80,7 +79,7 @@ func ToCSR[T any](s *Store[T]) *Store[T] {
 	return denseToCSR(s)
 }
 
-// ToSparse returns s when its entries are listed, and its CSR form otherwise.
+// ToSparse returns s if it is CSR or hypersparse, and its CSR form otherwise.
 func ToSparse[T any](s *Store[T]) *Store[T] {
 	if s.Sparse() {
 		return s
@@ -166,7 +165,7 @@ func ToBitmap[T any](s *Store[T]) *Store[T] {
 	return b
 }
 
-// ToFull returns the full form with fill where s has no entry.
+// ToFull returns the full form, with the value fill at positions without an entry.
 func ToFull[T any](s *Store[T], fill T) *Store[T] {
 	if s.Format == Full {
 		return s
@@ -194,8 +193,8 @@ func ToFull[T any](s *Store[T], fill T) *Store[T] {
 	return f
 }
 
-// Scatter writes the entries of a sparse s into row-major arrays: present
-// (set to 1) and val, either of which may be nil.
+// Scatter writes the entries of a listed s to row-major arrays: it sets present to 1 and val to the
+// value. Either array may be nil.
 func Scatter[T any](s *Store[T], present []uint8, val []T) {
 	for k := range s.Vecs() {
 		base := s.RowID(k) * s.NCols
@@ -214,7 +213,7 @@ func Scatter[T any](s *Store[T], present []uint8, val []T) {
 	}
 }
 
-// Nonzero returns the positions of s whose value is not the zero of T.
+// Nonzero returns the positions of s whose value is not the zero value of T.
 func Nonzero[T comparable](s *Store[T]) *Structure {
 	if s.Val == nil {
 		return &s.Structure

@@ -1,12 +1,10 @@
-// Package sparse holds the storage that every layer of hiveblas shares: the
-// structure of a matrix (where its entries are), the values beside it, and
-// the conversions between formats.
+// Package sparse defines the storage that every layer of hiveblas shares: the structure of a matrix
+// (the positions of its entries), the values, and the conversions between formats.
 //
-// Invariants, established by every constructor and relied on by every reader:
-// rows in ascending order, column indices of a row strictly ascending (no
-// duplicates), 0 ≤ index < NCols, Ptr[0] = 0 and Ptr non-decreasing. Row
-// offsets are 64-bit and column indices 32-bit: the wide offsets cost nothing
-// and the narrow indices save bandwidth.
+// Invariants, which every constructor establishes and every reader assumes: rows in ascending
+// order, column indices of a row strictly ascending (no duplicates), 0 ≤ index < NCols, Ptr[0] = 0
+// and Ptr non-decreasing. Row offsets are 64-bit and column indices 32-bit: the wide offsets cost
+// nothing and the narrow indices save bandwidth.
 package sparse
 
 import (
@@ -17,16 +15,16 @@ import (
 // MaxDim is the largest number of rows or columns: indices are 32-bit.
 const MaxDim = 1<<31 - 1
 
-// Format says how the entries of a matrix are laid out.
+// Format is the storage layout of a matrix.
 type Format uint8
 
 // The formats. All are row-major.
 const (
 	CSR         Format = iota // offsets of every row, 32-bit column indices
-	Hypersparse               // as CSR, for the rows that have entries only
+	Hypersparse               // as CSR, with offsets of non-empty rows only
 	Bitmap                    // one value and one presence byte per position
 	Full                      // one value per position, every position present
-	Automatic                 // none of these: the library chooses
+	Automatic                 // the library chooses the format
 )
 
 // String returns the format's name in lower case.
@@ -46,27 +44,27 @@ func (f Format) String() string {
 	return fmt.Sprintf("format(%d)", uint8(f))
 }
 
-// Structure is where the entries of an NRows×NCols matrix are.
+// Structure holds the positions of the entries of an NRows×NCols matrix.
 type Structure struct {
 	NRows, NCols int
 	Format       Format
 	NVals        int64
 	Ptr          []int64 // CSR: NRows+1 offsets into Idx; Hypersparse: len(RowIDs)+1
 	Idx          []int32 // CSR, Hypersparse: column of each entry
-	RowIDs       []int32 // Hypersparse: the rows that Ptr speaks of, ascending
+	RowIDs       []int32 // Hypersparse: row numbers of the stored rows, ascending
 	Present      []uint8 // Bitmap: 1 where there is an entry, row-major
 }
 
-// Store is a structure and its values. Val runs parallel to Idx (CSR,
-// Hypersparse) or over all positions row-major (Bitmap, Full). A nil Val
-// beside a structure with entries is a pattern: every value is true.
+// Store is a structure and its values. Val is parallel to Idx (CSR, Hypersparse) or covers all
+// positions row-major (Bitmap, Full). If Val is nil and the structure has entries, the store is a
+// pattern: every value is true.
 type Store[T any] struct {
 	Structure
 	Val []T
 }
 
-// Empty returns an m×n store without entries: CSR, or hypersparse where the
-// offsets of m rows would be a waste.
+// Empty returns an m×n store without entries: CSR if m is small, hypersparse otherwise, so that no
+// memory is spent on the offsets of empty rows.
 func Empty[T any](m, n int) *Store[T] {
 	s := &Store[T]{Structure: Structure{NRows: m, NCols: n}}
 	if m > hyperMinRows {
@@ -81,10 +79,10 @@ func Empty[T any](m, n int) *Store[T] {
 	return s
 }
 
-// Pattern returns the value-less store over the same structure.
+// Pattern returns a store over the same structure, without values.
 func (s *Structure) Pattern() *Store[bool] { return &Store[bool]{Structure: *s} }
 
-// Vecs is the number of rows that Ptr speaks of: NRows, or len(RowIDs).
+// Vecs returns the number of stored rows: NRows, or len(RowIDs) for Hypersparse.
 func (s *Structure) Vecs() int {
 	if s.Format == Hypersparse {
 		return len(s.RowIDs)
@@ -100,7 +98,7 @@ func (s *Structure) RowID(k int) int {
 	return k
 }
 
-// Span returns the range of Idx that row i occupies, for CSR and Hypersparse.
+// Span returns the range of row i in Idx, for CSR and Hypersparse.
 func (s *Structure) Span(i int) (lo, hi int64) {
 	if s.Format == CSR {
 		return s.Ptr[i], s.Ptr[i+1]
@@ -123,10 +121,10 @@ func (s *Structure) Span(i int) (lo, hi int64) {
 // Sparse reports whether the entries are listed (CSR or Hypersparse).
 func (s *Structure) Sparse() bool { return s.Format <= Hypersparse }
 
-// Cells returns NRows·NCols, or false when that does not fit an int.
+// Cells returns NRows·NCols, or false if the product overflows an int.
 func (s *Structure) Cells() (int, bool) { return Cells(s.NRows, s.NCols) }
 
-// Cells returns m·n, or false when that does not fit an int.
+// Cells returns m·n, or false if the product overflows an int.
 func Cells(m, n int) (int, bool) {
 	if m != 0 && n > (1<<62)/m {
 		return 0, false
@@ -134,8 +132,8 @@ func Cells(m, n int) (int, bool) {
 	return m * n, true
 }
 
-// Has reports whether position (i, j) holds an entry, and where in Val.
-// O(log row length) for sparse formats, O(1) otherwise.
+// Has reports whether position (i, j) has an entry, and its index in Val. O(log row length) for
+// listed formats, O(1) otherwise.
 func (s *Structure) Has(i, j int) (at int64, ok bool) {
 	switch s.Format {
 	case Full:
@@ -165,8 +163,8 @@ func (s *Store[T]) Clone() *Store[T] {
 	return &c
 }
 
-// Own returns a copy with values and presence bytes of its own. Offsets and
-// indices are shared: they are never written to once made.
+// Own returns a copy with its own values and presence bytes. Offsets and indices are shared: they
+// are immutable once built.
 func (s *Store[T]) Own() *Store[T] {
 	c := *s
 	c.Val, c.Present = clone(s.Val), clone(s.Present)
@@ -189,8 +187,7 @@ func clone[E any](x []E) []E {
 	return y
 }
 
-// Check verifies the invariants of the package comment and returns the first
-// violation found. O(entries).
+// Check verifies the invariants of the package comment and returns the first violation. O(entries).
 func (s *Structure) Check(nval int, pattern bool) error {
 	if s.NRows < 0 || s.NCols < 0 || s.NRows > MaxDim || s.NCols > MaxDim {
 		return fmt.Errorf("dimensions %d×%d outside 0…%d", s.NRows, s.NCols, MaxDim)
@@ -253,8 +250,8 @@ func (s *Structure) Check(nval int, pattern bool) error {
 	return nil
 }
 
-// SameAs reports whether s and t have entries at the same positions. Both
-// must be CSR or hypersparse. O(1) when they share storage.
+// SameAs reports whether s and t have entries at the same positions. Both must be CSR or
+// hypersparse. O(1) if they share storage.
 func (s *Structure) SameAs(t *Structure) bool {
 	if s.NRows != t.NRows || s.NCols != t.NCols || s.NVals != t.NVals {
 		return false

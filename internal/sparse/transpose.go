@@ -7,10 +7,10 @@ import (
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
-// Transpose returns the n×m transpose of s with sorted rows, using at most
-// the given number of threads (0: all). O(entries + rows + columns) for CSR:
-// a counting sort in which every thread owns a block of rows and a private
-// column histogram. Hypersparse results come from a sort of the tuples.
+// Transpose returns the n×m transpose of s with sorted rows, using at most the given number of
+// threads (0: all). CSR takes O(entries + rows + columns): a counting sort in which every thread
+// has a block of rows and a private column histogram. A hypersparse result comes from a sort of the
+// tuples.
 func Transpose[T any](s *Store[T], threads int) *Store[T] {
 	switch s.Format {
 	case Bitmap, Full:
@@ -28,7 +28,7 @@ func Transpose[T any](s *Store[T], threads int) *Store[T] {
 	if s.NVals < 1<<15 {
 		threads = 1
 	}
-	// Each thread costs a histogram of NCols offsets: keep that below the entries.
+	// Each thread has a histogram of NCols offsets: limit their total size to the entries.
 	threads = max(1, min(threads, 1+int(s.NVals/int64(max(1, s.NCols)))))
 	bounds := parallel.Cut(s.Ptr, threads, 1)
 	t := &Store[T]{Structure: Structure{NRows: s.NCols, NCols: s.NRows, NVals: s.NVals}}
@@ -45,8 +45,8 @@ func Transpose[T any](s *Store[T], threads int) *Store[T] {
 	return t
 }
 
-// countingSort fills the transpose t of s. Cursors of 32 bits, where they
-// reach, halve the table that every entry touches.
+// countingSort fills the transpose t of s. 32-bit cursors, if sufficient, halve the size of the
+// histogram that every entry accesses.
 func countingSort[T any, P uint32 | int64](s, t *Store[T], bounds []int) {
 	threads := len(bounds) - 1
 	counts := make([][]P, threads)
@@ -127,8 +127,7 @@ func hyperTranspose[T any](s *Store[T]) *Store[T] {
 	return t
 }
 
-// denseTranspose transposes Bitmap and Full in square tiles that fit the
-// first-level cache.
+// denseTranspose transposes Bitmap and Full in square tiles that fit in the L1 cache.
 func denseTranspose[T any](s *Store[T], threads int) *Store[T] {
 	const tile = 32
 	m, n := s.NRows, s.NCols
