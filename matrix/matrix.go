@@ -117,8 +117,8 @@ func FromCSR[T comparable](m, n int, ptr []int64, idx []int32, val []T) (*Matrix
 }
 
 // FromTuples returns the m×n matrix of the given tuples, which may be in any order. dup combines
-// duplicates from left to right; with a nil dup, duplicates are a *DuplicateError. FromTuples copies
-// the slices and takes O(tuples + m + n) time.
+// duplicates from left to right; with a nil dup, duplicates are a *DuplicateError. FromTuples does
+// not keep the slices. It takes O(tuples + m + n) time.
 func FromTuples[T comparable](m, n int, rows, cols []int, vals []T, dup Combiner[T]) (*Matrix[T], error) {
 	if len(rows) != len(cols) || len(rows) != len(vals) {
 		return nil, &InvalidError{"matrix.FromTuples", fmt.Sprintf("%d rows, %d columns and %d values given, want the same number", len(rows), len(cols), len(vals))}
