@@ -9,12 +9,12 @@ import (
 
 // Sentinels for errors.Is. The error types have the details.
 var (
-	ErrDimension = errors.New("dimensions do not fit")       // see DimensionError
-	ErrIndex     = errors.New("index out of range")          // see IndexError
-	ErrDuplicate = errors.New("duplicate entry")             // see DuplicateError
-	ErrNoEntry   = errors.New("no entry at this position")   // returned by Value
-	ErrSize      = errors.New("size out of range") // see SizeError
-	ErrInvalid   = errors.New("invalid matrix data")         // see InvalidError
+	ErrDimension = errors.New("dimensions do not fit")     // see DimensionError
+	ErrIndex     = errors.New("index out of range")        // see IndexError
+	ErrDuplicate = errors.New("duplicate entry")           // see DuplicateError
+	ErrNoEntry   = errors.New("no entry at this position") // returned by Value
+	ErrSize      = errors.New("size out of range")         // see SizeError
+	ErrInvalid   = errors.New("invalid matrix data")       // see InvalidError
 )
 
 // A DimensionError reports operands of incompatible shapes.

@@ -39,12 +39,12 @@ type Matrix[T comparable] struct {
 	err   error // the error of invalid dimensions or of a failed download
 	place Place
 
-	away   atomic.Bool  // the contents are only in home, and st is nil
-	home   device.Store // the contents at place, or nil
-	copies []copyAt     // copies of host contents, made by operations on devices
-	same   atomic.Bool  // known to equal its transpose
-	pinned bool         // the user set the format: results are converted to pin
-	pin    Format
+	deviceOnly     atomic.Bool  // the contents are only in home, and st is nil
+	home           device.Store // the contents at place, or nil
+	copies         []copyAt     // copies of host contents, made by operations on devices
+	knownSymmetric atomic.Bool  // known to equal its transpose
+	pinned         bool         // the user set the format: results are converted to pin
+	pin            Format
 
 	mu          sync.Mutex // serialises the creation of derived forms and of copies
 	asRows      atomic.Pointer[sparse.Store[T]]
@@ -149,7 +149,7 @@ func (a *Matrix[T]) stored() *sparse.Store[T] {
 	if a == nil {
 		return sparse.Empty[T](0, 0)
 	}
-	if a.away.Load() {
+	if a.deviceOnly.Load() {
 		a.mu.Lock()
 		a.fetch()
 		a.mu.Unlock()
@@ -185,14 +185,14 @@ func (a *Matrix[T]) set(st *sparse.Store[T]) {
 		return
 	}
 	a.dropRemote()
-	a.away.Store(false)
+	a.deviceOnly.Store(false)
 	a.st = st
 	a.forget()
 }
 
 // forget discards the derived forms.
 func (a *Matrix[T]) forget() {
-	a.same.Store(false)
+	a.knownSymmetric.Store(false)
 	a.asRows.Store(nil)
 	a.asCols.Store(nil)
 	a.asColsShape.Store(nil)

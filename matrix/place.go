@@ -198,7 +198,7 @@ func (a *Matrix[T]) SetRemote(s device.Store) {
 	defer a.mu.Unlock()
 	a.st, a.home = nil, s
 	a.forget()
-	a.away.Store(true)
+	a.deviceOnly.Store(true)
 }
 
 // Repin converts the contents on the device to the format that SetFormat pinned. It is for the packages
@@ -235,7 +235,7 @@ func (a *Matrix[T]) dropRemote() {
 // fetch copies the contents to the host if they are only on a device. The caller holds mu. fetch stores
 // an error in the matrix, where Err returns it.
 func (a *Matrix[T]) fetch() {
-	if !a.away.Load() {
+	if !a.deviceOnly.Load() {
 		return
 	}
 	m, n := a.home.Dims()
@@ -246,7 +246,7 @@ func (a *Matrix[T]) fetch() {
 		st = sparse.Empty[T](m, n)
 	}
 	a.st = st
-	a.away.Store(false)
+	a.deviceOnly.Store(false)
 }
 
 func (a *Matrix[T]) download(b device.Backend, s device.Store) (*sparse.Store[T], error) {
@@ -267,12 +267,12 @@ func (a *Matrix[T]) download(b device.Backend, s device.Store) (*sparse.Store[T]
 
 // remote returns the contents if they are only on a device, and nil otherwise.
 func (a *Matrix[T]) remote() device.Store {
-	if a == nil || !a.away.Load() {
+	if a == nil || !a.deviceOnly.Load() {
 		return nil
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !a.away.Load() {
+	if !a.deviceOnly.Load() {
 		return nil
 	}
 	return a.home
@@ -298,7 +298,7 @@ func (a *Matrix[T]) convertRemote(s device.Store, f Format) error {
 }
 
 // symmetric reports whether the matrix is known to equal its transpose.
-func (a *Matrix[T]) symmetric() bool { return a != nil && a.same.Load() }
+func (a *Matrix[T]) symmetric() bool { return a != nil && a.knownSymmetric.Load() }
 
 // On returns the view as an operand at b. It is for the packages of hiveblas.
 func (v View[T]) On(b device.Backend) (device.Operand, error) {

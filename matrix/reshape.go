@@ -170,7 +170,7 @@ func (a *Matrix[T]) IsSymmetric() bool {
 	}
 	rows, cols := a.rows(), a.cols()
 	if rows == cols {
-		a.same.Store(true)
+		a.knownSymmetric.Store(true)
 		return true
 	}
 	if !rows.SameAs(&cols.Structure) {
@@ -182,6 +182,6 @@ func (a *Matrix[T]) IsSymmetric() bool {
 		}
 	}
 	a.asCols.Store(rows)
-	a.same.Store(true)
+	a.knownSymmetric.Store(true)
 	return true
 }
