@@ -27,8 +27,8 @@ func (f CombineFunc[T]) Combine(x, y T) (z T) {
 // Builder collects tuples in any order and makes a matrix of them. The zero
 // value is not usable; see [NewBuilder].
 //
-// It stores a row, a column and a value per tuple in blocks that are never reallocated, so that a build
-// needs at most about twice the memory of the tuples. A Builder belongs to one goroutine.
+// It stores a row, a column and a value per tuple in blocks that are never reallocated, so that a
+// build needs at most about twice the memory of the tuples. A Builder belongs to one goroutine.
 type Builder[T comparable] struct {
 	m, n   int
 	op     string
@@ -124,8 +124,8 @@ func (b *Builder[T]) Len() int64 {
 	return b.count
 }
 
-// Build returns the matrix and empties the builder. dup combines duplicates from left to right in the
-// order of addition; with a nil dup, the first duplicate is a *DuplicateError. Build takes
+// Build returns the matrix and empties the builder. dup combines duplicates from left to right in
+// the order of addition; with a nil dup, the first duplicate is a *DuplicateError. Build takes
 // O(tuples + m + n) time: two counting sorts.
 func (b *Builder[T]) Build(dup Combiner[T]) (*Matrix[T], error) {
 	st, err := b.build(dup)
@@ -156,7 +156,8 @@ func (b *Builder[T]) build(dup Combiner[T]) (*sparse.Store[T], error) {
 	return st, err
 }
 
-// combining returns the function of dup, or nil for a nil dup. A dup that cannot be called is an error.
+// combining returns the function of dup, or nil for a nil dup. A dup that cannot be called is an
+// error.
 func combining[T any](dup Combiner[T]) (func(x, y T) T, error) {
 	switch d := dup.(type) {
 	case nil:

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestConcurrentReaders reads the derived forms of one matrix from many goroutines. It checks that all
-// read the same forms, and detects races under the race detector.
+// TestConcurrentReaders reads the derived forms of one matrix from many goroutines. It checks that
+// all read the same forms, and detects races under the race detector.
 func TestConcurrentReaders(t *testing.T) {
 	for _, format := range []Format{CSR, Hypersparse, Bitmap, Full} {
 		for range 20 {

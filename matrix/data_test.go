@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// sharedData returns the directory of real graphs beside the checkout, and skips the test without it.
+// sharedData returns the directory of real graphs beside the checkout, and skips the test without
+// it.
 func sharedData(t *testing.T) string {
 	dir := filepath.Join("..", "..", "shared", "data")
 	if _, err := os.Stat(dir); err != nil {
@@ -49,8 +50,8 @@ func TestOwnData(t *testing.T) {
 	}
 }
 
-// TestSharedData reads every Matrix Market file of the shared data and compares shapes and counts with
-// its README, where m is the number of entries listed in the file.
+// TestSharedData reads every Matrix Market file of the shared data and compares shapes and counts
+// with its README, where m is the number of entries listed in the file.
 func TestSharedData(t *testing.T) {
 	dir := sharedData(t)
 	type counts struct {

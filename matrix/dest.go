@@ -65,8 +65,8 @@ func (m MaskView) Fetch() error {
 	return m.s.failure()
 }
 
-// Allowed returns the positions of the mask without its complement, in any format. It takes O(1) time
-// for a structural mask and O(entries) for a mask by value.
+// Allowed returns the positions of the mask without its complement, in any format. It takes O(1)
+// time for a structural mask and O(entries) for a mask by value.
 func (m MaskView) Allowed() *sparse.Structure {
 	if m.s == nil {
 		return &sparse.Empty[bool](0, 0).Structure
@@ -150,7 +150,8 @@ type Spec[T comparable] struct {
 //	C⟨M⟩ ⊕= result
 //
 // Within the mask, C becomes the result, which deletes entries absent in the result, or with an
-// accumulator C ⊕ result. Outside the mask, C is unchanged, or with Replace its entries are deleted.
+// accumulator C ⊕ result. Outside the mask, C is unchanged, or with Replace its entries are
+// deleted.
 type Dest[T comparable] struct{ s Spec[T] }
 
 func (d Dest[T]) isTarget() {}

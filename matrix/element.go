@@ -152,8 +152,8 @@ func (e element[T]) negate(v T) (T, bool) {
 	return e.ofInt(!neg && mag != 0, mag)
 }
 
-// less reports whether x < y. NaN is less than every number, so that the minimum of two values is NaN
-// if one of them is.
+// less reports whether x < y. NaN is less than every number, so that the minimum of two values is
+// NaN if one of them is.
 func (e element[T]) less(x, y T) bool {
 	if e.isFloat() {
 		a, b := e.asFloat(x), e.asFloat(y)

@@ -55,7 +55,8 @@ func (e *IndexError) Error() string {
 // Is reports whether target is ErrIndex.
 func (e *IndexError) Is(target error) bool { return target == ErrIndex }
 
-// A DuplicateError names a position added twice to a Builder without an operator to combine the values.
+// A DuplicateError names a position added twice to a Builder without an operator to combine the
+// values.
 type DuplicateError struct{ Row, Col int }
 
 func (e *DuplicateError) Error() string {

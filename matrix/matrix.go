@@ -24,16 +24,16 @@ const (
 	Hypersparse = sparse.Hypersparse // as CSR, for the non-empty rows only
 	Bitmap      = sparse.Bitmap      // a value and a presence byte per position
 	Full        = sparse.Full        // a value per position, every position present
-	// Automatic is not a layout: after SetFormat(Automatic) the library selects the layout, as for a
-	// new matrix. See [Matrix.SetFormat].
+	// Automatic is not a layout: after SetFormat(Automatic) the library selects the layout, as for
+	// a new matrix. See [Matrix.SetFormat].
 	Automatic = sparse.Automatic
 )
 
 // Matrix is an m×n sparse matrix with entries of type T.
 //
 // The zero value is an empty 0×0 matrix. Any number of goroutines may read a Matrix concurrently.
-// Derived forms (the transpose, the row form of a bitmap, the first columns of rows) are computed at
-// most once and kept until the matrix changes. A Matrix must not be copied; pass *Matrix.
+// Derived forms (the transpose, the row form of a bitmap, the first columns of rows) are computed
+// at most once and kept until the matrix changes. A Matrix must not be copied; pass *Matrix.
 type Matrix[T comparable] struct {
 	st    *sparse.Store[T]
 	err   error // the error of invalid dimensions or of a failed download
@@ -55,8 +55,8 @@ type Matrix[T comparable] struct {
 }
 
 // New returns an m×n matrix without entries. It takes at most O(m) time, and O(1) for very tall
-// matrices. With invalid dimensions (negative, or above MaxDim) the matrix has a *SizeError: Err and
-// every operation on the matrix return it.
+// matrices. With invalid dimensions (negative, or above MaxDim) the matrix has a *SizeError: Err
+// and every operation on the matrix return it.
 func New[T comparable](m, n int, opts ...Option) *Matrix[T] {
 	if err := checkDims("matrix.New", m, n); err != nil {
 		return &Matrix[T]{err: err}
@@ -94,10 +94,10 @@ func FromDense[T comparable](m, n int, val []T) (*Matrix[T], error) {
 		NRows: m, NCols: n, Format: Full, NVals: int64(len(val))}, Val: val}), nil
 }
 
-// FromCSR returns the m×n matrix with the given row offsets (len m+1), column indices and values. It
-// does not copy the slices, which the matrix then owns. Rows must be sorted and free of duplicates;
-// an *InvalidError names the first violation. A [Builder] accepts tuples in any order. FromCSR takes
-// O(entries) time.
+// FromCSR returns the m×n matrix with the given row offsets (len m+1), column indices and values.
+// It does not copy the slices, which the matrix then owns. Rows must be sorted and free of
+// duplicates; an *InvalidError names the first violation. A [Builder] accepts tuples in any order.
+// FromCSR takes O(entries) time.
 func FromCSR[T comparable](m, n int, ptr []int64, idx []int32, val []T) (*Matrix[T], error) {
 	if err := checkDims("matrix.FromCSR", m, n); err != nil {
 		return nil, err
@@ -134,8 +134,8 @@ func FromTuples[T comparable](m, n int, rows, cols []int, vals []T, dup Combiner
 // packages of hiveblas; others cannot name the type of its argument.
 func FromStore[T comparable](st *sparse.Store[T]) *Matrix[T] { return &Matrix[T]{st: st} }
 
-// Err returns the error of the construction of the matrix, or of a failed read from a device, or nil.
-// A nil matrix is an error.
+// Err returns the error of the construction of the matrix, or of a failed read from a device, or
+// nil. A nil matrix is an error.
 func (a *Matrix[T]) Err() error { return a.failure() }
 
 // Store returns the storage, which must not change while there are other readers. It is for the
@@ -160,8 +160,9 @@ func (a *Matrix[T]) stored() *sparse.Store[T] {
 	return a.st
 }
 
-// SetResult replaces the contents by the result of an operation. It converts the result to the format
-// of SetFormat, or without one to the format for its density. It is for the packages of hiveblas.
+// SetResult replaces the contents by the result of an operation. It converts the result to the
+// format of SetFormat, or without one to the format for its density. It is for the packages of
+// hiveblas.
 func (a *Matrix[T]) SetResult(st *sparse.Store[T]) {
 	switch {
 	case a == nil:
@@ -283,8 +284,8 @@ func (a *Matrix[T]) colsShape() *sparse.Structure {
 	return s
 }
 
-// leads returns the first columns of each row, or the first rows of each column, as sparse.Leads does.
-// It returns nil unless the form is CSR.
+// leads returns the first columns of each row, or the first rows of each column, as sparse.Leads
+// does. It returns nil unless the form is CSR.
 func (a *Matrix[T]) leads(cols bool) []int32 {
 	if a == nil {
 		return nil
@@ -334,9 +335,9 @@ func (a *Matrix[T]) Format() Format {
 	return a.stored().Format
 }
 
-// At returns the value at row i, column j and whether there is an entry. A position outside the matrix
-// has no entry; [Matrix.Value] returns an error for it. At takes O(log row length) time in the
-// sparse formats and O(1) otherwise.
+// At returns the value at row i, column j and whether there is an entry. A position outside the
+// matrix has no entry; [Matrix.Value] returns an error for it. At takes O(log row length) time in
+// the sparse formats and O(1) otherwise.
 func (a *Matrix[T]) At(i, j int) (v T, ok bool) {
 	st := a.stored()
 	if uint(i) >= uint(st.NRows) || uint(j) >= uint(st.NCols) {
@@ -434,8 +435,8 @@ func insert[E any](s []E, at int64, v E) []E {
 	return s
 }
 
-// Delete removes the entry at row i, column j if there is one. A full matrix becomes a bitmap. Delete
-// takes the same time as Set.
+// Delete removes the entry at row i, column j if there is one. A full matrix becomes a bitmap.
+// Delete takes the same time as Set.
 func (a *Matrix[T]) Delete(i, j int) error {
 	if err := a.checkIndex("Matrix.Delete", i, j); err != nil {
 		return err
@@ -488,8 +489,8 @@ func (a *Matrix[T]) Clone() *Matrix[T] {
 // Coord is the position of an entry.
 type Coord struct{ Row, Col int }
 
-// Fetch copies the contents to host memory if they are only on a device. It returns the error of the
-// copy or of the construction of the matrix. After a nil error, At, All, Row, Rows and similar
+// Fetch copies the contents to host memory if they are only on a device. It returns the error of
+// the copy or of the construction of the matrix. After a nil error, At, All, Row, Rows and similar
 // methods read the contents; after an error they read a matrix without entries.
 func (a *Matrix[T]) Fetch() error {
 	a.stored()
@@ -505,8 +506,8 @@ func (a *Matrix[T]) AllChecked() (iter.Seq2[Coord, T], error) {
 	return a.All(), nil
 }
 
-// All iterates over the entries in row-major order. It is empty if the contents cannot be read from a
-// device; see [Matrix.AllChecked].
+// All iterates over the entries in row-major order. It is empty if the contents cannot be read from
+// a device; see [Matrix.AllChecked].
 func (a *Matrix[T]) All() iter.Seq2[Coord, T] {
 	st := a.rows()
 	return func(yield func(Coord, T) bool) {
@@ -554,8 +555,8 @@ func (a *Matrix[T]) row(i int) Row[T] {
 	return Row[T]{st.Idx[lo:hi], st.Val[lo:hi]}
 }
 
-// Row iterates over the columns and values of row i. A row outside the matrix has no entries. A loop
-// over Row is inlined.
+// Row iterates over the columns and values of row i. A row outside the matrix has no entries. A
+// loop over Row is inlined.
 func (a *Matrix[T]) Row(i int) iter.Seq2[int, T] { return a.row(i).All() }
 
 // Rows iterates over the rows that have entries, in ascending order.

@@ -9,8 +9,8 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// Place is a device other than the host that stores matrices, such as a GPU. An operation runs at the
-// place of its destination. Package cusparse implements the available places.
+// Place is a device other than the host that stores matrices, such as a GPU. An operation runs at
+// the place of its destination. Package cusparse implements the available places.
 type Place interface {
 	// String names the place, such as "gpu:0 (NVIDIA H200)".
 	String() string
@@ -103,8 +103,8 @@ func (v *Vector[T]) Move(p Place) error {
 	return v.m.Move(p)
 }
 
-// BuildOn is [Builder.Build] at a place: it sorts the tuples there and returns a matrix at p. dup must
-// have a CUDA form, as the operators and monoids of package semiring do. A nil p is the host.
+// BuildOn is [Builder.Build] at a place: it sorts the tuples there and returns a matrix at p. dup
+// must have a CUDA form, as the operators and monoids of package semiring do. A nil p is the host.
 func (b *Builder[T]) BuildOn(p Place, dup Combiner[T]) (*Matrix[T], error) {
 	if b == nil || p == nil || b.err != nil {
 		return b.Build(dup)
@@ -187,8 +187,8 @@ func (a *Matrix[T]) RemoteOn(b device.Backend) (device.Store, error) {
 	return s, nil
 }
 
-// SetRemote replaces the contents by s, which is at the place of the matrix. It is for the packages of
-// hiveblas.
+// SetRemote replaces the contents by s, which is at the place of the matrix. It is for the packages
+// of hiveblas.
 func (a *Matrix[T]) SetRemote(s device.Store) {
 	if a == nil {
 		return
@@ -201,8 +201,8 @@ func (a *Matrix[T]) SetRemote(s device.Store) {
 	a.deviceOnly.Store(true)
 }
 
-// Repin converts the contents on the device to the format that SetFormat pinned. It is for the packages
-// of hiveblas.
+// Repin converts the contents on the device to the format that SetFormat pinned. It is for the
+// packages of hiveblas.
 func (a *Matrix[T]) Repin() error {
 	r := a.remote()
 	if !a.Pinned() || r == nil || r.Format() == a.pin {
@@ -232,8 +232,8 @@ func (a *Matrix[T]) dropRemote() {
 	a.copies = nil
 }
 
-// fetch copies the contents to the host if they are only on a device. The caller holds mu. fetch stores
-// an error in the matrix, where Err returns it.
+// fetch copies the contents to the host if they are only on a device. The caller holds mu. fetch
+// stores an error in the matrix, where Err returns it.
 func (a *Matrix[T]) fetch() {
 	if !a.deviceOnly.Load() {
 		return

@@ -17,8 +17,8 @@ const (
 	printWidth   = 32 // runes per value
 )
 
-// String returns the shape, format, type and number of entries on one line, such as “3×4 csr matrix of
-// float64, 3 entries”. %v and %s print it. See [Matrix.Text] for the entries.
+// String returns the shape, format, type and number of entries on one line, such as “3×4 csr matrix
+// of float64, 3 entries”. %v and %s print it. See [Matrix.Text] for the entries.
 func (a *Matrix[T]) String() string {
 	st := a.stored()
 	if err := a.failure(); err != nil {
@@ -40,8 +40,8 @@ func (a *Matrix[T]) Text() string {
 // GoString returns Text, for %#v.
 func (a *Matrix[T]) GoString() string { return a.Text() }
 
-// String returns the format, size, type and number of entries on one line, such as “sparse vector of 4
-// float64, 2 entries”. %v and %s print it.
+// String returns the format, size, type and number of entries on one line, such as “sparse vector
+// of 4 float64, 2 entries”. %v and %s print it.
 func (v *Vector[T]) String() string {
 	if err := v.Fetch(); err != nil {
 		return "invalid vector: " + err.Error()

@@ -45,9 +45,9 @@ func (a *Matrix[T]) EqualFunc(b *Matrix[T], eq func(x, y T) bool) bool {
 	}
 }
 
-// Diag returns the square matrix with the entries of v on diagonal k, as GrB_Matrix_diag does. Diagonal
-// 0 is the main diagonal; a positive k is above it and a negative k below. The matrix has v.Size() +
-// |k| rows.
+// Diag returns the square matrix with the entries of v on diagonal k, as GrB_Matrix_diag does.
+// Diagonal 0 is the main diagonal; a positive k is above it and a negative k below. The matrix has
+// v.Size() + |k| rows.
 func Diag[T comparable](v *Vector[T], k int) (*Matrix[T], error) {
 	if err := v.Fetch(); err != nil {
 		return nil, err
@@ -112,9 +112,9 @@ func (a *Matrix[T]) Resize(m, n int) error {
 	return nil
 }
 
-// SetFormat converts the matrix to f and pins f: operations convert the results that they write to the
-// matrix to f. SetFormat(Automatic) converts nothing and removes the pin. A new matrix has no pin.
-// Without a pin the library selects the format by density:
+// SetFormat converts the matrix to f and pins f: operations convert the results that they write to
+// the matrix to f. SetFormat(Automatic) converts nothing and removes the pin. A new matrix has no
+// pin. Without a pin the library selects the format by density:
 //
 //   - A result with an entry at every position is Full.
 //   - A CSR or hypersparse destination that an operation updates by a few entries (a mask without
@@ -123,9 +123,9 @@ func (a *Matrix[T]) Resize(m, n int) error {
 //     depends on its own entries and not on those of the destination.
 //   - A Bitmap with fewer than a quarter of that becomes CSR or hypersparse.
 //
-// Full requires an entry at every position; a pinned Full matrix whose later result has fewer entries
-// becomes a Bitmap. Bitmap and Full require that rows × columns positions can be allocated; the
-// *SizeError gives the number of positions.
+// Full requires an entry at every position; a pinned Full matrix whose later result has fewer
+// entries becomes a Bitmap. Bitmap and Full require that rows × columns positions can be allocated;
+// the *SizeError gives the number of positions.
 func (a *Matrix[T]) SetFormat(f Format) error {
 	if err := a.failure(); err != nil {
 		return err

@@ -9,8 +9,8 @@ import (
 
 // Vector is a sparse vector with entries of type T: sorted indices and values
 // (Format CSR), or one value per position (Bitmap, Full). It is neither a row
-// nor a column; each operation uses it as the one that it needs. The rules for goroutines and copying
-// are those of [Matrix].
+// nor a column; each operation uses it as the one that it needs. The rules for goroutines and
+// copying are those of [Matrix].
 type Vector[T comparable] struct {
 	m Matrix[T] // 1×n
 }
@@ -62,8 +62,8 @@ func VectorFromTuples[T comparable](n int, idx []int, vals []T, dup Combiner[T])
 	return b.Build(dup)
 }
 
-// VectorFromStore returns the vector with the given 1×n storage, whose invariants must hold. It is for
-// the packages of hiveblas.
+// VectorFromStore returns the vector with the given 1×n storage, whose invariants must hold. It is
+// for the packages of hiveblas.
 func VectorFromStore[T comparable](st *sparse.Store[T]) *Vector[T] {
 	return &Vector[T]{m: Matrix[T]{st: st}}
 }
@@ -86,8 +86,8 @@ func (a *Matrix[T]) stored1() *sparse.Store[T] {
 	return sparse.Empty[T](1, 0)
 }
 
-// Err returns the error of the construction of the vector, or of a failed read from a device, or nil.
-// A nil vector is an error.
+// Err returns the error of the construction of the vector, or of a failed read from a device, or
+// nil. A nil vector is an error.
 func (v *Vector[T]) Err() error {
 	if v == nil {
 		return errNil
@@ -107,8 +107,8 @@ func (v *Vector[T]) NVals() int64 { return v.inner().NVals() }
 // Format returns CSR (sorted indices and values), Bitmap or Full.
 func (v *Vector[T]) Format() Format { return v.inner().Format() }
 
-// At returns the value at position i and whether there is an entry. A position outside the vector has
-// no entry. At takes O(log entries) time, and O(1) in Bitmap and Full.
+// At returns the value at position i and whether there is an entry. A position outside the vector
+// has no entry. At takes O(log entries) time, and O(1) in Bitmap and Full.
 func (v *Vector[T]) At(i int) (x T, ok bool) { return v.inner().At(0, i) }
 
 // Value returns the value at position i. The error is ErrNoEntry if there is no entry and an
@@ -172,8 +172,8 @@ func (v *Vector[T]) AllChecked() (iter.Seq2[int, T], error) {
 	return v.All(), nil
 }
 
-// All iterates over the entries in ascending order of position. It is empty if the contents cannot be
-// read from a device. A loop over All is inlined.
+// All iterates over the entries in ascending order of position. It is empty if the contents cannot
+// be read from a device. A loop over All is inlined.
 func (v *Vector[T]) All() iter.Seq2[int, T] { return v.inner().row(0).All() }
 
 // Equal reports whether v and w have the same size and entries. It ignores their formats.
@@ -218,8 +218,8 @@ func (v *Vector[T]) Resize(n int) error {
 	return v.m.Resize(1, n)
 }
 
-// SetFormat converts the vector; see [Matrix.SetFormat]. Hypersparse means CSR, which is the same for
-// a vector.
+// SetFormat converts the vector; see [Matrix.SetFormat]. Hypersparse means CSR, which is the same
+// for a vector.
 func (v *Vector[T]) SetFormat(f Format) error {
 	if f == Hypersparse {
 		f = CSR
@@ -231,7 +231,8 @@ func (v *Vector[T]) SetFormat(f Format) error {
 	return v.m.SetFormat(f)
 }
 
-// Dense returns the values of all positions as a new slice, with fill at positions without an entry.
+// Dense returns the values of all positions as a new slice, with fill at positions without an
+// entry.
 func (v *Vector[T]) Dense(fill T) []T {
 	out := make([]T, v.Size())
 	if fill != *new(T) {

@@ -56,8 +56,8 @@ type placed interface {
 	nvals() int64
 }
 
-// View is a read-only view of a matrix: its transpose, its pattern, or both. It has no entries of its
-// own and reflects changes of the matrix.
+// View is a read-only view of a matrix: its transpose, its pattern, or both. It has no entries of
+// its own and reflects changes of the matrix.
 type View[T comparable] struct {
 	h          holder[T]
 	transposed bool
@@ -75,7 +75,8 @@ func (v View[T]) T() View[T] {
 	return v
 }
 
-// Pattern returns the view of the structure. Every entry of it is true, and operations read no values.
+// Pattern returns the view of the structure. Every entry of it is true, and operations read no
+// values.
 func (v View[T]) Pattern() View[bool] {
 	if p, ok := any(v).(View[bool]); ok {
 		if _, ok := p.h.(patternOf); ok {
@@ -125,7 +126,8 @@ func (v View[T]) IsVector() bool { return v.vector }
 // Transposed reports whether the view is the transpose of Stored.
 func (v View[T]) Transposed() bool { return v.transposed }
 
-// Stored returns the storage of the viewed matrix, in its current format. A nil Val means a pattern.
+// Stored returns the storage of the viewed matrix, in its current format. A nil Val means a
+// pattern.
 func (v View[T]) Stored() *sparse.Store[T] {
 	if v.h == nil {
 		return sparse.Empty[T](0, 0)
@@ -144,8 +146,8 @@ func (v View[T]) Fetch() error {
 	return v.h.failure()
 }
 
-// Rows returns the entries of the view by rows (CSR or hypersparse). For a transposed view it computes
-// and keeps the transpose.
+// Rows returns the entries of the view by rows (CSR or hypersparse). For a transposed view it
+// computes and keeps the transpose.
 func (v View[T]) Rows() *sparse.Store[T] {
 	if v.h == nil {
 		return sparse.Empty[T](0, 0)
@@ -167,8 +169,8 @@ func (v View[T]) Cols() *sparse.Store[T] {
 	return v.h.cols()
 }
 
-// Leads returns the first columns of each row of Rows in the layout of sparse.Leads. It computes and
-// keeps them. It returns nil if Rows is hypersparse.
+// Leads returns the first columns of each row of Rows in the layout of sparse.Leads. It computes
+// and keeps them. It returns nil if Rows is hypersparse.
 func (v View[T]) Leads() []int32 {
 	if v.h == nil {
 		return nil
@@ -245,8 +247,8 @@ func (a *Matrix[T]) View() View[T] { return View[T]{h: a} }
 // needs it, and kept until a changes.
 func (a *Matrix[T]) T() View[T] { return View[T]{h: a, transposed: true} }
 
-// Pattern returns the structure of a as an operand. Every entry of it is true, and operations read no
-// values. Structural semirings (PlusPair, AnyPair, PlusFirst, …) use it without a copy.
+// Pattern returns the structure of a as an operand. Every entry of it is true, and operations read
+// no values. Structural semirings (PlusPair, AnyPair, PlusFirst, …) use it without a copy.
 func (a *Matrix[T]) Pattern() View[bool] { return View[bool]{h: patternOf{a}} }
 
 func (v *Vector[T]) isVector() {}

@@ -59,8 +59,8 @@ func restrict[C comparable](c *call, t *target[C]) error {
 	return keep(c, t, out)
 }
 
-// Apply computes C⟨M⟩ ⊕= f(A), entry by entry, for matrices and vectors. It takes O(entries) time and
-// shares the structure of A instead of copying it. It returns the same errors as [MxM].
+// Apply computes C⟨M⟩ ⊕= f(A), entry by entry, for matrices and vectors. It takes O(entries) time
+// and shares the structure of A instead of copying it. It returns the same errors as [MxM].
 //
 // With [semiring.Identity] and a mask, Apply(w.Masked(m.Not()).Replace(), id,
 // w) deletes from w the entries at the positions of m. It takes O(entries of m) time if w is a
@@ -113,8 +113,8 @@ func ApplySecond[A, B, C comparable](dst matrix.Destination[C], op semiring.Oper
 	return applyHost(c, t, v, func(c []C, v []A) { k.BindY(c, v, y) }, false)
 }
 
-// ApplyIndex computes C⟨M⟩ ⊕= f(A(i,j), i, j), entry by entry. For a vector, i is the position and j
-// is 0.
+// ApplyIndex computes C⟨M⟩ ⊕= f(A(i,j), i, j), entry by entry. For a vector, i is the position and
+// j is 0.
 func ApplyIndex[A, C comparable](dst matrix.Destination[C], f semiring.IndexOp[A, C], a matrix.Operand[A], opts ...Option) error {
 	c := begin[C]("ApplyIndex", f.Name(), opts)
 	t, v, err := single(c, specOf(dst), a, c.checkOperator(f.Valid(), semiring.NotPositional))
@@ -143,7 +143,8 @@ func ApplyIndex[A, C comparable](dst matrix.Destination[C], f semiring.IndexOp[A
 
 // Select computes C⟨M⟩ ⊕= the entries of A for which the predicate is true, with their values. It
 // applies to matrices and vectors; for a vector, i is the position and j is 0. It takes O(entries)
-// time; Tril, Triu and DiagSelect use a search per row instead. It returns the same errors as [MxM].
+// time; Tril, Triu and DiagSelect use a search per row instead. It returns the same errors as
+// [MxM].
 func Select[T comparable](dst matrix.Destination[T], f semiring.SelectOp[T], a matrix.Operand[T], opts ...Option) error {
 	c := begin[T]("Select", f.Name(), opts)
 	t, v, err := single(c, specOf(dst), a, c.checkOperator(f.Valid(), semiring.NotPositional))
@@ -190,8 +191,8 @@ func Select[T comparable](dst matrix.Destination[T], f semiring.SelectOp[T], a m
 	return write(c, t, out, false)
 }
 
-// Transpose computes C⟨M⟩ ⊕= Aᵀ in O(entries + rows + columns) time. The operand A.T() costs nothing
-// until an operation needs it. Transpose(C, A.T()) copies A.
+// Transpose computes C⟨M⟩ ⊕= Aᵀ in O(entries + rows + columns) time. The operand A.T() costs
+// nothing until an operation needs it. Transpose(C, A.T()) copies A.
 func Transpose[T comparable](dst matrix.Target[T], a matrix.Source[T], opts ...Option) error {
 	c := begin[T]("Transpose", "", opts)
 	v, err := operand[T](c, a)
@@ -268,10 +269,10 @@ func Reduce[T comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a ma
 	return write(c, t, out, false)
 }
 
-// ReduceScalar returns the sum of all entries of a matrix or vector over the monoid, or the identity
-// if there are no entries. The order of the sum is the same for every number of threads. It takes
-// O(entries) time. The result is on the host. A matrix on a device is summed there if the monoid has
-// a CUDA form; otherwise it is copied to the host, once.
+// ReduceScalar returns the sum of all entries of a matrix or vector over the monoid, or the
+// identity if there are no entries. The order of the sum is the same for every number of threads.
+// It takes O(entries) time. The result is on the host. A matrix on a device is summed there if the
+// monoid has a CUDA form; otherwise it is copied to the host, once.
 func ReduceScalar[T comparable](m semiring.Monoid[T], a matrix.Operand[T], opts ...Option) (sum T, err error) {
 	c := begin[bool]("ReduceScalar", m.Name(), opts)
 	if !m.Valid() {

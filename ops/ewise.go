@@ -43,8 +43,8 @@ func sameKind[C comparable](c *call, operand bool, dst matrix.Spec[C], m, n int)
 // EWiseAdd computes C⟨M⟩ ⊕= A ∪ B, for matrices and vectors: op(A, B) where both operands have an
 // entry. An entry of only one operand is copied unchanged, also by minus; see [EWiseUnion].
 //
-// It takes O(entries of A and B) time, or O(positions) with dense operands. The result is full if an
-// operand is full. EWiseAdd returns the same errors as [MxM].
+// It takes O(entries of A and B) time, or O(positions) with dense operands. The result is full if
+// an operand is full. EWiseAdd returns the same errors as [MxM].
 func EWiseAdd[T comparable](dst matrix.Destination[T], op semiring.Operator[T, T, T], a, b matrix.Operand[T], opts ...Option) error {
 	f := opOf(op)
 	c := begin[T]("EWiseAdd", f.Name(), opts)
@@ -82,8 +82,8 @@ func copyOrTrue[T any](c, v []T) {
 	copy(c, v)
 }
 
-// EWiseUnion is EWiseAdd with a default value for each operand: it computes op(A, β) where only A has
-// an entry and op(α, B) where only B has one.
+// EWiseUnion is EWiseAdd with a default value for each operand: it computes op(A, β) where only A
+// has an entry and op(α, B) where only B has one.
 func EWiseUnion[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], a matrix.Operand[A], alpha A, b matrix.Operand[B], beta B, opts ...Option) error {
 	f := opOf(op)
 	c := begin[C]("EWiseUnion", f.Name(), opts)
@@ -113,8 +113,8 @@ func EWiseUnion[A, B, C comparable](dst matrix.Destination[C], op semiring.Opera
 	return write(c, t, out, false)
 }
 
-// EWiseMult computes C⟨M⟩ ⊕= op(A, B) where both operands have an entry, for matrices and vectors. It
-// takes O(entries) time. Where two rows differ much in length, it searches the longer one, in
+// EWiseMult computes C⟨M⟩ ⊕= op(A, B) where both operands have an entry, for matrices and vectors.
+// It takes O(entries) time. Where two rows differ much in length, it searches the longer one, in
 // O(shorter · log longer) time. It returns the same errors as [MxM].
 func EWiseMult[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], a matrix.Operand[A], b matrix.Operand[B], opts ...Option) error {
 	f := opOf(op)

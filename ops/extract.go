@@ -57,8 +57,8 @@ func (x Indices) resolve(c *call, arg string, n int, unique bool) (cpu.Indices, 
 }
 
 // Extract computes C⟨M⟩ ⊕= A(rows, cols): entry (p, q) is A(rows[p], cols[q]). Indices may repeat.
-// It takes O(entries of the extracted rows) time, and sorts each row whose columns are not in order.
-// An index out of range is a *matrix.IndexError that gives its position in the list.
+// It takes O(entries of the extracted rows) time, and sorts each row whose columns are not in
+// order. An index out of range is a *matrix.IndexError that gives its position in the list.
 func Extract[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols Indices, opts ...Option) error {
 	c := begin[T]("Extract", "", opts)
 	v, err := operand[T](c, a)
@@ -252,9 +252,9 @@ func assignRow[T comparable](c *call, t *target[T], st, x *sparse.Store[T], idx 
 	return st
 }
 
-// Assign computes C(rows, cols)⟨M⟩ ⊕= A. A has one row per index of rows and one column per index of
-// cols. Without an accumulator the region becomes equal to A: its entries at positions absent in A
-// are deleted. The mask has the shape of C. Indices must be distinct. Assign takes O(entries of A
+// Assign computes C(rows, cols)⟨M⟩ ⊕= A. A has one row per index of rows and one column per index
+// of cols. Without an accumulator the region becomes equal to A: its entries at positions absent in
+// A are deleted. The mask has the shape of C. Indices must be distinct. Assign takes O(entries of A
 // and C) time.
 func Assign[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols Indices, opts ...Option) error {
 	c := begin[T]("Assign", "", opts)

@@ -10,9 +10,9 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// TestSelectLarge selects by value from matrices and vectors that span several parallel pieces: rows
-// that cross the boundary of a piece, empty rows at a boundary, long rows, and all formats of a
-// vector.
+// TestSelectLarge selects by value from matrices and vectors that span several parallel pieces:
+// rows that cross the boundary of a piece, empty rows at a boundary, long rows, and all formats of
+// a vector.
 func TestSelectLarge(t *testing.T) {
 	keep := semiring.ValueGT(0.5)
 	lengths := map[string]func(i int) int{
@@ -178,9 +178,9 @@ func set(t *testing.T, v *matrix.Vector[bool], i int) {
 	}
 }
 
-// TestRowLengths multiplies and sums rows of every length up to 50. The values include negative ones,
-// infinities, NaN of both signs, and −0. Code that processes several entries at once must not read
-// the next row, and must not let a sign or a NaN affect the result where it has no effect.
+// TestRowLengths multiplies and sums rows of every length up to 50. The values include negative
+// ones, infinities, NaN of both signs, and −0. Code that processes several entries at once must not
+// read the next row, and must not let a sign or a NaN affect the result where it has no effect.
 func TestRowLengths(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { testRowLengths[float64](t) })
 	t.Run("float32", func(t *testing.T) { testRowLengths[float32](t) })

@@ -10,15 +10,15 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// MxM computes C⟨M⟩ ⊕= A ⊕.⊗ B, the product of an m×k and a k×n matrix over s. Position (i, j) of the
-// product has an entry if A(i,k) and B(k,j) are both present for some k.
+// MxM computes C⟨M⟩ ⊕= A ⊕.⊗ B, the product of an m×k and a k×n matrix over s. Position (i, j) of
+// the product has an entry if A(i,k) and B(k,j) are both present for some k.
 //
-// SPA, Sorted and Hash compute row by row as in Gustavson (1978). SPA uses a dense accumulator and a
-// bitmap; Sorted sorts and Hash hashes the products of a row. Dot computes one dot product per entry
-// of the mask. SpMM adds rows of a full B. The time is O(products + rows). SPA, Sorted and Hash take
-// two passes, so that the result is allocated with its exact size. The memory beyond the result is
-// one accumulator of n positions per thread. The order of each sum is the same for every number of
-// threads.
+// SPA, Sorted and Hash compute row by row as in Gustavson (1978). SPA uses a dense accumulator and
+// a bitmap; Sorted sorts and Hash hashes the products of a row. Dot computes one dot product per
+// entry of the mask. SpMM adds rows of a full B. The time is O(products + rows). SPA, Sorted and
+// Hash take two passes, so that the result is allocated with its exact size. The memory beyond the
+// result is one accumulator of n positions per thread. The order of each sum is the same for every
+// number of threads.
 //
 // The errors are *matrix.DimensionError, *MethodError, *OperatorError, the construction error of an
 // operand, and ctx.Err().
@@ -165,9 +165,9 @@ var (
 // maxDotWidth is the longest row of a that Dot expands to a dense array per thread.
 const maxDotWidth = 1 << 26
 
-// dotPays reports whether Dot is estimated to be faster than a row method, by the numbers of products
-// that the two examine. A dot product reads two arrays and writes nothing, so its products count
-// half. Computing the transpose costs about as much as examining six products per entry.
+// dotPays reports whether Dot is estimated to be faster than a row method, by the numbers of
+// products that the two examine. A dot product reads two arrays and writes nothing, so its products
+// count half. Computing the transpose costs about as much as examining six products per entry.
 func dotPays[A, B comparable](env cpu.Env, a factor[A], b factor[B], mask *sparse.Structure) bool {
 	if !b.hasCols() && b.hasRows() {
 		// Without the transpose, the column lengths of b are unknown: use the average.
@@ -183,7 +183,8 @@ func dotPays[A, B comparable](env cpu.Env, a factor[A], b factor[B], mask *spars
 	return dot/2 < cpu.SaxpyCost(env, a.rows(), b.rows())
 }
 
-// mxmPositional replaces the values of one operand by the index and multiplies with first or second.
+// mxmPositional replaces the values of one operand by the index and multiplies with first or
+// second.
 func mxmPositional[A, B, C comparable](c *call, t *target[C], p *semiring.Positional[A, B, C], av matrix.View[A], bv matrix.View[B]) error {
 	switch p.Which {
 	case semiring.PositionJ:

@@ -10,14 +10,14 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// MxV computes w⟨m⟩ ⊕= A ⊕.⊗ u for an m×n matrix and a vector of size n: entry i is the sum over k of
-// A(i,k) ⊗ u(k).
+// MxV computes w⟨m⟩ ⊕= A ⊕.⊗ u for an m×n matrix and a vector of size n: entry i is the sum over k
+// of A(i,k) ⊗ u(k).
 //
-// Pull computes a dot product per row within the mask, in at most O(entries of A) time. Push scatters
-// the columns of A at the entries of u, in O(entries of these columns) time. Auto selects by the
-// number of entries of u, the mask, and the available orientation of A; a computed transpose is
-// kept. The order of each sum is the same for every number of threads. MxV returns the same errors
-// as [MxM].
+// Pull computes a dot product per row within the mask, in at most O(entries of A) time. Push
+// scatters the columns of A at the entries of u, in O(entries of these columns) time. Auto selects
+// by the number of entries of u, the mask, and the available orientation of A; a computed transpose
+// is kept. The order of each sum is the same for every number of threads. MxV returns the same
+// errors as [MxM].
 func MxV[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, B, C], a matrix.Source[A], u matrix.VectorSource[B], opts ...Option) error {
 	c := begin[C]("MxV", s.Name(), opts)
 	av, uv, err := factors(c, s, a, u)
@@ -50,9 +50,9 @@ func MxV[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, 
 	return mxv(c, t, s.Kernels(), s.Flipped(), av, uv.Stored())
 }
 
-// VxM computes w⟨m⟩ ⊕= u ⊕.⊗ A for a vector of size m and an m×n matrix: entry j is the sum over k of
-// u(k) ⊗ A(k,j). The methods and errors are those of [MxV] with A transposed: Push reads the rows of
-// A and Pull reads its columns.
+// VxM computes w⟨m⟩ ⊕= u ⊕.⊗ A for a vector of size m and an m×n matrix: entry j is the sum over k
+// of u(k) ⊗ A(k,j). The methods and errors are those of [MxV] with A transposed: Push reads the
+// rows of A and Pull reads its columns.
 func VxM[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, B, C], u matrix.VectorSource[A], a matrix.Source[B], opts ...Option) error {
 	c := begin[C]("VxM", s.Name(), opts)
 	uv, av, err := factors(c, s, u, a)

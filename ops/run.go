@@ -16,11 +16,11 @@ import (
 // Method is a method to compute a product. With Auto the library selects the method.
 type Method string
 
-// The methods of MxM, and of MxV and VxM. A forced method that cannot run is a *MethodError; [Trace]
-// reports the method that ran. On a GPU, Auto selects SPA or Hash for each row. Hash uses the hash
-// table for rows whose products fit in it and the accumulators of SPA for the others. The trace of
-// Auto and of Hash reports SPA if any row used SPA. SPA and Hash need elements of at most 16 bytes
-// and a multiplication that does not depend on positions.
+// The methods of MxM, and of MxV and VxM. A forced method that cannot run is a *MethodError;
+// [Trace] reports the method that ran. On a GPU, Auto selects SPA or Hash for each row. Hash uses
+// the hash table for rows whose products fit in it and the accumulators of SPA for the others. The
+// trace of Auto and of Hash reports SPA if any row used SPA. SPA and Hash need elements of at most
+// 16 bytes and a multiplication that does not depend on positions.
 const (
 	Auto   Method = ""
 	SPA    Method = "spa"    // MxM: dense accumulator and bitmap per row
@@ -31,10 +31,11 @@ const (
 	Expand Method = "expand" // MxM on a GPU: sort all products, add up equal positions
 	Push   Method = "push"   // MxV, VxM: scatter the entries of the vector
 	Pull   Method = "pull"   // MxV, VxM: a dot product per entry of the result
-	// MxV and VxM on a GPU with a full vector: Pull on a copy of the matrix whose columns are sorted
-	// by degree. A forced Relabelled makes the copy, which is kept until the matrix changes; Auto
-	// uses an existing copy. Making it costs about 40 products and saves a third of each (R-MAT 20
-	// and 22, fp32: 0.124 → 0.076, 0.494 → 0.303 ms). The order of float sums differs from Pull.
+	// MxV and VxM on a GPU with a full vector: Pull on a copy of the matrix whose columns are
+	// sorted by degree. A forced Relabelled makes the copy, which is kept until the matrix changes;
+	// Auto uses an existing copy. Making it costs about 40 products and saves a third of each
+	// (R-MAT 20 and 22, fp32: 0.124 → 0.076, 0.494 → 0.303 ms). The order of float sums differs
+	// from Pull.
 	Relabelled Method = "relabelled"
 	// MxV, VxM and MxM on a GPU: SpMV, SpMM and SpGEMM of NVIDIA's cuSPARSE, and SDDMM for full
 	// operands under a mask. It supports plus_times of float32 and float64.
@@ -58,15 +59,15 @@ func Using(m Method) Option { return func(s *settings) { s.method = m } }
 // WithThreads bounds the number of threads; 0 is GOMAXPROCS.
 func WithThreads(n int) Option { return func(s *settings) { s.threads = n } }
 
-// WithContext stops the operation between blocks of rows once ctx is done. The operation then returns
-// ctx.Err().
+// WithContext stops the operation between blocks of rows once ctx is done. The operation then
+// returns ctx.Err().
 func WithContext(ctx context.Context) Option { return func(s *settings) { s.ctx = ctx } }
 
 // WithTrace stores the trace of the operation in t.
 func WithTrace(t *Trace) Option { return func(s *settings) { s.trace = t } }
 
-// WithTraces calls f with the trace after each operation, on the goroutine of the operation. It serves
-// to trace a pipeline.
+// WithTraces calls f with the trace after each operation, on the goroutine of the operation. It
+// serves to trace a pipeline.
 func WithTraces(f func(Trace)) Option { return func(s *settings) { s.traces = f } }
 
 // WithOptions combines several options into one.
@@ -133,8 +134,8 @@ type call struct {
 	target   any                          // the *target that contains the call
 }
 
-// begin returns the call of an operation whose destination has values of type C. The call is part of
-// the target that prepare returns, so that both need one allocation.
+// begin returns the call of an operation whose destination has values of type C. The call is part
+// of the target that prepare returns, so that both need one allocation.
 func begin[C comparable](op, name string, opts []Option) *call {
 	t := &target[C]{}
 	c := &t.call
@@ -244,13 +245,13 @@ type target[C comparable] struct {
 	own  cpu.Mask       // the value that mask points to
 }
 
-// maxRoom is the largest number of positions of a full destination whose values are overwritten with
-// the result directly. Such an operation does not check the context, so that the destination is
-// never partially written.
+// maxRoom is the largest number of positions of a full destination whose values are overwritten
+// with the result directly. Such an operation does not check the context, so that the destination
+// is never partially written.
 const maxRoom = 1 << 12
 
-// room returns the values of a full and small destination that the result overwrites completely. The
-// result is written to them. For other destinations room returns nil.
+// room returns the values of a full and small destination that the result overwrites completely.
+// The result is written to them. For other destinations room returns nil.
 func (t *target[C]) room() []C {
 	if t.at != nil || t.spec.Mask != nil || t.spec.Accum != nil {
 		return nil
@@ -261,8 +262,8 @@ func (t *target[C]) room() []C {
 	return nil
 }
 
-// holds reports whether st is the storage of the destination: the operation reads and writes the same
-// matrix.
+// holds reports whether st is the storage of the destination: the operation reads and writes the
+// same matrix.
 func holds[C, A comparable](t *target[C], st *sparse.Store[A]) bool {
 	return t.at == nil && any(t.spec.Matrix.Store()) == any(st)
 }
@@ -345,8 +346,8 @@ func write[C comparable](c *call, t *target[C], result *sparse.Store[C], filtere
 	return keep(c, t, st)
 }
 
-// keep makes st the contents of the destination. st may be the storage of the destination, updated in
-// place.
+// keep makes st the contents of the destination. st may be the storage of the destination, updated
+// in place.
 func keep[C comparable](c *call, t *target[C], st *sparse.Store[C]) error {
 	if t.spec.Vector && st.Format == sparse.Hypersparse {
 		st = sparse.ToCSR(st)
@@ -364,7 +365,8 @@ func accumulator[C comparable](f matrix.Combiner[C]) *cpu.Binary[C, C, C] {
 	return semiring.NewBinary("accum", f.Combine, "").Kernels()
 }
 
-// truth returns true for bool, the value of the entries of a pattern, and the zero value for other T.
+// truth returns true for bool, the value of the entries of a pattern, and the zero value for other
+// T.
 func truth[T any]() (t T) {
 	if p, ok := any(&t).(*bool); ok {
 		*p = true

@@ -16,8 +16,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// scattered returns an m×n matrix of about entries random floats. Their sums are not exact, so that a
-// different order of a sum changes the result.
+// scattered returns an m×n matrix of about entries random floats. Their sums are not exact, so that
+// a different order of a sum changes the result.
 func scattered(m, n, entries int, seed uint64) *matrix.Matrix[float64] {
 	r := rand.New(rand.NewPCG(seed, 1))
 	b := matrix.NewBuilder[float64](m, n)
@@ -186,8 +186,8 @@ func TestMethodChoice(t *testing.T) {
 	}
 }
 
-// TestConcurrentReaders runs operations on shared operands from several goroutines, which compute the
-// derived forms of the operands concurrently.
+// TestConcurrentReaders runs operations on shared operands from several goroutines, which compute
+// the derived forms of the operands concurrently.
 func TestConcurrentReaders(t *testing.T) {
 	for range 3 {
 		a := scattered(300, 300, 4000, 7)

@@ -9,8 +9,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// Products returns the number of products of each row of A ⊕.⊗ B: the sum of the lengths of the rows
-// of B at the columns of the row of A. It runs at place, the host if nil, as an MxV over
+// Products returns the number of products of each row of A ⊕.⊗ B: the sum of the lengths of the
+// rows of B at the columns of the row of A. It runs at place, the host if nil, as an MxV over
 // plus_second. It takes O(entries) time.
 func Products[A, B comparable](a matrix.Source[A], b matrix.Source[B], place matrix.Place, opts ...Option) (*matrix.Vector[int64], error) {
 	c := begin[bool]("Products", "plus_second", opts)

@@ -1,14 +1,14 @@
-// Package gonummat converts matrices and vectors to and from gonum's package mat, without copying where
-// the layouts agree.
+// Package gonummat converts matrices and vectors to and from gonum's package mat, without copying
+// where the layouts agree.
 //
 // A Full float64 matrix and a *mat.Dense with contiguous rows share their values, and so do a Full
 // float64 vector and a *mat.VecDense of increment 1. Everything else is copied, except by [AsMat],
 // which wraps any matrix without a copy.
 //
-// A change of a shared value through one is visible in the other. The derived forms of a Matrix (its
-// kept transpose) do not reflect a change made through gonum: make the change with Matrix.Set, or
-// share again afterwards. An operation that writes a new result to the matrix, or changes its shape
-// or format, ends the sharing.
+// A change of a shared value through one is visible in the other. The derived forms of a Matrix
+// (its kept transpose) do not reflect a change made through gonum: make the change with Matrix.Set,
+// or share again afterwards. An operation that writes a new result to the matrix, or changes its
+// shape or format, ends the sharing.
 //
 // gonum has no empty matrices other than 0×0, and reads an absent entry as 0.
 package gonummat
@@ -25,8 +25,8 @@ import (
 // mat.ColNonZeroDoer, with which the algorithms of gonum and others skip absent entries.
 type View[T matrix.Number] struct{ a *matrix.Matrix[T] }
 
-// AsMat returns a as a mat.Matrix without copying. The view reflects changes of a. At takes O(log row
-// length) time in the sparse formats.
+// AsMat returns a as a mat.Matrix without copying. The view reflects changes of a. At takes O(log
+// row length) time in the sparse formats.
 func AsMat[T matrix.Number](a *matrix.Matrix[T]) mat.Matrix { return View[T]{a} }
 
 // Matrix returns the viewed matrix.
@@ -35,8 +35,8 @@ func (v View[T]) Matrix() *matrix.Matrix[T] { return v.a }
 // Dims returns the number of rows and columns.
 func (v View[T]) Dims() (r, c int) { return v.a.Dims() }
 
-// At returns the value at row i, column j, or 0 if there is no entry. Like every mat.Matrix, it panics
-// with mat.ErrRowAccess or mat.ErrColAccess if the position is outside the matrix.
+// At returns the value at row i, column j, or 0 if there is no entry. Like every mat.Matrix, it
+// panics with mat.ErrRowAccess or mat.ErrColAccess if the position is outside the matrix.
 func (v View[T]) At(i, j int) float64 {
 	m, n := v.a.Dims()
 	if uint(i) >= uint(m) {
@@ -82,9 +82,9 @@ func (v View[T]) DoColNonZero(j int, fn func(i, j int, v float64)) {
 	}
 }
 
-// ToDense returns a as a *mat.Dense, with 0 for absent entries. It shares the values of a Full matrix
-// and copies other formats. For an m×0 or 0×n matrix it returns a *matrix.InvalidError, and for a 0×0
-// matrix the empty mat.Dense.
+// ToDense returns a as a *mat.Dense, with 0 for absent entries. It shares the values of a Full
+// matrix and copies other formats. For an m×0 or 0×n matrix it returns a *matrix.InvalidError, and
+// for a 0×0 matrix the empty mat.Dense.
 func ToDense(a *matrix.Matrix[float64]) (*mat.Dense, error) {
 	if err := a.Err(); err != nil {
 		return nil, err
@@ -110,9 +110,9 @@ func ToDense(a *matrix.Matrix[float64]) (*mat.Dense, error) {
 	return mat.NewDense(m, n, val), nil
 }
 
-// FromMat returns m as a matrix. For a view of [AsMat] over float64 it returns the viewed matrix. For a
-// *mat.Dense whose stride is its number of columns it returns a Full matrix that shares its values.
-// For any other m it returns a Full copy.
+// FromMat returns m as a matrix. For a view of [AsMat] over float64 it returns the viewed matrix.
+// For a *mat.Dense whose stride is its number of columns it returns a Full matrix that shares its
+// values. For any other m it returns a Full copy.
 func FromMat(m mat.Matrix) (*matrix.Matrix[float64], error) {
 	switch m := m.(type) {
 	case View[float64]:
@@ -146,8 +146,8 @@ func FromMat(m mat.Matrix) (*matrix.Matrix[float64], error) {
 	return full, nil
 }
 
-// FromMatSparse returns a copy of m without its zeros. It takes O(entries) time for a mat.NonZeroDoer
-// (band, triangular and foreign sparse matrices) and O(positions) for others.
+// FromMatSparse returns a copy of m without its zeros. It takes O(entries) time for a
+// mat.NonZeroDoer (band, triangular and foreign sparse matrices) and O(positions) for others.
 func FromMatSparse(m mat.Matrix) (*matrix.Matrix[float64], error) {
 	r, c := m.Dims()
 	b := matrix.NewBuilder[float64](r, c)
@@ -169,8 +169,8 @@ func FromMatSparse(m mat.Matrix) (*matrix.Matrix[float64], error) {
 	return b.Build(nil)
 }
 
-// ToVecDense returns v as a *mat.VecDense, with 0 for absent entries. It shares the values of a Full
-// vector and copies other formats.
+// ToVecDense returns v as a *mat.VecDense, with 0 for absent entries. It shares the values of a
+// Full vector and copies other formats.
 func ToVecDense(v *matrix.Vector[float64]) (*mat.VecDense, error) {
 	if err := v.Err(); err != nil {
 		return nil, err
@@ -184,8 +184,8 @@ func ToVecDense(v *matrix.Vector[float64]) (*mat.VecDense, error) {
 	return mat.NewVecDense(v.Size(), v.Dense(0)), nil
 }
 
-// FromVec returns v as a Full vector. It shares the values of a *mat.VecDense of increment 1 and copies
-// other vectors.
+// FromVec returns v as a Full vector. It shares the values of a *mat.VecDense of increment 1 and
+// copies other vectors.
 func FromVec(v mat.Vector) (*matrix.Vector[float64], error) {
 	if r, ok := v.(mat.RawVectorer); ok {
 		if raw := r.RawVector(); raw.Inc == 1 {

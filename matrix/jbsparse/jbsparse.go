@@ -1,12 +1,12 @@
 // Package jbsparse converts matrices to and from github.com/james-bowman/sparse.
 //
-// A matrix shares its values with a CSR, and its transpose shares its values with a CSC. Column indices
-// are copied, because they are 32-bit in package matrix and int in package sparse. Row offsets are
-// copied too: both libraries modify them in place when an entry is added, which would corrupt the
-// other matrix. A change of a shared value through one is visible in the other, but the derived forms
-// of a Matrix (its kept transpose) do not reflect a change made through package sparse. Adding an
-// entry to either ends the sharing. Deleting an entry of a sharing matrix moves the values of the
-// other: Clone it first.
+// A matrix shares its values with a CSR, and its transpose shares its values with a CSC. Column
+// indices are copied, because they are 32-bit in package matrix and int in package sparse. Row
+// offsets are copied too: both libraries modify them in place when an entry is added, which would
+// corrupt the other matrix. A change of a shared value through one is visible in the other, but the
+// derived forms of a Matrix (its kept transpose) do not reflect a change made through package
+// sparse. Adding an entry to either ends the sharing. Deleting an entry of a sharing matrix moves
+// the values of the other: Clone it first.
 package jbsparse
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// ToCSR returns a as a CSR. It shares the values of a matrix in CSR format and copies other formats. It
-// keeps entries that are 0.
+// ToCSR returns a as a CSR. It shares the values of a matrix in CSR format and copies other
+// formats. It keeps entries that are 0.
 func ToCSR(a *matrix.Matrix[float64]) (*sparse.CSR, error) {
 	if err := a.Err(); err != nil {
 		return nil, err
@@ -81,14 +81,15 @@ func ToDOK(a *matrix.Matrix[float64]) (*sparse.DOK, error) {
 	return d, nil
 }
 
-// FromCSR returns c as a matrix. It shares the values if the rows of c are sorted, and makes a sorted
-// copy otherwise. A position that occurs twice is a *matrix.DuplicateError. Invalid offsets or
-// indices are a *matrix.InvalidError.
+// FromCSR returns c as a matrix. It shares the values if the rows of c are sorted, and makes a
+// sorted copy otherwise. A position that occurs twice is a *matrix.DuplicateError. Invalid offsets
+// or indices are a *matrix.InvalidError.
 func FromCSR(c *sparse.CSR) (*matrix.Matrix[float64], error) {
 	return fromRaw(c.RawMatrix(), "jbsparse.FromCSR", false)
 }
 
-// FromCSC returns a copy of c as a matrix; see [FromCSR]. [TransposeOfCSC] shares the values instead.
+// FromCSC returns a copy of c as a matrix; see [FromCSR]. [TransposeOfCSC] shares the values
+// instead.
 func FromCSC(c *sparse.CSC) (*matrix.Matrix[float64], error) {
 	return fromRaw(c.RawMatrix(), "jbsparse.FromCSC", true)
 }
@@ -154,8 +155,8 @@ func fromRaw(raw *blas.SparseMatrix, op string, transpose bool) (*matrix.Matrix[
 	return matrix.FromCSR(m, n, ptr, idx, raw.Data[:len(idx):len(idx)])
 }
 
-// FromCOO returns a copy of c as a matrix. It adds the values of a position that occurs more than once,
-// as package sparse does.
+// FromCOO returns a copy of c as a matrix. It adds the values of a position that occurs more than
+// once, as package sparse does.
 func FromCOO(c *sparse.COO) (*matrix.Matrix[float64], error) {
 	return fromEntries(c.Dims, c.DoNonZero)
 }
