@@ -6,15 +6,14 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// Combiner is a binary operator on T, as an accumulator or to combine
-// duplicates: semiring.BinaryOp[T, T, T] and semiring.Monoid[T] are Combiners,
-// and so is a [CombineFunc].
+// Combiner is a binary operator on T that serves as an accumulator or combines duplicates.
+// semiring.BinaryOp[T, T, T], semiring.Monoid[T] and [CombineFunc] are Combiners.
 type Combiner[T any] interface {
-	// Combine returns x ⊕ y, where x came first.
+	// Combine returns x ⊕ y. x precedes y.
 	Combine(x, y T) T
 }
 
-// CombineFunc makes a function a Combiner.
+// CombineFunc is a function as a Combiner.
 type CombineFunc[T any] func(x, y T) T
 
 // Combine returns f(x, y), the zero value if f is nil.
@@ -28,9 +27,8 @@ func (f CombineFunc[T]) Combine(x, y T) (z T) {
 // Builder collects tuples in any order and makes a matrix of them. The zero
 // value is not usable; see [NewBuilder].
 //
-// It holds one row, one column and one value per tuple in blocks, without
-// doubling, so that building costs at most about twice the memory of the
-// tuples. A Builder belongs to one goroutine.
+// It stores a row, a column and a value per tuple in blocks that are never reallocated, so that a
+// build needs at most about twice the memory of the tuples. A Builder belongs to one goroutine.
 type Builder[T comparable] struct {
 	m, n   int
 	op     string
@@ -38,7 +36,7 @@ type Builder[T comparable] struct {
 	count  int64
 	err    error
 
-	threads int // of Build; 0: all
+	threads int // the number of threads of Build; 0: all
 }
 
 const (
@@ -46,8 +44,7 @@ const (
 	builderBlock      = 1 << 15
 )
 
-// NewBuilder returns a builder of an m×n matrix. Impossible dimensions are
-// reported by Build.
+// NewBuilder returns a builder of an m×n matrix. Build returns the error of invalid dimensions.
 func NewBuilder[T comparable](m, n int) *Builder[T] {
 	return &Builder[T]{m: m, n: n, op: "Builder.Add", err: checkDims("matrix.NewBuilder", m, n)}
 }
@@ -55,10 +52,10 @@ func NewBuilder[T comparable](m, n int) *Builder[T] {
 // errNoBuilder is the error of a nil builder.
 var errNoBuilder = &InvalidError{"Builder", "the builder is nil; make it with matrix.NewBuilder or matrix.NewVectorBuilder"}
 
-// Add appends the entry v at row i, column j. An index outside the matrix is
-// an *IndexError that Build returns; the first one counts.
+// Add appends the entry v at row i, column j. For an index outside the matrix, Build returns an
+// *IndexError, which describes the first such index.
 func (b *Builder[T]) Add(i, j int, v T) {
-	if b == nil { // Build says so
+	if b == nil { // Build returns the error
 		return
 	}
 	if uint(i) >= uint(b.m) || uint(j) >= uint(b.n) {
@@ -97,15 +94,15 @@ func (b *Builder[T]) outside(i, j int) {
 	}
 }
 
-// AddBlock appends tuples whose slices the builder owns from then on: the
-// quick way for readers. Indices are checked as by Add.
+// AddBlock appends tuples without copying the slices, which the builder then owns. Readers use it
+// because it is fast. It checks the indices as Add does.
 func (b *Builder[T]) AddBlock(rows, cols []int32, vals []T) {
 	if b == nil {
 		return
 	}
 	if len(rows) != len(cols) || len(rows) != len(vals) {
 		if b.err == nil {
-			b.err = &InvalidError{"Builder.AddBlock", "want as many rows as columns and values"}
+			b.err = &InvalidError{"Builder.AddBlock", "rows, columns and values differ in number"}
 		}
 		return
 	}
@@ -127,9 +124,9 @@ func (b *Builder[T]) Len() int64 {
 	return b.count
 }
 
-// Build makes the matrix and empties the builder. Duplicates are combined by
-// dup, left to right in the order they were added; a nil dup makes the first
-// a *DuplicateError. O(tuples + m + n): two counting sorts.
+// Build returns the matrix and empties the builder. dup combines duplicates from left to right in
+// the order of addition; with a nil dup, the first duplicate is a *DuplicateError. Build takes
+// O(tuples + m + n) time: two counting sorts.
 func (b *Builder[T]) Build(dup Combiner[T]) (*Matrix[T], error) {
 	st, err := b.build(dup)
 	if err != nil {
@@ -159,8 +156,8 @@ func (b *Builder[T]) build(dup Combiner[T]) (*sparse.Store[T], error) {
 	return st, err
 }
 
-// combining returns the function of dup, nil for none; a dup that cannot be
-// called is an error.
+// combining returns the function of dup, or nil for a nil dup. A dup that cannot be called is an
+// error.
 func combining[T any](dup Combiner[T]) (func(x, y T) T, error) {
 	switch d := dup.(type) {
 	case nil:
@@ -176,11 +173,10 @@ func combining[T any](dup Combiner[T]) (func(x, y T) T, error) {
 	default:
 		return dup.Combine, nil
 	}
-	return nil, &InvalidError{"Builder.Build", "the operator that combines duplicates is the zero value; make it with a constructor of package semiring or as a matrix.CombineFunc, or pass nil to refuse duplicates"}
+	return nil, &InvalidError{"Builder.Build", "the operator that combines duplicates is the zero value; make it with a constructor of package semiring or as a matrix.CombineFunc, or pass nil to reject duplicates"}
 }
 
-// VectorBuilder collects (index, value) pairs in any order and makes a vector
-// of them.
+// VectorBuilder collects (index, value) pairs in any order and makes a vector of them.
 type VectorBuilder[T comparable] struct{ b Builder[T] }
 
 // NewVectorBuilder returns a builder of a vector of n positions.
@@ -199,7 +195,7 @@ func (b *VectorBuilder[T]) Add(i int, x T) {
 	}
 }
 
-// Build makes the vector and empties the builder; see [Builder.Build].
+// Build returns the vector and empties the builder; see [Builder.Build].
 func (b *VectorBuilder[T]) Build(dup Combiner[T]) (*Vector[T], error) {
 	if b == nil {
 		return nil, errNoBuilder

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestConcurrentReaders has many goroutines ask one matrix for its derived
-// forms at once. The race detector is the judge, and all must see the same.
+// TestConcurrentReaders reads the derived forms of one matrix from many goroutines. It checks that
+// all read the same forms, and detects races under the race detector.
 func TestConcurrentReaders(t *testing.T) {
 	for _, format := range []Format{CSR, Hypersparse, Bitmap, Full} {
 		for range 20 {
@@ -69,15 +69,15 @@ func TestConcurrentReaders(t *testing.T) {
 			}
 			close(start)
 			wg.Wait()
-			// Everyone asks for the same transpose.
+			// Both calls return the same transpose.
 			if x, y := a.T().Rows(), a.T().Rows(); x != y {
-				t.Error("the transpose was made twice")
+				t.Error("the transpose was computed twice")
 			}
 		}
 	}
 }
 
-// TestConcurrentReadsOfFiles reads with many goroutines inside many more.
+// TestConcurrentReadsOfFiles runs several multithreaded readers concurrently.
 func TestConcurrentReadsOfFiles(t *testing.T) {
 	text := rmatText(15, "real")
 	first := Duplicates(CombineFunc[float64](func(x, _ float64) float64 { return x }))

@@ -8,22 +8,22 @@ import (
 	"testing"
 )
 
-// sharedData returns the folder of real graphs beside the checkout.
+// sharedData returns the directory of real graphs beside the checkout, and skips the test without
+// it.
 func sharedData(t *testing.T) string {
 	dir := filepath.Join("..", "..", "shared", "data")
 	if _, err := os.Stat(dir); err != nil {
-		t.Skip("no ../shared/data beside the checkout: real graphs are not read")
+		t.Skip("../shared/data does not exist beside the checkout")
 	}
 	return dir
 }
 
-// TestOwnData reads the files of testdata. The counts are from the papers that
-// their headers name.
+// TestOwnData reads the files of testdata. The counts are from the papers cited in their headers.
 func TestOwnData(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		n, m    int
-		degrees map[int]int // of some vertices, from 1
+		degrees map[int]int // degrees of some vertices, numbered from 1
 		shared  string
 	}{
 		{"karate", 34, 78, map[int]int{1: 16, 34: 17, 33: 12, 12: 1}, "lagraph/karate.mtx"},
@@ -50,9 +50,8 @@ func TestOwnData(t *testing.T) {
 	}
 }
 
-// TestSharedData reads every Matrix Market file of the shared data and
-// compares shapes and counts with its README, where m counts what the file
-// lists.
+// TestSharedData reads every Matrix Market file of the shared data and compares shapes and counts
+// with its README, where m is the number of entries listed in the file.
 func TestSharedData(t *testing.T) {
 	dir := sharedData(t)
 	type counts struct {
@@ -112,7 +111,7 @@ func TestSharedData(t *testing.T) {
 		valid(t, a)
 		c, ok := want[name]
 		if !ok {
-			t.Logf("%s: not in the table: %v", name, info)
+			t.Logf("%s: missing in the table: %v", name, info)
 			return nil
 		}
 		found++
@@ -139,11 +138,11 @@ func TestSharedData(t *testing.T) {
 		t.Fatal(err)
 	}
 	if found != len(want) {
-		t.Errorf("%d files found of %d", found, len(want))
+		t.Errorf("found %d files, want %d", found, len(want))
 	}
 }
 
-// TestSharedLists reads the lists of edges and of values of the shared data.
+// TestSharedLists reads the edge list and the value list of the shared data.
 func TestSharedLists(t *testing.T) {
 	dir := sharedData(t)
 	ratings, users, items, err := func() (*Matrix[int], *Labels, *Labels, error) {

@@ -2,15 +2,15 @@ package matrix
 
 import "github.com/hiveblas/hiveblas/internal/sparse"
 
-// Mask says where a destination may be written: a *Matrix or *Vector (where
-// it holds a value other than zero), its Structure() (where it has an entry),
-// or the Not() of either.
+// Mask selects the positions of a destination that an operation may write. A *Matrix or *Vector
+// selects the positions of its nonzero values, its Structure() the positions of its entries, and
+// Not() the complement of either.
 type Mask interface {
 	// MaskView returns the mask as a view.
 	MaskView() MaskView
 }
 
-// MaskView is a mask: the matrix looked at, and how.
+// MaskView is a mask: a matrix, and whether the mask is structural and complemented.
 type MaskView struct {
 	s          shaped
 	structural bool
@@ -27,9 +27,9 @@ func (m MaskView) Not() MaskView {
 	return m
 }
 
-// The following are for the packages of hiveblas.
+// The following methods are for the packages of hiveblas.
 
-// Err returns the error that the matrix underneath was made with.
+// Err returns the error of the mask matrix; see [Matrix.Err].
 func (m MaskView) Err() error {
 	if m.s == nil {
 		return errNil
@@ -37,7 +37,7 @@ func (m MaskView) Err() error {
 	return m.s.failure()
 }
 
-// Dims returns the dimensions of the mask; a vector's are 1×n.
+// Dims returns the dimensions of the mask, 1×n for a vector.
 func (m MaskView) Dims() (rows, cols int) {
 	if m.s == nil {
 		return 0, 0
@@ -65,8 +65,8 @@ func (m MaskView) Fetch() error {
 	return m.s.failure()
 }
 
-// Allowed returns the positions of the mask before complementing, in any
-// format. O(1) for a structural mask, O(entries) for one by value.
+// Allowed returns the positions of the mask without its complement, in any format. It takes O(1)
+// time for a structural mask and O(entries) for a mask by value.
 func (m MaskView) Allowed() *sparse.Structure {
 	if m.s == nil {
 		return &sparse.Empty[bool](0, 0).Structure
@@ -83,11 +83,10 @@ func (a *Matrix[T]) maskView() MaskView {
 	return MaskView{s: a}
 }
 
-// MaskView returns a as a mask by value: where it holds an entry other than
-// the zero value of T.
+// MaskView returns a as a mask by value, which selects the entries other than the zero value of T.
 func (a *Matrix[T]) MaskView() MaskView { return a.maskView() }
 
-// Structure returns a as a structural mask: where it has an entry.
+// Structure returns a as a structural mask, which selects all entries.
 func (a *Matrix[T]) Structure() MaskView {
 	m := a.maskView()
 	m.structural = true
@@ -97,8 +96,7 @@ func (a *Matrix[T]) Structure() MaskView {
 // Not returns the complement of a as a mask by value.
 func (a *Matrix[T]) Not() MaskView { return a.maskView().Not() }
 
-// MaskView returns v as a mask by value: where it holds an entry other than
-// the zero value of T.
+// MaskView returns v as a mask by value, which selects the entries other than the zero value of T.
 func (v *Vector[T]) MaskView() MaskView {
 	if v == nil {
 		return MaskView{}
@@ -109,7 +107,7 @@ func (v *Vector[T]) MaskView() MaskView {
 	return m
 }
 
-// Structure returns v as a structural mask: where it has an entry.
+// Structure returns v as a structural mask, which selects all entries.
 func (v *Vector[T]) Structure() MaskView {
 	m := v.MaskView()
 	m.structural = true
@@ -119,8 +117,7 @@ func (v *Vector[T]) Structure() MaskView {
 // Not returns the complement of v as a mask by value.
 func (v *Vector[T]) Not() MaskView { return v.MaskView().Not() }
 
-// Destination is where an operation that treats matrices and vectors alike
-// writes.
+// Destination is the destination of an operation on matrices or vectors.
 type Destination[T comparable] interface {
 	// Spec returns the parts of the destination.
 	Spec() Spec[T]
@@ -139,11 +136,11 @@ type VectorTarget[T comparable] interface {
 	isVectorTarget()
 }
 
-// Spec is the parts of a destination.
+// Spec holds the parts of a destination.
 type Spec[T comparable] struct {
-	Matrix  *Matrix[T] // what is written; for a vector, the 1×n matrix inside
+	Matrix  *Matrix[T] // the matrix to write; for a vector, its 1×n matrix
 	Vector  bool
-	Mask    Mask        // nil: everywhere
+	Mask    Mask        // nil: every position is written
 	Accum   Combiner[T] // nil: the result overwrites
 	Replace bool        // entries outside the mask are deleted
 }
@@ -152,9 +149,9 @@ type Spec[T comparable] struct {
 //
 //	C⟨M⟩ ⊕= result
 //
-// Where the mask allows, C becomes the result (entries that the result lacks
-// are deleted), or with an accumulator C ⊕ result; elsewhere C is untouched,
-// or emptied with Replace.
+// Within the mask, C becomes the result, which deletes entries absent in the result, or with an
+// accumulator C ⊕ result. Outside the mask, C is unchanged, or with Replace its entries are
+// deleted.
 type Dest[T comparable] struct{ s Spec[T] }
 
 func (d Dest[T]) isTarget() {}
@@ -162,16 +159,16 @@ func (d Dest[T]) isTarget() {}
 // Spec returns the parts of the destination.
 func (d Dest[T]) Spec() Spec[T] { return d.s }
 
-// Masked restricts writing to where m allows. A later mask replaces an
-// earlier one; Masked(nil) removes it, and every position may be written.
+// Masked restricts writes to the positions of m. A later mask replaces an earlier one; Masked(nil)
+// removes it.
 func (d Dest[T]) Masked(m Mask) Dest[T] { d.s.Mask = m; return d }
 
-// Accum makes results accumulate: C ⊕ result where both have an entry, the
-// only one otherwise. A later accumulator replaces an earlier one; Accum(nil)
-// removes it, and results overwrite.
+// Accum accumulates results with op: C ⊕ result where both have an entry, and the single entry
+// elsewhere. A later accumulator replaces an earlier one; Accum(nil) removes it, and results
+// overwrite.
 func (d Dest[T]) Accum(op Combiner[T]) Dest[T] { d.s.Accum = op; return d }
 
-// Replace deletes the entries of C that the mask does not allow.
+// Replace deletes the entries of C outside the mask.
 func (d Dest[T]) Replace() Dest[T] { d.s.Replace = true; return d }
 
 func (a *Matrix[T]) isTarget() {}
@@ -179,14 +176,13 @@ func (a *Matrix[T]) isTarget() {}
 // Spec returns a as a plain destination.
 func (a *Matrix[T]) Spec() Spec[T] { return Spec[T]{Matrix: a} }
 
-// Masked returns a as a destination written only where m allows.
+// Masked returns a as a destination that is written only at the positions of m.
 func (a *Matrix[T]) Masked(m Mask) Dest[T] { return Dest[T]{a.Spec()}.Masked(m) }
 
 // Accum returns a as a destination that accumulates with op.
 func (a *Matrix[T]) Accum(op Combiner[T]) Dest[T] { return Dest[T]{a.Spec()}.Accum(op) }
 
-// Replace returns a as a destination whose entries outside the mask are
-// deleted.
+// Replace returns a as a destination whose entries outside the mask are deleted.
 func (a *Matrix[T]) Replace() Dest[T] { return Dest[T]{a.Spec()}.Replace() }
 
 // VectorDest is a vector as a destination; see [Dest].
@@ -197,13 +193,13 @@ func (d VectorDest[T]) isVectorTarget() {}
 // Spec returns the parts of the destination.
 func (d VectorDest[T]) Spec() Spec[T] { return d.s }
 
-// Masked restricts writing to where m allows.
+// Masked restricts writes to the positions of m.
 func (d VectorDest[T]) Masked(m Mask) VectorDest[T] { d.s.Mask = m; return d }
 
-// Accum makes results accumulate.
+// Accum accumulates results with op.
 func (d VectorDest[T]) Accum(op Combiner[T]) VectorDest[T] { d.s.Accum = op; return d }
 
-// Replace deletes the entries that the mask does not allow.
+// Replace deletes the entries outside the mask.
 func (d VectorDest[T]) Replace() VectorDest[T] { d.s.Replace = true; return d }
 
 func (v *Vector[T]) isVectorTarget() {}
@@ -217,12 +213,11 @@ func (v *Vector[T]) Spec() Spec[T] {
 	return Spec[T]{Matrix: &v.m, Vector: true}
 }
 
-// Masked returns v as a destination written only where m allows.
+// Masked returns v as a destination that is written only at the positions of m.
 func (v *Vector[T]) Masked(m Mask) VectorDest[T] { return VectorDest[T]{v.Spec()}.Masked(m) }
 
 // Accum returns v as a destination that accumulates with op.
 func (v *Vector[T]) Accum(op Combiner[T]) VectorDest[T] { return VectorDest[T]{v.Spec()}.Accum(op) }
 
-// Replace returns v as a destination whose entries outside the mask are
-// deleted.
+// Replace returns v as a destination whose entries outside the mask are deleted.
 func (v *Vector[T]) Replace() VectorDest[T] { return VectorDest[T]{v.Spec()}.Replace() }

@@ -6,24 +6,24 @@ import (
 	"unsafe"
 )
 
-// Number is the numeric element types of readers and writers.
+// Number is the set of numeric element types of readers and writers.
 type Number interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 |
 		~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 |
 		~float32 | ~float64
 }
 
-// Element is the element types of readers and writers: Number and bool.
+// Element is the set of element types of readers and writers: Number and bool.
 type Element interface{ ~bool | Number }
 
-// element tells what the readers and writers need to know of T.
+// element describes T for readers and writers.
 type element[T comparable] struct {
 	kind reflect.Kind
-	one  T // 1 or true: the value of an entry that is given without one
+	one  T // 1 or true: the value of an entry without a value in the file
 }
 
-// elementOf returns the element description of T; ok is false for types that
-// are not an Element (which Matrix allows and files do not).
+// elementOf returns the description of T. ok is false if T is not an Element: Matrix supports such
+// types, files do not.
 func elementOf[T comparable]() (e element[T], ok bool) {
 	e.kind = reflect.TypeFor[T]().Kind()
 	p := unsafe.Pointer(&e.one)
@@ -54,10 +54,10 @@ func (e element[T]) isFloat() bool  { return e.kind == reflect.Float32 || e.kind
 func (e element[T]) isBool() bool   { return e.kind == reflect.Bool }
 func (e element[T]) isSigned() bool { return e.kind >= reflect.Int && e.kind <= reflect.Int64 }
 
-// bits is the width of an integer or float kind.
+// bits returns the width of an integer or float kind.
 func (e element[T]) bits() int { return int(unsafe.Sizeof(e.one)) * 8 }
 
-// ofInt makes a T of ±mag for integer kinds; ok is false if it does not fit.
+// ofInt converts ±mag to T for integer kinds; ok is false if it does not fit.
 func (e element[T]) ofInt(neg bool, mag uint64) (v T, ok bool) {
 	bits := uint(e.bits())
 	if e.isSigned() {
@@ -85,7 +85,7 @@ func (e element[T]) ofInt(neg bool, mag uint64) (v T, ok bool) {
 	return v, true
 }
 
-// ofFloat makes a T of f for float kinds; f is representable in T.
+// ofFloat converts f to T for float kinds; f is representable in T.
 func (e element[T]) ofFloat(f float64) (v T) {
 	if e.kind == reflect.Float32 {
 		*(*float32)(unsafe.Pointer(&v)) = float32(f)
@@ -140,7 +140,7 @@ func (e element[T]) asFloat(v T) float64 {
 	return *(*float64)(unsafe.Pointer(&v))
 }
 
-// negate returns −v; ok is false where T cannot hold it.
+// negate returns −v; ok is false if T cannot represent it.
 func (e element[T]) negate(v T) (T, bool) {
 	if e.isFloat() {
 		return e.ofFloat(-e.asFloat(v)), true
@@ -152,8 +152,8 @@ func (e element[T]) negate(v T) (T, bool) {
 	return e.ofInt(!neg && mag != 0, mag)
 }
 
-// less reports whether x < y; NaN counts as the smallest, so that taking the
-// smaller of two keeps it.
+// less reports whether x < y. NaN is less than every number, so that the minimum of two values is
+// NaN if one of them is.
 func (e element[T]) less(x, y T) bool {
 	if e.isFloat() {
 		a, b := e.asFloat(x), e.asFloat(y)
@@ -170,5 +170,5 @@ func (e element[T]) less(x, y T) bool {
 	return xm < ym
 }
 
-// name is the Go name of T.
+// name returns the Go name of T.
 func (e element[T]) name() string { return reflect.TypeFor[T]().String() }

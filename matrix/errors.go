@@ -7,22 +7,22 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// Sentinels for errors.Is; the errors themselves carry the particulars.
+// Sentinels for errors.Is. The error types have the details.
 var (
-	ErrDimension = errors.New("dimensions do not fit")       // see DimensionError
-	ErrIndex     = errors.New("index out of range")          // see IndexError
-	ErrDuplicate = errors.New("duplicate entry")             // see DuplicateError
-	ErrNoEntry   = errors.New("no entry at this position")   // returned by Value
-	ErrSize      = errors.New("size beyond what is allowed") // see SizeError
-	ErrInvalid   = errors.New("invalid matrix data")         // see InvalidError
+	ErrDimension = errors.New("dimensions do not fit")     // see DimensionError
+	ErrIndex     = errors.New("index out of range")        // see IndexError
+	ErrDuplicate = errors.New("duplicate entry")           // see DuplicateError
+	ErrNoEntry   = errors.New("no entry at this position") // returned by Value
+	ErrSize      = errors.New("size out of range")         // see SizeError
+	ErrInvalid   = errors.New("invalid matrix data")       // see InvalidError
 )
 
-// A DimensionError says that operands of an operation do not fit together.
+// A DimensionError reports operands of incompatible shapes.
 type DimensionError struct {
 	Op     string // operation, such as "MxM"
-	Arg    string // the argument at fault, such as "b"
+	Arg    string // the invalid argument, such as "b"
 	Got    string // its shape, such as "3×4"
-	Want   string // the shape needed, such as "5×any"
+	Want   string // the required shape, such as "5×any"
 	Remedy string
 }
 
@@ -40,7 +40,7 @@ func (e *DimensionError) Is(target error) bool { return target == ErrDimension }
 // An IndexError names an index outside 0 … Limit−1.
 type IndexError struct {
 	Op    string // operation, such as "Builder.Add"
-	Arg   string // the argument at fault, such as "row"
+	Arg   string // the invalid argument, such as "row"
 	Index int64
 	Limit int64
 }
@@ -55,8 +55,8 @@ func (e *IndexError) Error() string {
 // Is reports whether target is ErrIndex.
 func (e *IndexError) Is(target error) bool { return target == ErrIndex }
 
-// A DuplicateError names a coordinate that was given twice to a Builder
-// without an operator to combine the values.
+// A DuplicateError names a position added twice to a Builder without an operator to combine the
+// values.
 type DuplicateError struct{ Row, Col int }
 
 func (e *DuplicateError) Error() string {
@@ -66,7 +66,7 @@ func (e *DuplicateError) Error() string {
 // Is reports whether target is ErrDuplicate.
 func (e *DuplicateError) Is(target error) bool { return target == ErrDuplicate }
 
-// A SizeError says that a dimension or a count is negative or beyond a limit.
+// A SizeError reports a dimension or count that is negative or exceeds a limit.
 type SizeError struct {
 	Op, Arg string
 	Got     int64
@@ -80,8 +80,7 @@ func (e *SizeError) Error() string {
 // Is reports whether target is ErrSize.
 func (e *SizeError) Is(target error) bool { return target == ErrSize }
 
-// An InvalidError says which invariant the data given to a constructor
-// breaks.
+// An InvalidError reports an invalid argument, such as constructor data that violates an invariant.
 type InvalidError struct{ Op, Reason string }
 
 func (e *InvalidError) Error() string { return e.Op + ": " + e.Reason }
@@ -90,7 +89,7 @@ func (e *InvalidError) Error() string { return e.Op + ": " + e.Reason }
 func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
 
 // errNil is the error of nil and zero-valued operands.
-var errNil = &InvalidError{"matrix", "nil, or a view of nothing, was given as an operand or mask; make matrices with New, a Builder or a From function"}
+var errNil = &InvalidError{"matrix", "an operand or mask is nil or an empty view; make matrices with New, a Builder or a From function"}
 
 func checkDims(op string, m, n int) error {
 	switch {
@@ -102,7 +101,7 @@ func checkDims(op string, m, n int) error {
 	return nil
 }
 
-// checkCells also demands that m·n positions can be addressed.
+// checkCells checks the dimensions and that m·n positions can be addressed.
 func checkCells(op string, m, n int) error {
 	if err := checkDims(op, m, n); err != nil {
 		return err
@@ -113,5 +112,5 @@ func checkCells(op string, m, n int) error {
 	return nil
 }
 
-// maxCells bounds dense formats: 2⁴⁰ positions, beyond any memory.
+// maxCells is the largest number of positions of a dense format: 2⁴⁰, more than any memory holds.
 const maxCells = 1 << 40

@@ -14,40 +14,39 @@ import (
 // MaxDim is the largest number of rows or columns, 2³¹−1.
 const MaxDim = sparse.MaxDim
 
-// Format says how entries are laid out; see the constants.
+// Format is the storage layout of the entries; see the constants.
 type Format = sparse.Format
 
-// The formats, all row-major. The compressed columns (CSC) of a matrix are the
-// rows of its transpose, which is kept once it was needed.
+// The formats. All are row-major. The compressed columns (CSC) of a matrix are the rows of its
+// transpose, which is computed on first use and kept.
 const (
 	CSR         = sparse.CSR         // offsets of every row, 32-bit column indices
 	Hypersparse = sparse.Hypersparse // as CSR, for the non-empty rows only
 	Bitmap      = sparse.Bitmap      // a value and a presence byte per position
 	Full        = sparse.Full        // a value per position, every position present
-	// Automatic is not a layout: SetFormat(Automatic) lets the library choose
-	// the layout again, as it does for a new matrix. See [Matrix.SetFormat].
+	// Automatic is not a layout: after SetFormat(Automatic) the library selects the layout, as for
+	// a new matrix. See [Matrix.SetFormat].
 	Automatic = sparse.Automatic
 )
 
 // Matrix is an m×n sparse matrix with entries of type T.
 //
-// The zero value is an empty 0×0 matrix. Any number of goroutines may read a
-// Matrix at once; derived forms (the transpose, the row form of a bitmap, the
-// first columns of rows) are made at most once and kept until the matrix
-// changes. A Matrix must not be copied; pass *Matrix.
+// The zero value is an empty 0×0 matrix. Any number of goroutines may read a Matrix concurrently.
+// Derived forms (the transpose, the row form of a bitmap, the first columns of rows) are computed
+// at most once and kept until the matrix changes. A Matrix must not be copied; pass *Matrix.
 type Matrix[T comparable] struct {
 	st    *sparse.Store[T]
-	err   error // set when it was made with impossible dimensions
+	err   error // the error of invalid dimensions or of a failed download
 	place Place
 
-	away   atomic.Bool  // the contents are in home alone, and st is nil
-	home   device.Store // the contents at place, or nil
-	copies []copyAt     // of host contents, made by operations elsewhere
-	same   atomic.Bool  // known to equal its transpose
-	pinned bool         // the format was set by the user: results are converted to pin
-	pin    Format
+	deviceOnly     atomic.Bool  // the contents are only in home, and st is nil
+	home           device.Store // the contents at place, or nil
+	copies         []copyAt     // copies of host contents, made by operations on devices
+	knownSymmetric atomic.Bool  // known to equal its transpose
+	pinned         bool         // the user set the format: results are converted to pin
+	pin            Format
 
-	mu          sync.Mutex // serialises the making of the derived forms and of copies
+	mu          sync.Mutex // serialises the creation of derived forms and of copies
 	asRows      atomic.Pointer[sparse.Store[T]]
 	asCols      atomic.Pointer[sparse.Store[T]]
 	asColsShape atomic.Pointer[sparse.Structure]
@@ -55,10 +54,9 @@ type Matrix[T comparable] struct {
 	colLeads    atomic.Pointer[[]int32]
 }
 
-// New returns an m×n matrix without entries. It costs O(m) at most, O(1) for
-// very tall matrices. Impossible dimensions (negative, or above MaxDim) give a
-// matrix that carries a *SizeError: Err returns it, and so does every
-// operation that the matrix is given to.
+// New returns an m×n matrix without entries. It takes at most O(m) time, and O(1) for very tall
+// matrices. With invalid dimensions (negative, or above MaxDim) the matrix has a *SizeError: Err
+// and every operation on the matrix return it.
 func New[T comparable](m, n int, opts ...Option) *Matrix[T] {
 	if err := checkDims("matrix.New", m, n); err != nil {
 		return &Matrix[T]{err: err}
@@ -80,8 +78,8 @@ func NewFull[T comparable](m, n int, fill T) (*Matrix[T], error) {
 	return FromDense(m, n, val)
 }
 
-// FromDense returns the full m×n matrix over val, row-major, without copying:
-// the matrix owns val from then on. len(val) must be m·n.
+// FromDense returns the full m×n matrix with the row-major values val. It does not copy val, which
+// the matrix then owns. len(val) must be m·n.
 func FromDense[T comparable](m, n int, val []T) (*Matrix[T], error) {
 	if err := checkCells("matrix.FromDense", m, n); err != nil {
 		return nil, err
@@ -96,11 +94,10 @@ func FromDense[T comparable](m, n int, val []T) (*Matrix[T], error) {
 		NRows: m, NCols: n, Format: Full, NVals: int64(len(val))}, Val: val}), nil
 }
 
-// FromCSR returns the m×n matrix with the given row offsets (len m+1), column
-// indices and values, without copying: the matrix owns the slices from then
-// on. Rows must be sorted and free of duplicates; an *InvalidError names the
-// first place that is not so (a [Builder] takes tuples in any order).
-// O(entries).
+// FromCSR returns the m×n matrix with the given row offsets (len m+1), column indices and values.
+// It does not copy the slices, which the matrix then owns. Rows must be sorted and free of
+// duplicates; an *InvalidError names the first violation. A [Builder] accepts tuples in any order.
+// FromCSR takes O(entries) time.
 func FromCSR[T comparable](m, n int, ptr []int64, idx []int32, val []T) (*Matrix[T], error) {
 	if err := checkDims("matrix.FromCSR", m, n); err != nil {
 		return nil, err
@@ -119,9 +116,9 @@ func FromCSR[T comparable](m, n int, ptr []int64, idx []int32, val []T) (*Matrix
 	return FromStore(st), nil
 }
 
-// FromTuples returns the m×n matrix of the given coordinates, in any order.
-// Duplicates are combined by dup, left to right; a nil dup makes them a
-// *DuplicateError. The slices are only read. O(tuples + m + n).
+// FromTuples returns the m×n matrix of the given tuples, which may be in any order. dup combines
+// duplicates from left to right; with a nil dup, duplicates are a *DuplicateError. FromTuples does
+// not keep the slices. It takes O(tuples + m + n) time.
 func FromTuples[T comparable](m, n int, rows, cols []int, vals []T, dup Combiner[T]) (*Matrix[T], error) {
 	if len(rows) != len(cols) || len(rows) != len(vals) {
 		return nil, &InvalidError{"matrix.FromTuples", fmt.Sprintf("%d rows, %d columns and %d values given, want the same number", len(rows), len(cols), len(vals))}
@@ -133,16 +130,16 @@ func FromTuples[T comparable](m, n int, rows, cols []int, vals []T, dup Combiner
 	return b.Build(dup)
 }
 
-// FromStore wraps storage whose invariants hold. It is for the packages of
-// hiveblas, which alone can name its argument.
+// FromStore returns the matrix with the given storage, whose invariants must hold. It is for the
+// packages of hiveblas; others cannot name the type of its argument.
 func FromStore[T comparable](st *sparse.Store[T]) *Matrix[T] { return &Matrix[T]{st: st} }
 
-// Err returns the error that the matrix was made with, or nil. A nil matrix is
-// an error too.
+// Err returns the error of the construction of the matrix, or of a failed read from a device, or
+// nil. A nil matrix is an error.
 func (a *Matrix[T]) Err() error { return a.failure() }
 
-// Store returns the storage, which must not be changed while other readers
-// exist. It is for the packages of hiveblas.
+// Store returns the storage, which must not change while there are other readers. It is for the
+// packages of hiveblas.
 func (a *Matrix[T]) Store() *sparse.Store[T] { return a.stored() }
 
 // SetStore replaces the contents. It is for the packages of hiveblas.
@@ -152,7 +149,7 @@ func (a *Matrix[T]) stored() *sparse.Store[T] {
 	if a == nil {
 		return sparse.Empty[T](0, 0)
 	}
-	if a.away.Load() {
+	if a.deviceOnly.Load() {
 		a.mu.Lock()
 		a.fetch()
 		a.mu.Unlock()
@@ -163,16 +160,16 @@ func (a *Matrix[T]) stored() *sparse.Store[T] {
 	return a.st
 }
 
-// SetResult replaces the contents by the result of an operation, in the format
-// that was set by SetFormat, or in the one that suits its density. It is for
-// the packages of hiveblas.
+// SetResult replaces the contents by the result of an operation. It converts the result to the
+// format of SetFormat, or without one to the format for its density. It is for the packages of
+// hiveblas.
 func (a *Matrix[T]) SetResult(st *sparse.Store[T]) {
 	switch {
 	case a == nil:
 		return
 	case a.pinned:
 		st = sparse.Convert(st, a.pin)
-	case st == a.st: // updated in place: a bitmap stays one, that it may lose entries again
+	case st == a.st: // updated in place: keep a bitmap, which may lose entries again
 		st = sparse.Shrink(st)
 	default:
 		st = sparse.Conform(st)
@@ -189,14 +186,14 @@ func (a *Matrix[T]) set(st *sparse.Store[T]) {
 		return
 	}
 	a.dropRemote()
-	a.away.Store(false)
+	a.deviceOnly.Store(false)
 	a.st = st
 	a.forget()
 }
 
-// forget gives up the derived forms.
+// forget discards the derived forms.
 func (a *Matrix[T]) forget() {
-	a.same.Store(false)
+	a.knownSymmetric.Store(false)
 	a.asRows.Store(nil)
 	a.asCols.Store(nil)
 	a.asColsShape.Store(nil)
@@ -260,7 +257,7 @@ func (a *Matrix[T]) keptColsShape() *sparse.Structure {
 	return a.asColsShape.Load()
 }
 
-// failure returns the error that a was made with; a nil a is one too.
+// failure returns the error of a; a nil matrix is an error.
 func (a *Matrix[T]) failure() error {
 	if a == nil {
 		return errNil
@@ -268,7 +265,7 @@ func (a *Matrix[T]) failure() error {
 	return a.err
 }
 
-// colsShape returns the structure of the transpose, values left behind.
+// colsShape returns the structure of the transpose, without values.
 func (a *Matrix[T]) colsShape() *sparse.Structure {
 	if s := a.keptColsShape(); s != nil {
 		return s
@@ -287,8 +284,8 @@ func (a *Matrix[T]) colsShape() *sparse.Structure {
 	return s
 }
 
-// leads returns the first columns of each row, or rows of each column, as
-// sparse.Leads does; nil for a form that has none.
+// leads returns the first columns of each row, or the first rows of each column, as sparse.Leads
+// does. It returns nil unless the form is CSR.
 func (a *Matrix[T]) leads(cols bool) []int32 {
 	if a == nil {
 		return nil
@@ -330,7 +327,7 @@ func (a *Matrix[T]) NVals() int64 {
 	return a.stored().NVals
 }
 
-// Format tells how the entries are laid out at present.
+// Format returns the current storage layout.
 func (a *Matrix[T]) Format() Format {
 	if r := a.remote(); r != nil {
 		return r.Format()
@@ -338,9 +335,9 @@ func (a *Matrix[T]) Format() Format {
 	return a.stored().Format
 }
 
-// At returns the value at row i, column j and whether there is an entry.
-// Outside the matrix there is none; [Matrix.Value] tells the two apart.
-// O(log row length) in sparse formats, O(1) otherwise.
+// At returns the value at row i, column j and whether there is an entry. A position outside the
+// matrix has no entry; [Matrix.Value] returns an error for it. At takes O(log row length) time in
+// the sparse formats and O(1) otherwise.
 func (a *Matrix[T]) At(i, j int) (v T, ok bool) {
 	st := a.stored()
 	if uint(i) >= uint(st.NRows) || uint(j) >= uint(st.NCols) {
@@ -352,9 +349,9 @@ func (a *Matrix[T]) At(i, j int) (v T, ok bool) {
 	return v, false
 }
 
-// Value returns the value at row i, column j: ErrNoEntry if there is none, an
-// *IndexError if there is no such position. Where the contents cannot be read
-// from a device, Value returns that error.
+// Value returns the value at row i, column j. The error is ErrNoEntry if there is no entry, an
+// *IndexError if the position is outside the matrix, and the error of the device if the contents
+// cannot be read from it.
 func (a *Matrix[T]) Value(i, j int) (v T, err error) {
 	if err := a.checkIndex("Matrix.Value", i, j); err != nil {
 		return v, err
@@ -380,10 +377,10 @@ func (a *Matrix[T]) checkIndex(op string, i, j int) error {
 	return nil
 }
 
-// Set writes the entry at row i, column j. O(1) in Bitmap and Full, O(log row
-// length) for an entry that exists; O(entries) for a new one in the sparse
-// formats. Use a [Builder] to make a matrix of many entries. A matrix whose
-// format is automatic becomes a Bitmap where that makes Set O(1).
+// Set writes the entry at row i, column j. It takes O(1) time in Bitmap and Full. In the sparse
+// formats it takes O(log row length) time for an existing entry and O(entries) for a new one. Use a
+// [Builder] to make a matrix of many entries. A matrix with the automatic format becomes a Bitmap
+// where that makes Set O(1).
 func (a *Matrix[T]) Set(i, j int, v T) error {
 	if err := a.checkIndex("Matrix.Set", i, j); err != nil {
 		return err
@@ -423,8 +420,8 @@ func (a *Matrix[T]) Set(i, j int, v T) error {
 	return nil
 }
 
-// own returns st with a structure of its own: offsets and indices may be
-// shared between matrices, which is why they are never written to in place.
+// own returns st with a copy of its structure. Matrices may share offsets and indices, which are
+// therefore never modified in place.
 func own[T any](st *sparse.Store[T]) *sparse.Store[T] {
 	c := *st
 	c.Structure = st.Structure.Clone()
@@ -438,8 +435,8 @@ func insert[E any](s []E, at int64, v E) []E {
 	return s
 }
 
-// Delete removes the entry at row i, column j if there is one. A full matrix
-// becomes a bitmap. Costs as Set.
+// Delete removes the entry at row i, column j if there is one. A full matrix becomes a bitmap.
+// Delete takes the same time as Set.
 func (a *Matrix[T]) Delete(i, j int) error {
 	if err := a.checkIndex("Matrix.Delete", i, j); err != nil {
 		return err
@@ -492,17 +489,16 @@ func (a *Matrix[T]) Clone() *Matrix[T] {
 // Coord is the position of an entry.
 type Coord struct{ Row, Col int }
 
-// Fetch copies the contents to host memory if they are on a device alone. It
-// returns the error of that copy, or the one that the matrix was made with.
-// After a nil error, At, All, Row, Rows and the like see the contents; after an
-// error they see a matrix without entries.
+// Fetch copies the contents to host memory if they are only on a device. It returns the error of
+// the copy or of the construction of the matrix. After a nil error, At, All, Row, Rows and similar
+// methods read the contents; after an error they read a matrix without entries.
 func (a *Matrix[T]) Fetch() error {
 	a.stored()
 	return a.failure()
 }
 
-// AllChecked is All for a matrix that may live on a device: it returns the
-// error of [Matrix.Fetch] instead of an iterator over nothing.
+// AllChecked is All for a matrix that may be on a device: it returns the error of [Matrix.Fetch]
+// instead of an empty iterator.
 func (a *Matrix[T]) AllChecked() (iter.Seq2[Coord, T], error) {
 	if err := a.Fetch(); err != nil {
 		return nil, err
@@ -510,8 +506,8 @@ func (a *Matrix[T]) AllChecked() (iter.Seq2[Coord, T], error) {
 	return a.All(), nil
 }
 
-// All iterates over the entries in row-major order. It is empty where the
-// contents cannot be read from a device; see [Matrix.AllChecked].
+// All iterates over the entries in row-major order. It is empty if the contents cannot be read from
+// a device; see [Matrix.AllChecked].
 func (a *Matrix[T]) All() iter.Seq2[Coord, T] {
 	st := a.rows()
 	return func(yield func(Coord, T) bool) {
@@ -527,8 +523,8 @@ func (a *Matrix[T]) All() iter.Seq2[Coord, T] {
 	}
 }
 
-// Row is the entries of one row: columns ascending, values beside them. It
-// is read-only and valid until the matrix changes.
+// Row holds the entries of one row: the columns in ascending order and the value of each. It is
+// read-only and valid until the matrix changes.
 type Row[T comparable] struct {
 	Cols []int32
 	Vals []T
@@ -549,7 +545,7 @@ func (r Row[T]) All() iter.Seq2[int, T] {
 	}
 }
 
-// row returns the entries of row i; none when i is out of range.
+// row returns the entries of row i, and no entries if i is out of range.
 func (a *Matrix[T]) row(i int) Row[T] {
 	st := a.rows()
 	if uint(i) >= uint(st.NRows) {
@@ -559,8 +555,8 @@ func (a *Matrix[T]) row(i int) Row[T] {
 	return Row[T]{st.Idx[lo:hi], st.Val[lo:hi]}
 }
 
-// Row iterates over the columns and values of row i; a row outside the matrix
-// has none. A loop over it is inlined.
+// Row iterates over the columns and values of row i. A row outside the matrix has no entries. A
+// loop over Row is inlined.
 func (a *Matrix[T]) Row(i int) iter.Seq2[int, T] { return a.row(i).All() }
 
 // Rows iterates over the rows that have entries, in ascending order.

@@ -9,15 +9,14 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// Place is somewhere other than host memory where a matrix can live, such as
-// a GPU. Operations run where their destination lives. Package cusparse has
-// the places there are.
+// Place is a device other than the host that stores matrices, such as a GPU. An operation runs at
+// the place of its destination. Package cusparse implements the available places.
 type Place interface {
 	// String names the place, such as "gpu:0 (NVIDIA H200)".
 	String() string
 }
 
-// An Option of New and NewVector.
+// An Option is an option of New and NewVector.
 type Option func(*options)
 
 type options struct{ place Place }
@@ -31,7 +30,7 @@ func gather(opts []Option) (o options) {
 	return o
 }
 
-// On makes a matrix live at p. A nil p is the host.
+// On places a new matrix at p. A nil p is the host.
 func On(p Place) Option { return func(o *options) { o.place = p } }
 
 // copyAt is a copy of a host matrix at a place.
@@ -40,7 +39,7 @@ type copyAt struct {
 	store device.Store
 }
 
-// Place returns where the matrix lives; nil is the host.
+// Place returns the place of the matrix; nil is the host.
 func (a *Matrix[T]) Place() Place {
 	if a == nil {
 		return nil
@@ -48,13 +47,12 @@ func (a *Matrix[T]) Place() Place {
 	return a.place
 }
 
-// Place returns where the vector lives; nil is the host.
+// Place returns the place of the vector; nil is the host.
 func (v *Vector[T]) Place() Place { return v.inner().Place() }
 
-// Move makes the matrix live at p from now on, the host if p is nil, and
-// copies the contents there. An error leaves it where it was. What the
-// operations read that lives elsewhere is copied by them, once; Move is for
-// matrices that are to be written there, or copied at a time of one's choice.
+// Move moves the matrix to p, or to the host if p is nil, and copies the contents there. After an
+// error the matrix stays at its place. Operations copy operands from other places themselves, once.
+// Move is for destinations, and for copies at a chosen time.
 func (a *Matrix[T]) Move(p Place) error {
 	if err := a.failure(); err != nil {
 		return err
@@ -96,7 +94,7 @@ func (a *Matrix[T]) Move(p Place) error {
 	return nil
 }
 
-// Move makes the vector live at p from now on; see [Matrix.Move].
+// Move moves the vector to p; see [Matrix.Move].
 func (v *Vector[T]) Move(p Place) error {
 	if v == nil {
 		return errNil
@@ -105,9 +103,8 @@ func (v *Vector[T]) Move(p Place) error {
 	return v.m.Move(p)
 }
 
-// BuildOn is [Builder.Build] at a place, where the tuples are sorted; the
-// matrix lives there. dup must have a CUDA form, as the operators and monoids
-// of package semiring do. A nil p is the host.
+// BuildOn is [Builder.Build] at a place: it sorts the tuples there and returns a matrix at p. dup
+// must have a CUDA form, as the operators and monoids of package semiring do. A nil p is the host.
 func (b *Builder[T]) BuildOn(p Place, dup Combiner[T]) (*Matrix[T], error) {
 	if b == nil || p == nil || b.err != nil {
 		return b.Build(dup)
@@ -127,7 +124,7 @@ func (b *Builder[T]) BuildOn(p Place, dup Combiner[T]) (*Matrix[T], error) {
 	if dup != nil {
 		text, ok := dup.(interface{ CUDA() string })
 		if !ok || text.CUDA() == "" {
-			return nil, &InvalidError{"Builder.BuildOn", "what combines duplicates has no CUDA form; use an operator of package semiring, or give yours a CUDA C expression"}
+			return nil, &InvalidError{"Builder.BuildOn", "the operator that combines duplicates has no CUDA form; use an operator of package semiring, or give yours a CUDA C expression"}
 		}
 		f = &device.Func{Name: "duplicates", Text: text.CUDA(), X: t, Y: t, Out: t, UsesX: true, UsesY: true}
 	}
@@ -137,7 +134,7 @@ func (b *Builder[T]) BuildOn(p Place, dup Combiner[T]) (*Matrix[T], error) {
 	}
 	s, err := at.Build(b.m, b.n, rows, cols, t, unsafe.Pointer(unsafe.SliceData(vals)), f)
 	if errors.Is(err, device.ErrDuplicates) {
-		return b.Build(nil) // which names the first
+		return b.Build(nil) // its error names the first duplicate
 	}
 	if err != nil {
 		return nil, err
@@ -148,16 +145,16 @@ func (b *Builder[T]) BuildOn(p Place, dup Combiner[T]) (*Matrix[T], error) {
 	return a, nil
 }
 
-// RemoteOn returns the contents as they are at b, copying them there if they
-// are not. It is for the packages of hiveblas.
+// RemoteOn returns the contents at b, and copies them there if needed. It is for the packages of
+// hiveblas.
 func (a *Matrix[T]) RemoteOn(b device.Backend) (device.Store, error) {
 	if a == nil || b == nil {
 		return nil, errNil
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	here := a.place != nil && any(a.place) == any(b)
-	if here && a.home != nil {
+	atPlace := a.place != nil && any(a.place) == any(b)
+	if atPlace && a.home != nil {
 		return a.home, nil
 	}
 	for _, c := range a.copies {
@@ -182,7 +179,7 @@ func (a *Matrix[T]) RemoteOn(b device.Backend) (device.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if here {
+	if atPlace {
 		a.home = s
 	} else {
 		a.copies = append(a.copies, copyAt{b, s})
@@ -190,8 +187,8 @@ func (a *Matrix[T]) RemoteOn(b device.Backend) (device.Store, error) {
 	return s, nil
 }
 
-// SetRemote replaces the contents by s, which lies at the matrix's place. It
-// is for the packages of hiveblas.
+// SetRemote replaces the contents by s, which is at the place of the matrix. It is for the packages
+// of hiveblas.
 func (a *Matrix[T]) SetRemote(s device.Store) {
 	if a == nil {
 		return
@@ -201,11 +198,11 @@ func (a *Matrix[T]) SetRemote(s device.Store) {
 	defer a.mu.Unlock()
 	a.st, a.home = nil, s
 	a.forget()
-	a.away.Store(true)
+	a.deviceOnly.Store(true)
 }
 
-// Repin converts the contents to the format that SetFormat pinned, where the
-// matrix lives. It is for the packages of hiveblas.
+// Repin converts the contents on the device to the format that SetFormat pinned. It is for the
+// packages of hiveblas.
 func (a *Matrix[T]) Repin() error {
 	r := a.remote()
 	if !a.Pinned() || r == nil || r.Format() == a.pin {
@@ -221,7 +218,7 @@ func (a *Matrix[T]) Repin() error {
 	return a.convertRemote(r, f)
 }
 
-// dropRemote gives up the copies outside host memory.
+// dropRemote frees the copies outside host memory.
 func (a *Matrix[T]) dropRemote() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -235,10 +232,10 @@ func (a *Matrix[T]) dropRemote() {
 	a.copies = nil
 }
 
-// fetch brings the contents to the host if they are not there; mu is held. A
-// failure stays with the matrix, whose Err returns it.
+// fetch copies the contents to the host if they are only on a device. The caller holds mu. fetch
+// stores an error in the matrix, where Err returns it.
 func (a *Matrix[T]) fetch() {
-	if !a.away.Load() {
+	if !a.deviceOnly.Load() {
 		return
 	}
 	m, n := a.home.Dims()
@@ -249,7 +246,7 @@ func (a *Matrix[T]) fetch() {
 		st = sparse.Empty[T](m, n)
 	}
 	a.st = st
-	a.away.Store(false)
+	a.deviceOnly.Store(false)
 }
 
 func (a *Matrix[T]) download(b device.Backend, s device.Store) (*sparse.Store[T], error) {
@@ -268,29 +265,29 @@ func (a *Matrix[T]) download(b device.Backend, s device.Store) (*sparse.Store[T]
 	return st, nil
 }
 
-// remote returns the contents if they are away from the host.
+// remote returns the contents if they are only on a device, and nil otherwise.
 func (a *Matrix[T]) remote() device.Store {
-	if a == nil || !a.away.Load() {
+	if a == nil || !a.deviceOnly.Load() {
 		return nil
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !a.away.Load() {
+	if !a.deviceOnly.Load() {
 		return nil
 	}
 	return a.home
 }
 
-// counted returns the number of entries of what is away.
+// counted returns the number of entries of s, the contents on a device.
 func (a *Matrix[T]) counted(s device.Store) int64 {
 	n, err := s.NVals()
 	if err != nil {
-		return a.stored().NVals // which keeps the error
+		return a.stored().NVals // stored records the error
 	}
 	return n
 }
 
-// convertRemote changes the format where the contents are.
+// convertRemote converts the contents s to the format f on their device.
 func (a *Matrix[T]) convertRemote(s device.Store, f Format) error {
 	out, err := a.place.(device.Backend).Convert(s, f)
 	if err != nil {
@@ -301,7 +298,7 @@ func (a *Matrix[T]) convertRemote(s device.Store, f Format) error {
 }
 
 // symmetric reports whether the matrix is known to equal its transpose.
-func (a *Matrix[T]) symmetric() bool { return a != nil && a.same.Load() }
+func (a *Matrix[T]) symmetric() bool { return a != nil && a.knownSymmetric.Load() }
 
 // On returns the view as an operand at b. It is for the packages of hiveblas.
 func (v View[T]) On(b device.Backend) (device.Operand, error) {
@@ -313,7 +310,7 @@ func (v View[T]) On(b device.Backend) (device.Operand, error) {
 	return device.Operand{Store: s, Transposed: v.transposed, Vector: v.vector, Pattern: pattern, Symmetric: v.h.symmetric()}, err
 }
 
-// Place returns where the matrix underneath lives; nil is the host.
+// Place returns the place of the viewed matrix; nil is the host.
 func (v View[T]) Place() Place {
 	if v.h == nil {
 		return nil
@@ -321,8 +318,8 @@ func (v View[T]) Place() Place {
 	return v.h.Place()
 }
 
-// Symmetric reports whether the matrix underneath is known to equal its
-// transpose; it does not look. It is for the packages of hiveblas.
+// Symmetric reports whether the viewed matrix is known to equal its transpose. It does not compare
+// entries. It is for the packages of hiveblas.
 func (v View[T]) Symmetric() bool { return v.h != nil && v.h.symmetric() }
 
 // On returns the mask at b. It is for the packages of hiveblas.

@@ -10,16 +10,15 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// The most that Text shows.
+// The limits of Text.
 const (
 	printRows    = 10
 	printEntries = 8
-	printWidth   = 32 // runes of a value
+	printWidth   = 32 // runes per value
 )
 
-// String returns the shape, format, type and number of entries on one line,
-// such as “3×4 csr matrix of float64, 3 entries”: what %v and %s print. See
-// [Matrix.Text] for the entries.
+// String returns the shape, format, type and number of entries on one line, such as “3×4 csr matrix
+// of float64, 3 entries”. %v and %s print it. See [Matrix.Text] for the entries.
 func (a *Matrix[T]) String() string {
 	st := a.stored()
 	if err := a.failure(); err != nil {
@@ -28,10 +27,9 @@ func (a *Matrix[T]) String() string {
 	return fmt.Sprintf("%d×%d %v matrix of %s, %s", st.NRows, st.NCols, st.Format, reflect.TypeFor[T](), entriesWord(st.NVals))
 }
 
-// Text returns the line of String and below it the first entries of the first
-// rows, at most 8 of 10: column:value for the sparse formats, and for bitmap
-// and full the values in their columns, a dot where there is none. %#v prints
-// it.
+// Text returns the line of String, followed by at most 8 entries of each of the first 10 rows. It
+// prints column:value for the sparse formats. For bitmap and full it prints the values in their
+// columns, with a dot for an absent entry. %#v prints it.
 func (a *Matrix[T]) Text() string {
 	if a.Fetch() != nil {
 		return a.String()
@@ -42,8 +40,8 @@ func (a *Matrix[T]) Text() string {
 // GoString returns Text, for %#v.
 func (a *Matrix[T]) GoString() string { return a.Text() }
 
-// String returns the format, size, type and number of entries on one line,
-// such as “sparse vector of 4 float64, 2 entries”: what %v and %s print.
+// String returns the format, size, type and number of entries on one line, such as “sparse vector
+// of 4 float64, 2 entries”. %v and %s print it.
 func (v *Vector[T]) String() string {
 	if err := v.Fetch(); err != nil {
 		return "invalid vector: " + err.Error()
@@ -56,8 +54,7 @@ func (v *Vector[T]) String() string {
 	return fmt.Sprintf("%s vector of %d %s, %s", format, st.NCols, reflect.TypeFor[T](), entriesWord(st.NVals))
 }
 
-// Text returns the line of String and below it the first entries; see
-// [Matrix.Text].
+// Text returns the line of String, followed by the first entries; see [Matrix.Text].
 func (v *Vector[T]) Text() string {
 	if v.Fetch() != nil {
 		return v.String()
@@ -95,7 +92,7 @@ func entriesWord(n int64) string {
 	return strconv.FormatInt(n, 10) + " entries"
 }
 
-// printed is one line: a row and its cells.
+// printed is one line of Text: a row and its cells.
 type printed struct {
 	row   string
 	cells []string
@@ -113,7 +110,7 @@ func preview[T comparable](st *sparse.Store[T], vector bool) string {
 				continue
 			}
 			if len(lines) == printRows {
-				hidden++ // counting the rest is cheap beside what made it
+				hidden++ // counting the other rows costs little compared with building the matrix
 				continue
 			}
 			l := printed{row: strconv.Itoa(st.RowID(k)), more: hi-lo > printEntries}
@@ -140,8 +137,7 @@ func preview[T comparable](st *sparse.Store[T], vector bool) string {
 	return layout(lines, hidden, vector, st.Sparse())
 }
 
-// layout aligns the cells of lines: to the left for column:value, to the right
-// for plain values.
+// layout aligns the cells of lines, to the left for column:value and to the right for plain values.
 func layout(lines []printed, hidden int, vector, left bool) string {
 	var rowWidth int
 	var widths [printEntries]int
@@ -182,7 +178,7 @@ func layout(lines []printed, hidden int, vector, left bool) string {
 	return b.String()
 }
 
-// valueText returns the value number p, by %v, on one line and not too long.
+// valueText formats value p with %v, on one line and truncated to printWidth.
 func valueText[T any](vals []T, p int64) string {
 	if vals == nil {
 		return "true"

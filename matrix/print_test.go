@@ -11,7 +11,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// city is a user's element type with a form of its own.
+// city is an element type with a String method.
 type city struct {
 	Name string
 	Size int

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// model is a matrix as anyone would write it: a map.
+// model is the reference implementation of a matrix: a map.
 type model struct {
 	m, n int
 	at   map[Coord]int
@@ -36,13 +36,13 @@ func (o model) same(t *rapid.T, a *Matrix[int]) {
 	}
 }
 
-// dims draws small shapes, 0 and 1 among them, and the largest ones.
+// dims draws small dimensions, including 0 and 1, medium ones, and MaxDim.
 func dims(t *rapid.T) (m, n int) {
 	side := rapid.OneOf(rapid.IntRange(0, 9), rapid.IntRange(4000, 5000), rapid.Just(MaxDim))
 	return side.Draw(t, "rows"), side.Draw(t, "columns")
 }
 
-// index draws an index below n, from both ends when n is large.
+// index draws an index below n. For a large n the index is near one of the ends.
 func index(t *rapid.T, n int) int {
 	if n <= 40 {
 		return rapid.IntRange(0, n-1).Draw(t, "index")
@@ -51,8 +51,8 @@ func index(t *rapid.T, n int) int {
 	return (i + n) % n
 }
 
-// draw returns a random matrix and its model, made by a Builder from tuples in
-// any order with duplicates.
+// draw returns a random matrix and its model. A Builder makes the matrix from unordered tuples with
+// duplicates.
 func draw(t *rapid.T, m, n int) (*Matrix[int], model) {
 	o := model{m, n, map[Coord]int{}}
 	b := NewBuilder[int](m, n)
@@ -61,7 +61,7 @@ func draw(t *rapid.T, m, n int) (*Matrix[int], model) {
 			c, v := Coord{index(t, m), index(t, n)}, rapid.IntRange(-3, 3).Draw(t, "value")
 			b.Add(c.Row, c.Col, v)
 			if old, ok := o.at[c]; ok {
-				v = 10*old + v // neither commutative nor associative: order shows
+				v = 10*old + v // neither commutative nor associative, so that the order matters
 			}
 			o.at[c] = v
 		}
@@ -75,7 +75,7 @@ func draw(t *rapid.T, m, n int) (*Matrix[int], model) {
 
 func small(o model) bool { return o.m <= 5000 && o.n <= 5000 && o.m*o.n <= 1<<16 }
 
-// drawFormat puts a into a random format that can hold it.
+// drawFormat converts a to a random format that supports its dimensions.
 func drawFormat(t *rapid.T, a *Matrix[int], o model) {
 	formats := []Format{Hypersparse}
 	if o.m <= 5000 {
@@ -120,7 +120,7 @@ func TestPropertyBuilderDuplicates(t *testing.T) {
 			t.Fatalf("got %v, duplicates: %v", err, twice)
 		}
 		if twice && seen[Coord{d.Row, d.Col}] < 2 {
-			t.Fatalf("%v names an entry given once", d)
+			t.Fatalf("%v names an entry added once", d)
 		}
 	})
 }
@@ -177,7 +177,7 @@ func TestPropertyFormats(t *testing.T) {
 func TestPropertyTranspose(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m, n := dims(t)
-		if m == MaxDim || n == MaxDim { // a CSR of 2³¹ offsets is no test
+		if m == MaxDim || n == MaxDim { // avoid a CSR of 2³¹ offsets
 			m, n = min(m, 1<<20), min(n, 1<<20)
 		}
 		a, o := draw(t, m, n)
@@ -271,7 +271,7 @@ func TestPropertyEqual(t *testing.T) {
 			t.Fatal(err)
 		}
 		if a.Equal(b) || b.Equal(a) {
-			t.Fatalf("entry %v was %d, %v, is changed, and nobody notices", c, old, had)
+			t.Fatalf("a change of entry %v, before %d, %v, does not affect Equal", c, old, had)
 		}
 	})
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// Equal reports whether a and b have the same shape and the same entries,
-// whatever their formats. NaN differs from NaN, as in Go. O(entries).
+// Equal reports whether a and b have the same shape and the same entries. It ignores their formats.
+// NaN differs from NaN, as in Go. Equal takes O(entries) time.
 func (a *Matrix[T]) Equal(b *Matrix[T]) bool {
 	return a.EqualFunc(b, func(x, y T) bool { return x == y })
 }
 
-// EqualFunc is Equal with eq to compare values.
+// EqualFunc is Equal with the comparison eq of values.
 func (a *Matrix[T]) EqualFunc(b *Matrix[T], eq func(x, y T) bool) bool {
 	am, an := a.Dims()
 	bm, bn := b.Dims()
@@ -45,9 +45,9 @@ func (a *Matrix[T]) EqualFunc(b *Matrix[T], eq func(x, y T) bool) bool {
 	}
 }
 
-// Diag returns the square matrix with the entries of v on diagonal k (0: the
-// main one, positive: above it, negative: below), as in GrB_Matrix_diag. Its
-// side is v.Size() + |k|.
+// Diag returns the square matrix with the entries of v on diagonal k, as GrB_Matrix_diag does.
+// Diagonal 0 is the main diagonal; a positive k is above it and a negative k below. The matrix has
+// v.Size() + |k| rows.
 func Diag[T comparable](v *Vector[T], k int) (*Matrix[T], error) {
 	if err := v.Fetch(); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func Diag[T comparable](v *Vector[T], k int) (*Matrix[T], error) {
 	return b.Build(nil)
 }
 
-// Diag returns the entries of diagonal k as a vector, as in GxB_Vector_diag.
+// Diag returns the entries of diagonal k as a vector, as GxB_Vector_diag does.
 func (a *Matrix[T]) Diag(k int) (*Vector[T], error) {
 	if err := a.Fetch(); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (a *Matrix[T]) Diag(k int) (*Vector[T], error) {
 	return b.Build(nil)
 }
 
-// Resize changes the dimensions. Entries outside the new ones are dropped.
+// Resize changes the dimensions and deletes the entries outside the new dimensions.
 func (a *Matrix[T]) Resize(m, n int) error {
 	if err := a.Fetch(); err != nil {
 		return err
@@ -112,22 +112,20 @@ func (a *Matrix[T]) Resize(m, n int) error {
 	return nil
 }
 
-// SetFormat converts the matrix to f and pins f: results of operations that
-// are written to the matrix are converted to f. SetFormat(Automatic) converts
-// nothing and removes the pin. A matrix starts without a pin; the library then
-// chooses by density:
+// SetFormat converts the matrix to f and pins f: operations convert the results that they write to
+// the matrix to f. SetFormat(Automatic) converts nothing and removes the pin. A new matrix has no
+// pin. Without a pin the library selects the format by density:
 //
-//   - a result with an entry at every position is Full;
-//   - a CSR or hypersparse destination that an operation updates by a few
-//     entries (a mask without replace, an accumulator, an assignment, Set)
-//     becomes a Bitmap from 1/16 of its positions on (a matrix of more than
-//     one row from 1/4 on), so that the update costs its own entries and not
-//     those of the destination;
-//   - a Bitmap with fewer than a quarter of that becomes CSR or hypersparse.
+//   - A result with an entry at every position is Full.
+//   - A CSR or hypersparse destination that an operation updates by a few entries (a mask without
+//     replace, an accumulator, an assignment, Set) becomes a Bitmap if at least 1/16 of its
+//     positions have entries (1/4 for a matrix of more than one row). The time of the update then
+//     depends on its own entries and not on those of the destination.
+//   - A Bitmap with fewer than a quarter of that becomes CSR or hypersparse.
 //
-// Full demands an entry at every position; a pinned Full matrix whose later
-// result has fewer becomes a Bitmap. Bitmap and Full demand that rows × columns
-// can be held; a *SizeError tells the number of positions.
+// Full requires an entry at every position; a pinned Full matrix whose later result has fewer
+// entries becomes a Bitmap. Bitmap and Full require that rows × columns positions can be allocated;
+// the *SizeError gives the number of positions.
 func (a *Matrix[T]) SetFormat(f Format) error {
 	if err := a.failure(); err != nil {
 		return err
@@ -162,9 +160,9 @@ func (a *Matrix[T]) SetFormat(f Format) error {
 	return nil
 }
 
-// IsSymmetric reports whether the matrix equals its transpose, in structure
-// and values. If it does, the two share their storage from then on, so that
-// operations find the transpose at hand. O(entries) the first time.
+// IsSymmetric reports whether the matrix equals its transpose in structure and values. If so, the
+// transpose then shares the storage of the matrix, and operations need not compute it. The first
+// call takes O(entries) time.
 func (a *Matrix[T]) IsSymmetric() bool {
 	m, n := a.Dims()
 	if a.Fetch() != nil || m != n {
@@ -172,7 +170,7 @@ func (a *Matrix[T]) IsSymmetric() bool {
 	}
 	rows, cols := a.rows(), a.cols()
 	if rows == cols {
-		a.same.Store(true)
+		a.knownSymmetric.Store(true)
 		return true
 	}
 	if !rows.SameAs(&cols.Structure) {
@@ -184,6 +182,6 @@ func (a *Matrix[T]) IsSymmetric() bool {
 		}
 	}
 	a.asCols.Store(rows)
-	a.same.Store(true)
+	a.knownSymmetric.Store(true)
 	return true
 }

@@ -9,14 +9,14 @@ import (
 
 // Vector is a sparse vector with entries of type T: sorted indices and values
 // (Format CSR), or one value per position (Bitmap, Full). It is neither a row
-// nor a column; operations take it as the one they need. The rules for
-// goroutines and copying are those of [Matrix].
+// nor a column; each operation uses it as the one that it needs. The rules for goroutines and
+// copying are those of [Matrix].
 type Vector[T comparable] struct {
 	m Matrix[T] // 1×n
 }
 
-// NewVector returns a vector of n positions without entries. An impossible
-// size gives a vector that carries a *SizeError, as with [New].
+// NewVector returns a vector of n positions without entries. With an invalid size the vector has a
+// *SizeError, as in [New].
 func NewVector[T comparable](n int, opts ...Option) *Vector[T] {
 	if n < 0 || n > MaxDim {
 		return &Vector[T]{m: Matrix[T]{err: &SizeError{"matrix.NewVector", "size", int64(n), MaxDim}}}
@@ -36,8 +36,8 @@ func NewFullVector[T comparable](n int, fill T) (*Vector[T], error) {
 	return VectorOf(val)
 }
 
-// VectorOf returns the full vector over val, without copying: the vector owns
-// val from then on.
+// VectorOf returns the full vector with the values val. It does not copy val, which the vector then
+// owns.
 func VectorOf[T comparable](val []T) (*Vector[T], error) {
 	if len(val) > MaxDim {
 		return nil, &SizeError{"matrix.VectorOf", "size", int64(len(val)), MaxDim}
@@ -49,8 +49,8 @@ func VectorOf[T comparable](val []T) (*Vector[T], error) {
 		NRows: 1, NCols: len(val), Format: Full, NVals: int64(len(val))}, Val: val}), nil
 }
 
-// VectorFromTuples returns the vector of n positions with the given entries,
-// in any order. Duplicates as in [FromTuples].
+// VectorFromTuples returns the vector of n positions with the given entries, which may be in any
+// order. It handles duplicates as [FromTuples] does.
 func VectorFromTuples[T comparable](n int, idx []int, vals []T, dup Combiner[T]) (*Vector[T], error) {
 	if len(idx) != len(vals) {
 		return nil, &InvalidError{"matrix.VectorFromTuples", fmt.Sprintf("%d indices and %d values given, want the same number", len(idx), len(vals))}
@@ -62,8 +62,8 @@ func VectorFromTuples[T comparable](n int, idx []int, vals []T, dup Combiner[T])
 	return b.Build(dup)
 }
 
-// VectorFromStore wraps 1×n storage whose invariants hold. It is for the
-// packages of hiveblas.
+// VectorFromStore returns the vector with the given 1×n storage, whose invariants must hold. It is
+// for the packages of hiveblas.
 func VectorFromStore[T comparable](st *sparse.Store[T]) *Vector[T] {
 	return &Vector[T]{m: Matrix[T]{st: st}}
 }
@@ -86,8 +86,8 @@ func (a *Matrix[T]) stored1() *sparse.Store[T] {
 	return sparse.Empty[T](1, 0)
 }
 
-// Err returns the error that the vector was made with, or nil. A nil vector is
-// an error too.
+// Err returns the error of the construction of the vector, or of a failed read from a device, or
+// nil. A nil vector is an error.
 func (v *Vector[T]) Err() error {
 	if v == nil {
 		return errNil
@@ -104,15 +104,15 @@ func (v *Vector[T]) Size() int {
 // NVals returns the number of entries.
 func (v *Vector[T]) NVals() int64 { return v.inner().NVals() }
 
-// Format is CSR for sorted indices and values, Bitmap or Full.
+// Format returns CSR (sorted indices and values), Bitmap or Full.
 func (v *Vector[T]) Format() Format { return v.inner().Format() }
 
-// At returns the value at position i and whether there is an entry; outside
-// the vector there is none. O(log entries), or O(1) in Bitmap and Full.
+// At returns the value at position i and whether there is an entry. A position outside the vector
+// has no entry. At takes O(log entries) time, and O(1) in Bitmap and Full.
 func (v *Vector[T]) At(i int) (x T, ok bool) { return v.inner().At(0, i) }
 
-// Value returns the value at position i: ErrNoEntry if there is none, an
-// *IndexError if there is no such position.
+// Value returns the value at position i. The error is ErrNoEntry if there is no entry and an
+// *IndexError if the position is outside the vector.
 func (v *Vector[T]) Value(i int) (x T, err error) {
 	if err := v.check("Vector.Value", i); err != nil {
 		return x, err
@@ -130,7 +130,7 @@ func (v *Vector[T]) check(op string, i int) error {
 	return nil
 }
 
-// Set writes the entry at position i; costs as [Matrix.Set].
+// Set writes the entry at position i. It takes the same time as [Matrix.Set].
 func (v *Vector[T]) Set(i int, x T) error {
 	if err := v.check("Vector.Set", i); err != nil {
 		return err
@@ -164,8 +164,7 @@ func (v *Vector[T]) Clone() *Vector[T] {
 // Fetch copies the contents to host memory; see [Matrix.Fetch].
 func (v *Vector[T]) Fetch() error { return v.inner().Fetch() }
 
-// AllChecked is All for a vector that may live on a device; see
-// [Matrix.AllChecked].
+// AllChecked is All for a vector that may be on a device; see [Matrix.AllChecked].
 func (v *Vector[T]) AllChecked() (iter.Seq2[int, T], error) {
 	if err := v.Fetch(); err != nil {
 		return nil, err
@@ -173,21 +172,20 @@ func (v *Vector[T]) AllChecked() (iter.Seq2[int, T], error) {
 	return v.All(), nil
 }
 
-// All iterates over the entries in ascending order of position. It is empty
-// where the contents cannot be read from a device. A loop over it is inlined.
+// All iterates over the entries in ascending order of position. It is empty if the contents cannot
+// be read from a device. A loop over All is inlined.
 func (v *Vector[T]) All() iter.Seq2[int, T] { return v.inner().row(0).All() }
 
-// Equal reports whether v and w have the same size and entries, whatever
-// their formats.
+// Equal reports whether v and w have the same size and entries. It ignores their formats.
 func (v *Vector[T]) Equal(w *Vector[T]) bool { return v.inner().Equal(w.inner()) }
 
-// EqualFunc is Equal with eq to compare values.
+// EqualFunc is Equal with the comparison eq of values.
 func (v *Vector[T]) EqualFunc(w *Vector[T], eq func(x, y T) bool) bool {
 	return v.inner().EqualFunc(w.inner(), eq)
 }
 
 // unset reports whether the matrix is nil or the zero value.
-func (a *Matrix[T]) unset() bool { return a == nil || !a.away.Load() && a.st == nil }
+func (a *Matrix[T]) unset() bool { return a == nil || !a.deviceOnly.Load() && a.st == nil }
 
 // init makes the zero value a vector of size 0.
 func (v *Vector[T]) init() {
@@ -196,8 +194,8 @@ func (v *Vector[T]) init() {
 	}
 }
 
-// inner is the matrix inside, nil for a nil vector and 1×0 for the zero value.
-// It does not change v, which other goroutines may read.
+// inner returns the 1×n matrix of v: nil for a nil vector, and 1×0 for the zero value. It does not
+// change v, which other goroutines may read.
 func (v *Vector[T]) inner() *Matrix[T] {
 	if v == nil {
 		return nil
@@ -208,7 +206,7 @@ func (v *Vector[T]) inner() *Matrix[T] {
 	return &v.m
 }
 
-// Resize changes the size. Entries outside the new one are dropped.
+// Resize changes the size and deletes the entries outside the new size.
 func (v *Vector[T]) Resize(n int) error {
 	if n < 0 || n > MaxDim {
 		return &SizeError{"Vector.Resize", "size", int64(n), MaxDim}
@@ -220,8 +218,8 @@ func (v *Vector[T]) Resize(n int) error {
 	return v.m.Resize(1, n)
 }
 
-// SetFormat converts the vector; see [Matrix.SetFormat]. Hypersparse is
-// taken as CSR, which for a vector is the same.
+// SetFormat converts the vector; see [Matrix.SetFormat]. Hypersparse means CSR, which is the same
+// for a vector.
 func (v *Vector[T]) SetFormat(f Format) error {
 	if f == Hypersparse {
 		f = CSR
@@ -233,8 +231,8 @@ func (v *Vector[T]) SetFormat(f Format) error {
 	return v.m.SetFormat(f)
 }
 
-// Dense returns the values of all positions, with fill where there is no
-// entry, as a new slice.
+// Dense returns the values of all positions as a new slice, with fill at positions without an
+// entry.
 func (v *Vector[T]) Dense(fill T) []T {
 	out := make([]T, v.Size())
 	if fill != *new(T) {

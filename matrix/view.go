@@ -5,15 +5,14 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// Operand is what an operation that treats matrices and vectors alike reads:
-// a *Matrix, a *Vector, or a view of one.
+// Operand is an operand of an operation on matrices or vectors: a *Matrix, a *Vector, or a view of
+// one.
 type Operand[T comparable] interface {
 	// View returns the operand as a view.
 	View() View[T]
 }
 
-// Source is a matrix operand: *Matrix[T], or a [View] such as A.T() and
-// A.Pattern().
+// Source is a matrix operand: *Matrix[T], or a [View] such as A.T() or A.Pattern().
 type Source[T comparable] interface {
 	Operand[T]
 	isMatrix()
@@ -25,7 +24,7 @@ type VectorSource[T comparable] interface {
 	isVector()
 }
 
-// holder is what a view looks at: a matrix, or the pattern of one.
+// holder is the source of a view: a matrix, or the pattern of one.
 type holder[T comparable] interface {
 	placed
 	failure() error
@@ -36,7 +35,7 @@ type holder[T comparable] interface {
 	leads(cols bool) []int32
 }
 
-// shaped is a matrix of any element type, as seen by pattern views and masks.
+// shaped is a matrix of any element type, for pattern views and masks.
 type shaped interface {
 	placed
 	failure() error
@@ -48,7 +47,7 @@ type shaped interface {
 	leads(cols bool) []int32
 }
 
-// placed is what may live, or have a copy, outside host memory.
+// placed is a matrix that may be, or have a copy, outside host memory.
 type placed interface {
 	RemoteOn(b device.Backend) (device.Store, error)
 	Place() Place
@@ -57,8 +56,8 @@ type placed interface {
 	nvals() int64
 }
 
-// View is a read-only look at a matrix: transposed, its pattern, or both. It
-// holds no entries of its own and follows the matrix when that changes.
+// View is a read-only view of a matrix: its transpose, its pattern, or both. It has no entries of
+// its own and reflects changes of the matrix.
 type View[T comparable] struct {
 	h          holder[T]
 	transposed bool
@@ -76,8 +75,8 @@ func (v View[T]) T() View[T] {
 	return v
 }
 
-// Pattern returns the view of the structure alone, in which every entry is
-// true and no value is read.
+// Pattern returns the view of the structure. Every entry of it is true, and operations read no
+// values.
 func (v View[T]) Pattern() View[bool] {
 	if p, ok := any(v).(View[bool]); ok {
 		if _, ok := p.h.(patternOf); ok {
@@ -111,10 +110,9 @@ func (v View[T]) NVals() int64 {
 	return v.h.nvals()
 }
 
-// The following are for the packages of hiveblas, which alone can name the
-// types they return.
+// The following methods are for the packages of hiveblas; others cannot name their result types.
 
-// Err returns the error that the matrix underneath was made with.
+// Err returns the error of the viewed matrix; see [Matrix.Err].
 func (v View[T]) Err() error {
 	if v.h == nil {
 		return errNil
@@ -128,8 +126,8 @@ func (v View[T]) IsVector() bool { return v.vector }
 // Transposed reports whether the view is the transpose of Stored.
 func (v View[T]) Transposed() bool { return v.transposed }
 
-// Stored returns the storage underneath, in whatever format it is. A nil Val
-// means a pattern.
+// Stored returns the storage of the viewed matrix, in its current format. A nil Val means a
+// pattern.
 func (v View[T]) Stored() *sparse.Store[T] {
 	if v.h == nil {
 		return sparse.Empty[T](0, 0)
@@ -137,7 +135,7 @@ func (v View[T]) Stored() *sparse.Store[T] {
 	return v.h.stored()
 }
 
-// Fetch is [Matrix.Fetch] for the matrix underneath.
+// Fetch is [Matrix.Fetch] for the viewed matrix.
 func (v View[T]) Fetch() error {
 	if v.h == nil {
 		return errNil
@@ -148,8 +146,8 @@ func (v View[T]) Fetch() error {
 	return v.h.failure()
 }
 
-// Rows returns the entries of the view row by row (CSR or hypersparse),
-// making and keeping the transpose if need be.
+// Rows returns the entries of the view by rows (CSR or hypersparse). For a transposed view it
+// computes and keeps the transpose.
 func (v View[T]) Rows() *sparse.Store[T] {
 	if v.h == nil {
 		return sparse.Empty[T](0, 0)
@@ -160,7 +158,7 @@ func (v View[T]) Rows() *sparse.Store[T] {
 	return v.h.rows()
 }
 
-// Cols returns the rows of the view's transpose.
+// Cols returns the rows of the transpose of the view.
 func (v View[T]) Cols() *sparse.Store[T] {
 	if v.h == nil {
 		return sparse.Empty[T](0, 0)
@@ -171,8 +169,8 @@ func (v View[T]) Cols() *sparse.Store[T] {
 	return v.h.cols()
 }
 
-// Leads returns the first columns of each row of Rows, as sparse.Leads lays
-// them out, making and keeping them; nil where Rows is hypersparse.
+// Leads returns the first columns of each row of Rows in the layout of sparse.Leads. It computes
+// and keeps them. It returns nil if Rows is hypersparse.
 func (v View[T]) Leads() []int32 {
 	if v.h == nil {
 		return nil
@@ -180,7 +178,7 @@ func (v View[T]) Leads() []int32 {
 	return v.h.leads(v.transposed)
 }
 
-// HasRows reports whether Rows costs nothing.
+// HasRows reports whether Rows is available without computation.
 func (v View[T]) HasRows() bool {
 	if v.h == nil {
 		return true
@@ -191,7 +189,7 @@ func (v View[T]) HasRows() bool {
 	return v.h.stored().Sparse()
 }
 
-// HasCols reports whether Cols costs nothing.
+// HasCols reports whether Cols is available without computation.
 func (v View[T]) HasCols() bool {
 	if v.h == nil {
 		return true
@@ -210,8 +208,7 @@ func (v VectorView[T]) isVector() {}
 // View returns the view as an operand.
 func (v VectorView[T]) View() View[T] { return v.v }
 
-// patternOf is the structure of a matrix of any type, as a holder of bools
-// whose Val is nil.
+// patternOf is the structure of a matrix of any type, as a holder of bools with a nil Val.
 type patternOf struct{ s shaped }
 
 func (p patternOf) RemoteOn(b device.Backend) (device.Store, error) { return p.s.RemoteOn(b) }
@@ -246,13 +243,12 @@ func (a *Matrix[T]) nvals() int64           { return a.NVals() }
 // View returns the matrix as an operand.
 func (a *Matrix[T]) View() View[T] { return View[T]{h: a} }
 
-// T returns the transposed view Aᵀ, as an operand. Nothing is computed until
-// an operation needs the transpose, which is then kept until a changes.
+// T returns the transposed view Aᵀ as an operand. The transpose is computed when an operation first
+// needs it, and kept until a changes.
 func (a *Matrix[T]) T() View[T] { return View[T]{h: a, transposed: true} }
 
-// Pattern returns the structure of a as an operand: every entry is true and
-// no value is read. Structural semirings (PlusPair, AnyPair, PlusFirst, …) take
-// it without a copy.
+// Pattern returns the structure of a as an operand. Every entry of it is true, and operations read
+// no values. Structural semirings (PlusPair, AnyPair, PlusFirst, …) use it without a copy.
 func (a *Matrix[T]) Pattern() View[bool] { return View[bool]{h: patternOf{a}} }
 
 func (v *Vector[T]) isVector() {}

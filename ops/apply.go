@@ -11,10 +11,11 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// single checks the operand of an operation on one matrix or vector.
-func single[A, C comparable](c *call, spec matrix.Spec[C], a matrix.Operand[A], valid bool) (t *target[C], v matrix.View[A], err error) {
-	if !valid {
-		return nil, v, &OperatorError{c.op, "the operator is the zero value; make it with a constructor of package semiring"}
+// single checks the operand of an operation on one matrix or vector. invalid is the error of the
+// operator, from checkOperator.
+func single[A, C comparable](c *call, spec matrix.Spec[C], a matrix.Operand[A], invalid error) (t *target[C], v matrix.View[A], err error) {
+	if invalid != nil {
+		return nil, v, invalid
 	}
 	if v, err = operand(c, a); err != nil {
 		return nil, v, err
@@ -27,7 +28,7 @@ func single[A, C comparable](c *call, spec matrix.Spec[C], a matrix.Operand[A], 
 	return t, v, err
 }
 
-// applyHost runs a map on the host. copies says that f copies its operand.
+// applyHost runs a map on the host. copies reports that f copies its operand.
 func applyHost[A, C comparable](c *call, t *target[C], v matrix.View[A], f func(c []C, a []A), copies bool) error {
 	st := oriented(v)
 	c.traced("map", st.NVals)
@@ -35,7 +36,7 @@ func applyHost[A, C comparable](c *call, t *target[C], v matrix.View[A], f func(
 		return restrict(c, t)
 	}
 	if t.mask != nil && !t.mask.Comp && t.mask.S.Sparse() && !st.Sparse() {
-		st = cpu.Lookup(valued(st), t.mask.S) // only what the mask allows
+		st = cpu.Lookup(valued(st), t.mask.S) // keep only the entries that the mask allows
 	}
 	out, err := cpu.Apply(c.env(), st, f, truth[A](), t.room())
 	if err != nil {
@@ -44,8 +45,8 @@ func applyHost[A, C comparable](c *call, t *target[C], v matrix.View[A], f func(
 	return write(c, t, out, false)
 }
 
-// restrict computes c⟨M⟩ = c: with Replace, entries that the mask excludes are
-// deleted; without, nothing changes.
+// restrict computes c⟨M⟩ = c. With Replace it deletes the entries that the mask excludes; without
+// Replace it changes nothing.
 func restrict[C comparable](c *call, t *target[C]) error {
 	st := t.spec.Matrix.Store()
 	if t.mask == nil || !t.spec.Replace {
@@ -58,16 +59,15 @@ func restrict[C comparable](c *call, t *target[C]) error {
 	return keep(c, t, out)
 }
 
-// Apply computes C⟨M⟩ ⊕= f(A), entry by entry. For matrices and vectors
-// alike. O(entries); the structure is shared with A, not copied. Errors as
-// [MxM].
+// Apply computes C⟨M⟩ ⊕= f(A), entry by entry, for matrices and vectors. It takes O(entries) time
+// and shares the structure of A instead of copying it. It returns the same errors as [MxM].
 //
 // With [semiring.Identity] and a mask, Apply(w.Masked(m.Not()).Replace(), id,
-// w) deletes from w the entries at the positions of m. It costs O(entries of
-// m) if w is a bitmap, O(entries of w and m) otherwise.
+// w) deletes from w the entries at the positions of m. It takes O(entries of m) time if w is a
+// bitmap, and O(entries of w and m) otherwise.
 func Apply[A, C comparable](dst matrix.Destination[C], f semiring.UnaryOp[A, C], a matrix.Operand[A], opts ...Option) error {
 	c := begin[C]("Apply", f.Name(), opts)
-	t, v, err := single(c, specOf(dst), a, f.Valid())
+	t, v, err := single(c, specOf(dst), a, c.checkOperator(f.Valid(), semiring.NotPositional))
 	if err != nil {
 		return err
 	}
@@ -81,12 +81,12 @@ func Apply[A, C comparable](dst matrix.Destination[C], f semiring.UnaryOp[A, C],
 	return applyHost(c, t, v, k.Map, k.Copies)
 }
 
-// ApplyFirst computes C⟨M⟩ ⊕= op(x, A): the operator with its first argument
-// bound to a scalar.
+// ApplyFirst computes C⟨M⟩ ⊕= op(x, A), with the first argument of the operator bound to the scalar
+// x.
 func ApplyFirst[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], x A, a matrix.Operand[B], opts ...Option) error {
 	f := opOf(op)
 	c := begin[C]("ApplyFirst", f.Name(), opts)
-	t, v, err := single(c, specOf(dst), a, f.Valid())
+	t, v, err := single(c, specOf(dst), a, c.checkOperator(f.Valid(), f.Position()))
 	if err != nil {
 		return err
 	}
@@ -97,12 +97,12 @@ func ApplyFirst[A, B, C comparable](dst matrix.Destination[C], op semiring.Opera
 	return applyHost(c, t, v, func(c []C, v []B) { k.BindX(c, x, v) }, false)
 }
 
-// ApplySecond computes C⟨M⟩ ⊕= op(A, y): the operator with its second
-// argument bound to a scalar.
+// ApplySecond computes C⟨M⟩ ⊕= op(A, y), with the second argument of the operator bound to the
+// scalar y.
 func ApplySecond[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], a matrix.Operand[A], y B, opts ...Option) error {
 	f := opOf(op)
 	c := begin[C]("ApplySecond", f.Name(), opts)
-	t, v, err := single(c, specOf(dst), a, f.Valid())
+	t, v, err := single(c, specOf(dst), a, c.checkOperator(f.Valid(), f.Position()))
 	if err != nil {
 		return err
 	}
@@ -113,11 +113,11 @@ func ApplySecond[A, B, C comparable](dst matrix.Destination[C], op semiring.Oper
 	return applyHost(c, t, v, func(c []C, v []A) { k.BindY(c, v, y) }, false)
 }
 
-// ApplyIndex computes C⟨M⟩ ⊕= f(A(i,j), i, j), entry by entry. For a vector i
-// is the position and j is 0.
+// ApplyIndex computes C⟨M⟩ ⊕= f(A(i,j), i, j), entry by entry. For a vector, i is the position and
+// j is 0.
 func ApplyIndex[A, C comparable](dst matrix.Destination[C], f semiring.IndexOp[A, C], a matrix.Operand[A], opts ...Option) error {
 	c := begin[C]("ApplyIndex", f.Name(), opts)
-	t, v, err := single(c, specOf(dst), a, f.Valid())
+	t, v, err := single(c, specOf(dst), a, c.checkOperator(f.Valid(), semiring.NotPositional))
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func ApplyIndex[A, C comparable](dst matrix.Destination[C], f semiring.IndexOp[A
 	st := oriented(v)
 	fn := f.Apply
 	if t.spec.Vector {
-		fn = func(x A, i, j int) C { return f.Apply(x, j, i) } // stored as a row
+		fn = func(x A, i, j int) C { return f.Apply(x, j, i) } // a vector is stored as a row
 	}
 	out, err := cpu.ApplyIndex(c.env(), st, fn, truth[A]())
 	if err != nil {
@@ -141,13 +141,13 @@ func ApplyIndex[A, C comparable](dst matrix.Destination[C], f semiring.IndexOp[A
 	return write(c, t, out, false)
 }
 
-// Select computes C⟨M⟩ ⊕= the entries of A that the predicate keeps, values
-// unchanged. For matrices and vectors alike; for a vector i is the position
-// and j is 0. O(entries); Tril, Triu and DiagSelect search each row instead.
-// Errors as [MxM].
+// Select computes C⟨M⟩ ⊕= the entries of A for which the predicate is true, with their values. It
+// applies to matrices and vectors; for a vector, i is the position and j is 0. It takes O(entries)
+// time; Tril, Triu and DiagSelect use a search per row instead. It returns the same errors as
+// [MxM].
 func Select[T comparable](dst matrix.Destination[T], f semiring.SelectOp[T], a matrix.Operand[T], opts ...Option) error {
 	c := begin[T]("Select", f.Name(), opts)
-	t, v, err := single(c, specOf(dst), a, f.Valid())
+	t, v, err := single(c, specOf(dst), a, c.checkOperator(f.Valid(), semiring.NotPositional))
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func Select[T comparable](dst matrix.Destination[T], f semiring.SelectOp[T], a m
 	k := f.Kernels()
 	var fn func(x T, i, j int) bool
 	switch {
-	case t.spec.Vector && k.Keep == nil: // stored as a row
+	case t.spec.Vector && k.Keep == nil: // a vector is stored as a row
 		k = &cpu.Predicate[T]{UsesValue: k.UsesValue}
 		fn = func(x T, i, j int) bool { return f.Keep(x, j, i) }
 	case k.Keep == nil || st.Val == nil:
@@ -191,8 +191,8 @@ func Select[T comparable](dst matrix.Destination[T], f semiring.SelectOp[T], a m
 	return write(c, t, out, false)
 }
 
-// Transpose computes C⟨M⟩ ⊕= Aᵀ. O(entries + rows + columns). As an operand,
-// A.T() costs nothing until it is needed; Transpose(C, A.T()) copies A.
+// Transpose computes C⟨M⟩ ⊕= Aᵀ in O(entries + rows + columns) time. The operand A.T() costs
+// nothing until an operation needs it. Transpose(C, A.T()) copies A.
 func Transpose[T comparable](dst matrix.Target[T], a matrix.Source[T], opts ...Option) error {
 	c := begin[T]("Transpose", "", opts)
 	v, err := operand[T](c, a)
@@ -226,10 +226,9 @@ func Transpose[T comparable](dst matrix.Target[T], a matrix.Source[T], opts ...O
 	return write(c, t, valued(st), false)
 }
 
-// Reduce computes w⟨m⟩ ⊕= the sum of each row of A over the monoid; that of
-// the columns with A.T(). A row without entries gives none. Sums of floats are
-// taken in a fixed order for a given number of threads. O(entries). Errors as
-// [MxM].
+// Reduce computes w⟨m⟩ ⊕= the sum of each row of A over the monoid. With A.T() it sums the columns.
+// A row without entries gives no entry. The order of a float sum is fixed for a given number of
+// threads. Reduce takes O(entries) time and returns the same errors as [MxM].
 func Reduce[T comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a matrix.Source[T], opts ...Option) error {
 	c := begin[T]("Reduce", m.Name(), opts)
 	if !m.Valid() {
@@ -270,11 +269,10 @@ func Reduce[T comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a ma
 	return write(c, t, out, false)
 }
 
-// ReduceScalar returns the sum of all entries of a matrix or vector over the
-// monoid; its identity when there are none. Sums are taken in a fixed order
-// whatever the number of threads. O(entries). The destination is on the host:
-// a matrix that lives on a device is summed there if the monoid has a CUDA
-// form, and copied to the host, once, if it has none.
+// ReduceScalar returns the sum of all entries of a matrix or vector over the monoid, or the
+// identity if there are no entries. The order of the sum is the same for every number of threads.
+// It takes O(entries) time. The result is on the host. A matrix on a device is summed there if the
+// monoid has a CUDA form; otherwise it is copied to the host, once.
 func ReduceScalar[T comparable](m semiring.Monoid[T], a matrix.Operand[T], opts ...Option) (sum T, err error) {
 	c := begin[bool]("ReduceScalar", m.Name(), opts)
 	if !m.Valid() {
@@ -301,7 +299,7 @@ func ReduceScalar[T comparable](m semiring.Monoid[T], a matrix.Operand[T], opts 
 		if !errors.Is(h.err, ErrOperator) {
 			return sum, h.err
 		}
-		// No destination asks for the place: without a CUDA form the host adds up.
+		// The result is on the host, so the host computes the sum of a monoid without a CUDA form.
 	}
 	if c.ctx != nil && c.ctx.Err() != nil {
 		return sum, c.ctx.Err()

@@ -8,11 +8,11 @@ import (
 	"github.com/hiveblas/hiveblas/internal/race"
 )
 
-// TestConformance holds the CPU to the oracles of every operation.
+// TestConformance compares the CPU with the oracles of every operation.
 func TestConformance(t *testing.T) { conformance.Run(t, host{}) }
 
-// host is the CPU; under the race detector, which takes ten times as long, with
-// few cases of each kind.
+// host is the CPU. It runs few cases of each kind under the race detector, which takes ten times as
+// long.
 type host struct{ conformance.Host }
 
 func (host) Budget() int {

@@ -11,10 +11,10 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// This file hands operations to the place where their destination lives: it
-// turns operators into text and matrices into what lies there.
+// This file runs operations on the device of their destination. It converts operators to CUDA text
+// and operands to device storage.
 
-// there is an operation being handed over, with its first error.
+// remoteCall is an operation that runs on a device, with its first error.
 type remoteCall struct {
 	c    *call
 	at   device.Backend
@@ -22,7 +22,7 @@ type remoteCall struct {
 	err  error
 }
 
-// hand begins the handing over of an operation that writes an m×n result.
+// newRemoteCall prepares the remote call of an operation that writes an m×n result.
 func newRemoteCall[C comparable](c *call, t *target[C], m, n int) *remoteCall {
 	h := &remoteCall{c: c, at: t.at}
 	h.dest = device.Dest{Rows: m, Cols: n, Type: typeOf[C](h), Vector: t.spec.Vector, Replace: t.spec.Replace}
@@ -38,12 +38,13 @@ func newRemoteCall[C comparable](c *call, t *target[C], m, n int) *remoteCall {
 	return h
 }
 
-// call returns how the operation is run.
+// call returns the settings of the operation for the device.
 func (h *remoteCall) call() device.Call {
 	return device.Call{Context: h.c.ctx, Op: h.c.op, Method: string(h.c.method), Trace: h.c.tracing()}
 }
 
-// into gives the destination what was made.
+// storeResult makes s the contents of the destination and reports the trace. ran and err are the
+// results of the backend.
 func storeResult[C comparable](h *remoteCall, t *target[C], s device.Store, ran device.Ran, err error) error {
 	var declined *device.MethodError
 	if errors.As(err, &declined) {
@@ -67,7 +68,7 @@ func storeResult[C comparable](h *remoteCall, t *target[C], s device.Store, ran 
 	return nil
 }
 
-// fail keeps the first error.
+// fail records err, unless an earlier error is recorded.
 func (h *remoteCall) fail(err error) {
 	if h.err == nil {
 		h.err = err
@@ -80,7 +81,7 @@ func typeOf[T any](h *remoteCall) device.Type {
 	return t
 }
 
-// reads returns an operand where the operation runs.
+// remoteOperand returns an operand on the device of the operation.
 func remoteOperand[T comparable](h *remoteCall, v matrix.View[T]) device.Operand {
 	if h.err != nil {
 		return device.Operand{}
@@ -90,7 +91,7 @@ func remoteOperand[T comparable](h *remoteCall, v matrix.View[T]) device.Operand
 	return o
 }
 
-// needsText refuses an operator without a CUDA form.
+// needsText fails for an operator without a CUDA form.
 func (h *remoteCall) needsText(what, name, text string) {
 	if text == "" {
 		h.fail(&OperatorError{h.c.op, what + " " + name + " has no CUDA form, so it cannot run on " + h.at.String() +
@@ -98,7 +99,7 @@ func (h *remoteCall) needsText(what, name, text string) {
 	}
 }
 
-// binaryText returns an operator as text.
+// binaryText returns an operator as CUDA text.
 func binaryText[A, B, C any](h *remoteCall, f semiring.BinaryOp[A, B, C]) device.Func {
 	h.needsText("operator", f.Name(), f.CUDA())
 	k := f.Kernels()
@@ -154,35 +155,34 @@ func remoteMxM[A, B, C comparable](c *call, t *target[C], s semiring.Semiring[A,
 	return storeResult(h, t, st, ran, err)
 }
 
-// remoteMethod refuses a forced method of MxM that does not apply.
+// remoteMethod returns a *MethodError for a forced method of MxM that does not apply.
 func remoteMethod(c *call, h *remoteCall, masked bool, a, b device.Operand) error {
 	switch c.method {
 	case Auto, Hash, Expand, Vendor:
 	case SPA:
 		if _, n := b.Store.Dims(); n > cpu.MaxAccumulator && !b.Transposed {
-			return &MethodError{c.op, SPA, "it keeps one sum per column, and there are too many"}
+			return &MethodError{c.op, SPA, "it keeps one sum per column, and b has too many columns"}
 		}
 	case Dot:
 		if !masked || h.dest.Mask.Store.Format() > sparse.Hypersparse {
-			return &MethodError{c.op, Dot, "it needs a mask that is listed and not complemented"}
+			return &MethodError{c.op, Dot, "it needs a mask that is CSR or hypersparse and not complemented"}
 		}
 	case SpMM:
 		if b.Store.Format() != sparse.Full || b.Transposed {
 			return &MethodError{c.op, c.method, "it needs a full second operand that is not transposed"}
 		}
 	default:
-		return &MethodError{c.op, c.method, "MxM on a GPU knows spa, hash, expand, dot, spmm and cusparse"}
+		return &MethodError{c.op, c.method, "the methods of MxM on a GPU are spa, hash, expand, dot, spmm and cusparse"}
 	}
 	return nil
 }
 
-// remoteMxV computes A·u, or with flip u·Aᵀ: a is the matrix whose rows give
-// the entries of the result.
+// remoteMxV computes A·u, or u·Aᵀ with flip. The rows of a give the entries of the result.
 func remoteMxV[A, B, S, U, C comparable](c *call, t *target[C], s semiring.Semiring[S, U, C], flip bool, a matrix.View[A], u matrix.View[B]) error {
 	switch c.method {
 	case Auto, Push, Pull, Relabelled, Vendor:
 	default:
-		return &MethodError{c.op, c.method, c.op + " on a GPU knows push, pull, relabelled and cusparse"}
+		return &MethodError{c.op, c.method, "the methods of " + c.op + " on a GPU are push, pull, relabelled and cusparse"}
 	}
 	m, _ := a.Dims()
 	h := newRemoteCall(c, t, 1, m)
@@ -206,7 +206,7 @@ func remoteEWise[A, B, C comparable](c *call, t *target[C], how device.Pair, f s
 	return storeResult(h, t, st, ran, err)
 }
 
-// remoteBound runs a map that is an operator with one argument bound to y.
+// remoteBound applies an operator with one argument bound to y: the first argument if first is set.
 func remoteBound[A, B, S, V, C comparable](c *call, t *target[C], v matrix.View[V], f semiring.BinaryOp[A, B, C], y S, first bool) error {
 	m, n := v.Dims()
 	h := newRemoteCall(c, t, m, n)
@@ -214,7 +214,7 @@ func remoteBound[A, B, S, V, C comparable](c *call, t *target[C], v matrix.View[
 	return remoteApply(h, t, binaryText(h, f), v, &bound, first)
 }
 
-// remoteApply runs a map given as text.
+// remoteApply applies an operator given as CUDA text.
 func remoteApply[A, C comparable](h *remoteCall, t *target[C], f device.Func, a matrix.View[A], y *device.Scalar, first bool) error {
 	x := remoteOperand(h, a)
 	if h.err != nil {
@@ -224,7 +224,7 @@ func remoteApply[A, C comparable](h *remoteCall, t *target[C], f device.Func, a 
 	return storeResult(h, t, st, ran, err)
 }
 
-// newRemoteAssign is hand for assignments, which always read the destination.
+// newRemoteAssign is newRemoteCall for assignments, which always read the destination.
 func newRemoteAssign[T comparable](c *call, t *target[T], m, n int) *remoteCall {
 	if t.spec.Vector {
 		m = 1

@@ -7,10 +7,11 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// pairOf checks two operands of an element-wise operation.
-func pairOf[A, B, C comparable](c *call, spec matrix.Spec[C], a matrix.Operand[A], b matrix.Operand[B], valid bool) (t *target[C], av matrix.View[A], bv matrix.View[B], err error) {
-	if !valid {
-		return nil, av, bv, &OperatorError{c.op, "the operator is the zero value; make it with a constructor of package semiring"}
+// pairOf checks the two operands of an element-wise operation. invalid is the error of the
+// operator, from checkOperator.
+func pairOf[A, B, C comparable](c *call, spec matrix.Spec[C], a matrix.Operand[A], b matrix.Operand[B], invalid error) (t *target[C], av matrix.View[A], bv matrix.View[B], err error) {
+	if invalid != nil {
+		return nil, av, bv, invalid
 	}
 	if av, err = operand(c, a); err != nil {
 		return nil, av, bv, err
@@ -21,7 +22,7 @@ func pairOf[A, B, C comparable](c *call, spec matrix.Spec[C], a matrix.Operand[A
 	am, an := av.Dims()
 	bm, bn := bv.Dims()
 	if am != bm || an != bn || av.IsVector() != bv.IsVector() {
-		return nil, av, bv, c.dim("b", shapeOf(bv.IsVector(), bm, bn), shapeOf(av.IsVector(), am, an), "both operands have the same shape")
+		return nil, av, bv, c.dim("b", shapeOf(bv.IsVector(), bm, bn), shapeOf(av.IsVector(), am, an), "both operands need the same shape")
 	}
 	if err := sameKind(c, av.IsVector(), spec, am, an); err != nil {
 		return nil, av, bv, err
@@ -30,25 +31,24 @@ func pairOf[A, B, C comparable](c *call, spec matrix.Spec[C], a matrix.Operand[A
 	return t, av, bv, err
 }
 
-// sameKind checks that a vector goes to a vector and a matrix to a matrix.
+// sameKind checks that operand and destination are both vectors or both matrices.
 func sameKind[C comparable](c *call, operand bool, dst matrix.Spec[C], m, n int) error {
 	if operand == dst.Vector || dst.Matrix == nil {
 		return nil
 	}
 	dm, dn := dst.Matrix.Dims()
-	return c.dim("the destination", shapeOf(dst.Vector, dm, dn), shapeOf(operand, m, n), "a vector goes to a vector and a matrix to a matrix")
+	return c.dim("the destination", shapeOf(dst.Vector, dm, dn), shapeOf(operand, m, n), "a vector needs a vector as destination, a matrix needs a matrix")
 }
 
-// EWiseAdd computes C⟨M⟩ ⊕= A ∪ B: op(A, B) where both have an entry, the one
-// there is elsewhere. For matrices and vectors alike. An entry that only one
-// operand has is copied as it is, also by minus; see [EWiseUnion].
+// EWiseAdd computes C⟨M⟩ ⊕= A ∪ B, for matrices and vectors: op(A, B) where both operands have an
+// entry. An entry of only one operand is copied unchanged, also by minus; see [EWiseUnion].
 //
-// O(entries of A and B), or O(positions) with dense operands; the result is
-// full if an operand is. Errors as [MxM].
+// It takes O(entries of A and B) time, or O(positions) with dense operands. The result is full if
+// an operand is full. EWiseAdd returns the same errors as [MxM].
 func EWiseAdd[T comparable](dst matrix.Destination[T], op semiring.Operator[T, T, T], a, b matrix.Operand[T], opts ...Option) error {
 	f := opOf(op)
 	c := begin[T]("EWiseAdd", f.Name(), opts)
-	t, av, bv, err := pairOf(c, specOf(dst), a, b, f.Valid())
+	t, av, bv, err := pairOf(c, specOf(dst), a, b, c.checkOperator(f.Valid(), f.Position()))
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func EWiseAdd[T comparable](dst matrix.Destination[T], op semiring.Operator[T, T
 	return write(c, t, out, false)
 }
 
-// copyOrTrue copies v to c; the values of a pattern, which has none, are true.
+// copyOrTrue copies v to c. It sets c to true for a pattern, whose v is nil.
 func copyOrTrue[T any](c, v []T) {
 	if v == nil {
 		x := truth[T]()
@@ -82,12 +82,12 @@ func copyOrTrue[T any](c, v []T) {
 	copy(c, v)
 }
 
-// EWiseUnion is EWiseAdd with a stand-in for the operand that is missing:
-// op(A, β) where only A has an entry, op(α, B) where only B does.
+// EWiseUnion is EWiseAdd with a default value for each operand: it computes op(A, β) where only A
+// has an entry and op(α, B) where only B has one.
 func EWiseUnion[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], a matrix.Operand[A], alpha A, b matrix.Operand[B], beta B, opts ...Option) error {
 	f := opOf(op)
 	c := begin[C]("EWiseUnion", f.Name(), opts)
-	t, av, bv, err := pairOf(c, specOf(dst), a, b, f.Valid())
+	t, av, bv, err := pairOf(c, specOf(dst), a, b, c.checkOperator(f.Valid(), f.Position()))
 	if err != nil {
 		return err
 	}
@@ -113,13 +113,13 @@ func EWiseUnion[A, B, C comparable](dst matrix.Destination[C], op semiring.Opera
 	return write(c, t, out, false)
 }
 
-// EWiseMult computes C⟨M⟩ ⊕= op(A, B) where both have an entry. For matrices
-// and vectors alike. O(entries), or a search of the longer in O(shorter ·
-// log longer) where their rows differ much in length. Errors as [MxM].
+// EWiseMult computes C⟨M⟩ ⊕= op(A, B) where both operands have an entry, for matrices and vectors.
+// It takes O(entries) time. Where two rows differ much in length, it searches the longer one, in
+// O(shorter · log longer) time. It returns the same errors as [MxM].
 func EWiseMult[A, B, C comparable](dst matrix.Destination[C], op semiring.Operator[A, B, C], a matrix.Operand[A], b matrix.Operand[B], opts ...Option) error {
 	f := opOf(op)
 	c := begin[C]("EWiseMult", f.Name(), opts)
-	t, av, bv, err := pairOf(c, specOf(dst), a, b, f.Valid())
+	t, av, bv, err := pairOf(c, specOf(dst), a, b, c.checkOperator(f.Valid(), f.Position()))
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,10 @@
 package ops_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/matrix"
@@ -10,8 +12,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// TestEWiseOfUnequalLengths unites a long vector with short ones, which takes
-// another way than merging.
+// TestEWiseOfUnequalLengths computes unions of a long vector with short ones, which do not use the
+// merge.
 func TestEWiseOfUnequalLengths(t *testing.T) {
 	const n = 10000
 	r := rand.New(rand.NewPCG(1, 2))
@@ -78,6 +80,37 @@ func TestEWiseOfUnequalLengths(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// TestPositionalOperator checks that operations without products reject a positional operator, and
+// that the error distinguishes it from the zero value.
+func TestPositionalOperator(t *testing.T) {
+	positional := semiring.MinSecondi[int64](0).Mul()
+	var zero semiring.BinaryOp[bool, bool, int64]
+	u, w := matrix.NewVector[bool](3), matrix.NewVector[int64](3)
+	a, c := matrix.New[bool](1, 1), matrix.New[int64](1, 1)
+	for _, o := range []struct {
+		op   semiring.BinaryOp[bool, bool, int64]
+		want string
+	}{
+		{positional, "the operator secondi is positional"},
+		{zero, "the operator is the zero value"},
+	} {
+		for _, err := range []error{
+			ops.EWiseMult(w, o.op, u, u),
+			ops.EWiseUnion(w, o.op, u, true, u, true),
+			ops.ApplyFirst(w, o.op, true, u),
+			ops.ApplySecond(w, o.op, u, true),
+			ops.Kronecker(c, o.op, a, a),
+		} {
+			if !errors.Is(err, ops.ErrOperator) || !strings.Contains(err.Error(), o.want) {
+				t.Errorf("error %v, want %q", err, o.want)
+			}
+		}
+		if err := ops.EWiseMult(w, o.op, u, u); strings.Contains(err.Error(), "semiring.New ") != (o.op.Position() != semiring.NotPositional) {
+			t.Errorf("error %v: only the error of a positional operator names semiring.New", err)
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// A breadth-first search: the frontier steps to neighbours not yet visited.
-// This is the example of the README.
+// A breadth-first search without [ops.Steps]: each step moves the frontier to its unvisited
+// neighbours. The README and ExampleSteps show the search with Steps.
 func Example_breadthFirstSearch() {
 	A, err := matrix.FromTuples(4, 4, []int{0, 0, 1, 2}, []int{1, 2, 3, 3}, []bool{true, true, true, true}, nil)
 	if err != nil {

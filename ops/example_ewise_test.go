@@ -9,7 +9,7 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// Where only one operand has an entry, it is copied, also by minus.
+// An entry of only one operand is copied, also by minus.
 func ExampleEWiseAdd() {
 	a := parse(
 		"1 2 .",
@@ -40,7 +40,7 @@ func ExampleEWiseMult() {
 	// true true . |
 }
 
-// With zeros for what is missing, minus is subtraction.
+// With 0 for absent entries, minus is subtraction.
 func ExampleEWiseUnion() {
 	a := parse("1 2 . .")
 	b := parse("1 . 3 .")
@@ -117,7 +117,7 @@ func ExampleSelect() {
 	// 7 8 9 |
 }
 
-// The degree of every vertex: a sum over rows; over columns with A.T().
+// The sum of each row, and with A.T() the maximum of each column.
 func ExampleReduce() {
 	a := parse(
 		"1 2 .",

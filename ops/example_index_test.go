@@ -37,7 +37,7 @@ func ExampleExtractVector() {
 	// 4 4 . 1 |
 }
 
-// Row 1, and with T a column.
+// Row 1, and with T column 0.
 func ExampleExtractRow() {
 	a := parse(
 		"1 2 .",
@@ -52,7 +52,7 @@ func ExampleExtractRow() {
 	// 1 . |
 }
 
-// The region becomes the operand: entries that it lacks are deleted.
+// The region becomes equal to the operand: its other entries are deleted.
 func ExampleAssign() {
 	c := parse(
 		"1 1 1",
@@ -76,7 +76,7 @@ func ExampleAssignVector() {
 	// 1 1 1 6 |
 }
 
-// With a mask a scalar goes where the mask allows.
+// With a mask, a scalar is assigned at the positions of the mask.
 func ExampleAssignScalar() {
 	c := parse(
 		"1 . 3",

@@ -12,7 +12,7 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// parse makes a matrix of rows such as "1 . 2", where a dot is no entry.
+// parse returns the matrix of rows such as "1 . 2", where a dot means no entry.
 func parse(rows ...string) *matrix.Matrix[float64] {
 	b := matrix.NewBuilder[float64](len(rows), len(strings.Fields(rows[0])))
 	for i, row := range rows {
@@ -39,7 +39,7 @@ func parseVector(row string) *matrix.Vector[float64] {
 	return v
 }
 
-// show prints a matrix as parse reads it.
+// show prints a matrix in the notation of parse.
 func show[T comparable](a *matrix.Matrix[T]) {
 	m, n := a.Dims()
 	for i := range m {
@@ -87,8 +87,8 @@ func ExampleMxM() {
 	// 6 1 |
 }
 
-// How many triangles each edge of a graph is in: two ends, a common
-// neighbour. The mask keeps the edges; no value is read.
+// The number of triangles of each edge of a graph: the common neighbours of its two ends. The mask
+// restricts the result to the edges. No value is read.
 func ExampleMxM_masked() {
 	g := parse(
 		". 1 1 1",
@@ -105,8 +105,7 @@ func ExampleMxM_masked() {
 	// 1 . 1 . |
 }
 
-// The result accumulates into what is there, and the transpose of an operand
-// is a view.
+// The result is added to the destination, and the transpose of an operand is a view.
 func ExampleMxM_accumulate() {
 	a := parse(
 		"1 2",
@@ -132,8 +131,7 @@ func ExampleMxV() {
 	// 3 . |
 }
 
-// One step of a breadth-first search: from the frontier to the vertices that
-// have no level yet.
+// A breadth-first search: each step goes from the frontier to the vertices without a level.
 func ExampleVxM() {
 	g := parse(
 		". 1 1 .",
@@ -152,7 +150,7 @@ func ExampleVxM() {
 	// 0 1 1 2 |
 }
 
-// Which method ran, and how much it did.
+// The trace reports the method that ran and its number of products.
 func ExampleWithTrace() {
 	a := parse(
 		"1 2",
@@ -164,7 +162,7 @@ func ExampleWithTrace() {
 	// MxM plus_times: hash on cpu, 8 products, 4 entries
 }
 
-// Errors say which argument is at fault and what would fit.
+// An error names the invalid argument and the required shape.
 func ExampleMxM_errors() {
 	a, c := matrix.New[float64](2, 3), matrix.New[float64](2, 2)
 	err := ops.MxM(c, semiring.PlusTimes[float64](), a, a)

@@ -9,14 +9,13 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// Indices is a list of rows, columns or positions. All() is every one, in
-// order.
+// Indices is a list of rows, columns or positions.
 type Indices struct {
 	list []int
 	all  bool
 }
 
-// All returns the list of all indices.
+// All returns the list of all indices, in ascending order.
 func All() Indices { return Indices{all: true} }
 
 // Of returns the list of the given indices.
@@ -31,7 +30,7 @@ func Span(lo, hi int) Indices {
 	return Indices{list: list}
 }
 
-// resolve checks a list against a dimension of n.
+// resolve checks that the indices are less than n, and with unique that they are distinct.
 func (x Indices) resolve(c *call, arg string, n int, unique bool) (cpu.Indices, error) {
 	if x.all {
 		return cpu.Indices{N: n}, nil
@@ -57,10 +56,9 @@ func (x Indices) resolve(c *call, arg string, n int, unique bool) (cpu.Indices, 
 	return cpu.Indices{List: list, N: len(list)}, nil
 }
 
-// Extract computes C⟨M⟩ ⊕= A(rows, cols): entry (p, q) is A(rows[p],
-// cols[q]). Indices may repeat. O(entries of the rows taken), and a sort of
-// each row whose columns come out of order. An index out of range is a
-// *matrix.IndexError that names its place in the list.
+// Extract computes C⟨M⟩ ⊕= A(rows, cols): entry (p, q) is A(rows[p], cols[q]). Indices may repeat.
+// It takes O(entries of the extracted rows) time, and sorts each row whose columns are not in
+// order. An index out of range is a *matrix.IndexError that gives its position in the list.
 func Extract[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols Indices, opts ...Option) error {
 	c := begin[T]("Extract", "", opts)
 	v, err := operand[T](c, a)
@@ -105,8 +103,7 @@ func extract[T comparable](c *call, t *target[T], st *sparse.Store[T], rows, col
 	return write(c, t, out, false)
 }
 
-// ExtractVector computes w⟨m⟩ ⊕= u(idx): entry p is u(idx[p]). Indices may
-// repeat.
+// ExtractVector computes w⟨m⟩ ⊕= u(idx): entry p is u(idx[p]). Indices may repeat.
 func ExtractVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSource[T], idx Indices, opts ...Option) error {
 	c := begin[T]("ExtractVector", "", opts)
 	v, err := operand[T](c, u)
@@ -166,7 +163,7 @@ func gather[T comparable](u *sparse.Store[T], idx cpu.Indices) *sparse.Store[T] 
 	return out
 }
 
-// ExtractRow computes w⟨m⟩ ⊕= A(i, cols), and with A.T() a column of A.
+// ExtractRow computes w⟨m⟩ ⊕= A(i, cols). With A.T() it extracts a column of A.
 func ExtractRow[T comparable](dst matrix.VectorTarget[T], a matrix.Source[T], i int, cols Indices, opts ...Option) error {
 	c := begin[T]("ExtractRow", "", opts)
 	v, err := operand[T](c, a)
@@ -192,10 +189,9 @@ func ExtractRow[T comparable](dst matrix.VectorTarget[T], a matrix.Source[T], i 
 	return extract(c, t, v.Rows(), ri, ci)
 }
 
-// assign computes what c becomes by c(rows, cols) ⊕= x, and writes it under
-// the mask, as GrB_assign: the mask has the shape of C and, with Replace,
-// clears all of C outside it. x is not changed, and is copied if the
-// destination keeps it.
+// assign computes c(rows, cols) ⊕= x and writes the result under the mask, as GrB_assign: the mask
+// has the shape of C, and with Replace all of C outside the mask is cleared. assign does not change
+// x. It copies x if the destination keeps it.
 func assign[T comparable](c *call, t *target[T], x *sparse.Store[T], rows, cols cpu.Indices) error {
 	st := t.spec.Matrix.Store()
 	if t.spec.Vector && st.NRows == 0 {
@@ -215,7 +211,7 @@ func assign[T comparable](c *call, t *target[T], x *sparse.Store[T], rows, cols 
 	if t.spec.Accum != nil {
 		return write(c, t, valued(spread), false)
 	}
-	// Without an accumulator, what c has in the region goes.
+	// Without an accumulator, the entries of c in the region are deleted.
 	rest, err := cpu.Outside(env, st, rows, cols)
 	if err != nil {
 		return err
@@ -227,8 +223,8 @@ func assign[T comparable](c *call, t *target[T], x *sparse.Store[T], rows, cols 
 	return write(c, t, all, false)
 }
 
-// assignRow computes st(idx) ⊕= x for a vector without a mask. It returns nil
-// where that is left to the general form.
+// assignRow computes st(idx) ⊕= x for a vector without a mask. It returns nil for the cases that
+// assign handles.
 func assignRow[T comparable](c *call, t *target[T], st, x *sparse.Store[T], idx []int32) *sparse.Store[T] {
 	if st.Format == sparse.Hypersparse || holds(t, x) {
 		return nil
@@ -256,10 +252,10 @@ func assignRow[T comparable](c *call, t *target[T], st, x *sparse.Store[T], idx 
 	return st
 }
 
-// Assign computes C(rows, cols)⟨M⟩ ⊕= A, where A has as many rows and columns
-// as are listed. Without an accumulator the region becomes A: entries that A
-// lacks are deleted. The mask has the shape of C. No index may be listed
-// twice. O(entries of A and C).
+// Assign computes C(rows, cols)⟨M⟩ ⊕= A. A has one row per index of rows and one column per index
+// of cols. Without an accumulator the region becomes equal to A: its entries at positions absent in
+// A are deleted. The mask has the shape of C. Indices must be distinct. Assign takes O(entries of A
+// and C) time.
 func Assign[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols Indices, opts ...Option) error {
 	c := begin[T]("Assign", "", opts)
 	spec := specOf(dst)
@@ -282,7 +278,7 @@ func Assign[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols I
 	}
 	am, an := v.Dims()
 	if am != ri.N || an != ci.N {
-		return c.dim("a", shape(am, an), shape(ri.N, ci.N), "it has as many rows and columns as the lists")
+		return c.dim("a", shape(am, an), shape(ri.N, ci.N), "it needs one row and one column per listed index")
 	}
 	if t.at != nil {
 		return remoteAssign(c, t, v, ri, ci)
@@ -308,7 +304,7 @@ func AssignVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSourc
 		return err
 	}
 	if _, un := v.Dims(); un != ci.N {
-		return c.dim("u", shapeOf(true, 1, un), shapeOf(true, 1, ci.N), "it has as many positions as the list")
+		return c.dim("u", shapeOf(true, 1, un), shapeOf(true, 1, ci.N), "it needs one position per listed index")
 	}
 	if t.at != nil {
 		return remoteAssign(c, t, v, cpu.Indices{N: 1}, ci)
@@ -316,10 +312,9 @@ func AssignVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSourc
 	return assign(c, t, v.Stored(), cpu.Indices{N: 1}, ci)
 }
 
-// AssignScalar computes C(rows, cols)⟨M⟩ ⊕= x: every position of the region,
-// as far as the mask allows, becomes x or accumulates it. With a mask that is
-// listed and not complemented and all rows and columns, it costs O(entries of
-// the mask); otherwise O(positions of the region).
+// AssignScalar computes C(rows, cols)⟨M⟩ ⊕= x: it assigns x to every position of the region within
+// the mask, or accumulates x there. It takes O(entries of the mask) time if the region is all of C
+// and the mask is not complemented, and O(positions of the region) otherwise.
 func AssignScalar[T comparable](dst matrix.Target[T], x T, rows, cols Indices, opts ...Option) error {
 	c := begin[T]("AssignScalar", "", opts)
 	spec := specOf(dst)
@@ -399,18 +394,17 @@ func assignScalar[T comparable](c *call, t *target[T], x T, rows, cols cpu.Indic
 	return assign(c, t, &sparse.Store[T]{Structure: sparse.Structure{NRows: rows.Len(), NCols: cols.Len(), Format: sparse.Full, NVals: int64(cells)}, Val: val}, rows, cols)
 }
 
-// maxRegion bounds the positions a scalar is assigned to: beyond it the
-// result could not be held anyway.
+// maxRegion is the largest number of positions of a scalar assignment. A larger result does not fit
+// in memory.
 const maxRegion = 1 << 36
 
-// Kronecker computes C⟨M⟩ ⊕= A ⊗ B: entry (i·p+k, j·q+l) is op(A(i,j),
-// B(k,l)) for a p×q matrix B. Dimensions that overflow are a
-// *matrix.SizeError. O(entries of the result).
+// Kronecker computes C⟨M⟩ ⊕= A ⊗ B: entry (i·p+k, j·q+l) is op(A(i,j), B(k,l)) for a p×q matrix B.
+// Dimensions that overflow are a *matrix.SizeError. It takes O(entries of the result) time.
 func Kronecker[A, B, C comparable](dst matrix.Target[C], op semiring.Operator[A, B, C], a matrix.Source[A], b matrix.Source[B], opts ...Option) error {
 	f := opOf(op)
 	c := begin[C]("Kronecker", f.Name(), opts)
-	if !f.Valid() {
-		return &OperatorError{c.op, "the operator is the zero value; make it with a constructor of package semiring"}
+	if err := c.checkOperator(f.Valid(), f.Position()); err != nil {
+		return err
 	}
 	av, err := operand[A](c, a)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// TestSelectLarge selects by value from matrices and vectors of several of the
-// pieces that they are cut into: rows that go over their ends, empty rows at
-// them, long ones, and all formats of a vector.
+// TestSelectLarge selects by value from matrices and vectors that span several parallel pieces:
+// rows that cross the boundary of a piece, empty rows at a boundary, long rows, and all formats of
+// a vector.
 func TestSelectLarge(t *testing.T) {
 	keep := semiring.ValueGT(0.5)
 	lengths := map[string]func(i int) int{
@@ -92,10 +92,9 @@ func TestSelectLarge(t *testing.T) {
 	}
 }
 
-// TestPullAlikeLarge pulls by any.pair over more rows than are looked at
-// together: empty ones, ones that end at every place within their first columns
-// and after, under masks of all kinds, of a matrix that lists all its rows and
-// of one that does not, and after it changed.
+// TestPullAlikeLarge runs Pull with any.pair over more rows than one batch: empty rows, and rows of
+// every length within and beyond their leading columns, under masks of all kinds, on a CSR and on a
+// hypersparse matrix, before and after the matrix changes.
 func TestPullAlikeLarge(t *testing.T) {
 	const m, n = 5000, 3000
 	pair := semiring.AnyPair[bool]()
@@ -163,7 +162,7 @@ func TestPullAlikeLarge(t *testing.T) {
 					}
 				}
 			}
-			for i := 0; i < m; i += step { // the first columns of all rows are others now
+			for i := 0; i < m; i += step { // change the leading columns of all rows
 				if err := a.Set(i, (i*17)%5, 1); err != nil {
 					t.Fatal(err)
 				}
@@ -179,10 +178,9 @@ func set(t *testing.T, v *matrix.Vector[bool], i int) {
 	}
 }
 
-// TestRowLengths multiplies and sums rows of every length up to 50, of values
-// that are negative, infinite, NaN of both signs, and −0: what is done to
-// several entries at once must not let a row see the next, nor a sign or NaN
-// decide where it does not.
+// TestRowLengths multiplies and sums rows of every length up to 50. The values include negative
+// ones, infinities, NaN of both signs, and −0. Code that processes several entries at once must not
+// read the next row, and must not let a sign or a NaN affect the result where it has no effect.
 func TestRowLengths(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { testRowLengths[float64](t) })
 	t.Run("float32", func(t *testing.T) { testRowLengths[float32](t) })

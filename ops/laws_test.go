@@ -12,7 +12,7 @@ import (
 
 type ints = *matrix.Matrix[int64]
 
-// dims draws a dimension, 0 and 1 among them.
+// dims draws a dimension, including 0 and 1.
 func dims(t *rapid.T, name string) int { return rapid.IntRange(0, 12).Draw(t, name) }
 
 // sparseInts draws an m×n matrix in any format.
@@ -71,8 +71,7 @@ func listing[T comparable](a *matrix.Matrix[T]) (list []any) {
 	return list
 }
 
-// TestLaws draws random matrices and checks algebra that must hold exactly
-// over the integers.
+// TestLaws draws random matrices and checks algebraic laws that hold exactly over the integers.
 func TestLaws(t *testing.T) {
 	plus := semiring.Plus[int64]()
 	t.Run("associative", rapid.MakeCheck(func(t *rapid.T) {
@@ -83,9 +82,9 @@ func TestLaws(t *testing.T) {
 	t.Run("transposed", rapid.MakeCheck(func(t *rapid.T) {
 		m, k, n := dims(t, "m"), dims(t, "k"), dims(t, "n")
 		a, b := sparseInts(t, "a", m, k), sparseInts(t, "b", k, n)
-		turned := matrix.New[int64](n, m)
-		must(t, ops.Transpose(turned, times(t, m, n, a, b)))
-		same(t, "(AB)ᵀ = BᵀAᵀ", turned, times(t, n, m, b.T(), a.T()))
+		transposed := matrix.New[int64](n, m)
+		must(t, ops.Transpose(transposed, times(t, m, n, a, b)))
+		same(t, "(AB)ᵀ = BᵀAᵀ", transposed, times(t, n, m, b.T(), a.T()))
 	}))
 	t.Run("distributive", rapid.MakeCheck(func(t *rapid.T) {
 		m, k, n := dims(t, "m"), dims(t, "k"), dims(t, "n")

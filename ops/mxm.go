@@ -10,20 +10,18 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// MxM computes C⟨M⟩ ⊕= A ⊕.⊗ B, the product of an m×k by a k×n matrix over s.
-// Position (i, j) of the product has an entry when some A(i,k) and B(k,j)
-// both do.
+// MxM computes C⟨M⟩ ⊕= A ⊕.⊗ B, the product of an m×k and a k×n matrix over s. Position (i, j) of
+// the product has an entry if A(i,k) and B(k,j) are both present for some k.
 //
-// Methods: row by row as in Gustavson (1978), with a dense accumulator and
-// bitmap (SPA), by sorting (Sorted) or hashing (Hash) the products of a row;
-// one dot product per entry of a mask (Dot); rows of a full B (SpMM). Time is
-// O(products + rows), the first three in two passes so that the result is
-// allocated exactly; memory beyond the result is one accumulator of n
-// positions per thread. Sums are taken in a fixed order, the same for any
+// SPA, Sorted and Hash compute row by row as in Gustavson (1978). SPA uses a dense accumulator and
+// a bitmap; Sorted sorts and Hash hashes the products of a row. Dot computes one dot product per
+// entry of the mask. SpMM adds rows of a full B. The time is O(products + rows). SPA, Sorted and
+// Hash take two passes, so that the result is allocated with its exact size. The memory beyond the
+// result is one accumulator of n positions per thread. The order of each sum is the same for every
 // number of threads.
 //
-// Errors: *matrix.DimensionError, *MethodError, *OperatorError, those the
-// operands were made with, ctx.Err().
+// The errors are *matrix.DimensionError, *MethodError, *OperatorError, the construction error of an
+// operand, and ctx.Err().
 func MxM[A, B, C comparable](dst matrix.Target[C], s semiring.Semiring[A, B, C], a matrix.Source[A], b matrix.Source[B], opts ...Option) error {
 	c := begin[C]("MxM", s.Name(), opts)
 	av, bv, err := factors(c, s, a, b)
@@ -59,41 +57,41 @@ func factors[A, B, C comparable](c *call, s semiring.Semiring[A, B, C], a matrix
 	return av, bv, err
 }
 
-// factor is a matrix to be multiplied: a view, or the rows made from one.
+// factor is an operand of a product: a view, or rows computed from one.
 type factor[T comparable] struct {
-	view matrix.View[T]
-	made *sparse.Store[T]
+	view     matrix.View[T]
+	computed *sparse.Store[T]
 }
 
 func (f factor[T]) rows() *sparse.Store[T] {
-	if f.made != nil {
-		return f.made
+	if f.computed != nil {
+		return f.computed
 	}
 	return f.view.Rows()
 }
 
 func (f factor[T]) cols() *sparse.Store[T] {
-	if f.made != nil {
-		return sparse.Transpose(f.made, 0)
+	if f.computed != nil {
+		return sparse.Transpose(f.computed, 0)
 	}
 	return f.view.Cols()
 }
 
 // width returns the number of columns.
 func (f factor[T]) width() int {
-	if f.made != nil {
-		return f.made.NCols
+	if f.computed != nil {
+		return f.computed.NCols
 	}
 	_, n := f.view.Dims()
 	return n
 }
 
-func (f factor[T]) hasRows() bool { return f.made != nil || f.view.HasRows() }
-func (f factor[T]) hasCols() bool { return f.made == nil && f.view.HasCols() }
+func (f factor[T]) hasRows() bool { return f.computed != nil || f.view.HasRows() }
+func (f factor[T]) hasCols() bool { return f.computed == nil && f.view.HasCols() }
 
 // full returns the storage if it is full and not transposed.
 func (f factor[T]) full() *sparse.Store[T] {
-	if f.made == nil && !f.view.Transposed() {
+	if f.computed == nil && !f.view.Transposed() {
 		if st := f.view.Stored(); st.Format == sparse.Full {
 			return st
 		}
@@ -105,8 +103,8 @@ func mxm[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 	env := c.env()
 	mask := t.mask
 	listed := mask != nil && !mask.Comp && mask.S.Sparse()
-	// A tall first operand with few rows in use would give a dense result that
-	// is mostly empty: row by row then.
+	// SpMM is not used for a hypersparse first operand, because most rows of its dense result would
+	// be empty.
 	if full := b.full(); full != nil && (c.method == SpMM || c.method == Auto && a.rows().Format == sparse.CSR) {
 		out, err := cpu.SpMM(env, s, needed(a.rows(), s.UsesX), needed(full, s.UsesY))
 		if err != nil {
@@ -119,23 +117,23 @@ func mxm[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 	case Auto, Sorted, Hash:
 	case SPA:
 		if n := b.width(); n > cpu.MaxAccumulator {
-			return &MethodError{c.op, SPA, fmt.Sprintf("it keeps one sum per column, and there are %d, more than %d", n, cpu.MaxAccumulator)}
+			return &MethodError{c.op, SPA, fmt.Sprintf("it keeps one sum per column, and b has %d columns, more than %d", n, cpu.MaxAccumulator)}
 		}
 	case Dot:
 		if !listed {
-			return &MethodError{c.op, Dot, "it needs a mask that is listed and not complemented"}
+			return &MethodError{c.op, Dot, "it needs a mask that is CSR or hypersparse and not complemented"}
 		}
-		if a.width() > maxLaidOut {
-			return &MethodError{c.op, Dot, fmt.Sprintf("it lays a row of a out, and those have more than %d positions", maxLaidOut)}
+		if a.width() > maxDotWidth {
+			return &MethodError{c.op, Dot, fmt.Sprintf("it expands each row of a, and a has more than %d columns", maxDotWidth)}
 		}
 	case SpMM:
 		return &MethodError{c.op, SpMM, "it needs a full second operand that is not transposed"}
 	default:
-		return &MethodError{c.op, c.method, "MxM knows spa, sorted, hash, dot and spmm"}
+		return &MethodError{c.op, c.method, "the methods of MxM are spa, sorted, hash, dot and spmm"}
 	}
 	rows := needed(a.rows(), s.UsesX)
 	if listed && (c.method == Dot || c.method == Auto) {
-		if c.method == Dot || a.width() <= maxLaidOut && dotPays(env, a, b, mask.S) {
+		if c.method == Dot || a.width() <= maxDotWidth && dotPays(env, a, b, mask.S) {
 			bt := needed(b.cols(), s.UsesY)
 			out, err := cpu.MaskedDot(env, flip, rows, bt, mask.S)
 			if err != nil {
@@ -158,21 +156,21 @@ func mxm[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 	return write(c, t, out, true)
 }
 
-// methods are the ways of cpu.MxM by name, and names the names.
+// methods maps a Method to the method of cpu.MxM, and names is its inverse.
 var (
 	methods = map[Method]cpu.Method{Auto: cpu.Auto, SPA: cpu.SPA, Sorted: cpu.Sorted, Hash: cpu.Hash}
 	names   = [...]Method{cpu.Auto: Auto, cpu.SPA: SPA, cpu.Sorted: Sorted, cpu.Hash: Hash}
 )
 
-// maxLaidOut is the longest row of a that Dot lays out per thread.
-const maxLaidOut = 1 << 26
+// maxDotWidth is the longest row of a that Dot expands to a dense array per thread.
+const maxDotWidth = 1 << 26
 
-// dotPays compares the products either way would look at. A dot product
-// reads two arrays and writes nothing, so it is given a factor of 2; a
-// transpose that is not at hand costs about six looks per entry.
+// dotPays reports whether Dot is estimated to be faster than a row method, by the numbers of
+// products that the two examine. A dot product reads two arrays and writes nothing, so its products
+// count half. Computing the transpose costs about as much as examining six products per entry.
 func dotPays[A, B comparable](env cpu.Env, a factor[A], b factor[B], mask *sparse.Structure) bool {
 	if !b.hasCols() && b.hasRows() {
-		// Without the transpose its row lengths are unknown: the average serves.
+		// Without the transpose, the column lengths of b are unknown: use the average.
 		rows := b.rows()
 		average := rows.NVals/int64(max(1, rows.NCols)) + 1
 		return mask.NVals*average/2+6*rows.NVals < cpu.SaxpyCost(env, a.rows(), rows)
@@ -185,20 +183,20 @@ func dotPays[A, B comparable](env cpu.Env, a factor[A], b factor[B], mask *spars
 	return dot/2 < cpu.SaxpyCost(env, a.rows(), b.rows())
 }
 
-// mxmPositional makes the index the value of the operand that has it, and
-// multiplies by first or second.
+// mxmPositional replaces the values of one operand by the index and multiplies with first or
+// second.
 func mxmPositional[A, B, C comparable](c *call, t *target[C], p *semiring.Positional[A, B, C], av matrix.View[A], bv matrix.View[B]) error {
 	switch p.Which {
 	case semiring.PositionJ:
 		rows := bv.Rows()
-		return mxm(c, t, p.Second, p.SecondFlip, factor[A]{view: av}, factor[C]{made: columnValued(rows, p)})
+		return mxm(c, t, p.Second, p.SecondFlip, factor[A]{view: av}, factor[C]{computed: columnValued(rows, p)})
 	case semiring.PositionK:
-		return mxm(c, t, p.First, p.FirstFlip, factor[C]{made: columnValued(av.Rows(), p)}, factor[B]{view: bv})
+		return mxm(c, t, p.First, p.FirstFlip, factor[C]{computed: columnValued(av.Rows(), p)}, factor[B]{view: bv})
 	}
-	return mxm(c, t, p.First, p.FirstFlip, factor[C]{made: rowValued(av.Rows(), p)}, factor[B]{view: bv})
+	return mxm(c, t, p.First, p.FirstFlip, factor[C]{computed: rowValued(av.Rows(), p)}, factor[B]{view: bv})
 }
 
-// rowValued returns s with each entry's row as its value.
+// rowValued returns s with the row of each entry as its value.
 func rowValued[S, A, B, C any](s *sparse.Store[S], p *semiring.Positional[A, B, C]) *sparse.Store[C] {
 	out := &sparse.Store[C]{Structure: s.Structure, Val: make([]C, len(s.Idx))}
 	for k := range s.Vecs() {
@@ -210,7 +208,7 @@ func rowValued[S, A, B, C any](s *sparse.Store[S], p *semiring.Positional[A, B, 
 	return out
 }
 
-// columnValued returns s with each entry's column as its value.
+// columnValued returns s with the column of each entry as its value.
 func columnValued[S, A, B, C any](s *sparse.Store[S], p *semiring.Positional[A, B, C]) *sparse.Store[C] {
 	out := &sparse.Store[C]{Structure: s.Structure, Val: make([]C, len(s.Idx))}
 	_ = parallel.Range(nil, 0, len(s.Idx), 1<<15, func(_, lo, hi int) {

@@ -10,14 +10,14 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// MxV computes w⟨m⟩ ⊕= A ⊕.⊗ u for an m×n matrix and a vector of n: entry i
-// is the sum over k of A(i,k) ⊗ u(k).
+// MxV computes w⟨m⟩ ⊕= A ⊕.⊗ u for an m×n matrix and a vector of size n: entry i is the sum over k
+// of A(i,k) ⊗ u(k).
 //
-// Pull takes a dot product per row that the mask allows, O(entries of A) at
-// most; Push scatters the columns of A that u has entries for, O(their
-// entries). The choice follows the number of entries of u, the mask, and
-// which orientation of A is at hand (the transpose is kept once made). Sums
-// are taken in a fixed order, the same for any number of threads. Errors as MxM.
+// Pull computes a dot product per row within the mask, in at most O(entries of A) time. Push
+// scatters the columns of A at the entries of u, in O(entries of these columns) time. Auto selects
+// by the number of entries of u, the mask, and the available orientation of A; a computed transpose
+// is kept. The order of each sum is the same for every number of threads. MxV returns the same
+// errors as [MxM].
 func MxV[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, B, C], a matrix.Source[A], u matrix.VectorSource[B], opts ...Option) error {
 	c := begin[C]("MxV", s.Name(), opts)
 	av, uv, err := factors(c, s, a, u)
@@ -37,7 +37,7 @@ func MxV[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, 
 		return remoteMxV(c, t, s, false, av, uv)
 	}
 	if p := s.Positional(); p != nil {
-		// The product of A(i,k) and u(k), a column: i, k, or column 0.
+		// The index of the product of A(i,k) and u(k) is i, k, or column 0, because u is a column.
 		ust := uv.Stored()
 		switch p.Which {
 		case semiring.PositionK:
@@ -50,9 +50,9 @@ func MxV[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, 
 	return mxv(c, t, s.Kernels(), s.Flipped(), av, uv.Stored())
 }
 
-// VxM computes w⟨m⟩ ⊕= u ⊕.⊗ A for a vector of m and an m×n matrix: entry j
-// is the sum over k of u(k) ⊗ A(k,j). Methods and errors as MxV, with A
-// transposed: here Push reads the rows of A and Pull its columns.
+// VxM computes w⟨m⟩ ⊕= u ⊕.⊗ A for a vector of size m and an m×n matrix: entry j is the sum over k
+// of u(k) ⊗ A(k,j). The methods and errors are those of [MxV] with A transposed: Push reads the
+// rows of A and Pull reads its columns.
 func VxM[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, B, C], u matrix.VectorSource[A], a matrix.Source[B], opts ...Option) error {
 	c := begin[C]("VxM", s.Name(), opts)
 	uv, av, err := factors(c, s, u, a)
@@ -72,7 +72,7 @@ func VxM[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, 
 		return remoteMxV(c, t, s, true, av.T(), uv)
 	}
 	if p := s.Positional(); p != nil {
-		// The product of u(k), a row, and A(k,j): row 0, k, or j.
+		// The index of the product of u(k) and A(k,j) is row 0, because u is a row, k, or j.
 		ust := uv.Stored()
 		switch p.Which {
 		case semiring.PositionK:
@@ -85,7 +85,8 @@ func VxM[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, 
 	return mxv(c, t, s.Flipped(), s.Kernels(), av.T(), uv.Stored())
 }
 
-// mxv computes w = A·u with s, whose first operand is A's; flip has u's first.
+// mxv computes w = A·u. s multiplies entries of A by entries of u; flip multiplies in the other
+// order.
 func mxv[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], flip *cpu.Semiring[B, A, C], a matrix.View[A], u *sparse.Store[B]) error {
 	method := c.method
 	switch method {
@@ -93,7 +94,7 @@ func mxv[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 		method = direction(a, u, t.mask, s.Any)
 	case Push, Pull:
 	default:
-		return &MethodError{c.op, method, c.op + " knows push and pull"}
+		return &MethodError{c.op, method, "the methods of " + c.op + " are push and pull"}
 	}
 	u = needed(u, s.UsesY)
 	var out *sparse.Store[C]
@@ -119,7 +120,7 @@ func mxvWork[A, B comparable](m Method, a matrix.View[A], u *sparse.Store[B]) in
 	return pushWork(a, u, math.MaxInt64)
 }
 
-// pushWork counts the products of pushing u, as far as limit.
+// pushWork counts the products of Push, and stops once the count exceeds limit.
 func pushWork[A, B comparable](a matrix.View[A], u *sparse.Store[B], limit int64) int64 {
 	cols, list := a.Cols(), sparse.ToSparse(u)
 	var work int64
@@ -132,39 +133,38 @@ func pushWork[A, B comparable](a matrix.View[A], u *sparse.Store[B], limit int64
 	return work
 }
 
-// pushCost is what scattering a product is taken to cost over looking at one:
-// it writes an accumulator and its marks, which then are gathered.
+// pushCost is the estimated cost of a product of Push relative to one of Pull. Push writes an
+// accumulator and its marks, and then gathers them.
 const pushCost = 2
 
-// beamer is α of Beamer, Asanović and Patterson (SC 2012): pulling pays once
-// the edges out of the frontier are more than a share 1/α of those into what
-// is still unvisited.
+// beamer is α of Beamer, Asanović and Patterson (SC 2012): Pull is faster once the edges out of the
+// frontier exceed 1/α of the edges into unvisited vertices.
 const beamer = 14
 
-// direction chooses push or pull for A·u. The orientation that is at hand
-// wins unless the other saves more than the transpose costs.
+// direction selects Push or Pull for A·u. It selects the available orientation unless the other one
+// saves more than the transpose costs.
 func direction[A, B comparable](a matrix.View[A], u *sparse.Store[B], mask *cpu.Mask, any bool) Method {
 	n := int64(u.NCols)
-	// Pull keeps arrays of both dimensions, push none when there is little to do.
+	// Pull allocates arrays of both dimensions. Push with few products allocates none.
 	rows, _ := a.Dims()
 	if vast(rows, a.NVals()) || vast(u.NCols, u.NVals) {
 		return Push
 	}
 	switch {
 	case a.HasRows() && a.HasCols():
-	case a.HasCols(): // pushing is free, pulling needs the transpose
+	case a.HasCols(): // Push needs no transpose, Pull does
 		return Push
 	case a.HasRows():
 		if u.NVals*16 < n {
-			return Push // makes the transpose, which is kept
+			return Push // computes the transpose, which is kept
 		}
 		return Pull
 	}
 	if u.NVals == n {
 		return Pull
 	}
-	// Products of pushing against entries that pulling looks at, on average,
-	// in the rows that the mask leaves.
+	// Compare the products of Push with the average number of entries that Pull reads in the rows
+	// within the mask.
 	open := float64(a.NVals())
 	if mask != nil && rows > 0 {
 		allowed := mask.S.NVals
@@ -184,11 +184,10 @@ func direction[A, B comparable](a matrix.View[A], u *sparse.Store[B], mask *cpu.
 	return Push
 }
 
-// vast reports whether an array of n positions is out of all proportion to
-// the number of entries.
+// vast reports whether an array of n positions is too large for the number of entries.
 func vast(n int, entries int64) bool { return n > 1<<22 && entries < int64(n)/1024 }
 
-// indexValued returns u with each entry's index as its value.
+// indexValued returns u with the index of each entry as its value.
 func indexValued[S, A, B, C any](u *sparse.Store[S], p *semiring.Positional[A, B, C]) *sparse.Store[C] {
 	return columnValued(sparse.ToSparse(u), p)
 }
@@ -202,14 +201,14 @@ func constantValued[S, C any](u *sparse.Store[S], x C) *sparse.Store[C] {
 	return out
 }
 
-// positionI gives w(i) = i where A·u has an entry, over the semiring's sum.
+// positionI computes the product A·u whose terms of w(i) all have the value i.
 func positionI[A, B, C comparable](c *call, t *target[C], p *semiring.Positional[A, B, C], av matrix.View[A], uv matrix.View[B]) error {
-	made := matrix.FromStore(rowValued(av.Rows(), p))
-	return mxv(c, t, p.First, p.FirstFlip, made.View(), uv.Stored())
+	indexed := matrix.FromStore(rowValued(av.Rows(), p))
+	return mxv(c, t, p.First, p.FirstFlip, indexed.View(), uv.Stored())
 }
 
-// positionJ gives w(j) = j where u·A has an entry.
+// positionJ computes the product u·A whose terms of w(j) all have the value j.
 func positionJ[A, B, C comparable](c *call, t *target[C], p *semiring.Positional[A, B, C], uv matrix.View[A], av matrix.View[B]) error {
-	made := matrix.FromStore(columnValued(av.Rows(), p))
-	return mxv(c, t, p.SecondFlip, p.Second, made.T(), uv.Stored())
+	indexed := matrix.FromStore(columnValued(av.Rows(), p))
+	return mxv(c, t, p.SecondFlip, p.Second, indexed.T(), uv.Stored())
 }

@@ -13,15 +13,14 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// Method is a way to compute a product. Auto leaves the choice to the library.
+// Method is a method to compute a product. With Auto the library selects the method.
 type Method string
 
-// The methods of MxM, and of MxV and VxM. A forced method that cannot run is a
-// *MethodError; [Trace] reports the method that ran. On a GPU, Auto chooses
-// SPA or Hash row by row. Hash takes the hash table for the rows whose products
-// fit it and the accumulators of SPA for the others. The trace of both says
-// SPA if any row took it. SPA and Hash need elements of at most 16 bytes and a
-// multiplication that does not depend on positions.
+// The methods of MxM, and of MxV and VxM. A forced method that cannot run is a *MethodError;
+// [Trace] reports the method that ran. On a GPU, Auto selects SPA or Hash for each row. Hash uses
+// the hash table for rows whose products fit in it and the accumulators of SPA for the others. The
+// trace of Auto and of Hash reports SPA if any row used SPA. SPA and Hash need elements of at most
+// 16 bytes and a multiplication that does not depend on positions.
 const (
 	Auto   Method = ""
 	SPA    Method = "spa"    // MxM: dense accumulator and bitmap per row
@@ -32,19 +31,18 @@ const (
 	Expand Method = "expand" // MxM on a GPU: sort all products, add up equal positions
 	Push   Method = "push"   // MxV, VxM: scatter the entries of the vector
 	Pull   Method = "pull"   // MxV, VxM: a dot product per entry of the result
-	// MxV and VxM on a GPU with a full vector: pull, by a copy of the matrix
-	// whose columns are in the order of their degrees. Forcing it once makes the
-	// copy, which stays with the matrix until it changes; Auto uses the copy
-	// where there is one. It costs about 40 products to make and saves a third
-	// of each (R-MAT 20 and 22, fp32: 0.124 → 0.076, 0.494 → 0.303 ms). Float
-	// sums are taken in another order than Pull takes them.
+	// MxV and VxM on a GPU with a full vector: Pull on a copy of the matrix whose columns are
+	// sorted by degree. A forced Relabelled makes the copy, which is kept until the matrix changes;
+	// Auto uses an existing copy. Making it costs about 40 products and saves a third of each
+	// (R-MAT 20 and 22, fp32: 0.124 → 0.076, 0.494 → 0.303 ms). The order of float sums differs
+	// from Pull.
 	Relabelled Method = "relabelled"
-	// MxV, VxM and MxM on a GPU: NVIDIA's cuSPARSE, for plus_times of float32 and
-	// float64: its SpMV, SpMM, SpGEMM and, of full operands under a mask, SDDMM.
+	// MxV, VxM and MxM on a GPU: SpMV, SpMM and SpGEMM of NVIDIA's cuSPARSE, and SDDMM for full
+	// operands under a mask. It supports plus_times of float32 and float64.
 	Vendor Method = "cusparse"
 )
 
-// An Option changes how an operation is run, never what it computes.
+// An Option changes how an operation runs, never its result.
 type Option func(*settings)
 
 type settings struct {
@@ -55,24 +53,24 @@ type settings struct {
 	traces  func(Trace)
 }
 
-// Using forces a method. One that does not apply is a *MethodError.
+// Using forces a method. A method that does not apply is a *MethodError.
 func Using(m Method) Option { return func(s *settings) { s.method = m } }
 
 // WithThreads bounds the number of threads; 0 is GOMAXPROCS.
 func WithThreads(n int) Option { return func(s *settings) { s.threads = n } }
 
-// WithContext makes the operation stop, with ctx.Err(), between blocks of
-// rows once ctx has ended.
+// WithContext stops the operation between blocks of rows once ctx is done. The operation then
+// returns ctx.Err().
 func WithContext(ctx context.Context) Option { return func(s *settings) { s.ctx = ctx } }
 
-// WithTrace fills t with what was run.
+// WithTrace stores the trace of the operation in t.
 func WithTrace(t *Trace) Option { return func(s *settings) { s.trace = t } }
 
-// WithTraces calls f with what was run, after each operation and on its
-// goroutine: the way to follow a pipeline.
+// WithTraces calls f with the trace after each operation, on the goroutine of the operation. It
+// serves to trace a pipeline.
 func WithTraces(f func(Trace)) Option { return func(s *settings) { s.traces = f } }
 
-// WithOptions gathers several options into one.
+// WithOptions combines several options into one.
 func WithOptions(opts ...Option) Option {
 	return func(s *settings) {
 		for _, o := range opts {
@@ -83,13 +81,13 @@ func WithOptions(opts ...Option) Option {
 	}
 }
 
-// Trace tells what an operation did.
+// Trace describes a completed operation.
 type Trace struct {
 	Op     string // such as "MxM"
 	Name   string // the operator, such as "plus_times"
 	Method Method // the method that ran
-	Place  string // where it ran
-	Work   int64  // multiplications looked at, for products
+	Place  string // the device, or "cpu"
+	Work   int64  // for products, the number of multiplications examined
 	NVals  int64  // entries of the destination afterwards
 }
 
@@ -98,14 +96,14 @@ func (t Trace) String() string {
 	return fmt.Sprintf("%s %s: %s on %s, %d products, %d entries", t.Op, t.Name, t.Method, t.Place, t.Work, t.NVals)
 }
 
-// ErrMethod is the sentinel of MethodError, ErrOperator that of OperatorError.
+// Sentinels for errors.Is. ErrMethod matches a MethodError and ErrOperator an OperatorError.
 var (
 	ErrMethod   = errors.New("method does not apply")
 	ErrOperator = errors.New("operator is not usable")
-	ErrPlace    = errors.New("destination lives where operations cannot run")
+	ErrPlace    = errors.New("destination is at a place that cannot run operations")
 )
 
-// A MethodError says that a forced method does not apply.
+// A MethodError reports that a forced method does not apply.
 type MethodError struct {
 	Op     string
 	Method Method
@@ -119,7 +117,7 @@ func (e *MethodError) Error() string {
 // Is reports whether target is ErrMethod.
 func (e *MethodError) Is(target error) bool { return target == ErrMethod }
 
-// An OperatorError says that an operator is missing something.
+// An OperatorError reports that an operator is not usable.
 type OperatorError struct{ Op, Reason string }
 
 func (e *OperatorError) Error() string { return e.Op + ": " + e.Reason }
@@ -127,17 +125,17 @@ func (e *OperatorError) Error() string { return e.Op + ": " + e.Reason }
 // Is reports whether target is ErrOperator.
 func (e *OperatorError) Is(target error) bool { return target == ErrOperator }
 
-// call is one operation under way.
+// call is the state of a running operation.
 type call struct {
 	settings
 	op, name string
 	ran      Trace
-	away     []interface{ Fetch() error } // operands that live on a device
-	target   any                          // the *target that the call is part of
+	remote   []interface{ Fetch() error } // operands that live on a device
+	target   any                          // the *target that contains the call
 }
 
-// begin returns the call of an operation whose destination has values of type
-// C. It is part of the target that prepare returns: one allocation for both.
+// begin returns the call of an operation whose destination has values of type C. The call is part
+// of the target that prepare returns, so that both need one allocation.
 func begin[C comparable](op, name string, opts []Option) *call {
 	t := &target[C]{}
 	c := &t.call
@@ -158,15 +156,15 @@ func (c *call) dim(arg, got, want, remedy string) error {
 	return &matrix.DimensionError{Op: c.op, Arg: arg, Got: got, Want: want, Remedy: remedy}
 }
 
-// tracing reports whether anybody wants to know what was run.
+// tracing reports whether a trace is requested.
 func (c *call) tracing() bool { return c.trace != nil || c.traces != nil }
 
-// traced notes what was run, and emit tells it once the destination is
-// written and has nvals entries.
+// traced records the method and its work.
 func (c *call) traced(m Method, work int64) {
 	c.ran = Trace{Op: c.op, Name: c.name, Method: m, Place: "cpu", Work: work}
 }
 
+// emit delivers the trace after the destination is written and has nvals entries.
 func (c *call) emit(nvals int64) {
 	c.ran.NVals = nvals
 	if c.trace != nil {
@@ -179,7 +177,7 @@ func (c *call) emit(nvals int64) {
 
 func shape(m, n int) string { return fmt.Sprintf("%d×%d", m, n) }
 
-// shapeOf names the shape of an operand or destination.
+// shapeOf formats the shape of an operand or destination.
 func shapeOf(vector bool, m, n int) string {
 	if vector {
 		return fmt.Sprintf("a vector of %d", n)
@@ -187,7 +185,7 @@ func shapeOf(vector bool, m, n int) string {
 	return shape(m, n)
 }
 
-// methodless refuses a forced method for operations that have only one.
+// methodless returns a *MethodError if a method is forced for an operation that has only one.
 func (c *call) methodless() error {
 	switch c.op {
 	case "MxM", "MxV", "VxM":
@@ -199,7 +197,7 @@ func (c *call) methodless() error {
 	return nil
 }
 
-// specOf returns the parts of a destination, of nil too.
+// specOf returns the parts of a destination, the zero value for nil.
 func specOf[C comparable](dst matrix.Destination[C]) (s matrix.Spec[C]) {
 	if dst != nil {
 		s = dst.Spec()
@@ -215,7 +213,19 @@ func opOf[A, B, C any](op semiring.Operator[A, B, C]) (f semiring.BinaryOp[A, B,
 	return f
 }
 
-// usable reports whether an accumulator, if there is one, can be called.
+// checkOperator returns nil for a valid operator, and otherwise the error that says why the
+// operator has no value.
+func (c *call) checkOperator(valid bool, p semiring.Position) error {
+	switch {
+	case valid:
+		return nil
+	case p != semiring.NotPositional:
+		return &OperatorError{c.op, "the operator " + c.name + " is positional: its value is an index, known only within a product; semiring.New makes semirings of it for MxM, MxV and VxM"}
+	}
+	return &OperatorError{c.op, "the operator is the zero value; make it with a constructor of package semiring"}
+}
+
+// usable reports whether an accumulator can be called. It is true without an accumulator.
 func usable[C comparable](f matrix.Combiner[C]) bool {
 	switch f := f.(type) {
 	case matrix.CombineFunc[C]:
@@ -226,23 +236,22 @@ func usable[C comparable](f matrix.Combiner[C]) bool {
 	return true
 }
 
-// target is a destination made ready: checked, with its mask resolved if it
-// lives on the host.
+// target is a checked destination. Its mask is resolved if the destination is on the host.
 type target[C comparable] struct {
 	call call
 	spec matrix.Spec[C]
 	mask *cpu.Mask
 	at   device.Backend // where the destination lives, nil for the host
-	own  cpu.Mask       // what mask points to
+	own  cpu.Mask       // the value that mask points to
 }
 
-// maxRoom is the number of positions up to which a full destination gives its
-// values as room for the result. Such a result is computed without a look at
-// the context, so that a destination is never left half written.
+// maxRoom is the largest number of positions of a full destination whose values are overwritten
+// with the result directly. Such an operation does not check the context, so that the destination
+// is never partially written.
 const maxRoom = 1 << 12
 
-// room returns the values of a destination that is full, small and wholly
-// overwritten, for the result to be written to; nil otherwise.
+// room returns the values of a full and small destination that the result overwrites completely.
+// The result is written to them. For other destinations room returns nil.
 func (t *target[C]) room() []C {
 	if t.at != nil || t.spec.Mask != nil || t.spec.Accum != nil {
 		return nil
@@ -253,14 +262,13 @@ func (t *target[C]) room() []C {
 	return nil
 }
 
-// holds reports whether the destination's storage is st, as where an operation
-// reads and writes one matrix.
+// holds reports whether st is the storage of the destination: the operation reads and writes the
+// same matrix.
 func holds[C, A comparable](t *target[C], st *sparse.Store[A]) bool {
 	return t.at == nil && any(t.spec.Matrix.Store()) == any(st)
 }
 
-// prepare checks that the destination is m×n (1×n for a vector) and that its
-// mask fits.
+// prepare checks that the destination is m×n (1×n for a vector) and that the mask has its shape.
 func prepare[C comparable](c *call, spec matrix.Spec[C], m, n int) (*target[C], error) {
 	d := spec.Matrix
 	if d == nil {
@@ -320,8 +328,8 @@ func prepare[C comparable](c *call, spec matrix.Spec[C], m, n int) (*target[C], 
 	return t, nil
 }
 
-// write puts the result into the destination. result must be this call's own;
-// filtered says that it lies within the mask.
+// write stores the result in the destination. The call must own result. filtered reports that all
+// entries of result are within the mask.
 func write[C comparable](c *call, t *target[C], result *sparse.Store[C], filtered bool) error {
 	o := cpu.Overlap[C]{Mask: t.mask, Replace: t.spec.Replace, Filtered: filtered, InPlace: true, Adapt: !t.spec.Matrix.Pinned()}
 	if t.spec.Accum != nil {
@@ -338,8 +346,8 @@ func write[C comparable](c *call, t *target[C], result *sparse.Store[C], filtere
 	return keep(c, t, st)
 }
 
-// keep makes st the contents of the destination. st may be its storage,
-// updated in place.
+// keep makes st the contents of the destination. st may be the storage of the destination, updated
+// in place.
 func keep[C comparable](c *call, t *target[C], st *sparse.Store[C]) error {
 	if t.spec.Vector && st.Format == sparse.Hypersparse {
 		st = sparse.ToCSR(st)
@@ -357,7 +365,8 @@ func accumulator[C comparable](f matrix.Combiner[C]) *cpu.Binary[C, C, C] {
 	return semiring.NewBinary("accum", f.Combine, "").Kernels()
 }
 
-// truth returns the value of a pattern's entries: T is bool then.
+// truth returns true for bool, the value of the entries of a pattern, and the zero value for other
+// T.
 func truth[T any]() (t T) {
 	if p, ok := any(&t).(*bool); ok {
 		*p = true
@@ -365,7 +374,7 @@ func truth[T any]() (t T) {
 	return t
 }
 
-// valued returns s with values, which a pattern gets as true.
+// valued returns s with values. The entries of a pattern get the value true.
 func valued[T any](s *sparse.Store[T]) *sparse.Store[T] {
 	if s.Val != nil {
 		return s
@@ -383,7 +392,7 @@ func valued[T any](s *sparse.Store[T]) *sparse.Store[T] {
 	return &v
 }
 
-// needed returns s as an operator wants it: with values if it reads them.
+// needed returns s, with values if the operator reads them.
 func needed[T any](s *sparse.Store[T], reads bool) *sparse.Store[T] {
 	if reads {
 		return valued(s)
@@ -401,15 +410,14 @@ func operand[T comparable](c *call, a matrix.Operand[T]) (v matrix.View[T], err 
 		return v, err
 	}
 	if v.Place() != nil {
-		c.away = append(c.away, v)
+		c.remote = append(c.remote, v)
 	}
 	return v, nil
 }
 
-// fetch copies the operands that live on a device to the host, where the
-// operation runs.
+// fetch copies the operands on a device to the host, where the operation runs.
 func (c *call) fetch() error {
-	for _, v := range c.away {
+	for _, v := range c.remote {
 		if err := v.Fetch(); err != nil {
 			return err
 		}
@@ -417,8 +425,8 @@ func (c *call) fetch() error {
 	return nil
 }
 
-// oriented returns the entries of a view in any format, transposing a dense
-// one rather than listing it.
+// oriented returns the entries of a view in any format. It transposes a dense view without a
+// conversion to a sparse format.
 func oriented[T comparable](v matrix.View[T]) *sparse.Store[T] {
 	st := v.Stored()
 	if !v.Transposed() {

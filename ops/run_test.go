@@ -16,8 +16,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// scattered returns an m×n matrix of about entries random floats, of which no
-// sum is exact, so that its order shows.
+// scattered returns an m×n matrix of about entries random floats. Their sums are not exact, so that
+// a different order of a sum changes the result.
 func scattered(m, n, entries int, seed uint64) *matrix.Matrix[float64] {
 	r := rand.New(rand.NewPCG(seed, 1))
 	b := matrix.NewBuilder[float64](m, n)
@@ -39,7 +39,7 @@ func scatteredVector(n, entries int) *matrix.Vector[float64] {
 	return v
 }
 
-// bitsOf condenses a result; equal ones have equal bits everywhere.
+// bitsOf returns a hash of a result. Equal hashes mean equal bits.
 func bitsOf(ptr []int64, idx []int32, val []float64) string {
 	h := fnv.New128a()
 	for _, part := range []any{ptr, idx, val} {
@@ -48,14 +48,14 @@ func bitsOf(ptr []int64, idx []int32, val []float64) string {
 	return string(h.Sum(nil))
 }
 
-// TestDeterminism: every product gives the same bits whatever the number of
-// threads, by each of its methods.
+// TestDeterminism checks that each method of every product gives the same bits for every number of
+// threads.
 func TestDeterminism(t *testing.T) {
 	a, b := scattered(700, 600, 12000, 1), scattered(600, 900, 15000, 2)
 	mask := scattered(700, 900, 20000, 3)
 	full, err := matrix.FromDense(600, 40, scatteredVector(24000, 1<<20).Dense(0))
 	must(t, err)
-	// Wide enough for threads to share columns in push, at any number of them.
+	// Wide enough that Push divides the columns among any of the numbers of threads.
 	wide := scattered(3000, 5000, 90000, 4)
 	u, some := scatteredVector(3000, 60000), scatteredVector(3000, 300)
 	pt := semiring.PlusTimes[float64]()
@@ -118,7 +118,7 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
-// TestMethodsAgree: the methods of one product add in the same order.
+// TestMethodsAgree checks that the methods of a product add in the same order.
 func TestMethodsAgree(t *testing.T) {
 	a, b := scattered(200, 300, 5000, 1), scattered(300, 250, 6000, 2)
 	var want string
@@ -133,8 +133,7 @@ func TestMethodsAgree(t *testing.T) {
 	}
 }
 
-// TestMethodChoice: the method that runs is the one that was asked for, and
-// left alone the library chooses sensibly.
+// TestMethodChoice checks that a forced method runs, and the method that Auto selects.
 func TestMethodChoice(t *testing.T) {
 	const n = 2000
 	pt := semiring.PlusTimes[float64]()
@@ -153,20 +152,20 @@ func TestMethodChoice(t *testing.T) {
 	full, err := matrix.NewFullVector(n, 1.0)
 	must(t, err)
 	frontier := scatteredVector(n, 3)
-	ran("A·u of a full vector, rows at hand", ops.Pull, ops.MxV(w(), pt, fresh(), full, tr))
-	ran("u·A of a sparse frontier, rows at hand", ops.Push, ops.VxM(w(), pt, frontier, fresh(), tr))
-	ran("u·A of a full vector, rows at hand", ops.Push, ops.VxM(w(), pt, full, fresh(), tr))
+	ran("A·u of a full vector, rows available", ops.Pull, ops.MxV(w(), pt, fresh(), full, tr))
+	ran("u·A of a sparse frontier, rows available", ops.Push, ops.VxM(w(), pt, frontier, fresh(), tr))
+	ran("u·A of a full vector, rows available", ops.Push, ops.VxM(w(), pt, full, fresh(), tr))
 	both := fresh()
-	ran("A·u of a sparse vector pushes, making the transpose", ops.Push, ops.MxV(w(), pt, both, frontier, tr))
-	ran("A·u of a full vector, both at hand", ops.Pull, ops.MxV(w(), pt, both, full, tr))
-	ran("u·A of a full vector, both at hand", ops.Pull, ops.VxM(w(), pt, full, both, tr))
-	ran("u·A of a sparse frontier, both at hand", ops.Push, ops.VxM(w(), pt, frontier, both, tr))
+	ran("A·u of a sparse vector pushes and makes the transpose", ops.Push, ops.MxV(w(), pt, both, frontier, tr))
+	ran("A·u of a full vector, both orientations available", ops.Pull, ops.MxV(w(), pt, both, full, tr))
+	ran("u·A of a full vector, both orientations available", ops.Pull, ops.VxM(w(), pt, full, both, tr))
+	ran("u·A of a sparse frontier, both orientations available", ops.Push, ops.VxM(w(), pt, frontier, both, tr))
 	ran("forced push", ops.Push, ops.MxV(w(), pt, both, full, tr, ops.Using(ops.Push)))
 	ran("forced pull", ops.Pull, ops.VxM(w(), pt, frontier, both, tr, ops.Using(ops.Pull)))
 
 	ran("A·B without a mask", ops.SPA, ops.MxM(c(), pt, both, both, tr))
 	thin := scattered(n, n, 20, 5)
-	ran("few mask entries, transpose at hand", ops.Dot, ops.MxM(c().Masked(thin), pt, both, both, tr))
+	ran("few mask entries, transpose available", ops.Dot, ops.MxM(c().Masked(thin), pt, both, both, tr))
 	ran("as many mask entries as products", ops.SPA, ops.MxM(c().Masked(scattered(n, n, 400000, 6)), pt, both, both, tr))
 	ran("complemented mask", ops.SPA, ops.MxM(c().Masked(thin.Structure().Not()), pt, both, both, tr))
 	dense, err := matrix.NewFull(n, 4, 1.0)
@@ -187,8 +186,8 @@ func TestMethodChoice(t *testing.T) {
 	}
 }
 
-// TestConcurrentReaders runs operations on shared operands from several
-// goroutines, so that their derived forms are made in a race.
+// TestConcurrentReaders runs operations on shared operands from several goroutines, which compute
+// the derived forms of the operands concurrently.
 func TestConcurrentReaders(t *testing.T) {
 	for range 3 {
 		a := scattered(300, 300, 4000, 7)
@@ -232,8 +231,8 @@ func allocated(t *testing.T, f func() error) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// TestWideMatrices: what operations allocate follows the entries, not the
-// dimensions, of matrices of 2³¹−1 rows and columns.
+// TestWideMatrices checks that operations on matrices of 2³¹−1 rows and columns allocate memory in
+// proportion to the entries, not to the dimensions.
 func TestWideMatrices(t *testing.T) {
 	const wide = matrix.MaxDim
 	const limit = 1 << 20
@@ -288,8 +287,8 @@ func TestWideMatrices(t *testing.T) {
 	}
 }
 
-// TestCancel: a context that ends while a product is under way stops it, and
-// the destination stays as it was.
+// TestCancel checks that cancelling a context stops a running product and leaves the destination
+// unchanged.
 func TestCancel(t *testing.T) {
 	a := scattered(4000, 4000, 200000, 1)
 	ctx, cancel := context.WithCancel(context.Background())

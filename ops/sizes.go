@@ -9,9 +9,9 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// Products returns the number of products that each row of A ⊕.⊗ B takes: the
-// entries of the rows of B that the row of A meets. It is computed at place,
-// which may be nil, by an MxV over plus_second. O(entries).
+// Products returns the number of products of each row of A ⊕.⊗ B: the sum of the lengths of the
+// rows of B at the columns of the row of A. It runs at place, the host if nil, as an MxV over
+// plus_second. It takes O(entries) time.
 func Products[A, B comparable](a matrix.Source[A], b matrix.Source[B], place matrix.Place, opts ...Option) (*matrix.Vector[int64], error) {
 	c := begin[bool]("Products", "plus_second", opts)
 	av, bv, err := sizeOperands(c, a, b)
@@ -28,7 +28,7 @@ func Products[A, B comparable](a matrix.Source[A], b matrix.Source[B], place mat
 	if err != nil {
 		return nil, err
 	}
-	// The two products are steps of this operation: one trace for both.
+	// Both products are steps of this operation, which emits one trace.
 	var ran Trace
 	inner := []Option{WithContext(c.ctx), WithThreads(c.threads)}
 	if err := MxV(lengths, semiring.PlusPair[int64](), bv.Pattern(), ones.Pattern(), inner...); err != nil {
@@ -45,10 +45,9 @@ func Products[A, B comparable](a matrix.Source[A], b matrix.Source[B], place mat
 	return work, nil
 }
 
-// Sizes returns how many entries each row of A ⊕.⊗ B has, without making it:
-// the first of the two passes of MxM. Unless exact, which is always so on the
-// host, they are upper bounds. It runs at place, the host if nil. The time is
-// that of MxM's first pass.
+// Sizes returns the number of entries of each row of A ⊕.⊗ B without computing the product. It runs
+// the first of the two passes of MxM, in the same time. If exact is false, the sizes are upper
+// bounds; on the host they are always exact. Sizes runs at place, the host if nil.
 func Sizes[A, B comparable](a matrix.Source[A], b matrix.Source[B], place matrix.Place, opts ...Option) (sizes []int64, exact bool, err error) {
 	c := begin[bool]("Sizes", "", opts)
 	av, bv, err := sizeOperands(c, a, b)
@@ -78,7 +77,7 @@ func Sizes[A, B comparable](a matrix.Source[A], b matrix.Source[B], place matrix
 		device.Sizer
 	})
 	if !ok {
-		return nil, false, &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("%s does not count products", place)}
+		return nil, false, &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("%s cannot count the entries of a product", place)}
 	}
 	x, err := av.On(at)
 	if err != nil {

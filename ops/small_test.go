@@ -9,8 +9,7 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// smallCase is an operation on vectors of at most 1000 entries whose result
-// goes to a destination that is used again and again.
+// smallCase is an operation on vectors of at most 1000 entries that reuses its destination.
 type smallCase struct {
 	name string
 	run  func() error

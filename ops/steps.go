@@ -2,8 +2,8 @@ package ops
 
 import "errors"
 
-// Steps is a sequence of operations that keeps its first error, so that an algorithm reads one
-// operation a line and tests for errors once, at its end:
+// Steps is a sequence of operations that keeps its first error, so that an algorithm has one
+// operation per line and tests for errors once, at its end:
 //
 //	var s ops.Steps
 //	for s.OK() && frontier.NVals() > 0 {
@@ -13,11 +13,11 @@ import "errors"
 //	return s.Err()
 //
 // The argument of Do is evaluated before Do is called: an operation after a failed one still runs,
-// on operands that are valid but may be stale. The condition of every loop must therefore ask
-// [Steps.OK], and a block of expensive operations may.
+// on operands that are valid but may be stale. The condition of every loop must therefore call
+// [Steps.OK]. A block of expensive operations may test it too.
 //
-// The zero value is ready to use. A Steps belongs to one goroutine. A nil *Steps cannot keep an
-// error: its OK is false.
+// The zero value is ready to use. A Steps belongs to one goroutine. A nil *Steps cannot store an
+// error, so its OK returns false.
 type Steps struct{ err error }
 
 // errNoSteps is the error of a nil *Steps.

@@ -10,7 +10,7 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// The first error is kept, whatever follows.
+// TestSteps checks that Steps keeps the first error.
 func TestSteps(t *testing.T) {
 	var s ops.Steps
 	if !s.OK() || s.Err() != nil || !s.Do(nil) {
@@ -29,7 +29,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// A nil *Steps neither panics nor pretends that all is well.
+// TestStepsNil checks that a nil *Steps neither panics nor reports success.
 func TestStepsNil(t *testing.T) {
 	var s *ops.Steps
 	if s.Do(nil) || s.Do(errors.New("lost")) || s.OK() || s.Err() == nil {
@@ -37,7 +37,7 @@ func TestStepsNil(t *testing.T) {
 	}
 }
 
-// Breadth-first search, one operation a line.
+// Breadth-first search, with one operation per line.
 func ExampleSteps() {
 	a := parse(
 		". 1 1 . .",

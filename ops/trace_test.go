@@ -8,9 +8,10 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// TestTraceNamesWhatRan squares a path, whose rows have few products, a clique,
-// whose rows have many, and a clique in a matrix too wide for an accumulator.
-func TestTraceNamesWhatRan(t *testing.T) {
+// TestTraceMethod checks the method in the trace of the square of a path, whose rows have few
+// products, of a clique, whose rows have many, and of a clique in a matrix too wide for an
+// accumulator.
+func TestTraceMethod(t *testing.T) {
 	graph := func(n int, edge func(b *matrix.Builder[float64])) *matrix.Matrix[float64] {
 		b := matrix.NewBuilder[float64](n, n)
 		edge(b)

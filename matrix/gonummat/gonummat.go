@@ -1,18 +1,16 @@
-// Package gonummat takes matrices and vectors to and from gonum's package mat,
-// without copying where the layouts agree.
+// Package gonummat converts matrices and vectors to and from gonum's package mat, without copying
+// where the layouts agree.
 //
-// Shared are: the values of a Full float64 matrix and a *mat.Dense whose rows
-// lie one after another, and the values of a Full float64 vector and a
-// *mat.VecDense of increment 1. Everything else is copied, except by [AsMat],
-// which wraps any matrix without touching its entries.
+// A Full float64 matrix and a *mat.Dense with contiguous rows share their values, and so do a Full
+// float64 vector and a *mat.VecDense of increment 1. Everything else is copied, except by [AsMat],
+// which wraps any matrix without a copy.
 //
-// A shared value that is changed through one is changed in the other. What a
-// Matrix has derived from its values (its kept transpose) does not notice a
-// change made through gonum: make the change with Matrix.Set, or share again
-// afterwards. An operation that gives the matrix a new result, or changes its
+// A change of a shared value through one is visible in the other. The derived forms of a Matrix
+// (its kept transpose) do not reflect a change made through gonum: make the change with Matrix.Set,
+// or share again afterwards. An operation that writes a new result to the matrix, or changes its
 // shape or format, ends the sharing.
 //
-// gonum has no m×0 matrices other than 0×0, and reads an absent entry as 0.
+// gonum has no empty matrices other than 0×0, and reads an absent entry as 0.
 package gonummat
 
 import (
@@ -23,24 +21,22 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// View is a matrix as a mat.Matrix. It also implements mat.NonZeroDoer,
-// mat.RowNonZeroDoer and mat.ColNonZeroDoer, by which gonum's algorithms and
-// others skip the absent entries.
+// View is a matrix as a mat.Matrix. It also implements mat.NonZeroDoer, mat.RowNonZeroDoer and
+// mat.ColNonZeroDoer, with which the algorithms of gonum and others skip absent entries.
 type View[T matrix.Number] struct{ a *matrix.Matrix[T] }
 
-// AsMat returns a as a mat.Matrix, without copying: the view follows a. At
-// takes O(log row length) in the sparse formats.
+// AsMat returns a as a mat.Matrix without copying. The view reflects changes of a. At takes O(log
+// row length) time in the sparse formats.
 func AsMat[T matrix.Number](a *matrix.Matrix[T]) mat.Matrix { return View[T]{a} }
 
-// Matrix returns the matrix underneath.
+// Matrix returns the viewed matrix.
 func (v View[T]) Matrix() *matrix.Matrix[T] { return v.a }
 
 // Dims returns the number of rows and columns.
 func (v View[T]) Dims() (r, c int) { return v.a.Dims() }
 
-// At returns the value at row i, column j, 0 where there is no entry. As every
-// mat.Matrix it panics, with mat.ErrRowAccess or mat.ErrColAccess, outside the
-// matrix.
+// At returns the value at row i, column j, or 0 if there is no entry. Like every mat.Matrix, it
+// panics with mat.ErrRowAccess or mat.ErrColAccess if the position is outside the matrix.
 func (v View[T]) At(i, j int) float64 {
 	m, n := v.a.Dims()
 	if uint(i) >= uint(m) {
@@ -73,8 +69,8 @@ func (v View[T]) DoRowNonZero(i int, fn func(i, j int, v float64)) {
 	}
 }
 
-// DoColNonZero calls fn for each entry of column j, through the transpose of
-// the matrix, which is made on first use and kept.
+// DoColNonZero calls fn for each entry of column j. It uses the transpose of the matrix, which is
+// computed on first use and kept.
 func (v View[T]) DoColNonZero(j int, fn func(i, j int, v float64)) {
 	if _, n := v.a.Dims(); uint(j) >= uint(n) {
 		panic(mat.ErrColAccess)
@@ -86,9 +82,9 @@ func (v View[T]) DoColNonZero(j int, fn func(i, j int, v float64)) {
 	}
 }
 
-// ToDense returns a as a *mat.Dense, with 0 where there is no entry. It shares
-// the values of a Full matrix and copies the others. An m×0 or 0×n matrix is an
-// *matrix.InvalidError; 0×0 is the empty mat.Dense.
+// ToDense returns a as a *mat.Dense, with 0 for absent entries. It shares the values of a Full
+// matrix and copies other formats. For an m×0 or 0×n matrix it returns a *matrix.InvalidError, and
+// for a 0×0 matrix the empty mat.Dense.
 func ToDense(a *matrix.Matrix[float64]) (*mat.Dense, error) {
 	if err := a.Err(); err != nil {
 		return nil, err
@@ -114,9 +110,9 @@ func ToDense(a *matrix.Matrix[float64]) (*mat.Dense, error) {
 	return mat.NewDense(m, n, val), nil
 }
 
-// FromMat returns m as a matrix. A view of [AsMat] over float64 gives the
-// matrix underneath, a *mat.Dense whose stride is its number of columns a Full
-// matrix that shares its values, and any other a Full copy.
+// FromMat returns m as a matrix. For a view of [AsMat] over float64 it returns the viewed matrix.
+// For a *mat.Dense whose stride is its number of columns it returns a Full matrix that shares its
+// values. For any other m it returns a Full copy.
 func FromMat(m mat.Matrix) (*matrix.Matrix[float64], error) {
 	switch m := m.(type) {
 	case View[float64]:
@@ -150,9 +146,8 @@ func FromMat(m mat.Matrix) (*matrix.Matrix[float64], error) {
 	return full, nil
 }
 
-// FromMatSparse returns a copy of m without its zeros. It takes time in
-// proportion to the entries for a mat.NonZeroDoer (band, triangular and
-// foreign sparse matrices) and to the positions for others.
+// FromMatSparse returns a copy of m without its zeros. It takes O(entries) time for a
+// mat.NonZeroDoer (band, triangular and foreign sparse matrices) and O(positions) for others.
 func FromMatSparse(m mat.Matrix) (*matrix.Matrix[float64], error) {
 	r, c := m.Dims()
 	b := matrix.NewBuilder[float64](r, c)
@@ -174,8 +169,8 @@ func FromMatSparse(m mat.Matrix) (*matrix.Matrix[float64], error) {
 	return b.Build(nil)
 }
 
-// ToVecDense returns v as a *mat.VecDense, with 0 where there is no entry. It
-// shares the values of a Full vector and copies the others.
+// ToVecDense returns v as a *mat.VecDense, with 0 for absent entries. It shares the values of a
+// Full vector and copies other formats.
 func ToVecDense(v *matrix.Vector[float64]) (*mat.VecDense, error) {
 	if err := v.Err(); err != nil {
 		return nil, err
@@ -189,8 +184,8 @@ func ToVecDense(v *matrix.Vector[float64]) (*mat.VecDense, error) {
 	return mat.NewVecDense(v.Size(), v.Dense(0)), nil
 }
 
-// FromVec returns v as a Full vector. It shares the values of a *mat.VecDense
-// of increment 1 and copies the others.
+// FromVec returns v as a Full vector. It shares the values of a *mat.VecDense of increment 1 and
+// copies other vectors.
 func FromVec(v mat.Vector) (*matrix.Vector[float64], error) {
 	if r, ok := v.(mat.RawVectorer); ok {
 		if raw := r.RawVector(); raw.Inc == 1 {

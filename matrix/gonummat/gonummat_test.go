@@ -37,7 +37,7 @@ func TestAsMat(t *testing.T) {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("At%v does not panic, as gonum demands", ij)
+					t.Errorf("At%v does not panic, as gonum requires", ij)
 				}
 			}()
 			m.At(ij[0], ij[1])
@@ -51,7 +51,7 @@ func TestAsMat(t *testing.T) {
 		t.Errorf("rows %q, columns %q", rows, cols)
 	}
 	if b, err := gonummat.FromMat(m); err != nil || b != a {
-		t.Errorf("the way back is not the matrix itself: %v", err)
+		t.Errorf("FromMat does not return the viewed matrix: %v", err)
 	}
 	ints, _ := matrix.FromDense(1, 2, []int8{1, -2})
 	if gonummat.AsMat(ints).At(0, 1) != -2 {

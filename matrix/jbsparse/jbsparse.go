@@ -1,14 +1,12 @@
-// Package jbsparse takes matrices to and from github.com/james-bowman/sparse.
+// Package jbsparse converts matrices to and from github.com/james-bowman/sparse.
 //
-// Shared are the values of a CSR, and of a CSC, which is a matrix's transpose
-// with rows and columns exchanged. Column indices are copied, because they are
-// 32-bit here and int there, and so are row offsets: both libraries change
-// these in place when an entry is added, and one that is shared would then
-// break the other. A shared value changed through one is changed in the other;
-// what a Matrix has derived from its values (its kept transpose) does not
-// notice a change made there. Adding an entry to either ends the sharing;
-// deleting one from a matrix that shares moves values under the other: Clone
-// it first.
+// A matrix shares its values with a CSR, and its transpose shares its values with a CSC. Column
+// indices are copied, because they are 32-bit in package matrix and int in package sparse. Row
+// offsets are copied too: both libraries modify them in place when an entry is added, which would
+// corrupt the other matrix. A change of a shared value through one is visible in the other, but the
+// derived forms of a Matrix (its kept transpose) do not reflect a change made through package
+// sparse. Adding an entry to either ends the sharing. Deleting an entry of a sharing matrix moves
+// the values of the other: Clone it first.
 package jbsparse
 
 import (
@@ -20,8 +18,8 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// ToCSR returns a as a CSR. It shares the values of a matrix in CSR format and
-// copies the others. Entries that are 0 stay entries.
+// ToCSR returns a as a CSR. It shares the values of a matrix in CSR format and copies other
+// formats. It keeps entries that are 0.
 func ToCSR(a *matrix.Matrix[float64]) (*sparse.CSR, error) {
 	if err := a.Err(); err != nil {
 		return nil, err
@@ -31,8 +29,7 @@ func ToCSR(a *matrix.Matrix[float64]) (*sparse.CSR, error) {
 	return sparse.NewCSR(m, n, ptr, ind, data), nil
 }
 
-// ToCSC returns a as a CSC, by way of the transpose that a keeps, whose values
-// it shares.
+// ToCSC returns a as a CSC, which shares the values of the kept transpose of a.
 func ToCSC(a *matrix.Matrix[float64]) (*sparse.CSC, error) {
 	if err := a.Err(); err != nil {
 		return nil, err
@@ -42,7 +39,7 @@ func ToCSC(a *matrix.Matrix[float64]) (*sparse.CSC, error) {
 	return sparse.NewCSC(m, n, ptr, ind, data), nil
 }
 
-// arrays returns the rows of v, of which there are n.
+// arrays returns the n rows of v as CSR arrays.
 func arrays(v matrix.View[float64], n int) (ptr, ind []int, data []float64) {
 	st := v.Rows()
 	ptr = make([]int, n+1)
@@ -59,7 +56,7 @@ func arrays(v matrix.View[float64], n int) (ptr, ind []int, data []float64) {
 	return ptr, ind, st.Val[:len(st.Val):len(st.Val)]
 }
 
-// ToCOO returns a copy of a as a COO, entries by rows.
+// ToCOO returns a copy of a as a COO with the entries in row-major order.
 func ToCOO(a *matrix.Matrix[float64]) (*sparse.COO, error) {
 	if err := a.Err(); err != nil {
 		return nil, err
@@ -84,29 +81,28 @@ func ToDOK(a *matrix.Matrix[float64]) (*sparse.DOK, error) {
 	return d, nil
 }
 
-// FromCSR returns c as a matrix. It shares the values where the rows of c are
-// sorted, and makes a sorted copy otherwise. A position that occurs twice is a
-// *matrix.DuplicateError, offsets or indices that make no sense are a
-// *matrix.InvalidError.
+// FromCSR returns c as a matrix. It shares the values if the rows of c are sorted, and makes a
+// sorted copy otherwise. A position that occurs twice is a *matrix.DuplicateError. Invalid offsets
+// or indices are a *matrix.InvalidError.
 func FromCSR(c *sparse.CSR) (*matrix.Matrix[float64], error) {
 	return fromRaw(c.RawMatrix(), "jbsparse.FromCSR", false)
 }
 
-// FromCSC returns a copy of c as a matrix; see [FromCSR]. TransposeOfCSC shares
-// the values.
+// FromCSC returns a copy of c as a matrix; see [FromCSR]. [TransposeOfCSC] shares the values
+// instead.
 func FromCSC(c *sparse.CSC) (*matrix.Matrix[float64], error) {
 	return fromRaw(c.RawMatrix(), "jbsparse.FromCSC", true)
 }
 
-// TransposeOfCSC returns the transpose of c as a matrix, which has the same
-// arrays and shares the values; see [FromCSR].
+// TransposeOfCSC returns the transpose of c as a matrix, which shares the values; see [FromCSR].
 func TransposeOfCSC(c *sparse.CSC) (*matrix.Matrix[float64], error) {
 	return fromRaw(c.RawMatrix(), "jbsparse.TransposeOfCSC", false)
 }
 
-// fromRaw returns the matrix whose rows, or columns, are those of raw.
+// fromRaw returns the matrix with the rows of raw, or with transpose its columns.
 func fromRaw(raw *blas.SparseMatrix, op string, transpose bool) (*matrix.Matrix[float64], error) {
-	// A CSR has I rows; a CSC keeps its columns in Indptr and their number in I.
+	// I is the number of rows of a CSR and the number of columns of a CSC, whose Indptr has the
+	// offsets of the columns.
 	m, n := raw.I, raw.J
 	if m < 0 || m > matrix.MaxDim {
 		return nil, &matrix.SizeError{Op: op, Arg: "number of rows", Got: int64(m), Limit: matrix.MaxDim}
@@ -159,8 +155,8 @@ func fromRaw(raw *blas.SparseMatrix, op string, transpose bool) (*matrix.Matrix[
 	return matrix.FromCSR(m, n, ptr, idx, raw.Data[:len(idx):len(idx)])
 }
 
-// FromCOO returns a copy of c as a matrix, adding up the values of a position
-// that occurs more than once, as package sparse does.
+// FromCOO returns a copy of c as a matrix. It adds the values of a position that occurs more than
+// once, as package sparse does.
 func FromCOO(c *sparse.COO) (*matrix.Matrix[float64], error) {
 	return fromEntries(c.Dims, c.DoNonZero)
 }
@@ -170,8 +166,8 @@ func FromDOK(d *sparse.DOK) (*matrix.Matrix[float64], error) {
 	return fromEntries(d.Dims, d.DoNonZero)
 }
 
-func fromEntries(dims func() (m, n int), each func(func(i, j int, v float64))) (*matrix.Matrix[float64], error) {
+func fromEntries(dims func() (m, n int), doNonZero func(func(i, j int, v float64))) (*matrix.Matrix[float64], error) {
 	b := matrix.NewBuilder[float64](dims())
-	each(func(i, j int, v float64) { b.Add(i, j, v) })
+	doNonZero(func(i, j int, v float64) { b.Add(i, j, v) })
 	return b.Build(matrix.CombineFunc[float64](func(x, y float64) float64 { return x + y }))
 }

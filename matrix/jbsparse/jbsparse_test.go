@@ -34,22 +34,22 @@ func TestRoundTrips(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := draw(t)
 		m, n := a.Dims()
-		check := func(what string, x mat.Matrix, err error, back *matrix.Matrix[float64], err2 error) {
+		check := func(format string, x mat.Matrix, err error, back *matrix.Matrix[float64], err2 error) {
 			if err != nil || err2 != nil {
-				t.Fatalf("%s: %v, %v", what, err, err2)
+				t.Fatalf("%s: %v, %v", format, err, err2)
 			}
 			if r, c := x.Dims(); r != m || c != n {
-				t.Fatalf("%s is %d×%d", what, r, c)
+				t.Fatalf("%s is %d×%d", format, r, c)
 			}
 			for i := range m {
 				for j := range n {
 					if v, _ := a.At(i, j); x.At(i, j) != v {
-						t.Fatalf("%s: (%d, %d) is %v, want %v", what, i, j, x.At(i, j), v)
+						t.Fatalf("%s: (%d, %d) is %v, want %v", format, i, j, x.At(i, j), v)
 					}
 				}
 			}
 			if !a.Equal(back) || back.Store().Check(len(back.Store().Val), false) != nil {
-				t.Fatalf("%s comes back as %v, want %v", what, back, a)
+				t.Fatalf("%s converts back to %v, want %v", format, back, a)
 			}
 		}
 		csr, err := jbsparse.ToCSR(a)
@@ -81,16 +81,16 @@ func TestSharing(t *testing.T) {
 	if v, _ := a.At(0, 0); v != 10 {
 		t.Error("values are not shared")
 	}
-	c.Set(0, 1, 7) // a new entry: the sharing ends and a stays whole
+	c.Set(0, 1, 7) // a new entry ends the sharing and leaves a unchanged
 	if err := a.Store().Check(2, false); err != nil || a.NVals() != 2 {
-		t.Errorf("a is broken by an entry added to the CSR: %v", err)
+		t.Errorf("an entry added to the CSR corrupts a: %v", err)
 	}
 	if v, _ := a.At(1, 1); v != 2 {
 		t.Errorf("(1, 1) became %v", v)
 	}
 	c2, _ := jbsparse.ToCSR(a)
 	if err := a.Set(0, 1, 5); err != nil || c2.At(0, 0) != 10 || c2.At(0, 1) != 0 || c2.At(1, 1) != 2 {
-		t.Errorf("the CSR is broken by an entry added to a: %v", err)
+		t.Errorf("an entry added to a corrupts the CSR: %v", err)
 	}
 	csc := sparse.NewCSC(2, 3, []int{0, 1, 1, 2}, []int{1, 0}, []float64{4, 5})
 	b, err := jbsparse.TransposeOfCSC(csc)
