@@ -17,11 +17,22 @@ package gonummat
 
 import (
 	"fmt"
+	"reflect"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/hiveblas/hiveblas/matrix"
 )
+
+// isNil reports whether x is nil or holds a nil pointer.
+func isNil(x any) bool {
+	v := reflect.ValueOf(x)
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+func errNil(op, arg string) error {
+	return &matrix.InvalidError{Op: "gonummat." + op, Reason: arg + " is nil; give a matrix or vector of gonum"}
+}
 
 // View is a matrix as a mat.Matrix. It also implements mat.NonZeroDoer,
 // mat.RowNonZeroDoer and mat.ColNonZeroDoer, by which gonum's algorithms and
@@ -40,8 +51,11 @@ func (v View[T]) Dims() (r, c int) { return v.a.Dims() }
 
 // At returns the value at row i, column j, 0 where there is no entry. As every
 // mat.Matrix it panics, with mat.ErrRowAccess or mat.ErrColAccess, outside the
-// matrix.
+// matrix. The zero View reads as 0 everywhere.
 func (v View[T]) At(i, j int) float64 {
+	if v.a == nil {
+		return 0
+	}
 	m, n := v.a.Dims()
 	if uint(i) >= uint(m) {
 		panic(mat.ErrRowAccess)
@@ -65,6 +79,9 @@ func (v View[T]) DoNonZero(fn func(i, j int, v float64)) {
 
 // DoRowNonZero calls fn for each entry of row i.
 func (v View[T]) DoRowNonZero(i int, fn func(i, j int, v float64)) {
+	if v.a == nil {
+		return
+	}
 	if m, _ := v.a.Dims(); uint(i) >= uint(m) {
 		panic(mat.ErrRowAccess)
 	}
@@ -76,6 +93,9 @@ func (v View[T]) DoRowNonZero(i int, fn func(i, j int, v float64)) {
 // DoColNonZero calls fn for each entry of column j, through the transpose of
 // the matrix, which is made on first use and kept.
 func (v View[T]) DoColNonZero(j int, fn func(i, j int, v float64)) {
+	if v.a == nil {
+		return
+	}
 	if _, n := v.a.Dims(); uint(j) >= uint(n) {
 		panic(mat.ErrColAccess)
 	}
@@ -118,6 +138,9 @@ func ToDense(a *matrix.Matrix[float64]) (*mat.Dense, error) {
 // matrix underneath, a *mat.Dense whose stride is its number of columns a Full
 // matrix that shares its values, and any other a Full copy.
 func FromMat(m mat.Matrix) (*matrix.Matrix[float64], error) {
+	if isNil(m) {
+		return nil, errNil("FromMat", "m")
+	}
 	switch m := m.(type) {
 	case View[float64]:
 		return m.a, m.a.Err()
@@ -154,6 +177,9 @@ func FromMat(m mat.Matrix) (*matrix.Matrix[float64], error) {
 // proportion to the entries for a mat.NonZeroDoer (band, triangular and
 // foreign sparse matrices) and to the positions for others.
 func FromMatSparse(m mat.Matrix) (*matrix.Matrix[float64], error) {
+	if isNil(m) {
+		return nil, errNil("FromMatSparse", "m")
+	}
 	r, c := m.Dims()
 	b := matrix.NewBuilder[float64](r, c)
 	if d, ok := m.(mat.NonZeroDoer); ok {
@@ -192,6 +218,9 @@ func ToVecDense(v *matrix.Vector[float64]) (*mat.VecDense, error) {
 // FromVec returns v as a Full vector. It shares the values of a *mat.VecDense
 // of increment 1 and copies the others.
 func FromVec(v mat.Vector) (*matrix.Vector[float64], error) {
+	if isNil(v) {
+		return nil, errNil("FromVec", "v")
+	}
 	if r, ok := v.(mat.RawVectorer); ok {
 		if raw := r.RawVector(); raw.Inc == 1 {
 			return matrix.VectorOf(raw.Data[:raw.N:raw.N])
