@@ -164,11 +164,11 @@ func (a *Matrix[T]) stored() *sparse.Store[T] {
 }
 
 // SetResult replaces the contents by the result of an operation, in the format
-// that was set by SetFormat, or in the one that suits its density. It is for
-// the packages of hiveblas.
+// that was set by SetFormat, or in the one that suits its density. A nil st
+// leaves them as they are. It is for the packages of hiveblas.
 func (a *Matrix[T]) SetResult(st *sparse.Store[T]) {
 	switch {
-	case a == nil:
+	case a == nil || st == nil:
 		return
 	case a.pinned:
 		st = sparse.Convert(st, a.pin)
