@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -174,6 +173,7 @@ func (t *GPUTable) notes() []string {
 
 // WriteText writes the table with aligned columns, and the notes below it.
 func (t *GPUTable) WriteText(w io.Writer) error {
+	t = orZero(t)
 	var b strings.Builder
 	b.WriteString(t.heading())
 	_ = writeText(&b, t.cells()) // writes to a strings.Builder do not fail
@@ -183,8 +183,7 @@ func (t *GPUTable) WriteText(w io.Writer) error {
 		}
 		b.WriteString(s + "\n")
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return writeString(w, b.String())
 }
 
 // jsonGPURow is a row in JSON: figures that do not exist are null.
@@ -211,6 +210,7 @@ type jsonGPURow struct {
 
 // WriteJSON writes the table as one JSON object with full precision.
 func (t *GPUTable) WriteJSON(w io.Writer) error {
+	t = orZero(t)
 	positive := func(v float64) *float64 {
 		if v <= 0 {
 			return nil
@@ -238,7 +238,5 @@ func (t *GPUTable) WriteJSON(w io.Writer) error {
 		}
 		out.Rows = append(out.Rows, row)
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(out)
+	return writeJSON(w, out)
 }

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -253,6 +252,7 @@ func (w *stopwatch) sample() error {
 
 // WriteText writes the table with aligned columns.
 func (t *IdiomTable) WriteText(w io.Writer) error {
+	t = orZero(t)
 	cells := [][]string{{"idiom, on " + t.Graph, "ours µs", "loop µs", "ratio", "allocations", "bar", "reached"}}
 	for _, r := range t.Rows {
 		if r.Failed != "" {
@@ -298,7 +298,5 @@ func (r IdiomRow) verdict() string {
 
 // WriteJSON writes the table as one JSON object.
 func (t *IdiomTable) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(t)
+	return writeJSON(w, orZero(t))
 }

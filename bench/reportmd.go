@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -21,6 +20,7 @@ var tableTitles = map[string]string{
 
 // WriteMarkdown writes the report. plots are the file names of its pictures.
 func (r *Report) WriteMarkdown(w io.Writer, plots []ReportPlot) error {
+	r = orZero(r)
 	var b strings.Builder
 	r.heading(&b)
 	for _, group := range r.byTable() {
@@ -34,8 +34,7 @@ func (r *Report) WriteMarkdown(w io.Writer, plots []ReportPlot) error {
 	for _, p := range plots {
 		fmt.Fprintf(&b, "%s:\n\n![%s](%s)\n\n", p.Title, p.Title, p.File)
 	}
-	_, err := io.WriteString(w, strings.TrimRight(b.String(), "\n")+"\n")
-	return err
+	return writeString(w, strings.TrimRight(b.String(), "\n")+"\n")
 }
 
 func (r *Report) heading(b *strings.Builder) {
@@ -304,9 +303,7 @@ func (p *GrowthPoint) troubles() (out []string) {
 
 // WriteJSON writes the report as one JSON object. Figures that do not exist are null.
 func (r *Report) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(r.object())
+	return writeJSON(w, orZero(r).object())
 }
 
 // object is the report as a JSON value.

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"image/color"
 	"io"
@@ -25,6 +26,12 @@ type ReportPlot struct {
 
 // WritePNG draws the picture.
 func (p *ReportPlot) WritePNG(w io.Writer) error {
+	switch {
+	case w == nil:
+		return errNoWriter
+	case p == nil || p.p == nil:
+		return errors.New("bench: the plot is empty; use one that Report.Plots returned")
+	}
 	c := vgimg.NewWith(vgimg.UseWH(16*vg.Centimeter, p.height), vgimg.UseDPI(110))
 	p.p.Draw(draw.Crop(draw.New(c), 8, -16, 8, -8))
 	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
@@ -34,6 +41,7 @@ func (p *ReportPlot) WritePNG(w io.Writer) error {
 // Plots returns the pictures for which the report has figures: time against size, growth of the
 // time per edge, bandwidth and speed-ups.
 func (r *Report) Plots() ([]ReportPlot, error) {
+	r = orZero(r)
 	var plots []ReportPlot
 	var errs error
 	add := func(p *ReportPlot, err error) {

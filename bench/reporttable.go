@@ -59,6 +59,9 @@ func (r *ReportRow) absent(column, why string) { r.Absent[column] = why }
 // Best returns the least of our times in milliseconds, NaN if there is none.
 func (r *ReportRow) Best() float64 {
 	best := math.NaN()
+	if r == nil {
+		return best
+	}
 	for _, column := range []string{HostColumn, DeviceColumn} {
 		if t, ok := r.Times[column]; ok && !(t.Median >= best) {
 			best = t.Median

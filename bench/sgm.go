@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -291,6 +290,7 @@ func (p *sgmPair) trueDistance() (float64, error) {
 
 // WriteText writes the table with aligned columns.
 func (t *SGMTable) WriteText(w io.Writer) error {
+	t = orZero(t)
 	cells := [][]string{{"case on " + t.Place, "entries", "eps", "before", "after", "truth", "accuracy", "steps", "rounds", "APB entries", "peak MB", "product s", "assign s", "search s", "project s", "total s"}}
 	for _, r := range t.Rows {
 		if r.Failed != "" {
@@ -306,7 +306,5 @@ func (t *SGMTable) WriteText(w io.Writer) error {
 
 // WriteJSON writes the table as one JSON object.
 func (t *SGMTable) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(t)
+	return writeJSON(w, orZero(t))
 }

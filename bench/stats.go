@@ -127,14 +127,23 @@ func (p pace) interleave(contenders ...Contender) (*Comparison, error) {
 func (c *Comparison) dead(i int) bool { return i < len(c.Died) && c.Died[i] != nil }
 
 // Time returns the quartiles of a contender's times in milliseconds.
-func (c *Comparison) Time(i int) Quartiles { return QuartilesOf(c.Ms[i]) }
+func (c *Comparison) Time(i int) Quartiles { return QuartilesOf(c.times(i)) }
+
+// times returns the times of a contender, nil if there is no such contender.
+func (c *Comparison) times(i int) []float64 {
+	if c == nil || i < 0 || i >= len(c.Ms) {
+		return nil
+	}
+	return c.Ms[i]
+}
 
 // Ratio returns the quartiles, over the rounds, of the time of contender i divided by that of
 // contender j.
 func (c *Comparison) Ratio(i, j int) Quartiles {
-	ratio := make([]float64, len(c.Ms[i]))
+	x, y := c.times(i), c.times(j)
+	ratio := make([]float64, min(len(x), len(y)))
 	for r := range ratio {
-		ratio[r] = c.Ms[i][r] / c.Ms[j][r]
+		ratio[r] = x[r] / y[r]
 	}
 	return QuartilesOf(ratio)
 }
@@ -143,6 +152,9 @@ func (c *Comparison) Ratio(i, j int) Quartiles {
 // no other.
 func (c *Comparison) Best() int {
 	best := -1
+	if c == nil {
+		return best
+	}
 	for i := 1; i < len(c.Names); i++ {
 		if c.dead(i) {
 			continue
@@ -158,6 +170,9 @@ func (c *Comparison) Best() int {
 // by more than the relative tolerance, or is not a number. A comparison whose contenders do not
 // agree is invalid.
 func (c *Comparison) Agree(tolerance float64) error {
+	if c == nil || len(c.Results) == 0 {
+		return errors.New("bench: the comparison has no results; make one with Interleave")
+	}
 	var errs []error
 	want := c.Results[0].Check
 	for i, result := range c.Results {

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -34,6 +35,9 @@ func (r Row) Reached() bool { return r.Ratio <= r.Bar }
 // NewRow makes a row of a comparison whose first contender is ours. Bar is the target ratio, or 0;
 // bytes is the least number of bytes that the case reads and writes, or 0.
 func NewRow(name string, c *Comparison, bar, bytes float64) Row {
+	if c == nil {
+		c = &Comparison{}
+	}
 	row := Row{Case: name, Ours: c.Time(0).Median, Peers: map[string]float64{}, Ratio: math.NaN(), Bar: bar, GBs: math.NaN()}
 	for i := 1; i < len(c.Names); i++ {
 		if c.dead(i) {
@@ -117,7 +121,37 @@ func figure(v float64) string {
 }
 
 // WriteText writes the table with aligned columns: names to the left, figures to the right.
-func (t *Table) WriteText(w io.Writer) error { return writeText(w, t.cells()) }
+func (t *Table) WriteText(w io.Writer) error { return writeText(w, orZero(t).cells()) }
+
+// orZero returns t, or a pointer to the zero value if t is nil.
+func orZero[T any](t *T) *T {
+	if t == nil {
+		return new(T)
+	}
+	return t
+}
+
+// errNoWriter is the error of a table or report that is written to nil.
+var errNoWriter = errors.New("bench: w is nil; give an io.Writer")
+
+// writeString writes s to w.
+func writeString(w io.Writer, s string) error {
+	if w == nil {
+		return errNoWriter
+	}
+	_, err := io.WriteString(w, s)
+	return err
+}
+
+// writeJSON writes v to w with indents.
+func writeJSON(w io.Writer, v any) error {
+	if w == nil {
+		return errNoWriter
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
 
 func writeText(w io.Writer, cells [][]string) error {
 	width := widths(cells)
@@ -134,12 +168,11 @@ func writeText(w io.Writer, cells [][]string) error {
 		}
 		b.WriteByte('\n')
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return writeString(w, b.String())
 }
 
 // WriteMarkdown writes the table in Markdown, its source aligned too.
-func (t *Table) WriteMarkdown(w io.Writer) error { return writeMarkdown(w, t.cells()) }
+func (t *Table) WriteMarkdown(w io.Writer) error { return writeMarkdown(w, orZero(t).cells()) }
 
 func writeMarkdown(w io.Writer, cells [][]string) error {
 	for _, line := range cells {
@@ -170,8 +203,7 @@ func writeMarkdown(w io.Writer, cells [][]string) error {
 			b.WriteByte('\n')
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return writeString(w, b.String())
 }
 
 func widths(cells [][]string) []int {
@@ -208,6 +240,7 @@ func number(v float64) *float64 {
 
 // WriteJSON writes the table as one JSON object with full precision.
 func (t *Table) WriteJSON(w io.Writer) error {
+	t = orZero(t)
 	out := struct {
 		Triad *float64  `json:"triad_gb_per_s"`
 		Rows  []jsonRow `json:"rows"`
@@ -230,7 +263,5 @@ func (t *Table) WriteJSON(w io.Writer) error {
 		}
 		out.Rows = append(out.Rows, row)
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(out)
+	return writeJSON(w, out)
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/cusparse/jit"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // Device is an opened GPU. It is a matrix.Place; all methods may be called by
@@ -52,6 +53,14 @@ var _ device.Backend = (*Device)(nil)
 
 // ErrClosed is what operations on a closed device return.
 var ErrClosed = errors.New("the device is closed")
+
+// errNoDevice is the error of the methods of a nil or zero Device.
+var errNoDevice = &matrix.InvalidError{
+	Op: "cusparse.Device", Reason: "the device is nil or zero; open one with cusparse.Open",
+}
+
+// missing reports whether the device is nil or zero.
+func (d *Device) missing() bool { return d == nil || d.ctx == nil }
 
 // An Option of Open.
 type Option func(*settings)
@@ -116,12 +125,19 @@ func Open(i int, opts ...Option) (*Device, error) {
 
 func gather(opts []Option) (s settings) {
 	for _, o := range opts {
-		o(&s)
+		if o != nil {
+			o(&s)
+		}
 	}
 	return s
 }
 
 func newDevice(i int, props driver.Properties, ctx driver.Context, s settings) (*Device, error) {
+	if ctx == nil {
+		return nil, &matrix.InvalidError{
+			Op: "cusparse.Open", Reason: "the driver returned no context; give WithDriver one that opens contexts",
+		}
+	}
 	if err := ctx.Bind(); err != nil {
 		return nil, err
 	}
@@ -147,16 +163,36 @@ func newDevice(i int, props driver.Properties, ctx driver.Context, s settings) (
 const pinnedBytes = 64 << 10
 
 // String names the device, such as "gpu:0 (NVIDIA H200)".
-func (d *Device) String() string { return fmt.Sprintf("gpu:%d (%s)", d.index, d.props.Name) }
+func (d *Device) String() string {
+	if d.missing() {
+		return "no device"
+	}
+	return fmt.Sprintf("gpu:%d (%s)", d.index, d.props.Name)
+}
 
 // Index returns the number of the device.
-func (d *Device) Index() int { return d.index }
+func (d *Device) Index() int {
+	if d == nil {
+		return 0
+	}
+	return d.index
+}
 
 // Properties describes the device.
-func (d *Device) Properties() driver.Properties { return d.props }
+func (d *Device) Properties() driver.Properties {
+	if d == nil {
+		return driver.Properties{}
+	}
+	return d.props
+}
 
 // Memory returns what the device's allocator holds.
-func (d *Device) Memory() MemoryStats { return d.pool.snapshot() }
+func (d *Device) Memory() MemoryStats {
+	if d.missing() {
+		return MemoryStats{}
+	}
+	return d.pool.snapshot()
+}
 
 // Free returns the bytes of device memory that are free, with what the
 // allocator keeps counted as free, and all there are; within the limit, if one

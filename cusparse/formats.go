@@ -70,7 +70,10 @@ func (f *frame) dense(s *store) *store {
 func (d *Device) Convert(st device.Store, to sparse.Format) (device.Store, error) {
 	f := d.begin(device.Call{Op: "SetFormat"})
 	defer f.end()
-	s := st.(*store)
+	s := f.here(device.Operand{Store: st})
+	if f.err != nil {
+		return nil, f.err
+	}
 	var out *store
 	switch to {
 	case sparse.CSR:
@@ -280,7 +283,7 @@ func hasCols(o device.Operand) bool {
 // here checks that a store lives on this device.
 func (f *frame) here(o device.Operand) *store {
 	s, ok := o.Store.(*store)
-	if !ok || s.d != f.d {
+	if !ok || s == nil || s.d != f.d {
 		f.fail(fmt.Errorf("an operand does not live here"))
 		return nil
 	}

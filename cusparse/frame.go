@@ -24,9 +24,16 @@ type frame struct {
 // begin takes the device: the OS thread is locked and the context bound until
 // end.
 func (d *Device) begin(c device.Call) *frame {
+	if d == nil {
+		d = new(Device) // for end and the methods of frame
+	}
 	runtime.LockOSThread()
 	d.mu.Lock()
 	f := &frame{d: d, c: c}
+	if d.ctx == nil {
+		f.err = errNoDevice
+		return f
+	}
 	if d.closed {
 		f.err = ErrClosed
 		return f

@@ -96,8 +96,8 @@ func wrapped[T comparable](op string, d *Device, p driver.Ptr, m, n int) (*store
 
 // lent is a store without its parts, which are another's.
 func lent[T comparable](op string, d *Device, m, n int, format sparse.Format, count int64) (*store, error) {
-	if d == nil {
-		return nil, &ShareError{op, "no device"}
+	if d.missing() {
+		return nil, &ShareError{op, "the device is nil or zero; open one with cusparse.Open"}
 	}
 	if m < 0 || n < 0 || m > matrix.MaxDim || n > matrix.MaxDim {
 		return nil, &ShareError{op, fmt.Sprintf("the shape is %d×%d; sizes are from 0 to %d", m, n, matrix.MaxDim)}
@@ -130,7 +130,7 @@ type Shared struct {
 func Share[T comparable](a *matrix.Matrix[T]) (Shared, error) {
 	const op = "cusparse.Share"
 	d, ok := a.Place().(*Device)
-	if !ok {
+	if !ok || d.missing() {
 		return Shared{}, &ShareError{op, "the matrix does not live on a device; use Move"}
 	}
 	r, err := a.RemoteOn(d)

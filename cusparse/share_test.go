@@ -83,7 +83,7 @@ func testShare(t *testing.T, other *Device, opts ...Option) {
 }
 
 func TestShareErrors(t *testing.T) {
-	d := &Device{cache: &jit.Cache{}}
+	d := &Device{ctx: struct{ driver.Context }{}, cache: &jit.Cache{}}
 	var e *ShareError
 	for name, err := range map[string]error{
 		"no device":   second(WrapVector[float64](nil, 8, 3)),

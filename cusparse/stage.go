@@ -19,10 +19,20 @@ import (
 var _ device.Streamer = (*Device)(nil)
 
 // Limit bounds what the allocator may hand out; see MemoryError. 0 is no bound.
-func (d *Device) Limit(bytes uint64) (before uint64) { return d.pool.bound(bytes) }
+func (d *Device) Limit(bytes uint64) (before uint64) {
+	if d.missing() {
+		return 0
+	}
+	return d.pool.bound(bytes)
+}
 
 // Peak returns the most memory in use since the last call, in bytes.
-func (d *Device) Peak() uint64 { return d.pool.peak() }
+func (d *Device) Peak() uint64 {
+	if d.missing() {
+		return 0
+	}
+	return d.pool.peak()
+}
 
 const (
 	// stagePieces is how many pieces the pinned memory has: some are filled
@@ -76,6 +86,9 @@ type move struct {
 
 // Stage returns a stage of so many bytes of pinned memory.
 func (d *Device) Stage(bytes int64) (device.Stage, error) {
+	if d.missing() {
+		return nil, errNoDevice
+	}
 	s := &stage{d: d, piece: max(bytes/stagePieces, 1<<12) &^ 63, moves: make(chan move, 256)}
 	err := s.bound(func() (err error) {
 		if s.stream, err = d.ctx.NewStream(); err != nil {

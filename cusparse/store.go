@@ -244,7 +244,10 @@ func (f *frame) result(s *store) *store {
 func (d *Device) Shape(st device.Store) (out sparse.Structure, err error) {
 	f := d.begin(device.Call{})
 	defer f.end()
-	s := st.(*store)
+	s := f.here(device.Operand{Store: st})
+	if f.err != nil {
+		return out, f.err
+	}
 	out = sparse.Structure{NRows: s.m, NCols: s.n, Format: s.format, NVals: f.nvals(s)}
 	if f.err != nil {
 		return out, f.err
@@ -269,7 +272,10 @@ func (d *Device) Shape(st device.Store) (out sparse.Structure, err error) {
 func (d *Device) Values(st device.Store, to unsafe.Pointer, n int) error {
 	f := d.begin(device.Call{})
 	defer f.end()
-	s := st.(*store)
+	s := f.here(device.Operand{Store: st})
+	if f.err != nil {
+		return f.err
+	}
 	if int64(n) > s.slots() {
 		return fmt.Errorf("cusparse: %d values asked of %d", n, s.slots())
 	}

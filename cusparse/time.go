@@ -6,12 +6,16 @@ import (
 
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // Time returns how long the device took for what fn queues on it, from an
 // event before the first to one after the last. Where the device waits for
 // the host in between, or works for other goroutines, that counts as well.
 func (d *Device) Time(fn func() error) (time.Duration, error) {
+	if fn == nil {
+		return 0, &matrix.InvalidError{Op: "cusparse.Device.Time", Reason: "fn is nil; give a function that queues work"}
+	}
 	from, err := d.mark()
 	if err != nil {
 		return 0, err

@@ -161,11 +161,11 @@ func (a *Matrix[T]) stored() *sparse.Store[T] {
 }
 
 // SetResult replaces the contents by the result of an operation. It converts the result to the
-// format of SetFormat, or without one to the format for its density. It is for the packages of
+// format of SetFormat, or without one to the format for its density. A nil st changes nothing. It is for the packages of
 // hiveblas.
 func (a *Matrix[T]) SetResult(st *sparse.Store[T]) {
 	switch {
-	case a == nil:
+	case a == nil || st == nil:
 		return
 	case a.pinned:
 		st = sparse.Convert(st, a.pin)

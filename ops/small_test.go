@@ -17,10 +17,12 @@ type smallCase struct {
 
 // smallVector returns a vector of n positions with every step-th entry present.
 func smallVector(n, step int, f matrix.Format) *matrix.Vector[float64] {
-	v := matrix.NewVector[float64](n)
 	if f == matrix.Full {
-		v, _ = matrix.NewFullVector(n, 1.5)
-		return v
+		full, err := matrix.NewFullVector(n, 1.5)
+		if err != nil {
+			panic(err)
+		}
+		return full
 	}
 	var idx []int
 	var val []float64

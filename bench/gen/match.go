@@ -1,7 +1,6 @@
 package gen
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/hiveblas/hiveblas/internal/splitmix"
@@ -10,20 +9,21 @@ import (
 // WalkSample returns the subgraph of g on the first n vertices that a random walk
 // meets, numbered in random order. The walk starts at a vertex with edges,
 // follows uniform edges, and jumps to a uniform vertex with edges when it has met no
-// new vertex for 64·√n steps or is at a dead end. It panics if g
-// is not square or has fewer than n vertices with edges.
+// new vertex for 64·√n steps or is at a dead end. The result is an empty graph if g
+// is not square or has fewer than n vertices with edges, or if n is negative.
 //
 // Source of the method: Leskovec, Faloutsos, "Sampling from large graphs", KDD
 // 2006, doi:10.1145/1150402.1150479.
 func WalkSample(g *Graph, n int, seed uint64) *Graph {
+	g = g.orEmpty()
 	var ends []int32 // vertices with edges
 	for v := range g.NRows {
 		if len(g.Row(v)) > 0 {
 			ends = append(ends, int32(v))
 		}
 	}
-	if g.NRows != g.NCols || n > len(ends) {
-		panic(fmt.Sprintf("gen: WalkSample of %d vertices: the graph is %d×%d, with edges at %d", n, g.NRows, g.NCols, len(ends)))
+	if g.NRows != g.NCols || n < 0 || n > len(ends) {
+		return CSR(Tuples{})
 	}
 	met := make([]bool, g.NRows)
 	list := make([]int32, 0, n)
@@ -50,21 +50,26 @@ func WalkSample(g *Graph, n int, seed uint64) *Graph {
 }
 
 // Induced returns the subgraph of a square g on the listed vertices, which are
-// distinct; vertex k of it is list[k].
+// distinct; vertex k of it is list[k]. Vertices that g does not have get no edges.
 func Induced(g *Graph, list []int32) *Graph {
+	g = g.orEmpty()
 	number := make([]int32, g.NRows)
 	for i := range number {
 		number[i] = -1
 	}
 	for k, v := range list {
-		number[v] = int32(k)
+		if uint(v) < uint(g.NRows) {
+			number[v] = int32(k)
+		}
 	}
 	s := &Graph{NRows: len(list), NCols: len(list), Ptr: make([]int64, len(list)+1)}
 	for k, v := range list {
 		from := len(s.Idx)
-		for _, w := range g.Row(int(v)) {
-			if number[w] >= 0 {
-				s.Idx = append(s.Idx, number[w])
+		if uint(v) < uint(g.NRows) {
+			for _, w := range g.Row(int(v)) {
+				if number[w] >= 0 {
+					s.Idx = append(s.Idx, number[w])
+				}
 			}
 		}
 		slices.Sort(s.Idx[from:])
@@ -73,9 +78,11 @@ func Induced(g *Graph, list []int32) *Graph {
 	return s
 }
 
-// Renamed returns g with its vertices permuted except the first keep: vertex v of the
+// Renamed returns g with its vertices permuted except the first keep, at most all: vertex v of the
 // result is vertex p[v] of g.
 func Renamed(g *Graph, keep int, seed uint64) (r *Graph, p []int32) {
+	g = g.orEmpty()
+	keep = min(max(keep, 0), g.NRows)
 	p = make([]int32, g.NRows)
 	for v := range p {
 		p[v] = int32(v)
@@ -88,14 +95,15 @@ func Renamed(g *Graph, keep int, seed uint64) (r *Graph, p []int32) {
 
 // Correlated returns two similar undirected graphs on n vertices: the edges of each are
 // those of one G(n, p/s), each kept with probability s, so that both
-// are G(n, p) and an edge of one is one of the other with probability s. It
-// panics unless 0 < p ≤ s ≤ 1. O(n²).
+// are G(n, p) and an edge of one is one of the other with probability s. They have
+// no edges unless 0 < p ≤ s ≤ 1. O(n²).
 //
 // Source: Pedarsani, Grossglauser, "On the privacy of anonymized networks", KDD
 // 2011, doi:10.1145/2020408.2020596.
 func Correlated(n int, p, s float64, seed uint64) (a, b *Graph) {
+	n = max(n, 0)
 	if !(p > 0 && p <= s && s <= 1) {
-		panic(fmt.Sprintf("gen: Correlated(%d, %g, %g): need 0 < p ≤ s ≤ 1", n, p, s))
+		return CSR(Tuples{NRows: n, NCols: n}), CSR(Tuples{NRows: n, NCols: n})
 	}
 	parent, kept := uint64(p/s*(1<<32)), uint64(s*(1<<32))
 	var ta, tb Tuples

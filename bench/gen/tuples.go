@@ -28,14 +28,33 @@ type Graph struct {
 	Idx          []int32
 }
 
-// NNZ is the number of entries.
-func (g *Graph) NNZ() int64 { return g.Ptr[g.NRows] }
+// orEmpty returns g, or a graph without vertices if g is nil.
+func (g *Graph) orEmpty() *Graph {
+	if g == nil {
+		return &Graph{}
+	}
+	return g
+}
 
-// Row returns the columns of row i; the slice is part of g.
-func (g *Graph) Row(i int) []int32 { return g.Idx[g.Ptr[i]:g.Ptr[i+1]] }
+// NNZ is the number of entries, 0 of a nil or zero graph.
+func (g *Graph) NNZ() int64 {
+	if g == nil || len(g.Ptr) == 0 {
+		return 0
+	}
+	return g.Ptr[g.NRows]
+}
+
+// Row returns the columns of row i; the slice is part of g. It is nil in a nil or zero graph.
+func (g *Graph) Row(i int) []int32 {
+	if g == nil || len(g.Ptr) == 0 {
+		return nil
+	}
+	return g.Idx[g.Ptr[i]:g.Ptr[i+1]]
+}
 
 // Fingerprint is a hash of the shape and of every entry, for golden tests and for file names.
 func (g *Graph) Fingerprint() uint64 {
+	g = g.orEmpty()
 	h := splitmix.Mix(uint64(g.NRows)<<32 ^ uint64(g.NCols))
 	for i := range g.NRows {
 		for _, j := range g.Row(i) {

@@ -37,6 +37,9 @@ func UniformInts(g *Graph, lo, hi int64, seed uint64, symmetric bool) []int64 {
 // eachWeight calls set with the place of each entry and the random word that belongs to its
 // position.
 func eachWeight(g *Graph, seed uint64, symmetric bool, set func(p int64, word uint64)) {
+	if g == nil || len(g.Ptr) == 0 {
+		return
+	}
 	byRows(g.Ptr, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			for p := g.Ptr[i]; p < g.Ptr[i+1]; p++ {

@@ -113,15 +113,23 @@ func OpenSparse() (*Sparse, error) {
 }
 
 // Name returns where the library was found.
-func (s *Sparse) Name() string { return s.path }
+func (s *Sparse) Name() string {
+	if s == nil {
+		return ""
+	}
+	return s.path
+}
 
 // Has reports whether the library exports a function, by its C name.
-func (s *Sparse) Has(name string) bool { return s.symbols[name] != 0 }
+func (s *Sparse) Has(name string) bool { return s != nil && s.symbols[name] != 0 }
 
 // run calls the function of that name.
 //
 //go:uintptrescapes
 func (s *Sparse) run(name string, args ...uintptr) error {
+	if s == nil || s.symbols == nil {
+		return notInitialized(name, "the library is nil or zero; open one with driver.OpenSparse")
+	}
 	fn := s.symbols[name]
 	if fn == 0 {
 		return fmt.Errorf("%s: %w: %s does not have it", name, ErrNotSupported, s.path)
@@ -162,20 +170,51 @@ func (s *Sparse) NewHandle(stream Stream) (*SparseHandle, error) {
 	return out, nil
 }
 
+// notInitialized is the error of a call without a library or a handle.
+func notInitialized(name, text string) error {
+	return &Error{Call: name, Code: 1, Name: "CUSPARSE_STATUS_NOT_INITIALIZED", Text: text}
+}
+
+// usable returns why a call without a handle, or without the description of a product, cannot be
+// made.
+func (h *SparseHandle) usable(name string, described bool) error {
+	switch {
+	case h == nil || h.Sparse == nil || h.symbols == nil:
+		return notInitialized(name, "the handle is nil or zero; make one with Sparse.NewHandle")
+	case !described:
+		return &Error{
+			Call: name, Code: 3, Name: "CUSPARSE_STATUS_INVALID_VALUE",
+			Text: "the product is nil; call the method on a pointer to a description of the product",
+		}
+	}
+	return nil
+}
+
 // SetStream changes the stream (cusparseSetStream).
 func (h *SparseHandle) SetStream(stream Stream) error {
+	if err := h.usable("cusparseSetStream", true); err != nil {
+		return err
+	}
 	return h.run("cusparseSetStream", h.h, uintptr(stream))
 }
 
 // Version returns 1000·major + 100·minor + patch (cusparseGetVersion).
 func (h *SparseHandle) Version() (int, error) {
+	if err := h.usable("cusparseGetVersion", true); err != nil {
+		return 0, err
+	}
 	v := new(int32)
 	err := h.run("cusparseGetVersion", h.h, uintptr(unsafe.Pointer(v)))
 	return int(*v), err
 }
 
 // Close destroys the handle (cusparseDestroy).
-func (h *SparseHandle) Close() error { return h.run("cusparseDestroy", h.h) }
+func (h *SparseHandle) Close() error {
+	if err := h.usable("cusparseDestroy", true); err != nil {
+		return err
+	}
+	return h.run("cusparseDestroy", h.h)
+}
 
 // CreateCsr describes an m×n matrix of nnz entries on the device, whose
 // indices begin at 0. Not every algorithm takes 64-bit offsets with 32-bit
@@ -253,6 +292,9 @@ func (p *SpMV) call(h *SparseHandle, name string, last uintptr) error {
 // BufferSize returns the bytes that Preprocess and Run need
 // (cusparseSpMV_bufferSize).
 func (p *SpMV) BufferSize(h *SparseHandle) (uint64, error) {
+	if err := h.usable("cusparseSpMV_bufferSize", p != nil); err != nil {
+		return 0, err
+	}
 	n := new(uint64)
 	err := h.run("cusparseSpMV_bufferSize", h.h, uintptr(p.Op), uintptr(unsafe.Pointer(scalar(p.Type, p.Alpha))), uintptr(p.A), uintptr(p.X),
 		uintptr(unsafe.Pointer(scalar(p.Type, p.Beta))), uintptr(p.Y), uintptr(p.Type), uintptr(p.Algorithm), uintptr(unsafe.Pointer(n)))
@@ -262,6 +304,9 @@ func (p *SpMV) BufferSize(h *SparseHandle) (uint64, error) {
 // Preprocess prepares buffer for many runs with the same A; without
 // cusparseSpMV_preprocess, which older versions lack, it does nothing.
 func (p *SpMV) Preprocess(h *SparseHandle, buffer Ptr) error {
+	if err := h.usable("cusparseSpMV_preprocess", p != nil); err != nil {
+		return err
+	}
 	if !h.Has("cusparseSpMV_preprocess") {
 		return nil
 	}
@@ -270,6 +315,9 @@ func (p *SpMV) Preprocess(h *SparseHandle, buffer Ptr) error {
 
 // Run queues the product (cusparseSpMV).
 func (p *SpMV) Run(h *SparseHandle, buffer Ptr) error {
+	if err := h.usable("cusparseSpMV", p != nil); err != nil {
+		return err
+	}
 	return p.call(h, "cusparseSpMV", uintptr(buffer))
 }
 
@@ -306,6 +354,9 @@ func (p *SpMM) call(h *SparseHandle, name string, last uintptr) error {
 // BufferSize returns the bytes that Preprocess and Run need
 // (cusparseSpMM_bufferSize).
 func (p *SpMM) BufferSize(h *SparseHandle) (uint64, error) {
+	if err := h.usable("cusparseSpMM_bufferSize", p != nil); err != nil {
+		return 0, err
+	}
 	n := new(uint64)
 	err := h.product("cusparseSpMM_bufferSize", p.OpA, p.OpB, p.Alpha, p.Beta, uintptr(p.A), uintptr(p.B), uintptr(p.C), p.Type, p.Algorithm, uintptr(unsafe.Pointer(n)))
 	return *n, err
@@ -314,6 +365,9 @@ func (p *SpMM) BufferSize(h *SparseHandle) (uint64, error) {
 // Preprocess prepares buffer for many runs with the same A; without
 // cusparseSpMM_preprocess it does nothing.
 func (p *SpMM) Preprocess(h *SparseHandle, buffer Ptr) error {
+	if err := h.usable("cusparseSpMM_preprocess", p != nil); err != nil {
+		return err
+	}
 	if !h.Has("cusparseSpMM_preprocess") {
 		return nil
 	}
@@ -322,6 +376,9 @@ func (p *SpMM) Preprocess(h *SparseHandle, buffer Ptr) error {
 
 // Run queues the product (cusparseSpMM).
 func (p *SpMM) Run(h *SparseHandle, buffer Ptr) error {
+	if err := h.usable("cusparseSpMM", p != nil); err != nil {
+		return err
+	}
 	return p.call(h, "cusparseSpMM", uintptr(buffer))
 }
 
@@ -342,6 +399,9 @@ func (p *SDDMM) call(h *SparseHandle, name string, last uintptr) error {
 // BufferSize returns the bytes that Preprocess and Run need
 // (cusparseSDDMM_bufferSize).
 func (p *SDDMM) BufferSize(h *SparseHandle) (uint64, error) {
+	if err := h.usable("cusparseSDDMM_bufferSize", p != nil); err != nil {
+		return 0, err
+	}
 	n := new(uint64)
 	err := h.product("cusparseSDDMM_bufferSize", p.OpA, p.OpB, p.Alpha, p.Beta, uintptr(p.A), uintptr(p.B), uintptr(p.C), p.Type, p.Algorithm, uintptr(unsafe.Pointer(n)))
 	return *n, err
@@ -350,6 +410,9 @@ func (p *SDDMM) BufferSize(h *SparseHandle) (uint64, error) {
 // Preprocess prepares buffer for many runs with the same pattern of C
 // (cusparseSDDMM_preprocess).
 func (p *SDDMM) Preprocess(h *SparseHandle, buffer Ptr) error {
+	if err := h.usable("cusparseSDDMM_preprocess", p != nil); err != nil {
+		return err
+	}
 	if !h.Has("cusparseSDDMM_preprocess") {
 		return nil
 	}
@@ -358,6 +421,9 @@ func (p *SDDMM) Preprocess(h *SparseHandle, buffer Ptr) error {
 
 // Run queues the products (cusparseSDDMM).
 func (p *SDDMM) Run(h *SparseHandle, buffer Ptr) error {
+	if err := h.usable("cusparseSDDMM", p != nil); err != nil {
+		return err
+	}
 	return p.call(h, "cusparseSDDMM", uintptr(buffer))
 }
 
@@ -405,6 +471,9 @@ func (p *SpGEMM) sized(h *SparseHandle, name string, size uint64, buffer Ptr) (u
 // WorkEstimation asks for the size of a buffer when buffer is 0, and else
 // works in it (cusparseSpGEMM_workEstimation).
 func (p *SpGEMM) WorkEstimation(h *SparseHandle, size uint64, buffer Ptr) (uint64, error) {
+	if err := h.usable("cusparseSpGEMM_workEstimation", p != nil); err != nil {
+		return 0, err
+	}
 	return p.sized(h, "cusparseSpGEMM_workEstimation", size, buffer)
 }
 
@@ -412,6 +481,9 @@ func (p *SpGEMM) WorkEstimation(h *SparseHandle, size uint64, buffer Ptr) (uint6
 // that of Compute. fraction, in (0, 1], is the share of the products that
 // SpGEMMAlg3 makes at a time (cusparseSpGEMM_estimateMemory).
 func (p *SpGEMM) EstimateMemory(h *SparseHandle, fraction float32, size3 uint64, buffer3 Ptr) (own, compute uint64, err error) {
+	if err := h.usable("cusparseSpGEMM_estimateMemory", p != nil); err != nil {
+		return 0, 0, err
+	}
 	if h.estimate == nil {
 		return 0, 0, fmt.Errorf("cusparseSpGEMM_estimateMemory: %w: %s does not have it", ErrNotSupported, h.path)
 	}
@@ -430,6 +502,9 @@ func (p *SpGEMM) EstimateMemory(h *SparseHandle, fraction float32, size3 uint64,
 // Products returns the number of products that the result is made of, after
 // WorkEstimation (cusparseSpGEMM_getNumProducts).
 func (p *SpGEMM) Products(h *SparseHandle) (int64, error) {
+	if err := h.usable("cusparseSpGEMM_getNumProducts", p != nil); err != nil {
+		return 0, err
+	}
 	n := new(int64)
 	err := h.run("cusparseSpGEMM_getNumProducts", uintptr(p.Descr), uintptr(unsafe.Pointer(n)))
 	return *n, err
@@ -438,10 +513,16 @@ func (p *SpGEMM) Products(h *SparseHandle) (int64, error) {
 // Compute asks for the size of a buffer when buffer is 0, and else multiplies
 // (cusparseSpGEMM_compute).
 func (p *SpGEMM) Compute(h *SparseHandle, size uint64, buffer Ptr) (uint64, error) {
+	if err := h.usable("cusparseSpGEMM_compute", p != nil); err != nil {
+		return 0, err
+	}
 	return p.sized(h, "cusparseSpGEMM_compute", size, buffer)
 }
 
 // Copy writes the result to the arrays of C (cusparseSpGEMM_copy).
 func (p *SpGEMM) Copy(h *SparseHandle) error {
+	if err := h.usable("cusparseSpGEMM_copy", p != nil); err != nil {
+		return err
+	}
 	return h.product("cusparseSpGEMM_copy", NoTranspose, NoTranspose, p.Alpha, 0, uintptr(p.A), uintptr(p.B), uintptr(p.C), p.Type, p.Algorithm, uintptr(p.Descr))
 }

@@ -109,7 +109,7 @@ func write(path string, e Entry, image []byte) error {
 // List returns what is on the disk, for every architecture and compiler, the
 // newest first.
 func (c *Cache) List() ([]Entry, error) {
-	if c.dir == "" {
+	if c == nil || c.dir == "" {
 		return nil, nil
 	}
 	files, err := os.ReadDir(c.dir)
@@ -143,7 +143,7 @@ func (c *Cache) List() ([]Entry, error) {
 // Clear removes all that List returns and what interrupted processes have left,
 // no other file, and returns how many files it was. Kernels in memory stay.
 func (c *Cache) Clear() (int, error) {
-	if c.dir == "" {
+	if c == nil || c.dir == "" {
 		return 0, nil
 	}
 	files, err := os.ReadDir(c.dir)

@@ -92,7 +92,15 @@ func Dir(dir string) string {
 }
 
 // Dir returns the folder of the cache, "" for none.
-func (c *Cache) Dir() string { return c.dir }
+func (c *Cache) Dir() string {
+	if c == nil {
+		return ""
+	}
+	return c.dir
+}
+
+// errNoCache is the error of a nil cache.
+var errNoCache = errors.New("jit: the cache is nil; open one with jit.Open")
 
 // key hashes source with all that makes its image what it is.
 func (c *Cache) key(source string) key {
@@ -114,8 +122,14 @@ func (c *Cache) key(source string) key {
 // compiler complains of. That error is kept with the kernel, others are not:
 // the next call tries again.
 func (c *Cache) Image(source, name string) ([]byte, error) {
+	if c == nil {
+		return nil, errNoCache
+	}
 	k := c.key(source)
 	c.mu.Lock()
+	if c.kernels == nil {
+		c.kernels = map[key]*kernel{}
+	}
 	if e := c.kernels[k]; e != nil {
 		c.stats.Memory++
 		c.mu.Unlock()
@@ -186,6 +200,9 @@ func (c *Cache) make(k key, source, name string) ([]byte, error) {
 
 // Compiler returns the compiler, which is opened if it has not been.
 func (c *Cache) Compiler() (driver.Compiler, error) {
+	if c == nil {
+		return nil, errNoCache
+	}
 	c.compilerMu.Lock()
 	defer c.compilerMu.Unlock()
 	if c.compiler == nil {
@@ -203,6 +220,9 @@ func (c *Cache) Compiler() (driver.Compiler, error) {
 
 // Stats returns what has been done so far.
 func (c *Cache) Stats() Stats {
+	if c == nil {
+		return Stats{}
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.stats
@@ -211,6 +231,9 @@ func (c *Cache) Stats() Stats {
 // DiskError returns the last error of the disk, which is no reason for Image
 // to fail, or nil.
 func (c *Cache) DiskError() error {
+	if c == nil {
+		return nil
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.diskErr

@@ -20,7 +20,6 @@ type scratch struct {
 	merger
 	keep [smallWork]uint8
 	at   [3][smallWork]int32
-	bits []uint64
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}

@@ -15,11 +15,22 @@ package gonummat
 
 import (
 	"fmt"
+	"reflect"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/hiveblas/hiveblas/matrix"
 )
+
+// isNil reports whether x is nil or holds a nil pointer.
+func isNil(x any) bool {
+	v := reflect.ValueOf(x)
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+func errNil(op, arg string) error {
+	return &matrix.InvalidError{Op: "gonummat." + op, Reason: arg + " is nil; give a matrix or vector of gonum"}
+}
 
 // View is a matrix as a mat.Matrix. It also implements mat.NonZeroDoer, mat.RowNonZeroDoer and
 // mat.ColNonZeroDoer, with which the algorithms of gonum and others skip absent entries.
@@ -36,8 +47,12 @@ func (v View[T]) Matrix() *matrix.Matrix[T] { return v.a }
 func (v View[T]) Dims() (r, c int) { return v.a.Dims() }
 
 // At returns the value at row i, column j, or 0 if there is no entry. Like every mat.Matrix, it
-// panics with mat.ErrRowAccess or mat.ErrColAccess if the position is outside the matrix.
+// panics with mat.ErrRowAccess or mat.ErrColAccess if the position is outside the matrix. The zero View
+// reads as 0 everywhere.
 func (v View[T]) At(i, j int) float64 {
+	if v.a == nil {
+		return 0
+	}
 	m, n := v.a.Dims()
 	if uint(i) >= uint(m) {
 		panic(mat.ErrRowAccess)
@@ -61,6 +76,9 @@ func (v View[T]) DoNonZero(fn func(i, j int, v float64)) {
 
 // DoRowNonZero calls fn for each entry of row i.
 func (v View[T]) DoRowNonZero(i int, fn func(i, j int, v float64)) {
+	if v.a == nil {
+		return
+	}
 	if m, _ := v.a.Dims(); uint(i) >= uint(m) {
 		panic(mat.ErrRowAccess)
 	}
@@ -72,6 +90,9 @@ func (v View[T]) DoRowNonZero(i int, fn func(i, j int, v float64)) {
 // DoColNonZero calls fn for each entry of column j. It uses the transpose of the matrix, which is
 // computed on first use and kept.
 func (v View[T]) DoColNonZero(j int, fn func(i, j int, v float64)) {
+	if v.a == nil {
+		return
+	}
 	if _, n := v.a.Dims(); uint(j) >= uint(n) {
 		panic(mat.ErrColAccess)
 	}
@@ -114,6 +135,9 @@ func ToDense(a *matrix.Matrix[float64]) (*mat.Dense, error) {
 // For a *mat.Dense whose stride is its number of columns it returns a Full matrix that shares its
 // values. For any other m it returns a Full copy.
 func FromMat(m mat.Matrix) (*matrix.Matrix[float64], error) {
+	if isNil(m) {
+		return nil, errNil("FromMat", "m")
+	}
 	switch m := m.(type) {
 	case View[float64]:
 		return m.a, m.a.Err()
@@ -149,6 +173,9 @@ func FromMat(m mat.Matrix) (*matrix.Matrix[float64], error) {
 // FromMatSparse returns a copy of m without its zeros. It takes O(entries) time for a
 // mat.NonZeroDoer (band, triangular and foreign sparse matrices) and O(positions) for others.
 func FromMatSparse(m mat.Matrix) (*matrix.Matrix[float64], error) {
+	if isNil(m) {
+		return nil, errNil("FromMatSparse", "m")
+	}
 	r, c := m.Dims()
 	b := matrix.NewBuilder[float64](r, c)
 	if d, ok := m.(mat.NonZeroDoer); ok {
@@ -187,6 +214,9 @@ func ToVecDense(v *matrix.Vector[float64]) (*mat.VecDense, error) {
 // FromVec returns v as a Full vector. It shares the values of a *mat.VecDense of increment 1 and
 // copies other vectors.
 func FromVec(v mat.Vector) (*matrix.Vector[float64], error) {
+	if isNil(v) {
+		return nil, errNil("FromVec", "v")
+	}
 	if r, ok := v.(mat.RawVectorer); ok {
 		if raw := r.RawVector(); raw.Inc == 1 {
 			return matrix.VectorOf(raw.Data[:raw.N:raw.N])

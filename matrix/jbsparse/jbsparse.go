@@ -85,18 +85,31 @@ func ToDOK(a *matrix.Matrix[float64]) (*sparse.DOK, error) {
 // sorted copy otherwise. A position that occurs twice is a *matrix.DuplicateError. Invalid offsets
 // or indices are a *matrix.InvalidError.
 func FromCSR(c *sparse.CSR) (*matrix.Matrix[float64], error) {
+	if c == nil {
+		return nil, errNil("FromCSR", "c")
+	}
 	return fromRaw(c.RawMatrix(), "jbsparse.FromCSR", false)
 }
 
 // FromCSC returns a copy of c as a matrix; see [FromCSR]. [TransposeOfCSC] shares the values
 // instead.
 func FromCSC(c *sparse.CSC) (*matrix.Matrix[float64], error) {
+	if c == nil {
+		return nil, errNil("FromCSC", "c")
+	}
 	return fromRaw(c.RawMatrix(), "jbsparse.FromCSC", true)
 }
 
 // TransposeOfCSC returns the transpose of c as a matrix, which shares the values; see [FromCSR].
 func TransposeOfCSC(c *sparse.CSC) (*matrix.Matrix[float64], error) {
+	if c == nil {
+		return nil, errNil("TransposeOfCSC", "c")
+	}
 	return fromRaw(c.RawMatrix(), "jbsparse.TransposeOfCSC", false)
+}
+
+func errNil(op, arg string) error {
+	return &matrix.InvalidError{Op: "jbsparse." + op, Reason: arg + " is nil; make one with package sparse"}
 }
 
 // fromRaw returns the matrix with the rows of raw, or with transpose its columns.
@@ -158,11 +171,17 @@ func fromRaw(raw *blas.SparseMatrix, op string, transpose bool) (*matrix.Matrix[
 // FromCOO returns a copy of c as a matrix. It adds the values of a position that occurs more than
 // once, as package sparse does.
 func FromCOO(c *sparse.COO) (*matrix.Matrix[float64], error) {
+	if c == nil {
+		return nil, errNil("FromCOO", "c")
+	}
 	return fromEntries(c.Dims, c.DoNonZero)
 }
 
 // FromDOK returns a copy of d as a matrix.
 func FromDOK(d *sparse.DOK) (*matrix.Matrix[float64], error) {
+	if d == nil {
+		return nil, errNil("FromDOK", "d")
+	}
 	return fromEntries(d.Dims, d.DoNonZero)
 }
 
