@@ -1,7 +1,6 @@
 package cusparse
 
 import (
-	"fmt"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/cusparse/driver"
@@ -74,7 +73,7 @@ func (d *Device) MxV(c device.Call, dst device.Dest, s device.Semiring, flip boo
 		}
 	}
 	if f.err == nil && method == "relabelled" && ran.Method != method {
-		return nil, device.Ran{}, &device.MethodError{Reason: fmt.Sprintf("it needs a CSR matrix of more than %d entries, a full vector whose values ⊗ reads, elements of at most 16 bytes and no short mask", spmvTune.small)}
+		return nil, device.Ran{}, &device.MethodError{Reason: "it needs a CSR matrix, a full vector whose values ⊗ reads, elements of at most 16 bytes and no short mask"}
 	}
 	if filtered && dst.Accum == nil && (dst.Replace || dst.Store == nil) {
 		dst.Mask = nil // what it holds outside goes, and the result is inside

@@ -68,7 +68,7 @@ func (f *frame) fastPull(s device.Semiring, flip bool, a, u *store, mask *device
 		return nil
 	}
 	out := f.entryPerRow(a, s.Add.Out)
-	if a.known() <= spmvTune.small {
+	if a.known() <= spmvTune.small && f.c.Method != "relabelled" {
 		f.spmvSmall(s, flip, a, u, out.val)
 	} else {
 		f.spmvTiles(s, flip, a, u, out.val, ran)

@@ -114,13 +114,13 @@ func testSpMV(t *testing.T, d *Device) {
 // the destination is unchanged.
 func TestRelabelledDeclines(t *testing.T) {
 	d, _ := emulated(t)
-	a := skewed[float32](30, 20, 5) // too small
-	x, err := matrix.NewFullVector(20, float32(1))
+	a := skewed[float32](30, 20, 5)
+	x, err := matrix.NewFullVector(20, true)
 	check(t, err)
 	w := matrix.NewVector[float32](30, matrix.On(d))
 	check(t, w.Set(3, 7))
 	var wrong *ops.MethodError
-	err = ops.MxV(w, semiring.PlusTimes[float32](), a, x, ops.Using(ops.Relabelled))
+	err = ops.MxV(w, semiring.PlusPair[float32](), a.Pattern(), x.Pattern(), ops.Using(ops.Relabelled)) // reads no values of x
 	if v, ok := w.At(3); !errors.As(err, &wrong) || wrong.Method != ops.Relabelled || w.NVals() != 1 || !ok || v != 7 {
 		t.Errorf("error %v, destination %v", err, w.Text())
 	}
