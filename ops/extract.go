@@ -356,10 +356,8 @@ func assignScalar[T comparable](c *call, t *target[T], x T, rows, cols cpu.Indic
 		if d := t.spec.Matrix; t.spec.Accum == nil && !t.spec.Replace && !d.Store().Sparse() {
 			st := d.Store()
 			cpu.FillMasked(st, s, x, c.threads)
-			d.SetStore(st)
 			c.traced("fill", s.NVals)
-			c.emit(st.NVals)
-			return nil
+			return keep(c, t, st)
 		}
 		out := cpu.Like[bool, T](s.Pattern())
 		for p := range out.Val {

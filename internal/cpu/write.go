@@ -170,7 +170,8 @@ func Write[C any](env Env, c, t *sparse.Store[C], o Overlap[C]) (*sparse.Store[C
 			return c, nil
 		}
 		if o.InPlace && c.Format == sparse.Full && t.Format == sparse.Full {
-			return c, zipDense(env, o.Accum, c.Val, c.Val, t.Val)
+			// Without the context: a cancelled operation must not leave c partially written.
+			return c, zipDense(Env{Threads: env.Threads}, o.Accum, c.Val, c.Val, t.Val)
 		}
 		return Union(env, UnionOps[C, C, C]{Both: o.Accum, Left: copyValues[C], Right: copyValues[C], Copies: true}, c, t)
 	}
