@@ -66,8 +66,13 @@ func (d *Device) MxV(c device.Call, dst device.Dest, s device.Semiring, flip boo
 			us = f.dense(us)
 		}
 		out = f.vendorPull(s, f.rows(a), us)
-	default:
+	case "pull", "relabelled":
 		out, filtered = f.pull(s, flip, f.rows(a), us, dst.Mask, &ran)
+		if c.Trace {
+			ran.Work = f.nvals(as)
+		}
+	default:
+		out, filtered = f.planned(c, s, flip, a, us, dst.Mask, &ran)
 		if c.Trace {
 			ran.Work = f.nvals(as)
 		}
