@@ -45,7 +45,10 @@ type Device struct {
 	modules  map[string]*module
 	vendor   *vendor
 	programs map[any]*program // composed before, by what of
-	spgemm   spgemmLimits     // zero but in tests
+	cacheDir string           // of compiled kernels and tuned plans, "" for none
+	compiler string           // identity of the compiler, which goes with the driver
+	tunings  *tunedPlans
+	spgemm   spgemmLimits // zero but in tests
 	closed   bool
 }
 
@@ -156,6 +159,7 @@ func newDevice(i int, props driver.Properties, ctx driver.Context, s settings) (
 	}
 	arch := fmt.Sprintf("sm_%d%d", props.Major, props.Minor)
 	d.cache = jit.Open(s.cacheDir, arch, s.version, s.compiler)
+	d.cacheDir, d.compiler = jit.Dir(s.cacheDir), s.version
 	return d, nil
 }
 

@@ -3,6 +3,7 @@ package cusparse
 import (
 	"fmt"
 
+	"github.com/hiveblas/hiveblas/cusparse/space"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -66,6 +67,17 @@ func (f *frame) fastPull(s device.Semiring, flip bool, a, u *store, mask *device
 	}
 	if mask != nil && !mask.Comp && mask.Store.Format() <= sparse.Hypersparse && mask.Store.(*store).known() < int64(a.m)/4 {
 		return nil
+	}
+	if f.c.Method == "" && mask == nil && a.known() > spmvTune.small && a.extra["relabelled"] == nil {
+		plan, ok := f.choose(space.Pull, s, a, u, mask)
+		if f.err != nil {
+			return nil
+		}
+		if ok && plan.Schedule != space.Tiles {
+			w := &walk{frame: f, plan: plan, s: s, flip: flip, a: a, u: u}
+			out, _ := w.product(ran)
+			return out
+		}
 	}
 	out := f.entryPerRow(a, s.Add.Out)
 	if a.known() <= spmvTune.small && f.c.Method != "relabelled" {
@@ -193,6 +205,7 @@ func (f *frame) spmvTiles(s device.Semiring, flip bool, a, u *store, y *mem, byC
 		ran.Method = "relabelled"
 	}
 	shape := f.spmvShapeOf(m, u, reads && u.val != nil)
+	ran.Plan = space.Plan{Schedule: space.Tiles, Frame: space.Segmented, Columns: r != nil, Hot: shape.hot > 0}.String()
 	p := f.spmvProgram(s, flip, m, u, shape)
 	if r != nil {
 		// x in the order of the columns.

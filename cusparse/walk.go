@@ -153,7 +153,7 @@ func (w *walk) product(ran *device.Ran) (out *store, filtered bool) {
 	if w.plan.Layout == space.CSR && w.a.format == sparse.Hypersparse {
 		w.plan.Layout = space.Hyper
 	}
-	ran.Method = w.plan.String()
+	ran.Method, ran.Plan = w.plan.Direction.String(), w.plan.String()
 	w.form = w.layoutOf(w.a, w.plan.Layout, w.plan.Order)
 	if w.err != nil {
 		return nil, false
@@ -360,7 +360,7 @@ func (w *walk) push(ran *device.Ran) *store {
 			if u.format == sparse.Full {
 				w.plan.From = space.All
 			}
-			ran.Method = w.plan.String()
+			ran.Plan = w.plan.String()
 		}
 	}
 	w.u = u
@@ -422,7 +422,7 @@ func (f *frame) planned(c device.Call, s device.Semiring, flip bool, a device.Op
 	if plan.Schedule == space.Tiles {
 		out := f.entryPerRow(as, s.Add.Out)
 		if as.known() > 0 && f.err == nil {
-			ran.Method = plan.String()
+			ran.Method = "pull"
 			f.spmvTiles(s, flip, as, u, out.val, plan.Columns, ran)
 		}
 		return out, false

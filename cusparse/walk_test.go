@@ -97,8 +97,8 @@ func testPlans[T semiring.Number](t *testing.T, d *Device, s semiring.Semiring[T
 			if !got.Equal(want) {
 				t.Fatalf("%s of %s: %v, want %v", p, s.Name(), got, want)
 			}
-			if traced, err := space.Parse(string(trace.Method)); err != nil || traced.Schedule != p.Schedule {
-				t.Errorf("%s ran %q", p, trace.Method)
+			if traced, err := space.Parse(trace.Plan); err != nil || traced.Schedule != p.Schedule {
+				t.Errorf("%s ran %q", p, trace.Plan)
 			}
 			check(t, ops.MxV(got.Masked(mask.Structure().Not()).Replace(), s, at, there, using))
 			if !got.Equal(masked) {
@@ -133,9 +133,9 @@ func testWalks(t *testing.T, d *Device, every int) {
 
 // TestWalks runs plans on the emulator.
 func TestWalks(t *testing.T) {
-	every := 97
+	every := 499
 	if longtest.Enabled() {
-		every = 11
+		every = 37
 	}
 	d, _ := emulated(t)
 	testWalks(t, d, every)

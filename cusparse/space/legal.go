@@ -17,14 +17,15 @@ type Facts struct {
 	Frontier   float64 // share of the rows that are walked, 1 for all
 	FullX      bool    // pull: x has a value for every column
 	Masked     bool
-	ListedMask bool // pull: the mask lists the positions that are wanted
-	Any        bool // ⊕ takes any of its terms
-	Constant   bool // ⊗ reads neither operand
-	Float      bool // results are floats, so that the order of sums shows
-	Exact      bool // ⊕ is the same in any order, such as the least of two
-	Result     int  // bytes of a result
-	Elements   int  // bytes of an element of the matrix, 0 for a pattern
-	Position   bool // ⊗ reads positions
+	ListedMask bool    // pull: the mask lists the positions that are wanted
+	Any        bool    // ⊕ takes any of its terms
+	Constant   bool    // ⊗ reads neither operand
+	Float      bool    // results are floats, so that the order of sums shows
+	Exact      bool    // ⊕ is the same in any order, such as the least of two
+	Result     int     // bytes of a result
+	Elements   int     // bytes of an element of the matrix, 0 for a pattern
+	Position   bool    // ⊗ reads positions
+	Uses       float64 // products that the matrix is expected to serve
 }
 
 // A ClashError is two parts of a plan that do not fit together, or a part that does not fit the
