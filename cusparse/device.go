@@ -48,6 +48,7 @@ type Device struct {
 	cacheDir string           // of compiled kernels and tuned plans, "" for none
 	compiler string           // identity of the compiler, which goes with the driver
 	tunings  *tunedPlans
+	choice   choice
 	spgemm   spgemmLimits // zero but in tests
 	closed   bool
 }
@@ -152,7 +153,7 @@ func newDevice(i int, props driver.Properties, ctx driver.Context, s settings) (
 	if err != nil {
 		return nil, err
 	}
-	d := &Device{index: i, props: props, ctx: ctx, stream: stream, pinned: pinned, modules: map[string]*module{}, programs: map[any]*program{}}
+	d := &Device{index: i, props: props, ctx: ctx, stream: stream, pinned: pinned, modules: map[string]*module{}, programs: map[any]*program{}, choice: choiceDefaults}
 	d.pool = newPool(ctx, stream, props.AsyncAlloc)
 	if s.compiler == nil {
 		s.compiler, s.version = driver.OpenCompiler, driver.CompilerIdentity()

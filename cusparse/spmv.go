@@ -68,17 +68,6 @@ func (f *frame) fastPull(s device.Semiring, flip bool, a, u *store, mask *device
 	if mask != nil && !mask.Comp && mask.Store.Format() <= sparse.Hypersparse && mask.Store.(*store).known() < int64(a.m)/4 {
 		return nil
 	}
-	if f.c.Method == "" && mask == nil && a.known() > spmvTune.small && a.extra["relabelled"] == nil {
-		plan, ok := f.choose(space.Pull, s, a, u, mask)
-		if f.err != nil {
-			return nil
-		}
-		if ok && plan.Schedule != space.Tiles {
-			w := &walk{frame: f, plan: plan, s: s, flip: flip, a: a, u: u}
-			out, _ := w.product(ran)
-			return out
-		}
-	}
 	out := f.entryPerRow(a, s.Add.Out)
 	if a.known() <= spmvTune.small && f.c.Method != "relabelled" {
 		f.spmvSmall(s, flip, a, u, out.val)

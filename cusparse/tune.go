@@ -283,7 +283,11 @@ func (u *tuner) run() (*Tuning, error) {
 	}
 	out.rank()
 	var more []space.Plan
-	for _, t := range out.Ranking[:min(len(out.Ranking), 5)] {
+	refined := out.Ranking[:min(len(out.Ranking), 5)]
+	if i := slices.IndexFunc(out.Ranking, func(t Timing) bool { return t.Err == nil && t.Plan.Layout == space.DIA }); i >= len(refined) {
+		refined = append(slices.Clone(refined), out.Ranking[i]) // it gains most from numbers
+	}
+	for _, t := range refined {
 		facts, _, err := u.facts(t.Plan.Direction)
 		if err != nil {
 			return nil, err

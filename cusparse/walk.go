@@ -58,7 +58,7 @@ type walkKey struct {
 	s                                     device.Semiring
 	flip, bareA, bareX, bitmap, mask, hit bool
 	ordered, rest                         bool
-	bits                                  int
+	bits, width                           int
 	diagonals                             string
 }
 
@@ -75,7 +75,7 @@ func launchedPlan(p space.Plan) space.Plan {
 // compose writes the program of a walk.
 func (w *walk) compose() {
 	key := walkKey{plan: launchedPlan(w.plan), s: w.s, flip: w.flip, bareA: w.a.val == nil, bareX: w.u.val == nil && w.u.slots() != 0,
-		bitmap: w.u.format == sparse.Bitmap, mask: w.mask != nil && !(w.plan.Direction == space.Pull && w.plan.From == space.List), hit: w.hit, ordered: w.form.arg.rows != 0, rest: w.form.arg.nvals != 0, bits: w.form.bits}
+		bitmap: w.u.format == sparse.Bitmap, mask: w.mask != nil && !(w.plan.Direction == space.Pull && w.plan.From == space.List), hit: w.hit, ordered: w.form.arg.rows != 0, rest: w.form.arg.nvals != 0, bits: w.form.bits, width: len(w.form.diagonals)}
 	key.plan.From = w.from()
 	if w.plan.Baked {
 		key.diagonals = w.form.diagonalText()
@@ -109,8 +109,9 @@ func (w *walk) program(key walkKey) *program {
 	if plan.Layout == space.DIA {
 		p.define("HB_BITS", map[int]string{1: "hb_u8", 2: "hb_u16", 4: "hb_u32", 8: "hb_u64"}[key.bits])
 		p.flag("HB_REST", key.rest).flag("HB_BAKED", plan.Baked)
+		p.define("HB_WIDTH", key.width)
 		if plan.Baked {
-			p.define("HB_WIDTH", len(w.form.diagonals)).define("HB_DIAGONALS", key.diagonals)
+			p.define("HB_DIAGONALS", key.diagonals)
 		}
 	}
 	if t := nativeAtomic(w.s.Add); t != "" {
@@ -154,6 +155,9 @@ func (w *walk) product(ran *device.Ran) (out *store, filtered bool) {
 		w.plan.Layout = space.Hyper
 	}
 	ran.Method, ran.Plan = w.plan.Direction.String(), w.plan.String()
+	if w.plan.Direction == space.Pull && w.u.isListed() {
+		w.u = w.dense(w.u)
+	}
 	w.form = w.layoutOf(w.a, w.plan.Layout, w.plan.Order)
 	if w.err != nil {
 		return nil, false

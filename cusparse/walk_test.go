@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/cusparse/space"
+	"github.com/hiveblas/hiveblas/internal/conformance"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -142,13 +144,19 @@ func TestWalks(t *testing.T) {
 }
 
 // TestWalksOnGPU runs every plan on a GPU.
-func TestWalksOnGPU(t *testing.T) { testWalks(t, realDevice(t), 1) }
+func TestWalksOnGPU(t *testing.T) {
+	every := 401
+	if longtest.Enabled() {
+		every = 7
+	}
+	testWalks(t, realDevice(t), every)
+}
 
 // TestPlanErrors reads what a plan that cannot run is told.
 func TestPlanErrors(t *testing.T) {
 	d, _ := emulated(t)
-	a, x := skewed[float64](30, 40, 5), partial[float64](40, 1)
-	y := matrix.NewVector[float64](30, matrix.On(d))
+	a, x := skewed[float64](300, 500, 5), partial[float64](500, 1)
+	y := matrix.NewVector[float64](300, matrix.On(d))
 	for _, c := range []struct{ plan, want string }{
 		{"pull csr twx", "did you mean twc?"},
 		{"pull csr vm append", "pull and append clash"},
@@ -166,3 +174,39 @@ func TestPlanErrors(t *testing.T) {
 		}
 	}
 }
+
+// planned is the kit's backend of a device whose products of matrices and vectors take another plan
+// each time.
+type planned struct{ slowly }
+
+func (b planned) Skip(name string) string {
+	if !strings.HasPrefix(name, "MxV/") && !strings.HasPrefix(name, "VxM/") {
+		return "not a product of a matrix and a vector"
+	}
+	return b.slowly.Skip(name)
+}
+
+func (planned) Every() int { return 1 }
+
+func testConformancePlans(t *testing.T, d *Device) {
+	r := rand.New(rand.NewPCG(1, 7))
+	d.choice = choice{floor: -1, rotate: func(dir space.Direction, f space.Facts) (space.Plan, bool) {
+		points := slices.DeleteFunc(space.Points(dir, f), func(p space.Plan) bool {
+			return !p.Deterministic(f) || p.Schedule == space.Tiles || dir == space.Pull && r.IntN(4) == 0
+		})
+		if len(points) == 0 {
+			return space.Plan{}, false
+		}
+		return points[r.IntN(len(points))], true
+	}}
+	conformance.Run(t, planned{slowly{on{d}}})
+}
+
+// TestConformancePlans runs the kit's products of matrices and vectors by random plans.
+func TestConformancePlans(t *testing.T) {
+	d, _ := emulated(t)
+	testConformancePlans(t, d)
+}
+
+// TestConformancePlansOnGPU does so on a GPU.
+func TestConformancePlansOnGPU(t *testing.T) { testConformancePlans(t, realDevice(t)) }

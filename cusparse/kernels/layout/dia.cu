@@ -1,16 +1,17 @@
 // Diagonals: slot d of row r is column r + HB_DIAGONAL(g, d). A word for each row, of type HB_BITS,
 // has a bit for each diagonal on which the row has an entry. Entries on no diagonal are the rest, in
-// compressed rows behind the diagonals' values. HB_WIDTH is the number of diagonals if the text fixes
-// them (HB_BAKED), and HB_REST is 0 if there is no rest.
+// compressed rows behind the diagonals' values. HB_WIDTH is the number of diagonals;
+// HB_BAKED has them as constants; HB_REST is 0 if there is no rest, and then every row has HB_WIDTH
+// slots (HB_EVEN).
 #if HB_BAKED
 HB_DEVICE hb_i32 hb_diagonal(const hb_topology &g, hb_i32 d) {
 	constexpr hb_i32 at[HB_WIDTH] = {HB_DIAGONALS};
 	return at[d];
 }
 #else
-#define HB_WIDTH g.width
 HB_DEVICE hb_i32 hb_diagonal(const hb_topology &g, hb_i32 d) { return g.extra[d]; }
 #endif
+#define HB_EVEN (!HB_REST)
 HB_DEVICE hb_i32 hb_vertex(const hb_topology &g, hb_i32 r) { return r; }
 HB_DEVICE hb_i32 hb_place(const hb_topology &g, hb_i32 v) { return v; }
 HB_DEVICE void hb_row(const hb_topology &g, hb_i32 r, hb_i64 &base, hb_i32 &deg) {
