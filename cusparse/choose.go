@@ -30,51 +30,67 @@ func (f *frame) choose(s device.Semiring, a device.Operand, u *store, mask *devi
 	if as.isListed() && as.known() <= c.floor || as.extra["relabelled"] != nil {
 		return plan, nil, false
 	}
-	listed := u.isListed() && u.known() < int64(u.n)
-	if vast(u.n, max(u.known(), 1)) || !fitsAtomics(s) && listed {
+	if u.isListed() && vast(u.n, u.known()) {
 		return plan, nil, false
 	}
+	full := u.format == sparse.Full || u.known() == int64(u.n)
+	var facts [2]*space.Facts
+	var rows [2]*store
 	for _, d := range []space.Direction{space.Pull, space.Push} {
-		rows, at := f.rows, hasRows
+		of, at := f.rows, hasRows
 		if d == space.Push {
-			if !listed && c.rotate == nil {
-				break // each entry of a full vector is used anyway
+			if full && c.rotate == nil {
+				break // every entry of the vector is used anyway
 			}
-			rows, at = f.cols, hasCols
+			of, at = f.cols, hasCols
 		}
 		if !at(a) {
 			continue
 		}
-		walked = rows(a)
-		if f.err != nil || walked.format != sparse.CSR || vast(walked.n, walked.known()) {
+		w := of(a)
+		if f.err != nil || w.format != sparse.CSR || vast(w.n, w.known()) || vast(w.m, w.known()) {
 			continue
 		}
-		facts := f.spaceFacts(s, walked, u, mask)
-		if facts.ListedMask && mask.Store.(*store).known() < int64(walked.m)/4 && c.rotate == nil {
+		x := f.spaceFacts(s, w, u, mask)
+		if x.ListedMask && mask.Store.(*store).known() < int64(w.m)/4 && c.rotate == nil {
 			return plan, nil, false
 		}
-		if f.err != nil {
-			return plan, nil, false
-		}
-		facts.Uses = defaultUses
-		if plan, ok = f.planFor(d, facts, walked); ok {
-			return plan, walked, plan.Schedule != space.Tiles
-		}
+		x.Uses = defaultUses
+		facts[d], rows[d] = &x, w
 	}
-	return plan, nil, false
+	if f.err != nil || facts[0] == nil && facts[1] == nil {
+		return plan, nil, false
+	}
+	plan, ok = f.planFor(facts, rows)
+	return plan, rows[plan.Direction], ok && plan.Schedule != space.Tiles
 }
 
-func (f *frame) planFor(d space.Direction, facts space.Facts, a *store) (plan space.Plan, ok bool) {
-	if r := f.d.choice.rotate; r != nil {
-		return r(d, facts)
+// planFor chooses among the directions that have facts.
+func (f *frame) planFor(facts [2]*space.Facts, rows [2]*store) (plan space.Plan, ok bool) {
+	for d, x := range facts {
+		if x == nil {
+			continue
+		}
+		if r := f.d.choice.rotate; r != nil {
+			plan, ok = r(space.Direction(d), *x)
+		} else {
+			plan, ok = f.tuned(space.Direction(d), *x, rows[d])
+		}
+		if ok {
+			return plan, true
+		}
 	}
-	if plan, ok = f.tuned(d, facts, a); ok {
-		return plan, true
+	if f.d.choice.rotate != nil {
+		return plan, false
 	}
-	plan, ok = space.Choose(d, facts)
-	if ok && plan.Layout != space.CSR && !f.affords(layoutBytes(plan.Layout, facts)) {
-		facts.Uses = 0 // a layout is not to be made
-		plan, ok = space.Choose(d, facts)
+	plan, ok = space.Choose(facts[0], facts[1])
+	if ok && plan.Layout != space.CSR && !f.affords(layoutBytes(plan.Layout, *facts[plan.Direction])) {
+		for _, x := range facts {
+			if x != nil {
+				x.Uses = 0 // a layout is not to be made
+			}
+		}
+		plan, ok = space.Choose(facts[0], facts[1])
 	}
 	return plan, ok
 }

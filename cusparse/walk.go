@@ -244,9 +244,13 @@ func (w *walk) pull() *store {
 		return out
 	}
 	if w.plan.Frame == space.Segmented {
-		arg.partRow, arg.parts = uint64(f.alloc(8*tiles).ptr()), uint64(f.alloc(2*tiles*size).ptr())
+		partRow := f.alloc(8 * tiles)
+		arg.partRow, arg.parts = uint64(partRow.ptr()), uint64(f.alloc(2*tiles*size).ptr())
 		if w.hit {
 			arg.partHit = uint64(f.alloc(2 * tiles).ptr())
+		}
+		if f.err == nil { // tiles beyond the last have no parts
+			f.fill(partRow, 255, 8*tiles)
 		}
 	}
 	block := int64(w.plan.Block)
@@ -296,7 +300,7 @@ func (w *walk) tiles(items itemsArg, op device.Scalar) (at, starts *mem, tiles i
 		degrees := f.alloc(8 * items.count)
 		f.each(f.kernel(p, "hb_degrees"), items.count, byValue(&w.form.arg), byValue(&items), op, degrees)
 		at = f.scan(degrees, items.count, 8)
-		total = f.read(at, items.count)
+		total = w.slots() // no less than there are; the kernel knows the number
 	}
 	tiles = (total + tile - 1) / tile
 	if w.plan.Schedule != space.MPP || tiles == 0 || f.err != nil {
@@ -334,7 +338,7 @@ func (w *walk) slots() int64 {
 	case space.ELL, space.DIA:
 		n += int64(w.a.m) * int64(w.form.arg.width)
 	case space.SELL:
-		n *= 2 // at most, as far as it matters for the number of blocks
+		n = w.form.arg.pitch
 	}
 	return n
 }
@@ -390,7 +394,7 @@ func (w *walk) push(ran *device.Ran) *store {
 	at, starts, tiles := w.tiles(items, byValue(&arg))
 	block := int64(w.plan.Block)
 	if tiles > 0 {
-		f.blocks(f.kernel(w.p, "hb_walk"), min((tiles*32+block-1)/block, 1<<20), int(block), byValue(&w.form.arg), byValue(&items), byValue(&arg), at, starts)
+		f.blocks(f.kernel(w.p, "hb_walk"), min((tiles*32+block-1)/block, int64(f.d.props.Multiprocessors)*max(2048/block, 1)), int(block), byValue(&w.form.arg), byValue(&items), byValue(&arg), at, starts)
 	}
 	return out
 }

@@ -103,6 +103,10 @@ func (f Facts) value(name string) (x float64, known bool) {
 		return truth(f.FullX), true
 	case "masked":
 		return truth(f.Masked), true
+	case "listed": // x
+		return truth(f.ListedX), true
+	case "exact":
+		return truth(f.Exact || !f.Float), true
 	case "any":
 		return truth(f.Any), true
 	case "uses":
@@ -111,11 +115,16 @@ func (f Facts) value(name string) (x float64, known bool) {
 	return 0, false
 }
 
-// Choose returns the plan that the table has for a direction and facts: the first legal and
-// deterministic one whose conditions hold. ok is false if there is none.
-func Choose(d Direction, f Facts) (p Plan, ok bool) {
+// Choose returns the first plan of the table whose conditions hold and which is legal and
+// deterministic. pull and push are the facts for plans of a direction, nil where its rows are not at
+// hand. ok is false if there is none.
+func Choose(pull, push *Facts) (p Plan, ok bool) {
 	for _, r := range table {
-		if r.plan.Direction == d && r.holds(f) && r.plan.Legal(f) == nil && r.plan.Deterministic(f) {
+		f := pull
+		if r.plan.Direction == Push {
+			f = push
+		}
+		if f != nil && r.holds(*f) && r.plan.Legal(*f) == nil && r.plan.Deterministic(*f) {
 			return r.plan, true
 		}
 	}

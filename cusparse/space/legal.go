@@ -10,11 +10,12 @@ type Facts struct {
 	MaxDegree  int64
 	Variation  float64 // of the degrees: standard deviation / mean
 	// Diagonals is the number of diagonals that hold most of the entries, and OnDiagonals the share
-	// that they hold; 0 where no 64 diagonals hold half of them.
+	// that they hold; 0 where no 63 diagonals hold half of them.
 	Diagonals   int
 	OnDiagonals float64
 
-	Frontier   float64 // share of the rows that are walked, 1 for all
+	Frontier   float64 // share of the entries that the vector has
+	ListedX    bool    // the vector is a list
 	FullX      bool    // pull: x has a value for every column
 	Masked     bool
 	ListedMask bool    // pull: the mask lists the positions that are wanted
@@ -40,8 +41,9 @@ func (e *ClashError) Error() string {
 	return fmt.Sprintf("plan %q: %s and %s clash: %s", e.Plan.String(), e.A, e.B, e.Reason)
 }
 
-// MaxDiagonals is the largest number of diagonals of DIA.
-const MaxDiagonals = 64
+// MaxDiagonals is the largest number of diagonals of DIA: a word of 64 bits says which of them a row
+// has entries on, and whether it has others.
+const MaxDiagonals = 63
 
 // Legal reports why a plan is not in the space of an operation, as a *ClashError.
 func (p Plan) Legal(f Facts) error {
@@ -112,7 +114,7 @@ func (p Plan) Legal(f Facts) error {
 	switch p.Layout {
 	case DIA:
 		if f.Diagonals == 0 || f.OnDiagonals < 0.5 {
-			return clash(layout, "matrix", "no 64 diagonals hold half of its entries")
+			return clash(layout, "matrix", "no 63 diagonals hold half of its entries")
 		}
 	case ELL:
 		if f.Entries > 0 && f.MaxDegree > 0 && f.Rows == 0 {

@@ -70,7 +70,8 @@ HB_DEVICE hb_i32 hb_diagonal_of(const hb_i32 *diagonals, hb_i32 width, hb_i32 d)
 	return k < width && diagonals[k] == d ? (hb_i32)k : -1;
 }
 
-// DIA. present[r] has a bit for each diagonal that row r has an entry on; rest[r] counts the others.
+// DIA. present[r] has a bit for each diagonal that row r has an entry on, and bit `width` if it has
+// others, which rest[r] counts.
 HB_KERNEL hb_dia_rest(hb_i64 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_i32 *diagonals, hb_i32 width, hb_i32 bytes, void *present, hb_i64 *rest) {
 	HB_EACH(r, n) {
 		hb_u64 bits = 0;
@@ -81,6 +82,7 @@ HB_KERNEL hb_dia_rest(hb_i64 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_i
 			else bits |= 1ULL << k;
 		}
 		rest[r] = others;
+		if (others) bits |= 1ULL << width;
 		if (bytes == 1) ((hb_u8 *)present)[r] = (hb_u8)bits;
 		else if (bytes == 2) ((hb_u16 *)present)[r] = (hb_u16)bits;
 		else if (bytes == 4) ((hb_u32 *)present)[r] = (hb_u32)bits;
