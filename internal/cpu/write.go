@@ -55,6 +55,10 @@ func filterListed[T any](env Env, t *sparse.Store[T], mask *Mask) (*sparse.Store
 		return intersectListed(env, first, t, &sparse.Store[struct{}]{Structure: *mask.S})
 	}
 	// The complement: keep the entries of each row that are not in the mask.
+	if smallRow(&t.Structure) && smallRow(mask.S) && !lopsided(len(t.Idx), len(mask.S.Idx)) &&
+		marksPay(t.NCols, len(t.Idx)+len(mask.S.Idx)) {
+		return removeRow(t, mask.S.Idx), nil
+	}
 	return sift(env, t, func(keep []uint8, i int, ci []int32, _, _ int64) {
 		mi := mask.row(i)
 		if len(mi) > gallop*len(ci) {
