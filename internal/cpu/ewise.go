@@ -445,6 +445,9 @@ func Intersect[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *
 	if a.Format == sparse.Full || b.Format == sparse.Full {
 		return intersectFull(env, f, a, b)
 	}
+	if smallRow(&a.Structure) || smallRow(&b.Structure) {
+		return intersectMixedRow(f, a, b), nil
+	}
 	return intersectMixed(env, f, a, b)
 }
 

@@ -345,6 +345,33 @@ func intersectBitmap[A, B, C any](f *Binary[A, B, C], a *sparse.Store[A], b *spa
 	return out
 }
 
+// intersectMixedRow is Intersect for a small listed row and a bitmap. The result shares the indices
+// of the list if the bitmap has all of them.
+func intersectMixedRow[A, B, C any](f *Binary[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) *sparse.Store[C] {
+	list, present := a.Idx, b.Present
+	if !a.Sparse() {
+		list, present = b.Idx, a.Present
+	}
+	m := getScratch()
+	defer m.release()
+	at, ci := &m.at[0], &m.at[1]
+	k := 0
+	for p, j := range list {
+		at[k], ci[k] = int32(p), j
+		k += int(present[j])
+	}
+	idx, val := list, make([]C, k)
+	if k < len(list) {
+		idx = append([]int32(nil), ci[:k]...)
+	}
+	if a.Sparse() {
+		f.ZipAt(val, consecutive[:k], a.Val, at[:k], b.Val, ci[:k])
+	} else {
+		f.ZipAt(val, consecutive[:k], a.Val, ci[:k], b.Val, at[:k])
+	}
+	return newRow(a.NCols, idx, val)
+}
+
 // applyBitmap is Apply for a small bitmap.
 func applyBitmap[A, C any](s *sparse.Store[A], f func(c []C, a []A), fill A) *sparse.Store[C] {
 	m := getScratch()
