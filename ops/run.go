@@ -86,6 +86,7 @@ type Trace struct {
 	Op     string // such as "MxM"
 	Name   string // the operator, such as "plus_times"
 	Method Method // the method that ran
+	Plan   string // on a GPU, the plan of the kernel if it has one, such as "pull dia vm store"
 	Place  string // the device, or "cpu"
 	Work   int64  // for products, the number of multiplications examined
 	NVals  int64  // entries of the destination afterwards
@@ -93,6 +94,9 @@ type Trace struct {
 
 // String returns the trace in one line.
 func (t Trace) String() string {
+	if t.Plan != "" {
+		return fmt.Sprintf("%s %s: %s by plan %q on %s, %d products, %d entries", t.Op, t.Name, t.Method, t.Plan, t.Place, t.Work, t.NVals)
+	}
 	return fmt.Sprintf("%s %s: %s on %s, %d products, %d entries", t.Op, t.Name, t.Method, t.Place, t.Work, t.NVals)
 }
 
