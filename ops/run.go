@@ -266,6 +266,19 @@ func (t *target[C]) room() []C {
 	return nil
 }
 
+// spare returns the values of a listed and small destination that the result overwrites completely.
+// The result may be written to them, also if it has a different number of entries. No operand may be
+// the destination. For other destinations spare returns nil.
+func (t *target[C]) spare() []C {
+	if t.at != nil || t.spec.Mask != nil || t.spec.Accum != nil {
+		return nil
+	}
+	if st := t.spec.Matrix.Store(); st.Sparse() && cap(st.Val) <= 2*maxRoom {
+		return st.Val
+	}
+	return nil
+}
+
 // holds reports whether st is the storage of the destination: the operation reads and writes the
 // same matrix.
 func holds[C, A comparable](t *target[C], st *sparse.Store[A]) bool {
