@@ -3,6 +3,7 @@ package apps
 import (
 	"unsafe"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -21,7 +22,7 @@ func traverser[T comparable](a matrix.View[T]) device.Graph {
 // placed returns the result of a traversal as a vector.
 func placed[T comparable](at device.Graph, n int, s device.Store) *matrix.Vector[T] {
 	v := matrix.NewVector[T](n, matrix.On(at))
-	v.Spec().Matrix.SetRemote(s)
+	access.SetRemote(v.Spec().Matrix, s)
 	return v
 }
 
@@ -38,7 +39,7 @@ func (r Run) call(op string) device.Call {
 
 func bfsAt(at device.Graph, a matrix.View[bool], n, source int, opts BFSOptions) (*BFSResult, error) {
 	opts.report("breadth-first search", 0, int64(n))
-	g, err := a.On(at)
+	g, err := access.Operand(a, at)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +66,7 @@ func numbers(vertices []int) []int32 {
 // hopsAt counts edges from the nearest of the seeds.
 func hopsAt[T semiring.Number](at device.Graph, a matrix.View[bool], n int, seeds []int, run Run) (*matrix.Vector[T], error) {
 	run.report("vertex nomination", 0, int64(n))
-	g, err := a.On(at)
+	g, err := access.Operand(a, at)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +85,7 @@ func hopsAt[T semiring.Number](at device.Graph, a matrix.View[bool], n int, seed
 
 func ssspAt[T semiring.Number](at device.Graph, a matrix.View[T], n int, sources []int, delta T, run Run) (*matrix.Vector[T], error) {
 	run.report("shortest paths", 0, int64(n))
-	g, err := a.On(at)
+	g, err := access.Operand(a, at)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +104,7 @@ func ssspAt[T semiring.Number](at device.Graph, a matrix.View[T], n int, sources
 
 func componentsAt(at device.Graph, a matrix.View[bool], n int, opts ComponentsOptions) (*Components, error) {
 	opts.report("connected components", 0, 0)
-	g, err := a.On(at)
+	g, err := access.Operand(a, at)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +118,7 @@ func componentsAt(at device.Graph, a matrix.View[bool], n int, opts ComponentsOp
 
 func pageRankAt(at device.Graph, a matrix.View[bool], n int, w device.Walk, opts PageRankOptions) (*PageRankResult, error) {
 	opts.report("pagerank", 0, int64(w.MaxIterations))
-	g, err := a.On(at)
+	g, err := access.Operand(a, at)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +133,7 @@ func pageRankAt(at device.Graph, a matrix.View[bool], n int, w device.Walk, opts
 }
 
 func towardsHubsAt(at device.Graph, a matrix.View[bool], n int, run Run) (*matrix.Matrix[bool], error) {
-	g, err := a.On(at)
+	g, err := access.Operand(a, at)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +142,7 @@ func towardsHubsAt(at device.Graph, a matrix.View[bool], n int, run Run) (*matri
 		return nil, err
 	}
 	l := matrix.New[bool](n, n, matrix.On(at))
-	l.SetRemote(s)
+	access.SetRemote(l, s)
 	return l, nil
 }
 
@@ -163,7 +164,7 @@ func classifyAt(at device.Matcher, data, pattern *Attributed, rounds int, opts C
 	n, _ := data.Dims()
 	np, _ := pattern.Dims()
 	mu := matrix.New[float32](n, np, matrix.On(at))
-	mu.SetRemote(found)
+	access.SetRemote(mu, found)
 	if opts.Trace != nil {
 		opts.Trace(ops.Trace{Op: "Classify", Method: ops.Method(ran.Method), Place: at.String(), Work: ran.Work, NVals: int64(n) * int64(np)})
 	}
@@ -171,7 +172,7 @@ func classifyAt(at device.Matcher, data, pattern *Attributed, rounds int, opts C
 }
 
 func operandAt[T comparable](s *ops.Steps, at device.Backend, a *matrix.Matrix[T]) device.Operand {
-	o, err := a.View().On(at)
+	o, err := access.Operand(a.View(), at)
 	s.Do(err)
 	return o
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -76,7 +77,7 @@ func claimed[T semiring.Number](at matrix.Place, n int, entries int64) *matrix.M
 		Type:      t, Val: unsafe.Pointer(&one), N: 1,
 	})
 	if err == nil {
-		a.SetRemote(s)
+		access.SetRemote(a, s)
 	}
 	return a
 }
@@ -114,7 +115,7 @@ func workflows[T semiring.Number](at matrix.Place) {
 			func(g *matrix.Matrix[T]) { _, _ = apps.TriangleCount(g, apps.TriangleOptions{Run: run}) },
 			func(g *matrix.Matrix[T]) { _, _ = apps.KTruss(g, 3, apps.KTrussOptions{Run: run}) },
 			func(g *matrix.Matrix[T]) { // the kernels of assignment are all in the program that looks at the costs
-				if a, err := g.View().On(at.(device.Backend)); err == nil {
+				if a, err := access.Operand(g.View(), at.(device.Backend)); err == nil {
 					_, _ = at.(device.Assigner).Survey(device.Call{Context: ctx}, a)
 				}
 			},
