@@ -26,12 +26,10 @@ func starts[S, F any](t *testing.T) {
 	}
 }
 
-type pair struct{ x, y int16 }
-
 // TestLayout: the types of matrix and semiring start with the fields that this package reads.
 func TestLayout(t *testing.T) {
 	layout[bool, int8, string](t)
-	layout[float64, pair, float32](t)
+	layout[float64, [2]int16, float32](t)
 	starts[matrix.MaskView, rep.Mask](t)
 }
 
