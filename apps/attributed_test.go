@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -32,7 +33,9 @@ func TestReadAttributed(t *testing.T) {
 	if n, m := g.Dims(); n != 2 || m != 3 {
 		t.Fatalf("%d vertices, %d edges", n, m)
 	}
-	if got := fmt.Sprint(g.Vertices.Store().Val, g.Edges.Store().Val, ends(g.Source), ends(g.Target)); got != "[10 0.5 -2 7] [4 5 6] [0 0 1] [1 1 1]" {
+	got := fmt.Sprint(access.Store(g.Vertices).Val, access.Store(g.Edges).Val,
+		ends(g.Source), ends(g.Target))
+	if got != "[10 0.5 -2 7] [4 5 6] [0 0 1] [1 1 1]" {
 		t.Error(got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -104,7 +105,7 @@ func (b *beliefs) forEach(n int, f func(k int) error) error {
 }
 
 // ends returns the vertex of each edge in an incidence matrix.
-func ends(a *matrix.Matrix[bool]) []int32 { return a.View().Rows().Idx }
+func ends(a *matrix.Matrix[bool]) []int32 { return access.Rows(a.View()).Idx }
 
 // arrange makes the matrices that all columns share.
 func (b *beliefs) arrange(data, pattern *Attributed) error {
@@ -129,7 +130,7 @@ func (b *beliefs) arrange(data, pattern *Attributed) error {
 	for v := range b.line.Idx {
 		b.line.Idx[v] = int32(v)
 	}
-	b.join(ends(data.Source), b.out.View().Rows().Idx, ends(data.Target))
+	b.join(ends(data.Source), access.Rows(b.out.View()).Idx, ends(data.Target))
 	return nil
 }
 
@@ -161,7 +162,7 @@ func (b *beliefs) join(from, bySource, to []int32) {
 	}
 	j.NVals = int64(len(j.Idx))
 	b.joined = j
-	b.pairs = matrix.FromStore((&sparse.Structure{NRows: len(j.Idx), NCols: len(edges), NVals: int64(len(edges)),
+	b.pairs = access.FromStore((&sparse.Structure{NRows: len(j.Idx), NCols: len(edges), NVals: int64(len(edges)),
 		Ptr: append(first, int64(len(edges))), Idx: edges}).Pattern())
 }
 
@@ -180,7 +181,7 @@ func (b *beliefs) distances(pattern *matrix.Matrix[float32], k int, data *matrix
 	if !s.OK() {
 		return nil, s.Err()
 	}
-	return matrix.VectorFromStore(squares.Store()), nil
+	return access.VectorFromStore(access.Store(squares)), nil
 }
 
 // start initialises arc p.
@@ -250,7 +251,7 @@ func (b *beliefs) row(x column) *matrix.Matrix[float32] {
 	if x == nil || x.Size() != b.n {
 		return nil
 	}
-	return matrix.FromStore(&sparse.Store[float32]{Structure: b.line, Val: x.Dense(0)})
+	return access.FromStore(&sparse.Store[float32]{Structure: b.line, Val: x.Dense(0)})
 }
 
 // logZeros returns n times −∞, the logarithm of 0.
@@ -263,7 +264,8 @@ func (b *beliefs) closest(near column) (*matrix.Matrix[float32], error) {
 	if err := ops.MxV(best, maxSecond, b.pairs, near, b.with); err != nil {
 		return nil, err
 	}
-	return matrix.FromStore(&sparse.Store[float32]{Structure: b.joined, Val: best.Store().Val}), nil
+	val := access.VectorStore(best).Val
+	return access.FromStore(&sparse.Store[float32]{Structure: b.joined, Val: val}), nil
 }
 
 // round sends messages along all edges of the pattern and adds them up.

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"runtime"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -97,7 +98,7 @@ func (e *edges) prepare(s *device.Session, code device.Code) {
 // fusedBFS is BFS on a device.
 func fusedBFS(at device.Runner, a matrix.View[bool], n, source int, o BFSOptions) (*BFSResult, error) {
 	o.report("breadth-first search", 0, int64(n))
-	g, err := a.On(at)
+	g, err := access.Operand(a, at)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +117,7 @@ func fusedBFS(at device.Runner, a matrix.View[bool], n, source int, o BFSOptions
 // fusedHops counts edges from the nearest of the seeds on a device.
 func fusedHops[T semiring.Number](at device.Runner, a matrix.View[bool], n int, seeds []int, run Run) (*matrix.Vector[T], error) {
 	run.report("vertex nomination", 0, int64(n))
-	g, err := a.On(at)
+	g, err := access.Operand(a, at)
 	if err != nil {
 		return nil, err
 	}

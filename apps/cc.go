@@ -1,6 +1,7 @@
 package apps
 
 import (
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -45,7 +46,7 @@ func ConnectedComponents[T comparable](g matrix.Source[T], opts ...ComponentsOpt
 	if at != nil {
 		return fusedComponents(at, a, n, o)
 	}
-	undirected := a.Symmetric() || a.Place() == nil && symmetric(a)
+	undirected := access.Symmetric(a) || a.Place() == nil && symmetric(a)
 	ids := make([]int32, n)
 	for i := range ids {
 		ids[i] = int32(i)
@@ -83,14 +84,14 @@ func ConnectedComponents[T comparable](g matrix.Source[T], opts ...ComponentsOpt
 // hook does parent(parent(v)) min= least(v), with the minimum over all v. As an assignment it would
 // repeat positions, which GraphBLAS leaves undefined.
 func hook(parent, least *matrix.Vector[int32]) error {
-	p, m := parent.Store().Val, least.Store().Val
+	p, m := access.VectorStore(parent).Val, access.VectorStore(least).Val
 	best := append([]int32(nil), p...)
 	for v, to := range p {
 		best[to] = min(best[to], m[v])
 	}
 	v, err := matrix.VectorOf(best)
 	if err == nil {
-		parent.SetStore(v.Store())
+		access.SetVectorStore(parent, access.VectorStore(v))
 	}
 	return err
 }
@@ -118,6 +119,6 @@ func countLabels(parent *matrix.Vector[int32]) *Components {
 
 // symmetric reports whether the structure of a view is symmetric, and finds out if that is unknown.
 func symmetric[T comparable](v matrix.View[T]) bool {
-	rows, cols := &v.Rows().Structure, &v.Cols().Structure
+	rows, cols := &access.Rows(v).Structure, &access.Cols(v).Structure
 	return rows.SameAs(cols)
 }

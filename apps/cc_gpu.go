@@ -3,6 +3,7 @@ package apps
 import (
 	_ "embed"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -20,7 +21,7 @@ func ccProgram() device.Program {
 // fusedComponents is ConnectedComponents on a device.
 func fusedComponents(at device.Runner, a matrix.View[bool], n int, o ComponentsOptions) (*Components, error) {
 	o.report("connected components", 0, 0)
-	g, err := a.On(at)
+	g, err := access.Operand(a, at)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package apps
 import (
 	_ "embed"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -58,7 +59,7 @@ func fusedClassify(at device.Runner, data, pattern *Attributed, rounds int, o Cl
 	n, _ := data.Dims()
 	np, _ := pattern.Dims()
 	mu := matrix.New[float32](n, np, matrix.On(at))
-	mu.SetRemote(found)
+	access.SetRemote(mu, found)
 	o.traceRan(at, "Classify", ran, int64(n)*int64(np))
 	return mu, nil
 }

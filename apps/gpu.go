@@ -3,6 +3,7 @@ package apps
 import (
 	_ "embed"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -37,7 +38,7 @@ func residentGrid(s *device.Session, k device.Kernel) (grid, block [3]uint32) {
 // placed returns a store as a vector of length n.
 func placed[T comparable](at device.Backend, n int, s device.Store) *matrix.Vector[T] {
 	v := matrix.NewVector[T](n, matrix.On(at))
-	v.Spec().Matrix.SetRemote(s)
+	access.SetRemote(v.Spec().Matrix, s)
 	return v
 }
 
@@ -64,7 +65,7 @@ func numbers(vertices []int) []int32 {
 
 // operandAt returns a matrix as an operand on a device.
 func operandAt[T comparable](s *ops.Steps, at device.Backend, a *matrix.Matrix[T]) device.Operand {
-	o, err := a.View().On(at)
+	o, err := access.Operand(a.View(), at)
 	s.Do(err)
 	return o
 }

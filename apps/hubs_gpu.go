@@ -3,6 +3,7 @@ package apps
 import (
 	_ "embed"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -16,7 +17,7 @@ func hubsProgram() device.Program {
 
 // fusedTowardsHubs is towardsHubs on a device.
 func fusedTowardsHubs(at device.Runner, a matrix.View[bool], n int, run Run) (*matrix.Matrix[bool], error) {
-	g, err := a.On(at)
+	g, err := access.Operand(a, at)
 	if err != nil {
 		return nil, err
 	}
@@ -33,6 +34,6 @@ func fusedTowardsHubs(at device.Runner, a matrix.View[bool], n int, run Run) (*m
 		return nil, err
 	}
 	l := matrix.New[bool](n, n, matrix.On(at))
-	l.SetRemote(found)
+	access.SetRemote(l, found)
 	return l, nil
 }

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"math"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -35,7 +36,7 @@ func iterationsAhead(entries int64) int { return int(min(max((4<<20)/(entries+1)
 // fusedPageRank is PageRank on a device. Options are complete.
 func fusedPageRank(at device.Runner, a matrix.View[bool], n int, o PageRankOptions) (*PageRankResult, error) {
 	o.report("pagerank", 0, int64(o.MaxIterations))
-	g, err := a.On(at)
+	g, err := access.Operand(a, at)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -29,7 +30,7 @@ func zeros(n int) dense {
 
 func denseOf[T semiring.Float](a matrix.View[T], n int) dense {
 	d := zeros(n)
-	st := a.Rows()
+	st := access.Rows(a)
 	for k := range st.Vecs() {
 		for p := st.Ptr[k]; p < st.Ptr[k+1]; p++ {
 			d[st.RowID(k)][st.Idx[p]] = float64(st.Val[p])

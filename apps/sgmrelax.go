@@ -1,6 +1,7 @@
 package apps
 
 import (
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -97,7 +98,7 @@ func (f *relaxation[T]) encoded(a matrix.View[T], loop T) (matrix.View[T], error
 func (f *relaxation[T]) compare() error {
 	var s ops.Steps
 	skew := func(a matrix.View[T]) float64 {
-		if a.Symmetric() {
+		if access.Symmetric(a) {
 			return 0
 		}
 		d, err := f.distance(a, a.T())

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -33,7 +34,7 @@ func (g edgeLists[T]) of(v int) ([]int32, []T) {
 }
 
 func edgeListsOf[T semiring.Float](a matrix.View[T]) edgeLists[T] {
-	st := sparse.ToCSR(a.Rows())
+	st := sparse.ToCSR(access.Rows(a))
 	return edgeLists[T]{st.Ptr, st.Idx, st.Val}
 }
 

@@ -3,6 +3,7 @@ package apps
 import (
 	"fmt"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -221,7 +222,7 @@ func typicalLongest[T semiring.Number](a matrix.View[T], run Run) (longest T, er
 		longest, err = ops.ReduceScalar(semiring.Max[T](), finite, run.with())
 		return max(longest, 0), err
 	}
-	val := a.Stored().Val
+	val := access.Stored(a).Val
 	step := max(1, len(val)/4096)
 	for p := 0; p < len(val); p += step {
 		if val[p] > longest && val[p] < infinite {
@@ -242,7 +243,7 @@ func checkWeights[T semiring.Number](app string, a matrix.View[T], run Run) erro
 		}
 		return findWeight(app, bad.View())
 	}
-	for _, x := range a.Stored().Val {
+	for _, x := range access.Stored(a).Val {
 		if !(x >= 0) {
 			return findWeight(app, a)
 		}
@@ -256,7 +257,7 @@ func unusable[T semiring.Number]() semiring.SelectOp[T] {
 }
 
 func findWeight[T semiring.Number](app string, a matrix.View[T]) error {
-	st := a.Rows()
+	st := access.Rows(a)
 	for k := range st.Vecs() {
 		for p := st.Ptr[k]; p < st.Ptr[k+1]; p++ {
 			if !(st.Val[p] >= 0) {

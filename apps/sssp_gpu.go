@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"unsafe"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -30,11 +31,10 @@ func ssspProgram(t device.Type) device.Program {
 	return p
 }
 
-
 // fusedSSSP is SSSP on a device.
 func fusedSSSP[T semiring.Number](at device.Runner, a matrix.View[T], n int, vertices []int, delta T, run Run) (*matrix.Vector[T], error) {
 	run.report("shortest paths", 0, int64(n))
-	g, err := a.On(at)
+	g, err := access.Operand(a, at)
 	if err != nil {
 		return nil, err
 	}

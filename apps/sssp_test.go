@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 )
@@ -178,7 +179,7 @@ func TestSSSPErrors(t *testing.T) {
 func TestSSSPWeights(t *testing.T) {
 	for _, bad := range []float64{-1, -1e-300, math.NaN(), math.Inf(-1)} {
 		everyForm(t, path(5).beside(clique(3, true)), func(name string, g matrix.Source[float64], run Run) {
-			a := matrix.FromStore(g.View().Stored()).Clone()
+			a := access.FromStore(access.Stored(g.View())).Clone()
 			row, col := 5, 7
 			if g.View().Transposed() {
 				row, col = col, row

@@ -1,6 +1,7 @@
 package apps
 
 import (
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -47,7 +48,7 @@ func TriangleCount[T comparable](g matrix.Source[T], opts ...TriangleOptions) (i
 // both directions.
 func undirectedPattern[T comparable](g matrix.Source[T], run Run, n int) (matrix.View[bool], error) {
 	a := g.View().Pattern()
-	if a.Symmetric() || a.Place() == nil && symmetric(a) {
+	if access.Symmetric(a) || a.Place() == nil && symmetric(a) {
 		return a, nil
 	}
 	both := matrix.New[bool](n, n, matrix.On(a.Place()))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -14,7 +15,9 @@ import (
 // Auctions run at the place where the costs live, if that place implements them.
 
 // operand returns the costs as an operand at a place.
-func (p *typed[T]) operand(at device.Backend) (device.Operand, error) { return p.view.On(at) }
+func (p *typed[T]) operand(at device.Backend) (device.Operand, error) {
+	return access.Operand(p.view, at)
+}
 
 func (p *typed[T]) element() reflect.Type { return reflect.TypeFor[T]() }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -71,7 +72,7 @@ func (p *typed[T]) asFloat64(how reading) *instance[float64] { return read[T, fl
 
 func (p *typed[T]) scan(maximize bool) (summary, error) {
 	s := summary{integers: true}
-	st := p.view.Stored()
+	st := access.Stored(p.view)
 	if err := p.view.Err(); err != nil { // a copy from a device may fail
 		return s, err
 	}
@@ -124,7 +125,7 @@ func (p *typed[T]) scan(maximize bool) (summary, error) {
 }
 
 func (p *typed[T]) members(columns bool) []int32 {
-	st := p.view.Stored()
+	st := access.Stored(p.view)
 	var list []int32
 	eachEntry(st, func(i, j int, x T) {
 		if math.IsInf(float64(x), 0) {
@@ -173,7 +174,7 @@ func (p *typed[T]) at(st *sparse.Store[T], k int64) (i, j int) {
 
 // read copies the costs into an instance.
 func read[T semiring.Number, C cost](p *typed[T], how reading) *instance[C] {
-	st := p.view.Stored()
+	st := access.Stored(p.view)
 	if cells, ok := st.Cells(); ok && st.Sparse() && int64(cells) == st.NVals && !how.forbidden {
 		all := &sparse.Store[T]{Structure: sparse.Structure{NRows: st.NRows, NCols: st.NCols, Format: sparse.Full}, Val: st.Val}
 		st = all // every position is listed, in order

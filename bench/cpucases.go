@@ -8,6 +8,7 @@ import (
 	"github.com/hiveblas/hiveblas/auction"
 	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/bench/peers"
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -17,7 +18,9 @@ type f64 = float64
 
 // bare returns a without its derived forms, so that the timed part includes a
 // transpose.
-func bare[T comparable](a *matrix.Matrix[T]) *matrix.Matrix[T] { return matrix.FromStore(a.Store()) }
+func bare[T comparable](a *matrix.Matrix[T]) *matrix.Matrix[T] {
+	return access.FromStore(access.Store(a))
+}
 
 func timed(fn func() error) (time.Duration, error) {
 	start := time.Now()

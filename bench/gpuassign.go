@@ -11,6 +11,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/auction"
 	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -75,7 +76,7 @@ func (c gpuAssign) plan(b *gpuBench, _ *gpuInput) (*gpuPlan, error) {
 		return nil, err
 	}
 	paths := time.Since(start)
-	there := matrix.FromStore(host.Store())
+	there := access.FromStore(access.Store(host))
 	start = time.Now()
 	if err := there.Move(b.dev); err != nil {
 		return nil, err
@@ -167,7 +168,7 @@ func startScipyAssign(a *matrix.Matrix[int32], want int64) (*scipyAssign, error)
 		return nil, err
 	}
 	w := bufio.NewWriterSize(p.in, 1<<20)
-	err = errors.Join(binary.Write(w, binary.LittleEndian, a.Store().Val), w.Flush())
+	err = errors.Join(binary.Write(w, binary.LittleEndian, access.Store(a).Val), w.Flush())
 	if err == nil {
 		_, err = p.out.ReadString('\n')
 	}

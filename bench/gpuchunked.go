@@ -12,6 +12,7 @@ import (
 	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/chunked"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/hostmem"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -99,7 +100,7 @@ func (s *streamed) wrong() string {
 
 // sum is a checksum of the result.
 func (s *streamed) sum() uint32 {
-	st := s.c.Store()
+	st := access.Store(s.c)
 	table := crc32.MakeTable(crc32.Castagnoli)
 	sum := crc32.Checksum(bytesOf(st.Ptr), table)
 	sum = crc32.Update(sum, table, bytesOf(st.Idx))

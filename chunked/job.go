@@ -5,6 +5,7 @@ import (
 	"hash/crc64"
 	"unsafe"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -35,7 +36,7 @@ func (r *run[A, B, C]) job() ([]byte, error) {
 // fingerprint identifies a matrix by the checksum of its arrays.
 func fingerprint[T comparable](a matrix.Source[T]) (string, error) {
 	v := a.View()
-	st := v.Stored()
+	st := access.Stored(v)
 	if err := v.Err(); err != nil {
 		return "", err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -223,7 +224,7 @@ func (r *run[A, B, C]) sizes(tiled bool) (sizes []int64, exact bool, err error) 
 		return nil, false, err
 	}
 	if r.o.mask != nil && !r.o.complement {
-		mask := r.o.mask.View().Rows()
+		mask := access.Rows(r.o.mask.View())
 		for i := range sizes {
 			lo, hi := mask.Span(i)
 			sizes[i] = min(sizes[i], hi-lo)

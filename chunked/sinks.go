@@ -12,6 +12,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -75,9 +76,12 @@ func (s *intoSink[C]) Block(b *Block[C]) error {
 func (s *intoSink[C]) End() error {
 	n := s.ptr[len(s.ptr)-1]
 	// Results of operations satisfy the invariants; no check is needed.
-	s.a.SetStore(&sparse.Store[C]{
-		Structure: sparse.Structure{NRows: len(s.ptr) - 1, NCols: s.cols, Format: matrix.CSR, NVals: n, Ptr: s.ptr, Idx: s.idx[:n:n]},
-		Val:       s.val[:n:n],
+	access.SetStore(s.a, &sparse.Store[C]{
+		Structure: sparse.Structure{
+			NRows: len(s.ptr) - 1, NCols: s.cols, Format: sparse.CSR, NVals: n,
+			Ptr: s.ptr, Idx: s.idx[:n:n],
+		},
+		Val: s.val[:n:n],
 	})
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -251,7 +252,7 @@ func (r *run[A, B, C]) bring(p part[C], inPlace bool, ready func(*piece[C]) erro
 	rows, _ := p.c.Dims()
 	x := &piece[C]{row: p.row, col: p.col}
 	if r.at == nil {
-		st := sparse.ToCSR(p.c.View().Rows())
+		st := sparse.ToCSR(access.Rows(p.c.View()))
 		x.ptr, x.idx, x.val = st.Ptr, st.Idx, st.Val
 		if idx, val, ok := r.roomFor(int64(len(x.idx)), inPlace); ok {
 			copy(idx, x.idx)
@@ -264,7 +265,7 @@ func (r *run[A, B, C]) bring(p part[C], inPlace bool, ready func(*piece[C]) erro
 		return ready(x)
 	}
 	defer p.c.Clear()
-	s, err := p.c.RemoteOn(r.at)
+	s, err := access.RemoteOn(p.c, r.at)
 	if err != nil {
 		return err
 	}

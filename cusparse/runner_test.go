@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -56,7 +57,7 @@ func testSession(t *testing.T, d *Device) {
 	a, err := b.Build(nil)
 	check(t, err)
 	check(t, a.Move(d))
-	o, err := a.View().On(d)
+	o, err := access.Operand(a.View(), d)
 	check(t, err)
 	drops, sums, steps := 0, make([]int64, 3), int64(0)
 	var found device.Store
@@ -99,7 +100,7 @@ func testSession(t *testing.T, d *Device) {
 		t.Errorf("sums %v after %d steps", sums, steps)
 	}
 	v := matrix.NewVector[int64](3, matrix.On(d))
-	v.Spec().Matrix.SetRemote(found)
+	access.SetRemote(v.Spec().Matrix, found)
 	if got := v.Dense(-1); !slices.Equal(got, sums) {
 		t.Errorf("the result is %v", got)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -39,7 +40,7 @@ func WrapVector[T comparable](d *Device, p driver.Ptr, n int) (*matrix.Vector[T]
 		return nil, err
 	}
 	v := matrix.NewVector[T](n, matrix.On(d))
-	v.Spec().Matrix.SetRemote(s)
+	access.SetRemote(v.Spec().Matrix, s)
 	return v, nil
 }
 
@@ -50,7 +51,7 @@ func WrapMatrix[T comparable](d *Device, p driver.Ptr, m, n int) (*matrix.Matrix
 		return nil, err
 	}
 	a := matrix.New[T](m, n, matrix.On(d))
-	a.SetRemote(s)
+	access.SetRemote(a, s)
 	return a, nil
 }
 
@@ -68,7 +69,7 @@ func WrapCSR[T comparable](d *Device, m, n int, nnz int64, ptr, idx, val driver.
 	}
 	s.ptr, s.idx, s.val = others(ptr), others(idx), others(val)
 	a := matrix.New[T](m, n, matrix.On(d))
-	a.SetRemote(s)
+	access.SetRemote(a, s)
 	return a, nil
 }
 
@@ -133,7 +134,7 @@ func Share[T comparable](a *matrix.Matrix[T]) (Shared, error) {
 	if !ok || d.missing() {
 		return Shared{}, &ShareError{op, "the matrix does not live on a device; use Move"}
 	}
-	r, err := a.RemoteOn(d)
+	r, err := access.RemoteOn(a, d)
 	if err != nil {
 		return Shared{}, err
 	}
@@ -142,7 +143,7 @@ func Share[T comparable](a *matrix.Matrix[T]) (Shared, error) {
 	}
 	s := r.(*store)
 	return Shared{
-		Format: s.format, Rows: s.m, Cols: s.n, Vecs: s.nvec, Slots: s.slots(),
+		Format: matrix.Format(s.format), Rows: s.m, Cols: s.n, Vecs: s.nvec, Slots: s.slots(),
 		Ptr: s.ptr.ptr(), Idx: s.idx.ptr(), RowIDs: s.rowids.ptr(), Present: s.present.ptr(), Values: s.val.ptr(),
 	}, nil
 }

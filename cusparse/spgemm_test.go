@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/internal/longtest"
@@ -352,7 +353,7 @@ func TestSpgemmPreparedEmulated(t *testing.T) {
 		check(t, ops.MxM(n, semiring.PlusPair[int32](), a.Pattern(), b.Pattern(), ops.Using(ops.SPA)))
 	}
 	multiply()
-	st, err := b.RemoteOn(d)
+	st, err := access.RemoteOn(b, d)
 	check(t, err)
 	p, ok := st.(*store).extra["spgemm"].(*prepared)
 	if !ok || p.packed == nil || p.seg == nil || p.cuts == nil {
@@ -463,7 +464,7 @@ func TestSpgemmMemoryEmulated(t *testing.T) {
 		if !x.Equal(y) {
 			t.Errorf("%s: the device is not usable", method)
 		}
-		st, err := a.RemoteOn(d)
+		st, err := access.RemoteOn(a, d)
 		check(t, err)
 		st.Drop()
 		runtime.KeepAlive(e)
@@ -527,7 +528,7 @@ func TestCommonColumnsEmulated(t *testing.T) {
 				t.Errorf("%s: wrong counts of 8 bits", name)
 			}
 		}
-		st, err := a.RemoteOn(d)
+		st, err := access.RemoteOn(a, d)
 		check(t, err)
 		if p, ok := st.(*store).extra["triangles"].(*triangles); !ok || p.packed == nil {
 			t.Errorf("%s: another method ran", name)

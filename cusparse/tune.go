@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hiveblas/hiveblas/cusparse/space"
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -122,11 +123,11 @@ func Tune[T matrix.Number](ctx context.Context, d *Device, a matrix.Source[T], o
 			}
 		}
 	}
-	av, err := v.On(d)
+	av, err := access.Operand(v, d)
 	if err != nil {
 		return nil, err
 	}
-	xv, err := x.View().On(d)
+	xv, err := access.Operand(x.View(), d)
 	if err != nil {
 		return nil, err
 	}

@@ -169,7 +169,7 @@ func writeBinary[T comparable](w io.Writer, st *sparse.Store[T], kind byte, op s
 		if err := writeSection(out, sectionPtr, st.Ptr, 8); err != nil {
 			return err
 		}
-		if st.Format == Hypersparse {
+		if st.Format == sparse.Hypersparse {
 			if err := writeSection(out, sectionRows, st.RowIDs, 4); err != nil {
 				return err
 			}
@@ -178,7 +178,7 @@ func writeBinary[T comparable](w io.Writer, st *sparse.Store[T], kind byte, op s
 			return err
 		}
 	}
-	if st.Format == Bitmap {
+	if st.Format == sparse.Bitmap {
 		if err := writeSection(out, sectionPresent, st.Present, 1); err != nil {
 			return err
 		}

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
 // everyFormat returns a matrix in each of the four formats.
@@ -314,5 +316,15 @@ func TestBinaryOptions(t *testing.T) {
 	}
 	if _, err := ReadBinary[float64](&file, Symmetrise()); !errors.Is(err, ErrParse) {
 		t.Errorf("symmetrising 2×3 gives %v, want a ParseError", err)
+	}
+}
+
+// TestFormats: Format has the values of sparse.Format, which files contain.
+func TestFormats(t *testing.T) {
+	for f, want := range map[Format]sparse.Format{CSR: sparse.CSR, Hypersparse: sparse.Hypersparse,
+		Bitmap: sparse.Bitmap, Full: sparse.Full, Automatic: sparse.Automatic} {
+		if sparse.Format(f) != want || f.String() != want.String() {
+			t.Errorf("%v is %d, want %d", want, f, want)
+		}
 	}
 }

@@ -45,7 +45,7 @@ func readBinaryMatrix[T Element](op string, r io.Reader, o *readOptions) (*Matri
 		}
 		st = symmetrise(sparse.ToSparse(st), e, dup, o.threads)
 	}
-	return FromStore(st), nil
+	return fromStore(st), nil
 }
 
 // ReadVectorBinary reads a vector in the binary form; see [ReadBinary].
@@ -54,7 +54,7 @@ func ReadVectorBinary[T Element](r io.Reader, opts ...ReadOption) (*Vector[T], e
 	if err != nil {
 		return nil, err
 	}
-	return VectorFromStore(st), nil
+	return vectorFromStore(st), nil
 }
 
 // UnmarshalBinary replaces a by the matrix in data, as MarshalBinary returns it.
@@ -137,7 +137,7 @@ func readBinary[T comparable](r io.Reader, kind byte, op string, o *readOptions)
 		if st.Ptr, err = readSection[int64](rd, sectionPtr, vecs+1, 8); err != nil {
 			return nil, err
 		}
-		if st.Format == Hypersparse {
+		if st.Format == sparse.Hypersparse {
 			if st.RowIDs, err = readSection[int32](rd, sectionRows, vecs, 4); err != nil {
 				return nil, err
 			}
@@ -149,7 +149,7 @@ func readBinary[T comparable](r io.Reader, kind byte, op string, o *readOptions)
 		c, _ := st.Cells()
 		cells = int64(c)
 	}
-	if st.Format == Bitmap {
+	if st.Format == sparse.Bitmap {
 		if st.Present, err = readSection[uint8](rd, sectionPresent, cells, 1); err != nil {
 			return nil, err
 		}
@@ -199,7 +199,7 @@ func readBinaryHead[T comparable](rd *binaryReader, st *sparse.Store[T], kind by
 	if head[11] != e.code() {
 		return 0, &TypeError{op, binaryKinds[head[11]].String(), e.name(), "read it into the type of the file"}
 	}
-	st.Format = Format(head[12])
+	st.Format = sparse.Format(head[12])
 	rows, cols, nvals, vecs := le.Uint64(head[16:]), le.Uint64(head[24:]), le.Uint64(head[32:]), int64(le.Uint64(head[40:]))
 	const limit = 1 << 62
 	switch {
@@ -218,13 +218,13 @@ func readBinaryHead[T comparable](rd *binaryReader, st *sparse.Store[T], kind by
 	switch {
 	case !st.Sparse() && (!ok || cells > maxCells || vecs != 0):
 		return 0, rd.damaged(what, fmt.Sprintf("%d×%d is too large for format %v", rows, cols, st.Format))
-	case st.Format == Full && int64(cells) != st.NVals:
+	case st.Format == sparse.Full && int64(cells) != st.NVals:
 		return 0, rd.damaged(what, fmt.Sprintf("%d entries in a full %d×%d matrix", nvals, rows, cols))
 	case ok && st.NVals > int64(cells):
 		return 0, rd.damaged(what, fmt.Sprintf("%d entries in a %d×%d matrix", nvals, rows, cols))
-	case st.Format == CSR && vecs != int64(st.NRows), vecs < 0 || vecs > int64(st.NRows):
+	case st.Format == sparse.CSR && vecs != int64(st.NRows), vecs < 0 || vecs > int64(st.NRows):
 		return 0, rd.damaged(what, fmt.Sprintf("%d rows with offsets of %d", vecs, rows))
-	case kind == binaryVector && (rows != 1 || st.Format == Hypersparse):
+	case kind == binaryVector && (rows != 1 || st.Format == sparse.Hypersparse):
 		return 0, rd.damaged(what, fmt.Sprintf("a vector of %d rows, format %v", rows, st.Format))
 	}
 	return vecs, nil

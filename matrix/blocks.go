@@ -18,7 +18,7 @@ import (
 )
 
 // blocked is the format code of files in blocks of rows, which are CSR in memory.
-const blocked = Full + 1
+const blocked = sparse.Full + 1
 
 // BlockFile writes a matrix to a file of the binary form one block of rows at a
 // time, so that the matrix need not fit in memory. Until Finish the file is
@@ -371,7 +371,7 @@ func checkBlockedHead[T comparable](rd *binaryReader, st *sparse.Store[T], kind 
 
 // readBlocks reads the sections of a file in blocks.
 func readBlocks[T comparable](rd *binaryReader, st *sparse.Store[T], blocks int64, width int) error {
-	st.Format = CSR
+	st.Format = sparse.CSR
 	bounds, err := readSection[int64](rd, sectionBounds, blocks+1, 8)
 	if err != nil {
 		return err

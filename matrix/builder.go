@@ -132,7 +132,7 @@ func (b *Builder[T]) Build(dup Combiner[T]) (*Matrix[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	return FromStore(st), nil
+	return fromStore(st), nil
 }
 
 func (b *Builder[T]) build(dup Combiner[T]) (*sparse.Store[T], error) {
@@ -204,5 +204,5 @@ func (b *VectorBuilder[T]) Build(dup Combiner[T]) (*Vector[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	return VectorFromStore(sparse.ToCSR(st)), nil
+	return vectorFromStore(sparse.ToCSR(st)), nil
 }

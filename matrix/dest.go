@@ -1,6 +1,6 @@
 package matrix
 
-import "github.com/hiveblas/hiveblas/internal/sparse"
+import "github.com/hiveblas/hiveblas/internal/rep"
 
 // Mask selects the positions of a destination that an operation may write. A *Matrix or *Vector
 // selects the positions of its nonzero values, its Structure() the positions of its entries, and
@@ -12,7 +12,7 @@ type Mask interface {
 
 // MaskView is a mask: a matrix, and whether the mask is structural and complemented.
 type MaskView struct {
-	s          shaped
+	s          rep.Mask // package internal/access reads it
 	structural bool
 	complement bool
 	vector     bool
@@ -27,14 +27,12 @@ func (m MaskView) Not() MaskView {
 	return m
 }
 
-// The following methods are for the packages of hiveblas.
-
 // Err returns the error of the mask matrix; see [Matrix.Err].
 func (m MaskView) Err() error {
 	if m.s == nil {
 		return errNil
 	}
-	return m.s.failure()
+	return m.s.Err()
 }
 
 // Dims returns the dimensions of the mask, 1×n for a vector.
@@ -42,16 +40,16 @@ func (m MaskView) Dims() (rows, cols int) {
 	if m.s == nil {
 		return 0, 0
 	}
-	return m.s.dims()
+	return m.s.Dims()
 }
 
 // IsVector reports whether the mask is of a Vector.
 func (m MaskView) IsVector() bool { return m.vector }
 
-// Complemented reports whether the mask is the complement of Allowed.
+// Complemented reports whether the mask is the complement of its matrix.
 func (m MaskView) Complemented() bool { return m.complement }
 
-// Structural reports whether values are ignored.
+// Structural reports whether the mask ignores the values of its matrix.
 func (m MaskView) Structural() bool { return m.structural }
 
 // Fetch copies the mask to the host; see [Matrix.Fetch].
@@ -60,27 +58,13 @@ func (m MaskView) Fetch() error {
 		return errNil
 	}
 	if m.s.Place() != nil {
-		m.s.shape()
+		m.s.Shape()
 	}
-	return m.s.failure()
+	return m.s.Err()
 }
-
-// Allowed returns the positions of the mask without its complement, in any format. It takes O(1)
-// time for a structural mask and O(entries) for a mask by value.
-func (m MaskView) Allowed() *sparse.Structure {
-	if m.s == nil {
-		return &sparse.Empty[bool](0, 0).Structure
-	}
-	if m.structural {
-		return m.s.shape()
-	}
-	return m.s.nonzero()
-}
-
-func (a *Matrix[T]) nonzero() *sparse.Structure { return sparse.Nonzero(a.stored()) }
 
 func (a *Matrix[T]) maskView() MaskView {
-	return MaskView{s: a}
+	return MaskView{s: a.core()}
 }
 
 // MaskView returns a as a mask by value, which selects the entries other than the zero value of T.

@@ -30,7 +30,7 @@ func fuzzMatrixMarket[T Element](t *testing.T, data []byte, opts ...ReadOption) 
 	valid(t, a)
 	// The number of threads and the size of reads do not change the result.
 	b, err := ReadMatrixMarket[T](iotestOneByte{bytes.NewReader(data)}, append(opts, Threads(1))...)
-	if err != nil || !sameEntries(a.Store(), b.Store()) {
+	if err != nil || !sameEntries(a.stored(), b.stored()) {
 		t.Fatalf("byte by byte: %v, %v; at once: %v", b, err, a)
 	}
 	roundTrip(t, a)
@@ -109,7 +109,7 @@ func FuzzReadEdgeList(f *testing.F) {
 			opts = append(opts, StringIDs())
 		}
 		c, k, err := ReadEdgeList[float32](&b, opts...)
-		if err != nil || !sameEntries(a.Store(), c.Store()) || namesOf(k) != namesOf(l) {
+		if err != nil || !sameEntries(a.stored(), c.stored()) || namesOf(k) != namesOf(l) {
 			t.Fatalf("read back %v %s %q, %v, wrote %v %s %q", c, entriesOf(c), namesOf(k), err, a, entriesOf(a), namesOf(l))
 		}
 		roundTrip(t, a)
@@ -126,7 +126,7 @@ func FuzzReadVectorTSV(f *testing.F) {
 			fuzzError(t, err)
 			return
 		}
-		if err := v.Store().Check(len(v.Store().Val), false); err != nil {
+		if err := v.m.stored().Check(len(v.m.stored().Val), false); err != nil {
 			t.Fatal(err)
 		}
 		var b bytes.Buffer
@@ -155,7 +155,7 @@ func FuzzReadBinary(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if w, err := ReadVectorBinary[int32](bytes.NewReader(data)); err != nil {
 			fuzzError(t, err)
-		} else if err := w.Store().Check(len(w.Store().Val), false); err != nil {
+		} else if err := w.m.stored().Check(len(w.m.stored().Val), false); err != nil {
 			t.Fatal(err)
 		}
 		for _, seal := range []bool{false, true} {

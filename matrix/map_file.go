@@ -39,7 +39,7 @@ func OpenMapped[T Element](path string) (*Mapped[T], error) {
 		_ = unmap(data)
 		return nil, err
 	}
-	return &Mapped[T]{FromStore(st), data}, nil
+	return &Mapped[T]{fromStore(st), data}, nil
 }
 
 // Close unmaps the file.
@@ -68,7 +68,8 @@ func overlay[T Element](data []byte, path string, e element[T]) (*sparse.Store[T
 	}
 	left := data[binaryHead:]
 	if st.Sparse() {
-		if st.Ptr, left, err = overlaid[int64](rd, left, sectionPtr, vecs+1); err == nil && st.Format == Hypersparse {
+		st.Ptr, left, err = overlaid[int64](rd, left, sectionPtr, vecs+1)
+		if err == nil && st.Format == sparse.Hypersparse {
 			st.RowIDs, left, err = overlaid[int32](rd, left, sectionRows, vecs)
 		}
 		if err == nil {
@@ -79,7 +80,7 @@ func overlay[T Element](data []byte, path string, e element[T]) (*sparse.Store[T
 		}
 	} else {
 		c, _ := st.Cells()
-		if st.Format == Bitmap {
+		if st.Format == sparse.Bitmap {
 			st.Present, left, err = overlaid[uint8](rd, left, sectionPresent, int64(c))
 		}
 		if err == nil {

@@ -12,22 +12,25 @@ import (
 )
 
 // MaxDim is the largest number of rows or columns, 2³¹−1.
-const MaxDim = sparse.MaxDim
+const MaxDim = 1<<31 - 1
 
 // Format is the storage layout of the entries; see the constants.
-type Format = sparse.Format
+type Format uint8
 
 // The formats. All are row-major. The compressed columns (CSC) of a matrix are the rows of its
 // transpose, which is computed on first use and kept.
 const (
-	CSR         = sparse.CSR         // offsets of every row, 32-bit column indices
-	Hypersparse = sparse.Hypersparse // as CSR, for the non-empty rows only
-	Bitmap      = sparse.Bitmap      // a value and a presence byte per position
-	Full        = sparse.Full        // a value per position, every position present
+	CSR         Format = iota // offsets of every row, 32-bit column indices
+	Hypersparse               // as CSR, for the non-empty rows only
+	Bitmap                    // a value and a presence byte per position
+	Full                      // a value per position, every position present
 	// Automatic is not a layout: after SetFormat(Automatic) the library selects the layout, as for
 	// a new matrix. See [Matrix.SetFormat].
-	Automatic = sparse.Automatic
+	Automatic
 )
+
+// String returns the name of the format in lower case.
+func (f Format) String() string { return sparse.Format(f).String() }
 
 // Matrix is an m×n sparse matrix with entries of type T.
 //
@@ -35,16 +38,17 @@ const (
 // Derived forms (the transpose, the row form of a bitmap, the first columns of rows) are computed
 // at most once and kept until the matrix changes. A Matrix must not be copied; pass *Matrix.
 type Matrix[T comparable] struct {
-	st    *sparse.Store[T]
-	err   error // the error of invalid dimensions or of a failed download
-	place Place
+	// Package internal/access reads these.
+	st         *sparse.Store[T]
+	deviceOnly atomic.Bool // the contents are only in home, and st is nil
+	pinned     bool        // the user set the format: results are converted to pin
 
-	deviceOnly     atomic.Bool  // the contents are only in home, and st is nil
+	pin            sparse.Format
+	knownSymmetric atomic.Bool // known to equal its transpose
+	err            error       // the error of invalid dimensions or of a failed download
+	place          Place
 	home           device.Store // the contents at place, or nil
 	copies         []copyAt     // copies of host contents, made by operations on devices
-	knownSymmetric atomic.Bool  // known to equal its transpose
-	pinned         bool         // the user set the format: results are converted to pin
-	pin            Format
 
 	mu          sync.Mutex // serialises the creation of derived forms and of copies
 	asRows      atomic.Pointer[sparse.Store[T]]
@@ -90,8 +94,8 @@ func FromDense[T comparable](m, n int, val []T) (*Matrix[T], error) {
 	if val == nil {
 		val = []T{}
 	}
-	return FromStore(&sparse.Store[T]{Structure: sparse.Structure{
-		NRows: m, NCols: n, Format: Full, NVals: int64(len(val))}, Val: val}), nil
+	return fromStore(&sparse.Store[T]{Structure: sparse.Structure{
+		NRows: m, NCols: n, Format: sparse.Full, NVals: int64(len(val))}, Val: val}), nil
 }
 
 // FromCSR returns the m×n matrix with the given row offsets (len m+1), column indices and values.
@@ -113,7 +117,7 @@ func FromCSR[T comparable](m, n int, ptr []int64, idx []int32, val []T) (*Matrix
 	if err := st.Check(len(val), false); err != nil {
 		return nil, &InvalidError{"matrix.FromCSR", err.Error()}
 	}
-	return FromStore(st), nil
+	return fromStore(st), nil
 }
 
 // FromTuples returns the m×n matrix of the given tuples, which may be in any order. dup combines
@@ -130,209 +134,34 @@ func FromTuples[T comparable](m, n int, rows, cols []int, vals []T, dup Combiner
 	return b.Build(dup)
 }
 
-// FromStore returns the matrix with the given storage, whose invariants must hold. It is for the
-// packages of hiveblas; others cannot name the type of its argument.
-func FromStore[T comparable](st *sparse.Store[T]) *Matrix[T] { return &Matrix[T]{st: st} }
+// fromStore returns the matrix with the given storage, whose invariants must hold.
+func fromStore[T comparable](st *sparse.Store[T]) *Matrix[T] { return &Matrix[T]{st: st} }
 
 // Err returns the error of the construction of the matrix, or of a failed read from a device, or
 // nil. A nil matrix is an error.
 func (a *Matrix[T]) Err() error { return a.failure() }
 
-// Store returns the storage, which must not change while there are other readers. It is for the
-// packages of hiveblas.
-func (a *Matrix[T]) Store() *sparse.Store[T] { return a.stored() }
+// The methods of core under the names of Matrix.
 
-// SetStore replaces the contents. It is for the packages of hiveblas.
-func (a *Matrix[T]) SetStore(st *sparse.Store[T]) { a.set(st) }
-
-func (a *Matrix[T]) stored() *sparse.Store[T] {
-	if a == nil {
-		return sparse.Empty[T](0, 0)
-	}
-	if a.deviceOnly.Load() {
-		a.mu.Lock()
-		a.fetch()
-		a.mu.Unlock()
-	}
-	if a.st == nil {
-		return sparse.Empty[T](0, 0)
-	}
-	return a.st
-}
-
-// SetResult replaces the contents by the result of an operation. It converts the result to the
-// format of SetFormat, or without one to the format for its density. A nil st changes nothing. It is for the packages of
-// hiveblas.
-func (a *Matrix[T]) SetResult(st *sparse.Store[T]) {
-	switch {
-	case a == nil || st == nil:
-		return
-	case a.pinned:
-		st = sparse.Convert(st, a.pin)
-	case st == a.st: // updated in place: keep a bitmap, which may lose entries again
-		st = sparse.Shrink(st)
-	default:
-		st = sparse.Conform(st)
-	}
-	a.set(st)
-}
-
-// Pinned reports whether the format was set by SetFormat. It is for the
-// packages of hiveblas.
-func (a *Matrix[T]) Pinned() bool { return a != nil && a.pinned }
-
-func (a *Matrix[T]) set(st *sparse.Store[T]) {
-	if a == nil {
-		return
-	}
-	a.dropRemote()
-	a.deviceOnly.Store(false)
-	a.st = st
-	a.forget()
-}
-
-// forget discards the derived forms.
-func (a *Matrix[T]) forget() {
-	a.knownSymmetric.Store(false)
-	a.asRows.Store(nil)
-	a.asCols.Store(nil)
-	a.asColsShape.Store(nil)
-	a.rowLeads.Store(nil)
-	a.colLeads.Store(nil)
-}
-
-// rows returns the sparse (CSR or hypersparse) form.
-func (a *Matrix[T]) rows() *sparse.Store[T] {
-	st := a.stored()
-	if a == nil || st.Sparse() {
-		return st
-	}
-	if r := a.asRows.Load(); r != nil {
-		return r
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if r := a.asRows.Load(); r != nil {
-		return r
-	}
-	r := sparse.ToSparse(st)
-	a.asRows.Store(r)
-	return r
-}
-
-// cols returns the sparse form of the transpose.
-func (a *Matrix[T]) cols() *sparse.Store[T] {
-	if a == nil {
-		return a.stored()
-	}
-	if c := a.asCols.Load(); c != nil {
-		return c
-	}
-	rows := a.rows()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if c := a.asCols.Load(); c != nil {
-		return c
-	}
-	c := sparse.Transpose(rows, 0)
-	a.asCols.Store(c)
-	return c
-}
-
-func (a *Matrix[T]) shape() *sparse.Structure     { return &a.stored().Structure }
-func (a *Matrix[T]) rowsShape() *sparse.Structure { return &a.rows().Structure }
-func (a *Matrix[T]) keptCols() *sparse.Store[T] {
-	if a == nil {
-		return nil
-	}
-	return a.asCols.Load()
-}
-func (a *Matrix[T]) keptColsShape() *sparse.Structure {
-	if a == nil {
-		return nil
-	}
-	if c := a.asCols.Load(); c != nil {
-		return &c.Structure
-	}
-	return a.asColsShape.Load()
-}
-
-// failure returns the error of a; a nil matrix is an error.
-func (a *Matrix[T]) failure() error {
-	if a == nil {
-		return errNil
-	}
-	return a.err
-}
-
-// colsShape returns the structure of the transpose, without values.
-func (a *Matrix[T]) colsShape() *sparse.Structure {
-	if s := a.keptColsShape(); s != nil {
-		return s
-	}
-	rows := a.rows()
-	if a == nil {
-		return &rows.Structure
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if s := a.keptColsShape(); s != nil {
-		return s
-	}
-	s := &sparse.Transpose(rows.Pattern(), 0).Structure
-	a.asColsShape.Store(s)
-	return s
-}
-
-// leads returns the first columns of each row, or the first rows of each column, as sparse.Leads
-// does. It returns nil unless the form is CSR.
-func (a *Matrix[T]) leads(cols bool) []int32 {
-	if a == nil {
-		return nil
-	}
-	s, kept := a.rowsShape(), &a.rowLeads
-	if cols && !a.symmetric() {
-		s, kept = a.colsShape(), &a.colLeads
-	}
-	if s.Format != CSR {
-		return nil
-	}
-	if l := kept.Load(); l != nil {
-		return *l
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if l := kept.Load(); l != nil {
-		return *l
-	}
-	l := sparse.Leads(s, 0)
-	kept.Store(&l)
-	return l
-}
+func (a *Matrix[T]) core() *core[T]           { return (*core[T])(a) }
+func (a *Matrix[T]) failure() error           { return a.core().Err() }
+func (a *Matrix[T]) stored() *sparse.Store[T] { return a.core().Stored() }
+func (a *Matrix[T]) rows() *sparse.Store[T]   { return a.core().Rows() }
+func (a *Matrix[T]) cols() *sparse.Store[T]   { return a.core().Cols() }
+func (a *Matrix[T]) set(st *sparse.Store[T])  { a.core().SetStore(st) }
 
 // Dims returns the number of rows and columns.
-func (a *Matrix[T]) Dims() (rows, cols int) {
-	if r := a.remote(); r != nil {
-		return r.Dims()
-	}
-	st := a.stored()
-	return st.NRows, st.NCols
-}
+func (a *Matrix[T]) Dims() (rows, cols int) { return a.core().Dims() }
 
 // NVals returns the number of entries.
-func (a *Matrix[T]) NVals() int64 {
-	if r := a.remote(); r != nil {
-		return a.counted(r)
-	}
-	return a.stored().NVals
-}
+func (a *Matrix[T]) NVals() int64 { return a.core().NVals() }
 
 // Format returns the current storage layout.
 func (a *Matrix[T]) Format() Format {
-	if r := a.remote(); r != nil {
-		return r.Format()
+	if r := a.core().remote(); r != nil {
+		return Format(r.Format())
 	}
-	return a.stored().Format
+	return Format(a.stored().Format)
 }
 
 // At returns the value at row i, column j and whether there is an entry. A position outside the
@@ -394,13 +223,13 @@ func (a *Matrix[T]) Set(i, j int, v T) error {
 	switch {
 	case ok:
 		st.Val[at] = v
-	case st.Format == Bitmap:
+	case st.Format == sparse.Bitmap:
 		st.Present[at], st.Val[at] = 1, v
 		st.NVals++
 	default:
 		st = own(st)
 		k := i
-		if st.Format == Hypersparse {
+		if st.Format == sparse.Hypersparse {
 			var found bool
 			if k, found = slices.BinarySearch(st.RowIDs, int32(i)); !found {
 				st.RowIDs = slices.Insert(st.RowIDs, k, int32(i))
@@ -446,16 +275,16 @@ func (a *Matrix[T]) Delete(i, j int) error {
 	if !ok {
 		return nil
 	}
-	if st.Format == Full {
+	if st.Format == sparse.Full {
 		st = sparse.ToBitmap(st)
 	}
-	if st.Format == Bitmap {
+	if st.Format == sparse.Bitmap {
 		st.Present[at] = 0
 		st.Val[at] = *new(T)
 	} else {
 		st = own(st)
 		k := i
-		if st.Format == Hypersparse {
+		if st.Format == sparse.Hypersparse {
 			k, _ = slices.BinarySearch(st.RowIDs, int32(i))
 		}
 		st.Idx = slices.Delete(st.Idx, int(at), int(at)+1)
@@ -463,7 +292,7 @@ func (a *Matrix[T]) Delete(i, j int) error {
 		for r := k + 1; r < len(st.Ptr); r++ {
 			st.Ptr[r]--
 		}
-		if st.Format == Hypersparse && st.Ptr[k] == st.Ptr[k+1] {
+		if st.Format == sparse.Hypersparse && st.Ptr[k] == st.Ptr[k+1] {
 			st.RowIDs = slices.Delete(st.RowIDs, k, k+1)
 			st.Ptr = slices.Delete(st.Ptr, k, k+1)
 		}

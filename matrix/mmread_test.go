@@ -30,7 +30,7 @@ func entriesOf[T comparable](a *Matrix[T]) string {
 
 func valid[T comparable](t *testing.T, a *Matrix[T]) {
 	t.Helper()
-	if err := a.Store().Check(len(a.Store().Val), false); err != nil {
+	if err := a.stored().Check(len(a.stored().Val), false); err != nil {
 		t.Fatalf("invariant broken: %v", err)
 	}
 }

@@ -38,7 +38,7 @@ func (v *Vector[T]) column() (*Matrix[T], error) {
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
-	return FromStore(sparse.Settle(sparse.Transpose(v.m.rows1(), 0))), nil
+	return fromStore(sparse.Settle(sparse.Transpose(v.m.rows1(), 0))), nil
 }
 
 // rows1 is rows for the 1×n matrix of a Vector, whose zero value is 1×0.
@@ -68,15 +68,15 @@ func (a *Matrix[T]) asVector(o *readOptions) (*Vector[T], error) {
 		if !st.Sparse() { // one column: its values are those of the row
 			t := *st
 			t.NRows, t.NCols = 1, m
-			return VectorFromStore(&t), nil
+			return vectorFromStore(&t), nil
 		}
-		return VectorFromStore(sparse.ToCSR(sparse.Transpose(st, 0))), nil
+		return vectorFromStore(sparse.ToCSR(sparse.Transpose(st, 0))), nil
 	case m == 1:
 		st := a.stored()
 		if st.Sparse() {
 			st = sparse.ToCSR(st)
 		}
-		return VectorFromStore(st), nil
+		return vectorFromStore(st), nil
 	}
 	return nil, o.fail(0, fmt.Sprintf("the matrix is %d×%d, want one column or one row for a vector", m, n), "")
 }
@@ -220,7 +220,8 @@ func lowerOf[T comparable](a *Matrix[T], st *sparse.Store[T]) (n int64, symmetri
 
 // sameEntries reports whether x and y have the same entries; NaN equals NaN.
 func sameEntries[T comparable](x, y *sparse.Store[T]) bool {
-	return FromStore(x).EqualFunc(FromStore(y), func(v, w T) bool { return v == w || (v != v && w != w) })
+	same := func(v, w T) bool { return v == w || (v != v && w != w) }
+	return fromStore(x).EqualFunc(fromStore(y), same)
 }
 
 // asymmetry returns the error of the first entry that differs from its mirror.

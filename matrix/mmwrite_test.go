@@ -112,11 +112,11 @@ func roundTrip[T Element](t failer, a *Matrix[T]) {
 		if err != nil {
 			t.Fatalf("%s: %v", form, err)
 		}
-		if err := b.Store().Check(len(b.Store().Val), false); err != nil {
+		if err := b.stored().Check(len(b.stored().Val), false); err != nil {
 			t.Fatalf("%s: %v", form, err)
 		}
 		bm, bn := b.Dims()
-		if bm != m || bn != n || !sameEntries(a.Store(), b.Store()) {
+		if bm != m || bn != n || !sameEntries(a.stored(), b.stored()) {
 			t.Fatalf("%s: read back %s %s, wrote %s %s", form, b, entriesOf(b), a, entriesOf(a))
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/device"
-	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
 // Place is a device other than the host that stores matrices, such as a GPU. An operation runs at
@@ -63,7 +62,7 @@ func (a *Matrix[T]) Move(p Place) error {
 			return err
 		}
 		a.place = nil
-		a.dropRemote()
+		a.core().dropRemote()
 		return nil
 	}
 	b, ok := p.(device.Backend)
@@ -71,11 +70,11 @@ func (a *Matrix[T]) Move(p Place) error {
 		return &InvalidError{"Matrix.Move", fmt.Sprintf("%s is not a place that computes; open one with package cusparse", p)}
 	}
 	if a.place == p {
-		_, err := a.RemoteOn(b)
+		_, err := a.core().RemoteOn(b)
 		return err
 	}
 	a.stored()
-	s, err := a.RemoteOn(b)
+	s, err := a.core().RemoteOn(b)
 	if err != nil {
 		return err
 	}
@@ -141,173 +140,8 @@ func (b *Builder[T]) BuildOn(p Place, dup Combiner[T]) (*Matrix[T], error) {
 	}
 	b.blocks, b.count = nil, 0
 	a := New[T](b.m, b.n, On(p))
-	a.SetRemote(s)
+	a.core().SetRemote(s)
 	return a, nil
-}
-
-// RemoteOn returns the contents at b, and copies them there if needed. It is for the packages of
-// hiveblas.
-func (a *Matrix[T]) RemoteOn(b device.Backend) (device.Store, error) {
-	if a == nil || b == nil {
-		return nil, errNil
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	atPlace := a.place != nil && any(a.place) == any(b)
-	if atPlace && a.home != nil {
-		return a.home, nil
-	}
-	for _, c := range a.copies {
-		if c.at == b {
-			return c.store, nil
-		}
-	}
-	a.fetch()
-	if a.err != nil {
-		return nil, a.err
-	}
-	t, err := device.TypeOf[T]()
-	if err != nil {
-		return nil, err
-	}
-	st := a.st
-	if st == nil {
-		st = sparse.Empty[T](0, 0)
-	}
-	h := device.Host{Structure: st.Structure, Type: t, Val: unsafe.Pointer(unsafe.SliceData(st.Val)), N: len(st.Val)}
-	s, err := b.Upload(h)
-	if err != nil {
-		return nil, err
-	}
-	if atPlace {
-		a.home = s
-	} else {
-		a.copies = append(a.copies, copyAt{b, s})
-	}
-	return s, nil
-}
-
-// SetRemote replaces the contents by s, which is at the place of the matrix. It is for the packages
-// of hiveblas.
-func (a *Matrix[T]) SetRemote(s device.Store) {
-	if a == nil {
-		return
-	}
-	a.dropRemote()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.st, a.home = nil, s
-	a.forget()
-	a.deviceOnly.Store(true)
-}
-
-// Repin converts the contents on the device to the format that SetFormat pinned. It is for the
-// packages of hiveblas.
-func (a *Matrix[T]) Repin() error {
-	r := a.remote()
-	if !a.Pinned() || r == nil || r.Format() == a.pin {
-		return nil
-	}
-	f := a.pin
-	if m, n := r.Dims(); f == Full {
-		cells, _ := sparse.Cells(m, n)
-		if k, err := r.NVals(); err != nil || k != int64(cells) {
-			f = Bitmap
-		}
-	}
-	return a.convertRemote(r, f)
-}
-
-// dropRemote frees the copies outside host memory.
-func (a *Matrix[T]) dropRemote() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.home != nil {
-		a.home.Drop()
-		a.home = nil
-	}
-	for _, c := range a.copies {
-		c.store.Drop()
-	}
-	a.copies = nil
-}
-
-// fetch copies the contents to the host if they are only on a device. The caller holds mu. fetch
-// stores an error in the matrix, where Err returns it.
-func (a *Matrix[T]) fetch() {
-	if !a.deviceOnly.Load() {
-		return
-	}
-	m, n := a.home.Dims()
-	b := a.place.(device.Backend)
-	st, err := a.download(b, a.home)
-	if err != nil {
-		a.err = fmt.Errorf("cannot read the contents of a matrix from %s: %w", a.place, err)
-		st = sparse.Empty[T](m, n)
-	}
-	a.st = st
-	a.deviceOnly.Store(false)
-}
-
-func (a *Matrix[T]) download(b device.Backend, s device.Store) (*sparse.Store[T], error) {
-	shape, err := b.Shape(s)
-	if err != nil {
-		return nil, err
-	}
-	n := len(shape.Idx)
-	if !shape.Sparse() {
-		n, _ = shape.Cells()
-	}
-	st := &sparse.Store[T]{Structure: shape, Val: make([]T, n)}
-	if err := b.Values(s, unsafe.Pointer(unsafe.SliceData(st.Val)), n); err != nil {
-		return nil, err
-	}
-	return st, nil
-}
-
-// remote returns the contents if they are only on a device, and nil otherwise.
-func (a *Matrix[T]) remote() device.Store {
-	if a == nil || !a.deviceOnly.Load() {
-		return nil
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if !a.deviceOnly.Load() {
-		return nil
-	}
-	return a.home
-}
-
-// counted returns the number of entries of s, the contents on a device.
-func (a *Matrix[T]) counted(s device.Store) int64 {
-	n, err := s.NVals()
-	if err != nil {
-		return a.stored().NVals // stored records the error
-	}
-	return n
-}
-
-// convertRemote converts the contents s to the format f on their device.
-func (a *Matrix[T]) convertRemote(s device.Store, f Format) error {
-	out, err := a.place.(device.Backend).Convert(s, f)
-	if err != nil {
-		return err
-	}
-	a.SetRemote(out)
-	return nil
-}
-
-// symmetric reports whether the matrix is known to equal its transpose.
-func (a *Matrix[T]) symmetric() bool { return a != nil && a.knownSymmetric.Load() }
-
-// On returns the view as an operand at b. It is for the packages of hiveblas.
-func (v View[T]) On(b device.Backend) (device.Operand, error) {
-	if v.h == nil {
-		return device.Operand{}, errNil
-	}
-	s, err := v.h.RemoteOn(b)
-	_, pattern := any(v.h).(patternOf)
-	return device.Operand{Store: s, Transposed: v.transposed, Vector: v.vector, Pattern: pattern, Symmetric: v.h.symmetric()}, err
 }
 
 // Place returns the place of the viewed matrix; nil is the host.
@@ -316,17 +150,4 @@ func (v View[T]) Place() Place {
 		return nil
 	}
 	return v.h.Place()
-}
-
-// Symmetric reports whether the viewed matrix is known to equal its transpose. It does not compare
-// entries. It is for the packages of hiveblas.
-func (v View[T]) Symmetric() bool { return v.h != nil && v.h.symmetric() }
-
-// On returns the mask at b. It is for the packages of hiveblas.
-func (m MaskView) On(b device.Backend) (*device.Mask, error) {
-	if m.s == nil {
-		return nil, errNil
-	}
-	s, err := m.s.RemoteOn(b)
-	return &device.Mask{Store: s, Structural: m.structural, Comp: m.complement}, err
 }

@@ -125,7 +125,7 @@ func preview[T comparable](st *sparse.Store[T], vector bool) string {
 			for j := range min(st.NCols, printEntries) {
 				at := int64(i)*int64(st.NCols) + int64(j)
 				cell := "."
-				if st.Format == Full || st.Present[at] != 0 {
+				if st.Format == sparse.Full || st.Present[at] != 0 {
 					cell = valueText(st.Val, at)
 				}
 				l.cells = append(l.cells, cell)

@@ -90,7 +90,8 @@ func (a *Matrix[T]) Resize(m, n int) error {
 	if err := checkDims("Matrix.Resize", m, n); err != nil {
 		return err
 	}
-	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: n, Format: Hypersparse}}
+	shape := sparse.Structure{NRows: m, NCols: n, Format: sparse.Hypersparse}
+	out := &sparse.Store[T]{Structure: shape}
 	out.Ptr, out.RowIDs, out.Idx, out.Val = []int64{0}, []int32{}, []int32{}, []T{}
 	for i, r := range a.Rows() {
 		if i >= m {
@@ -146,17 +147,17 @@ func (a *Matrix[T]) SetFormat(f Format) error {
 	if cells, _ := sparse.Cells(m, n); f == Full && a.NVals() != int64(cells) {
 		return &InvalidError{"Matrix.SetFormat", fmt.Sprintf("a full matrix has an entry at each of its %d positions, this one has %d; fill the rest first (ops.Assign) or use Bitmap", cells, a.NVals())}
 	}
-	if r := a.remote(); r != nil {
-		if err := a.convertRemote(r, f); err != nil {
+	if r := a.core().remote(); r != nil {
+		if err := a.core().convertRemote(r, sparse.Format(f)); err != nil {
 			return err
 		}
 	} else {
-		a.set(sparse.Convert(a.stored(), f))
+		a.set(sparse.Convert(a.stored(), sparse.Format(f)))
 	}
 	if err := a.failure(); err != nil {
 		return err
 	}
-	a.pinned, a.pin = true, f
+	a.pinned, a.pin = true, sparse.Format(f)
 	return nil
 }
 

@@ -25,7 +25,7 @@ func symmetrise[T comparable](s *sparse.Store[T], e element[T], combine Combiner
 		return combine.Combine(mirrored, v)
 	}
 	t := sparse.Transpose(s, threads)
-	if s.Format != CSR || t.Format != CSR {
+	if s.Format != sparse.CSR || t.Format != sparse.CSR {
 		return sparse.Settle(unionHyper(sparse.ToHyper(s), sparse.ToHyper(t), both))
 	}
 	u := &sparse.Store[T]{Structure: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Ptr: make([]int64, s.NRows+1)}}
@@ -98,7 +98,8 @@ func union[T comparable](s, t *sparse.Store[T], ks, kt int, both func(i, j int32
 
 // unionHyper returns the union of two hypersparse stores.
 func unionHyper[T comparable](s, t *sparse.Store[T], both func(i, j int32, v, mirrored T) T) *sparse.Store[T] {
-	u := &sparse.Store[T]{Structure: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: Hypersparse}}
+	shape := sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: sparse.Hypersparse}
+	u := &sparse.Store[T]{Structure: shape}
 	u.Ptr, u.RowIDs, u.Idx, u.Val = []int64{0}, []int32{}, []int32{}, []T{}
 	for x, y := 0, 0; x < len(s.RowIDs) || y < len(t.RowIDs); {
 		kx, ky := x, y

@@ -45,8 +45,8 @@ func VectorOf[T comparable](val []T) (*Vector[T], error) {
 	if val == nil {
 		val = []T{}
 	}
-	return VectorFromStore(&sparse.Store[T]{Structure: sparse.Structure{
-		NRows: 1, NCols: len(val), Format: Full, NVals: int64(len(val))}, Val: val}), nil
+	return vectorFromStore(&sparse.Store[T]{Structure: sparse.Structure{
+		NRows: 1, NCols: len(val), Format: sparse.Full, NVals: int64(len(val))}, Val: val}), nil
 }
 
 // VectorFromTuples returns the vector of n positions with the given entries, which may be in any
@@ -62,20 +62,9 @@ func VectorFromTuples[T comparable](n int, idx []int, vals []T, dup Combiner[T])
 	return b.Build(dup)
 }
 
-// VectorFromStore returns the vector with the given 1×n storage, whose invariants must hold. It is
-// for the packages of hiveblas.
-func VectorFromStore[T comparable](st *sparse.Store[T]) *Vector[T] {
+// vectorFromStore returns the vector with the given 1×n storage, whose invariants must hold.
+func vectorFromStore[T comparable](st *sparse.Store[T]) *Vector[T] {
 	return &Vector[T]{m: Matrix[T]{st: st}}
-}
-
-// Store returns the 1×n storage. It is for the packages of hiveblas.
-func (v *Vector[T]) Store() *sparse.Store[T] { return v.inner().stored1() }
-
-// SetStore replaces the contents. It is for the packages of hiveblas.
-func (v *Vector[T]) SetStore(st *sparse.Store[T]) {
-	if v != nil {
-		v.m.set(st)
-	}
 }
 
 // stored1 is stored for the matrix inside a Vector, whose zero value is 1×0.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"unsafe"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -48,7 +49,7 @@ func applyHost[A, C comparable](c *call, t *target[C], v matrix.View[A], f func(
 // restrict computes c⟨M⟩ = c. With Replace it deletes the entries that the mask excludes; without
 // Replace it changes nothing.
 func restrict[C comparable](c *call, t *target[C]) error {
-	st := t.spec.Matrix.Store()
+	st := access.Store(t.spec.Matrix)
 	if t.mask == nil || !t.spec.Replace {
 		return keep(c, t, st)
 	}
@@ -77,7 +78,7 @@ func Apply[A, C comparable](dst matrix.Destination[C], f semiring.UnaryOp[A, C],
 		h.needsText("operator", f.Name(), f.CUDA())
 		return remoteApply(h, t, device.Func{Name: f.Name(), Text: f.CUDA(), X: typeOf[A](h), Out: typeOf[C](h), UsesX: true}, v, nil, false)
 	}
-	k := f.Kernels()
+	k := access.Unary(f)
 	return applyHost(c, t, v, k.Map, k.Copies)
 }
 
@@ -93,7 +94,7 @@ func ApplyFirst[A, B, C comparable](dst matrix.Destination[C], op semiring.Opera
 	if t.at != nil {
 		return remoteBound(c, t, v, f, x, true)
 	}
-	k := f.Kernels()
+	k := access.Binary(f)
 	return applyHost(c, t, v, func(c []C, v []B) { k.BindX(c, x, v) }, false)
 }
 
@@ -109,7 +110,7 @@ func ApplySecond[A, B, C comparable](dst matrix.Destination[C], op semiring.Oper
 	if t.at != nil {
 		return remoteBound(c, t, v, f, y, false)
 	}
-	k := f.Kernels()
+	k := access.Binary(f)
 	return applyHost(c, t, v, func(c []C, v []A) { k.BindY(c, v, y) }, false)
 }
 
@@ -155,7 +156,8 @@ func Select[T comparable](dst matrix.Destination[T], f semiring.SelectOp[T], a m
 		m, n := v.Dims()
 		h := newRemoteCall(c, t, m, n)
 		h.needsText("predicate", f.Name(), f.CUDA())
-		text := device.Func{Name: f.Name(), Text: f.CUDA(), X: typeOf[T](h), UsesX: f.Kernels().UsesValue}
+		text := device.Func{Name: f.Name(), Text: f.CUDA(), X: typeOf[T](h),
+			UsesX: access.Predicate(f).UsesValue}
 		x := remoteOperand(h, v)
 		if h.err != nil {
 			return h.err
@@ -169,7 +171,7 @@ func Select[T comparable](dst matrix.Destination[T], f semiring.SelectOp[T], a m
 		return storeResult(h, t, out, ran, err)
 	}
 	st := oriented(v)
-	k := f.Kernels()
+	k := access.Predicate(f)
 	var fn func(x T, i, j int) bool
 	switch {
 	case t.spec.Vector && k.Keep == nil: // a vector is stored as a row
@@ -213,12 +215,12 @@ func Transpose[T comparable](dst matrix.Target[T], a matrix.Source[T], opts ...O
 		out, ran, err := h.at.Transpose(h.call(), h.dest, x)
 		return storeResult(h, t, out, ran, err)
 	}
-	st := v.Stored()
+	st := access.Stored(v)
 	switch {
 	case v.Transposed():
 		st = st.Own()
-	case st.Sparse() && v.HasCols():
-		st = v.Cols().Own()
+	case st.Sparse() && access.HasCols(v):
+		st = access.Cols(v).Own()
 	default:
 		st = sparse.Transpose(st, c.env().Threads)
 	}
@@ -253,14 +255,15 @@ func Reduce[T comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a ma
 		return storeResult(h, t, out, ran, err)
 	}
 	var out *sparse.Store[T]
-	if v.Transposed() && !v.HasRows() {
-		out, err = cpu.ReduceCols(c.env(), v.Stored(), m.Kernels(), m.Op().Kernels(), truth[T]())
+	if v.Transposed() && !access.HasRows(v) {
+		out, err = cpu.ReduceCols(c.env(), access.Stored(v), access.Monoid(m), access.Binary(m.Op()),
+			truth[T]())
 	} else {
-		st := v.Stored()
+		st := access.Stored(v)
 		if v.Transposed() {
-			st = v.Rows()
+			st = access.Rows(v)
 		}
-		out, err = cpu.ReduceRows(c.env(), st, m.Kernels(), truth[T]())
+		out, err = cpu.ReduceRows(c.env(), st, access.Monoid(m), truth[T]())
 	}
 	if err != nil {
 		return err
@@ -308,7 +311,7 @@ func ReduceScalar[T comparable](m semiring.Monoid[T], a matrix.Operand[T], opts 
 		return sum, err
 	}
 	c.traced("reduce", v.NVals())
-	if sum, err = cpu.ReduceAll(c.env(), v.Stored(), m.Kernels(), truth[T]()); err == nil {
+	if sum, err = cpu.ReduceAll(c.env(), access.Stored(v), access.Monoid(m), truth[T]()); err == nil {
 		c.emit(0)
 	}
 	return sum, err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"unsafe"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -27,13 +28,13 @@ func newRemoteCall[C comparable](c *call, t *target[C], m, n int) *remoteCall {
 	h := &remoteCall{c: c, at: t.at}
 	h.dest = device.Dest{Rows: m, Cols: n, Type: typeOf[C](h), Vector: t.spec.Vector, Replace: t.spec.Replace}
 	if t.spec.Mask != nil {
-		h.dest.Mask, h.err = t.spec.Mask.MaskView().On(t.at)
+		h.dest.Mask, h.err = access.Mask(t.spec.Mask.MaskView(), t.at)
 	}
 	if t.spec.Accum != nil {
 		h.dest.Accum = accumulate(h, t.spec.Accum)
 	}
 	if h.err == nil && (t.spec.Accum != nil || t.spec.Mask != nil && !t.spec.Replace) {
-		h.dest.Store, h.err = t.spec.Matrix.RemoteOn(t.at)
+		h.dest.Store, h.err = access.RemoteOn(t.spec.Matrix, t.at)
 	}
 	return h
 }
@@ -53,8 +54,8 @@ func storeResult[C comparable](h *remoteCall, t *target[C], s device.Store, ran 
 	if err != nil {
 		return err
 	}
-	t.spec.Matrix.SetRemote(s)
-	if err := t.spec.Matrix.Repin(); err != nil {
+	access.SetRemote(t.spec.Matrix, s)
+	if err := access.Repin(t.spec.Matrix); err != nil {
 		return err
 	}
 	if h.c.tracing() {
@@ -86,7 +87,7 @@ func remoteOperand[T comparable](h *remoteCall, v matrix.View[T]) device.Operand
 	if h.err != nil {
 		return device.Operand{}
 	}
-	o, err := v.On(h.at)
+	o, err := access.Operand(v, h.at)
 	h.fail(err)
 	return o
 }
@@ -102,7 +103,7 @@ func (h *remoteCall) needsText(what, name, text string) {
 // binaryText returns an operator as CUDA text.
 func binaryText[A, B, C any](h *remoteCall, f semiring.BinaryOp[A, B, C]) device.Func {
 	h.needsText("operator", f.Name(), f.CUDA())
-	k := f.Kernels()
+	k := access.Binary(f)
 	return device.Func{Name: f.Name(), Text: f.CUDA(), X: typeOf[A](h), Y: typeOf[B](h), Out: typeOf[C](h), UsesX: k.UsesX, UsesY: k.UsesY}
 }
 
@@ -226,7 +227,7 @@ func newRemoteAssign[T comparable](c *call, t *target[T], m, n int) *remoteCall 
 	}
 	h := newRemoteCall(c, t, m, n)
 	if h.err == nil && h.dest.Store == nil {
-		h.dest.Store, h.err = t.spec.Matrix.RemoteOn(t.at)
+		h.dest.Store, h.err = access.RemoteOn(t.spec.Matrix, t.at)
 	}
 	return h
 }

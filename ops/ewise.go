@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -56,7 +57,7 @@ func EWiseAdd[T comparable](dst matrix.Destination[T], op semiring.Operator[T, T
 		return remoteEWise(c, t, device.Union, f, av, bv, *new(T), *new(T))
 	}
 	as, bs := oriented(av), oriented(bv)
-	k := f.Kernels()
+	k := access.Binary(f)
 	c.traced("union", as.NVals+bs.NVals)
 	if t.spec.Mask == nil && t.spec.Accum == nil && !as.Sparse() && bs.Sparse() && holds(t, as) {
 		cpu.AccumulateInto(c.env(), as, valued(bs), k) // w = w ∪ few: O(few)
@@ -100,7 +101,7 @@ func EWiseUnion[A, B, C comparable](dst matrix.Destination[C], op semiring.Opera
 		return remoteEWise(c, t, device.Filled, f, av, bv, alpha, beta)
 	}
 	as, bs := oriented(av), oriented(bv)
-	k := f.Kernels()
+	k := access.Binary(f)
 	room := t.room()
 	if holds(t, as) || holds(t, bs) {
 		room = nil
@@ -132,7 +133,7 @@ func EWiseMult[A, B, C comparable](dst matrix.Destination[C], op semiring.Operat
 		return remoteEWise(c, t, device.Intersection, f, av, bv, *new(A), *new(B))
 	}
 	as, bs := oriented(av), oriented(bv)
-	k := f.Kernels()
+	k := access.Binary(f)
 	out, err := cpu.Intersect(c.env(), k, needed(as, k.UsesX), needed(bs, k.UsesY), t.room())
 	if err != nil {
 		return err

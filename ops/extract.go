@@ -3,6 +3,7 @@ package ops
 import (
 	"fmt"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -81,7 +82,7 @@ func Extract[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols 
 	if t.at != nil {
 		return remoteExtract(c, t, v, ri, ci)
 	}
-	return extract(c, t, v.Rows(), ri, ci)
+	return extract(c, t, access.Rows(v), ri, ci)
 }
 
 func remoteExtract[T comparable](c *call, t *target[T], v matrix.View[T], rows, cols cpu.Indices) error {
@@ -122,12 +123,12 @@ func ExtractVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSour
 	if t.at != nil {
 		return remoteExtract(c, t, v, cpu.Indices{N: 1}, ci)
 	}
-	if st := v.Stored(); !st.Sparse() {
+	if st := access.Stored(v); !st.Sparse() {
 		out := gather(st, ci)
 		c.traced("gather", int64(ci.N))
 		return write(c, t, out, false)
 	}
-	st := v.Rows()
+	st := access.Rows(v)
 	if ci.List != nil && st.Format == sparse.CSR {
 		c.traced("extract", st.NVals)
 		return write(c, t, cpu.ExtractRow(st, ci.List, truth[T]()), false)
@@ -186,14 +187,14 @@ func ExtractRow[T comparable](dst matrix.VectorTarget[T], a matrix.Source[T], i 
 	if t.at != nil {
 		return remoteExtract(c, t, v, ri, ci)
 	}
-	return extract(c, t, v.Rows(), ri, ci)
+	return extract(c, t, access.Rows(v), ri, ci)
 }
 
 // assign computes c(rows, cols) ⊕= x and writes the result under the mask, as GrB_assign: the mask
 // has the shape of C, and with Replace all of C outside the mask is cleared. assign does not change
 // x. It copies x if the destination keeps it.
 func assign[T comparable](c *call, t *target[T], x *sparse.Store[T], rows, cols cpu.Indices) error {
-	st := t.spec.Matrix.Store()
+	st := access.Store(t.spec.Matrix)
 	if t.spec.Vector && st.NRows == 0 {
 		st = sparse.Empty[T](1, 0)
 	}
@@ -216,7 +217,8 @@ func assign[T comparable](c *call, t *target[T], x *sparse.Store[T], rows, cols 
 	if err != nil {
 		return err
 	}
-	all, err := cpu.Write(env, rest, valued(spread), cpu.Overlap[T]{Accum: semiring.Second[T, T]().Kernels()})
+	all, err := cpu.Write(env, rest, valued(spread),
+		cpu.Overlap[T]{Accum: access.Binary(semiring.Second[T, T]())})
 	if err != nil {
 		return err
 	}
@@ -243,7 +245,7 @@ func assignRow[T comparable](c *call, t *target[T], st, x *sparse.Store[T], idx 
 		}
 	}
 	if t.spec.Accum == nil {
-		return cpu.AssignRow(st, idx, *new(T), val, present, !t.spec.Matrix.Pinned())
+		return cpu.AssignRow(st, idx, *new(T), val, present, !access.Pinned(t.spec.Matrix))
 	}
 	if st.Sparse() || present != nil {
 		return nil
@@ -309,7 +311,7 @@ func AssignVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSourc
 	if t.at != nil {
 		return remoteAssign(c, t, v, cpu.Indices{N: 1}, ci)
 	}
-	return assign(c, t, v.Stored(), cpu.Indices{N: 1}, ci)
+	return assign(c, t, access.Stored(v), cpu.Indices{N: 1}, ci)
 }
 
 // AssignScalar computes C(rows, cols)⟨M⟩ ⊕= x: it assigns x to every position of the region within
@@ -353,8 +355,8 @@ func AssignVectorScalar[T comparable](dst matrix.VectorTarget[T], x T, idx Indic
 func assignScalar[T comparable](c *call, t *target[T], x T, rows, cols cpu.Indices) error {
 	if t.mask != nil && !t.mask.Comp && rows.List == nil && cols.List == nil {
 		s := t.mask.S
-		if d := t.spec.Matrix; t.spec.Accum == nil && !t.spec.Replace && !d.Store().Sparse() {
-			st := d.Store()
+		if d := t.spec.Matrix; t.spec.Accum == nil && !t.spec.Replace && !access.Store(d).Sparse() {
+			st := access.Store(d)
 			cpu.FillMasked(st, s, x, c.threads)
 			c.traced("fill", s.NVals)
 			return keep(c, t, st)
@@ -381,9 +383,10 @@ func assignScalar[T comparable](c *call, t *target[T], x T, rows, cols cpu.Indic
 	if !ok || cells > maxRegion {
 		return &matrix.SizeError{Op: c.op, Arg: fmt.Sprintf("number of positions of the %d×%d region", rows.Len(), cols.Len()), Got: int64(cells), Limit: maxRegion}
 	}
-	if st := t.spec.Matrix.Store(); t.spec.Vector && cols.List != nil && t.mask == nil && t.spec.Accum == nil && st.Format != sparse.Hypersparse {
+	if st := access.Store(t.spec.Matrix); t.spec.Vector && cols.List != nil && t.mask == nil &&
+		t.spec.Accum == nil && st.Format != sparse.Hypersparse {
 		c.traced("assign", int64(cells))
-		return keep(c, t, cpu.AssignRow(st, cols.List, x, nil, nil, !t.spec.Matrix.Pinned()))
+		return keep(c, t, cpu.AssignRow(st, cols.List, x, nil, nil, !access.Pinned(t.spec.Matrix)))
 	}
 	val := make([]T, cells)
 	for p := range val {
@@ -438,7 +441,8 @@ func Kronecker[A, B, C comparable](dst matrix.Target[C], op semiring.Operator[A,
 		out, ran, err := h.at.Kronecker(h.call(), h.dest, text, x, y)
 		return storeResult(h, t, out, ran, err)
 	}
-	out, err := cpu.Kronecker(c.env(), f.Kernels(), valued(av.Rows()), valued(bv.Rows()))
+	x, y := valued(access.Rows(av)), valued(access.Rows(bv))
+	out, err := cpu.Kronecker(c.env(), access.Binary(f), x, y)
 	if err != nil {
 		return err
 	}

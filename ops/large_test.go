@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -44,7 +45,7 @@ func TestSelectLarge(t *testing.T) {
 			if err := ops.Select(c, keep, a, ops.WithThreads(threads)); err != nil {
 				t.Fatal(err)
 			}
-			if err := c.Store().Check(len(c.Store().Val), false); err != nil {
+			if err := access.Store(c).Check(len(access.Store(c).Val), false); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 			if c.NVals() != int64(len(want)) {

@@ -3,6 +3,7 @@ package ops
 import (
 	"fmt"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -40,10 +41,10 @@ func MxM[A, B, C comparable](dst matrix.Target[C], s semiring.Semiring[A, B, C],
 	if t.at != nil {
 		return remoteMxM(c, t, s, av, bv)
 	}
-	if p := s.Positional(); p != nil {
-		return mxmPositional(c, t, p, av, bv)
+	if p := access.Positional(s); p != nil {
+		return mxmPositional(c, t, s.Position(), p, av, bv)
 	}
-	return mxm(c, t, s.Kernels(), s.Flipped(), factor[A]{view: av}, factor[B]{view: bv})
+	return mxm(c, t, access.Semiring(s), access.Flipped(s), factor[A]{view: av}, factor[B]{view: bv})
 }
 
 func factors[A, B, C comparable](c *call, s semiring.Semiring[A, B, C], a matrix.Operand[A], b matrix.Operand[B]) (av matrix.View[A], bv matrix.View[B], err error) {
@@ -67,14 +68,14 @@ func (f factor[T]) rows() *sparse.Store[T] {
 	if f.computed != nil {
 		return f.computed
 	}
-	return f.view.Rows()
+	return access.Rows(f.view)
 }
 
 func (f factor[T]) cols() *sparse.Store[T] {
 	if f.computed != nil {
 		return sparse.Transpose(f.computed, 0)
 	}
-	return f.view.Cols()
+	return access.Cols(f.view)
 }
 
 // width returns the number of columns.
@@ -86,13 +87,13 @@ func (f factor[T]) width() int {
 	return n
 }
 
-func (f factor[T]) hasRows() bool { return f.computed != nil || f.view.HasRows() }
-func (f factor[T]) hasCols() bool { return f.computed == nil && f.view.HasCols() }
+func (f factor[T]) hasRows() bool { return f.computed != nil || access.HasRows(f.view) }
+func (f factor[T]) hasCols() bool { return f.computed == nil && access.HasCols(f.view) }
 
 // full returns the storage if it is full and not transposed.
 func (f factor[T]) full() *sparse.Store[T] {
 	if f.computed == nil && !f.view.Transposed() {
-		if st := f.view.Stored(); st.Format == sparse.Full {
+		if st := access.Stored(f.view); st.Format == sparse.Full {
 			return st
 		}
 	}
@@ -185,19 +186,23 @@ func dotPays[A, B comparable](env cpu.Env, a factor[A], b factor[B], mask *spars
 
 // mxmPositional replaces the values of one operand by the index and multiplies with first or
 // second.
-func mxmPositional[A, B, C comparable](c *call, t *target[C], p *semiring.Positional[A, B, C], av matrix.View[A], bv matrix.View[B]) error {
-	switch p.Which {
+func mxmPositional[A, B, C comparable](c *call, t *target[C], which semiring.Position,
+	p *cpu.Positional[A, B, C], av matrix.View[A], bv matrix.View[B]) error {
+	switch which {
 	case semiring.PositionJ:
-		rows := bv.Rows()
-		return mxm(c, t, p.Second, p.SecondFlip, factor[A]{view: av}, factor[C]{computed: columnValued(rows, p)})
+		rows := access.Rows(bv)
+		return mxm(c, t, p.Second, p.SecondFlip,
+			factor[A]{view: av}, factor[C]{computed: columnValued(rows, p)})
 	case semiring.PositionK:
-		return mxm(c, t, p.First, p.FirstFlip, factor[C]{computed: columnValued(av.Rows(), p)}, factor[B]{view: bv})
+		return mxm(c, t, p.First, p.FirstFlip,
+			factor[C]{computed: columnValued(access.Rows(av), p)}, factor[B]{view: bv})
 	}
-	return mxm(c, t, p.First, p.FirstFlip, factor[C]{computed: rowValued(av.Rows(), p)}, factor[B]{view: bv})
+	return mxm(c, t, p.First, p.FirstFlip,
+		factor[C]{computed: rowValued(access.Rows(av), p)}, factor[B]{view: bv})
 }
 
 // rowValued returns s with the row of each entry as its value.
-func rowValued[S, A, B, C any](s *sparse.Store[S], p *semiring.Positional[A, B, C]) *sparse.Store[C] {
+func rowValued[S, A, B, C any](s *sparse.Store[S], p *cpu.Positional[A, B, C]) *sparse.Store[C] {
 	out := &sparse.Store[C]{Structure: s.Structure, Val: make([]C, len(s.Idx))}
 	for k := range s.Vecs() {
 		x := p.FromIndex(s.RowID(k))
@@ -209,7 +214,7 @@ func rowValued[S, A, B, C any](s *sparse.Store[S], p *semiring.Positional[A, B, 
 }
 
 // columnValued returns s with the column of each entry as its value.
-func columnValued[S, A, B, C any](s *sparse.Store[S], p *semiring.Positional[A, B, C]) *sparse.Store[C] {
+func columnValued[S, A, B, C any](s *sparse.Store[S], p *cpu.Positional[A, B, C]) *sparse.Store[C] {
 	out := &sparse.Store[C]{Structure: s.Structure, Val: make([]C, len(s.Idx))}
 	_ = parallel.Range(nil, 0, len(s.Idx), 1<<15, func(_, lo, hi int) {
 		p.FillIndices(out.Val[lo:hi], s.Idx[lo:hi])

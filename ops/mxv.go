@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -36,10 +37,10 @@ func MxV[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, 
 	if t.at != nil {
 		return remoteMxV(c, t, s, false, av, uv)
 	}
-	if p := s.Positional(); p != nil {
+	if p := access.Positional(s); p != nil {
 		// The index of the product of A(i,k) and u(k) is i, k, or column 0, because u is a column.
-		ust := uv.Stored()
-		switch p.Which {
+		ust := access.Stored(uv)
+		switch s.Position() {
 		case semiring.PositionK:
 			return mxv(c, t, p.Second, p.SecondFlip, av, indexValued(ust, p))
 		case semiring.PositionJ:
@@ -47,7 +48,7 @@ func MxV[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, 
 		}
 		return positionI(c, t, p, av, uv)
 	}
-	return mxv(c, t, s.Kernels(), s.Flipped(), av, uv.Stored())
+	return mxv(c, t, access.Semiring(s), access.Flipped(s), av, access.Stored(uv))
 }
 
 // VxM computes w⟨m⟩ ⊕= u ⊕.⊗ A for a vector of size m and an m×n matrix: entry j is the sum over k
@@ -71,10 +72,10 @@ func VxM[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, 
 	if t.at != nil {
 		return remoteMxV(c, t, s, true, av.T(), uv)
 	}
-	if p := s.Positional(); p != nil {
+	if p := access.Positional(s); p != nil {
 		// The index of the product of u(k) and A(k,j) is row 0, because u is a row, k, or j.
-		ust := uv.Stored()
-		switch p.Which {
+		ust := access.Stored(uv)
+		switch s.Position() {
 		case semiring.PositionK:
 			return mxv(c, t, p.FirstFlip, p.First, av.T(), indexValued(ust, p))
 		case semiring.PositionI:
@@ -82,7 +83,7 @@ func VxM[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, 
 		}
 		return positionJ(c, t, p, uv, av)
 	}
-	return mxv(c, t, s.Flipped(), s.Kernels(), av.T(), uv.Stored())
+	return mxv(c, t, access.Flipped(s), access.Semiring(s), av.T(), access.Stored(uv))
 }
 
 // mxv computes w = A·u. s multiplies entries of A by entries of u; flip multiplies in the other
@@ -100,9 +101,10 @@ func mxv[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 	var out *sparse.Store[C]
 	var err error
 	if method == Pull {
-		out, err = cpu.Pull(c.env(), s, needed(a.Rows(), s.UsesX), a.Leads, u, t.mask)
+		leads := func() []int32 { return access.Leads(a) }
+		out, err = cpu.Pull(c.env(), s, needed(access.Rows(a), s.UsesX), leads, u, t.mask)
 	} else {
-		out, err = cpu.Push(c.env(), flip, u, needed(a.Cols(), s.UsesX), t.mask)
+		out, err = cpu.Push(c.env(), flip, u, needed(access.Cols(a), s.UsesX), t.mask)
 	}
 	if err != nil {
 		return err
@@ -122,7 +124,7 @@ func mxvWork[A, B comparable](m Method, a matrix.View[A], u *sparse.Store[B]) in
 
 // pushWork counts the products of Push, and stops once the count exceeds limit.
 func pushWork[A, B comparable](a matrix.View[A], u *sparse.Store[B], limit int64) int64 {
-	cols, list := a.Cols(), sparse.ToSparse(u)
+	cols, list := access.Cols(a), sparse.ToSparse(u)
 	var work int64
 	for _, k := range list.Idx {
 		lo, hi := cols.Span(int(k))
@@ -154,10 +156,10 @@ func direction[A, B comparable](a matrix.View[A], u *sparse.Store[B], mask *cpu.
 		return Push
 	}
 	switch {
-	case a.HasRows() && a.HasCols():
-	case a.HasCols(): // Push needs no transpose, Pull does
+	case access.HasRows(a) && access.HasCols(a):
+	case access.HasCols(a): // Push needs no transpose, Pull does
 		return Push
-	case a.HasRows():
+	case access.HasRows(a):
 		if u.NVals*16 < n {
 			return Push // computes the transpose, which is kept
 		}
@@ -191,7 +193,7 @@ func direction[A, B comparable](a matrix.View[A], u *sparse.Store[B], mask *cpu.
 func vast(n int, entries int64) bool { return n > 1<<22 && entries < int64(n)/1024 }
 
 // indexValued returns u with the index of each entry as its value.
-func indexValued[S, A, B, C any](u *sparse.Store[S], p *semiring.Positional[A, B, C]) *sparse.Store[C] {
+func indexValued[S, A, B, C any](u *sparse.Store[S], p *cpu.Positional[A, B, C]) *sparse.Store[C] {
 	return columnValued(sparse.ToSparse(u), p)
 }
 
@@ -205,13 +207,15 @@ func constantValued[S, C any](u *sparse.Store[S], x C) *sparse.Store[C] {
 }
 
 // positionI computes the product A·u whose terms of w(i) all have the value i.
-func positionI[A, B, C comparable](c *call, t *target[C], p *semiring.Positional[A, B, C], av matrix.View[A], uv matrix.View[B]) error {
-	indexed := matrix.FromStore(rowValued(av.Rows(), p))
-	return mxv(c, t, p.First, p.FirstFlip, indexed.View(), uv.Stored())
+func positionI[A, B, C comparable](c *call, t *target[C], p *cpu.Positional[A, B, C],
+	av matrix.View[A], uv matrix.View[B]) error {
+	indexed := access.FromStore(rowValued(access.Rows(av), p))
+	return mxv(c, t, p.First, p.FirstFlip, indexed.View(), access.Stored(uv))
 }
 
 // positionJ computes the product u·A whose terms of w(j) all have the value j.
-func positionJ[A, B, C comparable](c *call, t *target[C], p *semiring.Positional[A, B, C], uv matrix.View[A], av matrix.View[B]) error {
-	indexed := matrix.FromStore(columnValued(av.Rows(), p))
-	return mxv(c, t, p.SecondFlip, p.Second, indexed.T(), uv.Stored())
+func positionJ[A, B, C comparable](c *call, t *target[C], p *cpu.Positional[A, B, C],
+	uv matrix.View[A], av matrix.View[B]) error {
+	indexed := access.FromStore(columnValued(access.Rows(av), p))
+	return mxv(c, t, p.SecondFlip, p.Second, indexed.T(), access.Stored(uv))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/parallel"
@@ -260,7 +261,7 @@ func (t *target[C]) room() []C {
 	if t.at != nil || t.spec.Mask != nil || t.spec.Accum != nil {
 		return nil
 	}
-	if st := t.spec.Matrix.Store(); st.Format == sparse.Full && len(st.Val) <= maxRoom {
+	if st := access.Store(t.spec.Matrix); st.Format == sparse.Full && len(st.Val) <= maxRoom {
 		return st.Val
 	}
 	return nil
@@ -273,7 +274,7 @@ func (t *target[C]) spare() []C {
 	if t.at != nil || t.spec.Mask != nil || t.spec.Accum != nil {
 		return nil
 	}
-	if st := t.spec.Matrix.Store(); st.Sparse() && cap(st.Val) <= 2*maxRoom {
+	if st := access.Store(t.spec.Matrix); st.Sparse() && cap(st.Val) <= 2*maxRoom {
 		return st.Val
 	}
 	return nil
@@ -282,7 +283,7 @@ func (t *target[C]) spare() []C {
 // holds reports whether st is the storage of the destination: the operation reads and writes the
 // same matrix.
 func holds[C, A comparable](t *target[C], st *sparse.Store[A]) bool {
-	return t.at == nil && any(t.spec.Matrix.Store()) == any(st)
+	return t.at == nil && any(access.Store(t.spec.Matrix)) == any(st)
 }
 
 // prepare checks that the destination is m×n (1×n for a vector) and that the mask has its shape.
@@ -339,7 +340,7 @@ func prepare[C comparable](c *call, spec matrix.Spec[C], m, n int) (*target[C], 
 		if err := v.Fetch(); err != nil {
 			return nil, err
 		}
-		t.own = cpu.Mask{S: v.Allowed(), Comp: v.Complemented()}
+		t.own = cpu.Mask{S: access.Allowed(v), Comp: v.Complemented()}
 		t.mask = &t.own
 	}
 	return t, nil
@@ -348,12 +349,15 @@ func prepare[C comparable](c *call, spec matrix.Spec[C], m, n int) (*target[C], 
 // write stores the result in the destination. The call must own result. filtered reports that all
 // entries of result are within the mask.
 func write[C comparable](c *call, t *target[C], result *sparse.Store[C], filtered bool) error {
-	o := cpu.Overlap[C]{Mask: t.mask, Replace: t.spec.Replace, Filtered: filtered, InPlace: true, Adapt: !t.spec.Matrix.Pinned()}
+	o := cpu.Overlap[C]{
+		Mask: t.mask, Replace: t.spec.Replace, Filtered: filtered,
+		InPlace: true, Adapt: !access.Pinned(t.spec.Matrix),
+	}
 	if t.spec.Accum != nil {
 		o.Accum = accumulator(t.spec.Accum)
 	}
 	d := t.spec.Matrix
-	st, err := cpu.Write(c.env(), d.Store(), result, o)
+	st, err := cpu.Write(c.env(), access.Store(d), result, o)
 	if err != nil {
 		return err
 	}
@@ -369,7 +373,7 @@ func keep[C comparable](c *call, t *target[C], st *sparse.Store[C]) error {
 	if t.spec.Vector && st.Format == sparse.Hypersparse {
 		st = sparse.ToCSR(st)
 	}
-	t.spec.Matrix.SetResult(st)
+	access.SetResult(t.spec.Matrix, st)
 	c.emit(st.NVals)
 	return nil
 }
@@ -377,9 +381,9 @@ func keep[C comparable](c *call, t *target[C], st *sparse.Store[C]) error {
 // accumulator returns the kernels of an operator given as a Combiner.
 func accumulator[C comparable](f matrix.Combiner[C]) *cpu.Binary[C, C, C] {
 	if op, ok := f.(semiring.Operator[C, C, C]); ok {
-		return op.Op().Kernels()
+		return access.Binary(op.Op())
 	}
-	return semiring.NewBinary("accum", f.Combine, "").Kernels()
+	return access.Binary(semiring.NewBinary("accum", f.Combine, ""))
 }
 
 // truth returns true for bool, the value of the entries of a pattern, and the zero value for other
@@ -445,12 +449,12 @@ func (c *call) fetch() error {
 // oriented returns the entries of a view in any format. It transposes a dense view without a
 // conversion to a sparse format.
 func oriented[T comparable](v matrix.View[T]) *sparse.Store[T] {
-	st := v.Stored()
+	st := access.Stored(v)
 	if !v.Transposed() {
 		return st
 	}
 	if st.Sparse() {
-		return v.Rows()
+		return access.Rows(v)
 	}
 	return sparse.Transpose(st, 0)
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -63,14 +64,14 @@ func TestDeterminism(t *testing.T) {
 		return func(o ...ops.Option) (string, error) {
 			c := matrix.New[float64](m, n)
 			err := f(c, o...)
-			return bitsOf(c.Store().Ptr, c.View().Rows().Idx, c.View().Rows().Val), err
+			return bitsOf(access.Store(c).Ptr, access.Rows(c.View()).Idx, access.Rows(c.View()).Val), err
 		}
 	}
 	vectorOf := func(n int, f func(w *matrix.Vector[float64], o ...ops.Option) error) func(o ...ops.Option) (string, error) {
 		return func(o ...ops.Option) (string, error) {
 			w := matrix.NewVector[float64](n)
 			err := f(w, o...)
-			return bitsOf(nil, w.View().Rows().Idx, w.View().Rows().Val), err
+			return bitsOf(nil, access.Rows(w.View()).Idx, access.Rows(w.View()).Val), err
 		}
 	}
 	type run = func(o ...ops.Option) (string, error)

@@ -3,6 +3,7 @@ package ops
 import (
 	"fmt"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -61,8 +62,8 @@ func Sizes[A, B comparable](a matrix.Source[A], b matrix.Source[B], place matrix
 		if err := c.fetch(); err != nil {
 			return nil, false, err
 		}
-		rows := av.Rows()
-		stored, err := cpu.MxMSizes(c.env(), rows, bv.Rows())
+		rows := access.Rows(av)
+		stored, err := cpu.MxMSizes(c.env(), rows, access.Rows(bv))
 		if err != nil {
 			return nil, false, err
 		}
@@ -79,11 +80,11 @@ func Sizes[A, B comparable](a matrix.Source[A], b matrix.Source[B], place matrix
 	if !ok {
 		return nil, false, &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("%s cannot count the entries of a product", place)}
 	}
-	x, err := av.On(at)
+	x, err := access.Operand(av, at)
 	if err != nil {
 		return nil, false, err
 	}
-	y, err := bv.On(at)
+	y, err := access.Operand(bv, at)
 	if err != nil {
 		return nil, false, err
 	}

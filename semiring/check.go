@@ -103,7 +103,7 @@ func Check[A, B, C any](s Semiring[A, B, C], opts CheckOptions[A, B, C]) error {
 	return checkSide(s, s.name, "flipped ", &flip, opts.B, opts.A, opts)
 }
 
-func checkIndices[A, B, C any](name string, p *Positional[A, B, C]) error {
+func checkIndices[A, B, C any](name string, p *cpu.Positional[A, B, C]) error {
 	ci := []int32{0, 1, 5, 100}
 	got := make([]C, len(ci))
 	p.FillIndices(got, ci)

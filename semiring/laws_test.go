@@ -40,7 +40,7 @@ func laws[T comparable](t *testing.T, typ string, m Monoid[T], values []T) {
 func monoidKernels[T comparable](t *testing.T, name string, m Monoid[T], values []T) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
-	k := m.Kernels()
+	k := m.k
 	for n := range 20 {
 		v := make([]T, n)
 		for p := range v {
@@ -130,14 +130,14 @@ func TestNaN(t *testing.T) {
 		{"max(NaN, −Inf)", Max[float64]().Combine(nan, -inf), -inf, "an infinity is a number"},
 		{"min as ⊗", MinMax[float64]().Mul().Apply(nan, 2), 2, "max ignores NaN as a product too"},
 		{"max as ⊗", MaxMin[float64]().Mul().Apply(2, nan), 2, "min ignores NaN as a product too"},
-		{"min of NaN alone", Min[float64]().Kernels().Fold(inf, []float64{nan, nan}), inf, "the identity"},
-		{"min with NaN first", Min[float64]().Kernels().Fold(inf, []float64{nan, 5, 4}), 4, "whatever the order"},
-		{"max with NaN last", Max[float64]().Kernels().Fold(-inf, []float64{5, 4, nan}), 5, "whatever the order"},
+		{"min of NaN alone", Min[float64]().k.Fold(inf, []float64{nan, nan}), inf, "the identity"},
+		{"min with NaN first", Min[float64]().k.Fold(inf, []float64{nan, 5, 4}), 4, "whatever the order"},
+		{"max with NaN last", Max[float64]().k.Fold(-inf, []float64{5, 4, nan}), 5, "whatever the order"},
 		{"minnan(NaN, 3)", MinNaN[float64]().Combine(nan, 3), nan, "propagated from the left"},
 		{"maxnan(3, NaN)", MaxNaN[float64]().Combine(3, nan), nan, "propagated from the right"},
-		{"minnan sum", MinNaN[float64]().Kernels().Fold(inf, []float64{1, nan, -inf}), nan, "propagated through a fold"},
+		{"minnan sum", MinNaN[float64]().k.Fold(inf, []float64{1, nan, -inf}), nan, "propagated through a fold"},
 		{"minnan", MinNaN[float64]().Combine(2, 3), 2, "the minimum without NaN"},
-		{"maxnan", MaxNaN[float64]().Kernels().Fold(-inf, []float64{2, 5, 3}), 5, "the maximum without NaN"},
+		{"maxnan", MaxNaN[float64]().k.Fold(-inf, []float64{2, 5, 3}), 5, "the maximum without NaN"},
 		{"plus", Plus[float64]().Combine(nan, 1), nan, "propagated"},
 		{"plus of infinities", Plus[float64]().Combine(inf, -inf), nan, "undefined"},
 		{"times", Times[float64]().Combine(0, inf), nan, "undefined"},
@@ -224,7 +224,7 @@ func agree[A, B comparable, C comparable](t *testing.T, name string, op BinaryOp
 	if op.Name() != name {
 		t.Errorf("%s is called %q", name, op.Name())
 	}
-	k := op.Kernels()
+	k := op.k
 	var a []A
 	var b []B
 	var want []C
@@ -289,12 +289,12 @@ func TestReads(t *testing.T) {
 	for name, c := range map[string]struct {
 		x, y, wantX, wantY bool
 	}{
-		"times":          {PlusTimes[int8]().Kernels().UsesX, PlusTimes[int8]().Kernels().UsesY, true, true},
-		"first":          {PlusFirst[int8]().Kernels().UsesX, PlusFirst[int8]().Kernels().UsesY, true, false},
-		"second":         {PlusSecond[int8]().Kernels().UsesX, PlusSecond[int8]().Kernels().UsesY, false, true},
-		"pair":           {PlusPair[int8]().Kernels().UsesX, PlusPair[int8]().Kernels().UsesY, false, false},
-		"first, flipped": {PlusFirst[int8]().Flipped().UsesX, PlusFirst[int8]().Flipped().UsesY, false, true},
-		"any_second":     {AnySecond[int8]().Kernels().UsesX, AnySecond[int8]().Kernels().UsesY, false, true},
+		"times":          {PlusTimes[int8]().k.UsesX, PlusTimes[int8]().k.UsesY, true, true},
+		"first":          {PlusFirst[int8]().k.UsesX, PlusFirst[int8]().k.UsesY, true, false},
+		"second":         {PlusSecond[int8]().k.UsesX, PlusSecond[int8]().k.UsesY, false, true},
+		"pair":           {PlusPair[int8]().k.UsesX, PlusPair[int8]().k.UsesY, false, false},
+		"first, flipped": {PlusFirst[int8]().flip.UsesX, PlusFirst[int8]().flip.UsesY, false, true},
+		"any_second":     {AnySecond[int8]().k.UsesX, AnySecond[int8]().k.UsesY, false, true},
 	} {
 		if c.x != c.wantX || c.y != c.wantY {
 			t.Errorf("%s reads x: %v, y: %v", name, c.x, c.y)
@@ -321,7 +321,7 @@ func TestInvalid(t *testing.T) {
 	if got := s.WithKernels(Kernels[bool, bool, int64]{}).WithFlippedKernels(Kernels[bool, bool, int64]{}); got.Position() != PositionI {
 		t.Error("a positional semiring loses its position")
 	}
-	if got := Tril[int8](math.MaxInt).Kernels(); !got.Band || got.Hi+1<<31 < 0 {
+	if got := Tril[int8](math.MaxInt).k; !got.Band || got.Hi+1<<31 < 0 {
 		t.Error("the band of Tril overflows")
 	}
 }
@@ -338,7 +338,7 @@ func TestUnary(t *testing.T) {
 		{Sqrt[float64](), math.Sqrt}, {Exp[float64](), math.Exp}, {Log[float64](), math.Log},
 	} {
 		got := make([]float64, len(floats))
-		c.op.Kernels().Map(got, floats)
+		c.op.k.Map(got, floats)
 		for p, x := range floats {
 			if want := c.f(x); !closeEnough(got[p], want) || !closeEnough(c.op.Apply(x), want) {
 				t.Errorf("%s(%v) = %v and %v, want %v", c.op, x, got[p], c.op.Apply(x), want)

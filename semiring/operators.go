@@ -10,8 +10,8 @@ import (
 
 // BinaryOp is a binary operator A × B → C: its name, its Go form and its CUDA form.
 type BinaryOp[A, B, C any] struct {
+	k          *cpu.Binary[A, B, C] // package internal/access reads it
 	name, cuda string
-	k          *cpu.Binary[A, B, C]
 	pos        *position[C] // nil unless positional
 }
 
@@ -77,9 +77,6 @@ func (op BinaryOp[A, B, C]) Position() Position {
 	return op.pos.which
 }
 
-// Kernels returns the CPU form. It is for the packages of hiveblas.
-func (op BinaryOp[A, B, C]) Kernels() *cpu.Binary[A, B, C] { return op.k }
-
 // Valid reports whether the operator applies to two values: a constructor of this package made it,
 // and it is not positional.
 func (op BinaryOp[A, B, C]) Valid() bool { return op.k != nil && op.pos == nil }
@@ -91,11 +88,11 @@ func (op BinaryOp[A, B, C]) String() string { return op.name }
 // unspecified. Every sum starts from the identity, which is also the value of an empty sum. [Check]
 // tests these laws.
 type Monoid[T any] struct {
+	k        *cpu.Monoid[T] // package internal/access reads it
 	op       BinaryOp[T, T, T]
 	terminal *T
 	any      bool
 	exact    bool // sums in any order are equal, bit for bit
-	k        *cpu.Monoid[T]
 }
 
 // NewMonoid returns the monoid of op with the given identity, which a GPU receives as a literal. If
@@ -160,9 +157,6 @@ func (m Monoid[T]) Combine(x, y T) (z T) {
 	return m.k.Fn(x, y)
 }
 
-// Kernels returns the CPU form. It is for the packages of hiveblas.
-func (m Monoid[T]) Kernels() *cpu.Monoid[T] { return m.k }
-
 // Valid reports whether the monoid was made by a constructor of this package.
 func (m Monoid[T]) Valid() bool { return m.k != nil }
 
@@ -171,9 +165,9 @@ func (m Monoid[T]) String() string { return m.op.name }
 
 // UnaryOp is a unary operator A → C.
 type UnaryOp[A, C any] struct {
+	k          *cpu.Unary[A, C] // package internal/access reads it
 	name, cuda string
 	fn         func(A) C
-	k          *cpu.Unary[A, C]
 }
 
 // NewUnary returns the operator computed by f. cuda is the same function as a CUDA C expression in
@@ -183,7 +177,8 @@ func NewUnary[A, C any](name string, f func(A) C, cuda string) UnaryOp[A, C] {
 	if f == nil {
 		return UnaryOp[A, C]{name: name, cuda: cuda}
 	}
-	return UnaryOp[A, C]{name, cuda, f, &cpu.Unary[A, C]{Map: func(c []C, a []A) { MapFn(c, a, f) }}}
+	k := &cpu.Unary[A, C]{Map: func(c []C, a []A) { MapFn(c, a, f) }}
+	return UnaryOp[A, C]{k, name, cuda, f}
 }
 
 // WithMap returns the operator with loop as its inner loop c[p] = f(a[p]): write it as a call of
@@ -209,9 +204,6 @@ func (op UnaryOp[A, C]) Apply(x A) (z C) {
 	}
 	return op.fn(x)
 }
-
-// Kernels returns the CPU form. It is for the packages of hiveblas.
-func (op UnaryOp[A, C]) Kernels() *cpu.Unary[A, C] { return op.k }
 
 // Valid reports whether the operator was made by a constructor of this package.
 func (op UnaryOp[A, C]) Valid() bool { return op.k != nil && op.fn != nil }
@@ -260,9 +252,9 @@ func (op IndexOp[A, C]) String() string { return op.name }
 // SelectOp is a predicate on the value and the position of an entry. For vectors, i is the position
 // and j is 0.
 type SelectOp[A any] struct {
+	k          *cpu.Predicate[A] // package internal/access reads it
 	name, cuda string
 	fn         func(x A, i, j int) bool
-	k          *cpu.Predicate[A]
 	bound      *A
 }
 
@@ -305,9 +297,6 @@ func (op SelectOp[A]) Keep(x A, i, j int) bool {
 	op.k.Keep(keep, []A{x}, i, nil, j)
 	return keep[0] != 0
 }
-
-// Kernels returns the CPU form. It is for the packages of hiveblas.
-func (op SelectOp[A]) Kernels() *cpu.Predicate[A] { return op.k }
 
 // Valid reports whether the predicate was made by a constructor of this package.
 func (op SelectOp[A]) Valid() bool { return op.k != nil }

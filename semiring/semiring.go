@@ -5,12 +5,14 @@ import "github.com/hiveblas/hiveblas/internal/cpu"
 // Semiring is an operator ⊗: A × B → C with a monoid ⊕ over C, for MxM, MxV and VxM. One value
 // holds both of its forms, the Go kernels and the CUDA expressions.
 type Semiring[A, B, C any] struct {
+	// The CPU forms, which package internal/access reads.
+	k    *cpu.Semiring[A, B, C]
+	flip *cpu.Semiring[B, A, C] // with the operands of ⊗ exchanged
+	pos  *cpu.Positional[A, B, C]
+
 	name string
 	add  Monoid[C]
 	mul  BinaryOp[A, B, C]
-	k    *cpu.Semiring[A, B, C]
-	flip *cpu.Semiring[B, A, C]
-	pos  *Positional[A, B, C]
 }
 
 // Position is the index that a positional multiplication returns, for the product of entry (i, k)
@@ -25,22 +27,29 @@ const (
 	PositionJ              // secondj: the column of the second operand
 )
 
-// Positional is the CPU form of a positional multiplication: the index becomes the value of one
-// operand, which is then multiplied by first or second. It is for the packages of hiveblas.
-type Positional[A, B, C any] struct {
-	Which       Position
-	Offset      C // added to the index
-	First       *cpu.Semiring[C, B, C]
-	Second      *cpu.Semiring[A, C, C]
-	FirstFlip   *cpu.Semiring[B, C, C]
-	SecondFlip  *cpu.Semiring[C, A, C]
-	FromIndex   func(i int) C
-	FillIndices func(c []C, ci []int32)
-}
-
 // Kernels are the inner loops of a semiring, for users' semirings at the speed of built-in ones:
-// see WithKernels.
-type Kernels[A, B, C any] = cpu.Kernels[A, B, C]
+// see [Semiring.WithKernels]. ci holds the column indices of a row piece, and av or bv its values;
+// either may be nil if ⊗ does not read that operand. Every loop that accumulates adds to the
+// current value; callers start from the identity.
+type Kernels[A, B, C any] struct {
+	// Dot returns s ⊕ Σ av[p] ⊗ x[ci[p]]. It may stop early at a terminal value.
+	Dot func(s C, ci []int32, av []A, x []B) C
+	// DotPresent is Dot over the p with present[ci[p]] = 1. It also reports whether there is any.
+	DotPresent func(s C, ci []int32, av []A, x []B, present []uint8) (C, bool)
+	// DotRows sets y[i] = Σ over row i of av[p] ⊗ x[ci[p]], for the rows of ptr. It is optional:
+	// Dot on each row gives the same result.
+	DotRows func(y []C, id C, ptr []int64, ci []int32, av []A, x []B)
+	// Axpy does y[p] ⊕= a ⊗ b[p].
+	Axpy func(y []C, a A, b []B)
+	// Scatter does acc[ci[p]] ⊕= a ⊗ bv[p] and sets bit ci[p] of marks.
+	Scatter func(acc []C, marks []uint64, a A, ci []int32, bv []B)
+	// ScatterMasked is Scatter where state[ci[p]] ≠ 0, and sets state to 2 there.
+	ScatterMasked func(acc []C, state []uint8, a A, ci []int32, bv []B)
+	// ScatterAll does acc[ci[p]] ⊕= a ⊗ bv[p].
+	ScatterAll func(acc []C, a A, ci []int32, bv []B)
+	// Products sets out[p] = a ⊗ bv[p].
+	Products func(out []C, a A, bv []B)
+}
 
 // New returns the semiring of add and mul. Its loops call both operators as closures and take two
 // to five times as long as those of a built-in semiring; [Semiring.WithKernels] avoids that. It
@@ -241,7 +250,7 @@ func (s Semiring[A, B, C]) Position() Position {
 	if s.pos == nil {
 		return NotPositional
 	}
-	return s.pos.Which
+	return s.mul.Position()
 }
 
 // Valid reports whether a constructor of this package made the semiring from valid parts. The zero
@@ -250,13 +259,3 @@ func (s Semiring[A, B, C]) Valid() bool { return s.k != nil || s.pos != nil }
 
 // String returns the name.
 func (s Semiring[A, B, C]) String() string { return s.name }
-
-// Kernels returns the CPU form. It is for the packages of hiveblas.
-func (s Semiring[A, B, C]) Kernels() *cpu.Semiring[A, B, C] { return s.k }
-
-// Flipped returns the CPU form with the operands of ⊗ exchanged. It is for the packages of
-// hiveblas.
-func (s Semiring[A, B, C]) Flipped() *cpu.Semiring[B, A, C] { return s.flip }
-
-// Positional returns the CPU form of a positional ⊗, or nil. It is for the packages of hiveblas.
-func (s Semiring[A, B, C]) Positional() *Positional[A, B, C] { return s.pos }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -136,7 +137,7 @@ func (j *job) onlyText(r *ranking) *ranking {
 func likeliest(mu *matrix.Matrix[float32], top int) (best []object, list *ranking) {
 	n, np := mu.Dims()
 	best, list = []object{}, &ranking{title: "pattern: data", unit: "probability"}
-	val, order := mu.Store().Val, make([]int, n)
+	val, order := access.Store(mu).Val, make([]int, n)
 	for j := range np {
 		for v := range order {
 			order[v] = v
@@ -183,7 +184,7 @@ func (j *job) writeBeliefs(mu *matrix.Matrix[float32]) error {
 		for k := range np {
 			fmt.Fprintf(b, ",%d", k)
 		}
-		val := mu.Store().Val
+		val := access.Store(mu).Val
 		var line []byte
 		for v := range n {
 			line = strconv.AppendInt(append(line[:0], '\n'), int64(v), 10)

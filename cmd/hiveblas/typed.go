@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"sync/atomic"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -64,7 +65,7 @@ func (m typed[T]) write(j *job, rows, cols *matrix.Labels, more ...matrix.WriteO
 
 func (m typed[T]) degrees() (out, in degrees) {
 	v := m.View()
-	rows, cols := v.Rows(), v.Cols()
+	rows, cols := access.Rows(v), access.Cols(v)
 	return degreesOf(rows.Ptr, rows.NRows, rows.Vecs()), degreesOf(cols.Ptr, cols.NRows, cols.Vecs())
 }
 

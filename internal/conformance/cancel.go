@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -106,7 +107,7 @@ func banded(n, width int, opts ...matrix.Option) mat {
 	}
 	a := matrix.New[float64](n, n, opts...)
 	if built, err := b.Build(nil); err == nil {
-		a.SetStore(built.Store())
+		access.SetStore(a, access.Store(built))
 	}
 	return a
 }

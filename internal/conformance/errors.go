@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -31,7 +32,7 @@ func some(m, n int, opts ...matrix.Option) mat {
 		b.Add(i, i, float64(i+1))
 	}
 	if built, err := b.Build(nil); err == nil {
-		a.SetStore(built.Store())
+		access.SetStore(a, access.Store(built))
 	}
 	return a
 }
@@ -41,7 +42,7 @@ func someVector(n int, opts ...matrix.Option) vec {
 	b := matrix.NewVectorBuilder[float64](n)
 	b.Add(1, 7)
 	if built, err := b.Build(nil); err == nil {
-		v.SetStore(built.Store())
+		access.SetVectorStore(v, access.VectorStore(built))
 	}
 	return v
 }

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -129,7 +130,7 @@ func (in *Input[T]) store() *sparse.Store[T] {
 	if err != nil {
 		panic(err)
 	}
-	return m.Store()
+	return access.Store(m)
 }
 
 // matrixOf returns the matrix of an input, one per run. The destination lives at the place of the
@@ -142,9 +143,9 @@ func matrixOf[T comparable](r *runner, in *Input[T]) *matrix.Matrix[T] {
 	if r.dst == any(in) {
 		m = matrix.New[T](in.d.Rows.N, in.d.Cols.N, matrix.On(r.b.Place()))
 	}
-	m.SetStore(in.store())
+	access.SetStore(m, in.store())
 	if in.both {
-		m.View().Cols()
+		access.Cols(m.View())
 	}
 	r.made[in] = m
 	return m
@@ -159,7 +160,7 @@ func vectorOf[T comparable](r *runner, in *Input[T]) *matrix.Vector[T] {
 	if r.dst == any(in) {
 		v = matrix.NewVector[T](in.d.Cols.N, matrix.On(r.b.Place()))
 	}
-	v.SetStore(in.store())
+	access.SetVectorStore(v, in.store())
 	r.made[in] = v
 	return v
 }
@@ -168,9 +169,9 @@ func vectorOf[T comparable](r *runner, in *Input[T]) *matrix.Vector[T] {
 func (in *Input[T]) stored(r *runner) *sparse.Store[T] {
 	switch m := r.made[in].(type) {
 	case *matrix.Matrix[T]:
-		return m.Store()
+		return access.Store(m)
 	case *matrix.Vector[T]:
-		return m.Store()
+		return access.VectorStore(m)
 	}
 	return nil
 }
@@ -181,7 +182,7 @@ func (in *Input[T]) unchanged(r *runner) error {
 	if st == nil || r.dst == any(in) {
 		return nil
 	}
-	if st.Format != in.format && !(in.vector && in.format == matrix.Hypersparse) {
+	if matrix.Format(st.Format) != in.format && !(in.vector && in.format == matrix.Hypersparse) {
 		return fmt.Errorf("operand %s was %v and became %v", in.name, in.format, st.Format)
 	}
 	if err := compare(st, in.d, true); err != nil {
@@ -193,7 +194,7 @@ func (in *Input[T]) unchanged(r *runner) error {
 // finish checks the destination and the operands.
 func finish[C comparable](r *runner, c *Input[C], want Dense[C], exact bool) error {
 	st := c.stored(r)
-	if c.vector && st.Format == matrix.Hypersparse {
+	if c.vector && st.Format == sparse.Hypersparse {
 		return fmt.Errorf("a vector is stored hypersparse")
 	}
 	if err := compare(st, want, exact); err != nil {
@@ -205,7 +206,7 @@ func finish[C comparable](r *runner, c *Input[C], want Dense[C], exact bool) err
 		}
 	}
 	if m, ok := r.made[c].(*matrix.Matrix[C]); ok && r.b.Place() == nil {
-		if err := compare(m.T().Rows(), want.transpose(), exact); err != nil {
+		if err := compare(access.Rows(m.T()), want.transpose(), exact); err != nil {
 			return fmt.Errorf("the stored transpose of the destination is stale: %w", err)
 		}
 	}
@@ -233,13 +234,13 @@ func (in *Input[T]) derived(r *runner) error {
 	if !ok || r.dst == any(in) {
 		return nil
 	}
-	if err := compare(m.View().Rows(), in.d, true); err != nil {
+	if err := compare(access.Rows(m.View()), in.d, true); err != nil {
 		return fmt.Errorf("rows of %s: %w", in.name, err)
 	}
-	if !m.View().HasCols() {
+	if !access.HasCols(m.View()) {
 		return nil
 	}
-	if err := compare(m.View().Cols(), in.d.transpose(), true); err != nil {
+	if err := compare(access.Cols(m.View()), in.d.transpose(), true); err != nil {
 		return fmt.Errorf("columns of %s: %w", in.name, err)
 	}
 	return nil

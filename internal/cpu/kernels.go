@@ -53,6 +53,17 @@ type Semiring[A, B, C any] struct {
 	Absent B
 }
 
+// Positional is a positional semiring, whose ⊗ returns an index. The index becomes the value of one
+// operand, and that operand is multiplied by first or second.
+type Positional[A, B, C any] struct {
+	First       *Semiring[C, B, C]
+	Second      *Semiring[A, C, C]
+	FirstFlip   *Semiring[B, C, C]
+	SecondFlip  *Semiring[C, A, C]
+	FromIndex   func(i int) C
+	FillIndices func(c []C, ci []int32)
+}
+
 // Binary is the arithmetic of a binary operator A × B → C.
 type Binary[A, B, C any] struct {
 	Fn func(x A, y B) C

@@ -11,6 +11,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -95,7 +96,7 @@ func claimed[T semiring.Number](at matrix.Place, n int, entries int64) *matrix.M
 		Type:      t, Val: unsafe.Pointer(&one), N: 1,
 	})
 	if err == nil {
-		a.SetRemote(s)
+		access.SetRemote(a, s)
 	}
 	return a
 }

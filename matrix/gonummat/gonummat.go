@@ -19,6 +19,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -96,7 +97,7 @@ func (v View[T]) DoColNonZero(j int, fn func(i, j int, v float64)) {
 	if _, n := v.a.Dims(); uint(j) >= uint(n) {
 		panic(mat.ErrColAccess)
 	}
-	t := v.a.T().Rows()
+	t := access.Rows(v.a.T())
 	lo, hi := t.Span(j)
 	for p := lo; p < hi; p++ {
 		fn(int(t.Idx[p]), j, float64(t.Val[p]))
@@ -118,13 +119,13 @@ func ToDense(a *matrix.Matrix[float64]) (*mat.Dense, error) {
 		return nil, &matrix.InvalidError{Op: "gonummat.ToDense", Reason: fmt.Sprintf("gonum has no %d×%d matrix", m, n)}
 	}
 	if a.Format() == matrix.Full {
-		return mat.NewDense(m, n, a.Store().Val), nil
+		return mat.NewDense(m, n, access.Store(a).Val), nil
 	}
 	full, err := matrix.NewFull[float64](m, n, 0)
 	if err != nil {
 		return nil, err
 	}
-	val := full.Store().Val
+	val := access.Store(full).Val
 	for c, x := range a.All() {
 		val[c.Row*n+c.Col] = x
 	}
@@ -150,7 +151,7 @@ func FromMat(m mat.Matrix) (*matrix.Matrix[float64], error) {
 		if err != nil {
 			return nil, err
 		}
-		val := full.Store().Val
+		val := access.Store(full).Val
 		for i := range raw.Rows {
 			copy(val[i*raw.Cols:(i+1)*raw.Cols], raw.Data[i*raw.Stride:])
 		}
@@ -161,7 +162,7 @@ func FromMat(m mat.Matrix) (*matrix.Matrix[float64], error) {
 	if err != nil {
 		return nil, err
 	}
-	val := full.Store().Val
+	val := access.Store(full).Val
 	for i := range r {
 		for j := range c {
 			val[i*c+j] = m.At(i, j)
@@ -206,7 +207,7 @@ func ToVecDense(v *matrix.Vector[float64]) (*mat.VecDense, error) {
 	case v.Size() == 0:
 		return &mat.VecDense{}, nil
 	case v.Format() == matrix.Full:
-		return mat.NewVecDense(v.Size(), v.Store().Val), nil
+		return mat.NewVecDense(v.Size(), access.VectorStore(v).Val), nil
 	}
 	return mat.NewVecDense(v.Size(), v.Dense(0)), nil
 }

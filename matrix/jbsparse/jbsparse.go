@@ -15,6 +15,7 @@ import (
 	"github.com/james-bowman/sparse"
 	"github.com/james-bowman/sparse/blas"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -41,7 +42,7 @@ func ToCSC(a *matrix.Matrix[float64]) (*sparse.CSC, error) {
 
 // arrays returns the n rows of v as CSR arrays.
 func arrays(v matrix.View[float64], n int) (ptr, ind []int, data []float64) {
-	st := v.Rows()
+	st := access.Rows(v)
 	ptr = make([]int, n+1)
 	for k := range st.Vecs() {
 		ptr[st.RowID(k)+1] = int(st.Ptr[k+1] - st.Ptr[k])

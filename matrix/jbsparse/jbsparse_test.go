@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/matrix/jbsparse"
 )
@@ -48,7 +49,7 @@ func TestRoundTrips(t *testing.T) {
 					}
 				}
 			}
-			if !a.Equal(back) || back.Store().Check(len(back.Store().Val), false) != nil {
+			if !a.Equal(back) || access.Store(back).Check(len(access.Store(back).Val), false) != nil {
 				t.Fatalf("%s converts back to %v, want %v", format, back, a)
 			}
 		}
@@ -59,7 +60,7 @@ func TestRoundTrips(t *testing.T) {
 		b, err2 = jbsparse.FromCSC(csc)
 		check("CSC", csc, err, b, err2)
 		tr, err := jbsparse.TransposeOfCSC(csc)
-		if err != nil || !tr.Equal(matrix.FromStore(a.T().Rows())) {
+		if err != nil || !tr.Equal(access.FromStore(access.Rows(a.T()))) {
 			t.Fatalf("transpose of CSC: %v, %v", tr, err)
 		}
 		coo, err := jbsparse.ToCOO(a)
@@ -82,7 +83,7 @@ func TestSharing(t *testing.T) {
 		t.Error("values are not shared")
 	}
 	c.Set(0, 1, 7) // a new entry ends the sharing and leaves a unchanged
-	if err := a.Store().Check(2, false); err != nil || a.NVals() != 2 {
+	if err := access.Store(a).Check(2, false); err != nil || a.NVals() != 2 {
 		t.Errorf("an entry added to the CSR corrupts a: %v", err)
 	}
 	if v, _ := a.At(1, 1); v != 2 {
