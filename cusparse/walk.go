@@ -99,21 +99,31 @@ func (w *walk) program(key walkKey) *program {
 	p := multiplier("walk", w.s, w.flip, w.a, w.u)
 	p.name = plan.String() + ", " + p.name
 	p.flag("HB_FLIP", w.flip).flag("HB_MASKED", key.mask).flag("HB_HIT", key.hit).flag("HB_X_BITMAP", key.bitmap && plan.Direction == space.Pull)
-	p.define("HB_FRONTIER", int(plan.From)).define("HB_BLOCK", plan.Block).define("HB_INDEX", "hb_i32")
+	p.define("HB_FRONTIER", int(plan.From)).define("HB_BLOCK", plan.Block)
 	p.define("HB_UNROLL", 4).define("HB_LANES", max(plan.Lanes, 1)).define("HB_TILE", max(plan.Tile, 32))
 	p.flag("HB_STARTS", plan.Schedule == space.MPP).define("HB_MIDDLE", 32).define("HB_LARGE", plan.Block)
 	p.flag("HB_APPEND", plan.Frame == space.Append).flag("HB_ORDERED", key.ordered)
+	index := "hb_i32"
 	if plan.Layout == space.CSR16 {
-		p.define("HB_INDEX", "hb_u16")
+		index = "hb_u16"
 	}
+	p.define("HB_INDEX", index)
+	rows := 1
 	if plan.Layout == space.DIA {
 		p.define("HB_BITS", map[int]string{1: "hb_u8", 2: "hb_u16", 4: "hb_u32", 8: "hb_u64"}[key.bits])
 		p.flag("HB_REST", key.rest).flag("HB_BAKED", plan.Baked)
 		p.define("HB_WIDTH", key.width)
+		switch {
+		case key.width <= 8:
+			rows = 4
+		case key.width <= 16:
+			rows = 2
+		}
 		if plan.Baked {
 			p.define("HB_DIAGONALS", key.diagonals)
 		}
 	}
+	p.define("HB_ROWS", rows)
 	if t := nativeAtomic(w.s.Add); t != "" {
 		p.define("HB_NATIVE", t)
 	}
