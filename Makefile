@@ -20,8 +20,8 @@ test: ## the quick form of all tests, 2 minutes on two cores
 test-all: ## the long form of all tests, as CI runs it, 8 minutes on two cores
 	HIVEBLAS_LONG=1 $(GO) test ./...
 
-# The packages that start goroutines or are called from several. Tests of bench
-# and cmd/hiveblas run programs that are built without the detector.
+# The packages that start goroutines or are called from several. The tests of bench
+# and cmd/hiveblas run whole programs.
 RACE = ./apps ./auction ./chunked ./cusparse/... ./matrix/... ./ops ./semiring \
 	./internal/chunk ./internal/filelock ./internal/fresh ./internal/parallel ./internal/warm
 

@@ -3,7 +3,6 @@ package hiveblas_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -148,65 +147,4 @@ func flush(lines []string) string {
 		}
 	}
 	return b.String()
-}
-
-// measured matches what differs from run to run and between machines.
-var measured = regexp.MustCompile(`\d+\.\d{3}|\d+ threads?|"threads":\d+|:\d+\.\d+(e-\d+)?`)
-
-// TestCommands runs the commands of the README, in order, and compares what they
-// print. Times and the number of threads are masked.
-func TestCommands(t *testing.T) {
-	dir := t.TempDir()
-	binary := filepath.Join(dir, "hiveblas")
-	if out, err := exec.Command("go", "build", "-o", binary, "./cmd/hiveblas").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	files, err := filepath.Abs("testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(files, filepath.Join(dir, "testdata")); err != nil {
-		t.Skip(err)
-	}
-	ran := 0
-	for _, b := range blocksOf(t, "README.md") {
-		for _, c := range commands(b) {
-			if c.args[0] != "hiveblas" {
-				continue
-			}
-			ran++
-			cmd := exec.Command(binary, c.args[1:]...)
-			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "CUDA_VISIBLE_DEVICES=")
-			out, err := cmd.Output()
-			if err != nil {
-				t.Errorf("README.md:%d: %v: %v", c.line, c.args, err)
-			}
-			got, want := measured.ReplaceAllString(string(out), "N"), measured.ReplaceAllString(c.output, "N")
-			if got != want {
-				t.Errorf("README.md:%d: %v prints\n%s\nthe page shows\n%s", c.line, c.args, out, c.output)
-			}
-		}
-	}
-	if ran < 3 {
-		t.Errorf("%d commands", ran)
-	}
-}
-
-// command is a command line of a page and what the page shows as its output.
-type command struct {
-	line   int
-	args   []string
-	output string
-}
-
-func commands(b block) (list []command) {
-	for k, line := range b.text {
-		if rest, ok := strings.CutPrefix(line, "$ "); ok {
-			list = append(list, command{line: b.line + 1 + k, args: strings.Fields(rest)})
-		} else if len(list) > 0 {
-			list[len(list)-1].output += line + "\n"
-		}
-	}
-	return list
 }

@@ -3,29 +3,31 @@ package cusparse
 import (
 	"embed"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/device"
 )
 
-//go:embed kernels/*.cu
+//go:embed kernels
 var kernelFiles embed.FS
 
 var kernelText = readKernels()
 
+// readKernels returns the texts of kernels by their path without the ending, such as "layout/csr".
 func readKernels() map[string]string {
-	entries, err := kernelFiles.ReadDir("kernels")
+	text := map[string]string{}
+	err := fs.WalkDir(kernelFiles, "kernels", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		b, err := kernelFiles.ReadFile(path)
+		text[strings.TrimSuffix(strings.TrimPrefix(path, "kernels/"), ".cu")] = string(b)
+		return err
+	})
 	if err != nil {
 		panic("cusparse: embedded kernels: " + err.Error())
-	}
-	text := map[string]string{}
-	for _, e := range entries {
-		b, err := kernelFiles.ReadFile("kernels/" + e.Name())
-		if err != nil {
-			panic("cusparse: embedded kernels: " + err.Error())
-		}
-		text[strings.TrimSuffix(e.Name(), ".cu")] = string(b)
 	}
 	return text
 }
@@ -51,6 +53,9 @@ type program struct {
 	mod  *module         // once a kernel of it was used
 	ones string          // sets parameters of ⊗ that have no values to true
 	own  string          // replaces the file, in a program of another package
+	// parts are the kernel files of a composed program, in order; without them it is body after the
+	// file that body needs.
+	parts []string
 }
 
 func compose(body, name string) *program { return &program{body: body, name: name} }
@@ -172,7 +177,10 @@ func (p *program) source() string {
 	var b strings.Builder
 	b.WriteString(kernelText["prelude"])
 	b.WriteString(p.text.String())
-	if p.own != "" {
+	if p.own != "" || p.parts != nil {
+		for _, part := range p.parts {
+			b.WriteString(kernelText[part])
+		}
 		b.WriteString(p.own)
 		return b.String()
 	}
@@ -212,7 +220,7 @@ func (f *frame) kernel(p *program, name string) *kernel {
 	m := p.mod
 	key := ""
 	if m == nil {
-		key = p.body + "\x00" + p.own + "\x00" + p.text.String()
+		key = p.body + strings.Join(p.parts, " ") + "\x00" + p.own + "\x00" + p.text.String()
 		m = f.d.modules[key]
 	}
 	if m == nil {

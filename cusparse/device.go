@@ -45,7 +45,11 @@ type Device struct {
 	modules  map[string]*module
 	vendor   *vendor
 	programs map[any]*program // composed before, by what of
-	spgemm   spgemmLimits     // zero but in tests
+	cacheDir string           // of compiled kernels and tuned plans, "" for none
+	compiler string           // identity of the compiler, which goes with the driver
+	tunings  *tunedPlans
+	choice   choice
+	spgemm   spgemmLimits // zero but in tests
 	closed   bool
 }
 
@@ -149,13 +153,14 @@ func newDevice(i int, props driver.Properties, ctx driver.Context, s settings) (
 	if err != nil {
 		return nil, err
 	}
-	d := &Device{index: i, props: props, ctx: ctx, stream: stream, pinned: pinned, modules: map[string]*module{}, programs: map[any]*program{}}
+	d := &Device{index: i, props: props, ctx: ctx, stream: stream, pinned: pinned, modules: map[string]*module{}, programs: map[any]*program{}, choice: choiceDefaults}
 	d.pool = newPool(ctx, stream, props.AsyncAlloc)
 	if s.compiler == nil {
 		s.compiler, s.version = driver.OpenCompiler, driver.CompilerIdentity()
 	}
 	arch := fmt.Sprintf("sm_%d%d", props.Major, props.Minor)
 	d.cache = jit.Open(s.cacheDir, arch, s.version, s.compiler)
+	d.cacheDir, d.compiler = jit.Dir(s.cacheDir), s.version
 	return d, nil
 }
 

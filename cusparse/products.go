@@ -49,10 +49,20 @@ func (d *Device) MxV(c device.Call, dst device.Dest, s device.Semiring, flip boo
 		return nil, device.Ran{}, f.err
 	}
 	method := c.Method
+	ran := device.Ran{}
 	if method == "" {
+		plan, form, ok := f.choose(s, a, us, dst.Mask)
+		if f.err != nil {
+			return nil, ran, f.err
+		}
+		if ok {
+			w := &walk{frame: f, plan: plan, s: s, flip: flip, a: form, u: us, mask: dst.Mask}
+			out, filtered := w.product(&ran)
+			return f.multiplied(dst, out, filtered, as, ran, c)
+		}
 		method = f.direction(a, us)
 	}
-	ran := device.Ran{Method: method}
+	ran.Method = method
 	if method == "relabelled" {
 		ran.Method = "pull" // until the relabelled form is used
 	}
@@ -66,17 +76,25 @@ func (d *Device) MxV(c device.Call, dst device.Dest, s device.Semiring, flip boo
 			us = f.dense(us)
 		}
 		out = f.vendorPull(s, f.rows(a), us)
-	default:
+	case "pull", "relabelled":
 		out, filtered = f.pull(s, flip, f.rows(a), us, dst.Mask, &ran)
-		if c.Trace {
-			ran.Work = f.nvals(as)
-		}
+	default:
+		out, filtered = f.planned(c, s, flip, a, us, dst.Mask, &ran)
 	}
 	if f.err == nil && method == "relabelled" && ran.Method != method {
 		return nil, device.Ran{}, &device.MethodError{Reason: "it needs a CSR matrix, a full vector whose values ⊗ reads, elements of at most 16 bytes and no short mask"}
 	}
+	return f.multiplied(dst, out, filtered, as, ran, c)
+}
+
+// multiplied writes a product of a matrix and a vector to its destination. filtered says that it lies
+// within the mask.
+func (f *frame) multiplied(dst device.Dest, out *store, filtered bool, a *store, ran device.Ran, c device.Call) (device.Store, device.Ran, error) {
+	if c.Trace && ran.Work == 0 && f.err == nil {
+		ran.Work = f.nvals(a)
+	}
 	if filtered && dst.Accum == nil && (dst.Replace || dst.Store == nil) {
-		dst.Mask = nil // what it holds outside goes, and the result is inside
+		dst.Mask = nil // entries outside the mask are deleted, and the result has none
 	}
 	return f.finish(dst, out, ran, c)
 }

@@ -3,6 +3,7 @@ package cusparse
 import (
 	"fmt"
 
+	"github.com/hiveblas/hiveblas/cusparse/space"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -71,7 +72,7 @@ func (f *frame) fastPull(s device.Semiring, flip bool, a, u *store, mask *device
 	if a.known() <= spmvTune.small && f.c.Method != "relabelled" {
 		f.spmvSmall(s, flip, a, u, out.val)
 	} else {
-		f.spmvTiles(s, flip, a, u, out.val, ran)
+		f.spmvTiles(s, flip, a, u, out.val, f.c.Method == "relabelled" || f.c.Method == "" && a.extra["relabelled"] != nil, ran)
 	}
 	return out
 }
@@ -180,12 +181,12 @@ func (f *frame) share(a *store, hot int32) float64 {
 	return x
 }
 
-// spmvTiles multiplies by tiles of entries.
-func (f *frame) spmvTiles(s device.Semiring, flip bool, a, u *store, y *mem, ran *device.Ran) {
+// spmvTiles multiplies by tiles of entries; byColumns uses the matrix with its columns by degree.
+func (f *frame) spmvTiles(s device.Semiring, flip bool, a, u *store, y *mem, byColumns bool, ran *device.Ran) {
 	reads := s.Mul.UsesY && !flip || s.Mul.UsesX && flip
 	m, x := a, u.val
 	var r *relabelled
-	if u.val != nil && reads && (f.c.Method == "relabelled" || f.c.Method == "" && a.extra["relabelled"] != nil) {
+	if u.val != nil && reads && byColumns {
 		if r = f.relabel(a); f.err != nil {
 			return
 		}
@@ -193,6 +194,7 @@ func (f *frame) spmvTiles(s device.Semiring, flip bool, a, u *store, y *mem, ran
 		ran.Method = "relabelled"
 	}
 	shape := f.spmvShapeOf(m, u, reads && u.val != nil)
+	ran.Plan = space.Plan{Schedule: space.Tiles, Frame: space.Segmented, Columns: r != nil, Hot: shape.hot > 0}.String()
 	p := f.spmvProgram(s, flip, m, u, shape)
 	if r != nil {
 		// x in the order of the columns.

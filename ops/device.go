@@ -58,7 +58,7 @@ func storeResult[C comparable](h *remoteCall, t *target[C], s device.Store, ran 
 		return err
 	}
 	if h.c.tracing() {
-		h.c.ran = Trace{Op: h.c.op, Name: h.c.name, Method: Method(ran.Method), Place: h.at.String(), Work: ran.Work}
+		h.c.ran = Trace{Op: h.c.op, Name: h.c.name, Method: Method(ran.Method), Plan: ran.Plan, Place: h.at.String(), Work: ran.Work}
 		n, err := s.NVals()
 		if err != nil {
 			return err
@@ -179,11 +179,6 @@ func remoteMethod(c *call, h *remoteCall, masked bool, a, b device.Operand) erro
 
 // remoteMxV computes A·u, or u·Aᵀ with flip. The rows of a give the entries of the result.
 func remoteMxV[A, B, S, U, C comparable](c *call, t *target[C], s semiring.Semiring[S, U, C], flip bool, a matrix.View[A], u matrix.View[B]) error {
-	switch c.method {
-	case Auto, Push, Pull, Relabelled, Vendor:
-	default:
-		return &MethodError{c.op, c.method, "the methods of " + c.op + " on a GPU are push, pull, relabelled and cusparse"}
-	}
 	m, _ := a.Dims()
 	h := newRemoteCall(c, t, 1, m)
 	text, x, y := semiringText(h, s), remoteOperand(h, a), remoteOperand(h, u)

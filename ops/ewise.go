@@ -62,8 +62,13 @@ func EWiseAdd[T comparable](dst matrix.Destination[T], op semiring.Operator[T, T
 		cpu.AccumulateInto(c.env(), as, valued(bs), k) // w = w ∪ few: O(few)
 		return keep(c, t, as)
 	}
-	out, err := cpu.Union(c.env(), cpu.UnionOps[T, T, T]{Both: k, Left: copyOrTrue[T], Right: copyOrTrue[T], Copies: true, Room: t.room()},
-		needed(as, k.UsesX), needed(bs, k.UsesY))
+	union := cpu.UnionOps[T, T, T]{
+		Both: k, Left: copyOrTrue[T], Right: copyOrTrue[T], Copies: true, Room: t.room(),
+	}
+	if !holds(t, as) && !holds(t, bs) {
+		union.Spare = t.spare()
+	}
+	out, err := cpu.Union(c.env(), union, needed(as, k.UsesX), needed(bs, k.UsesY))
 	if err != nil {
 		return err
 	}

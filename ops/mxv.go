@@ -137,6 +137,9 @@ func pushWork[A, B comparable](a matrix.View[A], u *sparse.Store[B], limit int64
 // accumulator and its marks, and then gathers them.
 const pushCost = 2
 
+// maskCost is the number of positions of a mask that Pull visits in the time of one product.
+const maskCost = 4
+
 // beamer is α of Beamer, Asanović and Patterson (SC 2012): Pull is faster once the edges out of the
 // frontier exceed 1/α of the edges into unvisited vertices.
 const beamer = 14
@@ -171,7 +174,7 @@ func direction[A, B comparable](a matrix.View[A], u *sparse.Store[B], mask *cpu.
 		if mask.Comp {
 			allowed = int64(rows) - allowed
 		}
-		open *= float64(allowed) / float64(rows)
+		open = open*float64(allowed)/float64(rows) + float64(rows)/maskCost
 	}
 	factor := int64(pushCost)
 	if any {

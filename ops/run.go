@@ -86,6 +86,7 @@ type Trace struct {
 	Op     string // such as "MxM"
 	Name   string // the operator, such as "plus_times"
 	Method Method // the method that ran
+	Plan   string // on a GPU, the plan of the kernel if it has one, such as "pull dia vm store"
 	Place  string // the device, or "cpu"
 	Work   int64  // for products, the number of multiplications examined
 	NVals  int64  // entries of the destination afterwards
@@ -93,6 +94,9 @@ type Trace struct {
 
 // String returns the trace in one line.
 func (t Trace) String() string {
+	if t.Plan != "" {
+		return fmt.Sprintf("%s %s: %s by plan %q on %s, %d products, %d entries", t.Op, t.Name, t.Method, t.Plan, t.Place, t.Work, t.NVals)
+	}
 	return fmt.Sprintf("%s %s: %s on %s, %d products, %d entries", t.Op, t.Name, t.Method, t.Place, t.Work, t.NVals)
 }
 
@@ -257,6 +261,19 @@ func (t *target[C]) room() []C {
 		return nil
 	}
 	if st := t.spec.Matrix.Store(); st.Format == sparse.Full && len(st.Val) <= maxRoom {
+		return st.Val
+	}
+	return nil
+}
+
+// spare returns the values of a listed and small destination that the result overwrites completely.
+// The result may be written to them, also if it has a different number of entries. No operand may be
+// the destination. For other destinations spare returns nil.
+func (t *target[C]) spare() []C {
+	if t.at != nil || t.spec.Mask != nil || t.spec.Accum != nil {
+		return nil
+	}
+	if st := t.spec.Matrix.Store(); st.Sparse() && cap(st.Val) <= 2*maxRoom {
 		return st.Val
 	}
 	return nil

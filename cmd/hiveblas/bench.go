@@ -27,7 +27,7 @@ are omitted.`,
 		Args: positional(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(benchCPUCommand(s), benchGPUCommand(s), benchSGMCommand(s), benchIdiomsCommand(s), benchReportCommand(s), benchFirstUseCommand(s))
+	cmd.AddCommand(benchCPUCommand(s), benchGPUCommand(s), benchSGMCommand(s), benchIdiomsCommand(s), benchSpaceCommand(s), benchReportCommand(s), benchFirstUseCommand(s))
 	return cmd
 }
 
@@ -289,4 +289,59 @@ func benchFirstUseCommand(s *session) *cobra.Command {
 			return err
 		},
 	}
+}
+
+func benchSpaceCommand(s *session) *cobra.Command {
+	var o bench.SpaceOptions
+	var file string
+	var quiet bool
+	cmd := &cobra.Command{
+		Use:   "space",
+		Short: "Search the space of GPU plans on graphs of different kinds",
+		Long: `space times the plans of products on generated graphs on the first GPU: layouts,
+schedules, frames and block sizes. It prints the plan that is chosen without a
+search, the best one, and cuSPARSE. The rules in cusparse/space/table.txt rest on
+this table.
+
+The graphs, of which --only picks some:
+  ` + strings.Join(bench.SpaceGraphs(), "\n  "),
+		Example: `  hiveblas bench space --json space.json
+  hiveblas bench space --only "grid,rmat 20" --products mxv --budget 20s`,
+		Args: positional(),
+	}
+	fs := cmd.Flags()
+	fs.StringSliceVar(&o.Only, "only", nil, "only `graphs` whose name contains one of these")
+	fs.StringSliceVar(&o.Ops, "products", nil, "only `products` whose name contains one of these: mxv, sssp, bfs")
+	fs.DurationVar(&o.Budget, "budget", 6*time.Second, "end the search of a cell after `TIME`")
+	fs.IntVar(&o.Shrink, "shrink", 0, "graphs 2^`N` times smaller")
+	fs.StringVar(&file, "json", "", "also write the table to `FILE` as JSON")
+	fs.BoolVar(&quiet, "quiet", false, "print no progress")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		switch {
+		case o.Budget <= 0:
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--budget is %v, want more than 0", o.Budget)}
+		case o.Shrink < 0 || o.Shrink > 12:
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--shrink is %d, want 0 to 12", o.Shrink)}
+		}
+		for _, name := range o.Only {
+			if !slices.ContainsFunc(bench.SpaceGraphs(), func(c string) bool { return strings.Contains(c, name) }) {
+				return &usageError{cmd.CommandPath(), fmt.Sprintf("--only is %q, which is not part of the name of a graph", name)}
+			}
+		}
+		o.Log = s.log(quiet)
+		s.cleaning.Store(true) // an interrupted run prints its measurements
+		defer s.cleaning.Store(false)
+		table, err := bench.Space(s.ctx, o)
+		if table == nil {
+			return err
+		}
+		if file != "" {
+			e := atomicfile.WriteFile(context.WithoutCancel(s.ctx), file, func(w io.Writer) error { return table.WriteJSON(w) })
+			if e != nil {
+				err = errors.Join(err, explain(file, e))
+			}
+		}
+		return errors.Join(err, table.WriteText(s.stdout))
+	}
+	return cmd
 }

@@ -12,25 +12,26 @@ import (
 	"testing"
 )
 
-// binary is the program, built once for all tests.
+// asProgram is the environment variable that turns the test binary into the program. Compiling and
+// linking the program a second time would take longer than most tests.
+const asProgram = "HIVEBLAS_TEST_AS_PROGRAM"
+
+// binary is the path of the test binary, which children run as the program.
 var binary string
 
 func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "hiveblas-test-")
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
+	var err error
+	if binary, err = os.Executable(); err == nil {
+		err = os.Setenv(asProgram, "1") // for the children
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	binary = filepath.Join(dir, "hiveblas")
-	build := exec.Command("go", "build", "-o", binary, ".")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
-		os.RemoveAll(dir)
-		os.Exit(1)
-	}
-	code := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(code)
+	os.Exit(m.Run())
 }
 
 // result is the outcome of a run of the program.

@@ -65,7 +65,7 @@ Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.`,
 		projectCommand(s), vnCommand(s), acCommand(s), lgcCommand(s),
 		bfsCommand(s), ssspCommand(s), pagerankCommand(s), ccCommand(s), tcCommand(s), ktrussCommand(s), sgmCommand(s),
 		lsapCommand(s),
-		jitCommand(s), benchCommand(s), demoCommand(s),
+		jitCommand(s), tuneCommand(s), benchCommand(s), demoCommand(s),
 	)
 	return root
 }

@@ -34,26 +34,56 @@ func (m *merger) room(la, lb int) {
 // the result and the number of matches.
 func (m *merger) union(ci, ai, bi []int32) (n, matches int) {
 	m.room(len(ai), len(bi))
-	posA, posB := m.posA, m.posB
-	mA, mB, mQ := m.matchA, m.matchB, m.matchQ
-	i, j, q, k := 0, 0, 0, 0
+	posA, posB, mA := m.posA[:len(ai)], m.posB[:len(bi)], m.matchA
+	i, j, q := 0, 0, 0 // i + j - q is the number of matches
+	if len(ai) > 0 && len(bi) > 0 {
+		// The loop loads the next columns before it compares the current ones: two rows of 1000
+		// entries 6.6 → 4.7 µs.
+		x, y := ai[0], bi[0]
+		for i+1 < len(ai) && j+1 < len(bi) {
+			nextX, nextY := ai[i+1], bi[j+1]
+			posA[i], posB[j] = int32(q), int32(q)
+			mA[i+j-q] = int32(i)
+			ci[q] = min(x, y)
+			le, ge, newX := 0, 0, x
+			if x <= y {
+				le = 1
+			}
+			if y <= x {
+				ge = 1
+			}
+			if x <= y {
+				newX = nextX
+			}
+			if y <= x {
+				y = nextY
+			}
+			x = newX
+			i += le
+			j += ge
+			q++
+		}
+	}
+	return m.finish(ci, ai, bi, posA, posB, mA, i, j, q)
+}
+
+// finish merges what a loop of union leaves, from ai[i], bi[j] and ci[q] on, and completes the
+// matches, of which matchA lists the places in a.
+func (m *merger) finish(ci, ai, bi, posA, posB, matchA []int32, i, j, q int) (n, matches int) {
 	for i < len(ai) && j < len(bi) {
 		x, y := ai[i], bi[j]
 		posA[i], posB[j] = int32(q), int32(q)
-		mA[k], mB[k], mQ[k] = int32(i), int32(j), int32(q)
+		matchA[i+j-q] = int32(i)
 		ci[q] = min(x, y)
-		le, ge := 0, 0
+		q++
 		if x <= y {
-			le = 1
+			i++
 		}
 		if y <= x {
-			ge = 1
+			j++
 		}
-		k += le & ge
-		i += le
-		j += ge
-		q++
 	}
+	matches = i + j - q
 	for ; i < len(ai); i++ {
 		posA[i], ci[q] = int32(q), ai[i]
 		q++
@@ -62,7 +92,12 @@ func (m *merger) union(ci, ai, bi []int32) (n, matches int) {
 		posB[j], ci[q] = int32(q), bi[j]
 		q++
 	}
-	return q, k
+	matchB, matchQ := m.matchB[:matches], m.matchQ[:matches]
+	for p, i := range matchA[:matches] {
+		matchQ[p] = posA[i]
+		matchB[p] = posA[i] - i + int32(p)
+	}
+	return q, matches
 }
 
 // insertFrom is the ratio of lengths from which a union copies runs of the longer list between the
@@ -109,6 +144,9 @@ func seek(ci []int32, c int32) int {
 // merge.
 const gallop = 32
 
+// lopsided reports whether an intersection of lists of these lengths searches the longer one.
+func lopsided(la, lb int) bool { return la > gallop*lb || lb > gallop*la }
+
 // intersect stores the matches of ai and bi in matchA and matchB, and their columns in ci. It
 // returns the number of matches.
 func (m *merger) intersect(ci, ai, bi []int32) (matches int) {
@@ -117,7 +155,7 @@ func (m *merger) intersect(ci, ai, bi []int32) (matches int) {
 		m.room(n, n)
 	}
 	mA, mB := m.matchA, m.matchB
-	if len(ai) > gallop*len(bi) || len(bi) > gallop*len(ai) {
+	if lopsided(len(ai), len(bi)) {
 		return m.intersectSearch(ci, ai, bi)
 	}
 	i, j, k := 0, 0, 0
@@ -179,6 +217,9 @@ type UnionOps[A, B, C any] struct {
 	// Room, if it has the size of a full result, may be used for the values of the result. It may
 	// alias the values of an operand only if Copies is set.
 	Room []C
+	// Spare, if it is large enough, may be used for the values of a listed result. It must not
+	// alias the values of an operand.
+	Spare []C
 }
 
 // Union computes the union of a and b. The result is dense if both operands are dense (Bitmap,
@@ -403,6 +444,9 @@ func Intersect[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *
 	}
 	if a.Format == sparse.Full || b.Format == sparse.Full {
 		return intersectFull(env, f, a, b)
+	}
+	if smallRow(&a.Structure) || smallRow(&b.Structure) {
+		return intersectMixedRow(f, a, b), nil
 	}
 	return intersectMixed(env, f, a, b)
 }

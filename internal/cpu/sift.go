@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"encoding/binary"
+	"math/bits"
 	"sort"
 
 	"github.com/hiveblas/hiveblas/internal/fresh"
@@ -180,7 +182,7 @@ func selectDense[T any](env Env, s *sparse.Store[T], decide func(keep, present [
 	cells, _ := s.Cells()
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: sparse.Bitmap}}
 	out.Present = fresh.Make[uint8](int64(cells))
-	const grain = 1 << 14
+	const grain = 1 << 16
 	ends := make([]int64, (cells+grain-1)/grain+1)
 	err := parallel.Range(env.Ctx, env.Threads, cells, grain, func(_, lo, hi int) {
 		for p := lo; p < hi; {
@@ -189,16 +191,7 @@ func selectDense[T any](env Env, s *sparse.Store[T], decide func(keep, present [
 			decide(out.Present[p:p+n], window(s.Present, int64(p), int64(p+n)), i, nil, window(s.Val, int64(p), int64(p+n)), j)
 			p += n
 		}
-		kept := int64(0)
-		present := out.Present[lo:hi]
-		if s.Present != nil {
-			for p, b := range s.Present[lo:hi] {
-				present[p] &= b
-			}
-		}
-		for _, b := range present {
-			kept += int64(b)
-		}
+		kept := retain(out.Present[lo:hi], window(s.Present, int64(lo), int64(hi)))
 		ends[lo/grain+1] = kept
 	})
 	if err != nil {
@@ -224,15 +217,23 @@ func selectDense[T any](env Env, s *sparse.Store[T], decide func(keep, present [
 	list.Idx, list.Val = fresh.Make[int32](out.NVals), fresh.Make[T](out.NVals)
 	return list, parallel.Range(env.Ctx, env.Threads, cells, grain, func(_, lo, hi int) {
 		q := ends[lo/grain]
-		for p, b := range out.Present[lo:hi] {
-			if b == 0 {
-				continue
-			}
-			list.Idx[q], list.Val[q] = int32(lo+p), fill
+		put := func(p int) {
+			list.Idx[q], list.Val[q] = int32(p), fill
 			if s.Val != nil {
-				list.Val[q] = s.Val[lo+p]
+				list.Val[q] = s.Val[p]
 			}
 			q++
+		}
+		present, p := out.Present[:hi], lo
+		for ; p+8 <= hi; p += 8 { // most words are 0 if few entries are kept
+			for word := binary.LittleEndian.Uint64(present[p:]); word != 0; word &= word - 1 {
+				put(p + bits.TrailingZeros64(word)/8)
+			}
+		}
+		for ; p < hi; p++ {
+			if present[p] != 0 {
+				put(p)
+			}
 		}
 	})
 }
@@ -281,4 +282,25 @@ func selectBand[T any](env Env, s *sparse.Store[T], lo, hi int64, fill *T) (*spa
 		dropEmptyRows(out)
 	}
 	return sparse.Settle(out), err
+}
+
+// retain clears the bytes of keep where present, if not nil, is 0. It returns the number of bytes
+// that are 1; all others are 0.
+func retain(keep, present []uint8) (kept int64) {
+	p := 0
+	for ; p+8 <= len(keep); p += 8 {
+		word := binary.LittleEndian.Uint64(keep[p:])
+		if present != nil {
+			word &= binary.LittleEndian.Uint64(present[p:])
+			binary.LittleEndian.PutUint64(keep[p:], word)
+		}
+		kept += int64(bits.OnesCount64(word))
+	}
+	for ; p < len(keep); p++ {
+		if present != nil {
+			keep[p] &= present[p]
+		}
+		kept += int64(keep[p])
+	}
+	return kept
 }

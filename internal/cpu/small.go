@@ -20,6 +20,9 @@ type scratch struct {
 	merger
 	keep [smallWork]uint8
 	at   [3][smallWork]int32
+	// By position: the marks, 0 between operations, and the places of the marked entries.
+	marks  []uint8
+	places []int32
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
@@ -71,7 +74,12 @@ func newDense[T any](m, n int, val []T, present []uint8, nvals int64) *sparse.St
 // unionRow is Union for two small listed rows.
 func unionRow[A, B, C any](ops UnionOps[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) *sparse.Store[C] {
 	la, lb := len(a.Idx), len(b.Idx)
-	ci, cv := make([]int32, la+lb), make([]C, la+lb)
+	ci, cv := make([]int32, la+lb), ops.Spare[:0]
+	if cap(cv) >= la+lb {
+		cv = cv[:la+lb]
+	} else {
+		cv = make([]C, la+lb)
+	}
 	if lb == 0 {
 		copy(ci, a.Idx)
 		ops.Left(cv, a.Val)
@@ -84,11 +92,56 @@ func unionRow[A, B, C any](ops UnionOps[A, B, C], a *sparse.Store[A], b *sparse.
 	}
 	m := getScratch()
 	defer m.release()
-	n, k := unionAt(&m.merger, ops, ci, cv, a.Idx, a.Val, b.Idx, b.Val)
-	if k > 0 {
-		ops.Both.ZipAt(cv, m.matchQ[:k], a.Val, m.matchA[:k], b.Val, m.matchB[:k])
+	var n, k int
+	matchA := m.at[2][:]
+	if la >= insertFrom*lb || lb >= insertFrom*la {
+		n, k = unionAt(&m.merger, ops, ci, cv, a.Idx, a.Val, b.Idx, b.Val)
+		matchA = m.matchA
+	} else {
+		n, k = m.union(ci, a.Idx, b.Idx)
+		placeAt(cv, m.at[1][:lb], b.Val, ops.Right, ops.Copies)
+		placeAt(cv, m.at[0][:la], a.Val, ops.Left, ops.Copies)
 	}
-	return newRow(a.NCols, ci[:n:n], cv[:n:n])
+	if k > 0 {
+		ops.Both.ZipAt(cv, m.matchQ[:k], a.Val, matchA[:k], b.Val, m.matchB[:k])
+	}
+	return newRow(a.NCols, ci[:n:n], cv[:n]) // with its capacity, for the next result
+}
+
+// union is merger.union for small rows. Its lists are arrays of a constant size: with slices, the
+// loop spills its counters to the stack. Two rows of 1000 entries 4.7 → 3.7 µs.
+func (m *scratch) union(ci, ai, bi []int32) (n, matches int) {
+	const last = smallWork - 1 // i&last needs no bounds check
+	m.room(len(ai), len(bi))
+	posA, posB, matchA := &m.at[0], &m.at[1], &m.at[2]
+	i, j, q := 0, 0, 0
+	if len(ai) > 0 && len(bi) > 0 {
+		x, y := ai[0], bi[0]
+		for i+1 < len(ai) && j+1 < len(bi) {
+			nextX, nextY := ai[i+1], bi[j+1]
+			posA[i&last], posB[j&last] = int32(q), int32(q)
+			matchA[(i+j-q)&last] = int32(i)
+			ci[q] = min(x, y)
+			q++
+			le, ge, newX := 0, 0, x
+			if x <= y {
+				le = 1
+			}
+			if y <= x {
+				ge = 1
+			}
+			if x <= y {
+				newX = nextX
+			}
+			if y <= x {
+				y = nextY
+			}
+			x = newX
+			i += le
+			j += ge
+		}
+	}
+	return m.finish(ci, ai, bi, posA[:], posB[:], matchA[:], i, j, q)
 }
 
 // unionAt merges the rows (ai, av) and (bi, bv) into ci and cv. The caller computes the values of
@@ -138,7 +191,12 @@ func intersectRow[A, B, C any](f *Binary[A, B, C], a *sparse.Store[A], b *sparse
 	}
 	m := getScratch()
 	defer m.release()
-	k := m.intersect(ci, a.Idx, b.Idx)
+	var k int
+	if marksPay(a.NCols, len(a.Idx)+len(b.Idx)) && !lopsided(len(a.Idx), len(b.Idx)) {
+		k = m.intersectMarked(ci, a.Idx, b.Idx, a.NCols)
+	} else {
+		k = m.intersect(ci, a.Idx, b.Idx)
+	}
 	cv := make([]C, k)
 	f.ZipAt(cv, consecutive[:k], a.Val, m.matchA[:k], b.Val, m.matchB[:k])
 	return newRow(a.NCols, ci[:k:k], cv)
@@ -285,6 +343,33 @@ func intersectBitmap[A, B, C any](f *Binary[A, B, C], a *sparse.Store[A], b *spa
 	out := newDense[C](a.NRows, a.NCols, nil, present, int64(len(both)))
 	f.ZipAt(out.Val, both, a.Val, both, b.Val, both)
 	return out
+}
+
+// intersectMixedRow is Intersect for a small listed row and a bitmap. The result shares the indices
+// of the list if the bitmap has all of them.
+func intersectMixedRow[A, B, C any](f *Binary[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) *sparse.Store[C] {
+	list, present := a.Idx, b.Present
+	if !a.Sparse() {
+		list, present = b.Idx, a.Present
+	}
+	m := getScratch()
+	defer m.release()
+	at, ci := &m.at[0], &m.at[1]
+	k := 0
+	for p, j := range list {
+		at[k], ci[k] = int32(p), j
+		k += int(present[j])
+	}
+	idx, val := list, make([]C, k)
+	if k < len(list) {
+		idx = append([]int32(nil), ci[:k]...)
+	}
+	if a.Sparse() {
+		f.ZipAt(val, consecutive[:k], a.Val, at[:k], b.Val, ci[:k])
+	} else {
+		f.ZipAt(val, consecutive[:k], a.Val, ci[:k], b.Val, at[:k])
+	}
+	return newRow(a.NCols, idx, val)
 }
 
 // applyBitmap is Apply for a small bitmap.

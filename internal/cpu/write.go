@@ -52,9 +52,19 @@ func filterListed[T any](env Env, t *sparse.Store[T], mask *Mask) (*sparse.Store
 		}
 	}}
 	if !mask.Comp {
+		if sameList(&t.Structure, mask.S) {
+			return t, nil
+		}
+		if smallRow(&t.Structure) && smallRow(mask.S) {
+			return intersectRow(first, t, &sparse.Store[struct{}]{Structure: *mask.S}), nil
+		}
 		return intersectListed(env, first, t, &sparse.Store[struct{}]{Structure: *mask.S})
 	}
 	// The complement: keep the entries of each row that are not in the mask.
+	if smallRow(&t.Structure) && smallRow(mask.S) && !lopsided(len(t.Idx), len(mask.S.Idx)) &&
+		marksPay(t.NCols, len(t.Idx)+len(mask.S.Idx)) {
+		return removeRow(t, mask.S.Idx), nil
+	}
 	return sift(env, t, func(keep []uint8, i int, ci []int32, _, _ int64) {
 		mi := mask.row(i)
 		if len(mi) > gallop*len(ci) {
@@ -73,6 +83,12 @@ func filterListed[T any](env Env, t *sparse.Store[T], mask *Mask) (*sparse.Store
 			keep[p] = b2u(q == len(mi) || mi[q] != j)
 		}
 	}, nil)
+}
+
+// sameList reports whether two 1×n lists share their indices, such as a vector and its own mask.
+func sameList(s, t *sparse.Structure) bool {
+	return s.NRows == 1 && t.NRows == 1 && s.Format == t.Format && len(s.Idx) == len(t.Idx) &&
+		len(s.Idx) > 0 && &s.Idx[0] == &t.Idx[0]
 }
 
 func filterDense[T any](env Env, t *sparse.Store[T], mask *Mask) (*sparse.Store[T], error) {

@@ -102,6 +102,7 @@ type Call struct {
 // Ran tells what was done.
 type Ran struct {
 	Method string
+	Plan   string // the kernel's plan, such as "pull csr twc store", if it is composed
 	Work   int64
 }
 

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hiveblas/hiveblas/cusparse"
+	"github.com/hiveblas/hiveblas/cusparse/space"
+)
+
+func tuneCommand(s *session) *cobra.Command {
+	var o cusparse.TuneOptions
+	var list, dry bool
+	var top int
+	cmd := &cobra.Command{
+		Use:   "tune GRAPH",
+		Short: "Find the fastest GPU kernel for a graph and keep it",
+		Long: `tune times the plans of a product of the graph's matrix on the first GPU: layouts,
+schedules, frames, block sizes. It prints a ranking with the share of what the
+memory's speed allows, and keeps the winner for this graph and GPU beside the
+compiled kernels; later products of the graph use it.
+
+--op is mxv (a full vector), vxm (a sparse one), or the step of an algorithm: bfs,
+sssp, pagerank, cc. --list prints the plans of the space and their number, without
+a GPU and without a graph.`,
+		Example: `  hiveblas tune graph.mtx.gz
+  hiveblas tune roads.mtx.gz --op sssp --frontier 0.001 --budget 60s --json
+  hiveblas tune --list --op bfs`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if list && len(args) == 0 {
+				return nil
+			}
+			return positional("GRAPH")(cmd, args)
+		},
+	}
+	j := newJob(s, cmd).reads()
+	fs := cmd.Flags()
+	fs.StringVar(&o.Op, "op", "mxv", "tune the product `OP`: "+strings.Join(cusparse.TuneOps, ", "))
+	fs.Float64Var(&o.Frontier, "frontier", .01, "share `X` of the vertices in a sparse vector")
+	fs.DurationVar(&o.Budget, "budget", 20*time.Second, "end the search after `TIME`")
+	fs.IntVar(&top, "top", 10, "list the `N` fastest plans")
+	fs.BoolVar(&dry, "dry-run", false, "do not keep the winner")
+	fs.BoolVar(&list, "list", false, "list the plans of the space")
+	complete(cmd, "op", cusparse.TuneOps...)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		switch {
+		case !slices.Contains(cusparse.TuneOps, o.Op):
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--op is %q, want one of %s", o.Op, strings.Join(cusparse.TuneOps, ", "))}
+		case !(o.Frontier > 0 && o.Frontier <= 1):
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--frontier is %v, want more than 0 and at most 1", o.Frontier)}
+		case o.Budget <= 0:
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--budget is %v, want more than 0", o.Budget)}
+		}
+		if err := checkTop(cmd, top); err != nil {
+			return err
+		}
+		if list {
+			return s.listPlans(o.Op)
+		}
+		o.Dry = dry
+		if err := j.begin(args[0]); err != nil {
+			return err
+		}
+		if err := j.loadSquare(args[0], false); err != nil {
+			return err
+		}
+		dev, err := openDevice(0)
+		if err != nil {
+			return &failure{"tune", err.Error(), "run it on a machine with an NVIDIA GPU", err}
+		}
+		defer dev.Close()
+		var found *cusparse.Tuning
+		err = j.stage("compute", func() (err error) {
+			o.Progress = func(done, total int) { j.progress.update("tune", int64(done), int64(total)) }
+			found, err = cusparse.Tune(j.ctx, dev, j.graph.Matrix, o)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		us := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 }
+		fields := []field{
+			{"op", "product", found.Op}, {"legal", "legal plans", found.Legal}, {"tried", "plans tried", len(found.Ranking)},
+			{"chosen", "plan without search", found.Chosen.Plan.String()}, {"chosen_us", "its time in µs", us(found.Chosen.Time)},
+			{"bound_us", "bound in µs", us(found.Bound)}, {"complete", "complete", found.Complete},
+		}
+		if found.Vendor > 0 {
+			fields = append(fields, field{"cusparse_us", "cuSPARSE in µs", us(found.Vendor)})
+		}
+		if err := j.report("", fields, nil); err != nil || j.run.json {
+			return err
+		}
+		for i, t := range found.Ranking {
+			if i == top || t.Err != nil {
+				break
+			}
+			fmt.Fprintf(s.stdout, "%8.1f µs  %3.0f %%  %s\n", us(t.Time), 100*us(found.Bound)/us(t.Time), t.Plan)
+		}
+		return nil
+	}
+	return cmd
+}
+
+// listPlans prints the plans that some graph and operands allow.
+func (s *session) listPlans(op string) error {
+	facts := space.Facts{Rows: 1, Cols: 1, Entries: 1, Diagonals: 1, OnDiagonals: 1, FullX: true, ListedMask: true, Constant: op == "bfs", Any: op == "bfs", Exact: true, Result: 4}
+	total := 0
+	for _, d := range []space.Direction{space.Pull, space.Push} {
+		for _, p := range space.Points(d, facts) {
+			fmt.Fprintln(s.stdout, p)
+			total++
+		}
+	}
+	_, err := fmt.Fprintf(s.stdout, "%d plans\n", total)
+	return err
+}

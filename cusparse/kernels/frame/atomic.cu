@@ -1,0 +1,12 @@
+// The parts of a row that several threads have are added to its result, which is the identity
+// before. The order of sums is not fixed.
+HB_DEVICE void hb_part(const hb_op &op, hb_i64 slot, hb_i32 v, const hb_acc &a) {
+#if HB_REDUCES
+#if HB_HIT
+	if (!a.any) return;
+	op.hit[v] = 1;
+#endif
+	hb_atomic_add(op.out + v, a.sum);
+#endif
+}
+HB_DEVICE void hb_no_part(const hb_op &op, hb_i64 slot) {}

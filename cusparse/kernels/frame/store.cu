@@ -1,0 +1,1 @@
+// One thread owns a row and writes its result.

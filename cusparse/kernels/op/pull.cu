@@ -1,0 +1,84 @@
+// w(v) = ⊕ A(v, u) ⊗ x(u) over the edges of row v. HB_MASKED: rows that the mask excludes have no
+// result. HB_HIT: presence is written, a row has a result if it has a term; else every row that has
+// edges has one, as with a full x. HB_X_BITMAP: x is a bitmap, else full.
+
+#define HB_REDUCES 1
+
+struct hb_op {
+	hb_store x, mask;
+	hb_i32 comp;
+	hb_u8 *hit;
+	HB_C *out;
+	// Frame segmented: two slots a tile, for the row open at its begin and at its end.
+	hb_i32 *partRow;
+	hb_u8 *partHit;
+	HB_C *part;
+};
+
+// hb_acc is the sum of a row.
+struct hb_acc {
+	HB_C sum;
+#if HB_HIT
+	hb_u32 any;
+#endif
+};
+
+HB_DEVICE hb_acc hb_none() {
+	hb_acc a;
+	a.sum = HB_IDENTITY;
+#if HB_HIT
+	a.any = 0;
+#endif
+	return a;
+}
+
+HB_DEVICE hb_acc hb_join(hb_acc a, const hb_acc &b) {
+	a.sum = hb_add(a.sum, b.sum);
+#if HB_HIT
+	a.any |= b.any;
+#endif
+	return a;
+}
+
+HB_DEVICE bool hb_wanted(const hb_op &op, hb_i32 v) {
+#if HB_MASKED
+	hb_i64 q;
+	return hb_find(op.mask, 0, v, q) != (op.comp != 0);
+#else
+	return true;
+#endif
+}
+
+// hb_done reports that a sum cannot change any more.
+HB_DEVICE bool hb_done(const hb_acc &a) {
+#if HB_ANY && HB_HIT
+	return a.any;
+#else
+	return false;
+#endif
+}
+
+HB_DEVICE void hb_visit(const hb_topology &g, const hb_op &op, hb_i32 v, hb_i32 at, hb_i32 u, hb_i64 p, bool is, hb_acc &acc) {
+#if HB_X_BITMAP
+	is = is && op.x.present[u];
+	if (!is) return;
+#elif defined(HB_EMULATED)
+	if (!is) return; // an absent slot may divide by zero, which a GPU does not mind
+#endif
+	HB_C y = hb_mul(HB_GET_A(g, p), HB_GET_X(op.x, u), HB_FLIP ? 0 : v, u, HB_FLIP ? v : 0);
+	HB_C sum = hb_add(acc.sum, y);
+	if (is) acc.sum = sum;
+#if HB_HIT
+	acc.any |= is;
+#endif
+}
+
+// hb_put writes the result of a row.
+HB_DEVICE void hb_put(const hb_op &op, hb_i32 v, const hb_acc &a) {
+#if HB_HIT
+	op.hit[v] = a.any != 0;
+	op.out[v] = a.any ? a.sum : HB_C();
+#else
+	op.out[v] = a.sum;
+#endif
+}

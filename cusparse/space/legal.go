@@ -1,0 +1,245 @@
+package space
+
+import "fmt"
+
+// Facts are what a plan is chosen from: those of the matrix whose rows are walked, of the operation
+// and of the device.
+type Facts struct {
+	Rows, Cols int
+	Entries    int64
+	MaxDegree  int64
+	Variation  float64 // of the degrees: standard deviation / mean
+	// Diagonals is the number of diagonals that hold most of the entries, and OnDiagonals the share
+	// that they hold; 0 where no 63 diagonals hold half of them.
+	Diagonals   int
+	OnDiagonals float64
+
+	Frontier   float64 // share of the entries that the vector has
+	ListedX    bool    // the vector is a list
+	FullX      bool    // pull: x has a value for every column
+	Masked     bool
+	ListedMask bool    // pull: the mask lists the positions that are wanted
+	Any        bool    // ⊕ takes any of its terms
+	Constant   bool    // ⊗ reads neither operand
+	Float      bool    // results are floats, so that the order of sums shows
+	Exact      bool    // ⊕ is the same in any order, such as the least of two
+	Result     int     // bytes of a result
+	Elements   int     // bytes of an element of the matrix, 0 for a pattern
+	Position   bool    // ⊗ reads positions
+	Uses       float64 // products that the matrix is expected to serve
+}
+
+// A ClashError is two parts of a plan that do not fit together, or a part that does not fit the
+// operands.
+type ClashError struct {
+	Plan   Plan
+	A, B   string
+	Reason string
+}
+
+func (e *ClashError) Error() string {
+	return fmt.Sprintf("plan %q: %s and %s clash: %s", e.Plan.String(), e.A, e.B, e.Reason)
+}
+
+// MaxDiagonals is the largest number of diagonals of DIA: a word of 64 bits says which of them a row
+// has entries on, and whether it has others.
+const MaxDiagonals = 63
+
+// Legal reports why a plan is not in the space of an operation, as a *ClashError.
+func (p Plan) Legal(f Facts) error {
+	p = p.Normal()
+	clash := func(a, b, reason string) error { return &ClashError{p, a, b, reason} }
+	sched, layout, frame := p.Schedule.String(), p.Layout.String(), p.Frame.String()
+	if p.Direction == Pull {
+		switch p.Frame {
+		case Bitmap, Append:
+			return clash("pull", frame, "a row collects its own result; use store, segmented or atomic")
+		case Store:
+			if p.Schedule.Tiled() || p.Schedule.Flat() {
+				return clash(sched, frame, "several threads have parts of a row; use segmented or atomic")
+			}
+		case Segmented:
+			if !p.Schedule.Tiled() {
+				return clash(sched, frame, "only strict, mpp and tiles cut rows into parts with a fixed order")
+			}
+		case Atomic:
+			if !p.Schedule.Flat() && p.Schedule != STRICT && p.Schedule != MPP {
+				return clash(sched, frame, "one thread has the whole result of a row; use store")
+			}
+			if err := p.atomics(f); err != nil {
+				return err
+			}
+			if f.Any && !f.Constant {
+				return clash(frame, "any", "parts of a row may have different values")
+			}
+		}
+		if p.From == Listed {
+			return clash("pull", "from=bitmap", "use from=all with a mask")
+		}
+		if p.From == List && !f.ListedMask {
+			return clash("pull", "from=list", "no mask lists the rows that are wanted")
+		}
+	} else {
+		if p.Frame != Bitmap && p.Frame != Append {
+			return clash("push", frame, "several rows write to one position; use bitmap or append")
+		}
+		if p.Schedule == Tiles {
+			return clash("push", sched, "its kernel only pulls")
+		}
+		if err := p.atomics(f); err != nil {
+			return err
+		}
+	}
+	if p.Schedule.Flat() && p.From == List {
+		return clash(sched, "from=list", "its threads take all edges; use from=bitmap")
+	}
+	if p.Schedule == EMV && p.Layout != COO {
+		return clash(sched, layout, "it reads row numbers by fours; use coo")
+	}
+	if p.Schedule == MPP && p.From != All {
+		return clash(sched, "from="+p.From.String(), "its tiles are those of the whole matrix; use strict")
+	}
+	if p.Schedule == Tiles {
+		switch {
+		case p.Layout != CSR:
+			return clash(sched, layout, "its kernel reads csr")
+		case !f.FullX || f.Any || f.Position || f.Result > 16 || f.Elements > 16 || p.From != All:
+			return clash(sched, "operands", "it needs a full vector, elements of at most 16 bytes, a product without positions and a ⊕ other than any")
+		case p.Frame != Segmented:
+			return clash(sched, frame, "its sums have a fixed order; use segmented")
+		}
+	} else if p.Hot || p.Columns {
+		return clash(sched, "hot and relabelled", "only tiles has them")
+	}
+	switch p.Layout {
+	case DIA:
+		if f.Diagonals == 0 || f.OnDiagonals < 0.5 {
+			return clash(layout, "matrix", "no 63 diagonals hold half of its entries")
+		}
+	case ELL:
+		if f.Entries > 0 && f.MaxDegree > 0 && f.Rows == 0 {
+			return clash(layout, "matrix", "it has no rows")
+		}
+	case CSR16:
+		if f.Cols > 1<<16 {
+			return clash(layout, "matrix", "it has more than 65536 columns")
+		}
+	}
+	if p.Baked && p.Layout != DIA {
+		return clash(layout, "baked", "only dia has diagonals")
+	}
+	if p.Order != Natural {
+		switch {
+		case p.Layout == SELL:
+		case p.Layout == Hyper || p.Schedule.Flat() || p.Schedule == MPP || p.Schedule == Tiles:
+			return clash(sched+" "+layout, "order="+p.Order.String(), "its rows stand as they are")
+		case p.From != All:
+			return clash("from="+p.From.String(), "order="+p.Order.String(), "the frontier has an order of its own")
+		case p.Direction == Push:
+			return clash("push", "order="+p.Order.String(), "only sell and pulls reorder rows")
+		}
+	}
+	if p.Layout == SELL && p.Schedule.Flat() && p.Order != Natural && p.Direction == Push && p.From == List {
+		return clash(layout, "from=list", "use from=bitmap")
+	}
+	return nil
+}
+
+// atomics checks what atomic addition needs.
+func (p Plan) atomics(f Facts) error {
+	switch f.Result {
+	case 1, 2, 4, 8:
+		return nil
+	}
+	return &ClashError{p, p.Frame.String(), "elements", fmt.Sprintf("atomic addition takes 1, 2, 4 or 8 bytes, and results have %d; use pull with store or segmented", f.Result)}
+}
+
+// Deterministic reports whether a plan gives the same bits in every run.
+func (p Plan) Deterministic(f Facts) bool {
+	if p.Direction == Push {
+		if f.Any {
+			return f.Constant
+		}
+		return f.Exact || !f.Float
+	}
+	return p.Frame != Atomic || f.Exact || !f.Float
+}
+
+// Blocks are the block sizes of the space, and Widths the lanes of VW.
+var (
+	Blocks = []int16{64, 128, 256, 512, 1024}
+	Widths = []int8{2, 4, 8, 16, 32}
+	sizes  = []int16{256, 512, 1024}
+)
+
+// Points returns the plans of a direction that are legal for an operation, in a fixed order.
+func Points(d Direction, f Facts) []Plan {
+	var out []Plan
+	for l := range layouts {
+		for s := range schedules {
+			for fr := range frames {
+				for from := range frontiers {
+					for o := range orders {
+						p := Plan{Direction: d, Layout: Layout(l), Schedule: Schedule(s), Frame: Frame(fr), From: Frontier(from), Order: Order(o)}
+						out = append(out, variants(p, f)...)
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// variants returns p with every legal choice of its numbers.
+func variants(p Plan, f Facts) []Plan {
+	if p.Legal(f) != nil {
+		return nil
+	}
+	out := []Plan{p}
+	each := func(change func(p Plan) []Plan) {
+		var next []Plan
+		for _, q := range out {
+			next = append(next, change(q)...)
+		}
+		out = next
+	}
+	if p.Schedule == Tiles {
+		return []Plan{p, {Direction: p.Direction, Schedule: Tiles, Frame: p.Frame, Columns: true}, {Direction: p.Direction, Schedule: Tiles, Frame: p.Frame, Hot: true, Columns: true}}
+	}
+	each(func(p Plan) (to []Plan) {
+		for _, b := range Blocks {
+			p.Block = b
+			to = append(to, p)
+		}
+		return to
+	})
+	if p.Schedule == VW {
+		each(func(p Plan) (to []Plan) {
+			for _, w := range Widths {
+				p.Lanes = w
+				to = append(to, p)
+			}
+			return to
+		})
+	}
+	if p.Schedule == STRICT || p.Schedule == MPP {
+		each(func(p Plan) (to []Plan) {
+			for _, n := range sizes {
+				p.Tile = n
+				to = append(to, p)
+			}
+			return to
+		})
+	}
+	if p.Layout == DIA {
+		each(func(p Plan) []Plan {
+			q := p
+			q.Baked = true
+			return []Plan{p, q}
+		})
+	}
+	for i := range out {
+		out[i] = out[i].Normal()
+	}
+	return out
+}
