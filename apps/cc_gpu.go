@@ -15,11 +15,13 @@ var ccText string
 const ccSample = 1024
 
 func ccProgram() device.Program {
-	return graphProgram("cc", "connected components", ccText, device.Define{Name: "HB_CC_SAMPLE", Value: ccSample})
+	return graphProgram("cc", "connected components", ccText, map[string]any{"HB_CC_SAMPLE": ccSample})
 }
 
 // fusedComponents is ConnectedComponents on a device.
-func fusedComponents(at device.Runner, a matrix.View[bool], n int, o ComponentsOptions) (*Components, error) {
+func fusedComponents(
+	at device.Runner, a matrix.View[bool], n int, o ComponentsOptions,
+) (*Components, error) {
 	o.report("connected components", 0, 0)
 	g, err := access.Operand(a, at)
 	if err != nil {
@@ -43,13 +45,17 @@ func fusedComponents(at device.Runner, a matrix.View[bool], n int, o ComponentsO
 		link := s.Kernel(code, "hb_cc_link")
 		grid, block := residentGrid(s, link)
 		result, resultAt := s.Results()
-		compress := func() { s.Launch(s.Kernel(code, "hb_cc_compress"), grid, block, 0, int32(n), labels.Val) }
+		compress := func() {
+			s.Launch(s.Kernel(code, "hb_cc_compress"), grid, block, 0, int32(n), labels.Val)
+		}
 		hook := func(e device.View, symmetric bool) {
 			s.Launch(link, grid, block, 0, int32(n), e.Ptr, e.Idx, labels.Val, state, symmetric)
 		}
-		s.Launch(s.Kernel(code, "hb_cc_start"), grid, block, 0, int32(n), rows.Ptr, rows.Idx, labels.Val, size, state)
+		s.Launch(s.Kernel(code, "hb_cc_start"), grid, block, 0, int32(n), rows.Ptr, rows.Idx,
+			labels.Val, size, state)
 		compress()
-		s.Launch(s.Kernel(code, "hb_cc_sample"), grid, block, 0, int32(n), rows.Ptr, rows.Idx, labels.Val)
+		s.Launch(s.Kernel(code, "hb_cc_sample"), grid, block, 0, int32(n), rows.Ptr, rows.Idx,
+			labels.Val)
 		compress()
 		s.Blocks(s.Kernel(code, "hb_cc_guess"), 1, ccSample, int32(n), labels.Val, state)
 		if bothWays { // the rows of the largest component can be skipped
@@ -59,7 +65,8 @@ func fusedComponents(at device.Runner, a matrix.View[bool], n int, o ComponentsO
 			hook(rows, g.Symmetric)
 		}
 		compress()
-		s.Launch(s.Kernel(code, "hb_cc_count"), grid, block, 0, int32(n), labels.Val, size, state, resultAt)
+		s.Launch(s.Kernel(code, "hb_cc_count"), grid, block, 0, int32(n), labels.Val, size,
+			state, resultAt)
 		s.Sync()
 		out.Count, out.Largest = int(result[0]), result[1]
 		label = s.Result(labels, int64(n))

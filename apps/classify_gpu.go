@@ -23,20 +23,26 @@ const (
 var floatType, _ = device.TypeOf[float32]()
 
 func matchProgram() device.Program {
-	return graphProgram("match", "a pattern", matchText, device.Define{Name: "HB_MATCH_BLOCK", Value: matchBlock},
-		device.Define{Name: "HB_MATCH_CHUNK", Value: matchChunk}, device.Define{Name: "HB_MATCH_LEVELS", Value: matchLevels},
-		device.Define{Name: "HB_MATCH_SUM_BYTES", Value: matchSumBytes})
+	return graphProgram("match", "a pattern", matchText, map[string]any{
+		"HB_MATCH_BLOCK": matchBlock, "HB_MATCH_CHUNK": matchChunk,
+		"HB_MATCH_LEVELS": matchLevels, "HB_MATCH_SUM_BYTES": matchSumBytes,
+	})
 }
 
 // attributedAt is a graph with features on a device.
 type attributedAt struct{ vertices, edges, source, target device.Operand }
 
 func (a *Attributed) at(s *ops.Steps, at device.Backend) attributedAt {
-	return attributedAt{operandAt(s, at, a.Vertices), operandAt(s, at, a.Edges), operandAt(s, at, a.Source), operandAt(s, at, a.Target)}
+	return attributedAt{
+		vertices: operandAt(s, at, a.Vertices), edges: operandAt(s, at, a.Edges),
+		source: operandAt(s, at, a.Source), target: operandAt(s, at, a.Target),
+	}
 }
 
 // fusedClassify is Classify on a device.
-func fusedClassify(at device.Runner, data, pattern *Attributed, rounds int, o ClassifyOptions) (*matrix.Matrix[float32], error) {
+func fusedClassify(
+	at device.Runner, data, pattern *Attributed, rounds int, o ClassifyOptions,
+) (*matrix.Matrix[float32], error) {
 	var steps ops.Steps
 	d, p := data.at(&steps, at), pattern.at(&steps, at)
 	if !steps.OK() {
@@ -83,8 +89,11 @@ type matching struct {
 // newMatching makes what all kernels share, nil after an error.
 func newMatching(s *device.Session, d, p attributedAt, memory int64) *matching {
 	from, to, src := s.Rows(d.source), s.Rows(d.target), s.Rows(p.source)
-	m := &matching{Session: s, code: s.Program("apps: match", matchProgram), n: from.Cols, np: src.Cols, q: src.Rows,
-		edges: int64(from.Rows), from: from.Idx, to: to.Idx, out: s.Cols(d.source), in: s.Cols(d.target)}
+	m := &matching{
+		Session: s, code: s.Program("apps: match", matchProgram),
+		n: from.Cols, np: src.Cols, q: src.Rows, edges: int64(from.Rows),
+		from: from.Idx, to: to.Idx, out: s.Cols(d.source), in: s.Cols(d.target),
+	}
 	m.width = m.q
 	if row := 4 * max(m.edges, 1); memory > 0 && memory/row < int64(m.q) {
 		m.width = int(max(memory/row, 1))
@@ -96,7 +105,8 @@ func newMatching(s *device.Session, d, p attributedAt, memory int64) *matching {
 		return nil
 	}
 	most := int64(max(m.q, m.np))
-	m.partial, m.done = s.Alloc(matchSumBytes*matchLevels*most*m.grid()), s.Zeros(8*((most+matchBlock-1)/matchBlock+1))
+	m.partial = s.Alloc(matchSumBytes * matchLevels * most * m.grid())
+	m.done = s.Zeros(8 * ((most+matchBlock-1)/matchBlock + 1))
 	return m
 }
 
@@ -141,8 +151,8 @@ func (m *matching) columns(name string, columns int, args ...any) {
 	width := min(columns, matchBlock)
 	rows := int64(matchBlock / width)
 	x := min(m.grid(), (int64(m.n)+rows-1)/rows)
-	m.Launch(m.kernel(name), [3]uint32{uint32(x), uint32((columns + width - 1) / width), 1}, [3]uint32{matchBlock, 1, 1}, 0,
-		append(args, m.partial, m.done)...)
+	grid := [3]uint32{uint32(x), uint32((columns + width - 1) / width), 1}
+	m.Launch(m.kernel(name), grid, [3]uint32{matchBlock, 1, 1}, 0, append(args, m.partial, m.done)...)
 }
 
 // tiles calls use for each tile of pattern edges, with their distances in near.
@@ -151,8 +161,8 @@ func (m *matching) tiles(made *bool, use func(first, width int32)) {
 	for first := 0; first < m.q && m.Err() == nil; first += m.width {
 		width := min(m.width, m.q-first)
 		if !*made || m.width < m.q {
-			m.Each(m.kernel("hb_match_near"), m.edges*int64(width), m.edge.Val, m.edges, m.pattern.Val, int32(m.q), int32(m.edge.Rows),
-				int32(first), int32(width), m.near)
+			m.Each(m.kernel("hb_match_near"), m.edges*int64(width), m.edge.Val, m.edges, m.pattern.Val,
+				int32(m.q), int32(m.edge.Rows), int32(first), int32(width), m.near)
 			*made = true
 		}
 		use(int32(first), int32(width))
@@ -160,14 +170,20 @@ func (m *matching) tiles(made *bool, use func(first, width int32)) {
 }
 
 // pass finds the best message at each vertex over the edges of its row.
-func (m *matching) pass(rows device.View, tasks *edgeTasks, other, sent device.Buffer, first, width int32, into device.Buffer) {
-	m.Blocks(m.kernel("hb_match_pass"), (tasks.count+7)/8, graphBlock, tasks.count, tasks.row, tasks.lo, rows.Ptr, rows.Idx, other,
+func (m *matching) pass(
+	rows device.View, tasks *edgeTasks, other, sent device.Buffer, first, width int32, into device.Buffer,
+) {
+	m.Blocks(m.kernel("hb_match_pass"), (tasks.count+7)/8, graphBlock,
+		tasks.count, tasks.row, tasks.lo, rows.Ptr, rows.Idx, other,
 		m.near, width, sent, int32(m.q), first, into)
 }
 
 // mass adds up the shares of the edges of each row.
-func (m *matching) mass(rows device.View, tasks *edgeTasks, peak, shares device.Buffer, first, width int32) {
-	m.Blocks(m.kernel("hb_match_mass"), (tasks.count+7)/8, graphBlock, tasks.count, tasks.row, tasks.lo, rows.Ptr, rows.Idx,
+func (m *matching) mass(
+	rows device.View, tasks *edgeTasks, peak, shares device.Buffer, first, width int32,
+) {
+	m.Blocks(m.kernel("hb_match_mass"), (tasks.count+7)/8, graphBlock,
+		tasks.count, tasks.row, tasks.lo, rows.Ptr, rows.Idx,
 		m.near, width, peak, int32(m.q), first, shares)
 }
 
@@ -180,7 +196,8 @@ func (m *matching) match(d, p attributedAt, rounds int, corrected bool) device.V
 	}
 	x, y := m.Dense(d.vertices), m.Dense(p.vertices)
 	norm, peak, cost := m.Alloc(4*int64(m.np)), m.Alloc(4*int64(m.np)), m.Alloc(4*cells)
-	m.Each(m.kernel("hb_match_near"), cells, x.Val, int64(m.n), y.Val, int32(m.np), int32(x.Rows), int32(0), int32(m.np), belief.Val)
+	m.Each(m.kernel("hb_match_near"), cells, x.Val, int64(m.n), y.Val, int32(m.np),
+		int32(x.Rows), int32(0), int32(m.np), belief.Val)
 	m.columns("hb_match_columns", m.np, belief.Val, int32(m.n), int32(m.np), norm, peak)
 	m.Copy(cost, belief.Val, 4*cells)
 	if m.n > 0 && m.q > 0 && rounds > 0 {
@@ -191,7 +208,9 @@ func (m *matching) match(d, p attributedAt, rounds int, corrected bool) device.V
 }
 
 // rounds sends messages in both directions. On entry belief equals cost.
-func (m *matching) rounds(p attributedAt, rounds int, corrected bool, norm, peak, cost, belief device.Buffer) {
+func (m *matching) rounds(
+	p attributedAt, rounds int, corrected bool, norm, peak, cost, belief device.Buffer,
+) {
 	links := int64(m.n) * int64(m.q)
 	n, np, q := int32(m.n), int32(m.np), int32(m.q)
 	src, dst, pout, pin := m.Rows(p.source), m.Rows(p.target), m.Cols(p.source), m.Cols(p.target)
@@ -207,28 +226,33 @@ func (m *matching) rounds(p attributedAt, rounds int, corrected bool, norm, peak
 		m.mass(m.out, m.outTasks, out, shares, first, width)
 	})
 	start := func(peaks, mass, level device.Buffer) {
-		m.columns("hb_match_first", m.q, n, q, peaks, shares, mass, src.Idx, dst.Idx, norm, peak, level)
+		m.columns("hb_match_first", m.q,
+			n, q, peaks, shares, mass, src.Idx, dst.Idx, norm, peak, level)
 	}
 	start(out, mass, level)
 	back := mass
 	if corrected {
 		back = m.Alloc(4 * links)
 		m.Fill(shares, 0, 8*links)
-		m.tiles(&made, func(first, width int32) { m.mass(m.in, m.inTasks, into, shares, first, width) })
+		m.tiles(&made, func(first, width int32) {
+			m.mass(m.in, m.inTasks, into, shares, first, width)
+		})
 		start(into, back, none)
 	}
 	// The messages sent take the memory of shares, which is free now.
 	vf, vr := shares, shares.At(4*links)
 	m.Fill(shares, 0, 4*links)
 	for range rounds {
-		m.columns("hb_match_send", m.q, n, np, q, src.Idx, dst.Idx, belief, norm, vf, vr, into, out, corrected, back, mass, level)
+		m.columns("hb_match_send", m.q, n, np, q, src.Idx, dst.Idx, belief, norm, vf, vr, into,
+			out, corrected, back, mass, level)
 		m.tiles(&made, func(first, width int32) {
 			m.pass(m.in, m.inTasks, m.from, vr, first, width, into)
 			if corrected {
 				m.pass(m.out, m.outTasks, m.to, vf, first, width, out)
 			}
 		})
-		m.columns("hb_match_believe", m.np, n, np, q, pin.Ptr, pin.Idx, pout.Ptr, pout.Idx, cost, vf, into, out, corrected, level, belief, norm)
+		m.columns("hb_match_believe", m.np, n, np, q, pin.Ptr, pin.Idx, pout.Ptr, pout.Idx, cost,
+			vf, into, out, corrected, level, belief, norm)
 		m.Check()
 		if m.Err() != nil {
 			return

@@ -15,6 +15,8 @@
 // parameter: a struct whose zero value is the usual choice, and which may be left out. Two values
 // are a *ParameterError. The embedded [Run] bounds threads, carries a context and reports progress.
 //
-// A workflow runs where its graph lives, on the host or on a device. Bad input gives typed errors
-// that name the argument and the remedy.
+// A workflow runs where its graph lives, on the host or on a device. Some have a fused form for
+// devices beside the pipeline, in files *_gpu.go with the kernels in kernels/*.cu; Run.Method
+// chooses. [List] is the list of the workflows, for tools. Bad input gives typed errors that name
+// the argument and the remedy.
 package apps

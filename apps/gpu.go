@@ -2,6 +2,7 @@ package apps
 
 import (
 	_ "embed"
+	"maps"
 
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
@@ -24,9 +25,10 @@ const (
 var graphText string
 
 // graphProgram returns a program of graph.cu and text.
-func graphProgram(file, of, text string, defines ...device.Define) device.Program {
-	return device.Program{File: file, Of: of, Body: graphText + text,
-		Defines: append([]device.Define{{Name: "HB_GRAPH_BLOCK", Value: graphBlock}, {Name: "HB_GRAPH_STATE", Value: graphState}}, defines...)}
+func graphProgram(file, of, text string, defines map[string]any) device.Program {
+	all := map[string]any{"HB_GRAPH_BLOCK": graphBlock, "HB_GRAPH_STATE": graphState}
+	maps.Copy(all, defines)
+	return device.Program{File: file, Of: of, Body: graphText + text, Defines: all}
 }
 
 // residentGrid returns the launch shape of a kernel whose blocks are all on
@@ -45,7 +47,8 @@ func placed[T comparable](at device.Backend, n int, s device.Store) *matrix.Vect
 // traceRan traces a fused form as an operation of that name.
 func (r Run) traceRan(at device.Backend, op string, ran device.Ran, nvals int64) {
 	if r.Trace != nil {
-		r.Trace(ops.Trace{Op: op, Method: ops.Method(ran.Method), Place: at.String(), Work: ran.Work, NVals: nvals})
+		r.Trace(ops.Trace{Op: op, Method: ops.Method(ran.Method), Place: at.String(),
+			Work: ran.Work, NVals: nvals})
 	}
 }
 

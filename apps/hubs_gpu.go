@@ -12,11 +12,15 @@ import (
 var hubsText string
 
 func hubsProgram() device.Program {
-	return device.Program{File: "hubs", Of: "edges towards hubs", Parts: []string{"common"}, Body: hubsText}
+	return device.Program{
+		File: "hubs", Of: "edges towards hubs", Parts: []string{"common"}, Body: hubsText,
+	}
 }
 
 // fusedTowardsHubs is towardsHubs on a device.
-func fusedTowardsHubs(at device.Runner, a matrix.View[bool], n int, run Run) (*matrix.Matrix[bool], error) {
+func fusedTowardsHubs(
+	at device.Runner, a matrix.View[bool], n int, run Run,
+) (*matrix.Matrix[bool], error) {
 	g, err := access.Operand(a, at)
 	if err != nil {
 		return nil, err

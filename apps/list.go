@@ -21,57 +21,73 @@ type App[T semiring.Number] struct {
 
 // List returns the workflows that have commands, in the order of the help.
 func List[T semiring.Number]() []App[T] {
-	type graph = *matrix.Matrix[T]
-	type uses = []func(g graph, run Run) error
 	return []App[T]{
-		{Name: "project", Use: uses{
-			func(g graph, run Run) error { return second(Projection(g, ProjectionOptions{Run: run})) },
-			func(g graph, run Run) error {
-				return second(Projection(g, ProjectionOptions{Run: run, Weighting: WeightCount, Onto: OntoRows}))
+		{Name: "project", Use: uses(
+			func(g *matrix.Matrix[T], run Run) error {
+				return second(Projection(g, ProjectionOptions{Run: run}))
 			},
-			func(g graph, run Run) error {
+			func(g *matrix.Matrix[T], run Run) error {
+				o := ProjectionOptions{Run: run, Weighting: WeightCount, Onto: OntoRows}
+				return second(Projection(g, o))
+			},
+			func(g *matrix.Matrix[T], run Run) error {
 				return second(Projection(g, ProjectionOptions{Run: run, Weighting: WeightRatio}))
-			},
-		}},
-		{Name: "vn", Kernels: searchPrograms, Use: uses{
-			func(g graph, run Run) error {
+			})},
+		{Name: "vn", Kernels: searchPrograms, Use: uses(
+			func(g *matrix.Matrix[T], run Run) error {
 				return second(VertexNomination(g, []int{0}, VertexNominationOptions[T]{Run: run}))
 			},
-			func(g graph, run Run) error {
-				return second(VertexNomination(g, []int{0, 1}, VertexNominationOptions[T]{Run: run, Unit: true}))
+			func(g *matrix.Matrix[T], run Run) error {
+				o := VertexNominationOptions[T]{Run: run, Unit: true}
+				return second(VertexNomination(g, []int{0, 1}, o))
+			})},
+		{Name: "ac", Kernels: always(matchProgram), Use: uses(classifyOneEdge[T])},
+		{Name: "lgc", Use: uses(
+			func(g *matrix.Matrix[T], run Run) error {
+				o := LocalClusterOptions{Run: run, Sweep: true, MaxIterations: 2}
+				return second(LocalCluster(g, []int{0}, o))
 			},
-		}},
-		{Name: "ac", Kernels: always(matchProgram), Use: uses{classifyOneEdge[T]}},
-		{Name: "lgc", Use: uses{
-			func(g graph, run Run) error {
-				return second(LocalCluster(g, []int{0}, LocalClusterOptions{Run: run, Sweep: true, MaxIterations: 2}))
+			func(g *matrix.Matrix[T], run Run) error {
+				o := LocalClusterOptions{Run: run, Method: ClusterFISTA, MaxIterations: 2}
+				return second(LocalCluster(g, []int{0}, o))
+			})},
+		{Name: "bfs", Kernels: always(bfsProgram), Use: uses(
+			func(g *matrix.Matrix[T], run Run) error {
+				return second(BFS(g, 0, BFSOptions{Run: run, Parents: true}))
 			},
-			func(g graph, run Run) error {
-				return second(LocalCluster(g, []int{0}, LocalClusterOptions{Run: run, Method: ClusterFISTA, MaxIterations: 2}))
-			},
-		}},
-		{Name: "bfs", Kernels: always(bfsProgram), Use: uses{
-			func(g graph, run Run) error { return second(BFS(g, 0, BFSOptions{Run: run, Parents: true})) },
-			func(g graph, run Run) error { return second(BFS(g.T(), 0, BFSOptions{Run: run, Parents: true})) },
-		}},
-		{Name: "sssp", Kernels: ssspPrograms, Use: uses{
-			func(g graph, run Run) error { return second(SSSP(g, []int{0}, SSSPOptions[T]{Run: run})) },
-		}},
-		{Name: "pagerank", Kernels: always(pageRankProgram), Use: uses{
-			func(g graph, run Run) error { return second(PageRank(g, PageRankOptions{Run: run})) },
-		}},
-		{Name: "cc", Kernels: always(ccProgram), Use: uses{
-			func(g graph, run Run) error { return second(ConnectedComponents(g, ComponentsOptions{Run: run})) },
-		}},
-		{Name: "tc", Kernels: always(hubsProgram), Use: uses{
-			func(g graph, run Run) error { return second(TriangleCount(g, TriangleOptions{Run: run})) },
-		}},
-		{Name: "ktruss", Use: uses{
-			func(g graph, run Run) error { return second(KTruss(g, 3, KTrussOptions{Run: run})) },
-		}},
+			func(g *matrix.Matrix[T], run Run) error {
+				return second(BFS(g.T(), 0, BFSOptions{Run: run, Parents: true}))
+			})},
+		{Name: "sssp", Kernels: ssspPrograms, Use: uses(
+			func(g *matrix.Matrix[T], run Run) error {
+				return second(SSSP(g, []int{0}, SSSPOptions[T]{Run: run}))
+			})},
+		{Name: "pagerank", Kernels: always(pageRankProgram), Use: uses(
+			func(g *matrix.Matrix[T], run Run) error {
+				return second(PageRank(g, PageRankOptions{Run: run}))
+			})},
+		{Name: "cc", Kernels: always(ccProgram), Use: uses(
+			func(g *matrix.Matrix[T], run Run) error {
+				return second(ConnectedComponents(g, ComponentsOptions{Run: run}))
+			})},
+		{Name: "tc", Kernels: always(hubsProgram), Use: uses(
+			func(g *matrix.Matrix[T], run Run) error {
+				return second(TriangleCount(g, TriangleOptions{Run: run}))
+			})},
+		{Name: "ktruss", Use: uses(
+			func(g *matrix.Matrix[T], run Run) error {
+				return second(KTruss(g, 3, KTrussOptions{Run: run}))
+			})},
 		{Name: "sgm"},
 		{Name: "lsap", Kernels: auction.Kernels},
 	}
+}
+
+// uses lists the calls of an entry.
+func uses[T semiring.Number](
+	list ...func(*matrix.Matrix[T], Run) error,
+) []func(*matrix.Matrix[T], Run) error {
+	return list
 }
 
 // second drops a result.

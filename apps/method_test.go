@@ -27,7 +27,8 @@ var formed = map[string]func(g matrix.Source[float64], run Run) ([]float64, matr
 		return listed(dist), dist.Place(), err
 	},
 	"VertexNomination": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
-		dist, err := VertexNomination(g, []int{0}, VertexNominationOptions[float64]{Run: run, Unit: true})
+		o := VertexNominationOptions[float64]{Run: run, Unit: true}
+		dist, err := VertexNomination(g, []int{0}, o)
 		return listed(dist), dist.Place(), err
 	},
 	"ConnectedComponents": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
@@ -35,7 +36,8 @@ var formed = map[string]func(g matrix.Source[float64], run Run) ([]float64, matr
 		if err != nil {
 			return nil, nil, err
 		}
-		return append(listed(res.Label), float64(res.Count), float64(res.Largest)), res.Label.Place(), nil
+		return append(listed(res.Label), float64(res.Count), float64(res.Largest)),
+			res.Label.Place(), nil
 	},
 	"PageRank": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
 		res, err := PageRank(g, PageRankOptions{Run: run, Tolerance: 1e-6})
@@ -86,7 +88,8 @@ func TestFusedAndPipelineOnDevice(t *testing.T) {
 		}
 		how := guises[k%len(guises)]
 		t.Run(s.reason, func(t *testing.T) {
-			host, there := build[float64](t, s.sample, matrix.CSR), move[float64](t, s.sample, how, d.Device)
+			host := build[float64](t, s.sample, matrix.CSR)
+			there := move[float64](t, s.sample, how, d.Device)
 			for name, app := range formed {
 				want, _, err := app(host, Run{})
 				if err != nil {
@@ -121,7 +124,8 @@ func TestFusedAndPipelineOfClassifyOnDevice(t *testing.T) {
 		}
 	}
 	for _, m := range []Method{Pipeline, Fused} {
-		mu := must[*matrix.Matrix[float32]](t)(Classify(x, y, ClassifyOptions{Run: Run{Method: m}, Iterations: 2}))
+		o := ClassifyOptions{Run: Run{Method: m}, Iterations: 2}
+		mu := must[*matrix.Matrix[float32]](t)(Classify(x, y, o))
 		if mu.Place() != matrix.Place(d.Device) {
 			t.Errorf("method %q: the result lives at %v", m, mu.Place())
 		}
@@ -149,13 +153,14 @@ func TestMethodErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	var e *ParameterError
-	if _, err := SSSP(bytes, []int{0}, SSSPOptions[uint8]{Run: Run{Method: Fused}}); !errors.As(err, &e) {
+	fused := Run{Method: Fused}
+	if _, err := SSSP(bytes, []int{0}, SSSPOptions[uint8]{Run: fused}); !errors.As(err, &e) {
 		t.Errorf("fused SSSP of uint8: error %v", err)
 	}
 	if err := g.Move(d.Device); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := KTruss(g, 3, KTrussOptions{Run: Run{Method: Fused}}); !errors.As(err, &e) {
+	if _, err := KTruss(g, 3, KTrussOptions{Run: fused}); !errors.As(err, &e) {
 		t.Errorf("fused KTruss: error %v", err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 var pageRankText string
 
 func pageRankProgram() device.Program {
-	p := graphProgram("pagerank", "PageRank", pageRankText)
+	p := graphProgram("pagerank", "PageRank", pageRankText, nil)
 	p.Types = []device.Typedef{{Name: "HB_T", Type: doubleType}}
 	return p
 }
@@ -24,8 +24,10 @@ var boolType, _ = device.TypeOf[bool]()
 var plusSecond = device.Semiring{
 	Name: "plus_second",
 	Add: device.Monoid{Identity: "((double)0)", Func: device.Func{
-		Name: "plus", Text: "x + y", X: doubleType, Y: doubleType, Out: doubleType, UsesX: true, UsesY: true}},
-	Mul: device.Func{Name: "second", Text: "y", X: boolType, Y: doubleType, Out: doubleType, UsesY: true},
+		Name: "plus", Text: "x + y", X: doubleType, Y: doubleType, Out: doubleType, UsesX: true,
+		UsesY: true}},
+	Mul: device.Func{Name: "second", Text: "y", X: boolType, Y: doubleType, Out: doubleType,
+		UsesY: true},
 }
 
 // iterationsAhead returns how many iterations of PageRank are queued before
@@ -34,7 +36,9 @@ var plusSecond = device.Semiring{
 func iterationsAhead(entries int64) int { return int(min(max((4<<20)/(entries+1), 1), 16)) }
 
 // fusedPageRank is PageRank on a device. Options are complete.
-func fusedPageRank(at device.Runner, a matrix.View[bool], n int, o PageRankOptions) (*PageRankResult, error) {
+func fusedPageRank(
+	at device.Runner, a matrix.View[bool], n int, o PageRankOptions,
+) (*PageRankResult, error) {
 	o.report("pagerank", 0, int64(o.MaxIterations))
 	g, err := access.Operand(a, at)
 	if err != nil {
@@ -53,12 +57,14 @@ func fusedPageRank(at device.Runner, a matrix.View[bool], n int, o PageRankOptio
 		factor, partial := s.Alloc(8*int64(n)), s.Alloc(16*int64(grid[0]))
 		sums, state := s.Alloc(16), s.Zeros(16)
 		result, resultAt := s.Results() // the change as a float64, the iterations
-		s.Launch(s.Kernel(code, "hb_pagerank_start"), grid, block, 0, int32(n), rows.Ptr, o.Damping, rank.Val, share.Val, factor, partial, sums, state)
+		s.Launch(s.Kernel(code, "hb_pagerank_start"), grid, block, 0, int32(n), rows.Ptr,
+			o.Damping, rank.Val, share.Val, factor, partial, sums, state)
 		batch := iterationsAhead(rows.Entries)
 		for done := 0; done < o.MaxIterations && s.Err() == nil; {
 			for k := 0; k < batch && done < o.MaxIterations && s.Err() == nil; k++ {
 				y := s.Pull(plusSecond, cols, share)
-				s.Launch(step, grid, block, 0, int32(n), o.Damping, o.Tolerance, y.Val, y.Present, factor, rank.Val, partial, sums, state, resultAt)
+				s.Launch(step, grid, block, 0, int32(n), o.Damping, o.Tolerance, y.Val,
+					y.Present, factor, rank.Val, partial, sums, state, resultAt)
 				s.Drop(share)
 				share = s.AllPresent(y)
 				done++

@@ -44,12 +44,16 @@ func program(t device.Type) device.Program {
 	if t.Float() {
 		integers = 0
 	}
-	return device.Program{File: "auction", Of: "assignment over " + t.Go, Parts: []string{"common"}, Body: auctionText,
+	return device.Program{
+		File: "auction", Of: "assignment over " + t.Go, Parts: []string{"common"}, Body: auctionText,
 		Types: []device.Typedef{{Name: "HB_T", Type: t}},
-		Defines: []device.Define{{Name: "HB_INTEGERS", Value: integers}, {Name: "HB_AUCTION_BIDDERS", Value: bidderThreads},
-			{Name: "HB_AUCTION_SETTLERS", Value: settlerThreads}, {Name: "HB_AUCTION_THETA", Value: theta},
-			{Name: "HB_AUCTION_PLACES", Value: statePlaces}, {Name: "HB_AUCTION_RESULTS", Value: stateResults},
-			{Name: "HB_AUCTION_MARKET_BYTES", Value: unsafe.Sizeof(marketArg{})}}}
+		Defines: map[string]any{
+			"HB_INTEGERS": integers, "HB_AUCTION_THETA": theta,
+			"HB_AUCTION_BIDDERS": bidderThreads, "HB_AUCTION_SETTLERS": settlerThreads,
+			"HB_AUCTION_PLACES": statePlaces, "HB_AUCTION_RESULTS": stateResults,
+			"HB_AUCTION_MARKET_BYTES": unsafe.Sizeof(marketArg{}),
+		},
+	}
 }
 
 // codeOf returns the program for costs of type t on a device.
@@ -184,7 +188,8 @@ func auctionAt(at device.Runner, c device.Call, batch []deviceMarket) ([]assigne
 		finished := s.Zeros(8)
 		_, resultAt := s.Results()
 		blocks = min(blocks, max(int64(s.Multiprocessors())*4/int64(len(batch)), 1))
-		wide, one := [3]uint32{uint32(blocks), uint32(len(batch)), 1}, [3]uint32{1, uint32(len(batch)), 1}
+		wide, one := [3]uint32{uint32(blocks), uint32(len(batch)), 1}, [3]uint32{1,
+			uint32(len(batch)), 1}
 		bidders, settlers := [3]uint32{bidderThreads, 1, 1}, [3]uint32{settlerThreads, 1, 1}
 		bid, settle := s.Kernel(code, "hb_auction_bid"), s.Kernel(code, "hb_auction_settle")
 		s.Launch(s.Kernel(code, "hb_auction_start"), one, settlers, 0, markets)
@@ -208,11 +213,14 @@ func auctionAt(at device.Runner, c device.Call, batch []deviceMarket) ([]assigne
 }
 
 // newDeviceMarket allocates the memory of an auction, O(m + n) beside the costs.
-func newDeviceMarket(s *device.Session, m deviceMarket, costs device.View, batch int) (marketArg, marketRun) {
+func newDeviceMarket(
+	s *device.Session, m deviceMarket, costs device.View, batch int,
+) (marketArg, marketRun) {
 	rows, cols := int64(costs.Rows), int64(costs.Cols)
 	ints := func(n int64) device.Buffer { return s.Alloc(4 * max(n, 1)) }
 	longs := func(n int64) device.Buffer { return s.Alloc(8 * max(n, 1)) }
-	r := marketRun{rows: costs.Rows, cols: costs.Cols, item: ints(rows), worth: longs(rows), top: longs(rows), cost: longs(rows)}
+	r := marketRun{rows: costs.Rows, cols: costs.Cols, item: ints(rows), worth: longs(rows),
+		top: longs(rows), cost: longs(rows)}
 	owner, best := ints(cols), s.Zeros(8*max(cols, 1))
 	s.Fill(owner, 255, 4*cols)
 	s.Fill(r.item, 255, 4*rows)
@@ -225,8 +233,10 @@ func newDeviceMarket(s *device.Session, m deviceMarket, costs device.View, batch
 		val: costs.Val.Addr, price: r.price.Addr, owner: owner.Addr, item: r.item.Addr,
 		work: ints(2 * rows).Addr, choice: ints(rows).Addr, bid: longs(rows).Addr, best: best.Addr,
 		window: ints(cols).Addr, worth: r.worth.Addr, top: r.top.Addr, cost: r.cost.Addr,
-		scale: m.scale, missing: m.missing, integral: int64(m.scale), def: m.def, span: m.span, first: m.first, last: m.last, seed: m.seed,
-		rows: int32(rows), cols: int32(cols), bits: int32(max(bits.Len64(uint64(max(rows-1, 0))), 1)), batch: int32(batch),
+		scale: m.scale, missing: m.missing, integral: int64(m.scale), def: m.def, span: m.span,
+		first: m.first, last: m.last, seed: m.seed,
+		rows: int32(rows), cols: int32(cols), batch: int32(batch),
+		bits: int32(max(bits.Len64(uint64(max(rows-1, 0))), 1)),
 	}
 	if costs.Format <= sparse.Hypersparse {
 		a.ptr, a.idx = costs.Ptr.Addr, costs.Idx.Addr
@@ -244,7 +254,8 @@ func newDeviceMarket(s *device.Session, m deviceMarket, costs device.View, batch
 // rounds.
 func (r marketRun) read(s *device.Session, state []int64) assigned {
 	out := assigned{rounds: state[0], bids: state[1], phases: state[2], over: state[3] != 0,
-		col: make([]int32, r.rows), prices: make([]int64, r.cols), worth: make([]int64, r.rows), best: make([]int64, r.rows), cost: make([]float64, r.rows)}
+		col: make([]int32, r.rows), prices: make([]int64, r.cols), worth: make([]int64, r.rows),
+		best: make([]int64, r.rows), cost: make([]float64, r.rows)}
 	out.ran = device.Ran{Method: "auction", Work: out.bids}
 	s.Download(unsafe.Pointer(unsafe.SliceData(out.col)), r.item, 4*int64(r.rows))
 	s.Download(unsafe.Pointer(unsafe.SliceData(out.prices)), r.price, 8*int64(r.cols))

@@ -3,6 +3,8 @@ package cusparse
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/cusparse/driver"
@@ -21,7 +23,8 @@ func (d *Device) Run(c device.Call, use func(s *device.Session)) error {
 	f := d.begin(c)
 	defer f.end()
 	if f.err == nil && use == nil {
-		f.err = &matrix.InvalidError{Op: "cusparse.Device.Run", Reason: "use is nil; give a function that queues work"}
+		f.err = &matrix.InvalidError{Op: "cusparse.Device.Run",
+			Reason: "use is nil; give a function that queues work"}
 	}
 	if f.err != nil {
 		return f.err
@@ -124,7 +127,7 @@ func composed(from device.Program) (*program, error) {
 	for _, part := range from.Parts {
 		text, ok := kernelText[part]
 		if !ok {
-			return nil, fmt.Errorf("the program %s of %s: the backend has no part %q", from.File, from.Of, part)
+			return nil, fmt.Errorf("the program %s: the backend has no part %q", p.title(), part)
 		}
 		p.own += text
 	}
@@ -132,8 +135,8 @@ func composed(from device.Program) (*program, error) {
 	for _, t := range from.Types {
 		p.typ(t.Name, t.Type)
 	}
-	for _, d := range from.Defines {
-		p.define(d.Name, d.Value)
+	for _, name := range slices.Sorted(maps.Keys(from.Defines)) {
+		p.define(name, from.Defines[name])
 	}
 	return p, nil
 }
@@ -238,13 +241,15 @@ func (f *frame) capture(step func()) driver.Graph {
 	return g
 }
 
-// view describes a store for other packages.
+// viewOf describes a store for other packages.
 func (f *frame) viewOf(s *store) device.View {
 	if f.err != nil || s == nil {
 		return device.View{}
 	}
-	return device.View{Rows: s.m, Cols: s.n, Format: s.format, Type: s.typ, Entries: s.known(), Store: s,
-		Ptr: buffer(s.ptr), Idx: buffer(s.idx), Present: buffer(s.present), Val: buffer(s.val)}
+	return device.View{
+		Rows: s.m, Cols: s.n, Format: s.format, Type: s.typ, Entries: s.known(), Store: s,
+		Ptr: buffer(s.ptr), Idx: buffer(s.idx), Present: buffer(s.present), Val: buffer(s.val),
+	}
 }
 
 // storeOf returns the store of a view.

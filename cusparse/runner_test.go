@@ -19,7 +19,8 @@ var int64Type, _ = device.TypeOf[int64]()
 // and counts a number down to 0.
 func countdown() device.Program {
 	return device.Program{File: "countdown", Of: "a test", Parts: []string{"common"},
-		Types: []device.Typedef{{Name: "HB_T", Type: int64Type}}, Defines: []device.Define{{Name: "HB_BY", Value: 2}},
+		Types:   []device.Typedef{{Name: "HB_T", Type: int64Type}},
+		Defines: map[string]any{"HB_BY": 2},
 		Body: `
 HB_KERNEL hb_test_sum(hb_i64 entries, hb_i32 n, const hb_i64 *ptr, const HB_T *val, hb_u64 *sums) {
 	HB_EACH(p, entries) atomicAdd(sums + hb_run_of(ptr, n, p), (hb_u64)val[p]);
@@ -65,14 +66,16 @@ func testSession(t *testing.T, d *Device) {
 		code := s.Program("test", countdown)
 		rows := s.Rows(o)
 		at := s.Zeros(24)
-		s.Each(s.Kernel(code, "hb_test_sum"), rows.Entries, rows.Entries, int32(rows.Rows), rows.Ptr, rows.Val, at)
+		s.Each(s.Kernel(code, "hb_test_sum"), rows.Entries, rows.Entries, int32(rows.Rows),
+			rows.Ptr, rows.Val, at)
 		s.Download(unsafe.Pointer(&sums[0]), at, 24)
 		scan := s.Scan(at, 3, 8)
 		if got := []int64{s.Read(scan, 1), s.Read(scan, 3)}; !slices.Equal(got, []int64{11, 18}) {
 			t.Errorf("sums of the scan: %v", got)
 		}
 		sorted, places := s.Sort(at, 3, 8, 8)
-		if got := []int64{s.Read(sorted, 0), s.Read(sorted, 2), s.Read(places, 0) & 0xffffffff}; !slices.Equal(got, []int64{0, 11, 1}) {
+		first := s.Read(places, 0) & (1<<32 - 1)
+		if got := []int64{s.Read(sorted, 0), s.Read(sorted, 2), first}; !slices.Equal(got, []int64{0, 11, 1}) {
 			t.Errorf("sorted: %v", got)
 		}
 		number := int64(200)
@@ -83,7 +86,10 @@ func testSession(t *testing.T, d *Device) {
 		})
 		steps = results[1]
 		s.Kept(o, "test", func() device.Dropper { return &dropped{s.Retain(s.Alloc(100)), &drops} })
-		s.Kept(o, "test", func() device.Dropper { t.Error("what was kept is made again"); return nil })
+		s.Kept(o, "test", func() device.Dropper {
+			t.Error("Kept creates what it has kept")
+			return nil
+		})
 		full := s.NewFull(1, 3, int64Type)
 		s.Copy(full.Val, at, 24)
 		found = s.Result(full, 3)
@@ -127,12 +133,18 @@ func TestSessionErrors(t *testing.T) {
 		use  func(s *device.Session)
 		want string
 	}{
-		"an unknown part":             {program(part), `test on`},
-		"text that does not compile":  {program(text), "undeclared"},
-		"a kernel that is not there":  {func(s *device.Session) { s.Kernel(s.Program("test", countdown), "hb_other") }, "hb_other"},
-		"an error of the app":         {func(s *device.Session) { s.Fail(errors.New("no way")) }, "no way"},
-		"more memory than any device": {func(s *device.Session) { s.Alloc(1 << 60) }, "out of device memory"},
-		"no function":                 {nil, "use is nil"},
+		"an unknown part":            {program(part), `test on`},
+		"text that does not compile": {program(text), "undeclared"},
+		"a kernel that is not there": {
+			func(s *device.Session) { s.Kernel(s.Program("test", countdown), "hb_other") }, "hb_other",
+		},
+		"an error of the app": {
+			func(s *device.Session) { s.Fail(errors.New("no way")) }, "no way",
+		},
+		"more memory than any device": {
+			func(s *device.Session) { s.Alloc(1 << 60) }, "out of device memory",
+		},
+		"no function": {nil, "use is nil"},
 	} {
 		err := d.Run(device.Call{Op: "test"}, c.use)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -145,7 +157,8 @@ func TestSessionErrors(t *testing.T) {
 	}
 	good := countdown()
 	for n := 1; ; n++ {
-		fault := e.FailAfter("Launch", n, driver.Error{Call: "Launch", Code: 999, Name: "CUDA_ERROR_UNKNOWN"})
+		fault := e.FailAfter("Launch", n, driver.Error{Call: "Launch", Code: 999,
+			Name: "CUDA_ERROR_UNKNOWN"})
 		err := d.Run(device.Call{Op: "test"}, program(good))
 		fired := fault.Fired()
 		fault.Cancel()

@@ -32,9 +32,9 @@ type Program struct {
 	// Parts names kernel files of the backend that Body uses, such as "common".
 	Parts []string
 	Types []Typedef
-	// Defines are macros. Launch constants that Go and the kernel share are
-	// given here, so that they are written once.
-	Defines []Define
+	// Defines are macros, whose values fmt.Sprint formats. Launch constants that Go
+	// and the kernel share are given here, so that they are written once.
+	Defines map[string]any
 	Body    string
 }
 
@@ -42,12 +42,6 @@ type Program struct {
 type Typedef struct {
 	Name string
 	Type Type
-}
-
-// Define is a macro and its value, which fmt.Sprint formats.
-type Define struct {
-	Name  string
-	Value any
 }
 
 // Code is a program that a backend has composed. A nil Code follows a failure.
