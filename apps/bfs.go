@@ -29,7 +29,7 @@ type BFSResult struct {
 // Direction-optimizing breadth-first search, SC 2012). Pulling needs the transpose; VxM uses one
 // that g keeps ([matrix.Matrix.IsSymmetric] provides it for undirected graphs) and makes one where
 // that pays. Parents are the least-numbered ones (min.secondi), so they do not depend on threads.
-// On a GPU the whole search runs there, by kernels that take the same decisions. O(edges +
+// The fused form takes the same decisions on a GPU, without waiting for the host. O(edges +
 // vertices·depth).
 func BFS[T comparable](g matrix.Source[T], source int, opts ...BFSOptions) (*BFSResult, error) {
 	o, err := only("BFS", opts)
@@ -44,20 +44,25 @@ func BFS[T comparable](g matrix.Source[T], source int, opts ...BFSOptions) (*BFS
 		return nil, err
 	}
 	a := g.View().Pattern()
-	if at := traverser(a); at != nil {
-		return bfsAt(at, a, n, source, o)
+	at, err := o.fused("BFS", a.Place())
+	if err != nil {
+		return nil, err
 	}
-	res := &BFSResult{Level: matrix.NewVector[int32](n)}
+	if at != nil {
+		return fusedBFS(at, a, n, source, o)
+	}
+	here := matrix.On(a.Place())
+	res := &BFSResult{Level: matrix.NewVector[int32](n, here)}
 	var s ops.Steps
 	s.Do(res.Level.SetFormat(matrix.Bitmap))
 	if o.Parents {
-		res.Parent = matrix.NewVector[int32](n)
+		res.Parent = matrix.NewVector[int32](n, here)
 		s.Do(res.Parent.SetFormat(matrix.Bitmap))
 		s.Do(res.Parent.Set(source, int32(source)))
 	}
-	frontier := matrix.NewVector[bool](n)
+	frontier := matrix.NewVector[bool](n, here)
 	s.Do(frontier.Set(source, true))
-	found := matrix.NewVector[int32](n) // parents of the frontier
+	found := matrix.NewVector[int32](n, here) // parents of the frontier
 	unvisited := res.Level.Structure().Not()
 	for depth := int32(0); s.OK() && frontier.NVals() > 0; depth++ {
 		o.report("breadth-first search", res.Level.NVals(), int64(n))

@@ -25,8 +25,9 @@ type Components struct {
 //
 //	m = A min.second gp;  p(p) min= m;  p min= m, gp;  gp = p(p)
 //
-// until no grandparent changes. O(edges · log vertices) in practice. On a GPU
-// trees are hooked edge by edge instead (Sutton, Ben-Nun, Barak, IPDPS 2018).
+// until no grandparent changes. O(edges · log vertices) in practice. The host hooks parents and
+// follows grandparents. The fused form hooks trees edge by edge instead (Sutton, Ben-Nun, Barak,
+// IPDPS 2018).
 func ConnectedComponents[T comparable](g matrix.Source[T], opts ...ComponentsOptions) (*Components, error) {
 	o, err := only("ConnectedComponents", opts)
 	if err != nil {
@@ -37,10 +38,14 @@ func ConnectedComponents[T comparable](g matrix.Source[T], opts ...ComponentsOpt
 		return nil, err
 	}
 	a := g.View().Pattern()
-	if at := traverser(a); at != nil {
-		return componentsAt(at, a, n, o)
+	at, err := o.fused("ConnectedComponents", a.Place())
+	if err != nil {
+		return nil, err
 	}
-	undirected := symmetric(g.View().Pattern())
+	if at != nil {
+		return fusedComponents(at, a, n, o)
+	}
+	undirected := a.Symmetric() || a.Place() == nil && symmetric(a)
 	ids := make([]int32, n)
 	for i := range ids {
 		ids[i] = int32(i)
@@ -52,6 +57,7 @@ func ConnectedComponents[T comparable](g matrix.Source[T], opts ...ComponentsOpt
 	gp, least, low := parent.Clone(), parent.Clone(), semiring.Min[int32]()
 	with := o.with()
 	var s ops.Steps
+	s.Do(least.Move(a.Place()))
 	for changed := n > 0; changed && s.OK(); {
 		o.report("connected components", 0, 0)
 		s.Do(ops.MxV(least.Accum(low), semiring.MinSecond[int32](), a, gp, with))
@@ -70,7 +76,8 @@ func ConnectedComponents[T comparable](g matrix.Source[T], opts ...ComponentsOpt
 	if !s.OK() {
 		return nil, s.Err()
 	}
-	return countLabels(parent), nil
+	c := countLabels(parent)
+	return c, c.Label.Move(a.Place())
 }
 
 // hook does parent(parent(v)) min= least(v), with the minimum over all v. As an assignment it would

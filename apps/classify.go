@@ -3,7 +3,6 @@ package apps
 import (
 	"fmt"
 
-	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -56,7 +55,8 @@ type ClassifyOptions struct {
 // the maximum, with exponentials that are right to 3e-10. Results differ from those of an
 // all-float64 computation by about 1e-5 of the largest magnitude.
 //
-// Both graphs live in the same place, which may be a GPU, and so does the result. Different numbers
+// Both graphs live in the same place, which may be a GPU, and so does the result. The pipeline
+// computes on the host wherever they live. Different numbers
 // of features are a *matrix.DimensionError, a feature that is NaN or beyond ±1e15 a
 // *ParameterError.
 //
@@ -91,8 +91,12 @@ func Classify(data, pattern *Attributed, opts ...ClassifyOptions) (*matrix.Matri
 		rounds = n
 	}
 	o.report("messages", 0, int64(max(rounds, 0)))
-	if at, ok := data.Place().(device.Matcher); ok {
-		return classifyAt(at, data, pattern, max(rounds, 0), o)
+	at, err := o.fused(app, data.Place())
+	if err != nil {
+		return nil, err
+	}
+	if at != nil {
+		return fusedClassify(at, data, pattern, max(rounds, 0), o)
 	}
 	b, err := newBeliefs(data, pattern, o)
 	if err != nil {
@@ -104,7 +108,11 @@ func Classify(data, pattern *Attributed, opts ...ClassifyOptions) (*matrix.Matri
 		}
 		o.report("messages", int64(k+1), int64(rounds))
 	}
-	return b.result()
+	mu, err := b.result()
+	if err != nil {
+		return nil, err
+	}
+	return mu, mu.Move(data.Place())
 }
 
 // ClassifyMemory estimates the bytes that Classify takes on the host, the graphs included: at

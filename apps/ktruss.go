@@ -19,7 +19,7 @@ type KTrussOptions struct{ Run }
 //
 // (Cohen 2008; Low et al., HPEC 2018.)
 func KTruss[T comparable](g matrix.Source[T], k int, opts ...KTrussOptions) (*matrix.Matrix[int64], error) {
-	o, err := only("KTruss", opts)
+	o, err := onlyPipeline("KTruss", opts)
 	if err != nil {
 		return nil, err
 	}

@@ -90,7 +90,7 @@ type Cut struct {
 // the graph a *matrix.IndexError. Checking the graph takes O(edges): for several
 // queries use a Clusterer.
 func LocalCluster[T comparable](g matrix.Source[T], seeds []int, opts ...LocalClusterOptions) (*LocalClusterResult, error) {
-	o, err := only("LocalCluster", opts)
+	o, err := onlyPipeline("LocalCluster", opts)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ type Clusterer struct {
 // NewClusterer checks a graph and counts its degrees. O(edges); errors as
 // LocalCluster.
 func NewClusterer[T comparable](g matrix.Source[T], opts ...Run) (*Clusterer, error) {
-	run, err := only("NewClusterer", opts)
+	run, err := onlyPipeline("NewClusterer", opts)
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +196,7 @@ func (c *Clusterer) undirected(with ops.Option) error {
 
 // settings returns the options with the defaults filled in.
 func (c *Clusterer) settings(opts []LocalClusterOptions) (LocalClusterOptions, error) {
-	o, err := only("LocalCluster", opts)
+	o, err := onlyPipeline("LocalCluster", opts)
 	if err != nil {
 		return o, err
 	}

@@ -3,7 +3,6 @@ package apps
 import (
 	"fmt"
 
-	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -32,7 +31,7 @@ type PageRankResult struct {
 //	r ← d·(Aᵀ +.second (r ./ outdegree)) + (d·Σ r(dangling) + 1 − d)/n
 //
 // Weights are ignored. O(edges) an iteration, over the transpose of g, which g
-// keeps. A GPU runs several iterations between two checks by the host.
+// keeps. The fused form runs several iterations between two checks by the host.
 func PageRank[T comparable](g matrix.Source[T], opts ...PageRankOptions) (*PageRankResult, error) {
 	o, err := only("PageRank", opts)
 	if err != nil {
@@ -42,16 +41,16 @@ func PageRank[T comparable](g matrix.Source[T], opts ...PageRankOptions) (*PageR
 	if err != nil {
 		return nil, err
 	}
+	if o.Damping == 0 {
+		o.Damping = 0.85
+	}
+	if o.Tolerance == 0 {
+		o.Tolerance = 1e-9
+	}
+	if o.MaxIterations == 0 {
+		o.MaxIterations = 100
+	}
 	d, tol, most := o.Damping, o.Tolerance, o.MaxIterations
-	if d == 0 {
-		d = 0.85
-	}
-	if tol == 0 {
-		tol = 1e-9
-	}
-	if most == 0 {
-		most = 100
-	}
 	if !(d > 0 && d < 1) {
 		return nil, &ParameterError{"PageRank", "damping", fmt.Sprint(d), "between 0 and 1"}
 	}
@@ -61,8 +60,12 @@ func PageRank[T comparable](g matrix.Source[T], opts ...PageRankOptions) (*PageR
 	if n == 0 {
 		return &PageRankResult{Rank: matrix.NewVector[float64](0), Converged: true}, nil
 	}
-	if at := traverser(g.View()); at != nil {
-		return pageRankAt(at, g.View().Pattern(), n, device.Walk{Damping: d, Tolerance: tol, MaxIterations: most}, o)
+	runner, err := o.fused("PageRank", g.View().Place())
+	if err != nil {
+		return nil, err
+	}
+	if runner != nil {
+		return fusedPageRank(runner, g.View().Pattern(), n, o)
 	}
 	with := o.with()
 	at := g.View().Pattern().T()
@@ -70,24 +73,25 @@ func PageRank[T comparable](g matrix.Source[T], opts ...PageRankOptions) (*PageR
 	if err != nil {
 		return nil, err
 	}
-	rank, err := matrix.NewFullVector(n, 1/float64(n))
+	rank, err := fullVector(g.View().Place(), n, 1/float64(n))
 	if err != nil {
 		return nil, err
 	}
+	here := matrix.On(g.View().Place())
 	var s ops.Steps
-	degree := matrix.NewVector[float64](n) // of the vertices with out-edges
+	degree := matrix.NewVector[float64](n, here) // of the vertices with out-edges
 	s.Do(ops.MxV(degree, semiring.PlusPair[float64](), g.View().Pattern(), one.Pattern(), with))
-	perEdge := matrix.NewVector[float64](n) // rank divided by this follows an edge
+	perEdge := matrix.NewVector[float64](n, here) // rank divided by this follows an edge
 	s.Do(ops.ApplySecond(perEdge, semiring.Div[float64](), degree, d, with))
 	plus, minus := semiring.Plus[float64](), semiring.Minus[float64]()
-	dangling, share, change := matrix.NewVector[float64](n), matrix.NewVector[float64](n), matrix.NewVector[float64](n)
+	dangling, share, change := matrix.NewVector[float64](n, here), matrix.NewVector[float64](n, here), matrix.NewVector[float64](n, here)
 	res := &PageRankResult{}
 	for res.Iterations < most && !res.Converged && s.OK() {
 		s.Do(ops.AssignVector(dangling.Masked(degree.Structure().Not()).Replace(), rank, ops.All(), with))
 		lost, err := ops.ReduceScalar(plus, dangling, with)
 		s.Do(err)
 		jump := (d*lost + 1 - d) / float64(n)
-		next, err := matrix.NewFullVector(n, jump)
+		next, err := fullVector(g.View().Place(), n, jump)
 		s.Do(err)
 		s.Do(ops.EWiseMult(share, semiring.Div[float64](), rank, perEdge, with))
 		s.Do(ops.MxV(next.Accum(plus), semiring.PlusSecond[float64](), at, share, with))

@@ -61,7 +61,7 @@ type ProjectionOptions struct {
 //
 // HIVE workflow "graph projections": Gunrock HIVE report, 2018, ch. 9.
 func Projection[T semiring.Number](a matrix.Source[T], opts ...ProjectionOptions) (*matrix.Matrix[T], error) {
-	o, err := only("Projection", opts)
+	o, err := onlyPipeline("Projection", opts)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func Projection[T semiring.Number](a matrix.Source[T], opts ...ProjectionOptions
 // device or than memory; see package chunked. It runs where a lives, unless Blocks names another
 // place.
 func ProjectionTo[T semiring.Number](sink chunked.Sink[T], a matrix.Source[T], opts ...ProjectionOptions) (*chunked.Report, error) {
-	o, err := only("ProjectionTo", opts)
+	o, err := onlyPipeline("ProjectionTo", opts)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
@@ -14,6 +15,50 @@ type Run struct {
 	Threads  int             // 0: GOMAXPROCS
 	Progress Stage           // nil: silent
 	Trace    func(ops.Trace) // called after each operation; may be nil
+	Method   Method          // Auto: the fused form where there is one
+}
+
+// Method is the form of a workflow.
+type Method string
+
+const (
+	// Auto runs the fused form of a workflow if it has one and the graph lives on a device, and else
+	// the pipeline.
+	Auto Method = ""
+	// Pipeline runs the operations of the formula, where the graph lives.
+	Pipeline Method = "pipeline"
+	// Fused runs the kernels that a workflow has for the whole of it. Without such kernels, or for a
+	// graph on the host, it is a *ParameterError.
+	Fused Method = "fused"
+)
+
+// fused returns the device that runs the fused form of a workflow, nil for the pipeline.
+func (r Run) fused(app string, at matrix.Place) (device.Runner, error) {
+	runner, _ := at.(device.Runner)
+	switch {
+	case r.Method == Pipeline:
+		return nil, nil
+	case r.Method == Fused && runner == nil:
+		return nil, &ParameterError{app, "the method", "fused for a graph on the host", "auto or pipeline, or a graph on a device (see Move)"}
+	case r.Method == Fused || r.Method == Auto:
+		return runner, nil
+	}
+	return nil, r.unknownMethod(app)
+}
+
+// notFused is the check of workflows without a fused form.
+func (r Run) notFused(app string) error {
+	switch r.Method {
+	case Auto, Pipeline:
+		return nil
+	case Fused:
+		return &ParameterError{app, "the method", "fused, a form that it does not have", "auto or pipeline"}
+	}
+	return r.unknownMethod(app)
+}
+
+func (r Run) unknownMethod(app string) error {
+	return &ParameterError{app, "the method", fmt.Sprintf("%q", string(r.Method)), "auto (the empty text), pipeline or fused"}
 }
 
 // Stage receives progress: the name of the stage, and how much of it is done. total is 0 if
@@ -31,6 +76,15 @@ func (r Run) report(what string, done, total int64) {
 	}
 }
 
+// fullVector returns a vector with n entries x at a place.
+func fullVector[T comparable](at matrix.Place, n int, x T) (*matrix.Vector[T], error) {
+	v, err := matrix.NewFullVector(n, x)
+	if err == nil {
+		err = v.Move(at)
+	}
+	return v, err
+}
+
 // only returns the settings that a caller gave, the zero value if none.
 func only[O any](app string, opts []O) (o O, err error) {
 	switch len(opts) {
@@ -40,6 +94,15 @@ func only[O any](app string, opts []O) (o O, err error) {
 		return opts[0], nil
 	}
 	return o, &ParameterError{app, "the settings", fmt.Sprintf("%d values of %T", len(opts), o), "one value, or none for the defaults"}
+}
+
+// onlyPipeline is only for workflows without a fused form.
+func onlyPipeline[O interface{ notFused(app string) error }](app string, opts []O) (O, error) {
+	o, err := only(app, opts)
+	if err == nil {
+		err = o.notFused(app)
+	}
+	return o, err
 }
 
 // usable returns the error of a matrix: that of its construction, or that it is nil.

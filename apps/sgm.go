@@ -151,7 +151,7 @@ type SGMResult struct {
 // workflow "seeded graph matching": Gunrock HIVE report, 2018.
 func SGM[T semiring.Float](a, b matrix.Source[T], seeds []SeedPair, opts ...SGMOptions) (*SGMResult, error) {
 	began := time.Now()
-	o, err := only("SGM", opts)
+	o, err := onlyPipeline("SGM", opts)
 	if err != nil {
 		return nil, err
 	}

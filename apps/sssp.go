@@ -2,8 +2,8 @@ package apps
 
 import (
 	"fmt"
-	"unsafe"
 
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -59,15 +59,16 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts ...SSSPOpti
 	if err != nil {
 		return nil, err
 	}
-	if at := traverser(a); at != nil && unsafe.Sizeof(delta) >= 4 {
-		return ssspAt(at, a, n, sources, delta, o.Run)
-	}
-	unreached := semiring.MaxValue[T]()
-	dist, err := matrix.NewFullVector(n, unreached)
+	at, err := fusedSSSPAt[T](o.Run, a.Place())
 	if err != nil {
 		return nil, err
 	}
-	if err := dist.Move(a.Place()); err != nil {
+	if at != nil {
+		return fusedSSSP(at, a, n, sources, delta, o.Run)
+	}
+	unreached := semiring.MaxValue[T]()
+	dist, err := fullVector(a.Place(), n, unreached)
+	if err != nil {
 		return nil, err
 	}
 	here := matrix.On(a.Place())
@@ -116,6 +117,22 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts ...SSSPOpti
 		return nil, err
 	}
 	return out, nil
+}
+
+// fusedSSSPAt is Run.fused of SSSP, whose fused form takes elements of 32 or 64 bits.
+func fusedSSSPAt[T semiring.Number](run Run, at matrix.Place) (device.Runner, error) {
+	runner, err := run.fused("SSSP", at)
+	if runner == nil || err != nil {
+		return nil, err
+	}
+	t, err := device.TypeOf[T]()
+	if err != nil || ssspFits(t) {
+		return runner, err
+	}
+	if run.Method == Fused {
+		return nil, &ParameterError{"SSSP", "the method", "fused for elements of type " + t.Go, "auto or pipeline, or elements of 32 or 64 bits"}
+	}
+	return nil, nil
 }
 
 // many reports whether v has so many entries that a pass over all n positions costs little more.
@@ -181,7 +198,7 @@ func bucketWidth[T semiring.Number](a matrix.View[T], n int, opts SSSPOptions[T]
 	}
 	degree := float64(a.NVals()) / float64(n)
 	reach := 1.5
-	if traverser(a) != nil {
+	if a.Place() != nil {
 		reach = 4
 	}
 	return T(reach * float64(longest) / max(4, degree)), nil

@@ -62,14 +62,18 @@ func towardsHubs[T comparable](g matrix.Source[T], run Run, n int) (*matrix.Matr
 	if err != nil {
 		return nil, err
 	}
-	if at := traverser(a); at != nil {
-		return towardsHubsAt(at, a, n, run)
+	at, err := run.fused("TriangleCount", a.Place())
+	if err != nil {
+		return nil, err
+	}
+	if at != nil {
+		return fusedTowardsHubs(at, a, n, run)
 	}
 	one, err := matrix.NewFullVector(n, true)
 	if err != nil {
 		return nil, err
 	}
-	degrees := matrix.NewVector[int64](n)
+	degrees := matrix.NewVector[int64](n, matrix.On(a.Place()))
 	if err := ops.MxV(degrees, semiring.PlusPair[int64](), a, one.Pattern(), run.with()); err != nil {
 		return nil, err
 	}
@@ -77,10 +81,35 @@ func towardsHubs[T comparable](g matrix.Source[T], run Run, n int) (*matrix.Matr
 	for v := range rank {
 		rank[v] = rank[v]<<32 | int64(v)
 	}
+	if a.Place() != nil {
+		return upwards(a, rank, run)
+	}
 	up := semiring.NewSelect("towards-hubs", func(_ bool, i, j int) bool { return rank[i] < rank[j] }, "")
 	l := matrix.New[bool](n, n)
 	if err := ops.Select(l, up, a, run.with()); err != nil {
 		return nil, err
 	}
 	return l, l.SetFormat(matrix.CSR) // of a bitmap it is one, whose entries ops.Dot cannot list
+}
+
+// upwards returns the edges from i to j with rank(i) < rank(j) by operations that run on devices:
+//
+//	D = diag rank;   L = A⟨D min.first A < A min.second D⟩
+func upwards(a matrix.View[bool], rank []int64, run Run) (*matrix.Matrix[bool], error) {
+	n, here := len(rank), matrix.On(a.Place())
+	v, err := matrix.VectorOf(rank)
+	if err != nil {
+		return nil, err
+	}
+	d, err := matrix.Diag(v, 0)
+	if err != nil {
+		return nil, err
+	}
+	var s ops.Steps
+	from, to, l := matrix.New[int64](n, n, here), matrix.New[int64](n, n, here), matrix.New[bool](n, n, here)
+	s.Do(ops.MxM(from, semiring.MinFirst[int64](), d, a, run.with()))
+	s.Do(ops.MxM(to, semiring.MinSecond[int64](), a, d, run.with()))
+	s.Do(ops.EWiseMult(l, semiring.Lt[int64](), from, to, run.with()))
+	s.Do(ops.Select(l, semiring.ValueEQ(true), l, run.with()))
+	return l, s.Err()
 }

@@ -53,11 +53,16 @@ func VertexNomination[T semiring.Number](g matrix.Source[T], seeds []int, opts .
 	if !o.Unit {
 		return SSSP(g, seeds, SSSPOptions[T]{Run: o.Run, Delta: o.Delta})
 	}
-	if at := traverser(g.View()); at != nil {
-		return hopsAt[T](at, g.View().Pattern(), n, seeds, o.Run)
+	at, err := o.fused("VertexNomination", g.View().Place())
+	if err != nil {
+		return nil, err
 	}
-	dist := matrix.NewVector[T](n)
-	frontier := matrix.NewVector[bool](n)
+	if at != nil {
+		return fusedHops[T](at, g.View().Pattern(), n, seeds, o.Run)
+	}
+	here := matrix.On(g.View().Place())
+	dist := matrix.NewVector[T](n, here)
+	frontier := matrix.NewVector[bool](n, here)
 	var s ops.Steps
 	s.Do(dist.SetFormat(matrix.Bitmap))
 	for _, v := range seeds {

@@ -24,8 +24,8 @@ func (p *typed[T]) missing() float64 { return float64(p.def) }
 // deviceAuction is a task as an auction on a device.
 type deviceAuction struct {
 	*task
-	at     device.Assigner
-	market device.Market
+	at     device.Runner
+	market deviceMarket
 	scale  float64
 	base   []int64 // offsets of the longer side, scaled, as costs; nil for none
 	shift  int64   // the device subtracts it from prices
@@ -37,7 +37,7 @@ type deviceAuction struct {
 // are requested or necessary (an exact problem of floats), or the numbers do not fit
 // the packed bids of a device. The host also reports costs that are not finite.
 func (k *task) onDevice() (*deviceAuction, error) {
-	at, ok := k.p.costs.place().(device.Assigner)
+	at, ok := k.p.costs.place().(device.Runner)
 	if !ok || k.o.Method == MethodJonkerVolgenant || min(k.m, k.n) == 0 {
 		return nil, nil
 	}
@@ -46,25 +46,25 @@ func (k *task) onDevice() (*deviceAuction, error) {
 	if err != nil {
 		return nil, err
 	}
-	seen, err := at.Survey(k.call(), costs)
+	seen, err := surveyAt(at, k.call(), costs)
 	if err != nil {
 		return nil, err
 	}
-	if seen.Strange > 0 {
+	if seen.strange > 0 {
 		return nil, nil
 	}
-	k.seen = summary{lo: seen.Lo, hi: seen.Hi, integers: seen.Integers, entries: seen.Entries}
+	k.seen = summary{lo: seen.lo, hi: seen.hi, integers: seen.integers, entries: seen.entries}
 	if k.p.costs.everywhere() {
-		if err := k.seen.takeDefault(k.p.costs.missing(), seen.Entries == 0); err != nil {
+		if err := k.seen.takeDefault(k.p.costs.missing(), seen.entries == 0); err != nil {
 			return nil, nil
 		}
 	}
 	if err := k.lookAtOffsets(); err != nil {
 		return nil, err
 	}
-	s := &deviceAuction{task: k, at: at, market: device.Market{Costs: costs, Implicit: k.p.costs.everywhere(), Missing: k.p.costs.missing(), Seed: k.o.Seed}}
+	s := &deviceAuction{task: k, at: at, market: deviceMarket{costs: costs, implicit: k.p.costs.everywhere(), missing: k.p.costs.missing(), seed: k.o.Seed}}
 	if k.flip {
-		s.market.Costs.Transposed = !costs.Transposed
+		s.market.costs.Transposed = !costs.Transposed
 	}
 	if !s.fits() {
 		return nil, nil
@@ -132,11 +132,11 @@ func (s *deviceAuction) fits() bool {
 	if k.o.Maximize {
 		sign = s.scale
 	}
-	s.market.Scale, s.market.Default = sign, int64(math.RoundToEven(sign*s.market.Missing))
-	s.market.Span, s.market.Last = int64(math.Ceil(span*s.scale)), int64(last)
-	s.market.First = s.market.Last
-	if k.m == k.n && !unscaled(k.o, float64(s.market.Span), float64(s.market.Last)) {
-		s.market.First = max(s.market.Last, s.market.Span/theta)
+	s.market.scale, s.market.def = sign, int64(math.RoundToEven(sign*s.market.missing))
+	s.market.span, s.market.last = int64(math.Ceil(span*s.scale)), int64(last)
+	s.market.first = s.market.last
+	if k.m == k.n && !unscaled(k.o, float64(s.market.span), float64(s.market.last)) {
+		s.market.first = max(s.market.last, s.market.span/theta)
 	}
 	s.prices()
 	return true
@@ -168,39 +168,39 @@ func (s *deviceAuction) prices() {
 	for j := range list {
 		list[j] -= s.shift
 	}
-	s.market.Prices = list
+	s.market.prices = list
 }
 
 // result converts the assignment of the device; nil says that prices have overflowed
 // there.
-func (s *deviceAuction) result(found device.Assigned, seconds float64) *Result {
-	if found.Over {
+func (s *deviceAuction) result(found assigned, seconds float64) *Result {
+	if found.over {
 		return nil
 	}
 	k := s.task
-	res := &Result{Method: "auction", Rounds: found.Rounds, Bids: found.Bids, Phases: int(found.Phases)}
-	res.Scanned = int64(float64(found.Bids) * float64(k.seen.entries) / float64(min(k.m, k.n)))
+	res := &Result{Method: "auction", Rounds: found.rounds, Bids: found.bids, Phases: int(found.phases)}
+	res.Scanned = int64(float64(found.bids) * float64(k.seen.entries) / float64(min(k.m, k.n)))
 	res.Seconds.Read, res.Seconds.Bid = s.read, seconds
-	partner := make([]int32, len(found.Prices))
+	partner := make([]int32, len(found.prices))
 	for j := range partner {
 		partner[j] = none
 	}
 	worth, best := int64(0), int64(0)
 	var chosen sum
-	for i, j := range found.Col {
+	for i, j := range found.col {
 		partner[j] = int32(i)
-		worth += found.Worth[i]
-		best += found.Best[i] - s.shift
+		worth += found.worth[i]
+		best += found.best[i] - s.shift
 		if s.base != nil {
 			worth -= s.base[j]
 		}
 		if !k.integer {
-			chosen.float(found.Cost[i])
+			chosen.float(found.cost[i])
 		}
 	}
-	above := make([]int64, len(found.Prices)) // prices, less the offsets
-	res.Prices = make([]float64, len(found.Prices))
-	for j, p := range found.Prices {
+	above := make([]int64, len(found.prices)) // prices, less the offsets
+	res.Prices = make([]float64, len(found.prices))
+	for j, p := range found.prices {
 		p += s.shift
 		res.Prices[j], above[j] = float64(p)/s.scale, p
 		if s.base != nil {
@@ -208,12 +208,12 @@ func (s *deviceAuction) result(found device.Assigned, seconds float64) *Result {
 		}
 	}
 	slices.Sort(above)
-	for _, p := range above[len(above)-len(found.Col):] {
+	for _, p := range above[len(above)-len(found.col):] {
 		best += p
 	}
-	res.Row, res.Col = found.Col, partner
+	res.Row, res.Col = found.col, partner
 	if k.flip {
-		res.Row, res.Col = partner, found.Col
+		res.Row, res.Col = partner, found.col
 	}
 	gap := best - worth
 	if k.integer {
@@ -226,7 +226,7 @@ func (s *deviceAuction) result(found device.Assigned, seconds float64) *Result {
 		return res
 	}
 	// Each cost was rounded by up to 1/2, in the value and in the bound.
-	res.Gap = float64(gap+2*int64(len(found.Col)))/s.scale + 0x1p-51*chosen.abs
+	res.Gap = float64(gap+2*int64(len(found.col)))/s.scale + 0x1p-51*chosen.abs
 	if k.o.Maximize { // value negates it
 		chosen.main, chosen.lost = -chosen.main, -chosen.lost
 	}
@@ -235,9 +235,9 @@ func (s *deviceAuction) result(found device.Assigned, seconds float64) *Result {
 }
 
 // trace traces an auction as an operation.
-func (s *deviceAuction) trace(found device.Assigned) {
+func (s *deviceAuction) trace(found assigned) {
 	if s.o.Trace != nil {
-		s.o.Trace(ops.Trace{Op: "assignment", Method: ops.Method(found.Ran.Method), Place: s.at.String(), Work: found.Ran.Work, NVals: int64(len(found.Col))})
+		s.o.Trace(ops.Trace{Op: "assignment", Method: ops.Method(found.ran.Method), Place: s.at.String(), Work: found.ran.Work, NVals: int64(len(found.col))})
 	}
 }
 
@@ -301,11 +301,11 @@ func SolveBatch(ps []*Problem, opts ...Options) ([]*Result, error) {
 // auctions runs auctions of one device in one call.
 func auctions(batch []*deviceAuction) ([]*Result, error) {
 	start := time.Now()
-	markets := make([]device.Market, len(batch))
+	markets := make([]deviceMarket, len(batch))
 	for n, s := range batch {
 		markets[n] = s.market
 	}
-	found, err := batch[0].at.Auction(batch[0].call(), markets)
+	found, err := auctionAt(batch[0].at, batch[0].call(), markets)
 	if err != nil {
 		return nil, err
 	}

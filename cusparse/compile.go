@@ -52,6 +52,7 @@ type program struct {
 	defs map[string]bool // struct definitions that are there
 	mod  *module         // once a kernel of it was used
 	ones string          // sets parameters of ⊗ that have no values to true
+	own  string          // replaces the file, in a program of another package
 	// parts are the kernel files of a composed program, in order; without them it is body after the
 	// file that body needs.
 	parts []string
@@ -168,21 +169,23 @@ func (p *program) uses(a, x bool) *program {
 	return p.flag("HB_USES_A", a).flag("HB_USES_X", x)
 }
 
+// title names the program in messages and lists.
+func (p *program) title() string { return p.body + " of " + p.name }
+
 // source returns the whole text.
 func (p *program) source() string {
 	var b strings.Builder
 	b.WriteString(kernelText["prelude"])
 	b.WriteString(p.text.String())
-	if p.parts != nil {
+	if p.own != "" || p.parts != nil {
 		for _, part := range p.parts {
 			b.WriteString(kernelText[part])
 		}
+		b.WriteString(p.own)
 		return b.String()
 	}
 	switch p.body {
 	case "scan", "sort", "segment", "sums":
-	case "bfs", "sssp", "cc", "pagerank", "match":
-		b.WriteString(kernelText["graph"])
 	default:
 		b.WriteString(kernelText["common"])
 	}
@@ -217,11 +220,11 @@ func (f *frame) kernel(p *program, name string) *kernel {
 	m := p.mod
 	key := ""
 	if m == nil {
-		key = p.body + strings.Join(p.parts, " ") + "\x00" + p.text.String()
+		key = p.body + strings.Join(p.parts, " ") + "\x00" + p.own + "\x00" + p.text.String()
 		m = f.d.modules[key]
 	}
 	if m == nil {
-		image, err := f.d.cache.Image(p.source(), p.body+" of "+p.name)
+		image, err := f.d.cache.Image(p.source(), p.title())
 		if err != nil {
 			f.fail(err)
 			return nil

@@ -2,6 +2,7 @@ package cusparse
 
 import (
 	"fmt"
+	"reflect"
 	"runtime"
 	"unsafe"
 
@@ -18,7 +19,7 @@ type frame struct {
 	err   error
 	temps []*mem
 	made  []*store // those not kept are dropped at the end
-	args  launchArgs
+	args  device.Args
 }
 
 // begin takes the device: the OS thread is locked and the context bound until
@@ -128,7 +129,7 @@ func (f *frame) download(to unsafe.Pointer, from driver.Ptr, n int64) {
 		return
 	}
 	if n <= pinnedBytes { // a copy to pinned memory starts sooner
-		f.tell(from, n)
+		f.toPinned(from, n)
 		f.sync()
 		if f.err == nil {
 			copy(unsafe.Slice((*byte)(to), n), unsafe.Slice((*byte)(f.d.pinned), n))
@@ -139,19 +140,19 @@ func (f *frame) download(to unsafe.Pointer, from driver.Ptr, n int64) {
 	f.sync()
 }
 
-type tellKey struct{}
+type toPinnedKey struct{}
 
-// tell queues a copy of n bytes to the pinned memory.
-func (f *frame) tell(from driver.Ptr, n int64) {
-	if n > told || n%4 != 0 || from%4 != 0 {
+// toPinned queues a copy of n bytes to the pinned memory.
+func (f *frame) toPinned(from driver.Ptr, n int64) {
+	if n > resultsAt || n%4 != 0 || from%4 != 0 {
 		f.fail(f.d.ctx.ToHost(f.d.pinned, from, uint64(n), f.d.stream))
 		return
 	}
-	p := f.once(tellKey{}, func() *program { return compose("tell", "numbers for the host") })
-	f.blocks(f.kernel(p, tellKernel), 1, 64, from, int32(n/4), driver.Ptr(uintptr(f.d.pinned)))
+	p := f.once(toPinnedKey{}, func() *program { return compose("tohost", "numbers for the host") })
+	f.blocks(f.kernel(p, toPinnedKernel), 1, 64, from, int32(n/4), driver.Ptr(uintptr(f.d.pinned)))
 }
 
-const tellKernel = "hb_tell"
+const toPinnedKernel = "hb_to_host"
 
 // copy copies n bytes on the device.
 func (f *frame) copy(to, from driver.Ptr, n int64) {
@@ -172,19 +173,12 @@ func (f *frame) read(m *mem, off int64) int64 {
 	if f.err != nil || m == nil {
 		return 0
 	}
-	f.tell(m.addr+driver.Ptr(8*off), 8)
+	f.toPinned(m.addr+driver.Ptr(8*off), 8)
 	f.sync()
 	if f.err != nil {
 		return 0
 	}
 	return *(*int64)(f.d.pinned)
-}
-
-// launchArgs holds the parameters of a launch: values in buf, and a pointer
-// to each.
-type launchArgs struct {
-	buf  [1024]byte
-	ptrs [40]unsafe.Pointer
 }
 
 // launch queues a kernel. Arguments are *mem, driver.Ptr, int64, int32,
@@ -193,40 +187,40 @@ func (f *frame) launch(k *kernel, grid, block [3]uint32, shared int, args ...any
 	if f.err != nil || grid[0] == 0 || grid[1] == 0 {
 		return
 	}
-	at, n := uintptr(0), 0
-	put := func(p unsafe.Pointer, size uintptr) {
-		at = (at + 15) &^ 15
-		copy(f.args.buf[at:at+size], unsafe.Slice((*byte)(p), size))
-		f.args.ptrs[n] = unsafe.Pointer(&f.args.buf[at])
-		at, n = at+size, n+1
-	}
+	list := &f.args
+	list.Reset()
 	for _, a := range args {
 		switch a := a.(type) {
 		case *mem:
 			p := a.ptr()
-			put(unsafe.Pointer(&p), 8)
+			list.Add(unsafe.Pointer(&p), 8)
 		case driver.Ptr:
-			put(unsafe.Pointer(&a), 8)
+			list.Add(unsafe.Pointer(&a), 8)
 		case int64:
-			put(unsafe.Pointer(&a), 8)
+			list.Add(unsafe.Pointer(&a), 8)
 		case int32:
-			put(unsafe.Pointer(&a), 4)
+			list.Add(unsafe.Pointer(&a), 4)
 		case uint32:
-			put(unsafe.Pointer(&a), 4)
+			list.Add(unsafe.Pointer(&a), 4)
 		case float64:
-			put(unsafe.Pointer(&a), 8)
+			list.Add(unsafe.Pointer(&a), 8)
 		case *descriptor:
-			put(unsafe.Pointer(a), unsafe.Sizeof(*a))
+			list.Add(unsafe.Pointer(a), unsafe.Sizeof(*a))
 		case *maskArg:
-			put(unsafe.Pointer(a), unsafe.Sizeof(*a))
+			list.Add(unsafe.Pointer(a), unsafe.Sizeof(*a))
 		case *regionArg:
-			put(unsafe.Pointer(a), unsafe.Sizeof(*a))
+			list.Add(unsafe.Pointer(a), unsafe.Sizeof(*a))
 		case device.Scalar:
-			put(a.P, uintptr(a.Type.Size))
-		default:
-			panic(fmt.Sprintf("cusparse: kernel argument of type %T", a))
+			list.Add(a.P, uintptr(a.Type.Size))
+		default: // reflect.TypeOf, unlike fmt, does not move the arguments to the heap
+			panic("cusparse: kernel argument of type " + reflect.TypeOf(a).String())
 		}
 	}
+	f.queue(k, grid, block, shared, list.Pointers())
+}
+
+// queue launches a kernel with packed arguments.
+func (f *frame) queue(k *kernel, grid, block [3]uint32, shared int, args []unsafe.Pointer) {
 	if shared > max(k.shared, plainShared) {
 		f.fail(f.d.ctx.SetShared(k.fn, shared))
 		if f.err != nil {
@@ -234,15 +228,15 @@ func (f *frame) launch(k *kernel, grid, block [3]uint32, shared int, args ...any
 		}
 		k.shared = shared
 	}
-	f.fail(f.d.ctx.Launch(k.fn, grid, block, uint32(shared), f.d.stream, f.args.ptrs[:n]))
+	f.fail(f.d.ctx.Launch(k.fn, grid, block, uint32(shared), f.d.stream, args))
 }
 
 // plainShared is the dynamic shared memory a kernel may have without asking;
 // what it declares counts too.
 const plainShared = 40 << 10
 
-// threads is the block of kernels that take an item a thread.
-const threads = 256
+// threads is the block size of kernels that take one item a thread.
+const threads = device.Threads
 
 // each queues a kernel over n items, a thread each, in a loop beyond what
 // fills the device.

@@ -62,8 +62,8 @@ jobs() {
 			for k in MxM/int32 MxM/float64 MxM/Path MxV/int32 MxV/float64 VxM/bool EWise Apply Select Reduce Transpose Extract Assign Kronecker; do
 				echo "$tool-kit-${k//\//-} env HIVEBLAS_KIT=$k HIVEBLAS_KIT_BUDGET=1 $under ./cusparse.test -test.v -test.short -test.run TestConformance\$"
 			done
-			echo "$tool-cusparse $under ./cusparse.test -test.v -test.short -test.run (SpMV|SpMM|Spgemm)OnGPU\$"
-			echo "$tool-apps env HIVEBLAS_TEST_GPU=1 $under ./apps.test -test.v -test.short -test.run (BFS|SSSP|VertexNomination|Components|PageRank|Triangles|KTruss|SGM|Classify|LocalCluster)OnDevice\$"
+			echo "$tool-cusparse $under ./cusparse.test -test.v -test.short -test.run (SpMV|SpMM|Spgemm|Session)OnGPU\$"
+			echo "$tool-apps env HIVEBLAS_TEST_GPU=1 $under ./apps.test -test.v -test.short -test.run (BFS|SSSP|VertexNomination|Components|PageRank|Triangles|KTruss|SGM|Classify|LocalCluster|FusedAndPipeline)OnDevice\$"
 			echo "$tool-auction env HIVEBLAS_TEST_GPU=1 $under ./auction.test -test.v -test.short -test.run OnDevice"
 		done
 		return
@@ -76,7 +76,7 @@ jobs() {
 	echo "jit ./jit.test -test.v $short"
 	echo "ops ./ops.test $short"
 	echo "apps ./apps.test $short"
-	echo "apps-gpu env HIVEBLAS_TEST_GPU=1 ./apps.test -test.v $short -test.run (BFS|SSSP|VertexNomination|Components|PageRank|Triangles|KTruss|SGM|Classify|LocalCluster)OnDevice\$"
+	echo "apps-gpu env HIVEBLAS_TEST_GPU=1 ./apps.test -test.v $short -test.run (BFS|SSSP|VertexNomination|Components|PageRank|Triangles|KTruss|SGM|Classify|LocalCluster|FusedAndPipeline)OnDevice\$"
 	echo "auction env HIVEBLAS_TEST_GPU=1 ./auction.test -test.v $short -test.run OnDevice"
 	echo "chunked ./chunked.test -test.v $short -test.run OnGPU"
 	echo "info ./hiveblas info"

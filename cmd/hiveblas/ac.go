@@ -41,7 +41,7 @@ the features of an edge. Files may be gzip-compressed; - is standard input.`,
   hiveblas ac … --top 5 --memory 6GiB --json`,
 		Args: positional(),
 	}
-	j := newJob(s, cmd).computes(thresholdAC).writes("the log-probabilities", ".csv", ".mtx", ".hgb")
+	j := newJob(s, cmd).computes(thresholdAC).fuses().writes("the log-probabilities", ".csv", ".mtx", ".hgb")
 	flags := []string{"data-vertices", "data-edges", "pattern-vertices", "pattern-edges"}
 	for k, name := range flags {
 		cmd.Flags().StringVar(&files[k], name, "", "`FILE` of the "+strings.ReplaceAll(name, "-", " graph's "))

@@ -25,7 +25,7 @@ parent.`,
   hiveblas bfs graph.tsv.gz --source 12 --undirected --parents -o tree.tsv`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(thresholdBFS).reads().writes("the levels", matrixFiles...)
+	j := newJob(s, cmd).computes(thresholdBFS).fuses().reads().writes("the levels", matrixFiles...)
 	cmd.Flags().StringVar(&source, "source", "", "source vertex `V`: a number from 0, or an id")
 	cmd.Flags().BoolVar(&parents, "parents", false, "write the parent of each vertex instead of its level")
 

@@ -16,7 +16,7 @@ for each vertex the smallest vertex of its component.`,
   hiveblas cc friends.csv --ids renumber --json`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(thresholdCC).reads().writes("the components", matrixFiles...)
+	j := newJob(s, cmd).computes(thresholdCC).fuses().reads().writes("the components", matrixFiles...)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if err := j.begin(args[0]); err != nil {
 			return err

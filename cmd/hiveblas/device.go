@@ -24,6 +24,14 @@ func (j *job) computes(entries int64) *job {
 	return j
 }
 
+// fuses adds --method, for commands whose app has a fused form.
+func (j *job) fuses() *job {
+	j.cmd.Flags().StringVar(&j.run.method, "method", "auto",
+		"form `M` on a GPU: fused kernels of the whole, a pipeline of operations, or auto, which is fused")
+	complete(j.cmd, "method", "auto", "pipeline", "fused")
+	return j
+}
+
 // The numbers of entries from which --device auto uses a GPU. Below them the host
 // is faster than opening a GPU and copying the graph, which take about half a
 // second. They follow from the time per entry on two cores: 2 ns for bfs, 20 for

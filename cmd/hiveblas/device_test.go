@@ -89,6 +89,14 @@ func TestCommandsOnDevice(t *testing.T) {
 			}
 		})
 	}
+	for _, method := range []string{"pipeline", "fused"} {
+		if got := runInProcess(t, "tc", karate, "--device", "gpu", "--method", method); !strings.Contains(got, "triangles  45") {
+			t.Errorf("--method %s: %s", method, got)
+		}
+		if got := runInProcess(t, "bfs", karate, "--source", "0", "--device", "gpu", "--method", method); !strings.Contains(got, "max level  3") {
+			t.Errorf("--method %s: %s", method, got)
+		}
+	}
 	if a, b := runInProcess(t, "tc", karate, "--device", "gpu:0"), "triangles  45"; !strings.Contains(a, b) || !strings.Contains(a, "(gpu:0 (emulated device))") {
 		t.Errorf("%q is not in %s", b, a)
 	}

@@ -68,6 +68,8 @@ func TestFailures(t *testing.T) {
 		{"a negative weight", "vn --seeds 0 " + negative, 1, "negative.mtx: edge from 0 to 1 (vertices from 0): its weight is -1"},
 		{"a negative weight, of sssp", "sssp --source 1 " + negative, 1, "negative.mtx: edge from 0 to 1"},
 		{"a ratio with denominator 0", "project --weight ratio " + cancel, 1, "cancel.mtx: row 0, column 1 of the result"},
+		{"fused kernels on the host", "tc --method fused --device cpu " + karate, 1, "--method fused: fused kernels run on a GPU"},
+		{"an unknown form", "tc --method fast " + karate, 2, "--method is \"fast\", want auto, pipeline or fused"},
 		{"ranks that do not converge", "pagerank --max-iterations 2 " + karate, 1, "karate.mtx: the ranks still change"},
 		{"no assignment", "lsap " + hall, 1, "hall.mtx: no assignment exists: the 2 rows 0, 2 have only 1 columns together; --default gives"},
 		{"no assignment, by auction", "lsap --method auction " + hall, 1, "the 2 rows 0, 2 have only"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -17,6 +18,7 @@ const maxThreads = 1024
 // runFlags are the flags of every command that computes.
 type runFlags struct {
 	device  string // "" for commands that run on the host only
+	method  string // "" for commands without a fused form
 	threads int
 	timeout timeout
 	quiet   bool
@@ -36,7 +38,19 @@ func (f *runFlags) check(cmd *cobra.Command) error {
 	if f.threads < 0 || f.threads > maxThreads {
 		return &usageError{cmd.CommandPath(), fmt.Sprintf("--threads is %d, want 1 to %d, or 0 for one per core", f.threads, maxThreads)}
 	}
-	return nil
+	switch f.method {
+	case "", "auto", "pipeline", "fused":
+		return nil
+	}
+	return &usageError{cmd.CommandPath(), fmt.Sprintf("--method is %q, want auto, pipeline or fused", f.method)}
+}
+
+// form returns the value of --method.
+func (f *runFlags) form() apps.Method {
+	if f.method == "auto" {
+		return apps.Auto
+	}
+	return apps.Method(f.method)
 }
 
 func (f *runFlags) count() int {

@@ -164,7 +164,10 @@ func (j *job) compute(work func(apps.Run) error) error {
 	if err := j.placeGraphs(j.graph.NVals, "entries", j.graph.Matrix); err != nil {
 		return err
 	}
-	run := apps.Run{Context: j.ctx, Threads: j.run.threads, Progress: j.progress.update, Trace: j.trace}
+	run := apps.Run{Context: j.ctx, Threads: j.run.threads, Progress: j.progress.update, Trace: j.trace, Method: j.run.form()}
+	if run.Method == apps.Fused && j.device == nil {
+		return &failure{"--method fused", "fused kernels run on a GPU, and this run is on the host (" + j.why + ")", "add --device gpu, or use --method auto", nil}
+	}
 	return j.stage("compute", func() error {
 		err := work(run)
 		if j.run.device == "auto" && errors.Is(err, cusparse.ErrMemory) {

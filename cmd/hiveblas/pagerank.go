@@ -27,7 +27,7 @@ at most --tolerance in sum, and fails after --max-iterations.`,
   hiveblas pagerank web.txt --ids renumber --damping 0.9 --tolerance 1e-12 --json`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(thresholdPageRank).reads().writes("the ranks", matrixFiles...)
+	j := newJob(s, cmd).computes(thresholdPageRank).fuses().reads().writes("the ranks", matrixFiles...)
 	cmd.Flags().Float64Var(&damping, "damping", 0.85, "probability `P` of following an edge, between 0 and 1")
 	cmd.Flags().Float64Var(&tol, "tolerance", 1e-9, "stop when the changes of the ranks sum to at most `T`")
 	cmd.Flags().IntVar(&most, "max-iterations", 1000, "fail after `N` iterations")

@@ -22,7 +22,7 @@ Vertices that the source does not reach are omitted.`,
   hiveblas sssp roads.tsv --source 7 --undirected --delta 100 --json`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(thresholdPaths).reads().writes("the distances", matrixFiles...)
+	j := newJob(s, cmd).computes(thresholdPaths).fuses().reads().writes("the distances", matrixFiles...)
 	cmd.Flags().StringVar(&source, "source", "", "source vertex `V`: a number from 0, or an id")
 	cmd.Flags().Float64Var(&delta, "delta", 0, "width `W` of the distance buckets (default: from the weights)")
 

@@ -1,5 +1,6 @@
-// Package warm knows which kernels programs commonly need: it runs the
-// workflows and operations on a device that only notes what is composed.
+// Package warm knows which kernels programs commonly need: those of the apps in
+// apps.List, and those of the operations that the apps and usual programs run,
+// which it calls on a device that records the text of kernels.
 package warm
 
 import (
@@ -17,13 +18,18 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// Compositions returns what the command line composes for its float64 graphs,
-// and with all what the workflows and the usual operations do for four types,
-// on a GPU of the given properties.
+// Compositions returns the kernels of the command line for its float64 graphs,
+// and with all those of the apps and the usual operations for four types, on a
+// GPU of the given properties.
 func Compositions(p driver.Properties, all bool) ([]cusparse.Composition, error) {
-	return cusparse.Compositions(p, func(at matrix.Place) {
+	programs := fused[float64]()
+	if all {
+		programs = append(programs, fused[float32]()...)
+		programs = append(programs, fused[int32]()...)
+		programs = append(programs, fused[int64]()...)
+	}
+	return cusparse.Compositions(p, programs, func(at matrix.Place) {
 		workflows[float64](at)
-		classify(at)
 		if !all {
 			return
 		}
@@ -34,6 +40,20 @@ func Compositions(p driver.Properties, all bool) ([]cusparse.Composition, error)
 			use(at)
 		}
 	})
+}
+
+// fused returns the programs of the fused forms for graphs of T.
+func fused[T semiring.Number]() (list []device.Program) {
+	t, err := device.TypeOf[T]()
+	if err != nil {
+		return nil
+	}
+	for _, a := range apps.List[T]() {
+		if a.Kernels != nil {
+			list = append(list, a.Kernels(t)...)
+		}
+	}
+	return list
 }
 
 // Properties returns those of a usual GPU of compute capability major.minor,
@@ -55,15 +75,14 @@ func Properties(major, minor int) driver.Properties {
 	return p
 }
 
-// graphs are sizes that different methods are for. Their entries are claimed:
-// nobody reads them.
+// graphs are sizes for which operations choose different methods.
 var graphs = []struct {
 	n       int
 	entries int64
 }{{1000, 10000}, {1 << 18, 4 << 20}, {1 << 20, 24 << 20}}
 
-// claimed returns a matrix at a place that is none, which says that it has so
-// many entries.
+// claimed returns a matrix on a device without memory. It reports so many
+// entries, and nothing reads them.
 func claimed[T semiring.Number](at matrix.Place, n int, entries int64) *matrix.Matrix[T] {
 	a := matrix.New[T](n, n, matrix.On(at))
 	t, err := device.TypeOf[T]()
@@ -81,66 +100,26 @@ func claimed[T semiring.Number](at matrix.Place, n int, entries int64) *matrix.M
 	return a
 }
 
-// attempt runs f, which may fail over results that mean nothing.
+// attempt runs f and ignores panics over results that mean nothing.
 func attempt(f func()) {
 	defer func() { _ = recover() }()
 	f()
 }
 
+// workflows calls the apps on graphs of several sizes.
 func workflows[T semiring.Number](at matrix.Place) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	run := apps.Run{Context: ctx}
 	for _, size := range graphs {
-		for _, f := range []func(g *matrix.Matrix[T]){
-			func(g *matrix.Matrix[T]) { _, _ = apps.Projection(g, apps.ProjectionOptions{Run: run}) },
-			func(g *matrix.Matrix[T]) {
-				_, _ = apps.Projection(g, apps.ProjectionOptions{Run: run, Weighting: apps.WeightCount, Onto: apps.OntoRows})
-			},
-			func(g *matrix.Matrix[T]) {
-				_, _ = apps.Projection(g, apps.ProjectionOptions{Run: run, Weighting: apps.WeightRatio})
-			},
-			func(g *matrix.Matrix[T]) {
-				_, _ = apps.VertexNomination(g, []int{0}, apps.VertexNominationOptions[T]{Run: run})
-			},
-			func(g *matrix.Matrix[T]) {
-				_, _ = apps.VertexNomination(g, []int{0, 1}, apps.VertexNominationOptions[T]{Run: run, Unit: true})
-			},
-			func(g *matrix.Matrix[T]) { _, _ = apps.BFS(g, 0, apps.BFSOptions{Run: run, Parents: true}) },
-			func(g *matrix.Matrix[T]) { _, _ = apps.BFS(g.T(), 0, apps.BFSOptions{Run: run, Parents: true}) },
-			func(g *matrix.Matrix[T]) { _, _ = apps.SSSP(g, []int{0}, apps.SSSPOptions[T]{Run: run}) },
-			func(g *matrix.Matrix[T]) { _, _ = apps.PageRank(g, apps.PageRankOptions{Run: run}) },
-			func(g *matrix.Matrix[T]) { _, _ = apps.ConnectedComponents(g, apps.ComponentsOptions{Run: run}) },
-			func(g *matrix.Matrix[T]) { _, _ = apps.TriangleCount(g, apps.TriangleOptions{Run: run}) },
-			func(g *matrix.Matrix[T]) { _, _ = apps.KTruss(g, 3, apps.KTrussOptions{Run: run}) },
-			func(g *matrix.Matrix[T]) { // the kernels of assignment are all in the program that looks at the costs
-				if a, err := g.View().On(at.(device.Backend)); err == nil {
-					_, _ = at.(device.Assigner).Survey(device.Call{Context: ctx}, a)
-				}
-			},
-			func(g *matrix.Matrix[T]) {
-				_, _ = apps.LocalCluster(g, []int{0}, apps.LocalClusterOptions{Run: run, Sweep: true, MaxIterations: 2})
-			},
-			func(g *matrix.Matrix[T]) {
-				_, _ = apps.LocalCluster(g, []int{0}, apps.LocalClusterOptions{Run: run, Method: apps.ClusterFISTA, MaxIterations: 2})
-			},
-		} {
-			attempt(func() { f(claimed[T](at, size.n, size.entries)) })
+		for _, a := range apps.List[T]() {
+			for _, use := range a.Use {
+				attempt(func() { _ = use(claimed[T](at, size.n, size.entries), apps.Run{Context: ctx}) })
+			}
 		}
 	}
 }
 
-// classify matches a pattern of one edge in itself.
-func classify(at matrix.Place) {
-	one := func() *matrix.Matrix[float32] {
-		x, _ := matrix.NewFull[float32](1, 1, 1)
-		return x
-	}
-	if g, err := apps.NewAttributed(one(), one(), []int32{0}, []int32{0}); err == nil && g.Move(at) == nil {
-		attempt(func() { _, _ = apps.Classify(g, g, apps.ClassifyOptions{}) })
-	}
-}
-
+// operations calls the usual operations on matrices of several sizes.
 func operations[T semiring.Number](at matrix.Place) {
 	here := matrix.On(at)
 	semirings := []semiring.Semiring[T, T, T]{semiring.PlusTimes[T](), semiring.MinPlus[T](), semiring.MaxPlus[T](), semiring.MaxMin[T]()}

@@ -25,7 +25,7 @@ func compositions(t testing.TB, major, minor int, all bool) []cusparse.Compositi
 	return list
 }
 
-// heads are the files that kernels come from, with how many kernels each.
+// heads returns the number of kernels of each file.
 func heads(list []cusparse.Composition) map[string]int {
 	n := map[string]int{}
 	for _, c := range list {
@@ -41,9 +41,9 @@ func TestCompositions(t *testing.T) {
 	}
 	few := compositions(t, 9, 0, false)
 	t.Log(heads(few))
-	for _, want := range []string{"bfs", "sssp", "cc", "pagerank", "scan", "sort", "select", "reduce", "shape", "spmv", "auction"} {
+	for _, want := range []string{"bfs", "sssp", "cc", "pagerank", "hubs", "match", "auction", "scan", "sort", "reduce", "shape", "spmv"} {
 		if heads(few)[want] == 0 {
-			t.Errorf("nothing of %s.cu is composed", want)
+			t.Errorf("no kernel of %s.cu is listed", want)
 		}
 	}
 	if longtest.Enabled() {
@@ -62,7 +62,7 @@ func TestCompositions(t *testing.T) {
 	}
 }
 
-// A handful compiles for the emulator; what is composed is what runs.
+// A sample of the list compiles for the emulator.
 func TestCompositionsCompile(t *testing.T) {
 	if race.Enabled {
 		t.Skip("one goroutine")
@@ -84,8 +84,8 @@ func TestCompositionsCompile(t *testing.T) {
 	}
 }
 
-// Everything compiles for the architectures that there are. It needs
-// HIVEBLAS_NVRTC, no GPU.
+// The list compiles for old and new architectures. The test needs HIVEBLAS_NVRTC,
+// no GPU.
 func TestCompositionsCompileByNVRTC(t *testing.T) {
 	if os.Getenv("HIVEBLAS_NVRTC") == "" {
 		t.Skip("HIVEBLAS_NVRTC names no compiler; scripts/nvrtc.sh fetches one")
@@ -106,22 +106,21 @@ func TestCompositionsCompileByNVRTC(t *testing.T) {
 	}
 }
 
-// noting compiles for the emulator and notes what.
-type noting struct {
+// recordingCompiler compiles for the emulator and keeps the sources.
+type recordingCompiler struct {
 	driver.Compiler
 	mu      sync.Mutex
 	sources map[string]string
 }
 
-func (c *noting) Compile(source, name, arch string) ([]byte, error) {
+func (c *recordingCompiler) Compile(source, name, arch string) ([]byte, error) {
 	c.mu.Lock()
 	c.sources[source] = name
 	c.mu.Unlock()
 	return c.Compiler.Compile(source, name, arch)
 }
 
-// What workflows really compose is in the list: on a device that computes
-// nothing the ways through them are the same.
+// The list has every kernel that the apps compile when they run on a device.
 func TestCompositionsAreWhatRuns(t *testing.T) {
 	if race.Enabled {
 		t.Skip("one goroutine")
@@ -134,9 +133,9 @@ func TestCompositionsAreWhatRuns(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	c := &noting{Compiler: gxx, sources: map[string]string{}}
+	c := &recordingCompiler{Compiler: gxx, sources: map[string]string{}}
 	d, err := cusparse.Open(0, cusparse.WithDriver(e), cusparse.WithKernelCache("off"),
-		cusparse.WithCompiler("noting", func() (driver.Compiler, error) { return c, nil }))
+		cusparse.WithCompiler("recording", func() (driver.Compiler, error) { return c, nil }))
 	if err != nil {
 		t.Fatal(err)
 	}

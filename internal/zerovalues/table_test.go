@@ -30,6 +30,7 @@ var functions = []listedFunction{
 	{"apps.FirstSeeds", apps.FirstSeeds},
 	{"apps.KTruss", apps.KTruss[float64]},
 	{"apps.KTruss", apps.KTruss[bool]},
+	{"apps.List", apps.List[float64]},
 	{"apps.LocalCluster", apps.LocalCluster[float64]},
 	{"apps.LocalCluster", apps.LocalCluster[bool]},
 	{"apps.NewAttributed", apps.NewAttributed},
@@ -52,6 +53,7 @@ var functions = []listedFunction{
 	{"auction.DenseMat", auction.DenseMat},
 	{"auction.Implicit", auction.Implicit[float64]},
 	{"auction.JonkerVolgenant", auction.JonkerVolgenant},
+	{"auction.Kernels", auction.Kernels},
 	{"auction.Solve", auction.Solve},
 	{"auction.SolveBatch", auction.SolveBatch},
 	{"auction.Sparse", auction.Sparse[float64]},
@@ -491,6 +493,7 @@ var functions = []listedFunction{
 }
 
 var types = []listedType{
+	{"apps.App", reflect.TypeFor[apps.App[float64]]()},
 	{"apps.Attributed", reflect.TypeFor[apps.Attributed]()},
 	{"apps.BFSOptions", reflect.TypeFor[apps.BFSOptions]()},
 	{"apps.BFSResult", reflect.TypeFor[apps.BFSResult]()},
@@ -504,6 +507,7 @@ var types = []listedType{
 	{"apps.KTrussOptions", reflect.TypeFor[apps.KTrussOptions]()},
 	{"apps.LocalClusterOptions", reflect.TypeFor[apps.LocalClusterOptions]()},
 	{"apps.LocalClusterResult", reflect.TypeFor[apps.LocalClusterResult]()},
+	{"apps.Method", reflect.TypeFor[apps.Method]()},
 	{"apps.Nomination", reflect.TypeFor[apps.Nomination[float64]]()},
 	{"apps.PageRankOptions", reflect.TypeFor[apps.PageRankOptions]()},
 	{"apps.PageRankResult", reflect.TypeFor[apps.PageRankResult]()},

@@ -1,47 +1,48 @@
-// Breadth-first search: levels, and if asked for least-numbered parents.
-// Source: prelude + graph.cu + this file. No element types are needed.
+// Breadth-first search: levels, and on request least-numbered parents.
+// Source: prelude + graph.cu + this file. Host: apps/bfs_gpu.go, which defines
+//     HB_BFS_CHUNK  entries of an item of the queue
 //
-// A search is a row of steps on the device, one a level. Each step reads what
-// the last block of the step before has decided: to push along the out-edges
-// of the frontier, to pull along the in-edges of the unvisited, or nothing
-// (Beamer, Asanović, Patterson: Direction-optimizing breadth-first search,
-// SC 2012). Pulling tests neighbours in a snapshot of the visited set: those
-// visited before the frontier have no unvisited neighbour left.
+// A search is a sequence of steps on the device, one for each level. The last
+// block of a step decides what the next step does: push along the out-edges of
+// the frontier, pull along the in-edges of the unvisited vertices, or nothing
+// (Beamer, Asanović, Patterson: Direction-optimizing breadth-first search, SC
+// 2012). A pull tests in-neighbours in a snapshot of the visited set: vertices
+// visited before the frontier have no unvisited neighbours.
 //
-// Kept with the matrix (A, n×n, rows are out-edges; ptr, idx; entries = ptr[n];
-// inptr, inidx of the transpose, the same arrays if A is symmetric, both null
-// if there is none: then nothing is pulled and first may be null, idle not):
-//   idle     hb_u32[words]  words = 8·⌈n/256⌉; bits of the vertices without
-//            edges and of the padding: hb_bfs_idle<<<⌈32·words/256⌉, 256>>>
-//   first    int4[n]  four in-neighbours of most out-edges, −1 where there are
-//            fewer: hb_bfs_first<<<⌈n/32⌉, 256>>>
-// For a search:
+// In: A is n×n; ptr, idx are its rows (out-edges), inptr, inidx those of its
+// transpose: the same arrays if A is symmetric, null if there is no transpose,
+// and then no step pulls.
+// Kept with the matrix:
+//   idle     hb_u32[words], words = 8·⌈n/256⌉: bits of the vertices without
+//            edges and of the padding
+//   first    int4[n]: the four in-neighbours with the most out-edges, −1 where
+//            there are fewer; null without a transpose
+// Scratch:
 //   visited  hb_u32[2·words], queue hb_u64[n + entries/HB_BFS_CHUNK + 1],
-//   state    hb_u64[16], result hb_i64[4] in pinned host memory,
+//   state    hb_u64[HB_GRAPH_STATE]
+// Out:
 //   level    hb_i32[n] (16-byte aligned), −1 where unreached; present hb_u8[n]
-//            (4-byte aligned)
-// Launches, grid = multiprocessors × blocks that fit (8 of 256 threads), all
-// blocks of HB_GRAPH_BLOCK threads, no dynamic shared memory:
-//   result[0] = 0 (host);  hb_bfs_start<<<grid>>>  as a plain launch: it alone
-//   takes the source;  for more sources hb_bfs_sources<<<1>>>;  then a CUDA graph, captured once per matrix and output,
-//   of 8 × hb_bfs_step<<<grid>>>; synchronise; while result[0] == 0 launch a
-//   graph of 64 steps and synchronise. Then result = {1, vertices reached,
-//   greatest level, steps that pulled}.
-//   Parents, before anything else uses the buffers: hb_bfs_parents_pull<<<grid>>>
-//   and then hb_bfs_parents_push<<<grid>>>, with a transpose or without. Those
-//   of unreached vertices are 0x7fffffff.
-// n = 0 needs no launch. Deterministic.
+//            (4-byte aligned); parent hb_i32[n], 0x7fffffff where unreached
+//   result   hb_i64[4] in pinned host memory: {1, vertices reached, greatest
+//            level, steps that pulled} after the last step; result[0] = 0 before
+//
+// Launches, grid = resident blocks, blocks of HB_GRAPH_BLOCK threads, no dynamic
+// shared memory:
+//   hb_bfs_idle<<<⌈32·words/block⌉>>>, hb_bfs_first<<<⌈8·n/block⌉>>>: once a matrix
+//   hb_bfs_start<<<grid>>>;  hb_bfs_sources<<<1>>> for more than one source;
+//   hb_bfs_step<<<grid>>> until result[0] is 1; further steps return at once;
+//   for parents hb_bfs_parents_pull<<<grid>>>, then hb_bfs_parents_push<<<grid>>>.
+// n > 0. Deterministic. Bound by random reads of visited and of level.
 
 // H200, R-MAT 22, 16 sources, call to return: median 0.171 ms with chunks of
-// 256, 0.234 with 64, when the last push still wrote its queue; 0.152 with
+// 256, 0.234 with 64 (both with a last push that wrote its queue); 0.152 with
 // permuted labels; push alone 1.7; parents +0.24; grid of 1000×1000 (2000
 // levels) 16 ms; idle and first, once per matrix, 0.04 and 1.8.
-#define HB_BFS_CHUNK 256 // entries of an item
-#define HB_BFS_ALPHA 14 // pull when frontier's edges × ALPHA exceed the unexplored
-#define HB_BFS_ASIDE 2048 // vertices found that a block puts aside
-#define HB_BFS_TASK 256 // vertices a warp pulls for at a time
-#define HB_BFS_LONG 1024 // a row with more entries is pulled for by a block
-#define HB_BFS_LONGS 32 // such rows that a block puts off
+#define HB_BFS_ALPHA 14 // pull when the frontier's edges × ALPHA exceed the unexplored ones
+#define HB_BFS_ASIDE 2048 // vertices found that a block collects in shared memory
+#define HB_BFS_TASK 256 // vertices that a warp pulls for at a time
+#define HB_BFS_LONG 1024 // a block pulls for a row with more entries
+#define HB_BFS_LONGS 32 // such rows that a block postpones
 
 enum { // places in state
 	HB_BFS_MODE, HB_BFS_DEPTH, HB_BFS_HEAD, HB_BFS_TAIL, // tail of the frontier in the queue
@@ -50,11 +51,11 @@ enum { // places in state
 };
 enum { HB_BFS_STOP, HB_BFS_PUSH, HB_BFS_PULL }; // modes
 
-// hb_bfs_idle marks the vertices that have no edge in or out, a thread each.
+// hb_bfs_idle marks the vertices without edges, a thread each.
 HB_KERNEL hb_bfs_idle(hb_i32 n, const hb_i64 *ptr, const hb_i64 *inptr, hb_u32 *idle, hb_i32 words) {
 	hb_i64 v = (hb_i64)blockIdx.x * blockDim.x + threadIdx.x;
 	bool none = v >= n || (ptr[v] == ptr[v + 1] && (!inptr || inptr[v] == inptr[v + 1]));
-	if (v < n && !inptr) none = false; // an edge in cannot be ruled out
+	if (v < n && !inptr) none = false; // it may have in-edges
 	hb_u32 bits = __ballot_sync(HB_FULL, none);
 	if (HB_LANE == 0 && v / 32 < words) idle[v / 32] = bits;
 }
@@ -114,7 +115,7 @@ HB_KERNEL hb_bfs_start(hb_i32 n, const hb_i64 *ptr, const hb_u32 *idle, hb_i32 w
 	hb_u32 chunks = hb_chunks(ptr, source, HB_BFS_CHUNK);
 	for (hb_i64 c = i; c < chunks; c += threads) queue[c] = (hb_u64)c << 32 | (hb_u32)source;
 	if (i == 0) {
-		for (hb_i32 k = 0; k < 16; k++) state[k] = 0;
+		for (hb_i32 k = 0; k < HB_GRAPH_STATE; k++) state[k] = 0;
 		state[HB_BFS_MODE] = HB_BFS_PUSH;
 		state[HB_BFS_TAIL] = state[HB_BFS_NEXT] = chunks;
 		state[HB_BFS_REACHED] = 1;
@@ -147,20 +148,20 @@ HB_KERNEL hb_bfs_sources(const hb_i64 *ptr, const hb_i32 *sources, hb_i32 count,
 	if (threadIdx.x == 0) now[HB_BFS_TAIL] = now[HB_BFS_NEXT];
 }
 
-// hb_bfs_test returns whether u is a vertex (−1 is none) and in the set.
+// hb_bfs_test reports whether u is a vertex (−1 is none) and visited.
 HB_DEVICE bool hb_bfs_test(const hb_u32 *visited, hb_i32 u) {
 	return u >= 0 && (visited[u >> 5] >> (u & 31) & 1);
 }
 
-// hb_bfs_push looks along the edges of the frontier. Found vertices are put
-// aside in shared memory, as far as they fit, so that a block reserves room in
-// the queue once. Returns how many this thread found.
+// hb_bfs_push visits the neighbours of the frontier. A block collects the found
+// vertices in shared memory while they fit, and reserves room in the queue for
+// them once. Returns the number that this thread found.
 HB_DEVICE hb_u64 hb_bfs_push(const hb_i64 *ptr, const hb_i32 *idx, hb_u32 *visited, hb_i32 *level, hb_u8 *present,
 	hb_u64 *queue, hb_u64 *state, hb_u64 head, hb_u64 tail, hb_i32 depth, bool may_pull) {
 	__shared__ hb_i32 aside[HB_BFS_ASIDE];
 	__shared__ hb_u32 asides;
 	__shared__ hb_u64 sum_edges;
-	__shared__ bool pull; // is next for certain: nobody will read the queue
+	__shared__ bool pull; // the next step pulls, so that it will not read the queue
 	if (threadIdx.x == 0) asides = 0, sum_edges = 0, pull = false;
 	__syncthreads();
 	hb_u64 found = 0, edges = 0, warps = (hb_u64)gridDim.x * HB_GRAPH_WARPS;
@@ -217,9 +218,9 @@ HB_DEVICE hb_u64 hb_bfs_push(const hb_i64 *ptr, const hb_i32 *idx, hb_u32 *visit
 	return found;
 }
 
-// hb_bfs_pull looks for a visited in-neighbour of every unvisited vertex: a
-// warp makes a list of the unvisited among 256, tests the first four of each,
-// and goes on with eight lanes a vertex for those that need it.
+// hb_bfs_pull tests the in-neighbours of each unvisited vertex until one is
+// visited. A warp lists the unvisited vertices among HB_BFS_TASK, tests the first
+// four in-neighbours of each, then the others with eight lanes a vertex.
 HB_DEVICE hb_u64 hb_bfs_pull(hb_i32 words, const hb_i64 *inptr, const hb_i32 *inidx, const int4 *first,
 	const hb_u32 *visited, hb_u32 *next, hb_i32 *level, hb_u8 *present, hb_i32 depth, hb_u32 busy) {
 	__shared__ hb_u8 list[HB_GRAPH_WARPS][HB_BFS_TASK];
@@ -244,7 +245,7 @@ HB_DEVICE hb_u64 hb_bfs_pull(hb_i32 words, const hb_i64 *inptr, const hb_i32 *in
 		}
 		if (HB_LANE < HB_BFS_TASK / 32) found[warp][HB_LANE] = 0;
 		__syncwarp();
-		hb_u32 rest = 0; // the list's beginning is used again for those not settled
+		hb_u32 rest = 0; // the unsettled vertices overwrite the beginning of the list
 		for (hb_u32 i = HB_LANE; i - HB_LANE < total; i += 2 * HB_WARP) {
 			hb_u32 at[2];
 			int4 u[2];
@@ -348,8 +349,8 @@ HB_KERNEL hb_bfs_step(hb_i32 words, const hb_i64 *ptr, const hb_i32 *idx, const 
 	if (HB_LANE == 0) atomicAdd(&sum, found);
 	__syncthreads();
 	if (threadIdx.x != 0) return;
-	if (mode == HB_BFS_PUSH) __threadfence(); // what the block has added up comes before its being done
-	// One counter for blocks done and vertices found: the round trip counts.
+	if (mode == HB_BFS_PUSH) __threadfence(); // the block's sums before its arrival
+	// One counter for arrived blocks and found vertices saves a round trip.
 	hb_u64 mine = 1ull << 40 | sum, all = atomicAdd(&state[HB_BFS_DONE], mine) + mine;
 	if (all >> 40 < busy) return;
 	__threadfence();
@@ -377,9 +378,9 @@ HB_KERNEL hb_bfs_step(hb_i32 words, const hb_i64 *ptr, const hb_i32 *idx, const 
 	result[0] = 1;
 }
 
-// hb_bfs_parents_pull finds the least in-neighbour one level up of every vertex
-// that was found by pulling, a thread each: it looks at the first 16 of its row,
-// and the warp at what is left. It prepares the parents of the others.
+// hb_bfs_parents_pull finds the least in-neighbour one level up of each vertex
+// that a pull found: a thread reads the first 16 of its row, and the warp the
+// rest. It initialises the parents of the others.
 HB_KERNEL hb_bfs_parents_pull(hb_i32 n, const hb_i64 *inptr, const hb_i32 *inidx, const hb_i32 *level, const hb_u64 *state,
 	hb_i32 *parent) {
 	hb_i32 pushed = (hb_i32)(state[HB_BFS_DEPTH] - state[HB_BFS_PULLS]); // up to this level
@@ -409,8 +410,8 @@ HB_KERNEL hb_bfs_parents_pull(hb_i32 n, const hb_i64 *inptr, const hb_i32 *inidx
 	}
 }
 
-// hb_bfs_parents_push offers every vertex that was pushed from to the
-// neighbours one level down: the queue still holds them all. A warp an item.
+// hb_bfs_parents_push offers each vertex that a push expanded, all of which are
+// in the queue, to its neighbours one level down. A warp an item.
 HB_KERNEL hb_bfs_parents_push(const hb_i64 *ptr, const hb_i32 *idx, const hb_i32 *level, const hb_u64 *queue,
 	const hb_u64 *state, hb_i32 *parent) {
 	hb_i32 pushed = (hb_i32)(state[HB_BFS_DEPTH] - state[HB_BFS_PULLS]);

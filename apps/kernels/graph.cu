@@ -1,15 +1,16 @@
-// What the graph traversals (bfs.cu, sssp.cu, cc.cu) share; Go puts this file
-// between the prelude and each of them.
+// Device functions of bfs.cu, sssp.cu, cc.cu, pagerank.cu and match.cu. Go puts
+// this file between the prelude and each of them, and defines
+//     HB_GRAPH_BLOCK  threads of a block
+//     HB_GRAPH_STATE  numbers of the state that steps of a loop share
 //
-// A frontier is a queue of items, each a vertex and a chunk of at most so many
-// entries of its row, so that a hub is the work of many warps. A warp
-// takes up to 32 items and deals their entries out evenly to its lanes (the
-// scan-and-search expansion of Merrill, Garland, Grimshaw: Scalable GPU graph
-// traversal, PPoPP 2012). A queue's items number at most n + entries/chunk.
+// A frontier is a queue of items. An item is a vertex and a chunk of its row of
+// bounded length, so that many warps share the row of a hub. A warp takes up to
+// 32 items and assigns their entries evenly to its lanes (the scan-and-search
+// expansion of Merrill, Garland, Grimshaw: Scalable GPU graph traversal, PPoPP
+// 2012). A queue has at most n + entries/chunk items.
 
-#define HB_GRAPH_BLOCK 256 // threads of a block
 #define HB_GRAPH_WARPS (HB_GRAPH_BLOCK / HB_WARP)
-#define HB_UNROLL 4 // entries a lane has in flight
+#define HB_UNROLL 4 // entries that a lane loads at a time
 
 #define HB_LANE ((hb_i32)(threadIdx.x % HB_WARP))
 
@@ -22,8 +23,8 @@ HB_DEVICE hb_u32 hb_sums(hb_u32 x) {
 	return x;
 }
 
-// hb_owner returns the first lane whose sum is above t: where the t-th entry
-// is found. Every lane asks for a t of its own.
+// hb_owner returns the first lane whose sum is above t: the lane of the t-th
+// entry. Each lane passes its own t.
 HB_DEVICE hb_i32 hb_owner(hb_u32 sum, hb_u32 t) {
 	hb_i32 lane = 0;
 	for (hb_i32 step = HB_WARP / 2; step > 0; step /= 2) {
@@ -43,8 +44,8 @@ HB_DEVICE hb_u32 hb_chunks(const hb_i64 *ptr, hb_i32 v, hb_i32 chunk) {
 	return v < 0 ? 0 : (hb_u32)((ptr[v + 1] - ptr[v] + chunk - 1) / chunk);
 }
 
-// hb_put writes the items of the lanes' vertices to queue, from first on, for
-// a warp whose lanes have all arrived.
+// hb_put writes the items of the lanes' vertices to queue, from first on. All
+// lanes of the warp call it.
 HB_DEVICE void hb_put(hb_u64 *queue, hb_u64 first, hb_i32 v, hb_u32 chunks) {
 	hb_u32 sum = hb_sums(chunks), before = sum - chunks;
 	hb_u32 total = __shfl_sync(HB_FULL, sum, HB_WARP - 1);
@@ -64,8 +65,8 @@ HB_DEVICE void hb_append(hb_u64 *queue, hb_u64 *tail, hb_i32 v, hb_u32 chunks) {
 	hb_put(queue, __shfl_sync(HB_FULL, first, 0), v, chunks);
 }
 
-// hb_reserve gives each lane with want a place of its own after *count, and
-// adds their number to it. *count may be in shared memory.
+// hb_reserve returns a place of its own, from *count on, to each lane with want,
+// and adds their number to *count, which may be in shared memory.
 template <typename T>
 HB_DEVICE T hb_reserve(T *count, bool want) {
 	hb_u32 lanes = __ballot_sync(HB_FULL, want);
@@ -74,8 +75,8 @@ HB_DEVICE T hb_reserve(T *count, bool want) {
 	return __shfl_sync(HB_FULL, first, 0) + __popc(lanes & ((1u << HB_LANE) - 1));
 }
 
-// hb_flush appends the items of the count vertices that a block has put aside,
-// with one reservation for the block. All threads of the block call it.
+// hb_flush appends the items of the count vertices that a block has collected
+// in aside, with one reservation for the block. All threads of the block call it.
 HB_DEVICE void hb_flush(const hb_i64 *ptr, const hb_i32 *aside, hb_u32 count, hb_u64 *queue, hb_u64 *tail, hb_i32 chunk) {
 	__shared__ hb_u64 first[HB_GRAPH_WARPS];
 	hb_u32 share = (count + HB_GRAPH_WARPS - 1) / HB_GRAPH_WARPS; // of a warp
@@ -106,23 +107,22 @@ HB_DEVICE void hb_flush(const hb_i64 *ptr, const hb_i32 *aside, hb_u32 count, hb
 	__syncthreads();
 }
 
-// hb_share returns how many items a warp takes at a time, such that all warps
-// of the grid have work if there is enough.
+// hb_share returns the number of items that a warp takes at a time. It is small
+// enough to give all warps of the grid work.
 HB_DEVICE hb_u32 hb_share(hb_u64 items) {
 	hb_u64 warps = (hb_u64)gridDim.x * HB_GRAPH_WARPS, share = (items + warps - 1) / warps;
 	return share < 1 ? 1 : share > HB_WARP ? HB_WARP : (hb_u32)share;
 }
 
-// hb_busy returns how many blocks have work at hb_share items a warp: at least
-// one. The others leave at once.
+// hb_busy returns the number of blocks with work at hb_share items a warp, at
+// least one. The others return at once.
 HB_DEVICE hb_u32 hb_busy(hb_u64 items) {
 	hb_u64 each = (hb_u64)hb_share(items) * HB_GRAPH_WARPS, blocks = (items + each - 1) / each;
 	return blocks < 1 ? 1 : blocks > gridDim.x ? gridDim.x : (hb_u32)blocks;
 }
 
-// hb_last is called by all threads of a block at its end, and reports to
-// thread 0 of the last of the busy blocks that all others are done. It resets
-// *done.
+// hb_last returns true in thread 0 of the last busy block to arrive, and resets
+// *done. All threads of a busy block call it at their end.
 HB_DEVICE bool hb_last(hb_u64 *done, hb_u32 busy) {
 	__threadfence();
 	__syncthreads();

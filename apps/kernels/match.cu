@@ -1,32 +1,41 @@
 // Matching a pattern graph in a data graph by belief propagation; see
 // apps.Classify for the formulas.
-// Source: prelude + graph.cu + this file.
+// Source: prelude + graph.cu + this file. Host: apps/classify_gpu.go, which
+// defines
+//     HB_MATCH_BLOCK      threads of kernels that sum columns
+//     HB_MATCH_CHUNK      edges of a task
+//     HB_MATCH_LEVELS     sums over all messages of a pattern edge
+//     HB_MATCH_SUM_BYTES  size of hb_sum
 //
 // For n vertices and E edges of the data, P vertices and Q edges of the
 // pattern, row-major: cost, belief float[n·P]; vf, vr, into, mass float[n·Q];
 // near float[E·width], −distance to width edges of the pattern from number
-// first on; norm, peak float[P]; level hb_sum[4·Q].
-// What a message is, max(into − level, null), is never stored: both readers,
+// first on; norm, peak float[P]; level hb_sum[HB_MATCH_LEVELS·Q].
+// A message, max(into − level, null), is never stored: both readers,
 // hb_match_send and hb_match_believe, compute it.
 //
-// once:   hb_match_near of the vertices, hb_match_columns
-//         hb_match_near of the edges, hb_match_pass twice, hb_match_mass,
-//         hb_match_first
-// round:  hb_match_send <<<grid>>>, hb_match_pass (a warp a task), hb_match_believe <<<grid>>>
+// once a graph:  hb_match_counts, a scan (at), hb_match_cut
+// once:          hb_match_near of the vertices, hb_match_columns,
+//                hb_match_near of the edges, hb_match_pass twice, hb_match_mass,
+//                hb_match_first
+// each round:    hb_match_send<<<grid>>>, hb_match_pass (a warp a task),
+//                hb_match_believe<<<grid>>>
 //
-// The grid of kernels that sum columns is at most 2 blocks a multiprocessor:
-// the last block adds up what the others leave.
+// The grid of kernels that sum columns has at most 2 blocks a multiprocessor: the
+// last block adds up the sums of the others. hb_match_pass is bound by the reads
+// of near and sent, the others by memory bandwidth.
 
-#define HB_MATCH_BLOCK 512
-#define HB_MATCH_FIXED 4294967296.0 // sums of shares are fixed-point, so that atomics add up the same in any order
+#define HB_MATCH_FIXED 4294967296.0 // sums of shares are fixed-point: atomics add up the same in any order
 
 // hb_sum is log Σ exp, as its largest term and the sum of the others' shares.
 struct hb_sum {
 	float top;
 	double shares;
 };
+static_assert(sizeof(hb_sum) == HB_MATCH_SUM_BYTES, "the host allocates hb_sum");
 
-enum { HB_FORWARD, HB_FORWARD_NULL, HB_BACKWARD, HB_BACKWARD_NULL, HB_LEVELS }; // of RE and VF, of FE and VR
+enum { HB_FORWARD, HB_FORWARD_NULL, HB_BACKWARD, HB_BACKWARD_NULL }; // of RE and VF, of FE and VR
+static_assert(HB_BACKWARD_NULL + 1 == HB_MATCH_LEVELS, "the host allocates the levels");
 
 HB_DEVICE hb_sum hb_none() {
 	hb_sum s;
@@ -55,7 +64,7 @@ HB_DEVICE void hb_join(hb_sum &s, hb_sum t) {
 
 HB_DEVICE float hb_log(hb_sum s) { return s.top > -INFINITY ? (float)((double)s.top + log(s.shares)) : -INFINITY; }
 
-// hb_message is what arrives from the messages at a vertex.
+// hb_message is the message that arrives at a vertex.
 HB_DEVICE float hb_message(float best, hb_sum sum, hb_sum null) {
 	float level = hb_log(sum);
 	return level > -INFINITY ? fmaxf(best - level, null.top) : null.top;
@@ -78,10 +87,10 @@ HB_DEVICE hb_tile hb_tile_of(hb_i32 columns) {
 	return t;
 }
 
-// hb_columns adds up x over the threads of each column, of all blocks. True in
-// the threads of the first row of the last block, which then hold the sums.
-// partial has HB_LEVELS·columns places for each block, done one for each
-// blockIdx.y.
+// hb_columns adds up x over the threads of each column, of all blocks. Returns
+// true in the threads of the first row of the last block, which then hold the
+// sums. partial has HB_MATCH_LEVELS·columns places for each block, done one for
+// each blockIdx.y.
 template <int K>
 HB_DEVICE bool hb_columns(hb_tile t, hb_sum (&x)[K], hb_i32 columns, hb_sum *partial, hb_u64 *done) {
 	__shared__ hb_sum all[HB_MATCH_BLOCK];
@@ -146,7 +155,23 @@ HB_DEVICE void hb_raise(float *at, float x) {
 	else atomicMin((unsigned *)at, __float_as_uint(x));
 }
 
-// Tasks are those of spmm.cu: a piece of a row of at most HB_CHUNK edges.
+// counts[i] = tasks of row i.
+HB_KERNEL hb_match_counts(const hb_i64 *ptr, hb_i64 n, hb_i64 *counts) {
+	HB_EACH(i, n) counts[i] = (ptr[i + 1] - ptr[i] + HB_MATCH_CHUNK - 1) / HB_MATCH_CHUNK;
+}
+
+// Task t begins with entry task_lo[t] of row task_row[t]; at is the scan of counts.
+HB_KERNEL hb_match_cut(const hb_i64 *ptr, hb_i64 n, const hb_i64 *at, hb_i32 *task_row, hb_i64 *task_lo) {
+	HB_EACH(i, n) {
+		hb_i64 e = ptr[i];
+		for (hb_i64 t = at[i]; t < at[i + 1]; t++, e += HB_MATCH_CHUNK) {
+			task_row[t] = (hb_i32)i;
+			task_lo[t] = e;
+		}
+	}
+}
+
+// A task is a piece of a row of at most HB_MATCH_CHUNK edges.
 struct hb_piece {
 	hb_i64 lo, hi;
 	hb_i32 row;
@@ -159,8 +184,8 @@ HB_DEVICE bool hb_piece_of(hb_i64 tasks, const hb_i32 *task_row, const hb_i64 *t
 	t.row = task_row[k];
 	t.lo = task_lo[k];
 	hb_i64 end = ptr[t.row + 1];
-	t.hi = end < t.lo + HB_CHUNK ? end : t.lo + HB_CHUNK;
-	t.whole = end - ptr[t.row] <= HB_CHUNK;
+	t.hi = end < t.lo + HB_MATCH_CHUNK ? end : t.lo + HB_MATCH_CHUNK;
+	t.whole = end - ptr[t.row] <= HB_MATCH_CHUNK;
 	return true;
 }
 
@@ -213,8 +238,8 @@ HB_KERNEL hb_match_mass(hb_i64 tasks, const hb_i32 *task_row, const hb_i64 *task
 	}
 }
 
-// mass = peak + log shares, −∞ without edges, and with level what messages are
-// before the first round: those of normprob(near), with no message sent.
+// mass = peak + log shares, −∞ without edges; and into level, unless it is null,
+// the sums of the messages before the first round, those of normprob(near).
 HB_KERNEL hb_match_first(hb_i32 n, hb_i32 Q, const float *peak, const hb_u64 *shares, float *mass, const hb_i32 *src, const hb_i32 *dst,
 	const float *norm, const float *top, hb_sum *level, hb_sum *partial, hb_u64 *done) {
 	hb_tile t = hb_tile_of(Q);
@@ -247,12 +272,12 @@ HB_DEVICE float hb_back(hb_i64 at, hb_i32 p, hb_i32 Q, const float *vf, const fl
 	return hb_message(corrected ? out[at] : vf[at] + out[at], level[HB_FORWARD * Q + p], level[HB_FORWARD_NULL * Q + p]);
 }
 
-// VF = μ(:, dst) − FMax and VR = μ(:, src) − RMax, in place of those of the
-// round before, and their levels. into becomes −∞, corrected out too.
+// VF = μ(:, dst) − FMax and VR = μ(:, src) − RMax, overwriting those of the last
+// round, and their levels. Sets into to −∞, and if corrected also out.
 HB_KERNEL __launch_bounds__(HB_MATCH_BLOCK) hb_match_send(hb_i32 n, hb_i32 P, hb_i32 Q, const hb_i32 *src, const hb_i32 *dst, const float *belief, const float *norm,
 	float *vf, float *vr, float *into, float *out, hb_i32 corrected, const float *back, const float *mass, hb_sum *level, hb_sum *partial, hb_u64 *done) {
 	hb_tile t = hb_tile_of(Q);
-	hb_sum sum[HB_LEVELS] = {hb_none(), hb_none(), hb_none(), hb_none()};
+	hb_sum sum[HB_MATCH_LEVELS] = {hb_none(), hb_none(), hb_none(), hb_none()};
 	if (t.busy) {
 		hb_i32 p = t.col, s = src[p], d = dst[p];
 		float shift_s = norm[s], shift_d = norm[d];
@@ -276,7 +301,7 @@ HB_KERNEL __launch_bounds__(HB_MATCH_BLOCK) hb_match_send(hb_i32 n, hb_i32 P, hb
 		}
 	}
 	if (hb_columns(t, sum, Q, partial, done))
-		for (hb_i32 k = 0; k < HB_LEVELS; k++) level[k * Q + t.col] = sum[k];
+		for (hb_i32 k = 0; k < HB_MATCH_LEVELS; k++) level[k * Q + t.col] = sum[k];
 }
 
 // belief = cost + the messages at each pattern vertex, and norm = log Σ exp of

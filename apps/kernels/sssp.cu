@@ -1,36 +1,37 @@
 // Shortest distances from a set of sources along edges of weight ≥ 0.
-// Source: prelude + graph.cu + element type + this file. Go generates
-//     typedef … HB_T;          int, hb_u32, hb_i64, hb_u64, float or double
-//     #define HB_MAX ((HB_T)…)  the largest, +Inf for floats: unreached
+// Source: prelude + graph.cu + element type + this file. Host: apps/sssp_gpu.go,
+// which defines
+//     HB_T           int, hb_u32, hb_i64, hb_u64, float or double
+//     HB_MAX         its largest value, +Inf for floats: unreached
+//     HB_SSSP_CHUNK  entries of an item of the queue
 //
 // Near and far (Davidson, Baxter, Garland, Owens: Work-efficient parallel GPU
-// methods for single-source shortest paths, IPDPS 2014): vertices whose
-// distance went down to at most bound are relaxed in the next step; others
-// wait in a pile, which is split when no near ones are left, with the bound
-// set delta above the least in it. The last block of each step decides what
-// the next one does, so that steps follow each other without the host.
-// Distances are the least over all paths, each added up from the source on:
-// exact for integers, and the same from run to run for floats too.
+// methods for single-source shortest paths, IPDPS 2014): the next step relaxes
+// the vertices whose distance fell to at most bound. The others wait in a pile.
+// When no near vertices are left, a step splits the pile, with the bound set
+// delta above the least distance in it. The last block of a step decides what
+// the next step does, without the host. Distances are the least over all paths,
+// each added up from the source on: exact for integers, and equal in all runs
+// for floats.
 //
-// Buffers for a matrix of n vertices: dist HB_T[n] (HB_MAX where unreached),
-//   present hb_u8[n], queue hb_u64[2·room] with room = n + entries/HB_SSSP_CHUNK + 1,
-//   far hb_i32[2·n], flags hb_u32[3·words] with words = ⌈n/32⌉,
-//   bounds HB_T[4], state hb_u64[16], result hb_i64[4] in pinned host memory.
-// Launches, grid = multiprocessors × blocks that fit, all blocks of
-// HB_GRAPH_BLOCK threads, no dynamic shared memory:
-//   result[0] = 0 (host);  hb_sssp_start<<<grid>>>, then
-//   hb_sssp_sources<<<1>>> as plain launches;  then a CUDA graph, captured
-//   once per matrix and output, of 32 × hb_sssp_step<<<grid>>>; synchronise;
-//   while result[0] == 0 launch the graph again and synchronise. The last step
-//   writes present and result = {1, vertices reached, steps, splits}.
-// The host has looked at the weights: no negative ones, no NaN, and for
-// integers n × the largest fits HB_T. n = 0 needs no launch.
+// In: n vertices; ptr, idx, val, the rows of the matrix. Weights are not
+// negative, no NaN, and for integers n × the largest fits HB_T.
+// Scratch: queue hb_u64[2·room] with room = n + entries/HB_SSSP_CHUNK + 1,
+//   far hb_i32[2·n], flags hb_u32[3·words] with words = ⌈n/32⌉, bounds HB_T[4],
+//   state hb_u64[HB_GRAPH_STATE].
+// Out: dist HB_T[n] (HB_MAX where unreached), present hb_u8[n], result hb_i64[4]
+//   in pinned host memory: {1, vertices reached, steps, splits} after the last
+//   step; result[0] = 0 before.
+// Launches, grid = resident blocks, blocks of HB_GRAPH_BLOCK threads, no dynamic
+// shared memory:
+//   hb_sssp_start<<<grid>>>;  hb_sssp_sources<<<1>>>;
+//   hb_sssp_step<<<grid>>> until result[0] is 1; further steps return at once.
+// n > 0. Bound by random reads and atomics on dist.
 
 // H200, R-MAT 22, weights 1…63, call to return: int 2.82 / 2.72 / 2.97 ms with
 // delta 4 / 6 / 8 (3.03 / – / 3.57 with chunks of 256, 5.3 with delta 24), float
 // 3.13, double 3.62; grid of 1000×1000, delta 63 / 252: 33 / 22 ms.
-#define HB_SSSP_CHUNK 64 // entries of an item
-#define HB_SSSP_ASIDE 1024 // vertices of each kind that a block puts aside
+#define HB_SSSP_ASIDE 1024 // vertices of each kind that a block collects in shared memory
 
 enum { // places in state
 	HB_SSSP_MODE, HB_SSSP_ITEMS, HB_SSSP_FAR, HB_SSSP_SIDE, HB_SSSP_PILE, // sizes of queue and pile, and which halves
@@ -40,7 +41,7 @@ enum { // places in state
 enum { HB_SSSP_STOP, HB_SSSP_RELAX, HB_SSSP_SPLIT, HB_SSSP_FINISH }; // modes
 enum { HB_SSSP_BOUND, HB_SSSP_SETTLED, HB_SSSP_LEAST, HB_SSSP_DELTA }; // places in bounds; SETTLED is the bound before
 
-// hb_sssp_lower makes *p the least of *p and x, and returns what it was.
+// hb_sssp_lower sets *p to the lesser of *p and x, and returns the old value.
 // Floats that are not negative are in the order of their bits.
 HB_DEVICE int hb_sssp_lower(int *p, int x) { return atomicMin(p, x); }
 HB_DEVICE hb_u32 hb_sssp_lower(hb_u32 *p, hb_u32 x) { return atomicMin(p, x); }
@@ -51,13 +52,13 @@ HB_DEVICE double hb_sssp_lower(double *p, double x) {
 	return __longlong_as_double(atomicMin((hb_i64 *)p, (hb_i64)__double_as_longlong(x)));
 }
 
-// hb_sssp_start forgets all distances.
+// hb_sssp_start initialises distances and state.
 HB_KERNEL hb_sssp_start(hb_i32 n, HB_T delta, HB_T *dist, hb_u32 *flags, HB_T *bounds, hb_u64 *state) {
 	hb_i64 i = (hb_i64)blockIdx.x * blockDim.x + threadIdx.x, threads = (hb_i64)gridDim.x * blockDim.x;
 	for (hb_i64 v = i; v < n; v += threads) dist[v] = HB_MAX;
 	for (hb_i64 w = i; w < 3 * (((hb_i64)n + 31) / 32); w += threads) flags[w] = 0;
 	if (i == 0) {
-		for (hb_i32 k = 0; k < 16; k++) state[k] = 0;
+		for (hb_i32 k = 0; k < HB_GRAPH_STATE; k++) state[k] = 0;
 		state[HB_SSSP_MODE] = HB_SSSP_RELAX;
 		bounds[HB_SSSP_BOUND] = delta;
 		bounds[HB_SSSP_SETTLED] = 0;
@@ -80,7 +81,7 @@ HB_KERNEL hb_sssp_sources(const hb_i64 *ptr, const hb_i32 *sources, hb_i32 count
 	}
 }
 
-// hb_sssp_far puts the lanes' vertices on the pile: aside if there is room.
+// hb_sssp_far adds the lanes' vertices to the pile, by way of aside if it has room.
 HB_DEVICE void hb_sssp_far(bool some, hb_i32 v, hb_i32 *aside, hb_u32 *asides, hb_i32 *pile, hb_u64 *size) {
 	if (!__any_sync(HB_FULL, some)) return;
 	hb_u32 place = hb_reserve(asides, some);
@@ -91,7 +92,7 @@ HB_DEVICE void hb_sssp_far(bool some, hb_i32 v, hb_i32 *aside, hb_u32 *asides, h
 	if (over) pile[at] = v;
 }
 
-// hb_sssp_near does so with the queue.
+// hb_sssp_near adds the lanes' vertices to the queue, by way of aside if it has room.
 HB_DEVICE void hb_sssp_near(bool some, hb_i32 v, hb_i32 *aside, hb_u32 *asides, const hb_i64 *ptr, hb_u64 *queue, hb_u64 *size) {
 	if (!__any_sync(HB_FULL, some)) return;
 	hb_u32 place = hb_reserve(asides, some);
@@ -103,7 +104,7 @@ HB_DEVICE void hb_sssp_near(bool some, hb_i32 v, hb_i32 *aside, hb_u32 *asides, 
 }
 
 // hb_sssp_step relaxes the edges of the near vertices, or splits the pile, or
-// writes down what was reached.
+// writes presence and result.
 HB_KERNEL hb_sssp_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const HB_T *val, hb_i64 room, HB_T *dist, hb_u8 *present,
 	hb_u64 *queue, hb_i32 *far, hb_u32 *flags, HB_T *bounds, hb_u64 *state, hb_i64 *result) {
 	__shared__ hb_i32 near_aside[HB_SSSP_ASIDE], far_aside[HB_SSSP_ASIDE];
@@ -120,7 +121,7 @@ HB_KERNEL hb_sssp_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const HB_
 	const hb_u64 *from = queue + side * room;
 	hb_u64 *to = queue + (1 - side) * room, warps = (hb_u64)busy * HB_GRAPH_WARPS;
 	hb_u64 warp = (hb_u64)blockIdx.x * HB_GRAPH_WARPS + threadIdx.x / HB_WARP;
-	// A relaxation adds to the pile, a split moves what is kept of it.
+	// A relaxation appends to the pile, a split copies what stays to the other half.
 	hb_i32 *far_from = far + heap * n, *far_to = mode == HB_SSSP_SPLIT ? far + (1 - heap) * n : far_from;
 	hb_u64 *near_size = &state[HB_SSSP_NEXT], *far_size = &state[HB_SSSP_NEXT_FAR];
 	if (threadIdx.x == 0) nears = fars = 0, reached = 0;
@@ -158,7 +159,7 @@ HB_KERNEL hb_sssp_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const HB_
 					if (!__any_sync(HB_FULL, less[k])) continue;
 					bool near = less[k] && to_u[k] <= bound, later = less[k] && !near;
 					if (later && to_u[k] < least) least = to_u[k];
-					if (less[k]) { // once in the queue and once on the pile is enough
+					if (less[k]) { // at most once in the queue and once in the pile
 						hb_u32 bit = 1u << (u[k] & 31);
 						if (atomicOr((near ? queued_next : piled) + (u[k] >> 5), bit) & bit) near = later = false;
 					}
@@ -220,7 +221,7 @@ HB_KERNEL hb_sssp_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const HB_
 	if (mode == HB_SSSP_SPLIT) now[HB_SSSP_PILE] = 1 - heap;
 	if (items > 0) {
 		now[HB_SSSP_MODE] = HB_SSSP_RELAX;
-	} else if (pile > 0) { // far vertices of the pile may have become near since: the split drops those
+	} else if (pile > 0) { // the split drops vertices that have become near since
 		HB_T delta = at[HB_SSSP_DELTA];
 		least = at[HB_SSSP_LEAST];
 		at[HB_SSSP_SETTLED] = bound;

@@ -1,38 +1,45 @@
 // The auction algorithm for assignment problems: rows bid for columns, all rows
 // without one at once, until each has one that is within ε of its best; then
 // with a smaller ε (Bertsekas, Annals of Operations Research 14, 1988).
-// Source: prelude + common.cu + element type + this file. Go generates
-//     typedef … HB_T;           the costs' type
-//     #define HB_INTEGERS 0|1   it is an integer type
+// Source: prelude + common.cu + element type + this file. Host: auction/gpu.go,
+// which defines
+//     HB_T                     type of the costs
+//     HB_INTEGERS              1 if it is an integer type, else 0
+//     HB_AUCTION_BIDDERS       threads of hb_auction_bid and hb_auction_proof
+//     HB_AUCTION_SETTLERS      threads of hb_auction_start and hb_auction_settle
+//     HB_AUCTION_THETA         ratio of ε of one phase to that of the next
+//     HB_AUCTION_PLACES, HB_AUCTION_RESULTS, HB_AUCTION_MARKET_BYTES
+//                              size of state, first result in it, size of hb_market
 //
-// A batch of auctions goes through the same launches, auction blockIdx.y of
-// markets[]. Launches, per round of bidding:
-//   hb_auction_bid<<<(blocks, batch), HB_AUCTION_BIDDERS>>>
-//   hb_auction_settle<<<(1, batch), HB_AUCTION_SETTLERS>>>
-// after hb_auction_start, until result[0] (pinned) is not 0; then
-// hb_auction_proof. The rounds at the end of a phase, in which a few rows take
-// columns from one another, run inside hb_auction_settle. Prices are integers;
-// a bid is packed with the row into 64 bits, so that atomicMax picks a winner
-// that does not depend on the order. Results are deterministic.
+// In: markets[], with costs, first prices and scratch of each auction of a batch.
+// All auctions go through the same launches, auction blockIdx.y of markets[]:
+//   hb_auction_start<<<(1, batch), HB_AUCTION_SETTLERS>>>; each round
+//   hb_auction_bid<<<(blocks, batch), HB_AUCTION_BIDDERS>>> and
+//   hb_auction_settle<<<(1, batch), HB_AUCTION_SETTLERS>>>, until result[0], in
+//   pinned host memory, is 1; then hb_auction_proof, launched like the bids.
+// Out: price, item, worth, top, cost, and the results in state. The rounds at the
+// end of a phase, in which a few rows take columns from one another, run inside
+// hb_auction_settle. Prices are integers. A bid is packed with the row into 64
+// bits, so that the winner of atomicMax does not depend on the order. Results are
+// deterministic. Bound by the reads of costs and prices, and at the end of a
+// phase by the latency of a round.
 //
-// Columns that a row has no entry for are worth the same to it but for their
-// prices. The window is a list of columns whose price was less than the least
-// price + ε when it was made: any of them is within ε of the best of these, so
-// that many rows are spread over them by hash, and all bid least + ε. It is made
-// anew when half of it is sold.
+// The columns that a row has no entry for differ to it by their prices alone. The
+// window lists columns whose price was below the least price + ε when it was
+// made. Any of them is within ε of the best of these columns: a hash spreads many
+// rows over the window, and all bid least + ε. The window is made anew when half
+// of it is sold.
 
-#define HB_AUCTION_BIDDERS 512
-#define HB_AUCTION_SETTLERS 1024
-#define HB_AUCTION_LONG 2048 // entries of a row that a block looks at together
+#define HB_AUCTION_LONG 2048 // a block reads a row with more entries
 #define HB_AUCTION_TAIL 32   // bidders that one block serves, a warp each,
 #define HB_AUCTION_GROUP 3   // or one after the other if all rows are long
-#define HB_AUCTION_INSIDE 256 // rounds of these before the grid is asked again
-#define HB_AUCTION_THETA 5   // ε falls by this from phase to phase
+#define HB_AUCTION_INSIDE 256 // rounds of these inside one launch
 #define HB_NOTHING (-(1ll << 62))
 #define HB_AUCTION_LANE ((hb_i32)(threadIdx.x & 31))
 
 enum { HB_A_MODE, HB_A_EPS, HB_A_LAST, HB_A_COUNT, HB_A_NEXT, HB_A_SIDE, HB_A_LEAST, HB_A_WINDOW, HB_A_USED, HB_A_MISSED,
 	HB_A_ROUNDS, HB_A_BIDS, HB_A_PHASES, HB_A_OVER, HB_A_PLACES }; // in state
+static_assert(HB_A_PLACES == HB_AUCTION_PLACES && HB_A_ROUNDS == HB_AUCTION_RESULTS, "the host reads the state");
 enum { HB_A_STOP, HB_A_BID, HB_A_CHECK }; // modes
 
 struct hb_market { // host: marketArg
@@ -48,13 +55,14 @@ struct hb_market { // host: marketArg
 	hb_u64 *best;   // n: greatest bid so far, packed
 	hb_i32 *window; // n
 	hb_i64 *state;
-	hb_i64 *worth, *top; // m: what is found in the end
+	hb_i64 *worth, *top; // m: scaled cost of each row's pair, and its best value
 	double *cost;        // m
 	double scale, missing; // missing: cost of a pair without an entry
 	hb_i64 integral, def, span, first, last; // integral: scale as an integer
 	hb_u64 seed;
 	hb_i32 m, n, implicit, bits, group, batch; // bits: of a row's number; group: all rows are long
 };
+static_assert(sizeof(hb_market) == HB_AUCTION_MARKET_BYTES, "the host fills markets");
 
 struct hb_best {
 	hb_i64 first, second;
@@ -93,7 +101,7 @@ HB_DEVICE void hb_auction_take(const hb_market &a, hb_i32 i, hb_best &b, hb_i32 
 
 HB_DEVICE void hb_auction_warp(const hb_market &a, hb_i32 i, hb_best &b) {
 #pragma unroll 1
-	for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) { // five times the code would be no quicker
+	for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) { // unrolling is no faster
 		hb_best o;
 		o.first = __shfl_xor_sync(HB_FULL, b.first, d);
 		o.second = __shfl_xor_sync(HB_FULL, b.second, d);

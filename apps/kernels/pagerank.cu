@@ -1,29 +1,29 @@
-// The vector part of an iteration of PageRank in one pass: the new ranks, what
-// each vertex sends along its edges next, how much changed, and what is held by
-// vertices without out-edges.
-// Source: prelude + graph.cu + element type + this file. Go generates
-//     typedef … HB_T;  float or double
+// The vector part of an iteration of PageRank in one pass: the new ranks, the
+// share that each vertex sends along each of its edges next, the change, and the
+// rank of the vertices without out-edges.
+// Source: prelude + graph.cu + element type + this file. Host:
+// apps/pagerank_gpu.go, which defines
+//     HB_T  float or double
 //
-// Buffers for n vertices: rank HB_T[n], share HB_T[n], factor HB_T[n] (kept with
-// the matrix and damping), partial double[2·grid], sums double[2],
-// state hb_u64[2], result double[2] in pinned host memory.
-// Launches, grid = multiprocessors × blocks that fit, HB_GRAPH_BLOCK threads:
-//   hb_pagerank_start<<<grid>>>;  then per iteration y = Aᵀ share (an SpMV of
-//   plus.second into the array y, with presence bytes if rows may be empty) and
-//   hb_pagerank_step<<<grid>>>, which turns y into the next share in place: the
-//   next iteration multiplies y into share, and so on in turn. Several
-//   iterations may go between synchronisations, as a CUDA graph of an even
-//   number: once the change is at most tolerance, steps do nothing, and
-//   result = {change, iterations} stays. Sums are taken in double, in an order
-//   that depends on grid alone.
+// In: ptr, the row offsets of the matrix. Scratch: share, factor HB_T[n],
+//   partial double[2·grid], sums double[2], state hb_u64[2], 0 before.
+// Out: rank HB_T[n], result double[2] in pinned host memory: the change and, as
+//   hb_i64, the iterations.
+// Launches, grid = resident blocks, blocks of HB_GRAPH_BLOCK threads:
+//   hb_pagerank_start<<<grid>>>;  in each iteration y = Aᵀ share (an SpMV of
+//   plus.second, with presence bytes if rows may be empty), then
+//   hb_pagerank_step<<<grid>>>, which makes y the next share in place.
+// Once the change is at most tolerance, steps do nothing and result stays, so
+// that several iterations may be queued between synchronisations. Sums are taken
+// in double, in an order that depends on grid alone. Bound by memory bandwidth.
 
 // H200, 4.2M vertices: float 24 µs (29 with a cold L2), double 48; the five
 // arrays are 84 and 168 MB, 20 and 40 µs at the speed of a copy.
 
-enum { HB_PR_LOST, HB_PR_CHANGE }; // places in sums: held by dangling vertices, Σ|change|
+enum { HB_PR_LOST, HB_PR_CHANGE }; // places in sums: rank of dangling vertices, Σ|change|
 
-// hb_pagerank_sum adds up both values over the grid into sums; true in thread
-// 0 of the last block.
+// hb_pagerank_sum adds up both values over the grid into sums. Returns true in
+// thread 0 of the last block.
 HB_DEVICE bool hb_pagerank_sum(double lost, double change, double *partial, double *sums, hb_u64 *done) {
 	__shared__ double warps[2][HB_GRAPH_WARPS];
 	__shared__ bool last;
@@ -53,8 +53,7 @@ HB_DEVICE bool hb_pagerank_sum(double lost, double change, double *partial, doub
 	return false;
 }
 
-// hb_pagerank_start spreads the rank evenly. ptr are the offsets of out-edges;
-// state is zero before.
+// hb_pagerank_start spreads the rank evenly.
 HB_KERNEL hb_pagerank_start(hb_i32 n, const hb_i64 *ptr, double damping, HB_T *rank, HB_T *share, HB_T *factor, double *partial,
 	double *sums, hb_u64 *state) {
 	double lost = 0;
@@ -73,10 +72,10 @@ HB_KERNEL hb_pagerank_start(hb_i32 n, const hb_i64 *ptr, double damping, HB_T *r
 	}
 }
 
-// hb_pagerank_step makes new ranks of y = Aᵀ share, and y the next share. y is
-// 0 where present, if there is one, is.
+// hb_pagerank_step computes the ranks of y = Aᵀ share, and makes y the next
+// share. y counts as 0 where present, if not null, is 0.
 HB_KERNEL hb_pagerank_step(hb_i32 n, double damping, double tolerance, HB_T *y, const hb_u8 *present, const HB_T *factor, HB_T *rank, double *partial,
-	double *sums, hb_u64 *state, double *result) {
+	double *sums, hb_u64 *state, hb_i64 *result) {
 	if (sums[HB_PR_CHANGE] <= tolerance) return;
 	HB_T jump = (HB_T)((1 - damping + damping * sums[HB_PR_LOST]) / n);
 	double lost = 0, change = 0;
@@ -100,7 +99,7 @@ HB_KERNEL hb_pagerank_step(hb_i32 n, double damping, double tolerance, HB_T *y, 
 	if (hb_pagerank_sum(lost, change, partial, sums, &state[0])) {
 		volatile double *now = sums;
 		state[1] += 1;
-		result[0] = now[HB_PR_CHANGE];
-		result[1] = (double)state[1];
+		result[0] = __double_as_longlong(now[HB_PR_CHANGE]);
+		result[1] = (hb_i64)state[1];
 	}
 }

@@ -1,31 +1,31 @@
 // Connected components: the label of a vertex is the least vertex of its
 // component. Edges count in both directions, whichever is stored.
-// Source: prelude + graph.cu + this file. No element types are needed.
+// Source: prelude + graph.cu + this file. Host: apps/cc_gpu.go, which defines
+//     HB_CC_SAMPLE  threads of hb_cc_guess, and labels that it reads
 //
 // A label is a vertex's parent in a forest whose parents are never above their
-// children; roots are hooked to lesser roots until no edge leads out of a tree
-// (Shiloach, Vishkin, 1982). Most vertices are joined by a sample of the edges,
-// and the rows of the component found most often need not be looked at again
-// if the matrix is symmetric (Sutton, Ben-Nun, Barak: Optimizing parallel graph
-// connectivity computation via subgraph sampling, IPDPS 2018).
+// children. Roots are hooked to lesser roots until no edge leads out of a tree
+// (Shiloach, Vishkin, 1982). A sample of the edges joins most vertices. If the
+// matrix is symmetric, the rows of the most frequent component can be skipped
+// after that (Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity
+// computation via subgraph sampling, IPDPS 2018).
 //
-// Buffers for a matrix of n vertices (ptr, idx, entries): label hb_i32[n],
-//   size hb_i32[n], state hb_u64[8], result hb_i64[2] in pinned host memory.
-// Launches, grid = multiprocessors × blocks that fit, blocks of HB_GRAPH_BLOCK
-// threads except where it says else, no dynamic shared memory, all of it one
-// CUDA graph or plain launches (nothing depends on the call but the buffers):
+// In: ptr, idx, the rows of an n×n matrix. Scratch: size hb_i32[n], state
+//   hb_u64[HB_GRAPH_STATE]. Out: label hb_i32[n], result hb_i64[2] in pinned host
+//   memory = {components, vertices of the largest}.
+// Launches, grid = resident blocks, blocks of HB_GRAPH_BLOCK threads except for
+// hb_cc_guess, no dynamic shared memory:
 //   hb_cc_start<<<grid>>>, hb_cc_compress<<<grid>>>,
 //   hb_cc_sample<<<grid>>>, hb_cc_compress<<<grid>>>,
-//   hb_cc_guess<<<1, 1024>>>,
-//   hb_cc_link<<<grid>>> with symmetric = 1 if A is known to be so, else 0 (of a
-//     matrix with the transpose at hand, twice with symmetric = 1: A, then Aᵀ),
-//   hb_cc_compress<<<grid>>>, hb_cc_count<<<grid>>>; synchronise once:
-//   result = {components, vertices of the largest}.
-// n = 0 needs no launch. Labels are deterministic.
+//   hb_cc_guess<<<1, HB_CC_SAMPLE>>>,
+//   hb_cc_link<<<grid>>> with symmetric = 1 if A is known to be symmetric, else 0
+//     (if the transpose exists, twice with symmetric = 1: A, then Aᵀ),
+//   hb_cc_compress<<<grid>>>, hb_cc_count<<<grid>>>.
+// n > 0. Labels are deterministic. Bound by random reads of label.
 
 // H200, R-MAT 22, call to return: 0.64 ms known symmetric, 1.46 not; permuted
 // labels 1.05; a path of 3M vertices 0.5.
-#define HB_CC_TASK 2048 // rows and entries that a warp takes at a time
+#define HB_CC_TASK 2048 // rows and entries of a task of a warp
 
 enum { HB_CC_GUESS, HB_CC_COUNT, HB_CC_LARGEST, HB_CC_DONE }; // places in state
 
@@ -38,11 +38,11 @@ HB_KERNEL hb_cc_start(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 *la
 		label[v] = u < v ? u : (hb_i32)v;
 		size[v] = 0;
 	}
-	if (i < 8) state[i] = 0;
+	if (i < HB_GRAPH_STATE) state[i] = 0;
 }
 
 // hb_cc_compress makes each vertex a child of its root. All vertices climb at
-// once and note how far they are, so that a long chain is halved by each step.
+// once and store how far they are, so that each step halves a long chain.
 HB_KERNEL hb_cc_compress(hb_i32 n, hb_i32 *label) {
 	volatile hb_i32 *now = label;
 	hb_i64 threads = (hb_i64)gridDim.x * blockDim.x;
@@ -74,24 +74,24 @@ HB_KERNEL hb_cc_sample(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 *l
 	}
 }
 
-// hb_cc_guess finds the label met most often among 1024 vertices.
+// hb_cc_guess finds the most frequent label among HB_CC_SAMPLE vertices.
 HB_KERNEL hb_cc_guess(hb_i32 n, const hb_i32 *label, hb_u64 *state) {
-	__shared__ hb_i32 seen[1024];
+	__shared__ hb_i32 seen[HB_CC_SAMPLE];
 	__shared__ hb_u64 best;
 	hb_i32 mine = label[threadIdx.x * 2654435761ull % (hb_u64)n];
 	if (threadIdx.x == 0) best = 0;
 	seen[threadIdx.x] = mine;
 	__syncthreads();
 	hb_u64 count = 0;
-	for (hb_i32 k = 0; k < 1024; k++) count += seen[k] == mine;
+	for (hb_i32 k = 0; k < HB_CC_SAMPLE; k++) count += seen[k] == mine;
 	atomicMax(&best, count << 32 | (hb_u32)mine);
 	__syncthreads();
 	if (threadIdx.x == 0) state[HB_CC_GUESS] = (hb_u32)best;
 }
 
-// hb_cc_link hooks along all edges, but for those of rows that carry the
-// guessed label if the matrix is symmetric. The rows and their entries are cut
-// into equal tasks for the warps (merge path: Merrill, Garland, SC 2016).
+// hb_cc_link hooks along all edges. If the matrix is symmetric, it skips rows
+// with the guessed label. Rows and their entries are cut into equal tasks for the
+// warps (merge path: Merrill, Garland, SC 2016).
 HB_KERNEL hb_cc_link(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 *label, const hb_u64 *state, hb_i32 symmetric) {
 	hb_i32 skip = symmetric ? (hb_i32)state[HB_CC_GUESS] : -1;
 	hb_i64 all = n + ptr[n], warps = (hb_i64)gridDim.x * HB_GRAPH_WARPS;
@@ -137,9 +137,8 @@ HB_KERNEL hb_cc_link(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 *lab
 	}
 }
 
-// hb_cc_count counts the components and the vertices of the largest. The
-// guessed label is counted a block at a time, as its counter would be in
-// everybody's way.
+// hb_cc_count counts the components and the vertices of the largest. It counts
+// the guessed label block by block, to avoid contention for one counter.
 HB_KERNEL hb_cc_count(hb_i32 n, const hb_i32 *label, hb_i32 *size, hb_u64 *state, hb_i64 *result) {
 	__shared__ hb_u64 sums[2], largest;
 	hb_i32 guess = label[(hb_i32)state[HB_CC_GUESS]];

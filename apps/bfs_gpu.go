@@ -1,0 +1,134 @@
+package apps
+
+import (
+	_ "embed"
+	"runtime"
+
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+//go:embed kernels/bfs.cu
+var bfsText string
+
+// Constants of kernels/bfs.cu.
+const (
+	bfsChunk = 256 // entries of an item of the queue
+	bfsSteps = 8   // steps before the host looks for the first time
+)
+
+func bfsProgram() device.Program {
+	return graphProgram("bfs", "breadth-first search", bfsText, device.Define{Name: "HB_BFS_CHUNK", Value: bfsChunk})
+}
+
+// searchResult is the result of a breadth-first search on a device. Vertices that
+// were not reached have no entry.
+type searchResult struct {
+	level, parent device.Store // of int32; parent is nil unless requested
+	reached       int64
+	maxLevel      int32
+	ran           device.Ran
+}
+
+// searchLevels finds the number of edges from the nearest of the sources to
+// every vertex, and with parents the least-numbered vertex before each.
+func searchLevels(at device.Runner, c device.Call, a device.Operand, sources []int32, parents bool) (searchResult, error) {
+	var out searchResult
+	err := at.Run(c, func(s *device.Session) {
+		e := edgesOf(s, a)
+		if e == nil {
+			return
+		}
+		code := s.Program("apps: bfs", bfsProgram)
+		e.prepare(s, code)
+		n, words := e.out.Rows, int32(e.words)
+		present := s.Alloc(int64(n))
+		level := s.NewBitmap(n, int32Type, present)
+		visited, state := s.Alloc(8*e.words), s.Alloc(8*graphState)
+		queue := s.Alloc(8 * (int64(n) + e.out.Entries/bfsChunk + 1))
+		step := s.Kernel(code, "hb_bfs_step")
+		grid, block := residentGrid(s, step)
+		result, resultAt := s.Results()
+		s.Launch(s.Kernel(code, "hb_bfs_start"), grid, block, 0, int32(n), e.out.Ptr, e.idle, words, sources[0], visited, level.Val, present, queue, state)
+		if len(sources) > 1 {
+			s.Blocks(s.Kernel(code, "hb_bfs_sources"), 1, graphBlock, e.out.Ptr, s.Ints(sources), int32(len(sources)), visited, level.Val, present, queue, state)
+		}
+		s.Repeat(bfsSteps, func() {
+			s.Launch(step, grid, block, 0, words, e.out.Ptr, e.out.Idx, e.in.Ptr, e.in.Idx, e.first, visited, level.Val, present, queue, state, resultAt)
+		})
+		runtime.KeepAlive(sources)
+		out = searchResult{reached: result[1], maxLevel: int32(result[2]), ran: device.Ran{Method: "push", Work: e.out.Entries}}
+		if result[3] > 0 {
+			out.ran.Method = "push+pull"
+		}
+		if parents {
+			parent := s.NewBitmap(n, int32Type, present)
+			s.Launch(s.Kernel(code, "hb_bfs_parents_pull"), grid, block, 0, int32(n), e.in.Ptr, e.in.Idx, level.Val, state, parent.Val)
+			s.Launch(s.Kernel(code, "hb_bfs_parents_push"), grid, block, 0, e.out.Ptr, e.out.Idx, level.Val, queue, state, parent.Val)
+			out.parent = s.Result(parent, out.reached)
+		}
+		out.level = s.Result(level, out.reached)
+	})
+	return out, err
+}
+
+// prepare makes what breadth-first search keeps.
+func (e *edges) prepare(s *device.Session, code device.Code) {
+	n := int64(e.out.Rows)
+	if e.idle.Addr == 0 {
+		e.words = 8 * ((n + 255) / 256)
+		idle := s.Alloc(4 * e.words)
+		s.Blocks(s.Kernel(code, "hb_bfs_idle"), (32*e.words+graphBlock-1)/graphBlock, graphBlock, int32(n), e.out.Ptr, e.in.Ptr, idle, int32(e.words))
+		if s.Err() == nil {
+			e.idle = s.Retain(idle)
+		}
+	}
+	if e.in.Ptr.Addr != 0 && e.first.Addr == 0 {
+		first := s.Alloc(16 * n)
+		s.Blocks(s.Kernel(code, "hb_bfs_first"), (8*n+graphBlock-1)/graphBlock, graphBlock, int32(n), e.out.Ptr, e.in.Ptr, e.in.Idx, first)
+		if s.Err() == nil {
+			e.first = s.Retain(first)
+		}
+	}
+}
+
+// fusedBFS is BFS on a device.
+func fusedBFS(at device.Runner, a matrix.View[bool], n, source int, o BFSOptions) (*BFSResult, error) {
+	o.report("breadth-first search", 0, int64(n))
+	g, err := a.On(at)
+	if err != nil {
+		return nil, err
+	}
+	found, err := searchLevels(at, o.call("BFS"), g, []int32{int32(source)}, o.Parents)
+	if err != nil {
+		return nil, err
+	}
+	res := &BFSResult{Level: placed[int32](at, n, found.level), Reached: found.reached, MaxLevel: found.maxLevel}
+	if o.Parents {
+		res.Parent = placed[int32](at, n, found.parent)
+	}
+	o.traceRan(at, "BFS", found.ran, found.reached)
+	return res, nil
+}
+
+// fusedHops counts edges from the nearest of the seeds on a device.
+func fusedHops[T semiring.Number](at device.Runner, a matrix.View[bool], n int, seeds []int, run Run) (*matrix.Vector[T], error) {
+	run.report("vertex nomination", 0, int64(n))
+	g, err := a.On(at)
+	if err != nil {
+		return nil, err
+	}
+	found, err := searchLevels(at, run.call("VertexNomination"), g, numbers(seeds), false)
+	if err != nil {
+		return nil, err
+	}
+	run.traceRan(at, "BFS", found.ran, found.reached)
+	level := placed[int32](at, n, found.level)
+	if most := largestCount[T](); int64(found.maxLevel) > most {
+		return nil, tooManyHops(most)
+	}
+	dist := matrix.NewVector[T](n, matrix.On(at))
+	return dist, ops.Apply(dist, semiring.Convert[int32, T](), level, run.with())
+}

@@ -1,0 +1,116 @@
+package apps
+
+import (
+	"github.com/hiveblas/hiveblas/auction"
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// App describes a workflow to the tools of hiveblas: the command line, and the compilation of
+// kernels in advance.
+type App[T semiring.Number] struct {
+	Name string // of its command
+	// Kernels returns the programs of the fused form for a graph with elements of type t; it is nil for
+	// a workflow without a fused form.
+	Kernels func(t device.Type) []device.Program
+	// Use calls the workflow on a graph in the usual ways. The operations that it runs are those whose
+	// kernels programs need.
+	Use []func(g *matrix.Matrix[T], run Run) error
+}
+
+// List returns the workflows that have commands, in the order of the help.
+func List[T semiring.Number]() []App[T] {
+	type graph = *matrix.Matrix[T]
+	type uses = []func(g graph, run Run) error
+	return []App[T]{
+		{Name: "project", Use: uses{
+			func(g graph, run Run) error { return second(Projection(g, ProjectionOptions{Run: run})) },
+			func(g graph, run Run) error {
+				return second(Projection(g, ProjectionOptions{Run: run, Weighting: WeightCount, Onto: OntoRows}))
+			},
+			func(g graph, run Run) error {
+				return second(Projection(g, ProjectionOptions{Run: run, Weighting: WeightRatio}))
+			},
+		}},
+		{Name: "vn", Kernels: searchPrograms, Use: uses{
+			func(g graph, run Run) error {
+				return second(VertexNomination(g, []int{0}, VertexNominationOptions[T]{Run: run}))
+			},
+			func(g graph, run Run) error {
+				return second(VertexNomination(g, []int{0, 1}, VertexNominationOptions[T]{Run: run, Unit: true}))
+			},
+		}},
+		{Name: "ac", Kernels: always(matchProgram), Use: uses{classifyOneEdge[T]}},
+		{Name: "lgc", Use: uses{
+			func(g graph, run Run) error {
+				return second(LocalCluster(g, []int{0}, LocalClusterOptions{Run: run, Sweep: true, MaxIterations: 2}))
+			},
+			func(g graph, run Run) error {
+				return second(LocalCluster(g, []int{0}, LocalClusterOptions{Run: run, Method: ClusterFISTA, MaxIterations: 2}))
+			},
+		}},
+		{Name: "bfs", Kernels: always(bfsProgram), Use: uses{
+			func(g graph, run Run) error { return second(BFS(g, 0, BFSOptions{Run: run, Parents: true})) },
+			func(g graph, run Run) error { return second(BFS(g.T(), 0, BFSOptions{Run: run, Parents: true})) },
+		}},
+		{Name: "sssp", Kernels: ssspPrograms, Use: uses{
+			func(g graph, run Run) error { return second(SSSP(g, []int{0}, SSSPOptions[T]{Run: run})) },
+		}},
+		{Name: "pagerank", Kernels: always(pageRankProgram), Use: uses{
+			func(g graph, run Run) error { return second(PageRank(g, PageRankOptions{Run: run})) },
+		}},
+		{Name: "cc", Kernels: always(ccProgram), Use: uses{
+			func(g graph, run Run) error { return second(ConnectedComponents(g, ComponentsOptions{Run: run})) },
+		}},
+		{Name: "tc", Kernels: always(hubsProgram), Use: uses{
+			func(g graph, run Run) error { return second(TriangleCount(g, TriangleOptions{Run: run})) },
+		}},
+		{Name: "ktruss", Use: uses{
+			func(g graph, run Run) error { return second(KTruss(g, 3, KTrussOptions{Run: run})) },
+		}},
+		{Name: "sgm"},
+		{Name: "lsap", Kernels: auction.Kernels},
+	}
+}
+
+// second drops a result.
+func second[R any](_ R, err error) error { return err }
+
+// always returns the programs of a fused form that do not depend on the element type.
+func always(programs ...func() device.Program) func(device.Type) []device.Program {
+	return func(device.Type) []device.Program {
+		list := make([]device.Program, len(programs))
+		for k, p := range programs {
+			list[k] = p()
+		}
+		return list
+	}
+}
+
+// ssspPrograms are the programs of SSSP.
+func ssspPrograms(t device.Type) []device.Program {
+	if !ssspFits(t) {
+		return nil
+	}
+	return []device.Program{ssspProgram(t)}
+}
+
+// searchPrograms are the programs of VertexNomination, which counts hops by breadth-first search.
+func searchPrograms(t device.Type) []device.Program { return append(ssspPrograms(t), bfsProgram()) }
+
+// classifyOneEdge matches a pattern of one edge in itself, where g lives.
+func classifyOneEdge[T semiring.Number](g *matrix.Matrix[T], run Run) error {
+	one := func() *matrix.Matrix[float32] {
+		x, _ := matrix.NewFull[float32](1, 1, 1)
+		return x
+	}
+	a, err := NewAttributed(one(), one(), []int32{0}, []int32{0})
+	if err == nil {
+		err = a.Move(g.Place())
+	}
+	if err != nil {
+		return err
+	}
+	return second(Classify(a, a, ClassifyOptions{Run: run}))
+}

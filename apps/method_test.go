@@ -1,0 +1,161 @@
+package apps
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand"
+	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// formed are the workflows with fused forms. Each returns its result as numbers, NaN where a vector
+// has no entry, and its place.
+var formed = map[string]func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error){
+	"BFS": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
+		res, err := BFS(g, 0, BFSOptions{Run: run, Parents: true})
+		if err != nil {
+			return nil, nil, err
+		}
+		list := append(listed(res.Level), listed(res.Parent)...)
+		return append(list, float64(res.Reached), float64(res.MaxLevel)), res.Level.Place(), nil
+	},
+	"SSSP": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
+		dist, err := SSSP(g, []int{0}, SSSPOptions[float64]{Run: run})
+		return listed(dist), dist.Place(), err
+	},
+	"VertexNomination": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
+		dist, err := VertexNomination(g, []int{0}, VertexNominationOptions[float64]{Run: run, Unit: true})
+		return listed(dist), dist.Place(), err
+	},
+	"ConnectedComponents": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
+		res, err := ConnectedComponents(g, ComponentsOptions{Run: run})
+		if err != nil {
+			return nil, nil, err
+		}
+		return append(listed(res.Label), float64(res.Count), float64(res.Largest)), res.Label.Place(), nil
+	},
+	"PageRank": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
+		res, err := PageRank(g, PageRankOptions{Run: run, Tolerance: 1e-6})
+		if err != nil {
+			return nil, nil, err
+		}
+		return append(listed(res.Rank), float64(res.Iterations), res.Change), res.Rank.Place(), nil
+	},
+	"TriangleCount": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
+		count, err := TriangleCount(g, TriangleOptions{Run: run})
+		return []float64{float64(count)}, g.View().Place(), err
+	},
+}
+
+// listed returns a vector as numbers.
+func listed[T int32 | float64](v *matrix.Vector[T]) []float64 {
+	if v == nil {
+		return nil
+	}
+	list := make([]float64, v.Size())
+	for i := range list {
+		list[i] = math.NaN()
+	}
+	for i, x := range v.All() {
+		list[i] = float64(x)
+	}
+	return list
+}
+
+func sameNumbers(x, y []float64) bool {
+	if len(x) != len(y) {
+		return false
+	}
+	for i := range x {
+		if !(math.Abs(x[i]-y[i]) <= 1e-12 || math.IsNaN(x[i]) && math.IsNaN(y[i])) {
+			return false
+		}
+	}
+	return true
+}
+
+// Each fused form gives the result of its pipeline, which runs on the device too.
+func TestFusedAndPipelineOnDevice(t *testing.T) {
+	d := realOrEmulated(t)
+	for k, s := range placeSamples() {
+		if s.n == 0 || s.m != s.n || !longtest.Enabled() && d.e != nil && k%3 != 0 {
+			continue
+		}
+		how := guises[k%len(guises)]
+		t.Run(s.reason, func(t *testing.T) {
+			host, there := build[float64](t, s.sample, matrix.CSR), move[float64](t, s.sample, how, d.Device)
+			for name, app := range formed {
+				want, _, err := app(host, Run{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, m := range []Method{Pipeline, Fused, Auto} {
+					got, at, err := app(there, Run{Method: m})
+					what := fmt.Sprintf("%s of %s, method %q", name, how.name, m)
+					if err != nil {
+						t.Fatalf("%s: %v", what, err)
+					}
+					if at != matrix.Place(d.Device) {
+						t.Errorf("%s: the result lives at %v", what, at)
+					}
+					if !sameNumbers(got, want) {
+						t.Errorf("%s: got %v, want %v", what, got, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestFusedAndPipelineOfClassifyOnDevice(t *testing.T) {
+	d := realOrEmulated(t)
+	rng := rand.New(rand.NewSource(4))
+	data, pattern := drawFeatured(rng, 12, 30, 3, 2, 1), drawFeatured(rng, 4, 5, 3, 2, 1)
+	x, y := data.attributed(t, 3, 2), pattern.attributed(t, 3, 2)
+	for _, g := range []*Attributed{x, y} {
+		if err := g.Move(d.Device); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, m := range []Method{Pipeline, Fused} {
+		mu := must[*matrix.Matrix[float32]](t)(Classify(x, y, ClassifyOptions{Run: Run{Method: m}, Iterations: 2}))
+		if mu.Place() != matrix.Place(d.Device) {
+			t.Errorf("method %q: the result lives at %v", m, mu.Place())
+		}
+		sameBeliefs(t, string(m), mu, classifyNaively(data, pattern, 2, false))
+	}
+}
+
+// A method that a workflow does not have is an error with a remedy.
+func TestMethodErrors(t *testing.T) {
+	g := build[float64](t, path(4).both(), matrix.CSR)
+	for name, app := range all {
+		for _, m := range []Method{Fused, "fast"} {
+			var e *ParameterError
+			if err := app(g, Run{Method: m}); !errors.As(err, &e) || e.Arg != "the method" {
+				t.Errorf("%s of a graph on the host, method %q: error %v", name, m, err)
+			}
+		}
+		if err := app(g, Run{Method: Pipeline}); err != nil {
+			t.Errorf("%s, method pipeline: %v", name, err)
+		}
+	}
+	d := emulated(t)
+	bytes := build[uint8](t, path(4), matrix.CSR)
+	if err := bytes.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	var e *ParameterError
+	if _, err := SSSP(bytes, []int{0}, SSSPOptions[uint8]{Run: Run{Method: Fused}}); !errors.As(err, &e) {
+		t.Errorf("fused SSSP of uint8: error %v", err)
+	}
+	if err := g.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := KTruss(g, 3, KTrussOptions{Run: Run{Method: Fused}}); !errors.As(err, &e) {
+		t.Errorf("fused KTruss: error %v", err)
+	}
+}

@@ -1,0 +1,81 @@
+package apps
+
+import (
+	_ "embed"
+	"math"
+
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+//go:embed kernels/pagerank.cu
+var pageRankText string
+
+func pageRankProgram() device.Program {
+	p := graphProgram("pagerank", "PageRank", pageRankText)
+	p.Types = []device.Typedef{{Name: "HB_T", Type: doubleType}}
+	return p
+}
+
+var boolType, _ = device.TypeOf[bool]()
+
+// plusSecond is the semiring of an iteration of PageRank.
+var plusSecond = device.Semiring{
+	Name: "plus_second",
+	Add: device.Monoid{Identity: "((double)0)", Func: device.Func{
+		Name: "plus", Text: "x + y", X: doubleType, Y: doubleType, Out: doubleType, UsesX: true, UsesY: true}},
+	Mul: device.Func{Name: "second", Text: "y", X: boolType, Y: doubleType, Out: doubleType, UsesY: true},
+}
+
+// iterationsAhead returns how many iterations of PageRank are queued before
+// the host looks whether they have converged: enough to take longer than the
+// look, and few enough that surplus iterations cost little.
+func iterationsAhead(entries int64) int { return int(min(max((4<<20)/(entries+1), 1), 16)) }
+
+// fusedPageRank is PageRank on a device. Options are complete.
+func fusedPageRank(at device.Runner, a matrix.View[bool], n int, o PageRankOptions) (*PageRankResult, error) {
+	o.report("pagerank", 0, int64(o.MaxIterations))
+	g, err := a.On(at)
+	if err != nil {
+		return nil, err
+	}
+	res := &PageRankResult{}
+	var found device.Store
+	ran := device.Ran{Method: "pull"}
+	err = at.Run(o.call("PageRank"), func(s *device.Session) {
+		g.Pattern = true
+		rows, cols := s.Rows(g), s.Cols(g)
+		code := s.Program("apps: pagerank", pageRankProgram)
+		step := s.Kernel(code, "hb_pagerank_step")
+		grid, block := residentGrid(s, step)
+		rank, share := s.NewFull(1, n, doubleType), s.NewFull(1, n, doubleType)
+		factor, partial := s.Alloc(8*int64(n)), s.Alloc(16*int64(grid[0]))
+		sums, state := s.Alloc(16), s.Zeros(16)
+		result, resultAt := s.Results() // the change as a float64, the iterations
+		s.Launch(s.Kernel(code, "hb_pagerank_start"), grid, block, 0, int32(n), rows.Ptr, o.Damping, rank.Val, share.Val, factor, partial, sums, state)
+		batch := iterationsAhead(rows.Entries)
+		for done := 0; done < o.MaxIterations && s.Err() == nil; {
+			for k := 0; k < batch && done < o.MaxIterations && s.Err() == nil; k++ {
+				y := s.Pull(plusSecond, cols, share)
+				s.Launch(step, grid, block, 0, int32(n), o.Damping, o.Tolerance, y.Val, y.Present, factor, rank.Val, partial, sums, state, resultAt)
+				s.Drop(share)
+				share = s.AllPresent(y)
+				done++
+			}
+			s.Sync()
+			res.Change, res.Iterations = math.Float64frombits(uint64(result[0])), int(result[1])
+			if res.Change <= o.Tolerance {
+				break
+			}
+		}
+		ran.Work = int64(res.Iterations) * rows.Entries
+		found = s.Result(rank, int64(n))
+	})
+	if err != nil {
+		return nil, err
+	}
+	res.Rank, res.Converged = placed[float64](at, n, found), res.Change <= o.Tolerance
+	o.report("pagerank", int64(res.Iterations), int64(o.MaxIterations))
+	o.traceRan(at, "PageRank", ran, int64(n))
+	return res, nil
+}

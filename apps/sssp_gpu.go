@@ -1,0 +1,80 @@
+package apps
+
+import (
+	_ "embed"
+	"runtime"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+//go:embed kernels/sssp.cu
+var ssspText string
+
+// Constants of kernels/sssp.cu.
+const (
+	ssspChunk = 64 // entries of an item of the queue
+	ssspSteps = 24 // steps before the host looks for the first time
+)
+
+// ssspFits reports whether atomics lower values of the element type.
+func ssspFits(t device.Type) bool { return t.Number() && t.Size >= 4 }
+
+func ssspProgram(t device.Type) device.Program {
+	_, most := t.Limits()
+	p := graphProgram("sssp", "shortest paths over "+t.Go, ssspText,
+		device.Define{Name: "HB_MAX", Value: most}, device.Define{Name: "HB_SSSP_CHUNK", Value: ssspChunk})
+	p.Types = []device.Typedef{{Name: "HB_T", Type: t}}
+	return p
+}
+
+
+// fusedSSSP is SSSP on a device.
+func fusedSSSP[T semiring.Number](at device.Runner, a matrix.View[T], n int, vertices []int, delta T, run Run) (*matrix.Vector[T], error) {
+	run.report("shortest paths", 0, int64(n))
+	g, err := a.On(at)
+	if err != nil {
+		return nil, err
+	}
+	typ, err := device.TypeOf[T]()
+	if err != nil {
+		return nil, err
+	}
+	var found device.Store
+	ran := device.Ran{Method: "near-far"}
+	sources := numbers(vertices)
+	err = at.Run(run.call("SSSP"), func(s *device.Session) {
+		e := edgesOf(s, g)
+		if e == nil {
+			return
+		}
+		ran.Work = e.out.Entries
+		type ssspKey struct{ elements string }
+		code := s.Program(ssspKey{typ.Name}, func() device.Program { return ssspProgram(typ) })
+		present := s.Alloc(int64(n))
+		dist := s.NewBitmap(n, typ, present)
+		room := int64(n) + e.out.Entries/ssspChunk + 1
+		queue, far := s.Alloc(16*room), s.Alloc(8*int64(n))
+		flags, bounds, state := s.Alloc(12*((int64(n)+31)/32)), s.Alloc(4*int64(typ.Size)), s.Alloc(8*graphState)
+		from := s.Ints(sources)
+		step := s.Kernel(code, "hb_sssp_step")
+		grid, block := residentGrid(s, step)
+		result, resultAt := s.Results()
+		width := device.Scalar{Type: typ, P: unsafe.Pointer(&delta)}
+		s.Launch(s.Kernel(code, "hb_sssp_start"), grid, block, 0, int32(n), width, dist.Val, flags, bounds, state)
+		s.Blocks(s.Kernel(code, "hb_sssp_sources"), 1, graphBlock, e.out.Ptr, from, int32(len(sources)), dist.Val, flags, queue, state)
+		s.Repeat(ssspSteps, func() {
+			s.Launch(step, grid, block, 0, int32(n), e.out.Ptr, e.out.Idx, e.out.Val, room, dist.Val, present, queue, far, flags, bounds, state, resultAt)
+		})
+		runtime.KeepAlive(sources)
+		found = s.Result(dist, result[1])
+	})
+	if err != nil {
+		return nil, err
+	}
+	dist := placed[T](at, n, found)
+	run.traceRan(at, "SSSP", ran, dist.NVals())
+	return dist, nil
+}

@@ -1,7 +1,0 @@
-// A few bytes of the device to pinned memory of the host, in one block. A copy
-// would wait for the copy engine, which may have large results to bring home
-// (kernels beside one took twice their time), and takes 6.5 µs where this takes 4.9.
-
-HB_KERNEL hb_tell(const hb_u32 *from, hb_i32 words, hb_u32 *to) {
-	for (hb_i32 i = threadIdx.x; i < words; i += blockDim.x) to[i] = from[i];
-}
