@@ -14,7 +14,7 @@ help: ## list the targets
 build: ## the command line, as build/hiveblas
 	$(GO) build -o $(BUILD)/hiveblas ./cmd/hiveblas
 
-test: ## the quick form of all tests, 2 minutes on two cores
+test: ## the quick form of all tests, 2 minutes on two cores once compiled
 	$(GO) test ./...
 
 test-all: ## the long form of all tests, as CI runs it, 8 minutes on two cores

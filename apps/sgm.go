@@ -75,7 +75,7 @@ type SGMIteration struct {
 	Objective               float64 // tr(ÃᵀPB̃Pᵀ) after it
 	Step                    float64 // from 0, stay, to 1, go all the way to the assignment
 	Slope                   float64 // ⟨∇f, T − P⟩: Slope + LSAPGap bounds the possible gain
-	LSAPGap                 float64 // by how much the assignment can miss the best one, in units of Slope
+	LSAPGap                 float64 // greatest gap to the best assignment, in units of Slope
 	Entries                 int64   // of APBᵀ
 	Rounds                  int64   // of bidding in the assignment, or searches for augmenting paths
 	Product, Assign, Search time.Duration

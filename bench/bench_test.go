@@ -122,7 +122,7 @@ func TestInterleaveErrors(t *testing.T) {
 	}
 }
 
-// A peer that dies has no further rounds, and its cell says so.
+// A peer that fails gets no further rounds, and its cell reports the failure.
 func TestPeerDied(t *testing.T) {
 	var calls []string
 	runs := 0
@@ -286,8 +286,7 @@ func BenchmarkTriad(b *testing.B) {
 	}
 }
 
-// Of the few inputs that are kept, the one that a row has just loaded stays when the row loads its
-// second input.
+// The cache of inputs keeps the first input of a row while the row loads its second.
 func TestLoadKeepsLastInput(t *testing.T) {
 	b := &cpuBench{CPUOptions: CPUOptions{Log: func(string) {}}, dir: t.TempDir(), inputs: map[string]*input{}}
 	for _, name := range []string{"uniform4", "uniform5", "uniform6", "uniform4", "uniform7"} {

@@ -48,7 +48,7 @@ func emulator() (driver.Driver, []cusparse.Option, error) {
 		cusparse.WithCompiler("emulator", func() (driver.Compiler, error) { return emu.NewCompiler() })}, nil
 }
 
-// emulated are options that run on the CPU, on the smallest inputs.
+// emulated returns options for the emulator and the smallest inputs.
 func emulated(t *testing.T) GPUOptions {
 	d, with, err := emulator()
 	if errors.Is(err, emu.ErrUnavailable) {
@@ -122,7 +122,7 @@ func TestGPUWithoutOne(t *testing.T) {
 	}
 }
 
-// TestGPUPeers makes all calls of cuSPARSE on a fake that computes nothing.
+// TestGPUPeers calls all functions of cuSPARSE in a fake library that computes nothing.
 func TestGPUPeers(t *testing.T) {
 	o := emulated(t)
 	lib := filepath.Join(t.TempDir(), "libcusparse.so.12")

@@ -58,7 +58,7 @@ func TestReport(t *testing.T) {
 			t.Errorf("%q is not in the report", want)
 		}
 	}
-	for _, line := range strings.Split(text, "\n") { // a library that is missing is said to be in its rows
+	for _, line := range strings.Split(text, "\n") { // the rows name a missing library
 		if strings.HasPrefix(line, "| projection 1m") && strings.Contains(line, " ms") && !strings.Contains(line, "missing") {
 			t.Errorf("SuiteSparse is not missing: %s", line)
 		}

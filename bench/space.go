@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -213,13 +212,14 @@ func (r *SpaceRow) fill(t *cusparse.Tuning) {
 
 // WriteJSON writes the table as JSON.
 func (t *SpaceTable) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "\t")
-	return e.Encode(t)
+	return writeJSON(w, orZero(t))
 }
 
 // WriteText writes the table, and below it the geometric means that the choice is judged by.
 func (t *SpaceTable) WriteText(w io.Writer) error {
+	if t = orZero(t); w == nil {
+		return errNoWriter
+	}
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(tw, "%s\n", t.Device)
 	fmt.Fprintln(tw, "graph\tproduct\tchosen\tµs\tbest\tµs\tchosen/best\tcuSPARSE\tchosen/cuSPARSE\tlegal\ttried")

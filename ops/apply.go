@@ -76,7 +76,9 @@ func Apply[A, C comparable](dst matrix.Destination[C], f semiring.UnaryOp[A, C],
 		m, n := v.Dims()
 		h := newRemoteCall(c, t, m, n)
 		h.needsText("operator", f.Name(), f.CUDA())
-		return remoteApply(h, t, device.Func{Name: f.Name(), Text: f.CUDA(), X: typeOf[A](h), Out: typeOf[C](h), UsesX: true}, v, nil, false)
+		text := device.Func{Name: f.Name(), Text: f.CUDA(), X: typeOf[A](h), Out: typeOf[C](h),
+			UsesX: true}
+		return remoteApply(h, t, text, v, nil, false)
 	}
 	k := access.Unary(f)
 	return applyHost(c, t, v, k.Map, k.Copies)
@@ -126,7 +128,8 @@ func ApplyIndex[A, C comparable](dst matrix.Destination[C], f semiring.IndexOp[A
 		m, n := v.Dims()
 		h := newRemoteCall(c, t, m, n)
 		h.needsText("operator", f.Name(), f.CUDA())
-		text := device.Func{Name: f.Name(), Text: f.CUDA(), X: typeOf[A](h), Out: typeOf[C](h), UsesX: f.UsesValue()}
+		text := device.Func{Name: f.Name(), Text: f.CUDA(), X: typeOf[A](h), Out: typeOf[C](h),
+			UsesX: f.UsesValue()}
 		return remoteApply(h, t, text, v, nil, false)
 	}
 	st := oriented(v)
@@ -234,7 +237,8 @@ func Transpose[T comparable](dst matrix.Target[T], a matrix.Source[T], opts ...O
 func Reduce[T comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a matrix.Source[T], opts ...Option) error {
 	c := begin[T]("Reduce", m.Name(), opts)
 	if !m.Valid() {
-		return &OperatorError{c.op, "the monoid is the zero value; make it with a constructor of package semiring"}
+		return &OperatorError{c.op,
+			"the monoid is the zero value; make it with a constructor of package semiring"}
 	}
 	v, err := operand[T](c, a)
 	if err != nil {
@@ -279,7 +283,8 @@ func Reduce[T comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a ma
 func ReduceScalar[T comparable](m semiring.Monoid[T], a matrix.Operand[T], opts ...Option) (sum T, err error) {
 	c := begin[bool]("ReduceScalar", m.Name(), opts)
 	if !m.Valid() {
-		return sum, &OperatorError{c.op, "the monoid is the zero value; make it with a constructor of package semiring"}
+		return sum, &OperatorError{c.op,
+			"the monoid is the zero value; make it with a constructor of package semiring"}
 	}
 	if err := c.methodless(); err != nil {
 		return sum, err
@@ -294,7 +299,8 @@ func ReduceScalar[T comparable](m semiring.Monoid[T], a matrix.Operand[T], opts 
 		if h.err == nil {
 			ran, err := b.ReduceScalar(h.call(), text, x, unsafe.Pointer(&sum))
 			if err == nil {
-				c.ran = Trace{Op: c.op, Name: c.name, Method: Method(ran.Method), Place: b.String(), Work: ran.Work}
+				c.ran = Trace{Op: c.op, Name: c.name, Method: Method(ran.Method), Place: b.String(),
+					Work: ran.Work}
 				c.emit(0)
 			}
 			return sum, err

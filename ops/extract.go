@@ -40,7 +40,8 @@ func (x Indices) resolve(c *call, arg string, n int, unique bool) (cpu.Indices, 
 	rising := true
 	for p, i := range x.list {
 		if uint(i) >= uint(n) {
-			return cpu.Indices{}, &matrix.IndexError{Op: c.op, Arg: fmt.Sprintf("%s[%d] =", arg, p), Index: int64(i), Limit: int64(n)}
+			return cpu.Indices{}, &matrix.IndexError{Op: c.op, Arg: fmt.Sprintf("%s[%d] =", arg, p),
+				Index: int64(i), Limit: int64(n)}
 		}
 		rising = rising && (p == 0 || x.list[p-1] < i)
 		list[p] = int32(i)
@@ -49,7 +50,9 @@ func (x Indices) resolve(c *call, arg string, n int, unique bool) (cpu.Indices, 
 		seen := make(map[int32]int, len(list))
 		for p, i := range list {
 			if q, ok := seen[i]; ok {
-				return cpu.Indices{}, &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("%s lists %d twice, at %d and %d; each position can be assigned once", arg, i, q, p)}
+				return cpu.Indices{}, &matrix.InvalidError{Op: c.op,
+					Reason: fmt.Sprintf("%s lists %d twice, at %d and %d; each position can be assigned once",
+						arg, i, q, p)}
 			}
 			seen[i] = p
 		}
@@ -280,7 +283,8 @@ func Assign[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols I
 	}
 	am, an := v.Dims()
 	if am != ri.N || an != ci.N {
-		return c.dim("a", shape(am, an), shape(ri.N, ci.N), "it needs one row and one column per listed index")
+		return c.dim("a", shape(am, an), shape(ri.N, ci.N),
+			"it needs one row and one column per listed index")
 	}
 	if t.at != nil {
 		return remoteAssign(c, t, v, ri, ci)
@@ -306,7 +310,8 @@ func AssignVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSourc
 		return err
 	}
 	if _, un := v.Dims(); un != ci.N {
-		return c.dim("u", shapeOf(true, 1, un), shapeOf(true, 1, ci.N), "it needs one position per listed index")
+		return c.dim("u", shapeOf(true, 1, un), shapeOf(true, 1, ci.N),
+			"it needs one position per listed index")
 	}
 	if t.at != nil {
 		return remoteAssign(c, t, v, cpu.Indices{N: 1}, ci)
@@ -369,7 +374,8 @@ func assignScalar[T comparable](c *call, t *target[T], x T, rows, cols cpu.Indic
 		return write(c, t, out, true)
 	}
 	cells, ok := sparse.Cells(rows.Len(), cols.Len())
-	listed := t.spec.Mask != nil && !t.spec.Mask.MaskView().Complemented() && rows.List == nil && cols.List == nil
+	listed := t.spec.Mask != nil && !t.spec.Mask.MaskView().Complemented() &&
+		rows.List == nil && cols.List == nil
 	if t.at != nil && (listed || ok && cells <= maxRegion) {
 		m, n := t.spec.Matrix.Dims()
 		h := newRemoteAssign(c, t, m, n)
@@ -381,10 +387,12 @@ func assignScalar[T comparable](c *call, t *target[T], x T, rows, cols cpu.Indic
 		return storeResult(h, t, st, ran, err)
 	}
 	if !ok || cells > maxRegion {
-		return &matrix.SizeError{Op: c.op, Arg: fmt.Sprintf("number of positions of the %d×%d region", rows.Len(), cols.Len()), Got: int64(cells), Limit: maxRegion}
+		return &matrix.SizeError{Op: c.op,
+			Arg: fmt.Sprintf("number of positions of the %d×%d region", rows.Len(), cols.Len()),
+			Got: int64(cells), Limit: maxRegion}
 	}
-	if st := access.Store(t.spec.Matrix); t.spec.Vector && cols.List != nil && t.mask == nil &&
-		t.spec.Accum == nil && st.Format != sparse.Hypersparse {
+	if st := access.Store(t.spec.Matrix); t.spec.Vector && cols.List != nil &&
+		t.mask == nil && t.spec.Accum == nil && st.Format != sparse.Hypersparse {
 		c.traced("assign", int64(cells))
 		return keep(c, t, cpu.AssignRow(st, cols.List, x, nil, nil, !access.Pinned(t.spec.Matrix)))
 	}
@@ -392,7 +400,10 @@ func assignScalar[T comparable](c *call, t *target[T], x T, rows, cols cpu.Indic
 	for p := range val {
 		val[p] = x
 	}
-	return assign(c, t, &sparse.Store[T]{Structure: sparse.Structure{NRows: rows.Len(), NCols: cols.Len(), Format: sparse.Full, NVals: int64(cells)}, Val: val}, rows, cols)
+	region := sparse.Structure{
+		NRows: rows.Len(), NCols: cols.Len(), Format: sparse.Full, NVals: int64(cells),
+	}
+	return assign(c, t, &sparse.Store[T]{Structure: region, Val: val}, rows, cols)
 }
 
 // maxRegion is the largest number of positions of a scalar assignment. A larger result does not fit
@@ -426,7 +437,8 @@ func Kronecker[A, B, C comparable](dst matrix.Target[C], op semiring.Operator[A,
 		}
 	}
 	if x, y := av.NVals(), bv.NVals(); y > 0 && x > maxRegion/y {
-		return &matrix.SizeError{Op: c.op, Arg: fmt.Sprintf("number of entries of a (b has %d)", y), Got: x, Limit: maxRegion / y}
+		return &matrix.SizeError{Op: c.op, Arg: fmt.Sprintf("number of entries of a (b has %d)", y),
+			Got: x, Limit: maxRegion / y}
 	}
 	t, err := prepare(c, specOf(dst), am*bm, an*bn)
 	if err != nil {

@@ -28,7 +28,8 @@ func MxV[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, 
 	am, an := av.Dims()
 	_, n := uv.Dims()
 	if an != n {
-		return c.dim("u", fmt.Sprintf("a vector of %d", n), fmt.Sprintf("a vector of %d", an), "a is "+shape(am, an))
+		return c.dim("u", fmt.Sprintf("a vector of %d", n), fmt.Sprintf("a vector of %d", an),
+			"a is "+shape(am, an))
 	}
 	t, err := prepare(c, specOf(dst), 1, am)
 	if err != nil {
@@ -63,7 +64,8 @@ func VxM[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, 
 	am, an := av.Dims()
 	_, n := uv.Dims()
 	if am != n {
-		return c.dim("u", fmt.Sprintf("a vector of %d", n), fmt.Sprintf("a vector of %d", am), "a is "+shape(am, an))
+		return c.dim("u", fmt.Sprintf("a vector of %d", n), fmt.Sprintf("a vector of %d", am),
+			"a is "+shape(am, an))
 	}
 	t, err := prepare(c, specOf(dst), 1, an)
 	if err != nil {

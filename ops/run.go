@@ -268,8 +268,8 @@ func (t *target[C]) room() []C {
 }
 
 // spare returns the values of a listed and small destination that the result overwrites completely.
-// The result may be written to them, also if it has a different number of entries. No operand may be
-// the destination. For other destinations spare returns nil.
+// The result may be written to them, also if it has a different number of entries. No operand may
+// be the destination. For other destinations spare returns nil.
 func (t *target[C]) spare() []C {
 	if t.at != nil || t.spec.Mask != nil || t.spec.Accum != nil {
 		return nil

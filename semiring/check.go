@@ -44,7 +44,8 @@ func (e *CheckError) Error() string {
 	if e.Law != "" {
 		return fmt.Sprintf("%s: %s: %s gives %s and %s", e.Semiring, e.Law, e.Operands, e.Got, e.Want)
 	}
-	return fmt.Sprintf("%s: kernel %s of %s gives %s, its operators give %s", e.Semiring, e.Kernel, e.Operands, e.Got, e.Want)
+	return fmt.Sprintf("%s: kernel %s of %s gives %s, its operators give %s", e.Semiring, e.Kernel,
+		e.Operands, e.Got, e.Want)
 }
 
 // Is reports whether target is ErrCheck.
@@ -68,7 +69,8 @@ func (e *CheckError) Is(target error) bool { return target == ErrCheck }
 // expressions either.
 func Check[A, B, C any](s Semiring[A, B, C], opts CheckOptions[A, B, C]) error {
 	if !s.Valid() {
-		return fmt.Errorf("semiring.Check: %q is not usable: its sum or product is the zero value", s.name)
+		return fmt.Errorf("semiring.Check: %q is not usable: its sum or product is the zero value",
+			s.name)
 	}
 	if opts.Rounds <= 0 {
 		opts.Rounds = 300
@@ -109,7 +111,8 @@ func checkIndices[A, B, C any](name string, p *cpu.Positional[A, B, C]) error {
 	p.FillIndices(got, ci)
 	for q, j := range ci {
 		if want := p.FromIndex(int(j)); !closeEnough(got[q], want) {
-			return &CheckError{Semiring: name, Kernel: "FillIndices", Operands: fmt.Sprint(j), Got: fmt.Sprint(got[q]), Want: fmt.Sprint(want)}
+			return &CheckError{Semiring: name, Kernel: "FillIndices", Operands: fmt.Sprint(j),
+				Got: fmt.Sprint(got[q]), Want: fmt.Sprint(want)}
 		}
 	}
 	return nil
@@ -138,7 +141,8 @@ func checkSide[S, T, A, B, C any](s Semiring[S, T, C], name, side string, k *cpu
 	r := rand.New(rand.NewPCG(opts.Seed, 0x5eed))
 	t := trial[A, B, C]{k: k, add: s.add.k.Fn, any: s.add.any, equal: opts.Equal}
 	t.fail = func(kernel, operands string, got, want any) error {
-		return &CheckError{Semiring: name, Kernel: side + kernel, Operands: operands, Got: fmt.Sprint(got), Want: fmt.Sprint(want)}
+		return &CheckError{Semiring: name, Kernel: side + kernel, Operands: operands,
+			Got: fmt.Sprint(got), Want: fmt.Sprint(want)}
 	}
 	if !t.any && !t.equal(k.Identity, s.add.k.Identity) {
 		return t.fail("Identity", "no operands", k.Identity, s.add.k.Identity)
@@ -147,7 +151,8 @@ func checkSide[S, T, A, B, C any](s Semiring[S, T, C], name, side string, k *cpu
 		n := round * 70 / opts.Rounds
 		t.draw(r, n, as, bs, append(opts.C[:len(opts.C):len(opts.C)], k.Identity, k.Identity))
 		for _, check := range []func() error{
-			t.dot, t.dotPresent, t.dotRows, t.axpy, t.scatter, t.scatterMasked, t.scatterAll, t.products, t.absorption,
+			t.dot, t.dotPresent, t.dotRows, t.axpy, t.scatter, t.scatterMasked, t.scatterAll,
+			t.products, t.absorption,
 		} {
 			if err := check(); err != nil {
 				return err
@@ -221,7 +226,8 @@ func (t *trial[A, B, C]) right(got, start C, terms []C) (want C, ok bool) {
 }
 
 func (t *trial[A, B, C]) row() string {
-	return fmt.Sprintf("sum %v, row %v at columns %v, vector %v", t.start, brief(t.av), t.ci, brief(t.x))
+	return fmt.Sprintf("sum %v, row %v at columns %v, vector %v", t.start, brief(t.av), t.ci,
+		brief(t.x))
 }
 
 func brief[T any](v []T) string {
@@ -256,7 +262,8 @@ func (t *trial[A, B, C]) dotPresent() error {
 		return t.fail("DotPresent", t.row()+fmt.Sprintf(", present %v", t.present), got, want)
 	}
 	if hit != (len(terms) > 0) {
-		return t.fail("DotPresent", t.row()+fmt.Sprintf(", present %v", t.present), fmt.Sprintf("hit %v", hit), fmt.Sprintf("hit %v", !hit))
+		return t.fail("DotPresent", t.row()+fmt.Sprintf(", present %v", t.present),
+			fmt.Sprintf("hit %v", hit), fmt.Sprintf("hit %v", !hit))
 	}
 	return nil
 }
@@ -288,7 +295,8 @@ func (t *trial[A, B, C]) axpy() error {
 	t.k.Axpy(y, t.a, t.bv)
 	for p, got := range y {
 		if want, ok := t.right(got, t.sums[p], []C{t.scaled(p)}); !ok {
-			return t.fail("Axpy", fmt.Sprintf("sum %v, scalar %v, values %v at %d", t.sums[p], t.a, brief(t.bv), p), got, want)
+			return t.fail("Axpy", fmt.Sprintf("sum %v, scalar %v, values %v at %d", t.sums[p], t.a,
+				brief(t.bv), p), got, want)
 		}
 	}
 	return nil
@@ -305,7 +313,8 @@ func (t *trial[A, B, C]) scattered(kernel string, acc []C, at func(j int32) bool
 	}
 	for j, got := range acc {
 		if want, ok := t.right(got, t.sums[j], terms[j]); !ok {
-			return t.fail(kernel, fmt.Sprintf("sum %v, scalar %v, values %v at columns %v, in column %d", t.sums[j], t.a, brief(t.bv), t.ci, j), got, want)
+			return t.fail(kernel, fmt.Sprintf("sum %v, scalar %v, values %v at columns %v, in column %d",
+				t.sums[j], t.a, brief(t.bv), t.ci, j), got, want)
 		}
 	}
 	return nil
@@ -319,7 +328,8 @@ func (t *trial[A, B, C]) scatter() error {
 		want[j>>6] |= 1 << (j & 63)
 	}
 	if !slices.Equal(marks, want) {
-		return t.fail("Scatter", fmt.Sprintf("columns %v", t.ci), fmt.Sprintf("marks %x", marks), fmt.Sprintf("%x", want))
+		return t.fail("Scatter", fmt.Sprintf("columns %v", t.ci), fmt.Sprintf("marks %x", marks),
+			fmt.Sprintf("%x", want))
 	}
 	return t.scattered("Scatter", acc, func(int32) bool { return true })
 }
@@ -332,7 +342,8 @@ func (t *trial[A, B, C]) scatterMasked() error {
 		want[j] *= 2
 	}
 	if string(state) != string(want) {
-		return t.fail("ScatterMasked", fmt.Sprintf("columns %v of state %v", t.ci, t.present), fmt.Sprintf("state %v", state), want)
+		return t.fail("ScatterMasked", fmt.Sprintf("columns %v of state %v", t.ci, t.present),
+			fmt.Sprintf("state %v", state), want)
 	}
 	return t.scattered("ScatterMasked", acc, func(j int32) bool { return t.present[j] != 0 })
 }
@@ -348,7 +359,8 @@ func (t *trial[A, B, C]) products() error {
 	t.k.Products(out, t.a, t.bv)
 	for p, got := range out {
 		if want := t.scaled(p); !t.equal(got, want) {
-			return t.fail("Products", fmt.Sprintf("scalar %v, values %v at %d", t.a, brief(t.bv), p), got, want)
+			return t.fail("Products", fmt.Sprintf("scalar %v, values %v at %d", t.a, brief(t.bv), p),
+				got, want)
 		}
 	}
 	return nil
@@ -385,12 +397,14 @@ func orDefault[T any](values []T) []T {
 	v := reflect.ValueOf(&x).Elem()
 	switch {
 	case v.CanFloat():
-		for _, f := range []float64{-3, -2, -1, 0, 1, 2, 3, 4, 0.5, 1, 2, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1)} {
+		for _, f := range []float64{-3, -2, -1, 0, 1, 2, 3, 4, 0.5, 1, 2, math.Copysign(0, -1),
+			math.NaN(), math.Inf(1), math.Inf(-1)} {
 			put(func(v reflect.Value) { v.SetFloat(f) })
 		}
 	case v.CanInt():
 		bits := v.Type().Bits()
-		for _, i := range []int64{-3, -1, 0, 1, 2, 3, 5, 1<<(bits-1) - 1, -1 << (bits - 1), 1 << (bits - 2)} {
+		for _, i := range []int64{-3, -1, 0, 1, 2, 3, 5, 1<<(bits-1) - 1, -1 << (bits - 1),
+			1 << (bits - 2)} {
 			put(func(v reflect.Value) { v.SetInt(i) })
 		}
 	case v.CanUint():
