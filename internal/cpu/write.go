@@ -61,7 +61,7 @@ func filterListed[T any](env Env, t *sparse.Store[T], mask *Mask) (*sparse.Store
 		return intersectListed(env, first, t, &sparse.Store[struct{}]{Structure: *mask.S})
 	}
 	// The complement: keep the entries of each row that are not in the mask.
-	if smallRow(&t.Structure) && smallRow(mask.S) && !lopsided(len(t.Idx), len(mask.S.Idx)) &&
+	if smallRow(&t.Structure) && smallRow(mask.S) && len(mask.S.Idx) <= gallop*len(t.Idx) &&
 		marksPay(t.NCols, len(t.Idx)+len(mask.S.Idx)) {
 		return removeRow(t, mask.S.Idx), nil
 	}
