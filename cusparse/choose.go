@@ -95,15 +95,6 @@ func (f *frame) planFor(facts [2]*space.Facts, rows [2]*store) (plan space.Plan,
 	return plan, ok
 }
 
-// fitsAtomics reports whether results can be added atomically.
-func fitsAtomics(s device.Semiring) bool {
-	switch s.Add.Out.Size {
-	case 1, 2, 4, 8:
-		return true
-	}
-	return false
-}
-
 // layoutBytes is about what a layout takes.
 func layoutBytes(l space.Layout, f space.Facts) int64 {
 	size := int64(max(f.Elements, 1))

@@ -193,7 +193,7 @@ func (e *ParseError) Error() string {
 // *ParseError.
 func Parse(text string) (Plan, error) {
 	var p Plan
-	var direction, schedule, frame, from bool
+	var direction, schedule, frame bool
 	for _, word := range strings.Fields(text) {
 		key, value, number := strings.Cut(word, "=")
 		fail := func(reason string) (Plan, error) { return Plan{}, &ParseError{text, word, reason} }
@@ -204,7 +204,7 @@ func Parse(text string) (Plan, error) {
 				if i < 0 {
 					return fail("names no frontier: " + suggest(value, frontiers))
 				}
-				p.From, from = Frontier(i), true
+				p.From = Frontier(i)
 			case "order":
 				i := slices.Index(orders, value)
 				if i < 0 {
@@ -256,9 +256,6 @@ func Parse(text string) (Plan, error) {
 	}
 	if !frame {
 		p.Frame = frameFor(p)
-	}
-	if !from && p.Direction == Push && p.Schedule == EM {
-		p.From = Listed
 	}
 	return p.Normal(), nil
 }
