@@ -108,22 +108,14 @@ func (w *walk) program(key walkKey) *program {
 		index = "hb_u16"
 	}
 	p.define("HB_INDEX", index)
-	rows := 1
 	if plan.Layout == space.DIA {
 		p.define("HB_BITS", map[int]string{1: "hb_u8", 2: "hb_u16", 4: "hb_u32", 8: "hb_u64"}[key.bits])
 		p.flag("HB_REST", key.rest).flag("HB_BAKED", plan.Baked)
 		p.define("HB_WIDTH", key.width)
-		switch {
-		case key.width <= 8:
-			rows = 4
-		case key.width <= 16:
-			rows = 2
-		}
 		if plan.Baked {
 			p.define("HB_DIAGONALS", key.diagonals)
 		}
 	}
-	p.define("HB_ROWS", rows)
 	if t := nativeAtomic(w.s.Add); t != "" {
 		p.define("HB_NATIVE", t)
 	}

@@ -96,7 +96,7 @@ func TestTable(t *testing.T) {
 		change func(f *Facts)
 		want   string
 	}{
-		{func(f *Facts) { f.Diagonals, f.OnDiagonals = 5, 1 }, "pull dia vm store"},
+		{func(f *Facts) { f.Diagonals, f.OnDiagonals = 27, 1 }, "pull dia vm store"},
 		{func(f *Facts) {}, "pull sell vm store block=128"},
 		{func(f *Facts) { f.Variation = 0.3 }, "pull ell vm store block=128"},
 		{func(f *Facts) { f.Variation = 5 }, "pull csr tiles segmented"},
