@@ -12,8 +12,8 @@ const defaultUses = 64
 
 // choice is what the automatic choice of plans rests on besides the table.
 type choice struct {
-	// floor is the number of entries up to which products take the kernels for small matrices: a
-	// look at the facts of a matrix costs 40 µs once.
+	// floor is the number of entries up to which products take the kernels for small matrices: the
+	// facts of a matrix cost two kernels and a wait, once.
 	floor int64
 	// rotate, in tests, picks the plan of every product that it can.
 	rotate func(space.Direction, space.Facts) (space.Plan, bool)

@@ -67,7 +67,7 @@ const (
 	sampleWidth = 64
 )
 
-// factsOf looks at the degrees and at a sample of the diagonals of a CSR matrix, once: 40 µs.
+// factsOf looks at the degrees and at a sample of the diagonals of a CSR matrix.
 func (f *frame) factsOf(a *store) *matrixFacts {
 	a = a.origin()
 	if x, ok := a.extra["facts"].(*matrixFacts); ok || f.err != nil {

@@ -282,7 +282,7 @@ func (w *walk) tiles(items itemsArg, op device.Scalar) (at, starts *mem, tiles i
 		return nil, nil, 0
 	}
 	plain := w.from() == space.All && (w.plan.Layout == space.CSR || w.plan.Layout == space.Hyper || w.plan.Layout == space.COO || w.plan.Layout == space.CSR16)
-	key := "starts " + w.plan.Layout.String() + strconv.Itoa(int(tile))
+	key := "starts " + w.plan.Layout.String() + " " + w.plan.Order.String() + " " + strconv.Itoa(int(tile))
 	if w.plan.Schedule == space.MPP {
 		if t, ok := w.a.extra[key].(*tileStarts); ok {
 			return t.at, t.starts, t.tiles
