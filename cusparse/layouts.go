@@ -341,7 +341,7 @@ func (f *frame) spaceFacts(s device.Semiring, a, u *store, mask *device.Mask) sp
 		Rows: a.m, Cols: a.n, Entries: a.known(), MaxDegree: x.most, Variation: x.variation,
 		Diagonals: len(x.diagonals), OnDiagonals: x.onDiagonals,
 		Frontier: 1, FullX: u.format == sparse.Full, Masked: mask != nil, Any: s.Add.Any,
-		Constant: !s.Mul.UsesX && !s.Mul.UsesY, Float: s.Add.Out.Float() || !s.Add.Out.Number(), Exact: exactSum(s.Add),
+		Constant: !s.Mul.UsesX && !s.Mul.UsesY && s.Position == 0, Float: s.Add.Out.Float() || !s.Add.Out.Number(), Exact: exactSum(s.Add),
 		Result: s.Add.Out.Size, Position: s.Position != 0,
 	}
 	if a.val != nil {

@@ -198,7 +198,7 @@ func (w *walk) pull() *store {
 	n := int64(w.a.m)
 	size := int64(w.s.Add.Out.Size)
 	// Presence is known where x is full, every row has its turn and rows keep their places.
-	w.hit = w.u.format != sparse.Full || w.mask != nil || w.plan.Layout == space.Hyper
+	w.hit = w.u.format != sparse.Full || w.mask != nil || w.plan.Layout == space.Hyper || w.s.Add.Any
 	var out *store
 	arg := pullArg{x: *w.u.desc()}
 	var list *mem

@@ -6,7 +6,11 @@ HB_DEVICE void hb_part(const hb_op &op, hb_i64 slot, hb_i32 v, const hb_acc &a) 
 	if (!a.any) return;
 	op.hit[v] = 1;
 #endif
+#if HB_ANY
+	op.out[v] = a.sum;
+#else
 	hb_atomic_add(op.out + v, a.sum);
+#endif
 #endif
 }
 HB_DEVICE void hb_no_part(const hb_op &op, hb_i64 slot) {}

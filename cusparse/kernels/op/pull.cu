@@ -33,7 +33,11 @@ HB_DEVICE hb_acc hb_none() {
 }
 
 HB_DEVICE hb_acc hb_join(hb_acc a, const hb_acc &b) {
+#if HB_ANY // the identity is not one of the terms; HB_HIT is set
+	if (!a.any) a.sum = b.sum;
+#else
 	a.sum = hb_add(a.sum, b.sum);
+#endif
 #if HB_HIT
 	a.any |= b.any;
 #endif
@@ -66,7 +70,11 @@ HB_DEVICE void hb_visit(const hb_topology &g, const hb_op &op, hb_i32 v, hb_i32 
 	if (!is) return; // an absent slot may divide by zero, which a GPU does not mind
 #endif
 	HB_C y = hb_mul(HB_GET_A(g, p), HB_GET_X(op.x, u), HB_FLIP ? 0 : v, u, HB_FLIP ? v : 0);
+#if HB_ANY
+	HB_C sum = y;
+#else
 	HB_C sum = hb_add(acc.sum, y);
+#endif
 	if (is) acc.sum = sum;
 #if HB_HIT
 	acc.any |= is;
