@@ -6,7 +6,7 @@ FUZZTIME    ?= 10s
 BUILD       ?= build
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-all race fuzz bench-cpu bench-peers lint cover gates clean gpu-test bench-gpu nvrtc gorgonia-deps gorgonia-check
+.PHONY: help build test test-all race fuzz space-all bench-cpu bench-peers lint cover gates clean gpu-test bench-gpu nvrtc gorgonia-deps gorgonia-check
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,6 +68,10 @@ gates: lint test-all race ## the checks of a change: lint, test-all, race, each 
 
 nvrtc: ## fetch Debian's NVRTC 11.8 into .deps/nvrtc, to compile kernels without CUDA
 	@scripts/nvrtc.sh
+
+space-all: ## compile the kernel of every plan through NVRTC for sm_90 (make nvrtc first), 20 minutes on two cores
+	HIVEBLAS_SPACE=all HIVEBLAS_NVRTC=$$(sh scripts/nvrtc.sh | tail -n 1) \
+		$(GO) test -count=1 -timeout 60m -run TestSpaceByNVRTC -v ./cusparse
 
 CUDA11 := $(CURDIR)/.deps/cuda11
 STUBS   = $(dir $(firstword $(wildcard $(CUDA11)/usr/lib/*/stubs/libcuda.so)))

@@ -108,7 +108,7 @@ func (p *program) flag(name string, on bool) *program {
 }
 
 // pattern says how a value is read: HB_GET_A(store, place). It is not read if
-// nobody looks at it, and true if there is none.
+// no operator uses it, and true if there is none.
 func (p *program) pattern(letter string, reads, pattern bool) *program {
 	text := fmt.Sprintf("(((const HB_%s *)(s).val)[p])", letter)
 	switch {
@@ -176,6 +176,7 @@ func (p *program) title() string { return p.body + " of " + p.name }
 func (p *program) source() string {
 	var b strings.Builder
 	b.WriteString(kernelText["prelude"])
+	b.WriteString(kernelText["warp"])
 	b.WriteString(p.text.String())
 	if p.own != "" || p.parts != nil {
 		for _, part := range p.parts {
@@ -184,16 +185,22 @@ func (p *program) source() string {
 		b.WriteString(p.own)
 		return b.String()
 	}
-	switch p.body {
-	case "scan", "sort", "segment", "sums":
-	default:
-		b.WriteString(kernelText["common"])
+	parts, ok := bodyParts[p.body]
+	if !ok {
+		parts = []string{"common"}
 	}
-	if p.body == "pull" || p.body == "dot" {
-		b.WriteString(kernelText["fold"])
+	for _, part := range parts {
+		b.WriteString(kernelText[part])
 	}
 	b.WriteString(kernelText[p.body])
 	return b.String()
+}
+
+// bodyParts are the files before that of a program, besides the prelude and warp;
+// common where nothing is named.
+var bodyParts = map[string][]string{
+	"scan": {"block"}, "sort": nil, "segment": nil, "sums": nil,
+	"dot": {"common", "fold"}, "reduce": {"common", "fold"}, "spmv": {"common", "block"},
 }
 
 // once returns the program that was composed under key, composing it at

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/cusparse/space"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -22,8 +23,9 @@ type Composition struct {
 // compose when use works with matrices on a device of the given properties, each
 // once, by name. There is no such device: kernels do nothing, and read-backs
 // return made-up numbers. Compositions calls use once for each entry of
-// readbacks, so that it takes several ways where counts decide. Results of
-// operations mean nothing, and use may fail or panic over them.
+// readbacks, so that it takes several ways where counts decide, and once for each
+// plan that products of a matrix and a vector may choose. Results of operations
+// mean nothing, and use may fail or panic over them.
 func Compositions(p driver.Properties, programs []device.Program, use func(at matrix.Place)) ([]Composition, error) {
 	r := &recordingCompiler{sources: map[string]string{}}
 	for _, x := range programs {
@@ -33,13 +35,31 @@ func Compositions(p driver.Properties, programs []device.Program, use func(at ma
 		}
 		r.record(c.source(), c.title())
 	}
-	for _, numbers := range readbacks {
-		n := &fakeDriver{props: p, numbers: numbers}
-		d, err := Open(0, WithDriver(n), WithKernelCache("off"), WithCompiler("recording", func() (driver.Compiler, error) { return r, nil }))
+	run := func(numbers []int64, choice choice) error {
+		d, err := Open(0, WithDriver(&fakeDriver{props: p, numbers: numbers}), WithKernelCache("off"),
+			WithCompiler("recording", func() (driver.Compiler, error) { return r, nil }))
 		if err != nil {
+			return err
+		}
+		d.choice = choice
+		fresh.Cleared(func() { attempt(func() { use(d) }) })
+		return nil
+	}
+	for _, numbers := range readbacks {
+		if err := run(numbers, choiceDefaults); err != nil {
 			return nil, err
 		}
-		fresh.Cleared(func() { attempt(func() { use(d) }) })
+	}
+	for _, plan := range space.Table() {
+		if plan.Layout == space.DIA {
+			continue // the text of its kernels depends on the matrix
+		}
+		always := choice{floor: -1, head: 1, rotate: func(d space.Direction, f space.Facts) (space.Plan, bool) {
+			return plan, d == plan.Direction && plan.Legal(f) == nil
+		}}
+		if err := run([]int64{1 << 12}, always); err != nil {
+			return nil, err
+		}
 	}
 	var out []Composition
 	for source, name := range r.sources {

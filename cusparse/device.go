@@ -49,6 +49,8 @@ type Device struct {
 	compiler string           // identity of the compiler, which goes with the driver
 	tunings  *tunedPlans
 	choice   choice
+	forms    []keptForm   // of matrices
+	serial   uint64       // of the operation under way
 	spgemm   spgemmLimits // zero but in tests
 	closed   bool
 }

@@ -1,6 +1,7 @@
 package cusparse
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"runtime"
@@ -14,12 +15,14 @@ import (
 // one of them has failed; the first error is in err. Memory it allocates is
 // given back at its end, unless a store shares it.
 type frame struct {
-	d     *Device
-	c     device.Call
-	err   error
-	temps []*mem
-	made  []*store // those not kept are dropped at the end
-	args  device.Args
+	d   *Device
+	c   device.Call
+	err error
+	// serial is the number of the operation.
+	serial uint64
+	temps  []*mem
+	made   []*store // those not kept are dropped at the end
+	args   device.Args
 }
 
 // begin takes the device: the OS thread is locked and the context bound until
@@ -30,7 +33,8 @@ func (d *Device) begin(c device.Call) *frame {
 	}
 	runtime.LockOSThread()
 	d.mu.Lock()
-	f := &frame{d: d, c: c}
+	d.serial++
+	f := &frame{d: d, c: c, serial: d.serial}
 	if d.ctx == nil {
 		f.err = errNoDevice
 		return f
@@ -83,6 +87,9 @@ func (f *frame) alloc(n int64) *mem {
 		return nil
 	}
 	m, err := f.d.pool.get(uint64(n))
+	for errors.Is(err, ErrMemory) && f.evict() {
+		m, err = f.d.pool.get(uint64(n))
+	}
 	if err != nil {
 		f.fail(err)
 		return nil

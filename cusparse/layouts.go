@@ -9,7 +9,6 @@ import (
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/cusparse/space"
-	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -29,15 +28,16 @@ type layout struct {
 	diagonals []int32 // dia
 	bits      int     // dia: bytes of a row's presence word
 	mems      []*mem
-	stores    []*store // hyper
+	hyper     *store // rows with entries
+	ours      bool   // hyper belongs to the layout
 }
 
 func (l *layout) drop() {
 	for _, m := range l.mems {
 		m.release()
 	}
-	for _, s := range l.stores {
-		s.drop()
+	if l.ours {
+		l.hyper.drop()
 	}
 }
 
@@ -58,8 +58,6 @@ type matrixFacts struct {
 	onDiagonals float64 // the share of the sample on them
 }
 
-func (*matrixFacts) drop() {}
-
 // samples is the number of rows that are looked at for diagonals, and sampleWidth how many entries
 // of each.
 const (
@@ -70,8 +68,8 @@ const (
 // factsOf looks at the degrees and at a sample of the diagonals of a CSR matrix.
 func (f *frame) factsOf(a *store) *matrixFacts {
 	a = a.origin()
-	if x, ok := a.extra["facts"].(*matrixFacts); ok || f.err != nil {
-		return x
+	if a.facts != nil || f.err != nil {
+		return a.facts
 	}
 	x := &matrixFacts{}
 	n, entries := int64(a.nvec), a.known()
@@ -99,12 +97,13 @@ func (f *frame) factsOf(a *store) *matrixFacts {
 	if f.err != nil {
 		return x
 	}
-	a.retain("facts", x)
+	a.facts = x
 	return x
 }
 
-// commonDiagonals returns the diagonals that hold at least a 64th of the share that an equal part
-// would have, at most 63, ascending, and what share of the sample they hold.
+// commonDiagonals returns the most frequent diagonals of a sample, at most 63, ascending, and the share
+// of the sample that they hold. It stops before a diagonal that holds less than a quarter of the mean
+// of those before it: stray entries.
 func commonDiagonals(sample []int32) (diagonals []int32, share float64) {
 	counts := map[int32]int{}
 	total := 0
@@ -121,7 +120,7 @@ func commonDiagonals(sample []int32) (diagonals []int32, share float64) {
 	diagonals = diagonals[:min(len(diagonals), space.MaxDiagonals)]
 	held := 0
 	for i, d := range diagonals {
-		if counts[d]*4*len(diagonals[:i+1]) < held { // far fewer than those before it: stray entries
+		if 4*i*counts[d] < held {
 			diagonals = diagonals[:i]
 			break
 		}
@@ -154,7 +153,7 @@ func (f *frame) layoutOf(a *store, l space.Layout, order space.Order) *layout {
 	if l == space.SELL {
 		key += " " + order.String()
 	}
-	if x, ok := a.extra[key].(*layout); ok {
+	if x, ok := formOf[*layout](f, a, key); ok {
 		return x
 	}
 	x := &layout{}
@@ -167,9 +166,9 @@ func (f *frame) layoutOf(a *store, l space.Layout, order space.Order) *layout {
 		if f.err != nil {
 			return nil
 		}
-		if h != a {
-			h = f.result(h)
-			x.stores = append(x.stores, h)
+		x.hyper, x.ours = h, h != a
+		if x.ours {
+			f.result(h)
 		}
 		x.arg.ptr, x.arg.rows, x.arg.nplaces = uint64(h.ptr.ptr()), uint64(h.rowids.ptr()), int32(h.nvec)
 	case space.COO:
@@ -193,7 +192,7 @@ func (f *frame) layoutOf(a *store, l space.Layout, order space.Order) *layout {
 		return nil
 	}
 	if l != space.CSR && (l != space.Hyper || a.format == sparse.CSR) {
-		a.retain(key, x)
+		f.keepForm(a, key, x)
 	}
 	return x
 }
@@ -206,9 +205,8 @@ func elementSize(a *store) int {
 	return a.typ.Size
 }
 
-// pitchOf is the distance of the columns of slots of n rows. It is no power of two, whose columns would
-// meet in the same channels of the memory: 57.7 µs for a grid of 2²² rows.
-func pitchOf(n int64) int64 { return (n+31)/32*32 + 1056 }
+// pitchOf is the distance of the columns of slots of n rows: whole 128-byte lines of 4-byte elements.
+func pitchOf(n int64) int64 { return (n + 31) / 32 * 32 }
 
 // ellOf makes ELLPACK, as wide as the mean degree, or as the largest if that is near.
 func (f *frame) ellOf(a *store, x *layout) {
@@ -310,7 +308,7 @@ func (f *frame) orderOf(a *store, order space.Order) *mem {
 	}
 	key := "order " + order.String()
 	a = a.origin()
-	if o, ok := a.extra[key].(*ordering); ok {
+	if o, ok := formOf[*ordering](f, a, key); ok {
 		return o.perm
 	}
 	n := int64(a.m)
@@ -326,43 +324,6 @@ func (f *frame) orderOf(a *store, order space.Order) *mem {
 		return nil
 	}
 	o := &ordering{perm: perm.share()}
-	a.retain(key, o)
+	f.keepForm(a, key, o)
 	return o.perm
-}
-
-// spaceFacts gathers what the legality and the choice of a plan depend on. a is the matrix whose rows
-// are walked.
-func (f *frame) spaceFacts(s device.Semiring, a, u *store, mask *device.Mask) space.Facts {
-	x := f.factsOf(a)
-	if x == nil {
-		x = &matrixFacts{}
-	}
-	out := space.Facts{
-		Rows: a.m, Cols: a.n, Entries: a.known(), MaxDegree: x.most, Variation: x.variation,
-		Diagonals: len(x.diagonals), OnDiagonals: x.onDiagonals,
-		Frontier: 1, FullX: u.format == sparse.Full, Masked: mask != nil, Any: s.Add.Any,
-		Constant: !s.Mul.UsesX && !s.Mul.UsesY && s.Position == 0, Float: s.Add.Out.Float() || !s.Add.Out.Number(), Exact: exactSum(s.Add),
-		Result: s.Add.Out.Size, Position: s.Position != 0,
-	}
-	if a.val != nil {
-		out.Elements = a.typ.Size
-	}
-	out.ListedMask = mask != nil && !mask.Comp && mask.Store.Format() <= sparse.Hypersparse
-	if u.format != sparse.Full && u.n > 0 {
-		out.Frontier = float64(f.nvals(u)) / float64(u.n)
-	}
-	out.ListedX = u.isListed()
-	return out
-}
-
-// exactSum reports whether ⊕ gives the same bits in any order: a built-in least, greatest, and, or,
-// xor, and sums and products of integers.
-func exactSum(m device.Monoid) bool {
-	switch m.Name {
-	case "min", "max", "minnan", "maxnan", "lor", "land", "lxor", "eq", "any", "bor", "band", "bxor":
-		return true
-	case "plus", "times":
-		return m.Out.Number() && !m.Out.Float()
-	}
-	return false
 }

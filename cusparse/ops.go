@@ -124,27 +124,38 @@ func (d *Device) Reduce(c device.Call, dst device.Dest, m device.Monoid, a devic
 	if f.err != nil {
 		return nil, device.Ran{}, f.err
 	}
-	return f.finish(dst, f.reduceRows(m, s), device.Ran{Method: "reduce"}, c, a)
+	var ran device.Ran
+	out := f.reduceRows(m, s, &ran)
+	return f.finish(dst, out, ran, c, a)
 }
 
 func (f *frame) reducer(m device.Monoid, s *store) *program {
 	return compose("reduce", m.Name).typ("HB_C", m.Out).pattern("C", true, s.val == nil && s.slots() != 0).monoid(m)
 }
 
-func (f *frame) reduceRows(m device.Monoid, s *store) *store {
-	vecs := s.m
+// reduceRows adds up rows: those of a list as a product with a vector of ones, by a plan.
+func (f *frame) reduceRows(m device.Monoid, s *store, ran *device.Ran) *store {
 	if s.isListed() {
-		vecs = s.nvec
+		ones := f.newStore(1, s.n, sparse.Full, boolType, int64(s.n))
+		first := device.Semiring{Name: m.Name, Add: m, Mul: device.Func{
+			Name: "first", Text: "x", X: m.Out, Y: boolType, Out: m.Out, UsesX: true}}
+		out, _ := f.mxv(methodPull, first, false, device.Operand{Store: s}, ones, nil, ran)
+		ran.Method = "reduce"
+		return out
 	}
-	hit, val := f.alloc(max(int64(vecs), 1)), f.alloc(max(int64(vecs), 1)*int64(m.Out.Size))
+	ran.Method = "reduce"
+	hit, val := f.alloc(max(int64(s.m), 1)), f.alloc(max(int64(s.m), 1)*int64(m.Out.Size))
 	p := f.reducer(m, s)
-	if vecs > 0 && s.slots()/int64(vecs) < 32 {
-		f.each(f.kernel(p, "hb_reduce_thread"), int64(vecs), s.desc(), hit, val)
+	if s.n < 32 {
+		f.each(f.kernel(p, "hb_reduce_thread"), int64(s.m), s.desc(), hit, val)
 	} else {
-		f.blocks(f.kernel(p, "hb_reduce_block"), min(int64(vecs), 1<<20), 128, s.desc(), hit, val)
+		f.blocks(f.kernel(p, "hb_reduce_block"), min(int64(s.m), maxGrid), reduceBlock, s.desc(), hit, val)
 	}
-	return f.perRow(s, vecs, m.Out, hit, val)
+	return f.perRow(s, s.m, m.Out, hit, val)
 }
+
+// reduceBlock is the number of threads that add up a row of a dense matrix.
+const reduceBlock = 128
 
 // perRow makes a vector of one value per stored row of s, where hit.
 func (f *frame) perRow(s *store, vecs int, t device.Type, hit, val *mem) *store {

@@ -7,6 +7,12 @@ import (
 	"github.com/hiveblas/hiveblas/internal/device"
 )
 
+// The shape of kernels/scan.cu.
+const (
+	scanBlock = 256
+	scanTile  = 16 * scanBlock
+)
+
 // scan returns the n+1 exclusive sums, as 64-bit numbers, of n items of size
 // bytes: 1 (hb_u8), 4 (hb_i32) or 8 (hb_i64).
 func (f *frame) scan(items *mem, n int64, size int) *mem {
@@ -17,21 +23,22 @@ func (f *frame) scan(items *mem, n int64, size int) *mem {
 	}
 	type scanKey struct{ size int }
 	p := f.once(scanKey{size}, func() *program {
-		return compose("scan", "counts").define("HB_T", map[int]string{1: "hb_u8", 4: "hb_i32", 8: "hb_i64"}[size])
+		item := map[int]string{1: "hb_u8", 4: "hb_i32", 8: "hb_i64"}[size]
+		return compose("scan", "counts").define("HB_T", item).define("HB_BLOCK", scanBlock)
 	})
 	// Up to here one launch of a block beats three of many.
 	if n <= 8192 {
-		f.blocks(f.kernel(p, "hb_scan_small"), 1, 256, items, n, out)
+		f.blocks(f.kernel(p, "hb_scan_small"), 1, scanBlock, items, n, out)
 		return out
 	}
-	tiles := (n + 4095) / 4096
+	tiles := (n + scanTile - 1) / scanTile
 	sums := f.alloc(8 * tiles)
-	f.blocks(f.kernel(p, "hb_scan_tiles"), tiles, 256, items, n, sums)
-	few := tiles <= 256
+	f.blocks(f.kernel(p, "hb_scan_tiles"), tiles, scanBlock, items, n, sums)
+	few := tiles <= scanBlock
 	if !few {
-		f.blocks(f.kernel(p, "hb_scan_sums"), 1, 256, sums, tiles, out.ptr()+driver.Ptr(8*n))
+		f.blocks(f.kernel(p, "hb_scan_sums"), 1, scanBlock, sums, tiles, out.ptr()+driver.Ptr(8*n))
 	}
-	f.blocks(f.kernel(p, "hb_scan_write"), tiles, 256, items, n, flagOf(few), sums, out)
+	f.blocks(f.kernel(p, "hb_scan_write"), tiles, scanBlock, items, n, flagOf(few), sums, out)
 	return out
 }
 

@@ -48,42 +48,14 @@ func (d *Device) MxV(c device.Call, dst device.Dest, s device.Semiring, flip boo
 	if f.err != nil {
 		return nil, device.Ran{}, f.err
 	}
-	method := c.Method
-	ran := device.Ran{}
-	if method == "" {
-		plan, form, ok := f.choose(s, a, us, dst.Mask)
-		if f.err != nil {
-			return nil, ran, f.err
-		}
-		if ok {
-			w := &walk{frame: f, plan: plan, s: s, flip: flip, a: form, u: us, mask: dst.Mask}
-			out, filtered := w.product(&ran)
-			return f.multiplied(dst, out, filtered, as, ran, c)
-		}
-		method = f.direction(a, us)
-	}
-	ran.Method = method
-	if method == "relabelled" {
-		ran.Method = "pull" // until the relabelled form is used
-	}
-	var out *store
-	filtered := false
-	switch method {
-	case "push":
-		out = f.push(s, flip, us, f.cols(a), &ran)
-	case "cusparse":
+	ran := device.Ran{Method: c.Method}
+	if c.Method == "cusparse" {
 		if us.isListed() {
 			us = f.dense(us)
 		}
-		out = f.vendorPull(s, f.rows(a), us)
-	case "pull", "relabelled":
-		out, filtered = f.pull(s, flip, f.rows(a), us, dst.Mask, &ran)
-	default:
-		out, filtered = f.planned(c, s, flip, a, us, dst.Mask, &ran)
+		return f.multiplied(dst, f.vendorPull(s, f.rows(a), us), false, as, ran, c)
 	}
-	if f.err == nil && method == "relabelled" && ran.Method != method {
-		return nil, device.Ran{}, &device.MethodError{Reason: "it needs a CSR matrix, a full vector whose values ⊗ reads, elements of at most 16 bytes and no short mask"}
-	}
+	out, filtered := f.mxv(c.Method, s, flip, a, us, dst.Mask, &ran)
 	return f.multiplied(dst, out, filtered, as, ran, c)
 }
 
@@ -97,70 +69,6 @@ func (f *frame) multiplied(dst device.Dest, out *store, filtered bool, a *store,
 		dst.Mask = nil // entries outside the mask are deleted, and the result has none
 	}
 	return f.finish(dst, out, ran, c)
-}
-
-// direction chooses push or pull for a·u.
-func (f *frame) direction(a device.Operand, u *store) string {
-	as := a.Store.(*store)
-	rows := as.m
-	if a.Transposed {
-		rows = as.n
-	}
-	entries := f.nvals(as)
-	if !u.isListed() || u.known() == int64(u.n) {
-		if vast(rows, entries) && !hasRows(a) {
-			return "push"
-		}
-		return "pull"
-	}
-	switch {
-	case vast(rows, entries) || vast(u.n, u.known()):
-		return "push"
-	case !hasRows(a) && hasCols(a):
-		return "push"
-	case u.known()*16 < int64(u.n):
-		return "push"
-	}
-	return "pull"
-}
-
-// pull takes the product of each stored row of a with u; filtered says that
-// the result lies within the mask.
-func (f *frame) pull(s device.Semiring, flip bool, a, u *store, mask *device.Mask, ran *device.Ran) (out *store, filtered bool) {
-	if f.err != nil {
-		return nil, false
-	}
-	if u.isListed() && !vast(u.n, u.known()) {
-		u = f.dense(u)
-	}
-	if f.err != nil {
-		return nil, false
-	}
-	if out := f.fastPull(s, flip, a, u, mask, ran); out != nil || f.err != nil {
-		return out, false
-	}
-	maskStore, arg := f.maskOf(mask)
-	if mask == nil {
-		maskStore = u
-	}
-	if f.err != nil {
-		return nil, false
-	}
-	vecs := int64(a.nvec)
-	hit, val := f.alloc(max(vecs, 1)), f.alloc(max(vecs, 1)*int64(s.Add.Out.Size))
-	p := f.multiplier("pull", s, flip, a, u)
-	blocks := min((vecs+7)/8, int64(f.d.props.Multiprocessors)*64)
-	f.blocks(f.kernel(p, "hb_pull"), blocks, 256, a.desc(), u.desc(), maskStore.desc(), arg.on, arg.comp, flagOf(flip), hit, val)
-	return f.perRow(a, a.nvec, s.Add.Out, hit, val), mask != nil
-}
-
-// push adds up the rows of b, the transpose, that u has entries for.
-func (f *frame) push(s device.Semiring, flip bool, u, b *store, ran *device.Ran) *store {
-	if f.err != nil {
-		return nil
-	}
-	// The operands change places: u's elements come first in the kernel.
-	return f.expand(s, !flip, true, f.list(u), b, ran)
 }
 
 // maxBatch bounds the products that expand holds at a time.

@@ -352,7 +352,7 @@ func (s session) Pull(m device.Semiring, a, x device.View) device.View {
 	f := s.f
 	as, xs := f.storeOf(a), f.storeOf(x)
 	temps, made := len(f.temps), len(f.made)
-	y, _ := f.pull(m, false, as, xs, nil, &device.Ran{})
+	y, _ := f.mxv(methodPull, m, false, device.Operand{Store: as}, xs, nil, &device.Ran{})
 	if f.err != nil {
 		return device.View{}
 	}

@@ -9,7 +9,7 @@ import (
 
 var _ device.Sizer = (*Device)(nil)
 
-// structural is a semiring whose products nobody looks at.
+// structural is a semiring whose products are not read.
 var structural = device.Semiring{
 	Name: "structure", Add: device.Monoid{Func: device.Func{X: boolType, Y: boolType, Out: boolType, Text: "x"}},
 	Mul: device.Func{X: boolType, Y: boolType, Out: boolType, Text: "true"},

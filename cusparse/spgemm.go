@@ -359,8 +359,8 @@ func (g *spgemm) prepareB(prepare bool) {
 	g.cuts, g.seg = p.cuts, p.seg
 }
 
-// cutColumns divides the columns of each block into parts of as many entries
-// of B, which are told from a million of them.
+// cutColumns divides the columns of each block into parts with equal numbers of
+// entries of B, as estimated from a sample of a million of them.
 func (g *spgemm) cutColumns(parts int64) *mem {
 	f, nnz := g.f, g.b.known()
 	hist := f.zeros(4 * int64(g.n))

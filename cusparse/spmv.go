@@ -10,20 +10,26 @@ import (
 
 // The product of a matrix and a full vector by kernels/spmv.cu.
 
-// spmvTuning is what the choices here rest on; the times are in the table at
-// the head of the kernel's file.
+// spmvTuning is what the shapes of the kernel rest on; the times are in the table at
+// the head of its file.
 type spmvTuning struct {
-	small     int64   // entries up to which a launch of a few lanes a row does
-	hot       int64   // entries from which x's hottest places go to shared memory
-	wide      int64   // entries from which x is out of reach of the L2
-	share     float64 // of the entries, in the hot columns, for that to pay
-	bytes     int     // of shared memory for x
-	byteBytes int     // the same for elements of one byte
+	wide      int64 // entries from which x is out of reach of the L2
+	bytes     int   // of shared memory for x
+	byteBytes int   // the same for elements of one byte
 }
 
-var spmvTune = spmvTuning{
-	small: 1 << 16, hot: 8 << 20, wide: 10 << 20, share: 0.3, bytes: 192 << 10, byteBytes: 160 << 10,
+var spmvTune = spmvTuning{wide: 10 << 20, bytes: 192 << 10, byteBytes: 160 << 10}
+
+// sharedFor returns the bytes of shared memory for elements of a size.
+func (t spmvTuning) sharedFor(size int) int {
+	if size == 1 {
+		return t.byteBytes
+	}
+	return t.bytes
 }
+
+// spmvScanBlock is the number of threads of hb_spmv_scan.
+const spmvScanBlock = 1024
 
 // tiles is what kernels/spmv.cu keeps of a matrix for tiles of a size.
 type tiles struct {
@@ -57,26 +63,6 @@ type spmvShape struct {
 	hot                          int32 // places of x in shared memory
 }
 
-// fastPull multiplies by a full u, or returns nil where this method does not
-// fit: another format, large elements, a product that is an index or that
-// stops at the first term, a mask that leaves few rows.
-func (f *frame) fastPull(s device.Semiring, flip bool, a, u *store, mask *device.Mask, ran *device.Ran) *store {
-	if u.format != sparse.Full || a.format != sparse.CSR || a.known() == 0 || s.Position != 0 || s.Add.Any ||
-		s.Add.Out.Size > 16 || a.typ.Size > 16 || u.typ.Size > 16 || a.m > 1<<31-1025 {
-		return nil
-	}
-	if mask != nil && !mask.Comp && mask.Store.Format() <= sparse.Hypersparse && mask.Store.(*store).known() < int64(a.m)/4 {
-		return nil
-	}
-	out := f.entryPerRow(a, s.Add.Out)
-	if a.known() <= spmvTune.small && f.c.Method != "relabelled" {
-		f.spmvSmall(s, flip, a, u, out.val)
-	} else {
-		f.spmvTiles(s, flip, a, u, out.val, f.c.Method == "relabelled" || f.c.Method == "" && a.extra["relabelled"] != nil, ran)
-	}
-	return out
-}
-
 // entryPerRow is a vector with a place for each row of a, an entry where the
 // row has any.
 func (f *frame) entryPerRow(a *store, t device.Type) *store {
@@ -102,7 +88,7 @@ func (f *frame) spmvProgram(s device.Semiring, flip bool, a, u *store, shape spm
 
 func spmvProgram(s device.Semiring, flip bool, a, u *store, shape spmvShape) *program {
 	p := fastProgram("spmv", s, flip, a, u)
-	p.define("HB_SPMV_HOT", min(int(shape.hot), 1))
+	p.define("HB_SPMV_HOT", min(int(shape.hot), 1)).define("HB_BLOCK", spmvScanBlock)
 	if shape.tile != 0 {
 		p.define("HB_SPMV_TILE", shape.tile).define("HB_SPMV_UNROLL", shape.unroll).define("HB_SPMV_MINBLOCKS", shape.blocks).define("HB_SPMV_INSIDE", shape.inside)
 	}
@@ -132,33 +118,15 @@ func fastProgram(body string, s device.Semiring, flip bool, a, b *store) *progra
 	return p.semiring(s, flip)
 }
 
-func (f *frame) spmvSmall(s device.Semiring, flip bool, a, u *store, y *mem) {
-	p := f.spmvProgram(s, flip, a, u, spmvShape{})
-	lanes := int64(1)
-	for lanes < 32 && lanes*int64(a.m) < a.known() {
-		lanes *= 2
-	}
-	blocks := (int64(a.m)*lanes + 255) / 256
-	f.blocks(f.kernel(p, "hb_spmv_rows"), blocks, 256, int64(a.m), int32(lanes), a.ptr, a.idx, a.val, u.val, y)
-}
-
-// spmvShapeOf chooses how the kernel is compiled for a matrix.
-func (f *frame) spmvShapeOf(a, u *store, reads bool) spmvShape {
-	n := a.known()
-	if reads && n >= spmvTune.hot {
-		bytes := spmvTune.bytes
-		if u.typ.Size == 1 {
-			bytes = spmvTune.byteBytes
-		}
-		hot := int32(min(bytes/u.typ.Size, a.n))
-		if f.d.props.SharedPerBlock >= bytes && f.share(a, hot) >= spmvTune.share {
-			return spmvShape{tile: 2048, unroll: 2, blocks: 1, inside: 1, hot: hot}
-		}
-	}
+// spmvShapeOf chooses how the kernel is compiled for n entries and elements of x of a
+// size; hot is the number of places of x in shared memory.
+func spmvShapeOf(n int64, size int, hot int32) spmvShape {
 	switch {
+	case hot > 0:
+		return spmvShape{tile: 2048, unroll: 2, blocks: 1, inside: 1, hot: hot}
 	case n < spmvTune.wide:
 		return spmvShape{tile: 1024, unroll: 2, blocks: 4, inside: 1}
-	case u.typ.Size <= 4:
+	case size <= 4:
 		return spmvShape{tile: 1024, unroll: 4, blocks: 2}
 	}
 	return spmvShape{tile: 1024, unroll: 2, blocks: 4}
@@ -166,6 +134,7 @@ func (f *frame) spmvShapeOf(a, u *store, reads bool) spmvShape {
 
 // share returns the part of the entries that is in the first hot columns.
 func (f *frame) share(a *store, hot int32) float64 {
+	a = a.origin()
 	if a.shares == nil {
 		a.shares = map[int32]float64{}
 	}
@@ -181,21 +150,28 @@ func (f *frame) share(a *store, hot int32) float64 {
 	return x
 }
 
-// spmvTiles multiplies by tiles of entries; byColumns uses the matrix with its columns by degree.
-func (f *frame) spmvTiles(s device.Semiring, flip bool, a, u *store, y *mem, byColumns bool, ran *device.Ran) {
-	reads := s.Mul.UsesY && !flip || s.Mul.UsesX && flip
-	m, x := a, u.val
+// tiledProduct multiplies by tiles of entries, with plan.Columns by the matrix with its
+// columns by degree.
+func (w *walk) tiledProduct() *store {
+	f, a, u := w.frame, w.a, w.u
+	out := f.entryPerRow(a, w.s.Add.Out)
+	if a.known() == 0 || f.err != nil {
+		return out
+	}
+	m, x, y := a, u.val, out.val
 	var r *relabelled
-	if u.val != nil && reads && byColumns {
+	if w.plan.Columns {
 		if r = f.relabel(a); f.err != nil {
-			return
+			return nil
 		}
 		m = r.s
-		ran.Method = "relabelled"
 	}
-	shape := f.spmvShapeOf(m, u, reads && u.val != nil)
-	ran.Plan = space.Plan{Schedule: space.Tiles, Frame: space.Segmented, Columns: r != nil, Hot: shape.hot > 0}.String()
-	p := f.spmvProgram(s, flip, m, u, shape)
+	hot := int32(0)
+	if w.plan.Hot {
+		hot = int32(w.facts[space.Pull].Shared)
+	}
+	shape := spmvShapeOf(m.known(), u.typ.Size, hot)
+	p := f.spmvProgram(w.s, w.flip, m, u, shape)
 	if r != nil {
 		// x in the order of the columns.
 		x = f.alloc(max(r.used, 1) * int64(u.typ.Size))
@@ -204,9 +180,9 @@ func (f *frame) spmvTiles(s device.Semiring, flip bool, a, u *store, y *mem, byC
 	}
 	t := f.tilesOf(a, shape.tile, p)
 	if f.err != nil {
-		return
+		return nil
 	}
-	size := int64(s.Add.Out.Size)
+	size := int64(w.s.Add.Out.Size)
 	head, tail := f.alloc(t.count*size), f.alloc(t.count*size)
 	k := f.kernel(p, "hb_spmv_tiles")
 	block, shared := 256, 0
@@ -219,9 +195,9 @@ func (f *frame) spmvTiles(s device.Semiring, flip bool, a, u *store, y *mem, byC
 		m.known(), t.count, t.bits, t.first, t.rows, m.idx, m.val, x, shape.hot, y, head, tail, t.ticket)
 	f.blocks(f.kernel(p, "hb_spmv_carry"), (max(t.count, t.empty)+255)/256, 256, t.count, t.first, t.rows, head, tail, t.empty, t.emptyIDs, y, t.ticket)
 	if f.err != nil { // the ticket may not be zero
-		t.drop()
-		delete(a.extra, tileKey(shape.tile))
+		a.dropForm(tileKey(shape.tile))
 	}
+	return out
 }
 
 func tileKey(tile int) string { return fmt.Sprintf("tiles %d", tile) }
@@ -229,7 +205,7 @@ func tileKey(tile int) string { return fmt.Sprintf("tiles %d", tile) }
 // tilesOf prepares a matrix for tiles of a size, and keeps that.
 func (f *frame) tilesOf(a *store, tile int, p *program) *tiles {
 	key := tileKey(tile)
-	if t, ok := a.extra[key].(*tiles); ok || f.err != nil {
+	if t, ok := formOf[*tiles](f, a, key); ok || f.err != nil {
 		return t
 	}
 	n, m := a.known(), int64(a.m)
@@ -241,7 +217,7 @@ func (f *frame) tilesOf(a *store, tile int, p *program) *tiles {
 	bits, first := f.zeros(4*words), f.alloc(4*(t.count+1))
 	f.blocks(f.kernel(p, "hb_spmv_starts"), (m+255)/256, 256, m, a.ptr, bits)
 	f.blocks(f.kernel(p, "hb_spmv_ranks"), (t.count+7)/8, 256, t.count, bits, first)
-	f.blocks(f.kernel(p, "hb_spmv_scan"), 1, 1024, t.count, first)
+	f.blocks(f.kernel(p, "hb_spmv_scan"), 1, spmvScanBlock, t.count, first)
 	var rows, empty *mem
 	if t.empty > 0 {
 		rows, empty = f.alloc(4*max(t.used, 1)), f.alloc(4*t.empty)
@@ -253,7 +229,7 @@ func (f *frame) tilesOf(a *store, tile int, p *program) *tiles {
 	}
 	t.ticket = ticket.share()
 	t.bits, t.first, t.rows, t.emptyIDs = bits.share(), first.share(), rows.share(), empty.share()
-	a.retain(key, t)
+	f.keepForm(a, key, t)
 	return t
 }
 
@@ -267,7 +243,7 @@ func (s *store) retain(key string, k dropper) {
 
 // relabel makes the matrix with its columns by descending degree, and keeps it.
 func (f *frame) relabel(a *store) *relabelled {
-	if r, ok := a.extra["relabelled"].(*relabelled); ok || f.err != nil {
+	if r, ok := formOf[*relabelled](f, a, "relabelled"); ok || f.err != nil {
 		return r
 	}
 	n, cols := a.known(), int64(a.n)
@@ -290,7 +266,7 @@ func (f *frame) relabel(a *store) *relabelled {
 	}
 	f.freeSince(mark, out.idx, out.val)
 	r.perm, r.s = perm.share(), f.result(out)
-	a.retain("relabelled", r)
+	f.keepForm(a, "relabelled", r)
 	return r
 }
 

@@ -11,12 +11,11 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// tuned sets the thresholds of SpMV low for a test.
-func tuned(t *testing.T, small, hot, wide int64) {
+// shared sets how much of x the tests keep in shared memory, and from how many entries x is wide.
+func shared(t *testing.T, wide int64) {
 	was := spmvTune
 	t.Cleanup(func() { spmvTune = was })
-	spmvTune.small, spmvTune.hot, spmvTune.wide = small, hot, wide
-	spmvTune.share, spmvTune.bytes, spmvTune.byteBytes = 0, 256, 64
+	spmvTune = spmvTuning{wide: wide, bytes: 256, byteBytes: 64}
 }
 
 // skewed returns a matrix with rows and columns of very different lengths and
@@ -59,11 +58,11 @@ func checkSpMV[T semiring.Number](t *testing.T, d *Device, s semiring.Semiring[T
 		t.Fatal(err)
 	}
 	var trace ops.Trace
-	if method == ops.Auto { // equal calls run alike, until another form is asked for
+	if want == ops.Relabelled && method == ops.Auto { // equal calls run alike, until another form is requested
 		for range 3 {
 			check(t, ops.MxV(gpu, s, a, x, ops.WithTrace(&trace)))
 			if trace.Method != ops.Pull {
-				t.Errorf("ran %s before relabelled was asked for, want pull", trace.Method)
+				t.Errorf("ran %s before relabelled was requested, want pull", trace.Method)
 			}
 		}
 		check(t, ops.MxV(gpu, s, a, x, ops.Using(ops.Relabelled)))
@@ -77,30 +76,34 @@ func checkSpMV[T semiring.Number](t *testing.T, d *Device, s semiring.Semiring[T
 	}
 }
 
-// TestSpMV compares the ways of SpMV with the CPU: few lanes a row, tiles,
-// tiles with hot columns in shared memory, and relabelled columns. Values are
-// small whole numbers, so every order of summing gives the same.
+// TestSpMV compares the plans of SpMV with the CPU: few lanes a row, tiles, tiles with hot columns in
+// shared memory, and relabelled columns. Values are small whole numbers, so every order of summing
+// gives the same.
 func TestSpMV(t *testing.T) {
 	d, _ := emulated(t)
 	testSpMV(t, d)
 }
 
 func testSpMV(t *testing.T, d *Device) {
+	was := d.choice
+	t.Cleanup(func() { d.choice = was })
 	for _, c := range []struct {
-		name             string
-		small, hot, wide int64
-		method, want     ops.Method
+		name         string
+		floor, wide  int64
+		method, want ops.Method
 	}{
-		{"small", 1 << 20, 1 << 30, 1 << 30, ops.Pull, ops.Pull},
-		{"tiles", 0, 1 << 30, 1 << 30, ops.Pull, ops.Pull},
-		{"wide", 0, 1 << 30, 0, ops.Pull, ops.Pull},
-		{"hot", 0, 0, 0, ops.Pull, ops.Pull},
-		{"relabelled", 0, 1 << 30, 1 << 30, ops.Relabelled, ops.Relabelled},
-		{"relabelled and hot", 0, 0, 0, ops.Relabelled, ops.Relabelled},
-		{"automatic, after relabelled was asked for", 0, 0, 0, ops.Auto, ops.Relabelled},
+		{"small", 1 << 20, 1 << 30, ops.Auto, ops.Pull},
+		{"forced", 1 << 20, 1 << 30, ops.Pull, ops.Pull},
+		{"tiles", 0, 1 << 30, "pull csr tiles", ops.Pull},
+		{"wide", 0, 0, "pull csr tiles", ops.Pull},
+		{"hot", 0, 0, "pull csr tiles hot", ops.Pull},
+		{"relabelled", 0, 1 << 30, "pull csr tiles relabelled", ops.Relabelled},
+		{"relabelled and hot", 0, 0, ops.Relabelled, ops.Relabelled},
+		{"automatic, after relabelled was requested", 0, 0, ops.Auto, ops.Relabelled},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			tuned(t, c.small, c.hot, c.wide)
+			shared(t, c.wide)
+			d.choice.floor, d.choice.head = c.floor, c.floor
 			checkSpMV(t, d, semiring.PlusTimes[float32](), c.method, c.want)
 			checkSpMV(t, d, semiring.PlusTimes[float64](), c.method, c.want)
 			checkSpMV(t, d, semiring.MinPlus[int32](), c.method, c.want)
@@ -130,7 +133,7 @@ func TestRelabelledDeclines(t *testing.T) {
 // not.
 func TestSpMVPattern(t *testing.T) {
 	d, _ := emulated(t)
-	tuned(t, 0, 0, 0)
+	shared(t, 0)
 	a := skewed[float32](300, 200, 9)
 	x, err := matrix.NewFullVector(200, float32(3))
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/hiveblas/hiveblas/cusparse/space"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -29,9 +30,17 @@ type store struct {
 	full       int8               // 1: every row has entries, −1: not, 0: not known
 	filledRows int64              // rows with entries, once filled is there
 	extra      map[string]dropper // what methods keep
+	forms      map[string]*form   // layouts and what belongs to them; see forms.go
+	facts      *matrixFacts       // what was found by a look at the structure
+	uses       float64            // products that Prepare announced; 0: not known
+	plan       space.Plan         // what Prepare asked for
 	shares     map[int32]float64  // of the entries in the first columns
 	keep       bool               // outlives the operation that made it
 	base       *store             // of a pattern: the store it is the structure of
+
+	// frontier lists the positions of a bitmap vector's entries, in any order; nil if
+	// no product made it. Its length is count.
+	frontier *mem
 }
 
 // dropper is what methods keep with a store, such as its columns packed.
@@ -60,7 +69,7 @@ func (s *store) Drop() {
 }
 
 func (s *store) drop() {
-	for _, m := range []**mem{&s.ptr, &s.idx, &s.rowids, &s.present, &s.val, &s.filled} {
+	for _, m := range []**mem{&s.ptr, &s.idx, &s.rowids, &s.present, &s.val, &s.filled, &s.frontier} {
 		(*m).release()
 		*m = nil
 	}
@@ -72,7 +81,11 @@ func (s *store) drop() {
 	for _, x := range s.extra {
 		x.drop()
 	}
-	s.listed, s.turned, s.nonzero, s.bare, s.extra, s.base = nil, nil, nil, nil, nil, nil
+	for _, x := range s.forms {
+		x.drop()
+	}
+	s.listed, s.turned, s.nonzero, s.bare, s.base = nil, nil, nil, nil, nil
+	s.extra, s.forms = nil, nil
 }
 
 // origin is the store whose structure s shares.
@@ -288,7 +301,8 @@ func (f *frame) view(s *store) *store {
 	v := &store{d: s.d, m: s.m, n: s.n, format: s.format, nvec: s.nvec, typ: s.typ, full: s.full, filledRows: s.filledRows}
 	v.count.Store(s.known())
 	f.made = append(f.made, v)
-	v.ptr, v.idx, v.rowids, v.present, v.val, v.filled = s.ptr.share(), s.idx.share(), s.rowids.share(), s.present.share(), s.val.share(), s.filled.share()
+	v.ptr, v.idx, v.rowids, v.present = s.ptr.share(), s.idx.share(), s.rowids.share(), s.present.share()
+	v.val, v.filled, v.frontier = s.val.share(), s.filled.share(), s.frontier.share()
 	return v
 }
 

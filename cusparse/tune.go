@@ -43,7 +43,7 @@ type Tuning struct {
 	Ranking  []Timing // fastest first; those that failed last
 	Chosen   Timing   // the plan that is chosen without a search
 	Vendor   time.Duration
-	Bound    time.Duration // for the bytes that must move, at the memory's speed
+	Bound    time.Duration // for the bytes that must move, at the speed of a copy on this device
 	Complete bool          // the budget was enough for all candidates
 }
 
@@ -55,7 +55,11 @@ type tuneCase struct {
 }
 
 func monoidOf(name, text, identity string, t device.Type) device.Monoid {
-	return device.Monoid{Identity: identity, Any: name == "any", Func: device.Func{Name: name, Text: text, X: t, Y: t, Out: t, UsesX: true, UsesY: true, Commutative: true}}
+	return device.Monoid{
+		Identity: identity, Any: name == "any", Exact: name == "min" || !t.Float(),
+		Func: device.Func{Name: name, Text: text, X: t, Y: t, Out: t,
+			UsesX: true, UsesY: true, Commutative: true},
+	}
 }
 
 func tuneCaseOf(op string, t device.Type) (tuneCase, error) {
@@ -65,6 +69,7 @@ func tuneCaseOf(op string, t device.Type) (tuneCase, error) {
 	plus := device.Func{Name: "plus", Text: "x + y", X: t, Y: t, Out: t, UsesX: true, UsesY: true}
 	second := device.Func{Name: "second", Text: "y", X: boolType, Y: t, Out: t, UsesY: true}
 	pair := device.Func{Name: "pair", Text: "1", X: boolType, Y: boolType, Out: boolType}
+	least := monoidOf("min", "(y < x || x != x) ? y : x", most, t)
 	switch op {
 	case "", "mxv":
 		return tuneCase{s: device.Semiring{Name: "plus_times", Add: monoidOf("plus", "x + y", zero, t), Mul: times}, full: true}, nil
@@ -73,11 +78,11 @@ func tuneCaseOf(op string, t device.Type) (tuneCase, error) {
 	case "bfs":
 		return tuneCase{s: device.Semiring{Name: "any_pair", Add: monoidOf("any", "y", "false", boolType), Mul: pair}, flip: true}, nil
 	case "sssp":
-		return tuneCase{s: device.Semiring{Name: "min_plus", Add: monoidOf("min", "x < y ? x : y", most, t), Mul: plus}, flip: true}, nil
+		return tuneCase{s: device.Semiring{Name: "min_plus", Add: least, Mul: plus}, flip: true}, nil
 	case "pagerank":
 		return tuneCase{s: device.Semiring{Name: "plus_second", Add: monoidOf("plus", "x + y", zero, t), Mul: second}, full: true}, nil
 	case "cc":
-		return tuneCase{s: device.Semiring{Name: "min_second", Add: monoidOf("min", "x < y ? x : y", most, t), Mul: second}, full: true}, nil
+		return tuneCase{s: device.Semiring{Name: "min_second", Add: least, Mul: second}, full: true}, nil
 	}
 	return tuneCase{}, &matrix.InvalidError{Op: "cusparse.Tune", Reason: fmt.Sprintf("operation %q is none of %s", op, strings.Join(TuneOps, ", "))}
 }
@@ -151,32 +156,21 @@ type tuner struct {
 	dest device.Dest
 }
 
-// facts gathers the facts of the matrix whose rows a direction walks.
+// facts gathers the facts of a direction, and the fingerprint of the matrix whose rows it walks. It
+// makes the transpose where that is not at hand.
 func (u *tuner) facts(dir space.Direction) (space.Facts, string, error) {
 	f := u.d.begin(device.Call{Context: u.ctx, Op: "Tune"})
 	defer f.end()
-	rows := f.rows
-	if dir == space.Push {
-		rows = f.cols
-	}
-	a := rows(u.a)
+	w := &walk{frame: f, s: u.tc.s, flip: u.tc.flip, operand: u.a, u: f.oriented(u.x)}
 	if f.err != nil {
 		return space.Facts{}, "", f.err
 	}
-	x := f.oriented(u.x)
-	facts := f.spaceFacts(u.tc.s, a, x, nil)
-	if dir == space.Pull {
-		facts.FullX = true
-		if x.isListed() {
-			facts.FullX = x.known() == int64(x.n)
-		}
-	}
-	facts.Uses = defaultUses
-	kept := f.factsOf(a)
+	x := w.look(dir, true)
 	if f.err != nil {
-		return facts, "", f.err
+		return space.Facts{}, "", f.err
 	}
-	return facts, kept.fingerprint(a.m, a.n, a.known()), nil
+	a := w.rows[dir]
+	return *x, f.factsOf(a).fingerprint(a.m, a.n, a.known()), nil
 }
 
 // time returns what a product by a method takes.
@@ -231,27 +225,24 @@ func (u *tuner) run() (*Tuning, error) {
 	}
 	chosen.Plan, _ = space.Parse(plan)
 	out.Chosen = chosen
-	keys := [2]string{}
+	var facts [2]space.Facts
+	var prints [2]string
 	var seeds []space.Plan
 	for _, dir := range []space.Direction{space.Pull, space.Push} {
-		facts, print, err := u.facts(dir)
-		if err != nil {
+		if facts[dir], prints[dir], err = u.facts(dir); err != nil {
 			return nil, err
 		}
-		if dir == space.Pull {
-			out.Facts = facts
-		}
-		points := space.Points(dir, facts)
+		points := space.Points(dir, facts[dir])
 		out.Legal += len(points)
-		keys[dir] = tuningKey(dir, facts, print)
 		for _, p := range points {
 			plain := p
 			plain.Block, plain.Lanes, plain.Tile, plain.Order, plain.Baked = 0, 0, 0, space.Natural, false
-			if p == plain.Normal() && p.Deterministic(facts) {
+			if p == plain.Normal() && p.Deterministic(facts[dir]) {
 				seeds = append(seeds, p)
 			}
 		}
 	}
+	out.Facts = facts[space.Pull]
 	tried := map[space.Plan]bool{}
 	try := func(plans []space.Plan) error {
 		for i, p := range plans {
@@ -289,16 +280,15 @@ func (u *tuner) run() (*Tuning, error) {
 		refined = append(slices.Clone(refined), out.Ranking[i]) // it gains most from numbers
 	}
 	for _, t := range refined {
-		facts, _, err := u.facts(t.Plan.Direction)
-		if err != nil {
-			return nil, err
-		}
-		more = append(more, neighbours(t.Plan, facts)...)
+		more = append(more, neighbours(t.Plan, facts[t.Plan.Direction])...)
 	}
 	if err := try(more); err != nil {
 		return nil, err
 	}
 	out.rank()
+	if out.Bound, err = u.bound(out.Facts); err != nil {
+		return nil, err
+	}
 	if again, _, err := u.time(""); err == nil { // the first may have met a cold device
 		out.Chosen.Time = min(out.Chosen.Time, again.Time)
 	}
@@ -311,12 +301,34 @@ func (u *tuner) run() (*Tuning, error) {
 		return out, nil
 	}
 	if !u.o.Dry {
-		best := out.Ranking[0].Plan
 		u.d.mu.Lock()
-		err = u.d.plans().keep(keys[best.Direction], best)
+		err = u.d.plans().keep(out.winners(facts, prints))
 		u.d.mu.Unlock()
 	}
 	return out, err
+}
+
+// winners returns the fastest plan for each set of directions that a later product may have at hand.
+func (t *Tuning) winners(facts [2]space.Facts, prints [2]string) map[string]space.Plan {
+	out := map[string]space.Plan{}
+	for _, x := range t.Ranking {
+		if x.Err != nil {
+			break
+		}
+		d := x.Plan.Direction
+		for _, other := range []bool{false, true} {
+			pull, push := d == space.Pull || other, d == space.Push || other
+			for of := range facts { // either direction's facts lead to the plan
+				if of == int(d) || other {
+					key := tuningKey(pull, push, facts[of], prints[of])
+					if _, found := out[key]; !found {
+						out[key] = x.Plan
+					}
+				}
+			}
+		}
+	}
+	return out
 }
 
 // neighbours are the plans that differ from p in its numbers, order or baking.
@@ -330,6 +342,13 @@ func neighbours(p space.Plan, f space.Facts) []space.Plan {
 	for _, b := range space.Blocks {
 		q := p
 		q.Block = b
+		add(q)
+	}
+	for _, hot := range []bool{false, true} {
+		q := p
+		q.Hot, q.Columns = hot, !hot
+		add(q)
+		q.Columns = true
 		add(q)
 	}
 	for _, w := range space.Widths {
@@ -347,7 +366,7 @@ func neighbours(p space.Plan, f space.Facts) []space.Plan {
 		q.Tile = n
 		add(q)
 	}
-	for _, b := range append([]int16{}, space.Blocks...) {
+	for _, b := range space.Blocks {
 		q := p
 		q.Baked, q.Block = true, b
 		add(q)
@@ -365,17 +384,38 @@ func (t *Tuning) rank() {
 		}
 		return cmp.Compare(a.Time, b.Time)
 	})
-	f := t.Facts
-	bytes := f.Entries*int64(4+f.Elements) + int64(f.Rows)*int64(8+f.Result) + int64(f.Cols)*int64(f.Result)
-	t.Bound = time.Duration(float64(bytes) / 4.3e12 * 1e9) // H200's measured copy speed
 }
 
-// Kept returns the number of tuned plans that the device knows.
-func (d *Device) Kept() int {
-	if d.missing() {
-		return 0
+// bound returns the time of a copy that moves as many bytes as a product must: the entries, and the
+// vectors once.
+func (u *tuner) bound(x space.Facts) (time.Duration, error) {
+	bytes := x.Entries*int64(4+x.Elements) + int64(x.Rows)*int64(8+x.Result) + int64(x.Cols)*int64(x.Result)
+	f := u.d.begin(device.Call{Context: u.ctx, Op: "Tune"})
+	n := min(int64(256<<20), max(f.spare()/2, 1<<20))
+	from, to := f.zeros(n), f.alloc(n)
+	from.share()
+	to.share()
+	err := f.err
+	f.end()
+	if err != nil {
+		return 0, err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return len(d.plans().Plans)
+	defer from.release()
+	defer to.release()
+	var best time.Duration
+	for range 5 {
+		took, err := u.d.Time(func() error {
+			f := u.d.begin(device.Call{Context: u.ctx, Op: "Tune"})
+			defer f.end()
+			f.copy(to.addr, from.addr, n)
+			return f.err
+		})
+		if err != nil {
+			return 0, err
+		}
+		if best == 0 || took < best {
+			best = took
+		}
+	}
+	return time.Duration(float64(bytes) / float64(2*n) * float64(best)), nil
 }

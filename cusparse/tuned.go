@@ -29,14 +29,15 @@ func (x *matrixFacts) fingerprint(rows, cols int, entries int64) string {
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
-// tuningKey names a kind of product of a graph: its direction, whether x is full, the frontier's
-// decade, and the size of results.
-func tuningKey(d space.Direction, f space.Facts, fingerprint string) string {
+// tuningKey names a kind of product of a graph: the directions whose rows are at hand, whether x is
+// full, the frontier's decade, and the size of results. facts are those of one of the directions.
+func tuningKey(pull, push bool, f space.Facts, fingerprint string) string {
 	decade := 0
 	for share := f.Frontier; share < 0.3 && decade < 3; share *= 10 {
 		decade++
 	}
-	return fmt.Sprintf("%s %s full=%t any=%t size=%d,%d share=%d", fingerprint, d, f.FullX, f.Any, f.Result, f.Elements, decade)
+	return fmt.Sprintf("%s pull=%t push=%t full=%t any=%t size=%d,%d share=%d",
+		fingerprint, pull, push, f.FullX, f.Any, f.Result, f.Elements, decade)
 }
 
 // tunedFile is the file of this device's tuned plans, "" without a cache directory.
@@ -67,26 +68,32 @@ func (d *Device) plans() *tunedPlans {
 	return t
 }
 
-// tuned returns the plan that was tuned for a product, if it is legal.
-func (f *frame) tuned(d space.Direction, facts space.Facts, a *store) (p space.Plan, ok bool) {
-	t := f.d.plans()
-	if len(t.Plans) == 0 {
+// tuned returns the plan that was tuned for a product.
+func (w *walk) tuned() (p space.Plan, ok bool) {
+	t := w.d.plans()
+	if len(t.Plans) == 0 || w.err != nil {
 		return p, false
 	}
-	x := f.factsOf(a)
-	if f.err != nil {
-		return p, false
+	pull, push := w.facts[space.Pull], w.facts[space.Push]
+	for d, x := range w.facts {
+		if x == nil || !x.Seen {
+			continue
+		}
+		a := w.rows[d]
+		print := w.factsOf(a).fingerprint(a.m, a.n, a.known())
+		text, found := t.Plans[tuningKey(pull != nil, push != nil, *x, print)]
+		if !found {
+			continue
+		}
+		if p, err := space.Parse(text); err == nil {
+			return p, true
+		}
 	}
-	text, ok := t.Plans[tuningKey(d, facts, x.fingerprint(a.m, a.n, a.known()))]
-	if !ok {
-		return p, false
-	}
-	p, err := space.Parse(text)
-	return p, err == nil && p.Legal(facts) == nil
+	return p, false
 }
 
-// keep stores a plan under a key, in the file too.
-func (t *tunedPlans) keep(key string, p space.Plan) error {
+// keep stores plans by their keys, in the file too.
+func (t *tunedPlans) keep(plans map[string]space.Plan) error {
 	if t.path != "" {
 		if b, err := os.ReadFile(t.path); err == nil { // what other processes have found
 			var theirs tunedPlans
@@ -101,7 +108,9 @@ func (t *tunedPlans) keep(key string, p space.Plan) error {
 			return fmt.Errorf("tuned plans: %w", err)
 		}
 	}
-	t.Plans[key] = p.String()
+	for key, p := range plans {
+		t.Plans[key] = p.String()
+	}
 	if t.path == "" {
 		return nil
 	}

@@ -1,8 +1,7 @@
 package cusparse
 
 import (
-	"errors"
-	"strconv"
+	"fmt"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/cusparse/space"
@@ -15,9 +14,11 @@ import (
 
 // pullArg is hb_op of kernels/op/pull.cu.
 type pullArg struct {
-	x, mask                           descriptor
-	comp, _                           int32
-	hit, out, partRow, partHit, parts uint64
+	x, mask                 descriptor
+	comp, places            int32
+	hit, out                uint64
+	partRow, partHit, parts uint64
+	rows                    uint64
 }
 
 // pushArg is hb_op of kernels/op/push.cu.
@@ -41,25 +42,32 @@ func byValue[T any](x *T) device.Scalar {
 // walk is a product by a plan under way.
 type walk struct {
 	*frame
-	plan space.Plan
-	s    device.Semiring
-	flip bool
-	a    *store // the matrix whose rows are walked
-	u    *store // pull: dense; push: listed with from=list, else dense
-	mask *device.Mask
-	hit  bool // presence is written
-	form *layout
-	p    *program
+	s       device.Semiring
+	flip    bool
+	operand device.Operand
+	u       *store // pull: dense, or a list if it is vast; push: listed with from=list, else dense
+	mask    *device.Mask
+
+	plan  space.Plan
+	facts [2]*space.Facts // of the directions that were looked at
+	rows  [2]*store       // the matrix whose rows a direction walks
+	a     *store          // that of the plan's direction
+	form  *layout
+	hit   bool // presence is written
+	at    bool // push: the frontier's list holds positions of a dense u
+	p     *program
 }
 
 // walkKey tells the programs of walks apart.
 type walkKey struct {
-	plan                                  space.Plan
-	s                                     device.Semiring
-	flip, bareA, bareX, bitmap, mask, hit bool
-	ordered, rest                         bool
-	bits, width                           int
-	diagonals                             string
+	plan               space.Plan
+	s                  device.Semiring
+	flip, bareA, bareX bool
+	xFormat            sparse.Format
+	mask, hit, at      bool
+	ordered, rest      bool
+	bits, width        int
+	diagonals          string
 }
 
 // launchedPlan is p as far as the text of its kernels depends on it.
@@ -74,8 +82,14 @@ func launchedPlan(p space.Plan) space.Plan {
 
 // compose writes the program of a walk.
 func (w *walk) compose() {
-	key := walkKey{plan: launchedPlan(w.plan), s: w.s, flip: w.flip, bareA: w.a.val == nil, bareX: w.u.val == nil && w.u.slots() != 0,
-		bitmap: w.u.format == sparse.Bitmap, mask: w.mask != nil && !(w.plan.Direction == space.Pull && w.plan.From == space.List), hit: w.hit, ordered: w.form.arg.rows != 0, rest: w.form.arg.nvals != 0, bits: w.form.bits, width: len(w.form.diagonals)}
+	key := walkKey{
+		plan: launchedPlan(w.plan), s: w.s, flip: w.flip,
+		bareA: w.a.val == nil, bareX: w.u.val == nil && w.u.slots() != 0,
+		xFormat: min(w.u.format, sparse.Full), hit: w.hit, at: w.at,
+		mask:    w.mask != nil && (w.plan.Direction == space.Push || w.plan.From != space.List),
+		ordered: w.form.arg.rows != 0, rest: w.form.arg.nvals != 0,
+		bits: w.form.bits, width: len(w.form.diagonals),
+	}
 	key.plan.From = w.from()
 	if w.plan.Baked {
 		key.diagonals = w.form.diagonalText()
@@ -98,10 +112,15 @@ func (w *walk) program(key walkKey) *program {
 	plan := key.plan
 	p := multiplier("walk", w.s, w.flip, w.a, w.u)
 	p.name = plan.String() + ", " + p.name
-	p.flag("HB_FLIP", w.flip).flag("HB_MASKED", key.mask).flag("HB_HIT", key.hit).flag("HB_X_BITMAP", key.bitmap && plan.Direction == space.Pull)
+	pull := plan.Direction == space.Pull
+	p.flag("HB_FLIP", w.flip).flag("HB_MASKED", key.mask).flag("HB_HIT", key.hit)
+	p.flag("HB_X_BITMAP", pull && key.xFormat == sparse.Bitmap)
+	p.flag("HB_X_LISTED", pull && key.xFormat <= sparse.Hypersparse)
+	p.flag("HB_X_AT", key.at).flag("HB_PLACED", plan.Layout == space.Hyper)
 	p.define("HB_FRONTIER", int(plan.From)).define("HB_BLOCK", plan.Block)
-	p.define("HB_UNROLL", 4).define("HB_LANES", max(plan.Lanes, 1)).define("HB_TILE", max(plan.Tile, 32))
-	p.flag("HB_STARTS", plan.Schedule == space.MPP).define("HB_MIDDLE", 32).define("HB_LARGE", plan.Block)
+	p.define("HB_UNROLL", 4).define("HB_LANES", max(plan.Lanes, 1))
+	p.define("HB_TILE", max(plan.Tile, 32)).flag("HB_STARTS", plan.Schedule == space.MPP)
+	p.define("HB_MIDDLE", 32).define("HB_LARGE", plan.Block)
 	p.flag("HB_APPEND", plan.Frame == space.Append).flag("HB_ORDERED", key.ordered)
 	index := "hb_i32"
 	if plan.Layout == space.CSR16 {
@@ -109,9 +128,9 @@ func (w *walk) program(key walkKey) *program {
 	}
 	p.define("HB_INDEX", index)
 	if plan.Layout == space.DIA {
-		p.define("HB_BITS", map[int]string{1: "hb_u8", 2: "hb_u16", 4: "hb_u32", 8: "hb_u64"}[key.bits])
+		bits := map[int]string{1: "hb_u8", 2: "hb_u16", 4: "hb_u32", 8: "hb_u64"}
+		p.define("HB_BITS", bits[key.bits]).define("HB_WIDTH", key.width)
 		p.flag("HB_REST", key.rest).flag("HB_BAKED", plan.Baked)
-		p.define("HB_WIDTH", key.width)
 		if plan.Baked {
 			p.define("HB_DIAGONALS", key.diagonals)
 		}
@@ -119,21 +138,32 @@ func (w *walk) program(key walkKey) *program {
 	if t := nativeAtomic(w.s.Add); t != "" {
 		p.define("HB_NATIVE", t)
 	}
-	layout := plan.Layout.String()
+	p.parts = walkParts(plan)
+	return p
+}
+
+// walkParts are the files of a plan's kernel.
+func walkParts(plan space.Plan) []string {
+	layout, schedule, frame := plan.Layout.String(), plan.Schedule.String(), plan.Frame.String()
 	if plan.Layout == space.CSR16 {
 		layout = "csr"
 	}
-	schedule := plan.Schedule.String()
 	if plan.Schedule == space.MPP {
 		schedule = "strict"
 	}
-	frame := plan.Frame.String()
-	if plan.Direction == space.Push {
-		frame = "atomic" // its parts vanish
+	parts := []string{"common", "block", "topology", "layout/" + layout}
+	push := plan.Direction == space.Push
+	if push || plan.Frame == space.Atomic {
+		parts = append(parts, "atomics")
 	}
-	p.parts = []string{"common", "warp", "block", "topology", "layout/" + layout, "atomics", "op/" + plan.Direction.String(), "op/start",
-		"frontier", "frame/" + frame, "walk", "schedule/" + schedule}
-	return p
+	parts = append(parts, "op/"+plan.Direction.String(), "op/start", "frontier")
+	switch {
+	case push:
+		parts = append(parts, "frame/atomic") // no schedule calls it: op/push adds by itself
+	case plan.Frame != space.Store:
+		parts = append(parts, "frame/"+frame)
+	}
+	return append(parts, "walk", "schedule/"+schedule)
 }
 
 // nativeAtomic is the statement that adds y to *p by one instruction, or "".
@@ -151,14 +181,28 @@ func nativeAtomic(m device.Monoid) string {
 	return ""
 }
 
-// product computes the product by a plan. filtered says that the result lies within the mask.
+// product computes the product by the plan. filtered says that the result lies within
+// the mask.
 func (w *walk) product(ran *device.Ran) (out *store, filtered bool) {
-	if w.plan.Layout == space.CSR && w.a.format == sparse.Hypersparse {
-		w.plan.Layout = space.Hyper
+	if w.err != nil {
+		return nil, false
 	}
 	ran.Method, ran.Plan = w.plan.Direction.String(), w.plan.String()
-	if w.plan.Direction == space.Pull && w.u.isListed() {
+	if w.plan.Direction == space.Pull && w.u.isListed() && !vast(w.u.n, w.u.known()) {
 		w.u = w.dense(w.u)
+	}
+	switch w.plan.Schedule {
+	case space.Expand: // u's elements come first in the kernel
+		return w.expand(w.s, !w.flip, true, w.list(w.u), w.a, ran), false
+	case space.Tiles:
+		if w.plan.Columns {
+			ran.Method = methodRelabelled
+		}
+		return w.tiledProduct(), false
+	}
+	if w.plan.Layout == space.CSR && w.a.format == sparse.Hypersparse {
+		w.plan.Layout = space.Hyper
+		ran.Plan = w.plan.String()
 	}
 	w.form = w.layoutOf(w.a, w.plan.Layout, w.plan.Order)
 	if w.err != nil {
@@ -179,8 +223,8 @@ func (w *walk) maskDescriptor() (d descriptor, comp int32) {
 	return arg.s, arg.comp
 }
 
-// items returns the rows that are walked.
-func (w *walk) items(list *mem, n int64) itemsArg {
+// itemsOf returns the rows that are walked: n of a list, or those of the plan.
+func itemsOf(w *walk, list *mem, n int64) itemsArg {
 	switch {
 	case w.listsOrder():
 		return itemsArg{list: uint64(w.orderOf(w.a, w.plan.Order).ptr()), count: int64(w.a.m)}
@@ -195,11 +239,9 @@ func (w *walk) items(list *mem, n int64) itemsArg {
 // pull collects the rows.
 func (w *walk) pull() *store {
 	f := w.frame
-	n := int64(w.a.m)
 	size := int64(w.s.Add.Out.Size)
-	// Presence is known where x is full, every row has its turn and rows keep their places.
+	// Every row that has entries has a result where x is full and no row is left out.
 	w.hit = w.u.format != sparse.Full || w.mask != nil || w.plan.Layout == space.Hyper || w.s.Add.Any
-	var out *store
 	arg := pullArg{x: *w.u.desc()}
 	var list *mem
 	count := int64(0)
@@ -212,56 +254,72 @@ func (w *walk) pull() *store {
 	} else {
 		arg.mask, arg.comp = w.maskDescriptor()
 	}
+	n := int64(w.a.m)
+	var hyper *store
+	if w.plan.Layout == space.Hyper { // a result for each place
+		hyper = w.form.hyper
+		n = int64(hyper.nvec)
+		arg.rows, arg.places = uint64(hyper.rowids.ptr()), int32(hyper.nvec)
+	}
+	var out *store
+	var hit, val *mem
 	if w.hit {
-		out = f.newStore(1, w.a.m, sparse.Bitmap, w.s.Add.Out, -1)
-		out.present, out.val = f.alloc(max(n, 1)).share(), f.alloc(max(n, 1)*size).share()
-		if w.a.m == 0 {
-			out.count.Store(0)
-		}
+		hit, val = f.alloc(max(n, 1)), f.alloc(max(n, 1)*size)
 	} else {
 		out = f.entryPerRow(w.a, w.s.Add.Out)
+		val = out.val
 	}
-	arg.hit, arg.out = uint64(out.present.ptr()), uint64(out.val.ptr())
-	w.compose()
-	if f.err != nil {
+	arg.hit, arg.out = uint64(hit.ptr()), uint64(val.ptr())
+	if w.compose(); f.err != nil {
 		return nil
 	}
-	if w.plan.Schedule.Tiled() || w.plan.Schedule.Flat() || w.plan.Layout == space.Hyper || list != nil {
-		hit := out.present
-		if !w.hit {
-			hit = nil
-		}
-		f.each(f.kernel(w.p, "hb_start"), n, n, hit, out.val)
-	}
-	items := w.items(list, count)
-	if items.count == 0 || w.a.known() == 0 && !w.hit {
-		return out
-	}
-	if !w.plan.Schedule.Tiled() {
-		f.launchWalk(w, items, byValue(&w.form.arg), byValue(&items), byValue(&arg))
-		return out
-	}
-	at, starts, tiles := w.tiles(items, byValue(&arg))
-	if tiles == 0 || f.err != nil {
-		return out
-	}
-	if w.plan.Frame == space.Segmented {
-		partRow := f.alloc(8 * tiles)
-		arg.partRow, arg.parts = uint64(partRow.ptr()), uint64(f.alloc(2*tiles*size).ptr())
-		if w.hit {
-			arg.partHit = uint64(f.alloc(2 * tiles).ptr())
-		}
-		if f.err == nil { // tiles beyond the last have no parts
-			f.fill(partRow, 255, 8*tiles)
-		}
-	}
-	block := int64(w.plan.Block)
-	f.blocks(f.kernel(w.p, "hb_walk"), min((tiles*32+block-1)/block, 1<<20), int(block), byValue(&w.form.arg), byValue(&items), byValue(&arg), at, starts)
-	if w.plan.Frame == space.Segmented {
-		f.blocks(f.kernel(w.p, "hb_parts"), (2*tiles+255)/256, 256, 2*tiles, byValue(&arg))
+	w.collect(itemsOf(w, list, count), n, hit, val, &arg)
+	if out == nil && hyper != nil {
+		out = f.perRow(hyper, hyper.nvec, w.s.Add.Out, hit, val)
+	} else if out == nil {
+		out = f.perRow(w.a, w.a.m, w.s.Add.Out, hit, val)
 	}
 	return out
 }
+
+// collect launches the kernels of a pull.
+func (w *walk) collect(items itemsArg, n int64, hit, val *mem, arg *pullArg) {
+	f := w.frame
+	schedule := w.plan.Schedule
+	if schedule.Tiled() || schedule.Flat() || w.plan.From == space.List {
+		f.each(f.kernel(w.p, "hb_start"), n, n, hit, val)
+	}
+	if items.count == 0 || w.a.known() == 0 && !w.hit {
+		return
+	}
+	if !schedule.Tiled() {
+		w.launchWalk(items, byValue(&w.form.arg), byValue(&items), byValue(arg))
+		return
+	}
+	at, starts, tiles := w.tiles(items, byValue(arg))
+	if tiles == 0 || f.err != nil {
+		return
+	}
+	if w.plan.Frame == space.Segmented {
+		partRow := f.alloc(8 * tiles)
+		arg.partRow = uint64(partRow.ptr())
+		arg.parts = uint64(f.alloc(2 * tiles * int64(w.s.Add.Out.Size)).ptr())
+		if w.hit {
+			arg.partHit = uint64(f.alloc(2 * tiles).ptr())
+		}
+		f.fill(partRow, 255, 8*tiles) // tiles beyond the last have no parts
+	}
+	block := int64(w.plan.Block)
+	f.blocks(f.kernel(w.p, "hb_walk"), min((tiles*32+block-1)/block, maxGrid), int(block),
+		byValue(&w.form.arg), byValue(&items), byValue(arg), at, starts)
+	if w.plan.Frame == space.Segmented {
+		f.blocks(f.kernel(w.p, "hb_parts"), (2*tiles+threads-1)/threads, threads,
+			2*tiles, byValue(arg))
+	}
+}
+
+// maxGrid bounds the blocks of a walk; its kernels loop.
+const maxGrid = 1 << 20
 
 // starts is what MPP keeps: the first row of each tile.
 type tileStarts struct {
@@ -281,17 +339,20 @@ func (w *walk) tiles(items itemsArg, op device.Scalar) (at, starts *mem, tiles i
 	if items.count == 0 {
 		return nil, nil, 0
 	}
-	plain := w.from() == space.All && (w.plan.Layout == space.CSR || w.plan.Layout == space.Hyper || w.plan.Layout == space.COO || w.plan.Layout == space.CSR16)
-	key := "starts " + w.plan.Layout.String() + " " + w.plan.Order.String() + " " + strconv.Itoa(int(tile))
+	key := fmt.Sprint("starts ", w.plan.Layout, w.plan.Order, tile)
 	if w.plan.Schedule == space.MPP {
-		if t, ok := w.a.extra[key].(*tileStarts); ok {
+		if t, ok := formOf[*tileStarts](f, w.a, key); ok {
 			return t.at, t.starts, t.tiles
 		}
 	}
-	var total int64
-	if plain && w.plan.Layout != space.Hyper {
-		at, total = w.a.ptr, w.a.known()
-	} else {
+	total := w.slots() // no less than there are; the kernel knows the number
+	switch w.plan.Layout {
+	case space.CSR, space.CSR16, space.COO:
+		if w.from() == space.All {
+			at = w.a.ptr
+		}
+	}
+	if at == nil {
 		p := w.p
 		if w.plan.Schedule == space.MPP && w.mask != nil { // what is kept does not depend on a mask
 			u := *w
@@ -300,9 +361,9 @@ func (w *walk) tiles(items itemsArg, op device.Scalar) (at, starts *mem, tiles i
 			p = u.p
 		}
 		degrees := f.alloc(8 * items.count)
-		f.each(f.kernel(p, "hb_degrees"), items.count, byValue(&w.form.arg), byValue(&items), op, degrees)
+		f.each(f.kernel(p, "hb_degrees"), items.count,
+			byValue(&w.form.arg), byValue(&items), op, degrees)
 		at = f.scan(degrees, items.count, 8)
-		total = w.slots() // no less than there are; the kernel knows the number
 	}
 	tiles = (total + tile - 1) / tile
 	if w.plan.Schedule != space.MPP || tiles == 0 || f.err != nil {
@@ -311,26 +372,25 @@ func (w *walk) tiles(items itemsArg, op device.Scalar) (at, starts *mem, tiles i
 	starts = f.alloc(4 * (tiles + 1))
 	f.each(f.kernel(w.p, "hb_starts"), tiles+1, at, items.count, tiles, starts)
 	if f.err == nil {
-		w.a.retain(key, &tileStarts{at.share(), starts.share(), tiles})
+		f.keepForm(w.a, key, &tileStarts{at.share(), starts.share(), tiles})
 	}
 	return at, starts, tiles
 }
 
-// launchWalk launches a schedule that has no tiles: a thread an item, or as many as it takes.
-func (f *frame) launchWalk(w *walk, items itemsArg, args ...any) {
-	block := int64(w.plan.Block)
-	threads := items.count
+// launchWalk launches a schedule that has no tiles: a thread an item, or as many as it
+// takes.
+func (w *walk) launchWalk(items itemsArg, args ...any) {
+	n := items.count
 	switch w.plan.Schedule {
 	case space.VW:
-		threads *= int64(w.plan.Lanes)
-	case space.EM, space.EMV:
-		threads = w.slots()
-		if w.plan.Schedule == space.EMV {
-			threads = (threads + 3) / 4
-		}
+		n *= int64(w.plan.Lanes)
+	case space.EM:
+		n = w.slots()
+	case space.EMV:
+		n = (w.slots() + 3) / 4
 	}
-	k := f.kernel(w.p, "hb_walk")
-	f.blocks(k, min((threads+block-1)/block, int64(f.d.props.Multiprocessors)*256), int(block), args...)
+	block := int64(w.plan.Block)
+	w.blocks(w.kernel(w.p, "hb_walk"), min((n+block-1)/block, maxGrid), int(block), args...)
 }
 
 // slots is the number of slots of the layout: hb_slots.
@@ -351,92 +411,59 @@ func (w *walk) push(ran *device.Ran) *store {
 	n := int64(w.a.n)
 	t := w.s.Add.Out
 	out := f.newStore(1, w.a.n, sparse.Bitmap, t, -1)
-	if w.a.n == 0 {
-		out.count.Store(0)
-	}
 	out.present, out.val = f.alloc((n+7)/4*4).share(), f.alloc(max(n, 1)*int64(t.Size)).share()
 	w.hit = true
-	u := w.u
-	var list *mem
-	count := int64(0)
-	switch w.plan.From {
-	case space.List:
-		u = f.list(u)
-		list, count = u.idx, u.known()
-	case space.Listed, space.All:
-		u = f.dense(u)
-		if w.plan.From == space.All && u.format != sparse.Full || w.plan.From == space.Listed && u.format == sparse.Full {
-			w.plan.From = space.Listed
-			if u.format == sparse.Full {
-				w.plan.From = space.All
-			}
-			ran.Plan = w.plan.String()
-		}
-	}
-	w.u = u
-	w.compose()
-	if f.err != nil {
+	list, count := w.frontier()
+	ran.Plan = w.plan.String() // a vector without holes changes from=bitmap to all
+	if w.compose(); f.err != nil {
 		return nil
 	}
-	arg := pushArg{x: *u.desc(), hit: uint64(out.present.ptr()), out: uint64(out.val.ptr())}
+	arg := pushArg{x: *w.u.desc(), hit: uint64(out.present.ptr()), out: uint64(out.val.ptr())}
 	arg.mask, arg.comp = w.maskDescriptor()
+	var next, written *mem
 	if w.plan.Frame == space.Append {
-		next, total := f.alloc(4*max(n, 1)), f.zeros(8)
-		arg.next, arg.count = uint64(next.ptr()), uint64(total.ptr())
+		next, written = f.alloc(4*max(n, 1)), f.zeros(8)
+		arg.next, arg.count = uint64(next.ptr()), uint64(written.ptr())
 	}
 	f.each(f.kernel(w.p, "hb_start"), n, n, out.present, out.val)
-	items := w.items(list, count)
-	if w.a.known() == 0 || items.count == 0 {
+	items := itemsOf(w, list, count)
+	if n == 0 || w.a.known() == 0 || items.count == 0 {
+		out.count.Store(0)
 		return out
 	}
-	if !w.plan.Schedule.Tiled() {
-		f.launchWalk(w, items, byValue(&w.form.arg), byValue(&items), byValue(&arg))
-		return out
+	if w.plan.Schedule.Tiled() {
+		if at, starts, tiles := w.tiles(items, byValue(&arg)); tiles > 0 {
+			block := int64(w.plan.Block)
+			f.blocks(f.kernel(w.p, "hb_walk"), min((tiles*32+block-1)/block, maxGrid), int(block),
+				byValue(&w.form.arg), byValue(&items), byValue(&arg), at, starts)
+		}
+	} else {
+		w.launchWalk(items, byValue(&w.form.arg), byValue(&items), byValue(&arg))
 	}
-	at, starts, tiles := w.tiles(items, byValue(&arg))
-	block := int64(w.plan.Block)
-	if tiles > 0 {
-		f.blocks(f.kernel(w.p, "hb_walk"), min((tiles*32+block-1)/block, int64(f.d.props.Multiprocessors)*max(2048/block, 1)), int(block), byValue(&w.form.arg), byValue(&items), byValue(&arg), at, starts)
+	if written != nil { // the next product needs the number, and need not look for the positions
+		out.count.Store(f.read(written, 0))
+		out.frontier = next.share()
 	}
 	return out
 }
 
-// planned computes a product by the plan that the caller names.
-func (f *frame) planned(c device.Call, s device.Semiring, flip bool, a device.Operand, u *store, mask *device.Mask, ran *device.Ran) (out *store, filtered bool) {
-	plan, err := space.Parse(c.Method)
-	if err != nil {
-		f.fail(&device.MethodError{Reason: err.Error()})
-		return nil, false
-	}
-	rows := f.rows
-	if plan.Direction == space.Push {
-		rows = f.cols
-	}
-	as := rows(a)
-	if f.err != nil {
-		return nil, false
-	}
-	if plan.Layout != space.CSR && plan.Layout != space.Hyper && as.format == sparse.Hypersparse {
-		as = f.csr(as)
-	}
-	if plan.Direction == space.Pull && u.isListed() {
-		u = f.dense(u)
-	}
-	if err := plan.Legal(f.spaceFacts(s, as, u, mask)); err != nil {
-		var clash *space.ClashError
-		if errors.As(err, &clash) {
-			f.fail(&device.MethodError{Reason: clash.A + " and " + clash.B + " clash: " + clash.Reason})
+// frontier brings u into the form that the plan of a push takes. It returns the list of
+// the rows to walk, nil for all or those of a bitmap.
+func (w *walk) frontier() (list *mem, count int64) {
+	switch {
+	case w.plan.From == space.List && w.u.frontier != nil:
+		w.at = true
+		return w.u.frontier, w.u.known()
+	case w.plan.From == space.List:
+		if w.u = w.list(w.u); w.err != nil {
+			return nil, 0
 		}
-		return nil, false
+		return w.u.idx, w.u.known()
 	}
-	if plan.Schedule == space.Tiles {
-		out := f.entryPerRow(as, s.Add.Out)
-		if as.known() > 0 && f.err == nil {
-			ran.Method = "pull"
-			f.spmvTiles(s, flip, as, u, out.val, plan.Columns, ran)
-		}
-		return out, false
+	if w.u = w.dense(w.u); w.u.format == sparse.Full {
+		w.plan.From = space.All
+	} else {
+		w.plan.From = space.Listed
 	}
-	w := &walk{frame: f, plan: plan, s: s, flip: flip, a: as, u: u, mask: mask}
-	return w.product(ran)
+	return nil, 0
 }

@@ -68,7 +68,8 @@ func testPlans[T semiring.Number](t *testing.T, d *Device, s semiring.Semiring[T
 	check(t, ops.Assign(at, a, ops.All(), ops.All()))
 	check(t, ops.AssignVector(there, x, ops.All()))
 	// Every plan that some operand allows; one that this operand refuses is a *MethodError.
-	facts := space.Facts{Rows: m, Cols: n, Entries: 1, Diagonals: 5, OnDiagonals: 1, FullX: every == 1, ListedMask: true, Constant: true, Exact: true, Result: 8}
+	facts := space.Facts{Rows: m, Cols: n, Entries: 1, Diagonals: 5, OnDiagonals: 1, FullX: every == 1, ListedMask: true, Constant: true, Exact: true, Result: 8,
+		ReadsX: true, Shared: 1}
 	ran := 0
 	for _, direction := range []space.Direction{space.Pull, space.Push} {
 		for i, p := range space.Points(direction, facts) {
@@ -152,7 +153,7 @@ func TestWalksOnGPU(t *testing.T) {
 	testWalks(t, realDevice(t), every)
 }
 
-// TestPlanErrors reads what a plan that cannot run is told.
+// TestPlanErrors reads the errors of plans that cannot run.
 func TestPlanErrors(t *testing.T) {
 	d, _ := emulated(t)
 	a, x := skewed[float64](300, 500, 5), partial[float64](500, 1)
@@ -162,7 +163,7 @@ func TestPlanErrors(t *testing.T) {
 		{"pull csr vm append", "pull and append clash"},
 		{"pull csr vm segmented", "vm and segmented clash"},
 		{"pull csr emv", "emv and csr clash"},
-		{"pull dia vm", "dia and matrix clash"},
+		{"pull dia vm", "dia and matrix clash"}, {"pull csr expand", "pull and expand clash"},
 		{"pull csr vm block=100", "power of two"},
 		{"sideways", "is no part of a plan"},
 		{"csr vm", "needs a direction"},

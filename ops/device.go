@@ -119,6 +119,9 @@ func accumulate[C comparable](h *remoteCall, f matrix.Combiner[C]) *device.Func 
 
 func monoidText[T any](h *remoteCall, m semiring.Monoid[T]) device.Monoid {
 	out := device.Monoid{Func: binaryText(h, m.Op()), Any: m.IsAny()}
+	if k := access.Monoid(m); k != nil {
+		out.Exact = k.Exact
+	}
 	var err error
 	if out.Identity, err = out.Out.Literal(m.Identity()); err != nil {
 		h.fail(err)

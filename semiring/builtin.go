@@ -71,8 +71,8 @@ func zipAt[A, B, C Number, M mulTag](c []C, pc []int32, a []A, pa []int32, b []B
 
 // monoid returns the built-in monoid of the tags P (as ⊕) and M (the same as a binary operator).
 func monoid[T Number, P addTag](op BinaryOp[T, T, T], identity T) Monoid[T] {
-	return Monoid[T]{op: op, exact: chooses[P]() || T(1)/2 == 0, k: &cpu.Monoid[T]{
-		Fn: op.k.Fn, Identity: identity,
+	return Monoid[T]{op: op, k: &cpu.Monoid[T]{
+		Fn: op.k.Fn, Identity: identity, Exact: chooses[P]() || T(1)/2 == 0,
 		Fold:     foldTag[T, P],
 		FoldRows: foldRows[T, P],
 		Collect:  collect[T, P],
@@ -136,7 +136,7 @@ func Max[T Number]() Monoid[T] {
 // [Min]. New(MinNaN[float64](), Plus[float64]()) is MinPlus that reports invalid weights.
 func MinNaN[T Float]() Monoid[T] {
 	m := NewMonoid(NewBinary("minnan", func(x, y T) T { return min(x, y) }, "(x != x || x < y) ? x : y"), MaxValue[T]())
-	m.exact = true
+	m.k.Exact = true
 	m.k.Fold = func(s T, xs []T) T { return FoldFn(s, xs, func(x, y T) T { return min(x, y) }) }
 	m.k.Collect = func(acc []T, ci []int32, v []T) { CollectFn(acc, ci, v, func(x, y T) T { return min(x, y) }) }
 	return m
@@ -145,7 +145,7 @@ func MinNaN[T Float]() Monoid[T] {
 // MaxNaN is the maximum that propagates NaN; see [MinNaN]. Its identity is −Inf.
 func MaxNaN[T Float]() Monoid[T] {
 	m := NewMonoid(NewBinary("maxnan", func(x, y T) T { return max(x, y) }, "(x != x || x > y) ? x : y"), MinValue[T]())
-	m.exact = true
+	m.k.Exact = true
 	m.k.Fold = func(s T, xs []T) T { return FoldFn(s, xs, func(x, y T) T { return max(x, y) }) }
 	m.k.Collect = func(acc []T, ci []int32, v []T) { CollectFn(acc, ci, v, func(x, y T) T { return max(x, y) }) }
 	return m
@@ -168,7 +168,7 @@ func Lxor() Monoid[bool] {
 
 // Lxnor is the equality of truth values (the monoid "eq" of the C API). Its identity is true.
 func Lxnor() Monoid[bool] {
-	return NewMonoid(NewBinary("lxnor", func(x, y bool) bool { return x == y }, cudaEq), true)
+	return exact(NewMonoid(NewBinary("lxnor", func(x, y bool) bool { return x == y }, cudaEq), true))
 }
 
 func boolMonoid[P addTag](name, cuda string, identity bool, op *cpu.Binary[bool, bool, bool]) Monoid[bool] {
@@ -177,10 +177,16 @@ func boolMonoid[P addTag](name, cuda string, identity bool, op *cpu.Binary[bool,
 		id = 1
 	}
 	k := cpu.Monoid[uint8]{
-		Fn: func(x, y uint8) uint8 { return add[uint8, P](x, y) }, Identity: id,
+		Fn: func(x, y uint8) uint8 { return add[uint8, P](x, y) }, Identity: id, Exact: true,
 		Fold: foldTag[uint8, P], FoldRows: foldRows[uint8, P], Collect: collect[uint8, P],
 	}
-	return Monoid[bool]{op: BinaryOp[bool, bool, bool]{name: name, cuda: cuda, k: op}, exact: true, k: as[*cpu.Monoid[bool]](&k)}
+	return Monoid[bool]{op: BinaryOp[bool, bool, bool]{name: name, cuda: cuda, k: op}, k: as[*cpu.Monoid[bool]](&k)}
+}
+
+// exact returns m, whose sums are equal in any order.
+func exact[T any](m Monoid[T]) Monoid[T] {
+	m.k.Exact = true
+	return m
 }
 
 // Any returns either operand, whichever costs less to find: for sums whose terms are equal, or
@@ -203,17 +209,17 @@ func newAny[T any]() Monoid[T] {
 
 // Bor is the bitwise or of integers. Its identity is 0.
 func Bor[T Integer]() Monoid[T] {
-	return NewMonoid(NewBinary("bor", func(x, y T) T { return x | y }, "x | y"), 0)
+	return exact(NewMonoid(NewBinary("bor", func(x, y T) T { return x | y }, "x | y"), 0))
 }
 
 // Band is the bitwise and of integers. Its identity has all bits set.
 func Band[T Integer]() Monoid[T] {
-	return NewMonoid(NewBinary("band", func(x, y T) T { return x & y }, "x & y"), ^T(0))
+	return exact(NewMonoid(NewBinary("band", func(x, y T) T { return x & y }, "x & y"), ^T(0)))
 }
 
 // Bxor is the bitwise exclusive or of integers. Its identity is 0.
 func Bxor[T Integer]() Monoid[T] {
-	return NewMonoid(NewBinary("bxor", func(x, y T) T { return x ^ y }, "x ^ y"), 0)
+	return exact(NewMonoid(NewBinary("bxor", func(x, y T) T { return x ^ y }, "x ^ y"), 0))
 }
 
 // First returns x.

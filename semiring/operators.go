@@ -92,7 +92,6 @@ type Monoid[T any] struct {
 	op       BinaryOp[T, T, T]
 	terminal *T
 	any      bool
-	exact    bool // sums in any order are equal, bit for bit
 }
 
 // NewMonoid returns the monoid of op with the given identity, which a GPU receives as a literal. If

@@ -239,7 +239,7 @@ HB_DEVICE hb_u64 hb_bfs_pull(hb_i32 words, const hb_i64 *inptr, const hb_i32 *in
 			((hb_u8 *)next)[task * 32 + HB_LANE] = 0xff;
 			continue;
 		}
-		hb_u32 sum = hb_sums(__popc(open)), total = __shfl_sync(HB_FULL, sum, HB_WARP - 1);
+		hb_u32 sum = hb_sums((hb_u32)__popc(open)), total = __shfl_sync(HB_FULL, sum, HB_WARP - 1);
 		for (hb_u32 at = sum - __popc(open), left = open; left; left &= left - 1) {
 			list[warp][at++] = (hb_u8)(HB_LANE * 8 + __ffs(left) - 1);
 		}

@@ -1,5 +1,5 @@
 // Device functions of bfs.cu, sssp.cu, cc.cu, pagerank.cu and match.cu. Go puts
-// this file between the prelude and each of them, and defines
+// this file between the prelude, warp.cu of the backend, and each of them, and defines
 //     HB_GRAPH_BLOCK  threads of a block
 //     HB_GRAPH_STATE  numbers of the state that steps of a loop share
 //
@@ -11,33 +11,6 @@
 
 #define HB_GRAPH_WARPS (HB_GRAPH_BLOCK / HB_WARP)
 #define HB_UNROLL 4 // entries that a lane loads at a time
-
-#define HB_LANE ((hb_i32)(threadIdx.x % HB_WARP))
-
-// hb_sums returns the sum of x over this lane and those before it.
-HB_DEVICE hb_u32 hb_sums(hb_u32 x) {
-	for (hb_i32 d = 1; d < HB_WARP; d *= 2) {
-		hb_u32 y = __shfl_up_sync(HB_FULL, x, d);
-		if (HB_LANE >= d) x += y;
-	}
-	return x;
-}
-
-// hb_owner returns the first lane whose sum is above t: the lane of the t-th
-// entry. Each lane passes its own t.
-HB_DEVICE hb_i32 hb_owner(hb_u32 sum, hb_u32 t) {
-	hb_i32 lane = 0;
-	for (hb_i32 step = HB_WARP / 2; step > 0; step /= 2) {
-		if (__shfl_sync(HB_FULL, sum, lane + step - 1) <= t) lane += step;
-	}
-	return lane;
-}
-
-// hb_total returns the sum over the warp, in all lanes.
-HB_DEVICE hb_u64 hb_total(hb_u64 x) {
-	for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) x += __shfl_xor_sync(HB_FULL, x, d);
-	return x;
-}
 
 // hb_chunks returns the number of items of vertex v; of −1, none.
 HB_DEVICE hb_u32 hb_chunks(const hb_i64 *ptr, hb_i32 v, hb_i32 chunk) {
@@ -60,7 +33,7 @@ HB_DEVICE void hb_put(hb_u64 *queue, hb_u64 first, hb_i32 v, hb_u32 chunks) {
 // hb_append reserves room at *tail for the items of the lanes' vertices and
 // writes them.
 HB_DEVICE void hb_append(hb_u64 *queue, hb_u64 *tail, hb_i32 v, hb_u32 chunks) {
-	hb_u64 total = hb_total(chunks), first = 0;
+	hb_u64 total = hb_total((hb_u64)chunks), first = 0;
 	if (HB_LANE == 0 && total > 0) first = atomicAdd(tail, total);
 	hb_put(queue, __shfl_sync(HB_FULL, first, 0), v, chunks);
 }
@@ -102,7 +75,7 @@ HB_DEVICE void hb_flush(const hb_i64 *ptr, const hb_i32 *aside, hb_u32 count, hb
 		hb_i32 v = i + HB_LANE < to ? aside[i + HB_LANE] : -1;
 		hb_u32 chunks = hb_chunks(ptr, v, chunk);
 		hb_put(queue, at, v, chunks);
-		at += hb_total(chunks);
+		at += hb_total((hb_u64)chunks);
 	}
 	__syncthreads();
 }

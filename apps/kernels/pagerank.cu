@@ -28,10 +28,7 @@ HB_DEVICE bool hb_pagerank_sum(double lost, double change, double *partial, doub
 	__shared__ double warps[2][HB_GRAPH_WARPS];
 	__shared__ bool last;
 	for (hb_i32 round = 0; round < 2; round++) { // of the block, then of the partial sums
-		for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) {
-			lost += __shfl_xor_sync(HB_FULL, lost, d);
-			change += __shfl_xor_sync(HB_FULL, change, d);
-		}
+		lost = hb_total(lost), change = hb_total(change);
 		if (HB_LANE == 0) warps[0][threadIdx.x / HB_WARP] = lost, warps[1][threadIdx.x / HB_WARP] = change;
 		__syncthreads();
 		lost = change = 0;

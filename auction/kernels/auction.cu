@@ -450,9 +450,9 @@ HB_KERNEL hb_auction_survey(const HB_T *val, hb_i64 n, hb_u64 *out) {
 	for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) {
 		lo = min(lo, __shfl_xor_sync(HB_FULL, lo, d));
 		hi = max(hi, __shfl_xor_sync(HB_FULL, hi, d));
-		broken += __shfl_xor_sync(HB_FULL, broken, d);
-		strange += __shfl_xor_sync(HB_FULL, strange, d);
 	}
+	broken = hb_total(broken);
+	strange = hb_total(strange);
 	if (HB_AUCTION_LANE != 0) return;
 	atomicMin(&out[0], lo);
 	atomicMax(&out[1], hi);

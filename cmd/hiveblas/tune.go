@@ -107,7 +107,8 @@ a GPU and without a graph.`,
 
 // listPlans prints the plans that some graph and operands allow.
 func (s *session) listPlans(op string) error {
-	facts := space.Facts{Rows: 1, Cols: 1, Entries: 1, Diagonals: 1, OnDiagonals: 1, FullX: true, ListedMask: true, Constant: op == "bfs", Any: op == "bfs", Exact: true, Result: 4}
+	facts := space.Facts{Rows: 1, Cols: 1, Entries: 1, Diagonals: 1, OnDiagonals: 1, FullX: true, ListedMask: true, Constant: op == "bfs", Any: op == "bfs", Exact: true, Result: 4,
+		ReadsX: true, Shared: 1}
 	total := 0
 	for _, d := range []space.Direction{space.Pull, space.Push} {
 		for _, p := range space.Points(d, facts) {

@@ -1,16 +1,16 @@
-// What the threads of a block do together. All threads of the block call.
+// What the threads of a block of HB_BLOCK do together. All threads of the block call; warps has
+// HB_BLOCK_WARPS places in shared memory.
 
 #define HB_BLOCK_WARPS (HB_BLOCK / HB_WARP)
 
 // hb_block_sums returns the sum of x over this thread and those before it, and in total that of the
 // block.
-HB_DEVICE hb_u32 hb_block_sums(hb_u32 x, hb_u32 &total) {
-	__shared__ hb_u32 warps[HB_BLOCK_WARPS];
-	hb_u32 sum = hb_sums(x);
+template <class T> HB_DEVICE T hb_block_sums(T x, T &total, T *warps) {
+	T sum = hb_sums(x);
 	__syncthreads();
 	if (HB_LANE == HB_WARP - 1) warps[threadIdx.x / HB_WARP] = sum;
 	__syncthreads();
-	hb_u32 before = 0;
+	T before = 0;
 	total = 0;
 #pragma unroll
 	for (int w = 0; w < HB_BLOCK_WARPS; w++) {
@@ -18,4 +18,16 @@ HB_DEVICE hb_u32 hb_block_sums(hb_u32 x, hb_u32 &total) {
 		total += warps[w];
 	}
 	return before + sum;
+}
+
+// hb_block_total returns the sum of x over the block, in all threads.
+template <class T> HB_DEVICE T hb_block_total(T x, T *warps) {
+	x = hb_total(x);
+	__syncthreads();
+	if (HB_LANE == 0) warps[threadIdx.x / HB_WARP] = x;
+	__syncthreads();
+	x = 0;
+#pragma unroll
+	for (int w = 0; w < HB_BLOCK_WARPS; w++) x += warps[w];
+	return x;
 }

@@ -24,6 +24,10 @@ HB_KERNEL hb_dot(hb_store a, hb_store b, hb_store mask, hb_u8 *hit, HB_C *out) {
 			sum = any ? hb_add(sum, x) : x;
 			any = true;
 		}
-		hb_fold_warp(sum, any, &hit[e], &out[e]);
+		hb_fold_warp(sum, any);
+		if (lane == 0) {
+			hit[e] = any;
+			out[e] = any ? hb_add(HB_IDENTITY, sum) : HB_C(); // absent values are read as part of their array
+		}
 	}
 }

@@ -1,23 +1,30 @@
-// The sum of a warp, written by its first lane: hit says whether any lane has a
-// term, out is the sum. By shared memory, since elements may be structs.
-// Blocks of 256. HB_C; hb_add; HB_IDENTITY.
-HB_DEVICE void hb_fold_warp(const HB_C &sum, bool any, hb_u8 *hit, HB_C *out) {
-	__shared__ HB_C spot[256];
-	__shared__ hb_u8 has[256];
-	int lane = threadIdx.x % 32, t = threadIdx.x;
-	spot[t] = sum;
-	has[t] = any;
-	__syncwarp();
-	for (int d = 16; d > 0; d >>= 1) {
-		if (lane < d && has[t + d]) {
-			spot[t] = has[t] ? hb_add(spot[t], spot[t + d]) : spot[t + d];
-			has[t] = 1;
-		}
-		__syncwarp();
+// Sums of HB_C by ⊕ over the lanes that have a term (any), in a fixed order. hb_add; HB_C may be a
+// struct.
+
+// hb_fold_warp leaves the sum of the warp in its first lane.
+HB_DEVICE void hb_fold_warp(HB_C &sum, bool &any) {
+#pragma unroll
+	for (int d = HB_WARP / 2; d > 0; d /= 2) {
+		HB_C other = hb_from(sum, HB_LANE + d);
+		bool is = __shfl_down_sync(HB_FULL, (int)any, d) && HB_LANE < d;
+		if (is) sum = any ? hb_add(sum, other) : other;
+		any = any || is;
 	}
-	if (lane == 0) {
-		*hit = has[t];
-		*out = has[t] ? hb_add(HB_IDENTITY, spot[t]) : HB_C(); // absent values are read too, as part of their array
+}
+
+// hb_fold_block leaves the sum of a block of at most 1024 threads in its first thread.
+HB_DEVICE void hb_fold_block(HB_C &sum, bool &any) {
+	__shared__ HB_C spot[HB_WARP];
+	__shared__ hb_u8 has[HB_WARP];
+	hb_fold_warp(sum, any);
+	__syncthreads();
+	if (HB_LANE == 0) {
+		spot[threadIdx.x / HB_WARP] = sum;
+		has[threadIdx.x / HB_WARP] = any;
 	}
-	__syncwarp();
+	__syncthreads();
+	if (threadIdx.x >= HB_WARP) return;
+	any = HB_LANE < (int)blockDim.x / HB_WARP && has[HB_LANE];
+	if (any) sum = spot[HB_LANE];
+	hb_fold_warp(sum, any);
 }

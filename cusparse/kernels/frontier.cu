@@ -8,7 +8,7 @@ struct hb_items {
 };
 
 // hb_task is a row that a thread has taken: its place, number, and the place of its value in the
-// frontier. A task with r < 0 has no edges.
+// frontier, which is its place in the list unless x is dense (HB_X_AT). A task with r < 0 has no edges.
 struct hb_task {
 	hb_i32 r, v, at, deg;
 	hb_i64 base;
@@ -31,7 +31,7 @@ HB_DEVICE hb_task hb_take(const hb_topology &g, const hb_items &items, const hb_
 	t.r = hb_item(g, items, i);
 	if (t.r < 0) return t;
 	t.v = hb_vertex(g, t.r);
-	t.at = HB_FRONTIER == 1 ? (hb_i32)i : t.v;
+	t.at = HB_FRONTIER == 1 && !HB_X_AT ? (hb_i32)i : t.v;
 	if (hb_wanted(op, t.v)) hb_row(g, t.r, t.base, t.deg);
 	return t;
 }

@@ -12,7 +12,7 @@ HB_KERNEL hb_degree_keys(const hb_u32 *counts, hb_i64 n, hb_u32 *keys, hb_u64 *u
 		keys[j] = ~counts[j];
 		c += counts[j] != 0;
 	}
-	for (int d = 16; d > 0; d >>= 1) c += __shfl_down_sync(HB_FULL, c, d);
+	c = hb_total(c);
 	if (threadIdx.x % 32 == 0 && c) atomicAdd(used, c);
 }
 
@@ -25,6 +25,6 @@ HB_KERNEL hb_invert(const hb_i32 *perm, hb_i64 n, hb_i32 *place) {
 HB_KERNEL hb_hot_entries(const hb_i32 *idx, hb_i64 n, hb_i32 hot, hb_u64 *near) {
 	hb_u64 c = 0;
 	HB_EACH(e, n) c += idx[e] < hot;
-	for (int d = 16; d > 0; d >>= 1) c += __shfl_down_sync(HB_FULL, c, d);
+	c = hb_total(c);
 	if (threadIdx.x % 32 == 0 && c) atomicAdd(near, c);
 }

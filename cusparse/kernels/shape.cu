@@ -46,7 +46,7 @@ HB_KERNEL hb_row_counts(hb_store s, hb_i64 *counts) {
 	for (hb_i64 i = ((hb_i64)blockIdx.x * blockDim.x + threadIdx.x) / 32; i < s.nrows; i += warps) {
 		hb_i64 c = 0;
 		for (hb_i64 j = threadIdx.x % 32; j < s.ncols; j += 32) c += s.format == HB_FULLFMT || s.present[i * s.ncols + j];
-		for (int d = 16; d > 0; d >>= 1) c += __shfl_down_sync(HB_FULL, c, d);
+		c = hb_total(c);
 		if (threadIdx.x % 32 == 0) counts[i] = c;
 	}
 }
@@ -95,7 +95,7 @@ HB_KERNEL hb_moved(const hb_i64 *old, const hb_i64 *at, hb_i64 n, hb_i64 *ptr) {
 HB_KERNEL hb_count(const hb_u8 *present, hb_i64 n, hb_u64 *total) { // total is zero before
 	hb_u64 c = 0;
 	HB_EACH(p, n) c += present[p];
-	for (int d = 16; d > 0; d >>= 1) c += __shfl_down_sync(HB_FULL, c, d);
+	c = hb_total(c);
 	if (threadIdx.x % 32 == 0 && c) atomicAdd(total, c);
 }
 
@@ -132,7 +132,7 @@ HB_KERNEL hb_row_present(const hb_i64 *ptr, hb_i64 m, hb_u8 *present, hb_u64 *to
 		present[i] = b;
 		c += b;
 	}
-	for (int d = 16; d > 0; d >>= 1) c += __shfl_down_sync(HB_FULL, c, d);
+	c = hb_total(c);
 	if (threadIdx.x % 32 == 0 && c) atomicAdd(total, c);
 }
 

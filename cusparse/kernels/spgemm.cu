@@ -104,19 +104,6 @@ typedef hb_i32 hb_col;
 
 struct __align__(16) hb_words4 { hb_u32 w[4]; };
 
-template <class T> union hb_lane_words {
-	hb_u32 word[(sizeof(T) + 3) / 4];
-	T t;
-};
-template <class T> HB_DEVICE T hb_from(T v, int l) {
-	hb_lane_words<T> u;
-	u.word[(sizeof(T) - 1) / 4] = 0;
-	u.t = v;
-#pragma unroll
-	for (int j = 0; j < (int)(sizeof(T) + 3) / 4; j++) u.word[j] = __shfl_sync(HB_FULL, u.word[j], l);
-	return u.t;
-}
-
 // hb_packed_at is where row k begins in the packed columns: no prefix sum is
 // needed, since ⌊(ptr[k]+7k)/8⌋ grows by ⌈length/8⌉ at least.
 HB_DEVICE hb_i64 hb_packed_at(hb_i64 begin, hb_i64 k) { return (begin + 7 * k) / 8 * 8; }
@@ -214,7 +201,7 @@ hb_spgemm_work(hb_i64 m, const hb_i64 *__restrict__ aptr, const hb_i32 *__restri
 			for (int j = 0; j < 4; j++) k[j] = e + j * HB_WARP < end ? aidx[e + j * HB_WARP] : -1;
 			for (int j = 0; j < 4; j++) w += k[j] < 0 ? 0 : bptr[k[j] + 1] - bptr[k[j]];
 		}
-		for (int d = HB_WARP / 2; d > 0; d /= 2) w += __shfl_xor_sync(HB_FULL, w, d);
+		w = hb_total(w);
 		if (threadIdx.x % HB_WARP == 0) {
 			work[r] = w;
 			atomicAdd(bins + hb_spgemm_bin(w), 1u);
@@ -355,7 +342,7 @@ hb_spgemm_count(hb_i32 n, hb_i32 cb, hb_i32 nb, hb_i32 window, const hb_i64 *__r
 				const hb_i32 stop = (c + 1) * (cb / 32) < here ? (c + 1) * (cb / 32) : here;
 				hb_i32 sum = 0;
 				for (hb_i32 w = c * (cb / 32) + threadIdx.x; w < stop; w += blockDim.x) sum += __popc(map[w]);
-				for (int d = HB_WARP / 2; d > 0; d /= 2) sum += __shfl_xor_sync(HB_FULL, sum, d);
+				sum = hb_total(sum);
 				if (lane == 0) parts[warp] = sum;
 				__syncthreads();
 				if (threadIdx.x == 0) {
@@ -403,7 +390,7 @@ HB_DEVICE hb_i32 hb_counters_write(const hb_u32 *acc, int log, hb_u32 lo, hb_u32
 #pragma unroll 4
 	for (hb_u32 c = from + lane; c < stop; c += HB_WARP)
 		found += (acc[c >> log] >> ((c & mask) << shift) & ones) != 0;
-	for (int d = HB_WARP / 2; d > 0; d /= 2) found += __shfl_xor_sync(HB_FULL, found, d);
+	found = hb_total(found);
 	out += hb_before(found, &total);
 #pragma unroll 4
 	for (hb_u32 c = from + lane; c < stop; c += HB_WARP) {
@@ -459,7 +446,7 @@ hb_spgemm_pair(hb_i32 fill, hb_i32 bytes, const hb_i64 *__restrict__ aptr, const
 					dense[t * pitch + (lo >> log) + w] = v;
 					for (int j = 0; j < 32; j += 32 >> log) found += (v >> j & ones) != 0;
 				}
-				for (int d = HB_WARP / 2; d > 0; d /= 2) found += __shfl_xor_sync(HB_FULL, found, d);
+				found = hb_total(found);
 				hb_before(found, &total);
 			} else total = hb_counters_write(acc, log, lo, here, out, cidx, cval);
 			out += total;
@@ -651,7 +638,7 @@ hb_spgemm_owner(hb_i32 n, hb_i32 cb, hb_i32 nb, const hb_i64 *__restrict__ aptr,
 		const hb_i32 from = warp * each < words ? warp * each : words, upto = from + each < words ? from + each : words;
 		hb_i32 found = 0, total;
 		for (hb_i32 w = from + lane; w < upto; w += HB_WARP) found += __popc(have[w]);
-		for (int d = HB_WARP / 2; d > 0; d /= 2) found += __shfl_xor_sync(HB_FULL, found, d);
+		found = hb_total(found);
 		out += hb_before(found, &total);
 		for (hb_i32 w0 = from; w0 < upto; w0 += HB_WARP) {
 			const hb_u32 word = w0 + lane < upto ? have[w0 + lane] : 0;
@@ -687,16 +674,12 @@ hb_spgemm_placed(hb_i32 n, const hb_i64 *__restrict__ aptr, const hb_i32 *__rest
 		const hb_u32 *__restrict__ have = bitmaps + hb_bitmap_words(n) * t;
 		hb_i32 found = 0, total;
 		for (hb_i32 w = 4 * from + lane; w < 4 * stop && w < words; w += HB_WARP) found += __popc(have[w]);
-		for (int d = HB_WARP / 2; d > 0; d /= 2) found += __shfl_xor_sync(HB_FULL, found, d);
+		found = hb_total(found);
 		hb_i32 done = hb_before(found, &total);
 		const hb_i64 out = counts[row];
 		for (hb_i32 w0 = 4 * from; w0 < 4 * stop; w0 += HB_WARP) { // the columns in order, and places before each group
 			const hb_u32 word = w0 + lane < 4 * stop && w0 + lane < words ? have[w0 + lane] : 0;
-			hb_i32 upto = __popc(word);
-			for (int d = 1; d < HB_WARP; d *= 2) {
-				const hb_i32 v = __shfl_up_sync(HB_FULL, upto, d);
-				if (lane >= d) upto += v;
-			}
+			const hb_i32 upto = hb_sums((hb_i32)__popc(word));
 			if (lane % 4 == 0 && w0 + lane < 4 * stop) before[(w0 + lane) / 4] = done + upto - __popc(word);
 			for (hb_u32 some = __ballot_sync(HB_FULL, word != 0); some; some &= some - 1) {
 				const int i = __ffs(some) - 1;
@@ -763,17 +746,12 @@ HB_DEVICE hb_i32 hb_collect(hb_table table, hb_i64 begin, hb_i64 end, const hb_i
 			upto = (hb_i32)(bptr[aidx[j0 + lane] + 1] - at);
 		}
 		at += upto;
-		for (int d = 1; d < HB_WARP; d *= 2) {
-			const hb_i32 t = __shfl_up_sync(HB_FULL, upto, d);
-			if (lane >= d) upto += t;
-		}
+		upto = hb_sums(upto);
 		at -= upto; // so that product t is at `at + t` of its row's lane
 		const hb_i32 all = __shfl_sync(HB_FULL, upto, HB_WARP - 1);
 		for (hb_i32 t0 = 0; t0 < all; t0 += HB_WARP) {
 			const hb_i32 t = t0 + lane;
-			int who = 0; // the first lane with upto > t
-			for (int d = HB_WARP / 2; d > 0; d /= 2)
-				if (__shfl_sync(HB_FULL, upto, who + d - 1) <= t) who += d;
+			const int who = hb_owner(upto, t);
 			const hb_i64 from = __shfl_sync(HB_FULL, at, who);
 			if (t < all) fresh += table.put(bidx[from + t]);
 		}
@@ -795,7 +773,7 @@ hb_spgemm_light_count(hb_i32 nb, const hb_i64 *__restrict__ aptr, const hb_i32 *
 		const hb_i32 row = order[t];
 		hb_table table = {tables + threadIdx.x / HB_WARP * 1024, hb_table_log(work[row])};
 		hb_i32 found = hb_collect(table, aptr[row], aptr[row + 1], aidx, bptr, bidx);
-		for (int d = HB_WARP / 2; d > 0; d /= 2) found += __shfl_xor_sync(HB_FULL, found, d);
+		found = hb_total(found);
 		if (threadIdx.x % HB_WARP == 0) counts[(hb_i64)row * nb] = found;
 	}
 }

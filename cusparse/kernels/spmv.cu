@@ -25,8 +25,6 @@
 //       shared = hot·sizeof(HB_X): with HB_SPMV_HOT 1, the first `hot` places of x are kept in
 //       shared memory (columns by descending degree, else it is of no use); with 0, shared = hot = 0
 //   hb_spmv_carry<<<⌈max(tiles, nempty)/256⌉, 256>>>(…)
-// Small matrices (< 100k entries, no row beyond 1024), one launch, nothing kept:
-//   hb_spmv_rows<<<⌈nrows·lanes/256⌉, 256>>>(…), lanes = power of two ≤ 32 near the mean row.
 //
 // Measured on an H200 (R-MAT 18, 20, 22, edge factor 16, ms; cuSPARSE's best fp32 0.036, 0.124, 0.473,
 // fp64 0.043, 0.131, 0.544). Tile 512 costs 3–8 %, 4096 ≤ 3 %.
@@ -65,12 +63,6 @@
 template <class T> union hb_quad {
 	hb_u32 word[sizeof(T)];
 	T at[4];
-};
-
-// hb_lane_words is a value as the words that a shuffle moves.
-template <class T> union hb_lane_words {
-	hb_u32 word[(sizeof(T) + 3) / 4];
-	T t;
 };
 
 struct __align__(16) hb_words4 { hb_u32 w[4]; };
@@ -119,24 +111,6 @@ template <class T> HB_DEVICE T hb_stream1(const T *p) {
 	}
 #endif
 	return *p;
-}
-
-// hb_up and hb_from move a value of any type: from the lane d below, from lane l.
-template <class T> HB_DEVICE T hb_up(T v, int d) {
-	hb_lane_words<T> u;
-	u.word[(sizeof(T) - 1) / 4] = 0;
-	u.t = v;
-#pragma unroll
-	for (int j = 0; j < (int)(sizeof(T) + 3) / 4; j++) u.word[j] = __shfl_up_sync(HB_FULL, u.word[j], d);
-	return u.t;
-}
-template <class T> HB_DEVICE T hb_from(T v, int l) {
-	hb_lane_words<T> u;
-	u.word[(sizeof(T) - 1) / 4] = 0;
-	u.t = v;
-#pragma unroll
-	for (int j = 0; j < (int)(sizeof(T) + 3) / 4; j++) u.word[j] = __shfl_sync(HB_FULL, u.word[j], l % HB_WARP);
-	return u.t;
 }
 
 // hb_warp_sum gives all lanes the sum over the warp.
@@ -353,27 +327,6 @@ hb_spmv_permute(hb_i64 n, const hb_i32 *__restrict__ perm, const HB_X *__restric
 }
 
 HB_KERNEL __launch_bounds__(256)
-hb_spmv_rows(hb_i64 nrows, hb_i32 lanes, const hb_i64 *__restrict__ ptr, const hb_i32 *__restrict__ idx,
-	const HB_A *__restrict__ val, const HB_X *__restrict__ x, HB_C *y) {
-	const hb_i64 row = ((hb_i64)blockIdx.x * 256 + threadIdx.x) / lanes;
-	const int lane = threadIdx.x % lanes;
-	HB_C sum = HB_IDENTITY;
-	if (row < nrows)
-		for (hb_i64 e = ptr[row] + lane; e < ptr[row + 1]; e += lanes) {
-			HB_X v{};
-#if HB_USES_X
-			v = x[idx[e]];
-#endif
-			sum = hb_add(sum, hb_mul(HB_USES_A ? val[e] : HB_A{}, v));
-		}
-	for (int d = lanes / 2; d > 0; d /= 2) { // all lanes take part; those below d are right
-		HB_C other = hb_from(sum, threadIdx.x + d);
-		if (lane < d) sum = hb_add(sum, other);
-	}
-	if (row < nrows && lane == 0) y[row] = sum;
-}
-
-HB_KERNEL __launch_bounds__(256)
 hb_spmv_starts(hb_i64 nrows, const hb_i64 *__restrict__ ptr, hb_u32 *bits) {
 	const hb_i64 r = (hb_i64)blockIdx.x * 256 + threadIdx.x;
 	if (r < nrows && ptr[r] < ptr[r + 1]) atomicOr(bits + ptr[r] / 32, 1u << (ptr[r] % 32));
@@ -385,35 +338,19 @@ hb_spmv_ranks(hb_i64 tiles, const hb_u32 *__restrict__ bits, hb_i32 *first) {
 	if (t >= tiles) return; // whole warps
 	hb_i32 n = 0;
 	for (int j = threadIdx.x % HB_WARP; j < HB_SPMV_TILE / 32; j += HB_WARP) n += __popc(bits[t * (HB_SPMV_TILE / 32) + j]);
-	for (int d = HB_WARP / 2; d > 0; d /= 2) n += __shfl_xor_sync(HB_FULL, n, d);
+	n = hb_total(n);
 	if (threadIdx.x % HB_WARP == 0) first[t] = n;
 }
 
 // In place, exclusive, by one block; first[n] = the total.
-HB_KERNEL __launch_bounds__(1024) hb_spmv_scan(hb_i64 n, hb_i32 *first) {
-	__shared__ hb_i32 sums[HB_WARP];
-	const int lane = threadIdx.x % HB_WARP, warp = threadIdx.x / HB_WARP;
-	hb_i32 offset = 0;
-	for (hb_i64 base = 0; base < n; base += 1024) {
+HB_KERNEL __launch_bounds__(HB_BLOCK) hb_spmv_scan(hb_i64 n, hb_i32 *first) {
+	__shared__ hb_i32 warps[HB_BLOCK_WARPS];
+	hb_i32 offset = 0, total;
+	for (hb_i64 base = 0; base < n; base += HB_BLOCK) {
 		const hb_i64 i = base + threadIdx.x;
-		const hb_i32 v = i < n ? first[i] : 0;
-		hb_i32 s = v;
-		for (int d = 1; d < HB_WARP; d *= 2) {
-			hb_i32 t = __shfl_up_sync(HB_FULL, s, d);
-			if (lane >= d) s += t;
-		}
-		if (lane == HB_WARP - 1) sums[warp] = s;
-		__syncthreads();
-		hb_i32 w = sums[lane];
-		for (int d = 1; d < HB_WARP; d *= 2) {
-			hb_i32 t = __shfl_up_sync(HB_FULL, w, d);
-			if (lane >= d) w += t;
-		}
-		const hb_i32 before = __shfl_sync(HB_FULL, w, warp ? warp - 1 : 0);
-		const hb_i32 total = __shfl_sync(HB_FULL, w, HB_WARP - 1);
-		if (i < n) first[i] = offset + (warp ? before : 0) + s - v;
+		const hb_i32 v = i < n ? first[i] : 0, upto = hb_block_sums(v, total, warps);
+		if (i < n) first[i] = offset + upto - v;
 		offset += total;
-		__syncthreads();
 	}
 	if (threadIdx.x == 0) first[n] = offset;
 }

@@ -109,10 +109,8 @@ hb_tri_count(hb_i64 n, const hb_i64 *__restrict__ ptr, const hb_i32 *__restrict_
 			atomicAdd(work + idx[e], (hb_u64)length);
 		}
 	}
-	for (int d = HB_WARP / 2; d > 0; d /= 2) {
-		tasks += __shfl_xor_sync(HB_FULL, tasks, d);
-		probes += __shfl_xor_sync(HB_FULL, probes, d);
-	}
+	tasks = hb_total(tasks);
+	probes = hb_total(probes);
 	if (lane == 0 && tasks) {
 		atomicAdd(ptr2 + i, tasks);
 		atomicAdd(work + i, probes);
@@ -153,11 +151,7 @@ hb_tri_split(hb_i64 n, const hb_i64 *__restrict__ ptr, const hb_i64 *__restrict_
 	const hb_i64 tasks = i < n ? ptr2[i + 1] - ptr2[i] : 0;
 	const bool fits = tasks && work[i] >= HB_TRI_LIGHT && !beyond[i];
 	const int lane = threadIdx.x % HB_WARP;
-	hb_i32 parts = fits ? (hb_i32)((tasks + HB_TRI_CHUNK - 1) / HB_TRI_CHUNK) : 0, upto = parts;
-	for (int d = 1; d < HB_WARP; d *= 2) {
-		const hb_i32 t = __shfl_up_sync(HB_FULL, upto, d);
-		if (lane >= d) upto += t;
-	}
+	const hb_i32 parts = fits ? (hb_i32)((tasks + HB_TRI_CHUNK - 1) / HB_TRI_CHUNK) : 0, upto = hb_sums(parts);
 	hb_u64 at = 0; // places are taken warp by warp: near the order of the rows
 	if (lane == HB_WARP - 1 && upto) at = atomicAdd(sizes, (hb_u64)upto);
 	at = __shfl_sync(HB_FULL, at, HB_WARP - 1) + upto - parts;

@@ -3,6 +3,7 @@ package space
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -105,8 +106,18 @@ func (f Facts) value(name string) (x float64, known bool) {
 		return truth(f.Masked), true
 	case "listed": // x
 		return truth(f.ListedX), true
+	case "vast": // x
+		return truth(f.VastX), true
+	case "tall":
+		return truth(f.Tall), true
+	case "seen":
+		return truth(f.Seen), true
+	case "head":
+		return f.Head, true
+	case "wanted":
+		return f.Wanted, true
 	case "exact":
-		return truth(f.Exact || !f.Float), true
+		return truth(f.Exact), true
 	case "any":
 		return truth(f.Any), true
 	case "uses":
@@ -129,6 +140,17 @@ func Choose(pull, push *Facts) (p Plan, ok bool) {
 		}
 	}
 	return Plan{}, false
+}
+
+// Table returns the plans that Choose may return, each once.
+func Table() []Plan {
+	var out []Plan
+	for _, r := range table {
+		if !slices.Contains(out, r.plan) {
+			out = append(out, r.plan)
+		}
+	}
+	return out
 }
 
 func (r rule) holds(f Facts) bool {

@@ -7,6 +7,10 @@ import "fmt"
 type Facts struct {
 	Rows, Cols int
 	Entries    int64
+	Seen       bool // the degrees and diagonals were looked at
+	Hyper      bool // only rows with entries have a place
+	Tall       bool // far more rows than entries
+	Wide       bool // far more columns than entries
 	MaxDegree  int64
 	Variation  float64 // of the degrees: standard deviation / mean
 	// Diagonals is the number of diagonals that hold most of the entries, and OnDiagonals the share
@@ -14,15 +18,19 @@ type Facts struct {
 	Diagonals   int
 	OnDiagonals float64
 
+	Head       float64 // pull: share of the entries in the columns whose x fits in shared memory; 0: not known
 	Frontier   float64 // share of the entries that the vector has
 	ListedX    bool    // the vector is a list
+	VastX      bool    // the vector is a list of a few of very many positions
 	FullX      bool    // pull: x has a value for every column
 	Masked     bool
 	ListedMask bool    // pull: the mask lists the positions that are wanted
+	Wanted     float64 // pull: share of the rows that a listed mask wants, else 1
+	ReadsX     bool    // pull: ⊗ reads the values of x
+	Shared     int     // pull: values of x that fit in shared memory
 	Any        bool    // ⊕ takes any of its terms
 	Constant   bool    // ⊗ reads neither operand
-	Float      bool    // results are floats, so that the order of sums shows
-	Exact      bool    // ⊕ is the same in any order, such as the least of two
+	Exact      bool    // sums in any order are equal, bit for bit
 	Result     int     // bytes of a result
 	Elements   int     // bytes of an element of the matrix, 0 for a pattern
 	Position   bool    // ⊗ reads positions
@@ -51,6 +59,9 @@ func (p Plan) Legal(f Facts) error {
 	clash := func(a, b, reason string) error { return &ClashError{p, a, b, reason} }
 	sched, layout, frame := p.Schedule.String(), p.Layout.String(), p.Frame.String()
 	if p.Direction == Pull {
+		if p.Schedule == Expand {
+			return clash("pull", sched, "it multiplies the entries of the vector; use push")
+		}
 		switch p.Frame {
 		case Bitmap, Append:
 			return clash("pull", frame, "a row collects its own result; use store, segmented or atomic")
@@ -78,6 +89,15 @@ func (p Plan) Legal(f Facts) error {
 		}
 		if p.From == List && !f.ListedMask {
 			return clash("pull", "from=list", "no mask lists the rows that are wanted")
+		}
+	} else if p.Schedule == Expand {
+		switch {
+		case p.Frame != Store:
+			return clash(sched, frame, "it adds up sorted terms; use store")
+		case p.Layout != CSR:
+			return clash(sched, layout, "it reads csr")
+		case p.From != List:
+			return clash(sched, "from="+p.From.String(), "it takes a list of entries")
 		}
 	} else {
 		if p.Frame != Bitmap && p.Frame != Append {
@@ -107,9 +127,22 @@ func (p Plan) Legal(f Facts) error {
 			return clash(sched, "operands", "it needs a full vector, elements of at most 16 bytes, a product without positions and a ⊕ other than any")
 		case p.Frame != Segmented:
 			return clash(sched, frame, "its sums have a fixed order; use segmented")
+		case p.Columns && !f.ReadsX:
+			return clash(sched+" relabelled", "operands", "no values of the vector are read")
+		case p.Hot && f.Shared == 0:
+			return clash(sched+" hot", "operands", "no values of the vector are read, or the device has too little shared memory")
 		}
 	} else if p.Hot || p.Columns {
 		return clash(sched, "hot and relabelled", "only tiles has them")
+	}
+	if p.Schedule == Expand && p.Order != Natural {
+		return clash(sched, "order="+p.Order.String(), "its terms are sorted by position")
+	}
+	if f.Tall && p.Layout != CSR && p.Layout != Hyper {
+		return clash(layout, "matrix", "it has far more rows than entries; use csr or hyper")
+	}
+	if f.Wide && p.Direction == Push && p.Schedule != Expand {
+		return clash(frame, "matrix", "results have far more positions than entries; use expand")
 	}
 	switch p.Layout {
 	case DIA:
@@ -131,7 +164,7 @@ func (p Plan) Legal(f Facts) error {
 	if p.Order != Natural {
 		switch {
 		case p.Layout == SELL:
-		case p.Layout == Hyper || p.Schedule.Flat() || p.Schedule == MPP || p.Schedule == Tiles:
+		case p.Layout == Hyper || p.Layout == CSR && f.Hyper || p.Schedule.Flat() || p.Schedule == MPP || p.Schedule == Tiles:
 			return clash(sched+" "+layout, "order="+p.Order.String(), "its rows stand as they are")
 		case p.From != All:
 			return clash("from="+p.From.String(), "order="+p.Order.String(), "the frontier has an order of its own")
@@ -156,13 +189,15 @@ func (p Plan) atomics(f Facts) error {
 
 // Deterministic reports whether a plan gives the same bits in every run.
 func (p Plan) Deterministic(f Facts) bool {
-	if p.Direction == Push {
-		if f.Any {
-			return f.Constant
-		}
-		return f.Exact || !f.Float
+	switch {
+	case p.Schedule == Expand:
+		return true
+	case p.Direction == Push && f.Any:
+		return f.Constant
+	case p.Direction == Push || p.Frame == Atomic:
+		return f.Exact
 	}
-	return p.Frame != Atomic || f.Exact || !f.Float
+	return true
 }
 
 // Blocks are the block sizes of the space, and Widths the lanes of VW.
@@ -203,8 +238,13 @@ func variants(p Plan, f Facts) []Plan {
 		}
 		out = next
 	}
-	if p.Schedule == Tiles {
-		return []Plan{p, {Direction: p.Direction, Schedule: Tiles, Frame: p.Frame, Columns: true}, {Direction: p.Direction, Schedule: Tiles, Frame: p.Frame, Hot: true, Columns: true}}
+	switch p.Schedule {
+	case Tiles:
+		hot, columns, both := p, p, p
+		hot.Hot, columns.Columns, both.Hot, both.Columns = true, true, true, true
+		return []Plan{p.Normal(), hot.Normal(), columns.Normal(), both.Normal()}
+	case Expand:
+		return []Plan{p.Normal()}
 	}
 	each(func(p Plan) (to []Plan) {
 		for _, b := range Blocks {

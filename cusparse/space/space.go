@@ -54,12 +54,13 @@ const (
 	EM                     // a thread takes an edge
 	EMV                    // a thread takes four consecutive edges
 	Tiles                  // equal tiles of entries in registers, by hand: kernels/spmv.cu
+	Expand                 // all terms are written, sorted and added up in order: kernels/expand.cu
 )
 
 // A Frame says where results go.
 type Frame uint8
 
-// The frames. Pull has the first three, push the other two.
+// The frames. Pull has the first three, push the other two, and store with expand.
 const (
 	Store     Frame = iota // one thread writes a result
 	Segmented              // parts of a row are added up in a fixed order by a second kernel
@@ -108,12 +109,13 @@ type Plan struct {
 var (
 	directions = []string{"pull", "push"}
 	layouts    = []string{"csr", "hyper", "coo", "ell", "dia", "sell", "csr16"}
-	schedules  = []string{"vm", "vw", "wm", "cm", "twc", "twce", "strict", "mpp", "em", "emv", "tiles"}
-	frames     = []string{"store", "segmented", "atomic", "bitmap", "append"}
-	frontiers  = []string{"all", "list", "bitmap"}
-	orders     = []string{"natural", "degree", "log", "linear"}
-	flags      = []string{"baked", "hot", "relabelled"}
-	numbers    = []string{"block", "lanes", "tile", "from", "order"}
+	schedules  = []string{"vm", "vw", "wm", "cm", "twc", "twce", "strict", "mpp", "em", "emv", "tiles",
+		"expand"}
+	frames    = []string{"store", "segmented", "atomic", "bitmap", "append"}
+	frontiers = []string{"all", "list", "bitmap"}
+	orders    = []string{"natural", "degree", "log", "linear"}
+	flags     = []string{"baked", "hot", "relabelled"}
+	numbers   = []string{"block", "lanes", "tile", "from", "order"}
 )
 
 func (d Direction) String() string { return name(directions, int(d)) }
@@ -139,7 +141,7 @@ const (
 
 // Normal returns p with the defaults in place of zeros, and without numbers that its parts ignore.
 func (p Plan) Normal() Plan {
-	if p.Block == 0 {
+	if p.Block == 0 || p.Schedule == Tiles || p.Schedule == Expand {
 		p.Block = DefaultBlock
 	}
 	if p.Schedule != VW {
@@ -164,7 +166,7 @@ func (p Plan) String() string {
 			out = append(out, text)
 		}
 	}
-	add(p.From != All, "from="+p.From.String())
+	add(p.From != All && p.Schedule != Expand, "from="+p.From.String())
 	add(p.Order != Natural, "order="+p.Order.String())
 	add(p.Baked, flags[0])
 	add(p.Hot, flags[1])
@@ -257,12 +259,17 @@ func Parse(text string) (Plan, error) {
 	if !frame {
 		p.Frame = frameFor(p)
 	}
+	if p.Schedule == Expand && p.From == All {
+		p.From = List
+	}
 	return p.Normal(), nil
 }
 
 // frameFor is the frame that a plan has when none is named.
 func frameFor(p Plan) Frame {
 	switch {
+	case p.Schedule == Expand:
+		return Store
 	case p.Direction == Push:
 		return Bitmap
 	case p.Schedule.Flat() || p.Schedule == EM || p.Schedule == EMV:

@@ -7,7 +7,7 @@ import (
 )
 
 // allowing are facts that allow as many plans as any operands do.
-var allowing = Facts{Rows: 1, Cols: 1, Entries: 1, Diagonals: 1, OnDiagonals: 1, FullX: true, ListedMask: true, Any: true, Constant: true, Exact: true, Result: 4}
+var allowing = Facts{Rows: 1, Cols: 1, Entries: 1, Diagonals: 1, OnDiagonals: 1, FullX: true, ListedMask: true, Any: true, Constant: true, Exact: true, Result: 4, ReadsX: true, Shared: 1}
 
 // TestTexts reads the text of every plan.
 func TestTexts(t *testing.T) {
@@ -52,7 +52,7 @@ func TestParseErrors(t *testing.T) {
 func TestDefaults(t *testing.T) {
 	for text, want := range map[string]string{
 		"pull vm": "pull csr vm store", "vm pull": "pull csr vm store", "push twc": "push csr twc bitmap", "pull em coo": "pull coo em atomic",
-		"pull strict": "pull csr strict segmented", "push coo em": "push coo em bitmap", "pull vw lanes=8 block=256": "pull csr vw store lanes=8",
+		"pull strict": "pull csr strict segmented", "push coo em": "push coo em bitmap", "pull vw lanes=8 block=256": "pull csr vw store lanes=8", "push expand": "push csr expand store",
 	} {
 		if p, err := Parse(text); err != nil || p.String() != want {
 			t.Errorf("Parse(%q) = %q, %v; want %q", text, p, err, want)
@@ -65,6 +65,7 @@ func TestClashes(t *testing.T) {
 		"pull csr vm append": "pull and append", "pull csr strict store": "strict and store", "pull csr vm segmented": "vm and segmented",
 		"push csr vm store": "push and store", "push csr tiles bitmap": "push and tiles", "pull csr emv": "emv and csr",
 		"push coo em from=list": "em and from=list", "pull csr vm baked": "csr and baked", "push csr vm order=log": "push and order=log",
+		"pull csr expand": "pull and expand", "push csr expand bitmap": "expand and bitmap",
 	} {
 		p, err := Parse(text)
 		if err != nil {
@@ -91,7 +92,7 @@ func TestClashes(t *testing.T) {
 
 // TestTable chooses for kinds of graphs, and only what is legal and deterministic.
 func TestTable(t *testing.T) {
-	full := Facts{Rows: 1 << 20, Cols: 1 << 20, Entries: 16 << 20, MaxDegree: 20, Variation: 0.1, Frontier: 1, FullX: true, Float: true, Result: 4, Elements: 4, Uses: 64}
+	full := Facts{Rows: 1 << 20, Cols: 1 << 20, Entries: 16 << 20, MaxDegree: 20, Variation: 0.1, Seen: true, Frontier: 1, FullX: true, Wanted: 1, ReadsX: true, Result: 4, Elements: 4, Uses: 64}
 	for _, c := range []struct {
 		change func(f *Facts)
 		want   string
@@ -101,6 +102,9 @@ func TestTable(t *testing.T) {
 		{func(f *Facts) { f.Variation = 0.3 }, "pull ell vm store block=128"},
 		{func(f *Facts) { f.Variation = 5 }, "pull csr tiles segmented"},
 		{func(f *Facts) { f.Uses = 1 }, "pull csr tiles segmented"},
+		{func(f *Facts) { f.Variation, f.Head, f.Shared = 5, .5, 49152 }, "pull csr tiles segmented hot"},
+		{func(f *Facts) { f.Seen, f.Entries = false, 2<<20 }, "pull csr vw store lanes=2"},
+		{func(f *Facts) { f.ListedMask, f.Wanted = true, .1 }, "pull csr vw store from=list lanes=32"},
 	} {
 		f := full
 		c.change(&f)

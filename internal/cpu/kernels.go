@@ -89,6 +89,8 @@ type Monoid[T any] struct {
 	FoldRows func(y []T, id T, ptr []int64, v []T)
 	// Collect does acc[ci[p]] ⊕= v[p].
 	Collect func(acc []T, ci []int32, v []T)
+	// Exact is set if sums in any order are equal, bit for bit.
+	Exact bool
 }
 
 // Unary is the arithmetic of a unary operator A → C.

@@ -75,12 +75,14 @@ type Func struct {
 }
 
 // Monoid is an operator over one type with an identity. Terminal is the value
-// at which a sum may stop, or "".
+// at which a sum may stop, or "". Exact says that sums in any order are equal,
+// bit for bit.
 type Monoid struct {
 	Func
 	Identity string
 	Terminal string
 	Any      bool
+	Exact    bool
 }
 
 // Semiring is ⊗ and ⊕. Position is 0, or that of a product which is an index.

@@ -2,14 +2,15 @@
 // before. The order of sums is not fixed.
 HB_DEVICE void hb_part(const hb_op &op, hb_i64 slot, hb_i32 v, const hb_acc &a) {
 #if HB_REDUCES
+	const hb_i64 at = hb_at(op, v);
 #if HB_HIT
 	if (!a.any) return;
-	op.hit[v] = 1;
+	op.hit[at] = 1;
 #endif
 #if HB_ANY
-	op.out[v] = a.sum;
+	op.out[at] = a.sum;
 #else
-	hb_atomic_add(op.out + v, a.sum);
+	hb_atomic_add(op.out + at, a.sum);
 #endif
 #endif
 }

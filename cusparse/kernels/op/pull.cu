@@ -1,19 +1,24 @@
 // w(v) = ⊕ A(v, u) ⊗ x(u) over the edges of row v. HB_MASKED: rows that the mask excludes have no
 // result. HB_HIT: presence is written, a row has a result if it has a term; else every row that has
-// edges has one, as with a full x. HB_X_BITMAP: x is a bitmap, else full.
+// edges has one, as with a full x. HB_X_BITMAP, HB_X_LISTED: x is a bitmap or a list, else full.
+// HB_PLACED: results stand at the places of the rows.
 
 #define HB_REDUCES 1
 
 struct hb_op {
 	hb_store x, mask;
-	hb_i32 comp;
+	hb_i32 comp, places;
 	hb_u8 *hit;
 	HB_C *out;
 	// Frame segmented: two slots a tile, for the row open at its begin and at its end.
 	hb_i32 *partRow;
 	hb_u8 *partHit;
 	HB_C *part;
+	const hb_i32 *rows; // HB_PLACED: the row of each place
 };
+
+// hb_at returns where the result of row v stands.
+HB_DEVICE hb_i64 hb_at(const hb_op &op, hb_i32 v) { return HB_PLACED ? hb_lower(op.rows, 0, op.places, v) : v; }
 
 // hb_acc is the sum of a row.
 struct hb_acc {
@@ -63,13 +68,17 @@ HB_DEVICE bool hb_done(const hb_acc &a) {
 }
 
 HB_DEVICE void hb_visit(const hb_topology &g, const hb_op &op, hb_i32 v, hb_i32 at, hb_i32 u, hb_i64 p, bool is, hb_acc &acc) {
+	hb_i64 q = u;
 #if HB_X_BITMAP
 	is = is && op.x.present[u];
+	if (!is) return;
+#elif HB_X_LISTED
+	is = is && hb_find(op.x, 0, u, q);
 	if (!is) return;
 #elif defined(HB_EMULATED)
 	if (!is) return; // an absent slot may divide by zero, which a GPU does not mind
 #endif
-	HB_C y = hb_mul(HB_GET_A(g, p), HB_GET_X(op.x, u), HB_FLIP ? 0 : v, u, HB_FLIP ? v : 0);
+	HB_C y = hb_mul(HB_GET_A(g, p), HB_GET_X(op.x, q), HB_FLIP ? 0 : v, u, HB_FLIP ? v : 0);
 #if HB_ANY
 	HB_C sum = y;
 #else
@@ -83,10 +92,11 @@ HB_DEVICE void hb_visit(const hb_topology &g, const hb_op &op, hb_i32 v, hb_i32 
 
 // hb_put writes the result of a row.
 HB_DEVICE void hb_put(const hb_op &op, hb_i32 v, const hb_acc &a) {
+	const hb_i64 at = hb_at(op, v);
 #if HB_HIT
-	op.hit[v] = a.any != 0;
-	op.out[v] = a.any ? a.sum : HB_C();
+	op.hit[at] = a.any != 0;
+	op.out[at] = a.any ? a.sum : HB_C();
 #else
-	op.out[v] = a.sum;
+	op.out[at] = a.sum;
 #endif
 }

@@ -1,7 +1,7 @@
 // CTA mapping: a block takes as many rows as it has threads; each of its warps takes an equal part of
 // their edges.
 HB_KERNEL __launch_bounds__(HB_BLOCK) hb_walk(hb_topology g, hb_items items, hb_op op) {
-	__shared__ hb_u32 ends[HB_BLOCK];
+	__shared__ hb_u32 ends[HB_BLOCK], warps[HB_BLOCK_WARPS];
 	__shared__ hb_i32 rows[HB_BLOCK], verts[HB_BLOCK], ats[HB_BLOCK];
 	__shared__ hb_i64 bases[HB_BLOCK];
 	__shared__ hb_acc sums[HB_BLOCK], carry[HB_BLOCK_WARPS];
@@ -10,7 +10,7 @@ HB_KERNEL __launch_bounds__(HB_BLOCK) hb_walk(hb_topology g, hb_items items, hb_
 	for (hb_i64 first = (hb_i64)blockIdx.x * HB_BLOCK; first < items.count; first += (hb_i64)gridDim.x * HB_BLOCK) {
 		hb_task t = hb_take(g, items, op, first + threadIdx.x);
 		hb_u32 total;
-		hb_u32 end = hb_block_sums((hb_u32)t.deg, total);
+		hb_u32 end = hb_block_sums((hb_u32)t.deg, total, warps);
 		ends[threadIdx.x] = end;
 		rows[threadIdx.x] = t.r;
 		verts[threadIdx.x] = t.v;

@@ -28,8 +28,8 @@ HB_KERNEL __launch_bounds__(HB_BLOCK) hb_walk(hb_topology g, hb_items items, hb_
 			if (some[j]) hb_visit(g, op, v[j], v[j], u[j], 4 * q + j, true, a[j]);
 		}
 #if HB_REDUCES
-		// Runs inside the lane; those that touch neither end are whole as far as the lane knows, and
-		// may go on in other warps only at its ends, so they are added to the result as parts too.
+		// Runs of a lane are added up in registers. A run that touches neither end of the lane is
+		// complete; the first and the last run may continue in other lanes and warps.
 #pragma unroll
 		for (int j = 1; j < 4; j++) {
 			if (v[j] == v[j - 1]) {
@@ -39,7 +39,7 @@ HB_KERNEL __launch_bounds__(HB_BLOCK) hb_walk(hb_topology g, hb_items items, hb_
 				if (some[j - 1]) hb_part(op, 0, v[j - 1], a[j - 1]);
 			}
 		}
-		// The last run of each lane, over the lanes before: it goes on where a whole lane is one run.
+		// The last run of each lane with its part in the lanes before, which are then one run each.
 		const bool one = v[0] == v[3];
 		hb_acc last = a[3];
 		const hb_i32 before = __shfl_up_sync(HB_FULL, v[3], 1);
@@ -52,7 +52,7 @@ HB_KERNEL __launch_bounds__(HB_BLOCK) hb_walk(hb_topology g, hb_items items, hb_
 		const hb_acc carry = hb_up(last, 1);
 		const bool carryAny = __shfl_up_sync(HB_FULL, (int)any, 1);
 		const hb_i32 next = __shfl_down_sync(HB_FULL, v[0], 1);
-		// The first run of a lane that has several: with what came before.
+		// The first run of a lane with several runs, with its part in the lanes before.
 		if (!one) {
 			int k = 0;
 #pragma unroll

@@ -1,1 +1,0 @@
-// One thread owns a row and writes its result.
