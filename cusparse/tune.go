@@ -176,17 +176,21 @@ func (u *tuner) facts(dir space.Direction) (space.Facts, string, error) {
 // time returns what a product by a method takes.
 func (u *tuner) time(method string) (Timing, string, error) {
 	var ran device.Ran
+	call := device.Call{Context: u.ctx, Method: method, Trace: true} // for the plan
 	product := func() error {
-		s, r, err := u.d.MxV(device.Call{Context: u.ctx, Method: method}, u.dest, u.tc.s, u.tc.flip, u.a, u.x)
+		s, r, err := u.d.MxV(call, u.dest, u.tc.s, u.tc.flip, u.a, u.x)
 		if err == nil {
 			s.Drop()
 		}
-		ran = r
+		if call.Trace {
+			ran = r
+		}
 		return err
 	}
 	if err := product(); err != nil { // compiles, makes layouts
 		return Timing{Err: err}, "", err
 	}
+	call.Trace = false // it waits for counts
 	reps := 4
 	var best time.Duration
 	for round := 0; round < 4; round++ {

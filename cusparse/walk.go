@@ -187,7 +187,8 @@ func (w *walk) product(ran *device.Ran) (out *store, filtered bool) {
 	if w.err != nil {
 		return nil, false
 	}
-	ran.Method, ran.Plan = w.plan.Direction.String(), w.plan.String()
+	ran.Method = w.plan.Direction.String()
+	w.report(ran)
 	if w.plan.Direction == space.Pull && w.u.isListed() && !vast(w.u.n, w.u.known()) {
 		w.u = w.dense(w.u)
 	}
@@ -202,7 +203,7 @@ func (w *walk) product(ran *device.Ran) (out *store, filtered bool) {
 	}
 	if w.plan.Layout == space.CSR && w.a.format == sparse.Hypersparse {
 		w.plan.Layout = space.Hyper
-		ran.Plan = w.plan.String()
+		w.report(ran)
 	}
 	w.form = w.layoutOf(w.a, w.plan.Layout, w.plan.Order)
 	if w.err != nil {
@@ -212,6 +213,13 @@ func (w *walk) product(ran *device.Ran) (out *store, filtered bool) {
 		return w.push(ran), w.mask != nil
 	}
 	return w.pull(), w.mask != nil
+}
+
+// report tells a trace the plan; its text takes as long as a launch.
+func (w *walk) report(ran *device.Ran) {
+	if w.c.Trace {
+		ran.Plan = w.plan.String()
+	}
 }
 
 // maskDescriptor returns the mask for kernels.
@@ -346,22 +354,25 @@ func (w *walk) tiles(items itemsArg, op device.Scalar) (at, starts *mem, tiles i
 		}
 	}
 	total := w.slots() // no less than there are; the kernel knows the number
+	whole := w
+	if w.plan.Schedule == space.MPP { // what is kept depends on no mask and no frontier
+		u := *w
+		u.mask, u.plan.From = nil, space.All
+		items = itemsArg{count: int64(w.form.arg.nplaces)}
+		whole = &u
+	}
 	switch w.plan.Layout {
 	case space.CSR, space.CSR16, space.COO:
-		if w.from() == space.All {
+		if whole.from() == space.All {
 			at = w.a.ptr
 		}
 	}
 	if at == nil {
-		p := w.p
-		if w.plan.Schedule == space.MPP && w.mask != nil { // what is kept does not depend on a mask
-			u := *w
-			u.mask = nil
-			u.compose()
-			p = u.p
+		if whole != w {
+			whole.compose()
 		}
 		degrees := f.alloc(8 * items.count)
-		f.each(f.kernel(p, "hb_degrees"), items.count,
+		f.each(f.kernel(whole.p, "hb_degrees"), items.count,
 			byValue(&w.form.arg), byValue(&items), op, degrees)
 		at = f.scan(degrees, items.count, 8)
 	}
@@ -414,7 +425,7 @@ func (w *walk) push(ran *device.Ran) *store {
 	out.present, out.val = f.alloc((n+7)/4*4).share(), f.alloc(max(n, 1)*int64(t.Size)).share()
 	w.hit = true
 	list, count := w.frontier()
-	ran.Plan = w.plan.String() // a vector without holes changes from=bitmap to all
+	w.report(ran) // a vector without holes changes from=bitmap to all
 	if w.compose(); f.err != nil {
 		return nil
 	}
