@@ -208,6 +208,16 @@ func (p *pairing[T]) whole(t []int32) []int {
 	return match
 }
 
+// positions is the inverse of whole.
+func (p *pairing[T]) positions(match []int) []int32 {
+	at := inverse(p.cols, p.n)
+	t := make([]int32, len(p.rows))
+	for k, v := range p.rows {
+		t[k] = int32(at[match[v]])
+	}
+	return t
+}
+
 // inOrder reports whether a list is all n vertices in order.
 func inOrder(list []int, n int) bool {
 	for k, v := range list {
