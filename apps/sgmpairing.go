@@ -22,10 +22,11 @@ type pairing[T semiring.Float] struct {
 	rows, cols []int
 	ends       []int
 	soft       []SeedPair // seeds as positions
+	small      int64      // smallRepair
 }
 
 func newPairing[T semiring.Float](a, b matrix.Source[T], seeds []SeedPair, opts SGMOptions) (*pairing[T], error) {
-	p := &pairing[T]{opts: opts, seeds: seeds}
+	p := &pairing[T]{opts: opts, seeds: seeds, small: smallRepair}
 	var err error
 	if p.realA, err = square("SGM", a); err != nil {
 		return nil, err
