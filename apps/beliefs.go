@@ -3,10 +3,12 @@ package apps
 import (
 	"errors"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -29,8 +31,8 @@ type beliefs struct {
 	pvertices, pedges *matrix.Matrix[float32] // those of the pattern, a row each
 	from, to          *matrix.Vector[int32]   // source and target of each edge of the data
 	out, in           *matrix.Matrix[bool]    // N×E: the edges out of and into each vertex
-	shape             sync.Mutex
-	joined            *matrix.Matrix[float32] // the first result of closest
+	joined            sparse.Structure        // on the host, N×N: row v has the sources of the edges into v
+	pair              *matrix.Vector[int32]   // on the host: the entry of joined of each edge
 
 	cost, mu []column // −CV and μ, for each pattern vertex
 	arcs     []*patternArc
@@ -131,7 +133,34 @@ func (b *beliefs) arrange(data, pattern *Attributed) error {
 	}
 	b.out, b.from = incident(data.Source)
 	b.in, b.to = incident(data.Target)
+	if s.OK() && b.place == nil {
+		s.Do(b.join())
+	}
 	return s.Err()
+}
+
+// join finds the pairs of vertices that edges join.
+func (b *beliefs) join() error {
+	j := matrix.New[bool](b.n, b.n)
+	one, err := matrix.NewFullVector(b.to.Size(), true)
+	if err != nil {
+		return err
+	}
+	if err := ops.Scatter(j, semiring.Any[bool](), one, ops.ValuesOf(b.to), ops.ValuesOf(b.from), b.run.with()); err != nil {
+		return err
+	}
+	if err := j.SetFormat(matrix.CSR); err != nil {
+		return err
+	}
+	b.joined = access.Store(j).Structure
+	pair, from := make([]int32, b.to.Size()), b.from.Dense(0)
+	for e, v := range b.to.Dense(0) {
+		lo, hi := b.joined.Span(int(v))
+		at, _ := slices.BinarySearch(b.joined.Idx[lo:hi], from[e])
+		pair[e] = int32(lo) + int32(at)
+	}
+	b.pair, err = matrix.VectorOf(pair)
+	return err
 }
 
 // distances returns −√Σ(x−y)² between row k of pattern and each column of data.
@@ -217,25 +246,20 @@ func (b *beliefs) masses(at *matrix.Matrix[bool], x column) (peak, mass column, 
 }
 
 // closest returns the matrix of the least distances over the edges of a pair, negated: row v has the
-// sources of edges into v. On the host all results share their structure, which takes as much
-// memory as the values.
+// sources of edges into v. On the host all results share their structure, which would take as much
+// memory as the values and more time (0.4 million edges, 20 of the pattern, computed every round:
+// 1.8 s by Scatter, 0.9 by ScatterVector).
 func (b *beliefs) closest(near column) (*matrix.Matrix[float32], error) {
-	best := matrix.New[float32](b.n, b.n, matrix.On(b.place))
-	if err := ops.Scatter(best, largest32, near, ops.ValuesOf(b.to), ops.ValuesOf(b.from), b.with); err != nil {
+	if b.place != nil {
+		best := matrix.New[float32](b.n, b.n, matrix.On(b.place))
+		return best, ops.Scatter(best, largest32, near, ops.ValuesOf(b.to), ops.ValuesOf(b.from), b.with)
+	}
+	best := matrix.NewVector[float32](int(b.joined.NVals))
+	if err := ops.ScatterVector(best, largest32, near, ops.ValuesOf(b.pair), b.with); err != nil {
 		return nil, err
 	}
-	if b.place != nil {
-		return best, nil
-	}
-	b.shape.Lock()
-	defer b.shape.Unlock()
-	if b.joined == nil {
-		b.joined = best
-		return best, nil
-	}
-	shared := *access.Store(best)
-	shared.Structure = access.Store(b.joined).Structure
-	return access.FromStore(&shared), nil
+	val := access.VectorStore(best).Val
+	return access.FromStore(&sparse.Store[float32]{Structure: b.joined, Val: val}), nil
 }
 
 // round sends messages along all edges of the pattern and adds them up.

@@ -121,8 +121,8 @@ func ClassifyMemory(data, pattern *Attributed) (least, all int64) {
 	f, _ := data.Vertices.Dims()
 	g, _ := data.Edges.Dims()
 	const (
-		incidences = 2*13 + 2*5 + 2*4 + 4 // of an edge: sources, targets, their transposes, both as lists, pairs
-		columns    = 2 * (20 + 32)        // of an edge: distances, their shares and maxima, of two goroutines, which sort them
+		incidences = 2*13 + 2*5 + 3*4 + 4 // of an edge: sources, targets, their transposes, lists of both and of pairs, pairs
+		columns    = 2 * (20 + 4)         // of an edge: distances, their shares and maxima, lists, of two goroutines
 	)
 	edges, vertices := int64(m), int64(n)
 	least = edges*(4*int64(g)+incidences+columns) + vertices*(4*int64(f)+4*(4*int64(q)+3*int64(np))+48)
