@@ -54,11 +54,11 @@ func BFS[T comparable](g matrix.Source[T], source int, opts ...BFSOptions) (*BFS
 	here := matrix.On(a.Place())
 	res := &BFSResult{Level: matrix.NewVector[int32](n, here)}
 	var s ops.Steps
-	s.Do(res.Level.SetFormat(matrix.Bitmap))
+	s.Do(keepBitmap(res.Level, o.with()))
 	if o.Parents {
 		res.Parent = matrix.NewVector[int32](n, here)
-		s.Do(res.Parent.SetFormat(matrix.Bitmap))
 		s.Do(res.Parent.Set(source, int32(source)))
+		s.Do(keepBitmap(res.Parent, o.with()))
 	}
 	frontier := matrix.NewVector[bool](n, here)
 	s.Do(frontier.Set(source, true))

@@ -26,9 +26,9 @@ type Components struct {
 //
 //	m = A min.second gp;  p(p) min= m;  p min= m, gp;  gp = p(p)
 //
-// until no grandparent changes. O(edges · log vertices) in practice. The host hooks parents and
-// follows grandparents. The fused form hooks trees edge by edge instead (Sutton, Ben-Nun, Barak,
-// IPDPS 2018).
+// until no grandparent changes. O(edges · log vertices) in practice. p(p) min= m is ScatterVector,
+// and p(p) ExtractVector, with the vector p as list of indices. The fused form hooks trees edge by
+// edge instead (Sutton, Ben-Nun, Barak, IPDPS 2018).
 func ConnectedComponents[T comparable](g matrix.Source[T], opts ...ComponentsOptions) (*Components, error) {
 	o, err := only("ConnectedComponents", opts)
 	if err != nil {
@@ -47,74 +47,55 @@ func ConnectedComponents[T comparable](g matrix.Source[T], opts ...ComponentsOpt
 		return fusedComponents(at, a, n, o)
 	}
 	undirected := access.Symmetric(a) || a.Place() == nil && symmetric(a)
-	ids := make([]int32, n)
-	for i := range ids {
-		ids[i] = int32(i)
-	}
-	parent, err := matrix.VectorOf(ids)
+	with, here := o.with(), matrix.On(a.Place())
+	parent, err := fullVector[int32](a.Place(), n, 0, with)
 	if err != nil {
 		return nil, err
 	}
-	gp, least, low := parent.Clone(), parent.Clone(), semiring.Min[int32]()
-	with := o.with()
+	vector := func() *matrix.Vector[int32] { return matrix.NewVector[int32](n, here) }
+	gp, next, least, low := vector(), vector(), vector(), semiring.Min[int32]()
 	var s ops.Steps
-	s.Do(least.Move(a.Place()))
+	s.Do(ops.ApplyIndex(parent, semiring.RowIndex[int32](int32(0)), parent, with))
+	s.Do(ops.Apply(gp, semiring.Identity[int32](), parent, with))
+	s.Do(ops.Apply(least, semiring.Identity[int32](), parent, with))
 	for changed := n > 0; changed && s.OK(); {
 		o.report("connected components", 0, 0)
 		s.Do(ops.MxV(least.Accum(low), semiring.MinSecond[int32](), a, gp, with))
 		if !undirected {
 			s.Do(ops.VxM(least.Accum(low), semiring.MinFirst[int32](), gp, a, with))
 		}
-		s.Do(hook(parent, least))
+		s.Do(ops.ScatterVector(parent.Accum(low), low, least, ops.ValuesOf(parent), with))
 		s.Do(ops.EWiseAdd(parent, low, parent, least, with))
 		s.Do(ops.EWiseAdd(parent, low, parent, gp, with))
-		next := matrix.NewVector[int32](n)
-		s.Do(ops.ExtractVector(next, parent, indicesOf(parent), with))
-		changed = !next.Equal(gp)
-		gp = next
+		s.Do(ops.ExtractVector(next, parent, ops.ValuesOf(parent), with))
+		changed, err = differ(next, gp, with)
+		s.Do(err)
+		gp, next = next, gp
 		s.Do(ops.Apply(least, semiring.Identity[int32](), gp, with))
 	}
 	if !s.OK() {
 		return nil, s.Err()
 	}
-	c := countLabels(parent)
-	return c, c.Label.Move(a.Place())
+	return countLabels(parent, with)
 }
 
-// hook does parent(parent(v)) min= least(v), with the minimum over all v. As an assignment it would
-// repeat positions, which GraphBLAS leaves undefined.
-func hook(parent, least *matrix.Vector[int32]) error {
-	p, m := access.VectorStore(parent).Val, access.VectorStore(least).Val
-	best := append([]int32(nil), p...)
-	for v, to := range p {
-		best[to] = min(best[to], m[v])
+// countLabels counts the vertices of each label: size(label(v)) += 1.
+func countLabels(label *matrix.Vector[int32], with ops.Option) (*Components, error) {
+	c, n, plus := &Components{Label: label}, label.Size(), semiring.Plus[int64]()
+	if n == 0 {
+		return c, nil
 	}
-	v, err := matrix.VectorOf(best)
-	if err == nil {
-		access.SetVectorStore(parent, access.VectorStore(v))
+	size := matrix.NewVector[int64](n, matrix.On(label.Place()))
+	one, err := fullVector[int64](label.Place(), n, 1, with)
+	if err != nil {
+		return nil, err
 	}
-	return err
-}
-
-func indicesOf(v *matrix.Vector[int32]) ops.Indices {
-	list := make([]int, 0, v.NVals())
-	for _, i := range v.All() {
-		list = append(list, int(i))
+	if err := ops.ScatterVector(size, plus, one, ops.ValuesOf(label), with); err != nil {
+		return nil, err
 	}
-	return ops.Of(list...)
-}
-
-func countLabels(parent *matrix.Vector[int32]) *Components {
-	size := make([]int64, parent.Size())
-	c := &Components{Label: parent}
-	for _, r := range parent.All() {
-		if size[r] == 0 {
-			c.Count++
-		}
-		size[r]++
-		c.Largest = max(c.Largest, size[r])
-	}
-	return c
+	c.Count = int(size.NVals())
+	c.Largest, err = ops.ReduceScalar(semiring.Max[int64](), size, with)
+	return c, err
 }
 
 // symmetric reports whether the structure of a view is symmetric, and finds out if that is unknown.

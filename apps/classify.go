@@ -55,8 +55,7 @@ type ClassifyOptions struct {
 // the maximum, with exponentials that are right to 3e-10. Results differ from those of an
 // all-float64 computation by about 1e-5 of the largest magnitude.
 //
-// Both graphs live in the same place, which may be a GPU, and so does the result. The pipeline
-// computes on the host wherever they live. Different numbers
+// Both graphs live in the same place, which may be a GPU, and so does the result. Different numbers
 // of features are a *matrix.DimensionError, a feature that is NaN or beyond ±1e15 a
 // *ParameterError.
 //
@@ -108,11 +107,7 @@ func Classify(data, pattern *Attributed, opts ...ClassifyOptions) (*matrix.Matri
 		}
 		o.report("messages", int64(k+1), int64(rounds))
 	}
-	mu, err := b.result()
-	if err != nil {
-		return nil, err
-	}
-	return mu, mu.Move(data.Place())
+	return b.result()
 }
 
 // ClassifyMemory estimates the bytes that Classify takes on the host, the graphs included: at
@@ -126,8 +121,8 @@ func ClassifyMemory(data, pattern *Attributed) (least, all int64) {
 	f, _ := data.Vertices.Dims()
 	g, _ := data.Edges.Dims()
 	const (
-		incidences = 2*13 + 2*5 + 20 // of an edge: sources, targets, their transposes, pairs
-		columns    = 2 * 20          // of an edge: distances, their shares and maxima, of two goroutines
+		incidences = 2*13 + 2*5 + 3*4 + 4 // of an edge: sources, targets, their transposes, lists of both and of pairs, pairs
+		columns    = 2 * (20 + 4)         // of an edge: distances, their shares and maxima, lists, of two goroutines
 	)
 	edges, vertices := int64(m), int64(n)
 	least = edges*(4*int64(g)+incidences+columns) + vertices*(4*int64(f)+4*(4*int64(q)+3*int64(np))+48)

@@ -51,7 +51,7 @@ func fusedClassify(
 	var found device.Store
 	ran := device.Ran{Method: "messages"}
 	err := at.Run(o.call("Classify"), func(s *device.Session) {
-		m := newMatching(s, d, p, o.Memory)
+		m := newClassifier(s, d, p, o.Memory)
 		if m == nil {
 			return
 		}
@@ -70,8 +70,8 @@ func fusedClassify(
 	return mu, nil
 }
 
-// matching is the state of fusedClassify. Names are those of kernels/match.cu.
-type matching struct {
+// classifier is the state of fusedClassify. Names are those of kernels/match.cu.
+type classifier struct {
 	*device.Session
 	code          device.Code
 	n, np, q      int // vertices of the data and of the pattern, edges of the pattern
@@ -86,10 +86,10 @@ type matching struct {
 	partial, done device.Buffer // of sums of columns
 }
 
-// newMatching makes what all kernels share, nil after an error.
-func newMatching(s *device.Session, d, p attributedAt, memory int64) *matching {
+// newClassifier makes what all kernels share, nil after an error.
+func newClassifier(s *device.Session, d, p attributedAt, memory int64) *classifier {
 	from, to, src := s.Rows(d.source), s.Rows(d.target), s.Rows(p.source)
-	m := &matching{
+	m := &classifier{
 		Session: s, code: s.Program("apps: match", matchProgram),
 		n: from.Cols, np: src.Cols, q: src.Rows, edges: int64(from.Rows),
 		from: from.Idx, to: to.Idx, out: s.Cols(d.source), in: s.Cols(d.target),
@@ -110,10 +110,10 @@ func newMatching(s *device.Session, d, p attributedAt, memory int64) *matching {
 	return m
 }
 
-func (m *matching) kernel(name string) device.Kernel { return m.Kernel(m.code, name) }
+func (m *classifier) kernel(name string) device.Kernel { return m.Kernel(m.code, name) }
 
 // grid is the number of blocks of kernels that sum columns.
-func (m *matching) grid() int64 { return 2 * int64(m.Multiprocessors()) }
+func (m *classifier) grid() int64 { return 2 * int64(m.Multiprocessors()) }
 
 // edgeTasks is the rows of an incidence matrix in pieces of at most matchChunk
 // edges, kept with the matrix.
@@ -129,7 +129,7 @@ func (t *edgeTasks) Drop() {
 }
 
 // tasksOf cuts the rows of the transpose of an incidence matrix.
-func (m *matching) tasksOf(o device.Operand, rows device.View) *edgeTasks {
+func (m *classifier) tasksOf(o device.Operand, rows device.View) *edgeTasks {
 	t, _ := m.Kept(o, "apps: tasks of edges", func() device.Dropper {
 		n := int64(rows.Rows)
 		counts := m.Alloc(8 * n)
@@ -147,7 +147,7 @@ func (m *matching) tasksOf(o device.Operand, rows device.View) *edgeTasks {
 }
 
 // columns launches a kernel that sums columns, over n rows.
-func (m *matching) columns(name string, columns int, args ...any) {
+func (m *classifier) columns(name string, columns int, args ...any) {
 	width := min(columns, matchBlock)
 	rows := int64(matchBlock / width)
 	x := min(m.grid(), (int64(m.n)+rows-1)/rows)
@@ -157,7 +157,7 @@ func (m *matching) columns(name string, columns int, args ...any) {
 
 // tiles calls use for each tile of pattern edges, with their distances in near.
 // A single tile is computed once.
-func (m *matching) tiles(made *bool, use func(first, width int32)) {
+func (m *classifier) tiles(made *bool, use func(first, width int32)) {
 	for first := 0; first < m.q && m.Err() == nil; first += m.width {
 		width := min(m.width, m.q-first)
 		if !*made || m.width < m.q {
@@ -170,7 +170,7 @@ func (m *matching) tiles(made *bool, use func(first, width int32)) {
 }
 
 // pass finds the best message at each vertex over the edges of its row.
-func (m *matching) pass(
+func (m *classifier) pass(
 	rows device.View, tasks *edgeTasks, other, sent device.Buffer, first, width int32, into device.Buffer,
 ) {
 	m.Blocks(m.kernel("hb_match_pass"), (tasks.count+7)/8, graphBlock,
@@ -179,7 +179,7 @@ func (m *matching) pass(
 }
 
 // mass adds up the shares of the edges of each row.
-func (m *matching) mass(
+func (m *classifier) mass(
 	rows device.View, tasks *edgeTasks, peak, shares device.Buffer, first, width int32,
 ) {
 	m.Blocks(m.kernel("hb_match_mass"), (tasks.count+7)/8, graphBlock,
@@ -188,7 +188,7 @@ func (m *matching) mass(
 }
 
 // match returns the beliefs, n×np.
-func (m *matching) match(d, p attributedAt, rounds int, corrected bool) device.View {
+func (m *classifier) match(d, p attributedAt, rounds int, corrected bool) device.View {
 	belief := m.NewFull(m.n, m.np, floatType)
 	cells := int64(m.n) * int64(m.np)
 	if cells == 0 {
@@ -208,7 +208,7 @@ func (m *matching) match(d, p attributedAt, rounds int, corrected bool) device.V
 }
 
 // rounds sends messages in both directions. On entry belief equals cost.
-func (m *matching) rounds(
+func (m *classifier) rounds(
 	p attributedAt, rounds int, corrected bool, norm, peak, cost, belief device.Buffer,
 ) {
 	links := int64(m.n) * int64(m.q)

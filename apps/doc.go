@@ -15,8 +15,12 @@
 // parameter: a struct whose zero value is the usual choice, and which may be left out. Two values
 // are a *ParameterError. The embedded [Run] bounds threads, carries a context and reports progress.
 //
-// A workflow runs where its graph lives, on the host or on a device. Some have a fused form for
-// devices beside the pipeline, in files *_gpu.go with the kernels in kernels/*.cu; Run.Method
-// chooses. [List] is the list of the workflows, for tools. Bad input gives typed errors that name
-// the argument and the remedy.
+// A workflow runs where its graph lives, on the host or on a device. Its vectors and results are
+// made there, and between operations single numbers come to the host: a count of entries, a sum.
+// The exceptions are SGM, since package auction returns assignments to the host, which also repairs
+// the matching (internal/matching), and the sweep of LocalCluster over the cluster that it found.
+//
+// Some workflows have a fused form for devices beside the pipeline, in files *_gpu.go with the
+// kernels in kernels/*.cu; Run.Method chooses. [List] is the list of the workflows, for tools. Bad
+// input gives typed errors that name the argument and the remedy.
 package apps

@@ -36,32 +36,18 @@ func (s expSum) plus(t expSum) expSum {
 	return expSum{s.top, s.sum + t.sum*expBelow(float64(t.top)-float64(s.top))}
 }
 
-// terms adds exp of the numbers of x at places, plus those of a if it is not
-// nil, at the cost of one exp each.
-func (s expSum) terms(a []float32, places []int32, x []float32) expSum {
+// terms adds exp of the numbers of x at places, at the cost of one exp each.
+func (s expSum) terms(places []int32, x []float32) expSum {
 	top := s.top
-	if a == nil {
-		for _, q := range places {
-			top = max(top, x[q])
-		}
-	} else {
-		a = a[:len(places)]
-		for p, q := range places {
-			top = max(top, a[p]+x[q])
-		}
+	for _, q := range places {
+		top = max(top, x[q])
 	}
 	if top == minusInf {
 		return s
 	}
 	sum, at := s.sum*expBelow(float64(s.top)-float64(top)), float64(top)
-	if a == nil {
-		for _, q := range places {
-			sum += expBelow(float64(x[q]) - at)
-		}
-	} else {
-		for p, q := range places {
-			sum += expBelow(float64(a[p]+x[q]) - at)
-		}
+	for _, q := range places {
+		sum += expBelow(float64(x[q]) - at)
 	}
 	return expSum{top, sum}
 }
@@ -78,22 +64,17 @@ func expBelow(x float64) float64 {
 	return p * math.Float64frombits(uint64(n+1023)<<52)
 }
 
-// The operators on sums, for the host only: a device has its own kernels for Classify.
+// The operators on sums.
 var (
-	addSums = semiring.NewMonoid(semiring.NewBinary("add_exp_sums", expSum.plus, ""), noTerms)
-	sumTop  = semiring.NewUnary("top", func(s expSum) float32 { return s.top }, "")
-	sumLog  = semiring.NewUnary("log_exp_sum", func(s expSum) float32 { return float32(s.log()) }, "")
-	// logSumSecond sums exp y over the entries of a pattern, logSumPlus exp(x + y).
-	logSumSecond = semiring.New(addSums, semiring.NewBinary("exp_second", func(_ bool, y float32) expSum { return expSum{y, 1} }, "")).
+	addSums = semiring.NewMonoid(semiring.NewBinary("add_exp_sums", expSum.plus,
+		"x.top < y.top ? (x.sum == 0 ? y : C{y.top, y.sum + x.sum * exp((double)x.top - (double)y.top)}) : "+
+			"y.sum == 0 ? x : C{x.top, x.sum + y.sum * exp((double)y.top - (double)x.top)}"), noTerms)
+	sumTop = semiring.NewUnary("top", func(s expSum) float32 { return s.top }, "x.top")
+	sumLog = semiring.NewUnary("log_exp_sum", func(s expSum) float32 { return float32(s.log()) },
+		"x.sum == 0 ? -INFINITY : (float)(x.top + log(x.sum))")
+	// logSumSecond sums exp y over the entries of a pattern.
+	logSumSecond = semiring.New(addSums, semiring.NewBinary("exp_second", func(_ bool, y float32) expSum { return expSum{y, 1} }, "C{y, 1}")).
 			WithKernels(semiring.Kernels[bool, float32, expSum]{
-			Dot: func(s expSum, ci []int32, _ []bool, x []float32) expSum {
-				return s.terms(nil, ci, x)
-			},
-		})
-	logSumPlus = semiring.New(addSums, semiring.NewBinary("exp_plus", func(x, y float32) expSum { return expSum{x + y, 1} }, "")).
-			WithKernels(semiring.Kernels[float32, float32, expSum]{
-			Dot: func(s expSum, ci []int32, a, x []float32) expSum {
-				return s.terms(a, ci, x)
-			},
+			Dot: func(s expSum, ci []int32, _ []bool, x []float32) expSum { return s.terms(ci, x) },
 		})
 )

@@ -45,20 +45,19 @@ func TestExpSum(t *testing.T) {
 		if len(x) == 0 || math.IsInf(top, -1) {
 			want = math.Inf(-1)
 		}
-		places, half := make([]int32, len(x)), make([]float32, len(x))
-		for p, v := range x {
-			places[p], half[p] = int32(p), v/2
+		places := make([]int32, len(x))
+		for p := range x {
+			places[p] = int32(p)
 		}
 		cut := rapid.IntRange(0, len(x)).Draw(t, "cut")
-		first := noTerms.terms(nil, places[:cut], x)
+		first := noTerms.terms(places[:cut], x)
 		one := first
 		for _, v := range x[cut:] {
-			one = one.plus(noTerms.terms(nil, []int32{0}, []float32{v}))
+			one = one.plus(noTerms.terms([]int32{0}, []float32{v}))
 		}
 		for _, got := range []float64{
-			noTerms.terms(nil, places, x).log(),
-			noTerms.terms(half, places, half).log(),
-			first.terms(nil, places[cut:], x).log(),
+			noTerms.terms(places, x).log(),
+			first.terms(places[cut:], x).log(),
 			one.log(),
 		} {
 			if got != want && !(math.Abs(got-want) <= 1e-8) {

@@ -150,9 +150,9 @@ func NewClusterer[T comparable](g matrix.Source[T], opts ...Run) (*Clusterer, er
 		c.a = a.View().Pattern()
 	}
 	s.Do(c.undirected(with))
-	one, err := matrix.NewFullVector(n, true)
+	one, err := fullVector(c.place, n, true, with)
 	s.Do(err)
-	if c.degree, err = c.zeros(); err != nil {
+	if c.degree, err = fullVector(c.place, n, 0.0, with); err != nil {
 		return nil, err
 	}
 	c.share = matrix.NewVector[float64](n, here)
@@ -165,15 +165,6 @@ func NewClusterer[T comparable](g matrix.Source[T], opts ...Run) (*Clusterer, er
 		return nil, s.Err()
 	}
 	return c, nil
-}
-
-// zeros returns a full vector where the graph lives.
-func (c *Clusterer) zeros() (*matrix.Vector[float64], error) {
-	v, err := matrix.NewFullVector(c.n, 0.0)
-	if err != nil {
-		return nil, err
-	}
-	return v, v.Move(c.place)
 }
 
 // undirected returns a *ParameterError if an edge has no reverse.

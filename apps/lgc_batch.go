@@ -64,7 +64,7 @@ func (c *Clusterer) tile(b *ClusterBatch, walk *matrix.Matrix[float64], seeds []
 	if err != nil {
 		return err
 	}
-	byDegree, err := diagonal(c.share)
+	byDegree, err := diagonal(c.share, with)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (c *Clusterer) tile(b *ClusterBatch, walk *matrix.Matrix[float64], seeds []
 		return err
 	}
 	b.Iterations, b.KKT, b.Converged = max(b.Iterations, iterations), max(b.KKT, kkt), b.Converged && converged
-	degrees, err := diagonal(c.degree)
+	degrees, err := diagonal(c.degree, with)
 	if err != nil {
 		return err
 	}
@@ -204,9 +204,9 @@ func (c *Clusterer) walkFor(o LocalClusterOptions) (lgcMatrix, error) {
 	var s ops.Steps
 	s.Do(ops.ApplySecond(sent, semiring.Times[float64](), c.share, o.sent(), with))
 	s.Do(ops.ApplySecond(own, semiring.Second[float64, float64](), c.share, o.own(), with))
-	bySent, err := diagonal(sent)
+	bySent, err := diagonal(sent, with)
 	s.Do(err)
-	byOwn, err := diagonal(own)
+	byOwn, err := diagonal(own, with)
 	s.Do(err)
 	s.Do(ops.MxM(m, semiring.PlusSecond[float64](), c.a, bySent, with))
 	s.Do(ops.EWiseAdd(m, semiring.Plus[float64](), m, byOwn, with))
@@ -218,10 +218,10 @@ func (c *Clusterer) walkFor(o LocalClusterOptions) (lgcMatrix, error) {
 }
 
 // diagonal returns the matrix with v on its diagonal, where v lives.
-func diagonal(v *matrix.Vector[float64]) (*matrix.Matrix[float64], error) {
-	d, err := matrix.Diag(v, 0)
-	if err != nil {
-		return nil, err
+func diagonal[T semiring.Number](v *matrix.Vector[T], with ops.Option) (*matrix.Matrix[T], error) {
+	if v.Place() == nil {
+		return matrix.Diag(v, 0)
 	}
-	return d, d.Move(v.Place())
+	d := matrix.New[T](v.Size(), v.Size(), matrix.On(v.Place()))
+	return d, ops.Scatter(d, semiring.Plus[T](), v, ops.All(), ops.All(), with)
 }

@@ -30,7 +30,7 @@ func (c *Clusterer) sweep(x *matrix.Vector[float64], with ops.Option) (*Cut, err
 	}
 	k, here := len(list), matrix.On(c.place)
 	among, before := matrix.New[bool](k, k, here), matrix.New[bool](k, k, here)
-	ones, err := matrix.NewFullVector(k, true)
+	ones, err := fullVector(c.place, k, true, with)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand"
+	"strings"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/internal/longtest"
@@ -130,6 +131,83 @@ func TestFusedAndPipelineOfClassifyOnDevice(t *testing.T) {
 			t.Errorf("method %q: the result lives at %v", m, mu.Place())
 		}
 		sameBeliefs(t, string(m), mu, classifyNaively(data, pattern, 2, false))
+	}
+}
+
+// copies returns the bytes that f copies to the device and to the host.
+func (g gpu) copies(f func()) (toDevice, toHost uint64) {
+	d0, h0 := g.e.Copied()
+	f()
+	d1, h1 := g.e.Copied()
+	return d1 - d0, h1 - h0
+}
+
+// A pipeline on a device makes its vectors there, and copies no vector of all vertices in either
+// direction: over all its iterations fewer bytes than a vector has.
+func TestPipelinesStayOnDevice(t *testing.T) {
+	d := emulated(t)
+	const n = 6000 // more bytes than the pinned memory has, whose use is not counted
+	s := blank(n)
+	for v := range n {
+		for _, w := range []int{(v + 1) % n, 3 * v % n} {
+			s.edges = append(s.edges, edge{v, w, 1 + v%3}, edge{w, v, 1 + v%3})
+		}
+	}
+	g := build[float64](t, s, matrix.CSR)
+	if err := g.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	for name, app := range all {
+		switch {
+		case name == "SGM": // package auction returns assignments on the host
+			continue
+		case strings.HasPrefix(name, "Projection") && !longtest.Enabled():
+			continue
+		case name == "PageRank":
+			app = func(g matrix.Source[float64], run Run) error {
+				_, err := PageRank(g, PageRankOptions{Run: run, MaxIterations: 10})
+				return err
+			}
+		case name == "LocalCluster": // without the sweep over the cluster, on the host
+			app = func(g matrix.Source[float64], run Run) error {
+				_, err := LocalCluster(g, []int{0}, LocalClusterOptions{Run: run})
+				return err
+			}
+		}
+		run := Run{Method: Pipeline}
+		if err := app(g, run); err != nil { // makes derived forms of the graph
+			t.Fatalf("%s: %v", name, err)
+		}
+		up, down := d.copies(func() {
+			if err := app(g, run); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		})
+		if up > n/2 || down > n/2 {
+			t.Errorf("%s copies %d bytes to the device and %d to the host; a vector of bytes has %d", name, up, down, n)
+		}
+	}
+}
+
+func TestPipelineOfClassifyStaysOnDevice(t *testing.T) {
+	d := emulated(t)
+	const n = 6000
+	rng := rand.New(rand.NewSource(4))
+	x := drawFeatured(rng, n, 2*n, 3, 2, 1).attributed(t, 3, 2)
+	y := drawFeatured(rng, 3, 4, 3, 2, 1).attributed(t, 3, 2)
+	for _, g := range []*Attributed{x, y} {
+		if err := g.Move(d.Device); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, corrected := range []bool{false, true} {
+		o := ClassifyOptions{Run: Run{Method: Pipeline}, Iterations: 3, CorrectedGather: corrected, Memory: 1}
+		for _, first := range []bool{true, false} { // the first call makes derived forms
+			up, down := d.copies(func() { must[*matrix.Matrix[float32]](t)(Classify(x, y, o)) })
+			if !first && (up > n/2 || down > n/2) {
+				t.Errorf("Classify copies %d bytes to the device and %d to the host; a vector of bytes has %d", up, down, n)
+			}
+		}
 	}
 }
 

@@ -58,7 +58,7 @@ func PageRank[T comparable](g matrix.Source[T], opts ...PageRankOptions) (*PageR
 		return nil, &ParameterError{"PageRank", "tolerance or iterations", fmt.Sprint(tol, ", ", most), "positive"}
 	}
 	if n == 0 {
-		return &PageRankResult{Rank: matrix.NewVector[float64](0), Converged: true}, nil
+		return &PageRankResult{Rank: matrix.NewVector[float64](0, matrix.On(g.View().Place())), Converged: true}, nil
 	}
 	runner, err := o.fused("PageRank", g.View().Place())
 	if err != nil {
@@ -69,11 +69,11 @@ func PageRank[T comparable](g matrix.Source[T], opts ...PageRankOptions) (*PageR
 	}
 	with := o.with()
 	at := g.View().Pattern().T()
-	one, err := matrix.NewFullVector(n, true)
+	one, err := fullVector(g.View().Place(), n, true, with)
 	if err != nil {
 		return nil, err
 	}
-	rank, err := fullVector(g.View().Place(), n, 1/float64(n))
+	rank, err := fullVector(g.View().Place(), n, 1/float64(n), with)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func PageRank[T comparable](g matrix.Source[T], opts ...PageRankOptions) (*PageR
 		lost, err := ops.ReduceScalar(plus, dangling, with)
 		s.Do(err)
 		jump := (d*lost + 1 - d) / float64(n)
-		next, err := fullVector(g.View().Place(), n, jump)
+		next, err := fullVector(g.View().Place(), n, jump, with)
 		s.Do(err)
 		s.Do(ops.EWiseMult(share, semiring.Div[float64](), rank, perEdge, with))
 		s.Do(ops.MxV(next.Accum(plus), semiring.PlusSecond[float64](), at, share, with))

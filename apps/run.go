@@ -7,6 +7,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // Run says how a workflow runs. The zero value uses all threads and has no deadline.
@@ -76,13 +77,32 @@ func (r Run) report(what string, done, total int64) {
 	}
 }
 
-// fullVector returns a vector with n entries x at a place.
-func fullVector[T comparable](at matrix.Place, n int, x T) (*matrix.Vector[T], error) {
-	v, err := matrix.NewFullVector(n, x)
-	if err == nil {
-		err = v.Move(at)
+// fullVector returns a vector with n entries x at a place, where it is made.
+func fullVector[T comparable](at matrix.Place, n int, x T, with ops.Option) (*matrix.Vector[T], error) {
+	if at == nil {
+		return matrix.NewFullVector(n, x)
 	}
-	return v, err
+	v := matrix.NewVector[T](n, matrix.On(at))
+	return v, ops.AssignVectorScalar(v, x, ops.All(), with)
+}
+
+// keepBitmap pins the format of a vector to Bitmap, and converts it where it lives.
+func keepBitmap[T comparable](v *matrix.Vector[T], with ops.Option) error {
+	if v.Place() != nil { // a vector that no operation has written is on the host
+		if err := ops.Apply(v, semiring.Identity[T](), v, with); err != nil {
+			return err
+		}
+	}
+	return v.SetFormat(matrix.Bitmap)
+}
+
+// differ reports whether two full vectors of equal size differ. One value comes to the host.
+func differ[T semiring.Number](x, y *matrix.Vector[T], with ops.Option) (bool, error) {
+	d := matrix.NewVector[bool](x.Size(), matrix.On(x.Place()))
+	if err := ops.EWiseMult(d, semiring.Ne[T](), x, y, with); err != nil {
+		return false, err
+	}
+	return ops.ReduceScalar(semiring.Lor(), d, with)
 }
 
 // only returns the settings that a caller gave, the zero value if none.

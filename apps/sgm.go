@@ -63,9 +63,9 @@ type SGMOptions struct {
 	// Searches bounds the work of the searches after the first, as a multiple of the work of the
 	// first; see SGM. 0 means 2, a negative number no further search.
 	Searches float64
-	// Repair bounds the work of each repair, as a multiple of the work of the search before it; see
-	// SGM. 0 means 1, a negative number no repair, +Inf no bound. A repair may always take 2²⁵
-	// entries, about a tenth of a second.
+	// Repair bounds the work of all repairs, as a multiple of the work of the steps of all searches;
+	// see SGM. 0 means 1, a negative number no repair, +Inf no bound. Repairs may always take 2²⁵
+	// entries for each search, about a tenth of a second.
 	Repair float64
 }
 
@@ -96,6 +96,8 @@ type SGMResult struct {
 	PeakBytes     int64 // estimate of the peak memory, graphs included
 	// Setup, Product, Assign and Search add up the time by stage.
 	Setup, Product, Assign, Search, Project time.Duration
+
+	effort effort
 }
 
 // SGM looks for the matching of the vertices of two graphs of n vertices, given some pairs that

@@ -4,7 +4,6 @@ import (
 	"github.com/hiveblas/hiveblas/auction"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
-	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // ascent returns T = argmax ⟨∇f, T⟩ over matchings of positions, to within ε, and a
@@ -66,7 +65,6 @@ type assigned struct {
 	t          []int32
 	value, gap float64
 	rounds     int64
-	scanned    int64 // costs read
 }
 
 // assign solves the assignment problem max Σ c(k, t(k)), label by label. A missing
@@ -92,7 +90,6 @@ func (f *relaxation[T]) assign(costs *matrix.Matrix[T], eps float64) (assigned, 
 		whole.value += part.value
 		whole.gap += part.gap
 		whole.rounds += part.rounds
-		whole.scanned += part.scanned
 		from = end
 	}
 	return whole, nil
@@ -101,23 +98,22 @@ func (f *relaxation[T]) assign(costs *matrix.Matrix[T], eps float64) (assigned, 
 // solve solves one assignment problem. It leaves out offsets of rows and columns, which change
 // neither the best assignment nor the gap.
 func (f *relaxation[T]) solve(costs *matrix.Matrix[T], eps float64) (assigned, error) {
-	found, err := solveCosts(f.opts, costs, eps)
-	f.work += found.scanned
-	return found, err
-}
-
-// solveCosts solves the assignment problem max Σ c(k, t(k)), in which a missing entry counts 0.
-// Only exact problems are ε-scaled: most rows of a gradient prefer a column of their own.
-func solveCosts[C semiring.Float](o SGMOptions, costs *matrix.Matrix[C], eps float64) (assigned, error) {
-	res, err := auction.Solve(auction.Implicit(costs, 0), auction.Options{
-		Context: o.Context, Threads: o.Threads, Trace: o.Trace,
-		Maximize: true, Epsilon: eps, NoScaling: eps > 0, Seed: o.Seed,
-		Method: o.Assignment, Bidding: auction.Jacobi,
-	})
+	res, err := auction.Solve(auction.Implicit(costs, 0), f.opts.assignment(eps))
 	if err != nil {
 		return assigned{}, err
 	}
-	return assigned{res.Row, res.Value, res.Gap, res.Rounds, res.Scanned}, nil
+	f.work += res.Scanned
+	return assigned{res.Row, res.Value, res.Gap, res.Rounds}, nil
+}
+
+// assignment returns the settings of an assignment problem max Σ c(k, t(k)). Only exact problems
+// are ε-scaled: most rows of a gradient prefer a column of their own.
+func (o SGMOptions) assignment(eps float64) auction.Options {
+	return auction.Options{
+		Context: o.Context, Threads: o.Threads, Trace: o.Trace,
+		Maximize: true, Epsilon: eps, NoScaling: eps > 0, Seed: o.Seed,
+		Method: o.Assignment, Bidding: auction.Jacobi,
+	}
 }
 
 // commonNeighbour is the weight of one in ÂPB̂ᵀ: Â and B̂ have a 2 for each edge.

@@ -22,10 +22,11 @@ type pairing[T semiring.Float] struct {
 	rows, cols []int
 	ends       []int
 	soft       []SeedPair // seeds as positions
+	small      int64      // smallRepair
 }
 
 func newPairing[T semiring.Float](a, b matrix.Source[T], seeds []SeedPair, opts SGMOptions) (*pairing[T], error) {
-	p := &pairing[T]{opts: opts, seeds: seeds}
+	p := &pairing[T]{opts: opts, seeds: seeds, small: smallRepair}
 	var err error
 	if p.realA, err = square("SGM", a); err != nil {
 		return nil, err
@@ -206,6 +207,16 @@ func (p *pairing[T]) whole(t []int32) []int {
 		match[p.rows[k]] = p.cols[q]
 	}
 	return match
+}
+
+// positions is the inverse of whole.
+func (p *pairing[T]) positions(match []int) []int32 {
+	at := inverse(p.cols, p.n)
+	t := make([]int32, len(p.rows))
+	for k, v := range p.rows {
+		t[k] = int32(at[match[v]])
+	}
+	return t
 }
 
 // inOrder reports whether a list is all n vertices in order.

@@ -106,7 +106,7 @@ func (p *pairing[T]) portfolio(res *SGMResult) error {
 		return err
 	}
 	res.Searches = 1
-	best, climbing := f, f.work
+	best, all := f, f.done()
 	allowed := max(p.allowed(p.opts.Searches, usualSearches, f.work), 0)
 	for k, spent := 1, int64(0); res.After > 0 && p.opts.Searches >= 0; k++ {
 		if spent >= max(allowed, smallWork) || spent >= allowed && k > smallSearches {
@@ -121,12 +121,13 @@ func (p *pairing[T]) portfolio(res *SGMResult) error {
 		if f, err = newSearch(&q, pl); err != nil {
 			return err
 		}
+		f.before = all
 		other := &SGMResult{}
 		found, err := f.run(other)
 		if err != nil {
 			return err
 		}
-		spent, climbing = spent+f.work+f.mending, climbing+f.work
+		spent, all = spent+f.work+f.mending, f.done()
 		same := other.After == res.After && pl.start == Barycentre
 		if res.better(other, k) {
 			t, best = found, f
@@ -135,20 +136,22 @@ func (p *pairing[T]) portfolio(res *SGMResult) error {
 			break
 		}
 	}
-	if t, err = best.finish(t, max(p.allowed(p.opts.Repair, 1, climbing), smallRepair), res); err != nil {
+	best.before = effort{all.searches - 1, all.work - best.work, all.mending - best.mending}
+	if t, err = best.finish(t, res); err != nil {
 		return err
 	}
+	res.effort = best.done()
 	return best.conclude(t, res)
 }
 
 // finish repairs the best matching for long. As long as that removes an eighth of the
-// disagreements, it climbs from the result and repairs again, all repairs within a limit.
-func (f *relaxation[T]) finish(t []int32, limit int64, res *SGMResult) ([]int32, error) {
-	for f.mending = 0; res.After > 0 && f.opts.Repair >= 0 && f.mending < limit; {
+// disagreements, it climbs from the result and repairs again.
+func (f *relaxation[T]) finish(t []int32, res *SGMResult) ([]int32, error) {
+	for res.After > 0 && f.opts.Repair >= 0 && f.left(1) > 0 {
 		clock := time.Now()
 		before := res.After
 		var err error
-		if t, res.After, err = f.repair(t, repairs, limit-f.mending); err != nil {
+		if t, res.After, err = f.repair(t, repairs, f.left(1)); err != nil {
 			return nil, err
 		}
 		res.Project += lap(&clock)
@@ -230,8 +233,7 @@ func (f *relaxation[T]) run(res *SGMResult) (t []int32, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if after > 0 && f.opts.Repair >= 0 {
-			limit := max(f.allowed(f.opts.Repair, 1, f.work)-f.mending, smallRepair)
+		if limit := f.left(2); after > 0 && f.opts.Repair >= 0 && limit > 0 {
 			if next, after, err = f.repair(next, fewRepairs, limit); err != nil {
 				return nil, err
 			}
@@ -257,7 +259,29 @@ func (f *relaxation[T]) run(res *SGMResult) (t []int32, err error) {
 	return t, err
 }
 
-// smallRepair is the work that a repair may do after any search, about a tenth of a second.
+// An effort is the work of searches, in entries: of their steps, and of the repairs between and
+// after them.
+type effort struct {
+	searches      int
+	work, mending int64
+}
+
+// done is the effort of this search and of those before it.
+func (f *relaxation[T]) done() effort {
+	return effort{f.before.searches + 1, f.before.work + f.work, f.before.mending + f.mending}
+}
+
+// left returns the work that repairs may do now: they may take as much as the steps of all searches
+// so far, times Repair, less what they have taken. Those between searches get half of it, so that
+// the last repair, of the best matching, has the other half: without a common account they took 346
+// million entries in 3.2 s where the steps took 150 in 1.8 (ca-GrQc permuted, 1049 seeds).
+func (f *relaxation[T]) left(share int64) int64 {
+	all := f.done()
+	allowed := f.allowed(f.opts.Repair, 1, all.work) / share
+	return max(allowed, int64(all.searches)*f.small) - all.mending
+}
+
+// smallRepair is the work that repairs may do for any search, about a tenth of a second.
 const smallRepair = 1 << 25
 
 // newSearch puts a relaxation at the start of a plan.

@@ -40,6 +40,7 @@ type relaxation[T semiring.Float] struct {
 	early   bool    // the climb ended before steps stopped gaining
 	work    int64   // entries computed and read by steps
 	mending int64   // and by repairs
+	before  effort  // of the searches before
 	peak    int64   // bytes
 }
 

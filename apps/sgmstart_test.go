@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand"
 	"slices"
 	"testing"
 
@@ -249,4 +250,39 @@ func TestSGMRepairBound(t *testing.T) {
 	if _, _, err := f.repair(p.random(1), repairs, 1); err != nil || attempts > 1 {
 		t.Errorf("%d attempts within a work of 1, %v", attempts, err)
 	}
+}
+
+// All repairs together take no more than the steps of the searches, but for the attempts that exceed
+// the bound: on a tree, where many vertices have equal surroundings, they would take many times that.
+func TestSGMRepairsShareABound(t *testing.T) {
+	a := build[float64](t, tree(500), matrix.CSR)
+	b, _ := shuffled(t, a, 30, 1)
+	taken := func(repair float64) effort {
+		o := SGMOptions{Repair: repair, MaxIterations: 50, Tolerance: .5}
+		p, err := newPairing[float64](a, b, FirstSeeds(30), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.small = 0
+		res := &SGMResult{}
+		if err := p.portfolio(res); err != nil {
+			t.Fatal(err)
+		}
+		return res.effort
+	}
+	if usual := taken(0); usual.mending > usual.work*5/4 {
+		t.Errorf("repairs take %d entries, the steps %d", usual.mending, usual.work)
+	}
+	if free := taken(math.Inf(1)); free.mending < 4*free.work {
+		t.Errorf("without a bound repairs take %d entries, the steps %d: the bound has no effect", free.mending, free.work)
+	}
+}
+
+// tree is a random tree.
+func tree(n int) sample {
+	rng, s := rand.New(rand.NewSource(7)), blank(n)
+	for v := 1; v < n; v++ {
+		s.edges = append(s.edges, edge{v, rng.Intn(v), 1})
+	}
+	return s.both()
 }

@@ -68,7 +68,8 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts ...SSSPOpti
 		return fusedSSSP(at, a, n, sources, delta, o.Run)
 	}
 	unreached := semiring.MaxValue[T]()
-	dist, err := fullVector(a.Place(), n, unreached)
+	with := o.with()
+	dist, err := fullVector(a.Place(), n, unreached, with)
 	if err != nil {
 		return nil, err
 	}
@@ -76,12 +77,11 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts ...SSSPOpti
 	pending := matrix.NewVector[T](n, here) // reached, with edges not yet relaxed
 	var s ops.Steps
 	for _, v := range sources {
-		s.Do(dist.Set(v, 0))
 		s.Do(pending.Set(v, 0))
 	}
 	front, reach := matrix.NewVector[T](n, here), matrix.NewVector[T](n, here)
 	low, better := semiring.Min[T](), improvement[T]()
-	with := o.with()
+	s.Do(ops.Apply(dist.Accum(low), semiring.Identity[T](), pending, with))
 	for s.OK() && pending.NVals() > 0 {
 		least, err := ops.ReduceScalar(low, pending, with)
 		s.Do(err)

@@ -70,21 +70,24 @@ func towardsHubs[T comparable](g matrix.Source[T], run Run, n int) (*matrix.Matr
 	if at != nil {
 		return fusedTowardsHubs(at, a, n, run)
 	}
-	one, err := matrix.NewFullVector(n, true)
+	one, err := fullVector(a.Place(), n, true, run.with())
 	if err != nil {
 		return nil, err
 	}
-	degrees := matrix.NewVector[int64](n, matrix.On(a.Place()))
-	if err := ops.MxV(degrees, semiring.PlusPair[int64](), a, one.Pattern(), run.with()); err != nil {
+	ranks, err := fullVector[int64](a.Place(), n, 0, run.with())
+	if err != nil {
 		return nil, err
 	}
-	rank := degrees.Dense(0)
-	for v := range rank {
-		rank[v] = rank[v]<<32 | int64(v)
+	var s ops.Steps
+	s.Do(ops.MxV(ranks.Accum(semiring.Plus[int64]()), semiring.PlusPair[int64](), a, one.Pattern(), run.with()))
+	s.Do(ops.ApplyIndex(ranks, degreeThenNumber, ranks, run.with()))
+	if a.Place() != nil && s.OK() {
+		return upwards(a, ranks, run)
 	}
-	if a.Place() != nil {
-		return upwards(a, rank, run)
+	if !s.OK() {
+		return nil, s.Err()
 	}
+	rank := access.VectorStore(ranks).Val
 	up := semiring.NewSelect("towards-hubs", func(_ bool, i, j int) bool { return rank[i] < rank[j] }, "")
 	l := matrix.New[bool](n, n)
 	if err := ops.Select(l, up, a, run.with()); err != nil {
@@ -96,13 +99,9 @@ func towardsHubs[T comparable](g matrix.Source[T], run Run, n int) (*matrix.Matr
 // upwards returns the edges from i to j with rank(i) < rank(j) by operations that run on devices:
 //
 //	D = diag rank;   L = A⟨D min.first A < A min.second D⟩
-func upwards(a matrix.View[bool], rank []int64, run Run) (*matrix.Matrix[bool], error) {
-	n, here := len(rank), matrix.On(a.Place())
-	v, err := matrix.VectorOf(rank)
-	if err != nil {
-		return nil, err
-	}
-	d, err := matrix.Diag(v, 0)
+func upwards(a matrix.View[bool], rank *matrix.Vector[int64], run Run) (*matrix.Matrix[bool], error) {
+	n, here := rank.Size(), matrix.On(a.Place())
+	d, err := diagonal(rank, run.with())
 	if err != nil {
 		return nil, err
 	}
@@ -114,3 +113,8 @@ func upwards(a matrix.View[bool], rank []int64, run Run) (*matrix.Matrix[bool], 
 	s.Do(ops.Select(l, semiring.ValueEQ(true), l, run.with()))
 	return l, s.Err()
 }
+
+// degreeThenNumber orders vertices by degree, ties by number.
+var degreeThenNumber = semiring.NewIndex("degree_then_number", func(degree int64, v, _ int) int64 {
+	return degree<<32 | int64(v)
+}, "x << 32 | i")

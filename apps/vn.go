@@ -64,7 +64,7 @@ func VertexNomination[T semiring.Number](g matrix.Source[T], seeds []int, opts .
 	dist := matrix.NewVector[T](n, here)
 	frontier := matrix.NewVector[bool](n, here)
 	var s ops.Steps
-	s.Do(dist.SetFormat(matrix.Bitmap))
+	s.Do(keepBitmap(dist, o.with()))
 	for _, v := range seeds {
 		s.Do(frontier.Set(v, true))
 	}

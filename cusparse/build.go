@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
 // Build makes a matrix of tuples: their keys are sorted by radix, stably, so
@@ -38,4 +39,35 @@ func (d *Device) Build(m, n int, rows, cols []int32, t device.Type, val unsafe.P
 		return nil, f.err
 	}
 	return f.result(s), nil
+}
+
+// Scatter sums entries at listed positions: their keys are sorted by radix, stably, and runs of
+// equal keys are added up in order.
+func (d *Device) Scatter(c device.Call, dst device.Dest, m device.Monoid, u device.Operand, rows, cols device.Indices) (device.Store, device.Ran, error) {
+	f := d.begin(c)
+	defer f.end()
+	s := f.oriented(u)
+	if f.err == nil && s.format != sparse.Full {
+		s = f.list(s)
+	}
+	var i *mem
+	if !dst.Vector {
+		i = f.places(rows, dst.Rows)
+	}
+	j := f.places(cols, dst.Cols)
+	if f.err != nil {
+		return nil, device.Ran{}, f.err
+	}
+	total := s.slots()
+	ran := device.Ran{Method: "scatter", Work: total}
+	if total == 0 {
+		return f.finish(dst, f.empty(dst.Rows, dst.Cols, m.Out), ran, c, u)
+	}
+	keys := f.alloc(8 * total)
+	f.each(f.kernel(f.fixed("extract", "places"), "hb_places"), total, s.desc(), total,
+		flagOf(dst.Vector), i, j, keys)
+	sorted, num := f.sortKeys(keys, total, dst.Rows, dst.Cols)
+	starts, runKeys, count := f.runs(sorted, total) // waits: the caller's lists may change then
+	val := f.sums(m, false, starts, count, total, num, f.valued(s).val)
+	return f.finish(dst, f.keyed(dst.Rows, dst.Cols, m.Out, runKeys, count, val), ran, c, u)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -228,13 +229,46 @@ func (f *frame) sortedList(list []int32) (sorted, place *mem) {
 	return sorted, place
 }
 
+// places returns a list of indices below limit on the device, nil for all. It checks those that are
+// a vector, and waits for that.
+func (f *frame) places(x device.Indices, limit int) *mem {
+	if x.Values == nil {
+		if x.List == nil {
+			return nil
+		}
+		return f.ints(x.List)
+	}
+	s := f.here(*x.Values)
+	if s != nil && s.format != sparse.Full {
+		s = f.list(s)
+	}
+	if f.err != nil || x.N == 0 {
+		return f.alloc(4)
+	}
+	first, n := f.alloc(8), int64(x.N)
+	f.fill(first, 0xff, 8)
+	f.each(f.kernel(f.fixed("extract", "places"), "hb_outside"), n, s.val, n, int64(limit), first)
+	if at := f.read(first, 0); f.err == nil && at >= 0 {
+		var bad int32
+		f.download(unsafe.Pointer(&bad), s.val.ptr()+driver.Ptr(4*at), 4)
+		f.fail(&device.IndexError{Arg: x.Arg, At: at, Index: int64(bad), Limit: int64(limit)})
+	}
+	return s.val
+}
+
 // Extract takes rows and columns.
 func (d *Device) Extract(c device.Call, dst device.Dest, a device.Operand, rows, cols device.Indices) (device.Store, device.Ran, error) {
 	f := d.begin(c)
 	defer f.end()
 	ran := device.Ran{Method: "extract"}
-	if rows.List == nil && cols.List == nil {
+	if rows.All() && cols.All() {
 		return f.finish(dst, f.oriented(a), ran, c, a)
+	}
+	if a.Vector && rows.All() {
+		if s := f.oriented(a); f.err == nil && !s.isListed() {
+			ran.Method = "gather"
+			return f.finish(dst, f.gathered(s, cols), ran, c, a)
+		}
 	}
 	s := f.rows(a)
 	if f.err != nil {
@@ -243,20 +277,48 @@ func (d *Device) Extract(c device.Call, dst device.Dest, a device.Operand, rows,
 	return f.finish(dst, f.extract(s, rows, cols), ran, c, a)
 }
 
+// gathered takes positions of a dense vector.
+func (f *frame) gathered(s *store, cols device.Indices) *store {
+	n := int64(cols.N)
+	list := f.places(cols, s.n)
+	if n == 0 || f.err != nil {
+		return f.empty(1, cols.N, s.typ)
+	}
+	out := f.newStore(1, cols.N, s.format, s.typ, -1)
+	if s.val != nil {
+		out.val = f.alloc(n * int64(s.typ.Size)).share()
+		f.each(f.shape(s.typ.Size, "hb_gather"), n, s.val, list, n, out.val)
+	}
+	if s.format == sparse.Full {
+		out.count.Store(n)
+	} else {
+		out.present = f.alloc(n).share()
+		f.each(f.shape(1, "hb_gather"), n, s.present, list, n, out.present)
+	}
+	if cols.Values == nil {
+		f.sync() // the caller's list may change
+	}
+	return out
+}
+
 func (f *frame) extract(s *store, rows, cols device.Indices) *store {
 	p := f.fixed("extract", "extract")
 	var rowList, at, colList, place *mem
 	taken := s.known()
-	if rows.List != nil {
-		rowList = f.ints(rows.List)
-		n := int64(len(rows.List))
+	if !rows.All() {
+		rowList = f.places(rows, s.m)
+		n := int64(rows.N)
 		lengths := f.alloc(8 * max(n, 1))
 		f.each(f.kernel(p, "hb_taken"), n, s.desc(), rowList, n, lengths)
 		at = f.scan(lengths, n, 8)
 		taken = f.read(at, n)
 	}
 	ascending := true
-	if cols.List != nil {
+	switch {
+	case cols.Values != nil: // as keys, numbers below 2³¹ are in the same order
+		colList, place = f.sort(f.places(cols, s.n), int64(cols.N), 4, bitsFor(s.n))
+		ascending = false
+	case cols.List != nil:
 		colList, place = f.sortedList(cols.List)
 		ascending = slices.IsSorted(cols.List)
 	}
@@ -264,14 +326,14 @@ func (f *frame) extract(s *store, rows, cols device.Indices) *store {
 		return f.empty(rows.N, cols.N, s.typ)
 	}
 	from, row, copies := f.alloc(8*taken), f.alloc(4*taken), f.alloc(8*taken)
-	f.each(f.kernel(p, "hb_take"), taken, s.desc(), rowList, int64(len(rows.List)), at, taken, colList, int64(len(cols.List)), from, row, copies)
+	f.each(f.kernel(p, "hb_take"), taken, s.desc(), rowList, int64(rows.N), at, taken, colList, int64(cols.N), from, row, copies)
 	places := f.scan(copies, taken, 8)
 	total := f.read(places, taken)
 	if total == 0 || f.err != nil {
 		return f.empty(rows.N, cols.N, s.typ)
 	}
 	keys, source := f.alloc(8*total), f.alloc(8*total)
-	f.each(f.kernel(p, "hb_copy"), total, s.desc(), from, row, places, taken, total, colList, place, int64(len(cols.List)), keys, source)
+	f.each(f.kernel(p, "hb_copy"), total, s.desc(), from, row, places, taken, total, colList, place, int64(cols.N), keys, source)
 	if !ascending {
 		sorted, num := f.sortKeys(keys, total, rows.N, cols.N)
 		moved := f.alloc(8 * total)

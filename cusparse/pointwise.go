@@ -46,6 +46,9 @@ type region struct {
 	scalar       bool // b is everywhere in it
 }
 
+// whole reports whether a region is all positions.
+func (r *region) whole() bool { return r.rows == nil && r.cols == nil }
+
 // pointwise is a decision position by position: entries of a and b, one of
 // them or both, to entries of type out.
 type pointwise struct {
@@ -68,7 +71,7 @@ func (q *pointwise) states(f func(region, allowed, inB, inA bool, a action)) {
 	for state := range 16 {
 		region, allowed, inB, inA := state&8 != 0, state&4 != 0, state&2 != 0, state&1 != 0
 		switch {
-		case !region && q.in == nil, !allowed && q.mask == nil, q.a.format == sparse.Full && !inA,
+		case !region && (q.in == nil || q.in.whole()), !allowed && q.mask == nil, q.a.format == sparse.Full && !inA,
 			q.in == nil && q.b.format == sparse.Full && !inB, q.in != nil && q.in.scalar && inB != region,
 			q.a.known() == 0 && inA, q.in == nil && q.b.known() == 0 && inB:
 			continue

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"errors"
+	"fmt"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/access"
@@ -47,6 +48,11 @@ func (h *remoteCall) call() device.Call {
 // storeResult makes s the contents of the destination and reports the trace. ran and err are the
 // results of the backend.
 func storeResult[C comparable](h *remoteCall, t *target[C], s device.Store, ran device.Ran, err error) error {
+	var outside *device.IndexError
+	if errors.As(err, &outside) {
+		return &matrix.IndexError{Op: h.c.op, Arg: fmt.Sprintf("%s[%d] =", outside.Arg, outside.At),
+			Index: outside.Index, Limit: outside.Limit}
+	}
 	var declined *device.MethodError
 	if errors.As(err, &declined) {
 		return &MethodError{h.c.op, h.c.method, declined.Reason}
@@ -143,6 +149,16 @@ func scalarOf[T any](h *remoteCall, x *T) device.Scalar {
 }
 
 func indicesOf(x cpu.Indices) device.Indices { return device.Indices{List: x.List, N: x.N} }
+
+// indices returns a list that may be a vector on the device of the operation.
+func (h *remoteCall) indices(x indices) device.Indices {
+	out := indicesOf(x.Indices)
+	if x.values != nil {
+		o := remoteOperand(h, *x.values)
+		out.Values, out.Arg = &o, x.arg
+	}
+	return out
+}
 
 func remoteMxM[A, B, C comparable](c *call, t *target[C], s semiring.Semiring[A, B, C], a matrix.View[A], b matrix.View[B]) error {
 	m, _ := a.Dims()

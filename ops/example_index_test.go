@@ -1,6 +1,8 @@
 package ops_test
 
 import (
+	"fmt"
+
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -35,6 +37,36 @@ func ExampleExtractVector() {
 	showVector(w)
 	// Output:
 	// 4 4 . 1 |
+}
+
+// The list is a vector: parents of parents.
+func ExampleValuesOf() {
+	parent, err := matrix.VectorOf([]int32{0, 0, 1, 2})
+	check(err)
+	grand := matrix.NewVector[int32](4)
+	check(ops.ExtractVector(grand, parent, ops.ValuesOf(parent)))
+	fmt.Println(grand.Dense(-1))
+	// Output: [0 0 0 1]
+}
+
+// Entries of parallel edges (0, 1) and (2, 0) are added up.
+func ExampleScatter() {
+	c := matrix.New[float64](3, 2)
+	check(ops.Scatter(c, semiring.Plus[float64](), parseVector("1 2 4 8"), ops.Of(0, 2, 0, 2), ops.Of(1, 0, 1, 0)))
+	show(c)
+	// Output:
+	// . 5 |
+	// . . |
+	// 10 . |
+}
+
+// w(idx) min= u for a list that repeats 1.
+func ExampleScatterVector() {
+	w, low := parseVector("9 9 9 9"), semiring.Min[float64]()
+	check(ops.ScatterVector(w.Accum(low), low, parseVector("7 5 3"), ops.Of(1, 0, 1)))
+	showVector(w)
+	// Output:
+	// 5 3 9 9 |
 }
 
 // Row 1, and with T column 0.

@@ -10,56 +10,6 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// Indices is a list of rows, columns or positions.
-type Indices struct {
-	list []int
-	all  bool
-}
-
-// All returns the list of all indices, in ascending order.
-func All() Indices { return Indices{all: true} }
-
-// Of returns the list of the given indices.
-func Of(list ...int) Indices { return Indices{list: list} }
-
-// Span returns the list lo, lo+1, …, hi−1.
-func Span(lo, hi int) Indices {
-	var list []int
-	for i := lo; i < hi; i++ {
-		list = append(list, i)
-	}
-	return Indices{list: list}
-}
-
-// resolve checks that the indices are less than n, and with unique that they are distinct.
-func (x Indices) resolve(c *call, arg string, n int, unique bool) (cpu.Indices, error) {
-	if x.all {
-		return cpu.Indices{N: n}, nil
-	}
-	list := make([]int32, len(x.list))
-	rising := true
-	for p, i := range x.list {
-		if uint(i) >= uint(n) {
-			return cpu.Indices{}, &matrix.IndexError{Op: c.op, Arg: fmt.Sprintf("%s[%d] =", arg, p),
-				Index: int64(i), Limit: int64(n)}
-		}
-		rising = rising && (p == 0 || x.list[p-1] < i)
-		list[p] = int32(i)
-	}
-	if unique && !rising {
-		seen := make(map[int32]int, len(list))
-		for p, i := range list {
-			if q, ok := seen[i]; ok {
-				return cpu.Indices{}, &matrix.InvalidError{Op: c.op,
-					Reason: fmt.Sprintf("%s lists %d twice, at %d and %d; each position can be assigned once",
-						arg, i, q, p)}
-			}
-			seen[i] = p
-		}
-	}
-	return cpu.Indices{List: list, N: len(list)}, nil
-}
-
 // Extract computes C⟨M⟩ ⊕= A(rows, cols): entry (p, q) is A(rows[p], cols[q]). Indices may repeat.
 // It takes O(entries of the extracted rows) time, and sorts each row whose columns are not in
 // order. An index out of range is a *matrix.IndexError that gives its position in the list.
@@ -70,31 +20,32 @@ func Extract[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols 
 		return err
 	}
 	m, n := v.Dims()
-	ri, err := rows.resolve(c, "rows", m, false)
+	spec := specOf(dst)
+	ri, err := rows.resolve(c, "rows", m, placeOf(spec))
 	if err != nil {
 		return err
 	}
-	ci, err := cols.resolve(c, "cols", n, false)
+	ci, err := cols.resolve(c, "cols", n, placeOf(spec))
 	if err != nil {
 		return err
 	}
-	t, err := prepare(c, specOf(dst), ri.N, ci.N)
+	t, err := prepare(c, spec, ri.N, ci.N)
 	if err != nil {
 		return err
 	}
 	if t.at != nil {
 		return remoteExtract(c, t, v, ri, ci)
 	}
-	return extract(c, t, access.Rows(v), ri, ci)
+	return extract(c, t, access.Rows(v), ri.Indices, ci.Indices)
 }
 
-func remoteExtract[T comparable](c *call, t *target[T], v matrix.View[T], rows, cols cpu.Indices) error {
+func remoteExtract[T comparable](c *call, t *target[T], v matrix.View[T], rows, cols indices) error {
 	h := newRemoteCall(c, t, rows.N, cols.N)
-	x := remoteOperand(h, v)
+	x, i, j := remoteOperand(h, v), h.indices(rows), h.indices(cols)
 	if h.err != nil {
 		return h.err
 	}
-	st, ran, err := h.at.Extract(h.call(), h.dest, x, indicesOf(rows), indicesOf(cols))
+	st, ran, err := h.at.Extract(h.call(), h.dest, x, i, j)
 	return storeResult(h, t, st, ran, err)
 }
 
@@ -115,19 +66,20 @@ func ExtractVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSour
 		return err
 	}
 	_, n := v.Dims()
-	ci, err := idx.resolve(c, "idx", n, false)
+	spec := specOf(dst)
+	ci, err := idx.resolve(c, "idx", n, placeOf(spec))
 	if err != nil {
 		return err
 	}
-	t, err := prepare(c, specOf(dst), 1, ci.N)
+	t, err := prepare(c, spec, 1, ci.N)
 	if err != nil {
 		return err
 	}
 	if t.at != nil {
-		return remoteExtract(c, t, v, cpu.Indices{N: 1}, ci)
+		return remoteExtract(c, t, v, onlyRow, ci)
 	}
 	if st := access.Stored(v); !st.Sparse() {
-		out := gather(st, ci)
+		out := gather(st, ci.Indices)
 		c.traced("gather", int64(ci.N))
 		return write(c, t, out, false)
 	}
@@ -136,7 +88,7 @@ func ExtractVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSour
 		c.traced("extract", st.NVals)
 		return write(c, t, cpu.ExtractRow(st, ci.List, truth[T]()), false)
 	}
-	return extract(c, t, st, cpu.Indices{N: 1}, ci)
+	return extract(c, t, st, onlyRow.Indices, ci.Indices)
 }
 
 // gather is ExtractVector from a dense vector.
@@ -178,19 +130,40 @@ func ExtractRow[T comparable](dst matrix.VectorTarget[T], a matrix.Source[T], i 
 	if uint(i) >= uint(m) {
 		return &matrix.IndexError{Op: c.op, Arg: "row", Index: int64(i), Limit: int64(m)}
 	}
-	ri := cpu.Indices{List: []int32{int32(i)}, N: 1}
-	ci, err := cols.resolve(c, "cols", n, false)
+	ri := indices{Indices: cpu.Indices{List: []int32{int32(i)}, N: 1}}
+	spec := specOf(dst)
+	ci, err := cols.resolve(c, "cols", n, placeOf(spec))
 	if err != nil {
 		return err
 	}
-	t, err := prepare(c, specOf(dst), 1, ci.N)
+	t, err := prepare(c, spec, 1, ci.N)
 	if err != nil {
 		return err
 	}
 	if t.at != nil {
 		return remoteExtract(c, t, v, ri, ci)
 	}
-	return extract(c, t, access.Rows(v), ri, ci)
+	if st := access.Stored(v); !st.Sparse() && !v.Transposed() {
+		c.traced("gather", int64(ci.N))
+		return write(c, t, gather(denseRow(st, i), ci.Indices), false)
+	}
+	return extract(c, t, access.Rows(v), ri.Indices, ci.Indices)
+}
+
+// denseRow returns row i of a dense matrix, which it shares.
+func denseRow[T comparable](st *sparse.Store[T], i int) *sparse.Store[T] {
+	n := st.NCols
+	row := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: n, Format: st.Format, NVals: int64(n)}}
+	if st.Val != nil {
+		row.Val = st.Val[i*n : (i+1)*n]
+	}
+	if st.Format == sparse.Bitmap {
+		row.Present, row.NVals = st.Present[i*n:(i+1)*n], 0
+		for _, b := range row.Present {
+			row.NVals += int64(b)
+		}
+	}
+	return row
 }
 
 // assign computes c(rows, cols) ⊕= x and writes the result under the mask, as GrB_assign: the mask
@@ -273,11 +246,11 @@ func Assign[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols I
 	if err != nil {
 		return err
 	}
-	ri, err := rows.resolve(c, "rows", m, true)
+	ri, err := rows.distinct(c, "rows", m)
 	if err != nil {
 		return err
 	}
-	ci, err := cols.resolve(c, "cols", n, true)
+	ci, err := cols.distinct(c, "cols", n)
 	if err != nil {
 		return err
 	}
@@ -305,7 +278,7 @@ func AssignVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSourc
 	if err != nil {
 		return err
 	}
-	ci, err := idx.resolve(c, "idx", n, true)
+	ci, err := idx.distinct(c, "idx", n)
 	if err != nil {
 		return err
 	}
@@ -330,11 +303,11 @@ func AssignScalar[T comparable](dst matrix.Target[T], x T, rows, cols Indices, o
 	if err != nil {
 		return err
 	}
-	ri, err := rows.resolve(c, "rows", m, true)
+	ri, err := rows.distinct(c, "rows", m)
 	if err != nil {
 		return err
 	}
-	ci, err := cols.resolve(c, "cols", n, true)
+	ci, err := cols.distinct(c, "cols", n)
 	if err != nil {
 		return err
 	}
@@ -350,7 +323,7 @@ func AssignVectorScalar[T comparable](dst matrix.VectorTarget[T], x T, idx Indic
 	if err != nil {
 		return err
 	}
-	ci, err := idx.resolve(c, "idx", n, true)
+	ci, err := idx.distinct(c, "idx", n)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ lines to compare with.`,
 	fs.StringVar(&start, "start", "auto", "start `S` of the search: sparse (the seeds alone), barycentre, or auto (sparse, then others)")
 	fs.StringVar(&from, "from", "", "`FILE` of pairs to start from, such as the output of an earlier run")
 	fs.Float64Var(&o.Searches, "searches", 0, "`multiple` of the first search's work that others may take (0: 2, negative: no other search)")
-	fs.Float64Var(&o.Repair, "repair", 0, "`multiple` of a search's work that the repair may take (0: 1, negative: no repair, inf: no bound)")
+	fs.Float64Var(&o.Repair, "repair", 0, "`multiple` of the work of the searches that repairs may take (0: 1, negative: no repair, inf: no bound)")
 	fs.BoolVar(&o.Pad, "pad", false, "add isolated vertices to the smaller graph")
 	fs.IntVar(&o.MaxIterations, "max-iterations", 50, "stop after `N` steps")
 	fs.Float64Var(&o.Tolerance, "tolerance", .5, "stop when a step corrects fewer than `T` edges")

@@ -39,6 +39,8 @@ func cancelled(o ops.Option) []errorCase {
 		{"cancelled/AssignVector", func(x misfits) error { return ops.AssignVector(x.w, x.u, all, o) }, ended, nil},
 		{"cancelled/AssignScalar", func(x misfits) error { return ops.AssignScalar(x.c, 1, all, all, o) }, ended, nil},
 		{"cancelled/AssignVectorScalar", func(x misfits) error { return ops.AssignVectorScalar(x.w, 1, all, o) }, ended, nil},
+		{"cancelled/Scatter", func(x misfits) error { return ops.Scatter(x.c, plus, x.u, all, all, o) }, ended, nil},
+		{"cancelled/ScatterVector", func(x misfits) error { return ops.ScatterVector(x.w, plus, x.u, all, o) }, ended, nil},
 		{"cancelled/Kronecker", func(x misfits) error { return ops.Kronecker(x.c, plus, x.a, some(1, 1), o) }, ended, nil},
 	}
 }

@@ -181,5 +181,6 @@ func newPlan(seed uint64, name string) *plan {
 	p := &plan{Rand: rand.New(rand.NewPCG(seed, h))}
 	p.special = p.IntN(4) == 0
 	p.alias = p.IntN(3) == 0
+	p.lists = int((seed ^ h>>7) % 8)
 	return p
 }

@@ -183,6 +183,7 @@ func closed[T comparable](typ string) (g []generator) {
 	}
 	for _, m := range k.monoids {
 		g = append(g, reductions(typ, m)...)
+		g = append(g, scatters(typ, m)...)
 	}
 	return append(g, structural[T](typ)...)
 }

@@ -47,6 +47,18 @@ func someVector(n int, opts ...matrix.Option) vec {
 	return v
 }
 
+// places returns a list of indices as a vector.
+func places(at matrix.Place, list ...int32) *matrix.Vector[int32] {
+	v, err := matrix.VectorOf(list)
+	if err == nil {
+		err = v.Move(at)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 // errorCase is a call that must fail.
 type errorCase struct {
 	name string
@@ -116,6 +128,29 @@ func errorCases() []errorCase {
 			return ops.AssignScalar(matrix.New[float64](1<<31-1, 1<<31-1, matrix.On(x.c.Place())), 1, all, all)
 		}, size, []string{"2147483647×2147483647"}},
 		{"AssignVectorScalar/index", func(x misfits) error { return ops.AssignVectorScalar(x.w, 1, ops.Span(1, 4)) }, index, []string{"idx[2]"}},
+		{"Scatter/u", func(x misfits) error { return ops.Scatter(x.c, plus, x.long, all, all) }, dim, vectors},
+		{"Scatter/lists", func(x misfits) error { return ops.Scatter(x.c, plus, x.u, all, ops.Of(0, 0)) }, dim, []string{"vector of 2", "vector of 3", "cols"}},
+		{"Scatter/row", func(x misfits) error { return ops.Scatter(x.c, plus, x.u, ops.Of(0, 0, 3), all) }, index, []string{"rows[2]"}},
+		{"Scatter/column of a vector", func(x misfits) error {
+			return ops.Scatter(x.c, plus, x.u, all, ops.ValuesOf(places(x.c.Place(), 0, 2, -5)))
+		}, index, []string{"cols[2]", "-5", "0…2"}},
+		{"ScatterVector/u", func(x misfits) error { return ops.ScatterVector(x.w, plus, x.long, all) }, dim, vectors},
+		{"ScatterVector/index", func(x misfits) error { return ops.ScatterVector(x.w, plus, x.u, ops.Of(1, 1, -1)) }, index, []string{"idx[2]", "-1"}},
+		{"ScatterVector/index of a vector", func(x misfits) error {
+			return ops.ScatterVector(x.w, plus, x.u, ops.ValuesOf(places(x.w.Place(), 0, 3, 4)))
+		}, index, []string{"idx[1]", "3", "0…2"}},
+		{"Extract/row of a vector", func(x misfits) error {
+			return ops.Extract(x.c, x.a, ops.ValuesOf(places(x.c.Place(), 0, 3, 4)), all)
+		}, index, []string{"rows[1]", "3", "0…2"}},
+		{"Extract/column of a vector", func(x misfits) error {
+			return ops.Extract(x.c, x.a, all, ops.ValuesOf(places(x.c.Place(), -1, 3, 4)))
+		}, index, []string{"cols[0]", "-1", "0…2"}},
+		{"ExtractVector/index of a vector", func(x misfits) error {
+			return ops.ExtractVector(x.w, x.u, ops.ValuesOf(places(x.w.Place(), 0, 1, 1<<30)))
+		}, index, []string{"idx[2]", "1073741824", "0…2"}},
+		{"AssignVector/duplicate in a vector", func(x misfits) error {
+			return ops.AssignVector(x.w, x.u, ops.ValuesOf(places(x.w.Place(), 1, 0, 1)))
+		}, invalid, []string{"idx lists 1 twice"}},
 		{"Kronecker/c", func(x misfits) error { return ops.Kronecker(x.c, plus, x.a, x.b) }, dim, []string{"9×9", "3×3"}},
 		{"Kronecker/huge", func(x misfits) error {
 			return ops.Kronecker(x.c, plus, matrix.New[float64](1<<30, 1), matrix.New[float64](3, 1))
@@ -165,6 +200,8 @@ func errorCases() []errorCase {
 			return ops.Reduce(x.w, semiring.NewMonoid(semiring.BinaryOp[float64, float64, float64]{}, 0), x.a)
 		}, operator, nil},
 		{"zero/ReduceScalar", func(x misfits) error { _, err := ops.ReduceScalar(semiring.Monoid[float64]{}, x.a); return err }, operator, nil},
+		{"zero/Scatter", func(x misfits) error { return ops.Scatter(x.c, semiring.Monoid[float64]{}, x.u, all, all) }, operator, []string{"monoid"}},
+		{"zero/ScatterVector", func(x misfits) error { return ops.ScatterVector(x.w, semiring.Monoid[float64]{}, x.u, all) }, operator, nil},
 		{"zero/Kronecker", func(x misfits) error {
 			return ops.Kronecker(x.c, semiring.BinaryOp[float64, float64, float64]{}, x.a, x.b)
 		}, operator, nil},
@@ -195,6 +232,8 @@ func errorCases() []errorCase {
 		{"poisoned/Assign", func(x misfits) error { return ops.Assign(x.poisoned, x.a, all, all) }, size, nil},
 		{"poisoned/AssignVector", func(x misfits) error { return ops.AssignVector(x.w, x.badVector, all) }, size, nil},
 		{"poisoned/AssignScalar", func(x misfits) error { return ops.AssignScalar(x.poisoned, 1, all, all) }, size, nil},
+		{"poisoned/Scatter", func(x misfits) error { return ops.Scatter(x.poisoned, plus, x.u, all, all) }, size, nil},
+		{"poisoned/ScatterVector", func(x misfits) error { return ops.ScatterVector(x.w, plus, x.badVector, all) }, size, nil},
 		{"poisoned/Kronecker", func(x misfits) error { return ops.Kronecker(x.c, plus, x.a, x.poisoned) }, size, nil},
 
 		{"nil/MxM a", func(x misfits) error { return ops.MxM(x.c, pt, noMatrix, x.b) }, invalid, nil},
@@ -213,6 +252,13 @@ func errorCases() []errorCase {
 		{"nil/Assign", func(x misfits) error { return ops.Assign(noMatrix, x.a, all, all) }, invalid, nil},
 		{"nil/AssignVector", func(x misfits) error { return ops.AssignVector(noVector, x.u, all) }, invalid, nil},
 		{"nil/AssignScalar", func(x misfits) error { return ops.AssignScalar(noMatrix, 1, all, all) }, invalid, nil},
+		{"nil/Scatter", func(x misfits) error { return ops.Scatter(noMatrix, plus, x.u, all, all) }, invalid, nil},
+		{"nil/Scatter u", func(x misfits) error { return ops.Scatter(x.c, plus, noVector, all, all) }, invalid, nil},
+		{"nil/ScatterVector", func(x misfits) error { return ops.ScatterVector[float64](nil, plus, x.u, all) }, invalid, nil},
+		{"nil/ValuesOf", func(x misfits) error { return ops.ExtractVector(x.w, x.u, ops.ValuesOf(nil)) }, invalid, nil},
+		{"nil/ValuesOf a vector", func(x misfits) error {
+			return ops.ScatterVector(x.w, plus, x.u, ops.ValuesOf((*matrix.Vector[int32])(nil)))
+		}, invalid, nil},
 		{"nil/ReduceScalar", func(x misfits) error { _, err := ops.ReduceScalar[float64](plus, nil); return err }, invalid, nil},
 
 		{"method/MxM push", func(x misfits) error { return ops.MxM(x.c, pt, x.a, x.b, ops.Using(ops.Push)) }, method, []string{"push"}},

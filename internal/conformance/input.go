@@ -19,6 +19,7 @@ type plan struct {
 	inputs  []input
 	special bool // values such as NaN and the largest integer
 	alias   bool // inputs are often one matrix
+	lists   int  // the form of lists of indices; see runner.list
 	set     settings
 	notes   []string
 }
@@ -38,6 +39,9 @@ func (p *plan) methodName() string {
 func (p *plan) String() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "  %s\n", p.set)
+	if p.lists < 4 {
+		fmt.Fprintf(&s, "  lists are vectors of form %d\n", p.lists)
+	}
 	for _, n := range p.notes {
 		fmt.Fprintf(&s, "  %s\n", n)
 	}
@@ -113,6 +117,28 @@ type runner struct {
 	plan *plan
 	made map[any]any
 	dst  any // the input that is the destination
+}
+
+// list returns a list of positions of an axis as it is or, for half of the plans, as the values of a
+// vector: at the place of the backend or on the host, full or with gaps.
+func (r *runner) list(x ops.Indices, axis Axis, at []int) ops.Indices {
+	form := r.plan.lists
+	if form >= 4 {
+		return x
+	}
+	step := 1 + form%2
+	b := matrix.NewVectorBuilder[int32](step * len(at))
+	for k, i := range at {
+		b.Add(step*k, int32(axis.Pos(i)))
+	}
+	v, err := b.Build(nil)
+	if err == nil && form < 2 {
+		err = v.Move(r.b.Place())
+	}
+	if err != nil {
+		panic(err)
+	}
+	return ops.ValuesOf(v)
 }
 
 // store returns fresh storage of an input.

@@ -144,6 +144,20 @@ func extract[T any](a Dense[T], rows, cols []int) Dense[T] {
 	return t
 }
 
+// scatter: T(rows[k], cols[k]) is the sum of the u(k) there; the lists index used positions.
+func scatter[T any](m, n Axis, add semiring.Monoid[T], u Dense[T], rows, cols []int) Dense[T] {
+	t := newDense[T](m, n)
+	terms := make([][]T, len(t.Cell))
+	for k, x := range u.Cell {
+		p := rows[k]*n.Len() + cols[k]
+		terms[p] = append(terms[p], x...)
+	}
+	for p := range t.Cell {
+		t.Cell[p] = sum(add, terms[p])
+	}
+	return t
+}
+
 // assign: Z is C with Z(rows[p], cols[q]) = accum(C(…), A(p, q)).
 func assign[T any](c, a Dense[T], rows, cols []int, accum func(x, y T) T) Dense[T] {
 	z := c.clone()

@@ -285,4 +285,40 @@ func (p *plan) indices(x Axis, unique bool) (ops.Indices, []int) {
 	return ops.Of(list...), at
 }
 
-func noteIndices(p *plan, name string, x ops.Indices) { p.note("%s %s", name, fmt.Sprint(x)) }
+func noteIndices(p *plan, name string, x ops.Indices) {
+	text := fmt.Sprint(x)
+	if len(text) > 600 {
+		text = text[:600] + " …"
+	}
+	p.note("%s %s", name, text)
+}
+
+// places draws the length of a list of positions of each axis, which may repeat.
+func (p *plan) places(axes ...Axis) int {
+	for _, x := range axes {
+		if x.Len() == 0 {
+			return 0
+		}
+	}
+	if x := axes[0]; x.At == nil && p.IntN(3) == 0 {
+		return x.N // so that the list may be all, and u and w one vector
+	}
+	return []int{0, 1, 2, 5, 12, 40, 150, 3000}[p.IntN(7+p.IntN(2))]
+}
+
+// repeated draws a list of k used positions of x.
+func (p *plan) repeated(x Axis, k int) (ops.Indices, []int) {
+	at, list := make([]int, k), make([]int, k)
+	if x.At == nil && k == x.N && p.IntN(2) == 0 {
+		for i := range at {
+			at[i] = i
+		}
+		return ops.All(), at
+	}
+	few := 1 + p.IntN(max(x.Len(), 1)) // among so many positions
+	for q := range at {
+		at[q] = p.IntN(few)
+		list[q] = x.Pos(at[q])
+	}
+	return ops.Of(list...), at
+}

@@ -50,6 +50,43 @@ func reductions[T comparable](typ string, m semiring.Monoid[T]) []generator {
 	}
 }
 
+// scatters returns the cases of sums at lists that repeat.
+func scatters[T comparable](typ string, m semiring.Monoid[T]) []generator {
+	name := "/" + typ + "/" + m.Name()
+	return []generator{
+		{"Scatter" + name, 3, func(p *plan) func(r *runner) error {
+			x := p.matrixAxes()
+			k := p.places(x[0], x[1])
+			rows, ri := p.repeated(x[0], k)
+			cols, ci := p.repeated(x[1], k)
+			noteIndices(p, "rows", rows)
+			noteIndices(p, "cols", cols)
+			u := operandOf[T](p, "u", one, Axis{N: k}, true)
+			c := newInput[T](p, "c", x[0], x[1], false)
+			settle(p, c)
+			return func(r *runner) error {
+				dst := target(r, c)
+				err := ops.Scatter(dst, m, u.vector(r), r.list(rows, x[0], ri), r.list(cols, x[1], ci), p.set.options()...)
+				return conclude(r, c, scatter(x[0], x[1], m, u.dense(), ri, ci), false, err)
+			}
+		}},
+		{"ScatterVector" + name, 3, func(p *plan) func(r *runner) error {
+			x := p.axis()
+			k := p.places(x)
+			idx, at := p.repeated(x, k)
+			noteIndices(p, "idx", idx)
+			u := operandOf[T](p, "u", one, Axis{N: k}, true)
+			w := newInput[T](p, "w", one, x, true)
+			settle(p, w)
+			return func(r *runner) error {
+				dst := vectorTarget(r, w)
+				err := ops.ScatterVector(dst, m, u.vector(r), r.list(idx, x, at), p.set.options()...)
+				return conclude(r, w, scatter(one, x, m, u.dense(), make([]int, k), at), false, err)
+			}
+		}},
+	}
+}
+
 func structural[T comparable](typ string) []generator {
 	name := "/" + typ
 	return []generator{
@@ -82,7 +119,7 @@ func structural[T comparable](typ string) []generator {
 			settle(p, c)
 			return func(r *runner) error {
 				dst := target(r, c)
-				err := ops.Extract(dst, a.source(r), rows, cols, p.set.options()...)
+				err := ops.Extract(dst, a.source(r), r.list(rows, x[0], ri), r.list(cols, x[1], ci), p.set.options()...)
 				return conclude(r, c, extract(a.dense(), ri, ci), true, err)
 			}
 		}},
@@ -95,7 +132,7 @@ func structural[T comparable](typ string) []generator {
 			settle(p, w)
 			return func(r *runner) error {
 				dst := vectorTarget(r, w)
-				err := ops.ExtractVector(dst, u.vector(r), idx, p.set.options()...)
+				err := ops.ExtractVector(dst, u.vector(r), r.list(idx, x, at), p.set.options()...)
 				return conclude(r, w, extract(u.dense(), []int{0}, at), true, err)
 			}
 		}},
@@ -113,7 +150,7 @@ func structural[T comparable](typ string) []generator {
 			settle(p, w)
 			return func(r *runner) error {
 				dst := vectorTarget(r, w)
-				err := ops.ExtractRow(dst, a.source(r), x[0].Pos(i), cols, p.set.options()...)
+				err := ops.ExtractRow(dst, a.source(r), x[0].Pos(i), r.list(cols, x[1], ci), p.set.options()...)
 				return conclude(r, w, extract(a.dense(), []int{i}, ci), true, err)
 			}
 		}},
@@ -128,7 +165,7 @@ func structural[T comparable](typ string) []generator {
 			settle(p, c)
 			return func(r *runner) error {
 				dst := target(r, c)
-				err := ops.Assign(dst, a.source(r), rows, cols, p.set.options()...)
+				err := ops.Assign(dst, a.source(r), r.list(rows, x[0], ri), r.list(cols, x[1], ci), p.set.options()...)
 				return assigned(r, c, assign(c.d, a.dense(), ri, ci, accumulated[T](p.set)), err)
 			}
 		}},
@@ -141,7 +178,7 @@ func structural[T comparable](typ string) []generator {
 			settle(p, w)
 			return func(r *runner) error {
 				dst := vectorTarget(r, w)
-				err := ops.AssignVector(dst, u.vector(r), idx, p.set.options()...)
+				err := ops.AssignVector(dst, u.vector(r), r.list(idx, x, at), p.set.options()...)
 				return assigned(r, w, assign(w.d, u.dense(), []int{0}, at, accumulated[T](p.set)), err)
 			}
 		}},
@@ -157,7 +194,7 @@ func structural[T comparable](typ string) []generator {
 			settle(p, c)
 			return func(r *runner) error {
 				dst := target(r, c)
-				err := ops.AssignScalar(dst, y, rows, cols, p.set.options()...)
+				err := ops.AssignScalar(dst, y, r.list(rows, x[0], ri), r.list(cols, x[1], ci), p.set.options()...)
 				return assigned(r, c, assign(c.d, constant(len(ri), len(ci), y), ri, ci, accumulated[T](p.set)), err)
 			}
 		}},
@@ -171,7 +208,7 @@ func structural[T comparable](typ string) []generator {
 			settle(p, w)
 			return func(r *runner) error {
 				dst := vectorTarget(r, w)
-				err := ops.AssignVectorScalar(dst, y, idx, p.set.options()...)
+				err := ops.AssignVectorScalar(dst, y, r.list(idx, x, at), p.set.options()...)
 				return assigned(r, w, assign(w.d, constant(1, len(at), y), []int{0}, at, accumulated[T](p.set)), err)
 			}
 		}},

@@ -6,6 +6,7 @@ package device
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 	"unsafe"
 
@@ -114,10 +115,27 @@ type Scalar struct {
 	P    unsafe.Pointer
 }
 
-// Indices is a list of rows or columns; a nil List means all N, in order.
+// Indices is a list of N rows or columns. Without List and Values it is all N, in order.
 type Indices struct {
 	List []int32
 	N    int
+	// Values, if not nil, is a vector of int32 whose N values are the list. An operation that takes
+	// it checks them, and answers an *IndexError that names Arg.
+	Values *Operand
+	Arg    string
+}
+
+// All reports whether the list is all N, in order.
+func (x Indices) All() bool { return x.List == nil && x.Values == nil }
+
+// An IndexError says that an item of a list of indices is not below Limit.
+type IndexError struct {
+	Arg              string
+	At, Index, Limit int64
+}
+
+func (e *IndexError) Error() string {
+	return fmt.Sprintf("%s[%d] = %d is not below %d", e.Arg, e.At, e.Index, e.Limit)
 }
 
 // Pair says what becomes of the entries that only one operand has.
@@ -164,6 +182,10 @@ type Backend interface {
 	// ReduceScalar writes the sum to out, which has room for a value.
 	ReduceScalar(c Call, m Monoid, a Operand, out unsafe.Pointer) (Ran, error)
 	Extract(c Call, d Dest, a Operand, rows, cols Indices) (Store, Ran, error)
+	// Scatter sums the entries u(k) at each (rows[k], cols[k]), with rows all 0 for a vector. Sums
+	// have a fixed order.
+	Scatter(c Call, d Dest, m Monoid, u Operand, rows, cols Indices) (Store, Ran, error)
+	// Assign and AssignScalar take no Values.
 	Assign(c Call, d Dest, a Operand, rows, cols Indices) (Store, Ran, error)
 	AssignScalar(c Call, d Dest, x Scalar, rows, cols Indices) (Store, Ran, error)
 	Kronecker(c Call, d Dest, f Func, a, b Operand) (Store, Ran, error)

@@ -21,6 +21,7 @@ type Emulator struct {
 	contexts map[int]*Context // of each opened device
 	bound    map[int]*Context // of each OS thread
 	calls    map[string]int
+	copied   [2]uint64 // bytes of ToDevice and of ToHost
 	faults   []*Fault
 }
 
@@ -360,6 +361,7 @@ func (c *Context) ToDevice(dst driver.Ptr, src unsafe.Pointer, n uint64, s drive
 	if err := c.begin("ToDevice", "cuMemcpyHtoDAsync"); err != nil {
 		return err
 	}
+	c.e.copied[0] += n
 	return c.onDevice("cuMemcpyHtoDAsync", s, dst, n, func(d []byte) { copy(d, unsafe.Slice((*byte)(src), n)) })
 }
 
@@ -369,6 +371,7 @@ func (c *Context) ToHost(dst unsafe.Pointer, src driver.Ptr, n uint64, s driver.
 	if err := c.begin("ToHost", "cuMemcpyDtoHAsync"); err != nil {
 		return err
 	}
+	c.e.copied[1] += n
 	return c.onDevice("cuMemcpyDtoHAsync", s, src, n, func(d []byte) { copy(unsafe.Slice((*byte)(dst), n), d) })
 }
 

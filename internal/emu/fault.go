@@ -51,6 +51,14 @@ func (e *Emulator) Calls() map[string]int {
 	return out
 }
 
+// Copied returns the bytes that ToDevice and ToHost have copied. Kernels that write to pinned memory
+// do not count.
+func (e *Emulator) Copied() (toDevice, toHost uint64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.copied[0], e.copied[1]
+}
+
 // Live returns the number of device allocations in use, and their bytes.
 func (e *Emulator) Live() (n int, bytes uint64) {
 	e.mu.Lock()

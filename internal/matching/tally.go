@@ -1,4 +1,4 @@
-package apps
+package matching
 
 import (
 	"math"
@@ -41,7 +41,7 @@ func edgeListsOf[T semiring.Float](a matrix.View[T]) edgeLists[T] {
 // newTally counts the disagreements of a matching of all vertices of two graphs on the host.
 func newTally[T semiring.Float](a, b matrix.View[T], symmetric bool, match []int) *tally[T] {
 	n := len(match)
-	c := &tally[T]{match: match, back: inverse(match, n), apart: make([]float64, n), row: make([]float64, n), near: make([]bool, n)}
+	c := &tally[T]{match: match, back: inverse(match), apart: make([]float64, n), row: make([]float64, n), near: make([]bool, n)}
 	for s, g := range []matrix.View[T]{a, b} {
 		sides := []edgeLists[T]{edgeListsOf(g)}
 		if !symmetric {
@@ -186,4 +186,13 @@ func (c *tally[T]) ball(around []int, size, degree int) (list []int) {
 		c.near[u] = false
 	}
 	return list
+}
+
+// inverse returns the vertex that each vertex of B is matched with.
+func inverse(match []int) []int {
+	back := make([]int, len(match))
+	for v, w := range match {
+		back[w] = v
+	}
+	return back
 }

@@ -1,0 +1,84 @@
+package cpu
+
+import (
+	"slices"
+
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// places returns the index of each entry of u, a vector that is full or listed, in a list.
+func (x Indices) places(u *sparse.Structure) []int32 {
+	switch {
+	case u.Sparse() && x.List == nil:
+		return u.Idx
+	case u.Sparse():
+		at := make([]int32, len(u.Idx))
+		for p, k := range u.Idx {
+			at[p] = x.List[k]
+		}
+		return at
+	case x.List != nil:
+		return x.List
+	}
+	at := make([]int32, u.NCols)
+	for k := range at {
+		at[k] = int32(k)
+	}
+	return at
+}
+
+// ScatterRow computes the 1×n vector of the sums of the entries u(k) with idx[k] = i, from left to
+// right. u is full or listed, with values. It takes O(entries + n) time; if n is much larger than
+// the number of entries, it sorts them.
+func ScatterRow[T any](env Env, m *Monoid[T], u *sparse.Store[T], idx Indices, n int) (*sparse.Store[T], error) {
+	at := idx.places(&u.Structure)
+	if n > 1<<16 && len(at) < n/64 {
+		return build(env, m, 1, n, make([]int32, len(at)), slices.Clone(at), u.Val)
+	}
+	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: n, Format: sparse.Full}}
+	out.Val = filled(n, m.Identity)
+	present := make([]uint8, n)
+	var count int64
+	const piece = 1 << 11 // the indices are read twice, the second time from the L1 cache
+	for lo := 0; lo < len(at); lo += piece {
+		if env.cancelled() {
+			return nil, env.Ctx.Err()
+		}
+		ci := at[lo:min(lo+piece, len(at))]
+		m.Collect(out.Val, ci, u.Val[lo:lo+len(ci)])
+		for _, i := range ci {
+			count += int64(1 - present[i])
+			present[i] = 1
+		}
+	}
+	finish(out, present, []int64{count})
+	return out, nil
+}
+
+// Scatter computes the m×n matrix of the sums of the entries u(k) with the same row rows[k] and
+// column cols[k], from left to right. u is full or listed, with values.
+func Scatter[T any](env Env, m *Monoid[T], u *sparse.Store[T], rows, cols Indices, nrows, ncols int) (*sparse.Store[T], error) {
+	i, j := rows.places(&u.Structure), cols.places(&u.Structure)
+	return build(env, m, nrows, ncols, i, j, u.Val)
+}
+
+// build makes a matrix of tuples, in blocks that threads share.
+func build[T any](env Env, m *Monoid[T], nrows, ncols int, i, j []int32, val []T) (*sparse.Store[T], error) {
+	const block = 1 << 16
+	var blocks []sparse.Tuples[T]
+	for lo := 0; lo < len(i); lo += block {
+		hi := min(lo+block, len(i))
+		blocks = append(blocks, sparse.Tuples[T]{Row: i[lo:hi], Col: j[lo:hi], Val: val[lo:hi]})
+	}
+	if env.cancelled() {
+		return nil, env.Ctx.Err()
+	}
+	out, err := sparse.Build(nrows, ncols, blocks, m.Fn, env.Threads)
+	if err != nil {
+		return nil, err
+	}
+	for p, x := range out.Val { // sums start from the identity: that of NaN by min is it
+		out.Val[p] = m.Fn(m.Identity, x)
+	}
+	return out, nil
+}

@@ -1,0 +1,151 @@
+package ops
+
+import (
+	"fmt"
+
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// Indices is a list of rows, columns or positions.
+type Indices struct {
+	list   []int
+	all    bool
+	values matrix.VectorSource[int32]
+	vector bool // the list is values
+}
+
+// All returns the list of all indices, in ascending order.
+func All() Indices { return Indices{all: true} }
+
+// Of returns the list of the given indices.
+func Of(list ...int) Indices { return Indices{list: list} }
+
+// Span returns the list lo, lo+1, …, hi−1.
+func Span(lo, hi int) Indices {
+	var list []int
+	for i := lo; i < hi; i++ {
+		list = append(list, i)
+	}
+	return Indices{list: list}
+}
+
+// ValuesOf returns the list of the values of v, in the order of their positions; positions without
+// an entry are left out. The list is read when the operation runs. If v and the destination are on
+// devices, Extract, ExtractVector, ExtractRow, Scatter and ScatterVector read it there. The
+// assignments copy it to the host, where they check that no index repeats.
+func ValuesOf(v matrix.VectorSource[int32]) Indices { return Indices{values: v, vector: true} }
+
+// indices is a checked list: of the host, or a vector on the device of the operation, which checks
+// it. N is its length.
+type indices struct {
+	cpu.Indices
+	values *matrix.View[int32]
+	arg    string // the name of the list
+}
+
+// onlyRow is the rows of a vector.
+var onlyRow = indices{Indices: cpu.Indices{N: 1}}
+
+// placeOf returns the place of a destination.
+func placeOf[C comparable](spec matrix.Spec[C]) matrix.Place {
+	if spec.Matrix == nil {
+		return nil
+	}
+	return spec.Matrix.Place()
+}
+
+// resolve checks that the indices are less than n. A vector stays where it is if the operation runs
+// on a device at a place.
+func (x Indices) resolve(c *call, arg string, n int, at matrix.Place) (indices, error) {
+	out := indices{arg: arg}
+	switch {
+	case x.all:
+		out.N = n
+		return out, nil
+	case x.vector:
+		if x.values == nil {
+			return out, matrix.View[int32]{}.Err()
+		}
+		v := x.values.View()
+		if err := v.Err(); err != nil {
+			return out, err
+		}
+		if at != nil && v.Place() != nil {
+			out.N, out.values = int(v.NVals()), &v
+			return out, v.Err()
+		}
+		if err := v.Fetch(); err != nil {
+			return out, err
+		}
+		out.List = valuesOf(v)
+		for p, i := range out.List {
+			if uint(i) >= uint(n) {
+				return out, c.outside(arg, p, int64(i), n)
+			}
+		}
+	default:
+		out.List = make([]int32, len(x.list))
+		for p, i := range x.list {
+			if uint(i) >= uint(n) {
+				return out, c.outside(arg, p, int64(i), n)
+			}
+			out.List[p] = int32(i)
+		}
+	}
+	out.N = len(out.List)
+	return out, nil
+}
+
+func (c *call) outside(arg string, at int, index int64, n int) error {
+	return &matrix.IndexError{Op: c.op, Arg: fmt.Sprintf("%s[%d] =", arg, at), Index: index,
+		Limit: int64(n)}
+}
+
+// valuesOf copies the values of a vector on the host.
+func valuesOf(v matrix.View[int32]) []int32 {
+	st := access.Stored(v)
+	if !st.Sparse() && st.Present != nil {
+		list := make([]int32, 0, st.NVals)
+		for p, b := range st.Present {
+			if b != 0 {
+				list = append(list, st.Val[p])
+			}
+		}
+		return list
+	}
+	return append(make([]int32, 0, len(st.Val)), st.Val...)
+}
+
+// distinct checks that the indices are less than n and that none repeats. The list is on the host.
+func (x Indices) distinct(c *call, arg string, n int) (cpu.Indices, error) {
+	out, err := x.resolve(c, arg, n, nil)
+	list := out.List
+	if err != nil || list == nil {
+		return out.Indices, err
+	}
+	if rising(list) {
+		return out.Indices, nil
+	}
+	seen := make(map[int32]int, len(list))
+	for p, i := range list {
+		if q, ok := seen[i]; ok {
+			return out.Indices, &matrix.InvalidError{Op: c.op,
+				Reason: fmt.Sprintf("%s lists %d twice, at %d and %d; each position can be assigned once",
+					arg, i, q, p)}
+		}
+		seen[i] = p
+	}
+	return out.Indices, nil
+}
+
+// rising reports whether each index is greater than the one before.
+func rising(list []int32) bool {
+	for p := 1; p < len(list); p++ {
+		if list[p] <= list[p-1] {
+			return false
+		}
+	}
+	return true
+}
