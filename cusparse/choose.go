@@ -46,7 +46,12 @@ func (f *frame) mxv(
 	if f.err != nil {
 		return nil, false
 	}
-	w := &walk{frame: f, s: s, flip: flip, operand: a, u: u, mask: mask}
+	return (&walk{frame: f, s: s, flip: flip, operand: a, u: u, mask: mask}).run(method, ran)
+}
+
+// run computes the product by a method; see mxv.
+func (w *walk) run(method string, ran *device.Ran) (out *store, filtered bool) {
+	f := w.frame
 	switch method {
 	case "", methodPull, methodPush:
 		mark := len(f.temps)
@@ -107,7 +112,8 @@ func (w *walk) look(d space.Direction, named bool) *space.Facts {
 		a = w.walkable(a, w.plan.Layout)
 	}
 	w.rows[d] = a
-	facts := w.spaceFacts(w.s, w.flip, a, w.u, w.mask, named)
+	seen := named || a.origin().facts != nil || a.known() > w.d.choice.floor && !w.single
+	facts := w.spaceFacts(w.s, w.flip, a, w.u, w.mask, seen)
 	facts.Uses = defaultUses
 	if n := a.origin().uses; n > 0 {
 		facts.Uses = n
@@ -274,9 +280,9 @@ func layoutBytes(l space.Layout, f space.Facts) int64 {
 }
 
 // spaceFacts gathers what the legality and the choice of a plan depend on. a is the
-// matrix whose rows are walked; a small one is looked at only with always.
+// matrix whose rows are walked; seen says that its degrees are looked at.
 func (f *frame) spaceFacts(
-	s device.Semiring, flip bool, a, u *store, mask *device.Mask, always bool,
+	s device.Semiring, flip bool, a, u *store, mask *device.Mask, seen bool,
 ) space.Facts {
 	out := space.Facts{
 		Rows: a.m, Cols: a.n, Entries: a.known(),
@@ -286,7 +292,7 @@ func (f *frame) spaceFacts(
 		Constant: !s.Mul.UsesX && !s.Mul.UsesY && s.Position == 0,
 		Result:   s.Add.Out.Size, Position: s.Position != 0,
 	}
-	if a.format == sparse.CSR && (always || a.known() > f.d.choice.floor) {
+	if a.format == sparse.CSR && seen {
 		x := f.factsOf(a)
 		if f.err != nil {
 			return out

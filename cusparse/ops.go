@@ -140,7 +140,8 @@ func (f *frame) reduceRows(m device.Monoid, s *store, ran *device.Ran) *store {
 		ones := f.newStore(1, s.n, sparse.Full, boolType, int64(s.n))
 		first := device.Semiring{Name: m.Name, Add: m, Mul: device.Func{
 			Name: "first", Text: "x", X: m.Out, Y: boolType, Out: m.Out, UsesX: true}}
-		out, _ := f.mxv(methodPull, first, false, device.Operand{Store: s}, ones, nil, ran)
+		w := &walk{frame: f, s: first, operand: device.Operand{Store: s}, u: ones, single: true}
+		out, _ := w.run(methodPull, ran)
 		ran.Method = "reduce"
 		return out
 	}

@@ -46,6 +46,7 @@ type walk struct {
 	flip    bool
 	operand device.Operand
 	u       *store // pull: dense, or a list if it is vast; push: listed with from=list, else dense
+	single  bool   // nothing is found out about the matrix for later products
 	mask    *device.Mask
 
 	plan  space.Plan
@@ -249,7 +250,8 @@ func (w *walk) pull() *store {
 	f := w.frame
 	size := int64(w.s.Add.Out.Size)
 	// Every row that has entries has a result where x is full and no row is left out.
-	w.hit = w.u.format != sparse.Full || w.mask != nil || w.plan.Layout == space.Hyper || w.s.Add.Any
+	w.hit = w.u.format != sparse.Full || w.mask != nil || w.plan.Layout == space.Hyper ||
+		w.s.Add.Any || w.single && w.a.full == 0
 	arg := pullArg{x: *w.u.desc()}
 	var list *mem
 	count := int64(0)
