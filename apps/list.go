@@ -11,11 +11,11 @@ import (
 // kernels in advance.
 type App[T semiring.Number] struct {
 	Name string // of its command
-	// Kernels returns the programs of the fused form for a graph with elements of type t; it is nil for
-	// a workflow without a fused form.
+	// Kernels returns the programs of the fused form for a graph with elements of type t; it is nil
+	// for a workflow without a fused form.
 	Kernels func(t device.Type) []device.Program
-	// Use calls the workflow on a graph in the usual ways. The operations that it runs are those whose
-	// kernels programs need.
+	// Use calls the workflow on a graph in the usual ways. The operations that it runs are those
+	// whose kernels programs need.
 	Use []func(g *matrix.Matrix[T], run Run) error
 }
 

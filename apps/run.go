@@ -23,13 +23,13 @@ type Run struct {
 type Method string
 
 const (
-	// Auto runs the fused form of a workflow if it has one and the graph lives on a device, and else
-	// the pipeline.
+	// Auto runs the fused form of a workflow if it has one and the graph lives on a device, and
+	// else the pipeline.
 	Auto Method = ""
 	// Pipeline runs the operations of the formula, where the graph lives.
 	Pipeline Method = "pipeline"
-	// Fused runs the kernels that a workflow has for the whole of it. Without such kernels, or for a
-	// graph on the host, it is a *ParameterError.
+	// Fused runs the kernels that a workflow has for the whole of it. Without such kernels, or for
+	// a graph on the host, it is a *ParameterError.
 	Fused Method = "fused"
 )
 

@@ -63,9 +63,9 @@ type SGMOptions struct {
 	// Searches bounds the work of the searches after the first, as a multiple of the work of the
 	// first; see SGM. 0 means 2, a negative number no further search.
 	Searches float64
-	// Repair bounds the work of all repairs, as a multiple of the work of the steps of all searches;
-	// see SGM. 0 means 1, a negative number no repair, +Inf no bound. Repairs may always take 2²⁵
-	// entries for each search, about a tenth of a second.
+	// Repair bounds the work of all repairs, as a multiple of the work of the steps of all
+	// searches; see SGM. 0 means 1, a negative number no repair, +Inf no bound. Repairs may always
+	// take 2²⁵ entries for each search, about a tenth of a second.
 	Repair float64
 }
 

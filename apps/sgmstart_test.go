@@ -252,8 +252,9 @@ func TestSGMRepairBound(t *testing.T) {
 	}
 }
 
-// All repairs together take no more than the steps of the searches, but for the attempts that exceed
-// the bound: on a tree, where many vertices have equal surroundings, they would take many times that.
+// All repairs together take no more than the steps of the searches, but for the attempts that
+// exceed the bound: on a tree, where many vertices have equal surroundings, they would take many
+// times that.
 func TestSGMRepairsShareABound(t *testing.T) {
 	a := build[float64](t, tree(500), matrix.CSR)
 	b, _ := shuffled(t, a, 30, 1)

@@ -27,8 +27,8 @@ type SpaceOptions struct {
 	open func() (*cusparse.Device, driver.Driver, error)
 }
 
-// SpaceRow is one cell: a product on a graph by the plan that is chosen without a search, by the best
-// plan that the search found, and by cuSPARSE. Times are in microseconds.
+// SpaceRow is one cell: a product on a graph by the plan that is chosen without a search, by the
+// best plan that the search found, and by cuSPARSE. Times are in microseconds.
 type SpaceRow struct {
 	Graph     string      `json:"graph"`
 	Cell      string      `json:"cell"`
@@ -140,8 +140,8 @@ func SpaceGraphs() []string {
 }
 
 // Space searches the space of plans on graphs of different kinds, on the first GPU, and returns the
-// table that package cusparse/space chooses from. If ctx ends, the table holds what was measured until
-// then.
+// table that package cusparse/space chooses from. If ctx ends, the table holds what was measured
+// until then.
 func Space(ctx context.Context, o SpaceOptions) (*SpaceTable, error) {
 	ctx = orBackground(ctx)
 	if o.Budget <= 0 {

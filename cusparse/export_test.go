@@ -2,8 +2,8 @@ package cusparse
 
 import "github.com/hiveblas/hiveblas/cusparse/space"
 
-// TakePlan makes products of d take a plan wherever it is legal, and returns a function that reports
-// how many did.
+// TakePlan makes products of d take a plan wherever it is legal, and returns a function that
+// reports how many did.
 func (d *Device) TakePlan(p space.Plan) (taken func() int) {
 	n := 0
 	d.choice = choice{floor: -1, head: 1, rotate: func(dir space.Direction, f space.Facts) (space.Plan, bool) {

@@ -36,8 +36,8 @@ func gorgonian(t *testing.T) *Device {
 // TestGorgoniaKit runs the kit with the gorgonia driver; HIVEBLAS_KIT selects a part.
 func TestGorgoniaKit(t *testing.T) { conformance.Run(t, on{gorgonian(t)}) }
 
-// TestGorgoniaShare makes a context and memory with gorgonia.org/cu, multiplies there with hiveblas,
-// and reads the result with gorgonia.org/cu.
+// TestGorgoniaShare makes a context and memory with gorgonia.org/cu, multiplies there with
+// hiveblas, and reads the result with gorgonia.org/cu.
 func TestGorgoniaShare(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

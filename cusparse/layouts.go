@@ -101,9 +101,9 @@ func (f *frame) factsOf(a *store) *matrixFacts {
 	return x
 }
 
-// commonDiagonals returns the most frequent diagonals of a sample, at most 63, ascending, and the share
-// of the sample that they hold. It stops before a diagonal that holds less than a quarter of the mean
-// of those before it: stray entries.
+// commonDiagonals returns the most frequent diagonals of a sample, at most 63, ascending, and the
+// share of the sample that they hold. It stops before a diagonal that holds less than a quarter of
+// the mean of those before it: stray entries.
 func commonDiagonals(sample []int32) (diagonals []int32, share float64) {
 	counts := map[int32]int{}
 	total := 0
@@ -205,7 +205,8 @@ func elementSize(a *store) int {
 	return a.typ.Size
 }
 
-// pitchOf is the distance of the columns of slots of n rows: whole 128-byte lines of 4-byte elements.
+// pitchOf is the distance of the columns of slots of n rows: whole 128-byte lines of 4-byte
+// elements.
 func pitchOf(n int64) int64 { return (n + 31) / 32 * 32 }
 
 // ellOf makes ELLPACK, as wide as the mean degree, or as the largest if that is near.

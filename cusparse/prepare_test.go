@@ -99,8 +99,8 @@ func storeOf[T comparable](t *testing.T, d *Device, a interface{ View() matrix.V
 	return s
 }
 
-// TestFormsUnderPressure allocates what only fits once layouts are given back, and products of a device
-// without room for a layout.
+// TestFormsUnderPressure allocates what only fits once layouts are given back, and products of a
+// device without room for a layout.
 func TestFormsUnderPressure(t *testing.T) {
 	d := spread(t)
 	ctx := context.Background()

@@ -59,8 +59,8 @@ func (d *Device) MxV(c device.Call, dst device.Dest, s device.Semiring, flip boo
 	return f.multiplied(dst, out, filtered, as, ran, c)
 }
 
-// multiplied writes a product of a matrix and a vector to its destination. filtered says that it lies
-// within the mask.
+// multiplied writes a product of a matrix and a vector to its destination. filtered says that it
+// lies within the mask.
 func (f *frame) multiplied(dst device.Dest, out *store, filtered bool, a *store, ran device.Ran, c device.Call) (device.Store, device.Ran, error) {
 	if c.Trace && ran.Work == 0 && f.err == nil {
 		ran.Work = f.nvals(a)

@@ -121,7 +121,8 @@ func compositionPlans() []space.Plan {
 	return plans
 }
 
-// cover picks compositions until every pair of features that some composition has is in one of them.
+// cover picks compositions until every pair of features that some composition has is in one of
+// them.
 func cover(t *testing.T, r *rand.Rand) []composition {
 	plans := compositionPlans()
 	var sums []string
@@ -169,9 +170,9 @@ func cover(t *testing.T, r *rand.Rand) []composition {
 	return out
 }
 
-// TestSpaceByNVRTC gives the composed kernels to NVRTC, for the architectures at both ends: a set that
-// has every part beside every other, chosen by a seed that changes daily (HIVEBLAS_SEED sets it), or
-// with HIVEBLAS_SPACE=all each plan of the space. It needs HIVEBLAS_NVRTC, not a GPU.
+// TestSpaceByNVRTC gives the composed kernels to NVRTC, for the architectures at both ends: a set
+// that has every part beside every other, chosen by a seed that changes daily (HIVEBLAS_SEED sets
+// it), or with HIVEBLAS_SPACE=all each plan of the space. It needs HIVEBLAS_NVRTC, not a GPU.
 func TestSpaceByNVRTC(t *testing.T) {
 	if os.Getenv("HIVEBLAS_NVRTC") == "" {
 		t.Skip("HIVEBLAS_NVRTC names no compiler; scripts/nvrtc.sh fetches one")

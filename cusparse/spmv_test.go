@@ -76,9 +76,9 @@ func checkSpMV[T semiring.Number](t *testing.T, d *Device, s semiring.Semiring[T
 	}
 }
 
-// TestSpMV compares the plans of SpMV with the CPU: few lanes a row, tiles, tiles with hot columns in
-// shared memory, and relabelled columns. Values are small whole numbers, so every order of summing
-// gives the same.
+// TestSpMV compares the plans of SpMV with the CPU: few lanes a row, tiles, tiles with hot columns
+// in shared memory, and relabelled columns. Values are small whole numbers, so every order of
+// summing gives the same.
 func TestSpMV(t *testing.T) {
 	d, _ := emulated(t)
 	testSpMV(t, d)

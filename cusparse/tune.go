@@ -15,8 +15,8 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// TuneOps are the operations that [Tune] knows: a product with a full vector, a product with a sparse
-// one, and the step that dominates each of four graph algorithms.
+// TuneOps are the operations that [Tune] knows: a product with a full vector, a product with a
+// sparse one, and the step that dominates each of four graph algorithms.
 var TuneOps = []string{"mxv", "vxm", "bfs", "sssp", "pagerank", "cc"}
 
 // TuneOptions are the settings of [Tune].
@@ -87,11 +87,11 @@ func tuneCaseOf(op string, t device.Type) (tuneCase, error) {
 	return tuneCase{}, &matrix.InvalidError{Op: "cusparse.Tune", Reason: fmt.Sprintf("operation %q is none of %s", op, strings.Join(TuneOps, ", "))}
 }
 
-// Tune times the plans of a product of a on the device, in stages: first every combination of layout,
-// schedule and frame with default numbers, then the numbers, orders and block sizes of the fastest. It
-// keeps the winner for this graph beside the compiled kernels, and later products use it. Values of a
-// are read as they are; the vector is made up. Errors: a matrix that does not fit, an unknown
-// operation, the context's.
+// Tune times the plans of a product of a on the device, in stages: first every combination of
+// layout, schedule and frame with default numbers, then the numbers, orders and block sizes of the
+// fastest. It keeps the winner for this graph beside the compiled kernels, and later products use
+// it. Values of a are read as they are; the vector is made up. Errors: a matrix that does not fit,
+// an unknown operation, the context's.
 func Tune[T matrix.Number](ctx context.Context, d *Device, a matrix.Source[T], o TuneOptions) (*Tuning, error) {
 	if d.missing() {
 		return nil, errNoDevice
@@ -312,7 +312,8 @@ func (u *tuner) run() (*Tuning, error) {
 	return out, err
 }
 
-// winners returns the fastest plan for each set of directions that a later product may have at hand.
+// winners returns the fastest plan for each set of directions that a later product may have at
+// hand.
 func (t *Tuning) winners(facts [2]space.Facts, prints [2]string) map[string]space.Plan {
 	out := map[string]space.Plan{}
 	for _, x := range t.Ranking {

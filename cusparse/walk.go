@@ -9,8 +9,8 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// This file composes and launches the kernels of package space: products of a matrix and a vector by
-// a plan.
+// This file composes and launches the kernels of package space: products of a matrix and a vector
+// by a plan.
 
 // pullArg is hb_op of kernels/op/pull.cu.
 type pullArg struct {

@@ -16,7 +16,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// banded returns a matrix with entries on five diagonals, some of them missing, and a few elsewhere.
+// banded returns a matrix with entries on five diagonals, some of them missing, and a few
+// elsewhere.
 func banded[T semiring.Number](n int) *matrix.Matrix[T] {
 	r := rand.New(rand.NewPCG(3, 1))
 	b := matrix.NewBuilder[T](n, n)

@@ -42,10 +42,10 @@ type BlockFile[T Element] struct {
 // unfinished is the number of entries in the head of an unfinished file.
 const unfinished = math.MaxInt64
 
-// CreateBlocks begins or resumes the file of an m×n matrix at path. Block b has
-// the rows bounds[b] to bounds[b+1]−1. job describes the computation: a part of
-// another job, or with other blocks, is overwritten. While another BlockFile of path is open, in this process or another,
-// the error is a *BusyError.
+// CreateBlocks begins or resumes the file of an m×n matrix at path. Block b has the rows bounds[b]
+// to bounds[b+1]−1. job describes the computation: a part of another job, or with other blocks, is
+// overwritten. While another BlockFile of path is open, in this process or another, the error is a
+// *BusyError.
 func CreateBlocks[T Element](path string, m, n int, bounds []int, job []byte) (*BlockFile[T], error) {
 	const op = "matrix.CreateBlocks"
 	e, ok := elementOf[T]()

@@ -54,9 +54,9 @@ type settings struct {
 	traces  func(Trace)
 }
 
-// Using forces a method. A method that does not apply is a *MethodError. For MxV and VxM on a GPU the
-// method may also be the text of a plan, such as "push csr twc from=list"; package cusparse/space
-// lists the plans.
+// Using forces a method. A method that does not apply is a *MethodError. For MxV and VxM on a GPU
+// the method may also be the text of a plan, such as "push csr twc from=list"; package
+// cusparse/space lists the plans.
 func Using(m Method) Option { return func(s *settings) { s.method = m } }
 
 // WithThreads bounds the number of threads; 0 is GOMAXPROCS.

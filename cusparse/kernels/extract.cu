@@ -70,12 +70,14 @@ HB_KERNEL hb_renumber(hb_store a, const hb_i32 *rows, const hb_i32 *cols, hb_u64
 	}
 }
 
-// first = the least position of a list at which an index is not in 0 … limit−1; all bits set before.
+// first = the least position of a list at which an index is not in 0 … limit−1; all bits set
+// before.
 HB_KERNEL hb_outside(const hb_i32 *list, hb_i64 n, hb_i64 limit, hb_u64 *first) {
 	HB_EACH(k, n) if (list[k] < 0 || list[k] >= limit) atomicMin(first, (hb_u64)k);
 }
 
-// keys[e] = the position (rows[k], cols[k]) of the entry u(k) of a vector, full or listed (null: k).
+// keys[e] = the position (rows[k], cols[k]) of the entry u(k) of a vector, full or listed (null:
+// k).
 HB_KERNEL hb_places(hb_store u, hb_i64 n, hb_i32 vector, const hb_i32 *rows, const hb_i32 *cols, hb_u64 *keys) {
 	HB_EACH(e, n) {
 		hb_i32 k = u.format == HB_FULLFMT ? (hb_i32)e : u.idx[e];

@@ -8,7 +8,8 @@ struct hb_items {
 };
 
 // hb_task is a row that a thread has taken: its place, number, and the place of its value in the
-// frontier, which is its place in the list unless x is dense (HB_X_AT). A task with r < 0 has no edges.
+// frontier, which is its place in the list unless x is dense (HB_X_AT). A task with r < 0 has no
+// edges.
 struct hb_task {
 	hb_i32 r, v, at, deg;
 	hb_i64 base;

@@ -1,5 +1,5 @@
-// hb_add_lanes adds up the sums of groups of `lanes` neighbouring lanes, a power of two; the first of
-// each has the result.
+// hb_add_lanes adds up the sums of groups of `lanes` neighbouring lanes, a power of two; the first
+// of each has the result.
 HB_DEVICE hb_acc hb_add_lanes(hb_acc a, int lanes) {
 #if HB_REDUCES
 #pragma unroll
@@ -24,8 +24,8 @@ HB_DEVICE hb_acc hb_add_runs(hb_acc a, hb_u32 heads) {
 	return a;
 }
 
-// hb_deal walks the edges of the lanes' rows, lo … hi−1 of each, dealt out evenly to the lanes of the
-// warp, and adds to each lane's sum (scan-and-search: Merrill, Garland, Grimshaw, PPoPP 2012).
+// hb_deal walks the edges of the lanes' rows, lo … hi−1 of each, dealt out evenly to the lanes of
+// the warp, and adds to each lane's sum (scan-and-search: Merrill, Garland, Grimshaw, PPoPP 2012).
 HB_DEVICE void hb_deal(const hb_topology &g, const hb_op &op, const hb_task &task, hb_i32 lo, hb_i32 hi, hb_acc &mine) {
 	hb_u32 n = hi > lo ? (hb_u32)(hi - lo) : 0, sum = hb_sums(n), before = sum - n;
 	hb_u32 total = __shfl_sync(HB_FULL, sum, HB_WARP - 1);

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// tableText is the table of choices: a rule a line, the first that holds wins. `bench space` measures
-// what it rests on.
+// tableText is the table of choices: a rule a line, the first that holds wins. `bench space`
+// measures what it rests on.
 //
 //go:embed table.txt
 var tableText string
@@ -127,8 +127,8 @@ func (f Facts) value(name string) (x float64, known bool) {
 }
 
 // Choose returns the first plan of the table whose conditions hold and which is legal and
-// deterministic. pull and push are the facts for plans of a direction, nil where its rows are not at
-// hand. ok is false if there is none.
+// deterministic. pull and push are the facts for plans of a direction, nil where its rows are not
+// at hand. ok is false if there is none.
 func Choose(pull, push *Facts) (p Plan, ok bool) {
 	for _, r := range table {
 		f := pull

@@ -49,8 +49,8 @@ func (e *ClashError) Error() string {
 	return fmt.Sprintf("plan %q: %s and %s clash: %s", e.Plan.String(), e.A, e.B, e.Reason)
 }
 
-// MaxDiagonals is the largest number of diagonals of DIA: a word of 64 bits says which of them a row
-// has entries on, and whether it has others.
+// MaxDiagonals is the largest number of diagonals of DIA: a word of 64 bits says which of them a
+// row has entries on, and whether it has others.
 const MaxDiagonals = 63
 
 // Legal reports why a plan is not in the space of an operation, as a *ClashError.

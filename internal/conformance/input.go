@@ -119,8 +119,8 @@ type runner struct {
 	dst  any // the input that is the destination
 }
 
-// list returns a list of positions of an axis as it is or, for half of the plans, as the values of a
-// vector: at the place of the backend or on the host, full or with gaps.
+// list returns a list of positions of an axis as it is or, for half of the plans, as the values of
+// a vector: at the place of the backend or on the host, full or with gaps.
 func (r *runner) list(x ops.Indices, axis Axis, at []int) ops.Indices {
 	form := r.plan.lists
 	if form >= 4 {

@@ -51,8 +51,8 @@ func (e *Emulator) Calls() map[string]int {
 	return out
 }
 
-// Copied returns the bytes that ToDevice and ToHost have copied. Kernels that write to pinned memory
-// do not count.
+// Copied returns the bytes that ToDevice and ToHost have copied. Kernels that write to pinned
+// memory do not count.
 func (e *Emulator) Copied() (toDevice, toHost uint64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -23,8 +23,8 @@ type Placed interface {
 	Symmetric() bool
 	Dims() (rows, cols int)
 	NVals() int64
-	// Leads returns the first columns of each row, or the first rows of each column, as sparse.Leads
-	// does. It returns nil unless the form is CSR.
+	// Leads returns the first columns of each row, or the first rows of each column, as
+	// sparse.Leads does. It returns nil unless the form is CSR.
 	Leads(cols bool) []int32
 }
 

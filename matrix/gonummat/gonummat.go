@@ -48,8 +48,8 @@ func (v View[T]) Matrix() *matrix.Matrix[T] { return v.a }
 func (v View[T]) Dims() (r, c int) { return v.a.Dims() }
 
 // At returns the value at row i, column j, or 0 if there is no entry. Like every mat.Matrix, it
-// panics with mat.ErrRowAccess or mat.ErrColAccess if the position is outside the matrix. The zero View
-// reads as 0 everywhere.
+// panics with mat.ErrRowAccess or mat.ErrColAccess if the position is outside the matrix. The zero
+// View reads as 0 everywhere.
 func (v View[T]) At(i, j int) float64 {
 	if v.a == nil {
 		return 0

@@ -1,8 +1,8 @@
 // Diagonals: slot d of row r is column r + HB_DIAGONAL(g, d). A word for each row, of type HB_BITS,
-// has a bit for each diagonal on which the row has an entry. Entries on no diagonal are the rest, in
-// compressed rows behind the diagonals' values. HB_WIDTH is the number of diagonals;
-// HB_BAKED has them as constants; HB_REST is 0 if there is no rest. The first HB_EVEN slots of a row
-// can be read without a look at its length.
+// has a bit for each diagonal on which the row has an entry. Entries on no diagonal are the rest,
+// in compressed rows behind the diagonals' values. HB_WIDTH is the number of diagonals; HB_BAKED
+// has them as constants; HB_REST is 0 if there is no rest. The first HB_EVEN slots of a row can be
+// read without a look at its length.
 #if HB_BAKED
 HB_DEVICE hb_i32 hb_diagonal(const hb_topology &g, hb_i32 d) {
 	constexpr hb_i32 at[HB_WIDTH] = {HB_DIAGONALS};

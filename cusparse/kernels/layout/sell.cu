@@ -1,6 +1,7 @@
-// Groups of 32 rows, each group column by column, so that the lanes of a warp read side by side: the
-// column-major adjacency of Medusa (Zhong, He, TPDS 2014), cut into groups as in SELL-C (Kreutzer et
-// al., SISC 2014). Rows stand by descending degree, by a projection of it, or as they are.
+// Groups of 32 rows, each group column by column, so that the lanes of a warp read side by side:
+// the column-major adjacency of Medusa (Zhong, He, TPDS 2014), cut into groups as in SELL-C
+// (Kreutzer et al., SISC 2014). Rows stand by descending degree, by a projection of it, or as they
+// are.
 HB_DEVICE hb_i32 hb_vertex(const hb_topology &g, hb_i32 r) { return HB_ORDERED ? g.rows[r] : r; }
 HB_DEVICE hb_i32 hb_place(const hb_topology &g, hb_i32 v) { return HB_ORDERED ? g.places[v] : v; }
 HB_DEVICE void hb_row(const hb_topology &g, hb_i32 r, hb_i64 &base, hb_i32 &deg) {

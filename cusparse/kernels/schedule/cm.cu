@@ -1,5 +1,5 @@
-// CTA mapping: a block takes as many rows as it has threads; each of its warps takes an equal part of
-// their edges.
+// CTA mapping: a block takes as many rows as it has threads; each of its warps takes an equal part
+// of their edges.
 HB_KERNEL __launch_bounds__(HB_BLOCK) hb_walk(hb_topology g, hb_items items, hb_op op) {
 	__shared__ hb_u32 ends[HB_BLOCK], warps[HB_BLOCK_WARPS];
 	__shared__ hb_i32 rows[HB_BLOCK], verts[HB_BLOCK], ats[HB_BLOCK];

@@ -1,5 +1,5 @@
-// Edge mapping: a thread takes an edge. Neighbouring edges of one row are added up in the warp before
-// they are added to its result.
+// Edge mapping: a thread takes an edge. Neighbouring edges of one row are added up in the warp
+// before they are added to its result.
 HB_KERNEL __launch_bounds__(HB_BLOCK) hb_walk(hb_topology g, hb_items items, hb_op op) {
 	const hb_i64 slots = hb_slots(g), threads = (hb_i64)gridDim.x * HB_BLOCK;
 	for (hb_i64 e = (hb_i64)blockIdx.x * HB_BLOCK + threadIdx.x; e - HB_LANE < slots; e += threads) {

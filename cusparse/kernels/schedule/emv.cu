@@ -1,5 +1,5 @@
-// Edge mapping by fours: a thread takes four consecutive entries of the coordinates, read by 16-byte
-// loads, and adds up runs in registers; the warp adds up the runs that cross lanes.
+// Edge mapping by fours: a thread takes four consecutive entries of the coordinates, read by
+// 16-byte loads, and adds up runs in registers; the warp adds up the runs that cross lanes.
 HB_KERNEL __launch_bounds__(HB_BLOCK) hb_walk(hb_topology g, hb_items items, hb_op op) {
 	const hb_i64 quads = (g.nvals + 3) / 4, threads = (hb_i64)gridDim.x * HB_BLOCK;
 	for (hb_i64 q = (hb_i64)blockIdx.x * HB_BLOCK + threadIdx.x; q - HB_LANE < quads; q += threads) {

@@ -1,6 +1,7 @@
-// STRICT: the edges of all rows, in a row, are cut into tiles of HB_TILE, each the work of a warp. at
-// has the place of each item's first edge, and the number of edges at its end. With starts, which
-// hold the item of each tile's first edge (HB_STARTS), nothing is searched for at the begin of a tile.
+// STRICT: the edges of all rows, in a row, are cut into tiles of HB_TILE, each the work of a warp.
+// at has the place of each item's first edge, and the number of edges at its end. With starts,
+// which hold the item of each tile's first edge (HB_STARTS), nothing is searched for at the begin
+// of a tile.
 HB_DEVICE hb_i64 hb_between(const hb_i64 *at, hb_i64 lo, hb_i64 hi, hb_i64 t) { // the last with at[i] ≤ t
 	while (lo < hi) {
 		hb_i64 mid = lo + (hi - lo + 1) / 2;
