@@ -101,15 +101,16 @@ type descended[F real] struct {
 // descendSphere is the iteration of medianSphere from a start.
 func descendSphere[F real](pts []geoPoint[F], y geoPoint[F], tolerance float64, most int) (d descended[F]) {
 	const metre = 1 / (earthKm * 1000)
-	before := math.Inf(1) // the last step of Weiszfeld, if the last was one
-	var safe geoPoint[F]  // where it would lead, of the last iterate
-	least := math.Inf(1)  // sum at the last iterate
-	newton := false       // y is the end of a step of Newton
+	before := math.Inf(1)  // the last step of Weiszfeld, if the last was one
+	var safe geoPoint[F]   // where it would lead, of the last iterate
+	least := math.Inf(1)   // sum at the last iterate
+	newton := false        // y is the end of a step of Newton
+	var tested geoPoint[F] // the last point that was tested for a median
 	for range most {
 		v := viewSphere(pts, &y)
 		if newton && v.sum > least*(1+1e-13) {
 			y, newton, before = safe, false, math.Inf(1)
-			near := nearest(pts, &y)
+			near := nearestPoint(pts, &y)
 			if near == tested {
 				continue
 			}
@@ -143,7 +144,7 @@ func descendSphere[F real](pts []geoPoint[F], y geoPoint[F], tolerance float64, 
 		before = length
 	}
 	d.at = y
-	near := nearest(pts, &y)
+	near := nearestPoint(pts, &y)
 	if kilometres(&near, &y) <= tolerance && isMedian(pts, &near) { // within a thousand tolerances
 		d.at = near
 	}
@@ -239,8 +240,8 @@ func moved[F real](y *geoPoint[F], t [3]float64, length float64) geoPoint[F] {
 	return unit[F](cos*float64(y.x)+sin*t[0], cos*float64(y.y)+sin*t[1], cos*float64(y.z)+sin*t[2])
 }
 
-// nearest returns the nearest of the points.
-func nearest[F real](pts []geoPoint[F], y *geoPoint[F]) (near geoPoint[F]) {
+// nearestPoint returns the nearest of the points.
+func nearestPoint[F real](pts []geoPoint[F], y *geoPoint[F]) (near geoPoint[F]) {
 	least := F(2)
 	for k := range pts {
 		if s := apart(&pts[k], y); s < least {
