@@ -295,7 +295,7 @@ func (in *locationReader) vertex(id string, n int, bad func(remedy, format strin
 		return 0, bad(fmt.Sprintf("number vertices from %d", in.Base), "%q is no vertex", id)
 	}
 	if v -= in.Base; v < 0 || v >= n {
-		return 0, bad(fmt.Sprintf("vertices count from %d here; the base is an option", in.Base),
+		return 0, bad(fmt.Sprintf("the vertices of locations count from %d here; the base is an option", in.Base),
 			"vertex %s is not in the graph, which has %d vertices", id, n)
 	}
 	return v, nil

@@ -29,7 +29,11 @@ func scanOnHost(a matrix.View[bool], n int, o ScanOptions) (*ScanResult, error) 
 	}
 	edges := r.ptr[n] / 2
 	if o.Trace != nil {
-		o.Trace(ops.Trace{Op: "ScanStatistics", Method: "corners", NVals: int64(n), Work: r.ptr[n]})
+		method := ops.Method("corners")
+		if o.Hops == ScanTwoHops {
+			method = "marks"
+		}
+		o.Trace(ops.Trace{Op: "ScanStatistics", Method: method, NVals: int64(n), Work: r.ptr[n]})
 	}
 	v, err := matrix.VectorOf(s)
 	if err != nil {
