@@ -256,7 +256,7 @@ func (j *job) openTimed(file string) (*apps.TimedEdges, error) {
 func (j *job) writeSeries(res *apps.ScanSeriesResult) error {
 	return j.writeLines(func(line func(fields ...string) error) error {
 		for _, w := range res.Windows {
-			vertex := ""
+			vertex := "NaN"
 			if w.Vertex >= 0 {
 				vertex = j.graph.name(w.Vertex)
 			}
