@@ -218,12 +218,12 @@ func (r *Geolocation) move(to matrix.Place) error {
 
 // next runs a pass and reports whether it located a vertex.
 func (l *geolocator[F]) next(pass int32) (bool, error) {
-	vertices, counts, err := l.candidates()
-	if err != nil || len(vertices) == 0 {
-		return false, err
-	}
 	if l.rows == nil {
 		l.rows = &access.Rows(l.a).Structure
+	}
+	vertices, err := l.candidates()
+	if err != nil || len(vertices) == 0 {
+		return false, err
 	}
 	threads := parallel.Threads(l.o.Threads)
 	type worker struct {
@@ -235,11 +235,12 @@ func (l *geolocator[F]) next(pass int32) (bool, error) {
 	err = parallel.Range(l.o.Context, threads, len(vertices), 64, func(id, lo, hi int) {
 		w := &workers[id]
 		for k := lo; k < hi; k++ {
-			v, count := vertices[k], counts[k]
+			v := vertices[k]
+			w.near, w.ids = l.neighbours(v, w.near[:0], w.ids[:0])
+			count := int32(len(w.near))
 			if int(count) < l.o.MinNeighbours || l.tried != nil && l.tried[v] >= count {
 				continue
 			}
-			w.near, w.ids = l.neighbours(v, w.near[:0], w.ids[:0])
 			if at, ok := l.locate(v, w.near, w.ids); ok {
 				w.done = append(w.done, at)
 			} else {
@@ -260,25 +261,37 @@ func (l *geolocator[F]) next(pass int32) (bool, error) {
 	return l.p.count > before, nil
 }
 
-// candidates returns the vertices without a location that have located neighbours, and the number of
-// these: count⟨¬located⟩ = A +.pair located, where the graph lives.
-func (l *geolocator[F]) candidates() (vertices, counts []int32, err error) {
+// candidates returns the vertices that a pass looks at. On the host with Method Auto these are the
+// vertices without a location that have edges: the pass then looks for located neighbours itself.
+// The pipeline finds those with located neighbours where the graph lives.
+func (l *geolocator[F]) candidates() (vertices []int32, err error) {
+	if l.o.Method == Auto && l.a.Place() == nil {
+		if l.o.Trace != nil {
+			l.o.Trace(ops.Trace{Op: "Geolocate", Method: "gather", NVals: l.p.count, Work: int64(len(l.rows.Idx))})
+		}
+		for k := range l.rows.Vecs() {
+			if v := l.rows.RowID(k); l.p.located[v] == 0 && l.rows.Ptr[k] < l.rows.Ptr[k+1] {
+				vertices = append(vertices, int32(v))
+			}
+		}
+		return vertices, nil
+	}
 	n := len(l.p.located)
 	located := presentVector(l.p.located, l.p.count, slices.Repeat([]bool{true}, n))
 	count := matrix.NewVector[int32](n, matrix.On(l.a.Place()))
 	err = ops.MxV(count.Masked(located.Structure().Not()).Replace(), semiring.PlusPair[int32](), l.a,
 		located.Pattern(), l.o.with())
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	entries, err := count.AllChecked()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	for v, c := range entries {
-		vertices, counts = append(vertices, int32(v)), append(counts, c)
+	for v := range entries {
+		vertices = append(vertices, int32(v))
 	}
-	return vertices, counts, nil
+	return vertices, nil
 }
 
 // neighbours appends the located neighbours of a vertex.

@@ -46,38 +46,15 @@ var (
 
 // inverseAngle returns √u/atan √u.
 func inverseAngle[F real](u F) F {
-	var p F
-	switch any(u).(type) {
-	case float32:
+	if _, single := any(u).(float32); single {
 		c := &inverseAngle32
-		p = F(c[8])
-		p = p*u + F(c[7])
-		p = p*u + F(c[6])
-		p = p*u + F(c[5])
-		p = p*u + F(c[4])
-		p = p*u + F(c[3])
-		p = p*u + F(c[2])
-		p = p*u + F(c[1])
-		p = p*u + F(c[0])
-	default:
-		c := &inverseAngle64
-		p = F(c[14])
-		p = p*u + F(c[13])
-		p = p*u + F(c[12])
-		p = p*u + F(c[11])
-		p = p*u + F(c[10])
-		p = p*u + F(c[9])
-		p = p*u + F(c[8])
-		p = p*u + F(c[7])
-		p = p*u + F(c[6])
-		p = p*u + F(c[5])
-		p = p*u + F(c[4])
-		p = p*u + F(c[3])
-		p = p*u + F(c[2])
-		p = p*u + F(c[1])
-		p = p*u + F(c[0])
+		x := float32(u)
+		return F((((((((c[8]*x+c[7])*x+c[6])*x+c[5])*x+c[4])*x+c[3])*x+c[2])*x+c[1])*x + c[0])
 	}
-	return p
+	c := &inverseAngle64
+	x := float64(u)
+	return F((((((((((((((c[14]*x+c[13])*x+c[12])*x+c[11])*x+c[10])*x+c[9])*x+c[8])*x+c[7])*x+
+		c[6])*x+c[5])*x+c[4])*x+c[3])*x+c[2])*x+c[1])*x + c[0])
 }
 
 // root is the square root, one instruction in either type.
@@ -166,9 +143,10 @@ func medianDegrees[F real](pts []geoPoint[F], tolerance F, most int) (y geoPoint
 		lon += pts[k].lon
 	}
 	lat, lon = lat/F(len(pts)), lon/F(len(pts))
+	c := coordinatesOf(pts)
 	for range most {
 		y = geoPointOf[F](float64(lat), float64(lon))
-		sum, tlat, tlon, zeros := weighDegrees(pts, &y)
+		sum, tlat, tlon, zeros := c.weigh(&y)
 		if zeros == len(pts) {
 			return y, true
 		}
@@ -192,20 +170,67 @@ func medianDegrees[F real](pts []geoPoint[F], tolerance F, most int) (y geoPoint
 	return geoPointOf[F](float64(lat), float64(lon)), converged
 }
 
-// weighDegrees sums the weights of the points, 1/θ, and their products with the coordinates. zeros
-// is the number of points at y, which have no weight.
-func weighDegrees[F real](pts []geoPoint[F], y *geoPoint[F]) (sum, lat, lon F, zeros int) {
+// coordinateLists are points as separate lists.
+type coordinateLists[F real] struct{ lat, lon, x, y, z []F }
+
+func coordinatesOf[F real](pts []geoPoint[F]) (c coordinateLists[F]) {
+	n := len(pts)
+	all := make([]F, 5*n)
+	c.lat, c.lon, c.x, c.y, c.z = all[:n], all[n:2*n], all[2*n:3*n], all[3*n:4*n], all[4*n:]
 	for k := range pts {
 		p := &pts[k]
-		s := apart(p, y)
+		c.lat[k], c.lon[k], c.x[k], c.y[k], c.z[k] = p.lat, p.lon, p.x, p.y, p.z
+	}
+	return c
+}
+
+// weigh sums the weights of the points, 1/θ with θ their angle at y, and their products with the
+// coordinates. zeros is the number of points at y, which have no weight.
+func (c *coordinateLists[F]) weigh(y *geoPoint[F]) (sum, lat, lon F, zeros int) {
+	if d, double := any(c).(*coordinateLists[float64]); double {
+		s, a, b, zeros := weigh64(d, float64(y.x), float64(y.y), float64(y.z))
+		return F(s), F(a), F(b), zeros
+	}
+	for k := range c.x {
+		p := geoPoint[F]{x: c.x[k], y: c.y[k], z: c.z[k]}
+		s := apart(&p, y)
 		if s == 0 {
 			zeros++
 			continue
 		}
 		w := perAngle(s)
 		sum += w
-		lat += w * p.lat
-		lon += w * p.lon
+		lat += w * c.lat[k]
+		lon += w * c.lon[k]
+	}
+	return sum, lat, lon, zeros
+}
+
+// weigh64 is weigh with the arithmetic of apart and perAngle in the loop: calls took half of the time.
+func weigh64(c *coordinateLists[float64], px, py, pz float64) (sum, lat, lon float64, zeros int) {
+	q := &inverseAngle64
+	n := len(c.x)
+	xs, ys, zs, lats, lons := c.x, c.y[:n], c.z[:n], c.lat[:n], c.lon[:n]
+	for k, x := range xs {
+		dx, dy, dz := x-px, ys[k]-py, zs[k]-pz
+		s := (dx*dx + dy*dy + dz*dz) * .25
+		if s == 0 {
+			zeros++
+			continue
+		}
+		if s > 1 {
+			s = 1
+		}
+		b := 1 + math.Sqrt(1-s)
+		r := 1 / (b * math.Sqrt(s))
+		t := s * r
+		u := t * t
+		w := (((((((((((((q[14]*u+q[13])*u+q[12])*u+q[11])*u+q[10])*u+q[9])*u+q[8])*u+q[7])*u+
+			q[6])*u+q[5])*u+q[4])*u+q[3])*u+q[2])*u+q[1])*u + q[0]
+		w *= b * b * r * .25
+		sum += w
+		lat += w * lats[k]
+		lon += w * lons[k]
 	}
 	return sum, lat, lon, zeros
 }
