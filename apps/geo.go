@@ -85,10 +85,14 @@ type Geolocation struct {
 // and self-loops are ignored. Edges of one direction count for their source: read a graph as
 // undirected if they should count for both.
 //
+// On a device, MedianDegrees has a fused form, whose places agree with those of the host to rounding;
+// a median that a step ends which is equal to the tolerance but for rounding may be a step apart. The
+// pipeline, and MedianSphere, count on the device and compute medians on the host.
+//
 // O(edges) a pass, and for each median O(neighbours × iterations). The sums of a median are in the
 // order of the neighbours. A coordinate outside its range is a *LocationError.
 func Geolocate[T comparable](g matrix.Source[T], locations *Locations, opts ...GeolocateOptions) (*Geolocation, error) {
-	o, err := onlyPipeline("Geolocate", opts)
+	o, err := only("Geolocate", opts)
 	if err != nil {
 		return nil, err
 	}
@@ -99,11 +103,26 @@ func Geolocate[T comparable](g matrix.Source[T], locations *Locations, opts ...G
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
+	if err := locations.check("Geolocate", n); err != nil {
+		return nil, err
+	}
+	a := g.View().Pattern()
+	at, err := o.fused("Geolocate", a.Place())
+	if err != nil {
+		return nil, err
+	}
+	if at != nil && o.Median == MedianDegrees {
+		if res, err := fusedGeolocate(at, a, locations, n, o); res != nil || err != nil {
+			return res, err
+		} // else a location cannot be used, and the error follows
+	}
+	if at != nil && o.Method == Fused && o.Median != MedianDegrees {
+		return nil, &ParameterError{"Geolocate", "the method", "fused with the median on the sphere", "auto or pipeline, or MedianDegrees"}
+	}
 	p, err := locations.places("Geolocate", n)
 	if err != nil {
 		return nil, err
 	}
-	a := g.View().Pattern()
 	if o.Single {
 		return geolocate[float32](a, p, o)
 	}

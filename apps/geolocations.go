@@ -107,21 +107,31 @@ func presentVector[T comparable](present []uint8, count int64, val []T) *matrix.
 	return access.VectorFromStore(st)
 }
 
+// check checks that locations are there, and of n vertices.
+func (l *Locations) check(app string, n int) error {
+	if l == nil || l.Latitude == nil || l.Longitude == nil {
+		return &ParameterError{app, "the locations", "nil", "latitudes and longitudes; see NewLocations and ReadLocations"}
+	}
+	for k, c := range []*matrix.Vector[float64]{l.Latitude, l.Longitude} {
+		if err := c.Err(); err != nil {
+			return err
+		}
+		if c.Size() != n {
+			return &matrix.DimensionError{Op: app, Arg: []string{"the latitudes", "the longitudes"}[k],
+				Got: fmt.Sprintf("of %d vertices", c.Size()), Want: fmt.Sprintf("of %d vertices, as the graph", n),
+				Remedy: "make them for the vertices of the graph"}
+		}
+	}
+	return nil
+}
+
 // places checks locations for a graph of n vertices and returns them as arrays of their own.
 func (l *Locations) places(app string, n int) (*places, error) {
-	if l == nil || l.Latitude == nil || l.Longitude == nil {
-		return nil, &ParameterError{app, "the locations", "nil", "latitudes and longitudes; see NewLocations and ReadLocations"}
+	if err := l.check(app, n); err != nil {
+		return nil, err
 	}
 	p := newPlaces(n)
 	for k, c := range []*matrix.Vector[float64]{l.Latitude, l.Longitude} {
-		if err := c.Err(); err != nil {
-			return nil, err
-		}
-		arg := []string{"the latitudes", "the longitudes"}[k]
-		if c.Size() != n {
-			return nil, &matrix.DimensionError{Op: app, Arg: arg, Got: fmt.Sprintf("of %d vertices", c.Size()),
-				Want: fmt.Sprintf("of %d vertices, as the graph", n), Remedy: "make them for the vertices of the graph"}
-		}
 		entries, err := c.AllChecked()
 		if err != nil {
 			return nil, err

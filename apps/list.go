@@ -85,7 +85,7 @@ func List[T semiring.Number]() []App[T] {
 			func(g *matrix.Matrix[T], run Run) error {
 				return second(ScanStatistics(g, ScanOptions{Run: run, Hops: ScanTwoHops}))
 			})},
-		{Name: "geo", Use: uses(geolocateOne[T])},
+		{Name: "geo", Kernels: geoPrograms, Use: uses(geolocateOne[T])},
 		{Name: "sgm"},
 		{Name: "lsap", Kernels: auction.Kernels},
 	}

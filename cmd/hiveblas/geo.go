@@ -46,7 +46,7 @@ pass 0 for known places. --plot draws them on a map.`,
   hiveblas geo graph.mtx --locations p.txt --max-dispersion 100 --plot map.png --json`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(thresholdGeo).reads().writes("the places", listFiles...)
+	j := newJob(s, cmd).computes(thresholdGeo).fuses().reads().writes("the places", listFiles...)
 	fs := cmd.Flags()
 	fs.StringVar(&file, "locations", "", "`FILE` of the known places")
 	fs.IntVar(&base, "locations-base", 0, "the vertices of the known places count from `B`: 0 or 1")
