@@ -78,7 +78,7 @@ func List[T semiring.Number]() []App[T] {
 			func(g *matrix.Matrix[T], run Run) error {
 				return second(KTruss(g, 3, KTrussOptions{Run: run}))
 			})},
-		{Name: "scan", Use: uses(
+		{Name: "scan", Kernels: always(scanProgram), Use: uses(
 			func(g *matrix.Matrix[T], run Run) error {
 				return second(ScanStatistics(g, ScanOptions{Run: run}))
 			},

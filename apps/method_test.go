@@ -46,6 +46,20 @@ var formed = map[string]func(g matrix.Source[float64], run Run) ([]float64, matr
 		}
 		return append(listed(res.Rank), float64(res.Iterations), res.Change), res.Rank.Place(), nil
 	},
+	"ScanStatistics": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
+		res, err := ScanStatistics(g, ScanOptions{Run: run})
+		if err != nil {
+			return nil, nil, err
+		}
+		list := []float64{float64(res.Max), float64(res.Sum), float64(res.Edges), float64(res.Triangles)}
+		for _, v := range res.ArgMax {
+			list = append(list, float64(v))
+		}
+		for _, x := range res.Statistic.All() {
+			list = append(list, float64(x))
+		}
+		return list, res.Statistic.Place(), nil
+	},
 	"Geolocate": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
 		return geolocated(g, GeolocateOptions{Run: run, Median: MedianDegrees})
 	},

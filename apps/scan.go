@@ -78,7 +78,7 @@ type ScanResult struct {
 // fused form of one hop does the same. The pipeline takes six times as many products. The results
 // are integers and do not depend on the form, the threads or the device.
 func ScanStatistics[T comparable](g matrix.Source[T], opts ...ScanOptions) (*ScanResult, error) {
-	o, err := onlyPipeline("ScanStatistics", opts)
+	o, err := only("ScanStatistics", opts)
 	if err != nil {
 		return nil, err
 	}
@@ -89,6 +89,13 @@ func ScanStatistics[T comparable](g matrix.Source[T], opts ...ScanOptions) (*Sca
 	if err := o.Hops.check("ScanStatistics"); err != nil {
 		return nil, err
 	}
+	at, err := o.fused("ScanStatistics", g.View().Place())
+	if err != nil {
+		return nil, err
+	}
+	if o.Method == Fused && o.Hops != ScanOneHop {
+		return nil, &ParameterError{"ScanStatistics", "the method", "fused with other hops than one", "auto or pipeline"}
+	}
 	o.report("scan statistics", 0, int64(n))
 	a, err := undirectedPattern(g, o.Run, n)
 	if err != nil {
@@ -96,6 +103,8 @@ func ScanStatistics[T comparable](g matrix.Source[T], opts ...ScanOptions) (*Sca
 	}
 	var res *ScanResult
 	switch {
+	case at != nil && o.Hops == ScanOneHop:
+		res, err = fusedScan(at, a, n, o)
 	case o.Method == Auto && a.Place() == nil && o.Hops != ScanDegree:
 		res, err = scanOnHost(a, n, o)
 	default:
@@ -115,10 +124,8 @@ func scanPipeline(a matrix.View[bool], n int, o ScanOptions) (*ScanResult, error
 	if err := ops.Select(b, semiring.Offdiag[bool](0), a, o.with()); err != nil {
 		return nil, err
 	}
-	if a.Place() == nil {
-		if err := b.SetFormat(matrix.CSR); err != nil { // ops.Dot cannot list a bitmap
-			return nil, err
-		}
+	if err := b.SetFormat(matrix.CSR); err != nil { // ops.Dot cannot list a bitmap
+		return nil, err
 	}
 	var s *matrix.Vector[int64]
 	var err error
@@ -196,7 +203,7 @@ func scanTwoHops(b *matrix.Matrix[bool], n int, run Run) (*matrix.Vector[int64],
 		steps.Do(ops.Extract(near, b, ops.Span(lo, hi), ops.All(), with))
 		steps.Do(ops.EWiseAdd(r, lor, near, identity, with))
 		steps.Do(ops.MxM(r.Accum(lor), semiring.AnyPair[bool](), near.Pattern(), b.Pattern(), with))
-		if steps.OK() && b.Place() == nil {
+		if steps.OK() {
 			steps.Do(r.SetFormat(matrix.CSR))
 		}
 		steps.Do(ops.MxM(c.Masked(r.Structure()), semiring.PlusPair[int64](), r.Pattern(),

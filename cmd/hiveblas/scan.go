@@ -54,7 +54,7 @@ and the score. --plot draws the series.`,
 			return positional("GRAPH")(cmd, args)
 		},
 	}
-	j := newJob(s, cmd).computes(thresholdTC).reads().writes("the statistics", matrixFiles...)
+	j := newJob(s, cmd).computes(thresholdTC).fuses().reads().writes("the statistics", matrixFiles...)
 	fs := cmd.Flags()
 	fs.IntVar(&hops, "hops", 1, "count the edges within `K` hops of a vertex: 0, 1 or 2")
 	fs.IntVar(&top, "top", 10, "list the `K` largest statistics")
