@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"strings"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
@@ -101,9 +102,7 @@ func fusedGeolocate(at device.Runner, a matrix.View[bool], known *Locations, n i
 		s.Each(kernel("start"), int64(n), int32(n), x.Present, x.Val, y.Present, y.Val, located,
 			lat.Val, lon.Val, spread.Val, pass.Val, tried, point, numbers)
 		look := func() {
-			for k := range state {
-				state[k] = s.Read(numbers, int64(k))
-			}
+			s.Download(unsafe.Pointer(&state[0]), numbers, 8*geoStates)
 		}
 		look()
 		warps := min((size+graphBlock/32-1)/(graphBlock/32), int64(s.Multiprocessors())*64)

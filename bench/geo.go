@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/hiveblas/hiveblas/apps"
@@ -98,4 +99,88 @@ func geoTask(b *reportBench, scale, factor int) (*reportTask, error) {
 		t.peers["SciPy"] = peerCall{left: "it takes minutes"}
 	}
 	return t, nil
+}
+
+// gpuGeo locates vertices of a graph on the device from a tenth that is there too. With idle, the
+// known places are the result, so that the only pass finds nothing.
+func gpuGeo(single, idle bool) func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+	return func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+		a, err := undirectedOn(b, in)
+		if err != nil {
+			return nil, err
+		}
+		known, err := hashLocations(in.graph.NRows)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range []*matrix.Vector[float64]{known.Latitude, known.Longitude} {
+			if err := v.Move(b.dev); err != nil {
+				return nil, err
+			}
+		}
+		var r ran
+		var found *apps.Geolocation
+		search := func(run apps.Run) (err error) {
+			o := geoOptions(run)
+			o.Single = single
+			found, err = apps.Geolocate(a, known, o)
+			return err
+		}
+		if idle {
+			if err := search(apps.Run{}); err != nil {
+				return nil, err
+			}
+			known = &found.Locations
+		}
+		plan := &gpuPlan{}
+		plan.ours = []gpuContender{{name: "hiveblas", once: true, clock: b.dev.Time, method: r.method, do: func() error { return search(apps.Run{}) }}}
+		plan.check = func() (string, error) {
+			if err := search(r.run()); err != nil {
+				return "", err
+			}
+			plan.notes = func() []string {
+				return []string{fmt.Sprintf("%d of %d located, %d passes, %d medians unfinished", found.Located, in.graph.NRows, found.Passes, found.Unfinished)}
+			}
+			if idle {
+				if found.Passes > 0 {
+					return fmt.Sprintf("%d passes", found.Passes), nil
+				}
+				return "", nil
+			}
+			g := in.graph
+			here, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, values(g, always))
+			if err != nil {
+				return "", err
+			}
+			want, err := apps.Geolocate(here, known, geoOptions(apps.Run{}))
+			if err != nil {
+				return "", err
+			}
+			return sameGeolocation(found, want, single)
+		}
+		return plan, nil
+	}
+}
+
+// sameGeolocation compares passes, and places but for a share of a thousandth: a step that is equal to
+// the tolerance but for rounding ends a median or not.
+func sameGeolocation(got, want *apps.Geolocation, single bool) (string, error) {
+	if err := got.Latitude.Fetch(); err != nil {
+		return "", err
+	}
+	within, apart := map[bool]float64{false: 1e-6, true: .05}[single], int64(0)
+	if got.Located != want.Located || got.Passes != want.Passes {
+		return fmt.Sprintf("%d located in %d passes, want %d in %d", got.Located, got.Passes, want.Located, want.Passes), nil
+	}
+	lat, lon := got.Latitude.Dense(0), got.Longitude.Dense(0)
+	wantLon := want.Longitude.Dense(0)
+	for v, x := range want.Latitude.All() {
+		if math.Abs(lat[v]-x) > within || math.Abs(lon[v]-wantLon[v]) > within {
+			apart++
+		}
+	}
+	if most := want.Located / map[bool]int64{false: 1000, true: 100}[single]; apart > most {
+		return fmt.Sprintf("%d places of %d differ by more than %v°", apart, want.Located, within), nil
+	}
+	return "", nil
 }

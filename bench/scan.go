@@ -55,3 +55,46 @@ func scanTask(b *reportBench, scale, factor int) (*reportTask, error) {
 	t.notes = []string{"Scan statistics: SuiteSparse counts the triangles of the graph alone"}
 	return t, nil
 }
+
+// gpuScan computes scan statistics; the numbering by degree is made beforehand and stays with the
+// graph. Beside it, our count of the triangles of the same graph, oriented beforehand.
+func gpuScan(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+	a, err := undirectedOn(b, in)
+	if err != nil {
+		return nil, err
+	}
+	var r ran
+	var found *apps.ScanResult
+	search := func(run apps.Run) (err error) {
+		found, err = apps.ScanStatistics(a, apps.ScanOptions{Run: run})
+		return err
+	}
+	plan := &gpuPlan{}
+	plan.ours = []gpuContender{{name: "hiveblas", once: true, clock: b.dev.Time, method: r.method,
+		prepare: func() error { return search(apps.Run{}) }, do: func() error { return search(apps.Run{}) }}}
+	triangles, err := gpuTriangles(b, in)
+	if err != nil {
+		return nil, err
+	}
+	plan.others = []gpuContender{triangles.ours[0]}
+	plan.others[0].name = "our triangles"
+	plan.check = func() (string, error) {
+		if err := search(r.run()); err != nil {
+			return "", err
+		}
+		plan.notes = func() []string {
+			return append(triangles.notes(), fmt.Sprintf("maximum %d, %d triangles", found.Max, found.Triangles))
+		}
+		g := in.graph
+		here, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, values(g, always))
+		if err != nil {
+			return "", err
+		}
+		want, err := apps.ScanStatistics(here)
+		if err != nil {
+			return "", err
+		}
+		return differs(found.Statistic, want.Statistic, func(x, y int64) bool { return x == y }), nil
+	}
+	return plan, nil
+}
