@@ -89,8 +89,8 @@ type Geolocation struct {
 // a median that a step ends which is equal to the tolerance but for rounding may be a step apart. The
 // pipeline, and MedianSphere, count on the device and compute medians on the host.
 //
-// O(edges) a pass, and for each median O(neighbours × iterations). The sums of a median are in the
-// order of the neighbours. A coordinate outside its range is a *LocationError.
+// O(edges) a pass, and for each median O(neighbours × iterations). The order of the sums of a
+// median is fixed on a machine; machines with and without AVX2 agree to rounding. A coordinate outside its range is a *LocationError.
 func Geolocate[T comparable](g matrix.Source[T], locations *Locations, opts ...GeolocateOptions) (*Geolocation, error) {
 	o, err := only("Geolocate", opts)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/chord"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -33,7 +34,7 @@ const (
 )
 
 func geoProgram(single bool) device.Program {
-	t, list, width := doubleType, inverseAngle64[:], int64(8)
+	t, list, width := doubleType, chord.Coefficients[:], int64(8)
 	if single {
 		t, list, width = floatType, nil, 4
 		for _, c := range inverseAngle32 {

@@ -1,6 +1,10 @@
 package apps
 
-import "math"
+import (
+	"math"
+
+	"github.com/hiveblas/hiveblas/internal/chord"
+)
 
 // Spatial medians on the earth, a sphere of radius earthKm. A location is its coordinates in degrees
 // and its unit vector, towards 0°N 0°E, 0°N 90°E and the north pole.
@@ -32,17 +36,11 @@ func degreesOfVector(x, y, z float64) (lat, lon float64) {
 	return lat, math.Atan2(y, x) * (180 / math.Pi)
 }
 
-// inverseAngle holds the coefficients of √u/atan √u for 0 ≤ u ≤ 1, by interpolation at Chebyshev
-// points, lowest degree first: to 5e-14 in float64 and 4e-9 in float32.
-var (
-	inverseAngle64 = [15]float64{1.0000000000000482, 0.3333333333116172, -0.08888888725130042,
-		0.046560797419048276, -0.0301932240936521, 0.02178927643457626, -0.01673943257966491,
-		0.013287861801050948, -0.010507536302646598, 0.007832822855612789, -0.005117444195835922,
-		0.0026947854730753817, -0.0010377525971837105, 0.0002543410111482735, -2.939655075649228e-05}
-	inverseAngle32 = [9]float32{1.000000003749687, 0.3333327227855582, -0.08887218566578299,
-		0.046380728199014565, -0.029189602515289303, 0.01849291903007195, -0.009846230740343265,
-		0.003554134953156964, -0.0006129471247847593}
-)
+// inverseAngle32 holds the coefficients of √u/atan √u in float32, as chord.Coefficients does in
+// float64: to 4e-9.
+var inverseAngle32 = [9]float32{1.000000003749687, 0.3333327227855582, -0.08887218566578299,
+	0.046380728199014565, -0.029189602515289303, 0.01849291903007195, -0.009846230740343265,
+	0.003554134953156964, -0.0006129471247847593}
 
 // inverseAngle returns √u/atan √u.
 func inverseAngle[F real](u F) F {
@@ -51,7 +49,7 @@ func inverseAngle[F real](u F) F {
 		x := float32(u)
 		return F((((((((c[8]*x+c[7])*x+c[6])*x+c[5])*x+c[4])*x+c[3])*x+c[2])*x+c[1])*x + c[0])
 	}
-	c := &inverseAngle64
+	c := &chord.Coefficients
 	x := float64(u)
 	return F((((((((((((((c[14]*x+c[13])*x+c[12])*x+c[11])*x+c[10])*x+c[9])*x+c[8])*x+c[7])*x+
 		c[6])*x+c[5])*x+c[4])*x+c[3])*x+c[2])*x+c[1])*x + c[0])
@@ -135,7 +133,7 @@ func midpoint[F real](p, q *geoPoint[F]) (lat, lon float64) {
 // plane coordinates, weighted by the inverse of the distance on the sphere in kilometres, from their
 // means, with the correction of Vardi and Zhang (The multivariate L1-median and associated data
 // depth, PNAS 97, 2000) at a point. It ends with the first step shorter than the tolerance in
-// degrees. The sums are in the order of the points.
+// degrees. The order of the sums is fixed on a machine.
 func medianDegrees[F real](pts []geoPoint[F], tolerance F, most int) (y geoPoint[F], converged bool) {
 	var lat, lon F
 	for k := range pts {
@@ -143,10 +141,10 @@ func medianDegrees[F real](pts []geoPoint[F], tolerance F, most int) (y geoPoint
 		lon += pts[k].lon
 	}
 	lat, lon = lat/F(len(pts)), lon/F(len(pts))
-	c := coordinatesOf(pts)
+	weigh := weigher(pts)
 	for range most {
 		y = geoPointOf[F](float64(lat), float64(lon))
-		sum, tlat, tlon, zeros := c.weigh(&y)
+		sum, tlat, tlon, zeros := weigh(&y)
 		if zeros == len(pts) {
 			return y, true
 		}
@@ -170,67 +168,35 @@ func medianDegrees[F real](pts []geoPoint[F], tolerance F, most int) (y geoPoint
 	return geoPointOf[F](float64(lat), float64(lon)), converged
 }
 
-// coordinateLists are points as separate lists.
-type coordinateLists[F real] struct{ lat, lon, x, y, z []F }
-
-func coordinatesOf[F real](pts []geoPoint[F]) (c coordinateLists[F]) {
-	n := len(pts)
-	all := make([]F, 5*n)
-	c.lat, c.lon, c.x, c.y, c.z = all[:n], all[n:2*n], all[2*n:3*n], all[3*n:4*n], all[4*n:]
-	for k := range pts {
-		p := &pts[k]
-		c.lat[k], c.lon[k], c.x[k], c.y[k], c.z[k] = p.lat, p.lon, p.x, p.y, p.z
-	}
-	return c
-}
-
-// weigh sums the weights of the points, 1/θ with θ their angle at y, and their products with the
-// coordinates. zeros is the number of points at y, which have no weight.
-func (c *coordinateLists[F]) weigh(y *geoPoint[F]) (sum, lat, lon F, zeros int) {
-	if d, double := any(c).(*coordinateLists[float64]); double {
-		s, a, b, zeros := weigh64(d, float64(y.x), float64(y.y), float64(y.z))
-		return F(s), F(a), F(b), zeros
-	}
-	for k := range c.x {
-		p := geoPoint[F]{x: c.x[k], y: c.y[k], z: c.z[k]}
-		s := apart(&p, y)
-		if s == 0 {
-			zeros++
-			continue
+// weigher returns a function that sums the weights of the points, 1/θ with θ their angle at y, and
+// their products with the coordinates. zeros is the number of points at y, which have no weight.
+func weigher[F real](pts []geoPoint[F]) func(y *geoPoint[F]) (sum, lat, lon F, zeros int) {
+	if list, double := any(pts).([]geoPoint[float64]); double {
+		n := len(list)
+		all := make([]float64, 5*n)
+		c := chord.Points{A: all[:n], B: all[n : 2*n], X: all[2*n : 3*n], Y: all[3*n : 4*n], Z: all[4*n:]}
+		for k := range list {
+			p := &list[k]
+			c.A[k], c.B[k], c.X[k], c.Y[k], c.Z[k] = p.lat, p.lon, p.x, p.y, p.z
 		}
-		w := perAngle(s)
-		sum += w
-		lat += w * c.lat[k]
-		lon += w * c.lon[k]
-	}
-	return sum, lat, lon, zeros
-}
-
-// weigh64 is weigh with the arithmetic of apart and perAngle in the loop: calls took half of the time.
-func weigh64(c *coordinateLists[float64], px, py, pz float64) (sum, lat, lon float64, zeros int) {
-	q := &inverseAngle64
-	n := len(c.x)
-	xs, ys, zs, lats, lons := c.x, c.y[:n], c.z[:n], c.lat[:n], c.lon[:n]
-	for k, x := range xs {
-		dx, dy, dz := x-px, ys[k]-py, zs[k]-pz
-		s := (dx*dx + dy*dy + dz*dz) * .25
-		if s == 0 {
-			zeros++
-			continue
+		return func(y *geoPoint[F]) (sum, lat, lon F, zeros int) {
+			s, a, b, zeros := c.Sums(float64(y.x), float64(y.y), float64(y.z))
+			return F(s), F(a), F(b), zeros
 		}
-		if s > 1 {
-			s = 1
-		}
-		b := 1 + math.Sqrt(1-s)
-		r := 1 / (b * math.Sqrt(s))
-		t := s * r
-		u := t * t
-		w := (((((((((((((q[14]*u+q[13])*u+q[12])*u+q[11])*u+q[10])*u+q[9])*u+q[8])*u+q[7])*u+
-			q[6])*u+q[5])*u+q[4])*u+q[3])*u+q[2])*u+q[1])*u + q[0]
-		w *= b * b * r * .25
-		sum += w
-		lat += w * lats[k]
-		lon += w * lons[k]
 	}
-	return sum, lat, lon, zeros
+	return func(y *geoPoint[F]) (sum, lat, lon F, zeros int) {
+		for k := range pts {
+			p := &pts[k]
+			s := apart(p, y)
+			if s == 0 {
+				zeros++
+				continue
+			}
+			w := perAngle(s)
+			sum += w
+			lat += w * p.lat
+			lon += w * p.lon
+		}
+		return sum, lat, lon, zeros
+	}
 }
