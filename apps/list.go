@@ -81,10 +81,7 @@ func List[T semiring.Number]() []App[T] {
 		{Name: "scan", Kernels: always(scanProgram), Use: uses(
 			func(g *matrix.Matrix[T], run Run) error {
 				return second(ScanStatistics(g, ScanOptions{Run: run}))
-			},
-			func(g *matrix.Matrix[T], run Run) error {
-				return second(ScanStatistics(g, ScanOptions{Run: run, Hops: ScanTwoHops}))
-			})},
+			})}, // two hops compile their products at the first use
 		{Name: "geo", Kernels: geoPrograms, Use: uses(geolocateOne[T])},
 		{Name: "sgm"},
 		{Name: "lsap", Kernels: auction.Kernels},
