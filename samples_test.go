@@ -2,9 +2,11 @@ package hiveblas_test
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/chunked"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -35,6 +37,46 @@ func similarFilms(ctx context.Context, in, out string, place matrix.Place) (*chu
 	return chunked.MxM(ctx, chunked.File[float32](out), semiring.PlusTimes[float32](),
 		ratings.Matrix.T(), ratings.Matrix,
 		chunked.On(place), chunked.HostMemory(8<<30), chunked.OffDiagonal())
+}
+
+// The samples of docs/scan.md and docs/geolocation.md.
+
+func busiest(g *matrix.Matrix[float64]) ([]int, int64, error) {
+	res, err := apps.ScanStatistics(g) // res.Statistic has all of them
+	if err != nil {
+		return nil, 0, err
+	}
+	return res.ArgMax, res.Max, nil
+}
+
+func placesOfFriends(friends *matrix.Matrix[bool], file string) (*apps.Geolocation, error) {
+	n, _ := friends.Dims()
+	known, err := apps.ReadLocationsFile(file, n)
+	if err != nil {
+		return nil, err
+	}
+	return apps.Geolocate(friends, known, apps.GeolocateOptions{MaxDispersion: 100})
+}
+
+func TestBusiestAndPlaces(t *testing.T) {
+	g, err := matrix.ReadMatrixMarketFile[float64](filepath.Join("testdata", "karate.mtx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, most, err := busiest(g); err != nil || most != 34 || len(v) != 1 || v[0] != 0 {
+		t.Errorf("%v with %d, %v", v, most, err)
+	}
+	file := filepath.Join(t.TempDir(), "places.txt")
+	if err := os.WriteFile(file, []byte("0 48 11\n2 48.5 12\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	friends, err := matrix.FromTuples(3, 3, []int{1, 1}, []int{0, 2}, []bool{true, true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res, err := placesOfFriends(friends, file); err != nil || res.Located != 3 {
+		t.Errorf("%v, %v", res, err)
+	}
 }
 
 func TestProductOnGPU(t *testing.T) {

@@ -168,6 +168,77 @@ func ExampleKTruss() {
 	// edges in the 6 truss: 0
 }
 
+// Around whom are the most friendships?
+func ExampleScanStatistics() {
+	res, err := apps.ScanStatistics(karate())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(res.Max, "friendships among member", res.ArgMax[0], "and friends;", res.Triangles, "triangles")
+	// Output: 34 friendships among member 0 and friends; 45 triangles
+}
+
+// One message a day along a chain of people, but on day 9, when five of them all write to each other.
+func ExampleScanSeries() {
+	mail := &apps.TimedEdges{Vertices: 12}
+	write := func(day float64, from, to int32) {
+		mail.Source, mail.Target = append(mail.Source, from), append(mail.Target, to)
+		mail.Time = append(mail.Time, day)
+	}
+	for day := range 12 {
+		for v := range int32(11) {
+			write(float64(day), v, v+1)
+		}
+	}
+	for _, from := range []int32{1, 3, 5, 7, 9} {
+		for _, to := range []int32{1, 3, 5, 7, 9} {
+			write(9.5, from, to)
+		}
+	}
+	res, err := apps.ScanSeries(mail, apps.ScanSeriesOptions{Window: 1, Lag: 3})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, a := range res.Anomalies {
+		fmt.Printf("day %d, score %.0f:", a.Window, a.Score)
+		for _, v := range a.Vertices {
+			fmt.Printf(" %d", v.Vertex)
+		}
+		fmt.Println()
+	}
+	// Output: day 9, score 12: 3 5 7 1 9
+}
+
+// Where is person 1, a friend of people in Lisbon, Porto and Madrid?
+func ExampleGeolocate() {
+	friends, err := matrix.FromTuples(5, 5, []int{1, 1, 1, 0}, []int{2, 3, 4, 1}, []bool{true, true, true, true}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	known, err := apps.NewLocations(5, []int{2, 3, 4}, []float64{38.72, 41.15, 40.42}, []float64{-9.14, -8.63, -3.70})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	res, err := apps.Geolocate(friends, known)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for v := range 2 {
+		lat, _ := res.Latitude.At(v)
+		lon, _ := res.Longitude.At(v)
+		pass, _ := res.Pass.At(v)
+		fmt.Printf("person %d at %.2f°N %.2f°W, in pass %d\n", v, lat, -lon, pass)
+	}
+	// Output:
+	// person 0 at 40.39°N 8.00°W, in pass 2
+	// person 1 at 40.39°N 8.00°W, in pass 1
+}
+
 // Which member of the club is which?
 func ExampleSGM() {
 	a := karate()

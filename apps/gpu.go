@@ -76,6 +76,7 @@ func operandAt[T comparable](s *ops.Steps, at device.Backend, a *matrix.Matrix[T
 // int32Type and doubleType are element types of results.
 var (
 	int32Type, _  = device.TypeOf[int32]()
+	longType, _   = device.TypeOf[int64]()
 	doubleType, _ = device.TypeOf[float64]()
 )
 

@@ -78,6 +78,11 @@ func List[T semiring.Number]() []App[T] {
 			func(g *matrix.Matrix[T], run Run) error {
 				return second(KTruss(g, 3, KTrussOptions{Run: run}))
 			})},
+		{Name: "scan", Kernels: always(scanProgram), Use: uses(
+			func(g *matrix.Matrix[T], run Run) error {
+				return second(ScanStatistics(g, ScanOptions{Run: run}))
+			})}, // two hops compile their products at the first use
+		{Name: "geo", Kernels: geoPrograms, Use: uses(geolocateOne[T])},
 		{Name: "sgm"},
 		{Name: "lsap", Kernels: auction.Kernels},
 	}
@@ -129,4 +134,14 @@ func classifyOneEdge[T semiring.Number](g *matrix.Matrix[T], run Run) error {
 		return err
 	}
 	return second(Classify(a, a, ClassifyOptions{Run: run}))
+}
+
+// geolocateOne infers places from that of vertex 0.
+func geolocateOne[T semiring.Number](g *matrix.Matrix[T], run Run) error {
+	n, _ := g.Dims()
+	l, err := NewLocations(n, []int{0}, []float64{0}, []float64{0})
+	if err != nil {
+		return err
+	}
+	return second(Geolocate(g, l, GeolocateOptions{Run: run, Median: MedianDegrees}))
 }

@@ -47,10 +47,60 @@ var formed = map[string]func(g matrix.Source[float64], run Run) ([]float64, matr
 		}
 		return append(listed(res.Rank), float64(res.Iterations), res.Change), res.Rank.Place(), nil
 	},
+	"ScanStatistics": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
+		res, err := ScanStatistics(g, ScanOptions{Run: run})
+		if err != nil {
+			return nil, nil, err
+		}
+		list := []float64{float64(res.Max), float64(res.Sum), float64(res.Edges), float64(res.Triangles)}
+		for _, v := range res.ArgMax {
+			list = append(list, float64(v))
+		}
+		for _, x := range res.Statistic.All() {
+			list = append(list, float64(x))
+		}
+		return list, res.Statistic.Place(), nil
+	},
+	"Geolocate": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
+		return geolocated(g, GeolocateOptions{Run: run, Median: MedianDegrees})
+	},
+	"Geolocate with limits": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
+		return geolocated(g, GeolocateOptions{Run: run, Median: MedianDegrees, MaxDispersion: 2000, MaxDistance: 6000, MinNeighbours: 2,
+			Passes: 2, Tolerance: 1e-8, MaxIterations: 30})
+	},
 	"TriangleCount": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
 		count, err := TriangleCount(g, TriangleOptions{Run: run})
 		return []float64{float64(count)}, g.View().Place(), err
 	},
+}
+
+// geolocated infers places from those of every fifth vertex.
+func geolocated(g matrix.Source[float64], o GeolocateOptions) ([]float64, matrix.Place, error) {
+	n, _ := g.View().Dims()
+	rng := rand.New(rand.NewSource(1))
+	var vertices []int
+	var lat, lon []float64
+	for v := range n {
+		if v%5 == 0 {
+			p := scattered(rng, 1, place{40, 20}, 4000)[0]
+			vertices, lat, lon = append(vertices, v), append(lat, p.lat), append(lon, p.lon)
+		}
+	}
+	l, err := NewLocations(n, vertices, lat, lon)
+	if err != nil {
+		return nil, nil, err
+	}
+	res, err := Geolocate(g, l, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	list := append(listed(res.Latitude), listed(res.Longitude)...)
+	list = append(append(list, listed(res.Pass)...), listed(res.Dispersion)...)
+	list = append(list, float64(res.Known), float64(res.Located), float64(res.Unlocated), float64(res.Passes), float64(res.Unfinished))
+	for i := range list {
+		list[i] = math.Round(list[i]*1e7) / 1e7 // sums in another order
+	}
+	return list, res.Latitude.Place(), nil
 }
 
 // listed returns a vector as numbers.

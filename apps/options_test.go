@@ -2,6 +2,8 @@ package apps
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/chunked"
@@ -37,6 +39,18 @@ func calls(t *testing.T, g *matrix.Matrix[float64], c *Clusterer, a *Attributed,
 	n, _ := g.Dims()
 	_, err = ProjectionTo(chunked.Into(matrix.New[float64](n, n)), g, make([]ProjectionOptions, times)...)
 	keep("ProjectionTo", err)
+	l, err := NewLocations(n, []int{0}, []float64{1}, []float64{2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Geolocate(g, l, make([]GeolocateOptions, times)...)
+	keep("Geolocate", err)
+	_, err = ReadLocations(strings.NewReader("0 1 2"), n, make([]LocationOptions, times)...)
+	keep("ReadLocations", err)
+	_, err = ScanStatistics(g, make([]ScanOptions, times)...)
+	keep("ScanStatistics", err)
+	_, err = ScanSeries(&TimedEdges{}, slices.Repeat([]ScanSeriesOptions{{Window: 1}}, max(times, 1))...)
+	keep("ScanSeries", err)
 	_, err = SGM(g, g, FirstSeeds(4), make([]SGMOptions, times)...)
 	keep("SGM", err)
 	_, err = SSSP(g, []int{0}, make([]SSSPOptions[float64], times)...)
@@ -95,8 +109,14 @@ func TestZeroArguments(t *testing.T) {
 	_, e9 := SGM[float64](nil, nil, nil)
 	_, e10 := LocalCluster[float64](nil, nil)
 	_, e11 := Projection[float64](nil)
+	_, e12 := ScanStatistics[float64](nil)
+	_, e13 := ScanSeries(nil)
+	_, e14 := Geolocate[float64](nil, nil)
+	_, e15 := Geolocate(matrix.New[float64](2, 2), nil)
+	_, e16 := ReadLocations(nil, 0)
+	_, e17 := NewLocations(-1, nil, nil, nil)
 	var lost *Attributed
-	for k, err := range []error{e1, e2, e3, e4, e5, e6, e7, e8, e9, e10, e11, lost.Move(nil), new(Attributed).Move(nil)} {
+	for k, err := range []error{e1, e2, e3, e4, e5, e6, e7, e8, e9, e10, e11, e12, e13, e14, e15, e16, e17, lost.Move(nil), new(Attributed).Move(nil)} {
 		if err == nil {
 			t.Errorf("call %d has no error", k+1)
 		}

@@ -101,6 +101,29 @@ var all = map[string]func(g matrix.Source[float64], run Run) error{
 		_, err := SGM(g, g, FirstSeeds(4), SGMOptions{Run: run})
 		return err
 	},
+	"ScanStatistics": func(g matrix.Source[float64], run Run) error {
+		_, err := ScanStatistics(g, ScanOptions{Run: run})
+		return err
+	},
+	"ScanStatistics of two hops": func(g matrix.Source[float64], run Run) error {
+		_, err := ScanStatistics(g, ScanOptions{Run: run, Hops: ScanTwoHops})
+		return err
+	},
+	"Geolocate": func(g matrix.Source[float64], run Run) error {
+		n := 0
+		if err := usable(g); err == nil {
+			n, _ = g.View().Dims()
+		}
+		l, err := NewLocations(n, nil, nil, nil)
+		if n > 0 && err == nil {
+			l, err = NewLocations(n, []int{0, n - 1}, []float64{10, 20}, []float64{30, 40})
+		}
+		if err != nil {
+			return err
+		}
+		_, err = Geolocate(g, l, GeolocateOptions{Run: run})
+		return err
+	},
 	"KTruss": func(g matrix.Source[float64], run Run) error {
 		_, err := KTruss(g, 3, KTrussOptions{Run: run})
 		return err

@@ -24,7 +24,9 @@ func cpuCases() []cpuCase {
 	}
 	for _, in := range []string{"rmat16", "rmat18"} {
 		cases = append(cases, cpuCase{name: "triangles " + in, bar: .4, input: in, ours: oursTriangles, rounds: map[string]int{"rmat18": 7}[in],
-			peer: []string{"tricount_ll", "tricount_lut", "tricount_ll_sorted", "tricount_lut_sorted"}})
+			peer: []string{"tricount_ll", "tricount_lut", "tricount_ll_sorted", "tricount_lut_sorted"}},
+			cpuCase{name: "scan statistics " + in, bar: .45, input: in, ours: oursScan, rounds: map[string]int{"rmat18": 7}[in],
+				peer: []string{"tricount_ll", "tricount_lut", "tricount_ll_sorted", "tricount_lut_sorted"}})
 	}
 	for _, in := range []string{"rmat18", "rmat20"} {
 		cases = append(cases,
@@ -51,6 +53,7 @@ func cpuCases() []cpuCase {
 		cpuCase{name: "bfs levels a source rmat18", bar: .9, input: "rmat18", ours: search(oursBFS), peer: []string{"bfs_level"}, perSource: true},
 		cpuCase{name: "sssp a source weighted18", bar: .5, input: "weighted18", ours: search(oursSSSP), peer: []string{"sssp"}, perSource: true, args: []string{ssspDelta}, rounds: 9},
 		cpuCase{name: "classify 1000 vertices 20135 edges", bar: .1, input: "ac1000", ours: oursClassify, peer: []string{"classify"}, tolerance: 1e-5},
+		cpuCase{name: "geolocation rmat18", bar: 1.0 / 30, input: "rmat18", ours: oursGeo, peer: []string{"geolocate"}, tolerance: 1e-6, rounds: 3},
 		cpuCase{name: "local cluster a seed rmat16", input: "rmat16", ours: oursLocalCluster},
 		cpuCase{name: "local cluster a seed rmat20", input: "rmat20", ours: oursLocalCluster},
 		cpuCase{name: "build 10M tuples", bar: .7, input: "tuples10m", ours: oursBuild, peer: []string{"build"}},

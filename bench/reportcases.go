@@ -98,6 +98,19 @@ func reportCases() []reportCase {
 			add(fmt.Sprintf("vn %d seeds rmat%d", seeds, scale), "", func(b *reportBench) (*reportTask, error) { return vnTask(b.shrunk(scale), seeds) })
 		}
 	}
+	for _, c := range []struct {
+		scale, factor int
+		original      string
+	}{
+		{14, 4, "0.461 ms (P100), 21.0 ms (OpenMP): Enron, 15k vertices, 57k edges"},
+		{19, 4, "1.35 ms (P100), 101 ms (OpenMP): Amazon, 549k vertices, 1.85M edges"},
+		{21, 12, "112 ms (P100), 64.7 s (OpenMP): as-Skitter, 1.70M vertices, 22.2M edges"},
+	} {
+		add(fmt.Sprintf("scan rmat%d", c.scale), c.original, func(b *reportBench) (*reportTask, error) { return scanTask(b, c.scale, c.factor) })
+	}
+	add("geo rmat18", "", func(b *reportBench) (*reportTask, error) { return geoTask(b, 18, 16) })
+	add("geo rmat22", "15.1 ms (P100), 1590 ms (CPU), 8009 ms (OpenMP, 16 threads): Instagram, 23.7M vertices, 82.7M edges",
+		func(b *reportBench) (*reportTask, error) { return geoTask(b, 22, 4) })
 	return cases
 }
 

@@ -16,6 +16,8 @@ var tableTitles = map[string]string{
 	"ac":         "Application classification",
 	"lgc":        "Local graph clustering",
 	"vn":         "Vertex nomination: distance to the nearest seed",
+	"scan":       "Scan statistics: degree and triangles of each vertex",
+	"geo":        "Geolocation: spatial medians of the places of neighbours",
 }
 
 // WriteMarkdown writes the report. plots are the file names of its pictures.

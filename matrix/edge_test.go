@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -244,5 +245,51 @@ func TestVectorTSV(t *testing.T) {
 		if !errors.As(err, &p) || p.Line != c.line || !strings.Contains(err.Error(), c.msg) {
 			t.Errorf("%q: got %v, want line %d with %q", c.text, err, c.line, c.msg)
 		}
+	}
+}
+
+// ReadTuples keeps the edges in the order of the lines, with repeated ones.
+func TestReadTuples(t *testing.T) {
+	got, n, labels, err := ReadTuples[float64](strings.NewReader("from,to,kind,time\n7,3,a,2.5\n3,7,b,1\n7,3,c,2.5\n7,7,d,-4\n"),
+		Delimiter(','), WeightColumn("time"), RenumberIDs())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n != 2 || namesOf(labels) != namesOf(NewIDs([]int64{3, 7})) || !slices.Equal(got.Source, []int32{1, 0, 1, 1}) || !slices.Equal(got.Target, []int32{0, 1, 0, 1}) ||
+		!slices.Equal(got.Value, []float64{2.5, 1, 2.5, -4}) {
+		t.Errorf("%+v, %d vertices, %v", got, n, labels)
+	}
+	if got, n, _, err := ReadTuples[int](strings.NewReader("0 4\n0 4\n")); err != nil || n != 5 || !slices.Equal(got.Value, []int{1, 1}) {
+		t.Errorf("without values: %+v, %d, %v", got, n, err)
+	}
+	if got, n, _, err := ReadTuples[int](strings.NewReader("# none\n")); err != nil || n != 0 || len(got.Value) != 0 {
+		t.Errorf("no edges: %+v, %d, %v", got, n, err)
+	}
+	// Longer than a block, in the order of the lines with several threads.
+	var text strings.Builder
+	for k := range 300000 {
+		fmt.Fprintf(&text, "%d %d %d\n", k%7, k%11, k)
+	}
+	long, n, _, err := ReadTuples[int32](strings.NewReader(text.String()), Threads(3))
+	if err != nil || n != 11 || len(long.Value) != 300000 {
+		t.Fatalf("%d edges of %d vertices, %v", len(long.Value), n, err)
+	}
+	for k, x := range long.Value {
+		if int(x) != k || int(long.Source[k]) != k%7 || int(long.Target[k]) != k%11 {
+			t.Fatalf("edge %d is %d %d %d", k, long.Source[k], long.Target[k], x)
+		}
+	}
+	for reason, opt := range map[string]ReadOption{"duplicates": Duplicates(CombineFunc[int](func(x, y int) int { return x })), "symmetrise": Symmetrise()} {
+		var e *OptionError
+		if _, _, _, err := ReadTuples[int](strings.NewReader("0 1 1\n"), opt); !errors.As(err, &e) {
+			t.Errorf("%s: %v", reason, err)
+		}
+	}
+	var e *ParseError
+	if _, _, _, err := ReadTuples[int](strings.NewReader("0 1 1\n0 x 1\n")); !errors.As(err, &e) || e.Line != 2 {
+		t.Errorf("a word: %v", err)
+	}
+	if _, _, _, err := ReadTuples[int](nil); err == nil {
+		t.Error("a nil reader has no error")
 	}
 }

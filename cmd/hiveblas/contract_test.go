@@ -19,6 +19,7 @@ func TestOutputs(t *testing.T) {
 	roads, visits := write(t, "roads.mtx", roads), write(t, "visits.mtx", visits)
 	names := write(t, "names.tsv", "ann bob\nbob cid\ndan eve\n")
 	theSeeds, visited := write(t, "seeds.tsv", "# ours theirs\n0 0\n1, 2 % the second\n"), write(t, "visited.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n")
+	series, places, home := write(t, "series.tsv", "0 1 0\n1 0 1.5\n0 1 4\n1 2 5\n2 0 5.9\n"), write(t, "places.txt", "0 10 20\n4\n"), write(t, "home.tsv", "ann\t1\t2.5\n")
 	pairs := write(t, "pairs.tsv", "ann cat 3\nann dog 4\nbob dog 2\nbob cat 0\n")
 	for _, c := range []struct {
 		reason, args, ext, want string
@@ -50,6 +51,20 @@ func TestOutputs(t *testing.T) {
 		{"weak components", "cc " + roads, ".tsv", "0\t0\n1\t0\n2\t0\n3\t0\n4\t0\n5\t0\n"},
 		{"a triangle is a 3-truss", "ktruss -k 3 " + roads, ".tsv",
 			"0\t1\t1\n0\t2\t2\n0\t3\t1\n1\t0\t1\n1\t2\t1\n2\t0\t2\n2\t1\t1\n2\t3\t1\n3\t0\t1\n3\t2\t1\n"},
+
+		{"degree and triangles", "scan " + roads, ".tsv", "0\t6\n1\t4\n2\t5\n3\t3\n4\t1\n5\t1\n"},
+		{"degrees", "scan --hops 0 " + roads, ".tsv", "0\t4\n1\t3\n2\t3\n3\t2\n4\t1\n5\t1\n"},
+		{"two hops", "scan --hops 2 " + roads, ".tsv", "0\t7\n1\t7\n2\t7\n3\t6\n4\t4\n5\t6\n"},
+		{"statistics in Matrix Market", "scan --hops 0 " + roads, ".mtx",
+			"%%MatrixMarket matrix coordinate integer general\n6 1 6\n1 1 4\n2 1 3\n3 1 3\n4 1 2\n5 1 1\n6 1 1\n"},
+		{"windows", "scan --time-column 3 --window 2 --lag 2 " + series, ".tsv",
+			"0\t1\t1\tNaN\tNaN\tNaN\n2\t0\t0\tNaN\tNaN\tNaN\n4\t3\t3\t3\t2\tNaN\n"},
+		{"places: known, of one neighbour, a midpoint", "geo --locations " + places + " " + roads, ".tsv",
+			"0\t10\t20\t0\n1\t10\t20\t3\n2\t10\t20\t2\n3\t10\t20\t1\n5\t10\t20\t1\n"},
+		{"one pass", "geo --passes 1 --median degrees --locations " + places + " " + roads, ".tsv",
+			"0\t10\t20\t0\n3\t10\t20\t1\n5\t10\t20\t1\n"},
+		{"places by name", "geo --ids renumber --undirected --locations " + home + " " + names, ".tsv",
+			"ann\t1\t2.5\t0\nbob\t1\t2.5\t1\ncid\t1\t2.5\t2\n"},
 
 		{"minimum assignment", "lsap " + visits, ".tsv", "0\t0\n1\t1\n"},
 		{"maximum assignment", "lsap --maximize " + visits, ".tsv", "0\t1\n1\t2\n"},
@@ -123,6 +138,10 @@ func TestJSON(t *testing.T) {
 		{"pagerank " + karate, `{"command":"pagerank","input":{"rows":34,"cols":34,"nnz":156},"iterations":52}`},
 		{"cc " + roads, `{"command":"cc","components":1,"largest":6}`},
 		{"tc " + karate, `{"command":"tc","triangles":45}`},
+		{"scan " + karate, `{"command":"scan","max":34,"argmax":[0],"sum":291,"edges":78,"triangles":45,"method":"corners"}`},
+		{"scan --hops 2 " + karate, `{"max":76,"argmax":[31],"edges":78}`},
+		{"scan --time-column 3 --window 2 --lag 2 " + write(t, "series.tsv", "0 1 0\n1 0 1.5\n0 1 4\n1 2 5\n2 0 5.9\n"), `{"command":"scan","input":{"rows":3,"cols":3,"nnz":5},"windows":3,"anomalies":[]}`},
+		{"geo " + karate + " --locations " + write(t, "places.txt", "34 2 2\n0 10 20\n33 50 8\n4\n"), `{"command":"geo","known":2,"located":34,"unlocated":0,"passes":2,"unfinished":0}`},
 		{"sgm --seeds 34 " + karate + " " + karate + " --truth " + write(t, "truth.tsv", "0 0\n1 1\n2 3\n4 4\n"),
 			`{"command":"sgm","orig_dist":0,"final_dist":0,"iterations":1,"converged":true,"matched_seeds":34,"accuracy":0.75}`},
 		{"ktruss -k 4 " + karate, `{"command":"ktruss","vertices":12,"edges":25}`},

@@ -47,6 +47,7 @@ const (
 	thresholdProject  = 256 << 20 // products rather than entries
 	thresholdSGM      = 128 << 10
 	thresholdLGC      = 64 << 20  // an estimate: the work depends on the result
+	thresholdGeo      = 4 << 20   // an estimate: the work depends on the iterations of the medians
 	thresholdAC       = 4 << 20   // messages of all rounds, about 25 ns each
 	noThreshold       = 1<<63 - 1 // only with --device gpu
 )

@@ -81,6 +81,7 @@ func explain(file string, err error) error {
 		data   *matrix.InvalidError
 		path   *fs.PathError
 		weight *apps.WeightError
+		place  *apps.LocationError
 		shape  *matrix.DimensionError
 		size   *matrix.SizeError
 		param  *apps.ParameterError
@@ -115,6 +116,8 @@ func explain(file string, err error) error {
 	case errors.As(err, &weight):
 		return &failure{fmt.Sprintf("%s: edge from %d to %d (vertices from 0)", file, weight.Row, weight.Col),
 			"its weight is " + weight.Got + ", and distances want " + weight.Want, "correct the file, or count edges with hiveblas vn --unit", err}
+	case errors.As(err, &place):
+		return &failure{file, fmt.Sprintf("the location of vertex %d is %s, want %s", place.Vertex, place.Got, place.Want), "", err}
 	case errors.As(err, &shape):
 		return &failure{file, fmt.Sprintf("%s is %s, want %s", shape.Arg, shape.Got, shape.Want), "", err}
 	case errors.As(err, &size):

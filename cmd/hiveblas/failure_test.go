@@ -40,6 +40,8 @@ func TestFailures(t *testing.T) {
 	)
 	hall := write(t, "hall.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 4\n1 2 1\n2 1 1\n2 2 1\n3 2 1\n")
 	seedTwice, beyond, lone := write(t, "seedtwice.tsv", "0 0\n0 1\n"), write(t, "beyond.tsv", "0 0\n1 34\n"), write(t, "lone.tsv", "7\n")
+	timed, farNorth := write(t, "timed.tsv", "0 1 5\n0 1 9\n"), write(t, "north.txt", "0 1 1\n1 95 2\n")
+	two, farOff := write(t, "twice.txt", "3 1 1\n4 1 1\n3 1 1\n"), write(t, "off.txt", "35 1 1\n")
 	locked := filepath.Join(dir, "locked")
 	if err := os.Mkdir(locked, 0o555); err != nil {
 		t.Fatal(err)
@@ -138,6 +140,34 @@ func TestFailures(t *testing.T) {
 		{"ranked into a matrix", "vn --ranked --seeds 0 " + karate + " -o " + filepath.Join(dir, "x.mtx"), 2, "--ranked writes .tsv"},
 		{"symmetric, and not", "convert --symmetric " + negative + " " + filepath.Join(dir, "x.mtx"), 1, "not symmetric"},
 		{"a full disk", "cc " + karate + " -o /dev/full", 1, "/dev/full: cannot be written: no space left on device"},
+		{"three hops", "scan --hops 3 " + karate, 2, "--hops is 3, want 0, 1 or 2"},
+		{"a window of a graph", "scan --window 3 " + karate, 2, "--window needs --time-column"},
+		{"a plot of a graph", "scan --plot " + karate, 2, "--plot needs --time-column"},
+		{"no window", "scan --time-column 3 " + timed, 2, "--window is missing"},
+		{"a window of 0", "scan --time-column 3 --window 0 " + timed, 2, "--window is 0"},
+		{"a lag of 1", "scan --time-column 3 --window 1 --lag 1 " + timed, 2, "--lag is 1"},
+		{"a threshold of 0", "scan --time-column 3 --window 1 --threshold 0 " + timed, 2, "--threshold is 0"},
+		{"times and weights", "scan --time-column 3 --weight-column 3 --window 1 " + timed, 2, "--time-column and --weight-column"},
+		{"a series on a GPU", "scan --time-column 3 --window 1 --device gpu " + timed, 2, "a series is computed on the host"},
+		{"a series of a matrix", "scan --time-column 3 --window 1 " + karate, 1, "karate.mtx: --time-column is for edge lists"},
+		{"a series without that column", "scan --time-column 4 --window 1 " + timed, 1, "timed.tsv:1: "},
+		{"a series into a matrix", "scan --time-column 3 --window 1 " + timed + " -o x.mtx", 2, "-o of a series is .tsv or .csv"},
+		{"a picture of another kind", "scan --time-column 3 --window 1 --plot=x.pdf " + timed, 2, "pictures are .png"},
+		{"a picture in no directory", "scan --time-column 3 --window 1 --plot=none/x.png " + timed, 1, "does not exist"},
+		{"very many windows", "scan --time-column 3 --window 1e-12 " + timed, 1, "timed.tsv: the window is "},
+		{"no locations", "geo " + karate, 2, "--locations is missing"},
+		{"locations that are not there", "geo --locations none.txt " + karate, 1, "none.txt: no such file"},
+		{"a latitude beyond the pole", "geo --locations " + farNorth + " " + karate, 1, "north.txt:2: the location of vertex 1 is latitude 95, want degrees from −90 to 90"},
+		{"a place given twice", "geo --locations " + two + " " + karate, 1, "twice.txt:3: vertex 3 is given twice, first in line 1"},
+		{"a place beyond the graph", "geo --locations-base 1 --locations " + farOff + " " + karate, 1, "off.txt:1: vertex 35 is not in the graph"},
+		{"an unknown median", "geo --median mean --locations " + two + " " + karate, 2, "--median is \"mean\""},
+		{"a base of 2", "geo --locations-base 2 --locations " + two + " " + karate, 2, "--locations-base is 2"},
+		{"−1 passes", "geo --passes -1 --locations " + two + " " + karate, 2, "--passes is -1"},
+		{"a negative tolerance", "geo --tolerance -1 --locations " + two + " " + karate, 2, "--tolerance is -1"},
+		{"a negative limit", "geo --max-dispersion -1 --locations " + two + " " + karate, 2, "--max-dispersion is -1"},
+		{"places into a matrix", "geo --locations " + two + " " + karate + " -o x.mtx", 2, "want .tsv"},
+		{"a map into the output", "geo --locations " + two + " " + karate + " --plot " + karate + ".png/x.png", 1, "does not exist"},
+		{"both from standard input", "geo --locations - -", 2, "can be only one of the inputs"},
 		{"no seeds", "sgm " + karate + " " + karate, 2, "--seeds is missing"},
 		{"an unknown start", "sgm --seeds 1 --start here " + karate + " " + karate, 2, "--start is \"here\""},
 		{"a negative eps", "sgm --seeds 1 --epsilon -1 " + karate + " " + karate, 2, "--epsilon is -1"},

@@ -193,7 +193,8 @@ func (j *job) took(name string) float64 {
 
 func (j *job) trace(t ops.Trace) {
 	switch t.Op {
-	case "MxM", "MxV", "VxM", "BFS", "SSSP", "ConnectedComponents", "PageRank", "Classify":
+	case "MxM", "MxV", "VxM", "BFS", "SSSP", "ConnectedComponents", "PageRank", "Classify",
+		"ScanStatistics", "Geolocate":
 	default:
 		return
 	}

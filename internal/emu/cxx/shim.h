@@ -314,6 +314,8 @@ HB_EMU_MATH1(fabs)
 HB_EMU_MATH2(pow)
 HB_EMU_MATH2(hypot)
 HB_EMU_MATH2(atan2)
+static inline void sincos(double x, double *s, double *c) { *s = __builtin_sin(x), *c = __builtin_cos(x); }
+static inline void sincosf(float x, float *s, float *c) { *s = __builtin_sinf(x), *c = __builtin_cosf(x); }
 HB_EMU_MATH2(fmod)
 HB_EMU_MATH2(remainder)
 HB_EMU_MATH2(fmin)

@@ -1,0 +1,170 @@
+package apps
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/chord"
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+)
+
+//go:embed kernels/geo.cu
+var geoText string
+
+// Constants of kernels/geo.cu.
+const (
+	geoLarge = 4096
+	geoSmall = 128
+	geoLanes = 8
+)
+
+// The numbers of kernels/geo.cu's state.
+const (
+	geoKnown = iota
+	geoBad
+	geoLocated
+	geoUnfinished
+	geoLists
+	geoStates = geoLists + 6
+)
+
+func geoProgram(single bool) device.Program {
+	t, list, width := doubleType, chord.Coefficients[:], int64(8)
+	if single {
+		t, list, width = floatType, nil, 4
+		for _, c := range inverseAngle32 {
+			list = append(list, float64(c))
+		}
+	}
+	var coefficients []string
+	for _, c := range list {
+		coefficients = append(coefficients, fmt.Sprintf("(HB_F)%.17g", c))
+	}
+	p := graphProgram("geo", "geolocation", geoText, map[string]any{
+		"HB_GEO_COEFFICIENTS": strings.Join(coefficients, ", "), "HB_GEO_EARTH": fmt.Sprintf("%.1f", earthKm),
+		"HB_GEO_LARGE": geoLarge, "HB_GEO_SMALL": geoSmall, "HB_GEO_LANES": geoLanes, "HB_GEO_SINGLE": 8/width - 1,
+	})
+	p.Types = []device.Typedef{{Name: "HB_F", Type: t}}
+	return p
+}
+
+// geoPrograms are the programs of Geolocate.
+func geoPrograms(device.Type) []device.Program {
+	return []device.Program{geoProgram(false), geoProgram(true)}
+}
+
+// fusedGeolocate is Geolocate with MedianDegrees on a device. Options are complete. It returns nil
+// without an error if a location cannot be used.
+func fusedGeolocate(at device.Runner, a matrix.View[bool], known *Locations, n int, o GeolocateOptions) (*Geolocation, error) {
+	var steps ops.Steps
+	g, err := access.Operand(a, at)
+	steps.Do(err)
+	latitudes, err := access.Operand(known.Latitude.View(), at)
+	steps.Do(err)
+	longitudes, err := access.Operand(known.Longitude.View(), at)
+	steps.Do(err)
+	if !steps.OK() {
+		return nil, steps.Err()
+	}
+	o.report("geolocation, pass 1", 0, int64(n))
+	width := int64(40)
+	if o.Single {
+		width = 20
+	}
+	res := &Geolocation{}
+	state := make([]int64, geoStates)
+	var found [4]device.Store
+	ran := device.Ran{Method: "medians"}
+	err = at.Run(o.call("Geolocate"), func(s *device.Session) {
+		g.Pattern = true
+		rows := s.Rows(g)
+		var key any = "apps: geolocation"
+		if o.Single {
+			key = "apps: geolocation in float32"
+		}
+		code := s.Program(key, func() device.Program { return geoProgram(o.Single) })
+		kernel := func(name string) device.Kernel { return s.Kernel(code, "hb_geo_"+name) }
+		size := int64(max(n, 1))
+		located, point, numbers := s.Alloc(size), s.Alloc(width*size), s.Zeros(8*geoStates)
+		counts, lists := s.Alloc(4*size), s.Alloc(3*4*size)
+		var tried device.Buffer
+		if o.MaxDispersion > 0 || o.MaxDistance > 0 {
+			tried = s.Alloc(4 * size)
+		}
+		present := func() device.Buffer { return s.Alloc(size) }
+		lat, lon := s.NewBitmap(n, doubleType, present()), s.NewBitmap(n, doubleType, present())
+		pass, spread := s.NewBitmap(n, int32Type, present()), s.NewBitmap(n, doubleType, present())
+		x, y := s.Dense(latitudes), s.Dense(longitudes)
+		s.Each(kernel("start"), int64(n), int32(n), x.Present, x.Val, y.Present, y.Val, located,
+			lat.Val, lon.Val, spread.Val, pass.Val, tried, point, numbers)
+		look := func() {
+			s.Download(unsafe.Pointer(&state[0]), numbers, 8*geoStates)
+		}
+		look()
+		warps := min((size+graphBlock/32-1)/(graphBlock/32), int64(s.Multiprocessors())*64)
+		for s.Err() == nil && state[geoBad] == 0 && n > 0 && (o.Passes == 0 || res.Passes < o.Passes) {
+			now := int32(res.Passes + 1)
+			s.Blocks(kernel("count"), warps, graphBlock, int32(n), rows.Ptr, rows.Idx, located,
+				int32(o.MinNeighbours), tried, counts)
+			places := s.Scan(counts, int64(n), 4)
+			points := s.Read(places, int64(n))
+			if points == 0 || s.Err() != nil {
+				s.Free(places)
+				break
+			}
+			ran.Work += points
+			near := s.Alloc(width * points)
+			s.Fill(numbers.At(8*geoLists), 0, 8*(geoStates-geoLists))
+			s.Blocks(kernel("gather"), warps, graphBlock, int32(n), rows.Ptr, rows.Idx, located, counts,
+				places, now, point, lat.Val, lon.Val, spread.Val, pass.Val, near, lists, numbers)
+			for _, name := range []string{"hubs", "medians_warp", "medians_small"} {
+				k := kernel(name)
+				grid, block := residentGrid(s, k)
+				s.Launch(k, grid, block, 0, int32(n), counts, places, near, lists, o.Tolerance,
+					int32(o.MaxIterations), o.MaxDispersion, o.MaxDistance, now, point, lat.Val,
+					lon.Val, spread.Val, pass.Val, tried, numbers)
+			}
+			s.Each(kernel("commit"), int64(n), int32(n), now, pass.Val, located, numbers)
+			s.Free(near)
+			s.Free(places)
+			if tried.Addr != 0 { // else all of them are located
+				before := state[geoLocated]
+				if state[geoLocated] = s.Read(numbers, geoLocated); state[geoLocated] == before {
+					break
+				}
+			}
+			s.Check()
+			res.Passes++
+			o.report(fmt.Sprintf("geolocation, pass %d", res.Passes+1), state[geoKnown]+state[geoLocated], int64(n))
+		}
+		look()
+		if s.Err() != nil || state[geoBad] > 0 {
+			return
+		}
+		total := state[geoKnown] + state[geoLocated]
+		for k, v := range []device.View{lat, lon, pass, spread} {
+			if n > 0 {
+				s.Copy(v.Present, located, int64(n))
+			}
+			if total == int64(n) {
+				v = s.AllPresent(v)
+			}
+			found[k] = s.Result(v, total)
+		}
+	})
+	if err != nil || state[geoBad] > 0 {
+		return nil, err
+	}
+	res.Latitude, res.Longitude = placed[float64](at, n, found[0]), placed[float64](at, n, found[1])
+	res.Pass, res.Dispersion = placed[int32](at, n, found[2]), placed[float64](at, n, found[3])
+	res.Known, res.Located = state[geoKnown], state[geoKnown]+state[geoLocated]
+	res.Unlocated, res.Unfinished = int64(n)-res.Located, state[geoUnfinished]
+	o.report("geolocation", res.Located, int64(n))
+	o.traceRan(at, "Geolocate", ran, res.Located)
+	return res, nil
+}

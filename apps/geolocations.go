@@ -1,0 +1,334 @@
+package apps
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"reflect"
+	"strconv"
+
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/chunk"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// Locations are places on the earth of some vertices of a graph, in degrees. Both vectors have an
+// entry for each vertex with a known place, and no others.
+type Locations struct {
+	Latitude  *matrix.Vector[float64] // −90 to 90, north is positive
+	Longitude *matrix.Vector[float64] // −180 to 180, east is positive
+}
+
+// A LocationError names a vertex whose location cannot be used.
+type LocationError struct {
+	App    string
+	Vertex int
+	Got    string
+	Want   string
+}
+
+func (e *LocationError) Error() string {
+	return fmt.Sprintf("%s: the location of vertex %d is %s, want %s", e.App, e.Vertex, e.Got, e.Want)
+}
+
+// coordinates describes a latitude and a longitude that are outside their ranges.
+func coordinates(latitude, longitude float64) (got, want string, ok bool) {
+	switch {
+	case !(math.Abs(latitude) <= 90):
+		return fmt.Sprintf("latitude %v", latitude), "degrees from −90 to 90", false
+	case !(math.Abs(longitude) <= 180):
+		return fmt.Sprintf("longitude %v", longitude), "degrees from −180 to 180", false
+	}
+	return "", "", true
+}
+
+// NewLocations returns the locations of the listed vertices of a graph of n vertices. A coordinate
+// outside its range and a vertex that is listed twice are a *LocationError.
+func NewLocations(n int, vertices []int, latitude, longitude []float64) (*Locations, error) {
+	const app = "NewLocations"
+	if n < 0 || n > matrix.MaxDim {
+		return nil, &matrix.SizeError{Op: app, Arg: "the number of vertices", Got: int64(n),
+			Limit: matrix.MaxDim}
+	}
+	if len(vertices) != len(latitude) || len(vertices) != len(longitude) {
+		return nil, &ParameterError{app, "the locations", fmt.Sprintf("%d vertices, %d latitudes and %d longitudes",
+			len(vertices), len(latitude), len(longitude)), "the same number of each"}
+	}
+	p := newPlaces(n)
+	for k, v := range vertices {
+		if err := vertex(app, "a vertex", v, n); err != nil {
+			return nil, err
+		}
+		if got, want, ok := coordinates(latitude[k], longitude[k]); !ok {
+			return nil, &LocationError{app, v, got, want}
+		}
+		if p.located[v] != 0 {
+			return nil, &LocationError{app, v, "given twice", "one location"}
+		}
+		p.set(v, latitude[k], longitude[k])
+	}
+	return p.locations(), nil
+}
+
+// places are the locations of vertices as arrays.
+type places struct {
+	located  []uint8 // 1 for vertices with a location
+	count    int64
+	lat, lon []float64
+}
+
+func newPlaces(n int) *places {
+	return &places{located: make([]uint8, n), lat: make([]float64, n), lon: make([]float64, n)}
+}
+
+func (p *places) set(v int, lat, lon float64) {
+	p.located[v], p.lat[v], p.lon[v] = 1, lat, lon
+	p.count++
+}
+
+// locations returns the places as vectors, which own the coordinates.
+func (p *places) locations() *Locations {
+	return &Locations{presentVector(p.located, p.count, p.lat), presentVector(p.located, p.count, p.lon)}
+}
+
+// presentVector returns a vector with the values where present is 1, which is at count positions. It
+// copies present.
+func presentVector[T comparable](present []uint8, count int64, val []T) *matrix.Vector[T] {
+	n := len(present)
+	st := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: n, Format: sparse.Bitmap,
+		NVals: count, Present: bytes.Clone(present)}, Val: val}
+	if count == int64(n) {
+		st.Format, st.Present = sparse.Full, nil
+	}
+	return access.VectorFromStore(st)
+}
+
+// check checks that locations are there, and of n vertices.
+func (l *Locations) check(app string, n int) error {
+	if l == nil || l.Latitude == nil || l.Longitude == nil {
+		return &ParameterError{app, "the locations", "nil", "latitudes and longitudes; see NewLocations and ReadLocations"}
+	}
+	for k, c := range []*matrix.Vector[float64]{l.Latitude, l.Longitude} {
+		if err := c.Err(); err != nil {
+			return err
+		}
+		if c.Size() != n {
+			return &matrix.DimensionError{Op: app, Arg: []string{"the latitudes", "the longitudes"}[k],
+				Got: fmt.Sprintf("of %d vertices", c.Size()), Want: fmt.Sprintf("of %d vertices, as the graph", n),
+				Remedy: "make them for the vertices of the graph"}
+		}
+	}
+	return nil
+}
+
+// places checks locations for a graph of n vertices and returns them as arrays of their own.
+func (l *Locations) places(app string, n int) (*places, error) {
+	if err := l.check(app, n); err != nil {
+		return nil, err
+	}
+	p := newPlaces(n)
+	for k, c := range []*matrix.Vector[float64]{l.Latitude, l.Longitude} {
+		entries, err := c.AllChecked()
+		if err != nil {
+			return nil, err
+		}
+		for v, x := range entries {
+			if k == 0 {
+				p.set(v, x, 0)
+			} else if p.located[v] != 0 {
+				p.lon[v] = x
+			}
+		}
+		if c.NVals() != p.count {
+			return nil, &ParameterError{app, "the locations", fmt.Sprintf("%d latitudes and %d longitudes", p.count, c.NVals()), "both for the same vertices"}
+		}
+	}
+	for v := range n {
+		if p.located[v] == 0 {
+			continue
+		}
+		if _, both := l.Longitude.At(v); !both {
+			return nil, &LocationError{app, v, "a latitude alone", "a longitude too"}
+		}
+		if got, want, ok := coordinates(p.lat[v], p.lon[v]); !ok {
+			return nil, &LocationError{app, v, got, want}
+		}
+	}
+	return p, nil
+}
+
+// LocationOptions are the settings of ReadLocations.
+type LocationOptions struct {
+	Run         // Context and Progress, which counts bytes, are used
+	Name string // of the file, for errors
+	Base int    // the first vertex: 0 or 1
+	// Index returns the vertex of an id. It takes the place of Base if vertices have names. May be nil.
+	Index func(id string) (vertex int, ok bool)
+}
+
+// ReadLocations reads locations of vertices of a graph of n vertices: a line "vertex latitude
+// longitude" for each, in degrees, in any order, gzip-compressed or not. Tabs, else commas, else
+// blanks separate the fields. Lines that begin with % or #, and blank lines, are skipped. A line
+// without coordinates, or with nan for both, means that the place of the vertex is unknown. If the
+// first line is "n 2 2" with the number of vertices, it is a header.
+//
+// A vertex that the graph lacks, a repeated vertex, and a coordinate that is missing, no number or
+// outside its range are a *matrix.ParseError with the line.
+func ReadLocations(r io.Reader, n int, opts ...LocationOptions) (*Locations, error) {
+	const app = "ReadLocations"
+	o, err := only(app, opts)
+	switch {
+	case err != nil:
+		return nil, err
+	case isNil(r):
+		return nil, &ParameterError{app, "the reader", "nil", "a reader"}
+	case n < 0 || n > matrix.MaxDim:
+		return nil, &matrix.SizeError{Op: app, Arg: "the number of vertices", Got: int64(n), Limit: matrix.MaxDim}
+	case o.Base != 0 && o.Base != 1:
+		return nil, &ParameterError{app, "the base", fmt.Sprint(o.Base), "0 or 1"}
+	}
+	src, taken, err := chunk.NewSource(r)
+	if err != nil {
+		return nil, &matrix.ParseError{File: o.Name, Msg: err.Error(), Err: err}
+	}
+	in := locationReader{LocationOptions: o, p: newPlaces(n), first: true, at: make([]int64, n)}
+	for {
+		text, line, err := src.Line()
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, &matrix.ParseError{File: o.Name, Line: line, Msg: err.Error(), Err: err}
+		}
+		if errors.Is(err, io.EOF) {
+			return in.p.locations(), nil
+		}
+		if e := in.line(text, line); e != nil {
+			return nil, e
+		}
+		if line%4096 == 0 {
+			o.report("read locations", taken(), 0)
+			if o.Context != nil && o.Context.Err() != nil {
+				return nil, o.Context.Err()
+			}
+		}
+	}
+}
+
+// ReadLocationsFile reads the file at path as ReadLocations does. Name is ignored.
+func ReadLocationsFile(path string, n int, opts ...LocationOptions) (*Locations, error) {
+	o, err := only("ReadLocationsFile", opts)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	o.Name = path
+	return ReadLocations(f, n, o)
+}
+
+// locationReader is the state of ReadLocations.
+type locationReader struct {
+	LocationOptions
+	p     *places
+	first bool    // no line yet but comments
+	at    []int64 // the line of each vertex
+}
+
+// line reads a line. Its errors are a *matrix.ParseError.
+func (in *locationReader) line(text []byte, line int64) error {
+	bad := func(remedy, format string, args ...any) error {
+		return &matrix.ParseError{File: in.Name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: remedy}
+	}
+	text = bytes.TrimRight(bytes.TrimPrefix(text, []byte("\ufeff")), " \r\t")
+	if t := bytes.TrimLeft(text, " \t"); len(t) == 0 || t[0] == '%' || t[0] == '#' {
+		return nil
+	}
+	f := locationFields(text)
+	n := len(in.p.located)
+	first := in.first
+	in.first = false
+	if first && len(f) == 3 && f[0] == strconv.Itoa(n) && f[1] == "2" && f[2] == "2" {
+		return nil
+	}
+	v, err := in.vertex(f[0], n, bad)
+	if err != nil {
+		return err
+	}
+	if before := in.at[v]; before > 0 {
+		return bad("give each vertex once", "vertex %s is given twice, first in line %d", f[0], before)
+	}
+	in.at[v] = line
+	const want = "give a line “vertex latitude longitude”, or the vertex alone if its place is unknown"
+	for len(f) > 1 && f[len(f)-1] == "" {
+		f = f[:len(f)-1] // an empty coordinate
+	}
+	switch len(f) {
+	case 1:
+		return nil
+	case 2:
+		return bad(want, "there is one coordinate, want a latitude and a longitude")
+	case 3:
+	default:
+		return bad(want, "%d fields, want a vertex, a latitude and a longitude", len(f))
+	}
+	var c [2]float64
+	for k := range c {
+		if c[k], err = strconv.ParseFloat(f[1+k], 64); err != nil {
+			return bad(want, "the %s is %q, want a number of degrees", []string{"latitude", "longitude"}[k], f[1+k])
+		}
+	}
+	if math.IsNaN(c[0]) && math.IsNaN(c[1]) {
+		return nil
+	}
+	if got, want, ok := coordinates(c[0], c[1]); !ok {
+		return bad("the order of the fields is vertex, latitude, longitude", "the location of vertex %s is %s, want %s", f[0], got, want)
+	}
+	in.p.set(v, c[0], c[1])
+	return nil
+}
+
+func (in *locationReader) vertex(id string, n int, bad func(remedy, format string, args ...any) error) (int, error) {
+	if in.Index != nil {
+		v, ok := in.Index(id)
+		if !ok || v < 0 || v >= n {
+			return 0, bad("give ids that occur in the graph", "the graph has no vertex %q", id)
+		}
+		return v, nil
+	}
+	v, err := strconv.Atoi(id)
+	if err != nil {
+		return 0, bad(fmt.Sprintf("number vertices from %d", in.Base), "%q is no vertex", id)
+	}
+	if v -= in.Base; v < 0 || v >= n {
+		return 0, bad(fmt.Sprintf("the vertices of locations count from %d here; the base is an option", in.Base),
+			"vertex %s is not in the graph, which has %d vertices", id, n)
+	}
+	return v, nil
+}
+
+// locationFields splits a line at tabs, else at commas, else at blanks.
+func locationFields(text []byte) (fields []string) {
+	for _, delim := range []string{"\t", ","} {
+		if bytes.Contains(text, []byte(delim)) {
+			for _, f := range bytes.Split(text, []byte(delim)) {
+				fields = append(fields, string(bytes.TrimSpace(f)))
+			}
+			return fields
+		}
+	}
+	for _, f := range bytes.Fields(text) {
+		fields = append(fields, string(f))
+	}
+	return fields
+}
+
+// isNil reports whether a reader is nil or a nil pointer.
+func isNil(r io.Reader) bool {
+	v := reflect.ValueOf(r)
+	return r == nil || v.Kind() == reflect.Pointer && v.IsNil()
+}

@@ -1,0 +1,174 @@
+package apps
+
+import (
+	"errors"
+	"math"
+	"math/rand"
+	"slices"
+	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// Marks beyond those in shared memory, and counters beyond a block's: triangles of vertices with
+// high numbers, beside a clique.
+func TestScanOfManyVerticesOnDevice(t *testing.T) {
+	d := realOrEmulated(t)
+	b := matrix.NewBuilder[bool](3*13000+40, 3*13000+40)
+	join := func(u, v int) { b.Add(u, v, true); b.Add(v, u, true) }
+	for k := range 13000 {
+		join(3*k, 3*k+1)
+		join(3*k+1, 3*k+2)
+		join(3*k+2, 3*k)
+	}
+	for u := range 40 {
+		for v := range u {
+			join(3*13000+u, 3*13000+v)
+		}
+	}
+	join(1, 3*13000)
+	g := must[*matrix.Matrix[bool]](t)(b.Build(nil))
+	want := must[*ScanResult](t)(ScanStatistics(g))
+	if err := g.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second call finds the numbering
+		got := must[*ScanResult](t)(ScanStatistics(g, ScanOptions{Run: Run{Method: Fused}}))
+		if !slices.Equal(got.Statistic.Dense(-1), want.Statistic.Dense(-1)) || !slices.Equal(got.ArgMax, want.ArgMax) ||
+			got.Max != want.Max || got.Sum != want.Sum || got.Triangles != want.Triangles || got.Edges != want.Edges {
+			t.Errorf("got %d, %v, %d triangles, want %d, %v, %d", got.Max, got.ArgMax, got.Triangles, want.Max, want.ArgMax, want.Triangles)
+		}
+	}
+}
+
+// More vertices with the maximum than the device lists.
+func TestScanOfEqualVerticesOnDevice(t *testing.T) {
+	d := realOrEmulated(t)
+	g := build[float64](t, blank(scanTops+7), matrix.CSR)
+	if err := g.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	if res := must[*ScanResult](t)(ScanStatistics(g)); len(res.ArgMax) != scanTops+7 || res.Max != 0 {
+		t.Errorf("%d vertices with the maximum %d", len(res.ArgMax), res.Max)
+	}
+}
+
+func TestScanMethodErrors(t *testing.T) {
+	d := realOrEmulated(t)
+	g := build[float64](t, path(4).both(), matrix.CSR)
+	if err := g.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	var e *ParameterError
+	o := ScanOptions{Run: Run{Method: Fused}, Hops: ScanTwoHops}
+	if _, err := ScanStatistics(g, o); !errors.As(err, &e) || e.Arg != "the method" {
+		t.Errorf("two hops: %v", err)
+	}
+	l := must[*Locations](t)(NewLocations(4, []int{0}, []float64{1}, []float64{2}))
+	if _, err := Geolocate(g, l, GeolocateOptions{Run: Run{Method: Fused}}); !errors.As(err, &e) || e.Arg != "the method" {
+		t.Errorf("the sphere: %v", err)
+	}
+	for _, h := range []ScanHops{ScanDegree, ScanTwoHops} { // the pipeline on the device
+		want := must[*ScanResult](t)(ScanStatistics(build[float64](t, path(4).both(), matrix.CSR), ScanOptions{Hops: h}))
+		got := must[*ScanResult](t)(ScanStatistics(g, ScanOptions{Hops: h}))
+		if !slices.Equal(got.Statistic.Dense(-1), want.Statistic.Dense(-1)) || got.Statistic.Place() != matrix.Place(d.Device) {
+			t.Errorf("hops %v: %v, want %v", h, got.Statistic.Dense(-1), want.Statistic.Dense(-1))
+		}
+	}
+}
+
+// Vertices with few, hundreds and thousands of located neighbours, in both precisions, and all at
+// one place.
+func TestGeolocateHubsOnDevice(t *testing.T) {
+	d := realOrEmulated(t)
+	n := geoLarge + 700
+	rng := rand.New(rand.NewSource(3))
+	b := matrix.NewBuilder[bool](n, n)
+	var vertices []int
+	var lat, lon []float64
+	for v := 6; v < n; v++ {
+		p := scattered(rng, 1, place{-30, 100}, 3000)[0]
+		if v >= n-300 {
+			p = place{12.1, 34.3}
+		}
+		vertices, lat, lon = append(vertices, v), append(lat, p.lat), append(lon, p.lon)
+		b.Add(0, v, true) // a block
+		if v < 500 {
+			b.Add(1, v, true) // a warp
+		}
+		if v < 100 {
+			b.Add(2, v, true)
+		}
+		if v >= n-300 {
+			b.Add(3, v, true) // all at one place
+		}
+	}
+	b.Add(4, 7, true) // one
+	b.Add(5, 0, true) // in the second pass
+	for v := range 5 {
+		b.Add(5, v, true)
+	}
+	g := must[*matrix.Matrix[bool]](t)(b.Build(matrix.CombineFunc[bool](func(x, _ bool) bool { return x })))
+	l := must[*Locations](t)(NewLocations(n, vertices, lat, lon))
+	there := must[*matrix.Matrix[bool]](t)(g.Clone(), nil)
+	if err := there.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	for _, single := range []bool{false, true} {
+		o := GeolocateOptions{Median: MedianDegrees, Tolerance: 1e-4, MaxIterations: 40, Single: single}
+		if !longtest.Enabled() {
+			o.MaxIterations = 12
+		}
+		want := must[*Geolocation](t)(Geolocate(g, l, o))
+		o.Method = Fused
+		got := must[*Geolocation](t)(Geolocate(there, l, o))
+		if got.Passes != 2 || got.Located != int64(n) || got.Known != want.Known || got.Latitude.Place() != matrix.Place(d.Device) {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+		within := map[bool]float64{false: 1e-9, true: 2e-3}[single]
+		for v := range n {
+			x, _ := got.Latitude.At(v)
+			y, _ := got.Longitude.At(v)
+			wx, _ := want.Latitude.At(v)
+			wy, _ := want.Longitude.At(v)
+			s, _ := got.Dispersion.At(v)
+			ws, _ := want.Dispersion.At(v)
+			if math.Abs(x-wx) > within || math.Abs(y-wy) > within || math.Abs(s-ws) > 200*within {
+				t.Errorf("single %v, vertex %d: %v, %v within %v, want %v, %v within %v", single, v, x, y, s, wx, wy, ws)
+			}
+		}
+	}
+}
+
+// Errors in locations are those of the host; nothing to do is no error.
+func TestGeolocateLittleOnDevice(t *testing.T) {
+	d := realOrEmulated(t)
+	g := build[float64](t, path(4), matrix.CSR)
+	if err := g.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	far := matrix.NewVector[float64](4)
+	if err := far.Set(1, 99); err != nil {
+		t.Fatal(err)
+	}
+	var e *LocationError
+	if _, err := Geolocate(g, &Locations{far, far}, GeolocateOptions{Median: MedianDegrees}); !errors.As(err, &e) || e.Vertex != 1 {
+		t.Errorf("a latitude of 99: %v", err)
+	}
+	none := must[*Locations](t)(NewLocations(4, nil, nil, nil))
+	if res, err := Geolocate(g, none, GeolocateOptions{Median: MedianDegrees}); err != nil || res.Located != 0 || res.Passes != 0 || res.Unlocated != 4 {
+		t.Errorf("no locations: %+v, %v", res, err)
+	}
+	empty := build[float64](t, blank(0), matrix.CSR)
+	if err := empty.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	nobody := must[*Locations](t)(NewLocations(0, nil, nil, nil))
+	if res, err := Geolocate(empty, nobody, GeolocateOptions{Median: MedianDegrees}); err != nil || res.Located != 0 {
+		t.Errorf("no vertices: %+v, %v", res, err)
+	}
+	if res, err := ScanStatistics(empty); err != nil || res.Max != 0 || len(res.ArgMax) != 0 {
+		t.Errorf("scan of no vertices: %+v, %v", res, err)
+	}
+}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/hiveblas/hiveblas/apps"
+)
+
+// geoMedians are the values of --median.
+var geoMedians = map[string]apps.GeoMedian{"sphere": apps.MedianSphere, "degrees": apps.MedianDegrees}
+
+func geoCommand(s *session) *cobra.Command {
+	var (
+		o                     apps.GeolocateOptions
+		file, median, picture string
+		base                  int
+	)
+	cmd := &cobra.Command{
+		Use:   "geo GRAPH --locations FILE",
+		Short: "Geolocation: infer places of vertices from those of their neighbours",
+		Long: `geo gives each vertex without a known place the spatial median of the places of its
+neighbours, in passes that end when no vertex can be located. The neighbours of a
+vertex are the targets of its edges (see --undirected); weights and self-loops are
+ignored. A located vertex does not move in later passes.
+
+--median sphere is the place with the least sum of distances, degrees the median of
+the HIVE report, which takes degrees for plane coordinates. --max-dispersion and
+--max-distance leave a vertex unlocated if its neighbours are far from their median:
+in the mean, or the farthest of them.
+
+FILE has a line “vertex latitude longitude” for each known place, in degrees. A line
+without coordinates is an unknown place; % and # begin comments; a first line
+“n 2 2” is a header. Vertices count from --locations-base; with --ids renumber they
+are ids. -o writes vertex, latitude, longitude and pass of each located vertex, with
+pass 0 for known places. --plot draws them on a map.`,
+		Example: `  hiveblas geo mentions.txt --undirected --locations places.tsv -o located.tsv
+  hiveblas geo graph.mtx --locations p.txt --locations-base 1 --median degrees --passes 1
+  hiveblas geo graph.mtx --locations p.txt --max-dispersion 100 --plot map.png --json`,
+		Args: positional("GRAPH"),
+	}
+	j := newJob(s, cmd).computes(thresholdGeo).fuses().reads().writes("the places", listFiles...)
+	fs := cmd.Flags()
+	fs.StringVar(&file, "locations", "", "`FILE` of the known places")
+	fs.IntVar(&base, "locations-base", 0, "the vertices of the known places count from `B`: 0 or 1")
+	fs.StringVar(&median, "median", "sphere", "median `M` of three places or more: sphere or degrees")
+	fs.IntVar(&o.Passes, "passes", 0, "run at most `N` passes (0: until no vertex can be located)")
+	fs.Float64Var(&o.Tolerance, "tolerance", 0, "end a median with a step below `T`: metres, or degrees with --median degrees (0: 1 metre, 0.001 degrees)")
+	fs.IntVar(&o.MaxIterations, "max-iterations", 1000, "end a median after `N` iterations")
+	fs.IntVar(&o.MinNeighbours, "min-neighbours", 1, "locate vertices with `N` located neighbours or more")
+	fs.Float64Var(&o.MaxDispersion, "max-dispersion", 0, "largest mean distance `KM` of the neighbours from their median (0: no limit)")
+	fs.Float64Var(&o.MaxDistance, "max-distance", 0, "largest distance `KM` of a neighbour from the median (0: no limit)")
+	fs.BoolVar(&o.Single, "single", false, "compute medians in float32")
+	fs.StringVar(&picture, "plot", "", "draw a map into `FILE`, a .png")
+	complete(cmd, "median", "sphere", "degrees")
+	complete(cmd, "locations-base", "0", "1")
+
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		bad := func(format string, args ...any) error {
+			return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+		}
+		var known bool
+		o.Median, known = geoMedians[median]
+		switch {
+		case file == "":
+			return bad("--locations is missing")
+		case !known:
+			return bad("--median is %q, want sphere or degrees", median)
+		case base != 0 && base != 1:
+			return bad("--locations-base is %d, want 0 or 1", base)
+		case o.Passes < 0:
+			return bad("--passes is %d, want 1 or more, or 0 for no limit", o.Passes)
+		case !(o.Tolerance > 0) && cmd.Flags().Changed("tolerance") && o.Tolerance != 0:
+			return bad("--tolerance is %v, want a positive number", o.Tolerance)
+		case o.MaxIterations < 1:
+			return bad("--max-iterations is %d, want 1 or more", o.MaxIterations)
+		case o.MinNeighbours < 1:
+			return bad("--min-neighbours is %d, want 1 or more", o.MinNeighbours)
+		case !(o.MaxDispersion >= 0):
+			return bad("--max-dispersion is %v, want kilometres, or 0 for no limit", o.MaxDispersion)
+		case !(o.MaxDistance >= 0):
+			return bad("--max-distance is %v, want kilometres, or 0 for no limit", o.MaxDistance)
+		}
+		if err := j.begin(args[0], file); err != nil {
+			return err
+		}
+		if err := j.checkPicture(picture, args[0], file); err != nil {
+			return err
+		}
+		if err := j.loadSquare(args[0], structure); err != nil {
+			return err
+		}
+		var locations *apps.Locations
+		err := j.stage("read", func() (err error) {
+			locations, err = j.readLocations(file, base)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		var res *apps.Geolocation
+		err = j.compute(func(run apps.Run) (err error) {
+			o.Run = run
+			res, err = apps.Geolocate(j.graph.Matrix, locations, o)
+			if err != nil {
+				return err
+			}
+			return toHost(nil, res.Latitude, res.Longitude, res.Pass)
+		})
+		if err != nil {
+			return err
+		}
+		if err := j.writing(func() error { return j.writePlaces(res) }); err != nil {
+			return err
+		}
+		err = j.draw(picture, func(w io.Writer) error { return writePNG(w, mapPlot(res), 9*vg.Inch, 5*vg.Inch) })
+		if err != nil {
+			return err
+		}
+		figures := []field{{"known", "known", res.Known}, {"located", "located", res.Located},
+			{"unlocated", "unlocated", res.Unlocated}, {"passes", "passes", res.Passes},
+			{"unfinished", "unfinished medians", res.Unfinished}}
+		if picture != "" {
+			figures = append(figures, field{"plot", "picture", picture})
+		}
+		return j.report(j.method("median: "+median), figures, nil)
+	}
+	return cmd
+}
+
+// readLocations reads the file of --locations.
+func (j *job) readLocations(file string, base int) (*apps.Locations, error) {
+	o := apps.LocationOptions{Run: apps.Run{Context: j.ctx, Progress: j.progress.update}, Name: nameOf(file), Base: base}
+	if j.read.ids == "renumber" && j.graph.cols != nil {
+		o.Index = j.graph.cols.Index
+	}
+	in, err := j.openInput(file)
+	if err != nil {
+		return nil, explain(nameOf(file), err)
+	}
+	defer in.close()
+	n, _ := j.graph.Dims()
+	locations, err := apps.ReadLocations(in.r, n, o)
+	return locations, explain(nameOf(file), err)
+}
+
+// writePlaces writes vertex, latitude, longitude and pass of each located vertex.
+func (j *job) writePlaces(res *apps.Geolocation) error {
+	return j.writeLines(func(line func(fields ...string) error) error {
+		for v, lat := range res.Latitude.All() {
+			lon, _ := res.Longitude.At(v)
+			pass, _ := res.Pass.At(v)
+			if err := line(j.graph.name(v), text(lat), text(lon), strconv.Itoa(int(pass))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// mapPlot draws known and inferred places on a graticule of 30 degrees.
+func mapPlot(res *apps.Geolocation) *plot.Plot {
+	p := plot.New()
+	p.Title.Text = fmt.Sprintf("%d known places, %d inferred in %d passes", res.Known, res.Located-res.Known, res.Passes)
+	p.X.Label.Text, p.Y.Label.Text = "longitude", "latitude"
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -180, 180, -90, 90
+	p.X.Tick.Marker, p.Y.Tick.Marker = graticule(60, "W", "E"), graticule(30, "S", "N")
+	for at := -180.0; at <= 180; at += 30 {
+		lines := []plotter.XYs{{{X: at, Y: -90}, {X: at, Y: 90}}}
+		if at >= -90 && at <= 90 {
+			lines = append(lines, plotter.XYs{{X: -180, Y: at}, {X: 180, Y: at}})
+		}
+		for _, pts := range lines {
+			if l, err := plotter.NewLine(pts); err == nil {
+				l.Color, l.Width = palest, vg.Points(.5)
+				p.Add(l)
+			}
+		}
+	}
+	var known, inferred plotter.XYs
+	for v, lat := range res.Latitude.All() {
+		lon, _ := res.Longitude.At(v)
+		if pass, _ := res.Pass.At(v); pass == 0 {
+			known = append(known, plotter.XY{X: lon, Y: lat})
+		} else {
+			inferred = append(inferred, plotter.XY{X: lon, Y: lat})
+		}
+	}
+	for _, c := range []struct {
+		name  string
+		pts   plotter.XYs
+		style draw.GlyphStyle
+	}{
+		{"inferred", inferred, draw.GlyphStyle{Color: alarm, Radius: vg.Points(1.5), Shape: draw.CircleGlyph{}}},
+		{"known", known, draw.GlyphStyle{Color: darkest, Radius: vg.Points(1.5), Shape: draw.CircleGlyph{}}},
+	} {
+		if s, err := plotter.NewScatter(c.pts); err == nil {
+			s.GlyphStyle = c.style
+			p.Add(s)
+			p.Legend.Add(c.name, s)
+		}
+	}
+	p.Legend.Top, p.Legend.Left = false, true
+	return p
+}
+
+// graticule labels every so many degrees.
+func graticule(every float64, below, above string) plot.Ticker {
+	return plot.TickerFunc(func(low, high float64) (ticks []plot.Tick) {
+		for at := low; at <= high; at += every {
+			label := strconv.Itoa(int(at)) + "°" + above
+			if at < 0 {
+				label = strconv.Itoa(int(-at)) + "°" + below
+			}
+			ticks = append(ticks, plot.Tick{Value: at, Label: label})
+		}
+		return ticks
+	})
+}
