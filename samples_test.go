@@ -1,15 +1,18 @@
 package hiveblas_test
 
 import (
+	"bytes"
 	"context"
 	"path/filepath"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/chunked"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
+	"github.com/hiveblas/hiveblas/testdata"
 )
 
 // The functions below are samples of the README and of docs, which TestSamples
@@ -35,6 +38,25 @@ func similarFilms(ctx context.Context, in, out string, place matrix.Place) (*chu
 	return chunked.MxM(ctx, chunked.File[float32](out), semiring.PlusTimes[float32](),
 		ratings.Matrix.T(), ratings.Matrix,
 		chunked.On(place), chunked.HostMemory(8<<30), chunked.OffDiagonal())
+}
+
+func follow(before, after *matrix.Matrix[float64]) (*apps.CommunitiesResult, error) {
+	old, err := apps.Communities(before, apps.CommunitiesOptions{Leiden: true})
+	if err != nil {
+		return nil, err
+	}
+	return apps.Communities(after, apps.CommunitiesOptions{Leiden: true, Start: old.Membership})
+}
+
+func TestFollow(t *testing.T) {
+	g, err := matrix.ReadMatrixMarket[float64](bytes.NewReader(testdata.Karate))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := follow(g, g)
+	if err != nil || res.Modularity < .41 {
+		t.Errorf("%+v, %v", res, err)
+	}
 }
 
 func TestProductOnGPU(t *testing.T) {
