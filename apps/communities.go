@@ -236,11 +236,13 @@ func (h *hierarchy) pass(start []int32, number int) (part []int32, levels [][]in
 		}
 		communities, count := numbered(m.label, g.degree)
 		q := g.modularity(o.Context, o.Threads, communities, o.Resolution)
-		if q < quality {
-			break
+		gain, last := q-quality, k+1 == o.MaxLevels
+		if gain < 0 { // moves made at the same time can lose
+			m.start(level)
+			communities, count = numbered(m.label, g.degree)
+			q, last = quality, true
 		}
-		gain := q - quality
-		vertices, parts, last := communities, count, k+1 == o.MaxLevels
+		vertices, parts := communities, count
 		if o.Leiden {
 			split, err := m.refine()
 			if err != nil {
@@ -254,7 +256,7 @@ func (h *hierarchy) pass(start []int32, number int) (part []int32, levels [][]in
 			}
 		}
 		part, quality = compose(member, communities), q
-		last = last || parts == m.vertices() || !o.Leiden && gain < o.Tolerance && k > 0
+		last = last || count == m.vertices() || !o.Leiden && gain < o.Tolerance && k > 0
 		if last {
 			levels = append(levels, part)
 			break

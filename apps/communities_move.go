@@ -12,8 +12,8 @@ import (
 // Constants of the order in which vertices move. They are part of the result: the host and devices
 // share them.
 const (
-	moveBatches    = 64 // batches of a sweep over all vertices of a large graph
-	moveBatchLeast = 1  // vertices of a batch
+	moveBatches    = 64 // batches of a sweep over all vertices
+	moveBatchesMin = 4  // batches of a sweep over few
 	moveSweeps     = 40 // at most, of a level
 	gainScale      = 1 << 56
 )
@@ -152,8 +152,8 @@ func (m *mover) draw(sweep int) bool {
 		return false
 	}
 	// Batches have the size that moveBatches would have in a sweep over all vertices.
-	size := max((m.g.n+moveBatches-1)/moveBatches, moveBatchLeast)
-	batches := (n + size - 1) / size
+	size := (m.g.n + moveBatches - 1) / moveBatches
+	batches := max((n+size-1)/size, moveBatchesMin)
 	for len(m.batch) < batches {
 		m.batch = append(m.batch, nil)
 	}
@@ -218,9 +218,7 @@ func (m *mover) decide(w *moveWorker, v int32) {
 			c := label[u]
 			x := sum[c]
 			near[k] = c
-			if x == 0 {
-				k++
-			}
+			k += int(uint64(x-1) >> 63) // 1 if x is 0, without a branch
 			sum[c] = x + 1
 		}
 	} else {
@@ -230,9 +228,7 @@ func (m *mover) decide(w *moveWorker, v int32) {
 				c := label[u]
 				x := sum[c]
 				near[k] = c
-				if x == 0 {
-					k++
-				}
+				k += int(uint64(x-1) >> 63)
 				sum[c] = x + y
 			}
 		}

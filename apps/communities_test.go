@@ -626,3 +626,20 @@ func TestCommunitiesOnDevice(t *testing.T) {
 		})
 	}
 }
+
+// Passes never lose modularity.
+func TestPassesGain(t *testing.T) {
+	g := gen.CSR(gen.Symmetrise(gen.RMAT(9, 8, gen.RMATOptions{})))
+	a := must[*matrix.Matrix[bool]](t)(matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, make([]bool, g.NNZ())))
+	for _, leiden := range []bool{false, true} {
+		last := math.Inf(-1)
+		for passes := 1; passes <= 8; passes++ {
+			o := CommunitiesOptions{Leiden: leiden, Passes: passes, Tolerance: 1e-9}
+			res := must[*CommunitiesResult](t)(Communities(a.Pattern(), o))
+			if res.Modularity < last-1e-12 || res.Passes > passes {
+				t.Errorf("Leiden %v: modularity %v after %d of %d passes, before %v", leiden, res.Modularity, res.Passes, passes, last)
+			}
+			last = res.Modularity
+		}
+	}
+}
