@@ -199,6 +199,9 @@ func membershipOf(app, arg string, v *matrix.Vector[int32], n int) ([]int32, err
 	return part, nil
 }
 
+// draftTolerance is the least tolerance of sweeps of all passes but the last.
+const draftTolerance = 3e-4
+
 // A hierarchy makes passes over the levels of a graph.
 type hierarchy struct {
 	graph *levelGraph
@@ -225,13 +228,17 @@ func (h *hierarchy) pass(start []int32, number int) (part []int32, levels [][]in
 		part = compose(member, start)
 	}
 	quality = g.modularity(o.Context, o.Threads, part, o.Resolution)
+	tolerance := o.Tolerance
+	if number+1 < o.Passes { // the next pass goes on
+		tolerance = max(tolerance, draftTolerance)
+	}
 	level := start
 	for k := 0; k < o.MaxLevels; k++ {
 		o.report(fmt.Sprintf("communities: pass %d, level %d", number+1, k+1), int64(k), 0)
 		settings.RandomSeed = o.RandomSeed + uint64(number)<<32 + uint64(k)
 		m := newMover(g, &settings)
 		m.start(level)
-		if err := m.run(o.Tolerance); err != nil {
+		if err := m.run(tolerance); err != nil {
 			return nil, nil, 0, err
 		}
 		communities, count := numbered(m.label, g.degree)
@@ -293,9 +300,9 @@ func (m *mover) vertices() int {
 }
 
 // numbered numbers the parts of the vertices with edges from 0 in the order of their names, which are
-// vertices. A vertex without edges gets −1.
+// below twice the number of vertices. A vertex without edges gets −1.
 func numbered(name []int32, degree []int64) (part []int32, parts int) {
-	number := make([]int32, len(name))
+	number := make([]int32, 2*len(name))
 	for v, c := range name {
 		if degree[v] > 0 {
 			number[c] = 1

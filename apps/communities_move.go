@@ -2,7 +2,9 @@ package apps
 
 import (
 	"context"
+	"math"
 	"math/bits"
+	"slices"
 	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/internal/parallel"
@@ -15,6 +17,7 @@ const (
 	moveBatches    = 64 // batches of a sweep over all vertices
 	moveBatchesMin = 4  // batches of a sweep over few
 	moveSweeps     = 40 // at most, of a level
+	wakeGain       = 1000
 	gainScale      = 1 << 56
 )
 
@@ -33,7 +36,7 @@ type mover struct {
 	seed       uint64
 	resolution float64
 
-	label  []int32 // the community of each vertex: a number of a vertex
+	label  []int32 // the community of each vertex: the number of a vertex, or that plus n
 	tot    []int64 // Σ degrees by community
 	active []uint32
 
@@ -63,17 +66,17 @@ type moveWorker struct {
 
 func newMover(g *levelGraph, o *CommunitiesOptions) *mover {
 	m := &mover{g: g, ctx: o.Context, threads: parallel.Threads(o.Threads), seed: o.RandomSeed, resolution: o.Resolution,
-		label: make([]int32, g.n), tot: make([]int64, g.n), active: make([]uint32, g.n),
-		want: make([]int64, g.n), best: make([]int32, g.n)}
+		label: make([]int32, g.n), tot: make([]int64, 2*g.n), active: make([]uint32, g.n),
+		want: make([]int64, 2*g.n), best: make([]int32, 2*g.n)}
 	m.workers = make([]moveWorker, m.threads)
 	for k := range m.workers {
-		m.workers[k].sum, m.workers[k].near = make([]int64, g.n), make([]int32, g.n+1)
+		m.workers[k].sum, m.workers[k].near = make([]int64, 2*g.n), make([]int32, g.n+1)
 	}
 	return m
 }
 
 // start sets the communities, which are named by their least vertices: part gives them by any
-// numbers below n, nil means each vertex its own. Vertices without edges are their own communities.
+// numbers below 2n, nil means each vertex its own. Vertices without edges are their own communities.
 func (m *mover) start(part []int32) {
 	clear(m.tot)
 	if part == nil {
@@ -82,7 +85,7 @@ func (m *mover) start(part []int32) {
 		}
 		copy(m.tot, m.g.degree)
 	} else {
-		least := make([]int32, m.g.n)
+		least := make([]int32, 2*m.g.n)
 		for v := len(part) - 1; v >= 0; v-- {
 			if m.g.degree[v] > 0 {
 				least[part[v]] = int32(v)
@@ -98,18 +101,18 @@ func (m *mover) start(part []int32) {
 	m.wakeAll()
 }
 
-// run moves vertices until a sweep gains less than tolerance of modularity, or until a sweep over all
-// vertices moves none.
+// run moves vertices until a sweep gains less than tolerance of modularity. Once no vertex is
+// active, all become active again if the moves since they last were have gained wakeGain tolerances,
+// because communities have then changed for vertices far from the moves.
 func (m *mover) run(tolerance float64) error {
-	moves := true // since all vertices were active
+	since := math.Inf(1) // gain since all vertices were active
 	for sweep := range moveSweeps {
 		if !m.draw(sweep) {
-			if !moves {
+			if since < wakeGain*tolerance {
 				break
 			}
-			// Communities have changed since vertices far from the moves decided.
-			moves = false
-			m.wakeAll()
+			since = 0
+			m.start(slices.Clone(m.label)) // which frees the names for vertices that leave
 			m.draw(sweep)
 		}
 		gain, count := int64(0), 0
@@ -121,8 +124,9 @@ func (m *mover) run(tolerance float64) error {
 			gain += g
 			count += len(m.moved)
 		}
-		moves = moves || count > 0
-		if count > 0 && float64(gain)/gainScale < tolerance {
+		x := float64(gain) / gainScale
+		since += x
+		if count > 0 && x < tolerance {
 			break
 		}
 	}
@@ -237,8 +241,12 @@ func (m *mover) decide(w *moveWorker, v int32) {
 	factor := m.factor(degree)
 	stay := float64(sum[own]) - float64(factor*float64(m.tot[own]-degree))
 	to, most := own, stay
-	if m.tot[v] == 0 && 0 > most { // alone, in the community that has its number
-		to, most = v, 0
+	if most < 0 { // alone, in an empty community that only v may enter
+		if other := int64(v) + int64(g.n); m.tot[v] == 0 {
+			to, most = v, 0
+		} else if other <= math.MaxInt32 && m.tot[other] == 0 {
+			to, most = int32(other), 0
+		}
 	}
 	for _, c := range near[:k] {
 		x := sum[c]

@@ -213,7 +213,7 @@ func TestMovesEndInALocalOptimum(t *testing.T) {
 		best := modularityNaively(s, part, 1)
 		for v := range part {
 			own := part[v]
-			for c := range int32(n + 1) {
+			for c := range int32(2*n + 1) {
 				part[v] = c
 				if q := modularityNaively(s, part, 1); q > best+1e-9 && l.degree[v] > 0 {
 					r.Fatalf("vertex %d goes from %d to %d: %v, at the end of the moves %v", v, own, c, q, best)
