@@ -71,8 +71,8 @@ type CommunitiesResult struct {
 // is made if it still gains with all other vertices of the batch that want to go to the same
 // community, or if its gain is the largest of these.
 //
-// O(entries) a sweep, with some tens of sweeps over ever fewer vertices. On a device, the products
-// run there, and vertices move on the host.
+// O(entries) a sweep, with some tens of sweeps over ever fewer vertices. It computes on the host. Of
+// a graph on a device, the results live there.
 func Communities[T semiring.Element](g matrix.Source[T], opts ...CommunitiesOptions) (*CommunitiesResult, error) {
 	const app = "Communities"
 	o, err := onlyPipeline(app, opts)
@@ -95,7 +95,7 @@ func Communities[T semiring.Element](g matrix.Source[T], opts ...CommunitiesOpti
 	if err != nil {
 		return nil, err
 	}
-	h := &hierarchy{graph: l, place: g.View().Place(), o: &o}
+	h := &hierarchy{graph: l, o: &o}
 	part, levels := start, [][]int32(nil)
 	passes := 0
 	for q := math.Inf(-1); passes < o.Passes; passes++ {
@@ -205,7 +205,6 @@ const draftTolerance = 3e-4
 // A hierarchy makes passes over the levels of a graph.
 type hierarchy struct {
 	graph *levelGraph
-	place matrix.Place
 	o     *CommunitiesOptions
 }
 
@@ -270,7 +269,7 @@ func (h *hierarchy) pass(start []int32, number int) (part []int32, levels [][]in
 		}
 		member = compose(member, vertices)
 		levels = append(levels, member)
-		next, err := g.contract(vertices, parts, h.place, o.Run)
+		next, err := g.contract(vertices, parts, o.Run)
 		if err != nil {
 			return nil, nil, 0, err
 		}

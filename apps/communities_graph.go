@@ -329,13 +329,13 @@ func directedError(app string, l *levelGraph) error {
 // contract returns the graph of the parts: B = SᵀAS, where S(v, part(v)) = 1. A vertex whose part
 // is −1 has no edges and is left out. B(c,c) is the weight inside c in both directions, so that the
 // modularity of the parts of l is that of the vertices of B.
-func (l *levelGraph) contract(part []int32, parts int, at matrix.Place, run Run) (*levelGraph, error) {
+func (l *levelGraph) contract(part []int32, parts int, run Run) (*levelGraph, error) {
 	with := run.with()
 	s, err := membershipMatrix(part, parts)
 	if err != nil {
 		return nil, err
 	}
-	as, b := matrix.New[int64](l.n, parts, matrix.On(at)), matrix.New[int64](parts, parts, matrix.On(at))
+	as, b := matrix.New[int64](l.n, parts), matrix.New[int64](parts, parts)
 	if l.weight == nil {
 		err = ops.MxM(as, semiring.PlusPair[int64](), l.pattern, s.Pattern(), with)
 	} else {
@@ -347,14 +347,11 @@ func (l *levelGraph) contract(part []int32, parts int, at matrix.Place, run Run)
 	if err := ops.MxM(b, semiring.PlusSecond[int64](), s.Pattern().T(), as, with); err != nil {
 		return nil, err
 	}
-	return levelGraphOfValues(b)
+	return levelGraphOfValues(b), nil
 }
 
 // levelGraphOfValues returns a symmetric matrix as a graph.
-func levelGraphOfValues(b *matrix.Matrix[int64]) (*levelGraph, error) {
-	if err := b.Fetch(); err != nil {
-		return nil, err
-	}
+func levelGraphOfValues(b *matrix.Matrix[int64]) *levelGraph {
 	rows := access.Rows(b.View())
 	n, _ := b.Dims()
 	l := &levelGraph{n: n, ptr: rowOffsets(&rows.Structure), idx: rows.Idx, weight: rows.Val, values: b}
@@ -367,7 +364,7 @@ func levelGraphOfValues(b *matrix.Matrix[int64]) (*levelGraph, error) {
 		l.degree[v] = sum
 		l.total += sum
 	}
-	return l, nil
+	return l
 }
 
 // membershipMatrix returns the n×parts matrix S with S(v, part(v)) = true.

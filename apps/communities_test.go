@@ -350,7 +350,7 @@ func TestContractionKeepsModularity(t *testing.T) {
 			r.Fatal(err)
 		}
 		part, parts := numbered(drawPartBelow(r, n), l.degree)
-		b, err := l.contract(part, parts, nil, Run{})
+		b, err := l.contract(part, parts, Run{})
 		if err != nil {
 			r.Fatal(err)
 		}
