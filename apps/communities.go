@@ -220,10 +220,8 @@ func (h *hierarchy) pass(start []int32, number int) (part []int32, levels [][]in
 		}
 	}
 	settings := *o
-	part, quality = start, math.Inf(-1)
-	if start == nil {
-		part = member
-	} else {
+	part = member
+	if start != nil {
 		part = compose(member, start)
 	}
 	quality = g.modularity(o.Context, o.Threads, part, o.Resolution)
