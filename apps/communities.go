@@ -22,8 +22,8 @@ type CommunitiesOptions struct {
 	// any numbers ≥ 0. A vertex without an entry, or beyond the end, begins alone.
 	Start      *matrix.Vector[int32]
 	RandomSeed uint64 // of the order in which vertices move
-	// Nondeterministic permits results that differ between runs, where that is faster. The host never
-	// uses the permission.
+	// Nondeterministic permits results that differ between runs, where that is faster. It has no
+	// effect on the host, where all results are deterministic.
 	Nondeterministic bool
 }
 

@@ -42,7 +42,7 @@ on --random-seed, and not on the number of threads or the device.`,
 	fs.IntVar(&o.MaxLevels, "max-levels", 0, "stop a pass after `N` levels (0: no bound)")
 	fs.Float64Var(&o.Tolerance, "tolerance", 1e-6, "a level ends when a sweep gains less than `T` of modularity")
 	fs.BoolVar(&levels, "levels", false, "write the community of each level, in a column each")
-	fs.BoolVar(&deterministic, "deterministic", true, "the same result in every run; false permits faster ways on a GPU")
+	fs.BoolVar(&deterministic, "deterministic", true, "the same result in every run; false permits faster methods, of which the host has none")
 	fs.Uint64Var(&o.RandomSeed, "random-seed", 0, "seed `N` of the order in which vertices move")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
