@@ -1,6 +1,7 @@
 package hiveblas_test
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
+	"github.com/hiveblas/hiveblas/testdata"
 )
 
 // The functions below are samples of the README and of docs, which TestSamples
@@ -76,6 +78,25 @@ func TestBusiestAndPlaces(t *testing.T) {
 	}
 	if res, err := placesOfFriends(friends, file); err != nil || res.Located != 3 {
 		t.Errorf("%v, %v", res, err)
+	}
+}
+
+func follow(before, after *matrix.Matrix[float64]) (*apps.CommunitiesResult, error) {
+	old, err := apps.Communities(before, apps.CommunitiesOptions{Leiden: true})
+	if err != nil {
+		return nil, err
+	}
+	return apps.Communities(after, apps.CommunitiesOptions{Leiden: true, Start: old.Membership})
+}
+
+func TestFollow(t *testing.T) {
+	g, err := matrix.ReadMatrixMarket[float64](bytes.NewReader(testdata.Karate))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := follow(g, g)
+	if err != nil || res.Modularity < .41 {
+		t.Errorf("%+v, %v", res, err)
 	}
 }
 

@@ -5,6 +5,7 @@
 //	VertexNomination, Rank     distances to the nearest of some seeds
 //	Classify                   where a pattern with features may be in a data graph
 //	LocalCluster, Clusterer    clusters around seeds, by ℓ1-regularised PageRank
+//	Communities, Modularity    communities by the methods of Louvain and Leiden
 //	SGM                        seeded graph matching
 //	BFS, SSSP                  breadth-first search, shortest paths
 //	PageRank                   ranks of a random walk

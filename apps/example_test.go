@@ -76,6 +76,45 @@ func ExampleVertexNomination() {
 	// town 1 at 6
 }
 
+// Which groups does the club fall into?
+func ExampleCommunities() {
+	res, err := apps.Communities(karate(), apps.CommunitiesOptions{Leiden: true, Passes: 4})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%d communities, the largest of %d, modularity %.4f\n",
+		res.Count, res.Largest, res.Modularity)
+	members := make([][]int, res.Count)
+	for v, c := range res.Membership.All() {
+		members[c] = append(members[c], v)
+	}
+	fmt.Println("the smallest:", members[res.Count-1])
+	// Output:
+	// 4 communities, the largest of 12, modularity 0.4198
+	// the smallest: [4 5 6 10 16]
+}
+
+// How good is a given partition?
+func ExampleModularity() {
+	g := karate()
+	n, _ := g.Dims()
+	side := make([]int32, n) // nearer to vertex 0 or to vertex 33
+	for v := range side {
+		if v > 16 {
+			side[v] = 1
+		}
+	}
+	membership, err := matrix.VectorOf(side)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	q, err := apps.Modularity(g, membership)
+	fmt.Printf("%.3f %v\n", q, err)
+	// Output: 0.243 <nil>
+}
+
 func ExampleBFS() {
 	res, err := apps.BFS(karate(), 0, apps.BFSOptions{Parents: true})
 	if err != nil {

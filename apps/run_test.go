@@ -128,6 +128,14 @@ var all = map[string]func(g matrix.Source[float64], run Run) error{
 		_, err := KTruss(g, 3, KTrussOptions{Run: run})
 		return err
 	},
+	"Communities": func(g matrix.Source[float64], run Run) error {
+		_, err := Communities(g, CommunitiesOptions{Run: run})
+		return err
+	},
+	"Communities by Leiden": func(g matrix.Source[float64], run Run) error {
+		_, err := Communities(g, CommunitiesOptions{Run: run, Leiden: true})
+		return err
+	},
 	"LocalCluster": func(g matrix.Source[float64], run Run) error {
 		_, err := LocalCluster(g, []int{0}, LocalClusterOptions{Run: run, Sweep: true})
 		return err

@@ -145,11 +145,11 @@ func scanPipeline(a matrix.View[bool], n int, o ScanOptions) (*ScanResult, error
 
 // degreesOf returns the number of entries of each row, 0 for empty ones.
 func degreesOf(b *matrix.Matrix[bool], n int, run Run) (*matrix.Vector[int64], error) {
-	one, err := fullVector(b.Place(), n, true, with)
+	one, err := fullVector(b.Place(), n, true, run.with())
 	if err != nil {
 		return nil, err
 	}
-	d, err := fullVector(b.Place(), n, int64(0), with)
+	d, err := fullVector(b.Place(), n, int64(0), run.with())
 	if err != nil {
 		return nil, err
 	}

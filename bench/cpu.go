@@ -124,7 +124,7 @@ type input struct {
 }
 
 func (b *cpuBench) startPeers() {
-	for _, k := range peers.Kinds {
+	for _, k := range append(peers.Kinds[:len(peers.Kinds):len(peers.Kinds)], peers.IGraph) {
 		p, err := peers.Start(b.ctx, k)
 		if err != nil {
 			b.Log(err.Error())

@@ -274,3 +274,20 @@ func oursExtract(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 	a := bare(in.f64)
 	return toMatrix(n, n, func(c *matrix.Matrix[f64]) error { return ops.Extract(c, a, p, p, ops.WithThreads(b.Threads)) })
 }
+
+// communities partitions the pattern of an input. The check figure is the modularity, which differs
+// a little between contenders.
+func communities(o apps.CommunitiesOptions) ours {
+	return func(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
+		o.Run = apps.Run{Threads: b.Threads, Context: b.ctx}
+		var res *apps.CommunitiesResult
+		d, err := timed(func() (err error) {
+			res, err = apps.Communities(bare(in.f64).Pattern(), o)
+			return err
+		})
+		if err != nil {
+			return 0, 0, err
+		}
+		return d, res.Modularity, nil
+	}
+}

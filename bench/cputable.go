@@ -3,6 +3,7 @@ package bench
 import (
 	"time"
 
+	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -56,6 +57,11 @@ func cpuCases() []cpuCase {
 		cpuCase{name: "geolocation rmat18", bar: 1.0 / 30, input: "rmat18", ours: oursGeo, peer: []string{"geolocate"}, tolerance: 1e-6, rounds: 3},
 		cpuCase{name: "local cluster a seed rmat16", input: "rmat16", ours: oursLocalCluster},
 		cpuCase{name: "local cluster a seed rmat20", input: "rmat20", ours: oursLocalCluster},
+		cpuCase{name: "louvain planted200k", bar: .25, input: "planted200k", ours: communities(apps.CommunitiesOptions{}), peer: []string{"louvain"}, tolerance: .01, rounds: 3},
+		cpuCase{name: "louvain rmat18", bar: .25, input: "rmat18", ours: communities(apps.CommunitiesOptions{}), peer: []string{"louvain"}, tolerance: .01, rounds: 3},
+		cpuCase{name: "louvain rmat18, 2 passes", bar: .25, input: "rmat18", ours: communities(apps.CommunitiesOptions{Passes: 2}), peer: []string{"louvain"}, tolerance: .02, rounds: 3},
+		cpuCase{name: "leiden planted200k", bar: .25, input: "planted200k", ours: communities(apps.CommunitiesOptions{Leiden: true}), peer: []string{"leiden"}, tolerance: .01, rounds: 2},
+		cpuCase{name: "leiden rmat18", bar: .25, input: "rmat18", ours: communities(apps.CommunitiesOptions{Leiden: true}), peer: []string{"leiden"}, tolerance: .01, rounds: 1},
 		cpuCase{name: "build 10M tuples", bar: .7, input: "tuples10m", ours: oursBuild, peer: []string{"build"}},
 		cpuCase{name: "transpose rmat18", bar: .7, input: "rmat18", peer: []string{"transpose"},
 			ours: unary(func(c, a *matrix.Matrix[f64], with ops.Option) error { return ops.Transpose(c, a, with) })},

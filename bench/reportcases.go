@@ -93,6 +93,16 @@ func reportCases() []reportCase {
 	for _, m := range []apps.ClusterMethod{apps.ClusterPush, apps.ClusterFISTA} {
 		add("lgc near all kron21 "+m.String(), "628 ms (P100/V100)", func(b *reportBench) (*reportTask, error) { return lgcNearAll(b, "kron21", m) })
 	}
+	add("louvain planted 299067", "82 ms (V100), 133 ms (OpenMP), 414 ms (serial), of coAuthorsDBLP", func(b *reportBench) (*reportTask, error) {
+		return louvainPlanted(b, apps.CommunitiesOptions{})
+	})
+	add("louvain leiden planted 299067", "", func(b *reportBench) (*reportTask, error) {
+		return louvainPlanted(b, apps.CommunitiesOptions{Leiden: true})
+	})
+	add("louvain rmat20", "624 ms (V100), 1.08 s (OpenMP), 6.11 s (serial), of pokec", func(b *reportBench) (*reportTask, error) {
+		s := b.shrunk(20)
+		return louvainOf(gen.CSR(gen.Symmetrise(gen.RMAT(s, 16, gen.RMATOptions{}))), symmetricRMAT(s, 16), apps.CommunitiesOptions{}), nil
+	})
 	for _, scale := range []int{16, 18, 20} {
 		for _, seeds := range []int{1, 100} {
 			add(fmt.Sprintf("vn %d seeds rmat%d", seeds, scale), "", func(b *reportBench) (*reportTask, error) { return vnTask(b.shrunk(scale), seeds) })
@@ -288,6 +298,45 @@ func lgcOf(g *gen.Graph, in Input, o apps.LocalClusterOptions) *reportTask {
 			}
 			return out, nil
 		}, nil
+	}
+	return t
+}
+
+// louvainPlanted finds the communities of a graph with the vertices and edges of coAuthorsDBLP.
+func louvainPlanted(b *reportBench, o apps.CommunitiesOptions) (*reportTask, error) {
+	n, m := max(299_067>>b.shrink, 100), max(977_676>>b.shrink, 300)
+	t, _ := gen.Planted(n, m, .3, 1)
+	in := Input{Generator: "gen.Planted, gen.Symmetrise", Parameters: fmt.Sprintf("%d vertices, %d edges, mixing .3", n, m), Seed: 1}
+	return louvainOf(gen.CSR(gen.Symmetrise(t)), in, o), nil
+}
+
+// louvainOf partitions a graph; the check figure is the modularity.
+func louvainOf(g *gen.Graph, in Input, o apps.CommunitiesOptions) *reportTask {
+	t := &reportTask{input: in.of(g), tolerance: .1, files: graphFile(g, nil)}
+	t.ready = func(at matrix.Place, with apps.Run) (reportRun, error) {
+		a, err := ones[float32](g, at)
+		if err != nil {
+			return nil, err
+		}
+		o := o
+		o.Run = with
+		return func(clock func(func() error) (time.Duration, error), look bool) (out outcome, err error) {
+			var res *apps.CommunitiesResult
+			out.took, err = clock(func() (err error) { res, err = apps.Communities(a.View().Pattern(), o); return err })
+			if err != nil || !look {
+				return out, err
+			}
+			out.result = fmt.Sprintf("%d communities, modularity %.4f", res.Count, res.Modularity)
+			out.check = res.Modularity
+			return out, nil
+		}, nil
+	}
+	switch {
+	case o.Leiden:
+	case g.NNZ() > 1_000_000:
+		t.peers = map[string]peerCall{"NetworkX": {left: "it takes minutes"}}
+	default:
+		t.peers = map[string]peerCall{"NetworkX": {name: "louvain"}}
 	}
 	return t
 }

@@ -15,6 +15,7 @@ var tableTitles = map[string]string{
 	"sgm":        "Seeded graph matching",
 	"ac":         "Application classification",
 	"lgc":        "Local graph clustering",
+	"louvain":    "Communities: Louvain and Leiden",
 	"vn":         "Vertex nomination: distance to the nearest seed",
 	"scan":       "Scan statistics: degree and triangles of each vertex",
 	"geo":        "Geolocation: spatial medians of the places of neighbours",

@@ -292,3 +292,28 @@ func BenchmarkBipartite1M(b *testing.B) {
 		Bipartite(6743, 13950, 1000000, 1)
 	}
 }
+
+func TestPlanted(t *testing.T) {
+	const n, m = 3000, 30000
+	tuples, truth := Planted(n, m, .25, 1)
+	inside, size := 0, map[int32]int{}
+	for e, u := range tuples.Rows {
+		if truth[u] == truth[tuples.Cols[e]] {
+			inside++
+		}
+	}
+	for _, c := range truth {
+		size[c]++
+	}
+	if share := float64(inside) / m; share < .73 || share > .82 { // .75, and what stays inside by chance
+		t.Errorf("%.3f of the edges are inside communities", share)
+	}
+	for c, k := range size {
+		if k < plantedLeast || k > plantedMost+plantedLeast {
+			t.Errorf("community %d has %d vertices", c, k)
+		}
+	}
+	if empty, none := Planted(0, 5, .5, 1); empty.Len() != 0 || none != nil {
+		t.Error("a graph without vertices has edges")
+	}
+}

@@ -98,6 +98,10 @@ func startNetworkX(ctx context.Context) (Peer, error) {
 	return startPython(ctx, NetworkX, "import networkx, scipy.sparse", "install Debian's python3-networkx and python3-scipy", "networkx")
 }
 
+func startIGraph(ctx context.Context) (Peer, error) {
+	return startPython(ctx, IGraph, "import igraph, leidenalg, scipy.sparse", "install Debian's python3-igraph, python3-leidenalg and python3-scipy", "igraph")
+}
+
 // startPython starts the Python program by the first python3 that has the
 // modules it imports.
 func startPython(ctx context.Context, kind Kind, imports, remedy string, args ...string) (Peer, error) {

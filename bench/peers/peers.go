@@ -60,9 +60,10 @@ const (
 	SciPy       Kind = "scipy"
 	JamesBowman Kind = "james-bowman"
 	NetworkX    Kind = "networkx"
+	IGraph      Kind = "igraph" // with leidenalg
 )
 
-// Kinds lists the peers that have operations; [NetworkX] has workflows only.
+// Kinds lists the peers that have operations; [NetworkX] and [IGraph] have workflows only.
 var Kinds = []Kind{SuiteSparse, SciPy, JamesBowman}
 
 // Start starts a peer. A co-process is killed when ctx ends; a nil ctx never ends. When the
@@ -79,10 +80,12 @@ func Start(ctx context.Context, kind Kind) (Peer, error) {
 		return startSciPy(ctx)
 	case NetworkX:
 		return startNetworkX(ctx)
+	case IGraph:
+		return startIGraph(ctx)
 	case JamesBowman:
 		return newBowman(), nil
 	}
-	return nil, fmt.Errorf("peers: no peer is called %q: there are %q", kind, append(Kinds[:len(Kinds):len(Kinds)], NetworkX))
+	return nil, fmt.Errorf("peers: no peer is called %q: there are %q", kind, append(Kinds[:len(Kinds):len(Kinds)], NetworkX, IGraph))
 }
 
 // ErrDied is what a [*DiedError] is, for errors.Is.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The SciPy peer: the protocol of the SuiteSparse harness, over scipy.sparse; with the argument networkx, that of NetworkX.
+"""The SciPy peer: the protocol of the SuiteSparse harness, over scipy.sparse; with the argument networkx, that of NetworkX, with igraph that of igraph and leidenalg.
 
 One command a line on stdin, one answer a line on stdout:
 
@@ -377,7 +377,39 @@ def networkx_cases():
         shared += sp.diags(np.bincount(g.csr.indices, minlength=cols).astype(np.float64))  # which it leaves out
         return sorted_csr(sp.csr_matrix(shared)), ms
 
-    return {"nominate": nominate, "ata_plus_pair": project}, "NetworkX " + nx.__version__
+    def louvain(g):
+        graph = g.keep("undirected", lambda: nx.from_scipy_sparse_array(sp.csr_matrix(
+            (np.ones(g.csr.nnz), g.csr.indices, g.csr.indptr), g.csr.shape)))
+        parts, ms = timed(lambda: nx.community.louvain_communities(graph, seed=1))
+        return nx.community.modularity(graph, parts), ms
+
+    return {"nominate": nominate, "ata_plus_pair": project, "louvain": louvain}, "NetworkX " + nx.__version__
+
+
+def igraph_cases():
+    """The communities of igraph and of leidenalg, without weights; the figure is the modularity."""
+    import random
+    import igraph
+    import leidenalg
+
+    def graph(g):
+        def make():
+            half = sp.triu(g.csr, 1, format="coo")
+            return igraph.Graph(n=g.csr.shape[0], edges=np.stack([half.row, half.col], axis=1))
+        return g.keep("igraph", make)
+
+    def louvain(g):
+        h = graph(g)
+        random.seed(1)
+        parts, ms = timed(h.community_multilevel)
+        return parts.modularity, ms
+
+    def leiden(g):
+        h = graph(g)
+        parts, ms = timed(lambda: leidenalg.find_partition(h, leidenalg.ModularityVertexPartition, seed=1))
+        return parts.modularity, ms
+
+    return {"louvain": louvain, "leiden": leiden}, "igraph %s and leidenalg" % igraph.__version__
 
 
 def run(case, name, *args):
@@ -386,7 +418,7 @@ def run(case, name, *args):
     if case != "mmread" and name not in graphs:
         raise ValueError("no graph is called %s: load it first" % name)
     result, ms = CASES[case](graphs.get(name), *args)
-    if case in ("reduce_scalar", "assignment", "match"):
+    if case in ("reduce_scalar", "assignment", "match", "louvain", "leiden"):
         return "ms %.6f check %.17g" % (ms, result)
     figure, nvals = check(result)
     return "ms %.6f check %.17g nvals %d" % (ms, figure, nvals)
@@ -421,6 +453,8 @@ def main():
     np.seterr(over="ignore")
     if sys.argv[1:] == ["networkx"]:
         CASES, TITLE = networkx_cases()
+    if sys.argv[1:] == ["igraph"]:
+        CASES, TITLE = igraph_cases()
     for line in sys.stdin:
         line = line.strip("\r\n")
         if line == "quit":

@@ -20,6 +20,7 @@ func TestOutputs(t *testing.T) {
 	names := write(t, "names.tsv", "ann bob\nbob cid\ndan eve\n")
 	theSeeds, visited := write(t, "seeds.tsv", "# ours theirs\n0 0\n1, 2 % the second\n"), write(t, "visited.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n")
 	series, places, home := write(t, "series.tsv", "0 1 0\n1 0 1.5\n0 1 4\n1 2 5\n2 0 5.9\n"), write(t, "places.txt", "0 10 20\n4\n"), write(t, "home.tsv", "ann\t1\t2.5\n")
+	cliques := write(t, "cliques.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n7 7 10\n2 1\n3 1\n3 2\n4 3\n5 4\n6 4\n7 4\n6 5\n7 5\n7 6\n")
 	pairs := write(t, "pairs.tsv", "ann cat 3\nann dog 4\nbob dog 2\nbob cat 0\n")
 	for _, c := range []struct {
 		reason, args, ext, want string
@@ -49,6 +50,11 @@ func TestOutputs(t *testing.T) {
 		{"distances over weights", "sssp --source 1 " + roads, ".tsv", "0\t3.5\n1\t0\n2\t1.5\n3\t1.5\n4\t10\n"},
 		{"wide buckets", "sssp --delta 100 --source 1 " + roads, ".tsv", "0\t3.5\n1\t0\n2\t1.5\n3\t1.5\n4\t10\n"},
 		{"weak components", "cc " + roads, ".tsv", "0\t0\n1\t0\n2\t0\n3\t0\n4\t0\n5\t0\n"},
+		{"two cliques, numbered by size", "louvain " + cliques, ".tsv", "0\t1\n1\t1\n2\t1\n3\t0\n4\t0\n5\t0\n6\t0\n"},
+		{"a column a level", "louvain --leiden --levels --max-levels 1 " + cliques, ".tsv", "0\t1\n1\t1\n2\t1\n3\t0\n4\t0\n5\t0\n6\t0\n"},
+		{"communities by name", "louvain --undirected --ids renumber " + names, ".tsv", "ann\t0\nbob\t0\ncid\t0\ndan\t1\neve\t1\n"},
+		{"communities in Matrix Market", "louvain " + cliques, ".mtx",
+			"%%MatrixMarket matrix coordinate integer general\n7 1 7\n1 1 1\n2 1 1\n3 1 1\n4 1 0\n5 1 0\n6 1 0\n7 1 0\n"},
 		{"a triangle is a 3-truss", "ktruss -k 3 " + roads, ".tsv",
 			"0\t1\t1\n0\t2\t2\n0\t3\t1\n1\t0\t1\n1\t2\t1\n2\t0\t2\n2\t1\t1\n2\t3\t1\n3\t0\t1\n3\t2\t1\n"},
 
@@ -144,6 +150,7 @@ func TestJSON(t *testing.T) {
 		{"geo " + karate + " --locations " + write(t, "places.txt", "34 2 2\n0 10 20\n33 50 8\n4\n"), `{"command":"geo","known":2,"located":34,"unlocated":0,"passes":2,"unfinished":0}`},
 		{"sgm --seeds 34 " + karate + " " + karate + " --truth " + write(t, "truth.tsv", "0 0\n1 1\n2 3\n4 4\n"),
 			`{"command":"sgm","orig_dist":0,"final_dist":0,"iterations":1,"converged":true,"matched_seeds":34,"accuracy":0.75}`},
+		{"louvain --leiden --passes 4 " + karate, `{"command":"louvain","communities":4,"largest":12}`},
 		{"ktruss -k 4 " + karate, `{"command":"ktruss","vertices":12,"edges":25}`},
 		{"lsap " + visits, `{"command":"lsap","input":{"rows":2,"cols":3,"nnz":4},"method":"jonker-volgenant","value":4,"gap":0,"assigned":2}`},
 		{"lsap --maximize --epsilon 1 --default 0 --method auction " + visits, `{"command":"lsap","method":"auction","assigned":2}`},

@@ -66,7 +66,7 @@ func TestCommandsOnDevice(t *testing.T) {
 		"project --unweighted " + chesapeake, "project --onto rows --diagonal " + roads, "project --weight ratio " + chesapeake,
 		"vn --seeds 0,3 " + roads, "vn --seeds 0,33 --unit " + karate,
 		"bfs --source 0 " + karate, "bfs --source 0 --parents " + roads,
-		"sssp --source 1 " + roads, "cc " + roads, "ktruss -k 4 " + karate,
+		"sssp --source 1 " + roads, "cc " + roads, "ktruss -k 4 " + karate, "louvain " + karate, "louvain --leiden " + chesapeake,
 		"sgm --seeds 4 " + roads + " " + roads,
 	} {
 		t.Run(args, func(t *testing.T) {

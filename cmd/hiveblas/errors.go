@@ -114,8 +114,12 @@ func explain(file string, err error) error {
 	case errors.As(err, &path):
 		return &failure{path.Path, path.Err.Error(), pathRemedy(path), err}
 	case errors.As(err, &weight):
+		wants, remedy := "distances want ", "correct the file, or count edges with hiveblas vn --unit"
+		if weight.App == "Communities" || weight.App == "Modularity" {
+			wants, remedy = "communities want ", "correct the file, or leave weights out with --weight-column 0"
+		}
 		return &failure{fmt.Sprintf("%s: edge from %d to %d (vertices from 0)", file, weight.Row, weight.Col),
-			"its weight is " + weight.Got + ", and distances want " + weight.Want, "correct the file, or count edges with hiveblas vn --unit", err}
+			"its weight is " + weight.Got + ", and " + wants + weight.Want, remedy, err}
 	case errors.As(err, &place):
 		return &failure{file, fmt.Sprintf("the location of vertex %d is %s, want %s", place.Vertex, place.Got, place.Want), "", err}
 	case errors.As(err, &shape):

@@ -39,6 +39,7 @@ func TestFailures(t *testing.T) {
 		half     = file("half.mtx.gz", "\x1f\x8b\x08\x00\x00")
 	)
 	hall := write(t, "hall.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 4\n1 2 1\n2 1 1\n2 2 1\n3 2 1\n")
+	arrow := write(t, "arrow.mtx", real+"2 2 1\n1 2 1\n")
 	seedTwice, beyond, lone := write(t, "seedtwice.tsv", "0 0\n0 1\n"), write(t, "beyond.tsv", "0 0\n1 34\n"), write(t, "lone.tsv", "7\n")
 	timed, farNorth := write(t, "timed.tsv", "0 1 5\n0 1 9\n"), write(t, "north.txt", "0 1 1\n1 95 2\n")
 	two, farOff := write(t, "twice.txt", "3 1 1\n4 1 1\n3 1 1\n"), write(t, "off.txt", "35 1 1\n")
@@ -68,6 +69,13 @@ func TestFailures(t *testing.T) {
 		{"names for ids", "cc " + names, 1, "names.tsv:1: the source \"ann\" is not an integer; --ids renumber"},
 		{"a line of column names", "cc " + header, 1, "header.csv:1: "},
 		{"a negative weight", "vn --seeds 0 " + negative, 1, "negative.mtx: edge from 0 to 1 (vertices from 0): its weight is -1"},
+		{"a negative weight, of louvain", "louvain --undirected " + negative, 1, "negative.mtx: edge from 0 to 1 (vertices from 0): its weight is -1, and communities want a finite weight"},
+		{"communities of a directed graph", "louvain " + arrow, 1, "arrow.mtx: the graph is directed: there is an edge from 0 to 1 and none back; --undirected"},
+		{"a resolution of 0", "louvain --resolution 0 " + karate, 2, "--resolution is 0, want a positive number"},
+		{"a tolerance of 2", "louvain --tolerance 2 " + karate, 2, "--tolerance is 2, want between 0 and 1"},
+		{"−1 passes", "louvain --passes -1 " + karate, 2, "--passes is -1, want 0 or more"},
+		{"−1 levels", "louvain --max-levels -1 " + karate, 2, "--max-levels is -1, want 0 or more"},
+		{"levels in a matrix", "louvain --levels -o x.mtx " + karate, 2, "--levels writes .tsv or .csv, not .mtx"},
 		{"a negative weight, of sssp", "sssp --source 1 " + negative, 1, "negative.mtx: edge from 0 to 1"},
 		{"a ratio with denominator 0", "project --weight ratio " + cancel, 1, "cancel.mtx: row 0, column 1 of the result"},
 		{"fused kernels on the host", "tc --method fused --device cpu " + karate, 1, "--method fused: fused kernels run on a GPU"},
@@ -181,7 +189,7 @@ func TestFailures(t *testing.T) {
 		{"half a pair", "sgm --seeds 1 --truth " + lone + " " + karate + " " + karate, 1, "lone.tsv:1: the line has 1 fields"},
 		{"a matching into a matrix", "sgm --seeds 1 " + karate + " " + karate + " -o x.mtx", 2, "want .tsv"},
 	}
-	for _, command := range []string{"vn --seeds 0", "bfs --source 0", "sssp --source 0", "pagerank", "cc", "tc", "ktruss -k 3"} {
+	for _, command := range []string{"vn --seeds 0", "bfs --source 0", "sssp --source 0", "pagerank", "cc", "tc", "ktruss -k 3", "louvain"} {
 		cases = append(cases, failing{"a wide matrix, of " + command, command + " " + wide, 1, "wide.mtx: the matrix is 2×3, and"})
 	}
 	if os.Getuid() != 0 {
@@ -198,7 +206,7 @@ func TestFailures(t *testing.T) {
 				}
 			}
 			switch args[0] {
-			case "project", "vn", "bfs", "sssp", "pagerank", "cc", "ktruss", "lsap", "sgm":
+			case "project", "vn", "bfs", "sssp", "pagerank", "cc", "ktruss", "lsap", "sgm", "louvain":
 				if !strings.Contains(c.args, " -o ") {
 					args = append(args, "-o", out)
 				}

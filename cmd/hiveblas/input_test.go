@@ -64,7 +64,7 @@ func TestStandardInput(t *testing.T) {
 	hgb := filepath.Join(t.TempDir(), "k.hgb")
 	succeed(t, "convert", karate, hgb)
 	for name, text := range map[string]string{"mtx": mtx, "hgb": contents(t, hgb)} {
-		for _, args := range []string{"info -", "stats -", "project - -o -", "vn - --seeds 0 -o -", "lgc - --seeds 0", "bfs - --source 0 -o -", "sssp - --source 0",
+		for _, args := range []string{"info -", "stats -", "project - -o -", "vn - --seeds 0 -o -", "lgc - --seeds 0", "louvain - -o -", "bfs - --source 0 -o -", "sssp - --source 0",
 			"pagerank - -o -", "cc - -o -", "tc -", "ktruss - -k 3 -o -", "lsap - --default 0 -o -", "sgm - " + karate + " --seeds 10 -o -", "convert - - --output-format mtx",
 			"spy - -o -", "project - --out-of-core -o -", "project - --out-of-core -o - --output-format csv"} {
 			if r := piped(t, text, strings.Fields(args)...); r.code != 0 || r.stderr != "" || r.stdout == "" {

@@ -1,0 +1,404 @@
+package apps
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// CommunitiesOptions are the settings of Communities.
+type CommunitiesOptions struct {
+	Run
+	Leiden     bool    // refine each level: every community is connected
+	Resolution float64 // γ, larger for more and smaller communities; 0 means 1
+	Tolerance  float64 // gain in modularity at which a level, and a pass, ends; 0 means 1e-6
+	MaxLevels  int     // of a pass; 0 means no bound
+	Passes     int     // hierarchies, each begun from the communities of the last; 0: 1, with Leiden 2
+	// Start is a membership to begin with, such as the result for an earlier state of the graph:
+	// any numbers ≥ 0. A vertex without an entry, or beyond the end, begins alone.
+	Start      *matrix.Vector[int32]
+	RandomSeed uint64 // of the order in which vertices move
+	// Nondeterministic permits results that differ between runs, where that is faster. It has no
+	// effect on the host, where all results are deterministic.
+	Nondeterministic bool
+}
+
+// CommunitiesResult is a partition of the vertices into communities.
+type CommunitiesResult struct {
+	// Membership is the community of each vertex. Communities count from 0 by descending number of
+	// vertices, equal ones by their least vertices.
+	Membership *matrix.Vector[int32]
+	Count      int
+	Largest    int64   // vertices of community 0
+	Modularity float64 // as Modularity computes it
+	// Levels is the dendrogram of the last pass: the membership after each level, numbered as
+	// Membership is, from the finest to Membership itself. Each community of a level is inside one of
+	// the next.
+	Levels []*matrix.Vector[int32]
+	Passes int // that were made
+}
+
+// Communities partitions the vertices of an undirected graph into communities of large modularity
+//
+//	Q = Σ_c [ in(c)/2m − γ (tot(c)/2m)² ],   2m = Σ A,  in(c) = sᵀAs,  tot(c) = sᵀA1
+//
+// where s is the indicator of c, by the method of Louvain (Blondel, Guillaume, Lambiotte, Lefebvre:
+// Fast unfolding of communities in large networks, J. Stat. Mech. 2008, P10008). On each level,
+// vertices move to the neighbouring community with the largest gain until a sweep gains less than
+// Tolerance. Then communities become vertices, by the membership matrix S with S(v,c) = 1 for v in c,
+//
+//	A ← SᵀAS,
+//
+// which leaves Q as it is, and the next level begins; until a level gains less than Tolerance.
+//
+// With Leiden, communities are first split into well connected parts, and the parts become the
+// vertices of the next level, which begins with the communities (Traag, Waltman, van Eck: From
+// Louvain to Leiden: guaranteeing well-connected communities, Scientific Reports 9, 2019). Every
+// community of the result is then connected.
+//
+// Weights are finite and ≥ 0, else a *WeightError; those of a pattern are 1. A self-loop of weight w
+// counts 2w in the degree of its vertex and in 2m, as in igraph and NetworkX: A has 2w on its
+// diagonal. Vertices without weight are communities of their own; without any, Q is 0. Sums
+// of weights are exact: other than integers of sum below 2⁵² are rounded to a multiple of at most
+// 2⁻⁵¹ of 2m. A directed graph is a *ParameterError; symmetry is checked by a hash of 64 bits.
+//
+// The result is deterministic: it depends on the graph, the options and RandomSeed, and not on the
+// number of threads or the place. Vertices decide in batches, by the state before the batch. A move
+// is made if it still gains with all other vertices of the batch that want to go to the same
+// community, or if its gain is the largest of these.
+//
+// O(entries) a sweep, with some tens of sweeps over ever fewer vertices. It computes on the host. Of
+// a graph on a device, the results live there.
+func Communities[T semiring.Element](g matrix.Source[T], opts ...CommunitiesOptions) (*CommunitiesResult, error) {
+	const app = "Communities"
+	o, err := onlyPipeline(app, opts)
+	if err != nil {
+		return nil, err
+	}
+	n, err := square(app, g)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.complete(app); err != nil {
+		return nil, err
+	}
+	start, err := startOf(app, o.Start, n)
+	if err != nil {
+		return nil, err
+	}
+	o.report("communities: read the graph", 0, 0)
+	l, err := levelGraphOf(app, g, o.Run)
+	if err != nil {
+		return nil, err
+	}
+	h := &hierarchy{graph: l, o: &o}
+	part, levels := start, [][]int32(nil)
+	passes := 0
+	for q := math.Inf(-1); passes < o.Passes; passes++ {
+		next, all, quality, err := h.pass(part, passes)
+		if err != nil {
+			return nil, err
+		}
+		if passes > 0 && quality <= q {
+			break
+		}
+		part, levels = next, all
+		if quality < q+o.Tolerance {
+			passes++
+			break
+		}
+		q = quality
+	}
+	return communitiesResult(g, levels, passes, o)
+}
+
+// complete fills in defaults and checks.
+func (o *CommunitiesOptions) complete(app string) error {
+	if o.Resolution == 0 {
+		o.Resolution = 1
+	}
+	if o.Tolerance == 0 {
+		o.Tolerance = 1e-6
+	}
+	if o.MaxLevels == 0 {
+		o.MaxLevels = math.MaxInt
+	}
+	if o.Passes == 0 {
+		o.Passes = 1
+		if o.Leiden {
+			o.Passes = 2
+		}
+	}
+	switch {
+	case !(o.Resolution > 0 && o.Resolution <= math.MaxFloat64):
+		return &ParameterError{app, "the resolution", fmt.Sprint(o.Resolution), "a positive number"}
+	case !(o.Tolerance > 0 && o.Tolerance < 1):
+		return &ParameterError{app, "the tolerance", fmt.Sprint(o.Tolerance), "between 0 and 1"}
+	case o.MaxLevels < 0:
+		return &ParameterError{app, "the number of levels", fmt.Sprint(o.MaxLevels), "positive, or 0 for no bound"}
+	case o.Passes < 0:
+		return &ParameterError{app, "the number of passes", fmt.Sprint(o.Passes), "positive, or 0 for the default"}
+	}
+	return nil
+}
+
+// startOf returns the membership to begin with, numbered from 0 by least vertices, nil for none.
+func startOf(app string, start *matrix.Vector[int32], n int) ([]int32, error) {
+	if start == nil {
+		return nil, nil
+	}
+	part, err := membershipOf(app, "the start", start, n)
+	if err != nil {
+		return nil, err
+	}
+	return part, nil
+}
+
+// membershipOf returns a membership of n vertices as numbers below n, by least vertices. A vertex
+// without an entry, or beyond the end of the vector, is alone.
+func membershipOf(app, arg string, v *matrix.Vector[int32], n int) ([]int32, error) {
+	if err := v.View().Err(); err != nil {
+		return nil, err
+	}
+	if v.Size() > n {
+		return nil, &matrix.DimensionError{Op: app, Arg: arg, Got: fmt.Sprintf("of length %d", v.Size()),
+			Want: fmt.Sprintf("at most %d, the number of vertices", n), Remedy: "give a community for each vertex of the graph"}
+	}
+	if err := v.Fetch(); err != nil {
+		return nil, err
+	}
+	part, number := make([]int32, n), map[int32]int32{}
+	for k := range part {
+		part[k] = -1
+	}
+	for k, c := range v.All() {
+		if c < 0 {
+			return nil, &ParameterError{app, arg, fmt.Sprintf("%d for vertex %d", c, k), "numbers of 0 or more"}
+		}
+		part[k] = c
+	}
+	next := int32(0)
+	for k, c := range part {
+		if c < 0 {
+			part[k] = next
+			next++
+			continue
+		}
+		d, ok := number[c]
+		if !ok {
+			d = next
+			number[c] = d
+			next++
+		}
+		part[k] = d
+	}
+	return part, nil
+}
+
+// draftTolerance is the least tolerance of sweeps of all passes but the last.
+const draftTolerance = 3e-4
+
+// A hierarchy makes passes over the levels of a graph.
+type hierarchy struct {
+	graph *levelGraph
+	o     *CommunitiesOptions
+}
+
+// pass makes one hierarchy from the communities start, nil for single vertices. It returns the
+// communities, those after each level, and the modularity.
+func (h *hierarchy) pass(start []int32, number int) (part []int32, levels [][]int32, quality float64, err error) {
+	o, g := h.o, h.graph
+	member := make([]int32, g.n) // the vertex of the level, −1 of a vertex without edges
+	for v := range member {
+		member[v] = -1
+		if g.degree[v] > 0 {
+			member[v] = int32(v)
+		}
+	}
+	settings := *o
+	part = member
+	if start != nil {
+		part = compose(member, start)
+	}
+	quality = g.modularity(o.Context, o.Threads, part, o.Resolution)
+	tolerance := o.Tolerance
+	if number+1 < o.Passes { // the next pass goes on
+		tolerance = max(tolerance, draftTolerance)
+	}
+	level := start
+	for k := 0; k < o.MaxLevels; k++ {
+		o.report(fmt.Sprintf("communities: pass %d, level %d", number+1, k+1), int64(k), 0)
+		settings.RandomSeed = o.RandomSeed + uint64(number)<<32 + uint64(k)
+		m := newMover(g, &settings)
+		m.start(level)
+		if err := m.run(tolerance); err != nil {
+			return nil, nil, 0, err
+		}
+		communities, count := numbered(m.label, g.degree)
+		q := g.modularity(o.Context, o.Threads, communities, o.Resolution)
+		gain, last := q-quality, k+1 == o.MaxLevels
+		if gain < 0 { // moves made at the same time can lose
+			m.start(level)
+			communities, count = numbered(m.label, g.degree)
+			q, last = quality, true
+		}
+		vertices, parts := communities, count
+		if o.Leiden {
+			split, err := m.refine()
+			if err != nil {
+				return nil, nil, 0, err
+			}
+			vertices, parts = numbered(split, g.degree)
+			if last || parts == m.vertices() { // no two vertices are in one part
+				communities, count = g.connected(communities)
+				vertices, parts = communities, count
+				q = g.modularity(o.Context, o.Threads, communities, o.Resolution)
+			}
+		}
+		part, quality = compose(member, communities), q
+		last = last || count == m.vertices() || !o.Leiden && gain < o.Tolerance && k > 0
+		if last {
+			levels = append(levels, part)
+			break
+		}
+		member = compose(member, vertices)
+		levels = append(levels, member)
+		next, err := g.contract(vertices, parts, o.Run)
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		level = make([]int32, parts)
+		for v, c := range vertices {
+			if c >= 0 {
+				level[c] = communities[v]
+			}
+		}
+		g = next
+	}
+	if len(levels) == 0 {
+		levels = append(levels, part)
+	}
+	return part, levels, quality, nil
+}
+
+// vertices returns the number of vertices with edges.
+func (m *mover) vertices() int {
+	n := 0
+	for _, k := range m.g.degree {
+		if k > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// numbered numbers the parts of the vertices with edges from 0 in the order of their names, which are
+// below twice the number of vertices. A vertex without edges gets −1.
+func numbered(name []int32, degree []int64) (part []int32, parts int) {
+	number := make([]int32, 2*len(name))
+	for v, c := range name {
+		if degree[v] > 0 {
+			number[c] = 1
+		}
+	}
+	next := int32(0)
+	for c, used := range number {
+		number[c] = next
+		next += used
+	}
+	part = make([]int32, len(name))
+	for v, c := range name {
+		part[v] = -1
+		if degree[v] > 0 {
+			part[v] = number[c]
+		}
+	}
+	return part, int(next)
+}
+
+// compose returns of[member(v)], −1 where member is.
+func compose(member, of []int32) []int32 {
+	out := make([]int32, len(member))
+	for v, k := range member {
+		out[v] = -1
+		if k >= 0 {
+			out[v] = of[k]
+		}
+	}
+	return out
+}
+
+// communitiesResult numbers the communities by size and makes the vectors.
+func communitiesResult[T semiring.Element](g matrix.Source[T], levels [][]int32, passes int, o CommunitiesOptions) (*CommunitiesResult, error) {
+	res := &CommunitiesResult{Passes: passes}
+	place := g.View().Place()
+	for _, part := range levels {
+		sizes := numberBySize(part)
+		v, err := matrix.VectorOf(part)
+		if err != nil {
+			return nil, err
+		}
+		res.Count, res.Largest, res.Membership = len(sizes), 0, v
+		if len(sizes) > 0 {
+			res.Largest = sizes[0]
+		}
+		res.Levels = append(res.Levels, v)
+	}
+	q, err := Modularity(g, res.Membership, ModularityOptions{Run: o.Run, Resolution: o.Resolution})
+	if err != nil {
+		return nil, err
+	}
+	res.Modularity = q
+	for _, v := range res.Levels {
+		if err := v.Move(place); err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+// numberBySize numbers parts anew by descending size, equal ones by their least vertices, and
+// returns the sizes. A vertex whose part is −1 becomes a part of its own. Numbers are below the
+// number of vertices.
+func numberBySize(part []int32) []int64 {
+	name := int32(0)
+	for _, c := range part {
+		name = max(name, c+1)
+	}
+	for v, c := range part {
+		if c < 0 {
+			part[v] = name
+			name++
+		}
+	}
+	number := make([]int32, name) // of the parts, by least vertices, −1 if unused
+	for c := range number {
+		number[c] = -1
+	}
+	var sizes []int64
+	for v, c := range part {
+		if number[c] < 0 {
+			number[c] = int32(len(sizes))
+			sizes = append(sizes, 0)
+		}
+		part[v] = number[c]
+		sizes[part[v]]++
+	}
+	order := make([]int32, len(sizes))
+	for c := range order {
+		order[c] = int32(c)
+	}
+	slices.SortStableFunc(order, func(x, y int32) int { return cmp.Compare(sizes[y], sizes[x]) })
+	sorted := make([]int64, len(sizes))
+	for k, c := range order {
+		number[c], sorted[k] = int32(k), sizes[c]
+	}
+	for v, c := range part {
+		part[v] = number[c]
+	}
+	return sorted
+}

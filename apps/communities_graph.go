@@ -1,0 +1,458 @@
+package apps
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/internal/splitmix"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// A levelGraph is an undirected graph whose weights are integers, so that sums of them do not
+// depend on the order: A is symmetric, and a self-loop of weight w is the diagonal entry 2w.
+type levelGraph struct {
+	n      int
+	ptr    []int64
+	idx    []int32
+	weight []int64 // of each entry; nil: all 1, and no loops
+	degree []int64 // k(v) = Σ_u A(v,u)
+	total  int64   // 2m = Σ_v k(v)
+
+	pattern matrix.View[bool]     // the entries, if weight is nil
+	values  *matrix.Matrix[int64] // A, if it is not
+}
+
+// weightBits bounds the integer weights of a graph: their sum is below 2^weightBits, so that sums
+// of them are exact in float64 too.
+const weightBits = 52
+
+// levelGraphOf checks a graph and returns it with integer weights. Integers stay as they are if
+// their sum is below 2⁵²; other weights are multiplied by the power of 2 that brings their sum to
+// between 2⁵¹ and 2⁵², and rounded.
+func levelGraphOf[T semiring.Element](app string, g matrix.Source[T], run Run) (l *levelGraph, err error) {
+	v := g.View()
+	if err := v.Fetch(); err != nil {
+		return nil, err
+	}
+	known := access.Symmetric(v)
+	rows := access.Rows(v)
+	if err := usable(g); err != nil {
+		return nil, err
+	}
+	ptr := rowOffsets(&rows.Structure)
+	if rows.Val == nil {
+		l, err = unitGraph(app, v.Pattern(), ptr, rows.Idx, run)
+	} else {
+		l, err = weightedGraph(app, ptr, rows.Idx, numbersOf(rows.Val), run)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if known {
+		return l, nil
+	}
+	ok, err := l.mirrored(run)
+	if err == nil && !ok {
+		err = directedError(app, l)
+	}
+	return l, err
+}
+
+// A weightReader returns the items lo to hi of a list as floats. It may write them to the buffer, and
+// return that, or a larger one.
+type weightReader func(buffer []float64, lo, hi int64) []float64
+
+// numbersOf returns the numbers of a list, of which false is 0 and true is 1. nil is a list of ones.
+func numbersOf[T semiring.Element](list []T) weightReader {
+	if list == nil {
+		return func(buffer []float64, lo, hi int64) []float64 {
+			buffer = slices.Grow(buffer[:0], int(hi-lo))[:hi-lo]
+			for k := range buffer {
+				buffer[k] = 1
+			}
+			return buffer
+		}
+	}
+	switch reflect.TypeFor[T]().Kind() {
+	case reflect.Float64:
+		floats := sameBytes[float64](list)
+		return func(_ []float64, lo, hi int64) []float64 { return floats[lo:hi] }
+	case reflect.Float32:
+		return converted(sameBytes[float32](list))
+	case reflect.Bool, reflect.Uint8:
+		return converted(sameBytes[uint8](list))
+	case reflect.Int8:
+		return converted(sameBytes[int8](list))
+	case reflect.Int16:
+		return converted(sameBytes[int16](list))
+	case reflect.Int32:
+		return converted(sameBytes[int32](list))
+	case reflect.Int:
+		return converted(sameBytes[int](list))
+	case reflect.Int64:
+		return converted(sameBytes[int64](list))
+	case reflect.Uint16:
+		return converted(sameBytes[uint16](list))
+	case reflect.Uint32:
+		return converted(sameBytes[uint32](list))
+	case reflect.Uint:
+		return converted(sameBytes[uint](list))
+	}
+	return converted(sameBytes[uint64](list))
+}
+
+func converted[N semiring.Number](list []N) weightReader {
+	return func(buffer []float64, lo, hi int64) []float64 {
+		buffer = slices.Grow(buffer[:0], int(hi-lo))[:hi-lo]
+		for k, x := range list[lo:hi] {
+			buffer[k] = float64(x)
+		}
+		return buffer
+	}
+}
+
+// sameBytes returns a list as one of a type with the same representation.
+func sameBytes[N, T any](list []T) []N {
+	return unsafe.Slice((*N)(unsafe.Pointer(unsafe.SliceData(list))), len(list))
+}
+
+// rowOffsets returns the offsets of all rows, also of a hypersparse structure.
+func rowOffsets(s *sparse.Structure) []int64 {
+	if s.Format != sparse.Hypersparse {
+		return s.Ptr
+	}
+	ptr := make([]int64, s.NRows+1)
+	for k, r := range s.RowIDs {
+		ptr[r+1] = s.Ptr[k+1] - s.Ptr[k]
+	}
+	for r := range s.NRows {
+		ptr[r+1] += ptr[r]
+	}
+	return ptr
+}
+
+// rowGrain is the number of rows of a piece of a parallel loop.
+const rowGrain = 1 << 12
+
+// unitGraph returns a graph whose entries are all 1. With loops it has weights.
+func unitGraph(app string, pattern matrix.View[bool], ptr []int64, idx []int32, run Run) (*levelGraph, error) {
+	n := len(ptr) - 1
+	var loops atomic.Bool
+	err := parallel.Range(run.Context, run.Threads, n, rowGrain, func(_, lo, hi int) {
+		found := false
+		for v := lo; v < hi; v++ {
+			for _, u := range idx[ptr[v]:ptr[v+1]] {
+				found = found || int(u) == v
+			}
+		}
+		if found {
+			loops.Store(true)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if loops.Load() {
+		return weightedGraph(app, ptr, idx, numbersOf[bool](nil), run)
+	}
+	l := &levelGraph{n: n, ptr: ptr, idx: idx, total: ptr[n], pattern: pattern, degree: make([]int64, n)}
+	for v := range n {
+		l.degree[v] = ptr[v+1] - ptr[v]
+	}
+	return l, nil
+}
+
+// weightedGraph checks weights and makes them integers.
+func weightedGraph(app string, ptr []int64, idx []int32, val weightReader, run Run) (*levelGraph, error) {
+	n := len(ptr) - 1
+	// Blocks of rows have partial results, so that the order of sums does not depend on the threads.
+	blocks := (n + rowGrain - 1) / rowGrain
+	each := func(f func(b, v int, first int64, weights []float64)) error {
+		buffers := make([][]float64, parallel.Threads(run.Threads))
+		return parallel.Pieces(run.Context, run.Threads, blocks, func(w, b int) {
+			for v := b * rowGrain; v < min((b+1)*rowGrain, n); v++ {
+				list := val(buffers[w], ptr[v], ptr[v+1])
+				f(b, v, ptr[v], list)
+				if cap(list) > cap(buffers[w]) {
+					buffers[w] = list
+				}
+			}
+		})
+	}
+	type part struct {
+		most, sum float64
+		whole     bool
+		bad       *WeightError
+	}
+	parts := make([]part, blocks)
+	for b := range parts {
+		parts[b].whole = true
+	}
+	err := each(func(b, v int, first int64, weights []float64) {
+		p := &parts[b]
+		for k, x := range weights {
+			if !(x >= 0 && x <= math.MaxFloat64) && p.bad == nil {
+				p.bad = &WeightError{app, v, int(idx[first+int64(k)]), fmt.Sprint(x), "a finite weight of 0 or more"}
+			}
+			p.most = max(p.most, x)
+			p.whole = p.whole && x == math.Trunc(x)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	most, whole := 0.0, true
+	for _, p := range parts {
+		if p.bad != nil {
+			return nil, p.bad
+		}
+		most, whole = max(most, p.most), whole && p.whole
+	}
+	// Sums are in units of a power of 2 above the largest weight, so that none overflows.
+	_, exponent := math.Frexp(most)
+	err = each(func(b, v int, first int64, weights []float64) {
+		p := &parts[b]
+		for k, x := range weights {
+			x = math.Ldexp(x, -exponent)
+			if int(idx[first+int64(k)]) == v {
+				x *= 2
+			}
+			p.sum += x
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	sum := 0.0
+	for _, p := range parts {
+		sum += p.sum
+	}
+	shift := 0 // weights are multiplied by 2^shift
+	if !whole || math.Ldexp(sum, exponent) >= .99*(1<<weightBits) {
+		// The factor .7 keeps natural sums, such as n, away from where rounding would decide.
+		_, e := math.Frexp(sum * .7)
+		shift = weightBits - 1 - e - exponent
+	}
+	l := &levelGraph{n: n, ptr: ptr, idx: idx, weight: make([]int64, len(idx)), degree: make([]int64, n)}
+	err = each(func(_, v int, first int64, weights []float64) {
+		sum := int64(0)
+		for k, x := range weights {
+			y := int64(math.RoundToEven(math.Ldexp(x, shift)))
+			if int(idx[first+int64(k)]) == v {
+				y *= 2
+			}
+			l.weight[first+int64(k)] = y
+			sum += y
+		}
+		l.degree[v] = sum
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range l.degree {
+		l.total += k
+	}
+	l.values = valuesOf(l)
+	return l, nil
+}
+
+// valuesOf returns the matrix of a graph with weights.
+func valuesOf(l *levelGraph) *matrix.Matrix[int64] {
+	return access.FromStore(&sparse.Store[int64]{Val: l.weight, Structure: sparse.Structure{
+		NRows: l.n, NCols: l.n, Format: sparse.CSR, NVals: l.ptr[l.n], Ptr: l.ptr, Idx: l.idx}})
+}
+
+// An asymmetry is 0 for a symmetric matrix: the sum over the entries, modulo 2⁶⁴, of a hash of (row,
+// column, weight) minus that of (column, row, weight). That of another matrix is 0 with probability
+// 2⁻⁶⁴. It takes O(entries), without random access.
+type asymmetry uint64
+
+func (a *asymmetry) add(row int, col int32, weight uint64) {
+	u, v := uint64(row), uint64(uint32(col))
+	x := weight * splitmix.Golden
+	*a += asymmetry(splitmix.Mix((u<<32|v)+x) - splitmix.Mix((v<<32|u)+x))
+}
+
+// mirrored reports whether the matrix is symmetric, as far as its asymmetry tells.
+func (l *levelGraph) mirrored(run Run) (bool, error) {
+	var sum atomic.Uint64
+	err := parallel.Range(run.Context, run.Threads, l.n, rowGrain, func(_, lo, hi int) {
+		var part asymmetry
+		for v := lo; v < hi; v++ {
+			for k := l.ptr[v]; k < l.ptr[v+1]; k++ {
+				if l.weight != nil {
+					part.add(v, l.idx[k], uint64(l.weight[k]))
+				} else {
+					part.add(v, l.idx[k], 1)
+				}
+			}
+		}
+		sum.Add(uint64(part))
+	})
+	return sum.Load() == 0, err
+}
+
+// directedError names an edge of a matrix that is not symmetric.
+func directedError(app string, l *levelGraph) error {
+	at := make([]int64, l.n) // the next entry of each row
+	copy(at, l.ptr)
+	const remedy = "undirected: a symmetric matrix; matrix.Symmetrise and --undirected read one, A + Aᵀ is one"
+	for v := range l.n { // in rows above v, the entries before column v have been met
+		for k := l.ptr[v]; k < l.ptr[v+1]; k++ {
+			u := int(l.idx[k])
+			if at[u] < l.ptr[u+1] && int(l.idx[at[u]]) == v {
+				if l.weight != nil && l.weight[k] != l.weight[at[u]] {
+					return &ParameterError{app, "the graph", fmt.Sprintf("directed: the weights of the edges from %d to %d and back differ", v, u), remedy}
+				}
+				at[u]++
+				continue
+			}
+			if at[u] < l.ptr[u+1] && int(l.idx[at[u]]) < v {
+				v, u = u, int(l.idx[at[u]])
+			}
+			return &ParameterError{app, "the graph", fmt.Sprintf("directed: there is an edge from %d to %d and none back", v, u), remedy}
+		}
+	}
+	return &ParameterError{app, "the graph", "directed", remedy}
+}
+
+// contract returns the graph of the parts: B = SᵀAS, where S(v, part(v)) = 1. A vertex whose part
+// is −1 has no edges and is left out. B(c,c) is the weight inside c in both directions, so that the
+// modularity of the parts of l is that of the vertices of B.
+func (l *levelGraph) contract(part []int32, parts int, run Run) (*levelGraph, error) {
+	with := run.with()
+	s, err := membershipMatrix(part, parts)
+	if err != nil {
+		return nil, err
+	}
+	as, b := matrix.New[int64](l.n, parts), matrix.New[int64](parts, parts)
+	if l.weight == nil {
+		err = ops.MxM(as, semiring.PlusPair[int64](), l.pattern, s.Pattern(), with)
+	} else {
+		err = ops.MxM(as, semiring.PlusFirst[int64](), l.values, s.Pattern(), with)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := ops.MxM(b, semiring.PlusSecond[int64](), s.Pattern().T(), as, with); err != nil {
+		return nil, err
+	}
+	return levelGraphOfValues(b), nil
+}
+
+// levelGraphOfValues returns a symmetric matrix as a graph.
+func levelGraphOfValues(b *matrix.Matrix[int64]) *levelGraph {
+	rows := access.Rows(b.View())
+	n, _ := b.Dims()
+	l := &levelGraph{n: n, ptr: rowOffsets(&rows.Structure), idx: rows.Idx, weight: rows.Val, values: b}
+	l.degree = make([]int64, n)
+	for v := range n {
+		sum := int64(0)
+		for _, x := range l.weight[l.ptr[v]:l.ptr[v+1]] {
+			sum += x
+		}
+		l.degree[v] = sum
+		l.total += sum
+	}
+	return l
+}
+
+// membershipMatrix returns the n×parts matrix S with S(v, part(v)) = true.
+func membershipMatrix(part []int32, parts int) (*matrix.Matrix[bool], error) {
+	ptr, idx := make([]int64, len(part)+1), make([]int32, 0, len(part))
+	for v, c := range part {
+		if c >= 0 {
+			idx = append(idx, c)
+		}
+		ptr[v+1] = int64(len(idx))
+	}
+	val := make([]bool, len(idx))
+	for k := range val {
+		val[k] = true
+	}
+	return matrix.FromCSR(len(part), parts, ptr, idx, val)
+}
+
+// connected splits the parts into connected ones, and numbers them by their least vertices. A vertex
+// whose part is −1 keeps it.
+func (l *levelGraph) connected(part []int32) (pieces []int32, count int) {
+	root := make([]int32, l.n) // a forest whose roots are least vertices
+	for v := range root {
+		root[v] = int32(v)
+	}
+	find := func(v int32) int32 {
+		for root[v] != v {
+			root[v] = root[root[v]]
+			v = root[v]
+		}
+		return v
+	}
+	for v := range l.n {
+		for k := l.ptr[v]; k < l.ptr[v+1] && int(l.idx[k]) < v; k++ {
+			if u := l.idx[k]; part[u] == part[v] && (l.weight == nil || l.weight[k] > 0) {
+				a, b := find(int32(v)), find(u)
+				root[max(a, b)] = min(a, b)
+			}
+		}
+	}
+	for v := range root {
+		root[v] = find(int32(v))
+	}
+	return numbered(root, l.degree)
+}
+
+// modularity returns the modularity of a partition of l: the sum over communities of
+// in/2m − γ(tot/2m)². It sums integers, so that the result does not depend on the threads.
+func (l *levelGraph) modularity(ctx context.Context, threads int, part []int32, resolution float64) float64 {
+	if l.total == 0 {
+		return 0
+	}
+	inside := make([]int64, parallel.Threads(threads))
+	tot := make([]int64, l.n)
+	for v, c := range part {
+		if c >= 0 {
+			tot[c] += l.degree[v]
+		}
+	}
+	_ = parallel.Range(ctx, threads, l.n, rowGrain, func(w, lo, hi int) {
+		sum := int64(0)
+		for v := lo; v < hi; v++ {
+			c := part[v]
+			for k := l.ptr[v]; k < l.ptr[v+1]; k++ {
+				if part[l.idx[k]] == c {
+					if l.weight == nil {
+						sum++
+					} else {
+						sum += l.weight[k]
+					}
+				}
+			}
+		}
+		inside[w] += sum
+	})
+	in := int64(0)
+	for _, x := range inside {
+		in += x
+	}
+	return float64(in)/float64(l.total) - resolution*squares(tot, l.total)
+}
+
+// squares returns Σ (tot/total)².
+func squares(tot []int64, total int64) float64 {
+	sum := 0.0
+	for _, t := range tot {
+		x := float64(t) / float64(total)
+		sum += float64(x * x)
+	}
+	return sum
+}

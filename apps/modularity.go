@@ -1,0 +1,156 @@
+package apps
+
+import (
+	"fmt"
+	"math"
+	"sync/atomic"
+
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// ModularityOptions are the settings of Modularity.
+type ModularityOptions struct {
+	Run
+	Resolution float64 // γ; 0 means 1
+}
+
+// Modularity returns the modularity of a partition of the vertices of an undirected graph,
+//
+//	Q = Σ_uv [ A(u,v)/2m − γ k(u)k(v)/(2m)² ] δ(c(u), c(v)),   k = A1,  2m = Σ A
+//
+// (Newman, Girvan: Finding and evaluating community structure in networks, Phys. Rev. E 69, 2004; γ
+// by Reichardt, Bornholdt, Phys. Rev. E 74, 2006). membership gives the community of each vertex by
+// any numbers ≥ 0; a vertex without an entry, or beyond the end, is a community of its own.
+// Self-loops and weights are as in Communities: A has twice the weight of a loop on its diagonal. A
+// graph without weight has modularity 0.
+//
+// It sums in float64, in an order that does not depend on the number of threads. A negative number of
+// a community is a *ParameterError, a negative, infinite or NaN weight a *WeightError, more
+// entries than vertices a *matrix.DimensionError, a directed graph a *ParameterError.
+// O(vertices + entries), on the host.
+func Modularity[T semiring.Element](g matrix.Source[T], membership *matrix.Vector[int32], opts ...ModularityOptions) (float64, error) {
+	const app = "Modularity"
+	o, err := onlyPipeline(app, opts)
+	if err != nil {
+		return 0, err
+	}
+	n, err := square(app, g)
+	if err != nil {
+		return 0, err
+	}
+	if o.Resolution == 0 {
+		o.Resolution = 1
+	}
+	if !(o.Resolution > 0 && o.Resolution <= math.MaxFloat64) {
+		return 0, &ParameterError{app, "the resolution", fmt.Sprint(o.Resolution), "a positive number"}
+	}
+	part, err := membershipOf(app, "the membership", membership, n)
+	if err != nil {
+		return 0, err
+	}
+	if err := g.View().Fetch(); err != nil {
+		return 0, err
+	}
+	rows := access.Rows(g.View())
+	if err := usable(g); err != nil {
+		return 0, err
+	}
+	e := &modularityEdges{app: app, ptr: rowOffsets(&rows.Structure), idx: rows.Idx,
+		val: numbersOf(rows.Val), part: part, run: o.Run, symmetric: access.Symmetric(g.View())}
+	in, squares, err := e.sums(1)
+	return in - o.Resolution*squares, err
+}
+
+// modularityEdges are the edges of a graph, and a partition.
+type modularityEdges struct {
+	app       string
+	ptr       []int64
+	idx       []int32
+	val       weightReader
+	part      []int32
+	run       Run
+	symmetric bool // is known
+}
+
+// sums returns Σ in(c)/2m and Σ (tot(c)/2m)² for weights multiplied by unit, 0 for a graph without
+// weight.
+func (e *modularityEdges) sums(unit float64) (in, squares float64, err error) {
+	n := len(e.part)
+	blocks := (n + rowGrain - 1) / rowGrain
+	type part struct {
+		inside float64
+		bad    *WeightError
+	}
+	parts, degree := make([]part, blocks), make([]float64, n)
+	buffers := make([][]float64, parallel.Threads(e.run.Threads))
+	var difference atomic.Uint64
+	err = parallel.Pieces(e.run.Context, e.run.Threads, blocks, func(w, b int) {
+		var skew asymmetry
+		p := &parts[b]
+		for v := b * rowGrain; v < min((b+1)*rowGrain, n); v++ {
+			list := e.val(buffers[w], e.ptr[v], e.ptr[v+1])
+			if cap(list) > cap(buffers[w]) {
+				buffers[w] = list
+			}
+			sum := 0.0
+			for k, u := range e.idx[e.ptr[v]:e.ptr[v+1]] {
+				x := list[k]
+				if !(x >= 0 && x <= math.MaxFloat64) && p.bad == nil {
+					p.bad = &WeightError{e.app, v, int(u), fmt.Sprint(x), "a finite weight of 0 or more"}
+				}
+				if !e.symmetric {
+					skew.add(v, u, math.Float64bits(x+0)) // −0 as 0
+				}
+				x *= unit
+				if int(u) == v {
+					x *= 2
+				}
+				sum += x
+				if e.part[u] == e.part[v] {
+					p.inside += x
+				}
+			}
+			degree[v] = sum
+		}
+		difference.Add(uint64(skew))
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, p := range parts {
+		if p.bad != nil {
+			return 0, 0, p.bad
+		}
+		in += p.inside
+	}
+	if difference.Load() != 0 {
+		return 0, 0, e.directed()
+	}
+	total, tot := 0.0, make([]float64, n)
+	for v, k := range degree {
+		total += k
+		tot[e.part[v]] += k
+	}
+	switch {
+	case total == 0:
+		return 0, 0, nil
+	case math.IsInf(total, 1) && unit == 1: // the weights are near the largest float64
+		return e.sums(math.Ldexp(1, -200))
+	}
+	for _, t := range tot {
+		squares += float64((t / total) * (t / total))
+	}
+	return in / total, squares, nil
+}
+
+// directed returns the error of a directed graph.
+func (e *modularityEdges) directed() error {
+	l := &levelGraph{n: len(e.part), ptr: e.ptr, idx: e.idx, weight: make([]int64, len(e.idx))}
+	for k, x := range e.val(nil, 0, int64(len(e.idx))) {
+		l.weight[k] = int64(math.Float64bits(x + 0))
+	}
+	return directedError(e.app, l)
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hiveblas/hiveblas/apps"
+)
+
+func louvainCommand(s *session) *cobra.Command {
+	var (
+		o             apps.CommunitiesOptions
+		levels        bool
+		deterministic bool
+	)
+	cmd := &cobra.Command{
+		Use:   "louvain GRAPH",
+		Short: "Communities: a partition of large modularity",
+		Long: `louvain partitions the vertices into communities with many edges inside, by the
+method of Louvain: vertices move to neighbouring communities while the modularity
+grows, then communities become vertices. --leiden also keeps every community
+connected, and finds better ones.
+
+The graph must be undirected (see --undirected), its weights at least 0. A
+self-loop of weight w adds 2w to the degree of its vertex. -o writes the community
+of each vertex; they count from 0 by descending size. With --levels there is a
+column for each level, from the finest communities to the last. The result depends
+on --random-seed, and not on the number of threads or the device.`,
+		Example: `  hiveblas louvain friends.txt --undirected -o communities.tsv
+  hiveblas louvain graph.mtx.gz --leiden --resolution 2 --json`,
+		Args: positional("GRAPH"),
+	}
+	j := newJob(s, cmd).computes(noThreshold).reads().writes("the communities", matrixFiles...)
+	fs := cmd.Flags()
+	fs.BoolVar(&o.Leiden, "leiden", false, "refine the communities of each level (Leiden)")
+	fs.Float64Var(&o.Resolution, "resolution", 1, "resolution `R`: larger for more and smaller communities")
+	fs.IntVar(&o.Passes, "passes", 0, "make `N` hierarchies, each from the communities of the last (0: 1, with --leiden 2)")
+	fs.IntVar(&o.MaxLevels, "max-levels", 0, "stop a pass after `N` levels (0: no bound)")
+	fs.Float64Var(&o.Tolerance, "tolerance", 1e-6, "a level ends when a sweep gains less than `T` of modularity")
+	fs.BoolVar(&levels, "levels", false, "write the community of each level, in a column each")
+	fs.BoolVar(&deterministic, "deterministic", true, "the same result in every run; false permits faster methods, of which the host has none")
+	fs.Uint64Var(&o.RandomSeed, "random-seed", 0, "seed `N` of the order in which vertices move")
+
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		bad := func(format string, args ...any) error {
+			return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+		}
+		switch {
+		case !(o.Resolution > 0 && o.Resolution <= math.MaxFloat64):
+			return bad("--resolution is %v, want a positive number", o.Resolution)
+		case !(o.Tolerance > 0 && o.Tolerance < 1):
+			return bad("--tolerance is %v, want between 0 and 1", o.Tolerance)
+		case o.Passes < 0:
+			return bad("--passes is %d, want 0 or more", o.Passes)
+		case o.MaxLevels < 0:
+			return bad("--max-levels is %d, want 0 or more", o.MaxLevels)
+		case levels && j.out.path == "":
+			return bad("--levels needs -o")
+		}
+		if err := j.begin(args[0]); err != nil {
+			return err
+		}
+		if levels && !slices.Contains(listFiles, j.out.kind) {
+			return bad("--levels writes .tsv or .csv, not %s", j.out.kind)
+		}
+		if err := j.loadSquare(args[0], weighted); err != nil {
+			return err
+		}
+		if err := j.wantUndirected(); err != nil {
+			return err
+		}
+		o.Nondeterministic = !deterministic
+		var res *apps.CommunitiesResult
+		err := j.compute(func(run apps.Run) (err error) {
+			o.Run = run
+			if res, err = apps.Communities(j.graph.Matrix, o); err != nil {
+				return err
+			}
+			for _, v := range res.Levels {
+				if err := v.Move(nil); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		err = j.writing(func() error {
+			if levels {
+				return j.writeLevels(res)
+			}
+			return writeVectorAs(j, res.Membership)
+		})
+		if err != nil {
+			return err
+		}
+		algorithm := "Louvain"
+		if o.Leiden {
+			algorithm = "Leiden"
+		}
+		return j.report(j.method(algorithm), []field{
+			{"modularity", "modularity", res.Modularity}, {"communities", "communities", res.Count},
+			{"levels", "levels", len(res.Levels)}, {"passes", "passes", res.Passes},
+			{"largest", "largest", res.Largest},
+		}, nil)
+	}
+	return cmd
+}
+
+// writeLevels writes a line for each vertex with its community of each level.
+func (j *job) writeLevels(res *apps.CommunitiesResult) error {
+	columns := make([][]int32, len(res.Levels))
+	for k, v := range res.Levels {
+		columns[k] = v.Dense(0)
+	}
+	return j.writeLines(func(line func(fields ...string) error) error {
+		fields := make([]string, 1+len(columns))
+		for v := range columns[0] {
+			fields[0] = j.graph.name(v)
+			for k, c := range columns {
+				fields[1+k] = strconv.Itoa(int(c[v]))
+			}
+			if err := line(fields...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
