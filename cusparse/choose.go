@@ -25,6 +25,8 @@ type choice struct {
 	head int64
 	// rotate, in tests, picks the plan of every product that it can.
 	rotate func(space.Direction, space.Facts) (space.Plan, bool)
+	// all, for lists of kernels, runs a product by every plan of the table.
+	all bool
 }
 
 var choiceDefaults = choice{floor: 1 << 16, head: 8 << 20}
@@ -56,6 +58,9 @@ func (w *walk) run(method string, ran *device.Ran) (out *store, filtered bool) {
 	case "", methodPull, methodPush:
 		mark := len(f.temps)
 		w.choose(method, true)
+		if f.d.choice.all && f.err == nil {
+			w.runAll()
+		}
 		out, filtered = w.product(ran)
 		if errors.Is(f.err, ErrMemory) && w.plan.Layout != space.CSR { // for want of a layout
 			f.err = nil

@@ -23,8 +23,8 @@ type Composition struct {
 // compose when use works with matrices on a device of the given properties, each
 // once, by name. There is no such device: kernels do nothing, and read-backs
 // return made-up numbers. Compositions calls use once for each entry of
-// readbacks, so that it takes several ways where counts decide, and once for each
-// plan that products of a matrix and a vector may choose. Results of operations
+// readbacks, so that it takes several ways where counts decide; a product of a
+// matrix and a vector runs by every plan that it may choose. Results of operations
 // mean nothing, and use may fail or panic over them.
 func Compositions(p driver.Properties, programs []device.Program, use func(at matrix.Place)) ([]Composition, error) {
 	r := &recordingCompiler{sources: map[string]string{}}
@@ -35,31 +35,14 @@ func Compositions(p driver.Properties, programs []device.Program, use func(at ma
 		}
 		r.record(c.source(), c.title())
 	}
-	run := func(numbers []int64, choice choice) error {
+	for _, numbers := range readbacks {
 		d, err := Open(0, WithDriver(&fakeDriver{props: p, numbers: numbers}), WithKernelCache("off"),
 			WithCompiler("recording", func() (driver.Compiler, error) { return r, nil }))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		d.choice = choice
+		d.choice.all = true
 		fresh.Cleared(func() { attempt(func() { use(d) }) })
-		return nil
-	}
-	for _, numbers := range readbacks {
-		if err := run(numbers, choiceDefaults); err != nil {
-			return nil, err
-		}
-	}
-	for _, plan := range space.Table() {
-		if plan.Layout == space.DIA {
-			continue // the text of its kernels depends on the matrix
-		}
-		always := choice{floor: -1, head: 1, rotate: func(d space.Direction, f space.Facts) (space.Plan, bool) {
-			return plan, d == plan.Direction && plan.Legal(f) == nil
-		}}
-		if err := run([]int64{1 << 12}, always); err != nil {
-			return nil, err
-		}
 	}
 	var out []Composition
 	for source, name := range r.sources {
@@ -72,6 +55,22 @@ func Compositions(p driver.Properties, programs []device.Program, use func(at ma
 		return strings.Compare(a.Source, b.Source)
 	})
 	return out, nil
+}
+
+// runAll runs the product by each plan of the table that its operands allow, but for
+// diagonals, whose kernels depend on the matrix.
+func (w *walk) runAll() {
+	f := w.frame
+	for _, plan := range space.Table() {
+		x := w.facts[plan.Direction]
+		if plan.Layout == space.DIA || x == nil || plan.Legal(*x) != nil {
+			continue
+		}
+		one := *w
+		one.plan, one.a = plan, w.walkable(w.rows[plan.Direction], plan.Layout)
+		one.product(&device.Ran{})
+		f.err = nil
+	}
 }
 
 // readbacks are the 64-bit numbers that read-backs return, cyclically: zero, one,
@@ -196,8 +195,12 @@ func (n *fakeDriver) AllocHost(bytes uint64) (unsafe.Pointer, error) {
 // ToHost returns the made-up numbers.
 func (n *fakeDriver) ToHost(to unsafe.Pointer, _ driver.Ptr, bytes uint64, _ driver.Stream) error {
 	b := unsafe.Slice((*byte)(to), bytes)
-	for i := range b {
-		b[i] = byte(n.numbers[i/8%len(n.numbers)] >> (i % 8 * 8))
+	written := min(len(b), 8*len(n.numbers))
+	for i := range written {
+		b[i] = byte(n.numbers[i/8] >> (i % 8 * 8))
+	}
+	for written < len(b) && written > 0 { // doubling keeps the period
+		written += copy(b[written:], b[:written])
 	}
 	return nil
 }
