@@ -151,7 +151,7 @@ func (w *walk) choose(method string, layouts bool) {
 	plan, ok := w.preferred(method)
 	if !ok {
 		plan, ok = space.Choose(w.facts[space.Pull], w.facts[space.Push])
-		if ok && plan.Layout != space.CSR &&
+		if ok && plan.Layout != space.CSR && !w.made(plan) &&
 			!w.affords(layoutBytes(plan.Layout, *w.facts[plan.Direction])) {
 			w.withoutLayouts()
 			plan, ok = space.Choose(w.facts[space.Pull], w.facts[space.Push])
@@ -208,6 +208,12 @@ func (f *frame) prepare(o device.Operand, plan space.Plan) error {
 	return nil
 }
 
+// made reports whether the layout of a plan is kept already.
+func (w *walk) made(plan space.Plan) bool {
+	_, ok := formOf[*layout](w.frame, w.rows[plan.Direction], layoutKey(plan.Layout, plan.Order))
+	return ok
+}
+
 // withoutLayouts keeps the table from plans whose layout has to pay.
 func (w *walk) withoutLayouts() {
 	for _, x := range w.facts {
@@ -217,8 +223,8 @@ func (w *walk) withoutLayouts() {
 	}
 }
 
-// considers reports whether a direction comes into question: its rows are at hand, or
-// making them is a small matter.
+// considers reports whether the choice includes a direction: its rows are at hand, or
+// cheap to make.
 func (w *walk) considers(d space.Direction) bool {
 	as := w.operand.Store.(*store)
 	small := as.isListed() && (as.known() <= w.d.choice.floor || as.format == sparse.Hypersparse)

@@ -133,6 +133,14 @@ func commonDiagonals(sample []int32) (diagonals []int32, share float64) {
 	return diagonals, share
 }
 
+// layoutKey is the key of a layout among the forms of a matrix.
+func layoutKey(l space.Layout, order space.Order) string {
+	if l == space.SELL {
+		return "layout sell " + order.String()
+	}
+	return "layout " + l.String()
+}
+
 func (f *frame) layoutKernel(size int, name string) *kernel {
 	if f.err != nil {
 		return nil
@@ -149,10 +157,7 @@ func (f *frame) layoutOf(a *store, l space.Layout, order space.Order) *layout {
 	if f.err != nil {
 		return nil
 	}
-	key := "layout " + l.String()
-	if l == space.SELL {
-		key += " " + order.String()
-	}
+	key := layoutKey(l, order)
 	if x, ok := formOf[*layout](f, a, key); ok {
 		return x
 	}
