@@ -108,7 +108,8 @@ func compare(t *testing.T, kind Kind, e expectation, got Result, want figures) {
 // TestEveryCaseIsExpected fails when a peer has a case that TestAgainstNaive does not know.
 func TestEveryCaseIsExpected(t *testing.T) {
 	known := map[string]bool{"mmread": true, "mmwrite": true} // TestMatrixMarket
-	known["classify"] = true                                  // every run of bench cpu compares it with apps.Classify
+	// Every run of bench cpu compares these with apps.Classify and apps.Geolocate.
+	known["classify"], known["geolocate"] = true, true
 	known["nominate"], known["match"] = true, true            // and bench report these with VertexNomination and SGM
 	for _, e := range expectations() {
 		known[e.name] = true
