@@ -110,7 +110,7 @@ func TestEveryCaseIsExpected(t *testing.T) {
 	known := map[string]bool{"mmread": true, "mmwrite": true} // TestMatrixMarket
 	// Every run of bench cpu compares these with apps.Classify and apps.Geolocate.
 	known["classify"], known["geolocate"] = true, true
-	known["nominate"], known["match"] = true, true            // and bench report these with VertexNomination and SGM
+	known["nominate"], known["match"] = true, true // and bench report these with VertexNomination and SGM
 	for _, e := range expectations() {
 		known[e.name] = true
 	}
