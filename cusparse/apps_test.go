@@ -148,7 +148,7 @@ func testAppsByPlans(t *testing.T, d *cusparse.Device, k, part, parts int) {
 func TestAppsByPlans(t *testing.T) {
 	k := 997
 	if longtest.Enabled() {
-		k = 211
+		k = 499
 	}
 	d, _ := cusparse.Emulated(t)
 	testAppsByPlans(t, d, k, 0, 1)

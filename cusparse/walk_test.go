@@ -139,7 +139,7 @@ func testWalks(t *testing.T, d *Device, every int) {
 func TestWalks(t *testing.T) {
 	every := 499
 	if longtest.Enabled() {
-		every = 37
+		every = 149
 	}
 	d, _ := emulated(t)
 	testWalks(t, d, every)
