@@ -567,6 +567,7 @@ func TestReadLocations(t *testing.T) {
 func FuzzReadLocations(f *testing.F) {
 	f.Add("% c\n3 2 2\n0 1 2\n1\n2,3,4\n", 3)
 	f.Add("0\t\t\n1 nan nan\r\n", 2)
+	f.Add("\v", 4) // blank, and no field
 	f.Fuzz(func(t *testing.T, text string, n int) {
 		n = n & 15
 		l, err := ReadLocations(strings.NewReader(text), n)

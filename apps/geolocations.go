@@ -245,7 +245,7 @@ func (in *locationReader) line(text []byte, line int64) error {
 		return &matrix.ParseError{File: in.Name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: remedy}
 	}
 	text = bytes.TrimRight(bytes.TrimPrefix(text, []byte("\ufeff")), " \r\t")
-	if t := bytes.TrimLeft(text, " \t"); len(t) == 0 || t[0] == '%' || t[0] == '#' {
+	if t := bytes.TrimSpace(text); len(t) == 0 || t[0] == '%' || t[0] == '#' {
 		return nil
 	}
 	f := locationFields(text)
