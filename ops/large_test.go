@@ -244,3 +244,57 @@ func testRowLengths[T float32 | float64](t *testing.T) {
 		}
 	}
 }
+
+// A complemented mask of a few entries: in front, at the end, in runs, absent from the vector.
+func TestDeleteFewLarge(t *testing.T) {
+	t.Parallel()
+	const n, k = 100_000, 20_000
+	idx, val := make([]int, k), make([]float64, k)
+	for i := range idx {
+		idx[i], val[i] = 5*i+i%3, float64(i)
+	}
+	for name, gone := range map[string][]int{
+		"first":     {0},
+		"last":      {k - 1},
+		"ends":      {0, 1, 2, k - 2, k - 1},
+		"a run":     {700, 701, 702, 703},
+		"spread":    {3, 1000, 1001, 9999, 15000},
+		"all apart": {},
+	} {
+		w, err := matrix.VectorFromTuples(n, idx, val, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.SetFormat(matrix.CSR); err != nil {
+			t.Fatal(err)
+		}
+		s, deleted := matrix.NewVector[bool](n), map[int]bool{}
+		for _, p := range gone {
+			deleted[idx[p]] = true
+		}
+		for _, at := range []int{4, 9*5 + 3, n - 1} { // no entries of w
+			deleted[at] = true
+		}
+		for at := range deleted {
+			if err := s.Set(at, true); err != nil {
+				t.Fatal(err)
+			}
+		}
+		pattern := matrix.NewVector[bool](n)
+		if err := ops.Apply(pattern.Masked(s.Structure().Not()), semiring.Identity[bool](), w.Pattern()); err != nil {
+			t.Fatal(name, err)
+		}
+		if err := ops.Apply(w.Masked(s.Structure().Not()).Replace(), semiring.Identity[float64](), w); err != nil {
+			t.Fatal(name, err)
+		}
+		if w.NVals() != int64(k-len(gone)) || pattern.NVals() != w.NVals() {
+			t.Errorf("%s: %d and %d entries remain, want %d", name, w.NVals(), pattern.NVals(), k-len(gone))
+		}
+		for i, at := range idx {
+			x, ok := w.At(at)
+			if p, has := pattern.At(at); ok == deleted[at] || ok && x != val[i] || has != ok || has && !p {
+				t.Errorf("%s: entry %d is %v %v, in the pattern %v %v", name, at, x, ok, p, has)
+			}
+		}
+	}
+}
