@@ -51,13 +51,7 @@ func List[T semiring.Number]() []App[T] {
 				o := LocalClusterOptions{Run: run, Method: ClusterFISTA, MaxIterations: 2}
 				return second(LocalCluster(g, []int{0}, o))
 			})},
-		{Name: "louvain", Use: uses(
-			func(g *matrix.Matrix[T], run Run) error {
-				return second(Communities(g, CommunitiesOptions{Run: run}))
-			},
-			func(g *matrix.Matrix[T], run Run) error {
-				return second(Communities(g, CommunitiesOptions{Run: run, Leiden: true}))
-			})},
+		{Name: "louvain"}, // runs on the host
 		{Name: "bfs", Kernels: always(bfsProgram), Use: uses(
 			func(g *matrix.Matrix[T], run Run) error {
 				return second(BFS(g, 0, BFSOptions{Run: run, Parents: true}))
@@ -150,5 +144,5 @@ func geolocateOne[T semiring.Number](g *matrix.Matrix[T], run Run) error {
 	if err != nil {
 		return err
 	}
-	return second(Geolocate(g, l, GeolocateOptions{Run: run, Median: MedianDegrees}))
+	return second(Geolocate(g, l, GeolocateOptions{Run: run, Median: MedianDegrees, Passes: 1}))
 }

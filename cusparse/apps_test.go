@@ -146,9 +146,10 @@ func testAppsByPlans(t *testing.T, d *cusparse.Device, k, part, parts int) {
 
 // TestAppsByPlans runs some plans on the emulator.
 func TestAppsByPlans(t *testing.T) {
+	t.Parallel()
 	k := 997
 	if longtest.Enabled() {
-		k = 499
+		k = 701
 	}
 	d, _ := cusparse.Emulated(t)
 	testAppsByPlans(t, d, k, 0, 1)

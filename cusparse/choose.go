@@ -62,7 +62,7 @@ func (w *walk) run(method string, ran *device.Ran) (out *store, filtered bool) {
 			w.runAll()
 		}
 		out, filtered = w.product(ran)
-		if errors.Is(f.err, ErrMemory) && w.plan.Layout != space.CSR { // for want of a layout
+		if errors.Is(f.err, ErrMemory) && w.readsLayout() { // for want of a layout
 			f.err = nil
 			f.freeSince(mark)
 			w.choose(method, false)
@@ -94,8 +94,8 @@ func (w *walk) run(method string, ran *device.Ran) (out *store, filtered bool) {
 	}
 	w.a = w.rows[w.plan.Direction]
 	out, filtered = w.product(ran)
-	if errors.Is(f.err, ErrMemory) && w.plan.Layout != space.CSR && w.form == nil {
-		reason := w.plan.Layout.String() + " does not fit the device's memory: " + f.err.Error()
+	if errors.Is(f.err, ErrMemory) && w.readsLayout() && w.form == nil {
+		reason := "the layout of " + w.plan.String() + " does not fit the device's memory: " + f.err.Error()
 		f.err = nil
 		f.fail(&device.MethodError{Reason: reason})
 	}
@@ -148,7 +148,11 @@ func (w *walk) choose(method string, layouts bool) {
 	if !layouts {
 		w.withoutLayouts()
 	}
-	plan, ok := w.preferred(method)
+	var plan space.Plan
+	ok := false
+	if layouts {
+		plan, ok = w.preferred(method)
+	}
 	if !ok {
 		plan, ok = space.Choose(w.facts[space.Pull], w.facts[space.Push])
 		if ok && plan.Layout != space.CSR && !w.made(plan) &&
@@ -197,9 +201,16 @@ func (f *frame) prepare(o device.Operand, plan space.Plan) error {
 		return err
 	}
 	switch {
-	case plan.Columns:
+	case plan.Columns && plan.Schedule == space.Tiles:
 		f.relabel(a)
 	case plan.Schedule != space.Tiles && plan.Schedule != space.Expand:
+		if plan.Columns && a.known() > 0 {
+			r := f.relabel(a)
+			if f.err != nil {
+				return nil
+			}
+			a = r.s
+		}
 		f.layoutOf(a, plan.Layout, plan.Order)
 		if plan.Layout != space.SELL {
 			f.orderOf(a, plan.Order)
@@ -212,6 +223,11 @@ func (f *frame) prepare(o device.Operand, plan space.Plan) error {
 func (w *walk) made(plan space.Plan) bool {
 	_, ok := formOf[*layout](w.frame, w.rows[plan.Direction], layoutKey(plan.Layout, plan.Order))
 	return ok
+}
+
+// readsLayout reports whether the plan reads more than rows.
+func (w *walk) readsLayout() bool {
+	return w.plan.Layout != space.CSR || w.plan.Columns && w.plan.Schedule != space.Tiles
 }
 
 // withoutLayouts keeps the table from plans whose layout has to pay.

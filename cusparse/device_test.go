@@ -36,8 +36,8 @@ type on struct{ d *Device }
 
 // slowly is the backend of the emulator, whose kernels take a tenth of a second
 // each to compile: two cases per unit of weight of the element types that differ
-// in kind, and in the quick form one of every eighth generator. HIVEBLAS_KIT
-// selects a part of all.
+// in kind; in the long form one of two generators, those that it leaves out a day later; and in the
+// quick form one of eight. HIVEBLAS_KIT selects a part of all.
 type slowly struct{ on }
 
 func (slowly) Budget() int {
@@ -48,10 +48,21 @@ func (slowly) Budget() int {
 }
 
 func (slowly) Every() int {
-	if longtest.Enabled() || os.Getenv("HIVEBLAS_KIT") != "" {
+	switch {
+	case os.Getenv("HIVEBLAS_KIT") != "":
 		return 1
+	case longtest.Enabled():
+		return 2
 	}
 	return 8
+}
+
+// First is the first generator: another one each day.
+func (b slowly) First() int {
+	if longtest.Enabled() {
+		return longtest.Day() % b.Every()
+	}
+	return 0
 }
 
 func (b slowly) Skip(name string) string {
@@ -89,6 +100,7 @@ func (b on) Skip(name string) string {
 
 // TestConformanceEmulated runs the kit against the GPU backend on the CPU.
 func TestConformanceEmulated(t *testing.T) {
+	t.Parallel()
 	if race.Enabled {
 		t.Skip("one goroutine: TestTwoGoroutines is for the race detector")
 	}

@@ -109,6 +109,7 @@ func sameProduct[A, B, C comparable](t *testing.T, d *Device, s semiring.Semirin
 }
 
 func TestSpgemmShapesEmulated(t *testing.T) {
+	t.Parallel()
 	d, _ := emulated(t)
 	testSpgemmShapes(t, d)
 }
@@ -127,6 +128,7 @@ func testSpgemmShapes(t *testing.T, d *Device) {
 // TestSpgemmWideEmulated has more columns than 16 bits name, and a first factor
 // of so few entries that preparing the second is not worth while.
 func TestSpgemmWideEmulated(t *testing.T) {
+	t.Parallel()
 	d, _ := emulated(t)
 	s := semiring.PlusTimes[float32]()
 	b := scattered(40, 70001, .02, 5, small[float32])
@@ -154,6 +156,7 @@ func TestSpgemmWideEmulated(t *testing.T) {
 }
 
 func TestSpgemmPlacedEmulated(t *testing.T) {
+	t.Parallel()
 	d, _ := emulated(t)
 	testSpgemmPlaced(t, d)
 }
@@ -187,6 +190,7 @@ type interval struct{ Lo, Hi float64 }
 type large struct{ A, B, C int64 }
 
 func TestSpgemmTypesEmulated(t *testing.T) {
+	t.Parallel()
 	d, _ := emulated(t)
 	a := scattered(30, 50, .4, 1, small[int64])
 	b := scattered(50, 80, .3, 2, small[int64])
@@ -251,6 +255,7 @@ func check(t testing.TB, err error) {
 // TestSpgemmCountsEmulated counts beyond what 8 and 16 bits hold, and beyond
 // what the type of the result holds.
 func TestSpgemmCountsEmulated(t *testing.T) {
+	t.Parallel()
 	d, _ := emulated(t)
 	one := func(*rand.Rand) bool { return true }
 	for _, k := range []int{255, 256, 65600} {
@@ -275,6 +280,7 @@ func TestSpgemmCountsEmulated(t *testing.T) {
 }
 
 func TestSpgemmOperandsEmulated(t *testing.T) {
+	t.Parallel()
 	d, _ := emulated(t)
 	a := scattered(40, 30, .3, 3, small[float64])
 	s := semiring.PlusTimes[float64]()
@@ -320,6 +326,7 @@ func TestSpgemmOperandsEmulated(t *testing.T) {
 }
 
 func TestSpgemmMaskEmulated(t *testing.T) {
+	t.Parallel()
 	d, _ := emulated(t)
 	a := scattered(60, 60, .3, 3, small[float64])
 	mask := scattered(60, 60, .02, 9, small[float64])
@@ -487,6 +494,7 @@ func TestExpandInBatchesEmulated(t *testing.T) {
 // TestCommonColumnsEmulated counts what rows have in common at the entries of
 // the matrix itself.
 func TestCommonColumnsEmulated(t *testing.T) {
+	t.Parallel()
 	d, _ := emulated(t)
 	one := func(*rand.Rand) bool { return true }
 	tall := matrix.NewBuilder[bool](70000, 70000) // columns beyond 16 bits, and owners of much work

@@ -73,6 +73,7 @@ type walkKey struct {
 
 // launchedPlan is p as far as the text of its kernels depends on it.
 func launchedPlan(p space.Plan) space.Plan {
+	p.Columns = false
 	if p.Layout != space.SELL {
 		p.Order = space.Natural
 	} else if p.Order != space.Natural {
@@ -206,6 +207,12 @@ func (w *walk) product(ran *device.Ran) (out *store, filtered bool) {
 		w.plan.Layout = space.Hyper
 		w.report(ran)
 	}
+	if w.plan.Columns {
+		w.relabelled()
+	}
+	if w.err != nil {
+		return nil, false
+	}
 	w.form = w.layoutOf(w.a, w.plan.Layout, w.plan.Order)
 	if w.err != nil {
 		return nil, false
@@ -214,6 +221,22 @@ func (w *walk) product(ran *device.Ran) (out *store, filtered bool) {
 		return w.push(ran), w.mask != nil
 	}
 	return w.pull(), w.mask != nil
+}
+
+// relabelled takes the matrix with its columns by degree, and the full vector in their order.
+func (w *walk) relabelled() {
+	f, u := w.frame, w.u
+	if w.a.known() == 0 {
+		return
+	}
+	r := f.relabel(w.a)
+	if f.err != nil {
+		return
+	}
+	x := f.newStore(1, u.n, sparse.Full, u.typ, int64(u.n))
+	x.val = f.alloc(max(int64(u.n), 1) * int64(u.typ.Size)).share()
+	f.each(f.shapeFor(u.typ.Size, false, "hb_gather"), r.used, u.val, r.perm, r.used, x.val)
+	w.a, w.u = r.s, x
 }
 
 // report tells a trace the plan; its text takes as long as a launch.

@@ -1,6 +1,7 @@
 package cusparse
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -137,9 +138,10 @@ func testWalks(t *testing.T, d *Device, every int) {
 
 // TestWalks runs plans on the emulator.
 func TestWalks(t *testing.T) {
+	t.Parallel()
 	every := 499
 	if longtest.Enabled() {
-		every = 149
+		every = 401
 	}
 	d, _ := emulated(t)
 	testWalks(t, d, every)
@@ -154,6 +156,40 @@ func TestWalksOnGPU(t *testing.T) {
 	testWalks(t, realDevice(t), every)
 }
 
+// TestRelabelled runs pulls over a matrix with its columns by degree, beside every layout and a
+// schedule of each kind.
+func TestRelabelled(t *testing.T) {
+	t.Parallel()
+	d, _ := emulated(t)
+	plans := map[string]bool{}
+	for _, text := range []string{
+		"pull csr vm relabelled", "pull csr twce relabelled", "pull csr strict relabelled", "pull csr vm order=degree relabelled",
+		"pull coo em relabelled", "pull ell vm relabelled", "pull sell vm order=log relabelled",
+		"pull csr16 wm relabelled",
+	} {
+		p, err := space.Parse(text)
+		check(t, err)
+		plans[p.String()] = true
+	}
+	keep := func(_ int, p space.Plan) bool { return plans[p.String()] }
+	testPlans(t, d, semiring.PlusTimes[float64](), skewed[float64](300, 500, 5), 1, keep)
+	testPlans(t, d, semiring.MinPlus[int32](), banded[int32](333), 1, keep)
+	testPlans(t, d, semiring.PlusTimes[float64](), matrix.New[float64](40, 30), 1, keep)
+	// Prepare makes the copy and the layout; the product then takes the plan.
+	a, x := skewed[float64](300, 500, 5), partial[float64](500, 1)
+	want, got := matrix.NewVector[float64](300), matrix.NewVector[float64](300, matrix.On(d))
+	check(t, x.SetFormat(matrix.Full))
+	check(t, ops.MxV(want, semiring.PlusTimes[float64](), a, x))
+	check(t, a.Move(d))
+	const plan = "pull sell vm store relabelled"
+	check(t, Prepare(context.Background(), d, a, plan, 0))
+	var trace ops.Trace
+	check(t, ops.MxV(got, semiring.PlusTimes[float64](), a, x, ops.WithTrace(&trace)))
+	if trace.Plan != plan || !got.Equal(want) {
+		t.Errorf("the prepared product ran %q: %v, want %v", trace.Plan, got, want)
+	}
+}
+
 // TestPlanErrors reads the errors of plans that cannot run.
 func TestPlanErrors(t *testing.T) {
 	d, _ := emulated(t)
@@ -165,7 +201,8 @@ func TestPlanErrors(t *testing.T) {
 		{"pull csr vm segmented", "vm and segmented clash"},
 		{"pull csr emv", "emv and csr clash"},
 		{"pull dia vm", "dia and matrix clash"}, {"pull csr expand", "pull and expand clash"},
-		{"pull csr vm block=100", "power of two"},
+		{"pull csr vm block=100", "power of two"}, {"push csr vm relabelled", "push and relabelled clash"},
+		{"pull dia vm relabelled", "dia and relabelled clash"}, {"pull csr vm hot", "vm and hot clash"},
 		{"sideways", "is no part of a plan"},
 		{"csr vm", "needs a direction"},
 	} {
@@ -190,6 +227,8 @@ func (b planned) Skip(name string) string {
 
 func (planned) Every() int { return 1 }
 
+func (planned) Budget() int { return 1 }
+
 func testConformancePlans(t *testing.T, d *Device) {
 	r := rand.New(rand.NewPCG(1, 7))
 	d.choice = choice{floor: -1, rotate: func(dir space.Direction, f space.Facts) (space.Plan, bool) {
@@ -206,6 +245,7 @@ func testConformancePlans(t *testing.T, d *Device) {
 
 // TestConformancePlans runs the kit's products of matrices and vectors by random plans.
 func TestConformancePlans(t *testing.T) {
+	t.Parallel()
 	d, _ := emulated(t)
 	testConformancePlans(t, d)
 }

@@ -127,13 +127,23 @@ func (p Plan) Legal(f Facts) error {
 			return clash(sched, "operands", "it needs a full vector, elements of at most 16 bytes, a product without positions and a ⊕ other than any")
 		case p.Frame != Segmented:
 			return clash(sched, frame, "its sums have a fixed order; use segmented")
-		case p.Columns && !f.ReadsX:
-			return clash(sched+" relabelled", "operands", "no values of the vector are read")
 		case p.Hot && f.Shared == 0:
 			return clash(sched+" hot", "operands", "no values of the vector are read, or the device has too little shared memory")
 		}
-	} else if p.Hot || p.Columns {
-		return clash(sched, "hot and relabelled", "only tiles has them")
+	} else if p.Hot {
+		return clash(sched, "hot", "only tiles has values of the vector in shared memory")
+	}
+	if p.Columns {
+		switch {
+		case p.Direction == Push:
+			return clash("push", "relabelled", "it writes to the columns; use pull")
+		case p.Layout == DIA || p.Layout == Hyper || f.Hyper:
+			return clash(layout, "relabelled", "columns by degree have no diagonals, and hypersparse rows stay as they are")
+		case !f.ReadsX:
+			return clash(sched+" relabelled", "operands", "no values of the vector are read")
+		case !f.FullX || f.Any || f.Position:
+			return clash("relabelled", "operands", "it needs a full vector, a product without positions and a ⊕ other than any")
+		}
 	}
 	if p.Schedule == Expand && p.Order != Natural {
 		return clash(sched, "order="+p.Order.String(), "its terms are sorted by position")
@@ -275,6 +285,15 @@ func variants(p Plan, f Facts) []Plan {
 		each(func(p Plan) []Plan {
 			q := p
 			q.Baked = true
+			return []Plan{p, q}
+		})
+	}
+	columns := p
+	columns.Columns = true
+	if columns.Legal(f) == nil {
+		each(func(p Plan) []Plan {
+			q := p
+			q.Columns = true
 			return []Plan{p, q}
 		})
 	}

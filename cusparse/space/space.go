@@ -100,7 +100,7 @@ type Plan struct {
 	Order     Order
 	Baked     bool  // DIA: the diagonals are constants of the text
 	Hot       bool  // Tiles: the first places of x are in shared memory
-	Columns   bool  // Tiles: columns stand by degree; x is permuted before
+	Columns   bool  // pull: columns stand by degree; x is permuted before
 	Block     int16 // threads of a block
 	Lanes     int8  // of VW
 	Tile      int16 // edges of a tile of STRICT and MPP

@@ -51,7 +51,7 @@ func (Host) Skip(string) string { return "" }
 
 // Numbers of cases of a generator of weight 1: see [Run].
 const (
-	longBudget  = 60
+	longBudget  = 40
 	quickBudget = 8
 	shortBudget = 4
 )
@@ -59,11 +59,12 @@ const (
 // Run runs the kit against b, in the form that package longtest selects. A backend may have these
 // optional methods:
 //
-//	Budget() int    // largest number of cases per unit of weight; long 60, quick 8, -short 4
+//	Budget() int    // largest number of cases per unit of weight; long 40, quick 8, -short 4
 //	Every() int     // run every n-th generator of each operation
+//	First() int     // from this one on, counted from 0
 //	Parallel() bool // whether generators run in parallel
 func Run(t *testing.T, b Backend) {
-	budget, every, parallel := quickBudget, 1, false
+	budget, every, first, parallel := quickBudget, 1, 0, false
 	switch {
 	case testing.Short():
 		budget = shortBudget
@@ -76,6 +77,9 @@ func Run(t *testing.T, b Backend) {
 	if sampled, ok := b.(interface{ Every() int }); ok {
 		every = max(1, sampled.Every())
 	}
+	if later, ok := b.(interface{ First() int }); ok {
+		first = later.First()
+	}
 	if safe, ok := b.(interface{ Parallel() bool }); ok {
 		parallel = safe.Parallel()
 	}
@@ -85,7 +89,7 @@ func Run(t *testing.T, b Backend) {
 			continue
 		}
 		op, _, _ := strings.Cut(g.name, "/")
-		if number[op]++; (number[op]-1)%every != 0 {
+		if number[op]++; (number[op]-1)%every != first%every {
 			continue
 		}
 		t.Run(g.name, func(t *testing.T) {

@@ -8,11 +8,21 @@ package longtest
 import (
 	"flag"
 	"os"
+	"strconv"
 	"testing"
+	"time"
 )
 
 // Env is the environment variable that asks for the long form, if it is neither empty nor 0.
 const Env = "HIVEBLAS_LONG"
+
+// Day numbers the day, for samples that change daily; HIVEBLAS_SEED sets it, to repeat one.
+func Day() int {
+	if n, err := strconv.ParseUint(os.Getenv("HIVEBLAS_SEED"), 10, 31); err == nil {
+		return int(n)
+	}
+	return int(time.Now().Unix() / 86400)
+}
 
 // Enabled reports whether tests run their long form. -short takes precedence.
 func Enabled() bool { return asked() && !testing.Short() }
