@@ -18,6 +18,7 @@ const (
 	scanBits     = 32768
 	scanCounters = 4096
 	scanLanes    = 4
+	scanChunk    = 256
 	scanShared   = 4*scanCounters + scanBits/8*(graphBlock/32)
 	scanStates   = 4
 )
@@ -31,18 +32,20 @@ const scanTops = 1024
 func scanProgram() device.Program {
 	return graphProgram("scan", "scan statistics", scanText, map[string]any{
 		"HB_SCAN_BITS": scanBits, "HB_SCAN_COUNTERS": scanCounters, "HB_SCAN_LANES": scanLanes,
+		"HB_SCAN_CHUNK": scanChunk,
 	})
 }
 
 // rankedAt is a graph numbered by degree on a device, kept with the matrix.
 type rankedAt struct {
 	ptr, out, adj, order device.Buffer
-	entries              int64
+	first, owner         device.Buffer // of units of edges
+	entries, units       int64
 }
 
 // Drop frees the buffers.
 func (r *rankedAt) Drop() {
-	for _, b := range []*device.Buffer{&r.ptr, &r.out, &r.adj, &r.order} {
+	for _, b := range []*device.Buffer{&r.ptr, &r.out, &r.adj, &r.order, &r.first, &r.owner} {
 		b.Release()
 		*b = device.Buffer{}
 	}
@@ -62,10 +65,16 @@ func newRankedAt(s *device.Session, code device.Code, rows device.View, n int) *
 	entries := s.Read(ptr, int64(n))
 	adj := s.Alloc(4 * max(entries, 1))
 	s.Blocks(kernel("fill"), warps, graphBlock, int32(n), rows.Ptr, rows.Idx, order, rank, ptr, out, adj)
+	parts := s.Alloc(4 * int64(n))
+	s.Each(kernel("parts"), int64(n), int32(n), ptr, out, parts)
+	first := s.Scan(parts, int64(n), 4)
+	units := s.Read(first, int64(n))
+	owner := s.Alloc(4 * max(units, 1))
+	s.Each(kernel("units"), int64(n), int32(n), first, owner)
 	if s.Err() != nil {
 		return &rankedAt{}
 	}
-	return &rankedAt{s.Retain(ptr), s.Retain(out), s.Retain(adj), s.Retain(order), entries}
+	return &rankedAt{s.Retain(ptr), s.Retain(out), s.Retain(adj), s.Retain(order), s.Retain(first), s.Retain(owner), entries, units}
 }
 
 // fusedScan is ScanStatistics of one hop on a device. a is symmetric.
@@ -95,14 +104,14 @@ func fusedScan(at device.Runner, a matrix.View[bool], n int, o ScanOptions) (*Sc
 		}
 		corners := kernel("corners")
 		words := max(0, (int64(n)-scanBits+31)/32)
-		blocks := min(int64(s.Multiprocessors())*4, (int64(n)+graphBlock/32-1)/(graphBlock/32))
+		blocks := max(1, min(int64(s.Multiprocessors())*4, (r.units+graphBlock/32-1)/(graphBlock/32)))
 		if words > 0 {
 			blocks = max(1, min(blocks, scanMarks/(4*words*(graphBlock/32))))
 		}
 		marks := s.Zeros(4 * max(1, words*blocks*(graphBlock/32)))
 		count, state := s.Zeros(8*int64(n)), s.Zeros(8*scanStates)
 		s.Launch(corners, [3]uint32{uint32(blocks), 1, 1}, [3]uint32{graphBlock, 1, 1}, scanShared,
-			int32(n), r.ptr, r.out, r.adj, marks, words, count, state)
+			int32(n), r.ptr, r.out, r.adj, r.units, r.first, r.owner, marks, words, count, state)
 		s.Each(kernel("finish"), int64(n), int32(n), r.ptr, r.order, count, statistic.Val, state)
 		list := s.Alloc(4 * scanTops)
 		s.Each(kernel("top"), int64(n), int32(n), statistic.Val, int32(scanTops), list, state)

@@ -42,6 +42,38 @@ func TestScanOfManyVerticesOnDevice(t *testing.T) {
 	}
 }
 
+// Hubs that own the edges to more vertices than a unit takes: a clique of 10, and 600 vertices beside
+// six of them each.
+func TestScanOfHubsOnDevice(t *testing.T) {
+	t.Parallel()
+	d := realOrEmulated(t)
+	const hubs, others = 10, 600
+	b := matrix.NewBuilder[bool](hubs+others, hubs+others)
+	join := func(u, v int) { b.Add(u, v, true); b.Add(v, u, true) }
+	for u := range hubs {
+		for v := range u {
+			join(u, v)
+		}
+	}
+	for k := range others {
+		for i := range 6 {
+			join(hubs+k, (k/100+i)%hubs)
+		}
+	}
+	g := must[*matrix.Matrix[bool]](t)(b.Build(nil))
+	want := must[*ScanResult](t)(ScanStatistics(g))
+	if triangles := int64(hubs*(hubs-1)*(hubs-2)/6 + others*15); want.Triangles != triangles {
+		t.Fatalf("%d triangles on the host, want %d", want.Triangles, triangles)
+	}
+	if err := g.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	got := must[*ScanResult](t)(ScanStatistics(g, ScanOptions{Run: Run{Method: Fused}}))
+	if !slices.Equal(got.Statistic.Dense(-1), want.Statistic.Dense(-1)) || got.Sum != want.Sum {
+		t.Errorf("%d triangles, want %d", got.Triangles, want.Triangles)
+	}
+}
+
 // More vertices with the maximum than the device lists.
 func TestScanOfEqualVerticesOnDevice(t *testing.T) {
 	d := realOrEmulated(t)

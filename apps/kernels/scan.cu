@@ -3,19 +3,20 @@
 //     HB_SCAN_BITS      numbers whose marks a warp keeps in shared memory
 //     HB_SCAN_COUNTERS  numbers whose triangles a block counts in shared memory
 //     HB_SCAN_LANES     threads that look at a list
+//     HB_SCAN_CHUNK     ends of a unit: those of a hub are shared by several warps
 //
 // The vertices are numbered by descending degree. ptr hb_i64[n+1] and adj hb_u32[…] hold the
 // neighbours of each number without loops: the lower ones first, out[x] of them, then the others.
 //
 // once a matrix (kept): hb_scan_keys, a stable sort (order), hb_scan_rank, hb_scan_lengths, prefix sums
-//   (ptr), hb_scan_fill; a warp a vertex
+//   (ptr), hb_scan_fill; a warp a vertex; hb_scan_parts, prefix sums (first), hb_scan_units; a thread a vertex
 // each call: count hb_u64[n] and state hb_u64[HB_SCAN_STATES] zeroed, marks hb_u32[warps·words] zeroed,
 //   with words of 32 marks for the numbers from HB_SCAN_BITS on
 //   hb_scan_corners<<<grid, HB_GRAPH_BLOCK, 4·HB_SCAN_COUNTERS + HB_SCAN_BITS/8·warps of a block>>>
 //   hb_scan_finish (one thread a vertex), hb_scan_top (one thread a vertex)
 //
-// An edge belongs to its end with more lower neighbours, the owner, of a warp: it marks its lower
-// neighbours, and looks for those of the other ends among the marks. A hit is a triangle. Its third
+// An edge belongs to its end with more lower neighbours, the owner. A warp takes a unit, some of the
+// edges of an owner: it marks the owner's lower neighbours, and looks for those of the other ends among the marks. A hit is a triangle. Its third
 // corner is counted in shared memory if its number is low, as nearly all are, else in global memory.
 // All results are integers: they do not depend on the order. Bound by random reads and atomics in
 // shared memory.
@@ -69,6 +70,20 @@ HB_KERNEL hb_scan_fill(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_
 			high += __popc(highs);
 		}
 	}
+}
+
+// hb_scan_parts counts the units of each number. Ends above an owner with less than three lower
+// neighbours have too few or too many to belong to it.
+HB_KERNEL hb_scan_parts(hb_i32 n, const hb_i64 *ptr, const hb_u32 *out, hb_u32 *parts) {
+	HB_EACH(x, n) {
+		const hb_i64 own = out[x], ends = own < 3 ? own : ptr[x + 1] - ptr[x];
+		parts[x] = (hb_u32)((ends + HB_SCAN_CHUNK - 1) / HB_SCAN_CHUNK);
+	}
+}
+
+// hb_scan_units lists the owner of each unit; the first unit of x is first[x].
+HB_KERNEL hb_scan_units(hb_i32 n, const hb_i64 *first, hb_u32 *owner) {
+	HB_EACH(x, n) for (hb_i64 u = first[x]; u < first[x + 1]; u++) owner[u] = (hb_u32)x;
 }
 
 // hb_scan_credit counts triangles of a vertex.
@@ -132,7 +147,8 @@ HB_DEVICE hb_u32 hb_scan_look(const hb_i64 *ptr, const hb_u32 *out, const hb_u32
 	return all;
 }
 
-HB_KERNEL hb_scan_corners(hb_i32 n, const hb_i64 *ptr, const hb_u32 *out, const hb_u32 *adj, hb_u32 *marks, hb_i64 words, hb_u64 *count, hb_u64 *state) {
+HB_KERNEL hb_scan_corners(hb_i32 n, const hb_i64 *ptr, const hb_u32 *out, const hb_u32 *adj, hb_i64 units, const hb_i64 *first, const hb_u32 *owner,
+	hb_u32 *marks, hb_i64 words, hb_u64 *count, hb_u64 *state) {
 	HB_DYNAMIC_SHARED(hb_u32, shared);
 	hb_u32 *counters = shared, *map = shared + HB_SCAN_COUNTERS + threadIdx.x / HB_WARP * HB_SCAN_WORDS;
 	hb_u32 *rest = marks + ((hb_i64)blockIdx.x * HB_GRAPH_WARPS + threadIdx.x / HB_WARP) * words;
@@ -140,21 +156,22 @@ HB_KERNEL hb_scan_corners(hb_i32 n, const hb_i64 *ptr, const hb_u32 *out, const 
 	__syncthreads();
 	hb_u32 since = 0;
 	for (;;) {
-		hb_u64 x = 0;
-		if (HB_LANE == 0) x = atomicAdd(state + HB_SCAN_TICKET, (hb_u64)1);
-		x = __shfl_sync(HB_FULL, x, 0);
-		if (x >= (hb_u64)n) break;
-		const hb_u32 own = out[x];
-		if (own == 0) continue;
-		const hb_i64 begin = ptr[x], end = ptr[x + 1];
+		hb_u64 u = 0;
+		if (HB_LANE == 0) u = atomicAdd(state + HB_SCAN_TICKET, (hb_u64)1);
+		u = __shfl_sync(HB_FULL, u, 0);
+		if (u >= (hb_u64)units) break;
+		const hb_u32 x = owner[u], own = out[x];
+		const hb_i64 begin = ptr[x], ends = ptr[x + 1] - begin, from = ((hb_i64)u - first[x]) * HB_SCAN_CHUNK;
+		const hb_i64 upto = from + HB_SCAN_CHUNK < ends ? from + HB_SCAN_CHUNK : ends;
+		const hb_i64 middle = own < from ? from : own < upto ? own : upto; // the lower ends stand before it
 		for (hb_u32 k = HB_LANE; k < own; k += HB_WARP) {
 			const hb_u32 z = adj[begin + k];
 			atomicOr(z < HB_SCAN_BITS ? map + z / 32 : rest + (z - HB_SCAN_BITS) / 32, 1u << (z % 32));
 		}
 		__threadfence_block();
 		__syncwarp();
-		hb_u64 mine = hb_scan_look(ptr, out, adj, adj + begin, own, 1, own, map, rest, counters, count);
-		mine += hb_scan_look(ptr, out, adj, adj + begin + own, end - begin - own, 2, own - 1, map, rest, counters, count);
+		hb_u64 mine = hb_scan_look(ptr, out, adj, adj + begin + from, middle - from, 1, own, map, rest, counters, count);
+		mine += hb_scan_look(ptr, out, adj, adj + begin + middle, upto - middle, 2, own - 1, map, rest, counters, count);
 		mine = hb_total(mine);
 		if (HB_LANE == 0 && mine) atomicAdd(count + x, mine);
 		__syncwarp();
