@@ -5,8 +5,8 @@ import (
 	"weak"
 )
 
-// The forms of a matrix that products make and keep: layouts, orders, starts of tiles.
-// They are made again if they are missing, so their memory is given back when an
+// The forms of a matrix that products and apps make and keep: layouts, orders, starts of tiles, what
+// was found out about operands. They are made again if they are missing, so their memory is given back when an
 // allocation does not fit.
 
 // form is a kept form of a store.
@@ -43,6 +43,17 @@ func (f *frame) keepForm(s *store, key string, x dropper) {
 		f.d.tidyForms()
 	}
 	f.d.forms = append(f.d.forms, keptForm{weak.Make(s), key})
+}
+
+// kept returns the form of that key that is kept with the structure of s, made by create at first.
+func kept[T dropper](f *frame, s *store, key string, create func() T) T {
+	s = s.origin()
+	x, ok := formOf[T](f, s, key)
+	if !ok {
+		x = create()
+		f.keepForm(s, key, x)
+	}
+	return x
 }
 
 // tidyForms takes the forms off the list that are no more.

@@ -99,6 +99,45 @@ func storeOf[T comparable](t *testing.T, d *Device, a interface{ View() matrix.V
 	return s
 }
 
+// TestMethodsUnderPressure gives back what products with full and sparse matrices keep, and makes it again.
+func TestMethodsUnderPressure(t *testing.T) {
+	t.Parallel()
+	d, _ := emulated(t)
+	a, b := scattered(400, 300, .1, 3, small[float64]), scattered(300, 40, .3, 4, small[float64])
+	full, err := matrix.NewFull(300, 8, 1.0)
+	check(t, err)
+	plus := semiring.PlusTimes[float64]()
+	wantSparse, wantFull := matrix.New[float64](400, 40), matrix.New[float64](400, 8)
+	check(t, ops.MxM(wantSparse, plus, a, b))
+	check(t, ops.MxM(wantFull, plus, a, full))
+	check(t, a.Move(d))
+	check(t, b.Move(d))
+	for round := range 2 {
+		gotSparse, gotFull := matrix.New[float64](400, 40, matrix.On(d)), matrix.New[float64](400, 8, matrix.On(d))
+		check(t, ops.MxM(gotSparse, plus, a, b, ops.Using(ops.SPA)))
+		check(t, ops.MxM(gotFull, plus, a, full, ops.Using(ops.SpMM)))
+		if !gotSparse.Equal(wantSparse) || !gotFull.Equal(wantFull) {
+			t.Errorf("round %d: other products than on the host", round)
+		}
+		n, m := len(formsOf(t, d, a)), len(formsOf(t, d, b))
+		if n == 0 || m == 0 {
+			t.Fatalf("round %d: %d and %d forms are kept", round, n, m)
+		}
+		collect(2) // what was forgotten
+		f := d.begin(device.Call{Op: "test"})
+		d.Limit(d.Memory().InUse + 1<<10)
+		block := f.alloc(4 << 10)
+		d.Limit(0)
+		if block == nil || f.err != nil {
+			t.Errorf("round %d: %v", round, f.err)
+		}
+		f.end()
+		if left := len(formsOf(t, d, a)) + len(formsOf(t, d, b)); left >= n+m {
+			t.Errorf("round %d: all of %d forms are left", round, left)
+		}
+	}
+}
+
 // TestFormsUnderPressure allocates what only fits once layouts are given back, and products of a
 // device without room for a layout.
 func TestFormsUnderPressure(t *testing.T) {

@@ -336,14 +336,14 @@ func (s session) Kept(o device.Operand, key string, create func() device.Dropper
 	if st == nil {
 		return nil
 	}
-	if k, ok := st.extra[key].(keptByOthers); ok {
+	if k, ok := formOf[keptByOthers](s.f, st, key); ok {
 		return k.Dropper
 	}
 	k := create()
 	if s.f.err != nil {
 		return nil
 	}
-	st.retain(key, keptByOthers{k})
+	s.f.keepForm(st, key, keptByOthers{k})
 	return k
 }
 

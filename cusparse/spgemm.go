@@ -154,7 +154,7 @@ func (f *frame) fastMultiply(method string, s device.Semiring, a, b, mask *store
 // rowsOfB finds the rows of B, and the number in A of each if B stores only some.
 func (g *spgemm) rowsOfB() {
 	f := g.f
-	g.prep = kept(g.b, "spgemm", func() *prepared { return &prepared{} })
+	g.prep = kept(g.f, g.b, "spgemm", func() *prepared { return &prepared{} })
 	g.bptr, g.k = g.b.ptr, int64(g.b.m)
 	if g.b.rowids == nil {
 		return

@@ -362,7 +362,11 @@ func TestSpgemmPreparedEmulated(t *testing.T) {
 	multiply()
 	st, err := access.RemoteOn(b, d)
 	check(t, err)
-	p, ok := st.(*store).extra["spgemm"].(*prepared)
+	k := st.(*store).forms["spgemm"]
+	if k == nil {
+		t.Fatal("nothing is kept")
+	}
+	p, ok := k.dropper.(*prepared)
 	if !ok || p.packed == nil || p.seg == nil || p.cuts == nil {
 		t.Fatalf("kept: %+v", p)
 	}
@@ -538,8 +542,11 @@ func TestCommonColumnsEmulated(t *testing.T) {
 		}
 		st, err := access.RemoteOn(a, d)
 		check(t, err)
-		if p, ok := st.(*store).extra["triangles"].(*triangles); !ok || p.packed == nil {
+		k := st.(*store).forms["triangles"]
+		if k == nil {
 			t.Errorf("%s: another method ran", name)
+		} else if p, ok := k.dropper.(*triangles); !ok || p.packed == nil {
+			t.Errorf("%s: %v is kept", name, p)
 		}
 	}
 }

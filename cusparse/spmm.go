@@ -23,7 +23,7 @@ func (t *spmmTasks) drop() {
 
 // spmmTasksOf cuts the rows of a CSR matrix, and keeps that.
 func (f *frame) spmmTasksOf(a *store, p *program) *spmmTasks {
-	if t, ok := a.extra["spmm"].(*spmmTasks); ok || f.err != nil {
+	if t, ok := formOf[*spmmTasks](f, a, "spmm"); ok || f.err != nil {
 		return t
 	}
 	m := int64(a.m)
@@ -39,7 +39,7 @@ func (f *frame) spmmTasksOf(a *store, p *program) *spmmTasks {
 		return nil
 	}
 	t.at, t.row, t.lo, t.longIDs = at.share(), row.share(), lo.share(), long.share()
-	a.retain("spmm", t)
+	f.keepForm(a, "spmm", t)
 	return t
 }
 

@@ -233,14 +233,6 @@ func (f *frame) tilesOf(a *store, tile int, p *program) *tiles {
 	return t
 }
 
-// retain keeps something with the store.
-func (s *store) retain(key string, k dropper) {
-	if s.extra == nil {
-		s.extra = map[string]dropper{}
-	}
-	s.extra[key] = k
-}
-
 // relabel makes the matrix with its columns by descending degree, and keeps it.
 func (f *frame) relabel(a *store) *relabelled {
 	if r, ok := formOf[*relabelled](f, a, "relabelled"); ok || f.err != nil {

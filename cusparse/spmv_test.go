@@ -80,7 +80,6 @@ func checkSpMV[T semiring.Number](t *testing.T, d *Device, s semiring.Semiring[T
 // in shared memory, and relabelled columns. Values are small whole numbers, so every order of
 // summing gives the same.
 func TestSpMV(t *testing.T) {
-	t.Parallel()
 	d, _ := emulated(t)
 	testSpMV(t, d)
 }
@@ -133,7 +132,6 @@ func TestRelabelledDeclines(t *testing.T) {
 // TestSpMVPattern multiplies patterns, with ⊗ that reads them and that does
 // not.
 func TestSpMVPattern(t *testing.T) {
-	t.Parallel()
 	d, _ := emulated(t)
 	shared(t, 0)
 	a := skewed[float32](300, 200, 9)

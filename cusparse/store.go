@@ -29,7 +29,6 @@ type store struct {
 	filled     *mem               // a byte per row: has entries
 	full       int8               // 1: every row has entries, −1: not, 0: not known
 	filledRows int64              // rows with entries, once filled is there
-	extra      map[string]dropper // what methods keep
 	forms      map[string]*form   // layouts and what belongs to them; see forms.go
 	facts      *matrixFacts       // what was found by a look at the structure
 	uses       float64            // products that Prepare announced; 0: not known
@@ -78,14 +77,11 @@ func (s *store) drop() {
 			k.drop()
 		}
 	}
-	for _, x := range s.extra {
-		x.drop()
-	}
 	for _, x := range s.forms {
 		x.drop()
 	}
 	s.listed, s.turned, s.nonzero, s.bare, s.base = nil, nil, nil, nil, nil
-	s.extra, s.forms = nil, nil
+	s.forms = nil
 }
 
 // origin is the store whose structure s shares.
@@ -94,21 +90,6 @@ func (s *store) origin() *store {
 		s = s.base
 	}
 	return s
-}
-
-// kept returns what a method keeps by name with the structure of s, made by
-// make at first.
-func kept[T dropper](s *store, name string, make func() T) T {
-	s = s.origin()
-	if x, ok := s.extra[name].(T); ok {
-		return x
-	}
-	if s.extra == nil {
-		s.extra = map[string]dropper{}
-	}
-	x := make()
-	s.extra[name] = x
-	return x
 }
 
 func (s *store) isListed() bool { return s.format <= sparse.Hypersparse }

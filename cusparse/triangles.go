@@ -41,7 +41,7 @@ func (f *frame) commonColumns(s device.Semiring, a, b, mask *store) *store {
 	if !f.affords(a.known() * 24) {
 		return nil
 	}
-	p := kept(a, "triangles", func() *triangles { return &triangles{} })
+	p := kept(f, a, "triangles", func() *triangles { return &triangles{} })
 	if p.packed == nil {
 		f.prepareTriangles(p, a)
 	}

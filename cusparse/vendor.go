@@ -90,7 +90,7 @@ func (f *frame) vendorType(s device.Semiring, a, b *store) driver.ValueType {
 
 // vendorOf describes a matrix to cuSPARSE, and keeps that.
 func (f *frame) vendorOf(a *store, t driver.ValueType) *vendorMatrix {
-	if m, ok := a.extra["vendor"].(*vendorMatrix); ok || f.err != nil {
+	if m, ok := formOf[*vendorMatrix](f, a, "vendor"); ok || f.err != nil {
 		return m
 	}
 	v := f.vendor()
@@ -106,7 +106,7 @@ func (f *frame) vendorOf(a *store, t driver.ValueType) *vendorMatrix {
 	}
 	m := &vendorMatrix{v: v, mat: mat, ptr: ptr.share(), buffers: map[string]*mem{}}
 	runtime.SetFinalizer(m, (*vendorMatrix).forget) // for stores that were forgotten
-	a.retain("vendor", m)
+	f.keepForm(a, "vendor", m)
 	return m
 }
 

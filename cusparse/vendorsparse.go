@@ -137,7 +137,7 @@ func (f *frame) vendorSDDMM(s device.Semiring, a, b, mask *store) *store {
 		return nil
 	}
 	where := f.view(out)
-	where.extra = nil
+	where.forms = nil
 	c := f.vendorOf(where, t)
 	if f.err != nil {
 		return nil
