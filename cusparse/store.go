@@ -22,20 +22,20 @@ type store struct {
 	ptr, idx, rowids, present, val *mem
 
 	// Kept forms, made when first needed; the device's lock guards them.
-	listed     *store             // CSR or hypersparse
-	turned     *store             // the transpose, listed
-	nonzero    *store             // structure of the entries other than zero
-	bare       *store             // the structure as a matrix of bools
-	filled     *mem               // a byte per row: has entries
-	full       int8               // 1: every row has entries, −1: not, 0: not known
-	filledRows int64              // rows with entries, once filled is there
-	forms      map[string]*form   // layouts and what belongs to them; see forms.go
-	facts      *matrixFacts       // what was found by a look at the structure
-	uses       float64            // products that Prepare announced; 0: not known
-	plan       space.Plan         // what Prepare asked for
-	shares     map[int32]float64  // of the entries in the first columns
-	keep       bool               // outlives the operation that made it
-	base       *store             // of a pattern: the store it is the structure of
+	listed     *store            // CSR or hypersparse
+	turned     *store            // the transpose, listed
+	nonzero    *store            // structure of the entries other than zero
+	bare       *store            // the structure as a matrix of bools
+	filled     *mem              // a byte per row: has entries
+	full       int8              // 1: every row has entries, −1: not, 0: not known
+	filledRows int64             // rows with entries, once filled is there
+	forms      map[string]*form  // layouts and what belongs to them; see forms.go
+	facts      *matrixFacts      // what was found by a look at the structure
+	uses       float64           // products that Prepare announced; 0: not known
+	plan       space.Plan        // what Prepare asked for
+	shares     map[int32]float64 // of the entries in the first columns
+	keep       bool              // outlives the operation that made it
+	base       *store            // of a pattern: the store it is the structure of
 
 	// frontier lists the positions of a bitmap vector's entries, in any order; nil if
 	// no product made it. Its length is count.
