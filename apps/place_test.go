@@ -15,6 +15,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/race"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -39,6 +40,9 @@ var openEmulated = sync.OnceValues(func() (gpu, error) {
 
 func emulated(t testing.TB) gpu {
 	t.Helper()
+	if race.Enabled {
+		t.Skip("the emulator launches one kernel at a time; the tests of cusparse are for the race detector")
+	}
 	d, err := openEmulated()
 	if errors.Is(err, emu.ErrUnavailable) {
 		t.Skip(err)

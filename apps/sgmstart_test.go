@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/internal/race"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/testdata"
 )
@@ -26,6 +27,9 @@ func gnp(t testing.TB, n int, p float64, seed uint64) *matrix.Matrix[float64] {
 
 // Where the sparse start ends with many disagreements, another start finds the permutation.
 func TestSGMPortfolio(t *testing.T) {
+	if race.Enabled {
+		t.Skip("searches of many minutes; the other tests of SGM run the same loops")
+	}
 	for _, c := range []struct {
 		reason string
 		graph  func(t testing.TB) *matrix.Matrix[float64]
@@ -256,6 +260,9 @@ func TestSGMRepairBound(t *testing.T) {
 // exceed the bound: on a tree, where many vertices have equal surroundings, they would take many
 // times that.
 func TestSGMRepairsShareABound(t *testing.T) {
+	if race.Enabled {
+		t.Skip("searches of many minutes; the other tests of SGM run the same loops")
+	}
 	a := build[float64](t, tree(500), matrix.CSR)
 	b, _ := shuffled(t, a, 30, 1)
 	taken := func(repair float64) effort {
