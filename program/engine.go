@@ -1,0 +1,684 @@
+package program
+
+import (
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// frontier is the set of active vertices: all, a list or marks.
+type frontier struct {
+	all   bool
+	list  []int32 // ascending, unless the sum is exact
+	marks []uint8 // 1 for each active vertex; used if it is not nil
+	count int64
+	edges int64 // out-edges of the active vertices
+}
+
+func (f *frontier) sort() {
+	if !slices.IsSorted(f.list) {
+		slices.Sort(f.list)
+	}
+}
+
+// listed returns the active vertices as a list.
+func (f *frontier) listed(n int) []int32 {
+	switch {
+	case f.all:
+		f.list = make([]int32, n)
+		for v := range f.list {
+			f.list[v] = int32(v)
+		}
+	case f.marks != nil && f.list == nil:
+		f.list = appendMarked(make([]int32, 0, f.count), f.marks, 0, n)
+	}
+	return f.list
+}
+
+// appendMarked appends the positions of lo … hi−1 whose mark is set.
+func appendMarked(list []int32, marks []uint8, lo, hi int) []int32 {
+	for v := lo; v < hi; {
+		if v+8 <= hi {
+			m := (*[8]uint8)(marks[v:])
+			if m[0]|m[1]|m[2]|m[3]|m[4]|m[5]|m[6]|m[7] == 0 {
+				v += 8
+				continue
+			}
+		}
+		for end := min(v+8, hi); v < end; v++ {
+			if marks[v] != 0 {
+				list = append(list, int32(v))
+			}
+		}
+	}
+	return list
+}
+
+// marked returns the marks of the active vertices, or nil if all are active.
+func (f *frontier) marked(n int) []uint8 {
+	if f.all || f.count == int64(n) {
+		return nil
+	}
+	if f.marks == nil {
+		f.marks = make([]uint8, n)
+		for _, v := range f.list {
+			f.marks[v] = 1
+		}
+	}
+	return f.marks
+}
+
+// batch is the number of messages that are summed by one call of a kernel.
+const batch = 2048
+
+// worker is what one thread keeps.
+type worker[V, E, M comparable] struct {
+	*engine[V, E, M]
+	vertex Vertex
+	buf    []M     // messages of a batch
+	to     []int32 // their destinations, where some are left out
+	ptr    []int64 // offsets of the rows of a batch
+	ys     []M     // their sums
+
+	// The next frontier.
+	list         []int32
+	count, edges int64
+}
+
+// at returns vertex v.
+func (k *worker[V, E, M]) at(v int) Vertex {
+	k.vertex.ID, k.vertex.Degree = int32(v), k.degree(v)
+	return k.vertex
+}
+
+func (k *worker[V, E, M]) room() {
+	if k.buf == nil {
+		k.buf, k.to = make([]M, batch+8), make([]int32, batch+8)
+		k.ptr, k.ys = make([]int64, batch+1), make([]M, batch)
+	}
+}
+
+// apply runs Apply on a vertex and reports whether it is active next.
+func (k *worker[V, E, M]) apply(v int, sum M) bool {
+	state, active := k.p.Apply.Func(k.at(v), k.state[v], sum)
+	k.state[v] = state
+	if k.closed != nil {
+		k.closed[v] = bit(k.p.Skip.Func(state))
+	}
+	if active {
+		k.count++
+		k.edges += int64(k.vertex.Degree)
+	}
+	return active
+}
+
+// superstep runs one superstep.
+func (e *engine[V, E, M]) superstep(step *Step) error {
+	for _, k := range e.workers {
+		k.list, k.count, k.edges = nil, 0, 0
+	}
+	if e.lists != nil {
+		step.Plan = "lists"
+		return e.lists.superstep()
+	}
+	d := e.direction()
+	step.Plan = d.String()
+	if e.sums == nil && !(d == pull && e.mail != nil) {
+		e.sums, e.hit = make([]M, e.n), make([]uint8, e.n)
+		for v := range e.sums {
+			e.sums[v] = e.sum.Identity
+		}
+	}
+	if err := e.sends(); err != nil {
+		return err
+	}
+	if d == pull {
+		return e.pull()
+	}
+	return e.push()
+}
+
+// sends computes the messages of Send.
+func (e *engine[V, E, M]) sends() error {
+	if e.mail == nil {
+		return nil
+	}
+	send := e.p.Send.Func
+	if e.front.list != nil && !e.front.all {
+		return parallel.Range(e.ctx, e.threads, len(e.front.list), block, func(w, lo, hi int) {
+			k := e.workers[w]
+			for _, v := range e.front.list[lo:hi] {
+				e.mail[v] = send(k.at(int(v)), e.state[v])
+			}
+		})
+	}
+	marks := e.front.marked(e.n)
+	return e.vertices(func(k *worker[V, E, M], lo, hi int) {
+		for v := lo; v < hi; v++ {
+			if marks == nil || marks[v] != 0 {
+				e.mail[v] = send(k.at(v), e.state[v])
+			}
+		}
+	})
+}
+
+// The share of the edges from which a pull takes less time than a push. A pull whose sum is any
+// message stops at the first one (Beamer et al., SC 2012).
+const (
+	pullShare    = 3
+	pullShareAny = 14
+)
+
+// direction chooses push or pull. The choice does not depend on the number of threads, and for
+// sums that are not exact on nothing but the frontier, so that a run rounds alike every time.
+func (e *engine[V, E, M]) direction() direction {
+	share := int64(pullShare)
+	if e.any {
+		share = pullShareAny
+	}
+	d := push
+	if e.front.edges*share > e.out.NVals || e.p.Everywhere && e.front.edges*pullShareAny > e.out.NVals {
+		d = pull
+	}
+	if e.plan != auto {
+		d = e.plan
+	} else if d == pull && e.in == nil && e.sum.Exact && !e.p.Everywhere && !access.HasCols(e.g) {
+		if e.wanted++; e.wanted <= 2 { // the transpose costs as much as several pushes
+			d = push
+		}
+	}
+	if d == pull && e.in == nil {
+		e.in = withOffsets(access.Cols(e.g))
+	}
+	return d
+}
+
+// pull sums the messages of each vertex along its in-edges. With Send, no function reads the state
+// of another vertex, so that Apply follows at once.
+func (e *engine[V, E, M]) pull() error {
+	if e.cuts == nil {
+		e.cuts = parallel.Cut(e.in.Ptr, max(1, min(64*e.threads, int(e.in.NVals/batch)+1)), 2)
+	}
+	marks := e.front.marked(e.n)
+	rows := func(w, piece int) {
+		k := e.workers[w]
+		k.room()
+		lo, hi := e.cuts[piece], e.cuts[piece+1]
+		if e.mail != nil && marks == nil && e.closed == nil && !e.any {
+			k.pullAll(lo, hi)
+		} else {
+			k.pullSome(lo, hi, marks)
+		}
+	}
+	if err := parallel.Pieces(e.ctx, e.threads, len(e.cuts)-1, rows); err != nil {
+		return err
+	}
+	if e.mail == nil {
+		err := e.vertices(func(k *worker[V, E, M], lo, hi int) { k.applyMarked(lo, hi) })
+		if err != nil {
+			return err
+		}
+	}
+	e.advance()
+	return nil
+}
+
+// pullAll sums the messages of Send to rows lo … hi−1 and applies the sums. Every vertex sends.
+func (k *worker[V, E, M]) pullAll(lo, hi int) {
+	ptr, idx, mail := k.in.Ptr, k.in.Idx, k.mail
+	for v := lo; v < hi; {
+		end := v
+		for end < hi && end-v < batch && ptr[end+1]-ptr[v] <= batch {
+			end++
+		}
+		if end == v { // a row of more than a batch
+			k.finish(v, k.longRow(v), true)
+			v++
+			continue
+		}
+		from := ptr[v]
+		list := idx[from:ptr[end]]
+		buf := k.buf[:len(list)]
+		for p, u := range list {
+			buf[p] = mail[u]
+		}
+		rel := k.ptr[:end-v+1]
+		for r, p := range ptr[v : end+1] {
+			rel[r] = p - from
+		}
+		ys := k.ys[:end-v]
+		k.sum.FoldRows(ys, k.sum.Identity, rel, k.buf[:len(list)+8])
+		for r, sum := range ys {
+			if rel[r+1] > rel[r] || k.p.Everywhere {
+				k.finish(v+r, sum, true)
+			}
+		}
+		v = end
+	}
+}
+
+// longRow sums the messages of Send to a row.
+func (k *worker[V, E, M]) longRow(v int) M {
+	sum := k.sum.Identity
+	for list := k.in.Idx[k.in.Ptr[v]:k.in.Ptr[v+1]]; len(list) > 0; {
+		part := list[:min(batch, len(list))]
+		for p, u := range part {
+			k.buf[p] = k.mail[u]
+		}
+		sum = k.sum.Fold(sum, k.buf[:len(part)])
+		list = list[len(part):]
+	}
+	return sum
+}
+
+// finish takes the sum of a row: it applies it with Send, and else keeps it.
+func (k *worker[V, E, M]) finish(v int, sum M, some bool) {
+	switch {
+	case k.mail == nil:
+		k.sums[v], k.hit[v] = sum, bit(some)
+	case some || k.p.Everywhere:
+		if k.apply(v, sum) {
+			k.next[v] = 1
+		}
+	}
+}
+
+// pullSome sums the messages to rows lo … hi−1 from the vertices that marks has, or from all.
+func (k *worker[V, E, M]) pullSome(lo, hi int, marks []uint8) {
+	ptr := k.in.Ptr
+	for v := lo; v < hi; v++ {
+		if k.closed != nil && k.closed[v] != 0 {
+			continue
+		}
+		sum, some := k.sum.Identity, false
+		for p := ptr[v]; p < ptr[v+1] && !(k.any && some); p += batch {
+			end := min(p+batch, ptr[v+1])
+			n := 0
+			if k.mail != nil {
+				n = k.fromMail(p, end, marks)
+			} else {
+				n = k.fromEdges(v, p, end, marks)
+			}
+			if n > 0 {
+				some = true
+				sum = k.sum.Fold(sum, k.buf[:n])
+			}
+		}
+		k.finish(v, sum, some)
+	}
+}
+
+// fromMail puts the messages of Send along in-edges p … end−1 into the buffer.
+func (k *worker[V, E, M]) fromMail(p, end int64, marks []uint8) (n int) {
+	list := k.in.Idx[p:end]
+	switch {
+	case k.any:
+		for _, u := range list {
+			if marks == nil || marks[u] != 0 {
+				k.buf[0] = k.mail[u]
+				return 1
+			}
+		}
+		return 0
+	case marks == nil:
+		for j, u := range list {
+			k.buf[j] = k.mail[u]
+		}
+		return len(list)
+	}
+	for _, u := range list {
+		k.buf[n] = k.mail[u]
+		n += int(marks[u])
+	}
+	return n
+}
+
+// fromEdges puts the messages of Gather along in-edges p … end−1 of v into the buffer.
+func (k *worker[V, E, M]) fromEdges(v int, p, end int64, marks []uint8) (n int) {
+	dst, state, buf := k.state[v], k.state, k.buf
+	list, weights := k.in.Idx[p:end], k.weights(k.in, p, end)
+	var weight E
+	if weights == nil {
+		weight = k.unit()
+	}
+	f, g := k.p.Gather.Func, k.p.Gather.FuncIf
+	if f != nil && marks == nil && weights != nil && !k.any {
+		buf, weights = buf[:len(list)], weights[:len(list)]
+		for j, u := range list {
+			buf[j] = f(state[u], dst, weights[j])
+		}
+		return len(list)
+	}
+	for j, u := range list {
+		if marks != nil && marks[u] == 0 {
+			continue
+		}
+		if weights != nil {
+			weight = weights[j]
+		}
+		if f != nil {
+			buf[n] = f(state[u], dst, weight)
+			n++
+		} else if m, ok := g(state[u], dst, weight); ok {
+			buf[n] = m
+			n++
+		}
+		if k.any && n > 0 {
+			return n
+		}
+	}
+	return n
+}
+
+// weights returns the values of edges, nil for a pattern.
+func (e *engine[V, E, M]) weights(s *sparse.Store[E], p, end int64) []E {
+	if s.Val == nil {
+		return nil
+	}
+	return s.Val[p:end]
+}
+
+// unit is the value of the edges of a pattern: true.
+func (e *engine[V, E, M]) unit() E {
+	w, _ := any(true).(E)
+	return w
+}
+
+// applyMarked applies the sums of vertices lo … hi−1, and empties them.
+func (k *worker[V, E, M]) applyMarked(lo, hi int) {
+	for v := lo; v < hi; v++ {
+		if k.hit[v] == 0 && !k.p.Everywhere {
+			continue
+		}
+		if k.apply(v, k.sums[v]) {
+			k.next[v] = 1
+		}
+		k.sums[v], k.hit[v] = k.sum.Identity, 0
+	}
+}
+
+// advance makes the marks in next the frontier.
+func (e *engine[V, E, M]) advance() {
+	f := frontier{}
+	for _, k := range e.workers {
+		f.count += k.count
+		f.edges += k.edges
+	}
+	if e.p.Priority.Func != nil {
+		f.list = appendMarked(make([]int32, 0, f.count), e.next, 0, e.n)
+		clear(e.next)
+		e.front = f
+		e.delay()
+		return
+	}
+	switch old := e.front.marks; {
+	case f.count == int64(e.n):
+		f.all = true
+		clear(e.next)
+	default:
+		f.marks = e.next
+		if old == nil {
+			old = make([]uint8, e.n)
+		}
+		clear(old)
+		e.next = old
+	}
+	e.front = f
+}
+
+// bandEdges is the number of edges from which a push runs on several threads.
+const bandEdges = 1 << 13
+
+// push adds the messages of the frontier to their destinations. Each worker owns a band of
+// destinations and walks all sources, whose edges in the band are neighbours: nothing is written by
+// two threads, and each sum has the order of its sources.
+func (e *engine[V, E, M]) push() error {
+	front := e.front.listed(e.n)
+	bands := []int32{0, int32(e.n)}
+	if e.threads > 1 && e.front.edges >= bandEdges {
+		if e.bands == nil {
+			e.bands = bandsOf(e.out.Idx, e.n, e.threads)
+		}
+		bands = e.bands
+	}
+	lists := make([][]int32, len(bands)-1)
+	err := parallel.Pieces(e.ctx, e.threads, len(bands)-1, func(w, b int) {
+		k := e.workers[w]
+		k.room()
+		lists[b] = k.pushBand(front, bands[b], bands[b+1])
+	})
+	if err != nil {
+		return err
+	}
+	if e.p.Everywhere {
+		if err := e.vertices(func(k *worker[V, E, M], lo, hi int) { k.applyMarked(lo, hi) }); err != nil {
+			return err
+		}
+		e.advance()
+		return nil
+	}
+	err = parallel.Pieces(e.ctx, e.threads, len(bands)-1, func(w, b int) {
+		lists[b] = e.workers[w].applyList(lists[b], int(bands[b]), int(bands[b+1]))
+	})
+	if err != nil {
+		return err
+	}
+	e.front = frontier{list: slices.Concat(lists...)}
+	for _, k := range e.workers {
+		e.front.count += k.count
+		e.front.edges += k.edges
+	}
+	if e.p.Priority.Func != nil {
+		e.delay()
+	}
+	return nil
+}
+
+// bandsOf divides the destinations into bands of about equal numbers of edges, by a sample.
+func bandsOf(idx []int32, n, threads int) []int32 {
+	const samples = 1 << 12
+	step := max(1, len(idx)/samples)
+	sample := make([]int32, 0, samples+1)
+	for p := 0; p < len(idx); p += step {
+		sample = append(sample, idx[p])
+	}
+	slices.Sort(sample)
+	bands := []int32{0}
+	for b := 1; b < threads; b++ {
+		if at := sample[len(sample)*b/threads]; at > bands[len(bands)-1] {
+			bands = append(bands, at)
+		}
+	}
+	return append(bands, int32(n))
+}
+
+// pushBand adds the messages of the frontier to the destinations lo … hi−1. It returns those that
+// had none before.
+func (k *worker[V, E, M]) pushBand(front []int32, lo, hi int32) (touched []int32) {
+	ptr := k.out.Ptr
+	whole := lo == 0 && int(hi) == k.n
+	for _, u := range front {
+		first, last := ptr[u], ptr[u+1]
+		if !whole && first < last {
+			row := k.out.Idx[first:last]
+			skip := sort.Search(len(row), func(i int) bool { return row[i] >= lo })
+			n := sort.Search(len(row)-skip, func(i int) bool { return row[skip+i] >= hi })
+			first += int64(skip)
+			last = first + int64(n)
+		}
+		for p := first; p < last; p += batch {
+			touched = k.pushEdges(int(u), p, min(p+batch, last), touched)
+		}
+	}
+	return touched
+}
+
+// pushEdges adds the messages along out-edges p … end−1 of u.
+func (k *worker[V, E, M]) pushEdges(u int, p, end int64, touched []int32) []int32 {
+	to := k.out.Idx[p:end]
+	if k.mail == nil {
+		to = k.alongEdges(u, p, end)
+	} else {
+		if k.closed != nil {
+			n := 0
+			for _, v := range to {
+				k.to[n] = v
+				n += int(1 - k.closed[v])
+			}
+			to = k.to[:n]
+		}
+		m, buf := k.mail[u], k.buf[:len(to)]
+		for j := range buf {
+			buf[j] = m
+		}
+	}
+	if k.any {
+		for j, v := range to {
+			if k.hit[v] == 0 {
+				k.sums[v], k.hit[v] = k.buf[j], 1
+				touched = append(touched, v)
+			}
+		}
+		return touched
+	}
+	k.sum.Collect(k.sums, to, k.buf[:len(to)])
+	for _, v := range to {
+		if k.hit[v] == 0 {
+			k.hit[v] = 1
+			touched = append(touched, v)
+		}
+	}
+	return touched
+}
+
+// alongEdges puts the messages of Gather along out-edges p … end−1 of u into the buffer, and
+// returns their destinations.
+func (k *worker[V, E, M]) alongEdges(u int, p, end int64) []int32 {
+	src, state := k.state[u], k.state
+	list, weights := k.out.Idx[p:end], k.weights(k.out, p, end)
+	var weight E
+	if weights == nil {
+		weight = k.unit()
+	}
+	f, g, n := k.p.Gather.Func, k.p.Gather.FuncIf, 0
+	if f != nil && k.closed == nil && weights != nil {
+		for j, v := range list {
+			k.buf[j] = f(src, state[v], weights[j])
+		}
+		return list
+	}
+	for j, v := range list {
+		if k.closed != nil && k.closed[v] != 0 {
+			continue
+		}
+		if weights != nil {
+			weight = weights[j]
+		}
+		ok := true
+		if f != nil {
+			k.buf[n] = f(src, state[v], weight)
+		} else {
+			k.buf[n], ok = g(src, state[v], weight)
+		}
+		k.to[n] = v
+		n += int(bit(ok))
+	}
+	return k.to[:n]
+}
+
+// applyList applies the sums of a list of vertices in lo … hi−1, and empties them. It returns those
+// that are active next, in the same memory.
+func (k *worker[V, E, M]) applyList(touched []int32, lo, hi int) []int32 {
+	if !k.sum.Exact || k.any {
+		if len(touched) > (hi-lo)/256 {
+			touched = appendMarked(touched[:0], k.hit, lo, hi)
+		} else {
+			slices.Sort(touched)
+		}
+	}
+	next := touched[:0]
+	for _, v := range touched {
+		if k.apply(int(v), k.sums[v]) {
+			next = append(next, v)
+		}
+		k.sums[v], k.hit[v] = k.sum.Identity, 0
+	}
+	return next
+}
+
+// delayed is what Priority makes wait.
+type delayed struct {
+	list    []int32
+	waiting []uint8
+	bound   float64
+	begun   bool
+	count   int64
+}
+
+// delay moves vertices of the frontier at or above the bound to those that wait.
+func (e *engine[V, E, M]) delay() {
+	d := &e.delayed
+	if d.waiting == nil {
+		d.waiting = make([]uint8, e.n)
+	}
+	keep := e.front.list[:0]
+	e.front.count, e.front.edges = 0, 0
+	for _, v := range e.front.list {
+		if e.p.Priority.Func(e.state[v]) < d.bound {
+			keep = append(keep, v)
+			e.front.count++
+			e.front.edges += int64(e.degree(int(v)))
+			d.count -= int64(d.waiting[v])
+			d.waiting[v] = 0
+		} else if d.waiting[v] == 0 {
+			d.waiting[v] = 1
+			d.count++
+			d.list = append(d.list, v)
+		}
+	}
+	e.front.list = keep
+	if e.front.count == 0 {
+		e.refill()
+	}
+}
+
+// refill raises the bound and makes the vertices below it the frontier.
+func (e *engine[V, E, M]) refill() {
+	d := &e.delayed
+	if d.count == 0 {
+		d.list = d.list[:0]
+		return
+	}
+	least := math.Inf(1)
+	keep := d.list[:0]
+	for _, v := range d.list {
+		if d.waiting[v] == 1 { // 0: it ran already; 2: a repeat
+			d.waiting[v] = 2
+			keep = append(keep, v)
+			least = min(least, e.p.Priority.Func(e.state[v]))
+		}
+	}
+	if d.bound = least + e.p.Width; d.bound == least || !(d.bound < math.Inf(1)) {
+		d.bound = math.Inf(1) // the width is lost in rounding
+	}
+	var front []int32
+	d.list = keep[:0]
+	for _, v := range keep {
+		d.waiting[v] = 1
+		if e.p.Priority.Func(e.state[v]) < d.bound || math.IsInf(d.bound, 1) {
+			front = append(front, v)
+			d.waiting[v] = 0
+			d.count--
+			e.front.count++
+			e.front.edges += int64(e.degree(int(v)))
+		} else {
+			d.list = append(d.list, v)
+		}
+	}
+	e.front.list, e.front.marks, e.front.all = front, nil, false
+	e.front.sort()
+}
