@@ -166,22 +166,28 @@ func (e *engine[V, E, M]) sends() error {
 	})
 }
 
-// The share of the edges from which a pull takes less time than a push. A pull whose sum is any
-// message stops at the first one (Beamer et al., SC 2012).
+// A pull takes less time than a push from some share of the edges: 1/3 with Send, whose pull selects
+// messages without branches, 2/3 with Gather (shortest paths on R-MAT 16), and 1/14 with a sum that
+// is any message, whose pull stops at the first one (Beamer et al., SC 2012). An
+// idempotent sum pulls without a test, from 1/6. In sixths.
 const (
-	pullShare    = 3
-	pullShareAny = 14
+	pullSend   = 2
+	pullGather = 4
 )
 
 // direction chooses push or pull. The choice does not depend on the number of threads, and for
 // sums that are not exact on nothing but the frontier, so that a run rounds alike every time.
 func (e *engine[V, E, M]) direction() direction {
-	share := int64(pullShare)
-	if e.any {
-		share = pullShareAny
+	share := int64(pullSend)
+	switch {
+	case e.p.Idempotent:
+		share = 1
+	case e.mail == nil:
+		share = pullGather
 	}
 	d := push
-	if e.front.edges*share > e.out.NVals || e.p.Everywhere && e.front.edges*pullShareAny > e.out.NVals {
+	if e.front.edges*6 > e.out.NVals*share ||
+		(e.any || e.p.Everywhere) && e.front.edges*14 > e.out.NVals {
 		d = pull
 	}
 	if e.plan != auto {
@@ -203,14 +209,20 @@ func (e *engine[V, E, M]) pull() error {
 	if e.cuts == nil {
 		e.cuts = parallel.Cut(e.in.Ptr, max(1, min(64*e.threads, int(e.in.NVals/batch)+1)), 2)
 	}
-	marks := e.front.marked(e.n)
+	var marks []uint8
+	if !e.p.Idempotent {
+		marks = e.front.marked(e.n)
+	}
 	rows := func(w, piece int) {
 		k := e.workers[w]
 		k.room()
 		lo, hi := e.cuts[piece], e.cuts[piece+1]
-		if e.mail != nil && marks == nil && e.closed == nil && !e.any {
+		switch plain := marks == nil && e.closed == nil && !e.any; {
+		case plain && e.mail != nil:
 			k.pullAll(lo, hi)
-		} else {
+		case plain && e.products(e.in):
+			k.pullProducts(lo, hi)
+		default:
 			k.pullSome(lo, hi, marks)
 		}
 	}
@@ -258,6 +270,32 @@ func (k *worker[V, E, M]) pullAll(lo, hi int) {
 			}
 		}
 		v = end
+	}
+}
+
+// products reports whether the kernels of a semiring compute the messages along the edges of s.
+func (e *engine[V, E, M]) products(s *sparse.Store[E]) bool {
+	g := e.p.Gather.product
+	return g != nil && (s.Val != nil || !g.UsesX)
+}
+
+// pullProducts sums the messages of a semiring to rows lo … hi−1.
+func (k *worker[V, E, M]) pullProducts(lo, hi int) {
+	ptr, val, g := k.in.Ptr, k.in.Val, k.p.Gather.product
+	id := k.sum.Identity
+	for v := lo; v < hi; v += batch {
+		end := min(v+batch, hi)
+		ys := k.ys[:end-v]
+		if g.DotRows != nil {
+			g.DotRows(ys, id, ptr[v:end+1], k.in.Idx, val, k.state)
+		}
+		for r := range ys {
+			p, q := ptr[v+r], ptr[v+r+1]
+			if g.DotRows == nil || p == q {
+				ys[r] = g.Dot(id, k.in.Idx[p:q], k.weights(k.in, p, q), k.state)
+			}
+			k.finish(v+r, ys[r], p < q)
+		}
 	}
 }
 
@@ -501,6 +539,7 @@ func bandsOf(idx []int32, n, threads int) []int32 {
 func (k *worker[V, E, M]) pushBand(front []int32, lo, hi int32) (touched []int32) {
 	ptr := k.out.Ptr
 	whole := lo == 0 && int(hi) == k.n
+	plain := k.closed == nil && !k.any && k.products(k.out)
 	for _, u := range front {
 		first, last := ptr[u], ptr[u+1]
 		if !whole && first < last {
@@ -509,6 +548,12 @@ func (k *worker[V, E, M]) pushBand(front []int32, lo, hi int32) (touched []int32
 			n := sort.Search(len(row)-skip, func(i int) bool { return row[skip+i] >= hi })
 			first += int64(skip)
 			last = first + int64(n)
+		}
+		if plain && first < last {
+			to := k.out.Idx[first:last]
+			k.p.Gather.flipped.ScatterAll(k.sums, k.state[u], to, k.weights(k.out, first, last))
+			touched = k.touch(to, touched)
+			continue
 		}
 		for p := first; p < last; p += batch {
 			touched = k.pushEdges(int(u), p, min(p+batch, last), touched)
@@ -546,13 +591,19 @@ func (k *worker[V, E, M]) pushEdges(u int, p, end int64, touched []int32) []int3
 		return touched
 	}
 	k.sum.Collect(k.sums, to, k.buf[:len(to)])
+	return k.touch(to, touched)
+}
+
+// touch marks vertices that have a message, and appends those that had none.
+func (k *worker[V, E, M]) touch(to, touched []int32) []int32 {
+	n := len(touched)
+	touched = slices.Grow(touched, len(to))[:n+len(to)]
 	for _, v := range to {
-		if k.hit[v] == 0 {
-			k.hit[v] = 1
-			touched = append(touched, v)
-		}
+		touched[n] = v
+		n += int(1 - k.hit[v])
+		k.hit[v] = 1
 	}
-	return touched
+	return touched[:n]
 }
 
 // alongEdges puts the messages of Gather along out-edges p … end−1 of u into the buffer, and

@@ -225,3 +225,12 @@ func (l *listEngine[V, E, M]) combine(k *worker[V, E, M], v int, mail []M) {
 		l.next[v] = 1
 	}
 }
+
+// sent returns the number of messages in the box, and change changes those from the first one on.
+func (l *EdgeList[V, E, M]) sent() int { return len(l.out.mail) }
+
+func (l *EdgeList[V, E, M]) change(first int, f func(M) M) {
+	for k := first; k < len(l.out.mail); k++ {
+		l.out.mail[k] = f(l.out.mail[k])
+	}
+}

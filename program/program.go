@@ -3,6 +3,8 @@ package program
 import (
 	"fmt"
 
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
@@ -30,6 +32,11 @@ type Program[V, E, M comparable] struct {
 	// Skip holds for vertices that take no messages: Apply does not run on them. It depends on the
 	// state only.
 	Skip SkipFunc[V]
+
+	// Idempotent says that a message that was sent before changes no state if it is sent again, as in
+	// searches for a least value. Pulls then collect the messages of all vertices without a test of
+	// which are active, and the number of supersteps may depend on the plan.
+	Idempotent bool
 
 	// Totals are sums over all vertices, computed before the first superstep and after each one.
 	// Functions of a vertex read them as Vertex.Total.
@@ -98,6 +105,10 @@ type (
 		FuncIf func(src, dst V, weight E) (M, bool) // used if Func is nil
 		CUDA   string
 		If     string
+		// product and flipped are the kernels of GatherOf, and add is the name of its ⊕.
+		product *cpu.Semiring[E, V, M]
+		flipped *cpu.Semiring[V, E, M]
+		add     string
 	}
 	// ApplyFunc returns the state of a vertex and whether it is active next. Text: statements in
 	// the names of SendFunc, and sum; they assign to state, and to active, which is true before.
@@ -147,6 +158,24 @@ func Send[V, M any](f func(v Vertex, state V) M, cuda string) SendFunc[V, M] {
 // Gather returns the GatherFunc of f, which sends a message along every edge.
 func Gather[V, E, M any](f func(src, dst V, weight E) M, cuda string) GatherFunc[V, E, M] {
 	return GatherFunc[V, E, M]{Func: f, CUDA: cuda}
+}
+
+// GatherOf returns the GatherFunc of a semiring: the message of an edge is weight ⊗ src. The sum of
+// the program must be its ⊕. The kernels of built-in semirings are faster than functions: they take
+// a row a call. A positional semiring, whose ⊗ is an index, gives a GatherFunc without a function.
+func GatherOf[V, E, M any](s semiring.Semiring[E, V, M]) GatherFunc[V, E, M] {
+	if !s.Valid() || s.Position() != semiring.NotPositional {
+		return GatherFunc[V, E, M]{}
+	}
+	mul := s.Mul()
+	cuda := mul.CUDA()
+	if cuda != "" {
+		cuda = "[](auto x, auto y) { return " + cuda + "; }(weight, src)"
+	}
+	return GatherFunc[V, E, M]{
+		Func: func(src, _ V, weight E) M { return mul.Apply(weight, src) }, CUDA: cuda,
+		product: access.Semiring(s), flipped: access.Flipped(s), add: s.Add().Name(),
+	}
 }
 
 // GatherIf returns the GatherFunc of f, which reports whether there is a message. condition is that
@@ -214,6 +243,10 @@ func (p *Program[V, E, M]) check(n int) error {
 		return bad("Send, Gather, Edges", fmt.Sprintf("%d of them are given", ways), "give exactly one")
 	case p.Sum.Valid() == (p.Messages.Func != nil):
 		return bad("Sum, Messages", "both or none of them are given", "give one; package semiring has monoids for Sum")
+	case p.Gather.product != nil && p.Gather.add != p.Sum.Name():
+		return bad("Sum", fmt.Sprintf("is %q, and Gather is of a semiring whose sum is %q", p.Sum.Name(), p.Gather.add), "use that sum")
+	case p.Idempotent && p.Messages.Func != nil:
+		return bad("Idempotent", "is given with Messages", "use Sum")
 	case p.Apply.Func == nil:
 		return bad("Apply", "has no function", "use program.Apply")
 	case p.Supersteps < 0:

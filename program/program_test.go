@@ -135,7 +135,7 @@ func compare[V, E, M comparable](t *testing.T, g *matrix.Matrix[E], p Program[V,
 				t.Fatalf("%s, %d threads: %v", plan, threads, err)
 			}
 			got := res.State.Dense(*new(V))
-			if p.Priority.Func == nil && res.Supersteps != steps {
+			if p.Priority.Func == nil && !p.Idempotent && res.Supersteps != steps {
 				t.Fatalf("%s, %d threads: %d supersteps, want %d", plan, threads, res.Supersteps, steps)
 			}
 			for v := range want {
@@ -177,6 +177,22 @@ func TestPlansAgree(t *testing.T) {
 		name := fmt.Sprintf("%d vertices ", size.n)
 		t.Run(name+"gather and min", func(t *testing.T) { t.Parallel(); compare(t, g, sssp(0), equal) })
 		t.Run(name+"priority", func(t *testing.T) { t.Parallel(); compare(t, g, sssp(2.5), equal) })
+		t.Run(name+"semirings", func(t *testing.T) {
+			t.Parallel()
+			p := sssp(0)
+			p.Gather, p.Idempotent = GatherOf(semiring.MinPlus[float64]()), true
+			compare(t, g, p, equal)
+			p.Priority, p.Width = Priority(func(d float64) float64 { return d }, "state"), 3
+			compare(t, g, p, equal)
+			own := semiring.New(semiring.Plus[float64](), semiring.NewBinary("scaled", func(w, x float64) float64 { return w * x / 64 }, ""))
+			compare(t, g, Program[float64, float64, float64]{
+				Init:       Init(func(v Vertex) float64 { return float64(v.ID % 9) }, ""),
+				Gather:     GatherOf(own),
+				Sum:        semiring.Plus[float64](),
+				Apply:      Apply(func(v Vertex, x, sum float64) (float64, bool) { return sum, v.Superstep < 2 || v.ID%3 > 0 }, ""),
+				Supersteps: 5,
+			}, close9)
+		})
 		t.Run(name+"float sums of some vertices", func(t *testing.T) {
 			t.Parallel()
 			compare(t, g, Program[float64, float64, float64]{
@@ -375,6 +391,11 @@ func TestErrors(t *testing.T) {
 		{"a seed below", with(func(p prog) { p.Seeds = At(-1, 0.0) }), Options{}, new(ProgramError), "vertex -1"},
 		{"a limit below 0", with(func(p prog) { p.Supersteps = -1 }), Options{}, new(ProgramError), "Supersteps"},
 		{"an option below 0", ok, Options{MaxSupersteps: -2}, new(ProgramError), "MaxSupersteps"},
+		{"another sum than the semiring's", with(func(p prog) { p.Gather = GatherOf(semiring.MaxPlus[float64]()) }), Options{}, new(ProgramError), "\"min\""},
+		{"lists that repeat", with(func(p prog) {
+			p.Idempotent, p.Sum = true, semiring.Monoid[float64]{}
+			p.Messages = Messages(func(_ Vertex, x float64, _ []float64) float64 { return x })
+		}), Options{}, new(ProgramError), "Idempotent"},
 		{"no width", with(func(p prog) { p.Priority = Priority(func(x float64) float64 { return x }, "") }), Options{}, new(ProgramError), "Width"},
 		{"a total without a function", with(func(p prog) { p.Totals = make([]TotalFunc[float64], 1) }), Options{}, new(ProgramError), "Totals[0]"},
 		{"an unknown plan", ok, Options{Plan: "pull csr twc store"}, new(PlanError), "auto, push or pull"},
@@ -392,6 +413,9 @@ func TestErrors(t *testing.T) {
 	res, err := Run(context.Background(), g, forever, Options{MaxSupersteps: 5})
 	if !errors.Is(err, ErrLimit) || res == nil || res.Supersteps != 5 || res.Active != 20 {
 		t.Errorf("the limit gives %+v, %v", res, err)
+	}
+	if GatherOf(semiring.MinFirsti[float64](0)).valid() {
+		t.Error("a positional semiring gives a gather")
 	}
 	wide := matrix.New[float64](3, 4)
 	var shape *matrix.DimensionError

@@ -39,11 +39,13 @@ func SSSP[T semiring.Float](source int, width T) program.Program[T, T, T] {
 		Name:     "sssp",
 		Init:     program.Value(T(math.Inf(1))),
 		Seeds:    program.At(source, T(0)),
-		Gather:   program.Gather(func(src, _, weight T) T { return src + weight }, "src + weight"),
+		Gather:   program.GatherOf(semiring.MinPlus[T]()),
 		Sum:      semiring.Min[T](),
 		Apply:    program.Apply(func(_ program.Vertex, d, sum T) (T, bool) { return min(d, sum), sum < d }, relax),
 		Priority: program.Priority(func(d T) float64 { return float64(d) }, "state"),
 		Width:    float64(width),
+
+		Idempotent: true,
 	}
 	if width <= 0 {
 		p.Priority = program.PriorityFunc[T]{}
@@ -86,6 +88,8 @@ func HCC() program.Program[int32, bool, int32] {
 		Send:  program.Send(func(_ program.Vertex, label int32) int32 { return label }, "state"),
 		Sum:   semiring.Min[int32](),
 		Apply: program.Apply(func(_ program.Vertex, l, sum int32) (int32, bool) { return min(l, sum), sum < l }, relax),
+
+		Idempotent: true,
 	}
 }
 
@@ -113,8 +117,7 @@ func Matching() program.Program[Partner, bool, uint64] {
 		Sum: semiring.Min[uint64](),
 		Apply: program.Apply(func(_ program.Vertex, p Partner, sum uint64) (Partner, bool) {
 			return Partner{p.ID, int32(sum), sum>>32 == 0}, sum>>32 > 0
-		},
-			"state = {state.ID, (hb_i32)sum, sum >> 32 == 0}; active = sum >> 32 > 0;"),
+		}, "state = {state.ID, (hb_i32)sum, sum >> 32 == 0}; active = sum >> 32 > 0;"),
 		Skip: program.Skip(func(p Partner) bool { return p.Done }, "state.Done"),
 	}
 }
