@@ -95,14 +95,6 @@ func Run[V, E, M comparable](
 	return e.run()
 }
 
-// runOn runs a program where the graph lives.
-func runOn[V, E, M comparable](
-	_ context.Context, a matrix.View[E], p Program[V, E, M], _ Options,
-) (*Result[V], error) {
-	return nil, &PlanError{p.name(), "", "the graph is on " + a.Place().String() + ", and programs run on the host",
-		"use matrix.Move(nil)"}
-}
-
 // direction of a superstep.
 type direction uint8
 
