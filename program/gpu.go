@@ -104,6 +104,10 @@ func textOf[V, E, M comparable](p *Program[V, E, M]) (*deviceProgram, error) {
 		d.seeds = append(d.seeds, deviceSeed{p.Seeds[k].ID, device.Scalar{Type: vt, P: unsafe.Pointer(&p.Seeds[k].State)}})
 	}
 	d.compose(f, add, gather, p.Gather.If)
+	if k := access.Binary(p.Gather.mul); p.Gather.product != nil && k != nil { // a product as any other
+		d.gather.Ends = false
+		d.gather.Mul.UsesX, d.gather.Mul.UsesY = k.UsesX, k.UsesY
+	}
 	return d, err
 }
 
@@ -207,7 +211,7 @@ func (d *deviceProgram) run(
 	switch {
 	case method == "auto":
 		method = ""
-	case method == "push" && !d.sends: // the table pushes lists of values, and Gather reads all
+	case method == "push" && d.gather.Ends: // the table pushes lists of values, and Gather reads all
 		method = pushStates
 	}
 	err = at.Run(device.Call{Context: ctx, Op: d.name, Trace: o.Trace != nil}, func(s *device.Session) {
@@ -247,7 +251,7 @@ func (d *deviceProgram) run(
 	return states, active, err
 }
 
-// pushStates is the plan of "push" for programs with Gather.
+// pushStates is the plan of "push" for functions of Gather.
 const pushStates = "push csr twc bitmap from=bitmap"
 
 // deviceRun is a run under way.

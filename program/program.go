@@ -105,7 +105,8 @@ type (
 		FuncIf func(src, dst V, weight E) (M, bool) // used if Func is nil
 		CUDA   string
 		If     string
-		// product and flipped are the kernels of GatherOf, and add is the name of its ⊕.
+		// GatherOf: ⊗, its kernels on the host, and the name of ⊕.
+		mul     semiring.BinaryOp[E, V, M]
 		product *cpu.Semiring[E, V, M]
 		flipped *cpu.Semiring[V, E, M]
 		add     string
@@ -162,19 +163,15 @@ func Gather[V, E, M any](f func(src, dst V, weight E) M, cuda string) GatherFunc
 
 // GatherOf returns the GatherFunc of a semiring: the message of an edge is weight ⊗ src. The sum of
 // the program must be its ⊕. The kernels of built-in semirings are faster than functions: they take
-// a row a call. A positional semiring, whose ⊗ is an index, gives a GatherFunc without a function.
+// a row a call, and suit more plans of a device. The text is that of ⊗, in x and y. A positional semiring, whose ⊗ is an index, gives a GatherFunc without a function.
 func GatherOf[V, E, M any](s semiring.Semiring[E, V, M]) GatherFunc[V, E, M] {
 	if !s.Valid() || s.Position() != semiring.NotPositional {
 		return GatherFunc[V, E, M]{}
 	}
 	mul := s.Mul()
-	cuda := mul.CUDA()
-	if cuda != "" {
-		cuda = "[](auto x, auto y) { return " + cuda + "; }(weight, src)"
-	}
 	return GatherFunc[V, E, M]{
-		Func: func(src, _ V, weight E) M { return mul.Apply(weight, src) }, CUDA: cuda,
-		product: access.Semiring(s), flipped: access.Flipped(s), add: s.Add().Name(),
+		Func: func(src, _ V, weight E) M { return mul.Apply(weight, src) }, CUDA: mul.CUDA(),
+		mul: mul, product: access.Semiring(s), flipped: access.Flipped(s), add: s.Add().Name(),
 	}
 }
 

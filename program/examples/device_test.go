@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -24,9 +25,61 @@ var openEmulated = sync.OnceValues(func() (*cusparse.Device, error) {
 	if err != nil {
 		return nil, err
 	}
+	c, err := emu.NewCompiler()
+	if err != nil {
+		return nil, err
+	}
+	recorded.Compiler = c
 	return cusparse.Open(0, cusparse.WithDriver(e), cusparse.WithKernelCache("off"),
-		cusparse.WithCompiler("emulator", func() (driver.Compiler, error) { return emu.NewCompiler() }))
+		cusparse.WithCompiler("emulator", func() (driver.Compiler, error) { return &recorded, nil }))
 })
+
+// recorder compiles for the emulator and keeps the sources.
+type recorder struct {
+	driver.Compiler
+	mu      sync.Mutex
+	sources map[string]string // by source: the name
+}
+
+var recorded = recorder{sources: map[string]string{}}
+
+func (r *recorder) Compile(source, name, arch string) ([]byte, error) {
+	r.mu.Lock()
+	r.sources[source] = name
+	r.mu.Unlock()
+	return r.Compiler.Compile(source, name, arch)
+}
+
+// compileByNVRTC compiles the kernels of programs that were recorded. It needs HIVEBLAS_NVRTC, not a
+// GPU.
+func compileByNVRTC(t *testing.T) {
+	if os.Getenv("HIVEBLAS_NVRTC") == "" {
+		t.Skip("HIVEBLAS_NVRTC names no compiler; scripts/nvrtc.sh fetches one")
+	}
+	nvrtc, err := driver.OpenCompiler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried := 0
+	for source, name := range recorded.sources {
+		archs := []string{"sm_70", "sm_90"}
+		switch ends := strings.Contains(source, "#define HB_ENDS 1"); {
+		case ends && strings.Contains(name, "matching"):
+			archs = archs[1:]
+		case ends || !strings.Contains(source, "hb_program_apply"):
+			continue
+		}
+		tried++
+		for _, arch := range archs {
+			if _, err := nvrtc.Compile(source, name, arch); err != nil {
+				t.Errorf("%s for %s: %v", name, arch, err)
+			}
+		}
+	}
+	if tried < 8 {
+		t.Errorf("%d kernels were recorded", tried)
+	}
+}
 
 func emulated(t testing.TB) *cusparse.Device {
 	t.Helper()
@@ -172,4 +225,5 @@ func TestOnDevice(t *testing.T) {
 			t.Errorf("a context that has ended: %v", err)
 		}
 	})
+	t.Run("NVRTC", compileByNVRTC)
 }
