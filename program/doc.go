@@ -21,6 +21,9 @@
 // results do not depend on this choice or on the number of threads. Floating-point sums are the
 // exception: a pull and a push may round differently, though each of them always rounds alike.
 //
+// A program runs where its graph lives. On a device it needs the CUDA text of each function, and a
+// superstep runs by any plan of package cusparse/space.
+//
 // Three other ways to write a program are thin faces of Program: [GatherSumApply] (GRAssembler:
 // Jeong et al., 2022), [EdgeMessageVertex] (Medusa: Zhong and He, IEEE TPDS 25(6), 2014) and
 // [EdgeVertex] (Zhong et al., IEEE TPDS 28(4), 2017). Package examples holds the programs of these

@@ -171,27 +171,16 @@ func runOn[V, E, M comparable](
 	if err != nil {
 		return nil, err
 	}
-	g, err := access.Operand(a, at)
-	if err != nil {
-		return nil, err
-	}
-	res := &Result[V]{}
-	_, n := a.Dims()
-	store, left, err := d.run(ctx, at, g, n, o, res.counts())
+	return runText[V](ctx, at, a, d, o)
+}
+
+// explain turns the error of a plan that does not apply into a *PlanError.
+func (d *deviceProgram) explain(o Options, err error) error {
 	var declined *device.MethodError
 	if errors.As(err, &declined) {
-		return nil, &PlanError{p.name(), o.Plan, declined.Reason, "use auto, push, pull, or a plan that hiveblas tune --list prints"}
+		return &PlanError{d.name, o.Plan, declined.Reason, "use auto, push, pull, or a plan that hiveblas tune --list prints"}
 	}
-	if err != nil {
-		return nil, err
-	}
-	res.State = matrix.NewVector[V](n, matrix.On(at))
-	access.SetRemote(res.State.Spec().Matrix, store)
-	res.Active = left
-	if res.Ended == Full && p.Supersteps != res.Supersteps {
-		return res, &LimitError{p.name(), res.Supersteps, left}
-	}
-	return res, nil
+	return err
 }
 
 // counts are the fields of a result that do not depend on the type of states.
@@ -296,7 +285,9 @@ func (r *deviceRun) start() {
 	seen := map[int]bool{}
 	for _, seed := range d.seeds {
 		size := int64(seed.state.Type.Size)
-		r.Copy(r.state.Val.At(int64(seed.id)*size), r.Upload(seed.state.P, size), size)
+		if seed.state.P != nil { // the states of a file's seeds stand in hb_first
+			r.Copy(r.state.Val.At(int64(seed.id)*size), r.Upload(seed.state.P, size), size)
+		}
 		r.Fill(r.state.Present.At(int64(seed.id)), 1, 1)
 		if !d.active && !seen[seed.id] {
 			r.count++

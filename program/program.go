@@ -50,7 +50,7 @@ type Program[V, E, M comparable] struct {
 	// Priority delays active vertices: while one has a priority below the bound, those at or above
 	// it wait. Once none is left, the bound becomes the least priority that waits plus Width. It
 	// changes the order of work and not the result of programs that converge to one, such as
-	// shortest paths (delta-stepping).
+	// shortest paths (delta-stepping). Devices ignore it.
 	Priority PriorityFunc[V]
 	Width    float64
 }

@@ -14,7 +14,8 @@ import (
 // Options say how a program runs. The zero value uses all threads, chooses plans and has no limit.
 type Options struct {
 	Threads int // 0: GOMAXPROCS; does not change results
-	// Plan is "" or "auto" for the automatic choice, "push" or "pull" for a direction.
+	// Plan is "" or "auto" for the automatic choice, "push" or "pull" for a direction; for a graph on
+	// a device also the text of a plan, as of space.Plan.
 	Plan string
 	// MaxSupersteps is the number of supersteps after which a run fails with a *LimitError; 0
 	// means no limit. Program.Supersteps is the limit that ends a run without an error.
@@ -28,7 +29,7 @@ type Step struct {
 	Superstep int
 	Plan      string // such as "push" or "pull"
 	Active    int64  // vertices that sent
-	Edges     int64  // their out-edges
+	Edges     int64  // their out-edges; 0 on a device
 }
 
 // Ended says why a run ended.
@@ -52,38 +53,22 @@ type Result[V comparable] struct {
 
 // Run runs a program on a square matrix g, whose entry (i, j) is the edge from i to j. ctx may be
 // nil; when it ends, Run returns its error. O(edges of active vertices) a superstep; a pull takes
-// O(edges) and needs the transpose, which g keeps.
+// O(edges) and needs the transpose, which g keeps. The states live where g does. On a device the
+// program needs CUDA text, sums in floating point round as the plan says, the sum any returns any
+// message, and Priority is ignored.
 //
 // Errors: *matrix.DimensionError, *ProgramError, *PlanError, *MessageError, and *LimitError together
 // with the result so far.
 func Run[V, E, M comparable](
 	ctx context.Context, g matrix.Source[E], p Program[V, E, M], opts ...Options,
 ) (*Result[V], error) {
-	var o Options
-	switch len(opts) {
-	case 0:
-	case 1:
-		o = opts[0]
-	default:
-		return nil, &ProgramError{p.name(), "options", fmt.Sprintf("%d values are given", len(opts)), "give one or none"}
-	}
-	if g == nil {
-		return nil, matrix.View[E]{}.Err()
+	o, n, err := prepare(p.name(), g, opts)
+	if err != nil {
+		return nil, err
 	}
 	a := g.View()
-	if err := a.Err(); err != nil {
-		return nil, err
-	}
-	m, n := a.Dims()
-	if m != n {
-		return nil, &matrix.DimensionError{Op: p.name(), Arg: "the graph", Got: fmt.Sprintf("%d×%d", m, n),
-			Want: "square", Remedy: "give an adjacency matrix; of a bipartite graph, one of rows and columns"}
-	}
 	if err := p.check(n); err != nil {
 		return nil, err
-	}
-	if o.MaxSupersteps < 0 {
-		return nil, &ProgramError{p.name(), "MaxSupersteps", fmt.Sprintf("is %d", o.MaxSupersteps), "use 0 for no limit"}
 	}
 	if a.Place() != nil {
 		return runOn(ctx, a, p, o)
@@ -93,6 +78,32 @@ func Run[V, E, M comparable](
 		return nil, err
 	}
 	return e.run()
+}
+
+// prepare checks a graph and options. It returns the number of vertices.
+func prepare[E comparable](name string, g matrix.Source[E], opts []Options) (o Options, n int, err error) {
+	switch len(opts) {
+	case 0:
+	case 1:
+		o = opts[0]
+	default:
+		return o, 0, &ProgramError{name, "options", fmt.Sprintf("%d values are given", len(opts)), "give one or none"}
+	}
+	if o.MaxSupersteps < 0 {
+		return o, 0, &ProgramError{name, "MaxSupersteps", fmt.Sprintf("is %d", o.MaxSupersteps), "use 0 for no limit"}
+	}
+	if g == nil {
+		return o, 0, matrix.View[E]{}.Err()
+	}
+	if err := g.View().Err(); err != nil {
+		return o, 0, err
+	}
+	m, n := g.View().Dims()
+	if m != n {
+		return o, 0, &matrix.DimensionError{Op: name, Arg: "the graph", Got: fmt.Sprintf("%d×%d", m, n),
+			Want: "square", Remedy: "give an adjacency matrix; of a bipartite graph, one of rows and columns"}
+	}
+	return o, n, nil
 }
 
 // direction of a superstep.

@@ -46,6 +46,7 @@ CUDA expressions, which runs on a GPU. -o writes the state of each vertex: level
 distances, ranks, the least vertex of a component, the partner, the label; what is
 not reached and not matched is omitted.`,
 		Example: `  hiveblas run bfs graph.mtx --source 0 -o levels.tsv
+  hiveblas run mine.prog graph.mtx --plan auto -o out.tsv
   hiveblas run matching pairs.tsv --undirected -o partners.tsv
   hiveblas run pagerank web.mtx.gz --plan pull --json`,
 		Args: positional("PROGRAM", "GRAPH"),
@@ -53,7 +54,7 @@ not reached and not matched is omitted.`,
 	j := newJob(s, cmd).computes(noThreshold).reads().writes("the states", matrixFiles...)
 	fs := cmd.Flags()
 	fs.StringVar(&f.source, "source", "", "source vertex `V` of bfs and sssp: a number from 0, or an id")
-	fs.StringVar(&f.plan, "plan", "auto", "run supersteps by `PLAN`: auto, push or pull")
+	fs.StringVar(&f.plan, "plan", "auto", "run supersteps by `PLAN`: auto, push or pull, on a GPU also one that hiveblas tune --list prints")
 	fs.Float64Var(&f.width, "width", 0, "settle distances in buckets of width `W` (0: no buckets)")
 	fs.Float64Var(&f.damping, "damping", .85, "probability `P` of following an edge in pagerank")
 	fs.Float64Var(&f.tol, "tolerance", 1e-9, "stop pagerank when the changes of the ranks sum to at most `T`")
@@ -64,7 +65,7 @@ not reached and not matched is omitted.`,
 			return err
 		}
 		if strings.HasSuffix(args[0], ".prog") {
-			return s.runFile(args[0])
+			return j.runFile(args[0], args[1], &f)
 		}
 		if f.sourced(args[0]) {
 			if err := j.checkSource(f.source); err != nil {
@@ -110,22 +111,96 @@ func (f *runProgramFlags) check(cmd *cobra.Command, name string) error {
 	return nil
 }
 
-// runFile reads a program of CUDA text.
-func (s *session) runFile(name string) error {
-	file, err := os.Open(name)
+// runFile runs a program of CUDA text and writes the states.
+func (j *job) runFile(name, graph string, f *runProgramFlags) error {
+	file, err := readProgram(name)
 	if err != nil {
-		return explain(name, err)
+		return err
 	}
-	defer file.Close()
-	if _, err := program.ReadFile(file, name); err != nil {
-		var bad *program.FileError
-		if errors.As(err, &bad) {
+	if err := j.begin(graph); err != nil {
+		return err
+	}
+	if j.run.device == "auto" {
+		j.run.device = "gpu" // the host runs no CUDA text
+		if err := j.openDemanded(); err != nil {
+			return &failure{name, "a program of CUDA text needs a GPU: " + err.Error(),
+				"or write it in Go with program.Program (go doc github.com/hiveblas/hiveblas/program)", err}
+		}
+	}
+	if j.device == nil {
+		return &failure{name, "a program of CUDA text needs a GPU, and --device is " + j.run.device,
+			"leave --device out, or write it in Go with program.Program (go doc github.com/hiveblas/hiveblas/program)", nil}
+	}
+	if err := j.loadSquare(graph, file.Edge == ""); err != nil {
+		return err
+	}
+	n, _ := j.graph.Dims()
+	for _, s := range file.Seeds {
+		if s.ID >= n {
+			return &failure{name, fmt.Sprintf("the seed %d is no vertex of a graph with %d", s.ID, n), "name a vertex of the graph", nil}
+		}
+	}
+	switch file.State {
+	case "bool":
+		return runFileOf[bool](j, file, f)
+	case "int8":
+		return runFileOf[int8](j, file, f)
+	case "int16":
+		return runFileOf[int16](j, file, f)
+	case "int32":
+		return runFileOf[int32](j, file, f)
+	case "int64":
+		return runFileOf[int64](j, file, f)
+	case "uint8":
+		return runFileOf[uint8](j, file, f)
+	case "uint16":
+		return runFileOf[uint16](j, file, f)
+	case "uint32":
+		return runFileOf[uint32](j, file, f)
+	case "uint64":
+		return runFileOf[uint64](j, file, f)
+	case "float32":
+		return runFileOf[float32](j, file, f)
+	}
+	return runFileOf[float64](j, file, f)
+}
+
+// readProgram reads a program file.
+func readProgram(name string) (*program.File, error) {
+	in, err := os.Open(name)
+	if err != nil {
+		return nil, explain(name, err)
+	}
+	defer in.Close()
+	file, err := program.ReadFile(in, name)
+	var bad *program.FileError
+	if err != nil && !errors.As(err, &bad) {
+		err = explain(name, err)
+	}
+	return file, err
+}
+
+// runFileOf runs a program whose states have type V.
+func runFileOf[V matrix.Element](j *job, file *program.File, f *runProgramFlags) error {
+	var res *program.Result[V]
+	err := j.compute(func(run apps.Run) (err error) {
+		res, err = program.RunFile[V](run.Context, j.graph.Matrix, file, program.Options{
+			Plan: f.plan, MaxSupersteps: f.most,
+			Progress: func(superstep int, active int64) {
+				j.progress.update(fmt.Sprintf("superstep %d, %d active", superstep, active), 0, 0)
+			}})
+		if err != nil {
 			return err
 		}
-		return explain(name, err)
+		return res.State.Move(nil)
+	})
+	if err != nil {
+		return err
 	}
-	return &failure{name, "a program of CUDA text needs a GPU, and this version runs programs on the host",
-		"write it in Go with program.Program (go doc github.com/hiveblas/hiveblas/program)", nil}
+	if err := j.writing(func() error { return writeVectorAs(j, res.State) }); err != nil {
+		return err
+	}
+	return j.report(j.method(file.Name), []field{{"supersteps", "supersteps", res.Supersteps}, {"ended", "ended", string(res.Ended)}}, nil)
 }
 
 // ran is what a program left: a vector to write, and figures.

@@ -385,6 +385,8 @@ var functions = []listedFunction{
 	{"program.ReadFile", program.ReadFile},
 	{"program.Run", program.Run[float64, float64, float64]},
 	{"program.Run", program.Run[bool, bool, bool]},
+	{"program.RunFile", program.RunFile[float64, float64]},
+	{"program.RunFile", program.RunFile[bool, bool]},
 	{"program.Send", program.Send[float64, float64]},
 	{"program.Send", program.Send[bool, bool]},
 	{"program.Skip", program.Skip[float64]},

@@ -197,6 +197,41 @@ func TestOnDevice(t *testing.T) {
 		}
 		onDevice(t, 5, host, there, p, equal)
 	})
+	t.Run("a file", func(t *testing.T) {
+		file, err := program.ReadFile(strings.NewReader("state float32\nedge float32\nmessage float64\ninit INFINITY\n"+
+			"seed 3 0\ngather src + weight\nif weight >= 0\nsum x < y ? x : y\nidentity INFINITY\n"+
+			"apply active = sum < state; if (active) state = sum\n"), "paths.prog")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := program.Run(context.Background(), host, examples.SSSP[float32](3, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := program.RunFile[float32](context.Background(), there, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !got.State.Equal(want.State) || got.Supersteps != want.Supersteps {
+			t.Errorf("%v in %d supersteps, want %v in %d", got.State.Dense(-1), got.Supersteps, want.State.Dense(-1), want.Supersteps)
+		}
+		var plan *program.PlanError
+		if _, err := program.RunFile[float32](context.Background(), host, file); !errors.As(err, &plan) || !strings.Contains(err.Error(), "program.Program") {
+			t.Errorf("a file on the host: %v", err)
+		}
+		var bad *program.FileError
+		if _, err := program.RunFile[int32](context.Background(), there, file); !errors.As(err, &bad) {
+			t.Errorf("states of another type: %v", err)
+		}
+		file.Seeds[0].ID = 1 << 20
+		if _, err := program.RunFile[float32](context.Background(), there, file); !errors.As(err, &bad) {
+			t.Errorf("a seed outside: %v", err)
+		}
+		file.Seeds, file.Gather = nil, "src + wieght"
+		if _, err := program.RunFile[float32](context.Background(), there, file); err == nil || !strings.Contains(err.Error(), "wieght") {
+			t.Errorf("text that does not compile: %v", err)
+		}
+	})
 	t.Run("errors", func(t *testing.T) {
 		_, err := program.Run(context.Background(), there.Pattern(), examples.LabelPropagation(5))
 		var part *program.ProgramError
