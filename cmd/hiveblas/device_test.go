@@ -90,7 +90,7 @@ func TestCommandsOnDevice(t *testing.T) {
 		})
 	}
 	prog := write(t, "least.prog", "state int32\nmessage int32\ninit id\nsend state\nsum min\napply active = sum < state; if (active) state = sum\n")
-	if got, want := runInProcess(t, "run", prog, roads, "-q", "--undirected", "-o", "-"), runInProcess(t, "cc", roads, "-q", "-o", "-"); got != want || got == "" {
+	if got, want := runInProcess(t, "run", prog, roads, "--quiet", "--undirected", "-o", "-"), runInProcess(t, "cc", roads, "--quiet", "-o", "-"); got != want || got == "" {
 		t.Errorf("a program of text writes %q, want %q", got, want)
 	}
 	for _, method := range []string{"pipeline", "fused"} {
