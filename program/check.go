@@ -13,9 +13,9 @@ import (
 // Check looks for violations of what a program promises and returns the first as a *LawError: that
 // its sum is associative and commutative and has its identity, on random messages; and that pushes
 // and pulls on random graphs, at several numbers of threads, give the same states. States, messages
-// and edge values are bool, numbers, strings, or structs and arrays of them, drawn as small integers,
-// so that floating-point sums of them do not round. States may differ by rounding all the same. A
-// *ProgramError says that the program is not complete.
+// and edge values are bool, numbers, strings, or structs and arrays of them, drawn as small
+// integers, so that floating-point sums of them do not round. States may differ by rounding all the
+// same. A *ProgramError says that the program is not complete.
 //
 // Check is for tests. What holds on all values tried may fail on others.
 func Check[V, E, M comparable](p Program[V, E, M], seed uint64) error {

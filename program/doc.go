@@ -12,7 +12,9 @@
 //		Seeds: program.At(source, int32(0)),
 //		Send:  program.Send(func(_ program.Vertex, l int32) int32 { return l + 1 }, "state + 1"),
 //		Sum:   semiring.Any[int32](),
-//		Apply: program.Apply(func(_ program.Vertex, _, sum int32) (int32, bool) { return sum, true }, "state = sum"),
+//		Apply: program.Apply(func(_ program.Vertex, _, sum int32) (int32, bool) {
+//			return sum, true
+//		}, "state = sum"),
 //		Skip:  program.Skip(func(level int32) bool { return level >= 0 }, "state >= 0"),
 //	}
 //	res, err := program.Run(ctx, graph.Pattern(), levels)

@@ -2,9 +2,9 @@ package program
 
 import "github.com/hiveblas/hiveblas/semiring"
 
-// GatherSumApply is the face of GRAssembler (Jeong et al., Decoupling Schedule, Topology Layout, and
-// Algorithm, 2022): gather of an edge, sum, apply of a vertex. A vertex is active next if Apply says
-// so. Its three functions are those of [Program]:
+// GatherSumApply is the face of GRAssembler (Jeong et al., Decoupling Schedule, Topology Layout,
+// and Algorithm, 2022): gather of an edge, sum, apply of a vertex. A vertex is active next if Apply
+// says so. Its three functions are those of [Program]:
 //
 //	for each edge (src, dst) with src active:  if sum(dst, gather(src, dst, edge)) activate(dst)
 //	for each such dst:                         apply(dst)
@@ -17,7 +17,8 @@ import "github.com/hiveblas/hiveblas/semiring"
 //		Gather: func(src, _, weight float32) float32 { return src + weight },
 //		Sum:    semiring.Min[float32](),
 //		Apply:  func(_ program.Vertex, d, sum float32) (float32, bool) { return min(d, sum), sum < d },
-//		CUDA:   program.GSAText{Gather: "src + weight", Apply: "active = sum < state; if (active) state = sum;"},
+//		CUDA: program.GSAText{Gather: "src + weight",
+//			Apply: "active = sum < state; if (active) state = sum;"},
 //	}.Program()
 type GatherSumApply[V, E, M comparable] struct {
 	Name       string
@@ -54,7 +55,9 @@ func (f GatherSumApply[V, E, M]) Program() Program[V, E, M] {
 //	type Edges = program.EdgeList[float32, bool, float32]
 //	program.EdgeMessageVertex[float32, bool, float32]{
 //		Init:     program.Init(func(program.Vertex) float32 { return 1 }, "1"),
-//		EList:    func(v program.Vertex, rank float32, el *Edges) { el.SendAll(rank / float32(el.Len())) },
+//		EList: func(v program.Vertex, rank float32, el *Edges) {
+//			el.SendAll(rank / float32(el.Len()))
+//		},
 //		Combiner: semiring.Plus[float32](),
 //		Vertex: func(_ program.Vertex, _, sum float32) (float32, bool) {
 //			return 0.15 + sum*0.85, true
@@ -169,9 +172,9 @@ func (f EdgeMessageVertex[V, E, M]) Program() Program[V, E, M] {
 }
 
 // EdgeVertex is the face of Zhong et al., Optimizing Graph Processing on GPUs (IEEE TPDS 28(4),
-// 2017, table 1): EdgeCompute sends the message of an edge, the Combiner combines those to a vertex,
-// and VertexCompute updates it and votes. The run ends when all have voted to halt, or after
-// MaxSupersteps (startGPU(maxSupersteps)).
+// 2017, table 1): EdgeCompute sends the message of an edge, the Combiner combines those to a
+// vertex, and VertexCompute updates it and votes. The run ends when all have voted to halt, or
+// after MaxSupersteps (startGPU(maxSupersteps)).
 //
 // Shortest paths, algorithm 1 of the paper:
 //
@@ -199,8 +202,8 @@ type EdgeVertex[V, E, M comparable] struct {
 	CUDA          EVText
 }
 
-// EVText is the CUDA text of an [EdgeVertex]: the message of an edge, the condition under which there is
-// one ("" means always), and statements as of [ApplyFunc].
+// EVText is the CUDA text of an [EdgeVertex]: the message of an edge, the condition under which
+// there is one ("" means always), and statements as of [ApplyFunc].
 type EVText struct{ EdgeCompute, Condition, VertexCompute string }
 
 // Vote is the vote of a vertex. A vertex that votes to be active makes the run continue, so that

@@ -24,12 +24,12 @@ import (
 //	apply      active = sum < state; if (active) state = sum;
 //	idempotent
 //
-// in any order; # begins a comment, and a line that begins with a blank continues the one before. The
-// names that each text sees are those of [InitFunc], [SendFunc], [GatherFunc], [ApplyFunc] and
+// in any order; # begins a comment, and a line that begins with a blank continues the one before.
+// The names that each text sees are those of [InitFunc], [SendFunc], [GatherFunc], [ApplyFunc] and
 // [SkipFunc]. Types are bool, int8 … int64, uint8 … uint64, float32 and float64; without "edge" the
-// graph is a pattern. "sum" names plus, times, min, max or any, or is an expression in x and y whose
-// identity "identity" gives. "if" is the condition of a gather. All vertices begin active unless
-// there are seeds.
+// graph is a pattern. "sum" names plus, times, min, max or any, or is an expression in x and y
+// whose identity "identity" gives. "if" is the condition of a gather. All vertices begin active
+// unless there are seeds.
 type File struct {
 	Name                 string // of the file, for messages
 	State, Edge, Message string

@@ -11,10 +11,10 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// RunFile runs a program of CUDA text on a graph that lives on a device. V is the type of states that
-// the file names. The values of edges, of type E, are converted to the type that the file names. For a
-// graph on the host, which runs no CUDA text, it is a *PlanError; other errors are those of [Run],
-// and *FileError.
+// RunFile runs a program of CUDA text on a graph that lives on a device. V is the type of states
+// that the file names. The values of edges, of type E, are converted to the type that the file
+// names. For a graph on the host, which runs no CUDA text, it is a *PlanError; other errors are
+// those of [Run], and *FileError.
 func RunFile[V, E comparable](
 	ctx context.Context, g matrix.Source[E], f *File, opts ...Options,
 ) (*Result[V], error) {

@@ -13,8 +13,9 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// This file runs programs on a device. A superstep is a product of the matrix and a vector of states
-// or messages, by any plan of the space, and one kernel of package program that applies the sums.
+// This file runs programs on a device. A superstep is a product of the matrix and a vector of
+// states or messages, by any plan of the space, and one kernel of package program that applies the
+// sums.
 
 //go:embed kernels/program.cu
 var programText string

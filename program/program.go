@@ -33,9 +33,9 @@ type Program[V, E, M comparable] struct {
 	// state only.
 	Skip SkipFunc[V]
 
-	// Idempotent says that a message that was sent before changes no state if it is sent again, as in
-	// searches for a least value. Pulls then collect the messages of all vertices without a test of
-	// which are active, and the number of supersteps may depend on the plan.
+	// Idempotent says that a message that was sent before changes no state if it is sent again, as
+	// in searches for a least value. Pulls then collect the messages of all vertices without a test
+	// of which are active, and the number of supersteps may depend on the plan.
 	Idempotent bool
 
 	// Totals are sums over all vertices, computed before the first superstep and after each one.
@@ -163,7 +163,8 @@ func Gather[V, E, M any](f func(src, dst V, weight E) M, cuda string) GatherFunc
 
 // GatherOf returns the GatherFunc of a semiring: the message of an edge is weight ⊗ src. The sum of
 // the program must be its ⊕. The kernels of built-in semirings are faster than functions: they take
-// a row a call, and suit more plans of a device. The text is that of ⊗, in x and y. A positional semiring, whose ⊗ is an index, gives a GatherFunc without a function.
+// a row a call, and suit more plans of a device. The text is that of ⊗, in x and y. A positional
+// semiring, whose ⊗ is an index, gives a GatherFunc without a function.
 func GatherOf[V, E, M any](s semiring.Semiring[E, V, M]) GatherFunc[V, E, M] {
 	if !s.Valid() || s.Position() != semiring.NotPositional {
 		return GatherFunc[V, E, M]{}

@@ -14,8 +14,8 @@ import (
 // Options say how a program runs. The zero value uses all threads, chooses plans and has no limit.
 type Options struct {
 	Threads int // 0: GOMAXPROCS; does not change results
-	// Plan is "" or "auto" for the automatic choice, "push" or "pull" for a direction; for a graph on
-	// a device also the text of a plan, as of space.Plan.
+	// Plan is "" or "auto" for the automatic choice, "push" or "pull" for a direction; for a graph
+	// on a device also the text of a plan, as of space.Plan.
 	Plan string
 	// MaxSupersteps is the number of supersteps after which a run fails with a *LimitError; 0
 	// means no limit. Program.Supersteps is the limit that ends a run without an error.
@@ -57,8 +57,8 @@ type Result[V comparable] struct {
 // program needs CUDA text, sums in floating point round as the plan says, the sum any returns any
 // message, and Priority is ignored.
 //
-// Errors: *matrix.DimensionError, *ProgramError, *PlanError, *MessageError, and *LimitError together
-// with the result so far.
+// Errors: *matrix.DimensionError, *ProgramError, *PlanError, *MessageError, and *LimitError
+// together with the result so far.
 func Run[V, E, M comparable](
 	ctx context.Context, g matrix.Source[E], p Program[V, E, M], opts ...Options,
 ) (*Result[V], error) {

@@ -50,8 +50,8 @@ func (r *recorder) Compile(source, name, arch string) ([]byte, error) {
 	return r.Compiler.Compile(source, name, arch)
 }
 
-// compileByNVRTC compiles the kernels of programs that were recorded. It needs HIVEBLAS_NVRTC, not a
-// GPU.
+// compileByNVRTC compiles the kernels of programs that were recorded. It needs HIVEBLAS_NVRTC, not
+// a GPU.
 func compileByNVRTC(t *testing.T) {
 	if os.Getenv("HIVEBLAS_NVRTC") == "" {
 		t.Skip("HIVEBLAS_NVRTC names no compiler; scripts/nvrtc.sh fetches one")

@@ -1,8 +1,9 @@
 // Package examples holds graph programs of the papers that package program follows, each a few
 // lines of functions.
 //
-// The lines between the braces of each program are what a user writes; a test holds their numbers to
-// those that Medusa prints for the same algorithms (Zhong and He, IEEE TPDS 25(6), 2014, table 6).
+// The lines between the braces of each program are what a user writes; a test holds their numbers
+// to those that Medusa prints for the same algorithms (Zhong and He, IEEE TPDS 25(6), 2014, table
+// 6).
 package examples
 
 import (
@@ -126,9 +127,9 @@ func Matching() program.Program[Partner, bool, uint64] {
 type Label struct{ Label, Changed int32 }
 
 // LabelPropagation returns communities by labels (Raghavan, Albert, Kumara, Physical Review E 76,
-// 2007): a vertex takes the label that most of its neighbours have, of several the least. Half of the
-// vertices move in a superstep, chosen by a hash, so that neighbours do not exchange labels forever.
-// The run ends when no label has changed for two supersteps, or after the given number.
+// 2007): a vertex takes the label that most of its neighbours have, of several the least. Half of
+// the vertices move in a superstep, chosen by a hash, so that neighbours do not exchange labels
+// forever. The run ends when no label has changed for two supersteps, or after the given number.
 func LabelPropagation(supersteps int) program.Program[Label, bool, int32] {
 	return program.Program[Label, bool, int32]{
 		Name:     "labels",
