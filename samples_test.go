@@ -12,6 +12,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/program"
 	"github.com/hiveblas/hiveblas/semiring"
 	"github.com/hiveblas/hiveblas/testdata"
 )
@@ -39,6 +40,39 @@ func similarFilms(ctx context.Context, in, out string, place matrix.Place) (*chu
 	return chunked.MxM(ctx, chunked.File[float32](out), semiring.PlusTimes[float32](),
 		ratings.Matrix.T(), ratings.Matrix,
 		chunked.On(place), chunked.HostMemory(8<<30), chunked.OffDiagonal())
+}
+
+// The sample of docs/programs.md.
+
+func components(ctx context.Context, g *matrix.Matrix[float64]) (*matrix.Vector[int32], error) {
+	res, err := program.Run(ctx, g.Pattern(), program.Program[int32, bool, int32]{
+		Init: program.Init(func(v program.Vertex) int32 { return v.ID }, "id"),
+		Send: program.Send(func(_ program.Vertex, label int32) int32 { return label }, "state"),
+		Sum:  semiring.Min[int32](),
+		Apply: program.Apply(func(_ program.Vertex, label, least int32) (int32, bool) {
+			return min(label, least), least < label
+		}, "active = sum < state; if (active) state = sum;"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return res.State, nil
+}
+
+func TestComponentsSample(t *testing.T) {
+	g, err := matrix.FromTuples(4, 4, []int{0, 3, 3, 1}, []int{3, 0, 1, 3}, []float64{1, 1, 1, 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	label, err := components(context.Background(), g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for v, want := range []int32{0, 0, 2, 0} {
+		if got, _ := label.At(v); got != want {
+			t.Errorf("vertex %d is in component %d, want %d", v, got, want)
+		}
+	}
 }
 
 // The samples of docs/scan.md and docs/geolocation.md.

@@ -317,7 +317,7 @@ func (f *frame) spaceFacts(
 		ListedX: u.isListed() || u.frontier != nil, VastX: u.isListed() && vast(u.n, u.known()),
 		Masked: mask != nil, Wanted: 1, Any: s.Add.Any, Exact: s.Add.Exact,
 		Constant: !s.Mul.UsesX && !s.Mul.UsesY && s.Position == 0,
-		Result:   s.Add.Out.Size, Position: s.Position != 0,
+		Result:   s.Add.Out.Size, Position: s.Position != 0, Ends: s.Ends,
 	}
 	if a.format == sparse.CSR && seen {
 		x := f.factsOf(a)

@@ -154,6 +154,17 @@ func (p *program) monoid(m device.Monoid) *program {
 // other operand's, or with flip exchanged, and the monoid.
 func (p *program) semiring(s device.Semiring, flip bool) *program {
 	locals := p.names(s.Mul) + p.ones
+	if s.Ends {
+		ends := fmt.Sprintf("%s weight, const %s &src, const %s &dst", s.Mul.X.Name, s.Mul.Y.Name, s.Mul.Y.Name)
+		locals += " typedef A E; typedef B V; typedef C M;"
+		condition := s.If
+		if condition == "" {
+			condition = "true"
+		}
+		p.function("hb_sends", "bool", ends, locals, condition)
+		p.function("hb_gather", s.Mul.Out.Name, ends, locals, s.Mul.Text)
+		return p.monoid(s.Add)
+	}
 	params := s.Mul.X.Name + " x, " + s.Mul.Y.Name + " y"
 	if flip {
 		params = s.Mul.Y.Name + " y, " + s.Mul.X.Name + " x"

@@ -366,6 +366,36 @@ func (s session) Pull(m device.Semiring, a, x device.View) device.View {
 	return f.viewOf(y)
 }
 
+func (s session) Product(
+	method string, m device.Semiring, a device.Operand, x device.View, mask *device.Mask,
+) (device.View, device.Ran) {
+	f, ran := s.f, device.Ran{}
+	xs := f.storeOf(x)
+	if xs == nil {
+		return device.View{}, ran
+	}
+	if x.Entries >= 0 {
+		xs.count.Store(x.Entries)
+	}
+	temps, made := len(f.temps), len(f.made)
+	y, _ := f.mxv(method, m, false, a, xs, mask, &ran)
+	if f.err != nil {
+		return device.View{}, ran
+	}
+	y = f.dense(y)
+	f.freeSince(temps)
+	kept := f.made[:made]
+	for _, st := range f.made[made:] {
+		if st == y || st.keep {
+			kept = append(kept, st)
+		} else {
+			st.drop()
+		}
+	}
+	f.made = kept
+	return f.viewOf(y), ran
+}
+
 func (s session) Scan(items device.Buffer, n int64, size int) device.Buffer {
 	return buffer(s.f.scan(memOf(items), n, size))
 }

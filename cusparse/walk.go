@@ -116,6 +116,7 @@ func (w *walk) program(key walkKey) *program {
 	p.name = plan.String() + ", " + p.name
 	pull := plan.Direction == space.Pull
 	p.flag("HB_FLIP", w.flip).flag("HB_MASKED", key.mask).flag("HB_HIT", key.hit)
+	p.flag("HB_ENDS", key.s.Ends)
 	p.flag("HB_X_BITMAP", pull && key.xFormat == sparse.Bitmap)
 	p.flag("HB_X_LISTED", pull && key.xFormat <= sparse.Hypersparse)
 	p.flag("HB_X_AT", key.at).flag("HB_PLACED", plan.Layout == space.Hyper)
@@ -272,8 +273,8 @@ func itemsOf(w *walk, list *mem, n int64) itemsArg {
 func (w *walk) pull() *store {
 	f := w.frame
 	size := int64(w.s.Add.Out.Size)
-	// Every row that has entries has a result where x is full and no row is left out.
-	w.hit = w.u.format != sparse.Full || w.mask != nil || w.plan.Layout == space.Hyper ||
+	// Every row that has entries has a result where x is full and no row and no term is left out.
+	w.hit = w.u.format != sparse.Full || w.mask != nil || w.s.If != "" || w.plan.Layout == space.Hyper ||
 		w.s.Add.Any || w.single && w.a.full == 0
 	arg := pullArg{x: *w.u.desc()}
 	var list *mem
@@ -490,6 +491,13 @@ func (w *walk) frontier() (list *mem, count int64) {
 	case w.plan.From == space.List && w.u.frontier != nil:
 		w.at = true
 		return w.u.frontier, w.u.known()
+	case w.plan.From == space.List && w.s.Ends: // the values stay where they are
+		list := w.list(w.u)
+		if w.err != nil {
+			return nil, 0
+		}
+		w.at = true
+		return list.idx, list.known()
 	case w.plan.From == space.List:
 		if w.u = w.list(w.u); w.err != nil {
 			return nil, 0

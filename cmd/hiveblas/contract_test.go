@@ -72,6 +72,14 @@ func TestOutputs(t *testing.T) {
 		{"places by name", "geo --ids renumber --undirected --locations " + home + " " + names, ".tsv",
 			"ann\t1\t2.5\t0\nbob\t1\t2.5\t1\ncid\t1\t2.5\t2\n"},
 
+		{"a program: levels", "run bfs --source 0 " + roads, ".tsv", "0\t0\n1\t1\n2\t1\n3\t2\n4\t2\n"},
+		{"a program: distances", "run sssp --source 1 --plan push " + roads, ".tsv", "0\t3.5\n1\t0\n2\t1.5\n3\t1.5\n4\t10\n"},
+		{"a program: distances in buckets", "run sssp --source 1 --width 2 --plan pull " + roads, ".tsv", "0\t3.5\n1\t0\n2\t1.5\n3\t1.5\n4\t10\n"},
+		{"a program: components by name", "run hcc --undirected --ids renumber " + names, ".tsv", "ann\tann\nbob\tann\ncid\tann\ndan\tdan\neve\tdan\n"},
+		{"a program: partners by name", "run matching --undirected --ids renumber " + names, ".tsv", "ann\tbob\nbob\tann\ndan\teve\neve\tdan\n"},
+		{"a program: labels", "run labels " + cliques, ".mtx",
+			"%%MatrixMarket matrix coordinate integer general\n7 1 7\n1 1 2\n2 1 2\n3 1 2\n4 1 4\n5 1 4\n6 1 4\n7 1 4\n"},
+
 		{"minimum assignment", "lsap " + visits, ".tsv", "0\t0\n1\t1\n"},
 		{"maximum assignment", "lsap --maximize " + visits, ".tsv", "0\t1\n1\t2\n"},
 		{"missing entries at a cost", "lsap --default 0.5 --method auction " + visits, ".tsv", "0\t2\n1\t0\n"},

@@ -67,7 +67,7 @@ func TestCommandsOnDevice(t *testing.T) {
 		"vn --seeds 0,3 " + roads, "vn --seeds 0,33 --unit " + karate,
 		"bfs --source 0 " + karate, "bfs --source 0 --parents " + roads,
 		"sssp --source 1 " + roads, "cc " + roads, "ktruss -k 4 " + karate, "louvain " + karate, "louvain --leiden " + chesapeake,
-		"sgm --seeds 4 " + roads + " " + roads,
+		"run matching " + karate, "sgm --seeds 4 " + roads + " " + roads,
 	} {
 		t.Run(args, func(t *testing.T) {
 			dir := t.TempDir()
@@ -88,6 +88,10 @@ func TestCommandsOnDevice(t *testing.T) {
 				t.Errorf("cpu wrote\n%s\ngpu\n%s", outs["cpu"], outs["gpu"])
 			}
 		})
+	}
+	prog := write(t, "least.prog", "state int32\nmessage int32\ninit id\nsend state\nsum min\napply active = sum < state; if (active) state = sum\n")
+	if got, want := runInProcess(t, "run", prog, roads, "--quiet", "--undirected", "-o", "-"), runInProcess(t, "cc", roads, "--quiet", "-o", "-"); got != want || got == "" {
+		t.Errorf("a program of text writes %q, want %q", got, want)
 	}
 	for _, method := range []string{"pipeline", "fused"} {
 		if got := runInProcess(t, "tc", karate, "--device", "gpu", "--method", method); !strings.Contains(got, "triangles  45") {

@@ -34,6 +34,7 @@ type Facts struct {
 	Result     int     // bytes of a result
 	Elements   int     // bytes of an element of the matrix, 0 for a pattern
 	Position   bool    // ⊗ reads positions
+	Ends       bool    // ⊗ reads the vector at both ends of an edge
 	Uses       float64 // products that the matrix is expected to serve
 }
 
@@ -92,6 +93,8 @@ func (p Plan) Legal(f Facts) error {
 		}
 	} else if p.Schedule == Expand {
 		switch {
+		case f.Ends:
+			return clash(sched, "operands", "it reads the vector at one end of an edge")
 		case p.Frame != Store:
 			return clash(sched, frame, "it adds up sorted terms; use store")
 		case p.Layout != CSR:
@@ -123,8 +126,8 @@ func (p Plan) Legal(f Facts) error {
 		switch {
 		case p.Layout != CSR:
 			return clash(sched, layout, "its kernel reads csr")
-		case !f.FullX || f.Any || f.Position || f.Result > 16 || f.Elements > 16 || p.From != All:
-			return clash(sched, "operands", "it needs a full vector, elements of at most 16 bytes, a product without positions and a ⊕ other than any")
+		case !f.FullX || f.Any || f.Position || f.Ends || f.Result > 16 || f.Elements > 16 || p.From != All:
+			return clash(sched, "operands", "it needs a full vector, elements of at most 16 bytes, a product without positions and of one end of an edge, and a ⊕ other than any")
 		case p.Frame != Segmented:
 			return clash(sched, frame, "its sums have a fixed order; use segmented")
 		case p.Hot && f.Shared == 0:

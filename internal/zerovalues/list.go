@@ -18,7 +18,7 @@ const module = "github.com/hiveblas/hiveblas/"
 // packages are the public packages.
 var packages = []string{
 	"apps", "auction", "bench", "bench/gen", "chunked", "cusparse", "cusparse/driver", "cusparse/jit",
-	"matrix", "matrix/gonummat", "matrix/jbsparse", "ops", "semiring",
+	"matrix", "matrix/gonummat", "matrix/jbsparse", "ops", "program", "program/examples", "semiring",
 }
 
 // item is an exported function or type of a package.

@@ -1,6 +1,7 @@
 // w(v) = ⊕ A(v, u) ⊗ x(u) over the edges of row v. HB_MASKED: rows that the mask excludes have no
 // result. HB_HIT: presence is written, a row has a result if it has a term; else every row that has
 // edges has one, as with a full x. HB_X_BITMAP, HB_X_LISTED: x is a bitmap or a list, else full.
+// HB_ENDS: ⊗ is hb_gather of the values of x at both ends of an edge, where hb_sends holds.
 // HB_PLACED: results stand at the places of the rows.
 
 #define HB_REDUCES 1
@@ -78,7 +79,14 @@ HB_DEVICE void hb_visit(const hb_topology &g, const hb_op &op, hb_i32 v, hb_i32 
 #elif defined(HB_EMULATED)
 	if (!is) return; // an absent slot may divide by zero, which a GPU does not mind
 #endif
+#if HB_ENDS
+	if (!is) return;
+	const HB_X &src = ((const HB_X *)op.x.val)[u], &dst = ((const HB_X *)op.x.val)[v];
+	if (!hb_sends(HB_GET_A(g, p), src, dst)) return;
+	HB_C y = hb_gather(HB_GET_A(g, p), src, dst);
+#else
 	HB_C y = hb_mul(HB_GET_A(g, p), HB_GET_X(op.x, q), HB_FLIP ? 0 : v, u, HB_FLIP ? v : 0);
+#endif
 #if HB_ANY
 	HB_C sum = y;
 #else

@@ -1,5 +1,5 @@
 // w(u) ⊕= A(v, u) ⊗ x(v) over the edges of the frontier's rows v. HB_MASKED: positions that the
-// mask excludes get nothing. HB_APPEND: positions written for the first time are appended to a
+// mask excludes get nothing. HB_ENDS: ⊗ is hb_gather; see op/pull.cu. HB_APPEND: positions written for the first time are appended to a
 // list, in any order.
 
 #define HB_REDUCES 0
@@ -27,7 +27,13 @@ HB_DEVICE void hb_visit(const hb_topology &g, const hb_op &op, hb_i32 v, hb_i32 
 	hb_i64 q;
 	if (hb_find(op.mask, 0, u, q) == (op.comp != 0)) return;
 #endif
+#if HB_ENDS
+	const HB_X &src = ((const HB_X *)op.x.val)[v], &dst = ((const HB_X *)op.x.val)[u];
+	if (!hb_sends(HB_GET_A(g, p), src, dst)) return;
+	HB_C y = hb_gather(HB_GET_A(g, p), src, dst);
+#else
 	HB_C y = hb_mul(HB_GET_A(g, p), HB_GET_X(op.x, at), HB_FLIP ? 0 : u, v, HB_FLIP ? u : 0);
+#endif
 #if HB_ANY
 	op.out[u] = y;
 #else

@@ -1,0 +1,324 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/program"
+	"github.com/hiveblas/hiveblas/program/examples"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// programs are the names of the programs of package examples.
+var programs = []string{"bfs", "sssp", "pagerank", "hcc", "matching", "labels"}
+
+// runProgramFlags are the flags of run.
+type runProgramFlags struct {
+	source, plan string
+	width        float64
+	damping, tol float64
+	most         int
+}
+
+func runCommand(s *session) *cobra.Command {
+	var f runProgramFlags
+	cmd := &cobra.Command{
+		Use:   "run PROGRAM GRAPH",
+		Short: "Run a graph program: functions of edges, messages and vertices",
+		Long: `run executes a graph program in supersteps: active vertices send messages along
+their edges, messages to a vertex are summed, and the vertex gets a new state.
+
+PROGRAM is bfs, sssp, pagerank, hcc (components of an undirected graph by smallest
+labels), matching (a maximal matching of an undirected graph) or labels
+(communities by label propagation). Package program/examples has their few lines.
+
+A program of your own is a Go function (package program), or a file NAME.prog of
+CUDA expressions, which runs on a GPU. -o writes the state of each vertex: levels,
+distances, ranks, the least vertex of a component, the partner, the label; what is
+not reached and not matched is omitted.`,
+		Example: `  hiveblas run bfs graph.mtx --source 0 -o levels.tsv
+  hiveblas run mine.prog graph.mtx --plan auto -o out.tsv
+  hiveblas run matching pairs.tsv --undirected -o partners.tsv
+  hiveblas run pagerank web.mtx.gz --plan pull --json`,
+		Args: positional("PROGRAM", "GRAPH"),
+	}
+	j := newJob(s, cmd).computes(noThreshold).reads().writes("the states", matrixFiles...)
+	fs := cmd.Flags()
+	fs.StringVar(&f.source, "source", "", "source vertex `V` of bfs and sssp: a number from 0, or an id")
+	fs.StringVar(&f.plan, "plan", "auto", "run supersteps by `PLAN`: auto, push or pull, on a GPU also one that hiveblas tune --list prints")
+	fs.Float64Var(&f.width, "width", 0, "settle distances in buckets of width `W` (0: no buckets)")
+	fs.Float64Var(&f.damping, "damping", .85, "probability `P` of following an edge in pagerank")
+	fs.Float64Var(&f.tol, "tolerance", 1e-9, "stop pagerank when the changes of the ranks sum to at most `T`")
+	fs.IntVar(&f.most, "max-supersteps", 0, "fail after `N` supersteps (0: no limit; labels: end after 100)")
+	complete(cmd, "plan", "auto", "push", "pull")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := f.check(cmd, args[0]); err != nil {
+			return err
+		}
+		if strings.HasSuffix(args[0], ".prog") {
+			return j.runFile(args[0], args[1], &f)
+		}
+		if f.sourced(args[0]) {
+			if err := j.checkSource(f.source); err != nil {
+				return err
+			}
+		}
+		if err := j.begin(args[1]); err != nil {
+			return err
+		}
+		if err := j.loadSquare(args[1], args[0] != "sssp"); err != nil {
+			return err
+		}
+		if args[0] == "hcc" || args[0] == "matching" || args[0] == "labels" {
+			if err := j.wantUndirected(); err != nil {
+				return err
+			}
+		}
+		return j.runProgram(args[0], &f)
+	}
+	return cmd
+}
+
+func (f *runProgramFlags) sourced(name string) bool { return name == "bfs" || name == "sssp" }
+
+func (f *runProgramFlags) check(cmd *cobra.Command, name string) error {
+	bad := func(format string, args ...any) error {
+		return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case !slices.Contains(programs, name) && !strings.HasSuffix(name, ".prog"):
+		return bad("%q is no program, want %s, or a file NAME.prog", name, strings.Join(programs, ", "))
+	case !(f.width >= 0):
+		return bad("--width is %v, want 0 or more", f.width)
+	case !(f.damping > 0 && f.damping < 1):
+		return bad("--damping is %v, want between 0 and 1", f.damping)
+	case !(f.tol > 0):
+		return bad("--tolerance is %v, want a positive number", f.tol)
+	case f.most < 0:
+		return bad("--max-supersteps is %d, want 0 or more", f.most)
+	case cmd.Flags().Changed("source") && !f.sourced(name):
+		return bad("--source belongs to bfs and sssp; seeds of a file stand in the file")
+	}
+	return nil
+}
+
+// runFile runs a program of CUDA text and writes the states.
+func (j *job) runFile(name, graph string, f *runProgramFlags) error {
+	file, err := readProgram(name)
+	if err != nil {
+		return err
+	}
+	if err := j.begin(graph); err != nil {
+		return err
+	}
+	if j.run.device == "auto" {
+		j.run.device = "gpu" // the host runs no CUDA text
+		if err := j.openDemanded(); err != nil {
+			return &failure{name, "a program of CUDA text needs a GPU: " + err.Error(),
+				"or write it in Go with program.Program (go doc github.com/hiveblas/hiveblas/program)", err}
+		}
+	}
+	if j.device == nil {
+		return &failure{name, "a program of CUDA text needs a GPU, and --device is " + j.run.device,
+			"leave --device out, or write it in Go with program.Program (go doc github.com/hiveblas/hiveblas/program)", nil}
+	}
+	if err := j.loadSquare(graph, file.Edge == ""); err != nil {
+		return err
+	}
+	n, _ := j.graph.Dims()
+	for _, s := range file.Seeds {
+		if s.ID >= n {
+			return &failure{name, fmt.Sprintf("the seed %d is no vertex of a graph with %d", s.ID, n), "name a vertex of the graph", nil}
+		}
+	}
+	switch file.State {
+	case "bool":
+		return runFileOf[bool](j, file, f)
+	case "int8":
+		return runFileOf[int8](j, file, f)
+	case "int16":
+		return runFileOf[int16](j, file, f)
+	case "int32":
+		return runFileOf[int32](j, file, f)
+	case "int64":
+		return runFileOf[int64](j, file, f)
+	case "uint8":
+		return runFileOf[uint8](j, file, f)
+	case "uint16":
+		return runFileOf[uint16](j, file, f)
+	case "uint32":
+		return runFileOf[uint32](j, file, f)
+	case "uint64":
+		return runFileOf[uint64](j, file, f)
+	case "float32":
+		return runFileOf[float32](j, file, f)
+	}
+	return runFileOf[float64](j, file, f)
+}
+
+// readProgram reads a program file.
+func readProgram(name string) (*program.File, error) {
+	in, err := os.Open(name)
+	if err != nil {
+		return nil, explain(name, err)
+	}
+	defer in.Close()
+	file, err := program.ReadFile(in, name)
+	var bad *program.FileError
+	if err != nil && !errors.As(err, &bad) {
+		err = explain(name, err)
+	}
+	return file, err
+}
+
+// runFileOf runs a program whose states have type V.
+func runFileOf[V matrix.Element](j *job, file *program.File, f *runProgramFlags) error {
+	var res *program.Result[V]
+	err := j.compute(func(run apps.Run) (err error) {
+		res, err = program.RunFile[V](run.Context, j.graph.Matrix, file, program.Options{
+			Plan: f.plan, MaxSupersteps: f.most,
+			Progress: func(superstep int, active int64) {
+				j.progress.update(fmt.Sprintf("superstep %d, %d active", superstep, active), 0, 0)
+			}})
+		if err != nil {
+			return err
+		}
+		return res.State.Move(nil)
+	})
+	if err != nil {
+		return err
+	}
+	if err := j.writing(func() error { return writeVectorAs(j, res.State) }); err != nil {
+		return err
+	}
+	return j.report(j.method(file.Name), []field{{"supersteps", "supersteps", res.Supersteps}, {"ended", "ended", string(res.Ended)}}, nil)
+}
+
+// ran is what a program left: a vector to write, and figures.
+type ran struct {
+	write func() error
+	figs  []field
+}
+
+// runProgram runs a program of package examples and writes the states.
+func (j *job) runProgram(name string, f *runProgramFlags) error {
+	source := 0
+	if f.sourced(name) {
+		var err error
+		if source, err = j.graph.vertex("--source", f.source); err != nil {
+			return err
+		}
+	}
+	var out ran
+	plans := []string{}
+	err := j.compute(func(run apps.Run) (err error) {
+		o := program.Options{Threads: run.Threads, Plan: f.plan, MaxSupersteps: f.most,
+			Progress: func(superstep int, active int64) {
+				j.progress.update(fmt.Sprintf("superstep %d, %d active", superstep, active), 0, 0)
+			},
+			Trace: func(s program.Step) {
+				if !slices.Contains(plans, s.Plan) {
+					plans = append(plans, s.Plan)
+				}
+			}}
+		g := j.graph.Matrix
+		switch name {
+		case "bfs":
+			out, err = stateOf(j, run.Context, g.Pattern(), examples.BFS(source), o, "reached",
+				func(level int32) (int32, bool) { return level, level != examples.Unreached })
+		case "sssp":
+			if err := j.nonNegative(run); err != nil {
+				return err
+			}
+			out, err = stateOf(j, run.Context, g, examples.SSSP(source, f.width), o, "reached",
+				func(d float64) (float64, bool) { return d, d <= maxFloat })
+		case "pagerank":
+			out, err = stateOf(j, run.Context, g.Pattern(), examples.PageRank(f.damping, f.tol), o, "vertices",
+				func(r examples.Rank) (float64, bool) { return r.Rank, true })
+		case "hcc":
+			out, err = verticesOf(j, run.Context, g.Pattern(), examples.HCC(), o, "vertices",
+				func(label int32) (int32, bool) { return label, true })
+		case "matching":
+			out, err = verticesOf(j, run.Context, g.Pattern(), examples.Matching(), o, "matched",
+				func(p examples.Partner) (int32, bool) { return p.To, p.Done })
+		case "labels":
+			most := f.most
+			if o.MaxSupersteps = 0; most == 0 {
+				most = 100
+			}
+			out, err = verticesOf(j, run.Context, g.Pattern(), examples.LabelPropagation(most), o, "vertices",
+				func(l examples.Label) (int32, bool) { return l.Label, true })
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := j.writing(out.write); err != nil {
+		return err
+	}
+	return j.report(name+": "+strings.Join(plans, "+"), out.figs, nil)
+}
+
+// nonNegative returns an error if a weight is negative: distances would decrease forever.
+func (j *job) nonNegative(run apps.Run) error {
+	with := ops.WithOptions(ops.WithThreads(run.Threads), ops.WithContext(run.Context))
+	least, err := ops.ReduceScalar(semiring.Min[float64](), j.graph.Matrix, with)
+	if err == nil && least < 0 {
+		return &failure{"", fmt.Sprintf("a weight is %v, and distances want 0 or more", least),
+			"correct the file, or count edges with hiveblas run bfs", nil}
+	}
+	return err
+}
+
+const maxFloat = 0x1p1023 * (1 + (1 - 0x1p-52))
+
+// stateOf runs a program and keeps the numbers that get takes from states.
+func stateOf[V, E, M comparable, T matrix.Element](
+	j *job, ctx context.Context, g matrix.Source[E], p program.Program[V, E, M], o program.Options,
+	what string, get func(V) (T, bool),
+) (ran, error) {
+	v, figs, err := runState(ctx, g, p, o, what, get)
+	return ran{func() error { return writeVectorAs(j, v) }, figs}, err
+}
+
+// verticesOf is stateOf of states that are vertices.
+func verticesOf[V, E, M comparable](
+	j *job, ctx context.Context, g matrix.Source[E], p program.Program[V, E, M], o program.Options,
+	what string, get func(V) (int32, bool),
+) (ran, error) {
+	v, figs, err := runState(ctx, g, p, o, what, get)
+	return ran{func() error { return j.writeVertices(v) }, figs}, err
+}
+
+func runState[V, E, M comparable, T matrix.Element](
+	ctx context.Context, g matrix.Source[E], p program.Program[V, E, M], o program.Options,
+	what string, get func(V) (T, bool),
+) (*matrix.Vector[T], []field, error) {
+	res, err := program.Run(ctx, g, p, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := res.State.Move(nil); err != nil {
+		return nil, nil, err
+	}
+	var at []int
+	var values []T
+	for v, state := range res.State.All() {
+		if x, ok := get(state); ok {
+			at, values = append(at, v), append(values, x)
+		}
+	}
+	out, err := matrix.VectorFromTuples[T](res.State.Size(), at, values, nil)
+	return out, []field{{what, what, len(at)}, {"supersteps", "supersteps", res.Supersteps},
+		{"ended", "ended", string(res.Ended)}}, err
+}

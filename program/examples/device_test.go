@@ -1,0 +1,264 @@
+package examples_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/cusparse"
+	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/program"
+	"github.com/hiveblas/hiveblas/program/examples"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+var openEmulated = sync.OnceValues(func() (*cusparse.Device, error) {
+	e, err := emu.New()
+	if err != nil {
+		return nil, err
+	}
+	c, err := emu.NewCompiler()
+	if err != nil {
+		return nil, err
+	}
+	recorded.Compiler = c
+	return cusparse.Open(0, cusparse.WithDriver(e), cusparse.WithKernelCache("off"),
+		cusparse.WithCompiler("emulator", func() (driver.Compiler, error) { return &recorded, nil }))
+})
+
+// recorder compiles for the emulator and keeps the sources.
+type recorder struct {
+	driver.Compiler
+	mu      sync.Mutex
+	sources map[string]string // by source: the name
+}
+
+var recorded = recorder{sources: map[string]string{}}
+
+func (r *recorder) Compile(source, name, arch string) ([]byte, error) {
+	r.mu.Lock()
+	r.sources[source] = name
+	r.mu.Unlock()
+	return r.Compiler.Compile(source, name, arch)
+}
+
+// compileByNVRTC compiles the kernels of programs that were recorded. It needs HIVEBLAS_NVRTC, not
+// a GPU.
+func compileByNVRTC(t *testing.T) {
+	if os.Getenv("HIVEBLAS_NVRTC") == "" {
+		t.Skip("HIVEBLAS_NVRTC names no compiler; scripts/nvrtc.sh fetches one")
+	}
+	nvrtc, err := driver.OpenCompiler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried := 0
+	for source, name := range recorded.sources {
+		archs := []string{"sm_70", "sm_90"}
+		switch ends := strings.Contains(source, "#define HB_ENDS 1"); {
+		case ends && strings.Contains(name, "matching"):
+			archs = archs[1:]
+		case ends || !strings.Contains(source, "hb_program_apply"):
+			continue
+		}
+		tried++
+		for _, arch := range archs {
+			if _, err := nvrtc.Compile(source, name, arch); err != nil {
+				t.Errorf("%s for %s: %v", name, arch, err)
+			}
+		}
+	}
+	if tried < 8 {
+		t.Errorf("%d kernels were recorded", tried)
+	}
+}
+
+func emulated(t testing.TB) *cusparse.Device {
+	t.Helper()
+	d, err := openEmulated()
+	if errors.Is(err, emu.ErrUnavailable) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// plans are one of each direction, layout, schedule and frame that programs meet most.
+var plans = []string{
+	"auto", "push", "pull", "pull csr vm store", "push csr vm bitmap from=list", "pull sell vm store order=log",
+	"push csr twc append from=list", "pull coo emv atomic", "push coo em bitmap from=bitmap", "pull csr strict segmented",
+	"pull ell wm store", "push csr cm bitmap from=bitmap", "pull csr mpp segmented", "pull csr vw store lanes=4", "pull csr tiles segmented",
+}
+
+// onDevice runs a program on the host and by plans on the emulated device, and compares. Plans that
+// do not suit a program are errors that say so.
+func onDevice[V, E, M comparable](
+	t *testing.T, first int, host, there matrix.Source[E], p program.Program[V, E, M], same func(x, y V) bool,
+) {
+	t.Helper()
+	want, err := program.Run(context.Background(), host, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for k, plan := range plans {
+		if !longtest.Enabled() && k > 0 && k != first {
+			continue
+		}
+		got, err := program.Run(context.Background(), there, p, program.Options{Plan: plan})
+		var clash *program.PlanError
+		if errors.As(err, &clash) && strings.Contains(clash.Reason, "clash") && len(plan) > 4 {
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", plan, err)
+		}
+		ran++
+		if got.State.Place() != there.View().Place() {
+			t.Errorf("%s: the states live at %v", plan, got.State.Place())
+		}
+		if (!p.Idempotent && p.Priority.Func == nil) && (got.Supersteps != want.Supersteps || got.Ended != want.Ended || got.Active != want.Active) {
+			t.Errorf("%s: %d supersteps (%s, %d active), want %d (%s, %d)", plan, got.Supersteps, got.Ended, got.Active,
+				want.Supersteps, want.Ended, want.Active)
+		}
+		state := got.State.Dense(*new(V))
+		for v, x := range want.State.All() {
+			if !same(state[v], x) {
+				t.Fatalf("%s: vertex %d has %v, want %v", plan, v, state[v], x)
+			}
+		}
+	}
+	if ran < 2 {
+		t.Errorf("%d plans ran", ran)
+	}
+}
+
+func equal[V comparable](x, y V) bool { return x == y }
+
+func TestOnDevice(t *testing.T) {
+	dev := emulated(t)
+	tuples := gen.Symmetrise(gen.RMAT(6, 5, gen.RMATOptions{}))
+	if longtest.Enabled() {
+		tuples = gen.Symmetrise(gen.RMAT(9, 6, gen.RMATOptions{}))
+	}
+	g := gen.CSR(tuples)
+	val := gen.UniformFloats(g, 5, true)
+	narrow := make([]float32, len(val))
+	for k, x := range val {
+		narrow[k] = float32(x)
+	}
+	host, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, narrow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := host.Clone()
+	if err := there.Move(dev); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("bfs", func(t *testing.T) {
+		onDevice(t, 6, host.Pattern(), there.Pattern(), examples.BFS(3), equal)
+	})
+	t.Run("sssp", func(t *testing.T) {
+		onDevice(t, 4, host, there, examples.SSSP[float32](3, 0), equal)
+	})
+	t.Run("pagerank", func(t *testing.T) {
+		onDevice(t, 9, host.Pattern(), there.Pattern(), examples.PageRank(.85, 1e-6), func(x, y examples.Rank) bool {
+			return math.Abs(x.Rank-y.Rank) < 1e-12
+		})
+	})
+	t.Run("hcc", func(t *testing.T) {
+		onDevice(t, 7, host.Pattern(), there.Pattern(), examples.HCC(), equal)
+	})
+	t.Run("matching", func(t *testing.T) {
+		onDevice(t, 8, host.Pattern(), there.Pattern(), examples.Matching(), equal)
+	})
+	t.Run("a condition and both ends", func(t *testing.T) {
+		p := program.Program[int64, float32, int64]{
+			Init: program.Init(func(v program.Vertex) int64 { return int64(v.ID) * 3 }, "id * 3"),
+			Gather: program.GatherIf(func(src, dst int64, w float32) (int64, bool) {
+				return src - dst + int64(w*8), w > .25
+			}, "src - dst + (M)(weight * 8)", "weight > .25f"),
+			Sum: semiring.Plus[int64](),
+			Apply: program.Apply(func(v program.Vertex, x, sum int64) (int64, bool) {
+				return (x+sum)%1000 + int64(v.Superstep) + int64(v.Degree), v.ID%4 != 0
+			}, "state = (state + sum) % 1000 + superstep + degree; active = id % 4 != 0"),
+			Seeds:      program.At(7, int64(-100)),
+			Supersteps: 5,
+		}
+		onDevice(t, 5, host, there, p, equal)
+	})
+	t.Run("a file", func(t *testing.T) {
+		file, err := program.ReadFile(strings.NewReader("state float32\nedge float32\nmessage float64\ninit INFINITY\n"+
+			"seed 3 0\ngather src + weight\nif weight >= 0\nsum x < y ? x : y\nidentity INFINITY\n"+
+			"apply active = sum < state; if (active) state = sum\n"), "paths.prog")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := program.Run(context.Background(), host, examples.SSSP[float32](3, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := program.RunFile[float32](context.Background(), there, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !got.State.Equal(want.State) || got.Supersteps != want.Supersteps {
+			t.Errorf("%v in %d supersteps, want %v in %d", got.State.Dense(-1), got.Supersteps, want.State.Dense(-1), want.Supersteps)
+		}
+		var plan *program.PlanError
+		if _, err := program.RunFile[float32](context.Background(), host, file); !errors.As(err, &plan) || !strings.Contains(err.Error(), "program.Program") {
+			t.Errorf("a file on the host: %v", err)
+		}
+		var bad *program.FileError
+		if _, err := program.RunFile[int32](context.Background(), there, file); !errors.As(err, &bad) {
+			t.Errorf("states of another type: %v", err)
+		}
+		file.Seeds[0].ID = 1 << 20
+		if _, err := program.RunFile[float32](context.Background(), there, file); !errors.As(err, &bad) {
+			t.Errorf("a seed outside: %v", err)
+		}
+		file.Seeds, file.Gather = nil, "src + wieght"
+		if _, err := program.RunFile[float32](context.Background(), there, file); err == nil || !strings.Contains(err.Error(), "wieght") {
+			t.Errorf("text that does not compile: %v", err)
+		}
+	})
+	t.Run("errors", func(t *testing.T) {
+		_, err := program.Run(context.Background(), there.Pattern(), examples.LabelPropagation(5))
+		var part *program.ProgramError
+		if !errors.As(err, &part) || part.Part != "Edges, Messages" {
+			t.Errorf("message lists on a device: %v", err)
+		}
+		p := examples.HCC()
+		p.Apply.CUDA = ""
+		if _, err := program.Run(context.Background(), there.Pattern(), p); !errors.As(err, &part) || part.Part != "Apply" {
+			t.Errorf("a function without text: %v", err)
+		}
+		var plan *program.PlanError
+		_, err = program.Run(context.Background(), there.Pattern(), examples.HCC(), program.Options{Plan: "pull csr vm sideways"})
+		if !errors.As(err, &plan) {
+			t.Errorf("an unknown plan: %v", err)
+		}
+		forever := examples.HCC()
+		forever.Apply.CUDA = "active = true"
+		res, err := program.Run(context.Background(), there.Pattern(), forever, program.Options{MaxSupersteps: 3})
+		if !errors.Is(err, program.ErrLimit) || res == nil || res.Supersteps != 3 {
+			t.Errorf("a program that never halts: %+v, %v", res, err)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		if _, err := program.Run(ctx, there.Pattern(), forever); !errors.Is(err, context.Canceled) {
+			t.Errorf("a context that has ended: %v", err)
+		}
+	})
+	t.Run("NVRTC", compileByNVRTC)
+}

@@ -1,0 +1,382 @@
+package program
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strings"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// This file runs programs on a device. A superstep is a product of the matrix and a vector of
+// states or messages, by any plan of the space, and one kernel of package program that applies the
+// sums.
+
+//go:embed kernels/program.cu
+var programText string
+
+// deviceProgram is a program as text, without type parameters.
+type deviceProgram struct {
+	name                 string
+	state, edge, message device.Type
+	gather               device.Semiring
+	sends, skips         bool
+	active               bool // all vertices begin active
+	seeds                []deviceSeed
+	everywhere           bool
+	totals               int
+	halt                 func(int, []float64) bool
+	supersteps           int
+	body                 string // the functions that kernels/program.cu names
+	code                 programKey
+}
+
+// deviceSeed is a seed and its state.
+type deviceSeed struct {
+	id    int
+	state device.Scalar
+}
+
+// programKey tells programs apart on a device.
+type programKey struct{ body, state, message string }
+
+// textOf turns a program into text. A function without text is a *ProgramError.
+func textOf[V, E, M comparable](p *Program[V, E, M]) (*deviceProgram, error) {
+	d := &deviceProgram{name: p.name(), active: p.Init.Active, everywhere: p.Everywhere, totals: len(p.Totals),
+		halt: p.Halt, supersteps: p.Supersteps, sends: p.Send.Func != nil, skips: p.Skip.Func != nil}
+	var err error
+	fail := func(e error) {
+		if err == nil && e != nil {
+			err = e
+		}
+	}
+	typed := func(part string, t device.Type, e error) device.Type {
+		if e != nil {
+			fail(&ProgramError{d.name, part, e.Error(), "or run the program on the host"})
+		}
+		return t
+	}
+	text := func(part string, given bool, cuda string) string {
+		if given && cuda == "" {
+			fail(&ProgramError{d.name, part, "has no CUDA text, which a device needs", "give it, or run the program on the host"})
+		}
+		return cuda
+	}
+	if p.Edges.Func != nil || p.Messages.Func != nil {
+		return nil, &ProgramError{d.name, "Edges, Messages", "are functions of whole lists, which run on the host only",
+			"use Send or Gather, and Sum, or move the graph to the host"}
+	}
+	vt, e := device.TypeOf[V]()
+	d.state = typed("the state", vt, e)
+	et, e := device.TypeOf[E]()
+	d.edge = typed("the edge value", et, e)
+	mt, e := device.TypeOf[M]()
+	d.message = typed("the message", mt, e)
+	first := p.Init.CUDA
+	if p.Init.same && err == nil {
+		first, e = vt.Literal(p.Init.value)
+		fail(e)
+	}
+	f := functions{first: text("Init", true, first), apply: text("Apply", true, p.Apply.CUDA),
+		send: text("Send", d.sends, p.Send.CUDA), skip: text("Skip", d.skips, p.Skip.CUDA)}
+	for k, t := range p.Totals {
+		f.totals = append(f.totals, text(fmt.Sprintf("Totals[%d]", k), true, t.CUDA))
+	}
+	gather := text("Gather", !d.sends, p.Gather.CUDA)
+	if p.Gather.Func == nil {
+		text("Gather's condition", p.Gather.FuncIf != nil, p.Gather.If)
+	}
+	add := device.Monoid{Any: p.Sum.IsAny(), Func: device.Func{Name: p.Sum.Name(), Text: text("Sum", true, p.Sum.CUDA()),
+		X: mt, Y: mt, Out: mt, UsesX: true, UsesY: true}}
+	if err != nil {
+		return nil, err
+	}
+	if k := access.Monoid(p.Sum); k != nil {
+		add.Exact = k.Exact
+	}
+	add.Identity, e = mt.Literal(p.Sum.Identity())
+	fail(e)
+	for k := range p.Seeds {
+		d.seeds = append(d.seeds, deviceSeed{p.Seeds[k].ID, device.Scalar{Type: vt, P: unsafe.Pointer(&p.Seeds[k].State)}})
+	}
+	d.compose(f, add, gather, p.Gather.If)
+	if k := access.Binary(p.Gather.mul); p.Gather.product != nil && k != nil { // a product as any other
+		d.gather.Ends = false
+		d.gather.Mul.UsesX, d.gather.Mul.UsesY = k.UsesX, k.UsesY
+	}
+	return d, err
+}
+
+// functions are the texts of a program.
+type functions struct {
+	first, send, apply, skip string
+	totals                   []string
+}
+
+// compose writes the functions that kernels/program.cu names, and the ⊗ of the messages.
+func (d *deviceProgram) compose(f functions, add device.Monoid, gather, condition string) {
+	const context = "hb_i32 id, hb_i32 degree, hb_i32 n, hb_i32 superstep, const double *total"
+	var b strings.Builder
+	fmt.Fprintf(&b, "HB_DEVICE HB_V hb_first(hb_i32 id, hb_i32 degree, hb_i32 n) { typedef HB_V V; HB_V state = %s; return state; }\n", f.first)
+	fmt.Fprintf(&b, "HB_DEVICE bool hb_step(HB_V &state, const HB_M &sum, %s) { typedef HB_V V; typedef HB_M M; bool active = true; %s; return active; }\n", context, f.apply)
+	if d.sends {
+		fmt.Fprintf(&b, "HB_DEVICE HB_M hb_message(const HB_V &state, %s) { typedef HB_V V; typedef HB_M M; HB_M message = %s; return message; }\n", context, f.send)
+	}
+	if d.skips {
+		fmt.Fprintf(&b, "HB_DEVICE bool hb_closed(const HB_V &state) { typedef HB_V V; return %s; }\n", f.skip)
+	}
+	if d.totals > 0 {
+		fmt.Fprintf(&b, "HB_DEVICE double hb_term(int k, const HB_V &state, %s) {\n\ttypedef HB_V V;\n\tswitch (k) {\n", context)
+		for k, t := range f.totals {
+			fmt.Fprintf(&b, "\tcase %d: return (double)(%s);\n", k, t)
+		}
+		b.WriteString("\t}\n\treturn 0;\n}\n")
+	}
+	fmt.Fprintf(&b, "#define HB_IDENTITY (%s)\n", add.Identity)
+	d.body = b.String()
+	d.code = programKey{d.body, d.state.Name, d.message.Name}
+	d.gather = device.Semiring{Name: "the messages of " + d.name, Add: add}
+	if d.sends {
+		d.gather.Mul = device.Func{Name: "second", Text: "y", X: d.edge, Y: d.message, Out: d.message, UsesY: true}
+	} else {
+		d.gather.Mul = device.Func{Name: "gather", Text: gather, X: d.edge, Y: d.state, Out: d.message, UsesX: true, UsesY: true}
+		d.gather.Ends, d.gather.If = true, condition
+	}
+}
+
+// program is the text for the backend.
+func (d *deviceProgram) program() device.Program {
+	flag := map[bool]int{true: 1}
+	return device.Program{
+		File: "program", Of: d.name, Body: d.body + programText,
+		Types: []device.Typedef{{Name: "HB_V", Type: d.state}, {Name: "HB_M", Type: d.message}},
+		Defines: map[string]any{"HB_SENDS": flag[d.sends], "HB_SKIPS": flag[d.skips], "HB_TOTALS": d.totals,
+			"HB_BLOCK": block, "HB_THREADS": device.Threads},
+	}
+}
+
+// runOn runs a program where the graph lives.
+func runOn[V, E, M comparable](
+	ctx context.Context, a matrix.View[E], p Program[V, E, M], o Options,
+) (*Result[V], error) {
+	at, ok := a.Place().(device.Runner)
+	if !ok {
+		return nil, &PlanError{p.name(), o.Plan, "the graph is on " + a.Place().String() + ", which runs no programs", "use matrix.Move(nil)"}
+	}
+	d, err := textOf(&p)
+	if err != nil {
+		return nil, err
+	}
+	return runText[V](ctx, at, a, d, o)
+}
+
+// explain turns the error of a plan that does not apply into a *PlanError.
+func (d *deviceProgram) explain(o Options, err error) error {
+	var declined *device.MethodError
+	if errors.As(err, &declined) {
+		return &PlanError{d.name, o.Plan, declined.Reason, "use auto, push, pull, or a plan that hiveblas tune --list prints"}
+	}
+	return err
+}
+
+// counts are the fields of a result that do not depend on the type of states.
+func (r *Result[V]) counts() ran { return ran{&r.Supersteps, &r.Total, &r.Ended} }
+
+type ran struct {
+	supersteps *int
+	total      *[]float64
+	ended      *Ended
+}
+
+// run runs the supersteps on a device. It returns the states and the number of active vertices.
+func (d *deviceProgram) run(
+	ctx context.Context, at device.Runner, g device.Operand, n int, o Options, out ran,
+) (states device.Store, active int64, err error) {
+	method := o.Plan
+	switch {
+	case method == "auto":
+		method = ""
+	case method == "push" && d.gather.Ends: // the table pushes lists of values, and Gather reads all
+		method = pushStates
+	}
+	err = at.Run(device.Call{Context: ctx, Op: d.name, Trace: o.Trace != nil}, func(s *device.Session) {
+		r := &deviceRun{Session: s, p: d, n: n, rows: s.Rows(g), reverse: g}
+		r.reverse.Transposed = !g.Transposed
+		r.start()
+		for s.Err() == nil && n > 0 {
+			if r.count == 0 && !(d.everywhere && *out.supersteps == 0) {
+				*out.ended = Quiet
+				break
+			}
+			if most := o.MaxSupersteps; *out.supersteps == d.supersteps && d.supersteps > 0 || *out.supersteps == most && most > 0 {
+				*out.ended = Full
+				break
+			}
+			s.Check()
+			if o.Progress != nil {
+				o.Progress(*out.supersteps, r.count)
+			}
+			step := Step{Superstep: *out.supersteps, Active: r.count}
+			step.Plan = r.superstep(method, int32(*out.supersteps))
+			if o.Trace != nil && s.Err() == nil {
+				o.Trace(step)
+			}
+			*out.supersteps++
+			if d.halt != nil && s.Err() == nil && d.halt(*out.supersteps-1, r.total) {
+				*out.ended = Halted
+				break
+			}
+		}
+		if n == 0 {
+			*out.ended = Quiet
+		}
+		*out.total, active = r.total, r.count
+		states = s.Result(s.AllPresent(r.state), int64(n))
+	})
+	return states, active, err
+}
+
+// pushStates is the plan of "push" for functions of Gather.
+const pushStates = "push csr twc bitmap from=bitmap"
+
+// deviceRun is a run under way.
+type deviceRun struct {
+	*device.Session
+	p       *deviceProgram
+	n       int
+	rows    device.View    // edges by source
+	reverse device.Operand // the matrix whose rows collect messages
+	state   device.View    // states, present where a vertex is active; full if all are
+	closed  device.View    // present where a vertex takes no messages
+	sums    device.Buffer  // Totals, on the device
+	total   []float64
+	count   int64 // active vertices
+}
+
+func (r *deviceRun) kernel(name string) device.Kernel {
+	return r.Kernel(r.Program(r.p.code, r.p.program), "hb_program_"+name)
+}
+
+// set returns a new set of vertices: bytes in whole words, which kernels set by atomics.
+func (r *deviceRun) set() device.Buffer { return r.Alloc((int64(r.n) + 7) / 4 * 4) }
+
+// states returns room for states, with a set of active vertices.
+func (r *deviceRun) states(t device.Type) device.View {
+	present := r.set()
+	v := r.NewBitmap(r.n, t, present)
+	r.Free(present) // the view has it
+	return v
+}
+
+// start sets the states and the first active vertices.
+func (r *deviceRun) start() {
+	d, n := r.p, int32(r.n)
+	r.total = make([]float64, d.totals)
+	r.state = r.states(d.state)
+	all := int32(0)
+	if d.active {
+		all, r.count = 1, int64(n)
+	}
+	r.Each(r.kernel("start"), int64(n), n, r.rows.Ptr, r.state.Val, r.state.Present, all)
+	seen := map[int]bool{}
+	for _, seed := range d.seeds {
+		size := int64(seed.state.Type.Size)
+		if seed.state.P != nil { // the states of a file's seeds stand in hb_first
+			r.Copy(r.state.Val.At(int64(seed.id)*size), r.Upload(seed.state.P, size), size)
+		}
+		r.Fill(r.state.Present.At(int64(seed.id)), 1, 1)
+		if !d.active && !seen[seed.id] {
+			r.count++
+		}
+		seen[seed.id] = true
+	}
+	if d.skips {
+		r.closed = r.states(boolType)
+		r.Each(r.kernel("close"), int64(n), n, r.state.Val, r.closed.Present)
+	}
+	r.sums = r.Zeros(8 * int64(max(d.totals, 1)))
+	r.sumTotals(-1)
+	r.whole()
+}
+
+var boolType, _ = device.TypeOf[bool]()
+
+// whole makes the states full if all vertices are active.
+func (r *deviceRun) whole() {
+	if r.count == int64(r.n) && r.n > 0 && r.state.Present.Addr != 0 {
+		r.state = r.AllPresent(r.state)
+	}
+	r.state.Entries = r.count
+}
+
+// superstep runs one superstep and returns its plan.
+func (r *deviceRun) superstep(method string, superstep int32) string {
+	d, n := r.p, int32(r.n)
+	x := r.state
+	if d.sends {
+		if x.Present.Addr == 0 {
+			x = r.NewFull(1, r.n, d.message)
+		} else {
+			x = r.NewBitmap(r.n, d.message, r.state.Present)
+		}
+		x.Entries = r.count
+		r.Each(r.kernel("send"), int64(n), n, r.rows.Ptr, r.state.Val, r.state.Present, x.Val, superstep, r.sums)
+	}
+	var mask *device.Mask
+	if d.skips {
+		mask = &device.Mask{Store: r.closed.Store, Structural: true, Comp: true}
+	}
+	a := r.reverse
+	a.Pattern = d.sends
+	y, how := r.Product(method, d.gather, a, x, mask)
+	next, count := r.states(d.state), r.Zeros(8)
+	every := int32(0)
+	if d.everywhere {
+		every = 1
+	}
+	r.Each(r.kernel("apply"), int64(n), n, r.rows.Ptr, r.state.Val, y.Present, y.Val, next.Val, next.Present,
+		r.closed.Present, every, superstep, r.sums, count)
+	if r.Err() != nil {
+		return ""
+	}
+	r.Drop(y)
+	if d.sends {
+		r.Drop(x)
+	}
+	r.Drop(r.state)
+	r.state = next
+	r.sumTotals(superstep)
+	r.count = r.Read(count, 0)
+	r.Free(count)
+	r.whole()
+	if how.Plan != "" {
+		return how.Plan
+	}
+	return how.Method
+}
+
+// sumTotals computes Totals: sums of blocks on the device, and of these on the host.
+func (r *deviceRun) sumTotals(superstep int32) {
+	d := r.p
+	if d.totals == 0 || r.n == 0 || r.Err() != nil {
+		return
+	}
+	blocks := (int64(r.n) + block - 1) / block
+	parts := make([]float64, blocks*int64(d.totals))
+	at := r.Alloc(8 * int64(len(parts)))
+	r.Blocks(r.kernel("totals"), blocks, device.Threads, int32(r.n), r.rows.Ptr, r.state.Val, superstep, r.sums, at)
+	r.Download(unsafe.Pointer(&parts[0]), at, 8*int64(len(parts)))
+	r.Free(at)
+	r.total = make([]float64, d.totals)
+	for k, x := range parts {
+		r.total[k%d.totals] += x
+	}
+	up := r.Upload(unsafe.Pointer(&r.total[0]), 8*int64(d.totals))
+	r.Copy(r.sums, up, 8*int64(d.totals))
+	r.Free(up)
+}

@@ -1,0 +1,86 @@
+// The functions of a graph program on vertices. The text before this file defines them:
+//   HB_V hb_first(id, degree, n)                                  the first state
+//   HB_M hb_message(state, id, degree, n, superstep, total)       HB_SENDS: the message of a vertex
+//   bool hb_step(state, sum, id, degree, n, superstep, total)     Apply: true if the vertex is active
+//   bool hb_closed(state)                                         HB_SKIPS: takes no messages
+//   double hb_term(k, state, id, degree, n, superstep, total)     HB_TOTALS: the term of total k
+// Messages are gathered by the walks of the backend. All kernels take a thread a vertex and are bound
+// by memory traffic: the states, and a byte for each vertex and set.
+
+#define HB_DEGREE(v) ((hb_i32)(ptr[(v) + 1] - ptr[v]))
+
+// hb_program_start writes the first states, and which vertices are active.
+HB_KERNEL hb_program_start(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *active, hb_i32 all) {
+	HB_EACH(v, n) {
+		state[v] = hb_first((hb_i32)v, HB_DEGREE(v), n);
+		active[v] = (hb_u8)all;
+	}
+}
+
+#if HB_SENDS
+// hb_program_send writes the messages of the active vertices. active may be null: all are.
+HB_KERNEL hb_program_send(hb_i32 n, const hb_i64 *ptr, const HB_V *state, const hb_u8 *active, HB_M *mail, hb_i32 superstep, const double *total) {
+	HB_EACH(v, n) {
+		if (!active || active[v]) mail[v] = hb_message(state[v], (hb_i32)v, HB_DEGREE(v), n, superstep, total);
+	}
+}
+#endif
+
+#if HB_SKIPS
+// hb_program_close marks the vertices that take no messages.
+HB_KERNEL hb_program_close(hb_i32 n, const HB_V *state, hb_u8 *closed) {
+	HB_EACH(v, n) closed[v] = hb_closed(state[v]);
+}
+#endif
+
+// hb_program_apply takes the sums of messages to the next states. hit says which vertices have a
+// message; null: all. With every, vertices without a message are applied too. count gets the number of
+// vertices that are active next.
+HB_KERNEL hb_program_apply(hb_i32 n, const hb_i64 *ptr, const HB_V *state, const hb_u8 *hit, const HB_M *sums, HB_V *next, hb_u8 *active, hb_u8 *closed,
+	hb_i32 every, hb_i32 superstep, const double *total, hb_u64 *count) {
+	hb_u32 mine = 0;
+	HB_EACH(v, n) {
+		HB_V s = state[v];
+		bool on = !hit || hit[v];
+#if HB_SKIPS
+		if (closed[v]) on = false; // a plan may have summed messages to it
+#endif
+		const bool go = on || every;
+		if (go) {
+			HB_M sum = HB_IDENTITY;
+			if (on) sum = sums[v];
+			on = hb_step(s, sum, (hb_i32)v, HB_DEGREE(v), n, superstep, total);
+#if HB_SKIPS
+			closed[v] = hb_closed(s);
+#endif
+		}
+		next[v] = s;
+		on = go && on;
+		active[v] = on;
+		mine += on;
+	}
+	mine = hb_total(mine);
+	if (HB_LANE == 0 && mine) atomicAdd(count, (hb_u64)mine);
+}
+
+#if HB_TOTALS
+// hb_program_totals writes the sums of blocks of HB_BLOCK vertices: parts[b · HB_TOTALS + k]. A block
+// of threads takes a block of vertices. The order of each sum is fixed.
+HB_KERNEL hb_program_totals(hb_i32 n, const hb_i64 *ptr, const HB_V *state, hb_i32 superstep, const double *total, double *parts) {
+	__shared__ double sums[HB_THREADS / HB_WARP];
+	const hb_i64 first = (hb_i64)blockIdx.x * HB_BLOCK;
+	for (int k = 0; k < HB_TOTALS; k++) {
+		double mine = 0;
+		for (hb_i64 v = first + threadIdx.x; v < first + HB_BLOCK && v < n; v += HB_THREADS)
+			mine += hb_term(k, state[v], (hb_i32)v, HB_DEGREE(v), n, superstep, total);
+		mine = hb_total(mine);
+		if (HB_LANE == 0) sums[threadIdx.x / HB_WARP] = mine;
+		__syncthreads();
+		if (threadIdx.x == 0) {
+			for (int w = 1; w < HB_THREADS / HB_WARP; w++) mine += sums[w];
+			parts[(hb_i64)blockIdx.x * HB_TOTALS + k] = mine;
+		}
+		__syncthreads();
+	}
+}
+#endif

@@ -1,0 +1,271 @@
+package program
+
+import (
+	"fmt"
+
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// Program is a graph program over vertex states V, edge values E and messages M.
+//
+// The functions run on several goroutines at once and must not write to shared memory. Exactly one
+// of Send, Gather and Edges gives the messages, and one of Sum and Messages combines them.
+type Program[V, E, M comparable] struct {
+	Name string // for messages; "" means "program"
+
+	Init  InitFunc[V] // state and activity of each vertex before the first superstep
+	Seeds []Seed[V]   // vertices that begin active with a state of their own
+
+	Send   SendFunc[V, M]      // the message that a vertex sends along each out-edge
+	Gather GatherFunc[V, E, M] // the message of an edge whose source is active
+	Edges  EdgesFunc[V, E, M]  // messages of the whole edge list of an active vertex
+
+	Sum      semiring.Monoid[M] // combines the messages to a vertex
+	Messages MessagesFunc[V, M] // combines the whole list of messages to a vertex
+
+	// Apply runs on each vertex that has a message, with Everywhere on each vertex. Vertices on
+	// which it does not run keep their state and become inactive.
+	Apply      ApplyFunc[V, M]
+	Everywhere bool
+	// Skip holds for vertices that take no messages: Apply does not run on them. It depends on the
+	// state only.
+	Skip SkipFunc[V]
+
+	// Idempotent says that a message that was sent before changes no state if it is sent again, as
+	// in searches for a least value. Pulls then collect the messages of all vertices without a test
+	// of which are active, and the number of supersteps may depend on the plan.
+	Idempotent bool
+
+	// Totals are sums over all vertices, computed before the first superstep and after each one.
+	// Functions of a vertex read them as Vertex.Total.
+	Totals []TotalFunc[V]
+	// Halt ends the run after a superstep if it returns true. It may be nil. superstep counts from
+	// 0; total has the values of Totals.
+	Halt func(superstep int, total []float64) bool
+	// Supersteps ends the run after so many supersteps; 0 means no limit.
+	Supersteps int
+
+	// Priority delays active vertices: while one has a priority below the bound, those at or above
+	// it wait. Once none is left, the bound becomes the least priority that waits plus Width. It
+	// changes the order of work and not the result of programs that converge to one, such as
+	// shortest paths (delta-stepping). Devices ignore it.
+	Priority PriorityFunc[V]
+	Width    float64
+}
+
+// Vertex is what functions know of a vertex besides its state.
+type Vertex struct {
+	ID     int32
+	Degree int32 // out-degree
+	*Round
+}
+
+// Round is what functions know of the run.
+type Round struct {
+	Superstep int       // from 0; −1 in Init
+	N         int       // number of vertices
+	Total     []float64 // of Program.Totals; read only
+}
+
+// Seed is a vertex that begins active with a state of its own.
+type Seed[V any] struct {
+	ID    int
+	State V
+}
+
+// At returns the seed of a single vertex.
+func At[V any](id int, state V) []Seed[V] { return []Seed[V]{{id, state}} }
+
+// The function types pair a Go function with the same function as CUDA C text, which a GPU needs;
+// "" means that the function runs on the host only. The text sees the names that each type lists,
+// and the functions of CUDA's math library. The fields of a struct have their Go names.
+type (
+	// InitFunc returns the state of a vertex and whether it begins active. Text: an expression of
+	// the state in id, degree and n. All vertices of one InitFunc are active, or none is.
+	InitFunc[V any] struct {
+		Func   func(v Vertex) V
+		CUDA   string
+		Active bool
+		same   bool // Func returns value for all vertices
+		value  V
+	}
+	// SendFunc returns the message of a vertex. Text: an expression in state, id, degree, n,
+	// superstep and total[k].
+	SendFunc[V, M any] struct {
+		Func func(v Vertex, state V) M
+		CUDA string
+	}
+	// GatherFunc returns the message of an edge and whether there is one. Text: an expression in
+	// src and dst, the states of its ends, and weight, its value. If is the condition under which
+	// there is a message; "" means always.
+	GatherFunc[V, E, M any] struct {
+		Func   func(src, dst V, weight E) M
+		FuncIf func(src, dst V, weight E) (M, bool) // used if Func is nil
+		CUDA   string
+		If     string
+		// GatherOf: ⊗, its kernels on the host, and the name of ⊕.
+		mul     semiring.BinaryOp[E, V, M]
+		product *cpu.Semiring[E, V, M]
+		flipped *cpu.Semiring[V, E, M]
+		add     string
+	}
+	// ApplyFunc returns the state of a vertex and whether it is active next. Text: statements in
+	// the names of SendFunc, and sum; they assign to state, and to active, which is true before.
+	ApplyFunc[V, M any] struct {
+		Func func(v Vertex, state V, sum M) (V, bool)
+		CUDA string
+	}
+	// SkipFunc reports whether a vertex takes no messages. Text: an expression in state.
+	SkipFunc[V any] struct {
+		Func func(state V) bool
+		CUDA string
+	}
+	// TotalFunc returns the term of a vertex. Text: an expression in the names of SendFunc.
+	TotalFunc[V any] struct {
+		Func func(v Vertex, state V) float64
+		CUDA string
+	}
+	// PriorityFunc returns the priority of a state. Text: an expression in state.
+	PriorityFunc[V any] struct {
+		Func func(state V) float64
+		CUDA string
+	}
+	// EdgesFunc sends messages along the out-edges of an active vertex (Medusa's ELIST).
+	EdgesFunc[V, E, M comparable] struct {
+		Func func(v Vertex, state V, edges *EdgeList[V, E, M])
+	}
+	// MessagesFunc combines the messages to a vertex, in ascending order of their sources (Medusa's
+	// MLIST). The function may reorder the slice, which is valid during the call.
+	MessagesFunc[V, M any] struct {
+		Func func(v Vertex, state V, messages []M) M
+	}
+)
+
+// Init returns the InitFunc of f. All vertices begin active.
+func Init[V any](f func(v Vertex) V, cuda string) InitFunc[V] {
+	return InitFunc[V]{Func: f, CUDA: cuda, Active: true}
+}
+
+// Value returns the InitFunc of one state for all vertices. None begins active but the seeds.
+func Value[V any](state V) InitFunc[V] { return InitFunc[V]{same: true, value: state} }
+
+// Send returns the SendFunc of f.
+func Send[V, M any](f func(v Vertex, state V) M, cuda string) SendFunc[V, M] {
+	return SendFunc[V, M]{f, cuda}
+}
+
+// Gather returns the GatherFunc of f, which sends a message along every edge.
+func Gather[V, E, M any](f func(src, dst V, weight E) M, cuda string) GatherFunc[V, E, M] {
+	return GatherFunc[V, E, M]{Func: f, CUDA: cuda}
+}
+
+// GatherOf returns the GatherFunc of a semiring: the message of an edge is weight ⊗ src. The sum of
+// the program must be its ⊕. The kernels of built-in semirings are faster than functions: they take
+// a row a call, and suit more plans of a device. The text is that of ⊗, in x and y. A positional
+// semiring, whose ⊗ is an index, gives a GatherFunc without a function.
+func GatherOf[V, E, M any](s semiring.Semiring[E, V, M]) GatherFunc[V, E, M] {
+	if !s.Valid() || s.Position() != semiring.NotPositional {
+		return GatherFunc[V, E, M]{}
+	}
+	mul := s.Mul()
+	return GatherFunc[V, E, M]{
+		Func: func(src, _ V, weight E) M { return mul.Apply(weight, src) }, CUDA: mul.CUDA(),
+		mul: mul, product: access.Semiring(s), flipped: access.Flipped(s), add: s.Add().Name(),
+	}
+}
+
+// GatherIf returns the GatherFunc of f, which reports whether there is a message. condition is that
+// report as CUDA C text.
+func GatherIf[V, E, M any](
+	f func(src, dst V, weight E) (M, bool), cuda, condition string,
+) GatherFunc[V, E, M] {
+	return GatherFunc[V, E, M]{FuncIf: f, CUDA: cuda, If: condition}
+}
+
+// Apply returns the ApplyFunc of f.
+func Apply[V, M any](f func(v Vertex, state V, sum M) (V, bool), cuda string) ApplyFunc[V, M] {
+	return ApplyFunc[V, M]{f, cuda}
+}
+
+// Skip returns the SkipFunc of f.
+func Skip[V any](f func(state V) bool, cuda string) SkipFunc[V] { return SkipFunc[V]{f, cuda} }
+
+// Total returns the TotalFunc of f.
+func Total[V any](f func(v Vertex, state V) float64, cuda string) TotalFunc[V] {
+	return TotalFunc[V]{f, cuda}
+}
+
+// Priority returns the PriorityFunc of f.
+func Priority[V any](f func(state V) float64, cuda string) PriorityFunc[V] {
+	return PriorityFunc[V]{f, cuda}
+}
+
+// Edges returns the EdgesFunc of f.
+func Edges[V, E, M comparable](f func(v Vertex, state V, edges *EdgeList[V, E, M])) EdgesFunc[V, E, M] {
+	return EdgesFunc[V, E, M]{f}
+}
+
+// Messages returns the MessagesFunc of f.
+func Messages[V, M any](f func(v Vertex, state V, messages []M) M) MessagesFunc[V, M] {
+	return MessagesFunc[V, M]{f}
+}
+
+// valid reports whether a gather has a function.
+func (g GatherFunc[V, E, M]) valid() bool { return g.Func != nil || g.FuncIf != nil }
+
+// name returns the name of the program for messages.
+func (p *Program[V, E, M]) name() string {
+	if p.Name == "" {
+		return "program"
+	}
+	return p.Name
+}
+
+// check returns the error of an incomplete program.
+func (p *Program[V, E, M]) check(n int) error {
+	bad := func(part, reason, remedy string) error {
+		return &ProgramError{p.name(), part, reason, remedy}
+	}
+	ways := 0
+	for _, given := range []bool{p.Send.Func != nil, p.Gather.valid(), p.Edges.Func != nil} {
+		if given {
+			ways++
+		}
+	}
+	switch {
+	case p.Init.Func == nil && !p.Init.same:
+		return bad("Init", "has no function", "use program.Init or program.Value")
+	case ways != 1:
+		return bad("Send, Gather, Edges", fmt.Sprintf("%d of them are given", ways), "give exactly one")
+	case p.Sum.Valid() == (p.Messages.Func != nil):
+		return bad("Sum, Messages", "both or none of them are given", "give one; package semiring has monoids for Sum")
+	case p.Gather.product != nil && p.Gather.add != p.Sum.Name():
+		return bad("Sum", fmt.Sprintf("is %q, and Gather is of a semiring whose sum is %q", p.Sum.Name(), p.Gather.add), "use that sum")
+	case p.Idempotent && p.Messages.Func != nil:
+		return bad("Idempotent", "is given with Messages", "use Sum")
+	case p.Apply.Func == nil:
+		return bad("Apply", "has no function", "use program.Apply")
+	case p.Supersteps < 0:
+		return bad("Supersteps", fmt.Sprintf("is %d", p.Supersteps), "use 0 for no limit")
+	case p.Priority.Func != nil && !(p.Width > 0):
+		return bad("Width", fmt.Sprintf("is %v", p.Width), "Priority needs a positive width")
+	case p.Priority.Func != nil && p.Everywhere:
+		return bad("Priority", "is given with Everywhere", "use one of them")
+	case p.Everywhere && p.Skip.Func != nil:
+		return bad("Skip", "is given with Everywhere", "use one of them")
+	}
+	for k, t := range p.Totals {
+		if t.Func == nil {
+			return bad(fmt.Sprintf("Totals[%d]", k), "has no function", "use program.Total")
+		}
+	}
+	for k, s := range p.Seeds {
+		if s.ID < 0 || s.ID >= n {
+			return bad(fmt.Sprintf("Seeds[%d]", k), fmt.Sprintf("names vertex %d of a graph with %d vertices", s.ID, n),
+				"name a vertex of the graph")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,341 @@
+package program
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// Options say how a program runs. The zero value uses all threads, chooses plans and has no limit.
+type Options struct {
+	Threads int // 0: GOMAXPROCS; does not change results
+	// Plan is "" or "auto" for the automatic choice, "push" or "pull" for a direction; for a graph
+	// on a device also the text of a plan, as of space.Plan.
+	Plan string
+	// MaxSupersteps is the number of supersteps after which a run fails with a *LimitError; 0
+	// means no limit. Program.Supersteps is the limit that ends a run without an error.
+	MaxSupersteps int
+	Progress      func(superstep int, active int64) // called before each superstep; may be nil
+	Trace         func(Step)                        // called after each superstep; may be nil
+}
+
+// Step describes a superstep that ran.
+type Step struct {
+	Superstep int
+	Plan      string // such as "push" or "pull"
+	Active    int64  // vertices that sent
+	Edges     int64  // their out-edges; 0 on a device
+}
+
+// Ended says why a run ended.
+type Ended string
+
+// The reasons.
+const (
+	Quiet  Ended = "no active vertex"
+	Halted Ended = "halt"
+	Full   Ended = "limit of supersteps"
+)
+
+// Result is the result of a run.
+type Result[V comparable] struct {
+	State      *matrix.Vector[V] // of every vertex
+	Supersteps int
+	Total      []float64 // of Program.Totals
+	Active     int64     // vertices that are still active
+	Ended      Ended
+}
+
+// Run runs a program on a square matrix g, whose entry (i, j) is the edge from i to j. ctx may be
+// nil; when it ends, Run returns its error. O(edges of active vertices) a superstep; a pull takes
+// O(edges) and needs the transpose, which g keeps. The states live where g does. On a device the
+// program needs CUDA text, sums in floating point round as the plan says, the sum any returns any
+// message, and Priority is ignored.
+//
+// Errors: *matrix.DimensionError, *ProgramError, *PlanError, *MessageError, and *LimitError
+// together with the result so far.
+func Run[V, E, M comparable](
+	ctx context.Context, g matrix.Source[E], p Program[V, E, M], opts ...Options,
+) (*Result[V], error) {
+	o, n, err := prepare(p.name(), g, opts)
+	if err != nil {
+		return nil, err
+	}
+	a := g.View()
+	if err := p.check(n); err != nil {
+		return nil, err
+	}
+	if a.Place() != nil {
+		return runOn(ctx, a, p, o)
+	}
+	e, err := newEngine(ctx, a, p, o)
+	if err != nil {
+		return nil, err
+	}
+	return e.run()
+}
+
+// prepare checks a graph and options. It returns the number of vertices.
+func prepare[E comparable](name string, g matrix.Source[E], opts []Options) (o Options, n int, err error) {
+	switch len(opts) {
+	case 0:
+	case 1:
+		o = opts[0]
+	default:
+		return o, 0, &ProgramError{name, "options", fmt.Sprintf("%d values are given", len(opts)), "give one or none"}
+	}
+	if o.MaxSupersteps < 0 {
+		return o, 0, &ProgramError{name, "MaxSupersteps", fmt.Sprintf("is %d", o.MaxSupersteps), "use 0 for no limit"}
+	}
+	if g == nil {
+		return o, 0, matrix.View[E]{}.Err()
+	}
+	if err := g.View().Err(); err != nil {
+		return o, 0, err
+	}
+	m, n := g.View().Dims()
+	if m != n {
+		return o, 0, &matrix.DimensionError{Op: name, Arg: "the graph", Got: fmt.Sprintf("%d×%d", m, n),
+			Want: "square", Remedy: "give an adjacency matrix; of a bipartite graph, one of rows and columns"}
+	}
+	return o, n, nil
+}
+
+// direction of a superstep.
+type direction uint8
+
+const (
+	auto direction = iota
+	push
+	pull
+)
+
+func (d direction) String() string { return [...]string{"auto", "push", "pull"}[d] }
+
+// hostPlan reads Options.Plan for a graph on the host.
+func hostPlan(program, plan string) (direction, error) {
+	switch plan {
+	case "", "auto":
+		return auto, nil
+	case "push":
+		return push, nil
+	case "pull":
+		return pull, nil
+	}
+	return auto, &PlanError{program, plan, "is not a plan of the host", "use auto, push or pull, or move the graph to a device"}
+}
+
+// engine runs a program on the host.
+type engine[V, E, M comparable] struct {
+	ctx     context.Context
+	o       Options
+	threads int
+	p       *Program[V, E, M]
+	plan    direction
+	g       matrix.View[E]
+	n       int
+	out, in *sparse.Store[E] // edges by source; by destination, nil until the first pull
+	sum     *cpu.Monoid[M]   // nil with Messages
+	any     bool
+
+	round  Round
+	state  []V
+	front  frontier
+	mail   []M     // Send: the message of each active vertex
+	closed []uint8 // Skip: 1 where it holds
+	// sums and hit hold the sum of messages, and whether there are any. Between supersteps they
+	// are the identity and 0.
+	sums []M
+	hit  []uint8
+	next []uint8 // marks of the next frontier; 0 between supersteps
+
+	bands   []int32 // push: boundaries of the destinations of each worker
+	cuts    []int   // pull: boundaries of pieces of rows
+	wanted  int     // supersteps that would have pulled
+	delayed delayed
+	lists   *listEngine[V, E, M]
+	workers []*worker[V, E, M]
+}
+
+func newEngine[V, E, M comparable](
+	ctx context.Context, a matrix.View[E], p Program[V, E, M], o Options,
+) (*engine[V, E, M], error) {
+	plan, err := hostPlan(p.name(), o.Plan)
+	if err != nil {
+		return nil, err
+	}
+	e := &engine[V, E, M]{ctx: ctx, o: o, threads: parallel.Threads(o.Threads), p: &p, plan: plan, g: a}
+	_, e.n = a.Dims()
+	e.out = withOffsets(access.Rows(a))
+	if p.Sum.Valid() {
+		e.sum, e.any = access.Monoid(p.Sum), p.Sum.IsAny()
+	}
+	e.workers = make([]*worker[V, E, M], e.threads)
+	for w := range e.workers {
+		e.workers[w] = &worker[V, E, M]{engine: e, vertex: Vertex{Round: &e.round}}
+	}
+	e.round = Round{Superstep: -1, N: e.n, Total: make([]float64, len(p.Totals))}
+	e.state, e.next = make([]V, e.n), make([]uint8, e.n)
+	if p.Send.Func != nil {
+		e.mail = make([]M, e.n)
+	}
+	if p.Skip.Func != nil {
+		e.closed = make([]uint8, e.n)
+	}
+	if p.Edges.Func != nil || p.Messages.Func != nil {
+		e.lists = newLists(e)
+	}
+	return e, nil
+}
+
+// withOffsets returns a store with offsets of every row.
+func withOffsets[E any](s *sparse.Store[E]) *sparse.Store[E] {
+	if s.Format == sparse.CSR {
+		return s
+	}
+	return sparse.ToCSR(s)
+}
+
+// degree returns the out-degree of a vertex.
+func (e *engine[V, E, M]) degree(v int) int32 { return int32(e.out.Ptr[v+1] - e.out.Ptr[v]) }
+
+// vertices calls fn for ranges of all vertices.
+func (e *engine[V, E, M]) vertices(fn func(k *worker[V, E, M], lo, hi int)) error {
+	return parallel.Range(e.ctx, e.threads, e.n, block, func(w, lo, hi int) { fn(e.workers[w], lo, hi) })
+}
+
+// block is the number of vertices of a task. Totals are sums of sums of blocks.
+const block = 4096
+
+// start sets the states and the first frontier.
+func (e *engine[V, E, M]) start() error {
+	p := e.p
+	err := e.vertices(func(k *worker[V, E, M], lo, hi int) {
+		for v := lo; v < hi; v++ {
+			if p.Init.same {
+				e.state[v] = p.Init.value
+			} else {
+				e.state[v] = p.Init.Func(k.at(v))
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if p.Init.Active {
+		e.front = frontier{all: true, count: int64(e.n), edges: e.out.NVals}
+	}
+	for _, s := range p.Seeds {
+		e.state[s.ID] = s.State
+		if !p.Init.Active && e.next[s.ID] == 0 {
+			e.next[s.ID] = 1
+			e.front.list = append(e.front.list, int32(s.ID))
+			e.front.count++
+			e.front.edges += int64(e.degree(s.ID))
+		}
+	}
+	for _, v := range e.front.list {
+		e.next[v] = 0
+	}
+	e.front.sort()
+	if p.Skip.Func != nil {
+		err = e.vertices(func(_ *worker[V, E, M], lo, hi int) {
+			for v := lo; v < hi; v++ {
+				e.closed[v] = bit(p.Skip.Func(e.state[v]))
+			}
+		})
+	}
+	if err == nil {
+		err = e.totals()
+	}
+	return err
+}
+
+func bit(b bool) uint8 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// totals computes Program.Totals, in an order that depends on the number of vertices only.
+func (e *engine[V, E, M]) totals() error {
+	if len(e.p.Totals) == 0 {
+		return nil
+	}
+	many := len(e.p.Totals)
+	parts := make([]float64, (e.n+block-1)/block*many)
+	err := e.vertices(func(k *worker[V, E, M], lo, hi int) {
+		for t, f := range e.p.Totals {
+			sum := 0.0
+			for v := lo; v < hi; v++ {
+				sum += f.Func(k.at(v), e.state[v])
+			}
+			parts[lo/block*many+t] = sum
+		}
+	})
+	total := make([]float64, many)
+	for k, x := range parts {
+		total[k%many] += x
+	}
+	e.round.Total = total // functions of this superstep may have kept the slice before
+	return err
+}
+
+// run runs supersteps until the end.
+func (e *engine[V, E, M]) run() (*Result[V], error) {
+	if err := e.start(); err != nil {
+		return nil, err
+	}
+	p := e.p
+	res := &Result[V]{}
+	for ; ; res.Supersteps++ {
+		e.round.Superstep = res.Supersteps
+		if e.front.count == 0 && !(p.Everywhere && res.Supersteps == 0) {
+			if e.refill(); e.front.count == 0 {
+				res.Ended = Quiet
+				break
+			}
+		}
+		if p.Supersteps > 0 && res.Supersteps == p.Supersteps {
+			res.Ended = Full
+			break
+		}
+		if most := e.o.MaxSupersteps; most > 0 && res.Supersteps == most {
+			res.Ended = Full
+			break
+		}
+		if e.o.Progress != nil {
+			e.o.Progress(res.Supersteps, e.front.count)
+		}
+		step := Step{Superstep: res.Supersteps, Active: e.front.count, Edges: e.front.edges}
+		if err := e.superstep(&step); err != nil {
+			return nil, err
+		}
+		if err := e.totals(); err != nil {
+			return nil, err
+		}
+		if e.o.Trace != nil {
+			e.o.Trace(step)
+		}
+		if p.Halt != nil && p.Halt(res.Supersteps, e.round.Total) {
+			res.Supersteps++
+			res.Ended = Halted
+			break
+		}
+	}
+	var err error
+	if res.State, err = matrix.VectorOf(e.state); err != nil {
+		return nil, err
+	}
+	res.Total, res.Active = e.round.Total, e.front.count+e.delayed.count
+	if res.Ended == Full && p.Supersteps != res.Supersteps {
+		return res, &LimitError{p.name(), res.Supersteps, res.Active}
+	}
+	return res, nil
+}
