@@ -144,8 +144,8 @@ func (p Plan) Legal(f Facts) error {
 			return clash(layout, "relabelled", "columns by degree have no diagonals, and hypersparse rows stay as they are")
 		case !f.ReadsX:
 			return clash(sched+" relabelled", "operands", "no values of the vector are read")
-		case !f.FullX || f.Any || f.Position:
-			return clash("relabelled", "operands", "it needs a full vector, a product without positions and a ⊕ other than any")
+		case !f.FullX || f.Any || f.Position || f.Ends:
+			return clash("relabelled", "operands", "it needs a full vector, a product of one end of an edge without positions, and a ⊕ other than any")
 		}
 	}
 	if p.Schedule == Expand && p.Order != Natural {
