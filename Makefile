@@ -22,7 +22,7 @@ test-all: ## the long form of all tests, as CI runs it, 8 minutes on two cores
 
 # The packages that start goroutines or are called from several. The tests of bench
 # and cmd/hiveblas run whole programs.
-RACE = ./apps ./auction ./chunked ./cusparse/... ./matrix/... ./ops ./semiring \
+RACE = ./apps ./auction ./chunked ./cusparse/... ./matrix/... ./ops ./program ./semiring \
 	./internal/chunk ./internal/filelock ./internal/fresh ./internal/parallel ./internal/warm
 
 race: ## the short tests under the race detector (needs a C compiler)
@@ -44,7 +44,7 @@ GPUTEST = CGO_ENABLED=0 GOOS=linux $(GO)
 
 gpu-test: ## build the GPU tests and run.sh into dist/gpu and dist/gpu.tar.gz, for a machine with a GPU and no Go
 	@mkdir -p dist/gpu
-	for p in cusparse cusparse/driver cusparse/jit ops apps auction chunked; do \
+	for p in cusparse cusparse/driver cusparse/jit ops apps auction chunked program/examples; do \
 		$(GPUTEST) test -c -ldflags '-s -w' -o dist/gpu/$$(basename $$p).test ./$$p || exit 1; \
 	done
 	$(GPUTEST) build -ldflags '-s -w' -o dist/gpu/hiveblas ./cmd/hiveblas

@@ -76,6 +76,7 @@ jobs() {
 	echo "jit ./jit.test -test.v $short"
 	echo "ops ./ops.test $short"
 	echo "apps ./apps.test $short"
+	echo "programs-gpu env HIVEBLAS_TEST_GPU=1 ./examples.test -test.v -test.run OnDevice\$"
 	echo "apps-gpu env HIVEBLAS_TEST_GPU=1 ./apps.test -test.v $short -test.run (BFS|SSSP|VertexNomination|Components|PageRank|Triangles|KTruss|SGM|Classify|LocalCluster|FusedAndPipeline)OnDevice\$"
 	echo "auction env HIVEBLAS_TEST_GPU=1 ./auction.test -test.v $short -test.run OnDevice"
 	echo "chunked ./chunked.test -test.v $short -test.run OnGPU"

@@ -20,7 +20,11 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
+// openEmulated opens the emulated device, or with HIVEBLAS_TEST_GPU the first GPU.
 var openEmulated = sync.OnceValues(func() (*cusparse.Device, error) {
+	if os.Getenv("HIVEBLAS_TEST_GPU") != "" {
+		return cusparse.Open(0)
+	}
 	e, err := emu.New()
 	if err != nil {
 		return nil, err

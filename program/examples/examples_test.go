@@ -283,6 +283,19 @@ func TestLabelPropagation(t *testing.T) {
 	}
 }
 
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	for name, err := range map[string]error{
+		"bfs": program.Check(examples.BFS(0), 1), "sssp": program.Check(examples.SSSP[float32](2, 0), 2),
+		"pagerank": program.Check(examples.PageRank(.85, 1e-9), 3), "hcc": program.Check(examples.HCC(), 4),
+		"matching": program.Check(examples.Matching(), 5), "labels": program.Check(examples.LabelPropagation(9), 6),
+	} {
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // BenchmarkAgainstApps times programs and the workflows of apps in turn, on R-MAT of scale
 // 16, and reports the ratio of their times.
 func BenchmarkAgainstApps(b *testing.B) {
