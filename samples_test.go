@@ -60,6 +60,34 @@ func placesOfFriends(friends *matrix.Matrix[bool], file string) (*apps.Geolocati
 	return apps.Geolocate(friends, known, apps.GeolocateOptions{MaxDispersion: 100})
 }
 
+// The sample of docs/search.md.
+
+func interesting(follows *matrix.Matrix[bool], seeds []int, classify func(users []int, scores []float64) error) ([]apps.Nomination[float64], error) {
+	res, err := apps.GraphSearch(follows, apps.ScoreFunc(256, classify), seeds, apps.SearchOptions{
+		Rule: apps.SearchStochastic, Length: 50, PerStart: 10, Best: 100,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return res.Best, nil // res.Calls and res.Scored: the work of the classifier
+}
+
+func TestInteresting(t *testing.T) {
+	follows, err := matrix.FromTuples(3, 3, []int{0, 1}, []int{1, 2}, []bool{true, true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	best, err := interesting(follows, []int{0}, func(users []int, scores []float64) error {
+		for k, u := range users {
+			scores[k] = float64(u)
+		}
+		return nil
+	})
+	if err != nil || len(best) != 3 || best[0].Vertex != 2 {
+		t.Errorf("%v, %v", best, err)
+	}
+}
+
 func TestBusiestAndPlaces(t *testing.T) {
 	g, err := matrix.ReadMatrixMarketFile[float64](filepath.Join("testdata", "karate.mtx"))
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
 	"github.com/hiveblas/hiveblas/testdata"
 )
 
@@ -276,6 +277,34 @@ func ExampleGeolocate() {
 	// Output:
 	// person 0 at 40.39°N 8.00°W, in pass 2
 	// person 1 at 40.39°N 8.00°W, in pass 1
+}
+
+// A walk from each of two members of the club to their friends of most friends.
+func ExampleGraphSearch() {
+	friends := karate()
+	count := matrix.NewVector[float64](34)
+	if err := ops.Reduce(count, semiring.Plus[float64](), friends); err != nil {
+		fmt.Println(err)
+		return
+	}
+	res, err := apps.GraphSearch(friends, apps.VertexScores(count), []int{16, 26}, apps.SearchOptions{
+		Rule: apps.SearchGreedy, Length: 5, Best: 2,
+		Each: func(walks apps.SearchBlock) error {
+			for k := range walks.Walks() {
+				fmt.Println(walks.Walk(k))
+			}
+			return nil
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(res.Distinct, "members found; the best:", res.Best[0].Vertex, res.Best[1].Vertex)
+	// Output:
+	// [16 5 0 2 0]
+	// [26 33 32 33 32]
+	// 7 members found; the best: 33 0
 }
 
 // Which member of the club is which?

@@ -124,6 +124,10 @@ var all = map[string]func(g matrix.Source[float64], run Run) error{
 		_, err = Geolocate(g, l, GeolocateOptions{Run: run})
 		return err
 	},
+	"GraphSearch": func(g matrix.Source[float64], run Run) error {
+		_, err := GraphSearch(g, nil, nil, SearchOptions{Run: run})
+		return err
+	},
 	"KTruss": func(g matrix.Source[float64], run Run) error {
 		_, err := KTruss(g, 3, KTrussOptions{Run: run})
 		return err
