@@ -88,6 +88,42 @@ func TestInteresting(t *testing.T) {
 	}
 }
 
+// The sample of docs/sage.md.
+
+func topicsOf(cites *matrix.Matrix[bool], words *matrix.Matrix[float32], topics []int32) (*matrix.Matrix[float32], error) {
+	trained, err := apps.TrainGraphSAGE(cites, words, topics, apps.SAGESplit{}, apps.SAGETrainOptions{
+		Hidden: []int{64, 64}, Samples: []int{10, 5}, Batch: 512, Checkpoint: "topics.npz",
+	})
+	if err != nil {
+		return nil, err
+	}
+	found, err := apps.GraphSAGE(cites, words, trained.Model)
+	if err != nil {
+		return nil, err
+	}
+	return found.Logits, nil // a row for each paper, a column for each topic
+}
+
+func TestTopicsOf(t *testing.T) {
+	t.Chdir(t.TempDir())
+	cites, err := matrix.FromTuples(3, 3, []int{0, 1}, []int{1, 0}, []bool{true, true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	words, err := matrix.FromDense(3, 2, []float32{1, 0, 1, 0, 0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	logits, err := topicsOf(cites, words, []int32{0, -1, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _ := logits.At(1, 0)
+	if second, _ := logits.At(1, 1); first <= second {
+		t.Errorf("the topic of paper 1 is that of the other: %v, %v", first, second)
+	}
+}
+
 func TestBusiestAndPlaces(t *testing.T) {
 	g, err := matrix.ReadMatrixMarketFile[float64](filepath.Join("testdata", "karate.mtx"))
 	if err != nil {

@@ -91,6 +91,7 @@ func List[T semiring.Number]() []App[T] {
 			})}, // two hops compile their products at the first use
 		{Name: "geo", Kernels: geoPrograms, Use: uses(geolocateOne[T])},
 		{Name: "search"}, // walks on the host
+		{Name: "sage"},   // dense products on the host
 		{Name: "sgm"},
 		{Name: "lsap", Kernels: auction.Kernels},
 	}

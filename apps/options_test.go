@@ -51,6 +51,17 @@ func calls(t *testing.T, g *matrix.Matrix[float64], c *Clusterer, a *Attributed,
 	keep("GraphSearch", err)
 	_, err = ReadScores(strings.NewReader(strings.Repeat("1\n", n)), n, make([]ScoreFileOptions, times)...)
 	keep("ReadScores", err)
+	x, err := matrix.NewFull[float32](n, 3, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = GraphSAGE(g, x, randomModel(AggregateMean, 3, 2, 0, 1), make([]SAGEOptions, times)...)
+	keep("GraphSAGE", err)
+	few := slices.Repeat([]SAGETrainOptions{{Epochs: 1, Hidden: []int{2}}}, max(times, 1))
+	_, err = TrainGraphSAGE(g, x, nil, SAGESplit{}, few...)
+	keep("TrainGraphSAGE", err)
+	_, err = ReadFeatures(strings.NewReader("1"), slices.Repeat([]FeatureOptions{{Format: "csv"}}, max(times, 1))...)
+	keep("ReadFeatures", err)
 	_, err = ScanStatistics(g, make([]ScanOptions, times)...)
 	keep("ScanStatistics", err)
 	_, err = ScanSeries(&TimedEdges{}, slices.Repeat([]ScanSeriesOptions{{Window: 1}}, max(times, 1))...)

@@ -579,6 +579,120 @@ func TestSAGEModelFiles(t *testing.T) {
 	}
 }
 
+func TestReadFeatures(t *testing.T) {
+	t.Parallel()
+	var array bytes.Buffer
+	if err := npy.Write(&array, &npy.Array{Rows: 2, Cols: 2, Dims: 2, Val: []float64{1, 2.5, -3, 4}}, true); err != nil {
+		t.Fatal(err)
+	}
+	want := [][]float64{{1, 2.5}, {-3, 4}}
+	for _, c := range []struct{ reason, name, text, err string }{
+		{"commas", "x.csv", "1,2.5\n-3, 4\n", ""},
+		{"a header", "x.csv", "a,b\r\n1,2.5\r\n-3,4\r\n", ""},
+		{"tabs", "x.tsv", "# c\n1\t2.5\n\n-3\t4", ""},
+		{"Matrix Market, sparse", "x.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1\n1 2 2.5\n2 1 -3\n2 2 4\n", ""},
+		{"Matrix Market, array", "x.MTX", "%%MatrixMarket matrix array real general\n2 2\n1\n-3\n2.5\n4\n", ""},
+		{"NumPy", "x.npy", array.String(), ""},
+		{"a short row", "x.csv", "1,2\n3\n", "x.csv:2: the line has 1 numbers, and lines before have 2"},
+		{"a row unlike the header", "x.csv", "a,b,c\n3,1\n", "x.csv:2: the line has 2 numbers, and lines before have 3"},
+		{"a word", "x.csv", "1,2\n3,x\n", `x.csv:2: number 2 is "x"`},
+		{"an infinity", "x.csv", "1,inf\n", `x.csv:1: number 2 is "inf"`},
+		{"a cut array", "x.npy", array.String()[:90], "x.npy"},
+		{"a matrix that is none", "x.mtx", "1 2\n", "x.mtx"},
+	} {
+		a, err := ReadFeatures(strings.NewReader(c.text), FeatureOptions{Name: c.name})
+		var e *matrix.ParseError
+		switch {
+		case c.err != "":
+			if !errors.As(err, &e) || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%s: %v", c.reason, err)
+			}
+		case err != nil:
+			t.Errorf("%s: %v", c.reason, err)
+		default:
+			near(t, c.reason, a, want, 0)
+		}
+	}
+	var param *ParameterError
+	if _, err := ReadFeatures(strings.NewReader(""), FeatureOptions{Name: "x.xls"}); !errors.As(err, &param) {
+		t.Errorf("another format: %v", err)
+	}
+	if a, err := ReadFeatures(strings.NewReader(""), FeatureOptions{Format: "csv"}); err != nil || a.NVals() != 0 {
+		t.Errorf("an empty file: %v", err)
+	}
+}
+
+func TestReadClasses(t *testing.T) {
+	t.Parallel()
+	o := ScoreFileOptions{Name: "c.tsv"}
+	classes, names, err := ReadClasses(strings.NewReader("b\na\n-1\nb\n"), 4, o)
+	if err != nil || !slices.Equal(classes, []int32{1, 0, -1, 1}) || !slices.Equal(names, []string{"a", "b"}) {
+		t.Errorf("%v %v, %v", classes, names, err)
+	}
+	classes, names, err = ReadClasses(strings.NewReader("3\t10\n0\t9\n"), 4, o)
+	if err != nil || !slices.Equal(classes, []int32{0, -1, -1, 1}) || !slices.Equal(names, []string{"9", "10"}) {
+		t.Errorf("%v %v, %v", classes, names, err)
+	}
+	split, err := ReadSplit(strings.NewReader("0 train\n2 test\n3 val\n1 none\n"), 4, o)
+	if err != nil || !slices.Equal(split.Train, []int{0}) || !slices.Equal(split.Validate, []int{3}) || !slices.Equal(split.Test, []int{2}) {
+		t.Errorf("%+v, %v", split, err)
+	}
+	var e *matrix.ParseError
+	for _, text := range []string{"a\n", "a\nb\nc\nd\ne\n", "0 a\n0 b\n", "9 a\n", "0 a b\n", "0 a\nb\n"} {
+		if _, _, err := ReadClasses(strings.NewReader(text), 4, o); !errors.As(err, &e) || e.File != "c.tsv" || e.Line == 0 {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if _, err := ReadSplit(strings.NewReader("0 training\n"), 4, o); !errors.As(err, &e) {
+		t.Errorf("an unknown part: %v", err)
+	}
+}
+
+func FuzzReadFeatures(f *testing.F) {
+	f.Add("a,b\n1,2\n", true)
+	f.Add("\x93NUMPY\x01\x00", false)
+	f.Fuzz(func(t *testing.T, text string, table bool) {
+		format := "npy"
+		if table {
+			format = "csv"
+		}
+		if a, err := ReadFeatures(strings.NewReader(text), FeatureOptions{Format: format}); err == nil {
+			if m, n := a.Dims(); int64(m)*int64(n) != a.NVals() {
+				t.Errorf("%q: %d×%d with %d entries", text, m, n, a.NVals())
+			}
+		}
+	})
+}
+
+func FuzzReadClasses(f *testing.F) {
+	f.Add("0 a\n1 b\n", 3)
+	f.Fuzz(func(t *testing.T, text string, n int) {
+		n &= 15
+		classes, names, err := ReadClasses(strings.NewReader(text), n)
+		for _, c := range classes {
+			if err == nil && (c < -1 || int(c) >= len(names)) {
+				t.Errorf("%q: class %d of %d", text, c, len(names))
+			}
+		}
+	})
+}
+
+func FuzzReadSAGEModel(f *testing.F) {
+	var b bytes.Buffer
+	if err := randomModel(AggregatePool, 2, 2, 2, 1).Write(&b); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b.Bytes())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := ReadSAGEModel(bytes.NewReader(data), "m.npz")
+		if err == nil {
+			if err := m.Write(&bytes.Buffer{}); err != nil {
+				t.Errorf("read, and then %v", err)
+			}
+		}
+	})
+}
+
 func TestGraphSAGEErrors(t *testing.T) {
 	t.Parallel()
 	g := own(t, testdata.Karate)
@@ -707,6 +821,11 @@ func citationSplit(classes []int32, seed uint64) (s SAGESplit) {
 	return s
 }
 
+// citationOptions are the settings for citation graphs: few labels and many words.
+func citationOptions(seed uint64) SAGETrainOptions {
+	return SAGETrainOptions{Seed: seed, Dropout: .8, Decay: 5e-3, Patience: 60}
+}
+
 // The accuracy on citation graphs; ten seeds with HIVEBLAS_SAGE_SEEDS=10.
 func TestTrainGraphSAGECitations(t *testing.T) {
 	longtest.Skip(t, "training takes seconds")
@@ -718,18 +837,17 @@ func TestTrainGraphSAGECitations(t *testing.T) {
 		var list []float64
 		sum := 0.0
 		for seed := range uint64(seeds) {
-			res, err := TrainGraphSAGE(g, x, classes, citationSplit(classes, seed), SAGETrainOptions{Seed: seed})
+			res, err := TrainGraphSAGE(g, x, classes, citationSplit(classes, seed), citationOptions(seed))
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Logf("%s, seed %d: epoch %d of %d, loss %.3f, validation %.4f, test %.4f", name, seed, res.Best, res.Epochs, res.Loss, res.Validate, res.Test)
 			list, sum = append(list, res.Test), sum+res.Test
 		}
-		slack := 0.0
-		if seeds < 10 {
-			slack = .04 // the spread of a seed
+		if seeds < 10 { // one seed is up to .04 below the mean of ten
+			bar -= .04
 		}
-		if mean := sum / float64(seeds); mean < bar-slack {
+		if mean := sum / float64(seeds); mean < bar {
 			t.Errorf("%s: accuracy %.4f, want %v; seeds %v", name, mean, bar, list)
 		}
 	}
