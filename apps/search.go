@@ -143,6 +143,9 @@ const curvePoints = 1024
 //
 // Curve has a point for each step up to 1024, and as many evenly spaced ones for longer walks.
 //
+// On a device, kernels walk, a thread a walk, and give the same walks and figures to the bit; with
+// Weighted, Weight, Restart, NonBacktracking and a score function, the host walks.
+//
 // O(walks × length), after O(edges) for the tables of greedy and stochastic walks if there are many
 // walks, and else after a row's length at the first visit of the row. Memory: 4 bytes a vertex, 8
 // with Visits, 12 an edge for tables, 64 MB for the blocks of walks that Each receives, or two walks
@@ -165,18 +168,29 @@ func GraphSearch[T semiring.Element](g matrix.Source[T], scores *Scores, starts 
 			return nil, err
 		}
 	}
-	if err := o.notFused(app); err != nil {
+	place := g.View().Place()
+	at, err := o.fused(app, place)
+	if err != nil {
 		return nil, err
 	}
-	if err := g.View().Fetch(); err != nil {
-		return nil, err
+	if fits := o.fuses(scores); !fits && o.Method == Fused {
+		return nil, &ParameterError{app, "the method", "fused with restarts, weights of edges or of the caller, walks without backtracking, or a score function", "auto or pipeline"}
+	} else if !fits {
+		at = nil
 	}
-	s, err := newSearcher(g, scores, starts, n, o)
+	s, err := newSearcher(scores, starts, n, o)
 	if err != nil {
 		return nil, err
 	}
 	o.report("graph search", 0, s.walks)
-	if err := s.run(); err != nil {
+	method := "kernel"
+	if at != nil {
+		err = s.fused(at, g.View().Pattern())
+	} else if err = onHost(s, g); err == nil {
+		method = s.method()
+		err = s.run()
+	}
+	if err != nil {
 		return nil, err
 	}
 	res, err := s.result()
@@ -185,7 +199,14 @@ func GraphSearch[T semiring.Element](g matrix.Source[T], scores *Scores, starts 
 	}
 	o.report("graph search", s.walks, s.walks)
 	if o.Trace != nil {
-		o.Trace(ops.Trace{Op: app, Method: ops.Method(s.method()), NVals: res.Distinct, Work: res.Steps})
+		t := ops.Trace{Op: app, Method: ops.Method(method), NVals: res.Distinct, Work: res.Steps}
+		if at != nil {
+			t.Place = at.String()
+		}
+		o.Trace(t)
+	}
+	if res.Visits != nil {
+		return res, res.Visits.Move(place)
 	}
 	return res, nil
 }

@@ -478,6 +478,45 @@ func TestGraphSearchLong(t *testing.T) {
 	}
 }
 
+// Walks on a device have the bits of those on the host: long ones, from some starts; what kernels lack
+// is an error or walks on the host.
+func TestGraphSearchOnDevice(t *testing.T) {
+	d := realOrEmulated(t)
+	host, there := own(t, testdata.Karate), own(t, testdata.Karate)
+	if err := there.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	skewed := make([]float64, 34)
+	rng := rand.New(rand.NewPCG(5, 6))
+	for v := range skewed {
+		skewed[v] = math.Exp(9 * rng.NormFloat64())
+	}
+	for _, o := range []SearchOptions{{Rule: SearchStochastic, Length: 1030, Best: 4}, {Length: 1100}, {Rule: SearchStochastic, PerStart: 50}, {Length: 1}} {
+		starts := []int{33, 0}
+		o.Seed = 1 << 63
+		want, first := walked(t, host, vectorScores(t, skewed), starts, o)
+		o.Method = Fused
+		got, res := walked(t, there, vectorScores(t, skewed), starts, o)
+		if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(res, first) {
+			t.Errorf("%v of length %d: other walks or figures than on the host", o.Rule, o.Length)
+		}
+	}
+	var e *ParameterError
+	stop := errors.New("stop")
+	o := SearchOptions{Restart: .1, Length: 5}
+	want, _ := walked(t, host, nil, nil, o)
+	if got, _ := walked(t, there, nil, nil, o); !reflect.DeepEqual(got, want) {
+		t.Error("restarts of a graph on a device: other walks than on the host")
+	}
+	o.Method = Fused
+	if _, err := GraphSearch(there, nil, nil, o); !errors.As(err, &e) {
+		t.Errorf("fused restarts: %v", err)
+	}
+	if _, err := GraphSearch(there, nil, nil, SearchOptions{Each: func(SearchBlock) error { return stop }}); !errors.Is(err, stop) {
+		t.Errorf("an error of Each on a device: %v", err)
+	}
+}
+
 func TestGraphSearchErrors(t *testing.T) {
 	t.Parallel()
 	g := own(t, testdata.Karate)

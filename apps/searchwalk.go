@@ -43,17 +43,10 @@ type searcher struct {
 
 const unvisited = math.MaxUint32
 
-func newSearcher[T semiring.Element](g matrix.Source[T], scores *Scores, starts []int, n int, o SearchOptions) (*searcher, error) {
+// newSearcher returns a searcher without rows.
+func newSearcher(scores *Scores, starts []int, n int, o SearchOptions) (*searcher, error) {
 	s := &searcher{opts: o, n: n, starts: starts}
 	s.o = &s.opts
-	rows := access.Rows(g.View())
-	if err := usable(g); err != nil {
-		return nil, err
-	}
-	s.ptr, s.idx = rowOffsets(&rows.Structure), rows.Idx
-	if o.Weight != nil || o.Weighted {
-		s.edges = numbersOf(rows.Val)
-	}
 	var err error
 	s.scores, err = newScoreBook(scores, n, o.Rule == SearchStochastic && o.Weight == nil)
 	if err != nil {
@@ -64,21 +57,6 @@ func newSearcher[T semiring.Element](g matrix.Source[T], scores *Scores, starts 
 		begins = int64(n)
 	}
 	s.walks = begins * int64(o.PerStart)
-	s.allocate()
-	// A row costs more than a step of a walk: with few steps most rows are not prepared.
-	s.single = s.scores.lazy() || s.prepares() && float64(s.walks)*float64(o.Length) < float64(n)/4
-	if s.single {
-		s.ready = make([]bool, n)
-	} else if s.prepares() {
-		if err := s.prepareAll(o.Run); err != nil {
-			return nil, err
-		}
-	}
-	s.pieceWalks, s.roundPieces = pieceWalks, roundPieces
-	if o.Each != nil {
-		s.pieceWalks = max(1, min(pieceWalks, pieceCells/o.Length))
-		s.roundPieces = max(1, min(roundPieces, roundPieces*pieceCells/(s.pieceWalks*o.Length)))
-	}
 	s.first = make([]uint32, n)
 	for v := range s.first {
 		s.first[v] = unvisited
@@ -89,6 +67,38 @@ func newSearcher[T semiring.Element](g matrix.Source[T], scores *Scores, starts 
 	s.steps = make([]int64, s.point(o.Length-1)+1)
 	s.res.Walks = s.walks
 	return s, nil
+}
+
+// onHost gives a searcher the rows of a graph, and prepares them unless walks are few.
+func onHost[T semiring.Element](s *searcher, g matrix.Source[T]) error {
+	if err := g.View().Fetch(); err != nil {
+		return err
+	}
+	rows := access.Rows(g.View())
+	if err := usable(g); err != nil {
+		return err
+	}
+	o := &s.opts
+	s.ptr, s.idx = rowOffsets(&rows.Structure), rows.Idx
+	if o.Weight != nil || o.Weighted {
+		s.edges = numbersOf(rows.Val)
+	}
+	s.allocate()
+	// A row costs more than a step of a walk: with few steps most rows are not prepared.
+	s.single = s.scores.lazy() || s.prepares() && float64(s.walks)*float64(o.Length) < float64(s.n)/4
+	if s.single {
+		s.ready = make([]bool, s.n)
+	} else if s.prepares() {
+		if err := s.prepareAll(o.Run); err != nil {
+			return err
+		}
+	}
+	s.pieceWalks, s.roundPieces = pieceWalks, roundPieces
+	if o.Each != nil {
+		s.pieceWalks = max(1, min(pieceWalks, pieceCells/o.Length))
+		s.roundPieces = max(1, min(roundPieces, roundPieces*pieceCells/(s.pieceWalks*o.Length)))
+	}
+	return nil
 }
 
 // point returns the point of the curve of a step.

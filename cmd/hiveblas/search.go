@@ -53,7 +53,7 @@ vertices found and the sum of their scores after each step.`,
   hiveblas search graph.hgb --length 128 --walks-per-vertex 10 -o walks.bin --visits v.tsv`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).reads().writes("the walks", ".tsv", ".bin")
+	j := newJob(s, cmd).computes(noThreshold).reads().writes("the walks", ".tsv", ".bin")
 	flags := cmd.Flags()
 	flags.StringVar(&scores, "scores", "", "`FILE` of the scores of vertices")
 	flags.IntVar(&base, "scores-base", 0, "the vertices of the scores count from `B`: 0 or 1")
