@@ -771,7 +771,6 @@ func citations(t testing.TB, name string) (*matrix.Matrix[float64], *matrix.Matr
 	if err := ops.EWiseAdd(g, semiring.Max[float64](), cites, cites.T()); err != nil {
 		t.Fatal(err)
 	}
-	x := matrix.New[float32](n, d)
 	b := matrix.NewBuilder[float32](n, d)
 	for i, r := range words.Rows() {
 		for _, j := range r.Cols {
