@@ -94,6 +94,70 @@ func placesOfFriends(friends *matrix.Matrix[bool], file string) (*apps.Geolocati
 	return apps.Geolocate(friends, known, apps.GeolocateOptions{MaxDispersion: 100})
 }
 
+// The sample of docs/search.md.
+
+func interesting(follows *matrix.Matrix[bool], seeds []int, classify func(users []int, scores []float64) error) ([]apps.Nomination[float64], error) {
+	res, err := apps.GraphSearch(follows, apps.ScoreFunc(256, classify), seeds, apps.SearchOptions{
+		Rule: apps.SearchStochastic, Length: 50, PerStart: 10, Best: 100,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return res.Best, nil // res.Calls and res.Scored: the work of the classifier
+}
+
+func TestInteresting(t *testing.T) {
+	follows, err := matrix.FromTuples(3, 3, []int{0, 1}, []int{1, 2}, []bool{true, true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	best, err := interesting(follows, []int{0}, func(users []int, scores []float64) error {
+		for k, u := range users {
+			scores[k] = float64(u)
+		}
+		return nil
+	})
+	if err != nil || len(best) != 3 || best[0].Vertex != 2 {
+		t.Errorf("%v, %v", best, err)
+	}
+}
+
+// The sample of docs/sage.md.
+
+func topicsOf(cites *matrix.Matrix[bool], words *matrix.Matrix[float32], topics []int32) (*matrix.Matrix[float32], error) {
+	trained, err := apps.TrainGraphSAGE(cites, words, topics, apps.SAGESplit{}, apps.SAGETrainOptions{
+		Hidden: []int{64, 64}, Samples: []int{10, 5}, Batch: 512, Checkpoint: "topics.npz",
+	})
+	if err != nil {
+		return nil, err
+	}
+	found, err := apps.GraphSAGE(cites, words, trained.Model)
+	if err != nil {
+		return nil, err
+	}
+	return found.Logits, nil // a row for each paper, a column for each topic
+}
+
+func TestTopicsOf(t *testing.T) {
+	t.Chdir(t.TempDir())
+	cites, err := matrix.FromTuples(3, 3, []int{0, 1}, []int{1, 0}, []bool{true, true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	words, err := matrix.FromDense(3, 2, []float32{1, 0, 1, 0, 0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	logits, err := topicsOf(cites, words, []int32{0, -1, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _ := logits.At(1, 0)
+	if second, _ := logits.At(1, 1); first <= second {
+		t.Errorf("the topic of paper 1 is that of the other: %v, %v", first, second)
+	}
+}
+
 func TestBusiestAndPlaces(t *testing.T) {
 	g, err := matrix.ReadMatrixMarketFile[float64](filepath.Join("testdata", "karate.mtx"))
 	if err != nil {

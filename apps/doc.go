@@ -13,6 +13,8 @@
 //	TriangleCount, KTruss      triangles, and the subgraphs held together by them
 //	ScanStatistics, ScanSeries the edges around each vertex, and their anomalies over time
 //	Geolocate                  places of vertices from those of their neighbours
+//	GraphSearch                walks that look for vertices of high score
+//	GraphSAGE, TrainGraphSAGE  embeddings of vertices by features and neighbours
 //
 // Every function takes its graph as a matrix, an edge from row to column. Settings are the last
 // parameter: a struct whose zero value is the usual choice, and which may be left out. Two values

@@ -8,6 +8,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
 	"github.com/hiveblas/hiveblas/testdata"
 )
 
@@ -276,6 +277,108 @@ func ExampleGeolocate() {
 	// Output:
 	// person 0 at 40.39°N 8.00°W, in pass 2
 	// person 1 at 40.39°N 8.00°W, in pass 1
+}
+
+// A walk from each of two members of the club to their friends of most friends.
+func ExampleGraphSearch() {
+	friends := karate()
+	count := matrix.NewVector[float64](34)
+	if err := ops.Reduce(count, semiring.Plus[float64](), friends); err != nil {
+		fmt.Println(err)
+		return
+	}
+	res, err := apps.GraphSearch(friends, apps.VertexScores(count), []int{16, 26}, apps.SearchOptions{
+		Rule: apps.SearchGreedy, Length: 5, Best: 2,
+		Each: func(walks apps.SearchBlock) error {
+			for k := range walks.Walks() {
+				fmt.Println(walks.Walk(k))
+			}
+			return nil
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(res.Distinct, "members found; the best:", res.Best[0].Vertex, res.Best[1].Vertex)
+	// Output:
+	// [16 5 0 2 0]
+	// [26 33 32 33 32]
+	// 7 members found; the best: 33 0
+}
+
+// The club splits up: with which of the two sides does each member go? The sides of four members are
+// known, and the features say who is who.
+func ExampleTrainGraphSAGE() {
+	friends := karate()
+	who := matrix.NewBuilder[float32](34, 34)
+	sides := make([]int32, 34)
+	for v := range 34 {
+		who.Add(v, v, 1)
+		sides[v] = -1
+	}
+	for v, side := range map[int]int32{0: 0, 1: 0, 32: 1, 33: 1} {
+		sides[v] = side
+	}
+	features, err := who.Build(nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	res, err := apps.TrainGraphSAGE(friends, features, sides, apps.SAGESplit{}, apps.SAGETrainOptions{
+		Aggregator: apps.AggregateGCN, Hidden: []int{16, 16}, Epochs: 100, Dropout: -1,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	out, err := apps.GraphSAGE(friends, features, res.Model)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, v := range []int{3, 7, 15, 29} {
+		first, _ := out.Logits.At(v, 0)
+		second, _ := out.Logits.At(v, 1)
+		fmt.Println("member", v, "goes with the second side:", second > first)
+	}
+	// Output:
+	// member 3 goes with the second side: false
+	// member 7 goes with the second side: false
+	// member 15 goes with the second side: true
+	// member 29 goes with the second side: true
+}
+
+// The embeddings of three vertices on a path by a network that only sums up its neighbours.
+func ExampleGraphSAGE() {
+	path, err := matrix.FromTuples(3, 3, []int{0, 1, 1, 2}, []int{1, 0, 2, 1}, []bool{true, true, true, true}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	features, err := matrix.FromDense(3, 2, []float32{1, 0, 0, 1, 3, 0})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	identity, err := matrix.FromDense(2, 2, []float32{1, 0, 0, 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	model := &apps.SAGEModel{Layers: []apps.SAGELayer{{Self: identity, Neighbour: identity}}}
+	res, err := apps.GraphSAGE(path, features, model)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, r := range res.Embeddings.Rows() {
+		fmt.Printf("%.3f\n", r.Vals)
+	}
+	// Output:
+	// [0.707 0.000 0.000 0.707]
+	// [0.000 0.447 0.894 0.000]
+	// [0.949 0.000 0.000 0.316]
 }
 
 // Which member of the club is which?

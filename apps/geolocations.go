@@ -327,8 +327,8 @@ func locationFields(text []byte) (fields []string) {
 	return fields
 }
 
-// isNil reports whether a reader is nil or a nil pointer.
-func isNil(r io.Reader) bool {
+// isNil reports whether a reader or writer is nil or a nil pointer.
+func isNil(r any) bool {
 	v := reflect.ValueOf(r)
 	return r == nil || v.Kind() == reflect.Pointer && v.IsNil()
 }

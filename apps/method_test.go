@@ -68,10 +68,51 @@ var formed = map[string]func(g matrix.Source[float64], run Run) ([]float64, matr
 		return geolocated(g, GeolocateOptions{Run: run, Median: MedianDegrees, MaxDispersion: 2000, MaxDistance: 6000, MinNeighbours: 2,
 			Passes: 2, Tolerance: 1e-8, MaxIterations: 30})
 	},
+	"GraphSearch": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
+		return searched(g, SearchOptions{Run: run, PerStart: 2, Length: 9})
+	},
+	"GraphSearch, greedy": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
+		return searched(g, SearchOptions{Run: run, Rule: SearchGreedy, Length: 6})
+	},
+	"GraphSearch, stochastic": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
+		return searched(g, SearchOptions{Run: run, Rule: SearchStochastic, PerStart: 3, Length: 12, Seed: 1<<63 + 5})
+	},
 	"TriangleCount": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
 		count, err := TriangleCount(g, TriangleOptions{Run: run})
 		return []float64{float64(count)}, g.View().Place(), err
 	},
+}
+
+// searched returns the walks of a search and its figures.
+func searched(g matrix.Source[float64], o SearchOptions) ([]float64, matrix.Place, error) {
+	n, _ := g.View().Dims()
+	score, err := matrix.VectorOf(scored(n))
+	if err != nil {
+		return nil, nil, err
+	}
+	var list []float64
+	o.Visits, o.Best = true, 3
+	o.Each = func(b SearchBlock) error {
+		for _, v := range b.Vertices {
+			list = append(list, float64(v))
+		}
+		return nil
+	}
+	res, err := GraphSearch(g, VertexScores(score), nil, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	list = append(list, float64(res.Steps), float64(res.Ended), res.ScoreSum, float64(res.Distinct))
+	for _, p := range res.Curve {
+		list = append(list, float64(p.Step), float64(p.Steps), float64(p.Distinct), p.Score)
+	}
+	for _, b := range res.Best {
+		list = append(list, float64(b.Vertex), b.Distance)
+	}
+	for v, x := range res.Visits.All() {
+		list = append(list, float64(v), float64(x))
+	}
+	return list, res.Visits.Place(), nil
 }
 
 // geolocated infers places from those of every fifth vertex.

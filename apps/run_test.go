@@ -124,6 +124,22 @@ var all = map[string]func(g matrix.Source[float64], run Run) error{
 		_, err = Geolocate(g, l, GeolocateOptions{Run: run})
 		return err
 	},
+	"GraphSearch": func(g matrix.Source[float64], run Run) error {
+		_, err := GraphSearch(g, nil, nil, SearchOptions{Run: run})
+		return err
+	},
+	"GraphSAGE": func(g matrix.Source[float64], run Run) error {
+		n := 0
+		if err := usable(g); err == nil {
+			n, _ = g.View().Dims()
+		}
+		x, err := matrix.NewFull[float32](n, 3, 1)
+		if err != nil {
+			return err
+		}
+		_, err = GraphSAGE(g, x, randomModel(AggregateMean, 3, 2, 0, 1), SAGEOptions{Run: run})
+		return err
+	},
 	"KTruss": func(g matrix.Source[float64], run Run) error {
 		_, err := KTruss(g, 3, KTrussOptions{Run: run})
 		return err

@@ -55,6 +55,7 @@ func cpuCases() []cpuCase {
 		cpuCase{name: "sssp a source weighted18", bar: .5, input: "weighted18", ours: search(oursSSSP), peer: []string{"sssp"}, perSource: true, args: []string{ssspDelta}, rounds: 9},
 		cpuCase{name: "classify 1000 vertices 20135 edges", bar: .1, input: "ac1000", ours: oursClassify, peer: []string{"classify"}, tolerance: 1e-5},
 		cpuCase{name: "geolocation rmat18", bar: 1.0 / 30, input: "rmat18", ours: oursGeo, peer: []string{"geolocate"}, tolerance: 1e-6, rounds: 3},
+		cpuCase{name: "uniform walks rmat20", bar: 1.0 / 3, input: "rmat20", ours: oursWalks, rival: plainWalks, rounds: 3},
 		cpuCase{name: "local cluster a seed rmat16", input: "rmat16", ours: oursLocalCluster},
 		cpuCase{name: "local cluster a seed rmat20", input: "rmat20", ours: oursLocalCluster},
 		cpuCase{name: "louvain planted200k", bar: .25, input: "planted200k", ours: communities(apps.CommunitiesOptions{}), peer: []string{"louvain"}, tolerance: .01, rounds: 3},

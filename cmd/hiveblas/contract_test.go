@@ -21,6 +21,8 @@ func TestOutputs(t *testing.T) {
 	theSeeds, visited := write(t, "seeds.tsv", "# ours theirs\n0 0\n1, 2 % the second\n"), write(t, "visited.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n")
 	series, places, home := write(t, "series.tsv", "0 1 0\n1 0 1.5\n0 1 4\n1 2 5\n2 0 5.9\n"), write(t, "places.txt", "0 10 20\n4\n"), write(t, "home.tsv", "ann\t1\t2.5\n")
 	cliques := write(t, "cliques.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n7 7 10\n2 1\n3 1\n3 2\n4 3\n5 4\n6 4\n7 4\n6 5\n7 5\n7 6\n")
+	features, ones, two := write(t, "x.csv", "a\n1\n2\n3\n4\n5\n6\n"), write(t, "w1.csv", "1\n"), write(t, "w2.csv", "1\n1\n")
+	marks, begins := write(t, "marks.txt", "1\t3\n4\t5\n3\t2\n0\t1\n"), write(t, "begins.txt", "4 1 % and again\n1\n")
 	pairs := write(t, "pairs.tsv", "ann cat 3\nann dog 4\nbob dog 2\nbob cat 0\n")
 	for _, c := range []struct {
 		reason, args, ext, want string
@@ -79,6 +81,14 @@ func TestOutputs(t *testing.T) {
 		{"a program: partners by name", "run matching --undirected --ids renumber " + names, ".tsv", "ann\tbob\nbob\tann\ndan\teve\neve\tdan\n"},
 		{"a program: labels", "run labels " + cliques, ".mtx",
 			"%%MatrixMarket matrix coordinate integer general\n7 1 7\n1 1 2\n2 1 2\n3 1 2\n4 1 4\n5 1 4\n6 1 4\n7 1 4\n"},
+		{"greedy walks, from every vertex", "search --method greedy --length 4 --scores " + marks + " " + roads, ".tsv",
+			"0\t1\t4\n1\t4\n2\t3\t0\t1\n3\t0\t1\t4\n4\n5\t0\t1\t4\n"},
+		{"walks from some, ended", "search --method greedy --length 3 --starts " + begins + " --scores " + marks + " " + roads, ".bin",
+			"\x01\x00\x00\x00\x04\x00\x00\x00\xff\xff\xff\xff\x04\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff"},
+		{"walks by name", "search --ids renumber --length 3 " + names, ".tsv", "ann\tbob\tcid\nbob\tcid\ncid\ndan\teve\neve\n"},
+
+		{"embeddings by weights of four files", "sage --features " + features + " --wf1 " + ones + " --wa1 " + ones + " --wf2 " + two + " --wa2 " + two + " " + roads, ".csv",
+			"vertex,e0,e1\n0,0.70710677,0.70710677\n1,0.70710677,0.70710677\n2,0.70710677,0.70710677\n3,0.70710677,0.70710677\n4,0.70710677,0.70710677\n5,0.70710677,0.70710677\n"},
 
 		{"minimum assignment", "lsap " + visits, ".tsv", "0\t0\n1\t1\n"},
 		{"maximum assignment", "lsap --maximize " + visits, ".tsv", "0\t1\n1\t2\n"},
@@ -156,6 +166,7 @@ func TestJSON(t *testing.T) {
 		{"scan --hops 2 " + karate, `{"max":76,"argmax":[31],"edges":78}`},
 		{"scan --time-column 3 --window 2 --lag 2 " + write(t, "series.tsv", "0 1 0\n1 0 1.5\n0 1 4\n1 2 5\n2 0 5.9\n"), `{"command":"scan","input":{"rows":3,"cols":3,"nnz":5},"windows":3,"anomalies":[]}`},
 		{"geo " + karate + " --locations " + write(t, "places.txt", "34 2 2\n0 10 20\n33 50 8\n4\n"), `{"command":"geo","known":2,"located":34,"unlocated":0,"passes":2,"unfinished":0}`},
+		{"search " + karate + " --method greedy --length 3 --scores " + write(t, "marks.txt", strings.Repeat("1\n", 33)+"2.5\n"), `{"command":"search","walks":34,"steps":68,"ended":0,"score_sum":132,"distinct":34,"distinct_score":35.5,"method":"greedy"}`},
 		{"sgm --seeds 34 " + karate + " " + karate + " --truth " + write(t, "truth.tsv", "0 0\n1 1\n2 3\n4 4\n"),
 			`{"command":"sgm","orig_dist":0,"final_dist":0,"iterations":1,"converged":true,"matched_seeds":34,"accuracy":0.75}`},
 		{"louvain --leiden --passes 4 " + karate, `{"command":"louvain","communities":4,"largest":12}`},

@@ -82,6 +82,7 @@ func explain(file string, err error) error {
 		path   *fs.PathError
 		weight *apps.WeightError
 		place  *apps.LocationError
+		score  *apps.ScoreError
 		shape  *matrix.DimensionError
 		size   *matrix.SizeError
 		param  *apps.ParameterError
@@ -118,10 +119,15 @@ func explain(file string, err error) error {
 		if weight.App == "Communities" || weight.App == "Modularity" {
 			wants, remedy = "communities want ", "correct the file, or leave weights out with --weight-column 0"
 		}
+		if weight.App == "GraphSearch" {
+			wants, remedy = "draws want ", "correct the file, or leave --weighted out"
+		}
 		return &failure{fmt.Sprintf("%s: edge from %d to %d (vertices from 0)", file, weight.Row, weight.Col),
 			"its weight is " + weight.Got + ", and " + wants + weight.Want, remedy, err}
 	case errors.As(err, &place):
 		return &failure{file, fmt.Sprintf("the location of vertex %d is %s, want %s", place.Vertex, place.Got, place.Want), "", err}
+	case errors.As(err, &score):
+		return &failure{file, fmt.Sprintf("the score of vertex %d is %s, want %s", score.Vertex, score.Got, score.Want), "", err}
 	case errors.As(err, &shape):
 		return &failure{file, fmt.Sprintf("%s is %s, want %s", shape.Arg, shape.Got, shape.Want), "", err}
 	case errors.As(err, &size):

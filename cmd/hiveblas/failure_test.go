@@ -42,6 +42,7 @@ func TestFailures(t *testing.T) {
 	arrow := write(t, "arrow.mtx", real+"2 2 1\n1 2 1\n")
 	seedTwice, beyond, lone := write(t, "seedtwice.tsv", "0 0\n0 1\n"), write(t, "beyond.tsv", "0 0\n1 34\n"), write(t, "lone.tsv", "7\n")
 	timed, farNorth := write(t, "timed.tsv", "0 1 5\n0 1 9\n"), write(t, "north.txt", "0 1 1\n1 95 2\n")
+	row3 := write(t, "row3.csv", "1,2,3\n")
 	two, farOff := write(t, "twice.txt", "3 1 1\n4 1 1\n3 1 1\n"), write(t, "off.txt", "35 1 1\n")
 	locked := filepath.Join(dir, "locked")
 	if err := os.Mkdir(locked, 0o555); err != nil {
@@ -184,6 +185,35 @@ func TestFailures(t *testing.T) {
 		{"a negative limit", "geo --max-dispersion -1 --locations " + two + " " + karate, 2, "--max-dispersion is -1"},
 		{"places into a matrix", "geo --locations " + two + " " + karate + " -o x.mtx", 2, "want .tsv"},
 		{"a map into the output", "geo --locations " + two + " " + karate + " --plot " + karate + ".png/x.png", 1, "does not exist"},
+		{"no features", "sage --weights m.npz " + karate, 2, "--features is missing"},
+		{"no weights", "sage --features " + two + " " + karate, 2, "--weights is missing"},
+		{"half of the weights", "sage --features " + two + " --wf1 " + two + " " + karate, 2, "are given together"},
+		{"weights twice", "sage --features " + two + " --weights m.npz --wf1 " + two + " " + karate, 2, "exclude each other"},
+		{"samples that are no numbers", "sage --features " + two + " --weights m.npz --samples 3,x " + karate, 2, "--samples is \"3,x\""},
+		{"samples and all", "sage --features " + two + " --weights m.npz --samples 3 --all " + karate, 2, "--all and --samples"},
+		{"an unknown sampling", "sage --features " + two + " --weights m.npz --sampling best " + karate, 2, "--sampling is \"best\""},
+		{"features of other vertices", "sage --features " + row3 + " --wf1 " + row3 + " --wa1 " + row3 + " --wf2 " + row3 + " --wa2 " + row3 + " " + karate, 1, "1×3, want 34×3"},
+		{"features of another format", "sage --features " + karate + ".xls --weights m.npz " + karate, 1, "no such file"},
+		{"a model that is not there", "sage --features " + row3 + " --weights m.npz " + karate, 1, "m.npz: no such file"},
+		{"training without classes", "sage train --features " + row3 + " -o m.npz " + karate, 2, "--classes is missing"},
+		{"training for nothing", "sage train --features " + row3 + " --classes c " + karate, 2, "-o is missing"},
+		{"a model into text", "sage train --features " + row3 + " --unsupervised -o m.txt " + karate, 2, "want .npz"},
+		{"an unknown aggregator", "sage train --features " + row3 + " --unsupervised --aggregator sum -o m.npz " + karate, 2, "--aggregator is \"sum\""},
+		{"all dropped out", "sage train --features " + row3 + " --unsupervised --dropout 1 -o m.npz " + karate, 2, "--dropout is 1"},
+		{"no hidden columns", "sage train --features " + row3 + " --unsupervised --hidden 0 -o m.npz " + karate, 2, "--hidden is \"0\""},
+		{"prediction without a model", "sage predict --features " + row3 + " " + karate, 2, "--weights is missing"},
+		{"greedy walks without scores", "search --method greedy " + karate, 2, "--scores is missing, and greedy walks need scores"},
+		{"an unknown rule", "search --method best " + karate, 2, "--method is \"best\""},
+		{"walks of no vertex", "search --length 0 " + karate, 2, "--length is 0"},
+		{"no walks", "search --walks-per-vertex 0 " + karate, 2, "--walks-per-vertex is 0"},
+		{"no probability", "search --restart 2 " + karate, 2, "--restart is 2"},
+		{"a third base of scores", "search --scores-base 2 " + karate, 2, "--scores-base is 2"},
+		{"walks into a matrix", "search " + karate + " -o x.mtx", 2, "want .tsv"},
+		{"visits into a matrix", "search --visits x.mtx " + karate, 2, "--visits x.mtx: want .tsv or .csv"},
+		{"visits over the scores", "search --visits " + two + ".tsv --scores " + two + ".tsv " + karate, 2, "another file of the command"},
+		{"too few scores", "search --scores " + farNorth + " " + karate, 1, "fields"},
+		{"starts that are not there", "search --starts none.txt " + karate, 1, "none.txt: no such file"},
+		{"no starts", "search --starts " + noSeeds + " " + karate, 1, "the file has no starts"},
 		{"both from standard input", "geo --locations - -", 2, "can be only one of the inputs"},
 		{"no seeds", "sgm " + karate + " " + karate, 2, "--seeds is missing"},
 		{"an unknown start", "sgm --seeds 1 --start here " + karate + " " + karate, 2, "--start is \"here\""},

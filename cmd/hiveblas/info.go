@@ -8,6 +8,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+
+	"github.com/hiveblas/hiveblas/internal/blas"
 )
 
 func infoCommand(s *session) *cobra.Command {
@@ -88,6 +90,7 @@ func (j *job) machine() error {
 		{"threads", "threads", j.run.count()},
 	}
 	fields = append(fields, cudaFields()...)
+	fields = append(fields, field{"blas", "BLAS", blas.Name()})
 	fields = append(fields,
 		field{"", "reads", ".mtx .tsv .txt .el .csv .hgb, each also with .gz"},
 		field{"", "writes", ".tsv .csv .mtx .hgb, each also with .gz"})

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -74,10 +75,21 @@ func (j *job) seeds(list string) ([]int, error) {
 		return nil, &failure{"--seeds " + list, "cannot be read: " + reason(err), "give vertices separated by commas, or the path of a file", err}
 	}
 	defer f.Close()
-	return j.seedFile(list, f)
+	return j.verticesOf(list, "seeds", f)
 }
 
-func (j *job) seedFile(path string, f *os.File) ([]int, error) {
+// vertexFile returns the vertices of a file in ascending order without repeats. what names them in
+// errors.
+func (j *job) vertexFile(path, what string) ([]int, error) {
+	in, err := j.openInput(path)
+	if err != nil {
+		return nil, explain(nameOf(path), err)
+	}
+	defer in.close()
+	return j.verticesOf(nameOf(path), what, in.r)
+}
+
+func (j *job) verticesOf(path, what string, f io.Reader) ([]int, error) {
 	var vs []int
 	sc := bufio.NewScanner(f)
 	for line := 1; sc.Scan(); line++ {
@@ -99,7 +111,7 @@ func (j *job) seedFile(path string, f *os.File) ([]int, error) {
 		return nil, &failure{path, reason(err), "give a text file of vertices", err}
 	}
 	if len(vs) == 0 {
-		return nil, &failure{path, "the file has no seeds", "write a vertex on each line", nil}
+		return nil, &failure{path, "the file has no " + what, "write a vertex on each line", nil}
 	}
 	slices.Sort(vs)
 	return slices.Compact(vs), nil

@@ -1,0 +1,178 @@
+// Walks of graph search; see apps.GraphSearch for the rules. Source: prelude + graph.cu + this file.
+// Host: apps/search_gpu.go, which defines
+//     HB_SEARCH_CURVE   points of the curve, at most
+//     HB_SEARCH_ROUNDS  rounds of Philox4x32
+//
+// In: ptr, idx, the rows of an n×n matrix; score double[n], or null. Tables, by the rule:
+//     best   hb_i32[n], the best neighbour, −1 for none: hb_search_best, a warp a row
+//     slots  hb_slot[entries], alias tables: hb_search_mass, a warp a row, writes integer masses
+//            hb_u64[entries], of which hb_search_slots, a thread a row, makes the tables
+// Both null: uniform. hb_search_walk has a thread a walk. All of it gives the bits of the host.
+//
+// A step of a walk reads two row offsets and one entry or slot at random: one sector of DRAM where
+// the offsets stay in the cache, which bounds uniform and stochastic walks. Slots have 16 bytes so
+// that one load takes all of a slot. hb_search_slots is bound by the longest row.
+
+struct hb_slot { hb_i32 own, alias; hb_u32 threshold, unused; };
+
+#define HB_SEARCH_WARP(v) \
+	for (hb_i64 v = ((hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x) / HB_WARP; v < n; v += (hb_i64)gridDim.x * HB_GRAPH_WARPS)
+
+// hb_philox is philox.Block of package internal/philox.
+HB_DEVICE void hb_philox(hb_u64 low, hb_u64 high, hb_u64 key, hb_u64 &first, hb_u64 &second) {
+	hb_u32 c0 = (hb_u32)low, c1 = (hb_u32)(low >> 32), c2 = (hb_u32)high, c3 = (hb_u32)(high >> 32);
+	hb_u32 k0 = (hb_u32)key, k1 = (hb_u32)(key >> 32);
+#pragma unroll
+	for (int r = 0; r < HB_SEARCH_ROUNDS; r++) {
+		const hb_u64 p = (hb_u64)0xD2511F53u * c0, q = (hb_u64)0xCD9E8D57u * c2;
+		c0 = (hb_u32)(q >> 32) ^ c1 ^ k0;
+		c1 = (hb_u32)q;
+		c2 = (hb_u32)(p >> 32) ^ c3 ^ k1;
+		c3 = (hb_u32)p;
+		k0 += 0x9E3779B9u;
+		k1 += 0xBB67AE85u;
+	}
+	first = (hb_u64)c1 << 32 | c0;
+	second = (hb_u64)c3 << 32 | c2;
+}
+
+// hb_search_best finds the neighbour of the highest score, of several the first.
+HB_KERNEL hb_search_best(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const double *score, hb_i32 *best) {
+	HB_SEARCH_WARP(v) {
+		double top = 0;
+		hb_i64 at = -1;
+		for (hb_i64 p = ptr[v] + HB_LANE; p < ptr[v + 1]; p += HB_WARP) {
+			const double x = score[idx[p]];
+			if (at < 0 || x > top) {
+				top = x;
+				at = p;
+			}
+		}
+		for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) {
+			const double x = __shfl_xor_sync(HB_FULL, top, d);
+			const hb_i64 p = __shfl_xor_sync(HB_FULL, at, d);
+			if (p >= 0 && (at < 0 || x > top || (x == top && p < at))) {
+				top = x;
+				at = p;
+			}
+		}
+		if (HB_LANE == 0) best[v] = at < 0 ? -1 : idx[at];
+	}
+}
+
+// hb_search_mass is integerMasses of apps/searchrows.go for each row.
+HB_KERNEL hb_search_mass(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const double *score, hb_u64 *mass) {
+	HB_SEARCH_WARP(v) {
+		const hb_i64 begin = ptr[v], end = ptr[v + 1];
+		double largest = 0;
+		for (hb_i64 p = begin + HB_LANE; p < end; p += HB_WARP) {
+			const double x = score[idx[p]];
+			largest = x > largest ? x : largest;
+		}
+		for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) {
+			const double x = __shfl_xor_sync(HB_FULL, largest, d);
+			largest = x > largest ? x : largest;
+		}
+		hb_i32 bits = 62;
+		for (hb_i64 c = end - begin; c > 0; c /= 2) bits--;
+		if (bits > 52) bits = 52;
+		const double scale = (double)((hb_u64)1 << bits); // a power of 2: the product is exact, fused or not
+		for (hb_i64 p = begin + HB_LANE; p < end; p += HB_WARP)
+			mass[p] = largest > 0 ? (hb_u64)(score[idx[p]] / largest * scale + 0.5) : 0;
+	}
+}
+
+// hb_threshold is 2³²·part/whole, rounded down, of part < whole ≤ 2⁶².
+HB_DEVICE hb_u32 hb_threshold(hb_u64 part, hb_u64 whole) {
+	hb_u32 q = 0;
+	for (int k = 0; k < 32; k++) {
+		part <<= 1;
+		q <<= 1;
+		if (part >= whole) {
+			part -= whole;
+			q |= 1;
+		}
+	}
+	return q;
+}
+
+// hb_search_slots is aliasTable of apps/searchrows.go for each row.
+HB_KERNEL hb_search_slots(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_u64 *mass, hb_slot *slots) {
+	HB_EACH(v, n) {
+		const hb_i64 begin = ptr[v], end = ptr[v + 1];
+		const hb_u64 count = (hb_u64)(end - begin);
+		hb_u64 sum = 0;
+		for (hb_i64 p = begin; p < end; p++) {
+			sum += mass[p];
+			const hb_slot s = {idx[p], idx[p], 0, 0};
+			slots[p] = s;
+		}
+		if (sum == 0) continue;
+		hb_i64 heavy = begin;
+		while (heavy < end && mass[heavy] * count < sum) heavy++;
+		hb_u64 left = heavy < end ? mass[heavy] * count : 0;
+		for (hb_i64 light = begin; light < end; light++) {
+			const hb_u64 m = mass[light] * count;
+			if (m >= sum) continue;
+			slots[light].alias = idx[heavy];
+			slots[light].threshold = hb_threshold(m, sum);
+			left -= sum - m;
+			while (left < sum) {
+				hb_i64 next = heavy + 1;
+				while (next < end && mass[next] * count < sum) next++;
+				slots[heavy].alias = idx[next];
+				slots[heavy].threshold = hb_threshold(left, sum);
+				left = mass[next] * count - (sum - left);
+				heavy = next;
+			}
+		}
+	}
+}
+
+// hb_search_walk walks. Of walk w of this launch: sums[w] is the sum of its scores, cells the vertices,
+// length of them, −1 after the end. first is lowered to the point of the curve of each visit; ends[k]
+// counts the walks that end early after k steps. visits, score, sums and cells may be null.
+HB_KERNEL hb_search_walk(const hb_i64 *ptr, const hb_i32 *idx, const hb_slot *slots, const hb_i32 *best, const hb_i32 *starts,
+	hb_i64 per_start, hb_i64 first_walk, hb_i64 walks, hb_i32 length, hb_i64 seed, const double *score, hb_u32 *first,
+	hb_u64 *visits, double *sums, hb_i32 *cells, hb_u64 *ends) {
+	HB_EACH(w, walks) {
+		const hb_i64 walk = first_walk + w;
+		hb_i32 v = starts ? starts[walk / per_start] : (hb_i32)(walk / per_start), step = 0;
+		double sum = 0;
+		hb_u64 even = 0, odd = 0;
+		bool early = false;
+		for (;;) {
+			const hb_u32 point = length <= HB_SEARCH_CURVE ? step
+				: (hb_u32)(((hb_i64)step * (HB_SEARCH_CURVE - 1) + length - 2) / (length - 1));
+			if (first[v] > point) atomicMin(first + v, point);
+			if (visits) atomicAdd(visits + v, (hb_u64)1);
+			if (score) sum += score[v];
+			if (cells) cells[w * length + step] = v;
+			if (++step == length) break;
+			hb_i32 next = -1;
+			if (best) {
+				next = best[v];
+			} else {
+				if (step == 1 || step % 2 == 0) hb_philox((hb_u64)walk, (hb_u64)(step / 2), (hb_u64)seed, even, odd);
+				const hb_u64 x = step % 2 ? odd : even;
+				const hb_i64 begin = ptr[v];
+				const hb_u64 count = (hb_u64)(ptr[v + 1] - begin);
+				const hb_i64 e = begin + (hb_i64)__umul64hi(x, count);
+				if (count > 0 && slots) {
+					const hb_slot s = slots[e];
+					next = (hb_u32)((x * count) >> 32) < s.threshold ? s.own : s.alias;
+				} else if (count > 0) {
+					next = idx[e];
+				}
+			}
+			if (next < 0) {
+				early = true;
+				break;
+			}
+			v = next;
+		}
+		if (sums) sums[w] = sum;
+		if (early) atomicAdd(ends + step - 1, (hb_u64)1);
+		for (hb_i32 k = step; cells && k < length; k++) cells[w * length + k] = -1;
+	}
+}

@@ -1,0 +1,439 @@
+package apps
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// SAGEAggregator is the function by which GraphSAGE sums up the neighbours of a vertex.
+type SAGEAggregator int
+
+const (
+	// AggregateMean is the mean, whose product with weights is put behind that of the vertex.
+	AggregateMean SAGEAggregator = iota
+	// AggregatePool is the maximum of relu(h·Wp + b), in each component.
+	AggregatePool
+	// AggregateGCN is the mean of the vertex and its neighbours, in place of both.
+	AggregateGCN
+)
+
+// String returns the name of the aggregator on the command line.
+func (a SAGEAggregator) String() string {
+	switch a {
+	case AggregateMean:
+		return "mean"
+	case AggregatePool:
+		return "pool"
+	case AggregateGCN:
+		return "gcn"
+	}
+	return fmt.Sprintf("SAGEAggregator(%d)", int(a))
+}
+
+// A SAGELayer holds the weights of a layer for inputs of d columns. All matrices are full.
+type SAGELayer struct {
+	Self      *matrix.Matrix[float32] // d×h: of the vertex; of the mean with AggregateGCN
+	Neighbour *matrix.Matrix[float32] // d×h, p×h with AggregatePool: of the neighbours; nil with AggregateGCN
+	Pool      *matrix.Matrix[float32] // d×p, with AggregatePool
+	PoolBias  []float32               // p, with AggregatePool
+}
+
+// A SAGEModel is a trained or given network. The output of a layer has h columns for the vertex and h
+// for its neighbours, or only h with AggregateGCN, and is the input of the next layer.
+type SAGEModel struct {
+	Aggregator SAGEAggregator
+	Layers     []SAGELayer
+	Classifier *matrix.Matrix[float32] // columns of the last output × classes; nil without
+	Bias       []float32               // of the classes
+}
+
+// SAGEOptions are the settings of GraphSAGE.
+type SAGEOptions struct {
+	Run
+	// Samples is the number of neighbours to choose for each vertex: of the vertices asked for, of
+	// their neighbours, and so on, one number for each layer. nil takes all neighbours.
+	Samples  []int
+	Sampling SAGESampling
+	Replace  bool   // draw with replacement, as the HIVE report does
+	Seed     uint64 // of the choices
+	Vertices []int  // to embed; nil for all
+	Batch    int    // of vertices whose trees are computed together; 0 means 4096
+}
+
+// SAGEResult is the result of GraphSAGE.
+type SAGEResult struct {
+	Embeddings *matrix.Matrix[float32] // a row for each vertex, in the given order
+	Logits     *matrix.Matrix[float32] // a column for each class; nil without a classifier
+	ZeroRows   int                     // embeddings without a positive component
+}
+
+// GraphSAGE computes embeddings of vertices from their features and those of vertices near them
+// (Hamilton, Ying, Leskovec: Inductive representation learning on large graphs, NIPS 2017, algorithm
+// 2; chapter 4 of Gunrock's HIVE report, 2018). A layer with the mean is
+//
+//	h ← norm(relu([h·Wf, mean over chosen neighbours of h·Wa]))
+//
+// where norm divides a row by its L2 norm, and leaves a row of zeros. A vertex without neighbours is
+// its own neighbour. features has a row for each vertex, and may be sparse.
+//
+// The choice of neighbours depends on the seed, the layer and the vertex: all that need a vertex in
+// a layer see the same choice, as in the paper's algorithm. If all vertices are wanted, or so many
+// that their trees would be larger than the graph, layers are computed for all vertices: dense
+// products, then products of the matrix of chosen neighbours with a full one. Otherwise the trees of
+// a batch of vertices are. Both give the same embeddings, to rounding.
+//
+// Wrong shapes are a *matrix.DimensionError with both shapes. O(vertices × d × h + chosen × h) a
+// layer. Dense products run by OpenBLAS if it is on the system, and else by gonum.
+func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[float32], model *SAGEModel, opts ...SAGEOptions) (*SAGEResult, error) {
+	const app = "GraphSAGE"
+	o, err := only(app, opts)
+	if err != nil {
+		return nil, err
+	}
+	n, err := square(app, g)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.notFused(app); err != nil {
+		return nil, err
+	}
+	x, d, err := featuresOf(app, features, n)
+	if err != nil {
+		return nil, err
+	}
+	net, err := netOf(app, model, d)
+	if err != nil {
+		return nil, err
+	}
+	if o.Batch == 0 {
+		o.Batch = 4096
+	}
+	if o.Batch < 0 {
+		return nil, &ParameterError{app, "the batch", fmt.Sprint(o.Batch), "1 or more, or 0 for 4096"}
+	}
+	if err := checkSamples(app, o.Samples, o.Sampling, len(net.layers)); err != nil {
+		return nil, err
+	}
+	for _, v := range o.Vertices {
+		if err := vertex(app, "a vertex", v, n); err != nil {
+			return nil, err
+		}
+	}
+	at, err := newSageGraph(app, g, o.Run, o.Sampling, o.Replace, o.Seed, net.aggregator)
+	if err != nil {
+		return nil, err
+	}
+	o.report("GraphSAGE", 0, int64(n))
+	method := "layers"
+	var z panel[float32]
+	if o.Vertices != nil && treeSize(len(o.Vertices), o.Samples, at, len(net.layers)) < float64(n) {
+		method = "trees"
+		z, err = net.embedTrees(at, x, o)
+	} else {
+		z, err = net.embedAll(at, x, o.Samples, 0, o.Run)
+		if err == nil && o.Vertices != nil {
+			all := z
+			z = newPanel[float32](len(o.Vertices), all.Cols)
+			for k, v := range o.Vertices {
+				copy(row(z, k), row(all, v))
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	res := &SAGEResult{Embeddings: asMatrix(z)}
+	for v := range z.Rows {
+		sum := float32(0)
+		for _, y := range row(z, v) {
+			sum += y
+		}
+		if sum == 0 {
+			res.ZeroRows++
+		}
+	}
+	if net.out != nil {
+		res.Logits = asMatrix(net.classify(z, o.Run))
+	}
+	o.report("GraphSAGE", int64(n), int64(n))
+	if o.Trace != nil {
+		o.Trace(ops.Trace{Op: app, Method: ops.Method(method), NVals: int64(z.Rows) * int64(z.Cols)})
+	}
+	return res, nil
+}
+
+// checkSamples checks the numbers of samples.
+func checkSamples(app string, samples []int, sampling SAGESampling, layers int) error {
+	switch {
+	case sampling < SampleUniform || sampling > SampleByWalks:
+		return &ParameterError{app, "the sampling", sampling.String(), "SampleUniform, SampleByWeight, SampleByDegree or SampleByWalks"}
+	case samples == nil && sampling == SampleByWalks:
+		return &ParameterError{app, "the samples", "all neighbours, by walks", "numbers of samples for SampleByWalks"}
+	case samples != nil && len(samples) != layers:
+		return &ParameterError{app, "the samples", fmt.Sprintf("%d numbers", len(samples)), fmt.Sprintf("%d, one for each layer", layers)}
+	}
+	for _, s := range samples {
+		if s < 1 {
+			return &ParameterError{app, "the samples", fmt.Sprint(s), "1 or more for each layer, or none for all neighbours"}
+		}
+	}
+	return nil
+}
+
+// newSageGraph checks the values of edges if they count.
+func newSageGraph[T semiring.Element](app string, g matrix.Source[T], run Run, sampling SAGESampling, replace bool, seed uint64, a SAGEAggregator) (*sageGraph, error) {
+	v := g.View()
+	if err := v.Fetch(); err != nil {
+		return nil, err
+	}
+	rows := access.Rows(v)
+	if err := usable(g); err != nil {
+		return nil, err
+	}
+	s := &sageGraph{run: run, n: rows.NRows, ptr: rowOffsets(&rows.Structure), idx: rows.Idx, sampling: sampling,
+		replace: replace, seed: seed, gcn: a == AggregateGCN}
+	if sampling != SampleByWeight {
+		return s, nil
+	}
+	s.values = numbersOf(rows.Val)
+	var buffer []float64
+	for r := range s.n {
+		lo, hi := s.ptr[r], s.ptr[r+1]
+		buffer = s.values(buffer, lo, hi)
+		for k, w := range buffer[:hi-lo] {
+			if !(w > 0 && w <= math.MaxFloat64) {
+				return nil, &WeightError{app, r, int(s.idx[lo+int64(k)]), fmt.Sprint(w), "a positive number"}
+			}
+		}
+	}
+	return s, nil
+}
+
+// featuresOf returns features of n vertices and their number.
+func featuresOf(app string, features matrix.Source[float32], n int) (x sageInput[float32], d int, err error) {
+	if err := usable(features); err != nil {
+		return x, 0, err
+	}
+	v := features.View()
+	m, d := v.Dims()
+	if m != n {
+		return x, 0, &matrix.DimensionError{Op: app, Arg: "the features", Got: fmt.Sprintf("%d×%d", m, d),
+			Want: fmt.Sprintf("%d×%d, a row for each vertex", n, d), Remedy: "give a row of features for each vertex of the graph"}
+	}
+	if err := v.Fetch(); err != nil {
+		return x, 0, err
+	}
+	rows := access.Stored(v)
+	if v.Transposed() || rows.Val == nil {
+		rows = access.Rows(v)
+		if rows.Val == nil {
+			rows = &sparse.Store[float32]{Structure: rows.Structure, Val: ones32(len(rows.Idx))}
+		}
+	}
+	if cells, ok := rows.Cells(); ok && rows.NVals*4 > int64(cells) {
+		if rows.Format != sparse.Full {
+			rows = sparse.ToFull(rows, 0)
+		}
+		return sageInput[float32]{full: panel[float32]{Rows: n, Cols: d, Val: rows.Val}}, d, nil
+	}
+	return sageInput[float32]{sparse: access.FromStore(sparse.ToCSR(rows))}, d, nil
+}
+
+func ones32(n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = 1
+	}
+	return x
+}
+
+// only returns the rows of the listed vertices, all for nil.
+func (x *sageInput[F]) only(vertices []int32) (sageInput[F], error) {
+	if vertices == nil {
+		return *x, nil
+	}
+	if x.sparse == nil {
+		y := newPanel[F](len(vertices), x.full.Cols)
+		for k, v := range vertices {
+			copy(row(y, k), row(x.full, int(v)))
+		}
+		return sageInput[F]{full: y}, nil
+	}
+	st := access.Store(x.sparse)
+	ptr := make([]int64, 1, len(vertices)+1)
+	var idx []int32
+	var val []F
+	for _, v := range vertices {
+		lo, hi := st.Span(int(v))
+		idx, val = append(idx, st.Idx[lo:hi]...), append(val, st.Val[lo:hi]...)
+		ptr = append(ptr, int64(len(idx)))
+	}
+	y, err := matrix.FromCSR(len(vertices), st.NCols, ptr, idx, val)
+	return sageInput[F]{sparse: y}, err
+}
+
+// netOf returns the network of a model for features of d columns.
+func netOf(app string, model *SAGEModel, d int) (*sageNet[float32], error) {
+	if model == nil || len(model.Layers) == 0 {
+		return nil, &ParameterError{app, "the model", "without layers", "one of ReadSAGEModel or TrainGraphSAGE, or with weights for each layer"}
+	}
+	if model.Aggregator < AggregateMean || model.Aggregator > AggregateGCN {
+		return nil, &ParameterError{app, "the aggregator", model.Aggregator.String(), "AggregateMean, AggregatePool or AggregateGCN"}
+	}
+	n := &sageNet[float32]{aggregator: model.Aggregator}
+	take := func(name string, a *matrix.Matrix[float32], rows, cols int) (*sageParam[float32], error) {
+		if err := usable[float32](a); err != nil {
+			return nil, err
+		}
+		m, k := a.Dims()
+		if rows >= 0 && m != rows || cols >= 0 && k != cols {
+			want := func(x int) string {
+				if x < 0 {
+					return "any"
+				}
+				return fmt.Sprint(x)
+			}
+			return nil, &matrix.DimensionError{Op: app, Arg: name, Got: fmt.Sprintf("%d×%d", m, k),
+				Want: want(rows) + "×" + want(cols), Remedy: "give weights whose rows are the columns of their input"}
+		}
+		if err := a.Fetch(); err != nil {
+			return nil, err
+		}
+		return n.param(name, 2, asPanel(a)), nil
+	}
+	list := func(name string, x []float32, want int) (*sageParam[float32], error) {
+		if len(x) != want {
+			return nil, &matrix.DimensionError{Op: app, Arg: name, Got: fmt.Sprintf("%d numbers", len(x)), Want: fmt.Sprint(want),
+				Remedy: "give a number for each column of the weights"}
+		}
+		return n.param(name, 1, panel[float32]{Rows: 1, Cols: len(x), Val: x}), nil
+	}
+	for k, l := range model.Layers {
+		var to sageLayer[float32]
+		var err error
+		name := func(what string) string { return fmt.Sprintf("%s%d", what, k+1) }
+		if to.self, err = take(name("wf"), l.Self, d, -1); err != nil {
+			return nil, err
+		}
+		near := d
+		if model.Aggregator == AggregatePool {
+			if to.pool, err = take(name("wp"), l.Pool, d, -1); err != nil {
+				return nil, err
+			}
+			near = to.pool.value.Cols
+			if to.poolBias, err = list(name("bp"), l.PoolBias, near); err != nil {
+				return nil, err
+			}
+		}
+		if model.Aggregator != AggregateGCN {
+			if to.neighbour, err = take(name("wa"), l.Neighbour, near, -1); err != nil {
+				return nil, err
+			}
+		}
+		n.layers = append(n.layers, to)
+		d = to.width()
+	}
+	if model.Classifier != nil {
+		var err error
+		if n.out, err = take("wc", model.Classifier, d, -1); err != nil {
+			return nil, err
+		}
+		if n.bias, err = list("bc", model.Bias, n.out.value.Cols); err != nil {
+			return nil, err
+		}
+	}
+	return n, nil
+}
+
+// param adds a parameter.
+func (n *sageNet[F]) param(name string, dims int, value panel[F]) *sageParam[F] {
+	p := &sageParam[F]{name: name, dims: dims, value: value}
+	n.all = append(n.all, p)
+	return p
+}
+
+// treeSize estimates the vertices of the trees of some vertices.
+func treeSize(count int, samples []int, g *sageGraph, layers int) float64 {
+	mean := 0.0
+	if g.n > 0 {
+		mean = float64(len(g.idx)) / float64(g.n)
+	}
+	size := float64(count)
+	for k := range layers {
+		s := mean
+		if samples != nil {
+			s = min(s, float64(samples[k]))
+		}
+		size *= 1 + s
+	}
+	return size
+}
+
+// embedAll computes the layers for all vertices.
+func (n *sageNet[F]) embedAll(g *sageGraph, x sageInput[F], samples []int, round uint64, run Run) (panel[F], error) {
+	var b *sageBlock[F]
+	for k := range n.layers {
+		if s := samplesOf(samples, len(n.layers)-1-k); b == nil || s >= 0 {
+			var err error
+			if b, _, err = blockOf[F](g, nil, round, k, s); err != nil {
+				return panel[F]{}, err
+			}
+		}
+		t, err := n.forward(k, x, b, run)
+		if err != nil {
+			return panel[F]{}, err
+		}
+		x = sageInput[F]{full: t.out}
+	}
+	return x.full, nil
+}
+
+// embedTrees computes embeddings of o.Vertices, batch by batch.
+func (n *sageNet[F]) embedTrees(g *sageGraph, x sageInput[F], o SAGEOptions) (panel[F], error) {
+	z := newPanel[F](len(o.Vertices), n.layers[len(n.layers)-1].width())
+	for lo := 0; lo < len(o.Vertices); lo += o.Batch {
+		hi := min(lo+o.Batch, len(o.Vertices))
+		place, targets := map[int32]int{}, []int32{}
+		for _, v := range o.Vertices[lo:hi] {
+			if _, ok := place[int32(v)]; !ok {
+				place[int32(v)] = len(targets)
+				targets = append(targets, int32(v))
+			}
+		}
+		tapes, err := n.trees(g, x, targets, 0, o.Samples, o.Run)
+		if err != nil {
+			return z, err
+		}
+		for k, v := range o.Vertices[lo:hi] {
+			copy(row(z, lo+k), row(tapes[len(tapes)-1].out, place[int32(v)]))
+		}
+		o.report("GraphSAGE", int64(hi), int64(len(o.Vertices)))
+	}
+	return z, nil
+}
+
+// trees computes the layers for targets without repeats.
+func (n *sageNet[F]) trees(g *sageGraph, x sageInput[F], targets []int32, round uint64, samples []int, run Run) ([]*sageTape[F], error) {
+	blocks, sources, err := treesOf[F](g, targets, round, len(n.layers), samples)
+	if err != nil {
+		return nil, err
+	}
+	x, err = x.only(sources)
+	if err != nil {
+		return nil, err
+	}
+	tapes := make([]*sageTape[F], len(n.layers))
+	for k := range tapes {
+		if tapes[k], err = n.forward(k, x, blocks[k], run); err != nil {
+			return nil, err
+		}
+		x = sageInput[F]{full: tapes[k].out}
+	}
+	return tapes, nil
+}

@@ -1,0 +1,122 @@
+package apps
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/hiveblas/hiveblas/internal/npy"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// model returns the parameters as a model.
+func (n *sageNet[F]) model() *SAGEModel {
+	m := &SAGEModel{Aggregator: n.aggregator}
+	single := func(p *sageParam[F]) []float32 {
+		list := make([]float32, len(p.value.Val))
+		for i, x := range p.value.Val {
+			list[i] = float32(x)
+		}
+		return list
+	}
+	full := func(p *sageParam[F]) *matrix.Matrix[float32] {
+		if p == nil {
+			return nil
+		}
+		return asMatrix(panel[float32]{Rows: p.value.Rows, Cols: p.value.Cols, Val: single(p)})
+	}
+	for _, l := range n.layers {
+		to := SAGELayer{Self: full(l.self), Neighbour: full(l.neighbour), Pool: full(l.pool)}
+		if l.poolBias != nil {
+			to.PoolBias = single(l.poolBias)
+		}
+		m.Layers = append(m.Layers, to)
+	}
+	if n.out != nil {
+		m.Classifier, m.Bias = full(n.out), single(n.bias)
+	}
+	return m
+}
+
+// Write writes a model as a .npz file, which NumPy reads: float32 arrays wf1, wa1, wf2, wa2 and so on;
+// for AggregatePool wp and bp, for a classifier wc and bc; and aggregator, a number.
+func (m *SAGEModel) Write(w io.Writer) error {
+	const app = "SAGEModel.Write"
+	if isNil(w) {
+		return &ParameterError{app, "the writer", "nil", "a writer"}
+	}
+	d := 0
+	if m != nil && len(m.Layers) > 0 && m.Layers[0].Self != nil {
+		d, _ = m.Layers[0].Self.Dims()
+	}
+	n, err := netOf(app, m, d)
+	if err != nil {
+		return err
+	}
+	all := map[string]*npy.Array{"aggregator": {Rows: 1, Cols: 1, Dims: 1, Val: []float64{float64(m.Aggregator)}}}
+	for _, p := range n.all {
+		all[p.name] = arrayOf(p.value, p.dims)
+	}
+	return npy.WriteZip(w, all, func(string) bool { return false })
+}
+
+// ReadSAGEModel reads a model that Write wrote, or a .npz file of NumPy with the same arrays. Without
+// aggregator it is AggregateMean. A file that is no model is a *matrix.ParseError with its name.
+func ReadSAGEModel(r io.Reader, name string) (*SAGEModel, error) {
+	const app = "ReadSAGEModel"
+	if isNil(r) {
+		return nil, &ParameterError{app, "the reader", "nil", "a reader"}
+	}
+	bad := func(err error) error {
+		return &matrix.ParseError{File: name, Msg: err.Error(), Err: err, Remedy: "give a .npz file with arrays wf1, wa1, wf2, wa2"}
+	}
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, bad(err)
+	}
+	all, err := npy.ReadZip(data)
+	if err != nil {
+		return nil, bad(err)
+	}
+	m := &SAGEModel{}
+	if a := all["aggregator"]; a != nil && len(a.Val) == 1 {
+		m.Aggregator = SAGEAggregator(a.Val[0])
+	}
+	matrixOf := func(name string) *matrix.Matrix[float32] {
+		a := all[name]
+		if a == nil {
+			return nil
+		}
+		return asMatrix(panel[float32]{Rows: a.Rows, Cols: a.Cols, Val: listOf(a)})
+	}
+	for k := 1; ; k++ {
+		l := SAGELayer{Self: matrixOf(fmt.Sprint("wf", k)), Neighbour: matrixOf(fmt.Sprint("wa", k)), Pool: matrixOf(fmt.Sprint("wp", k))}
+		if a := all[fmt.Sprint("bp", k)]; a != nil {
+			l.PoolBias = listOf(a)
+		}
+		if l.Self == nil {
+			break
+		}
+		m.Layers = append(m.Layers, l)
+	}
+	if m.Classifier = matrixOf("wc"); m.Classifier != nil && all["bc"] != nil {
+		m.Bias = listOf(all["bc"])
+	}
+	if len(m.Layers) == 0 {
+		return nil, bad(errors.New("the file has no array wf1"))
+	}
+	d, _ := m.Layers[0].Self.Dims()
+	if _, err := netOf(app, m, d); err != nil {
+		return nil, bad(err)
+	}
+	return m, nil
+}
+
+// listOf converts an array to float32.
+func listOf(a *npy.Array) []float32 {
+	list := make([]float32, len(a.Val))
+	for i, x := range a.Val {
+		list[i] = float32(x)
+	}
+	return list
+}

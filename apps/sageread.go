@@ -1,0 +1,249 @@
+package apps
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hiveblas/hiveblas/internal/chunk"
+	"github.com/hiveblas/hiveblas/internal/npy"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// FeatureOptions are the settings of ReadFeatures.
+type FeatureOptions struct {
+	Run           // Context, Threads and Progress, which counts bytes, are used
+	Name   string // of the file, for errors
+	Format string // csv, mtx or npy; "": by the extension of Name
+}
+
+// ReadFeatures reads features, or weights: .csv, a row on each line and numbers between commas, tabs
+// or blanks, where a first line with a word is a header; .mtx, sparse or array; .npy, of one or two
+// dimensions, in 16 to 64 bits. Each may be gzip-compressed. Bad input is a *matrix.ParseError with
+// file and line.
+func ReadFeatures(r io.Reader, opts ...FeatureOptions) (*matrix.Matrix[float32], error) {
+	const app = "ReadFeatures"
+	o, err := only(app, opts)
+	switch {
+	case err != nil:
+		return nil, err
+	case isNil(r):
+		return nil, &ParameterError{app, "the reader", "nil", "a reader"}
+	}
+	bad := func(err error) error {
+		return &matrix.ParseError{File: o.Name, Msg: err.Error(), Err: err, Remedy: "give a file .csv, .mtx or .npy"}
+	}
+	format := o.Format
+	if format == "" {
+		format = strings.TrimPrefix(filepath.Ext(strings.TrimSuffix(strings.ToLower(o.Name), ".gz")), ".")
+	}
+	switch format {
+	case "mtx":
+		return matrix.ReadMatrixMarket[float32](r, matrix.FileName(o.Name), matrix.WithContext(o.Context), matrix.Threads(o.Threads))
+	case "npy":
+		plain, _, err := chunk.Open(r)
+		if err != nil {
+			return nil, bad(err)
+		}
+		a, err := npy.Read(plain)
+		if err != nil {
+			return nil, bad(err)
+		}
+		return asMatrix(panel[float32]{Rows: a.Rows, Cols: a.Cols, Val: listOf(a)}), nil
+	case "csv", "tsv", "txt":
+		return readNumbers(r, o)
+	}
+	return nil, &ParameterError{app, "the format", fmt.Sprintf("%q", format), "csv, mtx or npy, or a name with that extension"}
+}
+
+// ReadFeaturesFile reads the file at path as ReadFeatures does. Name is ignored.
+func ReadFeaturesFile(path string, opts ...FeatureOptions) (*matrix.Matrix[float32], error) {
+	o, err := only("ReadFeaturesFile", opts)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	o.Name = path
+	return ReadFeatures(f, o)
+}
+
+// readNumbers reads rows of numbers.
+func readNumbers(r io.Reader, o FeatureOptions) (*matrix.Matrix[float32], error) {
+	src, taken, err := chunk.NewSource(r)
+	if err != nil {
+		return nil, &matrix.ParseError{File: o.Name, Msg: err.Error(), Err: err}
+	}
+	var val []float32
+	rows, cols := 0, -1
+	for first := true; ; {
+		text, line, err := src.Line()
+		if errors.Is(err, io.EOF) {
+			return asMatrix(panel[float32]{Rows: rows, Cols: max(cols, 0), Val: val}), nil
+		}
+		if err != nil {
+			return nil, &matrix.ParseError{File: o.Name, Line: line, Msg: err.Error(), Err: err}
+		}
+		text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
+		if len(text) == 0 || text[0] == '#' || text[0] == '%' {
+			continue
+		}
+		f := locationFields(text)
+		header := first && slices.ContainsFunc(f, func(s string) bool { _, err := strconv.ParseFloat(s, 32); return err != nil })
+		first = false
+		if header {
+			cols = len(f)
+			continue
+		}
+		bad := func(format string, args ...any) error {
+			return &matrix.ParseError{File: o.Name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: "give as many finite numbers on each line"}
+		}
+		if cols >= 0 && len(f) != cols {
+			return nil, bad("the line has %d numbers, and lines before have %d", len(f), cols)
+		}
+		cols = len(f)
+		for k, s := range f {
+			x, err := strconv.ParseFloat(s, 32)
+			if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+				return nil, bad("number %d is %q", k+1, s)
+			}
+			val = append(val, float32(x))
+		}
+		if rows++; rows%4096 == 0 {
+			o.report("read features", taken(), 0)
+			if o.Context != nil && o.Context.Err() != nil {
+				return nil, o.Context.Err()
+			}
+		}
+	}
+}
+
+// ReadClasses reads classes of the n vertices of a graph as ReadScores reads scores: a class on each
+// line, or lines “vertex class”. A class is a word; the classes are numbered in the order of their
+// names, which are returned, numbers by value. A vertex without a class has −1, and so has one with
+// the class −1.
+func ReadClasses(r io.Reader, n int, opts ...ScoreFileOptions) (classes []int32, names []string, err error) {
+	words, err := readWords("ReadClasses", "class", r, n, opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, w := range words {
+		if w != "" && w != "-1" {
+			names = append(names, w)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		x, e1 := strconv.ParseFloat(a, 64)
+		y, e2 := strconv.ParseFloat(b, 64)
+		if e1 == nil && e2 == nil && x != y && !math.IsNaN(x) && !math.IsNaN(y) {
+			if x < y {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a, b)
+	})
+	names = slices.Compact(names)
+	number := map[string]int32{}
+	for k, w := range names {
+		number[w] = int32(k)
+	}
+	classes = make([]int32, n)
+	for v, w := range words {
+		classes[v] = -1
+		if k, ok := number[w]; ok {
+			classes[v] = k
+		}
+	}
+	return classes, names, nil
+}
+
+// ReadSplit reads a split of the n vertices of a graph, in the same form, with the words train,
+// validate and test. Other vertices are in no part.
+func ReadSplit(r io.Reader, n int, opts ...ScoreFileOptions) (SAGESplit, error) {
+	s := SAGESplit{Train: []int{}}
+	words, err := readWords("ReadSplit", "part", r, n, opts)
+	for v, w := range words {
+		switch w {
+		case "train":
+			s.Train = append(s.Train, v)
+		case "validate", "validation", "val":
+			s.Validate = append(s.Validate, v)
+		case "test":
+			s.Test = append(s.Test, v)
+		case "", "none":
+		default:
+			o, _ := only("ReadSplit", opts)
+			return SAGESplit{}, &matrix.ParseError{File: o.Name, Msg: fmt.Sprintf("the part of vertex %d is %q", v, w), Remedy: "write train, validate, test or none"}
+		}
+	}
+	return s, err
+}
+
+// readWords reads a word for each vertex, or for some.
+func readWords(app, what string, r io.Reader, n int, opts []ScoreFileOptions) ([]string, error) {
+	o, err := only(app, opts)
+	switch {
+	case err != nil:
+		return nil, err
+	case isNil(r):
+		return nil, &ParameterError{app, "the reader", "nil", "a reader"}
+	case n < 0 || n > matrix.MaxDim:
+		return nil, &matrix.SizeError{Op: app, Arg: "the number of vertices", Got: int64(n), Limit: matrix.MaxDim}
+	case o.Base != 0 && o.Base != 1:
+		return nil, &ParameterError{app, "the base", fmt.Sprint(o.Base), "0 or 1"}
+	}
+	src, _, err := chunk.NewSource(r)
+	if err != nil {
+		return nil, &matrix.ParseError{File: o.Name, Msg: err.Error(), Err: err}
+	}
+	words, vertexOf := make([]string, n), locationReader{LocationOptions: LocationOptions(o)}
+	fields, next := 0, 0
+	want := fmt.Sprintf("give a %s on each line, or lines “vertex %s”", what, what)
+	for {
+		text, line, err := src.Line()
+		bad := func(remedy, format string, args ...any) error {
+			return &matrix.ParseError{File: o.Name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: remedy}
+		}
+		switch {
+		case errors.Is(err, io.EOF) && fields == 1 && next < n:
+			return nil, bad(want, "the file has %d lines, and the graph %d vertices", next, n)
+		case errors.Is(err, io.EOF):
+			return words, nil
+		case err != nil:
+			return nil, &matrix.ParseError{File: o.Name, Line: line, Msg: err.Error(), Err: err}
+		}
+		text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
+		if len(text) == 0 || text[0] == '%' || text[0] == '#' {
+			continue
+		}
+		f := locationFields(text)
+		if fields == 0 {
+			fields = min(len(f), 2)
+		}
+		if len(f) != fields {
+			return nil, bad(want, "the line has %d fields, want %d", len(f), fields)
+		}
+		v := next
+		if fields == 1 {
+			if next++; next > n {
+				return nil, bad(want, "there are more lines than the %d vertices of the graph", n)
+			}
+		} else if v, err = vertexOf.vertex(f[0], n, bad); err != nil {
+			return nil, err
+		} else if words[v] != "" {
+			return nil, bad("give each vertex once", "vertex %s is given twice", f[0])
+		}
+		words[v] = f[len(f)-1]
+	}
+}

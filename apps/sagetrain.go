@@ -1,0 +1,647 @@
+package apps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/atomicfile"
+	"github.com/hiveblas/hiveblas/internal/npy"
+	"github.com/hiveblas/hiveblas/internal/philox"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// SAGESplit says which vertices train, validate and test.
+type SAGESplit struct{ Train, Validate, Test []int }
+
+// SAGEProgress is the state of training after an epoch.
+type SAGEProgress struct {
+	Epoch    int     // from 1
+	Loss     float64 // mean over the epoch
+	Accuracy float64 // of the training vertices, in the passes that trained; 0 unsupervised
+	Validate float64 // accuracy of the validation vertices; NaN without
+}
+
+// SAGETrainOptions are the settings of TrainGraphSAGE.
+type SAGETrainOptions struct {
+	Run
+	Aggregator SAGEAggregator
+	Hidden     []int // columns h of each layer; nil means 64 and 64
+	Samples    []int // as in SAGEOptions, for training; evaluation takes all neighbours
+	Sampling   SAGESampling
+	Replace    bool
+	Epochs     int     // 0 means 200
+	Batch      int     // vertices, or pairs, of a step; 0 means all
+	Rate       float64 // of Adam; 0 means 0.01
+	Decay      float64 // of weights; 0 means 5e-4, negative none
+	Dropout    float64 // of the inputs of layers; 0 means 0.5, negative none
+	Patience   int     // epochs without a better validation after which training ends; 0 means 100
+	Seed       uint64
+	// Pairs is the number of pairs of vertices for each vertex and epoch of unsupervised training,
+	// the second near the first by a random walk, each with Negatives other vertices. 0 means 5, and
+	// Negatives 5.
+	Pairs, Negatives int
+	// Checkpoint is a file that is written after every Every epochs, 0 means 10, and at the end. If
+	// it is there, training resumes from it, with the same result to the bit.
+	Checkpoint string
+	Every      int
+	Each       func(SAGEProgress) error // called after each epoch; an error ends training. May be nil.
+}
+
+// SAGETraining is the result of TrainGraphSAGE.
+type SAGETraining struct {
+	Model    *SAGEModel // of the best epoch on the validation vertices, of the last one without
+	Epochs   int        // that ran, before a resumption included
+	Best     int        // epoch of the model
+	Loss     float64    // of the last epoch
+	Validate float64    // accuracy of the model, NaN without vertices
+	Test     float64
+}
+
+// TrainGraphSAGE trains a network of GraphSAGE by back-propagation. With classes, one for each
+// vertex from 0 and −1 where unknown, it is supervised: a classifier over the embeddings, cross
+// entropy over split.Train. Without classes, nil, it is the paper's unsupervised loss: embeddings of
+// vertices that a random walk connects are to be alike, those of vertices drawn in proportion to
+// degree^¾ not. split.Train nil means all vertices with a class.
+//
+// Each step takes a batch, chooses neighbours anew, and moves the weights by Adam; the gradient of
+// an aggregation is a product with the transposed matrix of the chosen neighbours. After each epoch
+// the validation vertices are classified with all neighbours; the best weights are kept, and
+// opts.Patience ends training. All random numbers are functions of opts.Seed and the step, so that a
+// run and its resumption from a checkpoint give the same weights, to the bit with the same BLAS and
+// number of threads.
+func TrainGraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[float32], classes []int32, split SAGESplit, opts ...SAGETrainOptions) (*SAGETraining, error) {
+	const app = "TrainGraphSAGE"
+	o, err := only(app, opts)
+	if err != nil {
+		return nil, err
+	}
+	n, err := square(app, g)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	if err := o.notFused(app); err != nil {
+		return nil, err
+	}
+	x, d, err := featuresOf(app, features, n)
+	if err != nil {
+		return nil, err
+	}
+	count, err := checkSplit(app, classes, &split, n)
+	if err != nil {
+		return nil, err
+	}
+	at, err := newSageGraph(app, g, o.Run, o.Sampling, o.Replace, o.Seed, o.Aggregator)
+	if err != nil {
+		return nil, err
+	}
+	t := &sageTrainer{o: o, graph: at, x: x, classes: classes, split: split}
+	t.whole = *at
+	t.whole.sampling = SampleUniform
+	t.net = newNet[float32](o.Aggregator, d, o.Hidden, count, o.Seed)
+	t.best = t.net.values()
+	t.state.Validate, t.state.bestLoss = math.NaN(), math.Inf(1)
+	if err := t.resume(); err != nil {
+		return nil, err
+	}
+	return t.run()
+}
+
+// complete sets the defaults and checks the settings.
+func (o *SAGETrainOptions) complete() error {
+	const app = "TrainGraphSAGE"
+	zero := func(x *int, to int) {
+		if *x == 0 {
+			*x = to
+		}
+	}
+	if o.Hidden == nil {
+		o.Hidden = []int{64, 64}
+	}
+	zero(&o.Epochs, 200)
+	zero(&o.Patience, 100)
+	zero(&o.Every, 10)
+	zero(&o.Pairs, 5)
+	zero(&o.Negatives, 5)
+	for _, f := range []struct {
+		x  *float64
+		to float64
+	}{{&o.Rate, .01}, {&o.Decay, 5e-4}, {&o.Dropout, .5}} {
+		if *f.x == 0 {
+			*f.x = f.to
+		}
+	}
+	o.Decay, o.Dropout = max(o.Decay, 0), max(o.Dropout, 0)
+	bad := func(arg string, got any, want string) error { return &ParameterError{app, arg, fmt.Sprint(got), want} }
+	switch {
+	case o.Aggregator < AggregateMean || o.Aggregator > AggregateGCN:
+		return bad("the aggregator", o.Aggregator, "AggregateMean, AggregatePool or AggregateGCN")
+	case len(o.Hidden) == 0 || slices.Min(o.Hidden) < 1 || slices.Max(o.Hidden) > 1<<16:
+		return bad("the hidden columns", o.Hidden, "1 to 65536 for each layer, one layer or more")
+	case o.Epochs < 0:
+		return bad("the number of epochs", o.Epochs, "1 or more, or 0 for 200")
+	case o.Batch < 0:
+		return bad("the batch", o.Batch, "1 or more, or 0 for all")
+	case !(o.Rate > 0 && o.Rate <= math.MaxFloat64):
+		return bad("the rate", o.Rate, "a positive number, or 0 for 0.01")
+	case !(o.Decay <= math.MaxFloat64):
+		return bad("the decay", o.Decay, "a finite number")
+	case !(o.Dropout < 1):
+		return bad("the dropout", o.Dropout, "a probability below 1")
+	case o.Patience < 0 || o.Every < 0 || o.Pairs < 0 || o.Negatives < 0:
+		return bad("the patience, the interval of checkpoints, the pairs or the negatives", "negative", "1 or more, or 0 for the default")
+	}
+	return checkSamples(app, o.Samples, o.Sampling, len(o.Hidden))
+}
+
+// checkSplit checks classes and the split, completes it, and returns the number of classes, 0 for
+// unsupervised training.
+func checkSplit(app string, classes []int32, split *SAGESplit, n int) (int, error) {
+	if classes != nil && len(classes) != n {
+		return 0, &matrix.DimensionError{Op: app, Arg: "the classes", Got: fmt.Sprintf("of %d vertices", len(classes)),
+			Want: fmt.Sprintf("of %d vertices, as the graph", n), Remedy: "give a class for each vertex, −1 where it is unknown"}
+	}
+	count := 0
+	for v, c := range classes {
+		if c < -1 || c >= 1<<20 {
+			return 0, &ParameterError{app, fmt.Sprintf("the class of vertex %d", v), fmt.Sprint(c), "0 to 1048575, or −1 for unknown"}
+		}
+		count = max(count, int(c)+1)
+	}
+	if classes != nil && count == 0 {
+		return 0, &ParameterError{app, "the classes", "−1 for all vertices", "a class for some of them, or nil for unsupervised training"}
+	}
+	if split.Train == nil {
+		for v := range n {
+			if classes == nil || classes[v] >= 0 && !slices.Contains(split.Validate, v) && !slices.Contains(split.Test, v) {
+				split.Train = append(split.Train, v)
+			}
+		}
+	}
+	for k, list := range [][]int{split.Train, split.Validate, split.Test} {
+		for _, v := range list {
+			if err := vertex(app, []string{"a training vertex", "a validation vertex", "a test vertex"}[k], v, n); err != nil {
+				return 0, err
+			}
+			if classes != nil && classes[v] < 0 {
+				return 0, &ParameterError{app, "the class", fmt.Sprintf("unknown for vertex %d of the split", v), "a class for each vertex of the split"}
+			}
+		}
+	}
+	if len(split.Train) == 0 {
+		return 0, &ParameterError{app, "the training vertices", "none", "one or more"}
+	}
+	return count, nil
+}
+
+// newNet returns a network with random weights (Glorot and Bengio 2010, uniform).
+func newNet[F real](a SAGEAggregator, d int, hidden []int, classes int, seed uint64) *sageNet[F] {
+	n := &sageNet[F]{aggregator: a}
+	draw := func(name string, rows, cols int) *sageParam[F] {
+		p := n.param(name, 2, newPanel[F](rows, cols))
+		limit := math.Sqrt(6 / float64(max(rows+cols, 1)))
+		for i := range p.value.Val {
+			x, _ := philox.Block(uint64(i), uint64(len(n.all))|1<<63, seed)
+			p.value.Val[i] = F((2*uniformly(x) - 1) * limit)
+		}
+		return p
+	}
+	for k, h := range hidden {
+		var l sageLayer[F]
+		name := func(what string) string { return fmt.Sprintf("%s%d", what, k+1) }
+		l.self = draw(name("wf"), d, h)
+		near := d
+		if a == AggregatePool {
+			near = h
+			l.pool = draw(name("wp"), d, h)
+			l.poolBias = n.param(name("bp"), 1, newPanel[F](1, h))
+		}
+		if a != AggregateGCN {
+			l.neighbour = draw(name("wa"), near, h)
+		}
+		n.layers = append(n.layers, l)
+		d = l.width()
+	}
+	if classes > 0 {
+		n.out = draw("wc", d, classes)
+		n.bias = n.param("bc", 1, newPanel[F](1, classes))
+	}
+	for _, p := range n.all {
+		p.grad, p.first, p.next = newPanel[F](p.value.Rows, p.value.Cols), newPanel[F](p.value.Rows, p.value.Cols), newPanel[F](p.value.Rows, p.value.Cols)
+	}
+	return n
+}
+
+// values returns copies of the parameters.
+func (n *sageNet[F]) values() map[string][]F {
+	all := map[string][]F{}
+	for _, p := range n.all {
+		all[p.name] = slices.Clone(p.value.Val)
+	}
+	return all
+}
+
+// sageState is the state of training that a checkpoint holds beside the parameters.
+type sageState struct {
+	SAGETraining
+	steps    int64 // of Adam
+	bestLoss float64
+}
+
+type sageTrainer struct {
+	o       SAGETrainOptions
+	graph   *sageGraph
+	whole   sageGraph // with all neighbours, for evaluation
+	x       sageInput[float32]
+	classes []int32
+	split   SAGESplit
+	net     *sageNet[float32]
+	best    map[string][]float32
+	state   sageState
+}
+
+// run trains from the state on.
+func (t *sageTrainer) run() (*SAGETraining, error) {
+	ctx := t.o.Context
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	s := &t.state
+	for s.Epochs < t.o.Epochs && s.Epochs-s.Best < t.o.Patience {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		loss, right, err := t.epoch(uint64(s.Epochs))
+		if err != nil {
+			return nil, err
+		}
+		s.Epochs++
+		s.Loss = loss
+		p := SAGEProgress{Epoch: s.Epochs, Loss: loss, Validate: math.NaN()}
+		if t.classes == nil || len(t.split.Validate) == 0 {
+			s.Best, t.best = s.Epochs, nil
+		} else {
+			accuracy, loss, err := t.evaluate(t.split.Validate)
+			if err != nil {
+				return nil, err
+			}
+			p.Validate = accuracy
+			if !(accuracy < s.Validate) && (accuracy != s.Validate || loss < s.bestLoss) {
+				s.Best, s.Validate, s.bestLoss, t.best = s.Epochs, accuracy, loss, t.net.values()
+			}
+		}
+		if t.classes != nil {
+			p.Accuracy = float64(right) / float64(len(t.split.Train))
+		}
+		t.o.report(fmt.Sprintf("training, loss %.4f", loss), int64(s.Epochs), int64(t.o.Epochs))
+		if t.o.Checkpoint != "" && (s.Epochs%t.o.Every == 0 || s.Epochs == t.o.Epochs || s.Epochs-s.Best >= t.o.Patience) {
+			if err := t.save(); err != nil {
+				return nil, err
+			}
+		}
+		if t.o.Each != nil {
+			if err := t.o.Each(p); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if t.best != nil {
+		for _, p := range t.net.all {
+			copy(p.value.Val, t.best[p.name])
+		}
+	}
+	res := s.SAGETraining
+	res.Test = math.NaN()
+	if t.classes != nil && len(t.split.Test) > 0 {
+		var err error
+		if res.Test, _, err = t.evaluate(t.split.Test); err != nil {
+			return nil, err
+		}
+	}
+	res.Model = t.net.model()
+	return &res, nil
+}
+
+// evaluate classifies vertices with all neighbours and returns the accuracy and the mean loss.
+func (t *sageTrainer) evaluate(vertices []int) (accuracy, loss float64, err error) {
+	z, err := t.net.embedAll(&t.whole, t.x, nil, 0, t.o.Run)
+	if err != nil {
+		return 0, 0, err
+	}
+	some, class := newPanel[float32](len(vertices), z.Cols), make([]int32, len(vertices))
+	for k, v := range vertices {
+		copy(row(some, k), row(z, v))
+		class[k] = t.classes[v]
+	}
+	loss, right := crossEntropy(t.net.classify(some, t.o.Run), class)
+	return float64(right) / float64(len(vertices)), loss, nil
+}
+
+// epoch trains once over the training vertices.
+func (t *sageTrainer) epoch(epoch uint64) (loss float64, right int, err error) {
+	train := slices.Clone(t.split.Train)
+	for k := len(train) - 1; k > 0; k-- { // Fisher and Yates
+		x, _ := philox.Block(uint64(k), epoch|1<<62, t.o.Seed)
+		j, _ := philox.Below(x, uint64(k+1))
+		train[k], train[j] = train[j], train[k]
+	}
+	batch := t.o.Batch
+	if batch == 0 {
+		batch = len(train)
+	}
+	for part := range slices.Chunk(train, batch) {
+		l, r, err := t.step(part, epoch)
+		if err != nil {
+			return 0, 0, err
+		}
+		loss, right = loss+l*float64(len(part))/float64(len(train)), right+r
+		if c := t.o.Context; c != nil && c.Err() != nil {
+			return 0, 0, c.Err()
+		}
+	}
+	return loss, right, nil
+}
+
+// step trains on a batch.
+func (t *sageTrainer) step(batch []int, epoch uint64) (loss float64, right int, err error) {
+	step := uint64(t.state.steps)
+	var targets []int32
+	var pairs []sagePair
+	if t.classes != nil {
+		for _, v := range batch {
+			targets = append(targets, int32(v))
+		}
+	} else {
+		targets, pairs = t.pairs(batch, epoch)
+	}
+	tapes, masks, err := t.net.tape(t.graph, t.x, targets, step, t.o)
+	if err != nil {
+		return 0, 0, err
+	}
+	z := tapes[len(tapes)-1].out
+	var g panel[float32]
+	if t.classes != nil {
+		class := make([]int32, len(batch))
+		for k, v := range batch {
+			class[k] = t.classes[v]
+		}
+		logits := t.net.classify(z, t.o.Run)
+		loss, right = crossEntropy(logits, class)
+		g = t.net.unclassify(z, logits, t.o.Run)
+	} else {
+		loss, g = alike(z, pairs)
+	}
+	if err := t.net.untape(tapes, masks, g, t.o.Run); err != nil {
+		return 0, 0, err
+	}
+	t.state.steps++
+	t.net.adam(t.o.Rate, t.o.Decay, t.state.steps)
+	return loss, right, nil
+}
+
+// tape computes the layers for targets, which may repeat only for supervised training, with dropout.
+func (n *sageNet[F]) tape(g *sageGraph, x sageInput[F], targets []int32, step uint64, o SAGETrainOptions) ([]*sageTape[F], [][]F, error) {
+	blocks, sources, err := treesOf[F](g, targets, step, len(n.layers), o.Samples)
+	if err != nil {
+		return nil, nil, err
+	}
+	if x, err = x.only(sources); err != nil {
+		return nil, nil, err
+	}
+	tapes, masks := make([]*sageTape[F], len(n.layers)), make([][]F, len(n.layers))
+	for k := range tapes {
+		values := &x.full.Val
+		if x.sparse != nil {
+			own := *access.Store(x.sparse)
+			own.Val = slices.Clone(own.Val)
+			x = sageInput[F]{sparse: access.FromStore(&own)}
+			values = &own.Val
+		} else {
+			*values = slices.Clone(*values)
+		}
+		masks[k] = drop(*values, o.Dropout, o.Seed^0xD7, step, k)
+		if tapes[k], err = n.forward(k, x, blocks[k], o.Run); err != nil {
+			return nil, nil, err
+		}
+		x = sageInput[F]{full: tapes[k].out}
+	}
+	return tapes, masks, nil
+}
+
+// untape adds the gradients of all layers, given that of the embeddings.
+func (n *sageNet[F]) untape(tapes []*sageTape[F], masks [][]F, g panel[F], run Run) error {
+	for k := len(tapes) - 1; k >= 0; k-- {
+		to, err := n.backward(k, tapes[k], g, run)
+		if err != nil {
+			return err
+		}
+		if k > 0 && masks[k] != nil {
+			for i, m := range masks[k] {
+				to.Val[i] *= m
+			}
+		}
+		g = to
+	}
+	return nil
+}
+
+// A sagePair is a pair of rows of embeddings that are to be alike, or not.
+type sagePair struct {
+	a, b   int32
+	weight float64 // of the pair in the loss; negative if it is not to be alike
+}
+
+// pairs draws the pairs of a batch of vertices, and their vertices without repeats.
+func (t *sageTrainer) pairs(batch []int, epoch uint64) (vertices []int32, pairs []sagePair) {
+	const walk = 3 // steps, at most
+	place := map[int32]int32{}
+	at := func(v int32) int32 {
+		k, ok := place[v]
+		if !ok {
+			k = int32(len(vertices))
+			place[v] = k
+			vertices = append(vertices, v)
+		}
+		return k
+	}
+	g := t.graph
+	random := func(v, k int) uint64 {
+		x, y := philox.Block(uint64(v), uint64(k>>1)|epoch<<32|1<<61, t.o.Seed)
+		if k&1 == 1 {
+			return y
+		}
+		return x
+	}
+	for _, v := range batch {
+		for p := range t.o.Pairs {
+			k := p * (8 + 2*t.o.Negatives)
+			u := int32(v)
+			length, _ := philox.Below(random(v, k), walk)
+			for s := range int(length) + 1 {
+				if near := g.idx[g.ptr[u]:g.ptr[u+1]]; len(near) > 0 {
+					j, _ := philox.Below(random(v, k+1+s), uint64(len(near)))
+					u = near[j]
+				}
+			}
+			if u == int32(v) {
+				continue
+			}
+			pairs = append(pairs, sagePair{at(int32(v)), at(u), 1})
+			for q := range t.o.Negatives {
+				// An edge's target has probability in proportion to its degree, which draws more
+				// from hubs than degree^¾; it is accepted with probability degree^−¼.
+				w := int32(v)
+				for try := range 8 {
+					if len(g.idx) == 0 {
+						break
+					}
+					x := random(v, k+8+2*q+try<<20)
+					j, rest := philox.Below(x, uint64(len(g.idx)))
+					w = g.idx[j]
+					if uniformly(rest) <= math.Pow(float64(max(g.ptr[w+1]-g.ptr[w], 1)), -.25) {
+						break
+					}
+				}
+				if w != int32(v) {
+					pairs = append(pairs, sagePair{at(int32(v)), at(w), -1})
+				}
+			}
+		}
+	}
+	if len(vertices) == 0 { // no edges: nothing to learn
+		vertices = append(vertices, int32(batch[0]))
+	}
+	return vertices, pairs
+}
+
+// alike returns the loss −log σ(±z(a)·z(b)) over the pairs, divided by the number of those to be
+// alike, and its gradient.
+func alike[F real](z panel[F], pairs []sagePair) (loss float64, g panel[F]) {
+	g = newPanel[F](z.Rows, z.Cols)
+	count := 0.0
+	for _, p := range pairs {
+		count += max(p.weight, 0)
+	}
+	for _, p := range pairs {
+		a, b := row(z, int(p.a)), row(z, int(p.b))
+		dot := 0.0
+		for j, x := range a {
+			dot += float64(x) * float64(b[j])
+		}
+		dot *= p.weight
+		loss += math.Log1p(math.Exp(-dot)) / count
+		slope := F(-p.weight / (1 + math.Exp(dot)) / count)
+		ga, gb := row(g, int(p.a)), row(g, int(p.b))
+		for j := range a {
+			ga[j] += slope * b[j]
+			gb[j] += slope * a[j]
+		}
+	}
+	return loss, g
+}
+
+// settings are what a checkpoint must agree on.
+func (t *sageTrainer) settings() []float64 {
+	o := t.o
+	list := []float64{float64(o.Aggregator), float64(o.Sampling), float64(o.Batch), o.Rate, o.Decay, o.Dropout,
+		float64(o.Seed >> 32), float64(uint32(o.Seed)), float64(o.Pairs), float64(o.Negatives), 0, float64(o.Patience),
+		float64(len(t.split.Train)), float64(len(t.split.Validate)), float64(t.graph.n), float64(len(t.graph.idx))}
+	if o.Replace {
+		list[10] = 1
+	}
+	for _, s := range o.Samples {
+		list = append(list, float64(s))
+	}
+	return list
+}
+
+// save writes the checkpoint.
+func (t *sageTrainer) save() error {
+	all := map[string]*npy.Array{}
+	list := func(name string, val ...float64) { all[name] = &npy.Array{Rows: 1, Cols: len(val), Dims: 1, Val: val} }
+	for _, p := range t.net.all {
+		for prefix, m := range map[string]panel[float32]{"": p.value, "first_": p.first, "next_": p.next, "best_": p.value} {
+			if prefix == "best_" {
+				if t.best == nil {
+					continue
+				}
+				m.Val = t.best[p.name]
+			}
+			all[prefix+p.name] = arrayOf(m, p.dims)
+		}
+	}
+	s := t.state
+	list("settings", t.settings()...)
+	list("state", float64(s.Epochs), float64(s.Best), s.Loss, s.Validate, float64(s.steps), s.bestLoss)
+	return atomicfile.WriteFile(t.o.Context, t.o.Checkpoint, func(w io.Writer) error {
+		return npy.WriteZip(w, all, func(name string) bool { return name == "settings" || name == "state" })
+	})
+}
+
+// arrayOf converts a matrix.
+func arrayOf(m panel[float32], dims int) *npy.Array {
+	a := &npy.Array{Rows: m.Rows, Cols: m.Cols, Dims: dims, Val: make([]float64, len(m.Val))}
+	for i, x := range m.Val {
+		a.Val[i] = float64(x)
+	}
+	return a
+}
+
+// resume reads the checkpoint if there is one.
+func (t *sageTrainer) resume() error {
+	if t.o.Checkpoint == "" {
+		return nil
+	}
+	data, err := os.ReadFile(t.o.Checkpoint)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	bad := func(format string, args ...any) error {
+		return &matrix.ParseError{File: t.o.Checkpoint, Msg: fmt.Sprintf(format, args...), Remedy: "remove the file to train from the start, or give the settings of its run"}
+	}
+	all, err := npy.ReadZip(data)
+	if err != nil {
+		return bad("no checkpoint: %v", err)
+	}
+	if a := all["settings"]; a == nil || !slices.Equal(a.Val, t.settings()) {
+		return bad("the checkpoint is of a run with other settings")
+	}
+	state := all["state"]
+	if state == nil || len(state.Val) != 6 {
+		return bad("the checkpoint has no state")
+	}
+	_, kept := all["best_"+t.net.all[0].name]
+	for _, p := range t.net.all {
+		for prefix, to := range map[string][]float32{"": p.value.Val, "first_": p.first.Val, "next_": p.next.Val, "best_": t.best[p.name]} {
+			a := all[prefix+p.name]
+			if prefix == "best_" && !kept {
+				continue
+			}
+			if a == nil || a.Rows != p.value.Rows || a.Cols != p.value.Cols {
+				return bad("%s%s is missing or of another shape", prefix, p.name)
+			}
+			for i, x := range a.Val {
+				to[i] = float32(x)
+			}
+		}
+	}
+	if !kept {
+		t.best = nil
+	}
+	s := state.Val
+	t.state = sageState{SAGETraining{Epochs: int(s[0]), Best: int(s[1]), Loss: s[2], Validate: s[3]}, int64(s[4]), s[5]}
+	return nil
+}

@@ -1,0 +1,523 @@
+package apps
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/philox"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// Walks are computed in pieces, all walks of a piece step by step together, so that the processor
+// waits for many rows at a time: a step has two reads at random addresses, and the loops over the
+// walks of a piece have no dependence between them. Pieces make up rounds. While a round is
+// delivered in order, the next one is computed.
+const (
+	pieceWalks  = 1024
+	roundPieces = 64
+	pieceCells  = 1 << 18 // vertices of the walks of a piece that Each receives, at most, unless it is one walk
+)
+
+// searcher is the state of GraphSearch.
+type searcher struct {
+	searchRows
+	opts   SearchOptions
+	n      int
+	starts []int
+	walks  int64
+	single bool // rows are prepared, and scores asked for, when a walk first needs them
+
+	pieceWalks, roundPieces int
+
+	first  []uint32 // point of the curve at which a vertex was first visited; unvisited if never
+	visits []int64  // nil unless asked for
+	steps  []int64  // at each point of the curve
+	res    SearchResult
+}
+
+const unvisited = math.MaxUint32
+
+// newSearcher returns a searcher without rows.
+func newSearcher(scores *Scores, starts []int, n int, o SearchOptions) (*searcher, error) {
+	s := &searcher{opts: o, n: n, starts: starts}
+	s.o = &s.opts
+	var err error
+	s.scores, err = newScoreBook(scores, n, o.Rule == SearchStochastic && o.Weight == nil)
+	if err != nil {
+		return nil, err
+	}
+	begins := int64(len(starts))
+	if starts == nil {
+		begins = int64(n)
+	}
+	s.walks = begins * int64(o.PerStart)
+	s.first = make([]uint32, n)
+	for v := range s.first {
+		s.first[v] = unvisited
+	}
+	if o.Visits {
+		s.visits = make([]int64, n)
+	}
+	s.steps = make([]int64, s.point(o.Length-1)+1)
+	s.res.Walks = s.walks
+	return s, nil
+}
+
+// onHost gives a searcher the rows of a graph, and prepares them unless walks are few.
+func onHost[T semiring.Element](s *searcher, g matrix.Source[T]) error {
+	if err := g.View().Fetch(); err != nil {
+		return err
+	}
+	rows := access.Rows(g.View())
+	if err := usable(g); err != nil {
+		return err
+	}
+	o := &s.opts
+	s.ptr, s.idx = rowOffsets(&rows.Structure), rows.Idx
+	if o.Weight != nil || o.Weighted {
+		s.edges = numbersOf(rows.Val)
+	}
+	s.allocate()
+	// A row costs more than a step of a walk: with few steps most rows are not prepared.
+	s.single = s.scores.lazy() || s.prepares() && float64(s.walks)*float64(o.Length) < float64(s.n)/4
+	if s.single {
+		s.ready = make([]bool, s.n)
+	} else if s.prepares() {
+		if err := s.prepareAll(o.Run); err != nil {
+			return err
+		}
+	}
+	s.pieceWalks, s.roundPieces = pieceWalks, roundPieces
+	if o.Each != nil {
+		s.pieceWalks = max(1, min(pieceWalks, pieceCells/o.Length))
+		s.roundPieces = max(1, min(roundPieces, roundPieces*pieceCells/(s.pieceWalks*o.Length)))
+	}
+	return nil
+}
+
+// point returns the point of the curve of a step.
+func (s *searcher) point(step int) int {
+	if s.opts.Length <= curvePoints {
+		return step
+	}
+	last := int64(s.opts.Length - 1)
+	return int((int64(step)*(curvePoints-1) + last - 1) / last)
+}
+
+// stepOf returns the last step of a point of the curve.
+func (s *searcher) stepOf(point int) int {
+	if s.opts.Length <= curvePoints {
+		return point
+	}
+	return int(int64(point) * int64(s.opts.Length-1) / (curvePoints - 1))
+}
+
+// method names the way that ran, for Trace.
+func (s *searcher) method() string {
+	if s.single && s.prepares() {
+		return s.opts.Rule.String() + ", rows on demand"
+	}
+	return s.opts.Rule.String()
+}
+
+// start returns the first vertex of a walk.
+func (s *searcher) start(walk int64) int32 {
+	k := walk / int64(s.opts.PerStart)
+	if s.starts == nil {
+		return int32(k)
+	}
+	return int32(s.starts[k])
+}
+
+// A searchPiece is the state of consecutive walks.
+type searchPiece struct {
+	first  int64
+	walks  int
+	alive  []int32 // numbers of the walks that have not ended
+	at     []int32
+	before []int32     // the vertex before at, −1 after a start; nil unless NonBacktracking
+	random [2][]uint64 // of an even step and the next
+	entry  []int64     // drawn by each walk of alive, −1 for none
+	next   []int32     // vertex of each walk of alive, −1 for none
+	sum    []float64   // of scores; nil without scores
+	cells  []int32     // the walks, for Each
+
+	scratch  searchScratch
+	steps    []int64 // at each point of the curve
+	restarts int64
+}
+
+// run computes and delivers all walks.
+func (s *searcher) run() error {
+	outer := s.opts.Context
+	if outer == nil {
+		outer = context.Background()
+	}
+	ctx, cancel := context.WithCancel(outer)
+	defer cancel()
+	size := int64(s.pieceWalks * s.roundPieces)
+	var rounds [2][]searchPiece
+	compute := func(k int, first int64) ([]searchPiece, error) {
+		count := int((min(size, s.walks-first) + int64(s.pieceWalks) - 1) / int64(s.pieceWalks))
+		if rounds[k] == nil {
+			rounds[k] = make([]searchPiece, count)
+		}
+		pieces := rounds[k][:count]
+		return pieces, s.round(ctx, pieces, first)
+	}
+	if s.walks == 0 {
+		return outer.Err()
+	}
+	pieces, err := compute(0, 0)
+	for k, first := 1, size; err == nil; k, first = 1-k, first+size {
+		next := make(chan error, 1)
+		var following []searchPiece
+		var panicked any
+		last := first >= s.walks
+		switch {
+		case last:
+			next <- nil
+		case s.opts.Each == nil: // nothing to overlap with
+			following, err = compute(k, first)
+			next <- err
+		default:
+			go func() {
+				defer func() {
+					if panicked = recover(); panicked != nil {
+						next <- nil
+					}
+				}()
+				f, err := compute(k, first)
+				following = f
+				next <- err
+			}()
+		}
+		e := s.deliver(pieces)
+		if e != nil {
+			cancel()
+		}
+		err = <-next
+		if panicked != nil {
+			panic(panicked)
+		}
+		switch {
+		case e != nil:
+			return e
+		case err != nil:
+			return err
+		}
+		s.opts.report("graph search", min(first, s.walks), s.walks)
+		if last {
+			return outer.Err()
+		}
+		pieces = following
+	}
+	return err
+}
+
+// round computes a round of pieces.
+func (s *searcher) round(ctx context.Context, pieces []searchPiece, first int64) error {
+	for k := range pieces {
+		s.place(&pieces[k], first+int64(k*s.pieceWalks))
+	}
+	each := func(do func(p *searchPiece)) error {
+		return parallel.Pieces(ctx, s.opts.Threads, len(pieces), func(_, k int) { do(&pieces[k]) })
+	}
+	if !s.single {
+		return each(func(p *searchPiece) {
+			s.record(p, 0)
+			for step := 1; step < s.opts.Length && len(p.alive) > 0 && ctx.Err() == nil; step++ {
+				s.advance(p, step)
+				s.record(p, step)
+			}
+		})
+	}
+	for step := range s.opts.Length {
+		if step > 0 {
+			if err := s.prepareFor(pieces); err != nil {
+				return err
+			}
+			if err := each(func(p *searchPiece) { s.advance(p, step) }); err != nil {
+				return err
+			}
+		}
+		if s.scores.lazy() {
+			for k := range pieces {
+				for _, w := range pieces[k].alive {
+					s.scores.want(pieces[k].at[w])
+				}
+			}
+			if err := s.scores.fetch(); err != nil {
+				return err
+			}
+		}
+		if err := each(func(p *searchPiece) { s.record(p, step) }); err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(pieces, func(p searchPiece) bool { return len(p.alive) > 0 }) {
+			break
+		}
+	}
+	return ctx.Err()
+}
+
+// prepareFor prepares the rows of the vertices at which walks are.
+func (s *searcher) prepareFor(pieces []searchPiece) error {
+	if !s.prepares() {
+		return nil
+	}
+	var rows []int32
+	for k := range pieces {
+		for _, w := range pieces[k].alive {
+			if v := pieces[k].at[w]; !s.ready[v] {
+				s.ready[v] = true
+				rows = append(rows, v)
+			}
+		}
+	}
+	if s.scores.lazy() {
+		for _, v := range rows {
+			for _, u := range s.idx[s.ptr[v]:s.ptr[v+1]] {
+				s.scores.want(u)
+			}
+		}
+		if err := s.scores.fetch(); err != nil {
+			return err
+		}
+	}
+	return s.prepareRows(rows, s.opts.Run)
+}
+
+// place puts the walks of a piece at their starts.
+func (s *searcher) place(p *searchPiece, first int64) {
+	p.first, p.walks = first, int(min(int64(s.pieceWalks), s.walks-first))
+	if p.at == nil {
+		p.at, p.alive = make([]int32, s.pieceWalks), make([]int32, s.pieceWalks)
+		p.random[0], p.random[1] = make([]uint64, s.pieceWalks), make([]uint64, s.pieceWalks)
+		p.entry, p.next = make([]int64, s.pieceWalks), make([]int32, s.pieceWalks)
+		p.steps = make([]int64, len(s.steps))
+		if s.opts.NonBacktracking {
+			p.before = make([]int32, s.pieceWalks)
+		}
+		if s.scores.of != nil {
+			p.sum = make([]float64, s.pieceWalks)
+		}
+		if s.opts.Each != nil {
+			p.cells = make([]int32, s.pieceWalks*s.opts.Length)
+		}
+	}
+	clear(p.steps)
+	clear(p.sum)
+	p.restarts, p.alive = 0, p.alive[:p.walks]
+	for w := range p.walks {
+		p.alive[w], p.at[w] = int32(w), s.start(first+int64(w))
+	}
+	for w := range p.before {
+		p.before[w] = -1
+	}
+	for c := range p.cells {
+		p.cells[c] = -1
+	}
+}
+
+// advance moves the walks of a piece that have not ended. Step counts from 1.
+func (s *searcher) advance(p *searchPiece, step int) {
+	if s.opts.NonBacktracking || s.opts.Restart > 0 {
+		s.advanceEach(p, step)
+		return
+	}
+	alive := p.alive
+	next := p.next[:len(alive)]
+	if s.best != nil {
+		for k, w := range alive {
+			next[k] = s.best[p.at[w]]
+		}
+		p.settle(next)
+		return
+	}
+	even, odd := p.random[0], p.random[1]
+	if step&1 == 0 || step == 1 {
+		for _, w := range alive {
+			even[w], odd[w] = philox.Block(uint64(p.first+int64(w)), uint64(step>>1), s.opts.Seed)
+		}
+	}
+	random, entry, ptr := p.random[step&1], p.entry[:len(alive)], s.ptr
+	for k, w := range alive {
+		v := p.at[w]
+		lo := ptr[v]
+		count := ptr[v+1] - lo
+		number, rest := philox.Below(random[w], uint64(count))
+		entry[k], random[w] = lo+int64(number), rest
+		if count == 0 {
+			entry[k] = -1
+		}
+	}
+	if s.slots == nil {
+		for k, e := range entry {
+			next[k] = -1
+			if e >= 0 {
+				next[k] = s.idx[e]
+			}
+		}
+	} else {
+		for k, e := range entry {
+			next[k] = -1
+			if e >= 0 {
+				next[k] = s.slots[e].draw(random[alive[k]])
+			}
+		}
+	}
+	p.settle(next)
+}
+
+// advanceEach is advance with restarts and without backtracking.
+func (s *searcher) advanceEach(p *searchPiece, step int) {
+	next := p.next[:len(p.alive)]
+	const certain = 1 << 53
+	restarts := uint64(s.opts.Restart * certain)
+	for k, w := range p.alive {
+		walk, v := p.first+int64(w), p.at[w]
+		back := restarts > 0 && s.random(walk, step, drawRestart)>>11 < restarts
+		switch {
+		case back:
+			next[k] = s.start(walk)
+			p.restarts++
+		case s.opts.NonBacktracking && p.before[w] >= 0:
+			next[k] = s.pickOther(v, p.before[w], walk, step, &p.scratch)
+		case s.best != nil:
+			next[k] = s.best[v]
+		default:
+			next[k] = s.pick(v, s.random(walk, step, 0))
+		}
+		if s.opts.NonBacktracking {
+			p.before[w] = v
+			if back {
+				p.before[w] = -1
+			}
+		}
+	}
+	p.settle(next)
+}
+
+// settle puts each walk at its next vertex, and removes those without one.
+func (p *searchPiece) settle(next []int32) {
+	left := 0
+	for k, w := range p.alive {
+		p.at[w] = next[k]
+		p.alive[left] = w
+		if next[k] >= 0 {
+			left++
+		}
+	}
+	p.alive = p.alive[:left]
+}
+
+// record takes down where the walks of a piece are after a step.
+func (s *searcher) record(p *searchPiece, step int) {
+	point := s.point(step)
+	if step > 0 {
+		p.steps[point] += int64(len(p.alive))
+	}
+	for _, w := range p.alive {
+		if seen := &s.first[p.at[w]]; atomic.LoadUint32(seen) > uint32(point) {
+			lower(seen, uint32(point))
+		}
+	}
+	if s.visits != nil {
+		for _, w := range p.alive {
+			atomic.AddInt64(&s.visits[p.at[w]], 1)
+		}
+	}
+	if p.sum != nil {
+		for _, w := range p.alive {
+			p.sum[w] += s.scores.of[p.at[w]]
+		}
+	}
+	if p.cells != nil {
+		for _, w := range p.alive {
+			p.cells[int(w)*s.opts.Length+step] = p.at[w]
+		}
+	}
+}
+
+// lower sets *x to the minimum of *x and to.
+func lower(x *uint32, to uint32) {
+	for old := atomic.LoadUint32(x); old > to; old = atomic.LoadUint32(x) {
+		if atomic.CompareAndSwapUint32(x, old, to) {
+			return
+		}
+	}
+}
+
+// deliver adds up the pieces of a round in order, and gives them to Each.
+func (s *searcher) deliver(pieces []searchPiece) error {
+	for k := range pieces {
+		p := &pieces[k]
+		for point, steps := range p.steps {
+			s.steps[point] += steps
+			s.res.Steps += steps
+		}
+		s.res.Restarts += p.restarts
+		s.res.Ended += int64(p.walks - len(p.alive))
+		for _, x := range p.sum {
+			s.res.ScoreSum += x
+		}
+		if s.opts.Each == nil {
+			continue
+		}
+		if err := s.opts.Each(SearchBlock{p.first, s.opts.Length, p.cells[:p.walks*s.opts.Length]}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// result completes the result.
+func (s *searcher) result() (*SearchResult, error) {
+	res := &s.res
+	res.Calls, res.Scored = s.scores.calls, s.scores.count
+	distinct, score := make([]int64, len(s.steps)), make([]float64, len(s.steps))
+	var present []uint8
+	if s.visits != nil {
+		present = make([]uint8, s.n)
+	}
+	var best []Nomination[float64]
+	for v, point := range s.first {
+		if point == unvisited {
+			continue
+		}
+		x := 0.0
+		if s.scores.of != nil {
+			x = s.scores.of[v]
+		}
+		distinct[point]++
+		score[point] += x
+		res.Distinct++
+		if present != nil {
+			present[v] = 1
+		}
+		if s.opts.Best > 0 {
+			best = append(best, Nomination[float64]{Vertex: v, Distance: x})
+		}
+	}
+	slices.SortStableFunc(best, func(a, b Nomination[float64]) int { return cmp.Compare(b.Distance, a.Distance) })
+	res.Best = best[:min(len(best), s.opts.Best):min(len(best), s.opts.Best)]
+	var at SearchPoint
+	for point, steps := range s.steps {
+		at.Step = s.stepOf(point)
+		at.Steps += steps
+		at.Distinct += distinct[point]
+		at.Score += score[point]
+		res.Curve = append(res.Curve, at)
+	}
+	if s.visits != nil {
+		res.Visits = presentVector(present, res.Distinct, s.visits)
+	}
+	return res, nil
+}

@@ -1,0 +1,576 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/splitmix"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+var (
+	sageAggregators = map[string]apps.SAGEAggregator{"mean": apps.AggregateMean, "pool": apps.AggregatePool, "gcn": apps.AggregateGCN}
+	sageSamplings   = map[string]apps.SAGESampling{"uniform": apps.SampleUniform, "weight": apps.SampleByWeight,
+		"degree": apps.SampleByDegree, "walks": apps.SampleByWalks}
+)
+
+// sageFlags are the flags of sage and its subcommands.
+type sageFlags struct {
+	features, samples, sampling string
+	all, replace                bool
+	seed                        uint64
+}
+
+func (f *sageFlags) add(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringVar(&f.features, "features", "", "`FILE` of the features: .csv, .mtx or .npy, a row for each vertex")
+	fs.StringVar(&f.samples, "samples", "", "choose `S1,S2` neighbours: of a vertex, of these, … (default: all)")
+	fs.BoolVar(&f.all, "all", false, "take all neighbours")
+	fs.StringVar(&f.sampling, "sampling", "uniform", "choose neighbours by `M`: uniform, weight, degree or walks")
+	fs.BoolVar(&f.replace, "replace", false, "draw neighbours with replacement")
+	fs.Uint64Var(&f.seed, "random-seed", 0, "seed `S` of the random numbers")
+	complete(cmd, "sampling", "uniform", "weight", "degree", "walks")
+}
+
+// check returns the numbers of samples and the sampling.
+func (f *sageFlags) check(cmd *cobra.Command) (samples []int, sampling apps.SAGESampling, err error) {
+	bad := func(format string, args ...any) error {
+		return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+	}
+	sampling, known := sageSamplings[f.sampling]
+	switch {
+	case f.features == "":
+		return nil, 0, bad("--features is missing")
+	case !known:
+		return nil, 0, bad("--sampling is %q, want uniform, weight, degree or walks", f.sampling)
+	case f.all && f.samples != "":
+		return nil, 0, bad("--all and --samples exclude each other")
+	case sampling == apps.SampleByWalks && f.samples == "":
+		return nil, 0, bad("--sampling walks needs --samples")
+	}
+	if f.samples != "" {
+		if samples, err = numberList(f.samples); err != nil {
+			return nil, 0, bad("--samples is %q, want numbers such as 25,10", f.samples)
+		}
+	}
+	return samples, sampling, nil
+}
+
+// numberList returns positive numbers separated by commas.
+func numberList(text string) (list []int, err error) {
+	for f := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(f))
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("%q is no positive number", f)
+		}
+		list = append(list, n)
+	}
+	return list, nil
+}
+
+// load reads the graph, with weights if neighbours are chosen by them, and the features.
+func (f *sageFlags) load(j *job, graph string, sampling apps.SAGESampling) (x *matrix.Matrix[float32], err error) {
+	only := structure
+	if sampling == apps.SampleByWeight {
+		only = weighted
+	}
+	if err := j.loadSquare(graph, only); err != nil {
+		return nil, err
+	}
+	err = j.stage("read", func() (err error) {
+		x, err = j.readMatrixFile(f.features)
+		return err
+	})
+	return x, err
+}
+
+// readMatrixFile reads features or weights.
+func (j *job) readMatrixFile(path string) (*matrix.Matrix[float32], error) {
+	x, err := apps.ReadFeaturesFile(path, apps.FeatureOptions{Run: apps.Run{Context: j.ctx, Threads: j.run.threads, Progress: j.progress.update}})
+	return x, explain(path, err)
+}
+
+func sageCommand(s *session) *cobra.Command {
+	var (
+		f       sageFlags
+		weights string
+		files   [4]string
+	)
+	cmd := &cobra.Command{
+		Use:   "sage GRAPH --features FILE --weights MODEL",
+		Short: "GraphSAGE: embeddings of vertices by features and neighbours; sage train, sage predict",
+		Long: `sage computes an embedding of each vertex by a trained network: in each layer, the
+vertex's own row and the aggregate of its neighbours' rows, each times weights, put side
+by side, without negative components and divided by the length. Neighbours are the targets
+of edges (see --undirected); a vertex without any is its own.
+
+MODEL is a .npz file of sage train, or of NumPy with arrays wf1, wa1, wf2, wa2 (d×h, d×h,
+2h×o, 2h×o); --wf1, --wa1, --wf2 and --wa2 give them as files in its place, in the formats
+of the features: .csv, a row on each line, where a first line with a word is a header;
+.mtx; .npy. -o writes a header and a line “vertex,e0,e1,…” for each vertex.`,
+		Example: `  hiveblas sage train cites.mtx --undirected --features words.mtx --classes topics.tsv -o model.npz
+  hiveblas sage cites.mtx --undirected --features words.mtx --weights model.npz -o embeddings.csv
+  hiveblas sage follows.tsv --features x.npy --weights model.npz --samples 25,10`,
+		Args: positional("GRAPH"),
+	}
+	j := newJob(s, cmd).reads().writes("the embeddings", ".csv", ".tsv")
+	f.add(cmd)
+	cmd.Flags().StringVar(&weights, "weights", "", "`MODEL` file, a .npz")
+	names := [4]string{"wf1", "wa1", "wf2", "wa2"}
+	for k, name := range names {
+		cmd.Flags().StringVar(&files[k], name, "", fmt.Sprintf("`FILE` of the weights of layer %s: .csv, .mtx or .npy",
+			[]string{"1, of the vertex", "1, of its neighbours", "2, of the vertex", "2, of its neighbours"}[k]))
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		bad := func(format string, args ...any) error {
+			return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+		}
+		samples, sampling, err := f.check(cmd)
+		if err != nil {
+			return err
+		}
+		given := 0
+		for _, file := range files {
+			if file != "" {
+				given++
+			}
+		}
+		switch {
+		case weights == "" && given == 0:
+			return bad("--weights is missing")
+		case weights != "" && given > 0:
+			return bad("--weights and --wf1 exclude each other")
+		case given > 0 && given < 4:
+			return bad("--wf1, --wa1, --wf2 and --wa2 are given together")
+		}
+		inputs := []string{args[0], f.features}
+		if weights != "" {
+			inputs = append(inputs, weights)
+		}
+		if err := j.begin(inputs...); err != nil {
+			return err
+		}
+		x, err := f.load(j, args[0], sampling)
+		if err != nil {
+			return err
+		}
+		var model *apps.SAGEModel
+		err = j.stage("read", func() (err error) {
+			if weights != "" {
+				model, err = readModel(weights)
+				return err
+			}
+			model = &apps.SAGEModel{Layers: make([]apps.SAGELayer, 2)}
+			for k, file := range files {
+				w, err := j.readMatrixFile(file)
+				if err != nil {
+					return err
+				}
+				if k%2 == 0 {
+					model.Layers[k/2].Self = w
+				} else {
+					model.Layers[k/2].Neighbour = w
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		var res *apps.SAGEResult
+		err = j.compute(func(run apps.Run) (err error) {
+			res, err = apps.GraphSAGE(j.graph.Matrix, x, model, apps.SAGEOptions{Run: run, Samples: samples, Sampling: sampling, Replace: f.replace, Seed: f.seed})
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if err := j.writing(func() error { return j.writeEmbeddings(res.Embeddings) }); err != nil {
+			return err
+		}
+		n, width := res.Embeddings.Dims()
+		var sum total
+		for _, y := range res.Embeddings.All() {
+			sum.add(float64(y))
+		}
+		return j.report(j.method(model.Aggregator.String()), []field{{"vertices", "vertices", n}, {"dimensions", "dimensions", width},
+			{"sum", "sum", sum.value()}, {"zero_rows", "rows of zeros", res.ZeroRows}}, nil)
+	}
+	cmd.AddCommand(sageTrainCommand(s), sagePredictCommand(s))
+	return cmd
+}
+
+// readModel reads a .npz file.
+func readModel(path string) (*apps.SAGEModel, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, explain(path, err)
+	}
+	defer file.Close()
+	m, err := apps.ReadSAGEModel(file, path)
+	return m, explain(path, err)
+}
+
+// writeEmbeddings writes a header and a line for each vertex.
+func (j *job) writeEmbeddings(z *matrix.Matrix[float32]) error {
+	n, width := z.Dims()
+	return j.writeLines(func(line func(fields ...string) error) error {
+		fields := make([]string, width+1)
+		fields[0] = "vertex"
+		for k := range width {
+			fields[k+1] = "e" + strconv.Itoa(k)
+		}
+		if err := line(fields...); err != nil {
+			return err
+		}
+		for v := range n {
+			fields[0] = j.graph.name(v)
+			for k := range width {
+				x, _ := z.At(v, k)
+				fields[k+1] = strconv.FormatFloat(float64(x), 'g', -1, 32)
+			}
+			if err := line(fields...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// vertexOptions are the options of files with a line for each vertex.
+func (j *job) vertexOptions(file string, base int) apps.ScoreFileOptions {
+	o := apps.ScoreFileOptions{Run: apps.Run{Context: j.ctx, Progress: j.progress.update}, Name: nameOf(file), Base: base}
+	if j.read.ids == "renumber" && j.graph.cols != nil {
+		o.Index = j.graph.cols.Index
+	}
+	return o
+}
+
+// readPart opens a file with a line for each vertex and reads it.
+func (j *job) readPart(file string, read func(r io.Reader) error) error {
+	in, err := j.openInput(file)
+	if err != nil {
+		return explain(nameOf(file), err)
+	}
+	defer in.close()
+	return explain(nameOf(file), read(in.r))
+}
+
+func sageTrainCommand(s *session) *cobra.Command {
+	var (
+		f                                        sageFlags
+		o                                        apps.SAGETrainOptions
+		classFile, splitFile, hidden, aggregator string
+		base                                     int
+		unsupervised                             bool
+	)
+	cmd := &cobra.Command{
+		Use:   "train GRAPH --features FILE --classes FILE -o MODEL",
+		Short: "Train a network of GraphSAGE",
+		Long: `train fits a network to the classes of some vertices, or with --unsupervised to the graph
+alone: vertices that a short walk connects are to have similar embeddings.
+
+The file of --classes has a class on each line, for all vertices in order, or lines “vertex
+class”; −1 is unknown. Classes are words and are numbered in the order of their names.
+--split has lines “vertex train”, “vertex validate” or “vertex test”; without it, of the
+vertices with a class 60 % train, 20 % validate and 20 % test, drawn by --random-seed. The
+weights of the epoch with the best validation are kept.
+
+--checkpoint FILE is written every ten epochs; the same command resumes from it, and gives
+the same weights. -o MODEL is a .npz, which NumPy reads.`,
+		Example: `  hiveblas sage train cites.mtx --undirected --features words.mtx --classes topics.tsv -o model.npz
+  hiveblas sage train g.mtx --features x.npy --classes c.tsv --samples 25,10 --batch 512 --checkpoint run.npz -o m.npz`,
+		Args: positional("GRAPH"),
+	}
+	j := newJob(s, cmd).reads().writes("the model", ".npz")
+	f.add(cmd)
+	fs := cmd.Flags()
+	fs.StringVar(&classFile, "classes", "", "`FILE` of the classes of vertices")
+	fs.StringVar(&splitFile, "split", "", "`FILE` of the vertices that train, validate and test")
+	fs.IntVar(&base, "vertex-base", 0, "the vertices of these files count from `B`: 0 or 1")
+	fs.StringVar(&hidden, "hidden", "64,64", "columns `H` of the layers; one number is for two layers")
+	fs.StringVar(&aggregator, "aggregator", "mean", "aggregate neighbours by `A`: mean, pool or gcn")
+	fs.IntVar(&o.Epochs, "epochs", 200, "train for at most `N` epochs")
+	fs.IntVar(&o.Batch, "batch", 0, "vertices `N` of a step (0: all)")
+	fs.Float64Var(&o.Rate, "rate", .01, "rate `R` of Adam")
+	fs.Float64Var(&o.Decay, "decay", 5e-4, "decay `D` of weights")
+	fs.Float64Var(&o.Dropout, "dropout", .5, "share `P` of inputs that a step leaves out")
+	fs.IntVar(&o.Patience, "patience", 100, "stop after `N` epochs without a better validation")
+	fs.BoolVar(&unsupervised, "unsupervised", false, "train without classes, by walks")
+	fs.StringVar(&o.Checkpoint, "checkpoint", "", "write the state to `FILE`, and resume from it")
+	complete(cmd, "aggregator", "mean", "pool", "gcn")
+	complete(cmd, "vertex-base", "0", "1")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		bad := func(format string, args ...any) error {
+			return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+		}
+		samples, sampling, err := f.check(cmd)
+		if err != nil {
+			return err
+		}
+		o.Samples, o.Sampling, o.Replace, o.Seed = samples, sampling, f.replace, f.seed
+		if o.Hidden, err = numberList(hidden); err != nil {
+			return bad("--hidden is %q, want numbers such as 64,64", hidden)
+		}
+		if len(o.Hidden) == 1 {
+			o.Hidden = append(o.Hidden, o.Hidden[0])
+		}
+		var known bool
+		o.Aggregator, known = sageAggregators[aggregator]
+		switch {
+		case !known:
+			return bad("--aggregator is %q, want mean, pool or gcn", aggregator)
+		case classFile == "" && !unsupervised:
+			return bad("--classes is missing; --unsupervised trains without")
+		case classFile != "" && unsupervised:
+			return bad("--classes and --unsupervised exclude each other")
+		case base != 0 && base != 1:
+			return bad("--vertex-base is %d, want 0 or 1", base)
+		case o.Epochs < 1:
+			return bad("--epochs is %d, want 1 or more", o.Epochs)
+		case o.Batch < 0:
+			return bad("--batch is %d, want 1 or more, or 0 for all", o.Batch)
+		case !(o.Rate > 0):
+			return bad("--rate is %v, want a positive number", o.Rate)
+		case !(o.Decay >= 0):
+			return bad("--decay is %v, want 0 or more", o.Decay)
+		case !(o.Dropout >= 0 && o.Dropout < 1):
+			return bad("--dropout is %v, want 0 or more, and below 1", o.Dropout)
+		case o.Patience < 1:
+			return bad("--patience is %d, want 1 or more", o.Patience)
+		case j.out.path == "":
+			return bad("-o is missing, the file of the model")
+		}
+		if o.Decay == 0 {
+			o.Decay = -1
+		}
+		if o.Dropout == 0 {
+			o.Dropout = -1
+		}
+		inputs := []string{args[0], f.features}
+		for _, file := range []string{classFile, splitFile} {
+			if file != "" {
+				inputs = append(inputs, file)
+			}
+		}
+		if err := j.begin(inputs...); err != nil {
+			return err
+		}
+		x, err := f.load(j, args[0], sampling)
+		if err != nil {
+			return err
+		}
+		n, _ := j.graph.Dims()
+		var classes []int32
+		var names []string
+		var split apps.SAGESplit
+		err = j.stage("read", func() error {
+			if classFile != "" {
+				err := j.readPart(classFile, func(r io.Reader) (err error) {
+					classes, names, err = apps.ReadClasses(r, n, j.vertexOptions(classFile, base))
+					return err
+				})
+				if err != nil {
+					return err
+				}
+			}
+			if splitFile != "" {
+				return j.readPart(splitFile, func(r io.Reader) (err error) {
+					split, err = apps.ReadSplit(r, n, j.vertexOptions(splitFile, base))
+					return err
+				})
+			}
+			if classes != nil {
+				split = drawSplit(classes, f.seed)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		var res *apps.SAGETraining
+		err = j.compute(func(run apps.Run) (err error) {
+			if o.Checkpoint != "" {
+				j.cleaning.Store(true)
+				defer j.cleaning.Store(false)
+			}
+			o.Run = run
+			res, err = apps.TrainGraphSAGE(j.graph.Matrix, x, classes, split, o)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if err := j.writing(func() error { return j.stream(res.Model.Write) }); err != nil {
+			return err
+		}
+		figures := []field{{"epochs", "epochs", res.Epochs}, {"best_epoch", "best epoch", res.Best}, {"loss", "loss", res.Loss}}
+		if classes != nil {
+			figures = append(figures, field{"classes", "classes", len(names)}, field{"trained", "training vertices", len(split.Train)},
+				field{"validation_accuracy", "validation accuracy", res.Validate}, field{"test_accuracy", "test accuracy", res.Test})
+		}
+		return j.report(j.method(aggregator), figures, nil)
+	}
+	return cmd
+}
+
+// drawSplit draws the parts of the vertices with a class.
+func drawSplit(classes []int32, seed uint64) (s apps.SAGESplit) {
+	var known []int
+	for v, c := range classes {
+		if c >= 0 {
+			known = append(known, v)
+		}
+	}
+	slices.SortFunc(known, func(a, b int) int {
+		x, y := splitmix.At(uint64(a), seed), splitmix.At(uint64(b), seed)
+		switch {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	train, validate := (6*len(known)+9)/10, (8*len(known)+9)/10
+	s.Train, s.Validate, s.Test = append([]int{}, known[:train]...), known[train:validate], known[validate:]
+	return s
+}
+
+func sagePredictCommand(s *session) *cobra.Command {
+	var (
+		f                  sageFlags
+		weights, classFile string
+		base               int
+	)
+	cmd := &cobra.Command{
+		Use:   "predict GRAPH --features FILE --weights MODEL",
+		Short: "Predict the classes of vertices by a trained network",
+		Long: `predict gives each vertex the class that the model finds the most likely. --classes, the
+file of the training, gives the classes their names, and the accuracy on the vertices with
+a class is reported. -o writes vertex and class.`,
+		Example: `  hiveblas sage predict cites.mtx --undirected --features words.mtx --weights model.npz -o topics.tsv
+  hiveblas sage predict cites.mtx --features words.mtx --weights model.npz --classes topics.tsv --json`,
+		Args: positional("GRAPH"),
+	}
+	j := newJob(s, cmd).reads().writes("the classes", listFiles...)
+	f.add(cmd)
+	cmd.Flags().StringVar(&weights, "weights", "", "`MODEL` file of sage train")
+	cmd.Flags().StringVar(&classFile, "classes", "", "`FILE` of classes, for their names and the accuracy")
+	cmd.Flags().IntVar(&base, "vertex-base", 0, "the vertices of this file count from `B`: 0 or 1")
+	complete(cmd, "vertex-base", "0", "1")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		bad := func(format string, args ...any) error {
+			return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+		}
+		samples, sampling, err := f.check(cmd)
+		switch {
+		case err != nil:
+			return err
+		case weights == "":
+			return bad("--weights is missing")
+		case base != 0 && base != 1:
+			return bad("--vertex-base is %d, want 0 or 1", base)
+		}
+		inputs := []string{args[0], f.features, weights}
+		if classFile != "" {
+			inputs = append(inputs, classFile)
+		}
+		if err := j.begin(inputs...); err != nil {
+			return err
+		}
+		x, err := f.load(j, args[0], sampling)
+		if err != nil {
+			return err
+		}
+		n, _ := j.graph.Dims()
+		var model *apps.SAGEModel
+		var classes []int32
+		var names []string
+		err = j.stage("read", func() (err error) {
+			if model, err = readModel(weights); err != nil {
+				return err
+			}
+			if model.Classifier == nil {
+				return &failure{weights, "the model has no classifier", "train it with --classes", nil}
+			}
+			if classFile == "" {
+				return nil
+			}
+			return j.readPart(classFile, func(r io.Reader) (err error) {
+				classes, names, err = apps.ReadClasses(r, n, j.vertexOptions(classFile, base))
+				return err
+			})
+		})
+		if err != nil {
+			return err
+		}
+		if _, count := model.Classifier.Dims(); classes != nil && len(names) > count {
+			return &failure{classFile, fmt.Sprintf("%d classes, and the model has %d", len(names), count), "give the classes of the training", nil}
+		}
+		var res *apps.SAGEResult
+		err = j.compute(func(run apps.Run) (err error) {
+			res, err = apps.GraphSAGE(j.graph.Matrix, x, model, apps.SAGEOptions{Run: run, Samples: samples, Sampling: sampling, Replace: f.replace, Seed: f.seed})
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		found, right, known := largestClasses(res.Logits), 0, 0
+		for v, c := range classes {
+			if c >= 0 {
+				known++
+				if int(c) == found[v] {
+					right++
+				}
+			}
+		}
+		name := func(c int) string {
+			if c < len(names) {
+				return names[c]
+			}
+			return strconv.Itoa(c)
+		}
+		err = j.writing(func() error {
+			return j.writeLines(func(line func(fields ...string) error) error {
+				for v, c := range found {
+					if err := line(j.graph.name(v), name(c)); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		})
+		if err != nil {
+			return err
+		}
+		figures := []field{{"vertices", "vertices", n}}
+		if known > 0 {
+			figures = append(figures, field{"known", "with a class", known}, field{"accuracy", "accuracy", float64(right) / float64(known)})
+		}
+		return j.report(j.method(model.Aggregator.String()), figures, nil)
+	}
+	return cmd
+}
+
+// largestClasses returns the column of the largest logit of each row.
+func largestClasses(logits *matrix.Matrix[float32]) []int {
+	n, count := logits.Dims()
+	found := make([]int, n)
+	for v := range found {
+		most, _ := logits.At(v, 0)
+		for c := 1; c < count; c++ {
+			if x, _ := logits.At(v, c); x > most {
+				found[v], most = c, x
+			}
+		}
+	}
+	return found
+}

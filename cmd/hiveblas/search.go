@@ -1,0 +1,309 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// searchRules are the values of --method of search.
+var searchRules = map[string]apps.SearchRule{
+	"uniform": apps.SearchUniform, "greedy": apps.SearchGreedy, "stochastic": apps.SearchStochastic,
+}
+
+func searchCommand(s *session) *cobra.Command {
+	var (
+		o                                     apps.SearchOptions
+		scores, method, starts, visits, curve string
+		base, top                             int
+	)
+	cmd := &cobra.Command{
+		Use:   "search GRAPH --scores FILE",
+		Short: "Graph search: walks that look for vertices of high score",
+		Long: `search walks over the graph from each start and reports the scores of the vertices that
+it meets. A step goes to a neighbour, a target of an edge of the vertex (see
+--undirected): any of them (uniform), the one of the highest score, of several the first
+(greedy), or one drawn in proportion to the scores (stochastic). A walk that meets a
+vertex without neighbours ends. The same seed gives the same walks, at any number of
+threads.
+
+FILE has a score on each line, for all vertices in order, or lines “vertex score”; other
+vertices have score 0. Uniform walks need no scores. Vertices count from --scores-base;
+with --ids renumber they are ids. --starts is a file of vertices; walks begin at each of
+them, else at every vertex.
+
+-o writes a line for each walk, by start and then by number: .tsv, its vertices
+separated by tabs; .bin, little-endian uint32, as many as the length for each walk, with
+0xFFFFFFFF after its end. Walks are written while they are computed. --visits writes the
+number of visits of each visited vertex; --curve the steps of all walks, the different
+vertices found and the sum of their scores after each step.`,
+		Example: `  hiveblas search graph.mtx --scores scores.txt --method stochastic --length 64 --top 20
+  hiveblas search follows.tsv --scores s.tsv --method greedy --starts seeds.txt -o walks.tsv
+  hiveblas search graph.hgb --length 128 --walks-per-vertex 10 -o walks.bin --visits v.tsv`,
+		Args: positional("GRAPH"),
+	}
+	j := newJob(s, cmd).computes(noThreshold).reads().writes("the walks", ".tsv", ".bin")
+	flags := cmd.Flags()
+	flags.StringVar(&scores, "scores", "", "`FILE` of the scores of vertices")
+	flags.IntVar(&base, "scores-base", 0, "the vertices of the scores count from `B`: 0 or 1")
+	flags.StringVar(&method, "method", "uniform", "rule `M` of a step: uniform, greedy or stochastic")
+	flags.IntVar(&o.Length, "length", 32, "vertices `L` of a walk, its start included")
+	flags.IntVar(&o.PerStart, "walks-per-vertex", 1, "walks `N` from each start")
+	flags.StringVar(&starts, "starts", "", "`FILE` of the vertices at which walks begin (default: every vertex)")
+	flags.Uint64Var(&o.Seed, "random-seed", 0, "seed `S` of the random numbers")
+	flags.BoolVar(&o.Weighted, "weighted", false, "multiply the weight of a neighbour by that of the edge")
+	flags.Float64Var(&o.Restart, "restart", 0, "probability `P` of a return to the start at a step")
+	flags.BoolVar(&o.NonBacktracking, "non-backtracking", false, "never step back to the vertex before")
+	flags.StringVar(&visits, "visits", "", "write the visits of vertices to `FILE`: .tsv or .csv")
+	flags.StringVar(&curve, "curve", "", "write what is found after each step to `FILE`: .tsv or .csv")
+	flags.IntVar(&top, "top", 10, "list the `K` vertices of the highest scores")
+	complete(cmd, "method", "uniform", "greedy", "stochastic")
+	complete(cmd, "scores-base", "0", "1")
+
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		bad := func(format string, args ...any) error {
+			return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+		}
+		var known bool
+		o.Rule, known = searchRules[method]
+		switch {
+		case !known:
+			return bad("--method is %q, want uniform, greedy or stochastic", method)
+		case scores == "" && o.Rule != apps.SearchUniform:
+			return bad("--scores is missing, and %s walks need scores", method)
+		case base != 0 && base != 1:
+			return bad("--scores-base is %d, want 0 or 1", base)
+		case o.Length < 1 || o.Length > 1<<31-1:
+			return bad("--length is %d, want 1 to 2147483647", o.Length)
+		case o.PerStart < 1 || o.PerStart > 1<<31-1:
+			return bad("--walks-per-vertex is %d, want 1 to 2147483647", o.PerStart)
+		case !(o.Restart >= 0 && o.Restart <= 1):
+			return bad("--restart is %v, want a probability", o.Restart)
+		}
+		if err := checkTop(cmd, top); err != nil {
+			return err
+		}
+		inputs := []string{args[0]}
+		for _, file := range []string{scores, starts} {
+			if file != "" {
+				inputs = append(inputs, file)
+			}
+		}
+		if err := j.begin(inputs...); err != nil {
+			return err
+		}
+		for k, name := range []string{"visits", "curve"} {
+			if err := j.checkList(name, []string{visits, curve}[k], append(inputs, j.out.path)...); err != nil {
+				return err
+			}
+		}
+		if visits != "" && filepath.Clean(visits) == filepath.Clean(curve) {
+			return bad("--visits %s is also --curve; write to another file", visits)
+		}
+		only := structure
+		if o.Weighted {
+			only = weighted
+		}
+		if err := j.loadSquare(args[0], only); err != nil {
+			return err
+		}
+		var given *apps.Scores
+		var begins []int
+		err := j.stage("read", func() (err error) {
+			if scores != "" {
+				var v *matrix.Vector[float64]
+				if v, err = j.readScores(scores, base); err != nil {
+					return err
+				}
+				given = apps.VertexScores(v)
+			}
+			if starts != "" {
+				begins, err = j.vertexFile(starts, "starts")
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		o.Visits, o.Best = visits != "", 0
+		if j.listing() {
+			o.Best = top
+		}
+		res, err := j.search(given, begins, o)
+		if err != nil {
+			return err
+		}
+		if err := j.writeVisits(visits, res); err != nil {
+			return err
+		}
+		if err := j.writeCurve(curve, res); err != nil {
+			return err
+		}
+		found := res.Curve[len(res.Curve)-1]
+		figures := []field{{"walks", "walks", res.Walks}, {"steps", "steps", res.Steps}, {"ended", "ended early", res.Ended},
+			{"score_sum", "sum of scores", res.ScoreSum}, {"distinct", "different vertices", res.Distinct},
+			{"distinct_score", "sum of their scores", found.Score}}
+		if o.Restart > 0 {
+			figures = append(figures, field{"restarts", "restarts", res.Restarts})
+		}
+		for _, side := range []struct{ key, path string }{{"visits", visits}, {"curve", curve}} {
+			if side.path != "" {
+				figures = append(figures, field{side.key, side.key, side.path})
+			}
+		}
+		var list *ranking
+		if j.listing() && scores != "" {
+			list = j.list("vertex", "score", res.Best, top)
+		}
+		return j.report(j.method(method), figures, list)
+	}
+	return cmd
+}
+
+// search computes the walks and writes them meanwhile.
+func (j *job) search(scores *apps.Scores, starts []int, o apps.SearchOptions) (res *apps.SearchResult, err error) {
+	var failed error // of the output
+	err = j.compute(func(run apps.Run) (err error) {
+		o.Run = run
+		if j.out.path == "" {
+			res, err = apps.GraphSearch(j.graph.Matrix, scores, starts, o)
+			return err
+		}
+		j.cleaning.Store(true)
+		defer j.cleaning.Store(false)
+		var cause error // of the search
+		err = j.stream(func(w io.Writer) error {
+			o.Each = j.walkWriter(w)
+			res, cause = apps.GraphSearch(j.graph.Matrix, scores, starts, o)
+			return cause
+		})
+		var path *fs.PathError
+		switch {
+		case errors.As(err, &path): // -o names the file as the user gave it
+			failed = &failure{j.out.path, "cannot be written: " + path.Err.Error(), pathRemedy(path), err}
+			return nil
+		case err != nil && cause == nil:
+			failed = explain(j.out.path, err)
+			return nil
+		}
+		return err
+	})
+	if err == nil {
+		err = failed
+	}
+	return res, err
+}
+
+// walkWriter returns the function that writes walks in the format of the output.
+func (j *job) walkWriter(w io.Writer) func(apps.SearchBlock) error {
+	switch {
+	case j.out.kind == ".bin":
+		return apps.BinaryWalks(w)
+	case j.graph.cols == nil:
+		return apps.TextWalks(w, nil)
+	}
+	return apps.TextWalks(w, func(v int) string { return string(appendField(nil, j.graph.name(v), true)) })
+}
+
+// readScores reads the file of --scores.
+func (j *job) readScores(file string, base int) (*matrix.Vector[float64], error) {
+	o := apps.ScoreFileOptions{Run: apps.Run{Context: j.ctx, Progress: j.progress.update}, Name: nameOf(file), Base: base}
+	if j.read.ids == "renumber" && j.graph.cols != nil {
+		o.Index = j.graph.cols.Index
+	}
+	in, err := j.openInput(file)
+	if err != nil {
+		return nil, explain(nameOf(file), err)
+	}
+	defer in.close()
+	n, _ := j.graph.Dims()
+	scores, err := apps.ReadScores(in.r, n, o)
+	return scores, explain(nameOf(file), err)
+}
+
+// writeVisits writes lines of vertex and visits to the file of --visits.
+func (j *job) writeVisits(path string, res *apps.SearchResult) error {
+	return j.writeList(path, func(line func(fields ...string) error) error {
+		for v, x := range res.Visits.All() {
+			if err := line(j.graph.name(v), strconv.FormatInt(x, 10)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// writeCurve writes lines of steps, vertices and scores to the file of --curve.
+func (j *job) writeCurve(path string, res *apps.SearchResult) error {
+	return j.writeList(path, func(line func(fields ...string) error) error {
+		for _, p := range res.Curve {
+			if err := line(strconv.FormatInt(p.Steps, 10), strconv.FormatInt(p.Distinct, 10), text(p.Score)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// checkList verifies the file of a flag that names a list, before any work. "" is none. It must not
+// overwrite another file of the command.
+func (j *job) checkList(flag, path string, others ...string) error {
+	bad := func(format string, args ...any) error {
+		return &usageError{j.cmd.CommandPath(), fmt.Sprintf(format, args...)}
+	}
+	if path == "" {
+		if j.cmd.Flags().Changed(flag) {
+			return bad("--%s is empty, want a file name", flag)
+		}
+		return nil
+	}
+	if !slices.Contains(listFiles, strings.ToLower(filepath.Ext(path))) {
+		return bad("--%s %s: want .tsv or .csv", flag, path)
+	}
+	if dir, err := os.Stat(filepath.Dir(path)); err != nil || !dir.IsDir() {
+		return &failure{path, "the directory " + filepath.Dir(path) + " does not exist", "create it first", nil}
+	}
+	st, err := os.Stat(path)
+	if err == nil && st.IsDir() {
+		return &failure{path, "is a directory", "name a file", nil}
+	}
+	for _, other := range others {
+		if other == "" || other == "-" {
+			continue
+		}
+		at, e := os.Stat(other)
+		if filepath.Clean(path) == filepath.Clean(other) || err == nil && e == nil && os.SameFile(at, st) {
+			return bad("--%s %s is also another file of the command; write to another file", flag, path)
+		}
+	}
+	return nil
+}
+
+// writeList writes lines to a file beside the output, which appears complete or not at all.
+func (j *job) writeList(path string, write func(line func(fields ...string) error) error) error {
+	if path == "" {
+		return nil
+	}
+	side := &job{session: j.session, out: output{path: path, kind: strings.ToLower(filepath.Ext(path))}}
+	return j.stage("write", func() error {
+		j.cleaning.Store(true)
+		defer j.cleaning.Store(false)
+		err := side.writeLines(write)
+		var e *fs.PathError
+		if errors.As(err, &e) {
+			return &failure{path, "cannot be written: " + e.Err.Error(), pathRemedy(e), err}
+		}
+		return explain(path, err)
+	})
+}

@@ -1,0 +1,130 @@
+// Package blas multiplies dense matrices on the host: by OpenBLAS if libopenblas.so.0 is on the
+// system, which is opened at the first use and without cgo, and else by gonum. HIVEBLAS_BLAS=gonum
+// excludes OpenBLAS. Threads are those of package parallel, each with a call on rows of the result:
+// OpenBLAS's own wait actively between products, which slows down what runs there.
+package blas
+
+import (
+	"os"
+	"sync"
+
+	gonum "gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/hiveblas/hiveblas/internal/parallel"
+)
+
+// Env is the environment variable that chooses the library.
+const Env = "HIVEBLAS_BLAS"
+
+// Real is the element type of a matrix.
+type Real interface{ float32 | float64 }
+
+// library is an opened OpenBLAS.
+type library struct {
+	name  string
+	sgemm gemm[float32]
+	dgemm gemm[float64]
+}
+
+// gemm is cblas_?gemm.
+type gemm[F Real] func(order, transA, transB, m, n, k int32, alpha F, a *F, lda int32, b *F, ldb int32, beta F, c *F, ldc int32)
+
+var opened = sync.OnceValue(func() *library {
+	if os.Getenv(Env) == "gonum" {
+		return nil
+	}
+	return open()
+})
+
+// Name names the library in use.
+func Name() string {
+	if l := opened(); l != nil {
+		return l.name
+	}
+	return "gonum"
+}
+
+// A Matrix is an m×n matrix by rows, without gaps.
+type Matrix[F Real] struct {
+	Rows, Cols int
+	Val        []F
+}
+
+// minWork is the number of multiplications from which another thread pays.
+const minWork = 1 << 20
+
+// Product sets c = op(a)·op(b) + beta·c, where op transposes if asked, with at most the given number
+// of threads, 0 for GOMAXPROCS. The shapes must agree; c must not overlap a or b.
+func Product[F Real](threads int, c Matrix[F], a Matrix[F], transA bool, b Matrix[F], transB bool, beta F) {
+	m, k := a.Rows, a.Cols
+	if transA {
+		m, k = k, m
+	}
+	inner, n := b.Rows, b.Cols
+	if transB {
+		inner, n = n, inner
+	}
+	if inner != k || c.Rows != m || c.Cols != n {
+		panic("blas: the shapes of a product do not agree")
+	}
+	if m == 0 || n == 0 {
+		return
+	}
+	if k == 0 {
+		for i := range c.Val {
+			c.Val[i] *= beta
+		}
+		return
+	}
+	if l := opened(); l != nil {
+		parts := max(1, min(parallel.Threads(threads), m*n/minWork*k+m*n%minWork*k/minWork, m))
+		parallel.Do(parts, func(p int) {
+			lo, hi := m*p/parts, m*(p+1)/parts
+			call(l, transA, transB, lo, hi, n, k, a, b, beta, c)
+		})
+		return
+	}
+	ta, tb := gonum.NoTrans, gonum.NoTrans
+	if transA {
+		ta = gonum.Trans
+	}
+	if transB {
+		tb = gonum.Trans
+	}
+	switch c := any(c).(type) {
+	case Matrix[float32]:
+		a, b := any(a).(Matrix[float32]), any(b).(Matrix[float32])
+		blas32.Implementation().Sgemm(ta, tb, m, n, k, 1, a.Val, a.Cols, b.Val, b.Cols, float32(beta), c.Val, c.Cols)
+	case Matrix[float64]:
+		a, b := any(a).(Matrix[float64]), any(b).(Matrix[float64])
+		blas64.Implementation().Dgemm(ta, tb, m, n, k, 1, a.Val, a.Cols, b.Val, b.Cols, float64(beta), c.Val, c.Cols)
+	}
+}
+
+// trans is CBLAS_TRANSPOSE.
+func trans(t bool) int32 {
+	if t {
+		return 112
+	}
+	return 111
+}
+
+// call computes rows lo to hi of c, of which there is one or more.
+func call[F Real](l *library, transA, transB bool, lo, hi, n, k int, a, b Matrix[F], beta F, c Matrix[F]) {
+	var f gemm[F]
+	switch p := any(&f).(type) {
+	case *gemm[float32]:
+		*p = l.sgemm
+	case *gemm[float64]:
+		*p = l.dgemm
+	}
+	const rowMajor = 101
+	from := lo * a.Cols
+	if transA {
+		from = lo
+	}
+	f(rowMajor, trans(transA), trans(transB), int32(hi-lo), int32(n), int32(k), 1, &a.Val[from], int32(a.Cols), &b.Val[0], int32(b.Cols),
+		beta, &c.Val[lo*n], int32(n))
+}

@@ -1,0 +1,70 @@
+package blas
+
+import (
+	"math"
+	"math/rand/v2"
+	"sync"
+	"testing"
+)
+
+func random[F Real](rng *rand.Rand, m, n int) Matrix[F] {
+	a := Matrix[F]{m, n, make([]F, m*n)}
+	for i := range a.Val {
+		a.Val[i] = F(rng.NormFloat64())
+	}
+	return a
+}
+
+func (a Matrix[F]) at(i, j int, transposed bool) float64 {
+	if transposed {
+		i, j = j, i
+	}
+	return float64(a.Val[i*a.Cols+j])
+}
+
+// test compares with three loops in float64.
+func test[F Real](t *testing.T, tolerance float64) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, s := range [][3]int{{0, 3, 2}, {3, 0, 2}, {3, 2, 0}, {1, 1, 1}, {5, 7, 3}, {70, 65, 130}, {300, 90, 130}} {
+		for flags := range 8 {
+			ta, tb, beta := flags&1 > 0, flags&2 > 0, F(flags>>2)/2
+			m, n, k := s[0], s[1], s[2]
+			a, b, c := random[F](rng, m, k), random[F](rng, k, n), random[F](rng, m, n)
+			if ta {
+				a.Rows, a.Cols = k, m
+			}
+			if tb {
+				b.Rows, b.Cols = n, k
+			}
+			want := make([]float64, m*n)
+			for i := range m {
+				for j := range n {
+					want[i*n+j] = float64(beta) * float64(c.Val[i*n+j])
+					for p := range k {
+						want[i*n+j] += a.at(i, p, ta) * b.at(p, j, tb)
+					}
+				}
+			}
+			Product(2, c, a, ta, b, tb, beta)
+			for i, x := range c.Val {
+				if math.Abs(float64(x)-want[i]) > tolerance*(1+math.Abs(want[i])) {
+					t.Fatalf("%s: %v %v %v, item %d is %v, want %v", Name(), s, ta, tb, i, x, want[i])
+				}
+			}
+		}
+	}
+}
+
+func TestProduct(t *testing.T) {
+	test[float32](t, 1e-4)
+	test[float64](t, 1e-12)
+	before := opened
+	defer func() { opened = before }()
+	t.Setenv(Env, "gonum")
+	opened = sync.OnceValue(func() *library { return nil })
+	if Name() != "gonum" {
+		t.Errorf("the library is %s", Name())
+	}
+	test[float32](t, 1e-4)
+	test[float64](t, 1e-12)
+}
