@@ -225,6 +225,7 @@ func newLasso[T semiring.Number](g matrix.Source[T], o FusedLassoOptions) (*lass
 	if err != nil {
 		return nil, err
 	}
+	o.report("fused lasso", 0, int64(n))
 	switch {
 	case !(o.Lambda1 >= 0):
 		return nil, &ParameterError{app, "λ₁", fmt.Sprint(o.Lambda1), "0 or more"}

@@ -91,6 +91,8 @@ func List[T semiring.Number]() []App[T] {
 			})}, // two hops compile their products at the first use
 		{Name: "geo", Kernels: geoPrograms, Use: uses(geolocateOne[T])},
 		{Name: "sgm"},
+		{Name: "lasso"},
+		{Name: "maxflow"}, // rounds end by what they compute, and compile their products at the first use
 		{Name: "lsap", Kernels: auction.Kernels},
 	}
 }

@@ -26,6 +26,7 @@ const flowRoundsBetween = 64
 
 // flowByRounds is MaxFlow where the graph lives.
 func flowByRounds[T semiring.Number](g matrix.Source[T], n, source, sink int, o MaxFlowOptions) (*MaxFlowResult, error) {
+	o.report("maximum flow", 0, 0)
 	p, err := pairsOf("MaxFlow", capacityWanted, g, o.Run, capacity)
 	if err != nil {
 		return nil, err

@@ -118,6 +118,12 @@ func explain(file string, err error) error {
 		if weight.App == "Communities" || weight.App == "Modularity" {
 			wants, remedy = "communities want ", "correct the file, or leave weights out with --weight-column 0"
 		}
+		switch weight.App {
+		case "MaxFlow":
+			wants, remedy = "a flow wants ", "correct the file"
+		case "FusedLasso":
+			wants, remedy = "the fused lasso wants ", "correct the file, or leave weights out with --weight-column 0"
+		}
 		return &failure{fmt.Sprintf("%s: edge from %d to %d (vertices from 0)", file, weight.Row, weight.Col),
 			"its weight is " + weight.Got + ", and " + wants + weight.Want, remedy, err}
 	case errors.As(err, &place):

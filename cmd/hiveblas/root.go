@@ -64,7 +64,7 @@ Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.`,
 		infoCommand(s), statsCommand(s), convertCommand(s), spyCommand(s),
 		projectCommand(s), vnCommand(s), acCommand(s), lgcCommand(s), louvainCommand(s),
 		bfsCommand(s), ssspCommand(s), pagerankCommand(s), ccCommand(s), tcCommand(s), ktrussCommand(s),
-		scanCommand(s), geoCommand(s), sgmCommand(s),
+		scanCommand(s), geoCommand(s), sgmCommand(s), lassoCommand(s), maxflowCommand(s),
 		lsapCommand(s),
 		jitCommand(s), tuneCommand(s), benchCommand(s), demoCommand(s),
 	)
