@@ -3,7 +3,9 @@ package apps
 import (
 	"fmt"
 	"math"
+	"sync"
 
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -79,6 +81,9 @@ func MaxFlow[T semiring.Number](g matrix.Source[T], source, sink int, opts ...Ma
 	return flowByTrees(g, n, source, sink, o)
 }
 
+// flowGrain is the number of arcs of a piece of a parallel loop.
+const flowGrain = 1 << 16
+
 const capacityWanted = "a capacity of 0 or more"
 
 // capacity reports whether x is one.
@@ -96,8 +101,13 @@ func flowByTrees[T semiring.Number](g matrix.Source[T], n, source, sink int, o M
 	}
 	s, t := int32(source), int32(sink)
 	net := &flowNet{ptr: p.ptr, arcs: make([]flowArc, len(p.head)), nodes: make([]flowNode, n)}
-	for a := range p.head {
-		net.arcs[a] = flowArc{p.value[a], p.head[a], p.sister[a]}
+	err = parallel.Range(o.Context, o.Threads, len(p.head), flowGrain, func(_, lo, hi int) {
+		for a := lo; a < hi; a++ {
+			net.arcs[a] = flowArc{p.value[a], p.head[a], p.sister[a]}
+		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	// The edges at the source and the sink become excess: what goes source, v, sink is sent at once.
 	direct := 0.0
@@ -129,10 +139,15 @@ func flowByTrees[T semiring.Number](g matrix.Source[T], n, source, sink int, o M
 	}
 	// The flow of each arc, by its residual capacity; at the terminals by the excess that is left.
 	flow := make([]float64, len(p.head))
-	for a := range flow {
-		if v := p.head[a]; v != s && v != t {
-			flow[a] = p.value[a] - net.arcs[a].residual
+	err = parallel.Range(o.Context, o.Threads, len(flow), flowGrain, func(_, lo, hi int) {
+		for a := lo; a < hi; a++ {
+			if v := p.head[a]; v != s && v != t {
+				flow[a] = p.value[a] - net.arcs[a].residual
+			}
 		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	for a := p.ptr[t]; a < p.ptr[t+1]; a++ {
 		v, back := p.head[a], p.sister[a]
@@ -151,10 +166,10 @@ func flowByTrees[T semiring.Number](g matrix.Source[T], n, source, sink int, o M
 		}
 	}
 	res := &MaxFlowResult{Value: value}
-	if res.Flow, err = p.matrixOf(flow); err != nil {
+	if res.Flow, err = p.matrixOf(flow, o.Run); err != nil {
 		return nil, err
 	}
-	res.SourceSide, res.SinkSide = net.sides(n, s, t)
+	res.SourceSide, res.SinkSide = net.sides(n, s, t, o.Run)
 	if o.Trace != nil {
 		o.Trace(ops.Trace{Op: "MaxFlow", Method: "trees", NVals: int64(len(p.head)), Work: search.augmentations})
 	}
@@ -202,23 +217,46 @@ func (p *pairGraph) bound(source, sink int) error {
 }
 
 // matrixOf returns the matrix of the positive values of arcs.
-func (p *pairGraph) matrixOf(value []float64) (*matrix.Matrix[float64], error) {
+func (p *pairGraph) matrixOf(value []float64, run Run) (*matrix.Matrix[float64], error) {
 	ptr := make([]int64, p.n+1)
-	var idx []int32
-	var val []float64
-	for v := range p.n {
-		for a := p.ptr[v]; a < p.ptr[v+1]; a++ {
-			if value[a] > 0 {
-				idx, val = append(idx, p.head[a]), append(val, value[a])
+	each := func(f func(v int)) error {
+		return parallel.Range(run.Context, run.Threads, p.n, rowGrain, func(_, lo, hi int) {
+			for v := lo; v < hi; v++ {
+				f(v)
+			}
+		})
+	}
+	err := each(func(v int) {
+		for _, x := range value[p.ptr[v]:p.ptr[v+1]] {
+			if x > 0 {
+				ptr[v+1]++
 			}
 		}
-		ptr[v+1] = int64(len(idx))
+	})
+	if err != nil {
+		return nil, err
+	}
+	for v := range p.n {
+		ptr[v+1] += ptr[v]
+	}
+	idx, val := make([]int32, ptr[p.n]), make([]float64, ptr[p.n])
+	err = each(func(v int) {
+		at := ptr[v]
+		for a := p.ptr[v]; a < p.ptr[v+1]; a++ {
+			if value[a] > 0 {
+				idx[at], val[at] = p.head[a], value[a]
+				at++
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	return matrix.FromCSR(p.n, p.n, ptr, idx, val)
 }
 
 // sides returns what the source reaches and what reaches the sink in a residual network.
-func (f *flowNet) sides(n int, s, t int32) (source, sink *matrix.Vector[bool]) {
+func (f *flowNet) sides(n int, s, t int32, run Run) (source, sink *matrix.Vector[bool]) {
 	reach := func(root int32, sign float64, open func(a *flowArc) bool) *matrix.Vector[bool] {
 		in := make([]uint8, n)
 		in[root] = 1
@@ -247,6 +285,12 @@ func (f *flowNet) sides(n int, s, t int32) (source, sink *matrix.Vector[bool]) {
 		}
 		return presentVector(in, count, value)
 	}
-	return reach(s, 1, func(a *flowArc) bool { return a.residual > 0 }),
-		reach(t, -1, func(a *flowArc) bool { return f.arcs[a.sister].residual > 0 })
+	var wait sync.WaitGroup
+	wait.Go(func() { source = reach(s, 1, func(a *flowArc) bool { return a.residual > 0 }) })
+	if parallel.Threads(run.Threads) == 1 {
+		wait.Wait()
+	}
+	sink = reach(t, -1, func(a *flowArc) bool { return f.arcs[a.sister].residual > 0 })
+	wait.Wait()
+	return source, sink
 }

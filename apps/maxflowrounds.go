@@ -72,10 +72,10 @@ func flowByRounds[T semiring.Number](g matrix.Source[T], n, source, sink int, o 
 		a++
 	}
 	res := &MaxFlowResult{Value: f.excess[sink], Rounds: f.rounds}
-	if res.Flow, err = p.matrixOf(flow); err != nil {
+	if res.Flow, err = p.matrixOf(flow, o.Run); err != nil {
 		return nil, err
 	}
-	res.SourceSide, res.SinkSide = net.sides(n, int32(source), int32(sink))
+	res.SourceSide, res.SinkSide = net.sides(n, int32(source), int32(sink), o.Run)
 	var steps ops.Steps
 	steps.Do(res.Flow.Move(f.at))
 	steps.Do(res.SourceSide.Move(f.at))
