@@ -158,6 +158,36 @@ func TestTopicsOf(t *testing.T) {
 	}
 }
 
+// The sample of docs/lasso.md.
+
+func steps(g *matrix.Matrix[float64], y *matrix.Vector[float64]) (*matrix.Vector[float64], int, error) {
+	res, err := apps.FusedLasso(g, y, apps.FusedLassoOptions{Lambda1: 2, Exact: true})
+	if err != nil {
+		return nil, 0, err
+	}
+	return res.B, res.Regions, nil // res.Proven is true
+}
+
+func TestSteps(t *testing.T) {
+	g, err := matrix.FromTuples(3, 3, []int{0, 1}, []int{1, 2}, []float64{1, 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := matrix.VectorOf([]float64{0, 1, 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, regions, err := steps(g, y)
+	if err != nil || regions != 2 {
+		t.Fatalf("%d regions, %v", regions, err)
+	}
+	for v, want := range []float64{1.5, 1.5, 8} {
+		if x, _ := b.At(v); x != want {
+			t.Errorf("vertex %d is %v, want %v", v, x, want)
+		}
+	}
+}
+
 func TestBusiestAndPlaces(t *testing.T) {
 	g, err := matrix.ReadMatrixMarketFile[float64](filepath.Join("testdata", "karate.mtx"))
 	if err != nil {

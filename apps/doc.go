@@ -15,6 +15,8 @@
 //	Geolocate                  places of vertices from those of their neighbours
 //	GraphSearch                walks that look for vertices of high score
 //	GraphSAGE, TrainGraphSAGE  embeddings of vertices by features and neighbours
+//	FusedLasso                 piecewise constant values on a graph; FusedLassoPath, FusedLassoBatch
+//	MaxFlow                    maximum flow and minimum cut
 //
 // Every function takes its graph as a matrix, an edge from row to column. Settings are the last
 // parameter: a struct whose zero value is the usual choice, and which may be left out. Two values
@@ -22,7 +24,7 @@
 //
 // A workflow runs where its graph lives, on the host or on a device. Its vectors and results are
 // made there, and between operations single numbers come to the host: a count of entries, a sum.
-// The exceptions are SGM, since package auction returns assignments to the host, which also repairs
+// The exceptions are FusedLasso, which computes on the host, MaxFlow, whose excesses are there, SGM, since package auction returns assignments to the host, which also repairs
 // the matching (internal/matching), and the sweep of LocalCluster over the cluster that it found.
 //
 // Some workflows have a fused form for devices beside the pipeline, in files *_gpu.go with the

@@ -381,6 +381,55 @@ func ExampleGraphSAGE() {
 	// [0.949 0.000 0.000 0.316]
 }
 
+// How much can flow from vertex 0 to vertex 3, and what limits it?
+func ExampleMaxFlow() {
+	g, err := matrix.FromTuples(4, 4, []int{0, 0, 1, 1, 2}, []int{1, 2, 2, 3, 3}, []float64{3, 2, 5, 2, 1.5}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	res, err := apps.MaxFlow(g, 0, 3)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("value", res.Value)
+	for at := range g.All() {
+		_, from := res.SourceSide.At(at.Row)
+		if _, to := res.SourceSide.At(at.Col); from && !to {
+			fmt.Printf("full: %d to %d\n", at.Row, at.Col)
+		}
+	}
+	// Output:
+	// value 3.5
+	// full: 1 to 3
+	// full: 2 to 3
+}
+
+// A noisy step on a chain of six vertices.
+func ExampleFusedLasso() {
+	chain, err := matrix.FromTuples(6, 6, []int{0, 1, 2, 3, 4}, []int{1, 2, 3, 4, 5}, []float64{1, 1, 1, 1, 1}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	y, err := matrix.VectorOf([]float64{0.1, -0.2, 0.1, 4.2, 3.9, 3.9})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	res, err := apps.FusedLasso(chain, y, apps.FusedLassoOptions{Lambda1: 0.6})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for v, x := range res.B.All() {
+		fmt.Printf("%d:%.1f ", v, x)
+	}
+	fmt.Println(res.Regions, "regions, proven", res.Proven)
+	// Output: 0:0.2 1:0.2 2:0.2 3:3.8 4:3.8 5:3.8 2 regions, proven true
+}
+
 // Which member of the club is which?
 func ExampleSGM() {
 	a := karate()

@@ -87,6 +87,8 @@ func List[T semiring.Number]() []App[T] {
 		{Name: "search", Kernels: always(walkProgram)},
 		{Name: "sage"}, // dense products on the host
 		{Name: "sgm"},
+		{Name: "lasso"},
+		{Name: "maxflow"}, // rounds end by what they compute, and compile their products at the first use
 		{Name: "lsap", Kernels: auction.Kernels},
 	}
 }

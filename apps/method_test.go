@@ -254,7 +254,9 @@ func TestPipelinesStayOnDevice(t *testing.T) {
 			continue
 		case strings.HasPrefix(name, "Communities"), // moves on the host
 			strings.HasPrefix(name, "ScanStatistics"), // reads its result to find the largest
-			name == "Geolocate":                       // places come from the host and go there
+			name == "Geolocate",                       // places come from the host and go there
+			name == "MaxFlow",                         // excesses are on the host
+			name == "FusedLasso":                      // on the host
 			continue
 		case strings.HasPrefix(name, "Projection") && !longtest.Enabled():
 			continue

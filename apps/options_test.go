@@ -8,6 +8,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/chunked"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/testdata"
 )
 
@@ -68,6 +69,24 @@ func calls(t *testing.T, g *matrix.Matrix[float64], c *Clusterer, a *Attributed,
 	keep("ScanSeries", err)
 	_, err = SGM(g, g, FirstSeeds(4), make([]SGMOptions, times)...)
 	keep("SGM", err)
+	_, err = MaxFlow(g, 0, 1, make([]MaxFlowOptions, times)...)
+	keep("MaxFlow", err)
+	y := matrix.NewVector[float64](0)
+	if err := errors.Join(y.Resize(n), ops.AssignVectorScalar(y, 1, ops.All())); err != nil {
+		t.Fatal(err)
+	}
+	_, err = FusedLasso(g, y, make([]FusedLassoOptions, times)...)
+	keep("FusedLasso", err)
+	_, err = FusedLassoPath(g, y, []float64{1}, make([]FusedLassoOptions, times)...)
+	keep("FusedLassoPath", err)
+	ys, err := matrix.NewFull[float64](n, 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = FusedLassoBatch(g, ys, make([]FusedLassoOptions, times)...)
+	keep("FusedLassoBatch", err)
+	_, err = ReadValues(strings.NewReader("1"), 1, make([]ValueOptions, times)...)
+	keep("ReadValues", err)
 	_, err = SSSP(g, []int{0}, make([]SSSPOptions[float64], times)...)
 	keep("SSSP", err)
 	_, err = TriangleCount(g, make([]TriangleOptions, times)...)
@@ -130,8 +149,14 @@ func TestZeroArguments(t *testing.T) {
 	_, e15 := Geolocate(matrix.New[float64](2, 2), nil)
 	_, e16 := ReadLocations(nil, 0)
 	_, e17 := NewLocations(-1, nil, nil, nil)
+	_, e18 := MaxFlow[float64](nil, 0, 1)
+	_, e19 := FusedLasso[float64](nil, nil)
+	_, e20 := FusedLassoPath[float64](nil, nil, nil)
+	_, e21 := FusedLassoBatch[float64](nil, nil)
+	_, e22 := FusedLassoBatch(matrix.New[float64](2, 2), nil)
+	_, e23 := ReadValues(nil, 0)
 	var lost *Attributed
-	for k, err := range []error{e1, e2, e3, e4, e5, e6, e7, e8, e9, e10, e11, e12, e13, e14, e15, e16, e17, lost.Move(nil), new(Attributed).Move(nil)} {
+	for k, err := range []error{e1, e2, e3, e4, e5, e6, e7, e8, e9, e10, e11, e12, e13, e14, e15, e16, e17, e18, e19, e20, e21, e22, e23, lost.Move(nil), new(Attributed).Move(nil)} {
 		if err == nil {
 			t.Errorf("call %d has no error", k+1)
 		}

@@ -140,6 +140,30 @@ var all = map[string]func(g matrix.Source[float64], run Run) error{
 		_, err = GraphSAGE(g, x, randomModel(AggregateMean, 3, 2, 0, 1), SAGEOptions{Run: run})
 		return err
 	},
+	"MaxFlow": func(g matrix.Source[float64], run Run) error {
+		n := 2
+		if err := usable(g); err == nil {
+			n, _ = g.View().Dims()
+		}
+		_, err := MaxFlow(g, 0, n-1, MaxFlowOptions{Run: run})
+		return err
+	},
+	"FusedLasso": func(g matrix.Source[float64], run Run) error {
+		n := 0
+		if err := usable(g); err == nil {
+			n, _ = g.View().Dims()
+		}
+		y := make([]float64, n)
+		for v := range y {
+			y[v] = float64(v % 5)
+		}
+		values, err := matrix.VectorOf(y)
+		if err != nil {
+			return err
+		}
+		_, err = FusedLasso(g, values, FusedLassoOptions{Run: run, Lambda1: .3})
+		return err
+	},
 	"KTruss": func(g matrix.Source[float64], run Run) error {
 		_, err := KTruss(g, 3, KTrussOptions{Run: run})
 		return err

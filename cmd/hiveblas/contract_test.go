@@ -20,6 +20,9 @@ func TestOutputs(t *testing.T) {
 	names := write(t, "names.tsv", "ann bob\nbob cid\ndan eve\n")
 	theSeeds, visited := write(t, "seeds.tsv", "# ours theirs\n0 0\n1, 2 % the second\n"), write(t, "visited.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n")
 	series, places, home := write(t, "series.tsv", "0 1 0\n1 0 1.5\n0 1 4\n1 2 5\n2 0 5.9\n"), write(t, "places.txt", "0 10 20\n4\n"), write(t, "home.tsv", "ann\t1\t2.5\n")
+	pipes := write(t, "pipes.tsv", "0 1 3\n0 2 2\n1 2 5\n1 3 2\n2 3 1.5\n")
+	pair, level, heavy := write(t, "pair.tsv", "0 1\n1 0\n"), write(t, "y.txt", "0\n10\n5\n"), write(t, "nu.txt", "3\n1\n1\n")
+	mirror := write(t, "mirror.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 1\n2 1 1\n")
 	cliques := write(t, "cliques.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n7 7 10\n2 1\n3 1\n3 2\n4 3\n5 4\n6 4\n7 4\n6 5\n7 5\n7 6\n")
 	features, ones, two := write(t, "x.csv", "a\n1\n2\n3\n4\n5\n6\n"), write(t, "w1.csv", "1\n"), write(t, "w2.csv", "1\n1\n")
 	marks, begins := write(t, "marks.txt", "1\t3\n4\t5\n3\t2\n0\t1\n"), write(t, "begins.txt", "4 1 % and again\n1\n")
@@ -89,6 +92,12 @@ func TestOutputs(t *testing.T) {
 
 		{"embeddings by weights of four files", "sage --features " + features + " --wf1 " + ones + " --wa1 " + ones + " --wf2 " + two + " --wa2 " + two + " " + roads, ".csv",
 			"vertex,e0,e1\n0,0.70710677,0.70710677\n1,0.70710677,0.70710677\n2,0.70710677,0.70710677\n3,0.70710677,0.70710677\n4,0.70710677,0.70710677\n5,0.70710677,0.70710677\n"},
+		{"the flow of each edge", "maxflow --source 0 --sink 3 " + pipes, ".tsv", "0\t1\t2\n0\t2\t1.5\n1\t3\t2\n2\t3\t1.5\n"},
+		{"a flow between names", "maxflow --ids renumber --source ann --sink cid " + names, ".tsv", "ann\tbob\t1\nbob\tcid\t1\n"},
+		{"a pair of terms", "lasso --lambda1 1 --values " + level + " " + pair, ".tsv", "0\t2\n1\t8\n2\t5\n"},
+		{"one term of an undirected pair", "lasso --lambda1 0,1,inf --undirected --values " + level + " " + pair, ".tsv", "0\t0\t1\t5\n1\t10\t9\t5\n2\t5\t5\t5\n"},
+		{"a symmetric file, weighted vertices", "lasso --lambda1 inf --lambda2 .5 --vertex-weights " + heavy + " --values " + level + " " + mirror, ".tsv", "0\t2\n1\t2\n2\t4.5\n"},
+		{"values alone", "lasso --lambda1 1 --exact --values " + level + " " + pair, ".txt", "2\n8\n5\n"},
 
 		{"minimum assignment", "lsap " + visits, ".tsv", "0\t0\n1\t1\n"},
 		{"maximum assignment", "lsap --maximize " + visits, ".tsv", "0\t1\n1\t2\n"},
@@ -167,6 +176,10 @@ func TestJSON(t *testing.T) {
 		{"scan --time-column 3 --window 2 --lag 2 " + write(t, "series.tsv", "0 1 0\n1 0 1.5\n0 1 4\n1 2 5\n2 0 5.9\n"), `{"command":"scan","input":{"rows":3,"cols":3,"nnz":5},"windows":3,"anomalies":[]}`},
 		{"geo " + karate + " --locations " + write(t, "places.txt", "34 2 2\n0 10 20\n33 50 8\n4\n"), `{"command":"geo","known":2,"located":34,"unlocated":0,"passes":2,"unfinished":0}`},
 		{"search " + karate + " --method greedy --length 3 --scores " + write(t, "marks.txt", strings.Repeat("1\n", 33)+"2.5\n"), `{"command":"search","walks":34,"steps":68,"ended":0,"score_sum":132,"distinct":34,"distinct_score":35.5,"method":"greedy"}`},
+		{"maxflow --source 0 --sink 3 " + write(t, "pipes.tsv", "0 1 3\n0 2 2\n1 2 5\n1 3 2\n2 3 1.5\n"),
+			`{"command":"maxflow","value":3.5,"method":"trees","source_side":3,"sink_side":1}`},
+		{"lasso --lambda1 5 --exact --values " + write(t, "y.txt", "0\n10\n-3\n0\n") + " " + write(t, "e.tsv", "0 1\n"),
+			`{"command":"lasso","objective":25,"regions":3,"zeros":1,"proven":true}`},
 		{"sgm --seeds 34 " + karate + " " + karate + " --truth " + write(t, "truth.tsv", "0 0\n1 1\n2 3\n4 4\n"),
 			`{"command":"sgm","orig_dist":0,"final_dist":0,"iterations":1,"converged":true,"matched_seeds":34,"accuracy":0.75}`},
 		{"louvain --leiden --passes 4 " + karate, `{"command":"louvain","communities":4,"largest":12}`},

@@ -116,11 +116,15 @@ func explain(file string, err error) error {
 		return &failure{path.Path, path.Err.Error(), pathRemedy(path), err}
 	case errors.As(err, &weight):
 		wants, remedy := "distances want ", "correct the file, or count edges with hiveblas vn --unit"
-		if weight.App == "Communities" || weight.App == "Modularity" {
+		switch weight.App {
+		case "Communities", "Modularity":
 			wants, remedy = "communities want ", "correct the file, or leave weights out with --weight-column 0"
-		}
-		if weight.App == "GraphSearch" {
+		case "GraphSearch":
 			wants, remedy = "draws want ", "correct the file, or leave --weighted out"
+		case "MaxFlow":
+			wants, remedy = "a flow wants ", "correct the file"
+		case "FusedLasso":
+			wants, remedy = "the fused lasso wants ", "correct the file, or leave weights out with --weight-column 0"
 		}
 		return &failure{fmt.Sprintf("%s: edge from %d to %d (vertices from 0)", file, weight.Row, weight.Col),
 			"its weight is " + weight.Got + ", and " + wants + weight.Want, remedy, err}

@@ -194,7 +194,7 @@ func (j *job) took(name string) float64 {
 func (j *job) trace(t ops.Trace) {
 	switch t.Op {
 	case "MxM", "MxV", "VxM", "BFS", "SSSP", "ConnectedComponents", "PageRank", "Classify",
-		"ScanStatistics", "Geolocate":
+		"ScanStatistics", "Geolocate", "FusedLasso", "MaxFlow":
 	default:
 		return
 	}

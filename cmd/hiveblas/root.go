@@ -65,7 +65,7 @@ Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.`,
 		projectCommand(s), vnCommand(s), acCommand(s), lgcCommand(s), louvainCommand(s),
 		bfsCommand(s), ssspCommand(s), pagerankCommand(s), ccCommand(s), tcCommand(s), ktrussCommand(s),
 		scanCommand(s), geoCommand(s), searchCommand(s), sageCommand(s), sgmCommand(s),
-		lsapCommand(s), runCommand(s),
+		lassoCommand(s), maxflowCommand(s), lsapCommand(s), runCommand(s),
 		jitCommand(s), tuneCommand(s), benchCommand(s), demoCommand(s),
 	)
 	return root

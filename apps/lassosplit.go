@@ -1,0 +1,314 @@
+package apps
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+)
+
+// A lassoSplit solves a part exactly: a group of vertices is divided at its mean c by a minimum cut,
+// whose sides hold the values of at least and of at most c, until a flow makes the group constant
+// (Hochbaum: An efficient algorithm for image segmentation, Markov random fields and related problems,
+// J. ACM 2001). Each group starts from the flow of the one that it comes from.
+type lassoSplit struct {
+	part  *lassoPart
+	net   *flowNet
+	edge  []int32   // of the part, of each arc
+	group []int32   // of each vertex
+	value []float64 // of each vertex
+	scale float64   // of the values
+	last  atomic.Int32
+	limit int64 // of the work of a cut, a vertex
+	// patience is a factor of the limit for groups that leave other threads work.
+	patience int64
+
+	hard [][]int32 // groups whose cut was given up
+
+	mu    sync.Mutex
+	ready sync.Cond
+	tasks [][]int32
+	busy  int
+	err   error
+}
+
+// Groups of fewer vertices than lassoGroup stay on their thread.
+const lassoGroup = 512
+
+// split solves a part and writes its values and flows. It gives up cuts that take more than a limit of
+// work, in arcs read for each vertex, and returns the part of their groups, nil if there are none.
+func (p *lassoPart) split(ctx context.Context, threads int, b, u []float64, scale float64, limit, patience int64) (*lassoPart, error) {
+	n := len(p.load)
+	s := &lassoSplit{part: p, scale: scale, limit: limit, patience: patience, group: make([]int32, n), value: make([]float64, n)}
+	s.ready.L = &s.mu
+	ptr := make([]int32, n+1)
+	for i := range n {
+		ptr[i+1] += p.ptr[i+1] - p.ptr[i]
+		for _, j := range p.head[p.ptr[i]:p.ptr[i+1]] {
+			ptr[j+1]++
+		}
+	}
+	for i := range n {
+		ptr[i+1] += ptr[i]
+	}
+	s.net = &flowNet{ptr: ptr, arcs: make([]flowArc, ptr[n]), nodes: make([]flowNode, n)}
+	s.edge = make([]int32, ptr[n])
+	at := make([]int32, n)
+	copy(at, ptr)
+	for i := range int32(n) {
+		s.net.nodes[i].excess = p.nu[i] * p.x[i]
+		for k := p.ptr[i]; k < p.ptr[i+1]; k++ {
+			j := p.head[k]
+			a, back := at[i], at[j]
+			s.net.arcs[a] = flowArc{p.cap[k] - p.u[k], j, back}
+			s.net.arcs[back] = flowArc{p.cap[k] + p.u[k], i, a}
+			s.edge[a], s.edge[back] = k, ^k
+			at[i]++
+			at[j]++
+		}
+	}
+	all := make([]int32, n)
+	for i := range all {
+		all[i] = int32(i)
+	}
+	s.last.Store(1)
+	s.tasks = s.components(all, 0, nil)
+	s.run(ctx, threads)
+	if s.err != nil {
+		return nil, s.err
+	}
+	for i := range int32(n) {
+		b[p.vertexName(i)] = s.value[i]
+		for k := p.ptr[i]; k < p.ptr[i+1]; k++ {
+			u[p.edgeName(k)] = p.u[k]
+		}
+	}
+	return s.rest(threads), nil
+}
+
+// rest returns the part of the groups whose cuts were given up, with the flow from before them.
+func (s *lassoSplit) rest(threads int) *lassoPart {
+	if len(s.hard) == 0 {
+		return nil
+	}
+	p, local := s.part, s.group
+	q := &lassoPart{momentum: p.momentum}
+	for i := range local {
+		local[i] = -1
+	}
+	for _, list := range s.hard {
+		for _, v := range list {
+			local[v] = 0
+		}
+	}
+	for v := range int32(len(local)) {
+		if local[v] == 0 {
+			local[v] = int32(len(q.vertex))
+			q.vertex = append(q.vertex, p.vertexName(v))
+			q.load = append(q.load, p.load[v])
+			q.nu, q.inv = append(q.nu, p.nu[v]), append(q.inv, p.inv[v])
+		}
+	}
+	q.ptr = append(make([]int32, 0, len(q.load)+1), 0)
+	for v := range int32(len(local)) {
+		l := local[v]
+		if l < 0 {
+			continue
+		}
+		for a := s.net.ptr[v]; a < s.net.ptr[v+1]; a++ {
+			arc, k := &s.net.arcs[a], s.edge[a]
+			switch absent := arc.residual == 0 && s.net.arcs[arc.sister].residual == 0; {
+			case absent && k >= 0:
+				q.load[l] -= p.u[k]
+			case absent:
+				q.load[l] += p.u[^k]
+			case k >= 0:
+				q.head, q.edge, q.cap = append(q.head, local[arc.head]), append(q.edge, p.edgeName(k)), append(q.cap, p.cap[k])
+				q.u, q.before = append(q.u, p.u[k]), append(q.before, p.before[k])
+			}
+		}
+		q.ptr = append(q.ptr, int32(len(q.head)))
+	}
+	q.prepare(threads)
+	return q
+}
+
+// components divides vertices of a group into the sets that arcs connect, and names each set as a
+// group. Arcs without residual capacity in both directions are absent.
+func (s *lassoSplit) components(list []int32, group int32, into [][]int32) [][]int32 {
+	net := s.net
+	order := make([]int32, 0, len(list))
+	for _, root := range list {
+		if s.group[root] != group {
+			continue
+		}
+		name := s.last.Add(1)
+		s.group[root] = name
+		from := len(order)
+		order = append(order, root)
+		for h := from; h < len(order); h++ {
+			v := order[h]
+			for a := net.ptr[v]; a < net.ptr[v+1]; a++ {
+				arc := &net.arcs[a]
+				if s.group[arc.head] == group && (arc.residual > 0 || net.arcs[arc.sister].residual > 0) {
+					s.group[arc.head] = name
+					order = append(order, arc.head)
+				}
+			}
+		}
+		into = append(into, order[from:len(order):len(order)])
+	}
+	return into
+}
+
+// run takes groups until none is left.
+func (s *lassoSplit) run(ctx context.Context, threads int) {
+	var wait sync.WaitGroup
+	for range threads {
+		wait.Go(func() {
+			search := treeSearch{net: s.net}
+			var own [][]int32
+			for {
+				s.mu.Lock()
+				for len(s.tasks) == 0 && s.busy > 0 && s.err == nil {
+					s.ready.Wait()
+				}
+				if len(s.tasks) == 0 || s.err != nil {
+					s.mu.Unlock()
+					return
+				}
+				own = append(own[:0], s.tasks[len(s.tasks)-1])
+				s.tasks = s.tasks[:len(s.tasks)-1]
+				for room := lassoGroup - len(own[0]); len(s.tasks) > 0 && room > 0; {
+					next := s.tasks[len(s.tasks)-1]
+					if room -= len(next); room >= 0 {
+						own, s.tasks = append(own, next), s.tasks[:len(s.tasks)-1]
+					}
+				}
+				s.busy++
+				s.mu.Unlock()
+				var large [][]int32
+				var err error
+				for len(own) > 0 && err == nil {
+					group := own[len(own)-1]
+					own = own[:len(own)-1]
+					from := len(own)
+					own, err = s.divide(ctx, &search, group, own)
+					for k := from; k < len(own); {
+						if len(own[k]) < lassoGroup {
+							k++
+							continue
+						}
+						large = append(large, own[k])
+						own[k] = own[len(own)-1]
+						own = own[:len(own)-1]
+					}
+					if len(large) > 0 {
+						s.mu.Lock()
+						s.tasks = append(s.tasks, large...)
+						s.mu.Unlock()
+						s.ready.Broadcast()
+						large = large[:0]
+					}
+				}
+				s.mu.Lock()
+				s.busy--
+				if err != nil && s.err == nil {
+					s.err = err
+				}
+				s.mu.Unlock()
+				s.ready.Broadcast()
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// lassoRest is the relative excess that counts as none.
+const lassoRest = 1e-14
+
+// divide solves a group, or appends the groups that it consists of.
+func (s *lassoSplit) divide(ctx context.Context, search *treeSearch, list []int32, into [][]int32) ([][]int32, error) {
+	net, p := s.net, s.part
+	load, weight := 0.0, 0.0
+	for _, v := range list {
+		load += net.nodes[v].excess // between groups, ν x
+		weight += p.nu[v]
+	}
+	mean := load / weight
+	if len(list) == 1 {
+		s.value[list[0]] = mean
+		return into, nil
+	}
+	eps := lassoRest * s.scale
+	for _, v := range list {
+		net.nodes[v].excess -= mean * p.nu[v]
+	}
+	search.limit = s.limit * int64(len(list))
+	if 2*len(list) < len(s.group) { // other threads have work
+		search.limit *= s.patience
+	}
+	done, err := search.run(ctx, list, eps)
+	if err != nil {
+		return into, err
+	}
+	if !done { // the iteration continues with its own flow, which is closer to the solution
+		s.mu.Lock()
+		s.hard = append(s.hard, list)
+		s.mu.Unlock()
+		return into, nil
+	}
+	rest, above := 0.0, 0
+	for _, v := range list {
+		rest += max(net.nodes[v].excess, 0)
+		if net.nodes[v].tree == sourceTree {
+			above++
+		}
+	}
+	if rest <= 4*eps*float64(len(list)) || above == 0 || above == len(list) {
+		for _, v := range list {
+			s.value[v] = mean
+			for a := net.ptr[v]; a < net.ptr[v+1]; a++ {
+				s.settle(a)
+			}
+		}
+		return into, nil
+	}
+	group := s.group[list[0]]
+	up := s.last.Add(1)
+	for _, v := range list {
+		if net.nodes[v].tree == sourceTree {
+			s.group[v] = up
+		}
+	}
+	for _, v := range list {
+		net.nodes[v].excess += mean * p.nu[v]
+		if s.group[v] != up {
+			continue
+		}
+		for a := net.ptr[v]; a < net.ptr[v+1]; a++ {
+			arc := &net.arcs[a]
+			if s.group[arc.head] == group && net.arcs[arc.sister].residual > 0 { // saturated
+				if k := s.edge[a]; k >= 0 {
+					p.u[k] = p.cap[k]
+				} else {
+					p.u[^k] = -p.cap[^k]
+				}
+				// Heads of absent arcs lead back, so that no search reads vertices of other groups.
+				back := &net.arcs[arc.sister]
+				arc.residual, back.residual = 0, 0
+				arc.head, back.head = v, arc.head
+			}
+		}
+	}
+	into = s.components(list, up, into)
+	return s.components(list, group, into), nil
+}
+
+// settle writes the flow of an arc in the direction of its edge, unless a cut has fixed it.
+func (s *lassoSplit) settle(a int32) {
+	arc := &s.net.arcs[a]
+	back := s.net.arcs[arc.sister].residual
+	if k := s.edge[a]; k >= 0 && (arc.residual > 0 || back > 0) {
+		s.part.u[k] = (back - arc.residual) / 2
+	}
+}

@@ -1,0 +1,296 @@
+package apps
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// MaxFlowOptions are the settings of MaxFlow.
+type MaxFlowOptions struct {
+	Run
+}
+
+// MaxFlowResult is the result of MaxFlow. Matrix and vectors live where the graph does.
+type MaxFlowResult struct {
+	Value float64 // of the flow, and the capacity of the cuts
+	// Flow is n×n and holds the flow of each edge with any. One of two opposite edges has none.
+	Flow *matrix.Matrix[float64]
+	// SourceSide has an entry for each vertex that the source reaches in the residual network,
+	// SinkSide for each that reaches the sink there. The edges out of SourceSide are a minimum cut,
+	// and so are those into SinkSide. A vertex in neither may be on either side.
+	SourceSide, SinkSide *matrix.Vector[bool]
+	// Rounds is the number of rounds of the pipeline, 0 on the host.
+	Rounds int
+}
+
+// An UnboundedFlowError says that a path of infinite capacities leads from the source to the sink.
+type UnboundedFlowError struct {
+	Source, Sink int
+}
+
+func (e *UnboundedFlowError) Error() string {
+	return fmt.Sprintf("MaxFlow: the flow from %d to %d has no limit: edges of infinite capacity connect them; "+
+		"give one of them a finite capacity", e.Source, e.Sink)
+}
+
+// MaxFlow returns a maximum flow from vertex source to vertex sink of the directed graph g, whose
+// entry (i, j) is the capacity of the edge from i to j: 0 or more, or +Inf. An undirected edge is a
+// pair of opposite entries. Self-loops carry nothing. Capacities become float64.
+//
+// On the host two search trees find augmenting paths (Boykov, Kolmogorov: An experimental comparison
+// of min-cut/max-flow algorithms for energy minimization in vision, PAMI 2004), on one thread. On a
+// device, and with Method Pipeline, push–relabel runs in rounds (Goldberg, Tarjan: A new approach to
+// the maximum-flow problem, J. ACM 1988): with R the residual capacities, a round finds the lowest
+// neighbour of each vertex with excess,
+//
+//	lowest⟨excess⟩ = R min.second (height, vertex)
+//
+// pushes to it, or raises the vertex above it. Breadth-first searches from the sink set all heights
+// again. A round costs O(entries), and there may be O(n²) of them: long paths of small capacities,
+// as in planar graphs, take many.
+//
+// A vertex outside the graph is a *matrix.IndexError, a source that is the sink a *ParameterError, a
+// negative or NaN capacity a *WeightError, and a flow without limit an *UnboundedFlowError.
+func MaxFlow[T semiring.Number](g matrix.Source[T], source, sink int, opts ...MaxFlowOptions) (*MaxFlowResult, error) {
+	o, err := onlyPipeline("MaxFlow", opts)
+	if err != nil {
+		return nil, err
+	}
+	n, err := square("MaxFlow", g)
+	if err != nil {
+		return nil, err
+	}
+	if err := vertex("MaxFlow", "the source", source, n); err != nil {
+		return nil, err
+	}
+	if err := vertex("MaxFlow", "the sink", sink, n); err != nil {
+		return nil, err
+	}
+	if source == sink {
+		return nil, &ParameterError{"MaxFlow", "the sink", fmt.Sprintf("%d, the source", sink), "another vertex"}
+	}
+	if o.Method == Pipeline || g.View().Place() != nil {
+		return flowByRounds(g, n, source, sink, o)
+	}
+	return flowByTrees(g, n, source, sink, o)
+}
+
+// flowGrain is the number of arcs of a piece of a parallel loop.
+const flowGrain = 1 << 16
+
+const capacityWanted = "a capacity of 0 or more"
+
+// capacity reports whether x is one.
+func capacity(x float64) bool { return x >= 0 }
+
+// flowByTrees is MaxFlow on the host.
+func flowByTrees[T semiring.Number](g matrix.Source[T], n, source, sink int, o MaxFlowOptions) (*MaxFlowResult, error) {
+	o.report("maximum flow", 0, 0)
+	p, err := pairsOf("MaxFlow", capacityWanted, g, o.Run, capacity)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.bound(source, sink); err != nil {
+		return nil, err
+	}
+	s, t := int32(source), int32(sink)
+	net := &flowNet{ptr: p.ptr, arcs: make([]flowArc, len(p.head)), nodes: make([]flowNode, n)}
+	err = parallel.Range(o.Context, o.Threads, len(p.head), flowGrain, func(_, lo, hi int) {
+		for a := lo; a < hi; a++ {
+			net.arcs[a] = flowArc{p.value[a], p.head[a], p.sister[a]}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	// The edges at the source and the sink become excess: what goes source, v, sink is sent at once.
+	direct := 0.0
+	for a := p.ptr[s]; a < p.ptr[s+1]; a++ {
+		v, back := p.head[a], p.sister[a]
+		net.arcs[a].residual, net.arcs[back].residual = 0, 0
+		if v == t {
+			direct = p.value[a]
+			continue
+		}
+		net.nodes[v].excess += p.value[a]
+	}
+	for a := p.ptr[t]; a < p.ptr[t+1]; a++ {
+		v, back := p.head[a], p.sister[a]
+		net.arcs[a].residual, net.arcs[back].residual = 0, 0
+		if v != s {
+			net.nodes[v].excess -= p.value[back]
+		}
+	}
+	list := make([]int32, 0, n)
+	for v := range int32(n) {
+		if v != s && v != t {
+			list = append(list, v)
+		}
+	}
+	search := treeSearch{net: net}
+	if _, err := search.run(o.Context, list, 0); err != nil {
+		return nil, err
+	}
+	// The flow of each arc, by its residual capacity; at the terminals by the excess that is left.
+	flow := make([]float64, len(p.head))
+	err = parallel.Range(o.Context, o.Threads, len(flow), flowGrain, func(_, lo, hi int) {
+		for a := lo; a < hi; a++ {
+			if v := p.head[a]; v != s && v != t {
+				flow[a] = p.value[a] - net.arcs[a].residual
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for a := p.ptr[t]; a < p.ptr[t+1]; a++ {
+		v, back := p.head[a], p.sister[a]
+		flow[a] = 0
+		if v != s {
+			flow[back] = p.value[back] + min(net.nodes[v].excess, 0)
+		}
+	}
+	value := direct
+	for a := p.ptr[s]; a < p.ptr[s+1]; a++ {
+		if v := p.head[a]; v == t {
+			flow[a] = direct
+		} else {
+			flow[a] = p.value[a] - max(net.nodes[v].excess, 0)
+			value += flow[a]
+		}
+	}
+	res := &MaxFlowResult{Value: value}
+	if res.Flow, err = p.matrixOf(flow, o.Run); err != nil {
+		return nil, err
+	}
+	res.SourceSide, res.SinkSide = net.sides(n, s, t, o.Run)
+	if o.Trace != nil {
+		o.Trace(ops.Trace{Op: "MaxFlow", Method: "trees", NVals: int64(len(p.head)), Work: search.augmentations})
+	}
+	return res, nil
+}
+
+// bound replaces infinite capacities by a number above every finite cut. It is an error if infinite
+// capacities connect the source with the sink.
+func (p *pairGraph) bound(source, sink int) error {
+	sum, infinite := 0.0, false
+	for _, x := range p.value {
+		if math.IsInf(x, 1) {
+			infinite = true
+		} else {
+			sum += x
+		}
+	}
+	if math.IsInf(sum, 1) {
+		return &ParameterError{"MaxFlow", "the sum of the capacities", "beyond float64", "capacities with a finite sum"}
+	}
+	if !infinite {
+		return nil
+	}
+	seen := make([]bool, p.n)
+	seen[source] = true
+	for list := []int32{int32(source)}; len(list) > 0; {
+		v := list[len(list)-1]
+		list = list[:len(list)-1]
+		for a := p.ptr[v]; a < p.ptr[v+1]; a++ {
+			if u := p.head[a]; math.IsInf(p.value[a], 1) && !seen[u] {
+				seen[u] = true
+				list = append(list, u)
+			}
+		}
+	}
+	if seen[sink] {
+		return &UnboundedFlowError{source, sink}
+	}
+	for a, x := range p.value {
+		if math.IsInf(x, 1) {
+			p.value[a] = 2*sum + 1
+		}
+	}
+	return nil
+}
+
+// matrixOf returns the matrix of the positive values of arcs.
+func (p *pairGraph) matrixOf(value []float64, run Run) (*matrix.Matrix[float64], error) {
+	ptr := make([]int64, p.n+1)
+	each := func(f func(v int)) error {
+		return parallel.Range(run.Context, run.Threads, p.n, rowGrain, func(_, lo, hi int) {
+			for v := lo; v < hi; v++ {
+				f(v)
+			}
+		})
+	}
+	err := each(func(v int) {
+		for _, x := range value[p.ptr[v]:p.ptr[v+1]] {
+			if x > 0 {
+				ptr[v+1]++
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for v := range p.n {
+		ptr[v+1] += ptr[v]
+	}
+	idx, val := make([]int32, ptr[p.n]), make([]float64, ptr[p.n])
+	err = each(func(v int) {
+		at := ptr[v]
+		for a := p.ptr[v]; a < p.ptr[v+1]; a++ {
+			if value[a] > 0 {
+				idx[at], val[at] = p.head[a], value[a]
+				at++
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return matrix.FromCSR(p.n, p.n, ptr, idx, val)
+}
+
+// sides returns what the source reaches and what reaches the sink in a residual network.
+func (f *flowNet) sides(n int, s, t int32, run Run) (source, sink *matrix.Vector[bool]) {
+	reach := func(root int32, sign float64, open func(a *flowArc) bool) *matrix.Vector[bool] {
+		in := make([]uint8, n)
+		in[root] = 1
+		count := int64(0)
+		list := []int32{root}
+		for v := range f.nodes {
+			if sign*f.nodes[v].excess > 0 && int32(v) != s && int32(v) != t {
+				in[v] = 1
+				list = append(list, int32(v))
+			}
+		}
+		for len(list) > 0 {
+			v := list[len(list)-1]
+			list = list[:len(list)-1]
+			count++
+			for a := f.ptr[v]; a < f.ptr[v+1]; a++ {
+				if u := f.arcs[a].head; in[u] == 0 && open(&f.arcs[a]) {
+					in[u] = 1
+					list = append(list, u)
+				}
+			}
+		}
+		value := make([]bool, n)
+		for v := range value {
+			value[v] = in[v] != 0
+		}
+		return presentVector(in, count, value)
+	}
+	var wait sync.WaitGroup
+	wait.Go(func() { source = reach(s, 1, func(a *flowArc) bool { return a.residual > 0 }) })
+	if parallel.Threads(run.Threads) == 1 {
+		wait.Wait()
+	}
+	sink = reach(t, -1, func(a *flowArc) bool { return f.arcs[a.sister].residual > 0 })
+	wait.Wait()
+	return source, sink
+}

@@ -1,0 +1,116 @@
+package apps
+
+import (
+	"fmt"
+	"math"
+	"sync/atomic"
+
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// A pairGraph has an arc in both directions for each pair of vertices with an entry in either. The
+// arcs of vertex v are ptr[v] to ptr[v+1], with ascending heads.
+type pairGraph struct {
+	n      int
+	ptr    []int32
+	head   []int32
+	sister []int32   // the opposite arc
+	value  []float64 // of the entry in this direction, 0 if there is none
+}
+
+// pairsOf returns the pairs of a square matrix without those on the diagonal and of zeros. use, which
+// may be nil, maps the value at (row, column) to the one to keep; it reports false for an error.
+func pairsOf[T semiring.Element](app, want string, g matrix.Source[T], run Run, use func(x float64) bool) (*pairGraph, error) {
+	v := g.View()
+	if err := v.Fetch(); err != nil {
+		return nil, err
+	}
+	rows, cols := access.Rows(v), access.Cols(v)
+	if err := usable(g); err != nil {
+		return nil, err
+	}
+	rp, cp := rowOffsets(&rows.Structure), rowOffsets(&cols.Structure)
+	n := len(rp) - 1
+	if 2*rp[n] > math.MaxInt32 {
+		return nil, &ParameterError{app, "the graph", fmt.Sprintf("of %d entries", rp[n]), "2³⁰ entries or fewer"}
+	}
+	out, in := allFloats(rows.Val, len(rows.Idx)), allFloats(cols.Val, len(cols.Idx))
+	p := &pairGraph{n: n, ptr: make([]int32, n+1)}
+	// each merges the row and the column of a vertex.
+	each := func(v int, f func(u int32, forth, back float64)) {
+		ri, ci := rows.Idx[rp[v]:rp[v+1]], cols.Idx[cp[v]:cp[v+1]]
+		ro, co := out[rp[v]:rp[v+1]], in[cp[v]:cp[v+1]]
+		for i, j := 0, 0; i < len(ri) || j < len(ci); {
+			var u int32
+			forth, back := 0.0, 0.0
+			switch {
+			case j == len(ci) || i < len(ri) && ri[i] < ci[j]:
+				u, forth = ri[i], ro[i]
+				i++
+			case i == len(ri) || ci[j] < ri[i]:
+				u, back = ci[j], co[j]
+				j++
+			default:
+				u, forth, back = ri[i], ro[i], co[j]
+				i, j = i+1, j+1
+			}
+			if int(u) != v && (forth != 0 || back != 0) {
+				f(u, forth, back)
+			}
+		}
+	}
+	var bad atomic.Pointer[WeightError]
+	err := parallel.Range(run.Context, run.Threads, n, rowGrain, func(_, lo, hi int) {
+		for v := lo; v < hi; v++ {
+			for k, x := range out[rp[v]:rp[v+1]] {
+				if !use(x) && (bad.Load() == nil || bad.Load().Row > v) {
+					bad.Store(&WeightError{app, v, int(rows.Idx[rp[v]+int64(k)]), fmt.Sprint(x), want})
+				}
+			}
+			count := int32(0)
+			each(v, func(int32, float64, float64) { count++ })
+			p.ptr[v+1] = count
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if e := bad.Load(); e != nil {
+		return nil, e
+	}
+	for v := range n {
+		p.ptr[v+1] += p.ptr[v]
+	}
+	p.head, p.sister, p.value = make([]int32, p.ptr[n]), make([]int32, p.ptr[n]), make([]float64, p.ptr[n])
+	err = parallel.Range(run.Context, run.Threads, n, rowGrain, func(_, lo, hi int) {
+		for v := lo; v < hi; v++ {
+			at := p.ptr[v]
+			each(v, func(u int32, forth, _ float64) {
+				p.head[at], p.value[at] = u, forth
+				at++
+			})
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	// Heads ascend, so the arcs to a vertex are met in the order of its own arcs.
+	next := make([]int32, n)
+	copy(next, p.ptr)
+	for v := range int32(n) {
+		for a := p.ptr[v]; a < p.ptr[v+1]; a++ {
+			u := p.head[a]
+			p.sister[next[u]] = a
+			next[u]++
+		}
+	}
+	return p, nil
+}
+
+// allFloats returns the first n of a list of numbers as floats.
+func allFloats[T semiring.Element](list []T, n int) []float64 {
+	return numbersOf(list)(nil, 0, int64(n))
+}

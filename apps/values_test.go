@@ -1,0 +1,77 @@
+package apps
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+func TestReadValues(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		reason, text string
+		n            int
+		want         []float64
+		line         int64 // of the error
+	}{
+		{"numbers", "1\n-2.5\n3e4\n", 3, []float64{1, -2.5, 3e4}, 0},
+		{"comments, blanks and no last newline", "\ufeff# y\n 1 \r\n\n% x\n2", 2, []float64{1, 2}, 0},
+		{"nothing for no vertices", "", 0, nil, 0},
+		{"any number", "1\n2\n", -1, []float64{1, 2}, 0},
+		{"a word", "1\ntwo\n", 2, nil, 2},
+		{"two numbers", "1 2\n", 2, nil, 1},
+		{"NaN", "1\nNaN\n", 2, nil, 2},
+		{"an infinity", "inf\n", 1, nil, 1},
+		{"a large number", "1e999\n", 1, nil, 1},
+		{"too many", "1\n2\n3\n", 2, nil, 3},
+	} {
+		v, err := ReadValues(strings.NewReader(c.text), c.n, ValueOptions{Name: "y.txt"})
+		var e *matrix.ParseError
+		switch {
+		case c.line > 0:
+			if !errors.As(err, &e) || e.Line != c.line || e.File != "y.txt" || e.Remedy == "" {
+				t.Errorf("%s: error %v, want one in line %d", c.reason, err, c.line)
+			}
+		case err != nil:
+			t.Errorf("%s: %v", c.reason, err)
+		default:
+			got := listed(v)
+			for k, x := range c.want {
+				if got[k] != x {
+					t.Errorf("%s: %v, want %v", c.reason, got, c.want)
+				}
+			}
+		}
+	}
+	var e *matrix.ParseError
+	if _, err := ReadValues(strings.NewReader("1\n"), 2); !errors.As(err, &e) {
+		t.Errorf("too few: error %v", err)
+	}
+}
+
+// FuzzReadValues: every input gives a finite number for each vertex, or an error with a reason.
+func FuzzReadValues(f *testing.F) {
+	f.Add("1\n2\n", 2)
+	f.Add("# y\n-1e300\n", 1)
+	f.Add("\x1f\x8b", 1)
+	f.Fuzz(func(t *testing.T, text string, n int) {
+		v, err := ReadValues(strings.NewReader(text), n%1000)
+		if err != nil {
+			if err.Error() == "" {
+				t.Error("an error without a text")
+			}
+			return
+		}
+		if n%1000 >= 0 && v.Size() != n%1000 || v.NVals() != int64(v.Size()) {
+			t.Errorf("%d of %d values", v.NVals(), n)
+		}
+		for _, x := range v.All() {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				t.Errorf("a value is %v", x)
+			}
+		}
+	})
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/atomicfile"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+func maxflowCommand(s *session) *cobra.Command {
+	var source, sink, cut string
+	cmd := &cobra.Command{
+		Use:   "maxflow GRAPH --source S --sink T",
+		Short: "Maximum flow and minimum cut",
+		Long: `maxflow computes a maximum flow from a source to a sink. The weight of an edge is its
+capacity; an edge is directed, see --undirected. -o writes the flow of each edge that
+carries any. --cut writes each vertex and its side of a minimum cut: “source” if the
+source reaches it in the residual network, “sink” if it reaches the sink there, and
+“either” if it may be on any side.
+
+On the host two search trees find augmenting paths (Boykov and Kolmogorov), on a GPU
+push–relabel runs in rounds.`,
+		Example: `  hiveblas maxflow pipes.tsv --source 0 --sink 9 -o flow.tsv --cut cut.tsv
+  hiveblas maxflow network.mtx --source 235 --sink 236 --format edges --skip-lines 1 --base 1 --json`,
+		Args: positional("GRAPH"),
+	}
+	j := newJob(s, cmd).computes(noThreshold).reads().writes("the flow", matrixFiles...)
+	cmd.Flags().StringVar(&source, "source", "", "source vertex `S`: a number from 0, or an id")
+	cmd.Flags().StringVar(&sink, "sink", "", "sink vertex `T`")
+	cmd.Flags().StringVar(&cut, "cut", "", "write the side of each vertex to `FILE`, a .tsv or .csv")
+
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := j.checkSource(source); err != nil {
+			return err
+		}
+		if !cmd.Flags().Changed("sink") {
+			return &usageError{cmd.CommandPath(), "--sink is missing"}
+		}
+		if err := j.begin(args[0]); err != nil {
+			return err
+		}
+		if err := j.checkList("cut", cut, args[0], j.out.path); err != nil {
+			return err
+		}
+		if err := j.loadSquare(args[0], weighted); err != nil {
+			return err
+		}
+		from, err := j.graph.vertex("--source", source)
+		if err != nil {
+			return err
+		}
+		to, err := j.graph.vertex("--sink", sink)
+		if err != nil {
+			return err
+		}
+		if from == to {
+			return &usageError{cmd.CommandPath(), "--sink is the source, want another vertex"}
+		}
+		var res *apps.MaxFlowResult
+		err = j.compute(func(run apps.Run) (err error) {
+			res, err = apps.MaxFlow(j.graph.Matrix, from, to, apps.MaxFlowOptions{Run: run})
+			if err != nil {
+				return err
+			}
+			return toHost(nil, res.Flow, res.SourceSide, res.SinkSide)
+		})
+		if err != nil {
+			return err
+		}
+		if err := j.writing(func() error { return j.writeMatrix(res.Flow, j.graph.cols) }); err != nil {
+			return err
+		}
+		if err := j.writeCut(cut, res); err != nil {
+			return err
+		}
+		figures := []field{{"value", "value", res.Value}, {"flow_edges", "edges with flow", res.Flow.NVals()},
+			{"source_side", "vertices on the source's side", res.SourceSide.NVals()},
+			{"sink_side", "vertices on the sink's side", res.SinkSide.NVals()}}
+		if cut != "" {
+			figures = append(figures, field{"cut", "cut", cut})
+		}
+		return j.report(j.method(""), figures, nil)
+	}
+	return cmd
+}
+
+// writeCut writes the side of each vertex.
+func (j *job) writeCut(path string, res *apps.MaxFlowResult) error {
+	if path == "" {
+		return nil
+	}
+	delim := byte('\t')
+	if strings.EqualFold(filepath.Ext(path), ".csv") {
+		delim = ','
+	}
+	has := func(v *matrix.Vector[bool], i int) bool { _, ok := v.At(i); return ok }
+	return j.stage("write", func() error {
+		j.cleaning.Store(true)
+		defer j.cleaning.Store(false)
+		err := atomicfile.WriteFile(j.ctx, path, func(w io.Writer) error {
+			var buf []byte
+			for v := range res.SourceSide.Size() {
+				side := "either"
+				switch {
+				case has(res.SourceSide, v):
+					side = "source"
+				case has(res.SinkSide, v):
+					side = "sink"
+				}
+				buf = append(append(appendField(buf, j.graph.name(v), true), delim), side...)
+				if buf = append(buf, '\n'); len(buf) > 1<<15 || v == res.SourceSide.Size()-1 {
+					if _, err := w.Write(buf); err != nil {
+						return err
+					}
+					buf = buf[:0]
+				}
+			}
+			return nil
+		})
+		var e *fs.PathError
+		if errors.As(err, &e) { // --cut names the file as the user gave it
+			return &failure{path, "cannot be written: " + e.Err.Error(), pathRemedy(e), err}
+		}
+		return explain(path, err)
+	})
+}
