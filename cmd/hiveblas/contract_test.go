@@ -25,6 +25,7 @@ func TestOutputs(t *testing.T) {
 	mirror := write(t, "mirror.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 1\n2 1 1\n")
 	cliques := write(t, "cliques.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n7 7 10\n2 1\n3 1\n3 2\n4 3\n5 4\n6 4\n7 4\n6 5\n7 5\n7 6\n")
 	features, ones, two := write(t, "x.csv", "a\n1\n2\n3\n4\n5\n6\n"), write(t, "w1.csv", "1\n"), write(t, "w2.csv", "1\n1\n")
+	none, none2 := write(t, "n1.csv", "0\n"), write(t, "n2.csv", "0\n0\n") // exact in every BLAS
 	marks, begins := write(t, "marks.txt", "1\t3\n4\t5\n3\t2\n0\t1\n"), write(t, "begins.txt", "4 1 % and again\n1\n")
 	pairs := write(t, "pairs.tsv", "ann cat 3\nann dog 4\nbob dog 2\nbob cat 0\n")
 	for _, c := range []struct {
@@ -90,8 +91,8 @@ func TestOutputs(t *testing.T) {
 			"\x01\x00\x00\x00\x04\x00\x00\x00\xff\xff\xff\xff\x04\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff"},
 		{"walks by name", "search --ids renumber --length 3 " + names, ".tsv", "ann\tbob\tcid\nbob\tcid\ncid\ndan\teve\neve\n"},
 
-		{"embeddings by weights of four files", "sage --features " + features + " --wf1 " + ones + " --wa1 " + ones + " --wf2 " + two + " --wa2 " + two + " " + roads, ".csv",
-			"vertex,e0,e1\n0,0.70710677,0.70710677\n1,0.70710677,0.70710677\n2,0.70710677,0.70710677\n3,0.70710677,0.70710677\n4,0.70710677,0.70710677\n5,0.70710677,0.70710677\n"},
+		{"embeddings by weights of four files", "sage --features " + features + " --wf1 " + ones + " --wa1 " + none + " --wf2 " + two + " --wa2 " + none2 + " " + roads, ".csv",
+			"vertex,e0,e1\n0,1,0\n1,1,0\n2,1,0\n3,1,0\n4,1,0\n5,1,0\n"},
 		{"the flow of each edge", "maxflow --source 0 --sink 3 " + pipes, ".tsv", "0\t1\t2\n0\t2\t1.5\n1\t3\t2\n2\t3\t1.5\n"},
 		{"a flow between names", "maxflow --ids renumber --source ann --sink cid " + names, ".tsv", "ann\tbob\t1\nbob\tcid\t1\n"},
 		{"a pair of terms", "lasso --lambda1 1 --values " + level + " " + pair, ".tsv", "0\t2\n1\t8\n2\t5\n"},
