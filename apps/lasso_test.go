@@ -298,9 +298,9 @@ func TestFusedLassoByEachPart(t *testing.T) {
 		for _, l1 := range []float64{.05, .4, 3, 100} {
 			first := 0.0
 			for k, how := range []lassoSettings{lassoDefaults, {first: 0, more: .15, turn: 300, work: 1 << 40, patience: 1},
-				{first: 100, more: .2, turn: 1 << 30, work: 100, patience: 8, freezeAll: true},
+				{first: 100, more: .2, turn: 1 << 30, work: 100, patience: 8, certificate: true},
 				{first: 20, more: .15, turn: 20, work: 3, patience: 1}} {
-				if name == "integers" && how.freezeAll {
+				if name == "integers" && how.certificate {
 					continue // ties stall the certificate
 				}
 				o := FusedLassoOptions{Lambda1: l1, Exact: true, Run: Run{Threads: 3}}
