@@ -189,7 +189,8 @@ func (s *searcher) run() error {
 		default:
 			go func() {
 				defer func() {
-					if panicked = recover(); panicked != nil {
+					if p := recover(); p != nil {
+						panicked = p // written before the receive below, and never after it
 						next <- nil
 					}
 				}()

@@ -1,3 +1,7 @@
+//go:build !race
+
+// One goroutine: the race detector need not compile the apps for this.
+
 package cusparse_test
 
 import (

@@ -13,6 +13,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/race"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -190,6 +191,9 @@ type interval struct{ Lo, Hi float64 }
 type large struct{ A, B, C int64 }
 
 func TestSpgemmTypesEmulated(t *testing.T) {
+	if race.Enabled {
+		t.Skip("one goroutine: TestTwoGoroutines is for the race detector")
+	}
 	t.Parallel()
 	d, _ := emulated(t)
 	a := scattered(30, 50, .4, 1, small[int64])
@@ -255,6 +259,9 @@ func check(t testing.TB, err error) {
 // TestSpgemmCountsEmulated counts beyond what 8 and 16 bits hold, and beyond
 // what the type of the result holds.
 func TestSpgemmCountsEmulated(t *testing.T) {
+	if race.Enabled {
+		t.Skip("one goroutine: TestTwoGoroutines is for the race detector")
+	}
 	t.Parallel()
 	d, _ := emulated(t)
 	one := func(*rand.Rand) bool { return true }

@@ -12,6 +12,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse/space"
 	"github.com/hiveblas/hiveblas/internal/conformance"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/race"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -138,6 +139,9 @@ func testWalks(t *testing.T, d *Device, every int) {
 
 // TestWalks runs plans on the emulator.
 func TestWalks(t *testing.T) {
+	if race.Enabled {
+		t.Skip("one goroutine: TestTwoGoroutines is for the race detector")
+	}
 	t.Parallel()
 	every := 499
 	if longtest.Enabled() {
@@ -245,6 +249,9 @@ func testConformancePlans(t *testing.T, d *Device) {
 
 // TestConformancePlans runs the kit's products of matrices and vectors by random plans.
 func TestConformancePlans(t *testing.T) {
+	if race.Enabled {
+		t.Skip("one goroutine: TestTwoGoroutines is for the race detector")
+	}
 	t.Parallel()
 	d, _ := emulated(t)
 	testConformancePlans(t, d)

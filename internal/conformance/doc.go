@@ -51,7 +51,7 @@ func (Host) Skip(string) string { return "" }
 
 // Numbers of cases of a generator of weight 1: see [Run].
 const (
-	longBudget  = 40
+	longBudget  = 30
 	quickBudget = 8
 	shortBudget = 4
 )
@@ -59,7 +59,7 @@ const (
 // Run runs the kit against b, in the form that package longtest selects. A backend may have these
 // optional methods:
 //
-//	Budget() int    // largest number of cases per unit of weight; long 40, quick 8, -short 4
+//	Budget() int    // largest number of cases per unit of weight; long 30, quick 8, -short 4
 //	Every() int     // run every n-th generator of each operation
 //	First() int     // from this one on, counted from 0
 //	Parallel() bool // whether generators run in parallel
