@@ -26,7 +26,7 @@ RACE = ./apps ./auction ./chunked ./cusparse/... ./matrix/... ./ops ./program ./
 	./internal/chunk ./internal/filelock ./internal/fresh ./internal/parallel
 
 race: ## the short tests under the race detector (needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -vet=off -race -short $(RACE)
+	CGO_ENABLED=1 GOGC=400 $(GO) test -vet=off -race -short $(RACE)
 
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	@GO="$(GO)" scripts/fuzz.sh $(FUZZTIME)

@@ -3,6 +3,7 @@
 # with "context deadline exceeded" and no failing input when the time is over
 # (golang/go#75804). Such a run is repeated at most twice.
 set -euo pipefail
+export GOGC=400 # compiling the instrumented packages is most of the time
 time=${1:-10s}
 go=${GO:-go}
 out=$(mktemp)
