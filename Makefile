@@ -17,7 +17,7 @@ build: ## the command line, as build/hiveblas
 test: ## the quick form of all tests, 2 minutes on two cores once compiled
 	$(GO) test ./...
 
-test-all: ## the long form of all tests, as CI runs it, 8 minutes on two cores
+test-all: ## the long form of all tests, as CI runs it, 6 minutes on two cores
 	HIVEBLAS_LONG=1 $(GO) test ./...
 
 # The packages that start goroutines or are called from several. The tests of bench
