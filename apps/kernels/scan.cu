@@ -16,10 +16,10 @@
 //   hb_scan_finish (one thread a vertex), hb_scan_top (one thread a vertex)
 //
 // An edge belongs to its end with more lower neighbours, the owner. A warp takes a unit, some of the
-// edges of an owner: it marks the owner's lower neighbours, and looks for those of the other ends among the marks. A hit is a triangle. Its third
-// corner is counted in shared memory if its number is low, as nearly all are, else in global memory.
-// All results are integers: they do not depend on the order. Bound by random reads and atomics in
-// shared memory.
+// edges of an owner: it marks the owner's lower neighbours, and looks for those of the other ends
+// among the marks. A hit is a triangle. Its third corner is counted in shared memory if its number
+// is low, as nearly all are, else in global memory. All results are integers: they do not depend on
+// the order. Bound by random reads and atomics in shared memory.
 
 #define HB_SCAN_WORDS (HB_SCAN_BITS / 32)
 #define HB_SCAN_FLUSH (1u << 28) // triangles after which a warp empties the counters, before they overflow

@@ -1,6 +1,6 @@
 // w(u) ⊕= A(v, u) ⊗ x(v) over the edges of the frontier's rows v. HB_MASKED: positions that the
-// mask excludes get nothing. HB_ENDS: ⊗ is hb_gather; see op/pull.cu. HB_APPEND: positions written for the first time are appended to a
-// list, in any order.
+// mask excludes get nothing. HB_ENDS: ⊗ is hb_gather; see op/pull.cu. HB_APPEND: positions written
+// for the first time are appended to a list, in any order.
 
 #define HB_REDUCES 0
 
