@@ -2,6 +2,7 @@ package apps
 
 import (
 	_ "embed"
+	"math/bits"
 	"slices"
 	"unsafe"
 
@@ -15,66 +16,113 @@ var scanText string
 
 // Constants of kernels/scan.cu.
 const (
-	scanBits     = 32768
 	scanCounters = 4096
-	scanLanes    = 4
-	scanChunk    = 256
-	scanShared   = 4*scanCounters + scanBits/8*(graphBlock/32)
-	scanStates   = 4
+	scanGroup    = 4
+	scanChunk    = 1024
+	scanLight    = 256
+	scanFill     = 0xffff
+	scanStates   = 5
 )
 
-// scanMarks bounds the marks in global memory, in bytes.
-const scanMarks = 1 << 30
+// scanCodes returns the numbers with a code of their own, and the number of codes that the others
+// share. It is a variable for tests.
+var scanCodes = func(n int) (exact, spread uint32) {
+	if n <= scanFill {
+		return scanFill, 1
+	}
+	return 0xe000, scanFill - 0xe000
+}
 
 // scanTops is the number of vertices with the maximum that are listed on the device.
 const scanTops = 1024
 
 func scanProgram() device.Program {
 	return graphProgram("scan", "scan statistics", scanText, map[string]any{
-		"HB_SCAN_BITS": scanBits, "HB_SCAN_COUNTERS": scanCounters, "HB_SCAN_LANES": scanLanes,
-		"HB_SCAN_CHUNK": scanChunk,
+		"HB_SCAN_COUNTERS": scanCounters, "HB_SCAN_GROUP": scanGroup, "HB_SCAN_CHUNK": scanChunk,
+		"HB_SCAN_LIGHT": scanLight,
 	})
 }
 
-// rankedAt is a graph numbered by degree on a device, kept with the matrix.
+// rankedAt is a graph numbered by degree on a device, and the tasks of its edges, kept with the
+// matrix.
 type rankedAt struct {
-	ptr, out, adj, order device.Buffer
-	first, owner         device.Buffer // of units of edges
-	entries, units       int64
+	degree, order        device.Buffer
+	at, adj, packed      device.Buffer // lower neighbours
+	first                device.Buffer // the tasks of an owner
+	other, from, eights  device.Buffer // of a task
+	units, light         device.Buffer
+	exact                uint32
+	edges, parts, owners int64
+}
+
+func (r *rankedAt) buffers() []*device.Buffer {
+	return []*device.Buffer{&r.degree, &r.order, &r.at, &r.adj, &r.packed, &r.first, &r.other, &r.from,
+		&r.eights, &r.units, &r.light}
 }
 
 // Drop frees the buffers.
 func (r *rankedAt) Drop() {
-	for _, b := range []*device.Buffer{&r.ptr, &r.out, &r.adj, &r.order, &r.first, &r.owner} {
+	for _, b := range r.buffers() {
 		b.Release()
 		*b = device.Buffer{}
 	}
 }
 
-// newRankedAt numbers the vertices of a graph by degree.
-func newRankedAt(s *device.Session, code device.Code, rows device.View, n int) *rankedAt {
+// newRankedAt numbers the vertices of a graph by degree and assigns its edges to owners.
+func newRankedAt(s *device.Session, code device.Code, rows device.View, vertices int) *rankedAt {
 	kernel := func(name string) device.Kernel { return s.Kernel(code, "hb_scan_"+name) }
-	keys, rank := s.Alloc(4*int64(n)), s.Alloc(4*int64(n))
-	s.Each(kernel("keys"), int64(n), int32(n), rows.Ptr, keys)
-	_, order := s.Sort(keys, int64(n), 4, 32)
-	s.Each(kernel("rank"), int64(n), int32(n), order, rank)
-	length, out := s.Alloc(4*int64(n)), s.Alloc(4*int64(n))
-	warps := min((int64(n)+graphBlock/32-1)/(graphBlock/32), int64(s.Multiprocessors())*64)
-	s.Blocks(kernel("lengths"), warps, graphBlock, int32(n), rows.Ptr, rows.Idx, order, rank, length, out)
-	ptr := s.Scan(length, int64(n), 4)
-	entries := s.Read(ptr, int64(n))
-	adj := s.Alloc(4 * max(entries, 1))
-	s.Blocks(kernel("fill"), warps, graphBlock, int32(n), rows.Ptr, rows.Idx, order, rank, ptr, out, adj)
-	parts := s.Alloc(4 * int64(n))
-	s.Each(kernel("parts"), int64(n), int32(n), ptr, out, parts)
-	first := s.Scan(parts, int64(n), 4)
-	units := s.Read(first, int64(n))
-	owner := s.Alloc(4 * max(units, 1))
-	s.Each(kernel("units"), int64(n), int32(n), first, owner)
+	n, size := int32(vertices), int64(vertices)
+	warps := min((size+graphBlock/32-1)/(graphBlock/32), int64(s.Multiprocessors())*64)
+	free := func(list ...device.Buffer) {
+		for _, b := range list {
+			s.Free(b)
+		}
+	}
+	r := &rankedAt{}
+	keys, rank := s.Alloc(4*size), s.Alloc(4*size)
+	s.Each(kernel("keys"), size, n, rows.Ptr, keys)
+	sorted, order := s.Sort(keys, size, 4, 32)
+	s.Each(kernel("rank"), size, n, order, rank)
+	r.order, r.degree = order, s.Alloc(4*size)
+	out := s.Alloc(4 * size)
+	s.Blocks(kernel("lengths"), warps, graphBlock, n, rows.Ptr, rows.Idx, order, rank, r.degree, out)
+	r.at = s.Scan(out, size, 4)
+	r.edges = s.Read(r.at, size)
+	m, width := r.edges, int32(bits.Len(uint(vertices-1)))
+	pairs := s.Alloc(8 * max(m, 1))
+	s.Blocks(kernel("pairs"), warps, graphBlock, n, rows.Ptr, rows.Idx, order, rank, r.at, width, pairs)
+	free(keys, sorted, rank, out)
+	if m > 0 {
+		sorted, places := s.Sort(pairs, m, 8, int(2*width))
+		free(pairs, places)
+		pairs = sorted
+	}
+	var spread uint32
+	r.exact, spread = scanCodes(vertices)
+	codes := 16 * ((m+7*size)/8 + 1)
+	r.adj, r.packed = s.Alloc(4*max(m, 1)), s.Alloc(codes)
+	s.Fill(r.packed, 0xff, codes)
+	s.Each(kernel("lists"), m, m, pairs, width, r.at, r.exact, spread, r.adj, r.packed)
+	s.Free(pairs)
+	tasks, work := s.Zeros(8*size), s.Zeros(8*size)
+	s.Blocks(kernel("count"), warps, graphBlock, n, r.at, r.adj, tasks, work)
+	r.first = s.Scan(tasks, size, 8)
+	s.Copy(tasks, r.first, 8*size) // from now on, the next free place
+	all := max(s.Read(r.first, size), 1)
+	r.other, r.from, r.eights = s.Alloc(4*all), s.Alloc(4*all), s.Alloc(4*all)
+	s.Blocks(kernel("fill"), warps, graphBlock, n, r.at, r.adj, tasks, r.other, r.from, r.eights)
+	r.units, r.light = s.Alloc(16*(size+all/scanChunk)), s.Alloc(4*size)
+	sizes := s.Zeros(16)
+	s.Each(kernel("split"), size, n, r.first, work, r.units, r.light, sizes)
+	r.parts, r.owners = s.Read(sizes, 0), s.Read(sizes, 1)
+	free(tasks, work, sizes)
 	if s.Err() != nil {
 		return &rankedAt{}
 	}
-	return &rankedAt{s.Retain(ptr), s.Retain(out), s.Retain(adj), s.Retain(order), s.Retain(first), s.Retain(owner), entries, units}
+	for _, b := range r.buffers() {
+		*b = s.Retain(*b)
+	}
+	return r
 }
 
 // fusedScan is ScanStatistics of one hop on a device. a is symmetric.
@@ -102,31 +150,25 @@ func fusedScan(at device.Runner, a matrix.View[bool], n int, o ScanOptions) (*Sc
 		if !ok || s.Err() != nil {
 			return
 		}
-		corners := kernel("corners")
-		words := max(0, (int64(n)-scanBits+31)/32)
-		blocks := max(1, min(int64(s.Multiprocessors())*4, (r.units+graphBlock/32-1)/(graphBlock/32)))
-		if words > 0 {
-			blocks = max(1, min(blocks, scanMarks/(4*words*(graphBlock/32))))
-		}
-		marks := s.Zeros(4 * max(1, words*blocks*(graphBlock/32)))
 		count, state := s.Zeros(8*int64(n)), s.Zeros(8*scanStates)
-		s.Launch(corners, [3]uint32{uint32(blocks), 1, 1}, [3]uint32{graphBlock, 1, 1}, scanShared,
-			int32(n), r.ptr, r.out, r.adj, r.units, r.first, r.owner, marks, words, count, state)
-		s.Each(kernel("finish"), int64(n), int32(n), r.ptr, r.order, count, statistic.Val, state)
+		grid, block := residentGrid(s, kernel("corners"))
+		s.Launch(kernel("corners"), grid, block, 0, int32(n), r.exact, r.at, r.adj, r.packed, r.first, r.other,
+			r.from, r.eights, r.units, r.parts, r.light, r.owners, count, state)
+		s.Each(kernel("finish"), int64(n), int32(n), r.degree, r.order, count, statistic.Val, state)
 		list := s.Alloc(4 * scanTops)
 		s.Each(kernel("top"), int64(n), int32(n), statistic.Val, int32(scanTops), list, state)
 		var numbers [scanStates]int64
 		s.Download(unsafe.Pointer(&numbers), state, 8*scanStates)
-		res.Sum, res.Max, res.Edges = numbers[1], numbers[2], r.entries/2
-		res.Triangles = (res.Sum - r.entries) / 3
-		if tops := numbers[3]; tops <= scanTops && s.Err() == nil {
+		res.Sum, res.Max, res.Edges = numbers[2], numbers[3], r.edges
+		res.Triangles = (res.Sum - 2*r.edges) / 3
+		if tops := numbers[4]; tops <= scanTops && s.Err() == nil {
 			vertices := make([]int32, max(tops, 1))
 			s.Download(unsafe.Pointer(&vertices[0]), list, 4*tops)
 			for _, v := range vertices[:tops] {
 				res.ArgMax = append(res.ArgMax, int(v))
 			}
 		}
-		ran.Work = r.entries
+		ran.Work = 2 * r.edges
 		found = s.Result(statistic, int64(n))
 	})
 	if err != nil {

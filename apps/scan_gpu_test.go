@@ -11,25 +11,42 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// Marks beyond those in shared memory, and counters beyond a block's: triangles of vertices with
-// high numbers, beside a clique.
+// Counters beyond a block's, and numbers that share codes: cliques of 25 above and below both bounds,
+// beside triangles, whose owners are searched, and a clique of 40.
 func TestScanOfManyVerticesOnDevice(t *testing.T) {
 	d := realOrEmulated(t)
-	b := matrix.NewBuilder[bool](3*13000+40, 3*13000+40)
+	codes := scanCodes
+	defer func() { scanCodes = codes }()
+	scanCodes = func(int) (exact, spread uint32) { return scanCounters + 200, 90 }
+	const cliques, triangles = 220, 400
+	n := 25*cliques + 3*triangles + 40
+	b := matrix.NewBuilder[bool](n, n)
 	join := func(u, v int) { b.Add(u, v, true); b.Add(v, u, true) }
-	for k := range 13000 {
-		join(3*k, 3*k+1)
-		join(3*k+1, 3*k+2)
-		join(3*k+2, 3*k)
-	}
-	for u := range 40 {
-		for v := range u {
-			join(3*13000+u, 3*13000+v)
+	clique := func(first, size int) int {
+		for u := first; u < first+size; u++ {
+			for v := first; v < u; v++ {
+				join(u, v)
+			}
 		}
+		return first + size
 	}
-	join(1, 3*13000)
+	at := 0
+	for range triangles {
+		at = clique(at, 3)
+	}
+	for c := range cliques { // v and v−450 are neighbours and share a code
+		for i := range 25 {
+			join(at+i, 3*triangles+(25*c+25*18+i)%(25*cliques))
+		}
+		at = clique(at, 25)
+	}
+	clique(at, 40)
+	join(1, at)
 	g := must[*matrix.Matrix[bool]](t)(b.Build(nil))
 	want := must[*ScanResult](t)(ScanStatistics(g))
+	if all := int64(triangles + cliques*25*24*23/6 + 40*39*38/6); want.Triangles != all {
+		t.Fatalf("%d triangles on the host, want %d", want.Triangles, all)
+	}
 	if err := g.Move(d.Device); err != nil {
 		t.Fatal(err)
 	}
