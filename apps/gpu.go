@@ -1,7 +1,6 @@
 package apps
 
 import (
-	_ "embed"
 	"maps"
 
 	"github.com/hiveblas/hiveblas/internal/access"
@@ -15,20 +14,17 @@ import (
 // with its kernels in kernels/*.cu and an entry in List. Results live where the
 // graph does.
 
-// Constants of kernels/graph.cu.
+// Constants of the backend's kernels/queue.cu.
 const (
 	graphBlock = device.Threads // threads of a block
 	graphState = 16             // numbers of the state that steps of a loop share
 )
 
-//go:embed kernels/graph.cu
-var graphText string
-
-// graphProgram returns a program of graph.cu and text.
+// graphProgram returns a program of queue.cu and text.
 func graphProgram(file, of, text string, defines map[string]any) device.Program {
 	all := map[string]any{"HB_GRAPH_BLOCK": graphBlock, "HB_GRAPH_STATE": graphState}
 	maps.Copy(all, defines)
-	return device.Program{File: file, Of: of, Body: graphText + text, Defines: all}
+	return device.Program{File: file, Of: of, Parts: []string{"queue"}, Body: text, Defines: all}
 }
 
 // residentGrid returns the launch shape of a kernel whose blocks are all on

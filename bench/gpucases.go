@@ -68,6 +68,19 @@ func gpuCases() []gpuCase {
 	add("bfs rmat22", ms(.2), "symmetric22", gpuBFS)
 	add("components rmat22", ms(5), "symmetric22", gpuComponents)
 	add("sssp rmat22", ms(10), "symmetric22", gpuSSSP)
+	for _, g := range []struct {
+		name, input              string
+		bfs, sssp, hcc, pageRank float64 // bars in ms, 0 for none
+	}{
+		{"rmat22", "symmetric22", .22, 3.3, .75, 0},
+		{"grid2048", "grid2048", 0, 0, 0, 0},
+	} {
+		bar := func(t float64) Bar { return Bar{Ratio: 1.15, Ms: t} }
+		add("program bfs "+g.name, bar(g.bfs), g.input, programBFS)
+		add("program sssp "+g.name, bar(g.sssp), g.input, programSSSP)
+		add("program hcc "+g.name, bar(g.hcc), g.input, programHCC)
+		add("program pagerank "+g.name, bar(g.pageRank), g.input, programPageRank)
+	}
 	add("assignment dense 4000", ratio(.2), "", denseAssign(4000).plan)
 	add("assignment dense 10000", ratio(.1), "", denseAssign(10000).plan)
 	add("assignment counts 16384 exact", ms(1000), "", countsAssign(0).plan)

@@ -29,7 +29,7 @@ var shapes = map[string][3]int{
 // makeGPUInput makes the input of a name: directedN is R-MAT of scale N, edge factor 16, without
 // duplicates and loops, labels as drawn; symmetricN has also the reverse of each edge; kron21 is
 // symmetric R-MAT 21 of edge factor 22, 2M vertices and about 90M entries; factor18 is R-MAT 18 of
-// edge factor 32, seed 1; the others are shapes. shrink makes them 2^shrink times smaller.
+// edge factor 32, seed 1; gridN is a grid of N×N vertices; the others are shapes. shrink makes them 2^shrink times smaller.
 func makeGPUInput(name string, shrink int) (*gpuInput, error) {
 	in := &gpuInput{kept: map[string]any{}}
 	var scale int
@@ -45,6 +45,9 @@ func makeGPUInput(name string, shrink int) (*gpuInput, error) {
 		in.graph = gen.CSR(gen.RMAT(max(18-shrink, 5), 32, gen.RMATOptions{Seed: 1}))
 	case name == "kron21":
 		in.graph = gen.CSR(gen.Symmetrise(gen.RMAT(max(21-shrink, 5), 22, gen.RMATOptions{})))
+	case scan(name, "grid%d", &scale):
+		side := max(scale>>(shrink/2), 8)
+		in.graph = gen.CSR(gen.Grid2D(side, side))
 	case scan(name, "symmetric%d", &scale):
 		in.graph = gen.CSR(gen.Symmetrise(rmat()))
 	default:

@@ -124,6 +124,7 @@ func (s session) Program(key any, compose func() device.Program) device.Code {
 // composed translates a program of another package.
 func composed(from device.Program) (*program, error) {
 	p := compose(from.File, from.Of)
+	p.own = from.Head
 	for _, part := range from.Parts {
 		text, ok := kernelText[part]
 		if !ok {

@@ -26,7 +26,11 @@ type deviceProgram struct {
 	state, edge, message device.Type
 	gather               device.Semiring
 	sends, skips         bool
-	active               bool // all vertices begin active
+	priority             bool
+	width                float64
+	rounds               bool   // a device can run supersteps by itself; see rounds.go
+	head                 string // the sum, as kernels/rounds.cu names it
+	active               bool   // all vertices begin active
 	seeds                []deviceSeed
 	everywhere           bool
 	totals               int
@@ -43,12 +47,13 @@ type deviceSeed struct {
 }
 
 // programKey tells programs apart on a device.
-type programKey struct{ body, state, message string }
+type programKey struct{ body, state, message, edge string }
 
 // textOf turns a program into text. A function without text is a *ProgramError.
 func textOf[V, E, M comparable](p *Program[V, E, M]) (*deviceProgram, error) {
 	d := &deviceProgram{name: p.name(), active: p.Init.Active, everywhere: p.Everywhere, totals: len(p.Totals),
-		halt: p.Halt, supersteps: p.Supersteps, sends: p.Send.Func != nil, skips: p.Skip.Func != nil}
+		halt: p.Halt, supersteps: p.Supersteps, sends: p.Send.Func != nil, skips: p.Skip.Func != nil, priority: p.Priority.Func != nil,
+		width: p.Width}
 	var err error
 	fail := func(e error) {
 		if err == nil && e != nil {
@@ -83,7 +88,8 @@ func textOf[V, E, M comparable](p *Program[V, E, M]) (*deviceProgram, error) {
 		fail(e)
 	}
 	f := functions{first: text("Init", true, first), apply: text("Apply", true, p.Apply.CUDA),
-		send: text("Send", d.sends, p.Send.CUDA), skip: text("Skip", d.skips, p.Skip.CUDA)}
+		send: text("Send", d.sends, p.Send.CUDA), skip: text("Skip", d.skips, p.Skip.CUDA),
+		priority: text("Priority", d.priority, p.Priority.CUDA)}
 	for k, t := range p.Totals {
 		f.totals = append(f.totals, text(fmt.Sprintf("Totals[%d]", k), true, t.CUDA))
 	}
@@ -106,7 +112,7 @@ func textOf[V, E, M comparable](p *Program[V, E, M]) (*deviceProgram, error) {
 	}
 	d.compose(f, add, gather, p.Gather.If)
 	if k := access.Binary(p.Gather.mul); p.Gather.product != nil && k != nil { // a product as any other
-		d.gather.Ends = false
+		d.gather.Ends = false // the kernels of products are faster
 		d.gather.Mul.UsesX, d.gather.Mul.UsesY = k.UsesX, k.UsesY
 	}
 	return d, err
@@ -114,8 +120,8 @@ func textOf[V, E, M comparable](p *Program[V, E, M]) (*deviceProgram, error) {
 
 // functions are the texts of a program.
 type functions struct {
-	first, send, apply, skip string
-	totals                   []string
+	first, send, apply, skip, priority string
+	totals                             []string
 }
 
 // compose writes the functions that kernels/program.cu names, and the ⊗ of the messages.
@@ -138,8 +144,22 @@ func (d *deviceProgram) compose(f functions, add device.Monoid, gather, conditio
 		b.WriteString("\t}\n\treturn 0;\n}\n")
 	}
 	fmt.Fprintf(&b, "#define HB_IDENTITY (%s)\n", add.Identity)
+	if d.priority {
+		fmt.Fprintf(&b, "HB_DEVICE double hb_priority(const HB_V &state) { typedef HB_V V; return (double)(%s); }\n", f.priority)
+	}
+	if !d.sends { // as functions, so that x and y may be names of a semiring's text
+		const ends = "const HB_E &weight, const HB_V &src, const HB_V &dst"
+		if condition == "" {
+			condition = "true"
+		}
+		fmt.Fprintf(&b, "HB_DEVICE bool hb_has(%s) { typedef HB_E E; typedef HB_V V; typedef HB_M M; return %s; }\n", ends, condition)
+		fmt.Fprintf(&b, "HB_DEVICE HB_M hb_edge(%s) { const HB_E &x = weight; const HB_V &y = src; %s return (HB_M)(%s); }\n",
+			ends, "typedef HB_E E; typedef HB_V V; typedef HB_M M; typedef HB_E A; typedef HB_V B; typedef HB_M C; typedef A T;", gather)
+	}
 	d.body = b.String()
-	d.code = programKey{d.body, d.state.Name, d.message.Name}
+	d.head = "HB_DEVICE HB_M hb_add(const HB_M &x, const HB_M &y) { typedef HB_M A; typedef HB_M B; typedef HB_M C; typedef HB_M T; return (HB_M)(" + add.Text + "); }\n"
+	d.rounds = d.canRound(add)
+	d.code = programKey{d.head + d.body, d.state.Name, d.message.Name, d.edge.Name}
 	d.gather = device.Semiring{Name: "the messages of " + d.name, Add: add}
 	if d.sends {
 		d.gather.Mul = device.Func{Name: "second", Text: "y", X: d.edge, Y: d.message, Out: d.message, UsesY: true}
@@ -152,12 +172,17 @@ func (d *deviceProgram) compose(f functions, add device.Monoid, gather, conditio
 // program is the text for the backend.
 func (d *deviceProgram) program() device.Program {
 	flag := map[bool]int{true: 1}
-	return device.Program{
+	p := device.Program{
 		File: "program", Of: d.name, Body: d.body + programText,
-		Types: []device.Typedef{{Name: "HB_V", Type: d.state}, {Name: "HB_M", Type: d.message}},
+		Types: []device.Typedef{{Name: "HB_V", Type: d.state}, {Name: "HB_M", Type: d.message},
+			{Name: "HB_E", Type: d.edge}},
 		Defines: map[string]any{"HB_SENDS": flag[d.sends], "HB_SKIPS": flag[d.skips], "HB_TOTALS": d.totals,
 			"HB_BLOCK": block, "HB_THREADS": device.Threads},
 	}
+	if d.rounds {
+		d.withRounds(&p)
+	}
+	return p
 }
 
 // runOn runs a program where the graph lives.
@@ -221,6 +246,10 @@ func (d *deviceProgram) run(
 			if o.Progress != nil {
 				o.Progress(*out.supersteps, r.count)
 			}
+			if r.narrow(o.Plan) {
+				r.byDevice(o, out)
+				continue
+			}
 			step := Step{Superstep: *out.supersteps, Active: r.count}
 			step.Plan = r.superstep(method, int32(*out.supersteps))
 			if o.Trace != nil && s.Err() == nil {
@@ -256,6 +285,9 @@ type deviceRun struct {
 	sums    device.Buffer  // Totals, on the device
 	total   []float64
 	count   int64 // active vertices
+	edges   int64 // their out-edges
+	past    int64 // out-edges of all vertices that were active
+	loop    rounds
 }
 
 func (r *deviceRun) kernel(name string) device.Kernel {
@@ -301,6 +333,9 @@ func (r *deviceRun) start() {
 	}
 	r.sums = r.Zeros(8 * int64(max(d.totals, 1)))
 	r.sumTotals(-1)
+	if d.active {
+		r.edges, r.past = r.rows.Entries, r.rows.Entries
+	}
 	r.whole()
 }
 
@@ -334,7 +369,7 @@ func (r *deviceRun) superstep(method string, superstep int32) string {
 	a := r.reverse
 	a.Pattern = d.sends
 	y, how := r.Product(method, d.gather, a, x, mask)
-	next, count := r.states(d.state), r.Zeros(8)
+	next, count := r.states(d.state), r.Zeros(16)
 	every := int32(0)
 	if d.everywhere {
 		every = 1
@@ -351,7 +386,10 @@ func (r *deviceRun) superstep(method string, superstep int32) string {
 	r.Drop(r.state)
 	r.state = next
 	r.sumTotals(superstep)
-	r.count = r.Read(count, 0)
+	var counts [2]int64
+	r.Download(unsafe.Pointer(&counts), count, 16)
+	r.count, r.edges = counts[0], counts[1]
+	r.past += r.edges
 	r.Free(count)
 	r.whole()
 	if how.Plan != "" {

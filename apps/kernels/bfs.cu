@@ -1,5 +1,5 @@
 // Breadth-first search: levels, and on request least-numbered parents.
-// Source: prelude + graph.cu + this file. Host: apps/bfs_gpu.go, which defines
+// Source: prelude + queue.cu + this file. Host: apps/bfs_gpu.go, which defines
 //     HB_BFS_CHUNK  entries of an item of the queue
 //
 // A search is a sequence of steps on the device, one for each level. The last

@@ -1,6 +1,6 @@
 // Connected components: the label of a vertex is the least vertex of its
 // component. Edges count in both directions, whichever is stored.
-// Source: prelude + graph.cu + this file. Host: apps/cc_gpu.go, which defines
+// Source: prelude + queue.cu + this file. Host: apps/cc_gpu.go, which defines
 //     HB_CC_SAMPLE  threads of hb_cc_guess, and labels that it reads
 //
 // A label is a vertex's parent in a forest whose parents are never above their

@@ -1,5 +1,5 @@
 // Geolocation with medians in degrees; see apps.Geolocate and apps.MedianDegrees for the method.
-// Source: prelude + graph.cu + this file. Host: apps/geo_gpu.go, which defines
+// Source: prelude + queue.cu + this file. Host: apps/geo_gpu.go, which defines
 //     HB_F                 float or double, the arithmetic of medians
 //     HB_GEO_COEFFICIENTS  of √u/atan √u, lowest degree first
 //     HB_GEO_EARTH         the radius in km

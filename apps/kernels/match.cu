@@ -1,6 +1,6 @@
 // Matching a pattern graph in a data graph by belief propagation; see
 // apps.Classify for the formulas.
-// Source: prelude + graph.cu + this file. Host: apps/classify_gpu.go, which
+// Source: prelude + queue.cu + this file. Host: apps/classify_gpu.go, which
 // defines
 //     HB_MATCH_BLOCK      threads of kernels that sum columns
 //     HB_MATCH_CHUNK      edges of a task

@@ -1,7 +1,7 @@
 // The vector part of an iteration of PageRank in one pass: the new ranks, the
 // share that each vertex sends along each of its edges next, the change, and the
 // rank of the vertices without out-edges.
-// Source: prelude + graph.cu + element type + this file. Host:
+// Source: prelude + queue.cu + element type + this file. Host:
 // apps/pagerank_gpu.go, which defines
 //     HB_T  float or double
 //

@@ -1,5 +1,5 @@
 // Scan statistics of one hop: the degree of each vertex and the triangles through it.
-// Source: prelude + graph.cu + this file. Host: apps/scan_gpu.go, which defines
+// Source: prelude + queue.cu + this file. Host: apps/scan_gpu.go, which defines
 //     HB_SCAN_COUNTERS  numbers whose triangles a block counts in shared memory
 //     HB_SCAN_GROUP     lanes that share a task
 //     HB_SCAN_CHUNK     tasks of a unit: those of a hub are shared by several blocks

@@ -1,4 +1,4 @@
-// Walks of graph search; see apps.GraphSearch for the rules. Source: prelude + graph.cu + this file.
+// Walks of graph search; see apps.GraphSearch for the rules. Source: prelude + queue.cu + this file.
 // Host: apps/search_gpu.go, which defines
 //     HB_SEARCH_CURVE   points of the curve, at most
 //     HB_SEARCH_ROUNDS  rounds of Philox4x32

@@ -1,5 +1,5 @@
 // Shortest distances from a set of sources along edges of weight ≥ 0.
-// Source: prelude + graph.cu + element type + this file. Host: apps/sssp_gpu.go,
+// Source: prelude + queue.cu + element type + this file. Host: apps/sssp_gpu.go,
 // which defines
 //     HB_T           int, hb_u32, hb_i64, hb_u64, float or double
 //     HB_MAX         its largest value, +Inf for floats: unreached

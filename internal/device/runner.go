@@ -25,10 +25,11 @@ type Runner interface {
 const Threads = 256
 
 // Program is the source of kernels: a prelude (integer types, HB_DEVICE,
-// HB_KERNEL, HB_EACH), Parts, the definitions, Body.
+// HB_KERNEL, HB_EACH), the types and definitions, Head, Parts, Body.
 type Program struct {
 	File string // such as "bfs", for messages and lists of kernels
 	Of   string // such as "breadth-first search", for messages
+	Head string // functions that Parts call
 	// Parts names kernel files of the backend that Body uses, such as "common".
 	Parts []string
 	Types []Typedef

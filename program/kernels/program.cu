@@ -34,11 +34,11 @@ HB_KERNEL hb_program_close(hb_i32 n, const HB_V *state, hb_u8 *closed) {
 #endif
 
 // hb_program_apply takes the sums of messages to the next states. hit says which vertices have a
-// message; null: all. With every, vertices without a message are applied too. count gets the number of
-// vertices that are active next.
+// message; null: all. With every, vertices without a message are applied too. count hb_u64[2] gets the number of
+// vertices that are active next, and of their out-edges.
 HB_KERNEL hb_program_apply(hb_i32 n, const hb_i64 *ptr, const HB_V *state, const hb_u8 *hit, const HB_M *sums, HB_V *next, hb_u8 *active, hb_u8 *closed,
 	hb_i32 every, hb_i32 superstep, const double *total, hb_u64 *count) {
-	hb_u32 mine = 0;
+	hb_u64 mine = 0, edges = 0;
 	HB_EACH(v, n) {
 		HB_V s = state[v];
 		bool on = !hit || hit[v];
@@ -58,9 +58,13 @@ HB_KERNEL hb_program_apply(hb_i32 n, const hb_i64 *ptr, const HB_V *state, const
 		on = go && on;
 		active[v] = on;
 		mine += on;
+		if (on) edges += (hb_u64)HB_DEGREE(v);
 	}
-	mine = hb_total(mine);
-	if (HB_LANE == 0 && mine) atomicAdd(count, (hb_u64)mine);
+	mine = hb_total(mine), edges = hb_total(edges);
+	if (HB_LANE == 0 && mine) {
+		atomicAdd(count, mine);
+		atomicAdd(count + 1, edges);
+	}
 }
 
 #if HB_TOTALS

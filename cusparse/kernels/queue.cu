@@ -1,5 +1,5 @@
-// Device functions of bfs.cu, sssp.cu, cc.cu, pagerank.cu and match.cu. Go puts
-// this file between the prelude, warp.cu of the backend, and each of them, and defines
+// Queues of vertices, for kernels that search a graph step by step. Go puts this file between the
+// prelude and such a kernel, and defines
 //     HB_GRAPH_BLOCK  threads of a block
 //     HB_GRAPH_STATE  numbers of the state that steps of a loop share
 //

@@ -1,0 +1,198 @@
+package program
+
+import (
+	_ "embed"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/internal/device"
+)
+
+// This file runs supersteps that a device runs by itself, without a look of the host between them:
+// those with few messages. The others are products of the space.
+
+//go:embed kernels/rounds.cu
+var roundsText string
+
+// Constants of kernels/rounds.cu.
+const (
+	roundChunk  = 64
+	roundLog    = 4096 // supersteps between looks
+	roundStates = 21
+	roundFirst  = 4 // supersteps before the host looks for the first time
+)
+
+// Why a device stops; see kernels/rounds.cu.
+const (
+	roundsQuiet = 2 + iota
+	roundsFull
+	roundsWide
+)
+
+// queued is what a trace calls the plan of these supersteps.
+const queued = "push queue"
+
+// A pull is better when the edges of the active vertices exceed such a part of all, or with Skip of
+// those of vertices that were not active (Beamer, Asanović, Patterson, SC 2012).
+const (
+	pullParts     = 10
+	pullPartsSkip = 14
+)
+
+// canRound reports whether a device can run supersteps of the program by itself: atomics compute
+// the sums, in any order.
+func (d *deviceProgram) canRound(add device.Monoid) bool {
+	size := d.message.Size
+	return !d.everywhere && d.totals == 0 && d.halt == nil && (add.Exact || add.Any) &&
+		(size == 1 || size == 2 || size == 4 || size == 8)
+}
+
+// withRounds adds the kernels of rounds.cu to a program.
+func (d *deviceProgram) withRounds(p *device.Program) {
+	flag := map[bool]int{true: 1}
+	add := d.gather.Add
+	p.Types = append(p.Types, device.Typedef{Name: "HB_C", Type: d.message})
+	p.Head, p.Parts = d.head, []string{"queue", "atomics"}
+	p.Body += roundsText
+	for name, value := range map[string]int{
+		"HB_GRAPH_BLOCK": device.Threads, "HB_GRAPH_STATE": roundStates, "HB_ROUND_CHUNK": roundChunk,
+		"HB_ROUND_LOG": roundLog, "HB_ANY": flag[add.Any], "HB_PRIORITY": flag[d.priority],
+		"HB_SELECTS": flag[add.Name == "min" || add.Name == "max"],
+	} {
+		p.Defines[name] = value
+	}
+}
+
+// rounds are the buffers of these supersteps.
+type rounds struct {
+	ready                     bool
+	room                      int64
+	queue, touched, hit, sums device.Buffer
+	pile, waiting             device.Buffer
+	state, log                device.Buffer
+}
+
+// narrow reports whether the device runs the next supersteps by itself. Forced plans are those of
+// the space.
+func (r *deviceRun) narrow(plan string) bool {
+	if !r.p.rounds || plan != "auto" && plan != "push" || r.count == 0 {
+		return false
+	}
+	return plan == "push" || r.p.priority || r.edges*r.parts() <= r.rest()
+}
+
+// parts is the factor of the test of a pull.
+func (r *deviceRun) parts() int64 {
+	if r.p.skips {
+		return pullPartsSkip
+	}
+	return pullParts
+}
+
+// rest is the number of edges that a pull may have to look at.
+func (r *deviceRun) rest() int64 {
+	if r.p.skips {
+		return max(0, r.rows.Entries-r.past)
+	}
+	return r.rows.Entries
+}
+
+// byDevice runs supersteps until there is no active vertex, a pull is better, or the limit is
+// reached.
+func (r *deviceRun) byDevice(o Options, out ran) {
+	d, n, s := r.p, int32(r.n), r.Session
+	b := &r.loop
+	size := int64(r.n)
+	if !b.ready {
+		b.room = size + r.rows.Entries/roundChunk + 1
+		b.queue, b.touched, b.hit = s.Alloc(16*b.room), s.Alloc(4*size), s.Zeros((size+7)/4*4)
+		b.sums, b.state, b.log = s.Alloc(int64(d.message.Size)*size), s.Alloc(8*roundStates), s.Alloc(8*roundLog)
+		s.Each(r.kernel("identities"), size, n, b.sums)
+		if d.priority {
+			b.pile, b.waiting = s.Alloc(8*size), s.Zeros(size)
+		}
+		b.ready = true
+	}
+	limit := int64(0)
+	for _, most := range []int{d.supersteps, o.MaxSupersteps} {
+		if most > 0 && (limit == 0 || int64(most) < limit) {
+			limit = int64(most)
+		}
+	}
+	pull := r.parts()
+	if o.Plan == "push" || d.priority {
+		pull = 0
+	}
+	s.Fill(b.state, 0, 8*roundStates)
+	push, take := r.kernel("push"), r.kernel("take")
+	shape := func(k device.Kernel) (grid, block [3]uint32) {
+		return [3]uint32{s.Resident(k, device.Threads), 1, 1}, [3]uint32{device.Threads, 1, 1}
+	}
+	grid, block := shape(take)
+	present := r.state.Present
+	s.Launch(r.kernel("enter"), grid, block, 0, n, r.rows.Ptr, r.state.Val, present, r.count, b.queue, b.pile,
+		b.waiting, b.state, int64(*out.supersteps), limit, pull, r.past)
+	if d.priority {
+		s.Blocks(r.kernel("bound"), 1, 1, d.width, b.state)
+	}
+	wide, _ := shape(push)
+	for s.Err() == nil {
+		s.Check()
+		result, at := s.Results()
+		s.Repeat(roundFirst, func() {
+			s.Launch(push, wide, block, 0, n, r.rows.Ptr, r.rows.Idx, r.rows.Val, r.state.Val, r.closed.Present,
+				b.hit, b.sums, b.queue, b.room, b.touched, b.state)
+			s.Launch(take, grid, block, 0, n, r.rows.Ptr, r.state.Val, r.closed.Present, b.hit, b.sums, b.touched,
+				b.queue, b.room, b.pile, b.waiting, d.width, b.state, b.log, at)
+		})
+		if s.Err() != nil {
+			return
+		}
+		why, ran := result[0], result[2]
+		r.count = result[1]
+		r.logged(o, out, ran)
+		*out.supersteps += int(ran)
+		switch {
+		case why == roundsQuiet, why == roundsFull && limit > 0 && int64(*out.supersteps) == limit:
+			r.state = s.AllPresent(r.state)
+			r.state.Entries = r.count
+			return
+		case why == roundsWide:
+			r.leave()
+			return
+		}
+		if o.Progress != nil {
+			o.Progress(*out.supersteps, r.count)
+		}
+		s.Blocks(r.kernel("again"), 1, 1, b.state)
+	}
+}
+
+// leave marks the active vertices for a product.
+func (r *deviceRun) leave() {
+	b := &r.loop
+	present := r.set()
+	r.Fill(present, 0, int64(r.n))
+	r.Each(r.kernel("leave"), int64(r.n), b.queue, b.room, b.state, present)
+	v := r.NewBitmap(r.n, r.p.state, present)
+	r.Free(present) // the view has it
+	r.Copy(v.Val, r.state.Val, int64(r.p.state.Size)*int64(r.n))
+	r.Drop(r.state)
+	r.state = v
+	r.edges = r.rows.Entries // many
+	r.whole()
+}
+
+// logged traces the supersteps of the log.
+func (r *deviceRun) logged(o Options, out ran, count int64) {
+	if o.Trace == nil || count == 0 {
+		return
+	}
+	active := make([]int64, count)
+	r.Download(unsafe.Pointer(&active[0]), r.loop.log, 8*count)
+	if r.Err() != nil {
+		return
+	}
+	for k, senders := range active {
+		o.Trace(Step{Superstep: *out.supersteps + k, Plan: queued, Active: senders})
+	}
+}
