@@ -5,6 +5,8 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"math"
+	"regexp"
 	"strings"
 	"unsafe"
 
@@ -26,6 +28,7 @@ type deviceProgram struct {
 	state, edge, message device.Type
 	gather               device.Semiring
 	sends, skips         bool
+	mails                bool // messages do not depend on Totals, and are made with the states
 	priority             bool
 	width                float64
 	rounds               bool   // a device can run supersteps by itself; see rounds.go
@@ -45,6 +48,11 @@ type deviceSeed struct {
 	id    int
 	state device.Scalar
 }
+
+// deviceBlock is the number of vertices of a block of threads. Totals are sums of sums of these.
+const deviceBlock = 1024
+
+var totalWord = regexp.MustCompile(`\btotal\b`)
 
 // programKey tells programs apart on a device.
 type programKey struct{ body, state, message, edge string }
@@ -156,6 +164,7 @@ func (d *deviceProgram) compose(f functions, add device.Monoid, gather, conditio
 		fmt.Fprintf(&b, "HB_DEVICE HB_M hb_edge(%s) { const HB_E &x = weight; const HB_V &y = src; %s return (HB_M)(%s); }\n",
 			ends, "typedef HB_E E; typedef HB_V V; typedef HB_M M; typedef HB_E A; typedef HB_V B; typedef HB_M C; typedef A T;", gather)
 	}
+	d.mails = d.sends && !totalWord.MatchString(f.send)
 	d.body = b.String()
 	d.head = "HB_DEVICE HB_M hb_add(const HB_M &x, const HB_M &y) { typedef HB_M A; typedef HB_M B; typedef HB_M C; typedef HB_M T; return (HB_M)(" + add.Text + "); }\n"
 	d.rounds = d.canRound(add)
@@ -177,7 +186,8 @@ func (d *deviceProgram) program() device.Program {
 		Types: []device.Typedef{{Name: "HB_V", Type: d.state}, {Name: "HB_M", Type: d.message},
 			{Name: "HB_E", Type: d.edge}},
 		Defines: map[string]any{"HB_SENDS": flag[d.sends], "HB_SKIPS": flag[d.skips], "HB_TOTALS": d.totals,
-			"HB_BLOCK": block, "HB_THREADS": device.Threads},
+			"HB_MAILS": flag[d.mails],
+			"HB_BLOCK": deviceBlock, "HB_THREADS": device.Threads},
 	}
 	if d.rounds {
 		d.withRounds(&p)
@@ -281,6 +291,7 @@ type deviceRun struct {
 	rows    device.View    // edges by source
 	reverse device.Operand // the matrix whose rows collect messages
 	state   device.View    // states, present where a vertex is active; full if all are
+	mail    device.View    // the messages of the active vertices, if they are known; see mails
 	closed  device.View    // present where a vertex takes no messages
 	sums    device.Buffer  // Totals, on the device
 	total   []float64
@@ -354,13 +365,14 @@ func (r *deviceRun) superstep(method string, superstep int32) string {
 	d, n := r.p, int32(r.n)
 	x := r.state
 	if d.sends {
-		if x.Present.Addr == 0 {
-			x = r.NewFull(1, r.n, d.message)
-		} else {
-			x = r.NewBitmap(r.n, d.message, r.state.Present)
+		if x = r.mail; x.Val.Addr == 0 {
+			x = r.messages(r.state.Present)
+			r.Each(r.kernel("send"), int64(n), n, r.rows.Ptr, r.state.Val, r.state.Present, x.Val, superstep, r.sums)
+		}
+		if r.state.Present.Addr == 0 && x.Present.Addr != 0 {
+			x = r.AllPresent(x)
 		}
 		x.Entries = r.count
-		r.Each(r.kernel("send"), int64(n), n, r.rows.Ptr, r.state.Val, r.state.Present, x.Val, superstep, r.sums)
 	}
 	var mask *device.Mask
 	if d.skips {
@@ -369,13 +381,21 @@ func (r *deviceRun) superstep(method string, superstep int32) string {
 	a := r.reverse
 	a.Pattern = d.sends
 	y, how := r.Product(method, d.gather, a, x, mask)
-	next, count := r.states(d.state), r.Zeros(16)
+	next := r.states(d.state)
+	var mail device.View
+	if d.mails {
+		mail = r.messages(next.Present)
+	}
+	blocks := (int64(n) + deviceBlock - 1) / deviceBlock
+	found := make([]float64, 2+blocks*int64(d.totals)) // two integers, and the totals of blocks
+	at := r.Alloc(8 * int64(len(found)))
+	r.Fill(at, 0, 16)
 	every := int32(0)
 	if d.everywhere {
 		every = 1
 	}
-	r.Each(r.kernel("apply"), int64(n), n, r.rows.Ptr, r.state.Val, y.Present, y.Val, next.Val, next.Present,
-		r.closed.Present, every, superstep, r.sums, count)
+	r.Blocks(r.kernel("apply"), min(blocks, int64(r.Multiprocessors())*8), device.Threads, n, r.rows.Ptr, r.state.Val,
+		y.Present, y.Val, next.Val, next.Present, r.closed.Present, every, superstep, r.sums, at, mail.Val, at.At(16))
 	if r.Err() != nil {
 		return ""
 	}
@@ -384,18 +404,25 @@ func (r *deviceRun) superstep(method string, superstep int32) string {
 		r.Drop(x)
 	}
 	r.Drop(r.state)
-	r.state = next
-	r.sumTotals(superstep)
-	var counts [2]int64
-	r.Download(unsafe.Pointer(&counts), count, 16)
-	r.count, r.edges = counts[0], counts[1]
+	r.state, r.mail = next, mail
+	r.Download(unsafe.Pointer(&found[0]), at, 8*int64(len(found)))
+	r.Free(at)
+	r.count, r.edges = int64(math.Float64bits(found[0])), int64(math.Float64bits(found[1]))
 	r.past += r.edges
-	r.Free(count)
+	r.addTotals(found[2:])
 	r.whole()
 	if how.Plan != "" {
 		return how.Plan
 	}
 	return how.Method
+}
+
+// messages returns room for messages of the vertices with a byte in present; zero: of all.
+func (r *deviceRun) messages(present device.Buffer) device.View {
+	if present.Addr == 0 {
+		return r.NewFull(1, r.n, r.p.message)
+	}
+	return r.NewBitmap(r.n, r.p.message, present)
 }
 
 // sumTotals computes Totals: sums of blocks on the device, and of these on the host.
@@ -404,12 +431,22 @@ func (r *deviceRun) sumTotals(superstep int32) {
 	if d.totals == 0 || r.n == 0 || r.Err() != nil {
 		return
 	}
-	blocks := (int64(r.n) + block - 1) / block
+	blocks := (int64(r.n) + deviceBlock - 1) / deviceBlock
 	parts := make([]float64, blocks*int64(d.totals))
 	at := r.Alloc(8 * int64(len(parts)))
-	r.Blocks(r.kernel("totals"), blocks, device.Threads, int32(r.n), r.rows.Ptr, r.state.Val, superstep, r.sums, at)
+	r.Blocks(r.kernel("totals"), min(blocks, int64(r.Multiprocessors())*8), device.Threads, int32(r.n), r.rows.Ptr,
+		r.state.Val, superstep, r.sums, at)
 	r.Download(unsafe.Pointer(&parts[0]), at, 8*int64(len(parts)))
 	r.Free(at)
+	r.addTotals(parts)
+}
+
+// addTotals sums the totals of blocks, and gives the sums to the device.
+func (r *deviceRun) addTotals(parts []float64) {
+	d := r.p
+	if d.totals == 0 || r.Err() != nil {
+		return
+	}
 	r.total = make([]float64, d.totals)
 	for k, x := range parts {
 		r.total[k%d.totals] += x

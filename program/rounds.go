@@ -74,7 +74,7 @@ type rounds struct {
 // narrow reports whether the device runs the next supersteps by itself. Forced plans are those of
 // the space.
 func (r *deviceRun) narrow(plan string) bool {
-	if !r.p.rounds || plan != "auto" && plan != "push" || r.count == 0 {
+	if !r.p.rounds || plan != "" && plan != "auto" && plan != "push" || r.count == 0 {
 		return false
 	}
 	return plan == "push" || r.p.priority || r.edges*r.parts() <= r.rest()
@@ -100,6 +100,10 @@ func (r *deviceRun) rest() int64 {
 // reached.
 func (r *deviceRun) byDevice(o Options, out ran) {
 	d, n, s := r.p, int32(r.n), r.Session
+	if r.mail.Val.Addr != 0 {
+		r.Drop(r.mail)
+		r.mail = device.View{}
+	}
 	b := &r.loop
 	size := int64(r.n)
 	if !b.ready {

@@ -203,7 +203,7 @@ func rounds[V, E, M comparable](t *testing.T, least int, host, there matrix.Sour
 	if !p.Idempotent {
 		limits = append(limits, max(1, want.Supersteps/2))
 	}
-	for _, plan := range []string{"auto", "push"} {
+	for _, plan := range []string{"", "push"} {
 		for _, limit := range limits {
 			alone, next := 0, 0
 			o := program.Options{Plan: plan, Trace: func(s program.Step) {

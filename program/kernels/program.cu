@@ -33,32 +33,68 @@ HB_KERNEL hb_program_close(hb_i32 n, const HB_V *state, hb_u8 *closed) {
 }
 #endif
 
-// hb_program_apply takes the sums of messages to the next states. hit says which vertices have a
-// message; null: all. With every, vertices without a message are applied too. count hb_u64[2] gets the number of
-// vertices that are active next, and of their out-edges.
-HB_KERNEL hb_program_apply(hb_i32 n, const hb_i64 *ptr, const HB_V *state, const hb_u8 *hit, const HB_M *sums, HB_V *next, hb_u8 *active, hb_u8 *closed,
-	hb_i32 every, hb_i32 superstep, const double *total, hb_u64 *count) {
-	hb_u64 mine = 0, edges = 0;
-	HB_EACH(v, n) {
-		HB_V s = state[v];
-		bool on = !hit || hit[v];
-#if HB_SKIPS
-		if (closed[v]) on = false; // a plan may have summed messages to it
+#if HB_TOTALS
+// hb_program_part writes the sums of this block of threads over its block of vertices. The order of
+// each sum is fixed. All threads of the block call it.
+HB_DEVICE void hb_program_part(const double *mine, double *parts, hb_i64 b) {
+	__shared__ double sums[HB_THREADS / HB_WARP][HB_TOTALS];
+#pragma unroll
+	for (int k = 0; k < HB_TOTALS; k++) {
+		const double sum = hb_total(mine[k]);
+		if (HB_LANE == 0) sums[threadIdx.x / HB_WARP][k] = sum;
+	}
+	__syncthreads();
+	if (threadIdx.x < HB_TOTALS) {
+		double sum = 0;
+		for (int w = 0; w < HB_THREADS / HB_WARP; w++) sum += sums[w][threadIdx.x];
+		parts[b * HB_TOTALS + threadIdx.x] = sum;
+	}
+	__syncthreads();
+}
 #endif
-		const bool go = on || every;
-		if (go) {
-			HB_M sum = HB_IDENTITY;
-			if (on) sum = sums[v];
-			on = hb_step(s, sum, (hb_i32)v, HB_DEGREE(v), n, superstep, total);
+
+// hb_program_apply takes the sums of messages to the next states. hit says which vertices have a
+// message; null: all. With every, vertices without a message are applied too. count hb_u64[2] gets the
+// number of vertices that are active next, and of their out-edges. HB_MAILS: mail gets their next
+// messages. A block of threads takes blocks of HB_BLOCK vertices; parts as of hb_program_totals.
+HB_KERNEL hb_program_apply(hb_i32 n, const hb_i64 *ptr, const HB_V *state, const hb_u8 *hit, const HB_M *sums, HB_V *next, hb_u8 *active, hb_u8 *closed,
+	hb_i32 every, hb_i32 superstep, const double *total, hb_u64 *count, HB_M *mail, double *parts) {
+	hb_u64 mine = 0, edges = 0;
+	for (hb_i64 b = blockIdx.x; b * HB_BLOCK < n; b += gridDim.x) {
+#if HB_TOTALS
+		double terms[HB_TOTALS] = {};
+#endif
+		for (hb_i64 v = b * HB_BLOCK + threadIdx.x; v < (b + 1) * HB_BLOCK && v < n; v += HB_THREADS) {
+			HB_V s = state[v];
+			bool on = !hit || hit[v];
 #if HB_SKIPS
-			closed[v] = hb_closed(s);
+			if (closed[v]) on = false; // a plan may have summed messages to it
+#endif
+			const bool go = on || every;
+			if (go) {
+				HB_M sum = HB_IDENTITY;
+				if (on) sum = sums[v];
+				on = hb_step(s, sum, (hb_i32)v, HB_DEGREE(v), n, superstep, total);
+#if HB_SKIPS
+				closed[v] = hb_closed(s);
+#endif
+			}
+			next[v] = s;
+			on = go && on;
+			active[v] = on;
+			mine += on;
+			if (on) edges += (hb_u64)HB_DEGREE(v);
+#if HB_MAILS
+			if (on) mail[v] = hb_message(s, (hb_i32)v, HB_DEGREE(v), n, superstep + 1, total);
+#endif
+#if HB_TOTALS
+#pragma unroll
+			for (int k = 0; k < HB_TOTALS; k++) terms[k] += hb_term(k, s, (hb_i32)v, HB_DEGREE(v), n, superstep, total);
 #endif
 		}
-		next[v] = s;
-		on = go && on;
-		active[v] = on;
-		mine += on;
-		if (on) edges += (hb_u64)HB_DEGREE(v);
+#if HB_TOTALS
+		hb_program_part(terms, parts, b);
+#endif
 	}
 	mine = hb_total(mine), edges = hb_total(edges);
 	if (HB_LANE == 0 && mine) {
@@ -68,23 +104,14 @@ HB_KERNEL hb_program_apply(hb_i32 n, const hb_i64 *ptr, const HB_V *state, const
 }
 
 #if HB_TOTALS
-// hb_program_totals writes the sums of blocks of HB_BLOCK vertices: parts[b · HB_TOTALS + k]. A block
-// of threads takes a block of vertices. The order of each sum is fixed.
+// hb_program_totals writes the sums of blocks of HB_BLOCK vertices: parts[b · HB_TOTALS + k].
 HB_KERNEL hb_program_totals(hb_i32 n, const hb_i64 *ptr, const HB_V *state, hb_i32 superstep, const double *total, double *parts) {
-	__shared__ double sums[HB_THREADS / HB_WARP];
-	const hb_i64 first = (hb_i64)blockIdx.x * HB_BLOCK;
-	for (int k = 0; k < HB_TOTALS; k++) {
-		double mine = 0;
-		for (hb_i64 v = first + threadIdx.x; v < first + HB_BLOCK && v < n; v += HB_THREADS)
-			mine += hb_term(k, state[v], (hb_i32)v, HB_DEGREE(v), n, superstep, total);
-		mine = hb_total(mine);
-		if (HB_LANE == 0) sums[threadIdx.x / HB_WARP] = mine;
-		__syncthreads();
-		if (threadIdx.x == 0) {
-			for (int w = 1; w < HB_THREADS / HB_WARP; w++) mine += sums[w];
-			parts[(hb_i64)blockIdx.x * HB_TOTALS + k] = mine;
-		}
-		__syncthreads();
+	for (hb_i64 b = blockIdx.x; b * HB_BLOCK < n; b += gridDim.x) {
+		double terms[HB_TOTALS] = {};
+		for (hb_i64 v = b * HB_BLOCK + threadIdx.x; v < (b + 1) * HB_BLOCK && v < n; v += HB_THREADS)
+#pragma unroll
+			for (int k = 0; k < HB_TOTALS; k++) terms[k] += hb_term(k, state[v], (hb_i32)v, HB_DEGREE(v), n, superstep, total);
+		hb_program_part(terms, parts, b);
 	}
 }
 #endif
