@@ -21,6 +21,7 @@ const (
 	geoLarge = 4096
 	geoSmall = 128
 	geoLanes = 8
+	geoFew   = 12
 )
 
 // The numbers of kernels/geo.cu's state.
@@ -30,7 +31,8 @@ const (
 	geoLocated
 	geoUnfinished
 	geoLists
-	geoStates = geoLists + 6
+	geoOpen   = geoLists + 4
+	geoStates = geoOpen + 6
 )
 
 func geoProgram(single bool) device.Program {
@@ -47,7 +49,8 @@ func geoProgram(single bool) device.Program {
 	}
 	p := graphProgram("geo", "geolocation", geoText, map[string]any{
 		"HB_GEO_COEFFICIENTS": strings.Join(coefficients, ", "), "HB_GEO_EARTH": fmt.Sprintf("%.1f", earthKm),
-		"HB_GEO_LARGE": geoLarge, "HB_GEO_SMALL": geoSmall, "HB_GEO_LANES": geoLanes, "HB_GEO_SINGLE": 8/width - 1,
+		"HB_GEO_LARGE": geoLarge, "HB_GEO_SMALL": geoSmall, "HB_GEO_LANES": geoLanes, "HB_GEO_FEW": geoFew,
+		"HB_GEO_SINGLE": 8/width - 1,
 	})
 	p.Types = []device.Typedef{{Name: "HB_F", Type: t}}
 	return p
@@ -91,7 +94,7 @@ func fusedGeolocate(at device.Runner, a matrix.View[bool], known *Locations, n i
 		kernel := func(name string) device.Kernel { return s.Kernel(code, "hb_geo_"+name) }
 		size := int64(max(n, 1))
 		located, point, numbers := s.Alloc(size), s.Alloc(width*size), s.Zeros(8*geoStates)
-		counts, lists := s.Alloc(4*size), s.Alloc(3*4*size)
+		counts, lists, open := s.Zeros(4*size), s.Alloc(4*4*size), s.Alloc(2*3*4*size)
 		var tried device.Buffer
 		if o.MaxDispersion > 0 || o.MaxDistance > 0 {
 			tried = s.Alloc(4 * size)
@@ -105,12 +108,18 @@ func fusedGeolocate(at device.Runner, a matrix.View[bool], known *Locations, n i
 		look := func() {
 			s.Download(unsafe.Pointer(&state[0]), numbers, 8*geoStates)
 		}
+		launch := func(name string, args ...any) {
+			k := kernel(name)
+			grid, block := residentGrid(s, k)
+			s.Launch(k, grid, block, 0, args...)
+		}
+		launch("open", int32(n), rows.Ptr, located, open, numbers)
 		look()
-		warps := min((size+graphBlock/32-1)/(graphBlock/32), int64(s.Multiprocessors())*64)
+		half := int32(0)
 		for s.Err() == nil && state[geoBad] == 0 && n > 0 && (o.Passes == 0 || res.Passes < o.Passes) {
 			now := int32(res.Passes + 1)
-			s.Blocks(kernel("count"), warps, graphBlock, int32(n), rows.Ptr, rows.Idx, located,
-				int32(o.MinNeighbours), tried, counts)
+			launch("count", int32(n), rows.Ptr, rows.Idx, located, open, half, int32(o.MinNeighbours),
+				tried, counts, numbers)
 			places := s.Scan(counts, int64(n), 4)
 			points := s.Read(places, int64(n))
 			if points == 0 || s.Err() != nil {
@@ -119,17 +128,18 @@ func fusedGeolocate(at device.Runner, a matrix.View[bool], known *Locations, n i
 			}
 			ran.Work += points
 			near := s.Alloc(width * points)
-			s.Fill(numbers.At(8*geoLists), 0, 8*(geoStates-geoLists))
-			s.Blocks(kernel("gather"), warps, graphBlock, int32(n), rows.Ptr, rows.Idx, located, counts,
-				places, now, point, lat.Val, lon.Val, spread.Val, pass.Val, near, lists, numbers)
-			for _, name := range []string{"hubs", "medians_warp", "medians_small"} {
-				k := kernel(name)
-				grid, block := residentGrid(s, k)
-				s.Launch(k, grid, block, 0, int32(n), counts, places, near, lists, o.Tolerance,
-					int32(o.MaxIterations), o.MaxDispersion, o.MaxDistance, now, point, lat.Val,
-					lon.Val, spread.Val, pass.Val, tried, numbers)
+			s.Fill(numbers.At(8*geoLists), 0, 8*(geoOpen-geoLists))
+			s.Fill(numbers.At(8*(geoOpen+3*int64(1-half))), 0, 8*3)
+			launch("gather", int32(n), rows.Ptr, rows.Idx, located, open, half, counts, places, now,
+				point, lat.Val, lon.Val, spread.Val, pass.Val, near, numbers)
+			launch("lists", int32(n), open, half, counts, lists, numbers)
+			for _, name := range []string{"hubs", "medians_warp", "medians_small", "medians_few"} {
+				launch(name, int32(n), counts, places, near, lists, o.Tolerance, int32(o.MaxIterations),
+					o.MaxDispersion, o.MaxDistance, now, point, lat.Val, lon.Val, spread.Val, pass.Val,
+					tried, numbers)
 			}
-			s.Each(kernel("commit"), int64(n), int32(n), now, pass.Val, located, numbers)
+			launch("commit", int32(n), now, pass.Val, located, open, half, counts, numbers)
+			half = 1 - half
 			s.Free(near)
 			s.Free(places)
 			if tried.Addr != 0 { // else all of them are located

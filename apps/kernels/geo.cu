@@ -4,17 +4,20 @@
 //     HB_GEO_COEFFICIENTS  of √u/atan √u, lowest degree first
 //     HB_GEO_EARTH         the radius in km
 //     HB_GEO_LARGE         degree, and number of points, from which a block has a vertex
-//     HB_GEO_SMALL         number of points to which HB_GEO_LANES threads have a vertex
+//     HB_GEO_SMALL         degree, and number of points, to which HB_GEO_LANES threads have a vertex
 //     HB_GEO_LANES         a power of two, at most 16
+//     HB_GEO_FEW           number of points to which HB_GEO_LANES/2 threads have a median
 //
 // In: ptr, idx, the rows of an n×n matrix; the known places. For n vertices: located hb_u8[n],
 // lat, lon, spread double[n], pass hb_i32[n], point hb_point[n], tried hb_u32[n] (limits only), state
 // hb_u64[HB_GEO_STATES], 0 at the beginning. Blocks of HB_GRAPH_BLOCK threads.
 //
-// once:       hb_geo_start (one thread a vertex)
-// each pass:  hb_geo_count (a warp a vertex); prefix sums `at` of counts; with more than 0 points:
-//             hb_geo_gather (a warp a vertex), hb_geo_hubs, hb_geo_medians<HB_WARP>,
-//             hb_geo_medians<HB_GEO_LANES> (resident blocks), hb_geo_commit (one thread a vertex)
+// open hb_i32[2·3·n] are lists of the vertices without a place, by degree: HB_GEO_LANES threads, a warp
+// or a block each. lists hb_i32[4·n] are those of a pass, by their number of points.
+//
+// once:       hb_geo_start, hb_geo_open (one thread a vertex), of counts hb_u32[n] zeroed
+// each pass:  hb_geo_count (resident blocks); prefix sums `at` of counts; with more than 0 points:
+//             hb_geo_gather, hb_geo_lists, hb_geo_hubs, hb_geo_medians_…, hb_geo_commit, all of resident blocks
 //
 // A pass reads places of located vertices alone and marks new ones at its end. The points of a
 // vertex are in the order of its row; thread t of a group sums points t, t + threads, …, and a tree
@@ -23,8 +26,9 @@
 
 struct hb_point { HB_F lat, lon, x, y, z; };
 
-enum { HB_GEO_KNOWN, HB_GEO_BAD, HB_GEO_LOCATED, HB_GEO_UNFINISHED, HB_GEO_LISTS, HB_GEO_TICKETS = HB_GEO_LISTS + 3,
-	HB_GEO_STATES = HB_GEO_TICKETS + 3 };
+enum { HB_GEO_KNOWN, HB_GEO_BAD, HB_GEO_LOCATED, HB_GEO_UNFINISHED, HB_GEO_LISTS, HB_GEO_OPEN = HB_GEO_LISTS + 4,
+	HB_GEO_STATES = HB_GEO_OPEN + 6 }; // OPEN: the sizes of both halves of open
+enum { HB_GEO_BY_PART, HB_GEO_BY_WARP, HB_GEO_BY_BLOCK };
 
 #define HB_GEO_RADIAN 0.017453292519943295
 
@@ -130,110 +134,158 @@ HB_DEVICE T hb_block_total(T x, T *shared) {
 	return sum;
 }
 
-// hb_geo_count counts the located neighbours of the vertices without a place; 0 with fewer than
-// least, or with as many as when they were beyond the limits. A block has 8 vertices, a warp each, and
-// together those of many neighbours.
-HB_KERNEL hb_geo_count(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_u8 *located, hb_u32 least, const hb_u32 *tried, hb_u32 *counts) {
-	__shared__ hb_u32 sums[HB_GRAPH_WARPS];
-	__shared__ hb_i32 hubs[HB_GRAPH_WARPS];
-	for (hb_i64 first = (hb_i64)blockIdx.x * HB_GRAPH_WARPS; first < n; first += (hb_i64)gridDim.x * HB_GRAPH_WARPS) {
-		const hb_i64 v = first + threadIdx.x / HB_WARP;
-		const bool open = v < n && !located[v];
-		const hb_i64 begin = open ? ptr[v] : 0, end = open ? ptr[v + 1] : 0;
-		const bool hub = end - begin >= HB_GEO_LARGE;
-		hb_u32 found = 0;
-		if (!hub) {
-#pragma unroll 4
-			for (hb_i64 p = begin + HB_LANE; p < end; p += HB_WARP) found += located[idx[p]];
-		}
-		found = (hb_u32)hb_total(found);
-		if (HB_LANE == 0) {
-			hubs[threadIdx.x / HB_WARP] = hub ? (hb_i32)v : -1;
-			if (v < n && !hub) counts[v] = found < least || (tried && tried[v] >= found) ? 0 : found;
-		}
-		__syncthreads();
-		for (hb_i32 w = 0; w < HB_GRAPH_WARPS; w++) {
-			const hb_i32 u = hubs[w];
-			if (u < 0) continue;
-			hb_u32 mine = 0;
-#pragma unroll 4
-			for (hb_i64 p = ptr[u] + threadIdx.x; p < ptr[u + 1]; p += HB_GRAPH_BLOCK) mine += located[idx[p]];
-			mine = hb_block_total(mine, sums);
-			if (threadIdx.x == 0) counts[u] = mine < least || (tried && tried[u] >= mine) ? 0 : mine;
-		}
-		__syncthreads();
+// hb_geo_put appends the lanes' vertices to the list of their kind, 0 … kinds−1, lists of n places; −1:
+// none. A block has an atomic for each list. All threads of the block call it.
+template <int KINDS>
+HB_DEVICE void hb_geo_put(hb_i32 kind, hb_i32 v, hb_i32 *lists, hb_i32 n, hb_u64 *sizes) {
+	__shared__ hb_u32 counts[KINDS];
+	__shared__ hb_u64 first[KINDS];
+	if (threadIdx.x < KINDS) counts[threadIdx.x] = 0;
+	__syncthreads();
+	hb_u32 place = 0;
+#pragma unroll
+	for (hb_i32 k = 0; k < KINDS; k++) {
+		if (!__any_sync(HB_FULL, kind == k)) continue;
+		const hb_u32 p = hb_reserve(counts + k, kind == k);
+		if (kind == k) place = p;
+	}
+	__syncthreads();
+	if (threadIdx.x < KINDS && counts[threadIdx.x]) first[threadIdx.x] = atomicAdd(sizes + threadIdx.x, (hb_u64)counts[threadIdx.x]);
+	__syncthreads();
+	if (kind >= 0) lists[(hb_i64)kind * n + (hb_i64)first[kind] + place] = v;
+	__syncthreads();
+}
+
+// hb_geo_open lists the vertices without a place that have edges.
+HB_KERNEL hb_geo_open(hb_i32 n, const hb_i64 *ptr, const hb_u8 *located, hb_i32 *open, hb_u64 *state) {
+	for (hb_i64 i = (hb_i64)blockIdx.x * HB_GRAPH_BLOCK; i < n; i += (hb_i64)gridDim.x * HB_GRAPH_BLOCK) {
+		const hb_i64 v = i + threadIdx.x, degree = v < n && !located[v] ? ptr[v + 1] - ptr[v] : 0;
+		const hb_i32 kind = degree == 0 ? -1 : degree <= HB_GEO_SMALL ? HB_GEO_BY_PART : degree < HB_GEO_LARGE ? HB_GEO_BY_WARP : HB_GEO_BY_BLOCK;
+		hb_geo_put<3>(kind, (hb_i32)v, open, n, state + HB_GEO_OPEN);
 	}
 }
 
-// hb_geo_list appends a vertex to the list of its number of points. One lane calls it.
-HB_DEVICE void hb_geo_list(hb_i32 n, hb_i32 v, hb_u32 points, hb_i32 *lists, hb_u64 *state) {
-	const hb_i32 size = points > HB_GEO_LARGE ? 2 : points > HB_GEO_SMALL ? 1 : 0;
-	lists[(hb_i64)size * n + (hb_i64)atomicAdd(state + HB_GEO_LISTS + size, (hb_u64)1)] = v;
+// hb_geo_counted stores a count: 0 with fewer than least, or with as many as when the vertex was beyond
+// the limits.
+HB_DEVICE void hb_geo_counted(hb_i32 v, hb_u32 found, hb_u32 least, const hb_u32 *tried, hb_u32 *counts) {
+	counts[v] = found < least || (tried && tried[v] >= found) ? 0 : found;
 }
 
-// hb_geo_gather copies the points of the vertices with counts above 0 to near, from at[v] on, and
-// lists these vertices. A single neighbour's place is copied at once.
-HB_KERNEL hb_geo_gather(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_u8 *located, const hb_u32 *counts, const hb_i64 *at,
-	hb_i32 now, hb_point *point, double *lat, double *lon, double *spread, hb_i32 *pass, hb_point *near, hb_i32 *lists, hb_u64 *state) {
+// hb_geo_counts counts the located neighbours of the vertices of a list, LANES threads each.
+template <int LANES>
+HB_DEVICE void hb_geo_counts(const hb_i64 *ptr, const hb_i32 *idx, const hb_u8 *located, const hb_i32 *list, hb_i64 size, hb_u32 least,
+	const hb_u32 *tried, hb_u32 *counts) {
+	const hb_i64 groups = (hb_i64)gridDim.x * HB_GRAPH_BLOCK / LANES;
+	const hb_i32 lane = threadIdx.x % LANES;
+	for (hb_i64 i = ((hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x) / LANES; i - HB_LANE / LANES < size; i += groups) {
+		const hb_i32 v = i < size ? list[i] : -1;
+		const hb_i64 begin = v >= 0 ? ptr[v] : 0, end = v >= 0 ? ptr[v + 1] : 0;
+		hb_u32 found = 0;
+#pragma unroll 4
+		for (hb_i64 p = begin + lane; p < end; p += LANES) found += located[idx[p]];
+#pragma unroll
+		for (hb_i32 d = LANES / 2; d > 0; d /= 2) found += __shfl_xor_sync(HB_FULL, found, d);
+		if (lane == 0 && v >= 0) hb_geo_counted(v, found, least, tried, counts);
+	}
+}
+
+HB_KERNEL hb_geo_count(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_u8 *located, const hb_i32 *open, hb_i32 half, hb_u32 least,
+	const hb_u32 *tried, hb_u32 *counts, const hb_u64 *state) {
 	__shared__ hb_u32 sums[HB_GRAPH_WARPS];
-	__shared__ hb_i32 hubs[HB_GRAPH_WARPS];
-	const hb_i32 warp = threadIdx.x / HB_WARP;
-	const hb_u32 below = (1u << HB_LANE) - 1;
-	for (hb_i64 first = (hb_i64)blockIdx.x * HB_GRAPH_WARPS; first < n; first += (hb_i64)gridDim.x * HB_GRAPH_WARPS) {
-		const hb_i64 v = first + warp;
-		const hb_u32 count = v < n ? counts[v] : 0;
+	const hb_u64 *sizes = state + HB_GEO_OPEN + 3 * half;
+	const hb_i32 *list = open + 3 * (hb_i64)half * n;
+	for (hb_u64 i = blockIdx.x; i < sizes[HB_GEO_BY_BLOCK]; i += gridDim.x) {
+		const hb_i32 v = list[2 * (hb_i64)n + (hb_i64)i];
+		hb_u32 mine = 0;
+#pragma unroll 4
+		for (hb_i64 p = ptr[v] + threadIdx.x; p < ptr[v + 1]; p += HB_GRAPH_BLOCK) mine += located[idx[p]];
+		mine = hb_block_total(mine, sums);
+		if (threadIdx.x == 0) hb_geo_counted(v, mine, least, tried, counts);
+		__syncthreads();
+	}
+	hb_geo_counts<HB_WARP>(ptr, idx, located, list + n, (hb_i64)sizes[HB_GEO_BY_WARP], least, tried, counts);
+	hb_geo_counts<HB_GEO_LANES>(ptr, idx, located, list, (hb_i64)sizes[HB_GEO_BY_PART], least, tried, counts);
+}
+
+// hb_geo_single gives a vertex the place of its only located neighbour.
+HB_DEVICE void hb_geo_single(hb_i32 v, hb_i32 u, hb_i32 now, hb_point *point, double *lat, double *lon, double *spread, hb_i32 *pass) {
+	lat[v] = lat[u];
+	lon[v] = lon[u];
+	point[v] = point[u];
+	spread[v] = 0;
+	pass[v] = now;
+}
+
+// hb_geo_gathers copies the points of the vertices of a list with counts above 0 to near, from at[v]
+// on, in the order of their rows, LANES threads a vertex. A single neighbour's place is copied at once.
+template <int LANES>
+HB_DEVICE void hb_geo_gathers(const hb_i64 *ptr, const hb_i32 *idx, const hb_u8 *located, const hb_i32 *list, hb_i64 size, const hb_u32 *counts,
+	const hb_i64 *at, hb_i32 now, hb_point *point, double *lat, double *lon, double *spread, hb_i32 *pass, hb_point *near) {
+	const hb_i64 groups = (hb_i64)gridDim.x * HB_GRAPH_BLOCK / LANES;
+	const hb_i32 lane = threadIdx.x % LANES, leader = HB_LANE - lane;
+	const hb_u32 group = (LANES == HB_WARP ? HB_FULL : (1u << LANES % HB_WARP) - 1) << leader, below = group & ((1u << HB_LANE) - 1);
+	for (hb_i64 i = ((hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x) / LANES; i - HB_LANE / LANES < size; i += groups) {
+		const hb_i32 v = i < size ? list[i] : -1;
+		const hb_u32 count = v >= 0 ? counts[v] : 0;
 		const hb_i64 begin = count ? ptr[v] : 0, end = count ? ptr[v + 1] : 0;
-		const bool hub = end - begin >= HB_GEO_LARGE;
-		if (HB_LANE == 0) {
-			hubs[warp] = hub ? (hb_i32)v : -1;
-			if (count > 1) hb_geo_list(n, (hb_i32)v, count, lists, state);
-		}
 		hb_i64 to = count ? at[v] : 0;
-		for (hb_i64 p = begin + HB_LANE; !hub && p - HB_LANE < end; p += HB_WARP) {
+		for (hb_i64 p = begin + lane; __any_sync(HB_FULL, p - lane < end); p += LANES) {
 			const hb_i32 u = p < end ? idx[p] : -1;
 			const bool hit = u >= 0 && located[u];
 			const hb_u32 hits = __ballot_sync(HB_FULL, hit);
 			if (hit && count > 1) near[to + __popc(hits & below)] = point[u];
-			if (hit && count == 1) {
-				lat[v] = lat[u];
-				lon[v] = lon[u];
-				point[v] = point[u];
-				spread[v] = 0;
-				pass[v] = now;
-			}
-			to += __popc(hits);
+			if (hit && count == 1) hb_geo_single(v, u, now, point, lat, lon, spread, pass);
+			to += __popc(hits & group);
+		}
+	}
+}
+
+HB_KERNEL hb_geo_gather(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_u8 *located, const hb_i32 *open, hb_i32 half,
+	const hb_u32 *counts, const hb_i64 *at, hb_i32 now, hb_point *point, double *lat, double *lon, double *spread, hb_i32 *pass, hb_point *near,
+	const hb_u64 *state) {
+	__shared__ hb_u32 sums[HB_GRAPH_WARPS];
+	const hb_u64 *sizes = state + HB_GEO_OPEN + 3 * half;
+	const hb_i32 *list = open + 3 * (hb_i64)half * n;
+	const hb_i32 warp = threadIdx.x / HB_WARP;
+	const hb_u32 below = (1u << HB_LANE) - 1;
+	for (hb_u64 i = blockIdx.x; i < sizes[HB_GEO_BY_BLOCK]; i += gridDim.x) {
+		const hb_i32 v = list[2 * (hb_i64)n + (hb_i64)i];
+		if (counts[v] == 0) continue; // the same in all threads
+		// Each warp has a part of the row: it counts, and then copies behind those before it.
+		const hb_i64 length = ptr[v + 1] - ptr[v], share = (length + HB_GRAPH_WARPS - 1) / HB_GRAPH_WARPS;
+		const hb_i64 from = ptr[v] + warp * share, upto = from + share < ptr[v + 1] ? from + share : ptr[v + 1];
+		hb_u32 mine = 0;
+		for (hb_i64 p = from + HB_LANE; p < upto; p += HB_WARP) mine += located[idx[p]];
+		mine = (hb_u32)hb_total(mine);
+		if (HB_LANE == 0) sums[warp] = mine;
+		__syncthreads();
+		hb_i64 place = at[v];
+		for (hb_i32 k = 0; k < warp; k++) place += sums[k];
+		for (hb_i64 p = from + HB_LANE; p - HB_LANE < upto; p += HB_WARP) {
+			const hb_i32 u = p < upto ? idx[p] : -1;
+			const bool hit = u >= 0 && located[u];
+			const hb_u32 hits = __ballot_sync(HB_FULL, hit);
+			if (hit && counts[v] > 1) near[place + __popc(hits & below)] = point[u];
+			if (hit && counts[v] == 1) hb_geo_single(v, u, now, point, lat, lon, spread, pass);
+			place += __popc(hits);
 		}
 		__syncthreads();
-		for (hb_i32 w = 0; w < HB_GRAPH_WARPS; w++) {
-			const hb_i32 u = hubs[w];
-			if (u < 0) continue;
-			// Each warp has a part of the row: it counts, and then copies behind those before it.
-			const hb_i64 length = ptr[u + 1] - ptr[u], share = (length + HB_GRAPH_WARPS - 1) / HB_GRAPH_WARPS;
-			const hb_i64 from = ptr[u] + warp * share, upto = from + share < ptr[u + 1] ? from + share : ptr[u + 1];
-			hb_u32 mine = 0;
-			for (hb_i64 p = from + HB_LANE; p < upto; p += HB_WARP) mine += located[idx[p]];
-			mine = (hb_u32)hb_total(mine);
-			if (HB_LANE == 0) sums[warp] = mine;
-			__syncthreads();
-			hb_i64 place = at[u];
-			for (hb_i32 k = 0; k < warp; k++) place += sums[k];
-			for (hb_i64 p = from + HB_LANE; p - HB_LANE < upto; p += HB_WARP) {
-				const hb_i32 x = p < upto ? idx[p] : -1;
-				const bool hit = x >= 0 && located[x];
-				const hb_u32 hits = __ballot_sync(HB_FULL, hit);
-				if (hit) near[place + __popc(hits & below)] = point[x];
-				if (hit && counts[u] == 1) {
-					lat[u] = lat[x];
-					lon[u] = lon[x];
-					point[u] = point[x];
-					spread[u] = 0;
-					pass[u] = now;
-				}
-				place += __popc(hits);
-			}
-			__syncthreads();
+	}
+	hb_geo_gathers<HB_WARP>(ptr, idx, located, list + n, (hb_i64)sizes[HB_GEO_BY_WARP], counts, at, now, point, lat, lon, spread, pass, near);
+	hb_geo_gathers<HB_GEO_LANES>(ptr, idx, located, list, (hb_i64)sizes[HB_GEO_BY_PART], counts, at, now, point, lat, lon, spread, pass, near);
+}
+
+// hb_geo_lists lists the vertices with several points, by their number.
+HB_KERNEL hb_geo_lists(hb_i32 n, const hb_i32 *open, hb_i32 half, const hb_u32 *counts, hb_i32 *lists, hb_u64 *state) {
+	for (hb_i32 k = 0; k < 3; k++) {
+		const hb_i64 size = (hb_i64)state[HB_GEO_OPEN + 3 * half + k];
+		const hb_i32 *list = open + (3 * (hb_i64)half + k) * n;
+		for (hb_i64 i = (hb_i64)blockIdx.x * HB_GRAPH_BLOCK; i < size; i += (hb_i64)gridDim.x * HB_GRAPH_BLOCK) {
+			const hb_i32 v = i + threadIdx.x < size ? list[i + threadIdx.x] : -1;
+			const hb_u32 points = v >= 0 ? counts[v] : 0;
+			const hb_i32 kind = points < 2 ? -1 : points <= HB_GEO_FEW ? 0 : points <= HB_GEO_SMALL ? 1 : points <= HB_GEO_LARGE ? 2 : 3;
+			hb_geo_put<4>(kind, v, lists, n, state + HB_GEO_LISTS);
 		}
-		__syncthreads();
 	}
 }
 
@@ -330,6 +382,8 @@ HB_DEVICE void hb_medians(hb_i32 list, hb_i32 n, const hb_u32 *counts, const hb_
 	const hb_u64 size = state[HB_GEO_LISTS + list];
 	const hb_i32 lane = HB_LANE % LANES, leader = HB_LANE - lane;
 	const hb_u32 group = (LANES == HB_WARP ? HB_FULL : (1u << LANES) - 1) << leader;
+	const hb_u64 groups = (hb_u64)gridDim.x * HB_GRAPH_BLOCK / LANES;
+	hb_u64 next = ((hb_u64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x) / LANES; // of this group: then each groups-th
 	hb_i32 v = -1;
 	hb_u32 count = 0;
 	const hb_point *pts = near;
@@ -340,9 +394,8 @@ HB_DEVICE void hb_medians(hb_i32 list, hb_i32 n, const hb_u32 *counts, const hb_
 	bool drained = false;
 	for (;;) {
 		bool fresh = m.done && !drained;
-		hb_u64 ticket = size;
-		if (fresh && lane == 0) ticket = atomicAdd(state + HB_GEO_TICKETS + list, (hb_u64)1);
-		ticket = __shfl_sync(HB_FULL, ticket, leader);
+		const hb_u64 ticket = next;
+		if (fresh) next += groups;
 		if (fresh && ticket >= size) {
 			drained = true;
 			fresh = false;
@@ -434,19 +487,27 @@ HB_DEVICE void hb_medians(hb_i32 list, hb_i32 n, const hb_u32 *counts, const hb_
 	}
 }
 
-// hb_geo_medians_small: the medians of few points.
-HB_KERNEL hb_geo_medians_small(hb_i32 n, const hb_u32 *counts, const hb_i64 *at, const hb_point *near, const hb_i32 *lists, double tolerance,
+// hb_geo_medians_few: the medians of few points.
+HB_KERNEL hb_geo_medians_few(hb_i32 n, const hb_u32 *counts, const hb_i64 *at, const hb_point *near, const hb_i32 *lists, double tolerance,
 	hb_i32 most, double spread_limit, double distance_limit, hb_i32 now, hb_point *point, double *lat, double *lon, double *spread, hb_i32 *pass,
 	hb_u32 *tried, hb_u64 *state) {
-	hb_medians<HB_GEO_LANES>(0, n, counts, at, near, lists, tolerance, most, spread_limit, distance_limit, now, point, lat, lon, spread, pass, tried,
+	hb_medians<HB_GEO_LANES / 2>(0, n, counts, at, near, lists, tolerance, most, spread_limit, distance_limit, now, point, lat, lon, spread, pass, tried,
 		state);
 }
 
-// hb_geo_medians_warp: the medians of more points.
+// hb_geo_medians_small: the medians of more points.
+HB_KERNEL hb_geo_medians_small(hb_i32 n, const hb_u32 *counts, const hb_i64 *at, const hb_point *near, const hb_i32 *lists, double tolerance,
+	hb_i32 most, double spread_limit, double distance_limit, hb_i32 now, hb_point *point, double *lat, double *lon, double *spread, hb_i32 *pass,
+	hb_u32 *tried, hb_u64 *state) {
+	hb_medians<HB_GEO_LANES>(1, n, counts, at, near, lists, tolerance, most, spread_limit, distance_limit, now, point, lat, lon, spread, pass, tried,
+		state);
+}
+
+// hb_geo_medians_warp: the medians of up to HB_GEO_LARGE points.
 HB_KERNEL hb_geo_medians_warp(hb_i32 n, const hb_u32 *counts, const hb_i64 *at, const hb_point *near, const hb_i32 *lists, double tolerance,
 	hb_i32 most, double spread_limit, double distance_limit, hb_i32 now, hb_point *point, double *lat, double *lon, double *spread, hb_i32 *pass,
 	hb_u32 *tried, hb_u64 *state) {
-	hb_medians<HB_WARP>(1, n, counts, at, near, lists, tolerance, most, spread_limit, distance_limit, now, point, lat, lon, spread, pass, tried,
+	hb_medians<HB_WARP>(2, n, counts, at, near, lists, tolerance, most, spread_limit, distance_limit, now, point, lat, lon, spread, pass, tried,
 		state);
 }
 
@@ -457,8 +518,8 @@ HB_KERNEL hb_geo_hubs(hb_i32 n, const hb_u32 *counts, const hb_i64 *at, const hb
 	__shared__ HB_F parts[HB_GRAPH_WARPS];
 	__shared__ hb_u32 tallies[HB_GRAPH_WARPS];
 	__shared__ double wide[HB_GRAPH_WARPS];
-	for (hb_u64 t = blockIdx.x; t < state[HB_GEO_LISTS + 2]; t += gridDim.x) {
-		const hb_i32 v = lists[2 * (hb_i64)n + (hb_i64)t];
+	for (hb_u64 t = blockIdx.x; t < state[HB_GEO_LISTS + 3]; t += gridDim.x) {
+		const hb_i32 v = lists[3 * (hb_i64)n + (hb_i64)t];
 		const hb_u32 count = counts[v];
 		const hb_point *pts = near + at[v];
 		const HB_F lat0 = pts[0].lat, lon0 = pts[0].lon;
@@ -525,13 +586,22 @@ HB_KERNEL hb_geo_hubs(hb_i32 n, const hb_u32 *counts, const hb_i64 *at, const hb
 	}
 }
 
-// hb_geo_commit marks the vertices that this pass located, and counts them.
-HB_KERNEL hb_geo_commit(hb_i32 n, hb_i32 now, const hb_i32 *pass, hb_u8 *located, hb_u64 *state) {
+// hb_geo_commit marks the vertices that this pass located, counts them, and lists the others in the
+// other half of open.
+HB_KERNEL hb_geo_commit(hb_i32 n, hb_i32 now, const hb_i32 *pass, hb_u8 *located, hb_i32 *open, hb_i32 half, hb_u32 *counts, hb_u64 *state) {
 	hb_u64 found = 0;
-	HB_EACH(v, n) {
-		if (pass[v] == now) {
-			located[v] = 1;
-			found++;
+	for (hb_i32 k = 0; k < 3; k++) {
+		const hb_i64 size = (hb_i64)state[HB_GEO_OPEN + 3 * half + k];
+		const hb_i32 *list = open + (3 * (hb_i64)half + k) * n;
+		for (hb_i64 i = (hb_i64)blockIdx.x * HB_GRAPH_BLOCK; i < size; i += (hb_i64)gridDim.x * HB_GRAPH_BLOCK) {
+			const hb_i32 v = i + threadIdx.x < size ? list[i + threadIdx.x] : -1;
+			const bool is = v >= 0 && pass[v] == now;
+			if (is) {
+				located[v] = 1;
+				counts[v] = 0;
+				found++;
+			}
+			hb_geo_put<3>(v >= 0 && !is ? k : -1, v, open + 3 * (hb_i64)(1 - half) * n, n, state + HB_GEO_OPEN + 3 * (1 - half));
 		}
 	}
 	found = hb_total(found);
