@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -233,6 +234,9 @@ func (d *deviceProgram) run(
 	ctx context.Context, at device.Runner, g device.Operand, n int, o Options, out ran,
 ) (states device.Store, active int64, err error) {
 	method := o.Plan
+	if isBuffer(method) && !slices.Contains(BufferPlans(), method) {
+		return states, 0, &PlanError{d.name, method, "is not a plan", "use " + strings.Join(BufferPlans(), ", ")}
+	}
 	switch {
 	case method == "auto":
 		method = ""
@@ -240,7 +244,7 @@ func (d *deviceProgram) run(
 		method = pushStates
 	}
 	err = at.Run(device.Call{Context: ctx, Op: d.name, Trace: o.Trace != nil}, func(s *device.Session) {
-		r := &deviceRun{Session: s, p: d, n: n, rows: s.Rows(g), reverse: g}
+		r := &deviceRun{Session: s, p: d, n: n, graph: g, rows: s.Rows(g), reverse: g}
 		r.reverse.Transposed = !g.Transposed
 		r.start()
 		for s.Err() == nil && n > 0 {
@@ -289,6 +293,7 @@ type deviceRun struct {
 	p       *deviceProgram
 	n       int
 	rows    device.View    // edges by source
+	graph   device.Operand
 	reverse device.Operand // the matrix whose rows collect messages
 	state   device.View    // states, present where a vertex is active; full if all are
 	mail    device.View    // the messages of the active vertices, if they are known; see mails
@@ -380,7 +385,13 @@ func (r *deviceRun) superstep(method string, superstep int32) string {
 	}
 	a := r.reverse
 	a.Pattern = d.sends
-	y, how := r.Product(method, d.gather, a, x, mask)
+	var y device.View
+	how := device.Ran{Plan: method}
+	if isBuffer(method) {
+		y = r.byBuffer(method, x)
+	} else {
+		y, how = r.Product(method, d.gather, a, x, mask)
+	}
 	next := r.states(d.state)
 	var mail device.View
 	if d.mails {

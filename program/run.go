@@ -15,7 +15,7 @@ import (
 type Options struct {
 	Threads int // 0: GOMAXPROCS; does not change results
 	// Plan is "" or "auto" for the automatic choice, "push" or "pull" for a direction; for a graph
-	// on a device also the text of a plan, as of space.Plan.
+	// on a device also the text of a plan, as of space.Plan, or one of BufferPlans.
 	Plan string
 	// MaxSupersteps is the number of supersteps after which a run fails with a *LimitError; 0
 	// means no limit. Program.Supersteps is the limit that ends a run without an error.
@@ -55,7 +55,7 @@ type Result[V comparable] struct {
 // nil; when it ends, Run returns its error. O(edges of active vertices) a superstep; a pull takes
 // O(edges) and needs the transpose, which g keeps. The states live where g does. On a device the
 // program needs CUDA text, sums in floating point round as the plan says, the sum any returns any
-// message, and Priority is ignored.
+// message, and Priority holds with auto and push only.
 //
 // Errors: *matrix.DimensionError, *ProgramError, *PlanError, *MessageError, and *LimitError
 // together with the result so far.

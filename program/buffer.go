@@ -1,0 +1,168 @@
+package program
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"math/bits"
+
+	"github.com/hiveblas/hiveblas/internal/device"
+)
+
+// This file runs supersteps by way of a message buffer; see kernels/buffer.cu.
+
+//go:embed kernels/buffer.cu
+var bufferText string
+
+// The plans of a message buffer: its messages in rows, read by a warp or a thread a vertex, or in
+// columns of 32 vertices of similar in-degree.
+const (
+	bufferRows    = "buffer rows"
+	bufferThreads = "buffer rows vm"
+	bufferColumns = "buffer columns"
+)
+
+// BufferPlans are the plans of [Options] that keep messages in a buffer. They suit a program with
+// Send or Gather, and Sum, on a device.
+func BufferPlans() []string { return []string{bufferRows, bufferThreads, bufferColumns} }
+
+// bufferBuckets is the number of buckets of the approximate sort by in-degree.
+const bufferBuckets = 1024
+
+// bufferSlack bounds the slots of columns: so many for an edge, besides 32 for a vertex.
+const bufferSlack = 4
+
+// mailbox is where messages of a matrix are written and read, kept with the matrix.
+type mailbox struct {
+	from, place device.Buffer // of an edge by source
+	order, base device.Buffer // of columns
+	slots       int64
+}
+
+// Drop frees the buffers.
+func (b *mailbox) Drop() {
+	for _, m := range []*device.Buffer{&b.from, &b.place, &b.order, &b.base} {
+		m.Release()
+		*m = device.Buffer{}
+	}
+}
+
+// buffered is the program of buffer.cu.
+func (d *deviceProgram) buffered() device.Program {
+	p := d.program()
+	p.File, p.Head, p.Parts, p.Body = "program/buffer", d.head, nil, d.body+bufferText
+	return p
+}
+
+// bufferKey tells these programs from those of programKey.
+type bufferKey struct{ programKey }
+
+func (r *deviceRun) buffer(name string) device.Kernel {
+	return r.Kernel(r.Program(bufferKey{r.p.code}, r.p.buffered), "hb_program_"+name)
+}
+
+// warps launches a kernel of a warp an item.
+func (r *deviceRun) warps(k device.Kernel, items int64, args ...any) {
+	const each = device.Threads / 32
+	r.Blocks(k, min((items+each-1)/each, int64(r.Multiprocessors())*64), device.Threads, args...)
+}
+
+// mailbox returns the places of messages, and makes them once a matrix.
+func (r *deviceRun) mailbox(columns bool) *mailbox {
+	key := "program: rows of messages"
+	if columns {
+		key = "program: columns of messages"
+	}
+	b, _ := r.Kept(r.graph, key, func() device.Dropper { return r.newMailbox(columns) }).(*mailbox)
+	return b
+}
+
+func (r *deviceRun) newMailbox(columns bool) *mailbox {
+	m, n := r.rows.Entries, int32(r.n)
+	in := r.Rows(r.reverse)
+	b := &mailbox{slots: m, from: r.Alloc(4 * max(m, 1)), place: r.Alloc(4 * max(m, 1))}
+	r.warps(r.buffer("sources"), int64(n), n, r.rows.Ptr, b.from)
+	keys := r.Alloc(4 * max(m, 1))
+	r.Copy(keys, r.rows.Idx, 4*m)
+	sorted, places := keys, keys
+	if m > 0 {
+		sorted, places = r.Sort(keys, m, 4, bits.Len(uint(r.n)))
+	}
+	if columns {
+		r.columns(b, in, sorted, places)
+	} else {
+		r.Each(r.buffer("rows"), m, m, places, b.place)
+	}
+	if m >= 1<<32 || b.slots >= 1<<32 || columns && b.slots > bufferSlack*m+32*int64(n) {
+		r.Fail(&PlanError{r.p.name, "buffer", fmt.Sprintf("it would have %d slots for %d messages", b.slots, m),
+			"use a plan without a buffer, or buffer rows"})
+	}
+	if r.Err() != nil {
+		return &mailbox{}
+	}
+	kept := &mailbox{r.Retain(b.from), r.Retain(b.place), device.Buffer{}, device.Buffer{}, b.slots}
+	if columns {
+		kept.order, kept.base = r.Retain(b.order), r.Retain(b.base)
+	}
+	return kept
+}
+
+// columns sorts the vertices approximately by in-degree and interleaves the messages of 32.
+func (r *deviceRun) columns(b *mailbox, in device.View, sorted, places device.Buffer) {
+	m, n, size := r.rows.Entries, int32(r.n), int64(r.n)
+	most := r.Zeros(8)
+	r.Each(r.buffer("most"), size, n, in.Ptr, most)
+	keys := r.Alloc(4 * size)
+	r.Each(r.buffer("buckets"), size, n, in.Ptr, r.Read(most, 0), uint32(bufferBuckets), keys)
+	_, b.order = r.Sort(keys, size, 4, bits.Len(bufferBuckets-1))
+	rank, groups := r.Alloc(4*size), (size+31)/32
+	slots := r.Alloc(8 * groups)
+	r.warps(r.buffer("widths"), groups, n, in.Ptr, b.order, rank, slots)
+	b.base = r.Scan(slots, groups, 8)
+	b.slots = r.Read(b.base, groups)
+	r.Each(r.buffer("columns"), m, m, sorted, places, in.Ptr, rank, b.base, b.place)
+	for _, x := range []device.Buffer{most, keys, rank, slots} {
+		r.Free(x)
+	}
+}
+
+// byBuffer sums the messages of the active vertices by way of a buffer.
+func (r *deviceRun) byBuffer(method string, x device.View) device.View {
+	d, n, m := r.p, int32(r.n), r.rows.Entries
+	columns := method == bufferColumns
+	b := r.mailbox(columns)
+	if r.Err() != nil {
+		return device.View{}
+	}
+	in := r.Rows(r.reverse)
+	buffer := r.Alloc(int64(d.message.Size) * max(b.slots, 1))
+	var sent device.Buffer
+	present := r.state.Present
+	if present.Addr != 0 || !d.sends && d.gather.If != "" {
+		sent = r.Alloc(max(b.slots, 1))
+	}
+	mail := device.Buffer{}
+	if d.sends {
+		mail = x.Val
+	}
+	r.Each(r.buffer("post"), m, n, m, r.rows.Ptr, b.from, r.rows.Idx, r.rows.Val, r.state.Val, present, mail, b.place,
+		buffer, sent)
+	y := r.states(d.message)
+	switch method {
+	case bufferRows:
+		r.warps(r.buffer("read_warps"), int64(n), n, in.Ptr, buffer, sent, y.Val, y.Present)
+	case bufferThreads:
+		r.Each(r.buffer("read_threads"), int64(n), n, in.Ptr, buffer, sent, y.Val, y.Present)
+	default:
+		r.Each(r.buffer("read_columns"), int64(n), n, in.Ptr, b.order, b.base, buffer, sent, y.Val, y.Present)
+	}
+	r.Free(buffer)
+	if sent.Addr != 0 {
+		r.Free(sent)
+	}
+	return y
+}
+
+// isBuffer reports whether a plan keeps messages in a buffer.
+func isBuffer(plan string) bool { return strings.HasPrefix(plan, "buffer") }

@@ -1,0 +1,148 @@
+// A superstep by way of a message buffer: each edge writes its message at a place that was computed
+// once, and each vertex reads its messages, which stand together; no atomics, no sorting (Zhong and He,
+// Medusa, IEEE TPDS 25(6), 2014, section 4.2). In rows, the messages of a vertex are neighbours. In
+// columns, those of 32 vertices of similar in-degree are interleaved, so that a warp with a vertex a
+// lane reads neighbours (Zhong et al., IEEE TPDS 28, 2017, section 4).
+// Source: prelude + the sum + the program + this file. Host: buffer.go, which defines HB_SENDS.
+//
+// Once a matrix: idx are the targets of the m edges by source, sorted u32[m] the same in ascending
+//   order, places u32[m] the edge of each; inptr hb_i64[n+1] the in-degrees.
+//   hb_program_sources: from hb_i32[m], the source of each edge (a thread a vertex … a warp a vertex)
+//   rows: hb_program_rows: place hb_u32[m]
+//   columns: hb_program_buckets (keys), a sort (order), hb_program_widths, prefix sums of 32·width
+//     (base), hb_program_columns
+// Each superstep: hb_program_post (a thread an edge), then hb_program_read_… (32 lanes or a thread a
+//   vertex). sent may be null: every edge has a message.
+// Bound by the scattered writes of post.
+
+#define HB_GROUP 32
+
+// hb_program_sources writes the source of each edge, a warp a vertex.
+HB_KERNEL hb_program_sources(hb_i32 n, const hb_i64 *ptr, hb_i32 *from) {
+	const hb_i64 warps = (hb_i64)gridDim.x * blockDim.x / HB_WARP;
+	for (hb_i64 v = ((hb_i64)blockIdx.x * blockDim.x + threadIdx.x) / HB_WARP; v < n; v += warps)
+		for (hb_i64 e = ptr[v] + HB_LANE; e < ptr[v + 1]; e += HB_WARP) from[e] = (hb_i32)v;
+}
+
+HB_KERNEL hb_program_rows(hb_i64 m, const hb_u32 *places, hb_u32 *place) {
+	HB_EACH(k, m) place[places[k]] = (hb_u32)k;
+}
+
+// hb_program_buckets maps in-degrees to buckets by linear projection, the greatest first.
+HB_KERNEL hb_program_buckets(hb_i32 n, const hb_i64 *inptr, hb_i64 most, hb_u32 buckets, hb_u32 *keys) {
+	HB_EACH(v, n) keys[v] = (hb_u32)(buckets - 1 - (hb_u64)(inptr[v + 1] - inptr[v]) * buckets / (hb_u64)(most + 1));
+}
+
+// hb_program_most is the greatest in-degree.
+HB_KERNEL hb_program_most(hb_i32 n, const hb_i64 *inptr, hb_u64 *most) {
+	hb_u64 mine = 0;
+	HB_EACH(v, n) {
+		const hb_u64 d = (hb_u64)(inptr[v + 1] - inptr[v]);
+		mine = d > mine ? d : mine;
+	}
+	for (int d = HB_WARP / 2; d > 0; d /= 2) {
+		const hb_u64 other = __shfl_xor_sync(HB_FULL, mine, d);
+		mine = other > mine ? other : mine;
+	}
+	if (HB_LANE == 0 && mine) atomicMax(most, mine);
+}
+
+// hb_program_widths writes the slots of each group, and the rank of each vertex.
+HB_KERNEL hb_program_widths(hb_i32 n, const hb_i64 *inptr, const hb_u32 *order, hb_u32 *rank, hb_u64 *slots) {
+	const hb_i64 groups = ((hb_i64)n + HB_GROUP - 1) / HB_GROUP, warps = (hb_i64)gridDim.x * blockDim.x / HB_WARP;
+	for (hb_i64 g = ((hb_i64)blockIdx.x * blockDim.x + threadIdx.x) / HB_WARP; g < groups; g += warps) {
+		const hb_i64 r = g * HB_GROUP + HB_LANE;
+		hb_u64 width = 0;
+		if (r < n) {
+			const hb_u32 v = order[r];
+			rank[v] = (hb_u32)r;
+			width = (hb_u64)(inptr[v + 1] - inptr[v]);
+		}
+		for (int d = HB_WARP / 2; d > 0; d /= 2) {
+			const hb_u64 other = __shfl_xor_sync(HB_FULL, width, d);
+			width = other > width ? other : width;
+		}
+		if (HB_LANE == 0) slots[g] = HB_GROUP * width;
+	}
+}
+
+HB_KERNEL hb_program_columns(hb_i64 m, const hb_u32 *sorted, const hb_u32 *places, const hb_i64 *inptr, const hb_u32 *rank, const hb_i64 *base,
+	hb_u32 *place) {
+	HB_EACH(k, m) {
+		const hb_u32 v = sorted[k], r = rank[v];
+		place[places[k]] = (hb_u32)(base[r / HB_GROUP] + (k - inptr[v]) * HB_GROUP + r % HB_GROUP);
+	}
+}
+
+// hb_program_post writes the messages. active may be null: all vertices are.
+HB_KERNEL hb_program_post(hb_i32 n, hb_i64 m, const hb_i64 *ptr, const hb_i32 *from, const hb_i32 *idx, const HB_E *weight, const HB_V *state,
+	const hb_u8 *active, const HB_M *mail, const hb_u32 *place, HB_M *buffer, hb_u8 *sent) {
+	HB_EACH(e, m) {
+		const hb_i32 u = from[e];
+		const hb_u32 at = place[e];
+		bool has = !active || active[u];
+#if HB_SENDS
+		if (has) buffer[at] = mail[u];
+#else
+		if (has) {
+			const HB_E w = weight ? weight[e] : (HB_E)1;
+			const HB_V &src = state[u], &dst = state[idx[e]];
+			has = hb_has(w, src, dst);
+			if (has) buffer[at] = hb_edge(w, src, dst);
+		}
+#endif
+		if (sent) sent[at] = has;
+	}
+}
+
+// hb_program_fold adds a message to the sum of a vertex.
+HB_DEVICE void hb_program_fold(HB_M &sum, bool &some, const HB_M &m, bool is) {
+	if (!is) return;
+	sum = some ? hb_add(sum, m) : m;
+	some = true;
+}
+
+// hb_program_read_warps: rows, a warp a vertex.
+HB_KERNEL hb_program_read_warps(hb_i32 n, const hb_i64 *inptr, const HB_M *buffer, const hb_u8 *sent, HB_M *sums, hb_u8 *hit) {
+	const hb_i64 warps = (hb_i64)gridDim.x * blockDim.x / HB_WARP;
+	for (hb_i64 v = ((hb_i64)blockIdx.x * blockDim.x + threadIdx.x) / HB_WARP; v < n; v += warps) {
+		HB_M sum = HB_IDENTITY;
+		bool some = false;
+		for (hb_i64 k = inptr[v] + HB_LANE; k < inptr[v + 1]; k += HB_WARP) hb_program_fold(sum, some, buffer[k], !sent || sent[k]);
+#pragma unroll
+		for (int d = HB_WARP / 2; d > 0; d /= 2) {
+			const HB_M other = hb_from(sum, HB_LANE + d);
+			const bool is = __shfl_sync(HB_FULL, (int)some, (HB_LANE + d) % HB_WARP);
+			if (HB_LANE < d) hb_program_fold(sum, some, other, is);
+		}
+		if (HB_LANE == 0) {
+			sums[v] = sum;
+			hit[v] = some;
+		}
+	}
+}
+
+// hb_program_read_threads: rows, a thread a vertex.
+HB_KERNEL hb_program_read_threads(hb_i32 n, const hb_i64 *inptr, const HB_M *buffer, const hb_u8 *sent, HB_M *sums, hb_u8 *hit) {
+	HB_EACH(v, n) {
+		HB_M sum = HB_IDENTITY;
+		bool some = false;
+		for (hb_i64 k = inptr[v]; k < inptr[v + 1]; k++) hb_program_fold(sum, some, buffer[k], !sent || sent[k]);
+		sums[v] = sum;
+		hit[v] = some;
+	}
+}
+
+// hb_program_read_columns: columns, a thread a vertex.
+HB_KERNEL hb_program_read_columns(hb_i32 n, const hb_i64 *inptr, const hb_u32 *order, const hb_i64 *base, const HB_M *buffer, const hb_u8 *sent,
+	HB_M *sums, hb_u8 *hit) {
+	HB_EACH(r, n) {
+		const hb_u32 v = order[r];
+		const hb_i64 first = base[r / HB_GROUP] + r % HB_GROUP, degree = inptr[v + 1] - inptr[v];
+		HB_M sum = HB_IDENTITY;
+		bool some = false;
+		for (hb_i64 j = 0; j < degree; j++) hb_program_fold(sum, some, buffer[first + j * HB_GROUP], !sent || sent[first + j * HB_GROUP]);
+		sums[v] = sum;
+		hit[v] = some;
+	}
+}
