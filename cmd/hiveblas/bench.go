@@ -27,7 +27,7 @@ are omitted.`,
 		Args: positional(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(benchCPUCommand(s), benchGPUCommand(s), benchSGMCommand(s), benchIdiomsCommand(s), benchSpaceCommand(s), benchReportCommand(s), benchFirstUseCommand(s))
+	cmd.AddCommand(benchCPUCommand(s), benchGPUCommand(s), benchSGMCommand(s), benchIdiomsCommand(s), benchSpaceCommand(s), benchProgramsCommand(s), benchReportCommand(s), benchFirstUseCommand(s))
 	return cmd
 }
 
@@ -332,6 +332,63 @@ The graphs, of which --only picks some:
 		s.cleaning.Store(true) // an interrupted run prints its measurements
 		defer s.cleaning.Store(false)
 		table, err := bench.Space(s.ctx, o)
+		if table == nil {
+			return err
+		}
+		if file != "" {
+			e := atomicfile.WriteFile(context.WithoutCancel(s.ctx), file, func(w io.Writer) error { return table.WriteJSON(w) })
+			if e != nil {
+				err = errors.Join(err, explain(file, e))
+			}
+		}
+		return errors.Join(err, table.WriteText(s.stdout))
+	}
+	return cmd
+}
+
+func benchProgramsCommand(s *session) *cobra.Command {
+	var o bench.ProgramsOptions
+	var file string
+	var quiet bool
+	cmd := &cobra.Command{
+		Use:   "programs",
+		Short: "Measure graph programs by plans, as the papers on Medusa and the Edge–Vertex model did",
+		Long: `programs runs graph programs (breadth-first search, shortest paths, PageRank, components
+by smallest label, matching) on generated graphs on the first GPU, by the automatic
+choice and by fixed plans. The sets:
+  medusa       graphs of the shapes of Medusa's table 5, with and without active queues
+  edge-vertex  those of Zhong et al.: rows natural, sorted approximately and exactly,
+               adjacency and message buffers by rows and by columns
+  space        the graphs of bench space, five programs by many plans
+A time is the median of whole runs, from call to return.`,
+		Example: `  hiveblas bench programs --json programs.json
+  hiveblas bench programs --sets space --only "grid,rmat 20" --programs bfs --budget 20s`,
+		Args: positional(),
+	}
+	fs := cmd.Flags()
+	fs.StringSliceVar(&o.Sets, "sets", nil, "only `sets` whose name contains one of these: medusa, edge-vertex, space")
+	fs.StringSliceVar(&o.Only, "only", nil, "only `graphs` whose name contains one of these")
+	fs.StringSliceVar(&o.Programs, "programs", nil, "only `programs` whose name contains one of these: bfs, sssp, pagerank, hcc, matching")
+	fs.DurationVar(&o.Budget, "budget", 4*time.Second, "begin no further plan for a program on a graph after `TIME`")
+	fs.IntVar(&o.Shrink, "shrink", 0, "graphs 2^`N` times smaller")
+	fs.StringVar(&file, "json", "", "also write the table to `FILE` as JSON")
+	fs.BoolVar(&quiet, "quiet", false, "print no progress")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		switch {
+		case o.Budget <= 0:
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--budget is %v, want more than 0", o.Budget)}
+		case o.Shrink < 0 || o.Shrink > 8:
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--shrink is %d, want 0 to 8", o.Shrink)}
+		}
+		for _, name := range o.Sets {
+			if !slices.ContainsFunc(bench.ProgramSets(), func(c string) bool { return strings.Contains(c, name) }) {
+				return &usageError{cmd.CommandPath(), fmt.Sprintf("--sets is %q, which is not part of the name of a set", name)}
+			}
+		}
+		o.Log = s.log(quiet)
+		s.cleaning.Store(true) // an interrupted run prints its measurements
+		defer s.cleaning.Store(false)
+		table, err := bench.Programs(s.ctx, o)
 		if table == nil {
 			return err
 		}
