@@ -280,15 +280,22 @@ func (s session) Dense(o device.Operand) device.View {
 func (s session) NewFull(rows, cols int, t device.Type) device.View {
 	cells := int64(rows) * int64(cols)
 	st := s.f.newStore(rows, cols, sparse.Full, t, cells)
-	st.val = s.f.alloc(max(cells, 1) * int64(t.Size)).share()
+	s.values(st, cells)
 	return s.f.viewOf(st)
 }
 
 func (s session) NewBitmap(n int, t device.Type, present device.Buffer) device.View {
 	st := s.f.newStore(1, n, sparse.Bitmap, t, -1)
-	st.val = s.f.alloc(max(int64(n), 1) * int64(t.Size)).share()
+	s.values(st, int64(n))
 	st.present = memOf(present).share()
 	return s.f.viewOf(st)
+}
+
+// values gives a store room for its values, which goes with the store.
+func (s session) values(st *store, cells int64) {
+	m := s.f.alloc(max(cells, 1) * int64(st.typ.Size))
+	st.val = m.share()
+	s.f.free(m)
 }
 
 func (s session) AllPresent(v device.View) device.View {

@@ -265,7 +265,11 @@ func (d *deviceProgram) run(
 				continue
 			}
 			step := Step{Superstep: *out.supersteps, Active: r.count}
-			step.Plan = r.superstep(method, int32(*out.supersteps))
+			by := method
+			if by == "" && d.rounds && d.gather.Add.Any && d.skips {
+				by = earlyPull
+			}
+			step.Plan = r.superstep(by, int32(*out.supersteps))
 			if o.Trace != nil && s.Err() == nil {
 				o.Trace(step)
 			}
@@ -283,6 +287,10 @@ func (d *deviceProgram) run(
 	})
 	return states, active, err
 }
+
+// earlyPull is the plan of a superstep with many messages of which any is the sum: a row ends at the
+// first. The table goes by the share of active vertices, and few hubs have most of the edges.
+const earlyPull = "pull csr vm store"
 
 // pushStates is the plan of "push" for functions of Gather.
 const pushStates = "push csr twc bitmap from=bitmap"

@@ -242,6 +242,50 @@ func rounds[V, E, M comparable](t *testing.T, least int, host, there matrix.Sour
 	}
 }
 
+// TestMemoryOnDevice: supersteps give back what they allocate.
+func TestMemoryOnDevice(t *testing.T) {
+	dev := emulated(t)
+	const n = 4000
+	tuples := gen.Grid2D(1, n)
+	g := gen.CSR(tuples)
+	there, err := matrix.FromCSR(n, n, g.Ptr, g.Idx, make([]bool, len(g.Idx)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := there.Move(dev); err != nil {
+		t.Fatal(err)
+	}
+	for _, plan := range []string{"pull csr vm store", "buffer rows", "push csr vm bitmap from=bitmap"} {
+		peak := [2]uint64{}
+		for k, steps := range []int{5, 60} {
+			p := examples.BFS(0)
+			p.Supersteps = steps
+			most := uint64(0)
+			o := program.Options{Plan: plan, Trace: func(program.Step) { most = max(most, dev.Memory().InUse) }}
+			res, err := program.Run(context.Background(), there, p, o)
+			if err != nil || res.Supersteps != steps {
+				t.Fatalf("%s: %v, %v", plan, res, err)
+			}
+			peak[k] = most
+		}
+		if peak[1] > peak[0]+32*n {
+			t.Errorf("%s: 60 supersteps used %d bytes, 5 used %d", plan, peak[1], peak[0])
+		}
+	}
+	ranks := [2]uint64{}
+	for k, steps := range []int{5, 40} {
+		p := examples.PageRank(.85, -1)
+		p.Supersteps = steps
+		o := program.Options{Trace: func(program.Step) { ranks[k] = max(ranks[k], dev.Memory().InUse) }}
+		if _, err := program.Run(context.Background(), there, p, o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if ranks[1] > ranks[0]+32*n {
+		t.Errorf("PageRank: 40 supersteps used %d bytes, 5 used %d", ranks[1], ranks[0])
+	}
+}
+
 func TestOnDevice(t *testing.T) {
 	dev := emulated(t)
 	tuples := gen.Symmetrise(gen.RMAT(6, 5, gen.RMATOptions{}))
