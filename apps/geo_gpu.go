@@ -93,8 +93,7 @@ func fusedGeolocate(at device.Runner, a matrix.View[bool], known *Locations, n i
 		code := s.Program(key, func() device.Program { return geoProgram(o.Single) })
 		kernel := func(name string) device.Kernel { return s.Kernel(code, "hb_geo_"+name) }
 		size := int64(max(n, 1))
-		located, point, numbers := s.Alloc(size), s.Alloc(width*size), s.Zeros(8*geoStates)
-		counts, lists, open := s.Zeros(4*size), s.Alloc(4*4*size), s.Alloc(2*3*4*size)
+		located, numbers := s.Alloc(size), s.Zeros(8*geoStates)
 		var tried device.Buffer
 		if o.MaxDispersion > 0 || o.MaxDistance > 0 {
 			tried = s.Alloc(4 * size)
@@ -104,7 +103,7 @@ func fusedGeolocate(at device.Runner, a matrix.View[bool], known *Locations, n i
 		pass, spread := s.NewBitmap(n, int32Type, present()), s.NewBitmap(n, doubleType, present())
 		x, y := s.Dense(latitudes), s.Dense(longitudes)
 		s.Each(kernel("start"), int64(n), int32(n), x.Present, x.Val, y.Present, y.Val, located,
-			lat.Val, lon.Val, spread.Val, pass.Val, tried, point, numbers)
+			lat.Val, lon.Val, spread.Val, pass.Val, tried, numbers)
 		look := func() {
 			s.Download(unsafe.Pointer(&state[0]), numbers, 8*geoStates)
 		}
@@ -113,12 +112,18 @@ func fusedGeolocate(at device.Runner, a matrix.View[bool], known *Locations, n i
 			grid, block := residentGrid(s, k)
 			s.Launch(k, grid, block, 0, args...)
 		}
-		launch("open", int32(n), rows.Ptr, located, open, numbers)
 		look()
+		if s.Err() != nil || state[geoBad] > 0 {
+			return
+		}
+		room := int32(max(int64(n)-state[geoKnown], 1)) // places of a list
+		counts, lists, open := s.Zeros(4*size), s.Alloc(4*4*int64(room)), s.Alloc(2*3*4*int64(room))
+		launch("open", int32(n), room, rows.Ptr, located, open, numbers)
+		var point device.Buffer
 		half := int32(0)
 		for s.Err() == nil && state[geoBad] == 0 && n > 0 && (o.Passes == 0 || res.Passes < o.Passes) {
 			now := int32(res.Passes + 1)
-			launch("count", int32(n), rows.Ptr, rows.Idx, located, open, half, int32(o.MinNeighbours),
+			launch("count", room, rows.Ptr, rows.Idx, located, open, half, int32(o.MinNeighbours),
 				tried, counts, numbers)
 			places := s.Scan(counts, int64(n), 4)
 			points := s.Read(places, int64(n))
@@ -127,18 +132,22 @@ func fusedGeolocate(at device.Runner, a matrix.View[bool], known *Locations, n i
 				break
 			}
 			ran.Work += points
+			if point.Addr == 0 {
+				point = s.Alloc(width * size)
+				s.Each(kernel("points"), int64(n), int32(n), located, lat.Val, lon.Val, point)
+			}
 			near := s.Alloc(width * points)
 			s.Fill(numbers.At(8*geoLists), 0, 8*(geoOpen-geoLists))
 			s.Fill(numbers.At(8*(geoOpen+3*int64(1-half))), 0, 8*3)
-			launch("gather", int32(n), rows.Ptr, rows.Idx, located, open, half, counts, places, now,
+			launch("gather", room, rows.Ptr, rows.Idx, located, open, half, counts, places, now,
 				point, lat.Val, lon.Val, spread.Val, pass.Val, near, numbers)
-			launch("lists", int32(n), open, half, counts, lists, numbers)
+			launch("lists", room, open, half, counts, lists, numbers)
 			for _, name := range []string{"hubs", "medians_warp", "medians_small", "medians_few"} {
-				launch(name, int32(n), counts, places, near, lists, o.Tolerance, int32(o.MaxIterations),
+				launch(name, room, counts, places, near, lists, o.Tolerance, int32(o.MaxIterations),
 					o.MaxDispersion, o.MaxDistance, now, point, lat.Val, lon.Val, spread.Val, pass.Val,
 					tried, numbers)
 			}
-			launch("commit", int32(n), now, pass.Val, located, open, half, counts, numbers)
+			launch("commit", room, now, pass.Val, located, open, half, counts, numbers)
 			half = 1 - half
 			s.Free(near)
 			s.Free(places)

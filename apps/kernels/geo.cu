@@ -12,10 +12,11 @@
 // lat, lon, spread double[n], pass hb_i32[n], point hb_point[n], tried hb_u32[n] (limits only), state
 // hb_u64[HB_GEO_STATES], 0 at the beginning. Blocks of HB_GRAPH_BLOCK threads.
 //
-// open hb_i32[2·3·n] are lists of the vertices without a place, by degree: HB_GEO_LANES threads, a warp
-// or a block each. lists hb_i32[4·n] are those of a pass, by their number of points.
+// open hb_i32[2·3·room] are lists of the `room` vertices without a place, by degree: HB_GEO_LANES threads, a warp
+// or a block each. lists hb_i32[4·room] are those of a pass, by their number of points.
 //
-// once:       hb_geo_start, hb_geo_open (one thread a vertex), of counts hb_u32[n] zeroed
+// once:       hb_geo_start, hb_geo_open (one thread a vertex), of counts hb_u32[n] zeroed; hb_geo_points
+//             before the first gather
 // each pass:  hb_geo_count (resident blocks); prefix sums `at` of counts; with more than 0 points:
 //             hb_geo_gather, hb_geo_lists, hb_geo_hubs, hb_geo_medians_…, hb_geo_commit, all of resident blocks
 //
@@ -105,7 +106,8 @@ HB_DEVICE double hb_km(const hb_point &p, const hb_point &q) {
 // hb_geo_start copies the known places, and counts them and those that cannot be used. Present is
 // null if all are there.
 HB_KERNEL hb_geo_start(hb_i32 n, const hb_u8 *has_lat, const double *known_lat, const hb_u8 *has_lon, const double *known_lon,
-	hb_u8 *located, double *lat, double *lon, double *spread, hb_i32 *pass, hb_u32 *tried, hb_point *point, hb_u64 *state) {
+	hb_u8 *located, double *lat, double *lon, double *spread, hb_i32 *pass, hb_u32 *tried, hb_u64 *state) {
+	hb_u64 known = 0;
 	HB_EACH(v, n) {
 		const bool has = !has_lat || has_lat[v], both = has && (!has_lon || has_lon[v]);
 		if (has != (!has_lon || has_lon[v])) atomicAdd(state + HB_GEO_BAD, (hb_u64)1);
@@ -117,8 +119,16 @@ HB_KERNEL hb_geo_start(hb_i32 n, const hb_u8 *has_lat, const double *known_lat, 
 		lon[v] = both ? known_lon[v] : 0;
 		if (!both) continue;
 		if (!(fabs(lat[v]) <= 90) || !(fabs(lon[v]) <= 180)) atomicAdd(state + HB_GEO_BAD, (hb_u64)1);
-		atomicAdd(state + HB_GEO_KNOWN, (hb_u64)1);
-		point[v] = hb_point_of(lat[v], lon[v]);
+		known++;
+	}
+	known = hb_total(known);
+	if (HB_LANE == 0 && known) atomicAdd(state + HB_GEO_KNOWN, known);
+}
+
+// hb_geo_points computes the points of the known places.
+HB_KERNEL hb_geo_points(hb_i32 n, const hb_u8 *located, const double *lat, const double *lon, hb_point *point) {
+	HB_EACH(v, n) {
+		if (located[v]) point[v] = hb_point_of(lat[v], lon[v]);
 	}
 }
 
@@ -157,11 +167,11 @@ HB_DEVICE void hb_geo_put(hb_i32 kind, hb_i32 v, hb_i32 *lists, hb_i32 n, hb_u64
 }
 
 // hb_geo_open lists the vertices without a place that have edges.
-HB_KERNEL hb_geo_open(hb_i32 n, const hb_i64 *ptr, const hb_u8 *located, hb_i32 *open, hb_u64 *state) {
+HB_KERNEL hb_geo_open(hb_i32 n, hb_i32 room, const hb_i64 *ptr, const hb_u8 *located, hb_i32 *open, hb_u64 *state) {
 	for (hb_i64 i = (hb_i64)blockIdx.x * HB_GRAPH_BLOCK; i < n; i += (hb_i64)gridDim.x * HB_GRAPH_BLOCK) {
 		const hb_i64 v = i + threadIdx.x, degree = v < n && !located[v] ? ptr[v + 1] - ptr[v] : 0;
 		const hb_i32 kind = degree == 0 ? -1 : degree <= HB_GEO_SMALL ? HB_GEO_BY_PART : degree < HB_GEO_LARGE ? HB_GEO_BY_WARP : HB_GEO_BY_BLOCK;
-		hb_geo_put<3>(kind, (hb_i32)v, open, n, state + HB_GEO_OPEN);
+		hb_geo_put<3>(kind, (hb_i32)v, open, room, state + HB_GEO_OPEN);
 	}
 }
 
@@ -189,13 +199,13 @@ HB_DEVICE void hb_geo_counts(const hb_i64 *ptr, const hb_i32 *idx, const hb_u8 *
 	}
 }
 
-HB_KERNEL hb_geo_count(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_u8 *located, const hb_i32 *open, hb_i32 half, hb_u32 least,
+HB_KERNEL hb_geo_count(hb_i32 room, const hb_i64 *ptr, const hb_i32 *idx, const hb_u8 *located, const hb_i32 *open, hb_i32 half, hb_u32 least,
 	const hb_u32 *tried, hb_u32 *counts, const hb_u64 *state) {
 	__shared__ hb_u32 sums[HB_GRAPH_WARPS];
 	const hb_u64 *sizes = state + HB_GEO_OPEN + 3 * half;
-	const hb_i32 *list = open + 3 * (hb_i64)half * n;
+	const hb_i32 *list = open + 3 * (hb_i64)half * room;
 	for (hb_u64 i = blockIdx.x; i < sizes[HB_GEO_BY_BLOCK]; i += gridDim.x) {
-		const hb_i32 v = list[2 * (hb_i64)n + (hb_i64)i];
+		const hb_i32 v = list[2 * (hb_i64)room + (hb_i64)i];
 		hb_u32 mine = 0;
 #pragma unroll 4
 		for (hb_i64 p = ptr[v] + threadIdx.x; p < ptr[v + 1]; p += HB_GRAPH_BLOCK) mine += located[idx[p]];
@@ -203,7 +213,7 @@ HB_KERNEL hb_geo_count(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_
 		if (threadIdx.x == 0) hb_geo_counted(v, mine, least, tried, counts);
 		__syncthreads();
 	}
-	hb_geo_counts<HB_WARP>(ptr, idx, located, list + n, (hb_i64)sizes[HB_GEO_BY_WARP], least, tried, counts);
+	hb_geo_counts<HB_WARP>(ptr, idx, located, list + room, (hb_i64)sizes[HB_GEO_BY_WARP], least, tried, counts);
 	hb_geo_counts<HB_GEO_LANES>(ptr, idx, located, list, (hb_i64)sizes[HB_GEO_BY_PART], least, tried, counts);
 }
 
@@ -240,16 +250,16 @@ HB_DEVICE void hb_geo_gathers(const hb_i64 *ptr, const hb_i32 *idx, const hb_u8 
 	}
 }
 
-HB_KERNEL hb_geo_gather(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_u8 *located, const hb_i32 *open, hb_i32 half,
+HB_KERNEL hb_geo_gather(hb_i32 room, const hb_i64 *ptr, const hb_i32 *idx, const hb_u8 *located, const hb_i32 *open, hb_i32 half,
 	const hb_u32 *counts, const hb_i64 *at, hb_i32 now, hb_point *point, double *lat, double *lon, double *spread, hb_i32 *pass, hb_point *near,
 	const hb_u64 *state) {
 	__shared__ hb_u32 sums[HB_GRAPH_WARPS];
 	const hb_u64 *sizes = state + HB_GEO_OPEN + 3 * half;
-	const hb_i32 *list = open + 3 * (hb_i64)half * n;
+	const hb_i32 *list = open + 3 * (hb_i64)half * room;
 	const hb_i32 warp = threadIdx.x / HB_WARP;
 	const hb_u32 below = (1u << HB_LANE) - 1;
 	for (hb_u64 i = blockIdx.x; i < sizes[HB_GEO_BY_BLOCK]; i += gridDim.x) {
-		const hb_i32 v = list[2 * (hb_i64)n + (hb_i64)i];
+		const hb_i32 v = list[2 * (hb_i64)room + (hb_i64)i];
 		if (counts[v] == 0) continue; // the same in all threads
 		// Each warp has a part of the row: it counts, and then copies behind those before it.
 		const hb_i64 length = ptr[v + 1] - ptr[v], share = (length + HB_GRAPH_WARPS - 1) / HB_GRAPH_WARPS;
@@ -271,20 +281,20 @@ HB_KERNEL hb_geo_gather(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb
 		}
 		__syncthreads();
 	}
-	hb_geo_gathers<HB_WARP>(ptr, idx, located, list + n, (hb_i64)sizes[HB_GEO_BY_WARP], counts, at, now, point, lat, lon, spread, pass, near);
+	hb_geo_gathers<HB_WARP>(ptr, idx, located, list + room, (hb_i64)sizes[HB_GEO_BY_WARP], counts, at, now, point, lat, lon, spread, pass, near);
 	hb_geo_gathers<HB_GEO_LANES>(ptr, idx, located, list, (hb_i64)sizes[HB_GEO_BY_PART], counts, at, now, point, lat, lon, spread, pass, near);
 }
 
 // hb_geo_lists lists the vertices with several points, by their number.
-HB_KERNEL hb_geo_lists(hb_i32 n, const hb_i32 *open, hb_i32 half, const hb_u32 *counts, hb_i32 *lists, hb_u64 *state) {
+HB_KERNEL hb_geo_lists(hb_i32 room, const hb_i32 *open, hb_i32 half, const hb_u32 *counts, hb_i32 *lists, hb_u64 *state) {
 	for (hb_i32 k = 0; k < 3; k++) {
 		const hb_i64 size = (hb_i64)state[HB_GEO_OPEN + 3 * half + k];
-		const hb_i32 *list = open + (3 * (hb_i64)half + k) * n;
+		const hb_i32 *list = open + (3 * (hb_i64)half + k) * room;
 		for (hb_i64 i = (hb_i64)blockIdx.x * HB_GRAPH_BLOCK; i < size; i += (hb_i64)gridDim.x * HB_GRAPH_BLOCK) {
 			const hb_i32 v = i + threadIdx.x < size ? list[i + threadIdx.x] : -1;
 			const hb_u32 points = v >= 0 ? counts[v] : 0;
 			const hb_i32 kind = points < 2 ? -1 : points <= HB_GEO_FEW ? 0 : points <= HB_GEO_SMALL ? 1 : points <= HB_GEO_LARGE ? 2 : 3;
-			hb_geo_put<4>(kind, v, lists, n, state + HB_GEO_LISTS);
+			hb_geo_put<4>(kind, v, lists, room, state + HB_GEO_LISTS);
 		}
 	}
 }
@@ -376,7 +386,7 @@ HB_DEVICE T hb_group(T x) {
 // hb_medians computes the medians of a list. LANES threads have a vertex; those that are done take
 // the next, so that a warp stays together.
 template <int LANES>
-HB_DEVICE void hb_medians(hb_i32 list, hb_i32 n, const hb_u32 *counts, const hb_i64 *at, const hb_point *near, const hb_i32 *lists, double tolerance,
+HB_DEVICE void hb_medians(hb_i32 list, hb_i32 room, const hb_u32 *counts, const hb_i64 *at, const hb_point *near, const hb_i32 *lists, double tolerance,
 	hb_i32 most, double spread_limit, double distance_limit, hb_i32 now, hb_point *point, double *lat, double *lon, double *spread, hb_i32 *pass,
 	hb_u32 *tried, hb_u64 *state) {
 	const hb_u64 size = state[HB_GEO_LISTS + list];
@@ -406,7 +416,7 @@ HB_DEVICE void hb_medians(hb_i32 list, hb_i32 n, const hb_u32 *counts, const hb_
 		HB_F sum = 0, a = 0, b = 0;
 		bool same = true;
 		if (fresh) {
-			v = lists[(hb_i64)list * n + (hb_i64)ticket];
+			v = lists[(hb_i64)list * room + (hb_i64)ticket];
 			count = counts[v];
 			pts = near + at[v];
 			const hb_point p = pts[0];
@@ -488,38 +498,38 @@ HB_DEVICE void hb_medians(hb_i32 list, hb_i32 n, const hb_u32 *counts, const hb_
 }
 
 // hb_geo_medians_few: the medians of few points.
-HB_KERNEL hb_geo_medians_few(hb_i32 n, const hb_u32 *counts, const hb_i64 *at, const hb_point *near, const hb_i32 *lists, double tolerance,
+HB_KERNEL hb_geo_medians_few(hb_i32 room, const hb_u32 *counts, const hb_i64 *at, const hb_point *near, const hb_i32 *lists, double tolerance,
 	hb_i32 most, double spread_limit, double distance_limit, hb_i32 now, hb_point *point, double *lat, double *lon, double *spread, hb_i32 *pass,
 	hb_u32 *tried, hb_u64 *state) {
-	hb_medians<HB_GEO_LANES / 2>(0, n, counts, at, near, lists, tolerance, most, spread_limit, distance_limit, now, point, lat, lon, spread, pass, tried,
+	hb_medians<HB_GEO_LANES / 2>(0, room, counts, at, near, lists, tolerance, most, spread_limit, distance_limit, now, point, lat, lon, spread, pass, tried,
 		state);
 }
 
 // hb_geo_medians_small: the medians of more points.
-HB_KERNEL hb_geo_medians_small(hb_i32 n, const hb_u32 *counts, const hb_i64 *at, const hb_point *near, const hb_i32 *lists, double tolerance,
+HB_KERNEL hb_geo_medians_small(hb_i32 room, const hb_u32 *counts, const hb_i64 *at, const hb_point *near, const hb_i32 *lists, double tolerance,
 	hb_i32 most, double spread_limit, double distance_limit, hb_i32 now, hb_point *point, double *lat, double *lon, double *spread, hb_i32 *pass,
 	hb_u32 *tried, hb_u64 *state) {
-	hb_medians<HB_GEO_LANES>(1, n, counts, at, near, lists, tolerance, most, spread_limit, distance_limit, now, point, lat, lon, spread, pass, tried,
+	hb_medians<HB_GEO_LANES>(1, room, counts, at, near, lists, tolerance, most, spread_limit, distance_limit, now, point, lat, lon, spread, pass, tried,
 		state);
 }
 
 // hb_geo_medians_warp: the medians of up to HB_GEO_LARGE points.
-HB_KERNEL hb_geo_medians_warp(hb_i32 n, const hb_u32 *counts, const hb_i64 *at, const hb_point *near, const hb_i32 *lists, double tolerance,
+HB_KERNEL hb_geo_medians_warp(hb_i32 room, const hb_u32 *counts, const hb_i64 *at, const hb_point *near, const hb_i32 *lists, double tolerance,
 	hb_i32 most, double spread_limit, double distance_limit, hb_i32 now, hb_point *point, double *lat, double *lon, double *spread, hb_i32 *pass,
 	hb_u32 *tried, hb_u64 *state) {
-	hb_medians<HB_WARP>(2, n, counts, at, near, lists, tolerance, most, spread_limit, distance_limit, now, point, lat, lon, spread, pass, tried,
+	hb_medians<HB_WARP>(2, room, counts, at, near, lists, tolerance, most, spread_limit, distance_limit, now, point, lat, lon, spread, pass, tried,
 		state);
 }
 
 // hb_geo_hubs computes the medians of many points, a block each.
-HB_KERNEL hb_geo_hubs(hb_i32 n, const hb_u32 *counts, const hb_i64 *at, const hb_point *near, const hb_i32 *lists, double tolerance, hb_i32 most,
+HB_KERNEL hb_geo_hubs(hb_i32 room, const hb_u32 *counts, const hb_i64 *at, const hb_point *near, const hb_i32 *lists, double tolerance, hb_i32 most,
 	double spread_limit, double distance_limit, hb_i32 now, hb_point *point, double *lat, double *lon, double *spread, hb_i32 *pass, hb_u32 *tried,
 	hb_u64 *state) {
 	__shared__ HB_F parts[HB_GRAPH_WARPS];
 	__shared__ hb_u32 tallies[HB_GRAPH_WARPS];
 	__shared__ double wide[HB_GRAPH_WARPS];
 	for (hb_u64 t = blockIdx.x; t < state[HB_GEO_LISTS + 3]; t += gridDim.x) {
-		const hb_i32 v = lists[3 * (hb_i64)n + (hb_i64)t];
+		const hb_i32 v = lists[3 * (hb_i64)room + (hb_i64)t];
 		const hb_u32 count = counts[v];
 		const hb_point *pts = near + at[v];
 		const HB_F lat0 = pts[0].lat, lon0 = pts[0].lon;
@@ -588,11 +598,11 @@ HB_KERNEL hb_geo_hubs(hb_i32 n, const hb_u32 *counts, const hb_i64 *at, const hb
 
 // hb_geo_commit marks the vertices that this pass located, counts them, and lists the others in the
 // other half of open.
-HB_KERNEL hb_geo_commit(hb_i32 n, hb_i32 now, const hb_i32 *pass, hb_u8 *located, hb_i32 *open, hb_i32 half, hb_u32 *counts, hb_u64 *state) {
+HB_KERNEL hb_geo_commit(hb_i32 room, hb_i32 now, const hb_i32 *pass, hb_u8 *located, hb_i32 *open, hb_i32 half, hb_u32 *counts, hb_u64 *state) {
 	hb_u64 found = 0;
 	for (hb_i32 k = 0; k < 3; k++) {
 		const hb_i64 size = (hb_i64)state[HB_GEO_OPEN + 3 * half + k];
-		const hb_i32 *list = open + (3 * (hb_i64)half + k) * n;
+		const hb_i32 *list = open + (3 * (hb_i64)half + k) * room;
 		for (hb_i64 i = (hb_i64)blockIdx.x * HB_GRAPH_BLOCK; i < size; i += (hb_i64)gridDim.x * HB_GRAPH_BLOCK) {
 			const hb_i32 v = i + threadIdx.x < size ? list[i + threadIdx.x] : -1;
 			const bool is = v >= 0 && pass[v] == now;
@@ -601,7 +611,7 @@ HB_KERNEL hb_geo_commit(hb_i32 n, hb_i32 now, const hb_i32 *pass, hb_u8 *located
 				counts[v] = 0;
 				found++;
 			}
-			hb_geo_put<3>(v >= 0 && !is ? k : -1, v, open + 3 * (hb_i64)(1 - half) * n, n, state + HB_GEO_OPEN + 3 * (1 - half));
+			hb_geo_put<3>(v >= 0 && !is ? k : -1, v, open + 3 * (hb_i64)(1 - half) * room, room, state + HB_GEO_OPEN + 3 * (1 - half));
 		}
 	}
 	found = hb_total(found);
