@@ -93,7 +93,11 @@ func TrainGraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Sour
 	if err := o.notFused(app); err != nil {
 		return nil, err
 	}
-	x, d, err := featuresOf(app, features, n)
+	d, err := checkSAGEFeatures(app, features, n)
+	if err != nil {
+		return nil, err
+	}
+	x, err := featuresOf(features, n)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,9 @@ import (
 //go:embed kernels/search.cu
 var searchText string
 
+//go:embed kernels/philox.cu
+var philoxText string
+
 // slotBytes is the size of a slot of kernels/search.cu.
 const slotBytes = 16
 
@@ -23,8 +26,8 @@ const (
 )
 
 func walkProgram() device.Program {
-	return graphProgram("search", "graph search", searchText, map[string]any{
-		"HB_SEARCH_CURVE": curvePoints, "HB_SEARCH_ROUNDS": philox.Rounds,
+	return graphProgram("search", "graph search", philoxText+searchText, map[string]any{
+		"HB_SEARCH_CURVE": curvePoints, "HB_PHILOX_ROUNDS": philox.Rounds,
 	})
 }
 

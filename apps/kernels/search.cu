@@ -1,7 +1,7 @@
-// Walks of graph search; see apps.GraphSearch for the rules. Source: prelude + graph.cu + this file.
+// Walks of graph search; see apps.GraphSearch for the rules. Source: prelude, graph.cu, philox.cu, this
+// file.
 // Host: apps/search_gpu.go, which defines
-//     HB_SEARCH_CURVE   points of the curve, at most
-//     HB_SEARCH_ROUNDS  rounds of Philox4x32
+//     HB_SEARCH_CURVE  points of the curve, at most
 //
 // In: ptr, idx, the rows of an n×n matrix; score double[n], or null. Tables, by the rule:
 //     best   hb_i32[n], the best neighbour, −1 for none: hb_search_best, a warp a row
@@ -13,28 +13,10 @@
 // the offsets stay in the cache, which bounds uniform and stochastic walks. Slots have 16 bytes so
 // that one load takes all of a slot. hb_search_slots is bound by the longest row.
 
-struct hb_slot { hb_i32 own, alias; hb_u32 threshold, unused; };
+struct __align__(16) hb_slot { hb_i32 own, alias; hb_u32 threshold, unused; };
 
 #define HB_SEARCH_WARP(v) \
 	for (hb_i64 v = ((hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x) / HB_WARP; v < n; v += (hb_i64)gridDim.x * HB_GRAPH_WARPS)
-
-// hb_philox is philox.Block of package internal/philox.
-HB_DEVICE void hb_philox(hb_u64 low, hb_u64 high, hb_u64 key, hb_u64 &first, hb_u64 &second) {
-	hb_u32 c0 = (hb_u32)low, c1 = (hb_u32)(low >> 32), c2 = (hb_u32)high, c3 = (hb_u32)(high >> 32);
-	hb_u32 k0 = (hb_u32)key, k1 = (hb_u32)(key >> 32);
-#pragma unroll
-	for (int r = 0; r < HB_SEARCH_ROUNDS; r++) {
-		const hb_u64 p = (hb_u64)0xD2511F53u * c0, q = (hb_u64)0xCD9E8D57u * c2;
-		c0 = (hb_u32)(q >> 32) ^ c1 ^ k0;
-		c1 = (hb_u32)q;
-		c2 = (hb_u32)(p >> 32) ^ c3 ^ k1;
-		c3 = (hb_u32)p;
-		k0 += 0x9E3779B9u;
-		k1 += 0xBB67AE85u;
-	}
-	first = (hb_u64)c1 << 32 | c0;
-	second = (hb_u64)c3 << 32 | c2;
-}
 
 // hb_search_best finds the neighbour of the highest score, of several the first.
 HB_KERNEL hb_search_best(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const double *score, hb_i32 *best) {
