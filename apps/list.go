@@ -85,7 +85,7 @@ func List[T semiring.Number]() []App[T] {
 			})}, // two hops compile their products at the first use
 		{Name: "geo", Kernels: geoPrograms, Use: uses(geolocateOne[T])},
 		{Name: "search", Kernels: always(walkProgram)},
-		{Name: "sage"}, // dense products on the host
+		{Name: "sage", Kernels: sagePrograms},
 		{Name: "sgm"},
 		{Name: "lasso"},
 		{Name: "maxflow"}, // rounds end by what they compute, and compile their products at the first use
