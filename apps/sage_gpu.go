@@ -45,7 +45,7 @@ func sagePrograms(device.Type) (list []device.Program) {
 			list = append(list, sageProgram(sageProgramKey{p, lanes}))
 		}
 	}
-	return list
+	return append(list, sageTrainProgram())
 }
 
 // sageCuts are the pieces of the long rows of a graph, kept with it.
@@ -257,12 +257,17 @@ func (d *sageDevice) pieces(c *sageChoices, x device.Buffer, step, columns int, 
 		return device.Buffer{}
 	}
 	partial := d.s.Alloc(4 * c.cuts.count * int64(d.padded(columns)))
+	d.piecesTo(partial, c, x, step, columns, how)
+	return partial
+}
+
+// piecesTo is pieces into memory of the caller.
+func (d *sageDevice) piecesTo(partial device.Buffer, c *sageChoices, x device.Buffer, step, columns int, how int32) {
 	lanes := max(d.lanes(columns), 2)
 	blocks := (c.cuts.count + graphBlock/32 - 1) / (graphBlock / 32)
 	across := (columns + lanes*d.per - 1) / (lanes * d.per)
 	d.s.Launch(d.kernel("pieces", columns), [3]uint32{uint32(min(blocks, 1<<30)), uint32(across), 1}, [3]uint32{graphBlock, 1, 1}, 0,
 		c.cuts.count, c.cuts.first, c.cuts.owner, c.ptr, c.list, c.val, x, int64(step), int32(columns), how, partial)
-	return partial
 }
 
 // gather sums up neighbours' rows of x for rows from begin on; the result is items, or floats.

@@ -27,7 +27,7 @@ const (
 
 func walkProgram() device.Program {
 	return graphProgram("search", "graph search", philoxText+searchText, map[string]any{
-		"HB_SEARCH_CURVE": curvePoints, "HB_PHILOX_ROUNDS": philox.Rounds,
+		"HB_SEARCH_CURVE": curvePoints, "HB_SEARCH_PART": sumWalks, "HB_PHILOX_ROUNDS": philox.Rounds,
 	})
 }
 
@@ -62,8 +62,11 @@ func (s *searcher) fused(at device.Runner, a matrix.View[bool]) error {
 			mass := d.Alloc(8 * entries)
 			slots = d.Alloc(slotBytes * entries)
 			d.Blocks(kernel("mass"), warps, graphBlock, int32(n), rows.Ptr, rows.Idx, score, mass)
-			d.Each(kernel("slots"), n, int32(n), rows.Ptr, rows.Idx, mass, slots)
-			d.Free(mass)
+			sums, places := d.Alloc(8*entries), d.Alloc(4*entries)
+			d.Blocks(kernel("slots"), warps, graphBlock, int32(n), rows.Ptr, rows.Idx, mass, sums, places, slots)
+			for _, b := range []device.Buffer{mass, sums, places} {
+				d.Free(b)
+			}
 		}
 		if s.starts != nil {
 			begins = d.Ints(numbers(s.starts))
@@ -77,17 +80,28 @@ func (s *searcher) fused(at device.Runner, a matrix.View[bool]) error {
 		var sum []float64
 		var cell []int32
 		if o.Each != nil {
-			size = max(1, min(size, deviceCells/int64(o.Length)))
+			if size = max(1, min(size, deviceCells/int64(o.Length))); size < s.walks && size > sumWalks {
+				size -= size % sumWalks
+			}
 			cells, cell = d.Alloc(4*size*int64(o.Length)), make([]int32, size*int64(o.Length))
 		}
+		var parts device.Buffer
 		if s.scores.of != nil {
-			sums, sum = d.Alloc(8*size), make([]float64, size)
+			sums = d.Alloc(8 * size)
+			if sum = make([]float64, size); size%sumWalks == 0 || size == s.walks {
+				sum = sum[:(size+sumWalks-1)/sumWalks]
+				parts = d.Alloc(8 * int64(len(sum)))
+			}
 		}
 		for lo := int64(0); lo < s.walks && d.Err() == nil; lo += size {
 			count := min(size, s.walks-lo)
 			d.Each(kernel("walk"), count, rows.Ptr, rows.Idx, slots, best, begins, int64(o.PerStart), lo, count, int32(o.Length),
 				int64(o.Seed), score, first, visits, sums, cells, early)
-			if sum != nil {
+			switch {
+			case parts.Addr != 0:
+				d.Each(kernel("parts"), (count+sumWalks-1)/sumWalks, count, sums, parts)
+				d.Download(unsafe.Pointer(&sum[0]), parts, 8*((count+sumWalks-1)/sumWalks))
+			case sum != nil:
 				d.Download(unsafe.Pointer(&sum[0]), sums, 8*count)
 			}
 			if cell != nil {
@@ -96,8 +110,13 @@ func (s *searcher) fused(at device.Runner, a matrix.View[bool]) error {
 			if d.Check(); d.Err() != nil {
 				return
 			}
-			for _, x := range sum[:min(int64(len(sum)), count)] {
-				s.res.ScoreSum += x
+			switch {
+			case parts.Addr != 0:
+				for _, x := range sum[:(count+sumWalks-1)/sumWalks] {
+					s.res.ScoreSum += x
+				}
+			case sum != nil:
+				s.addScores(lo, sum[:count])
 			}
 			if o.Each != nil {
 				if err := o.Each(SearchBlock{lo, o.Length, cell[:count*int64(o.Length)]}); err != nil {

@@ -38,6 +38,7 @@ type searcher struct {
 	first  []uint32 // point of the curve at which a vertex was first visited; unvisited if never
 	visits []int64  // nil unless asked for
 	steps  []int64  // at each point of the curve
+	part   float64  // of the sum of scores; see addScores
 	res    SearchResult
 }
 
@@ -466,9 +467,7 @@ func (s *searcher) deliver(pieces []searchPiece) error {
 		}
 		s.res.Restarts += p.restarts
 		s.res.Ended += int64(p.walks - len(p.alive))
-		for _, x := range p.sum {
-			s.res.ScoreSum += x
-		}
+		s.addScores(p.first, p.sum)
 		if s.opts.Each == nil {
 			continue
 		}
@@ -477,6 +476,21 @@ func (s *searcher) deliver(pieces []searchPiece) error {
 		}
 	}
 	return nil
+}
+
+// sumWalks is the number of consecutive walks whose scores are added up before they enter the sum, so
+// that devices may add them up in parallel.
+const sumWalks = 1024
+
+// addScores adds the scores of consecutive walks. Calls are in the order of the walks.
+func (s *searcher) addScores(first int64, sums []float64) {
+	for k, x := range sums {
+		s.part += x
+		if walk := first + int64(k) + 1; walk%sumWalks == 0 || walk == s.walks {
+			s.res.ScoreSum += s.part
+			s.part = 0
+		}
+	}
 }
 
 // result completes the result.

@@ -2,16 +2,17 @@
 // file.
 // Host: apps/search_gpu.go, which defines
 //     HB_SEARCH_CURVE  points of the curve, at most
+//     HB_SEARCH_PART   walks whose scores are added up together
 //
 // In: ptr, idx, the rows of an n×n matrix; score double[n], or null. Tables, by the rule:
 //     best   hb_i32[n], the best neighbour, −1 for none: hb_search_best, a warp a row
 //     slots  hb_slot[entries], alias tables: hb_search_mass, a warp a row, writes integer masses
-//            hb_u64[entries], of which hb_search_slots, a thread a row, makes the tables
+//            hb_u64[entries], of which hb_search_slots, a warp a row, makes the tables
 // Both null: uniform. hb_search_walk has a thread a walk. All of it gives the bits of the host.
 //
 // A step of a walk reads two row offsets and one entry or slot at random: one sector of DRAM where
 // the offsets stay in the cache, which bounds uniform and stochastic walks. Slots have 16 bytes so
-// that one load takes all of a slot. hb_search_slots is bound by the longest row.
+// that one load takes all of a slot.
 
 struct __align__(16) hb_slot { hb_i32 own, alias; hb_u32 threshold, unused; };
 
@@ -64,50 +65,100 @@ HB_KERNEL hb_search_mass(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const d
 	}
 }
 
-// hb_threshold is 2³²·part/whole, rounded down, of part < whole ≤ 2⁶².
+// hb_threshold is 2³²·part/whole, rounded down, of part < whole ≤ 2⁶²: an estimate, and its remainder.
 HB_DEVICE hb_u32 hb_threshold(hb_u64 part, hb_u64 whole) {
-	hb_u32 q = 0;
-	for (int k = 0; k < 32; k++) {
-		part <<= 1;
-		q <<= 1;
-		if (part >= whole) {
-			part -= whole;
-			q |= 1;
-		}
+	hb_u64 q = (hb_u64)((double)part / (double)whole * 4294967296.0);
+	hb_i64 rest = (hb_i64)((part << 32) - q * whole); // exact: it is below 2⁶³
+	while (rest < 0) {
+		q--;
+		rest += (hb_i64)whole;
 	}
-	return q;
+	while (rest >= (hb_i64)whole) {
+		q++;
+		rest -= (hb_i64)whole;
+	}
+	return (hb_u32)q;
 }
 
-// hb_search_slots is aliasTable of apps/searchrows.go for each row.
-HB_KERNEL hb_search_slots(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_u64 *mass, hb_slot *slots) {
-	HB_EACH(v, n) {
-		const hb_i64 begin = ptr[v], end = ptr[v + 1];
-		const hb_u64 count = (hb_u64)(end - begin);
+// hb_search_reach returns the first of count ascending sums that is at least x, or with above more
+// than x; count if there is none.
+HB_DEVICE hb_i64 hb_search_reach(const hb_u64 *sums, hb_i64 count, hb_u64 x, bool above) {
+	hb_i64 lo = 0, hi = count;
+	while (lo < hi) {
+		const hb_i64 mid = (lo + hi) / 2;
+		if (sums[mid] < x || (above && sums[mid] == x)) lo = mid + 1;
+		else hi = mid;
+	}
+	return lo;
+}
+
+// hb_search_slots is aliasTable of apps/searchrows.go for each row. The sweep fills the deficits of
+// the light neighbours from the excess of the heavy ones, both in order. With D the sums of the first
+// deficits and E those of the first excesses, light neighbour i is filled by the first heavy neighbour
+// whose E is at least D before i, and heavy neighbour j becomes light when D first exceeds its E.
+// sums and at have the D and the places of the light neighbours of a row first, then those of the
+// heavy ones. All is exact in integers.
+HB_KERNEL hb_search_slots(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_u64 *mass, hb_u64 *sums, hb_i32 *at, hb_slot *slots) {
+	const hb_u32 below = (1u << HB_LANE) - 1;
+	HB_SEARCH_WARP(v) {
+		const hb_i64 begin = ptr[v], length = ptr[v + 1] - begin;
+		const hb_u64 count = (hb_u64)length;
 		hb_u64 sum = 0;
-		for (hb_i64 p = begin; p < end; p++) {
-			sum += mass[p];
-			const hb_slot s = {idx[p], idx[p], 0, 0};
-			slots[p] = s;
-		}
-		if (sum == 0) continue;
-		hb_i64 heavy = begin;
-		while (heavy < end && mass[heavy] * count < sum) heavy++;
-		hb_u64 left = heavy < end ? mass[heavy] * count : 0;
-		for (hb_i64 light = begin; light < end; light++) {
-			const hb_u64 m = mass[light] * count;
-			if (m >= sum) continue;
-			slots[light].alias = idx[heavy];
-			slots[light].threshold = hb_threshold(m, sum);
-			left -= sum - m;
-			while (left < sum) {
-				hb_i64 next = heavy + 1;
-				while (next < end && mass[next] * count < sum) next++;
-				slots[heavy].alias = idx[next];
-				slots[heavy].threshold = hb_threshold(left, sum);
-				left = mass[next] * count - (sum - left);
-				heavy = next;
+		hb_i64 lights = 0;
+		for (hb_i64 k = HB_LANE; k < length; k += HB_WARP) sum += mass[begin + k];
+		sum = hb_total(sum);
+		for (hb_i64 k = HB_LANE; k < length; k += HB_WARP) lights += mass[begin + k] * count < sum;
+		lights = hb_total(lights);
+		hb_u64 deficit = 0, excess = 0;
+		hb_i64 light = 0, heavy = lights;
+		for (hb_i64 first = 0; first < length && sum > 0; first += HB_WARP) {
+			const hb_i64 k = first + HB_LANE;
+			const bool there = k < length;
+			const hb_u64 m = there ? mass[begin + k] * count : 0;
+			const bool isLight = there && m < sum, isHeavy = there && m >= sum;
+			const hb_u32 l = __ballot_sync(HB_FULL, isLight), h = __ballot_sync(HB_FULL, isHeavy);
+			const hb_u64 d = hb_sums(isLight ? sum - m : (hb_u64)0) + deficit, e = hb_sums(isHeavy ? m - sum : (hb_u64)0) + excess;
+			if (there) {
+				const hb_i64 to = begin + (isLight ? light + __popc(l & below) : heavy + __popc(h & below));
+				sums[to] = isLight ? d : e;
+				at[to] = (hb_i32)k;
 			}
+			deficit = __shfl_sync(HB_FULL, d, HB_WARP - 1);
+			excess = __shfl_sync(HB_FULL, e, HB_WARP - 1);
+			light += __popc(l);
+			heavy += __popc(h);
 		}
+		__syncwarp();
+		const hb_u64 *D = sums + begin, *E = D + lights;
+		for (hb_i64 k = HB_LANE; k < length; k += HB_WARP) {
+			hb_i64 place = k, other = k;
+			hb_u64 part = 0;
+			if (sum > 0 && k < lights) {
+				place = at[begin + k];
+				other = at[begin + lights + hb_search_reach(E, length - lights, k > 0 ? D[k - 1] : 0, false)];
+				part = mass[begin + place] * count;
+			} else if (sum > 0) {
+				place = other = at[begin + k];
+				const hb_i64 i = hb_search_reach(D, lights, E[k - lights], true);
+				if (i < lights) {
+					other = at[begin + k + 1];
+					part = sum + E[k - lights] - D[i];
+				}
+			}
+			const hb_slot s = {idx[begin + place], idx[begin + other], place == other ? 0 : hb_threshold(part, sum), 0};
+			slots[begin + place] = s;
+		}
+	}
+}
+
+// hb_search_parts adds up the sums of walks by parts, each in order.
+HB_KERNEL hb_search_parts(hb_i64 walks, const double *sums, double *parts) {
+	HB_EACH(p, (walks + HB_SEARCH_PART - 1) / HB_SEARCH_PART) {
+		double sum = 0;
+		const hb_i64 end = (p + 1) * HB_SEARCH_PART < walks ? (p + 1) * HB_SEARCH_PART : walks;
+#pragma unroll 8
+		for (hb_i64 w = p * HB_SEARCH_PART; w < end; w++) sum += sums[w];
+		parts[p] = sum;
 	}
 }
 
