@@ -381,8 +381,7 @@ func (s *searcher) advance(p *searchPiece, step int) {
 // advanceEach is advance with restarts and without backtracking.
 func (s *searcher) advanceEach(p *searchPiece, step int) {
 	next := p.next[:len(p.alive)]
-	const certain = 1 << 53
-	restarts := uint64(s.opts.Restart * certain)
+	restarts := uint64(s.opts.Restart * restartCertain)
 	for k, w := range p.alive {
 		walk, v := p.first+int64(w), p.at[w]
 		back := restarts > 0 && s.random(walk, step, drawRestart)>>11 < restarts

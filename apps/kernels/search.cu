@@ -1,13 +1,16 @@
 // Walks of graph search; see apps.GraphSearch for the rules. Source: prelude, graph.cu, philox.cu, this
 // file.
 // Host: apps/search_gpu.go, which defines
-//     HB_SEARCH_CURVE  points of the curve, at most
-//     HB_SEARCH_PART   walks whose scores are added up together
+//     HB_SEARCH_CURVE    points of the curve, at most
+//     HB_T               the values of edges
+//     HB_SEARCH_TRIES    draws of a walk that must not return, before it searches its row
+//     HB_SEARCH_RESTART  the purpose of the random numbers of restarts
+//     HB_SEARCH_PART     walks whose scores are added up together
 //
 // In: ptr, idx, the rows of an n×n matrix; score double[n], or null. Tables, by the rule:
-//     best   hb_i32[n], the best neighbour, −1 for none: hb_search_best, a warp a row
-//     slots  hb_slot[entries], alias tables: hb_search_mass, a warp a row, writes integer masses
-//            hb_u64[entries], of which hb_search_slots, a warp a row, makes the tables
+//     best, second  hb_i32[n], the best neighbours, −1 for none: hb_search_best, a warp a row
+//     slots         hb_slot[entries], alias tables: hb_search_mass, a warp a row, writes integer masses
+//                   hb_u64[entries], of which hb_search_slots, a warp a row, makes the tables
 // Both null: uniform. hb_search_walk has a thread a walk. All of it gives the bits of the host.
 //
 // A step of a walk reads two row offsets and one entry or slot at random: one sector of DRAM where
@@ -19,37 +22,67 @@ struct __align__(16) hb_slot { hb_i32 own, alias; hb_u32 threshold, unused; };
 #define HB_SEARCH_WARP(v) \
 	for (hb_i64 v = ((hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x) / HB_WARP; v < n; v += (hb_i64)gridDim.x * HB_GRAPH_WARPS)
 
-// hb_search_best finds the neighbour of the highest score, of several the first.
-HB_KERNEL hb_search_best(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const double *score, hb_i32 *best) {
+// hb_search_weights writes the weight of each entry: its value, times the score of the neighbour if there
+// are scores. bad becomes 1 if a weight is not finite, or with least negative. val may be null: all 1.
+HB_KERNEL hb_search_weights(hb_i64 entries, const hb_i32 *idx, const HB_T *val, const double *score, hb_i32 least, double *weight, hb_u64 *bad) {
+	HB_EACH(p, entries) {
+		const double w = (val ? (double)val[p] : 1) * (score ? score[idx[p]] : 1);
+		weight[p] = w;
+		if (!(w <= 1.7976931348623157e308 && w >= (least ? 0 : -1.7976931348623157e308))) *bad = 1;
+	}
+}
+
+// hb_search_before reports whether weight x at p comes before y at q; places below 0 come last.
+HB_DEVICE bool hb_search_before(double x, hb_i64 p, double y, hb_i64 q) {
+	return p >= 0 && (q < 0 || x > y || (x == y && p < q));
+}
+
+// hb_search_best finds the neighbours of the highest and of the second highest weight, of several the
+// first. weight may be null: the scores of neighbours.
+HB_KERNEL hb_search_best(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const double *score, const double *weight, hb_i32 *best, hb_i32 *second) {
 	HB_SEARCH_WARP(v) {
-		double top = 0;
-		hb_i64 at = -1;
+		double top = 0, next = 0;
+		hb_i64 at = -1, after = -1;
 		for (hb_i64 p = ptr[v] + HB_LANE; p < ptr[v + 1]; p += HB_WARP) {
-			const double x = score[idx[p]];
-			if (at < 0 || x > top) {
+			const double x = weight ? weight[p] : score[idx[p]];
+			if (hb_search_before(x, p, top, at)) {
+				next = top;
+				after = at;
 				top = x;
 				at = p;
+			} else if (hb_search_before(x, p, next, after)) {
+				next = x;
+				after = p;
 			}
 		}
 		for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) {
-			const double x = __shfl_xor_sync(HB_FULL, top, d);
-			const hb_i64 p = __shfl_xor_sync(HB_FULL, at, d);
-			if (p >= 0 && (at < 0 || x > top || (x == top && p < at))) {
+			const double x = __shfl_xor_sync(HB_FULL, top, d), y = __shfl_xor_sync(HB_FULL, next, d);
+			const hb_i64 p = __shfl_xor_sync(HB_FULL, at, d), q = __shfl_xor_sync(HB_FULL, after, d);
+			if (hb_search_before(x, p, top, at)) {
+				const bool other = hb_search_before(top, at, y, q);
+				next = other ? top : y;
+				after = other ? at : q;
 				top = x;
 				at = p;
+			} else if (hb_search_before(x, p, next, after)) {
+				next = x;
+				after = p;
 			}
 		}
-		if (HB_LANE == 0) best[v] = at < 0 ? -1 : idx[at];
+		if (HB_LANE == 0) {
+			best[v] = at < 0 ? -1 : idx[at];
+			second[v] = after < 0 ? -1 : idx[after];
+		}
 	}
 }
 
 // hb_search_mass is integerMasses of apps/searchrows.go for each row.
-HB_KERNEL hb_search_mass(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const double *score, hb_u64 *mass) {
+HB_KERNEL hb_search_mass(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const double *score, const double *weight, hb_u64 *mass) {
 	HB_SEARCH_WARP(v) {
 		const hb_i64 begin = ptr[v], end = ptr[v + 1];
 		double largest = 0;
 		for (hb_i64 p = begin + HB_LANE; p < end; p += HB_WARP) {
-			const double x = score[idx[p]];
+			const double x = weight ? weight[p] : score[idx[p]];
 			largest = x > largest ? x : largest;
 		}
 		for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) {
@@ -61,7 +94,7 @@ HB_KERNEL hb_search_mass(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const d
 		if (bits > 52) bits = 52;
 		const double scale = (double)((hb_u64)1 << bits); // a power of 2: the product is exact, fused or not
 		for (hb_i64 p = begin + HB_LANE; p < end; p += HB_WARP)
-			mass[p] = largest > 0 ? (hb_u64)(score[idx[p]] / largest * scale + 0.5) : 0;
+			mass[p] = largest > 0 ? (hb_u64)((weight ? weight[p] : score[idx[p]]) / largest * scale + 0.5) : 0;
 	}
 }
 
@@ -162,17 +195,80 @@ HB_KERNEL hb_search_parts(hb_i64 walks, const double *sums, double *parts) {
 	}
 }
 
+// What walks read, and what they write; the comment of hb_search_walk says more.
+struct hb_search {
+	const hb_i64 *ptr;
+	const hb_i32 *idx;
+	const hb_slot *slots;
+	const hb_i32 *best, *second;
+	const hb_u64 *mass;
+	hb_i64 seed;
+};
+
+// hb_search_random is random number purpose of a step of a walk; see searchRows.random.
+HB_DEVICE hb_u64 hb_search_random(hb_i64 walk, hb_i32 step, hb_u64 purpose, hb_i64 seed) {
+	hb_u64 even, odd;
+	hb_philox((hb_u64)walk, (hb_u64)(step / 2) | purpose << 32, (hb_u64)seed, even, odd);
+	return step % 2 ? odd : even;
+}
+
+// hb_search_pick draws a neighbour of v by x, −1 without neighbours.
+HB_DEVICE hb_i32 hb_search_pick(const hb_search &s, hb_i32 v, hb_u64 x) {
+	const hb_i64 begin = s.ptr[v];
+	const hb_u64 count = (hb_u64)(s.ptr[v + 1] - begin);
+	if (count == 0) return -1;
+	const hb_i64 e = begin + (hb_i64)__umul64hi(x, count);
+	if (!s.slots) return s.idx[e];
+	const hb_slot slot = s.slots[e];
+	return (hb_u32)((x * count) >> 32) < slot.threshold ? slot.own : slot.alias;
+}
+
+// hb_search_other is searchRows.pickOther: a draw among the neighbours other than before.
+HB_DEVICE hb_i32 hb_search_other(const hb_search &s, hb_i32 v, hb_i32 before, hb_i64 walk, hb_i32 step) {
+	if (s.best) return s.best[v] == before ? s.second[v] : s.best[v];
+	const hb_i64 begin = s.ptr[v], count = s.ptr[v + 1] - begin;
+	if (count == 0 || (count == 1 && s.idx[begin] == before)) return -1;
+	for (hb_u64 k = 0; k < HB_SEARCH_TRIES; k++) {
+		const hb_i32 u = hb_search_pick(s, v, hb_search_random(walk, step, k, s.seed));
+		if (u != before) return u;
+	}
+	const hb_u64 x = hb_search_random(walk, step, HB_SEARCH_TRIES, s.seed);
+	hb_i64 lo = 0, hi = count; // before is there: it was drawn
+	while (lo < hi) {
+		const hb_i64 mid = (lo + hi) / 2;
+		if (s.idx[begin + mid] < before) lo = mid + 1;
+		else hi = mid;
+	}
+	if (s.slots) {
+		hb_u64 sum = 0;
+		for (hb_i64 k = 0; k < count; k++) sum += k == lo ? 0 : s.mass[begin + k];
+		if (sum > 0) {
+			hb_u64 left = __umul64hi(x, sum);
+			for (hb_i64 k = 0;; k++) {
+				const hb_u64 m = k == lo ? 0 : s.mass[begin + k];
+				if (left < m) return s.idx[begin + k];
+				left -= m;
+			}
+		}
+	}
+	const hb_i64 k = (hb_i64)__umul64hi(x, (hb_u64)(count - 1));
+	return s.idx[begin + (k >= lo ? k + 1 : k)];
+}
+
 // hb_search_walk walks. Of walk w of this launch: sums[w] is the sum of its scores, cells the vertices,
 // length of them, −1 after the end. first is lowered to the point of the curve of each visit; ends[k]
-// counts the walks that end early after k steps. visits, score, sums and cells may be null.
-HB_KERNEL hb_search_walk(const hb_i64 *ptr, const hb_i32 *idx, const hb_slot *slots, const hb_i32 *best, const hb_i32 *starts,
-	hb_i64 per_start, hb_i64 first_walk, hb_i64 walks, hb_i32 length, hb_i64 seed, const double *score, hb_u32 *first,
-	hb_u64 *visits, double *sums, hb_i32 *cells, hb_u64 *ends) {
+// counts the walks that end early after k steps, ends[length] the restarts. visits, score, sums and
+// cells may be null. hb_search_walk_more has restarts, with probability restarts/2⁵³, and walks that
+// do not return to the vertex before.
+template <bool more>
+HB_DEVICE void hb_search_walks(const hb_search &s, const hb_i32 *starts, hb_i64 per_start, hb_i64 first_walk, hb_i64 walks, hb_i32 length,
+	const double *score, hb_u32 *first, hb_u64 *visits, double *sums, hb_i32 *cells, hb_u64 *ends, hb_u64 restarts, bool forward) {
 	HB_EACH(w, walks) {
 		const hb_i64 walk = first_walk + w;
-		hb_i32 v = starts ? starts[walk / per_start] : (hb_i32)(walk / per_start), step = 0;
+		const hb_i32 start = starts ? starts[walk / per_start] : (hb_i32)(walk / per_start);
+		hb_i32 v = start, step = 0, before = -1;
 		double sum = 0;
-		hb_u64 even = 0, odd = 0;
+		hb_u64 even = 0, odd = 0, returns = 0;
 		bool early = false;
 		for (;;) {
 			const hb_u32 point = length <= HB_SEARCH_CURVE ? step
@@ -183,21 +279,20 @@ HB_KERNEL hb_search_walk(const hb_i64 *ptr, const hb_i32 *idx, const hb_slot *sl
 			if (cells) cells[w * length + step] = v;
 			if (++step == length) break;
 			hb_i32 next = -1;
-			if (best) {
-				next = best[v];
+			const bool back = more && restarts > 0 && hb_search_random(walk, step, HB_SEARCH_RESTART, s.seed) >> 11 < restarts;
+			if (back) {
+				next = start;
+				returns++;
+			} else if (more && forward && before >= 0) {
+				next = hb_search_other(s, v, before, walk, step);
+			} else if (s.best) {
+				next = s.best[v];
 			} else {
-				if (step == 1 || step % 2 == 0) hb_philox((hb_u64)walk, (hb_u64)(step / 2), (hb_u64)seed, even, odd);
-				const hb_u64 x = step % 2 ? odd : even;
-				const hb_i64 begin = ptr[v];
-				const hb_u64 count = (hb_u64)(ptr[v + 1] - begin);
-				const hb_i64 e = begin + (hb_i64)__umul64hi(x, count);
-				if (count > 0 && slots) {
-					const hb_slot s = slots[e];
-					next = (hb_u32)((x * count) >> 32) < s.threshold ? s.own : s.alias;
-				} else if (count > 0) {
-					next = idx[e];
-				}
+				if (more || step == 1 || step % 2 == 0)
+					hb_philox((hb_u64)walk, (hb_u64)(step / 2), (hb_u64)s.seed, even, odd);
+				next = hb_search_pick(s, v, step % 2 ? odd : even);
 			}
+			before = back ? -1 : v;
 			if (next < 0) {
 				early = true;
 				break;
@@ -206,6 +301,21 @@ HB_KERNEL hb_search_walk(const hb_i64 *ptr, const hb_i32 *idx, const hb_slot *sl
 		}
 		if (sums) sums[w] = sum;
 		if (early) atomicAdd(ends + step - 1, (hb_u64)1);
+		if (more && returns > 0) atomicAdd(ends + length, returns);
 		for (hb_i32 k = step; cells && k < length; k++) cells[w * length + k] = -1;
 	}
+}
+
+HB_KERNEL hb_search_walk(const hb_i64 *ptr, const hb_i32 *idx, const hb_slot *slots, const hb_i32 *best, const hb_i32 *starts,
+	hb_i64 per_start, hb_i64 first_walk, hb_i64 walks, hb_i32 length, hb_i64 seed, const double *score, hb_u32 *first,
+	hb_u64 *visits, double *sums, hb_i32 *cells, hb_u64 *ends) {
+	const hb_search s = {ptr, idx, slots, best, 0, 0, seed};
+	hb_search_walks<false>(s, starts, per_start, first_walk, walks, length, score, first, visits, sums, cells, ends, 0, false);
+}
+
+HB_KERNEL hb_search_walk_more(const hb_i64 *ptr, const hb_i32 *idx, const hb_slot *slots, const hb_i32 *best, const hb_i32 *starts,
+	hb_i64 per_start, hb_i64 first_walk, hb_i64 walks, hb_i32 length, hb_i64 seed, const double *score, hb_u32 *first,
+	hb_u64 *visits, double *sums, hb_i32 *cells, hb_u64 *ends, const hb_i32 *second, const hb_u64 *mass, hb_i64 restarts, hb_i32 forward) {
+	const hb_search s = {ptr, idx, slots, best, second, mass, seed};
+	hb_search_walks<true>(s, starts, per_start, first_walk, walks, length, score, first, visits, sums, cells, ends, (hb_u64)restarts, forward);
 }
