@@ -300,7 +300,7 @@ the same weights. -o MODEL is a .npz, which NumPy reads.`,
   hiveblas sage train g.mtx --features x.npy --classes c.tsv --samples 25,10 --batch 512 --checkpoint run.npz -o m.npz`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).reads().writes("the model", ".npz")
+	j := newJob(s, cmd).computes(thresholdSAGE).fuses().reads().writes("the model", ".npz")
 	f.add(cmd)
 	fs := cmd.Flags()
 	fs.StringVar(&classFile, "classes", "", "`FILE` of the classes of vertices")
@@ -471,7 +471,7 @@ a class is reported. -o writes vertex and class.`,
   hiveblas sage predict cites.mtx --features words.mtx --weights model.npz --classes topics.tsv --json`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).reads().writes("the classes", listFiles...)
+	j := newJob(s, cmd).computes(thresholdSAGE).fuses().reads().writes("the classes", listFiles...)
 	f.add(cmd)
 	cmd.Flags().StringVar(&weights, "weights", "", "`MODEL` file of sage train")
 	cmd.Flags().StringVar(&classFile, "classes", "", "`FILE` of classes, for their names and the accuracy")
@@ -529,7 +529,10 @@ a class is reported. -o writes vertex and class.`,
 		var res *apps.SAGEResult
 		err = j.compute(func(run apps.Run) (err error) {
 			res, err = apps.GraphSAGE(j.graph.Matrix, x, model, apps.SAGEOptions{Run: run, Samples: samples, Sampling: sampling, Replace: f.replace, Seed: f.seed})
-			return err
+			if err != nil {
+				return err
+			}
+			return res.Logits.Move(nil)
 		})
 		if err != nil {
 			return err
