@@ -24,6 +24,13 @@ func sageTrainProgram() device.Program {
 // sageTrainBlocks is the number of blocks of hb_sage_loss, at most.
 const sageTrainBlocks = 256
 
+// sageSmall is the entries of a graph and of its rows below which an epoch takes less time than its
+// launches, so that epochs run as graphs of sageGraphEpochs of them.
+const (
+	sageSmall       = 1 << 22
+	sageGraphEpochs = 64
+)
+
 // sageTrainState is hb_sage_state of kernels/sagetrain.cu.
 type sageTrainState struct {
 	epochs, steps, best, done, improved, limit, patience, validates int64
@@ -40,6 +47,7 @@ func (o *SAGETrainOptions) fuses(classes []int32, split SAGESplit) bool {
 // sageFit is training on a device within a session.
 type sageFit struct {
 	*sageDevice
+	widest                         int // columns of a layer
 	t                              *sageTrainer
 	code                           device.Code
 	state                          device.Buffer
@@ -169,19 +177,19 @@ func (f *sageFit) prepare(x device.Operand, d int, dense bool) {
 		rows, in = to.step, to.out
 	}
 	f.count += int64(rows)*int64(f.classes) + int64(f.classes)
-	widest, pieces := 4, int64(1)
+	pieces := int64(1)
 	for _, l := range f.layers {
-		widest = max(widest, l.step)
+		f.widest = max(f.widest, l.step)
 	}
 	for k := range f.scratch {
-		f.scratch[k] = f.alloc(f.n, widest).at
+		f.scratch[k] = f.alloc(f.n, f.widest).at
 	}
 	for _, c := range []*sageCuts{f.choices.cuts, f.cuts, f.columnCuts} {
 		if c != nil {
 			pieces = max(pieces, c.count)
 		}
 	}
-	f.partial = s.Alloc(4 * pieces * int64(widest))
+	f.partial = s.Alloc(4 * pieces * int64(f.widest))
 	f.value, f.first, f.next = f.floats(f.pack(func(p *sageParam[float32]) []float32 { return p.value.Val })),
 		f.floats(f.pack(func(p *sageParam[float32]) []float32 { return p.first.Val })),
 		f.floats(f.pack(func(p *sageParam[float32]) []float32 { return p.next.Val }))
@@ -265,15 +273,24 @@ func (f *sageFit) run() {
 	numbers, at := s.Results()
 	f.done = at
 	if t.state.Epochs < t.o.Epochs && t.state.Epochs-t.state.Best < t.o.Patience {
-		if t.o.Each == nil && t.o.Checkpoint == "" {
-			s.Repeat(4, f.epoch)
-			f.report(t.state.Epochs)
-		} else {
-			for numbers[0] == 0 && s.Err() == nil {
-				f.epoch()
-				f.report(t.state.Epochs)
-				s.Check()
+		look := 1 // epochs without a look
+		switch {
+		case t.o.Each != nil || t.o.Checkpoint != "":
+		case f.rows.Entries+int64(f.n)*int64(f.widest) < sageSmall:
+			f.epoch() // loads what a capture must not
+			if s.Sync(); numbers[0] == 0 {
+				s.Repeat(sageGraphEpochs, f.epoch)
 			}
+			f.report(t.state.Epochs)
+		default: // beyond the end each epoch costs more than a wait
+			look = 4
+		}
+		for numbers[0] == 0 && s.Err() == nil {
+			for range min(look, t.o.Epochs-t.state.Epochs) {
+				f.epoch()
+			}
+			f.report(t.state.Epochs)
+			s.Check()
 		}
 	}
 	if s.Err() != nil {
@@ -423,10 +440,10 @@ func (f *sageFit) forward(training bool) {
 		} else {
 			f.product(in, w, w.step, p, w.step, device.Float32)
 		}
-		near := p
+		near, mine := p, device.Buffer{}
 		columns := l.at
 		if !gcn {
-			near = p.At(4 * int64(l.at))
+			near, mine = p.At(4*int64(l.at)), p
 		}
 		partial := f.piecesInto(&f.choices, near, l.step, columns, sageMean)
 		var first device.Buffer
@@ -434,8 +451,8 @@ func (f *sageFit) forward(training bool) {
 			first = f.choices.cuts.first
 		}
 		lanes := max(f.lanes(columns), 2)
-		f.launch(f.kernel("layer", columns), int64(f.n), lanes, columns, int64(f.n), f.choices.ptr, f.choices.list, int32(0), p, int64(l.step),
-			int32(columns), gcn, first, partial, int32(l.own), l.out.at, device.Buffer{}, int64(l.step), l.length, device.Buffer{})
+		f.launch(f.kernel("layer", columns), int64(f.n), lanes, columns, int64(f.n), f.choices.ptr, f.choices.list, int32(0), mine, int64(l.step),
+			near, int64(l.step), int32(columns), first, partial, int32(l.own), l.out.at, device.Buffer{}, int64(l.step), l.length, device.Buffer{})
 	}
 	last := &f.layers[len(f.layers)-1]
 	s.Gemm(device.Gemm{M: f.n, N: f.classes, K: last.step, A: last.out.at, B: f.parameter(f.value, f.outAt()), C: f.logits,

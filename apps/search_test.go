@@ -503,6 +503,21 @@ func TestGraphSearchOnDevice(t *testing.T) {
 			t.Errorf("%v of length %d: other walks or figures than on the host", o.Rule, o.Length)
 		}
 	}
+	hub := blank(3000) // whose table has sums of more than 64 bits
+	heavy := make([]float64, 3000)
+	for v := 1; v < 3000; v++ {
+		hub.edges = append(hub.edges, edge{0, v, 1}, edge{v, 0, 1})
+		heavy[v] = 1 + rng.Float64()
+	}
+	hubHere, hubThere := build[float64](t, hub, matrix.CSR), build[float64](t, hub, matrix.CSR)
+	if err := hubThere.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	o := SearchOptions{Rule: SearchStochastic, Length: 2, PerStart: 9000}
+	want, _ := walked(t, hubHere, vectorScores(t, heavy), []int{0}, o)
+	if got, _ := walked(t, hubThere, vectorScores(t, heavy), []int{0}, o); !reflect.DeepEqual(got, want) {
+		t.Error("walks from a hub differ from those on the host")
+	}
 	var e *ParameterError
 	stop := errors.New("stop")
 	lazy := ScoreFunc(0, func(vertices []int, scores []float64) error { return nil })

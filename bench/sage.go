@@ -128,8 +128,9 @@ func gpuSAGE(shape sageShape, o apps.SAGEOptions) func(b *gpuBench, in *gpuInput
 	}
 }
 
-// sageEpochs are the lengths of the runs whose difference is the time of epochs.
-const sageFew, sageMany = 8, 72
+// sageFew and sageMany are the lengths of the runs whose difference is the time of epochs. Graphs on a
+// device have 64.
+const sageFew, sageMany = 64, 192
 
 // gpuSAGETraining is the time of an epoch of training with all vertices in a step, without
 // validation: the difference between runs of many and of few epochs.
@@ -155,7 +156,11 @@ func gpuSAGETraining(features, hidden, classes int, share float64) func(b *gpuBe
 		}
 		var r ran
 		train := func(g matrix.Source[bool], x *matrix.Matrix[float32], run apps.Run, epochs int) (*apps.SAGETraining, error) {
-			return apps.TrainGraphSAGE(g, x, of, apps.SAGESplit{}, apps.SAGETrainOptions{Run: run, Hidden: []int{hidden, hidden}, Epochs: epochs, Seed: 4})
+			o := apps.SAGETrainOptions{Run: run, Hidden: []int{hidden, hidden}, Epochs: epochs, Seed: 4}
+			if b.shrink > 0 { // a look after each epoch, in place of graphs of many
+				o.Each = func(apps.SAGEProgress) error { return nil }
+			}
+			return apps.TrainGraphSAGE(g, x, of, apps.SAGESplit{}, o)
 		}
 		timed := func(epochs int) (time.Duration, error) {
 			defer runtime.GC()
@@ -164,14 +169,18 @@ func gpuSAGETraining(features, hidden, classes int, share float64) func(b *gpuBe
 				return err
 			})
 		}
+		few, many := sageFew, sageMany
+		if b.shrink > 0 {
+			few, many = 1, 2
+		}
 		plan := &gpuPlan{}
 		plan.ours = []gpuContender{{name: "hiveblas", method: r.method, timed: func() (time.Duration, error) {
-			long, err := timed(sageMany)
+			long, err := timed(many)
 			if err != nil {
 				return 0, err
 			}
-			short, err := timed(sageFew)
-			return (long - short) / (sageMany - sageFew), err
+			short, err := timed(few)
+			return (long - short) / time.Duration(many-few), err
 		}}}
 		plan.check = func() (string, error) {
 			epochs := 3

@@ -233,23 +233,24 @@ HB_KERNEL hb_sage_gather(hb_i64 begin, hb_i64 rows, const hb_i64 *ptr, const hb_
 	}
 }
 
-// hb_sage_layer writes norm(relu([own, mean of neighbours' near])), where row v of x has own, columns
-// of it, and near behind; with gcn norm(relu(mean)), where x has near alone. The result is items with
-// the columns of x, or floats with width of them for each part. length, of rows before norm, may be
+// hb_sage_layer writes norm(relu([own, mean of neighbours' rows of x])), with a null own
+// norm(relu(mean)), where the vertex counts too. Both have columns. The result is items with these
+// columns twice, or floats with width of them for each part. length, of rows before norm, may be
 // null; zeros counts the rows of 0.
-HB_KERNEL hb_sage_layer(hb_i64 rows, const hb_i64 *ptr, const hb_i32 *list, hb_i32 samples, const hb_item *x, hb_i64 step,
-	hb_i32 columns, hb_i32 gcn, const hb_i64 *first, const float *partial, hb_i32 width, hb_item *items, float *floats,
+HB_KERNEL hb_sage_layer(hb_i64 rows, const hb_i64 *ptr, const hb_i32 *list, hb_i32 samples, const hb_item *mine, hb_i64 mine_step,
+	const hb_item *x, hb_i64 step, hb_i32 columns, const hb_i64 *first, const float *partial, hb_i32 width, hb_item *items, float *floats,
 	hb_i64 to_step, float *length, hb_u64 *zeros) {
 	const hb_i32 lane = threadIdx.x % HB_SAGE_LANES, column = lane * HB_SAGE_PER;
 	const hb_i64 groups = (hb_i64)gridDim.x * (HB_GRAPH_BLOCK / HB_SAGE_LANES);
+	const bool gcn = !mine;
 	for (hb_i64 v = ((hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x) / HB_SAGE_LANES; v - v % HB_SAGE_GROUPS < rows; v += groups) {
 		float own[HB_SAGE_PER], near[HB_SAGE_PER];
 		const bool here = v < rows && column < columns;
 #pragma unroll
 		for (int i = 0; i < HB_SAGE_PER; i++) own[i] = near[i] = 0;
 		if (v < rows) {
-			if (here && !gcn) hb_load_items(x + v * step + column, own);
-			hb_sage_near(v, ptr, list, samples, 0, x + (gcn ? 0 : columns), step, column, columns, HB_SAGE_MEAN,
+			if (here && !gcn) hb_load_items(mine + v * mine_step + column, own);
+			hb_sage_near(v, ptr, list, samples, 0, x, step, column, columns, HB_SAGE_MEAN,
 				gcn ? HB_SAGE_SELF : HB_SAGE_LONELY, first, partial, near);
 		}
 		float square = 0;

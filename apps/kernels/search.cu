@@ -113,24 +113,19 @@ HB_DEVICE hb_u32 hb_threshold(hb_u64 part, hb_u64 whole) {
 	return (hb_u32)q;
 }
 
-// hb_search_reach returns the first of count ascending sums that is at least x, or with above more
-// than x; count if there is none.
-HB_DEVICE hb_i64 hb_search_reach(const hb_u64 *sums, hb_i64 count, hb_u64 x, bool above) {
-	hb_i64 lo = 0, hi = count;
-	while (lo < hi) {
-		const hb_i64 mid = (lo + hi) / 2;
-		if (sums[mid] < x || (above && sums[mid] == x)) lo = mid + 1;
-		else hi = mid;
-	}
-	return lo;
+// hb_search_least reports whether a·b is at least c·d, in 128 bits.
+HB_DEVICE bool hb_search_least(hb_u64 a, hb_u64 b, hb_u64 c, hb_u64 d) {
+	const hb_u64 x = __umul64hi(a, b), y = __umul64hi(c, d);
+	return x > y || (x == y && a * b >= c * d);
 }
 
 // hb_search_slots is aliasTable of apps/searchrows.go for each row. The sweep fills the deficits of
 // the light neighbours from the excess of the heavy ones, both in order. With D the sums of the first
 // deficits and E those of the first excesses, light neighbour i is filled by the first heavy neighbour
 // whose E is at least D before i, and heavy neighbour j becomes light when D first exceeds its E.
-// sums and at have the D and the places of the light neighbours of a row first, then those of the
-// heavy ones. All is exact in integers.
+// sums and at have the sums of masses and the places of the light neighbours of a row first, then those
+// of the heavy ones: D = i·sum − count·(mass of i light ones), E = count·(mass of j heavy ones) − j·sum.
+// D and E have up to 94 bits, and are compared by products of 128; all is exact in integers.
 HB_KERNEL hb_search_slots(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_u64 *mass, hb_u64 *sums, hb_i32 *at, hb_slot *slots) {
 	const hb_u32 below = (1u << HB_LANE) - 1;
 	HB_SEARCH_WARP(v) {
@@ -142,40 +137,53 @@ HB_KERNEL hb_search_slots(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const 
 		sum = hb_total(sum);
 		for (hb_i64 k = HB_LANE; k < length; k += HB_WARP) lights += mass[begin + k] * count < sum;
 		lights = hb_total(lights);
-		hb_u64 deficit = 0, excess = 0;
+		hb_u64 inLight = 0, inHeavy = 0;
 		hb_i64 light = 0, heavy = lights;
 		for (hb_i64 first = 0; first < length && sum > 0; first += HB_WARP) {
 			const hb_i64 k = first + HB_LANE;
 			const bool there = k < length;
-			const hb_u64 m = there ? mass[begin + k] * count : 0;
-			const bool isLight = there && m < sum, isHeavy = there && m >= sum;
+			const hb_u64 m = there ? mass[begin + k] : 0;
+			const bool isLight = there && m * count < sum, isHeavy = there && !isLight;
 			const hb_u32 l = __ballot_sync(HB_FULL, isLight), h = __ballot_sync(HB_FULL, isHeavy);
-			const hb_u64 d = hb_sums(isLight ? sum - m : (hb_u64)0) + deficit, e = hb_sums(isHeavy ? m - sum : (hb_u64)0) + excess;
+			const hb_u64 d = hb_sums(isLight ? m : (hb_u64)0) + inLight, e = hb_sums(isHeavy ? m : (hb_u64)0) + inHeavy;
 			if (there) {
 				const hb_i64 to = begin + (isLight ? light + __popc(l & below) : heavy + __popc(h & below));
 				sums[to] = isLight ? d : e;
 				at[to] = (hb_i32)k;
 			}
-			deficit = __shfl_sync(HB_FULL, d, HB_WARP - 1);
-			excess = __shfl_sync(HB_FULL, e, HB_WARP - 1);
+			inLight = __shfl_sync(HB_FULL, d, HB_WARP - 1);
+			inHeavy = __shfl_sync(HB_FULL, e, HB_WARP - 1);
 			light += __popc(l);
 			heavy += __popc(h);
 		}
 		__syncwarp();
-		const hb_u64 *D = sums + begin, *E = D + lights;
+		const hb_u64 *L = sums + begin, *H = L + lights;
 		for (hb_i64 k = HB_LANE; k < length; k += HB_WARP) {
 			hb_i64 place = k, other = k;
 			hb_u64 part = 0;
 			if (sum > 0 && k < lights) {
+				const hb_u64 before = k > 0 ? L[k - 1] : 0;
+				hb_i64 lo = 0, hi = length - lights; // the first heavy one with E ≥ D
+				while (lo < hi) {
+					const hb_i64 mid = (lo + hi) / 2;
+					if (hb_search_least(count, H[mid] + before, (hb_u64)(k + mid + 1), sum)) hi = mid;
+					else lo = mid + 1;
+				}
 				place = at[begin + k];
-				other = at[begin + lights + hb_search_reach(E, length - lights, k > 0 ? D[k - 1] : 0, false)];
+				other = at[begin + lights + lo];
 				part = mass[begin + place] * count;
 			} else if (sum > 0) {
+				const hb_i64 j = k - lights;
+				hb_i64 lo = 0, hi = lights; // the first light one with D > E
+				while (lo < hi) {
+					const hb_i64 mid = (lo + hi) / 2;
+					if (hb_search_least(count, H[j] + L[mid], (hb_u64)(mid + j + 2), sum)) lo = mid + 1;
+					else hi = mid;
+				}
 				place = other = at[begin + k];
-				const hb_i64 i = hb_search_reach(D, lights, E[k - lights], true);
-				if (i < lights) {
+				if (lo < lights) {
 					other = at[begin + k + 1];
-					part = sum + E[k - lights] - D[i];
+					part = sum + count * (H[j] + L[lo]) - (hb_u64)(lo + j + 2) * sum; // exact modulo 2⁶⁴
 				}
 			}
 			const hb_slot s = {idx[begin + place], idx[begin + other], place == other ? 0 : hb_threshold(part, sum), 0};
@@ -267,15 +275,20 @@ HB_DEVICE void hb_search_walks(const hb_search &s, const hb_i32 *starts, hb_i64 
 		const hb_i64 walk = first_walk + w;
 		const hb_i32 start = starts ? starts[walk / per_start] : (hb_i32)(walk / per_start);
 		hb_i32 v = start, step = 0, before = -1;
-		double sum = 0;
+		double sum = 0, here = 0, last = 0; // of scores
 		hb_u64 even = 0, odd = 0, returns = 0;
-		bool early = false;
+		bool early = false, turning = false; // between two vertices, without draws: nothing is read any more
 		for (;;) {
 			const hb_u32 point = length <= HB_SEARCH_CURVE ? step
 				: (hb_u32)(((hb_i64)step * (HB_SEARCH_CURVE - 1) + length - 2) / (length - 1));
-			if (first[v] > point) atomicMin(first + v, point);
+			if (!turning && first[v] > point) atomicMin(first + v, point);
 			if (visits) atomicAdd(visits + v, (hb_u64)1);
-			if (score) sum += score[v];
+			if (score) {
+				const double x = turning ? last : score[v];
+				last = here;
+				here = x;
+				sum += x;
+			}
 			if (cells) cells[w * length + step] = v;
 			if (++step == length) break;
 			hb_i32 next = -1;
@@ -285,8 +298,11 @@ HB_DEVICE void hb_search_walks(const hb_search &s, const hb_i32 *starts, hb_i64 
 				returns++;
 			} else if (more && forward && before >= 0) {
 				next = hb_search_other(s, v, before, walk, step);
+			} else if (!more && turning) {
+				next = before;
 			} else if (s.best) {
 				next = s.best[v];
+				turning = !more && next == before;
 			} else {
 				if (more || step == 1 || step % 2 == 0)
 					hb_philox((hb_u64)walk, (hb_u64)(step / 2), (hb_u64)s.seed, even, odd);
