@@ -59,7 +59,6 @@ type sageFit struct {
 	dropped                        [2]device.Buffer
 	layers                         []sageFitLayer
 	count                          int64 // parameters
-	places                         []int64
 	value, grad, first, next, best device.Buffer
 	classes                        int
 	logits, slope, ones            device.Buffer
