@@ -84,8 +84,8 @@ func List[T semiring.Number]() []App[T] {
 				return second(ScanStatistics(g, ScanOptions{Run: run}))
 			})}, // two hops compile their products at the first use
 		{Name: "geo", Kernels: geoPrograms, Use: uses(geolocateOne[T])},
-		{Name: "search", Kernels: always(walkProgram)},
-		{Name: "sage"}, // dense products on the host
+		{Name: "search", Kernels: walkPrograms},
+		{Name: "sage", Kernels: sagePrograms},
 		{Name: "sgm"},
 		{Name: "lasso"},
 		{Name: "maxflow"}, // rounds end by what they compute, and compile their products at the first use

@@ -77,6 +77,18 @@ var formed = map[string]func(g matrix.Source[float64], run Run) ([]float64, matr
 	"GraphSearch, stochastic": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
 		return searched(g, SearchOptions{Run: run, Rule: SearchStochastic, PerStart: 3, Length: 12, Seed: 1<<63 + 5})
 	},
+	"GraphSearch, weighted": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
+		return searched(g, SearchOptions{Run: run, Weighted: true, PerStart: 2, Length: 9, Seed: 2})
+	},
+	"GraphSearch, greedy, weighted, forward": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
+		return searched(g, SearchOptions{Run: run, Rule: SearchGreedy, Weighted: true, NonBacktracking: true, Length: 7})
+	},
+	"GraphSearch, stochastic, weighted, forward, restarts": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
+		return searched(g, SearchOptions{Run: run, Rule: SearchStochastic, Weighted: true, NonBacktracking: true, Restart: .1, PerStart: 3, Length: 12, Seed: 8})
+	},
+	"GraphSearch, forward, restarts": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
+		return searched(g, SearchOptions{Run: run, NonBacktracking: true, Restart: .3, PerStart: 3, Length: 12})
+	},
 	"TriangleCount": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
 		count, err := TriangleCount(g, TriangleOptions{Run: run})
 		return []float64{float64(count)}, g.View().Place(), err
@@ -102,7 +114,7 @@ func searched(g matrix.Source[float64], o SearchOptions) ([]float64, matrix.Plac
 	if err != nil {
 		return nil, nil, err
 	}
-	list = append(list, float64(res.Steps), float64(res.Ended), res.ScoreSum, float64(res.Distinct))
+	list = append(list, float64(res.Steps), float64(res.Ended), float64(res.Restarts), res.ScoreSum, float64(res.Distinct))
 	for _, p := range res.Curve {
 		list = append(list, float64(p.Step), float64(p.Steps), float64(p.Distinct), p.Score)
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -64,6 +65,38 @@ type SAGEOptions struct {
 	Seed     uint64 // of the choices
 	Vertices []int  // to embed; nil for all
 	Batch    int    // of vertices whose trees are computed together; 0 means 4096
+	// Precision is that of features, weights and hidden rows on a device; the host has SAGEFloat32
+	// alone. Sums and embeddings are in float32.
+	Precision SAGEPrecision
+}
+
+// SAGEPrecision is the form of the numbers of GraphSAGE on a device.
+type SAGEPrecision int
+
+const (
+	// SAGEFloat32 is float32.
+	SAGEFloat32 = SAGEPrecision(device.Float32)
+	// SAGETF32 is float32, of which products read 10 bits of the fraction.
+	SAGETF32 = SAGEPrecision(device.TF32)
+	// SAGEFloat16 is IEEE 754 binary16: 11 bits, up to 65504.
+	SAGEFloat16 = SAGEPrecision(device.Float16)
+	// SAGEBFloat16 is the upper half of float32: 8 bits.
+	SAGEBFloat16 = SAGEPrecision(device.BFloat16)
+)
+
+// String returns the name of the precision on the command line.
+func (p SAGEPrecision) String() string {
+	switch p {
+	case SAGEFloat32:
+		return "fp32"
+	case SAGETF32:
+		return "tf32"
+	case SAGEFloat16:
+		return "fp16"
+	case SAGEBFloat16:
+		return "bf16"
+	}
+	return fmt.Sprintf("SAGEPrecision(%d)", int(p))
 }
 
 // SAGEResult is the result of GraphSAGE.
@@ -100,10 +133,12 @@ func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[fl
 	if err != nil {
 		return nil, err
 	}
-	if err := o.notFused(app); err != nil {
+	place := g.View().Place()
+	on, err := o.fused(app, place)
+	if err != nil {
 		return nil, err
 	}
-	x, d, err := featuresOf(app, features, n)
+	d, err := checkSAGEFeatures(app, features, n)
 	if err != nil {
 		return nil, err
 	}
@@ -125,11 +160,30 @@ func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[fl
 			return nil, err
 		}
 	}
-	at, err := newSageGraph(app, g, o.Run, o.Sampling, o.Replace, o.Seed, net.aggregator)
+	if o.Precision < SAGEFloat32 || o.Precision > SAGEBFloat16 {
+		return nil, &ParameterError{app, "the precision", o.Precision.String(), "SAGEFloat32, SAGETF32, SAGEFloat16 or SAGEBFloat16"}
+	}
+	if on == nil && o.Precision != SAGEFloat32 {
+		return nil, &ParameterError{app, "the precision", o.Precision.String() + " on the host", "SAGEFloat32, or a graph on a device and the fused method"}
+	}
+	var at *sageGraph
+	if on == nil || o.Sampling != SampleUniform {
+		if at, err = newSageGraph(app, g, o.Run, o.Sampling, o.Replace, o.Seed, net.aggregator); err != nil {
+			return nil, err
+		}
+	}
+	o.report("GraphSAGE", 0, int64(n))
+	if on != nil {
+		res, err := fusedSAGE(on, g.View(), features.View(), net, n, at, o)
+		if err == nil {
+			o.report("GraphSAGE", int64(n), int64(n))
+		}
+		return res, err
+	}
+	x, err := featuresOf(features, n)
 	if err != nil {
 		return nil, err
 	}
-	o.report("GraphSAGE", 0, int64(n))
 	method := "layers"
 	var z panel[float32]
 	if o.Vertices != nil && treeSize(len(o.Vertices), o.Samples, at, len(net.layers)) < float64(n) {
@@ -165,7 +219,10 @@ func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[fl
 	if o.Trace != nil {
 		o.Trace(ops.Trace{Op: app, Method: ops.Method(method), NVals: int64(z.Rows) * int64(z.Cols)})
 	}
-	return res, nil
+	if err := res.Embeddings.Move(place); err != nil || res.Logits == nil {
+		return res, err
+	}
+	return res, res.Logits.Move(place)
 }
 
 // checkSamples checks the numbers of samples.
@@ -215,19 +272,24 @@ func newSageGraph[T semiring.Element](app string, g matrix.Source[T], run Run, s
 	return s, nil
 }
 
-// featuresOf returns features of n vertices and their number.
-func featuresOf(app string, features matrix.Source[float32], n int) (x sageInput[float32], d int, err error) {
+// checkSAGEFeatures checks that features have a row for each of n vertices, and returns their number.
+func checkSAGEFeatures(app string, features matrix.Source[float32], n int) (d int, err error) {
 	if err := usable(features); err != nil {
-		return x, 0, err
+		return 0, err
 	}
-	v := features.View()
-	m, d := v.Dims()
+	m, d := features.View().Dims()
 	if m != n {
-		return x, 0, &matrix.DimensionError{Op: app, Arg: "the features", Got: fmt.Sprintf("%d×%d", m, d),
+		return 0, &matrix.DimensionError{Op: app, Arg: "the features", Got: fmt.Sprintf("%d×%d", m, d),
 			Want: fmt.Sprintf("%d×%d, a row for each vertex", n, d), Remedy: "give a row of features for each vertex of the graph"}
 	}
+	return d, nil
+}
+
+// featuresOf returns the features of n vertices on the host.
+func featuresOf(features matrix.Source[float32], n int) (x sageInput[float32], err error) {
+	v := features.View()
 	if err := v.Fetch(); err != nil {
-		return x, 0, err
+		return x, err
 	}
 	rows := access.Stored(v)
 	if v.Transposed() || rows.Val == nil {
@@ -240,9 +302,9 @@ func featuresOf(app string, features matrix.Source[float32], n int) (x sageInput
 		if rows.Format != sparse.Full {
 			rows = sparse.ToFull(rows, 0)
 		}
-		return sageInput[float32]{full: panel[float32]{Rows: n, Cols: d, Val: rows.Val}}, d, nil
+		return sageInput[float32]{full: panel[float32]{Rows: n, Cols: rows.NCols, Val: rows.Val}}, nil
 	}
-	return sageInput[float32]{sparse: access.FromStore(sparse.ToCSR(rows))}, d, nil
+	return sageInput[float32]{sparse: access.FromStore(sparse.ToCSR(rows))}, nil
 }
 
 func ones32(n int) []float32 {

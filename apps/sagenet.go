@@ -315,23 +315,46 @@ func unnormalise[F real](g, y []F, length F) {
 	}
 }
 
-// drop is dropout: it sets each value to 0 with the given probability and scales the others. It
-// returns the factors, nil without dropout.
-func drop[F real](x []F, share float64, seed, step uint64, layer int) []F {
-	if share <= 0 {
+// A sageDropout sets each item of the input of a layer to 0 with a probability and scales the others.
+// Whether it does depends on the vertex and the column alone, so that all that need an item see the
+// same.
+type sageDropout struct {
+	share      float64
+	seed, step uint64
+	layer      int
+}
+
+// dropOn drops items of rows of vertices with cols columns; ptr and idx are the entries of sparse rows,
+// nil for full ones. It returns the factors, nil without dropout.
+func dropOn[F real](d sageDropout, x []F, vertices []int32, cols int, ptr []int64, idx []int32) []F {
+	if d.share <= 0 {
 		return nil
 	}
-	kept, factor := make([]F, len(x)), F(1/(1-share))
-	limit := uint32(share * (1 << 32))
-	for i := 0; i < len(x); i += 4 {
-		a, b := philox.Block(uint64(i), step<<8|uint64(layer), seed)
-		for j, r := range [4]uint32{uint32(a), uint32(a >> 32), uint32(b), uint32(b >> 32)} {
-			if i+j < len(x) {
-				if r >= limit {
-					kept[i+j] = factor
-				}
-				x[i+j] *= kept[i+j]
+	kept, factor := make([]F, len(x)), F(1/(1-d.share))
+	limit := uint32(d.share * (1 << 32))
+	have := uint64(1 << 63)
+	var words [4]uint32
+	item := func(i int, v int32, c int) {
+		at := uint64(v)*uint64(cols) + uint64(c)
+		if at>>2 != have {
+			have = at >> 2
+			a, b := philox.Block(have, d.step<<8|uint64(d.layer), d.seed)
+			words = [4]uint32{uint32(a), uint32(a >> 32), uint32(b), uint32(b >> 32)}
+		}
+		if words[at&3] >= limit {
+			kept[i] = factor
+		}
+		x[i] *= kept[i]
+	}
+	for r, v := range vertices {
+		if idx == nil {
+			for c := range cols {
+				item(r*cols+c, v, c)
 			}
+			continue
+		}
+		for p := ptr[r]; p < ptr[r+1]; p++ {
+			item(int(p), v, int(idx[p]))
 		}
 	}
 	return kept

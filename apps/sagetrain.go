@@ -90,10 +90,11 @@ func TrainGraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Sour
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	if err := o.notFused(app); err != nil {
+	on, err := o.fused(app, g.View().Place())
+	if err != nil {
 		return nil, err
 	}
-	x, d, err := featuresOf(app, features, n)
+	d, err := checkSAGEFeatures(app, features, n)
 	if err != nil {
 		return nil, err
 	}
@@ -101,11 +102,24 @@ func TrainGraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Sour
 	if err != nil {
 		return nil, err
 	}
+	if on != nil && !o.fuses(classes, split) {
+		if o.Method == Fused {
+			return nil, &ParameterError{app, "the method", "fused for training without classes, by batches or samples, with AggregatePool, or of more than 128 hidden columns", "auto or pipeline"}
+		}
+		on = nil
+	}
+	if on != nil {
+		return trainFused(on, g.View(), features.View(), classes, split, n, d, count, o)
+	}
+	x, err := featuresOf(features, n)
+	if err != nil {
+		return nil, err
+	}
 	at, err := newSageGraph(app, g, o.Run, o.Sampling, o.Replace, o.Seed, o.Aggregator)
 	if err != nil {
 		return nil, err
 	}
-	t := &sageTrainer{o: o, graph: at, x: x, classes: classes, split: split}
+	t := &sageTrainer{o: o, graph: at, entries: int64(len(at.idx)), x: x, classes: classes, split: split}
 	t.whole = *at
 	t.whole.sampling = SampleUniform
 	t.net = newNet[float32](o.Aggregator, d, o.Hidden, count, o.Seed)
@@ -261,6 +275,7 @@ type sageState struct {
 type sageTrainer struct {
 	o       SAGETrainOptions
 	graph   *sageGraph
+	entries int64     // of the graph
 	whole   sageGraph // with all neighbours, for evaluation
 	x       sageInput[float32]
 	classes []int32
@@ -409,6 +424,9 @@ func (t *sageTrainer) step(batch []int, epoch uint64) (loss float64, right int, 
 	return loss, right, nil
 }
 
+// dropoutSeed tells the random numbers of dropout from those of samples.
+const dropoutSeed = 0xD7
+
 // tape computes the layers for targets, which may repeat only for supervised training, with dropout.
 func (n *sageNet[F]) tape(g *sageGraph, x sageInput[F], targets []int32, step uint64, o SAGETrainOptions) ([]*sageTape[F], [][]F, error) {
 	blocks, sources, err := treesOf[F](g, targets, step, len(n.layers), o.Samples)
@@ -420,16 +438,16 @@ func (n *sageNet[F]) tape(g *sageGraph, x sageInput[F], targets []int32, step ui
 	}
 	tapes, masks := make([]*sageTape[F], len(n.layers)), make([][]F, len(n.layers))
 	for k := range tapes {
-		values := &x.full.Val
+		d := sageDropout{o.Dropout, o.Seed ^ dropoutSeed, step, k}
 		if x.sparse != nil {
 			own := *access.Store(x.sparse)
 			own.Val = slices.Clone(own.Val)
 			x = sageInput[F]{sparse: access.FromStore(&own)}
-			values = &own.Val
+			masks[k] = dropOn(d, own.Val, sources[:own.NRows], own.NCols, rowOffsets(&own.Structure), own.Idx)
 		} else {
-			*values = slices.Clone(*values)
+			x.full.Val = slices.Clone(x.full.Val)
+			masks[k] = dropOn(d, x.full.Val, sources[:x.full.Rows], x.full.Cols, nil, nil)
 		}
-		masks[k] = drop(*values, o.Dropout, o.Seed^0xD7, step, k)
 		if tapes[k], err = n.forward(k, x, blocks[k], o.Run); err != nil {
 			return nil, nil, err
 		}
@@ -555,7 +573,7 @@ func (t *sageTrainer) settings() []float64 {
 	o := t.o
 	list := []float64{float64(o.Aggregator), float64(o.Sampling), float64(o.Batch), o.Rate, o.Decay, o.Dropout,
 		float64(o.Seed >> 32), float64(uint32(o.Seed)), float64(o.Pairs), float64(o.Negatives), 0, float64(o.Patience),
-		float64(len(t.split.Train)), float64(len(t.split.Validate)), float64(t.graph.n), float64(len(t.graph.idx))}
+		float64(len(t.split.Train)), float64(len(t.split.Validate)), float64(t.graph.n), float64(t.entries)}
 	if o.Replace {
 		list[10] = 1
 	}

@@ -1,6 +1,7 @@
 package apps
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -144,7 +145,7 @@ const curvePoints = 1024
 // Curve has a point for each step up to 1024, and as many evenly spaced ones for longer walks.
 //
 // On a device, kernels walk, a thread a walk, and give the same walks and figures to the bit; with
-// Weighted, Weight, Restart, NonBacktracking and a score function, the host walks.
+// Weight and a score function, the host walks.
 //
 // O(walks × length), after O(edges) for the tables of greedy and stochastic walks if there are many
 // walks, and else after a row's length at the first visit of the row. Memory: 4 bytes a vertex, 8
@@ -174,7 +175,7 @@ func GraphSearch[T semiring.Element](g matrix.Source[T], scores *Scores, starts 
 		return nil, err
 	}
 	if fits := o.fuses(scores); !fits && o.Method == Fused {
-		return nil, &ParameterError{app, "the method", "fused with restarts, weights of edges or of the caller, walks without backtracking, or a score function", "auto or pipeline"}
+		return nil, &ParameterError{app, "the method", "fused with weights of the caller or a score function", "auto or pipeline"}
 	} else if !fits {
 		at = nil
 	}
@@ -185,7 +186,12 @@ func GraphSearch[T semiring.Element](g matrix.Source[T], scores *Scores, starts 
 	o.report("graph search", 0, s.walks)
 	method := "kernel"
 	if at != nil {
-		err = s.fused(at, g.View().Pattern())
+		if err = fusedWalks(s, at, g.View()); errors.Is(err, errWeights) {
+			if err = onHost(s, g); err == nil { // it says which, unless no walk meets it
+				method, at = s.method(), nil
+				err = s.run()
+			}
+		}
 	} else if err = onHost(s, g); err == nil {
 		method = s.method()
 		err = s.run()

@@ -491,7 +491,9 @@ func TestGraphSearchOnDevice(t *testing.T) {
 	for v := range skewed {
 		skewed[v] = math.Exp(9 * rng.NormFloat64())
 	}
-	for _, o := range []SearchOptions{{Rule: SearchStochastic, Length: 1030, Best: 4}, {Length: 1100}, {Rule: SearchStochastic, PerStart: 50}, {Length: 1}} {
+	for _, o := range []SearchOptions{{Rule: SearchStochastic, Length: 1030, Best: 4}, {Length: 1100}, {Rule: SearchStochastic, PerStart: 50}, {Length: 1},
+		{Rule: SearchStochastic, PerStart: 20, Length: 300, NonBacktracking: true}, // by searches of rows too
+		{Rule: SearchStochastic, PerStart: 20, Length: 50, NonBacktracking: true, Restart: .2}} {
 		starts := []int{33, 0}
 		o.Seed = 1 << 63
 		want, first := walked(t, host, vectorScores(t, skewed), starts, o)
@@ -501,16 +503,34 @@ func TestGraphSearchOnDevice(t *testing.T) {
 			t.Errorf("%v of length %d: other walks or figures than on the host", o.Rule, o.Length)
 		}
 	}
+	hub := blank(3000) // whose table has sums of more than 64 bits
+	heavy := make([]float64, 3000)
+	for v := 1; v < 3000; v++ {
+		hub.edges = append(hub.edges, edge{0, v, 1}, edge{v, 0, 1})
+		heavy[v] = 1 + rng.Float64()
+	}
+	hubHere, hubThere := build[float64](t, hub, matrix.CSR), build[float64](t, hub, matrix.CSR)
+	if err := hubThere.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	o := SearchOptions{Rule: SearchStochastic, Length: 2, PerStart: 9000}
+	want, _ := walked(t, hubHere, vectorScores(t, heavy), []int{0}, o)
+	if got, _ := walked(t, hubThere, vectorScores(t, heavy), []int{0}, o); !reflect.DeepEqual(got, want) {
+		t.Error("walks from a hub differ from those on the host")
+	}
 	var e *ParameterError
 	stop := errors.New("stop")
-	o := SearchOptions{Restart: .1, Length: 5}
-	want, _ := walked(t, host, nil, nil, o)
-	if got, _ := walked(t, there, nil, nil, o); !reflect.DeepEqual(got, want) {
-		t.Error("restarts of a graph on a device: other walks than on the host")
+	lazy := ScoreFunc(0, func(vertices []int, scores []float64) error { return nil })
+	if _, err := GraphSearch(there, lazy, nil, SearchOptions{Run: Run{Method: Fused}}); !errors.As(err, &e) {
+		t.Errorf("fused with a score function: %v", err)
 	}
-	o.Method = Fused
-	if _, err := GraphSearch(there, nil, nil, o); !errors.As(err, &e) {
-		t.Errorf("fused restarts: %v", err)
+	var weight *WeightError
+	signed := own(t, testdata.Karate)
+	if err := errors.Join(signed.Set(4, 6, -2), signed.Move(d.Device)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := GraphSearch(signed, nil, nil, SearchOptions{Weighted: true}); !errors.As(err, &weight) || weight.Row != 4 || weight.Col != 6 {
+		t.Errorf("a negative weight on a device: %v", err)
 	}
 	if _, err := GraphSearch(there, nil, nil, SearchOptions{Each: func(SearchBlock) error { return stop }}); !errors.Is(err, stop) {
 		t.Errorf("an error of Each on a device: %v", err)

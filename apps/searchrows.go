@@ -258,6 +258,8 @@ func threshold(part, whole uint64) uint32 {
 const (
 	drawTries   = 8       // draws of NonBacktracking, numbered from 0, before the row is searched
 	drawRestart = 1 << 16 // whether a step restarts
+
+	restartCertain = 1 << 53 // of the upper 53 bits of its random number
 )
 
 // random returns the random number of a walk, a step, and a purpose.

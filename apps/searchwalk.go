@@ -38,6 +38,7 @@ type searcher struct {
 	first  []uint32 // point of the curve at which a vertex was first visited; unvisited if never
 	visits []int64  // nil unless asked for
 	steps  []int64  // at each point of the curve
+	part   float64  // of the sum of scores; see addScores
 	res    SearchResult
 }
 
@@ -380,8 +381,7 @@ func (s *searcher) advance(p *searchPiece, step int) {
 // advanceEach is advance with restarts and without backtracking.
 func (s *searcher) advanceEach(p *searchPiece, step int) {
 	next := p.next[:len(p.alive)]
-	const certain = 1 << 53
-	restarts := uint64(s.opts.Restart * certain)
+	restarts := uint64(s.opts.Restart * restartCertain)
 	for k, w := range p.alive {
 		walk, v := p.first+int64(w), p.at[w]
 		back := restarts > 0 && s.random(walk, step, drawRestart)>>11 < restarts
@@ -466,9 +466,7 @@ func (s *searcher) deliver(pieces []searchPiece) error {
 		}
 		s.res.Restarts += p.restarts
 		s.res.Ended += int64(p.walks - len(p.alive))
-		for _, x := range p.sum {
-			s.res.ScoreSum += x
-		}
+		s.addScores(p.first, p.sum)
 		if s.opts.Each == nil {
 			continue
 		}
@@ -477,6 +475,21 @@ func (s *searcher) deliver(pieces []searchPiece) error {
 		}
 	}
 	return nil
+}
+
+// sumWalks is the number of consecutive walks whose scores are added up before they enter the sum, so
+// that devices may add them up in parallel.
+const sumWalks = 1024
+
+// addScores adds the scores of consecutive walks. Calls are in the order of the walks.
+func (s *searcher) addScores(first int64, sums []float64) {
+	for k, x := range sums {
+		s.part += x
+		if walk := first + int64(k) + 1; walk%sumWalks == 0 || walk == s.walks {
+			s.res.ScoreSum += s.part
+			s.part = 0
+		}
+	}
 }
 
 // result completes the result.

@@ -86,7 +86,14 @@ func allOf(n int) *gen.Graph {
 	return g
 }
 
-func scan(name, format string, scale *int) bool {
-	n, err := fmt.Sscanf(name, format, scale)
-	return err == nil && n == 1 && name == fmt.Sprintf(format, *scale)
+func scan(name, format string, numbers ...*int) bool {
+	at, got := make([]any, len(numbers)), make([]any, len(numbers))
+	for k, p := range numbers {
+		at[k] = p
+	}
+	n, err := fmt.Sscanf(name, format, at...)
+	for k, p := range numbers {
+		got[k] = *p
+	}
+	return err == nil && n == len(numbers) && name == fmt.Sprintf(format, got...)
 }

@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 
+	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
@@ -65,6 +66,25 @@ func gpuCases() []gpuCase {
 	add("geolocation fp32 rmat22", ms(10.3), "symmetric22", gpuGeo(true, false))
 	add("geolocation fp64 rmat22", ms(28), "symmetric22", gpuGeo(false, false))
 	add("geolocation pass without result rmat22", ms(.15), "symmetric22", gpuGeo(false, true))
+	for _, c := range []struct {
+		name      string
+		samples   []int
+		fp32, f16 float64
+	}{{"8x8", []int{8, 8}, 5.9, 3.4}, {"25x10", []int{25, 10}, 17, 11}, {"all", nil, 3.3, 1.7}} {
+		o := apps.SAGEOptions{Samples: c.samples, Replace: true}
+		const input = "uniform1632803x19"
+		add("graphsage "+c.name+" fp32", ms(c.fp32), input, gpuSAGE(sageReport, o))
+		o.Precision = apps.SAGEFloat16
+		add("graphsage "+c.name+" fp16", ms(c.f16), input, gpuSAGE(sageReport, o))
+	}
+	add("graphsage wide all tf32", ms(44), "uniform4190000x16", gpuSAGE(sageWide, apps.SAGEOptions{Precision: apps.SAGETF32}))
+	add("graphsage wide all fp16", ms(20), "uniform4190000x16", gpuSAGE(sageWide, apps.SAGEOptions{Precision: apps.SAGEFloat16}))
+	add("graphsage epoch 2708", ms(.25), "uniform2708x4", gpuSAGETraining(1433, 64, 7, .0127))
+	add("graphsage epoch 1632803", ms(10.5), "uniform1632803x19", gpuSAGETraining(64, 16, 16, 1))
+	add("walks uniform rmat22", ms(2.7), "symmetric22", gpuWalks(apps.SearchUniform, walkLength, false))
+	add("walks stochastic rmat22", ms(2.9), "symmetric22", gpuWalks(apps.SearchStochastic, walkLength, false))
+	add("walks stochastic tables rmat22", ms(90), "symmetric22", gpuWalks(apps.SearchStochastic, 1, true))
+	add("walks greedy 128 rmat22", ms(.5), "symmetric22", gpuWalks(apps.SearchGreedy, 128, false))
 	add("bfs rmat22", ms(.2), "symmetric22", gpuBFS)
 	add("components rmat22", ms(5), "symmetric22", gpuComponents)
 	add("sssp rmat22", ms(10), "symmetric22", gpuSSSP)

@@ -29,10 +29,11 @@ var shapes = map[string][3]int{
 // makeGPUInput makes the input of a name: directedN is R-MAT of scale N, edge factor 16, without
 // duplicates and loops, labels as drawn; symmetricN has also the reverse of each edge; kron21 is
 // symmetric R-MAT 21 of edge factor 22, 2M vertices and about 90M entries; factor18 is R-MAT 18 of
-// edge factor 32, seed 1; gridN is a grid of N×N vertices; the others are shapes. shrink makes them 2^shrink times smaller.
+// edge factor 32, seed 1; uniformNxD has N vertices and D edges of each on average, ends drawn alike;
+// gridN is a grid of N×N vertices; the others are shapes. shrink makes them 2^shrink times smaller.
 func makeGPUInput(name string, shrink int) (*gpuInput, error) {
 	in := &gpuInput{kept: map[string]any{}}
-	var scale int
+	var scale, degree int
 	rmat := func() gen.Tuples { return gen.RMAT(max(scale-shrink, 5), 16, gen.RMATOptions{}) }
 	shape, bipartite := shapes[name]
 	switch {
@@ -43,6 +44,9 @@ func makeGPUInput(name string, shrink int) (*gpuInput, error) {
 		in.graph = gen.CSR(rmat())
 	case name == "factor18":
 		in.graph = gen.CSR(gen.RMAT(max(18-shrink, 5), 32, gen.RMATOptions{Seed: 1}))
+	case scan(name, "uniform%dx%d", &scale, &degree):
+		n := max(scale>>shrink, 64)
+		in.graph = gen.CSR(gen.Edges(n, n*degree, 7))
 	case name == "kron21":
 		in.graph = gen.CSR(gen.Symmetrise(gen.RMAT(max(21-shrink, 5), 22, gen.RMATOptions{})))
 	case scan(name, "grid%d", &scale):

@@ -121,6 +121,14 @@ func reportCases() []reportCase {
 	add("geo rmat18", "", func(b *reportBench) (*reportTask, error) { return geoTask(b, 18, 16) })
 	add("geo rmat22", "15.1 ms (P100), 1590 ms (CPU), 8009 ms (OpenMP, 16 threads): Instagram, 23.7M vertices, 82.7M edges",
 		func(b *reportBench) (*reportTask, error) { return geoTask(b, 22, 4) })
+	add("search uniform rmat22", "630 ms (GPU), 3186 ms (OpenMP, 64 threads): Twitter, 9.29M vertices, 21.7M edges",
+		func(b *reportBench) (*reportTask, error) { return searchTask(b, apps.SearchUniform, 22, 4) })
+	add("search greedy rmat22", "64 ms (GPU), 236 ms (OpenMP, 64 threads): Twitter, directed",
+		func(b *reportBench) (*reportTask, error) { return searchTask(b, apps.SearchGreedy, 22, 4) })
+	add("sage 64 features", "602 ms (V100), 1745 ms (P100), 17.1 s (OpenMP, 32 threads): pokec",
+		func(b *reportBench) (*reportTask, error) { return sageTask(b, 64) })
+	add("sage 128 features", "1000 ms (V100), 2951 ms (P100), 29.0 s (OpenMP, 32 threads): pokec",
+		func(b *reportBench) (*reportTask, error) { return sageTask(b, 128) })
 	return cases
 }
 

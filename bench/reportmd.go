@@ -18,6 +18,8 @@ var tableTitles = map[string]string{
 	"louvain":    "Communities: Louvain and Leiden",
 	"vn":         "Vertex nomination: distance to the nearest seed",
 	"scan":       "Scan statistics: degree and triangles of each vertex",
+	"search":     "Graph search: walks from each vertex",
+	"sage":       "GraphSAGE: embeddings of all vertices",
 	"geo":        "Geolocation: spatial medians of the places of neighbours",
 }
 

@@ -44,6 +44,7 @@ type Device struct {
 	spare    pinnedBlock    // of the last stage
 	modules  map[string]*module
 	vendor   *vendor
+	blas     driver.Gemmer    // opened at the first product
 	programs map[any]*program // composed before, by what of
 	cacheDir string           // of compiled kernels and tuned plans, "" for none
 	compiler string           // identity of the compiler, which goes with the driver
@@ -234,6 +235,9 @@ func (d *Device) Close() error {
 	err := d.ctx.Sync(d.stream)
 	for _, m := range d.modules {
 		_ = d.ctx.Unload(m.handle)
+	}
+	if d.blas != nil {
+		_ = d.blas.Close()
 	}
 	if d.vendor != nil && d.vendor.handle != nil {
 		_ = d.vendor.handle.Close()

@@ -135,7 +135,7 @@ func (f *frame) download(to unsafe.Pointer, from driver.Ptr, n int64) {
 	if f.err != nil || n == 0 {
 		return
 	}
-	if n <= pinnedBytes { // a copy to pinned memory starts sooner
+	if n <= resultsAt { // a copy to pinned memory starts sooner; the numbers of Results are behind
 		f.toPinned(from, n)
 		f.sync()
 		if f.err == nil {
@@ -151,13 +151,16 @@ type toPinnedKey struct{}
 
 // toPinned queues a copy of n bytes to the pinned memory.
 func (f *frame) toPinned(from driver.Ptr, n int64) {
-	if n > resultsAt || n%4 != 0 || from%4 != 0 {
+	if n > toPinnedMost || n%4 != 0 || from%4 != 0 {
 		f.fail(f.d.ctx.ToHost(f.d.pinned, from, uint64(n), f.d.stream))
 		return
 	}
 	p := f.once(toPinnedKey{}, func() *program { return compose("tohost", "numbers for the host") })
 	f.blocks(f.kernel(p, toPinnedKernel), 1, 64, from, int32(n/4), driver.Ptr(uintptr(f.d.pinned)))
 }
+
+// toPinnedMost is the number of bytes up to which a kernel is faster than a copy.
+const toPinnedMost = 2048
 
 const toPinnedKernel = "hb_to_host"
 

@@ -174,7 +174,7 @@ func (s session) Resident(k device.Kernel, threads int) uint32 {
 
 // resultsAt is the offset of the numbers of Results in the pinned buffer. The
 // bytes before it are for read-backs.
-const resultsAt = 2048
+const resultsAt = pinnedBytes - 64
 
 func (s session) Results() ([]int64, device.Buffer) {
 	p := unsafe.Add(s.f.d.pinned, resultsAt)

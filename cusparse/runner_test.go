@@ -116,6 +116,76 @@ func testSession(t *testing.T, d *Device) {
 	}
 }
 
+// Products of dense matrices, in all forms, are those of three loops.
+func TestSessionGemm(t *testing.T) {
+	d, _ := emulated(t)
+	const m, n, k = 3, 5, 4
+	number := func(i int) float32 { return float32(i%7) - 3 }
+	list := func(n int) []float32 {
+		x := make([]float32, n)
+		for i := range x {
+			x[i] = number(i * 3)
+		}
+		return x
+	}
+	for flags := range 8 {
+		ta, tb, beta := flags&1 > 0, flags&2 > 0, float32(flags>>2)
+		g := device.Gemm{M: m, N: n, K: k, StepA: k + 2, StepB: n + 1, StepC: n + 3, TransA: ta, TransB: tb, Beta: beta}
+		if ta {
+			g.StepA = m + 2
+		}
+		if tb {
+			g.StepB = k + 1
+		}
+		a, b, c := list(40), list(40), list(m*(n+3))
+		before := slices.Clone(c)
+		check(t, d.Run(device.Call{}, func(s *device.Session) {
+			g.A, g.B, g.C = s.Upload(unsafe.Pointer(&a[0]), 160), s.Upload(unsafe.Pointer(&b[0]), 160), s.Upload(unsafe.Pointer(&c[0]), 4*int64(len(c)))
+			s.Gemm(g)
+			s.Download(unsafe.Pointer(&c[0]), g.C, 4*int64(len(c)))
+		}))
+		at := func(x []float32, i, j, step int, transposed bool) float32 {
+			if transposed {
+				i, j = j, i
+			}
+			return x[i*step+j]
+		}
+		for i, got := range c {
+			want := before[i]
+			if row, col := i/g.StepC, i%g.StepC; col < n {
+				want *= beta
+				for p := range k {
+					want += at(a, row, p, g.StepA, ta) * at(b, p, col, g.StepB, tb)
+				}
+			}
+			if got != want {
+				t.Fatalf("%+v: item %d is %v, want %v", g, i, got, want)
+			}
+		}
+	}
+	for _, bad := range []device.Gemm{{M: -1}, {M: 2, N: 2, K: 2, StepA: 1, StepB: 2, StepC: 2}, {M: 1, N: 1, K: 1, StepA: 1, StepB: 1, StepC: 1, Input: device.Float16, Output: device.BFloat16}} {
+		if err := d.Run(device.Call{}, func(s *device.Session) { s.Gemm(bad) }); err == nil {
+			t.Errorf("%+v is computed", bad)
+		}
+	}
+}
+
+// Read-backs of any size leave the numbers of Results alone.
+func TestResultsStayDuringDownloads(t *testing.T) {
+	d, _ := emulated(t)
+	check(t, d.Run(device.Call{}, func(s *device.Session) {
+		numbers, _ := s.Results()
+		for _, n := range []int64{8, 2048, 2056, 4096, 65000, 65536, 70000} {
+			to := make([]byte, n)
+			b := s.Alloc(n)
+			s.Fill(b, 7, n)
+			if s.Download(unsafe.Pointer(&to[0]), b, n); to[n-1] != 7 || numbers[0] != 0 || numbers[3] != 0 {
+				t.Errorf("after %d bytes, the last %d: %v", n, to[n-1], numbers)
+			}
+		}
+	}))
+}
+
 // Errors of a session are sticky, name the operation, and leave the device usable.
 func TestSessionErrors(t *testing.T) {
 	d, e := emulated(t)

@@ -1,72 +1,88 @@
-// Walks of graph search; see apps.GraphSearch for the rules. Source: prelude + queue.cu + this file.
+// Walks of graph search; see apps.GraphSearch for the rules. Source: prelude, queue.cu, philox.cu, this
+// file.
 // Host: apps/search_gpu.go, which defines
-//     HB_SEARCH_CURVE   points of the curve, at most
-//     HB_SEARCH_ROUNDS  rounds of Philox4x32
+//     HB_SEARCH_CURVE    points of the curve, at most
+//     HB_T               the values of edges
+//     HB_SEARCH_TRIES    draws of a walk that must not return, before it searches its row
+//     HB_SEARCH_RESTART  the purpose of the random numbers of restarts
+//     HB_SEARCH_PART     walks whose scores are added up together
 //
 // In: ptr, idx, the rows of an n×n matrix; score double[n], or null. Tables, by the rule:
-//     best   hb_i32[n], the best neighbour, −1 for none: hb_search_best, a warp a row
-//     slots  hb_slot[entries], alias tables: hb_search_mass, a warp a row, writes integer masses
-//            hb_u64[entries], of which hb_search_slots, a thread a row, makes the tables
+//     best, second  hb_i32[n], the best neighbours, −1 for none: hb_search_best, a warp a row
+//     slots         hb_slot[entries], alias tables: hb_search_mass, a warp a row, writes integer masses
+//                   hb_u64[entries], of which hb_search_slots, a warp a row, makes the tables
 // Both null: uniform. hb_search_walk has a thread a walk. All of it gives the bits of the host.
 //
 // A step of a walk reads two row offsets and one entry or slot at random: one sector of DRAM where
 // the offsets stay in the cache, which bounds uniform and stochastic walks. Slots have 16 bytes so
-// that one load takes all of a slot. hb_search_slots is bound by the longest row.
+// that one load takes all of a slot.
 
-struct hb_slot { hb_i32 own, alias; hb_u32 threshold, unused; };
+struct __align__(16) hb_slot { hb_i32 own, alias; hb_u32 threshold, unused; };
 
 #define HB_SEARCH_WARP(v) \
 	for (hb_i64 v = ((hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x) / HB_WARP; v < n; v += (hb_i64)gridDim.x * HB_GRAPH_WARPS)
 
-// hb_philox is philox.Block of package internal/philox.
-HB_DEVICE void hb_philox(hb_u64 low, hb_u64 high, hb_u64 key, hb_u64 &first, hb_u64 &second) {
-	hb_u32 c0 = (hb_u32)low, c1 = (hb_u32)(low >> 32), c2 = (hb_u32)high, c3 = (hb_u32)(high >> 32);
-	hb_u32 k0 = (hb_u32)key, k1 = (hb_u32)(key >> 32);
-#pragma unroll
-	for (int r = 0; r < HB_SEARCH_ROUNDS; r++) {
-		const hb_u64 p = (hb_u64)0xD2511F53u * c0, q = (hb_u64)0xCD9E8D57u * c2;
-		c0 = (hb_u32)(q >> 32) ^ c1 ^ k0;
-		c1 = (hb_u32)q;
-		c2 = (hb_u32)(p >> 32) ^ c3 ^ k1;
-		c3 = (hb_u32)p;
-		k0 += 0x9E3779B9u;
-		k1 += 0xBB67AE85u;
+// hb_search_weights writes the weight of each entry: its value, times the score of the neighbour if there
+// are scores. bad becomes 1 if a weight is not finite, or with least negative. val may be null: all 1.
+HB_KERNEL hb_search_weights(hb_i64 entries, const hb_i32 *idx, const HB_T *val, const double *score, hb_i32 least, double *weight, hb_u64 *bad) {
+	HB_EACH(p, entries) {
+		const double w = (val ? (double)val[p] : 1) * (score ? score[idx[p]] : 1);
+		weight[p] = w;
+		if (!(w <= 1.7976931348623157e308 && w >= (least ? 0 : -1.7976931348623157e308))) *bad = 1;
 	}
-	first = (hb_u64)c1 << 32 | c0;
-	second = (hb_u64)c3 << 32 | c2;
 }
 
-// hb_search_best finds the neighbour of the highest score, of several the first.
-HB_KERNEL hb_search_best(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const double *score, hb_i32 *best) {
+// hb_search_before reports whether weight x at p comes before y at q; places below 0 come last.
+HB_DEVICE bool hb_search_before(double x, hb_i64 p, double y, hb_i64 q) {
+	return p >= 0 && (q < 0 || x > y || (x == y && p < q));
+}
+
+// hb_search_best finds the neighbours of the highest and of the second highest weight, of several the
+// first. weight may be null: the scores of neighbours.
+HB_KERNEL hb_search_best(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const double *score, const double *weight, hb_i32 *best, hb_i32 *second) {
 	HB_SEARCH_WARP(v) {
-		double top = 0;
-		hb_i64 at = -1;
+		double top = 0, next = 0;
+		hb_i64 at = -1, after = -1;
 		for (hb_i64 p = ptr[v] + HB_LANE; p < ptr[v + 1]; p += HB_WARP) {
-			const double x = score[idx[p]];
-			if (at < 0 || x > top) {
+			const double x = weight ? weight[p] : score[idx[p]];
+			if (hb_search_before(x, p, top, at)) {
+				next = top;
+				after = at;
 				top = x;
 				at = p;
+			} else if (hb_search_before(x, p, next, after)) {
+				next = x;
+				after = p;
 			}
 		}
 		for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) {
-			const double x = __shfl_xor_sync(HB_FULL, top, d);
-			const hb_i64 p = __shfl_xor_sync(HB_FULL, at, d);
-			if (p >= 0 && (at < 0 || x > top || (x == top && p < at))) {
+			const double x = __shfl_xor_sync(HB_FULL, top, d), y = __shfl_xor_sync(HB_FULL, next, d);
+			const hb_i64 p = __shfl_xor_sync(HB_FULL, at, d), q = __shfl_xor_sync(HB_FULL, after, d);
+			if (hb_search_before(x, p, top, at)) {
+				const bool other = hb_search_before(top, at, y, q);
+				next = other ? top : y;
+				after = other ? at : q;
 				top = x;
 				at = p;
+			} else if (hb_search_before(x, p, next, after)) {
+				next = x;
+				after = p;
 			}
 		}
-		if (HB_LANE == 0) best[v] = at < 0 ? -1 : idx[at];
+		if (HB_LANE == 0) {
+			best[v] = at < 0 ? -1 : idx[at];
+			second[v] = after < 0 ? -1 : idx[after];
+		}
 	}
 }
 
 // hb_search_mass is integerMasses of apps/searchrows.go for each row.
-HB_KERNEL hb_search_mass(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const double *score, hb_u64 *mass) {
+HB_KERNEL hb_search_mass(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const double *score, const double *weight, hb_u64 *mass) {
 	HB_SEARCH_WARP(v) {
 		const hb_i64 begin = ptr[v], end = ptr[v + 1];
 		double largest = 0;
 		for (hb_i64 p = begin + HB_LANE; p < end; p += HB_WARP) {
-			const double x = score[idx[p]];
+			const double x = weight ? weight[p] : score[idx[p]];
 			largest = x > largest ? x : largest;
 		}
 		for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) {
@@ -78,93 +94,221 @@ HB_KERNEL hb_search_mass(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const d
 		if (bits > 52) bits = 52;
 		const double scale = (double)((hb_u64)1 << bits); // a power of 2: the product is exact, fused or not
 		for (hb_i64 p = begin + HB_LANE; p < end; p += HB_WARP)
-			mass[p] = largest > 0 ? (hb_u64)(score[idx[p]] / largest * scale + 0.5) : 0;
+			mass[p] = largest > 0 ? (hb_u64)((weight ? weight[p] : score[idx[p]]) / largest * scale + 0.5) : 0;
 	}
 }
 
-// hb_threshold is 2³²·part/whole, rounded down, of part < whole ≤ 2⁶².
+// hb_threshold is 2³²·part/whole, rounded down, of part < whole ≤ 2⁶²: an estimate, and its remainder.
 HB_DEVICE hb_u32 hb_threshold(hb_u64 part, hb_u64 whole) {
-	hb_u32 q = 0;
-	for (int k = 0; k < 32; k++) {
-		part <<= 1;
-		q <<= 1;
-		if (part >= whole) {
-			part -= whole;
-			q |= 1;
-		}
+	hb_u64 q = (hb_u64)((double)part / (double)whole * 4294967296.0);
+	hb_i64 rest = (hb_i64)((part << 32) - q * whole); // exact: it is below 2⁶³
+	while (rest < 0) {
+		q--;
+		rest += (hb_i64)whole;
 	}
-	return q;
+	while (rest >= (hb_i64)whole) {
+		q++;
+		rest -= (hb_i64)whole;
+	}
+	return (hb_u32)q;
 }
 
-// hb_search_slots is aliasTable of apps/searchrows.go for each row.
-HB_KERNEL hb_search_slots(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_u64 *mass, hb_slot *slots) {
-	HB_EACH(v, n) {
-		const hb_i64 begin = ptr[v], end = ptr[v + 1];
-		const hb_u64 count = (hb_u64)(end - begin);
+// hb_search_least reports whether a·b is at least c·d, in 128 bits.
+HB_DEVICE bool hb_search_least(hb_u64 a, hb_u64 b, hb_u64 c, hb_u64 d) {
+	const hb_u64 x = __umul64hi(a, b), y = __umul64hi(c, d);
+	return x > y || (x == y && a * b >= c * d);
+}
+
+// hb_search_slots is aliasTable of apps/searchrows.go for each row. The sweep fills the deficits of
+// the light neighbours from the excess of the heavy ones, both in order. With D the sums of the first
+// deficits and E those of the first excesses, light neighbour i is filled by the first heavy neighbour
+// whose E is at least D before i, and heavy neighbour j becomes light when D first exceeds its E.
+// sums and at have the sums of masses and the places of the light neighbours of a row first, then those
+// of the heavy ones: D = i·sum − count·(mass of i light ones), E = count·(mass of j heavy ones) − j·sum.
+// D and E have up to 94 bits, and are compared by products of 128; all is exact in integers.
+HB_KERNEL hb_search_slots(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_u64 *mass, hb_u64 *sums, hb_i32 *at, hb_slot *slots) {
+	const hb_u32 below = (1u << HB_LANE) - 1;
+	HB_SEARCH_WARP(v) {
+		const hb_i64 begin = ptr[v], length = ptr[v + 1] - begin;
+		const hb_u64 count = (hb_u64)length;
 		hb_u64 sum = 0;
-		for (hb_i64 p = begin; p < end; p++) {
-			sum += mass[p];
-			const hb_slot s = {idx[p], idx[p], 0, 0};
-			slots[p] = s;
+		hb_i64 lights = 0;
+		for (hb_i64 k = HB_LANE; k < length; k += HB_WARP) sum += mass[begin + k];
+		sum = hb_total(sum);
+		for (hb_i64 k = HB_LANE; k < length; k += HB_WARP) lights += mass[begin + k] * count < sum;
+		lights = hb_total(lights);
+		hb_u64 inLight = 0, inHeavy = 0;
+		hb_i64 light = 0, heavy = lights;
+		for (hb_i64 first = 0; first < length && sum > 0; first += HB_WARP) {
+			const hb_i64 k = first + HB_LANE;
+			const bool there = k < length;
+			const hb_u64 m = there ? mass[begin + k] : 0;
+			const bool isLight = there && m * count < sum, isHeavy = there && !isLight;
+			const hb_u32 l = __ballot_sync(HB_FULL, isLight), h = __ballot_sync(HB_FULL, isHeavy);
+			const hb_u64 d = hb_sums(isLight ? m : (hb_u64)0) + inLight, e = hb_sums(isHeavy ? m : (hb_u64)0) + inHeavy;
+			if (there) {
+				const hb_i64 to = begin + (isLight ? light + __popc(l & below) : heavy + __popc(h & below));
+				sums[to] = isLight ? d : e;
+				at[to] = (hb_i32)k;
+			}
+			inLight = __shfl_sync(HB_FULL, d, HB_WARP - 1);
+			inHeavy = __shfl_sync(HB_FULL, e, HB_WARP - 1);
+			light += __popc(l);
+			heavy += __popc(h);
 		}
-		if (sum == 0) continue;
-		hb_i64 heavy = begin;
-		while (heavy < end && mass[heavy] * count < sum) heavy++;
-		hb_u64 left = heavy < end ? mass[heavy] * count : 0;
-		for (hb_i64 light = begin; light < end; light++) {
-			const hb_u64 m = mass[light] * count;
-			if (m >= sum) continue;
-			slots[light].alias = idx[heavy];
-			slots[light].threshold = hb_threshold(m, sum);
-			left -= sum - m;
-			while (left < sum) {
-				hb_i64 next = heavy + 1;
-				while (next < end && mass[next] * count < sum) next++;
-				slots[heavy].alias = idx[next];
-				slots[heavy].threshold = hb_threshold(left, sum);
-				left = mass[next] * count - (sum - left);
-				heavy = next;
+		__syncwarp();
+		const hb_u64 *L = sums + begin, *H = L + lights;
+		for (hb_i64 k = HB_LANE; k < length; k += HB_WARP) {
+			hb_i64 place = k, other = k;
+			hb_u64 part = 0;
+			if (sum > 0 && k < lights) {
+				const hb_u64 before = k > 0 ? L[k - 1] : 0;
+				hb_i64 lo = 0, hi = length - lights; // the first heavy one with E ≥ D
+				while (lo < hi) {
+					const hb_i64 mid = (lo + hi) / 2;
+					if (hb_search_least(count, H[mid] + before, (hb_u64)(k + mid + 1), sum)) hi = mid;
+					else lo = mid + 1;
+				}
+				place = at[begin + k];
+				other = at[begin + lights + lo];
+				part = mass[begin + place] * count;
+			} else if (sum > 0) {
+				const hb_i64 j = k - lights;
+				hb_i64 lo = 0, hi = lights; // the first light one with D > E
+				while (lo < hi) {
+					const hb_i64 mid = (lo + hi) / 2;
+					if (hb_search_least(count, H[j] + L[mid], (hb_u64)(mid + j + 2), sum)) lo = mid + 1;
+					else hi = mid;
+				}
+				place = other = at[begin + k];
+				if (lo < lights) {
+					other = at[begin + k + 1];
+					part = sum + count * (H[j] + L[lo]) - (hb_u64)(lo + j + 2) * sum; // exact modulo 2⁶⁴
+				}
+			}
+			const hb_slot s = {idx[begin + place], idx[begin + other], place == other ? 0 : hb_threshold(part, sum), 0};
+			slots[begin + place] = s;
+		}
+	}
+}
+
+// hb_search_parts adds up the sums of walks by parts, each in order.
+HB_KERNEL hb_search_parts(hb_i64 walks, const double *sums, double *parts) {
+	HB_EACH(p, (walks + HB_SEARCH_PART - 1) / HB_SEARCH_PART) {
+		double sum = 0;
+		const hb_i64 end = (p + 1) * HB_SEARCH_PART < walks ? (p + 1) * HB_SEARCH_PART : walks;
+#pragma unroll 8
+		for (hb_i64 w = p * HB_SEARCH_PART; w < end; w++) sum += sums[w];
+		parts[p] = sum;
+	}
+}
+
+// What walks read, and what they write; the comment of hb_search_walk says more.
+struct hb_search {
+	const hb_i64 *ptr;
+	const hb_i32 *idx;
+	const hb_slot *slots;
+	const hb_i32 *best, *second;
+	const hb_u64 *mass;
+	hb_i64 seed;
+};
+
+// hb_search_random is random number purpose of a step of a walk; see searchRows.random.
+HB_DEVICE hb_u64 hb_search_random(hb_i64 walk, hb_i32 step, hb_u64 purpose, hb_i64 seed) {
+	hb_u64 even, odd;
+	hb_philox((hb_u64)walk, (hb_u64)(step / 2) | purpose << 32, (hb_u64)seed, even, odd);
+	return step % 2 ? odd : even;
+}
+
+// hb_search_pick draws a neighbour of v by x, −1 without neighbours.
+HB_DEVICE hb_i32 hb_search_pick(const hb_search &s, hb_i32 v, hb_u64 x) {
+	const hb_i64 begin = s.ptr[v];
+	const hb_u64 count = (hb_u64)(s.ptr[v + 1] - begin);
+	if (count == 0) return -1;
+	const hb_i64 e = begin + (hb_i64)__umul64hi(x, count);
+	if (!s.slots) return s.idx[e];
+	const hb_slot slot = s.slots[e];
+	return (hb_u32)((x * count) >> 32) < slot.threshold ? slot.own : slot.alias;
+}
+
+// hb_search_other is searchRows.pickOther: a draw among the neighbours other than before.
+HB_DEVICE hb_i32 hb_search_other(const hb_search &s, hb_i32 v, hb_i32 before, hb_i64 walk, hb_i32 step) {
+	if (s.best) return s.best[v] == before ? s.second[v] : s.best[v];
+	const hb_i64 begin = s.ptr[v], count = s.ptr[v + 1] - begin;
+	if (count == 0 || (count == 1 && s.idx[begin] == before)) return -1;
+	for (hb_u64 k = 0; k < HB_SEARCH_TRIES; k++) {
+		const hb_i32 u = hb_search_pick(s, v, hb_search_random(walk, step, k, s.seed));
+		if (u != before) return u;
+	}
+	const hb_u64 x = hb_search_random(walk, step, HB_SEARCH_TRIES, s.seed);
+	hb_i64 lo = 0, hi = count; // before is there: it was drawn
+	while (lo < hi) {
+		const hb_i64 mid = (lo + hi) / 2;
+		if (s.idx[begin + mid] < before) lo = mid + 1;
+		else hi = mid;
+	}
+	if (s.slots) {
+		hb_u64 sum = 0;
+		for (hb_i64 k = 0; k < count; k++) sum += k == lo ? 0 : s.mass[begin + k];
+		if (sum > 0) {
+			hb_u64 left = __umul64hi(x, sum);
+			for (hb_i64 k = 0;; k++) {
+				const hb_u64 m = k == lo ? 0 : s.mass[begin + k];
+				if (left < m) return s.idx[begin + k];
+				left -= m;
 			}
 		}
 	}
+	const hb_i64 k = (hb_i64)__umul64hi(x, (hb_u64)(count - 1));
+	return s.idx[begin + (k >= lo ? k + 1 : k)];
 }
 
 // hb_search_walk walks. Of walk w of this launch: sums[w] is the sum of its scores, cells the vertices,
 // length of them, −1 after the end. first is lowered to the point of the curve of each visit; ends[k]
-// counts the walks that end early after k steps. visits, score, sums and cells may be null.
-HB_KERNEL hb_search_walk(const hb_i64 *ptr, const hb_i32 *idx, const hb_slot *slots, const hb_i32 *best, const hb_i32 *starts,
-	hb_i64 per_start, hb_i64 first_walk, hb_i64 walks, hb_i32 length, hb_i64 seed, const double *score, hb_u32 *first,
-	hb_u64 *visits, double *sums, hb_i32 *cells, hb_u64 *ends) {
+// counts the walks that end early after k steps, ends[length] the restarts. visits, score, sums and
+// cells may be null. hb_search_walk_more has restarts, with probability restarts/2⁵³, and walks that
+// do not return to the vertex before.
+template <bool more>
+HB_DEVICE void hb_search_walks(const hb_search &s, const hb_i32 *starts, hb_i64 per_start, hb_i64 first_walk, hb_i64 walks, hb_i32 length,
+	const double *score, hb_u32 *first, hb_u64 *visits, double *sums, hb_i32 *cells, hb_u64 *ends, hb_u64 restarts, bool forward) {
 	HB_EACH(w, walks) {
 		const hb_i64 walk = first_walk + w;
-		hb_i32 v = starts ? starts[walk / per_start] : (hb_i32)(walk / per_start), step = 0;
-		double sum = 0;
-		hb_u64 even = 0, odd = 0;
-		bool early = false;
+		const hb_i32 start = starts ? starts[walk / per_start] : (hb_i32)(walk / per_start);
+		hb_i32 v = start, step = 0, before = -1;
+		double sum = 0, here = 0, last = 0; // of scores
+		hb_u64 even = 0, odd = 0, returns = 0;
+		bool early = false, turning = false; // between two vertices, without draws: nothing is read any more
 		for (;;) {
 			const hb_u32 point = length <= HB_SEARCH_CURVE ? step
 				: (hb_u32)(((hb_i64)step * (HB_SEARCH_CURVE - 1) + length - 2) / (length - 1));
-			if (first[v] > point) atomicMin(first + v, point);
+			if (!turning && first[v] > point) atomicMin(first + v, point);
 			if (visits) atomicAdd(visits + v, (hb_u64)1);
-			if (score) sum += score[v];
+			if (score) {
+				const double x = turning ? last : score[v];
+				last = here;
+				here = x;
+				sum += x;
+			}
 			if (cells) cells[w * length + step] = v;
 			if (++step == length) break;
 			hb_i32 next = -1;
-			if (best) {
-				next = best[v];
+			const bool back = more && restarts > 0 && hb_search_random(walk, step, HB_SEARCH_RESTART, s.seed) >> 11 < restarts;
+			if (back) {
+				next = start;
+				returns++;
+			} else if (more && forward && before >= 0) {
+				next = hb_search_other(s, v, before, walk, step);
+			} else if (!more && turning) {
+				next = before;
+			} else if (s.best) {
+				next = s.best[v];
+				turning = !more && next == before;
 			} else {
-				if (step == 1 || step % 2 == 0) hb_philox((hb_u64)walk, (hb_u64)(step / 2), (hb_u64)seed, even, odd);
-				const hb_u64 x = step % 2 ? odd : even;
-				const hb_i64 begin = ptr[v];
-				const hb_u64 count = (hb_u64)(ptr[v + 1] - begin);
-				const hb_i64 e = begin + (hb_i64)__umul64hi(x, count);
-				if (count > 0 && slots) {
-					const hb_slot s = slots[e];
-					next = (hb_u32)((x * count) >> 32) < s.threshold ? s.own : s.alias;
-				} else if (count > 0) {
-					next = idx[e];
-				}
+				if (more || step == 1 || step % 2 == 0)
+					hb_philox((hb_u64)walk, (hb_u64)(step / 2), (hb_u64)s.seed, even, odd);
+				next = hb_search_pick(s, v, step % 2 ? odd : even);
 			}
+			before = back ? -1 : v;
 			if (next < 0) {
 				early = true;
 				break;
@@ -173,6 +317,21 @@ HB_KERNEL hb_search_walk(const hb_i64 *ptr, const hb_i32 *idx, const hb_slot *sl
 		}
 		if (sums) sums[w] = sum;
 		if (early) atomicAdd(ends + step - 1, (hb_u64)1);
+		if (more && returns > 0) atomicAdd(ends + length, returns);
 		for (hb_i32 k = step; cells && k < length; k++) cells[w * length + k] = -1;
 	}
+}
+
+HB_KERNEL hb_search_walk(const hb_i64 *ptr, const hb_i32 *idx, const hb_slot *slots, const hb_i32 *best, const hb_i32 *starts,
+	hb_i64 per_start, hb_i64 first_walk, hb_i64 walks, hb_i32 length, hb_i64 seed, const double *score, hb_u32 *first,
+	hb_u64 *visits, double *sums, hb_i32 *cells, hb_u64 *ends) {
+	const hb_search s = {ptr, idx, slots, best, 0, 0, seed};
+	hb_search_walks<false>(s, starts, per_start, first_walk, walks, length, score, first, visits, sums, cells, ends, 0, false);
+}
+
+HB_KERNEL hb_search_walk_more(const hb_i64 *ptr, const hb_i32 *idx, const hb_slot *slots, const hb_i32 *best, const hb_i32 *starts,
+	hb_i64 per_start, hb_i64 first_walk, hb_i64 walks, hb_i32 length, hb_i64 seed, const double *score, hb_u32 *first,
+	hb_u64 *visits, double *sums, hb_i32 *cells, hb_u64 *ends, const hb_i32 *second, const hb_u64 *mass, hb_i64 restarts, hb_i32 forward) {
+	const hb_search s = {ptr, idx, slots, best, second, mass, seed};
+	hb_search_walks<true>(s, starts, per_start, first_walk, walks, length, score, first, visits, sums, cells, ends, (hb_u64)restarts, forward);
 }

@@ -65,6 +65,11 @@ func cudaFields() []field {
 	} else {
 		out = append(out, field{"cusparse", "cuSPARSE", s.Name()})
 	}
+	if b, err := driver.OpenBLAS(); err != nil {
+		missing("cublas", "cuBLAS", err)
+	} else {
+		out = append(out, field{"cublas", "cuBLAS", b.Name()})
+	}
 	kernels := jit.Dir("")
 	if kernels == "" {
 		kernels = "no cache"

@@ -17,6 +17,7 @@ import (
 
 var (
 	sageAggregators = map[string]apps.SAGEAggregator{"mean": apps.AggregateMean, "pool": apps.AggregatePool, "gcn": apps.AggregateGCN}
+	sagePrecisions  = map[string]apps.SAGEPrecision{"fp32": apps.SAGEFloat32, "tf32": apps.SAGETF32, "fp16": apps.SAGEFloat16, "bf16": apps.SAGEBFloat16}
 	sageSamplings   = map[string]apps.SAGESampling{"uniform": apps.SampleUniform, "weight": apps.SampleByWeight,
 		"degree": apps.SampleByDegree, "walks": apps.SampleByWalks}
 )
@@ -102,6 +103,7 @@ func sageCommand(s *session) *cobra.Command {
 		f       sageFlags
 		weights string
 		files   [4]string
+		form    string
 	)
 	cmd := &cobra.Command{
 		Use:   "sage GRAPH --features FILE --weights MODEL",
@@ -120,9 +122,11 @@ of the features: .csv, a row on each line, where a first line with a word is a h
   hiveblas sage follows.tsv --features x.npy --weights model.npz --samples 25,10`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).reads().writes("the embeddings", ".csv", ".tsv")
+	j := newJob(s, cmd).computes(thresholdSAGE).fuses().reads().writes("the embeddings", ".csv", ".tsv")
 	f.add(cmd)
 	cmd.Flags().StringVar(&weights, "weights", "", "`MODEL` file, a .npz")
+	cmd.Flags().StringVar(&form, "precision", "fp32", "compute on a GPU in `P`: fp32, tf32, fp16 or bf16")
+	complete(cmd, "precision", "fp32", "tf32", "fp16", "bf16")
 	names := [4]string{"wf1", "wa1", "wf2", "wa2"}
 	for k, name := range names {
 		cmd.Flags().StringVar(&files[k], name, "", fmt.Sprintf("`FILE` of the weights of layer %s: .csv, .mtx or .npy",
@@ -135,6 +139,10 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 		samples, sampling, err := f.check(cmd)
 		if err != nil {
 			return err
+		}
+		precision, known := sagePrecisions[form]
+		if !known {
+			return bad("--precision is %q, want fp32, tf32, fp16 or bf16", form)
 		}
 		given := 0
 		for _, file := range files {
@@ -186,8 +194,11 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 		}
 		var res *apps.SAGEResult
 		err = j.compute(func(run apps.Run) (err error) {
-			res, err = apps.GraphSAGE(j.graph.Matrix, x, model, apps.SAGEOptions{Run: run, Samples: samples, Sampling: sampling, Replace: f.replace, Seed: f.seed})
-			return err
+			res, err = apps.GraphSAGE(j.graph.Matrix, x, model, apps.SAGEOptions{Run: run, Samples: samples, Sampling: sampling, Replace: f.replace, Seed: f.seed, Precision: precision})
+			if err != nil {
+				return err
+			}
+			return res.Embeddings.Move(nil)
 		})
 		if err != nil {
 			return err
@@ -289,7 +300,7 @@ the same weights. -o MODEL is a .npz, which NumPy reads.`,
   hiveblas sage train g.mtx --features x.npy --classes c.tsv --samples 25,10 --batch 512 --checkpoint run.npz -o m.npz`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).reads().writes("the model", ".npz")
+	j := newJob(s, cmd).computes(thresholdSAGE).fuses().reads().writes("the model", ".npz")
 	f.add(cmd)
 	fs := cmd.Flags()
 	fs.StringVar(&classFile, "classes", "", "`FILE` of the classes of vertices")
@@ -460,7 +471,7 @@ a class is reported. -o writes vertex and class.`,
   hiveblas sage predict cites.mtx --features words.mtx --weights model.npz --classes topics.tsv --json`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).reads().writes("the classes", listFiles...)
+	j := newJob(s, cmd).computes(thresholdSAGE).fuses().reads().writes("the classes", listFiles...)
 	f.add(cmd)
 	cmd.Flags().StringVar(&weights, "weights", "", "`MODEL` file of sage train")
 	cmd.Flags().StringVar(&classFile, "classes", "", "`FILE` of classes, for their names and the accuracy")
@@ -518,7 +529,10 @@ a class is reported. -o writes vertex and class.`,
 		var res *apps.SAGEResult
 		err = j.compute(func(run apps.Run) (err error) {
 			res, err = apps.GraphSAGE(j.graph.Matrix, x, model, apps.SAGEOptions{Run: run, Samples: samples, Sampling: sampling, Replace: f.replace, Seed: f.seed})
-			return err
+			if err != nil {
+				return err
+			}
+			return res.Logits.Move(nil)
 		})
 		if err != nil {
 			return err

@@ -44,6 +44,7 @@ func newFake(t testing.TB) *fake {
 	t.Setenv("HIVEBLAS_CUDA", f.path)
 	t.Setenv("HIVEBLAS_NVRTC", f.path)
 	t.Setenv("HIVEBLAS_CUSPARSE", f.path)
+	t.Setenv("HIVEBLAS_CUBLAS", f.path)
 	return f
 }
 
@@ -97,6 +98,7 @@ func TestMissingLibraries(t *testing.T) {
 		{"HIVEBLAS_CUDA", func() error { _, err := Open(); return err }, ErrNoDriver, "install the NVIDIA driver"},
 		{"HIVEBLAS_NVRTC", func() error { _, err := OpenCompiler(); return err }, ErrNoCompiler, "HIVEBLAS_NVRTC or LD_LIBRARY_PATH"},
 		{"HIVEBLAS_CUSPARSE", func() error { _, err := OpenSparse(); return err }, ErrNoCusparse, "HIVEBLAS_CUSPARSE or LD_LIBRARY_PATH"},
+		{"HIVEBLAS_CUBLAS", func() error { _, err := OpenBLAS(); return err }, ErrNoCublas, "HIVEBLAS_CUBLAS or LD_LIBRARY_PATH"},
 	} {
 		for _, value := range []string{none, empty, text} {
 			t.Setenv(c.variable, value)
@@ -483,4 +485,48 @@ func TestCompilerIdentity(t *testing.T) {
 		return write("mine.so", "123")()
 	})
 	step("options", func() error { t.Setenv("HIVEBLAS_LINEINFO", "1"); return nil })
+}
+
+// Products of matrices by rows are those of their transposes by columns.
+func TestGemm(t *testing.T) {
+	f := newFake(t)
+	b, err := OpenBLAS()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := b.NewHandle(0x20, 0x30)
+	f.want(err, "bstream 7 20", "workspace 7 30 33554432")
+	v, err := h.Version()
+	if f.want(err); v != 130100 || b.Name() != f.path {
+		t.Errorf("version %d of %s", v, b.Name())
+	}
+	g := Gemm{M: 2, N: 3, K: 4, A: 0xA, B: 0xB, C: 0xC, StepA: 5, StepB: 6, StepC: 7, Beta: .5}
+	f.want(h.Gemm(&g), "gemm 7 0 0 3 2 4 1 b 0 6 a 0 5 0.5 c 0 7 68 -1")
+	g.TransA, g.TF32 = true, true
+	f.want(h.Gemm(&g), "gemm 7 0 1 3 2 4 1 b 0 6 a 0 5 0.5 c 0 7 77 -1")
+	g = Gemm{M: 2, N: 3, K: 4, A: 0xA, B: 0xB, C: 0xC, StepA: 5, StepB: 6, StepC: 7, TransB: true, Input: Float16, TF32: true}
+	f.want(h.Gemm(&g), "gemm 7 1 0 3 2 4 1 b 2 6 a 2 5 0 c 0 7 68 -1")
+	g.Input, g.Output = BFloat16, BFloat16
+	f.want(h.Gemm(&g), "gemm 7 1 0 3 2 4 1 b 14 6 a 14 5 0 c 14 7 68 -1")
+	g.M = 0
+	f.want(h.Gemm(&g)) // nothing to do
+	var e *Error
+	g = Gemm{M: 1, N: 1, K: 13, StepA: 13, StepB: 1, StepC: 1}
+	if err := h.Gemm(&g); !errors.As(err, &e) || e.Code != 13 || e.Name != "CUBLAS_STATUS_FAKE" {
+		t.Errorf("a product that fails: %v", err)
+	}
+	f.said()
+	for _, bad := range []*Gemm{nil, {M: -1, StepA: 1, StepB: 1, StepC: 1}, {M: 1, N: 1, K: 2, StepA: 1, StepB: 1, StepC: 1},
+		{M: 1, N: 1, K: 1, StepA: 1, StepB: 1, StepC: 1, Input: Float64}} {
+		if err := h.Gemm(bad); !errors.As(err, &e) {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+	f.want(h.Close(), "bdestroy 7")
+	if _, err := (*BLAS)(nil).NewHandle(0, 0); !errors.As(err, &e) {
+		t.Errorf("a handle of no library: %v", err)
+	}
+	if err := (*BLASHandle)(nil).Gemm(&g); !errors.As(err, &e) {
+		t.Errorf("a product without a handle: %v", err)
+	}
 }

@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// What a system may lack; the errors of Open, OpenCompiler and OpenSparse wrap
-// one of these, and say what was looked for.
+// What a system may lack; the errors of Open, OpenCompiler, OpenSparse and OpenBLAS
+// wrap one of these, and say what was looked for.
 var (
 	ErrNoDriver   = errors.New("libcuda.so.1 was not found: install the NVIDIA driver")
 	ErrNoDevice   = errors.New("the NVIDIA driver finds no GPU that it may use")
 	ErrOldDriver  = errors.New("the NVIDIA driver is too old")
 	ErrNoCompiler = errors.New("NVRTC was not found: install libnvrtc of the CUDA toolkit, or name it by HIVEBLAS_NVRTC or LD_LIBRARY_PATH")
 	ErrNoCusparse = errors.New("cuSPARSE was not found: install libcusparse of the CUDA toolkit, or name it by HIVEBLAS_CUSPARSE or LD_LIBRARY_PATH")
+	ErrNoCublas   = errors.New("cuBLAS was not found: install libcublas of the CUDA toolkit, or name it by HIVEBLAS_CUBLAS or LD_LIBRARY_PATH")
 	// ErrNotSupported is what an implementation answers to calls that it lacks.
 	ErrNotSupported = errors.New("not supported by this driver")
 )

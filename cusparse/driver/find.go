@@ -11,12 +11,12 @@ import (
 // Where libraries are looked for, in this order:
 //
 //   - the file, or the folder of the file, that the environment names:
-//     HIVEBLAS_CUDA, HIVEBLAS_NVRTC, HIVEBLAS_CUSPARSE; then nowhere else;
+//     HIVEBLAS_CUDA, HIVEBLAS_NVRTC, HIVEBLAS_CUSPARSE, HIVEBLAS_CUBLAS; then nowhere else;
 //   - wherever the dynamic linker looks, as LD_LIBRARY_PATH and ldconfig say;
 //   - $CUDA_HOME/lib64, $CUDA_PATH/lib64, /usr/local/cuda/lib64, and for the
 //     driver /usr/lib/wsl/lib;
 //   - what pip and conda install: $CONDA_PREFIX/lib, and nvidia/cu13/lib,
-//     nvidia/cuda_nvrtc/lib, nvidia/cusparse/lib in the site-packages of
+//     nvidia/cuda_nvrtc/lib, nvidia/cusparse/lib, nvidia/cublas/lib in the site-packages of
 //     $VIRTUAL_ENV, $CONDA_PREFIX, ~/.local, /usr/local and /usr.
 type library struct {
 	variable string   // of the environment
@@ -36,6 +36,10 @@ var (
 	cusparseLibrary = library{
 		"HIVEBLAS_CUSPARSE", []string{"libcusparse.so.12", "libcusparse.so.11", "libcusparse.so"},
 		[]string{"nvidia/cu13/lib", "nvidia/cusparse/lib"}, ErrNoCusparse,
+	}
+	cublasLibrary = library{
+		"HIVEBLAS_CUBLAS", []string{"libcublas.so.13", "libcublas.so.12", "libcublas.so.11", "libcublas.so"},
+		[]string{"nvidia/cu13/lib", "nvidia/cublas/lib"}, ErrNoCublas,
 	}
 )
 

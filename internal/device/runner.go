@@ -102,6 +102,28 @@ func (v View) Release() {
 	}
 }
 
+// Gemm is C = op(A)·op(B) + Beta·C of matrices by rows; op transposes if asked. C is M×N, op(A)
+// M×K, op(B) K×N. Sums are in float32.
+type Gemm struct {
+	M, N, K             int
+	A, B, C             Buffer
+	StepA, StepB, StepC int // items from a row to the next
+	TransA, TransB      bool
+	Input, Output       Precision // of A and B; of C, the same or Float32
+	Beta                float32
+}
+
+// Precision is the form of the numbers of dense matrices.
+type Precision int
+
+// TF32 is float32 in memory, of which products read 10 bits of the fraction.
+const (
+	Float32 Precision = iota
+	TF32
+	Float16
+	BFloat16
+)
+
 // Dropper is what [Session.Kept] keeps with a matrix. The backend calls Drop,
 // once, when it drops the matrix.
 type Dropper interface{ Drop() }
@@ -150,6 +172,8 @@ type SessionBackend interface {
 	// device at once, at most 8 for each multiprocessor. The number of threads
 	// must be the same in all calls for a kernel.
 	Resident(k Kernel, threads int) uint32
+	// Gemm queues a product of dense matrices by the vendor's BLAS.
+	Gemm(g Gemm)
 	Multiprocessors() int
 	// SharedMemory returns the most shared memory of a block, in bytes.
 	SharedMemory() int

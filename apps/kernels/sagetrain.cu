@@ -1,0 +1,246 @@
+// Training of GraphSAGE; see apps.TrainGraphSAGE. Source: prelude, queue.cu, philox.cu, this file.
+// Host: apps/sagetrain_gpu.go. Gathers are those of sage.cu, products those of cuBLAS.
+//
+// Rows of panels have parts, the vertex's own columns and those of its neighbours. Each part begins
+// at a multiple of 4 columns, and the columns between are 0. Weights have rows and columns alike, so
+// that their gradients are 0 there too.
+//
+// hb_sage_drop         a thread 4 items: dropout of a panel
+// hb_sage_drop_list    a warp a row: dropout of entries
+// hb_sage_unnorm       lanes threads a row: the gradient before norm and relu, its part of neighbours
+//                      divided by their number
+// hb_sage_lonely       a thread an item: vertices without neighbours are their own
+// hb_sage_loss         a thread a vertex: cross entropy and its gradient
+// hb_sage_adam         a thread a parameter
+// hb_sage_track        one block: the figures of an epoch, and whether training goes on
+// hb_sage_keep         a thread a parameter: copies the parameters of the best epoch
+//
+// Steps that are queued beyond the end of training change nothing that is kept.
+
+struct hb_sage_state {
+	hb_i64 epochs, steps, best, done, improved, limit, patience, validates;
+	double validate, best_loss; // of the best epoch
+};
+
+struct __align__(16) hb_floats { float x[4]; };
+
+// hb_sage_parts are the columns of a row: own of them from 0 on, near of them from at on; step in all.
+struct hb_sage_parts { hb_i32 own, near, at, step; };
+
+// hb_sage_word is random word i of a layer and a step: drop of apps/sagenet.go.
+HB_DEVICE void hb_sage_words(hb_u64 quad, hb_i64 seed, hb_i64 step, hb_i32 layer, hb_u32 *words) {
+	hb_u64 a, b;
+	hb_philox(quad, (hb_u64)step << 8 | (hb_u64)layer, (hb_u64)seed, a, b);
+	words[0] = (hb_u32)a;
+	words[1] = (hb_u32)(a >> 32);
+	words[2] = (hb_u32)b;
+	words[3] = (hb_u32)(b >> 32);
+}
+
+// hb_sage_factors are the factors of dropout of 4 columns of row v: 0 below limit.
+HB_DEVICE void hb_sage_factors(hb_i64 v, hb_i32 column, hb_sage_parts p, hb_i64 seed, hb_i64 step, hb_i32 layer, hb_u32 limit,
+	float factor, float *f) {
+	const hb_i32 cols = p.own + p.near;
+	hb_u64 have = ~(hb_u64)0;
+	hb_u32 words[4];
+#pragma unroll
+	for (int i = 0; i < 4; i++) {
+		const hb_i32 c = column + i, plain = c < p.at ? c : p.own + c - p.at;
+		const bool there = c < p.at ? c < p.own : c - p.at < p.near;
+		f[i] = 0;
+		if (!there) continue;
+		const hb_u64 at = (hb_u64)v * cols + plain;
+		if (at >> 2 != have) {
+			have = at >> 2;
+			hb_sage_words(have, seed, step, layer, words);
+		}
+		f[i] = words[at & 3] >= limit ? factor : 0;
+	}
+}
+
+HB_KERNEL hb_sage_drop(hb_i64 rows, hb_i32 own, hb_i32 near, hb_i32 at, hb_i32 step, const float *x, float *to, hb_i64 seed, hb_i32 layer,
+	hb_u32 limit, float factor, const hb_sage_state *state) {
+	const hb_sage_parts p = {own, near, at, step};
+	const hb_i32 quads = step / 4;
+	const hb_i64 steps = state->steps;
+	HB_EACH(i, rows * quads) {
+		const hb_i64 v = i / quads;
+		const hb_i32 column = (hb_i32)(i % quads) * 4;
+		float f[4];
+		hb_sage_factors(v, column, p, seed, steps, layer, limit, factor, f);
+		hb_floats y = *(const hb_floats *)(x + v * step + column);
+#pragma unroll
+		for (int k = 0; k < 4; k++) y.x[k] *= f[k];
+		*(hb_floats *)(to + v * step + column) = y;
+	}
+}
+
+// hb_sage_drop_list: of row r and entry idx, the item is (r, idx), or (idx, r) of a transpose.
+HB_KERNEL hb_sage_drop_list(hb_i64 rows, const hb_i64 *ptr, const hb_i32 *idx, const float *val, float *to, hb_i32 cols, hb_i32 transposed,
+	hb_i64 seed, hb_i32 layer, hb_u32 limit, float factor, const hb_sage_state *state) {
+	const hb_i64 steps = state->steps;
+	for (hb_i64 r = ((hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x) / HB_WARP; r < rows; r += (hb_i64)gridDim.x * HB_GRAPH_WARPS) {
+		for (hb_i64 p = ptr[r] + HB_LANE; p < ptr[r + 1]; p += HB_WARP) {
+			const hb_u64 at = transposed ? (hb_u64)idx[p] * cols + r : (hb_u64)r * cols + idx[p];
+			hb_u32 words[4];
+			hb_sage_words(at >> 2, seed, steps, layer, words);
+			to[p] = words[at & 3] >= limit ? (val ? val[p] : 1) * factor : 0;
+		}
+	}
+}
+
+// hb_sage_unnorm takes the gradient g of the rows y = norm(relu(x)), or of y after dropout with a
+// limit above 0, and writes that of x: the own part to mine, the other to others, which may be mine's
+// columns behind with GCN, where own is all.
+HB_KERNEL hb_sage_unnorm(hb_i64 rows, hb_i32 own, hb_i32 near, hb_i32 at, hb_i32 step, hb_i32 lanes, const float *g, const float *y,
+	const float *length, const hb_i64 *ptr, hb_i32 gcn, float *mine, hb_i64 mine_step, float *others, hb_i64 seed, hb_i32 layer,
+	hb_u32 limit, float factor, const hb_sage_state *state) {
+	const hb_sage_parts p = {own, near, at, step};
+	const hb_i32 lane = threadIdx.x % lanes;
+	const hb_i64 groups = (hb_i64)gridDim.x * (HB_GRAPH_BLOCK / lanes), steps = state->steps;
+	const hb_i32 together = HB_WARP / lanes;
+	for (hb_i64 v = ((hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x) / lanes; v - v % together < rows; v += groups) {
+		float along = 0;
+		for (hb_i32 turn = 0; turn < 2; turn++) {
+			const hb_i64 degree = turn && v < rows ? ptr[v + 1] - ptr[v] : 0;
+			const float share = turn ? 1 / (float)(gcn ? degree + 1 : degree > 0 ? degree : 1) : 0;
+			const float inverse = turn && v < rows && length[v] > 0 ? 1 / length[v] : 0;
+			for (hb_i32 c = lane * 4; v < rows && c < step; c += lanes * 4) {
+				hb_floats d = *(const hb_floats *)(g + v * step + c);
+				const hb_floats z = *(const hb_floats *)(y + v * step + c);
+				if (limit) {
+					float f[4];
+					hb_sage_factors(v, c, p, seed, steps, layer, limit, factor, f);
+#pragma unroll
+					for (int k = 0; k < 4; k++) d.x[k] *= f[k];
+				}
+				if (!turn) {
+#pragma unroll
+					for (int k = 0; k < 4; k++) along += z.x[k] * d.x[k];
+					continue;
+				}
+				const bool other = gcn || c >= at;
+#pragma unroll
+				for (int k = 0; k < 4; k++) d.x[k] = z.x[k] > 0 ? (d.x[k] - z.x[k] * along) * inverse * (other ? share : 1) : 0;
+				if (!other) *(hb_floats *)(mine + v * mine_step + c) = d;
+				else *(hb_floats *)(others + v * (step - (gcn ? 0 : at)) + c - (gcn ? 0 : at)) = d;
+			}
+			if (!turn)
+				for (hb_i32 d = lanes / 2; d > 0; d /= 2) along += __shfl_xor_sync(HB_FULL, along, d);
+		}
+	}
+}
+
+// hb_sage_lonely adds the rows of vertices without neighbours to themselves.
+HB_KERNEL hb_sage_lonely(hb_i64 rows, const hb_i64 *ptr, hb_i32 columns, const float *x, float *to, hb_i64 to_step) {
+	HB_EACH(i, rows * columns) {
+		const hb_i64 v = i / columns;
+		if (ptr[v] == ptr[v + 1]) to[v * to_step + i % columns] += x[i];
+	}
+}
+
+// hb_sage_loss computes the loss of the vertices that count, times[v] times of total, from logits
+// without bias. grad may be null. A block writes its loss and its number of right vertices to sums.
+HB_KERNEL hb_sage_loss(hb_i64 rows, hb_i32 classes, const float *logits, const float *bias, const hb_i32 *class_of, const hb_u32 *times,
+	double total, float *grad, double *sums) {
+	__shared__ double parts[2 * HB_GRAPH_WARPS];
+	double loss = 0, right = 0;
+	HB_EACH(v, rows) {
+		const hb_u32 count = times[v];
+		if (!count) {
+			for (hb_i32 j = 0; grad && j < classes; j++) grad[v * classes + j] = 0;
+			continue;
+		}
+		const float *x = logits + v * classes;
+		hb_i32 most = 0;
+		float top = x[0] + bias[0];
+		for (hb_i32 j = 1; j < classes; j++) {
+			const float y = x[j] + bias[j];
+			if (y > top) {
+				top = y;
+				most = j;
+			}
+		}
+		float sum = 0;
+		for (hb_i32 j = 0; j < classes; j++) sum += expf(x[j] + bias[j] - top);
+		const hb_i32 c = class_of[v];
+		loss += count * ((double)logf(sum) + top - (x[c] + bias[c]));
+		if (most == c) right += count;
+		for (hb_i32 j = 0; grad && j < classes; j++)
+			grad[v * classes + j] = (float)((expf(x[j] + bias[j] - top) / sum - (j == c)) * (count / total));
+	}
+	for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) {
+		loss += __shfl_xor_sync(HB_FULL, loss, d);
+		right += __shfl_xor_sync(HB_FULL, right, d);
+	}
+	if (HB_LANE == 0) {
+		parts[threadIdx.x / HB_WARP * 2] = loss;
+		parts[threadIdx.x / HB_WARP * 2 + 1] = right;
+	}
+	__syncthreads();
+	if (threadIdx.x < 2) {
+		double sum = 0;
+		for (hb_i32 w = 0; w < HB_GRAPH_WARPS; w++) sum += parts[2 * w + threadIdx.x];
+		sums[2 * blockIdx.x + threadIdx.x] = sum;
+	}
+}
+
+// hb_sage_adam moves the parameters by their gradients; sageNet.adam.
+HB_KERNEL hb_sage_adam(hb_i64 count, float *value, const float *grad, float *first, float *next, double rate, double decay,
+	const hb_sage_state *state) {
+	__shared__ double scale[2];
+	if (state->done) return;
+	if (threadIdx.x == 0) {
+		scale[0] = 1 - pow(0.9, (double)(state->steps + 1));
+		scale[1] = 1 - pow(0.999, (double)(state->steps + 1));
+	}
+	__syncthreads();
+	HB_EACH(i, count) {
+		const double d = (double)grad[i] + decay * value[i];
+		const float m = (float)(0.9 * first[i] + 0.1 * d), v = (float)(0.999 * next[i] + 0.001 * d * d);
+		first[i] = m;
+		next[i] = v;
+		value[i] = (float)(value[i] - rate * (m / scale[0]) / (sqrt(v / scale[1]) + 1e-8));
+	}
+}
+
+// hb_sage_total sums up the parts of blocks, in order. One thread calls it.
+HB_DEVICE double hb_sage_total(const double *sums, hb_i32 blocks, hb_i32 which) {
+	double sum = 0;
+	for (hb_i32 b = 0; b < blocks; b++) sum += sums[2 * b + which];
+	return sum;
+}
+
+// hb_sage_track ends an epoch. Of history[4·epoch]: loss, right, accuracy and loss of validation.
+HB_KERNEL hb_sage_track(hb_sage_state *state, const double *train, double trained, const double *valid, double validated, hb_i32 blocks,
+	double *history, hb_i64 *finished) {
+	__shared__ double sums[4];
+	if (state->done) return;
+	if (threadIdx.x < 4) sums[threadIdx.x] = threadIdx.x < 2 || validated > 0
+		? hb_sage_total(threadIdx.x < 2 ? train : valid, blocks, threadIdx.x & 1) : 0;
+	__syncthreads();
+	if (threadIdx.x > 0) return;
+	double *row = history + 4 * state->epochs;
+	row[0] = sums[0] / trained;
+	row[1] = sums[1];
+	state->epochs++;
+	state->steps++;
+	if (validated > 0) {
+		const double accuracy = row[2] = sums[3] / validated, loss = row[3] = sums[2] / validated;
+		state->improved = !(accuracy < state->validate) && (accuracy != state->validate || loss < state->best_loss);
+		if (state->improved) {
+			state->best = state->epochs;
+			state->validate = accuracy;
+			state->best_loss = loss;
+		}
+	} else {
+		state->best = state->epochs;
+	}
+	if (state->epochs >= state->limit || state->epochs - state->best >= state->patience) state->done = *finished = 1;
+}
+
+// hb_sage_keep copies the parameters of an epoch that is the best so far.
+HB_KERNEL hb_sage_keep(hb_i64 count, const float *value, float *best, const hb_sage_state *state) {
+	if (!state->improved || state->best != state->epochs) return;
+	HB_EACH(i, count) best[i] = value[i];
+}

@@ -1,0 +1,191 @@
+package apps
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// widened returns a model with layers of h1 and h2 columns.
+func widened(a SAGEAggregator, d, h1, h2, classes int) *SAGEModel {
+	n := newNet[float32](a, d, []int{h1, h2}, classes, 11)
+	return n.model()
+}
+
+// hubbed is a star beside a path, so that a row is cut into pieces, with edges in one direction and
+// vertices without any.
+func hubbed(n int) sample {
+	s := blank(n)
+	for v := 1; v < n-3; v++ {
+		s.edges = append(s.edges, edge{0, v, 1 + v%5})
+		if v%3 > 0 {
+			s.edges = append(s.edges, edge{v, (7*v + 1) % n, 2})
+		}
+		if v%4 == 1 {
+			s.edges = append(s.edges, edge{v, 0, 1}, edge{v, n - 2, 3})
+		}
+	}
+	return s
+}
+
+// Kernels give the embeddings of the host, to rounding.
+func TestGraphSAGEOnDevice(t *testing.T) {
+	t.Parallel()
+	d := realOrEmulated(t)
+	host := build[float64](t, hubbed(300), matrix.CSR)
+	there := build[float64](t, hubbed(300), matrix.CSR)
+	if err := there.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	type width struct{ d, h1, h2 int }
+	full := drawFeatures(t, 300, 12, 1, matrix.Full)
+	// Norm amplifies the rounding of products where a row is short: 0.011 in float16 in one of 300 rows.
+	cases := []struct {
+		reason    string
+		x         *matrix.Matrix[float32]
+		w         width
+		o         SAGEOptions
+		tolerance float64
+	}{
+		{"all neighbours, narrow then wide", full, width{12, 4, 16}, SAGEOptions{}, 1e-4},
+		{"wide first, and odd columns", full, width{12, 19, 5}, SAGEOptions{}, 1e-4},
+		{"rows wider than a warp's", full, width{12, 140, 6}, SAGEOptions{}, 1e-4},
+		{"odd features", drawFeatures(t, 300, 7, 1, matrix.Full), width{7, 8, 12}, SAGEOptions{}, 1e-4},
+		{"features with gaps", drawFeatures(t, 300, 8, .5, matrix.Bitmap), width{8, 6, 3}, SAGEOptions{}, 1e-4},
+		{"sparse features", drawFeatures(t, 300, 40, .1, matrix.CSR), width{40, 6, 8}, SAGEOptions{}, 1e-4},
+		{"sparse features, wide", drawFeatures(t, 300, 10, .1, matrix.CSR), width{10, 150, 8}, SAGEOptions{}, 1e-4},
+		{"samples", full, width{12, 4, 16}, SAGEOptions{Samples: []int{5, 8}, Seed: 3}, 1e-4},
+		{"samples with replacement", full, width{12, 4, 16}, SAGEOptions{Samples: []int{3, 9}, Replace: true, Seed: 1 << 63}, 1e-4},
+		{"samples by weight, on the host", full, width{12, 4, 16}, SAGEOptions{Samples: []int{3, 9}, Sampling: SampleByWeight}, 1e-4},
+		{"samples by walks, on the host", full, width{12, 16, 4}, SAGEOptions{Samples: []int{3, 9}, Sampling: SampleByWalks}, 1e-4},
+		{"some vertices", full, width{12, 4, 16}, SAGEOptions{Samples: []int{4, 4}, Vertices: []int{5, 0, 299, 5}}, 1e-4},
+		{"TF32", full, width{12, 4, 16}, SAGEOptions{Precision: SAGETF32}, 5e-3},
+		{"float16", full, width{12, 4, 16}, SAGEOptions{Precision: SAGEFloat16}, 2e-2},
+		{"float16, samples, odd columns", full, width{12, 19, 5}, SAGEOptions{Samples: []int{5, 8}, Precision: SAGEFloat16}, 2e-2},
+		{"bfloat16", drawFeatures(t, 300, 7, 1, matrix.Full), width{7, 20, 6}, SAGEOptions{Precision: SAGEBFloat16}, 8e-2},
+	}
+	for _, c := range cases {
+		for _, a := range []SAGEAggregator{AggregateMean, AggregatePool, AggregateGCN} {
+			if !longtest.Enabled() && d.e != nil && (c.w.d+c.w.h1+c.w.h2+int(a))%3 != 0 && a != AggregateMean {
+				continue
+			}
+			what := fmt.Sprintf("%s, %v", c.reason, a)
+			m := widened(a, c.w.d, c.w.h1, c.w.h2, 3)
+			plain := c.o
+			plain.Precision, plain.Method = SAGEFloat32, Auto
+			want := must[*SAGEResult](t)(GraphSAGE(host, c.x, m, plain))
+			c.o.Method = Fused
+			got := must[*SAGEResult](t)(GraphSAGE(there, c.x, m, c.o))
+			if got.Embeddings.Place() != matrix.Place(d.Device) || got.Logits.Place() != matrix.Place(d.Device) {
+				t.Errorf("%s: the result lives at %v", what, got.Embeddings.Place())
+			}
+			near(t, what, got.Embeddings, table(want.Embeddings), c.tolerance)
+			near(t, what+", logits", got.Logits, table(want.Logits), 4*c.tolerance)
+			if got.ZeroRows != want.ZeroRows {
+				t.Errorf("%s: %d rows of zeros, want %d", what, got.ZeroRows, want.ZeroRows)
+			}
+		}
+	}
+}
+
+// Kernels train as the host does: the same losses and weights, to rounding.
+func TestTrainGraphSAGEOnDevice(t *testing.T) {
+	t.Parallel()
+	d := realOrEmulated(t)
+	directed, even := hubbed(200), hubbed(200).both()
+	classes := make([]int32, 200)
+	for v := range classes {
+		classes[v] = int32(v * 7 % 3)
+	}
+	classes[50] = -1
+	split := SAGESplit{Train: []int{0, 3, 3, 7, 150, 199, 12, 13, 14, 15}, Validate: []int{1, 2, 60, 70}, Test: []int{80, 81, 82, 83, 84}}
+	for _, c := range []struct {
+		reason  string
+		s       sample
+		x       *matrix.Matrix[float32]
+		a       SAGEAggregator
+		hidden  []int
+		dropout float64
+		split   SAGESplit
+	}{
+		{"directed", directed, drawFeatures(t, 200, 8, 1, matrix.Full), AggregateMean, []int{5, 8}, -1, split},
+		{"symmetric, dropout", even, drawFeatures(t, 200, 7, 1, matrix.Full), AggregateMean, []int{8, 6}, .4, split},
+		{"sparse features", directed, drawFeatures(t, 200, 30, .1, matrix.CSR), AggregateMean, []int{6, 4}, .5, split},
+		{"GCN", directed, drawFeatures(t, 200, 9, 1, matrix.Full), AggregateGCN, []int{7, 4}, .3, SAGESplit{Train: split.Train}},
+		{"three layers", even, drawFeatures(t, 200, 12, .1, matrix.CSR), AggregateGCN, []int{4, 5, 6}, -1, split},
+	} {
+		host := build[float64](t, c.s, matrix.CSR)
+		there := build[float64](t, c.s, matrix.CSR)
+		if c.reason != "directed" {
+			there.IsSymmetric()
+		}
+		if err := there.Move(d.Device); err != nil {
+			t.Fatal(err)
+		}
+		var want, got []SAGEProgress
+		o := SAGETrainOptions{Aggregator: c.a, Hidden: c.hidden, Epochs: 9, Dropout: c.dropout, Decay: 1e-3, Seed: 77}
+		o.Each = func(p SAGEProgress) error { want = append(want, p); return nil }
+		one := must[*SAGETraining](t)(TrainGraphSAGE(host, c.x, classes, c.split, o))
+		o.Method = Fused
+		o.Each = func(p SAGEProgress) error { got = append(got, p); return nil }
+		two := must[*SAGETraining](t)(TrainGraphSAGE(there, c.x, classes, c.split, o))
+		if len(got) != len(want) || one.Epochs != two.Epochs || one.Best != two.Best {
+			t.Fatalf("%s: %d epochs, best %d; want %d, best %d", c.reason, two.Epochs, two.Best, one.Epochs, one.Best)
+		}
+		same := func(x, y float64) bool { return math.Abs(x-y) <= 2e-4 || math.IsNaN(x) && math.IsNaN(y) }
+		for k, p := range want {
+			q := got[k]
+			if q.Epoch != p.Epoch || !same(q.Loss, p.Loss) || !same(q.Accuracy, p.Accuracy) || !same(q.Validate, p.Validate) {
+				t.Errorf("%s: epoch %+v, want %+v", c.reason, q, p)
+			}
+		}
+		if !same(one.Test, two.Test) || !same(one.Validate, two.Validate) {
+			t.Errorf("%s: test %v, validation %v, want %v, %v", c.reason, two.Test, two.Validate, one.Test, one.Validate)
+		}
+		for k, l := range one.Model.Layers {
+			near(t, fmt.Sprint(c.reason, ", weights ", k), two.Model.Layers[k].Self, table(l.Self), 2e-3)
+		}
+		near(t, c.reason+", classifier", two.Model.Classifier, table(one.Model.Classifier), 2e-3)
+		// Without looks at each epoch, and with a checkpoint in between, the weights are the same bits.
+		o.Each = nil
+		straight := must[*SAGETraining](t)(TrainGraphSAGE(there, c.x, classes, c.split, o))
+		o.Checkpoint, o.Every = filepath.Join(t.TempDir(), "run.npz"), 4
+		stop := errors.New("stop")
+		o.Each = func(p SAGEProgress) error {
+			if p.Epoch == 6 {
+				return stop
+			}
+			return nil
+		}
+		if _, err := TrainGraphSAGE(there, c.x, classes, c.split, o); !errors.Is(err, stop) {
+			t.Fatalf("%s: %v", c.reason, err)
+		}
+		o.Each = nil
+		resumed := must[*SAGETraining](t)(TrainGraphSAGE(there, c.x, classes, c.split, o))
+		for _, again := range []*SAGETraining{straight, resumed} {
+			var a, b bytes.Buffer
+			if err := errors.Join(two.Model.Write(&a), again.Model.Write(&b)); err != nil || !bytes.Equal(a.Bytes(), b.Bytes()) || again.Loss != two.Loss || again.Best != two.Best {
+				t.Errorf("%s: another run gives loss %v, best %d, want %v, %d (%v)", c.reason, again.Loss, again.Best, two.Loss, two.Best, err)
+			}
+		}
+	}
+	// What the kernels lack is an error, or runs on the host.
+	there := build[float64](t, directed, matrix.CSR)
+	if err := there.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	x := drawFeatures(t, 200, 8, 1, matrix.Full)
+	o := SAGETrainOptions{Hidden: []int{4, 4}, Epochs: 2, Samples: []int{2, 2}}
+	must[*SAGETraining](t)(TrainGraphSAGE(there, x, classes, split, o))
+	o.Method = Fused
+	var e *ParameterError
+	if _, err := TrainGraphSAGE(there, x, classes, split, o); !errors.As(err, &e) {
+		t.Errorf("fused training with samples: %v", err)
+	}
+}

@@ -1,0 +1,549 @@
+package apps
+
+import (
+	_ "embed"
+	"fmt"
+	"math"
+	"slices"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/philox"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+)
+
+//go:embed kernels/sagetrain.cu
+var sageTrainText string
+
+func sageTrainProgram() device.Program {
+	return graphProgram("sagetrain", "training of GraphSAGE", philoxText+sageTrainText, map[string]any{"HB_PHILOX_ROUNDS": philox.Rounds})
+}
+
+// sageTrainBlocks is the number of blocks of hb_sage_loss, at most.
+const sageTrainBlocks = 256
+
+// sageSmall is the entries of a graph and of its rows below which an epoch takes less time than its
+// launches, so that epochs run as graphs of sageGraphEpochs of them.
+const (
+	sageSmall       = 1 << 22
+	sageGraphEpochs = 64
+)
+
+// sageTrainState is hb_sage_state of kernels/sagetrain.cu.
+type sageTrainState struct {
+	epochs, steps, best, done, improved, limit, patience, validates int64
+	validate, bestLoss                                              float64
+}
+
+// fuses reports whether kernels train with these settings: with classes, all training vertices and
+// all neighbours in a step.
+func (o *SAGETrainOptions) fuses(classes []int32, split SAGESplit) bool {
+	return classes != nil && o.Aggregator != AggregatePool && o.Samples == nil && o.Sampling == SampleUniform &&
+		(o.Batch == 0 || o.Batch >= len(split.Train)) && slices.Max(o.Hidden) <= 128
+}
+
+// sageFit is training on a device within a session.
+type sageFit struct {
+	*sageDevice
+	widest                         int // columns of a layer
+	t                              *sageTrainer
+	code                           device.Code
+	state                          device.Buffer
+	x                              sagePanel
+	back                           device.View // the transposed graph
+	cuts                           *sageCuts   // of its rows
+	even                           bool        // the graph is symmetric
+	columns                        device.View // the transposed features, if they are sparse
+	dropped                        [2]device.Buffer
+	layers                         []sageFitLayer
+	count                          int64 // parameters
+	value, grad, first, next, best device.Buffer
+	classes                        int
+	logits, slope, ones            device.Buffer
+	class                          device.Buffer
+	train, valid                   sageCounted
+	history                        device.Buffer
+	done                           device.Buffer
+	scratch                        [3]device.Buffer // rows of the widest layer
+	partial                        device.Buffer    // sums of pieces
+	columnCuts                     *sageCuts        // of the rows of columns
+}
+
+// sageCounted are vertices whose loss counts.
+type sageCounted struct {
+	times device.Buffer // of each vertex
+	total int
+	sums  device.Buffer
+}
+
+// sageFitLayer is a layer with what it keeps of its forward pass.
+type sageFitLayer struct {
+	own, near, at, step int // parts of the columns of the output
+	rows                int // of the weights
+	in                  sagePanel
+	out                 sagePanel
+	length              device.Buffer
+	weights             int64 // place of the weights among the parameters
+}
+
+func (f *sageFit) kernelOf(name string) device.Kernel { return f.s.Kernel(f.code, "hb_sage_"+name) }
+
+// parameter returns n of a list of parameters from a place on.
+func (f *sageFit) parameter(list device.Buffer, at int64) device.Buffer { return list.At(4 * at) }
+
+// trainFused is TrainGraphSAGE on a device, all vertices in a step.
+func trainFused[T comparable](at device.Runner, a matrix.View[T], features matrix.View[float32], classes []int32, split SAGESplit, n, d, count int, o SAGETrainOptions) (*SAGETraining, error) {
+	g, err := access.Operand(a, at)
+	if err != nil {
+		return nil, err
+	}
+	x, err := access.Operand(features, at)
+	if err != nil {
+		return nil, err
+	}
+	t := &sageTrainer{o: o, graph: &sageGraph{n: n}, entries: a.NVals(), classes: classes, split: split}
+	t.net = newNet[float32](o.Aggregator, d, o.Hidden, count, o.Seed)
+	t.best = t.net.values()
+	t.state.Validate, t.state.bestLoss = math.NaN(), math.Inf(1)
+	if err := t.resume(); err != nil {
+		return nil, err
+	}
+	dense := features.NVals()*4 > int64(n)*int64(d)
+	err = at.Run(o.call("TrainGraphSAGE"), func(s *device.Session) {
+		g.Pattern = true
+		f := &sageFit{sageDevice: newSageDevice(s, device.Float32, g, n), t: t, classes: count}
+		f.prepare(x, d, dense)
+		f.run()
+	})
+	if err != nil {
+		return nil, err
+	}
+	if o.Trace != nil {
+		o.Trace(ops.Trace{Op: "TrainGraphSAGE", Method: "layers", Place: at.String(), Work: int64(t.state.Epochs)})
+	}
+	res := t.state.SAGETraining
+	res.Model = t.net.model()
+	return &res, nil
+}
+
+// prepare makes room for all that epochs need, and uploads the parameters.
+func (f *sageFit) prepare(x device.Operand, d int, dense bool) {
+	s, t, n := f.s, f.t, int64(f.n)
+	f.code = s.Program("apps: training of GraphSAGE", sageTrainProgram)
+	f.x = f.features(x, f.n, d, dense)
+	if !dense {
+		f.columns = s.Cols(x)
+		f.columnCuts = f.cutsOf(x, f.columns, "apps: pieces of long columns")
+	}
+	if err := f.choose(nil, SAGEOptions{}, 0, -1, t.o.Aggregator); err != nil {
+		s.Fail(err)
+		return
+	}
+	f.even, f.back, f.cuts = f.graph.Symmetric, f.rows, f.choices.cuts
+	if !f.even {
+		f.back = s.Cols(f.graph)
+		f.cuts = f.cutsOf(f.graph, f.back, "apps: pieces of long columns")
+	}
+	gcn := t.o.Aggregator == AggregateGCN
+	rows, in := f.padded(d), f.x
+	if !dense {
+		rows = d
+	}
+	for _, l := range t.net.layers {
+		to := sageFitLayer{own: l.self.value.Cols, rows: rows, weights: f.count}
+		to.at = f.padded(to.own)
+		if to.step = to.at; !gcn {
+			to.near = l.neighbour.value.Cols
+			to.step += f.padded(to.near)
+		}
+		to.in = in
+		if t.o.Dropout > 0 {
+			if to.in.sparse.Ptr.Addr != 0 {
+				f.dropped = [2]device.Buffer{s.Alloc(4 * max(in.sparse.Entries, 1)), s.Alloc(4 * max(in.sparse.Entries, 1))}
+				to.in.sparse.Val = f.dropped[0]
+			} else {
+				to.in.at = f.alloc(f.n, in.step).at
+			}
+		} else if to.in.sparse.Ptr.Addr != 0 {
+			f.dropped = [2]device.Buffer{to.in.sparse.Val, f.columns.Val}
+		}
+		to.out = f.alloc(f.n, to.step)
+		to.length = s.Alloc(4 * max(n, 1))
+		f.count += int64(rows) * int64(to.step)
+		f.layers = append(f.layers, to)
+		rows, in = to.step, to.out
+	}
+	f.count += int64(rows)*int64(f.classes) + int64(f.classes)
+	pieces := int64(1)
+	for _, l := range f.layers {
+		f.widest = max(f.widest, l.step)
+	}
+	for k := range f.scratch {
+		f.scratch[k] = f.alloc(f.n, f.widest).at
+	}
+	for _, c := range []*sageCuts{f.choices.cuts, f.cuts, f.columnCuts} {
+		if c != nil {
+			pieces = max(pieces, c.count)
+		}
+	}
+	f.partial = s.Alloc(4 * pieces * int64(f.widest))
+	f.value, f.first, f.next = f.floats(f.pack(func(p *sageParam[float32]) []float32 { return p.value.Val })),
+		f.floats(f.pack(func(p *sageParam[float32]) []float32 { return p.first.Val })),
+		f.floats(f.pack(func(p *sageParam[float32]) []float32 { return p.next.Val }))
+	best := t.best
+	if best == nil {
+		best = t.net.values()
+	}
+	f.best = f.floats(f.pack(func(p *sageParam[float32]) []float32 { return best[p.name] }))
+	f.grad = s.Zeros(4 * f.count)
+	cells := max(n*int64(f.classes), 1)
+	f.logits, f.slope = s.Alloc(4*cells), s.Alloc(4*cells)
+	f.ones = f.floats(slices.Repeat([]float32{1}, max(f.n, 1)))
+	f.class = s.Ints(t.classes)
+	f.train, f.valid = f.counted(t.split.Train), f.counted(t.split.Validate)
+	f.history = s.Zeros(8 * 4 * int64(t.o.Epochs+1))
+	f.put(t.state)
+}
+
+// counted uploads how often vertices stand in a list.
+func (f *sageFit) counted(list []int) sageCounted {
+	times := make([]int32, max(f.n, 1))
+	for _, v := range list {
+		times[v]++
+	}
+	c := sageCounted{times: f.s.Ints(times), total: len(list), sums: f.s.Zeros(16 * sageTrainBlocks)}
+	f.s.Sync()
+	return c
+}
+
+// put uploads the state of training.
+func (f *sageFit) put(s sageState) {
+	state := sageTrainState{epochs: int64(s.Epochs), steps: s.steps, best: int64(s.Best), limit: int64(f.t.o.Epochs), patience: int64(f.t.o.Patience),
+		validate: s.Validate, bestLoss: s.bestLoss}
+	f.state = f.s.Upload(unsafe.Pointer(&state), int64(unsafe.Sizeof(state)))
+	f.s.Sync()
+}
+
+// pack lists parameters as the device has them.
+func (f *sageFit) pack(of func(p *sageParam[float32]) []float32) []float32 {
+	list := make([]float32, f.count)
+	f.each(func(p *sageParam[float32], i int, at int64) { list[at] = of(p)[i] })
+	return list
+}
+
+// unpack is the inverse of pack.
+func (f *sageFit) unpack(from device.Buffer, of func(p *sageParam[float32]) []float32) {
+	list := make([]float32, f.count)
+	f.s.Download(unsafe.Pointer(&list[0]), from, 4*f.count)
+	f.each(func(p *sageParam[float32], i int, at int64) { of(p)[i] = list[at] })
+}
+
+// each calls do with each item of the parameters and its place on the device.
+func (f *sageFit) each(do func(p *sageParam[float32], i int, at int64)) {
+	net := f.t.net
+	spread := func(p *sageParam[float32], at int64, column, step int, before *sageFitLayer) {
+		for i := range p.value.Val {
+			r, c := i/p.value.Cols, i%p.value.Cols
+			if before != nil && r >= before.own {
+				r += before.at - before.own
+			}
+			do(p, i, at+int64(r)*int64(step)+int64(column+c))
+		}
+	}
+	var before *sageFitLayer
+	for k := range f.layers {
+		l := &f.layers[k]
+		spread(net.layers[k].self, l.weights, 0, l.step, before)
+		if net.layers[k].neighbour != nil {
+			spread(net.layers[k].neighbour, l.weights, l.at, l.step, before)
+		}
+		before = l
+	}
+	at := before.weights + int64(before.rows)*int64(before.step)
+	spread(net.out, at, 0, f.classes, before)
+	spread(net.bias, at+int64(before.step)*int64(f.classes), 0, f.classes, nil)
+}
+
+// run trains until the last epoch, and downloads the result.
+func (f *sageFit) run() {
+	s, t := f.s, f.t
+	numbers, at := s.Results()
+	f.done = at
+	if t.state.Epochs < t.o.Epochs && t.state.Epochs-t.state.Best < t.o.Patience {
+		look := 1 // epochs without a look
+		switch {
+		case t.o.Each != nil || t.o.Checkpoint != "":
+		case f.rows.Entries+int64(f.n)*int64(f.widest) < sageSmall:
+			f.epoch() // loads what a capture must not
+			if s.Sync(); numbers[0] == 0 {
+				s.Repeat(sageGraphEpochs, f.epoch)
+			}
+			f.report(t.state.Epochs)
+		default: // beyond the end each epoch costs more than a wait
+			look = 4
+		}
+		for numbers[0] == 0 && s.Err() == nil {
+			for range min(look, t.o.Epochs-t.state.Epochs) {
+				f.epoch()
+			}
+			f.report(t.state.Epochs)
+			s.Check()
+		}
+	}
+	if s.Err() != nil {
+		return
+	}
+	f.fetch()
+	if len(t.split.Validate) > 0 && t.best != nil {
+		s.Copy(f.value, f.best, 4*f.count)
+		for _, p := range t.net.all {
+			copy(p.value.Val, t.best[p.name])
+		}
+	}
+	t.state.Test = math.NaN()
+	if len(t.split.Test) > 0 {
+		test := f.counted(t.split.Test)
+		f.evaluate(test)
+		sums := make([]float64, 2*f.blocks())
+		s.Download(unsafe.Pointer(&sums[0]), test.sums, 8*int64(len(sums)))
+		right := 0.0
+		for k := 1; k < len(sums); k += 2 {
+			right += sums[k]
+		}
+		t.state.Test = right / float64(len(t.split.Test))
+	}
+}
+
+// fetch downloads the state and the parameters.
+func (f *sageFit) fetch() {
+	t := f.t
+	f.look()
+	f.unpack(f.value, func(p *sageParam[float32]) []float32 { return p.value.Val })
+	f.unpack(f.first, func(p *sageParam[float32]) []float32 { return p.first.Val })
+	f.unpack(f.next, func(p *sageParam[float32]) []float32 { return p.next.Val })
+	if len(t.split.Validate) == 0 {
+		t.best = nil
+		return
+	}
+	if t.best == nil {
+		t.best = t.net.values()
+	}
+	f.unpack(f.best, func(p *sageParam[float32]) []float32 { return t.best[p.name] })
+}
+
+// look downloads the state.
+func (f *sageFit) look() {
+	var state sageTrainState
+	f.s.Download(unsafe.Pointer(&state), f.state, int64(unsafe.Sizeof(state)))
+	s := &f.t.state
+	s.Epochs, s.Best, s.steps, s.Validate, s.bestLoss = int(state.epochs), int(state.best), state.steps, state.validate, state.bestLoss
+}
+
+// report tells of the epochs after before, and saves a checkpoint if one is due.
+func (f *sageFit) report(before int) {
+	t := f.t
+	f.look()
+	s := &t.state
+	if s.Epochs == before || f.s.Err() != nil {
+		return
+	}
+	rows := make([][4]float64, s.Epochs-before)
+	f.s.Download(unsafe.Pointer(&rows[0]), f.history.At(32*int64(before)), 32*int64(len(rows)))
+	if f.s.Err() != nil {
+		return
+	}
+	s.Loss = rows[len(rows)-1][0]
+	t.o.report(fmt.Sprintf("training, loss %.4f", s.Loss), int64(s.Epochs), int64(t.o.Epochs))
+	if t.o.Checkpoint != "" && (s.Epochs%t.o.Every == 0 || s.Epochs == t.o.Epochs || s.Epochs-s.Best >= t.o.Patience) {
+		f.fetch()
+		if f.s.Err() == nil {
+			f.s.Fail(t.save())
+		}
+	}
+	if t.o.Each == nil {
+		return
+	}
+	for k, r := range rows {
+		p := SAGEProgress{Epoch: before + k + 1, Loss: r[0], Accuracy: r[1] / float64(len(t.split.Train)), Validate: math.NaN()}
+		if len(t.split.Validate) > 0 {
+			p.Validate = r[2]
+		}
+		if err := t.o.Each(p); err != nil {
+			f.s.Fail(err)
+			return
+		}
+	}
+}
+
+// epoch queues an epoch.
+func (f *sageFit) epoch() {
+	f.forward(true)
+	f.loss(f.train, f.slope)
+	f.backward()
+	decay, rate := f.t.o.Decay, f.t.o.Rate
+	f.s.Each(f.kernelOf("adam"), f.count, f.count, f.value, f.grad, f.first, f.next, rate, decay, f.state)
+	if f.valid.total > 0 {
+		f.evaluate(f.valid)
+	}
+	f.s.Blocks(f.kernelOf("track"), 1, 32, f.state, f.train.sums, float64(f.train.total), f.valid.sums, float64(f.valid.total), int32(f.blocks()),
+		f.history, f.done)
+	f.s.Each(f.kernelOf("keep"), f.count, f.count, f.value, f.best, f.state)
+}
+
+// evaluate queues the loss of vertices without dropout.
+func (f *sageFit) evaluate(c sageCounted) {
+	f.forward(false)
+	f.loss(c, device.Buffer{})
+}
+
+// dropArgs are the arguments of dropout of the input of a layer.
+func (f *sageFit) dropArgs(layer int) []any {
+	o := f.t.o
+	limit, factor := uint32(0), float32(1)
+	if o.Dropout > 0 {
+		limit, factor = uint32(o.Dropout*(1<<32)), float32(1/(1-o.Dropout))
+	}
+	return []any{int64(o.Seed ^ dropoutSeed), int32(layer), limit, device.Scalar{Type: floatType, P: unsafe.Pointer(&factor)}, f.state}
+}
+
+// piecesInto sums up the pieces of long rows in the memory for them, a zero buffer without.
+func (f *sageFit) piecesInto(c *sageChoices, x device.Buffer, step, columns int, how int32) device.Buffer {
+	if c.cuts == nil || c.cuts.count == 0 {
+		return device.Buffer{}
+	}
+	f.piecesTo(f.partial, c, x, step, columns, how)
+	return f.partial
+}
+
+// forward queues the layers and the logits.
+func (f *sageFit) forward(training bool) {
+	s := f.s
+	gcn := f.t.o.Aggregator == AggregateGCN
+	for k := range f.layers {
+		l := &f.layers[k]
+		in := f.x
+		if k > 0 {
+			in = f.layers[k-1].out
+		}
+		if training && f.t.o.Dropout > 0 {
+			f.drop(k, in)
+			in = l.in
+		}
+		w := sagePanel{at: f.parameter(f.value, l.weights), rows: l.rows, cols: l.step, step: l.step, kind: device.Float32}
+		p := f.scratch[0]
+		if in.sparse.Ptr.Addr != 0 {
+			list := sageChoices{ptr: in.sparse.Ptr, list: in.sparse.Idx, val: in.sparse.Val}
+			f.gather(&list, 0, int64(f.n), w.at, w.step, w.step, sageSum, sageOthers, device.Buffer{}, p, device.Buffer{}, w.step)
+		} else {
+			f.product(in, w, w.step, p, w.step, device.Float32)
+		}
+		near, mine := p, device.Buffer{}
+		columns := l.at
+		if !gcn {
+			near, mine = p.At(4*int64(l.at)), p
+		}
+		partial := f.piecesInto(&f.choices, near, l.step, columns, sageMean)
+		var first device.Buffer
+		if partial.Addr != 0 {
+			first = f.choices.cuts.first
+		}
+		lanes := max(f.lanes(columns), 2)
+		f.launch(f.kernel("layer", columns), int64(f.n), lanes, columns, int64(f.n), f.choices.ptr, f.choices.list, int32(0), mine, int64(l.step),
+			near, int64(l.step), int32(columns), first, partial, int32(l.own), l.out.at, device.Buffer{}, int64(l.step), l.length, device.Buffer{})
+	}
+	last := &f.layers[len(f.layers)-1]
+	s.Gemm(device.Gemm{M: f.n, N: f.classes, K: last.step, A: last.out.at, B: f.parameter(f.value, f.outAt()), C: f.logits,
+		StepA: last.step, StepB: f.classes, StepC: f.classes})
+}
+
+// outAt is the place of the weights of the classifier among the parameters.
+func (f *sageFit) outAt() int64 {
+	last := &f.layers[len(f.layers)-1]
+	return last.weights + int64(last.rows)*int64(last.step)
+}
+
+// drop queues the dropout of the input of a layer.
+func (f *sageFit) drop(k int, in sagePanel) {
+	s, l := f.s, &f.layers[k]
+	more := f.dropArgs(k)
+	if in.sparse.Ptr.Addr != 0 {
+		for transposed, v := range []device.View{in.sparse, f.columns} {
+			warps := (int64(v.Rows) + graphBlock/32 - 1) / (graphBlock / 32)
+			s.Blocks(f.kernelOf("drop_list"), warps, graphBlock, append([]any{int64(v.Rows), v.Ptr, v.Idx, v.Val, f.dropped[transposed], int32(f.x.cols),
+				int32(transposed)}, more...)...)
+		}
+		return
+	}
+	own, near, at := in.cols, 0, in.step
+	if k > 0 {
+		b := &f.layers[k-1]
+		own, near, at = b.own, b.near, b.at
+	}
+	s.Each(f.kernelOf("drop"), int64(f.n)*int64(in.step/4), append([]any{int64(f.n), int32(own), int32(near), int32(at), int32(in.step), in.at, l.in.at}, more...)...)
+}
+
+// blocks is the number of blocks of the loss.
+func (f *sageFit) blocks() int { return max(1, min((f.n+graphBlock-1)/graphBlock, sageTrainBlocks)) }
+
+// loss queues the loss of vertices by the logits.
+func (f *sageFit) loss(c sageCounted, slope device.Buffer) {
+	bias := f.parameter(f.value, f.count-int64(f.classes))
+	f.s.Blocks(f.kernelOf("loss"), int64(f.blocks()), graphBlock, int64(f.n), int32(f.classes), f.logits, bias, f.class, c.times, float64(c.total), slope, c.sums)
+}
+
+// backward queues the gradients of all parameters.
+func (f *sageFit) backward() {
+	s, gcn := f.s, f.t.o.Aggregator == AggregateGCN
+	last := &f.layers[len(f.layers)-1]
+	out := f.outAt()
+	s.Gemm(device.Gemm{M: last.step, N: f.classes, K: f.n, A: last.out.at, B: f.slope, C: f.parameter(f.grad, out), TransA: true,
+		StepA: last.step, StepB: f.classes, StepC: f.classes})
+	s.Gemm(device.Gemm{M: 1, N: f.classes, K: f.n, A: f.ones, B: f.slope, C: f.parameter(f.grad, f.count-int64(f.classes)),
+		StepA: max(f.n, 1), StepB: f.classes, StepC: f.classes})
+	g := f.scratch[0]
+	s.Gemm(device.Gemm{M: f.n, N: last.step, K: f.classes, A: f.slope, B: f.parameter(f.value, out), C: g, TransB: true,
+		StepA: f.classes, StepB: f.classes, StepC: last.step})
+	for k := len(f.layers) - 1; k >= 0; k-- {
+		l := &f.layers[k]
+		mine, others := f.scratch[1], f.scratch[2]
+		lanes := 1
+		for lanes < 32 && lanes*4 < l.step {
+			lanes *= 2
+		}
+		more := f.dropArgs(k + 1)
+		if k == len(f.layers)-1 {
+			more[2] = uint32(0)
+		}
+		per := int64(graphBlock / lanes)
+		s.Blocks(f.kernelOf("unnorm"), (int64(f.n)+per-1)/per, graphBlock, append([]any{int64(f.n), int32(l.own), int32(l.near), int32(l.at), int32(l.step), int32(lanes), g,
+			l.out.at, l.length, f.rows.Ptr, gcn, mine, int64(l.step), others}, more...)...)
+		back := sageChoices{ptr: f.back.Ptr, list: f.back.Idx, cuts: f.cuts}
+		columns, to := l.step-l.at, mine.At(4*int64(l.at))
+		self := sageOthers
+		switch {
+		case gcn:
+			columns, to, self = l.step, mine, sageSelf
+		case f.even:
+			self = sageLonely
+		}
+		partial := f.piecesInto(&back, others, columns, columns, sageSum)
+		f.gather(&back, 0, int64(f.n), others, columns, columns, sageSum, self, partial, to, device.Buffer{}, l.step)
+		if !gcn && !f.even {
+			s.Each(f.kernelOf("lonely"), int64(f.n)*int64(columns), int64(f.n), f.rows.Ptr, int32(columns), others, to, int64(l.step))
+		}
+		grad := f.parameter(f.grad, l.weights)
+		if l.in.sparse.Ptr.Addr != 0 {
+			list := sageChoices{ptr: f.columns.Ptr, list: f.columns.Idx, val: f.dropped[1], cuts: f.columnCuts}
+			partial := f.piecesInto(&list, mine, l.step, l.step, sageSum)
+			f.gather(&list, 0, int64(l.rows), mine, l.step, l.step, sageSum, sageOthers, partial, grad, device.Buffer{}, l.step)
+			continue
+		}
+		s.Gemm(device.Gemm{M: l.rows, N: l.step, K: f.n, A: l.in.at, B: mine, C: grad, TransA: true, StepA: l.in.step, StepB: l.step, StepC: l.step})
+		if k > 0 {
+			s.Gemm(device.Gemm{M: f.n, N: l.rows, K: l.step, A: mine, B: f.parameter(f.value, l.weights), C: g, TransB: true,
+				StepA: l.step, StepB: l.step, StepC: l.rows})
+		}
+	}
+}

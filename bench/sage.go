@@ -1,0 +1,332 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"time"
+
+	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// sageShape is a network of two layers: features, columns of a layer for the vertex and for its
+// neighbours. The peers draw the same graph, features and weights.
+type sageShape struct{ features, hidden, out int }
+
+var (
+	sageReport = sageShape{64, 16, 64}    // of the report: an output of 64 + 64 columns
+	sageWide   = sageShape{128, 128, 128} // of a network of a larger graph
+)
+
+// sageNumbers are n numbers of [−1, 1) by hash.
+func sageNumbers(n int, seed uint64) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(int64(gen.Hash(uint64(i), seed)>>40)-1<<23) / (1 << 23)
+	}
+	return x
+}
+
+func sageMatrix(rows, cols int, seed uint64, scale float64) (*matrix.Matrix[float32], error) {
+	x := sageNumbers(rows*cols, seed)
+	for i := range x {
+		x[i] *= float32(scale)
+	}
+	return matrix.FromDense(rows, cols, x)
+}
+
+// model draws the weights.
+func (s sageShape) model() (*apps.SAGEModel, error) {
+	m := &apps.SAGEModel{}
+	d := s.features
+	for k, h := range []int{s.hidden, s.out} {
+		scale := 1 / math.Sqrt(float64(d))
+		wf, err := sageMatrix(d, h, uint64(40+2*k), scale)
+		if err != nil {
+			return nil, err
+		}
+		wa, err := sageMatrix(d, h, uint64(41+2*k), scale)
+		if err != nil {
+			return nil, err
+		}
+		m.Layers = append(m.Layers, apps.SAGELayer{Self: wf, Neighbour: wa})
+		d = 2 * h
+	}
+	return m, nil
+}
+
+// sageChecked is the number of vertices whose embeddings are compared with the host's.
+const sageChecked = 500
+
+// gpuSAGE computes embeddings of all vertices of a graph on the device.
+func gpuSAGE(shape sageShape, o apps.SAGEOptions) func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+	return func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+		g := in.graph
+		a, err := kept(in, "pattern", func() (*matrix.Matrix[bool], error) { return onDevice(b, g, values(g, always)) })
+		if err != nil {
+			return nil, err
+		}
+		x, err := kept(in, fmt.Sprint("features ", shape.features), func() (*matrix.Matrix[float32], error) {
+			x, err := sageMatrix(g.NRows, shape.features, 39, 1)
+			if err != nil {
+				return nil, err
+			}
+			return x, x.Move(b.dev)
+		})
+		if err != nil {
+			return nil, err
+		}
+		m, err := shape.model()
+		if err != nil {
+			return nil, err
+		}
+		var r ran
+		var res *apps.SAGEResult
+		embed := func(run apps.Run) (err error) {
+			o := o
+			o.Run = run
+			res, err = apps.GraphSAGE(a, x, m, o)
+			return err
+		}
+		plan := &gpuPlan{}
+		plan.ours = []gpuContender{{name: "hiveblas", once: true, clock: b.dev.Time, method: r.method,
+			prepare: func() error { return embed(apps.Run{}) }, do: func() error { return embed(apps.Run{}) },
+			after: func() { res.Embeddings.Clear() }}} // new memory of this size takes 2 ms
+		plan.check = func() (string, error) {
+			if err := embed(r.run()); err != nil {
+				return "", err
+			}
+			var vertices []int
+			for k := range sageChecked {
+				vertices = append(vertices, int(gen.Hash(uint64(k), 38)%uint64(g.NRows)))
+			}
+			some := o
+			some.Vertices = vertices
+			got, err := apps.GraphSAGE(a, x, m, some)
+			if err != nil {
+				return "", err
+			}
+			here, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, values(g, always))
+			if err != nil {
+				return "", err
+			}
+			features, err := sageMatrix(g.NRows, shape.features, 39, 1)
+			if err != nil {
+				return "", err
+			}
+			some.Precision = apps.SAGEFloat32
+			want, err := apps.GraphSAGE(here, features, m, some)
+			if err != nil {
+				return "", err
+			}
+			tolerance := map[apps.SAGEPrecision]float64{apps.SAGEFloat32: 1e-4, apps.SAGETF32: 5e-3, apps.SAGEFloat16: 5e-3, apps.SAGEBFloat16: 4e-2}[o.Precision]
+			return closeMatrices(got.Embeddings, want.Embeddings, tolerance)
+		}
+		return plan, nil
+	}
+}
+
+// sageFew and sageMany are the lengths of the runs whose difference is the time of epochs. Graphs on a
+// device have 64.
+const sageFew, sageMany = 64, 192
+
+// gpuSAGETraining is the time of an epoch of training with all vertices in a step, without
+// validation: the difference between runs of many and of few epochs.
+func gpuSAGETraining(features, hidden, classes int, share float64) func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+	return func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+		g := in.graph
+		n := g.NRows
+		a, err := kept(in, "pattern", func() (*matrix.Matrix[bool], error) { return onDevice(b, g, values(g, always)) })
+		if err != nil {
+			return nil, err
+		}
+		x, err := sageFeatures(n, features, share)
+		if err != nil {
+			return nil, err
+		}
+		here := x.Clone()
+		if err := x.Move(b.dev); err != nil {
+			return nil, err
+		}
+		of := make([]int32, n)
+		for v := range of {
+			of[v] = int32(gen.Hash(uint64(v), 37) % uint64(classes))
+		}
+		var r ran
+		train := func(g matrix.Source[bool], x *matrix.Matrix[float32], run apps.Run, epochs int) (*apps.SAGETraining, error) {
+			o := apps.SAGETrainOptions{Run: run, Hidden: []int{hidden, hidden}, Epochs: epochs, Seed: 4}
+			if b.shrink > 0 { // a look after each epoch, in place of graphs of many
+				o.Each = func(apps.SAGEProgress) error { return nil }
+			}
+			return apps.TrainGraphSAGE(g, x, of, apps.SAGESplit{}, o)
+		}
+		timed := func(epochs int) (time.Duration, error) {
+			defer runtime.GC()
+			return b.dev.Time(func() error {
+				_, err := train(a, x, apps.Run{}, epochs)
+				return err
+			})
+		}
+		few, many := sageFew, sageMany
+		if b.shrink > 0 {
+			few, many = 1, 2
+		}
+		plan := &gpuPlan{}
+		plan.ours = []gpuContender{{name: "hiveblas", method: r.method, timed: func() (time.Duration, error) {
+			long, err := timed(many)
+			if err != nil {
+				return 0, err
+			}
+			short, err := timed(few)
+			return (long - short) / time.Duration(many-few), err
+		}}}
+		plan.check = func() (string, error) {
+			epochs := 3
+			if g.NNZ() > 1<<20 {
+				epochs = 1
+			}
+			got, err := train(a, x, r.run(), epochs)
+			if err != nil {
+				return "", err
+			}
+			host, err := matrix.FromCSR(n, n, g.Ptr, g.Idx, values(g, always))
+			if err != nil {
+				return "", err
+			}
+			want, err := train(host, here, apps.Run{}, epochs)
+			if err != nil {
+				return "", err
+			}
+			if math.Abs(got.Loss-want.Loss) > 1e-3 {
+				return fmt.Sprintf("loss %v after %d epochs, want %v", got.Loss, epochs, want.Loss), nil
+			}
+			return "", nil
+		}
+		return plan, nil
+	}
+}
+
+// sageFeatures draws features, of which a share is not 0.
+func sageFeatures(n, d int, share float64) (*matrix.Matrix[float32], error) {
+	if share == 1 {
+		return sageMatrix(n, d, 39, 1)
+	}
+	ptr, idx, val := make([]int64, 1, n+1), []int32{}, []float32{}
+	for v := range n {
+		for c := range d {
+			if unit[float64](gen.Hash(uint64(v*d+c), 36)) <= share {
+				idx, val = append(idx, int32(c)), append(val, 1)
+			}
+		}
+		ptr = append(ptr, int64(len(idx)))
+	}
+	return matrix.FromCSR(n, d, ptr, idx, val)
+}
+
+// closeMatrices says where two full matrices differ by more than a tolerance, "" if nowhere.
+func closeMatrices(got, want *matrix.Matrix[float32], tolerance float64) (string, error) {
+	if err := got.Fetch(); err != nil {
+		return "", err
+	}
+	m, n := want.Dims()
+	for i := range m {
+		for j := range n {
+			x, _ := got.At(i, j)
+			y, _ := want.At(i, j)
+			if !(math.Abs(float64(x-y)) <= tolerance) {
+				return fmt.Sprintf("item (%d, %d) is %v, want %v", i, j, x, y), nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// walkTimes are the walks of each vertex whose time is measured.
+const walkTimes = 12
+
+// gpuWalks is the time of a walk from each vertex, and with tables that of the tables of their rule.
+// Transfers are left out: the time is that of many walks less that of one, divided by their number, or
+// the difference between calls with and without tables.
+func gpuWalks(rule apps.SearchRule, length int, tables bool) func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+	return func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+		a, err := undirectedOn(b, in)
+		if err != nil {
+			return nil, err
+		}
+		n := in.graph.NRows
+		list := make([]float64, n)
+		for v := range list {
+			list[v] = unit[float64](gen.Hash(uint64(v), 51))
+		}
+		v, err := matrix.VectorOf(list)
+		if err != nil {
+			return nil, err
+		}
+		scores := apps.VertexScores(v)
+		var r ran
+		walk := func(run apps.Run, rule apps.SearchRule, length, each int) (*apps.SearchResult, error) {
+			s := scores
+			if rule == apps.SearchUniform && !tables {
+				s = nil
+			}
+			return apps.GraphSearch(a, s, nil, apps.SearchOptions{Run: run, Rule: rule, Length: length, PerStart: each, Seed: 5})
+		}
+		timed := func(rule apps.SearchRule, length, each int) (time.Duration, error) {
+			return b.dev.Time(func() error {
+				_, err := walk(apps.Run{}, rule, length, each)
+				return err
+			})
+		}
+		steps := int64(0)
+		plan := &gpuPlan{}
+		plan.ours = []gpuContender{{name: "hiveblas", method: r.method, timed: func() (time.Duration, error) {
+			if tables {
+				long, err := timed(rule, 1, 1)
+				if err != nil {
+					return 0, err
+				}
+				short, err := timed(apps.SearchUniform, 1, 1)
+				return long - short, err
+			}
+			long, err := timed(rule, length, 1+walkTimes)
+			if err != nil {
+				return 0, err
+			}
+			short, err := timed(rule, length, 1)
+			return (long - short) / walkTimes, err
+		}}}
+		plan.check = func() (string, error) {
+			got, err := walk(r.run(), rule, length, 1)
+			if err != nil {
+				return "", err
+			}
+			steps = got.Steps
+			here, err := matrix.FromCSR(n, n, in.graph.Ptr, in.graph.Idx, values(in.graph, always))
+			if err != nil {
+				return "", err
+			}
+			s := scores
+			if rule == apps.SearchUniform && !tables {
+				s = nil
+			}
+			want, err := apps.GraphSearch(here, s, nil, apps.SearchOptions{Rule: rule, Length: length, Seed: 5})
+			if err != nil {
+				return "", err
+			}
+			if got.Steps != want.Steps || got.Distinct != want.Distinct || got.ScoreSum != want.ScoreSum {
+				return fmt.Sprintf("%d steps, %d vertices, sum %v; want %d, %d, %v", got.Steps, got.Distinct, got.ScoreSum,
+					want.Steps, want.Distinct, want.ScoreSum), nil
+			}
+			return "", nil
+		}
+		plan.notes = func() []string {
+			if tables {
+				return nil
+			}
+			return []string{fmt.Sprintf("%d steps", steps)}
+		}
+		return plan, nil
+	}
+}
