@@ -63,7 +63,8 @@ type FusedLassoResult struct {
 //
 // solves the dual problem. From time to time, the regions of equal value that the flows u prove are
 // frozen, and the iteration goes on with the others. What is left in the end is solved by minimum
-// cuts. See docs/lasso.md.
+// cuts. See docs/lasso.md. A graph on a device is solved there by fused kernels, which leave at most a
+// small rest to the host; with Method Pipeline it comes to the host.
 //
 // Vertices without an entry in y, NaN and infinite numbers are a *ParameterError, negative, NaN and
 // infinite weights of edges a *WeightError.

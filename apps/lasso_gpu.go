@@ -39,7 +39,7 @@ const (
 
 // lassoSweeps is the number of sweeps of bounds between two looks of the host. Bounds of planar graphs
 // settle within five.
-const lassoSweeps = lassoActive - lassoChanged
+const lassoSweeps = 8
 
 func lassoProgram() device.Program {
 	return graphProgram("lasso", "fused lasso", lassoText, map[string]any{
@@ -60,6 +60,7 @@ type lassoTuning struct {
 	blocks   int64   // of hb_lasso_hold, at most; 0: the multiprocessors
 	burst    int     // iterations of a launch of hb_lasso_hold, at most
 	launched bool    // without hb_lasso_hold
+	fence    bool
 }
 
 var lassoOnDevice = lassoTuning{first: 100, more: .15, freeze: 1. / 32, patience: 6, enough: 3000, rest: 1. / 1000, share: 4096, burst: 1 << 20}
@@ -188,7 +189,7 @@ func newLassoRun(s *device.Session, g *lassoGraph, nu []float64, o FusedLassoOpt
 	}
 	r.numbers, r.state, r.figures = s.Zeros(8*lassoNumbers), s.Alloc(8*8), s.Alloc(8*4)
 	tiles := (m + lassoTile - 1) / lassoTile
-	r.carry, r.pieces, r.partial = s.Alloc(16*tiles), s.Zeros(4*tiles), s.Alloc(8*8*int64(s.Multiprocessors()))
+	r.carry, r.pieces, r.partial = s.Alloc(16*tiles), s.Zeros(4*tiles), s.Alloc(8*max(8*int64(s.Multiprocessors()), 2*r.t.blocks))
 	for _, b := range []*device.Buffer{&r.root, &r.joins, &r.region, &r.slot, &r.links, &r.filled} {
 		*b = s.Alloc(4 * n)
 	}
@@ -352,7 +353,7 @@ func (r *lassoRun) iterate(p *lassoShare, times int, f *lassoFound) {
 			now := min(left, r.t.burst, 1+int((1<<34)/(p.m+64*1024)))
 			s.Launch(k, [3]uint32{uint32(p.blocks), 1, 1}, [3]uint32{lassoHold, 1, 1}, int(p.need), int32(now), int32(p.n), int32(p.m),
 				p.ptr, p.order, p.local, p.mosts, f.most, p.halo, p.reach, p.degree, p.load, p.inv, p.nu, p.u, p.w, p.x, p.ahead, p.out,
-				r.partial, r.state, r.numbers, r.arrived)
+				r.partial, r.state, r.numbers, r.arrived, r.t.fence)
 			r.arrived += p.blocks * int64(now-1)
 			if now%2 == 1 {
 				p.ahead, p.out = p.out, p.ahead
@@ -384,7 +385,7 @@ func (r *lassoRun) plan(p *lassoShare) {
 	p.planned = true
 	most := int64(s.Multiprocessors())
 	if r.t.blocks > 0 {
-		most = min(most, r.t.blocks)
+		most = r.t.blocks
 	}
 	p.blocks = min(most, (p.m+r.t.share-1)/r.t.share)
 	words := 8 * ((p.n + 31) / 32)
@@ -419,7 +420,7 @@ func (r *lassoRun) look(p *lassoShare, f *lassoFound) int64 {
 	places := s.Scan(r.links, p.n, 4)
 	r.each("means", p.n, n, r.region, r.value, r.weight, r.proven, r.low, r.high, r.joins, p.tail, p.head, places, r.filled, r.owner, r.twin, r.slot)
 	r.each("tour", 2*p.n, n, places, r.owner, r.twin, r.region, r.value, p.x, p.nu, r.tour[0])
-	rounds := min(bits.Len64(uint64(2*p.n)), lassoNumbers-lassoActive)
+	rounds := (bits.Len64(uint64(2*p.n)) + 1) / 2
 	in, out := r.tour[0], r.tour[1]
 	for k := range rounds {
 		r.each("jump", 2*p.n, n, places, in, out, int32(k), r.numbers)

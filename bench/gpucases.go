@@ -65,6 +65,16 @@ func gpuCases() []gpuCase {
 	add("geolocation fp32 rmat22", ms(10.3), "symmetric22", gpuGeo(true, false))
 	add("geolocation fp64 rmat22", ms(28), "symmetric22", gpuGeo(false, false))
 	add("geolocation pass without result rmat22", ms(.15), "symmetric22", gpuGeo(false, true))
+	for _, c := range []struct {
+		input  string
+		lambda float64
+		most   float64
+	}{
+		{"planar213k", 1, 33}, {"planar213k", 5, 41}, {"taxi", 6, 44}, {"rmatsignal16", .1, 97}, {"rmatsignal16", .5, 103},
+		{"planar1m", 1, 299}, {"grid1024", 1, 299},
+	} {
+		add(fmt.Sprintf("fused lasso %s λ₁ = %v", c.input, c.lambda), ms(c.most), c.input, gpuLasso(c.lambda))
+	}
 	add("bfs rmat22", ms(.2), "symmetric22", gpuBFS)
 	add("components rmat22", ms(5), "symmetric22", gpuComponents)
 	add("sssp rmat22", ms(10), "symmetric22", gpuSSSP)

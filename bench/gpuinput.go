@@ -29,12 +29,16 @@ var shapes = map[string][3]int{
 // makeGPUInput makes the input of a name: directedN is R-MAT of scale N, edge factor 16, without
 // duplicates and loops, labels as drawn; symmetricN has also the reverse of each edge; kron21 is
 // symmetric R-MAT 21 of edge factor 22, 2M vertices and about 90M entries; factor18 is R-MAT 18 of
-// edge factor 32, seed 1; the others are shapes. shrink makes them 2^shrink times smaller.
+// edge factor 32, seed 1; those of lassoSignal have values too; the others are shapes. shrink makes them 2^shrink times smaller.
 func makeGPUInput(name string, shrink int) (*gpuInput, error) {
 	in := &gpuInput{kept: map[string]any{}}
 	var scale int
 	rmat := func() gen.Tuples { return gen.RMAT(max(scale-shrink, 5), 16, gen.RMATOptions{}) }
 	shape, bipartite := shapes[name]
+	if signal, ok := lassoSignal(name, shrink); ok {
+		in.graph, in.kept["values"] = signal.Graph, signal.Y
+		return in, nil
+	}
 	switch {
 	case bipartite:
 		m, n := max(shape[0]>>(shrink/2), 32), max(shape[1]>>(shrink/2), 32)

@@ -44,6 +44,9 @@ HB_DEVICE double hb_lasso_number(hb_u64 key) {
 	return __longlong_as_double((hb_i64)(key ^ (key >> 63 ? 0x8000000000000000ull : ~0ull)));
 }
 
+// hb_lasso_fresh reads what other blocks may have written in this launch.
+template <typename T> HB_DEVICE T hb_lasso_fresh(const T *p) { return *(const volatile T *)p; }
+
 // hb_lasso_add_to adds x to *to; all lanes of the warp call it. Lanes with the same address add once.
 // to is 0 in lanes without an address.
 HB_DEVICE void hb_lasso_add_to(double *to, double x) {
@@ -110,8 +113,8 @@ HB_DEVICE double hb_lasso_row(hb_i32 r, double s, hb_i64 lo, hb_i64 hi, double n
 		if (atomicAdd(pieces + first, 1u) < (hb_u32)(last - first)) return 0;
 		__threadfence();
 		pieces[first] = 0;
-		s = __ldcg(carry + 2 * first + 1);
-		for (hb_i64 t = first + 1; t <= last; t++) s += __ldcg(carry + 2 * t);
+		s = hb_lasso_fresh(carry + 2 * first + 1);
+		for (hb_i64 t = first + 1; t <= last; t++) s += hb_lasso_fresh(carry + 2 * t);
 	}
 	const double now = inv ? (load[r] - s) * inv[r] : load[r] - s;
 	out[r] = now + next * (now - x[r]);
@@ -191,7 +194,7 @@ HB_KERNEL __launch_bounds__(HB_GRAPH_BLOCK) hb_lasso_step(hb_i32 m, const hb_i32
 	__syncthreads();
 	if (!last) return;
 	double all = 0;
-	for (hb_i32 b = threadIdx.x; b < (hb_i32)gridDim.x; b += HB_GRAPH_BLOCK) all += __ldcg(partial + b);
+	for (hb_i32 b = threadIdx.x; b < (hb_i32)gridDim.x; b += HB_GRAPH_BLOCK) all += hb_lasso_fresh(partial + b);
 	all = hb_lasso_block(all, sums);
 	if (threadIdx.x == 0) hb_lasso_momentum(state, all);
 }
@@ -328,7 +331,7 @@ HB_KERNEL __launch_bounds__(HB_LASSO_HOLD) hb_lasso_plan(hb_i32 n, hb_i32 m, con
 // for each block. Bound by shared memory and by the barrier.
 HB_KERNEL __launch_bounds__(HB_LASSO_HOLD, 1) hb_lasso_hold(hb_i32 times, hb_i32 n, hb_i32 m, const hb_i32 *ptr, const hb_i32 *order, const hb_u16 *local,
 	const double *mosts, double most, const hb_i32 *halo, const hb_i32 *reach, const float *degree, const double *load, const double *inv, const double *nu,
-	double *u, double *w, double *x, double *ahead, double *out, double *partial, double *state, hb_u64 *numbers, hb_u64 arrived) {
+	double *u, double *w, double *x, double *ahead, double *out, double *partial, double *state, hb_u64 *numbers, hb_u64 arrived, hb_i32 fence) {
 	HB_DYNAMIC_SHARED(double, shared);
 	__shared__ hb_i32 base[HB_LASSO_SLICES + 1];
 	__shared__ double sums[HB_LASSO_HOLD / HB_WARP], momentum[5];
@@ -358,17 +361,17 @@ HB_KERNEL __launch_bounds__(HB_LASSO_HOLD, 1) hb_lasso_hold(hb_i32 times, hb_i32
 	for (hb_i32 k = threadIdx.x; k < slots; k += HB_LASSO_HOLD) heads[k] = local[first + k];
 	for (hb_i32 k = threadIdx.x; k < rows; k += HB_LASSO_HOLD) {
 		degrees[k] = degree[from + k];
-		point[k] = __ldcg(ahead + from + k);
+		point[k] = hb_lasso_fresh(ahead + from + k);
 	}
 	for (hb_i32 k = threadIdx.x; k < outside; k += HB_LASSO_HOLD) degrees[rows + k] = degree[halo[begin + k]];
-	if (threadIdx.x < 5) momentum[threadIdx.x] = __ldcg(state + threadIdx.x);
+	if (threadIdx.x < 5) momentum[threadIdx.x] = hb_lasso_fresh(state + threadIdx.x);
 	for (hb_i32 it = 0; it < times; it++) {
 		const double *source = it & 1 ? out : ahead;
 		double *target = it & 1 ? ahead : out;
-		for (hb_i32 k = threadIdx.x; k < outside; k += HB_LASSO_HOLD) point[rows + k] = __ldcg(source + halo[begin + k]);
+		for (hb_i32 k = threadIdx.x; k < outside; k += HB_LASSO_HOLD) point[rows + k] = hb_lasso_fresh(source + halo[begin + k]);
 		if (it > 0 && threadIdx.x >= HB_LASSO_HOLD - HB_WARP) {
 			double all = 0;
-			for (hb_u32 b = HB_LANE; b < gridDim.x; b += HB_WARP) all += __ldcg(partial + (it - 1 & 1) * gridDim.x + b);
+			for (hb_u32 b = HB_LANE; b < gridDim.x; b += HB_WARP) all += hb_lasso_fresh(partial + (it - 1 & 1) * gridDim.x + b);
 			all = hb_total(all);
 			if (HB_LANE == 0) hb_lasso_momentum(momentum, all);
 		}
@@ -408,12 +411,13 @@ HB_KERNEL __launch_bounds__(HB_LASSO_HOLD, 1) hb_lasso_hold(hb_i32 times, hb_i32
 		__syncthreads();
 		for (hb_i32 k = threadIdx.x; k < rows; k += HB_LASSO_HOLD) __stcg(target + from + k, point[k]);
 		if (it + 1 == times) break;
+		if (fence) __threadfence();
 		__syncthreads();
 		if (threadIdx.x == 0) {
 			__threadfence();
 			atomicAdd(numbers + HB_LASSO_ARRIVED, (hb_u64)1);
 			const hb_u64 all = arrived + (hb_u64)(it + 1) * gridDim.x;
-			while (__ldcv(numbers + HB_LASSO_ARRIVED) < all) {
+			while (hb_lasso_fresh(numbers + HB_LASSO_ARRIVED) < all) {
 #ifdef HB_EMULATED
 				__trap(); // blocks run one after the other
 #endif
@@ -421,6 +425,7 @@ HB_KERNEL __launch_bounds__(HB_LASSO_HOLD, 1) hb_lasso_hold(hb_i32 times, hb_i32
 			__threadfence();
 		}
 		__syncthreads();
+		if (fence) __threadfence();
 	}
 #pragma unroll
 	for (hb_i32 v = 0; v < HB_LASSO_ROWS; v++) {
@@ -440,7 +445,7 @@ HB_KERNEL __launch_bounds__(HB_LASSO_HOLD, 1) hb_lasso_hold(hb_i32 times, hb_i32
 	__syncthreads();
 	if (!last || threadIdx.x >= HB_WARP) return;
 	double all = 0;
-	for (hb_u32 b = HB_LANE; b < gridDim.x; b += HB_WARP) all += __ldcg(partial + (times - 1 & 1) * gridDim.x + b);
+	for (hb_u32 b = HB_LANE; b < gridDim.x; b += HB_WARP) all += hb_lasso_fresh(partial + (times - 1 & 1) * gridDim.x + b);
 	all = hb_total(all);
 	if (threadIdx.x > 0) return;
 	hb_lasso_momentum(momentum, all);
@@ -563,23 +568,26 @@ HB_KERNEL hb_lasso_tour(hb_i32 n, const hb_i64 *places, const hb_i32 *owner, con
 	}
 }
 
-// hb_lasso_jump doubles the length of the sums of a tour. Two rounds after all have ended, links and out
-// are equal, and it does nothing.
+// hb_lasso_jump makes the sums of a tour four times as long. Two rounds after all have ended, links and
+// out are equal, and it does nothing.
 HB_KERNEL hb_lasso_jump(hb_i32 n, const hb_i64 *places, const hb_lasso_link *links, hb_lasso_link *out, hb_i32 round, hb_u64 *numbers) {
-	volatile hb_u64 *active = numbers + HB_LASSO_ACTIVE;
+	hb_u64 *active = numbers + HB_LASSO_ACTIVE;
 	if (round > 1 && !active[round - 2]) return;
 	bool more = false;
 	HB_EACH(p, places[n]) {
 		hb_lasso_link l = links[p];
-		if (l.next >= 0) {
+#pragma unroll
+		for (hb_i32 hop = 0; hop < 3; hop++) {
+			if (l.next < 0) break;
 			const hb_lasso_link far = links[l.next];
 			l.sum += far.sum;
 			l.next = far.next;
-			more |= l.next >= 0;
 		}
+		more |= l.next >= 0;
 		out[p] = l;
 	}
-	if (more) active[round] = 1;
+	more = __syncthreads_or(more);
+	if (more && threadIdx.x == 0) active[round] = 1;
 }
 
 // hb_lasso_route finds the flow that each arc of the forest has to carry, extra, and the regions whose
@@ -610,8 +618,8 @@ HB_KERNEL hb_lasso_bounds(hb_i32 n, const hb_i32 *region, const double *value, c
 			continue;
 		}
 		const hb_u64 k = hb_lasso_ordered(x[i]);
-		if (k < __ldcg(low + r)) atomicMin(low + r, k);
-		if (k > __ldcg(high + r)) atomicMax(high + r, k);
+		if (k < hb_lasso_fresh(low + r)) atomicMin(low + r, k);
+		if (k > hb_lasso_fresh(high + r)) atomicMax(high + r, k);
 	}
 }
 
@@ -619,7 +627,7 @@ HB_KERNEL hb_lasso_bounds(hb_i32 n, const hb_i32 *region, const double *value, c
 // ones. A sweep after one without a change does nothing.
 HB_KERNEL hb_lasso_spread(hb_i32 m, const hb_i32 *tail, const hb_i32 *head, const hb_i32 *region, const double *u, hb_u64 *low, hb_u64 *high,
 	hb_i32 sweep, hb_u64 *numbers) {
-	volatile hb_u64 *changed = numbers + HB_LASSO_CHANGED;
+	hb_u64 *changed = numbers + HB_LASSO_CHANGED;
 	if (sweep > 0 && !changed[sweep - 1]) return;
 	bool any = false;
 	HB_EACH(a, m) {
@@ -628,11 +636,12 @@ HB_KERNEL hb_lasso_spread(hb_i32 m, const hb_i32 *tail, const hb_i32 *head, cons
 		if (i == j) continue;
 		const bool forth = u[a] > 0;
 		const hb_i32 from = forth ? i : j, to = forth ? j : i;
-		const hb_u64 h = __ldcg(high + to), l = __ldcg(low + from);
-		if (h > __ldcg(high + from)) any |= atomicMax(high + from, h) < h;
-		if (l < __ldcg(low + to)) any |= atomicMin(low + to, l) > l;
+		const hb_u64 h = hb_lasso_fresh(high + to), l = hb_lasso_fresh(low + from);
+		if (h > hb_lasso_fresh(high + from)) any |= atomicMax(high + from, h) < h;
+		if (l < hb_lasso_fresh(low + to)) any |= atomicMin(low + to, l) > l;
 	}
-	if (any) changed[sweep] = 1;
+	any = __syncthreads_or(any);
+	if (any && threadIdx.x == 0) changed[sweep] = 1;
 }
 
 // hb_lasso_frozen marks the vertices of proven regions whose bounds are their value, and counts them.
