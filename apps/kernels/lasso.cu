@@ -44,7 +44,8 @@ HB_DEVICE double hb_lasso_number(hb_u64 key) {
 	return __longlong_as_double((hb_i64)(key ^ (key >> 63 ? 0x8000000000000000ull : ~0ull)));
 }
 
-// hb_lasso_fresh reads what other blocks may have written in this launch.
+// hb_lasso_fresh reads what other blocks may have written in this launch. Not __ldcg, whose loads of one
+// address the compiler may merge: across grid barriers it returned old values (H200, CUDA 13).
 template <typename T> HB_DEVICE T hb_lasso_fresh(const T *p) { return *(const volatile T *)p; }
 
 // hb_lasso_add_to adds x to *to; all lanes of the warp call it. Lanes with the same address add once.
@@ -331,7 +332,7 @@ HB_KERNEL __launch_bounds__(HB_LASSO_HOLD) hb_lasso_plan(hb_i32 n, hb_i32 m, con
 // for each block. Bound by shared memory and by the barrier.
 HB_KERNEL __launch_bounds__(HB_LASSO_HOLD, 1) hb_lasso_hold(hb_i32 times, hb_i32 n, hb_i32 m, const hb_i32 *ptr, const hb_i32 *order, const hb_u16 *local,
 	const double *mosts, double most, const hb_i32 *halo, const hb_i32 *reach, const float *degree, const double *load, const double *inv, const double *nu,
-	double *u, double *w, double *x, double *ahead, double *out, double *partial, double *state, hb_u64 *numbers, hb_u64 arrived, hb_i32 fence) {
+	double *u, double *w, double *x, double *ahead, double *out, double *partial, double *state, hb_u64 *numbers, hb_u64 arrived) {
 	HB_DYNAMIC_SHARED(double, shared);
 	__shared__ hb_i32 base[HB_LASSO_SLICES + 1];
 	__shared__ double sums[HB_LASSO_HOLD / HB_WARP], momentum[5];
@@ -411,7 +412,6 @@ HB_KERNEL __launch_bounds__(HB_LASSO_HOLD, 1) hb_lasso_hold(hb_i32 times, hb_i32
 		__syncthreads();
 		for (hb_i32 k = threadIdx.x; k < rows; k += HB_LASSO_HOLD) __stcg(target + from + k, point[k]);
 		if (it + 1 == times) break;
-		if (fence) __threadfence();
 		__syncthreads();
 		if (threadIdx.x == 0) {
 			__threadfence();
@@ -425,7 +425,6 @@ HB_KERNEL __launch_bounds__(HB_LASSO_HOLD, 1) hb_lasso_hold(hb_i32 times, hb_i32
 			__threadfence();
 		}
 		__syncthreads();
-		if (fence) __threadfence();
 	}
 #pragma unroll
 	for (hb_i32 v = 0; v < HB_LASSO_ROWS; v++) {
