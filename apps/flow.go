@@ -55,6 +55,9 @@ type treeSearch struct {
 	time          int32
 	augmentations int64
 	work, limit   int64 // arcs read; a run ends early beyond a limit above 0
+	// A search with blocks ignores the arcs to vertices of another block.
+	blocks []int32
+	block  int32
 }
 
 // run makes the flow among the listed vertices maximal. An excess of at most eps counts as none.
@@ -88,7 +91,7 @@ func (s *treeSearch) run(ctx context.Context, list []int32, eps float64) (bool, 
 			row := arcs[ptr[v]:ptr[v+1]]
 			for k := range row {
 				a := &row[k]
-				if a.residual <= 0 {
+				if a.residual <= 0 || s.blocks != nil && s.blocks[a.head] != s.block {
 					continue
 				}
 				y := &nodes[a.head]
@@ -106,6 +109,9 @@ func (s *treeSearch) run(ctx context.Context, list []int32, eps float64) (bool, 
 			row := arcs[ptr[v]:ptr[v+1]]
 			for k := range row {
 				a := &row[k]
+				if s.blocks != nil && s.blocks[a.head] != s.block {
+					continue
+				}
 				y := &nodes[a.head]
 				if y.tree == sinkTree && !(y.stamp <= x.stamp && y.dist > x.dist && y.parent >= 0) {
 					continue
@@ -233,6 +239,9 @@ func (s *treeSearch) adopt(v int32) {
 	s.work += int64(len(row))
 	for k := range row {
 		a := &row[k]
+		if s.blocks != nil && s.blocks[a.head] != s.block {
+			continue
+		}
 		y := &nodes[a.head]
 		if y.tree != tree || y.parent == noParent || y.parent == orphaned {
 			continue
@@ -277,6 +286,9 @@ func (s *treeSearch) adopt(v int32) {
 	}
 	for k := range row {
 		a := &row[k]
+		if s.blocks != nil && s.blocks[a.head] != s.block {
+			continue
+		}
 		y := &nodes[a.head]
 		if y.tree != tree || y.parent == noParent {
 			continue

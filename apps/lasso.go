@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -62,14 +63,27 @@ type FusedLassoResult struct {
 //
 // solves the dual problem. From time to time, the regions of equal value that the flows u prove are
 // frozen, and the iteration goes on with the others. What is left in the end is solved by minimum
-// cuts. See docs/lasso.md.
+// cuts. See docs/lasso.md. A graph on a device is solved there by fused kernels, which leave at most a
+// small rest to the host; with Method Pipeline it comes to the host.
 //
 // Vertices without an entry in y, NaN and infinite numbers are a *ParameterError, negative, NaN and
 // infinite weights of edges a *WeightError.
 func FusedLasso[T semiring.Number](g matrix.Source[T], y *matrix.Vector[float64], opts ...FusedLassoOptions) (*FusedLassoResult, error) {
-	o, err := onlyPipeline("FusedLasso", opts)
+	o, at, err := lassoPlace(g, opts)
 	if err != nil {
 		return nil, err
+	}
+	if at != nil {
+		n, _ := g.View().Dims()
+		values, err := (&lasso{n: n}).values("y", y)
+		if err != nil {
+			return nil, err
+		}
+		list, err := fusedLassos(at, g, o, []lassoJob{{y: values, lambda: o.Lambda1}})
+		if err != nil {
+			return nil, err
+		}
+		return list[0], nil
 	}
 	l, err := newLasso(g, o)
 	if err != nil {
@@ -89,7 +103,7 @@ func FusedLasso[T semiring.Number](g matrix.Source[T], y *matrix.Vector[float64]
 // FusedLassoPath returns the solutions of FusedLasso for several λ₁, in the order given; Lambda1 of the
 // options is ignored. Each solution starts from the flow of the one for the next smaller λ₁.
 func FusedLassoPath[T semiring.Number](g matrix.Source[T], y *matrix.Vector[float64], lambdas []float64, opts ...FusedLassoOptions) ([]*FusedLassoResult, error) {
-	o, err := onlyPipeline("FusedLasso", opts)
+	o, at, err := lassoPlace(g, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -102,6 +116,26 @@ func FusedLassoPath[T semiring.Number](g matrix.Source[T], y *matrix.Vector[floa
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(lambdas[a], lambdas[b]) })
 	o.Lambda1 = 0
+	list := make([]*FusedLassoResult, len(lambdas))
+	if at != nil {
+		n, _ := g.View().Dims()
+		values, err := (&lasso{n: n}).values("y", y)
+		if err != nil {
+			return nil, err
+		}
+		jobs := make([]lassoJob, len(lambdas))
+		for q, k := range order {
+			jobs[q] = lassoJob{values, lambdas[k], true}
+		}
+		found, err := fusedLassos(at, g, o, jobs)
+		if err != nil {
+			return nil, err
+		}
+		for q, k := range order {
+			list[k] = found[q]
+		}
+		return list, nil
+	}
 	l, err := newLasso(g, o)
 	if err != nil {
 		return nil, err
@@ -110,7 +144,6 @@ func FusedLassoPath[T semiring.Number](g matrix.Source[T], y *matrix.Vector[floa
 	if err != nil {
 		return nil, err
 	}
-	list := make([]*FusedLassoResult, len(lambdas))
 	var u []float64
 	last := 0.0
 	for _, k := range order {
@@ -143,9 +176,21 @@ func FusedLassoPath[T semiring.Number](g matrix.Source[T], y *matrix.Vector[floa
 // FusedLassoBatch returns the solutions of FusedLasso for several observations on one graph: the
 // columns of the full n×k matrix ys. Threads solve different columns.
 func FusedLassoBatch[T semiring.Number](g matrix.Source[T], ys *matrix.Matrix[float64], opts ...FusedLassoOptions) ([]*FusedLassoResult, error) {
-	o, err := onlyPipeline("FusedLasso", opts)
+	o, at, err := lassoPlace(g, opts)
 	if err != nil {
 		return nil, err
+	}
+	if at != nil {
+		n, _ := g.View().Dims()
+		columns, err := (&lasso{n: n}).columns(ys)
+		if err != nil {
+			return nil, err
+		}
+		jobs := make([]lassoJob, len(columns))
+		for k, y := range columns {
+			jobs[k] = lassoJob{y: y, lambda: o.Lambda1}
+		}
+		return fusedLassos(at, g, o, jobs)
 	}
 	l, err := newLasso(g, o)
 	if err != nil {
@@ -219,18 +264,33 @@ type lasso struct {
 
 const lassoWeightWanted = "a finite weight of 0 or more"
 
+// lassoPlace checks the options, and returns the device that runs the form for devices, nil for the host.
+func lassoPlace[T semiring.Number](g matrix.Source[T], opts []FusedLassoOptions) (o FusedLassoOptions, at device.Runner, err error) {
+	const app = "FusedLasso"
+	if o, err = only(app, opts); err != nil {
+		return o, nil, err
+	}
+	n, err := square(app, g)
+	if err != nil {
+		return o, nil, err
+	}
+	switch {
+	case !(o.Lambda1 >= 0):
+		return o, nil, &ParameterError{app, "λ₁", fmt.Sprint(o.Lambda1), "0 or more"}
+	case !(o.Lambda2 >= 0) || math.IsInf(o.Lambda2, 1):
+		return o, nil, &ParameterError{app, "λ₂", fmt.Sprint(o.Lambda2), "a finite number of 0 or more"}
+	}
+	if at, err = o.fused(app, g.View().Place()); err == nil {
+		o.report("fused lasso", 0, int64(n))
+	}
+	return o, at, err
+}
+
 func newLasso[T semiring.Number](g matrix.Source[T], o FusedLassoOptions) (*lasso, error) {
 	const app = "FusedLasso"
 	n, err := square(app, g)
 	if err != nil {
 		return nil, err
-	}
-	o.report("fused lasso", 0, int64(n))
-	switch {
-	case !(o.Lambda1 >= 0):
-		return nil, &ParameterError{app, "λ₁", fmt.Sprint(o.Lambda1), "0 or more"}
-	case !(o.Lambda2 >= 0) || math.IsInf(o.Lambda2, 1):
-		return nil, &ParameterError{app, "λ₂", fmt.Sprint(o.Lambda2), "a finite number of 0 or more"}
 	}
 	p, err := pairsOf(app, lassoWeightWanted, g, o.Run, func(x float64) bool { return x >= 0 && x <= math.MaxFloat64 })
 	if err != nil {
@@ -259,14 +319,11 @@ func newLasso[T semiring.Number](g matrix.Source[T], o FusedLassoOptions) (*lass
 		l.ptr = append(l.ptr, int32(len(l.head)))
 	}
 	if o.VertexWeights != nil {
-		if l.nu, err = l.values("the vertex weights", o.VertexWeights); err != nil {
+		if l.nu, err = l.weights(o.VertexWeights); err != nil {
 			return nil, err
 		}
 		l.weight = 0
 		for v, x := range l.nu {
-			if !(x >= lassoLeast) {
-				return nil, &ParameterError{app, fmt.Sprintf("the weight of vertex %d", v), fmt.Sprint(x), "a positive number, 1e-100 or more"}
-			}
 			l.inv[v] = 1 / x
 			l.weight += x
 		}
@@ -279,6 +336,20 @@ const (
 	lassoLeast = 1e-100
 	lassoMost  = 1e100
 )
+
+// weights returns the weights of the vertices on the host.
+func (l *lasso) weights(v *matrix.Vector[float64]) ([]float64, error) {
+	nu, err := l.values("the vertex weights", v)
+	if err != nil {
+		return nil, err
+	}
+	for v, x := range nu {
+		if !(x >= lassoLeast) {
+			return nil, &ParameterError{"FusedLasso", fmt.Sprintf("the weight of vertex %d", v), fmt.Sprint(x), "a positive number, 1e-100 or more"}
+		}
+	}
+	return nu, nil
+}
 
 // values returns the values of a full vector on the host.
 func (l *lasso) values(arg string, y *matrix.Vector[float64]) ([]float64, error) {
@@ -328,7 +399,7 @@ type lassoSettings struct {
 // with sparse spikes and a grid of 512². Cuts of the large groups of planar graphs take .3 to 2.5 µs a
 // vertex; those of the space-time grid (λ₁ = 6) take over 50. There all takes 11 s, and cuts alone 71
 // (two busy cores).
-var lassoDefaults = lassoSettings{first: 50, more: .15, turn: 300, work: 200, patience: 8}
+var lassoDefaults = lassoSettings{first: 50, more: .15, turn: 300, work: 60, patience: 8}
 
 // lassoTolerance is the relative duality gap that ends a solution that need not be exact.
 const lassoTolerance = 1e-8
@@ -369,17 +440,31 @@ func (l *lasso) solve(y []float64, o FusedLassoOptions, u []float64, how lassoSe
 	p.restart()
 	p.prepare(threads)
 	total := int64(l.n)
+	if err := s.drive(p, res, o, how, threads, scale, slack >= bound); err != nil {
+		return nil, nil, err
+	}
+	o.report("fused lasso", total, total)
+	if o.Trace != nil {
+		o.Trace(ops.Trace{Op: "FusedLasso", Method: "dual", NVals: total, Work: int64(res.Iterations)})
+	}
+	return res, s.u, s.finish(res, o)
+}
+
+// drive solves a part for λ₂ = 0. The limits of cuts are shares of its vertices. With free, no flow
+// reaches a capacity, so that the first check may end it.
+func (s *lassoSolution) drive(p *lassoPart, res *FusedLassoResult, o FusedLassoOptions, how lassoSettings, threads int, scale float64, free bool) error {
+	total, done := int64(s.n), res.Iterations
 	// Iterations go on while they freeze many vertices, and then up to as many as cuts may cost.
 	check, until, limit := how.first, how.first, how.work
-	if slack >= bound {
+	if free {
 		check = 0
 	}
 	for p != nil {
-		for res.Iterations < check {
+		for res.Iterations-done < check {
 			if o.Context != nil && o.Context.Err() != nil {
-				return nil, nil, o.Context.Err()
+				return o.Context.Err()
 			}
-			times := min(check-res.Iterations, 1+(1<<22)/(len(p.head)+len(p.load)))
+			times := min(check-(res.Iterations-done), 1+(1<<22)/(len(p.head)+len(p.load)))
 			p.iterate(times)
 			res.Iterations += times
 		}
@@ -388,30 +473,26 @@ func (l *lasso) solve(y []float64, o FusedLassoOptions, u []float64, how lassoSe
 		if p == nil {
 			break
 		}
-		left := len(p.load)
+		left, now := len(p.load), res.Iterations-done
 		o.report("fused lasso", total-int64(left), total)
 		if !o.Exact && s.near(p) {
 			break
 		}
-		if !how.certificate && res.Iterations >= until && 5*left > 4*before || 100*left < l.n {
+		if !how.certificate && now >= until && 5*left > 4*before || 100*left < s.n {
 			rest, err := p.split(o.Context, threads, s.b, s.u, scale, limit, how.patience)
 			if err != nil {
-				return nil, nil, err
+				return err
 			}
 			res.Divided += left
 			if rest != nil {
 				res.Divided -= len(rest.load)
 			}
 			p = rest
-			until, limit = max(2*until, res.Iterations+how.turn), 2*limit
+			until, limit = max(2*until, now+how.turn), 2*limit
 		}
-		check = res.Iterations + max(how.first, int(how.more*float64(res.Iterations)), 1)
+		check = now + max(how.first, int(how.more*float64(now)), 1)
 	}
-	o.report("fused lasso", total, total)
-	if o.Trace != nil {
-		o.Trace(ops.Trace{Op: "FusedLasso", Method: "dual", NVals: total, Work: int64(res.Iterations)})
-	}
-	return res, s.u, s.finish(res, o)
+	return nil
 }
 
 // lassoSolution is a solution for λ₂ = 0 in the making: its values, NaN where they are not final, and

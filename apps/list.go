@@ -87,7 +87,7 @@ func List[T semiring.Number]() []App[T] {
 		{Name: "search", Kernels: walkPrograms},
 		{Name: "sage", Kernels: sagePrograms},
 		{Name: "sgm"},
-		{Name: "lasso"},
+		{Name: "lasso", Kernels: always(lassoProgram), Use: uses(lassoOne[T])},
 		{Name: "maxflow"}, // rounds end by what they compute, and compile their products at the first use
 		{Name: "lsap", Kernels: auction.Kernels},
 	}
@@ -149,4 +149,18 @@ func geolocateOne[T semiring.Number](g *matrix.Matrix[T], run Run) error {
 		return err
 	}
 	return second(Geolocate(g, l, GeolocateOptions{Run: run, Median: MedianDegrees, Passes: 1}))
+}
+
+// lassoOne smooths a peak at vertex 0.
+func lassoOne[T semiring.Number](g *matrix.Matrix[T], run Run) error {
+	n, _ := g.Dims()
+	list := make([]float64, n)
+	if n > 0 {
+		list[0] = 1
+	}
+	y, err := matrix.VectorOf(list)
+	if err != nil {
+		return err
+	}
+	return second(FusedLasso(g, y, FusedLassoOptions{Run: run, Lambda1: .1}))
 }

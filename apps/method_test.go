@@ -68,6 +68,22 @@ var formed = map[string]func(g matrix.Source[float64], run Run) ([]float64, matr
 		return geolocated(g, GeolocateOptions{Run: run, Median: MedianDegrees, MaxDispersion: 2000, MaxDistance: 6000, MinNeighbours: 2,
 			Passes: 2, Tolerance: 1e-8, MaxIterations: 30})
 	},
+	"FusedLasso": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
+		n, _ := g.View().Dims()
+		y, err := matrix.VectorOf(scored(n))
+		if err != nil {
+			return nil, nil, err
+		}
+		res, err := FusedLasso(g, y, FusedLassoOptions{Run: run, Lambda1: .2, Lambda2: .1, Exact: true})
+		if err != nil {
+			return nil, nil, err
+		}
+		list := append(listed(res.B), res.Objective, float64(res.Regions), float64(res.Zeros))
+		for i := range list {
+			list[i] = math.Round(list[i]*1e7) / 1e7 // sums in another order
+		}
+		return list, res.B.Place(), nil
+	},
 	"GraphSearch": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
 		return searched(g, SearchOptions{Run: run, PerStart: 2, Length: 9})
 	},

@@ -85,6 +85,16 @@ func gpuCases() []gpuCase {
 	add("walks stochastic rmat22", ms(2.9), "symmetric22", gpuWalks(apps.SearchStochastic, walkLength, false))
 	add("walks stochastic tables rmat22", ms(90), "symmetric22", gpuWalks(apps.SearchStochastic, 1, true))
 	add("walks greedy 128 rmat22", ms(.5), "symmetric22", gpuWalks(apps.SearchGreedy, 128, false))
+	for _, c := range []struct {
+		input  string
+		lambda float64
+		most   float64
+	}{
+		{"planar213k", 1, 33}, {"planar213k", 5, 41}, {"taxi", 6, 44}, {"rmatsignal16", .1, 97}, {"rmatsignal16", .5, 103},
+		{"planar1m", 1, 299}, {"grid1024", 1, 299},
+	} {
+		add(fmt.Sprintf("fused lasso %s λ₁ = %v", c.input, c.lambda), ms(c.most), c.input, gpuLasso(c.lambda))
+	}
 	add("bfs rmat22", ms(.2), "symmetric22", gpuBFS)
 	add("components rmat22", ms(5), "symmetric22", gpuComponents)
 	add("sssp rmat22", ms(10), "symmetric22", gpuSSSP)

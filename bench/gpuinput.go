@@ -30,12 +30,17 @@ var shapes = map[string][3]int{
 // duplicates and loops, labels as drawn; symmetricN has also the reverse of each edge; kron21 is
 // symmetric R-MAT 21 of edge factor 22, 2M vertices and about 90M entries; factor18 is R-MAT 18 of
 // edge factor 32, seed 1; uniformNxD has N vertices and D edges of each on average, ends drawn alike;
-// gridN is a grid of N×N vertices; the others are shapes. shrink makes them 2^shrink times smaller.
+// those of lassoSignal have values too; gridN, else, is a grid of N×N vertices; the others are shapes.
+// shrink makes them 2^shrink times smaller.
 func makeGPUInput(name string, shrink int) (*gpuInput, error) {
 	in := &gpuInput{kept: map[string]any{}}
 	var scale, degree int
 	rmat := func() gen.Tuples { return gen.RMAT(max(scale-shrink, 5), 16, gen.RMATOptions{}) }
 	shape, bipartite := shapes[name]
+	if signal, ok := lassoSignal(name, shrink); ok {
+		in.graph, in.kept["values"] = signal.Graph, signal.Y
+		return in, nil
+	}
 	switch {
 	case bipartite:
 		m, n := max(shape[0]>>(shrink/2), 32), max(shape[1]>>(shrink/2), 32)

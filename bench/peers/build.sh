@@ -31,3 +31,11 @@ mkdir -p bin
 "$cc" -O3 -Wall -Wextra -fopenmp -o "bin/suitesparse.$$" suitesparse/*.c -lgraphblas -lm
 mv "bin/suitesparse.$$" bin/suitesparse
 echo "built $(pwd)/bin/suitesparse"
+
+# The serial fused lasso, where its source lies beside the checkout.
+serial=../../../shared/peers/fusedlasso
+if [ -f "$serial/dnc.cpp" ] && command -v g++ >/dev/null 2>&1; then
+	g++ -O3 -march=native -fopenmp -DMAIN_DNC -o "bin/fusedlasso.$$" "$serial/dnc.cpp"
+	mv "bin/fusedlasso.$$" bin/fusedlasso
+	echo "built $(pwd)/bin/fusedlasso"
+fi

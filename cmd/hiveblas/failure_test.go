@@ -216,6 +216,8 @@ func TestFailures(t *testing.T) {
 		{"no starts", "search --starts " + noSeeds + " " + karate, 1, "the file has no starts"},
 		{"both from standard input", "geo --locations - -", 2, "can be only one of the inputs"},
 		{"no sink", "maxflow --source 0 " + karate, 2, "--sink is missing"},
+		{"a flow without limit", "maxflow --source 0 --sink 1 " + write(t, "inf.tsv", "0 1 inf\n"), 1, "has no limit"},
+		{"a capacity NaN", "maxflow --source 0 --sink 1 " + write(t, "nan.tsv", "0 1 nan\n"), 1, "0 or more"},
 		{"a sink that is the source", "maxflow --source 3 --sink 3 " + karate, 2, "--sink is the source"},
 		{"a sink beyond the graph", "maxflow --source 3 --sink 34 " + karate, 1, "there is no vertex 34"},
 		{"a cut of another kind", "maxflow --source 3 --sink 4 --cut x.mtx " + karate, 2, "want .tsv or .csv"},

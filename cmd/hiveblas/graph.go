@@ -166,6 +166,9 @@ func (j *job) readOptions(in *input, g *graph, only bool) []matrix.ReadOption {
 	if only {
 		opts = append(opts, matrix.PatternOnly())
 	}
+	if e := in.element(); j.infinite && !only && (e == elementNone || e == elementFloat64) {
+		opts = append(opts, matrix.AllowNaN())
+	}
 	return opts
 }
 

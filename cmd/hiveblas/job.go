@@ -34,6 +34,7 @@ type job struct {
 	kept     []byte           // standard input, if it is read twice
 	warnings []matrix.Warning // of the stage
 
+	infinite bool // weights may be infinite
 	graph    *graph
 	progress *progress
 	began    time.Time

@@ -50,7 +50,7 @@ and -o writes a .png.`,
   hiveblas lasso photo.png --grid --lambda1 30 -o clean.png`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).reads().writes("the solution", solutions...)
+	j := newJob(s, cmd).computes(thresholdLasso).fuses().reads().writes("the solution", solutions...)
 	fs := cmd.Flags()
 	fs.StringVar(&values, "values", "", "`FILE` of the values y, one a line")
 	fs.StringVar(&weights, "vertex-weights", "", "`FILE` of the weights of the vertices, one a line")
@@ -116,8 +116,10 @@ and -o writes a .png.`,
 		var found []*apps.FusedLassoResult
 		err = j.compute(func(run apps.Run) (err error) {
 			o.Run = run
-			found, err = apps.FusedLassoPath(j.graph.Matrix, y, lambdas, o)
-			return err
+			if found, err = apps.FusedLassoPath(j.graph.Matrix, y, lambdas, o); err != nil {
+				return err
+			}
+			return solutionsToHost(found)
 		})
 		if err != nil {
 			return err
@@ -128,6 +130,16 @@ and -o writes a .png.`,
 		return j.report(j.method(""), lassoFigures(found), nil)
 	}
 	return cmd
+}
+
+// solutionsToHost brings solutions to the host.
+func solutionsToHost(found []*apps.FusedLassoResult) error {
+	for _, r := range found {
+		if err := toHost(nil, r.B); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // parseLambdas returns the numbers of --lambda1.

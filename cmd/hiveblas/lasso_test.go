@@ -77,3 +77,16 @@ func TestCut(t *testing.T) {
 		t.Errorf("value %v, cut\n%s", got["value"], contents(t, cut))
 	}
 }
+
+// Capacities of a file may be infinite, in both of its forms.
+func TestInfiniteCapacities(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"g.tsv": "0 1 inf\n1 2 3\n0 2 1\n",
+		"g.mtx": "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 2 inf\n2 3 3\n1 3 1\n",
+	} {
+		if got := report(t, "maxflow", "--source", "0", "--sink", "2", write(t, name, text)); got["value"] != 4.0 {
+			t.Errorf("%s: value %v, want 4", name, got["value"])
+		}
+	}
+}

@@ -141,8 +141,10 @@ func (j *job) denoise(file string, o apps.FusedLassoOptions) error {
 		if err != nil {
 			return err
 		}
-		found, err = apps.FusedLassoBatch(j.graph.Matrix, ys, o)
-		return err
+		if found, err = apps.FusedLassoBatch(j.graph.Matrix, ys, o); err != nil {
+			return err
+		}
+		return solutionsToHost(found)
 	})
 	if err != nil {
 		return err

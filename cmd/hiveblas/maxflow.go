@@ -20,7 +20,7 @@ func maxflowCommand(s *session) *cobra.Command {
 		Use:   "maxflow GRAPH --source S --sink T",
 		Short: "Maximum flow and minimum cut",
 		Long: `maxflow computes a maximum flow from a source to a sink. The weight of an edge is its
-capacity; an edge is directed, see --undirected. -o writes the flow of each edge that
+capacity, 0 or more or inf; an edge is directed, see --undirected. -o writes the flow of each edge that
 carries any. --cut writes each vertex and its side of a minimum cut: “source” if the
 source reaches it in the residual network, “sink” if it reaches the sink there, and
 “either” if it may be on any side.
@@ -28,10 +28,11 @@ source reaches it in the residual network, “sink” if it reaches the sink the
 On the host two search trees find augmenting paths (Boykov and Kolmogorov), on a GPU
 push–relabel runs in rounds.`,
 		Example: `  hiveblas maxflow pipes.tsv --source 0 --sink 9 -o flow.tsv --cut cut.tsv
-  hiveblas maxflow network.mtx --source 235 --sink 236 --format edges --skip-lines 1 --base 1 --json`,
+  hiveblas maxflow network.mtx --source 236 --sink 237 --format edges --skip-lines 1 --base 1 --json`,
 		Args: positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(noThreshold).reads().writes("the flow", matrixFiles...)
+	j.infinite = true
 	cmd.Flags().StringVar(&source, "source", "", "source vertex `S`: a number from 0, or an id")
 	cmd.Flags().StringVar(&sink, "sink", "", "sink vertex `T`")
 	cmd.Flags().StringVar(&cut, "cut", "", "write the side of each vertex to `FILE`, a .tsv or .csv")

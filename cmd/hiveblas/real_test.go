@@ -104,3 +104,23 @@ func TestNominations(t *testing.T) {
 		})
 	}
 }
+
+// The flows of the workflow's instances, whose last two vertices are the source and the sink: Gunrock HIVE
+// report, 2018, ch. 11.
+func TestPublishedFlows(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		file, source, sink string
+		want               float64
+	}{
+		{"std_added", "236", "237", 255.813},
+		{"Wei_test2", "16", "17", 40.53},
+		{"wei_problem_10_22", "227", "228", 213.871},
+	} {
+		got := report(t, "maxflow", realGraph(t, "sfl/"+c.file+".mtx"), "--format", "edges", "--skip-lines", "1", "--base", "1",
+			"--source", c.source, "--sink", c.sink)["value"]
+		if x, ok := got.(float64); !ok || math.Abs(x-c.want) > 1e-9 {
+			t.Errorf("%s: value %v, published is %v", c.file, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package apps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand"
+	"slices"
+	"testing"
+
+	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// onDevice returns the graph and the values of a case on a device.
+func (c lassoCase) onDevice(t testing.TB, d gpu) (*matrix.Matrix[float64], *matrix.Vector[float64]) {
+	t.Helper()
+	g := c.graph(t)
+	y := must[*matrix.Vector[float64]](t)(matrix.VectorOf(slices.Clone(c.y)))
+	if err := g.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	return g, y
+}
+
+// sameLasso compares a solution on a device with that on the host, and with the objective by definition.
+func sameLasso(t testing.TB, what string, c lassoCase, l2 float64, got, want *FusedLassoResult) {
+	t.Helper()
+	b := listed(got.B)
+	if f := c.objective(b, got.Lambda1, l2); !math.IsInf(got.Lambda1, 1) && math.Abs(f-got.Objective) > 1e-12*(1e-9+f) {
+		t.Errorf("%s: objective %v, that of the values is %v", what, got.Objective, f)
+	}
+	if math.Abs(got.Objective-want.Objective) > 1e-12*(1e-9+want.Objective) || got.Regions != want.Regions || got.Zeros != want.Zeros ||
+		got.Proven != want.Proven || !(got.Gap <= 1e-12) {
+		t.Errorf("%s: objective %v, %d regions, %d zeros, proven %v, gap %v; on the host %v, %d, %d, %v", what, got.Objective, got.Regions,
+			got.Zeros, got.Proven, got.Gap, want.Objective, want.Regions, want.Zeros, want.Proven)
+	}
+	for v, x := range listed(want.B) {
+		if !(math.Abs(b[v]-x) <= 1e-9) {
+			t.Fatalf("%s: vertex %d is %v, on the host %v", what, v, b[v], x)
+		}
+	}
+}
+
+// Small graphs, whose solutions on the host are those of other oracles.
+func TestFusedLassoOnDevice(t *testing.T) {
+	d := realOrEmulated(t)
+	rng := rand.New(rand.NewSource(7))
+	count := 8
+	if longtest.Enabled() {
+		count = 30
+	}
+	for k := range count {
+		n := 1 + rng.Intn(40)
+		c := drawLasso(rng, n, rng.Intn(3*n), k%2 == 0, k%3 == 0)
+		g, y := c.onDevice(t, d)
+		o := FusedLassoOptions{Lambda1: []float64{.1, .5, 1, 3, math.Inf(1)}[k%5], Lambda2: float64(k%2) * .3, Exact: true}
+		want := c.solve(t, o)
+		o.VertexWeights = must[*matrix.Vector[float64]](t)(matrix.VectorOf(slices.Clone(c.nu)))
+		got := must[*FusedLassoResult](t)(FusedLasso(g, y, o))
+		if got.B.Place() != matrix.Place(d.Device) {
+			t.Errorf("case %d: the solution lives at %v", k, got.B.Place())
+		}
+		sameLasso(t, fmt.Sprintf("case %d, λ₁ = %v", k, o.Lambda1), c, o.Lambda2, got, want)
+	}
+}
+
+// Each way of iterating gives the same solution, and so do several blocks.
+func TestFusedLassoOnDeviceByEachKernel(t *testing.T) {
+	d := realOrEmulated(t)
+	before := lassoOnDevice
+	t.Cleanup(func() { lassoOnDevice = before })
+	c := lassoGrid(24, 3)
+	hub := lassoGrid(20, 4)
+	for v := 1; v < 400; v++ {
+		hub.pairs, hub.w = append(hub.pairs, [2]int{0, v}), append(hub.w, .01*float64(v%7+1))
+	}
+	long := lassoGrid(46, 5)
+	for v := 1; v < 46*46; v++ {
+		long.pairs, long.w = append(long.pairs, [2]int{v / 1000, v}), append(long.w, .001)
+	}
+	planar := lassoCase{}
+	signal := gen.PlanarSignal(2500, 2)
+	for v, y := range signal.Y {
+		planar.y, planar.nu = append(planar.y, y), append(planar.nu, 1)
+		for _, u := range signal.Row(v) {
+			planar.pairs, planar.w = append(planar.pairs, [2]int{v, int(u)}), append(planar.w, 1)
+		}
+	}
+	for name, c := range map[string]lassoCase{"grid": c, "hub": hub, "hubs of several tiles": long, "planar": planar} {
+		g, y := c.onDevice(t, d)
+		for _, l1 := range []float64{.4, 3} {
+			o := FusedLassoOptions{Lambda1: l1, Exact: true}
+			want := c.solve(t, o)
+			for k, how := range []lassoTuning{
+				{first: 100, more: .15, freeze: 1. / 32, patience: 6, enough: 3000, rest: 0, share: 4096, burst: 1 << 20},
+				{first: 50, more: .15, freeze: 0, patience: 1 << 20, rest: 0, share: 1, launched: true},
+				{first: 50, more: .5, freeze: .2, patience: 20, enough: 3000, share: 500, burst: 1},
+				{first: 20, more: .1, freeze: .05, patience: 1, enough: 0, rest: .5, share: 4096, burst: 9},
+			} {
+				if !longtest.Enabled() && (k == 2 || name != "grid" && k == 0) && d.e != nil {
+					continue
+				}
+				if d.e != nil && how.burst > 1 {
+					how.blocks = 1 // blocks of the emulator cannot wait for each other
+				}
+				lassoOnDevice = how
+				got := must[*FusedLassoResult](t)(FusedLasso(g, y, o))
+				sameLasso(t, fmt.Sprintf("%s, λ₁ = %v, settings %d, %d iterations, %d divided", name, l1, k, got.Iterations, got.Divided), c, 0, got, want)
+			}
+		}
+	}
+}
+
+// Paths and batches on a device give the solutions of single runs on the host.
+func TestFusedLassoPathAndBatchOnDevice(t *testing.T) {
+	d := realOrEmulated(t)
+	c := lassoGrid(12, 6)
+	g, y := c.onDevice(t, d)
+	lambdas := []float64{2, .1, 0, math.Inf(1), .5}
+	path := must[[]*FusedLassoResult](t)(FusedLassoPath(g, y, lambdas, FusedLassoOptions{Exact: true, Lambda2: .1}))
+	for k, l1 := range lambdas {
+		if path[k].Lambda1 != l1 {
+			t.Fatalf("solution %d is of λ₁ = %v, want %v", k, path[k].Lambda1, l1)
+		}
+		sameLasso(t, fmt.Sprintf("path, λ₁ = %v", l1), c, .1, path[k], c.solve(t, FusedLassoOptions{Lambda1: l1, Lambda2: .1, Exact: true}))
+	}
+	other := c
+	other.y = nil
+	columns := make([]float64, 0, 2*len(c.y))
+	for _, x := range c.y {
+		other.y = append(other.y, x*x)
+		columns = append(columns, x, x*x)
+	}
+	ys := must[*matrix.Matrix[float64]](t)(matrix.FromDense(len(c.y), 2, columns))
+	batch := must[[]*FusedLassoResult](t)(FusedLassoBatch(g, ys, FusedLassoOptions{Lambda1: .4, Exact: true}))
+	for k, c := range []lassoCase{c, other} {
+		sameLasso(t, fmt.Sprintf("column %d", k), c, 0, batch[k], c.solve(t, FusedLassoOptions{Lambda1: .4, Exact: true}))
+	}
+}
+
+func TestFusedLassoOnDeviceEndsEarly(t *testing.T) {
+	d := realOrEmulated(t)
+	c := lassoGrid(24, 8)
+	g, y := c.onDevice(t, d)
+	res := must[*FusedLassoResult](t)(FusedLasso(g, y, FusedLassoOptions{Lambda1: 3}))
+	want := c.solve(t, FusedLassoOptions{Lambda1: 3, Exact: true})
+	if !(res.Gap <= lassoTolerance) || math.Abs(res.Objective-want.Objective) > lassoTolerance*want.Objective {
+		t.Errorf("objective %v with gap %v, the optimum is %v", res.Objective, res.Gap, want.Objective)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	if _, err := FusedLasso(g, y, FusedLassoOptions{Lambda1: 3, Run: Run{Context: ctx}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled context: error %v", err)
+	}
+	var p *ParameterError
+	if _, err := FusedLasso(c.graph(t), y, FusedLassoOptions{Run: Run{Method: Fused}}); !errors.As(err, &p) || p.Arg != "the method" {
+		t.Errorf("fused on the host: error %v", err)
+	}
+	bad := must[*matrix.Matrix[float64]](t)(matrix.FromTuples(2, 2, []int{0}, []int{1}, []float64{-1}, nil))
+	two := must[*matrix.Vector[float64]](t)(matrix.VectorOf([]float64{1, 2}))
+	if err := bad.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	var w *WeightError
+	if _, err := FusedLasso(bad, two, FusedLassoOptions{Lambda1: 1}); !errors.As(err, &w) {
+		t.Errorf("a negative weight: error %v", err)
+	}
+	empty := matrix.New[float64](0, 0, matrix.On(d.Device))
+	none := must[*matrix.Vector[float64]](t)(matrix.VectorOf([]float64{}))
+	if res := must[*FusedLassoResult](t)(FusedLasso(empty, none, FusedLassoOptions{Lambda1: 1})); res.B.Size() != 0 || res.Regions != 0 {
+		t.Errorf("no vertices: %+v", res)
+	}
+}

@@ -1,0 +1,88 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// lassoSignal makes the input of a name, 2^shrink times smaller, and whether there is one.
+func lassoSignal(name string, shrink int) (gen.Signal, bool) {
+	switch name {
+	case "planar213k":
+		return gen.PlanarSignal(213_444>>shrink, 1), true
+	case "planar1m":
+		return gen.PlanarSignal(1_000_000>>shrink, 1), true
+	case "taxi":
+		return gen.TaxiSignal(max(48>>shrink, 2), 1), true
+	case "grid512", "grid1024":
+		side := map[string]int{"grid512": 512, "grid1024": 1024}[name]
+		return gen.GridSignal(side>>((shrink+1)/2), 1), true
+	case "rmatsignal16":
+		return gen.RMATSignal(max(16-shrink, 5), 1), true
+	}
+	return gen.Signal{}, false
+}
+
+// lassoHostVertices bounds the graphs whose solution the host computes too.
+const lassoHostVertices = 300_000
+
+// gpuLasso is the fused lasso of a graph on the device, from call to return, until every region is
+// proven. What the graph alone decides is kept with it.
+func gpuLasso(lambda1 float64) func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+	return func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+		a, err := kept(in, "terms", func() (*matrix.Matrix[float64], error) {
+			return onDevice(b, in.graph, slices.Repeat([]float64{1}, int(in.graph.NNZ())))
+		})
+		if err != nil {
+			return nil, err
+		}
+		list, ok := in.kept["values"].([]float64)
+		if !ok {
+			return nil, fmt.Errorf("bench: the input has no values")
+		}
+		y, err := matrix.VectorOf(slices.Clone(list))
+		if err != nil {
+			return nil, err
+		}
+		var found *apps.FusedLassoResult
+		o := apps.FusedLassoOptions{Lambda1: lambda1, Exact: true}
+		solve := func() (err error) {
+			found, err = apps.FusedLasso(a, y, o)
+			return err
+		}
+		plan := &gpuPlan{}
+		plan.ours = []gpuContender{{name: "hiveblas", once: true, method: func() string { return "dual" },
+			prepare: solve, timed: func() (time.Duration, error) { return wall(solve) }}}
+		plan.check = func() (string, error) {
+			plan.notes = func() []string {
+				return []string{fmt.Sprintf("%d regions, %d iterations, %d vertices on the host, gap %.1e", found.Regions, found.Iterations,
+					found.Divided, found.Gap)}
+			}
+			if !found.Proven || !(found.Gap <= 1e-12) {
+				return fmt.Sprintf("proven %v, gap %v", found.Proven, found.Gap), nil
+			}
+			if in.graph.NRows > lassoHostVertices {
+				return "", nil
+			}
+			here, err := matrix.FromCSR(in.graph.NRows, in.graph.NCols, in.graph.Ptr, in.graph.Idx, slices.Repeat([]float64{1}, int(in.graph.NNZ())))
+			if err != nil {
+				return "", err
+			}
+			want, err := apps.FusedLasso(here, y, o)
+			if err != nil {
+				return "", err
+			}
+			if math.Abs(found.Objective-want.Objective) > 1e-12*want.Objective || found.Regions != want.Regions {
+				return fmt.Sprintf("objective %v of %d regions, on the host %v of %d", found.Objective, found.Regions, want.Objective, want.Regions), nil
+			}
+			return "", nil
+		}
+		return plan, nil
+	}
+}
