@@ -95,23 +95,9 @@ func Communities[T semiring.Element](g matrix.Source[T], opts ...CommunitiesOpti
 	if err != nil {
 		return nil, err
 	}
-	h := &hierarchy{graph: l, o: &o}
-	part, levels := start, [][]int32(nil)
-	passes := 0
-	for q := math.Inf(-1); passes < o.Passes; passes++ {
-		next, all, quality, err := h.pass(part, passes)
-		if err != nil {
-			return nil, err
-		}
-		if passes > 0 && quality <= q {
-			break
-		}
-		part, levels = next, all
-		if quality < q+o.Tolerance {
-			passes++
-			break
-		}
-		q = quality
+	levels, passes, err := allPasses(&hostLevel{g: l, o: &o}, &o, start)
+	if err != nil {
+		return nil, err
 	}
 	return communitiesResult(g, levels, passes, o)
 }
@@ -199,103 +185,6 @@ func membershipOf(app, arg string, v *matrix.Vector[int32], n int) ([]int32, err
 	return part, nil
 }
 
-// draftTolerance is the least tolerance of sweeps of all passes but the last.
-const draftTolerance = 3e-4
-
-// A hierarchy makes passes over the levels of a graph.
-type hierarchy struct {
-	graph *levelGraph
-	o     *CommunitiesOptions
-}
-
-// pass makes one hierarchy from the communities start, nil for single vertices. It returns the
-// communities, those after each level, and the modularity.
-func (h *hierarchy) pass(start []int32, number int) (part []int32, levels [][]int32, quality float64, err error) {
-	o, g := h.o, h.graph
-	member := make([]int32, g.n) // the vertex of the level, −1 of a vertex without edges
-	for v := range member {
-		member[v] = -1
-		if g.degree[v] > 0 {
-			member[v] = int32(v)
-		}
-	}
-	settings := *o
-	part = member
-	if start != nil {
-		part = compose(member, start)
-	}
-	quality = g.modularity(o.Context, o.Threads, part, o.Resolution)
-	tolerance := o.Tolerance
-	if number+1 < o.Passes { // the next pass goes on
-		tolerance = max(tolerance, draftTolerance)
-	}
-	level := start
-	for k := 0; k < o.MaxLevels; k++ {
-		o.report(fmt.Sprintf("communities: pass %d, level %d", number+1, k+1), int64(k), 0)
-		settings.RandomSeed = o.RandomSeed + uint64(number)<<32 + uint64(k)
-		m := newMover(g, &settings)
-		m.start(level)
-		if err := m.run(tolerance); err != nil {
-			return nil, nil, 0, err
-		}
-		communities, count := numbered(m.label, g.degree)
-		q := g.modularity(o.Context, o.Threads, communities, o.Resolution)
-		gain, last := q-quality, k+1 == o.MaxLevels
-		if gain < 0 { // moves made at the same time can lose
-			m.start(level)
-			communities, count = numbered(m.label, g.degree)
-			q, last = quality, true
-		}
-		vertices, parts := communities, count
-		if o.Leiden {
-			split, err := m.refine()
-			if err != nil {
-				return nil, nil, 0, err
-			}
-			vertices, parts = numbered(split, g.degree)
-			if last || parts == m.vertices() { // no two vertices are in one part
-				communities, count = g.connected(communities)
-				vertices, parts = communities, count
-				q = g.modularity(o.Context, o.Threads, communities, o.Resolution)
-			}
-		}
-		part, quality = compose(member, communities), q
-		last = last || count == m.vertices() || !o.Leiden && gain < o.Tolerance && k > 0
-		if last {
-			levels = append(levels, part)
-			break
-		}
-		member = compose(member, vertices)
-		levels = append(levels, member)
-		next, err := g.contract(vertices, parts, o.Run)
-		if err != nil {
-			return nil, nil, 0, err
-		}
-		level = make([]int32, parts)
-		for v, c := range vertices {
-			if c >= 0 {
-				level[c] = communities[v]
-			}
-		}
-		g = next
-	}
-	if len(levels) == 0 {
-		levels = append(levels, part)
-	}
-	return part, levels, quality, nil
-}
-
-// vertices returns the number of vertices with edges.
-func (m *mover) vertices() int {
-	n := 0
-	for _, k := range m.g.degree {
-		if k > 0 {
-			n++
-		}
-	}
-	return n
-}
-
 // numbered numbers the parts of the vertices with edges from 0 in the order of their names, which are
 // below twice the number of vertices. A vertex without edges gets −1.
 func numbered(name []int32, degree []int64) (part []int32, parts int) {
@@ -318,18 +207,6 @@ func numbered(name []int32, degree []int64) (part []int32, parts int) {
 		}
 	}
 	return part, int(next)
-}
-
-// compose returns of[member(v)], −1 where member is.
-func compose(member, of []int32) []int32 {
-	out := make([]int32, len(member))
-	for v, k := range member {
-		out[v] = -1
-		if k >= 0 {
-			out[v] = of[k]
-		}
-	}
-	return out
 }
 
 // communitiesResult numbers the communities by size and makes the vectors.

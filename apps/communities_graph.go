@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/bits"
 	"reflect"
 	"slices"
 	"sync/atomic"
@@ -412,7 +413,8 @@ func (l *levelGraph) connected(part []int32) (pieces []int32, count int) {
 }
 
 // modularity returns the modularity of a partition of l: the sum over communities of
-// in/2m − γ(tot/2m)². It sums integers, so that the result does not depend on the threads.
+// in/2m − γ(tot/2m)². It sums integers, so that the result does not depend on the threads or the
+// place.
 func (l *levelGraph) modularity(ctx context.Context, threads int, part []int32, resolution float64) float64 {
 	if l.total == 0 {
 		return 0
@@ -444,15 +446,19 @@ func (l *levelGraph) modularity(ctx context.Context, threads int, part []int32, 
 	for _, x := range inside {
 		in += x
 	}
-	return float64(in)/float64(l.total) - resolution*squares(tot, l.total)
+	var hi, lo uint64 // Σ tot²
+	for _, t := range tot {
+		x, y := bits.Mul64(uint64(t), uint64(t))
+		var carry uint64
+		lo, carry = bits.Add64(lo, y, 0)
+		hi += x + carry
+	}
+	return qualityOf(in, hi, lo, l.total, resolution)
 }
 
-// squares returns Σ (tot/total)².
-func squares(tot []int64, total int64) float64 {
-	sum := 0.0
-	for _, t := range tot {
-		x := float64(t) / float64(total)
-		sum += float64(x * x)
-	}
-	return sum
+// qualityOf returns the modularity of weight in inside communities, the sum of squares hi·2⁶⁴ + lo of
+// their degrees, and the total weight.
+func qualityOf(in int64, hi, lo uint64, total int64, resolution float64) float64 {
+	sum := float64(float64(hi)*(1<<64)) + float64(lo)
+	return float64(in)/float64(total) - float64(resolution*(sum/float64(float64(total)*float64(total))))
 }

@@ -201,7 +201,7 @@ func TestMovesEndInALocalOptimum(t *testing.T) {
 		if err := o.complete("test"); err != nil {
 			r.Fatal(err)
 		}
-		m := newMover(l, &o)
+		m := newMover(l, &o, 0)
 		m.start(nil)
 		if rapid.Bool().Draw(r, "start") {
 			m.start(drawPartBelow(r, n))
