@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// draftTolerance is the least tolerance of sweeps of all passes but the last.
+// draftTolerance is the least tolerance of the sweeps of the first pass of several.
 const draftTolerance = 3e-4
 
 // A graphLevel is the graph of a level of a hierarchy, on the host or on a device. P is a partition
@@ -40,36 +40,36 @@ type graphLevel[P any, L any] interface {
 }
 
 // allPasses makes passes over the levels of a graph until one gains nothing. It returns the
-// communities after each level of the last, and the number of passes.
-func allPasses[P any, L graphLevel[P, L]](g L, o *CommunitiesOptions, start P) (levels []P, passes int, err error) {
+// communities after each level of the last, the number of passes, and the modularity.
+func allPasses[P any, L graphLevel[P, L]](g L, o *CommunitiesOptions, start P) (levels []P, passes int, modularity float64, err error) {
 	part := start
 	for q := math.Inf(-1); passes < o.Passes; passes++ {
 		next, all, quality, err := onePass(g, o, part, passes)
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, 0, err
 		}
 		if passes > 0 && quality <= q {
 			break
 		}
-		part, levels = next, all
+		part, levels, modularity = next, all, quality
 		if quality < q+o.Tolerance {
 			passes++
 			break
 		}
 		q = quality
 	}
-	return levels, passes, nil
+	return levels, passes, modularity, nil
 }
 
-// onePass makes one hierarchy from the communities start, the zero P for single vertices. It returns
-// the communities, those after each level, and the modularity.
+// onePass makes one hierarchy from the communities start, the zero P for single vertices. It
+// returns the communities, those after each level, and the modularity.
 func onePass[P any, L graphLevel[P, L]](g L, o *CommunitiesOptions, start P, number int) (part P, levels []P, quality float64, err error) {
 	first := g
 	member := g.singles() // the vertex of the level, −1 of a vertex without edges
 	part = g.begin(member, start)
 	quality = g.modularity(part)
 	tolerance := o.Tolerance
-	if number+1 < o.Passes { // the next pass goes on
+	if number == 0 && o.Passes > 1 { // the next pass goes on
 		tolerance = max(tolerance, draftTolerance)
 	}
 	level := start

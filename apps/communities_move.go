@@ -19,6 +19,7 @@ const (
 	moveBatchesTop = 8  // the same, above level 0
 	moveSweeps     = 40 // at most, of a level
 	wakeGain       = 1000
+	wakeMany       = 8 // after a sweep in which 1/wakeMany of the vertices with edges move, all become active
 	gainScale      = 1 << 56
 )
 
@@ -27,8 +28,8 @@ const leastGain = 1.0 / (1 << 40)
 
 // A mover moves the vertices of a graph between communities, or between parts of communities, until
 // no vertex gains. Vertices move in batches, whose choice is a hash of vertex, sweep and seed. All
-// vertices of a batch decide by the state before the batch. Then a wish is granted if it still gains
-// with all others that wish for the same community in it, or if it has the largest gain of
+// vertices of a batch decide by the state before the batch. Then a wish is granted if it still
+// gains with all others that wish for the same community in it, or if it has the largest gain of
 // these. All sums are of integers, and so the result does not depend on the number of threads.
 // kernels/louvain.cu computes the same on a device.
 //
@@ -43,6 +44,7 @@ type mover struct {
 	seed       uint64
 	resolution float64
 	level      int
+	edged      int // vertices with edges
 
 	label  []int32 // the community of each vertex: the number of a vertex, or that plus n
 	tot    []int64 // Σ degrees by community
@@ -90,9 +92,16 @@ func newMover(g *levelGraph, o *CommunitiesOptions, level int) *mover {
 }
 
 // start sets the communities, which are named by their least vertices: part gives them by any
-// numbers below 2n, nil means each vertex its own. Vertices without edges are their own communities.
+// numbers below 2n, nil means each vertex its own. Vertices without edges are their own
+// communities.
 func (m *mover) start(part []int32) {
 	clear(m.tot)
+	m.edged = 0
+	for _, k := range m.g.degree {
+		if k > 0 {
+			m.edged++
+		}
+	}
 	if part == nil {
 		for v := range m.label {
 			m.label[v] = int32(v)
@@ -117,8 +126,8 @@ func (m *mover) start(part []int32) {
 
 // A sweeper makes the sweeps of a level, on the host or on a device.
 type sweeper interface {
-	// draw distributes the active vertices over the batches of a sweep. It returns false if there are
-	// none.
+	// draw distributes the active vertices over the batches of a sweep. It returns false if there
+	// are none.
 	draw(sweep int) bool
 	// sweep moves the vertices that were drawn. It returns the gain in modularity, times gainScale,
 	// and the number of moves.
@@ -128,8 +137,8 @@ type sweeper interface {
 }
 
 // runSweeps moves vertices until a sweep gains less than tolerance of modularity. Once no vertex is
-// active, all become active again if the moves since they last were have gained wakeGain tolerances,
-// because communities have then changed for vertices far from the moves.
+// active, all become active again if the moves since they last were have gained wakeGain
+// tolerances, because communities have then changed for vertices far from the moves.
 func runSweeps(m sweeper, tolerance float64) error {
 	since := math.Inf(1) // gain since all vertices were active
 	for sweep := range moveSweeps {
@@ -173,6 +182,10 @@ func (m *mover) sweep() (gain int64, moves int, err error) {
 	threads := m.threads
 	if len(m.moved) < stepParallel {
 		threads = 1
+	}
+	if len(m.moved)*wakeMany >= m.edged {
+		m.wakeAll()
+		return gain, len(m.moved), nil
 	}
 	err = parallel.Range(m.ctx, threads, len(m.moved), stepGrain, func(_, lo, hi int) {
 		for _, v := range m.moved[lo:hi] {
