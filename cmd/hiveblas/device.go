@@ -48,6 +48,7 @@ const (
 	thresholdSGM      = 128 << 10
 	thresholdLGC      = 64 << 20  // an estimate: the work depends on the result
 	thresholdGeo      = 4 << 20   // an estimate: the work depends on the iterations of the medians
+	thresholdLouvain  = 8 << 20   // 100 ns each
 	thresholdAC       = 4 << 20   // messages of all rounds, about 25 ns each
 	noThreshold       = 1<<63 - 1 // only with --device gpu
 )
