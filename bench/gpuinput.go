@@ -29,7 +29,9 @@ var shapes = map[string][3]int{
 // makeGPUInput makes the input of a name: directedN is R-MAT of scale N, edge factor 16, without
 // duplicates and loops, labels as drawn; symmetricN has also the reverse of each edge; kron21 is
 // symmetric R-MAT 21 of edge factor 22, 2M vertices and about 90M entries; factor18 is R-MAT 18 of
-// edge factor 32, seed 1; the others are shapes. shrink makes them 2^shrink times smaller.
+// edge factor 32, seed 1; plantedN has N
+// vertices of mean degree 17.6 and communities with mixing .3, gridN is a grid of N×N; the others are
+// shapes. shrink makes them 2^shrink times smaller.
 func makeGPUInput(name string, shrink int) (*gpuInput, error) {
 	in := &gpuInput{kept: map[string]any{}}
 	var scale int
@@ -47,6 +49,13 @@ func makeGPUInput(name string, shrink int) (*gpuInput, error) {
 		in.graph = gen.CSR(gen.Symmetrise(gen.RMAT(max(21-shrink, 5), 22, gen.RMATOptions{})))
 	case scan(name, "symmetric%d", &scale):
 		in.graph = gen.CSR(gen.Symmetrise(rmat()))
+	case scan(name, "planted%d", &scale):
+		n := max(scale>>shrink, 200)
+		t, _ := gen.Planted(n, n*88/10, .3, 1)
+		in.graph = gen.CSR(gen.Symmetrise(t))
+	case scan(name, "grid%d", &scale):
+		n := max(scale>>(shrink/2), 8)
+		in.graph = gen.CSR(gen.Symmetrise(gen.Grid2D(n, n)))
 	default:
 		return nil, fmt.Errorf("bench: no input is called %q", name)
 	}
