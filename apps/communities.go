@@ -15,15 +15,16 @@ type CommunitiesOptions struct {
 	Run
 	Leiden     bool    // refine each level: every community is connected
 	Resolution float64 // γ, larger for more and smaller communities; 0 means 1
-	Tolerance  float64 // gain in modularity at which a level, and a pass, ends; 0 means 1e-6
+	Tolerance  float64 // gain in modularity at which a level, and a pass, ends; 0 means 1e-5
 	MaxLevels  int     // of a pass; 0 means no bound
 	Passes     int     // hierarchies, each begun from the communities of the last; 0: 1, with Leiden 2
 	// Start is a membership to begin with, such as the result for an earlier state of the graph:
 	// any numbers ≥ 0. A vertex without an entry, or beyond the end, begins alone.
 	Start      *matrix.Vector[int32]
 	RandomSeed uint64 // of the order in which vertices move
-	// Nondeterministic permits results that differ between runs, where that is faster. It has no
-	// effect on the host, where all results are deterministic.
+	// Nondeterministic permits results that differ between runs, which is faster on a device:
+	// vertices of the first level move as soon as they decide. On the host it is a *ParameterError,
+	// since all results there are deterministic.
 	Nondeterministic bool
 }
 
@@ -36,8 +37,8 @@ type CommunitiesResult struct {
 	Largest    int64   // vertices of community 0
 	Modularity float64 // as Modularity computes it
 	// Levels is the dendrogram of the last pass: the membership after each level, numbered as
-	// Membership is, from the finest to Membership itself. Each community of a level is inside one of
-	// the next.
+	// Membership is, from the finest to Membership itself. Each community of a level is inside one
+	// of the next.
 	Levels []*matrix.Vector[int32]
 	Passes int // that were made
 }
@@ -49,7 +50,8 @@ type CommunitiesResult struct {
 // where s is the indicator of c, by the method of Louvain (Blondel, Guillaume, Lambiotte, Lefebvre:
 // Fast unfolding of communities in large networks, J. Stat. Mech. 2008, P10008). On each level,
 // vertices move to the neighbouring community with the largest gain until a sweep gains less than
-// Tolerance. Then communities become vertices, by the membership matrix S with S(v,c) = 1 for v in c,
+// Tolerance. Then communities become vertices, by the membership matrix S, where S(v,c) = 1 for v
+// in c,
 //
 //	A ← SᵀAS,
 //
@@ -60,22 +62,24 @@ type CommunitiesResult struct {
 // Louvain to Leiden: guaranteeing well-connected communities, Scientific Reports 9, 2019). Every
 // community of the result is then connected.
 //
-// Weights are finite and ≥ 0, else a *WeightError; those of a pattern are 1. A self-loop of weight w
-// counts 2w in the degree of its vertex and in 2m, as in igraph and NetworkX: A has 2w on its
-// diagonal. Vertices without weight are communities of their own; without any, Q is 0. Sums
-// of weights are exact: other than integers of sum below 2⁵² are rounded to a multiple of at most
-// 2⁻⁵¹ of 2m. A directed graph is a *ParameterError; symmetry is checked by a hash of 64 bits.
+// Weights are finite and ≥ 0, else a *WeightError; those of a pattern are 1. A self-loop of weight
+// w counts 2w in the degree of its vertex and in 2m, as in igraph and NetworkX: A has 2w on its
+// diagonal. Vertices without weight are communities of their own; without any, Q is 0. Sums of
+// weights are exact: other than integers of sum below 2⁵² are rounded to a multiple of at most 2⁻⁵¹
+// of 2m. A directed graph is a *ParameterError; symmetry is checked by a hash of 64 bits.
 //
-// The result is deterministic: it depends on the graph, the options and RandomSeed, and not on the
-// number of threads or the place. Vertices decide in batches, by the state before the batch. A move
-// is made if it still gains with all other vertices of the batch that want to go to the same
-// community, or if its gain is the largest of these.
+// The result is deterministic unless Nondeterministic is set: it depends on the graph, the options
+// and RandomSeed, and not on the number of threads, nor on the place: a device gives the
+// communities of the host, the same levels and the same modularity. Vertices decide in batches, by
+// the state before the batch. A move is made if it still gains with all other vertices of the batch
+// that want to go to the same community, or if its gain is the largest of these.
 //
-// O(entries) a sweep, with some tens of sweeps over ever fewer vertices. It computes on the host. Of
-// a graph on a device, the results live there.
+// O(entries) a sweep, with some tens of sweeps over ever fewer vertices. On a device it has a fused
+// form, for weights that are whole numbers of sum below 2⁵², fewer than 2³⁰ vertices and 2³² entries;
+// the pipeline, and other graphs, compute on the host. Of a graph on a device, the results live there.
 func Communities[T semiring.Element](g matrix.Source[T], opts ...CommunitiesOptions) (*CommunitiesResult, error) {
 	const app = "Communities"
-	o, err := onlyPipeline(app, opts)
+	o, err := only(app, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -91,27 +95,30 @@ func Communities[T semiring.Element](g matrix.Source[T], opts ...CommunitiesOpti
 		return nil, err
 	}
 	o.report("communities: read the graph", 0, 0)
+	at, err := o.fused(app, g.View().Place())
+	if err != nil {
+		return nil, err
+	}
+	if at != nil && n > 0 {
+		res, err := fusedCommunities(at, g, start, n, o)
+		if res != nil || err != nil {
+			return res, err
+		}
+	}
 	l, err := levelGraphOf(app, g, o.Run)
 	if err != nil {
 		return nil, err
 	}
-	h := &hierarchy{graph: l, o: &o}
-	part, levels := start, [][]int32(nil)
-	passes := 0
-	for q := math.Inf(-1); passes < o.Passes; passes++ {
-		next, all, quality, err := h.pass(part, passes)
-		if err != nil {
-			return nil, err
-		}
-		if passes > 0 && quality <= q {
-			break
-		}
-		part, levels = next, all
-		if quality < q+o.Tolerance {
-			passes++
-			break
-		}
-		q = quality
+	switch {
+	case at != nil && o.Method == Fused && n > 0:
+		return nil, &ParameterError{app, "the method", "fused with weights that are not whole numbers of sum below 2⁵²", "auto or pipeline"}
+	case o.Nondeterministic:
+		return nil, &ParameterError{app, "the option Nondeterministic", "set where all results are deterministic: on the host",
+			"unset, or a graph on a device with the fused form"}
+	}
+	levels, passes, _, err := allPasses(&hostLevel{g: l, o: &o}, &o, start)
+	if err != nil {
+		return nil, err
 	}
 	return communitiesResult(g, levels, passes, o)
 }
@@ -122,7 +129,7 @@ func (o *CommunitiesOptions) complete(app string) error {
 		o.Resolution = 1
 	}
 	if o.Tolerance == 0 {
-		o.Tolerance = 1e-6
+		o.Tolerance = 1e-5
 	}
 	if o.MaxLevels == 0 {
 		o.MaxLevels = math.MaxInt
@@ -199,105 +206,8 @@ func membershipOf(app, arg string, v *matrix.Vector[int32], n int) ([]int32, err
 	return part, nil
 }
 
-// draftTolerance is the least tolerance of sweeps of all passes but the last.
-const draftTolerance = 3e-4
-
-// A hierarchy makes passes over the levels of a graph.
-type hierarchy struct {
-	graph *levelGraph
-	o     *CommunitiesOptions
-}
-
-// pass makes one hierarchy from the communities start, nil for single vertices. It returns the
-// communities, those after each level, and the modularity.
-func (h *hierarchy) pass(start []int32, number int) (part []int32, levels [][]int32, quality float64, err error) {
-	o, g := h.o, h.graph
-	member := make([]int32, g.n) // the vertex of the level, −1 of a vertex without edges
-	for v := range member {
-		member[v] = -1
-		if g.degree[v] > 0 {
-			member[v] = int32(v)
-		}
-	}
-	settings := *o
-	part = member
-	if start != nil {
-		part = compose(member, start)
-	}
-	quality = g.modularity(o.Context, o.Threads, part, o.Resolution)
-	tolerance := o.Tolerance
-	if number+1 < o.Passes { // the next pass goes on
-		tolerance = max(tolerance, draftTolerance)
-	}
-	level := start
-	for k := 0; k < o.MaxLevels; k++ {
-		o.report(fmt.Sprintf("communities: pass %d, level %d", number+1, k+1), int64(k), 0)
-		settings.RandomSeed = o.RandomSeed + uint64(number)<<32 + uint64(k)
-		m := newMover(g, &settings)
-		m.start(level)
-		if err := m.run(tolerance); err != nil {
-			return nil, nil, 0, err
-		}
-		communities, count := numbered(m.label, g.degree)
-		q := g.modularity(o.Context, o.Threads, communities, o.Resolution)
-		gain, last := q-quality, k+1 == o.MaxLevels
-		if gain < 0 { // moves made at the same time can lose
-			m.start(level)
-			communities, count = numbered(m.label, g.degree)
-			q, last = quality, true
-		}
-		vertices, parts := communities, count
-		if o.Leiden {
-			split, err := m.refine()
-			if err != nil {
-				return nil, nil, 0, err
-			}
-			vertices, parts = numbered(split, g.degree)
-			if last || parts == m.vertices() { // no two vertices are in one part
-				communities, count = g.connected(communities)
-				vertices, parts = communities, count
-				q = g.modularity(o.Context, o.Threads, communities, o.Resolution)
-			}
-		}
-		part, quality = compose(member, communities), q
-		last = last || count == m.vertices() || !o.Leiden && gain < o.Tolerance && k > 0
-		if last {
-			levels = append(levels, part)
-			break
-		}
-		member = compose(member, vertices)
-		levels = append(levels, member)
-		next, err := g.contract(vertices, parts, o.Run)
-		if err != nil {
-			return nil, nil, 0, err
-		}
-		level = make([]int32, parts)
-		for v, c := range vertices {
-			if c >= 0 {
-				level[c] = communities[v]
-			}
-		}
-		g = next
-	}
-	if len(levels) == 0 {
-		levels = append(levels, part)
-	}
-	return part, levels, quality, nil
-}
-
-// vertices returns the number of vertices with edges.
-func (m *mover) vertices() int {
-	n := 0
-	for _, k := range m.g.degree {
-		if k > 0 {
-			n++
-		}
-	}
-	return n
-}
-
-// numbered numbers the parts of the vertices with edges from 0 in the order of their names, which are
-// below twice the number of vertices. A vertex without edges gets −1.
+// numbered numbers the parts of the vertices with edges from 0 in the order of their names, which
+// are below twice the number of vertices. A vertex without edges gets −1.
 func numbered(name []int32, degree []int64) (part []int32, parts int) {
 	number := make([]int32, 2*len(name))
 	for v, c := range name {
@@ -318,18 +228,6 @@ func numbered(name []int32, degree []int64) (part []int32, parts int) {
 		}
 	}
 	return part, int(next)
-}
-
-// compose returns of[member(v)], −1 where member is.
-func compose(member, of []int32) []int32 {
-	out := make([]int32, len(member))
-	for v, k := range member {
-		out[v] = -1
-		if k >= 0 {
-			out[v] = of[k]
-		}
-	}
-	return out
 }
 
 // communitiesResult numbers the communities by size and makes the vectors.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/bits"
 	"reflect"
 	"slices"
 	"sync/atomic"
@@ -68,11 +69,12 @@ func levelGraphOf[T semiring.Element](app string, g matrix.Source[T], run Run) (
 	return l, err
 }
 
-// A weightReader returns the items lo to hi of a list as floats. It may write them to the buffer, and
-// return that, or a larger one.
+// A weightReader returns the items lo to hi of a list as floats. It may write them to the buffer,
+// and return that, or a larger one.
 type weightReader func(buffer []float64, lo, hi int64) []float64
 
-// numbersOf returns the numbers of a list, of which false is 0 and true is 1. nil is a list of ones.
+// numbersOf returns the numbers of a list, of which false is 0 and true is 1. nil is a list of
+// ones.
 func numbersOf[T semiring.Element](list []T) weightReader {
 	if list == nil {
 		return func(buffer []float64, lo, hi int64) []float64 {
@@ -175,7 +177,8 @@ func unitGraph(app string, pattern matrix.View[bool], ptr []int64, idx []int32, 
 // weightedGraph checks weights and makes them integers.
 func weightedGraph(app string, ptr []int64, idx []int32, val weightReader, run Run) (*levelGraph, error) {
 	n := len(ptr) - 1
-	// Blocks of rows have partial results, so that the order of sums does not depend on the threads.
+	// Blocks of rows have partial results, so that the order of sums does not depend on the
+	// threads.
 	blocks := (n + rowGrain - 1) / rowGrain
 	each := func(f func(b, v int, first int64, weights []float64)) error {
 		buffers := make([][]float64, parallel.Threads(run.Threads))
@@ -272,9 +275,9 @@ func valuesOf(l *levelGraph) *matrix.Matrix[int64] {
 		NRows: l.n, NCols: l.n, Format: sparse.CSR, NVals: l.ptr[l.n], Ptr: l.ptr, Idx: l.idx}})
 }
 
-// An asymmetry is 0 for a symmetric matrix: the sum over the entries, modulo 2⁶⁴, of a hash of (row,
-// column, weight) minus that of (column, row, weight). That of another matrix is 0 with probability
-// 2⁻⁶⁴. It takes O(entries), without random access.
+// An asymmetry is 0 for a symmetric matrix: the sum over the entries, modulo 2⁶⁴, of a hash of
+// (row, column, weight) minus that of (column, row, weight). That of another matrix is 0 with
+// probability 2⁻⁶⁴. It takes O(entries), without random access.
 type asymmetry uint64
 
 func (a *asymmetry) add(row int, col int32, weight uint64) {
@@ -383,8 +386,8 @@ func membershipMatrix(part []int32, parts int) (*matrix.Matrix[bool], error) {
 	return matrix.FromCSR(len(part), parts, ptr, idx, val)
 }
 
-// connected splits the parts into connected ones, and numbers them by their least vertices. A vertex
-// whose part is −1 keeps it.
+// connected splits the parts into connected ones, and numbers them by their least vertices. A
+// vertex whose part is −1 keeps it.
 func (l *levelGraph) connected(part []int32) (pieces []int32, count int) {
 	root := make([]int32, l.n) // a forest whose roots are least vertices
 	for v := range root {
@@ -412,7 +415,8 @@ func (l *levelGraph) connected(part []int32) (pieces []int32, count int) {
 }
 
 // modularity returns the modularity of a partition of l: the sum over communities of
-// in/2m − γ(tot/2m)². It sums integers, so that the result does not depend on the threads.
+// in/2m − γ(tot/2m)². It sums integers, so that the result does not depend on the threads or the
+// place.
 func (l *levelGraph) modularity(ctx context.Context, threads int, part []int32, resolution float64) float64 {
 	if l.total == 0 {
 		return 0
@@ -444,15 +448,23 @@ func (l *levelGraph) modularity(ctx context.Context, threads int, part []int32, 
 	for _, x := range inside {
 		in += x
 	}
-	return float64(in)/float64(l.total) - resolution*squares(tot, l.total)
+	return float64(in)/float64(l.total) - float64(resolution*squaresOf(tot, l.total))
 }
 
-// squares returns Σ (tot/total)².
-func squares(tot []int64, total int64) float64 {
-	sum := 0.0
+// squaresOf returns Σ (tot/total)², computed exactly until the division.
+func squaresOf(tot []int64, total int64) float64 {
+	var hi, lo uint64
 	for _, t := range tot {
-		x := float64(t) / float64(total)
-		sum += float64(x * x)
+		x, y := bits.Mul64(uint64(t), uint64(t))
+		var carry uint64
+		lo, carry = bits.Add64(lo, y, 0)
+		hi += x + carry
 	}
-	return sum
+	return share(hi, lo, total)
+}
+
+// share returns (hi·2⁶⁴ + lo)/total².
+func share(hi, lo uint64, total int64) float64 {
+	sum := float64(float64(hi)*(1<<64)) + float64(lo)
+	return sum / float64(float64(total)*float64(total))
 }

@@ -2,7 +2,6 @@ package apps
 
 import (
 	"github.com/hiveblas/hiveblas/internal/parallel"
-	"github.com/hiveblas/hiveblas/internal/splitmix"
 )
 
 // refineSweeps is the number of times that a vertex may try to leave its own part.
@@ -22,15 +21,14 @@ type refiner struct {
 	size   []int64 // Σ degrees by part
 	out    []int64 // weight of the edges from a part to the rest of its community
 	joined []uint32
-	drawn  []int32 // the batch of each vertex in the sweep
-	now    int32   // the batch that decides
+	now    int32 // the batch that decides + 1
 }
 
 // refine returns the part of each vertex, named by one of its vertices.
 func (m *mover) refine() ([]int32, error) {
 	g := m.g
 	r := &refiner{mover: m, part: make([]int32, g.n), size: make([]int64, g.n), out: make([]int64, g.n),
-		joined: make([]uint32, g.n), drawn: make([]int32, g.n)}
+		joined: make([]uint32, g.n)}
 	copy(r.size, g.degree)
 	err := parallel.Range(m.ctx, m.threads, g.n, rowGrain, func(_, lo, hi int) {
 		for v := lo; v < hi; v++ {
@@ -49,15 +47,8 @@ func (m *mover) refine() ([]int32, error) {
 		if !m.draw(moveSweeps + sweep) {
 			break
 		}
-		state := splitmix.At(uint64(moveSweeps+sweep), m.seed)
-		for k := range r.drawn {
-			r.drawn[k] = -1
-		}
-		for _, v := range m.order {
-			r.drawn[v] = int32(batchOf(v, state, len(m.batch)))
-		}
 		for b, list := range m.batch {
-			r.now = int32(b)
+			r.now = int32(b + 1)
 			if err := r.step(list); err != nil {
 				return nil, err
 			}
@@ -149,11 +140,11 @@ func (r *refiner) decide(w *moveWorker, v int32) {
 // grant decides which wishes come true.
 func (r *refiner) grant() {
 	for k := range r.wishes {
-		r.count(k)
+		r.count(&r.wishes[k])
 	}
 	for k := range r.wishes {
 		x := &r.wishes[k]
-		if !r.granted(k) {
+		if !r.granted(x) {
 			r.active[x.vertex] = 1
 			continue
 		}

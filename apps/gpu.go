@@ -69,11 +69,14 @@ func operandAt[T comparable](s *ops.Steps, at device.Backend, a *matrix.Matrix[T
 	return o
 }
 
-// int32Type and doubleType are element types of results.
+// int32Type and the others are element types of results.
 var (
 	int32Type, _  = device.TypeOf[int32]()
 	longType, _   = device.TypeOf[int64]()
 	doubleType, _ = device.TypeOf[float64]()
+	uint8Type, _  = device.TypeOf[uint8]()
+	uint32Type, _ = device.TypeOf[uint32]()
+	uint64Type, _ = device.TypeOf[uint64]()
 )
 
 // edges is what is kept with a matrix for searches over it.

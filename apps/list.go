@@ -51,7 +51,10 @@ func List[T semiring.Number]() []App[T] {
 				o := LocalClusterOptions{Run: run, Method: ClusterFISTA, MaxIterations: 2}
 				return second(LocalCluster(g, []int{0}, o))
 			})},
-		{Name: "louvain"}, // runs on the host
+		{Name: "louvain", Kernels: louvainPrograms, Use: uses(
+			func(g *matrix.Matrix[T], run Run) error {
+				return second(Communities(g, CommunitiesOptions{Run: run, Leiden: true}))
+			})},
 		{Name: "bfs", Kernels: always(bfsProgram), Use: uses(
 			func(g *matrix.Matrix[T], run Run) error {
 				return second(BFS(g, 0, BFSOptions{Run: run, Parents: true}))

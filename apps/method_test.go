@@ -280,7 +280,7 @@ func TestPipelinesStayOnDevice(t *testing.T) {
 		switch {
 		case name == "SGM": // package auction returns assignments on the host
 			continue
-		case strings.HasPrefix(name, "Communities"), // moves on the host
+		case strings.HasPrefix(name, "Communities"), // the pipeline moves on the host
 			strings.HasPrefix(name, "ScanStatistics"), // reads its result to find the largest
 			name == "Geolocate",                       // places come from the host and go there
 			name == "MaxFlow",                         // excesses are on the host

@@ -27,7 +27,8 @@ type ModularityOptions struct {
 // Self-loops and weights are as in Communities: A has twice the weight of a loop on its diagonal. A
 // graph without weight has modularity 0.
 //
-// It sums in float64, in an order that does not depend on the number of threads. A negative number of
+// It sums in float64, in an order that does not depend on the number of threads; weights that are
+// integers of sum below 2⁵² exactly. A negative number of
 // a community is a *ParameterError, a negative, infinite or NaN weight a *WeightError, more
 // entries than vertices a *matrix.DimensionError, a directed graph a *ParameterError.
 // O(vertices + entries), on the host.
@@ -61,7 +62,7 @@ func Modularity[T semiring.Element](g matrix.Source[T], membership *matrix.Vecto
 	e := &modularityEdges{app: app, ptr: rowOffsets(&rows.Structure), idx: rows.Idx,
 		val: numbersOf(rows.Val), part: part, run: o.Run, symmetric: access.Symmetric(g.View())}
 	in, squares, err := e.sums(1)
-	return in - o.Resolution*squares, err
+	return in - float64(o.Resolution*squares), err
 }
 
 // modularityEdges are the edges of a graph, and a partition.
@@ -81,8 +82,9 @@ func (e *modularityEdges) sums(unit float64) (in, squares float64, err error) {
 	n := len(e.part)
 	blocks := (n + rowGrain - 1) / rowGrain
 	type part struct {
-		inside float64
-		bad    *WeightError
+		inside   float64
+		fraction bool
+		bad      *WeightError
 	}
 	parts, degree := make([]part, blocks), make([]float64, n)
 	buffers := make([][]float64, parallel.Threads(e.run.Threads))
@@ -104,6 +106,7 @@ func (e *modularityEdges) sums(unit float64) (in, squares float64, err error) {
 				if !e.symmetric {
 					skew.add(v, u, math.Float64bits(x+0)) // −0 as 0
 				}
+				p.fraction = p.fraction || x != math.Trunc(x)
 				x *= unit
 				if int(u) == v {
 					x *= 2
@@ -120,11 +123,13 @@ func (e *modularityEdges) sums(unit float64) (in, squares float64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
+	whole := true
 	for _, p := range parts {
 		if p.bad != nil {
 			return 0, 0, p.bad
 		}
 		in += p.inside
+		whole = whole && !p.fraction
 	}
 	if difference.Load() != 0 {
 		return 0, 0, e.directed()
@@ -139,6 +144,13 @@ func (e *modularityEdges) sums(unit float64) (in, squares float64, err error) {
 		return 0, 0, nil
 	case math.IsInf(total, 1) && unit == 1: // the weights are near the largest float64
 		return e.sums(math.Ldexp(1, -200))
+	}
+	if whole && unit == 1 && total < 1<<weightBits { // all sums are exact, in any order
+		whole := make([]int64, len(tot))
+		for c, t := range tot {
+			whole[c] = int64(t)
+		}
+		return in / total, squaresOf(whole, int64(total)), nil
 	}
 	for _, t := range tot {
 		squares += float64((t / total) * (t / total))

@@ -95,6 +95,32 @@ func gpuCases() []gpuCase {
 	} {
 		add(fmt.Sprintf("fused lasso %s λ₁ = %v", c.input, c.lambda), ms(c.most), c.input, gpuLasso(c.lambda))
 	}
+	for _, c := range []struct {
+		name, input       string
+		ms, fast          float64 // deterministic, and not
+		least, leastFast  float64
+		leiden, leidenMin float64
+	}{
+		{"planted 1m", "planted1000000", 16, 13.5, .685, .685, 33, .685},
+		{"planted 4m", "planted4000000", 58, 41, .685, .685, 140, .685},
+		{"rmat20", "symmetric20", 30, 12, .071, .068, 0, 0},
+		{"grid 2048²", "grid2048", 34, 0, .9845, 0, 0, 0},
+	} {
+		o := apps.CommunitiesOptions{}
+		add("louvain "+c.name, ms(c.ms), c.input, gpuLouvain{o, c.least, c.name == "rmat20"}.plan)
+		if c.fast > 0 {
+			o := apps.CommunitiesOptions{Nondeterministic: true}
+			add("louvain "+c.name+", not deterministic", ms(c.fast), c.input, gpuLouvain{o, c.leastFast, false}.plan)
+		}
+		if c.name == "rmat20" {
+			o := apps.CommunitiesOptions{Nondeterministic: true, Passes: 2}
+			add("louvain "+c.name+", not deterministic, 2 passes", ms(21), c.input, gpuLouvain{o, .074, false}.plan)
+		}
+		if c.leiden > 0 {
+			o := apps.CommunitiesOptions{Leiden: true, Passes: 1}
+			add("leiden "+c.name, ms(c.leiden), c.input, gpuLouvain{o, c.leidenMin, false}.plan)
+		}
+	}
 	add("bfs rmat22", ms(.2), "symmetric22", gpuBFS)
 	add("components rmat22", ms(5), "symmetric22", gpuComponents)
 	add("sssp rmat22", ms(10), "symmetric22", gpuSSSP)

@@ -300,7 +300,7 @@ type deviceRun struct {
 	*device.Session
 	p       *deviceProgram
 	n       int
-	rows    device.View    // edges by source
+	rows    device.View // edges by source
 	graph   device.Operand
 	reverse device.Operand // the matrix whose rows collect messages
 	state   device.View    // states, present where a vertex is active; full if all are

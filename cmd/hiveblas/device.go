@@ -49,6 +49,7 @@ const (
 	thresholdLGC      = 64 << 20  // an estimate: the work depends on the result
 	thresholdGeo      = 4 << 20   // an estimate: the work depends on the iterations of the medians
 	thresholdSAGE     = 4 << 20   // an estimate: the work depends on the features
+	thresholdLouvain  = 8 << 20   // 100 ns each
 	thresholdAC       = 4 << 20   // messages of all rounds, about 25 ns each
 	thresholdLasso    = 128 << 10 // about 4 µs an entry, of planar graphs
 	noThreshold       = 1<<63 - 1 // only with --device gpu

@@ -29,20 +29,21 @@ The graph must be undirected (see --undirected), its weights at least 0. A
 self-loop of weight w adds 2w to the degree of its vertex. -o writes the community
 of each vertex; they count from 0 by descending size. With --levels there is a
 column for each level, from the finest communities to the last. The result depends
-on --random-seed, and not on the number of threads or the device.`,
+on --random-seed, and not on the number of threads or the device.
+--deterministic=false is faster on a GPU; results then differ between runs.`,
 		Example: `  hiveblas louvain friends.txt --undirected -o communities.tsv
   hiveblas louvain graph.mtx.gz --leiden --resolution 2 --json`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(noThreshold).reads().writes("the communities", matrixFiles...)
+	j := newJob(s, cmd).computes(thresholdLouvain).fuses().reads().writes("the communities", matrixFiles...)
 	fs := cmd.Flags()
 	fs.BoolVar(&o.Leiden, "leiden", false, "refine the communities of each level (Leiden)")
 	fs.Float64Var(&o.Resolution, "resolution", 1, "resolution `R`: larger for more and smaller communities")
 	fs.IntVar(&o.Passes, "passes", 0, "make `N` hierarchies, each from the communities of the last (0: 1, with --leiden 2)")
 	fs.IntVar(&o.MaxLevels, "max-levels", 0, "stop a pass after `N` levels (0: no bound)")
-	fs.Float64Var(&o.Tolerance, "tolerance", 1e-6, "a level ends when a sweep gains less than `T` of modularity")
+	fs.Float64Var(&o.Tolerance, "tolerance", 1e-5, "a level ends when a sweep gains less than `T` of modularity")
 	fs.BoolVar(&levels, "levels", false, "write the community of each level, in a column each")
-	fs.BoolVar(&deterministic, "deterministic", true, "the same result in every run; false permits faster methods, of which the host has none")
+	fs.BoolVar(&deterministic, "deterministic", true, "the same result in every run; false is faster on a GPU, and an error on the host")
 	fs.Uint64Var(&o.RandomSeed, "random-seed", 0, "seed `N` of the order in which vertices move")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -77,6 +78,9 @@ on --random-seed, and not on the number of threads or the device.`,
 		var res *apps.CommunitiesResult
 		err := j.compute(func(run apps.Run) (err error) {
 			o.Run = run
+			if !deterministic && j.graph.Matrix.Place() == nil {
+				return bad("--deterministic=false has no effect on the host, leave it out or use --device gpu")
+			}
 			if res, err = apps.Communities(j.graph.Matrix, o); err != nil {
 				return err
 			}
