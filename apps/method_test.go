@@ -284,7 +284,8 @@ func TestPipelinesStayOnDevice(t *testing.T) {
 			strings.HasPrefix(name, "ScanStatistics"), // reads its result to find the largest
 			name == "Geolocate",                       // places come from the host and go there
 			name == "MaxFlow",                         // excesses are on the host
-			name == "FusedLasso":                      // on the host
+			name == "FusedLasso",                      // on the host
+			name == "GraphSAGE":                       // features come from the host
 			continue
 		case strings.HasPrefix(name, "Projection") && !longtest.Enabled():
 			continue
