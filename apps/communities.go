@@ -75,8 +75,9 @@ type CommunitiesResult struct {
 // that want to go to the same community, or if its gain is the largest of these.
 //
 // O(entries) a sweep, with some tens of sweeps over ever fewer vertices. On a device it has a fused
-// form, for weights that are whole numbers of sum below 2⁵², fewer than 2³⁰ vertices and 2³² entries;
-// the pipeline, and other graphs, compute on the host. Of a graph on a device, the results live there.
+// form, for weights that are whole numbers of sum below 2⁵², fewer than 2³⁰ vertices and 2³²
+// entries; the pipeline, and other graphs, compute on the host. Of a graph on a device, the results
+// live there.
 func Communities[T semiring.Element](g matrix.Source[T], opts ...CommunitiesOptions) (*CommunitiesResult, error) {
 	const app = "Communities"
 	o, err := only(app, opts)

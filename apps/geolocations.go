@@ -2,7 +2,6 @@ package apps
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -11,7 +10,6 @@ import (
 	"strconv"
 
 	"github.com/hiveblas/hiveblas/internal/access"
-	"github.com/hiveblas/hiveblas/internal/chunk"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -166,7 +164,8 @@ type LocationOptions struct {
 	Run         // Context and Progress, which counts bytes, are used
 	Name string // of the file, for errors
 	Base int    // the first vertex: 0 or 1
-	// Index returns the vertex of an id. It takes the place of Base if vertices have names. May be nil.
+	// Index returns the vertex of an id. It takes the place of Base if vertices have names. May be
+	// nil.
 	Index func(id string) (vertex int, ok bool)
 }
 
@@ -181,39 +180,17 @@ type LocationOptions struct {
 func ReadLocations(r io.Reader, n int, opts ...LocationOptions) (*Locations, error) {
 	const app = "ReadLocations"
 	o, err := only(app, opts)
-	switch {
-	case err != nil:
-		return nil, err
-	case isNil(r):
-		return nil, &ParameterError{app, "the reader", "nil", "a reader"}
-	case n < 0 || n > matrix.MaxDim:
-		return nil, &matrix.SizeError{Op: app, Arg: "the number of vertices", Got: int64(n), Limit: matrix.MaxDim}
-	case o.Base != 0 && o.Base != 1:
-		return nil, &ParameterError{app, "the base", fmt.Sprint(o.Base), "0 or 1"}
+	if err == nil {
+		err = checkReader(app, r, n, 0, o.Base)
 	}
-	src, taken, err := chunk.NewSource(r)
 	if err != nil {
-		return nil, &matrix.ParseError{File: o.Name, Msg: err.Error(), Err: err}
+		return nil, err
 	}
 	in := locationReader{LocationOptions: o, p: newPlaces(n), first: true, at: make([]int64, n)}
-	for {
-		text, line, err := src.Line()
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, &matrix.ParseError{File: o.Name, Line: line, Msg: err.Error(), Err: err}
-		}
-		if errors.Is(err, io.EOF) {
-			return in.p.locations(), nil
-		}
-		if e := in.line(text, line); e != nil {
-			return nil, e
-		}
-		if line%4096 == 0 {
-			o.report("read locations", taken(), 0)
-			if o.Context != nil && o.Context.Err() != nil {
-				return nil, o.Context.Err()
-			}
-		}
+	if _, err := o.eachLine(r, o.Name, "read locations", in.line); err != nil {
+		return nil, err
 	}
+	return in.p.locations(), nil
 }
 
 // ReadLocationsFile reads the file at path as ReadLocations does. Name is ignored.
@@ -243,10 +220,6 @@ type locationReader struct {
 func (in *locationReader) line(text []byte, line int64) error {
 	bad := func(remedy, format string, args ...any) error {
 		return &matrix.ParseError{File: in.Name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: remedy}
-	}
-	text = bytes.TrimRight(bytes.TrimPrefix(text, []byte("\ufeff")), " \r\t")
-	if t := bytes.TrimSpace(text); len(t) == 0 || t[0] == '%' || t[0] == '#' {
-		return nil
 	}
 	f := locationFields(text)
 	n := len(in.p.located)

@@ -52,10 +52,10 @@ type FusedLassoResult struct {
 //
 //	½ Σ ν(i) (y(i) − b(i))² + λ₁ Σ w(i,j) |b(i) − b(j)| + λ₂ Σ ν(i) |b(i)|
 //
-// with a term for each entry (i, j) of the graph g, whose value is the weight w ≥ 0 (see Undirected),
-// and for the full vector y. Self-loops are ignored. The solution for λ₂ > 0 is that for λ₂ = 0, moved
-// towards 0 by up to λ₂ (Friedman, Hastie, Höfling, Tibshirani: Pathwise coordinate optimization, Ann.
-// Appl. Stat. 2007), since vertex weights apply to the third sum too.
+// with a term for each entry (i, j) of the graph g, whose value is the weight w ≥ 0 (see
+// Undirected), and for the full vector y. Self-loops are ignored. The solution for λ₂ > 0 is that
+// for λ₂ = 0, moved towards 0 by up to λ₂ (Friedman, Hastie, Höfling, Tibshirani: Pathwise
+// coordinate optimization, Ann. Appl. Stat. 2007), since vertex weights apply to the third sum too.
 //
 // With B the incidence matrix of the graph, an accelerated projected gradient
 //
@@ -63,8 +63,8 @@ type FusedLassoResult struct {
 //
 // solves the dual problem. From time to time, the regions of equal value that the flows u prove are
 // frozen, and the iteration goes on with the others. What is left in the end is solved by minimum
-// cuts. See docs/lasso.md. A graph on a device is solved there by fused kernels, which leave at most a
-// small rest to the host; with Method Pipeline it comes to the host.
+// cuts. See docs/lasso.md. A graph on a device is solved there by fused kernels, which leave at
+// most a small rest to the host; with Method Pipeline it comes to the host.
 //
 // Vertices without an entry in y, NaN and infinite numbers are a *ParameterError, negative, NaN and
 // infinite weights of edges a *WeightError.
@@ -100,8 +100,8 @@ func FusedLasso[T semiring.Number](g matrix.Source[T], y *matrix.Vector[float64]
 	return res, res.B.Move(g.View().Place())
 }
 
-// FusedLassoPath returns the solutions of FusedLasso for several λ₁, in the order given; Lambda1 of the
-// options is ignored. Each solution starts from the flow of the one for the next smaller λ₁.
+// FusedLassoPath returns the solutions of FusedLasso for several λ₁, in the order given; Lambda1 of
+// the options is ignored. Each solution starts from the flow of the one for the next smaller λ₁.
 func FusedLassoPath[T semiring.Number](g matrix.Source[T], y *matrix.Vector[float64], lambdas []float64, opts ...FusedLassoOptions) ([]*FusedLassoResult, error) {
 	o, at, err := lassoPlace(g, opts)
 	if err != nil {
@@ -264,7 +264,8 @@ type lasso struct {
 
 const lassoWeightWanted = "a finite weight of 0 or more"
 
-// lassoPlace checks the options, and returns the device that runs the form for devices, nil for the host.
+// lassoPlace checks the options, and returns the device that runs the form for devices, nil for the
+// host.
 func lassoPlace[T semiring.Number](g matrix.Source[T], opts []FusedLassoOptions) (o FusedLassoOptions, at device.Runner, err error) {
 	const app = "FusedLasso"
 	if o, err = only(app, opts); err != nil {
@@ -395,10 +396,10 @@ type lassoSettings struct {
 	certificate bool    // cuts solve the last hundredth only
 }
 
-// lassoDefaults are measured on a triangulated planar graph of 213k vertices, a space-time grid of 215k
-// with sparse spikes and a grid of 512². Cuts of the large groups of planar graphs take .3 to 2.5 µs a
-// vertex; those of the space-time grid (λ₁ = 6) take over 50. There all takes 11 s, and cuts alone 71
-// (two busy cores).
+// lassoDefaults are measured on a triangulated planar graph of 213k vertices, a space-time grid of
+// 215k with sparse spikes and a grid of 512². Cuts of the large groups of planar graphs take .3 to
+// 2.5 µs a vertex; those of the space-time grid (λ₁ = 6) take over 50. There all takes 11 s, and
+// cuts alone 71 (two busy cores).
 var lassoDefaults = lassoSettings{first: 50, more: .15, turn: 300, work: 60, patience: 8}
 
 // lassoTolerance is the relative duality gap that ends a solution that need not be exact.

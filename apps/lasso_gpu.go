@@ -37,8 +37,8 @@ const (
 	lassoNumbers = 64
 )
 
-// lassoSweeps is the number of sweeps of bounds between two looks of the host. Bounds of planar graphs
-// settle within five.
+// lassoSweeps is the number of sweeps of bounds between two looks of the host. Bounds of planar
+// graphs settle within five.
 const lassoSweeps = 8
 
 func lassoProgram() device.Program {
@@ -62,8 +62,8 @@ type lassoTuning struct {
 	launched bool    // without hb_lasso_hold
 }
 
-// lassoOnDevice is measured on an H200: a triangulated planar graph of 213k vertices (λ₁ = 1) takes 24 ms
-// with 200 iterations between checks, 30 to 43 with 100.
+// lassoOnDevice is measured on an H200: a triangulated planar graph of 213k vertices (λ₁ = 1) takes
+// 24 ms with 200 iterations between checks, 30 to 43 with 100.
 var lassoOnDevice = lassoTuning{first: 200, more: .15, freeze: 1. / 32, patience: 4, enough: 3000, rest: 1. / 1000, share: 4096, burst: 1 << 20}
 
 // A lassoGraph is the graph of a fused lasso on a device, kept with the matrix: an arc in both
@@ -349,9 +349,12 @@ func (r *lassoRun) iterate(p *lassoShare, times int, f *lassoFound) {
 		r.plan(p)
 	}
 	if p.fits {
-		k := r.kernel("hold")
+		k, burst := r.kernel("hold"), r.t.burst
+		if p.blocks > 1 && !s.Together() {
+			burst = 1 // the launches are the barrier
+		}
 		for left := times; left > 0 && s.Err() == nil; {
-			now := min(left, r.t.burst, 1+int((1<<34)/(p.m+64*1024)))
+			now := min(left, burst, 1+int((1<<34)/(p.m+64*1024)))
 			s.Launch(k, [3]uint32{uint32(p.blocks), 1, 1}, [3]uint32{lassoHold, 1, 1}, int(p.need), int32(now), int32(p.n), int32(p.m),
 				p.ptr, p.order, p.local, p.mosts, f.most, p.halo, p.reach, p.degree, p.load, p.inv, p.nu, p.u, p.w, p.x, p.ahead, p.out,
 				r.partial, r.state, r.numbers, r.arrived)

@@ -170,10 +170,10 @@ func TestFusedLassoAgainstPartitions(t *testing.T) {
 	}
 }
 
-// tautChain solves a chain of unit weights by the taut string: the derivative of the objective left of
-// each vertex is a piecewise linear function, clipped to ±λ (Johnson: A dynamic programming algorithm
-// for the fused lasso and L0-segmentation, J. Comput. Graph. Stat. 2013). It keeps the function as
-// sorted breakpoints, in O(n²).
+// tautChain solves a chain of unit weights by the taut string: the derivative of the objective left
+// of each vertex is a piecewise linear function, clipped to ±λ (Johnson: A dynamic programming
+// algorithm for the fused lasso and L0-segmentation, J. Comput. Graph. Stat. 2013). It keeps the
+// function as sorted breakpoints, in O(n²).
 func tautChain(y []float64, lambda float64) []float64 {
 	n := len(y)
 	type knot struct{ at, slope, offset float64 } // the line slope·x + offset right of at

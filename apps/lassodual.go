@@ -7,8 +7,8 @@ import (
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
-// lassoEdges are the terms of a fused lasso: for each vertex the terms with larger vertices. Edge k of
-// vertex i is (i, head[k]), and a positive flow on it goes from i to head[k].
+// lassoEdges are the terms of a fused lasso: for each vertex the terms with larger vertices. Edge k
+// of vertex i is (i, head[k]), and a positive flow on it goes from i to head[k].
 type lassoEdges struct {
 	ptr  []int32
 	head []int32
@@ -16,9 +16,9 @@ type lassoEdges struct {
 	cap  []float64 // λ₁ w: the most flow in either direction
 }
 
-// A lassoPart is the dual problem of the vertices that are not frozen: minimise ½ Σ ν x² over the flows
-// u with |u| ≤ cap, where ν x = load − B u. The load of a vertex is ν y less the flow that it sends to
-// frozen vertices.
+// A lassoPart is the dual problem of the vertices that are not frozen: minimise ½ Σ ν x² over the
+// flows u with |u| ≤ cap, where ν x = load − B u. The load of a vertex is ν y less the flow that it
+// sends to frozen vertices.
 type lassoPart struct {
 	lassoEdges
 	vertex []int32 // of the whole graph; nil: all

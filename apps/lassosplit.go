@@ -9,10 +9,10 @@ import (
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
-// A lassoSplit solves a part exactly: a group of vertices is divided at its mean c by a minimum cut,
-// whose sides hold the values of at least and of at most c, until a flow makes the group constant
-// (Hochbaum: An efficient algorithm for image segmentation, Markov random fields and related problems,
-// J. ACM 2001). Each group starts from the flow of the one that it comes from.
+// A lassoSplit solves a part exactly: a group of vertices is divided at its mean c by a minimum
+// cut, whose sides hold the values of at least and of at most c, until a flow makes the group
+// constant (Hochbaum: An efficient algorithm for image segmentation, Markov random fields and
+// related problems, J. ACM 2001). Each group starts from the flow of the one that it comes from.
 type lassoSplit struct {
 	part  *lassoPart
 	net   *flowNet
@@ -41,8 +41,9 @@ type lassoSplit struct {
 // Groups of fewer vertices than lassoGroup stay on their thread.
 const lassoGroup = 512
 
-// split solves a part and writes its values and flows. It gives up cuts that take more than a limit of
-// work, in arcs read for each vertex, and returns the part of their groups, nil if there are none.
+// split solves a part and writes its values and flows. It gives up cuts that take more than a limit
+// of work, in arcs read for each vertex, and returns the part of their groups, nil if there are
+// none.
 func (p *lassoPart) split(ctx context.Context, threads int, b, u []float64, scale float64, limit, patience int64) (*lassoPart, error) {
 	n := len(p.load)
 	s := &lassoSplit{part: p, scale: scale, limit: limit, patience: patience, group: make([]int32, n), value: make([]float64, n),
@@ -324,14 +325,14 @@ func (s *lassoSplit) divide(ctx context.Context, search *treeSearch, list []int3
 	return s.components(list, group, into), nil
 }
 
-// lassoBlock is the number of vertices of the smallest blocks of a group, lassoBlocks how many of them
-// the next larger ones have. On a triangulated planar graph of 213k vertices (λ₁ = 5), blocks take a
-// third off the work of cuts, and on a grid of 512² (λ₁ = 1) a half; and threads share it.
+// lassoBlock is the number of vertices of the smallest blocks of a group, lassoBlocks how many of
+// them the next larger ones have. On a triangulated planar graph of 213k vertices (λ₁ = 5), blocks
+// take a third off the work of cuts, and on a grid of 512² (λ₁ = 1) a half; and threads share it.
 const lassoBlock, lassoBlocks = 512, 4
 
-// blockwise sends what it can within larger and larger blocks of a group, which threads take, before a
-// search in the whole group: most flows are short. It returns the work, which may exceed the limit.
-// (Liu, Sun: Parallel graph-cuts by adaptive bottom-up merging, CVPR 2010.)
+// blockwise sends what it can within larger and larger blocks of a group, which threads take,
+// before a search in the whole group: most flows are short. It returns the work, which may exceed
+// the limit. (Liu, Sun: Parallel graph-cuts by adaptive bottom-up merging, CVPR 2010.)
 func (s *lassoSplit) blockwise(ctx context.Context, list []int32, eps float64, limit int64) (int64, error) {
 	s.mu.Lock()
 	threads := max(1, s.threads-s.busy+1)

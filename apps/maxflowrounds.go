@@ -6,8 +6,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// flowRounds is the state of push–relabel in rounds. Residual capacities and keys live where the graph
-// does, excesses and heights on the host.
+// flowRounds is the state of push–relabel in rounds. Residual capacities and keys live where the
+// graph does, excesses and heights on the host.
 type flowRounds struct {
 	o        MaxFlowOptions
 	at       matrix.Place

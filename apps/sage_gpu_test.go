@@ -45,7 +45,8 @@ func TestGraphSAGEOnDevice(t *testing.T) {
 	}
 	type width struct{ d, h1, h2 int }
 	full := drawFeatures(t, 300, 12, 1, matrix.Full)
-	// Norm amplifies the rounding of products where a row is short: 0.011 in float16 in one of 300 rows.
+	// Norm amplifies the rounding of products where a row is short: 0.011 in float16 in one of 300
+	// rows.
 	cases := []struct {
 		reason    string
 		x         *matrix.Matrix[float32]
@@ -152,7 +153,8 @@ func TestTrainGraphSAGEOnDevice(t *testing.T) {
 			near(t, fmt.Sprint(c.reason, ", weights ", k), two.Model.Layers[k].Self, table(l.Self), 2e-3)
 		}
 		near(t, c.reason+", classifier", two.Model.Classifier, table(one.Model.Classifier), 2e-3)
-		// Without looks at each epoch, and with a checkpoint in between, the weights are the same bits.
+		// Without looks at each epoch, and with a checkpoint in between, the weights are the same
+		// bits.
 		o.Each = nil
 		straight := must[*SAGETraining](t)(TrainGraphSAGE(there, c.x, classes, c.split, o))
 		o.Checkpoint, o.Every = filepath.Join(t.TempDir(), "run.npz"), 4

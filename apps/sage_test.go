@@ -823,8 +823,8 @@ func citationSplit(classes []int32, seed uint64) (s SAGESplit) {
 	return s
 }
 
-// citationOptions are the settings for citation graphs, few labels and many words: those of TestSAGEGrid
-// with the highest validation accuracy, the mean of both graphs (0.791 and 0.707).
+// citationOptions are the settings for citation graphs, few labels and many words: those of
+// TestSAGEGrid with the highest validation accuracy, the mean of both graphs (0.791 and 0.707).
 func citationOptions(seed uint64) SAGETrainOptions {
 	return SAGETrainOptions{Hidden: []int{32, 32}, Seed: seed, Dropout: .8, Decay: 5e-3, Patience: 60}
 }

@@ -38,8 +38,8 @@ func (n *sageNet[F]) model() *SAGEModel {
 	return m
 }
 
-// Write writes a model as a .npz file, which NumPy reads: float32 arrays wf1, wa1, wf2, wa2 and so on;
-// for AggregatePool wp and bp, for a classifier wc and bc; and aggregator, a number.
+// Write writes a model as a .npz file, which NumPy reads: float32 arrays wf1, wa1, wf2, wa2 and so
+// on; for AggregatePool wp and bp, for a classifier wc and bc; and aggregator, a number.
 func (m *SAGEModel) Write(w io.Writer) error {
 	const app = "SAGEModel.Write"
 	if isNil(w) {

@@ -324,8 +324,8 @@ type sageDropout struct {
 	layer      int
 }
 
-// dropOn drops items of rows of vertices with cols columns; ptr and idx are the entries of sparse rows,
-// nil for full ones. It returns the factors, nil without dropout.
+// dropOn drops items of rows of vertices with cols columns; ptr and idx are the entries of sparse
+// rows, nil for full ones. It returns the factors, nil without dropout.
 func dropOn[F real](d sageDropout, x []F, vertices []int32, cols int, ptr []int64, idx []int32) []F {
 	if d.share <= 0 {
 		return nil

@@ -1,8 +1,6 @@
 package apps
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -80,52 +78,38 @@ func ReadFeaturesFile(path string, opts ...FeatureOptions) (*matrix.Matrix[float
 
 // readNumbers reads rows of numbers.
 func readNumbers(r io.Reader, o FeatureOptions) (*matrix.Matrix[float32], error) {
-	src, taken, err := chunk.NewSource(r)
-	if err != nil {
-		return nil, &matrix.ParseError{File: o.Name, Msg: err.Error(), Err: err}
-	}
 	var val []float32
 	rows, cols := 0, -1
-	for first := true; ; {
-		text, line, err := src.Line()
-		if errors.Is(err, io.EOF) {
-			return asMatrix(panel[float32]{Rows: rows, Cols: max(cols, 0), Val: val}), nil
-		}
-		if err != nil {
-			return nil, &matrix.ParseError{File: o.Name, Line: line, Msg: err.Error(), Err: err}
-		}
-		text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
-		if len(text) == 0 || text[0] == '#' || text[0] == '%' {
-			continue
-		}
+	first := true
+	_, err := o.eachLine(r, o.Name, "read features", func(text []byte, line int64) error {
 		f := locationFields(text)
 		header := first && slices.ContainsFunc(f, func(s string) bool { _, err := strconv.ParseFloat(s, 32); return err != nil })
 		first = false
 		if header {
 			cols = len(f)
-			continue
+			return nil
 		}
 		bad := func(format string, args ...any) error {
 			return &matrix.ParseError{File: o.Name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: "give as many finite numbers on each line"}
 		}
 		if cols >= 0 && len(f) != cols {
-			return nil, bad("the line has %d numbers, and lines before have %d", len(f), cols)
+			return bad("the line has %d numbers, and lines before have %d", len(f), cols)
 		}
 		cols = len(f)
 		for k, s := range f {
 			x, err := strconv.ParseFloat(s, 32)
 			if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-				return nil, bad("number %d is %q", k+1, s)
+				return bad("number %d is %q", k+1, s)
 			}
 			val = append(val, float32(x))
 		}
-		if rows++; rows%4096 == 0 {
-			o.report("read features", taken(), 0)
-			if o.Context != nil && o.Context.Err() != nil {
-				return nil, o.Context.Err()
-			}
-		}
+		rows++
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
+	return asMatrix(panel[float32]{Rows: rows, Cols: max(cols, 0), Val: val}), nil
 }
 
 // ReadClasses reads classes of the n vertices of a graph as ReadScores reads scores: a class on each
@@ -193,57 +177,44 @@ func ReadSplit(r io.Reader, n int, opts ...ScoreFileOptions) (SAGESplit, error) 
 // readWords reads a word for each vertex, or for some.
 func readWords(app, what string, r io.Reader, n int, opts []ScoreFileOptions) ([]string, error) {
 	o, err := only(app, opts)
-	switch {
-	case err != nil:
-		return nil, err
-	case isNil(r):
-		return nil, &ParameterError{app, "the reader", "nil", "a reader"}
-	case n < 0 || n > matrix.MaxDim:
-		return nil, &matrix.SizeError{Op: app, Arg: "the number of vertices", Got: int64(n), Limit: matrix.MaxDim}
-	case o.Base != 0 && o.Base != 1:
-		return nil, &ParameterError{app, "the base", fmt.Sprint(o.Base), "0 or 1"}
+	if err == nil {
+		err = checkReader(app, r, n, 0, o.Base)
 	}
-	src, _, err := chunk.NewSource(r)
 	if err != nil {
-		return nil, &matrix.ParseError{File: o.Name, Msg: err.Error(), Err: err}
+		return nil, err
 	}
 	words, vertexOf := make([]string, n), locationReader{LocationOptions: LocationOptions(o)}
 	fields, next := 0, 0
 	want := fmt.Sprintf("give a %s on each line, or lines “vertex %s”", what, what)
-	for {
-		text, line, err := src.Line()
+	lines, err := o.eachLine(r, o.Name, "read a "+what+" of each vertex", func(text []byte, line int64) (err error) {
 		bad := func(remedy, format string, args ...any) error {
 			return &matrix.ParseError{File: o.Name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: remedy}
-		}
-		switch {
-		case errors.Is(err, io.EOF) && fields == 1 && next < n:
-			return nil, bad(want, "the file has %d lines, and the graph %d vertices", next, n)
-		case errors.Is(err, io.EOF):
-			return words, nil
-		case err != nil:
-			return nil, &matrix.ParseError{File: o.Name, Line: line, Msg: err.Error(), Err: err}
-		}
-		text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
-		if len(text) == 0 || text[0] == '%' || text[0] == '#' {
-			continue
 		}
 		f := locationFields(text)
 		if fields == 0 {
 			fields = min(len(f), 2)
 		}
 		if len(f) != fields {
-			return nil, bad(want, "the line has %d fields, want %d", len(f), fields)
+			return bad(want, "the line has %d fields, want %d", len(f), fields)
 		}
 		v := next
 		if fields == 1 {
 			if next++; next > n {
-				return nil, bad(want, "there are more lines than the %d vertices of the graph", n)
+				return bad(want, "there are more lines than the %d vertices of the graph", n)
 			}
 		} else if v, err = vertexOf.vertex(f[0], n, bad); err != nil {
-			return nil, err
+			return err
 		} else if words[v] != "" {
-			return nil, bad("give each vertex once", "vertex %s is given twice", f[0])
+			return bad("give each vertex once", "vertex %s is given twice", f[0])
 		}
 		words[v] = f[len(f)-1]
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
+	if fields == 1 && next < n {
+		return nil, &matrix.ParseError{File: o.Name, Line: lines, Remedy: want, Msg: fmt.Sprintf("the file has %d lines, and the graph %d vertices", next, n)}
+	}
+	return words, nil
 }

@@ -223,8 +223,8 @@ type sagePart struct {
 	weight []float64
 }
 
-// blockOf returns the block of a layer for targets, nil for all vertices, and its sources, nil for all
-// vertices. The targets are the first sources.
+// blockOf returns the block of a layer for targets, nil for all vertices, and its sources, nil for
+// all vertices. The targets are the first sources.
 func blockOf[F real](g *sageGraph, targets []int32, round uint64, layer, samples int) (*sageBlock[F], []int32, error) {
 	count := g.n
 	if targets != nil {
@@ -272,8 +272,8 @@ func blockOf[F real](g *sageGraph, targets []int32, round uint64, layer, samples
 	return b, sources, err
 }
 
-// renumber replaces vertices by their places in the list of targets and the vertices that follow them,
-// which it returns.
+// renumber replaces vertices by their places in the list of targets and the vertices that follow
+// them, which it returns.
 func (g *sageGraph) renumber(targets, idx []int32) []int32 {
 	if g.place == nil {
 		g.place = make([]int32, g.n)

@@ -478,8 +478,8 @@ func TestGraphSearchLong(t *testing.T) {
 	}
 }
 
-// Walks on a device have the bits of those on the host: long ones, from some starts; what kernels lack
-// is an error or walks on the host.
+// Walks on a device have the bits of those on the host: long ones, from some starts; what kernels
+// lack is an error or walks on the host.
 func TestGraphSearchOnDevice(t *testing.T) {
 	d := realOrEmulated(t)
 	host, there := own(t, testdata.Karate), own(t, testdata.Karate)

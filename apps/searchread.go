@@ -1,16 +1,13 @@
 package apps
 
 import (
-	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"strconv"
 
-	"github.com/hiveblas/hiveblas/internal/chunk"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -19,7 +16,8 @@ type ScoreFileOptions struct {
 	Run         // Context and Progress, which counts bytes, are used
 	Name string // of the file, for errors
 	Base int    // the first vertex of a file of pairs: 0 or 1
-	// Index returns the vertex of an id. It takes the place of Base if vertices have names. May be nil.
+	// Index returns the vertex of an id. It takes the place of Base if vertices have names. May be
+	// nil.
 	Index func(id string) (vertex int, ok bool)
 }
 
@@ -33,44 +31,23 @@ type ScoreFileOptions struct {
 func ReadScores(r io.Reader, n int, opts ...ScoreFileOptions) (*matrix.Vector[float64], error) {
 	const app = "ReadScores"
 	o, err := only(app, opts)
-	switch {
-	case err != nil:
-		return nil, err
-	case isNil(r):
-		return nil, &ParameterError{app, "the reader", "nil", "a reader"}
-	case n < 0 || n > matrix.MaxDim:
-		return nil, &matrix.SizeError{Op: app, Arg: "the number of vertices", Got: int64(n), Limit: matrix.MaxDim}
-	case o.Base != 0 && o.Base != 1:
-		return nil, &ParameterError{app, "the base", fmt.Sprint(o.Base), "0 or 1"}
+	if err == nil {
+		err = checkReader(app, r, n, 0, o.Base)
 	}
-	src, taken, err := chunk.NewSource(r)
 	if err != nil {
-		return nil, &matrix.ParseError{File: o.Name, Msg: err.Error(), Err: err}
+		return nil, err
 	}
 	in := scoreReader{locationReader{LocationOptions: LocationOptions(o),
 		p: &places{located: make([]uint8, n)}, at: make([]int64, n)}, make([]float64, n), 0, 0}
-	for {
-		text, line, err := src.Line()
-		switch {
-		case errors.Is(err, io.EOF):
-			if in.fields == 1 && in.next < n {
-				return nil, &matrix.ParseError{File: o.Name, Line: line, Msg: fmt.Sprintf("the file has %d scores, and the graph %d vertices", in.next, n),
-					Remedy: "give a number for each vertex, or lines “vertex score”"}
-			}
-			return presentVector(in.p.located, in.p.count, in.score), nil
-		case err != nil:
-			return nil, &matrix.ParseError{File: o.Name, Line: line, Msg: err.Error(), Err: err}
-		}
-		if e := in.line(text, line, n); e != nil {
-			return nil, e
-		}
-		if line%4096 == 0 {
-			o.report("read scores", taken(), 0)
-			if o.Context != nil && o.Context.Err() != nil {
-				return nil, o.Context.Err()
-			}
-		}
+	lines, err := o.eachLine(r, o.Name, "read scores", func(text []byte, line int64) error { return in.line(text, line, n) })
+	if err != nil {
+		return nil, err
 	}
+	if in.fields == 1 && in.next < n {
+		return nil, &matrix.ParseError{File: o.Name, Line: lines, Msg: fmt.Sprintf("the file has %d scores, and the graph %d vertices", in.next, n),
+			Remedy: "give a number for each vertex, or lines “vertex score”"}
+	}
+	return presentVector(in.p.located, in.p.count, in.score), nil
 }
 
 // ReadScoresFile reads the file at path as ReadScores does. Name is ignored.
@@ -100,10 +77,6 @@ type scoreReader struct {
 func (in *scoreReader) line(text []byte, line int64, n int) error {
 	bad := func(remedy, format string, args ...any) error {
 		return &matrix.ParseError{File: in.Name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: remedy}
-	}
-	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
-	if len(text) == 0 || text[0] == '%' || text[0] == '#' {
-		return nil
 	}
 	f := locationFields(text)
 	const want = "give a number on each line, or lines “vertex score”"

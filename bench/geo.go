@@ -162,8 +162,8 @@ func gpuGeo(single, idle bool) func(b *gpuBench, in *gpuInput) (*gpuPlan, error)
 	}
 }
 
-// sameGeolocation compares passes, and places but for a share of a thousandth: a step that is equal to
-// the tolerance but for rounding ends a median or not.
+// sameGeolocation compares passes, and places but for a share of a thousandth: a step that is equal
+// to the tolerance but for rounding ends a median or not.
 func sameGeolocation(got, want *apps.Geolocation, single bool) (string, error) {
 	if err := got.Latitude.Fetch(); err != nil {
 		return "", err

@@ -129,6 +129,10 @@ func reportCases() []reportCase {
 		func(b *reportBench) (*reportTask, error) { return sageTask(b, 64) })
 	add("sage 128 features", "1000 ms (V100), 2951 ms (P100), 29.0 s (OpenMP, 32 threads): pokec",
 		func(b *reportBench) (*reportTask, error) { return sageTask(b, 128) })
+	for _, lambda1 := range []float64{1, 6} {
+		add(fmt.Sprintf("lasso taxi λ₁ = %v", lambda1), map[float64]string{6: "211 s (GPU), 104 s (serial Graphtv): NY taxi, 213360 vertices, 588211 edges"}[lambda1],
+			func(b *reportBench) (*reportTask, error) { return lassoTask(b, "taxi", lambda1) })
+	}
 	return cases
 }
 

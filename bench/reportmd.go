@@ -20,6 +20,7 @@ var tableTitles = map[string]string{
 	"scan":       "Scan statistics: degree and triangles of each vertex",
 	"search":     "Graph search: walks from each vertex",
 	"sage":       "GraphSAGE: embeddings of all vertices",
+	"lasso":      "Sparse fused lasso, to the proven optimum",
 	"geo":        "Geolocation: spatial medians of the places of neighbours",
 }
 

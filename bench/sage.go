@@ -128,8 +128,8 @@ func gpuSAGE(shape sageShape, o apps.SAGEOptions) func(b *gpuBench, in *gpuInput
 	}
 }
 
-// sageFew and sageMany are the lengths of the runs whose difference is the time of epochs. Graphs on a
-// device have 64.
+// sageFew and sageMany are the lengths of the runs whose difference is the time of epochs. Graphs
+// on a device have 64.
 const sageFew, sageMany = 64, 192
 
 // gpuSAGETraining is the time of an epoch of training with all vertices in a step, without
@@ -246,9 +246,9 @@ func closeMatrices(got, want *matrix.Matrix[float32], tolerance float64) (string
 // walkTimes are the walks of each vertex whose time is measured.
 const walkTimes = 12
 
-// gpuWalks is the time of a walk from each vertex, and with tables that of the tables of their rule.
-// Transfers are left out: the time is that of many walks less that of one, divided by their number, or
-// the difference between calls with and without tables.
+// gpuWalks is the time of a walk from each vertex, and with tables that of the tables of their
+// rule. Transfers are left out: the time is that of many walks less that of one, divided by their
+// number, or the difference between calls with and without tables.
 func gpuWalks(rule apps.SearchRule, length int, tables bool) func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
 	return func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
 		a, err := undirectedOn(b, in)

@@ -5,9 +5,9 @@ import (
 	"weak"
 )
 
-// The forms of a matrix that products and apps make and keep: layouts, orders, starts of tiles, what
-// was found out about operands. They are made again if they are missing, so their memory is given back when an
-// allocation does not fit.
+// The forms of a matrix that products and apps make and keep: layouts, orders, starts of tiles,
+// what was found out about operands. They are made again if they are missing, so their memory is
+// given back when an allocation does not fit.
 
 // form is a kept form of a store.
 type form struct {

@@ -157,6 +157,7 @@ func (s session) Queue(k device.Kernel, grid, block [3]uint32, shared int, args 
 }
 
 func (s session) Multiprocessors() int { return max(s.f.d.props.Multiprocessors, 1) }
+func (s session) Together() bool       { return !s.f.d.props.OneByOne }
 func (s session) SharedMemory() int    { return s.f.d.props.SharedPerBlock }
 
 func (s session) Resident(k device.Kernel, threads int) uint32 {

@@ -27,7 +27,7 @@ are omitted.`,
 		Args: positional(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(benchCPUCommand(s), benchGPUCommand(s), benchSGMCommand(s), benchIdiomsCommand(s), benchSpaceCommand(s), benchProgramsCommand(s), benchReportCommand(s), benchFirstUseCommand(s))
+	cmd.AddCommand(benchCPUCommand(s), benchCoresCommand(s), benchGPUCommand(s), benchSGMCommand(s), benchIdiomsCommand(s), benchSpaceCommand(s), benchProgramsCommand(s), benchReportCommand(s), benchFirstUseCommand(s))
 	return cmd
 }
 
@@ -396,6 +396,72 @@ A time is the median of whole runs, from call to return.`,
 			e := atomicfile.WriteFile(context.WithoutCancel(s.ctx), file, func(w io.Writer) error { return table.WriteJSON(w) })
 			if e != nil {
 				err = errors.Join(err, explain(file, e))
+			}
+		}
+		return errors.Join(err, table.WriteText(s.stdout))
+	}
+	return cmd
+}
+
+func benchCoresCommand(s *session) *cobra.Command {
+	var o bench.CoresOptions
+	var file, picture string
+	var quiet bool
+	cmd := &cobra.Command{
+		Use:   "cores",
+		Short: "Measure the operations and workflows at several numbers of threads",
+		Long: `cores prints the time of each case of bench cpu by the number of threads, its speed-up
+and its share of the bandwidth that the triad reaches in the same run. A time with !
+is more than 1.1 times that of the fewer threads before it.`,
+		Example: `  hiveblas bench cores --threads 1,2,4,8,16 --json cores.json --plot cores.png
+  hiveblas bench cores --only spmv,transpose --rounds 3`,
+		Args: positional(),
+	}
+	fs := cmd.Flags()
+	fs.IntSliceVar(&o.Threads, "threads", nil, "numbers `N` of threads (default: powers of two up to the processors)")
+	fs.IntVar(&o.Rounds, "rounds", 9, "measure `N` rounds, fewer in long cases")
+	fs.DurationVar(&o.Budget, "budget", 10*time.Second, "end a case after `TIME` and at least three rounds")
+	fs.StringSliceVar(&o.Only, "only", nil, "only `cases` whose name contains one of these")
+	fs.StringVar(&file, "json", "", "also write the table to `FILE` as JSON")
+	fs.StringVar(&picture, "plot", "", "draw the speed-ups into `FILE`, a .png")
+	fs.BoolVar(&quiet, "quiet", false, "print no progress")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := wantRounds(cmd, o.Rounds); err != nil {
+			return err
+		}
+		for _, n := range o.Threads {
+			if n < 1 {
+				return &usageError{cmd.CommandPath(), fmt.Sprintf("--threads has %d, want 1 or more", n)}
+			}
+		}
+		for _, name := range o.Only {
+			if !slices.ContainsFunc(bench.CoresCases(), func(c string) bool { return strings.Contains(c, name) }) {
+				return &usageError{cmd.CommandPath(), fmt.Sprintf("--only is %q, which is not part of the name of a case", name)}
+			}
+		}
+		if o.Budget <= 0 {
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--budget is %v, want more than 0", o.Budget)}
+		}
+		o.Log = s.log(quiet)
+		s.cleaning.Store(true) // inputs are temporary files
+		defer s.cleaning.Store(false)
+		table, err := bench.Cores(s.ctx, o)
+		if table == nil {
+			return err
+		}
+		write := func(path string, to func(io.Writer) error) {
+			if e := atomicfile.WriteFile(context.WithoutCancel(s.ctx), path, to); e != nil {
+				err = errors.Join(err, explain(path, e))
+			}
+		}
+		if file != "" {
+			write(file, table.WriteJSON)
+		}
+		if picture != "" {
+			if p, e := table.Plot(); e != nil {
+				err = errors.Join(err, e)
+			} else {
+				write(picture, p.WritePNG)
 			}
 		}
 		return errors.Join(err, table.WriteText(s.stdout))

@@ -27,7 +27,8 @@ type Properties struct {
 	Major, Minor       int    // compute capability
 	Memory             uint64 // bytes in all
 	Multiprocessors    int
-	SharedPerBlock     int // bytes of shared memory a block may have at most, opted into
+	OneByOne           bool // the blocks of a launch run one after the other, as on the emulator
+	SharedPerBlock     int  // bytes of shared memory a block may have at most, opted into
 	SharedPerSM        int
 	L2                 int // bytes
 	AsyncAlloc         bool

@@ -1,5 +1,6 @@
-// Package chord sums weights of points on a sphere by the inverse of their angle at another point, for
-// the spatial medians of package apps. On amd64 with AVX2 and FMA it takes four points at a time.
+// Package chord sums weights of points on a sphere by the inverse of their angle at another point,
+// for the spatial medians of package apps. On amd64 with AVX2 and FMA it takes four points at a
+// time.
 package chord
 
 import "math"

@@ -175,6 +175,9 @@ type SessionBackend interface {
 	// Gemm queues a product of dense matrices by the vendor's BLAS.
 	Gemm(g Gemm)
 	Multiprocessors() int
+	// Together reports whether the resident blocks of a launch run at the same time, so that they
+	// may wait for each other.
+	Together() bool
 	// SharedMemory returns the most shared memory of a block, in bytes.
 	SharedMemory() int
 

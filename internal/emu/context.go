@@ -63,7 +63,7 @@ func (e *Emulator) Describe(i int) (driver.Properties, error) {
 		return driver.Properties{}, failure("cuDeviceGet", 101, "CUDA_ERROR_INVALID_DEVICE", fmt.Sprintf("there is no device %d", i))
 	}
 	return driver.Properties{
-		Name: "emulated device", Major: 9, Minor: 0, Memory: e.memory, Multiprocessors: 2,
+		Name: "emulated device", Major: 9, Minor: 0, Memory: e.memory, Multiprocessors: 2, OneByOne: true,
 		SharedPerBlock: maxShared, SharedPerSM: maxShared + 1024, L2: 1 << 20, AsyncAlloc: !e.noAsync,
 		ThreadsPerSM: 2048, MemoryBusWidthBits: 256, MemoryClockKHz: 1000000,
 	}, nil

@@ -1,0 +1,238 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// CoresOptions are the settings of Cores.
+type CoresOptions struct {
+	Threads []int         // nil: powers of two up to the number of processors
+	Rounds  int           // at most; 0 means 9
+	Only    []string      // cases whose name contains one of these; nil means all
+	Budget  time.Duration // after which a case begins no further round, once it has three; 0 means 10 s
+	Log     func(string)  // receives progress, a line each; may be nil
+}
+
+// CoresTable is the time of each case of CPU by the number of threads.
+type CoresTable struct {
+	Processor string     `json:"processor"`
+	Cores     int        `json:"cores"` // processors that the process may use
+	Threads   []int      `json:"threads"`
+	Triad     []float64  `json:"triad_gb_per_s"` // by Threads
+	Rows      []CoresRow `json:"rows"`
+}
+
+// CoresRow is a case. Ms and Share have an item for each number of threads.
+type CoresRow struct {
+	Case  string    `json:"case"`
+	Ms    []float64 `json:"ms"`              // medians
+	Share []float64 `json:"share,omitempty"` // of the triad, of the bytes that must move
+}
+
+// SpeedUp returns the time of the first number of threads divided by that of the k-th.
+func (r *CoresRow) SpeedUp(k int) float64 { return r.Ms[0] / r.Ms[k] }
+
+// slower is the factor above which the table marks more threads that take longer.
+const slower = 1.1
+
+// Cores measures the cases of [CPU], without peers, at several numbers of threads, in interleaved
+// rounds. The check figures of a case must agree at all of them. If ctx ends, the table holds what
+// was measured until then.
+func Cores(ctx context.Context, o CoresOptions) (*CoresTable, error) {
+	ctx = orBackground(ctx)
+	if o.Rounds <= 0 {
+		o.Rounds = 9
+	}
+	if o.Budget <= 0 {
+		o.Budget = 10 * time.Second
+	}
+	if o.Log == nil {
+		o.Log = func(string) {}
+	}
+	cores := runtime.GOMAXPROCS(0)
+	if len(o.Threads) == 0 {
+		for t := 1; t <= cores; t *= 2 {
+			o.Threads = append(o.Threads, t)
+		}
+	}
+	for _, t := range o.Threads {
+		if t < 1 {
+			return nil, fmt.Errorf("bench: %d threads; give numbers from 1", t)
+		}
+	}
+	dir, err := os.MkdirTemp("", "hiveblas-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	t := &CoresTable{Processor: processor(), Cores: cores, Threads: o.Threads}
+	for _, n := range o.Threads {
+		o.Log(fmt.Sprintf("triad, %d threads", n))
+		t.Triad = append(t.Triad, Triad(n))
+	}
+	b := &cpuBench{CPUOptions: CPUOptions{NoPeers: true, Log: o.Log}, ctx: ctx, dir: dir, inputs: map[string]*input{}}
+	for _, c := range cpuCases() {
+		if !wanted(o.Only, c.name) {
+			continue
+		}
+		if ctx.Err() != nil {
+			return t, ctx.Err()
+		}
+		row, err := b.byThreads(c, o, t.Triad)
+		if err != nil {
+			return t, fmt.Errorf("%s: %w", c.name, err)
+		}
+		last := len(row.Ms) - 1
+		o.Log(fmt.Sprintf("%s: %.2f ms with %d threads, %.2f with %d", c.name, row.Ms[0], o.Threads[0], row.Ms[last], o.Threads[last]))
+		t.Rows = append(t.Rows, row)
+	}
+	return t, nil
+}
+
+// CoresCases returns the names of the cases of [Cores].
+func CoresCases() []string {
+	var names []string
+	for _, c := range cpuCases() {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// byThreads measures a case.
+func (b *cpuBench) byThreads(c cpuCase, o CoresOptions, triad []float64) (CoresRow, error) {
+	row := CoresRow{Case: c.name}
+	in, err := b.load(c.input)
+	if err != nil {
+		return row, err
+	}
+	other, err := b.load(c.other)
+	if err != nil {
+		return row, err
+	}
+	tolerance := c.tolerance
+	if tolerance == 0 {
+		tolerance = 1e-9
+	}
+	rounds := o.Rounds
+	if c.rounds > 0 {
+		rounds = min(rounds, c.rounds)
+	}
+	times := make([][]float64, len(o.Threads))
+	first := math.NaN()
+	start := time.Now()
+	for round := 0; round <= rounds; round++ { // the first is not counted
+		if round > 3 && time.Since(start) > o.Budget {
+			break
+		}
+		for k, n := range o.Threads {
+			if b.ctx.Err() != nil {
+				return row, b.ctx.Err()
+			}
+			b.Threads = n
+			took, check, err := c.ours(b, in, other)
+			if err != nil {
+				return row, err
+			}
+			if math.IsNaN(first) {
+				first = check
+			}
+			if !(math.Abs(check-first) <= tolerance*max(math.Abs(first), 1)) {
+				return row, fmt.Errorf("the result with %d threads differs: %v, with %d threads %v", n, check, o.Threads[0], first)
+			}
+			if round > 0 {
+				times[k] = append(times[k], ms(took))
+			}
+		}
+	}
+	for k := range o.Threads {
+		row.Ms = append(row.Ms, QuartilesOf(times[k]).Median)
+		if c.bytes != nil && triad[k] > 0 {
+			row.Share = append(row.Share, c.bytes(in)/row.Ms[k]/1e6/triad[k])
+		}
+	}
+	return row, nil
+}
+
+// WriteJSON writes the table as JSON.
+func (t *CoresTable) WriteJSON(w io.Writer) error { return writeJSON(w, orZero(t)) }
+
+// WriteText writes the table: times, speed-ups and shares of the triad. A time with ! is above 1.1
+// times that of the fewer threads before it.
+func (t *CoresTable) WriteText(w io.Writer) error {
+	if t = orZero(t); w == nil {
+		return errNoWriter
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(tw, "%s, %d processors\n", t.Processor, t.Cores)
+	fmt.Fprint(tw, "ms by threads")
+	for _, n := range t.Threads {
+		fmt.Fprintf(tw, "\t%d", n)
+	}
+	fmt.Fprintln(tw, "\tspeed-up\tshare of the triad")
+	fmt.Fprint(tw, "triad, GB/s")
+	for _, x := range t.Triad {
+		fmt.Fprintf(tw, "\t%.1f", x)
+	}
+	fmt.Fprintln(tw, "\t\t")
+	for _, r := range t.Rows {
+		fmt.Fprint(tw, r.Case)
+		for k, x := range r.Ms {
+			mark := ""
+			if k > 0 && x > slower*r.Ms[k-1] {
+				mark = " !"
+			}
+			fmt.Fprintf(tw, "\t%s%s", figure(x), mark)
+		}
+		last := len(r.Ms) - 1
+		share := ""
+		if len(r.Share) > 0 {
+			share = fmt.Sprintf("%.0f %%", 100*r.Share[last])
+		}
+		fmt.Fprintf(tw, "\t%.1f\t%s\n", r.SpeedUp(last), share)
+	}
+	return tw.Flush()
+}
+
+// Plot draws the speed-up of each case against the number of threads.
+func (t *CoresTable) Plot() (*ReportPlot, error) {
+	p := plot.New()
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = "Speed-up by threads", "threads", "time of the first / time"
+	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
+	p.X.Tick.Marker, p.Y.Tick.Marker = plot.LogTicks{Prec: -1}, plot.LogTicks{Prec: -1}
+	p.Legend.Top, p.Legend.Left = true, true
+	p.Legend.TextStyle.Font.Size = vg.Points(6)
+	p.Add(plotter.NewGrid())
+	rows := orZero(t).Rows
+	for k, r := range rows {
+		var points plotter.XYs
+		for i, n := range t.Threads {
+			points = append(points, plotter.XY{X: float64(n), Y: r.SpeedUp(i)})
+		}
+		line, marks, err := plotter.NewLinePoints(points)
+		if err != nil {
+			return nil, err
+		}
+		line.Color, marks.Color, marks.Shape = hue(k, len(rows)), hue(k, len(rows)), draw.CircleGlyph{}
+		p.Add(line, marks)
+		p.Legend.Add(r.Case, line, marks)
+	}
+	if len(rows) == 0 || !slices.ContainsFunc(t.Threads, func(n int) bool { return n != t.Threads[0] }) {
+		return nil, fmt.Errorf("bench: a plot needs a case and two numbers of threads")
+	}
+	widen(&p.X)
+	widen(&p.Y)
+	return &ReportPlot{"cores.png", "Speed-up by threads", p, 20 * vg.Centimeter}, nil
+}
