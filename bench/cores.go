@@ -42,8 +42,14 @@ type CoresRow struct {
 	Share []float64 `json:"share,omitempty"` // of the triad, of the bytes that must move
 }
 
-// SpeedUp returns the time of the first number of threads divided by that of the k-th.
-func (r *CoresRow) SpeedUp(k int) float64 { return r.Ms[0] / r.Ms[k] }
+// SpeedUp returns the time of the first number of threads divided by that of the k-th, NaN if there is
+// none.
+func (r *CoresRow) SpeedUp(k int) float64 {
+	if r == nil || k < 0 || k >= len(r.Ms) {
+		return math.NaN()
+	}
+	return r.Ms[0] / r.Ms[k]
+}
 
 // slower is the factor above which the table marks more threads that take longer.
 const slower = 1.1
@@ -208,6 +214,9 @@ func (t *CoresTable) WriteText(w io.Writer) error {
 
 // Plot draws the speed-up of each case against the number of threads.
 func (t *CoresTable) Plot() (*ReportPlot, error) {
+	if t = orZero(t); len(t.Rows) == 0 || !slices.ContainsFunc(t.Threads, func(n int) bool { return n != t.Threads[0] }) {
+		return nil, fmt.Errorf("bench: a plot needs a case and two numbers of threads")
+	}
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = "Speed-up by threads", "threads", "time of the first / time"
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
@@ -215,8 +224,7 @@ func (t *CoresTable) Plot() (*ReportPlot, error) {
 	p.Legend.Top, p.Legend.Left = true, true
 	p.Legend.TextStyle.Font.Size = vg.Points(6)
 	p.Add(plotter.NewGrid())
-	rows := orZero(t).Rows
-	for k, r := range rows {
+	for k, r := range t.Rows {
 		var points plotter.XYs
 		for i, n := range t.Threads {
 			points = append(points, plotter.XY{X: float64(n), Y: r.SpeedUp(i)})
@@ -225,12 +233,9 @@ func (t *CoresTable) Plot() (*ReportPlot, error) {
 		if err != nil {
 			return nil, err
 		}
-		line.Color, marks.Color, marks.Shape = hue(k, len(rows)), hue(k, len(rows)), draw.CircleGlyph{}
+		line.Color, marks.Color, marks.Shape = hue(k, len(t.Rows)), hue(k, len(t.Rows)), draw.CircleGlyph{}
 		p.Add(line, marks)
 		p.Legend.Add(r.Case, line, marks)
-	}
-	if len(rows) == 0 || !slices.ContainsFunc(t.Threads, func(n int) bool { return n != t.Threads[0] }) {
-		return nil, fmt.Errorf("bench: a plot needs a case and two numbers of threads")
 	}
 	widen(&p.X)
 	widen(&p.Y)
