@@ -211,13 +211,7 @@ The cases for --only:
 		if table == nil {
 			return err
 		}
-		if file != "" {
-			e := atomicfile.WriteFile(context.WithoutCancel(s.ctx), file, func(w io.Writer) error { return table.WriteJSON(w) })
-			if e != nil {
-				err = errors.Join(err, explain(file, e))
-			}
-		}
-		return errors.Join(err, table.WriteText(s.stdout))
+		return s.writeTable(table, file, err)
 	}
 	return cmd
 }
@@ -262,13 +256,7 @@ The cases, of which --only picks some:
 		if table == nil {
 			return err
 		}
-		if file != "" {
-			e := atomicfile.WriteFile(context.WithoutCancel(s.ctx), file, func(w io.Writer) error { return table.WriteJSON(w) })
-			if e != nil {
-				err = errors.Join(err, explain(file, e))
-			}
-		}
-		return errors.Join(err, table.WriteText(s.stdout))
+		return s.writeTable(table, file, err)
 	}
 	return cmd
 }
@@ -289,6 +277,20 @@ func benchFirstUseCommand(s *session) *cobra.Command {
 			return err
 		},
 	}
+}
+
+// writeTable writes a table to standard output and, as JSON, to a file unless that is "". An
+// interrupted measurement, err, writes what it has.
+func (s *session) writeTable(table interface {
+	WriteJSON(io.Writer) error
+	WriteText(io.Writer) error
+}, file string, err error) error {
+	if file != "" {
+		if e := atomicfile.WriteFile(context.WithoutCancel(s.ctx), file, table.WriteJSON); e != nil {
+			err = errors.Join(err, explain(file, e))
+		}
+	}
+	return errors.Join(err, table.WriteText(s.stdout))
 }
 
 func benchSpaceCommand(s *session) *cobra.Command {
@@ -335,13 +337,7 @@ The graphs, of which --only picks some:
 		if table == nil {
 			return err
 		}
-		if file != "" {
-			e := atomicfile.WriteFile(context.WithoutCancel(s.ctx), file, func(w io.Writer) error { return table.WriteJSON(w) })
-			if e != nil {
-				err = errors.Join(err, explain(file, e))
-			}
-		}
-		return errors.Join(err, table.WriteText(s.stdout))
+		return s.writeTable(table, file, err)
 	}
 	return cmd
 }
@@ -392,13 +388,7 @@ A time is the median of whole runs, from call to return.`,
 		if table == nil {
 			return err
 		}
-		if file != "" {
-			e := atomicfile.WriteFile(context.WithoutCancel(s.ctx), file, func(w io.Writer) error { return table.WriteJSON(w) })
-			if e != nil {
-				err = errors.Join(err, explain(file, e))
-			}
-		}
-		return errors.Join(err, table.WriteText(s.stdout))
+		return s.writeTable(table, file, err)
 	}
 	return cmd
 }
@@ -449,22 +439,16 @@ is more than 1.1 times that of the fewer threads before it.`,
 		if table == nil {
 			return err
 		}
-		write := func(path string, to func(io.Writer) error) {
-			if e := atomicfile.WriteFile(context.WithoutCancel(s.ctx), path, to); e != nil {
-				err = errors.Join(err, explain(path, e))
-			}
-		}
-		if file != "" {
-			write(file, table.WriteJSON)
-		}
 		if picture != "" {
-			if p, e := table.Plot(); e != nil {
-				err = errors.Join(err, e)
-			} else {
-				write(picture, p.WritePNG)
+			p, e := table.Plot()
+			if e == nil {
+				e = atomicfile.WriteFile(context.WithoutCancel(s.ctx), picture, p.WritePNG)
+			}
+			if e != nil {
+				err = errors.Join(err, explain(picture, e))
 			}
 		}
-		return errors.Join(err, table.WriteText(s.stdout))
+		return s.writeTable(table, file, err)
 	}
 	return cmd
 }
