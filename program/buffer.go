@@ -3,9 +3,8 @@ package program
 import (
 	_ "embed"
 	"fmt"
-	"strings"
-
 	"math/bits"
+	"strings"
 
 	"github.com/hiveblas/hiveblas/internal/device"
 )
@@ -80,6 +79,17 @@ func (r *deviceRun) mailbox(columns bool) *mailbox {
 
 func (r *deviceRun) newMailbox(columns bool) *mailbox {
 	m, n := r.rows.Entries, int32(r.n)
+	plan := bufferRows
+	if columns {
+		plan = bufferColumns
+	}
+	fits := func(slots int64) {
+		if slots >= 1<<32 || slots > bufferSlack*m+32*int64(n) {
+			r.Fail(&PlanError{r.p.name, plan, fmt.Sprintf("the buffer would have %d places for %d messages", slots, m),
+				"use a plan without a buffer"})
+		}
+	}
+	fits(m)
 	in := r.Rows(r.reverse)
 	b := &mailbox{slots: m, from: r.Alloc(4 * max(m, 1)), place: r.Alloc(4 * max(m, 1))}
 	r.warps(r.buffer("sources"), int64(n), n, r.rows.Ptr, b.from)
@@ -94,10 +104,7 @@ func (r *deviceRun) newMailbox(columns bool) *mailbox {
 	} else {
 		r.Each(r.buffer("rows"), m, m, places, b.place)
 	}
-	if m >= 1<<32 || b.slots >= 1<<32 || columns && b.slots > bufferSlack*m+32*int64(n) {
-		r.Fail(&PlanError{r.p.name, "buffer", fmt.Sprintf("it would have %d slots for %d messages", b.slots, m),
-			"use a plan without a buffer, or buffer rows"})
-	}
+	fits(b.slots)
 	if r.Err() != nil {
 		return &mailbox{}
 	}

@@ -129,10 +129,8 @@ The cases for --only:
 		if o.Budget <= 0 {
 			return &usageError{cmd.CommandPath(), fmt.Sprintf("--budget is %v, want more than 0", o.Budget)}
 		}
-		for _, name := range o.Only {
-			if !slices.ContainsFunc(bench.GPUCases(), func(c string) bool { return strings.Contains(c, name) }) {
-				return &usageError{cmd.CommandPath(), fmt.Sprintf("--only is %q, which is not part of the name of a case", name)}
-			}
+		if err := wantParts(cmd, "--only", o.Only, "case", bench.GPUCases()); err != nil {
+			return err
 		}
 		o.Log = s.log(quiet)
 		if self, err := os.Executable(); err == nil {
@@ -279,6 +277,16 @@ func benchFirstUseCommand(s *session) *cobra.Command {
 	}
 }
 
+// wantParts verifies a flag whose values are parts of the names of something.
+func wantParts(cmd *cobra.Command, flag string, parts []string, of string, names []string) error {
+	for _, part := range parts {
+		if !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, part) }) {
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("%s is %q, which is not part of the name of a %s", flag, part, of)}
+		}
+	}
+	return nil
+}
+
 // writeTable writes a table to standard output and, as JSON, to a file unless that is "". An
 // interrupted measurement, err, writes what it has.
 func (s *session) writeTable(table interface {
@@ -325,10 +333,8 @@ The graphs, of which --only picks some:
 		case o.Shrink < 0 || o.Shrink > 12:
 			return &usageError{cmd.CommandPath(), fmt.Sprintf("--shrink is %d, want 0 to 12", o.Shrink)}
 		}
-		for _, name := range o.Only {
-			if !slices.ContainsFunc(bench.SpaceGraphs(), func(c string) bool { return strings.Contains(c, name) }) {
-				return &usageError{cmd.CommandPath(), fmt.Sprintf("--only is %q, which is not part of the name of a graph", name)}
-			}
+		if err := wantParts(cmd, "--only", o.Only, "graph", bench.SpaceGraphs()); err != nil {
+			return err
 		}
 		o.Log = s.log(quiet)
 		s.cleaning.Store(true) // an interrupted run prints its measurements
@@ -376,10 +382,8 @@ A time is the median of whole runs, from call to return.`,
 		case o.Shrink < 0 || o.Shrink > 8:
 			return &usageError{cmd.CommandPath(), fmt.Sprintf("--shrink is %d, want 0 to 8", o.Shrink)}
 		}
-		for _, name := range o.Sets {
-			if !slices.ContainsFunc(bench.ProgramSets(), func(c string) bool { return strings.Contains(c, name) }) {
-				return &usageError{cmd.CommandPath(), fmt.Sprintf("--sets is %q, which is not part of the name of a set", name)}
-			}
+		if err := wantParts(cmd, "--sets", o.Sets, "set", bench.ProgramSets()); err != nil {
+			return err
 		}
 		o.Log = s.log(quiet)
 		s.cleaning.Store(true) // an interrupted run prints its measurements
@@ -424,10 +428,8 @@ is more than 1.1 times that of the fewer threads before it.`,
 				return &usageError{cmd.CommandPath(), fmt.Sprintf("--threads has %d, want 1 or more", n)}
 			}
 		}
-		for _, name := range o.Only {
-			if !slices.ContainsFunc(bench.CoresCases(), func(c string) bool { return strings.Contains(c, name) }) {
-				return &usageError{cmd.CommandPath(), fmt.Sprintf("--only is %q, which is not part of the name of a case", name)}
-			}
+		if err := wantParts(cmd, "--only", o.Only, "case", bench.CoresCases()); err != nil {
+			return err
 		}
 		if o.Budget <= 0 {
 			return &usageError{cmd.CommandPath(), fmt.Sprintf("--budget is %v, want more than 0", o.Budget)}

@@ -66,7 +66,7 @@ func (g *gemmer) Gemm(p *driver.Gemm) error {
 		if err != nil {
 			return invalidValue(call, "C: "+err.Error())
 		}
-		if q.Beta == 0 { // what is there is not read
+		if q.Beta == 0 { // the old values of C are not read
 			clear(to.Val)
 		}
 		blas.Product(1, to, a, q.TransA, b, q.TransB, q.Beta)

@@ -1,17 +1,17 @@
 // A superstep by way of a message buffer: each edge writes its message at a place that was computed
-// once, and each vertex reads its messages, which stand together; no atomics, no sorting (Zhong and He,
-// Medusa, IEEE TPDS 25(6), 2014, section 4.2). In rows, the messages of a vertex are neighbours. In
-// columns, those of 32 vertices of similar in-degree are interleaved, so that a warp with a vertex a
-// lane reads neighbours (Zhong et al., IEEE TPDS 28, 2017, section 4).
-// Source: prelude + the sum + the program + this file. Host: buffer.go, which defines HB_SENDS.
+// once, and each vertex reads its messages, which stand together; no atomics, no sorting (Zhong and
+// He, Medusa, IEEE TPDS 25(6), 2014, section 4.2). In rows, the messages of a vertex are
+// neighbours. In columns, those of 32 vertices of similar in-degree are interleaved, so that a warp
+// with a vertex a lane reads neighbours (Zhong et al., IEEE TPDS 28, 2017, section 4). Source:
+// prelude + the sum + the program + this file. Host: buffer.go, which defines HB_SENDS.
 //
 // Once a matrix: idx are the targets of the m edges by source, sorted u32[m] the same in ascending
 //   order, places u32[m] the edge of each; inptr hb_i64[n+1] the in-degrees.
-//   hb_program_sources: from hb_i32[m], the source of each edge (a thread a vertex … a warp a vertex)
+//   hb_program_sources: from hb_i32[m], the source of each edge (a warp a vertex)
 //   rows: hb_program_rows: place hb_u32[m]
 //   columns: hb_program_buckets (keys), a sort (order), hb_program_widths, prefix sums of 32·width
 //     (base), hb_program_columns
-// Each superstep: hb_program_post (a thread an edge), then hb_program_read_… (32 lanes or a thread a
+// Each superstep: hb_program_post (a thread an edge), then hb_program_read_… (a warp or a thread a
 //   vertex). sent may be null: every edge has a message.
 // Bound by the scattered writes of post.
 

@@ -4,8 +4,8 @@
 //   bool hb_step(state, sum, id, degree, n, superstep, total)     Apply: true if the vertex is active
 //   bool hb_closed(state)                                         HB_SKIPS: takes no messages
 //   double hb_term(k, state, id, degree, n, superstep, total)     HB_TOTALS: the term of total k
-// Messages are gathered by the walks of the backend. All kernels take a thread a vertex and are bound
-// by memory traffic: the states, and a byte for each vertex and set.
+// Messages are gathered by the walks of the backend. All kernels take a thread a vertex and are
+// bound by memory traffic: the states, and a byte for each vertex and set.
 
 #define HB_DEGREE(v) ((hb_i32)(ptr[(v) + 1] - ptr[v]))
 
@@ -54,9 +54,10 @@ HB_DEVICE void hb_program_part(const double *mine, double *parts, hb_i64 b) {
 #endif
 
 // hb_program_apply takes the sums of messages to the next states. hit says which vertices have a
-// message; null: all. With every, vertices without a message are applied too. count hb_u64[2] gets the
-// number of vertices that are active next, and of their out-edges. HB_MAILS: mail gets their next
-// messages. A block of threads takes blocks of HB_BLOCK vertices; parts as of hb_program_totals.
+// message; null: all. With every, vertices without a message are applied too. count hb_u64[2] gets
+// the number of vertices that are active next, and of their out-edges. HB_MAILS: mail gets their
+// next messages. A block of threads takes blocks of HB_BLOCK vertices; parts as of
+// hb_program_totals.
 HB_KERNEL hb_program_apply(hb_i32 n, const hb_i64 *ptr, const HB_V *state, const hb_u8 *hit, const HB_M *sums, HB_V *next, hb_u8 *active, hb_u8 *closed,
 	hb_i32 every, hb_i32 superstep, const double *total, hb_u64 *count, HB_M *mail, double *parts) {
 	hb_u64 mine = 0, edges = 0;

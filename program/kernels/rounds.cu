@@ -1,14 +1,14 @@
-// Supersteps that a device runs by itself: each pushes along the edges of a queue of active vertices
-// and applies the sums. Source: prelude + queue.cu + atomics.cu + the program + program.cu + this file.
-// Besides what program.cu names, the text before defines:
+// Supersteps that a device runs by itself: each pushes along the edges of a queue of active
+// vertices and applies the sums. Source: prelude + queue.cu + atomics.cu + the program + program.cu
+// + this file. Besides what program.cu names, the text before defines:
 //   hb_add(x, y)                       the sum of two messages
 //   hb_edge(weight, src, dst), hb_has  !HB_SENDS: the message of an edge, and whether there is one
 //   double hb_priority(state)          HB_PRIORITY
 //   HB_ANY                             1 if any message is the sum
 // and rounds.go the constants HB_ROUND_CHUNK (entries of an item of the queue) and HB_ROUND_LOG.
 //
-// Scratch: queue hb_u64[2·room], room = n + entries/HB_ROUND_CHUNK + 1; touched hb_i32[n]; hit hb_u8[n],
-//   4-byte aligned, zero; sums HB_M[n], the identity; with HB_PRIORITY pile hb_i32[2·n] and waiting
+// Scratch: queue hb_u64[2·room], room = n + entries/HB_ROUND_CHUNK + 1; touched hb_i32[n];
+//   hit hb_u8[n], 4-byte aligned, zero; sums HB_M[n], the identity; with HB_PRIORITY pile hb_i32[2·n] and waiting
 //   hb_u8[n], zero; round hb_u64[HB_ROUND_STATES]; log hb_i64[HB_ROUND_LOG], the active vertices of
 //   each superstep.
 // Launches, grid = resident blocks of HB_GRAPH_BLOCK threads:
@@ -17,9 +17,9 @@
 //   last look, 0}. Further launches return at once; hb_program_again goes on.
 // A superstep is two launches. Bound by random access to sums, hit and states.
 //
-// With HB_PRIORITY, active vertices at or above a bound wait in a pile. When no other is left, a step
-// splits the pile by a new bound, its least priority plus width (near and far: Davidson, Baxter,
-// Garland, Owens, IPDPS 2014).
+// With HB_PRIORITY, active vertices at or above a bound wait in a pile. When no other is left, a
+// step splits the pile by a new bound, its least priority plus width (near and far: Davidson,
+// Baxter, Garland, Owens, IPDPS 2014).
 
 #define HB_ROUND_ASIDE 1024 // vertices that a block collects in shared memory
 
@@ -90,8 +90,8 @@ HB_DEVICE void hb_program_activate(bool some, hb_i32 v, hb_i32 *aside, hb_u32 *a
 	if (__any_sync(HB_FULL, u >= 0)) hb_append(queue, size, u, hb_chunks(ptr, u, HB_ROUND_CHUNK));
 }
 
-// hb_program_enter makes the queue, or with HB_PRIORITY the pile, of the active vertices; active may be
-// null: all are. pull: the part of the edges from which a pull is better is 1/pull; 0: none.
+// hb_program_enter makes the queue, or with HB_PRIORITY the pile, of the active vertices; active
+// may be null: all are. pull: the part of the edges from which a pull is better is 1/pull; 0: none.
 HB_KERNEL hb_program_enter(hb_i32 n, const hb_i64 *ptr, const HB_V *state, const hb_u8 *active, hb_u64 count, hb_u64 *queue, hb_i32 *pile,
 	hb_u8 *waiting, hb_u64 *round, hb_u64 superstep, hb_u64 limit, hb_u64 pull, hb_u64 explored) {
 	const hb_i64 threads = (hb_i64)gridDim.x * HB_GRAPH_BLOCK;
