@@ -236,7 +236,7 @@ func oursTriangles(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 
 func oursBuild(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 	t := in.tuples
-	builder := matrix.NewBuilder[f64](t.NRows, t.NCols)
+	builder := matrix.NewBuilder[f64](t.NRows, t.NCols).SetThreads(b.Threads)
 	const block = 1 << 16
 	var c *matrix.Matrix[f64]
 	// The builder owns its blocks, so they are copies.

@@ -2,7 +2,9 @@ package matrix
 
 import (
 	"errors"
+	"slices"
 
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -36,7 +38,8 @@ type Builder[T comparable] struct {
 	count  int64
 	err    error
 
-	threads int // the number of threads of Build; 0: all
+	unchecked []int // blocks whose indices Build checks, in parallel
+	threads   int   // the number of threads of Build; 0: all
 }
 
 const (
@@ -83,8 +86,16 @@ func (b *Builder[T]) grow() int {
 	return len(b.blocks) - 1
 }
 
+// SetThreads limits the threads of Build; 0 means all. It returns the builder.
+func (b *Builder[T]) SetThreads(n int) *Builder[T] {
+	if b != nil {
+		b.threads = max(n, 0)
+	}
+	return b
+}
+
 func (b *Builder[T]) outside(i, j int) {
-	if b.err != nil {
+	if b.checkBlocks(); b.err != nil {
 		return
 	}
 	if uint(i) >= uint(b.m) {
@@ -95,7 +106,7 @@ func (b *Builder[T]) outside(i, j int) {
 }
 
 // AddBlock appends tuples without copying the slices, which the builder then owns. Readers use it
-// because it is fast. It checks the indices as Add does.
+// because it is fast. Build checks the indices.
 func (b *Builder[T]) AddBlock(rows, cols []int32, vals []T) {
 	if b == nil {
 		return
@@ -106,14 +117,74 @@ func (b *Builder[T]) AddBlock(rows, cols []int32, vals []T) {
 		}
 		return
 	}
-	for p, i := range rows {
-		if uint(i) >= uint(b.m) || uint(cols[p]) >= uint(b.n) {
-			b.outside(int(i), int(cols[p]))
+	if len(rows) == 0 {
+		return
+	}
+	b.unchecked = append(b.unchecked, len(b.blocks))
+	b.blocks = append(b.blocks, sparse.Tuples[T]{Row: rows[:len(rows):len(rows)], Col: cols, Val: vals})
+	b.count += int64(len(rows))
+}
+
+// addTuples is Add for each tuple. Long lists are copied in parallel.
+func (b *Builder[T]) addTuples(rows, cols []int, vals []T) {
+	if len(rows) <= builderBlock || b.err != nil {
+		for p, i := range rows {
+			b.Add(i, cols[p], vals[p])
+		}
+		return
+	}
+	pieces := (len(rows)-1)/builderBlock + 1
+	blocks := make([]sparse.Tuples[T], pieces)
+	bad := make([]int, pieces) // the first bad tuple of a piece, or −1
+	_ = parallel.Range(nil, b.threads, len(rows), builderBlock, func(_, lo, hi int) {
+		k := lo / builderBlock
+		bad[k] = -1
+		t := sparse.Tuples[T]{Row: make([]int32, hi-lo), Col: make([]int32, hi-lo), Val: slices.Clone(vals[lo:hi])}
+		for p, i := range rows[lo:hi] {
+			j := cols[lo+p]
+			if uint(i) >= uint(b.m) || uint(j) >= uint(b.n) {
+				bad[k] = lo + p
+				return
+			}
+			t.Row[p], t.Col[p] = int32(i), int32(j)
+		}
+		blocks[k] = t
+	})
+	for _, p := range bad {
+		if p >= 0 {
+			b.outside(rows[p], cols[p])
 			return
 		}
 	}
-	b.blocks = append(b.blocks, sparse.Tuples[T]{Row: rows[:len(rows):len(rows)], Col: cols, Val: vals})
+	b.blocks = append(b.blocks, blocks...)
 	b.count += int64(len(rows))
+}
+
+// checkBlocks checks the indices of the blocks of AddBlock.
+func (b *Builder[T]) checkBlocks() {
+	list := b.unchecked
+	if b.unchecked = nil; b.err != nil {
+		return
+	}
+	bad := make([]int, len(list)) // the first bad tuple of a block, or −1
+	_ = parallel.Pieces(nil, b.threads, len(list), func(_, k int) {
+		bad[k] = -1
+		t := &b.blocks[list[k]]
+		cols := t.Col[:len(t.Row)]
+		for p, i := range t.Row {
+			if uint(i) >= uint(b.m) || uint(cols[p]) >= uint(b.n) {
+				bad[k] = p
+				return
+			}
+		}
+	})
+	for k, p := range bad {
+		if p >= 0 {
+			t := &b.blocks[list[k]]
+			b.outside(int(t.Row[p]), int(t.Col[p]))
+			return
+		}
+	}
 }
 
 // Len returns the number of tuples added so far.
@@ -139,7 +210,7 @@ func (b *Builder[T]) build(dup Combiner[T]) (*sparse.Store[T], error) {
 	if b == nil {
 		return nil, errNoBuilder
 	}
-	if b.err != nil {
+	if b.checkBlocks(); b.err != nil {
 		return nil, b.err
 	}
 	f, err := combining(dup)

@@ -128,9 +128,7 @@ func FromTuples[T comparable](m, n int, rows, cols []int, vals []T, dup Combiner
 		return nil, &InvalidError{"matrix.FromTuples", fmt.Sprintf("%d rows, %d columns and %d values given, want the same number", len(rows), len(cols), len(vals))}
 	}
 	b := NewBuilder[T](m, n)
-	for p, i := range rows {
-		b.Add(i, cols[p], vals[p])
-	}
+	b.addTuples(rows, cols, vals)
 	return b.Build(dup)
 }
 

@@ -3,9 +3,11 @@ package ops
 import (
 	"fmt"
 	"math"
+	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -94,7 +96,7 @@ func mxv[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 	method := c.method
 	switch method {
 	case Auto:
-		method = direction(a, u, t.mask, s.Any)
+		method = direction(a, u, t.mask, s.Any, c.env().Threads)
 	case Push, Pull:
 	default:
 		return &MethodError{c.op, method, "the methods of " + c.op + " are push and pull"}
@@ -121,20 +123,26 @@ func mxvWork[A, B comparable](m Method, a matrix.View[A], u *sparse.Store[B]) in
 	if m == Pull {
 		return a.NVals()
 	}
-	return pushWork(a, u, math.MaxInt64)
+	return pushWork(a, u, math.MaxInt64, 0)
 }
 
 // pushWork counts the products of Push, and stops once the count exceeds limit.
-func pushWork[A, B comparable](a matrix.View[A], u *sparse.Store[B], limit int64) int64 {
+func pushWork[A, B comparable](a matrix.View[A], u *sparse.Store[B], limit int64, threads int) int64 {
 	cols, list := access.Cols(a), sparse.ToSparse(u)
-	var work int64
-	for _, k := range list.Idx {
-		lo, hi := cols.Span(int(k))
-		if work += hi - lo; work > limit {
-			break
+	var work atomic.Int64
+	const grain = 1 << 13
+	_ = parallel.Range(nil, threads, len(list.Idx), grain, func(_, from, to int) {
+		if work.Load() > limit {
+			return
 		}
-	}
-	return work
+		n := int64(0)
+		for _, k := range list.Idx[from:to] {
+			lo, hi := cols.Span(int(k))
+			n += hi - lo
+		}
+		work.Add(n)
+	})
+	return work.Load()
 }
 
 // pushCost is the estimated cost of a product of Push relative to one of Pull. Push writes an
@@ -150,7 +158,7 @@ const beamer = 14
 
 // direction selects Push or Pull for A·u. It selects the available orientation unless the other one
 // saves more than the transpose costs.
-func direction[A, B comparable](a matrix.View[A], u *sparse.Store[B], mask *cpu.Mask, any bool) Method {
+func direction[A, B comparable](a matrix.View[A], u *sparse.Store[B], mask *cpu.Mask, any bool, threads int) Method {
 	n := int64(u.NCols)
 	// Pull allocates arrays of both dimensions. Push with few products allocates none.
 	rows, _ := a.Dims()
@@ -185,7 +193,7 @@ func direction[A, B comparable](a matrix.View[A], u *sparse.Store[B], mask *cpu.
 		factor = beamer
 	}
 	limit := int64(open) / factor
-	if pushWork(a, u, limit) > limit {
+	if pushWork(a, u, limit, threads) > limit {
 		return Pull
 	}
 	return Push

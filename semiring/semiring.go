@@ -81,7 +81,7 @@ func fromClosures[A, B, C any](m Monoid[C], mul func(A, B) C, usesX, usesY bool)
 
 func shell[A, B, C any](k cpu.Kernels[A, B, C], m Monoid[C], mul func(A, B) C, usesX, usesY bool) *cpu.Semiring[A, B, C] {
 	return &cpu.Semiring[A, B, C]{
-		Kernels: k, Add: m.k.Fn, Mul: mul, Identity: m.k.Identity, UsesX: usesX, UsesY: usesY, Any: m.any, Exact: m.k.Exact,
+		Kernels: k, Add: m.k.Fn, Mul: mul, Collect: m.k.Collect, Identity: m.k.Identity, UsesX: usesX, UsesY: usesY, Any: m.any, Exact: m.k.Exact,
 	}
 }
 

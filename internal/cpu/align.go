@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -100,35 +99,34 @@ func (p *pairing) blocks(threads int) []int {
 	if sum[n] < segmentEntries/4 {
 		threads = 1
 	}
+	if threads > 2 { // more blocks than threads, which may be delayed
+		threads = min(4*threads, int(sum[n]/segmentEntries)+1)
+	}
 	return parallel.Cut(sum, threads, 2)
 }
 
 // assemble makes a matrix from the blocks' results in idx and val. Block w starts at offset[w];
 // lens are the lengths of the segments.
-func assemble[C any](p *pairing, bounds []int, offset []int64, lens []int64, idx []int32, val []C) *sparse.Store[C] {
+func assemble[C any](p *pairing, bounds []int, offset []int64, lens []int64, idx []int32, val []C, threads int) *sparse.Store[C] {
 	out := &sparse.Store[C]{Structure: p.shape}
 	rows := (len(p.pa) - 1) / p.per
 	out.Ptr = make([]int64, rows+1)
-	var total int64
-	for w := range len(bounds) - 1 {
-		start := total
-		for s := bounds[w]; s < bounds[w+1]; s++ {
-			total += lens[s]
-			out.Ptr[s/p.per+1] = total
-		}
-		if n := total - start; start != offset[w] && n > 0 {
-			copy(idx[start:start+n], idx[offset[w]:offset[w]+n])
-			copy(val[start:start+n], val[offset[w]:offset[w]+n])
-		}
-	}
-	out.NVals = total
-	if waste := int64(len(idx)) - total; waste > total/4+1024 {
-		out.Idx, out.Val = fresh.Make[int32](total), fresh.Make[C](total)
-		copy(out.Idx, idx)
-		copy(out.Val, val)
+	if p.per == 1 {
+		copy(out.Ptr[1:], lens)
 	} else {
-		out.Idx, out.Val = idx[:total:total], val[:total:total]
+		for s, n := range lens {
+			out.Ptr[s/p.per+1] += n
+		}
 	}
+	parallel.Sum(threads, out.Ptr)
+	kept := make([]int64, len(bounds)-1)
+	for w := range kept {
+		for _, n := range lens[bounds[w]:bounds[w+1]] {
+			kept[w] += n
+		}
+	}
+	out.Idx, out.Val = sparse.Join(threads, idx, val, offset, kept)
+	out.NVals = int64(len(out.Idx))
 	if out.Format == sparse.Hypersparse {
 		dropEmptyRows(out)
 	}

@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"sync/atomic"
+
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -235,13 +237,14 @@ func ReduceCols[T any](env Env, s *sparse.Store[T], m *Monoid[T], f *Binary[T, T
 	}
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: n, Format: sparse.Full, NVals: int64(n)}}
 	parts := parallel.Threads(env.Threads)
-	if s.NVals < int64(parts)*int64(n) || s.NVals < 1<<14 {
+	if s.NVals < 1<<14 {
 		parts = 1
 	}
-	accs := make([][]T, parts)
-	marks := make([][]uint8, parts)
+	parts = max(1, min(parts, int(s.NVals/int64(max(n, 1)))))
+	sums := make([]*columnSums[T], parts)
 	parallel.Do(parts, func(p int) {
-		acc, present := filled(n, m.Identity), make([]uint8, n)
+		c := getColumnSums(n, m.Identity)
+		sums[p] = c
 		from, to := len(s.Idx)*p/parts, len(s.Idx)*(p+1)/parts
 		var ones []T
 		const piece = 1 << 11 // the indices are read twice, the second time from the L1 cache
@@ -255,29 +258,66 @@ func ReduceCols[T any](env Env, s *sparse.Store[T], m *Monoid[T], f *Binary[T, T
 				}
 				v = ones[:hi-lo]
 			}
-			m.Collect(acc, ci, v)
+			m.Collect(c.acc, ci, v)
 			for _, j := range ci {
-				present[j] = 1
+				c.present[j] = 1
 			}
 		}
-		accs[p], marks[p] = acc, present
 	})
 	if env.cancelled() {
-		return nil, env.Ctx.Err()
+		return nil, env.Ctx.Err() // the sums are not clean: do not return them to the pool
 	}
-	out.Val = accs[0]
-	for p := 1; p < parts; p++ {
-		f.Zip(out.Val, out.Val, accs[p])
-		for j, b := range marks[p] {
-			marks[0][j] |= b
+	out.Val = fresh.Make[T](int64(n))
+	present := fresh.Make[uint8](int64(n))
+	var count atomic.Int64
+	_ = parallel.Range(nil, parts, n, 1<<13, func(_, lo, hi int) {
+		val, has := out.Val[lo:hi], present[lo:hi]
+		for p, c := range sums {
+			if p == 0 {
+				copy(val, c.acc[lo:hi])
+				copy(has, c.present[lo:hi])
+			} else {
+				f.Zip(val, val, c.acc[lo:hi])
+				for j, b := range c.present[lo:hi] {
+					has[j] |= b
+				}
+			}
+			clear(c.present[lo:hi])
+			for j := lo; j < hi; j++ {
+				c.acc[j] = c.id
+			}
 		}
+		used := 0
+		for j, b := range has {
+			used += int(b)
+			if b == 0 {
+				val[j] = *new(T)
+			}
+		}
+		count.Add(int64(used))
+	})
+	for _, c := range sums {
+		poolOf[columnSums[T]]().Put(c)
 	}
-	var count int64
-	for _, b := range marks[0] {
-		count += int64(b)
+	if out.NVals = count.Load(); out.NVals < int64(n) {
+		out.Format, out.Present = sparse.Bitmap, present
 	}
-	finish(out, marks[0], []int64{count})
 	return out, nil
+}
+
+// columnSums are sums by column. While idle, every sum is the identity and present is 0.
+type columnSums[T any] struct {
+	acc     []T
+	present []uint8
+	id      T
+}
+
+// getColumnSums returns clean sums of at least n columns.
+func getColumnSums[T any](n int, id T) *columnSums[T] {
+	if c, ok := poolOf[columnSums[T]]().Get().(*columnSums[T]); ok && len(c.acc) >= n && same(c.id, id) {
+		return c
+	}
+	return &columnSums[T]{filled(n, id), make([]uint8, n), id}
 }
 
 // ReduceAll sums all entries in chunks of fixed size, so that the result is independent of the

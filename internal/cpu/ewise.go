@@ -286,7 +286,7 @@ func unionListed[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A]
 	if err != nil {
 		return nil, err
 	}
-	return assemble(&p, bounds, offset, lens, idx, val), nil
+	return assemble(&p, bounds, offset, lens, idx, val, threads), nil
 }
 
 // place does c[pos[p]] = v[p].
@@ -487,7 +487,7 @@ func intersectListed[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A
 	if err != nil {
 		return nil, err
 	}
-	return assemble(&p, bounds, offset, lens, idx, val), nil
+	return assemble(&p, bounds, offset, lens, idx, val, threads), nil
 }
 
 // intersectFull is Intersect for a listed operand and a full one. The result shares the structure

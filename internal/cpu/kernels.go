@@ -36,8 +36,10 @@ type Kernels[A, B, C any] struct {
 // Semiring is a semiring as the drivers use it: kernels, scalar functions and properties.
 type Semiring[A, B, C any] struct {
 	Kernels[A, B, C]
-	Add      func(x, y C) C
-	Mul      func(x A, y B) C
+	Add func(x, y C) C
+	Mul func(x A, y B) C
+	// Collect does acc[ci[p]] ⊕= v[p].
+	Collect  func(acc []C, ci []int32, v []C)
 	Identity C
 	// UsesX and UsesY report whether ⊗ reads its first and second argument.
 	UsesX, UsesY bool

@@ -17,30 +17,35 @@ import (
 // all products are equal.
 func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], leads func() []int32, u *sparse.Store[B], mask *Mask) (*sparse.Store[C], error) {
 	m := a.NRows
-	threads := parallel.Threads(env.Threads)
+	threads := workers(env, a.NVals+int64(a.Vecs()), 1<<12)
 	if s.Any && !s.UsesX && !s.UsesY {
 		return pullUniform(env, a, leads(), &u.Structure, mask, s.Mul(*new(A), *new(B)))
 	}
 	if u.Format == sparse.Full && mask == nil && a.Format == sparse.CSR {
 		return pullFull(env, s, a, u.Val, threads)
 	}
-	x, present := dense(u)
+	x, present := dense(u, threads)
 	full := u.Format == sparse.Full
 	absorb := s.IsIdentity != nil && !full
 	if absorb {
 		filled := getSPA(u.NCols, s.Absent) // absent except at the entries of u
-		for j, b := range present {
-			if b != 0 {
-				filled.acc[j] = x[j]
-			}
-		}
-		x = filled.acc
-		defer func() {
-			for j, b := range present {
+		val := x
+		_ = parallel.Range(nil, threads, len(present), positionGrain, func(_, lo, hi int) {
+			for j, b := range present[lo:hi] {
 				if b != 0 {
-					filled.acc[j] = s.Absent
+					filled.acc[lo+j] = val[lo+j]
 				}
 			}
+		})
+		x = filled.acc
+		defer func() {
+			_ = parallel.Range(nil, threads, len(present), positionGrain, func(_, lo, hi int) {
+				for j, b := range present[lo:hi] {
+					if b != 0 {
+						filled.acc[lo+j] = s.Absent
+					}
+				}
+			})
 			filled.release()
 		}()
 	}
@@ -86,19 +91,19 @@ func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], leads 
 	if err != nil {
 		return nil, err
 	}
-	return joinBlocks(m, bounds, counts, idx, y), nil
+	return joinBlocks(env, m, bounds, counts, idx, y)
 }
 
 // pullUniform is Pull for a semiring whose sums of one or more products are all equal: it only
 // determines which rows have a product.
 func pullUniform[A, C any](env Env, a *sparse.Store[A], lead []int32, u *sparse.Structure, mask *Mask, product C) (*sparse.Store[C], error) {
-	threads := parallel.Threads(env.Threads)
+	threads := workers(env, int64(a.Vecs()), 1<<12)
 	var allow []uint8
 	comp := false
 	if mask != nil {
 		allow, comp = mask.bytes(a.NRows), mask.Comp
 	}
-	marks := marksOf(u)
+	marks := marksOf(u, threads)
 	found := getEntryBuffer[C](a.Vecs())
 	defer found.release()
 	bounds := parallel.Cut(a.Ptr, threads*16, 64) // reads every row but few entries
@@ -113,7 +118,7 @@ func pullUniform[A, C any](env Env, a *sparse.Store[A], lead []int32, u *sparse.
 	if err != nil {
 		return nil, err
 	}
-	return joinBlocks(a.NRows, bounds, counts, found.idx, found.val), nil
+	return joinBlocks(env, a.NRows, bounds, counts, found.idx, found.val)
 }
 
 // meetBlock is the number of rows that meet processes together.
@@ -205,23 +210,29 @@ func anyMarked(ci []int32, marks []uint64) uint64 {
 	return h & 1
 }
 
+// positionGrain is the number of positions of a vector that a thread visits at a time.
+const positionGrain = 1 << 15
+
 // marksOf returns one bit per position of a vector, set if the position has an entry.
-func marksOf(u *sparse.Structure) []uint64 {
+func marksOf(u *sparse.Structure, threads int) []uint64 {
 	marks := make([]uint64, (u.NCols+63)/64)
-	switch {
-	case u.Sparse():
+	if u.Sparse() {
 		for _, j := range u.Idx {
 			marks[j>>6] |= 1 << (j & 63)
 		}
-	case u.Format == sparse.Full:
-		for j := range u.NCols {
-			marks[j>>6] |= 1 << (j & 63)
-		}
-	default:
-		for j, b := range u.Present {
-			marks[j>>6] |= uint64(b) << (j & 63)
-		}
+		return marks
 	}
+	_ = parallel.Range(nil, threads, u.NCols, positionGrain, func(_, lo, hi int) {
+		if u.Format == sparse.Full {
+			for j := lo; j < hi; j++ {
+				marks[j>>6] |= 1 << (j & 63)
+			}
+			return
+		}
+		for j := lo; j < hi; j++ {
+			marks[j>>6] |= uint64(u.Present[j]) << (j & 63)
+		}
+	})
 	return marks
 }
 
@@ -230,30 +241,12 @@ func marksOf(u *sparse.Structure) []uint64 {
 func nearlyFull(n, m int64) bool { return 8*n > 7*m }
 
 // joinBlocks makes a vector from the lists that the blocks wrote to idx and val.
-func joinBlocks[C any](m int, bounds, counts []int, idx []int32, val []C) *sparse.Store[C] {
-	total := 0
-	for _, n := range counts {
-		total += n
-	}
-	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: 1, NCols: m, NVals: int64(total)}}
-	if nearlyFull(int64(total), int64(m)) {
-		out.Format = sparse.Bitmap
-		out.Present, out.Val = make([]uint8, m), make([]C, m)
-		for b, n := range counts {
-			v := val[bounds[b] : bounds[b]+n]
-			for p, i := range idx[bounds[b] : bounds[b]+n] {
-				out.Present[i], out.Val[i] = 1, v[p]
-			}
-		}
-		return out
-	}
-	out.Ptr = []int64{0, int64(total)}
-	out.Idx, out.Val = fresh.Make[int32](int64(total))[:0], fresh.Make[C](int64(total))[:0]
+func joinBlocks[C any](env Env, m int, bounds, counts []int, idx []int32, val []C) (*sparse.Store[C], error) {
+	found := make([]entryBuffer[C], len(counts))
 	for b, n := range counts {
-		out.Idx = append(out.Idx, idx[bounds[b]:bounds[b]+n]...)
-		out.Val = append(out.Val, val[bounds[b]:bounds[b]+n]...)
+		found[b] = entryBuffer[C]{idx[bounds[b] : bounds[b]+n], val[bounds[b] : bounds[b]+n]}
 	}
-	return out
+	return joinFound(env, m, found, parallel.Threads(env.Threads))
 }
 
 func pullFull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], x []B, threads int) (*sparse.Store[C], error) {
@@ -308,15 +301,17 @@ func window[T any](v []T, lo, hi int64) []T {
 
 // dense returns the values of a 1×n vector by position and its presence bytes. x is nil for a
 // pattern.
-func dense[T any](u *sparse.Store[T]) (x []T, present []uint8) {
+func dense[T any](u *sparse.Store[T], threads int) (x []T, present []uint8) {
 	switch u.Format {
 	case sparse.Bitmap:
 		return u.Val, u.Present
 	case sparse.Full:
-		present = make([]uint8, u.NCols)
-		for i := range present {
-			present[i] = 1
-		}
+		present = fresh.Make[uint8](int64(u.NCols))
+		_ = parallel.Range(nil, threads, len(present), positionGrain, func(_, lo, hi int) {
+			for i := lo; i < hi; i++ {
+				present[i] = 1
+			}
+		})
 		return u.Val, present
 	}
 	present = make([]uint8, u.NCols)
@@ -389,6 +384,9 @@ func Push[A, B, C any](env Env, s *Semiring[A, B, C], u *sparse.Store[A], a *spa
 		return pushSorted(env, s, ks, uv, los, work, a, mask)
 	}
 	bounds := parallel.Cut(work, pushParts(total+rowVisitCost*int64(len(ks)), s.Exact, parallel.Threads(env.Threads)), rowVisitCost)
+	if threads := workers(env, total, 1<<13); threads > sortedPushThreads && total >= sortedPushMin && total <= sortedPushMax {
+		return pushByBlocks(env, s, &pushed[A, B, C]{a, ks, uv, los, work, bounds}, mask, threads)
+	}
 	spas := make([]*spa[C], len(bounds)-1)
 	err := parallel.Pieces(env.Ctx, env.Threads, len(spas), func(_, part int) {
 		sp := getSPA(n, s.Identity)

@@ -71,7 +71,7 @@ func siftLarge[T any](env Env, s *sparse.Store[T], decide func(keep []uint8, i i
 	if err != nil {
 		return nil, err
 	}
-	return assemble(&p, bounds, offset, lens, idx, val), nil
+	return assemble(&p, bounds, offset, lens, idx, val, threads), nil
 }
 
 // Select keeps the entries of s that satisfy the predicate. fill is the value of a pattern's

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
@@ -50,7 +51,8 @@ func Build[T any](m, n int, blocks []Tuples[T], dup func(x, y T) T, threads int)
 	if int64(max(m, n))/hyperRatio > count && max(m, n) > hyperMinRows {
 		return buildBySort(m, n, blocks, count, dup)
 	}
-	s := ascending(m, n, blocks, count)
+	blocks = slices.DeleteFunc(blocks, func(b Tuples[T]) bool { return len(b.Row) == 0 })
+	s := ascending(m, n, blocks, count, threads)
 	if s == nil {
 		c := byColumn(m, n, blocks, count, threads)
 		if count > collectAbove {
@@ -65,33 +67,56 @@ func Build[T any](m, n int, blocks []Tuples[T], dup func(x, y T) T, threads int)
 }
 
 // ascending returns the tuples as CSR if they are already sorted by row and column (equal
-// coordinates allowed), as in many files, and nil otherwise.
-func ascending[T any](m, n int, blocks []Tuples[T], count int64) *Store[T] {
-	last := int64(-1)
-	for _, b := range blocks {
+// coordinates allowed), as in many files, and nil otherwise. No block is empty.
+func ascending[T any](m, n int, blocks []Tuples[T], count int64, threads int) *Store[T] {
+	key := func(b *Tuples[T], p int) int64 { return int64(b.Row[p])<<32 | int64(b.Col[p]) }
+	var descends atomic.Bool
+	_ = parallel.Pieces(nil, threads, len(blocks), func(_, k int) {
+		if descends.Load() {
+			return
+		}
+		b := &blocks[k]
+		last := int64(-1)
+		if k > 0 {
+			last = key(&blocks[k-1], len(blocks[k-1].Row)-1)
+		}
 		col := b.Col[:len(b.Row)]
 		for p, i := range b.Row {
 			key := int64(i)<<32 | int64(col[p])
 			if key < last {
-				return nil
+				descends.Store(true)
+				return
 			}
 			last = key
 		}
+	})
+	if descends.Load() {
+		return nil
+	}
+	from, rows := make([]int64, len(blocks)+1), make([]int, len(blocks)+1) // first entries, rows before them
+	rows[0] = -1
+	for k, b := range blocks {
+		from[k+1], rows[k+1] = from[k]+int64(len(b.Row)), int(b.Row[len(b.Row)-1])
 	}
 	s := &Store[T]{Structure: Structure{NRows: m, NCols: n, NVals: count}}
 	s.Ptr = make([]int64, m+1)
-	s.Idx = make([]int32, 0, count)
-	s.Val = make([]T, 0, count)
-	for k, b := range blocks {
-		for _, i := range b.Row {
-			s.Ptr[i+1]++
+	s.Idx = fresh.Make[int32](count)
+	s.Val = fresh.Make[T](count)
+	// The first tuple of row i sets the offsets of row i and of the empty rows before it.
+	_ = parallel.Pieces(nil, threads, len(blocks), func(_, k int) {
+		b := blocks[k]
+		copy(s.Idx[from[k]:], b.Col)
+		copy(s.Val[from[k]:], b.Val)
+		last := rows[k]
+		for p, i := range b.Row {
+			for ; last < int(i); last++ {
+				s.Ptr[last+1] = from[k] + int64(p)
+			}
 		}
-		s.Idx = append(s.Idx, b.Col...)
-		s.Val = append(s.Val, b.Val...)
 		blocks[k] = Tuples[T]{}
-	}
-	for i := range m {
-		s.Ptr[i+1] += s.Ptr[i]
+	})
+	for i := rows[len(blocks)] + 1; i <= m; i++ {
+		s.Ptr[i] = count
 	}
 	return s
 }
@@ -116,14 +141,7 @@ func byColumn[T any](m, n int, blocks []Tuples[T], count int64, threads int) *St
 		counts[w] = h
 	})
 	c.Ptr = make([]int64, n+1)
-	var total int64
-	for j := range n {
-		c.Ptr[j] = total
-		for _, h := range counts {
-			h[j], total = total, total+h[j]
-		}
-	}
-	c.Ptr[n] = total
+	parallel.Offsets(threads, counts, c.Ptr)
 	parallel.Do(threads, func(w int) {
 		next := counts[w]
 		for k := cut(w); k < cut(w+1); k++ {
@@ -177,24 +195,56 @@ func combine[T any](s *Store[T], dup func(x, y T) T, threads int) error {
 			return e
 		}
 	}
-	var total int64
-	for w := range blocks {
-		from := s.Ptr[bounds[w]]
-		if total != from {
-			copy(s.Idx[total:], s.Idx[from:from+kept[w]])
-			copy(s.Val[total:], s.Val[from:from+kept[w]])
-		}
-		total += kept[w]
+	total := int64(0)
+	for _, n := range kept {
+		total += n
 	}
 	if total == s.NVals {
 		return nil
 	}
-	for k, n := range lens {
-		s.Ptr[k+1] = s.Ptr[k] + n
+	starts := make([]int64, blocks)
+	for w := range starts {
+		starts[w] = s.Ptr[bounds[w]]
 	}
-	clear(s.Val[total:])
-	s.Idx, s.Val, s.NVals = s.Idx[:total], s.Val[:total], total
+	old := s.Val
+	if s.Idx, s.Val = Join(threads, s.Idx, s.Val, starts, kept); &s.Val[0] == &old[0] {
+		clear(old[total:])
+	}
+	copy(s.Ptr[1:], lens)
+	parallel.Sum(threads, s.Ptr)
+	s.NVals = total
 	return nil
+}
+
+// Join returns the used parts of idx and val, joined. Part w begins at from[w] and has kept[w]
+// entries; the parts are in ascending order. One or two threads move them within the arrays if little
+// room is left over. Otherwise the threads copy them to new arrays, in any order.
+func Join[T any](threads int, idx []int32, val []T, from, kept []int64) ([]int32, []T) {
+	to := make([]int64, len(kept)+1)
+	for w, n := range kept {
+		to[w+1] = to[w] + n
+	}
+	total := to[len(kept)]
+	if total == int64(len(idx)) {
+		return idx, val
+	}
+	few := parallel.Threads(threads) <= 2 || total < 1<<16
+	if few && int64(len(idx))-total <= total/4+1024 {
+		for w, n := range kept {
+			if at := from[w]; at != to[w] {
+				copy(idx[to[w]:], idx[at:at+n])
+				copy(val[to[w]:], val[at:at+n])
+			}
+		}
+		return idx[:total:total], val[:total:total]
+	}
+	newIdx, newVal := fresh.Make[int32](total), fresh.Make[T](total)
+	_ = parallel.Pieces(nil, threads, len(kept), func(_, w int) {
+		at, n := from[w], kept[w]
+		copy(newIdx[to[w]:], idx[at:at+n])
+		copy(newVal[to[w]:], val[at:at+n])
+	})
+	return newIdx, newVal
 }
 
 func buildBySort[T any](m, n int, blocks []Tuples[T], count int64, dup func(x, y T) T) (*Store[T], error) {

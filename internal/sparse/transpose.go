@@ -57,14 +57,7 @@ func countingSort[T any, P uint32 | int64](s, t *Store[T], bounds []int) {
 		}
 		counts[w] = c
 	})
-	var total P
-	for j := range t.Ptr[1:] {
-		t.Ptr[j] = int64(total)
-		for _, c := range counts {
-			c[j], total = total, total+c[j]
-		}
-	}
-	t.Ptr[s.NCols] = int64(total)
+	parallel.Offsets(threads, counts, t.Ptr)
 	parallel.Do(threads, func(w int) {
 		next := counts[w]
 		for k := bounds[w]; k < bounds[w+1]; k++ {

@@ -1,0 +1,86 @@
+package matrix
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestFromTuplesLong: long lists of tuples, which are copied and sorted in parallel, give the matrix
+// that a Builder gives, at any number of threads; sorted or not; the first bad index is reported.
+func TestFromTuplesLong(t *testing.T) {
+	t.Parallel()
+	const m, n, count = 3000, 2000, 200_000
+	rng := rand.New(rand.NewPCG(1, 2))
+	rows, cols, vals := make([]int, count), make([]int, count), make([]float64, count)
+	for p := range rows {
+		rows[p], cols[p], vals[p] = rng.IntN(m-7)+3, rng.IntN(n), float64(rng.IntN(1000))
+	}
+	order := make([]int, count)
+	for p := range order {
+		order[p] = p
+	}
+	for _, sorted := range []bool{false, true} {
+		if sorted {
+			slices.SortStableFunc(order, func(a, b int) int { return (rows[a]*n + cols[a]) - (rows[b]*n + cols[b]) })
+			r, c, v := slices.Clone(rows), slices.Clone(cols), slices.Clone(vals)
+			for p, q := range order {
+				rows[p], cols[p], vals[p] = r[q], c[q], v[q]
+			}
+		}
+		want := map[[2]int]float64{}
+		for p := range rows {
+			want[[2]int{rows[p], cols[p]}] = want[[2]int{rows[p], cols[p]}]*.5 + vals[p] // order matters
+		}
+		half := CombineFunc[float64](func(x, y float64) float64 { return x*.5 + y })
+		check := func(name string, a *Matrix[float64], err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			if int(a.NVals()) != len(want) {
+				t.Fatalf("%s: %d entries, want %d", name, a.NVals(), len(want))
+			}
+			lastI, lastJ := -1, -1
+			for at, x := range a.All() {
+				i, j := at.Row, at.Col
+				if x != want[[2]int{i, j}] {
+					t.Fatalf("%s: (%d, %d) = %v, want %v", name, i, j, x, want[[2]int{i, j}])
+				}
+				if i < lastI || i == lastI && j <= lastJ {
+					t.Fatalf("%s: (%d, %d) after (%d, %d)", name, i, j, lastI, lastJ)
+				}
+				lastI, lastJ = i, j
+			}
+		}
+		a, err := FromTuples(m, n, rows, cols, vals, half)
+		check("FromTuples", a, err)
+		for _, threads := range []int{1, 2, 3, 8, 16} {
+			b := NewBuilder[float64](m, n).SetThreads(threads)
+			for lo := 0; lo < count; lo += 1 << 14 {
+				hi := min(lo+1<<14, count)
+				r, c := make([]int32, hi-lo), make([]int32, hi-lo)
+				for p := range r {
+					r[p], c[p] = int32(rows[lo+p]), int32(cols[lo+p])
+				}
+				b.AddBlock(r, c, slices.Clone(vals[lo:hi]))
+			}
+			b.AddBlock(nil, nil, nil)
+			a, err := b.Build(half)
+			check(fmt.Sprint(threads, " threads"), a, err)
+		}
+	}
+	var bad *IndexError
+	rows[150_000], cols[100_000] = m, -1
+	if _, err := FromTuples(m, n, rows, cols, vals, nil); !errors.As(err, &bad) || bad.Index != -1 {
+		t.Errorf("FromTuples: %v, want the column -1", err)
+	}
+	b := NewBuilder[float64](m, n)
+	b.AddBlock([]int32{0, 1}, []int32{0, n}, []float64{1, 2})
+	b.Add(m, 0, 1)
+	if _, err := b.Build(nil); !errors.As(err, &bad) || bad.Index != n {
+		t.Errorf("AddBlock: %v, want the column %d", err, n)
+	}
+}
