@@ -22,6 +22,7 @@ type CoresOptions struct {
 	Threads []int         // nil: powers of two up to the number of processors
 	Rounds  int           // at most; 0 means 9
 	Only    []string      // cases whose name contains one of these; nil means all
+	Large   bool          // also the cases of R-MAT 20 and 22 whose inputs take minutes to make
 	Budget  time.Duration // after which a case begins no further round, once it has three; 0 means 10 s
 	Log     func(string)  // receives progress, a line each; may be nil
 }
@@ -90,7 +91,7 @@ func Cores(ctx context.Context, o CoresOptions) (*CoresTable, error) {
 		t.Triad = append(t.Triad, Triad(n))
 	}
 	b := &cpuBench{CPUOptions: CPUOptions{NoPeers: true, Log: o.Log}, ctx: ctx, dir: dir, inputs: map[string]*input{}}
-	for _, c := range cpuCases() {
+	for _, c := range coresCases(o.Large) {
 		if !wanted(o.Only, c.name) {
 			continue
 		}
@@ -109,12 +110,19 @@ func Cores(ctx context.Context, o CoresOptions) (*CoresTable, error) {
 }
 
 // CoresCases returns the names of the cases of [Cores].
-func CoresCases() []string {
+func CoresCases(large bool) []string {
 	var names []string
-	for _, c := range cpuCases() {
+	for _, c := range coresCases(large) {
 		names = append(names, c.name)
 	}
 	return names
+}
+
+func coresCases(large bool) []cpuCase {
+	if large {
+		return append(cpuCases(), largeCases()...)
+	}
+	return cpuCases()
 }
 
 // byThreads measures a case.

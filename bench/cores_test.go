@@ -11,7 +11,7 @@ import (
 func TestCores(t *testing.T) {
 	o := CoresOptions{Threads: []int{1, 3}, Rounds: 1, Budget: time.Second, Only: []string{"classify"}}
 	cases := 0
-	for _, c := range CoresCases() {
+	for _, c := range CoresCases(true) {
 		if strings.Contains(c, "classify") {
 			cases++
 		}

@@ -102,6 +102,19 @@ func cpuCases() []cpuCase {
 	)
 }
 
+// largeCases are cases of [Cores] whose inputs take a minute to make.
+func largeCases() []cpuCase {
+	return []cpuCase{
+		{name: "vxm push 1 % rmat20", input: "rmat20", ours: push(1, false)},
+		{name: "vxm push 10 % rmat20", input: "rmat20", ours: push(10, false)},
+		{name: "spmv plus_times f64 rmat22", input: "rmat22", bytes: spmvBytes(8), ours: spmv(semiring.PlusTimes[f64](), of64)},
+		{name: "spmv plus_times f32 rmat22", input: "rmat22", bytes: spmvBytes(4), ours: spmv(semiring.PlusTimes[float32](), of32)},
+		{name: "spmv min_plus f64 rmat22", input: "rmat22", bytes: spmvBytes(8), ours: spmv(semiring.MinPlus[f64](), of64)},
+		{name: "bfs levels a source rmat22", input: "rmat22", ours: search(oursBFS)},
+		{name: "sssp a source weighted22", input: "weighted22", ours: search(oursSSSP)},
+	}
+}
+
 // ssspDelta is the bucket width of the peer, a usual one for weights of 1…255. Neither
 // it nor ours was tuned.
 const ssspDelta = "32"

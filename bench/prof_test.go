@@ -2,20 +2,29 @@ package bench
 
 import (
 	"os"
+	"strconv"
 	"testing"
 )
 
-// BenchmarkCase runs our side of the case named by HIVEBLAS_CASE, for profiles.
+// BenchmarkCase runs our side of the case named by HIVEBLAS_CASE with HIVEBLAS_CASE_THREADS threads (2
+// by default), for profiles.
 func BenchmarkCase(b *testing.B) {
 	want := os.Getenv("HIVEBLAS_CASE")
 	if want == "" {
 		b.Skip("set HIVEBLAS_CASE to the name of a row of the CPU table")
 	}
-	for _, c := range cpuCases() {
+	threads := 2
+	if n := os.Getenv("HIVEBLAS_CASE_THREADS"); n != "" {
+		var err error
+		if threads, err = strconv.Atoi(n); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, c := range coresCases(true) {
 		if c.name != want {
 			continue
 		}
-		run := &cpuBench{CPUOptions: CPUOptions{Threads: 2, Log: func(string) {}}, dir: b.TempDir(), inputs: map[string]*input{}}
+		run := &cpuBench{CPUOptions: CPUOptions{Threads: threads, Log: func(string) {}}, dir: b.TempDir(), inputs: map[string]*input{}}
 		in, err := run.load(c.input)
 		if err != nil {
 			b.Fatal(err)

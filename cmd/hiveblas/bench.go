@@ -416,6 +416,7 @@ is more than 1.1 times that of the fewer threads before it.`,
 	fs.IntVar(&o.Rounds, "rounds", 9, "measure `N` rounds, fewer in long cases")
 	fs.DurationVar(&o.Budget, "budget", 10*time.Second, "end a case after `TIME` and at least three rounds")
 	fs.StringSliceVar(&o.Only, "only", nil, "only `cases` whose name contains one of these")
+	fs.BoolVar(&o.Large, "large", false, "also R-MAT 20 and 22, which take minutes to make")
 	fs.StringVar(&file, "json", "", "also write the table to `FILE` as JSON")
 	fs.StringVar(&picture, "plot", "", "draw the speed-ups into `FILE`, a .png")
 	fs.BoolVar(&quiet, "quiet", false, "print no progress")
@@ -428,7 +429,7 @@ is more than 1.1 times that of the fewer threads before it.`,
 				return &usageError{cmd.CommandPath(), fmt.Sprintf("--threads has %d, want 1 or more", n)}
 			}
 		}
-		if err := wantParts(cmd, "--only", o.Only, "case", bench.CoresCases()); err != nil {
+		if err := wantParts(cmd, "--only", o.Only, "case", bench.CoresCases(o.Large)); err != nil {
 			return err
 		}
 		if o.Budget <= 0 {

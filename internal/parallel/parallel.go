@@ -2,15 +2,14 @@
 //
 // Every loop distributes ranges dynamically through one atomic counter, so that a slow range delays
 // only its worker. A loop tests its context between ranges, and panics in the caller if a worker
-// panics.
+// panics. The workers of all loops are one set of helpers (see crew.go), so that concurrent calls
+// share the processors.
 package parallel
 
 import (
 	"context"
 	"runtime"
-	"sync"
 	"sync/atomic"
-	"time"
 )
 
 // Threads returns n when it is positive and GOMAXPROCS otherwise.
@@ -21,56 +20,28 @@ func Threads(n int) int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// Do runs fn(worker) once for each worker in [0, threads), in parallel, and waits for all. If a
-// worker panics, Do panics with its value.
-func Do(threads int, fn func(worker int)) {
-	if threads <= 1 {
+// Do runs fn(part) once for each part in [0, parts), in parallel on as many threads as are free, and
+// waits for all. If a part panics, Do panics with its value.
+func Do(parts int, fn func(part int)) {
+	if parts <= 1 {
 		fn(0)
 		return
 	}
-	c := crew{helpers: threads - 1}
-	c.do(func(w int) {
+	var next atomic.Int64
+	c := newCrew(parts)
+	c.run(func(w int) {
 		if w == 0 {
 			c.gather()
 		}
-		fn(w)
+		for {
+			p := int(next.Add(1)) - 1
+			if p >= parts {
+				return
+			}
+			fn(p)
+		}
 	})
 }
-
-// crew is the workers of one loop: its caller, worker 0, and the helpers.
-type crew struct {
-	helpers int
-	begun   atomic.Int32 // helpers that have started
-	since   time.Time
-	placed  bool // every helper has started, or makeRoom cannot help
-}
-
-func (c *crew) do(fn func(worker int)) {
-	var wg sync.WaitGroup
-	var first atomic.Pointer[panicked]
-	run := func(w int) {
-		defer func() {
-			if v := recover(); v != nil {
-				first.CompareAndSwap(nil, &panicked{v})
-			}
-		}()
-		fn(w)
-	}
-	c.since, c.placed = time.Now(), hopeless(c.helpers)
-	for w := 1; w <= c.helpers; w++ {
-		wg.Go(func() {
-			c.begun.Add(1)
-			run(w)
-		})
-	}
-	run(0)
-	wg.Wait()
-	if p := first.Load(); p != nil {
-		panic(p.value)
-	}
-}
-
-type panicked struct{ value any }
 
 // Range divides [0, n) into pieces of about grain and runs fn on them with the given number of
 // workers. It returns ctx.Err() if the context ends before all pieces have started; started pieces
@@ -100,8 +71,8 @@ func Pieces(ctx context.Context, threads, pieces int, fn func(worker, piece int)
 		return err(ctx)
 	}
 	var next atomic.Int64
-	c := crew{helpers: threads - 1}
-	c.do(func(w int) {
+	c := newCrew(threads)
+	c.run(func(w int) {
 		for {
 			p := int(next.Add(1)) - 1
 			if p >= pieces || err(ctx) != nil {

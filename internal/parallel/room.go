@@ -27,7 +27,7 @@ func hopeless(helpers int) bool {
 func (c *crew) makeRoom() {
 	switch {
 	case c.placed:
-	case int(c.begun.Load()) == c.helpers:
+	case joinedOf(c.state.Load()) == c.limit:
 		c.placed = true
 	case time.Since(c.since) > patience:
 		c.placed = true

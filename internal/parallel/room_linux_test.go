@@ -26,7 +26,7 @@ func TestMove(t *testing.T) {
 
 // TestMakeRoom: a caller whose helpers do not start moves once, in time.
 func TestMakeRoom(t *testing.T) {
-	c := crew{helpers: 1, since: time.Now()}
+	c := crew{limit: 1, since: time.Now()}
 	if c.makeRoom(); c.placed {
 		t.Error("the caller moves before patience ends")
 	}
@@ -34,8 +34,8 @@ func TestMakeRoom(t *testing.T) {
 	if c.makeRoom(); !c.placed {
 		t.Error("the caller would move at every piece")
 	}
-	begun := crew{helpers: 1, since: time.Now()}
-	begun.begun.Add(1)
+	begun := crew{limit: 1, since: time.Now()}
+	begun.state.Add(oneJoined)
 	if begun.makeRoom(); !begun.placed {
 		t.Error("the caller would test helpers that have all started")
 	}

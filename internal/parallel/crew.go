@@ -1,0 +1,247 @@
+package parallel
+
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+)
+
+// Operations on small inputs are chains of loops of some microseconds each, which is less than the
+// time to wake a thread. So a helper stays awake for a while after a loop and looks for the next one,
+// as the threads of OpenMP do. All loops of a process share the helpers: a loop publishes its crew in
+// a slot, and helpers that find it join it until it has enough. A loop does not wait for helpers that
+// have not joined, so a loop for which no helper is free runs on its caller alone.
+
+// awake is the time for which a helper or a caller waits actively before it sleeps.
+const awake = 50 * time.Microsecond
+
+// retirement is the time after which a sleeping helper ends.
+const retirement = time.Second
+
+// crew is the workers of one loop: its caller, worker 0, and the helpers that have joined.
+type crew struct {
+	work   func(worker int)
+	limit  int           // of helpers
+	state  atomic.Uint64 // see oneActive
+	done   chan struct{} // receives when the last helper of a closed crew leaves
+	failed atomic.Pointer[panicked]
+
+	since  time.Time
+	placed bool // every helper has joined, or makeRoom cannot help
+}
+
+type panicked struct{ value any }
+
+// The state of a crew: the number of active helpers in the lower half, above it the number of helpers
+// that have ever joined, and the highest bit once no further helper may join.
+const (
+	oneActive = 1
+	oneJoined = 1 << 32
+	closed    = 1 << 63
+)
+
+func activeOf(state uint64) int { return int(uint32(state)) }
+func joinedOf(state uint64) int { return int(state &^ closed >> 32) }
+
+// newCrew returns a crew of so many threads.
+func newCrew(threads int) *crew {
+	return &crew{limit: threads - 1, done: make(chan struct{}, 1), since: time.Now(), placed: hopeless(threads - 1)}
+}
+
+// run runs work on the caller and on the helpers that join, and returns when all have finished.
+func (c *crew) run(work func(worker int)) {
+	c.work = work
+	slot := helpers.publish(c)
+	c.try(0)
+	if slot != nil {
+		slot.Store(nil)
+	}
+	if s := c.state.Or(closed); activeOf(s) > 0 {
+		c.await()
+	}
+	if p := c.failed.Load(); p != nil {
+		panic(p.value)
+	}
+}
+
+// try runs the work of a worker and keeps the first panic.
+func (c *crew) try(worker int) {
+	defer func() {
+		if v := recover(); v != nil {
+			c.failed.CompareAndSwap(nil, &panicked{v})
+		}
+	}()
+	c.work(worker)
+}
+
+// join adds a helper and returns its number, or 0 if the crew needs none.
+func (c *crew) join() int {
+	for {
+		s := c.state.Load()
+		if s&closed != 0 || joinedOf(s) >= c.limit {
+			return 0
+		}
+		if c.state.CompareAndSwap(s, s+oneJoined+oneActive) {
+			return joinedOf(s) + 1
+		}
+	}
+}
+
+// leave is the end of a helper's work.
+func (c *crew) leave() {
+	if s := c.state.Add(^uint64(0)); s&closed != 0 && activeOf(s) == 0 {
+		c.done <- struct{}{}
+	}
+}
+
+// await returns when the last helper has left.
+func (c *crew) await() {
+	if !helpers.spin(func() bool { return activeOf(c.state.Load()) == 0 }) {
+		<-c.done
+	}
+}
+
+// slots is the number of loops that can have helpers at the same time. A loop beyond that runs on
+// its caller alone.
+const slots = 64
+
+// helperSet is the state of all helpers.
+type helperSet struct {
+	_         [64]byte // helpers read published all the time: it has a cache line of its own
+	published atomic.Uint64
+	_         [56]byte
+	looking   atomic.Int32 // awake, without work
+	asleep    atomic.Int32
+	total     atomic.Int32
+	procs     atomic.Int32 // GOMAXPROCS at the last loop
+	slots     [slots]atomic.Pointer[crew]
+}
+
+var helpers helperSet
+
+// wake receives a token for each helper that shall wake.
+var wake = make(chan struct{}, 1<<12)
+
+// publish lets helpers join a crew. It returns nil if no slot is free.
+func (h *helperSet) publish(c *crew) *atomic.Pointer[crew] {
+	for k := range h.slots {
+		slot := &h.slots[k]
+		if slot.Load() != nil || !slot.CompareAndSwap(nil, c) {
+			continue
+		}
+		if procs := int32(runtime.GOMAXPROCS(0)); h.procs.Load() != procs {
+			h.procs.Store(procs)
+		}
+		h.published.Add(1)
+		if h.recruit(c) == 0 && h.looking.Load() == 0 {
+			c.placed = true // no helper is free: do not wait for one
+		}
+		return slot
+	}
+	return nil
+}
+
+// recruit wakes or starts up to two helpers if those that look for work are too few for a crew. Each
+// helper that joins recruits two more, so the number grows quickly at little cost for each. It returns
+// the number recruited.
+func (h *helperSet) recruit(c *crew) (recruited int) {
+	need := c.limit - joinedOf(c.state.Load()) - int(h.looking.Load())
+	for recruited < min(need, 2) {
+		switch {
+		case take(&h.asleep):
+			wake <- struct{}{}
+			recruited++
+		case h.total.Add(1) <= max(h.procs.Load()-1, int32(c.limit)):
+			go h.help()
+			recruited++
+		default:
+			h.total.Add(-1)
+			return recruited
+		}
+	}
+	return recruited
+}
+
+// take decrements a counter that is above 0, and reports whether it was.
+func take(n *atomic.Int32) bool {
+	for {
+		x := n.Load()
+		if x <= 0 {
+			return false
+		}
+		if n.CompareAndSwap(x, x-1) {
+			return true
+		}
+	}
+}
+
+// help is the life of a helper.
+func (h *helperSet) help() {
+	timer := time.NewTimer(retirement)
+	for {
+		seen := h.published.Load()
+		if h.serve() {
+			continue
+		}
+		h.looking.Add(1)
+		found := h.spin(func() bool { return h.published.Load() != seen })
+		h.looking.Add(-1)
+		if found {
+			continue
+		}
+		h.asleep.Add(1)
+		if h.published.Load() != seen { // its publisher may have seen nobody asleep
+			if !take(&h.asleep) {
+				<-wake
+			}
+			continue
+		}
+		timer.Reset(retirement)
+		select {
+		case <-wake:
+		case <-timer.C:
+			if take(&h.asleep) {
+				h.total.Add(-1)
+				return
+			}
+			<-wake
+		}
+	}
+}
+
+// serve works for every crew that needs a helper, and reports whether there was one.
+func (h *helperSet) serve() (served bool) {
+	for k := range h.slots {
+		c := h.slots[k].Load()
+		if c == nil {
+			continue
+		}
+		if w := c.join(); w > 0 {
+			h.recruit(c)
+			c.try(w)
+			c.leave()
+			served = true
+		}
+	}
+	return served
+}
+
+// spin waits actively until ready, and reports whether that was within the time awake. It returns at
+// once if the helpers that are awake need all processors.
+func (h *helperSet) spin(ready func() bool) bool {
+	var since time.Time
+	for i := 0; ; i++ {
+		if ready() {
+			return true
+		}
+		if i%128 != 0 {
+			continue
+		}
+		if i == 0 {
+			since = time.Now()
+		}
+		if h.total.Load()-h.asleep.Load() >= h.procs.Load() || time.Since(since) > awake {
+			return false
+		}
+	}
+}
