@@ -67,7 +67,7 @@ func (p *pairing) refine(ai, bi []int32, threads int) {
 	if rows == 0 || rows >= 4*threads || threads == 1 || total < segmentEntries {
 		return
 	}
-	per := 4 * threads
+	per := min(4*threads, int(total/(segmentEntries/8)))
 	pa, pb := make([]int64, 1, rows*per+1), make([]int64, 1, rows*per+1)
 	for r := range rows {
 		ra, rb := ai[p.pa[r]:p.pa[r+1]], bi[p.pb[r]:p.pb[r+1]]

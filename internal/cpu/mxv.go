@@ -385,6 +385,9 @@ func Push[A, B, C any](env Env, s *Semiring[A, B, C], u *sparse.Store[A], a *spa
 	}
 	bounds := parallel.Cut(work, pushParts(total+rowVisitCost*int64(len(ks)), s.Exact, parallel.Threads(env.Threads)), rowVisitCost)
 	if threads := workers(env, total, 1<<13); threads > sortedPushThreads && total >= sortedPushMin && total <= sortedPushMax {
+		if s.Exact { // one part: the order makes no difference
+			bounds = []int{0, len(ks)}
+		}
 		return pushByBlocks(env, s, &pushed[A, B, C]{a, ks, uv, los, work, bounds}, mask, threads)
 	}
 	spas := make([]*spa[C], len(bounds)-1)

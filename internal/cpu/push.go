@@ -36,13 +36,15 @@ type pushed[A, B, C any] struct {
 	bounds    []int
 }
 
-// products are products sorted by block: those of block b are at from[b] … from[b+1]−1, in the order
+// sortedProducts are products sorted by block: those of block b are at from[b] … from[b+1]−1, in the order
 // of a push by one thread. Columns count from the first of the block.
-type products[C any] struct {
+type sortedProducts[C any] struct {
 	part int // of the push
 	from []int32
 	idx  []int32
 	val  []C
+	next []int32 // scratch
+	row  []C     // scratch
 }
 
 // pushByBlocks is Push by sorting. Each sum has the order that pushParts prescribes, so the result
@@ -65,10 +67,23 @@ func pushByBlocks[A, B, C any](env Env, s *Semiring[A, B, C], u *pushed[A, B, C]
 			pieces = append(pieces, piece{part, lo + cuts[k], lo + cuts[k+1]})
 		}
 	}
-	sorted := make([]products[C], len(pieces))
+	sorted := make([]*sortedProducts[C], len(pieces))
+	pool := poolOf[sortedProducts[C]]() // new memory costs as much as the sort
+	defer func() {
+		for _, p := range sorted {
+			if p != nil {
+				pool.Put(p)
+			}
+		}
+	}()
 	err := parallel.Pieces(env.Ctx, threads, len(pieces), func(_, k int) {
-		sorted[k] = sortProducts(s, u, pieces[k].from, pieces[k].to, shift, blocks)
-		sorted[k].part = pieces[k].part
+		p, ok := pool.Get().(*sortedProducts[C])
+		if !ok {
+			p = &sortedProducts[C]{}
+		}
+		sorted[k] = p
+		p.part = pieces[k].part
+		sortProducts(p, s, u, pieces[k].from, pieces[k].to, shift, blocks)
 	})
 	if err != nil {
 		return nil, err
@@ -81,8 +96,7 @@ func pushByBlocks[A, B, C any](env Env, s *Semiring[A, B, C], u *pushed[A, B, C]
 	found := make([]entryBuffer[C], blocks)
 	err = parallel.Pieces(env.Ctx, threads, blocks, func(_, b int) {
 		sums := getBlockSums(len(u.bounds)-1, 1<<shift, s.Identity)
-		for k := range sorted {
-			p := &sorted[k]
+		for _, p := range sorted {
 			lo, hi := p.from[b], p.from[b+1]
 			if lo < hi {
 				sums.add(s.Collect, p.part, p.idx[lo:hi], p.val[lo:hi])
@@ -102,10 +116,11 @@ func pushByBlocks[A, B, C any](env Env, s *Semiring[A, B, C], u *pushed[A, B, C]
 }
 
 // sortProducts computes the products of the rows from … to−1 of u and sorts them by block, stably.
-func sortProducts[A, B, C any](s *Semiring[A, B, C], u *pushed[A, B, C], from, to, shift, blocks int) products[C] {
+func sortProducts[A, B, C any](out *sortedProducts[C], s *Semiring[A, B, C], u *pushed[A, B, C], from, to, shift, blocks int) {
 	a := u.a
-	out := products[C]{from: make([]int32, blocks+1)}
-	next := make([]int32, blocks+1)
+	out.from, out.next = sized(out.from, blocks+1), sized(out.next, blocks+1)
+	next := out.next
+	clear(next)
 	longest := int64(0)
 	for p := from; p < to; p++ {
 		if q := p + rowsAhead; q < to {
@@ -122,8 +137,8 @@ func sortProducts[A, B, C any](s *Semiring[A, B, C], u *pushed[A, B, C], from, t
 		out.from[b], next[b] = total, total
 		total += n
 	}
-	out.idx, out.val = fresh.Make[int32](int64(total)), fresh.Make[C](int64(total))
-	row := make([]C, longest)
+	out.idx, out.val = sized(out.idx, int(total)), sized(out.val, int(total))
+	out.row = sized(out.row, int(longest))
 	within := int32(1)<<shift - 1
 	var x A
 	for p := from; p < to; p++ {
@@ -134,7 +149,7 @@ func sortProducts[A, B, C any](s *Semiring[A, B, C], u *pushed[A, B, C], from, t
 		if u.uv != nil {
 			x = u.uv[p]
 		}
-		v := row[:hi-lo]
+		v := out.row[:hi-lo]
 		s.Products(v, x, window(a.Val, lo, hi))
 		for e, j := range a.Idx[lo:hi] {
 			b := j >> shift
@@ -143,7 +158,14 @@ func sortProducts[A, B, C any](s *Semiring[A, B, C], u *pushed[A, B, C], from, t
 			out.idx[q], out.val[q] = j&within, v[e]
 		}
 	}
-	return out
+}
+
+// sized returns v with n items, or a new array with some room to spare. The items are undefined.
+func sized[T any](v []T, n int) []T {
+	if cap(v) >= n {
+		return v[:n]
+	}
+	return fresh.Make[T](int64(n + n/4))[:n]
 }
 
 // blockSums are the sums of a block of columns, separate for each part. While idle, acc holds the

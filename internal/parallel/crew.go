@@ -13,7 +13,8 @@ import (
 // have not joined, so a loop for which no helper is free runs on its caller alone.
 
 // awake is the time for which a helper or a caller waits actively before it sleeps.
-const awake = 50 * time.Microsecond
+// GNU's OpenMP waits for milliseconds.
+const awake = 200 * time.Microsecond
 
 // retirement is the time after which a sleeping helper ends.
 const retirement = time.Second
@@ -110,7 +111,7 @@ type helperSet struct {
 	_         [64]byte // helpers read published all the time: it has a cache line of its own
 	published atomic.Uint64
 	_         [56]byte
-	looking   atomic.Int32 // awake, without work
+	working   atomic.Int32 // in a crew
 	asleep    atomic.Int32
 	total     atomic.Int32
 	procs     atomic.Int32 // GOMAXPROCS at the last loop
@@ -133,19 +134,24 @@ func (h *helperSet) publish(c *crew) *atomic.Pointer[crew] {
 			h.procs.Store(procs)
 		}
 		h.published.Add(1)
-		if h.recruit(c) == 0 && h.looking.Load() == 0 {
-			c.placed = true // no helper is free: do not wait for one
+		if h.recruit(c) == 0 && h.free() == 0 {
+			c.placed = true // do not wait for a helper
 		}
 		return slot
 	}
 	return nil
 }
 
-// recruit wakes or starts up to two helpers if those that look for work are too few for a crew. Each
+// free returns the number of helpers that are awake and have no work.
+func (h *helperSet) free() int {
+	return int(h.total.Load() - h.asleep.Load() - h.working.Load())
+}
+
+// recruit wakes or starts up to two helpers if those that are free are too few for a crew. Each
 // helper that joins recruits two more, so the number grows quickly at little cost for each. It returns
 // the number recruited.
 func (h *helperSet) recruit(c *crew) (recruited int) {
-	need := c.limit - joinedOf(c.state.Load()) - int(h.looking.Load())
+	need := c.limit - joinedOf(c.state.Load()) - h.free()
 	for recruited < min(need, 2) {
 		switch {
 		case take(&h.asleep):
@@ -183,10 +189,7 @@ func (h *helperSet) help() {
 		if h.serve() {
 			continue
 		}
-		h.looking.Add(1)
-		found := h.spin(func() bool { return h.published.Load() != seen })
-		h.looking.Add(-1)
-		if found {
+		if h.spin(func() bool { return h.published.Load() != seen }) {
 			continue
 		}
 		h.asleep.Add(1)
@@ -217,9 +220,11 @@ func (h *helperSet) serve() (served bool) {
 			continue
 		}
 		if w := c.join(); w > 0 {
+			h.working.Add(1)
 			h.recruit(c)
 			c.try(w)
 			c.leave()
+			h.working.Add(-1)
 			served = true
 		}
 	}
