@@ -35,9 +35,7 @@ func symmetrise[T comparable](s *sparse.Store[T], e element[T], combine Combiner
 			u.Ptr[i+1] = unionCount(s.Idx[s.Ptr[i]:s.Ptr[i+1]], t.Idx[t.Ptr[i]:t.Ptr[i+1]])
 		}
 	})
-	for i := range s.NRows {
-		u.Ptr[i+1] += u.Ptr[i]
-	}
+	parallel.Sum(threads, u.Ptr)
 	u.NVals = u.Ptr[s.NRows]
 	u.Idx, u.Val = fresh.Make[int32](u.NVals), fresh.Make[T](u.NVals)
 	_ = parallel.Range(nil, threads, s.NRows, grain, func(_, lo, hi int) {

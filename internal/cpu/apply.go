@@ -134,7 +134,7 @@ func ReduceRows[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*spar
 		return reduceListed(env, s, m, fill)
 	}
 	n := s.NRows
-	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: n, Format: sparse.Full, NVals: int64(n)}, Val: make([]T, n)}
+	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: n, Format: sparse.Full, NVals: int64(n)}, Val: fresh.Make[T](int64(n))}
 	if !s.Sparse() && s.Format != sparse.Full {
 		s = sparse.ToSparse(s)
 	}
@@ -154,16 +154,29 @@ func ReduceRows[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*spar
 		}
 		return out, err
 	}
-	present := make([]uint8, n)
-	threads := parallel.Threads(env.Threads)
-	bounds := parallel.Cut(s.Ptr, threads*32, 2)
+	present := fresh.Make[uint8](int64(n))
+	threads := workers(env, s.NVals+int64(n), 1<<14)
+	bounds := parallel.Cut(s.Ptr, threads*8, 2)
 	counts := make([]int64, len(bounds)-1)
 	err := parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) {
 		lo, hi := bounds[b], bounds[b+1]
 		m.FoldRows(out.Val[lo:hi], m.Identity, s.Ptr[lo:hi+1], val)
 		counts[b] = markRows(present[lo:hi], s.Ptr[lo:hi+1])
+		if counts[b] < int64(hi-lo) {
+			for i, has := range present[lo:hi] {
+				if has == 0 {
+					out.Val[lo+i] = *new(T)
+				}
+			}
+		}
 	})
-	finish(out, present, counts)
+	out.NVals = 0
+	for _, c := range counts {
+		out.NVals += c
+	}
+	if out.NVals < int64(n) {
+		out.Format, out.Present = sparse.Bitmap, present
+	}
 	return out, err
 }
 

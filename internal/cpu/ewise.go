@@ -244,12 +244,31 @@ func unionListed[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A]
 	bounds := p.blocks(threads)
 	parts := len(bounds) - 1
 	total := a.NVals + b.NVals
-	idx, val := fresh.Make[int32](total), fresh.Make[C](total)
 	lens := make([]int64, len(p.pa)-1)
 	offset := make([]int64, parts)
-	for w := range offset {
-		offset[w] = p.pa[bounds[w]] + p.pb[bounds[w]]
+	// Many threads first count: the room for a result without matches would cost them more than a
+	// second merge, by page faults and by the copy of the used parts.
+	counted := threads > 2 && total >= 1<<20
+	if counted {
+		err := parallel.Pieces(env.Ctx, threads, parts, func(_, w int) {
+			for s := bounds[w]; s < bounds[w+1]; s++ {
+				lens[s] = unionLen(a.Idx[p.pa[s]:p.pa[s+1]], b.Idx[p.pb[s]:p.pb[s+1]])
+				offset[w] += lens[s]
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		total = 0
+		for w, n := range offset {
+			offset[w], total = total, total+n
+		}
+	} else {
+		for w := range offset {
+			offset[w] = p.pa[bounds[w]] + p.pb[bounds[w]]
+		}
 	}
+	idx, val := fresh.Make[int32](total), fresh.Make[C](total)
 	err := parallel.Pieces(env.Ctx, threads, parts, func(_, w int) {
 		var m merger
 		q := offset[w]
@@ -259,8 +278,12 @@ func unionListed[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A]
 			if la+lb == 0 {
 				continue
 			}
+			room := int64(la + lb)
+			if counted {
+				room = lens[s]
+			}
 			av, bv := window(a.Val, alo, ahi), window(b.Val, blo, bhi)
-			ci, cv := idx[q:q+int64(la+lb)], val[q:q+int64(la+lb)]
+			ci, cv := idx[q:q+room], val[q:q+room]
 			if lb == 0 {
 				copy(ci, a.Idx[alo:ahi])
 				ops.Left(cv, av)
@@ -287,6 +310,42 @@ func unionListed[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A]
 		return nil, err
 	}
 	return assemble(&p, bounds, offset, lens, idx, val, threads), nil
+}
+
+// unionLen returns the length of the union of two ascending lists.
+func unionLen(ai, bi []int32) int64 {
+	n := len(ai) + len(bi)
+	if lopsided(len(ai), len(bi)) {
+		if len(ai) > len(bi) {
+			ai, bi = bi, ai
+		}
+		base := 0
+		for _, x := range ai {
+			base += seek(bi[base:], x)
+			if base == len(bi) {
+				break
+			}
+			if bi[base] == x {
+				n--
+			}
+		}
+		return int64(n)
+	}
+	i, j := 0, 0
+	for i < len(ai) && j < len(bi) {
+		x, y := ai[i], bi[j]
+		le, ge := 0, 0
+		if x <= y {
+			le = 1
+		}
+		if y <= x {
+			ge = 1
+		}
+		n -= le & ge
+		i += le
+		j += ge
+	}
+	return int64(n)
 }
 
 // place does c[pos[p]] = v[p].

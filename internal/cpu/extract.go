@@ -121,9 +121,7 @@ func Extract[T any](env Env, a *sparse.Store[T], rows, cols Indices, fill T) (*s
 	if err != nil {
 		return nil, err
 	}
-	for k := range vecs {
-		out.Ptr[k+1] += out.Ptr[k]
-	}
+	parallel.Sum(threads, out.Ptr)
 	out.NVals = out.Ptr[vecs]
 	out.Idx, out.Val = fresh.Make[int32](out.NVals), fresh.Make[T](out.NVals)
 	bounds := parallel.Cut(out.Ptr, threads*32, 4)
@@ -212,9 +210,7 @@ func extractBuckets[T any](env Env, a *sparse.Store[T], rows, cols Indices, cm *
 	if err != nil {
 		return nil, err
 	}
-	for k := range m {
-		mid.Ptr[k+1] += mid.Ptr[k]
-	}
+	parallel.Sum(threads, mid.Ptr)
 	mid.NVals = mid.Ptr[m]
 	mid.Idx, mid.Val = fresh.Make[int32](mid.NVals), fresh.Make[T](mid.NVals)
 	bounds := parallel.Cut(mid.Ptr, threads*32, 4)

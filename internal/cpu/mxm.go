@@ -48,9 +48,7 @@ func MxM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *spar
 		if err := g.counts(env, threads, bounds, workers, out.Ptr[1:]); err != nil {
 			return nil, Auto, err
 		}
-		for k := range vecs {
-			out.Ptr[k+1] += out.Ptr[k]
-		}
+		parallel.Sum(threads, out.Ptr)
 	}
 	out.Idx = fresh.Make[int32](out.Ptr[vecs])
 	out.Val = fresh.Make[C](out.Ptr[vecs])

@@ -260,9 +260,7 @@ func selectBand[T any](env Env, s *sparse.Store[T], lo, hi int64, fill *T) (*spa
 	if err != nil {
 		return nil, err
 	}
-	for k := range vecs {
-		out.Ptr[k+1] += out.Ptr[k]
-	}
+	parallel.Sum(env.Threads, out.Ptr)
 	out.NVals = out.Ptr[vecs]
 	out.Idx, out.Val = fresh.Make[int32](out.NVals), fresh.Make[T](out.NVals)
 	err = parallel.Range(env.Ctx, env.Threads, vecs, 4096, func(_, a, b int) {

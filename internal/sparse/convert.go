@@ -121,9 +121,7 @@ func denseToCSR[T any](s *Store[T]) *Store[T] {
 			c.Ptr[i+1] = count
 		}
 	})
-	for i := 0; i < s.NRows; i++ {
-		c.Ptr[i+1] += c.Ptr[i]
-	}
+	parallel.Sum(threads, c.Ptr)
 	_ = parallel.Range(nil, threads, s.NRows, grain, func(_, lo, hi int) {
 		p := c.Ptr[lo]
 		for i := lo; i < hi; i++ {
