@@ -2,9 +2,11 @@ package apps
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -243,12 +245,20 @@ func checkWeights[T semiring.Number](app string, a matrix.View[T], run Run) erro
 		}
 		return findWeight(app, bad.View())
 	}
-	for _, x := range access.Stored(a).Val {
-		if !(x >= 0) {
-			return findWeight(app, a)
+	val := access.Stored(a).Val
+	var bad atomic.Bool
+	err := parallel.Range(run.Context, run.Threads, len(val), 1<<15, func(_, lo, hi int) {
+		for _, x := range val[lo:hi] {
+			if !(x >= 0) {
+				bad.Store(true)
+				return
+			}
 		}
+	})
+	if err != nil || !bad.Load() {
+		return err
 	}
-	return nil
+	return findWeight(app, a)
 }
 
 // unusable keeps the weights that are negative or NaN.

@@ -38,6 +38,9 @@ func (f *runFlags) check(cmd *cobra.Command) error {
 	if f.threads < 0 || f.threads > maxThreads {
 		return &usageError{cmd.CommandPath(), fmt.Sprintf("--threads is %d, want 1 to %d, or 0 for one per core", f.threads, maxThreads)}
 	}
+	if procs := runtime.GOMAXPROCS(0); f.threads > procs {
+		fmt.Fprintf(cmd.ErrOrStderr(), "hiveblas: warning: --threads %d is more than the %d processors of this process; the threads take turns\n", f.threads, procs)
+	}
 	switch f.method {
 	case "", "auto", "pipeline", "fused":
 		return nil
