@@ -1,0 +1,100 @@
+package matrix
+
+import "github.com/hiveblas/hiveblas/internal/sparse"
+
+// This file gives the contents of a matrix to other packages, and takes them.
+
+// Identity returns the n×n matrix with ones on the diagonal.
+func Identity[T Number](n int) (*Matrix[T], error) {
+	if err := checkDims("matrix.Identity", n, n); err != nil {
+		return nil, err
+	}
+	ptr, idx, val := make([]int64, n+1), make([]int32, n), make([]T, n)
+	for i := range n {
+		ptr[i+1], idx[i], val[i] = int64(i+1), int32(i), 1
+	}
+	return FromCSR(n, n, ptr, idx, val)
+}
+
+// FromCSC returns the m×n matrix with the given column offsets (len n+1), row indices and values. It
+// does not copy the slices, which the matrix then owns and keeps beside its rows. Columns must be
+// sorted and free of duplicates; an *InvalidError names the first violation. FromCSC takes
+// O(entries + m + n) time, for the transpose.
+func FromCSC[T comparable](m, n int, ptr []int64, idx []int32, val []T) (*Matrix[T], error) {
+	if err := checkDims("matrix.FromCSC", m, n); err != nil {
+		return nil, err
+	}
+	if idx == nil {
+		idx = []int32{}
+	}
+	if val == nil {
+		val = []T{}
+	}
+	st := &sparse.Store[T]{Structure: sparse.Structure{NRows: n, NCols: m, Ptr: ptr, Idx: idx, NVals: int64(len(idx))}, Val: val}
+	if err := st.Check(len(val), false); err != nil {
+		return nil, &InvalidError{"matrix.FromCSC", "of the transpose, " + err.Error()}
+	}
+	a := fromStore(sparse.Transpose(st, 0))
+	a.asCols.Store(st)
+	return a, nil
+}
+
+// CSR returns the row offsets, column indices and values of a matrix in compressed sparse rows: row
+// i has the entries ptr[i] … ptr[i+1]−1, in ascending order of columns. The slices must not be
+// modified: they are those of the matrix if it is stored so, and a copy otherwise. A change of the
+// matrix may change val. A matrix on a device is copied to the host. CSR takes O(1) time, or
+// O(entries + rows) for another format; for a bitmap or full matrix, O(rows·columns).
+func (a *Matrix[T]) CSR() (ptr []int64, idx []int32, val []T, err error) {
+	if err := a.Fetch(); err != nil {
+		return nil, nil, nil, err
+	}
+	s := sparse.ToCSR(a.rows())
+	return s.Ptr, s.Idx, s.Val, nil
+}
+
+// CSC is CSR of the transpose: compressed sparse columns. It takes O(entries + columns) time the first
+// time, and the matrix keeps the result.
+func (a *Matrix[T]) CSC() (ptr []int64, idx []int32, val []T, err error) {
+	if err := a.Fetch(); err != nil {
+		return nil, nil, nil, err
+	}
+	s := sparse.ToCSR(a.cols())
+	return s.Ptr, s.Idx, s.Val, nil
+}
+
+// Tuples returns the row, column and value of every entry, by rows. The columns and values must not
+// be modified: they may be those of the matrix. Tuples takes O(entries + rows) time.
+func (a *Matrix[T]) Tuples() (rows, cols []int32, vals []T, err error) {
+	if err := a.Fetch(); err != nil {
+		return nil, nil, nil, err
+	}
+	s := a.rows()
+	rows = make([]int32, s.NVals)
+	for k := range s.Vecs() {
+		i := int32(s.RowID(k))
+		for p := s.Ptr[k]; p < s.Ptr[k+1]; p++ {
+			rows[p] = i
+		}
+	}
+	return rows, s.Idx, s.Val, nil
+}
+
+// Dense returns the values by rows, with fill where there is no entry: the value of (i, j) is at
+// i·columns + j. More than 2⁴⁰ positions are a *SizeError. Dense takes O(rows·columns) time.
+func (a *Matrix[T]) Dense(fill T) ([]T, error) {
+	if err := a.Fetch(); err != nil {
+		return nil, err
+	}
+	m, n := a.Dims()
+	if err := checkCells("Matrix.Dense", m, n); err != nil {
+		return nil, err
+	}
+	out := make([]T, m*n)
+	if fill != *new(T) {
+		for p := range out {
+			out[p] = fill
+		}
+	}
+	sparse.Scatter(a.rows(), nil, out)
+	return out, nil
+}

@@ -1,0 +1,79 @@
+package ops
+
+import (
+	"fmt"
+
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// Inner returns u·v over a semiring: the sum of u(i) ⊗ v(i) over the positions where both have an
+// entry, or the identity of the sum if there is none. It runs where u lives, as a product of a 1×n
+// matrix and a vector. It takes O(entries) time and returns the same errors as [MxV].
+func Inner[A, B, C comparable](s semiring.Semiring[A, B, C], u matrix.VectorSource[A], v matrix.VectorSource[B], opts ...Option) (x C, err error) {
+	c := begin[C]("Inner", s.Name(), opts)
+	uv, err := vectorOperand[A](c, u, "u")
+	if err != nil {
+		return x, err
+	}
+	vv, err := vectorOperand[B](c, v, "v")
+	if err != nil {
+		return x, err
+	}
+	_, n := uv.Dims()
+	if _, vn := vv.Dims(); vn != n {
+		return x, c.dim("v", fmt.Sprintf("a vector of %d", vn), fmt.Sprintf("a vector of %d", n), "u and v have the same size")
+	}
+	out := matrix.New[C](1, 1, matrix.On(uv.Place()))
+	if err := MxM(out, s, uv, vv.T(), opts...); err != nil {
+		return x, err
+	}
+	if err := out.Fetch(); err != nil {
+		return x, err
+	}
+	x, ok := out.At(0, 0)
+	if !ok {
+		x = s.Add().Identity()
+	}
+	return x, nil
+}
+
+// Outer computes C⟨M⟩ ⊕= u ⊗ vᵀ, the entries u(i) ⊗ v(j) of an m×n matrix for vectors of m and n. It
+// takes O(entries of the result) time and returns the same errors as [MxM].
+func Outer[A, B, C comparable](dst matrix.Target[C], s semiring.Semiring[A, B, C], u matrix.VectorSource[A], v matrix.VectorSource[B], opts ...Option) error {
+	c := begin[C]("Outer", s.Name(), opts)
+	uv, err := vectorOperand[A](c, u, "u")
+	if err != nil {
+		return err
+	}
+	vv, err := vectorOperand[B](c, v, "v")
+	if err != nil {
+		return err
+	}
+	return MxM(dst, s, uv.T(), vv, opts...)
+}
+
+// vectorOperand is the 1×n view of a vector.
+func vectorOperand[T comparable](c *call, u matrix.VectorSource[T], name string) (v matrix.View[T], err error) {
+	if u == nil {
+		return v, &matrix.InvalidError{Op: c.op, Reason: name + " is nil; make it with matrix.NewVector"}
+	}
+	v = u.View()
+	return v, v.Err()
+}
+
+// DiagonalSum returns the sum over a monoid of the entries on the main diagonal: with plus, the trace.
+// It runs where a lives, in O(entries) time, and returns the same errors as [ReduceScalar].
+func DiagonalSum[T comparable](m semiring.Monoid[T], a matrix.Source[T], opts ...Option) (sum T, err error) {
+	c := begin[T]("DiagonalSum", m.Name(), opts)
+	v, err := operand[T](c, a)
+	if err != nil {
+		return sum, err
+	}
+	rows, cols := v.Dims()
+	diagonal := matrix.New[T](rows, cols, matrix.On(v.Place()))
+	if err := Select(diagonal, semiring.DiagSelect[T](0), v, opts...); err != nil {
+		return sum, err
+	}
+	return ReduceScalar(m, diagonal, opts...)
+}

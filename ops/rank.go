@@ -1,0 +1,276 @@
+package ops
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/fresh"
+	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// The operations of this file order entries by value. A NaN is below every other value, as in
+// [cmp.Compare]; among equal values the smaller index is first. They run on the host, where their
+// destinations must be; operands on a device are copied.
+
+// onHost returns an error for a destination on a device.
+func onHost[C comparable](c *call, t *target[C]) error {
+	if t.at == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w: it runs on the host; take a destination there, operands on %s are copied", c.op, ErrPlace, t.at)
+}
+
+// TopK computes C⟨M⟩ ⊕= the k largest entries of each row of a, at their places. With A.T() as operand
+// and the transposed destination it takes them of each column. It takes O(entries · log k) time and
+// returns the same errors as [MxM].
+func TopK[T cmp.Ordered](dst matrix.Target[T], a matrix.Source[T], k int, opts ...Option) error {
+	c := begin[T]("TopK", "", opts)
+	if k < 0 {
+		return &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("k is %d; give 0 or more", k)}
+	}
+	v, err := operand[T](c, a)
+	if err != nil {
+		return err
+	}
+	m, n := v.Dims()
+	t, err := prepare(c, specOf(dst), m, n)
+	if err == nil {
+		err = onHost(c, t)
+	}
+	if err != nil {
+		return err
+	}
+	s := access.Rows(v)
+	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: n, Format: s.Format, RowIDs: s.RowIDs, Ptr: make([]int64, s.Vecs()+1)}}
+	for r := range s.Vecs() {
+		out.Ptr[r+1] = out.Ptr[r] + min(int64(k), s.Ptr[r+1]-s.Ptr[r])
+	}
+	out.NVals = out.Ptr[s.Vecs()]
+	out.Idx, out.Val = fresh.Make[int32](out.NVals), fresh.Make[T](out.NVals)
+	env := c.env()
+	err = parallel.Range(env.Ctx, env.Threads, s.Vecs(), 1<<8, func(_, lo, hi int) {
+		var best []int
+		for r := lo; r < hi; r++ {
+			from, to := s.Ptr[r], s.Ptr[r+1]
+			best = topOf(best, s.Val[from:to], k)
+			slices.Sort(best)
+			q := out.Ptr[r]
+			for e, p := range best {
+				out.Idx[q+int64(e)], out.Val[q+int64(e)] = s.Idx[from+int64(p)], s.Val[from+int64(p)]
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	c.traced("top", s.NVals)
+	return write(c, t, sparse.Settle(out), false)
+}
+
+// TopKVector returns the indices and values of the k largest entries of u, the largest first. It takes
+// O(entries · log k) time.
+func TopKVector[T cmp.Ordered](u matrix.VectorSource[T], k int, opts ...Option) (idx []int, val []T, err error) {
+	c := begin[T]("TopKVector", "", opts)
+	if k < 0 {
+		return nil, nil, &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("k is %d; give 0 or more", k)}
+	}
+	v, err := vectorOperand[T](c, u, "u")
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := v.Fetch(); err != nil {
+		return nil, nil, err
+	}
+	s := access.Rows(v)
+	best := topOf(nil, s.Val, k)
+	slices.SortFunc(best, func(p, q int) int { return rank(s.Val, p, q) })
+	for _, p := range best {
+		idx, val = append(idx, int(s.Idx[p])), append(val, s.Val[p])
+	}
+	return idx, val, nil
+}
+
+// rank orders the places p and q by descending value, then ascending place.
+func rank[T cmp.Ordered](v []T, p, q int) int {
+	if by := cmp.Compare(v[q], v[p]); by != 0 {
+		return by
+	}
+	return cmp.Compare(p, q)
+}
+
+// topOf returns the places of the k largest values, in any order, in best's memory: a heap whose root
+// is the last of them by rank.
+func topOf[T cmp.Ordered](best []int, v []T, k int) []int {
+	best = best[:0]
+	for p := range v {
+		switch {
+		case len(best) < k:
+			best = append(best, p)
+			if len(best) == k {
+				for i := k/2 - 1; i >= 0; i-- {
+					sink(v, best, i)
+				}
+			}
+		case k > 0 && rank(v, p, best[0]) < 0:
+			best[0] = p
+			sink(v, best, 0)
+		}
+	}
+	return best
+}
+
+// sink restores the heap below place i.
+func sink[T cmp.Ordered](v []T, heap []int, i int) {
+	for {
+		last := 2*i + 1
+		if last >= len(heap) {
+			return
+		}
+		if r := last + 1; r < len(heap) && rank(v, heap[r], heap[last]) > 0 {
+			last = r
+		}
+		if rank(v, heap[last], heap[i]) <= 0 {
+			return
+		}
+		heap[i], heap[last] = heap[last], heap[i]
+		i = last
+	}
+}
+
+// ArgMax computes w⟨m⟩ ⊕= the column of the largest entry of each row of a. A row without entries gives
+// no entry. It takes O(entries) time and returns the same errors as [MxV].
+func ArgMax[T cmp.Ordered](dst matrix.VectorTarget[int32], a matrix.Source[T], opts ...Option) error {
+	return argBest(begin[int32]("ArgMax", "", opts), dst, a, func(x, y T) bool { return cmp.Compare(x, y) > 0 })
+}
+
+// ArgMin is [ArgMax] of the smallest entry.
+func ArgMin[T cmp.Ordered](dst matrix.VectorTarget[int32], a matrix.Source[T], opts ...Option) error {
+	return argBest(begin[int32]("ArgMin", "", opts), dst, a, func(x, y T) bool { return cmp.Compare(x, y) < 0 })
+}
+
+func argBest[T cmp.Ordered](c *call, dst matrix.VectorTarget[int32], a matrix.Source[T], better func(x, y T) bool) error {
+	v, err := operand[T](c, a)
+	if err != nil {
+		return err
+	}
+	m, _ := v.Dims()
+	t, err := prepare(c, specOf(dst), 1, m)
+	if err == nil {
+		err = onHost(c, t)
+	}
+	if err != nil {
+		return err
+	}
+	s := access.Rows(v)
+	cols := make([]int32, s.Vecs())
+	env := c.env()
+	err = parallel.Range(env.Ctx, env.Threads, s.Vecs(), 1<<10, func(_, lo, hi int) {
+		for r := lo; r < hi; r++ {
+			from, to := s.Ptr[r], s.Ptr[r+1]
+			if cols[r] = -1; from == to {
+				continue
+			}
+			best := from
+			for p := from + 1; p < to; p++ {
+				if better(s.Val[p], s.Val[best]) {
+					best = p
+				}
+			}
+			cols[r] = s.Idx[best]
+		}
+	})
+	if err != nil {
+		return err
+	}
+	out := &sparse.Store[int32]{Structure: sparse.Structure{NRows: 1, NCols: m}, Val: []int32{}}
+	out.Idx = []int32{}
+	for r, col := range cols {
+		if col >= 0 {
+			out.Idx, out.Val = append(out.Idx, int32(s.RowID(r))), append(out.Val, col)
+		}
+	}
+	out.NVals = int64(len(out.Idx))
+	out.Ptr = []int64{0, out.NVals}
+	c.traced("arg", s.NVals)
+	return write(c, t, out, false)
+}
+
+// Sort orders the entries of each row of a by value: entry e of row i of values is the e-th by less,
+// and columns holds its column in a, at the same place, as GxB_Matrix_sort does. Entries of which
+// neither is less stay in the order of their columns. Either destination may be nil. It takes
+// O(entries · log(longest row)) time and returns the same errors as [MxM]; an error may leave values
+// written.
+func Sort[T comparable](values matrix.Target[T], columns matrix.Target[int32], a matrix.Source[T], less func(x, y T) bool, opts ...Option) error {
+	c := begin[T]("Sort", "", opts)
+	if less == nil {
+		return &OperatorError{c.op, "less is nil; give a function that orders the values"}
+	}
+	v, err := operand[T](c, a)
+	if err != nil {
+		return err
+	}
+	if err := v.Fetch(); err != nil {
+		return err
+	}
+	m, n := v.Dims()
+	s := valued(access.Rows(v))
+	val := &sparse.Store[T]{Structure: s.Structure, Val: fresh.Make[T](s.NVals)}
+	val.Idx = fresh.Make[int32](s.NVals)
+	from := &sparse.Store[int32]{Structure: val.Structure, Val: fresh.Make[int32](s.NVals)}
+	env := c.env()
+	err = parallel.Range(env.Ctx, env.Threads, s.Vecs(), 1<<8, func(_, lo, hi int) {
+		var order []int64
+		for r := lo; r < hi; r++ {
+			order = order[:0]
+			for p := s.Ptr[r]; p < s.Ptr[r+1]; p++ {
+				order = append(order, p)
+			}
+			slices.SortStableFunc(order, func(p, q int64) int {
+				switch {
+				case less(s.Val[p], s.Val[q]):
+					return -1
+				case less(s.Val[q], s.Val[p]):
+					return 1
+				}
+				return 0
+			})
+			for e, p := range order {
+				q := s.Ptr[r] + int64(e)
+				val.Idx[q], val.Val[q], from.Val[q] = int32(e), s.Val[p], s.Idx[p]
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if values != nil {
+		t, err := prepare(c, specOf(values), m, n)
+		if err == nil {
+			err = onHost(c, t)
+		}
+		if err != nil {
+			return err
+		}
+		c.traced("sort", s.NVals)
+		if err := write(c, t, val, false); err != nil {
+			return err
+		}
+	}
+	if columns == nil {
+		return nil
+	}
+	ci := begin[int32]("Sort", "", opts)
+	t, err := prepare(ci, specOf(columns), m, n)
+	if err == nil {
+		err = onHost(ci, t)
+	}
+	if err != nil {
+		return err
+	}
+	ci.traced("sort", s.NVals)
+	return write(ci, t, from, false)
+}

@@ -1,0 +1,189 @@
+package ops
+
+import (
+	"fmt"
+
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/fresh"
+	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// Concat computes C⟨M⟩ ⊕= the matrix of the given tiles: tiles[i][j] is in row i and column j of the
+// grid, as in GxB_Matrix_concat. The tiles of a row of the grid have equally many rows, those of a
+// column equally many columns. On the host it takes O(entries + rows·tiles across) time; on a device
+// the tiles are assigned one by one. Concat returns the same errors as [MxM].
+func Concat[T comparable](dst matrix.Target[T], tiles [][]matrix.Source[T], opts ...Option) error {
+	c := begin[T]("Concat", "", opts)
+	views, rows, cols, err := grid(c, tiles)
+	if err != nil {
+		return err
+	}
+	m, n := rows[len(rows)-1], cols[len(cols)-1]
+	if m > matrix.MaxDim || n > matrix.MaxDim {
+		return &matrix.SizeError{Op: c.op, Arg: "side of the result", Got: int64(max(m, n)), Limit: matrix.MaxDim}
+	}
+	t, err := prepare(c, specOf(dst), m, n)
+	if err != nil {
+		return err
+	}
+	if t.at != nil {
+		whole := matrix.New[T](m, n, matrix.On(t.spec.Matrix.Place()))
+		for i, row := range views {
+			for j, v := range row {
+				if err := Assign(whole, v, Span(rows[i], rows[i+1]), Span(cols[j], cols[j+1]), opts...); err != nil {
+					return err
+				}
+			}
+		}
+		return Extract(dst, whole, All(), All(), opts...)
+	}
+	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: n, Ptr: make([]int64, m+1)}}
+	stores := make([][]*sparse.Store[T], len(views))
+	for i, row := range views {
+		for _, v := range row {
+			s := valued(access.Rows(v))
+			stores[i] = append(stores[i], s)
+			for k := range s.Vecs() {
+				out.Ptr[rows[i]+s.RowID(k)+1] += s.Ptr[k+1] - s.Ptr[k]
+			}
+		}
+	}
+	env := c.env()
+	parallel.Sum(env.Threads, out.Ptr)
+	out.NVals = out.Ptr[m]
+	out.Idx, out.Val = fresh.Make[int32](out.NVals), fresh.Make[T](out.NVals)
+	for i, row := range stores {
+		err := parallel.Range(env.Ctx, env.Threads, rows[i+1]-rows[i], 1<<10, func(_, lo, hi int) {
+			for r := lo; r < hi; r++ {
+				q := out.Ptr[rows[i]+r]
+				for j, s := range row {
+					from, to := s.Span(r)
+					copy(out.Val[q:], s.Val[from:to])
+					for _, col := range s.Idx[from:to] {
+						out.Idx[q] = col + int32(cols[j])
+						q++
+					}
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	c.traced("concat", out.NVals)
+	return write(c, t, sparse.Settle(out), false)
+}
+
+// grid checks the tiles of a grid and returns their views, and where the rows and columns of tiles
+// begin.
+func grid[T comparable](c *call, tiles [][]matrix.Source[T]) (views [][]matrix.View[T], rows, cols []int, err error) {
+	if len(tiles) == 0 || len(tiles[0]) == 0 {
+		return nil, nil, nil, &matrix.InvalidError{Op: c.op, Reason: "there are no tiles; give at least one row of at least one"}
+	}
+	rows, cols = []int{0}, []int{0}
+	for i, row := range tiles {
+		if len(row) != len(tiles[0]) {
+			return nil, nil, nil, &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("row %d has %d tiles and row 0 has %d; give every row as many", i, len(row), len(tiles[0]))}
+		}
+		var list []matrix.View[T]
+		for j, a := range row {
+			v, err := operand[T](c, a)
+			if err != nil {
+				return nil, nil, nil, err
+			}
+			am, an := v.Dims()
+			if j == 0 {
+				rows = append(rows, rows[i]+am)
+			}
+			if i == 0 {
+				cols = append(cols, cols[j]+an)
+			}
+			if wm, wn := rows[i+1]-rows[i], cols[j+1]-cols[j]; am != wm || an != wn {
+				return nil, nil, nil, c.dim(fmt.Sprintf("tile (%d, %d)", i, j), shape(am, an), shape(wm, wn), "tiles of a row have the same height, tiles of a column the same width")
+			}
+			list = append(list, v)
+		}
+		views = append(views, list)
+	}
+	return views, rows, cols, nil
+}
+
+// Split is the inverse of [Concat]: it computes dsts[i][j]⟨M⟩ ⊕= the tile of a in row i and column j of
+// the grid, as GxB_Matrix_split does. The shapes of the destinations make up the grid and together
+// have that of a. It takes O(entries) time for each destination. An error leaves some destinations
+// written.
+func Split[T comparable](dsts [][]matrix.Target[T], a matrix.Source[T], opts ...Option) error {
+	c := begin[T]("Split", "", opts)
+	v, err := operand[T](c, a)
+	if err != nil {
+		return err
+	}
+	if len(dsts) == 0 || len(dsts[0]) == 0 {
+		return &matrix.InvalidError{Op: c.op, Reason: "there are no destinations; give at least one row of at least one"}
+	}
+	m, n := v.Dims()
+	rows, cols := []int{0}, []int{0}
+	for i, row := range dsts {
+		if len(row) != len(dsts[0]) {
+			return &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("row %d has %d destinations and row 0 has %d; give every row as many", i, len(row), len(dsts[0]))}
+		}
+		for j, dst := range row {
+			d := specOf(dst).Matrix
+			if d == nil {
+				return &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("destination (%d, %d) is nil; make it with matrix.New", i, j)}
+			}
+			dm, dn := d.Dims()
+			if j == 0 {
+				rows = append(rows, rows[i]+dm)
+			}
+			if i == 0 {
+				cols = append(cols, cols[j]+dn)
+			}
+		}
+	}
+	if h, w := rows[len(rows)-1], cols[len(cols)-1]; h != m || w != n {
+		return c.dim("the destinations", shape(h, w)+" together", shape(m, n), "their shapes make up that of a")
+	}
+	for i, row := range dsts {
+		for j, dst := range row {
+			if err := Extract(dst, v, Span(rows[i], rows[i+1]), Span(cols[j], cols[j+1]), opts...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Tile computes C⟨M⟩ ⊕= a grid of down×across copies of a. It is [Concat] of them.
+func Tile[T comparable](dst matrix.Target[T], a matrix.Source[T], down, across int, opts ...Option) error {
+	if down < 1 || across < 1 || down > matrix.MaxDim || across > matrix.MaxDim {
+		return &matrix.InvalidError{Op: "Tile", Reason: fmt.Sprintf("%d×%d copies asked for; give at least one in each direction", down, across)}
+	}
+	c := begin[T]("Tile", "", opts)
+	v, err := operand[T](c, a)
+	if err != nil {
+		return err
+	}
+	m, n := v.Dims()
+	for _, d := range []struct {
+		name  string
+		x, by int
+	}{{"number of rows", m, down}, {"number of columns", n, across}} {
+		if p := int64(d.x) * int64(d.by); p > matrix.MaxDim {
+			return &matrix.SizeError{Op: c.op, Arg: d.name, Got: p, Limit: matrix.MaxDim}
+		}
+	}
+	const most = 1 << 20 // views; more copies than that are of an empty matrix or of single rows
+	if down > most/across {
+		return &matrix.SizeError{Op: c.op, Arg: "number of copies", Got: int64(down) * int64(across), Limit: most}
+	}
+	tiles := make([][]matrix.Source[T], down)
+	for i := range tiles {
+		for range across {
+			tiles[i] = append(tiles[i], v)
+		}
+	}
+	return Concat(dst, tiles, opts...)
+}
