@@ -127,39 +127,37 @@ func settleFormat(op string, r io.Reader, o *readOptions) (io.Reader, FileFormat
 // Read reads a matrix from r: Matrix Market, the binary form or an edge list
 // ([ReadMatrixMarket], [ReadBinary], [ReadEdgeList]), gzip-compressed or not.
 // [InFormat] names the format, or else the first bytes tell it, or the extension
-// of [FileName]. labels are those of an edge list, and nil for the others.
+// of [FileName]. labels are the names of rows and columns, nil if they are numbers or
+// if rows and columns have different ones, which [ReadLabelled] returns.
 func Read[T Element](r io.Reader, opts ...ReadOption) (a *Matrix[T], labels *Labels, err error) {
-	return readAny[T]("matrix.Read", r, readOptionsOf(opts))
+	a, both, err := readAny[T]("matrix.Read", r, readOptionsOf(opts))
+	return a, both.both(), err
 }
 
-func readAny[T Element](op string, r io.Reader, o *readOptions) (a *Matrix[T], labels *Labels, err error) {
+func readAny[T Element](op string, r io.Reader, o *readOptions) (a *Matrix[T], labels sides, err error) {
 	r, format, err := settleFormat(op, r, o)
 	if err != nil {
-		return nil, nil, err
+		return nil, sides{}, err
 	}
 	switch format {
 	case FormatMatrixMarket:
-		a, err = readMatrixMarket[T](r, o)
+		return readMatrixMarket[T](r, o)
 	case FormatBinary:
-		a, err = readBinaryMatrix[T](op, r, o)
-	default:
-		a, labels, _, err = readEdges[T](r, o, false)
+		return readBinaryMatrix[T](op, r, o)
 	}
+	a, labels.rows, labels.cols, err = readEdges[T](r, o, o.bipartite)
 	return a, labels, err
 }
 
 // ReadFile is [Read] of the file at path.
 func ReadFile[T Element](path string, opts ...ReadOption) (a *Matrix[T], labels *Labels, err error) {
-	f, err := os.Open(path)
+	f, o, err := openRead(path, opts)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
-	o := readOptionsOf(opts)
-	if o.file == "" {
-		o.file = path
-	}
-	return readAny[T]("matrix.ReadFile", f, o)
+	a, both, err := readAny[T]("matrix.ReadFile", f, o)
+	return a, both.both(), err
 }
 
 // ReadVectorFile reads the vector in the file at path: a Matrix Market file of
@@ -227,7 +225,9 @@ func WriteVector[T Element](w io.Writer, v *Vector[T], opts ...WriteOption) erro
 // its extension: .mtx, .hgb, .csv, or .tsv, .txt and .el for edge lists with
 // tabs; compressed if .gz follows or with [Gzip]. The file appears complete or
 // not at all: an error or the end of the context leaves an existing file as it is.
+// A Matrix Market file has the names of [WithLabels] beside it; see [NamesBeside].
 func WriteFile[T Element](path string, a *Matrix[T], opts ...WriteOption) error {
+	opts = append([]WriteOption{NamesBeside(path)}, opts...)
 	return writeFile(path, writeOptionsOf(opts), func(w io.Writer, f FileFormat) error {
 		return Write(w, a, append(opts[:len(opts):len(opts)], InFormat(f))...)
 	})
@@ -236,6 +236,7 @@ func WriteFile[T Element](path string, a *Matrix[T], opts ...WriteOption) error 
 // WriteVectorFile writes v to the file at path; see [WriteFile] and
 // [WriteVectorTSV].
 func WriteVectorFile[T Element](path string, v *Vector[T], opts ...WriteOption) error {
+	opts = append([]WriteOption{NamesBeside(path)}, opts...)
 	return writeFile(path, writeOptionsOf(opts), func(w io.Writer, f FileFormat) error {
 		return WriteVector(w, v, append(opts[:len(opts):len(opts)], InFormat(f))...)
 	})

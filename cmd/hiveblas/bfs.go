@@ -30,7 +30,7 @@ parent.`,
 	cmd.Flags().BoolVar(&parents, "parents", false, "write the parent of each vertex instead of its level")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := j.checkSource(source); err != nil {
+		if err := j.checkSource(source, args[0]); err != nil {
 			return err
 		}
 		if err := j.begin(args[0]); err != nil {
@@ -73,12 +73,12 @@ parent.`,
 	return cmd
 }
 
-// checkSource rejects a --source that is a vertex of no graph.
-func (j *job) checkSource(source string) error {
+// checkSource rejects, before the file is read, a --source that is a vertex of no graph.
+func (j *job) checkSource(source, file string) error {
 	if !j.cmd.Flags().Changed("source") {
 		return &usageError{j.cmd.CommandPath(), "--source is missing"}
 	}
-	if v, err := strconv.Atoi(source); j.read.ids != "renumber" && (err != nil || v < 0) {
+	if v, err := strconv.Atoi(source); (err != nil || v < 0) && j.unnamed(file) {
 		return &usageError{j.cmd.CommandPath(), fmt.Sprintf("--source: %q is not a vertex, want a number from 0", source)}
 	}
 	return nil

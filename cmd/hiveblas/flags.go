@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strconv"
 	"time"
 
@@ -68,6 +69,8 @@ type readFlags struct {
 	ids, base                 string
 	undirected, bipartite     bool
 	duplicates                string
+	names                     []string // files
+	numbers                   bool     // no names
 }
 
 func (f *readFlags) add(cmd *cobra.Command) {
@@ -84,6 +87,8 @@ func (f *readFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.base, "base", "0", "ids of an edge list count from `B`: 0, 1 or auto")
 	fs.BoolVar(&f.bipartite, "bipartite", false, "the sources and targets of an edge list are different vertices: rows and columns")
 	fs.StringVar(&f.duplicates, "duplicates", "error", "combine repeated entries by `RULE`: error, sum, min, max, first or last")
+	fs.StringArrayVar(&f.names, "names", nil, "read the names of vertices from `FILE`: one a line, or lines of a vertex, a tab and its name; twice for rows and columns")
+	fs.BoolVar(&f.numbers, "vertex-numbers", false, "vertices are numbers from 0, whatever names the input has")
 	complete(cmd, "format", "auto", "mtx", "edges", "csv", "tsv", "hgb")
 	complete(cmd, "delimiter", "auto", "comma", "tab", "semicolon", "bar", "blank")
 	complete(cmd, "header", "auto", "yes", "no")
@@ -143,6 +148,12 @@ func (f *readFlags) check(cmd *cobra.Command) error {
 		return bad("--base and --ids renumber exclude each other: renumbered ids have no base")
 	case f.skipLines < 0:
 		return bad("--skip-lines is %d, want 0 or more", f.skipLines)
+	case len(f.names) > 2:
+		return bad("--names is given %d times, want once for vertices, or twice for rows and columns", len(f.names))
+	case len(f.names) > 0 && f.numbers:
+		return bad("--names and --vertex-numbers exclude each other")
+	case slices.Contains(f.names, ""):
+		return bad("--names is empty, want a file name")
 	case f.bipartite && f.undirected:
 		return bad("--bipartite and --undirected exclude each other")
 	}

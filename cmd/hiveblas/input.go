@@ -55,6 +55,12 @@ func (in *input) close() {
 	}
 }
 
+// plain returns the bytes of the input, decompressed.
+func (in *input) plain() (io.Reader, error) {
+	r, _, err := chunk.Open(in.r)
+	return r, err
+}
+
 // keep reads standard input to its end, so that it can be read twice.
 func (j *job) keep(path string) error {
 	if path != "-" {

@@ -38,7 +38,7 @@ push–relabel runs in rounds.`,
 	cmd.Flags().StringVar(&cut, "cut", "", "write the side of each vertex to `FILE`, a .tsv or .csv")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := j.checkSource(source); err != nil {
+		if err := j.checkSource(source, args[0]); err != nil {
 			return err
 		}
 		if !cmd.Flags().Changed("sink") {

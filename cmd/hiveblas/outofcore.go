@@ -120,7 +120,7 @@ func (j *job) sinkOf(n int, labels *matrix.Labels) (chunked.Sink[float64], error
 	case j.out.kind == ".hgb" && j.out.gz:
 		return nil, &usageError{j.cmd.CommandPath(), "-o " + j.out.path + ": out of core, .hgb cannot be compressed; write to .hgb"}
 	case j.out.kind == ".hgb":
-		return chunked.File[float64](j.out.path), nil
+		return chunked.LabelledFile[float64](j.out.path, labels, labels), nil
 	}
 	return chunked.EdgeList[float64](j.ctx, j.out.path, text...), nil
 }

@@ -19,7 +19,7 @@ A graph is a matrix with an edge from row to column: Matrix Market (.mtx), an
 edge list (.tsv, .txt, .el, .csv), or the binary form (.hgb), each also with .gz.
 - is standard input; --format names the format of what has no extension. Results
 go to -o FILE, or -o - for standard output: .tsv and .csv have vertices from 0, or
-the ids of the input with --ids renumber and --base 1; .mtx counts from 1. A
+their names if the input has some (--names, --ids renumber); .mtx counts from 1. A
 summary goes to standard output, one JSON object with --json.
 
 Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.`,

@@ -248,6 +248,9 @@ func (j *job) openTimed(file string) (*apps.TimedEdges, error) {
 		return nil, explain(g.file, err)
 	}
 	g.Matrix, g.rows, g.cols, g.edges = matrix.New[float64](n, n), labels, labels, int64(len(t.Value))
+	if err := j.nameGraph(g, n, n); err != nil {
+		return nil, err
+	}
 	j.graph = g
 	return &apps.TimedEdges{Vertices: n, Source: t.Source, Target: t.Target, Time: t.Value}, nil
 }

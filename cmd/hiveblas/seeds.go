@@ -14,17 +14,17 @@ import (
 
 // checkSeeds rejects, before the graph is read, a --seeds that is empty, or neither a
 // list of numbers nor a file if vertices have numbers.
-func (j *job) checkSeeds(list string) error {
+func (j *job) checkSeeds(list, graph string) error {
 	if !j.cmd.Flags().Changed("seeds") {
 		return &usageError{j.cmd.CommandPath(), "--seeds is missing"}
 	}
 	if strings.TrimSpace(list) == "" {
 		return &usageError{j.cmd.CommandPath(), "--seeds is empty, want at least one vertex"}
 	}
-	if j.read.ids == "renumber" {
+	names := splitNames(list)
+	if !slices.ContainsFunc(names, func(name string) bool { return !isVertexNumber(name) }) || !j.unnamed(graph) {
 		return nil
 	}
-	names := splitNames(list)
 	for _, name := range names {
 		if isVertexNumber(name) {
 			continue

@@ -27,7 +27,7 @@ Vertices that the source does not reach are omitted.`,
 	cmd.Flags().Float64Var(&delta, "delta", 0, "width `W` of the distance buckets (default: from the weights)")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := j.checkSource(source); err != nil {
+		if err := j.checkSource(source, args[0]); err != nil {
 			return err
 		}
 		if err := checkDelta(cmd, delta); err != nil {
