@@ -43,6 +43,7 @@ const (
 	RemedyFormat                         // name the format: InFormat
 	RemedyNames                          // give the names in a file of their own: ReadLabels
 	RemedyNamesBeside                    // name the file, so that names can be beside it: NamesBeside
+	RemedyLists                          // use .tsv, .csv, .mtx or .hgb
 	remedyKinds
 )
 
@@ -70,6 +71,7 @@ var remedyTexts = [remedyKinds]string{
 	RemedyNoSymmetric:  "write without AsSymmetric",
 	RemedyFormat:       "InFormat names the format of a file",
 	RemedyNamesBeside:  "NamesBeside names the file, so that names can be beside it",
+	RemedyLists:        "use .tsv, .csv, .mtx or .hgb",
 	RemedyNames:        "keep the files of names beside the file, or read names with ReadLabels",
 }
 

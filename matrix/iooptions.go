@@ -52,6 +52,7 @@ type readOptions struct {
 	rows, columns       int
 	dimsGiven           bool
 	bipartite           bool
+	random              randomReader // the input, or nil
 }
 
 // A column is chosen by its number from 1, or by its name in a header.
@@ -69,6 +70,7 @@ type writeOptions struct {
 	compress         bool
 	delimiter        rune // 0: tab
 	real             bool
+	layout           NPZLayout
 }
 
 type readOption func(*readOptions)

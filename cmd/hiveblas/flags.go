@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -76,7 +77,7 @@ type readFlags struct {
 func (f *readFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.BoolVar(&f.undirected, "undirected", false, "read every edge in both directions; if the file has both, --duplicates combines their weights, or the smaller is used")
-	fs.StringVar(&f.format, "format", "auto", "input format `F`: auto, mtx, edges, csv, tsv or hgb")
+	fs.StringVar(&f.format, "format", "auto", "input format `F`: auto, or one that hiveblas help formats lists, such as mtx or edges")
 	fs.StringVar(&f.delimiter, "delimiter", "auto", "delimiter `D` of an edge list: auto, comma, tab, semicolon, bar, blank, or the character itself")
 	fs.StringVar(&f.header, "header", "auto", "the edge list begins with column names: `auto`, yes or no")
 	fs.StringVar(&f.source, "source-column", "", "column `C` of the sources in an edge list, by number from 1 or by name (default: from the header, or 1)")
@@ -89,7 +90,7 @@ func (f *readFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.duplicates, "duplicates", "error", "combine repeated entries by `RULE`: error, sum, min, max, first or last")
 	fs.StringArrayVar(&f.names, "names", nil, "read the names of vertices from `FILE`: one a line, or lines of a vertex, a tab and its name; twice for rows and columns")
 	fs.BoolVar(&f.numbers, "vertex-numbers", false, "vertices are numbers from 0, whatever names the input has")
-	complete(cmd, "format", "auto", "mtx", "edges", "csv", "tsv", "hgb")
+	complete(cmd, "format", append([]string{"auto"}, formatNames()...)...)
 	complete(cmd, "delimiter", "auto", "comma", "tab", "semicolon", "bar", "blank")
 	complete(cmd, "header", "auto", "yes", "no")
 	complete(cmd, "ids", "keep", "renumber")
@@ -108,7 +109,7 @@ func (f *readFlags) check(cmd *cobra.Command) error {
 		return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
 	}
 	if _, ok := matrix.ParseFormat(f.format); !ok {
-		return bad("--format is %q, want auto, mtx, edges, csv, tsv or hgb", f.format)
+		return bad("--format is %q, want auto, %s", f.format, strings.Join(formatNames(), ", "))
 	}
 	if _, ok := f.delimiterRune(); !ok {
 		return bad("--delimiter is %q, want auto, comma, tab, semicolon, bar, blank, or a character that is not part of ids", f.delimiter)

@@ -244,6 +244,9 @@ func (g *graph) kind() string {
 		return "hiveblas binary"
 	case "edges":
 		return "edge list, " + g.info.Field
+	case "coordinate", "array":
+	default:
+		return g.info.Layout + ", " + g.info.Field
 	}
 	return fmt.Sprintf("Matrix Market, %s %s %s", g.info.Layout, g.info.Field, g.info.Symmetry)
 }

@@ -140,8 +140,12 @@ func (in *input) mayHaveNames(flags *readFlags) bool {
 	switch {
 	case in.element() != elementNone:
 		return slices.ContainsFunc(namesHead[:], func(at int) bool { return len(in.head) <= at || in.head[at] != 0 })
-	case in.isList(flags):
-		return false
 	}
-	return bytes.Contains(in.head, []byte("% names of ")) || !bytes.HasPrefix(bytes.ToLower(in.head), []byte("%%matrixmarket"))
+	switch in.format(flags) {
+	case matrix.FormatNPZ, matrix.FormatGraphML, matrix.FormatGML, matrix.FormatAuto:
+		return true
+	case matrix.FormatMatrixMarket:
+		return bytes.Contains(in.head, []byte("% names of "))
+	}
+	return false
 }

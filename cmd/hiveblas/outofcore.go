@@ -111,6 +111,8 @@ func (j *job) sinkOf(n int, labels *matrix.Labels) (chunked.Sink[float64], error
 	switch {
 	case j.out.path == "":
 		return chunked.Each(func(*chunked.Block[float64]) error { return nil }), nil
+	case j.out.kind == ".npz" || j.out.kind == ".npy":
+		return nil, &usageError{j.cmd.CommandPath(), "-o takes .tsv, .csv, .mtx or .hgb out of core, not " + j.out.kind}
 	case j.out.stdout && slices.Contains(listFiles, j.out.kind):
 		return j.blocksToStdout(n, text), nil
 	case j.out.stdout:

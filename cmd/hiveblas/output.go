@@ -21,11 +21,12 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// The formats of results, each but pictures also with .gz.
+// The formats of results, each also with .gz but those of unzipped.
 var (
-	matrixFiles = []string{".tsv", ".csv", ".mtx", ".hgb"}
+	matrixFiles = []string{".tsv", ".csv", ".mtx", ".hgb", ".npz", ".npy"}
 	listFiles   = []string{".tsv", ".csv"}
 	pictures    = []string{".png"}
+	unzipped    = []string{".png", ".npz", ".npy"}
 )
 
 // output is the destination of a result.
@@ -77,7 +78,7 @@ func (o *output) check(cmd *cobra.Command, json bool, inputs []string) error {
 	if o.format == "" {
 		o.kind = filepath.Ext(name)
 	}
-	if !slices.Contains(o.kinds, o.kind) || o.gz && o.kind == ".png" {
+	if !slices.Contains(o.kinds, o.kind) || o.gz && slices.Contains(unzipped, o.kind) {
 		want := strings.Join(o.kinds, ", ")
 		if o.kinds[0] != ".png" {
 			want += ", or one of these and .gz"

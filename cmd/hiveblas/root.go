@@ -16,9 +16,10 @@ func rootCommand(s *session) *cobra.Command {
 		Long: `hiveblas runs graph workflows, written as sparse linear algebra, on matrix files.
 
 A graph is a matrix with an edge from row to column: Matrix Market (.mtx), an
-edge list (.tsv, .txt, .el, .csv), or the binary form (.hgb), each also with .gz.
-- is standard input; --format names the format of what has no extension. Results
-go to -o FILE, or -o - for standard output: .tsv and .csv have vertices from 0, or
+edge list (.tsv, .txt, .el, .csv), the binary form (.hgb), SciPy's .npz, METIS,
+DIMACS, GraphML, GML and others, see hiveblas help formats. - is standard input;
+--format names the format of what has no extension. Results go to -o FILE, or
+-o - for standard output: .tsv and .csv have vertices from 0, or
 their names if the input has some (--names, --ids renumber); .mtx counts from 1. A
 summary goes to standard output, one JSON object with --json.
 
@@ -53,6 +54,9 @@ Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.`,
 		Use:   "help [COMMAND]",
 		Short: "Help about any command",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && args[0] == "formats" {
+				return printFormats(s.stdout)
+			}
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
 				return &usageError{"hiveblas", fmt.Sprintf("unknown command %q", strings.Join(args, " "))}

@@ -239,7 +239,7 @@ func (j *job) openTimed(file string) (*apps.TimedEdges, error) {
 		return nil, explain(g.file, err)
 	}
 	defer in.close()
-	if !in.isList(&j.read) && in.element() != elementNone || strings.HasPrefix(strings.ToLower(string(in.head)), "%%matrixmarket") {
+	if format := in.format(&j.read); format != matrix.FormatAuto && !format.IsList() {
 		return nil, &failure{g.file, "--time-column is for edge lists", "give a text with a source, a target and a time stamp on each line", nil}
 	}
 	j.read.undirected = false // directions are ignored
