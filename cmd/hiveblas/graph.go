@@ -207,7 +207,7 @@ func (j *job) boolsAsFloats(in *input, g *graph, only bool) (*matrix.Matrix[floa
 // vertex returns the vertex of a text: a number from 0, or a name where vertices have
 // names. place is the origin of the text, for errors.
 func (g *graph) vertex(place, text string) (int, error) {
-	_, n := g.Dims()
+	_, n, _ := g.size()
 	if g.cols != nil {
 		if v, ok := g.cols.Index(text); ok {
 			if g.cols.Ambiguous(text) {

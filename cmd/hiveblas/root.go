@@ -65,7 +65,8 @@ Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.`,
 		},
 	})
 	root.AddCommand(
-		infoCommand(s), statsCommand(s), convertCommand(s), spyCommand(s),
+		infoCommand(s), statsCommand(s), headCommand(s), convertCommand(s), spyCommand(s),
+		generateCommand(s), extractCommand(s), sampleCommand(s), sortCommand(s),
 		projectCommand(s), vnCommand(s), acCommand(s), lgcCommand(s), louvainCommand(s),
 		bfsCommand(s), ssspCommand(s), pagerankCommand(s), ccCommand(s), tcCommand(s), ktrussCommand(s),
 		scanCommand(s), geoCommand(s), searchCommand(s), sageCommand(s), sgmCommand(s),

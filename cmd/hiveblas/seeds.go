@@ -42,17 +42,20 @@ func (j *job) checkSeeds(list, graph string) error {
 	return nil
 }
 
-// seeds returns the vertices of --seeds in ascending order without repeats: those of
+// seeds returns the vertices of --seeds.
+func (j *job) seeds(list string) ([]int, error) { return j.vertices("--seeds", list) }
+
+// vertices returns the vertices of a flag in ascending order without repeats: those of
 // the list if all of them exist, else those in the file of that name.
-func (j *job) seeds(list string) ([]int, error) {
+func (j *job) vertices(flag, list string) ([]int, error) {
 	var missing error
 	vs := []int{}
 	names := splitNames(list)
-	if v, err := j.graph.vertex("--seeds", strings.TrimSpace(list)); err == nil {
+	if v, err := j.graph.vertex(flag, strings.TrimSpace(list)); err == nil {
 		vs, names = append(vs, v), nil // an id with a comma, perhaps
 	}
 	for _, name := range names {
-		v, err := j.graph.vertex("--seeds", name)
+		v, err := j.graph.vertex(flag, name)
 		if err != nil {
 			missing = err
 			break
@@ -72,10 +75,10 @@ func (j *job) seeds(list string) ([]int, error) {
 		}
 		return nil, missing
 	case err != nil:
-		return nil, &failure{"--seeds " + list, "cannot be read: " + reason(err), "give vertices separated by commas, or the path of a file", err}
+		return nil, &failure{flag + " " + list, "cannot be read: " + reason(err), "give vertices separated by commas, or the path of a file", err}
 	}
 	defer f.Close()
-	return j.verticesOf(list, "seeds", f)
+	return j.verticesOf(list, strings.TrimPrefix(flag, "--"), f)
 }
 
 // vertexFile returns the vertices of a file in ascending order without repeats. what names them in
