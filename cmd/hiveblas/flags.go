@@ -29,7 +29,7 @@ type runFlags struct {
 
 func (f *runFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.IntVar(&f.threads, "threads", 0, "use `N` threads (0: one per core)")
+	fs.IntVar(&f.threads, "threads", defaultThreads(), "use `N` threads (0: one per core)")
 	fs.Var(&f.timeout, "timeout", "stop after a time such as 90s or 5m (0: never)")
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress bar; with -o no summary either")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object in place of the summary")
@@ -37,6 +37,9 @@ func (f *runFlags) add(cmd *cobra.Command) {
 
 // check verifies the flags.
 func (f *runFlags) check(cmd *cobra.Command) error {
+	if err := f.checkEnvironment(cmd); err != nil {
+		return err
+	}
 	if f.threads < 0 || f.threads > maxThreads {
 		return &usageError{cmd.CommandPath(), fmt.Sprintf("--threads is %d, want 1 to %d, or 0 for one per core", f.threads, maxThreads)}
 	}

@@ -23,7 +23,8 @@ DIMACS, GraphML, GML and others, see hiveblas help formats. - is standard input;
 their names if the input has some (--names, --ids renumber); .mtx counts from 1. A
 summary goes to standard output, one JSON object with --json.
 
-Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.`,
+HIVEBLAS_THREADS and HIVEBLAS_DEVICE replace the defaults of --threads and --device;
+hiveblas completion SHELL prints a completion script. Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.`,
 		Example: `  hiveblas demo
   hiveblas info graph.mtx.gz
   hiveblas project ratings.mtx.gz --onto rows --unweighted -o similar.tsv
@@ -47,9 +48,7 @@ Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.`,
 	root.SetErr(s.stderr)
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &usageError{cmd.CommandPath(), err.Error()}
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(&cobra.Command{
 		Use:   "help [COMMAND]",
 		Short: "Help about any command",
@@ -71,7 +70,7 @@ Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.`,
 		bfsCommand(s), ssspCommand(s), pagerankCommand(s), ccCommand(s), tcCommand(s), ktrussCommand(s),
 		scanCommand(s), geoCommand(s), searchCommand(s), sageCommand(s), sgmCommand(s),
 		lassoCommand(s), maxflowCommand(s), lsapCommand(s), runCommand(s),
-		jitCommand(s), tuneCommand(s), benchCommand(s), demoCommand(s),
+		jitCommand(s), tuneCommand(s), benchCommand(s), demoCommand(s), manCommand(s),
 	)
 	return root
 }

@@ -102,8 +102,11 @@ and the score. --plot draws the series.`,
 			return bad("--lag is %d, want 2 or more", lag)
 		case !(threshold > 0):
 			return bad("--threshold is %v, want a positive number", threshold)
-		case j.run.device != "auto" && j.run.device != "cpu":
+		case cmd.Flags().Changed("device") && j.run.device != "auto" && j.run.device != "cpu":
 			return bad("--device is %q, and a series is computed on the host: want auto or cpu", j.run.device)
+		}
+		if !cmd.Flags().Changed("device") { // HIVEBLAS_DEVICE has no effect
+			j.run.device = "cpu"
 		}
 		j.read.weight = column
 		return j.scanSeries(args[0], picture, apps.ScanSeriesOptions{Window: window, Lag: lag, Hops: scanHops[hops], Threshold: threshold})
