@@ -16,10 +16,13 @@ import (
 // manCommand writes the man pages; make man calls it.
 func manCommand(s *session) *cobra.Command {
 	return &cobra.Command{
-		Use:    "man DIR",
-		Short:  "Write a man page for each command into a directory",
-		Hidden: true,
-		Args:   positional("DIR"),
+		Use:   "man DIR",
+		Short: "Write a man page for each command into a directory",
+		Long: `man writes the page hiveblas.1 and one for each command into a directory, which it
+makes. make man calls it.`,
+		Example: `  hiveblas man ~/.local/share/man/man1`,
+		Hidden:  true,
+		Args:    positional("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o777); err != nil {
 				return explain(args[0], err)
