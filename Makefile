@@ -6,7 +6,7 @@ FUZZTIME    ?= 10s
 BUILD       ?= build
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-all race fuzz space-all bench-cpu bench-peers lint cover gates clean gpu-test bench-gpu nvrtc gorgonia-deps gorgonia-check
+.PHONY: help build test test-all race fuzz parquet man space-all bench-cpu bench-peers lint cover gates clean gpu-test bench-gpu nvrtc gorgonia-deps gorgonia-check
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,13 @@ race: ## the short tests under the race detector (needs a C compiler)
 
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	@GO="$(GO)" scripts/fuzz.sh $(FUZZTIME)
+
+parquet: ## vet and test the module parquet, and build its command as build/hiveblas-parquet
+	cd parquet && $(GO) vet ./... && $(GO) test ./...
+	cd parquet && $(GO) build -o $(abspath $(BUILD))/hiveblas-parquet ./cmd/hiveblas-parquet
+
+man: build ## the man pages, into build/man
+	$(BUILD)/hiveblas man $(BUILD)/man
 
 bench-peers: ## fetch and build the peers of bench-cpu
 	sh bench/peers/build.sh

@@ -93,9 +93,15 @@ func (s *intoSink[C]) Abort() { s.ptr, s.idx, s.val = nil, nil, nil }
 // resumes there. If another job writes the same file, the error is a *matrix.BusyError.
 func File[C matrix.Element](path string) Sink[C] { return &fileSink[C]{path: path} }
 
+// LabelledFile is [File] of a product whose rows and columns have labels.
+func LabelledFile[C matrix.Element](path string, rows, cols *matrix.Labels) Sink[C] {
+	return &fileSink[C]{path: path, rows: rows, cols: cols}
+}
+
 type fileSink[C matrix.Element] struct {
-	path string
-	f    *matrix.BlockFile[C]
+	path       string
+	rows, cols *matrix.Labels
+	f          *matrix.BlockFile[C]
 }
 
 func (s *fileSink[C]) resumes() bool { return true }
@@ -110,7 +116,7 @@ func (s *fileSink[C]) Begin(p Plan) (done int, err error) {
 		return 0, err
 	}
 	done, _ = s.f.Blocks()
-	return done, nil
+	return done, s.f.SetLabels(s.rows, s.cols)
 }
 
 func (s *fileSink[C]) Block(b *Block[C]) error { return s.f.Append(b.Ptr, b.Idx, b.Val) }

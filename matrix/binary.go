@@ -16,11 +16,14 @@ import (
 //
 //	head, 64 bytes:
 //	 0  8  magic 0x89 "HGB" CR LF 0x1a LF
-//	 8  2  version, 2
+//	 8  2  version, 3
 //	10  1  1 matrix, 2 vector
 //	11  1  element: 1 bool, 2–5 int8…int64, 6–9 uint8…uint64, 10 float32, 11 float64
 //	12  1  format: 0 csr, 1 hypersparse, 2 bitmap, 3 full, 4 csr in blocks of rows
-//	13  3  zero
+//	13  1  labels of the rows: 0 none, 1 ids that count from one, 2 ascending ids, 3 ids,
+//	       4 ascending names, 5 names
+//	14  1  labels of the columns: the same, or 6 for those of the rows
+//	15  1  zero
 //	16  8  rows
 //	24  8  columns
 //	32  8  entries
@@ -31,6 +34,10 @@ import (
 //	sections of the format, in this order:
 //	 1 row offsets (int64), 2 row numbers (int32), 3 column indices (int32),
 //	 4 presence (bytes), 5 values
+//	sections of the labels of the rows, then of the columns:
+//	 9 ids (int64), or the first of ids that count
+//	 10 offsets of names in the text (int64), 11 the text (bytes)
+//	 12 indices in the order of the labels (int32), for labels that do not ascend
 //	a section:
 //	 4 bytes number of the section, 4 bytes per item, 8 number of items, the items,
 //	 zeros to 4 bytes before a multiple of 8, 4 CRC-32C of all bytes of the section
@@ -41,16 +48,21 @@ import (
 //	 6 first row of each block, then the number of rows (int64)
 //	 7 description of the job, which a resumed run compares with its own (bytes)
 //	 sections 1, 3 and 5 of each block, with offsets from 0
+//	 sections of the labels
 //	 8 position in the file and entries of each block (pairs of int64)
 //	 position of section 8 (8 bytes), magic
 //
-// Its number of entries in the head is 2⁶³−1 until the last block is written.
+// Its number of entries in the head is 2⁶³−1, and it has no labels, until the last block is
+// written.
+//
+// Version 2, which is read too, has no labels.
 //
 // int and uint are stored as 64 bits.
 
 const (
 	binaryMagic   = "\x89HGB\r\n\x1a\n"
-	binaryVersion = 2
+	binaryVersion = 3
+	binaryOldest  = 2
 	binaryHead    = 64
 	binaryMatrix  = 1
 	binaryVector  = 2
@@ -66,10 +78,15 @@ const (
 	sectionBounds
 	sectionJob
 	sectionIndex
+	sectionIDs
+	sectionOffsets
+	sectionText
+	sectionOrder
 )
 
 var sectionNames = [...]string{sectionPtr: "row offsets", sectionRows: "row numbers", sectionCols: "column indices", sectionPresent: "presence", sectionVals: "values",
-	sectionBounds: "rows of blocks", sectionJob: "job", sectionIndex: "index"}
+	sectionBounds: "rows of blocks", sectionJob: "job", sectionIndex: "index",
+	sectionIDs: "ids", sectionOffsets: "offsets of names", sectionText: "names", sectionOrder: "order of labels"}
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -100,8 +117,10 @@ var hostLittle = func() bool {
 }()
 
 // WriteBinary writes a in the binary form of hiveblas (.hgb): the arrays of
-// its storage format, each with a checksum. It takes little longer than a copy of
-// the arrays. [ReadBinary] returns the same matrix in the same format.
+// its storage format, each with a checksum, and the labels of [WithLabels], in an
+// order for look-up. It takes little longer than a copy of the arrays.
+// [ReadBinary] returns the same matrix in the same format, and [ReadLabelled] the
+// labels too.
 func WriteBinary[T Element](w io.Writer, a *Matrix[T], opts ...WriteOption) error {
 	if a.Err() != nil {
 		return a.Err()
@@ -160,6 +179,14 @@ func writeBinary[T comparable](w io.Writer, st *sparse.Store[T], kind byte, op s
 	if st.Sparse() {
 		le.PutUint64(head[40:], uint64(st.Vecs()))
 	}
+	labels := sides{o.labels, o.cols}
+	if kind == binaryVector {
+		labels.rows = nil
+	}
+	if err := labels.checkCounts(op, st.NRows, st.NCols); err != nil {
+		return err
+	}
+	head[13], head[14] = labels.kinds(st.NRows, st.NCols)
 	le.PutUint32(head[60:], crc32.Checksum(head[:60], castagnoli))
 	out := &reportingWriter{w: w, o: &o.common}
 	if _, err := out.Write(head); err != nil {
@@ -183,7 +210,10 @@ func writeBinary[T comparable](w io.Writer, st *sparse.Store[T], kind byte, op s
 			return err
 		}
 	}
-	return writeSection(out, sectionVals, st.Val, e.fileWidth())
+	if err := writeSection(out, sectionVals, st.Val, e.fileWidth()); err != nil {
+		return err
+	}
+	return labels.write(out, st.NRows, st.NCols)
 }
 
 // fileWidth is the number of bytes of an element in a file.

@@ -21,17 +21,18 @@ import (
 // the section. Memory grows with the bytes read. It buffers r and may read beyond
 // the end of the matrix.
 func ReadBinary[T Element](r io.Reader, opts ...ReadOption) (*Matrix[T], error) {
-	return readBinaryMatrix[T]("matrix.ReadBinary", r, readOptionsOf(opts))
+	a, _, err := readBinaryMatrix[T]("matrix.ReadBinary", r, readOptionsOf(opts))
+	return a, err
 }
 
-func readBinaryMatrix[T Element](op string, r io.Reader, o *readOptions) (*Matrix[T], error) {
+func readBinaryMatrix[T Element](op string, r io.Reader, o *readOptions) (*Matrix[T], sides, error) {
 	dup, err := combiner[T](op, o)
 	if err != nil {
-		return nil, err
+		return nil, sides{}, err
 	}
-	st, err := readBinary[T](r, binaryMatrix, op, o)
+	st, labels, err := readBinary[T](r, binaryMatrix, op, o)
 	if err != nil {
-		return nil, err
+		return nil, sides{}, err
 	}
 	e, _ := elementOf[T]() // T is an Element: the file was read
 	if o.patternOnly {
@@ -41,16 +42,16 @@ func readBinaryMatrix[T Element](op string, r io.Reader, o *readOptions) (*Matri
 	}
 	if o.symmetrise {
 		if st.NRows != st.NCols {
-			return nil, o.failKind(0, fmt.Sprintf("cannot symmetrise a %d×%d matrix", st.NRows, st.NCols), RemedyNoSymmetrise)
+			return nil, sides{}, o.failKind(0, fmt.Sprintf("cannot symmetrise a %d×%d matrix", st.NRows, st.NCols), RemedyNoSymmetrise)
 		}
 		st = symmetrise(sparse.ToSparse(st), e, dup, o.threads)
 	}
-	return fromStore(st), nil
+	return fromStore(st), labels, nil
 }
 
 // ReadVectorBinary reads a vector in the binary form; see [ReadBinary].
 func ReadVectorBinary[T Element](r io.Reader, opts ...ReadOption) (*Vector[T], error) {
-	st, err := readBinary[T](r, binaryVector, "matrix.ReadVectorBinary", readOptionsOf(opts))
+	st, _, err := readBinary[T](r, binaryVector, "matrix.ReadVectorBinary", readOptionsOf(opts))
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +63,7 @@ func (a *Matrix[T]) UnmarshalBinary(data []byte) error {
 	if a == nil {
 		return errNil
 	}
-	st, err := readBinary[T](bytes.NewReader(data), binaryMatrix, "Matrix.UnmarshalBinary", readOptionsOf(nil))
+	st, _, err := readBinary[T](bytes.NewReader(data), binaryMatrix, "Matrix.UnmarshalBinary", readOptionsOf(nil))
 	if err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func (v *Vector[T]) UnmarshalBinary(data []byte) error {
 	if v == nil {
 		return errNil
 	}
-	st, err := readBinary[T](bytes.NewReader(data), binaryVector, "Vector.UnmarshalBinary", readOptionsOf(nil))
+	st, _, err := readBinary[T](bytes.NewReader(data), binaryVector, "Vector.UnmarshalBinary", readOptionsOf(nil))
 	if err != nil {
 		return err
 	}
@@ -107,43 +108,44 @@ func (rd *binaryReader) full(p []byte, what string) error {
 	return rd.o.streamError(0, err)
 }
 
-func readBinary[T comparable](r io.Reader, kind byte, op string, o *readOptions) (*sparse.Store[T], error) {
+func readBinary[T comparable](r io.Reader, kind byte, op string, o *readOptions) (*sparse.Store[T], sides, error) {
 	e, ok := elementOf[T]()
 	if !ok {
-		return nil, &TypeError{op, e.name(), "bool, an integer or a float", ""}
+		return nil, sides{}, &TypeError{op, e.name(), "bool, an integer or a float", ""}
 	}
 	if r == nil {
-		return nil, nilReader(op)
+		return nil, sides{}, nilReader(op)
 	}
 	plain, taken, err := chunk.Open(r)
 	if err != nil {
-		return nil, o.streamError(0, err)
+		return nil, sides{}, o.streamError(0, err)
 	}
 	rd := &binaryReader{plain, o, taken}
 	st := &sparse.Store[T]{}
-	vecs, err := readBinaryHead(rd, st, kind, e, op)
+	vecs, kinds, err := readBinaryHead(rd, st, kind, e, op)
 	if err != nil {
-		return nil, err
+		return nil, sides{}, err
 	}
 	if st.Format == blocked {
-		if err := readBlocks(rd, st, vecs, e.fileWidth()); err != nil {
-			return nil, err
+		labels, err := readBlocks(rd, st, vecs, e.fileWidth(), kinds)
+		if err != nil {
+			return nil, sides{}, err
 		}
 		o.report(taken())
-		return st, nil
+		return st, labels, nil
 	}
 	cells := st.NVals
 	if st.Sparse() {
 		if st.Ptr, err = readSection[int64](rd, sectionPtr, vecs+1, 8); err != nil {
-			return nil, err
+			return nil, sides{}, err
 		}
 		if st.Format == sparse.Hypersparse {
 			if st.RowIDs, err = readSection[int32](rd, sectionRows, vecs, 4); err != nil {
-				return nil, err
+				return nil, sides{}, err
 			}
 		}
 		if st.Idx, err = readSection[int32](rd, sectionCols, st.NVals, 4); err != nil {
-			return nil, err
+			return nil, sides{}, err
 		}
 	} else {
 		c, _ := st.Cells()
@@ -151,39 +153,46 @@ func readBinary[T comparable](r io.Reader, kind byte, op string, o *readOptions)
 	}
 	if st.Format == sparse.Bitmap {
 		if st.Present, err = readSection[uint8](rd, sectionPresent, cells, 1); err != nil {
-			return nil, err
+			return nil, sides{}, err
 		}
 	}
 	if st.Val, err = readSection[T](rd, sectionVals, cells, e.fileWidth()); err != nil {
-		return nil, err
+		return nil, sides{}, err
 	}
 	if err := st.Check(len(st.Val), false); err != nil {
-		return nil, rd.damaged("the matrix breaks its invariants", err.Error())
+		return nil, sides{}, rd.damaged("the matrix breaks its invariants", err.Error())
+	}
+	labels, err := readSides(rd, kinds, st.NRows, st.NCols)
+	if err != nil {
+		return nil, sides{}, err
 	}
 	o.report(taken())
-	return st, nil
+	return st, labels, nil
 }
 
-func readBinaryHead[T comparable](rd *binaryReader, st *sparse.Store[T], kind byte, e element[T], op string) (vecs int64, err error) {
+func readBinaryHead[T comparable](rd *binaryReader, st *sparse.Store[T], kind byte, e element[T], op string) (vecs int64, kinds [2]byte, err error) {
 	const what = "head"
 	le := binary.LittleEndian
 	head := make([]byte, binaryHead)
 	if err := rd.full(head[:8], what); err != nil {
-		return 0, err
+		return 0, kinds, err
 	}
 	if string(head[:8]) != binaryMagic {
-		return 0, rd.damaged(what, "not a hiveblas binary file")
+		return 0, kinds, rd.damaged(what, "not a hiveblas binary file")
 	}
 	if err := rd.full(head[8:], what); err != nil {
-		return 0, err
+		return 0, kinds, err
 	}
 	if crc32.Checksum(head[:60], castagnoli) != le.Uint32(head[60:]) {
-		return 0, rd.damaged(what, "wrong checksum")
+		return 0, kinds, rd.damaged(what, "wrong checksum")
 	}
-	if v := le.Uint16(head[8:]); v != binaryVersion {
-		e := rd.damaged(what, fmt.Sprintf("version %d, want %d", v, binaryVersion))
+	switch v := le.Uint16(head[8:]); {
+	case v < binaryOldest || v > binaryVersion:
+		e := rd.damaged(what, fmt.Sprintf("version %d, want %d to %d", v, binaryOldest, binaryVersion))
 		e.Remedy = "a newer release of hiveblas may read it"
-		return 0, e
+		return 0, kinds, e
+	case v > binaryOldest:
+		kinds = [2]byte{head[13], head[14]}
 	}
 	if head[10] != kind {
 		what2 := map[byte]string{binaryMatrix: "a matrix", binaryVector: "a vector"}
@@ -191,43 +200,44 @@ func readBinaryHead[T comparable](rd *binaryReader, st *sparse.Store[T], kind by
 		if !ok {
 			got = fmt.Sprintf("kind %d", head[10])
 		}
-		return 0, rd.damaged(what, "the file holds "+got+", want "+what2[kind])
+		return 0, kinds, rd.damaged(what, "the file holds "+got+", want "+what2[kind])
 	}
 	if head[11] == 0 || int(head[11]) >= len(binaryKinds) {
-		return 0, rd.damaged(what, fmt.Sprintf("unknown element type %d", head[11]))
+		return 0, kinds, rd.damaged(what, fmt.Sprintf("unknown element type %d", head[11]))
 	}
 	if head[11] != e.code() {
-		return 0, &TypeError{op, binaryKinds[head[11]].String(), e.name(), "read it into the type of the file"}
+		return 0, kinds, &TypeError{op, binaryKinds[head[11]].String(), e.name(), "read it into the type of the file"}
 	}
 	st.Format = sparse.Format(head[12])
-	rows, cols, nvals, vecs := le.Uint64(head[16:]), le.Uint64(head[24:]), le.Uint64(head[32:]), int64(le.Uint64(head[40:]))
+	rows, cols, nvals := le.Uint64(head[16:]), le.Uint64(head[24:]), le.Uint64(head[32:])
+	vecs = int64(le.Uint64(head[40:]))
 	const limit = 1 << 62
 	switch {
 	case head[12] > byte(blocked):
-		return 0, rd.damaged(what, fmt.Sprintf("unknown format %d", head[12]))
+		return 0, kinds, rd.damaged(what, fmt.Sprintf("unknown format %d", head[12]))
 	case rows > MaxDim || cols > MaxDim:
-		return 0, rd.damaged(what, fmt.Sprintf("dimensions %d×%d, want at most %d", rows, cols, MaxDim))
+		return 0, kinds, rd.damaged(what, fmt.Sprintf("dimensions %d×%d, want at most %d", rows, cols, MaxDim))
 	case nvals > limit && st.Format != blocked:
-		return 0, rd.damaged(what, fmt.Sprintf("%d entries", nvals))
+		return 0, kinds, rd.damaged(what, fmt.Sprintf("%d entries", nvals))
 	}
 	st.NRows, st.NCols, st.NVals = int(rows), int(cols), int64(nvals)
 	if st.Format == blocked {
-		return vecs, checkBlockedHead(rd, st, kind, vecs)
+		return vecs, kinds, checkBlockedHead(rd, st, kind, vecs)
 	}
 	cells, ok := st.Cells()
 	switch {
 	case !st.Sparse() && (!ok || cells > maxCells || vecs != 0):
-		return 0, rd.damaged(what, fmt.Sprintf("%d×%d is too large for format %v", rows, cols, st.Format))
+		return 0, kinds, rd.damaged(what, fmt.Sprintf("%d×%d is too large for format %v", rows, cols, st.Format))
 	case st.Format == sparse.Full && int64(cells) != st.NVals:
-		return 0, rd.damaged(what, fmt.Sprintf("%d entries in a full %d×%d matrix", nvals, rows, cols))
+		return 0, kinds, rd.damaged(what, fmt.Sprintf("%d entries in a full %d×%d matrix", nvals, rows, cols))
 	case ok && st.NVals > int64(cells):
-		return 0, rd.damaged(what, fmt.Sprintf("%d entries in a %d×%d matrix", nvals, rows, cols))
+		return 0, kinds, rd.damaged(what, fmt.Sprintf("%d entries in a %d×%d matrix", nvals, rows, cols))
 	case st.Format == sparse.CSR && vecs != int64(st.NRows), vecs < 0 || vecs > int64(st.NRows):
-		return 0, rd.damaged(what, fmt.Sprintf("%d rows with offsets of %d", vecs, rows))
+		return 0, kinds, rd.damaged(what, fmt.Sprintf("%d rows with offsets of %d", vecs, rows))
 	case kind == binaryVector && (rows != 1 || st.Format == sparse.Hypersparse):
-		return 0, rd.damaged(what, fmt.Sprintf("a vector of %d rows, format %v", rows, st.Format))
+		return 0, kinds, rd.damaged(what, fmt.Sprintf("a vector of %d rows, format %v", rows, st.Format))
 	}
-	return vecs, nil
+	return vecs, kinds, nil
 }
 
 // readSection reads an array of n items of width bytes. It allocates while it

@@ -37,6 +37,7 @@ type BlockFile[T Element] struct {
 	at     int64   // end of the last complete block
 	nvals  int64
 	size   int64 // of head, bounds and job
+	labels sides
 }
 
 // unfinished is the number of entries in the head of an unfinished file.
@@ -129,7 +130,21 @@ func (b *BlockFile[T]) Bounds() []int {
 	return b.bounds
 }
 
-// head returns the head of the file.
+// SetLabels gives the rows and columns labels, nil for none, which Finish writes.
+func (b *BlockFile[T]) SetLabels(rows, cols *Labels) error {
+	const op = "BlockFile.SetLabels"
+	if err := b.usable(op); err != nil {
+		return err
+	}
+	labels := sides{rows, cols}
+	if err := labels.checkCounts(op, b.m, b.n); err != nil {
+		return err
+	}
+	b.labels = labels
+	return nil
+}
+
+// head returns the head of the file, for an unfinished file without labels.
 func (b *BlockFile[T]) head(nvals int64) []byte {
 	le := binary.LittleEndian
 	head := make([]byte, binaryHead)
@@ -140,6 +155,9 @@ func (b *BlockFile[T]) head(nvals int64) []byte {
 	le.PutUint64(head[24:], uint64(b.n))
 	le.PutUint64(head[32:], uint64(nvals))
 	le.PutUint64(head[40:], uint64(len(b.bounds)-1))
+	if nvals != unfinished {
+		head[13], head[14] = b.labels.kinds(b.m, b.n)
+	}
 	le.PutUint32(head[60:], crc32.Checksum(head[:60], castagnoli))
 	return head
 }
@@ -308,7 +326,7 @@ func (b *BlockFile[T]) NVals() int64 {
 	return b.nvals
 }
 
-// Finish writes the index, syncs the file and renames it to its final name.
+// Finish writes the labels and the index, syncs the file and renames it to its final name.
 func (b *BlockFile[T]) Finish() error {
 	if err := b.usable("BlockFile.Finish"); err != nil {
 		return err
@@ -317,9 +335,13 @@ func (b *BlockFile[T]) Finish() error {
 		return &InvalidError{"BlockFile.Finish", fmt.Sprintf("%d of %d blocks are written", written, all)}
 	}
 	w := io.NewOffsetWriter(b.f, b.at)
-	err := writeSection(w, sectionIndex, b.index, 8)
+	err := b.labels.write(w, b.m, b.n)
 	if err == nil {
-		_, err = w.Write(append(binary.LittleEndian.AppendUint64(nil, uint64(b.at)), binaryMagic...))
+		err = writeSection(w, sectionIndex, b.index, 8)
+	}
+	if err == nil {
+		at := b.at + b.labels.bytes(b.m, b.n)
+		_, err = w.Write(append(binary.LittleEndian.AppendUint64(nil, uint64(at)), binaryMagic...))
 	}
 	if err == nil {
 		_, err = b.f.WriteAt(b.head(b.nvals), 0)
@@ -369,27 +391,27 @@ func checkBlockedHead[T comparable](rd *binaryReader, st *sparse.Store[T], kind 
 	return nil
 }
 
-// readBlocks reads the sections of a file in blocks.
-func readBlocks[T comparable](rd *binaryReader, st *sparse.Store[T], blocks int64, width int) error {
+// readBlocks reads the sections of a file in blocks, and returns its labels.
+func readBlocks[T comparable](rd *binaryReader, st *sparse.Store[T], blocks int64, width int, kinds [2]byte) (labels sides, err error) {
 	st.Format = sparse.CSR
 	bounds, err := readSection[int64](rd, sectionBounds, blocks+1, 8)
 	if err != nil {
-		return err
+		return labels, err
 	}
 	if bounds[0] != 0 || bounds[blocks] != int64(st.NRows) || !slices.IsSorted(bounds) {
-		return rd.damaged("section "+sectionNames[sectionBounds], fmt.Sprintf("the blocks do not cover the rows from 0 to %d in order", st.NRows))
+		return labels, rd.damaged("section "+sectionNames[sectionBounds], fmt.Sprintf("the blocks do not cover the rows from 0 to %d in order", st.NRows))
 	}
 	head := make([]byte, 16)
 	if err := rd.full(head, "section "+sectionNames[sectionJob]); err != nil {
-		return err
+		return labels, err
 	}
 	n := binary.LittleEndian.Uint64(head[8:])
 	if n > 1<<16 {
-		return rd.damaged("section "+sectionNames[sectionJob], fmt.Sprintf("%d bytes", n))
+		return labels, rd.damaged("section "+sectionNames[sectionJob], fmt.Sprintf("%d bytes", n))
 	}
 	again := &binaryReader{io.MultiReader(bytes.NewReader(head), rd.r), rd.o, rd.taken}
 	if _, err := readSection[uint8](again, sectionJob, int64(n), 1); err != nil {
-		return err
+		return labels, err
 	}
 	at := binaryHead + sectionBytes(blocks+1, 8) + sectionBytes(int64(n), 1)
 	places := make([]int64, 0, 2*min(blocks, binaryChunk))
@@ -399,19 +421,19 @@ func readBlocks[T comparable](rd *binaryReader, st *sparse.Store[T], blocks int6
 	for k := range blocks {
 		ptr, err := readSection[int64](rd, sectionPtr, bounds[k+1]-bounds[k]+1, 8)
 		if err != nil {
-			return err
+			return labels, err
 		}
 		most := int64(len(ptr)-1) * int64(st.NCols)
 		if ptr[0] != 0 || !slices.IsSorted(ptr) || ptr[len(ptr)-1] > min(most, total-st.NVals) {
-			return rd.damaged("section "+sectionNames[sectionPtr], fmt.Sprintf("the offsets of block %d do not ascend from 0 to at most the remaining entries", k))
+			return labels, rd.damaged("section "+sectionNames[sectionPtr], fmt.Sprintf("the offsets of block %d do not ascend from 0 to at most the remaining entries", k))
 		}
 		idx, err := readSection[int32](rd, sectionCols, ptr[len(ptr)-1], 4)
 		if err != nil {
-			return err
+			return labels, err
 		}
 		val, err := readSection[T](rd, sectionVals, ptr[len(ptr)-1], width)
 		if err != nil {
-			return err
+			return labels, err
 		}
 		for _, p := range ptr[1:] {
 			st.Ptr = append(st.Ptr, st.NVals+p)
@@ -426,23 +448,27 @@ func readBlocks[T comparable](rd *binaryReader, st *sparse.Store[T], blocks int6
 		at += sectionBytes(int64(len(ptr)), 8) + sectionBytes(int64(len(idx)), 4) + sectionBytes(int64(len(idx)), int64(width))
 	}
 	if st.NVals != total {
-		return rd.damaged("blocks", fmt.Sprintf("%d entries, the head says %d", st.NVals, total))
+		return labels, rd.damaged("blocks", fmt.Sprintf("%d entries, the head says %d", st.NVals, total))
 	}
+	if labels, err = readSides(rd, kinds, st.NRows, st.NCols); err != nil {
+		return labels, err
+	}
+	at += labels.bytes(st.NRows, st.NCols)
 	index, err := readSection[int64](rd, sectionIndex, 2*blocks, 8)
 	if err != nil {
-		return err
+		return labels, err
 	}
 	tail := make([]byte, 16)
 	if err := rd.full(tail, "the end"); err != nil {
-		return err
+		return labels, err
 	}
 	if string(tail[8:]) != binaryMagic || int64(binary.LittleEndian.Uint64(tail)) != at || !slices.Equal(index, places) {
-		return rd.damaged("section "+sectionNames[sectionIndex], "the positions of the blocks are wrong")
+		return labels, rd.damaged("section "+sectionNames[sectionIndex], "the positions of the blocks are wrong")
 	}
 	if err := st.Check(len(st.Val), false); err != nil {
-		return rd.damaged("the matrix breaks its invariants", err.Error())
+		return labels, rd.damaged("the matrix breaks its invariants", err.Error())
 	}
-	return nil
+	return labels, nil
 }
 
 // BlocksOf returns the bounds of the unfinished file that [CreateBlocks] would

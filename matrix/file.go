@@ -7,71 +7,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
 	"github.com/hiveblas/hiveblas/internal/chunk"
 )
-
-// FileFormat is a format of files.
-type FileFormat uint8
-
-// The formats. Edge lists, FormatCSV and FormatTSV differ in the delimiter: one
-// found from the first lines (a tab where they are written), a comma, a tab.
-const (
-	FormatAuto         FileFormat = iota // by content, else by the extension
-	FormatMatrixMarket                   // .mtx, .mm
-	FormatEdges                          // .txt, .el; .tsv and .csv are read so too
-	FormatCSV                            // .csv
-	FormatTSV                            // .tsv
-	FormatBinary                         // .hgb, the binary form of hiveblas
-)
-
-var formatNames = [...]string{FormatAuto: "auto", FormatMatrixMarket: "mtx", FormatEdges: "edges", FormatCSV: "csv", FormatTSV: "tsv", FormatBinary: "hgb"}
-
-// String returns the name of the format: auto, mtx, edges, csv, tsv or hgb.
-func (f FileFormat) String() string {
-	if int(f) < len(formatNames) {
-		return formatNames[f]
-	}
-	return fmt.Sprintf("FileFormat(%d)", uint8(f))
-}
-
-// ParseFormat returns the format of that name; see [FileFormat.String].
-func ParseFormat(name string) (f FileFormat, ok bool) {
-	for k, n := range formatNames {
-		if n == name {
-			return FileFormat(k), true
-		}
-	}
-	return FormatAuto, false
-}
-
-func (f FileFormat) list() bool { return f == FormatEdges || f == FormatCSV || f == FormatTSV }
-
-const fileKinds = "want .mtx, .hgb, .tsv, .txt, .el or .csv, or one of these and .gz"
-
-// FormatOfName returns the format that the extension of a file name tells,
-// FormatAuto if none, and whether the name ends in .gz.
-func FormatOfName(path string) (f FileFormat, gz bool) {
-	name := strings.ToLower(filepath.Base(path))
-	name, gz = strings.CutSuffix(name, ".gz")
-	switch filepath.Ext(name) {
-	case ".mtx", ".mm":
-		return FormatMatrixMarket, gz
-	case ".txt", ".el":
-		return FormatEdges, gz
-	case ".csv":
-		return FormatCSV, gz
-	case ".tsv":
-		return FormatTSV, gz
-	case ".hgb":
-		return FormatBinary, gz
-	}
-	return FormatAuto, gz
-}
 
 // formatOfContent returns the format that the first bytes of a file tell, which
 // may be compressed; FormatAuto if none.
@@ -83,12 +24,20 @@ func formatOfContent(head []byte) FileFormat {
 	text := make([]byte, 64)
 	n, _ := io.ReadFull(plain, text) // a cut stream gives its first bytes
 	text = text[:n]
-	if bytes.HasPrefix(text, []byte(binaryMagic)) {
+	switch {
+	case bytes.HasPrefix(text, []byte(binaryMagic)):
 		return FormatBinary
+	case bytes.HasPrefix(text, []byte("PK\x03\x04")):
+		return FormatNPZ
+	case bytes.HasPrefix(text, []byte("\x93NUMPY")):
+		return FormatNPY
 	}
 	text = bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), " \t\r\n")
 	if bytes.HasPrefix(bytes.ToLower(text), []byte("%%matrixmarket")) {
 		return FormatMatrixMarket
+	}
+	if bytes.HasPrefix(text, []byte("<?xml")) || bytes.HasPrefix(text, []byte("<graphml")) {
+		return FormatGraphML
 	}
 	return FormatAuto
 }
@@ -100,9 +49,10 @@ func settleFormat(op string, r io.Reader, o *readOptions) (io.Reader, FileFormat
 	if r == nil {
 		return nil, 0, nilReader(op)
 	}
-	if int(o.format) >= len(formatNames) {
+	if o.format >= fileFormats {
 		return nil, 0, &OptionError{Op: op, Option: "InFormat", Reason: o.format.String() + " is no format"}
 	}
+	o.random, _ = r.(randomReader)
 	b := bufio.NewReaderSize(r, 1<<16)
 	head, err := b.Peek(4096)
 	if err != nil && err != io.EOF {
@@ -119,47 +69,79 @@ func settleFormat(op string, r io.Reader, o *readOptions) (io.Reader, FileFormat
 	}
 	name, _ := FormatOfName(o.file)
 	if name == FormatAuto {
-		return nil, 0, o.failKind(0, "neither the name nor the first bytes tell the format of this file", RemedyFormat)
+		what := "neither the name nor the first bytes tell the format of this file"
+		if bytes.HasPrefix(head, []byte("PAR1")) {
+			what = "Parquet is read by the command hiveblas-parquet, of the module github.com/hiveblas/hiveblas/parquet"
+		}
+		return nil, 0, o.failKind(0, what, RemedyFormat)
 	}
 	return b, name, nil
 }
 
-// Read reads a matrix from r: Matrix Market, the binary form or an edge list
-// ([ReadMatrixMarket], [ReadBinary], [ReadEdgeList]), gzip-compressed or not.
-// [InFormat] names the format, or else the first bytes tell it, or the extension
-// of [FileName]. labels are those of an edge list, and nil for the others.
-func Read[T Element](r io.Reader, opts ...ReadOption) (a *Matrix[T], labels *Labels, err error) {
-	return readAny[T]("matrix.Read", r, readOptionsOf(opts))
+// DetectFormat returns the format that the first bytes of a file tell, which may be compressed, else
+// that of the extension of its name; FormatAuto if none.
+func DetectFormat(head []byte, name string) FileFormat {
+	if f := formatOfContent(head); f != FormatAuto {
+		return f
+	}
+	f, _ := FormatOfName(name)
+	return f
 }
 
-func readAny[T Element](op string, r io.Reader, o *readOptions) (a *Matrix[T], labels *Labels, err error) {
+// Read reads a matrix from r in any of [Formats]: Matrix Market, the binary form, an edge
+// list ([ReadMatrixMarket], [ReadBinary], [ReadEdgeList]) and others, gzip-compressed or not.
+// [InFormat] names the format, or else the first bytes tell it, or the extension
+// of [FileName]. labels are the names of rows and columns, nil if they are numbers or
+// if rows and columns have different ones, which [ReadLabelled] returns.
+func Read[T Element](r io.Reader, opts ...ReadOption) (a *Matrix[T], labels *Labels, err error) {
+	a, both, err := readAny[T]("matrix.Read", r, readOptionsOf(opts))
+	return a, both.both(), err
+}
+
+func readAny[T Element](op string, r io.Reader, o *readOptions) (a *Matrix[T], labels sides, err error) {
 	r, format, err := settleFormat(op, r, o)
 	if err != nil {
-		return nil, nil, err
+		return nil, sides{}, err
 	}
 	switch format {
 	case FormatMatrixMarket:
-		a, err = readMatrixMarket[T](r, o)
+		return readMatrixMarket[T](r, o)
 	case FormatBinary:
-		a, err = readBinaryMatrix[T](op, r, o)
-	default:
-		a, labels, _, err = readEdges[T](r, o, false)
+		return readBinaryMatrix[T](op, r, o)
+	case FormatNPZ:
+		if o.random != nil {
+			return readNPZ[T](struct {
+				io.Reader
+				randomReader
+			}{r, o.random}, o)
+		}
+		return readNPZ[T](r, o)
+	case FormatNPY:
+		return readNPY[T](r, o)
+	case FormatMETIS:
+		return readMETIS[T](r, o)
+	case FormatDIMACS:
+		return readDIMACS[T](r, o)
+	case FormatGraphML:
+		return readGraphML[T](r, o)
+	case FormatGML:
+		return readGML[T](r, o)
+	case FormatGraph500, FormatGraph500Packed:
+		return readGraph500[T](r, o, format == FormatGraph500Packed)
 	}
+	a, labels.rows, labels.cols, err = readEdges[T](r, o, o.bipartite)
 	return a, labels, err
 }
 
 // ReadFile is [Read] of the file at path.
 func ReadFile[T Element](path string, opts ...ReadOption) (a *Matrix[T], labels *Labels, err error) {
-	f, err := os.Open(path)
+	f, o, err := openRead(path, opts)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
-	o := readOptionsOf(opts)
-	if o.file == "" {
-		o.file = path
-	}
-	return readAny[T]("matrix.ReadFile", f, o)
+	a, both, err := readAny[T]("matrix.ReadFile", f, o)
+	return a, both.both(), err
 }
 
 // ReadVectorFile reads the vector in the file at path: a Matrix Market file of
@@ -186,6 +168,9 @@ func ReadVectorFile[T Element](path string, opts ...ReadOption) (*Vector[T], err
 	case FormatBinary:
 		return ReadVectorBinary[T](r, opts...)
 	}
+	if !format.IsList() {
+		return nil, o.failKind(0, "vectors are not read from "+format.String(), RemedyLists)
+	}
 	return ReadVectorTSV[T](r, opts...)
 }
 
@@ -200,7 +185,11 @@ func Write[T Element](w io.Writer, a *Matrix[T], opts ...WriteOption) error {
 		return WriteMatrixMarket(w, a, opts...)
 	case o.format == FormatBinary:
 		return WriteBinary(w, a, opts...)
-	case o.format.list():
+	case o.format == FormatNPZ:
+		return WriteNPZ(w, a, opts...)
+	case o.format == FormatNPY:
+		return WriteNPY(w, a, opts...)
+	case o.format.IsList():
 		return WriteEdgeList(w, a, opts...)
 	}
 	return &OptionError{Op: op, Option: "InFormat", Reason: o.format.String() + " is no format to write", Kind: RemedyFormat}
@@ -217,17 +206,23 @@ func WriteVector[T Element](w io.Writer, v *Vector[T], opts ...WriteOption) erro
 		return WriteVectorMatrixMarket(w, v, opts...)
 	case o.format == FormatBinary:
 		return WriteVectorBinary(w, v, opts...)
-	case o.format.list():
+	case o.format == FormatNPZ:
+		return writeVectorNPZ(w, v, o)
+	case o.format == FormatNPY:
+		return WriteVectorNPY(w, v, opts...)
+	case o.format.IsList():
 		return WriteVectorTSV(w, v, opts...)
 	}
 	return &OptionError{Op: op, Option: "InFormat", Reason: o.format.String() + " is no format to write", Kind: RemedyFormat}
 }
 
 // WriteFile writes a to the file at path, in the format of [InFormat] or else of
-// its extension: .mtx, .hgb, .csv, or .tsv, .txt and .el for edge lists with
-// tabs; compressed if .gz follows or with [Gzip]. The file appears complete or
+// its extension: .mtx, .hgb, .npz, .npy, .csv, or .tsv, .txt and .el for edge lists
+// with tabs; compressed if .gz follows or with [Gzip], but .npz and .npy. The file appears complete or
 // not at all: an error or the end of the context leaves an existing file as it is.
+// A Matrix Market file has the names of [WithLabels] beside it; see [NamesBeside].
 func WriteFile[T Element](path string, a *Matrix[T], opts ...WriteOption) error {
+	opts = append([]WriteOption{NamesBeside(path)}, opts...)
 	return writeFile(path, writeOptionsOf(opts), func(w io.Writer, f FileFormat) error {
 		return Write(w, a, append(opts[:len(opts):len(opts)], InFormat(f))...)
 	})
@@ -236,6 +231,7 @@ func WriteFile[T Element](path string, a *Matrix[T], opts ...WriteOption) error 
 // WriteVectorFile writes v to the file at path; see [WriteFile] and
 // [WriteVectorTSV].
 func WriteVectorFile[T Element](path string, v *Vector[T], opts ...WriteOption) error {
+	opts = append([]WriteOption{NamesBeside(path)}, opts...)
 	return writeFile(path, writeOptionsOf(opts), func(w io.Writer, f FileFormat) error {
 		return WriteVector(w, v, append(opts[:len(opts):len(opts)], InFormat(f))...)
 	})
@@ -248,7 +244,10 @@ func writeFile(path string, o *writeOptions, write func(io.Writer, FileFormat) e
 	}
 	if format == FormatAuto {
 		return &OptionError{Op: "matrix.WriteFile", Option: "the file name", Kind: RemedyFormat,
-			Reason: fmt.Sprintf("the extension of %s tells no format; %s", quote(filepath.Base(path)), fileKinds)}
+			Reason: fmt.Sprintf("the extension of %s tells no format; %s", quote(filepath.Base(path)), writable())}
+	}
+	if format.zipped() && (gz || o.compress) {
+		return &OptionError{Op: "matrix.WriteFile", Option: "Gzip", Reason: format.String() + " is not compressed by gzip"}
 	}
 	return atomicfile.WriteFile(o.ctx, path, func(w io.Writer) error {
 		buffered := bufio.NewWriterSize(w, 1<<16)

@@ -13,7 +13,7 @@ import (
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	a := mustTuples(t, 3, 3, []int{0, 1, 2}, []int{1, 2, 0}, []float64{1.5, 2, -3})
-	for _, name := range []string{"a.mtx", "a.mtx.gz", "a.hgb", "a.HGB.GZ", "a.tsv", "a.txt.gz", "a.el", "a.csv"} {
+	for _, name := range []string{"a.mtx", "a.mtx.gz", "a.hgb", "a.HGB.GZ", "a.tsv", "a.txt.gz", "a.el", "a.csv", "a.npz", "a.npy"} {
 		path := filepath.Join(dir, name)
 		if err := WriteFile(path, a); err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -26,7 +26,7 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%s: labels of ids that are indices", name)
 		}
 		b, l, err = ReadFile[float64](path, RenumberIDs())
-		if format, _ := FormatOfName(name); err != nil || !a.Equal(b) || format.list() != (l.Len() == 3) {
+		if format, _ := FormatOfName(name); err != nil || !a.Equal(b) || format.IsList() != (l.Len() == 3) {
 			t.Errorf("%s, renumbered: %v, %d labels, %v", name, b, l.Len(), err)
 		}
 		data, _ := os.ReadFile(path)

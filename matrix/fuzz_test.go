@@ -148,6 +148,13 @@ func FuzzReadBinary(f *testing.F) {
 		f.Add(data)
 		f.Add(data[:len(data)-3])
 		f.Add(gz(f, string(data)))
+		for _, l := range someLabels(4) {
+			var b bytes.Buffer
+			if m, _ := a.Dims(); m > 4 || WriteBinary(&b, a, WithLabels(l)) != nil {
+				continue
+			}
+			f.Add(b.Bytes())
+		}
 	}
 	v, _ := VectorOf([]int32{1, 2})
 	data, _ := v.MarshalBinary()
@@ -165,18 +172,18 @@ func FuzzReadBinary(f *testing.F) {
 				}
 				data = reseal(bytes.Clone(data))
 			}
-			a, err := ReadBinary[int32](bytes.NewReader(data))
+			a, err := ReadLabelled[int32](bytes.NewReader(data), InFormat(FormatBinary))
 			if err != nil {
 				fuzzError(t, err)
 				continue
 			}
-			valid(t, a)
-			out, err := a.MarshalBinary()
-			if err != nil {
+			valid(t, a.Matrix)
+			var out bytes.Buffer
+			if err := a.Write(&out, InFormat(FormatBinary)); err != nil {
 				t.Fatal(err)
 			}
-			b, err := ReadBinary[int32](bytes.NewReader(out))
-			if err != nil || !a.Equal(b) || a.Format() != b.Format() {
+			b, err := ReadLabelled[int32](&out)
+			if err != nil || !a.Matrix.Equal(b.Matrix) || a.Matrix.Format() != b.Matrix.Format() || !a.Rows.Equal(b.Rows) || !a.Cols.Equal(b.Cols) {
 				t.Fatalf("read back %v, %v, wrote %v", b, err, a)
 			}
 		}

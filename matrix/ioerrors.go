@@ -41,6 +41,9 @@ const (
 	RemedySymmetrise                     // read with Symmetrise
 	RemedyNoSymmetric                    // leave AsSymmetric out
 	RemedyFormat                         // name the format: InFormat
+	RemedyNames                          // give the names in a file of their own: ReadLabels
+	RemedyNamesBeside                    // name the file, so that names can be beside it: NamesBeside
+	RemedyLists                          // use .tsv, .csv, .mtx or .hgb
 	remedyKinds
 )
 
@@ -67,6 +70,9 @@ var remedyTexts = [remedyKinds]string{
 	RemedySymmetrise:   "Symmetrise reads the matrix with every edge in both directions",
 	RemedyNoSymmetric:  "write without AsSymmetric",
 	RemedyFormat:       "InFormat names the format of a file",
+	RemedyNamesBeside:  "NamesBeside names the file, so that names can be beside it",
+	RemedyLists:        "use .tsv, .csv, .mtx or .hgb",
+	RemedyNames:        "keep the files of names beside the file, or read names with ReadLabels",
 }
 
 // String returns the remedy in terms of the options of this package.

@@ -30,6 +30,7 @@ type common struct {
 	labels   *Labels
 	cols     *Labels
 	format   FileFormat
+	beside   string // path of the file without .gz, for names beside it; "" if unknown
 }
 
 type readOptions struct {
@@ -50,6 +51,8 @@ type readOptions struct {
 	weight              column
 	rows, columns       int
 	dimsGiven           bool
+	bipartite           bool
+	random              randomReader // the input, or nil
 }
 
 // A column is chosen by its number from 1, or by its name in a header.
@@ -67,6 +70,7 @@ type writeOptions struct {
 	compress         bool
 	delimiter        rune // 0: tab
 	real             bool
+	layout           NPZLayout
 }
 
 type readOption func(*readOptions)
@@ -119,8 +123,9 @@ func Progress(f func(bytes int64)) FileOption {
 	return fileOption(func(o *common) { o.progress = f })
 }
 
-// WithLabels makes WriteEdgeList and WriteVectorTSV write l.Name(i) for index i, of
-// rows and columns.
+// WithLabels gives rows and columns the names of l. Lists have l.Name(i) for index i, a
+// binary file keeps the labels, and a Matrix Market file has them beside it (see
+// [NamesBeside]).
 func WithLabels(l *Labels) WriteOption { return WithRowColumnLabels(l, l) }
 
 // WithRowColumnLabels is WithLabels with separate labels for rows and columns. A
@@ -202,6 +207,11 @@ func Base(b int) ReadOption { return readOption(func(o *readOptions) { o.base = 
 func Dims(rows, columns int) ReadOption {
 	return readOption(func(o *readOptions) { o.rows, o.columns, o.dimsGiven = rows, columns, true })
 }
+
+// Bipartite gives the sources and the targets of an edge list separate ids, as
+// [ReadBipartite] does, in [ReadLabelled]; other formats have separate rows and columns
+// already.
+func Bipartite() ReadOption { return readOption(func(o *readOptions) { o.bipartite = true }) }
 
 // SkipLines skips the first n lines of an edge list.
 func SkipLines(n int) ReadOption { return readOption(func(o *readOptions) { o.skip = n }) }

@@ -1,17 +1,21 @@
 package matrix
 
 import (
+	"cmp"
 	"fmt"
+	"iter"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"sync"
 )
 
-// Labels are the ids of the rows or columns of a matrix in its file: Name(i) is
-// the id of index i. Ids are 64-bit integers or text. Readers number them in
-// ascending order (integers by value, text by bytes), so that the numbering does
-// not depend on the order of the edges. Labels are safe for concurrent use.
+// Labels are the names of the rows or columns of a matrix: Name(i) is the name of index i. Names are
+// 64-bit integers (ids) or text. Readers of edge lists number them in ascending order (integers by
+// value, text by bytes), so that the numbering does not depend on the order of the edges. Labels do
+// not change after construction and are safe for concurrent use. A nil *Labels names index i by its
+// number.
 type Labels struct {
 	ids     []int64 // numeric
 	names   []string
@@ -19,8 +23,8 @@ type Labels struct {
 	first   int64 // of counted labels, which are first, first+1, …
 	counted int   // their number
 
-	once    sync.Once
-	indices map[string]int
+	once  sync.Once
+	order []int32 // indices in the order of their names, nil if that is their own order
 }
 
 // NewLabels returns the labels with the given names, in the given order.
@@ -65,6 +69,17 @@ func (l *Labels) Name(i int) string {
 	return l.names[i]
 }
 
+// All iterates over the indices and their names.
+func (l *Labels) All() iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		for i := range l.Len() {
+			if !yield(i, l.Name(i)) {
+				return
+			}
+		}
+	}
+}
+
 // ID returns the integer id of index i; ok is false if ids are text or l has no
 // label i.
 func (l *Labels) ID(i int) (id int64, ok bool) {
@@ -74,34 +89,145 @@ func (l *Labels) ID(i int) (id int64, ok bool) {
 	return l.id(i), true
 }
 
-// Index returns the index of the id with this name. The first call takes O(n)
-// time, later calls O(1).
+// Index returns the index of the id with this name, the first of several. It takes O(log n) time.
+// The first call of labels that do not ascend sorts them, in O(n log n) time.
 func (l *Labels) Index(name string) (i int, ok bool) {
 	if l == nil {
 		return 0, false
 	}
-	if l.counted > 0 {
-		id, ok := idOf([]byte(name))
-		if id -= l.first; !ok || id < 0 || id >= int64(l.counted) {
+	n := l.Len()
+	if !l.numeric {
+		return l.search(n, func(i int) int { return strings.Compare(l.names[i], name) })
+	}
+	id, ok := idOf([]byte(name))
+	switch {
+	case !ok:
+		return 0, false
+	case l.ids == nil:
+		at := uint64(id) - uint64(l.first)
+		if id < l.first || at >= uint64(n) {
 			return 0, false
 		}
-		return int(id), true
+		return int(at), true
 	}
-	l.once.Do(func() {
-		l.indices = make(map[string]int, l.Len())
-		for i := range l.Len() {
-			if n := l.Name(i); !hasKey(l.indices, n) {
-				l.indices[n] = i
-			}
-		}
-	})
-	i, ok = l.indices[name]
-	return i, ok
+	return l.search(n, func(i int) int { return cmp.Compare(l.ids[i], id) })
 }
 
-func hasKey(m map[string]int, k string) bool {
-	_, ok := m[k]
-	return ok
+// Ambiguous reports whether several indices have this name. It takes the time of [Labels.Index].
+func (l *Labels) Ambiguous(name string) bool {
+	i, ok := l.Index(name)
+	if !ok || l.numeric && l.ids == nil {
+		return false
+	}
+	order := l.sorted()
+	if order == nil {
+		return i+1 < l.Len() && l.Name(i+1) == name
+	}
+	k := sort.Search(len(order), func(k int) bool { return l.compare(int(order[k]), i) > 0 })
+	return int(order[k-1]) != i
+}
+
+// compare compares label i with label k.
+func (l *Labels) compare(i, k int) int {
+	if l.numeric {
+		return cmp.Compare(l.ids[i], l.ids[k])
+	}
+	return strings.Compare(l.names[i], l.names[k])
+}
+
+// search finds the first of n labels that is equal by compare, which compares label i with the one
+// that is sought.
+func (l *Labels) search(n int, compare func(i int) int) (i int, ok bool) {
+	order := l.sorted()
+	at := func(k int) int {
+		if order == nil {
+			return k
+		}
+		return int(order[k])
+	}
+	k := sort.Search(n, func(k int) bool { return compare(at(k)) >= 0 })
+	if k == n || compare(at(k)) != 0 {
+		return 0, false
+	}
+	return at(k), true
+}
+
+// sorted returns the indices in the order of their names, nil if that is their own order. Equal
+// names stand in the order of their indices.
+func (l *Labels) sorted() []int32 {
+	l.once.Do(func() {
+		switch {
+		case l.order != nil || l.numeric && l.ids == nil: // read from a file, or counted
+			return
+		case l.numeric:
+			l.order = orderOf(l.ids)
+		default:
+			l.order = orderOf(l.names)
+		}
+	})
+	return l.order
+}
+
+func orderOf[E cmp.Ordered](names []E) []int32 {
+	if slices.IsSorted(names) {
+		return nil
+	}
+	order := make([]int32, len(names))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int {
+		if c := cmp.Compare(names[a], names[b]); c != 0 {
+			return c
+		}
+		return cmp.Compare(a, b)
+	})
+	return order
+}
+
+// Extract returns the labels of the given indices, in their order: those of the rows or columns that
+// ops.Extract takes. An index without a label is an *IndexError. Labels of nil are nil.
+func (l *Labels) Extract(indices []int) (*Labels, error) {
+	if l == nil {
+		return nil, nil
+	}
+	for _, i := range indices {
+		if uint(i) >= uint(l.Len()) {
+			return nil, &IndexError{"Labels.Extract", "index", int64(i), int64(l.Len())}
+		}
+	}
+	out := &Labels{numeric: l.numeric}
+	if l.numeric {
+		out.ids = make([]int64, len(indices))
+		for k, i := range indices {
+			out.ids[k] = l.id(i)
+		}
+		return out, nil
+	}
+	out.names = make([]string, len(indices))
+	for k, i := range indices {
+		out.names[k] = l.names[i]
+	}
+	return out, nil
+}
+
+// Equal reports whether l and m name the same indices by the same names.
+func (l *Labels) Equal(m *Labels) bool {
+	if l == m {
+		return true
+	}
+	if l == nil || m == nil || l.Len() != m.Len() || l.numeric != m.numeric {
+		return false
+	}
+	if !l.numeric {
+		return slices.Equal(l.names, m.names)
+	}
+	for i := range l.Len() {
+		if l.id(i) != m.id(i) {
+			return false
+		}
+	}
+	return true
 }
 
 // appender returns the function that appends the name of an index as a field of a
@@ -129,8 +255,8 @@ func (l *Labels) check(op string, n int) error {
 	if l == nil {
 		return nil
 	}
-	if l.Len() < n {
-		return &OptionError{Op: op, Option: "WithLabels", Reason: fmt.Sprintf("%d labels for %d indices", l.Len(), n)}
+	if err := l.checkCount(op, n); err != nil {
+		return err
 	}
 	for i, name := range l.names {
 		switch {

@@ -14,8 +14,9 @@ import (
 // pages on access and drops them when memory is short. The file must not change.
 // Close invalidates the matrix and everything that shares its storage.
 type Mapped[T Element] struct {
-	Matrix *Matrix[T]
-	data   []byte
+	Matrix     *Matrix[T]
+	Rows, Cols *Labels // of the rows and columns, or nil; copied from the file
+	data       []byte
 }
 
 // OpenMapped maps the file at path. It must be a binary file of elements of type
@@ -34,12 +35,12 @@ func OpenMapped[T Element](path string) (*Mapped[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	st, err := overlay(data, path, e)
+	st, labels, err := overlay(data, path, e)
 	if err != nil {
 		_ = unmap(data)
 		return nil, err
 	}
-	return &Mapped[T]{fromStore(st), data}, nil
+	return &Mapped[T]{fromStore(st), labels.rows, labels.cols, data}, nil
 }
 
 // Close unmaps the file.
@@ -53,18 +54,18 @@ func (m *Mapped[T]) Close() error {
 	return unmap(data)
 }
 
-// overlay returns the matrix whose arrays are in data.
-func overlay[T Element](data []byte, path string, e element[T]) (*sparse.Store[T], error) {
+// overlay returns the matrix whose arrays are in data, and its labels.
+func overlay[T Element](data []byte, path string, e element[T]) (*sparse.Store[T], sides, error) {
 	o := readOptionsOf([]ReadOption{FileName(path)})
 	r := bytes.NewReader(data)
 	rd := &binaryReader{r, o, func() int64 { return 0 }}
 	st := &sparse.Store[T]{}
-	vecs, err := readBinaryHead(rd, st, binaryMatrix, e, "matrix.OpenMapped")
+	vecs, kinds, err := readBinaryHead(rd, st, binaryMatrix, e, "matrix.OpenMapped")
 	if err != nil {
-		return nil, err
+		return nil, sides{}, err
 	}
 	if st.Format == blocked {
-		return nil, &InvalidError{"matrix.OpenMapped", path + " is in blocks, whose arrays are not contiguous; use ReadFile, or convert it"}
+		return nil, sides{}, &InvalidError{"matrix.OpenMapped", path + " is in blocks, whose arrays are not contiguous; use ReadFile, or convert it"}
 	}
 	left := data[binaryHead:]
 	if st.Sparse() {
@@ -76,7 +77,7 @@ func overlay[T Element](data []byte, path string, e element[T]) (*sparse.Store[T
 			st.Idx, left, err = overlaid[int32](rd, left, sectionCols, st.NVals)
 		}
 		if err == nil {
-			st.Val, _, err = overlaid[T](rd, left, sectionVals, st.NVals)
+			st.Val, left, err = overlaid[T](rd, left, sectionVals, st.NVals)
 		}
 	} else {
 		c, _ := st.Cells()
@@ -84,16 +85,20 @@ func overlay[T Element](data []byte, path string, e element[T]) (*sparse.Store[T
 			st.Present, left, err = overlaid[uint8](rd, left, sectionPresent, int64(c))
 		}
 		if err == nil {
-			st.Val, _, err = overlaid[T](rd, left, sectionVals, int64(c))
+			st.Val, left, err = overlaid[T](rd, left, sectionVals, int64(c))
 		}
 	}
 	if err != nil {
-		return nil, err
+		return nil, sides{}, err
 	}
 	if err := st.Check(len(st.Val), false); err != nil {
-		return nil, rd.damaged("the matrix breaks its invariants", err.Error())
+		return nil, sides{}, rd.damaged("the matrix breaks its invariants", err.Error())
 	}
-	return st, nil
+	labels, err := overlaySides(rd, left, kinds, st.NRows, st.NCols)
+	if err != nil {
+		return nil, sides{}, err
+	}
+	return st, labels, nil
 }
 
 // overlaid returns the items of a section without copying them.

@@ -20,6 +20,7 @@ type Info struct {
 	Symmetry   string   // "general", "symmetric" or "skew-symmetric"
 	Banner     bool     // whether it begins with %%MatrixMarket
 	Comments   []string // comment lines of the header, without %, at most 64 KiB
+	Terminals  []int    // source and sink of a maximum flow in DIMACS form, from 0, or nil
 }
 
 const maxComments = 1 << 16

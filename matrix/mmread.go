@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/hiveblas/hiveblas/internal/chunk"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -41,48 +40,50 @@ import (
 // below 3 times that of the matrix, and the time is O(entries + rows + columns),
 // with parsing spread over [Threads].
 func ReadMatrixMarket[T Element](r io.Reader, opts ...ReadOption) (*Matrix[T], error) {
-	return readMatrixMarket[T](r, readOptionsOf(opts))
+	a, _, err := readMatrixMarket[T](r, readOptionsOf(opts))
+	return a, err
 }
 
 // ReadMatrixMarketFile is [ReadMatrixMarket] of the file at path.
 func ReadMatrixMarketFile[T Element](path string, opts ...ReadOption) (*Matrix[T], error) {
-	f, err := os.Open(path)
+	f, o, err := openRead(path, opts)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	o := readOptionsOf(opts)
-	if o.file == "" {
-		o.file = path
-	}
-	return readMatrixMarket[T](f, o)
+	a, _, err := readMatrixMarket[T](f, o)
+	return a, err
 }
 
-func readMatrixMarket[T comparable](r io.Reader, o *readOptions) (*Matrix[T], error) {
+func readMatrixMarket[T comparable](r io.Reader, o *readOptions) (*Matrix[T], sides, error) {
 	e, ok := elementOf[T]()
 	if !ok {
-		return nil, &TypeError{"matrix.ReadMatrixMarket", e.name(), "bool, an integer or a float", ""}
+		return nil, sides{}, &TypeError{"matrix.ReadMatrixMarket", e.name(), "bool, an integer or a float", ""}
 	}
 	dup, err := combiner[T]("matrix.ReadMatrixMarket", o)
 	if err != nil {
-		return nil, err
+		return nil, sides{}, err
 	}
 	if r == nil {
-		return nil, nilReader("matrix.ReadMatrixMarket")
+		return nil, sides{}, nilReader("matrix.ReadMatrixMarket")
 	}
 	src, taken, err := chunk.NewSource(r)
 	if err != nil {
-		return nil, o.streamError(1, err)
+		return nil, sides{}, o.streamError(1, err)
 	}
 	info, err := readHead(src, &o.common)
 	if err != nil {
-		return nil, err
+		return nil, sides{}, err
 	}
 	if o.info != nil {
 		*o.info = info
 	}
 	if o.symmetrise && (info.skew() || info.Rows != info.Cols) {
-		return nil, o.failKind(0, fmt.Sprintf("cannot symmetrise a %s %d×%d matrix", info.Symmetry, info.Rows, info.Cols), RemedyNoSymmetrise)
+		return nil, sides{}, o.failKind(0, fmt.Sprintf("cannot symmetrise a %s %d×%d matrix", info.Symmetry, info.Rows, info.Cols), RemedyNoSymmetrise)
+	}
+	labels, err := o.readSidecars(info.Comments, info.Rows, info.Cols)
+	if err != nil {
+		return nil, sides{}, err
 	}
 	rd := &mmReader[T]{o: o, info: &info, e: e, src: src, taken: taken}
 	rd.scan = scannerFor(e, info.fieldKind(), o)
@@ -93,7 +94,7 @@ func readMatrixMarket[T comparable](r io.Reader, o *readOptions) (*Matrix[T], er
 		a, err = rd.array()
 	}
 	if err != nil {
-		return nil, err
+		return nil, sides{}, err
 	}
 	if o.symmetrise && info.general() {
 		rule := dup
@@ -103,7 +104,7 @@ func readMatrixMarket[T comparable](r io.Reader, o *readOptions) (*Matrix[T], er
 		a.set(symmetrise(a.rows(), e, rule, o.threads))
 	}
 	o.report(taken())
-	return a, nil
+	return a, labels, nil
 }
 
 // mmReader reads the lines after the header.

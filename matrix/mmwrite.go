@@ -30,7 +30,9 @@ func WriteVectorMatrixMarket[T Element](w io.Writer, v *Vector[T], opts ...Write
 	if err != nil {
 		return err
 	}
-	return writeMatrixMarket(w, a, writeOptionsOf(opts))
+	o := writeOptionsOf(opts)
+	o.cols = nil // of the one column
+	return writeMatrixMarket(w, a, o)
 }
 
 // column returns v as an n×1 matrix.
@@ -129,9 +131,16 @@ func writeMatrixMarket[T comparable](w io.Writer, a *Matrix[T], o *writeOptions)
 		}
 		symmetry = "symmetric"
 	}
+	names, err := o.sidecars("matrix.WriteMatrixMarket", m, n)
+	if err != nil {
+		return err
+	}
 	out := &reportingWriter{w: w, o: &o.common}
 	var head strings.Builder
 	fmt.Fprintf(&head, "%%%%MatrixMarket matrix %s %s %s\n", layout, field, symmetry)
+	for _, s := range names {
+		writeComment(&head, "%", s.comment())
+	}
 	writeComment(&head, "%", o.comment)
 	if o.array {
 		fmt.Fprintf(&head, "%d %d\n", m, n)
@@ -146,20 +155,25 @@ func writeMatrixMarket[T comparable](w io.Writer, a *Matrix[T], o *writeOptions)
 		// The columns of a are the rows of its transpose. The lower triangle of a
 		// symmetric matrix by columns is the upper triangle by rows.
 		t := sparse.Transpose(st, o.threads)
-		return writeRows(out, t, o, func(buf []byte, i int, j int32, v T) []byte {
+		err = writeRows(out, t, o, func(buf []byte, i int, j int32, v T) []byte {
 			if o.symmetric && int(j) < i {
 				return buf
 			}
 			return append(text(buf, v), '\n')
 		})
+	} else {
+		entry := coordinates(e, field == "pattern")
+		err = writeRows(out, st, o, func(buf []byte, i int, j int32, v T) []byte {
+			if o.symmetric && int(j) > i {
+				return buf
+			}
+			return entry(buf, i, j, v)
+		})
 	}
-	entry := coordinates(e, field == "pattern")
-	return writeRows(out, st, o, func(buf []byte, i int, j int32, v T) []byte {
-		if o.symmetric && int(j) > i {
-			return buf
-		}
-		return entry(buf, i, j, v)
-	})
+	if err != nil {
+		return err
+	}
+	return o.writeSidecars(names)
 }
 
 // writeRows formats every entry of a sparse st with entry, in order, several

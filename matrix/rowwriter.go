@@ -18,6 +18,7 @@ type RowWriter[T Element] struct {
 	entry   func(buf []byte, i int, j int32, v T) []byte
 	opName  string
 	written int64
+	names   []sidecar // to write at the end
 }
 
 // NewMatrixMarketWriter begins an m×n matrix of nvals entries in Matrix Market
@@ -52,11 +53,18 @@ func NewMatrixMarketWriter[T Element](w io.Writer, m, n int, nvals int64, opts .
 		field = "real"
 	}
 	r := &RowWriter[T]{w: &reportingWriter{w: w, o: &o.common}, o: o, m: m, n: n, left: nvals, opName: op, entry: coordinates(e, field == "pattern")}
+	var err error
+	if r.names, err = o.sidecars(op, m, n); err != nil {
+		return nil, err
+	}
 	var head strings.Builder
 	fmt.Fprintf(&head, "%%%%MatrixMarket matrix coordinate %s general\n", field)
+	for _, s := range r.names {
+		writeComment(&head, "%", s.comment())
+	}
 	writeComment(&head, "%", o.comment)
 	fmt.Fprintf(&head, "%d %d %d\n", m, n, nvals)
-	_, err := io.WriteString(r.w, head.String())
+	_, err = io.WriteString(r.w, head.String())
 	return r, err
 }
 
@@ -106,8 +114,9 @@ func (r *RowWriter[T]) Write(lo int, rows *Matrix[T]) error {
 	return nil
 }
 
-// Close verifies that the number of entries is that of the header. It does not
-// close the underlying writer.
+// Close verifies that the number of entries is that of the header, and writes the names
+// beside a Matrix Market file (see [NamesBeside]). It does not close the underlying
+// writer.
 func (r *RowWriter[T]) Close() error {
 	if r == nil || r.w == nil {
 		return &InvalidError{"RowWriter.Close", "the writer is nil or zero; make one with NewMatrixMarketWriter or NewEdgeListWriter"}
@@ -115,7 +124,9 @@ func (r *RowWriter[T]) Close() error {
 	if r.left > 0 {
 		return &InvalidError{"RowWriter.Close", fmt.Sprintf("%d entries are written and %d are missing", r.written, r.left)}
 	}
-	return nil
+	names := r.names
+	r.names = nil
+	return r.o.writeSidecars(names)
 }
 
 // coordinates formats an entry for a Matrix Market file.

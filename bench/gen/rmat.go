@@ -1,6 +1,10 @@
 package gen
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/hiveblas/hiveblas/generate"
+)
 
 // RMATOptions refines [RMAT]. The zero value is the graph of the Graph500 parameters with seed 0
 // and labels as drawn.
@@ -18,45 +22,13 @@ type RMATOptions struct {
 // RMAT draws 2^scale·edgeFactor edges of a recursive-matrix graph with 2^scale vertices: each edge
 // walks down scale levels of quadrants, chosen with the probabilities of opts. Duplicates and self
 // loops are left in, as drawn. Scale is at most 30.
-//
-// Level l of edge e uses half a word (the low half for even l) of random number e·⌈scale/2⌉+⌊l/2⌋
-// of the stream; the probabilities are rounded down to multiples of 2⁻³².
-//
-// Source: Chakrabarti, Zhan, Faloutsos, "R-MAT: a recursive model for graph mining", SDM 2004,
-// doi:10.1137/1.9781611972740.43.
+// See [generate.RMAT].
 func RMAT(scale, edgeFactor int, opts RMATOptions) Tuples {
 	if scale < 0 || scale > 30 || edgeFactor < 0 {
 		panic(fmt.Sprintf("gen: RMAT(%d, %d): scale must be 0…30 and edgeFactor at least 0", scale, edgeFactor))
 	}
-	if opts.A == 0 && opts.B == 0 && opts.C == 0 {
-		opts.A, opts.B, opts.C = 0.57, 0.19, 0.19
-	}
-	a := uint64(opts.A * (1 << 32))
-	ab := a + uint64(opts.B*(1<<32))
-	abc := ab + uint64(opts.C*(1<<32))
-
 	n, m := 1<<scale, edgeFactor<<scale
-	t := Tuples{Rows: make([]int32, m), Cols: make([]int32, m), NRows: n, NCols: n}
-	words := uint64(scale+1) / 2
-	byRange(m, func(lo, hi int) {
-		for e := lo; e < hi; e++ {
-			var row, col uint64
-			var word uint64
-			for l := range scale {
-				if l&1 == 0 {
-					word = Hash(uint64(e)*words+uint64(l)/2, opts.Seed)
-				} else {
-					word >>= 32
-				}
-				r := word & (1<<32 - 1)
-				// Sign bits instead of branches: the quadrant is unpredictable.
-				down := (ab - 1 - r) >> 63
-				right := (a-1-r)>>63 ^ down ^ (abc-1-r)>>63
-				row, col = row<<1|down, col<<1|right
-			}
-			t.Rows[e], t.Cols[e] = int32(row), int32(col)
-		}
-	})
+	t := drawn(must(generate.RMAT(scale, int64(m), generate.RMATOptions{A: opts.A, B: opts.B, C: opts.C, Seed: opts.Seed})))
 	if opts.Scramble {
 		p := Permutation(n, opts.Seed+1)
 		byRange(m, func(lo, hi int) {
@@ -66,4 +38,34 @@ func RMAT(scale, edgeFactor int, opts RMATOptions) Tuples {
 		})
 	}
 	return t
+}
+
+// drawn returns the edges of a graph.
+func drawn(g *generate.Graph) Tuples {
+	m, n := g.Dims()
+	t := Tuples{Rows: make([]int32, g.Edges()), Cols: make([]int32, g.Edges()), NRows: m, NCols: n}
+	byRange(int(g.Edges()), func(lo, hi int) {
+		if err := g.Draw(int64(lo), t.Rows[lo:hi], t.Cols[lo:hi]); err != nil {
+			panic("gen: " + err.Error()) // the range is within the edges
+		}
+	})
+	return t
+}
+
+// bothWays returns every edge of a graph in each direction, one after the other.
+func bothWays(g *generate.Graph) Tuples {
+	once := drawn(g)
+	t := Tuples{Rows: make([]int32, 0, 2*once.Len()), Cols: make([]int32, 0, 2*once.Len()), NRows: once.NRows, NCols: once.NCols}
+	for k, i := range once.Rows {
+		t.Rows, t.Cols = append(t.Rows, i, once.Cols[k]), append(t.Cols, once.Cols[k], i)
+	}
+	return t
+}
+
+// must returns the graph of arguments that were checked.
+func must(g *generate.Graph, err error) *generate.Graph {
+	if err != nil {
+		panic("gen: " + err.Error())
+	}
+	return g
 }

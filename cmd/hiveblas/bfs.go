@@ -2,11 +2,13 @@ package main
 
 import (
 	"fmt"
-	"strconv"
+	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/matrix"
 )
 
 func bfsCommand(s *session) *cobra.Command {
@@ -17,20 +19,21 @@ func bfsCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bfs GRAPH --source V",
 		Short: "Breadth-first search: levels or parents from a source",
-		Long: `bfs computes the number of edges from a source to every vertex. Paths follow edges
-from row to column, and weights are ignored. -o writes the level of each vertex
-that the source reaches, or with --parents its predecessor; the source is its own
-parent.`,
+		Long: `bfs computes the number of edges from a source, or the nearest of several, to every
+vertex. Paths follow edges from row to column, and weights are ignored. -o writes the
+level of each vertex that a source reaches, or with --parents its predecessor; the
+source is its own parent.`,
 		Example: `  hiveblas bfs graph.mtx --source 0 -o levels.tsv
+  hiveblas bfs soc.hgb --source alice,bob -o levels.tsv
   hiveblas bfs graph.tsv.gz --source 12 --undirected --parents -o tree.tsv`,
 		Args: positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdBFS).fuses().reads().writes("the levels", matrixFiles...)
-	cmd.Flags().StringVar(&source, "source", "", "source vertex `V`: a number from 0, or an id")
+	cmd.Flags().StringVar(&source, "source", "", "source vertex `V`: a number from 0, or a name; several separated by commas, or in a file")
 	cmd.Flags().BoolVar(&parents, "parents", false, "write the parent of each vertex instead of its level")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := j.checkSource(source); err != nil {
+		if err := j.checkSource(source, args[0]); err != nil {
 			return err
 		}
 		if err := j.begin(args[0]); err != nil {
@@ -39,13 +42,19 @@ parent.`,
 		if err := j.loadSquare(args[0], structure); err != nil {
 			return err
 		}
-		v, err := j.graph.vertex("--source", source)
+		vs, err := j.vertices("--source", source)
 		if err != nil {
 			return err
 		}
+		if len(vs) > 1 {
+			if parents {
+				return &usageError{cmd.CommandPath(), "--parents is for one source"}
+			}
+			return j.levelsOf(vs)
+		}
 		var res *apps.BFSResult
 		err = j.compute(func(run apps.Run) (err error) {
-			res, err = apps.BFS(j.graph.Matrix, v, apps.BFSOptions{Run: run, Parents: parents})
+			res, err = apps.BFS(j.graph.Matrix, vs[0], apps.BFSOptions{Run: run, Parents: parents})
 			if err != nil {
 				return err
 			}
@@ -73,13 +82,37 @@ parent.`,
 	return cmd
 }
 
-// checkSource rejects a --source that is a vertex of no graph.
-func (j *job) checkSource(source string) error {
+// levelsOf is bfs from several sources: distances over edges of length 1.
+func (j *job) levelsOf(sources []int) error {
+	var dist *matrix.Vector[float64]
+	err := j.compute(func(run apps.Run) (err error) {
+		dist, err = apps.VertexNomination(j.graph.Matrix, sources, apps.VertexNominationOptions[float64]{Run: run, Unit: true})
+		return toHost(err, dist)
+	})
+	if err != nil {
+		return err
+	}
+	if err := j.writing(func() error { return j.writeVector(dist) }); err != nil {
+		return err
+	}
+	most := 0.
+	for _, d := range dist.All() {
+		most = max(most, d)
+	}
+	return j.report(j.method(""), []field{
+		{"reached", "reached", dist.NVals()}, {"max_level", "max level", most}, {"sources", "sources", len(sources)},
+	}, nil)
+}
+
+// checkSource rejects, before the file is read, a --source that is a vertex of no graph.
+func (j *job) checkSource(source, file string) error {
 	if !j.cmd.Flags().Changed("source") {
 		return &usageError{j.cmd.CommandPath(), "--source is missing"}
 	}
-	if v, err := strconv.Atoi(source); j.read.ids != "renumber" && (err != nil || v < 0) {
-		return &usageError{j.cmd.CommandPath(), fmt.Sprintf("--source: %q is not a vertex, want a number from 0", source)}
+	names := splitNames(source)
+	bad := slices.IndexFunc(names, func(name string) bool { return !isVertexNumber(name) })
+	if _, err := os.Stat(source); bad >= 0 && (err != nil || isNumber(source)) && j.unnamed(file) {
+		return &usageError{j.cmd.CommandPath(), fmt.Sprintf("--source: %q is not a vertex, want a number from 0", names[bad])}
 	}
 	return nil
 }

@@ -1,20 +1,26 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
+var npzLayouts = map[string]matrix.NPZLayout{"csr": matrix.NPZRows, "csc": matrix.NPZColumns, "coo": matrix.NPZCoordinates}
+
 func convertCommand(s *session) *cobra.Command {
 	var symmetric bool
+	var layout string
 	cmd := &cobra.Command{
 		Use:   "convert IN OUT",
 		Short: "Rewrite a file in another format",
 		Long: `convert reads a matrix and writes it in the format of --output-format or of the
-extension of OUT: .tsv or .csv (vertices from 0), .mtx (Matrix Market, from 1) or
-.hgb (the binary form, quickest to read), each also with .gz. - is standard input
-or output.
+extension of OUT: .tsv or .csv (vertices from 0, or their names), .mtx (Matrix
+Market, from 1) or .hgb (the binary form, quickest to read), each also with .gz,
+.npz (a sparse matrix of SciPy) or .npy (a dense array of NumPy). - is standard
+input or output. hiveblas help formats lists what is read.
 
 The elements stay as they are: patterns, integers of 64 bits, which are exact, or
 real numbers. Entries are written one by one, whatever the symmetry of the input,
@@ -29,7 +35,13 @@ unless --symmetric writes one triangle.`,
 	j.out.kinds = matrixFiles
 	j.addOutputFormat()
 	cmd.Flags().BoolVar(&symmetric, "symmetric", false, "write only the lower triangle of a symmetric matrix (.mtx)")
+	cmd.Flags().StringVar(&layout, "layout", "csr", "layout `L` of .npz: csr, csc or coo")
+	complete(cmd, "layout", "csr", "csc", "coo")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		inLayout, ok := npzLayouts[layout]
+		if !ok {
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("--layout is %q, want csr, csc or coo", layout)}
+		}
 		j.out.path = args[1]
 		if args[1] == "" {
 			return &usageError{cmd.CommandPath(), "OUT is empty, want a file name"}
@@ -43,7 +55,10 @@ unless --symmetric writes one triangle.`,
 		if err := j.loadTyped(args[0]); err != nil {
 			return err
 		}
-		var more []matrix.WriteOption
+		if cmd.Flags().Changed("layout") && j.out.kind != ".npz" {
+			return &usageError{cmd.CommandPath(), "--layout is for .npz"}
+		}
+		more := []matrix.WriteOption{matrix.InLayout(inLayout)}
 		if symmetric {
 			more = append(more, matrix.AsSymmetric())
 		}

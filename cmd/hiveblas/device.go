@@ -19,7 +19,7 @@ var openDevice = func(i int) (*cusparse.Device, error) { return cusparse.Open(i)
 // a GPU if there is one and the graph has at least so many entries.
 func (j *job) computes(entries int64) *job {
 	j.threshold = entries
-	j.cmd.Flags().StringVar(&j.run.device, "device", "auto", "compute on `D`: auto, cpu, gpu or gpu:N")
+	j.cmd.Flags().StringVar(&j.run.device, "device", defaultDevice(), "compute on `D`: auto, cpu, gpu or gpu:N")
 	complete(j.cmd, "device", "auto", "cpu", "gpu")
 	return j
 }

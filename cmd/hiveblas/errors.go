@@ -177,7 +177,10 @@ var flagRemedies = map[matrix.RemedyKind]string{
 	matrix.RemedyNoSymmetrise: "leave --undirected out",
 	matrix.RemedySymmetrise:   "--undirected reads every edge in both directions",
 	matrix.RemedyNoSymmetric:  "leave --symmetric out",
-	matrix.RemedyFormat:       "--format names the format of the input: mtx, edges, csv, tsv or hgb",
+	matrix.RemedyNames:        "--names FILE gives names, --vertex-numbers does without them",
+	matrix.RemedyNamesBeside:  "-o FILE keeps them in a file beside FILE, --vertex-numbers does without them",
+	matrix.RemedyFormat:       "--format names the format of the input; see hiveblas help formats",
+	matrix.RemedyLists:        "use .tsv, .csv, .mtx or .hgb",
 }
 
 func flagRemedy(kind matrix.RemedyKind) string { return flagRemedies[kind] }

@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,7 +29,7 @@ type runFlags struct {
 
 func (f *runFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.IntVar(&f.threads, "threads", 0, "use `N` threads (0: one per core)")
+	fs.IntVar(&f.threads, "threads", defaultThreads(), "use `N` threads (0: one per core)")
 	fs.Var(&f.timeout, "timeout", "stop after a time such as 90s or 5m (0: never)")
 	fs.BoolVar(&f.quiet, "quiet", false, "no progress bar; with -o no summary either")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object in place of the summary")
@@ -35,6 +37,9 @@ func (f *runFlags) add(cmd *cobra.Command) {
 
 // check verifies the flags.
 func (f *runFlags) check(cmd *cobra.Command) error {
+	if err := f.checkEnvironment(cmd); err != nil {
+		return err
+	}
 	if f.threads < 0 || f.threads > maxThreads {
 		return &usageError{cmd.CommandPath(), fmt.Sprintf("--threads is %d, want 1 to %d, or 0 for one per core", f.threads, maxThreads)}
 	}
@@ -71,12 +76,14 @@ type readFlags struct {
 	ids, base                 string
 	undirected, bipartite     bool
 	duplicates                string
+	names                     []string // files
+	numbers                   bool     // no names
 }
 
 func (f *readFlags) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.BoolVar(&f.undirected, "undirected", false, "read every edge in both directions; if the file has both, --duplicates combines their weights, or the smaller is used")
-	fs.StringVar(&f.format, "format", "auto", "input format `F`: auto, mtx, edges, csv, tsv or hgb")
+	fs.StringVar(&f.format, "format", "auto", "input format `F`: auto, or one that hiveblas help formats lists, such as mtx or edges")
 	fs.StringVar(&f.delimiter, "delimiter", "auto", "delimiter `D` of an edge list: auto, comma, tab, semicolon, bar, blank, or the character itself")
 	fs.StringVar(&f.header, "header", "auto", "the edge list begins with column names: `auto`, yes or no")
 	fs.StringVar(&f.source, "source-column", "", "column `C` of the sources in an edge list, by number from 1 or by name (default: from the header, or 1)")
@@ -87,7 +94,9 @@ func (f *readFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.base, "base", "0", "ids of an edge list count from `B`: 0, 1 or auto")
 	fs.BoolVar(&f.bipartite, "bipartite", false, "the sources and targets of an edge list are different vertices: rows and columns")
 	fs.StringVar(&f.duplicates, "duplicates", "error", "combine repeated entries by `RULE`: error, sum, min, max, first or last")
-	complete(cmd, "format", "auto", "mtx", "edges", "csv", "tsv", "hgb")
+	fs.StringArrayVar(&f.names, "names", nil, "read the names of vertices from `FILE`: one a line, or lines of a vertex, a tab and its name; twice for rows and columns")
+	fs.BoolVar(&f.numbers, "vertex-numbers", false, "vertices are numbers from 0, whatever names the input has")
+	complete(cmd, "format", append([]string{"auto"}, formatNames()...)...)
 	complete(cmd, "delimiter", "auto", "comma", "tab", "semicolon", "bar", "blank")
 	complete(cmd, "header", "auto", "yes", "no")
 	complete(cmd, "ids", "keep", "renumber")
@@ -106,7 +115,7 @@ func (f *readFlags) check(cmd *cobra.Command) error {
 		return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
 	}
 	if _, ok := matrix.ParseFormat(f.format); !ok {
-		return bad("--format is %q, want auto, mtx, edges, csv, tsv or hgb", f.format)
+		return bad("--format is %q, want auto, %s", f.format, strings.Join(formatNames(), ", "))
 	}
 	if _, ok := f.delimiterRune(); !ok {
 		return bad("--delimiter is %q, want auto, comma, tab, semicolon, bar, blank, or a character that is not part of ids", f.delimiter)
@@ -146,6 +155,12 @@ func (f *readFlags) check(cmd *cobra.Command) error {
 		return bad("--base and --ids renumber exclude each other: renumbered ids have no base")
 	case f.skipLines < 0:
 		return bad("--skip-lines is %d, want 0 or more", f.skipLines)
+	case len(f.names) > 2:
+		return bad("--names is given %d times, want once for vertices, or twice for rows and columns", len(f.names))
+	case len(f.names) > 0 && f.numbers:
+		return bad("--names and --vertex-numbers exclude each other")
+	case slices.Contains(f.names, ""):
+		return bad("--names is empty, want a file name")
 	case f.bipartite && f.undirected:
 		return bad("--bipartite and --undirected exclude each other")
 	}

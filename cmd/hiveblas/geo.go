@@ -138,7 +138,7 @@ pass 0 for known places. --plot draws them on a map.`,
 // readLocations reads the file of --locations.
 func (j *job) readLocations(file string, base int) (*apps.Locations, error) {
 	o := apps.LocationOptions{Run: apps.Run{Context: j.ctx, Progress: j.progress.update}, Name: nameOf(file), Base: base}
-	if j.read.ids == "renumber" && j.graph.cols != nil {
+	if j.graph.cols != nil && !j.graph.counted {
 		o.Index = j.graph.cols.Index
 	}
 	in, err := j.openInput(file)

@@ -16,7 +16,8 @@ type graph struct {
 	values                  values         // with the elements of the file, for commands that move them
 	file                    string         // for messages
 	info                    matrix.Info    // of a text file; zero for others
-	rows, cols              *matrix.Labels // ids of an edge list that are not the indices, or nil
+	rows, cols              *matrix.Labels // names of vertices that are not the indices, or nil
+	counted                 bool           // the names are ids of an edge list that count from --base
 	bipartite               bool           // rows and columns are different vertices
 	edges                   int64          // of an input with further edges, as of ac
 }
@@ -145,17 +146,20 @@ func (j *job) readBoolInput(in *input, g *graph, only bool) (*matrix.Matrix[bool
 // rectangular one.
 func readFrom[T matrix.Element](j *job, in *input, g *graph, opts []matrix.ReadOption) (a *matrix.Matrix[T], err error) {
 	defer in.close()
-	if !j.read.bipartite {
-		a, g.rows, err = matrix.Read[T](in.r, opts...)
-		g.cols = g.rows
-		return a, err
+	list := in.isList(&j.read)
+	if g.bipartite = j.read.bipartite; g.bipartite {
+		if !list {
+			return nil, &failure{g.file, "--bipartite is for edge lists", "leave it out: the rows and columns of other files are separate already", nil}
+		}
+		opts = append(opts, matrix.Bipartite())
 	}
-	if !in.isList(&j.read) {
-		return nil, &failure{g.file, "--bipartite is for edge lists", "leave it out: the rows and columns of other files are separate already", nil}
+	read, err := matrix.ReadLabelled[T](in.r, opts...)
+	if err != nil {
+		return nil, err
 	}
-	g.bipartite = true
-	a, g.rows, g.cols, err = matrix.ReadBipartite[T](in.r, opts...)
-	return a, err
+	g.rows, g.cols, g.counted = read.Rows, read.Cols, list && j.read.ids != "renumber"
+	m, n := read.Matrix.Dims()
+	return read.Matrix, j.nameGraph(g, m, n)
 }
 
 // readOptions returns the read options of the flags, without --duplicates.
@@ -165,6 +169,9 @@ func (j *job) readOptions(in *input, g *graph, only bool) []matrix.ReadOption {
 		matrix.Progress(func(bytes int64) { j.progress.update(in.title(), bytes, in.size) }))
 	if only {
 		opts = append(opts, matrix.PatternOnly())
+	}
+	if in.file != nil {
+		opts = append(opts, matrix.NamesBeside(in.name))
 	}
 	if e := in.element(); j.infinite && !only && (e == elementNone || e == elementFloat64) {
 		opts = append(opts, matrix.AllowNaN())
@@ -197,15 +204,18 @@ func (j *job) boolsAsFloats(in *input, g *graph, only bool) (*matrix.Matrix[floa
 	return a, ops.Apply(a, truth, b, ops.WithContext(j.ctx), ops.WithThreads(j.run.threads))
 }
 
-// vertex returns the vertex of a text: a number from 0, or an id where the ids of an
-// edge list are not the numbers. place is the origin of the text, for errors.
+// vertex returns the vertex of a text: a number from 0, or a name where vertices have
+// names. place is the origin of the text, for errors.
 func (g *graph) vertex(place, text string) (int, error) {
-	_, n := g.Dims()
+	_, n, _ := g.size()
 	if g.cols != nil {
 		if v, ok := g.cols.Index(text); ok {
+			if g.cols.Ambiguous(text) {
+				return 0, &failure{g.file + ": " + place, fmt.Sprintf("several vertices are named %q", text), "give numbers, with --vertex-numbers", nil}
+			}
 			return v, nil
 		}
-		return 0, &failure{g.file + ": " + place, fmt.Sprintf("there is no vertex %q", text), "give an id that occurs in the file", nil}
+		return 0, &failure{g.file + ": " + place, fmt.Sprintf("there is no vertex %q", text), "give a name that occurs in the file", nil}
 	}
 	v, err := strconv.Atoi(text)
 	if err != nil {
@@ -234,6 +244,9 @@ func (g *graph) kind() string {
 		return "hiveblas binary"
 	case "edges":
 		return "edge list, " + g.info.Field
+	case "coordinate", "array":
+	default:
+		return g.info.Layout + ", " + g.info.Field
 	}
 	return fmt.Sprintf("Matrix Market, %s %s %s", g.info.Layout, g.info.Field, g.info.Symmetry)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -92,8 +93,8 @@ func (j *job) machine() error {
 	fields = append(fields, cudaFields()...)
 	fields = append(fields, field{"blas", "BLAS", blas.Name()})
 	fields = append(fields,
-		field{"", "reads", ".mtx .tsv .txt .el .csv .hgb, each also with .gz"},
-		field{"", "writes", ".tsv .csv .mtx .hgb, each also with .gz"})
+		field{"", "reads", strings.Join(formatNames(), " ") + "; see hiveblas help formats"},
+		field{"", "writes", strings.Join(matrixFiles, " ")})
 	if j.run.json {
 		return j.printJSON(fields)
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,13 +47,31 @@ func (j *job) openInput(path string) (*input, error) {
 		return nil, err
 	}
 	in.r, in.head = b, plainHead(head)
+	if in.size > 0 {
+		in.r = randomInput{b, in.file}
+	}
 	return in, nil
 }
+
+// randomInput is a file that is read from its start, or by a format such as .npz from any place.
+type randomInput struct {
+	io.Reader
+	file *os.File
+}
+
+func (r randomInput) ReadAt(p []byte, off int64) (int, error) { return r.file.ReadAt(p, off) }
+func (r randomInput) Stat() (fs.FileInfo, error)              { return r.file.Stat() }
 
 func (in *input) close() {
 	if in.file != nil {
 		in.file.Close()
 	}
+}
+
+// plain returns the bytes of the input, decompressed.
+func (in *input) plain() (io.Reader, error) {
+	r, _, err := chunk.Open(in.r)
+	return r, err
 }
 
 // keep reads standard input to its end, so that it can be read twice.
@@ -127,15 +146,15 @@ func (in *input) real() bool {
 
 // isList reports whether the input is read as an edge list.
 func (in *input) isList(flags *readFlags) bool {
-	format, _ := matrix.ParseFormat(flags.format)
-	if format == matrix.FormatAuto {
-		text := bytes.TrimLeft(bytes.TrimPrefix(in.head, []byte("\ufeff")), " \t\r\n")
-		if in.element() != elementNone || bytes.HasPrefix(bytes.ToLower(text), []byte("%%matrixmarket")) {
-			return false
-		}
-		format, _ = matrix.FormatOfName(in.name)
+	return in.format(flags).IsList()
+}
+
+// format returns the format as which the input is read.
+func (in *input) format(flags *readFlags) matrix.FileFormat {
+	if format, _ := matrix.ParseFormat(flags.format); format != matrix.FormatAuto {
+		return format
 	}
-	return format == matrix.FormatEdges || format == matrix.FormatCSV || format == matrix.FormatTSV
+	return matrix.DetectFormat(in.head, in.name)
 }
 
 // title returns the text of the progress bar.

@@ -178,7 +178,7 @@ func TestSeedsByName(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"vn n.csv --ids renumber --seeds zoe":       `there is no vertex "zoe"; give an id that occurs in the file, or the path of a file`,
+		"vn n.csv --ids renumber --seeds zoe":       `there is no vertex "zoe"; give a name that occurs in the file, or the path of a file`,
 		"vn n.csv --ids renumber --seeds alice,zoe": `there is no vertex "zoe"`,
 		"vn n.el --seeds 9":                         "there is no vertex 9; vertices go from 0 to 2",
 		"vn n.el --seeds zoe":                       "--ids renumber reads vertices with names",

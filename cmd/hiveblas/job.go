@@ -96,6 +96,7 @@ func (j *job) begin(inputs ...string) error {
 			return err
 		}
 	}
+	inputs = append(inputs, j.read.names...)
 	if first := slices.Index(inputs, "-"); first >= 0 && slices.Contains(inputs[first+1:], "-") {
 		return &usageError{j.cmd.CommandPath(), "standard input (-) can be only one of the inputs"}
 	}

@@ -69,7 +69,7 @@ ignored. Seeds are given as for vn. The summary lists the cluster, or without
 		if err := checkTop(cmd, top); err != nil {
 			return err
 		}
-		if err := j.checkSeeds(list); err != nil {
+		if err := j.checkSeeds(list, args[0]); err != nil {
 			return err
 		}
 		if err := j.begin(args[0]); err != nil {

@@ -21,13 +21,14 @@ func maxflowCommand(s *session) *cobra.Command {
 		Short: "Maximum flow and minimum cut",
 		Long: `maxflow computes a maximum flow from a source to a sink. The weight of an edge is its
 capacity, 0 or more or inf; an edge is directed, see --undirected. -o writes the flow of each edge that
-carries any. --cut writes each vertex and its side of a minimum cut: “source” if the
+carries any. A file in DIMACS form can name the source and the sink itself. --cut writes each vertex and its side of a minimum cut: “source” if the
 source reaches it in the residual network, “sink” if it reaches the sink there, and
 “either” if it may be on any side.
 
 On the host two search trees find augmenting paths (Boykov and Kolmogorov), on a GPU
 push–relabel runs in rounds.`,
 		Example: `  hiveblas maxflow pipes.tsv --source 0 --sink 9 -o flow.tsv --cut cut.tsv
+  hiveblas maxflow washington.max
   hiveblas maxflow network.mtx --source 236 --sink 237 --format edges --skip-lines 1 --base 1 --json`,
 		Args: positional("GRAPH"),
 	}
@@ -38,11 +39,14 @@ push–relabel runs in rounds.`,
 	cmd.Flags().StringVar(&cut, "cut", "", "write the side of each vertex to `FILE`, a .tsv or .csv")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := j.checkSource(source); err != nil {
-			return err
-		}
-		if !cmd.Flags().Changed("sink") {
-			return &usageError{cmd.CommandPath(), "--sink is missing"}
+		inFile := j.mayHaveTerminals(args[0]) && !cmd.Flags().Changed("source") && !cmd.Flags().Changed("sink")
+		if !inFile {
+			if err := j.checkSource(source, args[0]); err != nil {
+				return err
+			}
+			if !cmd.Flags().Changed("sink") {
+				return &usageError{cmd.CommandPath(), "--sink is missing"}
+			}
 		}
 		if err := j.begin(args[0]); err != nil {
 			return err
@@ -53,11 +57,7 @@ push–relabel runs in rounds.`,
 		if err := j.loadSquare(args[0], weighted); err != nil {
 			return err
 		}
-		from, err := j.graph.vertex("--source", source)
-		if err != nil {
-			return err
-		}
-		to, err := j.graph.vertex("--sink", sink)
+		from, to, err := j.terminals(inFile, source, sink)
 		if err != nil {
 			return err
 		}
@@ -90,6 +90,34 @@ push–relabel runs in rounds.`,
 		return j.report(j.method(""), figures, nil)
 	}
 	return cmd
+}
+
+// mayHaveTerminals reports whether a file is of a format that can name the source and the sink.
+func (j *job) mayHaveTerminals(file string) bool {
+	if file == "-" {
+		return j.read.format == matrix.FormatDIMACS.String()
+	}
+	in, err := j.openInput(file)
+	if err != nil {
+		return false // the reader returns the error
+	}
+	defer in.close()
+	return in.format(&j.read) == matrix.FormatDIMACS
+}
+
+// terminals returns the source and the sink of the flags or of the file.
+func (j *job) terminals(inFile bool, source, sink string) (from, to int, err error) {
+	if inFile {
+		if t := j.graph.info.Terminals; len(t) == 2 {
+			return t[0], t[1], nil
+		}
+		return 0, 0, &failure{j.graph.file, "the file names no source and sink", "give --source and --sink", nil}
+	}
+	if from, err = j.graph.vertex("--source", source); err != nil {
+		return 0, 0, err
+	}
+	to, err = j.graph.vertex("--sink", sink)
+	return from, to, err
 }
 
 // writeCut writes the side of each vertex.

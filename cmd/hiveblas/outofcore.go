@@ -111,6 +111,8 @@ func (j *job) sinkOf(n int, labels *matrix.Labels) (chunked.Sink[float64], error
 	switch {
 	case j.out.path == "":
 		return chunked.Each(func(*chunked.Block[float64]) error { return nil }), nil
+	case j.out.kind == ".npz" || j.out.kind == ".npy":
+		return nil, &usageError{j.cmd.CommandPath(), "-o takes .tsv, .csv, .mtx or .hgb out of core, not " + j.out.kind}
 	case j.out.stdout && slices.Contains(listFiles, j.out.kind):
 		return j.blocksToStdout(n, text), nil
 	case j.out.stdout:
@@ -120,7 +122,7 @@ func (j *job) sinkOf(n int, labels *matrix.Labels) (chunked.Sink[float64], error
 	case j.out.kind == ".hgb" && j.out.gz:
 		return nil, &usageError{j.cmd.CommandPath(), "-o " + j.out.path + ": out of core, .hgb cannot be compressed; write to .hgb"}
 	case j.out.kind == ".hgb":
-		return chunked.File[float64](j.out.path), nil
+		return chunked.LabelledFile[float64](j.out.path, labels, labels), nil
 	}
 	return chunked.EdgeList[float64](j.ctx, j.out.path, text...), nil
 }

@@ -21,11 +21,12 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// The formats of results, each but pictures also with .gz.
+// The formats of results, each also with .gz but those of unzipped.
 var (
-	matrixFiles = []string{".tsv", ".csv", ".mtx", ".hgb"}
+	matrixFiles = []string{".tsv", ".csv", ".mtx", ".hgb", ".npz", ".npy"}
 	listFiles   = []string{".tsv", ".csv"}
 	pictures    = []string{".png"}
+	unzipped    = []string{".png", ".npz", ".npy"}
 )
 
 // output is the destination of a result.
@@ -77,7 +78,7 @@ func (o *output) check(cmd *cobra.Command, json bool, inputs []string) error {
 	if o.format == "" {
 		o.kind = filepath.Ext(name)
 	}
-	if !slices.Contains(o.kinds, o.kind) || o.gz && o.kind == ".png" {
+	if !slices.Contains(o.kinds, o.kind) || o.gz && slices.Contains(unzipped, o.kind) {
 		want := strings.Join(o.kinds, ", ")
 		if o.kinds[0] != ".png" {
 			want += ", or one of these and .gz"
@@ -117,8 +118,18 @@ func (j *job) writing(write func() error) error {
 
 func (j *job) writeOptions(more ...matrix.WriteOption) []matrix.WriteOption {
 	format, _ := matrix.FormatOfName(j.out.kind)
+	if !j.out.stdout {
+		more = append(more, matrix.NamesBeside(j.out.path))
+	}
 	return append(more, matrix.InFormat(format), matrix.WithContext(j.ctx), matrix.Threads(j.run.threads),
 		matrix.Progress(func(bytes int64) { j.progress.update("write "+filepath.Base(j.out.path), bytes, 0) }))
+}
+
+// warnNames warns of names that standard output cannot have.
+func (j *job) warnNames(labels ...*matrix.Labels) {
+	if j.out.stdout && j.out.kind == ".mtx" && slices.ContainsFunc(labels, func(l *matrix.Labels) bool { return l != nil }) {
+		j.warn(matrix.Warning{File: "standard output", Msg: "the names of the vertices are left out", Kind: matrix.RemedyNamesBeside})
+	}
 }
 
 // stream calls write with a writer to the output file, which appears complete or not
@@ -161,6 +172,7 @@ func (j *job) writeMatrix(a *matrix.Matrix[float64], labels *matrix.Labels) erro
 }
 
 func writeMatrixAs[T matrix.Element](j *job, a *matrix.Matrix[T], rows, cols *matrix.Labels, more ...matrix.WriteOption) error {
+	j.warnNames(rows, cols)
 	opts := j.writeOptions(append(more, matrix.WithRowColumnLabels(rows, cols))...)
 	return j.stream(func(w io.Writer) error { return matrix.Write(w, a, opts...) })
 }
@@ -180,6 +192,7 @@ func (j *job) writeVector(v *matrix.Vector[float64]) error {
 }
 
 func writeVectorAs[T matrix.Element](j *job, v *matrix.Vector[T]) error {
+	j.warnNames(j.graph.cols)
 	opts := j.writeOptions(matrix.WithLabels(j.graph.cols))
 	return j.stream(func(w io.Writer) error { return matrix.WriteVector(w, v, opts...) })
 }

@@ -16,13 +16,15 @@ func rootCommand(s *session) *cobra.Command {
 		Long: `hiveblas runs graph workflows, written as sparse linear algebra, on matrix files.
 
 A graph is a matrix with an edge from row to column: Matrix Market (.mtx), an
-edge list (.tsv, .txt, .el, .csv), or the binary form (.hgb), each also with .gz.
-- is standard input; --format names the format of what has no extension. Results
-go to -o FILE, or -o - for standard output: .tsv and .csv have vertices from 0, or
-the ids of the input with --ids renumber and --base 1; .mtx counts from 1. A
+edge list (.tsv, .txt, .el, .csv), the binary form (.hgb), SciPy's .npz, METIS,
+DIMACS, GraphML, GML and others, see hiveblas help formats. - is standard input;
+--format names the format of what has no extension. Results go to -o FILE, or
+-o - for standard output: .tsv and .csv have vertices from 0, or
+their names if the input has some (--names, --ids renumber); .mtx counts from 1. A
 summary goes to standard output, one JSON object with --json.
 
-Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.`,
+HIVEBLAS_THREADS and HIVEBLAS_DEVICE replace the defaults of --threads and --device;
+hiveblas completion SHELL prints a completion script. Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.`,
 		Example: `  hiveblas demo
   hiveblas info graph.mtx.gz
   hiveblas project ratings.mtx.gz --onto rows --unweighted -o similar.tsv
@@ -46,13 +48,14 @@ Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.`,
 	root.SetErr(s.stderr)
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &usageError{cmd.CommandPath(), err.Error()}
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(&cobra.Command{
 		Use:   "help [COMMAND]",
 		Short: "Help about any command",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && args[0] == "formats" {
+				return printFormats(s.stdout)
+			}
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
 				return &usageError{"hiveblas", fmt.Sprintf("unknown command %q", strings.Join(args, " "))}
@@ -61,12 +64,13 @@ Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.`,
 		},
 	})
 	root.AddCommand(
-		infoCommand(s), statsCommand(s), convertCommand(s), spyCommand(s),
+		infoCommand(s), statsCommand(s), headCommand(s), convertCommand(s), spyCommand(s),
+		generateCommand(s), extractCommand(s), sampleCommand(s), sortCommand(s),
 		projectCommand(s), vnCommand(s), acCommand(s), lgcCommand(s), louvainCommand(s),
 		bfsCommand(s), ssspCommand(s), pagerankCommand(s), ccCommand(s), tcCommand(s), ktrussCommand(s),
 		scanCommand(s), geoCommand(s), searchCommand(s), sageCommand(s), sgmCommand(s),
 		lassoCommand(s), maxflowCommand(s), lsapCommand(s), runCommand(s),
-		jitCommand(s), tuneCommand(s), benchCommand(s), demoCommand(s),
+		jitCommand(s), tuneCommand(s), benchCommand(s), demoCommand(s), manCommand(s),
 	)
 	return root
 }

@@ -68,7 +68,7 @@ not reached and not matched is omitted.`,
 			return j.runFile(args[0], args[1], &f)
 		}
 		if f.sourced(args[0]) {
-			if err := j.checkSource(f.source); err != nil {
+			if err := j.checkSource(f.source, args[1]); err != nil {
 				return err
 			}
 		}

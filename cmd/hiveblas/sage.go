@@ -258,7 +258,7 @@ func (j *job) writeEmbeddings(z *matrix.Matrix[float32]) error {
 // vertexOptions are the options of files with a line for each vertex.
 func (j *job) vertexOptions(file string, base int) apps.ScoreFileOptions {
 	o := apps.ScoreFileOptions{Run: apps.Run{Context: j.ctx, Progress: j.progress.update}, Name: nameOf(file), Base: base}
-	if j.read.ids == "renumber" && j.graph.cols != nil {
+	if j.graph.cols != nil && !j.graph.counted {
 		o.Index = j.graph.cols.Index
 	}
 	return o

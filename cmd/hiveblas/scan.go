@@ -102,8 +102,11 @@ and the score. --plot draws the series.`,
 			return bad("--lag is %d, want 2 or more", lag)
 		case !(threshold > 0):
 			return bad("--threshold is %v, want a positive number", threshold)
-		case j.run.device != "auto" && j.run.device != "cpu":
+		case cmd.Flags().Changed("device") && j.run.device != "auto" && j.run.device != "cpu":
 			return bad("--device is %q, and a series is computed on the host: want auto or cpu", j.run.device)
+		}
+		if !cmd.Flags().Changed("device") { // HIVEBLAS_DEVICE has no effect
+			j.run.device = "cpu"
 		}
 		j.read.weight = column
 		return j.scanSeries(args[0], picture, apps.ScanSeriesOptions{Window: window, Lag: lag, Hops: scanHops[hops], Threshold: threshold})
@@ -239,7 +242,7 @@ func (j *job) openTimed(file string) (*apps.TimedEdges, error) {
 		return nil, explain(g.file, err)
 	}
 	defer in.close()
-	if !in.isList(&j.read) && in.element() != elementNone || strings.HasPrefix(strings.ToLower(string(in.head)), "%%matrixmarket") {
+	if format := in.format(&j.read); format != matrix.FormatAuto && !format.IsList() {
 		return nil, &failure{g.file, "--time-column is for edge lists", "give a text with a source, a target and a time stamp on each line", nil}
 	}
 	j.read.undirected = false // directions are ignored
@@ -248,6 +251,9 @@ func (j *job) openTimed(file string) (*apps.TimedEdges, error) {
 		return nil, explain(g.file, err)
 	}
 	g.Matrix, g.rows, g.cols, g.edges = matrix.New[float64](n, n), labels, labels, int64(len(t.Value))
+	if err := j.nameGraph(g, n, n); err != nil {
+		return nil, err
+	}
 	j.graph = g
 	return &apps.TimedEdges{Vertices: n, Source: t.Source, Target: t.Target, Time: t.Value}, nil
 }

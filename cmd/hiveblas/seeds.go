@@ -14,17 +14,17 @@ import (
 
 // checkSeeds rejects, before the graph is read, a --seeds that is empty, or neither a
 // list of numbers nor a file if vertices have numbers.
-func (j *job) checkSeeds(list string) error {
+func (j *job) checkSeeds(list, graph string) error {
 	if !j.cmd.Flags().Changed("seeds") {
 		return &usageError{j.cmd.CommandPath(), "--seeds is missing"}
 	}
 	if strings.TrimSpace(list) == "" {
 		return &usageError{j.cmd.CommandPath(), "--seeds is empty, want at least one vertex"}
 	}
-	if j.read.ids == "renumber" {
+	names := splitNames(list)
+	if !slices.ContainsFunc(names, func(name string) bool { return !isVertexNumber(name) }) || !j.unnamed(graph) {
 		return nil
 	}
-	names := splitNames(list)
 	for _, name := range names {
 		if isVertexNumber(name) {
 			continue
@@ -42,17 +42,20 @@ func (j *job) checkSeeds(list string) error {
 	return nil
 }
 
-// seeds returns the vertices of --seeds in ascending order without repeats: those of
+// seeds returns the vertices of --seeds.
+func (j *job) seeds(list string) ([]int, error) { return j.vertices("--seeds", list) }
+
+// vertices returns the vertices of a flag in ascending order without repeats: those of
 // the list if all of them exist, else those in the file of that name.
-func (j *job) seeds(list string) ([]int, error) {
+func (j *job) vertices(flag, list string) ([]int, error) {
 	var missing error
 	vs := []int{}
 	names := splitNames(list)
-	if v, err := j.graph.vertex("--seeds", strings.TrimSpace(list)); err == nil {
+	if v, err := j.graph.vertex(flag, strings.TrimSpace(list)); err == nil {
 		vs, names = append(vs, v), nil // an id with a comma, perhaps
 	}
 	for _, name := range names {
-		v, err := j.graph.vertex("--seeds", name)
+		v, err := j.graph.vertex(flag, name)
 		if err != nil {
 			missing = err
 			break
@@ -72,10 +75,10 @@ func (j *job) seeds(list string) ([]int, error) {
 		}
 		return nil, missing
 	case err != nil:
-		return nil, &failure{"--seeds " + list, "cannot be read: " + reason(err), "give vertices separated by commas, or the path of a file", err}
+		return nil, &failure{flag + " " + list, "cannot be read: " + reason(err), "give vertices separated by commas, or the path of a file", err}
 	}
 	defer f.Close()
-	return j.verticesOf(list, "seeds", f)
+	return j.verticesOf(list, strings.TrimPrefix(flag, "--"), f)
 }
 
 // vertexFile returns the vertices of a file in ascending order without repeats. what names them in

@@ -15,19 +15,19 @@ func ssspCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sssp GRAPH --source V",
 		Short: "Single-source shortest paths over weights",
-		Long: `sssp computes the length of the shortest path from a source to every vertex. Paths
-follow edges from row to column. Weights must not be negative and may be zero.
+		Long: `sssp computes the length of the shortest path from a source, or the nearest of several,
+to every vertex. Paths follow edges from row to column. Weights must not be negative and may be zero.
 Vertices that the source does not reach are omitted.`,
 		Example: `  hiveblas sssp roads.mtx.gz --source 0 -o distances.tsv
   hiveblas sssp roads.tsv --source 7 --undirected --delta 100 --json`,
 		Args: positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdPaths).fuses().reads().writes("the distances", matrixFiles...)
-	cmd.Flags().StringVar(&source, "source", "", "source vertex `V`: a number from 0, or an id")
+	cmd.Flags().StringVar(&source, "source", "", "source vertex `V`: a number from 0, or a name; several separated by commas, or in a file")
 	cmd.Flags().Float64Var(&delta, "delta", 0, "width `W` of the distance buckets (default: from the weights)")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := j.checkSource(source); err != nil {
+		if err := j.checkSource(source, args[0]); err != nil {
 			return err
 		}
 		if err := checkDelta(cmd, delta); err != nil {
@@ -39,13 +39,13 @@ Vertices that the source does not reach are omitted.`,
 		if err := j.loadSquare(args[0], weighted); err != nil {
 			return err
 		}
-		v, err := j.graph.vertex("--source", source)
+		vs, err := j.vertices("--source", source)
 		if err != nil {
 			return err
 		}
 		var dist *matrix.Vector[float64]
 		err = j.compute(func(run apps.Run) (err error) {
-			dist, err = apps.SSSP(j.graph.Matrix, []int{v}, apps.SSSPOptions[float64]{Run: run, Delta: delta})
+			dist, err = apps.SSSP(j.graph.Matrix, vs, apps.SSSPOptions[float64]{Run: run, Delta: delta})
 			return toHost(err, dist)
 		})
 		if err != nil {

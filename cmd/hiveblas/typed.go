@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -31,6 +32,14 @@ type values interface {
 	kind() string
 	// write writes the matrix to the output of the job.
 	write(j *job, rows, cols *matrix.Labels, more ...matrix.WriteOption) error
+	// structures returns the entries by rows and by columns.
+	structures() (rows, cols *sparse.Structure)
+	// extract returns the matrix of some rows and columns, and only that of some entries.
+	extract(j *job, rows, cols []int) (values, error)
+	only(places []int64) (values, error)
+	// byWeight returns the places of the entries by value, and entries visits them.
+	byWeight(descending bool) []int64
+	entries(f func(row, col int, value string) error) error
 	// summary returns the figures of the entries.
 	summary() valueSummary
 	// degrees returns the distributions of the rows and of the columns.

@@ -52,7 +52,7 @@ all, ordered by vertex, or by distance with --ranked.`,
 		if err := checkDelta(cmd, delta); err != nil {
 			return err
 		}
-		if err := j.checkSeeds(list); err != nil {
+		if err := j.checkSeeds(list, args[0]); err != nil {
 			return err
 		}
 		if err := j.begin(args[0]); err != nil {

@@ -33,29 +33,18 @@ const maxItems = 1 << 20
 
 // Read reads an array.
 func Read(r io.Reader) (*Array, error) {
-	head := make([]byte, 8)
-	if _, err := io.ReadFull(r, head); err != nil || string(head[:6]) != magic {
-		return nil, errors.New("the file does not begin as one of NumPy does")
-	}
-	size := 2
-	if head[6] > 1 {
-		size = 4
-	}
-	length := make([]byte, 4)
-	if _, err := io.ReadFull(r, length[:size]); err != nil || head[6] < 1 || head[6] > 3 {
-		return nil, fmt.Errorf("version %d.%d of the format is not known, or the file is cut", head[6], head[7])
-	}
-	n := binary.LittleEndian.Uint32(length)
-	if n > 1<<16 {
-		return nil, fmt.Errorf("the header has %d bytes, the limit is %d", n, 1<<16)
-	}
-	text := make([]byte, n)
-	if _, err := io.ReadFull(r, text); err != nil {
-		return nil, errors.New("the file ends within its header")
-	}
-	kind, fortran, shape, err := header(string(text))
+	text, err := headerText(r)
 	if err != nil {
 		return nil, err
+	}
+	kind, fortran, shape, err := header(text)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range shape {
+		if n > math.MaxInt32 {
+			return nil, fmt.Errorf("a dimension of %d, the limit is %d", n, math.MaxInt32)
+		}
 	}
 	a := &Array{Rows: 1, Cols: 1, Dims: len(shape)}
 	switch len(shape) {
@@ -91,6 +80,31 @@ func Read(r io.Reader) (*Array, error) {
 		a.Val = v
 	}
 	return a, nil
+}
+
+// headerText reads the bytes before the items, and returns the dictionary.
+func headerText(r io.Reader) (string, error) {
+	head := make([]byte, 8)
+	if _, err := io.ReadFull(r, head); err != nil || string(head[:6]) != magic {
+		return "", errors.New("the file does not begin as one of NumPy does")
+	}
+	size := 2
+	if head[6] > 1 {
+		size = 4
+	}
+	length := make([]byte, 4)
+	if _, err := io.ReadFull(r, length[:size]); err != nil || head[6] < 1 || head[6] > 3 {
+		return "", fmt.Errorf("version %d.%d of the format is not known, or the file is cut", head[6], head[7])
+	}
+	n := binary.LittleEndian.Uint32(length)
+	if n > 1<<16 {
+		return "", fmt.Errorf("the header has %d bytes, the limit is %d", n, 1<<16)
+	}
+	text := make([]byte, n)
+	if _, err := io.ReadFull(r, text); err != nil {
+		return "", errors.New("the file ends within its header")
+	}
+	return string(text), nil
 }
 
 // header parses the dictionary of a header, such as
@@ -130,7 +144,7 @@ func header(text string) (kind string, fortran bool, shape []int, err error) {
 			continue
 		}
 		n, e := strconv.Atoi(f)
-		if e != nil || n < 0 || n > math.MaxInt32 || n > 0 && items > (1<<40)/n {
+		if e != nil || n < 0 || n > 1<<40 || n > 0 && items > (1<<40)/n {
 			return bad("usable shape")
 		}
 		shape, items = append(shape, n), items*n
@@ -190,11 +204,7 @@ func Write(w io.Writer, a *Array, wide bool) error {
 	if a.Dims == 1 {
 		shape = fmt.Sprintf("(%d,)", a.Cols)
 	}
-	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", kind, shape)
-	text += strings.Repeat(" ", 63-(10+len(text))%64) + "\n"
-	buf := append([]byte(magic), 1, 0)
-	buf = binary.LittleEndian.AppendUint16(buf, uint16(len(text)))
-	buf = append(buf, text...)
+	buf := AppendHeader(nil, kind, shape)
 	for _, x := range a.Val {
 		if wide {
 			buf = binary.LittleEndian.AppendUint64(buf, math.Float64bits(x))
@@ -210,6 +220,16 @@ func Write(w io.Writer, a *Array, wide bool) error {
 	}
 	_, err := w.Write(buf)
 	return err
+}
+
+// AppendHeader appends the bytes before the items of an array of a type such as <f8 and a shape such
+// as (3, 4), (3,) or ().
+func AppendHeader(buf []byte, kind, shape string) []byte {
+	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", kind, shape)
+	text += strings.Repeat(" ", 63-(10+len(text))%64) + "\n"
+	buf = append(append(buf, magic...), 1, 0)
+	buf = binary.LittleEndian.AppendUint16(buf, uint16(len(text)))
+	return append(buf, text...)
 }
 
 // ReadZip reads the arrays of a .npz file, by name.

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// formatNames returns the values of --format but auto.
+func formatNames() (names []string) {
+	for _, f := range matrix.Formats() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// printFormats is hiveblas help formats.
+func printFormats(out io.Writer) error {
+	b := bufio.NewWriter(out)
+	fmt.Fprintf(b, `The formats of graphs, by their first bytes or their extension, or by --format. All
+but .npz and .npy are read with .gz too.
+
+`)
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "--format\textension\twritten\tnames of vertices\tcontents\n")
+	for _, f := range matrix.Formats() {
+		written, names := "", f.Names
+		if f.Writes && f.Format != matrix.FormatEdges {
+			written = "yes"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", f.Name, strings.Join(f.Extensions, " "), written, names, f.Title)
+	}
+	w.Flush()
+	fmt.Fprintf(b, `
+hiveblas-parquet, a command of its own, converts Parquet edge lists. --names FILE
+gives names to vertices of any format.
+`)
+	return b.Flush()
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestFormats(t *testing.T) {
+	dir := t.TempDir()
+	list := write(t, "g.tsv", "0\t1\t2\n1\t2\t5\n2\t0\t1\n")
+	npz := filepath.Join(dir, "g.npz")
+	succeed(t, "convert", list, npz, "--layout", "csc", "--quiet")
+	npy := filepath.Join(dir, "g.npy")
+	succeed(t, "convert", npz, npy, "--quiet")
+	flow := write(t, "flow.max", "p max 3 3\nn 1 s\nn 3 t\na 1 2 2\na 2 3 5\na 3 1 1\n")
+	for _, c := range []struct{ reason, args, want string }{
+		{"SciPy", "convert " + npz + " - --output-format tsv", "0\t1\t2\n1\t2\t5\n2\t0\t1\n"},
+		{"NumPy", "convert " + npy + " - --output-format csv", "0,1,2\n1,2,5\n2,0,1\n"},
+		{"METIS", "cc " + write(t, "g.graph", "3 1\n2\n1\n\n") + " -o -", "0\t0\n1\t0\n2\t2\n"},
+		{"DIMACS", "sssp --source 0 -o - " + write(t, "g.gr", "p sp 3 2\na 1 2 2\na 2 3 5\n"), "0\t0\n1\t2\n2\t7\n"},
+		{"colours", "convert " + write(t, "g.col", "p edge 2 1\ne 2 1\n") + " - --output-format tsv", "0\t1\n1\t0\n"},
+		{"GraphML", "bfs --source b -o - " + write(t, "g.graphml", `<graphml><graph edgedefault="directed"><node id="a"/><node id="b"/><edge source="b" target="a"/></graph></graphml>`), "a\t1\nb\t0\n"},
+		{"GML", "bfs --source b -o - " + write(t, "g.gml", `graph [ node [ id 4 label "a" ] node [ id 5 label "b" ] edge [ source 4 target 5 ] ]`), "a\t1\nb\t0\n"},
+		{"Graph500", "cc --format graph500 -o - " + write(t, "g.bin", strings.Repeat("\x00", 8)+"\x01"+strings.Repeat("\x00", 7)), "0\t0\n1\t0\n"},
+		{"a source and a sink in the file", "maxflow -o - " + flow, "0\t1\t2\n1\t2\t2\n"},
+		{"those of the flags", "maxflow --source 2 --sink 0 -o - " + flow, "2\t0\t1\n"},
+	} {
+		if got := succeed(t, strings.Fields(c.args)...); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.reason, got, c.want)
+		}
+	}
+	if got := piped(t, contents(t, npz), "info", "-"); !strings.Contains(got.stdout, "SciPy csc, integer") {
+		t.Errorf("standard input: %+v", got)
+	}
+	for _, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"convert " + list + " " + filepath.Join(dir, "a.tsv") + " --layout coo", 2, "--layout is for .npz"},
+		{"convert " + list + " " + filepath.Join(dir, "a.npz") + " --layout bsr", 2, `--layout is "bsr"`},
+		{"convert " + list + " " + filepath.Join(dir, "a.npz.gz"), 2, "the extension tells no format"},
+		{"bfs --source 0 -o " + filepath.Join(dir, "a.npy") + " " + write(t, "two.tsv", "0 1\n2 0\n"), 1, "an array has a value everywhere, and 1 of 3 positions have none; use .tsv"},
+		{"maxflow " + write(t, "none.max", "p max 2 1\na 1 2 3\n"), 1, "the file names no source and sink"},
+		{"maxflow " + list, 2, "--source is missing"},
+		{"cc " + write(t, "x.parquet", "PAR1"), 1, "hiveblas-parquet"},
+		{"project --out-of-core -o " + filepath.Join(dir, "p.npz") + " " + list, 2, "out of core"},
+		{"cc --format nope " + list, 2, "want auto, mtx, edges"},
+	} {
+		got := hiveblas(t, strings.Fields(c.args)...)
+		if got.code != c.code || !strings.Contains(got.stderr, c.want) {
+			t.Errorf("%s: got %+v, want %q", c.args, got, c.want)
+		}
+	}
+	help := succeed(t, "help", "formats")
+	for _, name := range formatNames() {
+		if !strings.Contains(help, "\n"+name+" ") {
+			t.Errorf("help formats lacks %s:\n%s", name, help)
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// nameGraph gives a graph of m rows and n columns the names of --names, or takes its names away with
+// --vertex-numbers.
+func (j *job) nameGraph(g *graph, m, n int) (err error) {
+	if j.read.numbers {
+		g.rows, g.cols = nil, nil
+		return nil
+	}
+	switch len(j.read.names) {
+	case 1:
+		if m != n || g.bipartite {
+			return &failure{"--names", fmt.Sprintf("the matrix is %d×%d, and its rows and columns have names of their own", m, n),
+				"give --names twice, for the rows and for the columns", nil}
+		}
+		g.rows, err = j.readNames(j.read.names[0], g.rows, n)
+		g.cols = g.rows
+	case 2:
+		if g.rows, err = j.readNames(j.read.names[0], g.rows, m); err == nil {
+			g.cols, err = j.readNames(j.read.names[1], g.cols, n)
+		}
+	}
+	if len(j.read.names) > 0 {
+		g.counted = false
+	}
+	return err
+}
+
+// readNames reads names of n vertices: one a line, or lines of a vertex, by its number or its name
+// so far, and its name, separated by a tab, or by a comma in a .csv.
+func (j *job) readNames(file string, old *matrix.Labels, n int) (*matrix.Labels, error) {
+	in, err := j.openInput(file)
+	if err != nil {
+		return nil, explain(nameOf(file), err)
+	}
+	defer in.close()
+	delim := "\t"
+	if strings.HasSuffix(strings.TrimSuffix(strings.ToLower(filepath.Base(file)), ".gz"), ".csv") {
+		delim = ","
+	}
+	first, _, _ := bytes.Cut(in.head, []byte("\n"))
+	if len(splitAt(string(first), delim)) < 2 {
+		l, err := matrix.ReadLabels(in.r, matrix.FileName(in.name), matrix.WithContext(j.ctx))
+		if err == nil && l.Len() != n {
+			err = &failure{in.name, fmt.Sprintf("the file has %d names, and the graph has %d vertices", l.Len(), n),
+				"give a name for each vertex, one a line, or lines of a vertex, a tab and its name", nil}
+		}
+		return l, explain(in.name, err)
+	}
+	return j.readNamePairs(in, delim, old, n)
+}
+
+func (j *job) readNamePairs(in *input, delim string, old *matrix.Labels, n int) (*matrix.Labels, error) {
+	plain, err := in.plain()
+	if err != nil {
+		return nil, explain(in.name, err)
+	}
+	names, found := make([]string, n), 0
+	sc := bufio.NewScanner(plain)
+	sc.Buffer(nil, 1<<24)
+	for line := 1; sc.Scan(); line++ {
+		text := strings.TrimPrefix(strings.TrimRight(sc.Text(), "\r"), "\ufeff")
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		fields := splitAt(text, delim)
+		place := fmt.Sprintf("%s:%d", in.name, line)
+		if len(fields) < 2 || fields[1] == "" {
+			return nil, &failure{place, "the line has no name", "write a vertex, the delimiter and its name", nil}
+		}
+		v, ok := vertexOf(old, fields[0], n)
+		switch {
+		case !ok: // a header, or a vertex that the graph lacks
+			continue
+		case names[v] != "":
+			return nil, &failure{place, fmt.Sprintf("vertex %s gets a second name", old.Name(v)), "name each vertex once", nil}
+		}
+		names[v] = fields[1]
+		found++
+	}
+	if err := sc.Err(); err != nil {
+		return nil, &failure{in.name, reason(err), "give a text file of names", err}
+	}
+	if found == 0 && n > 0 {
+		return nil, &failure{in.name, "no line names a vertex of the graph", "begin each line with a vertex, as it stands in the graph", nil}
+	}
+	for v := range names {
+		if names[v] == "" {
+			names[v] = old.Name(v)
+		}
+	}
+	return matrix.NewLabels(names), nil
+}
+
+// vertexOf returns the vertex with a name, or with a number if vertices have none.
+func vertexOf(l *matrix.Labels, text string, n int) (int, bool) {
+	if l != nil {
+		return l.Index(text)
+	}
+	if !isVertexNumber(text) || len(text) > 10 {
+		return 0, false
+	}
+	v := 0
+	for _, c := range []byte(text) {
+		v = 10*v + int(c-'0')
+	}
+	return v, v < n
+}
+
+// unnamed reports whether the vertices of a file have numbers as names for certain, before the file
+// is read: it is a list without --ids renumber, or says so in its first bytes.
+func (j *job) unnamed(file string) bool {
+	if j.read.ids == "renumber" || len(j.read.names) > 0 && !j.read.numbers || file == "-" {
+		return false
+	}
+	in, err := j.openInput(file)
+	if err != nil {
+		return false // the reader returns the error
+	}
+	defer in.close()
+	return j.read.numbers || !in.mayHaveNames(&j.read)
+}
+
+// namesHead are the bytes of a binary file that describe its labels.
+var namesHead = [2]int{13, 14}
+
+// mayHaveNames reports whether a file may have names of vertices, by its first bytes.
+func (in *input) mayHaveNames(flags *readFlags) bool {
+	switch {
+	case in.element() != elementNone:
+		return slices.ContainsFunc(namesHead[:], func(at int) bool { return len(in.head) <= at || in.head[at] != 0 })
+	}
+	switch in.format(flags) {
+	case matrix.FormatNPZ, matrix.FormatGraphML, matrix.FormatGML, matrix.FormatAuto:
+		return true
+	case matrix.FormatMatrixMarket:
+		return bytes.Contains(in.head, []byte("% names of "))
+	}
+	return false
+}

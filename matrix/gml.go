@@ -1,0 +1,262 @@
+package matrix
+
+import (
+	"bufio"
+	"html"
+	"io"
+	"strings"
+
+	"github.com/hiveblas/hiveblas/internal/chunk"
+)
+
+// ReadGML reads the graph of a GML file, gzip-compressed or not: its nodes in the order of their first
+// mention, its edges and their weights, which are the values of “weight”, else of “value”, or of the key that
+// [WeightColumn] names; edges without one have 1. The names of vertices are their labels if all nodes
+// have different ones, else their ids; they are nil if they are 0, 1, 2, …. The graph is undirected
+// unless it has “directed 1”. Other keys are skipped. Errors are a *[ParseError] with the line.
+// Source: Himsolt, “GML: a portable graph file format”, University of Passau, 1997.
+func ReadGML[T Element](r io.Reader, opts ...ReadOption) (*Labelled[T], error) {
+	a, s, err := readGML[T](r, readOptionsOf(opts))
+	if err != nil {
+		return nil, err
+	}
+	return &Labelled[T]{a, s.rows, s.cols}, nil
+}
+
+// maxGMLText and maxGMLDepth bound a token and the nesting of lists.
+const (
+	maxGMLText  = 1 << 20
+	maxGMLDepth = 100
+)
+
+// gmlReader reads the tokens of a file.
+type gmlReader[T comparable] struct {
+	*namedGraph[T]
+	r    *bufio.Reader
+	line int64
+	text []byte
+	n    int // tokens
+}
+
+// The kinds of tokens.
+const (
+	gmlEnd = iota
+	gmlWord
+	gmlString
+	gmlOpen
+	gmlClose
+)
+
+func readGML[T comparable](r io.Reader, o *readOptions) (*Matrix[T], sides, error) {
+	g, err := newNamedGraph[T]("matrix.ReadGML", r, o)
+	if err != nil {
+		return nil, sides{}, err
+	}
+	plain, taken, err := chunk.Open(r)
+	if err != nil {
+		return nil, sides{}, o.streamError(1, err)
+	}
+	rd := &gmlReader[T]{namedGraph: g, r: bufio.NewReaderSize(plain, 1<<16), line: 1}
+	found, directed := false, false
+	for {
+		kind, err := rd.next()
+		if err != nil {
+			return nil, sides{}, err
+		}
+		if kind == gmlEnd {
+			break
+		}
+		if kind != gmlWord {
+			return nil, sides{}, rd.bad("want a key")
+		}
+		key := string(rd.text)
+		if kind, err = rd.next(); err != nil {
+			return nil, sides{}, err
+		}
+		switch {
+		case kind == gmlEnd || kind == gmlClose:
+			return nil, sides{}, rd.bad("the key " + quote(key) + " has no value")
+		case kind != gmlOpen:
+		case !strings.EqualFold(key, "graph"):
+			err = rd.list(1, nil, nil)
+		case found:
+			return nil, sides{}, rd.bad("a second graph is not read")
+		default:
+			found = true
+			directed, err = rd.graph(taken)
+		}
+		if err != nil {
+			return nil, sides{}, err
+		}
+	}
+	if !found {
+		return nil, sides{}, o.fail(0, "the file has no “graph [ … ]”", "")
+	}
+	o.report(taken())
+	return rd.end("GML", !directed)
+}
+
+// graph reads the list of a graph.
+func (rd *gmlReader[T]) graph(taken func() int64) (directed bool, err error) {
+	err = rd.list(1, func(key, value string) error {
+		if key == "directed" {
+			directed = value != "0"
+		}
+		return nil
+	}, func(key string) error {
+		rd.o.report(taken())
+		line := rd.line
+		switch key {
+		case "node":
+			var id, label string
+			err := rd.list(2, func(key, value string) error {
+				switch key {
+				case "id":
+					id = value
+				case "label":
+					label = value
+				}
+				return nil
+			}, nil)
+			if err != nil {
+				return err
+			}
+			return rd.node(id, label, line)
+		case "edge":
+			var source, target, weight string
+			rank := 0
+			err := rd.list(2, func(key, value string) error {
+				switch w := rd.o.weightName(key); {
+				case key == "source":
+					source = value
+				case key == "target":
+					target = value
+				case w > rank:
+					weight, rank = value, w
+				}
+				return nil
+			}, nil)
+			if err != nil {
+				return err
+			}
+			return rd.edge(source, target, weight, false, line)
+		}
+		return rd.list(2, nil, nil)
+	})
+	return directed, err
+}
+
+// list reads the pairs of a list after its bracket, to the bracket that closes it. scalar gets values
+// that are no lists, and sub reads lists; a nil function skips.
+func (rd *gmlReader[T]) list(depth int, scalar func(key, value string) error, sub func(key string) error) error {
+	if depth > maxGMLDepth {
+		return rd.bad("the lists are nested too deeply")
+	}
+	for {
+		kind, err := rd.next()
+		switch {
+		case err != nil:
+			return err
+		case kind == gmlClose:
+			return nil
+		case kind == gmlEnd:
+			return rd.bad("the file ends within a list")
+		case kind != gmlWord:
+			return rd.bad("want a key or ]")
+		}
+		key := string(rd.text)
+		switch kind, err = rd.next(); {
+		case err != nil:
+			return err
+		case kind == gmlOpen && sub != nil:
+			err = sub(key)
+		case kind == gmlOpen:
+			err = rd.list(depth+1, nil, nil)
+		case kind == gmlEnd || kind == gmlClose:
+			err = rd.bad("the key " + quote(key) + " has no value")
+		case scalar != nil:
+			err = scalar(key, string(rd.text))
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (rd *gmlReader[T]) bad(msg string) error { return rd.o.fail(rd.line, msg, "") }
+
+// next reads a token into rd.text.
+func (rd *gmlReader[T]) next() (kind int, err error) {
+	if rd.n++; rd.n&0xfff == 0 {
+		if err := rd.o.stopped(); err != nil {
+			return 0, err
+		}
+	}
+	rd.text = rd.text[:0]
+	c := byte(' ')
+	for c == ' ' || c == '\t' || c == '\r' || c == '\n' {
+		if c, err = rd.r.ReadByte(); err == io.EOF {
+			return gmlEnd, nil
+		} else if err != nil {
+			return 0, rd.o.streamError(rd.line, err)
+		}
+		switch c {
+		case '\n':
+			rd.line++
+		case '#':
+			for c != '\n' {
+				if c, err = rd.r.ReadByte(); err == io.EOF {
+					return gmlEnd, nil
+				} else if err != nil {
+					return 0, rd.o.streamError(rd.line, err)
+				}
+			}
+			rd.line++
+		}
+	}
+	switch c {
+	case '[':
+		return gmlOpen, nil
+	case ']':
+		return gmlClose, nil
+	case '"':
+		return gmlString, rd.quoted()
+	}
+	for {
+		rd.text = append(rd.text, c)
+		if len(rd.text) > maxGMLText {
+			return 0, rd.bad("a word is longer than 1 MiB")
+		}
+		if c, err = rd.r.ReadByte(); err == io.EOF {
+			return gmlWord, nil
+		} else if err != nil {
+			return 0, rd.o.streamError(rd.line, err)
+		}
+		if c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '[' || c == ']' {
+			return gmlWord, rd.r.UnreadByte()
+		}
+	}
+}
+
+// quoted reads a string after its first quotation mark.
+func (rd *gmlReader[T]) quoted() error {
+	for {
+		c, err := rd.r.ReadByte()
+		switch {
+		case err == io.EOF:
+			return rd.bad("the file ends within a string")
+		case err != nil:
+			return rd.o.streamError(rd.line, err)
+		case c == '"':
+			if text := string(rd.text); strings.Contains(text, "&") {
+				rd.text = append(rd.text[:0], html.UnescapeString(text)...)
+			}
+			return nil
+		case c == '\n':
+			rd.line++
+		}
+		if rd.text = append(rd.text, c); len(rd.text) > maxGMLText {
+			return rd.bad("a string is longer than 1 MiB")
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package ops
+
+import (
+	"slices"
+
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// ExtractLabelled returns A(rows, cols) of a labelled matrix as [Extract] does, with the names of
+// its rows and columns.
+func ExtractLabelled[T matrix.Element](a *matrix.Labelled[T], rows, cols Indices, opts ...Option) (*matrix.Labelled[T], error) {
+	if a == nil || a.Matrix == nil {
+		return nil, &matrix.InvalidError{Op: "ops.ExtractLabelled", Reason: "the matrix is nil; read one with matrix.ReadLabelled"}
+	}
+	if err := a.Matrix.Err(); err != nil {
+		return nil, err
+	}
+	m, n := a.Matrix.Dims()
+	ri, err := rows.onHost(m)
+	if err != nil {
+		return nil, err
+	}
+	ci, err := cols.onHost(n)
+	if err != nil {
+		return nil, err
+	}
+	out := &matrix.Labelled[T]{Matrix: matrix.New[T](len(ri), len(ci))}
+	if err := Extract(out.Matrix, a.Matrix, Of(ri...), Of(ci...), opts...); err != nil {
+		return nil, err
+	}
+	if out.Rows, err = a.Rows.Extract(ri); err != nil {
+		return nil, err
+	}
+	if out.Cols = out.Rows; a.Rows != a.Cols || !slices.Equal(ri, ci) {
+		out.Cols, err = a.Cols.Extract(ci)
+	}
+	return out, err
+}
+
+// onHost returns the indices of a list on n of them.
+func (x Indices) onHost(n int) ([]int, error) {
+	switch {
+	case x.all:
+		list := make([]int, n)
+		for i := range list {
+			list[i] = i
+		}
+		return list, nil
+	case !x.vector:
+		return x.list, nil
+	case x.values == nil:
+		return nil, matrix.View[int32]{}.Err()
+	}
+	v := x.values.View()
+	if err := v.Fetch(); err != nil {
+		return nil, err
+	}
+	values := valuesOf(v)
+	list := make([]int, len(values))
+	for k, i := range values {
+		list[k] = int(i)
+	}
+	return list, nil
+}

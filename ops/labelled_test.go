@@ -1,0 +1,51 @@
+package ops
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+func TestExtractLabelled(t *testing.T) {
+	t.Parallel()
+	a, err := matrix.FromTuples(3, 3, []int{0, 1, 2}, []int{1, 2, 0}, []int{5, 6, 7}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := matrix.NewLabels([]string{"ann", "bob", "cid"})
+	g := &matrix.Labelled[int]{Matrix: a, Rows: names, Cols: names}
+	v, _ := matrix.VectorFromTuples(9, []int{3, 8}, []int32{2, 1}, nil)
+	for _, c := range []struct {
+		reason     string
+		rows, cols Indices
+		row, col   string // of the first
+		shared     bool
+	}{
+		{"a list", Of(2, 0), Of(2, 0), "cid", "cid", true},
+		{"different lists", Of(2, 0), Of(0, 1, 2), "cid", "ann", false},
+		{"all columns", Of(1), All(), "bob", "ann", false},
+		{"the values of a vector", ValuesOf(v), ValuesOf(v), "cid", "cid", true},
+	} {
+		b, err := ExtractLabelled(g, c.rows, c.cols)
+		if err != nil {
+			t.Fatalf("%s: %v", c.reason, err)
+		}
+		if b.Rows.Name(0) != c.row || b.Cols.Name(0) != c.col || (b.Rows == b.Cols) != c.shared {
+			t.Errorf("%s: first row %s, first column %s", c.reason, b.Rows.Name(0), b.Cols.Name(0))
+		}
+		for at, x := range b.Matrix.All() {
+			i, _ := names.Index(b.Rows.Name(at.Row))
+			j, _ := names.Index(b.Cols.Name(at.Col))
+			if want, ok := a.At(i, j); !ok || want != x {
+				t.Errorf("%s: (%s, %s) is %d, want %d", c.reason, b.Rows.Name(at.Row), b.Cols.Name(at.Col), x, want)
+			}
+		}
+	}
+	if _, err := ExtractLabelled(g, Of(3), All()); !errors.Is(err, matrix.ErrIndex) {
+		t.Errorf("a row outside: %v", err)
+	}
+	if _, err := ExtractLabelled[int](nil, All(), All()); !errors.Is(err, matrix.ErrInvalid) {
+		t.Errorf("nil: %v", err)
+	}
+}
