@@ -1,0 +1,410 @@
+package apps
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// A standardApp is a workflow of the standard set with an oracle: both return all figures as one
+// list, NaN where a vector has no entry.
+type standardApp struct {
+	name   string
+	run    func(g matrix.Source[float64], run Run) ([]float64, error)
+	oracle func(out [][]arc) []float64
+	host   bool // computes on the host alone
+}
+
+// flat appends a vector as numbers.
+func flat[T semiring.Number](list []float64, v *matrix.Vector[T]) []float64 {
+	at := len(list)
+	for range v.Size() {
+		list = append(list, math.NaN())
+	}
+	for i, x := range v.All() {
+		list[at+i] = float64(x)
+	}
+	return list
+}
+
+func floats[T semiring.Number](list ...T) []float64 {
+	x := make([]float64, len(list))
+	for k := range x {
+		x[k] = float64(list[k])
+	}
+	return x
+}
+
+// reaches is the reflexive transitive closure (Warshall).
+func reaches(out [][]arc) [][]bool {
+	r := make([][]bool, len(out))
+	for v := range r {
+		r[v] = make([]bool, len(out))
+		r[v][v] = true
+		for _, e := range out[v] {
+			r[v][e.to] = true
+		}
+	}
+	for k := range r {
+		for u := range r {
+			for v := range r {
+				r[u][v] = r[u][v] || r[u][k] && r[k][v]
+			}
+		}
+	}
+	return r
+}
+
+// partitioned is a partition as figures: labels, number of parts, size of the largest.
+func partitioned(label []int) []float64 {
+	size, largest := map[int]int{}, 0
+	for _, l := range label {
+		size[l]++
+		largest = max(largest, size[l])
+	}
+	return append(floats(label...), float64(len(size)), float64(largest))
+}
+
+func componentFigures(c *Components) []float64 {
+	return append(flat(nil, c.Label), float64(c.Count), float64(c.Largest))
+}
+
+func strongNaively(out [][]arc) []float64 {
+	r := reaches(out)
+	label := make([]int, len(out))
+	for v := range label {
+		label[v] = slices.IndexFunc(r[v], func(bool) bool { return true })
+		for u := range r {
+			if r[u][v] && r[v][u] {
+				label[v] = u
+				break
+			}
+		}
+	}
+	return partitioned(label)
+}
+
+// coresNaively deletes vertices with fewer than k neighbours for each k from nothing.
+func coresNaively(out [][]arc) []float64 {
+	around := neighbours(out)
+	core := make([]int, len(out))
+	for k := 1; k <= len(out); k++ {
+		in := make([]bool, len(out))
+		for v := range in {
+			in[v] = true
+		}
+		for again := true; again; {
+			again = false
+			for v := range in {
+				d := 0
+				for _, w := range around[v] {
+					if in[w] {
+						d++
+					}
+				}
+				if in[v] && d < k {
+					in[v], again = false, true
+				}
+			}
+		}
+		for v := range in {
+			if in[v] {
+				core[v] = k
+			}
+		}
+	}
+	most, inner := 0, 0
+	for _, k := range core {
+		most = max(most, k)
+	}
+	for _, k := range core {
+		if k == most {
+			inner++
+		}
+	}
+	return append(floats(core...), float64(most), float64(inner))
+}
+
+// pathCounts returns the distances from all vertices to all, −1 without a path, and the number of
+// shortest paths.
+func pathCounts(out [][]arc) (d [][]int, paths [][]float64) {
+	n := len(out)
+	for s := range n {
+		level := levels(out, s)
+		ds, ps := make([]int, n), make([]float64, n)
+		for v := range ds {
+			ds[v] = -1
+		}
+		for v, l := range level {
+			ds[v] = int(l)
+		}
+		ps[s] = 1
+		for l := 0; l < n; l++ {
+			for v := range n {
+				for _, e := range out[v] {
+					if ds[v] == l && ds[e.to] == l+1 {
+						ps[e.to] += ps[v]
+					}
+				}
+			}
+		}
+		d, paths = append(d, ds), append(paths, ps)
+	}
+	return d, paths
+}
+
+func betweennessNaively(out [][]arc) []float64 {
+	d, paths := pathCounts(out)
+	list := make([]float64, len(out))
+	for v := range out {
+		for s := range out {
+			for t := range out {
+				if s != v && t != v && s != t && d[s][v] >= 0 && d[v][t] >= 0 && d[s][v]+d[v][t] == d[s][t] {
+					list[v] += paths[s][v] * paths[v][t] / paths[s][t]
+				}
+			}
+		}
+	}
+	return list
+}
+
+func closenessNaively(out [][]arc) []float64 {
+	n := len(out)
+	d, _ := pathCounts(out)
+	list := make([]float64, 4*n)
+	for v := range out {
+		r, sum, harmonic := 0.0, 0.0, 0.0
+		for t := range out {
+			if d[v][t] > 0 {
+				r, sum, harmonic = r+1, sum+float64(d[v][t]), harmonic+1/float64(d[v][t])
+			}
+		}
+		if r > 0 {
+			list[v] = r / float64(n-1) * r / sum
+		}
+		list[n+v], list[2*n+v], list[3*n+v] = harmonic, r, sum
+	}
+	return list
+}
+
+func clusteringNaively(out [][]arc) []float64 {
+	around := neighbours(out)
+	n := len(out)
+	list := make([]float64, 2*n)
+	sum, closed, pairs := 0.0, 0.0, 0.0
+	for v := range out {
+		t := 0.0
+		for i, u := range around[v] {
+			for _, w := range around[v][:i] {
+				if slices.Contains(around[u], w) {
+					t++
+				}
+			}
+		}
+		d := float64(len(around[v]))
+		if d > 1 {
+			list[v] = t / (d * (d - 1) / 2)
+			pairs += d * (d - 1) / 2
+		}
+		list[n+v] = t
+		sum, closed = sum+list[v], closed+t
+	}
+	if n > 0 {
+		sum /= float64(n)
+	}
+	if pairs > 0 {
+		closed /= pairs
+	}
+	return append(list, sum, closed)
+}
+
+func propagateNaively(out [][]arc) []float64 {
+	n := len(out)
+	back := make([][]int, n)
+	symmetric := true
+	for v, arcs := range out {
+		for _, e := range arcs {
+			back[e.to] = append(back[e.to], v)
+			symmetric = symmetric && slices.ContainsFunc(out[e.to], func(f arc) bool { return f.to == v })
+		}
+	}
+	label := make([]int, n)
+	for v := range label {
+		label[v] = v
+	}
+	iterations, stable := 0, 0.0
+	for iterations < 10 && stable == 0 {
+		next := slices.Clone(label)
+		for v := range n {
+			count := make([]int, n)
+			for _, e := range out[v] {
+				count[label[e.to]]++
+			}
+			for _, u := range back[v] {
+				if !symmetric {
+					count[label[u]]++
+				}
+			}
+			if len(count) > 0 && slices.Max(count) > 0 {
+				next[v] = slices.Index(count, slices.Max(count))
+			}
+		}
+		if slices.Equal(next, label) {
+			stable = 1
+		}
+		label = next
+		iterations++
+	}
+	return append(partitioned(label), float64(iterations), stable)
+}
+
+var standardApps = []standardApp{
+	{name: "StronglyConnectedComponents", oracle: strongNaively, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
+		c, err := StronglyConnectedComponents(g, ComponentsOptions{Run: run})
+		if err != nil {
+			return nil, err
+		}
+		return componentFigures(c), nil
+	}},
+	{name: "CoreNumbers", oracle: coresNaively, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
+		c, err := CoreNumbers(g, CoreOptions{Run: run})
+		if err != nil {
+			return nil, err
+		}
+		return append(flat(nil, c.Number), float64(c.Max), float64(c.Inner)), nil
+	}},
+	{name: "Betweenness", oracle: betweennessNaively, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
+		c, err := Betweenness(g, BetweennessOptions{Run: run, Batch: 4})
+		if err != nil {
+			return nil, err
+		}
+		return flat(nil, c.Centrality), nil
+	}},
+	{name: "Closeness", oracle: closenessNaively, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
+		c, err := Closeness(g, ClosenessOptions{Run: run, Batch: 3})
+		if err != nil {
+			return nil, err
+		}
+		return flat(flat(flat(flat(nil, c.Closeness), c.Harmonic), c.Reached), c.Distances), nil
+	}},
+	{name: "LocalClustering", oracle: clusteringNaively, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
+		c, err := LocalClustering(g, ClusteringOptions{Run: run})
+		if err != nil {
+			return nil, err
+		}
+		return append(flat(flat(nil, c.Coefficient), c.Triangles), c.Average, c.Transitivity), nil
+	}},
+	{name: "LabelPropagation", oracle: propagateNaively, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
+		c, err := LabelPropagation(g, LabelPropagationOptions{Run: run})
+		if err != nil {
+			return nil, err
+		}
+		stable := 0.0
+		if c.Stable {
+			stable = 1
+		}
+		return append(componentFigures(&c.Components), float64(c.Iterations), stable), nil
+	}},
+}
+
+func init() {
+	for _, a := range standardApps {
+		all[a.name] = func(g matrix.Source[float64], run Run) error {
+			_, err := a.run(g, run)
+			return err
+		}
+	}
+}
+
+// sameFigures compares lists of numbers; sums may have another order.
+func sameFigures(t rapid.TB, what string, got, want []float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d figures, want %d", what, len(got), len(want))
+	}
+	for i := range got {
+		if !(math.Abs(got[i]-want[i]) <= 1e-9*max(1, math.Abs(want[i])) || math.IsNaN(got[i]) && math.IsNaN(want[i])) {
+			t.Fatalf("%s: figure %d is %v, want %v: got %v, want %v", what, i, got[i], want[i], got, want)
+		}
+	}
+}
+
+// Every workflow of the standard set gives what its oracle does, by its kernel of the host and by
+// operations, for every format, view and number of threads.
+func TestStandard(t *testing.T) {
+	for _, a := range standardApps {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			onGraphs(t, func(t rapid.TB, s sample) {
+				want := a.oracle(s.arcs())
+				everyForm(t, s, func(name string, g matrix.Source[float64], run Run) {
+					for _, m := range []Method{Auto, Pipeline} {
+						run.Method = m
+						got, err := a.run(g, run)
+						if err != nil {
+							t.Fatalf("%s, method %q: %v", name, m, err)
+						}
+						sameFigures(t, name+" method "+string(m), got, want)
+					}
+				})
+			})
+		})
+	}
+}
+
+// The kernels of the host agree with the operations on graphs that are larger than a word of bits,
+// a batch and a piece of a loop.
+func TestStandardForms(t *testing.T) {
+	t.Parallel()
+	for k, s := range []sample{random(700, 4000, 5, false), random(600, 2500, 6, true).beside(path(40).both()), path(400)} {
+		g := build[float64](t, s, matrix.CSR)
+		for _, a := range standardApps {
+			if k == 2 && !longtest.Enabled() {
+				continue
+			}
+			want, err := a.run(g, Run{Method: Pipeline})
+			if err != nil {
+				t.Fatalf("%s: %v", a.name, err)
+			}
+			for _, threads := range []int{1, 3} {
+				got, err := a.run(g, Run{Threads: threads})
+				if err != nil {
+					t.Fatalf("%s: %v", a.name, err)
+				}
+				sameFigures(t, a.name, got, want)
+			}
+		}
+	}
+}
+
+// The operations give the same on a device.
+func TestStandardOnDevice(t *testing.T) {
+	d := realOrEmulated(t)
+	for k, s := range placeSamples() {
+		if s.m != s.n || !longtest.Enabled() && d.e != nil && k%6 != 3 {
+			continue
+		}
+		how := guises[k%len(guises)]
+		t.Run(s.reason, func(t *testing.T) {
+			host := build[float64](t, s.sample, matrix.CSR)
+			there := move[float64](t, s.sample, how, d.Device)
+			for _, a := range standardApps {
+				want, err := a.run(host, Run{})
+				if err != nil {
+					t.Fatalf("%s: %v", a.name, err)
+				}
+				got, err := a.run(there, Run{})
+				if err != nil {
+					t.Fatalf("%s of %s: %v", a.name, how.name, err)
+				}
+				sameFigures(t, a.name+" of "+how.name, got, want)
+			}
+		})
+	}
+}
