@@ -1,6 +1,9 @@
 package apps
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -10,6 +13,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
@@ -493,6 +497,271 @@ func checkEigenvector(t rapid.TB, out [][]arc, got []float64) {
 	}
 }
 
+func similarIn(measure SimilarityMeasure, top int, unlinked bool) func(g matrix.Source[float64], run Run) ([]float64, error) {
+	return func(g matrix.Source[float64], run Run) ([]float64, error) {
+		c, err := Similarity(g, SimilarityOptions{Run: run, Measure: measure, Top: top, Unlinked: unlinked})
+		if err != nil {
+			return nil, err
+		}
+		n, _ := c.Dims()
+		list := make([]float64, n*n)
+		for at, x := range c.All() {
+			list[at.Row*n+at.Col] = x
+		}
+		return list, nil
+	}
+}
+
+// similarNaively compares sets, and sorts.
+func similarNaively(out [][]arc, measure SimilarityMeasure, top int, unlinked bool) []float64 {
+	n := len(out)
+	linked := make([][]bool, n)
+	for v := range linked {
+		linked[v] = make([]bool, n)
+		for _, e := range out[v] {
+			linked[v][e.to] = true
+		}
+	}
+	list := make([]float64, n*n)
+	for u := range n {
+		scores := make([]float64, n)
+		var order []int
+		for v := range n {
+			both, either := 0.0, 0.0
+			for w := range n {
+				if linked[u][w] && linked[v][w] {
+					both++
+				}
+				if linked[u][w] || linked[v][w] {
+					either++
+				}
+			}
+			if u == v || both == 0 || unlinked && (linked[u][v] || linked[v][u]) {
+				continue
+			}
+			x, y := float64(len(out[u])), float64(len(out[v]))
+			scores[v] = map[SimilarityMeasure]float64{Jaccard: both / either, Overlap: both / min(x, y), Cosine: both / math.Sqrt(x*y)}[measure]
+			order = append(order, v)
+		}
+		slices.SortStableFunc(order, func(v, w int) int { return cmp.Compare(scores[w], scores[v]) })
+		for _, v := range order[:min(top, len(order))] {
+			list[u*n+v] = scores[v]
+		}
+	}
+	return list
+}
+
+func forestIn(maximum bool) func(g matrix.Source[float64], run Run) ([]float64, error) {
+	return func(g matrix.Source[float64], run Run) ([]float64, error) {
+		f, err := MinimumSpanningForest(g, SpanningOptions{Run: run, Maximum: maximum})
+		if err != nil {
+			return nil, err
+		}
+		n, _ := f.Forest.Dims()
+		list := []float64{f.Weight, float64(f.Edges), float64(f.Trees)}
+		edges := slices.Repeat([]float64{math.NaN()}, n*n)
+		for at, x := range f.Forest.All() {
+			edges[at.Row*n+at.Col] = x
+		}
+		return append(list, edges...), nil
+	}
+}
+
+// checkForest compares with the weight of Prim's algorithm, and checks the edges.
+func checkForest(sign float64) func(t rapid.TB, out [][]arc, got []float64) {
+	return func(t rapid.TB, out [][]arc, got []float64) {
+		n := len(out)
+		weight := map[[2]int]float64{}
+		for u, arcs := range out {
+			for _, e := range arcs {
+				for _, c := range [][2]int{{u, e.to}, {e.to, u}} {
+					if w, ok := weight[c]; (!ok || sign*e.weight < w) && u != e.to {
+						weight[c] = sign * e.weight
+					}
+				}
+			}
+		}
+		total, edges, in := 0.0, 0, make([]bool, n)
+		for start := range n {
+			for in[start] = true; ; edges++ { // Prim; a start inside a tree adds nothing
+				best, to := math.Inf(1), -1
+				for c, w := range weight {
+					if in[c[0]] && !in[c[1]] && w < best {
+						best, to = w, c[1]
+					}
+				}
+				if to < 0 {
+					break
+				}
+				in[to], total = true, total+best
+			}
+		}
+		sameFigures(t, "weight, edges, trees", got[:3], []float64{sign * total, float64(edges), float64(n - edges)}, 0)
+		forest := make([][]arc, n)
+		for k, w := range got[3:] {
+			u, v := k/n, k%n
+			if math.IsNaN(w) {
+				continue
+			}
+			if x, ok := weight[[2]int{u, v}]; !ok || sign*w != x || got[3+v*n+u] != w {
+				t.Fatalf("the edge %d – %d has weight %v, want %v in both directions", u, v, w, sign*x)
+			}
+			forest[u] = append(forest[u], arc{v, w})
+		}
+		if parts := partitioned(labelsOf(union(forest))); parts[n] != got[2] {
+			t.Fatalf("the forest has %v parts, want %v", parts[n], got[2])
+		}
+	}
+}
+
+func labelsOf(m map[int]float64) []int {
+	list := make([]int, len(m))
+	for v, l := range m {
+		list[v] = int(l)
+	}
+	return list
+}
+
+// matchIn returns the size of a matching, or 1 for a maximal one.
+func matchIn(maximal bool) func(g matrix.Source[float64], run Run) ([]float64, error) {
+	return func(g matrix.Source[float64], run Run) ([]float64, error) {
+		c, err := BipartiteMatching(g, MatchingOptions{Run: run, Maximal: maximal})
+		if err != nil {
+			return nil, err
+		}
+		a, err := onTheHost(g)
+		if err != nil {
+			return nil, err
+		}
+		if c.Size != c.Column.NVals() || c.Size != c.Row.NVals() {
+			return nil, fmt.Errorf("size %d with %d rows and %d columns", c.Size, c.Column.NVals(), c.Row.NVals())
+		}
+		for r, x := range c.Column.All() {
+			if back, ok := c.Row.At(int(x)); !ok || int(back) != r {
+				return nil, fmt.Errorf("row %d has column %d, which has row %d, %v", r, x, back, ok)
+			}
+			if _, ok := a.At(r, int(x)); !ok {
+				return nil, fmt.Errorf("row %d has column %d without an entry", r, x)
+			}
+		}
+		for at := range a.All() {
+			_, row := c.Column.At(at.Row)
+			_, col := c.Row.At(at.Col)
+			if !row && !col {
+				return nil, fmt.Errorf("the entry %v can be added", at)
+			}
+		}
+		if maximal {
+			return []float64{1}, nil
+		}
+		return []float64{float64(c.Size)}, nil
+	}
+}
+
+// onTheHost returns a copy of a graph on the host.
+func onTheHost(g matrix.Source[float64]) (*matrix.Matrix[float64], error) {
+	if err := g.View().Fetch(); err != nil {
+		return nil, err
+	}
+	m, n := g.View().Dims()
+	a := matrix.New[float64](m, n)
+	return a, ops.Apply(a, semiring.Identity[float64](), g.View())
+}
+
+// matchNaively is the size of a matching that single augmenting paths enlarge.
+func matchNaively(out [][]arc) []float64 {
+	row := map[int]int{}
+	size := 0.0
+	for r := range out {
+		seen := map[int]bool{}
+		var try func(r int) bool
+		try = func(r int) bool {
+			for _, e := range out[r] {
+				if seen[e.to] {
+					continue
+				}
+				seen[e.to] = true
+				if s, ok := row[e.to]; !ok || try(s) {
+					row[e.to] = r
+					return true
+				}
+			}
+			return false
+		}
+		if try(r) {
+			size++
+		}
+	}
+	return []float64{size}
+}
+
+// checkDiameter compares with all distances.
+func checkDiameter(t rapid.TB, out [][]arc, got []float64) {
+	both := make([][]arc, len(out))
+	for v, around := range neighbours(out) {
+		for _, w := range around {
+			both[v] = append(both[v], arc{w, 1})
+		}
+	}
+	d, _ := pathCounts(both)
+	most := 0
+	for _, row := range d {
+		most = max(most, slices.Max(row))
+	}
+	if got[0] != float64(most) || got[1] != float64(most) {
+		t.Fatalf("the diameter is %d, got %v", most, got)
+	}
+	if len(out) > 0 && d[int(got[2])][int(got[3])] != most || len(out) == 0 && got[2] != -1 {
+		t.Fatalf("the diameter is %d, got %v", most, got)
+	}
+}
+
+// checkOrder checks the levels and the order, or the cycle.
+func checkOrder(t rapid.TB, out [][]arc, got []float64) {
+	n := len(out)
+	r := reaches(out)
+	cyclic := false
+	for u, arcs := range out {
+		for _, e := range arcs {
+			cyclic = cyclic || r[e.to][u]
+		}
+	}
+	if cyclic != (got[0] < 0) {
+		t.Fatalf("a graph with a cycle %v has depth %v", cyclic, got[0])
+	}
+	linked := func(u, v float64) bool {
+		return slices.ContainsFunc(out[int(u)], func(e arc) bool { return float64(e.to) == v })
+	}
+	if cyclic {
+		cycle, seen := got[1:], map[float64]bool{}
+		for k, v := range cycle {
+			if !linked(v, cycle[(k+1)%len(cycle)]) || seen[v] {
+				t.Fatalf("%v is no cycle", cycle)
+			}
+			seen[v] = true
+		}
+		return
+	}
+	level, place := got[1:1+n], make([]int, n)
+	for k, v := range got[1+n:] {
+		place[int(v)] = k
+	}
+	for u := range out {
+		longest := 0.0 // edges of the longest path to u
+		for v := range out {
+			if linked(float64(v), float64(u)) {
+				longest = max(longest, level[v]+1)
+				if place[v] >= place[u] {
+					t.Fatalf("the edge from %d to %d leads backwards in %v", v, u, got[1+n:])
+				}
+			}
+		}
+		if level[u] != longest || longest >= got[0] {
+			t.Fatalf("vertex %d has level %v of %v, want %v", u, level[u], got[0], longest)
+		}
+	}
+}
+
 var standardApps = []standardApp{
 	{name: "StronglyConnectedComponents", oracle: strongNaively, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
 		c, err := StronglyConnectedComponents(g, ComponentsOptions{Run: run})
@@ -580,6 +849,34 @@ var standardApps = []standardApp{
 			return nil, err
 		}
 		return flat(nil, c.Centrality), nil
+	}},
+	{name: "Similarity", oracle: func(out [][]arc) []float64 { return similarNaively(out, Jaccard, 3, false) },
+		run: similarIn(Jaccard, 3, false)},
+	{name: "Similarity by overlap", oracle: func(out [][]arc) []float64 { return similarNaively(out, Overlap, 1, false) },
+		run: similarIn(Overlap, 1, false)},
+	{name: "Similarity by cosine, predicted", oracle: func(out [][]arc) []float64 { return similarNaively(out, Cosine, 2, true) },
+		run: similarIn(Cosine, 2, true)},
+	{name: "MinimumSpanningForest", check: checkForest(1), run: forestIn(false)},
+	{name: "MinimumSpanningForest of the greatest weight", check: checkForest(-1), run: forestIn(true)},
+	{name: "BipartiteMatching", oracle: matchNaively, run: matchIn(false)},
+	{name: "BipartiteMatching, maximal", oracle: func([][]arc) []float64 { return []float64{1} }, run: matchIn(true)},
+	{name: "Diameter", check: checkDiameter, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
+		d, err := Diameter(g, DiameterOptions{Run: run})
+		if err != nil {
+			return nil, err
+		}
+		return floats(d.Lower, d.Upper, d.From, d.To), nil
+	}},
+	{name: "TopologicalOrder", check: checkOrder, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
+		o, err := TopologicalOrder(g, TopologicalOptions{Run: run})
+		var cycle *CycleError
+		if errors.As(err, &cycle) {
+			return append([]float64{-1}, floats(cycle.Cycle...)...), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		return append(append([]float64{float64(o.Depth)}, flat(nil, o.Level)...), floats(o.Order...)...), nil
 	}},
 }
 
