@@ -203,14 +203,17 @@ func restartOf(app string, v *matrix.Vector[float64], n int, place matrix.Place,
 	return r, ops.ApplySecond(r.Accum(semiring.Plus[float64]()), semiring.Div[float64](), v, sum, with)
 }
 
-// rankByWalk iterates a walk from equal ranks. degree is the weight of the edges of each vertex that
+// rankByWalk iterates a walk from equal ranks, or from the restart, so that vertices that are not
+// reached from it have rank 0. degree is the weight of the edges of each vertex that
 // has some, and pull adds Wᵀ·share to next.
 func rankByWalk(degree, restart *matrix.Vector[float64], o PageRankOptions, pull func(next, share *matrix.Vector[float64]) error) (*PageRankResult, error) {
 	n, place, with, d := degree.Size(), degree.Place(), o.with(), o.Damping
 	here := matrix.On(place)
-	rank, err := fullVector(place, n, 1/float64(n), with)
-	if err != nil {
-		return nil, err
+	rank, err := restart, error(nil)
+	if restart == nil {
+		if rank, err = fullVector(place, n, 1/float64(n), with); err != nil {
+			return nil, err
+		}
 	}
 	var s ops.Steps
 	perEdge := matrix.NewVector[float64](n, here) // rank divided by this follows an edge

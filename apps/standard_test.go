@@ -354,10 +354,8 @@ func restarted(g matrix.Source[float64], run Run, rank func(g matrix.Source[floa
 }
 
 // walkNaively solves r = d·Mᵀr + (1−d)·restart by elimination, M the probabilities of a step.
-func walkNaively(out [][]arc, weighted bool) []float64 {
-	const d = .7
+func walkNaively(out [][]arc, weighted bool, d float64, restart []float64) []float64 {
 	n := len(out)
-	restart := someRestart(n).Dense(0)
 	sum := 0.0
 	for _, x := range restart {
 		sum += x
@@ -762,6 +760,104 @@ func checkOrder(t rapid.TB, out [][]arc, got []float64) {
 	}
 }
 
+// someSeeds and someContent are the seeds and the content of a graph of n vertices.
+func someSeeds(n int) []int { return []int{n / 2, n / 3, n / 2} }
+
+func someContent(n int) []float64 {
+	list := make([]float64, n)
+	for v := range list {
+		list[v] = float64(v * 7 % 5)
+	}
+	return list
+}
+
+func nominateBy(context ContextScore) func(g matrix.Source[float64], run Run) ([]float64, error) {
+	return func(g matrix.Source[float64], run Run) ([]float64, error) {
+		n := 0
+		if usable(g) == nil {
+			n, _ = g.View().Dims()
+		}
+		if m, k := n, n; usable(g) == nil {
+			if m, k = g.View().Dims(); m == 0 && k == 0 {
+				return []float64{}, nil // no seed
+			}
+		}
+		content, err := matrix.VectorOf(someContent(n))
+		if err != nil {
+			return nil, err
+		}
+		c, err := NominateVertices(g, someSeeds(n), NominateOptions{Run: run, Context: context, Content: content, Weight: .3})
+		if err != nil {
+			return nil, err
+		}
+		for k, r := range c.Ranked {
+			if x, ok := c.Score.At(r.Vertex); !ok || x != r.Distance || k > 0 && c.Ranked[k-1].Distance < x {
+				return nil, fmt.Errorf("place %d: %+v, score %v, %v", k, r, x, ok)
+			}
+		}
+		return flat(flat(flat(nil, c.Score), c.Context), c.Content), nil
+	}
+}
+
+func nominateNaively(out [][]arc, context ContextScore) []float64 {
+	n := len(out)
+	if n == 0 {
+		return []float64{}
+	}
+	seeds := someSeeds(n)[:2]
+	if seeds[0] == seeds[1] {
+		seeds = seeds[:1]
+	}
+	x, restart := make([]float64, n), make([]float64, n)
+	linked := func(u, v int) bool { return slices.ContainsFunc(out[u], func(e arc) bool { return e.to == v }) }
+	d, _ := pathCounts(out)
+	for _, s := range seeds {
+		restart[s] = 1
+		for v := range n {
+			switch context {
+			case ContextDistance:
+				if d[s][v] > 0 {
+					x[v] = max(x[v], 1/float64(d[s][v]))
+				}
+			case ContextSeeds:
+				if linked(s, v) {
+					x[v]++
+				}
+			case ContextCommonNeighbours:
+				for w := range n {
+					if linked(s, w) && linked(v, w) {
+						x[v]++
+					}
+				}
+			}
+		}
+	}
+	if context == ContextPageRank {
+		x = walkNaively(out, false, .85, restart)
+	}
+	content := someContent(n)
+	list := slices.Repeat([]float64{math.NaN()}, 3*n)
+	scale := func(x []float64, v int) float64 {
+		var others []float64
+		for w := range n {
+			if !slices.Contains(seeds, w) {
+				others = append(others, x[w])
+			}
+		}
+		if low, high := slices.Min(others), slices.Max(others); high > low {
+			return (x[v] - low) / (high - low)
+		}
+		return 0
+	}
+	for v := range n {
+		if !slices.Contains(seeds, v) {
+			list[n+v], list[2*n+v] = scale(x, v), scale(content, v)
+			list[v] = .7*list[n+v] + .3*list[2*n+v]
+		}
+	}
+	return list
+}
+
 var standardApps = []standardApp{
 	{name: "StronglyConnectedComponents", oracle: strongNaively, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
 		c, err := StronglyConnectedComponents(g, ComponentsOptions{Run: run})
@@ -825,9 +921,9 @@ var standardApps = []standardApp{
 	{name: "Colouring", check: checkColours(LargestFirst), run: colourIn(LargestFirst)},
 	{name: "Colouring with smallest last", check: checkColours(SmallestLast), run: colourIn(SmallestLast)},
 	{name: "Colouring at random", check: checkColours(RandomOrder), run: colourIn(RandomOrder)},
-	{name: "PageRank with restart", oracle: func(out [][]arc) []float64 { return walkNaively(out, false) },
+	{name: "PageRank with restart", oracle: func(out [][]arc) []float64 { return walkNaively(out, false, .7, someRestart(len(out)).Dense(0)) },
 		run: func(g matrix.Source[float64], run Run) ([]float64, error) { return restarted(g, run, PageRank) }},
-	{name: "WeightedPageRank", oracle: func(out [][]arc) []float64 { return walkNaively(out, true) },
+	{name: "WeightedPageRank", oracle: func(out [][]arc) []float64 { return walkNaively(out, true, .7, someRestart(len(out)).Dense(0)) },
 		run: func(g matrix.Source[float64], run Run) ([]float64, error) { return restarted(g, run, WeightedPageRank) }},
 	{name: "HITS", check: checkHITS, loose: 1e-7, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
 		c, err := HITS(g, CentralityOptions{Run: run, Tolerance: 1e-10})
@@ -878,6 +974,10 @@ var standardApps = []standardApp{
 		}
 		return append(append([]float64{float64(o.Depth)}, flat(nil, o.Level)...), floats(o.Order...)...), nil
 	}},
+	{name: "NominateVertices", oracle: func(out [][]arc) []float64 { return nominateNaively(out, ContextDistance) }, run: nominateBy(ContextDistance)},
+	{name: "NominateVertices by seeds", oracle: func(out [][]arc) []float64 { return nominateNaively(out, ContextSeeds) }, run: nominateBy(ContextSeeds)},
+	{name: "NominateVertices by common neighbours", oracle: func(out [][]arc) []float64 { return nominateNaively(out, ContextCommonNeighbours) }, run: nominateBy(ContextCommonNeighbours)},
+	{name: "NominateVertices by PageRank", loose: 1e-6, oracle: func(out [][]arc) []float64 { return nominateNaively(out, ContextPageRank) }, run: nominateBy(ContextPageRank)},
 }
 
 func init() {
