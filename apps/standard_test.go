@@ -844,7 +844,7 @@ func nominateNaively(out [][]arc, context ContextScore) []float64 {
 				others = append(others, x[w])
 			}
 		}
-		if low, high := slices.Min(others), slices.Max(others); high > low {
+		if low, high := slices.Min(others), slices.Max(others); high-low > 1e-9*high {
 			return (x[v] - low) / (high - low)
 		}
 		return 0
