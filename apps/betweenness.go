@@ -3,6 +3,7 @@ package apps
 import (
 	"fmt"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/splitmix"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -40,9 +41,9 @@ type BetweennessResult struct {
 //	F⟨¬P⟩ = F +.first A;   P += F
 //	W⟨F_d⟩ = (1 + Δ) ./ P;   W⟨F_d−1⟩ = W +.first Aᵀ;   Δ += W .× P
 //
-// On the host with Method Auto each thread takes sources, and a vertex sums the shares of its
-// successors in reverse order of the search: O(sources · edges), and 24 bytes for each vertex and
-// thread. The order of sums depends on the threads, and with it the last digits.
+// On the host with Method Auto each thread takes sources; levels push or pull by their edges, as in
+// [BFS], backwards too. O(sources · edges), and 40 bytes for each vertex and thread. The order of sums
+// depends on the threads, and with it the last digits.
 func Betweenness[T comparable](g matrix.Source[T], opts ...BetweennessOptions) (*BetweennessResult, error) {
 	const app = "Betweenness"
 	o, err := only(app, opts)
@@ -176,30 +177,21 @@ func addDependencies(total *matrix.Vector[float64], a matrix.View[bool], sources
 	return s.Err()
 }
 
-// A pathState is what the search from a source knows about a vertex: its level, 0 before it is
-// found and 1 for the source, and the number of shortest paths. In the way back the number becomes
-// (1 + dependency) / paths.
-type pathState struct {
-	paths float64
-	level int32
-}
-
 // betweennessOnHost sums dependencies by searches from the sources.
 func betweennessOnHost(a matrix.View[bool], n int, sources []int32, scale float64, o BetweennessOptions) (*matrix.Vector[float64], error) {
-	g := rowsOf(a)
-	type worker struct {
-		sum   []float64
-		state []pathState
-		order []int32
+	out := rowsOf(a)
+	in := out
+	if !access.Symmetric(a) && !symmetric(a) {
+		in = rowsOf(a.T())
 	}
-	crew := make([]worker, max(1, min(parallel.Threads(o.Threads), len(sources))))
+	crew := make([]*brandes, max(1, min(parallel.Threads(o.Threads), len(sources))))
 	err := o.eachPiece("betweenness", len(sources), 1, func(k, lo, hi int) {
-		w := &crew[k]
-		if w.sum == nil {
-			w.sum, w.state, w.order = make([]float64, n), make([]pathState, n), make([]int32, 0, n)
+		if crew[k] == nil {
+			crew[k] = newBrandes(out, in)
 		}
 		for _, source := range sources[lo:hi] {
-			w.order = g.dependencies(source, w.state, w.order[:0], w.sum)
+			crew[k].search(source)
+			crew[k].dependencies()
 		}
 	})
 	if err != nil {
@@ -207,6 +199,9 @@ func betweennessOnHost(a matrix.View[bool], n int, sources []int32, scale float6
 	}
 	sum := make([]float64, n)
 	for _, w := range crew {
+		if w == nil {
+			continue
+		}
 		for v, x := range w.sum {
 			sum[v] += x
 		}
@@ -214,45 +209,151 @@ func betweennessOnHost(a matrix.View[bool], n int, sources []int32, scale float6
 	for v := range sum {
 		sum[v] *= scale
 	}
-	o.traced("Betweenness", "searches", n, int64(len(sources))*int64(len(g.idx)))
+	o.traced("Betweenness", "searches", n, int64(len(sources))*int64(len(out.idx)))
 	return matrix.VectorOf(sum)
 }
 
-// dependencies adds the dependencies of all vertices on a source to sum. state is clear before and
-// after; order is scratch.
-func (g *adjacency) dependencies(source int32, state []pathState, order []int32, sum []float64) []int32 {
-	state[source] = pathState{1, 1}
-	order = append(order, source)
-	for k := 0; k < len(order); k++ {
-		v := order[k]
-		paths, level := state[v].paths, state[v].level+1
-		for _, w := range g.of(v) {
-			s := &state[w]
-			if s.level == 0 {
-				s.level = level
-				order = append(order, w)
+// brandes sums dependencies on sources, one at a time. wave and after are 0 between levels, so that a
+// pull adds up wave along all edges without a test.
+type brandes struct {
+	out, in     *adjacency
+	sum         []float64
+	level       []int32   // of the vertices found, from 1; 0 for others
+	paths       []float64 // shortest paths from the source
+	wave, after []float64
+	order       []int32 // the vertices found, by level
+	starts      []int   // of the levels in order
+}
+
+func newBrandes(out, in *adjacency) *brandes {
+	n := out.n
+	return &brandes{out: out, in: in, sum: make([]float64, n), level: make([]int32, n), paths: make([]float64, n),
+		wave: make([]float64, n), after: make([]float64, n), order: make([]int32, 0, n)}
+}
+
+// degrees returns the number of edges of some vertices.
+func (a *adjacency) degrees(list []int32) (sum int64) {
+	for _, v := range list {
+		sum += a.degree(v)
+	}
+	return sum
+}
+
+// along returns Σ x over the columns of row v.
+func (a *adjacency) along(v int32, x []float64) float64 {
+	row := a.of(v)
+	var s0, s1, s2, s3 float64
+	for ; len(row) >= 4; row = row[4:] {
+		s0 += x[row[0]]
+		s1 += x[row[1]]
+		s2 += x[row[2]]
+		s3 += x[row[3]]
+	}
+	for _, w := range row {
+		s0 += x[w]
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+// search counts the shortest paths from a source. A level is pulled along the edges into the vertices
+// not found where they are fewer than twice the edges from the frontier.
+func (b *brandes) search(source int32) {
+	b.order, b.starts = append(b.order[:0], source), append(b.starts[:0], 0)
+	b.level[source], b.paths[source] = 1, 1
+	left := int64(len(b.in.idx)) - b.in.degree(source) // edges into vertices not found
+	for level := int32(2); ; level++ {
+		lo := b.starts[len(b.starts)-1]
+		hi := len(b.order)
+		frontier := b.order[lo:hi]
+		if 2*b.out.degrees(frontier) > left+int64(b.out.n) {
+			for _, v := range frontier {
+				b.wave[v] = b.paths[v]
 			}
-			if s.level == level {
-				s.paths += paths
+			for v, l := range b.level {
+				if l != 0 {
+					continue
+				}
+				if paths := b.in.along(int32(v), b.wave); paths != 0 {
+					b.level[v], b.paths[v] = level, paths
+					b.order = append(b.order, int32(v))
+				}
+			}
+			for _, v := range frontier {
+				b.wave[v] = 0
+			}
+		} else {
+			for _, v := range frontier {
+				paths := b.paths[v]
+				for _, w := range b.out.of(v) {
+					if b.level[w] == 0 {
+						b.level[w], b.paths[w] = level, 0
+						b.order = append(b.order, w)
+					}
+					if b.level[w] == level {
+						b.paths[w] += paths
+					}
+				}
 			}
 		}
+		if len(b.order) == hi {
+			return
+		}
+		left -= b.in.degrees(b.order[hi:])
+		b.starts = append(b.starts, hi)
 	}
-	for k := len(order) - 1; k >= 0; k-- {
-		v := order[k]
-		s := &state[v]
-		after, level := 0.0, s.level+1
-		for _, w := range g.of(v) {
-			if state[w].level == level {
-				after += state[w].paths
+}
+
+// dependencies adds the dependencies on the source of the search to sum, and forgets the search. The
+// wave of a vertex is (1 + dependency) / paths.
+func (b *brandes) dependencies() {
+	last := b.order[len(b.order):] // the level after
+	for d := len(b.starts) - 1; d >= 0; d-- {
+		lo, hi := b.starts[d], len(b.order)
+		if d+1 < len(b.starts) {
+			hi = b.starts[d+1]
+		}
+		list := b.order[lo:hi]
+		if 3*b.in.degrees(last) < b.out.degrees(list) { // push
+			for _, w := range last {
+				x := b.wave[w]
+				for _, v := range b.in.of(w) {
+					b.after[v] += x
+				}
+			}
+			for _, v := range list {
+				b.settle(v, b.after[v])
+			}
+			for _, w := range last {
+				for _, v := range b.in.of(w) {
+					b.after[v] = 0
+				}
+				b.wave[w] = 0
+			}
+		} else {
+			for _, v := range list {
+				// in place of b.settle: a wave of this level must not be seen by the next vertex
+				b.after[v] = b.out.along(v, b.wave)
+			}
+			for _, v := range list {
+				b.settle(v, b.after[v])
+				b.after[v] = 0
+			}
+			for _, w := range last {
+				b.wave[w] = 0
 			}
 		}
-		if k > 0 {
-			sum[v] += after * s.paths
-		}
-		s.paths = 1/s.paths + after
+		last = list
 	}
-	for _, v := range order {
-		state[v] = pathState{}
+	b.sum[b.order[0]] -= (b.wave[b.order[0]] - 1) // not on itself: 1 path
+	b.wave[b.order[0]] = 0
+	for _, v := range b.order {
+		b.level[v] = 0
 	}
-	return order
+}
+
+// settle adds the dependency of a vertex; after is the sum of the waves of its successors.
+func (b *brandes) settle(v int32, after float64) {
+	paths := b.paths[v]
+	b.sum[v] += after * paths
+	b.wave[v] = 1/paths + after
 }
