@@ -307,7 +307,7 @@ func (b *brandes) search(source int32) {
 // wave of a vertex is (1 + dependency) / paths.
 func (b *brandes) dependencies() {
 	last := b.order[len(b.order):] // the level after
-	for d := len(b.starts) - 1; d >= 0; d-- {
+	for d := len(b.starts) - 1; d > 0; d-- {
 		lo, hi := b.starts[d], len(b.order)
 		if d+1 < len(b.starts) {
 			hi = b.starts[d+1]
@@ -331,7 +331,7 @@ func (b *brandes) dependencies() {
 			}
 		} else {
 			for _, v := range list {
-				// in place of b.settle: a wave of this level must not be seen by the next vertex
+				// settled below: a wave of this level must not be seen by the next vertex
 				b.after[v] = b.out.along(v, b.wave)
 			}
 			for _, v := range list {
@@ -344,8 +344,9 @@ func (b *brandes) dependencies() {
 		}
 		last = list
 	}
-	b.sum[b.order[0]] -= (b.wave[b.order[0]] - 1) // not on itself: 1 path
-	b.wave[b.order[0]] = 0
+	for _, w := range last {
+		b.wave[w] = 0
+	}
 	for _, v := range b.order {
 		b.level[v] = 0
 	}
