@@ -18,7 +18,7 @@ fewest edges; weights are ignored. In a symmetric graph a pair counts once. The
 time is that of a search from every vertex; --samples estimates from fewer.`,
 		example: `  hiveblas betweenness friends.txt --undirected -o centrality.tsv
   hiveblas betweenness graph.mtx.gz --samples 500 --normalised --top 20`,
-		threshold: thresholdKTruss, writes: "the centralities", files: matrixFiles, top: "most central vertices",
+		threshold: noThreshold, writes: "the centralities", files: matrixFiles, top: "most central vertices",
 		flags: func(fs *pflag.FlagSet) {
 			sample.add(fs)
 			fs.BoolVar(&normalised, "normalised", false, "divide by the number of pairs of other vertices")

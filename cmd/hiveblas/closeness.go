@@ -20,7 +20,7 @@ vertices. Distances are those along the edges from the vertex, with --incoming
 those to it.`,
 		example: `  hiveblas closeness friends.txt --undirected -o closeness.tsv
   hiveblas closeness web.mtx.gz --harmonic --incoming --samples 1000`,
-		threshold: thresholdKTruss, writes: "the centralities", files: matrixFiles, top: "most central vertices",
+		threshold: noThreshold, writes: "the centralities", files: matrixFiles, top: "most central vertices",
 		flags: func(fs *pflag.FlagSet) {
 			sample.add(fs)
 			fs.BoolVar(&harmonic, "harmonic", false, "the sum of the reciprocal distances")
