@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -1057,18 +1058,23 @@ func TestStandardForms(t *testing.T) {
 	}
 }
 
-// The operations give the same on a device.
+// The operations give the same on a device. On the emulator a sample of the graphs is enough, and in
+// the quick form one, with a third of the workflows, others every day: each compiles its kernels.
 func TestStandardOnDevice(t *testing.T) {
 	d := realOrEmulated(t)
+	few := !longtest.Enabled() && d.e != nil
 	for k, s := range placeSamples() {
-		if s.m != s.n || !longtest.Enabled() && d.e != nil && k%6 != 3 {
+		if s.m != s.n || d.e != nil && k%6 != 3 || few && s.reason != "karate" {
 			continue
 		}
 		how := guises[k%len(guises)]
 		t.Run(s.reason, func(t *testing.T) {
 			host := build[float64](t, s.sample, matrix.CSR)
 			there := move[float64](t, s.sample, how, d.Device)
-			for _, a := range standardApps {
+			for at, a := range standardApps {
+				if few && (at+longtest.Day())%3 != 0 {
+					continue
+				}
 				want, err := a.run(host, Run{})
 				if err != nil {
 					t.Fatalf("%s: %v", a.name, err)
@@ -1080,5 +1086,104 @@ func TestStandardOnDevice(t *testing.T) {
 				sameFigures(t, a.name+" of "+how.name, got, want, a.loose)
 			}
 		})
+	}
+}
+
+// Settings outside their range are errors that name the argument and what is wanted.
+func TestStandardErrors(t *testing.T) {
+	t.Parallel()
+	g := build[float64](t, clique(4, false), matrix.CSR)
+	negative := build[float64](t, sample{2, 2, []edge{{0, 1, 3}, {1, 0, -2}}}, matrix.CSR)
+	short, minus, none := matrix.NewVector[float64](3), matrix.NewVector[float64](4), matrix.NewVector[float64](4)
+	if err := minus.Set(2, -1); err != nil {
+		t.Fatal(err)
+	}
+	unknown, err := matrix.FromTuples(2, 2, []int{1}, []int{0}, []float64{math.NaN()}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loop, err := matrix.FromTuples(3, 3, []int{0, 1}, []int{1, 1}, []float64{1, 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	many := build[float64](t, path(40).both(), matrix.CSR)
+	for _, c := range []struct {
+		reason, want string
+		err          error
+	}{
+		{"a negative batch", "Betweenness: the batch is -1", second(Betweenness(g, BetweennessOptions{Batch: -1}))},
+		{"a source that is no vertex", "source", second(Betweenness(g, BetweennessOptions{Sources: []int{4}}))},
+		{"samples and a list", "Betweenness: the number of samples is 1", second(Betweenness(g, BetweennessOptions{Sources: []int{0}, Samples: 1}))},
+		{"negative samples", "Closeness: the number of samples is -1", second(Closeness(g, ClosenessOptions{Samples: -1}))},
+		{"a batch", "Closeness: the batch is -3", second(Closeness(g, ClosenessOptions{Batch: -3}))},
+		{"negative iterations", "LabelPropagation: the number of iterations is -1", second(LabelPropagation(g, LabelPropagationOptions{MaxIterations: -1}))},
+		{"an order", "Colouring: the order is 3", second(Colouring(g, ColouringOptions{Order: 3}))},
+		{"no tolerance", "HITS: the tolerance is -1", second(HITS(g, CentralityOptions{Tolerance: -1}))},
+		{"iterations", "EigenvectorCentrality: the number of iterations is -1", second(EigenvectorCentrality(g, CentralityOptions{MaxIterations: -1}))},
+		{"an attenuation of another workflow", "HITS: the attenuation is 0.1", second(HITS(g, CentralityOptions{Attenuation: .1}))},
+		{"an attenuation that diverges", "KatzCentrality: the attenuation is 9, want below", second(KatzCentrality(g, CentralityOptions{Attenuation: 9}))},
+		{"a measure", "Similarity: the measure is -1", second(Similarity(g, SimilarityOptions{Measure: -1}))},
+		{"a negative top", "Similarity: the number of similar rows is -2", second(Similarity(g, SimilarityOptions{Top: -2}))},
+		{"links of a rectangle", "Similarity: the graph is 2×3", second(Similarity(matrix.New[float64](2, 3), SimilarityOptions{Unlinked: true}))},
+		{"NaN", "MinimumSpanningForest: the edge from 1 to 0 has weight NaN", second(MinimumSpanningForest(unknown))},
+		{"a negative weight", "WeightedPageRank: the edge from 1 to 0 has weight -2", second(WeightedPageRank(negative))},
+		{"a restart of another size", "PageRank: the restart is 3 elements", second(PageRank(g, PageRankOptions{Restart: short}))},
+		{"a negative restart", "PageRank: the restart of vertex 2 is -1", second(PageRank(g, PageRankOptions{Restart: minus}))},
+		{"an empty restart", "PageRank: the sum of the restart is 0", second(PageRank(g, PageRankOptions{Restart: none}))},
+		{"searches", "Diameter: the number of searches is -1", second(Diameter(g, DiameterOptions{Searches: -1}))},
+		{"a loop", "TopologicalOrder: the graph has a cycle, 1 → 1", second(TopologicalOrder(loop))},
+		{"a long cycle", "… (40 vertices)", &CycleError{"TopologicalOrder", make([]int, 40)}},
+		{"no seed", "NominateVertices: the list of seeds is empty", second(NominateVertices(g, nil))},
+		{"a seed that is no vertex", "seed", second(NominateVertices(g, []int{4}))},
+		{"a weight", "NominateVertices: the weight is 2", second(NominateVertices(g, []int{0}, NominateOptions{Weight: 2}))},
+		{"a weight without content", "NominateVertices: the weight is 0.5, want 0 without content", second(NominateVertices(g, []int{0}, NominateOptions{Weight: .5}))},
+		{"content of another size", "NominateVertices: the content is 3 elements", second(NominateVertices(g, []int{0}, NominateOptions{Content: short}))},
+		{"a context", "NominateVertices: the context is ContextScore(9)", second(NominateVertices(g, []int{0}, NominateOptions{Context: 9}))},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
+			t.Errorf("%s: the error is %v, want %q", c.reason, c.err, c.want)
+		}
+	}
+	d, err := Diameter(many, DiameterOptions{Searches: 1})
+	if err != nil || d.Lower > 39 || d.Upper < 39 || d.Searches != 1 {
+		t.Errorf("bounds by one search: %+v, %v", d, err)
+	}
+}
+
+// Samples are an estimate: with all vertices the exact result, and near it with most.
+func TestStandardSamples(t *testing.T) {
+	t.Parallel()
+	g := build[float64](t, random(300, 2000, 9, true), matrix.CSR)
+	exact, err := Betweenness(g, BetweennessOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near, err := Closeness(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, samples := range []int{200, 300, 1000} {
+		some, err := Betweenness(g, BetweennessOptions{Samples: samples, Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		few, err := Closeness(g, ClosenessOptions{Samples: samples, Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := min(samples, 300); some.Sources != want || few.Targets != want {
+			t.Errorf("%d samples: %d sources, %d targets", samples, some.Sources, few.Targets)
+		}
+		off, total, apart := 0.0, 0.0, 0.0
+		for v, x := range exact.Centrality.All() {
+			y, _ := some.Centrality.At(v)
+			off, total = off+math.Abs(x-y), total+x
+			c, _ := near.Closeness.At(v)
+			e, _ := few.Closeness.At(v)
+			apart = max(apart, math.Abs(c-e))
+		}
+		if limit := map[int]float64{200: .2}[samples]; off > (limit+1e-9)*total || apart > limit/4+1e-9 {
+			t.Errorf("%d samples: betweenness is off by %v, closeness by %v", samples, off/total, apart)
+		}
 	}
 }

@@ -23,7 +23,7 @@ type Topological struct {
 // A CycleError names a cycle of a graph that has to be without one.
 type CycleError struct {
 	App   string
-	Cycle []int // its vertices in the order of the edges; the first follows the last
+	Cycle []int // its vertices in the order of the edges, the least one first; the first follows the last
 }
 
 func (e *CycleError) Error() string {
@@ -157,7 +157,8 @@ func topologicalOnHost(a matrix.View[bool], n int, run Run) (*matrix.Vector[int3
 	return present(level)
 }
 
-// cycleIn returns a cycle among the vertices of level −1: each of them has an edge from another one.
+// cycleIn returns a cycle among the vertices of level −1, the least one first: each of them has an
+// edge from another one.
 func cycleIn(a matrix.View[bool], level []int32) []int {
 	back := rowsOf(a.T())
 	at := make([]int, len(level)) // place on the walk, from 1
@@ -175,5 +176,6 @@ func cycleIn(a matrix.View[bool], level []int32) []int {
 	}
 	cycle := walk[at[v]-1:]
 	slices.Reverse(cycle)
-	return cycle
+	least := slices.Index(cycle, slices.Min(cycle))
+	return slices.Concat(cycle[least:], cycle[:least])
 }
