@@ -990,6 +990,11 @@ func init() {
 	}
 }
 
+// isStandard reports whether a name of all is that of a workflow of the standard set.
+func isStandard(name string) bool {
+	return slices.ContainsFunc(standardApps, func(a standardApp) bool { return a.name == name })
+}
+
 // sameFigures compares lists of numbers; sums may have another order.
 func sameFigures(t rapid.TB, what string, got, want []float64, loose float64) {
 	t.Helper()
