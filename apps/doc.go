@@ -17,6 +17,14 @@
 //	GraphSAGE, TrainGraphSAGE  embeddings of vertices by features and neighbours
 //	FusedLasso                 piecewise constant values on a graph; FusedLassoPath, FusedLassoBatch
 //	MaxFlow                    maximum flow and minimum cut
+//	StronglyConnectedComponents, CoreNumbers, TopologicalOrder, Diameter
+//	Betweenness, Closeness, HITS, EigenvectorCentrality, KatzCentrality, WeightedPageRank
+//	LocalClustering            clustering coefficients
+//	LabelPropagation           communities as Graphalytics defines them
+//	MaximalIndependentSet, Colouring
+//	Similarity                 the most similar rows of each row
+//	MinimumSpanningForest, BipartiteMatching
+//	NominateVertices           vertices ranked by context and content
 //
 // Every function takes its graph as a matrix, an edge from row to column. Settings are the last
 // parameter: a struct whose zero value is the usual choice, and which may be left out. Two values
@@ -28,6 +36,11 @@
 // host, MaxFlow, whose excesses are there, GraphSAGE, whose features come from there, SGM, since
 // package auction returns assignments to the host, which also repairs the matching
 // (internal/matching), and the sweep of LocalCluster over the cluster that it found.
+//
+// MinimumSpanningForest and the augmenting paths of BipartiteMatching compute on the host too, and
+// the ranks of Similarity, Diameter, TopologicalOrder and NominateVertices are put in order there. Some
+// workflows have a kernel for the host that is faster than their pipeline: Method Auto uses it for a
+// graph on the host, and Pipeline runs the operations.
 //
 // Some workflows have a fused form for devices beside the pipeline, in files *_gpu.go with the
 // kernels in kernels/*.cu; Run.Method chooses. [List] is the list of the workflows, for tools. Bad

@@ -82,6 +82,30 @@ func List[T semiring.Number]() []App[T] {
 			func(g *matrix.Matrix[T], run Run) error {
 				return second(KTruss(g, 3, KTrussOptions{Run: run}))
 			})},
+		{Name: "scc"}, {Name: "kcore"}, {Name: "mis"}, {Name: "colour"}, {Name: "toposort"}, // on the host
+		{Name: "cdlp"}, {Name: "similar"}, {Name: "msf"}, {Name: "matching"},
+		{Name: "betweenness"}, {Name: "closeness"}, // compile their products at the first use
+		{Name: "clustering", Use: uses(
+			func(g *matrix.Matrix[T], run Run) error {
+				return second(LocalClustering(g, ClusteringOptions{Run: run}))
+			})},
+		{Name: "hits", Use: uses(
+			func(g *matrix.Matrix[T], run Run) error {
+				return second(HITS(g, CentralityOptions{Run: run, MaxIterations: 1}))
+			})},
+		{Name: "eigenvector", Use: uses(
+			func(g *matrix.Matrix[T], run Run) error {
+				return second(EigenvectorCentrality(g, CentralityOptions{Run: run, MaxIterations: 1}))
+			})},
+		{Name: "katz", Use: uses(
+			func(g *matrix.Matrix[T], run Run) error {
+				return second(KatzCentrality(g, CentralityOptions{Run: run, MaxIterations: 1}))
+			})},
+		{Name: "diameter"}, // searches by BFS
+		{Name: "nominate", Use: uses(
+			func(g *matrix.Matrix[T], run Run) error {
+				return second(NominateVertices(g, []int{0}, NominateOptions{Run: run, Context: ContextCommonNeighbours}))
+			})},
 		{Name: "scan", Kernels: always(scanProgram), Use: uses(
 			func(g *matrix.Matrix[T], run Run) error {
 				return second(ScanStatistics(g, ScanOptions{Run: run}))

@@ -2,6 +2,7 @@ package apps
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -14,6 +15,9 @@ type PageRankOptions struct {
 	Damping       float64 // probability of following an edge; 0 means 0.85
 	Tolerance     float64 // stop when Σ|change| is at most this; 0 means 1e-9
 	MaxIterations int     // 0 means 100
+	// Restart holds the weights of the vertices to which the walk jumps, for personalised ranks; nil
+	// means all alike. They are divided by their sum; vertices without entry have weight 0.
+	Restart *matrix.Vector[float64]
 }
 
 // PageRankResult is the result of PageRank.
@@ -24,23 +28,8 @@ type PageRankResult struct {
 	Converged  bool
 }
 
-// PageRank returns the stationary distribution of a walk that follows an edge
-// of g with probability d and jumps anywhere otherwise, and always from a
-// vertex without out-edges (Page et al., 1999):
-//
-//	r ← d·(Aᵀ +.second (r ./ outdegree)) + (d·Σ r(dangling) + 1 − d)/n
-//
-// Weights are ignored. O(edges) an iteration, over the transpose of g, which g
-// keeps. The fused form runs several iterations between two checks by the host.
-func PageRank[T comparable](g matrix.Source[T], opts ...PageRankOptions) (*PageRankResult, error) {
-	o, err := only("PageRank", opts)
-	if err != nil {
-		return nil, err
-	}
-	n, err := square("PageRank", g)
-	if err != nil {
-		return nil, err
-	}
+// complete fills in the defaults and checks the settings.
+func (o *PageRankOptions) complete(app string) error {
 	if o.Damping == 0 {
 		o.Damping = 0.85
 	}
@@ -50,59 +39,211 @@ func PageRank[T comparable](g matrix.Source[T], opts ...PageRankOptions) (*PageR
 	if o.MaxIterations == 0 {
 		o.MaxIterations = 100
 	}
-	d, tol, most := o.Damping, o.Tolerance, o.MaxIterations
-	if !(d > 0 && d < 1) {
-		return nil, &ParameterError{"PageRank", "damping", fmt.Sprint(d), "between 0 and 1"}
+	if !(o.Damping > 0 && o.Damping < 1) {
+		return &ParameterError{app, "damping", fmt.Sprint(o.Damping), "between 0 and 1"}
 	}
-	if !(tol > 0) || most < 0 {
-		return nil, &ParameterError{"PageRank", "tolerance or iterations", fmt.Sprint(tol, ", ", most), "positive"}
+	if !(o.Tolerance > 0) || o.MaxIterations < 0 {
+		return &ParameterError{app, "tolerance or iterations", fmt.Sprint(o.Tolerance, ", ", o.MaxIterations), "positive"}
+	}
+	return nil
+}
+
+// PageRank returns the stationary distribution of a walk that follows an edge
+// of g with probability d and jumps anywhere otherwise, and always from a
+// vertex without out-edges (Page et al., 1999):
+//
+//	r ← d·(Aᵀ +.second (r ./ outdegree)) + (d·Σ r(dangling) + 1 − d)/n
+//
+// With Restart the walk jumps to a vertex with the probability that Restart gives it in place of
+// 1/n (personalised PageRank; Haveliwala, WWW 2002). Values are ignored; see [WeightedPageRank].
+// O(edges) an iteration, over the transpose of g, which g keeps. The fused form, which has no
+// Restart, runs several iterations between two checks by the host.
+func PageRank[T comparable](g matrix.Source[T], opts ...PageRankOptions) (*PageRankResult, error) {
+	o, err := only("PageRank", opts)
+	if err != nil {
+		return nil, err
+	}
+	n, err := square("PageRank", g)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.complete("PageRank"); err != nil {
+		return nil, err
+	}
+	a := g.View().Pattern()
+	restart, err := restartOf("PageRank", o.Restart, n, a.Place(), o.with())
+	if err != nil {
+		return nil, err
+	}
+	runner, err := o.fused("PageRank", a.Place())
+	if err != nil {
+		return nil, err
+	}
+	if restart != nil && o.Method == Fused {
+		return nil, &ParameterError{"PageRank", "the method", "fused with a restart", "auto or pipeline"}
 	}
 	if n == 0 {
-		return &PageRankResult{Rank: matrix.NewVector[float64](0, matrix.On(g.View().Place())), Converged: true}, nil
+		return &PageRankResult{Rank: matrix.NewVector[float64](0, matrix.On(a.Place())), Converged: true}, nil
 	}
-	runner, err := o.fused("PageRank", g.View().Place())
+	if runner != nil && restart == nil {
+		return fusedPageRank(runner, a, n, o)
+	}
+	one, err := fullVector(a.Place(), n, true, o.with())
 	if err != nil {
 		return nil, err
 	}
-	if runner != nil {
-		return fusedPageRank(runner, g.View().Pattern(), n, o)
+	degree := matrix.NewVector[float64](n, matrix.On(a.Place())) // of the vertices with out-edges
+	if err := ops.MxV(degree, semiring.PlusPair[float64](), a, one.Pattern(), o.with()); err != nil {
+		return nil, err
 	}
-	with := o.with()
-	at := g.View().Pattern().T()
-	one, err := fullVector(g.View().Place(), n, true, with)
+	return rankByWalk(degree, restart, o, func(next, share *matrix.Vector[float64]) error {
+		return ops.MxV(next.Accum(semiring.Plus[float64]()), semiring.PlusSecond[float64](), a.T(), share, o.with())
+	})
+}
+
+// WeightedPageRank is PageRank of a walk that follows an edge with a probability in proportion to
+// its value w:
+//
+//	r ← d·(Wᵀ +.× (r ./ Σ w)) + (d·Σ r(dangling) + 1 − d)·restart
+//
+// Negative and infinite values and NaN are a *WeightError. A vertex whose edges all have value 0 is
+// one without out-edges. It has no fused form.
+func WeightedPageRank[T semiring.Number](g matrix.Source[T], opts ...PageRankOptions) (*PageRankResult, error) {
+	const app = "WeightedPageRank"
+	o, err := onlyPipeline(app, opts)
+	if err == nil {
+		err = o.complete(app)
+	}
 	if err != nil {
 		return nil, err
 	}
-	rank, err := fullVector(g.View().Place(), n, 1/float64(n), with)
+	n, err := square(app, g)
 	if err != nil {
 		return nil, err
 	}
+	place, with := g.View().Place(), o.with()
+	restart, err := restartOf(app, o.Restart, n, place, with)
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 {
+		return &PageRankResult{Rank: matrix.NewVector[float64](0, matrix.On(place)), Converged: true}, nil
+	}
+	w, err := weightsOf(app, g, with)
+	if err != nil {
+		return nil, err
+	}
+	degree := matrix.NewVector[float64](n, matrix.On(place))
+	var s ops.Steps
+	s.Do(ops.Reduce(degree, semiring.Plus[float64](), w, with))
+	s.Do(ops.Select(degree, semiring.ValueGT(0.0), degree, with))
+	if !s.OK() {
+		return nil, s.Err()
+	}
+	return rankByWalk(degree, restart, o, func(next, share *matrix.Vector[float64]) error {
+		return ops.MxV(next.Accum(semiring.Plus[float64]()), semiring.PlusTimes[float64](), w.T(), share, with)
+	})
+}
+
+// unusableWeight selects the values that are no weights.
+var unusableWeight = semiring.NewSelect("unusable_weight", func(x float64, _, _ int) bool {
+	return !(x >= 0 && x <= math.MaxFloat64)
+}, "!(x >= 0 && x <= 1.7976931348623157e308)")
+
+// weightsOf returns the values of g as finite numbers from 0, where g lives.
+func weightsOf[T semiring.Number](app string, g matrix.Source[T], with ops.Option) (matrix.View[float64], error) {
+	n, _ := g.View().Dims()
 	here := matrix.On(g.View().Place())
 	var s ops.Steps
-	degree := matrix.NewVector[float64](n, here) // of the vertices with out-edges
-	s.Do(ops.MxV(degree, semiring.PlusPair[float64](), g.View().Pattern(), one.Pattern(), with))
+	var w matrix.View[float64]
+	if same, ok := any(g).(matrix.Source[float64]); ok {
+		w = same.View()
+	} else {
+		c := matrix.New[float64](n, n, here)
+		s.Do(ops.Apply(c, semiring.Convert[T, float64](), g.View(), with))
+		w = c.View()
+	}
+	bad := matrix.New[float64](n, n, here)
+	s.Do(ops.Select(bad, unusableWeight, w, with))
+	if !s.OK() {
+		return w, s.Err()
+	}
+	for at, x := range bad.All() {
+		return w, &WeightError{app, at.Row, at.Col, fmt.Sprint(x), "a finite number of 0 or more"}
+	}
+	return w, nil
+}
+
+// restartOf returns the probabilities of a jump to each vertex, nil for equal ones.
+func restartOf(app string, v *matrix.Vector[float64], n int, place matrix.Place, with ops.Option) (*matrix.Vector[float64], error) {
+	if v == nil {
+		return nil, nil
+	}
+	if err := v.Err(); err != nil {
+		return nil, err
+	}
+	if v.Size() != n {
+		return nil, &matrix.DimensionError{Op: app, Arg: "the restart", Got: fmt.Sprint(v.Size(), " elements"),
+			Want: fmt.Sprint(n), Remedy: "give a value for each vertex"}
+	}
+	sum := 0.0
+	for i, x := range v.All() {
+		if !(x >= 0 && x <= math.MaxFloat64) {
+			return nil, &ParameterError{app, fmt.Sprintf("the restart of vertex %d", i), fmt.Sprint(x), "a finite number of 0 or more"}
+		}
+		sum += x
+	}
+	if n > 0 && !(sum > 0 && sum <= math.MaxFloat64) {
+		return nil, &ParameterError{app, "the sum of the restart", fmt.Sprint(sum), "positive and finite"}
+	}
+	r, err := fullVector(place, n, 0.0, with)
+	if err != nil || n == 0 {
+		return r, err
+	}
+	return r, ops.ApplySecond(r.Accum(semiring.Plus[float64]()), semiring.Div[float64](), v, sum, with)
+}
+
+// rankByWalk iterates a walk from equal ranks, or from the restart, so that vertices that are not
+// reached from it have rank 0. degree is the weight of the edges of each vertex that
+// has some, and pull adds Wᵀ·share to next.
+func rankByWalk(degree, restart *matrix.Vector[float64], o PageRankOptions, pull func(next, share *matrix.Vector[float64]) error) (*PageRankResult, error) {
+	n, place, with, d := degree.Size(), degree.Place(), o.with(), o.Damping
+	here := matrix.On(place)
+	rank, err := restart, error(nil)
+	if restart == nil {
+		if rank, err = fullVector(place, n, 1/float64(n), with); err != nil {
+			return nil, err
+		}
+	}
+	var s ops.Steps
 	perEdge := matrix.NewVector[float64](n, here) // rank divided by this follows an edge
 	s.Do(ops.ApplySecond(perEdge, semiring.Div[float64](), degree, d, with))
 	plus, minus := semiring.Plus[float64](), semiring.Minus[float64]()
 	dangling, share, change := matrix.NewVector[float64](n, here), matrix.NewVector[float64](n, here), matrix.NewVector[float64](n, here)
 	res := &PageRankResult{}
-	for res.Iterations < most && !res.Converged && s.OK() {
+	for res.Iterations < o.MaxIterations && !res.Converged && s.OK() {
 		s.Do(ops.AssignVector(dangling.Masked(degree.Structure().Not()).Replace(), rank, ops.All(), with))
 		lost, err := ops.ReduceScalar(plus, dangling, with)
 		s.Do(err)
-		jump := (d*lost + 1 - d) / float64(n)
-		next, err := fullVector(g.View().Place(), n, jump, with)
-		s.Do(err)
+		jump := d*lost + 1 - d
+		var next *matrix.Vector[float64]
+		if restart == nil {
+			next, err = fullVector(place, n, jump/float64(n), with)
+			s.Do(err)
+		} else {
+			next = matrix.NewVector[float64](n, here)
+			s.Do(ops.ApplySecond(next, semiring.Times[float64](), restart, jump, with))
+		}
 		s.Do(ops.EWiseMult(share, semiring.Div[float64](), rank, perEdge, with))
-		s.Do(ops.MxV(next.Accum(plus), semiring.PlusSecond[float64](), at, share, with))
+		s.Do(pull(next, share))
 		s.Do(ops.EWiseAdd(change, minus, next, rank, with))
 		s.Do(ops.Apply(change, semiring.Abs[float64](), change, with))
 		res.Change, err = ops.ReduceScalar(plus, change, with)
 		s.Do(err)
 		rank = next
 		res.Iterations++
-		res.Converged = res.Change <= tol
-		o.report("pagerank", int64(res.Iterations), int64(most))
+		res.Converged = res.Change <= o.Tolerance
+		o.report("pagerank", int64(res.Iterations), int64(o.MaxIterations))
 	}
 	res.Rank = rank
 	if !s.OK() {

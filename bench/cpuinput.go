@@ -10,7 +10,7 @@ import (
 
 // makeInput makes the input of a name: rmatN is R-MAT of scale N, edge factor
 // 16, symmetrised, with symmetric weights in [0, 1); rmatNb another of the
-// same; weightedN has integer weights 1…255; bipartite1m is 6743×13950 with
+// same; directedN is not symmetrised, and dagN has its edges towards the greater vertex; weightedN has integer weights 1…255; bipartite1m is 6743×13950 with
 // 1M entries; uniformN is N×N of uniform integers below 1000; tuples10m are 10M
 // tuples of R-MAT 18 with their duplicates; ac1000 are the edges of a graph in
 // the shape of the HIVE classification data; planted200k has communities in 200,000 vertices, of
@@ -44,6 +44,16 @@ func makeInput(name string) (*input, error) {
 		t, _ := gen.Planted(200_000, 1_760_000, .3, 1)
 		in.graph = gen.CSR(gen.Symmetrise(t))
 		in.val = gen.UniformFloats(in.graph, 3, true)
+	case scan(name, "directed%d", &scale):
+		in.graph = gen.CSR(gen.RMAT(scale, 16, gen.RMATOptions{}))
+		in.val = gen.UniformFloats(in.graph, 3, false)
+	case scan(name, "dag%d", &scale):
+		t := gen.RMAT(scale, 16, gen.RMATOptions{})
+		for k, u := range t.Rows {
+			t.Rows[k], t.Cols[k] = min(u, t.Cols[k]), max(u, t.Cols[k])
+		}
+		in.graph = gen.CSR(t) // without loops
+		in.val = gen.UniformFloats(in.graph, 3, false)
 	case scan(name, "weighted%d", &scale):
 		in.graph = gen.CSR(gen.Symmetrise(gen.RMAT(scale, 16, gen.RMATOptions{})))
 		in.val = fresh.Make[float64](in.graph.NNZ())

@@ -94,6 +94,7 @@ func cpuCases() []cpuCase {
 				return ops.Reduce(w, plus, a.T(), with)
 			})},
 	)
+	cases = append(cases, standardCases()...)
 	return append(cases,
 		cpuCase{name: "user semiring, inlined: S·S R-MAT 14", bar: 1.4, input: "rmat14", ours: square(userPlusTimes()), rival: square(semiring.PlusTimes[f64]())},
 		cpuCase{name: "user semiring, inlined: spmv rmat18", bar: 1.4, input: "rmat18", ours: spmv(userPlusTimes(), of64), rival: spmv(semiring.PlusTimes[f64](), of64)},

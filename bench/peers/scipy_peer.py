@@ -331,7 +331,44 @@ def mmwrite(g, path):
     return g.csr, ms
 
 
+def strong(g):
+    (count, label), ms = timed(lambda: scipy.sparse.csgraph.connected_components(g.csr, connection="strong"))
+    return np.array([count * 1e6 + np.bincount(label).max()]), ms
+
+
+def spanning(g):
+    tree, ms = timed(lambda: scipy.sparse.csgraph.minimum_spanning_tree(g.csr))
+    return np.array([tree.sum()]), ms
+
+
+def matching(g):
+    match, ms = timed(lambda: scipy.sparse.csgraph.maximum_bipartite_matching(g.csr, perm_type="column"))
+    return np.array([(match >= 0).sum()]), ms
+
+
+def similar(g, top="10"):
+    """The rows that are most similar by Jaccard's measure, by a product of the pattern and a sort of each row."""
+    def work():
+        a = sp.csr_matrix((np.ones(g.csr.nnz), g.csr.indices, g.csr.indptr), g.csr.shape)
+        size = np.diff(a.indptr)
+        c = (a @ a.T).tocsr()
+        rows = np.repeat(np.arange(c.shape[0]), np.diff(c.indptr))
+        score = np.where(rows == c.indices, -1, c.data / (size[rows] + size[c.indices] - c.data))
+        best = np.zeros(c.shape[0])
+        for v in range(c.shape[0]):
+            x = score[c.indptr[v]:c.indptr[v + 1]]
+            k = min(int(top), len(x) - 1)
+            if k > 0:
+                best[v] = np.partition(x, len(x) - k)[len(x) - k:].sum()
+        return best
+    return timed(work)
+
+
 CASES = {
+    "scc": strong,
+    "spanning": spanning,
+    "matching": matching,
+    "similar": similar,
     "spmv_f64": lambda g: spmv(g, np.float64),
     "spmv_f32": lambda g: spmv(g, np.float32),
     "spgemm_ss_f64": lambda g: timed(lambda: sorted_csr(g.csr @ g.csr)),
@@ -387,7 +424,7 @@ def networkx_cases():
 
 
 def igraph_cases():
-    """The communities of igraph and of leidenalg, without weights; the figure is the modularity."""
+    """The workflows of igraph, and communities of leidenalg, whose figure is the modularity."""
     import random
     import igraph
     import leidenalg
@@ -409,7 +446,69 @@ def igraph_cases():
         parts, ms = timed(lambda: leidenalg.find_partition(h, leidenalg.ModularityVertexPartition, seed=1))
         return parts.modularity, ms
 
-    return {"louvain": louvain, "leiden": leiden}, "igraph %s and leidenalg" % igraph.__version__
+    def directed(g):
+        def make():
+            all = g.csr.tocoo()
+            return igraph.Graph(n=g.csr.shape[0], edges=np.stack([all.row, all.col], axis=1), directed=True)
+        return g.keep("igraph directed", make)
+
+    def strong(g):
+        h = directed(g)
+        parts, ms = timed(lambda: h.connected_components(mode="strong"))
+        sizes = parts.sizes()
+        return np.array([len(sizes) * 1e6 + max(sizes)]), ms
+
+    def cores(g):
+        h = graph(g)
+        return timed(h.coreness)
+
+    def betweenness(g):
+        h = graph(g)
+        return timed(h.betweenness)
+
+    def closeness(g, *targets):
+        h, t = graph(g), [int(v) for v in targets]
+        c, ms = timed(lambda: h.closeness(t, normalized=False))
+        return np.array([(1 / np.array(c)).sum()]), ms
+
+    def clustering(g):
+        h = graph(g)
+        return timed(lambda: h.transitivity_local_undirected(mode="zero"))
+
+    def spanning(g):
+        h = graph(g)
+        half = g.keep("half", lambda: sp.triu(g.csr, 1, format="coo").data)
+        w = g.keep("weights", half.tolist)
+        tree, ms = timed(lambda: h.spanning_tree(weights=w, return_tree=False))
+        return np.array([half[tree].sum()]), ms
+
+    def restarts(g, *vertices):
+        h, at = graph(g), [int(v) for v in vertices]
+        return timed(lambda: h.personalized_pagerank(damping=.85, reset_vertices=at))
+
+    def eigenvector(g):
+        h = graph(g)
+        x, ms = timed(h.eigenvector_centrality)
+        return np.array(x) / np.linalg.norm(x), ms
+
+    def hubs(g):
+        h = directed(g)
+        x, ms = timed(lambda: h.hub_score())
+        return np.array(x) / np.sum(x), ms
+
+    def topological(g):
+        h = directed(g)
+        order, ms = timed(h.topological_sorting)
+        return np.array([len(order)]), ms
+
+    def diameter(g):
+        h = graph(g)
+        d, ms = timed(h.diameter)
+        return np.array([d]), ms
+
+    return {"louvain": louvain, "leiden": leiden, "scc": strong, "cores": cores, "betweenness": betweenness,
+            "closeness": closeness, "clustering": clustering, "spanning": spanning, "restarts": restarts,
+            "eigenvector": eigenvector, "hubs": hubs, "topological": topological, "diameter": diameter}, "igraph %s and leidenalg" % igraph.__version__
 
 
 def run(case, name, *args):

@@ -196,7 +196,9 @@ func (j *job) took(name string) float64 {
 func (j *job) trace(t ops.Trace) {
 	switch t.Op {
 	case "MxM", "MxV", "VxM", "BFS", "SSSP", "ConnectedComponents", "PageRank", "Classify",
-		"ScanStatistics", "Geolocate", "FusedLasso", "MaxFlow":
+		"ScanStatistics", "Geolocate", "FusedLasso", "MaxFlow", "StronglyConnectedComponents", "CoreNumbers",
+		"Betweenness", "Closeness", "LabelPropagation", "MaximalIndependentSet", "Colouring", "Similarity",
+		"MinimumSpanningForest", "BipartiteMatching", "TopologicalOrder":
 	default:
 		return
 	}

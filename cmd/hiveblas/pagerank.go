@@ -15,15 +15,20 @@ func pagerankCommand(s *session) *cobra.Command {
 	var (
 		damping, tol float64
 		most, top    int
+		seeds        string
+		byWeight     bool
 	)
 	cmd := &cobra.Command{
 		Use:   "pagerank GRAPH",
 		Short: "PageRank: the stationary distribution of a random walk",
 		Long: `pagerank computes the stationary distribution of a random walk. The walk follows an
 edge with probability --damping and otherwise jumps to a random vertex, always from
-a vertex without out-edges. Weights are ignored. It stops when the ranks change by
-at most --tolerance in sum, and fails after --max-iterations.`,
+a vertex without out-edges. It stops when the ranks change by at most --tolerance in
+sum, and fails after --max-iterations. With --seeds it jumps to one of them instead of
+any vertex (personalised PageRank). --weighted follows an edge in proportion to its
+weight; without it weights are ignored.`,
 		Example: `  hiveblas pagerank web.mtx.gz -o ranks.tsv --top 20
+  hiveblas pagerank follows.csv --ids renumber --seeds alice,bob --weighted
   hiveblas pagerank web.txt --ids renumber --damping 0.9 --tolerance 1e-12 --json`,
 		Args: positional("GRAPH"),
 	}
@@ -32,6 +37,8 @@ at most --tolerance in sum, and fails after --max-iterations.`,
 	cmd.Flags().Float64Var(&tol, "tolerance", 1e-9, "stop when the changes of the ranks sum to at most `T`")
 	cmd.Flags().IntVar(&most, "max-iterations", 1000, "fail after `N` iterations")
 	cmd.Flags().IntVar(&top, "top", 10, "list the `N` highest ranks")
+	cmd.Flags().StringVar(&seeds, "seeds", "", "jump to the vertices `V,V,…`, or to those in a file")
+	cmd.Flags().BoolVar(&byWeight, "weighted", false, "follow edges in proportion to their weights")
 
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -45,18 +52,31 @@ at most --tolerance in sum, and fails after --max-iterations.`,
 		if err := checkTop(cmd, top); err != nil {
 			return err
 		}
+		if cmd.Flags().Changed("seeds") {
+			if err := j.checkSeeds(seeds, args[0]); err != nil {
+				return err
+			}
+		}
 		if err := j.begin(args[0]); err != nil {
 			return err
 		}
-		if err := j.loadSquare(args[0], structure); err != nil {
+		if err := j.loadSquare(args[0], !byWeight); err != nil {
 			return err
 		}
+		restart, err := j.restart(seeds)
+		if err != nil {
+			return err
+		}
+		rank := apps.PageRank[float64]
+		if byWeight {
+			rank = apps.WeightedPageRank[float64]
+		}
 		var res *apps.PageRankResult
-		err := j.compute(func(run apps.Run) (err error) {
+		err = j.compute(func(run apps.Run) (err error) {
 			run.Progress = func(_ string, done, _ int64) { // the number of iterations is not known in advance
 				j.progress.update(fmt.Sprintf("pagerank, iteration %d", done), 0, 0)
 			}
-			res, err = apps.PageRank(j.graph.Matrix, apps.PageRankOptions{Run: run, Damping: damping, Tolerance: tol, MaxIterations: most})
+			res, err = rank(j.graph.Matrix, apps.PageRankOptions{Run: run, Damping: damping, Tolerance: tol, MaxIterations: most, Restart: restart})
 			if err != nil {
 				return err
 			}
@@ -81,6 +101,19 @@ at most --tolerance in sum, and fails after --max-iterations.`,
 		}, j.highest(res.Rank, top))
 	}
 	return cmd
+}
+
+// restart returns weights of the vertices of --seeds, nil without the flag.
+func (j *job) restart(seeds string) (*matrix.Vector[float64], error) {
+	if seeds == "" {
+		return nil, nil
+	}
+	list, err := j.seeds(seeds)
+	if err != nil {
+		return nil, err
+	}
+	n, _ := j.graph.Dims()
+	return matrix.VectorFromTuples(n, list, slices.Repeat([]float64{1}, len(list)), nil)
 }
 
 // highest lists the vertices with the largest values; ties are ordered by number.

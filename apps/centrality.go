@@ -1,0 +1,256 @@
+package apps
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// CentralityOptions are the settings of HITS, EigenvectorCentrality and KatzCentrality.
+type CentralityOptions struct {
+	Run
+	Tolerance     float64 // stop when Σ|change| is at most this; 0 means 1e-9
+	MaxIterations int     // 0 means 1000
+	// Attenuation of a step of KatzCentrality, α, below 1 over the largest eigenvalue; 0 means 0.85
+	// over the largest in-degree, which always converges. The others have none.
+	Attenuation float64
+}
+
+// CentralityResult is the result of EigenvectorCentrality and KatzCentrality.
+type CentralityResult struct {
+	Centrality *matrix.Vector[float64] // of every vertex
+	Iterations int
+	Change     float64 // Σ|change| of the last iteration
+	Converged  bool
+}
+
+// HITSResult is the result of HITS. Each of the vectors sums to 1, or is 0 without edges.
+type HITSResult struct {
+	Hubs, Authorities *matrix.Vector[float64]
+	Iterations        int
+	Change            float64 // Σ|change of the hubs| of the last iteration
+	Converged         bool
+}
+
+func (o *CentralityOptions) complete(app string) error {
+	if o.Tolerance == 0 {
+		o.Tolerance = 1e-9
+	}
+	if o.MaxIterations == 0 {
+		o.MaxIterations = 1000
+	}
+	switch {
+	case !(o.Tolerance > 0):
+		return &ParameterError{app, "the tolerance", fmt.Sprint(o.Tolerance), "positive"}
+	case o.MaxIterations < 0:
+		return &ParameterError{app, "the number of iterations", fmt.Sprint(o.MaxIterations), "0 or more"}
+	case o.Attenuation != 0 && (app != "KatzCentrality" || !(o.Attenuation > 0) || math.IsInf(o.Attenuation, 0)):
+		return &ParameterError{app, "the attenuation", fmt.Sprint(o.Attenuation), "a positive number, for KatzCentrality alone"}
+	}
+	return nil
+}
+
+// changed returns Σ|x − y| of two full vectors.
+func changed(x, y *matrix.Vector[float64], with ops.Option) (float64, error) {
+	d := matrix.NewVector[float64](x.Size(), matrix.On(x.Place()))
+	var s ops.Steps
+	s.Do(ops.EWiseAdd(d, semiring.Minus[float64](), x, y, with))
+	s.Do(ops.Apply(d, semiring.Abs[float64](), d, with))
+	sum, err := ops.ReduceScalar(semiring.Plus[float64](), d, with)
+	s.Do(err)
+	return sum, s.Err()
+}
+
+// divided divides a vector by x unless that is 0.
+func divided(v *matrix.Vector[float64], x float64, with ops.Option) error {
+	if x == 0 {
+		return nil
+	}
+	return ops.ApplySecond(v, semiring.Div[float64](), v, x, with)
+}
+
+// norm returns the Euclidean norm of a vector.
+func norm(v *matrix.Vector[float64], with ops.Option) (float64, error) {
+	square := matrix.NewVector[float64](v.Size(), matrix.On(v.Place()))
+	var s ops.Steps
+	s.Do(ops.EWiseMult(square, semiring.Times[float64](), v, v, with))
+	sum, err := ops.ReduceScalar(semiring.Plus[float64](), square, with)
+	s.Do(err)
+	return math.Sqrt(sum), s.Err()
+}
+
+// HITS returns how good a hub and an authority every vertex of g is: a hub has edges to
+// authorities, and an authority edges from hubs (Kleinberg, Journal of the ACM 46, 1999). Values are
+// ignored.
+//
+//	a ← Aᵀ +.second h;   h ← A +.second a;   each divided by its sum
+//
+// O(edges) an iteration.
+func HITS[T comparable](g matrix.Source[T], opts ...CentralityOptions) (*HITSResult, error) {
+	const app = "HITS"
+	o, err := only(app, opts)
+	if err == nil {
+		err = o.complete(app)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a, n, err := begun(app, "HITS", g, o.Run)
+	if err != nil {
+		return nil, err
+	}
+	with := o.with()
+	plus, pull := semiring.Plus[float64](), semiring.PlusSecond[float64]()
+	res := &HITSResult{Converged: n == 0}
+	hubs, err := fullVector(a.Place(), n, 1/float64(max(n, 1)), with)
+	if err != nil {
+		return nil, err
+	}
+	authorities, err := fullVector(a.Place(), n, 0.0, with)
+	if err != nil {
+		return nil, err
+	}
+	var s ops.Steps
+	step := func(m matrix.View[bool], x *matrix.Vector[float64]) *matrix.Vector[float64] {
+		y, err := fullVector(a.Place(), n, 0.0, with)
+		s.Do(err)
+		s.Do(ops.MxV(y.Accum(plus), pull, m, x, with))
+		sum, err := ops.ReduceScalar(plus, y, with)
+		s.Do(err)
+		s.Do(divided(y, sum, with))
+		return y
+	}
+	for res.Iterations < o.MaxIterations && !res.Converged && s.OK() {
+		authorities = step(a.T(), hubs)
+		next := step(a, authorities)
+		res.Change, err = changed(next, hubs, with)
+		s.Do(err)
+		hubs = next
+		res.Iterations++
+		res.Converged = res.Change <= o.Tolerance
+		o.report("HITS", int64(res.Iterations), int64(o.MaxIterations))
+	}
+	if !s.OK() {
+		return nil, s.Err()
+	}
+	res.Hubs, res.Authorities = hubs, authorities
+	return res, nil
+}
+
+// EigenvectorCentrality returns the eigenvector of the largest eigenvalue of Aᵀ, of Euclidean norm
+// 1 (Bonacich, Journal of Mathematical Sociology 2, 1972): a vertex is as central as those with edges
+// to it in sum. Values are ignored.
+//
+//	x ← (x + Aᵀ +.second x) / ‖·‖
+//
+// The power method on I + Aᵀ, which has one largest eigenvalue in bipartite graphs too. O(edges) an
+// iteration. The result depends on the start, of equal values, where the largest eigenvalue is
+// repeated: in a graph in parts. Without a cycle there is no positive one, and the method does not
+// converge well.
+func EigenvectorCentrality[T comparable](g matrix.Source[T], opts ...CentralityOptions) (*CentralityResult, error) {
+	const app = "EigenvectorCentrality"
+	o, err := only(app, opts)
+	if err == nil {
+		err = o.complete(app)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a, n, err := begun(app, "eigenvector centrality", g, o.Run)
+	if err != nil {
+		return nil, err
+	}
+	with := o.with()
+	x, err := fullVector(a.Place(), n, 1/math.Sqrt(float64(max(n, 1))), with)
+	if err != nil {
+		return nil, err
+	}
+	res := &CentralityResult{Converged: n == 0}
+	var s ops.Steps
+	for res.Iterations < o.MaxIterations && !res.Converged && s.OK() {
+		next := matrix.NewVector[float64](n, matrix.On(a.Place()))
+		s.Do(ops.Apply(next, semiring.Identity[float64](), x, with))
+		s.Do(ops.MxV(next.Accum(semiring.Plus[float64]()), semiring.PlusSecond[float64](), a.T(), x, with))
+		length, err := norm(next, with)
+		s.Do(err)
+		s.Do(divided(next, length, with))
+		res.Change, err = changed(next, x, with)
+		s.Do(err)
+		x = next
+		res.Iterations++
+		res.Converged = res.Change <= o.Tolerance
+		o.report("eigenvector centrality", int64(res.Iterations), int64(o.MaxIterations))
+	}
+	res.Centrality = x
+	if !s.OK() {
+		return nil, s.Err()
+	}
+	return res, nil
+}
+
+// KatzCentrality returns, of Euclidean norm 1, the number of walks that end in every vertex, a walk
+// of k edges counted αᵏ times (Katz, Psychometrika 18, 1953). Values are ignored.
+//
+//	x ← 1 + α · (Aᵀ +.second x)
+//
+// O(edges) an iteration. An attenuation α of 1 over the largest eigenvalue or more is a
+// *ParameterError once the sums are no longer finite; before, Converged is false.
+func KatzCentrality[T comparable](g matrix.Source[T], opts ...CentralityOptions) (*CentralityResult, error) {
+	const app = "KatzCentrality"
+	o, err := only(app, opts)
+	if err == nil {
+		err = o.complete(app)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a, n, err := begun(app, "Katz centrality", g, o.Run)
+	if err != nil {
+		return nil, err
+	}
+	with := o.with()
+	var s ops.Steps
+	alpha := o.Attenuation
+	if alpha == 0 {
+		one, err := fullVector(a.Place(), n, true, with)
+		s.Do(err)
+		degree := matrix.NewVector[float64](n, matrix.On(a.Place()))
+		s.Do(ops.MxV(degree, semiring.PlusPair[float64](), a.T(), one.Pattern(), with))
+		if s.OK() && degree.NVals() > 0 {
+			most, err := ops.ReduceScalar(semiring.Max[float64](), degree, with)
+			s.Do(err)
+			alpha = .85 / most
+		}
+	}
+	x, err := fullVector(a.Place(), n, 1.0, with)
+	s.Do(err)
+	res := &CentralityResult{Converged: n == 0}
+	for res.Iterations < o.MaxIterations && !res.Converged && s.OK() {
+		step := matrix.NewVector[float64](n, matrix.On(a.Place()))
+		s.Do(ops.MxV(step, semiring.PlusSecond[float64](), a.T(), x, with))
+		next, err := fullVector(a.Place(), n, 1.0, with)
+		s.Do(err)
+		s.Do(ops.ApplySecond(next.Accum(semiring.Plus[float64]()), semiring.Times[float64](), step, alpha, with))
+		res.Change, err = changed(next, x, with)
+		s.Do(err)
+		if math.IsInf(res.Change, 0) || math.IsNaN(res.Change) {
+			return nil, &ParameterError{app, "the attenuation", fmt.Sprint(alpha), "below 1 over the largest eigenvalue"}
+		}
+		x = next
+		res.Iterations++
+		res.Converged = res.Change <= o.Tolerance
+		o.report("Katz centrality", int64(res.Iterations), int64(o.MaxIterations))
+	}
+	if !s.OK() {
+		return nil, s.Err()
+	}
+	length, err := norm(x, with)
+	if err != nil {
+		return nil, err
+	}
+	res.Centrality = x
+	return res, divided(x, length, with)
+}

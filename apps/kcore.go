@@ -1,0 +1,163 @@
+package apps
+
+import (
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// CoreOptions are the settings of CoreNumbers.
+type CoreOptions struct{ Run }
+
+// Cores is the result of CoreNumbers.
+type Cores struct {
+	Number *matrix.Vector[int32] // of every vertex, 0 of isolated ones; where the graph lives
+	Max    int32                 // the degeneracy of the graph
+	Inner  int64                 // vertices with that number
+}
+
+// CoreNumbers returns the core number of every vertex of g: the largest k such that the vertex is in
+// the k-core, the largest subgraph whose vertices all have k or more neighbours in it (Seidman,
+// Social Networks 5, 1983). Directions, values and self-loops are ignored.
+//
+// The pipeline removes the vertices of degree k or less in rounds, and lowers the degrees of their
+// neighbours; a vertex that goes at k has core number k:
+//
+//	L = {v : d(v) ≤ k};   core⟨L⟩ = k;   d = d⟨¬L⟩;   d −= L +.pair A,   until L is empty; then k + 1
+//
+// On the host with Method Auto the vertices are kept in buckets by degree instead: O(vertices +
+// edges), by one thread (Batagelj, Zaversnik: An O(m) algorithm for cores decomposition of networks,
+// 2003, arXiv:cs/0310049).
+func CoreNumbers[T comparable](g matrix.Source[T], opts ...CoreOptions) (*Cores, error) {
+	const app = "CoreNumbers"
+	o, err := only(app, opts)
+	if err != nil {
+		return nil, err
+	}
+	a, n, err := begunUndirected(app, "core numbers", g, o.Run)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cores{}
+	if o.hostKernel(a) {
+		core, _, err := coresOnHost(rowsOf(a), o.Run)
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range core {
+			if k > c.Max {
+				c.Max, c.Inner = k, 0
+			}
+			if k == c.Max {
+				c.Inner++
+			}
+		}
+		c.Number, err = matrix.VectorOf(core)
+		return c, err
+	}
+	return coresPipeline(a, n, o.Run)
+}
+
+// coresPipeline finds core numbers by operations, where a lives.
+func coresPipeline(a matrix.View[bool], n int, run Run) (*Cores, error) {
+	with, here := run.with(), matrix.On(a.Place())
+	core, err := fullVector[int32](a.Place(), n, 0, with)
+	if err != nil {
+		return nil, err
+	}
+	one, err := fullVector(a.Place(), n, true, with)
+	if err != nil {
+		return nil, err
+	}
+	var s ops.Steps
+	loopless := matrix.New[bool](n, n, here)
+	s.Do(ops.Select(loopless, semiring.Offdiag[bool](0), a, with))
+	vector := func() *matrix.Vector[int32] { return matrix.NewVector[int32](n, here) }
+	degree, low, lost := vector(), vector(), vector()
+	pair := semiring.PlusPair[int32]()
+	s.Do(ops.MxV(degree, pair, loopless.Pattern(), one.Pattern(), with))
+	for k := int32(1); s.OK() && degree.NVals() > 0; {
+		s.Do(ops.Select(low, semiring.ValueLE(k), degree, with))
+		if low.NVals() == 0 {
+			run.report("core numbers", int64(n)-degree.NVals(), int64(n))
+			least, err := ops.ReduceScalar(semiring.Min[int32](), degree, with)
+			s.Do(err)
+			k = max(k+1, least)
+			continue
+		}
+		s.Do(ops.AssignVectorScalar(core.Masked(low.Structure()), k, ops.All(), with))
+		s.Do(ops.Apply(degree.Masked(low.Structure().Not()).Replace(), semiring.Identity[int32](), degree, with))
+		s.Do(ops.VxM(lost.Masked(degree.Structure()).Replace(), pair, low.Pattern(), loopless.Pattern(), with))
+		s.Do(ops.EWiseMult(degree.Masked(lost.Structure()), semiring.Minus[int32](), degree, lost, with))
+	}
+	if !s.OK() || n == 0 {
+		return &Cores{Number: core}, s.Err()
+	}
+	c := &Cores{Number: core}
+	c.Max, err = ops.ReduceScalar(semiring.Max[int32](), core, with)
+	s.Do(err)
+	s.Do(ops.Select(low, semiring.ValueGE(c.Max), core, with))
+	c.Inner = low.NVals()
+	return c, s.Err()
+}
+
+// coresOnHost returns the core numbers and the order in which vertices are removed. order lists the
+// vertices by their degree in what is left, and first(d) is where those of degree d begin. A vertex
+// whose degree falls moves to the front of its bucket, which then begins after it.
+func coresOnHost(g *adjacency, run Run) (core, order []int32, err error) {
+	n := int32(g.n)
+	core = make([]int32, n)
+	most := int32(0)
+	for v := range n {
+		d := int32(g.degree(v))
+		core[v] = d
+		for _, w := range g.of(v) {
+			if w >= v { // columns ascend
+				if w == v {
+					core[v]--
+				}
+				break
+			}
+		}
+		most = max(most, core[v])
+	}
+	first := make([]int32, int(most)+2)
+	for _, d := range core {
+		first[d+1]++
+	}
+	for d := range most + 1 {
+		first[d+1] += first[d]
+	}
+	order = make([]int32, n)
+	place := make([]int32, n)
+	for v, d := range core {
+		place[v] = first[d]
+		order[first[d]] = int32(v)
+		first[d]++
+	}
+	copy(first[1:], first[:most+1])
+	first[0] = 0
+	for k, v := range order {
+		if k&0xffff == 0 {
+			run.report("core numbers", int64(k), int64(n))
+			if err := run.expired(); err != nil {
+				return nil, nil, err
+			}
+		}
+		d := core[v]
+		for _, u := range g.of(v) {
+			c := core[u]
+			if c <= d {
+				continue
+			}
+			at, start := place[u], first[c]
+			w := order[start]
+			order[at], place[w] = w, at
+			order[start], place[u] = u, start
+			first[c]++
+			core[u] = c - 1
+		}
+	}
+	run.traced("CoreNumbers", "buckets", g.n, int64(len(g.idx)))
+	return core, order, run.expired()
+}

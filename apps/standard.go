@@ -1,0 +1,88 @@
+package apps
+
+import (
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+)
+
+// What the host kernels of the standard set share.
+
+// adjacency is the structure of a square matrix on the host. The columns of row v ascend.
+type adjacency struct {
+	n   int
+	ptr []int64
+	idx []int32
+}
+
+// of returns the columns of row v.
+func (a *adjacency) of(v int32) []int32 { return a.idx[a.ptr[v]:a.ptr[v+1]] }
+
+// degree returns the number of columns of row v.
+func (a *adjacency) degree(v int32) int64 { return a.ptr[v+1] - a.ptr[v] }
+
+// rowsOf returns the rows of a pattern on the host.
+func rowsOf(a matrix.View[bool]) *adjacency {
+	s := &access.Rows(a).Structure
+	return &adjacency{s.NRows, rowOffsets(s), s.Idx}
+}
+
+// hostKernel reports whether a workflow with a kernel for the host uses it: with Method Auto, for a
+// graph on the host. Method Pipeline runs the operations, and so does a graph on a device.
+func (r Run) hostKernel(a matrix.View[bool]) bool { return r.Method == Auto && a.Place() == nil }
+
+// expired returns the error of the context.
+func (r Run) expired() error {
+	if r.Context == nil {
+		return nil
+	}
+	return r.Context.Err()
+}
+
+// traced reports the kernel of a workflow to Trace.
+func (r Run) traced(app, kernel string, n int, work int64) {
+	if r.Trace != nil {
+		r.Trace(ops.Trace{Op: app, Method: ops.Method(kernel), NVals: int64(n), Work: work})
+	}
+}
+
+// begun is the start of every workflow of the standard set: it checks the settings and the graph,
+// and reports the stage.
+func begun[T comparable](app, stage string, g matrix.Source[T], run Run) (a matrix.View[bool], n int, err error) {
+	if err := run.notFused(app); err != nil {
+		return a, 0, err
+	}
+	if n, err = square(app, g); err != nil {
+		return a, 0, err
+	}
+	run.report(stage, 0, int64(n))
+	return g.View().Pattern(), n, run.expired()
+}
+
+// begunUndirected is begun for an undirected graph: the pattern has every edge in both directions.
+func begunUndirected[T comparable](app, stage string, g matrix.Source[T], run Run) (a matrix.View[bool], n int, err error) {
+	if a, n, err = begun(app, stage, g, run); err == nil {
+		a, err = undirectedPattern(g, run, n)
+	}
+	return a, n, err
+}
+
+// brought is begun for workflows that compute on the host: it brings the graph there.
+func brought[T comparable](app, stage string, g matrix.Source[T], run Run) (matrix.View[bool], int, error) {
+	a, n, err := begun(app, stage, g, run)
+	if err == nil {
+		err = g.View().Fetch()
+	}
+	return a, n, err
+}
+
+// eachPiece calls f for the pieces of a loop over n items, and reports how many are done.
+func (r Run) eachPiece(stage string, n, grain int, f func(worker, lo, hi int)) error {
+	return parallel.Range(r.Context, r.Threads, n, grain, func(w, lo, hi int) {
+		f(w, lo, hi)
+		if w == 0 {
+			r.report(stage, int64(hi), int64(n))
+		}
+	})
+}

@@ -1,0 +1,1194 @@
+package apps
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// A standardApp is a workflow of the standard set with an oracle: both return all figures as one
+// list, NaN where a vector has no entry.
+type standardApp struct {
+	name   string
+	run    func(g matrix.Source[float64], run Run) ([]float64, error)
+	oracle func(out [][]arc) []float64
+	check  func(t rapid.TB, out [][]arc, got []float64) // in place of an oracle
+	loose  float64                                      // tolerance, 0 for 1e-9
+}
+
+// verify compares figures with the oracle, or checks them.
+func (a standardApp) verify(t rapid.TB, what string, out [][]arc, got []float64) {
+	t.Helper()
+	if a.oracle != nil {
+		sameFigures(t, what, got, a.oracle(out), a.loose)
+	}
+	if a.check != nil {
+		a.check(t, out, got)
+	}
+}
+
+// flat appends a vector as numbers.
+func flat[T semiring.Number](list []float64, v *matrix.Vector[T]) []float64 {
+	at := len(list)
+	for range v.Size() {
+		list = append(list, math.NaN())
+	}
+	for i, x := range v.All() {
+		list[at+i] = float64(x)
+	}
+	return list
+}
+
+func floats[T semiring.Number](list ...T) []float64 {
+	x := make([]float64, len(list))
+	for k := range x {
+		x[k] = float64(list[k])
+	}
+	return x
+}
+
+// reaches is the reflexive transitive closure (Warshall).
+func reaches(out [][]arc) [][]bool {
+	r := make([][]bool, len(out))
+	for v := range r {
+		r[v] = make([]bool, len(out))
+		r[v][v] = true
+		for _, e := range out[v] {
+			r[v][e.to] = true
+		}
+	}
+	for k := range r {
+		for u := range r {
+			for v := range r {
+				r[u][v] = r[u][v] || r[u][k] && r[k][v]
+			}
+		}
+	}
+	return r
+}
+
+// partitioned is a partition as figures: labels, number of parts, size of the largest.
+func partitioned(label []int) []float64 {
+	size, largest := map[int]int{}, 0
+	for _, l := range label {
+		size[l]++
+		largest = max(largest, size[l])
+	}
+	return append(floats(label...), float64(len(size)), float64(largest))
+}
+
+func componentFigures(c *Components) []float64 {
+	return append(flat(nil, c.Label), float64(c.Count), float64(c.Largest))
+}
+
+func strongNaively(out [][]arc) []float64 {
+	r := reaches(out)
+	label := make([]int, len(out))
+	for v := range label {
+		label[v] = slices.IndexFunc(r[v], func(bool) bool { return true })
+		for u := range r {
+			if r[u][v] && r[v][u] {
+				label[v] = u
+				break
+			}
+		}
+	}
+	return partitioned(label)
+}
+
+// coresNaively deletes vertices with fewer than k neighbours for each k from nothing.
+func coresNaively(out [][]arc) []float64 {
+	around := neighbours(out)
+	core := make([]int, len(out))
+	for k := 1; k <= len(out); k++ {
+		in := make([]bool, len(out))
+		for v := range in {
+			in[v] = true
+		}
+		for again := true; again; {
+			again = false
+			for v := range in {
+				d := 0
+				for _, w := range around[v] {
+					if in[w] {
+						d++
+					}
+				}
+				if in[v] && d < k {
+					in[v], again = false, true
+				}
+			}
+		}
+		for v := range in {
+			if in[v] {
+				core[v] = k
+			}
+		}
+	}
+	most, inner := 0, 0
+	for _, k := range core {
+		most = max(most, k)
+	}
+	for _, k := range core {
+		if k == most {
+			inner++
+		}
+	}
+	return append(floats(core...), float64(most), float64(inner))
+}
+
+// pathCounts returns the distances from all vertices to all, −1 without a path, and the number of
+// shortest paths.
+func pathCounts(out [][]arc) (d [][]int, paths [][]float64) {
+	n := len(out)
+	for s := range n {
+		level := levels(out, s)
+		ds, ps := make([]int, n), make([]float64, n)
+		for v := range ds {
+			ds[v] = -1
+		}
+		for v, l := range level {
+			ds[v] = int(l)
+		}
+		ps[s] = 1
+		for l := 0; l < n; l++ {
+			for v := range n {
+				for _, e := range out[v] {
+					if ds[v] == l && ds[e.to] == l+1 {
+						ps[e.to] += ps[v]
+					}
+				}
+			}
+		}
+		d, paths = append(d, ds), append(paths, ps)
+	}
+	return d, paths
+}
+
+func betweennessNaively(out [][]arc) []float64 {
+	d, paths := pathCounts(out)
+	list := make([]float64, len(out))
+	for v := range out {
+		for s := range out {
+			for t := range out {
+				if s != v && t != v && s != t && d[s][v] >= 0 && d[v][t] >= 0 && d[s][v]+d[v][t] == d[s][t] {
+					list[v] += paths[s][v] * paths[v][t] / paths[s][t]
+				}
+			}
+		}
+	}
+	return list
+}
+
+func closenessNaively(out [][]arc) []float64 {
+	n := len(out)
+	d, _ := pathCounts(out)
+	list := make([]float64, 4*n)
+	for v := range out {
+		r, sum, harmonic := 0.0, 0.0, 0.0
+		for t := range out {
+			if d[v][t] > 0 {
+				r, sum, harmonic = r+1, sum+float64(d[v][t]), harmonic+1/float64(d[v][t])
+			}
+		}
+		if r > 0 {
+			list[v] = r / float64(n-1) * r / sum
+		}
+		list[n+v], list[2*n+v], list[3*n+v] = harmonic, r, sum
+	}
+	return list
+}
+
+func clusteringNaively(out [][]arc) []float64 {
+	around := neighbours(out)
+	n := len(out)
+	list := make([]float64, 2*n)
+	sum, closed, pairs := 0.0, 0.0, 0.0
+	for v := range out {
+		t := 0.0
+		for i, u := range around[v] {
+			for _, w := range around[v][:i] {
+				if slices.Contains(around[u], w) {
+					t++
+				}
+			}
+		}
+		d := float64(len(around[v]))
+		if d > 1 {
+			list[v] = t / (d * (d - 1) / 2)
+			pairs += d * (d - 1) / 2
+		}
+		list[n+v] = t
+		sum, closed = sum+list[v], closed+t
+	}
+	if n > 0 {
+		sum /= float64(n)
+	}
+	if pairs > 0 {
+		closed /= pairs
+	}
+	return append(list, sum, closed)
+}
+
+func propagateNaively(out [][]arc) []float64 {
+	n := len(out)
+	back := make([][]int, n)
+	symmetric := true
+	for v, arcs := range out {
+		for _, e := range arcs {
+			back[e.to] = append(back[e.to], v)
+			symmetric = symmetric && slices.ContainsFunc(out[e.to], func(f arc) bool { return f.to == v })
+		}
+	}
+	label := make([]int, n)
+	for v := range label {
+		label[v] = v
+	}
+	iterations, stable := 0, 0.0
+	for iterations < 10 && stable == 0 {
+		next := slices.Clone(label)
+		for v := range n {
+			count := make([]int, n)
+			for _, e := range out[v] {
+				count[label[e.to]]++
+			}
+			for _, u := range back[v] {
+				if !symmetric {
+					count[label[u]]++
+				}
+			}
+			if len(count) > 0 && slices.Max(count) > 0 {
+				next[v] = slices.Index(count, slices.Max(count))
+			}
+		}
+		if slices.Equal(next, label) {
+			stable = 1
+		}
+		label = next
+		iterations++
+	}
+	return append(partitioned(label), float64(iterations), stable)
+}
+
+// checkIndependent checks that no two vertices of a set are neighbours, and that all others have a
+// neighbour in it.
+func checkIndependent(t rapid.TB, out [][]arc, got []float64) {
+	for v, around := range neighbours(out) {
+		inside := 0.0
+		for _, w := range around {
+			inside += got[w]
+		}
+		if (got[v] == 1) != (inside == 0) {
+			t.Fatalf("vertex %d: in the set %v, with %v neighbours in it: %v", v, got[v], inside, got)
+		}
+	}
+}
+
+func colourIn(order ColourOrder) func(g matrix.Source[float64], run Run) ([]float64, error) {
+	return func(g matrix.Source[float64], run Run) ([]float64, error) {
+		c, err := Colouring(g, ColouringOptions{Run: run, Order: order, Seed: 3})
+		if err != nil {
+			return nil, err
+		}
+		return append(flat(nil, c.Colour), float64(c.Count)), nil
+	}
+}
+
+// checkColours checks that neighbours differ, that colours below that of a vertex are around it, and
+// the bound of the order.
+func checkColours(order ColourOrder) func(t rapid.TB, out [][]arc, got []float64) {
+	return func(t rapid.TB, out [][]arc, got []float64) {
+		n, most := len(out), -1.0
+		for v, around := range neighbours(out) {
+			met := map[float64]bool{}
+			for _, w := range around {
+				met[got[w]] = true
+			}
+			for c := 0.0; c <= got[v]; c++ {
+				if met[c] != (c < got[v]) {
+					t.Fatalf("vertex %d of colour %v: a neighbour of colour %v: %v", v, got[v], c, met[c])
+				}
+			}
+			most = max(most, got[v])
+		}
+		if got[n] != most+1 {
+			t.Fatalf("%v colours, want %v", got[n], most+1)
+		}
+		if core := coresNaively(out); order == SmallestLast && most > core[n] {
+			t.Fatalf("%v colours for a graph of degeneracy %v", most+1, core[n])
+		}
+	}
+}
+
+// someRestart is a restart of a graph of n vertices, most of which have none.
+func someRestart(n int) *matrix.Vector[float64] {
+	r := matrix.NewVector[float64](n)
+	for v := 0; v < n; v += 3 {
+		_ = r.Set(v, float64(1+v%4))
+	}
+	return r
+}
+
+func restarted(g matrix.Source[float64], run Run, rank func(g matrix.Source[float64], o ...PageRankOptions) (*PageRankResult, error)) ([]float64, error) {
+	o := PageRankOptions{Run: run, Damping: .7, Tolerance: 1e-13, MaxIterations: 200}
+	if usable(g) == nil {
+		n, _ := g.View().Dims()
+		o.Restart = someRestart(n)
+	}
+	c, err := rank(g, o)
+	if err != nil {
+		return nil, err
+	}
+	return flat(nil, c.Rank), nil
+}
+
+// walkNaively solves r = d·Mᵀr + (1−d)·restart by elimination, M the probabilities of a step.
+func walkNaively(out [][]arc, weighted bool, d float64, restart []float64) []float64 {
+	n := len(out)
+	sum := 0.0
+	for _, x := range restart {
+		sum += x
+	}
+	a, b := mat.NewDense(max(n, 1), max(n, 1), nil), mat.NewVecDense(max(n, 1), nil)
+	for v := range n {
+		a.Set(v, v, 1)
+		b.SetVec(v, (1-d)*restart[v]/sum)
+	}
+	for u, arcs := range out {
+		total := 0.0
+		for _, e := range arcs {
+			if total++; weighted {
+				total += e.weight - 1
+			}
+		}
+		for v := range n {
+			if total == 0 {
+				a.Set(v, u, a.At(v, u)-d*restart[v]/sum)
+			}
+		}
+		for _, e := range arcs {
+			w := 1.0
+			if weighted {
+				w = e.weight
+			}
+			if total > 0 {
+				a.Set(e.to, u, a.At(e.to, u)-d*w/total)
+			}
+		}
+	}
+	return solved(a, b, n)
+}
+
+func solved(a *mat.Dense, b *mat.VecDense, n int) []float64 {
+	if n == 0 {
+		return []float64{}
+	}
+	var x mat.VecDense
+	if err := x.SolveVec(a, b); err != nil {
+		panic(err)
+	}
+	return x.RawVector().Data
+}
+
+// katzNaively solves (I − αAᵀ)x = 1.
+func katzNaively(out [][]arc) []float64 {
+	n := len(out)
+	in := make([]float64, n)
+	for _, arcs := range out {
+		for _, e := range arcs {
+			in[e.to]++
+		}
+	}
+	a, b := mat.NewDense(max(n, 1), max(n, 1), nil), mat.NewVecDense(max(n, 1), nil)
+	for v := range n {
+		a.Set(v, v, 1)
+		b.SetVec(v, 1)
+	}
+	for u, arcs := range out {
+		for _, e := range arcs {
+			a.Set(e.to, u, a.At(e.to, u)-.85/slices.Max(in))
+		}
+	}
+	x := solved(a, b, n)
+	length := 0.0
+	for _, y := range x {
+		length = math.Hypot(length, y)
+	}
+	for v := range x {
+		x[v] /= length
+	}
+	return x
+}
+
+// checkHITS checks the equations of hubs and authorities.
+func checkHITS(t rapid.TB, out [][]arc, got []float64) {
+	n := len(out)
+	if got[2*n] > 1e-10 {
+		return // has not converged
+	}
+	hubs, authorities := got[:n], got[n:2*n]
+	h, a := make([]float64, n), make([]float64, n)
+	for u, arcs := range out {
+		for _, e := range arcs {
+			h[u] += authorities[e.to]
+			a[e.to] += hubs[u]
+		}
+	}
+	for _, list := range [][]float64{h, a} {
+		sum := 0.0
+		for _, x := range list {
+			sum += x
+		}
+		for v := range list {
+			if sum > 0 {
+				list[v] /= sum
+			}
+		}
+	}
+	sameFigures(t, "hubs", hubs, h, 1e-7)
+	sameFigures(t, "authorities", authorities, a, 1e-7)
+}
+
+// checkEigenvector checks the equation of eigenvectors, and the eigenvalue of symmetric graphs.
+func checkEigenvector(t rapid.TB, out [][]arc, got []float64) {
+	n := len(out)
+	if n == 0 || got[n] > 1e-10 {
+		return // has not converged
+	}
+	x, y := got[:n], make([]float64, n)
+	dense := mat.NewDense(n, n, nil)
+	for u, arcs := range out {
+		for _, e := range arcs {
+			y[e.to] += x[u]
+			dense.Set(u, e.to, 1)
+		}
+	}
+	square, value := 0.0, 0.0
+	for v := range x {
+		square, value = square+x[v]*x[v], value+x[v]*y[v]
+	}
+	if math.Abs(square-1) > 1e-9 {
+		t.Fatalf("the norm is %v", math.Sqrt(square))
+	}
+	for v := range x {
+		if x[v] < 0 || math.Abs(value*x[v]-y[v]) > 1e-6 {
+			t.Fatalf("vertex %d: %v times %v is not %v", v, value, x[v], y[v])
+		}
+	}
+	if mat.Equal(dense, dense.T()) {
+		var e mat.EigenSym
+		symmetric := mat.NewSymDense(n, dense.RawMatrix().Data)
+		if !e.Factorize(symmetric, false) || math.Abs(slices.Max(e.Values(nil))-value) > 1e-6 {
+			t.Fatalf("the eigenvalue is %v, want the largest of %v", value, e.Values(nil))
+		}
+	}
+}
+
+func similarIn(measure SimilarityMeasure, top int, unlinked bool) func(g matrix.Source[float64], run Run) ([]float64, error) {
+	return func(g matrix.Source[float64], run Run) ([]float64, error) {
+		c, err := Similarity(g, SimilarityOptions{Run: run, Measure: measure, Top: top, Unlinked: unlinked})
+		if err != nil {
+			return nil, err
+		}
+		n, _ := c.Dims()
+		list := make([]float64, n*n)
+		for at, x := range c.All() {
+			list[at.Row*n+at.Col] = x
+		}
+		return list, nil
+	}
+}
+
+// similarNaively compares sets, and sorts.
+func similarNaively(out [][]arc, measure SimilarityMeasure, top int, unlinked bool) []float64 {
+	n := len(out)
+	linked := make([][]bool, n)
+	for v := range linked {
+		linked[v] = make([]bool, n)
+		for _, e := range out[v] {
+			linked[v][e.to] = true
+		}
+	}
+	list := make([]float64, n*n)
+	for u := range n {
+		scores := make([]float64, n)
+		var order []int
+		for v := range n {
+			both, either := 0.0, 0.0
+			for w := range n {
+				if linked[u][w] && linked[v][w] {
+					both++
+				}
+				if linked[u][w] || linked[v][w] {
+					either++
+				}
+			}
+			if u == v || both == 0 || unlinked && (linked[u][v] || linked[v][u]) {
+				continue
+			}
+			x, y := float64(len(out[u])), float64(len(out[v]))
+			scores[v] = map[SimilarityMeasure]float64{Jaccard: both / either, Overlap: both / min(x, y), Cosine: both / math.Sqrt(x*y)}[measure]
+			order = append(order, v)
+		}
+		slices.SortStableFunc(order, func(v, w int) int { return cmp.Compare(scores[w], scores[v]) })
+		for _, v := range order[:min(top, len(order))] {
+			list[u*n+v] = scores[v]
+		}
+	}
+	return list
+}
+
+func forestIn(maximum bool) func(g matrix.Source[float64], run Run) ([]float64, error) {
+	return func(g matrix.Source[float64], run Run) ([]float64, error) {
+		f, err := MinimumSpanningForest(g, SpanningOptions{Run: run, Maximum: maximum})
+		if err != nil {
+			return nil, err
+		}
+		n, _ := f.Forest.Dims()
+		list := []float64{f.Weight, float64(f.Edges), float64(f.Trees)}
+		edges := slices.Repeat([]float64{math.NaN()}, n*n)
+		for at, x := range f.Forest.All() {
+			edges[at.Row*n+at.Col] = x
+		}
+		return append(list, edges...), nil
+	}
+}
+
+// checkForest compares with the weight of Prim's algorithm, and checks the edges.
+func checkForest(sign float64) func(t rapid.TB, out [][]arc, got []float64) {
+	return func(t rapid.TB, out [][]arc, got []float64) {
+		n := len(out)
+		weight := map[[2]int]float64{}
+		for u, arcs := range out {
+			for _, e := range arcs {
+				for _, c := range [][2]int{{u, e.to}, {e.to, u}} {
+					if w, ok := weight[c]; (!ok || sign*e.weight < w) && u != e.to {
+						weight[c] = sign * e.weight
+					}
+				}
+			}
+		}
+		total, edges, in := 0.0, 0, make([]bool, n)
+		for start := range n {
+			for in[start] = true; ; edges++ { // Prim; a start inside a tree adds nothing
+				best, to := math.Inf(1), -1
+				for c, w := range weight {
+					if in[c[0]] && !in[c[1]] && w < best {
+						best, to = w, c[1]
+					}
+				}
+				if to < 0 {
+					break
+				}
+				in[to], total = true, total+best
+			}
+		}
+		sameFigures(t, "weight, edges, trees", got[:3], []float64{sign * total, float64(edges), float64(n - edges)}, 0)
+		forest := make([][]arc, n)
+		for k, w := range got[3:] {
+			u, v := k/n, k%n
+			if math.IsNaN(w) {
+				continue
+			}
+			if x, ok := weight[[2]int{u, v}]; !ok || sign*w != x || got[3+v*n+u] != w {
+				t.Fatalf("the edge %d – %d has weight %v, want %v in both directions", u, v, w, sign*x)
+			}
+			forest[u] = append(forest[u], arc{v, w})
+		}
+		if parts := partitioned(labelsOf(union(forest))); parts[n] != got[2] {
+			t.Fatalf("the forest has %v parts, want %v", parts[n], got[2])
+		}
+	}
+}
+
+func labelsOf(m map[int]float64) []int {
+	list := make([]int, len(m))
+	for v, l := range m {
+		list[v] = int(l)
+	}
+	return list
+}
+
+// matchIn returns the size of a matching, or 1 for a maximal one.
+func matchIn(maximal bool) func(g matrix.Source[float64], run Run) ([]float64, error) {
+	return func(g matrix.Source[float64], run Run) ([]float64, error) {
+		c, err := BipartiteMatching(g, MatchingOptions{Run: run, Maximal: maximal})
+		if err != nil {
+			return nil, err
+		}
+		a, err := onTheHost(g)
+		if err != nil {
+			return nil, err
+		}
+		if c.Size != c.Column.NVals() || c.Size != c.Row.NVals() {
+			return nil, fmt.Errorf("size %d with %d rows and %d columns", c.Size, c.Column.NVals(), c.Row.NVals())
+		}
+		for r, x := range c.Column.All() {
+			if back, ok := c.Row.At(int(x)); !ok || int(back) != r {
+				return nil, fmt.Errorf("row %d has column %d, which has row %d, %v", r, x, back, ok)
+			}
+			if _, ok := a.At(r, int(x)); !ok {
+				return nil, fmt.Errorf("row %d has column %d without an entry", r, x)
+			}
+		}
+		for at := range a.All() {
+			_, row := c.Column.At(at.Row)
+			_, col := c.Row.At(at.Col)
+			if !row && !col {
+				return nil, fmt.Errorf("the entry %v can be added", at)
+			}
+		}
+		if maximal {
+			return []float64{1}, nil
+		}
+		return []float64{float64(c.Size)}, nil
+	}
+}
+
+// onTheHost returns a copy of a graph on the host.
+func onTheHost(g matrix.Source[float64]) (*matrix.Matrix[float64], error) {
+	if err := g.View().Fetch(); err != nil {
+		return nil, err
+	}
+	m, n := g.View().Dims()
+	a := matrix.New[float64](m, n)
+	return a, ops.Apply(a, semiring.Identity[float64](), g.View())
+}
+
+// matchNaively is the size of a matching that single augmenting paths enlarge.
+func matchNaively(out [][]arc) []float64 {
+	row := map[int]int{}
+	size := 0.0
+	for r := range out {
+		seen := map[int]bool{}
+		var try func(r int) bool
+		try = func(r int) bool {
+			for _, e := range out[r] {
+				if seen[e.to] {
+					continue
+				}
+				seen[e.to] = true
+				if s, ok := row[e.to]; !ok || try(s) {
+					row[e.to] = r
+					return true
+				}
+			}
+			return false
+		}
+		if try(r) {
+			size++
+		}
+	}
+	return []float64{size}
+}
+
+// checkDiameter compares with all distances.
+func checkDiameter(t rapid.TB, out [][]arc, got []float64) {
+	both := make([][]arc, len(out))
+	for v, around := range neighbours(out) {
+		for _, w := range around {
+			both[v] = append(both[v], arc{w, 1})
+		}
+	}
+	d, _ := pathCounts(both)
+	most := 0
+	for _, row := range d {
+		most = max(most, slices.Max(row))
+	}
+	if got[0] != float64(most) || got[1] != float64(most) {
+		t.Fatalf("the diameter is %d, got %v", most, got)
+	}
+	if len(out) > 0 && d[int(got[2])][int(got[3])] != most || len(out) == 0 && got[2] != -1 {
+		t.Fatalf("the diameter is %d, got %v", most, got)
+	}
+}
+
+// checkOrder checks the levels and the order, or the cycle.
+func checkOrder(t rapid.TB, out [][]arc, got []float64) {
+	n := len(out)
+	r := reaches(out)
+	cyclic := false
+	for u, arcs := range out {
+		for _, e := range arcs {
+			cyclic = cyclic || r[e.to][u]
+		}
+	}
+	if cyclic != (got[0] < 0) {
+		t.Fatalf("a graph with a cycle %v has depth %v", cyclic, got[0])
+	}
+	linked := func(u, v float64) bool {
+		return slices.ContainsFunc(out[int(u)], func(e arc) bool { return float64(e.to) == v })
+	}
+	if cyclic {
+		cycle, seen := got[1:], map[float64]bool{}
+		for k, v := range cycle {
+			if !linked(v, cycle[(k+1)%len(cycle)]) || seen[v] {
+				t.Fatalf("%v is no cycle", cycle)
+			}
+			seen[v] = true
+		}
+		return
+	}
+	level, place := got[1:1+n], make([]int, n)
+	for k, v := range got[1+n:] {
+		place[int(v)] = k
+	}
+	for u := range out {
+		longest := 0.0 // edges of the longest path to u
+		for v := range out {
+			if linked(float64(v), float64(u)) {
+				longest = max(longest, level[v]+1)
+				if place[v] >= place[u] {
+					t.Fatalf("the edge from %d to %d leads backwards in %v", v, u, got[1+n:])
+				}
+			}
+		}
+		if level[u] != longest || longest >= got[0] {
+			t.Fatalf("vertex %d has level %v of %v, want %v", u, level[u], got[0], longest)
+		}
+	}
+}
+
+// someSeeds and someContent are the seeds and the content of a graph of n vertices.
+func someSeeds(n int) []int { return []int{n / 2, n / 3, n / 2} }
+
+func someContent(n int) []float64 {
+	list := make([]float64, n)
+	for v := range list {
+		list[v] = float64(v * 7 % 5)
+	}
+	return list
+}
+
+func nominateBy(context ContextScore) func(g matrix.Source[float64], run Run) ([]float64, error) {
+	return func(g matrix.Source[float64], run Run) ([]float64, error) {
+		n := 0
+		if usable(g) == nil {
+			n, _ = g.View().Dims()
+		}
+		if m, k := n, n; usable(g) == nil {
+			if m, k = g.View().Dims(); m == 0 && k == 0 {
+				return []float64{}, nil // no seed
+			}
+		}
+		content, err := matrix.VectorOf(someContent(n))
+		if err != nil {
+			return nil, err
+		}
+		c, err := NominateVertices(g, someSeeds(n), NominateOptions{Run: run, Context: context, Content: content, Weight: .3})
+		if err != nil {
+			return nil, err
+		}
+		for k, r := range c.Ranked {
+			if x, ok := c.Score.At(r.Vertex); !ok || x != r.Distance || k > 0 && c.Ranked[k-1].Distance < x {
+				return nil, fmt.Errorf("place %d: %+v, score %v, %v", k, r, x, ok)
+			}
+		}
+		return flat(flat(flat(nil, c.Score), c.Context), c.Content), nil
+	}
+}
+
+func nominateNaively(out [][]arc, context ContextScore) []float64 {
+	n := len(out)
+	if n == 0 {
+		return []float64{}
+	}
+	seeds := someSeeds(n)[:2]
+	if seeds[0] == seeds[1] {
+		seeds = seeds[:1]
+	}
+	x, restart := make([]float64, n), make([]float64, n)
+	linked := func(u, v int) bool { return slices.ContainsFunc(out[u], func(e arc) bool { return e.to == v }) }
+	d, _ := pathCounts(out)
+	for _, s := range seeds {
+		restart[s] = 1
+		for v := range n {
+			switch context {
+			case ContextDistance:
+				if d[s][v] > 0 {
+					x[v] = max(x[v], 1/float64(d[s][v]))
+				}
+			case ContextSeeds:
+				if linked(s, v) {
+					x[v]++
+				}
+			case ContextCommonNeighbours:
+				for w := range n {
+					if linked(s, w) && linked(v, w) {
+						x[v]++
+					}
+				}
+			}
+		}
+	}
+	if context == ContextPageRank {
+		x = walkNaively(out, false, .85, restart)
+	}
+	content := someContent(n)
+	list := slices.Repeat([]float64{math.NaN()}, 3*n)
+	scale := func(x []float64, v int) float64 {
+		var others []float64
+		for w := range n {
+			if !slices.Contains(seeds, w) {
+				others = append(others, x[w])
+			}
+		}
+		if low, high := slices.Min(others), slices.Max(others); high-low > 1e-9*high {
+			return (x[v] - low) / (high - low)
+		}
+		return 0
+	}
+	for v := range n {
+		if !slices.Contains(seeds, v) {
+			list[n+v], list[2*n+v] = scale(x, v), scale(content, v)
+			list[v] = .7*list[n+v] + .3*list[2*n+v]
+		}
+	}
+	return list
+}
+
+var standardApps = []standardApp{
+	{name: "StronglyConnectedComponents", oracle: strongNaively, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
+		c, err := StronglyConnectedComponents(g, ComponentsOptions{Run: run})
+		if err != nil {
+			return nil, err
+		}
+		return componentFigures(c), nil
+	}},
+	{name: "CoreNumbers", oracle: coresNaively, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
+		c, err := CoreNumbers(g, CoreOptions{Run: run})
+		if err != nil {
+			return nil, err
+		}
+		return append(flat(nil, c.Number), float64(c.Max), float64(c.Inner)), nil
+	}},
+	{name: "Betweenness", oracle: betweennessNaively, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
+		c, err := Betweenness(g, BetweennessOptions{Run: run, Batch: 4})
+		if err != nil {
+			return nil, err
+		}
+		return flat(nil, c.Centrality), nil
+	}},
+	{name: "Closeness", oracle: closenessNaively, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
+		c, err := Closeness(g, ClosenessOptions{Run: run, Batch: 3})
+		if err != nil {
+			return nil, err
+		}
+		return flat(flat(flat(flat(nil, c.Closeness), c.Harmonic), c.Reached), c.Distances), nil
+	}},
+	{name: "LocalClustering", oracle: clusteringNaively, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
+		c, err := LocalClustering(g, ClusteringOptions{Run: run})
+		if err != nil {
+			return nil, err
+		}
+		return append(flat(flat(nil, c.Coefficient), c.Triangles), c.Average, c.Transitivity), nil
+	}},
+	{name: "LabelPropagation", oracle: propagateNaively, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
+		c, err := LabelPropagation(g, LabelPropagationOptions{Run: run})
+		if err != nil {
+			return nil, err
+		}
+		stable := 0.0
+		if c.Stable {
+			stable = 1
+		}
+		return append(componentFigures(&c.Components), float64(c.Iterations), stable), nil
+	}},
+	{name: "MaximalIndependentSet", check: checkIndependent, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
+		set, err := MaximalIndependentSet(g, IndependentSetOptions{Run: run, Seed: 7})
+		if err != nil {
+			return nil, err
+		}
+		list := make([]float64, set.Size())
+		for v, x := range set.All() {
+			if x {
+				list[v] = 1
+			}
+		}
+		return list, nil
+	}},
+	{name: "Colouring", check: checkColours(LargestFirst), run: colourIn(LargestFirst)},
+	{name: "Colouring with smallest last", check: checkColours(SmallestLast), run: colourIn(SmallestLast)},
+	{name: "Colouring at random", check: checkColours(RandomOrder), run: colourIn(RandomOrder)},
+	{name: "PageRank with restart", oracle: func(out [][]arc) []float64 { return walkNaively(out, false, .7, someRestart(len(out)).Dense(0)) },
+		run: func(g matrix.Source[float64], run Run) ([]float64, error) { return restarted(g, run, PageRank) }},
+	{name: "WeightedPageRank", oracle: func(out [][]arc) []float64 { return walkNaively(out, true, .7, someRestart(len(out)).Dense(0)) },
+		run: func(g matrix.Source[float64], run Run) ([]float64, error) { return restarted(g, run, WeightedPageRank) }},
+	{name: "HITS", check: checkHITS, loose: 1e-7, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
+		c, err := HITS(g, CentralityOptions{Run: run, Tolerance: 1e-10})
+		if err != nil {
+			return nil, err
+		}
+		return append(flat(flat(nil, c.Hubs), c.Authorities), c.Change), nil
+	}},
+	{name: "EigenvectorCentrality", check: checkEigenvector, loose: 1e-7, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
+		c, err := EigenvectorCentrality(g, CentralityOptions{Run: run, Tolerance: 1e-10})
+		if err != nil {
+			return nil, err
+		}
+		return append(flat(nil, c.Centrality), c.Change), nil
+	}},
+	{name: "KatzCentrality", oracle: katzNaively, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
+		c, err := KatzCentrality(g, CentralityOptions{Run: run, Tolerance: 1e-13})
+		if err != nil {
+			return nil, err
+		}
+		return flat(nil, c.Centrality), nil
+	}},
+	{name: "Similarity", oracle: func(out [][]arc) []float64 { return similarNaively(out, Jaccard, 3, false) },
+		run: similarIn(Jaccard, 3, false)},
+	{name: "Similarity by overlap", oracle: func(out [][]arc) []float64 { return similarNaively(out, Overlap, 1, false) },
+		run: similarIn(Overlap, 1, false)},
+	{name: "Similarity by cosine, predicted", oracle: func(out [][]arc) []float64 { return similarNaively(out, Cosine, 2, true) },
+		run: similarIn(Cosine, 2, true)},
+	{name: "MinimumSpanningForest", check: checkForest(1), run: forestIn(false)},
+	{name: "MinimumSpanningForest of the greatest weight", check: checkForest(-1), run: forestIn(true)},
+	{name: "BipartiteMatching", oracle: matchNaively, run: matchIn(false)},
+	{name: "BipartiteMatching, maximal", oracle: func([][]arc) []float64 { return []float64{1} }, run: matchIn(true)},
+	{name: "Diameter", check: checkDiameter, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
+		d, err := Diameter(g, DiameterOptions{Run: run})
+		if err != nil {
+			return nil, err
+		}
+		return floats(d.Lower, d.Upper, d.From, d.To), nil
+	}},
+	{name: "TopologicalOrder", check: checkOrder, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
+		o, err := TopologicalOrder(g, TopologicalOptions{Run: run})
+		var cycle *CycleError
+		if errors.As(err, &cycle) {
+			return append([]float64{-1}, floats(cycle.Cycle...)...), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		return append(append([]float64{float64(o.Depth)}, flat(nil, o.Level)...), floats(o.Order...)...), nil
+	}},
+	{name: "NominateVertices", oracle: func(out [][]arc) []float64 { return nominateNaively(out, ContextDistance) }, run: nominateBy(ContextDistance)},
+	{name: "NominateVertices by seeds", oracle: func(out [][]arc) []float64 { return nominateNaively(out, ContextSeeds) }, run: nominateBy(ContextSeeds)},
+	{name: "NominateVertices by common neighbours", oracle: func(out [][]arc) []float64 { return nominateNaively(out, ContextCommonNeighbours) }, run: nominateBy(ContextCommonNeighbours)},
+	{name: "NominateVertices by PageRank", loose: 1e-6, oracle: func(out [][]arc) []float64 { return nominateNaively(out, ContextPageRank) }, run: nominateBy(ContextPageRank)},
+}
+
+func init() {
+	for _, a := range standardApps {
+		all[a.name] = func(g matrix.Source[float64], run Run) error {
+			_, err := a.run(g, run)
+			return err
+		}
+	}
+}
+
+// isStandard reports whether a name of all is that of a workflow of the standard set.
+func isStandard(name string) bool {
+	return slices.ContainsFunc(standardApps, func(a standardApp) bool { return a.name == name })
+}
+
+// sameFigures compares lists of numbers; sums may have another order.
+func sameFigures(t rapid.TB, what string, got, want []float64, loose float64) {
+	t.Helper()
+	if loose == 0 {
+		loose = 1e-9
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d figures, want %d", what, len(got), len(want))
+	}
+	for i := range got {
+		if !(math.Abs(got[i]-want[i]) <= loose*max(1, math.Abs(want[i])) || math.IsNaN(got[i]) && math.IsNaN(want[i])) {
+			t.Fatalf("%s: figure %d is %v, want %v: got %v, want %v", what, i, got[i], want[i], got, want)
+		}
+	}
+}
+
+// Every workflow of the standard set gives what its oracle does, by its kernel of the host and by
+// operations, for every format, view and number of threads.
+func TestStandard(t *testing.T) {
+	for _, a := range standardApps {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			onGraphs(t, func(t rapid.TB, s sample) {
+				var want []float64
+				everyForm(t, s, func(name string, g matrix.Source[float64], run Run) {
+					for _, m := range []Method{Auto, Pipeline} {
+						run.Method = m
+						got, err := a.run(g, run)
+						if err != nil {
+							t.Fatalf("%s, method %q: %v", name, m, err)
+						}
+						if want == nil {
+							want = got
+							a.verify(t, name, s.arcs(), got)
+						}
+						sameFigures(t, name+" method "+string(m), got, want, a.loose)
+					}
+				})
+			})
+		})
+	}
+}
+
+// The kernels of the host agree with the operations on graphs that are larger than a word of bits,
+// a batch and a piece of a loop.
+func TestStandardForms(t *testing.T) {
+	t.Parallel()
+	for k, s := range []sample{random(700, 4000, 5, false), random(600, 2500, 6, true).beside(path(40).both()), path(400)} {
+		g := build[float64](t, s, matrix.CSR)
+		for _, a := range standardApps {
+			if k == 2 && !longtest.Enabled() {
+				continue
+			}
+			want, err := a.run(g, Run{Method: Pipeline})
+			if err != nil {
+				t.Fatalf("%s: %v", a.name, err)
+			}
+			for _, threads := range []int{1, 3} {
+				got, err := a.run(g, Run{Threads: threads})
+				if err != nil {
+					t.Fatalf("%s: %v", a.name, err)
+				}
+				sameFigures(t, a.name, got, want, a.loose)
+			}
+		}
+	}
+}
+
+// The operations give the same on a device. On the emulator a sample of the graphs is enough, and in
+// the quick form one, with a third of the workflows, others every day: each compiles its kernels.
+func TestStandardOnDevice(t *testing.T) {
+	d := realOrEmulated(t)
+	few := !longtest.Enabled() && d.e != nil
+	for k, s := range placeSamples() {
+		if s.m != s.n || d.e != nil && k%6 != 3 || few && s.reason != "karate" {
+			continue
+		}
+		how := guises[k%len(guises)]
+		t.Run(s.reason, func(t *testing.T) {
+			host := build[float64](t, s.sample, matrix.CSR)
+			there := move[float64](t, s.sample, how, d.Device)
+			for at, a := range standardApps {
+				if few && (at+longtest.Day())%3 != 0 {
+					continue
+				}
+				want, err := a.run(host, Run{})
+				if err != nil {
+					t.Fatalf("%s: %v", a.name, err)
+				}
+				got, err := a.run(there, Run{})
+				if err != nil {
+					t.Fatalf("%s of %s: %v", a.name, how.name, err)
+				}
+				sameFigures(t, a.name+" of "+how.name, got, want, a.loose)
+			}
+		})
+	}
+}
+
+// Settings outside their range are errors that name the argument and what is wanted.
+func TestStandardErrors(t *testing.T) {
+	t.Parallel()
+	g := build[float64](t, clique(4, false), matrix.CSR)
+	negative := build[float64](t, sample{2, 2, []edge{{0, 1, 3}, {1, 0, -2}}}, matrix.CSR)
+	short, minus, none := matrix.NewVector[float64](3), matrix.NewVector[float64](4), matrix.NewVector[float64](4)
+	if err := minus.Set(2, -1); err != nil {
+		t.Fatal(err)
+	}
+	unknown, err := matrix.FromTuples(2, 2, []int{1}, []int{0}, []float64{math.NaN()}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loop, err := matrix.FromTuples(3, 3, []int{0, 1}, []int{1, 1}, []float64{1, 1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	many := build[float64](t, path(40).both(), matrix.CSR)
+	for _, c := range []struct {
+		reason, want string
+		err          error
+	}{
+		{"a negative batch", "Betweenness: the batch is -1", second(Betweenness(g, BetweennessOptions{Batch: -1}))},
+		{"a source that is no vertex", "source", second(Betweenness(g, BetweennessOptions{Sources: []int{4}}))},
+		{"samples and a list", "Betweenness: the number of samples is 1", second(Betweenness(g, BetweennessOptions{Sources: []int{0}, Samples: 1}))},
+		{"negative samples", "Closeness: the number of samples is -1", second(Closeness(g, ClosenessOptions{Samples: -1}))},
+		{"a batch", "Closeness: the batch is -3", second(Closeness(g, ClosenessOptions{Batch: -3}))},
+		{"negative iterations", "LabelPropagation: the number of iterations is -1", second(LabelPropagation(g, LabelPropagationOptions{MaxIterations: -1}))},
+		{"an order", "Colouring: the order is 3", second(Colouring(g, ColouringOptions{Order: 3}))},
+		{"no tolerance", "HITS: the tolerance is -1", second(HITS(g, CentralityOptions{Tolerance: -1}))},
+		{"iterations", "EigenvectorCentrality: the number of iterations is -1", second(EigenvectorCentrality(g, CentralityOptions{MaxIterations: -1}))},
+		{"an attenuation of another workflow", "HITS: the attenuation is 0.1", second(HITS(g, CentralityOptions{Attenuation: .1}))},
+		{"an attenuation that diverges", "KatzCentrality: the attenuation is 9, want below", second(KatzCentrality(g, CentralityOptions{Attenuation: 9}))},
+		{"a measure", "Similarity: the measure is -1", second(Similarity(g, SimilarityOptions{Measure: -1}))},
+		{"a negative top", "Similarity: the number of similar rows is -2", second(Similarity(g, SimilarityOptions{Top: -2}))},
+		{"links of a rectangle", "Similarity: the graph is 2×3", second(Similarity(matrix.New[float64](2, 3), SimilarityOptions{Unlinked: true}))},
+		{"NaN", "MinimumSpanningForest: the edge from 1 to 0 has weight NaN", second(MinimumSpanningForest(unknown))},
+		{"a negative weight", "WeightedPageRank: the edge from 1 to 0 has weight -2", second(WeightedPageRank(negative))},
+		{"a restart of another size", "PageRank: the restart is 3 elements", second(PageRank(g, PageRankOptions{Restart: short}))},
+		{"a negative restart", "PageRank: the restart of vertex 2 is -1", second(PageRank(g, PageRankOptions{Restart: minus}))},
+		{"an empty restart", "PageRank: the sum of the restart is 0", second(PageRank(g, PageRankOptions{Restart: none}))},
+		{"searches", "Diameter: the number of searches is -1", second(Diameter(g, DiameterOptions{Searches: -1}))},
+		{"a loop", "TopologicalOrder: the graph has a cycle, 1 → 1", second(TopologicalOrder(loop))},
+		{"a long cycle", "… (40 vertices)", &CycleError{"TopologicalOrder", make([]int, 40)}},
+		{"no seed", "NominateVertices: the list of seeds is empty", second(NominateVertices(g, nil))},
+		{"a seed that is no vertex", "seed", second(NominateVertices(g, []int{4}))},
+		{"a weight", "NominateVertices: the weight is 2", second(NominateVertices(g, []int{0}, NominateOptions{Weight: 2}))},
+		{"a weight without content", "NominateVertices: the weight is 0.5, want 0 without content", second(NominateVertices(g, []int{0}, NominateOptions{Weight: .5}))},
+		{"content of another size", "NominateVertices: the content is 3 elements", second(NominateVertices(g, []int{0}, NominateOptions{Content: short}))},
+		{"a context", "NominateVertices: the context is ContextScore(9)", second(NominateVertices(g, []int{0}, NominateOptions{Context: 9}))},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
+			t.Errorf("%s: the error is %v, want %q", c.reason, c.err, c.want)
+		}
+	}
+	d, err := Diameter(many, DiameterOptions{Searches: 1})
+	if err != nil || d.Lower > 39 || d.Upper < 39 || d.Searches != 1 {
+		t.Errorf("bounds by one search: %+v, %v", d, err)
+	}
+}
+
+// Samples are an estimate: with all vertices the exact result, and near it with most.
+func TestStandardSamples(t *testing.T) {
+	t.Parallel()
+	g := build[float64](t, random(300, 2000, 9, true), matrix.CSR)
+	exact, err := Betweenness(g, BetweennessOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near, err := Closeness(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, samples := range []int{200, 300, 1000} {
+		some, err := Betweenness(g, BetweennessOptions{Samples: samples, Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		few, err := Closeness(g, ClosenessOptions{Samples: samples, Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := min(samples, 300); some.Sources != want || few.Targets != want {
+			t.Errorf("%d samples: %d sources, %d targets", samples, some.Sources, few.Targets)
+		}
+		off, total, apart := 0.0, 0.0, 0.0
+		for v, x := range exact.Centrality.All() {
+			y, _ := some.Centrality.At(v)
+			off, total = off+math.Abs(x-y), total+x
+			c, _ := near.Closeness.At(v)
+			e, _ := few.Closeness.At(v)
+			apart = max(apart, math.Abs(c-e))
+		}
+		if limit := map[int]float64{200: .2}[samples]; off > (limit+1e-9)*total || apart > limit/4+1e-9 {
+			t.Errorf("%d samples: betweenness is off by %v, closeness by %v", samples, off/total, apart)
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/hiveblas/hiveblas/apps"
+)
+
+func betweennessCommand(s *session) *cobra.Command {
+	var sample sampleFlags
+	normalised := false
+	return standardCommand{
+		use: "betweenness GRAPH", short: "Betweenness centrality: how many shortest paths pass through a vertex",
+		long: `betweenness computes for every vertex the sum, over all pairs of other vertices, of the
+share of the shortest paths between them that pass through it. Paths have the
+fewest edges; weights are ignored. In a symmetric graph a pair counts once. The
+time is that of a search from every vertex; --samples estimates from fewer.`,
+		example: `  hiveblas betweenness friends.txt --undirected -o centrality.tsv
+  hiveblas betweenness graph.mtx.gz --samples 500 --normalised --top 20`,
+		threshold: noThreshold, writes: "the centralities", files: matrixFiles, top: "most central vertices",
+		flags: func(fs *pflag.FlagSet) {
+			sample.add(fs)
+			fs.BoolVar(&normalised, "normalised", false, "divide by the number of pairs of other vertices")
+		},
+		check: sample.check,
+		run: func(j *job, run apps.Run) (*standardResult, error) {
+			c, err := apps.Betweenness(j.graph.Matrix, apps.BetweennessOptions{Run: run, Samples: sample.samples, Seed: sample.seed,
+				Undirected: j.graph.IsSymmetric(), Normalised: normalised})
+			if err != nil {
+				return nil, err
+			}
+			return &standardResult{algorithm: "Brandes",
+				figures: []field{{"sources", "sources", c.Sources}},
+				write:   func() error { return writeVectorAs(j, c.Centrality) }, ranks: c.Centrality,
+			}, c.Centrality.Move(nil)
+		},
+	}.command(s)
+}

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/hiveblas/hiveblas/apps"
+)
+
+func eigenvectorCommand(s *session) *cobra.Command {
+	var f iterationFlags
+	return standardCommand{
+		use: "eigenvector GRAPH", short: "Eigenvector centrality",
+		long: `eigenvector computes the eigenvector of the largest eigenvalue of the graph, of
+Euclidean norm 1: a vertex is as central as the vertices with edges to it. Weights
+are ignored. Graphs without cycles have no such vector; see katz.`,
+		example: `  hiveblas eigenvector friends.txt --undirected -o centrality.tsv
+  hiveblas eigenvector graph.mtx.gz --top 20 --json`,
+		threshold: thresholdPageRank, writes: "the centralities", files: matrixFiles, top: "most central vertices", flags: f.add, check: f.check,
+		run: func(j *job, run apps.Run) (*standardResult, error) {
+			c, err := apps.EigenvectorCentrality(j.graph.Matrix, apps.CentralityOptions{Run: run, Tolerance: f.tolerance, MaxIterations: f.most})
+			if err != nil {
+				return nil, err
+			}
+			return &standardResult{algorithm: "power iteration", failed: f.unconverged(j, c.Converged, c.Change, c.Iterations),
+				figures: []field{{"iterations", "iterations", c.Iterations}}, ranks: c.Centrality,
+				write: func() error { return writeVectorAs(j, c.Centrality) },
+			}, c.Centrality.Move(nil)
+		},
+	}.command(s)
+}

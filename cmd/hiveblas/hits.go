@@ -1,0 +1,41 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/hiveblas/hiveblas/apps"
+)
+
+func hitsCommand(s *session) *cobra.Command {
+	var f iterationFlags
+	return standardCommand{
+		use: "hits GRAPH", short: "Hubs and authorities",
+		long: `hits computes how good a hub and an authority every vertex is: hubs have edges to
+authorities, and authorities edges from hubs. Both sum to 1. -o writes a line for
+each vertex with its hub and its authority score; the summary lists the best
+authorities. Weights are ignored.`,
+		example: `  hiveblas hits web.mtx.gz -o hits.tsv --top 20
+  hiveblas hits links.csv --ids renumber --json`,
+		threshold: thresholdPageRank, writes: "the scores", files: listFiles, top: "best authorities", flags: f.add, check: f.check,
+		run: func(j *job, run apps.Run) (*standardResult, error) {
+			c, err := apps.HITS(j.graph.Matrix, apps.CentralityOptions{Run: run, Tolerance: f.tolerance, MaxIterations: f.most})
+			if err != nil {
+				return nil, err
+			}
+			return &standardResult{algorithm: "power iteration", failed: f.unconverged(j, c.Converged, c.Change, c.Iterations),
+				figures: []field{{"iterations", "iterations", c.Iterations}}, ranks: c.Authorities,
+				write: func() error {
+					hubs, authorities := c.Hubs.Dense(0), c.Authorities.Dense(0)
+					return j.writeLines(func(line func(fields ...string) error) error {
+						for v, x := range hubs {
+							if err := line(j.graph.name(v), text(x), text(authorities[v])); err != nil {
+								return err
+							}
+						}
+						return nil
+					})
+				},
+			}, toHost(nil, c.Hubs, c.Authorities)
+		},
+	}.command(s)
+}

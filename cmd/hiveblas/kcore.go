@@ -1,0 +1,33 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/hiveblas/hiveblas/apps"
+)
+
+func kcoreCommand(s *session) *cobra.Command {
+	return standardCommand{
+		use: "kcore GRAPH", short: "Core numbers: how deep every vertex is in the graph",
+		long: `kcore computes the core number of every vertex: the largest k such that the vertex is
+part of a subgraph whose vertices all have k or more neighbours in it. Directions,
+weights and self-loops are ignored.`,
+		example: `  hiveblas kcore friends.txt -o cores.tsv
+  hiveblas kcore graph.mtx.gz --top 20 --json`,
+		threshold: noThreshold, writes: "the core numbers", files: matrixFiles, top: "vertices of the highest core numbers",
+		run: func(j *job, run apps.Run) (*standardResult, error) {
+			c, err := apps.CoreNumbers(j.graph.Matrix, apps.CoreOptions{Run: run})
+			if err == nil {
+				err = c.Number.Move(nil)
+			}
+			if err != nil {
+				return nil, err
+			}
+			ranks, err := asFloats(c.Number)
+			return &standardResult{
+				figures: []field{{"max", "highest core number", c.Max}, {"innermost", "vertices with it", c.Inner}},
+				write:   func() error { return writeVectorAs(j, c.Number) }, ranks: ranks,
+			}, err
+		},
+	}.command(s)
+}

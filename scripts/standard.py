@@ -1,0 +1,354 @@
+#!/usr/bin/env python3
+"""Compares the commands of the standard set with NetworkX, igraph and SciPy on real graphs.
+
+    scripts/standard.py [--hiveblas PATH] [--data FOLDER] [--only NAME,NAME] [--quick]
+
+builds the command line if no --hiveblas is given, runs each command on the graphs of FOLDER (default: ../shared/data
+beside the checkout), and prints a line for each comparison: the largest difference and the seconds of both, the command's
+with reading and starting. It exits with 1 if one disagrees, and with 0 and a reason if the packages or the graphs are
+missing. --quick leaves out what takes NetworkX more than a few seconds.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+try:
+    import igraph
+    import networkx as nx
+    import numpy as np
+    import scipy.io
+    import scipy.sparse as sp
+    import scipy.sparse.csgraph as csgraph
+    import scipy.sparse.linalg as linalg
+except ImportError as e:
+    print("skipped: %s; install Debian's python3-networkx, python3-igraph and python3-scipy" % e)
+    sys.exit(0)
+
+GRAPHS = ["lagraph/karate.mtx", "graphs/dolphins.mtx.gz", "graphs/lesmis.mtx.gz", "graphs/football.mtx.gz", "graphs/celegansneural.mtx.gz",
+          "graphs/polblogs.mtx.gz", "graphs/email-Eu-core.mtx.gz", "graphs/netscience.mtx.gz", "graphs/ca-GrQc.mtx.gz",
+          "graphs/wiki-Vote.mtx.gz", "graphs/p2p-Gnutella08.mtx.gz"]
+
+
+class Case:
+    """A graph in the forms of all packages."""
+
+    def __init__(self, path):
+        self.path, self.name = path, os.path.basename(path).split(".")[0]
+        a = sp.csr_matrix(scipy.io.mmread(path), dtype=np.float64)
+        pattern = sp.csr_matrix((np.ones(a.nnz), a.indices, a.indptr), a.shape)  # zeros of the file are edges too
+        self.a, self.pattern = a, pattern
+        self.n = a.shape[0]
+        self.symmetric = (pattern != pattern.T).nnz == 0
+        coo = pattern.tocoo()
+        self.directed = nx.DiGraph()
+        self.directed.add_nodes_from(range(self.n))
+        self.directed.add_edges_from(zip(coo.row.tolist(), coo.col.tolist()))
+        self.simple = nx.Graph(self.directed)
+        self.simple.remove_edges_from(list(nx.selfloop_edges(self.simple)))
+        self.own = nx.Graph(self.directed) if self.symmetric else self.directed
+        half = sp.triu(sp.csr_matrix((pattern + pattern.T) > 0), 1, format="coo")
+        self.igraph = igraph.Graph(n=self.n, edges=np.stack([half.row, half.col], axis=1).tolist())
+        self.igraph_directed = igraph.Graph(n=self.n, edges=np.stack([coo.row, coo.col], axis=1).tolist(), directed=True)
+
+
+class Tool:
+    def __init__(self, program, folder):
+        self.program, self.out = program, os.path.join(folder, "out.tsv")
+
+    def run(self, command, path, *flags, output=True):
+        """Runs a command; returns its report, the columns of its output, and the seconds."""
+        call = [self.program, command, path, "--json", *flags] + (["-o", self.out] if output else [])
+        start = time.perf_counter()
+        done = subprocess.run(call, capture_output=True, text=True)
+        took = time.perf_counter() - start
+        if done.returncode != 0:
+            raise RuntimeError("%s: %s" % (" ".join(call), done.stderr.strip()))
+        lines = [line.split("\t") for line in open(self.out)] if output else []
+        return json.loads(done.stdout), lines, took
+
+    def vector(self, case, command, *flags):
+        report, lines, took = self.run(command, case.path, *flags)
+        v = np.zeros((case.n, max([len(x) - 1 for x in lines] + [1])))
+        for x in lines:
+            v[int(x[0])] = [float(y) for y in x[1:]]
+        return report, v, took
+
+
+def listed(d, n):
+    return np.array([d[v] for v in range(n)], dtype=np.float64)
+
+
+def partition_labels(parts, n):
+    label = np.zeros(n)
+    for p in parts:
+        label[list(p)] = min(p)
+    return label
+
+
+def relative(x, y):
+    return float(np.max(np.abs(x - y) / np.maximum(1, np.abs(y)))) if len(x) else 0.0
+
+
+# Each comparison returns the largest difference, and takes the tool and the case. The reference is timed by clock.
+
+class Clock:
+    def __init__(self):
+        self.took = 0.0
+
+    def __call__(self, f):
+        start = time.perf_counter()
+        r = f()
+        self.took += time.perf_counter() - start
+        return r
+
+
+def scc(t, c, clock):
+    _, v, took = t.vector(c, "scc")
+    return relative(v[:, 0], partition_labels(clock(lambda: list(nx.strongly_connected_components(c.directed))), c.n)), took
+
+
+def kcore(t, c, clock):
+    _, v, took = t.vector(c, "kcore")
+    return relative(v[:, 0], np.array(clock(c.igraph.coreness), dtype=np.float64)), took
+
+
+def betweenness(t, c, clock):
+    _, v, took = t.vector(c, "betweenness")
+    g = c.igraph if c.symmetric else c.igraph_directed
+    return relative(v[:, 0], np.array(clock(g.betweenness))), took
+
+
+def closeness(t, c, clock):
+    _, v, took = t.vector(c, "closeness", "--incoming")
+    d = clock(lambda: nx.closeness_centrality(c.own))
+    return relative(v[:, 0], listed(d, c.n)), took
+
+
+def harmonic(t, c, clock):
+    _, v, took = t.vector(c, "closeness", "--incoming", "--harmonic")
+    d = clock(lambda: nx.harmonic_centrality(c.own))
+    return relative(v[:, 0], listed(d, c.n)), took
+
+
+def clustering(t, c, clock):
+    report, v, took = t.vector(c, "clustering")
+    d = clock(lambda: nx.clustering(c.simple))
+    transitivity = c.igraph.transitivity_undirected()
+    return max(relative(v[:, 0], listed(d, c.n)), abs(report["transitivity"] - transitivity)), took
+
+
+def cdlp(t, c, clock):
+    _, v, took = t.vector(c, "cdlp")
+
+    def reference():  # Graphalytics' rule, since the packages have other ones
+        label = np.arange(c.n)
+        both = c.pattern if c.symmetric else c.pattern + c.pattern.T
+        for _ in range(10):
+            member = sp.csr_matrix((np.ones(c.n), label, np.arange(c.n + 1)), (c.n, c.n))
+            count = sp.csr_matrix(both @ member)
+            count.sort_indices()
+            fresh = label.copy()
+            for v in range(c.n):
+                row = slice(count.indptr[v], count.indptr[v + 1])
+                if row.start < row.stop:
+                    fresh[v] = count.indices[row][np.argmax(count.data[row])]
+            if (fresh == label).all():
+                break
+            label = fresh
+        return label
+    return relative(v[:, 0], clock(reference)), took
+
+
+def mis(t, c, clock):
+    _, v, took = t.vector(c, "mis")
+    chosen = set(np.flatnonzero(v[:, 0]).tolist())
+    clock(lambda: nx.maximal_independent_set(c.simple, seed=1) if c.n else [])
+    bad = sum((u in chosen) == any(w in chosen for w in c.simple[u]) for u in c.simple)
+    return float(bad), took
+
+
+def colour(t, c, clock):
+    bad, total = 0.0, 0.0
+    for order, strategy in (("largest-first", "largest_first"), ("smallest-last", "smallest_last")):
+        report, v, took = t.vector(c, "colour", "--order", order)
+        d = clock(lambda: nx.greedy_color(c.simple, strategy))
+        bad += sum(v[x, 0] == v[y, 0] for x, y in c.simple.edges)
+        if order == "smallest-last" and report["colours"] > max(nx.core_number(c.simple).values()) + 1:
+            bad += 1
+        if report["colours"] > 1.2 * (max(d.values()) + 1) + 1:  # the ties are others
+            bad += 1
+        total += took
+    return bad, total
+
+
+def pagerank_personal(t, c, clock):
+    _, v, took = t.vector(c, "pagerank", "--seeds", "0,3,5", "--tolerance", "1e-12")
+    d = clock(lambda: nx.pagerank(c.directed, personalization={0: 1, 3: 1, 5: 1}, tol=1e-14, max_iter=1000))
+    return relative(v[:, 0], listed(d, c.n)), took
+
+
+def pagerank_weighted(t, c, clock):
+    _, v, took = t.vector(c, "pagerank", "--weighted", "--tolerance", "1e-12")
+    g = nx.from_scipy_sparse_array(sp.csr_matrix(c.a), create_using=nx.DiGraph)
+    d = clock(lambda: nx.pagerank(g, tol=1e-14, max_iter=1000))
+    return relative(v[:, 0], listed(d, c.n)), took
+
+
+def hits(t, c, clock):
+    _, v, took = t.vector(c, "hits", "--tolerance", "1e-12", "--max-iterations", "100000")
+    hubs = np.array(clock(c.igraph_directed.hub_score))
+    authorities = np.array(clock(c.igraph_directed.authority_score))
+    return max(np.abs(v[:, 0] - hubs / hubs.sum()).max(), np.abs(v[:, 1] - authorities / authorities.sum()).max()), took
+
+
+def eigenvector(t, c, clock):
+    _, v, took = t.vector(c, "eigenvector", "--tolerance", "1e-12", "--max-iterations", "100000")
+    if c.symmetric:
+        w, vectors = clock(lambda: linalg.eigsh(c.pattern, k=2, which="LA"))
+        x = np.abs(vectors[:, np.argmax(w)])
+    else:
+        x = np.array(clock(c.igraph_directed.eigenvector_centrality))
+    return np.abs(v[:, 0] - x / np.linalg.norm(x)).max(), took
+
+
+def katz(t, c, clock):
+    degree = max(np.bincount(c.pattern.indices, minlength=1))
+    alpha = .5 / degree
+    _, v, took = t.vector(c, "katz", "--attenuation", repr(float(alpha)), "--tolerance", "1e-12")
+    d = clock(lambda: nx.katz_centrality(c.directed, alpha=alpha, tol=1e-13, max_iter=10000))
+    return relative(v[:, 0], listed(d, c.n)), took
+
+
+def similar(t, c, clock):
+    report, lines, took = t.run("similar", c.path, "-k", "5")
+
+    def reference():
+        common = (c.pattern @ c.pattern.T).tocoo()
+        size = np.asarray(c.pattern.sum(axis=1)).ravel()
+        keep = common.row != common.col
+        row, col, x = common.row[keep], common.col[keep], common.data[keep]
+        return row, col, x / (size[row] + size[col] - x)
+    row, col, score = clock(reference)
+    best = {}
+    for r, k, x in zip(row.tolist(), col.tolist(), score.tolist()):
+        best.setdefault(r, []).append((-x, k))
+    want = {(r, k): -x for r, list in best.items() for x, k in sorted(list)[:5]}
+    got = {(int(x[0]), int(x[1])): float(x[2]) for x in lines}
+    if want.keys() != got.keys():
+        return float(len(want.keys() ^ got.keys())), took
+    return max([abs(got[k] - want[k]) for k in got] + [0.0]), took
+
+
+def msf(t, c, clock):
+    report, _, took = t.run("msf", c.path)
+    g = nx.Graph()
+    g.add_nodes_from(range(c.n))
+    zeros = sp.csr_matrix(c.pattern).tocoo()
+    for u, v in zip(zeros.row.tolist(), zeros.col.tolist()):
+        if u != v:
+            w = c.a[u, v] if c.pattern[v, u] == 0 else min(c.a[u, v], c.a[v, u])
+            g.add_edge(u, v, weight=w)
+    tree = clock(lambda: nx.minimum_spanning_tree(g))
+    return abs(report["weight"] - tree.size(weight="weight")) + abs(report["edges"] - tree.number_of_edges()), took
+
+
+def matching(t, c, clock):
+    report, lines, took = t.run("matching", c.path)
+    m = clock(lambda: csgraph.maximum_bipartite_matching(c.pattern, perm_type="column"))
+    bad = sum(c.pattern[int(x[0]), int(x[1])] == 0 for x in lines)
+    return float(abs(report["size"] - (m >= 0).sum()) + bad + abs(len({x[0] for x in lines}) - report["size"])), took
+
+
+def diameter(t, c, clock):
+    report, _, took = t.run("diameter", c.path, output=False)
+    d = clock(c.igraph.diameter)
+    between = c.igraph.distances(report["from"], report["to"])[0][0]
+    return float(abs(report["lower"] - d) + abs(report["upper"] - d) + abs(between - d)), took
+
+
+def toposort(t, c, clock):
+    """The edges towards the greater vertex, which have no cycle."""
+    up = sp.triu(c.pattern, 1, format="coo")
+    path = os.path.join(os.path.dirname(t.out), "up.mtx")
+    scipy.io.mmwrite(path, sp.coo_matrix((np.ones(up.nnz, np.int64), (up.row, up.col)), up.shape))
+    report, lines, took = t.run("toposort", path)
+    place = {int(x[0]): k for k, x in enumerate(lines)}
+    g = nx.DiGraph(list(zip(up.row.tolist(), up.col.tolist())))
+    longest = clock(lambda: nx.dag_longest_path_length(g)) if up.nnz else 0
+    bad = sum(place[u] >= place[v] for u, v in g.edges) + abs(len(place) - c.n)
+    return float(bad + abs(report["levels"] - 1 - longest)), took
+
+
+def nominate(t, c, clock):
+    _, v, took = t.vector(c, "nominate", "--seeds", "0,3,5", "--context", "seeds")
+    count = np.asarray(clock(lambda: c.pattern[[0, 3, 5]].sum(axis=0))).ravel()
+    count[[0, 3, 5]] = 0
+    others = np.delete(count, [0, 3, 5])
+    if others.max() > others.min():
+        count = (count - others.min()) / (others.max() - others.min())
+    count[[0, 3, 5]] = 0
+    return relative(v[:, 0], count), took
+
+
+# name, comparison, tolerance, most vertices for NetworkX's sake
+COMPARISONS = [
+    ("scc", scc, 0, 1e9), ("kcore", kcore, 0, 1e9), ("betweenness", betweenness, 1e-9, 1e4), ("closeness", closeness, 1e-12, 2000),
+    ("harmonic", harmonic, 1e-12, 1000), ("clustering", clustering, 1e-12, 1e9), ("cdlp", cdlp, 0, 1e9), ("mis", mis, 0, 1e9),
+    ("colour", colour, 0, 1e9), ("pagerank --seeds", pagerank_personal, 1e-9, 1e9), ("pagerank --weighted", pagerank_weighted, 1e-9, 1e9),
+    ("hits", hits, 1e-6, 1e9), ("eigenvector", eigenvector, 1e-6, 1e9), ("katz", katz, 1e-9, 1e9), ("similar", similar, 1e-12, 1e9),
+    ("msf", msf, 1e-9, 1e9), ("matching", matching, 0, 1e9), ("diameter", diameter, 0, 1e9), ("toposort", toposort, 0, 1e9),
+    ("nominate", nominate, 1e-12, 1e9),
+]
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    p.add_argument("--hiveblas")
+    p.add_argument("--data", default=os.path.join(HERE, "..", "shared", "data"))
+    p.add_argument("--only", default="")
+    p.add_argument("--quick", action="store_true")
+    o = p.parse_args()
+    only = [x for x in o.only.split(",") if x]
+    if not os.path.isdir(o.data):
+        print("skipped: no folder %s with graphs" % o.data)
+        return 0
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        program = o.hiveblas
+        if not program:
+            program = os.path.join(folder, "hiveblas")
+            subprocess.run(["go", "build", "-o", program, "./cmd/hiveblas"], cwd=HERE, check=True)
+        tool = Tool(program, folder)
+        print("%-20s %-18s %10s %9s %9s" % ("command", "graph", "difference", "hiveblas", "peer"))
+        for name in GRAPHS[:8] if o.quick else GRAPHS:
+            path = os.path.join(o.data, name)
+            if not os.path.exists(path):
+                print("skipped: no " + path)
+                continue
+            case = Case(path)
+            for command, compare, tolerance, most in COMPARISONS:
+                if case.n > most or only and command not in only:
+                    continue
+                clock = Clock()
+                try:
+                    difference, took = compare(tool, case, clock)
+                except Exception as e:
+                    print("%-20s %-18s FAILED %s: %s" % (command, case.name, type(e).__name__, e))
+                    failed += 1
+                    continue
+                ok = difference <= tolerance
+                failed += not ok
+                print("%-20s %-18s %10.2g %8.3fs %8.3fs%s" % (command, case.name, difference, took, clock.took, "" if ok else "  DIFFERS"), flush=True)
+    print("%d comparisons differ" % failed if failed else "all agree")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
