@@ -10,6 +10,7 @@ import (
 	"github.com/hiveblas/hiveblas/bench"
 	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/chunked"
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/cusparse/jit"
@@ -169,6 +170,25 @@ var functions = []listedFunction{
 	{"chunked.Where", chunked.Where[float64]},
 	{"chunked.Where", chunked.Where[bool]},
 	{"chunked.WithProgress", chunked.WithProgress},
+	{"comm.AllReduce", comm.AllReduce},
+	{"comm.Check", comm.Check},
+	{"comm.DTypes", comm.DTypes},
+	{"comm.Delays", comm.Delays},
+	{"comm.FoldBlocks", comm.FoldBlocks[float64]},
+	{"comm.FoldBlocks", comm.FoldBlocks[bool]},
+	{"comm.FoldHost", comm.FoldHost},
+	{"comm.Host", comm.Host[float64]},
+	{"comm.Host", comm.Host[bool]},
+	{"comm.HostAt", comm.HostAt},
+	{"comm.KeepCalls", comm.KeepCalls},
+	{"comm.Kinds", comm.Kinds},
+	{"comm.Local", comm.Local},
+	{"comm.OnDevice", comm.OnDevice},
+	{"comm.Ops", comm.Ops},
+	{"comm.Timeout", comm.Timeout},
+	{"comm.TypeOf", comm.TypeOf[float64]},
+	{"comm.TypeOf", comm.TypeOf[bool]},
+	{"comm.WithFault", comm.WithFault},
 	{"driver.CompilerIdentity", driver.CompilerIdentity},
 	{"driver.Open", driver.Open},
 	{"driver.OpenBLAS", driver.OpenBLAS},
@@ -720,6 +740,18 @@ var types = []listedType{
 	{"chunked.Plan", reflect.TypeFor[chunked.Plan]()},
 	{"chunked.Progress", reflect.TypeFor[chunked.Progress]()},
 	{"chunked.Report", reflect.TypeFor[chunked.Report]()},
+	{"comm.ArgumentError", reflect.TypeFor[comm.ArgumentError]()},
+	{"comm.Buffer", reflect.TypeFor[comm.Buffer]()},
+	{"comm.Call", reflect.TypeFor[comm.Call]()},
+	{"comm.DType", reflect.TypeFor[comm.DType]()},
+	{"comm.Entry", reflect.TypeFor[comm.Entry]()},
+	{"comm.Fault", reflect.TypeFor[comm.Fault]()},
+	{"comm.Kind", reflect.TypeFor[comm.Kind]()},
+	{"comm.Ledger", reflect.TypeFor[comm.Ledger]()},
+	{"comm.Misdeed", reflect.TypeFor[comm.Misdeed]()},
+	{"comm.Op", reflect.TypeFor[comm.Op]()},
+	{"comm.Option", reflect.TypeFor[comm.Option]()},
+	{"comm.RankError", reflect.TypeFor[comm.RankError]()},
 	{"driver.BLAS", reflect.TypeFor[driver.BLAS]()},
 	{"driver.BLASHandle", reflect.TypeFor[driver.BLASHandle]()},
 	{"driver.CompileError", reflect.TypeFor[driver.CompileError]()},
