@@ -15,6 +15,7 @@ type call struct {
 	op         Op
 	root       int
 	color, key int
+	keep       [][]int32 // memory that a library uses meanwhile
 }
 
 func (c *call) invalid(arg, reason, remedy string) error {

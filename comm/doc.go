@@ -5,6 +5,7 @@
 // [Comm] is the interface. Its implementations are
 //
 //   - [Local]: ranks are goroutines, buffers are host memory;
+//   - [JoinMPI]: processes that mpirun started, data by Open MPI, buffers are host memory;
 //   - [WithFault]: wraps a Comm and makes it fail, for tests.
 //
 // # Rules

@@ -27,7 +27,7 @@ var (
 type RankError struct {
 	Rank    int           // the rank that failed, or that the others waited for; −1 if unknown
 	Host    string        // its host, "" in one process
-	Op      string        // the collective, such as "AllGatherV"; "" outside of any
+	Op      string        // the collective, such as "AllGatherV"; "" outside of any, and if the process of rank 0 ended
 	Number  uint64        // number of the collective in its group, from 1; 0 outside of any
 	Cause   error         // what happened
 	Elapsed time.Duration // from the start of the collective to the failure, where it was detected
