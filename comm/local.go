@@ -46,7 +46,7 @@ type mover interface {
 	// fold combines operands from the left, ErrNoOp if it cannot.
 	fold(dst Buffer, srcs []Buffer, op Op) error
 	// folds reports whether fold can do this.
-	folds(t DType, op Op) bool
+	folds(c *call) bool
 	// wait returns when all that was queued is done, or with an error when ctx is. After that no
 	// memory is touched.
 	wait(ctx context.Context) error
@@ -70,7 +70,7 @@ func (hostMover) copy(dst, src Buffer) error {
 }
 
 func (hostMover) fold(dst Buffer, srcs []Buffer, op Op) error { return FoldHost(dst, srcs, op) }
-func (hostMover) folds(DType, Op) bool                        { return true }
+func (hostMover) folds(*call) bool                            { return true }
 func (hostMover) wait(context.Context) error                  { return nil }
 func (hostMover) close() error                                { return nil }
 
@@ -246,7 +246,7 @@ type sharedPlane struct {
 	mover mover
 }
 
-func (p *sharedPlane) lacks(c *call) bool { return !p.mover.folds(c.dst.dtype, c.op) }
+func (p *sharedPlane) lacks(c *call) bool { return !p.mover.folds(c) }
 
 func (p *sharedPlane) abort() { p.hub.settle() }
 

@@ -1,0 +1,61 @@
+package comm
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+	"unsafe"
+)
+
+// Device is what a group asks of a GPU. Package cusparse makes one of a device or of a context. Its
+// methods are called by one goroutine at a time.
+type Device interface {
+	// Number is the number of the device among those that CUDA shows.
+	Number() int
+	// Do calls f on an OS thread to which the context of the device is bound.
+	Do(f func() error) error
+	// Stream returns the stream in whose order the group copies, a CUstream.
+	Stream() uintptr
+	// Done reports, within Do, whether all that was queued on the stream is done.
+	Done() (bool, error)
+	// Copy queues, within Do, a copy of bytes to this device from any device of the process.
+	Copy(dst, src uint64, bytes int64) error
+	// ToHost and ToDevice queue, within Do, copies from and to host memory.
+	ToHost(dst unsafe.Pointer, src uint64, bytes int64) error
+	ToDevice(dst uint64, src unsafe.Pointer, bytes int64) error
+	// Alloc and Free, within Do, manage memory that other devices can read.
+	Alloc(bytes int64) (uint64, error)
+	Free(address uint64) error
+	// Reach lets this device read the memory of another one, within Do. It reports whether it does
+	// so directly, not through the host.
+	Reach(peer Device) (direct bool, err error)
+}
+
+// awaitDevice polls until the stream of d is done, or ctx is. It must be called within Do.
+func awaitDevice(ctx context.Context, d Device, failed func() error) error {
+	began := time.Now()
+	for spins := 0; ; spins++ {
+		done, err := d.Done()
+		if err != nil {
+			return fmt.Errorf("device %d: %w", d.Number(), err)
+		}
+		if done {
+			return nil
+		}
+		if failed != nil {
+			if err := failed(); err != nil {
+				return err
+			}
+		}
+		if spins%16 == 15 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		// Most collectives take microseconds: yield at first, then sleep for longer and longer.
+		if wait := time.Since(began); wait < time.Millisecond {
+			runtime.Gosched()
+		} else {
+			time.Sleep(min(wait/16, time.Millisecond))
+		}
+	}
+}

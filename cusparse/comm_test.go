@@ -1,0 +1,185 @@
+package cusparse_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/cusparse"
+	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/commtest"
+	"github.com/hiveblas/hiveblas/internal/emu"
+)
+
+// commDevices opens p devices, of which the last repeat if there are fewer.
+func commDevices(t *testing.T, d driver.Driver, p int) []comm.Device {
+	t.Helper()
+	n, err := d.Devices()
+	if err != nil || n == 0 {
+		t.Skip("no device:", err)
+	}
+	out := make([]comm.Device, p)
+	for i := range out {
+		ctx, err := d.Open(i % n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = ctx.Close() })
+		var s driver.Stream
+		err = onThread(ctx, func() (err error) { s, err = ctx.NewStream(); return err })
+		if err == nil {
+			out[i], err = cusparse.CommDevice(ctx, i%n, s)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+func onThread(ctx driver.Context, f func() error) error {
+	d, err := cusparse.CommDevice(ctx, 0, 0)
+	if err != nil {
+		return err
+	}
+	return d.Do(f)
+}
+
+// deviceMemory is the commtest.Memory of a device. It frees nothing before the end.
+type deviceMemory struct {
+	d   comm.Device
+	all []uint64
+}
+
+func (m *deviceMemory) Put(b []byte, t comm.DType, n int) (out comm.Buffer, err error) {
+	out = comm.OnDevice(0, t, 0)
+	if n == 0 {
+		return out, nil
+	}
+	err = m.d.Do(func() error {
+		// Odd addresses within an allocation: blocks are not aligned.
+		p, err := m.d.Alloc(int64(len(b)))
+		if err != nil {
+			return err
+		}
+		m.all = append(m.all, p)
+		out = comm.OnDevice(p, t, n)
+		if err := m.d.ToDevice(p, unsafe.Pointer(&b[0]), int64(len(b))); err != nil {
+			return err
+		}
+		return m.wait()
+	})
+	return out, err
+}
+
+func (m *deviceMemory) wait() error {
+	for {
+		if done, err := m.d.Done(); done || err != nil {
+			return err
+		}
+	}
+}
+
+func (m *deviceMemory) Get(b comm.Buffer) (out []byte, err error) {
+	if b.Len() == 0 {
+		return nil, nil
+	}
+	out = make([]byte, b.Size())
+	err = m.d.Do(func() error {
+		if err := m.d.ToHost(unsafe.Pointer(&out[0]), b.Device(), b.Size()); err != nil {
+			return err
+		}
+		return m.wait()
+	})
+	return out, err
+}
+
+func (m *deviceMemory) free() error {
+	return m.d.Do(func() (err error) {
+		for _, p := range m.all {
+			err = errors.Join(err, m.d.Free(p))
+		}
+		return err
+	})
+}
+
+// runKit runs the kit on the ranks of a group, on devices and then on the host.
+func runKit(t *testing.T, group []comm.Comm, devices []comm.Device, large int, hostToo bool) {
+	t.Helper()
+	var wait sync.WaitGroup
+	for i, c := range group {
+		wait.Go(func() {
+			m := &deviceMemory{d: devices[i]}
+			err := commtest.Check(context.Background(), c, commtest.Options{
+				Place: m, Memory: comm.StagingFolder(devices[i]), Lacks: true, Large: large,
+			})
+			if err == nil && hostToo {
+				err = commtest.Check(context.Background(), c, commtest.Options{Large: large, Lacks: true})
+			}
+			if err = errors.Join(err, c.Close(), m.free()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+func testPeers(t *testing.T, d driver.Driver) {
+	for _, p := range []int{1, 2, 3, 4} {
+		t.Run(fmt.Sprint(p), func(t *testing.T) {
+			devices := commDevices(t, d, p)
+			group, err := comm.Peers(devices, comm.Timeout(time.Minute))
+			if err != nil {
+				t.Fatal(err)
+			}
+			runKit(t, group, devices, 40, true)
+		})
+	}
+}
+
+func TestPeers(t *testing.T) {
+	t.Parallel()
+	d, err := emu.New(emu.Devices(4))
+	if err != nil {
+		t.Skip(err)
+	}
+	testPeers(t, d)
+}
+
+func TestPeersOnDevice(t *testing.T) {
+	testPeers(t, realDriver(t))
+}
+
+func realDriver(t *testing.T) driver.Driver {
+	t.Helper()
+	if os.Getenv("HIVEBLAS_TEST_GPU") == "" {
+		t.Skip("HIVEBLAS_TEST_GPU is not set")
+	}
+	d, err := driver.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestPeersArguments: wrong devices are errors with a remedy.
+func TestPeersArguments(t *testing.T) {
+	t.Parallel()
+	for _, list := range [][]comm.Device{nil, {nil}} {
+		if _, err := comm.Peers(list); !errors.Is(err, comm.ErrArgument) {
+			t.Errorf("Peers(%v): %v", list, err)
+		}
+	}
+	if _, err := cusparse.CommDevice(nil, 0, 0); err == nil {
+		t.Error("a nil context was accepted")
+	}
+	if _, err := (*cusparse.Device)(nil).Comm(); err == nil {
+		t.Error("a nil device was accepted")
+	}
+}
