@@ -367,27 +367,32 @@ func offsets(counts []int) []int {
 	return at
 }
 
-// split shares a hub among the members.
 func (p *sharedPlane) split(ctx context.Context, c *call, members []int) (plane, error) {
-	key := fmt.Sprint(c.number, " ", c.color)
-	p.hub.mu.Lock()
-	h := p.hub.splits[key]
-	if h == nil && c.color >= 0 {
-		h = newHub(len(members), p.hub.life)
-		p.hub.splits[key] = h
-	}
-	p.hub.mu.Unlock()
-	if _, err := p.hub.meet(ctx, p.rank, c); err != nil {
+	h, err := p.hub.split(ctx, p.rank, c, len(members))
+	if err != nil || c.color < 0 {
 		return nil, err
 	}
-	p.hub.leave()
-	if c.color < 0 {
-		return nil, nil
-	}
-	p.hub.mu.Lock()
-	delete(p.hub.splits, key) // all members have it
-	p.hub.mu.Unlock()
 	return &sharedPlane{hub: h, rank: slices.Index(members, p.rank), opt: p.opt, mover: sharedMover{p.mover}}, nil
+}
+
+// split returns the hub of the members of a color, nil for a negative one.
+func (h *hub) split(ctx context.Context, rank int, c *call, members int) (*hub, error) {
+	key := fmt.Sprint(c.number, " ", c.color)
+	h.mu.Lock()
+	sub := h.splits[key]
+	if sub == nil && c.color >= 0 {
+		sub = newHub(members, h.life)
+		h.splits[key] = sub
+	}
+	h.mu.Unlock()
+	if _, err := h.meet(ctx, rank, c); err != nil {
+		return nil, err
+	}
+	h.leave()
+	h.mu.Lock()
+	delete(h.splits, key) // all members have it
+	h.mu.Unlock()
+	return sub, nil
 }
 
 // sharedMover is the mover of a split group, which the first group closes.

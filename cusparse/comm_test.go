@@ -8,7 +8,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/cusparse"
@@ -51,78 +50,20 @@ func onThread(ctx driver.Context, f func() error) error {
 	return d.Do(f)
 }
 
-// deviceMemory is the commtest.Memory of a device. It frees nothing before the end.
-type deviceMemory struct {
-	d   comm.Device
-	all []uint64
-}
-
-func (m *deviceMemory) Put(b []byte, t comm.DType, n int) (out comm.Buffer, err error) {
-	out = comm.OnDevice(0, t, 0)
-	if n == 0 {
-		return out, nil
-	}
-	err = m.d.Do(func() error {
-		// Odd addresses within an allocation: blocks are not aligned.
-		p, err := m.d.Alloc(int64(len(b)))
-		if err != nil {
-			return err
-		}
-		m.all = append(m.all, p)
-		out = comm.OnDevice(p, t, n)
-		if err := m.d.ToDevice(p, unsafe.Pointer(&b[0]), int64(len(b))); err != nil {
-			return err
-		}
-		return m.wait()
-	})
-	return out, err
-}
-
-func (m *deviceMemory) wait() error {
-	for {
-		if done, err := m.d.Done(); done || err != nil {
-			return err
-		}
-	}
-}
-
-func (m *deviceMemory) Get(b comm.Buffer) (out []byte, err error) {
-	if b.Len() == 0 {
-		return nil, nil
-	}
-	out = make([]byte, b.Size())
-	err = m.d.Do(func() error {
-		if err := m.d.ToHost(unsafe.Pointer(&out[0]), b.Device(), b.Size()); err != nil {
-			return err
-		}
-		return m.wait()
-	})
-	return out, err
-}
-
-func (m *deviceMemory) free() error {
-	return m.d.Do(func() (err error) {
-		for _, p := range m.all {
-			err = errors.Join(err, m.d.Free(p))
-		}
-		return err
-	})
-}
-
 // runKit runs the kit on the ranks of a group, on devices and then on the host.
 func runKit(t *testing.T, group []comm.Comm, devices []comm.Device, large int, hostToo bool) {
 	t.Helper()
 	var wait sync.WaitGroup
 	for i, c := range group {
 		wait.Go(func() {
-			m := &deviceMemory{d: devices[i]}
+			m := &commtest.DeviceMemory{Device: devices[i]}
 			err := commtest.Check(context.Background(), c, commtest.Options{
 				Place: m, Memory: comm.StagingFolder(devices[i]), Lacks: true, Large: large,
 			})
 			if err == nil && hostToo {
 				err = commtest.Check(context.Background(), c, commtest.Options{Large: large, Lacks: true})
 			}
-			if err = errors.Join(err, c.Close(), m.free()); err != nil {
+			if err = errors.Join(err, c.Close(), m.Free()); err != nil {
 				t.Error(err)
 			}
 		})
