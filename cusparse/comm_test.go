@@ -124,3 +124,74 @@ func TestPeersArguments(t *testing.T) {
 		t.Error("a nil device was accepted")
 	}
 }
+
+// TestNCCLOnDevice runs the kit on all GPUs of the machine.
+func TestNCCLOnDevice(t *testing.T) {
+	d := realDriver(t)
+	n, err := d.Devices()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, version, err := comm.NCCLVersion()
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Logf("NCCL %s, %s", version, path)
+	for p := 1; p <= n; p++ {
+		devices := commDevices(t, d, p)
+		group, err := comm.NCCL(t.Context(), devices, comm.Timeout(20*time.Second))
+		if err != nil {
+			t.Fatal(err)
+		}
+		runKit(t, group, devices, 40, false)
+	}
+}
+
+// TestNCCLFaultsOnDevice: after a fault every rank has the same error within the timeout, and the
+// devices can be used again.
+func TestNCCLFaultsOnDevice(t *testing.T) {
+	d := realDriver(t)
+	n, err := d.Devices()
+	if err != nil || n < 2 {
+		t.Skip("needs two GPUs")
+	}
+	for _, does := range []comm.Misdeed{comm.FaultFails, comm.FaultHangs, comm.FaultOtherSize} {
+		devices := commDevices(t, d, 2)
+		group, err := comm.NCCL(t.Context(), devices, comm.Timeout(time.Second))
+		if err != nil {
+			t.Skip(err)
+		}
+		group[1] = comm.WithFault(group[1], comm.Fault{Call: 3, Does: does})
+		errs := make([]error, 2)
+		var wait sync.WaitGroup
+		for i, c := range group {
+			wait.Go(func() {
+				x := comm.Host(make([]int64, 10))
+				for errs[i] == nil {
+					errs[i] = c.Reduce(context.Background(), x, x, comm.Sum, false)
+				}
+			})
+		}
+		wait.Wait()
+		var e *comm.RankError
+		if errs[0] != errs[1] || !errors.As(errs[0], &e) || e.Rank != 1 || e.Number != 3 {
+			t.Errorf("misdeed %d: %v, %v", does, errs[0], errs[1])
+		}
+		for _, c := range group {
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		group, err = comm.NCCL(t.Context(), devices, comm.Timeout(20*time.Second))
+		if err != nil {
+			t.Fatalf("after misdeed %d: %v", does, err)
+		}
+		for i, c := range group {
+			wait.Go(func() { errs[i] = errors.Join(c.Fence(context.Background()), c.Close()) })
+		}
+		wait.Wait()
+		if err := errors.Join(errs...); err != nil {
+			t.Errorf("after misdeed %d: %v", does, err)
+		}
+	}
+}

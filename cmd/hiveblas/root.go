@@ -66,7 +66,7 @@ Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.`,
 		bfsCommand(s), ssspCommand(s), pagerankCommand(s), ccCommand(s), tcCommand(s), ktrussCommand(s),
 		scanCommand(s), geoCommand(s), searchCommand(s), sageCommand(s), sgmCommand(s),
 		lassoCommand(s), maxflowCommand(s), lsapCommand(s), runCommand(s),
-		jitCommand(s), tuneCommand(s), benchCommand(s), demoCommand(s),
+		jitCommand(s), tuneCommand(s), benchCommand(s), scaleCommand(s), demoCommand(s),
 	)
 	return root
 }

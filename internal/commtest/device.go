@@ -93,11 +93,16 @@ func (d *HostDevice) Used() int {
 // Reach returns true.
 func (d *HostDevice) Reach(comm.Device) (bool, error) { return true, nil }
 
-// DeviceMemory is the Memory of a device.
+// DeviceMemory is the Memory of a device. It allocates by megabytes, since an allocation on a GPU that
+// peers reach takes a millisecond.
 type DeviceMemory struct {
 	Device comm.Device
 	all    []uint64
+	size   int64 // of the last of all
+	free   int64 // bytes at its end
 }
+
+const arena = 4 << 20
 
 func (m *DeviceMemory) wait() error {
 	for {
@@ -107,6 +112,22 @@ func (m *DeviceMemory) wait() error {
 	}
 }
 
+// take returns n bytes. It is called within Do.
+func (m *DeviceMemory) take(n int64) (uint64, error) {
+	n = (n + 255) &^ 255
+	if n > m.free {
+		p, err := m.Device.Alloc(max(n, arena))
+		if err != nil {
+			return 0, err
+		}
+		m.all, m.size = append(m.all, p), max(n, arena)
+		m.free = m.size
+	}
+	p := m.all[len(m.all)-1] + uint64(m.size-m.free)
+	m.free -= n
+	return p, nil
+}
+
 // Put copies to new memory, which Free gives back.
 func (m *DeviceMemory) Put(b []byte, t comm.DType, n int) (out comm.Buffer, err error) {
 	out = comm.OnDevice(0, t, 0)
@@ -114,11 +135,10 @@ func (m *DeviceMemory) Put(b []byte, t comm.DType, n int) (out comm.Buffer, err 
 		return out, nil
 	}
 	err = m.Device.Do(func() error {
-		p, err := m.Device.Alloc(int64(len(b)))
+		p, err := m.take(int64(len(b)))
 		if err != nil {
 			return err
 		}
-		m.all = append(m.all, p)
 		out = comm.OnDevice(p, t, n)
 		if err := m.Device.ToDevice(p, unsafe.Pointer(&b[0]), int64(len(b))); err != nil {
 			return err
@@ -151,7 +171,7 @@ func (m *DeviceMemory) Free() error {
 				return err
 			}
 		}
-		m.all = nil
+		m.all, m.free = nil, 0
 		return nil
 	})
 }
