@@ -36,6 +36,7 @@ type control struct {
 	answer chan string      // of a check
 	shared chan []byte      // from rank 0
 	closed bool
+	after  func() // after close; or nil
 }
 
 // progress is what a rank was last seen doing.
@@ -273,12 +274,13 @@ func cmpErr(err, otherwise error) error {
 	return otherwise
 }
 
-// connect makes the control channel on a rank other than 0. It tries the addresses in turn until
-// rank 0 answers or ctx is done.
-func connect(ctx context.Context, addresses []string, rank, size int, token string, l *life, opt *options) (*control, error) {
+// connect makes the control channel on a rank other than 0. It asks where rank 0 is and tries the
+// addresses in turn until rank 0 answers or ctx is done.
+func connect(ctx context.Context, where func() (addresses []string, token string), rank, size int, l *life, opt *options) (*control, error) {
 	c := newControl(rank, size, l, opt)
 	var last error
 	for {
+		addresses, token := where()
 		for _, address := range addresses {
 			k, err := c.dial(ctx, address, token)
 			if err == nil {
@@ -295,7 +297,7 @@ func connect(ctx context.Context, addresses []string, rank, size int, token stri
 		select {
 		case <-ctx.Done():
 			return nil, fmt.Errorf("%w: rank %d does not reach rank 0: %w", causeOf(ctx), rank, cmpErr(last, errors.New("no address")))
-		case <-time.After(50 * time.Millisecond):
+		case <-time.After(pollRendezvous):
 		}
 	}
 }
@@ -653,6 +655,10 @@ func (c *control) share(ctx context.Context, data []byte) ([]byte, error) {
 
 // close ends the channel on this rank. The others see that it ended in order.
 func (c *control) close() {
+	if c.after != nil {
+		defer c.after()
+		c.after = nil
+	}
 	c.mu.Lock()
 	c.closed = true
 	c.mu.Unlock()

@@ -2,7 +2,6 @@ package comm
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -59,7 +58,21 @@ func JoinMPI(ctx context.Context, opts ...Option) (Comm, error) {
 	opt := gather(opts)
 	ctx, cancel := context.WithTimeoutCause(ctx, initTimeout, ErrTimeout)
 	defer cancel()
-	// MPI_Init waits for the other processes.
+	p, err := l.join(ctx, newLife(), &opt)
+	if err != nil {
+		return nil, err
+	}
+	// From here on every rank notices the end of another.
+	if err := p.move(ctx, &call{kind: KindFence}); err != nil {
+		return nil, fmt.Errorf("rank %d of %d: %w", p.rank, p.size, err)
+	}
+	g := newGroup(p, p.rank, p.size, p.life, &opt)
+	g.host = p.control.host
+	return g, nil
+}
+
+// join starts MPI, which waits for the other processes, and makes the control channel.
+func (l *mpiLib) join(ctx context.Context, life *life, opt *options) (*mpiPlane, error) {
 	type world struct {
 		comm       uintptr
 		rank, size int
@@ -80,18 +93,30 @@ func JoinMPI(ctx context.Context, opts ...Option) (Comm, error) {
 	case <-ctx.Done():
 		return nil, fmt.Errorf("MPI_Init: %w", causeOf(ctx))
 	}
-	life := newLife()
-	p := &mpiPlane{lib: l, comm: w.comm, rank: w.rank, size: w.size, life: life, opt: &opt, name: "mpi", first: true}
+	p := &mpiPlane{lib: l, comm: w.comm, rank: w.rank, size: w.size, life: life, opt: opt, name: "mpi", first: true}
+	var err error
 	if p.control, err = p.meet(ctx); err != nil {
 		return nil, fmt.Errorf("rank %d of %d: %w", w.rank, w.size, err)
 	}
-	// From here on every rank notices the end of another.
-	if err := p.move(ctx, &call{kind: KindFence}); err != nil {
-		return nil, fmt.Errorf("rank %d of %d: %w", w.rank, w.size, err)
+	return p, nil
+}
+
+// meetByMPI makes the control channel of a group whose data do not go by MPI. MPI ends with it.
+func meetByMPI(ctx context.Context, life *life, opt *options) (*control, error) {
+	l, err := openMPI()
+	if err != nil {
+		return nil, err
 	}
-	g := newGroup(p, w.rank, w.size, life, &opt)
-	g.host = p.control.host
-	return g, nil
+	p, err := l.join(ctx, life, opt)
+	if err != nil {
+		return nil, err
+	}
+	p.control.after = func() {
+		if life.failure() == nil {
+			_ = p.close()
+		}
+	}
+	return p.control, nil
 }
 
 // start starts MPI, and returns a communicator of all processes of its own.
@@ -134,23 +159,16 @@ func (l *mpiLib) start() (comm uintptr, rank, size int, err error) {
 	return *out, int(n[0]), int(n[1]), err
 }
 
-// invitation is what rank 0 tells the others by MPI_Bcast.
-type invitation struct {
-	Host, Token string
-	Port        int
-	IPs         []string
-}
-
 // meet makes the control channel. The address of rank 0 goes by MPI.
 func (p *mpiPlane) meet(ctx context.Context) (*control, error) {
 	var listener net.Listener
 	var text []byte
 	if p.rank == 0 {
+		var v *invitation
 		var err error
-		if listener, err = net.Listen("tcp", ":0"); err != nil {
+		if listener, v, err = invite(); err != nil {
 			return nil, err
 		}
-		v := invitation{Host: hostName(), Token: rand.Text(), Port: listener.Addr().(*net.TCPAddr).Port, IPs: ownIPs()}
 		if text, err = json.Marshal(v); err != nil {
 			return nil, err
 		}
@@ -172,29 +190,7 @@ func (p *mpiPlane) meet(ctx context.Context) (*control, error) {
 	if p.rank == 0 {
 		return accept(ctx, listener, p.size, v.Token, p.life, p.opt)
 	}
-	return connect(ctx, v.addresses(), p.rank, p.size, v.Token, p.life, p.opt)
-}
-
-// addresses lists where rank 0 may be reached, the loopback first if it is on this host.
-func (v *invitation) addresses() (list []string) {
-	if v.Host == hostName() {
-		list = append(list, net.JoinHostPort("127.0.0.1", fmt.Sprint(v.Port)))
-	}
-	for _, ip := range v.IPs {
-		list = append(list, net.JoinHostPort(ip, fmt.Sprint(v.Port)))
-	}
-	return append(list, net.JoinHostPort(v.Host, fmt.Sprint(v.Port)))
-}
-
-// ownIPs returns the addresses of this machine without those of the loopback.
-func ownIPs() (list []string) {
-	all, _ := net.InterfaceAddrs()
-	for _, a := range all {
-		if n, ok := a.(*net.IPNet); ok && !n.IP.IsLoopback() && !n.IP.IsLinkLocalUnicast() {
-			list = append(list, n.IP.String())
-		}
-	}
-	return list
+	return connect(ctx, func() ([]string, string) { return v.addresses(), v.Token }, p.rank, p.size, p.life, p.opt)
 }
 
 // mpiPlane is the plane of processes of MPI.
@@ -507,6 +503,7 @@ func (p *mpiPlane) close() error {
 		cancel()
 	}
 	if p.first {
+		p.control.after = nil
 		p.control.close()
 	}
 	if failed || err != nil {
