@@ -27,18 +27,33 @@ func (a *api) peerSymbol(name string) (uintptr, error) {
 	return fn, nil
 }
 
-func (c *cudaContext) CanAccess(i int) (bool, error) {
-	fn, err := c.a.peerSymbol("cuDeviceCanAccessPeer")
+// PeerMatrix is implemented by drivers that know which devices reach each other.
+type PeerMatrix interface {
+	// CanAccess reports whether kernels of device from can read and write the memory of device to.
+	// It opens no context.
+	CanAccess(from, to int) (bool, error)
+}
+
+func (d *cudaDriver) CanAccess(from, to int) (bool, error) {
+	fn, err := d.a.peerSymbol("cuDeviceCanAccessPeer")
 	if err != nil {
 		return false, err
 	}
-	peer, err := (&cudaDriver{c.a}).device(i)
+	a, err := d.device(from)
+	if err != nil {
+		return false, err
+	}
+	b, err := d.device(to)
 	if err != nil {
 		return false, err
 	}
 	can := new(int32)
-	err = c.a.check("cuDeviceCanAccessPeer", call(fn, uintptr(unsafe.Pointer(can)), c.device, peer))
+	err = d.a.check("cuDeviceCanAccessPeer", call(fn, uintptr(unsafe.Pointer(can)), a, b))
 	return *can != 0, err
+}
+
+func (c *cudaContext) CanAccess(i int) (bool, error) {
+	return (&cudaDriver{c.a}).CanAccess(int(c.device), i)
 }
 
 func (c *cudaContext) EnableAccess(peer Context) error {

@@ -469,6 +469,16 @@ func (c *Context) Sync(s driver.Stream) error {
 	return c.idle("cuStreamSynchronize", s)
 }
 
+// CanAccess is true for different devices.
+func (e *Emulator) CanAccess(from, to int) (bool, error) {
+	for _, i := range []int{from, to} {
+		if _, err := e.Describe(i); err != nil {
+			return false, err
+		}
+	}
+	return from != to, nil
+}
+
 // CanAccess is true for other devices.
 func (c *Context) CanAccess(i int) (bool, error) {
 	if _, err := c.e.Describe(i); err != nil {
