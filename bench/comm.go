@@ -225,12 +225,19 @@ func (b *commBench) group(name string, group []comm.Comm, devices []comm.Device)
 }
 
 // CommRank measures the collectives of a group on one rank; all ranks call it. The figures are
-// those of rank 0. Buffers are of the host, up to 16 MiB.
-func CommRank(ctx context.Context, name string, c comm.Comm, rounds int) ([]CommFit, error) {
+// those of rank 0, for sizes up to largest bytes in all (0: 16 MiB). Buffers are on the device, of
+// the host if it is nil.
+func CommRank(ctx context.Context, name string, c comm.Comm, d comm.Device, largest, rounds int) ([]CommFit, error) {
 	if c == nil {
-		return nil, errors.New("bench: the group is nil; make one with comm.JoinMPI")
+		return nil, errors.New("bench: the group is nil; make one with comm.Join")
 	}
-	return commFits(ctx, name, c, nil, 16<<20, max(rounds, 1))
+	if largest <= 0 {
+		largest = 16 << 20
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	return commFits(ctx, name, c, d, largest, max(rounds, 1))
 }
 
 // commFits measures every kind of collective over sizes from 8 bytes a rank to largest in all.

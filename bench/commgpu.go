@@ -486,8 +486,10 @@ func (b *commBench) latency() error {
 			if g.props.OneByOne {
 				steps = 50
 			}
+			turn := uint64(0)
 			seconds, err := b.median(func() (float64, error) {
-				return b.launch(g, f, 1, unsafe.Pointer(&p.at), unsafe.Pointer(&p.n), unsafe.Pointer(&log), unsafe.Pointer(&steps), unsafe.Pointer(&code), unsafe.Pointer(&g.sink))
+				turn++
+				return b.launch(g, f, 1, unsafe.Pointer(&p.at), unsafe.Pointer(&p.n), unsafe.Pointer(&log), unsafe.Pointer(&steps), unsafe.Pointer(&code), unsafe.Pointer(&turn), unsafe.Pointer(&g.sink))
 			})
 			if err != nil {
 				return err

@@ -45,6 +45,9 @@ func (t *CommTable) WriteText(w io.Writer) error {
 			if f.N > 0 {
 				n = fmt.Sprintf("%.4g", f.N)
 			}
+			if len(f.Points) == 0 {
+				continue
+			}
 			first, last := f.Points[0], f.Points[len(f.Points)-1]
 			fmt.Fprintf(tw, "%s\t%d\t%s\t%.3g\t%s\t%.0f B %.3g µs\t%.4g MB %.4g µs, %.4g GB/s\n", f.Group, f.Ranks, f.Kind, f.Alpha, n,
 				first.Bytes, first.Seconds*1e6, last.Bytes/1e6, last.Seconds*1e6, last.Bytes/last.Seconds/1e9)

@@ -3,7 +3,6 @@ package comm
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"time"
 	"unsafe"
 )
@@ -32,6 +31,10 @@ type Device interface {
 	Reach(peer Device) (direct bool, err error)
 }
 
+// busyWait is how long a wait spins before it sleeps. The thread of a device is locked, and yielding
+// it costs two wake-ups of threads: an AllGatherV of 8 bytes on two H200s took 64 µs.
+const busyWait = 200 * time.Microsecond
+
 // awaitDevice polls until the stream of d is done, or ctx is. It must be called within Do.
 func awaitDevice(ctx context.Context, d Device, failed func() error) error {
 	began := time.Now()
@@ -43,18 +46,18 @@ func awaitDevice(ctx context.Context, d Device, failed func() error) error {
 		if done {
 			return nil
 		}
+		if spins%16 != 15 {
+			continue
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if failed != nil {
 			if err := failed(); err != nil {
 				return err
 			}
 		}
-		if spins%16 == 15 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		// Most collectives take microseconds: yield at first, then sleep for longer and longer.
-		if wait := time.Since(began); wait < time.Millisecond {
-			runtime.Gosched()
-		} else {
+		if wait := time.Since(began); wait > busyWait {
 			time.Sleep(min(wait/16, time.Millisecond))
 		}
 	}

@@ -6,6 +6,8 @@
 //
 //   - [Local]: ranks are goroutines, buffers are host memory;
 //   - [JoinMPI]: processes that mpirun started, data by Open MPI, buffers are host memory;
+//   - [Peers]: GPUs of a process, data by copy engines;
+//   - [NCCL]: GPUs of a process, data by NCCL, and [Join] with [OnGPU]: one process for each GPU;
 //   - [WithFault]: wraps a Comm and makes it fail, for tests.
 //
 // # Rules
@@ -19,9 +21,9 @@
 //
 // A group fails as a whole. When a rank fails (an invalid argument, an error of the library below,
 // a deadline, a cancelled context, a dead process), the group and all groups split from it are
-// dead: the collective under way returns the same [*RankError] on every rank, which names the rank
-// that failed, the collective, its number and the cause. Later calls return an error that is
-// [ErrGroupClosed] and wraps the first one. The contents of destinations are undefined after an
+// dead: the collective under way, or the next one, returns the same [*RankError] on every rank, which
+// names the rank that failed, the collective, its number and the cause. Later calls return an error
+// that is [ErrGroupClosed] and wraps the first one. The contents of destinations are undefined after an
 // error. Nothing is repeated and no rank is replaced: start again from a checkpoint.
 //
 // # Determinism

@@ -70,8 +70,9 @@ type group struct {
 
 	mu     sync.Mutex // one collective at a time
 	number uint64
-	state  sync.Mutex // guards closed
+	state  sync.Mutex // guards the rest
 	closed bool
+	told   bool // a collective of this rank has returned the failure
 }
 
 var _ Comm = (*group)(nil)
@@ -97,16 +98,22 @@ func (g *group) Err() error {
 	return nil
 }
 
-// over returns the error of calls after the end, or nil.
+// over returns the error of a collective after the end, or nil. The first one on each rank returns
+// the failure itself: it may have begun elsewhere before this rank called.
 func (g *group) over() error {
-	switch err := g.Err(); {
-	case err == nil:
-		return nil
-	case errors.Is(err, ErrGroupClosed):
+	first := g.life.failure()
+	g.state.Lock()
+	defer g.state.Unlock()
+	switch {
+	case first != nil && !g.told && !g.closed:
+		g.told = true
+		return first
+	case first != nil:
+		return &closedError{first}
+	case g.closed:
 		return &closedError{}
-	default:
-		return &closedError{err}
 	}
+	return nil
 }
 
 // do runs a collective with everything around it.
@@ -165,6 +172,9 @@ func (g *group) fail(c *call, began time.Time, err error) error {
 	}
 	first := g.life.fail(e)
 	g.plane.abort()
+	g.state.Lock()
+	g.told = true
+	g.state.Unlock()
 	return first
 }
 

@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // maxLocal is the largest number of ranks of a local group.
@@ -78,6 +81,7 @@ func (hostMover) close() error                                { return nil }
 type hub struct {
 	size int
 	life *life
+	spin bool // a processor is free for each rank: wait a little before sleeping
 
 	mu     sync.Mutex
 	round  *round
@@ -87,16 +91,20 @@ type hub struct {
 	splits map[string]*hub
 }
 
+// spinTime is how long a rank waits for the others before it sleeps.
+const spinTime = 20 * time.Microsecond
+
 // round is one meeting.
 type round struct {
 	calls  []*call
 	joined int
 	dead   bool          // a rank gave up, so the round does not take place
-	ready  chan struct{} // closed when all ranks have joined
+	open   atomic.Bool   // all ranks have joined
+	ready  chan struct{} // closed then
 }
 
 func newHub(size int, l *life) *hub {
-	h := &hub{size: size, life: l, splits: map[string]*hub{}}
+	h := &hub{size: size, life: l, splits: map[string]*hub{}, spin: runtime.GOMAXPROCS(0) >= 2*size}
 	h.quiet = sync.NewCond(&h.mu)
 	return h
 }
@@ -118,6 +126,7 @@ func (h *hub) meet(ctx context.Context, rank int, c *call) ([]*call, error) {
 		h.round = nil
 		if err = h.verify(r.calls); err == nil {
 			h.busy += h.size // all ranks move data from here to leave
+			r.open.Store(true)
 			close(r.ready)
 		}
 	} else {
@@ -126,6 +135,14 @@ func (h *hub) meet(ctx context.Context, rank int, c *call) ([]*call, error) {
 	h.mu.Unlock()
 	if err != nil {
 		return nil, err
+	}
+	if h.spin {
+		// The others are microseconds away as a rule, and a wake-up takes five.
+		for began, k := time.Now(), 0; !r.open.Load(); k++ {
+			if k%64 == 63 && time.Since(began) > spinTime {
+				break
+			}
+		}
 	}
 	select {
 	case <-r.ready:

@@ -153,8 +153,14 @@ type ncclConfig struct {
 	blocking, _    int32
 }
 
+// newNCCLConfig asks for a communicator that does not block. HIVEBLAS_NCCL_BLOCKING=1 asks for one
+// that does, whose calls cannot be interrupted, for measurements.
 func newNCCLConfig() *ncclConfig {
-	return &ncclConfig{size: 24, magic: 0xcafebeef, version: 21400, blocking: 0}
+	c := &ncclConfig{size: 24, magic: 0xcafebeef, version: 21400, blocking: 0}
+	if os.Getenv("HIVEBLAS_NCCL_BLOCKING") == "1" {
+		c.blocking = 1
+	}
+	return c
 }
 
 // uniqueID makes the id of a new world.

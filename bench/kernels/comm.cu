@@ -27,12 +27,10 @@ typedef u64 hb_word;
 typedef uint4 hb_word;
 #endif
 
-#if GRAIN > 32
-#define LANES (GRAIN / 16)          // threads that share an access
-#define WORDS 1                     // words of a thread
+#if GRAIN > 16
+#define LANES (GRAIN / 16) // threads that share an access, of one word each
 #else
 #define LANES 1
-#define WORDS (GRAIN / (int)sizeof(hb_word))
 #endif
 
 __device__ inline u32 hb_fold(u32 w) { return w; }
@@ -45,7 +43,7 @@ __device__ inline void hb_inc(u32 &w) { w += 1; }
 __device__ inline void hb_inc(u64 &w) { w += 1; }
 __device__ inline void hb_inc(uint4 &w) { w.x += 1; w.y += 1; w.z += 1; w.w += 1; }
 
-// One access of WORDS words. u is what writes write.
+// One access. u is what writes write.
 template <int OP>
 __device__ inline u32 hb_access(hb_word *p, u32 u)
 {
@@ -56,20 +54,17 @@ __device__ inline u32 hb_access(hb_word *p, u32 u)
         return atomicMin((u32 *)p, u);
     if (OP == CAS)
         return (u32)atomicCAS((u64 *)p, (u64)u, (u64)u + 1);
-#pragma unroll
-    for (int k = 0; k < WORDS; k++) {
-        hb_word w;
-        if (OP != WRITE) {
-            w = p[k];
-            sum ^= hb_fold(w);
-        }
-        if (OP == WRITE)
-            hb_set(w, u);
-        if (OP == UPDATE)
-            hb_inc(w);
-        if (OP != READ)
-            p[k] = w;
+    hb_word w;
+    if (OP != WRITE) {
+        w = *p;
+        sum = hb_fold(w);
     }
+    if (OP == WRITE)
+        hb_set(w, u);
+    if (OP == UPDATE)
+        hb_inc(w);
+    if (OP != READ)
+        *p = w;
     return sum;
 }
 
@@ -89,7 +84,7 @@ __device__ inline void hb_random(hb_tables t, u32 pieces, u32 log, u64 count, u6
 #pragma unroll
         for (int k = 0; k < 4; k++) {
             u64 h = hb_mix(i + k * step + (turn << 40));
-            p[k] = (hb_word *)t.at[(h >> 48) & (pieces - 1)] + (h & (((u64)1 << log) - 1)) * (LANES * WORDS) + lane * WORDS;
+            p[k] = (hb_word *)t.at[(h >> 48) & (pieces - 1)] + (h & (((u64)1 << log) - 1)) * LANES + lane;
         }
 #pragma unroll
         for (int k = 0; k < 4; k++)
@@ -97,7 +92,7 @@ __device__ inline void hb_random(hb_tables t, u32 pieces, u32 log, u64 count, u6
     }
     for (; i < count; i += step) {
         u64 h = hb_mix(i + (turn << 40));
-        sum ^= hb_access<OP>((hb_word *)t.at[(h >> 48) & (pieces - 1)] + (h & (((u64)1 << log) - 1)) * (LANES * WORDS) + lane * WORDS, (u32)i);
+        sum ^= hb_access<OP>((hb_word *)t.at[(h >> 48) & (pieces - 1)] + (h & (((u64)1 << log) - 1)) * LANES + lane, (u32)i);
     }
     if (sum == 0x9E3779B9u)
         *sink = sum; // keeps the reads
@@ -166,12 +161,12 @@ __device__ inline void hb_regular(hb_tables t, u32 pieces, u64 bytes, u32 *sink)
 // Package bench adds the kernels hb_random_NAME and hb_regular_NAME of each operation here.
 
 // A chain of dependent accesses of one thread: the address of each follows from the value of the one
-// before, in a table of zeros. op is READ, WRITE (a store, then a fence of the system), ADD or CAS.
-extern "C" __global__ void hb_chase(hb_tables t, u32 pieces, u32 log, u32 steps, u32 op, u32 *sink)
+// before, in a table of zeros. Another turn visits other addresses. op is READ, WRITE (a store, then a fence of the system), ADD or CAS.
+extern "C" __global__ void hb_chase(hb_tables t, u32 pieces, u32 log, u32 steps, u32 op, u64 turn, u32 *sink)
 {
     u64 v = 0;
     for (u32 i = 0; i < steps; i++) {
-        u64 h = hb_mix(v + i);
+        u64 h = hb_mix(v + i + (turn << 40));
         u64 *p = (u64 *)t.at[(h >> 48) & (pieces - 1)] + (h & (((u64)1 << log) - 1));
         if (op == READ)
             v = *(volatile u64 *)p;

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/bench"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
 )
 
@@ -26,7 +27,7 @@ the time of workflows on groups of them.`,
 		Args: positional(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(scaleBenchCommand(s), scaleRankCommand(s))
+	cmd.AddCommand(scaleBenchCommand(s), scalePredictCommand(s), scaleRankCommand(s))
 	return cmd
 }
 
@@ -104,22 +105,42 @@ func mpiCommand(args ...string) []string {
 	return append(list, args...)
 }
 
-// scaleRankCommand is one rank of scale bench.
+// scaleRankCommand is one rank of scale bench, or of a launcher that a user starts it with.
 func scaleRankCommand(s *session) *cobra.Command {
-	rounds := 5
+	rounds, gpu := 5, false
+	var largest byteSize = 16 << 20
 	cmd := &cobra.Command{
 		Use:    "rank",
-		Short:  "Measure collectives as a process of Open MPI",
+		Short:  "Measure collectives as one process of a launcher",
 		Hidden: true,
 		Args:   positional(),
 	}
 	cmd.Flags().IntVar(&rounds, "rounds", rounds, "measure `N` rounds")
-	cmd.RunE = func(*cobra.Command, []string) error {
-		c, err := comm.JoinMPI(s.ctx)
+	cmd.Flags().BoolVar(&gpu, "gpu", false, "one GPU for each process, and NCCL")
+	cmd.Flags().Var(&largest, "largest", "`SIZE` of the largest collective")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := wantRounds(cmd, rounds); err != nil {
+			return err
+		}
+		var device comm.Device
+		options := []comm.JoinOption{comm.With(comm.Timeout(time.Minute))}
+		name := "mpi"
+		if gpu {
+			d, err := launchedDevice()
+			if err != nil {
+				return err
+			}
+			defer d.Close()
+			if device, err = d.Comm(); err != nil {
+				return err
+			}
+			options, name = append(options, comm.OnGPU(device)), "nccl, processes"
+		}
+		c, err := comm.Join(s.ctx, options...)
 		if err != nil {
 			return err
 		}
-		fits, err := bench.CommRank(s.ctx, "mpi", c, rounds)
+		fits, err := bench.CommRank(s.ctx, name, c, device, int(largest), rounds)
 		if err != nil {
 			return err
 		}
@@ -131,6 +152,27 @@ func scaleRankCommand(s *session) *cobra.Command {
 		return c.Close()
 	}
 	return cmd
+}
+
+// launchedDevice opens the GPU that belongs to this process by its launcher.
+func launchedDevice() (*cusparse.Device, error) {
+	l, err := comm.Detect(nil)
+	if err != nil {
+		return nil, err
+	}
+	d, err := openDriver()
+	if err != nil {
+		return nil, err
+	}
+	n, err := d.Devices()
+	if err != nil {
+		return nil, err
+	}
+	i, err := l.DeviceOf(n)
+	if err != nil {
+		return nil, err
+	}
+	return cusparse.Open(i)
 }
 
 func writeFits(w io.Writer, fits []bench.CommFit) error { return json.NewEncoder(w).Encode(fits) }
