@@ -47,7 +47,7 @@ func mpirun(t *testing.T, p int, job string, env ...string) (string, error) {
 // TestMPI runs the kit under mpirun, with the limit of counts lowered in one run.
 func TestMPI(t *testing.T) {
 	t.Parallel()
-	sizes := []int{3, 4}
+	sizes := []int{3}
 	if longtest.Enabled() {
 		sizes = []int{1, 2, 3, 4, 7, 8}
 	}
@@ -96,12 +96,15 @@ func TestMPIKill(t *testing.T) {
 // TestMPIFaults: faults under MPI give the same RankError on all ranks.
 func TestMPIFaults(t *testing.T) {
 	t.Parallel()
-	for _, tc := range []struct{ job, want string }{
+	for k, tc := range []struct{ job, want string }{
 		{"fails", comm.ErrInjected.Error()},
 		{"hangs", "rank 1 was last seen before it, after 11 collectives"},
 		{"size", comm.ErrMismatch.Error()},
 		{"op", comm.ErrMismatch.Error()},
 	} {
+		if k%2 == 0 && !longtest.Enabled() {
+			continue // a sample
+		}
 		dir := t.TempDir()
 		out, _ := mpirun(t, 3, tc.job, "HIVEBLAS_TEST_DIR="+dir)
 		for r := range 3 {

@@ -549,16 +549,16 @@ func (k *kit) splits() error {
 		slices.SortStableFunc(members, func(a, b int) int { return s.key(a) - s.key(b) })
 		sub, err := k.Split(k.ctx, s.color(me), s.key(me))
 		if err != nil {
-			return fmt.Errorf("Split, %s: %w", s.reason, err)
+			return fmt.Errorf("in Split, %s: %w", s.reason, err)
 		}
 		if s.color(me) < 0 {
 			if sub != nil {
-				return fmt.Errorf("Split, %s: a group for a negative color", s.reason)
+				return fmt.Errorf("in Split, %s: a group for a negative color", s.reason)
 			}
 			continue
 		}
 		if sub.Size() != len(members) || members[sub.Rank()] != me {
-			return fmt.Errorf("Split, %s: rank %d of %d, members %v", s.reason, sub.Rank(), sub.Size(), members)
+			return fmt.Errorf("in Split, %s: rank %d of %d, members %v", s.reason, sub.Rank(), sub.Size(), members)
 		}
 		counts := slices.Repeat([]int{1}, len(members))
 		var want []byte
@@ -586,7 +586,7 @@ func (k *kit) splits() error {
 			err = sub.Close()
 		}
 		if err != nil {
-			return fmt.Errorf("Split, %s: %w", s.reason, err)
+			return fmt.Errorf("in Split, %s: %w", s.reason, err)
 		}
 	}
 	return k.Fence(k.ctx)

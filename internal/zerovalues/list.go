@@ -17,7 +17,7 @@ const module = "github.com/hiveblas/hiveblas/"
 
 // packages are the public packages.
 var packages = []string{
-	"apps", "auction", "bench", "bench/gen", "chunked", "comm", "cusparse", "cusparse/driver", "cusparse/jit",
+	"apps", "auction", "bench", "bench/gen", "chunked", "comm", "comm/model", "cusparse", "cusparse/driver", "cusparse/jit",
 	"matrix", "matrix/gonummat", "matrix/jbsparse", "ops", "program", "program/examples", "semiring",
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/chunked"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/cusparse/jit"
@@ -135,6 +136,7 @@ var functions = []listedFunction{
 	{"bench.ProgramSets", bench.ProgramSets},
 	{"bench.Programs", bench.Programs},
 	{"bench.QuartilesOf", bench.QuartilesOf},
+	{"bench.ReadCommTable", bench.ReadCommTable},
 	{"bench.ReportCases", bench.ReportCases},
 	{"bench.SGM", bench.SGM},
 	{"bench.SGMCases", bench.SGMCases},
@@ -173,6 +175,12 @@ var functions = []listedFunction{
 	{"chunked.Where", chunked.Where[float64]},
 	{"chunked.Where", chunked.Where[bool]},
 	{"chunked.WithProgress", chunked.WithProgress},
+	{"model.Apps", model.Apps},
+	{"model.Fit", model.Fit},
+	{"model.H200", model.H200},
+	{"model.HaloOf", model.HaloOf},
+	{"model.Merge", model.Merge},
+	{"model.Virtual", model.Virtual},
 	{"comm.AllReduce", comm.AllReduce},
 	{"comm.As", comm.As},
 	{"comm.Check", comm.Check},
@@ -761,6 +769,15 @@ var types = []listedType{
 	{"chunked.Plan", reflect.TypeFor[chunked.Plan]()},
 	{"chunked.Progress", reflect.TypeFor[chunked.Progress]()},
 	{"chunked.Report", reflect.TypeFor[chunked.Report]()},
+	{"model.Graph", reflect.TypeFor[model.Graph]()},
+	{"model.Halo", reflect.TypeFor[model.Halo]()},
+	{"model.HopCost", reflect.TypeFor[model.HopCost]()},
+	{"model.HopOptions", reflect.TypeFor[model.HopOptions]()},
+	{"model.Line", reflect.TypeFor[model.Line]()},
+	{"model.Machine", reflect.TypeFor[model.Machine]()},
+	{"model.Point", reflect.TypeFor[model.Point]()},
+	{"model.Prediction", reflect.TypeFor[model.Prediction]()},
+	{"model.Volume", reflect.TypeFor[model.Volume]()},
 	{"comm.ArgumentError", reflect.TypeFor[comm.ArgumentError]()},
 	{"comm.Buffer", reflect.TypeFor[comm.Buffer]()},
 	{"comm.Call", reflect.TypeFor[comm.Call]()},
