@@ -15,6 +15,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/cusparse/jit"
 )
 
 // commGrains are the bytes of random accesses.
@@ -564,7 +565,11 @@ func (b *commBench) copies() error {
 // commDevices makes the devices of groups.
 func (b *commBench) commDevices(n int) (out []comm.Device, err error) {
 	for _, g := range b.gpus[:n] {
-		d, err := cusparse.CommDevice(g.ctx, g.index, g.stream)
+		kernels := jit.Open("", fmt.Sprintf("sm_%d%d", g.props.Major, g.props.Minor), driver.CompilerIdentity(), b.compiler)
+		if g.props.OneByOne {
+			kernels = nil
+		}
+		d, err := cusparse.CommDevice(g.ctx, g.index, g.stream, kernels)
 		if err != nil {
 			return nil, err
 		}

@@ -31,6 +31,16 @@ type Device interface {
 	Reach(peer Device) (direct bool, err error)
 }
 
+// FoldingDevice is a Device with kernels for reductions.
+type FoldingDevice interface {
+	Device
+	// Folds reports whether Fold knows an operator for a type and a number of operands.
+	Folds(t DType, op Op, operands int) bool
+	// Fold queues, within Do, dst[i] = srcs[0][i] ⊕ srcs[1][i] ⊕ …, from the left, for n elements.
+	// Operands may be memory of devices that this one reaches directly; dst may be one of them.
+	Fold(dst uint64, srcs []uint64, n int, t DType, op Op) error
+}
+
 // busyWait is how long a wait spins before it sleeps. The thread of a device is locked, and yielding
 // it costs two wake-ups of threads: an AllGatherV of 8 bytes on two H200s took 64 µs.
 const busyWait = 200 * time.Microsecond

@@ -44,6 +44,8 @@ func inProcess(l *life, opt *options, movers []mover) []Comm {
 type mover interface {
 	// accepts returns an error if the rank cannot reach the buffer.
 	accepts(b Buffer) error
+	// begin returns when the rank's own buffers may be read by others.
+	begin(ctx context.Context, c *call) error
 	// copy queues a copy; the lengths are equal.
 	copy(dst, src Buffer) error
 	// fold combines operands from the left, ErrNoOp if it cannot.
@@ -71,6 +73,8 @@ func (hostMover) copy(dst, src Buffer) error {
 	}
 	return nil
 }
+
+func (hostMover) begin(context.Context, *call) error { return nil }
 
 func (hostMover) fold(dst Buffer, srcs []Buffer, op Op) error { return FoldHost(dst, srcs, op) }
 func (hostMover) folds(*call) bool                            { return true }
@@ -279,6 +283,9 @@ func (p *sharedPlane) run(ctx context.Context, c *call) error {
 				return err
 			}
 		}
+	}
+	if err := p.mover.begin(ctx, c); err != nil {
+		return err
 	}
 	for step, move := range p.steps(c) {
 		p.opt.pause(p.rank, c.number, uint64(2*step))

@@ -14,7 +14,9 @@ import (
 // through the host elsewhere. A collective costs two meetings of goroutines and one copy for each
 // rank, a few microseconds, where NCCL costs tens: prefer it within a host.
 //
-// Reduce returns ErrNoOp for buffers on devices; AllReduce folds them by the caller's Folder. Every
+// Reduce folds buffers on devices by a kernel that reads its block of every rank's source, in the
+// order of ranks. It returns ErrNoOp if a device has no kernels, if some devices do not reach each
+// other directly, or for more than 16 ranks; AllReduce then folds by the caller's Folder. Every
 // collective checks that the ranks agree. Devices may be repeated: a device can be several ranks.
 func Peers(devices []Device, opts ...Option) ([]Comm, error) {
 	if len(devices) < 1 || len(devices) > maxLocal {
@@ -25,13 +27,18 @@ func Peers(devices []Device, opts ...Option) ([]Comm, error) {
 			return nil, &ArgumentError{"Peers", "devices", fmt.Sprintf("has no device at %d", i), "open it with cusparse.Open"}
 		}
 	}
+	folding := true
 	for _, d := range devices {
+		_, ok := d.(FoldingDevice)
+		folding = folding && ok
 		err := d.Do(func() error {
 			for _, peer := range devices {
 				if peer.Number() == d.Number() {
 					continue
 				}
-				if _, err := d.Reach(peer); err != nil {
+				direct, err := d.Reach(peer)
+				folding = folding && direct
+				if err != nil {
 					return fmt.Errorf("device %d does not reach device %d: %w", d.Number(), peer.Number(), err)
 				}
 			}
@@ -43,42 +50,73 @@ func Peers(devices []Device, opts ...Option) ([]Comm, error) {
 	}
 	movers := make([]mover, len(devices))
 	for i, d := range devices {
-		movers[i] = &deviceMover{d: d}
+		movers[i] = &deviceMover{d: d, ranks: len(devices), folding: folding}
 	}
 	opt := gather(opts)
 	return inProcess(newLife(), &opt, movers), nil
 }
 
-// deviceMover copies by the copy engines of a GPU.
+// deviceMover copies by the copy engines of a GPU, and folds by its kernels.
 type deviceMover struct {
-	d      Device
-	queued []copyOf
+	d       Device
+	ranks   int
+	folding bool
+	queued  []func() error // within Do when the rank waits, so that one binding of the context serves all
 }
-
-// copyOf is a copy to make when the rank waits, so that one binding of the context serves all.
-type copyOf struct{ dst, src Buffer }
 
 func (m *deviceMover) accepts(Buffer) error { return nil }
 
 func (m *deviceMover) copy(dst, src Buffer) error {
-	switch {
-	case dst.n == 0 || dst.same(src):
-	case dst.OnHost() && src.OnHost():
+	if dst.OnHost() && src.OnHost() {
 		return hostMover{}.copy(dst, src)
-	default:
-		m.queued = append(m.queued, copyOf{dst, src})
 	}
+	if dst.n == 0 || dst.same(src) {
+		return nil
+	}
+	m.queued = append(m.queued, func() error {
+		switch size := dst.Size(); {
+		case dst.OnHost():
+			return m.d.ToHost(dst.host, src.device, size)
+		case src.OnHost():
+			return m.d.ToDevice(dst.device, src.host, size)
+		default:
+			return m.d.Copy(dst.device, src.device, size)
+		}
+	})
 	return nil
 }
 
 func (m *deviceMover) fold(dst Buffer, srcs []Buffer, op Op) error {
-	if !dst.OnHost() {
-		return errors.New("the ranks reduce buffers of devices and of the host")
+	addresses := make([]uint64, len(srcs))
+	for i, s := range srcs {
+		if s.OnHost() != dst.OnHost() {
+			return errors.New("the ranks reduce buffers of devices and of the host")
+		}
+		addresses[i] = s.device
 	}
-	return FoldHost(dst, srcs, op)
+	if dst.OnHost() {
+		return FoldHost(dst, srcs, op)
+	}
+	m.queued = append(m.queued, func() error {
+		return m.d.(FoldingDevice).Fold(dst.device, addresses, dst.n, dst.dtype, op)
+	})
+	return nil
 }
 
-func (m *deviceMover) folds(c *call) bool { return c.dst.OnHost() && c.src.OnHost() }
+func (m *deviceMover) folds(c *call) bool {
+	if c.dst.OnHost() && c.src.OnHost() {
+		return true
+	}
+	return m.folding && m.d.(FoldingDevice).Folds(c.dst.dtype, c.op, m.ranks)
+}
+
+// begin waits for what was queued on the device before: others are about to read its memory.
+func (m *deviceMover) begin(ctx context.Context, c *call) error {
+	if c.dst.OnHost() && c.src.OnHost() {
+		return nil
+	}
+	return m.d.Do(func() error { return awaitDevice(ctx, m.d, nil) })
+}
 
 func (m *deviceMover) wait(ctx context.Context) error {
 	if len(m.queued) == 0 {
@@ -86,26 +124,19 @@ func (m *deviceMover) wait(ctx context.Context) error {
 	}
 	list := m.queued
 	m.queued = nil
-	return m.d.Do(func() error {
-		for _, q := range list {
-			var err error
-			switch size := q.dst.Size(); {
-			case q.dst.OnHost():
-				err = m.d.ToHost(q.dst.host, q.src.device, size)
-			case q.src.OnHost():
-				err = m.d.ToDevice(q.dst.device, q.src.host, size)
-			default:
-				err = m.d.Copy(q.dst.device, q.src.device, size)
-			}
-			if err != nil {
-				return errors.Join(err, awaitDevice(context.Background(), m.d, nil))
+	return m.d.Do(func() (err error) {
+		for _, f := range list {
+			if err = f(); err != nil {
+				break
 			}
 		}
-		// The copies end whatever happens, and the memory may not be touched after the call.
-		if err := awaitDevice(ctx, m.d, nil); err != nil {
-			return errors.Join(err, awaitDevice(context.Background(), m.d, nil))
+		if err == nil {
+			if err = awaitDevice(ctx, m.d, nil); err == nil {
+				return nil
+			}
 		}
-		return nil
+		// What was queued ends whatever happens, and no memory may be touched after the call.
+		return errors.Join(err, awaitDevice(context.Background(), m.d, nil))
 	})
 }
 

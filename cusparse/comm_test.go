@@ -12,12 +12,13 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/cusparse/jit"
 	"github.com/hiveblas/hiveblas/internal/commtest"
 	"github.com/hiveblas/hiveblas/internal/emu"
 )
 
 // commDevices opens p devices, of which the last repeat if there are fewer.
-func commDevices(t *testing.T, d driver.Driver, p int) []comm.Device {
+func commDevices(t *testing.T, d driver.Driver, p int, kernels *jit.Cache) []comm.Device {
 	t.Helper()
 	n, err := d.Devices()
 	if err != nil || n == 0 {
@@ -33,7 +34,7 @@ func commDevices(t *testing.T, d driver.Driver, p int) []comm.Device {
 		var s driver.Stream
 		err = onThread(ctx, func() (err error) { s, err = ctx.NewStream(); return err })
 		if err == nil {
-			out[i], err = cusparse.CommDevice(ctx, i%n, s)
+			out[i], err = cusparse.CommDevice(ctx, i%n, s, kernels)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -43,7 +44,7 @@ func commDevices(t *testing.T, d driver.Driver, p int) []comm.Device {
 }
 
 func onThread(ctx driver.Context, f func() error) error {
-	d, err := cusparse.CommDevice(ctx, 0, 0)
+	d, err := cusparse.CommDevice(ctx, 0, 0, nil)
 	if err != nil {
 		return err
 	}
@@ -51,14 +52,14 @@ func onThread(ctx driver.Context, f func() error) error {
 }
 
 // runKit runs the kit on the ranks of a group, on devices and then on the host.
-func runKit(t *testing.T, group []comm.Comm, devices []comm.Device, large int, hostToo bool) {
+func runKit(t *testing.T, group []comm.Comm, devices []comm.Device, large int, lacks, hostToo bool) {
 	t.Helper()
 	var wait sync.WaitGroup
 	for i, c := range group {
 		wait.Go(func() {
 			m := &commtest.DeviceMemory{Device: devices[i]}
 			err := commtest.Check(context.Background(), c, commtest.Options{
-				Place: m, Memory: comm.StagingFolder(devices[i]), Lacks: true, Large: large,
+				Place: m, Memory: comm.StagingFolder(devices[i]), Lacks: lacks, Large: large,
 			})
 			if err == nil && hostToo {
 				err = commtest.Check(context.Background(), c, commtest.Options{Large: large, Lacks: true})
@@ -71,17 +72,26 @@ func runKit(t *testing.T, group []comm.Comm, devices []comm.Device, large int, h
 	wait.Wait()
 }
 
-func testPeers(t *testing.T, d driver.Driver) {
+// testPeers runs the kit with kernels for reductions, and on three ranks without.
+func testPeers(t *testing.T, d driver.Driver, kernels *jit.Cache) {
 	for _, p := range []int{1, 2, 3, 4} {
 		t.Run(fmt.Sprint(p), func(t *testing.T) {
-			devices := commDevices(t, d, p)
+			devices := commDevices(t, d, p, kernels)
 			group, err := comm.Peers(devices, comm.Timeout(time.Minute))
 			if err != nil {
 				t.Fatal(err)
 			}
-			runKit(t, group, devices, 40, true)
+			runKit(t, group, devices, 40, false, true)
 		})
 	}
+	t.Run("without kernels", func(t *testing.T) {
+		devices := commDevices(t, d, 3, nil)
+		group, err := comm.Peers(devices, comm.Timeout(time.Minute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		runKit(t, group, devices, 40, true, false)
+	})
 }
 
 func TestPeers(t *testing.T) {
@@ -90,11 +100,27 @@ func TestPeers(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	testPeers(t, d)
+	testPeers(t, d, jit.Open("off", "sm_90", "emulator", func() (driver.Compiler, error) { return emu.NewCompiler() }))
 }
 
 func TestPeersOnDevice(t *testing.T) {
-	testPeers(t, realDriver(t))
+	testPeers(t, realDriver(t), jit.Open("", "sm_90", driver.CompilerIdentity(), driver.OpenCompiler))
+}
+
+// TestCommFoldByNVRTC compiles the reductions.
+func TestCommFoldByNVRTC(t *testing.T) {
+	if os.Getenv("HIVEBLAS_NVRTC") == "" {
+		t.Skip("HIVEBLAS_NVRTC is not set")
+	}
+	c, err := driver.OpenCompiler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, source := range cusparse.CommFolds() {
+		if _, err := c.Compile(source, "commfold.cu", "sm_90"); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 func realDriver(t *testing.T) driver.Driver {
@@ -117,7 +143,7 @@ func TestPeersArguments(t *testing.T) {
 			t.Errorf("Peers(%v): %v", list, err)
 		}
 	}
-	if _, err := cusparse.CommDevice(nil, 0, 0); err == nil {
+	if _, err := cusparse.CommDevice(nil, 0, 0, nil); err == nil {
 		t.Error("a nil context was accepted")
 	}
 	if _, err := (*cusparse.Device)(nil).Comm(); err == nil {
@@ -138,12 +164,12 @@ func TestNCCLOnDevice(t *testing.T) {
 	}
 	t.Logf("NCCL %s, %s", version, path)
 	for p := 1; p <= n; p++ {
-		devices := commDevices(t, d, p)
+		devices := commDevices(t, d, p, nil)
 		group, err := comm.NCCL(t.Context(), devices, comm.Timeout(20*time.Second))
 		if err != nil {
 			t.Fatal(err)
 		}
-		runKit(t, group, devices, 40, false)
+		runKit(t, group, devices, 40, true, false)
 	}
 }
 
@@ -156,7 +182,7 @@ func TestNCCLFaultsOnDevice(t *testing.T) {
 		t.Skip("needs two GPUs")
 	}
 	for _, does := range []comm.Misdeed{comm.FaultFails, comm.FaultHangs, comm.FaultOtherSize} {
-		devices := commDevices(t, d, 2)
+		devices := commDevices(t, d, 2, nil)
 		group, err := comm.NCCL(t.Context(), devices, comm.Timeout(time.Second))
 		if err != nil {
 			t.Skip(err)
