@@ -19,6 +19,9 @@ func (t *CommTable) WriteJSON(w io.Writer) error { return writeJSON(w, orZero(t)
 // WriteText writes the table: a line for each kind of access with a column for each memory, the
 // latencies, the copies, the collectives.
 func (t *CommTable) WriteText(w io.Writer) error {
+	if w == nil {
+		return errNoWriter
+	}
 	t = orZero(t)
 	var b strings.Builder
 	for _, fact := range t.Machine {
