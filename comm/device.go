@@ -12,7 +12,7 @@ import (
 type Device interface {
 	// Number is the number of the device among those that CUDA shows.
 	Number() int
-	// Do calls f on an OS thread to which the context of the device is bound.
+	// Do calls f on a locked OS thread to which the context of the device is bound.
 	Do(f func() error) error
 	// Stream returns the stream in whose order the group copies, a CUstream.
 	Stream() uintptr

@@ -2,6 +2,7 @@ package commtest
 
 import (
 	"fmt"
+	"runtime"
 	"sync"
 	"unsafe"
 
@@ -21,10 +22,12 @@ var _ comm.Device = (*HostDevice)(nil)
 // Number returns Ordinal.
 func (d *HostDevice) Number() int { return d.Ordinal }
 
-// Do calls f.
+// Do calls f on a locked thread, as the groups of calls of NCCL need.
 func (d *HostDevice) Do(f func() error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	return f()
 }
 
