@@ -22,7 +22,7 @@ test-all: ## the long form of all tests, as CI runs it, 6 minutes on two cores
 
 # The packages that start goroutines or are called from several. The tests of bench
 # and cmd/hiveblas run whole programs.
-RACE = ./apps ./auction ./chunked ./cusparse/... ./matrix/... ./ops ./program ./semiring \
+RACE = ./apps ./auction ./chunked ./comm ./cusparse/... ./matrix/... ./ops ./program ./semiring \
 	./internal/chunk ./internal/filelock ./internal/fresh ./internal/parallel
 
 race: ## the short tests under the race detector (needs a C compiler)

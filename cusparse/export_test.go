@@ -1,6 +1,9 @@
 package cusparse
 
-import "github.com/hiveblas/hiveblas/cusparse/space"
+import (
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/cusparse/space"
+)
 
 // TakePlan makes products of d take a plan wherever it is legal, and returns a function that
 // reports how many did.
@@ -20,3 +23,11 @@ var (
 	Emulated   = emulated
 	RealDevice = realDevice
 )
+
+// CommFolds returns the kernels of all reductions of groups.
+func CommFolds() (list []string) {
+	for _, t := range comm.DTypes() {
+		list = append(list, foldSource(t))
+	}
+	return list
+}

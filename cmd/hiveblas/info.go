@@ -20,7 +20,8 @@ func infoCommand(s *session) *cobra.Command {
 		Long: `info reads a whole file and prints its format, the size and the number of entries
 of the matrix, and the range of the values. Without a file it prints the version
 of hiveblas and the devices it can use: the CUDA driver, the GPUs, the kernel
-compiler (NVRTC) and cuSPARSE, or the reason why one is missing.`,
+compiler (NVRTC), cuSPARSE, the launcher that started it, MPI, NCCL and which GPUs
+reach each other, or the reason why one is missing.`,
 		Example: `  hiveblas info
   hiveblas info graph.mtx.gz
   hiveblas info graph.tsv --json`,
@@ -91,6 +92,7 @@ func (j *job) machine() error {
 		{"threads", "threads", j.run.count()},
 	}
 	fields = append(fields, cudaFields()...)
+	fields = append(fields, machineComm()...)
 	fields = append(fields, field{"blas", "BLAS", blas.Name()})
 	fields = append(fields,
 		field{"", "reads", strings.Join(formatNames(), " ") + "; see hiveblas help formats"},

@@ -73,7 +73,7 @@ hiveblas completion SHELL prints a completion script. Exit codes: 0 done, 1 fail
 		msfCommand(s), matchingCommand(s), diameterCommand(s), toposortCommand(s),
 		scanCommand(s), geoCommand(s), searchCommand(s), sageCommand(s), sgmCommand(s),
 		lassoCommand(s), maxflowCommand(s), lsapCommand(s), runCommand(s),
-		jitCommand(s), tuneCommand(s), benchCommand(s), demoCommand(s), manCommand(s),
+		jitCommand(s), tuneCommand(s), benchCommand(s), scaleCommand(s), demoCommand(s), manCommand(s),
 	)
 	return root
 }

@@ -12,7 +12,8 @@ import (
 // api holds the addresses of libcuda's functions. Names with _v2 are those
 // that cuda.h gives the plain names to.
 type api struct {
-	path string
+	path   string
+	handle uintptr // of the library
 
 	cuInit, cuDriverGetVersion, cuGetErrorName, cuGetErrorString                         uintptr
 	cuDeviceGetCount, cuDeviceGet, cuDeviceGetName, cuDeviceTotalMem, cuDeviceGetAttr    uintptr
@@ -21,6 +22,7 @@ type api struct {
 	cuMemHostAlloc, cuMemFreeHost, cuMemcpyHtoDAsync, cuMemcpyDtoHAsync                  uintptr
 	cuMemcpyDtoDAsync, cuMemsetD8Async, cuMemsetD32Async                                 uintptr
 	cuStreamCreate, cuStreamDestroy, cuStreamSynchronize, cuStreamWaitEvent              uintptr
+	cuStreamQuery                                                                        uintptr // optional
 	cuEventCreate, cuEventDestroy, cuEventRecord, cuEventSynchronize, cuEventElapsedTime uintptr
 	cuModuleLoadDataEx, cuModuleUnload, cuModuleGetFunction                              uintptr
 	cuFuncSetAttribute, cuFuncGetAttribute, cuOccupancyMaxActiveBlocks, cuLaunchKernel   uintptr
@@ -42,7 +44,7 @@ func (a *api) symbols() map[string]*uintptr {
 		"cuMemcpyHtoDAsync_v2": &a.cuMemcpyHtoDAsync, "cuMemcpyDtoHAsync_v2": &a.cuMemcpyDtoHAsync,
 		"cuMemcpyDtoDAsync_v2": &a.cuMemcpyDtoDAsync, "cuMemsetD8Async": &a.cuMemsetD8Async, "cuMemsetD32Async": &a.cuMemsetD32Async,
 		"cuStreamCreate": &a.cuStreamCreate, "cuStreamDestroy_v2": &a.cuStreamDestroy,
-		"cuStreamSynchronize": &a.cuStreamSynchronize, "cuStreamWaitEvent": &a.cuStreamWaitEvent,
+		"cuStreamSynchronize": &a.cuStreamSynchronize, "cuStreamQuery": &a.cuStreamQuery, "cuStreamWaitEvent": &a.cuStreamWaitEvent,
 		"cuEventCreate": &a.cuEventCreate, "cuEventDestroy_v2": &a.cuEventDestroy, "cuEventRecord": &a.cuEventRecord,
 		"cuEventSynchronize": &a.cuEventSynchronize, "cuEventElapsedTime": &a.cuEventElapsedTime,
 		"cuModuleLoadDataEx": &a.cuModuleLoadDataEx, "cuModuleUnload": &a.cuModuleUnload, "cuModuleGetFunction": &a.cuModuleGetFunction,
@@ -77,7 +79,7 @@ func loadCuda() (*api, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &api{path: path}
+	a := &api{path: path, handle: handle}
 	// The version comes first: an old driver lacks functions too.
 	if a.cuDriverGetVersion, err = dlsym(handle, "cuDriverGetVersion"); err != nil {
 		return nil, missing(ErrNoDriver, []string{path + ", which is no libcuda: " + err.Error()})
@@ -90,7 +92,7 @@ func loadCuda() (*api, error) {
 		return nil, oldDriver(version)
 	}
 	for name, p := range a.symbols() {
-		if *p, err = dlsym(handle, name); err != nil && p != &a.cuGraphInstantiateWithFlags && p != &a.cuGraphInstantiate {
+		if *p, err = dlsym(handle, name); err != nil && p != &a.cuGraphInstantiateWithFlags && p != &a.cuGraphInstantiate && p != &a.cuStreamQuery {
 			return nil, missing(ErrNoDriver, []string{path + ", which has no " + name})
 		}
 	}

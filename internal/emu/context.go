@@ -28,6 +28,7 @@ type Emulator struct {
 var (
 	_ driver.Driver   = (*Emulator)(nil)
 	_ driver.Context  = (*Context)(nil)
+	_ driver.Peers    = (*Context)(nil)
 	_ driver.Compiler = (*Compiler)(nil)
 )
 
@@ -375,13 +376,19 @@ func (c *Context) ToHost(dst unsafe.Pointer, src driver.Ptr, n uint64, s driver.
 	return c.onDevice("cuMemcpyDtoHAsync", s, src, n, func(d []byte) { copy(unsafe.Slice((*byte)(dst), n), d) })
 }
 
-// Copy copies n bytes; either side must lie within one allocation.
+// Copy copies n bytes; either side must lie within one allocation. The source may be on another
+// device.
 func (c *Context) Copy(dst, src driver.Ptr, n uint64, s driver.Stream) error {
 	defer c.end()
 	if err := c.begin("Copy", "cuMemcpyDtoDAsync"); err != nil {
 		return err
 	}
 	from, err := c.device.find(uintptr(src), n)
+	for _, peer := range c.e.contexts {
+		if err != nil && peer != c {
+			from, err = peer.device.find(uintptr(src), n)
+		}
+	}
 	if n > 0 && err != nil {
 		return invalidValue("cuMemcpyDtoDAsync", err.Error())
 	}
@@ -460,6 +467,45 @@ func (c *Context) Sync(s driver.Stream) error {
 		return err
 	}
 	return c.idle("cuStreamSynchronize", s)
+}
+
+// CanAccess is true for different devices.
+func (e *Emulator) CanAccess(from, to int) (bool, error) {
+	for _, i := range []int{from, to} {
+		if _, err := e.Describe(i); err != nil {
+			return false, err
+		}
+	}
+	return from != to, nil
+}
+
+// CanAccess is true for other devices.
+func (c *Context) CanAccess(i int) (bool, error) {
+	if _, err := c.e.Describe(i); err != nil {
+		return false, err
+	}
+	return i != c.index, nil
+}
+
+// EnableAccess does nothing: all devices have one address space.
+func (c *Context) EnableAccess(peer driver.Context) error {
+	defer c.end()
+	if err := c.begin("EnableAccess", "cuCtxEnablePeerAccess"); err != nil {
+		return err
+	}
+	if p, ok := peer.(*Context); !ok || p == nil || p.e != c.e {
+		return invalidValue("cuCtxEnablePeerAccess", "the peer is of another driver")
+	}
+	return nil
+}
+
+// Done is true: all work is done.
+func (c *Context) Done(s driver.Stream) (bool, error) {
+	defer c.end()
+	if err := c.begin("Done", "cuStreamQuery"); err != nil {
+		return false, err
+	}
+	return true, c.idle("cuStreamQuery", s)
 }
 
 // NewEvent returns an event.

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/cusparse/driver"
+)
+
+// commFields are the figures of info about groups: the launcher, MPI, NCCL, which GPUs reach each
+// other, and shared memory.
+func commFields(getenv func(string) string, environ []string) []field {
+	var out []field
+	if l, err := comm.Detect(getenv); err != nil {
+		out = append(out, field{"launch_error", "launcher", err.Error()})
+	} else {
+		out = append(out, field{"launcher", "launcher", l.String()}, field{"rank", "", l.Rank}, field{"ranks", "", l.Size})
+	}
+	library := func(key, label string, path, version string, err error) {
+		if err != nil {
+			out = append(out, field{key + "_error", label, err.Error()})
+			return
+		}
+		out = append(out, field{key, "", version}, field{key + "_library", "", path}, field{"", label, version + ", " + path})
+	}
+	path, version, err := comm.MPIVersion()
+	library("mpi", "MPI", path, version, err)
+	path, version, err = comm.NCCLVersion()
+	library("nccl", "NCCL", path, version, err)
+	out = append(out, peerFields()...)
+	if bytes, ok := sharedMemory(); ok {
+		text := fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
+		if bytes < 1<<30 {
+			text += "; NCCL wants 1 GiB (docker run --shm-size=1g --ulimit memlock=-1)"
+		}
+		out = append(out, field{"shared_memory", "", bytes}, field{"", "/dev/shm", text})
+	}
+	var set []string
+	for _, pair := range environ {
+		if strings.HasPrefix(pair, "NCCL_") {
+			set = append(set, pair)
+		}
+	}
+	if len(set) > 0 {
+		slices.Sort(set)
+		out = append(out, field{"nccl_variables", "", set}, field{"", "NCCL_*", strings.Join(set, " ") + " (they change what NCCL does)"})
+	}
+	return out
+}
+
+// peerFields are the pairs of GPUs, if there are several.
+func peerFields() []field {
+	d, err := openDriver()
+	if err != nil {
+		return nil
+	}
+	matrix, ok := d.(driver.PeerMatrix)
+	n, err := d.Devices()
+	if !ok || err != nil || n < 2 {
+		return nil
+	}
+	reaches := make([][]bool, n)
+	var lacks []string
+	for i := range reaches {
+		reaches[i] = make([]bool, n)
+		for j := range n {
+			if i == j {
+				reaches[i][j] = true
+				continue
+			}
+			can, err := matrix.CanAccess(i, j)
+			if err != nil {
+				return []field{{"peers_error", "peers", err.Error()}}
+			}
+			reaches[i][j] = can
+			if !can {
+				lacks = append(lacks, fmt.Sprintf("%d→%d", i, j))
+			}
+		}
+	}
+	text := "every GPU reads the memory of every other one"
+	if len(lacks) > 0 {
+		text = "no access " + strings.Join(lacks, ", ") + "; such copies go through the host"
+	}
+	return []field{{"peers", "", reaches}, {"", "peers", text}}
+}
+
+// machineComm is commFields of this process.
+func machineComm() []field { return commFields(os.Getenv, os.Environ()) }

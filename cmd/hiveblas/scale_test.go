@@ -1,0 +1,72 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// scale bench measures goroutines on any machine; scale predict takes its file.
+func TestScale(t *testing.T) {
+	dir := t.TempDir()
+	file, picture := filepath.Join(dir, "comm.json"), filepath.Join(dir, "comm.png")
+	text := runInProcess(t, "scale", "bench", "--only", "local", "--largest", "16KiB", "--rounds", "1", "--quiet", "--json", file, "--plot", picture)
+	for _, want := range []string{"AllGatherV", "α µs", "local"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	for _, f := range []string{file, picture} {
+		if st, err := os.Stat(f); err != nil || st.Size() == 0 {
+			t.Error(f, err)
+		}
+	}
+	graph := filepath.Join(dir, "ring.tsv")
+	var ring strings.Builder
+	for v := range 400 {
+		ring.WriteString(strings.Join([]string{text2(v), text2((v + 1) % 400)}, "\t") + "\n")
+	}
+	if err := os.WriteFile(graph, []byte(ring.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, app := range []string{"spmv", "pagerank", "bfs", "cc"} {
+		got := runInProcess(t, "scale", "predict", app, graph, "--counts", "1,2,4", "--hops", "8")
+		if !strings.Contains(got, "best: 1, since on 2 the collectives") || !strings.Contains(got, "best: 8 hops") {
+			t.Errorf("%s of a ring stays on one device, and copies pay:\n%s", app, got)
+		}
+	}
+	o := object1(t, runInProcess(t, "scale", "predict", "bfs", graph, "--counts", "1,4", "--machine", file, "--bandwidth", "0.01", "--json"))
+	list, _ := o["predictions"].([]any)
+	if len(list) != 2 {
+		t.Fatal(o)
+	}
+	if four := list[1].(map[string]any); four["ranks"] != 4.0 || four["seconds"].(float64) <= 0 || four["bytes"].(float64) <= 0 {
+		t.Error(four)
+	}
+	for _, tc := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"predict", "sgm", graph}, "want one of"},
+		{[]string{"predict", "bfs", graph, "--counts", "0"}, "--counts"},
+		{[]string{"predict", "bfs", graph, "--source", "400"}, "source 400"},
+		{[]string{"predict", "bfs", graph, "--machine", file}, "--bandwidth"},
+		{[]string{"predict", "bfs", graph, "--machine", graph}, "ring.tsv"},
+		{[]string{"predict", "bfs", graph, "--machine", "nowhere.json"}, "nowhere.json"},
+		{[]string{"bench", "--only", "disks"}, "--only"},
+		{[]string{"bench", "--rounds", "0"}, "--rounds"},
+		{[]string{"bench", "--target", "0s"}, "--target"},
+	} {
+		var out, bad strings.Builder
+		if code := run(append([]string{"scale"}, tc.args...), &out, &bad); code == 0 || !strings.Contains(bad.String(), tc.want) {
+			t.Errorf("%v: exit %d, %s, want %q", tc.args, code, bad.String(), tc.want)
+		}
+	}
+}
+
+func text2(v int) string {
+	b, _ := json.Marshal(v)
+	return string(b)
+}

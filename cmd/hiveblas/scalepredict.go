@@ -1,0 +1,221 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hiveblas/hiveblas/bench"
+	"github.com/hiveblas/hiveblas/comm/model"
+)
+
+// predicting are the flags of scale predict.
+type predicting struct {
+	counts    []int
+	machine   string
+	groups    []string
+	bandwidth float64
+	source    int
+	hops      int
+}
+
+func scalePredictCommand(s *session) *cobra.Command {
+	var o predicting
+	cmd := &cobra.Command{
+		Use:   "predict APP GRAPH",
+		Short: "Predict the time of a workflow on groups of devices",
+		Long: `predict runs APP (spmv, pagerank, bfs or cc) on GRAPH with virtual ranks, goroutines
+whose collectives are counted, and puts the exact volumes through the model
+T = λ·W/(p·S) + L + Σ (α + B/N): W bytes of local work (24 an edge, 24 a row), S the
+rate of a device's memory, B bytes received. Edges run from row to column; vertices
+are in blocks of equal work, in the order of the file. It prints the number of devices
+with the least time. S, α and N are those of a table of hiveblas scale bench, or else
+published figures of H200s with NVLink.
+
+--hops also prints the time of a step of a graph program when each device keeps copies
+of the vertices within h hops and exchanges every h steps (Medusa).`,
+		Example: `  hiveblas scale predict pagerank web.mtx --counts 1,2,4,8
+  hiveblas scale predict bfs road.mtx --machine comm.json --hops 32`,
+		Args: positional("APP", "GRAPH"),
+	}
+	j := newJob(s, cmd).reads()
+	fs := cmd.Flags()
+	fs.IntSliceVar(&o.counts, "counts", []int{1, 2, 4, 8}, "numbers of devices `P,…`")
+	fs.StringVar(&o.machine, "machine", "", "figures of `FILE`, the JSON of hiveblas scale bench")
+	fs.StringSliceVar(&o.groups, "groups", nil, "take collectives of these `GROUPS` of the file: peers, nccl, mpi, local")
+	fs.Float64Var(&o.bandwidth, "bandwidth", 0, "rate of a device's memory in `GB/s` (0: that of the figures)")
+	fs.IntVar(&o.source, "source", 0, "first vertex `V` of bfs")
+	fs.IntVar(&o.hops, "hops", 0, "also compare replication over 1 … `H` hops")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.check(cmd, args[0]); err != nil {
+			return err
+		}
+		if err := j.begin(args[1]); err != nil {
+			return err
+		}
+		m, err := o.figures()
+		if err != nil {
+			return err
+		}
+		if err := j.loadSquare(args[1], structure); err != nil {
+			return err
+		}
+		return j.predict(args[0], m, o)
+	}
+	return cmd
+}
+
+func (o *predicting) check(cmd *cobra.Command, app string) error {
+	bad := func(format string, args ...any) error {
+		return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case !slices.Contains(model.Apps(), app):
+		return bad("APP is %q, want one of %v", app, model.Apps())
+	case len(o.counts) == 0 || slices.ContainsFunc(o.counts, func(p int) bool { return p < 1 || p > 4096 }):
+		return bad("--counts is %v, want numbers of 1 … 4096", o.counts)
+	case !(o.bandwidth >= 0):
+		return bad("--bandwidth is %v, want 0 or more", o.bandwidth)
+	case o.hops < 0 || o.hops > 1000:
+		return bad("--hops is %d, want 0 … 1000", o.hops)
+	case o.source < 0:
+		return bad("--source is %d, want 0 or more", o.source)
+	}
+	return nil
+}
+
+// figures returns the machine of the prediction.
+func (o *predicting) figures() (m model.Machine, err error) {
+	m = model.H200()
+	if o.machine != "" {
+		f, err := os.Open(o.machine)
+		if err != nil {
+			return m, explain(o.machine, err)
+		}
+		defer f.Close()
+		t, err := bench.ReadCommTable(f)
+		if err != nil {
+			return m, explain(o.machine, err)
+		}
+		m = t.Model(o.groups...)
+		m.Name = o.machine
+	}
+	if o.bandwidth > 0 {
+		m.Memory = o.bandwidth * 1e9
+	}
+	if m.Memory == 0 {
+		return m, &failure{o.machine, "the table has no rate of a device's memory", "give one by --bandwidth, or measure on a GPU", nil}
+	}
+	return m, nil
+}
+
+// predict prints the predictions for every number of devices.
+func (j *job) predict(app string, m model.Machine, o predicting) error {
+	var g model.Graph
+	var volumes []model.Volume
+	err := j.stage("virtual ranks", func() error {
+		g = pullForm(j.graph)
+		for _, p := range o.counts {
+			v, _, err := model.Virtual(j.ctx, app, g, p, o.source)
+			if err != nil {
+				return explain(j.graph.file, err)
+			}
+			volumes = append(volumes, v)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	list, best, err := m.Choose(volumes)
+	if err != nil {
+		return err
+	}
+	var hops []model.HopCost
+	bestHops := -1
+	if p := slices.Max(o.counts); o.hops > 0 && p > 1 {
+		h, err := model.HaloOf(g.Ptr, g.Idx, g.Cuts(p, 1), o.hops)
+		if err != nil {
+			return err
+		}
+		if hops, bestHops, err = m.Cost(h, model.HopOptions{EdgeBytes: 24, ValueBytes: 4, StoreEdge: 8, StoreVertex: 16}); err != nil {
+			return err
+		}
+	}
+	if j.run.json {
+		var rows, hopRows []object
+		for i, p := range list {
+			rows = append(rows, object{{"ranks", "", p.Ranks}, {"seconds", "", p.Total}, {"efficiency", "", p.Efficiency},
+				{"bytes", "", p.Bytes}, {"collectives", "", len(volumes[i].Calls)}, {"imbalance", "", volumes[i].Imbalance}})
+		}
+		for _, h := range hops {
+			hopRows = append(hopRows, object{{"hops", "", h.Hops}, {"seconds", "", h.Seconds}, {"bytes", "", h.Bytes}})
+		}
+		fields := []field{{"command", "", "scale predict"}, {"app", "", app}, {"machine", "", m.Name}, {"best", "", list[best].Ranks}, {"predictions", "", rows}}
+		if bestHops >= 0 {
+			fields = append(fields, field{"best_hops", "", hops[bestHops].Hops}, field{"hops", "", hopRows})
+		}
+		return j.printJSON(fields)
+	}
+	out := bufio.NewWriter(j.stdout)
+	fmt.Fprintf(out, "%s on %s, predicted for %s\n", app, j.graph.file, m.Name)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "devices\tms\tefficiency\tcompute ms\tcollectives ms\tcollectives\tMB received\timbalance")
+	for i, p := range list {
+		eff := "–"
+		if p.Efficiency > 0 {
+			eff = fmt.Sprintf("%.2f", p.Efficiency)
+		}
+		fmt.Fprintf(w, "%d\t%.4g\t%s\t%.4g\t%.4g\t%d\t%.4g\t%.3f\n", p.Ranks, p.Total*1e3, eff, (p.Compute+p.Launches)*1e3, p.Collective*1e3,
+			len(volumes[i].Calls), float64(p.Bytes)/1e6, volumes[i].Imbalance)
+	}
+	w.Flush()
+	fmt.Fprintf(out, "best: %d, %s\n", list[best].Ranks, whyBest(list, best))
+	if bestHops >= 0 {
+		fmt.Fprintf(out, "\nreplication over hops on %d devices\n", slices.Max(o.counts))
+		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "hops\tµs a step\tMB a device")
+		for i, h := range hops {
+			if i == bestHops || h.Hops&(h.Hops-1) == 0 {
+				fmt.Fprintf(w, "%d\t%.4g\t%.4g\n", h.Hops, h.Seconds*1e6, float64(h.Bytes)/1e6)
+			}
+		}
+		w.Flush()
+		fmt.Fprintf(out, "best: %d hops\n", hops[bestHops].Hops)
+	}
+	return j.printed(out.Flush())
+}
+
+// whyBest tells why a number of devices is the best.
+func whyBest(list []model.Prediction, best int) string {
+	b := list[best]
+	for _, p := range list {
+		if p.Ranks > b.Ranks {
+			return fmt.Sprintf("since on %d the collectives take %.4g ms more and the kernels %.4g ms less", p.Ranks,
+				(p.Collective-b.Collective)*1e3, (b.Compute+b.Launches-p.Compute-p.Launches)*1e3)
+		}
+	}
+	return "the most that were asked for"
+}
+
+// pullForm returns the in-neighbours of each vertex.
+func pullForm(g *graph) model.Graph {
+	n, _ := g.Dims()
+	out := model.Graph{Ptr: make([]int64, n+1), Idx: make([]int32, g.NVals())}
+	for at := range g.All() {
+		out.Ptr[at.Col+1]++
+	}
+	for v := range n {
+		out.Ptr[v+1] += out.Ptr[v]
+	}
+	next := slices.Clone(out.Ptr)
+	for at := range g.All() {
+		out.Idx[next[at.Col]] = int32(at.Row)
+		next[at.Col]++
+	}
+	return out
+}

@@ -1,0 +1,36 @@
+// Package comm moves data among the ranks of a group: goroutines of a process, GPUs of a process,
+// or processes that a launcher started. A rank is one member of a group of p ranks, numbered from 0
+// to p−1.
+//
+// [Comm] is the interface. Its implementations are
+//
+//   - [Local]: ranks are goroutines, buffers are host memory;
+//   - [JoinMPI]: processes that mpirun started, data by Open MPI, buffers are host memory;
+//   - [Peers]: GPUs of a process, data by copy engines;
+//   - [NCCL]: GPUs of a process, data by NCCL, and [Join] with [OnGPU]: one process for each GPU;
+//   - [WithFault]: wraps a Comm and makes it fail, for tests.
+//
+// # Rules
+//
+// All ranks call the same collectives in the same order, with arguments that agree (SPMD). A Comm
+// runs one collective at a time; concurrent calls queue, which is of no use unless all ranks queue
+// them in the same order. A collective returns when its result is complete and its source may be
+// changed.
+//
+// # Failure
+//
+// A group fails as a whole. When a rank fails (an invalid argument, an error of the library below,
+// a deadline, a cancelled context, a dead process), the group and all groups split from it are
+// dead: the collective under way, or the next one, returns the same [*RankError] on every rank, which
+// names the rank that failed, the collective, its number and the cause. Later calls return an error
+// that is [ErrGroupClosed] and wraps the first one. The contents of destinations are undefined after an
+// error. Nothing is repeated and no rank is replaced: start again from a checkpoint.
+//
+// # Determinism
+//
+// Data movement is exact. A reduction of integers is the same in every order. A reduction of floats
+// is folded in the order of ranks, ((x₀ ⊕ x₁) ⊕ x₂) ⊕ …, by every implementation; one that cannot
+// do so returns [ErrNoOp], and [AllReduce] then exchanges the operands and folds them itself. A sum
+// that must not depend on p is made of fixed global blocks by [FoldBlocks]. [SumAnyOrder] is the sum
+// in whatever order is fastest.
+package comm

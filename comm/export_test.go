@@ -1,0 +1,4 @@
+package comm
+
+// SetMPIMax lowers the largest count of a call of MPI.
+func SetMPIMax(n int) { mpiMax = n }
