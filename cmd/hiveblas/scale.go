@@ -24,6 +24,8 @@ func scaleCommand(s *session) *cobra.Command {
 		Short: "Measure and predict groups of devices and processes",
 		Long: `scale measures what connects the devices and processes of this machine, and predicts
 the time of workflows on groups of them.`,
+		Example: `  hiveblas scale bench --json scale.json
+  hiveblas scale predict pagerank graph.mtx --counts 1,2,4,8`,
 		Args: positional(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
