@@ -1067,9 +1067,9 @@ func TestStandardForms(t *testing.T) {
 // the quick form one, with a third of the workflows, others every day: each compiles its kernels.
 func TestStandardOnDevice(t *testing.T) {
 	d := realOrEmulated(t)
-	few := !longtest.Enabled() && d.e != nil
+	few := d.e != nil // a third of the apps a day
 	for k, s := range placeSamples() {
-		if s.m != s.n || d.e != nil && k%6 != 3 || few && s.reason != "karate" {
+		if s.m != s.n || d.e != nil && k%6 != 3 || few && !longtest.Enabled() && s.reason != "karate" {
 			continue
 		}
 		how := guises[k%len(guises)]

@@ -1,10 +1,11 @@
-package ops
+package ops_test
 
 import (
 	"errors"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
 )
 
 func TestExtractLabelled(t *testing.T) {
@@ -18,16 +19,16 @@ func TestExtractLabelled(t *testing.T) {
 	v, _ := matrix.VectorFromTuples(9, []int{3, 8}, []int32{2, 1}, nil)
 	for _, c := range []struct {
 		reason     string
-		rows, cols Indices
+		rows, cols ops.Indices
 		row, col   string // of the first
 		shared     bool
 	}{
-		{"a list", Of(2, 0), Of(2, 0), "cid", "cid", true},
-		{"different lists", Of(2, 0), Of(0, 1, 2), "cid", "ann", false},
-		{"all columns", Of(1), All(), "bob", "ann", false},
-		{"the values of a vector", ValuesOf(v), ValuesOf(v), "cid", "cid", true},
+		{"a list", ops.Of(2, 0), ops.Of(2, 0), "cid", "cid", true},
+		{"different lists", ops.Of(2, 0), ops.Of(0, 1, 2), "cid", "ann", false},
+		{"all columns", ops.Of(1), ops.All(), "bob", "ann", false},
+		{"the values of a vector", ops.ValuesOf(v), ops.ValuesOf(v), "cid", "cid", true},
 	} {
-		b, err := ExtractLabelled(g, c.rows, c.cols)
+		b, err := ops.ExtractLabelled(g, c.rows, c.cols)
 		if err != nil {
 			t.Fatalf("%s: %v", c.reason, err)
 		}
@@ -42,10 +43,10 @@ func TestExtractLabelled(t *testing.T) {
 			}
 		}
 	}
-	if _, err := ExtractLabelled(g, Of(3), All()); !errors.Is(err, matrix.ErrIndex) {
+	if _, err := ops.ExtractLabelled(g, ops.Of(3), ops.All()); !errors.Is(err, matrix.ErrIndex) {
 		t.Errorf("a row outside: %v", err)
 	}
-	if _, err := ExtractLabelled[int](nil, All(), All()); !errors.Is(err, matrix.ErrInvalid) {
+	if _, err := ops.ExtractLabelled[int](nil, ops.All(), ops.All()); !errors.Is(err, matrix.ErrInvalid) {
 		t.Errorf("nil: %v", err)
 	}
 }
