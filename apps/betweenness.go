@@ -30,8 +30,8 @@ type BetweennessResult struct {
 
 // Betweenness returns the betweenness centrality of every vertex of g: over all pairs of other
 // vertices s, t, the sum of the share of shortest paths from s to t that pass through the vertex.
-// Paths follow edges from row to column and have the fewest edges; values are ignored. With Sources or
-// Samples, sums over k sources are multiplied by n/k: an estimate (Brandes, Pich, International
+// Paths follow edges from row to column and have the fewest edges; values are ignored. With Sources
+// or Samples, sums over k sources are multiplied by n/k: an estimate (Brandes, Pich, International
 // Journal of Bifurcation and Chaos 17, 2007).
 //
 // Brandes (Journal of Mathematical Sociology 25, 2001) in batches of sources, a row of each matrix
@@ -42,8 +42,8 @@ type BetweennessResult struct {
 //	W⟨F_d⟩ = (1 + Δ) ./ P;   W⟨F_d−1⟩ = W +.first Aᵀ;   Δ += W .× P
 //
 // On the host with Method Auto each thread takes sources; levels push or pull by their edges, as in
-// [BFS], backwards too. O(sources · edges), and 40 bytes for each vertex and thread. The order of sums
-// depends on the threads, and with it the last digits.
+// [BFS], backwards too. O(sources · edges), and 40 bytes for each vertex and thread. The order of
+// sums depends on the threads, and with it the last digits.
 func Betweenness[T comparable](g matrix.Source[T], opts ...BetweennessOptions) (*BetweennessResult, error) {
 	const app = "Betweenness"
 	o, err := only(app, opts)
@@ -213,8 +213,8 @@ func betweennessOnHost(a matrix.View[bool], n int, sources []int32, scale float6
 	return matrix.VectorOf(sum)
 }
 
-// brandes sums dependencies on sources, one at a time. wave and after are 0 between levels, so that a
-// pull adds up wave along all edges without a test.
+// brandes sums dependencies on sources, one at a time. wave and after are 0 between levels, so that
+// a pull adds up wave along all edges without a test.
 type brandes struct {
 	out, in     *adjacency
 	sum         []float64
@@ -255,8 +255,8 @@ func (a *adjacency) along(v int32, x []float64) float64 {
 	return (s0 + s1) + (s2 + s3)
 }
 
-// search counts the shortest paths from a source. A level is pulled along the edges into the vertices
-// not found where they are fewer than twice the edges from the frontier.
+// search counts the shortest paths from a source. A level is pulled along the edges into the
+// vertices not found where they are fewer than twice the edges from the frontier.
 func (b *brandes) search(source int32) {
 	b.order, b.starts = append(b.order[:0], source), append(b.starts[:0], 0)
 	b.level[source], b.paths[source] = 1, 1
@@ -303,8 +303,8 @@ func (b *brandes) search(source int32) {
 	}
 }
 
-// dependencies adds the dependencies on the source of the search to sum, and forgets the search. The
-// wave of a vertex is (1 + dependency) / paths.
+// dependencies adds the dependencies on the source of the search to sum, and forgets the search.
+// The wave of a vertex is (1 + dependency) / paths.
 func (b *brandes) dependencies() {
 	last := b.order[len(b.order):] // the level after
 	for d := len(b.starts) - 1; d > 0; d-- {

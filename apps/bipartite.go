@@ -22,14 +22,15 @@ type Matching struct {
 // BipartiteMatching returns a matching of the most entries of an m×n matrix: a bipartite graph
 // between its rows and its columns. Values are ignored. Weights are for package auction.
 //
-// A maximal matching is made by proposals of the rows left, R, which the least row of a column wins:
+// A maximal matching is made by proposals of the rows left, R, which the least row of a column
+// wins:
 //
 //	p = A min.secondi C over the columns C left, at R;   winners: c(p) min= row;   until p is empty
 //
 // where Maximal stops, and which the pipeline computes where a lives. On the host the rows come in
-// ascending order of their entries and take the column left with the fewest. Augmenting paths make it
-// maximum, on the host wherever a lives: all shortest ones at a time (Hopcroft, Karp, SIAM Journal on
-// Computing 2, 1973). O(entries · √vertices).
+// ascending order of their entries and take the column left with the fewest. Augmenting paths make
+// it maximum, on the host wherever a lives: all shortest ones at a time (Hopcroft, Karp, SIAM
+// Journal on Computing 2, 1973). O(entries · √vertices).
 func BipartiteMatching[T comparable](a matrix.Source[T], opts ...MatchingOptions) (*Matching, error) {
 	const app = "BipartiteMatching"
 	o, err := onlyPipeline(app, opts)
@@ -143,8 +144,8 @@ func scatterAt(dst, x, at *matrix.Vector[int32], n int, with ops.Option) error {
 	return s.Err()
 }
 
-// greedyMatching matches the rows in ascending order of their entries, each with the column left that
-// has the fewest entries.
+// greedyMatching matches the rows in ascending order of their entries, each with the column left
+// that has the fewest entries.
 func greedyMatching(g *adjacency, n int) []int32 {
 	column, taken, entries := make([]int32, g.n), make([]bool, n), make([]int32, n)
 	most := int64(0)

@@ -83,8 +83,8 @@ func norm(v *matrix.Vector[float64], with ops.Option) (float64, error) {
 }
 
 // HITS returns how good a hub and an authority every vertex of g is: a hub has edges to
-// authorities, and an authority edges from hubs (Kleinberg, Journal of the ACM 46, 1999). Values are
-// ignored.
+// authorities, and an authority edges from hubs (Kleinberg, Journal of the ACM 46, 1999). Values
+// are ignored.
 //
 //	a ← Aᵀ +.second h;   h ← A +.second a;   each divided by its sum
 //
@@ -141,8 +141,8 @@ func HITS[T comparable](g matrix.Source[T], opts ...CentralityOptions) (*HITSRes
 }
 
 // EigenvectorCentrality returns the eigenvector of the largest eigenvalue of Aᵀ, of Euclidean norm
-// 1 (Bonacich, Journal of Mathematical Sociology 2, 1972): a vertex is as central as those with edges
-// to it in sum. Values are ignored.
+// 1 (Bonacich, Journal of Mathematical Sociology 2, 1972): a vertex is as central as those with
+// edges to it in sum. Values are ignored.
 //
 //	x ← (x + Aᵀ +.second x) / ‖·‖
 //

@@ -36,8 +36,8 @@ type ClosenessResult struct {
 //	closeness = r/(n−1) · r/Σ d   (0 if r is 0; Wasserman, Faust, 1994, for graphs in parts)
 //	harmonic  = Σ 1/d             (Marchiori, Latora, Physica A 285, 2000)
 //
-// With Targets or Samples, r, Σ d and Σ 1/d over k targets are multiplied by n/k in the formulas: an
-// estimate (Eppstein, Wang, Journal of Graph Algorithms and Applications 8, 2004).
+// With Targets or Samples, r, Σ d and Σ 1/d over k targets are multiplied by n/k in the formulas:
+// an estimate (Eppstein, Wang, Journal of Graph Algorithms and Applications 8, 2004).
 //
 // Searches run backwards from a batch of targets at a time, a row of F for each:
 //
@@ -45,8 +45,8 @@ type ClosenessResult struct {
 //
 // On the host with Method Auto a batch has 256 targets, a bit of each vertex for each (Then et al.:
 // The more the merrier, PVLDB 8, 2014). A level with many edges is pulled along the rows of g, one
-// with few is pushed. 96 bytes for each vertex and thread. The order of the harmonic sums depends on
-// the threads, and with it the last digits.
+// with few is pushed. 96 bytes for each vertex and thread. The order of the harmonic sums depends
+// on the threads, and with it the last digits.
 func Closeness[T comparable](g matrix.Source[T], opts ...ClosenessOptions) (*ClosenessResult, error) {
 	const app = "Closeness"
 	o, err := only(app, opts)

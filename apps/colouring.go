@@ -37,12 +37,12 @@ type ColouringResult struct {
 // Colouring gives every vertex of g a colour that none of its neighbours has, the least one in a
 // given order of the vertices. Directions, values and self-loops are ignored.
 //
-// The vertices of the first colour are the maximal independent set of the order, those of the second
-// the set of the vertices left, and so on; the pipeline finds them as [MaximalIndependentSet] does
-// (Jones, Plassmann, SIAM Journal on Scientific Computing 14, 1993). On the host with Method Auto a
-// loop takes the vertices in order: O(vertices · log vertices + edges), by one thread. SmallestLast
-// computes its order on the host (Matula, Beck, Journal of the ACM 30, 1983). The result depends on
-// the order and Seed alone.
+// The vertices of the first colour are the maximal independent set of the order, those of the
+// second the set of the vertices left, and so on; the pipeline finds them as
+// [MaximalIndependentSet] does (Jones, Plassmann, SIAM Journal on Scientific Computing 14, 1993).
+// On the host with Method Auto a loop takes the vertices in order: O(vertices · log vertices +
+// edges), by one thread. SmallestLast computes its order on the host (Matula, Beck, Journal of the
+// ACM 30, 1983). The result depends on the order and Seed alone.
 func Colouring[T comparable](g matrix.Source[T], opts ...ColouringOptions) (*ColouringResult, error) {
 	const app = "Colouring"
 	o, err := only(app, opts)

@@ -38,9 +38,9 @@
 // (internal/matching), and the sweep of LocalCluster over the cluster that it found.
 //
 // MinimumSpanningForest and the augmenting paths of BipartiteMatching compute on the host too, and
-// the ranks of Similarity, Diameter, TopologicalOrder and NominateVertices are put in order there. Some
-// workflows have a kernel for the host that is faster than their pipeline: Method Auto uses it for a
-// graph on the host, and Pipeline runs the operations.
+// the ranks of Similarity, Diameter, TopologicalOrder and NominateVertices are put in order there.
+// Some workflows have a kernel for the host that is faster than their pipeline: Method Auto uses it
+// for a graph on the host, and Pipeline runs the operations.
 //
 // Some workflows have a fused form for devices beside the pipeline, in files *_gpu.go with the
 // kernels in kernels/*.cu; Run.Method chooses. [List] is the list of the workflows, for tools. Bad

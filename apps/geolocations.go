@@ -93,8 +93,8 @@ func (p *places) locations() *Locations {
 	return &Locations{presentVector(p.located, p.count, p.lat), presentVector(p.located, p.count, p.lon)}
 }
 
-// presentVector returns a vector with the values where present is 1, which is at count positions. It
-// copies present.
+// presentVector returns a vector with the values where present is 1, which is at count positions.
+// It copies present.
 func presentVector[T comparable](present []uint8, count int64, val []T) *matrix.Vector[T] {
 	n := len(present)
 	st := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: n, Format: sparse.Bitmap,

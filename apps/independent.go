@@ -14,17 +14,17 @@ type IndependentSetOptions struct {
 	Seed int64 // of the order of the vertices
 }
 
-// MaximalIndependentSet returns a maximal independent set of g: vertices without an edge between two
-// of them, to which no vertex can be added. The vector has the entry true for each of them.
+// MaximalIndependentSet returns a maximal independent set of g: vertices without an edge between
+// two of them, to which no vertex can be added. The vector has the entry true for each of them.
 // Directions, values and self-loops are ignored.
 //
-// Every vertex has a random priority p, and a candidate joins if no candidate around it has a higher
-// one (Luby, SIAM Journal on Computing 15, 1986):
+// Every vertex has a random priority p, and a candidate joins if no candidate around it has a
+// higher one (Luby, SIAM Journal on Computing 15, 1986):
 //
 //	m⟨C⟩ = p max.first A;   W = {v ∈ C : p(v) > m(v)};   S ∪= W;   C = C \ W \ A any.pair W
 //
-// until there is no candidate. As priorities stay, the set is the one that takes vertices greedily in
-// descending order (Blelloch, Fineman, Shun, SPAA 2012), which the host with Method Auto does:
+// until there is no candidate. As priorities stay, the set is the one that takes vertices greedily
+// in descending order (Blelloch, Fineman, Shun, SPAA 2012), which the host with Method Auto does:
 // O(vertices · log vertices + edges), by one thread. The result depends on Seed alone.
 func MaximalIndependentSet[T comparable](g matrix.Source[T], opts ...IndependentSetOptions) (*matrix.Vector[bool], error) {
 	const app = "MaximalIndependentSet"

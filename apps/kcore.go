@@ -16,8 +16,8 @@ type Cores struct {
 	Inner  int64                 // vertices with that number
 }
 
-// CoreNumbers returns the core number of every vertex of g: the largest k such that the vertex is in
-// the k-core, the largest subgraph whose vertices all have k or more neighbours in it (Seidman,
+// CoreNumbers returns the core number of every vertex of g: the largest k such that the vertex is
+// in the k-core, the largest subgraph whose vertices all have k or more neighbours in it (Seidman,
 // Social Networks 5, 1983). Directions, values and self-loops are ignored.
 //
 // The pipeline removes the vertices of degree k or less in rounds, and lowers the degrees of their
@@ -26,8 +26,8 @@ type Cores struct {
 //	L = {v : d(v) ≤ k};   core⟨L⟩ = k;   d = d⟨¬L⟩;   d −= L +.pair A,   until L is empty; then k + 1
 //
 // On the host with Method Auto the vertices are kept in buckets by degree instead: O(vertices +
-// edges), by one thread (Batagelj, Zaversnik: An O(m) algorithm for cores decomposition of networks,
-// 2003, arXiv:cs/0310049).
+// edges), by one thread (Batagelj, Zaversnik: An O(m) algorithm for cores decomposition of
+// networks, 2003, arXiv:cs/0310049).
 func CoreNumbers[T comparable](g matrix.Source[T], opts ...CoreOptions) (*Cores, error) {
 	const app = "CoreNumbers"
 	o, err := only(app, opts)

@@ -42,7 +42,8 @@ type FusedLassoResult struct {
 	Regions int // components of vertices of equal value
 	Zeros   int // vertices of value 0
 	// Proven says that the regions are those of the optimum: each is constant by flows within the
-	// capacities of its edges, and those over its border are at capacity. It holds but for rounding.
+	// capacities of its edges, and those over its border are at capacity. It holds but for
+	// rounding.
 	Proven     bool
 	Iterations int // of the dual gradient
 	Divided    int // vertices that divide and conquer solved
@@ -405,8 +406,8 @@ var lassoDefaults = lassoSettings{first: 50, more: .15, turn: 300, work: 60, pat
 // lassoTolerance is the relative duality gap that ends a solution that need not be exact.
 const lassoTolerance = 1e-8
 
-// solve returns the solution for y, and its flow. It consumes y and the flow to start from, which may
-// be nil.
+// solve returns the solution for y, and its flow. It consumes y and the flow to start from, which
+// may be nil.
 func (l *lasso) solve(y []float64, o FusedLassoOptions, u []float64, how lassoSettings) (*FusedLassoResult, []float64, error) {
 	res := &FusedLassoResult{Lambda1: o.Lambda1}
 	threads := parallel.Threads(o.Threads)
@@ -496,8 +497,8 @@ func (s *lassoSolution) drive(p *lassoPart, res *FusedLassoResult, o FusedLassoO
 	return nil
 }
 
-// lassoSolution is a solution for λ₂ = 0 in the making: its values, NaN where they are not final, and
-// the flow.
+// lassoSolution is a solution for λ₂ = 0 in the making: its values, NaN where they are not final,
+// and the flow.
 type lassoSolution struct {
 	*lasso
 	y, most, b, u []float64
@@ -570,8 +571,8 @@ func (s *lassoSolution) value(b, u []float64, lambda2 float64) (objective, gap f
 	return objective, max(gap, 0)
 }
 
-// finish computes the values of the regions from y and the flows over their borders, in the order of
-// the vertices, and the figures of the result.
+// finish computes the values of the regions from y and the flows over their borders, in the order
+// of the vertices, and the figures of the result.
 func (s *lassoSolution) finish(res *FusedLassoResult, o FusedLassoOptions) (err error) {
 	region, count := s.regions()
 	if s.proven {

@@ -596,8 +596,8 @@ func (r *lassoRun) divide(p *lassoShare, f *lassoFound, scale float64) {
 	s.Sync()
 }
 
-// finish computes the values of the regions from y and the flows over their borders, and the figures
-// of the result.
+// finish computes the values of the regions from y and the flows over their borders, and the
+// figures of the result.
 func (r *lassoRun) finish(f *lassoFound, ys device.Buffer) {
 	s, n, m := r.s, int64(r.g.n), int64(r.g.m)
 	if s.Err() != nil {

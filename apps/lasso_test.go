@@ -272,8 +272,8 @@ func lassoGrid(s int, seed int64) lassoCase {
 	return c
 }
 
-// On graphs beyond the oracles the dual flow, whose value the gap compares, proves the solution. The
-// settings make each part of the method do all of the work.
+// On graphs beyond the oracles the dual flow, whose value the gap compares, proves the solution.
+// The settings make each part of the method do all of the work.
 func TestFusedLassoByEachPart(t *testing.T) {
 	t.Parallel()
 	side := 24

@@ -49,8 +49,8 @@ func (p *lassoPart) edgeName(k int32) int32 {
 	return p.edge[k]
 }
 
-// A lassoChunk is the share of a thread: rows from to to, whose edges reach vertices below reach. sum
-// holds the outflow of the vertices from to reach by these edges.
+// A lassoChunk is the share of a thread: rows from to to, whose edges reach vertices below reach.
+// sum holds the outflow of the vertices from to reach by these edges.
 type lassoChunk struct {
 	from, to, reach int
 	sum             []float64
@@ -67,8 +67,8 @@ type momentum struct {
 
 func (m *momentum) restart() { m.t, m.beta, m.last, m.old = 1, 0, math.Inf(1), math.Inf(1) }
 
-// next returns β of the next iteration (O'Donoghue, Candès: Adaptive restart for accelerated gradient
-// schemes, Found. Comput. Math. 2015).
+// next returns β of the next iteration (O'Donoghue, Candès: Adaptive restart for accelerated
+// gradient schemes, Found. Comput. Math. 2015).
 func (m *momentum) next() float64 {
 	if m.last > m.old {
 		m.t = 1
@@ -192,7 +192,8 @@ func (p *lassoPart) edges(chunk int, beta float64) {
 	}
 }
 
-// points computes the primal point of the vertices of a chunk from the sums of all, and clears these.
+// points computes the primal point of the vertices of a chunk from the sums of all, and clears
+// these.
 func (p *lassoPart) points(chunk int, beta float64) {
 	c := &p.chunks[chunk]
 	value := 0.0
@@ -238,10 +239,11 @@ type lassoView struct {
 // region is frozen.
 //
 // Let x be the primal point of any flow, and S the part of a superlevel set of the solution in a
-// region. The mean of x over S is at least that of the solution, since the solution sends as much as
-// it can out of S. So the largest of x bounds the solution in a region without borders; and a border
-// edge that is saturated from region P to Q lets the bound of Q reach P, not that of P reach Q. Lower
-// bounds go the other way. Where both bounds of a region are its value, that is the solution.
+// region. The mean of x over S is at least that of the solution, since the solution sends as much
+// as it can out of S. So the largest of x bounds the solution in a region without borders; and a
+// border edge that is saturated from region P to Q lets the bound of Q reach P, not that of P reach
+// Q. Lower bounds go the other way. Where both bounds of a region are its value, that is the
+// solution.
 func (p *lassoPart) look() *lassoView {
 	n := len(p.load)
 	v := &lassoView{region: make([]int32, n), tree: make([]int32, n), extra: make([]float64, n)}
@@ -407,8 +409,8 @@ func (v *lassoView) route(p *lassoPart, joins, rows []int32) {
 	}
 }
 
-// freeze writes the values and flows of frozen regions to b and u of the whole graph, and returns the
-// part of the others, nil if there are none.
+// freeze writes the values and flows of frozen regions to b and u of the whole graph, and returns
+// the part of the others, nil if there are none.
 func (p *lassoPart) freeze(v *lassoView, b, u []float64, threads int) *lassoPart {
 	n := len(p.load)
 	local := make([]int32, n)

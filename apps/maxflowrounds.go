@@ -154,9 +154,9 @@ func (f *flowRounds) search(target int) error {
 	return f.key.Move(f.at)
 }
 
-// round finds the lowest neighbours of the active vertices, and pushes to those one below; or raises
-// the vertices without such a neighbour. Even rounds push if they can, odd ones raise if they can:
-// heights stay valid, since the two do not mix.
+// round finds the lowest neighbours of the active vertices, and pushes to those one below; or
+// raises the vertices without such a neighbour. Even rounds push if they can, odd ones raise if
+// they can: heights stay valid, since the two do not mix.
 func (f *flowRounds) round(active []int, round int) error {
 	n := int64(f.n)
 	marks := make([]bool, len(active))

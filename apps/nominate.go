@@ -17,8 +17,8 @@ type ContextScore int
 const (
 	// ContextDistance is 1/d, d the number of edges from the nearest seed: the default.
 	ContextDistance ContextScore = iota
-	// ContextSeeds is the number of seeds with an edge to the vertex, the context of Coppersmith and
-	// Priebe.
+	// ContextSeeds is the number of seeds with an edge to the vertex, the context of Coppersmith
+	// and Priebe.
 	ContextSeeds
 	// ContextCommonNeighbours is the sum over the seeds of the columns that a seed and the vertex
 	// share.
@@ -46,8 +46,8 @@ func (c ContextScore) String() string {
 type NominateOptions struct {
 	Run
 	Context ContextScore
-	// Content scores vertices by what is known about them beside the graph, higher for likelier ones;
-	// vertices without entry have 0. nil means none: then Weight is 0.
+	// Content scores vertices by what is known about them beside the graph, higher for likelier
+	// ones; vertices without entry have 0. nil means none: then Weight is 0.
 	Content *matrix.Vector[float64]
 	// Weight γ of the content, from 0, context alone, to 1, content alone.
 	Weight float64
@@ -66,10 +66,11 @@ type Nominations struct {
 //
 //	score = (1−γ) · context + γ · content
 //
-// Both are scaled linearly, the least over all candidates to 0 and the greatest to 1, or are 0 if all
-// are equal within 1e-9 of the greatest (Coppersmith, Priebe: Vertex nomination via content and context, 2012, arXiv:1201.4118,
-// the linear fusion of section 3; the scale is ours). Edges lead from row to column; values are
-// ignored. Contexts are products with the pattern A and the indicator 1 of the seeds:
+// Both are scaled linearly, the least over all candidates to 0 and the greatest to 1, or are 0 if
+// all are equal within 1e-9 of the greatest (Coppersmith, Priebe: Vertex nomination via content and
+// context, 2012, arXiv:1201.4118, the linear fusion of section 3; the scale is ours). Edges lead
+// from row to column; values are ignored. Contexts are products with the pattern A and the
+// indicator 1 of the seeds:
 //
 //	distance: breadth-first search;  seeds: 1 +.pair A;  common: A +.second (1 +.pair A);  PageRank
 //

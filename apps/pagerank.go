@@ -15,8 +15,8 @@ type PageRankOptions struct {
 	Damping       float64 // probability of following an edge; 0 means 0.85
 	Tolerance     float64 // stop when Σ|change| is at most this; 0 means 1e-9
 	MaxIterations int     // 0 means 100
-	// Restart holds the weights of the vertices to which the walk jumps, for personalised ranks; nil
-	// means all alike. They are divided by their sum; vertices without entry have weight 0.
+	// Restart holds the weights of the vertices to which the walk jumps, for personalised ranks;
+	// nil means all alike. They are divided by their sum; vertices without entry have weight 0.
 	Restart *matrix.Vector[float64]
 }
 

@@ -79,8 +79,8 @@ func vectorTimes(x []float64, w [][]float64) []float64 {
 	return y
 }
 
-// sageNaively computes the embedding of v by recursion over its neighbours, vertex by vertex, as the
-// paper writes it: the aggregate first, then the product.
+// sageNaively computes the embedding of v by recursion over its neighbours, vertex by vertex, as
+// the paper writes it: the aggregate first, then the product.
 func sageNaively(near [][]arc, x [][]float64, m *SAGEModel, layer int, v int) []float64 {
 	if layer == 0 {
 		return x[v]

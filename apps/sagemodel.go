@@ -60,8 +60,9 @@ func (m *SAGEModel) Write(w io.Writer) error {
 	return npy.WriteZip(w, all, func(string) bool { return false })
 }
 
-// ReadSAGEModel reads a model that Write wrote, or a .npz file of NumPy with the same arrays. Without
-// aggregator it is AggregateMean. A file that is no model is a *matrix.ParseError with its name.
+// ReadSAGEModel reads a model that Write wrote, or a .npz file of NumPy with the same arrays.
+// Without aggregator it is AggregateMean. A file that is no model is a *matrix.ParseError with its
+// name.
 func ReadSAGEModel(r io.Reader, name string) (*SAGEModel, error) {
 	const app = "ReadSAGEModel"
 	if isNil(r) {

@@ -240,8 +240,8 @@ func (t *sageTape[F]) pool(l *sageLayer[F], run Run) (panel[F], error) {
 	return c, nil
 }
 
-// backward adds the gradients of a layer's parameters, given that of its output, and returns that of
-// its input unless the input is sparse or first.
+// backward adds the gradients of a layer's parameters, given that of its output, and returns that
+// of its input unless the input is sparse or first.
 func (n *sageNet[F]) backward(k int, t *sageTape[F], g panel[F], run Run) (panel[F], error) {
 	l := &n.layers[k]
 	for v := range t.block.targets {
@@ -315,9 +315,9 @@ func unnormalise[F real](g, y []F, length F) {
 	}
 }
 
-// A sageDropout sets each item of the input of a layer to 0 with a probability and scales the others.
-// Whether it does depends on the vertex and the column alone, so that all that need an item see the
-// same.
+// A sageDropout sets each item of the input of a layer to 0 with a probability and scales the
+// others. Whether it does depends on the vertex and the column alone, so that all that need an item
+// see the same.
 type sageDropout struct {
 	share      float64
 	seed, step uint64
@@ -402,8 +402,8 @@ func crossEntropy[F real](logits panel[F], class []int32) (loss float64, right i
 	return loss / float64(max(len(class), 1)), right
 }
 
-// unclassify adds the gradients of the classifier, given that of the logits, and returns that of the
-// embeddings.
+// unclassify adds the gradients of the classifier, given that of the logits, and returns that of
+// the embeddings.
 func (n *sageNet[F]) unclassify(z, g panel[F], run Run) panel[F] {
 	blas.Product(run.Threads, n.out.grad, z, true, g, false, 1)
 	for v := range g.Rows {

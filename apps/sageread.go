@@ -22,10 +22,10 @@ type FeatureOptions struct {
 	Format string // csv, mtx or npy; "": by the extension of Name
 }
 
-// ReadFeatures reads features, or weights: .csv, a row on each line and numbers between commas, tabs
-// or blanks, where a first line with a word is a header; .mtx, sparse or array; .npy, of one or two
-// dimensions, in 16 to 64 bits. Each may be gzip-compressed. Bad input is a *matrix.ParseError with
-// file and line.
+// ReadFeatures reads features, or weights: .csv, a row on each line and numbers between commas,
+// tabs or blanks, where a first line with a word is a header; .mtx, sparse or array; .npy, of one
+// or two dimensions, in 16 to 64 bits. Each may be gzip-compressed. Bad input is a
+// *matrix.ParseError with file and line.
 func ReadFeatures(r io.Reader, opts ...FeatureOptions) (*matrix.Matrix[float32], error) {
 	const app = "ReadFeatures"
 	o, err := only(app, opts)
@@ -112,10 +112,10 @@ func readNumbers(r io.Reader, o FeatureOptions) (*matrix.Matrix[float32], error)
 	return asMatrix(panel[float32]{Rows: rows, Cols: max(cols, 0), Val: val}), nil
 }
 
-// ReadClasses reads classes of the n vertices of a graph as ReadScores reads scores: a class on each
-// line, or lines “vertex class”. A class is a word; the classes are numbered in the order of their
-// names, which are returned, numbers by value. A vertex without a class has −1, and so has one with
-// the class −1.
+// ReadClasses reads classes of the n vertices of a graph as ReadScores reads scores: a class on
+// each line, or lines “vertex class”. A class is a word; the classes are numbered in the order of
+// their names, which are returned, numbers by value. A vertex without a class has −1, and so has
+// one with the class −1.
 func ReadClasses(r io.Reader, n int, opts ...ScoreFileOptions) (classes []int32, names []string, err error) {
 	words, err := readWords("ReadClasses", "class", r, n, opts)
 	if err != nil {

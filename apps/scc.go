@@ -7,11 +7,11 @@ import (
 )
 
 // StronglyConnectedComponents returns the strongly connected components of g: the largest sets of
-// vertices in which a path leads from each vertex to each other one. The label of a component is its
-// least vertex.
+// vertices in which a path leads from each vertex to each other one. The label of a component is
+// its least vertex.
 //
-// The pipeline colours the vertices that are left with the least vertex that reaches them, and takes
-// from each colour what reaches its own vertex backwards (Orzan, 2004):
+// The pipeline colours the vertices that are left with the least vertex that reaches them, and
+// takes from each colour what reaches its own vertex backwards (Orzan, 2004):
 //
 //	c(v) = v;   c min= c min.first A,   until nothing changes
 //	F = {v : c(v) = v};   F ∪= {v : c(v) = (A max.second c(F))(v)},   until nothing is added
@@ -90,9 +90,9 @@ func strongPipeline(a matrix.View[bool], n int, run Run) (*Components, error) {
 }
 
 // strongOnHost finds the components by depth-first search. number(v) is 0 before v is seen. While v
-// is open it is the least visit known to be reached from v; the visits of open vertices are numbered
-// without gaps. Afterwards it is the number of the component, counted down from n, so that it is
-// above all visits of open vertices.
+// is open it is the least visit known to be reached from v; the visits of open vertices are
+// numbered without gaps. Afterwards it is the number of the component, counted down from n, so that
+// it is above all visits of open vertices.
 func strongOnHost(a matrix.View[bool], run Run) (*Components, error) {
 	g := rowsOf(a)
 	n := int32(g.n)

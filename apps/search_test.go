@@ -125,8 +125,8 @@ func checkSearch(t rapid.TB, walks [][]int32, res *SearchResult, score []float64
 	}
 }
 
-// Every step is an edge, a walk ends only where it must, greedy walks are those of a plain loop, and
-// the figures are those of the walks.
+// Every step is an edge, a walk ends only where it must, greedy walks are those of a plain loop,
+// and the figures are those of the walks.
 func TestGraphSearch(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -427,7 +427,8 @@ func TestGraphSearchDistribution(t *testing.T) {
 	}
 }
 
-// aliasTable gives each neighbour the probability of its weight, but for the rounding of thresholds.
+// aliasTable gives each neighbour the probability of its weight, but for the rounding of
+// thresholds.
 func TestAliasTable(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -46,9 +46,9 @@ type SimilarityOptions struct {
 }
 
 // Similarity returns for each row of an m×n matrix the Top other rows that are most similar by the
-// columns that they share: an m×m matrix with their scores, ties by number. Values are ignored. In an
-// adjacency matrix the columns of a row are the neighbours along its edges (Liben-Nowell, Kleinberg,
-// Journal of the American Society for Information Science and Technology 58, 2007).
+// columns that they share: an m×m matrix with their scores, ties by number. Values are ignored. In
+// an adjacency matrix the columns of a row are the neighbours along its edges (Liben-Nowell,
+// Kleinberg, Journal of the American Society for Information Science and Technology 58, 2007).
 //
 //	C = A +.pair Aᵀ;   S(u, v) = measure(C(u, v), |u|, |v|);   the Top of each row of S
 //

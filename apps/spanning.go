@@ -27,15 +27,15 @@ type Spanning struct {
 
 // MinimumSpanningForest returns the spanning forest of least weight of g: a tree for each connected
 // component. The weight of an edge is the value, the lesser of two if both directions have one (the
-// greater with Maximum); negative weights are allowed, NaN is a *WeightError. Self-loops are ignored.
-// Edges of equal weight are taken in the order of their vertices, so the forest does not depend on
-// threads or the form of g.
+// greater with Maximum); negative weights are allowed, NaN is a *WeightError. Self-loops are
+// ignored. Edges of equal weight are taken in the order of their vertices, so the forest does not
+// depend on threads or the form of g.
 //
 // Kruskal's algorithm that sorts no more edges than it must: edges lighter than a pivot come first,
 // and of the heavier ones those inside a tree are dropped before the next step (Osipov, Sanders,
-// Singler: The filter-Kruskal minimum spanning tree algorithm, ALENEX 2009). About O(edges + vertices
-// · log vertices · log(edges/vertices)) for weights in random order, by one thread. It computes on
-// the host, wherever g lives.
+// Singler: The filter-Kruskal minimum spanning tree algorithm, ALENEX 2009). About O(edges +
+// vertices · log vertices · log(edges/vertices)) for weights in random order, by one thread. It
+// computes on the host, wherever g lives.
 func MinimumSpanningForest[T semiring.Number](g matrix.Source[T], opts ...SpanningOptions) (*Spanning, error) {
 	const app = "MinimumSpanningForest"
 	o, err := only(app, opts)

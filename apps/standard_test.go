@@ -306,8 +306,8 @@ func colourIn(order ColourOrder) func(g matrix.Source[float64], run Run) ([]floa
 	}
 }
 
-// checkColours checks that neighbours differ, that colours below that of a vertex are around it, and
-// the bound of the order.
+// checkColours checks that neighbours differ, that colours below that of a vertex are around it,
+// and the bound of the order.
 func checkColours(order ColourOrder) func(t rapid.TB, out [][]arc, got []float64) {
 	return func(t rapid.TB, out [][]arc, got []float64) {
 		n, most := len(out), -1.0
@@ -1063,8 +1063,9 @@ func TestStandardForms(t *testing.T) {
 	}
 }
 
-// The operations give the same on a device. On the emulator a sample of the graphs is enough, and in
-// the quick form one, with a third of the workflows, others every day: each compiles its kernels.
+// The operations give the same on a device. On the emulator a sample of the graphs is enough, and
+// in the quick form one, with a third of the workflows, others every day: each compiles its
+// kernels.
 func TestStandardOnDevice(t *testing.T) {
 	d := realOrEmulated(t)
 	few := d.e != nil // a third of the apps a day

@@ -41,8 +41,8 @@ func (e *CycleError) Error() string {
 		e.App, strings.Join(names, " → "))
 }
 
-// TopologicalOrder returns the vertices of g in an order in which every edge leads forwards, and the
-// level of each. A self-loop is a cycle, and a cycle is a *CycleError. Values are ignored.
+// TopologicalOrder returns the vertices of g in an order in which every edge leads forwards, and
+// the level of each. A self-loop is a cycle, and a cycle is a *CycleError. Values are ignored.
 //
 // Vertices without an edge from the vertices left form the next level (Kahn, Communications of the
 // ACM 5, 1962):

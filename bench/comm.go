@@ -25,15 +25,16 @@ type CommOptions struct {
 	// has the rows of the host alone.
 	Driver   driver.Driver
 	Compiler driver.Compiler
-	// Table is the size of the table on a device in bytes, rounded down to a power of two (0: 8 GiB,
-	// or a quarter of the memory if that is less); Host that of the table on the host (0: 1 GiB).
+	// Table is the size of the table on a device in bytes, rounded down to a power of two (0: 8
+	// GiB, or a quarter of the memory if that is less); Host that of the table on the host (0: 1
+	// GiB).
 	Table, Host uint64
 	// Target is the time of one measurement of a row; 0 means 10 ms. Rounds is the number of
 	// measurements, of which the median counts; 0 means 5.
 	Target time.Duration
 	Rounds int
-	// Largest is the size in bytes of the largest collective on GPUs (0: 1 GiB); on the host at most
-	// 16 MiB count.
+	// Largest is the size in bytes of the largest collective on GPUs (0: 1 GiB); on the host at
+	// most 16 MiB count.
 	Largest int
 	// Only keeps the parts whose name contains one of these: memory, latency, copies, local, mpi,
 	// peers, nccl.
@@ -100,8 +101,8 @@ var commNotes = []string{
 	"update: read and write without an atomic, as in the report; atomics have rows of their own. GB are 10⁹ bytes of payload; an update counts once",
 }
 
-// Comm measures the memories that kernels of a GPU reach, copies, and the collectives of every group
-// that this machine can make. An interrupted run returns the rows so far with the error.
+// Comm measures the memories that kernels of a GPU reach, copies, and the collectives of every
+// group that this machine can make. An interrupted run returns the rows so far with the error.
 func Comm(ctx context.Context, o CommOptions) (*CommTable, error) {
 	if ctx == nil {
 		ctx = context.Background()

@@ -357,8 +357,8 @@ func (b *commBench) row(row CommRow, p pieces) error {
 	return nil
 }
 
-// kernel prepares the measurement of a row: a function that returns the seconds of a launch, and the
-// accesses of a launch. It sets the grain of regular rows.
+// kernel prepares the measurement of a row: a function that returns the seconds of a launch, and
+// the accesses of a launch. It sets the grain of regular rows.
 func (b *commBench) kernel(g *commGPU, row *CommRow, p pieces) (measure func() (float64, error), accesses uint64, err error) {
 	grain := int(row.Grain)
 	if row.Pattern == "regular" {

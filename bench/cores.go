@@ -43,8 +43,8 @@ type CoresRow struct {
 	Share []float64 `json:"share,omitempty"` // of the triad, of the bytes that must move
 }
 
-// SpeedUp returns the time of the first number of threads divided by that of the k-th, NaN if there is
-// none.
+// SpeedUp returns the time of the first number of threads divided by that of the k-th, NaN if there
+// is none.
 func (r *CoresRow) SpeedUp(k int) float64 {
 	if r == nil || k < 0 || k >= len(r.Ms) {
 		return math.NaN()

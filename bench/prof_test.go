@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// BenchmarkCase runs our side of the case named by HIVEBLAS_CASE with HIVEBLAS_CASE_THREADS threads (2
-// by default), for profiles.
+// BenchmarkCase runs our side of the case named by HIVEBLAS_CASE with HIVEBLAS_CASE_THREADS threads
+// (2 by default), for profiles.
 func BenchmarkCase(b *testing.B) {
 	want := os.Getenv("HIVEBLAS_CASE")
 	if want == "" {

@@ -8,8 +8,8 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// standardCases are the rows of the standard set of workflows, beside igraph and SciPy, which do the
-// same with one thread.
+// standardCases are the rows of the standard set of workflows, beside igraph and SciPy, which do
+// the same with one thread.
 func standardCases() []cpuCase {
 	sources := standardSources()
 	return []cpuCase{

@@ -60,7 +60,8 @@ func (t DType) Size() int {
 // Float reports whether t is a floating-point type.
 func (t DType) Float() bool { return t == Float32 || t == Float64 }
 
-// Element lists the Go types that Host takes. int and uint travel as 64-bit integers, bool as Uint8.
+// Element lists the Go types that Host takes. int and uint travel as 64-bit integers, bool as
+// Uint8.
 type Element interface {
 	~bool | ~int8 | ~uint8 | ~int16 | ~uint16 | ~int32 | ~uint32 | ~int64 | ~uint64 | ~int | ~uint |
 		~float32 | ~float64
@@ -107,8 +108,8 @@ func Host[T Element](s []T) Buffer {
 	return Buffer{dtype: TypeOf[T](), n: len(s), host: unsafe.Pointer(unsafe.SliceData(s))}
 }
 
-// HostAt returns n elements of type t at p, which is memory of Go or pinned host memory. Use it with
-// Uint8 for the bytes of structs without pointers.
+// HostAt returns n elements of type t at p, which is memory of Go or pinned host memory. Use it
+// with Uint8 for the bytes of structs without pointers.
 func HostAt(p unsafe.Pointer, t DType, n int) Buffer { return Buffer{dtype: t, n: n, host: p} }
 
 // OnDevice returns n elements of type t at a device's address. The group must know the device.

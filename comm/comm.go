@@ -17,9 +17,8 @@ type Comm interface {
 
 	// AllGatherV gives every rank the blocks of all ranks, in the order of ranks. src is the
 	// caller's block, counts[Rank()] elements; dst has the sum of counts. counts is the same on all
-	// ranks; blocks may be empty. src may be the caller's own block of dst, and must not overlap dst
-	// otherwise.
-	// Receives Σ counts − counts[Rank()] elements.
+	// ranks; blocks may be empty. src may be the caller's own block of dst, and must not overlap
+	// dst otherwise. Receives Σ counts − counts[Rank()] elements.
 	AllGatherV(ctx context.Context, dst Buffer, counts []int, src Buffer) error
 
 	// AllToAllV sends block j of src, send[j] elements, to rank j, and receives from rank i block i
@@ -30,12 +29,12 @@ type Comm interface {
 
 	// Reduce combines the sources of all ranks element by element. Without scatter every rank
 	// receives the whole result, and dst and src have the same length on all ranks. With scatter
-	// rank r receives block r: src has Size() times the elements of dst, whose length is the same on
-	// all ranks. dst may be src, with scatter the caller's block of src, and must not overlap src
-	// otherwise.
+	// rank r receives block r: src has Size() times the elements of dst, whose length is the same
+	// on all ranks. dst may be src, with scatter the caller's block of src, and must not overlap
+	// src otherwise.
 	//
-	// The error is ErrNoOp, on all ranks and before anything is sent, if the implementation lacks op
-	// for the type, or if op has no meaning for it, such as Or of floats. See AllReduce.
+	// The error is ErrNoOp, on all ranks and before anything is sent, if the implementation lacks
+	// op for the type, or if op has no meaning for it, such as Or of floats. See AllReduce.
 	// Receives 2·n·(p−1)/p elements of n, with scatter (p−1)·n of the n elements of dst; see
 	// [Ledger] for n that p does not divide.
 	Reduce(ctx context.Context, dst, src Buffer, op Op, scatter bool) error

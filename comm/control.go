@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// control is the channel among the processes of a group, beside the library that carries the data: a
-// TCP connection of every rank to rank 0, open from start to end. An end of file is the death of a
-// process, seen at once even after kill -9. It carries failures, heartbeats, and with Check the
+// control is the channel among the processes of a group, beside the library that carries the data:
+// a TCP connection of every rank to rank 0, open from start to end. An end of file is the death of
+// a process, seen at once even after kill -9. It carries failures, heartbeats, and with Check the
 // signatures of collectives. Rank 0 decides which failure counts.
 type control struct {
 	rank, size int

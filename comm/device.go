@@ -41,8 +41,8 @@ type FoldingDevice interface {
 	Fold(dst uint64, srcs []uint64, n int, t DType, op Op) error
 }
 
-// busyWait is how long a wait spins before it sleeps. The thread of a device is locked, and yielding
-// it costs two wake-ups of threads: an AllGatherV of 8 bytes on two H200s took 64 µs.
+// busyWait is how long a wait spins before it sleeps. The thread of a device is locked, and
+// yielding it costs two wake-ups of threads: an AllGatherV of 8 bytes on two H200s took 64 µs.
 const busyWait = 200 * time.Microsecond
 
 // awaitDevice polls until the stream of d is done, or ctx is. It must be called within Do.

@@ -21,16 +21,17 @@
 //
 // A group fails as a whole. When a rank fails (an invalid argument, an error of the library below,
 // a deadline, a cancelled context, a dead process), the group and all groups split from it are
-// dead: the collective under way, or the next one, returns the same [*RankError] on every rank, which
-// names the rank that failed, the collective, its number and the cause. Later calls return an error
-// that is [ErrGroupClosed] and wraps the first one. The contents of destinations are undefined after an
-// error. Nothing is repeated and no rank is replaced: start again from a checkpoint.
+// dead: the collective under way, or the next one, returns the same [*RankError] on every rank,
+// which names the rank that failed, the collective, its number and the cause. Later calls return an
+// error that is [ErrGroupClosed] and wraps the first one. The contents of destinations are
+// undefined after an error. Nothing is repeated and no rank is replaced: start again from a
+// checkpoint.
 //
 // # Determinism
 //
 // Data movement is exact. A reduction of integers is the same in every order. A reduction of floats
 // is folded in the order of ranks, ((x₀ ⊕ x₁) ⊕ x₂) ⊕ …, by every implementation; one that cannot
 // do so returns [ErrNoOp], and [AllReduce] then exchanges the operands and folds them itself. A sum
-// that must not depend on p is made of fixed global blocks by [FoldBlocks]. [SumAnyOrder] is the sum
-// in whatever order is fastest.
+// that must not depend on p is made of fixed global blocks by [FoldBlocks]. [SumAnyOrder] is the
+// sum in whatever order is fastest.
 package comm

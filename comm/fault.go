@@ -42,8 +42,8 @@ type Fault struct {
 // ErrInjected is the cause of a Fault that gives none.
 var ErrInjected = errors.New("injected fault")
 
-// WithFault returns c whose call number f.Call, and no other, goes wrong as f says. It is for tests:
-// wrap the handle of one rank. A nil c stays nil.
+// WithFault returns c whose call number f.Call, and no other, goes wrong as f says. It is for
+// tests: wrap the handle of one rank. A nil c stays nil.
 func WithFault(c Comm, f Fault) Comm {
 	if c == nil {
 		return nil

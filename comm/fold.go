@@ -54,8 +54,8 @@ func (o Op) Has(t DType) bool {
 // exact reports whether every order of operands gives the same bits.
 func (o Op) exact(t DType) bool { return o == SumAnyOrder || !t.Float() }
 
-// FoldHost sets dst[i] to srcs[0][i] ⊕ srcs[1][i] ⊕ …, from the left. All are buffers of the host of
-// one type and length. dst may be one of srcs.
+// FoldHost sets dst[i] to srcs[0][i] ⊕ srcs[1][i] ⊕ …, from the left. All are buffers of the host
+// of one type and length. dst may be one of srcs.
 func FoldHost(dst Buffer, srcs []Buffer, op Op) error {
 	if len(srcs) == 0 {
 		return &ArgumentError{"FoldHost", "srcs", "is empty", "give at least one operand"}
@@ -133,8 +133,8 @@ func foldNumbers[T integer | float32 | float64](dst Buffer, srcs []Buffer, op Op
 	}
 }
 
-// foldBlock is the number of elements folded at a time, in a buffer apart from dst, which may be one
-// of the operands.
+// foldBlock is the number of elements folded at a time, in a buffer apart from dst, which may be
+// one of the operands.
 const foldBlock = 1024
 
 func fold[T any](dst Buffer, srcs []Buffer, f func(a, b T) T) {
@@ -179,8 +179,8 @@ func (hostFolder) Fold(dst Buffer, srcs []Buffer, op Op) error { return FoldHost
 
 // AllReduce is Comm.Reduce without scatter for every operator and type for which the operator has a
 // meaning: where the group returns ErrNoOp, the ranks exchange pieces of the operands (AllToAllV),
-// fold them in the order of ranks, and gather the result (AllGatherV). The volume is the same. folder
-// folds buffers on devices; nil folds those of the host.
+// fold them in the order of ranks, and gather the result (AllGatherV). The volume is the same.
+// folder folds buffers on devices; nil folds those of the host.
 func AllReduce(ctx context.Context, c Comm, dst, src Buffer, op Op, folder Folder) error {
 	if c == nil {
 		return &ArgumentError{"AllReduce", "c", "is nil", "make a group, by comm.Local or comm.Join"}

@@ -32,8 +32,8 @@ func OnGPU(d Device) JoinOption { return func(j *joining) { j.device = d } }
 
 // Rendezvous says how the processes find each other: "mpi", by the launcher of Open MPI;
 // "tcp://host:port", where rank 0 listens; or "file:///path", a file on a disk that all see, in
-// which rank 0 writes where it listens. The default is HIVEBLAS_RENDEZVOUS, else mpi under Open MPI,
-// else tcp at the address of the launcher.
+// which rank 0 writes where it listens. The default is HIVEBLAS_RENDEZVOUS, else mpi under Open
+// MPI, else tcp at the address of the launcher.
 func Rendezvous(url string) JoinOption { return func(j *joining) { j.rendezvous = url } }
 
 // Token is a secret that all processes of a job know, for tcp; the default is HIVEBLAS_TOKEN, else
@@ -45,10 +45,10 @@ func With(opts ...Option) JoinOption {
 	return func(j *joining) { j.opts = append(j.opts, opts...) }
 }
 
-// Join returns the group of all processes of the job, of which Detect tells this one's rank. Without
-// a launcher the group is this process alone. With OnGPU the data go by NCCL, else by MPI between
-// buffers of the host, for which the launcher must be Open MPI's. All processes call it; it fails
-// after two minutes if some are missing, and names them on rank 0.
+// Join returns the group of all processes of the job, of which Detect tells this one's rank.
+// Without a launcher the group is this process alone. With OnGPU the data go by NCCL, else by MPI
+// between buffers of the host, for which the launcher must be Open MPI's. All processes call it; it
+// fails after two minutes if some are missing, and names them on rank 0.
 func Join(ctx context.Context, options ...JoinOption) (Comm, error) {
 	if ctx == nil {
 		ctx = context.Background()

@@ -42,10 +42,10 @@ var launchers = []launcher{
 	{name: "slurm", rank: "SLURM_PROCID", size: "SLURM_NTASKS", localRank: "SLURM_LOCALID", localSize: "SLURM_NTASKS_PER_NODE", job: []string{"SLURM_JOB_ID", "SLURM_STEP_ID"}, needs: []string{"SLURM_STEP_ID", "SLURM_STEPID"}},
 }
 
-// Detect returns the place of this process in a job from the environment: the variables of torchrun,
-// Open MPI, PMI (MPICH, Intel MPI) and SLURM, of which the first found counts. Two that disagree on
-// rank or size are an error; HIVEBLAS_LAUNCHER names the one to use, or none. Without a launcher the
-// result is rank 0 of 1. getenv is os.Getenv if nil.
+// Detect returns the place of this process in a job from the environment: the variables of
+// torchrun, Open MPI, PMI (MPICH, Intel MPI) and SLURM, of which the first found counts. Two that
+// disagree on rank or size are an error; HIVEBLAS_LAUNCHER names the one to use, or none. Without a
+// launcher the result is rank 0 of 1. getenv is os.Getenv if nil.
 func Detect(getenv func(string) string) (Launch, error) {
 	if getenv == nil {
 		getenv = os.Getenv
@@ -138,8 +138,8 @@ func (l *launcher) read(getenv func(string) string) (v Launch, ok bool, err erro
 	return v, err == nil, err
 }
 
-// DeviceOf returns the number of the GPU of a process among n visible ones: its local rank modulo n,
-// or 0 if the launcher shows each process a single one.
+// DeviceOf returns the number of the GPU of a process among n visible ones: its local rank modulo
+// n, or 0 if the launcher shows each process a single one.
 func (l Launch) DeviceOf(n int) (int, error) {
 	switch {
 	case n < 1:

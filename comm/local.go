@@ -16,8 +16,8 @@ import (
 const maxLocal = 1 << 16
 
 // Local returns a group of p ranks in this process, 1 … 65536; use each in a goroutine of its own.
-// Buffers are host memory. Every collective checks that the ranks agree. It serves programs on CPUs,
-// tests, and predictions: its ledgers are those of p devices.
+// Buffers are host memory. Every collective checks that the ranks agree. It serves programs on
+// CPUs, tests, and predictions: its ledgers are those of p devices.
 func Local(p int, opts ...Option) ([]Comm, error) {
 	if p < 1 || p > maxLocal {
 		return nil, &ArgumentError{"Local", "p", fmt.Sprintf("is %d", p), fmt.Sprintf("give 1 … %d ranks", maxLocal)}
@@ -344,8 +344,8 @@ func (p *sharedPlane) steps(c *call) []func([]*call) error {
 			return p.foldPiece(c.dst, calls, c, p.rank*c.dst.n, (p.rank+1)*c.dst.n)
 		}}
 	case KindAllReduce:
-		// Rank r folds piece r into its own dst, then all ranks copy the pieces. If dst is src, piece
-		// r of rank r is read by rank r alone.
+		// Rank r folds piece r into its own dst, then all ranks copy the pieces. If dst is src,
+		// piece r of rank r is read by rank r alone.
 		return []func([]*call) error{func(calls []*call) error {
 			from, to := piece(c.src.n, p.rank, size)
 			return p.foldPiece(c.dst.Slice(from, to), calls, c, from, to)

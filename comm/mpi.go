@@ -38,12 +38,13 @@ var ErrMPIEnded = errors.New("MPI has ended in this process: close the last grou
 
 // JoinMPI returns the group of all processes that mpirun, or another launcher of Open MPI, started.
 // All of them call it, in the same order. Buffers are host memory. Besides MPI, which carries the
-// data, every process keeps a TCP connection to rank 0 that carries failures: the others see the end
-// of a process at once. The last Close of a process ends MPI.
+// data, every process keeps a TCP connection to rank 0 that carries failures: the others see the
+// end of a process at once. The last Close of a process ends MPI.
 //
-// Reductions of floats other than SumAnyOrder return ErrNoOp, since MPI does not fix their order, and
-// so do sums of 8- and 16-bit integers, which saturate in some versions: use AllReduce. The error wraps ErrNoMPI if there is no library, and names the one that was found
-// if it is not supported: Open MPI 4.1 is tested; MPICH and the ABI of MPI 5 are not supported.
+// Reductions of floats other than SumAnyOrder return ErrNoOp, since MPI does not fix their order,
+// and so do sums of 8- and 16-bit integers, which saturate in some versions: use AllReduce. The
+// error wraps ErrNoMPI if there is no library, and names the one that was found if it is not
+// supported: Open MPI 4.1 is tested; MPICH and the ABI of MPI 5 are not supported.
 func JoinMPI(ctx context.Context, opts ...Option) (Comm, error) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -373,8 +374,8 @@ func (p *mpiPlane) reduceScatter(ctx context.Context, c *call) error {
 			return dl.Call(l.ireduceScatter, uintptr(c.src.host), uintptr(c.dst.host), uintptr(c.dst.n), t, l.ops[c.op], p.comm, uintptr(unsafe.Pointer(r)))
 		})
 	}
-	// In place, MPI would put block r first; and counts may overflow. Reduce pieces of the blocks by
-	// way of a copy.
+	// In place, MPI would put block r first; and counts may overflow. Reduce pieces of the blocks
+	// by way of a copy.
 	step := max(1, min(c.dst.n, mpiMax/p.size, 1<<20))
 	words := make([]uint64, (step*(p.size+1)*c.dst.dtype.Size()+7)/8)
 	scratch := HostAt(unsafe.Pointer(&words[0]), c.dst.dtype, step*(p.size+1))

@@ -13,13 +13,13 @@ import (
 	"github.com/hiveblas/hiveblas/internal/dl"
 )
 
-// NCCL returns a group of GPUs of this process, one rank for each, whose data NCCL carries; use each
-// rank in a goroutine of its own. Devices must differ. Buffers are on the rank's device; those of
-// the host, which all ranks of a collective then use, go through the device in pieces of 1 MiB at
-// most and are meant for scalars. Within a host, Peers has the lower latency.
+// NCCL returns a group of GPUs of this process, one rank for each, whose data NCCL carries; use
+// each rank in a goroutine of its own. Devices must differ. Buffers are on the rank's device; those
+// of the host, which all ranks of a collective then use, go through the device in pieces of 1 MiB
+// at most and are meant for scalars. Within a host, Peers has the lower latency.
 //
-// Reduce knows Sum, Prod, Min and Max of integers of 8, 32 and 64 bits, and SumAnyOrder of these and
-// of floats; otherwise it returns ErrNoOp and AllReduce folds by the caller's Folder.
+// Reduce knows Sum, Prod, Min and Max of integers of 8, 32 and 64 bits, and SumAnyOrder of these
+// and of floats; otherwise it returns ErrNoOp and AllReduce folds by the caller's Folder.
 //
 // Communicators do not block: every wait ends with the deadline or the group, and on failure
 // ncclCommAbort runs on every rank. The error wraps ErrNoNCCL, and names the library and version
@@ -358,7 +358,8 @@ func (p *ncclPlane) queue(c *call) error {
 	return fmt.Errorf("nccl: %v is not implemented", c.kind)
 }
 
-// ncclGroupLimit is the number of calls in a group, half of what raft allows, as a step may make two.
+// ncclGroupLimit is the number of calls in a group, half of what raft allows, as a step may make
+// two.
 const ncclGroupLimit = 1024
 
 // group calls f for 0 … n−1 between ncclGroupStart and ncclGroupEnd, which belong to a thread.
@@ -432,7 +433,8 @@ func (p *ncclPlane) split(ctx context.Context, c *call, members []int) (plane, e
 	return q, nil
 }
 
-// abort frees the communicator and ends its kernels. It may be called at any time and more than once.
+// abort frees the communicator and ends its kernels. It may be called at any time and more than
+// once.
 func (p *ncclPlane) abort() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

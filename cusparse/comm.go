@@ -14,9 +14,10 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// CommDevice makes a rank's device of an opened context, for comm.Peers and comm.NCCL. number is that
-// of the device, stream the one in whose order the group works. kernels compiles the reductions of
-// comm.Peers; without it, nil, the group has none. The context and the stream stay the caller's.
+// CommDevice makes a rank's device of an opened context, for comm.Peers and comm.NCCL. number is
+// that of the device, stream the one in whose order the group works. kernels compiles the
+// reductions of comm.Peers; without it, nil, the group has none. The context and the stream stay
+// the caller's.
 func CommDevice(ctx driver.Context, number int, stream driver.Stream, kernels *jit.Cache) (comm.Device, error) {
 	if ctx == nil {
 		return nil, &matrix.InvalidError{Op: "cusparse.CommDevice", Reason: "the context is nil; open one with Driver.Open"}

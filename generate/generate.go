@@ -25,7 +25,8 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// Graph is a list of edges that are drawn by their numbers. Its methods are safe for concurrent use.
+// Graph is a list of edges that are drawn by their numbers. Its methods are safe for concurrent
+// use.
 type Graph struct {
 	rows, cols int
 	edges      int64
@@ -167,8 +168,8 @@ func RMAT(scale int, edges int64, o RMATOptions) (*Graph, error) {
 	}}, nil
 }
 
-// Uniform draws edges between n vertices, both ends uniform and independent (Gilbert's and Erdős and
-// Rényi's model with repetition).
+// Uniform draws edges between n vertices, both ends uniform and independent (Gilbert's and Erdős
+// and Rényi's model with repetition).
 func Uniform(n int, edges int64, seed uint64) (*Graph, error) {
 	if err := check("Uniform", n, edges); err != nil {
 		return nil, err
@@ -193,8 +194,8 @@ func Grid(height, width int) (*Graph, error) {
 	if h*w == 0 {
 		return &Graph{draw: func(int64, []int32, []int32) {}}, nil
 	}
-	// A row has an edge right and one down at each x, without the right one of its end; the last row
-	// has right ones only.
+	// A row has an edge right and one down at each x, without the right one of its end; the last
+	// row has right ones only.
 	row := 2*w - 1
 	return &Graph{rows: height * width, cols: height * width, edges: (h-1)*row + w - 1, draw: func(lo int64, src, dst []int32) {
 		for k := range src {
@@ -214,8 +215,8 @@ func Grid(height, width int) (*Graph, error) {
 	}}, nil
 }
 
-// WattsStrogatz is the undirected ring of n vertices, each joined to the k that follow it, where the
-// far end of an edge moves to a uniform vertex with probability p. k is below n.
+// WattsStrogatz is the undirected ring of n vertices, each joined to the k that follow it, where
+// the far end of an edge moves to a uniform vertex with probability p. k is below n.
 //
 // Source: Watts, Strogatz, "Collective dynamics of small-world networks", Nature 393 (1998),
 // doi:10.1038/30918.
@@ -242,13 +243,14 @@ func WattsStrogatz(n, k int, p float64, seed uint64) (*Graph, error) {
 	}}, nil
 }
 
-// Planted draws edges of an undirected graph whose vertices form the given number of communities, of
-// sizes that differ by at most one. The first end of an edge is uniform, the second a uniform vertex
-// with probability mixing, and else one of the same community. [Graph.Community] tells the community
-// of a vertex; consecutive numbers belong together, see [Scrambled].
+// Planted draws edges of an undirected graph whose vertices form the given number of communities,
+// of sizes that differ by at most one. The first end of an edge is uniform, the second a uniform
+// vertex with probability mixing, and else one of the same community. [Graph.Community] tells the
+// community of a vertex; consecutive numbers belong together, see [Scrambled].
 //
 // Source: Condon, Karp, "Algorithms for graph partitioning on the planted partition model", Random
-// Structures and Algorithms 18 (2001), doi:10.1002/1098-2418(200103)18:2<116::AID-RSA1001>3.0.CO;2-2.
+// Structures and Algorithms 18 (2001),
+// doi:10.1002/1098-2418(200103)18:2<116::AID-RSA1001>3.0.CO;2-2.
 func Planted(n int, edges int64, communities int, mixing float64, seed uint64) (*Graph, error) {
 	if err := check("Planted", n, edges); err != nil {
 		return nil, err
@@ -316,9 +318,9 @@ func pick(sums []uint64, word uint64) int32 {
 	return int32(k)
 }
 
-// Scrambled is g with its vertices renamed by a random permutation, which takes no memory: a Feistel
-// network of four rounds on the bits of a number, repeated until the result is below n. Rows and
-// columns of a bipartite graph have permutations of their own.
+// Scrambled is g with its vertices renamed by a random permutation, which takes no memory: a
+// Feistel network of four rounds on the bits of a number, repeated until the result is below n.
+// Rows and columns of a bipartite graph have permutations of their own.
 func Scrambled(g *Graph, seed uint64) *Graph {
 	if g == nil || g.draw == nil {
 		return g

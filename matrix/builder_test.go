@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestFromTuplesLong: long lists of tuples, which are copied and sorted in parallel, give the matrix
-// that a Builder gives, at any number of threads; sorted or not; the first bad index is reported.
+// TestFromTuplesLong: long lists of tuples, which are copied and sorted in parallel, give the
+// matrix that a Builder gives, at any number of threads; sorted or not; the first bad index is
+// reported.
 func TestFromTuplesLong(t *testing.T) {
 	t.Parallel()
 	const m, n, count = 3000, 2000, 200_000

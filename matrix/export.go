@@ -16,9 +16,9 @@ func Identity[T Number](n int) (*Matrix[T], error) {
 	return FromCSR(n, n, ptr, idx, val)
 }
 
-// FromCSC returns the m×n matrix with the given column offsets (len n+1), row indices and values. It
-// does not copy the slices, which the matrix then owns and keeps beside its rows. Columns must be
-// sorted and free of duplicates; an *InvalidError names the first violation. FromCSC takes
+// FromCSC returns the m×n matrix with the given column offsets (len n+1), row indices and values.
+// It does not copy the slices, which the matrix then owns and keeps beside its rows. Columns must
+// be sorted and free of duplicates; an *InvalidError names the first violation. FromCSC takes
 // O(entries + m + n) time, for the transpose.
 func FromCSC[T comparable](m, n int, ptr []int64, idx []int32, val []T) (*Matrix[T], error) {
 	if err := checkDims("matrix.FromCSC", m, n); err != nil {
@@ -52,8 +52,8 @@ func (a *Matrix[T]) CSR() (ptr []int64, idx []int32, val []T, err error) {
 	return s.Ptr, s.Idx, s.Val, nil
 }
 
-// CSC is CSR of the transpose: compressed sparse columns. It takes O(entries + columns) time the first
-// time, and the matrix keeps the result.
+// CSC is CSR of the transpose: compressed sparse columns. It takes O(entries + columns) time the
+// first time, and the matrix keeps the result.
 func (a *Matrix[T]) CSC() (ptr []int64, idx []int32, val []T, err error) {
 	if err := a.Fetch(); err != nil {
 		return nil, nil, nil, err

@@ -78,8 +78,8 @@ func settleFormat(op string, r io.Reader, o *readOptions) (io.Reader, FileFormat
 	return b, name, nil
 }
 
-// DetectFormat returns the format that the first bytes of a file tell, which may be compressed, else
-// that of the extension of its name; FormatAuto if none.
+// DetectFormat returns the format that the first bytes of a file tell, which may be compressed,
+// else that of the extension of its name; FormatAuto if none.
 func DetectFormat(head []byte, name string) FileFormat {
 	if f := formatOfContent(head); f != FormatAuto {
 		return f
@@ -216,11 +216,11 @@ func WriteVector[T Element](w io.Writer, v *Vector[T], opts ...WriteOption) erro
 	return &OptionError{Op: op, Option: "InFormat", Reason: o.format.String() + " is no format to write", Kind: RemedyFormat}
 }
 
-// WriteFile writes a to the file at path, in the format of [InFormat] or else of
-// its extension: .mtx, .hgb, .npz, .npy, .csv, or .tsv, .txt and .el for edge lists
-// with tabs; compressed if .gz follows or with [Gzip], but .npz and .npy. The file appears complete or
-// not at all: an error or the end of the context leaves an existing file as it is.
-// A Matrix Market file has the names of [WithLabels] beside it; see [NamesBeside].
+// WriteFile writes a to the file at path, in the format of [InFormat] or else of its extension:
+// .mtx, .hgb, .npz, .npy, .csv, or .tsv, .txt and .el for edge lists with tabs; compressed if .gz
+// follows or with [Gzip], but .npz and .npy. The file appears complete or not at all: an error or
+// the end of the context leaves an existing file as it is. A Matrix Market file has the names of
+// [WithLabels] beside it; see [NamesBeside].
 func WriteFile[T Element](path string, a *Matrix[T], opts ...WriteOption) error {
 	opts = append([]WriteOption{NamesBeside(path)}, opts...)
 	return writeFile(path, writeOptionsOf(opts), func(w io.Writer, f FileFormat) error {

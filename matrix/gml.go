@@ -9,12 +9,13 @@ import (
 	"github.com/hiveblas/hiveblas/internal/chunk"
 )
 
-// ReadGML reads the graph of a GML file, gzip-compressed or not: its nodes in the order of their first
-// mention, its edges and their weights, which are the values of “weight”, else of “value”, or of the key that
-// [WeightColumn] names; edges without one have 1. The names of vertices are their labels if all nodes
-// have different ones, else their ids; they are nil if they are 0, 1, 2, …. The graph is undirected
-// unless it has “directed 1”. Other keys are skipped. Errors are a *[ParseError] with the line.
-// Source: Himsolt, “GML: a portable graph file format”, University of Passau, 1997.
+// ReadGML reads the graph of a GML file, gzip-compressed or not: its nodes in the order of their
+// first mention, its edges and their weights, which are the values of “weight”, else of “value”, or
+// of the key that [WeightColumn] names; edges without one have 1. The names of vertices are their
+// labels if all nodes have different ones, else their ids; they are nil if they are 0, 1, 2, …. The
+// graph is undirected unless it has “directed 1”. Other keys are skipped. Errors are a
+// *[ParseError] with the line. Source: Himsolt, “GML: a portable graph file format”, University of
+// Passau, 1997.
 func ReadGML[T Element](r io.Reader, opts ...ReadOption) (*Labelled[T], error) {
 	a, s, err := readGML[T](r, readOptionsOf(opts))
 	if err != nil {
@@ -146,8 +147,8 @@ func (rd *gmlReader[T]) graph(taken func() int64) (directed bool, err error) {
 	return directed, err
 }
 
-// list reads the pairs of a list after its bracket, to the bracket that closes it. scalar gets values
-// that are no lists, and sub reads lists; a nil function skips.
+// list reads the pairs of a list after its bracket, to the bracket that closes it. scalar gets
+// values that are no lists, and sub reads lists; a nil function skips.
 func (rd *gmlReader[T]) list(depth int, scalar func(key, value string) error, sub func(key string) error) error {
 	if depth > maxGMLDepth {
 		return rd.bad("the lists are nested too deeply")

@@ -10,9 +10,9 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// ReadGraph500 reads the binary edge list of the Graph500 generator, gzip-compressed or not: pairs of
-// vertices from 0 as little-endian 64-bit integers, or, with [InFormat] of FormatGraph500Packed, in
-// 12 bytes: the low 32 bits of both vertices, then 16 high bits of each. The list has each
+// ReadGraph500 reads the binary edge list of the Graph500 generator, gzip-compressed or not: pairs
+// of vertices from 0 as little-endian 64-bit integers, or, with [InFormat] of FormatGraph500Packed,
+// in 12 bytes: the low 32 bits of both vertices, then 16 high bits of each. The list has each
 // undirected edge once, in any direction, with repeated edges and loops: see [Symmetrise] and
 // [Duplicates]. Errors are a *[ParseError] that numbers the edge. Source: Graph500 reference code
 // 3.0, generator/graph_generator.h.

@@ -10,13 +10,13 @@ import (
 )
 
 // ReadGraphML reads the graph of a GraphML file, gzip-compressed or not: its nodes in the order of
-// their first mention, its edges and their weights. The weight is the data whose key has the attribute name
-// “weight”, else “value”, or that of [WeightColumn], with the default of the key; edges without one
-// have 1. The names of vertices are the data named “label” or “name” if all nodes have different
-// ones, else their ids; they are nil if they are 0, 1, 2, …. Edges go in both directions if
-// edgedefault, or the attribute directed of the edge, says so. Hyperedges and nested graphs are an
-// error. Errors are a *[ParseError] with the line. Source: Brandes et al., “GraphML progress
-// report”, GD 2001, and the GraphML primer.
+// their first mention, its edges and their weights. The weight is the data whose key has the
+// attribute name “weight”, else “value”, or that of [WeightColumn], with the default of the key;
+// edges without one have 1. The names of vertices are the data named “label” or “name” if all nodes
+// have different ones, else their ids; they are nil if they are 0, 1, 2, …. Edges go in both
+// directions if edgedefault, or the attribute directed of the edge, says so. Hyperedges and nested
+// graphs are an error. Errors are a *[ParseError] with the line. Source: Brandes et al., “GraphML
+// progress report”, GD 2001, and the GraphML primer.
 func ReadGraphML[T Element](r io.Reader, opts ...ReadOption) (*Labelled[T], error) {
 	a, s, err := readGraphML[T](r, readOptionsOf(opts))
 	if err != nil {

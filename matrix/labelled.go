@@ -13,9 +13,9 @@ type Labelled[T Element] struct {
 	Rows, Cols *Labels
 }
 
-// ReadLabelled is [Read] with the names of the rows and of the columns: the ids of an edge list, the
-// labels in a binary file, those beside a Matrix Market file (see [NamesBeside]). With [Bipartite]
-// the sources and targets of an edge list are different vertices.
+// ReadLabelled is [Read] with the names of the rows and of the columns: the ids of an edge list,
+// the labels in a binary file, those beside a Matrix Market file (see [NamesBeside]). With
+// [Bipartite] the sources and targets of an edge list are different vertices.
 func ReadLabelled[T Element](r io.Reader, opts ...ReadOption) (*Labelled[T], error) {
 	return readLabelled[T]("matrix.ReadLabelled", r, readOptionsOf(opts))
 }

@@ -11,11 +11,11 @@ import (
 	"sync"
 )
 
-// Labels are the names of the rows or columns of a matrix: Name(i) is the name of index i. Names are
-// 64-bit integers (ids) or text. Readers of edge lists number them in ascending order (integers by
-// value, text by bytes), so that the numbering does not depend on the order of the edges. Labels do
-// not change after construction and are safe for concurrent use. A nil *Labels names index i by its
-// number.
+// Labels are the names of the rows or columns of a matrix: Name(i) is the name of index i. Names
+// are 64-bit integers (ids) or text. Readers of edge lists number them in ascending order (integers
+// by value, text by bytes), so that the numbering does not depend on the order of the edges. Labels
+// do not change after construction and are safe for concurrent use. A nil *Labels names index i by
+// its number.
 type Labels struct {
 	ids     []int64 // numeric
 	names   []string
@@ -185,8 +185,8 @@ func orderOf[E cmp.Ordered](names []E) []int32 {
 	return order
 }
 
-// Extract returns the labels of the given indices, in their order: those of the rows or columns that
-// ops.Extract takes. An index without a label is an *IndexError. Labels of nil are nil.
+// Extract returns the labels of the given indices, in their order: those of the rows or columns
+// that ops.Extract takes. An index without a label is an *IndexError. Labels of nil are nil.
 func (l *Labels) Extract(indices []int) (*Labels, error) {
 	if l == nil {
 		return nil, nil

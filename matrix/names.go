@@ -119,8 +119,8 @@ func ReadLabelsFile(path string, opts ...ReadOption) (*Labels, error) {
 }
 
 // A format without names, such as Matrix Market, keeps them in files beside the file: PATH.names if
-// rows and columns have the same names, else PATH.rows and PATH.columns. A comment in the file gives
-// their number and checksum, so that a file which another program rewrote does not get them.
+// rows and columns have the same names, else PATH.rows and PATH.columns. A comment in the file
+// gives their number and checksum, so that a file which another program rewrote does not get them.
 const (
 	namesBoth = "names of rows and columns"
 	namesRows = "names of rows"

@@ -149,10 +149,10 @@ func npyField(s *npy.Stream) string {
 	return "integer"
 }
 
-// ReadNPY reads a two-dimensional NumPy array of numbers or Booleans (.npy) as a matrix whose entries
-// are the items that are not zero, as SciPy and NetworkX read a dense array. A fraction is no value
-// of an integer type, an integer must be exact in a float type, and NaN and infinities need
-// [AllowNaN]. Errors are a *[ParseError] that numbers the item. Memory grows with the entries.
+// ReadNPY reads a two-dimensional NumPy array of numbers or Booleans (.npy) as a matrix whose
+// entries are the items that are not zero, as SciPy and NetworkX read a dense array. A fraction is
+// no value of an integer type, an integer must be exact in a float type, and NaN and infinities
+// need [AllowNaN]. Errors are a *[ParseError] that numbers the item. Memory grows with the entries.
 func ReadNPY[T Element](r io.Reader, opts ...ReadOption) (*Matrix[T], error) {
 	a, _, err := readNPY[T](r, readOptionsOf(opts))
 	return a, err

@@ -22,12 +22,12 @@ type randomReader interface {
 	Stat() (fs.FileInfo, error)
 }
 
-// ReadNPZ reads a sparse matrix that SciPy wrote by scipy.sparse.save_npz (.npz), in the layouts csr,
-// csc and coo, compressed or not. Columns may be in any order. SciPy sums repeated entries when it
-// computes; here they are an error unless [Duplicates] combines them. The text arrays row_names and
-// col_names, or names for both, are labels; [WriteNPZ] writes them. Values are converted as [ReadNPY]
-// does. r is read into memory unless it is an *os.File. Errors are a *[ParseError] that names the
-// array.
+// ReadNPZ reads a sparse matrix that SciPy wrote by scipy.sparse.save_npz (.npz), in the layouts
+// csr, csc and coo, compressed or not. Columns may be in any order. SciPy sums repeated entries
+// when it computes; here they are an error unless [Duplicates] combines them. The text arrays
+// row_names and col_names, or names for both, are labels; [WriteNPZ] writes them. Values are
+// converted as [ReadNPY] does. r is read into memory unless it is an *os.File. Errors are a
+// *[ParseError] that names the array.
 func ReadNPZ[T Element](r io.Reader, opts ...ReadOption) (*Labelled[T], error) {
 	a, s, err := readNPZ[T](r, readOptionsOf(opts))
 	if err != nil {
@@ -383,9 +383,9 @@ const (
 func InLayout(l NPZLayout) WriteOption { return writeOption(func(o *writeOptions) { o.layout = l }) }
 
 // WriteNPZ writes a as scipy.sparse.save_npz does (.npz), not compressed, in the layout of
-// [InLayout]; scipy.sparse.load_npz reads it. Labels are the arrays row_names and col_names, or names
-// if rows and columns have the same ones, which SciPy ignores and numpy.load reads. With [AsPattern]
-// the values are Booleans.
+// [InLayout]; scipy.sparse.load_npz reads it. Labels are the arrays row_names and col_names, or
+// names if rows and columns have the same ones, which SciPy ignores and numpy.load reads. With
+// [AsPattern] the values are Booleans.
 func WriteNPZ[T Element](w io.Writer, a *Matrix[T], opts ...WriteOption) error {
 	const op = "matrix.WriteNPZ"
 	if a.Err() != nil {

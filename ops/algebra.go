@@ -38,8 +38,8 @@ func Inner[A, B, C comparable](s semiring.Semiring[A, B, C], u matrix.VectorSour
 	return x, nil
 }
 
-// Outer computes C⟨M⟩ ⊕= u ⊗ vᵀ, the entries u(i) ⊗ v(j) of an m×n matrix for vectors of m and n. It
-// takes O(entries of the result) time and returns the same errors as [MxM].
+// Outer computes C⟨M⟩ ⊕= u ⊗ vᵀ, the entries u(i) ⊗ v(j) of an m×n matrix for vectors of m and n.
+// It takes O(entries of the result) time and returns the same errors as [MxM].
 func Outer[A, B, C comparable](dst matrix.Target[C], s semiring.Semiring[A, B, C], u matrix.VectorSource[A], v matrix.VectorSource[B], opts ...Option) error {
 	c := begin[C]("Outer", s.Name(), opts)
 	uv, err := vectorOperand[A](c, u, "u")
@@ -62,8 +62,8 @@ func vectorOperand[T comparable](c *call, u matrix.VectorSource[T], name string)
 	return v, v.Err()
 }
 
-// DiagonalSum returns the sum over a monoid of the entries on the main diagonal: with plus, the trace.
-// It runs where a lives, in O(entries) time, and returns the same errors as [ReduceScalar].
+// DiagonalSum returns the sum over a monoid of the entries on the main diagonal: with plus, the
+// trace. It runs where a lives, in O(entries) time, and returns the same errors as [ReduceScalar].
 func DiagonalSum[T comparable](m semiring.Monoid[T], a matrix.Source[T], opts ...Option) (sum T, err error) {
 	c := begin[T]("DiagonalSum", m.Name(), opts)
 	v, err := operand[T](c, a)

@@ -24,9 +24,9 @@ func onHost[C comparable](c *call, t *target[C]) error {
 	return fmt.Errorf("%s: %w: it runs on the host; take a destination there, operands on %s are copied", c.op, ErrPlace, t.at)
 }
 
-// TopK computes C⟨M⟩ ⊕= the k largest entries of each row of a, at their places. With A.T() as operand
-// and the transposed destination it takes them of each column. It takes O(entries · log k) time and
-// returns the same errors as [MxM].
+// TopK computes C⟨M⟩ ⊕= the k largest entries of each row of a, at their places. With A.T() as
+// operand and the transposed destination it takes them of each column. It takes O(entries · log k)
+// time and returns the same errors as [MxM].
 func TopK[T cmp.Ordered](dst matrix.Target[T], a matrix.Source[T], k int, opts ...Option) error {
 	c := begin[T]("TopK", "", opts)
 	if k < 0 {
@@ -71,8 +71,8 @@ func TopK[T cmp.Ordered](dst matrix.Target[T], a matrix.Source[T], k int, opts .
 	return write(c, t, sparse.Settle(out), false)
 }
 
-// TopKVector returns the indices and values of the k largest entries of u, the largest first. It takes
-// O(entries · log k) time.
+// TopKVector returns the indices and values of the k largest entries of u, the largest first. It
+// takes O(entries · log k) time.
 func TopKVector[T cmp.Ordered](u matrix.VectorSource[T], k int, opts ...Option) (idx []int, val []T, err error) {
 	c := begin[T]("TopKVector", "", opts)
 	if k < 0 {
@@ -102,8 +102,8 @@ func rank[T cmp.Ordered](v []T, p, q int) int {
 	return cmp.Compare(p, q)
 }
 
-// topOf returns the places of the k largest values, in any order, in best's memory: a heap whose root
-// is the last of them by rank.
+// topOf returns the places of the k largest values, in any order, in best's memory: a heap whose
+// root is the last of them by rank.
 func topOf[T cmp.Ordered](best []int, v []T, k int) []int {
 	best = best[:0]
 	for p := range v {
@@ -141,8 +141,8 @@ func sink[T cmp.Ordered](v []T, heap []int, i int) {
 	}
 }
 
-// ArgMax computes w⟨m⟩ ⊕= the column of the largest entry of each row of a. A row without entries gives
-// no entry. It takes O(entries) time and returns the same errors as [MxV].
+// ArgMax computes w⟨m⟩ ⊕= the column of the largest entry of each row of a. A row without entries
+// gives no entry. It takes O(entries) time and returns the same errors as [MxV].
 func ArgMax[T cmp.Ordered](dst matrix.VectorTarget[int32], a matrix.Source[T], opts ...Option) error {
 	return argBest(begin[int32]("ArgMax", "", opts), dst, a, func(x, y T) bool { return cmp.Compare(x, y) > 0 })
 }
@@ -199,11 +199,11 @@ func argBest[T cmp.Ordered](c *call, dst matrix.VectorTarget[int32], a matrix.So
 	return write(c, t, out, false)
 }
 
-// Sort orders the entries of each row of a by value: entry e of row i of values is the e-th by less,
-// and columns holds its column in a, at the same place, as GxB_Matrix_sort does. Entries of which
-// neither is less stay in the order of their columns. Either destination may be nil. It takes
-// O(entries · log(longest row)) time and returns the same errors as [MxM]; an error may leave values
-// written.
+// Sort orders the entries of each row of a by value: entry e of row i of values is the e-th by
+// less, and columns holds its column in a, at the same place, as GxB_Matrix_sort does. Entries of
+// which neither is less stay in the order of their columns. Either destination may be nil. It takes
+// O(entries · log(longest row)) time and returns the same errors as [MxM]; an error may leave
+// values written.
 func Sort[T comparable](values matrix.Target[T], columns matrix.Target[int32], a matrix.Source[T], less func(x, y T) bool, opts ...Option) error {
 	c := begin[T]("Sort", "", opts)
 	if less == nil {

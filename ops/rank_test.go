@@ -131,7 +131,8 @@ func TestTopKSortArg(t *testing.T) {
 	}
 }
 
-// TestConcatSplitTile compares a grid of tiles with the values at their places, and splits it again.
+// TestConcatSplitTile compares a grid of tiles with the values at their places, and splits it
+// again.
 func TestConcatSplitTile(t *testing.T) {
 	heights, widths := []int{3, 0, 70}, []int{5, 40, 1}
 	var tiles [][]matrix.Source[float64]

@@ -10,10 +10,10 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// Concat computes C⟨M⟩ ⊕= the matrix of the given tiles: tiles[i][j] is in row i and column j of the
-// grid, as in GxB_Matrix_concat. The tiles of a row of the grid have equally many rows, those of a
-// column equally many columns. On the host it takes O(entries + rows·tiles across) time; on a device
-// the tiles are assigned one by one. Concat returns the same errors as [MxM].
+// Concat computes C⟨M⟩ ⊕= the matrix of the given tiles: tiles[i][j] is in row i and column j of
+// the grid, as in GxB_Matrix_concat. The tiles of a row of the grid have equally many rows, those
+// of a column equally many columns. On the host it takes O(entries + rows·tiles across) time; on a
+// device the tiles are assigned one by one. Concat returns the same errors as [MxM].
 func Concat[T comparable](dst matrix.Target[T], tiles [][]matrix.Source[T], opts ...Option) error {
 	c := begin[T]("Concat", "", opts)
 	views, rows, cols, err := grid(c, tiles)
@@ -110,10 +110,10 @@ func grid[T comparable](c *call, tiles [][]matrix.Source[T]) (views [][]matrix.V
 	return views, rows, cols, nil
 }
 
-// Split is the inverse of [Concat]: it computes dsts[i][j]⟨M⟩ ⊕= the tile of a in row i and column j of
-// the grid, as GxB_Matrix_split does. The shapes of the destinations make up the grid and together
-// have that of a. It takes O(entries) time for each destination. An error leaves some destinations
-// written.
+// Split is the inverse of [Concat]: it computes dsts[i][j]⟨M⟩ ⊕= the tile of a in row i and column
+// j of the grid, as GxB_Matrix_split does. The shapes of the destinations make up the grid and
+// together have that of a. It takes O(entries) time for each destination. An error leaves some
+// destinations written.
 func Split[T comparable](dsts [][]matrix.Target[T], a matrix.Source[T], opts ...Option) error {
 	c := begin[T]("Split", "", opts)
 	v, err := operand[T](c, a)

@@ -156,8 +156,8 @@ func guarded(f func() error) (err error) {
 }
 
 // Read reads a graph. T holds the weights by the rules of [matrix.ReadEdgeList]. A null is an error
-// that names its row. Time and memory are those of ReadEdgeList, and each thread decodes a row group
-// at a time. Few bytes of a Parquet file can stand for many rows: memory grows with the rows.
+// that names its row. Time and memory are those of ReadEdgeList, and each thread decodes a row
+// group at a time. Few bytes of a Parquet file can stand for many rows: memory grows with the rows.
 func Read[T matrix.Element](r io.ReaderAt, size int64, o Options, opts ...matrix.ReadOption) (*matrix.Labelled[T], error) {
 	f, err := Open(r, size)
 	if err != nil {

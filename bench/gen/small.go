@@ -2,18 +2,18 @@ package gen
 
 import "github.com/hiveblas/hiveblas/generate"
 
-// ErdosRenyi is [generate.Uniform]: m edges of a directed graph on n vertices, both ends uniform and
-// independent; duplicates and self loops are left in.
+// ErdosRenyi is [generate.Uniform]: m edges of a directed graph on n vertices, both ends uniform
+// and independent; duplicates and self loops are left in.
 func ErdosRenyi(n, m int, seed uint64) Tuples {
 	return drawn(must(generate.Uniform(n, int64(m), seed)))
 }
 
-// Grid2D is the undirected grid [generate.Grid]: every edge once in each direction. Its long diameter
-// and low degree stand in for road networks.
+// Grid2D is the undirected grid [generate.Grid]: every edge once in each direction. Its long
+// diameter and low degree stand in for road networks.
 func Grid2D(height, width int) Tuples { return bothWays(must(generate.Grid(height, width))) }
 
-// SmallWorld is [generate.WattsStrogatz] with every edge once in each direction, so a duplicate or a
-// self loop can come from a moved edge. There are no edges unless 0 ≤ k < n and 0 ≤ p ≤ 1.
+// SmallWorld is [generate.WattsStrogatz] with every edge once in each direction, so a duplicate or
+// a self loop can come from a moved edge. There are no edges unless 0 ≤ k < n and 0 ≤ p ≤ 1.
 func SmallWorld(n, k int, p float64, seed uint64) Tuples {
 	if k < 0 || k >= n || !(p >= 0 && p <= 1) {
 		return Tuples{NRows: max(n, 0), NCols: max(n, 0)}

@@ -100,8 +100,8 @@ become names; with --vertex-numbers they count from 0 again.`,
 	return cmd
 }
 
-// within returns, in ascending order, the vertices that v reaches by at most hops edges of the given
-// structures; −1 is any number.
+// within returns, in ascending order, the vertices that v reaches by at most hops edges of the
+// given structures; −1 is any number.
 func within(v, hops int, edges ...*sparse.Structure) []int {
 	seen := make([]bool, edges[0].NRows)
 	seen[v] = true

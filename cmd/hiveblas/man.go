@@ -99,7 +99,8 @@ func manPage(cmd *cobra.Command) string {
 	return b.String()
 }
 
-// roff escapes text: backslashes, minus signs, and marks that begin a request at the start of a line.
+// roff escapes text: backslashes, minus signs, and marks that begin a request at the start of a
+// line.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	lines := strings.Split(text, "\n")

@@ -11,8 +11,8 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// nameGraph gives a graph of m rows and n columns the names of --names, or takes its names away with
-// --vertex-numbers.
+// nameGraph gives a graph of m rows and n columns the names of --names, or takes its names away
+// with --vertex-numbers.
 func (j *job) nameGraph(g *graph, m, n int) (err error) {
 	if j.read.numbers {
 		g.rows, g.cols = nil, nil

@@ -23,8 +23,8 @@ type standardCommand struct {
 	rectangular               bool
 	top                       string // what --top lists; "" without
 	flags                     func(fs *pflag.FlagSet)
-	// check returns what is wrong with the flags, before the graph is read; bad makes a usage error.
-	// It may be nil.
+	// check returns what is wrong with the flags, before the graph is read; bad makes a usage
+	// error. It may be nil.
 	check func(j *job, graph string, bad func(format string, args ...any) error) error
 	// prepare reads further inputs after the graph; it may be nil.
 	prepare func(j *job) error

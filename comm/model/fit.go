@@ -1,5 +1,6 @@
-// Package model predicts the time of graph workflows on groups of devices from measured figures: the
-// time of collectives, T = α + B/N, the speed of a device's memory, and the volumes of a ledger.
+// Package model predicts the time of graph workflows on groups of devices from measured figures:
+// the time of collectives, T = α + B/N, the speed of a device's memory, and the volumes of a
+// ledger.
 package model
 
 import "math"
@@ -24,9 +25,10 @@ func (l Line) Seconds(bytes float64) float64 {
 	return l.Alpha + bytes/l.N
 }
 
-// Fit returns the line with the least sum of squares of relative errors, Σ ((α + B/N − T)/T)², which
-// for small errors is that of the logarithms: all sizes count the same. Points without a positive
-// time are ignored. Neither α nor N is negative. The zero Line is the result without points.
+// Fit returns the line with the least sum of squares of relative errors, Σ ((α + B/N − T)/T)²,
+// which for small errors is that of the logarithms: all sizes count the same. Points without a
+// positive time are ignored. Neither α nor N is negative. The zero Line is the result without
+// points.
 func Fit(points []Point) Line {
 	// Minimise Σ (a·u + b·v − 1)² with u = 1/T, v = B/T.
 	var uu, uv, vv, su, sv float64

@@ -8,9 +8,10 @@ import (
 )
 
 // Halo is the surroundings of the parts of a graph, for the replication of Medusa (Zhong and He,
-// "Medusa: simplified graph processing on GPUs", TPDS 2014, section 4.3): a part keeps copies of the
-// vertices within h in-hops of its own, updates them itself, and exchanges values every h steps. It
-// is the ghost zone of stencils. The paper leaves the cost formula to a supplement; Cost is ours.
+// "Medusa: simplified graph processing on GPUs", TPDS 2014, section 4.3): a part keeps copies of
+// the vertices within h in-hops of its own, updates them itself, and exchanges values every h
+// steps. It is the ghost zone of stencils. The paper leaves the cost formula to a supplement; Cost
+// is ours.
 type Halo struct {
 	Parts    int
 	Vertices []int64   // of each part
@@ -22,9 +23,9 @@ type Halo struct {
 // errGraph is the error of graphs that are no CSR.
 var errGraph = errors.New("model: the graph is no CSR: ptr must begin with 0, not fall, and end with len(idx), and idx lie within the vertices")
 
-// HaloOf counts the surroundings of parts to at most hops hops. Row v of the CSR (ptr, idx) lists the
-// vertices that vertex v reads: its in-neighbours. Part i has the vertices cuts[i] … cuts[i+1]−1.
-// Time and memory are O(parts·(n + edges reached)) and O(n).
+// HaloOf counts the surroundings of parts to at most hops hops. Row v of the CSR (ptr, idx) lists
+// the vertices that vertex v reads: its in-neighbours. Part i has the vertices cuts[i] …
+// cuts[i+1]−1. Time and memory are O(parts·(n + edges reached)) and O(n).
 func HaloOf(ptr []int64, idx []int32, cuts []int, hops int) (*Halo, error) {
 	n := len(ptr) - 1
 	if n < 0 || ptr[0] != 0 || ptr[n] != int64(len(idx)) {

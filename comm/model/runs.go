@@ -55,17 +55,17 @@ func (g Graph) Cuts(p int, perRow int64) []int {
 // Apps are the names of the runs that Virtual knows.
 func Apps() []string { return []string{"spmv", "pagerank", "bfs", "cc"} }
 
-// bytesOfEdge is what a kernel moves for an edge: 8 streamed (index and value) and 16 for the gather
-// of the other end's value, half of whose 32-byte sectors miss the L2. bytesOfRow are offsets, the
-// result and the old value.
+// bytesOfEdge is what a kernel moves for an edge: 8 streamed (index and value) and 16 for the
+// gather of the other end's value, half of whose 32-byte sectors miss the L2. bytesOfRow are
+// offsets, the result and the old value.
 const (
 	bytesOfEdge = 24
 	bytesOfRow  = 24
 )
 
-// Virtual runs an app with p virtual ranks, goroutines of a comm.Local group, in the 1-D layout (rows
-// in blocks of equal work, inputs gathered), and returns its exact volume and a digest of the result,
-// which is the same for every p. source is the first vertex of bfs.
+// Virtual runs an app with p virtual ranks, goroutines of a comm.Local group, in the 1-D layout
+// (rows in blocks of equal work, inputs gathered), and returns its exact volume and a digest of the
+// result, which is the same for every p. source is the first vertex of bfs.
 //
 //	spmv      one product, float32: AllGatherV of x
 //	pagerank  damping 0.85 to an L1 change of 1e-6: AllGatherV of float32 ranks, of which each rank sums the change

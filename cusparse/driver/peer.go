@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// Peers is implemented by contexts that can reach the memory of other devices. Copy then copies from
-// one device to another, through the host where the devices do not reach each other.
+// Peers is implemented by contexts that can reach the memory of other devices. Copy then copies
+// from one device to another, through the host where the devices do not reach each other.
 type Peers interface {
 	// CanAccess reports whether kernels of this device can read and write the memory of device i.
 	CanAccess(i int) (bool, error)

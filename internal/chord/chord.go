@@ -16,9 +16,9 @@ var Coefficients = [15]float64{1.0000000000000482, 0.3333333333116172, -0.088888
 // summed, X, Y and Z the unit vector.
 type Points struct{ A, B, X, Y, Z []float64 }
 
-// Sums returns Σ w, Σ w·A and Σ w·B over the points, with w = 1/θ and θ the angle in radians between
-// the unit vectors of a point and (x, y, z). Points at that place have no weight; zeros counts them.
-// The order of the sums is fixed on a machine.
+// Sums returns Σ w, Σ w·A and Σ w·B over the points, with w = 1/θ and θ the angle in radians
+// between the unit vectors of a point and (x, y, z). Points at that place have no weight; zeros
+// counts them. The order of the sums is fixed on a machine.
 func (p *Points) Sums(x, y, z float64) (sum, a, b float64, zeros int) {
 	done := 0
 	if wide && len(p.X) >= 4 {
@@ -31,8 +31,8 @@ func (p *Points) Sums(x, y, z float64) (sum, a, b float64, zeros int) {
 
 // plain is Sums of the points from one on.
 //
-// With s = sin² θ/2, the quarter of the squared chord, and t = tan θ/4 = sin θ/2 / (1 + cos θ/2), the
-// weight is t/atan t / 4t. The arithmetic is in the loop, because calls took half of the time.
+// With s = sin² θ/2, the quarter of the squared chord, and t = tan θ/4 = sin θ/2 / (1 + cos θ/2),
+// the weight is t/atan t / 4t. The arithmetic is in the loop, because calls took half of the time.
 func (p *Points) plain(from int, px, py, pz float64) (sum, a, b float64, zeros int) {
 	q := &Coefficients
 	n := len(p.X)

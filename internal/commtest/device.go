@@ -96,8 +96,8 @@ func (d *HostDevice) Used() int {
 // Reach returns true.
 func (d *HostDevice) Reach(comm.Device) (bool, error) { return true, nil }
 
-// DeviceMemory is the Memory of a device. It allocates by megabytes, since an allocation on a GPU that
-// peers reach takes a millisecond.
+// DeviceMemory is the Memory of a device. It allocates by megabytes, since an allocation on a GPU
+// that peers reach takes a millisecond.
 type DeviceMemory struct {
 	Device comm.Device
 	all    []uint64

@@ -1,6 +1,6 @@
 // Package commtest is the conformance kit of package comm: every collective, on every element type
-// and operator, against oracles. All ranks of a group run it; the data of every rank follow from its
-// number, so that each rank knows what it must receive.
+// and operator, against oracles. All ranks of a group run it; the data of every rank follow from
+// its number, so that each rank knows what it must receive.
 package commtest
 
 import (

@@ -15,10 +15,10 @@ func workers(env Env, work, grain int64) int {
 	return int(max(1, min(int64(parallel.Threads(env.Threads)), work/grain)))
 }
 
-// Push with many threads sorts its products into blocks of columns, so that no two threads add to the
-// same sum and no accumulator has the size of the result. Few threads add at once, which reads and
-// writes each product once less. Blocks of equally many columns: cuts by a sample of the products take
-// .52–.68 ms for a frontier of 1 % of R-MAT 18 on 16 processors, these .34.
+// Push with many threads sorts its products into blocks of columns, so that no two threads add to
+// the same sum and no accumulator has the size of the result. Few threads add at once, which reads
+// and writes each product once less. Blocks of equally many columns: cuts by a sample of the
+// products take .52–.68 ms for a frontier of 1 % of R-MAT 18 on 16 processors, these .34.
 const (
 	sortedPushThreads = 4       // above
 	sortedPushMin     = 1 << 16 // products
@@ -27,8 +27,8 @@ const (
 	pushBlockWidth    = 1 << 13 // columns, at least
 )
 
-// pushed is the input of a push: row ks[p] of a, with value uv[p], begins at los[p] and is preceded by
-// work[p] products. The sums of the parts between bounds are added in order.
+// pushed is the input of a push: row ks[p] of a, with value uv[p], begins at los[p] and is preceded
+// by work[p] products. The sums of the parts between bounds are added in order.
 type pushed[A, B, C any] struct {
 	a         *sparse.Store[B]
 	ks        []int32
@@ -37,8 +37,8 @@ type pushed[A, B, C any] struct {
 	bounds    []int
 }
 
-// sortedProducts are products sorted by block: those of block b are at from[b] … from[b+1]−1, in the order
-// of a push by one thread. Columns count from the first of the block.
+// sortedProducts are products sorted by block: those of block b are at from[b] … from[b+1]−1, in
+// the order of a push by one thread. Columns count from the first of the block.
 type sortedProducts[C any] struct {
 	part int // of the push
 	from []int32

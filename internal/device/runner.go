@@ -217,8 +217,8 @@ type SessionBackend interface {
 	// Pull returns the vector a·x. x has one row and as many columns as a.
 	Pull(m Semiring, a, x View) View
 	// Product returns a·x by a method of MxV: "" chooses, "pull" and "push" choose within a
-	// direction, and else it is the text of a plan. x is dense; its Entries, unless −1, is the number
-	// of its entries. A complemented mask may restrict the result. The result is dense.
+	// direction, and else it is the text of a plan. x is dense; its Entries, unless −1, is the
+	// number of its entries. A complemented mask may restrict the result. The result is dense.
 	Product(method string, m Semiring, a Operand, x View, mask *Mask) (View, Ran)
 	// Scan returns the n+1 exclusive sums of n items of size bytes (1, 4 or 8)
 	// as 64-bit numbers.

@@ -15,9 +15,9 @@ import (
 var ErrNoLibrary = errors.New("the library was not found")
 
 // Find opens a library. If the environment variable is set, it names the file, or the folder of the
-// file, and nothing else is tried. Otherwise Find tries names, newest first, where the dynamic linker
-// looks and then in folders, which may be patterns of filepath.Glob. It returns the path or name that
-// was opened; an error lists what was tried.
+// file, and nothing else is tried. Otherwise Find tries names, newest first, where the dynamic
+// linker looks and then in folders, which may be patterns of filepath.Glob. It returns the path or
+// name that was opened; an error lists what was tried.
 func Find(variable string, names, folders []string) (lib uintptr, path string, err error) {
 	if !Supported {
 		return 0, "", fmt.Errorf("%w: libraries are opened on linux/amd64 and linux/arm64 alone", ErrNoLibrary)

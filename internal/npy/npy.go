@@ -1,6 +1,6 @@
 // Package npy reads and writes arrays of NumPy: files .npy of one array, and .npz, zip files of
-// several. It knows arrays of one and two dimensions of numbers and of Booleans, little-endian, which
-// it reads as float32 or float64.
+// several. It knows arrays of one and two dimensions of numbers and of Booleans, little-endian,
+// which it reads as float32 or float64.
 //
 // Source: NumPy Enhancement Proposal 1, versions 1.0 to 3.0 of the format. github.com/sbinet/npyio
 // reads more, and brings a reader of pickles along.
@@ -222,8 +222,8 @@ func Write(w io.Writer, a *Array, wide bool) error {
 	return err
 }
 
-// AppendHeader appends the bytes before the items of an array of a type such as <f8 and a shape such
-// as (3, 4), (3,) or ().
+// AppendHeader appends the bytes before the items of an array of a type such as <f8 and a shape
+// such as (3, 4), (3,) or ().
 func AppendHeader(buf []byte, kind, shape string) []byte {
 	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", kind, shape)
 	text += strings.Repeat(" ", 63-(10+len(text))%64) + "\n"

@@ -90,8 +90,8 @@ func (s *Stream) next(most int) ([]byte, error) {
 	return b, nil
 }
 
-// Ints fills the front of dst with the next integers, of kind i, u or b, and returns their number, 0
-// after the last. Those of 64 bits without sign are the bits of int64.
+// Ints fills the front of dst with the next integers, of kind i, u or b, and returns their number,
+// 0 after the last. Those of 64 bits without sign are the bits of int64.
 func (s *Stream) Ints(dst []int64) (int, error) {
 	if s.Kind != 'i' && s.Kind != 'u' && s.Kind != 'b' {
 		return 0, errors.New("the items are no integers")

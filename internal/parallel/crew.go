@@ -7,10 +7,10 @@ import (
 )
 
 // Operations on small inputs are chains of loops of some microseconds each, which is less than the
-// time to wake a thread. So a helper stays awake for a while after a loop and looks for the next one,
-// as the threads of OpenMP do. All loops of a process share the helpers: a loop publishes its crew in
-// a slot, and helpers that find it join it until it has enough. A loop does not wait for helpers that
-// have not joined, so a loop for which no helper is free runs on its caller alone.
+// time to wake a thread. So a helper stays awake for a while after a loop and looks for the next
+// one, as the threads of OpenMP do. All loops of a process share the helpers: a loop publishes its
+// crew in a slot, and helpers that find it join it until it has enough. A loop does not wait for
+// helpers that have not joined, so a loop for which no helper is free runs on its caller alone.
 
 // awake is the time for which a helper or a caller waits actively before it sleeps.
 // GNU's OpenMP waits for milliseconds.
@@ -33,8 +33,8 @@ type crew struct {
 
 type panicked struct{ value any }
 
-// The state of a crew: the number of active helpers in the lower half, above it the number of helpers
-// that have ever joined, and the highest bit once no further helper may join.
+// The state of a crew: the number of active helpers in the lower half, above it the number of
+// helpers that have ever joined, and the highest bit once no further helper may join.
 const (
 	oneActive = 1
 	oneJoined = 1 << 32
@@ -148,8 +148,8 @@ func (h *helperSet) free() int {
 }
 
 // recruit wakes or starts up to two helpers if those that are free are too few for a crew. Each
-// helper that joins recruits two more, so the number grows quickly at little cost for each. It returns
-// the number recruited.
+// helper that joins recruits two more, so the number grows quickly at little cost for each. It
+// returns the number recruited.
 func (h *helperSet) recruit(c *crew) (recruited int) {
 	need := c.limit - joinedOf(c.state.Load()) - h.free()
 	for recruited < min(need, 2) {
@@ -231,8 +231,8 @@ func (h *helperSet) serve() (served bool) {
 	return served
 }
 
-// spin waits actively until ready, and reports whether that was within the time awake. It returns at
-// once if the helpers that are awake need all processors.
+// spin waits actively until ready, and reports whether that was within the time awake. It returns
+// at once if the helpers that are awake need all processors.
 func (h *helperSet) spin(ready func() bool) bool {
 	var since time.Time
 	for i := 0; ; i++ {

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// TestConcurrentLoops: loops of many callers at once, more than there are slots, some within others,
-// run every piece once with worker numbers below their limit, and no two workers of a loop share a
-// number.
+// TestConcurrentLoops: loops of many callers at once, more than there are slots, some within
+// others, run every piece once with worker numbers below their limit, and no two workers of a loop
+// share a number.
 func TestConcurrentLoops(t *testing.T) {
 	const callers = slots + 16
 	var wg sync.WaitGroup

@@ -20,8 +20,8 @@ func Threads(n int) int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// Do runs fn(part) once for each part in [0, parts), in parallel on as many threads as are free, and
-// waits for all. If a part panics, Do panics with its value.
+// Do runs fn(part) once for each part in [0, parts), in parallel on as many threads as are free,
+// and waits for all. If a part panics, Do panics with its value.
 func Do(parts int, fn func(part int)) {
 	if parts <= 1 {
 		fn(0)

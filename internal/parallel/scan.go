@@ -36,9 +36,9 @@ func Sum(threads int, ptr []int64) {
 }
 
 // Offsets turns the counts of a stable counting sort into offsets. counts[w][j] is the number of
-// items with key j in part w of the input. Offsets sets ptr[j] to the number of items with keys below
-// j, for j in [0, len(ptr)), and counts[w][j] to the place of the first of those items in the sorted
-// order. It takes O(len(counts)·len(ptr)) time, shared by the threads.
+// items with key j in part w of the input. Offsets sets ptr[j] to the number of items with keys
+// below j, for j in [0, len(ptr)), and counts[w][j] to the place of the first of those items in the
+// sorted order. It takes O(len(counts)·len(ptr)) time, shared by the threads.
 func Offsets[P uint32 | int64](threads int, counts [][]P, ptr []int64) {
 	n := len(ptr) - 1
 	const grain = 1 << 12 // the sums of a piece stay in the L1 cache

@@ -217,8 +217,8 @@ func combine[T any](s *Store[T], dup func(x, y T) T, threads int) error {
 }
 
 // Join returns the used parts of idx and val, joined. Part w begins at from[w] and has kept[w]
-// entries; the parts are in ascending order. One or two threads move them within the arrays if little
-// room is left over. Otherwise the threads copy them to new arrays, in any order.
+// entries; the parts are in ascending order. One or two threads move them within the arrays if
+// little room is left over. Otherwise the threads copy them to new arrays, in any order.
 func Join[T any](threads int, idx []int32, val []T, from, kept []int64) ([]int32, []T) {
 	to := make([]int64, len(kept)+1)
 	for w, n := range kept {
