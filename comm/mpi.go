@@ -268,7 +268,7 @@ func (p *mpiPlane) move(ctx context.Context, c *call) error {
 	case KindReduceScatter:
 		return p.reduceScatter(ctx, c)
 	}
-	return fmt.Errorf("mpi: %v is not implemented", c.kind)
+	return fmt.Errorf("mpi: there is no collective %v", c.kind)
 }
 
 // pieces calls f for parts of b that an int32 counts.

@@ -355,7 +355,7 @@ func (p *ncclPlane) queue(c *call) error {
 		}
 		return l.check("ncclReduceScatter", dl.Call(l.reduceScatter, uintptr(c.src.device), uintptr(c.dst.device), uintptr(c.dst.n), ncclTypes[c.dst.dtype], ncclOps[c.op], p.comm, s), p.comm)
 	}
-	return fmt.Errorf("nccl: %v is not implemented", c.kind)
+	return fmt.Errorf("nccl: there is no collective %v", c.kind)
 }
 
 // ncclGroupLimit is the number of calls in a group, half of what raft allows, as a step may make

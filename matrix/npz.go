@@ -91,7 +91,7 @@ func (rd *npzReader[T]) read() (*Matrix[T], sides, error) {
 	if err != nil {
 		return nil, sides{}, err
 	}
-	shape, err := rd.ints("shape", 1<<62)
+	shape, err := npzInts[int64](rd, "shape", 1<<62)
 	if err != nil {
 		return nil, sides{}, err
 	}
@@ -111,11 +111,11 @@ func (rd *npzReader[T]) read() (*Matrix[T], sides, error) {
 	if layout == "csc" {
 		m, n = n, m
 	}
-	ptr, err := rd.ints("indptr", 1<<62)
+	ptr, err := npzInts[int64](rd, "indptr", 1<<62)
 	if err != nil {
 		return nil, sides{}, err
 	}
-	idx, err := rd.indices("indices", n)
+	idx, err := npzInts[int32](rd, "indices", int64(n))
 	if err != nil {
 		return nil, sides{}, err
 	}
@@ -161,11 +161,11 @@ func (rd *npzReader[T]) read() (*Matrix[T], sides, error) {
 }
 
 func (rd *npzReader[T]) coordinates(m, n int, labels sides) (*Matrix[T], sides, error) {
-	rows, err := rd.indices("row", m)
+	rows, err := npzInts[int32](rd, "row", int64(m))
 	if err != nil {
 		return nil, sides{}, err
 	}
-	cols, err := rd.indices("col", n)
+	cols, err := npzInts[int32](rd, "col", int64(n))
 	if err != nil {
 		return nil, sides{}, err
 	}
@@ -225,8 +225,8 @@ func (rd *npzReader[T]) layout() (string, error) {
 	return "", rd.o.fail(0, "the layout is "+quote(layout)+", want csr, csc or coo", "convert it with tocsr()")
 }
 
-// ints reads an array of integers from 0 below limit.
-func (rd *npzReader[T]) ints(name string, limit int64) (all []int64, err error) {
+// npzInts reads an array of integers from 0 below limit, which N holds.
+func npzInts[N int32 | int64, T comparable](rd *npzReader[T], name string, limit int64) ([]N, error) {
 	s, err := rd.array(name)
 	if err != nil {
 		return nil, err
@@ -235,39 +235,7 @@ func (rd *npzReader[T]) ints(name string, limit int64) (all []int64, err error) 
 		return nil, rd.o.fail(0, fmt.Sprintf("array %s has %d dimensions, want 1", name, len(s.Shape)), "")
 	}
 	part := make([]int64, npyPart)
-	for {
-		if err := rd.o.stopped(); err != nil {
-			return nil, err
-		}
-		n, err := s.Ints(part)
-		if err != nil {
-			return nil, rd.o.damagedArray("array "+name, err)
-		}
-		if n == 0 {
-			return all, nil
-		}
-		for k, x := range part[:n] {
-			if x < 0 || x >= limit {
-				e := rd.o.fail(0, fmt.Sprintf("item %d of array %s is %d, want 0 to %d", len(all)+k, name, x, limit-1), "")
-				e.Err = &IndexError{"ReadNPZ", name, x, limit}
-				return nil, e
-			}
-		}
-		all = append(all, part[:n]...)
-	}
-}
-
-// indices reads an array of indices below limit.
-func (rd *npzReader[T]) indices(name string, limit int) (all []int32, err error) {
-	s, err := rd.array(name)
-	if err != nil {
-		return nil, err
-	}
-	if len(s.Shape) != 1 {
-		return nil, rd.o.fail(0, fmt.Sprintf("array %s has %d dimensions, want 1", name, len(s.Shape)), "")
-	}
-	part := make([]int64, npyPart)
-	all = []int32{}
+	all := []N{}
 	for {
 		if err := rd.o.stopped(); err != nil {
 			return nil, err
@@ -280,12 +248,12 @@ func (rd *npzReader[T]) indices(name string, limit int) (all []int32, err error)
 			return all, nil
 		}
 		for _, x := range part[:n] {
-			if x < 0 || x >= int64(limit) {
+			if x < 0 || x >= limit {
 				e := rd.o.fail(0, fmt.Sprintf("item %d of array %s is %d, want 0 to %d", len(all), name, x, limit-1), "")
-				e.Err = &IndexError{"ReadNPZ", name, x, int64(limit)}
+				e.Err = &IndexError{"ReadNPZ", name, x, limit}
 				return nil, e
 			}
-			all = append(all, int32(x))
+			all = append(all, N(x))
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // Inner returns u·v over a semiring: the sum of u(i) ⊗ v(i) over the positions where both have an
 // entry, or the identity of the sum if there is none. It runs where u lives, as a product of a 1×n
-// matrix and a vector. It takes O(entries) time and returns the same errors as [MxV].
+// matrix and a vector. It takes O(n) time and returns the same errors as [MxV].
 func Inner[A, B, C comparable](s semiring.Semiring[A, B, C], u matrix.VectorSource[A], v matrix.VectorSource[B], opts ...Option) (x C, err error) {
 	c := begin[C]("Inner", s.Name(), opts)
 	uv, err := vectorOperand[A](c, u, "u")
@@ -24,14 +24,14 @@ func Inner[A, B, C comparable](s semiring.Semiring[A, B, C], u matrix.VectorSour
 	if _, vn := vv.Dims(); vn != n {
 		return x, c.dim("v", fmt.Sprintf("a vector of %d", vn), fmt.Sprintf("a vector of %d", n), "u and v have the same size")
 	}
-	out := matrix.New[C](1, 1, matrix.On(uv.Place()))
-	if err := MxM(out, s, uv, vv.T(), opts...); err != nil {
+	out := matrix.NewVector[C](1, matrix.On(uv.Place()))
+	if err := MxV(out, s, uv, v, opts...); err != nil {
 		return x, err
 	}
 	if err := out.Fetch(); err != nil {
 		return x, err
 	}
-	x, ok := out.At(0, 0)
+	x, ok := out.At(0)
 	if !ok {
 		x = s.Add().Identity()
 	}

@@ -156,7 +156,8 @@ func Split[T comparable](dsts [][]matrix.Target[T], a matrix.Source[T], opts ...
 	return nil
 }
 
-// Tile computes C⟨M⟩ ⊕= a grid of down×across copies of a. It is [Concat] of them.
+// Tile computes C⟨M⟩ ⊕= a grid of down×across copies of a. It is [Concat] of them, of at most 2²⁰; the
+// [Kronecker] product with a matrix of ones has no such limit.
 func Tile[T comparable](dst matrix.Target[T], a matrix.Source[T], down, across int, opts ...Option) error {
 	if down < 1 || across < 1 || down > matrix.MaxDim || across > matrix.MaxDim {
 		return &matrix.InvalidError{Op: "Tile", Reason: fmt.Sprintf("%d×%d copies asked for; give at least one in each direction", down, across)}
@@ -175,7 +176,7 @@ func Tile[T comparable](dst matrix.Target[T], a matrix.Source[T], down, across i
 			return &matrix.SizeError{Op: c.op, Arg: d.name, Got: p, Limit: matrix.MaxDim}
 		}
 	}
-	const most = 1 << 20 // views; more copies than that are of an empty matrix or of single rows
+	const most = 1 << 20 // a view for each copy
 	if down > most/across {
 		return &matrix.SizeError{Op: c.op, Arg: "number of copies", Got: int64(down) * int64(across), Limit: most}
 	}

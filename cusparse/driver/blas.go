@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"unsafe"
+
+	"github.com/hiveblas/hiveblas/internal/dl"
 )
 
 // BLAS is a loaded cuBLAS. The names in the comments are where its functions are documented.
@@ -82,7 +84,7 @@ func (b *BLAS) run(name string, args ...uintptr) error {
 	text := func(of string) string {
 		var f func(int32) unsafe.Pointer
 		bind(&f, b.symbols[of])
-		return cString(f(int32(code)))
+		return dl.String(f(int32(code)))
 	}
 	return resultError(name, code, text("cublasGetStatusName"), text("cublasGetStatusString"))
 }

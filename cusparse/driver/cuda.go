@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"sync"
 	"unsafe"
+
+	"github.com/hiveblas/hiveblas/internal/dl"
 )
 
 // api holds the addresses of libcuda's functions. Names with _v2 are those
@@ -123,28 +125,9 @@ func (a *api) failure(name string, code uint32) error {
 		if fn == 0 || call(fn, uintptr(code), uintptr(unsafe.Pointer(p))) != 0 {
 			return ""
 		}
-		return cString(*p)
+		return dl.String(*p)
 	}
 	return resultError(name, code, text(a.cuGetErrorName), text(a.cuGetErrorString))
-}
-
-// cString copies a string that ends with a zero byte; nil is "".
-func cString(p unsafe.Pointer) string {
-	if p == nil {
-		return ""
-	}
-	n := 0
-	for *(*byte)(unsafe.Add(p, n)) != 0 {
-		n++
-	}
-	return string(unsafe.Slice((*byte)(p), n))
-}
-
-// zeroEnded returns s with a zero byte after it.
-func zeroEnded(s string) *byte {
-	b := make([]byte, len(s)+1)
-	copy(b, s)
-	return &b[0]
 }
 
 func (a *api) version() (int, error) {
@@ -185,7 +168,7 @@ func (d *cudaDriver) Describe(i int) (Properties, error) {
 	if err := d.a.check("cuDeviceGetName", call(d.a.cuDeviceGetName, uintptr(unsafe.Pointer(name)), 255, dev)); err != nil {
 		return p, err
 	}
-	p.Name = cString(unsafe.Pointer(name))
+	p.Name = dl.String(unsafe.Pointer(name))
 	memory := new(uint64)
 	if err := d.a.check("cuDeviceTotalMem", call(d.a.cuDeviceTotalMem, uintptr(unsafe.Pointer(memory)), dev)); err != nil {
 		return p, err
@@ -370,7 +353,7 @@ func (c *cudaContext) Load(image []byte) (Module, error) {
 	code := call(c.a.cuModuleLoadDataEx, uintptr(unsafe.Pointer(m)), uintptr(unsafe.Pointer(&image[0])), 2,
 		uintptr(unsafe.Pointer(options)), uintptr(unsafe.Pointer(values)))
 	err := c.a.check("cuModuleLoadData", code)
-	if text := cString(unsafe.Pointer(&log[0])); err != nil && text != "" {
+	if text := dl.String(unsafe.Pointer(&log[0])); err != nil && text != "" {
 		err.(*Error).Text += ": " + text
 	}
 	return *m, err
@@ -382,7 +365,7 @@ func (c *cudaContext) Unload(m Module) error {
 
 func (c *cudaContext) Function(m Module, name string) (Function, error) {
 	f := new(Function)
-	err := c.a.check("cuModuleGetFunction", call(c.a.cuModuleGetFunction, uintptr(unsafe.Pointer(f)), uintptr(m), uintptr(unsafe.Pointer(zeroEnded(name)))))
+	err := c.a.check("cuModuleGetFunction", call(c.a.cuModuleGetFunction, uintptr(unsafe.Pointer(f)), uintptr(m), uintptr(unsafe.Pointer(dl.CString(name)))))
 	if err != nil {
 		err.(*Error).Text += ": " + name
 	}

@@ -12,6 +12,8 @@ import (
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/race"
+
+	"github.com/hiveblas/hiveblas/internal/dl"
 )
 
 // fake is testdata/fake.c, loaded.
@@ -52,7 +54,7 @@ func newFake(t testing.TB) *fake {
 func (f *fake) said() string {
 	var text func() unsafe.Pointer
 	bind(&text, f.log)
-	s := cString(text())
+	s := dl.String(text())
 	call(f.reset)
 	return strings.TrimSpace(s)
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"unsafe"
+
+	"github.com/hiveblas/hiveblas/internal/dl"
 )
 
 // nvrtc is NVIDIA's compiler of CUDA C++.
@@ -99,7 +101,7 @@ func (n *nvrtc) check(name string, code uint32) error {
 func (n *nvrtc) errorName(code uint32) string {
 	var f func(int32) unsafe.Pointer
 	bind(&f, n.nvrtcGetErrorString)
-	return cString(f(int32(code)))
+	return dl.String(f(int32(code)))
 }
 
 // target returns the option for arch, and whether PTX must do.
@@ -133,9 +135,9 @@ func (n *nvrtc) Compile(source, name, arch string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := []*byte{zeroEnded(target), zeroEnded("--std=c++17")}
+	options := []*byte{dl.CString(target), dl.CString("--std=c++17")}
 	if os.Getenv("HIVEBLAS_LINEINFO") != "" {
-		options = append(options, zeroEnded("-lineinfo"))
+		options = append(options, dl.CString("-lineinfo"))
 	}
 	if n.major < 12 {
 		n.mu.Lock()
@@ -143,7 +145,7 @@ func (n *nvrtc) Compile(source, name, arch string) ([]byte, error) {
 	}
 	program := new(uintptr)
 	err = n.check("nvrtcCreateProgram", call(n.nvrtcCreateProgram, uintptr(unsafe.Pointer(program)),
-		uintptr(unsafe.Pointer(zeroEnded(source))), uintptr(unsafe.Pointer(zeroEnded(name))), 0, 0, 0))
+		uintptr(unsafe.Pointer(dl.CString(source))), uintptr(unsafe.Pointer(dl.CString(name))), 0, 0, 0))
 	if err != nil {
 		return nil, err
 	}

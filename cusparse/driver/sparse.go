@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"unsafe"
+
+	"github.com/hiveblas/hiveblas/internal/dl"
 )
 
 // Sparse is a loaded cuSPARSE. Its calls take what its C functions take, in
@@ -144,7 +146,7 @@ func (s *Sparse) check(name string, code uint32) error {
 	text := func(of string) string {
 		var f func(int32) unsafe.Pointer
 		bind(&f, s.symbols[of])
-		return cString(f(int32(code)))
+		return dl.String(f(int32(code)))
 	}
 	return resultError(name, code, text("cusparseGetErrorName"), text("cusparseGetErrorString"))
 }

@@ -1,5 +1,5 @@
-// Package dl opens shared libraries and calls their C functions, without cgo. Package
-// cusparse/driver has its own form of this, which package comm, below it, cannot import.
+// Package dl opens shared libraries and calls their C functions, without cgo. Package cusparse/driver
+// opens libraries in its own way, by the folders of CUDA, and takes the strings from here.
 package dl
 
 import (
