@@ -108,8 +108,11 @@ func TestCommunitiesFusedOnDevice(t *testing.T) {
 	d := realOrEmulated(t)
 	all := longtest.Enabled() || d.e == nil
 	scale, n := 8, 2300
-	if all {
+	switch {
+	case d.e == nil:
 		scale, n = 11, 4000
+	case all:
+		scale = 9
 	}
 	skew := gen.CSR(gen.Symmetrise(gen.RMAT(scale, 8, gen.RMATOptions{})), gen.KeepLoops)
 	tuples, truth := gen.Planted(1<<scale, 8<<scale, .3, 1)
@@ -148,7 +151,7 @@ func TestCommunitiesFusedOnDevice(t *testing.T) {
 				if !all && ((i+j)%len(options) != 1 || (i+k)%2 == 1) {
 					continue
 				}
-				if d.e != nil && all && (i+j+k+longtest.Day())%2 != 0 { // the emulator: the others a day later
+				if d.e != nil && all && (i+j+k+longtest.Day())%2 != 0 { // the emulator: the others the next day
 					continue
 				}
 				c.o.Leiden = leiden

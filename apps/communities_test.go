@@ -299,7 +299,7 @@ func TestCommunitiesAreDeterministic(t *testing.T) {
 	stepParallel = 1
 	scale := 10
 	if longtest.Enabled() {
-		scale = 14
+		scale = 12
 	}
 	skew := gen.CSR(gen.Symmetrise(gen.RMAT(scale, 8, gen.RMATOptions{})))
 	tuples, _ := gen.Planted(1<<scale, 8<<scale, .4, 1)

@@ -1,4 +1,4 @@
-package warm
+package warm_test
 
 import (
 	"bytes"

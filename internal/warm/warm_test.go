@@ -1,4 +1,4 @@
-package warm
+package warm_test
 
 import (
 	"errors"
@@ -14,6 +14,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/race"
+	"github.com/hiveblas/hiveblas/internal/warm"
 )
 
 // lists holds the lists that tests asked for, by their arguments: one takes seconds.
@@ -25,7 +26,7 @@ func compositions(t testing.TB, major, minor int, all bool) []cusparse.Compositi
 	if list, ok := lists.Load(asked); ok {
 		return list.([]cusparse.Composition)
 	}
-	list, err := Compositions(Properties(major, minor), all)
+	list, err := warm.Compositions(warm.Properties(major, minor), all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func TestCompositions(t *testing.T) {
 			t.Errorf("%d kernels in all, %d without", len(all), len(few))
 		}
 	}
-	again, err := Compositions(Properties(9, 0), false)
+	again, err := warm.Compositions(warm.Properties(9, 0), false)
 	if err != nil || !slices.Equal(few, again) {
 		t.Error("the list is another the next time")
 	}
