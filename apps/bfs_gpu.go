@@ -17,7 +17,7 @@ var bfsText string
 // Constants of kernels/bfs.cu.
 const (
 	bfsChunk = 256 // entries of an item of the queue
-	bfsSteps = 8   // steps before the host looks for the first time
+	bfsSteps = 5   // steps before the host looks for the first time
 )
 
 func bfsProgram() device.Program {
@@ -51,6 +51,10 @@ func searchLevels(
 		level := s.NewBitmap(n, int32Type, present)
 		visited, state := s.Alloc(8*e.words), s.Alloc(8*graphState)
 		queue := s.Alloc(8 * (int64(n) + e.out.Entries/bfsChunk + 1))
+		var spare device.Buffer
+		if e.in.Ptr.Addr != 0 {
+			spare = s.Alloc(8 * int64(n))
+		}
 		step := s.Kernel(code, "hb_bfs_step")
 		grid, block := residentGrid(s, step)
 		result, resultAt := s.Results()
@@ -63,7 +67,7 @@ func searchLevels(
 		}
 		s.Repeat(bfsSteps, func() {
 			s.Launch(step, grid, block, 0, words, e.out.Ptr, e.out.Idx, e.in.Ptr, e.in.Idx, e.first,
-				visited, level.Val, present, queue, state, resultAt)
+				e.heads, visited, level.Val, present, queue, spare, state, resultAt)
 		})
 		runtime.KeepAlive(sources)
 		out = searchResult{reached: result[1], maxLevel: int32(result[2]),
@@ -97,11 +101,11 @@ func (e *edges) prepare(s *device.Session, code device.Code) {
 		}
 	}
 	if e.in.Ptr.Addr != 0 && e.first.Addr == 0 {
-		first := s.Alloc(16 * n)
-		s.Blocks(s.Kernel(code, "hb_bfs_first"), (8*n+graphBlock-1)/graphBlock, graphBlock,
-			int32(n), e.out.Ptr, e.in.Ptr, e.in.Idx, first)
+		first, heads := s.Alloc(16*n), s.Alloc(4*32*e.words)
+		s.Blocks(s.Kernel(code, "hb_bfs_first"), (8*32*e.words+graphBlock-1)/graphBlock, graphBlock,
+			int32(n), int32(e.words), e.out.Ptr, e.in.Ptr, e.in.Idx, first, heads)
 		if s.Err() == nil {
-			e.first = s.Retain(first)
+			e.first, e.heads = s.Retain(first), s.Retain(heads)
 		}
 	}
 }

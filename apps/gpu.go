@@ -85,14 +85,15 @@ type edges struct {
 	searches int
 
 	// Of breadth-first search; see kernels/bfs.cu.
-	words       int64 // of a bitmap of vertices
-	idle, first device.Buffer
+	words              int64 // of a bitmap of vertices
+	idle, first, heads device.Buffer
 }
 
 // Drop frees the buffers.
 func (e *edges) Drop() {
 	e.idle.Release()
 	e.first.Release()
+	e.heads.Release()
 	e.out.Release()
 	e.in.Release()
 	*e = edges{}

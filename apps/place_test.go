@@ -245,6 +245,61 @@ func TestBFSOnDevice(t *testing.T) {
 	})
 }
 
+// Graphs for the parts of a pull: lists that one block does not finish alone, vertices whose first four
+// in-neighbours are late, and rows that a block tests together.
+func TestPullsOnDevice(t *testing.T) {
+	d := realOrEmulated(t)
+	thin := random(7000, 9000, 8, true)
+	// Vertices 1 … 2999 follow the source and have an edge to vertex 3000 + i%40; so have the
+	// four of most out-edges, which are far from the source.
+	late := blank(3400)
+	for i := 1; i < 3000; i++ {
+		late.edges = append(late.edges, edge{0, i, 1})
+		late.edges = append(late.edges, edge{i, 3000 + i%40, 1})
+		late.edges = append(late.edges, edge{3000 + i%40, 3040 + i%300, 1})
+	}
+	for k := range 4 {
+		for i := range 340 {
+			late.edges = append(late.edges, edge{3396 + k, 3000 + i, 1})
+		}
+		late.edges = append(late.edges, edge{3339, 3396 + k, 1})
+	}
+	// One vertex in place of forty. The four are its first in-neighbours.
+	long := blank(3400)
+	for i := 5; i < 3000; i++ {
+		long.edges = append(long.edges, edge{0, i, 1}, edge{i, 3000, 1}, edge{3000, 3001 + i%339, 1})
+	}
+	for k := 1; k < 5; k++ {
+		for i := range 340 {
+			long.edges = append(long.edges, edge{k, 3000 + i, 1})
+		}
+		long.edges = append(long.edges, edge{3339, k, 1})
+	}
+	for name, s := range map[string]sample{"thin": thin, "late": late, "long": long} {
+		host, there := build[float32](t, s, matrix.CSR), build[float32](t, s, matrix.CSR)
+		if name == "thin" {
+			there.IsSymmetric()
+		}
+		if err := there.Move(d.Device); err != nil {
+			t.Fatal(err)
+		}
+		method := ""
+		run := Run{Trace: func(t ops.Trace) { method = string(t.Method) }}
+		want := must[*BFSResult](t)(BFS(host, 0, BFSOptions{Parents: true}))
+		for range pushes + 2 {
+			got := must[*BFSResult](t)(BFS(there, 0, BFSOptions{Run: run, Parents: true}))
+			sameVector(t, name+": levels", d.Device, got.Level, want.Level)
+			sameVector(t, name+": parents", d.Device, got.Parent, want.Parent)
+			if got.Reached != want.Reached || got.MaxLevel != want.MaxLevel {
+				t.Errorf("%s: reached %d up to level %d, want %d and %d", name, got.Reached, got.MaxLevel, want.Reached, want.MaxLevel)
+			}
+		}
+		if method != "push+pull" {
+			t.Errorf("%s: %s, want push+pull", name, method)
+		}
+	}
+}
+
 // Searches over a directed matrix push at first, and pull once a transpose pays.
 func TestBFSComesToPull(t *testing.T) {
 	d := emulated(t)

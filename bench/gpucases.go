@@ -121,7 +121,7 @@ func gpuCases() []gpuCase {
 			add("leiden "+c.name, ms(c.leiden), c.input, gpuLouvain{o, c.leidenMin, false}.plan)
 		}
 	}
-	add("bfs rmat22", ms(.2), "symmetric22", gpuBFS)
+	add("bfs rmat22", ms(.15), "symmetric22", gpuBFS)
 	add("components rmat22", ms(5), "symmetric22", gpuComponents)
 	add("sssp rmat22", ms(10), "symmetric22", gpuSSSP)
 	for _, g := range []struct {
