@@ -38,10 +38,11 @@
 //   for parents hb_bfs_parents_pull<<<grid>>>, then hb_bfs_parents_push<<<grid>>>.
 // n > 0. Deterministic. Bound by random reads of visited and of level.
 
-// H200, R-MAT 22, call to return: median 0.111 ms, 0.182 with a launch for each level, pulls that read
-// all vertices and items that no warps share. By step: start 8 µs, push 19, scan 35, list of 343,000
-// vertices 23, list of 3,000 and two levels alone 24. Loading a task ahead in the scan and 2, 4 or 8 list
-// vertices a lane: 0.111 to 0.121. Counters of levels alone in shared memory: 0.120 (86 registers).
+// H200, R-MAT 22, call to return: median 0.111 ms, 0.182 with a launch for each level, pulls
+// that read all vertices and items that no warps share. By step: start 8 µs, push 19, scan 35,
+// list of 343,000 vertices 23, list of 3,000 and two levels alone 24. Loading a task ahead in
+// the scan and 2, 4 or 8 list vertices a lane: 0.111 to 0.121. Counters of levels alone in
+// shared memory: 0.120 (86 registers).
 #define HB_BFS_ALPHA 14 // pull when the frontier's edges × ALPHA exceed the unexplored ones
 #define HB_BFS_ASIDE 2048 // vertices that a block collects in shared memory
 #define HB_BFS_LATER 160 // vertices that a warp postpones: those of a task and a lane's each
@@ -50,8 +51,8 @@
 #define HB_BFS_SPLIT 8 // warps that share an item, at most
 #define HB_BFS_ONLY 0x80000000u
 
-// A block goes on alone with a level of at most so many edges of the frontier, open
-// vertices, and entries read beyond the first four of a row in the level before; so many levels a launch.
+// A block goes on alone with a level of at most so many edges of the frontier, open vertices,
+// and entries read beyond the first four of a row in the level before; so many levels a launch.
 #define HB_BFS_ALONE_EDGES 2048
 #define HB_BFS_ALONE_OPEN 2048
 #define HB_BFS_ALONE_DEEP 4096
@@ -61,14 +62,16 @@ enum { // places in state
 	HB_BFS_MODE, HB_BFS_DEPTH, HB_BFS_HEAD, HB_BFS_TAIL, // tail of the frontier in the queue
 	HB_BFS_NEXT, HB_BFS_EDGES, HB_BFS_DONE, // of the step under way
 	HB_BFS_REACHED, HB_BFS_UNEXPLORED, HB_BFS_SIDE, HB_BFS_PULLS,
-	HB_BFS_OPEN, HB_BFS_LEFT, HB_BFS_DEEP // length of the list, of the next one; entries read by the step under way
+	// The length of the list, of the next one; entries of rows read by the step under way.
+	HB_BFS_OPEN, HB_BFS_LEFT, HB_BFS_DEEP
 };
 enum { HB_BFS_STOP, HB_BFS_PUSH, HB_BFS_SCAN, HB_BFS_LIST }; // modes
 
 // hb_bfs_block is the shared memory of a step.
 struct hb_bfs_block {
 	hb_u64 now[HB_GRAPH_STATE]; // the state as the level finds it
-	hb_u64 aside[HB_BFS_ASIDE]; // push: vertices found, and their degrees; pull: vertices that stay open, with heads
+	// Push: vertices found, and their degrees. Pull: vertices that stay open, with heads.
+	hb_u64 aside[HB_BFS_ASIDE];
 	hb_u64 later[HB_GRAPH_WARPS][HB_BFS_LATER];
 	hb_u64 first[HB_GRAPH_WARPS];
 	hb_u64 sum, edges;
@@ -206,10 +209,10 @@ HB_DEVICE hb_u64 hb_bfs_push(const hb_i64 *ptr, const hb_i32 *idx, hb_u32 *visit
 	hb_i32 depth = (hb_i32)s->now[HB_BFS_DEPTH], piece = HB_BFS_CHUNK / (hb_i32)split;
 	hb_u64 found = 0, edges = 0;
 	for (hb_u64 g = (hb_u64)block * HB_GRAPH_WARPS + threadIdx.x / HB_WARP; head + g / split * share < tail; g += (hb_u64)blocks * HB_GRAPH_WARPS) {
-		hb_u64 at = head + g / split * share + HB_LANE; // other blocks may have written items in this launch
+		hb_u64 at = head + g / split * share + HB_LANE;
 		hb_i64 begin = 0, end = 0;
 		if (HB_LANE < share && at < tail) {
-			hb_u64 item = __ldcg(queue + at);
+			hb_u64 item = __ldcg(queue + at); // may be written in this launch
 			hb_i32 v = (hb_i32)(hb_u32)item;
 			begin = ptr[v] + (hb_i64)(item >> 32) * HB_BFS_CHUNK + (hb_i64)(g % split) * piece, end = ptr[v + 1];
 			if (end > begin + piece) end = begin + piece;
@@ -260,7 +263,8 @@ HB_DEVICE hb_u64 hb_bfs_push(const hb_i64 *ptr, const hb_i32 *idx, hb_u32 *visit
 	__syncthreads();
 	if (threadIdx.x == 0 && s->edges > 0) {
 		hb_u64 so_far = atomicAdd(&state[HB_BFS_EDGES], s->edges) + s->edges;
-		s->pull = may_pull && so_far * HB_BFS_ALPHA > s->now[HB_BFS_UNEXPLORED]; // the next level will not read the queue
+		// If the next level pulls, it does not read the queue.
+		s->pull = may_pull && so_far * HB_BFS_ALPHA > s->now[HB_BFS_UNEXPLORED];
 	}
 	// The queue's items of the vertices, with one reservation for the block.
 	hb_u32 part = (count + HB_GRAPH_WARPS - 1) / HB_GRAPH_WARPS; // of a warp
@@ -348,8 +352,9 @@ HB_DEVICE void hb_bfs_postpone(hb_bfs_pulling &x, const hb_u64 (&v)[K], hb_u32 w
 	__syncwarp();
 }
 
-// hb_bfs_later tests what is left of the in-neighbours of vertices that the warp has postponed, 32
-// at a time, until fewer than least are left: the other three that were chosen, then whole rows with eight lanes a vertex.
+// hb_bfs_later tests what is left of the in-neighbours of vertices that the warp has postponed,
+// 32 at a time, until fewer than least are left: the other three that were chosen, then whole
+// rows with eight lanes a vertex.
 template <bool alone>
 HB_DEVICE void hb_bfs_later(hb_bfs_pulling &x, hb_u32 least) {
 	hb_i32 group = HB_LANE / 8;
