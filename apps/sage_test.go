@@ -830,7 +830,8 @@ func citationOptions(seed uint64) SAGETrainOptions {
 }
 
 // The search that citationOptions come from, with HIVEBLAS_SAGE_GRID=cora,citeseer: it prints the
-// validation accuracy, the mean of ten seeds, of dropouts and decays. Test vertices play no part.
+// validation accuracy, the mean of ten seeds, of aggregators, widths, dropouts and decays. Test
+// vertices play no part.
 func TestSAGEGrid(t *testing.T) {
 	if os.Getenv("HIVEBLAS_SAGE_GRID") == "" {
 		t.Skip("a search takes minutes; HIVEBLAS_SAGE_GRID=cora,citeseer runs it")
@@ -843,24 +844,53 @@ func TestSAGEGrid(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for _, dropout := range []float64{.5, .7, .8, .9} {
-			for _, decay := range []float64{5e-4, 2e-3, 5e-3, 1e-2} {
-				sum := 0.0
-				for seed := range uint64(10) {
-					split := citationSplit(classes, seed)
-					split.Test = nil
-					o := citationOptions(seed)
-					o.Dropout, o.Decay = dropout, decay
-					res, err := TrainGraphSAGE(g, x, classes, split, o)
-					if err != nil {
-						t.Fatal(err)
-					}
-					sum += res.Validate / 10
+		for k := range 2 * 2 * 3 * 3 {
+			o := SAGETrainOptions{Aggregator: []SAGEAggregator{AggregateMean, AggregateGCN}[k%2], Patience: 60}
+			width := []int{32, 64}[k/2%2]
+			o.Hidden = []int{width, width}
+			o.Dropout, o.Decay = []float64{.5, .7, .8}[k/4%3], []float64{5e-4, 5e-3, 1e-2}[k/12]
+			sum := 0.0
+			for seed := range uint64(10) {
+				split := citationSplit(classes, seed)
+				split.Test = nil
+				o.Seed = seed
+				res, err := TrainGraphSAGE(g, x, classes, split, o)
+				if err != nil {
+					t.Fatal(err)
 				}
-				if !(sum > .5) {
-					t.Errorf("%s: a validation accuracy of %v", name, sum)
+				sum += res.Validate / 10
+			}
+			if !(sum > .5) {
+				t.Errorf("%s: a validation accuracy of %v", name, sum)
+			}
+			fmt.Printf("%s %v %d dropout %v decay %v: %.4f\n", name, o.Aggregator, width, o.Dropout, o.Decay, sum)
+		}
+	}
+}
+
+// The splits of ten seeds as files of sage train, in the folder HIVEBLAS_SAGE_SPLITS, for other
+// programs (bench/peers/sage_accuracy.py).
+func TestSAGESplitFiles(t *testing.T) {
+	folder := os.Getenv("HIVEBLAS_SAGE_SPLITS")
+	if folder == "" {
+		t.Skip("HIVEBLAS_SAGE_SPLITS names no folder")
+	}
+	for name, size := range map[string]int{"cora": 7*20 + 1500, "citeseer": 6*20 + 1500} {
+		_, _, classes := citations(t, name)
+		for seed := range uint64(10) {
+			var text strings.Builder
+			s, lines := citationSplit(classes, seed), 0
+			for part, list := range map[string][]int{"train": s.Train, "validate": s.Validate, "test": s.Test} {
+				for _, v := range list {
+					fmt.Fprintf(&text, "%d\t%s\n", v, part)
+					lines++
 				}
-				fmt.Printf("%s: dropout %v, decay %v: validation %.4f\n", name, dropout, decay, sum)
+			}
+			if lines != size {
+				t.Errorf("%s, seed %d: %d vertices, want %d", name, seed, lines, size)
+			}
+			if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("%s-%d.tsv", name, seed)), []byte(text.String()), 0o666); err != nil {
+				t.Fatal(err)
 			}
 		}
 	}

@@ -84,6 +84,7 @@ func gpuCases() []gpuCase {
 	add("walks uniform rmat22", ms(2.7), "symmetric22", gpuWalks(apps.SearchUniform, walkLength, false))
 	add("walks stochastic rmat22", ms(2.9), "symmetric22", gpuWalks(apps.SearchStochastic, walkLength, false))
 	add("walks stochastic tables rmat22", ms(90), "symmetric22", gpuWalks(apps.SearchStochastic, 1, true))
+	add("walks greedy tables rmat22", ms(1.3), "symmetric22", gpuWalks(apps.SearchGreedy, 1, true))
 	add("walks greedy 128 rmat22", ms(.5), "symmetric22", gpuWalks(apps.SearchGreedy, 128, false))
 	for _, c := range []struct {
 		input  string
