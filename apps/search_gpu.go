@@ -3,8 +3,6 @@ package apps
 import (
 	_ "embed"
 	"errors"
-	"os"
-	"strconv"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/access"
@@ -39,15 +37,13 @@ const (
 	longRow       = 512
 )
 
-var searchVariant, _ = strconv.Atoi(os.Getenv("HIVEBLAS_SEARCH_VARIANT"))
-
 // walkProgram returns the kernels. own is the CUDA text of a weight of x, the score, and y, the value of
 // the edge, or "".
 func walkProgram(t device.Type, own string) device.Program {
 	p := graphProgram("search", "graph search", philoxText+searchText, map[string]any{
 		"HB_SEARCH_CURVE": curvePoints, "HB_SEARCH_PART": sumWalks, "HB_PHILOX_ROUNDS": philox.Rounds,
 		"HB_SEARCH_OWN": 0, "HB_SEARCH_TRIES": drawTries, "HB_SEARCH_RESTART": drawRestart,
-		"HB_SEARCH_VARIANT": searchVariant, "HB_SEARCH_LANES": shortRowLanes, "HB_SEARCH_LONG": longRow,
+		"HB_SEARCH_LANES": shortRowLanes, "HB_SEARCH_LONG": longRow,
 	})
 	p.Types = []device.Typedef{{Name: "HB_T", Type: t}}
 	if own != "" {
@@ -143,16 +139,19 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 		}
 		more, form := o.Restart > 0 || o.NonBacktracking, "walk"
 		switch {
+		case more || o.Length == 1:
 		case o.Rule == SearchGreedy:
 			form = "walk_chase"
-		case !more && rows.Entries < 1<<32 && searchVariant&4 == 0:
+		case rows.Entries < 1<<32:
 			form = "walk_packed"
+		}
+		if form != "walk" && (score.Addr != 0 || form == "walk_packed") {
 			if score.Addr != 0 {
 				scored = d.Alloc(16 * n)
 			} else {
 				packed = d.Alloc(8 * n)
 			}
-			d.Each(kernel("pack"), n, int32(n), rows.Ptr, score, packed, scored)
+			d.Each(kernel("pack"), n, int32(n), rows.Ptr, best, score, packed, scored)
 		}
 		if s.visits != nil {
 			visits = d.Zeros(8 * n)
@@ -166,7 +165,7 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 			}
 			cells, cell = d.Alloc(4*size*int64(o.Length)), make([]int32, size*int64(o.Length))
 		}
-		compact := !more && o.Length > 1 && searchVariant&2 == 0
+		compact := !more && o.Length > 1
 		if compact {
 			list, live = d.Alloc(4*size), d.Alloc(8)
 		}

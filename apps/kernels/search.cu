@@ -22,11 +22,6 @@
 // in the cache, which bounds uniform and stochastic walks. hb_search_pack puts the offset, the length
 // and the score of a row into one record. Slots have 16 bytes so that one load takes all of a slot.
 
-#if HB_SEARCH_VARIANT & 1
-#define HB_SEARCH_PAST(p) (*(p))
-#else
-#define HB_SEARCH_PAST(p) __ldcg(p)
-#endif
 
 struct __align__(16) hb_slot { hb_i32 own, alias; hb_u32 threshold, unused; };
 
@@ -274,14 +269,16 @@ HB_KERNEL hb_search_parts(hb_i64 walks, const double *sums, double *parts) {
 	}
 }
 
-// The row of a vertex as draws need it, with its score or without.
+// The row of a vertex as draws need it, with its score or without. Chases have the best neighbour in
+// place of the offset.
 struct __align__(8) hb_search_row { hb_u32 begin, count; };
 struct __align__(16) hb_search_scored { hb_u32 begin, count; double score; };
 
-// hb_search_pack writes the rows of a graph of less than 2³² entries: scored if there are scores.
-HB_KERNEL hb_search_pack(hb_i32 n, const hb_i64 *ptr, const double *score, hb_search_row *rows, hb_search_scored *scored) {
+// hb_search_pack writes the rows of a graph of less than 2³² entries, or with best those of chases:
+// scored if there are scores.
+HB_KERNEL hb_search_pack(hb_i32 n, const hb_i64 *ptr, const hb_i32 *best, const double *score, hb_search_row *rows, hb_search_scored *scored) {
 	HB_EACH(v, n) {
-		const hb_u32 begin = (hb_u32)ptr[v], count = (hb_u32)(ptr[v + 1] - ptr[v]);
+		const hb_u32 begin = best ? (hb_u32)best[v] : (hb_u32)ptr[v], count = (hb_u32)(ptr[v + 1] - ptr[v]);
 		if (score) {
 			const hb_search_scored r = {begin, count, score[v]};
 			scored[v] = r;
@@ -345,11 +342,12 @@ HB_DEVICE hb_u64 hb_search_random(hb_i64 walk, hb_i32 step, hb_u64 purpose, hb_i
 	return step % 2 ? odd : even;
 }
 
-// hb_search_draw draws an entry of a row by x, −1 without entries.
+// hb_search_draw draws an entry of a row by x, −1 without entries. Entries are read past the first
+// cache, which they would only flush.
 HB_DEVICE hb_i32 hb_search_draw(const hb_search &s, hb_i64 begin, hb_u64 count, hb_u64 x) {
 	if (count == 0) return -1;
 	const hb_i64 e = begin + (hb_i64)__umul64hi(x, count);
-	if (!s.slots) return HB_SEARCH_PAST(s.idx + e);
+	if (!s.slots) return __ldcg(s.idx + e);
 	const hb_slot slot = s.slots[e];
 	return (hb_u32)((x * count) >> 32) < slot.threshold ? slot.own : slot.alias;
 }
@@ -415,15 +413,15 @@ HB_DEVICE void hb_search_walks(const hb_search &s, const hb_i32 *starts, hb_i64 
 		for (;;) {
 			hb_i64 begin = 0;
 			hb_u64 count = 0;
-			if (form == hb_search_packed && s.scored) {
+			if (form != hb_search_general && s.scored) {
 				const hb_search_scored r = s.scored[v];
 				begin = r.begin;
 				count = r.count;
-				sum += r.score;
-			} else if (score) {
 				last = here;
-				here = score[v];
+				here = r.score;
 				sum += here;
+			} else if (score) {
+				sum += score[v];
 			}
 			if (first) {
 				const hb_u32 point = length <= HB_SEARCH_CURVE ? step
@@ -441,19 +439,8 @@ HB_DEVICE void hb_search_walks(const hb_search &s, const hb_i32 *starts, hb_i64 
 			} else if (more && forward && before >= 0) {
 				next = hb_search_other(s, v, before, walk, step);
 			} else if (form == hb_search_chase || (more && s.best)) {
-				next = s.best[v];
-				if (!more && next >= 0 && next == before) { // between two vertices from here on
-					const hb_i32 left = length - step;
-					if (sums)
-						for (hb_i32 k = 0; k < left; k++) sum += k % 2 ? here : last;
-					if (visits) {
-						atomicAdd(visits + next, (hb_u64)((left + 1) / 2));
-						if (left > 1) atomicAdd(visits + v, (hb_u64)(left / 2));
-					}
-					for (hb_i32 k = 0; cells && k < left; k++) cells[w * length + step + k] = k % 2 ? v : next;
-					step = length;
-					break;
-				}
+				next = form == hb_search_chase && s.scored ? (hb_i32)begin : s.best[v];
+				if (form == hb_search_chase && next >= 0 && next == before) break; // between two vertices from here on
 			} else {
 				if (more || step == 1 || step % 2 == 0)
 					hb_philox((hb_u64)walk, (hb_u64)(step / 2), (hb_u64)s.seed, even, odd);
@@ -467,12 +454,21 @@ HB_DEVICE void hb_search_walks(const hb_search &s, const hb_i32 *starts, hb_i64 
 				}
 				next = hb_search_draw(s, begin, count, step % 2 ? odd : even);
 			}
-			before = back ? -1 : v;
 			if (next < 0) {
 				early = true;
 				break;
 			}
+			before = back ? -1 : v;
 			v = next;
+		}
+		if (form == hb_search_chase && !early) {
+			const hb_i32 left = length - step; // visits of before, v, before …
+			if (sums)
+				for (hb_i32 k = 0; k < left; k++) sum += k % 2 ? here : last;
+			if (visits && left > 0) atomicAdd(visits + before, (hb_u64)((left + 1) / 2));
+			if (visits && left > 1) atomicAdd(visits + v, (hb_u64)(left / 2));
+			for (hb_i32 k = 0; cells && k < left; k++) cells[w * length + step + k] = k % 2 ? v : before;
+			step = length;
 		}
 		if (sums) sums[w] = sum;
 		if (early) atomicAdd(ends + step - 1, (hb_u64)1);
