@@ -81,13 +81,13 @@ func vectorTimes(x []float64, w [][]float64) []float64 {
 
 // sageNaively computes the embedding of v by recursion over its neighbours, vertex by vertex, as
 // the paper writes it: the aggregate first, then the product.
-func sageNaively(near [][]arc, x [][]float64, m *SAGEModel, layer int, v int) []float64 {
+func sageNaively(near func(layer, v int) []arc, x [][]float64, m *SAGEModel, layer int, v int) []float64 {
 	if layer == 0 {
 		return x[v]
 	}
 	l := m.Layers[layer-1]
 	own := sageNaively(near, x, m, layer-1, v)
-	list := near[v]
+	list := near(layer, v)
 	if len(list) == 0 {
 		list = []arc{{v, 1}}
 	}
@@ -183,7 +183,7 @@ func TestGraphSAGE(t *testing.T) {
 			want := make([][]float64, 14)
 			zeros := 0
 			for v := range want {
-				want[v] = sageNaively(arcs, table(x), m, 2, v)
+				want[v] = sageNaively(func(_, v int) []arc { return arcs[v] }, table(x), m, 2, v)
 				if slices.Max(want[v]) == 0 {
 					zeros++
 				}
@@ -235,6 +235,60 @@ func TestGraphSAGE(t *testing.T) {
 				near(t, fmt.Sprint("a tree of ", o.Sampling), tree.Embeddings, table(layers.Embeddings)[3:4], 1e-5)
 			}
 		}
+	}
+}
+
+// Trees of their own: by recursion over their choices, which differ between trees.
+func TestGraphSAGEPerSource(t *testing.T) {
+	t.Parallel()
+	g := build[float64](t, sageSample(), matrix.CSR)
+	x := drawFeatures(t, 14, 6, .7, matrix.Full)
+	for _, a := range []SAGEAggregator{AggregateMean, AggregatePool} {
+		m := randomModel(a, 6, 4, 3, 5)
+		for _, o := range []SAGEOptions{{Replace: true}, {Sampling: SampleByWalks}, {Sampling: SampleByWeight}, {}} {
+			o.PerSource, o.Samples, o.Seed = true, []int{2, 3}, 9
+			at, err := newSageGraph("test", g, Run{}, o.Sampling, o.Replace, o.Seed, a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			different := false
+			choices := func(owner int) func(layer, v int) []arc {
+				return func(layer, v int) (list []arc) {
+					var c, d sageChoice
+					at.choose(int32(v), uint64(owner)+1, layer-1, o.Samples[2-layer], &c)
+					at.choose(int32(v), 0, layer-1, o.Samples[2-layer], &d)
+					different = different || !slices.Equal(c.at, d.at)
+					for k, u := range c.at {
+						list = append(list, arc{int(u), c.weight[k]})
+					}
+					return list
+				}
+			}
+			for _, vertices := range [][]int{nil, {0, 5, 0, 13}} {
+				o.Vertices, o.Batch = vertices, 3
+				list := vertices
+				for v := 0; vertices == nil && v < 14; v++ {
+					list = append(list, v)
+				}
+				var want [][]float64
+				for _, v := range list {
+					want = append(want, sageNaively(choices(v), table(x), m, 2, v))
+				}
+				got, err := GraphSAGE(g, x, m, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				near(t, fmt.Sprint(a, " ", o.Sampling, vertices), got.Embeddings, want, 1e-5)
+			}
+			if !different {
+				t.Errorf("%v: the choices of a tree are those of all", o.Sampling)
+			}
+		}
+	}
+	var p *ParameterError
+	m := randomModel(AggregateMean, 6, 4, 3, 5)
+	if _, err := GraphSAGE(g, x, m, SAGEOptions{PerSource: true}); !errors.As(err, &p) || p.Arg != "the option PerSource" {
+		t.Errorf("without samples: %v", err)
 	}
 }
 
