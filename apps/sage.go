@@ -67,7 +67,7 @@ type SAGEOptions struct {
 	// PerSource draws the samples of each vertex's tree anew, as the HIVE report does, in place of one
 	// choice for a vertex and a layer. It needs Samples, and is computed on the host.
 	PerSource bool
-	Batch    int    // of vertices whose trees are computed together; 0 means 4096
+	Batch     int // of vertices whose trees are computed together; 0 means 4096
 	// Precision is that of features, weights and hidden rows on a device; the host has SAGEFloat32
 	// alone. Sums and embeddings are in float32.
 	Precision SAGEPrecision
