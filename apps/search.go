@@ -150,8 +150,8 @@ const curvePoints = 1024
 //
 // O(walks × length), after O(edges) for the tables of greedy and stochastic walks if there are many
 // walks, and else after a row's length at the first visit of the row. Memory: 4 bytes a vertex, 8
-// with Visits, 12 an edge for tables, 64 MB for the blocks of walks that Each receives, or two walks
-// if they are longer.
+// with Visits, 12 an edge for tables, 64 MB for the blocks of walks that Each receives (256 on the host
+// of a device, which walks on while Each runs), or two walks if they are longer.
 func GraphSearch[T semiring.Element](g matrix.Source[T], scores *Scores, starts []int, opts ...SearchOptions) (*SearchResult, error) {
 	const app = "GraphSearch"
 	o, err := only(app, opts)

@@ -27,7 +27,7 @@ const slotBytes = 16
 // The walks of a launch, and the vertices of walks that a launch keeps for Each.
 const (
 	deviceWalks = 1 << 24
-	deviceCells = 1 << 26
+	deviceCells = 1 << 25
 )
 
 // In the search of the best neighbours, the threads of a row, and the entries above which a block
@@ -158,12 +158,15 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 		}
 		size := min(s.walks, deviceWalks)
 		var sum []float64
-		var cell []int32
+		var cell [2][]int32 // one receives walks while Each has the other
 		if o.Each != nil {
 			if size = max(1, min(size, deviceCells/int64(o.Length))); size < s.walks && size > sumWalks {
 				size -= size % sumWalks
 			}
-			cells, cell = d.Alloc(4*size*int64(o.Length)), make([]int32, size*int64(o.Length))
+			cells = d.Alloc(4 * size * int64(o.Length))
+			for k := range min(2, int((s.walks+size-1)/size)) {
+				cell[k] = make([]int32, size*int64(o.Length))
+			}
 		}
 		compact := !more && o.Length > 1
 		if compact {
@@ -177,6 +180,14 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 				parts = d.Alloc(8 * int64(len(sum)))
 			}
 		}
+		done, busy := make(chan error, 1), false
+		finish := func() (err error) {
+			if busy {
+				busy, err = false, <-done
+			}
+			return err
+		}
+		defer finish()
 		for lo := int64(0); lo < s.walks && d.Err() == nil; lo += size {
 			count := min(size, s.walks-lo)
 			args := []any{rows.Ptr, rows.Idx, slots, best, begins, int64(o.PerStart), lo, count, int32(o.Length),
@@ -198,8 +209,8 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 			case sum != nil:
 				d.Download(unsafe.Pointer(&sum[0]), sums, 8*count)
 			}
-			if cell != nil {
-				d.Download(unsafe.Pointer(&cell[0]), cells, 4*count*int64(o.Length))
+			if o.Each != nil {
+				d.Download(unsafe.Pointer(&cell[0][0]), cells, 4*count*int64(o.Length))
 			}
 			if d.Check(); d.Err() != nil {
 				return
@@ -213,12 +224,20 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 				s.addScores(lo, sum[:count])
 			}
 			if o.Each != nil {
-				if err := o.Each(SearchBlock{lo, o.Length, cell[:count*int64(o.Length)]}); err != nil {
+				if err := finish(); err != nil {
 					d.Fail(err)
 					return
 				}
+				block := SearchBlock{lo, o.Length, cell[0][:count*int64(o.Length)]}
+				busy = true
+				go func() { done <- o.Each(block) }()
+				cell[0], cell[1] = cell[1], cell[0]
 			}
 			o.report("graph search", lo+count, s.walks)
+		}
+		if err := finish(); err != nil {
+			d.Fail(err)
+			return
 		}
 		d.Download(unsafe.Pointer(&ends[0]), early, 8*int64(o.Length+1))
 		if first.Addr != 0 {
