@@ -17,7 +17,7 @@ func lassoSignal(name string, shrink int) (gen.Signal, bool) {
 	case "planar213k":
 		return gen.PlanarSignal(213_444>>shrink, 1), true
 	case "planar16k":
-		return gen.PlanarSignal(16_384>>shrink, 1), true
+		return gen.PlanarSignal(max(16_384>>shrink, 16), 1), true
 	case "planar1m":
 		return gen.PlanarSignal(1_000_000>>shrink, 1), true
 	case "taxi":
@@ -153,9 +153,9 @@ func gpuLassoPath(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	lambdas := make([]float64, 20)
+	lambdas := make([]float64, max(20>>b.shrink, 3))
 	for k := range lambdas {
-		lambdas[k] = .1 * math.Pow(100, float64(k)/19)
+		lambdas[k] = .1 * math.Pow(100, float64(k)/float64(len(lambdas)-1))
 	}
 	return gpuLassos(func() ([]*apps.FusedLassoResult, error) {
 		return apps.FusedLassoPath(a, y, lambdas, apps.FusedLassoOptions{Exact: true})
@@ -170,8 +170,7 @@ func gpuLassoBatch(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	const count = 64
-	n := len(values)
+	count, n := max(64>>b.shrink, 3), len(values)
 	columns := make([]*matrix.Vector[float64], count)
 	all := make([]float64, n*count)
 	for k := range columns {

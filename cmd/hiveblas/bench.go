@@ -121,6 +121,7 @@ The cases for --only:
 	fs.StringSliceVar(&o.Only, "only", nil, "only cases whose name contains one of `NAMES`")
 	fs.BoolVar(&o.Quick, "quick", false, "inputs 16 times smaller, to test that all cases run")
 	fs.BoolVar(&o.NoPeers, "no-peers", false, "measure hiveblas alone")
+	fs.StringVar(&o.Data, "data", "", "folder `DIR` with email-Enron.mtx.gz, for the case of this graph")
 	fs.StringVar(&file, "json", "", "also write the table to `FILE` as JSON")
 	fs.BoolVar(&quiet, "quiet", false, "print no progress")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
