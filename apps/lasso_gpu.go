@@ -38,9 +38,9 @@ const (
 	lassoNumbers = 64
 )
 
-// lassoTogether bounds the arcs of the columns of a batch that are solved together, as copies of the
-// graph: as many as hb_lasso_hold holds on an H200. An iteration there takes about as long for 10,000
-// arcs as for these. Tests lower it.
+// lassoTogether bounds the arcs of the columns of a batch that are solved together, as copies of
+// the graph: as many as hb_lasso_hold holds on an H200. An iteration there takes about as long for
+// 10,000 arcs as for these. Tests lower it.
 var lassoTogether = 1_300_000
 
 // lassoSweeps is the number of sweeps of bounds between two looks of the host. Bounds of planar
@@ -661,8 +661,8 @@ func (r *lassoRun) finish(f *lassoFound, ys device.Buffer) {
 	}
 }
 
-// together solves several columns of a batch as one problem of copies of the graph, until all regions
-// are proven, and returns their results.
+// together solves several columns of a batch as one problem of copies of the graph, until all
+// regions are proven, and returns their results.
 func (r *lassoRun) together(all *lassoRun, ys [][]float64, nu []float64, lambda1 float64) (list []*FusedLassoResult, stores []device.Store) {
 	s, n, edges := r.s, int64(r.g.n), int64(r.g.edges)
 	var y, weights []float64

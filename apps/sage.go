@@ -64,8 +64,8 @@ type SAGEOptions struct {
 	Replace  bool   // draw with replacement, as the HIVE report does
 	Seed     uint64 // of the choices
 	Vertices []int  // to embed; nil for all
-	// PerSource draws the samples of each vertex's tree anew, as the HIVE report does, in place of one
-	// choice for a vertex and a layer. It needs Samples, and is computed on the host.
+	// PerSource draws the samples of each vertex's tree anew, as the HIVE report does, in place of
+	// one choice for a vertex and a layer. It needs Samples, and is computed on the host.
 	PerSource bool
 	Batch     int // of vertices whose trees are computed together; 0 means 4096
 	// Precision is that of features, weights and hidden rows on a device; the host has SAGEFloat32

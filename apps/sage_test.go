@@ -242,7 +242,7 @@ func TestGraphSAGE(t *testing.T) {
 func TestGraphSAGEPerSource(t *testing.T) {
 	t.Parallel()
 	g := build[float64](t, sageSample(), matrix.CSR)
-	x := drawFeatures(t, 14, 6, .7, matrix.Full)
+	x := drawFeatures(t, 14, 6, 1, matrix.Full)
 	for _, a := range []SAGEAggregator{AggregateMean, AggregatePool} {
 		m := randomModel(a, 6, 4, 3, 5)
 		for _, o := range []SAGEOptions{{Replace: true}, {Sampling: SampleByWalks}, {Sampling: SampleByWeight}, {}} {

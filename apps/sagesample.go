@@ -272,8 +272,8 @@ func blockOf[F real](g *sageGraph, targets []int32, round uint64, layer, samples
 	return b, sources, err
 }
 
-// ownBlock is blockOf for trees of their own: owners are the vertices whose trees the targets belong to,
-// and every choice is a source of its own.
+// ownBlock is blockOf for trees of their own: owners are the vertices whose trees the targets
+// belong to, and every choice is a source of its own.
 func ownBlock[F real](g *sageGraph, targets, owners []int32, layer, samples int) (*sageBlock[F], []int32, []int32, error) {
 	const grain = 1 << 10
 	parts := make([]sagePart, (len(targets)+grain-1)/grain)

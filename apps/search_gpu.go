@@ -37,8 +37,8 @@ const (
 	longRow       = 512
 )
 
-// walkProgram returns the kernels. own is the CUDA text of a weight of x, the score, and y, the value of
-// the edge, or "".
+// walkProgram returns the kernels. own is the CUDA text of a weight of x, the score, and y, the
+// value of the edge, or "".
 func walkProgram(t device.Type, own string) device.Program {
 	p := graphProgram("search", "graph search", philoxText+searchText, map[string]any{
 		"HB_SEARCH_CURVE": curvePoints, "HB_SEARCH_PART": sumWalks, "HB_PHILOX_ROUNDS": philox.Rounds,

@@ -504,7 +504,8 @@ func TestGraphSearchOnDevice(t *testing.T) {
 			t.Errorf("%v of length %d: other walks or figures than on the host", o.Rule, o.Length)
 		}
 	}
-	// Many vertices without edges, dead ends, cycles of two: every start, and some of them several times.
+	// Many vertices without edges, dead ends, cycles of two: every start, and some of them several
+	// times.
 	sparse, ranks := blank(500), make([]float64, 500)
 	for k, u := range rng.Perm(250 * 300)[:700] {
 		sparse.edges = append(sparse.edges, edge{u / 300, u % 300, 1 + k%4})

@@ -17,8 +17,8 @@ import (
 // tuples of R-MAT 18 with their duplicates; ac1000 are the edges of a graph in the shape of the
 // HIVE classification data; planted200k has communities in 200,000 vertices, of mean degree 17.6
 // and mixing .3. data/NAME is a graph of the folder data, simple and undirected. The signals of the
-// fused lasso have the values of their vertices in more["values"]. flow… are networks, whose last two
-// vertices are the source and the sink.
+// fused lasso have the values of their vertices in more["values"]. flow… are networks, whose last
+// two vertices are the source and the sink.
 func makeInput(name, data string) (*input, error) {
 	in := &input{name: name, more: map[string]any{}}
 	var scale, n int

@@ -14,13 +14,16 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// flowNetwork makes the network of a name, 2^shrink times smaller, and whether there is one. The last
-// two vertices are the source and the sink. Capacities are multiples of 1/16, so that sums are exact.
+// flowNetwork makes the network of a name, 2^shrink times smaller, and whether there is one. The
+// last two vertices are the source and the sink. Capacities are multiples of 1/16, so that sums are
+// exact.
 //
-//	flowgrid1024  a picture to cut in two: a grid of 1024², edges by likeness, and an edge from the source
+//	flowgrid1024  a picture to cut in two: a grid of 1024², edges by likeness, and an edge from the
+//	source
 //	              or to the sink for each pixel, by its value
 //	flowrmat18    R-MAT 18, symmetric capacities 1…255, 64 vertices at each end
-//	flowplanar1m  a triangulated planar graph of a million vertices, the same, a thousand at each end
+//	flowplanar1m  a triangulated planar graph of a million vertices, the same, a thousand at each
+//	end
 func flowNetwork(name string, shrink int) (*gen.Graph, []float64, bool) {
 	var rows, cols []int
 	var capacity []float64
@@ -115,8 +118,8 @@ func flowCases() (cases []cpuCase) {
 	return cases
 }
 
-// lassoCases are the rows of the fused lasso to the proven optimum, beside the serial solver: small,
-// middle and large λ₁ of the families of ../shared/FUSED-LASSO.md.
+// lassoCases are the rows of the fused lasso to the proven optimum, beside the serial solver:
+// small, middle and large λ₁ of the families of ../shared/FUSED-LASSO.md.
 func lassoCases() (cases []cpuCase) {
 	for _, c := range []struct {
 		input  string

@@ -956,8 +956,8 @@ HB_KERNEL hb_lasso_value(hb_i32 n, const double *y, const double *nu, const doub
 	}
 }
 
-// hb_lasso_copies writes the graph of so many copies of a graph of n vertices, m arcs and edges edges, one
-// after the other. weight and weights may be null.
+// hb_lasso_copies writes the graph of so many copies of a graph of n vertices, m arcs and edges
+// edges, one after the other. weight and weights may be null.
 HB_KERNEL hb_lasso_copies(hb_i32 copies, hb_i32 n, hb_i32 m, hb_i32 edges, const hb_i32 *ptr, const hb_i32 *tail, const hb_i32 *head, const hb_i32 *name,
 	const double *weight, hb_i32 *ptrs, hb_i32 *tails, hb_i32 *heads, hb_i32 *names, double *weights) {
 	HB_EACH(t, (hb_i64)copies * m) {

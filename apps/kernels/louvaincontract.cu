@@ -1,5 +1,5 @@
-// The next level, and the numbering of the result by size. Continues louvainparts.cu; louvain.cu says
-// what a level is.
+// The next level, and the numbering of the result by size. Continues louvainparts.cu; louvain.cu
+// says what a level is.
 
 // ---- Contraction ----
 

@@ -1,5 +1,5 @@
-// Partitions of the vertices of a level: their names and numbers, their modularity, the refinement of
-// Leiden, connected pieces. Continues louvain.cu, whose comment says what a level is.
+// Partitions of the vertices of a level: their names and numbers, their modularity, the refinement
+// of Leiden, connected pieces. Continues louvain.cu, whose comment says what a level is.
 
 // ---- Rows ----
 

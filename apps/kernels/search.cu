@@ -11,16 +11,17 @@
 //     HB_SEARCH_LONG     entries above which a block takes a row there
 //
 // In: ptr, idx, the rows of an n×n matrix; score double[n], or null. Tables, by the rule:
-//     best, second  hb_i32[n], the best neighbours, −1 for none: hb_search_best, some threads a row, and
-//                   hb_search_best_long, a block a row
+//     best, second  hb_i32[n], the best neighbours, −1 for none: hb_search_best, some threads a
+//                   row, and hb_search_best_long, a block a row
 //     slots         hb_slot[entries], alias tables: hb_search_mass, a warp a row, writes integer masses
 //                   hb_u64[entries], of which hb_search_slots, a warp a row, makes the tables
-// Both null: uniform. hb_search_walk has a thread a walk; hb_search_live lists the walks that move, so
-// that no lane waits for one that cannot. All of it gives the bits of the host.
+// Both null: uniform. hb_search_walk has a thread a walk; hb_search_live lists the walks that move,
+// so that no lane waits for one that cannot. All of it gives the bits of the host.
 //
-// A step of a walk reads a row and one entry or slot at random: one sector of DRAM where the rows stay
-// in the cache, which bounds uniform and stochastic walks. hb_search_pack puts the offset, the length
-// and the score of a row into one record. Slots have 16 bytes so that one load takes all of a slot.
+// A step of a walk reads a row and one entry or slot at random: one sector of DRAM where the rows
+// stay in the cache, which bounds uniform and stochastic walks. hb_search_pack puts the offset, the
+// length and the score of a row into one record. Slots have 16 bytes so that one load takes all of
+// a slot.
 
 
 struct __align__(16) hb_slot { hb_i32 own, alias; hb_u32 threshold, unused; };
@@ -29,7 +30,8 @@ struct __align__(16) hb_slot { hb_i32 own, alias; hb_u32 threshold, unused; };
 	for (hb_i64 v = ((hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x) / HB_WARP; v < n; v += (hb_i64)gridDim.x * HB_GRAPH_WARPS)
 
 // hb_search_weights writes the weight of each entry: its value, times the score of the neighbour if there
-// are scores, or the weight that the caller gives, hb_search_own(score, value). bad becomes 1 if a weight is not finite, or with least negative. val may be null: all 1.
+// are scores, or the weight that the caller gives, hb_search_own(score, value). bad becomes 1 if a
+// weight is not finite, or with least negative. val may be null: all 1.
 HB_KERNEL hb_search_weights(hb_i64 entries, const hb_i32 *idx, const HB_T *val, const double *score, hb_i32 least, double *weight, hb_u64 *bad) {
 	HB_EACH(p, entries) {
 #if HB_SEARCH_OWN
@@ -247,8 +249,8 @@ HB_KERNEL hb_search_slots(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const 
 	}
 }
 
-// hb_search_parts adds up the sums of walks by parts, each in order. A warp takes 32 parts, which go
-// through shared memory so that loads are of whole lines.
+// hb_search_parts adds up the sums of walks by parts, each in order. A warp takes 32 parts, which
+// go through shared memory so that loads are of whole lines.
 HB_KERNEL hb_search_parts(hb_i64 walks, const double *sums, double *parts) {
 	__shared__ double tile[HB_WARP][HB_WARP + 1];
 	const hb_i64 count = (walks + HB_SEARCH_PART - 1) / HB_SEARCH_PART;
@@ -269,8 +271,8 @@ HB_KERNEL hb_search_parts(hb_i64 walks, const double *sums, double *parts) {
 	}
 }
 
-// The row of a vertex as draws need it, with its score or without. Chases have the best neighbour in
-// place of the offset.
+// The row of a vertex as draws need it, with its score or without. Chases have the best neighbour
+// in place of the offset.
 struct __align__(8) hb_search_row { hb_u32 begin, count; };
 struct __align__(16) hb_search_scored { hb_u32 begin, count; double score; };
 
@@ -289,8 +291,8 @@ HB_KERNEL hb_search_pack(hb_i32 n, const hb_i64 *ptr, const hb_i32 *best, const 
 	}
 }
 
-// hb_search_live lists the walks of a launch whose start has neighbours, in any order, and does what
-// the others, of one vertex, have to: the arguments are those of hb_search_walk.
+// hb_search_live lists the walks of a launch whose start has neighbours, in any order, and does
+// what the others, of one vertex, have to: the arguments are those of hb_search_walk.
 HB_KERNEL hb_search_live(const hb_i64 *ptr, const hb_i32 *starts, hb_i64 per_start, hb_i64 first_walk, hb_i64 walks, hb_i32 length,
 	const double *score, hb_u32 *first, hb_u64 *visits, double *sums, hb_i32 *cells, hb_u64 *ends, hb_u32 *list, hb_u64 *live) {
 	__shared__ hb_u32 count;
@@ -395,10 +397,10 @@ enum { hb_search_general, hb_search_packed, hb_search_chase };
 
 // hb_search_walk walks. Of walk w of this launch: sums[w] is the sum of its scores, cells the vertices,
 // length of them, −1 after the end. first is lowered to the point of the curve of each visit; ends[k]
-// counts the walks that end early after k steps, ends[length] the restarts. visits, score, first, sums
-// and cells may be null. hb_search_walk_packed reads packed rows, hb_search_walk_chase goes from best to
-// best. hb_search_walk_more has restarts, with probability restarts/2⁵³, and walks that do not return
-// to the vertex before.
+// counts the walks that end early after k steps, ends[length] the restarts. visits, score, first,
+// sums and cells may be null. hb_search_walk_packed reads packed rows, hb_search_walk_chase goes
+// from best to best. hb_search_walk_more has restarts, with probability restarts/2⁵³, and walks
+// that do not return to the vertex before.
 template <bool more, int form>
 HB_DEVICE void hb_search_walks(const hb_search &s, const hb_i32 *starts, hb_i64 per_start, hb_i64 first_walk, hb_i64 walks, hb_i32 length,
 	const double *score, hb_u32 *first, hb_u64 *visits, double *sums, hb_i32 *cells, hb_u64 *ends, hb_u64 restarts, bool forward) {
