@@ -18,12 +18,10 @@ import (
 // last two vertices are the source and the sink. Capacities are multiples of 1/16, so that sums are
 // exact.
 //
-//	flowgrid1024  a picture to cut in two: a grid of 1024², edges by likeness, and an edge from the
-//	source
-//	              or to the sink for each pixel, by its value
+//	flowgrid1024  a picture to cut in two: a grid of 1024², edges by likeness, and an edge from
+//	              the source or to the sink for each pixel, by its value
 //	flowrmat18    R-MAT 18, symmetric capacities 1…255, 64 vertices at each end
-//	flowplanar1m  a triangulated planar graph of a million vertices, the same, a thousand at each
-//	end
+//	flowplanar1m  a triangulated planar graph of a million vertices, a thousand at each end
 func flowNetwork(name string, shrink int) (*gen.Graph, []float64, bool) {
 	var rows, cols []int
 	var capacity []float64
