@@ -370,7 +370,7 @@ type merged struct {
 }
 
 // merge is contract by one pass: the rows of a part are summed into a list over all parts. Entries
-// of weight 0 are left out.
+// of weight 0 stay, as on a device: they decide which vertices a move makes active.
 func (l *levelGraph) merge(part []int32, parts int, run Run) (*levelGraph, error) {
 	begin, entries := make([]int32, parts+1), make([]int64, parts+1)
 	for v, c := range part {
@@ -392,7 +392,7 @@ func (l *levelGraph) merge(part []int32, parts int, run Run) (*levelGraph, error
 	}
 	threads := parallel.Threads(run.Threads)
 	type worker struct {
-		sum  []int64 // by part, 0 between rows
+		sum  []int64 // by part, plus 1; 0 between rows
 		near []int32 // the parts with a sum
 	}
 	workers := make([]worker, threads+1)
@@ -409,7 +409,7 @@ func (l *levelGraph) merge(part []int32, parts int, run Run) (*levelGraph, error
 			m.length = append(m.length, int64(len(near)))
 			m.idx = append(m.idx, near...)
 			for _, d := range near {
-				m.weight = append(m.weight, w.sum[d])
+				m.weight = append(m.weight, w.sum[d]-1)
 				w.sum[d] = 0
 			}
 		}
@@ -442,8 +442,8 @@ func (l *levelGraph) merge(part []int32, parts int, run Run) (*levelGraph, error
 	return next, err
 }
 
-// row adds the rows of some vertices to the sums of parts and returns the number of parts with one,
-// which near lists.
+// row adds the rows of some vertices to the sums of parts, which are 1 above the weights, and returns
+// the number of parts with one, which near lists.
 func (l *levelGraph) row(members, part []int32, sum []int64, near []int32) (k int) {
 	for _, v := range members {
 		lo, hi := l.ptr[v], l.ptr[v+1]
@@ -451,20 +451,21 @@ func (l *levelGraph) row(members, part []int32, sum []int64, near []int32) (k in
 			for _, u := range l.idx[lo:hi] {
 				d := part[u]
 				x := sum[d]
+				fresh := int64(uint64(x-1) >> 63) // 1 if x is 0, without a branch
 				near[k] = d
-				k += int(uint64(x-1) >> 63) // 1 if x is 0, without a branch
-				sum[d] = x + 1
+				k += int(fresh)
+				sum[d] = x + fresh + 1
 			}
 			continue
 		}
 		weight := l.weight[lo:hi]
 		for p, u := range l.idx[lo:hi] {
-			if y := weight[p]; y != 0 {
-				d := part[u]
+			if d := part[u]; d >= 0 { // else all weights of u are 0
 				x := sum[d]
+				fresh := int64(uint64(x-1) >> 63)
 				near[k] = d
-				k += int(uint64(x-1) >> 63)
-				sum[d] = x + y
+				k += int(fresh)
+				sum[d] = x + fresh + weight[p]
 			}
 		}
 	}
