@@ -18,6 +18,10 @@ var (
 	louvainCommonText string
 	//go:embed kernels/louvain.cu
 	louvainText string
+	//go:embed kernels/louvainparts.cu
+	louvainPartsText string
+	//go:embed kernels/louvaincontract.cu
+	louvainContractText string
 	//go:embed kernels/louvainopen.cu
 	louvainOpenText string
 )
@@ -64,7 +68,7 @@ func louvainProgram(wide bool) device.Program {
 	if wide {
 		t = uint64Type
 	}
-	p := graphProgram("louvain", "communities", louvainCommonText+louvainText, map[string]any{
+	p := graphProgram("louvain", "communities", louvainCommonText+louvainText+louvainPartsText+louvainContractText, map[string]any{
 		"HB_LV_CHUNK": louvainChunk, "HB_LV_SLOTS": louvainSlots, "HB_LV_BATCHES": louvainBatches,
 		"HB_LV_LEAST": leastGain, "HB_LV_MANY": wakeMany, "HB_LV_UNIT": float64(gainScale),
 	})

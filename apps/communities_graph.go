@@ -332,7 +332,15 @@ func directedError(app string, l *levelGraph) error {
 // contract returns the graph of the parts: B = SᵀAS, where S(v, part(v)) = 1. A vertex whose part
 // is −1 has no edges and is left out. B(c,c) is the weight inside c in both directions, so that the
 // modularity of the parts of l is that of the vertices of B.
+//
+// Both products are one pass over A, merge, but with Method Pipeline: S has one entry in a row.
 func (l *levelGraph) contract(part []int32, parts int, run Run) (*levelGraph, error) {
+	if run.Method != Pipeline {
+		return l.merge(part, parts, run)
+	}
+	if l.weight != nil && l.values == nil {
+		l.values = valuesOf(l)
+	}
 	with := run.with()
 	s, err := membershipMatrix(part, parts)
 	if err != nil {
@@ -351,6 +359,117 @@ func (l *levelGraph) contract(part []int32, parts int, run Run) (*levelGraph, er
 		return nil, err
 	}
 	return levelGraphOfValues(b), nil
+}
+
+// merged has rows of merge: their lengths, columns and weights.
+type merged struct {
+	length []int64
+	idx    []int32
+	weight []int64
+	_      [64]byte
+}
+
+// merge is contract by one pass: the rows of a part are summed into a list over all parts. Entries
+// of weight 0 stay, as on a device: they decide which vertices a move makes active.
+func (l *levelGraph) merge(part []int32, parts int, run Run) (*levelGraph, error) {
+	begin, entries := make([]int32, parts+1), make([]int64, parts+1)
+	for v, c := range part {
+		if c >= 0 {
+			begin[c+1]++
+			entries[c+1] += l.ptr[v+1] - l.ptr[v]
+		}
+	}
+	for c := range parts {
+		begin[c+1] += begin[c]
+		entries[c+1] += entries[c]
+	}
+	members, at := make([]int32, begin[parts]), slices.Clone(begin[:parts])
+	for v, c := range part {
+		if c >= 0 {
+			members[at[c]] = int32(v)
+			at[c]++
+		}
+	}
+	threads := parallel.Threads(run.Threads)
+	type worker struct {
+		sum  []int64 // by part, plus 1; 0 between rows
+		near []int32 // the parts with a sum
+	}
+	workers := make([]worker, threads+1)
+	bounds := parallel.Cut(entries, 16*threads, 1)
+	pieces := make([]merged, len(bounds)-1)
+	err := parallel.Pieces(run.Context, threads, len(pieces), func(id, k int) {
+		w, m := &workers[id], &pieces[k]
+		if w.sum == nil {
+			w.sum, w.near = make([]int64, parts), make([]int32, parts+1)
+		}
+		for c := bounds[k]; c < bounds[k+1]; c++ {
+			near := w.near[:l.row(members[begin[c]:begin[c+1]], part, w.sum, w.near)]
+			slices.Sort(near)
+			m.length = append(m.length, int64(len(near)))
+			m.idx = append(m.idx, near...)
+			for _, d := range near {
+				m.weight = append(m.weight, w.sum[d]-1)
+				w.sum[d] = 0
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	next := &levelGraph{n: parts, ptr: make([]int64, parts+1), degree: make([]int64, parts)}
+	starts := make([]int64, len(pieces)+1)
+	for k := range pieces {
+		for t, n := range pieces[k].length {
+			c := bounds[k] + t
+			next.ptr[c+1] = next.ptr[c] + n
+		}
+		starts[k+1] = starts[k] + int64(len(pieces[k].idx))
+	}
+	next.idx, next.weight = make([]int32, starts[len(pieces)]), make([]int64, starts[len(pieces)])
+	err = parallel.Pieces(run.Context, threads, len(pieces), func(_, k int) {
+		copy(next.idx[starts[k]:], pieces[k].idx)
+		copy(next.weight[starts[k]:], pieces[k].weight)
+		for c := bounds[k]; c < bounds[k+1]; c++ {
+			for _, x := range next.weight[next.ptr[c]:next.ptr[c+1]] {
+				next.degree[c] += x
+			}
+		}
+	})
+	for _, x := range next.degree {
+		next.total += x
+	}
+	return next, err
+}
+
+// row adds the rows of some vertices to the sums of parts, which are 1 above the weights, and returns
+// the number of parts with one, which near lists.
+func (l *levelGraph) row(members, part []int32, sum []int64, near []int32) (k int) {
+	for _, v := range members {
+		lo, hi := l.ptr[v], l.ptr[v+1]
+		if l.weight == nil {
+			for _, u := range l.idx[lo:hi] {
+				d := part[u]
+				x := sum[d]
+				fresh := int64(uint64(x-1) >> 63) // 1 if x is 0, without a branch
+				near[k] = d
+				k += int(fresh)
+				sum[d] = x + fresh + 1
+			}
+			continue
+		}
+		weight := l.weight[lo:hi]
+		for p, u := range l.idx[lo:hi] {
+			if d := part[u]; d >= 0 { // else all weights of u are 0
+				x := sum[d]
+				fresh := int64(uint64(x-1) >> 63)
+				near[k] = d
+				k += int(fresh)
+				sum[d] = x + fresh + weight[p]
+			}
+		}
+	}
+	return k
 }
 
 // levelGraphOfValues returns a symmetric matrix as a graph.

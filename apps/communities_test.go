@@ -346,9 +346,22 @@ func TestContractionKeepsModularity(t *testing.T) {
 			r.Fatal(err)
 		}
 		part, parts := numbered(drawPartBelow(r, n), l.degree)
-		b, err := l.contract(part, parts, Run{})
+		b, err := l.contract(part, parts, Run{Threads: rapid.IntRange(1, 3).Draw(r, "threads")})
 		if err != nil {
 			r.Fatal(err)
+		}
+		product, err := l.contract(part, parts, Run{Method: Pipeline})
+		if err != nil {
+			r.Fatal(err)
+		}
+		values, entries := valuesOf(b), product.values.NVals()
+		for at, x := range product.values.All() {
+			if y, ok := values.At(at.Row, at.Col); !ok || y != x {
+				r.Fatalf("entry (%d, %d) is %d, in the product %d", at.Row, at.Col, y, x)
+			}
+		}
+		if n := values.NVals(); n != entries || !slices.Equal(b.degree, product.degree) {
+			r.Fatalf("%d entries, degrees %v; the product has %d, %v", n, b.degree, entries, product.degree)
 		}
 		each := make([]int32, parts)
 		for c := range each {
@@ -361,7 +374,7 @@ func TestContractionKeepsModularity(t *testing.T) {
 			r.Fatalf("weight %d, after contraction %d", l.total, b.total)
 		}
 		coarse := matrix.New[float64](parts, parts)
-		for c, x := range b.values.All() {
+		for c, x := range values.All() {
 			y := float64(x)
 			if c.Row == c.Col {
 				y /= 2

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"math"
 	"math/bits"
+	"slices"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/access"
@@ -36,6 +37,11 @@ const (
 	lassoActive  = 24
 	lassoNumbers = 64
 )
+
+// lassoTogether bounds the arcs of the columns of a batch that are solved together, as copies of
+// the graph: as many as hb_lasso_hold holds on an H200. An iteration there takes about as long for
+// 10,000 arcs as for these. Tests lower it.
+var lassoTogether = 1_300_000
 
 // lassoSweeps is the number of sweeps of bounds between two looks of the host. Bounds of planar
 // graphs settle within five.
@@ -124,6 +130,20 @@ func (g *lassoGraph) upload(s *device.Session, l *lassoEdges) {
 	g.n, g.m, g.edges = n, m, edges
 }
 
+// copies returns the graph of so many copies of g, for the session.
+func (g *lassoGraph) copies(r *lassoRun, count int) *lassoGraph {
+	s := r.s
+	all := &lassoGraph{n: count * g.n, m: count * g.m, edges: count * g.edges, same: g.same, least: g.least}
+	all.ptr, all.tail = s.Alloc(4*int64(all.n+1)), s.Alloc(4*int64(all.m))
+	all.head, all.name = s.Alloc(4*int64(all.m)), s.Alloc(4*int64(all.m))
+	if g.weight.Addr != 0 {
+		all.weight = s.Alloc(8 * int64(all.m))
+	}
+	r.each("copies", int64(max(all.n+1, all.m)), int32(count), int32(g.n), int32(g.m), int32(g.edges), g.ptr, g.tail, g.head, g.name, g.weight,
+		all.ptr, all.tail, all.head, all.name, all.weight)
+	return all
+}
+
 // A lassoShare is a part on a device; see kernels/lasso.cu.
 type lassoShare struct {
 	n, m                                                                            int64
@@ -171,6 +191,9 @@ type lassoRun struct {
 	figures                                  device.Buffer
 
 	first lassoShare // all vertices: the arrays that do not depend on y and λ₁
+
+	raw     bool    // solve leaves out finish
+	divided []int32 // the vertices that the host solved
 }
 
 func newLassoRun(s *device.Session, g *lassoGraph, nu []float64, o FusedLassoOptions) *lassoRun {
@@ -274,7 +297,9 @@ func (r *lassoRun) solve(y []float64, nu []float64, lambda1 float64, before *las
 	ys := s.Upload(unsafe.Pointer(&y[0]), 8*n)
 	if lambda1 == 0 || bound == 0 || m == 0 {
 		s.Copy(f.values, ys, 8*n)
-		r.finish(f, ys)
+		if !r.raw {
+			r.finish(f, ys)
+		}
 		return f
 	}
 	p := r.first
@@ -334,7 +359,9 @@ func (r *lassoRun) solve(y []float64, nu []float64, lambda1 float64, before *las
 	}
 	p.free(s)
 	r.o.report("fused lasso", n, n)
-	r.finish(f, ys)
+	if !r.raw {
+		r.finish(f, ys)
+	}
 	s.Free(ys)
 	return f
 }
@@ -582,7 +609,7 @@ func (r *lassoRun) divide(p *lassoShare, f *lassoFound, scale float64) {
 	how.first, how.work = 1, 1000 // iterations have not helped
 	err := left.drive(q, f.res, o, how, threads, scale, false)
 	f.res.Iterations = iterations
-	f.res.Divided = int(p.n)
+	f.res.Divided, r.divided = int(p.n), vertex
 	s.Fail(err)
 	if s.Err() != nil {
 		return
@@ -634,6 +661,38 @@ func (r *lassoRun) finish(f *lassoFound, ys device.Buffer) {
 	}
 }
 
+// together solves several columns of a batch as one problem of copies of the graph, until all
+// regions are proven, and returns their results.
+func (r *lassoRun) together(all *lassoRun, ys [][]float64, nu []float64, lambda1 float64) (list []*FusedLassoResult, stores []device.Store) {
+	s, n, edges := r.s, int64(r.g.n), int64(r.g.edges)
+	var y, weights []float64
+	for _, column := range ys {
+		y, weights = append(y, column...), append(weights, nu...)
+	}
+	all.divided = nil
+	f := all.solve(y, weights, lambda1, nil)
+	for c := range ys {
+		if s.Err() != nil {
+			return nil, nil
+		}
+		// The arcs of the first copy have the capacities of all.
+		one := &lassoFound{res: &FusedLassoResult{Lambda1: lambda1, Iterations: f.res.Iterations}, proven: f.proven, most: f.most, cap: f.cap,
+			values: f.values.At(8 * n * int64(c)), flows: f.flows.At(8 * edges * int64(c))}
+		for _, v := range all.divided {
+			if int64(v)/n == int64(c) {
+				one.res.Divided++
+			}
+		}
+		column := s.Upload(unsafe.Pointer(&ys[c][0]), 8*n)
+		r.finish(one, column)
+		s.Free(column)
+		list, stores = append(list, one.res), append(stores, r.result(one))
+		r.o.report("fused lasso, observations", int64(c+1), int64(len(ys)))
+	}
+	f.free(s)
+	return list, stores
+}
+
 // result makes the solution a vector on the device.
 func (r *lassoRun) result(f *lassoFound) device.Store {
 	v := r.s.NewFull(1, r.g.n, doubleType)
@@ -651,7 +710,10 @@ type lassoJob struct {
 }
 
 // fusedLassos solves fused lassos of a graph on a device. Each is as if alone, but for warm starts.
+//
+// A batch, jobs of the same λ₁, is solved as many columns at a time as fit.
 func fusedLassos[T semiring.Number](at device.Runner, g matrix.Source[T], o FusedLassoOptions, jobs []lassoJob) ([]*FusedLassoResult, error) {
+	batch := len(jobs) > 1 && !slices.ContainsFunc(jobs, func(j lassoJob) bool { return j.warm })
 	n, err := square("FusedLasso", g)
 	if err != nil {
 		return nil, err
@@ -707,6 +769,30 @@ func fusedLassos[T semiring.Number](at device.Runner, g matrix.Source[T], o Fuse
 				}
 			}
 			r := newLassoRun(s, graph, nu, o)
+			if size := min(len(jobs), lassoTogether/max(graph.m, 1)); batch && size > 1 && graph.m > 0 {
+				var all *lassoRun
+				for lo := 0; lo < len(jobs) && s.Err() == nil; lo += size {
+					hi := min(lo+size, len(jobs))
+					if all == nil || all.g.n != (hi-lo)*n {
+						exact := o
+						exact.Exact, exact.Progress = true, nil
+						var weights []float64
+						if nu != nil {
+							weights = slices.Repeat(nu, hi-lo)
+						}
+						all = newLassoRun(s, graph.copies(r, hi-lo), weights, exact)
+						all.raw = true
+					}
+					var ys [][]float64
+					for _, job := range jobs[lo:hi] {
+						ys = append(ys, job.y)
+					}
+					found, kept := r.together(all, ys, nu, jobs[lo].lambda)
+					copy(list[lo:], found)
+					copy(stores[lo:], kept)
+				}
+				return
+			}
 			var before *lassoFound
 			for k, job := range jobs {
 				if !job.warm || before != nil && before.res.Lambda1 == 0 {

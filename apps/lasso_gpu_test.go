@@ -128,17 +128,38 @@ func TestFusedLassoPathAndBatchOnDevice(t *testing.T) {
 		}
 		sameLasso(t, fmt.Sprintf("path, λ₁ = %v", l1), c, .1, path[k], c.solve(t, FusedLassoOptions{Lambda1: l1, Lambda2: .1, Exact: true}))
 	}
-	other := c
-	other.y = nil
-	columns := make([]float64, 0, 2*len(c.y))
-	for _, x := range c.y {
-		other.y = append(other.y, x*x)
-		columns = append(columns, x, x*x)
+	// Five columns of different scales, two or all of them at a time, and one by one.
+	before := lassoTogether
+	t.Cleanup(func() { lassoTogether = before })
+	const count = 5
+	cases, columns := make([]lassoCase, count), make([]float64, 0, count*len(c.y))
+	for k := range cases {
+		cases[k] = c
+		cases[k].y = nil
 	}
-	ys := must[*matrix.Matrix[float64]](t)(matrix.FromDense(len(c.y), 2, columns))
-	batch := must[[]*FusedLassoResult](t)(FusedLassoBatch(g, ys, FusedLassoOptions{Lambda1: .4, Exact: true}))
-	for k, c := range []lassoCase{c, other} {
-		sameLasso(t, fmt.Sprintf("column %d", k), c, 0, batch[k], c.solve(t, FusedLassoOptions{Lambda1: .4, Exact: true}))
+	for v, x := range c.y {
+		for k, y := range []float64{x, x * x, 30 * x, 7, float64(v % 3)} {
+			cases[k].y = append(cases[k].y, y)
+			columns = append(columns, y)
+		}
+	}
+	ys := must[*matrix.Matrix[float64]](t)(matrix.FromDense(len(c.y), count, columns))
+	weights := must[*matrix.Vector[float64]](t)(matrix.VectorOf(slices.Clone(c.nu)))
+	for _, most := range []int{0, 5 * len(c.pairs), before} {
+		lassoTogether = most
+		o := FusedLassoOptions{Lambda1: .4, Lambda2: .1, Exact: most > 0, VertexWeights: weights}
+		batch := must[[]*FusedLassoResult](t)(FusedLassoBatch(g, ys, o))
+		for k, c := range cases {
+			o.Exact = true
+			want := c.solve(t, o)
+			if most == 0 {
+				if !(batch[k].Gap <= lassoTolerance) || math.Abs(batch[k].Objective-want.Objective) > lassoTolerance*math.Abs(want.Objective) {
+					t.Errorf("column %d: objective %v with gap %v, the optimum is %v", k, batch[k].Objective, batch[k].Gap, want.Objective)
+				}
+				continue
+			}
+			sameLasso(t, fmt.Sprintf("column %d, %d arcs together", k, most), c, .1, batch[k], want)
+		}
 	}
 }
 

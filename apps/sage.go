@@ -64,7 +64,10 @@ type SAGEOptions struct {
 	Replace  bool   // draw with replacement, as the HIVE report does
 	Seed     uint64 // of the choices
 	Vertices []int  // to embed; nil for all
-	Batch    int    // of vertices whose trees are computed together; 0 means 4096
+	// PerSource draws the samples of each vertex's tree anew, as the HIVE report does, in place of
+	// one choice for a vertex and a layer. It needs Samples, and is computed on the host.
+	PerSource bool
+	Batch     int // of vertices whose trees are computed together; 0 means 4096
 	// Precision is that of features, weights and hidden rows on a device; the host has SAGEFloat32
 	// alone. Sums and embeddings are in float32.
 	Precision SAGEPrecision
@@ -119,7 +122,8 @@ type SAGEResult struct {
 // a layer see the same choice, as in the paper's algorithm. If all vertices are wanted, or so many
 // that their trees would be larger than the graph, layers are computed for all vertices: dense
 // products, then products of the matrix of chosen neighbours with a full one. Otherwise the trees of
-// a batch of vertices are. Both give the same embeddings, to rounding.
+// a batch of vertices are. Both give the same embeddings, to rounding. With PerSource the choice
+// depends on the vertex whose embedding is wanted too, and trees of all of these are computed.
 //
 // Wrong shapes are a *matrix.DimensionError with both shapes. O(vertices × d × h + chosen × h) a
 // layer. Dense products run by OpenBLAS if it is on the system, and else by gonum.
@@ -160,6 +164,14 @@ func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[fl
 			return nil, err
 		}
 	}
+	switch {
+	case o.PerSource && o.Samples == nil:
+		return nil, &ParameterError{app, "the option PerSource", "set without samples", "numbers of samples, or unset: all neighbours are the same for all"}
+	case o.PerSource && o.Method == Fused:
+		return nil, &ParameterError{app, "the method", "fused with PerSource", "auto or pipeline"}
+	case o.PerSource:
+		on = nil
+	}
 	if o.Precision < SAGEFloat32 || o.Precision > SAGEBFloat16 {
 		return nil, &ParameterError{app, "the precision", o.Precision.String(), "SAGEFloat32, SAGETF32, SAGEFloat16 or SAGEBFloat16"}
 	}
@@ -186,7 +198,10 @@ func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[fl
 	}
 	method := "layers"
 	var z panel[float32]
-	if o.Vertices != nil && treeSize(len(o.Vertices), o.Samples, at, len(net.layers)) < float64(n) {
+	if o.PerSource {
+		method = "own trees"
+		z, err = net.embedOwnTrees(at, x, o)
+	} else if o.Vertices != nil && treeSize(len(o.Vertices), o.Samples, at, len(net.layers)) < float64(n) {
 		method = "trees"
 		z, err = net.embedTrees(at, x, o)
 	} else {
@@ -476,6 +491,53 @@ func (n *sageNet[F]) embedTrees(g *sageGraph, x sageInput[F], o SAGEOptions) (pa
 			copy(row(z, lo+k), row(tapes[len(tapes)-1].out, place[int32(v)]))
 		}
 		o.report("GraphSAGE", int64(hi), int64(len(o.Vertices)))
+	}
+	return z, nil
+}
+
+// ownRows bounds the rows of the trees of a batch.
+const ownRows = 1 << 18
+
+// embedOwnTrees computes embeddings of o.Vertices by trees whose choices are their own.
+func (n *sageNet[F]) embedOwnTrees(g *sageGraph, x sageInput[F], o SAGEOptions) (panel[F], error) {
+	list := numbers(o.Vertices)
+	if o.Vertices == nil {
+		list = make([]int32, g.n)
+		for v := range list {
+			list[v] = int32(v)
+		}
+	}
+	rows := 1
+	for _, s := range o.Samples {
+		rows = min(rows*(1+min(s, ownRows)), ownRows)
+	}
+	batch := max(1, min(o.Batch, ownRows/rows))
+	z := newPanel[F](len(list), n.layers[len(n.layers)-1].width())
+	for lo := 0; lo < len(list); lo += batch {
+		hi := min(lo+batch, len(list))
+		at, owners := list[lo:hi], list[lo:hi]
+		blocks := make([]*sageBlock[F], len(n.layers))
+		for k := len(blocks) - 1; k >= 0; k-- {
+			var err error
+			if blocks[k], at, owners, err = ownBlock[F](g, at, owners, k, samplesOf(o.Samples, len(blocks)-1-k)); err != nil {
+				return z, err
+			}
+		}
+		in, err := x.only(at)
+		if err != nil {
+			return z, err
+		}
+		for k := range blocks {
+			t, err := n.forward(k, in, blocks[k], o.Run)
+			if err != nil {
+				return z, err
+			}
+			in = sageInput[F]{full: t.out}
+		}
+		for k := range hi - lo {
+			copy(row(z, lo+k), row(in.full, k))
+		}
+		o.report("GraphSAGE", int64(hi), int64(len(list)))
 	}
 	return z, nil
 }

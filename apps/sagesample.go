@@ -272,6 +272,44 @@ func blockOf[F real](g *sageGraph, targets []int32, round uint64, layer, samples
 	return b, sources, err
 }
 
+// ownBlock is blockOf for trees of their own: owners are the vertices whose trees the targets
+// belong to, and every choice is a source of its own.
+func ownBlock[F real](g *sageGraph, targets, owners []int32, layer, samples int) (*sageBlock[F], []int32, []int32, error) {
+	const grain = 1 << 10
+	parts := make([]sagePart, (len(targets)+grain-1)/grain)
+	scratch := make([]sageChoice, parallel.Threads(g.run.Threads)+1)
+	err := parallel.Pieces(g.run.Context, g.run.Threads, len(parts), func(id, p int) {
+		c, part := &scratch[id], &parts[p]
+		for k := p * grain; k < min((p+1)*grain, len(targets)); k++ {
+			g.choose(targets[k], uint64(owners[k])+1, layer, samples, c)
+			part.count = append(part.count, int64(len(c.at)))
+			part.at, part.weight = append(part.at, c.at...), append(part.weight, c.weight...)
+		}
+	})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	b := &sageBlock[F]{targets: len(targets), ptr: make([]int64, 1, len(targets)+1)}
+	sources, from := slices.Clone(targets), slices.Clone(owners)
+	var weight []F
+	for _, part := range parts {
+		for _, k := range part.count {
+			owner := owners[len(b.ptr)-1]
+			b.ptr = append(b.ptr, b.ptr[len(b.ptr)-1]+k)
+			for range k {
+				b.idx = append(b.idx, int32(len(from)))
+				from = append(from, owner)
+			}
+		}
+		sources = append(sources, part.at...)
+		for _, w := range part.weight {
+			weight = append(weight, F(w))
+		}
+	}
+	b.mean, err = matrix.FromCSR(len(targets), len(sources), b.ptr, b.idx, weight)
+	return b, sources, from, err
+}
+
 // renumber replaces vertices by their places in the list of targets and the vertices that follow
 // them, which it returns.
 func (g *sageGraph) renumber(targets, idx []int32) []int32 {

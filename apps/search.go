@@ -144,13 +144,14 @@ const curvePoints = 1024
 //
 // Curve has a point for each step up to 1024, and as many evenly spaced ones for longer walks.
 //
-// On a device, kernels walk, a thread a walk, and give the same walks and figures to the bit; with
-// Weight and a score function, the host walks.
+// On a device, kernels walk, a thread a walk, and give the same walks and figures to the bit.
+// Weights by a CUDA text that rounds other than its Go function can change draws. With a Weight
+// without CUDA text, or a score function, the host walks.
 //
 // O(walks × length), after O(edges) for the tables of greedy and stochastic walks if there are many
 // walks, and else after a row's length at the first visit of the row. Memory: 4 bytes a vertex, 8
-// with Visits, 12 an edge for tables, 64 MB for the blocks of walks that Each receives, or two walks
-// if they are longer.
+// with Visits, 12 an edge for tables, 64 MB for the blocks of walks that Each receives (256 on the
+// host of a device, which walks on while Each runs), or two walks if they are longer.
 func GraphSearch[T semiring.Element](g matrix.Source[T], scores *Scores, starts []int, opts ...SearchOptions) (*SearchResult, error) {
 	const app = "GraphSearch"
 	o, err := only(app, opts)
@@ -175,7 +176,8 @@ func GraphSearch[T semiring.Element](g matrix.Source[T], scores *Scores, starts 
 		return nil, err
 	}
 	if fits := o.fuses(scores); !fits && o.Method == Fused {
-		return nil, &ParameterError{app, "the method", "fused with weights of the caller or a score function", "auto or pipeline"}
+		return nil, &ParameterError{app, "the method", "fused with a Weight without CUDA text or a score function",
+			"auto or pipeline, or give the text"}
 	} else if !fits {
 		at = nil
 	}

@@ -17,8 +17,9 @@ var searchText string
 //go:embed kernels/philox.cu
 var philoxText string
 
-// walkKey is the key of a program, by the type of the values of edges.
-type walkKey struct{ values string }
+// walkKey is the key of a program, by the type of the values of edges and the text of the caller's
+// weight.
+type walkKey struct{ values, own string }
 
 // slotBytes is the size of a slot of kernels/search.cu.
 const slotBytes = 16
@@ -26,27 +27,42 @@ const slotBytes = 16
 // The walks of a launch, and the vertices of walks that a launch keeps for Each.
 const (
 	deviceWalks = 1 << 24
-	deviceCells = 1 << 26
+	deviceCells = 1 << 25
 )
 
-func walkProgram(t device.Type) device.Program {
+// In the search of the best neighbours, the threads of a row, and the entries above which a block
+// takes a row: a warp a row needed longer for the hubs of R-MAT 22 than for all other rows.
+const (
+	shortRowLanes = 8
+	longRow       = 512
+)
+
+// walkProgram returns the kernels. own is the CUDA text of a weight of x, the score, and y, the
+// value of the edge, or "".
+func walkProgram(t device.Type, own string) device.Program {
 	p := graphProgram("search", "graph search", philoxText+searchText, map[string]any{
 		"HB_SEARCH_CURVE": curvePoints, "HB_SEARCH_PART": sumWalks, "HB_PHILOX_ROUNDS": philox.Rounds,
-		"HB_SEARCH_TRIES": drawTries, "HB_SEARCH_RESTART": drawRestart,
+		"HB_SEARCH_OWN": 0, "HB_SEARCH_TRIES": drawTries, "HB_SEARCH_RESTART": drawRestart,
+		"HB_SEARCH_LANES": shortRowLanes, "HB_SEARCH_LONG": longRow,
 	})
 	p.Types = []device.Typedef{{Name: "HB_T", Type: t}}
+	if own != "" {
+		p.Defines["HB_SEARCH_OWN"] = 1
+		p.Head = "HB_DEVICE double hb_search_own(double x, double y) { typedef double A; typedef double B; typedef double C; typedef double T; return (double)(" +
+			own + "); }\n"
+	}
 	return p
 }
 
 // walkPrograms are the programs of GraphSearch.
-func walkPrograms(t device.Type) []device.Program { return []device.Program{walkProgram(t)} }
+func walkPrograms(t device.Type) []device.Program { return []device.Program{walkProgram(t, "")} }
 
 // errWeights says that a device met a weight that cannot be used; the host finds the first.
 var errWeights = errors.New("a weight cannot be used")
 
 // fuses reports whether the kernels have these settings.
 func (o *SearchOptions) fuses(scores *Scores) bool {
-	return o.Weight == nil && (scores == nil || scores.of == nil)
+	return (o.Weight == nil || o.Weight.Op().CUDA() != "") && (scores == nil || scores.of == nil)
 }
 
 // fusedWalks walks on a device. Its error is errWeights if a weight cannot be used.
@@ -60,22 +76,26 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 	if err != nil {
 		return err
 	}
-	if !o.Weighted { // one program is enough
+	valued, own := o.Weighted, ""
+	if o.Weight != nil {
+		valued, own = true, o.Weight.Op().CUDA()
+	}
+	if !valued { // one program is enough
 		t = doubleType
 	}
 	ends := make([]int64, o.Length+1)
 	err = at.Run(o.call("GraphSearch"), func(d *device.Session) {
-		g.Pattern = g.Pattern || !o.Weighted
+		g.Pattern = g.Pattern || !valued
 		rows, n := d.Rows(g), int64(s.n)
-		code := d.Program(walkKey{t.Name}, func() device.Program { return walkProgram(t) })
+		code := d.Program(walkKey{t.Name, own}, func() device.Program { return walkProgram(t, own) })
 		kernel := func(name string) device.Kernel { return d.Kernel(code, "hb_search_"+name) }
-		var score, weight, mass, slots, best, second, begins, visits, sums, cells device.Buffer
+		var score, weight, mass, slots, best, second, begins, first, visits, sums, cells, packed, scored, list, live device.Buffer
 		if s.scores.of != nil {
 			score = d.Upload(unsafe.Pointer(&s.scores.of[0]), 8*n)
 		}
 		warps := min((n+graphBlock/32-1)/(graphBlock/32), int64(d.Multiprocessors())*64)
 		entries := max(rows.Entries, 1)
-		if o.Weighted {
+		if valued {
 			weight = d.Alloc(8 * entries)
 			bad, by := d.Zeros(8), score
 			if o.Rule == SearchUniform {
@@ -90,8 +110,11 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 		switch {
 		case o.Rule == SearchGreedy:
 			best, second = d.Alloc(4*n), d.Alloc(4*n)
-			d.Blocks(kernel("best"), warps, graphBlock, int32(n), rows.Ptr, rows.Idx, score, weight, best, second)
-		case o.Rule == SearchStochastic || o.Weighted:
+			long, longs := d.Alloc(4*n), d.Zeros(8)
+			d.Blocks(kernel("best"), warps, graphBlock, int32(n), rows.Ptr, rows.Idx, score, weight, best, second, long, longs)
+			d.Blocks(kernel("best_long"), int64(d.Multiprocessors())*8, graphBlock, rows.Ptr, rows.Idx, score, weight, best, second, long, longs)
+			d.Free(long)
+		case o.Rule == SearchStochastic || valued:
 			mass = d.Alloc(8 * entries)
 			slots = d.Alloc(slotBytes * entries)
 			d.Blocks(kernel("mass"), warps, graphBlock, int32(n), rows.Ptr, rows.Idx, score, weight, mass)
@@ -109,19 +132,45 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 		if s.starts != nil {
 			begins = d.Ints(numbers(s.starts))
 		}
-		first, early := d.Alloc(4*n), d.Zeros(8*int64(o.Length+1))
-		d.Fill(first, 0xFF, 4*n)
+		early := d.Zeros(8 * int64(o.Length+1))
+		if s.starts != nil { // else every vertex is a start
+			first = d.Alloc(4 * n)
+			d.Fill(first, 0xFF, 4*n)
+		}
+		more, form := o.Restart > 0 || o.NonBacktracking, "walk"
+		switch {
+		case more || o.Length == 1:
+		case o.Rule == SearchGreedy:
+			form = "walk_chase"
+		case rows.Entries < 1<<32:
+			form = "walk_packed"
+		}
+		if form != "walk" && (score.Addr != 0 || form == "walk_packed") {
+			if score.Addr != 0 {
+				scored = d.Alloc(16 * n)
+			} else {
+				packed = d.Alloc(8 * n)
+			}
+			d.Each(kernel("pack"), n, int32(n), rows.Ptr, best, score, packed, scored)
+		}
 		if s.visits != nil {
 			visits = d.Zeros(8 * n)
 		}
 		size := min(s.walks, deviceWalks)
 		var sum []float64
-		var cell []int32
+		var cell [2][]int32 // one receives walks while Each has the other
 		if o.Each != nil {
 			if size = max(1, min(size, deviceCells/int64(o.Length))); size < s.walks && size > sumWalks {
 				size -= size % sumWalks
 			}
-			cells, cell = d.Alloc(4*size*int64(o.Length)), make([]int32, size*int64(o.Length))
+			cells = d.Alloc(4 * size * int64(o.Length))
+			for k := range min(2, int((s.walks+size-1)/size)) {
+				cell[k] = make([]int32, size*int64(o.Length))
+			}
+		}
+		compact := !more && o.Length > 1
+		if compact {
+			list, live = d.Alloc(4*size), d.Alloc(8)
 		}
 		var parts device.Buffer
 		if s.scores.of != nil {
@@ -131,24 +180,37 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 				parts = d.Alloc(8 * int64(len(sum)))
 			}
 		}
+		done, busy := make(chan error, 1), false
+		finish := func() (err error) {
+			if busy {
+				busy, err = false, <-done
+			}
+			return err
+		}
+		defer finish()
 		for lo := int64(0); lo < s.walks && d.Err() == nil; lo += size {
 			count := min(size, s.walks-lo)
 			args := []any{rows.Ptr, rows.Idx, slots, best, begins, int64(o.PerStart), lo, count, int32(o.Length),
 				int64(o.Seed), score, first, visits, sums, cells, early}
-			if o.Restart > 0 || o.NonBacktracking {
+			if compact {
+				d.Fill(live, 0, 8)
+				d.Each(kernel("live"), count, rows.Ptr, begins, int64(o.PerStart), lo, count, int32(o.Length), score, first, visits,
+					sums, cells, early, list, live)
+			}
+			if more {
 				d.Each(kernel("walk_more"), count, append(args, second, mass, int64(o.Restart*restartCertain), o.NonBacktracking)...)
-			} else {
-				d.Each(kernel("walk"), count, args...)
+			} else { // a thread a walk: threads of several walks end at different times
+				d.Blocks(kernel(form), (count+graphBlock-1)/graphBlock, graphBlock, append(args, packed, scored, list, live)...)
 			}
 			switch {
 			case parts.Addr != 0:
-				d.Each(kernel("parts"), (count+sumWalks-1)/sumWalks, count, sums, parts)
+				d.Blocks(kernel("parts"), min((count+32*sumWalks-1)/(32*sumWalks), int64(d.Multiprocessors())*16), 32, count, sums, parts)
 				d.Download(unsafe.Pointer(&sum[0]), parts, 8*((count+sumWalks-1)/sumWalks))
 			case sum != nil:
 				d.Download(unsafe.Pointer(&sum[0]), sums, 8*count)
 			}
-			if cell != nil {
-				d.Download(unsafe.Pointer(&cell[0]), cells, 4*count*int64(o.Length))
+			if o.Each != nil {
+				d.Download(unsafe.Pointer(&cell[0][0]), cells, 4*count*int64(o.Length))
 			}
 			if d.Check(); d.Err() != nil {
 				return
@@ -162,15 +224,27 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 				s.addScores(lo, sum[:count])
 			}
 			if o.Each != nil {
-				if err := o.Each(SearchBlock{lo, o.Length, cell[:count*int64(o.Length)]}); err != nil {
+				if err := finish(); err != nil {
 					d.Fail(err)
 					return
 				}
+				block := SearchBlock{lo, o.Length, cell[0][:count*int64(o.Length)]}
+				busy = true
+				go func() { done <- o.Each(block) }()
+				cell[0], cell[1] = cell[1], cell[0]
 			}
 			o.report("graph search", lo+count, s.walks)
 		}
+		if err := finish(); err != nil {
+			d.Fail(err)
+			return
+		}
 		d.Download(unsafe.Pointer(&ends[0]), early, 8*int64(o.Length+1))
-		d.Download(unsafe.Pointer(&s.first[0]), first, 4*n)
+		if first.Addr != 0 {
+			d.Download(unsafe.Pointer(&s.first[0]), first, 4*n)
+		} else {
+			clear(s.first)
+		}
 		if s.visits != nil {
 			d.Download(unsafe.Pointer(&s.visits[0]), visits, 8*n)
 		}

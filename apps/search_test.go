@@ -504,6 +504,39 @@ func TestGraphSearchOnDevice(t *testing.T) {
 			t.Errorf("%v of length %d: other walks or figures than on the host", o.Rule, o.Length)
 		}
 	}
+	// Many vertices without edges, dead ends, cycles of two: every start, and some of them several
+	// times.
+	sparse, ranks := blank(500), make([]float64, 500)
+	for k, u := range rng.Perm(250 * 300)[:700] {
+		sparse.edges = append(sparse.edges, edge{u / 300, u % 300, 1 + k%4})
+	}
+	for v := range ranks {
+		ranks[v] = rng.Float64()
+	}
+	sparseHere, sparseThere := build[float64](t, sparse, matrix.CSR), build[float64](t, sparse, matrix.CSR)
+	if err := sparseThere.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	sum := semiring.NewBinary("score + value", func(x, y float64) float64 { return x + y }, "x + y")
+	for _, o := range []SearchOptions{{Length: 40, Visits: true}, {Rule: SearchStochastic, PerStart: 3}, {Rule: SearchGreedy, Length: 130, Visits: true},
+		{Rule: SearchGreedy, Length: 7, NonBacktracking: true}, {Rule: SearchStochastic, Weight: sum, Length: 20}, {Rule: SearchGreedy, Weight: sum},
+		{Length: 6, Restart: .5}} {
+		for _, starts := range [][]int{nil, {499, 7, 7, 3, 280, 12}} {
+			want, first := walked(t, sparseHere, vectorScores(t, ranks), starts, o)
+			o := o
+			o.Method = Fused
+			got, res := walked(t, sparseThere, vectorScores(t, ranks), starts, o)
+			if o.Visits {
+				if err := res.Visits.Fetch(); err != nil || !res.Visits.Equal(first.Visits) {
+					t.Errorf("%v of length %d from %v: other visits than on the host (%v)", o.Rule, o.Length, starts, err)
+				}
+				res.Visits, first.Visits = nil, nil
+			}
+			if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(res, first) {
+				t.Errorf("%v of length %d from %v: other walks or figures than on the host", o.Rule, o.Length, starts)
+			}
+		}
+	}
 	hub := blank(3000) // whose table has sums of more than 64 bits
 	heavy := make([]float64, 3000)
 	for v := 1; v < 3000; v++ {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -118,11 +119,13 @@ func CoresCases(large bool) []string {
 	return names
 }
 
+// coresCases are the cases whose inputs are generated.
 func coresCases(large bool) []cpuCase {
+	cases := slices.DeleteFunc(cpuCases(), func(c cpuCase) bool { return strings.HasPrefix(c.input, dataInput) })
 	if large {
-		return append(cpuCases(), largeCases()...)
+		return append(cases, largeCases()...)
 	}
-	return cpuCases()
+	return cases
 }
 
 // byThreads measures a case.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +23,7 @@ type CPUOptions struct {
 	Threads int      // of ours and of peers that have a choice; 0 means 2
 	Only    []string // cases whose name contains one of these; nil means all
 	NoPeers bool
+	Data    string       // folder of the graphs of data; cases whose file is missing are left out
 	Log     func(string) // receives progress, a line each; may be nil
 }
 
@@ -64,6 +66,10 @@ func CPU(ctx context.Context, o CPUOptions) (*Table, error) {
 			return t, ctx.Err()
 		}
 		row, err := b.measure(c)
+		if errors.Is(err, fs.ErrNotExist) && strings.HasPrefix(c.input, dataInput) {
+			o.Log(fmt.Sprintf("%s is left out: %v", c.name, err))
+			continue
+		}
 		if err != nil {
 			return t, fmt.Errorf("%s: %w", c.name, err)
 		}
@@ -94,7 +100,9 @@ type cpuCase struct {
 	peer  []string // case names of the peers; each is a contender
 	// file writes a file that the peers read instead of an input, or is nil.
 	file func(b *cpuBench, in *input) (string, error)
-	args []string
+	// beside writes a file whose path is the last argument of the peers, or is nil.
+	beside func(b *cpuBench, in *input) (string, error)
+	args   []string
 	// perSource runs a peer once for each of benchSources and adds up.
 	perSource bool
 	bytes     func(in *input) float64
@@ -124,7 +132,7 @@ type input struct {
 }
 
 func (b *cpuBench) startPeers() {
-	for _, k := range append(peers.Kinds[:len(peers.Kinds):len(peers.Kinds)], peers.IGraph) {
+	for _, k := range append(peers.Kinds[:len(peers.Kinds):len(peers.Kinds)], peers.IGraph, peers.Flows) {
 		p, err := peers.Start(b.ctx, k)
 		if err != nil {
 			b.Log(err.Error())
@@ -155,11 +163,11 @@ func (b *cpuBench) load(name string) (*input, error) {
 		return in, nil
 	}
 	b.Log("input " + name)
-	in, err := makeInput(name)
+	in, err := makeInput(name, b.Data)
 	if err != nil {
 		return nil, err
 	}
-	in.path = filepath.Join(b.dir, name)
+	in.path = filepath.Join(b.dir, strings.ReplaceAll(name, "/", "-"))
 	switch {
 	case len(b.peers) == 0: // nobody reads it
 	case in.graph != nil:
@@ -180,7 +188,7 @@ func (b *cpuBench) load(name string) (*input, error) {
 		for _, p := range b.peers {
 			_ = p.Free(old)
 		}
-		_ = os.Remove(filepath.Join(b.dir, old))
+		_ = os.Remove(filepath.Join(b.dir, strings.ReplaceAll(old, "/", "-")))
 	}
 	b.loaded = append(b.loaded, name)
 	b.inputs[name] = in
@@ -213,6 +221,13 @@ func (b *cpuBench) measure(c cpuCase) (Row, error) {
 			return Row{}, err
 		}
 		on, args = "-", []string{path}
+	}
+	if c.beside != nil {
+		path, err := c.beside(b, in)
+		if err != nil {
+			return Row{}, err
+		}
+		args = append(args[:len(args):len(args)], path)
 	}
 	for _, p := range b.peers {
 		for _, name := range c.peer {

@@ -2,6 +2,8 @@ package bench
 
 import (
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/internal/fresh"
@@ -14,8 +16,10 @@ import (
 // 6743×13950 with 1M entries; uniformN is N×N of uniform integers below 1000; tuples10m are 10M
 // tuples of R-MAT 18 with their duplicates; ac1000 are the edges of a graph in the shape of the
 // HIVE classification data; planted200k has communities in 200,000 vertices, of mean degree 17.6
-// and mixing .3.
-func makeInput(name string) (*input, error) {
+// and mixing .3. data/NAME is a graph of the folder data, simple and undirected. The signals of the
+// fused lasso have the values of their vertices in more["values"]. flow… are networks, whose last
+// two vertices are the source and the sink.
+func makeInput(name, data string) (*input, error) {
 	in := &input{name: name, more: map[string]any{}}
 	var scale, n int
 	switch {
@@ -40,6 +44,18 @@ func makeInput(name string) (*input, error) {
 			in.val[p] = float64(gen.Hash(uint64(p), 9) % 1024)
 		}
 		return in, nil
+	case strings.HasPrefix(name, dataInput):
+		g, err := undirectedFile(filepath.Join(data, strings.TrimPrefix(name, dataInput)+".mtx.gz"))
+		if err != nil {
+			return nil, err
+		}
+		in.graph, in.val = g, ones64(int(g.NNZ()))
+	case strings.HasPrefix(name, "flow"):
+		g, val, ok := flowNetwork(name, 0)
+		if !ok {
+			return nil, fmt.Errorf("bench: no network is called %q", name)
+		}
+		in.graph, in.val = g, val
 	case name == "planted200k":
 		t, _ := gen.Planted(200_000, 1_760_000, .3, 1)
 		in.graph = gen.CSR(gen.Symmetrise(t))
@@ -67,7 +83,12 @@ func makeInput(name string) (*input, error) {
 		in.graph = gen.CSR(gen.Symmetrise(gen.RMAT(scale, 16, gen.RMATOptions{})))
 		in.val = gen.UniformFloats(in.graph, 3, true)
 	default:
-		return nil, fmt.Errorf("bench: no input is called %q", name)
+		signal, ok := lassoSignal(name, 0)
+		if !ok {
+			return nil, fmt.Errorf("bench: no input is called %q", name)
+		}
+		in.graph, in.val = signal.Graph, ones64(int(signal.NNZ()))
+		in.more["values"] = signal.Y
 	}
 	g := in.graph
 	var err error
@@ -83,6 +104,9 @@ func makeInput(name string) (*input, error) {
 	}
 	return in, nil
 }
+
+// dataInput begins the names of inputs that are files.
+const dataInput = "data/"
 
 // allOf is the pattern of all positions of an n×n matrix.
 func allOf(n int) *gen.Graph {

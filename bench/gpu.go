@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -28,6 +29,7 @@ type GPUOptions struct {
 	// process. Without it that case is not measured.
 	FirstUse []string
 	NoPeers  bool
+	Data     string       // folder of the graphs of data; without one their cases are left out
 	Log      func(string) // receives progress, a line each; may be nil
 
 	// For tests: where to run, and how much smaller the inputs are.
@@ -59,7 +61,9 @@ func GPU(ctx context.Context, o GPUOptions) (*GPUTable, error) {
 		o.open = openGPU
 	}
 	cases := gpuCases()
-	cases = slices.DeleteFunc(cases, func(c gpuCase) bool { return !wanted(o.Only, c.name) })
+	cases = slices.DeleteFunc(cases, func(c gpuCase) bool {
+		return !wanted(o.Only, c.name) || o.Data == "" && strings.HasPrefix(c.input, dataInput)
+	})
 	if len(cases) == 0 {
 		return nil, fmt.Errorf("bench: no case's name contains %s", strings.Join(o.Only, " or "))
 	}
@@ -327,7 +331,14 @@ func (b *gpuBench) load(name string) (*gpuInput, error) {
 		return in, nil
 	}
 	start := time.Now()
-	in, err := makeGPUInput(name, b.shrink)
+	var in *gpuInput
+	var err error
+	if file, ok := strings.CutPrefix(name, dataInput); ok {
+		in = &gpuInput{kept: map[string]any{}}
+		in.graph, err = undirectedFile(filepath.Join(b.Data, file+".mtx.gz"))
+	} else {
+		in, err = makeGPUInput(name, b.shrink)
+	}
 	if err != nil {
 		return nil, err
 	}

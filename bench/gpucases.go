@@ -82,8 +82,10 @@ func gpuCases() []gpuCase {
 	add("graphsage epoch 2708", ms(.25), "uniform2708x4", gpuSAGETraining(1433, 64, 7, .0127))
 	add("graphsage epoch 1632803", ms(10.5), "uniform1632803x19", gpuSAGETraining(64, 16, 16, 1))
 	add("walks uniform rmat22", ms(2.7), "symmetric22", gpuWalks(apps.SearchUniform, walkLength, false))
+	add("walks uniform rmat24", ms(7.4), "sparse24", gpuWalks(apps.SearchUniform, walkLength, false))
 	add("walks stochastic rmat22", ms(2.9), "symmetric22", gpuWalks(apps.SearchStochastic, walkLength, false))
 	add("walks stochastic tables rmat22", ms(90), "symmetric22", gpuWalks(apps.SearchStochastic, 1, true))
+	add("walks greedy tables rmat22", ms(1.3), "symmetric22", gpuWalks(apps.SearchGreedy, 1, true))
 	add("walks greedy 128 rmat22", ms(.5), "symmetric22", gpuWalks(apps.SearchGreedy, 128, false))
 	for _, c := range []struct {
 		input  string
@@ -95,6 +97,8 @@ func gpuCases() []gpuCase {
 	} {
 		add(fmt.Sprintf("fused lasso %s λ₁ = %v", c.input, c.lambda), ms(c.most), c.input, gpuLasso(c.lambda))
 	}
+	add("fused lasso path of 20 λ₁ planar213k", Bar{Ratio: .4}, "planar213k", gpuLassoPath)
+	add("fused lasso batch of 64 planar16k", Bar{Ratio: .3}, "planar16k", gpuLassoBatch)
 	for _, c := range []struct {
 		name, input       string
 		ms, fast          float64 // deterministic, and not
@@ -121,6 +125,7 @@ func gpuCases() []gpuCase {
 			add("leiden "+c.name, ms(c.leiden), c.input, gpuLouvain{o, c.leidenMin, false}.plan)
 		}
 	}
+	add("leiden email-Enron, 2 passes", ms(21), dataInput+"email-Enron", gpuLouvain{apps.CommunitiesOptions{Leiden: true}, .622, true}.plan)
 	add("bfs rmat22", ms(.15), "symmetric22", gpuBFS)
 	add("components rmat22", ms(5), "symmetric22", gpuComponents)
 	add("sssp rmat22", ms(10), "symmetric22", gpuSSSP)

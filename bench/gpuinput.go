@@ -30,9 +30,9 @@ var shapes = map[string][3]int{
 // duplicates and loops, labels as drawn; symmetricN has also the reverse of each edge; kron21 is
 // symmetric R-MAT 21 of edge factor 22, 2M vertices and about 90M entries; factor18 is R-MAT 18 of
 // edge factor 32, seed 1; uniformNxD has N vertices and D edges of each on average, ends drawn
-// alike; plantedN has N vertices of mean degree 17.6 and communities with mixing .3; those of
-// lassoSignal have values too; gridN, else, is a grid of N×N vertices; the others are shapes.
-// shrink makes them 2^shrink times smaller.
+// alike; sparseN is R-MAT N with edge factor 8; plantedN has N vertices of mean degree 17.6 and
+// communities with mixing .3; those of lassoSignal have values too; gridN, else, is a grid of N×N
+// vertices; the others are shapes. shrink makes them 2^shrink times smaller.
 func makeGPUInput(name string, shrink int) (*gpuInput, error) {
 	in := &gpuInput{kept: map[string]any{}}
 	var scale, degree int
@@ -60,6 +60,8 @@ func makeGPUInput(name string, shrink int) (*gpuInput, error) {
 		in.graph = gen.CSR(gen.Grid2D(side, side))
 	case scan(name, "symmetric%d", &scale):
 		in.graph = gen.CSR(gen.Symmetrise(rmat()))
+	case scan(name, "sparse%d", &scale):
+		in.graph = gen.CSR(gen.Symmetrise(gen.RMAT(max(scale-shrink, 5), 8, gen.RMATOptions{})))
 	case scan(name, "planted%d", &scale):
 		n := max(scale>>shrink, 200)
 		t, _ := gen.Planted(n, n*88/10, .3, 1)

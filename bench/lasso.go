@@ -16,6 +16,8 @@ func lassoSignal(name string, shrink int) (gen.Signal, bool) {
 	switch name {
 	case "planar213k":
 		return gen.PlanarSignal(213_444>>shrink, 1), true
+	case "planar16k":
+		return gen.PlanarSignal(max(16_384>>shrink, 16), 1), true
 	case "planar1m":
 		return gen.PlanarSignal(1_000_000>>shrink, 1), true
 	case "taxi":
@@ -36,15 +38,9 @@ const lassoHostVertices = 300_000
 // proven. What the graph alone decides is kept with it.
 func gpuLasso(lambda1 float64) func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
 	return func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
-		a, err := kept(in, "terms", func() (*matrix.Matrix[float64], error) {
-			return onDevice(b, in.graph, slices.Repeat([]float64{1}, int(in.graph.NNZ())))
-		})
+		a, list, err := lassoOn(b, in)
 		if err != nil {
 			return nil, err
-		}
-		list, ok := in.kept["values"].([]float64)
-		if !ok {
-			return nil, fmt.Errorf("bench: the input has no values")
 		}
 		y, err := matrix.VectorOf(slices.Clone(list))
 		if err != nil {
@@ -85,6 +81,115 @@ func gpuLasso(lambda1 float64) func(b *gpuBench, in *gpuInput) (*gpuPlan, error)
 		}
 		return plan, nil
 	}
+}
+
+// lassoOn is the graph and the values of a signal on the device.
+func lassoOn(b *gpuBench, in *gpuInput) (a *matrix.Matrix[float64], values []float64, err error) {
+	a, err = kept(in, "terms", func() (*matrix.Matrix[float64], error) {
+		return onDevice(b, in.graph, slices.Repeat([]float64{1}, int(in.graph.NNZ())))
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	values, ok := in.kept["values"].([]float64)
+	if !ok {
+		return nil, nil, fmt.Errorf("bench: the input has no values")
+	}
+	return a, values, nil
+}
+
+// sameLassos compares the solutions of several fused lassos with those of one at a time.
+func sameLassos(found, alone []*apps.FusedLassoResult) string {
+	for k, f := range found {
+		w := alone[k]
+		if !f.Proven || !(f.Gap <= 1e-12) || math.Abs(f.Objective-w.Objective) > 1e-12*w.Objective || f.Regions != w.Regions {
+			return fmt.Sprintf("solution %d: objective %v of %d regions, gap %v; alone %v of %d", k, f.Objective, f.Regions, f.Gap, w.Objective, w.Regions)
+		}
+	}
+	return ""
+}
+
+// gpuLassos compares a call for several fused lassos with a call for each.
+func gpuLassos(together func() ([]*apps.FusedLassoResult, error), count int, single func(k int) (*apps.FusedLassoResult, error)) *gpuPlan {
+	var found, alone []*apps.FusedLassoResult
+	all := func() (err error) {
+		found, err = together()
+		return err
+	}
+	each := func() error {
+		alone = alone[:0]
+		for k := range count {
+			res, err := single(k)
+			if err != nil {
+				return err
+			}
+			alone = append(alone, res)
+		}
+		return nil
+	}
+	plan := &gpuPlan{}
+	plan.ours = []gpuContender{{name: "hiveblas", once: true, prepare: all, timed: func() (time.Duration, error) { return wall(all) }}}
+	plan.others = []gpuContender{{name: "one at a time", timed: func() (time.Duration, error) { return wall(each) }}}
+	plan.check = func() (string, error) {
+		if err := all(); err != nil {
+			return "", err
+		}
+		if err := each(); err != nil {
+			return "", err
+		}
+		return sameLassos(found, alone), nil
+	}
+	plan.notes = func() []string { return []string{fmt.Sprintf("%d solutions", len(found))} }
+	return plan
+}
+
+// gpuLassoPath is a path of 20 λ₁ from .1 to 10, in equal ratios, beside cold calls.
+func gpuLassoPath(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+	a, values, err := lassoOn(b, in)
+	if err != nil {
+		return nil, err
+	}
+	y, err := matrix.VectorOf(slices.Clone(values))
+	if err != nil {
+		return nil, err
+	}
+	lambdas := make([]float64, max(20>>b.shrink, 3))
+	for k := range lambdas {
+		lambdas[k] = .1 * math.Pow(100, float64(k)/float64(len(lambdas)-1))
+	}
+	return gpuLassos(func() ([]*apps.FusedLassoResult, error) {
+		return apps.FusedLassoPath(a, y, lambdas, apps.FusedLassoOptions{Exact: true})
+	}, len(lambdas), func(k int) (*apps.FusedLassoResult, error) {
+		return apps.FusedLasso(a, y, apps.FusedLassoOptions{Lambda1: lambdas[k], Exact: true})
+	}), nil
+}
+
+// gpuLassoBatch is a batch of 64 observations, the values of the signal with other noise, λ₁ = 1.
+func gpuLassoBatch(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+	a, values, err := lassoOn(b, in)
+	if err != nil {
+		return nil, err
+	}
+	count, n := max(64>>b.shrink, 3), len(values)
+	columns := make([]*matrix.Vector[float64], count)
+	all := make([]float64, n*count)
+	for k := range columns {
+		y := make([]float64, n)
+		for v, x := range values {
+			y[v] = x + unit[float64](gen.Hash(uint64(v), uint64(70+k))) - .5
+			all[v*count+k] = y[v]
+		}
+		if columns[k], err = matrix.VectorOf(y); err != nil {
+			return nil, err
+		}
+	}
+	ys, err := matrix.FromDense(n, count, all)
+	if err != nil {
+		return nil, err
+	}
+	o := apps.FusedLassoOptions{Lambda1: 1, Exact: true}
+	return gpuLassos(func() ([]*apps.FusedLassoResult, error) { return apps.FusedLassoBatch(a, ys, o) }, count,
+		func(k int) (*apps.FusedLassoResult, error) { return apps.FusedLasso(a, columns[k], o) }), nil
 }
 
 // lassoTask is the fused lasso of the report: events of a city in space and time, to its proven

@@ -22,6 +22,8 @@
 // compaction: hb_lasso_cut, a scan of the arcs, hb_lasso_add, hb_lasso_load, hb_lasso_stay, a scan of the
 //   vertices, hb_lasso_vertices, hb_lasso_arcs
 //
+// hb_lasso_copies makes a graph of several copies of one, for batches.
+//
 // Sums by atomics are in any order: results of two runs may differ in the last bits.
 
 enum { HB_LASSO_BETA, HB_LASSO_NEXT, HB_LASSO_T, HB_LASSO_LAST, HB_LASSO_OLD }; // of state
@@ -952,4 +954,18 @@ HB_KERNEL hb_lasso_value(hb_i32 n, const double *y, const double *nu, const doub
 		atomicAdd(figures + 1, gap);
 		atomicAdd(figures + 2, squares);
 	}
+}
+
+// hb_lasso_copies writes the graph of so many copies of a graph of n vertices, m arcs and edges
+// edges, one after the other. weight and weights may be null.
+HB_KERNEL hb_lasso_copies(hb_i32 copies, hb_i32 n, hb_i32 m, hb_i32 edges, const hb_i32 *ptr, const hb_i32 *tail, const hb_i32 *head, const hb_i32 *name,
+	const double *weight, hb_i32 *ptrs, hb_i32 *tails, hb_i32 *heads, hb_i32 *names, double *weights) {
+	HB_EACH(t, (hb_i64)copies * m) {
+		const hb_i32 c = (hb_i32)(t / m), a = (hb_i32)(t % m);
+		tails[t] = tail[a] + c * n;
+		heads[t] = head[a] + c * n;
+		names[t] = name[a] < 0 ? name[a] - c * edges : name[a] + c * edges; // ~k: −1 − k
+		if (weight) weights[t] = weight[a];
+	}
+	HB_EACH(v, (hb_i64)copies * n + 1) ptrs[v] = ptr[v % n] + (hb_i32)(v / n) * m;
 }

@@ -5,17 +5,24 @@
 //     HB_T               the values of edges
 //     HB_SEARCH_TRIES    draws of a walk that must not return, before it searches its row
 //     HB_SEARCH_RESTART  the purpose of the random numbers of restarts
+//     HB_SEARCH_OWN      whether the caller has a function of weights, hb_search_own
 //     HB_SEARCH_PART     walks whose scores are added up together
+//     HB_SEARCH_LANES    threads of a short row, in hb_search_best
+//     HB_SEARCH_LONG     entries above which a block takes a row there
 //
 // In: ptr, idx, the rows of an n×n matrix; score double[n], or null. Tables, by the rule:
-//     best, second  hb_i32[n], the best neighbours, −1 for none: hb_search_best, a warp a row
+//     best, second  hb_i32[n], the best neighbours, −1 for none: hb_search_best, some threads a
+//                   row, and hb_search_best_long, a block a row
 //     slots         hb_slot[entries], alias tables: hb_search_mass, a warp a row, writes integer masses
 //                   hb_u64[entries], of which hb_search_slots, a warp a row, makes the tables
-// Both null: uniform. hb_search_walk has a thread a walk. All of it gives the bits of the host.
+// Both null: uniform. hb_search_walk has a thread a walk; hb_search_live lists the walks that move,
+// so that no lane waits for one that cannot. All of it gives the bits of the host.
 //
-// A step of a walk reads two row offsets and one entry or slot at random: one sector of DRAM where
-// the offsets stay in the cache, which bounds uniform and stochastic walks. Slots have 16 bytes so
-// that one load takes all of a slot.
+// A step of a walk reads a row and one entry or slot at random: one sector of DRAM where the rows
+// stay in the cache, which bounds uniform and stochastic walks. hb_search_pack puts the offset, the
+// length and the score of a row into one record. Slots have 16 bytes so that one load takes all of
+// a slot.
+
 
 struct __align__(16) hb_slot { hb_i32 own, alias; hb_u32 threshold, unused; };
 
@@ -23,10 +30,15 @@ struct __align__(16) hb_slot { hb_i32 own, alias; hb_u32 threshold, unused; };
 	for (hb_i64 v = ((hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x) / HB_WARP; v < n; v += (hb_i64)gridDim.x * HB_GRAPH_WARPS)
 
 // hb_search_weights writes the weight of each entry: its value, times the score of the neighbour if there
-// are scores. bad becomes 1 if a weight is not finite, or with least negative. val may be null: all 1.
+// are scores, or the weight that the caller gives, hb_search_own(score, value). bad becomes 1 if a
+// weight is not finite, or with least negative. val may be null: all 1.
 HB_KERNEL hb_search_weights(hb_i64 entries, const hb_i32 *idx, const HB_T *val, const double *score, hb_i32 least, double *weight, hb_u64 *bad) {
 	HB_EACH(p, entries) {
+#if HB_SEARCH_OWN
+		const double w = hb_search_own(score ? score[idx[p]] : 0, val ? (double)val[p] : 1);
+#else
 		const double w = (val ? (double)val[p] : 1) * (score ? score[idx[p]] : 1);
+#endif
 		weight[p] = w;
 		if (!(w <= 1.7976931348623157e308 && w >= (least ? 0 : -1.7976931348623157e308))) *bad = 1;
 	}
@@ -37,42 +49,87 @@ HB_DEVICE bool hb_search_before(double x, hb_i64 p, double y, hb_i64 q) {
 	return p >= 0 && (q < 0 || x > y || (x == y && p < q));
 }
 
+// The best two entries of a row so far; −1 for none.
+struct hb_search_pair { double top, next; hb_i64 at, after; };
+
+HB_DEVICE void hb_search_add(hb_search_pair &r, double x, hb_i64 p) {
+	if (hb_search_before(x, p, r.top, r.at)) {
+		r.next = r.top;
+		r.after = r.at;
+		r.top = x;
+		r.at = p;
+	} else if (hb_search_before(x, p, r.next, r.after)) {
+		r.next = x;
+		r.after = p;
+	}
+}
+
+// hb_search_scan adds every step-th entry from p on; four loads are under way at a time.
+HB_DEVICE void hb_search_scan(hb_search_pair &r, hb_i64 p, hb_i64 end, hb_i32 step, const hb_i32 *idx, const double *score, const double *weight) {
+	for (; p + 3 * step < end; p += 4 * step) {
+		double x[4];
+#pragma unroll
+		for (hb_i32 k = 0; k < 4; k++) x[k] = weight ? weight[p + k * step] : score[idx[p + k * step]];
+#pragma unroll
+		for (hb_i32 k = 0; k < 4; k++) hb_search_add(r, x[k], p + k * step);
+	}
+	for (; p < end; p += step) hb_search_add(r, weight ? weight[p] : score[idx[p]], p);
+}
+
+// hb_search_reduce leaves the best two of a group of lanes in each of them.
+HB_DEVICE void hb_search_reduce(hb_search_pair &r, hb_i32 lanes) {
+	for (hb_i32 d = lanes / 2; d > 0; d /= 2) {
+		const double x = __shfl_xor_sync(HB_FULL, r.top, d), y = __shfl_xor_sync(HB_FULL, r.next, d);
+		const hb_i64 p = __shfl_xor_sync(HB_FULL, r.at, d), q = __shfl_xor_sync(HB_FULL, r.after, d);
+		hb_search_add(r, x, p);
+		hb_search_add(r, y, q);
+	}
+}
+
+HB_DEVICE void hb_search_store(const hb_search_pair &r, hb_i64 v, const hb_i32 *idx, hb_i32 *best, hb_i32 *second) {
+	best[v] = r.at < 0 ? -1 : idx[r.at];
+	second[v] = r.after < 0 ? -1 : idx[r.after];
+}
+
 // hb_search_best finds the neighbours of the highest and of the second highest weight, of several the
-// first. weight may be null: the scores of neighbours.
-HB_KERNEL hb_search_best(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const double *score, const double *weight, hb_i32 *best, hb_i32 *second) {
-	HB_SEARCH_WARP(v) {
-		double top = 0, next = 0;
-		hb_i64 at = -1, after = -1;
-		for (hb_i64 p = ptr[v] + HB_LANE; p < ptr[v + 1]; p += HB_WARP) {
-			const double x = weight ? weight[p] : score[idx[p]];
-			if (hb_search_before(x, p, top, at)) {
-				next = top;
-				after = at;
-				top = x;
-				at = p;
-			} else if (hb_search_before(x, p, next, after)) {
-				next = x;
-				after = p;
+// first, of rows of at most HB_SEARCH_LONG entries. Longer rows are appended to longs, and counted.
+// weight may be null: the scores of neighbours.
+HB_KERNEL hb_search_best(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const double *score, const double *weight, hb_i32 *best, hb_i32 *second,
+	hb_i32 *longs, hb_u64 *count) {
+	const hb_i64 groups = (hb_i64)gridDim.x * (HB_GRAPH_BLOCK / HB_SEARCH_LANES);
+	const hb_i32 lane = threadIdx.x % HB_SEARCH_LANES;
+	const hb_i64 first = ((hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x) / HB_SEARCH_LANES;
+	for (hb_i64 v = first; v - first < n; v += groups) { // as many rounds for all lanes of a warp
+		const bool there = v < n;
+		const hb_i64 begin = there ? ptr[v] : 0, end = there ? ptr[v + 1] : 0;
+		const bool large = end - begin > HB_SEARCH_LONG;
+		hb_search_pair r = {0, 0, -1, -1};
+		if (!large) hb_search_scan(r, begin + lane, end, HB_SEARCH_LANES, idx, score, weight);
+		hb_search_reduce(r, HB_SEARCH_LANES);
+		if (lane == 0 && large) longs[atomicAdd(count, (hb_u64)1)] = (hb_i32)v;
+		else if (lane == 0 && there) hb_search_store(r, v, idx, best, second);
+	}
+}
+
+// hb_search_best_long does so for the long rows, a block a row.
+HB_KERNEL hb_search_best_long(const hb_i64 *ptr, const hb_i32 *idx, const double *score, const double *weight, hb_i32 *best, hb_i32 *second,
+	const hb_i32 *longs, const hb_u64 *count) {
+	__shared__ hb_search_pair parts[HB_GRAPH_WARPS];
+	for (hb_i64 k = blockIdx.x; k < (hb_i64)*count; k += gridDim.x) {
+		const hb_i64 v = longs[k];
+		hb_search_pair r = {0, 0, -1, -1};
+		hb_search_scan(r, ptr[v] + threadIdx.x, ptr[v + 1], HB_GRAPH_BLOCK, idx, score, weight);
+		hb_search_reduce(r, HB_WARP);
+		if (HB_LANE == 0) parts[threadIdx.x / HB_WARP] = r;
+		__syncthreads();
+		if (threadIdx.x == 0) {
+			for (hb_i32 w = 1; w < HB_GRAPH_WARPS; w++) {
+				hb_search_add(r, parts[w].top, parts[w].at);
+				hb_search_add(r, parts[w].next, parts[w].after);
 			}
+			hb_search_store(r, v, idx, best, second);
 		}
-		for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) {
-			const double x = __shfl_xor_sync(HB_FULL, top, d), y = __shfl_xor_sync(HB_FULL, next, d);
-			const hb_i64 p = __shfl_xor_sync(HB_FULL, at, d), q = __shfl_xor_sync(HB_FULL, after, d);
-			if (hb_search_before(x, p, top, at)) {
-				const bool other = hb_search_before(top, at, y, q);
-				next = other ? top : y;
-				after = other ? at : q;
-				top = x;
-				at = p;
-			} else if (hb_search_before(x, p, next, after)) {
-				next = x;
-				after = p;
-			}
-		}
-		if (HB_LANE == 0) {
-			best[v] = at < 0 ? -1 : idx[at];
-			second[v] = after < 0 ? -1 : idx[after];
-		}
+		__syncthreads();
 	}
 }
 
@@ -192,14 +249,77 @@ HB_KERNEL hb_search_slots(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const 
 	}
 }
 
-// hb_search_parts adds up the sums of walks by parts, each in order.
+// hb_search_parts adds up the sums of walks by parts, each in order. A warp takes 32 parts, which
+// go through shared memory so that loads are of whole lines.
 HB_KERNEL hb_search_parts(hb_i64 walks, const double *sums, double *parts) {
-	HB_EACH(p, (walks + HB_SEARCH_PART - 1) / HB_SEARCH_PART) {
+	__shared__ double tile[HB_WARP][HB_WARP + 1];
+	const hb_i64 count = (walks + HB_SEARCH_PART - 1) / HB_SEARCH_PART;
+	for (hb_i64 first = (hb_i64)blockIdx.x * HB_WARP; first < count; first += (hb_i64)gridDim.x * HB_WARP) {
 		double sum = 0;
-		const hb_i64 end = (p + 1) * HB_SEARCH_PART < walks ? (p + 1) * HB_SEARCH_PART : walks;
+		for (hb_i32 from = 0; from < HB_SEARCH_PART; from += HB_WARP) {
 #pragma unroll 8
-		for (hb_i64 w = p * HB_SEARCH_PART; w < end; w++) sum += sums[w];
-		parts[p] = sum;
+			for (hb_i32 r = 0; r < HB_WARP; r++) {
+				const hb_i64 w = (first + r) * HB_SEARCH_PART + from + threadIdx.x;
+				tile[r][threadIdx.x] = w < walks ? sums[w] : 0;
+			}
+			__syncthreads();
+			for (hb_i32 k = 0; k < HB_WARP; k++)
+				if ((first + threadIdx.x) * HB_SEARCH_PART + from + k < walks) sum += tile[threadIdx.x][k];
+			__syncthreads();
+		}
+		if (first + threadIdx.x < count) parts[first + threadIdx.x] = sum;
+	}
+}
+
+// The row of a vertex as draws need it, with its score or without. Chases have the best neighbour
+// in place of the offset.
+struct __align__(8) hb_search_row { hb_u32 begin, count; };
+struct __align__(16) hb_search_scored { hb_u32 begin, count; double score; };
+
+// hb_search_pack writes the rows of a graph of less than 2³² entries, or with best those of chases:
+// scored if there are scores.
+HB_KERNEL hb_search_pack(hb_i32 n, const hb_i64 *ptr, const hb_i32 *best, const double *score, hb_search_row *rows, hb_search_scored *scored) {
+	HB_EACH(v, n) {
+		const hb_u32 begin = best ? (hb_u32)best[v] : (hb_u32)ptr[v], count = (hb_u32)(ptr[v + 1] - ptr[v]);
+		if (score) {
+			const hb_search_scored r = {begin, count, score[v]};
+			scored[v] = r;
+		} else {
+			const hb_search_row r = {begin, count};
+			rows[v] = r;
+		}
+	}
+}
+
+// hb_search_live lists the walks of a launch whose start has neighbours, in any order, and does
+// what the others, of one vertex, have to: the arguments are those of hb_search_walk.
+HB_KERNEL hb_search_live(const hb_i64 *ptr, const hb_i32 *starts, hb_i64 per_start, hb_i64 first_walk, hb_i64 walks, hb_i32 length,
+	const double *score, hb_u32 *first, hb_u64 *visits, double *sums, hb_i32 *cells, hb_u64 *ends, hb_u32 *list, hb_u64 *live) {
+	__shared__ hb_u32 count;
+	__shared__ hb_u64 base;
+	for (hb_i64 tile = (hb_i64)blockIdx.x * HB_GRAPH_BLOCK; tile < walks; tile += (hb_i64)gridDim.x * HB_GRAPH_BLOCK) {
+		if (threadIdx.x == 0) count = 0;
+		__syncthreads();
+		const hb_i64 w = tile + threadIdx.x, walk = first_walk + w;
+		const bool there = w < walks;
+		const hb_i32 v = !there ? 0 : starts ? starts[walk / per_start] : (hb_i32)(walk / per_start);
+		const bool moves = there && ptr[v] < ptr[v + 1];
+		const hb_u32 place = hb_reserve(&count, moves);
+		__syncthreads();
+		if (threadIdx.x == 0) {
+			base = atomicAdd(live, (hb_u64)count);
+			const hb_i64 all = walks - tile < HB_GRAPH_BLOCK ? walks - tile : HB_GRAPH_BLOCK;
+			if (all > count) atomicAdd(ends, (hb_u64)(all - count));
+		}
+		__syncthreads();
+		if (moves) list[base + place] = (hb_u32)w;
+		if (there && !moves) {
+			if (first) first[v] = 0;
+			if (visits) atomicAdd(visits + v, (hb_u64)1);
+			if (sums) sums[w] = score[v];
+			for (hb_i32 k = 0; cells && k < length; k++) cells[w * length + k] = k ? -1 : v;
+		}
+		__syncthreads();
 	}
 }
 
@@ -211,6 +331,10 @@ struct hb_search {
 	const hb_i32 *best, *second;
 	const hb_u64 *mass;
 	hb_i64 seed;
+	const hb_search_row *rows;
+	const hb_search_scored *scored;
+	const hb_u32 *list; // walks of the launch, null for all
+	const hb_u64 *live; // their number
 };
 
 // hb_search_random is random number purpose of a step of a walk; see searchRows.random.
@@ -220,15 +344,20 @@ HB_DEVICE hb_u64 hb_search_random(hb_i64 walk, hb_i32 step, hb_u64 purpose, hb_i
 	return step % 2 ? odd : even;
 }
 
+// hb_search_draw draws an entry of a row by x, −1 without entries. Entries are read past the first
+// cache, which they would only flush.
+HB_DEVICE hb_i32 hb_search_draw(const hb_search &s, hb_i64 begin, hb_u64 count, hb_u64 x) {
+	if (count == 0) return -1;
+	const hb_i64 e = begin + (hb_i64)__umul64hi(x, count);
+	if (!s.slots) return __ldcg(s.idx + e);
+	const hb_slot slot = s.slots[e];
+	return (hb_u32)((x * count) >> 32) < slot.threshold ? slot.own : slot.alias;
+}
+
 // hb_search_pick draws a neighbour of v by x, −1 without neighbours.
 HB_DEVICE hb_i32 hb_search_pick(const hb_search &s, hb_i32 v, hb_u64 x) {
 	const hb_i64 begin = s.ptr[v];
-	const hb_u64 count = (hb_u64)(s.ptr[v + 1] - begin);
-	if (count == 0) return -1;
-	const hb_i64 e = begin + (hb_i64)__umul64hi(x, count);
-	if (!s.slots) return s.idx[e];
-	const hb_slot slot = s.slots[e];
-	return (hb_u32)((x * count) >> 32) < slot.threshold ? slot.own : slot.alias;
+	return hb_search_draw(s, begin, (hb_u64)(s.ptr[v + 1] - begin), x);
 }
 
 // hb_search_other is searchRows.pickOther: a draw among the neighbours other than before.
@@ -263,32 +392,45 @@ HB_DEVICE hb_i32 hb_search_other(const hb_search &s, hb_i32 v, hb_i32 before, hb
 	return s.idx[begin + (k >= lo ? k + 1 : k)];
 }
 
+// The forms of hb_search_walks: what a step reads of a vertex.
+enum { hb_search_general, hb_search_packed, hb_search_chase };
+
 // hb_search_walk walks. Of walk w of this launch: sums[w] is the sum of its scores, cells the vertices,
 // length of them, −1 after the end. first is lowered to the point of the curve of each visit; ends[k]
-// counts the walks that end early after k steps, ends[length] the restarts. visits, score, sums and
-// cells may be null. hb_search_walk_more has restarts, with probability restarts/2⁵³, and walks that
-// do not return to the vertex before.
-template <bool more>
+// counts the walks that end early after k steps, ends[length] the restarts. visits, score, first,
+// sums and cells may be null. hb_search_walk_packed reads packed rows, hb_search_walk_chase goes
+// from best to best. hb_search_walk_more has restarts, with probability restarts/2⁵³, and walks
+// that do not return to the vertex before.
+template <bool more, int form>
 HB_DEVICE void hb_search_walks(const hb_search &s, const hb_i32 *starts, hb_i64 per_start, hb_i64 first_walk, hb_i64 walks, hb_i32 length,
 	const double *score, hb_u32 *first, hb_u64 *visits, double *sums, hb_i32 *cells, hb_u64 *ends, hb_u64 restarts, bool forward) {
-	HB_EACH(w, walks) {
-		const hb_i64 walk = first_walk + w;
+	const hb_i64 all = s.live ? (hb_i64)*s.live : walks;
+	HB_EACH(k, all) {
+		const hb_i64 w = s.list ? s.list[k] : k, walk = first_walk + w;
 		const hb_i32 start = starts ? starts[walk / per_start] : (hb_i32)(walk / per_start);
 		hb_i32 v = start, step = 0, before = -1;
 		double sum = 0, here = 0, last = 0; // of scores
 		hb_u64 even = 0, odd = 0, returns = 0;
-		bool early = false, turning = false; // between two vertices, without draws: nothing is read any more
+		bool early = false;
 		for (;;) {
-			const hb_u32 point = length <= HB_SEARCH_CURVE ? step
-				: (hb_u32)(((hb_i64)step * (HB_SEARCH_CURVE - 1) + length - 2) / (length - 1));
-			if (!turning && first[v] > point) atomicMin(first + v, point);
-			if (visits) atomicAdd(visits + v, (hb_u64)1);
-			if (score) {
-				const double x = turning ? last : score[v];
+			hb_i64 begin = 0;
+			hb_u64 count = 0;
+			if (form != hb_search_general && s.scored) {
+				const hb_search_scored r = s.scored[v];
+				begin = r.begin;
+				count = r.count;
 				last = here;
-				here = x;
-				sum += x;
+				here = r.score;
+				sum += here;
+			} else if (score) {
+				sum += score[v];
 			}
+			if (first) {
+				const hb_u32 point = length <= HB_SEARCH_CURVE ? step
+					: (hb_u32)(((hb_i64)step * (HB_SEARCH_CURVE - 1) + length - 2) / (length - 1));
+				if (first[v] > point) atomicMin(first + v, point);
+			}
+			if (visits) atomicAdd(visits + v, (hb_u64)1);
 			if (cells) cells[w * length + step] = v;
 			if (++step == length) break;
 			hb_i32 next = -1;
@@ -298,22 +440,37 @@ HB_DEVICE void hb_search_walks(const hb_search &s, const hb_i32 *starts, hb_i64 
 				returns++;
 			} else if (more && forward && before >= 0) {
 				next = hb_search_other(s, v, before, walk, step);
-			} else if (!more && turning) {
-				next = before;
-			} else if (s.best) {
-				next = s.best[v];
-				turning = !more && next == before;
+			} else if (form == hb_search_chase || (more && s.best)) {
+				next = form == hb_search_chase && s.scored ? (hb_i32)begin : s.best[v];
+				if (form == hb_search_chase && next >= 0 && next == before) break; // between two vertices from here on
 			} else {
 				if (more || step == 1 || step % 2 == 0)
 					hb_philox((hb_u64)walk, (hb_u64)(step / 2), (hb_u64)s.seed, even, odd);
-				next = hb_search_pick(s, v, step % 2 ? odd : even);
+				if (form == hb_search_packed && !s.scored) {
+					const hb_search_row r = s.rows[v];
+					begin = r.begin;
+					count = r.count;
+				} else if (form != hb_search_packed) {
+					begin = s.ptr[v];
+					count = (hb_u64)(s.ptr[v + 1] - begin);
+				}
+				next = hb_search_draw(s, begin, count, step % 2 ? odd : even);
 			}
-			before = back ? -1 : v;
 			if (next < 0) {
 				early = true;
 				break;
 			}
+			before = back ? -1 : v;
 			v = next;
+		}
+		if (form == hb_search_chase && !early) {
+			const hb_i32 left = length - step; // visits of before, v, before …
+			if (sums)
+				for (hb_i32 k = 0; k < left; k++) sum += k % 2 ? here : last;
+			if (visits && left > 0) atomicAdd(visits + before, (hb_u64)((left + 1) / 2));
+			if (visits && left > 1) atomicAdd(visits + v, (hb_u64)(left / 2));
+			for (hb_i32 k = 0; cells && k < left; k++) cells[w * length + step + k] = k % 2 ? v : before;
+			step = length;
 		}
 		if (sums) sums[w] = sum;
 		if (early) atomicAdd(ends + step - 1, (hb_u64)1);
@@ -324,14 +481,32 @@ HB_DEVICE void hb_search_walks(const hb_search &s, const hb_i32 *starts, hb_i64 
 
 HB_KERNEL hb_search_walk(const hb_i64 *ptr, const hb_i32 *idx, const hb_slot *slots, const hb_i32 *best, const hb_i32 *starts,
 	hb_i64 per_start, hb_i64 first_walk, hb_i64 walks, hb_i32 length, hb_i64 seed, const double *score, hb_u32 *first,
-	hb_u64 *visits, double *sums, hb_i32 *cells, hb_u64 *ends) {
-	const hb_search s = {ptr, idx, slots, best, 0, 0, seed};
-	hb_search_walks<false>(s, starts, per_start, first_walk, walks, length, score, first, visits, sums, cells, ends, 0, false);
+	hb_u64 *visits, double *sums, hb_i32 *cells, hb_u64 *ends, const hb_search_row *rows, const hb_search_scored *scored,
+	const hb_u32 *list, const hb_u64 *live) {
+	const hb_search s = {ptr, idx, slots, best, 0, 0, seed, rows, scored, list, live};
+	hb_search_walks<false, hb_search_general>(s, starts, per_start, first_walk, walks, length, score, first, visits, sums, cells, ends, 0, false);
+}
+
+HB_KERNEL hb_search_walk_packed(const hb_i64 *ptr, const hb_i32 *idx, const hb_slot *slots, const hb_i32 *best, const hb_i32 *starts,
+	hb_i64 per_start, hb_i64 first_walk, hb_i64 walks, hb_i32 length, hb_i64 seed, const double *score, hb_u32 *first,
+	hb_u64 *visits, double *sums, hb_i32 *cells, hb_u64 *ends, const hb_search_row *rows, const hb_search_scored *scored,
+	const hb_u32 *list, const hb_u64 *live) {
+	const hb_search s = {ptr, idx, slots, best, 0, 0, seed, rows, scored, list, live};
+	hb_search_walks<false, hb_search_packed>(s, starts, per_start, first_walk, walks, length, score, first, visits, sums, cells, ends, 0, false);
+}
+
+HB_KERNEL hb_search_walk_chase(const hb_i64 *ptr, const hb_i32 *idx, const hb_slot *slots, const hb_i32 *best, const hb_i32 *starts,
+	hb_i64 per_start, hb_i64 first_walk, hb_i64 walks, hb_i32 length, hb_i64 seed, const double *score, hb_u32 *first,
+	hb_u64 *visits, double *sums, hb_i32 *cells, hb_u64 *ends, const hb_search_row *rows, const hb_search_scored *scored,
+	const hb_u32 *list, const hb_u64 *live) {
+	const hb_search s = {ptr, idx, slots, best, 0, 0, seed, rows, scored, list, live};
+	hb_search_walks<false, hb_search_chase>(s, starts, per_start, first_walk, walks, length, score, first, visits, sums, cells, ends, 0, false);
 }
 
 HB_KERNEL hb_search_walk_more(const hb_i64 *ptr, const hb_i32 *idx, const hb_slot *slots, const hb_i32 *best, const hb_i32 *starts,
 	hb_i64 per_start, hb_i64 first_walk, hb_i64 walks, hb_i32 length, hb_i64 seed, const double *score, hb_u32 *first,
 	hb_u64 *visits, double *sums, hb_i32 *cells, hb_u64 *ends, const hb_i32 *second, const hb_u64 *mass, hb_i64 restarts, hb_i32 forward) {
-	const hb_search s = {ptr, idx, slots, best, second, mass, seed};
-	hb_search_walks<true>(s, starts, per_start, first_walk, walks, length, score, first, visits, sums, cells, ends, (hb_u64)restarts, forward);
+	const hb_search s = {ptr, idx, slots, best, second, mass, seed, 0, 0, 0, 0};
+	hb_search_walks<true, hb_search_general>(s, starts, per_start, first_walk, walks, length, score, first, visits, sums, cells, ends,
+		(hb_u64)restarts, forward);
 }

@@ -32,10 +32,14 @@ mkdir -p bin
 mv "bin/suitesparse.$$" bin/suitesparse
 echo "built $(pwd)/bin/suitesparse"
 
-# The serial fused lasso, where its source lies beside the checkout.
-serial=../../../shared/peers/fusedlasso
-if [ -f "$serial/dnc.cpp" ] && command -v g++ >/dev/null 2>&1; then
-	g++ -O3 -march=native -fopenmp -DMAIN_DNC -o "bin/fusedlasso.$$" "$serial/dnc.cpp"
-	mv "bin/fusedlasso.$$" bin/fusedlasso
-	echo "built $(pwd)/bin/fusedlasso"
+# Maximum flows by libmaxflow, where it is installed, with the serial fused lasso, where its source lies
+# beside the checkout.
+serial=$PWD/../../../shared/peers/fusedlasso
+if [ -f /usr/include/maxflow-3.0/maxflow.h ] && command -v g++ >/dev/null 2>&1; then
+	lasso=
+	[ -f "$serial/dnc.cpp" ] && lasso="-DHB_SERIAL -I$serial"
+	# shellcheck disable=SC2086
+	g++ -O3 -march=native -fopenmp -I/usr/include/maxflow-3.0 $lasso -o "bin/flows.$$" flows/flows.cpp -lmaxflow
+	mv "bin/flows.$$" bin/flows
+	echo "built $(pwd)/bin/flows"
 fi

@@ -16,8 +16,8 @@ import (
 	"sync"
 )
 
-// EnvPeers names the environment variable that says where the built suitesparse binary is: its
-// directory, or the file.
+// EnvPeers names the environment variable that says where the built binaries suitesparse and flows
+// are: their directory, or the file of one.
 const EnvPeers = "HIVEBLAS_PEERS"
 
 const remedy = `run "make bench-peers" (or bench/peers/build.sh)`
@@ -51,28 +51,37 @@ type coprocess struct {
 var waiting = []string{"OMP_WAIT_POLICY=passive", "GOMP_SPINCOUNT=0"}
 
 func startSuiteSparse(ctx context.Context) (Peer, error) {
-	path, err := findSuiteSparse()
+	path, err := findBuilt(SuiteSparse)
 	if err != nil {
 		return nil, err
 	}
 	return launch(ctx, SuiteSparse, path)
 }
 
-// findSuiteSparse looks where HIVEBLAS_PEERS points, then in bench/peers/bin of this directory and
-// of those above it.
-func findSuiteSparse() (string, error) {
-	const binary = "suitesparse"
+func startFlows(ctx context.Context) (Peer, error) {
+	path, err := findBuilt(Flows)
+	if err != nil {
+		return nil, err
+	}
+	return launch(ctx, Flows, path)
+}
+
+// findBuilt looks for the program of a peer where HIVEBLAS_PEERS points, then in bench/peers/bin of
+// this directory and of those above it.
+func findBuilt(kind Kind) (string, error) {
+	binary := string(kind)
 	isFile := func(path string) bool {
 		info, err := os.Stat(path)
 		return err == nil && info.Mode().IsRegular()
 	}
 	if where := os.Getenv(EnvPeers); where != "" {
-		for _, path := range []string{where, filepath.Join(where, binary)} {
-			if isFile(path) {
-				return path, nil
-			}
+		if filepath.Base(where) == binary && isFile(where) {
+			return where, nil
 		}
-		return "", &MissingError{SuiteSparse, fmt.Sprintf("%s=%s holds no %s", EnvPeers, where, binary), remedy}
+		if path := filepath.Join(where, binary); isFile(path) {
+			return path, nil
+		}
+		return "", &MissingError{kind, fmt.Sprintf("%s=%s holds no %s", EnvPeers, where, binary), remedy}
 	}
 	dir, err := os.Getwd()
 	if err != nil {
@@ -84,7 +93,7 @@ func findSuiteSparse() (string, error) {
 		}
 		up := filepath.Dir(dir)
 		if up == dir {
-			return "", &MissingError{SuiteSparse, "bench/peers/bin/" + binary + " is not built", remedy}
+			return "", &MissingError{kind, "bench/peers/bin/" + binary + " is not built", remedy}
 		}
 		dir = up
 	}

@@ -61,9 +61,10 @@ const (
 	JamesBowman Kind = "james-bowman"
 	NetworkX    Kind = "networkx"
 	IGraph      Kind = "igraph" // with leidenalg
+	Flows       Kind = "flows"  // libmaxflow, and the serial fused lasso
 )
 
-// Kinds lists the peers that have operations; [NetworkX] and [IGraph] have workflows only.
+// Kinds lists the peers that have operations; [NetworkX], [IGraph] and [Flows] have workflows only.
 var Kinds = []Kind{SuiteSparse, SciPy, JamesBowman}
 
 // Start starts a peer. A co-process is killed when ctx ends; a nil ctx never ends. When the
@@ -82,10 +83,12 @@ func Start(ctx context.Context, kind Kind) (Peer, error) {
 		return startNetworkX(ctx)
 	case IGraph:
 		return startIGraph(ctx)
+	case Flows:
+		return startFlows(ctx)
 	case JamesBowman:
 		return newBowman(), nil
 	}
-	return nil, fmt.Errorf("peers: no peer is called %q: there are %q", kind, append(Kinds[:len(Kinds):len(Kinds)], NetworkX, IGraph))
+	return nil, fmt.Errorf("peers: no peer is called %q: there are %q", kind, append(Kinds[:len(Kinds):len(Kinds)], NetworkX, IGraph, Flows))
 }
 
 // ErrDied is what a [*DiedError] is, for errors.Is.

@@ -50,6 +50,7 @@ name.`,
 	fs.IntVar(&run.threads, "threads", 2, "use `N` threads, also in peers that have a setting")
 	fs.StringSliceVar(&o.Only, "only", nil, "only cases whose name contains one of `NAMES`")
 	fs.BoolVar(&o.NoPeers, "no-peers", false, "measure hiveblas alone")
+	fs.StringVar(&o.Data, "data", ".", "folder `DIR` with soc-Slashdot0902.mtx.gz and email-Enron.mtx.gz, for the cases of these graphs")
 	fs.StringVar(&file, "json", "", "also write the table to `FILE` as JSON")
 	fs.BoolVar(&run.quiet, "quiet", false, "print no progress")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -120,6 +121,7 @@ The cases for --only:
 	fs.StringSliceVar(&o.Only, "only", nil, "only cases whose name contains one of `NAMES`")
 	fs.BoolVar(&o.Quick, "quick", false, "inputs 16 times smaller, to test that all cases run")
 	fs.BoolVar(&o.NoPeers, "no-peers", false, "measure hiveblas alone")
+	fs.StringVar(&o.Data, "data", "", "folder `DIR` with email-Enron.mtx.gz, for the case of this graph")
 	fs.StringVar(&file, "json", "", "also write the table to `FILE` as JSON")
 	fs.BoolVar(&quiet, "quiet", false, "print no progress")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

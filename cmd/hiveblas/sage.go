@@ -127,6 +127,7 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 	cmd.Flags().StringVar(&weights, "weights", "", "`MODEL` file, a .npz")
 	cmd.Flags().StringVar(&form, "precision", "fp32", "compute on a GPU in `P`: fp32, tf32, fp16 or bf16")
 	complete(cmd, "precision", "fp32", "tf32", "fp16", "bf16")
+	own := cmd.Flags().Bool("per-source", false, "draw the samples of each vertex's tree anew, on the host")
 	names := [4]string{"wf1", "wa1", "wf2", "wa2"}
 	for k, name := range names {
 		cmd.Flags().StringVar(&files[k], name, "", fmt.Sprintf("`FILE` of the weights of layer %s: .csv, .mtx or .npy",
@@ -139,6 +140,9 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 		samples, sampling, err := f.check(cmd)
 		if err != nil {
 			return err
+		}
+		if *own && samples == nil {
+			return bad("--per-source needs --samples")
 		}
 		precision, known := sagePrecisions[form]
 		if !known {
@@ -194,7 +198,8 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 		}
 		var res *apps.SAGEResult
 		err = j.compute(func(run apps.Run) (err error) {
-			res, err = apps.GraphSAGE(j.graph.Matrix, x, model, apps.SAGEOptions{Run: run, Samples: samples, Sampling: sampling, Replace: f.replace, Seed: f.seed, Precision: precision})
+			res, err = apps.GraphSAGE(j.graph.Matrix, x, model, apps.SAGEOptions{Run: run, Samples: samples, Sampling: sampling, Replace: f.replace, Seed: f.seed, PerSource: *own,
+				Precision: precision})
 			if err != nil {
 				return err
 			}
