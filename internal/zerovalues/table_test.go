@@ -17,6 +17,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse/jit"
 	"github.com/hiveblas/hiveblas/generate"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/matrix/gonumgraph"
 	"github.com/hiveblas/hiveblas/matrix/gonummat"
 	"github.com/hiveblas/hiveblas/matrix/jbsparse"
 	"github.com/hiveblas/hiveblas/ops"
@@ -288,6 +289,9 @@ var functions = []listedFunction{
 	{"generate.Undirected", generate.Undirected},
 	{"generate.Uniform", generate.Uniform},
 	{"generate.WattsStrogatz", generate.WattsStrogatz},
+	{"gonumgraph.AsDirected", gonumgraph.AsDirected[float64]},
+	{"gonumgraph.AsUndirected", gonumgraph.AsUndirected[float64]},
+	{"gonumgraph.From", gonumgraph.From},
 	{"gonummat.AsMat", gonummat.AsMat[float64]},
 	{"gonummat.FromMat", gonummat.FromMat},
 	{"gonummat.FromMatSparse", gonummat.FromMatSparse},
@@ -466,6 +470,10 @@ var functions = []listedFunction{
 	{"ops.ArgMin", ops.ArgMin[float64]},
 	{"ops.Assign", ops.Assign[float64]},
 	{"ops.Assign", ops.Assign[bool]},
+	{"ops.AssignColumn", ops.AssignColumn[float64]},
+	{"ops.AssignColumn", ops.AssignColumn[bool]},
+	{"ops.AssignRow", ops.AssignRow[float64]},
+	{"ops.AssignRow", ops.AssignRow[bool]},
 	{"ops.AssignScalar", ops.AssignScalar[float64]},
 	{"ops.AssignScalar", ops.AssignScalar[bool]},
 	{"ops.AssignVector", ops.AssignVector[float64]},
@@ -494,6 +502,7 @@ var functions = []listedFunction{
 	{"ops.Inner", ops.Inner[bool, bool, bool]},
 	{"ops.Kronecker", ops.Kronecker[float64, float64, float64]},
 	{"ops.Kronecker", ops.Kronecker[bool, bool, bool]},
+	{"ops.MaskOfRegion", ops.MaskOfRegion},
 	{"ops.MxM", ops.MxM[float64, float64, float64]},
 	{"ops.MxM", ops.MxM[bool, bool, bool]},
 	{"ops.MxV", ops.MxV[float64, float64, float64]},
@@ -507,6 +516,9 @@ var functions = []listedFunction{
 	{"ops.Reduce", ops.Reduce[bool]},
 	{"ops.ReduceScalar", ops.ReduceScalar[float64]},
 	{"ops.ReduceScalar", ops.ReduceScalar[bool]},
+	{"ops.Sample", ops.Sample[float64]},
+	{"ops.Sample", ops.Sample[bool]},
+	{"ops.SampleWeighted", ops.SampleWeighted[float64]},
 	{"ops.Scatter", ops.Scatter[float64]},
 	{"ops.Scatter", ops.Scatter[bool]},
 	{"ops.ScatterVector", ops.ScatterVector[float64]},
@@ -671,6 +683,8 @@ var functions = []listedFunction{
 	{"semiring.NewBinary", semiring.NewBinary[bool, bool, bool]},
 	{"semiring.NewIndex", semiring.NewIndex[float64, float64]},
 	{"semiring.NewIndex", semiring.NewIndex[bool, bool]},
+	{"semiring.NewIndexBinary", semiring.NewIndexBinary[float64, float64, float64]},
+	{"semiring.NewIndexBinary", semiring.NewIndexBinary[bool, bool, bool]},
 	{"semiring.NewMonoid", semiring.NewMonoid[float64]},
 	{"semiring.NewMonoid", semiring.NewMonoid[bool]},
 	{"semiring.NewSelect", semiring.NewSelect[float64]},
@@ -971,6 +985,8 @@ var types = []listedType{
 	{"generate.MatrixOption", reflect.TypeFor[generate.MatrixOption]()},
 	{"generate.ParameterError", reflect.TypeFor[generate.ParameterError]()},
 	{"generate.RMATOptions", reflect.TypeFor[generate.RMATOptions]()},
+	{"gonumgraph.Directed", reflect.TypeFor[gonumgraph.Directed[float64]]()},
+	{"gonumgraph.Undirected", reflect.TypeFor[gonumgraph.Undirected[float64]]()},
 	{"gonummat.View", reflect.TypeFor[gonummat.View[float64]]()},
 	{"matrix.BlockFile", reflect.TypeFor[matrix.BlockFile[float64]]()},
 	{"matrix.BlockFile", reflect.TypeFor[matrix.BlockFile[bool]]()},
