@@ -33,6 +33,7 @@ type job struct {
 
 	kept     []byte           // standard input, if it is read twice
 	warnings []matrix.Warning // of the stage
+	warned   []matrix.Warning // of the stages before
 
 	infinite bool // weights may be infinite
 	graph    *graph
@@ -158,6 +159,7 @@ func (j *job) printWarnings() {
 		w.Remedy = flagRemedy(w.Kind)
 		fmt.Fprintf(j.stderr, "hiveblas: warning: %v\n", w)
 	}
+	j.warned = append(j.warned, j.warnings...)
 	j.warnings = nil
 }
 
