@@ -31,6 +31,7 @@ type job struct {
 	placed    bool             // the device is chosen
 	graphs    []mover          // that are on the device
 
+	inputs   int              // files of the command line
 	kept     []byte           // standard input, if it is read twice
 	warnings []matrix.Warning // of the stage
 	warned   []matrix.Warning // of the stages before
@@ -97,6 +98,7 @@ func (j *job) begin(inputs ...string) error {
 			return err
 		}
 	}
+	j.inputs = len(inputs)
 	inputs = append(inputs, j.read.names...)
 	if first := slices.Index(inputs, "-"); first >= 0 && slices.Contains(inputs[first+1:], "-") {
 		return &usageError{j.cmd.CommandPath(), "standard input (-) can be only one of the inputs"}
