@@ -232,8 +232,8 @@ func assignRow[T comparable](c *call, t *target[T], st, x *sparse.Store[T], idx 
 
 // Assign computes C(rows, cols)⟨M⟩ ⊕= A. A has one row per index of rows and one column per index
 // of cols. Without an accumulator the region becomes equal to A: its entries at positions absent in
-// A are deleted. The mask has the shape of C (see [MaskOfRegion]). Indices must be distinct. Assign takes O(entries of A
-// and C) time.
+// A are deleted. The mask has the shape of C (see [MaskOfRegion]). Indices must be distinct. Assign
+// takes O(entries of A and C) time.
 func Assign[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols Indices, opts ...Option) error {
 	c := begin[T]("Assign", "", opts)
 	if c.region {

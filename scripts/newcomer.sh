@@ -86,7 +86,6 @@ func main() {
 }
 GO
 } > main.go
-step gofmt -l .
 step env GOFLAGS=-mod=mod GOPROXY=off go run .
 cd "$root"
 for program in recommend fraud denoise gradients; do

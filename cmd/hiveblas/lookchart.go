@@ -24,7 +24,7 @@ func newSVG(width, height float64, label string) *svg {
 
 func (s *svg) done() template.HTML {
 	s.WriteString("</svg>")
-	return template.HTML(s.String()) //nolint:gosec // made of numbers and constants
+	return template.HTML(s.String()) // made of numbers and constants
 }
 
 func (s *svg) text(x, y float64, anchor, text string) {
