@@ -114,7 +114,7 @@ func TestReadmeIsShort(t *testing.T) {
 // test file that the compiler sees and the tests run.
 func TestSamples(t *testing.T) {
 	var compiled strings.Builder
-	for _, name := range []string{"idioms_test.go", "samples_test.go"} {
+	for _, name := range []string{"idioms_test.go", "samples_test.go", "guides_test.go"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -129,7 +129,7 @@ func TestSamples(t *testing.T) {
 			}
 			n++
 			if !strings.Contains(compiled.String(), flush(b.text)) {
-				t.Errorf("%s:%d: the sample is not in idioms_test.go or samples_test.go", page, b.line)
+				t.Errorf("%s:%d: the sample is not in idioms_test.go, samples_test.go or guides_test.go", page, b.line)
 			}
 		}
 	}

@@ -152,6 +152,11 @@ func deleteWhere(w *matrix.Vector[float64], mask *matrix.Vector[bool]) error {
 	return ops.Apply(w.Masked(mask.Structure().Not()).Replace(), semiring.Identity[float64](), w)
 }
 
+func hook(parent, least *matrix.Vector[int32], idx ops.Indices) error {
+	low := semiring.Min[int32]()
+	return ops.ScatterVector(parent.Accum(low), low, least, idx)
+}
+
 func addInto(full, sparse *matrix.Vector[float64]) error {
 	return ops.EWiseAdd(full, semiring.Plus[float64](), full, sparse)
 }
@@ -312,5 +317,23 @@ func TestIdiomVectors(t *testing.T) {
 	}
 	if err := deleteWhere(w, mask); err != nil || !slices.Equal(w.Dense(-1), []float64{2, -1, 2, 2, -1, 2}) {
 		t.Errorf("deleted: %v (%v)", w, err)
+	}
+}
+
+func TestHook(t *testing.T) {
+	t.Parallel()
+	parent, err := matrix.VectorOf([]int32{7, 8, 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	least, err := matrix.VectorOf([]int32{3, 2, 20, 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := hook(parent, least, ops.Of(1, 1, 1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if got := parent.Dense(-1); !slices.Equal(got, []int32{7, 2, 9}) {
+		t.Errorf("parents %v", got)
 	}
 }

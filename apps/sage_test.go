@@ -977,3 +977,46 @@ func TestTrainGraphSAGECitations(t *testing.T) {
 		}
 	}
 }
+
+// TestSampleIsSAGE: ops.Sample and SampleWeighted draw the neighbours that GraphSAGE draws.
+func TestSampleIsSAGE(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 4))
+	b := matrix.NewBuilder[float64](200, 200)
+	for range 4000 {
+		b.Add(r.IntN(200), r.IntN(200), 1+r.Float64())
+	}
+	a, err := b.Build(semiring.Max[float64]())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ptr, idx, val, err := a.CSR()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sampling, draw := range map[SAGESampling]func(c *matrix.Matrix[float64]) error{
+		SampleUniform:  func(c *matrix.Matrix[float64]) error { return ops.Sample(c, a, 5, 99) },
+		SampleByWeight: func(c *matrix.Matrix[float64]) error { return ops.SampleWeighted(c, a, 5, 99) },
+	} {
+		c := matrix.New[float64](200, 200)
+		if err := draw(c); err != nil {
+			t.Fatal(err)
+		}
+		rows, cols, _, err := c.CSR()
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := &sageGraph{n: 200, ptr: ptr, idx: idx, sampling: sampling, seed: 99,
+			values: func(buffer []float64, lo, hi int64) []float64 { return append(buffer[:0], val[lo:hi]...) }}
+		var choice sageChoice
+		for v := range int32(200) {
+			if ptr[v] == ptr[v+1] {
+				continue
+			}
+			g.choose(v, 0, 0, 5, &choice)
+			if got := cols[rows[v]:rows[v+1]]; !slices.Equal(got, choice.at) {
+				t.Fatalf("%v: vertex %d has %v, GraphSAGE %v", sampling, v, got, choice.at)
+			}
+		}
+	}
+}

@@ -3,7 +3,6 @@ package apps
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/hiveblas/hiveblas/internal/parallel"
@@ -69,6 +68,7 @@ type sageChoice struct {
 	weight  []float64
 	buffer  []float64
 	keys    []sageKey
+	draws   []philox.Key
 	visited map[int32]int
 }
 
@@ -79,15 +79,8 @@ type sageKey struct {
 
 // random returns random number k for a vertex and a layer.
 func (g *sageGraph) random(v int32, round uint64, layer, k int) uint64 {
-	x, y := philox.Block(uint64(v)|uint64(layer)<<32, uint64(k>>1)|round<<32, g.seed)
-	if k&1 == 1 {
-		return y
-	}
-	return x
+	return philox.Number(v, layer, round, k, g.seed)
 }
-
-// uniformly returns a number above 0 and at most 1.
-func uniformly(x uint64) float64 { return float64(x>>11+1) / (1 << 53) }
 
 // choose sets c.at to the chosen neighbours of v in ascending order, and c.weight to their weights,
 // whose sum is 1. samples is −1 for all neighbours.
@@ -107,13 +100,10 @@ func (g *sageGraph) choose(v int32, round uint64, layer, samples int, c *sageCho
 			j, _ := philox.Below(g.random(v, round, layer, k), uint64(len(row)))
 			c.at, c.weight = append(c.at, row[j]), append(c.weight, 1)
 		}
-	case g.sampling == SampleUniform: // Floyd: j is new, or the last of those that may be drawn is
-		for k, last := 0, len(row)-samples; last < len(row); k, last = k+1, last+1 {
-			j, _ := philox.Below(g.random(v, round, layer, k), uint64(last+1))
-			if slices.Contains(c.at, row[j]) {
-				j = uint64(last)
-			}
-			c.at, c.weight = append(c.at, row[j]), append(c.weight, 1)
+	case g.sampling == SampleUniform:
+		c.at = philox.Choose(c.at, len(row), samples, func(k int) uint64 { return g.random(v, round, layer, k) })
+		for k, j := range c.at {
+			c.at[k], c.weight = row[j], append(c.weight, 1)
 		}
 	case g.replace:
 		sums := g.weigh(v, c)
@@ -121,18 +111,14 @@ func (g *sageGraph) choose(v int32, round uint64, layer, samples int, c *sageCho
 			sums[k] += sums[k-1]
 		}
 		for k := range samples {
-			x := uniformly(g.random(v, round, layer, k)) * sums[len(sums)-1]
+			x := philox.Unit(g.random(v, round, layer, k)) * sums[len(sums)-1]
 			j, _ := slices.BinarySearch(sums, x)
 			c.at, c.weight = append(c.at, row[min(j, len(row)-1)]), append(c.weight, 1)
 		}
-	default: // the smallest of exponential keys (Efraimidis, Spirakis 2006)
-		c.keys = c.keys[:0]
-		for k, w := range g.weigh(v, c) {
-			c.keys = append(c.keys, sageKey{-math.Log(uniformly(g.random(v, round, layer, k))) / w, row[k]})
-		}
-		slices.SortFunc(c.keys, func(a, b sageKey) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.at, b.at)) })
-		for _, k := range c.keys[:samples] {
-			c.at, c.weight = append(c.at, k.at), append(c.weight, 1)
+	default:
+		c.at, c.draws = philox.ChooseByWeight(c.at, c.draws, g.weigh(v, c), samples, func(k int) uint64 { return g.random(v, round, layer, k) })
+		for k, j := range c.at {
+			c.at[k], c.weight = row[j], append(c.weight, 1)
 		}
 	}
 	if g.gcn { // a vertex counts as much as the mean neighbour

@@ -226,7 +226,7 @@ func newNet[F real](a SAGEAggregator, d int, hidden []int, classes int, seed uin
 		limit := math.Sqrt(6 / float64(max(rows+cols, 1)))
 		for i := range p.value.Val {
 			x, _ := philox.Block(uint64(i), uint64(len(n.all))|1<<63, seed)
-			p.value.Val[i] = F((2*uniformly(x) - 1) * limit)
+			p.value.Val[i] = F((2*philox.Unit(x) - 1) * limit)
 		}
 		return p
 	}
@@ -526,7 +526,7 @@ func (t *sageTrainer) pairs(batch []int, epoch uint64) (vertices []int32, pairs 
 					x := random(v, k+8+2*q+try<<20)
 					j, rest := philox.Below(x, uint64(len(g.idx)))
 					w = g.idx[j]
-					if uniformly(rest) <= math.Pow(float64(max(g.ptr[w+1]-g.ptr[w], 1)), -.25) {
+					if philox.Unit(rest) <= math.Pow(float64(max(g.ptr[w+1]-g.ptr[w], 1)), -.25) {
 						break
 					}
 				}

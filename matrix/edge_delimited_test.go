@@ -99,6 +99,8 @@ func TestReadDelimitedErrors(t *testing.T) {
 		{"a field over two lines", "x,y\n\"a\nb\",c\n", renumber, 2, "not closed", RemedyQuotes},
 		{"an unknown header before integers", "A,B\n1,2\n", nil, 1, `"A" is not an integer`, RemedyHeader},
 		{"an unknown header with a weight", "A,B,C\n1,2,3\n", renumber, 1, `got "C"`, RemedyHeader},
+		{"an unknown header before words and a weight", "from,to,km\nann,bob,3\n", renumber, 1, `got "km"`, RemedyHeader},
+		{"words without a number", "ann,bob,likes\nbob,cid,hates\n", renumber, 1, `got "likes"`, RemedyWeightColumn},
 		{"words throughout", "ann,bob\nbob,cid\n", nil, 1, `"ann" is not an integer`, RemedyRenumber},
 		{"a word later", "1,2\nx,2\n", nil, 2, `"x" is not an integer`, RemedyRenumber},
 		{"a padded id is no header", "007 8\n7 8\n", nil, 1, `"007" is not an integer`, RemedyRenumber},

@@ -25,6 +25,7 @@ type edgeLayout struct {
 	exact            bool  // whether every line must have as many fields as the first
 	first            int64 // number of the line of the first edge
 	looksLikeHeader  bool  // the first edge has words where the next has numbers
+	namesValue       bool  // the first edge has three words, and the next a number as value
 	headerLine       int64 // number of the header, 0 without one
 }
 
@@ -284,9 +285,14 @@ func (l *edgeLayout) compare(lines [][]byte) {
 	if msg != "" || msg2 != "" || len(first) < l.need || len(second) < l.need {
 		return
 	}
+	words := isWord(first[l.src-1]) && isWord(first[l.dst-1])
+	if l.weight > 0 {
+		number := second[l.weight-1]
+		l.namesValue = words && isWord(first[l.weight-1]) && number != "" && strings.Trim(number, "+-.0123456789eE") == "" && !isWord(number)
+	}
 	_, s := idOf([]byte(second[l.src-1]))
 	_, t := idOf([]byte(second[l.dst-1]))
-	l.looksLikeHeader = s && t && isWord(first[l.src-1]) && isWord(first[l.dst-1]) && (l.weight == 0 || isWord(first[l.weight-1]))
+	l.looksLikeHeader = s && t && words && (l.weight == 0 || isWord(first[l.weight-1]))
 }
 
 // isWord reports whether text begins with a letter.

@@ -405,7 +405,7 @@ func (rd *edgeReader[T]) valueError(b chunk.Block, start int, text []byte, f fau
 	case f != faultSyntax:
 	case len(text) == 0:
 		msg = "the value is empty"
-	case line == rd.first && rd.looksLikeHeader:
+	case line == rd.first && (rd.looksLikeHeader || rd.namesValue):
 		kind = RemedyHeader
 	default:
 		kind = RemedyWeightColumn

@@ -189,6 +189,14 @@ func Write[T Element](w io.Writer, a *Matrix[T], opts ...WriteOption) error {
 		return WriteNPZ(w, a, opts...)
 	case o.format == FormatNPY:
 		return WriteNPY(w, a, opts...)
+	case o.format == FormatMETIS:
+		return WriteMETIS(w, a, opts...)
+	case o.format == FormatDIMACS:
+		return WriteDIMACS(w, a, opts...)
+	case o.format == FormatGraphML:
+		return WriteGraphML(w, a, opts...)
+	case o.format == FormatGML:
+		return WriteGML(w, a, opts...)
 	case o.format.IsList():
 		return WriteEdgeList(w, a, opts...)
 	}
@@ -217,8 +225,8 @@ func WriteVector[T Element](w io.Writer, v *Vector[T], opts ...WriteOption) erro
 }
 
 // WriteFile writes a to the file at path, in the format of [InFormat] or else of its extension:
-// .mtx, .hgb, .npz, .npy, .csv, or .tsv, .txt and .el for edge lists with tabs; compressed if .gz
-// follows or with [Gzip], but .npz and .npy. The file appears complete or not at all: an error or
+// .mtx, .hgb, .npz, .npy, .graph, .gr, .col, .graphml, .gml, .csv, or .tsv, .txt and .el for edge
+// lists with tabs; compressed if .gz follows or with [Gzip], but .npz and .npy. The file appears complete or not at all: an error or
 // the end of the context leaves an existing file as it is. A Matrix Market file has the names of
 // [WithLabels] beside it; see [NamesBeside].
 func WriteFile[T Element](path string, a *Matrix[T], opts ...WriteOption) error {

@@ -389,7 +389,7 @@ func TestFormatsTable(t *testing.T) {
 				t.Errorf("%s: the format is %v", ext, f)
 			}
 		}
-		a := mustTuples(t, 1, 1, []int{0}, []int{0}, []int8{1})
+		a := mustTuples(t, 2, 2, []int{0, 1}, []int{1, 0}, []int8{1, 1})
 		if err := Write(&bytes.Buffer{}, a, InFormat(info.Format)); (err == nil) != info.Writes {
 			t.Errorf("writing %s: %v", info.Name, err)
 		}
@@ -442,4 +442,144 @@ func FuzzReadGraphBinary(f *testing.F) {
 	f.Add(uint8(2), graph500Bytes(false, 3, 1, 0, 0))
 	f.Add(uint8(3), graph500Bytes(true, 3, 1, 0, 0))
 	f.Fuzz(func(t *testing.T, kind uint8, data []byte) { fuzzGraph(t, formats[int(kind)%len(formats)], data) })
+}
+
+// TestWriteGraphFormats: METIS, DIMACS, GraphML and GML are read back as the same matrix with the same
+// names, by any number of threads.
+func TestWriteGraphFormats(t *testing.T) {
+	t.Parallel()
+	names := NewLabels([]string{`Ann <"&"> Bo`, "Çid Δ", "x;y", "tab\there", "7"})
+	directed, err := FromTuples(5, 5, []int{0, 1, 4, 2, 2}, []int{1, 0, 4, 3, 0}, []float64{1.5, -2, 1e-9, 3, 1e20}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	both, err := FromTuples(5, 5, []int{0, 1, 1, 3, 3, 4}, []int{1, 0, 3, 1, 4, 3}, []int64{3, 3, 5, 5, 1 << 60, 1 << 60}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	truth := New[bool](5, 5)
+	for c := range both.All() {
+		if err := truth.Set(c.Row, c.Col, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, f := range []FileFormat{FormatMETIS, FormatDIMACS, FormatGraphML, FormatGML} {
+		for _, labels := range []*Labels{nil, names} {
+			opts := []WriteOption{InFormat(f), WithLabels(labels), Comment("made -- for a test\nof writers"), Threads(3)}
+			if f != FormatMETIS {
+				graphRoundTrip(t, f, directed, labels, opts)
+			}
+			graphRoundTrip(t, f, both, labels, opts)
+			graphRoundTrip(t, f, truth, labels, opts)
+		}
+		graphRoundTrip(t, f, New[float64](0, 0), nil, []WriteOption{InFormat(f)})
+		graphRoundTrip(t, f, New[float64](3, 3), nil, []WriteOption{InFormat(f)})
+	}
+	large := NewBuilder[int32](5000, 5000)
+	for i := range 4999 {
+		large.Add(i, i+1, int32(i+1))
+		large.Add(i+1, i, int32(i+1))
+	}
+	line, err := large.Build(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []FileFormat{FormatMETIS, FormatDIMACS, FormatGraphML, FormatGML} {
+		graphRoundTrip(t, f, line, nil, []WriteOption{InFormat(f), Threads(2)})
+	}
+}
+
+func graphRoundTrip[T Element](t *testing.T, f FileFormat, a *Matrix[T], labels *Labels, opts []WriteOption) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, a, opts...); err != nil {
+		t.Errorf("%v: %v", f, err)
+		return
+	}
+	got, err := ReadLabelled[T](bytes.NewReader(b.Bytes()), InFormat(f))
+	if err != nil {
+		t.Errorf("%v: %v\n%.400s", f, err, &b)
+		return
+	}
+	if f == FormatMETIS || f == FormatDIMACS {
+		labels = nil
+	}
+	if !got.Matrix.Equal(a) || !got.Rows.Equal(labels) {
+		t.Errorf("%v: %v of %v, want %v of %v\n%.400s", f, got.Matrix, got.Rows, a, labels, &b)
+	}
+}
+
+// TestWriteColouring: a .col file has each edge once and no values, and a .max file needs more.
+func TestWriteColouring(t *testing.T) {
+	t.Parallel()
+	a, err := FromTuples(3, 3, []int{0, 1, 1, 2}, []int{1, 0, 2, 1}, []float64{2, 2, 3, 3}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "g.COL.gz")
+	if err := WriteFile(path, a); err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := ReadFile[float64](path)
+	if err != nil || got.NVals() != 4 || !got.IsSymmetric() {
+		t.Errorf("%v (%v)", got, err)
+	}
+	if x, _ := got.At(0, 1); x != 1 {
+		t.Errorf("the edge has value %v, want 1", x)
+	}
+	if err := WriteFile(filepath.Join(dir, "g.max"), a); !errors.Is(err, ErrInvalid) {
+		t.Errorf(".max: %v", err)
+	}
+	var b bytes.Buffer
+	if err := WriteDIMACS(&b, a, AsPattern()); err != nil || !strings.Contains(b.String(), "p sp 3 4\na 1 2 1\n") {
+		t.Errorf("%v\n%s", err, &b)
+	}
+}
+
+// TestWriteGraphErrors: what a format cannot have is an error before anything is written.
+func TestWriteGraphErrors(t *testing.T) {
+	t.Parallel()
+	make3 := func(rows, cols []int, vals []float64) *Matrix[float64] {
+		a, err := FromTuples(3, 3, rows, cols, vals, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	directed := make3([]int{0}, []int{1}, []float64{1})
+	loop := make3([]int{1}, []int{1}, []float64{1})
+	half := make3([]int{0, 1}, []int{1, 0}, []float64{.5, .5})
+	infinite := make3([]int{0}, []int{1}, []float64{math.Inf(1)})
+	for _, c := range []struct {
+		name string
+		err  func(b *bytes.Buffer) error
+		is   error
+		says string
+	}{
+		{"METIS directed", func(b *bytes.Buffer) error { return WriteMETIS(b, directed) }, ErrInvalid, "not symmetric"},
+		{"METIS loop", func(b *bytes.Buffer) error { return WriteMETIS(b, loop) }, ErrInvalid, "1 self-loops"},
+		{"METIS weight", func(b *bytes.Buffer) error { return WriteMETIS(b, half) }, ErrInvalid, "0.5"},
+		{"GraphML infinite", func(b *bytes.Buffer) error { return WriteGraphML(b, infinite) }, ErrInvalid, "+Inf"},
+		{"GML infinite", func(b *bytes.Buffer) error { return WriteGML(b, infinite) }, ErrInvalid, "+Inf"},
+		{"GML wide", func(b *bytes.Buffer) error { return WriteGML(b, New[int](2, 3)) }, ErrDimension, "2×3"},
+		{"GraphML name", func(b *bytes.Buffer) error {
+			return WriteGraphML(b, directed, WithLabels(NewLabels([]string{"a", "b\x01", "c"})))
+		}, ErrInvalid, "character"},
+		{"GraphML blanks", func(b *bytes.Buffer) error {
+			return WriteGraphML(b, directed, WithLabels(NewLabels([]string{"a", " b", "c"})))
+		}, ErrInvalid, "blanks"},
+		{"GML names", func(b *bytes.Buffer) error {
+			return WriteGML(b, directed, WithRowColumnLabels(NewLabels([]string{"a", "b", "c"}), nil))
+		}, ErrInvalid, "different names"},
+		{"DIMACS nil", func(*bytes.Buffer) error { return WriteDIMACS[float64](nil, directed) }, ErrInvalid, "nil"},
+	} {
+		var b bytes.Buffer
+		if err := c.err(&b); !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.says) || b.Len() > 0 {
+			t.Errorf("%s: error %v, %d bytes", c.name, err, b.Len())
+		}
+	}
+	if err := WriteMETIS(&bytes.Buffer{}, half, AsPattern()); err != nil {
+		t.Errorf("METIS without weights: %v", err)
+	}
 }

@@ -232,10 +232,15 @@ func assignRow[T comparable](c *call, t *target[T], st, x *sparse.Store[T], idx 
 
 // Assign computes C(rows, cols)⟨M⟩ ⊕= A. A has one row per index of rows and one column per index
 // of cols. Without an accumulator the region becomes equal to A: its entries at positions absent in
-// A are deleted. The mask has the shape of C. Indices must be distinct. Assign takes O(entries of A
-// and C) time.
+// A are deleted. The mask has the shape of C (see [MaskOfRegion]). Indices must be distinct. Assign
+// takes O(entries of A and C) time.
 func Assign[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols Indices, opts ...Option) error {
 	c := begin[T]("Assign", "", opts)
+	if c.region {
+		return subassign(c, dst, rows, cols, opts, func(part matrix.Target[T], opts ...Option) error {
+			return Assign(part, a, All(), All(), opts...)
+		})
+	}
 	spec := specOf(dst)
 	v, err := operand[T](c, a)
 	if err != nil {
@@ -268,6 +273,11 @@ func Assign[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols I
 // AssignVector computes w(idx)⟨m⟩ ⊕= u; see [Assign].
 func AssignVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSource[T], idx Indices, opts ...Option) error {
 	c := begin[T]("AssignVector", "", opts)
+	if c.region {
+		return subassignVector(c, dst, idx, opts, func(part matrix.VectorTarget[T], opts ...Option) error {
+			return AssignVector(part, u, All(), opts...)
+		})
+	}
 	spec := specOf(dst)
 	v, err := operand[T](c, u)
 	if err != nil {
@@ -297,6 +307,11 @@ func AssignVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSourc
 // and the mask is not complemented, and O(positions of the region) otherwise.
 func AssignScalar[T comparable](dst matrix.Target[T], x T, rows, cols Indices, opts ...Option) error {
 	c := begin[T]("AssignScalar", "", opts)
+	if c.region {
+		return subassign(c, dst, rows, cols, opts, func(part matrix.Target[T], opts ...Option) error {
+			return AssignScalar(part, x, All(), All(), opts...)
+		})
+	}
 	spec := specOf(dst)
 	m, n := spec.Matrix.Dims()
 	t, err := prepare(c, spec, m, n)
@@ -317,6 +332,11 @@ func AssignScalar[T comparable](dst matrix.Target[T], x T, rows, cols Indices, o
 // AssignVectorScalar computes w(idx)⟨m⟩ ⊕= x; see [AssignScalar].
 func AssignVectorScalar[T comparable](dst matrix.VectorTarget[T], x T, idx Indices, opts ...Option) error {
 	c := begin[T]("AssignVectorScalar", "", opts)
+	if c.region {
+		return subassignVector(c, dst, idx, opts, func(part matrix.VectorTarget[T], opts ...Option) error {
+			return AssignVectorScalar(part, x, All(), opts...)
+		})
+	}
 	spec := specOf(dst)
 	_, n := spec.Matrix.Dims()
 	t, err := prepare(c, spec, 1, n)

@@ -41,6 +41,9 @@ func MxM[A, B, C comparable](dst matrix.Target[C], s semiring.Semiring[A, B, C],
 	if t.at != nil {
 		return remoteMxM(c, t, s, av, bv)
 	}
+	if p := access.Indexed(s); p != nil {
+		return mxmIndexed(c, t, p, av, bv)
+	}
 	if p := access.Positional(s); p != nil {
 		return mxmPositional(c, t, s.Position(), p, av, bv)
 	}

@@ -40,6 +40,11 @@ func MxV[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, 
 	if t.at != nil {
 		return remoteMxV(c, t, s, false, av, uv)
 	}
+	if p := access.Indexed(s); p != nil {
+		return mxvIndexed(c, t, av, uv, func(rows, cols *sparse.Store[A], u *sparse.Store[B]) (*sparse.Store[C], error) {
+			return p.MxV(c.env(), rows, cols, u, t.mask)
+		})
+	}
 	if p := access.Positional(s); p != nil {
 		// The index of the product of A(i,k) and u(k) is i, k, or column 0, because u is a column.
 		ust := access.Stored(uv)
@@ -75,6 +80,11 @@ func VxM[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, 
 	}
 	if t.at != nil {
 		return remoteMxV(c, t, s, true, av.T(), uv)
+	}
+	if p := access.Indexed(s); p != nil {
+		return mxvIndexed(c, t, av.T(), uv, func(rows, cols *sparse.Store[B], u *sparse.Store[A]) (*sparse.Store[C], error) {
+			return p.VxM(c.env(), u, cols, rows, t.mask)
+		})
 	}
 	if p := access.Positional(s); p != nil {
 		// The index of the product of u(k) and A(k,j) is row 0, because u is a row, k, or j.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
@@ -43,7 +44,7 @@ const (
 	Vendor Method = "cusparse"
 )
 
-// An Option changes how an operation runs, never its result.
+// An Option changes how an operation runs. None but [MaskOfRegion] changes its result.
 type Option func(*settings)
 
 type settings struct {
@@ -52,6 +53,7 @@ type settings struct {
 	method  Method
 	trace   *Trace
 	traces  func(Trace)
+	region  bool // MaskOfRegion
 }
 
 // Using forces a method. A method that does not apply is a *MethodError. For MxV and VxM on a GPU
@@ -192,11 +194,17 @@ func shapeOf(vector bool, m, n int) string {
 	return shape(m, n)
 }
 
-// methodless returns a *MethodError if a method is forced for an operation that has only one.
+// methodless returns an error if an option does not apply: a forced method of an operation that has
+// only one, or MaskOfRegion.
 func (c *call) methodless() error {
 	switch c.op {
 	case "MxM", "MxV", "VxM":
-		return nil
+		if !c.region {
+			return nil
+		}
+	}
+	if c.region && !strings.HasPrefix(c.op, "Assign") {
+		return &matrix.InvalidError{Op: c.op, Reason: "the option MaskOfRegion is for assignments; leave it out"}
 	}
 	if c.method != Auto {
 		return &MethodError{c.op, c.method, "only MxM, MxV and VxM have methods to choose from"}

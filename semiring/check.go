@@ -81,12 +81,15 @@ func Check[A, B, C any](s Semiring[A, B, C], opts CheckOptions[A, B, C]) error {
 	opts.A, opts.B = orDefault(opts.A), orDefault(opts.B)
 	if len(opts.C) == 0 {
 		opts.C = orDefault(opts.C)
-		if s.pos == nil && len(opts.C) == 1 { // a type without default values
+		if s.pos == nil && s.ind == nil && len(opts.C) == 1 { // a type without default values
 			opts.C = append(opts.C, someProducts(s, opts)...)
 		}
 	}
 	if err := checkLaws(s, opts); err != nil {
 		return err
+	}
+	if s.ind != nil { // its kernels are closures over the operators
+		return nil
 	}
 	if p := s.pos; p != nil {
 		values := orDefault[C](nil)

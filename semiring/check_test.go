@@ -264,3 +264,35 @@ func TestPositionalOperator(t *testing.T) {
 		}
 	}
 }
+
+// TestIndexBinary: an index-binary operator makes semirings, has a value at a position alone, and
+// passes Check, which finds a broken sum.
+func TestIndexBinary(t *testing.T) {
+	t.Parallel()
+	op := semiring.NewIndexBinary("at", func(x, y int64, i, k, j int) int64 { return x*y + int64(i-2*k+3*j) }, "x * y + i - 2 * k + 3 * j")
+	if op.Valid() || op.Position() != semiring.PositionsAll || op.Name() != "at" || op.Apply(2, 3) != 0 {
+		t.Errorf("operator %q: valid %v, position %v", op, op.Valid(), op.Position())
+	}
+	if got := op.ApplyAt(2, 3, 10, 1, 5); got != 29 {
+		t.Errorf("at (10, 1, 5): %d, want 29", got)
+	}
+	s := semiring.New(semiring.Plus[int64](), op)
+	if !s.Valid() || s.Position() != semiring.PositionsAll || s.Name() != "plus_at" || s.Mul().CUDA() != op.CUDA() {
+		t.Errorf("semiring %q: valid %v, position %v", s, s.Valid(), s.Position())
+	}
+	if err := semiring.Check(s, semiring.CheckOptions[int64, int64, int64]{}); err != nil {
+		t.Error(err)
+	}
+	minus := semiring.NewMonoid(semiring.NewBinary("minus", func(x, y int64) int64 { return x - y }, ""), 0)
+	if err := semiring.Check(semiring.New(minus, op), semiring.CheckOptions[int64, int64, int64]{}); !errors.Is(err, semiring.ErrCheck) {
+		t.Errorf("a sum that is not commutative: error %v", err)
+	}
+	if semiring.New(semiring.Plus[int64](), semiring.NewIndexBinary[int64, int64, int64]("nil", nil, "")).Valid() {
+		t.Error("a nil function makes a valid semiring")
+	}
+	positions := semiring.MinFirsti[int64](1).Mul()
+	if positions.ApplyAt(true, true, 4, 5, 6) != 5 || semiring.MinSecondj[int64](0).Mul().ApplyAt(true, true, 4, 5, 6) != 6 ||
+		semiring.MinSecondi[int64](0).Mul().ApplyAt(true, true, 4, 5, 6) != 5 || semiring.Minus[int64]().ApplyAt(9, 4, 1, 1, 1) != 5 {
+		t.Error("ApplyAt of positional and plain operators")
+	}
+}

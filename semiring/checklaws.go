@@ -63,7 +63,7 @@ func checkLaws[A, B, C any](s Semiring[A, B, C], opts CheckOptions[A, B, C]) err
 		}
 		return nil
 	})
-	if err != nil || !opts.Distributive || s.pos != nil {
+	if err != nil || !opts.Distributive || s.pos != nil || s.ind != nil {
 		return err
 	}
 	return checkDistributive(s, opts, broken)

@@ -13,6 +13,7 @@ type BinaryOp[A, B, C any] struct {
 	k          *cpu.Binary[A, B, C] // package internal/access reads it
 	name, cuda string
 	pos        *position[C] // nil unless positional
+	ind        *indexed[A, B, C]
 }
 
 // Operator is a BinaryOp, or a Monoid in the role of its operator.
@@ -67,8 +68,8 @@ func (op BinaryOp[A, B, C]) Apply(x A, y B) (z C) {
 // Combine equals Apply. Accumulators and builders call it; A, B and C are then one type.
 func (op BinaryOp[A, B, C]) Combine(x A, y B) C { return op.Apply(x, y) }
 
-// Position returns the index that a positional operator returns, such as MinSecondi(0).Mul(), and
-// NotPositional for every other. A positional operator has no value without the positions of its
+// Position returns the index that a positional operator returns, such as MinSecondi(0).Mul(),
+// PositionsAll for an operator of NewIndexBinary, and NotPositional for every other. A positional operator has no value without the positions of its
 // operands: New makes semirings of it, and all else refuses it, so it is not Valid.
 func (op BinaryOp[A, B, C]) Position() Position {
 	if op.pos == nil {

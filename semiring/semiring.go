@@ -9,14 +9,15 @@ type Semiring[A, B, C any] struct {
 	k    *cpu.Semiring[A, B, C]
 	flip *cpu.Semiring[B, A, C] // with the operands of ⊗ exchanged
 	pos  *cpu.Positional[A, B, C]
+	ind  *cpu.Indexed[A, B, C]
 
 	name string
 	add  Monoid[C]
 	mul  BinaryOp[A, B, C]
 }
 
-// Position is the index that a positional multiplication returns, for the product of entry (i, k)
-// of the first operand and (k, j) of the second.
+// Position is the index that a positional multiplication returns or reads, for the product of entry
+// (i, k) of the first operand and (k, j) of the second.
 type Position uint8
 
 // The positions.
@@ -25,6 +26,7 @@ const (
 	PositionI              // firsti: the row of the first operand
 	PositionK              // firstj = secondi: the summation index
 	PositionJ              // secondj: the column of the second operand
+	PositionsAll           // i, k and j, beside the values: see NewIndexBinary
 )
 
 // Kernels are the inner loops of a semiring, for users' semirings at the speed of built-in ones:
@@ -54,7 +56,7 @@ type Kernels[A, B, C any] struct {
 // New returns the semiring of add and mul. Its loops call both operators as closures and take two
 // to five times as long as those of a built-in semiring; [Semiring.WithKernels] avoids that. It
 // runs on a GPU if both operators have a CUDA form. mul may be the operator of a positional
-// semiring. If add or mul is not Valid, neither is the semiring, and operations return an error.
+// semiring, or one of [NewIndexBinary]. If add or mul is not Valid, neither is the semiring, and operations return an error.
 func New[A, B, C any](add Monoid[C], mul Operator[A, B, C]) Semiring[A, B, C] {
 	if mul == nil {
 		return Semiring[A, B, C]{add: add}
@@ -63,6 +65,9 @@ func New[A, B, C any](add Monoid[C], mul Operator[A, B, C]) Semiring[A, B, C] {
 	name := add.Name() + "_" + op.name
 	if !add.Valid() || op.k == nil {
 		return Semiring[A, B, C]{name: name, add: add, mul: op}
+	}
+	if op.ind != nil {
+		return newIndexed(add, op)
 	}
 	if op.pos != nil {
 		return newPositional(add, op)
@@ -245,9 +250,9 @@ func (s Semiring[A, B, C]) Add() Monoid[C] { return s.add }
 // [BinaryOp.Position].
 func (s Semiring[A, B, C]) Mul() BinaryOp[A, B, C] { return s.mul }
 
-// Position returns the index that ⊗ returns, or NotPositional.
+// Position returns the index that ⊗ returns, PositionsAll if ⊗ reads all of them, or NotPositional.
 func (s Semiring[A, B, C]) Position() Position {
-	if s.pos == nil {
+	if s.pos == nil && s.ind == nil {
 		return NotPositional
 	}
 	return s.mul.Position()
@@ -255,7 +260,7 @@ func (s Semiring[A, B, C]) Position() Position {
 
 // Valid reports whether a constructor of this package made the semiring from valid parts. The zero
 // value is not valid.
-func (s Semiring[A, B, C]) Valid() bool { return s.k != nil || s.pos != nil }
+func (s Semiring[A, B, C]) Valid() bool { return s.k != nil || s.pos != nil || s.ind != nil }
 
 // String returns the name.
 func (s Semiring[A, B, C]) String() string { return s.name }

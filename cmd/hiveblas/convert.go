@@ -19,8 +19,9 @@ func convertCommand(s *session) *cobra.Command {
 		Long: `convert reads a matrix and writes it in the format of --output-format or of the
 extension of OUT: .tsv or .csv (vertices from 0, or their names), .mtx (Matrix
 Market, from 1) or .hgb (the binary form, quickest to read), each also with .gz,
-.npz (a sparse matrix of SciPy) or .npy (a dense array of NumPy). - is standard
-input or output. hiveblas help formats lists what is read.
+.npz (a sparse matrix of SciPy), .npy (a dense array of NumPy), .graph (METIS), .gr or
+.col (DIMACS), .graphml or .gml. - is standard input or output. hiveblas help formats
+lists what is read and written.
 
 The elements stay as they are: patterns, integers of 64 bits, which are exact, or
 real numbers. Entries are written one by one, whatever the symmetry of the input,
@@ -32,7 +33,7 @@ unless --symmetric writes one triangle.`,
 		Args: positional("IN", "OUT"),
 	}
 	j := newJob(s, cmd).reads()
-	j.out.kinds = matrixFiles
+	j.out.kinds = graphFiles
 	j.addOutputFormat()
 	cmd.Flags().BoolVar(&symmetric, "symmetric", false, "write only the lower triangle of a symmetric matrix (.mtx)")
 	cmd.Flags().StringVar(&layout, "layout", "csr", "layout `L` of .npz: csr, csc or coo")

@@ -27,7 +27,7 @@ become names; with --vertex-numbers they count from 0 again.`,
   hiveblas extract graph.tsv --vertices mine.txt -o mine.tsv`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).reads().writes("the part", matrixFiles...)
+	j := newJob(s, cmd).reads().writes("the part", graphFiles...)
 	fs := cmd.Flags()
 	fs.StringVar(&component, "component", "", "the weak component of vertex `V`")
 	fs.BoolVar(&largest, "largest", false, "the largest weak component")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -57,6 +58,51 @@ func TestFormats(t *testing.T) {
 	for _, name := range formatNames() {
 		if !strings.Contains(help, "\n"+name+" ") {
 			t.Errorf("help formats lacks %s:\n%s", name, help)
+		}
+	}
+}
+
+// TestConvertToGraphs: a graph with names goes through every format of graphs and back.
+func TestConvertToGraphs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	in := write(t, "friends.tsv", "Ann\tBob & Co\t3\nBob & Co\tCid\t5\nAnn\tCid\t7\n")
+	first := filepath.Join(dir, "first.hgb")
+	succeed(t, "convert", in, first, "--ids", "renumber", "--undirected")
+	want := runInProcess(t, "convert", first, "-", "--output-format", "tsv")
+	numbers := runInProcess(t, "convert", first, "-", "--output-format", "tsv", "--vertex-numbers")
+	for _, ext := range []string{".graphml", ".gml", ".graphml.gz", ".graph", ".gr", ".gr.gz"} {
+		file := filepath.Join(dir, "g"+ext)
+		var out, errs bytes.Buffer
+		if code := run([]string{"convert", first, file}, &out, &errs); code != 0 {
+			t.Fatalf("%s: exit %d\n%s", ext, code, &errs)
+		}
+		expect := want
+		if named := strings.Contains(ext, "ml"); !named {
+			expect = numbers
+			if !strings.Contains(errs.String(), "names of the vertices are left out") {
+				t.Errorf("%s: no warning of the names: %s", ext, &errs)
+			}
+		} else if errs.Len() > 0 {
+			t.Errorf("%s: %s", ext, &errs)
+		}
+		if got := runInProcess(t, "convert", file, "-", "--output-format", "tsv"); got != expect {
+			t.Errorf("%s: read back as\n%swant\n%s", ext, got, expect)
+		}
+	}
+	var out, errs bytes.Buffer
+	if code := run([]string{"convert", in, filepath.Join(dir, "directed.graph"), "--ids", "renumber"}, &out, &errs); code != 1 || !strings.Contains(errs.String(), "not symmetric") {
+		t.Errorf("a directed graph as METIS: exit %d\n%s", code, &errs)
+	}
+}
+
+// TestFlagsOfLists: a flag that describes edge lists is refused for the only input if it is none.
+func TestFlagsOfLists(t *testing.T) {
+	t.Parallel()
+	for _, flag := range []string{"--delimiter=comma", "--header=no", "--ids=renumber", "--base=1", "--skip-lines=1", "--source-column=2"} {
+		var out, errs bytes.Buffer
+		if code := run([]string{"stats", flag, karate}, &out, &errs); code != 2 || !strings.Contains(errs.String(), "is for edge lists, and ") {
+			t.Errorf("%s: exit %d\n%s", flag, code, &errs)
 		}
 	}
 }

@@ -147,6 +147,11 @@ func (j *job) readBoolInput(in *input, g *graph, only bool) (*matrix.Matrix[bool
 func readFrom[T matrix.Element](j *job, in *input, g *graph, opts []matrix.ReadOption) (a *matrix.Matrix[T], err error) {
 	defer in.close()
 	list := in.isList(&j.read)
+	if !list {
+		if err := j.onlyLists(g.file); err != nil {
+			return nil, err
+		}
+	}
 	if g.bipartite = j.read.bipartite; g.bipartite {
 		if !list {
 			return nil, &failure{g.file, "--bipartite is for edge lists", "leave it out: the rows and columns of other files are separate already", nil}
@@ -160,6 +165,23 @@ func readFrom[T matrix.Element](j *job, in *input, g *graph, opts []matrix.ReadO
 	g.rows, g.cols, g.counted = read.Rows, read.Cols, list && j.read.ids != "renumber"
 	m, n := read.Matrix.Dims()
 	return read.Matrix, j.nameGraph(g, m, n)
+}
+
+// listFlags are the flags that describe an edge list.
+var listFlags = []string{"delimiter", "header", "source-column", "target-column", "skip-lines", "ids", "base"}
+
+// onlyLists returns an error if a flag that describes edge lists is given for a file of another format,
+// the only input of the command.
+func (j *job) onlyLists(file string) error {
+	if j.inputs != 1 {
+		return nil
+	}
+	for _, name := range listFlags {
+		if j.cmd.Flags().Changed(name) {
+			return &usageError{j.cmd.CommandPath(), fmt.Sprintf("--%s is for edge lists, and %s is none; leave it out, or name the format with --format", name, file)}
+		}
+	}
+	return nil
 }
 
 // readOptions returns the read options of the flags, without --duplicates.

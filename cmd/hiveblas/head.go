@@ -100,7 +100,7 @@ names. Ties have the order of the input.`,
   hiveblas sort soc.hgb --by degree -o by-degree.hgb`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).reads().writes("the result", matrixFiles...)
+	j := newJob(s, cmd).reads().writes("the result", graphFiles...)
 	cmd.Flags().StringVar(&by, "by", "weight", "order by `KEY`: weight, degree or name")
 	cmd.Flags().BoolVar(&reverse, "reverse", false, "the other way round")
 	complete(cmd, "by", "weight", "degree", "name")

@@ -96,7 +96,7 @@ func (j *job) machine() error {
 	fields = append(fields, field{"blas", "BLAS", blas.Name()})
 	fields = append(fields,
 		field{"", "reads", strings.Join(formatNames(), " ") + "; see hiveblas help formats"},
-		field{"", "writes", strings.Join(matrixFiles, " ")})
+		field{"", "writes", strings.Join(graphFiles, " ")})
 	if j.run.json {
 		return j.printJSON(fields)
 	}

@@ -31,8 +31,10 @@ type job struct {
 	placed    bool             // the device is chosen
 	graphs    []mover          // that are on the device
 
+	inputs   int              // files of the command line
 	kept     []byte           // standard input, if it is read twice
 	warnings []matrix.Warning // of the stage
+	warned   []matrix.Warning // of the stages before
 
 	infinite bool // weights may be infinite
 	graph    *graph
@@ -96,6 +98,7 @@ func (j *job) begin(inputs ...string) error {
 			return err
 		}
 	}
+	j.inputs = len(inputs)
 	inputs = append(inputs, j.read.names...)
 	if first := slices.Index(inputs, "-"); first >= 0 && slices.Contains(inputs[first+1:], "-") {
 		return &usageError{j.cmd.CommandPath(), "standard input (-) can be only one of the inputs"}
@@ -158,6 +161,7 @@ func (j *job) printWarnings() {
 		w.Remedy = flagRemedy(w.Kind)
 		fmt.Fprintf(j.stderr, "hiveblas: warning: %v\n", w)
 	}
+	j.warned = append(j.warned, j.warnings...)
 	j.warnings = nil
 }
 

@@ -24,6 +24,7 @@ import (
 // The formats of results, each also with .gz but those of unzipped.
 var (
 	matrixFiles = []string{".tsv", ".csv", ".mtx", ".hgb", ".npz", ".npy"}
+	graphFiles  = append(slices.Clone(matrixFiles), ".graph", ".gr", ".col", ".graphml", ".gml")
 	listFiles   = []string{".tsv", ".csv"}
 	pictures    = []string{".png"}
 	unzipped    = []string{".png", ".npz", ".npy"}
@@ -125,10 +126,15 @@ func (j *job) writeOptions(more ...matrix.WriteOption) []matrix.WriteOption {
 		matrix.Progress(func(bytes int64) { j.progress.update("write "+filepath.Base(j.out.path), bytes, 0) }))
 }
 
-// warnNames warns of names that standard output cannot have.
+// warnNames warns of names that the output cannot have.
 func (j *job) warnNames(labels ...*matrix.Labels) {
-	if j.out.stdout && j.out.kind == ".mtx" && slices.ContainsFunc(labels, func(l *matrix.Labels) bool { return l != nil }) {
-		j.warn(matrix.Warning{File: "standard output", Msg: "the names of the vertices are left out", Kind: matrix.RemedyNamesBeside})
+	const msg = "the names of the vertices are left out"
+	switch {
+	case !slices.ContainsFunc(labels, func(l *matrix.Labels) bool { return l != nil }):
+	case slices.Contains([]string{".graph", ".gr", ".col"}, j.out.kind):
+		j.warn(matrix.Warning{File: j.out.path, Msg: msg})
+	case j.out.stdout && j.out.kind == ".mtx":
+		j.warn(matrix.Warning{File: "standard output", Msg: msg, Kind: matrix.RemedyNamesBeside})
 	}
 }
 

@@ -28,16 +28,20 @@ type bins struct {
 	least, most  float64 // of the squares that are not empty
 }
 
-// binned sums the values of a in squares; a structure has values 1.
-func binned(a *matrix.Matrix[float64]) *bins {
+// binned counts the entries of a in at most most×most squares, or sums their values.
+func binned(a *matrix.Matrix[float64], most int, values bool) *bins {
 	m, n := a.Dims()
-	b := &bins{height: max(1, (m+maxBins-1)/maxBins), side: max(1, (n+maxBins-1)/maxBins)}
+	b := &bins{height: max(1, (m+most-1)/most), side: max(1, (n+most-1)/most)}
 	b.rows, b.cols = (m+b.height-1)/b.height, (n+b.side-1)/b.side
 	b.sum = make([]float64, b.rows*b.cols)
 	for i, row := range a.Rows() {
 		line := b.sum[i/b.height*b.cols:]
 		for p, j := range row.Cols {
-			line[int(j)/b.side] += row.Vals[p]
+			x := 1.0
+			if values {
+				x = row.Vals[p]
+			}
+			line[int(j)/b.side] += x
 		}
 	}
 	b.least = math.Inf(1)
@@ -90,7 +94,7 @@ func between(a, b color.RGBA, t float64) color.RGBA {
 // larger sum of values, which are not negative, is darker.
 func spyPlot(a *matrix.Matrix[float64], title string) (p *plot.Plot, width, height vg.Length) {
 	m, n := a.Dims()
-	b := binned(a)
+	b := binned(a, maxBins, true)
 	p = plot.New()
 	p.Title.Text = title
 	p.Title.Padding = vg.Points(8)

@@ -64,7 +64,7 @@ hiveblas completion SHELL prints a completion script. Exit codes: 0 done, 1 fail
 		},
 	})
 	root.AddCommand(
-		infoCommand(s), statsCommand(s), headCommand(s), convertCommand(s), spyCommand(s),
+		infoCommand(s), statsCommand(s), headCommand(s), convertCommand(s), spyCommand(s), lookCommand(s),
 		generateCommand(s), extractCommand(s), sampleCommand(s), sortCommand(s),
 		projectCommand(s), vnCommand(s), acCommand(s), lgcCommand(s), louvainCommand(s),
 		bfsCommand(s), ssspCommand(s), pagerankCommand(s), ccCommand(s), tcCommand(s), ktrussCommand(s),

@@ -31,7 +31,7 @@ vertices keep their names, and numbers become names.`,
   hiveblas sample graph.mtx.gz --edges 10000 --seed 7 -o part.hgb`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).reads().writes("the sample", matrixFiles...)
+	j := newJob(s, cmd).reads().writes("the sample", graphFiles...)
 	fs := cmd.Flags()
 	fs.IntVar(&vertices, "vertices", 0, "`N` random vertices")
 	fs.Int64Var(&edges, "edges", 0, "`M` random edges")

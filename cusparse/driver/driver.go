@@ -150,5 +150,23 @@ func (e *Error) Error() string {
 	return e.Call + ": " + e.Name + ": " + e.Text
 }
 
+// sticky are the codes after which a context is lost: errors of hardware, of addresses in kernels,
+// of launches, and of the driver itself.
+var sticky = map[int]bool{
+	214: true, 220: true, 221: true, 226: true, // ECC, NVLink, hardware, contained error
+	700: true, 702: true, 710: true, 714: true, 715: true, 716: true, 717: true, 718: true, 719: true, 999: true,
+}
+
+// Is reports whether target is ErrBusy or ErrFailed and the code says so.
+func (e *Error) Is(target error) bool {
+	switch target {
+	case ErrBusy:
+		return e.Code == 46 || e.Code == 3012 // CUDA_ERROR_DEVICE_UNAVAILABLE, of MPS
+	case ErrFailed:
+		return sticky[e.Code]
+	}
+	return false
+}
+
 // OutOfMemory reports whether the device had no memory left.
 func (e *Error) OutOfMemory() bool { return e.Code == 2 }

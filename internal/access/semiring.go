@@ -10,6 +10,7 @@ type forms[A, B, C any] struct {
 	k    *cpu.Semiring[A, B, C]
 	flip *cpu.Semiring[B, A, C]
 	pos  *cpu.Positional[A, B, C]
+	ind  *cpu.Indexed[A, B, C]
 }
 
 // Semiring returns the CPU form of s, or nil for a positional semiring.
@@ -25,6 +26,11 @@ func Flipped[A, B, C any](s semiring.Semiring[A, B, C]) *cpu.Semiring[B, A, C] {
 // Positional returns the CPU form of a positional semiring, and nil for others.
 func Positional[A, B, C any](s semiring.Semiring[A, B, C]) *cpu.Positional[A, B, C] {
 	return first[forms[A, B, C]](&s).pos
+}
+
+// Indexed returns the CPU form of a semiring whose ⊗ reads values and positions, and nil for others.
+func Indexed[A, B, C any](s semiring.Semiring[A, B, C]) *cpu.Indexed[A, B, C] {
+	return first[forms[A, B, C]](&s).ind
 }
 
 // Binary returns the CPU form of op.

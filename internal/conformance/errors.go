@@ -127,6 +127,19 @@ func errorCases() []errorCase {
 		{"AssignScalar/huge", func(x misfits) error {
 			return ops.AssignScalar(matrix.New[float64](1<<31-1, 1<<31-1, matrix.On(x.c.Place())), 1, all, all)
 		}, size, []string{"2147483647×2147483647"}},
+		{"AssignRow/row", func(x misfits) error { return ops.AssignRow(x.c, x.u, 3, all) }, index, []string{"AssignRow", "row 3", "0…2"}},
+		{"AssignRow/u", func(x misfits) error { return ops.AssignRow(x.c, x.long, 0, all) }, dim, vectors},
+		{"AssignRow/mask", func(x misfits) error { return ops.AssignRow(x.c.Masked(x.long), x.u, 0, all) }, dim, append(vectors, "mask")},
+		{"AssignRow/matrix mask", func(x misfits) error { return ops.AssignRow(x.c.Masked(x.a), x.u, 0, all) }, dim, []string{"mask", "3×3", "vector of 3"}},
+		{"AssignColumn/column", func(x misfits) error { return ops.AssignColumn(x.c, x.u, all, -1) }, index, []string{"AssignColumn", "column -1", "0…2"}},
+		{"AssignColumn/duplicate", func(x misfits) error { return ops.AssignColumn(x.c, x.u, ops.Of(0, 1, 0), 1) }, invalid, []string{"lists 0 twice"}},
+		{"MaskOfRegion/mask", func(x misfits) error {
+			return ops.Assign(x.c.Masked(x.b), x.a, ops.Of(0, 1), all, ops.MaskOfRegion())
+		}, dim, []string{"mask", "3×3", "2×3"}},
+		{"MaskOfRegion/duplicate", func(x misfits) error {
+			return ops.AssignVector(x.w, x.u, ops.Of(0, 1, 0), ops.MaskOfRegion())
+		}, invalid, []string{"idx lists 0 twice"}},
+		{"MaskOfRegion/other operation", func(x misfits) error { return ops.Apply(x.c, id, x.a, ops.MaskOfRegion()) }, invalid, []string{"Apply", "MaskOfRegion"}},
 		{"AssignVectorScalar/index", func(x misfits) error { return ops.AssignVectorScalar(x.w, 1, ops.Span(1, 4)) }, index, []string{"idx[2]"}},
 		{"Scatter/u", func(x misfits) error { return ops.Scatter(x.c, plus, x.long, all, all) }, dim, vectors},
 		{"Scatter/lists", func(x misfits) error { return ops.Scatter(x.c, plus, x.u, all, ops.Of(0, 0)) }, dim, []string{"vector of 2", "vector of 3", "cols"}},

@@ -19,6 +19,8 @@ func multiplied[A, B, C comparable](s semiring.Semiring[A, B, C], index func(i i
 		return func(_, k, _ int, _ A, _ B) C { return index(k) }
 	case semiring.PositionJ:
 		return func(_, _, j int, _ A, _ B) C { return index(j) }
+	case semiring.PositionsAll:
+		return func(i, k, j int, x A, y B) C { return s.Mul().ApplyAt(x, y, i, k, j) }
 	}
 	return func(_, _, _ int, x A, y B) C { return s.Mul().Apply(x, y) }
 }
@@ -42,7 +44,7 @@ func products[A, B, C comparable](typ string, weight int, s semiring.Semiring[A,
 			if p.set.listed && !p.set.complement && x[1].N <= 1<<20 {
 				methods = append(methods, ops.Dot, ops.Dot)
 			}
-			if b.full() && s.Position() != semiring.PositionJ && x[0].N <= 1<<16 {
+			if b.full() && s.Position() != semiring.PositionJ && s.Position() != semiring.PositionsAll && x[0].N <= 1<<16 {
 				methods = append(methods, ops.SpMM, ops.SpMM)
 			}
 			p.method(methods...)
@@ -182,6 +184,25 @@ func mixed() semiring.Semiring[int32, float64, int64] {
 	}, "y > 0 ? (C)x + 1 : 2 * (C)x"))
 }
 
+// indexed is an index-binary ⊗: int32 × float64 → int64, which depends on every argument.
+func indexed() semiring.Semiring[int32, float64, int64] {
+	return semiring.New(semiring.Plus[int64](), semiring.NewIndexBinary("indexed", func(x int32, y float64, i, k, j int) int64 {
+		z := int64(x) + int64(i) - 3*int64(k) + 5*int64(j)
+		if y > 0 {
+			z++
+		}
+		return z
+	}, "(C)x + i - 3 * (C)k + 5 * (C)j + (y > 0 ? 1 : 0)"))
+}
+
+// via is an index-binary ⊗ into a user-defined type: the smallest sum of two values, and the least k.
+func via() semiring.Semiring[Path, Path, Path] {
+	best := kindOf[Path]().monoids[0]
+	return semiring.New(best, semiring.NewIndexBinary("via", func(x, y Path, i, k, j int) Path {
+		return Path{x.Length + y.Length, uint32(i + 2*k + 3*j)}
+	}, "C{x.Length + y.Length, (unsigned)(i + 2 * k + 3 * j)}"))
+}
+
 func productGenerators() (g []generator) {
 	for _, s := range kindOf[bool]().semirings {
 		g = append(g, products("bool", 3, s, nil)...)
@@ -204,5 +225,7 @@ func productGenerators() (g []generator) {
 		g = append(g, positionalProducts("int32", nil, []int32{5})...)
 	}
 	g = append(g, products("float64", 4, userKernels(), nil)...)
+	g = append(g, products("indexed", 4, indexed(), nil)...)
+	g = append(g, products("indexed", 2, via(), nil)...)
 	return append(g, products("mixed", 4, mixed(), nil)...)
 }

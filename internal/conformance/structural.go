@@ -3,6 +3,7 @@ package conformance
 import (
 	"fmt"
 
+	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
 )
@@ -198,6 +199,14 @@ func structural[T comparable](typ string) []generator {
 				return assigned(r, c, assign(c.d, constant(len(ri), len(ci), y), ri, ci, accumulated[T](p.set)), err)
 			}
 		}},
+		{"AssignRow" + name, 4, assignLine[T](false)},
+		{"AssignColumn" + name, 4, assignLine[T](true)},
+		{"Assign region" + name, 4, func(p *plan) func(r *runner) error {
+			return assignRegion[T](p, p.matrixAxes(), false)
+		}},
+		{"AssignVector region" + name, 4, func(p *plan) func(r *runner) error {
+			return assignRegion[T](p, []Axis{one, p.axis()}, true)
+		}},
 		{"AssignVectorScalar" + name, 4, func(p *plan) func(r *runner) error {
 			x := p.axis()
 			idx, at := p.indices(x, true)
@@ -212,6 +221,108 @@ func structural[T comparable](typ string) []generator {
 				return assigned(r, w, assign(w.d, constant(1, len(at), y), []int{0}, at, accumulated[T](p.set)), err)
 			}
 		}},
+	}
+}
+
+// assignLine returns the cases of AssignRow, or of AssignColumn. The settings are those of a vector.
+func assignLine[T comparable](column bool) func(p *plan) func(r *runner) error {
+	return func(p *plan) func(r *runner) error {
+		x := p.axes(2)
+		for d := range x {
+			if x[d].Len() == 0 {
+				x[d] = Axis{N: 3}
+			}
+		}
+		along, across := x[1], x[0]
+		if column {
+			along, across = across, along
+		}
+		at := p.IntN(across.Len())
+		idx, list := p.indices(along, true)
+		p.note("line %d", across.Pos(at))
+		noteIndices(p, "idx", idx)
+		u := operandOf[T](p, "u", one, listed(along, list), true)
+		c := newInput[T](p, "c", x[0], x[1], false)
+		settle(p, &Input[T]{name: "line", d: newDense[T](one, along), vector: true})
+		return func(r *runner) error {
+			dst := matrix.Target[T](target(r, c))
+			line := newDense[T](one, along)
+			each := func(f func(p, q int)) {
+				for p := range along.Len() {
+					if column {
+						f(p, p*x[1].Len()+at)
+					} else {
+						f(p, at*x[1].Len()+p)
+					}
+				}
+			}
+			each(func(p, q int) { line.Cell[p] = c.d.Cell[q] })
+			var err error
+			if column {
+				err = ops.AssignColumn(dst, u.vector(r), r.list(idx, along, list), across.Pos(at), p.set.options()...)
+			} else {
+				err = ops.AssignRow(dst, u.vector(r), across.Pos(at), r.list(idx, along, list), p.set.options()...)
+			}
+			if r.b.Place() != nil && lacksText[T](p.set) {
+				return refused(r, c, err)
+			}
+			if err != nil {
+				return err
+			}
+			line = write(line, assign(line, u.dense(), []int{0}, list, accumulated[T](p.set)), p.set.allowed(), nil, p.set.replace)
+			want := c.d.clone()
+			each(func(p, q int) { want.Cell[q] = line.Cell[p] })
+			return finish(r, c, want, true)
+		}
+	}
+}
+
+// assignRegion returns a case of Assign, AssignVector and their scalar forms with MaskOfRegion. The
+// settings are those of the region.
+func assignRegion[T comparable](p *plan, x []Axis, vector bool) func(r *runner) error {
+	rows, ri := ops.All(), []int{0}
+	if !vector {
+		rows, ri = p.indices(x[0], true)
+		noteIndices(p, "rows", rows)
+	}
+	cols, ci := p.indices(x[1], true)
+	noteIndices(p, "cols", cols)
+	region := [2]Axis{listed(x[0], ri), listed(x[1], ci)}
+	a := operandOf[T](p, "a", region[0], region[1], vector)
+	c := newInput[T](p, "c", x[0], x[1], vector)
+	scalar, y := p.IntN(3) == 0, value[T](p)
+	settle(p, &Input[T]{name: "region", d: newDense[T](region[0], region[1]), vector: vector})
+	p.note("scalar %v %v", scalar, y)
+	return func(r *runner) error {
+		dst, opts := destination(r, c), append(p.set.options(), ops.MaskOfRegion())
+		i, j := r.list(rows, x[0], ri), r.list(cols, x[1], ci)
+		from := a.dense()
+		if scalar {
+			from = constant(len(ri), len(ci), y)
+		}
+		var err error
+		switch {
+		case vector && scalar:
+			err = ops.AssignVectorScalar(dst.(matrix.VectorTarget[T]), y, j, opts...)
+		case vector:
+			err = ops.AssignVector(dst.(matrix.VectorTarget[T]), a.vector(r), j, opts...)
+		case scalar:
+			err = ops.AssignScalar(dst.(matrix.Target[T]), y, i, j, opts...)
+		default:
+			err = ops.Assign(dst.(matrix.Target[T]), a.source(r), i, j, opts...)
+		}
+		if r.b.Place() != nil && lacksText[T](p.set) {
+			return refused(r, c, err)
+		}
+		if err != nil {
+			return err
+		}
+		part := newDense[T](Axis{N: len(ri)}, Axis{N: len(ci)})
+		part.each(func(p, q int, _ []T) { part.set(p, q, c.d.at(ri[p], ci[q])) })
+		part = write(part, from, p.set.allowed(), accumulated[T](p.set), p.set.replace)
+		want := c.d.clone()
+		part.each(func(p, q int, v []T) { want.set(ri[p], ci[q], v) })
+		return finish(r, c, want, true)
 	}
 }
 

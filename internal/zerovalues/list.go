@@ -18,7 +18,7 @@ const module = "github.com/hiveblas/hiveblas/"
 // packages are the public packages.
 var packages = []string{
 	"apps", "auction", "bench", "bench/gen", "chunked", "comm", "comm/model", "cusparse", "cusparse/driver", "cusparse/jit", "generate",
-	"matrix", "matrix/gonummat", "matrix/jbsparse", "ops", "program", "program/examples", "semiring",
+	"matrix", "matrix/gonumgraph", "matrix/gonummat", "matrix/jbsparse", "ops", "program", "program/examples", "semiring",
 }
 
 // item is an exported function or type of a package.

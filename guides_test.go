@@ -1,0 +1,302 @@
+package hiveblas_test
+
+import (
+	"errors"
+	"math"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/graph"
+	"gonum.org/v1/gonum/graph/simple"
+	"gonum.org/v1/gonum/graph/topo"
+
+	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/cusparse"
+	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/matrix/gonumgraph"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// The functions below are samples of the guides in docs, which TestSamples holds to this file.
+
+func squareAnywhere(dev *cusparse.Device, a *matrix.Matrix[float64]) (*matrix.Matrix[float64], error) {
+	n, _ := a.Dims()
+	c := matrix.New[float64](n, n, matrix.On(dev))
+	err := ops.MxM(c, semiring.PlusTimes[float64](), a, a)
+	for _, full := range []error{cusparse.ErrMemory, cusparse.ErrBusy, cusparse.ErrFailed} {
+		if errors.Is(err, full) { // c is unchanged: compute on the host
+			c = matrix.New[float64](n, n)
+			return c, ops.MxM(c, semiring.PlusTimes[float64](), a, a)
+		}
+	}
+	return c, err
+}
+
+// TestFallback: on a device that is full, busy or fails, the sample computes on the host.
+func TestFallback(t *testing.T) {
+	t.Parallel()
+	a, err := matrix.FromTuples(3, 3, []int{0, 1, 2}, []int{1, 2, 0}, []float64{2, 3, 5}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := matrix.New[float64](3, 3)
+	if err := ops.MxM(want, semiring.PlusTimes[float64](), a, a); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		reason string
+		code   int
+		is     error
+	}{
+		{"full", 2, cusparse.ErrMemory}, {"busy", 46, cusparse.ErrBusy}, {"a kernel failed", 719, cusparse.ErrFailed},
+		{"uncorrectable memory", 214, cusparse.ErrFailed}, {"an invalid argument is a bug", 1, nil},
+	} {
+		e, err := emu.New()
+		if errors.Is(err, emu.ErrUnavailable) {
+			t.Skip(err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		dev, err := cusparse.Open(0, cusparse.WithDriver(e), cusparse.WithKernelCache("off"),
+			cusparse.WithCompiler("emulator", func() (driver.Compiler, error) { return emu.NewCompiler() }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fails := func() *emu.Fault {
+			return e.FailAfter("AllocAsync", 1, driver.Error{Call: "cuMemAllocAsync", Code: c.code, Name: c.reason})
+		}
+		faults := []*emu.Fault{fails(), fails(), fails()} // memory is asked for again once it is freed
+		d := matrix.New[float64](3, 3, matrix.On(dev))
+		if err := ops.MxM(d, semiring.PlusTimes[float64](), a, a); c.is != nil && !errors.Is(err, c.is) || c.is == nil && err == nil {
+			t.Errorf("%s: error %v, want %v", c.reason, err, c.is)
+		}
+		faults = append(faults, fails(), fails(), fails())
+		got, err := squareAnywhere(dev, a)
+		if c.is == nil {
+			if err == nil {
+				t.Errorf("%s: no error", c.reason)
+			}
+		} else if err != nil || got.Place() != nil || !got.Equal(want) {
+			t.Errorf("%s: %v at %v (%v), want the result on the host", c.reason, got, got.Place(), err)
+		}
+		for _, f := range faults {
+			f.Cancel()
+		}
+		if err := dev.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The samples of docs/getting-started.md.
+
+func friends() (*matrix.Matrix[float64], error) {
+	b := matrix.NewBuilder[float64](4, 4)
+	b.Add(0, 1, 1) // Ann knows Bob
+	b.Add(1, 2, 2)
+	b.Add(2, 0, 1)
+	b.Add(2, 3, 5)
+	return b.Build(nil) // an error names an entry outside the matrix, or one that is given twice
+}
+
+func twoSteps(a *matrix.Matrix[float64]) (*matrix.Matrix[float64], error) {
+	n, _ := a.Dims()
+	c := matrix.New[float64](n, n)
+	err := ops.MxM(c, semiring.PlusTimes[float64](), a, a)
+	return c, err
+}
+
+func influence(path string) (vertices []int, ranks []float64, err error) {
+	g, _, err := matrix.ReadFile[float64](path)
+	if err != nil {
+		return nil, nil, err
+	}
+	res, err := apps.PageRank(g)
+	if err != nil {
+		return nil, nil, err
+	}
+	return ops.TopKVector(res.Rank, 3) // the three highest
+}
+
+// The samples of docs/from-python-graphblas.md.
+
+// C(~visited.S, replace) << q.vxm(A, any_pair)
+func step(q *matrix.Vector[bool], visited *matrix.Vector[int32], a *matrix.Matrix[float64]) error {
+	return ops.VxM(q.Masked(visited.Structure().Not()).Replace(), semiring.AnyPair[bool](), q, a.Pattern())
+}
+
+// The samples of docs/from-scipy.md.
+
+// y = A @ x, and the largest entry of each row of A
+func scipyLike(a *matrix.Matrix[float64], x *matrix.Vector[float64]) (y, largest *matrix.Vector[float64], err error) {
+	m, _ := a.Dims()
+	y, largest = matrix.NewVector[float64](m), matrix.NewVector[float64](m)
+	var s ops.Steps
+	s.Do(ops.MxV(y, semiring.PlusTimes[float64](), a, x))
+	s.Do(ops.Reduce(largest, semiring.Max[float64](), a))
+	return y, largest, s.Err()
+}
+
+// The samples of docs/from-gonum.md.
+
+func withGonum(g graph.Graph) (parts int, cycles [][]graph.Node, err error) {
+	a, _, err := gonumgraph.From(g) // vertex v is the node ids[v], the second result
+	if err != nil {
+		return 0, nil, err
+	}
+	components, err := apps.ConnectedComponents(a) // hiveblas on the graph of gonum
+	if err != nil {
+		return 0, nil, err
+	}
+	view, err := gonumgraph.AsDirected(a)
+	if err != nil {
+		return 0, nil, err
+	}
+	return components.Count, topo.DirectedCyclesIn(view), nil // gonum on the matrix
+}
+
+// The samples of docs/formats.md.
+
+func pinned(a *matrix.Matrix[float64]) error {
+	if err := a.SetFormat(matrix.Bitmap); err != nil { // stays, whatever its density
+		return err
+	}
+	if err := a.Set(0, 1, 7); err != nil { // in constant time now
+		return err
+	}
+	return a.SetFormat(matrix.Automatic)
+}
+
+// The samples of docs/operators.md.
+
+type route struct {
+	Time  float32
+	Tolls int32
+}
+
+// cheapest prefers quick routes, and of these those with fewer tolls; then joins two.
+func cheapest() semiring.Semiring[route, route, route] {
+	better := semiring.NewBinary("better", func(x, y route) route {
+		if y.Time < x.Time || y.Time == x.Time && y.Tolls < x.Tolls {
+			return y
+		}
+		return x
+	}, "y.Time < x.Time || y.Time == x.Time && y.Tolls < x.Tolls ? y : x")
+	then := semiring.NewBinary("then", func(x, y route) route {
+		return route{x.Time + y.Time, x.Tolls + y.Tolls}
+	}, "C{x.Time + y.Time, x.Tolls + y.Tolls}")
+	none := route{float32(math.Inf(1)), math.MaxInt32}
+	return semiring.New(semiring.NewMonoid(better, none), then)
+}
+
+func checkCheapest() error {
+	routes := []route{{0, 0}, {1, 2}, {1, 0}, {2.5, 7}}
+	return semiring.Check(cheapest(), semiring.CheckOptions[route, route, route]{A: routes, B: routes, C: routes})
+}
+
+// The samples of docs/workflows.md.
+
+// Closer returns which vertices are strictly nearer to s than to t. Vertices that neither reaches have no
+// entry. O(edges) for each of two searches.
+func closer(g *matrix.Matrix[float64], s, t int, opts ...ops.Option) (*matrix.Vector[bool], error) {
+	n, _ := g.Dims()
+	fromS, err := apps.SSSP(g, []int{s})
+	if err != nil {
+		return nil, err
+	}
+	fromT, err := apps.SSSP(g, []int{t})
+	if err != nil {
+		return nil, err
+	}
+	nearer, far := matrix.NewVector[bool](n), math.Inf(1)
+	return nearer, ops.EWiseUnion(nearer, semiring.Lt[float64](), fromS, far, fromT, far, opts...)
+}
+
+func TestGettingStarted(t *testing.T) {
+	t.Parallel()
+	a, err := friends()
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := twoSteps(a)
+	if x, ok := two.At(1, 3); err != nil || x != 10 || !ok || two.NVals() != 4 {
+		t.Errorf("%v (%v)", two, err)
+	}
+	path := filepath.Join(t.TempDir(), "friends.mtx")
+	if err := matrix.WriteFile(path, a); err != nil {
+		t.Fatal(err)
+	}
+	vertices, ranks, err := influence(path)
+	if err != nil || len(ranks) != 3 || vertices[0] != 2 {
+		t.Errorf("vertices %v of ranks %v (%v)", vertices, ranks, err)
+	}
+}
+
+func TestComingFrom(t *testing.T) {
+	t.Parallel()
+	a, err := friends()
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, visited := matrix.NewVector[bool](4), matrix.NewVector[int32](4)
+	if err := errors.Join(q.Set(2, true), visited.Set(0, 0), visited.Set(2, 1), step(q, visited, a)); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := q.At(3); q.NVals() != 1 || !ok {
+		t.Errorf("the frontier is %v, want vertex 3", q)
+	}
+	x, err := matrix.VectorOf([]float64{1, 10, 100, 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, largest, err := scipyLike(a, x)
+	if err != nil || !slices.Equal(y.Dense(0), []float64{10, 200, 5001, 0}) || !slices.Equal(largest.Dense(0), []float64{1, 2, 5, 0}) {
+		t.Errorf("%v, %v (%v)", y, largest, err)
+	}
+	g := simple.NewDirectedGraph()
+	for _, e := range [][2]int64{{1, 2}, {2, 3}, {3, 1}, {8, 9}} {
+		g.SetEdge(simple.Edge{F: simple.Node(e[0]), T: simple.Node(e[1])})
+	}
+	parts, cycles, err := withGonum(g)
+	if err != nil || parts != 2 || len(cycles) != 1 || len(cycles[0]) != 4 {
+		t.Errorf("%d parts, cycles %v (%v)", parts, cycles, err)
+	}
+}
+
+func TestFormatsOperatorsWorkflows(t *testing.T) {
+	t.Parallel()
+	a, err := friends()
+	if err != nil {
+		t.Fatal(err)
+	}
+	near, err := closer(a, 0, 3)
+	if err != nil || !slices.Equal(near.Dense(false), []bool{true, true, true, false}) || near.NVals() != 4 {
+		t.Errorf("nearer to 0 than to 3: %v (%v)", near, err)
+	}
+	before := a.Format()
+	if err := pinned(a); err != nil {
+		t.Fatal(err)
+	}
+	if x, _ := a.At(0, 1); x != 7 || before != matrix.CSR {
+		t.Errorf("At(0, 1) is %v, of format %v before", x, before)
+	}
+	if err := checkCheapest(); err != nil {
+		t.Error(err)
+	}
+	roads, err := matrix.FromTuples(4, 4, []int{0, 0, 1, 2}, []int{1, 2, 3, 3}, []route{{1, 5}, {2, 0}, {2, 0}, {1, 1}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two := matrix.New[route](4, 4)
+	if err := ops.MxM(two, cheapest(), roads, roads); err != nil {
+		t.Fatal(err)
+	}
+	if r, ok := two.At(0, 3); !ok || r != (route{3, 1}) {
+		t.Errorf("the cheapest of two routes is %v", r)
+	}
+}

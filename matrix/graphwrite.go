@@ -1,0 +1,375 @@
+package matrix
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hiveblas/hiveblas/internal/chunk"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// This file writes the formats of graphs: METIS, DIMACS, GraphML and GML. Each file is read back as
+// the same matrix.
+
+// graphOut is a square matrix to write as a graph.
+type graphOut[T comparable] struct {
+	op         string
+	o          *writeOptions
+	e          element[T]
+	w          io.Writer
+	st         *sparse.Store[T]
+	n          int
+	undirected bool // equal to the transpose
+	weighted   bool
+}
+
+func newGraphOut[T Element](op string, w io.Writer, a *Matrix[T], o *writeOptions) (*graphOut[T], error) {
+	if err := a.Err(); err != nil {
+		return nil, err
+	}
+	e, ok := elementOf[T]()
+	if !ok {
+		return nil, &TypeError{op, e.name(), "bool, an integer or a float", ""}
+	}
+	if w == nil {
+		return nil, nilWriter(op)
+	}
+	m, n := a.Dims()
+	if m != n {
+		return nil, &DimensionError{Op: op, Arg: "a", Got: fmt.Sprintf("%d×%d", m, n), Want: "a square matrix", Remedy: "this format has one kind of vertices; write .mtx, .npz or an edge list"}
+	}
+	if err := a.Fetch(); err != nil {
+		return nil, err
+	}
+	if err := o.labels.check(op, n); err != nil {
+		return nil, err
+	}
+	if o.labels != o.cols && !o.labels.Equal(o.cols) {
+		return nil, &OptionError{Op: op, Option: "WithRowColumnLabels", Reason: "rows and columns have different names, and the file has one name for a vertex"}
+	}
+	g := &graphOut[T]{op: op, o: o, e: e, w: &reportingWriter{w: w, o: &o.common}, st: a.rows(), n: n, undirected: a.IsSymmetric()}
+	g.weighted = !o.pattern && !(e.isBool() && allTrue(e, g.st.Val))
+	return g, nil
+}
+
+// head writes text and the comment of the options.
+func (g *graphOut[T]) head(format string, args ...any) error {
+	_, err := fmt.Fprintf(g.w, format, args...)
+	return err
+}
+
+// loops counts the self-loops.
+func (g *graphOut[T]) loops() (count int64) {
+	for k := range g.st.Vecs() {
+		i := g.st.RowID(k)
+		for _, j := range g.st.Idx[g.st.Ptr[k]:g.st.Ptr[k+1]] {
+			if int(j) == i {
+				count++
+			}
+		}
+	}
+	return count
+}
+
+// wantSimple returns an error unless the graph is undirected and without self-loops.
+func (g *graphOut[T]) wantSimple(what string) error {
+	if !g.undirected {
+		return &InvalidError{g.op, "the matrix is not symmetric, and " + what + " is undirected; read the input with Symmetrise (--undirected), or write another format"}
+	}
+	if k := g.loops(); k > 0 {
+		return &InvalidError{g.op, fmt.Sprintf("the matrix has %d self-loops, and %s has none; leave them out, or write another format", k, what)}
+	}
+	return nil
+}
+
+// WriteMETIS writes a as a graph in the format of METIS (see [ReadMETIS]), for METIS, KaHIP and others:
+// a line for each vertex with its neighbours, from 1. a must be symmetric and without self-loops,
+// else the error is an *InvalidError. Values are written as weights of edges unless all are true or
+// with [AsPattern]; METIS wants positive integers, and others are an *InvalidError too. Names are not
+// written. It takes O(entries + vertices) time.
+func WriteMETIS[T Element](w io.Writer, a *Matrix[T], opts ...WriteOption) error {
+	g, err := newGraphOut("matrix.WriteMETIS", w, a, writeOptionsOf(opts))
+	if err == nil {
+		err = g.wantSimple("a METIS graph")
+	}
+	if err != nil {
+		return err
+	}
+	format := ""
+	if g.weighted {
+		format = " 001"
+		for p, v := range g.st.Val {
+			if !g.natural(v) {
+				return &InvalidError{g.op, fmt.Sprintf("entry %d is %v, and METIS wants positive integers as weights; scale and round them, or write with AsPattern", p, v)}
+			}
+		}
+	}
+	var comment strings.Builder
+	writeComment(&comment, "%", g.o.comment)
+	if err := g.head("%s%d %d%s\n", comment.String(), g.n, g.st.NVals/2, format); err != nil {
+		return err
+	}
+	text := g.weights()
+	st := sparse.ToCSR(g.st)
+	return g.eachVertex(func(buf []byte, v int) []byte {
+		for p := st.Ptr[v]; p < st.Ptr[v+1]; p++ {
+			if p > st.Ptr[v] {
+				buf = append(buf, ' ')
+			}
+			buf = strconv.AppendInt(buf, int64(st.Idx[p])+1, 10)
+			if g.weighted {
+				buf = text(append(buf, ' '), st.Val[p])
+			}
+		}
+		return append(buf, '\n')
+	})
+}
+
+// natural reports whether v is a positive integer.
+func (g *graphOut[T]) natural(v T) bool {
+	if !g.e.isFloat() {
+		negative, size := g.e.asInt(v)
+		return !negative && size > 0
+	}
+	x := g.e.asFloat(v)
+	return x > 0 && x == math.Trunc(x) && !math.IsInf(x, 1)
+}
+
+// weights formats a value: true as 1.
+func (g *graphOut[T]) weights() func(buf []byte, v T) []byte { return g.e.appender() }
+
+// eachVertex formats vertices in order, several threads at a time.
+func (g *graphOut[T]) eachVertex(f func(buf []byte, v int) []byte) error {
+	const piece = 1 << 12
+	return chunk.Write(g.o.ctx, g.w, g.o.threads, (g.n+piece-1)/piece, func(k int, buf []byte) []byte {
+		for v := k * piece; v < min((k+1)*piece, g.n); v++ {
+			buf = f(buf, v)
+		}
+		return buf
+	})
+}
+
+// WriteDIMACS writes a as shortest paths of the 9th DIMACS challenge, “p sp” and an arc for each
+// entry, with length 1 where values are left out ([AsPattern]); see [ReadDIMACS]. If the file of
+// [NamesBeside] ends in .col, it writes a graph to colour instead: a must be symmetric and without
+// self-loops, and values are left out. A .max file has a source and a sink, which a matrix has not,
+// so it is an *OptionError. Names are not written. It takes O(entries) time.
+func WriteDIMACS[T Element](w io.Writer, a *Matrix[T], opts ...WriteOption) error {
+	o := writeOptionsOf(opts)
+	g, err := newGraphOut("matrix.WriteDIMACS", w, a, o)
+	if err != nil {
+		return err
+	}
+	var comment strings.Builder
+	writeComment(&comment, "c", o.comment)
+	name := strings.ToLower(withoutGz(o.beside))
+	if strings.HasSuffix(name, ".max") {
+		return &OptionError{Op: g.op, Option: "NamesBeside", Reason: "a .max file has a source and a sink, which a matrix has not; write .gr", Kind: RemedyFormat}
+	}
+	number := func(buf []byte, v int64) []byte { return strconv.AppendInt(append(buf, ' '), v+1, 10) }
+	if strings.HasSuffix(name, ".col") {
+		if err := g.wantSimple("a graph to colour"); err != nil {
+			return err
+		}
+		if err := g.head("%sp edge %d %d\n", comment.String(), g.n, g.st.NVals/2); err != nil {
+			return err
+		}
+		return writeRows(g.w, g.st, o, func(buf []byte, i int, j int32, _ T) []byte {
+			if int(j) < i {
+				return buf
+			}
+			return append(number(number(append(buf, 'e'), int64(i)), int64(j)), '\n')
+		})
+	}
+	if err := g.head("%sp sp %d %d\n", comment.String(), g.n, g.st.NVals); err != nil {
+		return err
+	}
+	text := g.weights()
+	return writeRows(g.w, g.st, o, func(buf []byte, i int, j int32, v T) []byte {
+		buf = append(number(number(append(buf, 'a'), int64(i)), int64(j)), ' ')
+		if g.weighted {
+			buf = text(buf, v)
+		} else {
+			buf = append(buf, '1')
+		}
+		return append(buf, '\n')
+	})
+}
+
+// entity replaces the characters that XML and GML write as entities.
+var entity = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
+
+// names returns the names of the vertices as text of XML and GML, nil without names. A character that
+// neither can have is an *OptionError. ascii writes others as their numbers.
+func (g *graphOut[T]) names(ascii bool) (func(buf []byte, v int) []byte, error) {
+	if g.o.labels == nil {
+		return nil, nil
+	}
+	for v := range g.n {
+		name := g.o.labels.Name(v)
+		for _, c := range name {
+			if c < ' ' && c != '\t' || c == utf8.RuneError || c == 0xfffe || c == 0xffff {
+				return nil, &OptionError{Op: g.op, Option: "WithLabels", Reason: fmt.Sprintf("label %s has a character that the format cannot have", quote(name))}
+			}
+		}
+		if strings.TrimSpace(name) != name {
+			return nil, &OptionError{Op: g.op, Option: "WithLabels", Reason: fmt.Sprintf("label %s has blanks around it, which would be lost", quote(name))}
+		}
+	}
+	return func(buf []byte, v int) []byte {
+		text := entity.Replace(g.o.labels.Name(v))
+		if !ascii {
+			return append(buf, text...)
+		}
+		for _, c := range text {
+			if c < utf8.RuneSelf {
+				buf = append(buf, byte(c))
+				continue
+			}
+			buf = append(strconv.AppendInt(append(buf, "&#"...), int64(c), 10), ';')
+		}
+		return buf
+	}, nil
+}
+
+// WriteGraphML writes a as a graph in GraphML, for Gephi, yEd, igraph, NetworkX and others: nodes 0, 1,
+// 2, …, with the names of [WithLabels] as labels, and an edge for each entry with its value as weight,
+// unless values are left out as by [WriteEdgeList]. The graph is undirected, with each edge once, if a
+// is symmetric. Names that XML cannot have are an *OptionError, and infinite and NaN values an
+// *InvalidError. [ReadGraphML] reads the same matrix back. It takes O(entries + vertices) time.
+func WriteGraphML[T Element](w io.Writer, a *Matrix[T], opts ...WriteOption) error {
+	g, err := newGraphOut("matrix.WriteGraphML", w, a, writeOptionsOf(opts))
+	if err != nil {
+		return err
+	}
+	name, err := g.names(false)
+	if err == nil {
+		err = g.wantFinite()
+	}
+	if err != nil {
+		return err
+	}
+	head := `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
+	if c := g.o.comment; c != "" {
+		head += "<!-- " + strings.ReplaceAll(entity.Replace(c), "--", "- -") + " -->\n"
+	}
+	head += `<graphml xmlns="http://graphml.graphdrawing.org/xmlns">` + "\n"
+	if name != nil {
+		head += `<key id="label" for="node" attr.name="label" attr.type="string"/>` + "\n"
+	}
+	if g.weighted {
+		kind := "long"
+		switch {
+		case g.e.isFloat():
+			kind = "double"
+		case g.e.isBool():
+			kind = "int"
+		}
+		head += `<key id="weight" for="edge" attr.name="weight" attr.type="` + kind + `"/>` + "\n"
+	}
+	direction := "directed"
+	if g.undirected {
+		direction = "undirected"
+	}
+	if err := g.head("%s<graph edgedefault=\"%s\">\n", head, direction); err != nil {
+		return err
+	}
+	err = g.eachVertex(func(buf []byte, v int) []byte {
+		buf = strconv.AppendInt(append(buf, `<node id="`...), int64(v), 10)
+		if name == nil {
+			return append(buf, "\"/>\n"...)
+		}
+		return append(name(append(buf, `"><data key="label">`...), v), "</data></node>\n"...)
+	})
+	if err != nil {
+		return err
+	}
+	text := g.weights()
+	err = g.eachEdge(func(buf []byte, i int, j int32, v T) []byte {
+		buf = strconv.AppendInt(append(buf, `<edge source="`...), int64(i), 10)
+		buf = strconv.AppendInt(append(buf, `" target="`...), int64(j), 10)
+		if !g.weighted {
+			return append(buf, "\"/>\n"...)
+		}
+		return append(text(append(buf, `"><data key="weight">`...), v), "</data></edge>\n"...)
+	})
+	if err != nil {
+		return err
+	}
+	return g.head("</graph>\n</graphml>\n")
+}
+
+// eachEdge formats the entries in order, those of one triangle of an undirected graph.
+func (g *graphOut[T]) eachEdge(f func(buf []byte, i int, j int32, v T) []byte) error {
+	return writeRows(g.w, g.st, g.o, func(buf []byte, i int, j int32, v T) []byte {
+		if g.undirected && int(j) < i {
+			return buf
+		}
+		return f(buf, i, j, v)
+	})
+}
+
+// wantFinite returns an error for a value that the format has no text for.
+func (g *graphOut[T]) wantFinite() error {
+	if !g.weighted || !g.e.isFloat() {
+		return nil
+	}
+	for _, v := range g.st.Val {
+		if x := g.e.asFloat(v); math.IsNaN(x) || math.IsInf(x, 0) {
+			return &InvalidError{g.op, fmt.Sprintf("a value is %v, which the format cannot have; leave the entry out, or write .mtx or .hgb", v)}
+		}
+	}
+	return nil
+}
+
+// WriteGML writes a as a graph in GML, for Gephi, Cytoscape, igraph, NetworkX and others; see
+// [WriteGraphML], whose rules it follows. Names are ASCII with entities, as GML demands.
+func WriteGML[T Element](w io.Writer, a *Matrix[T], opts ...WriteOption) error {
+	g, err := newGraphOut("matrix.WriteGML", w, a, writeOptionsOf(opts))
+	if err != nil {
+		return err
+	}
+	name, err := g.names(true)
+	if err == nil {
+		err = g.wantFinite()
+	}
+	if err != nil {
+		return err
+	}
+	var head strings.Builder
+	writeComment(&head, "#", g.o.comment)
+	directed := 1
+	if g.undirected {
+		directed = 0
+	}
+	if err := g.head("%sgraph [\n  directed %d\n", head.String(), directed); err != nil {
+		return err
+	}
+	err = g.eachVertex(func(buf []byte, v int) []byte {
+		buf = strconv.AppendInt(append(buf, "  node [ id "...), int64(v), 10)
+		if name != nil {
+			buf = append(name(append(buf, ` label "`...), v), '"')
+		}
+		return append(buf, " ]\n"...)
+	})
+	if err != nil {
+		return err
+	}
+	text := g.weights()
+	err = g.eachEdge(func(buf []byte, i int, j int32, v T) []byte {
+		buf = strconv.AppendInt(append(buf, "  edge [ source "...), int64(i), 10)
+		buf = strconv.AppendInt(append(buf, " target "...), int64(j), 10)
+		if g.weighted {
+			buf = text(append(buf, " weight "...), v)
+		}
+		return append(buf, " ]\n"...)
+	})
+	if err != nil {
+		return err
+	}
+	return g.head("]\n")
+}
