@@ -41,11 +41,11 @@ func groupPipeline(t *testing.T, at matrix.Place, n, entries int) (bits []uint64
 	c := matrix.New[float64](n, n, here)
 	pt, plus := semiring.PlusTimes[float64](), semiring.Plus[float64]()
 	var s ops.Steps
-	s.Do(ops.MxV(y, pt, a, x))                      // pull
-	s.Do(ops.VxM(z, pt, sparse, a))                 // push, in parts
-	s.Do(ops.VxM(z.Accum(plus), pt, y, a))          // push of a full vector
-	s.Do(ops.Reduce(w, plus, a.T()))                // by columns
-	s.Do(ops.MxV(w.Accum(plus), pt, a.T(), sparse)) // the transpose exists now
+	s.Do(ops.MxV(y, pt, a, x))                           // pull
+	s.Do(ops.VxM(z, pt, sparse, a))                      // push, in parts
+	s.Do(ops.VxM(z.Accum(plus), pt, y, a))               // push of a full vector
+	s.Do(ops.Reduce(w, plus, a.T(), ops.WithThreads(1))) // by columns, in the order of one thread
+	s.Do(ops.MxV(w.Accum(plus), pt, a.T(), sparse))      // the transpose exists now
 	s.Do(ops.VxM(z.Masked(sparse.Structure()).Accum(plus), pt, w, a))
 	s.Do(ops.MxM(c.Masked(a.Structure()), pt, a, a.T()))
 	total, err := ops.ReduceScalar(plus, c)
