@@ -16,7 +16,7 @@ import (
 type groupGraph = *matrix.Matrix[float32]
 
 // groupWorkflows are workflows on a graph that lives on a group. Their results equal those on the
-// host, bit for bit; those that sum columns of floats equal them on one thread.
+// host, bit for bit; those that sum columns of floats equal their pipelines on one thread.
 var groupWorkflows = []struct {
 	name string
 	run  func(g groupGraph) (any, error)
@@ -35,8 +35,8 @@ var groupWorkflows = []struct {
 	{"CoreNumbers", func(g groupGraph) (any, error) { return CoreNumbers(g) }},
 	{"LabelPropagation", func(g groupGraph) (any, error) { return LabelPropagation(g) }},
 	{"StronglyConnectedComponents", func(g groupGraph) (any, error) { return StronglyConnectedComponents(g) }},
-	{"Betweenness", func(g groupGraph) (any, error) { return Betweenness(g, BetweennessOptions{Run: Run{Threads: 1}}) }},
-	{"Closeness", func(g groupGraph) (any, error) { return Closeness(g, ClosenessOptions{Run: Run{Threads: 1}}) }},
+	{"Betweenness", func(g groupGraph) (any, error) { return Betweenness(g, BetweennessOptions{Run: Run{Threads: 1, Method: Pipeline}}) }},
+	{"Closeness", func(g groupGraph) (any, error) { return Closeness(g, ClosenessOptions{Run: Run{Threads: 1, Method: Pipeline}}) }},
 }
 
 // resultWords lists the bits of a result.

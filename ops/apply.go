@@ -144,7 +144,7 @@ func ApplyIndex[A, C comparable](dst matrix.Destination[C], f semiring.IndexOp[A
 		m, n := v.Dims()
 		h := newRemoteCall(c, t, m, n)
 		h.needsText("operator", f.Name(), f.CUDA())
-		text := device.Func{Name: f.Name(), Text: f.CUDA(), X: typeOf[A](h), Out: typeOf[C](h),
+		text := device.Func{Name: f.Name(), Text: c.shifted(f.CUDA()), X: typeOf[A](h), Out: typeOf[C](h),
 			UsesX: f.UsesValue()}
 		return remoteApply(h, t, text, v, nil, false)
 	}
@@ -183,7 +183,7 @@ func Select[T comparable](dst matrix.Destination[T], f semiring.SelectOp[T], a m
 		m, n := v.Dims()
 		h := newRemoteCall(c, t, m, n)
 		h.needsText("predicate", f.Name(), f.CUDA())
-		text := device.Func{Name: f.Name(), Text: f.CUDA(), X: typeOf[T](h),
+		text := device.Func{Name: f.Name(), Text: c.shifted(f.CUDA()), X: typeOf[T](h),
 			UsesX: access.Predicate(f).UsesValue}
 		x := remoteOperand(h, v)
 		if h.err != nil {
