@@ -1,6 +1,7 @@
 package apps
 
 import (
+	"math"
 	"os"
 	"testing"
 	"time"
@@ -75,9 +76,6 @@ func TestWorkflowsOnGroupOfGPUs(t *testing.T) {
 			return SSSP(g, []int{0}, SSSPOptions[float32]{Run: Run{Method: Pipeline}})
 		}
 		exact["TriangleCount"] = func(g groupGraph) (any, error) { return TriangleCount(g) }
-		exact["PageRank"] = func(g groupGraph) (any, error) {
-			return PageRank(g, PageRankOptions{Run: Run{Method: Pipeline}})
-		}
 	}
 	for name, run := range exact {
 		var results [2][]string
@@ -103,6 +101,26 @@ func TestWorkflowsOnGroupOfGPUs(t *testing.T) {
 		}
 		if len(results[0]) != len(results[1]) || different > 0 {
 			t.Errorf("%s: %d of %d values differ from one GPU", name, different, len(results[0]))
+		}
+	}
+	var ranks [2][]float64
+	for k, at := range []matrix.Place{one, group} {
+		g, err := generate.Matrix[float32](edges, generate.Undirected(), generate.Simple())
+		if err == nil {
+			err = g.Move(at)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := PageRank(g, PageRankOptions{Run: Run{Method: Pipeline}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ranks[k] = res.Rank.Dense(0)
+	}
+	for v, x := range ranks[0] {
+		if math.Abs(x-ranks[1][v]) > 1e-12 {
+			t.Fatalf("PageRank of vertex %d is %v, on one GPU %v", v, ranks[1][v], x)
 		}
 	}
 }

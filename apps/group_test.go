@@ -35,8 +35,12 @@ var groupWorkflows = []struct {
 	{"CoreNumbers", func(g groupGraph) (any, error) { return CoreNumbers(g) }},
 	{"LabelPropagation", func(g groupGraph) (any, error) { return LabelPropagation(g) }},
 	{"StronglyConnectedComponents", func(g groupGraph) (any, error) { return StronglyConnectedComponents(g) }},
-	{"Betweenness", func(g groupGraph) (any, error) { return Betweenness(g, BetweennessOptions{Run: Run{Threads: 1, Method: Pipeline}}) }},
-	{"Closeness", func(g groupGraph) (any, error) { return Closeness(g, ClosenessOptions{Run: Run{Threads: 1, Method: Pipeline}}) }},
+	{"Betweenness", func(g groupGraph) (any, error) {
+		return Betweenness(g, BetweennessOptions{Run: Run{Threads: 1, Method: Pipeline}})
+	}},
+	{"Closeness", func(g groupGraph) (any, error) {
+		return Closeness(g, ClosenessOptions{Run: Run{Threads: 1, Method: Pipeline}})
+	}},
 }
 
 // resultWords lists the bits of a result.

@@ -168,6 +168,34 @@ func (g *Group) GatherLimit() int64 {
 	return g.budget
 }
 
+// MovesDeviceMemory reports whether collectives of the group take buffers of devices: its ranks are
+// those of Peers, NCCL, or Join with OnGPU.
+func (g *Group) MovesDeviceMemory() bool {
+	if g == nil || len(g.ranks) == 0 {
+		return false
+	}
+	for _, c := range g.ranks {
+		r, ok := c.(*group)
+		if !ok {
+			return false
+		}
+		switch p := r.plane.(type) {
+		case *sharedPlane:
+			m := p.mover
+			if split, ok := m.(sharedMover); ok {
+				m = split.mover
+			}
+			if _, host := m.(hostMover); host {
+				return false
+			}
+		case *ncclPlane:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
 // Close closes the ranks of this process.
 func (g *Group) Close() error {
 	if g == nil {

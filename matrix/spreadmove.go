@@ -68,6 +68,13 @@ func (s *spread[T]) gather(ctx context.Context) ([]*Matrix[T], error) {
 	if s.whole != nil {
 		return s.whole, nil
 	}
+	if s.vector && s.cols > 0 && sumInts(counts) == int64(s.cols) && s.onDevices() {
+		whole, err := s.gatherFull(ctx)
+		if err == nil {
+			s.whole = whole
+		}
+		return whole, err
+	}
 	out := make([]*Matrix[T], len(s.part))
 	err = s.g.Each(func(k int, c comm.Comm) error {
 		st, err := gatherStore(ctx, c, s, s.part[k].stored(), counts, true)

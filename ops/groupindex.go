@@ -352,7 +352,7 @@ func groupReduceScalar[T comparable](c *call, g *comm.Group, m semiring.Monoid[T
 		total += n
 	}
 	err = g.Each(func(i int, r comm.Comm) error {
-		if k.Exact {
+		if k.Exact || placeOn(g, i) != nil {
 			own, err := ReduceScalar(m, operandOf(list[i]), WithThreads(g.Threads()))
 			if err != nil {
 				return err
