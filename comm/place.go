@@ -218,7 +218,7 @@ func (g *Group) Each(f func(k int, c Comm) error) error { return g.each(f, true)
 // nil means that none is shared.
 func (g *Group) Apart(f func(k int, c Comm) error, shared func(error) bool) error {
 	err := g.each(f, false)
-	if err == nil || g.Size() == len(g.ranks) || shared != nil && shared(err) {
+	if err == nil || g == nil || g.Size() == len(g.ranks) || shared != nil && shared(err) {
 		return err
 	}
 	g.ranks[0].Abort(err)
