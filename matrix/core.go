@@ -202,6 +202,9 @@ func (a *core[T]) Dims() (rows, cols int) {
 	if r := a.remote(); r != nil {
 		return r.Dims()
 	}
+	if s := a.scattered(); s != nil {
+		return s.rows, s.cols
+	}
 	st := a.Stored()
 	return st.NRows, st.NCols
 }
@@ -210,6 +213,11 @@ func (a *core[T]) Dims() (rows, cols int) {
 func (a *core[T]) NVals() int64 {
 	if r := a.remote(); r != nil {
 		return a.counted(r)
+	}
+	if s := a.scattered(); s != nil {
+		if n, err := s.total(nil); err == nil {
+			return n
+		}
 	}
 	return a.Stored().NVals
 }
@@ -296,13 +304,17 @@ func (a *core[T]) dropRemote() {
 	for _, c := range a.copies {
 		c.store.Drop()
 	}
-	a.copies = nil
+	a.copies, a.blocks, a.blocksAt = nil, nil, nil
 }
 
 // fetch copies the contents to the host if they are only on a device. The caller holds mu. fetch
 // stores an error in the matrix, where Err returns it.
 func (a *core[T]) fetch() {
 	if !a.deviceOnly.Load() {
+		return
+	}
+	if a.home == nil && a.blocks != nil {
+		a.collect()
 		return
 	}
 	m, n := a.home.Dims()

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -49,6 +50,8 @@ type Matrix[T comparable] struct {
 	place          Place
 	home           device.Store // the contents at place, or nil
 	copies         []copyAt     // copies of host contents, made by operations on devices
+	blocks         *spread[T]   // the contents, or a copy of them, on the group blocksAt
+	blocksAt       *comm.Group
 
 	mu          sync.Mutex // serialises the creation of derived forms and of copies
 	asRows      atomic.Pointer[sparse.Store[T]]
@@ -158,6 +161,15 @@ func (a *Matrix[T]) NVals() int64 { return a.core().NVals() }
 func (a *Matrix[T]) Format() Format {
 	if r := a.core().remote(); r != nil {
 		return Format(r.Format())
+	}
+	if s := a.core().scattered(); s != nil {
+		if a.pinned && a.pin != sparse.Full {
+			return Format(a.pin)
+		}
+		if f := s.format(); !a.pinned || f == Full {
+			return f
+		}
+		return Bitmap
 	}
 	return Format(a.stored().Format)
 }

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"unsafe"
 
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/device"
 )
 
-// Place is a device other than the host that stores matrices, such as a GPU. An operation runs at
-// the place of its destination. Package cusparse implements the available places.
+// Place is where a matrix is stored, other than the host: a device of package cusparse, such as a
+// GPU, or a *comm.Group of ranks, which have a block of rows each. An operation runs at the place of
+// its destination.
 type Place interface {
 	// String names the place, such as "gpu:0 (NVIDIA H200)".
 	String() string
@@ -65,6 +67,9 @@ func (a *Matrix[T]) Move(p Place) error {
 		a.core().dropRemote()
 		return nil
 	}
+	if g, ok := p.(*comm.Group); ok {
+		return a.moveToGroup(g, false)
+	}
 	b, ok := p.(device.Backend)
 	if !ok {
 		return &InvalidError{"Matrix.Move", fmt.Sprintf("%s is not a place that computes; open one with package cusparse", p)}
@@ -99,6 +104,12 @@ func (v *Vector[T]) Move(p Place) error {
 		return errNil
 	}
 	v.View()
+	if g, ok := p.(*comm.Group); ok {
+		if err := v.Err(); err != nil {
+			return err
+		}
+		return v.m.moveToGroup(g, true)
+	}
 	return v.m.Move(p)
 }
 
@@ -107,6 +118,13 @@ func (v *Vector[T]) Move(p Place) error {
 func (b *Builder[T]) BuildOn(p Place, dup Combiner[T]) (*Matrix[T], error) {
 	if b == nil || p == nil || b.err != nil {
 		return b.Build(dup)
+	}
+	if _, ok := p.(*comm.Group); ok {
+		a, err := b.Build(dup)
+		if err == nil {
+			err = a.Move(p)
+		}
+		return a, err
 	}
 	at, ok := p.(device.Backend)
 	if !ok {

@@ -136,6 +136,9 @@ func (a *Matrix[T]) SetFormat(f Format) error {
 	}
 	if f == Automatic {
 		a.pinned = false
+		if s := a.core().scattered(); s != nil {
+			return s.pin(0, false)
+		}
 		return nil
 	}
 	m, n := a.Dims()
@@ -149,6 +152,10 @@ func (a *Matrix[T]) SetFormat(f Format) error {
 	}
 	if r := a.core().remote(); r != nil {
 		if err := a.core().convertRemote(r, sparse.Format(f)); err != nil {
+			return err
+		}
+	} else if s := a.core().scattered(); s != nil {
+		if err := s.pin(sparse.Format(f), true); err != nil {
 			return err
 		}
 	} else {

@@ -128,6 +128,16 @@ func (p patternOf) KeptCols() *sparse.Store[bool] {
 	return nil
 }
 
+func (p patternOf) Blocks(q rep.Query) ([]rep.Matrix[bool], error) {
+	q.Pattern = true
+	list, err := p.MaskBlocks(q)
+	out := make([]rep.Matrix[bool], len(list))
+	for k, m := range list {
+		out[k] = patternOf{m}
+	}
+	return out, err
+}
+
 func (a *Matrix[T]) isMatrix() {}
 
 // View returns the matrix as an operand.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"unsafe"
 
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/device"
@@ -80,6 +81,11 @@ func Apply[A, C comparable](dst matrix.Destination[C], f semiring.UnaryOp[A, C],
 			UsesX: true}
 		return remoteApply(h, t, text, v, nil, false)
 	}
+	if t.group != nil {
+		return groupOne(c, t, v, func(b block, dst groupDest[C], a matrix.View[A]) error {
+			return Apply(dst.any(), f, operandOf(a), b.opts)
+		})
+	}
 	k := access.Unary(f)
 	return applyHost(c, t, v, k.Map, k.Copies)
 }
@@ -95,6 +101,11 @@ func ApplyFirst[A, B, C comparable](dst matrix.Destination[C], op semiring.Opera
 	}
 	if t.at != nil {
 		return remoteBound(c, t, v, f, x, true)
+	}
+	if t.group != nil {
+		return groupOne(c, t, v, func(b block, dst groupDest[C], a matrix.View[B]) error {
+			return ApplyFirst(dst.any(), op, x, operandOf(a), b.opts)
+		})
 	}
 	k := access.Binary(f)
 	return applyHost(c, t, v, func(c []C, v []B) { k.BindX(c, x, v) }, false)
@@ -112,6 +123,11 @@ func ApplySecond[A, B, C comparable](dst matrix.Destination[C], op semiring.Oper
 	if t.at != nil {
 		return remoteBound(c, t, v, f, y, false)
 	}
+	if t.group != nil {
+		return groupOne(c, t, v, func(b block, dst groupDest[C], a matrix.View[A]) error {
+			return ApplySecond(dst.any(), op, operandOf(a), y, b.opts)
+		})
+	}
 	k := access.Binary(f)
 	return applyHost(c, t, v, func(c []C, v []A) { k.BindY(c, v, y) }, false)
 }
@@ -128,14 +144,22 @@ func ApplyIndex[A, C comparable](dst matrix.Destination[C], f semiring.IndexOp[A
 		m, n := v.Dims()
 		h := newRemoteCall(c, t, m, n)
 		h.needsText("operator", f.Name(), f.CUDA())
-		text := device.Func{Name: f.Name(), Text: f.CUDA(), X: typeOf[A](h), Out: typeOf[C](h),
+		text := device.Func{Name: f.Name(), Text: c.shifted(f.CUDA()), X: typeOf[A](h), Out: typeOf[C](h),
 			UsesX: f.UsesValue()}
 		return remoteApply(h, t, text, v, nil, false)
 	}
+	if t.group != nil {
+		return groupOne(c, t, v, func(b block, dst groupDest[C], a matrix.View[A]) error {
+			return ApplyIndex(dst.any(), f, operandOf(a), b.opts)
+		})
+	}
 	st := oriented(v)
-	fn := f.Apply
-	if t.spec.Vector {
-		fn = func(x A, i, j int) C { return f.Apply(x, j, i) } // a vector is stored as a row
+	fn, shift := f.Apply, c.local.shift
+	switch {
+	case t.spec.Vector: // a vector is stored as a row
+		fn = func(x A, i, j int) C { return f.Apply(x, j+shift, i) }
+	case shift != 0:
+		fn = func(x A, i, j int) C { return f.Apply(x, i+shift, j) }
 	}
 	out, err := cpu.ApplyIndex(c.env(), st, fn, truth[A]())
 	if err != nil {
@@ -159,7 +183,7 @@ func Select[T comparable](dst matrix.Destination[T], f semiring.SelectOp[T], a m
 		m, n := v.Dims()
 		h := newRemoteCall(c, t, m, n)
 		h.needsText("predicate", f.Name(), f.CUDA())
-		text := device.Func{Name: f.Name(), Text: f.CUDA(), X: typeOf[T](h),
+		text := device.Func{Name: f.Name(), Text: c.shifted(f.CUDA()), X: typeOf[T](h),
 			UsesX: access.Predicate(f).UsesValue}
 		x := remoteOperand(h, v)
 		if h.err != nil {
@@ -173,15 +197,23 @@ func Select[T comparable](dst matrix.Destination[T], f semiring.SelectOp[T], a m
 		out, ran, err := h.at.Select(h.call(), h.dest, text, x, y)
 		return storeResult(h, t, out, ran, err)
 	}
+	if t.group != nil {
+		return groupOne(c, t, v, func(b block, dst groupDest[T], a matrix.View[T]) error {
+			return Select(dst.any(), f, operandOf(a), b.opts)
+		})
+	}
 	st := oriented(v)
-	k := access.Predicate(f)
+	k, shift := access.Predicate(f), c.local.shift
 	var fn func(x T, i, j int) bool
 	switch {
 	case t.spec.Vector && k.Keep == nil: // a vector is stored as a row
 		k = &cpu.Predicate[T]{UsesValue: k.UsesValue}
-		fn = func(x T, i, j int) bool { return f.Keep(x, j, i) }
+		fn = func(x T, i, j int) bool { return f.Keep(x, j+shift, i) }
 	case k.Keep == nil || st.Val == nil:
-		fn = f.Keep
+		if fn = f.Keep; shift != 0 {
+			fn = func(x T, i, j int) bool { return f.Keep(x, i+shift, j) }
+			k = &cpu.Predicate[T]{UsesValue: k.UsesValue, Keep: k.Keep, Band: k.Band, Lo: k.Lo + int64(shift), Hi: k.Hi + int64(shift)}
+		}
 	}
 	var fill *T
 	if st.Val == nil {
@@ -217,6 +249,9 @@ func Transpose[T comparable](dst matrix.Target[T], a matrix.Source[T], opts ...O
 		}
 		out, ran, err := h.at.Transpose(h.call(), h.dest, x)
 		return storeResult(h, t, out, ran, err)
+	}
+	if t.group != nil {
+		return groupOne(c, t, v.T(), func(b block, dst groupDest[T], a matrix.View[T]) error { return Transpose(dst.matrix(), a.T(), b.opts) })
 	}
 	st := access.Stored(v)
 	switch {
@@ -257,6 +292,9 @@ func Reduce[T comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a ma
 		}
 		out, ran, err := h.at.Reduce(h.call(), h.dest, text, x)
 		return storeResult(h, t, out, ran, err)
+	}
+	if t.group != nil {
+		return groupReduce(c, t, m, v)
 	}
 	var out *sparse.Store[T]
 	if v.Transposed() && !access.HasRows(v) {
@@ -312,6 +350,9 @@ func ReduceScalar[T comparable](m semiring.Monoid[T], a matrix.Operand[T], opts 
 	}
 	if c.ctx != nil && c.ctx.Err() != nil {
 		return sum, c.ctx.Err()
+	}
+	if g, ok := v.Place().(*comm.Group); ok && g.Size() > 0 {
+		return groupReduceScalar(c, g, m, v)
 	}
 	if err := c.fetch(); err != nil {
 		return sum, err

@@ -98,6 +98,14 @@ func remoteOperand[T comparable](h *remoteCall, v matrix.View[T]) device.Operand
 	return o
 }
 
+// shifted returns an expression in the positions i and j of the whole matrix, for a block of it.
+func (c *call) shifted(text string) string {
+	if c.local.shift == 0 || text == "" {
+		return text
+	}
+	return fmt.Sprintf("([&](hb_i64 i, hb_i64 j) { return %s; })((hb_i64)i + %d, (hb_i64)j)", text, c.local.shift)
+}
+
 // needsText fails for an operator without a CUDA form.
 func (h *remoteCall) needsText(what, name, text string) {
 	if text == "" {
@@ -160,11 +168,19 @@ func (h *remoteCall) indices(x indices) device.Indices {
 	return out
 }
 
+// refuseShift fails for a product that is the row of the result, on a block of a group of devices.
+func (h *remoteCall) refuseShift(name string, row bool) {
+	if row && h.c.local.shift != 0 {
+		h.fail(&OperatorError{h.c.op, "the product of " + name + " is the index of a result, which devices of a group do not know; use a group of ranks on the host, or a semiring of the other index"})
+	}
+}
+
 func remoteMxM[A, B, C comparable](c *call, t *target[C], s semiring.Semiring[A, B, C], a matrix.View[A], b matrix.View[B]) error {
 	m, _ := a.Dims()
 	_, n := b.Dims()
 	h := newRemoteCall(c, t, m, n)
 	text, x, y := semiringText(h, s), remoteOperand(h, a), remoteOperand(h, b)
+	h.refuseShift(s.Name(), s.Position() == semiring.PositionI)
 	if h.err != nil {
 		return h.err
 	}
@@ -202,6 +218,7 @@ func remoteMxV[A, B, S, U, C comparable](c *call, t *target[C], s semiring.Semir
 	m, _ := a.Dims()
 	h := newRemoteCall(c, t, 1, m)
 	text, x, y := semiringText(h, s), remoteOperand(h, a), remoteOperand(h, u)
+	h.refuseShift(s.Name(), !flip && s.Position() == semiring.PositionI || flip && s.Position() == semiring.PositionJ)
 	if h.err != nil {
 		return h.err
 	}

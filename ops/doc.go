@@ -14,6 +14,6 @@
 //
 // The library selects the method from operation counts. [Using] forces a method, and [WithTrace]
 // reports the method that ran. [WithThreads] bounds the number of threads. [WithContext] lets a
-// context stop a call between blocks of rows. An operation runs on the host or on the device where
-// its destination lives.
+// context stop a call between blocks of rows. An operation runs on the host, on the device or on the group
+// of ranks where its destination lives.
 package ops

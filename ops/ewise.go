@@ -56,6 +56,11 @@ func EWiseAdd[T comparable](dst matrix.Destination[T], op semiring.Operator[T, T
 	if t.at != nil {
 		return remoteEWise(c, t, device.Union, f, av, bv, *new(T), *new(T))
 	}
+	if t.group != nil {
+		return groupTwo(c, t, av, bv, func(r block, dst groupDest[T], x, y matrix.View[T]) error {
+			return EWiseAdd(dst.any(), op, operandOf(x), operandOf(y), r.opts)
+		})
+	}
 	as, bs := oriented(av), oriented(bv)
 	k := access.Binary(f)
 	c.traced("union", as.NVals+bs.NVals)
@@ -100,6 +105,11 @@ func EWiseUnion[A, B, C comparable](dst matrix.Destination[C], op semiring.Opera
 	if t.at != nil {
 		return remoteEWise(c, t, device.Filled, f, av, bv, alpha, beta)
 	}
+	if t.group != nil {
+		return groupTwo(c, t, av, bv, func(r block, dst groupDest[C], x matrix.View[A], y matrix.View[B]) error {
+			return EWiseUnion(dst.any(), op, operandOf(x), alpha, operandOf(y), beta, r.opts)
+		})
+	}
 	as, bs := oriented(av), oriented(bv)
 	k := access.Binary(f)
 	room := t.room()
@@ -131,6 +141,11 @@ func EWiseMult[A, B, C comparable](dst matrix.Destination[C], op semiring.Operat
 	}
 	if t.at != nil {
 		return remoteEWise(c, t, device.Intersection, f, av, bv, *new(A), *new(B))
+	}
+	if t.group != nil {
+		return groupTwo(c, t, av, bv, func(r block, dst groupDest[C], x matrix.View[A], y matrix.View[B]) error {
+			return EWiseMult(dst.any(), op, operandOf(x), operandOf(y), r.opts)
+		})
 	}
 	as, bs := oriented(av), oriented(bv)
 	k := access.Binary(f)

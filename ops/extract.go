@@ -36,6 +36,9 @@ func Extract[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols 
 	if t.at != nil {
 		return remoteExtract(c, t, v, ri, ci)
 	}
+	if t.group != nil {
+		return groupExtract(c, t, v, ri.Indices, ci.Indices)
+	}
 	return extract(c, t, access.Rows(v), ri.Indices, ci.Indices)
 }
 
@@ -77,6 +80,9 @@ func ExtractVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSour
 	}
 	if t.at != nil {
 		return remoteExtract(c, t, v, onlyRow, ci)
+	}
+	if t.group != nil {
+		return groupExtractVector(c, t, v, ci.Indices)
 	}
 	if st := access.Stored(v); !st.Sparse() {
 		out := gather(st, ci.Indices)
@@ -142,6 +148,9 @@ func ExtractRow[T comparable](dst matrix.VectorTarget[T], a matrix.Source[T], i 
 	}
 	if t.at != nil {
 		return remoteExtract(c, t, v, ri, ci)
+	}
+	if t.group != nil {
+		return groupExtractRow(c, t, v, i, ci.Indices)
 	}
 	if st := access.Stored(v); !st.Sparse() && !v.Transposed() {
 		c.traced("gather", int64(ci.N))
@@ -267,6 +276,9 @@ func Assign[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols I
 	if t.at != nil {
 		return remoteAssign(c, t, v, ri, ci)
 	}
+	if t.group != nil {
+		return groupAssign(c, t, v, ri, ci)
+	}
 	return assign(c, t, oriented(v), ri, ci)
 }
 
@@ -298,6 +310,9 @@ func AssignVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSourc
 	}
 	if t.at != nil {
 		return remoteAssign(c, t, v, cpu.Indices{N: 1}, ci)
+	}
+	if t.group != nil {
+		return groupAssignVector(c, t, v, ci)
 	}
 	return assign(c, t, access.Stored(v), cpu.Indices{N: 1}, ci)
 }
@@ -379,6 +394,9 @@ func assignScalar[T comparable](c *call, t *target[T], x T, rows, cols cpu.Indic
 		st, ran, err := h.at.AssignScalar(h.call(), h.dest, v, indicesOf(rows), indicesOf(cols))
 		return storeResult(h, t, st, ran, err)
 	}
+	if t.group != nil && (listed || ok && cells <= maxRegion) {
+		return groupAssignScalar(c, t, x, rows, cols)
+	}
 	if !ok || cells > maxRegion {
 		return &matrix.SizeError{Op: c.op,
 			Arg: fmt.Sprintf("number of positions of the %d×%d region", rows.Len(), cols.Len()),
@@ -445,6 +463,9 @@ func Kronecker[A, B, C comparable](dst matrix.Target[C], op semiring.Operator[A,
 		}
 		out, ran, err := h.at.Kronecker(h.call(), h.dest, text, x, y)
 		return storeResult(h, t, out, ran, err)
+	}
+	if t.group != nil {
+		return groupKronecker(c, t, op, av, bv)
 	}
 	x, y := valued(access.Rows(av)), valued(access.Rows(bv))
 	out, err := cpu.Kronecker(c.env(), access.Binary(f), x, y)

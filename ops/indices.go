@@ -5,6 +5,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -72,7 +73,8 @@ func (x Indices) resolve(c *call, arg string, n int, at matrix.Place) (indices, 
 		if err := v.Err(); err != nil {
 			return out, err
 		}
-		if at != nil && v.Place() != nil {
+		_, onDevice := at.(device.Backend)
+		if onDevice && v.Place() != nil {
 			out.N, out.values = int(v.NVals()), &v
 			return out, v.Err()
 		}

@@ -41,6 +41,12 @@ func MxM[A, B, C comparable](dst matrix.Target[C], s semiring.Semiring[A, B, C],
 	if t.at != nil {
 		return remoteMxM(c, t, s, av, bv)
 	}
+	if t.group != nil {
+		if err := c.noIndexedGroup(access.Indexed(s) != nil); err != nil {
+			return err
+		}
+		return groupMxM(c, t, s, av, bv)
+	}
 	if p := access.Indexed(s); p != nil {
 		return mxmIndexed(c, t, p, av, bv)
 	}
@@ -195,20 +201,20 @@ func mxmPositional[A, B, C comparable](c *call, t *target[C], which semiring.Pos
 	case semiring.PositionJ:
 		rows := access.Rows(bv)
 		return mxm(c, t, p.Second, p.SecondFlip,
-			factor[A]{view: av}, factor[C]{computed: columnValued(rows, p)})
+			factor[A]{view: av}, factor[C]{computed: columnValued(rows, p, 0)})
 	case semiring.PositionK:
 		return mxm(c, t, p.First, p.FirstFlip,
-			factor[C]{computed: columnValued(access.Rows(av), p)}, factor[B]{view: bv})
+			factor[C]{computed: columnValued(access.Rows(av), p, 0)}, factor[B]{view: bv})
 	}
 	return mxm(c, t, p.First, p.FirstFlip,
-		factor[C]{computed: rowValued(access.Rows(av), p)}, factor[B]{view: bv})
+		factor[C]{computed: rowValued(access.Rows(av), p, c.local.shift)}, factor[B]{view: bv})
 }
 
-// rowValued returns s with the row of each entry as its value.
-func rowValued[S, A, B, C any](s *sparse.Store[S], p *cpu.Positional[A, B, C]) *sparse.Store[C] {
+// rowValued returns s with the row of each entry, plus shift, as its value.
+func rowValued[S, A, B, C any](s *sparse.Store[S], p *cpu.Positional[A, B, C], shift int) *sparse.Store[C] {
 	out := &sparse.Store[C]{Structure: s.Structure, Val: make([]C, len(s.Idx))}
 	for k := range s.Vecs() {
-		x := p.FromIndex(s.RowID(k))
+		x := p.FromIndex(s.RowID(k) + shift)
 		for e := s.Ptr[k]; e < s.Ptr[k+1]; e++ {
 			out.Val[e] = x
 		}
@@ -216,10 +222,16 @@ func rowValued[S, A, B, C any](s *sparse.Store[S], p *cpu.Positional[A, B, C]) *
 	return out
 }
 
-// columnValued returns s with the column of each entry as its value.
-func columnValued[S, A, B, C any](s *sparse.Store[S], p *cpu.Positional[A, B, C]) *sparse.Store[C] {
+// columnValued returns s with the column of each entry, plus shift, as its value.
+func columnValued[S, A, B, C any](s *sparse.Store[S], p *cpu.Positional[A, B, C], shift int) *sparse.Store[C] {
 	out := &sparse.Store[C]{Structure: s.Structure, Val: make([]C, len(s.Idx))}
 	_ = parallel.Range(nil, 0, len(s.Idx), 1<<15, func(_, lo, hi int) {
+		if shift != 0 {
+			for e, j := range s.Idx[lo:hi] {
+				out.Val[lo+e] = p.FromIndex(int(j) + shift)
+			}
+			return
+		}
 		p.FillIndices(out.Val[lo:hi], s.Idx[lo:hi])
 	})
 	return out

@@ -40,6 +40,14 @@ func MxV[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, 
 	if t.at != nil {
 		return remoteMxV(c, t, s, false, av, uv)
 	}
+	if t.group != nil {
+		if err := c.noIndexedGroup(access.Indexed(s) != nil); err != nil {
+			return err
+		}
+		return groupMxV(c, t, av, uv, orderOf(s), func(b block, dst matrix.VectorTarget[C], a matrix.View[A], u matrix.VectorView[B]) error {
+			return MxV(dst, s, a, u, b.opts)
+		})
+	}
 	if p := access.Indexed(s); p != nil {
 		return mxvIndexed(c, t, av, uv, func(rows, cols *sparse.Store[A], u *sparse.Store[B]) (*sparse.Store[C], error) {
 			return p.MxV(c.env(), rows, cols, u, t.mask)
@@ -80,6 +88,14 @@ func VxM[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, 
 	}
 	if t.at != nil {
 		return remoteMxV(c, t, s, true, av.T(), uv)
+	}
+	if t.group != nil {
+		if err := c.noIndexedGroup(access.Indexed(s) != nil); err != nil {
+			return err
+		}
+		return groupMxV(c, t, av.T(), uv, orderOf(s), func(b block, dst matrix.VectorTarget[C], a matrix.View[B], u matrix.VectorView[A]) error {
+			return VxM(dst, s, u, a.T(), b.opts)
+		})
 	}
 	if p := access.Indexed(s); p != nil {
 		return mxvIndexed(c, t, av.T(), uv, func(rows, cols *sparse.Store[B], u *sparse.Store[A]) (*sparse.Store[C], error) {
@@ -169,41 +185,64 @@ const beamer = 14
 // direction selects Push or Pull for A·u. It selects the available orientation unless the other one
 // saves more than the transpose costs.
 func direction[A, B comparable](a matrix.View[A], u *sparse.Store[B], mask *cpu.Mask, any bool, threads int) Method {
-	n := int64(u.NCols)
-	// Pull allocates arrays of both dimensions. Push with few products allocates none.
 	rows, _ := a.Dims()
-	if vast(rows, a.NVals()) || vast(u.NCols, u.NVals) {
+	f := facts{rows: rows, entries: a.NVals(), n: u.NCols, nvals: u.NVals, any: any,
+		hasRows: access.HasRows(a), hasCols: access.HasCols(a)}
+	f.pushWork = func(limit int64) int64 { return pushWork(a, u, limit, threads) }
+	if mask != nil {
+		f.allowed = func() int64 {
+			if mask.Comp {
+				return int64(rows) - mask.S.NVals
+			}
+			return mask.S.NVals
+		}
+	}
+	return f.direction()
+}
+
+// facts are what the direction of A·u depends on.
+type facts struct {
+	rows             int          // of A
+	entries          int64        // of A
+	n                int          // positions of u
+	nvals            int64        // entries of u
+	hasRows, hasCols bool         // the orientations of A that exist
+	any              bool         // one product of a sum suffices
+	allowed          func() int64 // positions that the mask allows; nil without a mask
+	// pushWork returns the products of Push, or a number above limit if they are more.
+	pushWork func(limit int64) int64
+}
+
+func (f *facts) direction() Method {
+	// Pull allocates arrays of both dimensions. Push with few products allocates none.
+	if vast(f.rows, f.entries) || vast(f.n, f.nvals) {
 		return Push
 	}
 	switch {
-	case access.HasRows(a) && access.HasCols(a):
-	case access.HasCols(a): // Push needs no transpose, Pull does
+	case f.hasRows && f.hasCols:
+	case f.hasCols: // Push needs no transpose, Pull does
 		return Push
-	case access.HasRows(a):
-		if u.NVals*16 < n {
+	case f.hasRows:
+		if f.nvals*16 < int64(f.n) {
 			return Push // computes the transpose, which is kept
 		}
 		return Pull
 	}
-	if u.NVals == n {
+	if f.nvals == int64(f.n) {
 		return Pull
 	}
 	// Compare the products of Push with the average number of entries that Pull reads in the rows
 	// within the mask.
-	open := float64(a.NVals())
-	if mask != nil && rows > 0 {
-		allowed := mask.S.NVals
-		if mask.Comp {
-			allowed = int64(rows) - allowed
-		}
-		open = open*float64(allowed)/float64(rows) + float64(rows)/maskCost
+	open := float64(f.entries)
+	if f.allowed != nil && f.rows > 0 {
+		open = open*float64(f.allowed())/float64(f.rows) + float64(f.rows)/maskCost
 	}
 	factor := int64(pushCost)
-	if any {
+	if f.any {
 		factor = beamer
 	}
 	limit := int64(open) / factor
-	if pushWork(a, u, limit, threads) > limit {
+	if f.pushWork(limit) > limit {
 		return Pull
 	}
 	return Push
@@ -214,7 +253,7 @@ func vast(n int, entries int64) bool { return n > 1<<22 && entries < int64(n)/10
 
 // indexValued returns u with the index of each entry as its value.
 func indexValued[S, A, B, C any](u *sparse.Store[S], p *cpu.Positional[A, B, C]) *sparse.Store[C] {
-	return columnValued(sparse.ToSparse(u), p)
+	return columnValued(sparse.ToSparse(u), p, 0)
 }
 
 func constantValued[S, C any](u *sparse.Store[S], x C) *sparse.Store[C] {
@@ -229,13 +268,13 @@ func constantValued[S, C any](u *sparse.Store[S], x C) *sparse.Store[C] {
 // positionI computes the product A·u whose terms of w(i) all have the value i.
 func positionI[A, B, C comparable](c *call, t *target[C], p *cpu.Positional[A, B, C],
 	av matrix.View[A], uv matrix.View[B]) error {
-	indexed := access.FromStore(rowValued(access.Rows(av), p))
+	indexed := access.FromStore(rowValued(access.Rows(av), p, c.local.shift))
 	return mxv(c, t, p.First, p.FirstFlip, indexed.View(), access.Stored(uv))
 }
 
 // positionJ computes the product u·A whose terms of w(j) all have the value j.
 func positionJ[A, B, C comparable](c *call, t *target[C], p *cpu.Positional[A, B, C],
 	uv matrix.View[A], av matrix.View[B]) error {
-	indexed := access.FromStore(columnValued(access.Rows(av), p))
+	indexed := access.FromStore(columnValued(access.Rows(av), p, c.local.shift))
 	return mxv(c, t, p.SecondFlip, p.Second, indexed.T(), access.Stored(uv))
 }

@@ -44,6 +44,9 @@ func TopK[T cmp.Ordered](dst matrix.Target[T], a matrix.Source[T], k int, opts .
 	if err != nil {
 		return err
 	}
+	if t.group != nil {
+		return groupOne(c, t, v, func(b block, dst groupDest[T], a matrix.View[T]) error { return TopK(dst.matrix(), a, k, b.opts) })
+	}
 	s := access.Rows(v)
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: n, Format: s.Format, RowIDs: s.RowIDs, Ptr: make([]int64, s.Vecs()+1)}}
 	for r := range s.Vecs() {
@@ -165,6 +168,9 @@ func argBest[T cmp.Ordered](c *call, dst matrix.VectorTarget[int32], a matrix.So
 	if err != nil {
 		return err
 	}
+	if t.group != nil {
+		return groupArg(c, t, v, better)
+	}
 	s := access.Rows(v)
 	cols := make([]int32, s.Vecs())
 	env := c.env()
@@ -212,6 +218,9 @@ func Sort[T comparable](values matrix.Target[T], columns matrix.Target[int32], a
 	v, err := operand[T](c, a)
 	if err != nil {
 		return err
+	}
+	if onGroups(values, columns) {
+		return groupSort(c, values, columns, v, less, opts)
 	}
 	if err := v.Fetch(); err != nil {
 		return err

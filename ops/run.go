@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/device"
@@ -53,7 +54,8 @@ type settings struct {
 	method  Method
 	trace   *Trace
 	traces  func(Trace)
-	region  bool // MaskOfRegion
+	region  bool     // MaskOfRegion
+	local   localRun // of an operation on a block of a group
 }
 
 // Using forces a method. A method that does not apply is a *MethodError. For MxV and VxM on a GPU
@@ -158,7 +160,7 @@ func begin[C comparable](op, name string, opts []Option) *call {
 }
 
 func (c *call) env() cpu.Env {
-	return cpu.Env{Ctx: c.ctx, Threads: parallel.Threads(c.threads)}
+	return cpu.Env{Ctx: c.ctx, Threads: parallel.Threads(c.threads), Parts: c.local.parts}
 }
 
 func (c *call) dim(arg, got, want, remedy string) error {
@@ -257,7 +259,9 @@ type target[C comparable] struct {
 	spec matrix.Spec[C]
 	mask *cpu.Mask
 	at   device.Backend // where the destination lives, nil for the host
-	own  cpu.Mask       // the value that mask points to
+	// group is where the destination lives, if it is one of ranks.
+	group *comm.Group
+	own   cpu.Mask // the value that mask points to
 }
 
 // maxRoom is the largest number of positions of a full destination whose values are overwritten
@@ -314,11 +318,15 @@ func prepare[C comparable](c *call, spec matrix.Spec[C], m, n int) (*target[C], 
 	t := c.target.(*target[C])
 	t.spec = spec
 	if p := d.Place(); p != nil {
-		b, ok := p.(device.Backend)
-		if !ok {
+		switch p := p.(type) {
+		case device.Backend:
+			t.at = p
+		case *comm.Group:
+			t.group = p
+		}
+		if t.at == nil && t.group.Size() == 0 {
 			return nil, fmt.Errorf("%s: %w: %s", c.op, ErrPlace, p)
 		}
-		t.at = b
 	}
 	if c.ctx != nil && c.ctx.Err() != nil {
 		return nil, c.ctx.Err()
@@ -330,7 +338,7 @@ func prepare[C comparable](c *call, spec matrix.Spec[C], m, n int) (*target[C], 
 	if dm != m || dn != n {
 		return nil, c.dim("the destination", shapeOf(spec.Vector, dm, dn), shapeOf(spec.Vector, m, n), "make it of that shape")
 	}
-	if t.at == nil {
+	if t.at == nil && t.group == nil {
 		if err := c.fetch(); err != nil {
 			return nil, err
 		}
@@ -346,7 +354,12 @@ func prepare[C comparable](c *call, spec matrix.Spec[C], m, n int) (*target[C], 
 	if mm != m || mn != n || v.IsVector() != spec.Vector {
 		return nil, c.dim("the mask", shapeOf(v.IsVector(), mm, mn), shapeOf(spec.Vector, m, n), "a mask has the shape of the destination")
 	}
-	if t.at == nil {
+	if t.group != nil && !v.IsVector() { // its rows may decide how the destination is cut
+		if err := access.PlaceMask(c.onGroup(t.group), v, t.group); err != nil {
+			return nil, err
+		}
+	}
+	if t.at == nil && t.group == nil {
 		if err := v.Fetch(); err != nil {
 			return nil, err
 		}

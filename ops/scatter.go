@@ -88,6 +88,12 @@ func scatter[T comparable](c *call, spec matrix.Spec[T], m, n int, dup semiring.
 		st, ran, err := h.at.Scatter(h.call(), h.dest, text, x, i, j)
 		return storeResult(h, t, st, ran, err)
 	}
+	if t.group != nil {
+		if rows == nil {
+			return groupScatter(c, t, dup, v, nil, ci.Indices)
+		}
+		return groupScatter(c, t, dup, v, &ri.Indices, ci.Indices)
+	}
 	st := access.Stored(v)
 	if st.Format != sparse.Full {
 		st = access.Rows(v)

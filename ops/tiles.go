@@ -28,7 +28,7 @@ func Concat[T comparable](dst matrix.Target[T], tiles [][]matrix.Source[T], opts
 	if err != nil {
 		return err
 	}
-	if t.at != nil {
+	if t.at != nil || t.group != nil {
 		whole := matrix.New[T](m, n, matrix.On(t.spec.Matrix.Place()))
 		for i, row := range views {
 			for j, v := range row {

@@ -19,7 +19,7 @@ var openDevice = func(i int) (*cusparse.Device, error) { return cusparse.Open(i)
 // a GPU if there is one and the graph has at least so many entries.
 func (j *job) computes(entries int64) *job {
 	j.threshold = entries
-	j.cmd.Flags().StringVar(&j.run.device, "device", defaultDevice(), "compute on `D`: auto, cpu, gpu or gpu:N")
+	j.cmd.Flags().StringVar(&j.run.device, "device", defaultDevice(), "compute on `D`: auto, cpu, gpu, gpu:N, or a group: gpus, gpu:N,M or ranks:P on the host")
 	complete(j.cmd, "device", "auto", "cpu", "gpu")
 	return j
 }
@@ -63,12 +63,14 @@ func parseDevice(cmd *cobra.Command, device string) (int, error) {
 		return -1, nil
 	case device == "gpu":
 		return 0, nil
+	case isGroup(device):
+		return -1, nil
 	case kind == "gpu" && numbered:
 		if n, err := strconv.Atoi(number); err == nil && n >= 0 {
 			return n, nil
 		}
 	}
-	return 0, &usageError{cmd.CommandPath(), fmt.Sprintf("--device is %q, want auto, cpu, gpu or gpu:N", device)}
+	return 0, &usageError{cmd.CommandPath(), fmt.Sprintf("--device is %q, want auto, cpu, gpu, gpu:N, gpus, gpu:N,M or ranks:P", device)}
 }
 
 // openDemanded opens the GPU of --device gpu, before any other work.
@@ -77,8 +79,14 @@ func (j *job) openDemanded() error {
 		return nil
 	}
 	n, err := parseDevice(j.cmd, j.run.device)
-	if err != nil || n < 0 {
+	if err != nil {
 		return err
+	}
+	if joined, err := j.joinGroup(); joined || err != nil {
+		return err
+	}
+	if n < 0 {
+		return nil
 	}
 	d, err := openDevice(n)
 	if err != nil {
@@ -98,6 +106,9 @@ func (j *job) placeGraphs(work func() int64, units string, graphs ...mover) erro
 		return nil
 	}
 	j.placed, j.graphs = true, graphs
+	if j.group != nil {
+		return j.stage("copy", func() error { return j.move(j.group) })
+	}
 	if j.run.device == "cpu" {
 		j.why = "asked for"
 		return nil
@@ -140,6 +151,9 @@ func (j *job) fallBack(err error) error {
 
 // where names the device of the computation.
 func (j *job) where() string {
+	if j.group != nil {
+		return j.group.String()
+	}
 	if j.device == nil {
 		return "cpu"
 	}

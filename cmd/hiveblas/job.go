@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -27,6 +28,7 @@ type job struct {
 
 	threshold int64            // entries from which --device auto uses a GPU
 	device    *cusparse.Device // of the computation, nil for the host
+	group     *comm.Group      // of the computation, nil for one place
 	why       string           // reason for the device
 	placed    bool             // the device is chosen
 	graphs    []mover          // that are on the device

@@ -96,7 +96,7 @@ func (j *job) report(method string, figures []field, list *ranking) error {
 	}
 	if method != "" {
 		on := fmt.Sprintf("cpu, %d threads", j.run.count())
-		if j.device != nil {
+		if j.device != nil || j.group != nil {
 			on = j.where()
 		}
 		fmt.Fprintf(w, "  method\t%s (%s)\n", method, on)

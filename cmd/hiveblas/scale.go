@@ -29,7 +29,7 @@ the time of workflows on groups of them.`,
 		Args: positional(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(scaleBenchCommand(s), scalePredictCommand(s), scaleRankCommand(s))
+	cmd.AddCommand(scaleBenchCommand(s), scalePredictCommand(s), scaleRunCommand(s), scaleRankCommand(s))
 	return cmd
 }
 

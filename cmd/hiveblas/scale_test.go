@@ -37,6 +37,14 @@ func TestScale(t *testing.T) {
 			t.Errorf("%s of a ring stays on one device, and copies pay:\n%s", app, got)
 		}
 	}
+	r := object1(t, runInProcess(t, "scale", "run", "bfs", graph, "--counts", "1,3", "--rounds", "2", "--machine", file, "--bandwidth", "10", "--json"))
+	runs, _ := r["runs"].([]any)
+	if len(runs) != 2 {
+		t.Fatal(r)
+	}
+	if three := runs[1].(map[string]any); three["predicted_bytes"] != three["measured_bytes"] || three["measured_bytes"].(float64) <= 0 || three["measured_seconds"].(float64) <= 0 {
+		t.Error(three)
+	}
 	o := object1(t, runInProcess(t, "scale", "predict", "bfs", graph, "--counts", "1,4", "--machine", file, "--bandwidth", "0.01", "--json"))
 	list, _ := o["predictions"].([]any)
 	if len(list) != 2 {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/bench"
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/model"
 )
 
@@ -28,9 +29,9 @@ func scalePredictCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict APP GRAPH",
 		Short: "Predict the time of a workflow on groups of devices",
-		Long: `predict runs APP (spmv, pagerank, bfs or cc) on GRAPH with virtual ranks, goroutines
+		Long: `predict runs APP (spmv, pagerank, bfs, cc or sssp) on GRAPH with virtual ranks, goroutines
 whose collectives are counted, and puts the exact volumes through the model
-T = λ·W/(p·S) + L + Σ (α + B/N): W bytes of local work (24 an edge, 24 a row), S the
+T = λ·W/(p·S) + L + Σ (α + B/N): W bytes of local work (24 a product, 24 an entry of a result), S the
 rate of a device's memory, B bytes received. Edges run from row to column; vertices
 are in blocks of equal work, in the order of the file. It prints the number of devices
 with the least time. S, α and N are those of a table of hiveblas scale bench, or else
@@ -48,7 +49,7 @@ of the vertices within h hops and exchanges every h steps (Medusa).`,
 	fs.StringVar(&o.machine, "machine", "", "figures of `FILE`, the JSON of hiveblas scale bench")
 	fs.StringSliceVar(&o.groups, "groups", nil, "take collectives of these `GROUPS` of the file: peers, nccl, mpi, local")
 	fs.Float64Var(&o.bandwidth, "bandwidth", 0, "rate of a device's memory in `GB/s` (0: that of the figures)")
-	fs.IntVar(&o.source, "source", 0, "first vertex `V` of bfs")
+	fs.IntVar(&o.source, "source", 0, "first vertex `V` of bfs and sssp")
 	fs.IntVar(&o.hops, "hops", 0, "also compare replication over 1 … `H` hops")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := o.check(cmd, args[0]); err != nil {
@@ -61,7 +62,7 @@ of the vertices within h hops and exchanges every h steps (Medusa).`,
 		if err != nil {
 			return err
 		}
-		if err := j.loadSquare(args[1], structure); err != nil {
+		if err := j.loadSquare(args[1], args[0] != "sssp"); err != nil {
 			return err
 		}
 		return j.predict(args[0], m, o)
@@ -74,8 +75,8 @@ func (o *predicting) check(cmd *cobra.Command, app string) error {
 		return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
 	}
 	switch {
-	case !slices.Contains(model.Apps(), app):
-		return bad("APP is %q, want one of %v", app, model.Apps())
+	case !slices.Contains(bench.ScaleApps(), app):
+		return bad("APP is %q, want one of %v", app, bench.ScaleApps())
 	case len(o.counts) == 0 || slices.ContainsFunc(o.counts, func(p int) bool { return p < 1 || p > 4096 }):
 		return bad("--counts is %v, want numbers of 1 … 4096", o.counts)
 	case !(o.bandwidth >= 0):
@@ -113,6 +114,18 @@ func (o *predicting) figures() (m model.Machine, err error) {
 	return m, nil
 }
 
+// virtual returns the volume of a run with p ranks, goroutines whose collectives are counted.
+func (j *job) virtual(app string, p, source int) (v model.Volume, err error) {
+	at, err := comm.LocalGroup(p, comm.KeepCalls())
+	if err == nil {
+		v, _, err = bench.ScaleRun(j.ctx, app, j.graph.Matrix, at, source)
+	}
+	if err == nil {
+		err = j.graph.Move(nil)
+	}
+	return v, explain(j.graph.file, err)
+}
+
 // predict prints the predictions for every number of devices.
 func (j *job) predict(app string, m model.Machine, o predicting) error {
 	var g model.Graph
@@ -120,9 +133,9 @@ func (j *job) predict(app string, m model.Machine, o predicting) error {
 	err := j.stage("virtual ranks", func() error {
 		g = pullForm(j.graph)
 		for _, p := range o.counts {
-			v, _, err := model.Virtual(j.ctx, app, g, p, o.source)
+			v, err := j.virtual(app, p, o.source)
 			if err != nil {
-				return explain(j.graph.file, err)
+				return err
 			}
 			volumes = append(volumes, v)
 		}

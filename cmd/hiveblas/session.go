@@ -22,6 +22,8 @@ type session struct {
 	cleaning atomic.Bool
 
 	bar atomic.Pointer[progress] // of the command
+
+	ended atomic.Pointer[func(error)] // called with the error of the command before the exit
 }
 
 // grace is the time that a cancelled command has to return.
@@ -45,7 +47,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	done := make(chan error, 1)
 	go func() { done <- root.ExecuteContext(ctx) }()
-	return s.exit(s.await(done))
+	err := s.await(done)
+	if f := s.ended.Load(); f != nil {
+		(*f)(err)
+	}
+	return s.exit(err)
 }
 
 // await returns the error of the command. After the end of the context it waits for

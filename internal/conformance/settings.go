@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
@@ -183,11 +184,17 @@ func lacksText[C comparable](s settings) bool {
 // conclude checks the destination against the result of the oracle.
 func conclude[C comparable](r *runner, c *Input[C], t Dense[C], exact bool, err error) error {
 	s := r.plan.set
-	if r.b.Place() != nil && lacksText[C](s) {
+	if onDevice(r.b) && lacksText[C](s) {
 		return refused(r, c, err)
 	}
 	if err != nil {
 		return err
 	}
 	return finish(r, c, write(c.d, t, s.allowed(), accumulated[C](s), s.replace), exact)
+}
+
+// onDevice reports whether a backend runs CUDA text, not Go functions.
+func onDevice(b Backend) bool {
+	_, group := b.Place().(*comm.Group)
+	return b.Place() != nil && !group
 }

@@ -346,7 +346,7 @@ func constant[T any](m, n int, x T) Dense[T] {
 // assigned checks a destination against Z, which includes the accumulator.
 func assigned[T comparable](r *runner, c *Input[T], z Dense[T], err error) error {
 	s := r.plan.set
-	if r.b.Place() != nil && lacksText[T](s) {
+	if onDevice(r.b) && lacksText[T](s) {
 		return refused(r, c, err)
 	}
 	if err != nil {

@@ -359,9 +359,12 @@ func presentValues[T any](s *sparse.Store[T]) []T {
 	return v
 }
 
+// ReduceChunk is the number of entries that ReduceAll sums at a time.
+const ReduceChunk = 1 << 16
+
 func reduceLarge[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (T, error) {
 	n := int(s.NVals)
-	const chunk = 1 << 16
+	const chunk = ReduceChunk
 	partial := filled((n+chunk-1)/chunk, m.Identity)
 	err := parallel.Range(env.Ctx, env.Threads, n, chunk, func(_, lo, hi int) {
 		v := window(s.Val, int64(lo), int64(hi))

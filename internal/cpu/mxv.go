@@ -21,6 +21,7 @@ func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], leads 
 	if s.Any && !s.UsesX && !s.UsesY {
 		return pullUniform(env, a, leads(), &u.Structure, mask, s.Mul(*new(A), *new(B)))
 	}
+	u = asFull(u)
 	if u.Format == sparse.Full && mask == nil && a.Format == sparse.CSR {
 		return pullFull(env, s, a, u.Val, threads)
 	}
@@ -92,6 +93,15 @@ func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], leads 
 		return nil, err
 	}
 	return joinBlocks(env, m, bounds, counts, idx, y)
+}
+
+// asFull returns a vector with an entry at each position in the format Full, so that the order of
+// sums does not depend on the format that the vector happens to have.
+func asFull[T any](u *sparse.Store[T]) *sparse.Store[T] {
+	if u.Format == sparse.Full || u.NVals != int64(u.NCols) || len(u.Val) != u.NCols {
+		return u
+	}
+	return &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: u.NCols, Format: sparse.Full, NVals: u.NVals}, Val: u.Val}
 }
 
 // pullUniform is Pull for a semiring whose sums of one or more products are all equal: it only
@@ -363,6 +373,23 @@ func pushParts(work int64, exact bool, threads int) int {
 	return parts
 }
 
+// cutPush cuts the entries of a vector into parts of about equal work; work is the prefix sums of
+// the products of each.
+func cutPush(work []int64, exact bool, threads int) []int {
+	n := len(work) - 1
+	return parallel.Cut(work, pushParts(work[n]+rowVisitCost*int64(n), exact, threads), rowVisitCost)
+}
+
+// PushParts returns how Push cuts the entries of a vector where the order of sums matters, for a
+// result of n positions and prefix sums of the products of each entry. A push of some of the columns
+// with these parts (see Env) has the sums of one of all columns.
+func PushParts(work []int64, n, threads int) []int {
+	if last := len(work) - 1; int64(n) > 1<<22 && work[last] < int64(n)/1024 {
+		return []int{0, last} // pushSorted sums in one part
+	}
+	return cutPush(work, false, threads)
+}
+
 // Push computes w[j] = Σ u[k] ⊗ a(k,j) by scattering the rows of a (CSR or hypersparse) for which u
 // has an entry. Parts of u of about equal work have separate accumulators, which are then added in
 // order, one column range at a time. The result is 1×n: a list, or a bitmap if it is nearly full.
@@ -380,10 +407,13 @@ func Push[A, B, C any](env Env, s *Semiring[A, B, C], u *sparse.Store[A], a *spa
 		work[p+1] += work[p]
 	}
 	total := work[len(ks)]
-	if int64(n) > 1<<22 && total < int64(n)/1024 {
+	bounds := env.Parts
+	if len(bounds) <= 2 && int64(n) > 1<<22 && total < int64(n)/1024 { // one part
 		return pushSorted(env, s, ks, uv, los, work, a, mask)
 	}
-	bounds := parallel.Cut(work, pushParts(total+rowVisitCost*int64(len(ks)), s.Exact, parallel.Threads(env.Threads)), rowVisitCost)
+	if bounds == nil {
+		bounds = cutPush(work, s.Exact, parallel.Threads(env.Threads))
+	}
 	if threads := workers(env, total, 1<<13); threads > sortedPushThreads && total >= sortedPushMin && total <= sortedPushMax {
 		if s.Exact { // one part: the order makes no difference
 			bounds = []int{0, len(ks)}

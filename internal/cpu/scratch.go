@@ -10,6 +10,7 @@ import (
 type Env struct {
 	Ctx     context.Context // nil: no cancellation
 	Threads int             // 0: GOMAXPROCS
+	Parts   []int           // how Push cuts the entries of the vector; nil: as PushParts says
 }
 
 // cancelled reports whether the context is done.

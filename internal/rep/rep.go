@@ -4,6 +4,10 @@
 package rep
 
 import (
+	"context"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -26,6 +30,46 @@ type Placed interface {
 	// Leads returns the first columns of each row, or the first rows of each column, as
 	// sparse.Leads does. It returns nil unless the form is CSR.
 	Leads(cols bool) []int32
+
+	// MaskBlocks returns what each rank of this process needs of a matrix on a group. It may be a
+	// collective.
+	MaskBlocks(q Query) ([]Mask, error)
+	// Cuts returns how the rows are cut on a group, or those of the transpose.
+	Cuts(ctx context.Context, g *comm.Group, vector, transposed bool) ([]int, error)
+	// Counts returns the entries of the block of each rank.
+	Counts(ctx context.Context, g *comm.Group, vector bool) ([]int64, error)
+	// Lengths returns the entries of rows of the whole matrix, or of columns, in ascending order.
+	Lengths(ctx context.Context, g *comm.Group, transposed bool, rows []int32) ([]int64, error)
+	// HasCols reports whether a matrix on one device would have its transpose by now; HadCols says
+	// that it would.
+	HasCols(g *comm.Group) bool
+	HadCols(g *comm.Group)
+}
+
+// Query says which part of a matrix on a group each rank needs: the block of its rows, unless Whole
+// or Rows is set.
+type Query struct {
+	Group   *comm.Group
+	Context context.Context
+	Vector  bool // the matrix is that of a vector
+	// Whole asks for the whole matrix, with Pattern for its structure alone.
+	Whole, Pattern bool
+	// Transposed asks for the transpose, by its rows. Quiet does not record it; see HasCols.
+	Transposed, Quiet bool
+	// Cuts is how the rows are to be cut; nil for those that they have.
+	Cuts []int
+	// Rows gives the rows that a rank needs, ascending.
+	Rows func(rank int) []int32
+}
+
+// GroupTarget is the blocks of a destination on a group.
+type GroupTarget[T comparable] interface {
+	// Part returns the block of the k-th rank of this process.
+	Part(k int) Matrix[T]
+	// Keep makes the blocks the contents of the destination.
+	Keep()
+	// Lost records an error after which the contents are undefined.
+	Lost(err error)
 }
 
 // Matrix is the source of a view: a matrix, or the pattern of one.
@@ -46,6 +90,8 @@ type Matrix[T comparable] interface {
 	SetResult(st *sparse.Store[T])
 	// Writer returns the matrix as a destination. It is nil for a pattern.
 	Writer() Writer[T]
+	// Blocks is MaskBlocks with values.
+	Blocks(q Query) ([]Matrix[T], error)
 }
 
 // Writer is a matrix as the destination of operations.
@@ -58,6 +104,11 @@ type Writer[T comparable] interface {
 	SetRemote(s device.Store)
 	// Repin converts the contents on the device to the format that SetFormat set.
 	Repin() error
+	// Pointer returns the address of the matrix, which is also that of its vector.
+	Pointer() unsafe.Pointer
+	// Target returns blocks for a result of the given cuts: without entries if fresh, else with the
+	// contents, which are changed in place.
+	Target(ctx context.Context, g *comm.Group, vector, fresh bool, cuts []int) (GroupTarget[T], error)
 }
 
 // Mask is a matrix of any element type, for masks and patterns.

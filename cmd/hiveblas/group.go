@@ -1,0 +1,148 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/cusparse"
+)
+
+// isGroup reports whether --device names a group.
+func isGroup(device string) bool {
+	if device == "gpus" {
+		return true
+	}
+	_, _, err := groupOf(device)
+	return err == nil
+}
+
+// groupOf returns the number of ranks of ranks:P, or the GPUs of gpu:N,M.
+func groupOf(device string) (ranks int, gpus []int, err error) {
+	kind, list, _ := strings.Cut(device, ":")
+	bad := fmt.Errorf("%q is no group", device)
+	switch kind {
+	case "ranks":
+		ranks, err = strconv.Atoi(list)
+		if err != nil || ranks < 1 || ranks > 1024 {
+			return 0, nil, bad
+		}
+		return ranks, nil, nil
+	case "gpu":
+		for _, n := range strings.Split(list, ",") {
+			i, err := strconv.Atoi(n)
+			if err != nil || i < 0 {
+				return 0, nil, bad
+			}
+			gpus = append(gpus, i)
+		}
+		if len(gpus) > 1 {
+			return 0, gpus, nil
+		}
+	}
+	return 0, nil, bad
+}
+
+// joinGroup makes the group of --device, or of the launcher that started this process as one rank
+// of many. It reports whether there is one. Only rank 0 prints and writes.
+func (j *job) joinGroup() (bool, error) {
+	l, err := comm.Detect(nil)
+	if err != nil {
+		return false, err
+	}
+	device := j.run.device
+	fail := func(err error) (bool, error) {
+		return false, &failure{"--device " + device, err.Error(), "--device cpu computes without a group, without a launcher", err}
+	}
+	if l.Size > 1 {
+		opts := []comm.JoinOption{}
+		var places []comm.Place
+		if device != "auto" && device != "cpu" {
+			d, err := launchedDevice()
+			if err != nil {
+				return fail(err)
+			}
+			c, err := d.Comm()
+			if err != nil {
+				return fail(err)
+			}
+			opts, places = append(opts, comm.OnGPU(c)), append(places, d)
+		}
+		c, err := comm.Join(j.ctx, opts...)
+		if err != nil {
+			return fail(err)
+		}
+		gopts := []comm.GroupOption{}
+		if places != nil {
+			gopts = append(gopts, comm.At(places...))
+		}
+		if j.group, err = comm.NewGroup([]comm.Comm{c}, gopts...); err != nil {
+			return fail(err)
+		}
+		j.why = fmt.Sprintf("rank %d of %d, by %s", l.Rank, l.Size, l.By)
+		if l.Rank != 0 {
+			j.stdout, j.out.path, j.run.quiet = io.Discard, "", true
+		}
+		end := func(err error) {
+			if err != nil {
+				c.Abort(err)
+			}
+			_ = c.Close()
+		}
+		j.ended.Store(&end)
+		return true, nil
+	}
+	if !isGroup(device) {
+		return false, nil
+	}
+	j.why = "asked for"
+	ranks, gpus, err := groupOf(device)
+	if err == nil && gpus == nil {
+		j.group, err = comm.LocalGroup(ranks)
+		if err != nil {
+			return fail(err)
+		}
+		return true, nil
+	}
+	if device == "gpus" {
+		d, err := openDriver()
+		if err != nil {
+			return fail(err)
+		}
+		n, err := d.Devices()
+		if err != nil {
+			return fail(err)
+		}
+		for i := range n {
+			gpus = append(gpus, i)
+		}
+	}
+	var devices []comm.Device
+	var places []comm.Place
+	for k, i := range gpus {
+		for _, before := range gpus[:k] {
+			if before == i {
+				return fail(fmt.Errorf("the GPU %d is listed twice", i))
+			}
+		}
+		d, err := cusparse.Open(i)
+		if err != nil {
+			return fail(err)
+		}
+		c, err := d.Comm()
+		if err != nil {
+			return fail(err)
+		}
+		devices, places = append(devices, c), append(places, d)
+	}
+	list, err := comm.Peers(devices)
+	if err != nil {
+		return fail(err)
+	}
+	if j.group, err = comm.NewGroup(list, comm.At(places...)); err != nil {
+		return fail(err)
+	}
+	return true, nil
+}

@@ -1,0 +1,303 @@
+package comm
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+)
+
+// Place is where a rank of a [Group] computes: a device of package cusparse, or nil for the host.
+type Place interface{ String() string }
+
+// Group is a group of ranks as one place of matrices: matrix.On(group) puts a matrix there, in
+// blocks of rows, one for each rank. All ranks may belong to one process, which then drives them, or
+// to several processes, which then run the same program (SPMD): every process calls the same
+// operations in the same order. Results are the same, bit for bit, for every number of ranks on the
+// host.
+//
+// A Group may be used by one goroutine at a time.
+type Group struct {
+	ranks   []Comm  // of this process, in the order of ranks
+	places  []Place // where these compute
+	threads int     // of a rank on the host
+	budget  int64   // bytes of a gathered operand of MxM, 0 for no limit
+
+	mu   sync.Mutex
+	cuts map[int]*cutting
+}
+
+// cutting is how a dimension is cut into blocks, and the work of the matrix that decided.
+type cutting struct {
+	cuts []int
+	work int64
+}
+
+// A GroupOption changes NewGroup.
+type GroupOption func(*Group)
+
+// At gives the places of the ranks of this process, in their order: devices, or nil for the host.
+// Without At all compute on the host.
+func At(places ...Place) GroupOption {
+	return func(g *Group) { g.places = append([]Place(nil), places...) }
+}
+
+// RankThreads sets the number of threads of each rank on the host. The default shares those of the
+// process among its ranks.
+func RankThreads(n int) GroupOption { return func(g *Group) { g.threads = max(0, n) } }
+
+// GatherLimit bounds the bytes of the second operand of a matrix product that a rank gathers at a
+// time. A larger operand goes round in blocks of columns. 0, the default, is no limit. It is the
+// same on all ranks.
+func GatherLimit(bytes int64) GroupOption { return func(g *Group) { g.budget = max(0, bytes) } }
+
+// NewGroup makes a place of the ranks of this process: all those of Local, Peers or NCCL, or the
+// one of Join. Ranks are in ascending order and belong to one group.
+func NewGroup(ranks []Comm, opts ...GroupOption) (*Group, error) {
+	bad := func(reason string) error {
+		return &ArgumentError{"NewGroup", "ranks", reason, "give the ranks of one group in their order, by Local, Peers, NCCL or Join"}
+	}
+	if len(ranks) == 0 {
+		return nil, bad("is empty")
+	}
+	for i, c := range ranks {
+		switch {
+		case c == nil:
+			return nil, bad(fmt.Sprintf("has a nil rank at %d", i))
+		case c.Size() != ranks[0].Size():
+			return nil, bad(fmt.Sprintf("has ranks of groups of %d and %d", ranks[0].Size(), c.Size()))
+		case i > 0 && c.Rank() <= ranks[i-1].Rank():
+			return nil, bad(fmt.Sprintf("has rank %d after rank %d", c.Rank(), ranks[i-1].Rank()))
+		}
+	}
+	g := &Group{ranks: append([]Comm(nil), ranks...), cuts: map[int]*cutting{}}
+	for _, o := range opts {
+		if o != nil {
+			o(g)
+		}
+	}
+	if g.places == nil {
+		g.places = make([]Place, len(ranks))
+	}
+	if len(g.places) != len(ranks) {
+		return nil, &ArgumentError{"NewGroup", "At", fmt.Sprintf("gives %d places for %d ranks of this process", len(g.places), len(ranks)), "give one for each, nil for the host"}
+	}
+	if g.threads == 0 {
+		g.threads = max(1, runtime.GOMAXPROCS(0)/len(ranks))
+	}
+	return g, nil
+}
+
+// LocalGroup returns a place of p ranks on the host, which share its threads; see [Local].
+func LocalGroup(p int, opts ...Option) (*Group, error) {
+	ranks, err := Local(p, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return NewGroup(ranks)
+}
+
+// String names the group, such as "4 ranks on the host".
+func (g *Group) String() string {
+	if g == nil || len(g.ranks) == 0 {
+		return "no ranks"
+	}
+	var names []string
+	for _, p := range g.places {
+		if p != nil {
+			names = append(names, p.String())
+		}
+	}
+	where := "on the host"
+	if len(names) > 0 {
+		where = "on " + strings.Join(names, ", ")
+	}
+	n, own := g.Size(), len(g.ranks)
+	switch {
+	case n == 1:
+		return "1 rank " + where
+	case own == n:
+		return fmt.Sprintf("%d ranks %s", n, where)
+	case own == 1:
+		return fmt.Sprintf("rank %d of %d %s", g.ranks[0].Rank(), n, where)
+	}
+	return fmt.Sprintf("%d of %d ranks %s", own, n, where)
+}
+
+// Size returns the number of ranks of all processes.
+func (g *Group) Size() int {
+	if g == nil || len(g.ranks) == 0 {
+		return 0
+	}
+	return g.ranks[0].Size()
+}
+
+// Ranks returns the ranks of this process.
+func (g *Group) Ranks() []Comm {
+	if g == nil {
+		return nil
+	}
+	return append([]Comm(nil), g.ranks...)
+}
+
+// First reports whether rank 0 belongs to this process, which then prints and writes results.
+func (g *Group) First() bool { return g != nil && len(g.ranks) > 0 && g.ranks[0].Rank() == 0 }
+
+// PlaceOf returns where rank k of this process, counted from 0, computes; nil is the host.
+func (g *Group) PlaceOf(k int) Place {
+	if g == nil || k < 0 || k >= len(g.places) {
+		return nil
+	}
+	return g.places[k]
+}
+
+// Threads returns the number of threads of each rank on the host.
+func (g *Group) Threads() int {
+	if g == nil {
+		return 0
+	}
+	return g.threads
+}
+
+// GatherLimit returns the limit of the option of this name, 0 for none.
+func (g *Group) GatherLimit() int64 {
+	if g == nil {
+		return 0
+	}
+	return g.budget
+}
+
+// MovesDeviceMemory reports whether collectives of the group take buffers of devices: its ranks are
+// those of Peers, NCCL, or Join with OnGPU.
+func (g *Group) MovesDeviceMemory() bool {
+	if g == nil || len(g.ranks) == 0 {
+		return false
+	}
+	for _, c := range g.ranks {
+		r, ok := c.(*group)
+		if !ok {
+			return false
+		}
+		switch p := r.plane.(type) {
+		case *sharedPlane:
+			m := p.mover
+			if split, ok := m.(sharedMover); ok {
+				m = split.mover
+			}
+			if _, host := m.(hostMover); host {
+				return false
+			}
+		case *ncclPlane:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// Close closes the ranks of this process.
+func (g *Group) Close() error {
+	if g == nil {
+		return nil
+	}
+	var list []error
+	for _, c := range g.ranks {
+		list = append(list, c.Close())
+	}
+	return errors.Join(list...)
+}
+
+// Each calls f for each rank of this process, at the same time, with its number among these. The
+// calls make the same collectives. An error of one of them ends the group.
+func (g *Group) Each(f func(k int, c Comm) error) error { return g.each(f, true) }
+
+// Apart calls f for each rank of this process, at the same time. The calls make no collectives. An
+// error that all processes have in common, such as that of an argument, leaves the group intact;
+// others end a group of several processes, whose other ranks would wait. shared tells them apart;
+// nil means that none is shared.
+func (g *Group) Apart(f func(k int, c Comm) error, shared func(error) bool) error {
+	err := g.each(f, false)
+	if err == nil || g == nil || g.Size() == len(g.ranks) || shared != nil && shared(err) {
+		return err
+	}
+	g.ranks[0].Abort(err)
+	return errors.Join(err, g.ranks[0].Err())
+}
+
+func (g *Group) each(f func(k int, c Comm) error, abort bool) error {
+	if g == nil || len(g.ranks) == 0 {
+		return &ArgumentError{"Group", "the group", "has no ranks", "make one by NewGroup"}
+	}
+	if len(g.ranks) == 1 {
+		err := f(0, g.ranks[0])
+		if err != nil && abort {
+			return failed(g.ranks[0], err)
+		}
+		return err
+	}
+	errs := make([]error, len(g.ranks))
+	var wait sync.WaitGroup
+	for k, c := range g.ranks {
+		wait.Go(func() {
+			if errs[k] = f(k, c); errs[k] != nil && abort {
+				errs[k] = failed(c, errs[k])
+			}
+		})
+	}
+	wait.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err // the same failure on all ranks
+		}
+	}
+	return nil
+}
+
+// Cuts returns how rows of a dimension of n are cut: rank r has rows cuts[r] … cuts[r+1]−1. The
+// first matrix of n rows decides, and one with twice its work again; before, blocks have equally
+// many rows.
+func (g *Group) Cuts(n int) []int {
+	p := g.Size()
+	if p == 0 {
+		return []int{0}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if c := g.cuts[n]; c != nil {
+		return c.cuts
+	}
+	return even(n, p)
+}
+
+// CutBy sets the cuts of a dimension of n by the work of a matrix of n rows, unless a matrix with
+// more than half of it has set them. rowAt returns the first row before which w of the work lies.
+// It returns the cuts. All processes call it with the same work.
+func (g *Group) CutBy(n int, work int64, rowAt func(w int64) int) []int {
+	p := g.Size()
+	if p == 0 || rowAt == nil {
+		return g.Cuts(n)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if c := g.cuts[n]; c != nil && c.work >= work/2 {
+		return c.cuts
+	}
+	cuts := make([]int, p+1)
+	cuts[p] = n
+	for r := 1; r < p; r++ {
+		w := work/int64(p)*int64(r) + work%int64(p)*int64(r)/int64(p)
+		cuts[r] = max(cuts[r-1], min(n, rowAt(w)))
+	}
+	g.cuts[n] = &cutting{cuts, work}
+	return cuts
+}
+
+// even cuts n rows into p blocks of about equally many.
+func even(n, p int) []int {
+	cuts := make([]int, p+1)
+	for r := range cuts {
+		cuts[r], _ = piece(n, r, p)
+	}
+	return cuts
+}

@@ -1,0 +1,121 @@
+package access
+
+import (
+	"context"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/rep"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// viewOf returns the view of a matrix, as a vector or not.
+func viewOf[T comparable](h rep.Matrix[T], vector bool) (v matrix.View[T]) {
+	if vector {
+		v = new(matrix.Vector[T]).View()
+	}
+	*(*rep.Matrix[T])(unsafe.Pointer(&v)) = h
+	return v
+}
+
+// Blocks returns a view of the rows of a view that each rank of this process has, for the cuts of
+// q, or of all of them if q.Whole is set. A vector is cut by positions.
+func Blocks[T comparable](v matrix.View[T], q rep.Query) ([]matrix.View[T], error) {
+	q.Vector = v.IsVector()
+	flip := q.Whole || q.Vector
+	if v.Transposed() && !flip {
+		q.Transposed = true
+	}
+	list, err := source(v).Blocks(q)
+	out := make([]matrix.View[T], len(list))
+	for k, h := range list {
+		if out[k] = viewOf(h, q.Vector); v.Transposed() && flip {
+			out[k] = out[k].T()
+		}
+	}
+	return out, err
+}
+
+// BlocksAcross is Blocks of the transpose of a matrix. It does not record that the transpose
+// exists; see HadCols.
+func BlocksAcross[T comparable](v matrix.View[T], q rep.Query) ([]matrix.View[T], error) {
+	q.Quiet = true
+	return Blocks(v.T(), q)
+}
+
+// MaskBlocks returns the blocks of a mask.
+func MaskBlocks(m matrix.MaskView, q rep.Query) ([]matrix.MaskView, error) {
+	q.Vector = m.IsVector()
+	list, err := maskOf(m).MaskBlocks(q)
+	out := make([]matrix.MaskView, len(list))
+	for k, h := range list {
+		out[k] = m
+		*(*rep.Mask)(unsafe.Pointer(&out[k])) = h
+	}
+	return out, err
+}
+
+// PlaceMask cuts the matrix of a mask on a group.
+func PlaceMask(ctx context.Context, m matrix.MaskView, g *comm.Group) error {
+	_, err := maskOf(m).Cuts(ctx, g, m.IsVector(), false)
+	return err
+}
+
+// GroupCuts returns how the rows of a view are cut on a group, the positions of a vector.
+func GroupCuts[T comparable](ctx context.Context, v matrix.View[T], g *comm.Group) ([]int, error) {
+	return source(v).Cuts(ctx, g, v.IsVector(), v.Transposed())
+}
+
+// GroupCounts returns the entries of the block of each rank, of a view that is not transposed.
+func GroupCounts[T comparable](ctx context.Context, v matrix.View[T], g *comm.Group) ([]int64, error) {
+	return source(v).Counts(ctx, g, v.IsVector())
+}
+
+// RowLengths returns the entries of the given rows, in ascending order, of a view of a matrix on a
+// group.
+func RowLengths[T comparable](ctx context.Context, v matrix.View[T], g *comm.Group, rows []int32) ([]int64, error) {
+	return source(v).Lengths(ctx, g, v.Transposed(), rows)
+}
+
+// GroupHasRows reports whether a matrix on one device would have the rows of a view by now.
+func GroupHasRows[T comparable](v matrix.View[T], g *comm.Group) bool {
+	return !v.Transposed() || source(v).HasCols(g)
+}
+
+// GroupHadRows records that a matrix on one device would have the rows of a view from now on.
+func GroupHadRows[T comparable](v matrix.View[T], g *comm.Group) {
+	if v.Transposed() {
+		source(v).HadCols(g)
+	}
+}
+
+// GroupTarget is the destination of an operation on a group.
+type GroupTarget[T comparable] struct {
+	t      rep.GroupTarget[T]
+	vector bool
+}
+
+// TargetOn returns the blocks of a destination; see rep.Writer.
+func TargetOn[T comparable](ctx context.Context, a *matrix.Matrix[T], g *comm.Group, vector, fresh bool, cuts []int) (GroupTarget[T], error) {
+	t, err := writer(a).Target(ctx, g, vector, fresh, cuts)
+	return GroupTarget[T]{t, vector}, err
+}
+
+// Matrix returns the block of the k-th rank of this process.
+func (t GroupTarget[T]) Matrix(k int) *matrix.Matrix[T] {
+	return (*matrix.Matrix[T])(t.t.Part(k).Writer().Pointer())
+}
+
+// Vector returns the block of a vector.
+func (t GroupTarget[T]) Vector(k int) *matrix.Vector[T] {
+	return (*matrix.Vector[T])(t.t.Part(k).Writer().Pointer())
+}
+
+// Keep makes the blocks the contents of the destination, and Lost makes the destination an error.
+func (t GroupTarget[T]) Keep()          { t.t.Keep() }
+func (t GroupTarget[T]) Lost(err error) { t.t.Lost(err) }
+
+// AsVector returns the view of a vector as an operand of operations on vectors.
+func AsVector[T comparable](v matrix.View[T]) matrix.VectorView[T] {
+	return *(*matrix.VectorView[T])(unsafe.Pointer(&v))
+}

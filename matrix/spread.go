@@ -1,0 +1,188 @@
+package matrix
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"sort"
+	"sync"
+
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// spread is the contents of a matrix on a group: blocks of rows, or of positions of a vector, one
+// for each rank. Rows of a block count from its first one, columns are those of the whole matrix.
+// A spread does not change but for what is derived from it.
+type spread[T comparable] struct {
+	g          *comm.Group
+	rows, cols int // of the whole matrix, 1×n for a vector
+	vector     bool
+	cuts       []int        // rank r has rows or positions cuts[r] … cuts[r+1]−1
+	part       []*Matrix[T] // blocks of the ranks of this process
+
+	mu      sync.Mutex
+	counts  []int64         // entries of all ranks, nil if not exchanged yet
+	whole   []*Matrix[T]    // the whole matrix, for each rank of this process, or nil
+	shape   []*Matrix[bool] // its structure alone
+	across  *spread[T]      // the transpose, by its rows
+	lens    []int64         // entries of each row of the whole matrix
+	hasCols bool            // a matrix on one device would have its transpose by now
+}
+
+// plainType reports whether values of a type can be sent as bytes.
+func plainType(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if !plainType(t.Field(i).Type) {
+				return false
+			}
+		}
+		return true
+	case reflect.Array:
+		return plainType(t.Elem())
+	}
+	return reflect.Bool <= t.Kind() && t.Kind() <= reflect.Complex128
+}
+
+// extent returns the number of rows, or of positions of a vector.
+func (s *spread[T]) extent() int {
+	if s.vector {
+		return s.cols
+	}
+	return s.rows
+}
+
+// block returns the first row of the k-th rank of this process and the one after its last.
+func (s *spread[T]) block(c comm.Comm) (lo, hi int) { return s.cuts[c.Rank()], s.cuts[c.Rank()+1] }
+
+// total returns the number of entries of all ranks.
+func (s *spread[T]) total(ctx context.Context) (n int64, err error) {
+	counts, err := s.counted(ctx)
+	for _, k := range counts {
+		n += k
+	}
+	return n, err
+}
+
+// counted returns the number of entries of each rank. The first call is a collective.
+func (s *spread[T]) counted(ctx context.Context) ([]int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.counts != nil {
+		return s.counts, nil
+	}
+	var all []int64
+	err := s.g.Each(func(k int, c comm.Comm) error {
+		list, err := gatherOnes(ctx, c, s.part[k].NVals())
+		if k == 0 {
+			all = list
+		}
+		return err
+	})
+	if err == nil {
+		s.counts = all
+	}
+	return all, err
+}
+
+// gatherOnes gives all ranks a number of each.
+func gatherOnes(ctx context.Context, c comm.Comm, own int64) ([]int64, error) {
+	all := make([]int64, c.Size())
+	ones := make([]int, c.Size())
+	for r := range ones {
+		ones[r] = 1
+	}
+	return all, c.AllGatherV(ctx, comm.Host(all), ones, comm.Host([]int64{own}))
+}
+
+// spreadStore cuts a store of the host. The blocks do not share values with it.
+func spreadStore[T comparable](g *comm.Group, st *sparse.Store[T], vector bool, cuts []int) (*spread[T], error) {
+	if t := reflect.TypeFor[T](); !plainType(t) {
+		return nil, &InvalidError{"matrix on a group", fmt.Sprintf("values of %v have pointers and cannot be sent; use numbers, or structs of numbers", t)}
+	}
+	s := &spread[T]{g: g, rows: st.NRows, cols: st.NCols, vector: vector, cuts: cuts}
+	for k, c := range g.Ranks() {
+		lo, hi := s.block(c)
+		m := &Matrix[T]{st: sparse.Part(st, vector, lo, hi)}
+		if p := g.PlaceOf(k); p != nil {
+			if err := m.Move(p); err != nil {
+				return nil, err
+			}
+			m.st = nil
+			m.deviceOnly.Store(true)
+		}
+		s.part = append(s.part, m)
+	}
+	return s, nil
+}
+
+// emptySpread has no entries.
+func emptySpread[T comparable](g *comm.Group, rows, cols int, vector bool, cuts []int) (*spread[T], error) {
+	return spreadStore(g, sparse.Empty[T](rows, cols), vector, cuts)
+}
+
+// cutsOf returns the cuts of a dimension; a matrix of the host may decide about them.
+func cutsOf[T any](g *comm.Group, st *sparse.Store[T], vector bool) []int {
+	if vector {
+		return g.Cuts(st.NCols)
+	}
+	n := st.NRows
+	before := func(i int) int64 { // entries before row i
+		switch st.Format {
+		case sparse.CSR:
+			return st.Ptr[i]
+		case sparse.Hypersparse:
+			return st.Ptr[sort.Search(len(st.RowIDs), func(k int) bool { return int(st.RowIDs[k]) >= i })]
+		}
+		return int64(i) * int64(st.NCols)
+	}
+	if st.NVals == 0 {
+		return g.Cuts(n)
+	}
+	return g.CutBy(n, before(n)+int64(n), func(w int64) int {
+		return sort.Search(n, func(i int) bool { return before(i)+int64(i) >= w })
+	})
+}
+
+// format returns the format by the number of entries, which all processes know.
+func (s *spread[T]) format() Format {
+	n, err := s.total(nil)
+	cells, ok := sparse.Cells(s.rows, s.cols)
+	share := int64(4)
+	if s.rows == 1 {
+		share = 16
+	}
+	switch {
+	case err != nil || !ok:
+	case cells > 0 && n == int64(cells):
+		return Full
+	case n > 0 && n >= int64(cells)/share:
+		return Bitmap
+	}
+	return Format(sparse.Empty[T](s.rows, s.cols).Format)
+}
+
+// pin converts the blocks to a format, and lets results keep it.
+func (s *spread[T]) pin(f sparse.Format, pinned bool) error {
+	return s.g.Apart(func(k int, _ comm.Comm) error {
+		m := s.part[k]
+		if !pinned {
+			m.pinned = false
+			return nil
+		}
+		lf := Format(f)
+		if s.vector && lf == Hypersparse {
+			lf = CSR
+		}
+		if cells, _ := sparse.Cells(m.Dims()); lf == Full && m.NVals() != int64(cells) {
+			lf = Bitmap
+		}
+		if err := m.SetFormat(lf); err != nil {
+			return err
+		}
+		m.pin = f
+		return nil
+	}, nil)
+}
