@@ -61,8 +61,8 @@ var _ device.Backend = (*Device)(nil)
 // ErrClosed is what operations on a closed device return.
 var ErrClosed = errors.New("the device is closed")
 
-// Sentinels of driver errors, beside [ErrMemory]: the GPU is held by another process, or a kernel or
-// the hardware failed and the process must leave the GPU alone.
+// Sentinels of driver errors, beside [ErrMemory]: the GPU is held by another process, or a kernel
+// or the hardware failed and the process must leave the GPU alone.
 var (
 	ErrBusy   = driver.ErrBusy
 	ErrFailed = driver.ErrFailed

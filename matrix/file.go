@@ -226,8 +226,9 @@ func WriteVector[T Element](w io.Writer, v *Vector[T], opts ...WriteOption) erro
 
 // WriteFile writes a to the file at path, in the format of [InFormat] or else of its extension:
 // .mtx, .hgb, .npz, .npy, .graph, .gr, .col, .graphml, .gml, .csv, or .tsv, .txt and .el for edge
-// lists with tabs; compressed if .gz follows or with [Gzip], but .npz and .npy. The file appears complete or not at all: an error or
-// the end of the context leaves an existing file as it is. A Matrix Market file has the names of
+// lists with tabs; compressed if .gz follows or with [Gzip], but .npz and .npy. The file appears
+// complete or not at all: an error or the end of the context leaves an existing file as it is. A
+// Matrix Market file has the names of
 // [WithLabels] beside it; see [NamesBeside].
 func WriteFile[T Element](path string, a *Matrix[T], opts ...WriteOption) error {
 	opts = append([]WriteOption{NamesBeside(path)}, opts...)

@@ -444,8 +444,8 @@ func FuzzReadGraphBinary(f *testing.F) {
 	f.Fuzz(func(t *testing.T, kind uint8, data []byte) { fuzzGraph(t, formats[int(kind)%len(formats)], data) })
 }
 
-// TestWriteGraphFormats: METIS, DIMACS, GraphML and GML are read back as the same matrix with the same
-// names, by any number of threads.
+// TestWriteGraphFormats: METIS, DIMACS, GraphML and GML are read back as the same matrix with the
+// same names, by any number of threads.
 func TestWriteGraphFormats(t *testing.T) {
 	t.Parallel()
 	names := NewLabels([]string{`Ann <"&"> Bo`, "Çid Δ", "x;y", "tab\there", "7"})

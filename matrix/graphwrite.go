@@ -86,11 +86,11 @@ func (g *graphOut[T]) wantSimple(what string) error {
 	return nil
 }
 
-// WriteMETIS writes a as a graph in the format of METIS (see [ReadMETIS]), for METIS, KaHIP and others:
-// a line for each vertex with its neighbours, from 1. a must be symmetric and without self-loops,
-// else the error is an *InvalidError. Values are written as weights of edges unless all are true or
-// with [AsPattern]; METIS wants positive integers, and others are an *InvalidError too. Names are not
-// written. It takes O(entries + vertices) time.
+// WriteMETIS writes a as a graph in the format of METIS (see [ReadMETIS]), for METIS, KaHIP and
+// others: a line for each vertex with its neighbours, from 1. a must be symmetric and without
+// self-loops, else the error is an *InvalidError. Values are written as weights of edges unless all
+// are true or with [AsPattern]; METIS wants positive integers, and others are an *InvalidError too.
+// Names are not written. It takes O(entries + vertices) time.
 func WriteMETIS[T Element](w io.Writer, a *Matrix[T], opts ...WriteOption) error {
 	g, err := newGraphOut("matrix.WriteMETIS", w, a, writeOptionsOf(opts))
 	if err == nil {
@@ -203,8 +203,8 @@ func WriteDIMACS[T Element](w io.Writer, a *Matrix[T], opts ...WriteOption) erro
 // entity replaces the characters that XML and GML write as entities.
 var entity = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 
-// names returns the names of the vertices as text of XML and GML, nil without names. A character that
-// neither can have is an *OptionError. ascii writes others as their numbers.
+// names returns the names of the vertices as text of XML and GML, nil without names. A character
+// that neither can have is an *OptionError. ascii writes others as their numbers.
 func (g *graphOut[T]) names(ascii bool) (func(buf []byte, v int) []byte, error) {
 	if g.o.labels == nil {
 		return nil, nil
@@ -236,11 +236,12 @@ func (g *graphOut[T]) names(ascii bool) (func(buf []byte, v int) []byte, error) 
 	}, nil
 }
 
-// WriteGraphML writes a as a graph in GraphML, for Gephi, yEd, igraph, NetworkX and others: nodes 0, 1,
-// 2, …, with the names of [WithLabels] as labels, and an edge for each entry with its value as weight,
-// unless values are left out as by [WriteEdgeList]. The graph is undirected, with each edge once, if a
-// is symmetric. Names that XML cannot have are an *OptionError, and infinite and NaN values an
-// *InvalidError. [ReadGraphML] reads the same matrix back. It takes O(entries + vertices) time.
+// WriteGraphML writes a as a graph in GraphML, for Gephi, yEd, igraph, NetworkX and others: nodes
+// 0, 1, 2, …, with the names of [WithLabels] as labels, and an edge for each entry with its value
+// as weight, unless values are left out as by [WriteEdgeList]. The graph is undirected, with each
+// edge once, if a is symmetric. Names that XML cannot have are an *OptionError, and infinite and
+// NaN values an *InvalidError. [ReadGraphML] reads the same matrix back. It takes O(entries +
+// vertices) time.
 func WriteGraphML[T Element](w io.Writer, a *Matrix[T], opts ...WriteOption) error {
 	g, err := newGraphOut("matrix.WriteGraphML", w, a, writeOptionsOf(opts))
 	if err != nil {

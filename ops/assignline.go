@@ -20,7 +20,8 @@ func AssignColumn[T comparable](dst matrix.Target[T], u matrix.VectorSource[T], 
 	return assignLine("AssignColumn", dst, u, j, rows, true, opts)
 }
 
-// assignLine assigns to a row or a column: it copies the line, assigns to the copy, and puts it back.
+// assignLine assigns to a row or a column: it copies the line, assigns to the copy, and puts it
+// back.
 func assignLine[T comparable](op string, dst matrix.Target[T], u matrix.VectorSource[T], at int, idx Indices, column bool, opts []Option) error {
 	c := begin[T](op, "", opts)
 	spec := specOf(dst)
@@ -116,9 +117,9 @@ func silent(opts []Option, keep ...kept) []Option {
 // MaskOfRegion makes the mask of Assign, AssignVector, AssignScalar, AssignVectorScalar, AssignRow
 // and AssignColumn one of the assigned region: it has one row per index of rows and one column per
 // index of cols, and Replace deletes entries of the region alone. This is GxB_subassign of
-// SuiteSparse:GraphBLAS; without the option the mask has the shape of C, and Replace deletes entries
-// of all of C, as in GrB_assign. It is the only option that changes a result, and other operations
-// refuse it. It extracts the region, so it adds O(entries of the region's rows) time.
+// SuiteSparse:GraphBLAS; without the option the mask has the shape of C, and Replace deletes
+// entries of all of C, as in GrB_assign. It is the only option that changes a result, and other
+// operations refuse it. It extracts the region, so it adds O(entries of the region's rows) time.
 func MaskOfRegion() Option { return func(s *settings) { s.region = true } }
 
 // subassign is Assign with MaskOfRegion: fill assigns to all of a copy of the region.

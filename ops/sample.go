@@ -28,10 +28,10 @@ func Sample[T comparable](dst matrix.Target[T], a matrix.Source[T], k int, seed 
 	return sample(c, dst, a, k, seed, nil)
 }
 
-// SampleWeighted is [Sample] with draws in proportion to the values: of the entries of a row that are
-// left, one of value w is drawn with probability w over their sum (Efraimidis and Spirakis, 2006).
-// Values must be positive and finite; another is a *matrix.InvalidError. It takes O(entries · log
-// row length) time.
+// SampleWeighted is [Sample] with draws in proportion to the values: of the entries of a row that
+// are left, one of value w is drawn with probability w over their sum (Efraimidis and Spirakis,
+// 2006). Values must be positive and finite; another is a *matrix.InvalidError. It takes O(entries
+// · log row length) time.
 func SampleWeighted[T semiring.Number](dst matrix.Target[T], a matrix.Source[T], k int, seed uint64, opts ...Option) error {
 	c := begin[T]("SampleWeighted", "", opts)
 	return sample(c, dst, a, k, seed, func(x T) float64 { return float64(x) })

@@ -18,11 +18,11 @@ type indexed[A, B, C any] struct {
 //		return hop{x + y, int32(k)}
 //	}, "C{x + y, k}")
 //
-// [New] makes semirings of it, for MxM, MxV and VxM; it has no value without positions, so it is not
-// Valid and all else refuses it. Operations call f from several goroutines at once, so it must be
-// safe for concurrent use. On the host, a product copies its operands with the positions beside the
-// values: 8 bytes an entry and O(entries) time more than an operator of values. A nil f gives an
-// operator of which New makes a semiring that is not Valid.
+// [New] makes semirings of it, for MxM, MxV and VxM; it has no value without positions, so it is
+// not Valid and all else refuses it. Operations call f from several goroutines at once, so it must
+// be safe for concurrent use. On the host, a product copies its operands with the positions beside
+// the values: 8 bytes an entry and O(entries) time more than an operator of values. A nil f gives
+// an operator of which New makes a semiring that is not Valid.
 func NewIndexBinary[A, B, C any](name string, f func(x A, y B, i, k, j int) C, cuda string) BinaryOp[A, B, C] {
 	if f == nil {
 		return BinaryOp[A, B, C]{name: name, cuda: cuda}

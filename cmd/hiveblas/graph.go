@@ -170,8 +170,8 @@ func readFrom[T matrix.Element](j *job, in *input, g *graph, opts []matrix.ReadO
 // listFlags are the flags that describe an edge list.
 var listFlags = []string{"delimiter", "header", "source-column", "target-column", "skip-lines", "ids", "base"}
 
-// onlyLists returns an error if a flag that describes edge lists is given for a file of another format,
-// the only input of the command.
+// onlyLists returns an error if a flag that describes edge lists is given for a file of another
+// format, the only input of the command.
 func (j *job) onlyLists(file string) error {
 	if j.inputs != 1 {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// This file draws the pictures of the page of look as SVG elements. Sizes are in units of the view box;
-// the page scales them. All text is of this file or a number.
+// This file draws the pictures of the page of look as SVG elements. Sizes are in units of the view
+// box; the page scales them. All text is of this file or a number.
 
 // lookBins bounds the squares along a side of the positions of the entries.
 const lookBins = 80

@@ -1,5 +1,5 @@
-// Crawl looks for relevant pages of a web by walks that prefer promising links: a page is scored when
-// a walk first sees a link to it, and greedy, stochastic and blind walks are compared.
+// Crawl looks for relevant pages of a web by walks that prefer promising links: a page is scored
+// when a walk first sees a link to it, and greedy, stochastic and blind walks are compared.
 //
 //	go run ./examples/crawl
 package main
@@ -58,8 +58,8 @@ func (w *web) score(pages []int, scores []float64) error {
 	return nil
 }
 
-// crawl walks from the given pages and returns the number of relevant pages among those visited, and
-// that of all visited.
+// crawl walks from the given pages and returns the number of relevant pages among those visited,
+// and that of all visited.
 func (w *web) crawl(rule apps.SearchRule, starts []int, length int) (relevant, visited int, err error) {
 	seen := map[int32]bool{}
 	w.fetched = 0

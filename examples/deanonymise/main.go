@@ -1,5 +1,5 @@
-// Deanonymise names the vertices of an anonymous copy of a network: some edges are lost, the numbers
-// are shuffled, a few people are known in both, and seeded graph matching finds the others.
+// Deanonymise names the vertices of an anonymous copy of a network: some edges are lost, the
+// numbers are shuffled, a few people are known in both, and seeded graph matching finds the others.
 //
 //	go run ./examples/deanonymise [network.mtx]
 package main

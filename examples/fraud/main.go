@@ -1,5 +1,5 @@
-// Fraud finds rings of accounts that pay each other: edges of a k-truss are in many triangles, which
-// payments at random hardly form, and label propagation on the truss names the rings.
+// Fraud finds rings of accounts that pay each other: edges of a k-truss are in many triangles,
+// which payments at random hardly form, and label propagation on the truss names the rings.
 //
 //	go run ./examples/fraud [payments.tsv]
 package main

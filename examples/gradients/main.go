@@ -26,8 +26,8 @@ func main() {
 	}
 }
 
-// plate returns the five-point Laplacian of side×side points, cold at the rim: symmetric and positive
-// definite.
+// plate returns the five-point Laplacian of side×side points, cold at the rim: symmetric and
+// positive definite.
 func plate(side int) (*matrix.Matrix[float64], error) {
 	b := matrix.NewBuilder[float64](side*side, side*side)
 	for y := range side {

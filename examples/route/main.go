@@ -1,4 +1,5 @@
-// Route finds the quickest route between two crossings of a road network, with the streets along it.
+// Route finds the quickest route between two crossings of a road network, with the streets along
+// it.
 //
 //	go run ./examples/route [roads.gr from to]
 //

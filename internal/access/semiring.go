@@ -28,7 +28,8 @@ func Positional[A, B, C any](s semiring.Semiring[A, B, C]) *cpu.Positional[A, B,
 	return first[forms[A, B, C]](&s).pos
 }
 
-// Indexed returns the CPU form of a semiring whose ⊗ reads values and positions, and nil for others.
+// Indexed returns the CPU form of a semiring whose ⊗ reads values and positions, and nil for
+// others.
 func Indexed[A, B, C any](s semiring.Semiring[A, B, C]) *cpu.Indexed[A, B, C] {
 	return first[forms[A, B, C]](&s).ind
 }

@@ -195,7 +195,8 @@ func indexed() semiring.Semiring[int32, float64, int64] {
 	}, "(C)x + i - 3 * (C)k + 5 * (C)j + (y > 0 ? 1 : 0)"))
 }
 
-// via is an index-binary ⊗ into a user-defined type: the smallest sum of two values, and the least k.
+// via is an index-binary ⊗ into a user-defined type: the smallest sum of two values, and the least
+// k.
 func via() semiring.Semiring[Path, Path, Path] {
 	best := kindOf[Path]().monoids[0]
 	return semiring.New(best, semiring.NewIndexBinary("via", func(x, y Path, i, k, j int) Path {

@@ -224,7 +224,8 @@ func structural[T comparable](typ string) []generator {
 	}
 }
 
-// assignLine returns the cases of AssignRow, or of AssignColumn. The settings are those of a vector.
+// assignLine returns the cases of AssignRow, or of AssignColumn. The settings are those of a
+// vector.
 func assignLine[T comparable](column bool) func(p *plan) func(r *runner) error {
 	return func(p *plan) func(r *runner) error {
 		x := p.axes(2)

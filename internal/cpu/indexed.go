@@ -19,8 +19,8 @@ type Indexed[A, B, C any] struct {
 	MxM func(env Env, a *sparse.Store[A], b *sparse.Store[B], mask *Mask, method Method) (*sparse.Store[C], Method, error)
 	// Dot is [MaskedDot].
 	Dot func(env Env, a *sparse.Store[A], bt *sparse.Store[B], mask *sparse.Structure) (*sparse.Store[C], error)
-	// MxV is the product of a matrix and a column vector, by [Push] of the transpose at or, if at is
-	// nil, by [Pull].
+	// MxV is the product of a matrix and a column vector, by [Push] of the transpose at or, if at
+	// is nil, by [Pull].
 	MxV func(env Env, a, at *sparse.Store[A], u *sparse.Store[B], mask *Mask) (*sparse.Store[C], error)
 	// VxM is the product of a row vector and a matrix, by [Push] or, if b is nil, by [Pull] of the
 	// transpose bt.
@@ -53,8 +53,8 @@ func NewIndexed[A, B, C any](s *Semiring[Placed[A], Placed[B], C], flip *Semirin
 	}
 }
 
-// withPlaces returns the entries of s with their positions, those of the transpose if swap is set. It
-// takes O(entries) time.
+// withPlaces returns the entries of s with their positions, those of the transpose if swap is set.
+// It takes O(entries) time.
 func withPlaces[T any](env Env, s *sparse.Store[T], swap bool) *sparse.Store[Placed[T]] {
 	s = sparse.ToSparse(s)
 	out := &sparse.Store[Placed[T]]{Structure: s.Structure, Val: make([]Placed[T], len(s.Idx))}

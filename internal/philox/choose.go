@@ -19,8 +19,8 @@ func Number(vertex int32, layer int, round uint64, k int, key uint64) uint64 {
 func Unit(x uint64) float64 { return float64(x>>11+1) / (1 << 53) }
 
 // Choose appends samples of the places 0 … n−1 to at, in the order of their draws, by Floyd's
-// method: each set of so many is equally likely. number returns random number k. samples is at most n.
-// It takes O(samples²) time.
+// method: each set of so many is equally likely. number returns random number k. samples is at most
+// n. It takes O(samples²) time.
 func Choose(at []int32, n, samples int, number func(k int) uint64) []int32 {
 	from := len(at)
 	for k, last := 0, n-samples; last < n; k, last = k+1, last+1 { // j is new, or the last that may be drawn

@@ -2,9 +2,9 @@
 // algorithms of either run on the data of the other.
 //
 // [AsDirected] and [AsUndirected] are views of a square matrix without a copy: node v is vertex v,
-// and the entry (u, v) is the edge from u to v with the value as its weight. A view reflects changes
-// of the matrix. gonum's [simple] graphs have no edge from a node to itself, and neither have the
-// views: entries of the diagonal are left out. [From] copies a graph of gonum to a matrix.
+// and the entry (u, v) is the edge from u to v with the value as its weight. A view reflects
+// changes of the matrix. gonum's [simple] graphs have no edge from a node to itself, and neither
+// have the views: entries of the diagonal are left out. [From] copies a graph of gonum to a matrix.
 //
 // [simple]: https://pkg.go.dev/gonum.org/v1/gonum/graph/simple
 package gonumgraph
@@ -158,8 +158,8 @@ type Undirected[T matrix.Number] struct{ view[T] }
 
 var _ graph.WeightedUndirected = Undirected[float64]{}
 
-// AsUndirected returns a view of a as an undirected graph. An error says that a is not square or not
-// symmetric, which takes O(entries) time to find out.
+// AsUndirected returns a view of a as an undirected graph. An error says that a is not square or
+// not symmetric, which takes O(entries) time to find out.
 func AsUndirected[T matrix.Number](a *matrix.Matrix[T]) (Undirected[T], error) {
 	v, err := newView("AsUndirected", a)
 	if err != nil {
