@@ -300,6 +300,23 @@ func TestPullsOnDevice(t *testing.T) {
 	}
 }
 
+// A launch ends after a number of levels, and the next one goes on.
+func TestLongPathOnDevice(t *testing.T) {
+	d := realOrEmulated(t)
+	s := path(2500)
+	host, there := build[float64](t, s, matrix.CSR), build[float64](t, s, matrix.CSR)
+	if err := there.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	want := must[*BFSResult](t)(BFS(host, 0, BFSOptions{Parents: true}))
+	got := must[*BFSResult](t)(BFS(there, 0, BFSOptions{Parents: true}))
+	sameVector(t, "levels", d.Device, got.Level, want.Level)
+	sameVector(t, "parents", d.Device, got.Parent, want.Parent)
+	if got.MaxLevel != 2499 {
+		t.Errorf("the greatest level is %d, want 2499", got.MaxLevel)
+	}
+}
+
 // Searches over a directed matrix push at first, and pull once a transpose pays.
 func TestBFSComesToPull(t *testing.T) {
 	d := emulated(t)
@@ -593,14 +610,16 @@ func TestCancelledOnDevice(t *testing.T) {
 			t.Errorf("%s under a context that has ended: %v", name, err)
 		}
 	}
-	want := must[*BFSResult](t)(BFS(build[float64](t, path(600), matrix.CSR), 0, BFSOptions{}))
+	o := SSSPOptions[float64]{Delta: 1}
+	want := must[*matrix.Vector[float64]](t)(SSSP(build[float64](t, path(600), matrix.CSR), []int{0}, o))
 	for n := range 4 {
 		ctx := &endsAfter{Context: context.Background(), left: n + 1}
-		_, err := BFS(g, 0, BFSOptions{Run: Run{Context: ctx}})
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("a search over 600 levels that is cancelled at check %d: %v", n+1, err)
+		c := o
+		c.Run.Context = ctx
+		if _, err := SSSP(g, []int{0}, c); !errors.Is(err, context.Canceled) {
+			t.Errorf("a search of 600 steps that is cancelled at check %d: %v", n+1, err)
 		}
-		sameVector(t, "levels after a cancelled search", d.Device, must[*BFSResult](t)(BFS(g, 0, BFSOptions{})).Level, want.Level)
+		sameVector(t, "distances after a cancelled search", d.Device, must[*matrix.Vector[float64]](t)(SSSP(g, []int{0}, o)), want)
 	}
 }
 
@@ -645,14 +664,15 @@ func TestFailuresOnDevice(t *testing.T) {
 	if err := long.Move(d.Device); err != nil {
 		t.Fatal(err)
 	}
-	levels := must[*BFSResult](t)(BFS(build[float64](t, path(200), matrix.CSR), 0, BFSOptions{})).Level
+	o := SSSPOptions[float64]{Delta: 1}
+	distances := must[*matrix.Vector[float64]](t)(SSSP(build[float64](t, path(200), matrix.CSR), []int{0}, o))
 	for _, call := range []string{"BeginCapture", "LaunchGraph", "CloseGraph"} {
 		fault := d.e.FailAfter(call, 1, broken)
-		_, err := BFS(long, 0, BFSOptions{})
+		_, err := SSSP(long, []int{0}, o)
 		if fired := fault.Fired(); !fired || err == nil {
 			t.Errorf("%s fails (%v): error %v", call, fired, err)
 		}
 		fault.Cancel()
-		sameVector(t, "levels after a failure of "+call, d.Device, must[*BFSResult](t)(BFS(long, 0, BFSOptions{})).Level, levels)
+		sameVector(t, "distances after a failure of "+call, d.Device, must[*matrix.Vector[float64]](t)(SSSP(long, []int{0}, o)), distances)
 	}
 }
