@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/hiveblas/hiveblas/comm"
@@ -270,7 +271,7 @@ func groupMxV[A, U, C comparable](c *call, t *target[C], a matrix.View[A], u mat
 		return err
 	}
 	if !a.IsVector() {
-		if err := groupDirection(c, t, a, access.Stored(y[0]), order); err != nil {
+		if err := groupDirection(c, t, a, y[0], order); err != nil {
 			return err
 		}
 	}
@@ -294,15 +295,28 @@ func orderOf[A, B, C comparable](s semiring.Semiring[A, B, C]) *sumOrder {
 
 // groupDirection chooses Push or Pull as one device would, if the order of sums matters, and how
 // Push cuts the entries of u. Where it does not matter every rank chooses. It is a collective.
-func groupDirection[A, U, C comparable](c *call, t *target[C], a matrix.View[A], u *sparse.Store[U], order *sumOrder) error {
+func groupDirection[A, U, C comparable](c *call, t *target[C], a matrix.View[A], u matrix.View[U], order *sumOrder) error {
 	g, ctx := t.group, c.onGroup(t.group)
-	m, _ := a.Dims()
-	f := facts{rows: m, entries: a.NVals(), n: u.NCols, nvals: u.NVals, any: order.any,
+	m, n := a.Dims()
+	f := facts{rows: m, entries: a.NVals(), n: n, nvals: u.NVals(), any: order.any,
 		hasRows: access.GroupHasRows(a, g), hasCols: access.GroupHasRows(a.T(), g)}
 	var failure error
-	ks := sparse.ToSparse(u).Idx
+	var list []int32
+	ks := func() []int32 { // read only where needed: u may be on a device
+		switch {
+		case list != nil:
+		case f.nvals == int64(n):
+			list = make([]int32, n)
+			for k := range list {
+				list[k] = int32(k)
+			}
+		default:
+			list = sparse.ToSparse(access.Stored(u)).Idx
+		}
+		return list
+	}
 	f.pushWork = func(limit int64) (work int64) {
-		lengths, err := access.RowLengths(ctx, a.T(), g, ks)
+		lengths, err := access.RowLengths(ctx, a.T(), g, ks())
 		failure = errors.Join(failure, err)
 		for _, n := range lengths {
 			work += n
@@ -341,11 +355,11 @@ func groupDirection[A, U, C comparable](c *call, t *target[C], a matrix.View[A],
 	if c.method = method; method != Push {
 		return nil
 	}
-	lengths, err := access.RowLengths(ctx, a.T(), g, ks)
+	lengths, err := access.RowLengths(ctx, a.T(), g, ks())
 	if err != nil {
 		return err
 	}
-	work := make([]int64, len(ks)+1)
+	work := make([]int64, len(lengths)+1)
 	for p, n := range lengths {
 		work[p+1] = work[p] + n
 	}
@@ -514,4 +528,12 @@ func (c *call) noIndexedGroup(indexed bool) error {
 		return nil
 	}
 	return &OperatorError{c.op, "an index-binary operator does not run on a group: move the operands to the host or to one device"}
+}
+
+// noGroup refuses an operation that does not run on a group.
+func (c *call) noGroup(g *comm.Group) error {
+	if g == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w: it does not run on a group; move the destination to the host or to one device", c.op, ErrPlace)
 }

@@ -1,8 +1,10 @@
 package ops_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/comm"
@@ -10,6 +12,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/race"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
 )
 
 // TestGroupConformance runs the kit on groups of ranks of the host: other numbers of ranks for other
@@ -35,7 +38,15 @@ type onGroup struct {
 
 func (b onGroup) Name() string        { return b.g.String() }
 func (b onGroup) Place() matrix.Place { return b.g }
-func (b onGroup) Skip(string) string  { return "" }
+
+func (b onGroup) Skip(name string) string {
+	for _, part := range []string{"indexed", "AssignRow", "AssignColumn", "region"} {
+		if strings.Contains(name, part) {
+			return "groups refuse it; see TestGroupRefuses"
+		}
+	}
+	return ""
+}
 
 func (b onGroup) Budget() int {
 	switch {
@@ -55,3 +66,22 @@ func (b onGroup) Every() int {
 }
 
 func (b onGroup) First() int { return b.n }
+
+func TestGroupRefuses(t *testing.T) {
+	g, err := comm.LocalGroup(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, u := matrix.New[float64](4, 4, matrix.On(g)), matrix.NewVector[float64](4, matrix.On(g))
+	for name, err := range map[string]error{
+		"AssignRow":          ops.AssignRow[float64](c, u, 1, ops.All()),
+		"AssignColumn":       ops.AssignColumn[float64](c, u, ops.All(), 1),
+		"Assign of a region": ops.Assign[float64](c, c, ops.All(), ops.All(), ops.MaskOfRegion()),
+		"vector of a region": ops.AssignVector[float64](u, u, ops.All(), ops.MaskOfRegion()),
+		"Sample":             ops.Sample[float64](c, c, 1, 1),
+	} {
+		if !errors.Is(err, ops.ErrPlace) {
+			t.Errorf("%s on a group: %v, want ErrPlace", name, err)
+		}
+	}
+}

@@ -53,8 +53,8 @@ func sample[T comparable](c *call, dst matrix.Target[T], a matrix.Source[T], k i
 	if err != nil {
 		return err
 	}
-	if t.group != nil {
-		return fmt.Errorf("%s: %w: it runs on the host; take a destination there", c.op, ErrPlace)
+	if err := c.noGroup(t.group); err != nil {
+		return err
 	}
 	s := valued(access.Rows(v))
 	if weight != nil {
