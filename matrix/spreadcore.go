@@ -76,10 +76,10 @@ func (a *core[T]) blocksOn(g *comm.Group, vector bool) (*spread[T], error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.blocksAt == g && a.blocks != nil {
+	if a.blocksAt == g && a.blocks != nil && a.blocks.vector == vector {
 		return a.blocks, nil
 	}
-	a.fetch()
+	a.fetch() // of a vector as a matrix of one row too, which is cut in another way
 	if a.err != nil {
 		return nil, a.err
 	}

@@ -32,9 +32,6 @@ func assignLine[T comparable](op string, dst matrix.Target[T], u matrix.VectorSo
 	spec.Mask = nil // a vector
 	m, n := spec.Matrix.Dims()
 	t, err := prepare(c, spec, m, n)
-	if err == nil {
-		err = c.noGroup(t.group)
-	}
 	if err != nil {
 		return err
 	}
@@ -64,7 +61,7 @@ func assignLine[T comparable](op string, dst matrix.Target[T], u matrix.VectorSo
 	if err != nil {
 		return err
 	}
-	if t.at == nil && !access.Store(spec.Matrix).Sparse() {
+	if t.at == nil && t.group == nil && !access.Store(spec.Matrix).Sparse() {
 		st := access.Store(spec.Matrix)
 		c.traced("put", int64(size))
 		from, step := at*n, 1
@@ -133,11 +130,7 @@ func MaskOfRegion() Option { return func(s *settings) { s.region = true } }
 func subassign[T comparable](c *call, dst matrix.Target[T], rows, cols Indices, opts []Option, fill func(part matrix.Target[T], opts ...Option) error) error {
 	spec := specOf(dst)
 	m, n := spec.Matrix.Dims()
-	t, err := prepare(c, matrix.Spec[T]{Matrix: spec.Matrix, Accum: spec.Accum}, m, n)
-	if err == nil {
-		err = c.noGroup(t.group)
-	}
-	if err != nil {
+	if _, err := prepare(c, matrix.Spec[T]{Matrix: spec.Matrix, Accum: spec.Accum}, m, n); err != nil {
 		return err
 	}
 	ri, err := rows.distinct(c, "rows", m)
@@ -166,11 +159,7 @@ func subassign[T comparable](c *call, dst matrix.Target[T], rows, cols Indices, 
 func subassignVector[T comparable](c *call, dst matrix.VectorTarget[T], idx Indices, opts []Option, fill func(part matrix.VectorTarget[T], opts ...Option) error) error {
 	spec := specOf(dst)
 	_, n := spec.Matrix.Dims()
-	t, err := prepare(c, matrix.Spec[T]{Matrix: spec.Matrix, Vector: true, Accum: spec.Accum}, 1, n)
-	if err == nil {
-		err = c.noGroup(t.group)
-	}
-	if err != nil {
+	if _, err := prepare(c, matrix.Spec[T]{Matrix: spec.Matrix, Vector: true, Accum: spec.Accum}, 1, n); err != nil {
 		return err
 	}
 	list, err := idx.distinct(c, "idx", n)

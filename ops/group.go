@@ -521,19 +521,10 @@ func groupSort[T comparable](c *call, values matrix.Target[T], columns matrix.Ta
 	})
 }
 
-// noIndexedGroup refuses products over index-binary operators, which need positions in the whole
-// matrix.
-func (c *call) noIndexedGroup(indexed bool) error {
-	if !indexed {
-		return nil
-	}
-	return &OperatorError{c.op, "an index-binary operator does not run on a group: move the operands to the host or to one device"}
-}
-
-// noGroup refuses an operation that does not run on a group.
-func (c *call) noGroup(g *comm.Group) error {
+// noGroup refuses, for an operation that does not run on a group.
+func (c *call) noGroup(g *comm.Group, what string) error {
 	if g == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w: it does not run on a group; move the destination to the host or to one device", c.op, ErrPlace)
+	return fmt.Errorf("%s: %w: %s does not run on a group; move the destination to the host or to one device", c.op, ErrPlace, what)
 }

@@ -42,8 +42,8 @@ func MxM[A, B, C comparable](dst matrix.Target[C], s semiring.Semiring[A, B, C],
 		return remoteMxM(c, t, s, av, bv)
 	}
 	if t.group != nil {
-		if err := c.noIndexedGroup(access.Indexed(s) != nil); err != nil {
-			return err
+		if access.Indexed(s) != nil {
+			return c.noGroup(t.group, "an index-binary operator")
 		}
 		return groupMxM(c, t, s, av, bv)
 	}

@@ -41,8 +41,8 @@ func MxV[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, 
 		return remoteMxV(c, t, s, false, av, uv)
 	}
 	if t.group != nil {
-		if err := c.noIndexedGroup(access.Indexed(s) != nil); err != nil {
-			return err
+		if access.Indexed(s) != nil {
+			return c.noGroup(t.group, "an index-binary operator")
 		}
 		return groupMxV(c, t, av, uv, orderOf(s), func(b block, dst matrix.VectorTarget[C], a matrix.View[A], u matrix.VectorView[B]) error {
 			return MxV(dst, s, a, u, b.opts)
@@ -90,8 +90,8 @@ func VxM[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, 
 		return remoteMxV(c, t, s, true, av.T(), uv)
 	}
 	if t.group != nil {
-		if err := c.noIndexedGroup(access.Indexed(s) != nil); err != nil {
-			return err
+		if access.Indexed(s) != nil {
+			return c.noGroup(t.group, "an index-binary operator")
 		}
 		return groupMxV(c, t, av.T(), uv, orderOf(s), func(b block, dst matrix.VectorTarget[C], a matrix.View[B], u matrix.VectorView[A]) error {
 			return VxM(dst, s, u, a.T(), b.opts)

@@ -50,10 +50,10 @@ func sample[T comparable](c *call, dst matrix.Target[T], a matrix.Source[T], k i
 	if err == nil {
 		err = onHost(c, t)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = c.noGroup(t.group, "it")
 	}
-	if err := c.noGroup(t.group); err != nil {
+	if err != nil {
 		return err
 	}
 	s := valued(access.Rows(v))

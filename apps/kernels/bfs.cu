@@ -3,7 +3,7 @@
 //     HB_BFS_CHUNK  entries of an item of the queue
 //
 // A search is a sequence of steps on the device, one for each level or for several
-// small ones. The last block of a step decides what comes next: push along the
+// small ones. The last block of a step chooses the next one: push along the
 // out-edges of the frontier, pull along the in-edges of the unvisited vertices, or
 // nothing (Beamer, Asanović, Patterson: Direction-optimizing breadth-first search, SC
 // 2012). While a level is small, that block does it alone, without a launch.
@@ -506,8 +506,8 @@ HB_DEVICE void hb_bfs_rest(hb_bfs_pulling &x) {
 	if (HB_LANE == 0 && deep > 0) atomicAdd(&x.state[HB_BFS_DEEP], deep);
 }
 
-// hb_bfs_end ends a level in thread 0 of a block: the last of so many blocks decides what comes next
-// and writes the state. Returns whether the block goes on alone.
+// hb_bfs_end ends a level in thread 0 of a block: the last of so many blocks chooses the next
+// step and writes the state. Returns whether the block goes on alone.
 HB_DEVICE bool hb_bfs_end(hb_bfs_block *s, hb_u64 *state, hb_u32 blocks, bool may_pull, hb_i64 *result) {
 	hb_u64 mode = s->now[HB_BFS_MODE];
 	__threadfence(); // the block's results before its arrival

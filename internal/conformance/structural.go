@@ -264,7 +264,7 @@ func assignLine[T comparable](column bool) func(p *plan) func(r *runner) error {
 			} else {
 				err = ops.AssignRow(dst, u.vector(r), across.Pos(at), r.list(idx, along, list), p.set.options()...)
 			}
-			if r.b.Place() != nil && lacksText[T](p.set) {
+			if onDevice(r.b) && lacksText[T](p.set) {
 				return refused(r, c, err)
 			}
 			if err != nil {
@@ -312,7 +312,7 @@ func assignRegion[T comparable](p *plan, x []Axis, vector bool) func(r *runner) 
 		default:
 			err = ops.Assign(dst.(matrix.Target[T]), a.source(r), i, j, opts...)
 		}
-		if r.b.Place() != nil && lacksText[T](p.set) {
+		if onDevice(r.b) && lacksText[T](p.set) {
 			return refused(r, c, err)
 		}
 		if err != nil {
