@@ -265,11 +265,7 @@ func (d *deviceProgram) run(
 				continue
 			}
 			step := Step{Superstep: *out.supersteps, Active: r.count}
-			by := method
-			if by == "" && d.rounds && d.gather.Add.Any && d.skips {
-				by = earlyPull
-			}
-			step.Plan = r.superstep(by, int32(*out.supersteps))
+			step.Plan = r.superstep(method, int32(*out.supersteps))
 			if o.Trace != nil && s.Err() == nil {
 				o.Trace(step)
 			}
@@ -287,10 +283,6 @@ func (d *deviceProgram) run(
 	})
 	return states, active, err
 }
-
-// earlyPull is the plan of a superstep with many messages of which any is the sum: a row ends at the
-// first. The table goes by the share of active vertices, and few hubs have most of the edges.
-const earlyPull = "pull csr vm store"
 
 // pushStates is the plan of "push" for functions of Gather.
 const pushStates = "push csr twc bitmap from=bitmap"
@@ -338,7 +330,10 @@ func (r *deviceRun) start() {
 	if d.active {
 		all, r.count = 1, int64(n)
 	}
-	r.Each(r.kernel("start"), int64(n), n, r.rows.Ptr, r.state.Val, r.state.Present, all)
+	if d.skips {
+		r.closed = r.states(boolType)
+	}
+	r.Each(r.kernel("start"), int64(n), n, r.rows.Ptr, r.state.Val, r.state.Present, r.closed.Present, all)
 	seen := map[int]bool{}
 	for _, seed := range d.seeds {
 		size := int64(seed.state.Type.Size)
@@ -351,8 +346,13 @@ func (r *deviceRun) start() {
 		}
 		seen[seed.id] = true
 	}
-	if d.skips {
-		r.closed = r.states(boolType)
+	switch {
+	case !d.skips:
+	case len(seen) <= few:
+		for id := range seen {
+			r.Each(r.kernel("close"), 1, int32(1), r.state.Val.At(int64(id)*int64(d.state.Size)), r.closed.Present.At(int64(id)))
+		}
+	default:
 		r.Each(r.kernel("close"), int64(n), n, r.state.Val, r.closed.Present)
 	}
 	r.sums = r.Zeros(8 * int64(max(d.totals, 1)))
@@ -362,6 +362,9 @@ func (r *deviceRun) start() {
 	}
 	r.whole()
 }
+
+// few is the number of seeds up to which a launch for each costs less than one for all vertices.
+const few = 4
 
 var boolType, _ = device.TypeOf[bool]()
 

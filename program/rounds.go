@@ -17,8 +17,16 @@ var roundsText string
 const (
 	roundChunk  = 64
 	roundLog    = 4096 // supersteps between looks
-	roundStates = 21
-	roundFirst  = 4 // supersteps before the host looks for the first time
+	roundStates = 25
+	roundFirst  = 4       // steps before the host looks for the first time
+	roundPulls  = 9       // the same with pulls, which need two steps more
+	roundPulled = 1 << 62 // marks a pull in the log
+)
+
+// The first mode of a device; see kernels/rounds.cu.
+const (
+	roundPush = 1
+	roundMark = 3
 )
 
 // Why a device stops; see kernels/rounds.cu.
@@ -28,8 +36,11 @@ const (
 	roundsWide
 )
 
-// queued is what a trace calls the plan of these supersteps.
-const queued = "push queue"
+// What a trace calls the plans of these supersteps.
+const (
+	queued = "push queue"
+	looked = "pull list"
+)
 
 // A pull is better when the edges of the active vertices exceed such a part of all, or with Skip of
 // those of vertices that were not active (Beamer, Asanović, Patterson, SC 2012).
@@ -46,6 +57,9 @@ func (d *deviceProgram) canRound(add device.Monoid) bool {
 		(size == 1 || size == 2 || size == 4 || size == 8)
 }
 
+// pulls reports whether a device can pull by itself: vertices that take messages look for one.
+func (d *deviceProgram) pulls() bool { return d.rounds && d.gather.Add.Any && d.skips && !d.priority }
+
 // withRounds adds the kernels of rounds.cu to a program.
 func (d *deviceProgram) withRounds(p *device.Program) {
 	flag := map[bool]int{true: 1}
@@ -56,7 +70,7 @@ func (d *deviceProgram) withRounds(p *device.Program) {
 	for name, value := range map[string]int{
 		"HB_GRAPH_BLOCK": device.Threads, "HB_GRAPH_STATE": roundStates, "HB_ROUND_CHUNK": roundChunk,
 		"HB_ROUND_LOG": roundLog, "HB_ANY": flag[add.Any], "HB_PRIORITY": flag[d.priority],
-		"HB_SELECTS": flag[add.Name == "min" || add.Name == "max"],
+		"HB_SELECTS": flag[add.Name == "min" || add.Name == "max"], "HB_PULLS": flag[d.pulls()],
 	} {
 		p.Defines[name] = value
 	}
@@ -68,7 +82,9 @@ type rounds struct {
 	room                      int64
 	queue, touched, hit, sums device.Buffer
 	pile, waiting             device.Buffer
+	bits, rest                device.Buffer
 	state, log                device.Buffer
+	in                        device.View // edges by destination, if they are known
 }
 
 // narrow reports whether the device runs the next supersteps by itself. Forced plans are those of
@@ -77,8 +93,11 @@ func (r *deviceRun) narrow(plan string) bool {
 	if !r.p.rounds || plan != "" && plan != "auto" && plan != "push" || r.count == 0 {
 		return false
 	}
-	return plan == "push" || r.p.priority || r.edges*r.parts() <= r.rest()
+	return plan == "push" || r.p.priority || r.p.pulls() || !r.wide()
 }
+
+// wide reports whether a pull is better.
+func (r *deviceRun) wide() bool { return r.edges*r.parts() > r.rest() }
 
 // parts is the factor of the test of a pull.
 func (r *deviceRun) parts() int64 {
@@ -110,9 +129,17 @@ func (r *deviceRun) byDevice(o Options, out ran) {
 		b.room = size + r.rows.Entries/roundChunk + 1
 		b.queue, b.touched, b.hit = s.Alloc(16*b.room), s.Alloc(4*size), s.Zeros((size+7)/4*4)
 		b.sums, b.state, b.log = s.Alloc(int64(d.message.Size)*size), s.Alloc(8*roundStates), s.Alloc(8*roundLog)
-		s.Each(r.kernel("identities"), size, n, b.sums)
+		if !d.gather.Add.Any {
+			s.Each(r.kernel("identities"), size, n, b.sums)
+		}
 		if d.priority {
 			b.pile, b.waiting = s.Alloc(8*size), s.Zeros(size)
+		}
+		if d.pulls() {
+			b.bits, b.rest = s.Zeros(8*((size+31)/32)), s.Alloc(8*size)
+			if r.reverse.Symmetric || s.HasCols(r.graph) {
+				b.in = s.Rows(r.reverse)
+			}
 		}
 		b.ready = true
 	}
@@ -122,9 +149,14 @@ func (r *deviceRun) byDevice(o Options, out ran) {
 			limit = int64(most)
 		}
 	}
-	pull := r.parts()
-	if o.Plan == "push" || d.priority {
+	pull, mode := r.parts(), int64(roundPush)
+	switch {
+	case o.Plan == "push" || d.priority:
 		pull = 0
+	case d.pulls() && r.wide():
+		if mode = roundMark; b.in.Ptr.Addr == 0 {
+			b.in = s.Rows(r.reverse)
+		}
 	}
 	s.Fill(b.state, 0, 8*roundStates)
 	push, take := r.kernel("push"), r.kernel("take")
@@ -134,7 +166,7 @@ func (r *deviceRun) byDevice(o Options, out ran) {
 	grid, block := shape(take)
 	present := r.state.Present
 	s.Launch(r.kernel("enter"), grid, block, 0, n, r.rows.Ptr, r.state.Val, present, r.count, b.queue, b.pile,
-		b.waiting, b.state, int64(*out.supersteps), limit, pull, r.past)
+		b.waiting, b.state, int64(*out.supersteps), limit, pull, r.past, mode)
 	if d.priority {
 		s.Blocks(r.kernel("bound"), 1, 1, d.width, b.state)
 	}
@@ -142,11 +174,15 @@ func (r *deviceRun) byDevice(o Options, out ran) {
 	for s.Err() == nil {
 		s.Check()
 		result, at := s.Results()
-		s.Repeat(roundFirst, func() {
+		first := roundFirst
+		if pull > 0 && d.pulls() {
+			first = roundPulls
+		}
+		s.Repeat(first, func() {
 			s.Launch(push, wide, block, 0, n, r.rows.Ptr, r.rows.Idx, r.rows.Val, r.state.Val, r.closed.Present,
-				b.hit, b.sums, b.queue, b.room, b.touched, b.state)
+				b.hit, b.sums, b.queue, b.room, b.touched, b.state, b.in.Ptr, b.in.Idx, b.in.Val, b.bits, b.rest)
 			s.Launch(take, grid, block, 0, n, r.rows.Ptr, r.state.Val, r.closed.Present, b.hit, b.sums, b.touched,
-				b.queue, b.room, b.pile, b.waiting, d.width, b.state, b.log, at)
+				b.queue, b.room, b.pile, b.waiting, d.width, b.state, b.log, at, b.in.Ptr, b.bits, b.rest)
 		})
 		if s.Err() != nil {
 			return
@@ -160,9 +196,11 @@ func (r *deviceRun) byDevice(o Options, out ran) {
 			r.state = s.AllPresent(r.state)
 			r.state.Entries = r.count
 			return
-		case why == roundsWide:
+		case why == roundsWide && !d.pulls():
 			r.leave()
 			return
+		case why == roundsWide:
+			b.in = s.Rows(r.reverse)
 		}
 		if o.Progress != nil {
 			o.Progress(*out.supersteps, r.count)
@@ -197,6 +235,10 @@ func (r *deviceRun) logged(o Options, out ran, count int64) {
 		return
 	}
 	for k, senders := range active {
-		o.Trace(Step{Superstep: *out.supersteps + k, Plan: queued, Active: senders})
+		plan := queued
+		if senders >= roundPulled {
+			senders, plan = senders-roundPulled, looked
+		}
+		o.Trace(Step{Superstep: *out.supersteps + k, Plan: plan, Active: senders})
 	}
 }

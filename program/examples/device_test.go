@@ -212,7 +212,7 @@ func rounds[V, E, M comparable](t *testing.T, least int, host, there matrix.Sour
 					t.Errorf("%s: superstep %d of %d active, want number %d", plan, s.Superstep, s.Active, next)
 				}
 				next++
-				if s.Plan == "push queue" {
+				if s.Plan == "push queue" || plan == "" && s.Plan == "pull list" {
 					alone++
 				}
 			}}
@@ -240,6 +240,107 @@ func rounds[V, E, M comparable](t *testing.T, least int, host, there matrix.Sour
 			}
 		}
 	}
+}
+
+// TestPullsOnDevice runs programs of which a device pulls by itself: hubs that no active vertex
+// reaches, vertices that take several messages, edges that bring none, directed graphs, a push
+// after a pull and a pull after that.
+func TestPullsOnDevice(t *testing.T) {
+	dev := emulated(t)
+	type taken struct{ Took, When int32 }
+	twice := func(source int) program.Program[taken, float32, int32] {
+		return program.Program[taken, float32, int32]{ // a vertex takes messages in two supersteps
+			Name:   "twice",
+			Seeds:  program.At(source, taken{2, 1}),
+			Init:   program.Value(taken{}),
+			Gather: program.GatherIf(func(_, _ taken, w float32) (int32, bool) { return 1, w > .2 }, "1", "weight > .2f"),
+			Sum:    semiring.Any[int32](),
+			Apply: program.Apply(func(v program.Vertex, s taken, sum int32) (taken, bool) {
+				return taken{s.Took + sum, s.When*100 + int32(v.Superstep)}, true
+			}, "state = {state.Took + sum, state.When * 100 + superstep}"),
+			Skip: program.Skip(func(s taken) bool { return s.Took >= 2 }, "state.Took >= 2"),
+		}
+	}
+	// Two stars of 6000 and 3000 leaves whose hubs have a path between them, a third that is apart, a
+	// dense part behind a path.
+	var hubs gen.Tuples
+	hubs.NRows, hubs.NCols = 13000, 13000
+	edge := func(i, j int) {
+		hubs.Rows, hubs.Cols = append(hubs.Rows, int32(i), int32(j)), append(hubs.Cols, int32(j), int32(i))
+	}
+	for k := range 6000 {
+		edge(3, 10+k)
+	}
+	for k := range 3000 {
+		edge(5, 6010+k)
+		edge(7, 9010+k)
+	}
+	for k := range 5 {
+		edge(12010+k, 12011+k)
+	}
+	edge(10, 12010)
+	edge(12015, 6010)
+	for i := range 40 {
+		for j := range i {
+			edge(12100+i, 12100+j)
+		}
+	}
+	edge(6011, 12100)
+	for name, in := range map[string]struct {
+		tuples  gen.Tuples
+		sources []int
+	}{
+		"rmat":     {gen.Symmetrise(gen.RMAT(10, 8, gen.RMATOptions{})), []int{3, 11}},
+		"directed": {gen.RMAT(10, 8, gen.RMATOptions{}), []int{3, 11}},
+		"hubs":     {hubs, []int{3, 11, 12012, 12105}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := gen.CSR(in.tuples)
+			val := make([]float32, len(g.Idx))
+			for k, x := range gen.UniformFloats(g, 5, name != "directed") {
+				val[k] = float32(x)
+			}
+			host, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, val)
+			if err != nil {
+				t.Fatal(err)
+			}
+			there := host.Clone()
+			if err := there.Move(dev); err != nil {
+				t.Fatal(err)
+			}
+			pulled := 0
+			for _, source := range in.sources {
+				pulled += pulls(t, host.Pattern(), there.Pattern(), examples.BFS(source))
+				pulled += pulls(t, host, there, twice(source))
+			}
+			if pulled == 0 {
+				t.Error("no superstep was a pull")
+			}
+		})
+	}
+}
+
+// pulls runs a program on the host and on the device, and returns the number of supersteps that
+// pulled there.
+func pulls[V, E, M comparable](t *testing.T, host, there matrix.Source[E], p program.Program[V, E, M]) (n int) {
+	t.Helper()
+	want, err := program.Run(context.Background(), host, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := program.Run(context.Background(), there, p, program.Options{Trace: func(s program.Step) {
+		if s.Plan == "pull list" {
+			n++
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !got.State.Equal(want.State) || got.Supersteps != want.Supersteps || got.Active != want.Active || got.Ended != want.Ended {
+		t.Errorf("%s: %d supersteps, %d active, %s, equal states %v, want %d, %d, %s", p.Name, got.Supersteps, got.Active, got.Ended,
+			got.State.Equal(want.State), want.Supersteps, want.Active, want.Ended)
+	}
+	return n
 }
 
 // TestMemoryOnDevice: supersteps give back what they allocate.

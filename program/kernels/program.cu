@@ -9,11 +9,16 @@
 
 #define HB_DEGREE(v) ((hb_i32)(ptr[(v) + 1] - ptr[v]))
 
-// hb_program_start writes the first states, and which vertices are active.
-HB_KERNEL hb_program_start(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *active, hb_i32 all) {
+// hb_program_start writes the first states, which vertices are active, and with HB_SKIPS which take
+// no messages.
+HB_KERNEL hb_program_start(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *active, hb_u8 *closed, hb_i32 all) {
 	HB_EACH(v, n) {
-		state[v] = hb_first((hb_i32)v, HB_DEGREE(v), n);
+		const HB_V first = hb_first((hb_i32)v, HB_DEGREE(v), n);
+		state[v] = first;
 		active[v] = (hb_u8)all;
+#if HB_SKIPS
+		closed[v] = hb_closed(first);
+#endif
 	}
 }
 
@@ -27,7 +32,7 @@ HB_KERNEL hb_program_send(hb_i32 n, const hb_i64 *ptr, const HB_V *state, const 
 #endif
 
 #if HB_SKIPS
-// hb_program_close marks the vertices that take no messages.
+// hb_program_close does the same for states that are given.
 HB_KERNEL hb_program_close(hb_i32 n, const HB_V *state, hb_u8 *closed) {
 	HB_EACH(v, n) closed[v] = hb_closed(state[v]);
 }

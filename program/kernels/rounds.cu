@@ -5,31 +5,44 @@
 //   hb_edge(weight, src, dst), hb_has  !HB_SENDS: the message of an edge, and whether there is one
 //   double hb_priority(state)          HB_PRIORITY
 //   HB_ANY                             1 if any message is the sum
+//   HB_PULLS                           1 if vertices can look for a message: HB_ANY and HB_SKIPS
 // and rounds.go the constants HB_ROUND_CHUNK (entries of an item of the queue) and HB_ROUND_LOG.
 //
 // Scratch: queue hb_u64[2·room], room = n + entries/HB_ROUND_CHUNK + 1; touched hb_i32[n];
-//   hit hb_u8[n], 4-byte aligned, zero; sums HB_M[n], the identity; with HB_PRIORITY pile hb_i32[2·n] and waiting
-//   hb_u8[n], zero; round hb_u64[HB_ROUND_STATES]; log hb_i64[HB_ROUND_LOG], the active vertices of
-//   each superstep.
+//   hit hb_u8[n], 4-byte aligned, zero; sums HB_M[n], the identity, with HB_ANY of any value;
+//   with HB_PRIORITY pile hb_i32[2·n] and waiting hb_u8[n], zero;
+//   with HB_PULLS bits hb_u32[2·⌈n/32⌉], zero, and rest hb_i32[2·n];
+//   round hb_u64[HB_ROUND_STATES]; log hb_i64[HB_ROUND_LOG], the active vertices of each superstep,
+//   plus HB_ROUND_PULLED for a pull.
 // Launches, grid = resident blocks of HB_GRAPH_BLOCK threads:
 //   hb_program_enter; hb_program_push and hb_program_take until result[0] is not 0; hb_program_leave.
 //   result hb_i64[4] in pinned host memory: {1 + why (HB_ROUND_…), active vertices, supersteps since the
 //   last look, 0}. Further launches return at once; hb_program_again goes on.
 // A superstep is two launches. Bound by random access to sums, hit and states.
 //
+// With HB_PULLS, a superstep with many messages pulls: each vertex that takes messages looks for an
+// active in-neighbour and stops at the first (Beamer, Asanović, Patterson, SC 2012). The first pull
+// looks at all vertices and lists those without a message; later ones look at that list. Active
+// vertices are a bitmap, of which there are two that take turns. Before the first pull and after the
+// last, two launches convert the queue to a bitmap and back.
+//
 // With HB_PRIORITY, active vertices at or above a bound wait in a pile. When no other is left, a
 // step splits the pile by a new bound, its least priority plus width (near and far: Davidson,
 // Baxter, Garland, Owens, IPDPS 2014).
 
 #define HB_ROUND_ASIDE 1024 // vertices that a block collects in shared memory
+#define HB_ROUND_LONG 2048   // in-edges from which a block shares the rest of a row
+#define HB_ROUND_LONGS 16    // such rows that a block shares; a warp reads the others
+#define HB_ROUND_PULLED (1LL << 62)
 
 enum { // places in round
 	HB_ROUND_MODE, HB_ROUND_RESUME, HB_ROUND_ITEMS, HB_ROUND_SIDE, HB_ROUND_TOUCHED, HB_ROUND_SENDERS, HB_ROUND_PILE, HB_ROUND_HEAP,
 	HB_ROUND_WAITING, HB_ROUND_STEP, HB_ROUND_LIMIT, HB_ROUND_LOGGED, HB_ROUND_PULL, HB_ROUND_BOUND, HB_ROUND_EXPLORED,
+	HB_ROUND_MARKED, HB_ROUND_LISTED, HB_ROUND_REST, HB_ROUND_NEXT_REST, // the bitmap in use; whether rest is a list; its lengths
 	HB_ROUND_NEXT, HB_ROUND_ACTIVE, HB_ROUND_EDGES, HB_ROUND_NEXT_PILE, HB_ROUND_LEAST, HB_ROUND_DONE, // of the step under way; LEAST is a complement
 	HB_ROUND_STATES
 };
-enum { HB_ROUND_STOP, HB_ROUND_PUSH, HB_ROUND_SPLIT }; // modes
+enum { HB_ROUND_STOP, HB_ROUND_PUSH, HB_ROUND_SPLIT, HB_ROUND_MARK, HB_ROUND_SCAN, HB_ROUND_QUEUE }; // modes
 enum { HB_ROUND_QUIET = 1, HB_ROUND_FULL, HB_ROUND_WIDE }; // why a loop ends: nothing active, limit or log, a pull is better
 
 #if HB_PRIORITY
@@ -92,8 +105,9 @@ HB_DEVICE void hb_program_activate(bool some, hb_i32 v, hb_i32 *aside, hb_u32 *a
 
 // hb_program_enter makes the queue, or with HB_PRIORITY the pile, of the active vertices; active
 // may be null: all are. pull: the part of the edges from which a pull is better is 1/pull; 0: none.
+// mode: HB_ROUND_PUSH or HB_ROUND_MARK.
 HB_KERNEL hb_program_enter(hb_i32 n, const hb_i64 *ptr, const HB_V *state, const hb_u8 *active, hb_u64 count, hb_u64 *queue, hb_i32 *pile,
-	hb_u8 *waiting, hb_u64 *round, hb_u64 superstep, hb_u64 limit, hb_u64 pull, hb_u64 explored) {
+	hb_u8 *waiting, hb_u64 *round, hb_u64 superstep, hb_u64 limit, hb_u64 pull, hb_u64 explored, hb_u64 mode) {
 	const hb_i64 threads = (hb_i64)gridDim.x * HB_GRAPH_BLOCK;
 	for (hb_i64 i = (hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x; i - HB_LANE < n; i += threads) {
 		const bool on = i < n && (!active || active[i]);
@@ -111,7 +125,7 @@ HB_KERNEL hb_program_enter(hb_i32 n, const hb_i64 *ptr, const HB_V *state, const
 #endif
 	}
 	if (blockIdx.x == 0 && threadIdx.x == 0) { // round is zero before
-		round[HB_ROUND_MODE] = HB_ROUND_PUSH;
+		round[HB_ROUND_MODE] = mode;
 		round[HB_ROUND_STEP] = superstep;
 		round[HB_ROUND_LIMIT] = limit;
 		round[HB_ROUND_PULL] = pull;
@@ -137,15 +151,236 @@ HB_KERNEL hb_program_again(hb_u64 *round) {
 	round[HB_ROUND_LOGGED] = 0;
 }
 
-// hb_program_push sums the messages of the queue.
+#if HB_PULLS
+// hb_program_pull is what a block pulls with. Shared: hits and left, HB_ROUND_ASIDE vertices with
+// and without a message; longs, rows to share; counts, of these three; found, a position.
+struct hb_program_pull {
+	hb_i32 n, superstep;
+	const hb_i64 *ptr, *inptr;
+	const hb_i32 *inidx;
+	const HB_E *inweight;
+	const HB_V *state;
+	const hb_u8 *closed;
+	const hb_u32 *bits;
+	HB_M *sums;
+	hb_i32 *touched, *rest;
+	hb_u64 *round;
+	hb_i32 *hits, *left, *longs;
+	hb_u32 *counts;
+	hb_i64 *found;
+	hb_u64 *first;
+};
+
+// hb_program_brings reports whether in-edge p, from u, brings v a message. word is that of u.
+HB_DEVICE bool hb_program_brings(const hb_program_pull &x, hb_u32 word, hb_i32 u, hb_i64 p, hb_i32 v) {
+	bool some = word >> (u & 31) & 1;
+#if !HB_SENDS
+	if (some) some = hb_has(x.inweight ? x.inweight[p] : (HB_E)1, x.state[u], x.state[v]);
+#endif
+	return some;
+}
+
+// hb_program_edge is hb_program_brings for in-edge p < end.
+HB_DEVICE bool hb_program_edge(const hb_program_pull &x, hb_i64 p, hb_i64 end, hb_i32 v) {
+	if (p >= end) return false;
+	const hb_i32 u = x.inidx[p];
+	return hb_program_brings(x, x.bits[u >> 5], u, p, v);
+}
+
+// hb_program_got writes the message of in-edge p to v.
+HB_DEVICE void hb_program_got(const hb_program_pull &x, hb_i64 p, hb_i32 v) {
+	const hb_i32 u = x.inidx[p];
+#if HB_SENDS
+	const hb_i64 *ptr = x.ptr;
+	x.sums[v] = hb_message(x.state[u], u, HB_DEGREE(u), x.n, x.superstep, (const double *)0);
+#else
+	x.sums[v] = hb_edge(x.inweight ? x.inweight[p] : (HB_E)1, x.state[u], x.state[v]);
+#endif
+}
+
+// hb_program_row looks for a message along in-edges p … end−1 of the lanes' vertices with more, eight
+// lanes a row. It returns the position of an edge, or −1. All lanes of the warp call it.
+HB_DEVICE hb_i64 hb_program_row(const hb_program_pull &x, hb_i32 v, hb_i64 p, hb_i64 end, bool more) {
+	const hb_i32 group = HB_LANE / 8;
+	hb_i64 result = -1;
+	for (hb_u32 rows = __ballot_sync(HB_FULL, more); rows;) {
+		hb_u32 own = rows; // the group's row is that of the lane of its lowest bit
+		for (hb_i32 g = 0; g < 4; g++) {
+			if (g < group) own &= own - 1;
+			rows &= rows - 1;
+		}
+		const hb_i32 lane = own ? __ffs(own) - 1 : 0;
+		hb_i64 q = __shfl_sync(HB_FULL, p, lane), stop = __shfl_sync(HB_FULL, end, lane), hit = -1;
+		const hb_i32 to = __shfl_sync(HB_FULL, v, lane);
+		if (!own) q = stop;
+		while (__any_sync(HB_FULL, hit < 0 && q < stop)) {
+			const bool set = hit < 0 && hb_program_edge(x, q + HB_LANE % 8, stop, to);
+			const hb_u32 lanes = __ballot_sync(HB_FULL, set) >> group * 8 & 0xff;
+			if (lanes && hit < 0) hit = q + __ffs(lanes) - 1;
+			q += 8;
+		}
+		for (hb_i32 g = 0; g < 4; g++) {
+			const hb_i32 whose = __shfl_sync(HB_FULL, own ? lane : -1, g * 8);
+			const hb_i64 at = __shfl_sync(HB_FULL, hit, g * 8);
+			if (HB_LANE == whose) result = at;
+		}
+	}
+	return result;
+}
+
+// hb_program_look looks for a message to K vertices of each thread of the block; −1 is none. A lane
+// tests two in-edges of each by itself. All threads of the block call it.
+template <hb_i32 K>
+HB_DEVICE void hb_program_look(const hb_program_pull &x, const hb_i32 (&v)[K]) {
+	hb_i64 p[K], end[K], at[K];
+	bool open[K];
+#pragma unroll
+	for (hb_i32 k = 0; k < K; k++) open[k] = v[k] >= 0 && !x.closed[v[k]];
+#pragma unroll
+	for (hb_i32 k = 0; k < K; k++) {
+		at[k] = -1, p[k] = end[k] = 0;
+		if (open[k]) p[k] = x.inptr[v[k]], end[k] = x.inptr[v[k] + 1];
+		if (p[k] == end[k]) open[k] = false;
+	}
+#pragma unroll
+	for (hb_i32 i = 0; i < 2; i++) {
+		hb_i32 u[K];
+		hb_u32 word[K];
+#pragma unroll
+		for (hb_i32 k = 0; k < K; k++) u[k] = at[k] < 0 && p[k] < end[k] ? x.inidx[p[k]] : -1;
+#pragma unroll
+		for (hb_i32 k = 0; k < K; k++) word[k] = u[k] >= 0 ? x.bits[u[k] >> 5] : 0;
+#pragma unroll
+		for (hb_i32 k = 0; k < K; k++) {
+			if (u[k] < 0) continue;
+			if (hb_program_brings(x, word[k], u[k], p[k], v[k])) at[k] = p[k];
+			else p[k]++;
+		}
+	}
+#pragma unroll
+	for (hb_i32 k = 0; k < K; k++) {
+		bool more = at[k] < 0 && p[k] < end[k];
+		if (more && end[k] - p[k] > HB_ROUND_LONG) {
+			const hb_u32 place = atomicAdd(x.counts + 2, 1u);
+			if (place < HB_ROUND_LONGS) x.longs[place] = v[k], more = open[k] = false;
+		}
+		const hb_i64 later = hb_program_row(x, v[k], p[k], end[k], more);
+		if (later >= 0) at[k] = later;
+	}
+#pragma unroll
+	for (hb_i32 k = 0; k < K; k++) {
+		const bool hit = at[k] >= 0, keep = open[k] && !hit;
+		if (hit) hb_program_got(x, at[k], v[k]);
+		const hb_u32 place = hb_reserve(x.counts, hit);
+		if (hit) x.hits[place] = v[k];
+		const hb_u32 other = hb_reserve(x.counts + 1, keep);
+		if (keep) x.left[other] = v[k];
+	}
+	__syncthreads();
+	const hb_u32 longs = x.counts[2] < HB_ROUND_LONGS ? x.counts[2] : HB_ROUND_LONGS;
+	for (hb_u32 i = 0; i < longs; i++) {
+		const hb_i32 w = x.longs[i];
+		const hb_i64 stop = x.inptr[w + 1];
+		if (threadIdx.x == 0) *x.found = -1;
+		for (hb_i64 base = x.inptr[w]; base < stop; base += HB_GRAPH_BLOCK) {
+			__syncthreads();
+			const hb_i64 q = base + threadIdx.x;
+			if (hb_program_edge(x, q, stop, w)) *x.found = q;
+			__syncthreads();
+			if (*x.found >= 0) break;
+		}
+		__syncthreads();
+		if (threadIdx.x == 0) {
+			if (*x.found >= 0) {
+				hb_program_got(x, *x.found, w);
+				x.hits[x.counts[0]++] = w;
+			} else {
+				x.left[x.counts[1]++] = w;
+			}
+		}
+		__syncthreads();
+	}
+	hb_program_spill(x.hits, x.counts[0], x.touched, x.round + HB_ROUND_TOUCHED, x.first);
+	hb_program_spill(x.left, x.counts[1], x.rest, x.round + HB_ROUND_NEXT_REST, x.first);
+	if (threadIdx.x < 3) x.counts[threadIdx.x] = 0;
+	__syncthreads();
+}
+
+// hb_program_scan pulls for the count vertices of list, or for all vertices if it is null.
+HB_DEVICE void hb_program_scan(const hb_program_pull &x, const hb_i32 *list, hb_u64 count) {
+	if (threadIdx.x < 3) x.counts[threadIdx.x] = 0;
+	__syncthreads();
+	if (list) {
+		for (hb_u64 base = (hb_u64)blockIdx.x * HB_GRAPH_BLOCK; base < count; base += (hb_u64)gridDim.x * HB_GRAPH_BLOCK) {
+			const hb_i32 v[1] = {base + threadIdx.x < count ? list[base + threadIdx.x] : -1};
+			hb_program_look<1>(x, v);
+		}
+		return;
+	}
+	const hb_i64 tile = HB_ROUND_ASIDE;
+	for (hb_i64 base = blockIdx.x * tile; base < x.n; base += gridDim.x * tile) {
+		hb_i32 v[HB_ROUND_ASIDE / HB_GRAPH_BLOCK];
+#pragma unroll
+		for (hb_i32 k = 0; k < HB_ROUND_ASIDE / HB_GRAPH_BLOCK; k++) {
+			const hb_i64 id = base + k * HB_GRAPH_BLOCK + threadIdx.x;
+			v[k] = id < x.n ? (hb_i32)id : -1;
+		}
+		hb_program_look<HB_ROUND_ASIDE / HB_GRAPH_BLOCK>(x, v);
+	}
+}
+
+// hb_program_marks sets the bits of the vertices of a queue. Only the first item of a vertex counts.
+HB_DEVICE void hb_program_marks(const hb_u64 *from, hb_u64 items, hb_u32 *bits) {
+	HB_EACH(i, (hb_i64)items) {
+		const hb_u64 item = from[i];
+		if (item >> 32 == 0) atomicOr(bits + (hb_u32)item / 32, 1u << (hb_u32)item % 32);
+	}
+}
+
+// hb_program_unmark makes a queue of a bitmap and empties it.
+HB_DEVICE void hb_program_unmark(hb_u32 *bits, hb_i32 words, const hb_i64 *ptr, hb_u64 *queue, hb_u64 *size) {
+	const hb_i64 threads = (hb_i64)gridDim.x * HB_GRAPH_BLOCK;
+	for (hb_i64 i = (hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x; i - HB_LANE < words; i += threads) {
+		hb_u32 word = i < words ? bits[i] : 0;
+		if (word) bits[i] = 0;
+		while (__any_sync(HB_FULL, word)) {
+			const hb_i32 v = word ? (hb_i32)(i * 32) + __ffs(word) - 1 : -1;
+			word &= word - 1;
+			hb_append(queue, size, v, hb_chunks(ptr, v, HB_ROUND_CHUNK));
+		}
+	}
+}
+#endif
+
+// hb_program_push sums the messages of the queue. HB_PULLS: or it pulls, or converts between the
+// queue and a bitmap; inptr may be null if the host is to make it first.
 HB_KERNEL hb_program_push(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const HB_E *weight, const HB_V *state, const hb_u8 *closed, hb_u8 *hit,
-	HB_M *sums, const hb_u64 *queue, hb_i64 room, hb_i32 *touched, hb_u64 *round) {
+	HB_M *sums, hb_u64 *queue, hb_i64 room, hb_i32 *touched, hb_u64 *round, const hb_i64 *inptr, const hb_i32 *inidx, const HB_E *inweight,
+	hb_u32 *bits, hb_i32 *rest) {
 	__shared__ hb_i32 aside[HB_ROUND_ASIDE];
 	__shared__ hb_u32 asides;
 	__shared__ hb_u64 first;
-	if (round[HB_ROUND_MODE] != HB_ROUND_PUSH) return;
-	const hb_u64 items = round[HB_ROUND_ITEMS];
+	const hb_u64 items = round[HB_ROUND_ITEMS], mode = round[HB_ROUND_MODE];
 	const hb_i32 superstep = (hb_i32)round[HB_ROUND_STEP];
+#if HB_PULLS
+	__shared__ hb_i32 left[HB_ROUND_ASIDE], longs[HB_ROUND_LONGS];
+	__shared__ hb_u32 counts[3];
+	__shared__ hb_i64 found;
+	const hb_i32 words = (n + 31) / 32;
+	hb_u32 *marked = bits + round[HB_ROUND_MARKED] * words, *other = bits + (1 - round[HB_ROUND_MARKED]) * words;
+	if (mode == HB_ROUND_MARK) hb_program_marks(queue + round[HB_ROUND_SIDE] * room, items, marked);
+	if (mode == HB_ROUND_QUEUE) hb_program_unmark(marked, words, ptr, queue + (1 - round[HB_ROUND_SIDE]) * room, round + HB_ROUND_NEXT);
+	if (mode == HB_ROUND_QUEUE || mode == HB_ROUND_SCAN) {
+		HB_EACH(i, words) other[i] = 0;
+	}
+	if (mode == HB_ROUND_SCAN) {
+		const hb_u64 which = round[HB_ROUND_LISTED];
+		const hb_program_pull x = {n, superstep, ptr, inptr, inidx, inweight, state, closed, marked, sums, touched,
+			rest + (which == 1 ? n : 0), round, aside, left, longs, counts, &found, &first};
+		hb_program_scan(x, which ? rest + (which == 1 ? 0 : n) : 0, round[HB_ROUND_REST]);
+	}
+#endif
+	if (mode != HB_ROUND_PUSH) return;
 	const hb_u32 busy = hb_busy(items), share = hb_share(items);
 	if (items == 0 || blockIdx.x >= busy) return;
 	const hb_u64 *from = queue + round[HB_ROUND_SIDE] * room;
@@ -237,7 +472,8 @@ HB_KERNEL hb_program_push(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const 
 
 // hb_program_take applies the sums, or splits the pile, and decides what the next step does.
 HB_KERNEL hb_program_take(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *closed, hb_u8 *hit, HB_M *sums, const hb_i32 *touched, hb_u64 *queue,
-	hb_i64 room, hb_i32 *pile, hb_u8 *waiting, double width, hb_u64 *round, hb_i64 *log, hb_i64 *result) {
+	hb_i64 room, hb_i32 *pile, hb_u8 *waiting, double width, hb_u64 *round, hb_i64 *log, hb_i64 *result, const hb_i64 *inptr, hb_u32 *bits,
+	hb_i32 *rest) {
 	__shared__ hb_i32 near_aside[HB_ROUND_ASIDE];
 	__shared__ hb_u32 nears;
 	__shared__ hb_u64 edges, active;
@@ -252,6 +488,25 @@ HB_KERNEL hb_program_take(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *close
 #endif
 	const hb_u64 mode = round[HB_ROUND_MODE];
 	if (mode == HB_ROUND_STOP) return;
+#if HB_PULLS
+	if (mode == HB_ROUND_MARK || mode == HB_ROUND_QUEUE) { // another block that reads the new mode has no work
+		__syncthreads(); // all threads of block 0 have read the mode
+		if (blockIdx.x != 0 || threadIdx.x != 0) return;
+		if (mode == HB_ROUND_QUEUE) {
+			round[HB_ROUND_ITEMS] = round[HB_ROUND_NEXT];
+			round[HB_ROUND_NEXT] = 0;
+			round[HB_ROUND_SIDE] = 1 - round[HB_ROUND_SIDE];
+		}
+		round[HB_ROUND_MODE] = mode == HB_ROUND_MARK ? HB_ROUND_SCAN : HB_ROUND_PUSH;
+		return;
+	}
+	const bool scan = mode == HB_ROUND_SCAN;
+	const hb_u64 marked = round[HB_ROUND_MARKED], listed = round[HB_ROUND_LISTED];
+	hb_u32 *marks = bits + (1 - marked) * ((n + 31) / 32);
+	hb_i32 *left = rest + (listed == 1 ? n : 0);
+#else
+	const bool scan = false;
+#endif
 	const bool split = mode == HB_ROUND_SPLIT;
 	const hb_u64 work = split ? round[HB_ROUND_PILE] : round[HB_ROUND_TOUCHED], side = round[HB_ROUND_SIDE];
 	const hb_u32 busy = hb_busy((work + HB_WARP - 1) / HB_WARP);
@@ -278,11 +533,18 @@ HB_KERNEL hb_program_take(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *close
 		if (v >= 0 && !split) {
 			HB_V s = state[v];
 			near = hb_step(s, sums[v], v, HB_DEGREE(v), n, superstep, (const double *)0);
+#if !HB_ANY
 			sums[v] = HB_IDENTITY;
-			hit[v] = 0;
+#endif
+			if (!scan) hit[v] = 0;
 			state[v] = s;
 #if HB_SKIPS
-			closed[v] = hb_closed(s);
+			const bool shut = hb_closed(s);
+			closed[v] = shut;
+#endif
+#if HB_PULLS
+			if (scan && near) atomicOr(marks + v / 32, 1u << v % 32);
+			if (scan && !shut) left[atomicAdd(round + HB_ROUND_NEXT_REST, (hb_u64)1)] = v;
 #endif
 		}
 #if HB_PRIORITY
@@ -311,7 +573,7 @@ HB_KERNEL hb_program_take(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *close
 			count++;
 			mine += (hb_u64)(ptr[v + 1] - ptr[v]);
 		}
-		hb_program_activate(near, v, near_aside, &nears, ptr, to, round + HB_ROUND_NEXT);
+		hb_program_activate(near && !scan, v, near_aside, &nears, ptr, to, round + HB_ROUND_NEXT);
 	}
 	mine = hb_total(mine), count = hb_total(count);
 	if (HB_LANE == 0 && count) {
@@ -342,12 +604,22 @@ HB_KERNEL hb_program_take(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *close
 	volatile hb_u64 *now = round;
 	const hb_u64 senders = now[HB_ROUND_SENDERS], next = now[HB_ROUND_ACTIVE], out = now[HB_ROUND_EDGES];
 	if (!split) {
-		log[now[HB_ROUND_LOGGED]] = (hb_i64)senders;
+		log[now[HB_ROUND_LOGGED]] = (hb_i64)senders + (scan ? HB_ROUND_PULLED : 0);
 		now[HB_ROUND_LOGGED] += 1;
 		now[HB_ROUND_STEP] += 1;
 	}
-	now[HB_ROUND_ITEMS] = now[HB_ROUND_NEXT];
-	now[HB_ROUND_SIDE] = 1 - side;
+	if (!scan) {
+		now[HB_ROUND_ITEMS] = now[HB_ROUND_NEXT];
+		now[HB_ROUND_SIDE] = 1 - side;
+	}
+#if HB_PULLS
+	if (scan) {
+		now[HB_ROUND_MARKED] = 1 - marked;
+		now[HB_ROUND_LISTED] = listed == 1 ? 2 : 1;
+		now[HB_ROUND_REST] = now[HB_ROUND_NEXT_REST];
+		now[HB_ROUND_NEXT_REST] = 0;
+	}
+#endif
 	now[HB_ROUND_SENDERS] = next;
 	now[HB_ROUND_EXPLORED] += out;
 	now[HB_ROUND_TOUCHED] = now[HB_ROUND_NEXT] = now[HB_ROUND_ACTIVE] = now[HB_ROUND_EDGES] = 0;
@@ -364,10 +636,19 @@ HB_KERNEL hb_program_take(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *close
 	}
 #endif
 	const hb_u64 m = (hb_u64)ptr[n], pull = now[HB_ROUND_PULL];
-	const hb_u64 rest = HB_SKIPS ? m - (now[HB_ROUND_EXPLORED] < m ? now[HB_ROUND_EXPLORED] : m) : m;
+	const hb_u64 edges_left = HB_SKIPS ? m - (now[HB_ROUND_EXPLORED] < m ? now[HB_ROUND_EXPLORED] : m) : m;
 	if (all == 0) why = HB_ROUND_QUIET;
 	else if (now[HB_ROUND_STEP] == now[HB_ROUND_LIMIT] || now[HB_ROUND_LOGGED] == HB_ROUND_LOG) why = HB_ROUND_FULL;
-	else if (pull && out * pull > rest) why = HB_ROUND_WIDE;
+#if HB_PULLS
+	if (pull && out * pull > edges_left) {
+		then = scan ? HB_ROUND_SCAN : HB_ROUND_MARK;
+		if (!why && !inptr) why = HB_ROUND_WIDE;
+	} else if (scan) {
+		then = HB_ROUND_QUEUE;
+	}
+#else
+	else if (pull && out * pull > edges_left) why = HB_ROUND_WIDE;
+#endif
 	now[HB_ROUND_MODE] = then;
 	if (!why) return;
 	now[HB_ROUND_RESUME] = then;
