@@ -171,6 +171,7 @@ func (h *hostLevel) move(start []int32, seed uint64, level int, tolerance float6
 	if err := h.m.run(tolerance); err != nil {
 		return nil, 0, err
 	}
+	h.o.traced("Communities", "local moving", h.g.n, int64(len(h.g.idx)))
 	communities, count := numbered(h.m.label, h.g.degree)
 	return communities, count, nil
 }

@@ -409,15 +409,19 @@ func (r *deviceRun) superstep(method string, superstep int32) string {
 		mail = r.messages(next.Present)
 	}
 	blocks := (int64(n) + deviceBlock - 1) / deviceBlock
-	found := make([]float64, 2+blocks*int64(d.totals)) // two integers, and the totals of blocks
-	at := r.Alloc(8 * int64(len(found)))
+	found := make([]float64, 2+d.totals) // two integers, and the totals
+	at := r.Alloc(8 * (int64(len(found)) + blocks*int64(d.totals)))
+	parts := at.At(8 * int64(len(found)))
 	r.Fill(at, 0, 16)
 	every := int32(0)
 	if d.everywhere {
 		every = 1
 	}
 	r.Blocks(r.kernel("apply"), min(blocks, int64(r.Multiprocessors())*8), device.Threads, n, r.rows.Ptr, r.state.Val,
-		y.Present, y.Val, next.Val, next.Present, r.closed.Present, every, superstep, r.sums, at, mail.Val, at.At(16))
+		y.Present, y.Val, next.Val, next.Present, r.closed.Present, every, superstep, r.sums, at, mail.Val, parts)
+	if d.totals > 0 {
+		r.Blocks(r.kernel("sum"), 1, device.Threads, blocks, parts, r.sums, at.At(16))
+	}
 	if r.Err() != nil {
 		return ""
 	}
@@ -431,7 +435,9 @@ func (r *deviceRun) superstep(method string, superstep int32) string {
 	r.Free(at)
 	r.count, r.edges = int64(math.Float64bits(found[0])), int64(math.Float64bits(found[1]))
 	r.past += r.edges
-	r.addTotals(found[2:])
+	if d.totals > 0 {
+		r.total = found[2:]
+	}
 	r.whole()
 	if how.Plan != "" {
 		return how.Plan
@@ -447,33 +453,22 @@ func (r *deviceRun) messages(present device.Buffer) device.View {
 	return r.NewBitmap(r.n, r.p.message, present)
 }
 
-// sumTotals computes Totals: sums of blocks on the device, and of these on the host.
+// sumTotals computes Totals: sums of sums of blocks.
 func (r *deviceRun) sumTotals(superstep int32) {
 	d := r.p
 	if d.totals == 0 || r.n == 0 || r.Err() != nil {
 		return
 	}
 	blocks := (int64(r.n) + deviceBlock - 1) / deviceBlock
-	parts := make([]float64, blocks*int64(d.totals))
-	at := r.Alloc(8 * int64(len(parts)))
+	total := make([]float64, d.totals)
+	at := r.Alloc(8 * (1 + blocks) * int64(d.totals))
+	parts := at.At(8 * int64(d.totals))
 	r.Blocks(r.kernel("totals"), min(blocks, int64(r.Multiprocessors())*8), device.Threads, int32(r.n), r.rows.Ptr,
-		r.state.Val, superstep, r.sums, at)
-	r.Download(unsafe.Pointer(&parts[0]), at, 8*int64(len(parts)))
+		r.state.Val, superstep, r.sums, parts)
+	r.Blocks(r.kernel("sum"), 1, device.Threads, blocks, parts, r.sums, at)
+	r.Download(unsafe.Pointer(&total[0]), at, 8*int64(d.totals))
 	r.Free(at)
-	r.addTotals(parts)
-}
-
-// addTotals sums the totals of blocks, and gives the sums to the device.
-func (r *deviceRun) addTotals(parts []float64) {
-	d := r.p
-	if d.totals == 0 || r.Err() != nil {
-		return
+	if r.Err() == nil {
+		r.total = total
 	}
-	r.total = make([]float64, d.totals)
-	for k, x := range parts {
-		r.total[k%d.totals] += x
-	}
-	up := r.Upload(unsafe.Pointer(&r.total[0]), 8*int64(d.totals))
-	r.Copy(r.sums, up, 8*int64(d.totals))
-	r.Free(up)
 }
