@@ -117,10 +117,14 @@ func TestKilledRank(t *testing.T) {
 	if longtest.Enabled() {
 		moments = 30
 	}
-	var b strings.Builder // edges between odd and even vertices, so that PageRank converges slowly
+	var b strings.Builder // edges between 1000 and 3000 vertices, so that PageRank converges slowly
 	for v := range 4000 {
 		for k := range 20 {
-			b.WriteString(text2(v) + "\t" + text2((v+2*k*k+1)%4000) + "\n")
+			to := (v*31 + k*k*17 + k) % 1000
+			if v < 1000 {
+				to = 1000 + (v*31+k*k*17+k)%3000
+			}
+			b.WriteString(text2(v) + "\t" + text2(to) + "\n")
 		}
 	}
 	dir := t.TempDir()
