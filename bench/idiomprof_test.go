@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// BenchmarkIdiom runs our side of the idiom named by HIVEBLAS_CASE, for profiles.
+// BenchmarkIdiom runs our side of the idiom named by HIVEBLAS_CASE, for profiles; HIVEBLAS_DATA is as --data of hiveblas bench.
 func BenchmarkIdiom(b *testing.B) {
 	want := os.Getenv("HIVEBLAS_CASE")
 	if want == "" {
@@ -15,7 +15,7 @@ func BenchmarkIdiom(b *testing.B) {
 		if c.name != want {
 			continue
 		}
-		in, err := newIdiomInput("")
+		in, err := newIdiomInput(os.Getenv("HIVEBLAS_DATA"))
 		if err != nil {
 			b.Fatal(err)
 		}
