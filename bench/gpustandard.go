@@ -17,7 +17,7 @@ type standardRun func(g graph64, run apps.Run) (figures func() ([]float64, error
 func gpuStandardCases() (list []gpuCase) {
 	few := make([]int, 16)
 	for k := range few {
-		few[k] = 3 * k
+		few[k] = k
 	}
 	add := func(name, input string, run standardRun) {
 		list = append(list, gpuCase{name, Bar{Ratio: 1}, input, run.plan})
