@@ -33,14 +33,15 @@ type LabelPropagationResult struct {
 //	L(v, label(v)) = 1;   C = A +.pair L (+ Aᵀ +.pair L);   label(v) = least argmax over C(v, :)
 //
 // The row-wise argmax is the max of C·2³² − j. O(edges) an iteration on the host
-// with Method Auto, which counts labels in an array: 8 bytes for each vertex and thread.
+// with Method Auto, which counts labels in an array: 8 bytes for each vertex and thread. The fused
+// form counts in hash tables: 16 bytes for each entry, 32 in a directed graph.
 func LabelPropagation[T comparable](g matrix.Source[T], opts ...LabelPropagationOptions) (*LabelPropagationResult, error) {
 	const app = "LabelPropagation"
 	o, err := only(app, opts)
 	if err != nil {
 		return nil, err
 	}
-	a, n, err := begun(app, "label propagation", g, o.Run)
+	a, n, at, err := begunFused(app, "label propagation", g, o.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -49,6 +50,9 @@ func LabelPropagation[T comparable](g matrix.Source[T], opts ...LabelPropagation
 	}
 	if o.MaxIterations == 0 {
 		o.MaxIterations = 10
+	}
+	if at != nil {
+		return fusedPropagation(at, a, n, o)
 	}
 	both := !access.Symmetric(a) && (a.Place() != nil || !symmetric(a))
 	propagate := propagatePipeline

@@ -25,16 +25,20 @@ type IndependentSetOptions struct {
 //
 // until there is no candidate. As priorities stay, the set is the one that takes vertices greedily
 // in descending order (Blelloch, Fineman, Shun, SPAA 2012), which the host with Method Auto does:
-// O(vertices · log vertices + edges), by one thread. The result depends on Seed alone.
+// O(vertices · log vertices + edges), by one thread. The fused form reads each row once. The result
+// depends on Seed alone.
 func MaximalIndependentSet[T comparable](g matrix.Source[T], opts ...IndependentSetOptions) (*matrix.Vector[bool], error) {
 	const app = "MaximalIndependentSet"
 	o, err := only(app, opts)
 	if err != nil {
 		return nil, err
 	}
-	a, n, err := begunUndirected(app, "independent set", g, o.Run)
+	a, n, at, err := begunUndirectedFused(app, "independent set", g, o.Run)
 	if err != nil {
 		return nil, err
+	}
+	if at != nil {
+		return fusedIndependent(at, a, n, o)
 	}
 	if o.hostKernel(a) {
 		return independentOnHost(rowsOf(a), o)

@@ -25,6 +25,8 @@ type Cores struct {
 //
 //	L = {v : d(v) ≤ k};   core⟨L⟩ = k;   d = d⟨¬L⟩;   d −= L +.pair A,   until L is empty; then k + 1
 //
+// The fused form does the same with a queue (Kabir, Madduri, IPDPSW 2017).
+//
 // On the host with Method Auto the vertices are kept in buckets by degree instead: O(vertices +
 // edges), by one thread (Batagelj, Zaversnik: An O(m) algorithm for cores decomposition of
 // networks, 2003, arXiv:cs/0310049).
@@ -34,9 +36,12 @@ func CoreNumbers[T comparable](g matrix.Source[T], opts ...CoreOptions) (*Cores,
 	if err != nil {
 		return nil, err
 	}
-	a, n, err := begunUndirected(app, "core numbers", g, o.Run)
+	a, n, at, err := begunUndirectedFused(app, "core numbers", g, o.Run)
 	if err != nil {
 		return nil, err
+	}
+	if at != nil {
+		return fusedCores(at, a, n, o.Run)
 	}
 	c := &Cores{}
 	if o.hostKernel(a) {

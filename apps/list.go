@@ -82,8 +82,9 @@ func List[T semiring.Number]() []App[T] {
 			func(g *matrix.Matrix[T], run Run) error {
 				return second(KTruss(g, 3, KTrussOptions{Run: run}))
 			})},
-		{Name: "scc"}, {Name: "kcore"}, {Name: "mis"}, {Name: "colour"}, {Name: "toposort"}, // on the host
-		{Name: "cdlp"}, {Name: "similar"}, {Name: "msf"}, {Name: "matching"},
+		{Name: "scc", Kernels: always(sccProgram)}, {Name: "kcore", Kernels: always(coreProgram)},
+		{Name: "mis", Kernels: always(misProgram)}, {Name: "cdlp", Kernels: always(cdlpProgram)},
+		{Name: "colour"}, {Name: "toposort"}, {Name: "similar"}, {Name: "msf"}, {Name: "matching"}, // on the host
 		{Name: "betweenness"}, {Name: "closeness"}, // compile their products at the first use
 		{Name: "clustering", Use: uses(
 			func(g *matrix.Matrix[T], run Run) error {

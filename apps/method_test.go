@@ -40,6 +40,38 @@ var formed = map[string]func(g matrix.Source[float64], run Run) ([]float64, matr
 		return append(listed(res.Label), float64(res.Count), float64(res.Largest)),
 			res.Label.Place(), nil
 	},
+	"StronglyConnectedComponents": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
+		res, err := StronglyConnectedComponents(g, ComponentsOptions{Run: run})
+		if err != nil {
+			return nil, nil, err
+		}
+		return componentFigures(res), res.Label.Place(), nil
+	},
+	"CoreNumbers": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
+		res, err := CoreNumbers(g, CoreOptions{Run: run})
+		if err != nil {
+			return nil, nil, err
+		}
+		return append(listed(res.Number), float64(res.Max), float64(res.Inner)), res.Number.Place(), nil
+	},
+	"LabelPropagation": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
+		res, err := LabelPropagation(g, LabelPropagationOptions{Run: run, MaxIterations: 7})
+		if err != nil {
+			return nil, nil, err
+		}
+		return append(componentFigures(&res.Components), float64(res.Iterations)), res.Label.Place(), nil
+	},
+	"MaximalIndependentSet": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
+		set, err := MaximalIndependentSet(g, IndependentSetOptions{Run: run, Seed: 3})
+		if err != nil {
+			return nil, nil, err
+		}
+		list := make([]float64, set.Size())
+		for v := range set.All() {
+			list[v] = 1
+		}
+		return list, set.Place(), nil
+	},
 	"PageRank": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
 		res, err := PageRank(g, PageRankOptions{Run: run, Tolerance: 1e-6})
 		if err != nil {

@@ -20,6 +20,9 @@ import (
 // A round first removes vertices without an edge from or without an edge to the others. The number
 // of rounds is at most the length of the longest chain of components.
 //
+// The fused form takes the component of a pivot first, by a search in both directions (Slota,
+// Rajamanickam, Madduri, IPDPS 2014), and then goes by colours.
+//
 // On the host with Method Auto a depth-first search does the same in O(vertices + edges), by one
 // thread (Tarjan, SIAM Journal on Computing 1, 1972, in the form of Pearce, Information Processing
 // Letters 116, 2016, which keeps one number for each vertex).
@@ -29,9 +32,12 @@ func StronglyConnectedComponents[T comparable](g matrix.Source[T], opts ...Compo
 	if err != nil {
 		return nil, err
 	}
-	a, n, err := begun(app, "strongly connected components", g, o.Run)
+	a, n, at, err := begunFused(app, "strongly connected components", g, o.Run)
 	if err != nil {
 		return nil, err
+	}
+	if at != nil {
+		return fusedStrong(at, a, n, o.Run)
 	}
 	if o.hostKernel(a) {
 		return strongOnHost(a, o.Run)

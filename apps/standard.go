@@ -2,6 +2,7 @@ package apps
 
 import (
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -53,6 +54,20 @@ func begun[T comparable](app, stage string, g matrix.Source[T], run Run) (a matr
 	if err := run.notFused(app); err != nil {
 		return a, 0, err
 	}
+	return opened(app, stage, g, run)
+}
+
+// begunFused is begun for workflows with a fused form. It returns the device that runs it, nil for
+// another form.
+func begunFused[T comparable](app, stage string, g matrix.Source[T], run Run) (a matrix.View[bool], n int, at device.Runner, err error) {
+	if a, n, err = opened(app, stage, g, run); err == nil {
+		at, err = run.fused(app, a.Place())
+	}
+	return a, n, at, err
+}
+
+// opened is begun without the check of the method.
+func opened[T comparable](app, stage string, g matrix.Source[T], run Run) (a matrix.View[bool], n int, err error) {
 	if n, err = square(app, g); err != nil {
 		return a, 0, err
 	}
@@ -66,6 +81,14 @@ func begunUndirected[T comparable](app, stage string, g matrix.Source[T], run Ru
 		a, err = undirectedPattern(g, run, n)
 	}
 	return a, n, err
+}
+
+// begunUndirectedFused is begunFused for an undirected graph.
+func begunUndirectedFused[T comparable](app, stage string, g matrix.Source[T], run Run) (a matrix.View[bool], n int, at device.Runner, err error) {
+	if a, n, at, err = begunFused(app, stage, g, run); err == nil {
+		a, err = undirectedPattern(g, run, n)
+	}
+	return a, n, at, err
 }
 
 // brought is begun for workflows that compute on the host: it brings the graph there.

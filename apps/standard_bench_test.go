@@ -12,7 +12,7 @@ import (
 
 // BenchmarkStandard times the workflows of the standard set on an R-MAT of scale 14, or of that of
 // the environment variable HIVEBLAS_SCALE: by their kernels of the host, and on the first GPU if
-// HIVEBLAS_TEST_GPU is set.
+// HIVEBLAS_TEST_GPU is set, there with the launch constants of HIVEBLAS_CHUNK and HIVEBLAS_ALONE.
 func BenchmarkStandard(b *testing.B) {
 	scale := 14
 	if s, err := strconv.Atoi(os.Getenv("HIVEBLAS_SCALE")); err == nil {
@@ -26,6 +26,13 @@ func BenchmarkStandard(b *testing.B) {
 		}
 		b.Cleanup(func() { _ = d.Close() })
 		there = d
+		for name, list := range map[string][]*int{"HIVEBLAS_CHUNK": {&coreChunk, &sccChunk}, "HIVEBLAS_ALONE": {&coreAlone, &sccAlone}} {
+			if x, err := strconv.Atoi(os.Getenv(name)); err == nil {
+				for _, p := range list {
+					*p = x
+				}
+			}
+		}
 	}
 	tuples := gen.RMAT(scale, 8, gen.RMATOptions{Seed: 1})
 	symmetric, directed := gen.CSR(gen.Symmetrise(tuples)), gen.CSR(tuples)
@@ -128,6 +135,7 @@ func BenchmarkStandard(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.Run(c.name+"/device", times(on, Run{}))
+		b.Run(c.name+"/device pipeline", times(on, Run{Method: Pipeline}))
 	}
 }
 

@@ -126,6 +126,7 @@ func gpuCases() []gpuCase {
 		}
 	}
 	add("leiden email-Enron, 2 passes", ms(21), dataInput+"email-Enron", gpuLouvain{apps.CommunitiesOptions{Leiden: true}, .622, true}.plan)
+	cases = append(cases, gpuStandardCases()...)
 	add("bfs rmat22", ms(.15), "symmetric22", gpuBFS)
 	add("components rmat22", ms(5), "symmetric22", gpuComponents)
 	add("sssp rmat22", ms(10), "symmetric22", gpuSSSP)

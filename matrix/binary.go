@@ -188,6 +188,7 @@ func writeBinary[T comparable](w io.Writer, st *sparse.Store[T], kind byte, op s
 	}
 	head[13], head[14] = labels.kinds(st.NRows, st.NCols)
 	le.PutUint32(head[60:], crc32.Checksum(head[:60], castagnoli))
+	o.size = int64(len(head)) + 8*int64(len(st.Ptr)) + 4*int64(len(st.RowIDs)+len(st.Idx)) + int64(len(st.Present)) + int64(len(st.Val))*int64(e.fileWidth())
 	out := &reportingWriter{w: w, o: &o.common}
 	if _, err := out.Write(head); err != nil {
 		return err

@@ -38,8 +38,9 @@ type Builder[T comparable] struct {
 	count  int64
 	err    error
 
-	unchecked []int // blocks whose indices Build checks, in parallel
-	threads   int   // the number of threads of Build; 0: all
+	unchecked []int                   // blocks whose indices Build checks, in parallel
+	threads   int                     // the number of threads of Build; 0: all
+	sorted    func(done, total int64) // receives how much Build has sorted; may be nil
 }
 
 const (
@@ -219,7 +220,7 @@ func (b *Builder[T]) build(dup Combiner[T]) (*sparse.Store[T], error) {
 	}
 	blocks := b.blocks
 	b.blocks, b.count = nil, 0
-	st, err := sparse.Build(b.m, b.n, blocks, f, b.threads)
+	st, err := sparse.Build(b.m, b.n, blocks, f, b.threads, b.sorted)
 	var d *sparse.DuplicateError
 	if errors.As(err, &d) {
 		return nil, &DuplicateError{d.Row, d.Col}

@@ -101,7 +101,7 @@ func readEdges[T comparable](r io.Reader, o *readOptions, bipartite bool) (*Matr
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	b.threads = o.threads
+	o.sorts(&b.threads, &b.sorted)
 	a, err := b.Build(dup)
 	if err != nil {
 		return nil, nil, nil, rd.duplicate(err, rows, cols)

@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/hiveblas/hiveblas/internal/chunk"
 )
 
 // WriteEdgeList writes the entries of a by rows, “row<TAB>column<TAB>value” a
@@ -120,7 +119,7 @@ func writeVectorTSV[T comparable](w io.Writer, v *Vector[T], o *writeOptions) er
 	name := o.labels.appender(delim, true)
 	st := v.m.rows1()
 	pieces := int((st.NVals + pieceEntries - 1) / pieceEntries)
-	return chunk.Write(o.ctx, out, o.threads, pieces, func(piece int, buf []byte) []byte {
+	return o.writePieces(out, pieces, st.NVals, func(piece int, buf []byte) []byte {
 		lo := piece * pieceEntries
 		hi := min(lo+pieceEntries, len(st.Idx))
 		for p := lo; p < hi; p++ {

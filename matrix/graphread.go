@@ -66,7 +66,7 @@ func (g *graphEdges[T]) finish(m, n int, labels sides, undirected bool) (*Matrix
 	}
 	mirror := undirected || o.symmetrise
 	b := NewBuilder[T](m, n)
-	b.threads = o.threads
+	o.sorts(&b.threads, &b.sorted)
 	for _, t := range g.blocks {
 		if mirror && g.dup != nil {
 			toLower(t)

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/hiveblas/hiveblas/internal/chunk"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -145,7 +144,7 @@ func (g *graphOut[T]) weights() func(buf []byte, v T) []byte { return g.e.append
 // eachVertex formats vertices in order, several threads at a time.
 func (g *graphOut[T]) eachVertex(f func(buf []byte, v int) []byte) error {
 	const piece = 1 << 12
-	return chunk.Write(g.o.ctx, g.w, g.o.threads, (g.n+piece-1)/piece, func(k int, buf []byte) []byte {
+	return g.o.writePieces(g.w, (g.n+piece-1)/piece, int64(g.n), func(k int, buf []byte) []byte {
 		for v := k * piece; v < min((k+1)*piece, g.n); v++ {
 			buf = f(buf, v)
 		}

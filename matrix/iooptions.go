@@ -27,6 +27,8 @@ type common struct {
 	threads  int
 	file     string
 	progress func(int64)
+	stages   func(stage string, done, total int64)
+	size     int64 // bytes that a writer of a binary form will write; 0 if unknown
 	labels   *Labels
 	cols     *Labels
 	format   FileFormat
@@ -121,6 +123,14 @@ func FileName(name string) FileOption { return fileOption(func(o *common) { o.fi
 // bytes read so far (before decompression) or written so far.
 func Progress(f func(bytes int64)) FileOption {
 	return fileOption(func(o *common) { o.progress = f })
+}
+
+// Stages calls f, one call at a time, with the name of a stage and how much of it is done:
+// "sort", in which a reader orders the entries it has read (entries), and "write" (entries of text
+// formats, vertices of those that list them, bytes of .hgb, .npz and .npy). Readers report bytes by
+// [Progress].
+func Stages(f func(stage string, done, total int64)) FileOption {
+	return fileOption(func(o *common) { o.stages = f })
 }
 
 // WithLabels gives rows and columns the names of l. Lists have l.Name(i) for index i, a
@@ -283,6 +293,28 @@ func (o *common) report(n int64) {
 	}
 }
 
+// stage reports how much of a stage is done.
+func (o *common) stage(name string, done, total int64) {
+	if o.stages != nil {
+		o.stages(name, done, total)
+	}
+}
+
+// sorts sets how a builder runs and where it reports.
+func (o *common) sorts(threads *int, sorted *func(done, total int64)) {
+	*threads, *sorted = o.threads, nil
+	if o.stages != nil {
+		*sorted = func(done, total int64) { o.stages("sort", done, total) }
+	}
+}
+
+// writePieces formats pieces of a text several at a time, and writes them in order; of total items.
+func (o *common) writePieces(w io.Writer, pieces int, total int64, format func(piece int, buf []byte) []byte) error {
+	return chunk.Write(o.ctx, w, o.threads, pieces, format, func(wrote int) {
+		o.stage("write", total*int64(wrote)/int64(pieces), total)
+	})
+}
+
 func (o *common) stopped() error {
 	if o.ctx == nil {
 		return nil
@@ -344,5 +376,8 @@ func (r *reportingWriter) Write(p []byte) (int, error) {
 	n, err := r.w.Write(p)
 	r.n += int64(n)
 	r.o.report(r.n)
+	if r.o.size > 0 {
+		r.o.stage("write", min(r.n, r.o.size), r.o.size)
+	}
 	return n, err
 }

@@ -128,7 +128,7 @@ type mmBlock[T any] struct {
 // coordinates reads the lines "row column value".
 func (rd *mmReader[T]) coordinates(dup Combiner[T]) (*Matrix[T], error) {
 	b := NewBuilder[T](rd.info.Rows, rd.info.Cols)
-	b.threads = rd.o.threads
+	rd.o.sorts(&b.threads, &b.sorted)
 	lower := rd.o.symmetrise && dup != nil && rd.info.general()
 	var n int64
 	err := chunk.Read(rd.o.ctx, rd.src, rd.o.threads, rd.parse, func(r mmBlock[T]) error {

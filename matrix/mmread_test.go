@@ -433,3 +433,40 @@ func TestFloatScanning(t *testing.T) {
 		}
 	}
 }
+
+// Readers report how many entries are sorted, writers how many are written.
+func TestStages(t *testing.T) {
+	t.Parallel()
+	var stages map[string][2]int64 // the last report of each
+	watch := Stages(func(stage string, done, total int64) {
+		if last := stages[stage]; done < last[0] || done > total || total == 0 {
+			t.Errorf("%s: %d of %d after %v", stage, done, total, last)
+		}
+		stages[stage] = [2]int64{done, total}
+	})
+	text := rmatText(12, "pattern")
+	first := CombineFunc[bool](func(x, _ bool) bool { return x })
+	stages = map[string][2]int64{}
+	a, err := ReadMatrixMarket[bool](bytes.NewReader(text), watch, Duplicates(first))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := stages["sort"]; s[0] != s[1] || s[1] < a.NVals() || len(stages) != 1 {
+		t.Errorf("reading: %v", stages)
+	}
+	for format, want := range map[FileFormat]int64{
+		FormatTSV: a.NVals(), FormatMatrixMarket: a.NVals(), FormatDIMACS: a.NVals(), FormatBinary: 0, FormatNPZ: 0, FormatNPY: 1 << 24,
+	} {
+		stages = map[string][2]int64{}
+		if err := Write(io.Discard, a, InFormat(format), watch); err != nil {
+			t.Fatalf("%v: %v", format, err)
+		}
+		s := stages["write"]
+		if want == 0 { // bytes of headers and checksums are not counted
+			want = s[1]
+		}
+		if len(stages) != 1 || s[1] != want || s[0] < s[1]/2 {
+			t.Errorf("writing %v: %v, want %d", format, stages, want)
+		}
+	}
+}

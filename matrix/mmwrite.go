@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hiveblas/hiveblas/internal/chunk"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -181,7 +180,7 @@ func writeMatrixMarket[T comparable](w io.Writer, a *Matrix[T], o *writeOptions)
 func writeRows[T comparable](w io.Writer, st *sparse.Store[T], o *writeOptions, entry func(buf []byte, i int, j int32, v T) []byte) error {
 	pieces := int(st.NVals/pieceEntries) + 1
 	bounds := parallel.Cut(st.Ptr, pieces, 1)
-	return chunk.Write(o.ctx, w, o.threads, len(bounds)-1, func(piece int, buf []byte) []byte {
+	return o.writePieces(w, len(bounds)-1, st.NVals, func(piece int, buf []byte) []byte {
 		for k := bounds[piece]; k < bounds[piece+1]; k++ {
 			i := st.RowID(k)
 			lo, hi := st.Ptr[k], st.Ptr[k+1]

@@ -257,7 +257,9 @@ func WriteNPY[T Element](w io.Writer, a *Matrix[T], opts ...WriteOption) error {
 	if err := checkCells(op, m, n); err != nil {
 		return err
 	}
-	out := &reportingWriter{w: w, o: &writeOptionsOf(opts).common}
+	o := writeOptionsOf(opts)
+	o.size = int64(m) * int64(n) * int64(e.fileWidth())
+	out := &reportingWriter{w: w, o: &o.common}
 	if _, err := out.Write(npy.AppendHeader(nil, e.npyKind(), fmt.Sprintf("(%d, %d)", m, n))); err != nil {
 		return err
 	}

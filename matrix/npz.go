@@ -385,6 +385,7 @@ func writeNPZ[T comparable](op string, w io.Writer, a *Matrix[T], o *writeOption
 	if o.labels == o.cols && m == n {
 		names = map[string]*Labels{"names": o.labels}
 	}
+	o.size = 4*int64(len(st.Ptr)+len(st.Idx)) + int64(len(st.Val))*int64(e.fileWidth())
 	nz := &npzWriter{z: zip.NewWriter(&reportingWriter{w: w, o: &o.common})}
 	format := [...]string{"csr", "csc", "coo"}[o.layout]
 	nz.array("format", "|S3", "()", func(w io.Writer) error {

@@ -94,7 +94,7 @@ func componentSizes(label *matrix.Vector[int32]) []apps.Nomination[float64] {
 
 // writeSizes writes lines of a vertex of a component and its size.
 func (j *job) writeSizes(all []apps.Nomination[float64]) error {
-	return j.writeLines(func(line func(fields ...string) error) error {
+	return j.writeLines(len(all), func(line func(fields ...string) error) error {
 		for _, c := range all {
 			if err := line(j.graph.name(c.Vertex), text(c.Distance)); err != nil {
 				return err

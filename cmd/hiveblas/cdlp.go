@@ -18,7 +18,7 @@ directed graph a neighbour with edges in both directions counts twice. -o writes
 label of each vertex. See louvain for communities of large modularity.`,
 		example: `  hiveblas cdlp friends.txt --undirected -o communities.tsv
   hiveblas cdlp graph.mtx.gz --iterations 30 --json`,
-		threshold: noThreshold, writes: "the labels", files: matrixFiles,
+		fused: true, threshold: noThreshold, writes: "the labels", files: matrixFiles,
 		flags: func(fs *pflag.FlagSet) { fs.IntVar(&most, "iterations", 10, "stop after `N` iterations") },
 		check: func(_ *job, _ string, bad func(string, ...any) error) error {
 			if most < 1 {

@@ -15,7 +15,7 @@ triangles over all pairs of neighbours of a vertex. Directions, weights and
 self-loops are ignored.`,
 		example: `  hiveblas clustering friends.txt -o coefficients.tsv
   hiveblas clustering graph.mtx.gz --json`,
-		threshold: thresholdTC, writes: "the coefficients", files: matrixFiles, top: "highest coefficients",
+		bothWays: true, threshold: thresholdTC, writes: "the coefficients", files: matrixFiles, top: "highest coefficients",
 		run: func(j *job, run apps.Run) (*standardResult, error) {
 			c, err := apps.LocalClustering(j.graph.Matrix, apps.ClusteringOptions{Run: run})
 			if err != nil {

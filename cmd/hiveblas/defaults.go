@@ -61,11 +61,42 @@ func flagError(cmd *cobra.Command, err error) error {
 				best, least = f.Name, d
 			}
 		})
-		if best != "" {
+		switch others := commandsWith(cmd, name); {
+		case name == "undirected" && cmd.Flags().Lookup("duplicates") != nil:
+			msg += ": " + cmd.Name() + " takes every edge in both directions"
+		case len(others) > 0 && least > 1:
+			msg += ", which is one of " + others
+		case best != "":
 			msg += ", did you mean --" + best + "?"
 		}
 	}
 	return &usageError{cmd.CommandPath(), msg}
+}
+
+// commandsWith lists the other commands that have a flag, at most a few by name; "" if none has it.
+func commandsWith(cmd *cobra.Command, name string) string {
+	const few = 4
+	var list []string
+	var visit func(c *cobra.Command)
+	visit = func(c *cobra.Command) {
+		f := c.Flags().Lookup(name)
+		if f != nil && !f.Hidden && !c.Hidden {
+			list = append(list, strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" "))
+		}
+		for _, sub := range c.Commands() {
+			visit(sub)
+		}
+	}
+	visit(cmd.Root())
+	switch {
+	case len(list) == 0:
+		return ""
+	case len(list) > few:
+		return strings.Join(list[:few], ", ") + fmt.Sprintf(" and %d other commands", len(list)-few)
+	case len(list) == 1:
+		return list[0]
+	}
+	return strings.Join(list[:len(list)-1], ", ") + " and " + list[len(list)-1]
 }
 
 // distance returns the number of letters to insert, delete or replace to make b of a (Levenshtein).

@@ -9,11 +9,14 @@ import (
 
 func TestDidYouMean(t *testing.T) {
 	for args, want := range map[string]string{
-		"bfs g.mtx --sorce 0":   "unknown flag: --sorce, did you mean --source?",
-		"cc g.mtx --undirectd":  "did you mean --undirected?",
-		"cc g.mtx --dev gpu":    "did you mean --device?",
-		"cc g.mtx --zzzzzzzzzz": "unknown flag: --zzzzzzzzzz; see",
-		"bsf g.mtx":             `unknown command "bsf", did you mean bfs`,
+		"bfs g.mtx --sorce 0":      "unknown flag: --sorce, did you mean --source?",
+		"cc g.mtx --undirectd":     "did you mean --undirected?",
+		"cc g.mtx --dev gpu":       "did you mean --device?",
+		"cc g.mtx --zzzzzzzzzz":    "unknown flag: --zzzzzzzzzz; see",
+		"bfs g.mtx --resolution 2": "unknown flag: --resolution, which is one of louvain; see",
+		"head g.mtx --top 3":       "unknown flag: --top, which is one of ",
+		"kcore g.mtx --undirected": "unknown flag: --undirected: kcore takes every edge in both directions; see",
+		"bsf g.mtx":                `unknown command "bsf", did you mean bfs`,
 	} {
 		got := hiveblas(t, strings.Fields(args)...)
 		if got.code != 2 || !strings.Contains(got.stderr, want) {

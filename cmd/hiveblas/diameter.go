@@ -18,7 +18,7 @@ component, and two such vertices. --searches stops with bounds after so many
 breadth-first searches. Directions, weights and self-loops are ignored.`,
 		example: `  hiveblas diameter roads.mtx.gz
   hiveblas diameter web.mtx.gz --searches 10 --json`,
-		threshold: thresholdBFS,
+		bothWays: true, threshold: thresholdBFS,
 		flags: func(fs *pflag.FlagSet) {
 			fs.IntVar(&searches, "searches", 0, "stop after `N` searches (0: no limit)")
 		},

@@ -96,6 +96,10 @@ func (f *readFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.duplicates, "duplicates", "error", "combine repeated entries by `RULE`: error, sum, min, max, first or last")
 	fs.StringArrayVar(&f.names, "names", nil, "read the names of vertices from `FILE`: one a line, or lines of a vertex, a tab and its name; twice for rows and columns")
 	fs.BoolVar(&f.numbers, "vertex-numbers", false, "vertices are numbers from 0, whatever names the input has")
+}
+
+// complete registers the values of the flags for shell completion.
+func (f *readFlags) complete(cmd *cobra.Command) {
 	complete(cmd, "format", append([]string{"auto"}, formatNames()...)...)
 	complete(cmd, "delimiter", "auto", "comma", "tab", "semicolon", "bar", "blank")
 	complete(cmd, "header", "auto", "yes", "no")

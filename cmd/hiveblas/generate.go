@@ -214,16 +214,8 @@ func (j *job) drawTo(w io.Writer, g *generate.Graph, f *generateFlags) error {
 			return err
 		}
 	}
-	title := "write " + j.out.path
-	var written int64
-	counted := writerFunc(func(p []byte) (int, error) {
-		k, err := w.Write(p)
-		written += int64(k)
-		j.progress.update(title, written, 0)
-		return k, err
-	})
 	pieces := int((g.Edges() + drawPiece - 1) / drawPiece)
-	return chunk.Write(j.ctx, counted, j.run.threads, pieces, func(piece int, buf []byte) []byte {
+	return chunk.Write(j.ctx, w, j.run.threads, pieces, func(piece int, buf []byte) []byte {
 		lo := int64(piece) * drawPiece
 		src := make([]int32, min(drawPiece, g.Edges()-lo))
 		dst := make([]int32, len(src))
@@ -245,13 +237,8 @@ func (j *job) drawTo(w io.Writer, g *generate.Graph, f *generateFlags) error {
 			buf = append(buf, '\n')
 		}
 		return buf
-	})
+	}, func(wrote int) { j.progress.update(j.out.title(), int64(wrote), int64(pieces)) })
 }
-
-// writerFunc is a function as a writer.
-type writerFunc func(p []byte) (int, error)
-
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
 // writeBuilt builds the matrix and writes it.
 func (j *job) writeBuilt(g *generate.Graph, f *generateFlags) error {

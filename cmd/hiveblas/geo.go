@@ -153,7 +153,7 @@ func (j *job) readLocations(file string, base int) (*apps.Locations, error) {
 
 // writePlaces writes vertex, latitude, longitude and pass of each located vertex.
 func (j *job) writePlaces(res *apps.Geolocation) error {
-	return j.writeLines(func(line func(fields ...string) error) error {
+	return j.writeLines(int(res.Latitude.NVals()), func(line func(fields ...string) error) error {
 		for v, lat := range res.Latitude.All() {
 			lon, _ := res.Longitude.At(v)
 			pass, _ := res.Pass.At(v)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"sync/atomic"
 
@@ -188,7 +189,10 @@ func (j *job) onlyLists(file string) error {
 func (j *job) readOptions(in *input, g *graph, only bool) []matrix.ReadOption {
 	opts := append(j.read.options(),
 		matrix.WithContext(j.ctx), matrix.Threads(j.run.threads), matrix.WithInfo(&g.info), matrix.FileName(in.name), matrix.Warn(j.warn),
-		matrix.Progress(func(bytes int64) { j.progress.update(in.title(), bytes, in.size) }))
+		matrix.Progress(func(bytes int64) { j.progress.update(in.title(), bytes, in.size) }),
+		matrix.Stages(func(stage string, done, total int64) {
+			j.progress.update(stage+" "+filepath.Base(in.name), done, total)
+		}))
 	if only {
 		opts = append(opts, matrix.PatternOnly())
 	}
@@ -237,7 +241,11 @@ func (g *graph) vertex(place, text string) (int, error) {
 			}
 			return v, nil
 		}
-		return 0, &failure{g.file + ": " + place, fmt.Sprintf("there is no vertex %q", text), "give a name that occurs in the file", nil}
+		what := fmt.Sprintf("there is no vertex %q", text)
+		if near := nearName(g.cols, n, text); near != "" {
+			what += fmt.Sprintf(", did you mean %q?", near)
+		}
+		return 0, &failure{g.file + ": " + place, what, "give a name that occurs in the file", nil}
 	}
 	v, err := strconv.Atoi(text)
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -21,7 +22,7 @@ and weights. It reads the whole file.`,
 		Args: positional("GRAPH"),
 	}
 	j := newJob(s, cmd).reads().writes("the edges", listFiles...)
-	cmd.Flags().IntVar(&count, "count", 10, "print `N` edges")
+	cmd.Flags().IntVarP(&count, "count", "n", 10, "print `N` edges")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if count < 0 {
 			return &usageError{cmd.CommandPath(), fmt.Sprintf("--count is %d, want 0 or more", count)}
@@ -67,7 +68,7 @@ func (j *job) writeEntries(v values, order []int64) error {
 		}
 		return f
 	}
-	return j.writeLines(func(line func(fields ...string) error) error {
+	return j.writeLines(int(v.NVals()), func(line func(fields ...string) error) error {
 		if order == nil {
 			return v.entries(func(row, col int, value string) error { return line(fields(row, col, value)...) })
 		}
@@ -126,7 +127,7 @@ names. Ties have the order of the input.`,
 		if by == "weight" {
 			var order []int64
 			err := j.stage("sort", func() error {
-				order = j.graph.values.byWeight(reverse)
+				order = j.graph.values.byWeight(reverse, j.comparisons(j.graph.values.NVals()))
 				return nil
 			})
 			if err != nil {
@@ -155,6 +156,17 @@ names. Ties have the order of the input.`,
 	return cmd
 }
 
+// comparisons returns a function that counts the comparisons of a sort of n items, and shows what
+// share of the n·log₂ n that it takes is done.
+func (j *job) comparisons(n int64) func() {
+	total, done := n*int64(bits.Len64(uint64(n))), int64(0)
+	return func() {
+		if done++; done&0xffff == 0 {
+			j.progress.update("sort", min(done, total), total)
+		}
+	}
+}
+
 // vertexOrder returns the vertices by descending degree or by name.
 func (j *job) vertexOrder(by string, reverse bool) []int {
 	n, _, _ := j.graph.size()
@@ -168,7 +180,9 @@ func (j *job) vertexOrder(by string, reverse bool) []int {
 	if reverse {
 		sign = -1
 	}
+	compared := j.comparisons(int64(n))
 	slices.SortStableFunc(vs, func(a, b int) int {
+		compared()
 		if by == "degree" {
 			return sign * cmp.Compare(degree(b), degree(a))
 		}

@@ -26,7 +26,7 @@ authorities. Weights are ignored.`,
 				figures: []field{{"iterations", "iterations", c.Iterations}}, ranks: c.Authorities,
 				write: func() error {
 					hubs, authorities := c.Hubs.Dense(0), c.Authorities.Dense(0)
-					return j.writeLines(func(line func(fields ...string) error) error {
+					return j.writeLines(len(hubs), func(line func(fields ...string) error) error {
 						for v, x := range hubs {
 							if err := line(j.graph.name(v), text(x), text(authorities[v])); err != nil {
 								return err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/comm"
@@ -63,6 +64,21 @@ func newJob(s *session, cmd *cobra.Command) *job {
 // reads adds the flags of commands that read a graph.
 func (j *job) reads() *job {
 	j.read.add(j.cmd)
+	j.read.complete(j.cmd)
+	return j
+}
+
+// readsBothWays is reads for commands that take every edge in both directions: they have no
+// --undirected.
+func (j *job) readsBothWays() *job {
+	all := &cobra.Command{}
+	j.read.add(all)
+	all.Flags().VisitAll(func(f *pflag.Flag) {
+		if f.Name != "undirected" {
+			j.cmd.Flags().AddFlag(f)
+		}
+	})
+	j.read.complete(j.cmd)
 	return j
 }
 

@@ -14,7 +14,7 @@ part of a subgraph whose vertices all have k or more neighbours in it. Direction
 weights and self-loops are ignored.`,
 		example: `  hiveblas kcore friends.txt -o cores.tsv
   hiveblas kcore graph.mtx.gz --top 20 --json`,
-		threshold: noThreshold, writes: "the core numbers", files: matrixFiles, top: "vertices of the highest core numbers",
+		bothWays: true, fused: true, threshold: noThreshold, writes: "the core numbers", files: matrixFiles, top: "vertices of the highest core numbers",
 		run: func(j *job, run apps.Run) (*standardResult, error) {
 			c, err := apps.CoreNumbers(j.graph.Matrix, apps.CoreOptions{Run: run})
 			if err == nil {

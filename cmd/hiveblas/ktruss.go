@@ -20,7 +20,7 @@ of each. Directions, weights and self-loops are ignored.`,
 		Example: `  hiveblas ktruss graph.mtx.gz -k 5 -o core.tsv`,
 		Args:    positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(thresholdKTruss).reads().writes("the edges", graphFiles...)
+	j := newJob(s, cmd).computes(thresholdKTruss).readsBothWays().writes("the edges", graphFiles...)
 	cmd.Flags().IntVarP(&k, "k", "k", 0, "order `K` of the truss, 3 or more")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !cmd.Flags().Changed("k") {

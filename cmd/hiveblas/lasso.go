@@ -225,7 +225,7 @@ func (j *job) writeSolutions(found []*apps.FusedLassoResult) error {
 	}
 	n := found[0].B.Size()
 	if j.out.kind != ".txt" {
-		return j.writeLines(func(line func(fields ...string) error) error {
+		return j.writeLines(n, func(line func(fields ...string) error) error {
 			fields := make([]string, 1+len(columns))
 			for v := range n {
 				fields[0] = j.graph.name(v)

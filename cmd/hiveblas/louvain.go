@@ -122,7 +122,7 @@ func (j *job) writeLevels(res *apps.CommunitiesResult) error {
 	for k, v := range res.Levels {
 		columns[k] = v.Dense(0)
 	}
-	return j.writeLines(func(line func(fields ...string) error) error {
+	return j.writeLines(len(columns[0]), func(line func(fields ...string) error) error {
 		fields := make([]string, 1+len(columns))
 		for v := range columns[0] {
 			fields[0] = j.graph.name(v)

@@ -116,7 +116,7 @@ func (j *job) infeasible(err error) error {
 
 // writePairs writes lines of a row and its column, for the rows that have one.
 func (j *job) writePairs(col []int32) error {
-	return j.writeLines(func(line func(fields ...string) error) error {
+	return j.writeLines(len(col), func(line func(fields ...string) error) error {
 		for i, c := range col {
 			if c < 0 {
 				continue

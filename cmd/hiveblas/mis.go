@@ -19,7 +19,7 @@ to which no vertex can be added. -o writes its vertices, each with 1. The set
 depends on --random-seed alone. Directions, weights and self-loops are ignored.`,
 		example: `  hiveblas mis graph.mtx.gz -o set.tsv
   hiveblas mis friends.csv --ids renumber --random-seed 7 --json`,
-		threshold: noThreshold, writes: "the set", files: matrixFiles,
+		bothWays: true, fused: true, threshold: noThreshold, writes: "the set", files: matrixFiles,
 		flags: func(fs *pflag.FlagSet) {
 			fs.Int64Var(&seed, "random-seed", 0, "seed `S` of the order of the vertices")
 		},

@@ -149,3 +149,31 @@ func (in *input) mayHaveNames(flags *readFlags) bool {
 	}
 	return false
 }
+
+// nearName returns the name of one of n vertices that was perhaps meant by text: one that differs in
+// upper and lower case, else by a letter or two, else one that has text as a part. It looks at the
+// first million names, and returns "" if none is near.
+func nearName(l *matrix.Labels, n int, text string) string {
+	const most = 1_000_000
+	if len(text) < 2 || len(text) > 100 {
+		return ""
+	}
+	lower := strings.ToLower(text)
+	best, least := "", 3
+	for v := range min(n, most) {
+		name := l.Name(v)
+		low, d := strings.ToLower(name), 3
+		switch {
+		case low == lower:
+			return name
+		case len(low) <= len(lower)+1 && len(lower) <= len(low)+1 && distance(low, lower) <= 1+len(lower)/6:
+			d = 1
+		case len(lower) > 2 && strings.Contains(low, lower):
+			d = 2
+		}
+		if d < least {
+			best, least = name, d
+		}
+	}
+	return best
+}

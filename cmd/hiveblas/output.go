@@ -100,6 +100,9 @@ func (o *output) check(cmd *cobra.Command, json bool, inputs []string) error {
 	return nil
 }
 
+// title returns the text of the progress bar.
+func (o *output) title() string { return "write " + filepath.Base(o.path) }
+
 // writing runs the write stage, if there is an output.
 func (j *job) writing(write func() error) error {
 	if j.out.path == "" {
@@ -123,7 +126,7 @@ func (j *job) writeOptions(more ...matrix.WriteOption) []matrix.WriteOption {
 		more = append(more, matrix.NamesBeside(j.out.path))
 	}
 	return append(more, matrix.InFormat(format), matrix.WithContext(j.ctx), matrix.Threads(j.run.threads),
-		matrix.Progress(func(bytes int64) { j.progress.update("write "+filepath.Base(j.out.path), bytes, 0) }))
+		matrix.Stages(func(_ string, done, total int64) { j.progress.update(j.out.title(), done, total) }))
 }
 
 // warnNames warns of names that the output cannot have.
@@ -214,7 +217,7 @@ func (j *job) writeVertices(v *matrix.Vector[int32]) error {
 		}
 		return writeVectorAs(j, from1)
 	case slices.Contains(listFiles, j.out.kind) && j.graph.cols != nil:
-		return j.writeLines(func(line func(fields ...string) error) error {
+		return j.writeLines(int(v.NVals()), func(line func(fields ...string) error) error {
 			for i, x := range v.All() {
 				if err := line(j.graph.name(i), j.graph.name(int(x))); err != nil {
 					return err
@@ -226,16 +229,20 @@ func (j *job) writeVertices(v *matrix.Vector[int32]) error {
 	return writeVectorAs(j, v)
 }
 
-// writeLines writes lines of fields separated by commas in a .csv, else by tabs,
+// writeLines writes lines, so many if that is known, else 0, of fields separated by commas in a .csv, else by tabs,
 // quoted by the rules of encoding/csv.
-func (j *job) writeLines(write func(line func(fields ...string) error) error) error {
+func (j *job) writeLines(lines int, write func(line func(fields ...string) error) error) error {
 	delim := byte('\t')
 	if j.out.kind == ".csv" {
 		delim = ','
 	}
 	return j.stream(func(w io.Writer) error {
 		var buf []byte
+		done, title := 0, j.out.title()
 		return write(func(fields ...string) error {
+			if done++; done&0xfff == 0 {
+				j.progress.update(title, int64(min(done, lines)), int64(lines))
+			}
 			buf = buf[:0]
 			for k, f := range fields {
 				if k > 0 {

@@ -17,6 +17,7 @@ const patience = time.Second
 type progress struct {
 	w       io.Writer
 	enabled bool
+	watch   func(what string, done, total int64) // receives all updates, in tests
 
 	mu          sync.Mutex
 	what        string
@@ -28,7 +29,8 @@ type progress struct {
 	stopped     chan struct{} // closed when the bar is gone
 }
 
-func newProgress(w io.Writer, wanted bool) *progress {
+// newProgress returns the progress of a command, enabled on a terminal. Tests replace it.
+var newProgress = func(w io.Writer, wanted bool) *progress {
 	f, ok := w.(*os.File)
 	return &progress{w: w, enabled: wanted && ok && term.IsTerminal(int(f.Fd()))}
 }
@@ -46,11 +48,14 @@ func (p *progress) begin(what string) {
 // update is an apps.Stage: it sets the progress of the stage. total is 0 if
 // unknown.
 func (p *progress) update(what string, done, total int64) {
-	if !p.enabled {
+	if p == nil || !p.enabled {
 		return
 	}
 	p.mu.Lock()
 	p.what, p.done, p.total = what, done, total
+	if p.watch != nil {
+		p.watch(what, done, total)
+	}
 	p.mu.Unlock()
 }
 

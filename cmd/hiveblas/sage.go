@@ -237,7 +237,7 @@ func readModel(path string) (*apps.SAGEModel, error) {
 // writeEmbeddings writes a header and a line for each vertex.
 func (j *job) writeEmbeddings(z *matrix.Matrix[float32]) error {
 	n, width := z.Dims()
-	return j.writeLines(func(line func(fields ...string) error) error {
+	return j.writeLines(n, func(line func(fields ...string) error) error {
 		fields := make([]string, width+1)
 		fields[0] = "vertex"
 		for k := range width {
@@ -558,7 +558,7 @@ a class is reported. -o writes vertex and class.`,
 			return strconv.Itoa(c)
 		}
 		err = j.writing(func() error {
-			return j.writeLines(func(line func(fields ...string) error) error {
+			return j.writeLines(len(found), func(line func(fields ...string) error) error {
 				for v, c := range found {
 					if err := line(j.graph.name(v), name(c)); err != nil {
 						return err

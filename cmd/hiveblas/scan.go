@@ -260,7 +260,7 @@ func (j *job) openTimed(file string) (*apps.TimedEdges, error) {
 
 // writeSeries writes a line for each window.
 func (j *job) writeSeries(res *apps.ScanSeriesResult) error {
-	return j.writeLines(func(line func(fields ...string) error) error {
+	return j.writeLines(len(res.Windows), func(line func(fields ...string) error) error {
 		for _, w := range res.Windows {
 			vertex := "NaN"
 			if w.Vertex >= 0 {

@@ -14,7 +14,7 @@ a path leads from each vertex to each other one. -o writes for each vertex the
 smallest vertex of its component.`,
 		example: `  hiveblas scc web.mtx.gz -o components.tsv
   hiveblas scc follows.csv --ids renumber --json`,
-		threshold: noThreshold, writes: "the components", files: matrixFiles,
+		fused: true, threshold: noThreshold, writes: "the components", files: matrixFiles,
 		run: func(j *job, run apps.Run) (*standardResult, error) {
 			c, err := apps.StronglyConnectedComponents(j.graph.Matrix, apps.ComponentsOptions{Run: run})
 			if err != nil {

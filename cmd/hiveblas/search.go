@@ -299,7 +299,7 @@ func (j *job) writeList(path string, write func(line func(fields ...string) erro
 	return j.stage("write", func() error {
 		j.cleaning.Store(true)
 		defer j.cleaning.Store(false)
-		err := side.writeLines(write)
+		err := side.writeLines(0, write)
 		var e *fs.PathError
 		if errors.As(err, &e) {
 			return &failure{path, "cannot be written: " + e.Err.Error(), pathRemedy(e), err}

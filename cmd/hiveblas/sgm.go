@@ -237,7 +237,7 @@ func readPairs(file string, a, b *graph) ([]apps.SeedPair, error) {
 
 // writeMatch writes lines of a vertex of A and its vertex of B.
 func (j *job) writeMatch(match *matrix.Vector[int32], other *graph) error {
-	return j.writeLines(func(line func(fields ...string) error) error {
+	return j.writeLines(int(match.NVals()), func(line func(fields ...string) error) error {
 		for v, u := range match.All() {
 			if err := line(j.graph.name(v), other.name(int(u))); err != nil {
 				return err

@@ -21,6 +21,8 @@ type standardCommand struct {
 	files                     []string // kinds of output files; nil without -o
 	weighted                  bool     // values are read
 	rectangular               bool
+	bothWays                  bool   // every edge counts in both directions
+	fused                     bool   // there is a fused form
 	top                       string // what --top lists; "" without
 	flags                     func(fs *pflag.FlagSet)
 	// check returns what is wrong with the flags, before the graph is read; bad makes a usage
@@ -43,7 +45,15 @@ type standardResult struct {
 // command makes the command.
 func (c standardCommand) command(s *session) *cobra.Command {
 	cmd := &cobra.Command{Use: c.use, Short: c.short, Long: c.long, Example: c.example, Args: positional("GRAPH")}
-	j := newJob(s, cmd).computes(c.threshold).reads()
+	j := newJob(s, cmd).computes(c.threshold)
+	if c.fused {
+		j.fuses()
+	}
+	if c.bothWays {
+		j.readsBothWays()
+	} else {
+		j.reads()
+	}
 	if c.files != nil {
 		j.writes(c.writes, c.files...)
 	}

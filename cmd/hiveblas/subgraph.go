@@ -45,7 +45,7 @@ func (m typed[T]) only(keep []int64) (values, error) {
 
 // byWeight returns the places of the entries, in the order of rows, by ascending value, or
 // descending; ties by place.
-func (m typed[T]) byWeight(descending bool) []int64 {
+func (m typed[T]) byWeight(descending bool, compared func()) []int64 {
 	var vals []T
 	for _, x := range m.All() {
 		vals = append(vals, x)
@@ -55,6 +55,7 @@ func (m typed[T]) byWeight(descending bool) []int64 {
 		order[k] = int64(k)
 	}
 	slices.SortStableFunc(order, func(a, b int64) int {
+		compared()
 		x, y := vals[a], vals[b]
 		if descending {
 			x, y = y, x

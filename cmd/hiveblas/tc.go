@@ -16,7 +16,7 @@ Directions, weights and self-loops are ignored.`,
   hiveblas tc friends.txt --json`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(thresholdTC).fuses().reads()
+	j := newJob(s, cmd).computes(thresholdTC).fuses().readsBothWays()
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if err := j.begin(args[0]); err != nil {
 			return err

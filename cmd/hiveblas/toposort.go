@@ -33,7 +33,7 @@ level, in the order. A graph with a cycle is an error that names one.`,
 				figures: []field{{"levels", "levels", c.Depth}},
 				write: func() error {
 					level := c.Level.Dense(0)
-					return j.writeLines(func(line func(fields ...string) error) error {
+					return j.writeLines(len(c.Order), func(line func(fields ...string) error) error {
 						for _, v := range c.Order {
 							if err := line(j.graph.name(v), strconv.Itoa(int(level[v]))); err != nil {
 								return err

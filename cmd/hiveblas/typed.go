@@ -37,8 +37,9 @@ type values interface {
 	// extract returns the matrix of some rows and columns, and only that of some entries.
 	extract(j *job, rows, cols []int) (values, error)
 	only(places []int64) (values, error)
-	// byWeight returns the places of the entries by value, and entries visits them.
-	byWeight(descending bool) []int64
+	// byWeight returns the places of the entries by value, and calls compared for each comparison;
+	// entries visits them.
+	byWeight(descending bool, compared func()) []int64
 	entries(f func(row, col int, value string) error) error
 	// summary returns the figures of the entries.
 	summary() valueSummary

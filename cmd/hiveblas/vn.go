@@ -147,7 +147,7 @@ func distanceFigures(dist *matrix.Vector[float64]) []field {
 
 // writeRanking writes lines of vertex and distance, nearest first.
 func (j *job) writeRanking(list []apps.Nomination[float64]) error {
-	return j.writeLines(func(line func(fields ...string) error) error {
+	return j.writeLines(len(list), func(line func(fields ...string) error) error {
 		for _, n := range list {
 			if err := line(j.graph.name(n.Vertex), text(n.Distance)); err != nil {
 				return err

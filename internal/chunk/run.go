@@ -98,8 +98,9 @@ func Read[R any](ctx context.Context, s *Source, threads int, parse func(Block) 
 }
 
 // Write runs format(piece, buf) for every piece in [0, pieces) in up to threads goroutines, each
-// appending to an empty buffer, and writes the buffers to w in order.
-func Write(ctx context.Context, w io.Writer, threads, pieces int, format func(piece int, buf []byte) []byte) error {
+// appending to an empty buffer, and writes the buffers to w in order. wrote, which may be nil,
+// receives how many pieces are written, on the calling goroutine.
+func Write(ctx context.Context, w io.Writer, threads, pieces int, format func(piece int, buf []byte) []byte, wrote func(pieces int)) error {
 	threads = min(parallel.Threads(threads), pieces)
 	bufs := make([][]byte, max(threads, 1))
 	for lo := 0; lo < pieces; lo += threads {
@@ -115,6 +116,9 @@ func Write(ctx context.Context, w io.Writer, threads, pieces int, format func(pi
 			if _, err := w.Write(b); err != nil {
 				return err
 			}
+		}
+		if wrote != nil {
+			wrote(lo + n)
 		}
 	}
 	if ctx != nil {

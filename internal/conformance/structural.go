@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/hiveblas/hiveblas/matrix"
@@ -88,6 +89,43 @@ func scatters[T comparable](typ string, m semiring.Monoid[T]) []generator {
 	}
 }
 
+// sampled is the oracle of Sample: it samples each row alone, by one thread, and checks that there
+// are k entries of it, or all.
+func sampled[T comparable](d Dense[T], k int, seed uint64) (Dense[T], error) {
+	t := newDense[T](d.Rows, d.Cols)
+	for i := range d.Rows.Len() {
+		b := matrix.NewBuilder[bool](d.Rows.N, d.Cols.N)
+		length := 0
+		for j := range d.Cols.Len() {
+			if len(d.at(i, j)) > 0 {
+				b.Add(d.Rows.Pos(i), d.Cols.Pos(j), true)
+				length++
+			}
+		}
+		row, err := b.Build(nil)
+		if err != nil {
+			return t, err
+		}
+		got := matrix.New[bool](d.Rows.N, d.Cols.N)
+		if err := ops.Sample(got, row, k, seed, ops.WithThreads(1)); err != nil {
+			return t, err
+		}
+		found := 0
+		for at := range got.All() {
+			j, ok := d.Cols.Find(at.Col)
+			if !ok || at.Row != d.Rows.Pos(i) || len(d.at(i, j)) == 0 {
+				return t, fmt.Errorf("the sample of row %d has the entry %v, which the row lacks", d.Rows.Pos(i), at)
+			}
+			t.set(i, j, d.at(i, j))
+			found++
+		}
+		if found != min(k, length) {
+			return t, fmt.Errorf("the sample of row %d has %d of %d entries, with k = %d", d.Rows.Pos(i), found, length, k)
+		}
+	}
+	return t, nil
+}
+
 func structural[T comparable](typ string) []generator {
 	name := "/" + typ
 	return []generator{
@@ -100,6 +138,29 @@ func structural[T comparable](typ string) []generator {
 				dst := target(r, c)
 				err := ops.Transpose(dst, a.source(r), p.set.options()...)
 				return conclude(r, c, a.dense().transpose(), true, err)
+			}
+		}},
+		{"Sample" + name, 3, func(p *plan) func(r *runner) error {
+			x := p.matrixAxes()
+			a := operandOf[T](p, "a", x[0], x[1], false)
+			c := newInput[T](p, "c", x[0], x[1], false)
+			settle(p, c)
+			k, seed := p.IntN(6), p.Uint64()
+			p.note("k %d, seed %d", k, seed)
+			return func(r *runner) error {
+				dst := target(r, c)
+				err := ops.Sample(dst, a.source(r), k, seed, p.set.options()...)
+				if onDevice(r.b) {
+					if !errors.Is(err, ops.ErrPlace) && !errors.Is(err, ops.ErrOperator) {
+						return fmt.Errorf("a sample into a device: error %v, want one about the place", err)
+					}
+					return compare(c.stored(r), c.d, true)
+				}
+				t, wrong := sampled(a.dense(), k, seed)
+				if wrong != nil {
+					return wrong
+				}
+				return conclude(r, c, t, true, err)
 			}
 		}},
 		{"Extract" + name, 8, func(p *plan) func(r *runner) error {

@@ -73,7 +73,7 @@ func build[T any](env Env, m *Monoid[T], nrows, ncols int, i, j []int32, val []T
 	if env.cancelled() {
 		return nil, env.Ctx.Err()
 	}
-	out, err := sparse.Build(nrows, ncols, blocks, m.Fn, env.Threads)
+	out, err := sparse.Build(nrows, ncols, blocks, m.Fn, env.Threads, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,9 @@ const collectAbove = 1 << 20
 // comparison sort replaces them. Build empties blocks as it reads them, so that their memory is
 // free before the result is allocated. Timings for 10M tuples with duplicates, 262144², 2 threads:
 // see bench/results.
-func Build[T any](m, n int, blocks []Tuples[T], dup func(x, y T) T, threads int) (*Store[T], error) {
+//
+// sorted, which may be nil, receives how much is sorted, one call at a time.
+func Build[T any](m, n int, blocks []Tuples[T], dup func(x, y T) T, threads int, sorted func(done, total int64)) (*Store[T], error) {
 	var count int64
 	for _, b := range blocks {
 		count += int64(len(b.Row))
@@ -48,13 +50,18 @@ func Build[T any](m, n int, blocks []Tuples[T], dup func(x, y T) T, threads int)
 	if count == 0 {
 		return Empty[T](m, n), nil
 	}
+	if sorted == nil {
+		sorted = func(int64, int64) {}
+	}
+	sorted(0, count)
+	defer sorted(count, count)
 	if int64(max(m, n))/hyperRatio > count && max(m, n) > hyperMinRows {
 		return buildBySort(m, n, blocks, count, dup)
 	}
 	blocks = slices.DeleteFunc(blocks, func(b Tuples[T]) bool { return len(b.Row) == 0 })
 	s := ascending(m, n, blocks, count, threads)
 	if s == nil {
-		c := byColumn(m, n, blocks, count, threads)
+		c := byColumn(m, n, blocks, count, threads, func(done int64) { sorted(done/2, count) })
 		if count > collectAbove {
 			runtime.GC()
 		}
@@ -123,7 +130,7 @@ func ascending[T any](m, n int, blocks []Tuples[T], count int64, threads int) *S
 
 // byColumn sorts the tuples stably by column. The result is the CSC form, stored as the CSR of the
 // transpose; the rows of a column are in input order.
-func byColumn[T any](m, n int, blocks []Tuples[T], count int64, threads int) *Store[T] {
+func byColumn[T any](m, n int, blocks []Tuples[T], count int64, threads int, sorted func(done int64)) *Store[T] {
 	c := &Store[T]{Structure: Structure{NRows: n, NCols: m, NVals: count}}
 	c.Idx = fresh.Make[int32](count)
 	c.Val = fresh.Make[T](count)
@@ -142,6 +149,7 @@ func byColumn[T any](m, n int, blocks []Tuples[T], count int64, threads int) *St
 	})
 	c.Ptr = make([]int64, n+1)
 	parallel.Offsets(threads, counts, c.Ptr)
+	done := int64(0)
 	parallel.Do(threads, func(w int) {
 		next := counts[w]
 		for k := cut(w); k < cut(w+1); k++ {
@@ -154,6 +162,10 @@ func byColumn[T any](m, n int, blocks []Tuples[T], count int64, threads int) *St
 				c.Val[q] = val[p]
 			}
 			blocks[k] = Tuples[T]{}
+			if w == 0 { // about as far as the others
+				done += int64(len(b.Col))
+				sorted(min(done*int64(threads), count))
+			}
 		}
 	})
 	return c

@@ -421,6 +421,7 @@ var functions = []listedFunction{
 	{"matrix.RenumberIDs", matrix.RenumberIDs},
 	{"matrix.SkipLines", matrix.SkipLines},
 	{"matrix.SourceColumn", matrix.SourceColumn[int]},
+	{"matrix.Stages", matrix.Stages},
 	{"matrix.StringIDs", matrix.StringIDs},
 	{"matrix.Symmetrise", matrix.Symmetrise},
 	{"matrix.TargetColumn", matrix.TargetColumn[int]},

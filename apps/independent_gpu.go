@@ -1,0 +1,64 @@
+package apps
+
+import (
+	_ "embed"
+
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+//go:embed kernels/mis.cu
+var misText string
+
+// Constants of kernels/mis.cu.
+const (
+	misLong  = 48 // entries from which a warp reads a row together
+	misSteps = 12 // steps before the host looks for the first time
+)
+
+func misProgram() device.Program {
+	return graphProgram("mis", "an independent set", misText, map[string]any{"HB_MIS_LONG": misLong})
+}
+
+// fusedIndependent is MaximalIndependentSet on a device. The pattern has every edge in both
+// directions.
+func fusedIndependent(at device.Runner, a matrix.View[bool], n int, o IndependentSetOptions) (*matrix.Vector[bool], error) {
+	o.report("independent set", 0, int64(n))
+	g, err := access.Operand(a, at)
+	if err != nil {
+		return nil, err
+	}
+	g.Pattern = true
+	var found device.Store
+	var size int64
+	ran := device.Ran{Method: "priorities"}
+	err = at.Run(o.call("MaximalIndependentSet"), func(s *device.Session) {
+		rows := s.Rows(g)
+		ran.Work = rows.Entries
+		present := s.Alloc(int64(max(n, 1)))
+		set := s.NewBitmap(n, boolType, present)
+		if n == 0 {
+			found = s.Result(set, 0)
+			return
+		}
+		list, from, status := s.Alloc(8*int64(n)), s.Alloc(8*int64(n)), s.Alloc(int64(n))
+		state := s.Alloc(8 * graphState)
+		code := s.Program("apps: mis", misProgram)
+		step := s.Kernel(code, "hb_mis_step")
+		grid, block := residentGrid(s, step)
+		result, resultAt := s.Results()
+		s.Launch(s.Kernel(code, "hb_mis_start"), grid, block, 0, int32(n), rows.Ptr, list, from, status, state)
+		s.Repeat(misSteps, func() {
+			s.Launch(step, grid, block, 0, int32(n), rows.Ptr, rows.Idx, o.Seed, list, from, status, state, resultAt)
+		})
+		size = result[1]
+		s.Launch(s.Kernel(code, "hb_mis_result"), grid, block, 0, int32(n), status, present, set.Val)
+		found = s.Result(set, size)
+	})
+	if err != nil {
+		return nil, err
+	}
+	o.traceRan(at, "MaximalIndependentSet", ran, size)
+	return placed[bool](at, n, found), nil
+}
