@@ -68,6 +68,9 @@ type SAGEOptions struct {
 	// one choice for a vertex and a layer. It needs Samples, and is computed on the host.
 	PerSource bool
 	Batch     int // of vertices whose trees are computed together; 0 means 4096
+	// FeatureMemory is the bytes of a device's memory that features may take, 0 for what is free.
+	// Larger ones stay in host memory and are copied in pieces, through pinned memory, in each call.
+	FeatureMemory int64
 	// Precision is that of features, weights and hidden rows on a device; the host has SAGEFloat32
 	// alone. Sums and embeddings are in float32.
 	Precision SAGEPrecision
@@ -107,6 +110,9 @@ type SAGEResult struct {
 	Embeddings *matrix.Matrix[float32] // a row for each vertex, in the given order
 	Logits     *matrix.Matrix[float32] // a column for each class; nil without a classifier
 	ZeroRows   int                     // embeddings without a positive component
+	// Pieces is the number of pieces in which features were copied to a device; 0 if they fitted there,
+	// and on the host.
+	Pieces int
 }
 
 // GraphSAGE computes embeddings of vertices from their features and those of vertices near them
@@ -155,6 +161,9 @@ func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[fl
 	}
 	if o.Batch < 0 {
 		return nil, &ParameterError{app, "the batch", fmt.Sprint(o.Batch), "1 or more, or 0 for 4096"}
+	}
+	if o.FeatureMemory < 0 {
+		return nil, &ParameterError{app, "the memory of features", fmt.Sprint(o.FeatureMemory), "a number of bytes, or 0 for what is free"}
 	}
 	if err := checkSamples(app, o.Samples, o.Sampling, len(net.layers)); err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package apps
 
 import (
 	_ "embed"
+	"fmt"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/access"
@@ -68,6 +69,7 @@ type sagePanel struct {
 	step       int // items from a row to the next
 	kind       device.Precision
 	sparse     device.View // with Ptr, in place of at
+	fed        *sageFed    // in place of both
 }
 
 // sageDevice is GraphSAGE on a device within a session.
@@ -296,17 +298,34 @@ func (d *sageDevice) plain() device.Precision {
 	return device.Float32
 }
 
-// times returns x·w of rows as items with the columns of w's step.
-func (d *sageDevice) times(x sagePanel, w sagePanel) sagePanel {
-	to := d.alloc(x.rows, w.step)
-	to.cols = w.cols
+// times returns x·w of rows for each w, as items with the columns of w's step.
+func (d *sageDevice) times(x sagePanel, ws ...sagePanel) []sagePanel {
+	to := make([]sagePanel, len(ws))
+	for i, w := range ws {
+		to[i] = d.alloc(x.rows, w.step)
+		to[i].cols = w.cols
+		if x.fed == nil {
+			d.timesTo(to[i].at, x, w)
+		}
+	}
+	if x.fed != nil {
+		x.fed.each(d, x, func(part sagePanel, first int) {
+			for i, w := range ws {
+				d.timesTo(to[i].at.At(int64(first)*int64(w.step)*d.itemSize()), part, w)
+			}
+		})
+	}
+	return to
+}
+
+// timesTo queues x·w to memory of the caller.
+func (d *sageDevice) timesTo(to device.Buffer, x, w sagePanel) {
 	if x.sparse.Ptr.Addr == 0 {
-		d.product(x, w, w.step, to.at, to.step, d.kind)
-		return to
+		d.product(x, w, w.step, to, w.step, d.kind)
+		return
 	}
 	list := sageChoices{ptr: x.sparse.Ptr, list: x.sparse.Idx, val: x.sparse.Val}
-	d.gather(&list, 0, int64(x.rows), w.at, w.step, w.step, sageSum, sageOthers, device.Buffer{}, to.at, device.Buffer{}, to.step)
-	return to
+	d.gather(&list, 0, int64(x.rows), w.at, w.step, w.step, sageSum, sageOthers, device.Buffer{}, to, device.Buffer{}, w.step)
 }
 
 // sageInputs says where the columns of the input of a layer stand in its panel: of a row of the
@@ -361,12 +380,14 @@ func (d *sageDevice) layer(net *sageNet[float32], k int, x sagePanel, in sageInp
 	fits := columns <= 32*d.per && (gcn || own == near) && c.val.Addr == 0 && net.aggregator != AggregatePool
 	if fits && projectsFirst(x, own) {
 		// The gathered rows stand apart: as much of them as possible is to stay in the cache.
-		p := d.times(x, d.upload(in.spread(l.self.value), columns))
-		mine, source := p, p
+		ws := []sagePanel{d.upload(in.spread(l.self.value), columns)}
+		if !gcn {
+			ws = append(ws, d.upload(in.spread(l.neighbour.value), columns))
+		}
+		p := d.times(x, ws...)
+		mine, source := p[0], p[len(p)-1]
 		if gcn {
 			mine = sagePanel{}
-		} else {
-			source = d.times(x, d.upload(in.spread(l.neighbour.value), columns))
 		}
 		partial := d.pieces(c, source.at, source.step, columns, sageMean)
 		var lists device.Buffer
@@ -376,19 +397,20 @@ func (d *sageDevice) layer(net *sageNet[float32], k int, x sagePanel, in sageInp
 		lanes := max(d.lanes(columns), 2)
 		d.launch(d.kernel("layer", columns), int64(d.n), lanes, columns, int64(d.n), c.ptr, c.list, int32(c.samples), mine.at, int64(mine.step),
 			source.at, int64(source.step), int32(columns), lists, partial, int32(own), items, floats, int64(out.step), device.Buffer{}, zeros)
-		d.free(p)
-		if !gcn {
-			d.free(source)
+		for _, p := range append(p, sagePanel{at: partial}) {
+			d.free(p)
 		}
-		d.free(sagePanel{at: partial})
 		return out
 	}
 	d.apart(net, k, x, in, out, end, zeros)
 	return out
 }
 
-// projectsFirst reports whether rows are gathered after products, since they are narrower then.
-func projectsFirst(x sagePanel, own int) bool { return x.sparse.Ptr.Addr != 0 || own <= x.cols }
+// projectsFirst reports whether rows are gathered after products, since they are narrower then, or
+// as entries and pieces of rows cannot be gathered.
+func projectsFirst(x sagePanel, own int) bool {
+	return x.sparse.Ptr.Addr != 0 || x.fed != nil || own <= x.cols
+}
 
 // apart computes a layer by products and gathers one after the other: rows are in float32 before
 // norm, a chunk of them at a time where their neighbours are gathered first.
@@ -410,27 +432,32 @@ func (d *sageDevice) apart(net *sageNet[float32], k int, x sagePanel, in sageInp
 	var wa, wf sagePanel
 	wf = d.upload(in.spread(l.self.value), d.padded(own))
 	var source sagePanel // what is gathered
+	var mine sagePanel   // x·Wf, of entries and of pieces
+	project := func(w sagePanel) sagePanel {
+		if gcn || x.sparse.Ptr.Addr == 0 && x.fed == nil {
+			return d.times(x, w)[0]
+		}
+		both := d.times(x, w, wf)
+		mine = both[1]
+		return both[0]
+	}
 	switch {
 	case pool:
-		source = d.times(x, d.upload(in.spread(l.pool.value), d.padded(l.pool.value.Cols)))
+		source = project(d.upload(in.spread(l.pool.value), d.padded(l.pool.value.Cols)))
 		bias := newPanel[float32](1, source.step)
 		copy(bias.Val, l.poolBias.value.Val)
 		s.Each(d.any("bias"), int64(source.rows)*int64(source.step), int64(source.rows), int32(source.step), source.at, d.floats(bias.Val))
 		how, self = sageMax, sageLonely
 		wa = d.upload(l.neighbour.value, d.padded(l.neighbour.value.Cols))
 	case gcn && before:
-		source = d.times(x, wf)
+		source = project(wf)
 	case gcn:
 		source = x
 	case before:
-		source = d.times(x, d.upload(in.spread(l.neighbour.value), d.padded(l.neighbour.value.Cols)))
+		source = project(d.upload(in.spread(l.neighbour.value), d.padded(l.neighbour.value.Cols)))
 	default:
 		source = x
 		wa = d.upload(in.spread(l.neighbour.value), d.padded(l.neighbour.value.Cols))
-	}
-	var mine sagePanel // x·Wf, of entries
-	if !gcn && x.sparse.Ptr.Addr != 0 {
-		mine = d.times(x, wf)
 	}
 	columns := source.step // that are gathered
 	if before {
@@ -552,13 +579,19 @@ func fusedSAGE[T comparable](at device.Runner, a matrix.View[T], features matrix
 	if err != nil {
 		return nil, err
 	}
-	x, err := access.Operand(features, at)
-	if err != nil {
-		return nil, err
-	}
 	_, cols := features.Dims()
 	entries := features.NVals()
 	dense := entries*4 > int64(n)*int64(cols)
+	fed, err := feedSAGE(at, features, net, n, dense, o)
+	if err != nil {
+		return nil, err
+	}
+	var x device.Operand
+	if fed == nil {
+		if x, err = access.Operand(features, at); err != nil {
+			return nil, err
+		}
+	}
 	width := net.layers[len(net.layers)-1].width()
 	rows := n
 	if o.Vertices != nil {
@@ -570,10 +603,17 @@ func fusedSAGE[T comparable](at device.Runner, a matrix.View[T], features matrix
 	if host != nil {
 		ran.Method = "layers, chosen on the host"
 	}
+	if fed != nil {
+		res.Pieces = fed.count()
+		ran.Method += fmt.Sprintf(", features from the host in %d pieces", res.Pieces)
+	}
 	err = at.Run(o.call("GraphSAGE"), func(s *device.Session) {
 		g.Pattern = true
 		d := newSageDevice(s, device.Precision(o.Precision), g, n)
-		p := d.features(x, n, cols, dense)
+		p := sagePanel{rows: n, cols: cols, fed: fed}
+		if fed == nil {
+			p = d.features(x, n, cols, dense)
+		}
 		in := sageInputs{parts: []int{cols}, d: d}
 		if !dense { // products of entries have no padding
 			in = sageInputs{parts: []int{cols}, d: &sageDevice{per: 1}}
