@@ -108,11 +108,15 @@ const (
 )
 
 func newSageDevice(s *device.Session, kind device.Precision, g device.Operand, n int) *sageDevice {
-	d := &sageDevice{s: s, kind: kind, per: 4, graph: g, rows: s.Rows(g), n: n, zeros: s.Zeros(8)}
-	if d.itemSize() == 2 {
-		d.per = 8
+	return &sageDevice{s: s, kind: kind, per: itemsOf(SAGEPrecision(kind)), graph: g, rows: s.Rows(g), n: n, zeros: s.Zeros(8)}
+}
+
+// itemsOf returns the items of 16 bytes.
+func itemsOf(p SAGEPrecision) int {
+	if p == SAGEFloat16 || p == SAGEBFloat16 {
+		return 8
 	}
-	return d
+	return 4
 }
 
 // itemSize returns the bytes of an item.
@@ -377,8 +381,7 @@ func (d *sageDevice) layer(net *sageNet[float32], k int, x sagePanel, in sageInp
 		items, floats = device.Buffer{}, out.at
 	}
 	columns := d.padded(own)
-	fits := columns <= 32*d.per && (gcn || own == near) && c.val.Addr == 0 && net.aggregator != AggregatePool
-	if fits && projectsFirst(x, own) {
+	if net.atOnce(k, d.per) && c.val.Addr == 0 && projectsFirst(x, own) {
 		// The gathered rows stand apart: as much of them as possible is to stay in the cache.
 		ws := []sagePanel{d.upload(in.spread(l.self.value), columns)}
 		if !gcn {
@@ -396,7 +399,7 @@ func (d *sageDevice) layer(net *sageNet[float32], k int, x sagePanel, in sageInp
 		}
 		lanes := max(d.lanes(columns), 2)
 		d.launch(d.kernel("layer", columns), int64(d.n), lanes, columns, int64(d.n), c.ptr, c.list, int32(c.samples), mine.at, int64(mine.step),
-			source.at, int64(source.step), int32(columns), lists, partial, int32(own), items, floats, int64(out.step), device.Buffer{}, zeros)
+			source.at, int64(source.step), int32(columns), lists, partial, int32(own), items, floats, int64(out.step), device.Buffer{}, zeros, device.Buffer{})
 		for _, p := range append(p, sagePanel{at: partial}) {
 			d.free(p)
 		}
@@ -404,6 +407,13 @@ func (d *sageDevice) layer(net *sageNet[float32], k int, x sagePanel, in sageInp
 	}
 	d.apart(net, k, x, in, out, end, zeros)
 	return out
+}
+
+// atOnce reports whether a kernel computes layer k after its products, with so many items in 16 bytes.
+func (n *sageNet[F]) atOnce(k, per int) bool {
+	l := &n.layers[k]
+	own := l.self.value.Cols
+	return own <= 32*per && n.aggregator != AggregatePool && (n.aggregator == AggregateGCN || own == l.neighbour.value.Cols)
 }
 
 // projectsFirst reports whether rows are gathered after products, since they are narrower then, or
@@ -603,6 +613,13 @@ func fusedSAGE[T comparable](at device.Runner, a matrix.View[T], features matrix
 	if host != nil {
 		ran.Method = "layers, chosen on the host"
 	}
+	if o.PerSource {
+		ran.Method = "own trees"
+		if fed != nil && !net.atOnce(0, itemsOf(o.Precision)) {
+			return nil, &ParameterError{"GraphSAGE", "the features with PerSource", "larger than the memory for them, for layers that gather them",
+				"more FeatureMemory, samples without PerSource, or the pipeline"}
+		}
+	}
 	if fed != nil {
 		res.Pieces = fed.count()
 		ran.Method += fmt.Sprintf(", features from the host in %d pieces", res.Pieces)
@@ -618,38 +635,11 @@ func fusedSAGE[T comparable](at device.Runner, a matrix.View[T], features matrix
 		if !dense { // products of entries have no padding
 			in = sageInputs{parts: []int{cols}, d: &sageDevice{per: 1}}
 		}
-		all := s.NewFull(n, width, floatType)
-		for k := range net.layers {
-			samples := samplesOf(o.Samples, len(net.layers)-1-k)
-			if k == 0 || samples >= 0 || host != nil {
-				if err := d.choose(host, o, k, samples, net.aggregator); err != nil {
-					s.Fail(err)
-					return
-				}
-			}
-			var last device.Buffer
-			if k == len(net.layers)-1 {
-				last = all.Val
-			}
-			next := d.layer(net, k, p, in, last)
-			if k > 0 {
-				d.free(p)
-			}
-			p = next
-			l := &net.layers[k]
-			in = sageInputs{parts: []int{l.self.value.Cols}, d: d}
-			if l.neighbour != nil {
-				in.parts = append(in.parts, l.neighbour.value.Cols)
-			}
-			s.Check()
-		}
-		out := all
-		if o.Vertices != nil {
-			out = s.NewFull(rows, width, floatType)
-			s.Each(d.any("pick"), int64(rows)*int64(width), int64(rows), int32(width), s.Ints(numbers(o.Vertices)), all.Val, out.Val)
-			s.Fill(d.zeros, 0, 8)
-			s.Blocks(d.any("count"), (int64(rows)+graphBlock/32-1)/(graphBlock/32), graphBlock, int64(rows), int32(width), out.Val, d.zeros)
-			s.Drop(all)
+		var out device.View
+		if o.PerSource {
+			out = d.ownTrees(net, p, in, o, width)
+		} else {
+			out = d.allLayers(net, p, in, host, o, width)
 		}
 		if net.out != nil {
 			classes := net.out.value.Cols
@@ -675,4 +665,49 @@ func fusedSAGE[T comparable](at device.Runner, a matrix.View[T], features matrix
 	}
 	o.traceRan(at, "GraphSAGE", ran, int64(rows)*int64(width))
 	return res, nil
+}
+
+// allLayers computes the layers for all vertices, and returns the rows of those that are wanted.
+func (d *sageDevice) allLayers(net *sageNet[float32], p sagePanel, in sageInputs, host *sageGraph, o SAGEOptions, width int) device.View {
+	s := d.s
+	all := s.NewFull(d.n, width, floatType)
+	for k := range net.layers {
+		samples := samplesOf(o.Samples, len(net.layers)-1-k)
+		if k == 0 || samples >= 0 || host != nil {
+			if err := d.choose(host, o, k, samples, net.aggregator); err != nil {
+				s.Fail(err)
+				return all
+			}
+		}
+		var last device.Buffer
+		if k == len(net.layers)-1 {
+			last = all.Val
+		}
+		next := d.layer(net, k, p, in, last)
+		if k > 0 {
+			d.free(p)
+		}
+		p = next
+		in = d.inputsOf(&net.layers[k])
+		s.Check()
+	}
+	if o.Vertices == nil {
+		return all
+	}
+	rows := len(o.Vertices)
+	out := s.NewFull(rows, width, floatType)
+	s.Each(d.any("pick"), int64(rows)*int64(width), int64(rows), int32(width), s.Ints(numbers(o.Vertices)), all.Val, out.Val)
+	s.Fill(d.zeros, 0, 8)
+	s.Blocks(d.any("count"), (int64(rows)+graphBlock/32-1)/(graphBlock/32), graphBlock, int64(rows), int32(width), out.Val, d.zeros)
+	s.Drop(all)
+	return out
+}
+
+// inputsOf says where the columns of the output of a layer stand.
+func (d *sageDevice) inputsOf(l *sageLayer[float32]) sageInputs {
+	in := sageInputs{parts: []int{l.self.value.Cols}, d: d}
+	if l.neighbour != nil {
+		in.parts = append(in.parts, l.neighbour.value.Cols)
+	}
+	return in
 }

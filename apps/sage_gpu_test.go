@@ -97,6 +97,78 @@ func TestGraphSAGEOnDevice(t *testing.T) {
 	}
 }
 
+// Trees of their own have the embeddings of the host.
+func TestGraphSAGEOwnTreesOnDevice(t *testing.T) {
+	t.Parallel()
+	d := realOrEmulated(t)
+	host := build[float64](t, hubbed(300), matrix.CSR)
+	there := build[float64](t, hubbed(300), matrix.CSR)
+	if err := there.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	full, thin := drawFeatures(t, 300, 12, 1, matrix.Full), drawFeatures(t, 300, 40, .1, matrix.CSR)
+	some := []int{5, 0, 299, 5, 150, 7, 8}
+	for _, c := range []struct {
+		reason    string
+		x         *matrix.Matrix[float32]
+		h1, h2    int
+		o         SAGEOptions
+		tolerance float64
+	}{
+		{"products first", full, 4, 16, SAGEOptions{Samples: []int{3, 4}, Replace: true, Vertices: some}, 1e-4},
+		{"all vertices, without replacement", full, 8, 6, SAGEOptions{Samples: []int{2, 5}, Seed: 1 << 63}, 1e-4},
+		{"rows first", full, 20, 5, SAGEOptions{Samples: []int{3, 2}, Vertices: some}, 1e-4},
+		{"sparse features", thin, 6, 8, SAGEOptions{Samples: []int{2, 3}, Replace: true, Vertices: some}, 1e-4},
+		{"features in pieces", full, 4, 8, SAGEOptions{Samples: []int{2, 3}, FeatureMemory: 3000, Vertices: some}, 1e-4},
+		{"float16", full, 8, 8, SAGEOptions{Samples: []int{4, 3}, Precision: SAGEFloat16, Vertices: some}, 2e-2},
+		{"by weight, on the host", full, 4, 4, SAGEOptions{Samples: []int{2, 2}, Sampling: SampleByWeight, Vertices: some}, 1e-4},
+	} {
+		for _, a := range []SAGEAggregator{AggregateMean, AggregateGCN, AggregatePool} {
+			_, cols := c.x.Dims()
+			m := widened(a, cols, c.h1, c.h2, 3)
+			c.o.PerSource = true
+			plain, ran := c.o, ""
+			plain.Precision, plain.FeatureMemory = SAGEFloat32, 0
+			what := fmt.Sprintf("%s, %v", c.reason, a)
+			c.o.Trace = func(x ops.Trace) { ran = x.Place + " " + string(x.Method) }
+			x := c.x.Clone()
+			got, err := GraphSAGE(there, x, m, c.o)
+			if c.o.FeatureMemory > 0 && a == AggregatePool { // pools gather features, which do not fit
+				var e *ParameterError
+				if !errors.As(err, &e) {
+					t.Errorf("%s: %v", what, err)
+				}
+				continue
+			}
+			want := must[*SAGEResult](t)(GraphSAGE(host, c.x, m, plain))
+			if err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+			onHost := c.o.Sampling != SampleUniform || c.x == thin && a == AggregatePool
+			if !strings.Contains(ran, "own trees") || strings.HasPrefix(ran, " ") != onHost {
+				t.Errorf("%s: the trace says %q", what, ran)
+			}
+			near(t, what, got.Embeddings, table(want.Embeddings), c.tolerance)
+			near(t, what+", logits", got.Logits, table(want.Logits), 4*c.tolerance)
+			if got.ZeroRows != want.ZeroRows {
+				t.Errorf("%s: %d rows of zeros, want %d", what, got.ZeroRows, want.ZeroRows)
+			}
+			if c.o.Method = Fused; onHost {
+				var e *ParameterError
+				if _, err := GraphSAGE(there, x, m, c.o); !errors.As(err, &e) {
+					t.Errorf("%s, fused: %v", what, err)
+				}
+			}
+			c.o.Method = Auto
+		}
+	}
+	deep := newNet[float32](AggregateMean, 12, []int{4, 6, 5}, 3, 11).model()
+	o := SAGEOptions{Samples: []int{2, 3, 2}, PerSource: true, Vertices: some}
+	want := must[*SAGEResult](t)(GraphSAGE(host, full, deep, o))
+	got := must[*SAGEResult](t)(GraphSAGE(there, full, deep, o))
+	near(t, "three layers", got.Embeddings, table(want.Embeddings), 1e-4)
+}
+
 // Features beyond a budget are copied in pieces, with the result of those that fit.
 func TestGraphSAGEFedFeatures(t *testing.T) {
 	t.Parallel()

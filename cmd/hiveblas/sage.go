@@ -127,7 +127,7 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 	cmd.Flags().StringVar(&weights, "weights", "", "`MODEL` file, a .npz")
 	cmd.Flags().StringVar(&form, "precision", "fp32", "compute on a GPU in `P`: fp32, tf32, fp16 or bf16")
 	complete(cmd, "precision", "fp32", "tf32", "fp16", "bf16")
-	own := cmd.Flags().Bool("per-source", false, "draw the samples of each vertex's tree anew, on the host")
+	own := cmd.Flags().Bool("per-source", false, "draw the samples of each vertex's tree anew")
 	var memory byteSize
 	cmd.Flags().Var(&memory, "feature-memory", "keep features of at most this size on the GPU, such as 8GiB, and copy larger ones in pieces\n(default: what is free)")
 	names := [4]string{"wf1", "wa1", "wf2", "wa2"}
