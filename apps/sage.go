@@ -65,9 +65,13 @@ type SAGEOptions struct {
 	Seed     uint64 // of the choices
 	Vertices []int  // to embed; nil for all
 	// PerSource draws the samples of each vertex's tree anew, as the HIVE report does, in place of
-	// one choice for a vertex and a layer. It needs Samples, and is computed on the host.
+	// one choice for a vertex and a layer. It needs Samples. A device has it for SampleUniform; if
+	// features are sparse, a first layer of pools or of rows wider than a warp's runs on the host.
 	PerSource bool
-	Batch     int // of vertices whose trees are computed together; 0 means 4096
+	Batch     int // of vertices whose trees the host computes together; 0 means 4096
+	// FeatureMemory is the bytes of a device's memory that features may take, 0 for what is free.
+	// Larger ones stay in host memory and are copied in pieces, through pinned memory, in each call.
+	FeatureMemory int64
 	// Precision is that of features, weights and hidden rows on a device; the host has SAGEFloat32
 	// alone. Sums and embeddings are in float32.
 	Precision SAGEPrecision
@@ -107,6 +111,9 @@ type SAGEResult struct {
 	Embeddings *matrix.Matrix[float32] // a row for each vertex, in the given order
 	Logits     *matrix.Matrix[float32] // a column for each class; nil without a classifier
 	ZeroRows   int                     // embeddings without a positive component
+	// Pieces is the number of pieces in which features were copied to a device; 0 if they fitted there,
+	// and on the host.
+	Pieces int
 }
 
 // GraphSAGE computes embeddings of vertices from their features and those of vertices near them
@@ -156,6 +163,9 @@ func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[fl
 	if o.Batch < 0 {
 		return nil, &ParameterError{app, "the batch", fmt.Sprint(o.Batch), "1 or more, or 0 for 4096"}
 	}
+	if o.FeatureMemory < 0 {
+		return nil, &ParameterError{app, "the memory of features", fmt.Sprint(o.FeatureMemory), "a number of bytes, or 0 for what is free"}
+	}
 	if err := checkSamples(app, o.Samples, o.Sampling, len(net.layers)); err != nil {
 		return nil, err
 	}
@@ -167,9 +177,11 @@ func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[fl
 	switch {
 	case o.PerSource && o.Samples == nil:
 		return nil, &ParameterError{app, "the option PerSource", "set without samples", "numbers of samples, or unset: all neighbours are the same for all"}
-	case o.PerSource && o.Method == Fused:
-		return nil, &ParameterError{app, "the method", "fused with PerSource", "auto or pipeline"}
-	case o.PerSource:
+	case o.PerSource && on != nil && !o.fusesOwn(net, 4*features.View().NVals() > int64(n)*int64(d)):
+		if o.Method == Fused {
+			return nil, &ParameterError{app, "the method", "fused with PerSource, for choices other than uniform or for sparse features and a first layer of pools or wide rows",
+				"auto or pipeline"}
+		}
 		on = nil
 	}
 	if o.Precision < SAGEFloat32 || o.Precision > SAGEBFloat16 {

@@ -2,6 +2,7 @@ package apps
 
 import (
 	_ "embed"
+	"fmt"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/access"
@@ -68,6 +69,7 @@ type sagePanel struct {
 	step       int // items from a row to the next
 	kind       device.Precision
 	sparse     device.View // with Ptr, in place of at
+	fed        *sageFed    // in place of both
 }
 
 // sageDevice is GraphSAGE on a device within a session.
@@ -106,11 +108,15 @@ const (
 )
 
 func newSageDevice(s *device.Session, kind device.Precision, g device.Operand, n int) *sageDevice {
-	d := &sageDevice{s: s, kind: kind, per: 4, graph: g, rows: s.Rows(g), n: n, zeros: s.Zeros(8)}
-	if d.itemSize() == 2 {
-		d.per = 8
+	return &sageDevice{s: s, kind: kind, per: itemsOf(SAGEPrecision(kind)), graph: g, rows: s.Rows(g), n: n, zeros: s.Zeros(8)}
+}
+
+// itemsOf returns the items of 16 bytes.
+func itemsOf(p SAGEPrecision) int {
+	if p == SAGEFloat16 || p == SAGEBFloat16 {
+		return 8
 	}
-	return d
+	return 4
 }
 
 // itemSize returns the bytes of an item.
@@ -296,17 +302,34 @@ func (d *sageDevice) plain() device.Precision {
 	return device.Float32
 }
 
-// times returns x·w of rows as items with the columns of w's step.
-func (d *sageDevice) times(x sagePanel, w sagePanel) sagePanel {
-	to := d.alloc(x.rows, w.step)
-	to.cols = w.cols
+// times returns x·w of rows for each w, as items with the columns of w's step.
+func (d *sageDevice) times(x sagePanel, ws ...sagePanel) []sagePanel {
+	to := make([]sagePanel, len(ws))
+	for i, w := range ws {
+		to[i] = d.alloc(x.rows, w.step)
+		to[i].cols = w.cols
+		if x.fed == nil {
+			d.timesTo(to[i].at, x, w)
+		}
+	}
+	if x.fed != nil {
+		x.fed.each(d, x, func(part sagePanel, first int) {
+			for i, w := range ws {
+				d.timesTo(to[i].at.At(int64(first)*int64(w.step)*d.itemSize()), part, w)
+			}
+		})
+	}
+	return to
+}
+
+// timesTo queues x·w to memory of the caller.
+func (d *sageDevice) timesTo(to device.Buffer, x, w sagePanel) {
 	if x.sparse.Ptr.Addr == 0 {
-		d.product(x, w, w.step, to.at, to.step, d.kind)
-		return to
+		d.product(x, w, w.step, to, w.step, d.kind)
+		return
 	}
 	list := sageChoices{ptr: x.sparse.Ptr, list: x.sparse.Idx, val: x.sparse.Val}
-	d.gather(&list, 0, int64(x.rows), w.at, w.step, w.step, sageSum, sageOthers, device.Buffer{}, to.at, device.Buffer{}, to.step)
-	return to
+	d.gather(&list, 0, int64(x.rows), w.at, w.step, w.step, sageSum, sageOthers, device.Buffer{}, to, device.Buffer{}, w.step)
 }
 
 // sageInputs says where the columns of the input of a layer stand in its panel: of a row of the
@@ -358,15 +381,16 @@ func (d *sageDevice) layer(net *sageNet[float32], k int, x sagePanel, in sageInp
 		items, floats = device.Buffer{}, out.at
 	}
 	columns := d.padded(own)
-	fits := columns <= 32*d.per && (gcn || own == near) && c.val.Addr == 0 && net.aggregator != AggregatePool
-	if fits && projectsFirst(x, own) {
+	if net.atOnce(k, d.per) && c.val.Addr == 0 && projectsFirst(x, own) {
 		// The gathered rows stand apart: as much of them as possible is to stay in the cache.
-		p := d.times(x, d.upload(in.spread(l.self.value), columns))
-		mine, source := p, p
+		ws := []sagePanel{d.upload(in.spread(l.self.value), columns)}
+		if !gcn {
+			ws = append(ws, d.upload(in.spread(l.neighbour.value), columns))
+		}
+		p := d.times(x, ws...)
+		mine, source := p[0], p[len(p)-1]
 		if gcn {
 			mine = sagePanel{}
-		} else {
-			source = d.times(x, d.upload(in.spread(l.neighbour.value), columns))
 		}
 		partial := d.pieces(c, source.at, source.step, columns, sageMean)
 		var lists device.Buffer
@@ -375,20 +399,28 @@ func (d *sageDevice) layer(net *sageNet[float32], k int, x sagePanel, in sageInp
 		}
 		lanes := max(d.lanes(columns), 2)
 		d.launch(d.kernel("layer", columns), int64(d.n), lanes, columns, int64(d.n), c.ptr, c.list, int32(c.samples), mine.at, int64(mine.step),
-			source.at, int64(source.step), int32(columns), lists, partial, int32(own), items, floats, int64(out.step), device.Buffer{}, zeros)
-		d.free(p)
-		if !gcn {
-			d.free(source)
+			source.at, int64(source.step), int32(columns), lists, partial, int32(own), items, floats, int64(out.step), device.Buffer{}, zeros, device.Buffer{})
+		for _, p := range append(p, sagePanel{at: partial}) {
+			d.free(p)
 		}
-		d.free(sagePanel{at: partial})
 		return out
 	}
 	d.apart(net, k, x, in, out, end, zeros)
 	return out
 }
 
-// projectsFirst reports whether rows are gathered after products, since they are narrower then.
-func projectsFirst(x sagePanel, own int) bool { return x.sparse.Ptr.Addr != 0 || own <= x.cols }
+// atOnce reports whether a kernel computes layer k after its products, with so many items in 16 bytes.
+func (n *sageNet[F]) atOnce(k, per int) bool {
+	l := &n.layers[k]
+	own := l.self.value.Cols
+	return own <= 32*per && n.aggregator != AggregatePool && (n.aggregator == AggregateGCN || own == l.neighbour.value.Cols)
+}
+
+// projectsFirst reports whether rows are gathered after products, since they are narrower then, or
+// as entries and pieces of rows cannot be gathered.
+func projectsFirst(x sagePanel, own int) bool {
+	return x.sparse.Ptr.Addr != 0 || x.fed != nil || own <= x.cols
+}
 
 // apart computes a layer by products and gathers one after the other: rows are in float32 before
 // norm, a chunk of them at a time where their neighbours are gathered first.
@@ -410,27 +442,32 @@ func (d *sageDevice) apart(net *sageNet[float32], k int, x sagePanel, in sageInp
 	var wa, wf sagePanel
 	wf = d.upload(in.spread(l.self.value), d.padded(own))
 	var source sagePanel // what is gathered
+	var mine sagePanel   // x·Wf, of entries and of pieces
+	project := func(w sagePanel) sagePanel {
+		if gcn || x.sparse.Ptr.Addr == 0 && x.fed == nil {
+			return d.times(x, w)[0]
+		}
+		both := d.times(x, w, wf)
+		mine = both[1]
+		return both[0]
+	}
 	switch {
 	case pool:
-		source = d.times(x, d.upload(in.spread(l.pool.value), d.padded(l.pool.value.Cols)))
+		source = project(d.upload(in.spread(l.pool.value), d.padded(l.pool.value.Cols)))
 		bias := newPanel[float32](1, source.step)
 		copy(bias.Val, l.poolBias.value.Val)
 		s.Each(d.any("bias"), int64(source.rows)*int64(source.step), int64(source.rows), int32(source.step), source.at, d.floats(bias.Val))
 		how, self = sageMax, sageLonely
 		wa = d.upload(l.neighbour.value, d.padded(l.neighbour.value.Cols))
 	case gcn && before:
-		source = d.times(x, wf)
+		source = project(wf)
 	case gcn:
 		source = x
 	case before:
-		source = d.times(x, d.upload(in.spread(l.neighbour.value), d.padded(l.neighbour.value.Cols)))
+		source = project(d.upload(in.spread(l.neighbour.value), d.padded(l.neighbour.value.Cols)))
 	default:
 		source = x
 		wa = d.upload(in.spread(l.neighbour.value), d.padded(l.neighbour.value.Cols))
-	}
-	var mine sagePanel // x·Wf, of entries
-	if !gcn && x.sparse.Ptr.Addr != 0 {
-		mine = d.times(x, wf)
 	}
 	columns := source.step // that are gathered
 	if before {
@@ -552,13 +589,19 @@ func fusedSAGE[T comparable](at device.Runner, a matrix.View[T], features matrix
 	if err != nil {
 		return nil, err
 	}
-	x, err := access.Operand(features, at)
-	if err != nil {
-		return nil, err
-	}
 	_, cols := features.Dims()
 	entries := features.NVals()
 	dense := entries*4 > int64(n)*int64(cols)
+	fed, err := feedSAGE(at, features, net, n, dense, o)
+	if err != nil {
+		return nil, err
+	}
+	var x device.Operand
+	if fed == nil {
+		if x, err = access.Operand(features, at); err != nil {
+			return nil, err
+		}
+	}
 	width := net.layers[len(net.layers)-1].width()
 	rows := n
 	if o.Vertices != nil {
@@ -570,46 +613,33 @@ func fusedSAGE[T comparable](at device.Runner, a matrix.View[T], features matrix
 	if host != nil {
 		ran.Method = "layers, chosen on the host"
 	}
+	if o.PerSource {
+		ran.Method = "own trees"
+		if fed != nil && !net.atOnce(0, itemsOf(o.Precision)) {
+			return nil, &ParameterError{"GraphSAGE", "the features with PerSource", "larger than the memory for them, for layers that gather them",
+				"more FeatureMemory, samples without PerSource, or the pipeline"}
+		}
+	}
+	if fed != nil {
+		res.Pieces = fed.count()
+		ran.Method += fmt.Sprintf(", features from the host in %d pieces", res.Pieces)
+	}
 	err = at.Run(o.call("GraphSAGE"), func(s *device.Session) {
 		g.Pattern = true
 		d := newSageDevice(s, device.Precision(o.Precision), g, n)
-		p := d.features(x, n, cols, dense)
+		p := sagePanel{rows: n, cols: cols, fed: fed}
+		if fed == nil {
+			p = d.features(x, n, cols, dense)
+		}
 		in := sageInputs{parts: []int{cols}, d: d}
 		if !dense { // products of entries have no padding
 			in = sageInputs{parts: []int{cols}, d: &sageDevice{per: 1}}
 		}
-		all := s.NewFull(n, width, floatType)
-		for k := range net.layers {
-			samples := samplesOf(o.Samples, len(net.layers)-1-k)
-			if k == 0 || samples >= 0 || host != nil {
-				if err := d.choose(host, o, k, samples, net.aggregator); err != nil {
-					s.Fail(err)
-					return
-				}
-			}
-			var last device.Buffer
-			if k == len(net.layers)-1 {
-				last = all.Val
-			}
-			next := d.layer(net, k, p, in, last)
-			if k > 0 {
-				d.free(p)
-			}
-			p = next
-			l := &net.layers[k]
-			in = sageInputs{parts: []int{l.self.value.Cols}, d: d}
-			if l.neighbour != nil {
-				in.parts = append(in.parts, l.neighbour.value.Cols)
-			}
-			s.Check()
-		}
-		out := all
-		if o.Vertices != nil {
-			out = s.NewFull(rows, width, floatType)
-			s.Each(d.any("pick"), int64(rows)*int64(width), int64(rows), int32(width), s.Ints(numbers(o.Vertices)), all.Val, out.Val)
-			s.Fill(d.zeros, 0, 8)
-			s.Blocks(d.any("count"), (int64(rows)+graphBlock/32-1)/(graphBlock/32), graphBlock, int64(rows), int32(width), out.Val, d.zeros)
-			s.Drop(all)
+		var out device.View
+		if o.PerSource {
+			out = d.ownTrees(net, p, in, o, width)
+		} else {
+			out = d.allLayers(net, p, in, host, o, width)
 		}
 		if net.out != nil {
 			classes := net.out.value.Cols
@@ -635,4 +665,49 @@ func fusedSAGE[T comparable](at device.Runner, a matrix.View[T], features matrix
 	}
 	o.traceRan(at, "GraphSAGE", ran, int64(rows)*int64(width))
 	return res, nil
+}
+
+// allLayers computes the layers for all vertices, and returns the rows of those that are wanted.
+func (d *sageDevice) allLayers(net *sageNet[float32], p sagePanel, in sageInputs, host *sageGraph, o SAGEOptions, width int) device.View {
+	s := d.s
+	all := s.NewFull(d.n, width, floatType)
+	for k := range net.layers {
+		samples := samplesOf(o.Samples, len(net.layers)-1-k)
+		if k == 0 || samples >= 0 || host != nil {
+			if err := d.choose(host, o, k, samples, net.aggregator); err != nil {
+				s.Fail(err)
+				return all
+			}
+		}
+		var last device.Buffer
+		if k == len(net.layers)-1 {
+			last = all.Val
+		}
+		next := d.layer(net, k, p, in, last)
+		if k > 0 {
+			d.free(p)
+		}
+		p = next
+		in = d.inputsOf(&net.layers[k])
+		s.Check()
+	}
+	if o.Vertices == nil {
+		return all
+	}
+	rows := len(o.Vertices)
+	out := s.NewFull(rows, width, floatType)
+	s.Each(d.any("pick"), int64(rows)*int64(width), int64(rows), int32(width), s.Ints(numbers(o.Vertices)), all.Val, out.Val)
+	s.Fill(d.zeros, 0, 8)
+	s.Blocks(d.any("count"), (int64(rows)+graphBlock/32-1)/(graphBlock/32), graphBlock, int64(rows), int32(width), out.Val, d.zeros)
+	s.Drop(all)
+	return out
+}
+
+// inputsOf says where the columns of the output of a layer stand.
+func (d *sageDevice) inputsOf(l *sageLayer[float32]) sageInputs {
+	in := sageInputs{parts: []int{l.self.value.Cols}, d: d}
+	if l.neighbour != nil {
+		in.parts = append(in.parts, l.neighbour.value.Cols)
+	}
+	return in
 }

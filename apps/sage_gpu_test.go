@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
 )
 
 // widened returns a model with layers of h1 and h2 columns.
@@ -92,6 +94,138 @@ func TestGraphSAGEOnDevice(t *testing.T) {
 				t.Errorf("%s: %d rows of zeros, want %d", what, got.ZeroRows, want.ZeroRows)
 			}
 		}
+	}
+}
+
+// Trees of their own have the embeddings of the host.
+func TestGraphSAGEOwnTreesOnDevice(t *testing.T) {
+	t.Parallel()
+	d := realOrEmulated(t)
+	host := build[float64](t, hubbed(300), matrix.CSR)
+	there := build[float64](t, hubbed(300), matrix.CSR)
+	if err := there.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	full, thin := drawFeatures(t, 300, 12, 1, matrix.Full), drawFeatures(t, 300, 40, .1, matrix.CSR)
+	some := []int{5, 0, 299, 5, 150, 7, 8}
+	for _, c := range []struct {
+		reason    string
+		x         *matrix.Matrix[float32]
+		h1, h2    int
+		o         SAGEOptions
+		tolerance float64
+	}{
+		{"products first", full, 4, 16, SAGEOptions{Samples: []int{3, 4}, Replace: true, Vertices: some}, 1e-4},
+		{"all vertices, without replacement", full, 8, 6, SAGEOptions{Samples: []int{2, 5}, Seed: 1 << 63}, 1e-4},
+		{"rows first", full, 20, 5, SAGEOptions{Samples: []int{3, 2}, Vertices: some}, 1e-4},
+		{"sparse features", thin, 6, 8, SAGEOptions{Samples: []int{2, 3}, Replace: true, Vertices: some}, 1e-4},
+		{"features in pieces", full, 4, 8, SAGEOptions{Samples: []int{2, 3}, FeatureMemory: 3000, Vertices: some}, 1e-4},
+		{"float16", full, 8, 8, SAGEOptions{Samples: []int{4, 3}, Precision: SAGEFloat16, Vertices: some}, 2e-2},
+		{"by weight, on the host", full, 4, 4, SAGEOptions{Samples: []int{2, 2}, Sampling: SampleByWeight, Vertices: some}, 1e-4},
+	} {
+		for _, a := range []SAGEAggregator{AggregateMean, AggregateGCN, AggregatePool} {
+			_, cols := c.x.Dims()
+			m := widened(a, cols, c.h1, c.h2, 3)
+			c.o.PerSource = true
+			plain, ran := c.o, ""
+			plain.Precision, plain.FeatureMemory = SAGEFloat32, 0
+			what := fmt.Sprintf("%s, %v", c.reason, a)
+			c.o.Trace = func(x ops.Trace) { ran = x.Place + " " + string(x.Method) }
+			x := c.x.Clone()
+			got, err := GraphSAGE(there, x, m, c.o)
+			if c.o.FeatureMemory > 0 && a == AggregatePool { // pools gather features, which do not fit
+				var e *ParameterError
+				if !errors.As(err, &e) {
+					t.Errorf("%s: %v", what, err)
+				}
+				continue
+			}
+			want := must[*SAGEResult](t)(GraphSAGE(host, c.x, m, plain))
+			if err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+			onHost := c.o.Sampling != SampleUniform || c.x == thin && a == AggregatePool
+			if !strings.Contains(ran, "own trees") || strings.HasPrefix(ran, " ") != onHost {
+				t.Errorf("%s: the trace says %q", what, ran)
+			}
+			near(t, what, got.Embeddings, table(want.Embeddings), c.tolerance)
+			near(t, what+", logits", got.Logits, table(want.Logits), 4*c.tolerance)
+			if got.ZeroRows != want.ZeroRows {
+				t.Errorf("%s: %d rows of zeros, want %d", what, got.ZeroRows, want.ZeroRows)
+			}
+			if c.o.Method = Fused; onHost {
+				var e *ParameterError
+				if _, err := GraphSAGE(there, x, m, c.o); !errors.As(err, &e) {
+					t.Errorf("%s, fused: %v", what, err)
+				}
+			}
+			c.o.Method = Auto
+		}
+	}
+	deep := newNet[float32](AggregateMean, 12, []int{4, 6, 5}, 3, 11).model()
+	o := SAGEOptions{Samples: []int{2, 3, 2}, PerSource: true, Vertices: some}
+	want := must[*SAGEResult](t)(GraphSAGE(host, full, deep, o))
+	got := must[*SAGEResult](t)(GraphSAGE(there, full, deep, o))
+	near(t, "three layers", got.Embeddings, table(want.Embeddings), 1e-4)
+}
+
+// Features beyond a budget are copied in pieces, with the result of those that fit.
+func TestGraphSAGEFedFeatures(t *testing.T) {
+	t.Parallel()
+	d := realOrEmulated(t)
+	there := build[float64](t, hubbed(300), matrix.CSR)
+	if err := there.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	even := drawFeatures(t, 300, 12, 1, matrix.Full)
+	for _, c := range []struct {
+		reason    string
+		x         *matrix.Matrix[float32]
+		h1        int
+		o         SAGEOptions
+		pieces    int // 0 for more than 2
+		tolerance float64
+	}{
+		{"full rows", even, 8, SAGEOptions{FeatureMemory: 1 << 12}, 8, 1e-5},
+		{"odd columns, gaps", drawFeatures(t, 300, 7, .5, matrix.Bitmap), 8, SAGEOptions{FeatureMemory: 3000, Samples: []int{3, 4}}, 6, 1e-5},
+		{"wider than the features", even, 20, SAGEOptions{FeatureMemory: 9000}, 0, 1e-5},
+		{"entries", drawFeatures(t, 300, 40, .1, matrix.CSR), 8, SAGEOptions{FeatureMemory: 2000}, 0, 1e-5},
+		{"a row a piece", even, 4, SAGEOptions{FeatureMemory: 1}, 300, 1e-5},
+		{"float16", drawFeatures(t, 300, 9, 1, matrix.Full), 8, SAGEOptions{FeatureMemory: 5000, Precision: SAGEFloat16}, 0, 2e-2},
+	} {
+		for _, a := range []SAGEAggregator{AggregateMean, AggregatePool, AggregateGCN} {
+			if !longtest.Enabled() && d.e != nil && a != AggregateMean && c.reason != "wider than the features" {
+				continue
+			}
+			_, cols := c.x.Dims()
+			m := widened(a, cols, c.h1, 5, 3)
+			whole := c.o
+			whole.FeatureMemory, whole.Method = 0, Fused
+			kept := c.x.Clone() // a copy on the device would be taken in place of pieces
+			want := must[*SAGEResult](t)(GraphSAGE(there, kept, m, whole))
+			var traced string
+			c.o.Method, c.o.Trace = Fused, func(x ops.Trace) { traced = string(x.Method) }
+			got := must[*SAGEResult](t)(GraphSAGE(there, c.x, m, c.o))
+			what := fmt.Sprintf("%s, %v", c.reason, a)
+			near(t, what, got.Embeddings, table(want.Embeddings), c.tolerance)
+			if got.ZeroRows != want.ZeroRows {
+				t.Errorf("%s: %d rows of zeros, want %d", what, got.ZeroRows, want.ZeroRows)
+			}
+			if c.pieces == 0 && got.Pieces <= 2 || c.pieces > 0 && got.Pieces != c.pieces || want.Pieces != 0 {
+				t.Errorf("%s: %d pieces, want %d; %d with room for all", what, got.Pieces, c.pieces, want.Pieces)
+			}
+			if said := fmt.Sprintf("features from the host in %d pieces", got.Pieces); !strings.Contains(traced, said) {
+				t.Errorf("%s: the trace says %q, want %q", what, traced, said)
+			}
+			again := must[*SAGEResult](t)(GraphSAGE(there, kept, m, c.o))
+			if again.Pieces != 0 {
+				t.Errorf("%s: features that lie on the device came in %d pieces", what, again.Pieces)
+			}
+		}
+	}
+	var e *ParameterError
+	if _, err := GraphSAGE(there, even, widened(AggregateMean, 12, 4, 4, 2), SAGEOptions{FeatureMemory: -1}); !errors.As(err, &e) {
+		t.Errorf("a negative budget: %v", err)
 	}
 }
 

@@ -451,7 +451,7 @@ func (f *sageFit) forward(training bool) {
 		}
 		lanes := max(f.lanes(columns), 2)
 		f.launch(f.kernel("layer", columns), int64(f.n), lanes, columns, int64(f.n), f.choices.ptr, f.choices.list, int32(0), mine, int64(l.step),
-			near, int64(l.step), int32(columns), first, partial, int32(l.own), l.out.at, device.Buffer{}, int64(l.step), l.length, device.Buffer{})
+			near, int64(l.step), int32(columns), first, partial, int32(l.own), l.out.at, device.Buffer{}, int64(l.step), l.length, device.Buffer{}, device.Buffer{})
 	}
 	last := &f.layers[len(f.layers)-1]
 	s.Gemm(device.Gemm{M: f.n, N: f.classes, K: last.step, A: last.out.at, B: f.parameter(f.value, f.outAt()), C: f.logits,

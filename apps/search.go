@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -63,6 +65,8 @@ type SearchOptions struct {
 	Visits bool
 	// Best is the number of visited vertices of the largest scores to list.
 	Best int
+	// Paths keeps the walks where the graph lives; see SearchResult.Paths.
+	Paths bool
 	// Each receives the walks in blocks, in ascending order, one call at a time. The block is valid
 	// during the call. An error ends the search and is its result. May be nil.
 	Each func(walks SearchBlock) error
@@ -115,10 +119,13 @@ type SearchResult struct {
 	ScoreSum float64 // of the vertices of all walks, starts included, with repeats
 	Distinct int64   // vertices visited
 	Curve    []SearchPoint
-	Visits   *matrix.Vector[int64] // of each visited vertex; nil unless asked for
-	Best     []Nomination[float64] // visited vertices by descending score, then by number
-	Calls    int64                 // of the score function
-	Scored   int64                 // vertices that it scored
+	// Paths is a full matrix with a row for each walk and Length columns: its vertices, −1 after its
+	// end. nil unless asked for.
+	Paths  *matrix.Matrix[int32]
+	Visits *matrix.Vector[int64] // of each visited vertex; nil unless asked for
+	Best   []Nomination[float64] // visited vertices by descending score, then by number
+	Calls  int64                 // of the score function
+	Scored int64                 // vertices that it scored
 }
 
 // curvePoints bounds the points of SearchResult.Curve.
@@ -151,7 +158,8 @@ const curvePoints = 1024
 // O(walks × length), after O(edges) for the tables of greedy and stochastic walks if there are many
 // walks, and else after a row's length at the first visit of the row. Memory: 4 bytes a vertex, 8
 // with Visits, 12 an edge for tables, 64 MB for the blocks of walks that Each receives (256 on the
-// host of a device, which walks on while Each runs), or two walks if they are longer.
+// host of a device, which walks on while Each runs), or two walks if they are longer; 4 for each
+// vertex of a walk with Paths.
 func GraphSearch[T semiring.Element](g matrix.Source[T], scores *Scores, starts []int, opts ...SearchOptions) (*SearchResult, error) {
 	const app = "GraphSearch"
 	o, err := only(app, opts)
@@ -185,6 +193,9 @@ func GraphSearch[T semiring.Element](g matrix.Source[T], scores *Scores, starts 
 	if err != nil {
 		return nil, err
 	}
+	if o.Paths && s.walks > math.MaxInt32 {
+		return nil, &ParameterError{app, "the number of walks with Paths", fmt.Sprint(s.walks), "2147483647 at most, or Each for blocks of them"}
+	}
 	o.report("graph search", 0, s.walks)
 	method := "kernel"
 	if at != nil {
@@ -213,10 +224,22 @@ func GraphSearch[T semiring.Element](g matrix.Source[T], scores *Scores, starts 
 		}
 		o.Trace(t)
 	}
+	if o.Paths && res.Paths == nil {
+		res.Paths = asMatrix32(s.paths, int(s.walks), o.Length)
+		if err := res.Paths.Move(place); err != nil {
+			return nil, err
+		}
+	}
 	if res.Visits != nil {
 		return res, res.Visits.Move(place)
 	}
 	return res, nil
+}
+
+// asMatrix32 returns a full matrix, which shares the values.
+func asMatrix32(val []int32, rows, cols int) *matrix.Matrix[int32] {
+	return access.FromStore(&sparse.Store[int32]{Structure: sparse.Structure{NRows: rows, NCols: cols,
+		Format: sparse.Full, NVals: int64(rows) * int64(cols)}, Val: val})
 }
 
 // complete sets the defaults and checks the settings.

@@ -84,6 +84,7 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 		t = doubleType
 	}
 	ends := make([]int64, o.Length+1)
+	var kept device.Store
 	err = at.Run(o.call("GraphSearch"), func(d *device.Session) {
 		g.Pattern = g.Pattern || !valued
 		rows, n := d.Rows(g), int64(s.n)
@@ -163,10 +164,16 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 			if size = max(1, min(size, deviceCells/int64(o.Length))); size < s.walks && size > sumWalks {
 				size -= size % sumWalks
 			}
-			cells = d.Alloc(4 * size * int64(o.Length))
 			for k := range min(2, int((s.walks+size-1)/size)) {
 				cell[k] = make([]int32, size*int64(o.Length))
 			}
+		}
+		var paths device.View
+		switch {
+		case o.Paths:
+			paths = d.NewFull(int(s.walks), o.Length, int32Type)
+		case o.Each != nil:
+			cells = d.Alloc(4 * size * int64(o.Length))
 		}
 		compact := !more && o.Length > 1
 		if compact {
@@ -175,9 +182,11 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 		var parts device.Buffer
 		if s.scores.of != nil {
 			sums = d.Alloc(8 * size)
-			if sum = make([]float64, size); size%sumWalks == 0 || size == s.walks {
-				sum = sum[:(size+sumWalks-1)/sumWalks]
+			if size%sumWalks == 0 || size == s.walks {
+				sum = make([]float64, (size+sumWalks-1)/sumWalks)
 				parts = d.Alloc(8 * int64(len(sum)))
+			} else {
+				sum = make([]float64, size)
 			}
 		}
 		done, busy := make(chan error, 1), false
@@ -190,6 +199,9 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 		defer finish()
 		for lo := int64(0); lo < s.walks && d.Err() == nil; lo += size {
 			count := min(size, s.walks-lo)
+			if o.Paths {
+				cells = paths.Val.At(4 * lo * int64(o.Length))
+			}
 			args := []any{rows.Ptr, rows.Idx, slots, best, begins, int64(o.PerStart), lo, count, int32(o.Length),
 				int64(o.Seed), score, first, visits, sums, cells, early}
 			if compact {
@@ -248,9 +260,16 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 		if s.visits != nil {
 			d.Download(unsafe.Pointer(&s.visits[0]), visits, 8*n)
 		}
+		if o.Paths {
+			kept = d.Result(paths, s.walks*int64(o.Length))
+		}
 	})
 	if err != nil {
 		return err
+	}
+	if o.Paths {
+		s.res.Paths = matrix.New[int32](int(s.walks), o.Length, matrix.On(at))
+		access.SetRemote(s.res.Paths, kept)
 	}
 	s.res.Restarts = ends[o.Length]
 	alive := s.walks

@@ -519,6 +519,7 @@ func TestGraphSearchOnDevice(t *testing.T) {
 	}
 	sum := semiring.NewBinary("score + value", func(x, y float64) float64 { return x + y }, "x + y")
 	for _, o := range []SearchOptions{{Length: 40, Visits: true}, {Rule: SearchStochastic, PerStart: 3}, {Rule: SearchGreedy, Length: 130, Visits: true},
+		{Rule: SearchGreedy, Length: 128, Paths: true}, {Length: 12, Paths: true}, {Length: 5, Paths: true},
 		{Rule: SearchGreedy, Length: 7, NonBacktracking: true}, {Rule: SearchStochastic, Weight: sum, Length: 20}, {Rule: SearchGreedy, Weight: sum},
 		{Length: 6, Restart: .5}} {
 		for _, starts := range [][]int{nil, {499, 7, 7, 3, 280, 12}} {
@@ -531,6 +532,26 @@ func TestGraphSearchOnDevice(t *testing.T) {
 					t.Errorf("%v of length %d from %v: other visits than on the host (%v)", o.Rule, o.Length, starts, err)
 				}
 				res.Visits, first.Visits = nil, nil
+			}
+			if o.Paths {
+				if res.Paths.Place() != matrix.Place(d.Device) {
+					t.Errorf("the paths live at %v", res.Paths.Place())
+				}
+				if err := res.Paths.Fetch(); err != nil || !res.Paths.Equal(first.Paths) {
+					t.Errorf("%v of length %d from %v: other paths than on the host (%v)", o.Rule, o.Length, starts, err)
+				}
+				for k, walk := range want {
+					for step := range o.Length {
+						v := int32(-1)
+						if step < len(walk) {
+							v = int32(walk[step])
+						}
+						if u, _ := first.Paths.At(k, step); u != v {
+							t.Fatalf("step %d of walk %d is at %d in the paths, at %d in the blocks", step, k, u, v)
+						}
+					}
+				}
+				res.Paths, first.Paths = nil, nil
 			}
 			if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(res, first) {
 				t.Errorf("%v of length %d from %v: other walks or figures than on the host", o.Rule, o.Length, starts)

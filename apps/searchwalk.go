@@ -39,6 +39,7 @@ type searcher struct {
 	visits []int64  // nil unless asked for
 	steps  []int64  // at each point of the curve
 	part   float64  // of the sum of scores; see addScores
+	paths  []int32  // all walks; nil unless asked for, and on a device
 	res    SearchResult
 }
 
@@ -95,7 +96,10 @@ func onHost[T semiring.Element](s *searcher, g matrix.Source[T]) error {
 		}
 	}
 	s.pieceWalks, s.roundPieces = pieceWalks, roundPieces
-	if o.Each != nil {
+	if o.Paths {
+		s.paths = make([]int32, s.walks*int64(o.Length))
+	}
+	if o.Each != nil || o.Paths {
 		s.pieceWalks = max(1, min(pieceWalks, pieceCells/o.Length))
 		s.roundPieces = max(1, min(roundPieces, roundPieces*pieceCells/(s.pieceWalks*o.Length)))
 	}
@@ -310,7 +314,7 @@ func (s *searcher) place(p *searchPiece, first int64) {
 		if s.scores.of != nil {
 			p.sum = make([]float64, s.pieceWalks)
 		}
-		if s.opts.Each != nil {
+		if s.opts.Each != nil || s.opts.Paths {
 			p.cells = make([]int32, s.pieceWalks*s.opts.Length)
 		}
 	}
@@ -467,6 +471,9 @@ func (s *searcher) deliver(pieces []searchPiece) error {
 		s.res.Restarts += p.restarts
 		s.res.Ended += int64(p.walks - len(p.alive))
 		s.addScores(p.first, p.sum)
+		if s.opts.Paths {
+			copy(s.paths[p.first*int64(s.opts.Length):], p.cells[:p.walks*s.opts.Length])
+		}
 		if s.opts.Each == nil {
 			continue
 		}

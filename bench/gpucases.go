@@ -81,12 +81,14 @@ func gpuCases() []gpuCase {
 	add("graphsage wide all fp16", ms(20), "uniform4190000x16", gpuSAGE(sageWide, apps.SAGEOptions{Precision: apps.SAGEFloat16}))
 	add("graphsage epoch 2708", ms(.25), "uniform2708x4", gpuSAGETraining(1433, 64, 7, .0127))
 	add("graphsage epoch 1632803", ms(10.5), "uniform1632803x19", gpuSAGETraining(64, 16, 16, 1))
-	add("walks uniform rmat22", ms(2.7), "symmetric22", gpuWalks(apps.SearchUniform, walkLength, false))
-	add("walks uniform rmat24", ms(7.4), "sparse24", gpuWalks(apps.SearchUniform, walkLength, false))
-	add("walks stochastic rmat22", ms(2.9), "symmetric22", gpuWalks(apps.SearchStochastic, walkLength, false))
-	add("walks stochastic tables rmat22", ms(90), "symmetric22", gpuWalks(apps.SearchStochastic, 1, true))
-	add("walks greedy tables rmat22", ms(1.3), "symmetric22", gpuWalks(apps.SearchGreedy, 1, true))
-	add("walks greedy 128 rmat22", ms(.5), "symmetric22", gpuWalks(apps.SearchGreedy, 128, false))
+	add("walks uniform rmat22", ms(2.7), "symmetric22", gpuWalks(apps.SearchUniform, walkLength, false, false))
+	add("walks uniform paths rmat22", ms(2.4), "symmetric22", gpuWalks(apps.SearchUniform, walkLength, false, true))
+	add("walks uniform rmat24", ms(7.4), "sparse24", gpuWalks(apps.SearchUniform, walkLength, false, false))
+	add("walks stochastic rmat22", ms(2.9), "symmetric22", gpuWalks(apps.SearchStochastic, walkLength, false, false))
+	add("walks stochastic tables rmat22", ms(90), "symmetric22", gpuWalks(apps.SearchStochastic, 1, true, false))
+	add("walks greedy tables rmat22", ms(1.3), "symmetric22", gpuWalks(apps.SearchGreedy, 1, true, false))
+	add("walks greedy 128 rmat22", ms(.5), "symmetric22", gpuWalks(apps.SearchGreedy, 128, false, false))
+	add("walks greedy 128 paths rmat22", ms(.5), "symmetric22", gpuWalks(apps.SearchGreedy, 128, false, true))
 	for _, c := range []struct {
 		input  string
 		lambda float64

@@ -249,7 +249,9 @@ const walkTimes = 12
 // gpuWalks is the time of a walk from each vertex, and with tables that of the tables of their
 // rule. Transfers are left out: the time is that of many walks less that of one, divided by their
 // number, or the difference between calls with and without tables.
-func gpuWalks(rule apps.SearchRule, length int, tables bool) func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+//
+// With paths, walks begin at the vertices with edges and are kept on the device.
+func gpuWalks(rule apps.SearchRule, length int, tables, paths bool) func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
 	return func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
 		a, err := undirectedOn(b, in)
 		if err != nil {
@@ -266,18 +268,28 @@ func gpuWalks(rule apps.SearchRule, length int, tables bool) func(b *gpuBench, i
 		}
 		scores := apps.VertexScores(v)
 		var r ran
+		var starts []int
+		times := walkTimes
+		if paths {
+			starts, times = walkStarts(in.graph), 3
+		}
 		walk := func(run apps.Run, rule apps.SearchRule, length, each int) (*apps.SearchResult, error) {
 			s := scores
 			if rule == apps.SearchUniform && !tables {
 				s = nil
 			}
-			return apps.GraphSearch(a, s, nil, apps.SearchOptions{Run: run, Rule: rule, Length: length, PerStart: each, Seed: 5})
+			return apps.GraphSearch(a, s, starts, apps.SearchOptions{Run: run, Rule: rule, Length: length, PerStart: each, Seed: 5, Paths: paths})
 		}
 		timed := func(rule apps.SearchRule, length, each int) (time.Duration, error) {
-			return b.dev.Time(func() error {
-				_, err := walk(apps.Run{}, rule, length, each)
+			var res *apps.SearchResult
+			d, err := b.dev.Time(func() (err error) {
+				res, err = walk(apps.Run{}, rule, length, each)
 				return err
 			})
+			if err == nil && paths {
+				res.Paths.Clear() // frees its memory
+			}
+			return d, err
 		}
 		steps := int64(0)
 		plan := &gpuPlan{}
@@ -290,12 +302,12 @@ func gpuWalks(rule apps.SearchRule, length int, tables bool) func(b *gpuBench, i
 				short, err := timed(apps.SearchUniform, 1, 1)
 				return long - short, err
 			}
-			long, err := timed(rule, length, 1+walkTimes)
+			long, err := timed(rule, length, 1+times)
 			if err != nil {
 				return 0, err
 			}
 			short, err := timed(rule, length, 1)
-			return (long - short) / walkTimes, err
+			return (long - short) / time.Duration(times), err
 		}}}
 		plan.check = func() (string, error) {
 			got, err := walk(r.run(), rule, length, 1)
@@ -311,7 +323,7 @@ func gpuWalks(rule apps.SearchRule, length int, tables bool) func(b *gpuBench, i
 			if rule == apps.SearchUniform && !tables {
 				s = nil
 			}
-			want, err := apps.GraphSearch(here, s, nil, apps.SearchOptions{Rule: rule, Length: length, Seed: 5})
+			want, err := apps.GraphSearch(here, s, starts, apps.SearchOptions{Rule: rule, Length: length, Seed: 5})
 			if err != nil {
 				return "", err
 			}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
@@ -12,20 +13,18 @@ import (
 const walkLength = 32
 
 // walkStarts are the vertices with edges.
-func walkStarts(in *input) []int {
-	return memo(in, "vertices with edges", func() (list []int) {
-		for v := range in.graph.NRows {
-			if in.graph.Ptr[v+1] > in.graph.Ptr[v] {
-				list = append(list, v)
-			}
+func walkStarts(g *gen.Graph) (list []int) {
+	for v := range g.NRows {
+		if g.Ptr[v+1] > g.Ptr[v] {
+			list = append(list, v)
 		}
-		return list
-	})
+	}
+	return list
 }
 
 // oursWalks walks uniformly from each vertex with edges. The check is the number of steps.
 func oursWalks(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
-	starts := walkStarts(in)
+	starts := memo(in, "vertices with edges", func() []int { return walkStarts(in.graph) })
 	var steps int64
 	d, err := timed(func() error {
 		res, err := apps.GraphSearch(in.f64, nil, starts, apps.SearchOptions{Run: apps.Run{Threads: b.Threads}, Length: walkLength})
@@ -40,7 +39,7 @@ func oursWalks(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 // plainWalks is a loop over the walks, one after another, on each core. It marks the vertices that it
 // visits too, in an array for each core.
 func plainWalks(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
-	starts := walkStarts(in)
+	starts := memo(in, "vertices with edges", func() []int { return walkStarts(in.graph) })
 	threads := parallel.Threads(b.Threads)
 	steps := make([]int64, threads)
 	ptr, idx := in.graph.Ptr, in.graph.Idx

@@ -130,9 +130,14 @@ type pinnedBlock struct {
 // the size, since pinning takes time (128 MB held a product up for some 40 ms).
 func (d *Device) pin(bytes int64) (unsafe.Pointer, error) {
 	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.pinLocked(bytes)
+}
+
+// pinLocked is pin with the device locked.
+func (d *Device) pinLocked(bytes int64) (unsafe.Pointer, error) {
 	old := d.spare
 	d.spare = pinnedBlock{}
-	d.mu.Unlock()
 	if old.bytes == bytes {
 		return old.at, nil
 	}
@@ -148,6 +153,11 @@ func (d *Device) pin(bytes int64) (unsafe.Pointer, error) {
 func (d *Device) unpin(p unsafe.Pointer, bytes int64) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	return d.unpinLocked(p, bytes)
+}
+
+// unpinLocked is unpin with the device locked.
+func (d *Device) unpinLocked(p unsafe.Pointer, bytes int64) error {
 	if d.closed || d.spare.at != nil {
 		return d.ctx.FreeHost(p)
 	}

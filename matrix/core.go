@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"unsafe"
 
@@ -220,6 +221,19 @@ func (a *core[T]) NVals() int64 {
 		}
 	}
 	return a.Stored().NVals
+}
+
+// HasRemote reports whether b has the contents already.
+func (a *core[T]) HasRemote(b device.Backend) bool {
+	if a == nil {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.place != nil && any(a.place) == any(b) {
+		return true
+	}
+	return slices.ContainsFunc(a.copies, func(c copyAt) bool { return c.at == b })
 }
 
 // RemoteOn returns the contents at b, and copies them there if needed.

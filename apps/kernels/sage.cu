@@ -183,8 +183,9 @@ HB_KERNEL hb_sage_pieces(hb_i64 pieces, const hb_i64 *first, const hb_i32 *owner
 	}
 }
 
-// hb_sage_near sums up the neighbours of v in the columns of this thread, and returns their number.
-HB_DEVICE hb_i32 hb_sage_near(hb_i64 v, const hb_i64 *ptr, const hb_i32 *list, hb_i32 samples, const float *val, const hb_item *x,
+// hb_sage_near sums up the neighbours of row v in the columns of this thread, and returns their
+// number. own_row is the row of the vertex itself in x.
+HB_DEVICE hb_i32 hb_sage_near(hb_i64 v, hb_i64 own_row, const hb_i64 *ptr, const hb_i32 *list, hb_i32 samples, const float *val, const hb_item *x,
 	hb_i64 step, hb_i32 column, hb_i32 columns, hb_i32 how, hb_i32 self, const hb_i64 *first, const float *partial, float *sum) {
 	const hb_i64 begin = ptr ? ptr[v] : v * samples, end = ptr ? ptr[v + 1] : begin + samples;
 	const bool inside = column < columns;
@@ -206,7 +207,7 @@ HB_DEVICE hb_i32 hb_sage_near(hb_i64 v, const hb_i64 *ptr, const hb_i32 *list, h
 	if (self == HB_SAGE_SELF || (self == HB_SAGE_LONELY && count == 0)) {
 		count++;
 		float own[HB_SAGE_PER];
-		if (inside) hb_load_items(x + v * step + column, own);
+		if (inside) hb_load_items(x + own_row * step + column, own);
 #pragma unroll
 		for (int i = 0; i < HB_SAGE_PER; i++)
 			if (inside) sum[i] = how == HB_SAGE_MAX ? fmaxf(sum[i], own[i]) : sum[i] + own[i];
@@ -226,7 +227,7 @@ HB_KERNEL hb_sage_gather(hb_i64 begin, hb_i64 rows, const hb_i64 *ptr, const hb_
 	for (hb_i64 r = ((hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x) / HB_SAGE_LANES; r < rows;
 		r += (hb_i64)gridDim.x * (HB_GRAPH_BLOCK / HB_SAGE_LANES)) {
 		float sum[HB_SAGE_PER];
-		hb_sage_near(begin + r, ptr, list, samples, val, x, step, column, columns, how, self, first, partial, sum);
+		hb_sage_near(begin + r, begin + r, ptr, list, samples, val, x, step, column, columns, how, self, first, partial, sum);
 		if (column >= columns) continue;
 		if (items) hb_store_items(items + r * to_step + column, sum);
 		else hb_store_floats(floats + r * to_step, column, columns, to_step, sum);
@@ -236,21 +237,23 @@ HB_KERNEL hb_sage_gather(hb_i64 begin, hb_i64 rows, const hb_i64 *ptr, const hb_
 // hb_sage_layer writes norm(relu([own, mean of neighbours' rows of x])), with a null own
 // norm(relu(mean)), where the vertex counts too. Both have columns. The result is items with these
 // columns twice, or floats with width of them for each part. length, of rows before norm, may be
-// null; zeros counts the rows of 0.
+// null; zeros counts the rows of 0. who, if not null, is the row of each vertex in mine and x, −1
+// for a row that nothing reads.
 HB_KERNEL hb_sage_layer(hb_i64 rows, const hb_i64 *ptr, const hb_i32 *list, hb_i32 samples, const hb_item *mine, hb_i64 mine_step,
 	const hb_item *x, hb_i64 step, hb_i32 columns, const hb_i64 *first, const float *partial, hb_i32 width, hb_item *items, float *floats,
-	hb_i64 to_step, float *length, hb_u64 *zeros) {
+	hb_i64 to_step, float *length, hb_u64 *zeros, const hb_i32 *who) {
 	const hb_i32 lane = threadIdx.x % HB_SAGE_LANES, column = lane * HB_SAGE_PER;
 	const hb_i64 groups = (hb_i64)gridDim.x * (HB_GRAPH_BLOCK / HB_SAGE_LANES);
 	const bool gcn = !mine;
 	for (hb_i64 v = ((hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x) / HB_SAGE_LANES; v - v % HB_SAGE_GROUPS < rows; v += groups) {
 		float own[HB_SAGE_PER], near[HB_SAGE_PER];
-		const bool here = v < rows && column < columns;
+		const hb_i64 u = v >= rows ? -1 : who ? who[v] : v;
+		const bool here = u >= 0 && column < columns;
 #pragma unroll
 		for (int i = 0; i < HB_SAGE_PER; i++) own[i] = near[i] = 0;
-		if (v < rows) {
-			if (here && !gcn) hb_load_items(mine + v * mine_step + column, own);
-			hb_sage_near(v, ptr, list, samples, 0, x, step, column, columns, HB_SAGE_MEAN,
+		if (u >= 0) {
+			if (here && !gcn) hb_load_items(mine + u * mine_step + column, own);
+			hb_sage_near(v, u, ptr, list, samples, 0, x, step, column, columns, HB_SAGE_MEAN,
 				gcn ? HB_SAGE_SELF : HB_SAGE_LONELY, first, partial, near);
 		}
 		float square = 0;
@@ -262,7 +265,7 @@ HB_KERNEL hb_sage_layer(hb_i64 rows, const hb_i64 *ptr, const hb_i32 *list, hb_i
 		}
 #pragma unroll
 		for (hb_i32 d = HB_SAGE_LANES / 2; d > 0; d /= 2) square += __shfl_xor_sync(HB_FULL, square, d);
-		if (v >= rows) continue;
+		if (u < 0) continue;
 		const float norm = sqrtf(square), factor = square > 0 ? 1 / norm : 0;
 #pragma unroll
 		for (int i = 0; i < HB_SAGE_PER; i++) {
@@ -366,6 +369,43 @@ HB_KERNEL hb_sage_choose_again(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, h
 		to[0] = length > 0 ? idx[begin + (hb_i64)__umul64hi(even, (hb_u64)length)] : k == 0 ? (hb_i32)v : -1;
 		if (k + 1 < samples) to[1] = length > 0 ? idx[begin + (hb_i64)__umul64hi(odd, (hb_u64)length)] : -1;
 	}
+}
+
+// hb_sage_choose_own draws samples neighbours for each of count vertices of trees of their own:
+// node[i], of the tree of owner[i], −1 for none. The choices of sageGraph.choose in the round
+// owner + 1, with again with replacement; at as above, and at_owner has their trees.
+HB_KERNEL hb_sage_choose_own(hb_i64 count, const hb_i32 *node, const hb_i32 *owner, const hb_i64 *ptr, const hb_i32 *idx, hb_i64 seed,
+	hb_i32 layer, hb_i32 samples, hb_i32 again, hb_i32 *at, hb_i32 *at_owner) {
+	HB_EACH(i, count) {
+		const hb_i32 v = node[i], tree = owner[i];
+		hb_i32 *mine = at + i * samples;
+		for (hb_i32 k = 0; at_owner && k < samples; k++) at_owner[i * samples + k] = tree;
+		const hb_i64 begin = v < 0 ? 0 : ptr[v], length = v < 0 ? 0 : ptr[v + 1] - begin;
+		if (length == 0 || (!again && length <= samples)) {
+			for (hb_i32 k = 0; k < samples; k++) mine[k] = k < length ? idx[begin + k] : length == 0 && k == 0 ? v : -1;
+			continue;
+		}
+		hb_u64 even = 0, odd = 0;
+		for (hb_i32 k = 0; k < samples; k++) {
+			if (k % 2 == 0) hb_philox((hb_u64)v | (hb_u64)layer << 32, (hb_u64)(k >> 1) | (hb_u64)(tree + 1) << 32, (hb_u64)seed, even, odd);
+			const hb_u64 x = k % 2 ? odd : even;
+			if (again) {
+				mine[k] = (hb_i32)__umul64hi(x, (hb_u64)length);
+				continue;
+			}
+			const hb_i64 last = length - samples + k; // Floyd, as in hb_sage_choose
+			const hb_i32 j = (hb_i32)__umul64hi(x, (hb_u64)(last + 1));
+			bool repeated = false;
+			for (hb_i32 m = 0; m < k; m++) repeated |= mine[m] == j;
+			mine[k] = repeated ? (hb_i32)last : j;
+		}
+		for (hb_i32 k = 0; k < samples; k++) mine[k] = idx[begin + mine[k]];
+	}
+}
+
+// hb_sage_places writes first + j for the choice at[j], −1 where there is none.
+HB_KERNEL hb_sage_places(hb_i64 count, const hb_i32 *at, hb_i32 first, hb_i32 *place) {
+	HB_EACH(j, count) place[j] = at[j] < 0 ? -1 : first + (hb_i32)j;
 }
 
 // hb_sage_convert writes rows of floats, 0 where present is not null and 0, as items; columns behind

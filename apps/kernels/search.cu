@@ -291,6 +291,36 @@ HB_KERNEL hb_search_pack(hb_i32 n, const hb_i64 *ptr, const hb_i32 *best, const 
 	}
 }
 
+// Cells of walks are staged: a thread writes 8 of them at a time, a sector, if rows are of whole 16 bytes. The
+// end of a greedy walk, to and fro between two vertices, is written by its warp.
+#define HB_SEARCH_STAGE 8
+
+struct __align__(16) hb_search_cells { hb_i32 x[4]; };
+
+HB_DEVICE void hb_search_flush(hb_i32 *row, const hb_i32 (*stage)[HB_GRAPH_BLOCK]) {
+#pragma unroll
+	for (hb_i32 k = 0; k < HB_SEARCH_STAGE; k += 4) {
+		const hb_search_cells c = {{stage[k][threadIdx.x], stage[k + 1][threadIdx.x], stage[k + 2][threadIdx.x], stage[k + 3][threadIdx.x]}};
+		*(hb_search_cells *)(row + k) = c;
+	}
+}
+
+// hb_search_ends writes the rest of the walks of a warp: left cells from row on, a, b, a …
+HB_DEVICE void hb_search_ends(hb_i32 *row, hb_i32 left, hb_i32 a, hb_i32 b, bool whole) {
+	for (hb_i32 l = 0; l < HB_WARP; l++) {
+		const hb_i32 count = __shfl_sync(HB_FULL, left, l), x = __shfl_sync(HB_FULL, a, l), y = __shfl_sync(HB_FULL, b, l);
+		hb_i32 *to = (hb_i32 *)__shfl_sync(HB_FULL, (hb_u64)row, l);
+		hb_i32 head = count;
+		if (whole) { // to the first cell at a multiple of 16 bytes
+			head = (hb_i32)(-((hb_i64)(hb_u64)to / 4) & 3);
+			head = head < count ? head : count;
+		}
+		for (hb_i32 k = HB_LANE; k < head; k += HB_WARP) to[k] = k % 2 ? y : x;
+		const hb_search_cells c = {{head % 2 ? y : x, head % 2 ? x : y, head % 2 ? y : x, head % 2 ? x : y}};
+		for (hb_i32 k = head + 4 * HB_LANE; k < count; k += 4 * HB_WARP) *(hb_search_cells *)(to + k) = c;
+	}
+}
+
 // hb_search_live lists the walks of a launch whose start has neighbours, in any order, and does
 // what the others, of one vertex, have to: the arguments are those of hb_search_walk.
 HB_KERNEL hb_search_live(const hb_i64 *ptr, const hb_i32 *starts, hb_i64 per_start, hb_i64 first_walk, hb_i64 walks, hb_i32 length,
@@ -317,8 +347,9 @@ HB_KERNEL hb_search_live(const hb_i64 *ptr, const hb_i32 *starts, hb_i64 per_sta
 			if (first) first[v] = 0;
 			if (visits) atomicAdd(visits + v, (hb_u64)1);
 			if (sums) sums[w] = score[v];
-			for (hb_i32 k = 0; cells && k < length; k++) cells[w * length + k] = k ? -1 : v;
+			if (cells) cells[w * length] = v;
 		}
+		if (cells) hb_search_ends(cells + w * length + 1, there && !moves ? length - 1 : 0, -1, -1, length % 4 == 0);
 		__syncthreads();
 	}
 }
@@ -404,78 +435,97 @@ enum { hb_search_general, hb_search_packed, hb_search_chase };
 template <bool more, int form>
 HB_DEVICE void hb_search_walks(const hb_search &s, const hb_i32 *starts, hb_i64 per_start, hb_i64 first_walk, hb_i64 walks, hb_i32 length,
 	const double *score, hb_u32 *first, hb_u64 *visits, double *sums, hb_i32 *cells, hb_u64 *ends, hb_u64 restarts, bool forward) {
+	__shared__ hb_i32 stage[HB_SEARCH_STAGE][HB_GRAPH_BLOCK];
 	const hb_i64 all = s.live ? (hb_i64)*s.live : walks;
-	HB_EACH(k, all) {
-		const hb_i64 w = s.list ? s.list[k] : k, walk = first_walk + w;
-		const hb_i32 start = starts ? starts[walk / per_start] : (hb_i32)(walk / per_start);
-		hb_i32 v = start, step = 0, before = -1;
-		double sum = 0, here = 0, last = 0; // of scores
-		hb_u64 even = 0, odd = 0, returns = 0;
-		bool early = false;
-		for (;;) {
-			hb_i64 begin = 0;
-			hb_u64 count = 0;
-			if (form != hb_search_general && s.scored) {
-				const hb_search_scored r = s.scored[v];
-				begin = r.begin;
-				count = r.count;
-				last = here;
-				here = r.score;
-				sum += here;
-			} else if (score) {
-				sum += score[v];
-			}
-			if (first) {
-				const hb_u32 point = length <= HB_SEARCH_CURVE ? step
-					: (hb_u32)(((hb_i64)step * (HB_SEARCH_CURVE - 1) + length - 2) / (length - 1));
-				if (first[v] > point) atomicMin(first + v, point);
-			}
-			if (visits) atomicAdd(visits + v, (hb_u64)1);
-			if (cells) cells[w * length + step] = v;
-			if (++step == length) break;
-			hb_i32 next = -1;
-			const bool back = more && restarts > 0 && hb_search_random(walk, step, HB_SEARCH_RESTART, s.seed) >> 11 < restarts;
-			if (back) {
-				next = start;
-				returns++;
-			} else if (more && forward && before >= 0) {
-				next = hb_search_other(s, v, before, walk, step);
-			} else if (form == hb_search_chase || (more && s.best)) {
-				next = form == hb_search_chase && s.scored ? (hb_i32)begin : s.best[v];
-				if (form == hb_search_chase && next >= 0 && next == before) break; // between two vertices from here on
-			} else {
-				if (more || step == 1 || step % 2 == 0)
-					hb_philox((hb_u64)walk, (hb_u64)(step / 2), (hb_u64)s.seed, even, odd);
-				if (form == hb_search_packed && !s.scored) {
-					const hb_search_row r = s.rows[v];
+	const bool whole = length % 4 == 0;
+	// As many rounds for all lanes of a warp.
+	for (hb_i64 k = (hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x; k - HB_LANE < all; k += (hb_i64)gridDim.x * HB_GRAPH_BLOCK) {
+		hb_i32 left = 0; // cells for the warp
+		hb_i32 *row = 0;
+		hb_i32 a = 0, b = 0;
+		if (k < all) {
+			const hb_i64 w = s.list ? s.list[k] : k, walk = first_walk + w;
+			const hb_i32 start = starts ? starts[walk / per_start] : (hb_i32)(walk / per_start);
+			if (cells) row = cells + w * length;
+			hb_i32 v = start, step = 0, before = -1;
+			double sum = 0, here = 0, last = 0; // of scores
+			hb_u64 even = 0, odd = 0, returns = 0;
+			bool early = false;
+			for (;;) {
+				hb_i64 begin = 0;
+				hb_u64 count = 0;
+				if (form != hb_search_general && s.scored) {
+					const hb_search_scored r = s.scored[v];
 					begin = r.begin;
 					count = r.count;
-				} else if (form != hb_search_packed) {
-					begin = s.ptr[v];
-					count = (hb_u64)(s.ptr[v + 1] - begin);
+					last = here;
+					here = r.score;
+					sum += here;
+				} else if (score) {
+					sum += score[v];
 				}
-				next = hb_search_draw(s, begin, count, step % 2 ? odd : even);
+				if (first) {
+					const hb_u32 point = length <= HB_SEARCH_CURVE ? step
+						: (hb_u32)(((hb_i64)step * (HB_SEARCH_CURVE - 1) + length - 2) / (length - 1));
+					if (first[v] > point) atomicMin(first + v, point);
+				}
+				if (visits) atomicAdd(visits + v, (hb_u64)1);
+				if (row && whole) {
+					stage[step % HB_SEARCH_STAGE][threadIdx.x] = v;
+					if (step % HB_SEARCH_STAGE == HB_SEARCH_STAGE - 1) hb_search_flush(row + step - (HB_SEARCH_STAGE - 1), stage);
+				} else if (row) {
+					row[step] = v;
+				}
+				if (++step == length) break;
+				hb_i32 next = -1;
+				const bool back = more && restarts > 0 && hb_search_random(walk, step, HB_SEARCH_RESTART, s.seed) >> 11 < restarts;
+				if (back) {
+					next = start;
+					returns++;
+				} else if (more && forward && before >= 0) {
+					next = hb_search_other(s, v, before, walk, step);
+				} else if (form == hb_search_chase || (more && s.best)) {
+					next = form == hb_search_chase && s.scored ? (hb_i32)begin : s.best[v];
+					if (form == hb_search_chase && next >= 0 && next == before) break; // between two vertices from here on
+				} else {
+					if (more || step == 1 || step % 2 == 0)
+						hb_philox((hb_u64)walk, (hb_u64)(step / 2), (hb_u64)s.seed, even, odd);
+					if (form == hb_search_packed && !s.scored) {
+						const hb_search_row r = s.rows[v];
+						begin = r.begin;
+						count = r.count;
+					} else if (form != hb_search_packed) {
+						begin = s.ptr[v];
+						count = (hb_u64)(s.ptr[v + 1] - begin);
+					}
+					next = hb_search_draw(s, begin, count, step % 2 ? odd : even);
+				}
+				if (next < 0) {
+					early = true;
+					break;
+				}
+				before = back ? -1 : v;
+				v = next;
 			}
-			if (next < 0) {
-				early = true;
-				break;
+			if (row && whole)
+				for (hb_i32 j = step - step % HB_SEARCH_STAGE; j < step; j++) row[j] = stage[j % HB_SEARCH_STAGE][threadIdx.x];
+			if (form == hb_search_chase && !early) {
+				left = length - step; // visits of before, v, before …
+				if (sums)
+					for (hb_i32 k = 0; k < left; k++) sum += k % 2 ? here : last;
+				if (visits && left > 0) atomicAdd(visits + before, (hb_u64)((left + 1) / 2));
+				if (visits && left > 1) atomicAdd(visits + v, (hb_u64)(left / 2));
+				a = before;
+				b = v;
+				row += row ? step : 0;
+				step = length;
 			}
-			before = back ? -1 : v;
-			v = next;
+			if (sums) sums[w] = sum;
+			if (early) atomicAdd(ends + step - 1, (hb_u64)1);
+			if (more && returns > 0) atomicAdd(ends + length, returns);
+			for (hb_i32 k = step; row && k < length; k++) row[k] = -1;
 		}
-		if (form == hb_search_chase && !early) {
-			const hb_i32 left = length - step; // visits of before, v, before …
-			if (sums)
-				for (hb_i32 k = 0; k < left; k++) sum += k % 2 ? here : last;
-			if (visits && left > 0) atomicAdd(visits + before, (hb_u64)((left + 1) / 2));
-			if (visits && left > 1) atomicAdd(visits + v, (hb_u64)(left / 2));
-			for (hb_i32 k = 0; cells && k < left; k++) cells[w * length + step + k] = k % 2 ? v : before;
-			step = length;
-		}
-		if (sums) sums[w] = sum;
-		if (early) atomicAdd(ends + step - 1, (hb_u64)1);
-		if (more && returns > 0) atomicAdd(ends + length, returns);
-		for (hb_i32 k = step; cells && k < length; k++) cells[w * length + k] = -1;
+		if (form == hb_search_chase && cells) hb_search_ends(row, left, a, b, whole);
 	}
 }
 

@@ -127,7 +127,9 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 	cmd.Flags().StringVar(&weights, "weights", "", "`MODEL` file, a .npz")
 	cmd.Flags().StringVar(&form, "precision", "fp32", "compute on a GPU in `P`: fp32, tf32, fp16 or bf16")
 	complete(cmd, "precision", "fp32", "tf32", "fp16", "bf16")
-	own := cmd.Flags().Bool("per-source", false, "draw the samples of each vertex's tree anew, on the host")
+	own := cmd.Flags().Bool("per-source", false, "draw the samples of each vertex's tree anew")
+	var memory byteSize
+	cmd.Flags().Var(&memory, "feature-memory", "keep features of at most this size on the GPU, such as 8GiB, and copy larger ones in pieces\n(default: what is free)")
 	names := [4]string{"wf1", "wa1", "wf2", "wa2"}
 	for k, name := range names {
 		cmd.Flags().StringVar(&files[k], name, "", fmt.Sprintf("`FILE` of the weights of layer %s: .csv, .mtx or .npy",
@@ -199,7 +201,7 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 		var res *apps.SAGEResult
 		err = j.compute(func(run apps.Run) (err error) {
 			res, err = apps.GraphSAGE(j.graph.Matrix, x, model, apps.SAGEOptions{Run: run, Samples: samples, Sampling: sampling, Replace: f.replace, Seed: f.seed, PerSource: *own,
-				Precision: precision})
+				Precision: precision, FeatureMemory: int64(memory)})
 			if err != nil {
 				return err
 			}
@@ -217,7 +219,8 @@ of the features: .csv, a row on each line, where a first line with a word is a h
 			sum.add(float64(y))
 		}
 		return j.report(j.method(model.Aggregator.String()), []field{{"vertices", "vertices", n}, {"dimensions", "dimensions", width},
-			{"sum", "sum", sum.value()}, {"zero_rows", "rows of zeros", res.ZeroRows}}, nil)
+			{"sum", "sum", sum.value()}, {"zero_rows", "rows of zeros", res.ZeroRows},
+			{"feature_pieces", "pieces of features", res.Pieces}}, nil)
 	}
 	cmd.AddCommand(sageTrainCommand(s), sagePredictCommand(s))
 	return cmd

@@ -144,6 +144,9 @@ func RemoteOn[T comparable](a *matrix.Matrix[T], b device.Backend) (device.Store
 	return source(a.View()).RemoteOn(b)
 }
 
+// HasRemote reports whether b has the contents of v already.
+func HasRemote[T comparable](v matrix.View[T], b device.Backend) bool { return source(v).HasRemote(b) }
+
 // SetRemote replaces the contents of a by s, which is at the place of a.
 func SetRemote[T comparable](a *matrix.Matrix[T], s device.Store) { writer(a).SetRemote(s) }
 

@@ -21,6 +21,8 @@ type Placed interface {
 	Err() error
 	// RemoteOn returns the contents at b, and copies them there if needed.
 	RemoteOn(b device.Backend) (device.Store, error)
+	// HasRemote reports whether b has the contents already.
+	HasRemote(b device.Backend) bool
 	Place() Place
 	// Symmetric reports whether the matrix is known to equal its transpose. It does not compare
 	// entries.
