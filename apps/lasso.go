@@ -102,7 +102,8 @@ func FusedLasso[T semiring.Number](g matrix.Source[T], y *matrix.Vector[float64]
 }
 
 // FusedLassoPath returns the solutions of FusedLasso for several λ₁, in the order given; Lambda1 of
-// the options is ignored. Each solution starts from the flow of the one for the next smaller λ₁.
+// the options is ignored. On the host each solution starts from the flow of the one for the next
+// smaller λ₁. On a device, what is left of each after its first iterations is solved together.
 func FusedLassoPath[T semiring.Number](g matrix.Source[T], y *matrix.Vector[float64], lambdas []float64, opts ...FusedLassoOptions) ([]*FusedLassoResult, error) {
 	o, at, err := lassoPlace(g, opts)
 	if err != nil {
@@ -126,7 +127,7 @@ func FusedLassoPath[T semiring.Number](g matrix.Source[T], y *matrix.Vector[floa
 		}
 		jobs := make([]lassoJob, len(lambdas))
 		for q, k := range order {
-			jobs[q] = lassoJob{values, lambdas[k], true}
+			jobs[q] = lassoJob{values, lambdas[k]}
 		}
 		found, err := fusedLassos(at, g, o, jobs)
 		if err != nil {

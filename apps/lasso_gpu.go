@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"math"
 	"math/bits"
-	"slices"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/access"
@@ -38,10 +37,12 @@ const (
 	lassoNumbers = 64
 )
 
-// lassoTogether bounds the arcs of the columns of a batch that are solved together, as copies of
-// the graph: as many as hb_lasso_hold holds on an H200. An iteration there takes about as long for
-// 10,000 arcs as for these. Tests lower it.
+// lassoTogether bounds the arcs of a pool: as many as hb_lasso_hold holds on an H200. An iteration
+// there takes about as long for 10,000 arcs as for these. Tests lower it.
 var lassoTogether = 1_300_000
+
+// lassoMemory bounds the numbers of the solutions and flows of a window of jobs. Tests lower it.
+var lassoMemory = 1 << 28
 
 // lassoSweeps is the number of sweeps of bounds between two looks of the host. Bounds of planar
 // graphs settle within five.
@@ -66,11 +67,12 @@ type lassoTuning struct {
 	blocks   int64   // of hb_lasso_hold, at most; 0: the multiprocessors
 	burst    int     // iterations of a launch of hb_lasso_hold, at most
 	launched bool    // without hb_lasso_hold
+	aside    float64 // share of the arcs of a graph from which the rest of one of several jobs waits for a pool
 }
 
 // lassoOnDevice is measured on an H200: a triangulated planar graph of 213k vertices (λ₁ = 1) takes
 // 24 ms with 200 iterations between checks, 30 to 43 with 100.
-var lassoOnDevice = lassoTuning{first: 200, more: .15, freeze: 1. / 32, patience: 4, enough: 3000, rest: 1. / 1000, share: 4096, burst: 1 << 20}
+var lassoOnDevice = lassoTuning{first: 200, more: .15, freeze: 1. / 32, patience: 4, enough: 3000, rest: 1. / 1000, share: 4096, burst: 1 << 20, aside: .25}
 
 // A lassoGraph is the graph of a fused lasso on a device, kept with the matrix: an arc in both
 // directions for each edge.
@@ -130,20 +132,6 @@ func (g *lassoGraph) upload(s *device.Session, l *lassoEdges) {
 	g.n, g.m, g.edges = n, m, edges
 }
 
-// copies returns the graph of so many copies of g, for the session.
-func (g *lassoGraph) copies(r *lassoRun, count int) *lassoGraph {
-	s := r.s
-	all := &lassoGraph{n: count * g.n, m: count * g.m, edges: count * g.edges, same: g.same, least: g.least}
-	all.ptr, all.tail = s.Alloc(4*int64(all.n+1)), s.Alloc(4*int64(all.m))
-	all.head, all.name = s.Alloc(4*int64(all.m)), s.Alloc(4*int64(all.m))
-	if g.weight.Addr != 0 {
-		all.weight = s.Alloc(8 * int64(all.m))
-	}
-	r.each("copies", int64(max(all.n+1, all.m)), int32(count), int32(g.n), int32(g.m), int32(g.edges), g.ptr, g.tail, g.head, g.name, g.weight,
-		all.ptr, all.tail, all.head, all.name, all.weight)
-	return all
-}
-
 // A lassoShare is a part on a device; see kernels/lasso.cu.
 type lassoShare struct {
 	n, m                                                                            int64
@@ -192,12 +180,14 @@ type lassoRun struct {
 
 	first lassoShare // all vertices: the arrays that do not depend on y and λ₁
 
-	raw     bool    // solve leaves out finish
 	divided []int32 // the vertices that the host solved
+	waiting []lassoWait
+	room    int64 // arcs of a pool, and twice its vertices, at most
 }
 
-func newLassoRun(s *device.Session, g *lassoGraph, nu []float64, o FusedLassoOptions) *lassoRun {
-	r := &lassoRun{s: s, g: g, o: o, t: lassoOnDevice, kernels: map[string]device.Kernel{}}
+// newLassoRun prepares solutions, and pools of so many arcs.
+func newLassoRun(s *device.Session, g *lassoGraph, nu []float64, o FusedLassoOptions, room int64) *lassoRun {
+	r := &lassoRun{s: s, g: g, o: o, t: lassoOnDevice, kernels: map[string]device.Kernel{}, room: room}
 	r.code = s.Program("apps: fused lasso", lassoProgram)
 	n, m := int64(max(g.n, 1)), int64(max(g.m, 1))
 	r.total = float64(g.n)
@@ -211,6 +201,17 @@ func newLassoRun(s *device.Session, g *lassoGraph, nu []float64, o FusedLassoOpt
 		r.nu, r.inv = s.Upload(unsafe.Pointer(&nu[0]), 8*n), s.Upload(unsafe.Pointer(&inv[0]), 8*n)
 		s.Sync()
 	}
+	p := &r.first
+	*p = lassoShare{n: int64(g.n), m: int64(g.m), ptr: g.ptr, tail: g.tail, head: g.head, name: g.name, nu: r.nu, inv: r.inv, shared: true}
+	vertices := make([]int32, n)
+	for v := range vertices {
+		vertices[v] = int32(v)
+	}
+	p.vertex = s.Ints(vertices)
+	p.step, p.degree = s.Alloc(4*m), s.Alloc(4*n)
+	r.each("degrees", p.n, int32(p.n), p.ptr, p.inv, p.degree)
+	r.each("steps", p.m, int32(p.m), p.tail, p.head, p.degree, p.step)
+	n, m = max(n, room/2), max(m, room)
 	r.numbers, r.state, r.figures = s.Zeros(8*lassoNumbers), s.Alloc(8*8), s.Alloc(8*4)
 	tiles := (m + lassoTile - 1) / lassoTile
 	r.carry, r.pieces, r.partial = s.Alloc(16*tiles), s.Zeros(4*tiles), s.Alloc(8*max(8*int64(s.Multiprocessors()), 2*r.t.blocks))
@@ -225,16 +226,6 @@ func newLassoRun(s *device.Session, g *lassoGraph, nu []float64, o FusedLassoOpt
 	}
 	r.cut = s.Alloc(m)
 	r.tour[0], r.tour[1] = s.Alloc(32*n), s.Alloc(32*n)
-	vertices := make([]int32, n)
-	for v := range vertices {
-		vertices[v] = int32(v)
-	}
-	p := &r.first
-	*p = lassoShare{n: int64(g.n), m: int64(g.m), ptr: g.ptr, tail: g.tail, head: g.head, name: g.name, nu: r.nu, inv: r.inv, shared: true}
-	p.vertex = s.Ints(vertices)
-	p.step, p.degree = s.Alloc(4*m), s.Alloc(4*n)
-	r.each("degrees", p.n, int32(p.n), p.ptr, p.inv, p.degree)
-	r.each("steps", p.m, int32(p.m), p.tail, p.head, p.degree, p.step)
 	s.Sync()
 	return r
 }
@@ -250,120 +241,134 @@ func (r *lassoRun) kernel(name string) device.Kernel {
 
 func (r *lassoRun) each(name string, n int64, args ...any) { r.s.Each(r.kernel(name), n, args...) }
 
-// A lassoFound is a solution on a device.
+// A lassoFound is a solution on a device: the values and the flows of the edges, in the buffers of a
+// window of jobs. That of a pool is of all of its jobs.
 type lassoFound struct {
 	res           *FusedLassoResult
 	values, flows device.Buffer
 	cap           device.Buffer
 	most          float64
 	proven        bool
+	signal        *lassoSignal
+	jobs          int // of a pool, else 0
 }
 
-func (f *lassoFound) free(s *device.Session) {
-	for _, b := range []device.Buffer{f.values, f.flows, f.cap} {
-		if b.Addr != 0 {
-			s.Free(b)
-		}
+// A lassoSignal is the values y on a device.
+type lassoSignal struct {
+	list         []float64
+	at           device.Buffer
+	scale, bound float64 // the largest value, and no flow is larger
+}
+
+func (r *lassoRun) signal(y, nu []float64) *lassoSignal {
+	g := &lassoSignal{list: y}
+	if len(y) == 0 {
+		return g
 	}
+	mean := 0.0
+	for v, x := range y {
+		one := 1.0
+		if nu != nil {
+			one = nu[v]
+		}
+		mean += x * (one / r.total)
+		g.scale = max(g.scale, math.Abs(x))
+	}
+	for v, x := range y {
+		one := 1.0
+		if nu != nil {
+			one = nu[v]
+		}
+		g.bound += one * math.Abs(x-mean)
+	}
+	g.at = r.s.Upload(unsafe.Pointer(&y[0]), 8*int64(len(y)))
+	return g
 }
 
-// solve returns the solution for λ₂ = 0. It starts from the flow of another λ₁ unless that is nil.
-func (r *lassoRun) solve(y []float64, nu []float64, lambda1 float64, before *lassoFound) *lassoFound {
+// start makes the part of all vertices for a solution, without vertices if there is nothing to do.
+func (r *lassoRun) start(f *lassoFound) (p lassoShare) {
 	s, n, m := r.s, int64(r.g.n), int64(r.g.m)
-	mean, scale, bound := 0.0, 0.0, 0.0
-	one := func(v int) float64 {
-		if nu == nil {
-			return 1
-		}
-		return nu[v]
-	}
-	for v, x := range y {
-		mean += x * (one(v) / r.total)
-		scale = max(scale, math.Abs(x))
-	}
-	for v, x := range y {
-		bound += one(v) * math.Abs(x-mean)
-	}
-	f := &lassoFound{res: &FusedLassoResult{Lambda1: lambda1}, proven: true}
+	lambda1, bound := f.res.Lambda1, f.signal.bound
+	f.proven = true
 	f.most = min(lambda1*r.g.same, bound)
 	if r.g.weight.Addr != 0 {
 		f.cap = s.Alloc(8 * m)
 		r.each("capacities", m, int32(m), r.g.weight, lambda1, bound, f.cap)
 	}
-	f.values, f.flows = s.Alloc(8*max(n, 1)), s.Zeros(8*max(int64(r.g.edges), 1))
 	if n == 0 {
-		return f
+		return p
 	}
-	ys := s.Upload(unsafe.Pointer(&y[0]), 8*n)
 	if lambda1 == 0 || bound == 0 || m == 0 {
-		s.Copy(f.values, ys, 8*n)
-		if !r.raw {
-			r.finish(f, ys)
-		}
-		return f
+		s.Copy(f.values, f.signal.at, 8*n)
+		return p
 	}
-	p := r.first
+	p = r.first
 	p.cap = f.cap
-	p.u, p.w, p.x = s.Alloc(8*m), s.Alloc(8*m), s.Zeros(8*n)
+	p.u, p.w, p.x = s.Zeros(8*m), s.Zeros(8*m), s.Alloc(8*n)
 	p.load, p.ahead, p.out = s.Alloc(8*n), s.Alloc(8*n), s.Alloc(8*n)
-	if before == nil {
-		s.Fill(p.u, 0, 8*m)
-	} else {
-		r.each("warm", m, int32(m), r.g.name, f.cap, f.most, before.cap, before.most, before.flows, p.u)
-		r.each("drain", m, int32(m), p.tail, p.u, p.x)
-	}
-	s.Copy(p.w, p.u, 8*m)
-	r.each("start", n, int32(n), ys, r.nu, r.inv, p.x, p.ahead, p.load, f.values)
-	golden := (1 + math.Sqrt(5)) / 2 // t of the second iteration
-	start := [5]float64{0, 0, golden, math.Inf(1), math.Inf(1)}
-	first := s.Upload(unsafe.Pointer(&start), 40)
-	s.Copy(r.state, first, 40)
+	r.each("start", n, int32(n), f.signal.at, r.nu, p.x, p.ahead, p.load, f.values)
+	return p
+}
+
+// restart sets the state of the momentum: an iteration without, and then that of t; 1 begins.
+func (r *lassoRun) restart(t float64) {
+	s := r.s
+	next := (1 + math.Sqrt(1+4*t*t)) / 2
+	list := [5]float64{0, (t - 1) / next, next, math.Inf(1), math.Inf(1)}
+	state := s.Upload(unsafe.Pointer(&list), 40)
+	s.Copy(r.state, state, 40)
 	s.Sync()
-	s.Free(first)
+	s.Free(state)
+}
+
+// drive solves a part of a graph, or of several of total vertices, for λ₂ = 0. It ends early when the
+// part has at most limit arcs, and reports false.
+func (r *lassoRun) drive(p *lassoShare, f *lassoFound, total int64, limit int64) bool {
+	s := r.s
 	check, slow := r.t.first, 0
-	if math.Min(lambda1*r.g.least, bound) >= bound {
+	if f.jobs == 0 && math.Min(f.res.Lambda1*r.g.least, f.signal.bound) >= f.signal.bound {
 		check = 0
 	}
-	for s.Err() == nil {
-		r.iterate(&p, check-f.res.Iterations, f)
+	for p.n > 0 && s.Err() == nil {
+		if p.m <= limit {
+			return false
+		}
+		r.iterate(p, check-f.res.Iterations, f)
 		f.res.Iterations = check
 		s.Check()
-		frozen := r.look(&p, f)
+		frozen := r.look(p, f)
 		if s.Err() != nil {
 			break
 		}
-		if frozen < p.n && !r.o.Exact && r.near(&p, f, ys) {
+		if frozen < p.n && f.jobs == 0 && !r.o.Exact && r.near(p, f) {
 			f.proven = false
 			break
 		}
 		if frozen == p.n {
-			r.freeze(&p, f)
+			*p = r.freeze(p, f)
 			break
 		}
 		was := p.n
 		if float64(frozen) >= r.t.freeze*float64(p.n) {
-			p = r.freeze(&p, f)
+			*p = r.freeze(p, f)
 		}
-		r.o.report("fused lasso", n-p.n, n)
+		if f.jobs == 0 && limit == 0 {
+			r.o.report("fused lasso", total-p.n, total)
+		}
 		if p.n == 0 || s.Err() != nil {
 			break
 		}
 		if slow++; 5*p.n < 4*was || f.res.Iterations < r.t.enough {
 			slow = 0
 		}
-		if float64(p.n) <= r.t.rest*float64(n) || slow > 0 && 100*p.n < n || slow >= r.t.patience {
-			r.divide(&p, f, scale)
+		if float64(p.n) <= r.t.rest*float64(total) || slow > 0 && 100*p.n < total || slow >= r.t.patience {
+			r.divide(p, f)
 			break
 		}
 		check = f.res.Iterations + max(r.t.first, int(r.t.more*float64(f.res.Iterations)))
 	}
 	p.free(s)
-	r.o.report("fused lasso", n, n)
-	if !r.raw {
-		r.finish(f, ys)
-	}
-	s.Free(ys)
-	return f
+	return true
 }
 
 // iterate runs iterations of the accelerated dual gradient.
@@ -512,7 +517,8 @@ func (r *lassoRun) freeze(p *lassoShare, f *lassoFound) (q lassoShare) {
 
 // near reports whether the means of the candidate regions of a part, with the final values of the
 // other vertices, are within the tolerance of the optimum, and takes them if so.
-func (r *lassoRun) near(p *lassoShare, f *lassoFound, ys device.Buffer) bool {
+func (r *lassoRun) near(p *lassoShare, f *lassoFound) bool {
+	ys := f.signal.at
 	s, n, m := r.s, int32(p.n), int32(p.m)
 	total := int64(r.g.n)
 	s.Fill(r.figures, 0, 32)
@@ -530,15 +536,14 @@ func (r *lassoRun) near(p *lassoShare, f *lassoFound, ys device.Buffer) bool {
 	r.each("take", p.n, n, r.region, r.value, p.vertex, values)
 	r.each("take_flows", p.m, m, p.name, p.u, flows)
 	objective, gap, _ := r.figure(values, flows, f, ys, 0)
-	if !(gap <= lassoTolerance*objective) {
-		s.Free(values)
-		s.Free(flows)
-		return false
+	near := gap <= lassoTolerance*objective
+	if near {
+		s.Copy(f.values, values, 8*total)
+		s.Copy(f.flows, flows, 8*int64(r.g.edges))
 	}
-	s.Free(f.values)
-	s.Free(f.flows)
-	f.values, f.flows = values, flows
-	return true
+	s.Free(values)
+	s.Free(flows)
+	return near
 }
 
 // figure returns the objective, the duality gap and ½ Σ ν y².
@@ -555,7 +560,7 @@ func (r *lassoRun) figure(values, flows device.Buffer, f *lassoFound, ys device.
 }
 
 // divide solves what is left on the host.
-func (r *lassoRun) divide(p *lassoShare, f *lassoFound, scale float64) {
+func (r *lassoRun) divide(p *lassoShare, f *lassoFound) {
 	s := r.s
 	ptr, tail, head, name := make([]int32, p.n+1), make([]int32, p.m), make([]int32, p.m), make([]int32, p.m)
 	u, most := make([]float64, p.m), make([]float64, p.m)
@@ -607,7 +612,7 @@ func (r *lassoRun) divide(p *lassoShare, f *lassoFound, scale float64) {
 	iterations := f.res.Iterations
 	how := lassoDefaults
 	how.first, how.work = 1, 1000 // iterations have not helped
-	err := left.drive(q, f.res, o, how, threads, scale, false)
+	err := left.drive(q, f.res, o, how, threads, f.signal.scale, false)
 	f.res.Iterations = iterations
 	f.res.Divided, r.divided = int(p.n), vertex
 	s.Fail(err)
@@ -625,9 +630,10 @@ func (r *lassoRun) divide(p *lassoShare, f *lassoFound, scale float64) {
 
 // finish computes the values of the regions from y and the flows over their borders, and the
 // figures of the result.
-func (r *lassoRun) finish(f *lassoFound, ys device.Buffer) {
+func (r *lassoRun) finish(f *lassoFound) {
+	ys := f.signal.at
 	s, n, m := r.s, int64(r.g.n), int64(r.g.m)
-	if s.Err() != nil {
+	if s.Err() != nil || n == 0 {
 		return
 	}
 	s.Fill(r.numbers.At(8*lassoCount), 0, 16)
@@ -661,36 +667,139 @@ func (r *lassoRun) finish(f *lassoFound, ys device.Buffer) {
 	}
 }
 
-// together solves several columns of a batch as one problem of copies of the graph, until all
-// regions are proven, and returns their results.
-func (r *lassoRun) together(all *lassoRun, ys [][]float64, nu []float64, lambda1 float64) (list []*FusedLassoResult, stores []device.Store) {
-	s, n, edges := r.s, int64(r.g.n), int64(r.g.edges)
-	var y, weights []float64
-	for _, column := range ys {
-		y, weights = append(y, column...), append(weights, nu...)
-	}
-	all.divided = nil
-	f := all.solve(y, weights, lambda1, nil)
-	for c := range ys {
-		if s.Err() != nil {
-			return nil, nil
+// A lassoWait is what is left of a job, which waits for a pool.
+type lassoWait struct {
+	job  int
+	f    *lassoFound
+	part lassoShare
+	t    float64 // of the momentum
+}
+
+// all solves jobs. What is left of each of several is set aside, and a pool of such parts is solved
+// as one, until all regions are proven: small parts take about as long for an iteration as large
+// ones. Graphs of which a pool holds several are set aside as a whole.
+func (r *lassoRun) all(jobs []lassoJob, nu []float64) (list []*FusedLassoResult, stores []device.Store) {
+	s, n, m, edges := r.s, int64(r.g.n), int64(r.g.m), int64(r.g.edges)
+	list, stores = make([]*FusedLassoResult, len(jobs)), make([]device.Store, len(jobs))
+	limit := int64(0)
+	if len(jobs) > 1 {
+		if limit = int64(r.t.aside * float64(m)); 2*m <= int64(lassoTogether) {
+			limit = m
 		}
-		// The arcs of the first copy have the capacities of all.
-		one := &lassoFound{res: &FusedLassoResult{Lambda1: lambda1, Iterations: f.res.Iterations}, proven: f.proven, most: f.most, cap: f.cap,
-			values: f.values.At(8 * n * int64(c)), flows: f.flows.At(8 * edges * int64(c))}
-		for _, v := range all.divided {
-			if int64(v)/n == int64(c) {
-				one.res.Divided++
+	}
+	window := int(max(1, min(int64(len(jobs)), int64(lassoMemory)/(n+edges+m+1))))
+	values, flows := s.Alloc(8*max(1, int64(window)*n)), s.Alloc(8*max(1, int64(window)*edges))
+	done := 0
+	end := func(job int, f *lassoFound) {
+		r.finish(f)
+		if f.cap.Addr != 0 {
+			s.Free(f.cap)
+		}
+		list[job], stores[job] = f.res, r.result(f)
+		if done++; len(jobs) > 1 {
+			r.o.report("fused lasso, solutions", int64(done), int64(len(jobs)))
+		}
+	}
+	var arcs, vertices int64 // that wait
+	var signal *lassoSignal
+	for lo := 0; lo < len(jobs); lo += window {
+		hi := min(lo+window, len(jobs))
+		s.Fill(flows, 0, 8*max(1, int64(window)*edges))
+		flush := func() {
+			if len(r.waiting) > 0 && s.Err() == nil {
+				r.pool(arcs, vertices, lo, values, flows)
+				for _, w := range r.waiting {
+					end(w.job, w.f)
+				}
+			}
+			r.waiting, arcs, vertices = r.waiting[:0], 0, 0
+		}
+		var signals []*lassoSignal
+		for k := lo; k < hi && s.Err() == nil; k++ {
+			job := jobs[k]
+			if signal == nil || len(job.y) > 0 && &job.y[0] != &signal.list[0] {
+				signal = r.signal(job.y, nu)
+				signals = append(signals, signal)
+			}
+			slot := int64(k - lo)
+			f := &lassoFound{res: &FusedLassoResult{Lambda1: job.lambda}, signal: signal, values: values.At(8 * n * slot), flows: flows.At(8 * edges * slot)}
+			part := r.start(f)
+			state := [3]float64{2: 1}
+			if part.m > limit {
+				r.restart(1)
+			}
+			if part.n == 0 || r.drive(&part, f, n, limit) {
+				f.res.Divided = len(r.divided)
+				r.divided = nil
+				end(k, f)
+				continue
+			}
+			if f.res.Iterations > 0 {
+				s.Download(unsafe.Pointer(&state), r.state, 24)
+			}
+			r.waiting = append(r.waiting, lassoWait{k, f, part, state[2]})
+			arcs, vertices = arcs+part.m, vertices+part.n
+			if most := min(limit, m); arcs+most > r.room || 2*(vertices+min(n, most)) > r.room {
+				flush() // another part may not have room
 			}
 		}
-		column := s.Upload(unsafe.Pointer(&ys[c][0]), 8*n)
-		r.finish(one, column)
-		s.Free(column)
-		list, stores = append(list, one.res), append(stores, r.result(one))
-		r.o.report("fused lasso, observations", int64(c+1), int64(len(ys)))
+		flush()
+		for _, g := range signals[:max(0, len(signals)-1)] {
+			s.Free(g.at)
+		}
 	}
-	f.free(s)
 	return list, stores
+}
+
+// pool solves the parts that wait, whose jobs have places in values and flows from number lo on.
+func (r *lassoRun) pool(arcs, vertices int64, lo int, values, flows device.Buffer) {
+	s, n, edges := r.s, int64(r.g.n), int64(r.g.edges)
+	all := &lassoFound{res: &FusedLassoResult{}, values: values, flows: flows, proven: true, jobs: len(r.waiting), signal: &lassoSignal{}}
+	all.most = r.waiting[0].f.most
+	capacities, t := false, math.Inf(1)
+	for _, w := range r.waiting {
+		capacities = capacities || w.part.cap.Addr != 0 || w.f.most != all.most
+		all.signal.scale = max(all.signal.scale, w.f.signal.scale)
+		t = min(t, w.t)
+	}
+	p := lassoShare{n: vertices, m: arcs}
+	for _, b := range []*device.Buffer{&p.load, &p.x, &p.ahead, &p.out} {
+		*b = s.Alloc(8 * vertices)
+	}
+	p.ptr, p.vertex, p.degree = s.Alloc(4*(vertices+1)), s.Alloc(4*vertices), s.Alloc(4*vertices)
+	if r.nu.Addr != 0 {
+		p.nu, p.inv = s.Alloc(8*vertices), s.Alloc(8*vertices)
+	}
+	p.tail, p.head, p.name, p.step = s.Alloc(4*arcs), s.Alloc(4*arcs), s.Alloc(4*arcs), s.Alloc(4*arcs)
+	p.u, p.w = s.Alloc(8*arcs), s.Alloc(8*arcs)
+	if capacities {
+		p.cap = s.Alloc(8 * arcs)
+	}
+	var v, a int64
+	for k := range r.waiting {
+		w := &r.waiting[k]
+		q, slot := &w.part, int64(w.job-lo)
+		r.each("gather", q.n, int32(q.n), int32(v), int32(a), int32(slot*n), q.ptr, q.vertex, q.load, q.nu, q.inv, q.x, q.degree,
+			p.ptr, p.vertex, p.load, p.nu, p.inv, p.x, p.ahead, p.degree)
+		r.each("gather_arcs", q.m, int32(q.m), int32(v), int32(a), int32(slot*edges), q.tail, q.head, q.name, q.cap, w.f.most, q.step, q.u,
+			p.tail, p.head, p.name, p.cap, p.step, p.u, p.w)
+		v, a = v+q.n, a+q.m
+		q.free(s)
+	}
+	r.restart(t)
+	r.divided = nil
+	r.drive(&p, all, int64(len(r.waiting))*n, 0)
+	for _, v := range r.divided {
+		for _, w := range r.waiting {
+			if int64(v)/n == int64(w.job-lo) {
+				w.f.res.Divided++
+			}
+		}
+	}
+	r.divided = nil
+	for _, w := range r.waiting {
+		w.f.res.Iterations += all.res.Iterations
+	}
 }
 
 // result makes the solution a vector on the device.
@@ -702,18 +811,14 @@ func (r *lassoRun) result(f *lassoFound) device.Store {
 	return r.s.Result(v, int64(r.g.n))
 }
 
-// A lassoJob is a fused lasso to solve; warm ones start from the flow of the job before.
+// A lassoJob is a fused lasso to solve.
 type lassoJob struct {
 	y      []float64
 	lambda float64
-	warm   bool
 }
 
-// fusedLassos solves fused lassos of a graph on a device. Each is as if alone, but for warm starts.
-//
-// A batch, jobs of the same λ₁, is solved as many columns at a time as fit.
+// fusedLassos solves fused lassos of a graph on a device.
 func fusedLassos[T semiring.Number](at device.Runner, g matrix.Source[T], o FusedLassoOptions, jobs []lassoJob) ([]*FusedLassoResult, error) {
-	batch := len(jobs) > 1 && !slices.ContainsFunc(jobs, func(j lassoJob) bool { return j.warm })
 	n, err := square("FusedLasso", g)
 	if err != nil {
 		return nil, err
@@ -733,7 +838,8 @@ func fusedLassos[T semiring.Number](at device.Runner, g matrix.Source[T], o Fuse
 		key = "apps: fused lasso, undirected"
 	}
 	var edges *lasso
-	list, stores := make([]*FusedLassoResult, len(jobs)), make([]device.Store, len(jobs))
+	var list []*FusedLassoResult
+	var stores []device.Store
 	for ready := n == 0; ; ready = true {
 		if !ready {
 			// The graph may be there from an earlier call.
@@ -768,58 +874,11 @@ func fusedLassos[T semiring.Number](at device.Runner, g matrix.Source[T], o Fuse
 					graph.upload(s, &edges.lassoEdges)
 				}
 			}
-			r := newLassoRun(s, graph, nu, o)
-			if size := min(len(jobs), lassoTogether/max(graph.m, 1)); batch && size > 1 && graph.m > 0 {
-				var all *lassoRun
-				for lo := 0; lo < len(jobs) && s.Err() == nil; lo += size {
-					hi := min(lo+size, len(jobs))
-					if all == nil || all.g.n != (hi-lo)*n {
-						exact := o
-						exact.Exact, exact.Progress = true, nil
-						var weights []float64
-						if nu != nil {
-							weights = slices.Repeat(nu, hi-lo)
-						}
-						all = newLassoRun(s, graph.copies(r, hi-lo), weights, exact)
-						all.raw = true
-					}
-					var ys [][]float64
-					for _, job := range jobs[lo:hi] {
-						ys = append(ys, job.y)
-					}
-					found, kept := r.together(all, ys, nu, jobs[lo].lambda)
-					copy(list[lo:], found)
-					copy(stores[lo:], kept)
-				}
-				return
+			room := int64(0)
+			if len(jobs) > 1 {
+				room = min(int64(max(graph.m, lassoTogether)), int64(len(jobs)*graph.m))
 			}
-			var before *lassoFound
-			for k, job := range jobs {
-				if !job.warm || before != nil && before.res.Lambda1 == 0 {
-					before = nil
-				}
-				if math.IsInf(job.lambda, 1) {
-					before = nil
-				}
-				f := r.solve(job.y, nu, job.lambda, before)
-				if s.Err() != nil {
-					return
-				}
-				list[k], stores[k] = f.res, r.result(f)
-				if len(jobs) == 1 {
-					return
-				}
-				if before != nil {
-					before.free(s)
-				}
-				if before = f; k+1 == len(jobs) || !jobs[k+1].warm {
-					f.free(s)
-					before = nil
-				}
-				if !job.warm {
-					o.report("fused lasso, observations", int64(k+1), int64(len(jobs)))
-				}
-			}
+			list, stores = newLassoRun(s, graph, nu, o, room).all(jobs, nu)
 		})
 		if err != nil {
 			return nil, err

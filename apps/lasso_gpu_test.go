@@ -120,17 +120,35 @@ func TestFusedLassoPathAndBatchOnDevice(t *testing.T) {
 	d := realOrEmulated(t)
 	c := lassoGrid(12, 6)
 	g, y := c.onDevice(t, d)
-	lambdas := []float64{2, .1, 0, math.Inf(1), .5}
-	path := must[[]*FusedLassoResult](t)(FusedLassoPath(g, y, lambdas, FusedLassoOptions{Exact: true, Lambda2: .1}))
-	for k, l1 := range lambdas {
-		if path[k].Lambda1 != l1 {
-			t.Fatalf("solution %d is of λ₁ = %v, want %v", k, path[k].Lambda1, l1)
-		}
-		sameLasso(t, fmt.Sprintf("path, λ₁ = %v", l1), c, .1, path[k], c.solve(t, FusedLassoOptions{Lambda1: l1, Lambda2: .1, Exact: true}))
+	before, tuning, memory := lassoTogether, lassoOnDevice, lassoMemory
+	t.Cleanup(func() { lassoTogether, lassoOnDevice, lassoMemory = before, tuning, memory })
+	lambdas := []float64{2, .1, 0, math.Inf(1), .5, 1, .2}
+	var wants []*FusedLassoResult
+	for _, l1 := range lambdas {
+		wants = append(wants, c.solve(t, FusedLassoOptions{Lambda1: l1, Lambda2: .1, Exact: true}))
 	}
+	for _, how := range []struct {
+		reason   string
+		together int
+		aside    float64
+		memory   int
+	}{
+		{"whole graphs in a pool", before, .25, memory},
+		{"rests in one pool", 0, .5, memory},
+		{"rests in several pools", 0, .9, memory},
+		{"windows of two jobs", 0, .9, 3 * (3*len(c.pairs) + len(c.y))},
+	} {
+		lassoTogether, lassoOnDevice.aside, lassoMemory, lassoOnDevice.first = how.together, how.aside, how.memory, 40
+		path := must[[]*FusedLassoResult](t)(FusedLassoPath(g, y, lambdas, FusedLassoOptions{Exact: true, Lambda2: .1}))
+		for k, l1 := range lambdas {
+			if path[k].Lambda1 != l1 {
+				t.Fatalf("%s: solution %d is of λ₁ = %v, want %v", how.reason, k, path[k].Lambda1, l1)
+			}
+			sameLasso(t, fmt.Sprintf("path, %s, λ₁ = %v", how.reason, l1), c, .1, path[k], wants[k])
+		}
+	}
+	lassoOnDevice, lassoMemory = tuning, memory
 	// Five columns of different scales, two or all of them at a time, and one by one.
-	before := lassoTogether
-	t.Cleanup(func() { lassoTogether = before })
 	const count = 5
 	cases, columns := make([]lassoCase, count), make([]float64, 0, count*len(c.y))
 	for k := range cases {

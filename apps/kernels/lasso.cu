@@ -22,7 +22,8 @@
 // compaction: hb_lasso_cut, a scan of the arcs, hb_lasso_add, hb_lasso_load, hb_lasso_stay, a scan of the
 //   vertices, hb_lasso_vertices, hb_lasso_arcs
 //
-// hb_lasso_copies makes a graph of several copies of one, for batches.
+// hb_lasso_gather and hb_lasso_gather_arcs make one part of those of several jobs, whose vertices and edges
+// are numbered one job after the other.
 //
 // Sums by atomics are in any order: results of two runs may differ in the last bits.
 
@@ -752,30 +753,12 @@ HB_KERNEL hb_lasso_capacities(hb_i32 m, const double *weight, double lambda1, do
 	HB_EACH(a, m) cap[a] = lambda1 * weight[a] < bound ? lambda1 * weight[a] : bound;
 }
 
-// hb_lasso_start makes the part of all vertices: its points from the flow. Before, x is 0; after
-// hb_lasso_drain it is B u.
-HB_KERNEL hb_lasso_drain(hb_i32 m, const hb_i32 *tail, const double *u, double *x) {
-	HB_EACH(a, m) if (u[a] != 0) atomicAdd(x + tail[a], u[a]);
-}
-
-HB_KERNEL hb_lasso_start(hb_i32 n, const double *y, const double *nu, const double *inv, double *x, double *ahead, double *load, double *values) {
+// hb_lasso_start makes the part of all vertices without a flow.
+HB_KERNEL hb_lasso_start(hb_i32 n, const double *y, const double *nu, double *x, double *ahead, double *load, double *values) {
 	HB_EACH(i, n) {
-		const double l = nu ? nu[i] * y[i] : y[i];
-		load[i] = l;
-		x[i] = ahead[i] = inv ? (l - x[i]) * inv[i] : l - x[i];
+		load[i] = nu ? nu[i] * y[i] : y[i];
+		x[i] = ahead[i] = y[i];
 		values[i] = NAN;
-	}
-}
-
-// hb_lasso_warm makes a flow of arcs from that of edges for another λ₁: edges at capacity stay there.
-HB_KERNEL hb_lasso_warm(hb_i32 m, const hb_i32 *name, const double *cap, double most, const double *before, double mostBefore, const double *flows,
-	double *u) {
-	HB_EACH(a, m) {
-		const hb_i32 k = name[a] >= 0 ? name[a] : ~name[a];
-		const double c = cap ? cap[a] : most, old = before ? before[a] : mostBefore;
-		double f = flows[k];
-		f = f >= old ? c : f <= -old ? -c : hb_lasso_clip(f, c);
-		u[a] = name[a] >= 0 ? f : -f;
 	}
 }
 
@@ -956,16 +939,36 @@ HB_KERNEL hb_lasso_value(hb_i32 n, const double *y, const double *nu, const doub
 	}
 }
 
-// hb_lasso_copies writes the graph of so many copies of a graph of n vertices, m arcs and edges
-// edges, one after the other. weight and weights may be null.
-HB_KERNEL hb_lasso_copies(hb_i32 copies, hb_i32 n, hb_i32 m, hb_i32 edges, const hb_i32 *ptr, const hb_i32 *tail, const hb_i32 *head, const hb_i32 *name,
-	const double *weight, hb_i32 *ptrs, hb_i32 *tails, hb_i32 *heads, hb_i32 *names, double *weights) {
-	HB_EACH(t, (hb_i64)copies * m) {
-		const hb_i32 c = (hb_i32)(t / m), a = (hb_i32)(t % m);
-		tails[t] = tail[a] + c * n;
-		heads[t] = head[a] + c * n;
-		names[t] = name[a] < 0 ? name[a] - c * edges : name[a] + c * edges; // ~k: −1 − k
-		if (weight) weights[t] = weight[a];
+// hb_lasso_gather appends the vertices of a part to those of a pool, whose first v vertices have its first
+// a arcs. offset is the first vertex of the part's job. hb_lasso_gather_arcs appends the arcs.
+HB_KERNEL hb_lasso_gather(hb_i32 n, hb_i32 v, hb_i32 a, hb_i32 offset, const hb_i32 *ptr, const hb_i32 *vertex, const double *load, const double *nu,
+	const double *inv, const double *x, const float *degree, hb_i32 *ptr2, hb_i32 *vertex2, double *load2, double *nu2, double *inv2, double *x2,
+	double *ahead2, float *degree2) {
+	HB_EACH(i, n) {
+		const hb_i64 k = v + i;
+		ptr2[k] = a + ptr[i];
+		if (i + 1 == n) ptr2[k + 1] = a + ptr[n];
+		vertex2[k] = offset + vertex[i];
+		load2[k] = load[i];
+		x2[k] = ahead2[k] = x[i];
+		degree2[k] = degree[i];
+		if (nu) {
+			nu2[k] = nu[i];
+			inv2[k] = inv[i];
+		}
 	}
-	HB_EACH(v, (hb_i64)copies * n + 1) ptrs[v] = ptr[v % n] + (hb_i32)(v / n) * m;
+}
+
+HB_KERNEL hb_lasso_gather_arcs(hb_i32 m, hb_i32 v, hb_i32 at, hb_i32 offset, const hb_i32 *tail, const hb_i32 *head, const hb_i32 *name,
+	const double *cap, double most, const float *step, const double *u, hb_i32 *tail2, hb_i32 *head2, hb_i32 *name2, double *cap2, float *step2,
+	double *u2, double *w2) {
+	HB_EACH(a, m) {
+		const hb_i64 k = at + a;
+		tail2[k] = v + tail[a];
+		head2[k] = v + head[a];
+		name2[k] = name[a] < 0 ? name[a] - offset : name[a] + offset; // ~e: −1 − e
+		if (cap2) cap2[k] = cap ? cap[a] : most;
+		step2[k] = step[a];
+		u2[k] = w2[k] = u[a];
+	}
 }
