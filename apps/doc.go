@@ -33,8 +33,8 @@
 // A workflow runs where its graph lives, on the host or on a device. Its vectors and results are
 // made there, and between operations single numbers come to the host: a count of entries, a sum.
 // The exceptions are the pipelines of FusedLasso, Communities and Geolocate, which compute on the
-// host, MaxFlow, whose excesses are there, GraphSAGE, whose features come from there, SGM, since
-// package auction returns assignments to the host, which also repairs the matching
+// host, that of MaxFlow, whose excesses are there, GraphSAGE, whose features come from there, SGM,
+// since package auction returns assignments to the host, which also repairs the matching
 // (internal/matching), and the sweep of LocalCluster over the cluster that it found.
 //
 // MinimumSpanningForest and the augmenting paths of BipartiteMatching compute on the host too, and

@@ -116,7 +116,7 @@ func List[T semiring.Number]() []App[T] {
 		{Name: "sage", Kernels: sagePrograms},
 		{Name: "sgm"},
 		{Name: "lasso", Kernels: always(lassoProgram), Use: uses(lassoOne[T])},
-		{Name: "maxflow"}, // rounds end by what they compute, and compile their products at the first use
+		{Name: "maxflow", Kernels: always(flowProgram)}, // rounds of the pipeline compile their products at the first use
 		{Name: "lsap", Kernels: auction.Kernels},
 	}
 }

@@ -25,7 +25,7 @@ type MaxFlowResult struct {
 	// SinkSide for each that reaches the sink there. The edges out of SourceSide are a minimum cut,
 	// and so are those into SinkSide. A vertex in neither may be on either side.
 	SourceSide, SinkSide *matrix.Vector[bool]
-	// Rounds is the number of rounds of the pipeline, 0 on the host.
+	// Rounds is the number of rounds of push–relabel, 0 for search trees.
 	Rounds int
 }
 
@@ -45,24 +45,35 @@ func (e *UnboundedFlowError) Error() string {
 //
 // On the host two search trees find augmenting paths (Boykov, Kolmogorov: An experimental comparison
 // of min-cut/max-flow algorithms for energy minimization in vision, PAMI 2004), on one thread. On a
-// device, and with Method Pipeline, push–relabel runs in rounds (Goldberg, Tarjan: A new approach to
-// the maximum-flow problem, J. ACM 1988): with R the residual capacities, a round finds the lowest
+// device, fused kernels run push–relabel in rounds, in which all vertices push at the same time
+// (Goldberg, Tarjan: A new approach to the maximum-flow problem, J. ACM 1988; Hong, He: An
+// asynchronous multithreaded algorithm for the maximum network flow problem with nonblocking global
+// relabeling heuristic, TPDS 2011). Amounts are multiples of a power of two there, at most 2⁻⁵⁴ of
+// what the source can send and the sink can take; see docs/lasso.md. Flows may differ between runs,
+// the value and the sides do not.
+//
+// Method Pipeline runs rounds by operations: with R the residual capacities, a round finds the lowest
 // neighbour of each vertex with excess,
 //
 //	lowest⟨excess⟩ = R min.second (height, vertex)
 //
 // pushes to it, or raises the vertex above it. Breadth-first searches from the sink set all heights
 // again. A round costs O(entries), and there may be O(n²) of them: long paths of small capacities,
-// as in planar graphs, take many.
+// as in planar graphs, take many. The fused kernels read the excesses in each round, O(n), and the
+// arcs of the vertices with excess.
 //
 // A vertex outside the graph is a *matrix.IndexError, a source that is the sink a *ParameterError, a
 // negative or NaN capacity a *WeightError, and a flow without limit an *UnboundedFlowError.
 func MaxFlow[T semiring.Number](g matrix.Source[T], source, sink int, opts ...MaxFlowOptions) (*MaxFlowResult, error) {
-	o, err := onlyPipeline("MaxFlow", opts)
+	o, err := only("MaxFlow", opts)
 	if err != nil {
 		return nil, err
 	}
 	n, err := square("MaxFlow", g)
+	if err != nil {
+		return nil, err
+	}
+	at, err := o.fused("MaxFlow", g.View().Place())
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +86,10 @@ func MaxFlow[T semiring.Number](g matrix.Source[T], source, sink int, opts ...Ma
 	if source == sink {
 		return nil, &ParameterError{"MaxFlow", "the sink", fmt.Sprintf("%d, the source", sink), "another vertex"}
 	}
-	if o.Method == Pipeline || g.View().Place() != nil {
+	switch {
+	case at != nil:
+		return fusedMaxFlow(at, g, n, source, sink, o)
+	case o.Method == Pipeline || g.View().Place() != nil:
 		return flowByRounds(g, n, source, sink, o)
 	}
 	return flowByTrees(g, n, source, sink, o)

@@ -242,7 +242,7 @@ func TestMaxFlowPublished(t *testing.T) {
 	}
 }
 
-func TestMaxFlowOnDevice(t *testing.T) {
+func TestMaxFlowByRoundsOnDevice(t *testing.T) {
 	d := emulated(t)
 	s := random(40, 200, 5, false)
 	g := build[float64](t, s, matrix.CSR)
@@ -250,7 +250,7 @@ func TestMaxFlowOnDevice(t *testing.T) {
 	if err := g.Move(d.Device); err != nil {
 		t.Fatal(err)
 	}
-	res := must[*MaxFlowResult](t)(MaxFlow(g, 1, 30))
+	res := must[*MaxFlowResult](t)(MaxFlow(g, 1, 30, MaxFlowOptions{Run: Run{Method: Pipeline}}))
 	if res.Value != want.Value || res.Rounds == 0 || res.Flow.Place() != matrix.Place(d.Device) {
 		t.Errorf("value %v after %d rounds at %v, want %v", res.Value, res.Rounds, res.Flow.Place(), want.Value)
 	}

@@ -137,6 +137,21 @@ var formed = map[string]func(g matrix.Source[float64], run Run) ([]float64, matr
 	"GraphSearch, forward, restarts": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
 		return searched(g, SearchOptions{Run: run, NonBacktracking: true, Restart: .3, PerStart: 3, Length: 12})
 	},
+	"MaxFlow": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
+		n, _ := g.View().Dims()
+		res, err := MaxFlow(g, 0, n-1, MaxFlowOptions{Run: run})
+		if err != nil {
+			return nil, nil, err
+		}
+		list := []float64{math.Round(res.Value*1e7) / 1e7} // flows may differ, not the sides
+		for _, side := range []*matrix.Vector[bool]{res.SourceSide, res.SinkSide} {
+			for v := range side.All() {
+				list = append(list, float64(v))
+			}
+			list = append(list, -1)
+		}
+		return list, res.Flow.Place(), nil
+	},
 	"TriangleCount": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
 		count, err := TriangleCount(g, TriangleOptions{Run: run})
 		return []float64{float64(count)}, g.View().Place(), err

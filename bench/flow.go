@@ -2,6 +2,7 @@ package bench
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -114,6 +115,51 @@ func flowCases() (cases []cpuCase) {
 			}})
 	}
 	return cases
+}
+
+// gpuFlow is the maximum flow of a network on the device, from call to return, with the network kept
+// there. The peers are the search trees of the host, on one thread, and if asked the pipeline on the
+// device, which takes thousands of rounds on grids.
+func gpuFlow(pipeline bool) func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+	return func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+		capacities, ok := in.kept["capacities"].([]float64)
+		if !ok {
+			return nil, fmt.Errorf("bench: the input has no capacities")
+		}
+		a, err := onDevice(b, in.graph, capacities)
+		if err != nil {
+			return nil, err
+		}
+		here, err := matrix.FromCSR(in.graph.NRows, in.graph.NCols, in.graph.Ptr, in.graph.Idx, capacities)
+		if err != nil {
+			return nil, err
+		}
+		n := in.graph.NRows
+		found := map[string]*apps.MaxFlowResult{}
+		contender := func(name string, g *matrix.Matrix[float64], method apps.Method) gpuContender {
+			solve := func() (err error) {
+				found[name], err = apps.MaxFlow(g, n-2, n-1, apps.MaxFlowOptions{Run: apps.Run{Method: method}})
+				return err
+			}
+			return gpuContender{name: name, once: true, timed: func() (time.Duration, error) { return wall(solve) }}
+		}
+		plan := &gpuPlan{ours: []gpuContender{contender("hiveblas", a, apps.Fused)}, others: []gpuContender{contender("trees", here, apps.Auto)}}
+		if pipeline {
+			plan.others = append(plan.others, contender("pipeline", a, apps.Pipeline))
+		}
+		plan.check = func() (string, error) {
+			want, err := apps.MaxFlow(here, n-2, n-1)
+			if err != nil {
+				return "", err
+			}
+			if got := found["hiveblas"]; got.Value != want.Value { // capacities are multiples of 1/16
+				return fmt.Sprintf("the value is %v, on the host %v", got.Value, want.Value), nil
+			}
+			return "", nil
+		}
+		plan.notes = func() []string { return []string{fmt.Sprintf("%d rounds", found["hiveblas"].Rounds)} }
+		return plan, nil
+	}
 }
 
 // lassoCases are the rows of the fused lasso to the proven optimum, beside the serial solver:

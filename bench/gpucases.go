@@ -101,6 +101,9 @@ func gpuCases() []gpuCase {
 	}
 	add("fused lasso path of 20 λ₁ planar213k", Bar{Ratio: .4}, "planar213k", gpuLassoPath)
 	add("fused lasso batch of 64 planar16k", Bar{Ratio: .3}, "planar16k", gpuLassoBatch)
+	for _, name := range []string{"grid1024", "rmat18", "planar1m"} {
+		add("maximum flow "+name, Bar{Ratio: .2}, "flow"+name, gpuFlow(name == "rmat18"))
+	}
 	for _, c := range []struct {
 		name, input       string
 		ms, fast          float64 // deterministic, and not

@@ -31,7 +31,8 @@ var shapes = map[string][3]int{
 // symmetric R-MAT 21 of edge factor 22, 2M vertices and about 90M entries; factor18 is R-MAT 18 of
 // edge factor 32, seed 1; uniformNxD has N vertices and D edges of each on average, ends drawn
 // alike; sparseN is R-MAT N with edge factor 8; plantedN has N vertices of mean degree 17.6 and
-// communities with mixing .3; those of lassoSignal have values too; gridN, else, is a grid of N×N
+// communities with mixing .3; those of lassoSignal have values too,
+// those of flowNetwork capacities; gridN, else, is a grid of N×N
 // vertices; the others are shapes. shrink makes them 2^shrink times smaller.
 func makeGPUInput(name string, shrink int) (*gpuInput, error) {
 	in := &gpuInput{kept: map[string]any{}}
@@ -40,6 +41,10 @@ func makeGPUInput(name string, shrink int) (*gpuInput, error) {
 	shape, bipartite := shapes[name]
 	if signal, ok := lassoSignal(name, shrink); ok {
 		in.graph, in.kept["values"] = signal.Graph, signal.Y
+		return in, nil
+	}
+	if network, capacities, ok := flowNetwork(name, shrink); ok {
+		in.graph, in.kept["capacities"] = network, capacities
 		return in, nil
 	}
 	switch {

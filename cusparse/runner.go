@@ -292,6 +292,14 @@ func (s session) NewBitmap(n int, t device.Type, present device.Buffer) device.V
 	return s.f.viewOf(st)
 }
 
+func (s session) NewCSR(rows, cols int, t device.Type, ptr, idx device.Buffer, entries int64) device.View {
+	st := s.f.newStore(rows, cols, sparse.CSR, t, entries)
+	st.nvec = rows
+	st.ptr, st.idx = memOf(ptr).share(), memOf(idx).share()
+	s.values(st, entries)
+	return s.f.viewOf(st)
+}
+
 // values gives a store room for its values, which goes with the store.
 func (s session) values(st *store, cells int64) {
 	m := s.f.alloc(max(cells, 1) * int64(st.typ.Size))

@@ -26,13 +26,13 @@ source reaches it in the residual network, “sink” if it reaches the sink the
 “either” if it may be on any side.
 
 On the host two search trees find augmenting paths (Boykov and Kolmogorov), on a GPU
-push–relabel runs in rounds.`,
+kernels run push–relabel in rounds, with --method pipeline operations do.`,
 		Example: `  hiveblas maxflow pipes.tsv --source 0 --sink 9 -o flow.tsv --cut cut.tsv
   hiveblas maxflow washington.max
   hiveblas maxflow network.mtx --source 236 --sink 237 --format edges --skip-lines 1 --base 1 --json`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(noThreshold).reads().writes("the flow", matrixFiles...)
+	j := newJob(s, cmd).computes(noThreshold).fuses().reads().writes("the flow", matrixFiles...)
 	j.infinite = true
 	cmd.Flags().StringVar(&source, "source", "", "source vertex `S`: a number from 0, or an id")
 	cmd.Flags().StringVar(&sink, "sink", "", "sink vertex `T`")

@@ -205,6 +205,9 @@ type SessionBackend interface {
 	// presence bytes. Their values are not initialised.
 	NewFull(rows, cols int, t Type) View
 	NewBitmap(n int, t Type, present Buffer) View
+	// NewCSR returns a CSR matrix of offsets and columns in buffers of Alloc or Retain, which it
+	// shares. Its values are not initialised.
+	NewCSR(rows, cols int, t Type, ptr, idx Buffer, entries int64) View
 	// AllPresent makes a bitmap full: each position is an entry.
 	AllPresent(v View) View
 	// Selected returns the entries of a CSR matrix whose byte in keep is not 0.
