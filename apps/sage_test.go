@@ -877,11 +877,11 @@ func citationSplit(classes []int32, seed uint64) (s SAGESplit) {
 	return s
 }
 
-// citationOptions are the settings for citation graphs, few labels and many words: of four dropouts
-// and four decays, with 32 columns, those of the highest validation accuracy, the mean of both graphs
-// (0.791 and 0.707).
+// citationOptions are the settings of the accuracies in docs/sage.md. TestSAGEGrid found them for
+// Citeseer by the validation accuracy, the mean of ten seeds: 0.718 against 0.708 for 32 columns, a
+// rate of 0.01 and a decay of 0.005. Test vertices played no part.
 func citationOptions(seed uint64) SAGETrainOptions {
-	return SAGETrainOptions{Hidden: []int{32, 32}, Seed: seed, Dropout: .8, Decay: 5e-3, Patience: 60}
+	return SAGETrainOptions{Hidden: []int{64, 64}, Seed: seed, Rate: .03, Dropout: .8, Decay: .01, Epochs: 500}
 }
 
 // A search of settings, with HIVEBLAS_SAGE_GRID=cora,citeseer: it prints the

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/blas"
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/philox"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -146,6 +147,15 @@ type sageTape[F real] struct {
 	length []F // of the rows before norm
 }
 
+// eachRow calls do for n rows, by several threads.
+func eachRow(run Run, n int, do func(v int)) error {
+	return parallel.Range(run.Context, run.Threads, n, 128, func(_, lo, hi int) {
+		for v := lo; v < hi; v++ {
+			do(v)
+		}
+	})
+}
+
 // forward computes a layer.
 func (n *sageNet[F]) forward(k int, in sageInput[F], b *sageBlock[F], run Run) (*sageTape[F], error) {
 	l := &n.layers[k]
@@ -155,16 +165,13 @@ func (n *sageNet[F]) forward(k int, in sageInput[F], b *sageBlock[F], run Run) (
 	if err != nil {
 		return nil, err
 	}
+	var near panel[F]
 	if n.aggregator == AggregateGCN {
-		if x, err = multiply(b.mean, x, run); err != nil {
+		if near, err = multiply(b.mean, x, run); err != nil {
 			return nil, err
 		}
-		copy(t.out.Val, x.Val)
+		own = 0
 	} else {
-		for v := range b.targets {
-			copy(row(t.out, v), row(x, b.source(v)))
-		}
-		var near panel[F]
 		if n.aggregator == AggregatePool {
 			near, err = t.pool(l, run)
 		} else if near, err = in.times(l.neighbour.value, run); err == nil {
@@ -173,15 +180,16 @@ func (n *sageNet[F]) forward(k int, in sageInput[F], b *sageBlock[F], run Run) (
 		if err != nil {
 			return nil, err
 		}
-		for v := range b.targets {
-			copy(row(t.out, v)[own:], row(near, v))
-		}
 	}
 	t.length = make([]F, b.targets)
-	for v := range b.targets {
-		t.length[v] = normalise(row(t.out, v))
-	}
-	return t, nil
+	return t, eachRow(run, b.targets, func(v int) {
+		to := row(t.out, v)
+		if own > 0 {
+			copy(to, row(x, b.source(v)))
+		}
+		copy(to[own:], row(near, v))
+		t.length[v] = normalise(to)
+	})
 }
 
 // source returns the source of a target.
@@ -244,8 +252,8 @@ func (t *sageTape[F]) pool(l *sageLayer[F], run Run) (panel[F], error) {
 // of its input unless the input is sparse or first.
 func (n *sageNet[F]) backward(k int, t *sageTape[F], g panel[F], run Run) (panel[F], error) {
 	l := &n.layers[k]
-	for v := range t.block.targets {
-		unnormalise(row(g, v), row(t.out, v), t.length[v])
+	if err := eachRow(run, t.block.targets, func(v int) { unnormalise(row(g, v), row(t.out, v), t.length[v]) }); err != nil {
+		return panel[F]{}, err
 	}
 	own, sources := l.self.value.Cols, t.in.rows()
 	var to panel[F]
@@ -270,11 +278,21 @@ func (n *sageNet[F]) backward(k int, t *sageTape[F], g panel[F], run Run) (panel
 		return to, through(l.self, x)
 	}
 	mine, near := newPanel[F](sources, own), newPanel[F](t.block.targets, g.Cols-own)
-	for v := range t.block.targets {
+	part := func(v int) {
+		to := row(mine, t.block.source(v))
 		for j, x := range row(g, v)[:own] {
-			row(mine, t.block.source(v))[j] += x
+			to[j] += x
 		}
 		copy(row(near, v), row(g, v)[own:])
+	}
+	if t.block.self == nil {
+		if err := eachRow(run, t.block.targets, part); err != nil {
+			return to, err
+		}
+	} else { // targets may share a source
+		for v := range t.block.targets {
+			part(v)
+		}
 	}
 	if err := through(l.self, mine); err != nil {
 		return to, err
@@ -326,12 +344,19 @@ type sageDropout struct {
 
 // dropOn drops items of rows of vertices with cols columns; ptr and idx are the entries of sparse
 // rows, nil for full ones. It returns the factors, nil without dropout.
-func dropOn[F real](d sageDropout, x []F, vertices []int32, cols int, ptr []int64, idx []int32) []F {
+func dropOn[F real](d sageDropout, x []F, vertices []int32, cols int, ptr []int64, idx []int32, run Run) ([]F, error) {
 	if d.share <= 0 {
-		return nil
+		return nil, nil
 	}
 	kept, factor := make([]F, len(x)), F(1/(1-d.share))
 	limit := uint32(d.share * (1 << 32))
+	return kept, parallel.Range(run.Context, run.Threads, len(vertices), 128, func(_, lo, hi int) {
+		dropRows(d, x, kept, factor, limit, vertices, lo, hi, cols, ptr, idx)
+	})
+}
+
+// dropRows is dropOn for the rows lo to hi.
+func dropRows[F real](d sageDropout, x, kept []F, factor F, limit uint32, vertices []int32, lo, hi, cols int, ptr []int64, idx []int32) {
 	have := uint64(1 << 63)
 	var words [4]uint32
 	item := func(i int, v int32, c int) {
@@ -346,7 +371,8 @@ func dropOn[F real](d sageDropout, x []F, vertices []int32, cols int, ptr []int6
 		}
 		x[i] *= kept[i]
 	}
-	for r, v := range vertices {
+	for r, v := range vertices[lo:hi] {
+		r += lo
 		if idx == nil {
 			for c := range cols {
 				item(r*cols+c, v, c)
@@ -357,7 +383,6 @@ func dropOn[F real](d sageDropout, x []F, vertices []int32, cols int, ptr []int6
 			item(int(p), v, int(idx[p]))
 		}
 	}
-	return kept
 }
 
 // classify returns the logits of embeddings.
@@ -419,17 +444,23 @@ func (n *sageNet[F]) unclassify(z, g panel[F], run Run) panel[F] {
 // adam moves the parameters by their gradients, with decay of weights, and clears the gradients
 // (Kingma and Ba, Adam: a method for stochastic optimization, ICLR 2015, algorithm 1). Step counts
 // from 1.
-func (n *sageNet[F]) adam(rate, decay float64, step int64) {
+func (n *sageNet[F]) adam(rate, decay float64, step int64, run Run) error {
 	const b1, b2, epsilon = .9, .999, 1e-8
 	c1, c2 := 1-math.Pow(b1, float64(step)), 1-math.Pow(b2, float64(step))
 	for _, p := range n.all {
-		for i, g := range p.grad.Val {
-			d := float64(g) + decay*float64(p.value.Val[i])
-			m := b1*float64(p.first.Val[i]) + (1-b1)*d
-			v := b2*float64(p.next.Val[i]) + (1-b2)*d*d
-			p.first.Val[i], p.next.Val[i] = F(m), F(v)
-			p.value.Val[i] = F(float64(p.value.Val[i]) - rate*(float64(F(m))/c1)/(math.Sqrt(float64(F(v))/c2)+epsilon))
-			p.grad.Val[i] = 0
+		err := parallel.Range(run.Context, run.Threads, len(p.grad.Val), 1<<12, func(_, lo, hi int) {
+			for i := lo; i < hi; i++ {
+				d := float64(p.grad.Val[i]) + decay*float64(p.value.Val[i])
+				m := b1*float64(p.first.Val[i]) + (1-b1)*d
+				v := b2*float64(p.next.Val[i]) + (1-b2)*d*d
+				p.first.Val[i], p.next.Val[i] = F(m), F(v)
+				p.value.Val[i] = F(float64(p.value.Val[i]) - rate*(float64(F(m))/c1)/(math.Sqrt(float64(F(v))/c2)+epsilon))
+				p.grad.Val[i] = 0
+			}
+		})
+		if err != nil {
+			return err
 		}
 	}
+	return nil
 }

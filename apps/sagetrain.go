@@ -420,8 +420,7 @@ func (t *sageTrainer) step(batch []int, epoch uint64) (loss float64, right int, 
 		return 0, 0, err
 	}
 	t.state.steps++
-	t.net.adam(t.o.Rate, t.o.Decay, t.state.steps)
-	return loss, right, nil
+	return loss, right, t.net.adam(t.o.Rate, t.o.Decay, t.state.steps, t.o.Run)
 }
 
 // dropoutSeed tells the random numbers of dropout from those of samples.
@@ -443,10 +442,13 @@ func (n *sageNet[F]) tape(g *sageGraph, x sageInput[F], targets []int32, step ui
 			own := *access.Store(x.sparse)
 			own.Val = slices.Clone(own.Val)
 			x = sageInput[F]{sparse: access.FromStore(&own)}
-			masks[k] = dropOn(d, own.Val, sources[:own.NRows], own.NCols, rowOffsets(&own.Structure), own.Idx)
+			masks[k], err = dropOn(d, own.Val, sources[:own.NRows], own.NCols, rowOffsets(&own.Structure), own.Idx, o.Run)
 		} else {
 			x.full.Val = slices.Clone(x.full.Val)
-			masks[k] = dropOn(d, x.full.Val, sources[:x.full.Rows], x.full.Cols, nil, nil)
+			masks[k], err = dropOn(d, x.full.Val, sources[:x.full.Rows], x.full.Cols, nil, nil, o.Run)
+		}
+		if err != nil {
+			return nil, nil, err
 		}
 		if tapes[k], err = n.forward(k, x, blocks[k], o.Run); err != nil {
 			return nil, nil, err

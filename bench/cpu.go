@@ -132,7 +132,7 @@ type input struct {
 }
 
 func (b *cpuBench) startPeers() {
-	for _, k := range append(peers.Kinds[:len(peers.Kinds):len(peers.Kinds)], peers.IGraph, peers.Flows) {
+	for _, k := range append(peers.Kinds[:len(peers.Kinds):len(peers.Kinds)], peers.IGraph, peers.Flows, peers.Torch) {
 		p, err := peers.Start(b.ctx, k)
 		if err != nil {
 			b.Log(err.Error())

@@ -13,7 +13,7 @@ import (
 // makeInput makes the input of a name: rmatN is R-MAT of scale N, edge factor 16, symmetrised, with
 // symmetric weights in [0, 1); rmatNb another of the same; directedN is not symmetrised, and dagN
 // has its edges towards the greater vertex; weightedN has integer weights 1…255; bipartite1m is
-// 6743×13950 with 1M entries; uniformN is N×N of uniform integers below 1000; tuples10m are 10M
+// 6743×13950 with 1M entries; citationsN has N vertices and 2N edges with ends drawn alike; uniformN is N×N of uniform integers below 1000; tuples10m are 10M
 // tuples of R-MAT 18 with their duplicates; ac1000 are the edges of a graph in the shape of the
 // HIVE classification data; planted200k has communities in 200,000 vertices, of mean degree 17.6
 // and mixing .3. data/NAME is a graph of the folder data, simple and undirected. The signals of the
@@ -28,6 +28,9 @@ func makeInput(name, data string) (*input, error) {
 		for k := range n * n {
 			in.val = append(in.val, float64(gen.Hash(uint64(k), 1)%1000))
 		}
+	case scan(name, "citations%d", &n):
+		in.graph = gen.CSR(gen.Symmetrise(gen.Edges(n, 2*n, 7)))
+		in.val = ones64(int(in.graph.NNZ()))
 	case name == "bipartite1m":
 		in.graph = gen.CSR(gen.Bipartite(6743, 13950, 1_000_000, 1), gen.KeepLoops)
 		in.val = gen.UniformFloats(in.graph, 3, false)

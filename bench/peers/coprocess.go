@@ -25,6 +25,9 @@ const remedy = `run "make bench-peers" (or bench/peers/build.sh)`
 //go:embed scipy_peer.py
 var scipyProgram string
 
+//go:embed torch_peer.py
+var torchProgram string
+
 // coprocess is a peer that answers one line for each line it is sent. Its process is paused unless
 // it has a command to answer, so that its threads do not compete with whoever is measured.
 type coprocess struct {
@@ -100,23 +103,27 @@ func findBuilt(kind Kind) (string, error) {
 }
 
 func startSciPy(ctx context.Context) (Peer, error) {
-	return startPython(ctx, SciPy, "import scipy.sparse, scipy.io", remedy)
+	return startPython(ctx, SciPy, scipyProgram, "import scipy.sparse, scipy.io", remedy)
 }
 
 func startNetworkX(ctx context.Context) (Peer, error) {
-	return startPython(ctx, NetworkX, "import networkx, scipy.sparse", "install Debian's python3-networkx and python3-scipy", "networkx")
+	return startPython(ctx, NetworkX, scipyProgram, "import networkx, scipy.sparse", "install Debian's python3-networkx and python3-scipy", "networkx")
 }
 
 func startIGraph(ctx context.Context) (Peer, error) {
-	return startPython(ctx, IGraph, "import igraph, leidenalg, scipy.sparse", "install Debian's python3-igraph, python3-leidenalg and python3-scipy", "igraph")
+	return startPython(ctx, IGraph, scipyProgram, "import igraph, leidenalg, scipy.sparse", "install Debian's python3-igraph, python3-leidenalg and python3-scipy", "igraph")
 }
 
-// startPython starts the Python program by the first python3 that has the
+func startTorch(ctx context.Context) (Peer, error) {
+	return startPython(ctx, Torch, torchProgram, "import torch", "install Debian's python3-torch")
+}
+
+// startPython starts a Python program by the first python3 that has the
 // modules it imports.
-func startPython(ctx context.Context, kind Kind, imports, remedy string, args ...string) (Peer, error) {
+func startPython(ctx context.Context, kind Kind, program, imports, remedy string, args ...string) (Peer, error) {
 	for _, python := range []string{"python3", "/usr/bin/python3"} {
 		if exec.CommandContext(ctx, python, "-c", imports).Run() == nil {
-			return launch(ctx, kind, python, append([]string{"-c", scipyProgram}, args...)...)
+			return launch(ctx, kind, python, append([]string{"-c", program}, args...)...)
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -139,7 +146,7 @@ func launch(ctx context.Context, kind Kind, program string, args ...string) (Pee
 			p.cases[name] = true
 		}
 	}
-	if err == nil && kind == SuiteSparse {
+	if err == nil && (kind == SuiteSparse || kind == Torch) {
 		err = p.setThreads(2)
 	}
 	if err != nil {

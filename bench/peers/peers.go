@@ -62,9 +62,11 @@ const (
 	NetworkX    Kind = "networkx"
 	IGraph      Kind = "igraph" // with leidenalg
 	Flows       Kind = "flows"  // libmaxflow, and the serial fused lasso
+	Torch       Kind = "torch"  // PyTorch on the host
 )
 
-// Kinds lists the peers that have operations; [NetworkX], [IGraph] and [Flows] have workflows only.
+// Kinds lists the peers that have operations; [NetworkX], [IGraph], [Flows] and [Torch]
+// have workflows only.
 var Kinds = []Kind{SuiteSparse, SciPy, JamesBowman}
 
 // Start starts a peer. A co-process is killed when ctx ends; a nil ctx never ends. When the
@@ -85,10 +87,12 @@ func Start(ctx context.Context, kind Kind) (Peer, error) {
 		return startIGraph(ctx)
 	case Flows:
 		return startFlows(ctx)
+	case Torch:
+		return startTorch(ctx)
 	case JamesBowman:
 		return newBowman(), nil
 	}
-	return nil, fmt.Errorf("peers: no peer is called %q: there are %q", kind, append(Kinds[:len(Kinds):len(Kinds)], NetworkX, IGraph, Flows))
+	return nil, fmt.Errorf("peers: no peer is called %q: there are %q", kind, append(Kinds[:len(Kinds):len(Kinds)], NetworkX, IGraph, Flows, Torch))
 }
 
 // ErrDied is what a [*DiedError] is, for errors.Is.

@@ -5,7 +5,7 @@
 
 Two layers of mean aggregation, features divided by their number in a row, Adam, the epoch of the
 best validation accuracy: the settings that tutorials of PyTorch Geometric use (64 columns, dropout
-0.5, decay 5e-4), and those that we use (32, 0.8, 5e-3). It prints a line of JSON for each graph and
+0.5, decay 5e-4), and our former ones (32, 0.8, 5e-3). It prints a line of JSON for each graph and
 setting: the mean accuracies over the splits.
 """
 
