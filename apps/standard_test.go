@@ -1085,7 +1085,11 @@ func TestStandardOnDevice(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", a.name, err)
 				}
-				got, err := a.run(there, Run{})
+				run := Run{}
+				if isFused(a.name) { // TestStandardFused runs the other form
+					run.Method = Pipeline
+				}
+				got, err := a.run(there, run)
 				if err != nil {
 					t.Fatalf("%s of %s: %v", a.name, how.name, err)
 				}

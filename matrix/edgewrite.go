@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io"
 	"strings"
-
 )
 
 // WriteEdgeList writes the entries of a by rows, “row<TAB>column<TAB>value” a

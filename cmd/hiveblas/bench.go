@@ -65,16 +65,10 @@ name.`,
 		s.cleaning.Store(true) // peers are processes, and inputs are temporary files
 		defer s.cleaning.Store(false)
 		table, err := bench.CPU(s.ctx, o)
-		if err != nil {
+		if err != nil && (table == nil || len(table.Rows) == 0) {
 			return err
 		}
-		if file != "" {
-			err := atomicfile.WriteFile(s.ctx, file, func(w io.Writer) error { return table.WriteJSON(w) })
-			if err != nil {
-				return explain(file, err)
-			}
-		}
-		return table.WriteText(s.stdout)
+		return s.writeTable(table, file, err)
 	}
 	return cmd
 }
@@ -144,14 +138,7 @@ The cases for --only:
 		if err != nil && (table == nil || len(table.Rows) == 0) {
 			return err
 		}
-		if file != "" {
-			// An interrupted run keeps its measurements.
-			e := atomicfile.WriteFile(context.WithoutCancel(s.ctx), file, func(w io.Writer) error { return table.WriteJSON(w) })
-			if e != nil {
-				err = errors.Join(err, explain(file, e))
-			}
-		}
-		return errors.Join(err, table.WriteText(s.stdout))
+		return s.writeTable(table, file, err)
 	}
 	return cmd
 }

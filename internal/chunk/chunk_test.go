@@ -156,9 +156,15 @@ func TestLongLine(t *testing.T) {
 
 func TestWrite(t *testing.T) {
 	var b strings.Builder
-	err := Write(nil, &b, 3, 100, func(p int, buf []byte) []byte { return fmt.Appendf(buf, "%d ", p) })
-	if err != nil {
-		t.Fatal(err)
+	written := 0
+	err := Write(nil, &b, 3, 100, func(p int, buf []byte) []byte { return fmt.Appendf(buf, "%d ", p) }, func(n int) {
+		if n <= written || strings.Count(b.String(), " ") != n {
+			t.Errorf("%d pieces reported after %d, with %q", n, written, b.String())
+		}
+		written = n
+	})
+	if err != nil || written != 100 {
+		t.Fatal(written, err)
 	}
 	var want strings.Builder
 	for p := range 100 {
@@ -169,10 +175,10 @@ func TestWrite(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := Write(ctx, &b, 3, 100, func(int, []byte) []byte { return nil }); !errors.Is(err, context.Canceled) {
+	if err := Write(ctx, &b, 3, 100, func(int, []byte) []byte { return nil }, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	if err := Write(nil, &b, 3, 0, nil); err != nil {
+	if err := Write(nil, &b, 3, 0, nil, nil); err != nil {
 		t.Errorf("an empty text: %v", err)
 	}
 }
