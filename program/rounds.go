@@ -17,7 +17,7 @@ var roundsText string
 const (
 	roundChunk  = 64
 	roundLog    = 4096 // supersteps between looks
-	roundStates = 25
+	roundStates = 27
 	roundFirst  = 4       // steps before the host looks for the first time
 	roundPulls  = 9       // the same with pulls, which need two steps more
 	roundPulled = 1 << 62 // marks a pull in the log

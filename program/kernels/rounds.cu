@@ -40,6 +40,9 @@ enum { // places in round
 	HB_ROUND_WAITING, HB_ROUND_STEP, HB_ROUND_LIMIT, HB_ROUND_LOGGED, HB_ROUND_PULL, HB_ROUND_BOUND, HB_ROUND_EXPLORED,
 	HB_ROUND_MARKED, HB_ROUND_LISTED, HB_ROUND_REST, HB_ROUND_NEXT_REST, // the bitmap in use; whether rest is a list; its lengths
 	HB_ROUND_NEXT, HB_ROUND_ACTIVE, HB_ROUND_EDGES, HB_ROUND_NEXT_PILE, HB_ROUND_LEAST, HB_ROUND_DONE, // of the step under way; LEAST is a complement
+	// Mode and pile of the step under way: hb_program_take changes those of the next step while
+	// blocks of the same launch may still begin.
+	HB_ROUND_NOW, HB_ROUND_NOW_PILE,
 	HB_ROUND_STATES
 };
 enum { HB_ROUND_STOP, HB_ROUND_PUSH, HB_ROUND_SPLIT, HB_ROUND_MARK, HB_ROUND_SCAN, HB_ROUND_QUEUE }; // modes
@@ -362,6 +365,10 @@ HB_KERNEL hb_program_push(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const 
 	__shared__ hb_u64 first;
 	const hb_u64 items = round[HB_ROUND_ITEMS], mode = round[HB_ROUND_MODE];
 	const hb_i32 superstep = (hb_i32)round[HB_ROUND_STEP];
+	if (blockIdx.x == 0 && threadIdx.x == 0) {
+		round[HB_ROUND_NOW] = mode;
+		round[HB_ROUND_NOW_PILE] = round[HB_ROUND_PILE];
+	}
 #if HB_PULLS
 	__shared__ hb_i32 left[HB_ROUND_ASIDE], longs[HB_ROUND_LONGS];
 	__shared__ hb_u32 counts[3];
@@ -486,11 +493,10 @@ HB_KERNEL hb_program_take(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *close
 	hb_u64 least = 0; // complements, so that 0 is none
 	hb_i32 waits = 0;
 #endif
-	const hb_u64 mode = round[HB_ROUND_MODE];
+	const hb_u64 mode = round[HB_ROUND_NOW];
 	if (mode == HB_ROUND_STOP) return;
 #if HB_PULLS
-	if (mode == HB_ROUND_MARK || mode == HB_ROUND_QUEUE) { // another block that reads the new mode has no work
-		__syncthreads(); // all threads of block 0 have read the mode
+	if (mode == HB_ROUND_MARK || mode == HB_ROUND_QUEUE) {
 		if (blockIdx.x != 0 || threadIdx.x != 0) return;
 		if (mode == HB_ROUND_QUEUE) {
 			round[HB_ROUND_ITEMS] = round[HB_ROUND_NEXT];
@@ -508,7 +514,7 @@ HB_KERNEL hb_program_take(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *close
 	const bool scan = false;
 #endif
 	const bool split = mode == HB_ROUND_SPLIT;
-	const hb_u64 work = split ? round[HB_ROUND_PILE] : round[HB_ROUND_TOUCHED], side = round[HB_ROUND_SIDE];
+	const hb_u64 work = split ? round[HB_ROUND_NOW_PILE] : round[HB_ROUND_TOUCHED], side = round[HB_ROUND_SIDE];
 	const hb_u32 busy = hb_busy((work + HB_WARP - 1) / HB_WARP);
 	if (blockIdx.x >= busy) return;
 	const hb_i32 superstep = (hb_i32)round[HB_ROUND_STEP];
