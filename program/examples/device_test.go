@@ -253,7 +253,7 @@ func TestPullsOnDevice(t *testing.T) {
 			Name:   "twice",
 			Seeds:  program.At(source, taken{2, 1}),
 			Init:   program.Value(taken{}),
-			Gather: program.GatherIf(func(_, _ taken, w float32) (int32, bool) { return 1, w > .2 }, "1", "weight > .2f"),
+			Gather: program.GatherIf(func(_, _ taken, w float32) (int32, bool) { return 1, w > .05 }, "1", "weight > .05f"),
 			Sum:    semiring.Any[int32](),
 			Apply: program.Apply(func(v program.Vertex, s taken, sum int32) (taken, bool) {
 				return taken{s.Took + sum, s.When*100 + int32(v.Superstep)}, true
@@ -286,10 +286,50 @@ func TestPullsOnDevice(t *testing.T) {
 		}
 	}
 	edge(6011, 12100)
+	// A hub of 3000 leaves, of whose neighbours only the last is active when it looks.
+	var late gen.Tuples
+	late.NRows, late.NCols = 4500, 4500
+	edge = func(i, j int) {
+		late.Rows, late.Cols = append(late.Rows, int32(i), int32(j)), append(late.Cols, int32(j), int32(i))
+	}
+	for k := range 400 {
+		edge(0, 4000+k)
+		for d := 1; d < 8; d++ {
+			edge(4000+k, 4000+(k+d*d)%400)
+		}
+	}
+	for k := range 3000 {
+		edge(450, 500+k)
+	}
+	edge(450, 4399)
+	// Layers of 40 vertices with all edges to the next, a path of four, and such layers again.
+	var layers gen.Tuples
+	layers.NRows, layers.NCols = 500, 500
+	to := func(i, j int) {
+		layers.Rows, layers.Cols = append(layers.Rows, int32(i)), append(layers.Cols, int32(j))
+	}
+	for _, base := range []int{1, 205} {
+		for i := range 40 {
+			to(base-1, base+i)
+			for l := range 4 {
+				for j := range 40 {
+					to(base+40*l+i, base+40*l+40+j)
+				}
+			}
+			if base == 1 {
+				to(161+i, 201)
+			}
+		}
+	}
+	for v := 201; v < 204; v++ {
+		to(v, v+1)
+	}
 	for name, in := range map[string]struct {
 		tuples  gen.Tuples
 		sources []int
 	}{
+		"late hub": {late, []int{0}},
+		"layers":   {layers, []int{0}},
 		"rmat":     {gen.Symmetrise(gen.RMAT(10, 8, gen.RMATOptions{})), []int{3, 11}},
 		"directed": {gen.RMAT(10, 8, gen.RMATOptions{}), []int{3, 11}},
 		"hubs":     {hubs, []int{3, 11, 12012, 12105}},
