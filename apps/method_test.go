@@ -139,6 +139,9 @@ var formed = map[string]func(g matrix.Source[float64], run Run) ([]float64, matr
 	},
 	"MaxFlow": func(g matrix.Source[float64], run Run) ([]float64, matrix.Place, error) {
 		n, _ := g.View().Dims()
+		if n < 2 { // source and sink differ
+			return nil, g.View().Place(), nil
+		}
 		res, err := MaxFlow(g, 0, n-1, MaxFlowOptions{Run: run})
 		if err != nil {
 			return nil, nil, err

@@ -307,7 +307,7 @@ func products[A, B, C Number, P addTag, M mulTag](out []C, a A, bv []B) {
 }
 
 func kernels[A, B, C Number, P addTag, M mulTag]() cpu.Kernels[A, B, C] {
-	return cpu.Kernels[A, B, C]{
+	k := cpu.Kernels[A, B, C]{
 		Dot:           dot[A, B, C, P, M],
 		DotPresent:    dotPresent[A, B, C, P, M],
 		DotRows:       dotRows[A, B, C, P, M],
@@ -317,6 +317,8 @@ func kernels[A, B, C Number, P addTag, M mulTag]() cpu.Kernels[A, B, C] {
 		ScatterAll:    scatterAll[A, B, C, P, M],
 		Products:      products[A, B, C, P, M],
 	}
+	vectors[A, B, C, P, M](&k)
+	return k
 }
 
 func foldTag[T Number, P addTag](s T, xs []T) T {
