@@ -8,8 +8,8 @@ import (
 	"github.com/hiveblas/hiveblas/internal/cpu"
 )
 
-// vectorFrom is the number of values from which the vector instructions of gonum take less time than
-// a loop.
+// vectorFrom is the number of values from which the vector instructions of gonum take no more time
+// than a loop: 64 values of float32 24.7 → 11.0 ns, 16 values 7.7 → 8.0.
 const vectorFrom = 16
 
 // vectors replaces Axpy of plus.times and plus.second over float32 and float64 by gonum's, which has
