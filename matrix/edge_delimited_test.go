@@ -330,8 +330,7 @@ func TestBaseAndWarnings(t *testing.T) {
 		{"few of the ids, from 1", "5 2147483646\n", nil, 2147483647, "5→2147483646=1", []RemedyKind{RemedyRenumber, RemedyBase}},
 		{"renumbered", "5 2147483646\n", renumber, 2, "5→2147483646=1", nil},
 		{"given dimensions", "5 500\n", []ReadOption{Dims(1000, 1000)}, 1000, "5→500=1", nil},
-		{"no edges", "# none\n", nil, 0, "", []RemedyKind{RemedyText}},
-		{"no edges, given dimensions", "# none\n", []ReadOption{Dims(3, 3)}, 3, "", nil},
+		{"no edges", "# none\n", nil, 0, "", nil},
 	} {
 		var kinds []RemedyKind
 		a, l, err := ReadEdgeList[int](strings.NewReader(c.text), append(c.opts, Warn(func(w Warning) { kinds = append(kinds, w.Kind) }))...)

@@ -87,10 +87,9 @@ func (rd *edgeReader[T]) keep(bipartite, lower bool) (b *Builder[T], rows, cols 
 // sparseIDs is the threshold of a warning: fewer than one in sparseIDs ids occur.
 const sparseIDs = 100
 
-// warnings reports a list without edges, and ids that probably do not count from 0.
+// warnings reports ids that probably do not count from 0.
 func (rd *edgeReader[T]) warnings(a *Matrix[T], bipartite bool) {
 	if rd.lines == 0 {
-		rd.o.warn(Warning{File: rd.o.file, Msg: "there are no edges, and the matrix is 0×0"})
 		return
 	}
 	warn := func(kind RemedyKind, format string, args ...any) {
