@@ -348,7 +348,7 @@ func (r *deviceRun) start() {
 	}
 	switch {
 	case !d.skips:
-	case len(seen) <= few:
+	case len(seen) <= seedLaunches:
 		for id := range seen {
 			r.Each(r.kernel("close"), 1, int32(1), r.state.Val.At(int64(id)*int64(d.state.Size)), r.closed.Present.At(int64(id)))
 		}
@@ -363,8 +363,9 @@ func (r *deviceRun) start() {
 	r.whole()
 }
 
-// few is the number of seeds up to which a launch for each costs less than one for all vertices.
-const few = 4
+// seedLaunches is the number of seeds up to which there is a launch for each, and not one for all
+// vertices.
+const seedLaunches = 4
 
 var boolType, _ = device.TypeOf[bool]()
 

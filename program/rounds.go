@@ -199,7 +199,8 @@ func (r *deviceRun) byDevice(o Options, out ran) {
 		case why == roundsWide && !d.pulls():
 			r.leave()
 			return
-		case why == roundsWide:
+		}
+		if pull > 0 && d.pulls() && b.in.Ptr.Addr == 0 { // the next step may be a pull
 			b.in = s.Rows(r.reverse)
 		}
 		if o.Progress != nil {

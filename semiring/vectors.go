@@ -1,6 +1,7 @@
 package semiring
 
 import (
+	"runtime"
 	"unsafe"
 
 	"gonum.org/v1/gonum/blas/gonum"
@@ -13,40 +14,36 @@ import (
 const vectorFrom = 16
 
 // vectors replaces Axpy of plus.times and plus.second over float32 and float64 by gonum's, which has
-// vector instructions and rounds alike, each product and each sum.
+// vector instructions on amd64 and rounds as the loop does, each product and each sum.
 func vectors[A, B, C Number, P addTag, M mulTag](k *cpu.Kernels[A, B, C]) {
 	var p P
 	var m M
 	second := len(m) == len(mulSecond{})
-	if len(p) != len(addPlus{}) || !second && len(m) != len(mulTimes{}) {
+	if runtime.GOARCH != "amd64" || len(p) != len(addPlus{}) || !second && len(m) != len(mulTimes{}) {
 		return
 	}
-	plain := k.Axpy
 	switch {
 	case is[B, float32]() && is[C, float32]() && (second || is[A, float32]()):
-		k.Axpy = func(y []C, x A, b []B) {
-			scale := float32(1)
-			if !second {
-				scale = float32(x)
-			}
-			if len(b) < vectorFrom || scale == 0 { // BLAS takes 0·∞ for 0
-				plain(y, x, b)
-				return
-			}
-			gonum.Implementation{}.Saxpy(len(b), scale, *(*[]float32)(unsafe.Pointer(&b)), 1, *(*[]float32)(unsafe.Pointer(&y)), 1)
-		}
+		k.Axpy = vectorAxpy(k.Axpy, second, gonum.Implementation{}.Saxpy)
 	case is[B, float64]() && is[C, float64]() && (second || is[A, float64]()):
-		k.Axpy = func(y []C, x A, b []B) {
-			scale := float64(1)
-			if !second {
-				scale = float64(x)
-			}
-			if len(b) < vectorFrom || scale == 0 {
-				plain(y, x, b)
-				return
-			}
-			gonum.Implementation{}.Daxpy(len(b), scale, *(*[]float64)(unsafe.Pointer(&b)), 1, *(*[]float64)(unsafe.Pointer(&y)), 1)
+		k.Axpy = vectorAxpy(k.Axpy, second, gonum.Implementation{}.Daxpy)
+	}
+}
+
+// vectorAxpy returns Axpy by a function of BLAS, whose F is B and C. second: by 1, not by x.
+func vectorAxpy[A, B, C Number, F Float](
+	plain func(y []C, x A, b []B), second bool, axpy func(n int, alpha F, x []F, incX int, y []F, incY int),
+) func(y []C, x A, b []B) {
+	return func(y []C, x A, b []B) {
+		alpha := F(1)
+		if !second {
+			alpha = F(x)
 		}
+		if len(b) < vectorFrom || alpha == 0 { // BLAS takes 0·∞ for 0
+			plain(y, x, b)
+			return
+		}
+		axpy(len(b), alpha, *(*[]F)(unsafe.Pointer(&b)), 1, *(*[]F)(unsafe.Pointer(&y)), 1)
 	}
 }
 

@@ -20,7 +20,7 @@
 // Vertices push all at the same time, to any lower neighbour, with atomics: heights may be wrong until the
 // next search, which is exact and alone decides the end (Hong, He: An asynchronous multithreaded algorithm
 // for the maximum network flow problem with nonblocking global relabeling heuristic, TPDS 2011). Flows of
-// two runs may differ, the value and the sides do not.
+// two runs may differ; the sides do not, and the value in its last bits only.
 
 #define HB_FLOW_FAR 0x7fffffff
 

@@ -110,25 +110,15 @@ HB_KERNEL hb_program_apply(hb_i32 n, const hb_i64 *ptr, const HB_V *state, const
 }
 
 #if HB_TOTALS
-// hb_program_sum adds the sums of blocks in an order that their number fixes: a block of HB_THREADS
-// threads. It writes the totals twice.
+// hb_program_sum adds the sums of blocks, in an order that depends on their number alone. It writes the
+// totals to total and to found. One block of HB_THREADS threads.
 HB_KERNEL hb_program_sum(hb_i64 blocks, const double *parts, double *total, double *found) {
-	__shared__ double sums[HB_THREADS / HB_WARP][HB_TOTALS];
 	double mine[HB_TOTALS] = {};
 	for (hb_i64 b = threadIdx.x; b < blocks; b += HB_THREADS)
 #pragma unroll
 		for (int k = 0; k < HB_TOTALS; k++) mine[k] += parts[b * HB_TOTALS + k];
-#pragma unroll
-	for (int k = 0; k < HB_TOTALS; k++) {
-		const double sum = hb_total(mine[k]);
-		if (HB_LANE == 0) sums[threadIdx.x / HB_WARP][k] = sum;
-	}
-	__syncthreads();
-	if (threadIdx.x < HB_TOTALS) {
-		double sum = 0;
-		for (int w = 0; w < HB_THREADS / HB_WARP; w++) sum += sums[w][threadIdx.x];
-		total[threadIdx.x] = found[threadIdx.x] = sum;
-	}
+	hb_program_part(mine, total, 0);
+	if (threadIdx.x < HB_TOTALS) found[threadIdx.x] = total[threadIdx.x];
 }
 
 // hb_program_totals writes the sums of blocks of HB_BLOCK vertices: parts[b · HB_TOTALS + k].
