@@ -49,7 +49,7 @@ func searchLevels(
 		n, words := e.out.Rows, int32(e.words)
 		present := s.Alloc(int64(n))
 		level := s.NewBitmap(n, int32Type, present)
-		visited, state := s.Alloc(8*e.words), s.Alloc(8*graphState)
+		visited, state := s.Alloc(8*e.words), s.Alloc(8*graphRoom)
 		queue := s.Alloc(8 * (int64(n) + e.out.Entries/bfsChunk + 1))
 		var spare device.Buffer
 		if e.in.Ptr.Addr != 0 {
@@ -65,9 +65,10 @@ func searchLevels(
 				e.out.Ptr, s.Ints(sources), int32(len(sources)), visited, level.Val, present,
 				queue, state)
 		}
-		s.Repeat(bfsSteps, func() {
+		byTurns(s, bfsSteps, func(turn int32) {
 			s.Launch(step, grid, block, 0, words, e.out.Ptr, e.out.Idx, e.in.Ptr, e.in.Idx, e.first,
-				e.heads, visited, level.Val, present, queue, spare, state, resultAt)
+				e.heads, visited, level.Val, present, queue, spare, state, turn,
+				resultAt)
 		})
 		runtime.KeepAlive(sources)
 		out = searchResult{reached: result[1], maxLevel: int32(result[2]),

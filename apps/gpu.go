@@ -17,7 +17,8 @@ import (
 // Constants of the backend's kernels/queue.cu.
 const (
 	graphBlock = device.Threads // threads of a block
-	graphState = 16             // numbers of the state that steps of a loop share
+	graphState = 16             // numbers of a side of the state that steps of a loop share
+	graphRoom  = 3 * graphState // numbers of the whole state
 )
 
 // graphProgram returns a program of queue.cu and text.
@@ -25,6 +26,16 @@ func graphProgram(file, of, text string, defines map[string]any) device.Program 
 	all := map[string]any{"HB_GRAPH_BLOCK": graphBlock, "HB_GRAPH_STATE": graphState}
 	maps.Copy(all, defines)
 	return device.Program{File: file, Of: of, Parts: []string{"queue"}, Body: text, Defines: all}
+}
+
+// byTurns queues steps until the device ends the loop. Each gets the number of its side of the
+// state, 0 and 1 alternately, from 0 on; see queue.cu.
+func byTurns(s *device.Session, first int, step func(turn int32)) {
+	turn := int32(0)
+	s.Repeat(first, func() {
+		step(turn)
+		turn = 1 - turn
+	})
 }
 
 // residentGrid returns the launch shape of a kernel whose blocks are all on

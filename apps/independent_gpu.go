@@ -43,14 +43,15 @@ func fusedIndependent(at device.Runner, a matrix.View[bool], n int, o Independen
 			return
 		}
 		list, from, status := s.Alloc(8*int64(n)), s.Alloc(8*int64(n)), s.Alloc(int64(n))
-		state := s.Alloc(8 * graphState)
+		state := s.Alloc(8 * graphRoom)
 		code := s.Program("apps: mis", misProgram)
 		step := s.Kernel(code, "hb_mis_step")
 		grid, block := residentGrid(s, step)
 		result, resultAt := s.Results()
 		s.Launch(s.Kernel(code, "hb_mis_start"), grid, block, 0, int32(n), rows.Ptr, list, from, status, state)
-		s.Repeat(misSteps, func() {
-			s.Launch(step, grid, block, 0, int32(n), rows.Ptr, rows.Idx, o.Seed, list, from, status, state, resultAt)
+		byTurns(s, misSteps, func(turn int32) {
+			s.Launch(step, grid, block, 0, int32(n), rows.Ptr, rows.Idx, o.Seed, list, from, status, state, turn,
+				resultAt)
 		})
 		size = result[1]
 		s.Launch(s.Kernel(code, "hb_mis_result"), grid, block, 0, int32(n), status, present, set.Val)

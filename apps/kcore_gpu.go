@@ -43,14 +43,15 @@ func fusedCores(at device.Runner, a matrix.View[bool], n int, run Run) (*Cores, 
 			found = s.Result(degree, 0)
 			return
 		}
-		queue, state := s.Alloc(8*(int64(n)+rows.Entries/int64(coreChunk))), s.Alloc(8*graphState)
+		queue, state := s.Alloc(8*(int64(n)+rows.Entries/int64(coreChunk))), s.Alloc(8*graphRoom)
 		code := s.Program("apps: kcore", coreProgram)
 		step := s.Kernel(code, "hb_core_step")
 		grid, block := residentGrid(s, step)
 		result, resultAt := s.Results()
 		s.Launch(s.Kernel(code, "hb_core_start"), grid, block, 0, int32(n), rows.Ptr, rows.Idx, degree.Val, state)
-		s.Repeat(coreSteps, func() {
-			s.Launch(step, grid, block, 0, int32(n), rows.Ptr, rows.Idx, degree.Val, queue, state, resultAt)
+		byTurns(s, coreSteps, func(turn int32) {
+			s.Launch(step, grid, block, 0, int32(n), rows.Ptr, rows.Idx, degree.Val, queue, state, turn,
+				resultAt)
 		})
 		c.Max, c.Inner = int32(result[1]), result[2]
 		found = s.Result(degree, int64(n))

@@ -48,16 +48,16 @@ func fusedStrong(at device.Runner, a matrix.View[bool], n int, run Run) (*Compon
 			cols = s.Cols(g)
 		}
 		room := 2*int64(n) + 2*rows.Entries/int64(sccChunk) + 2
-		queue, state := s.Alloc(16*room), s.Alloc(8*graphState)
+		queue, state := s.Alloc(16*room), s.Alloc(8*graphRoom)
 		colour, mark, size := s.Alloc(4*int64(n)), s.Alloc(4*int64(n)), s.Alloc(4*int64(n))
 		code := s.Program("apps: scc", sccProgram)
 		step := s.Kernel(code, "hb_scc_step")
 		grid, block := residentGrid(s, step)
 		result, resultAt := s.Results()
 		s.Launch(s.Kernel(code, "hb_scc_start"), grid, block, 0, int32(n), label.Val, mark, size, state)
-		s.Repeat(sccSteps, func() {
+		byTurns(s, sccSteps, func(turn int32) {
 			s.Launch(step, grid, block, 0, int32(n), rows.Ptr, rows.Idx, cols.Ptr, cols.Idx, room,
-				label.Val, colour, mark, queue, state, resultAt)
+				label.Val, colour, mark, queue, state, turn, resultAt)
 		})
 		s.Launch(s.Kernel(code, "hb_scc_count"), grid, block, 0, int32(n), label.Val, size, state, resultAt)
 		s.Sync()

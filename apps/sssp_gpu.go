@@ -59,8 +59,8 @@ func fusedSSSP[T semiring.Number](
 		dist := s.NewBitmap(n, typ, present)
 		room := int64(n) + e.out.Entries/ssspChunk + 1
 		queue, far := s.Alloc(16*room), s.Alloc(8*int64(n))
-		flags, bounds, state := s.Alloc(12*((int64(n)+31)/32)), s.Alloc(4*int64(typ.Size)),
-			s.Alloc(8*graphState)
+		flags, bounds, state := s.Alloc(12*((int64(n)+31)/32)), s.Alloc(8*int64(typ.Size)),
+			s.Alloc(8*graphRoom)
 		from := s.Ints(sources)
 		step := s.Kernel(code, "hb_sssp_step")
 		grid, block := residentGrid(s, step)
@@ -70,9 +70,9 @@ func fusedSSSP[T semiring.Number](
 			flags, bounds, state)
 		s.Blocks(s.Kernel(code, "hb_sssp_sources"), 1, graphBlock, e.out.Ptr, from,
 			int32(len(sources)), dist.Val, flags, queue, state)
-		s.Repeat(ssspSteps, func() {
+		byTurns(s, ssspSteps, func(turn int32) {
 			s.Launch(step, grid, block, 0, int32(n), e.out.Ptr, e.out.Idx, e.out.Val, room,
-				dist.Val, present, queue, far, flags, bounds, state, resultAt)
+				dist.Val, present, queue, far, flags, bounds, state, turn, resultAt)
 		})
 		runtime.KeepAlive(sources)
 		found = s.Result(dist, result[1])

@@ -12,6 +12,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -22,7 +23,7 @@ var openGPU = sync.OnceValues(func() (*cusparse.Device, error) {
 	if os.Getenv("HIVEBLAS_TEST_GPU") != "" {
 		return cusparse.Open(0)
 	}
-	e, err := emu.New()
+	e, err := emu.New(emu.Shuffled(uint64(longtest.Day())))
 	if err != nil {
 		return nil, err
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// emulated returns a device that runs on the CPU.
+// emulated returns a device that runs on the CPU, blocks in an order that changes every day.
 func emulated(t testing.TB, opts ...emu.Option) (*Device, *emu.Emulator) {
-	e, err := emu.New(opts...)
+	e, err := emu.New(append([]emu.Option{emu.Shuffled(uint64(longtest.Day()))}, opts...)...)
 	if errors.Is(err, emu.ErrUnavailable) {
 		t.Skip(err)
 	}

@@ -185,7 +185,7 @@ func (s session) Results() ([]int64, device.Buffer) {
 }
 
 // graphSteps is the number of steps of a CUDA graph. Repeat queues fewer steps
-// one by one, since most loops end in the first round.
+// one by one, since most loops end in the first round. It is even: see device.Session.
 const graphSteps = 64
 
 // Repeat queues steps in rounds that double, and from graphSteps on as a CUDA

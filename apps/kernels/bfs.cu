@@ -23,7 +23,7 @@
 //            one; all bits set where there is none; null without a transpose
 // Scratch:
 //   visited  hb_u32[2·words], queue hb_u64[n + entries/HB_BFS_CHUNK + 1],
-//   spare    hb_u64[n], null without a transpose; state hb_u64[HB_GRAPH_STATE]
+//   spare    hb_u64[n], null without a transpose; state hb_u64[3·HB_GRAPH_STATE]
 // Out:
 //   level    hb_i32[n] (16-byte aligned), −1 where unreached; present hb_u8[n]
 //            (4-byte aligned); parent hb_i32[n], 0x7fffffff where unreached
@@ -34,7 +34,7 @@
 // shared memory:
 //   hb_bfs_idle<<<⌈32·words/block⌉>>>, hb_bfs_first<<<⌈8·32·words/block⌉>>>: once a matrix
 //   hb_bfs_start<<<grid>>>;  hb_bfs_sources<<<1>>> for more than one source;
-//   hb_bfs_step<<<grid>>> until result[0] is 1; further steps return at once;
+//   hb_bfs_step<<<grid>>>, turn 0 and 1 alternately, until result[0] is 1; further steps return at once;
 //   for parents hb_bfs_parents_pull<<<grid>>>, then hb_bfs_parents_push<<<grid>>>.
 // n > 0. Deterministic. Bound by random reads of visited and of level.
 
@@ -507,15 +507,16 @@ HB_DEVICE void hb_bfs_rest(hb_bfs_pulling &x) {
 }
 
 // hb_bfs_end ends a level in thread 0 of a block: the last of so many blocks chooses the next
-// step and writes the state. Returns whether the block goes on alone.
-HB_DEVICE bool hb_bfs_end(hb_bfs_block *s, hb_u64 *state, hb_u32 blocks, bool may_pull, hb_i64 *result) {
+// step. It reads the side of the level, and writes the state for the turn after this one. Returns
+// whether the block goes on alone.
+HB_DEVICE bool hb_bfs_end(hb_bfs_block *s, hb_u64 *state, hb_u64 *loop, hb_i32 turn, hb_u32 blocks, bool may_pull, hb_i64 *result) {
 	hb_u64 mode = s->now[HB_BFS_MODE];
 	__threadfence(); // the block's results before its arrival
 	// One counter for arrived blocks and found vertices saves a round trip.
 	hb_u64 mine = 1ull << 40 | s->sum, all = atomicAdd(&state[HB_BFS_DONE], mine) + mine;
 	if (all >> 40 < blocks) return false;
 	__threadfence();
-	volatile hb_u64 *now = state;
+	volatile hb_u64 *now = state, *other = hb_side(loop, 1 - turn);
 	hb_u64 found = all & ((1ull << 40) - 1), edges = now[HB_BFS_EDGES], next = now[HB_BFS_NEXT], left = now[HB_BFS_LEFT], deep = now[HB_BFS_DEEP];
 	for (hb_i32 k = 0; k < HB_GRAPH_STATE; k++) s->now[k] = now[k];
 	s->now[HB_BFS_DONE] = s->now[HB_BFS_EDGES] = s->now[HB_BFS_LEFT] = s->now[HB_BFS_DEEP] = 0;
@@ -541,8 +542,9 @@ HB_DEVICE bool hb_bfs_end(hb_bfs_block *s, hb_u64 *state, hb_u32 blocks, bool ma
 		s->now[HB_BFS_MODE] = HB_BFS_STOP;
 		alone = false;
 	}
-	for (hb_i32 k = 0; k < HB_GRAPH_STATE; k++) now[k] = s->now[k];
+	for (hb_i32 k = 0; k < HB_GRAPH_STATE; k++) other[k] = s->now[k];
 	if (s->now[HB_BFS_MODE] == HB_BFS_STOP) {
+		hb_stop(loop, turn, HB_BFS_MODE, HB_BFS_STOP);
 		result[1] = s->now[HB_BFS_REACHED];
 		result[2] = depth;
 		result[3] = s->now[HB_BFS_PULLS];
@@ -554,8 +556,9 @@ HB_DEVICE bool hb_bfs_end(hb_bfs_block *s, hb_u64 *state, hb_u32 blocks, bool ma
 // hb_bfs_step goes one level deeper, or several.
 HB_KERNEL hb_bfs_step(hb_i32 words, const hb_i64 *ptr, const hb_i32 *idx, const hb_i64 *inptr,
 	const hb_i32 *inidx, const int4 *first, const hb_u32 *heads, hb_u32 *visited, hb_i32 *level, hb_u8 *present, hb_u64 *queue,
-	hb_u64 *spare, hb_u64 *state, hb_i64 *result) {
+	hb_u64 *spare, hb_u64 *loop, hb_i32 turn, hb_i64 *result) {
 	__shared__ hb_bfs_block s;
+	hb_u64 *state = hb_side(loop, turn);
 	if (threadIdx.x < HB_GRAPH_STATE) s.now[threadIdx.x] = state[threadIdx.x];
 	__syncthreads();
 	hb_u32 block = blockIdx.x, blocks = gridDim.x;
@@ -592,18 +595,19 @@ HB_KERNEL hb_bfs_step(hb_i32 words, const hb_i64 *ptr, const hb_i32 *idx, const 
 		found = hb_total(found);
 		if (HB_LANE == 0 && found > 0) atomicAdd(&s.sum, found);
 		__syncthreads();
-		if (threadIdx.x == 0) s.alone = hb_bfs_end(&s, state, blocks, inptr != nullptr, result);
+		if (threadIdx.x == 0) s.alone = hb_bfs_end(&s, state, loop, turn, blocks, inptr != nullptr, result);
 		__syncthreads();
 		if (!s.alone) return;
-		block = 0, blocks = 1;
+		block = 0, blocks = 1, state = hb_side(loop, 1 - turn);
 	}
 }
 
 // hb_bfs_parents_pull finds the least in-neighbour one level up of each vertex
 // that a pull found: a thread reads the first 16 of its row, and the warp the
 // rest. It initialises the parents of the others.
-HB_KERNEL hb_bfs_parents_pull(hb_i32 n, const hb_i64 *inptr, const hb_i32 *inidx, const hb_i32 *level, const hb_u64 *state,
+HB_KERNEL hb_bfs_parents_pull(hb_i32 n, const hb_i64 *inptr, const hb_i32 *inidx, const hb_i32 *level, const hb_u64 *loop,
 	hb_i32 *parent) {
+	const hb_u64 *state = loop + 2 * HB_GRAPH_STATE;
 	hb_i32 pushed = (hb_i32)(state[HB_BFS_DEPTH] - state[HB_BFS_PULLS]); // up to this level
 	hb_i64 threads = (hb_i64)gridDim.x * blockDim.x;
 	for (hb_i64 v = (hb_i64)blockIdx.x * blockDim.x + threadIdx.x; v - HB_LANE < n; v += threads) {
@@ -634,7 +638,8 @@ HB_KERNEL hb_bfs_parents_pull(hb_i32 n, const hb_i64 *inptr, const hb_i32 *inidx
 // hb_bfs_parents_push offers each vertex that a push expanded, all of which are
 // in the queue, to its neighbours one level down. A warp an item.
 HB_KERNEL hb_bfs_parents_push(const hb_i64 *ptr, const hb_i32 *idx, const hb_i32 *level, const hb_u64 *queue,
-	const hb_u64 *state, hb_i32 *parent) {
+	const hb_u64 *loop, hb_i32 *parent) {
+	const hb_u64 *state = loop + 2 * HB_GRAPH_STATE;
 	hb_i32 pushed = (hb_i32)(state[HB_BFS_DEPTH] - state[HB_BFS_PULLS]);
 	hb_u64 items = state[HB_BFS_TAIL], warps = (hb_u64)gridDim.x * HB_GRAPH_WARPS;
 	for (hb_u64 i = (hb_u64)blockIdx.x * HB_GRAPH_WARPS + threadIdx.x / HB_WARP; i < items; i += warps) {

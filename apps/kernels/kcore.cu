@@ -10,11 +10,11 @@
 // the next step does, without the host.
 //
 // In: ptr, idx, the rows of a symmetric n×n matrix; entries on the diagonal are ignored.
-// Scratch: queue hb_u64[n + entries/HB_CORE_CHUNK], state hb_u64[HB_GRAPH_STATE].
+// Scratch: queue hb_u64[n + entries/HB_CORE_CHUNK], state hb_u64[3·HB_GRAPH_STATE].
 // Out: degree hb_i32[n], the core numbers; result hb_i64[4] in pinned host memory: {1, the
 //   largest core number, vertices that have it, steps} after the last step; result[0] = 0 before.
 // Launches, grid = resident blocks, blocks of HB_GRAPH_BLOCK threads, no dynamic shared memory:
-//   hb_core_start<<<grid>>>;  hb_core_step<<<grid>>> until result[0] is 1; further steps return
+//   hb_core_start<<<grid>>>;  hb_core_step<<<grid>>>, turn 0 and 1 alternately, until result[0] is 1; further steps return
 //   at once.
 // n > 0. Deterministic. Bound by atomics on degree, and by the number of steps.
 
@@ -42,8 +42,9 @@ HB_KERNEL hb_core_start(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 *
 }
 
 // hb_core_step scans the degrees, or removes the vertices of the queue.
-HB_KERNEL hb_core_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 *degree, hb_u64 *queue, hb_u64 *state, hb_i64 *result) {
+HB_KERNEL hb_core_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 *degree, hb_u64 *queue, hb_u64 *loop, hb_i32 turn, hb_i64 *result) {
 	__shared__ hb_u64 removed, next;
+	hb_u64 *state = hb_side(loop, turn);
 	volatile hb_u64 *now = state;
 	hb_u64 level = now[HB_CORE_K], scan = now[HB_CORE_SCAN], head = now[HB_CORE_HEAD], tail = now[HB_CORE_TAIL];
 	hb_u64 work = scan ? ((hb_u64)n + HB_WARP - 1) / HB_WARP : tail - head;
@@ -117,6 +118,7 @@ HB_KERNEL hb_core_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 *d
 	if (threadIdx.x == 0 && removed > 0) atomicAdd(&state[HB_CORE_REMOVED], removed);
 
 	if (!hb_last(&state[HB_CORE_DONE], busy)) return;
+	now = hb_next(loop, turn);
 	now[HB_CORE_STEPS] += 1;
 	hb_u64 to = now[HB_CORE_NEXT];
 	now[HB_CORE_HEAD] = tail, now[HB_CORE_TAIL] = to;
@@ -134,6 +136,7 @@ HB_KERNEL hb_core_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 *d
 	now[HB_CORE_SCAN] = 1;
 	now[HB_CORE_LEAST] = HB_CORE_STOP;
 	if (level == HB_CORE_STOP) {
+		hb_stop(loop, turn, HB_CORE_K, HB_CORE_STOP);
 		result[1] = now[HB_CORE_MAX];
 		result[2] = now[HB_CORE_INNER];
 		result[3] = now[HB_CORE_STEPS];

@@ -11,12 +11,12 @@
 //
 // In: ptr, idx, the rows of a symmetric n×n matrix; entries on the diagonal are ignored; seed, see
 //   priorityOf in apps/independent.go.
-// Scratch: list hb_i32[2·n], at hb_i64[n], state hb_u64[HB_GRAPH_STATE].
+// Scratch: list hb_i32[2·n], at hb_i64[n], state hb_u64[3·HB_GRAPH_STATE].
 // Out: status hb_u8[n]: HB_MIS_IN or HB_MIS_OUT; result hb_i64[4] in pinned host memory: {1,
 //   vertices in the set, steps} after the last step; result[0] = 0 before. hb_mis_result makes of
 //   status presence and values, hb_u8[n] each.
 // Launches, grid = resident blocks, blocks of HB_GRAPH_BLOCK threads, no dynamic shared memory:
-//   hb_mis_start<<<grid>>>;  hb_mis_step<<<grid>>> until result[0] is 1; further steps return at
+//   hb_mis_start<<<grid>>>;  hb_mis_step<<<grid>>>, turn 0 and 1 alternately, until result[0] is 1; further steps return at
 //   once;  hb_mis_result<<<grid>>>.
 // n > 0. Deterministic. Bound by random reads of status.
 
@@ -41,9 +41,10 @@ HB_KERNEL hb_mis_start(hb_i32 n, const hb_i64 *ptr, hb_i32 *list, hb_i64 *at, hb
 }
 
 // hb_mis_step decides the vertices of the list as far as it can, and lists the others anew.
-HB_KERNEL hb_mis_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i64 seed, hb_i32 *list, hb_i64 *at, hb_u8 *status, hb_u64 *state,
-	hb_i64 *result) {
+HB_KERNEL hb_mis_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i64 seed, hb_i32 *list, hb_i64 *at, hb_u8 *status, hb_u64 *loop,
+	hb_i32 turn, hb_i64 *result) {
 	__shared__ hb_u64 joined;
+	hb_u64 *state = hb_side(loop, turn);
 	volatile hb_u8 *known = status;
 	hb_u64 left = state[HB_MIS_LEFT], side = state[HB_MIS_SIDE], work = (left + HB_WARP - 1) / HB_WARP;
 	hb_u32 busy = hb_busy(work);
@@ -108,12 +109,13 @@ HB_KERNEL hb_mis_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i64 see
 	if (threadIdx.x == 0 && joined > 0) atomicAdd(&state[HB_MIS_SIZE], joined);
 
 	if (!hb_last(&state[HB_MIS_DONE], busy)) return;
-	volatile hb_u64 *now = state;
+	volatile hb_u64 *now = hb_next(loop, turn);
 	now[HB_MIS_STEPS] += 1;
 	now[HB_MIS_LEFT] = now[HB_MIS_NEXT];
 	now[HB_MIS_NEXT] = 0;
 	now[HB_MIS_SIDE] = 1 - side;
 	if (now[HB_MIS_LEFT] == 0) {
+		hb_stop(loop, turn, HB_MIS_LEFT, 0);
 		result[1] = now[HB_MIS_SIZE];
 		result[2] = now[HB_MIS_STEPS];
 		result[0] = 1;

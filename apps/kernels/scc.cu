@@ -14,11 +14,11 @@
 //
 // In: ptr, idx, the rows of an n×n matrix, cptr, cidx, those of its transpose.
 // Scratch: queue hb_u64[2·room] with room = 2·n + 2·entries/HB_SCC_CHUNK + 2, colour, mark and size
-//   hb_i32[n], state hb_u64[HB_GRAPH_STATE].
+//   hb_i32[n], state hb_u64[3·HB_GRAPH_STATE].
 // Out: label hb_i32[n]; result hb_i64[4] in pinned host memory: {1, components, vertices of the
 //   largest, steps} at the end; result[0] = 0 before.
 // Launches, grid = resident blocks, blocks of HB_GRAPH_BLOCK threads, no dynamic shared memory:
-//   hb_scc_start<<<grid>>>;  hb_scc_step<<<grid>>> until result[0] is 1; further steps return at
+//   hb_scc_start<<<grid>>>;  hb_scc_step<<<grid>>>, turn 0 and 1 alternately, until result[0] is 1; further steps return at
 //   once;  hb_scc_count<<<grid>>>.
 // n > 0. Labels are deterministic. Bound by random reads of label, and by the number of steps.
 
@@ -115,8 +115,9 @@ HB_DEVICE void hb_scc_join(hb_i32 v, hb_i32 bits, const hb_i64 *ptr, const hb_i6
 
 // hb_scc_step scans the vertices, or follows the edges of those in the queue.
 HB_KERNEL hb_scc_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_i64 *cptr, const hb_i32 *cidx, hb_i64 room, hb_i32 *label,
-	hb_i32 *colour, hb_i32 *mark, hb_u64 *queue, hb_u64 *state, hb_i64 *result) {
+	hb_i32 *colour, hb_i32 *mark, hb_u64 *queue, hb_u64 *loop, hb_i32 turn, hb_i64 *result) {
 	__shared__ hb_u64 more;
+	hb_u64 *state = hb_side(loop, turn);
 	volatile hb_u64 *now = state;
 	hb_u64 mode = now[HB_SCC_MODE], items = now[HB_SCC_ITEMS], side = now[HB_SCC_SIDE], steps = now[HB_SCC_STEPS];
 	bool scan = mode != HB_SCC_REACH && mode != HB_SCC_COLOUR && mode != HB_SCC_BACK, alone = !scan && items <= HB_SCC_ALONE;
@@ -191,6 +192,7 @@ HB_KERNEL hb_scc_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_i
 	}
 
 	if (!hb_last(&state[HB_SCC_DONE], busy)) return;
+	now = hb_next(loop, turn);
 	steps++;
 	hb_u64 next = now[HB_SCC_NEXT], trimmed = now[HB_SCC_TRIMMED], found = now[HB_SCC_LEFT];
 	now[HB_SCC_STEPS] = steps;
@@ -230,6 +232,7 @@ HB_KERNEL hb_scc_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_i
 	}
 	now[HB_SCC_MODE] = mode;
 	if (mode == HB_SCC_STOP) {
+		hb_stop(loop, turn, HB_SCC_MODE, HB_SCC_STOP);
 		result[3] = steps;
 		result[0] = 1;
 	}
@@ -237,7 +240,8 @@ HB_KERNEL hb_scc_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_i
 
 // hb_scc_count labels the pivot's component, and counts the components and the vertices of the
 // largest.
-HB_KERNEL hb_scc_count(hb_i32 n, hb_i32 *label, hb_i32 *size, hb_u64 *state, hb_i64 *result) {
+HB_KERNEL hb_scc_count(hb_i32 n, hb_i32 *label, hb_i32 *size, hb_u64 *loop, hb_i64 *result) {
+	hb_u64 *state = hb_side(loop, 2);
 	hb_u64 giant = state[HB_SCC_GIANT], roots = 0, most = giant;
 	hb_i32 least = (hb_i32)state[HB_SCC_LEAST];
 	hb_i64 threads = (hb_i64)gridDim.x * blockDim.x;

@@ -17,15 +17,15 @@
 // In: n vertices; ptr, idx, val, the rows of the matrix. Weights are not
 // negative, no NaN, and for integers n × the largest fits HB_T.
 // Scratch: queue hb_u64[2·room] with room = n + entries/HB_SSSP_CHUNK + 1,
-//   far hb_i32[2·n], flags hb_u32[3·words] with words = ⌈n/32⌉, bounds HB_T[4],
-//   state hb_u64[HB_GRAPH_STATE].
+//   far hb_i32[2·n], flags hb_u32[3·words] with words = ⌈n/32⌉, bounds HB_T[8],
+//   state hb_u64[3·HB_GRAPH_STATE].
 // Out: dist HB_T[n] (HB_MAX where unreached), present hb_u8[n], result hb_i64[4]
 //   in pinned host memory: {1, vertices reached, steps, splits} after the last
 //   step; result[0] = 0 before.
 // Launches, grid = resident blocks, blocks of HB_GRAPH_BLOCK threads, no dynamic
 // shared memory:
 //   hb_sssp_start<<<grid>>>;  hb_sssp_sources<<<1>>>;
-//   hb_sssp_step<<<grid>>> until result[0] is 1; further steps return at once.
+//   hb_sssp_step<<<grid>>>, turn 0 and 1 alternately, until result[0] is 1; further steps return at once.
 // n > 0. Bound by random reads and atomics on dist.
 
 // H200, R-MAT 22, weights 1…63, call to return: int 2.82 / 2.72 / 2.97 ms with
@@ -39,7 +39,7 @@ enum { // places in state
 	HB_SSSP_STEPS, HB_SSSP_SPLITS
 };
 enum { HB_SSSP_STOP, HB_SSSP_RELAX, HB_SSSP_SPLIT, HB_SSSP_FINISH }; // modes
-enum { HB_SSSP_BOUND, HB_SSSP_SETTLED, HB_SSSP_LEAST, HB_SSSP_DELTA }; // places in bounds; SETTLED is the bound before
+enum { HB_SSSP_BOUND, HB_SSSP_SETTLED, HB_SSSP_LEAST, HB_SSSP_DELTA }; // places in a side of bounds; SETTLED is the bound before
 
 // hb_sssp_lower sets *p to the lesser of *p and x, and returns the old value.
 // Floats that are not negative are in the order of their bits.
@@ -106,10 +106,12 @@ HB_DEVICE void hb_sssp_near(bool some, hb_i32 v, hb_i32 *aside, hb_u32 *asides, 
 // hb_sssp_step relaxes the edges of the near vertices, or splits the pile, or
 // writes presence and result.
 HB_KERNEL hb_sssp_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const HB_T *val, hb_i64 room, HB_T *dist, hb_u8 *present,
-	hb_u64 *queue, hb_i32 *far, hb_u32 *flags, HB_T *bounds, hb_u64 *state, hb_i64 *result) {
+	hb_u64 *queue, hb_i32 *far, hb_u32 *flags, HB_T *limits, hb_u64 *loop, hb_i32 turn, hb_i64 *result) {
 	__shared__ hb_i32 near_aside[HB_SSSP_ASIDE], far_aside[HB_SSSP_ASIDE];
 	__shared__ hb_u32 nears, fars;
 	__shared__ hb_u64 reached, far_at;
+	hb_u64 *state = hb_side(loop, turn);
+	HB_T *bounds = limits + 4 * turn;
 	hb_u64 mode = state[HB_SSSP_MODE], items = state[HB_SSSP_ITEMS], pile = state[HB_SSSP_FAR];
 	hb_u64 side = state[HB_SSSP_SIDE], heap = state[HB_SSSP_PILE];
 	HB_T bound = bounds[HB_SSSP_BOUND], settled = bounds[HB_SSSP_SETTLED], least = HB_MAX;
@@ -202,11 +204,13 @@ HB_KERNEL hb_sssp_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const HB_
 	for (hb_u32 i = threadIdx.x; i < count; i += HB_GRAPH_BLOCK) far_to[far_at + i] = far_aside[i];
 
 	if (!hb_last(&state[HB_SSSP_DONE], busy)) return;
-	volatile hb_u64 *now = state;
-	volatile HB_T *at = bounds;
+	volatile hb_u64 *now = hb_next(loop, turn);
+	volatile HB_T *own = bounds, *at = limits + 4 * (1 - turn);
+	for (hb_i32 k = 0; k < 4; k++) at[k] = own[k];
 	now[HB_SSSP_STEPS] += 1;
 	if (mode == HB_SSSP_FINISH) {
 		now[HB_SSSP_MODE] = HB_SSSP_STOP;
+		hb_stop(loop, turn, HB_SSSP_MODE, HB_SSSP_STOP);
 		result[1] = now[HB_SSSP_REACHED];
 		result[2] = now[HB_SSSP_STEPS];
 		result[3] = now[HB_SSSP_SPLITS];

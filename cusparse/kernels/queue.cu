@@ -1,7 +1,7 @@
 // Queues of vertices, for kernels that search a graph step by step. Go puts this file between the
 // prelude and such a kernel, and defines
 //     HB_GRAPH_BLOCK  threads of a block
-//     HB_GRAPH_STATE  numbers of the state that steps of a loop share
+//     HB_GRAPH_STATE  numbers of a side of the state that steps of a loop share
 //
 // A frontier is a queue of items. An item is a vertex and a chunk of its row of
 // bounded length, so that many warps share the row of a hub. A warp takes up to
@@ -103,4 +103,29 @@ HB_DEVICE bool hb_last(hb_u64 *done, hb_u32 busy) {
 	__threadfence();
 	*done = 0;
 	return true;
+}
+
+// The state of a loop of steps has three sides of HB_GRAPH_STATE numbers. Steps take turns on the
+// first two. A step reads its own side and counts in it, and its last busy block writes the other
+// side for the next step. A block without work may begin after that, and still finds the side with
+// which the step began. The third side is the state after the last step.
+
+// hb_side returns the side of a turn, 0 or 1.
+HB_DEVICE hb_u64 *hb_side(hb_u64 *state, hb_i32 turn) { return state + turn * HB_GRAPH_STATE; }
+
+// hb_next copies the side of a turn to the other one, and returns that. One thread calls it.
+HB_DEVICE volatile hb_u64 *hb_next(hb_u64 *state, hb_i32 turn) {
+	volatile hb_u64 *own = hb_side(state, turn), *other = hb_side(state, 1 - turn);
+	hb_u64 copy[HB_GRAPH_STATE];
+	for (hb_i32 k = 0; k < HB_GRAPH_STATE; k++) copy[k] = own[k];
+	for (hb_i32 k = 0; k < HB_GRAPH_STATE; k++) other[k] = copy[k];
+	return other;
+}
+
+// hb_stop ends a loop whose next state says so: it stores stop at place mode of the step's own side,
+// too, which the step after the next one reads, and copies the next state to the third side.
+HB_DEVICE void hb_stop(hb_u64 *state, hb_i32 turn, hb_i32 mode, hb_u64 stop) {
+	volatile hb_u64 *own = hb_side(state, turn), *next = hb_side(state, 1 - turn), *end = hb_side(state, 2);
+	own[mode] = stop;
+	for (hb_i32 k = 0; k < HB_GRAPH_STATE; k++) end[k] = next[k];
 }

@@ -191,7 +191,8 @@ type SessionBackend interface {
 	// Repeat queues step, which launches kernels and does nothing else, until a
 	// kernel has set the first number of Results. The host looks after first
 	// steps, then after twice as many, and so on. Steps that are queued beyond
-	// the end must return at once.
+	// the end must return at once. What step changes from call to call in turns of two is
+	// right: the number of recorded steps is even.
 	Repeat(first int, step func())
 
 	// Rows returns an operand by rows, as CSR, and Cols its transpose. HasCols

@@ -2,6 +2,7 @@ package emu
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 	"unsafe"
@@ -14,6 +15,7 @@ type Emulator struct {
 	memory   uint64
 	devices  int
 	reversed bool
+	shuffle  *rand.Rand // nil: blocks in order
 	noAsync  bool
 	runtime  *runtime
 

@@ -1,7 +1,7 @@
 // Package emu runs CUDA kernels on the CPU, so that tests of the GPU backend need no GPU. It
 // implements driver.Driver, driver.Context and driver.Compiler: g++ compiles a kernel with a small
 // header that defines the words of CUDA, the threads of a block are fibers, and the blocks of a
-// launch run one after another in the order of blockIdx.
+// launch run one after another, in the order of blockIdx unless Shuffled is given.
 //
 // It is stricter than a GPU. Memory starts as bytes of 0xA5, shared memory of every block too. A
 // write beside an allocation, a copy out of bounds, a second Free, a call without Bind, a lane
@@ -14,6 +14,7 @@ package emu
 
 import (
 	"errors"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 
@@ -48,6 +49,12 @@ func Devices(n int) Option { return func(e *Emulator) { e.devices = n } }
 // Reversed starts the threads of a block from the last to the first. A kernel whose result differs
 // has a race.
 func Reversed() Option { return func(e *Emulator) { e.reversed = true } }
+
+// Shuffled runs the blocks of each launch in an order of its own, which follows from seed and the
+// launches before. A kernel whose result differs relies on an order: a GPU starts blocks in any.
+func Shuffled(seed uint64) Option {
+	return func(e *Emulator) { e.shuffle = rand.New(rand.NewPCG(seed, 0)) }
+}
 
 // NoAsyncAlloc makes devices without stream-ordered allocation.
 func NoAsyncAlloc() Option { return func(e *Emulator) { e.noAsync = true } }

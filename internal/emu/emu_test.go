@@ -169,6 +169,47 @@ func TestReversedShowsRaces(t *testing.T) {
 	}
 }
 
+// Shuffled runs each block once, in an order that changes from launch to launch.
+func TestShuffledBlocks(t *testing.T) {
+	source := `extern "C" __global__ void turns(int *out) { // out[0] counts
+		if (threadIdx.x == 0) out[1 + blockIdx.x] = out[0]++;
+	}`
+	const blocks = 12
+	place := func(r *rig) []int32 {
+		p := upload(r, make([]int32, 1+blocks))
+		if err := r.launch(r.kernel(source, "turns"), blocks, 32, 0, arg(p)); err != nil {
+			t.Fatal(err)
+		}
+		out := download[int32](r, p, 1+blocks)
+		if out[0] != blocks {
+			t.Fatalf("%d blocks ran, want %d", out[0], blocks)
+		}
+		return out[1:]
+	}
+	inOrder := place(newRig(t))
+	for b, at := range inOrder {
+		if int(at) != b {
+			t.Errorf("block %d ran as number %d without Shuffled", b, at)
+		}
+	}
+	r := newRig(t, emu.Shuffled(3))
+	orders := map[string]bool{}
+	for range 8 {
+		order := place(r)
+		seen := map[int32]bool{}
+		for _, at := range order {
+			seen[at] = true
+		}
+		if len(seen) != blocks {
+			t.Errorf("the places are %v", order)
+		}
+		orders[fmt.Sprint(order)] = true
+	}
+	if len(orders) < 4 {
+		t.Errorf("8 launches had %d orders", len(orders))
+	}
+}
+
 func TestShuffles(t *testing.T) {
 	r := newRig(t)
 	got := on(r, `extern "C" __global__ void shuffles(long long *o) {

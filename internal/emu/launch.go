@@ -131,6 +131,7 @@ type launchArgs struct {
 	sharedBytes          uint64
 	grid, block          [3]uint32
 	reversed             uint32
+	first, stride        uint32
 }
 
 // Launch runs f and returns when it is done. Its error reports a deadlock, a trap, or a write
@@ -186,6 +187,7 @@ func (c *Context) run(k *function, grid, block [3]uint32, shared uint32, values 
 	if c.e.reversed {
 		a.reversed = 1
 	}
+	a.first, a.stride = c.e.order(grid[0])
 	launching.Lock()
 	dynamic, err := sharedMemory(uint64(shared))
 	if err != nil {
@@ -298,4 +300,24 @@ func (c *Context) CloseGraph(g driver.Graph) error {
 	}
 	delete(c.graphs, g)
 	return nil
+}
+
+// order returns the block of a launch that runs first, and the step from each to the next, both
+// along x: each block is met once. The caller holds the lock.
+func (e *Emulator) order(blocks uint32) (first, stride uint32) {
+	if e.shuffle == nil {
+		return 0, 1
+	}
+	first, stride = e.shuffle.Uint32N(blocks), 1+e.shuffle.Uint32N(blocks)
+	for gcd(stride, blocks) != 1 {
+		stride++
+	}
+	return first, stride
+}
+
+func gcd(a, b uint32) uint32 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
 }

@@ -378,6 +378,7 @@ struct hb_emu_launch_args {
 	hb_emu_u64 shared_bytes;
 	hb_emu_uint3 grid, block;
 	hb_emu_u32 reversed;
+	hb_emu_u32 first, stride; // of the order of blocks along x
 };
 
 // hb_emu_launch returns 0 or an error code.
@@ -399,7 +400,8 @@ __attribute__((visibility("default"))) const char *hb_emu_launch(const hb_emu_la
 	hb_emu_uint3 b;
 	for (b.z = 0; b.z < l->grid.z; b.z++)
 		for (b.y = 0; b.y < l->grid.y; b.y++)
-			for (b.x = 0; b.x < l->grid.x; b.x++) {
+			for (hb_emu_u64 k = 0; k < l->grid.x; k++) {
+				b.x = (hb_emu_u32)((l->first + k * l->stride) % l->grid.x);
 				state.block = b;
 				if (l->shared_bytes) memset(l->shared, 0xA5, l->shared_bytes);
 				if (l->static_to > l->static_from) memset(l->static_from, 0xA5, l->static_to - l->static_from);
