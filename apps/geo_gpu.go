@@ -31,7 +31,8 @@ const (
 	geoLocated
 	geoUnfinished
 	geoLists
-	geoOpen   = geoLists + 4
+	geoPoints = geoLists + 4
+	geoOpen   = geoPoints + 1
 	geoStates = geoOpen + 6
 )
 
@@ -120,17 +121,17 @@ func fusedGeolocate(at device.Runner, a matrix.View[bool], known *Locations, n i
 		counts, lists, open := s.Zeros(4*size), s.Alloc(4*4*int64(room)), s.Alloc(2*3*4*int64(room))
 		launch("open", int32(n), room, rows.Ptr, located, open, numbers)
 		var point device.Buffer
-		half := int32(0)
+		half, fresh := int32(0), false // fresh: state is what the device has
 		for s.Err() == nil && state[geoBad] == 0 && n > 0 && (o.Passes == 0 || res.Passes < o.Passes) {
 			now := int32(res.Passes + 1)
 			launch("count", room, rows.Ptr, rows.Idx, located, open, half, int32(o.MinNeighbours),
 				tried, counts, numbers)
-			places := s.Scan(counts, int64(n), 4)
-			points := s.Read(places, int64(n))
-			if points == 0 || s.Err() != nil {
-				s.Free(places)
+			look()
+			points := state[geoPoints]
+			if fresh = points == 0; fresh || s.Err() != nil {
 				break
 			}
+			places := s.Scan(counts, int64(n), 4)
 			ran.Work += points
 			if point.Addr == 0 {
 				point = s.Alloc(width * size)
@@ -161,15 +162,15 @@ func fusedGeolocate(at device.Runner, a matrix.View[bool], known *Locations, n i
 			res.Passes++
 			o.report(fmt.Sprintf("geolocation, pass %d", res.Passes+1), state[geoKnown]+state[geoLocated], int64(n))
 		}
-		look()
+		if !fresh {
+			look()
+		}
 		if s.Err() != nil || state[geoBad] > 0 {
 			return
 		}
 		total := state[geoKnown] + state[geoLocated]
+		s.Each(kernel("present"), (int64(n)+15)/16, int64(n), located, lat.Present, lon.Present, pass.Present, spread.Present)
 		for k, v := range []device.View{lat, lon, pass, spread} {
-			if n > 0 {
-				s.Copy(v.Present, located, int64(n))
-			}
 			if total == int64(n) {
 				v = s.AllPresent(v)
 			}

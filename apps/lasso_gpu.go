@@ -41,6 +41,10 @@ const (
 // there takes about as long for 10,000 arcs as for these. Tests lower it.
 var lassoTogether = 1_300_000
 
+// lassoRests is the factor for pools of rests, which shrink fast: with one pool for a path of 20 λ₁, not
+// four, 0.5 s in place of 1.3 (213k vertices, an H200).
+const lassoRests = 2.5
+
 // lassoMemory bounds the numbers of the solutions and flows of a window of jobs. Tests lower it.
 var lassoMemory = 1 << 28
 
@@ -63,6 +67,7 @@ type lassoTuning struct {
 	patience int     // checks in a row with little progress, before the host takes the rest
 	enough   int     // iterations before these count
 	rest     float64 // share of the vertices that the host takes at once
+	work     int64   // arcs that a cut of the host may read for each vertex; doubled when it gives up
 	share    int64   // least arcs of a block of hb_lasso_hold
 	blocks   int64   // of hb_lasso_hold, at most; 0: the multiprocessors
 	burst    int     // iterations of a launch of hb_lasso_hold, at most
@@ -71,8 +76,9 @@ type lassoTuning struct {
 }
 
 // lassoOnDevice is measured on an H200: a triangulated planar graph of 213k vertices (λ₁ = 1) takes
-// 24 ms with 200 iterations between checks, 30 to 43 with 100.
-var lassoOnDevice = lassoTuning{first: 200, more: .15, freeze: 1. / 32, patience: 4, enough: 3000, rest: 1. / 1000, share: 4096, burst: 1 << 20, aside: .25}
+// 24 ms with 200 iterations between checks, 30 to 43 with 100. A host that may read 1000 arcs of each
+// vertex at once took up to 740 ms of a solution (λ₁ = 0.886), and takes 20 with a bound of 60 that doubles.
+var lassoOnDevice = lassoTuning{first: 200, more: .15, freeze: 1. / 32, patience: 4, enough: 3000, rest: 1. / 1000, work: 60, share: 4096, burst: 1 << 20, aside: .12}
 
 // A lassoGraph is the graph of a fused lasso on a device, kept with the matrix: an arc in both
 // directions for each edge.
@@ -325,7 +331,7 @@ func (r *lassoRun) restart(t float64) {
 // part has at most limit arcs, and reports false.
 func (r *lassoRun) drive(p *lassoShare, f *lassoFound, total int64, limit int64) bool {
 	s := r.s
-	check, slow := r.t.first, 0
+	check, slow, work := r.t.first, 0, r.t.work
 	if f.jobs == 0 && math.Min(f.res.Lambda1*r.g.least, f.signal.bound) >= f.signal.bound {
 		check = 0
 	}
@@ -362,8 +368,10 @@ func (r *lassoRun) drive(p *lassoShare, f *lassoFound, total int64, limit int64)
 			slow = 0
 		}
 		if float64(p.n) <= r.t.rest*float64(total) || slow > 0 && 100*p.n < total || slow >= r.t.patience {
-			r.divide(p, f)
-			break
+			if r.divide(p, f, work) {
+				break
+			}
+			work *= 2
 		}
 		check = f.res.Iterations + max(r.t.first, int(r.t.more*float64(f.res.Iterations)))
 	}
@@ -559,8 +567,9 @@ func (r *lassoRun) figure(values, flows device.Buffer, f *lassoFound, ys device.
 	return figures[0], max(figures[1], 0), figures[2]
 }
 
-// divide solves what is left on the host.
-func (r *lassoRun) divide(p *lassoShare, f *lassoFound) {
+// divide solves what is left on the host. It reports false, and changes nothing, if a cut takes more
+// than work arcs for each vertex.
+func (r *lassoRun) divide(p *lassoShare, f *lassoFound, work int64) bool {
 	s := r.s
 	ptr, tail, head, name := make([]int32, p.n+1), make([]int32, p.m), make([]int32, p.m), make([]int32, p.m)
 	u, most := make([]float64, p.m), make([]float64, p.m)
@@ -588,7 +597,7 @@ func (r *lassoRun) divide(p *lassoShare, f *lassoFound) {
 		floats(most, p.cap)
 	}
 	if s.Err() != nil {
-		return
+		return true
 	}
 	q := &lassoPart{load: load, nu: nu, inv: inv}
 	q.ptr = make([]int32, 1, p.n+1)
@@ -606,26 +615,27 @@ func (r *lassoRun) divide(p *lassoShare, f *lassoFound) {
 	q.restart()
 	threads := parallel.Threads(r.o.Threads)
 	q.prepare(threads)
-	o := r.o
-	o.Exact, o.Progress = true, nil
-	left := &lassoSolution{lasso: &lasso{n: r.g.n}, b: make([]float64, p.n), u: make([]float64, len(q.head)), proven: true}
-	iterations := f.res.Iterations
-	how := lassoDefaults
-	how.first, how.work = 1, 1000 // iterations have not helped
-	err := left.drive(q, f.res, o, how, threads, f.signal.scale, false)
-	f.res.Iterations = iterations
-	f.res.Divided, r.divided = int(p.n), vertex
-	s.Fail(err)
-	if s.Err() != nil {
-		return
+	b, flows := make([]float64, p.n), make([]float64, len(q.head))
+	q.iterate(1) // for the values
+	if q = q.freeze(q.look(), b, flows, threads); q != nil {
+		rest, err := q.split(r.o.Context, threads, b, flows, f.signal.scale, work, lassoDefaults.patience)
+		s.Fail(err)
+		if s.Err() == nil && rest != nil {
+			return false
+		}
 	}
+	if s.Err() != nil {
+		return true
+	}
+	f.res.Divided, r.divided = int(p.n), vertex
 	put := func(places []int32, list []float64, to device.Buffer) {
 		at, from := s.Ints(places), s.Upload(unsafe.Pointer(&list[0]), 8*int64(len(list)))
 		r.each("put", int64(len(places)), int32(len(places)), at, from, to)
 	}
-	put(vertex, left.b, f.values)
-	put(names, left.u, f.flows)
+	put(vertex, b, f.values)
+	put(names, flows, f.flows)
 	s.Sync()
+	return true
 }
 
 // finish computes the values of the regions from y and the flows over their borders, and the
@@ -876,7 +886,11 @@ func fusedLassos[T semiring.Number](at device.Runner, g matrix.Source[T], o Fuse
 			}
 			room := int64(0)
 			if len(jobs) > 1 {
-				room = min(int64(max(graph.m, lassoTogether)), int64(len(jobs)*graph.m))
+				together := lassoTogether
+				if 2*graph.m > together {
+					together = int(lassoRests * float64(together))
+				}
+				room = min(int64(max(graph.m, together)), int64(len(jobs)*graph.m))
 			}
 			list, stores = newLassoRun(s, graph, nu, o, room).all(jobs, nu)
 		})

@@ -96,10 +96,10 @@ func TestFusedLassoOnDeviceByEachKernel(t *testing.T) {
 			o := FusedLassoOptions{Lambda1: l1, Exact: true}
 			want := c.solve(t, o)
 			for k, how := range []lassoTuning{
-				{first: 100, more: .15, freeze: 1. / 32, patience: 6, enough: 3000, rest: 0, share: 4096, burst: 1 << 20},
-				{first: 50, more: .15, freeze: 0, patience: 1 << 20, rest: 0, share: 1, launched: true},
-				{first: 50, more: .5, freeze: .2, patience: 20, enough: 3000, share: 500, burst: 1},
-				{first: 20, more: .1, freeze: .05, patience: 1, enough: 0, rest: .5, share: 4096, burst: 9},
+				{first: 100, more: .15, freeze: 1. / 32, patience: 6, enough: 3000, rest: 0, work: 60, share: 4096, burst: 1 << 20},
+				{first: 50, more: .15, freeze: 0, patience: 1 << 20, rest: 0, work: 60, share: 1, launched: true},
+				{first: 50, more: .5, freeze: .2, patience: 20, enough: 3000, work: 60, share: 500, burst: 1},
+				{first: 20, more: .1, freeze: .05, patience: 1, enough: 0, rest: .5, work: 1, share: 4096, burst: 9},
 			} {
 				if !longtest.Enabled() && (k == 2 || name != "grid" && k == 0) && d.e != nil {
 					continue

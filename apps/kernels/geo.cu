@@ -17,7 +17,7 @@
 //
 // once:       hb_geo_start, hb_geo_open (one thread a vertex), of counts hb_u32[n] zeroed; hb_geo_points
 //             before the first gather
-// each pass:  hb_geo_count (resident blocks); prefix sums `at` of counts; with more than 0 points:
+// each pass:  hb_geo_count (resident blocks); with more than 0 points: prefix sums `at` of counts,
 //             hb_geo_gather, hb_geo_lists, hb_geo_hubs, hb_geo_medians_…, hb_geo_commit, all of resident blocks
 //
 // A pass reads places of located vertices alone and marks new ones at its end. The points of a
@@ -27,8 +27,8 @@
 
 struct hb_point { HB_F lat, lon, x, y, z; };
 
-enum { HB_GEO_KNOWN, HB_GEO_BAD, HB_GEO_LOCATED, HB_GEO_UNFINISHED, HB_GEO_LISTS, HB_GEO_OPEN = HB_GEO_LISTS + 4,
-	HB_GEO_STATES = HB_GEO_OPEN + 6 }; // OPEN: the sizes of both halves of open
+enum { HB_GEO_KNOWN, HB_GEO_BAD, HB_GEO_LOCATED, HB_GEO_UNFINISHED, HB_GEO_LISTS, HB_GEO_POINTS = HB_GEO_LISTS + 4,
+	HB_GEO_OPEN, HB_GEO_STATES = HB_GEO_OPEN + 6 }; // POINTS: the sum of counts; OPEN: the sizes of both halves of open
 enum { HB_GEO_BY_PART, HB_GEO_BY_WARP, HB_GEO_BY_BLOCK };
 
 #define HB_GEO_RADIAN 0.017453292519943295
@@ -125,6 +125,18 @@ HB_KERNEL hb_geo_start(hb_i32 n, const hb_u8 *has_lat, const double *known_lat, 
 	if (HB_LANE == 0 && known) atomicAdd(state + HB_GEO_KNOWN, known);
 }
 
+// hb_geo_present writes located to four others, 16 vertices a thread. The arrays are 16-byte aligned.
+HB_KERNEL hb_geo_present(hb_i64 n, const hb_u8 *located, hb_u8 *a, hb_u8 *b, hb_u8 *c, hb_u8 *d) {
+	HB_EACH(i, (n + 15) / 16) {
+		if (16 * i + 16 <= n) {
+			const uint4 x = ((const uint4 *)located)[i];
+			((uint4 *)a)[i] = ((uint4 *)b)[i] = ((uint4 *)c)[i] = ((uint4 *)d)[i] = x;
+			continue;
+		}
+		for (hb_i64 v = 16 * i; v < n; v++) a[v] = b[v] = c[v] = d[v] = located[v];
+	}
+}
+
 // hb_geo_points computes the points of the known places.
 HB_KERNEL hb_geo_points(hb_i32 n, const hb_u8 *located, const double *lat, const double *lon, hb_point *point) {
 	HB_EACH(v, n) {
@@ -175,18 +187,20 @@ HB_KERNEL hb_geo_open(hb_i32 n, hb_i32 room, const hb_i64 *ptr, const hb_u8 *loc
 	}
 }
 
-// hb_geo_counted stores a count: 0 with fewer than least, or with as many as when the vertex was beyond
-// the limits.
-HB_DEVICE void hb_geo_counted(hb_i32 v, hb_u32 found, hb_u32 least, const hb_u32 *tried, hb_u32 *counts) {
-	counts[v] = found < least || (tried && tried[v] >= found) ? 0 : found;
+// hb_geo_counted stores a count and returns it: 0 with fewer than least, or with as many as when the
+// vertex was beyond the limits.
+HB_DEVICE hb_u32 hb_geo_counted(hb_i32 v, hb_u32 found, hb_u32 least, const hb_u32 *tried, hb_u32 *counts) {
+	return counts[v] = found < least || (tried && tried[v] >= found) ? 0 : found;
 }
 
-// hb_geo_counts counts the located neighbours of the vertices of a list, LANES threads each.
+// hb_geo_counts counts the located neighbours of the vertices of a list, LANES threads each. It returns the
+// sum of what this thread stored.
 template <int LANES>
-HB_DEVICE void hb_geo_counts(const hb_i64 *ptr, const hb_i32 *idx, const hb_u8 *located, const hb_i32 *list, hb_i64 size, hb_u32 least,
+HB_DEVICE hb_u64 hb_geo_counts(const hb_i64 *ptr, const hb_i32 *idx, const hb_u8 *located, const hb_i32 *list, hb_i64 size, hb_u32 least,
 	const hb_u32 *tried, hb_u32 *counts) {
 	const hb_i64 groups = (hb_i64)gridDim.x * HB_GRAPH_BLOCK / LANES;
 	const hb_i32 lane = threadIdx.x % LANES;
+	hb_u64 sum = 0;
 	for (hb_i64 i = ((hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x) / LANES; i - HB_LANE / LANES < size; i += groups) {
 		const hb_i32 v = i < size ? list[i] : -1;
 		const hb_i64 begin = v >= 0 ? ptr[v] : 0, end = v >= 0 ? ptr[v + 1] : 0;
@@ -195,13 +209,16 @@ HB_DEVICE void hb_geo_counts(const hb_i64 *ptr, const hb_i32 *idx, const hb_u8 *
 		for (hb_i64 p = begin + lane; p < end; p += LANES) found += located[idx[p]];
 #pragma unroll
 		for (hb_i32 d = LANES / 2; d > 0; d /= 2) found += __shfl_xor_sync(HB_FULL, found, d);
-		if (lane == 0 && v >= 0) hb_geo_counted(v, found, least, tried, counts);
+		if (lane == 0 && v >= 0) sum += hb_geo_counted(v, found, least, tried, counts);
 	}
+	return sum;
 }
 
 HB_KERNEL hb_geo_count(hb_i32 room, const hb_i64 *ptr, const hb_i32 *idx, const hb_u8 *located, const hb_i32 *open, hb_i32 half, hb_u32 least,
-	const hb_u32 *tried, hb_u32 *counts, const hb_u64 *state) {
+	const hb_u32 *tried, hb_u32 *counts, hb_u64 *state) {
 	__shared__ hb_u32 sums[HB_GRAPH_WARPS];
+	__shared__ hb_u64 totals[HB_GRAPH_WARPS];
+	hb_u64 all = 0;
 	const hb_u64 *sizes = state + HB_GEO_OPEN + 3 * half;
 	const hb_i32 *list = open + 3 * (hb_i64)half * room;
 	for (hb_u64 i = blockIdx.x; i < sizes[HB_GEO_BY_BLOCK]; i += gridDim.x) {
@@ -210,11 +227,13 @@ HB_KERNEL hb_geo_count(hb_i32 room, const hb_i64 *ptr, const hb_i32 *idx, const 
 #pragma unroll 4
 		for (hb_i64 p = ptr[v] + threadIdx.x; p < ptr[v + 1]; p += HB_GRAPH_BLOCK) mine += located[idx[p]];
 		mine = hb_block_total(mine, sums);
-		if (threadIdx.x == 0) hb_geo_counted(v, mine, least, tried, counts);
+		if (threadIdx.x == 0) all += hb_geo_counted(v, mine, least, tried, counts);
 		__syncthreads();
 	}
-	hb_geo_counts<HB_WARP>(ptr, idx, located, list + room, (hb_i64)sizes[HB_GEO_BY_WARP], least, tried, counts);
-	hb_geo_counts<HB_GEO_LANES>(ptr, idx, located, list, (hb_i64)sizes[HB_GEO_BY_PART], least, tried, counts);
+	all += hb_geo_counts<HB_WARP>(ptr, idx, located, list + room, (hb_i64)sizes[HB_GEO_BY_WARP], least, tried, counts);
+	all += hb_geo_counts<HB_GEO_LANES>(ptr, idx, located, list, (hb_i64)sizes[HB_GEO_BY_PART], least, tried, counts);
+	all = hb_block_total(all, totals);
+	if (threadIdx.x == 0 && all) atomicAdd(state + HB_GEO_POINTS, all);
 }
 
 // hb_geo_single gives a vertex the place of its only located neighbour.
