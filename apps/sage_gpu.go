@@ -571,7 +571,7 @@ func (d *sageDevice) choose(g *sageGraph, o SAGEOptions, layer, samples int, a S
 			s.Free(d.choices.list)
 		}
 		list := s.Alloc(4 * max(int64(d.n)*int64(samples), 1))
-		args := []any{int32(d.n), d.rows.Ptr, d.rows.Idx, int64(o.Seed), int64(0), int32(layer), int32(samples), list}
+		args := []any{int32(d.n), d.rows.Ptr, d.rows.Idx, int64(o.Seed), device.Buffer{}, int32(layer), int32(samples), list}
 		if o.Replace {
 			s.Each(d.any("choose_again"), int64(d.n)*int64((samples+1)/2), args...)
 		} else {

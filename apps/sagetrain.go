@@ -102,14 +102,20 @@ func TrainGraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Sour
 	if err != nil {
 		return nil, err
 	}
-	if on != nil && !o.fuses(classes, split) {
+	if on != nil && !o.fuses() {
 		if o.Method == Fused {
-			return nil, &ParameterError{app, "the method", "fused for training without classes, by batches or samples, with AggregatePool, or of more than 128 hidden columns", "auto or pipeline"}
+			return nil, &ParameterError{app, "the method", "fused for choices by weight, degree or walks, with AggregatePool, or for more than 128 hidden columns", "auto or pipeline"}
 		}
 		on = nil
 	}
 	if on != nil {
-		return trainFused(on, g.View(), features.View(), classes, split, n, d, count, o)
+		var at *sageGraph
+		if classes == nil { // the host draws pairs
+			if at, err = newSageGraph(app, g, o.Run, o.Sampling, o.Replace, o.Seed, o.Aggregator); err != nil {
+				return nil, err
+			}
+		}
+		return trainFused(on, g.View(), features.View(), at, classes, split, n, d, count, o)
 	}
 	x, err := featuresOf(features, n)
 	if err != nil {
@@ -362,14 +368,20 @@ func (t *sageTrainer) evaluate(vertices []int) (accuracy, loss float64, err erro
 	return float64(right) / float64(len(vertices)), loss, nil
 }
 
-// epoch trains once over the training vertices.
-func (t *sageTrainer) epoch(epoch uint64) (loss float64, right int, err error) {
+// order returns the training vertices in the order of an epoch.
+func (t *sageTrainer) order(epoch uint64) []int {
 	train := slices.Clone(t.split.Train)
 	for k := len(train) - 1; k > 0; k-- { // Fisher and Yates
 		x, _ := philox.Block(uint64(k), epoch|1<<62, t.o.Seed)
 		j, _ := philox.Below(x, uint64(k+1))
 		train[k], train[j] = train[j], train[k]
 	}
+	return train
+}
+
+// epoch trains once over the training vertices.
+func (t *sageTrainer) epoch(epoch uint64) (loss float64, right int, err error) {
+	train := t.order(epoch)
 	batch := t.o.Batch
 	if batch == 0 {
 		batch = len(train)
