@@ -331,7 +331,7 @@ func featuresOf(features matrix.Source[float32], n int) (x sageInput[float32], e
 		}
 		return sageInput[float32]{full: panel[float32]{Rows: n, Cols: rows.NCols, Val: rows.Val}}, nil
 	}
-	return sageInput[float32]{sparse: access.FromStore(sparse.ToCSR(rows))}, nil
+	return sageInput[float32]{sparse: sparse.ToCSR(rows)}, nil
 }
 
 func ones32(n int) []float32 {
@@ -354,17 +354,15 @@ func (x *sageInput[F]) only(vertices []int32) (sageInput[F], error) {
 		}
 		return sageInput[F]{full: y}, nil
 	}
-	st := access.Store(x.sparse)
-	ptr := make([]int64, 1, len(vertices)+1)
-	var idx []int32
-	var val []F
+	st := x.sparse
+	y := &sparse.Store[F]{Structure: sparse.Structure{NRows: len(vertices), NCols: st.NCols, Format: sparse.CSR, Ptr: make([]int64, 1, len(vertices)+1)}}
 	for _, v := range vertices {
 		lo, hi := st.Span(int(v))
-		idx, val = append(idx, st.Idx[lo:hi]...), append(val, st.Val[lo:hi]...)
-		ptr = append(ptr, int64(len(idx)))
+		y.Idx, y.Val = append(y.Idx, st.Idx[lo:hi]...), append(y.Val, st.Val[lo:hi]...)
+		y.Ptr = append(y.Ptr, int64(len(y.Idx)))
 	}
-	y, err := matrix.FromCSR(len(vertices), st.NCols, ptr, idx, val)
-	return sageInput[F]{sparse: y}, err
+	y.NVals = int64(len(y.Idx))
+	return sageInput[F]{sparse: y}, nil
 }
 
 // netOf returns the network of a model for features of d columns.

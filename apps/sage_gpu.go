@@ -559,9 +559,7 @@ func (d *sageDevice) choose(g *sageGraph, o SAGEOptions, layer, samples int, a S
 		if err != nil {
 			return err
 		}
-		st := access.Store(b.mean)
-		ptr := rowOffsets(&st.Structure)
-		c := sageChoices{ptr: s.Upload(unsafe.Pointer(&ptr[0]), 8*int64(len(ptr))), list: s.Ints(st.Idx), val: d.floats(st.Val), self: sageOthers}
+		c := sageChoices{ptr: s.Upload(unsafe.Pointer(&b.ptr[0]), 8*int64(len(b.ptr))), list: s.Ints(b.idx), val: d.floats(b.weights()), self: sageOthers}
 		s.Sync()
 		d.choices = c
 	case samples < 0:
