@@ -90,25 +90,11 @@ func transposedOf[T any](a *sparse.Store[T], run Run) *sparse.Store[T] {
 // rowsGrain is the rows that a thread takes at a time.
 const rowsGrain = 64
 
-// sumRow adds val[p]·x[idx[p]], of the columns from begin on, to a row. A nil val is 1 over their
-// number.
-func sumRow[F real](to []F, idx []int32, val []F, x panel[F], begin int) {
-	w := 1 / F(max(len(idx), 1))
-	for p, s := range idx {
-		if val != nil {
-			w = val[p]
-		}
-		axpy(w, x.Val[int(s)*x.Cols+begin:][:len(to)], to)
-	}
-}
-
 // product sets c = a·x of a sparse matrix.
 func product[F real](c panel[F], a *sparse.Store[F], x panel[F], run Run) error {
 	return parallel.Range(run.Context, run.Threads, a.NRows, rowsGrain, func(_, lo, hi int) {
 		for r := lo; r < hi; r++ {
-			to := row(c, r)
-			clear(to)
-			sumRow(to, a.Idx[a.Ptr[r]:a.Ptr[r+1]], a.Val[a.Ptr[r]:a.Ptr[r+1]], x, 0)
+			sumRows(row(c, r), a.Idx[a.Ptr[r]:a.Ptr[r+1]], a.Val[a.Ptr[r]:a.Ptr[r+1]], x, 0)
 		}
 	})
 }
@@ -129,7 +115,7 @@ type sageNet[F real] struct {
 	bias       *sageParam[F] // of the classifier
 	all        []*sageParam[F]
 	kept       sageArena[F] // panels of a step
-	brief      [3][]F       // panels of a layer: weights, products, gradients of weights
+	brief      [4][]F       // panels of a layer: weights, products, gradients of weights, values of columns
 }
 
 // A sageArena holds panels from one reset to the next, so that steps of the same shapes allocate
@@ -226,7 +212,7 @@ func (x *sageInput[F]) transpose(run Run) {
 }
 
 // transposedTimes sets c = xᵀ·g.
-func (x *sageInput[F]) transposedTimes(c, g panel[F], run Run) error {
+func (n *sageNet[F]) transposedTimes(x *sageInput[F], c, g panel[F], run Run) error {
 	if x.sparse == nil {
 		blas.Product(run.Threads, c, x.full, true, g, false, 0)
 		return nil
@@ -235,22 +221,17 @@ func (x *sageInput[F]) transposedTimes(c, g panel[F], run Run) error {
 		return product(c, transposedOf(x.sparse, run), g, run)
 	}
 	x.transpose(run)
-	a := x.columns
-	return parallel.Range(run.Context, run.Threads, a.NRows, rowsGrain, func(_, lo, hi int) {
-		for r := lo; r < hi; r++ {
-			to := row(c, r)
-			clear(to)
-			for p := a.Ptr[r]; p < a.Ptr[r+1]; p++ {
-				axpy(x.sparse.Val[a.Val[p]], row(g, int(a.Idx[p])), to)
-			}
-		}
-	})
+	a := sparse.Store[F]{Structure: x.columns.Structure, Val: grown(&n.brief[3], 1, len(x.columns.Val)).Val}
+	for p, from := range x.columns.Val {
+		a.Val[p] = x.sparse.Val[from]
+	}
+	return product(c, &a, g, run)
 }
 
 // addTransposed adds xᵀ·g to gradients: the first columns of g to the first, and so on.
 func (n *sageNet[F]) addTransposed(x *sageInput[F], g panel[F], run Run, to ...panel[F]) error {
 	c := grown(&n.brief[2], to[0].Rows, g.Cols)
-	if err := x.transposedTimes(c, g, run); err != nil {
+	if err := n.transposedTimes(x, c, g, run); err != nil {
 		return err
 	}
 	for r := range c.Rows {
@@ -317,12 +298,11 @@ func (n *sageNet[F]) forward(k int, in sageInput[F], b *sageBlock[F], run Run) (
 		for v := lo; v < hi; v++ {
 			to := row(t.out, v)
 			copy(to, row(x, v)[:own])
-			clear(to[own:])
 			var weight []F
 			if b.weight != nil {
 				weight = b.weight[b.ptr[v]:b.ptr[v+1]]
 			}
-			sumRow(to[own:], b.idx[b.ptr[v]:b.ptr[v+1]], weight, x, own)
+			sumRows(to[own:], b.idx[b.ptr[v]:b.ptr[v+1]], weight, x, own)
 			t.length[v] = normalise(to)
 		}
 	})
@@ -375,11 +355,12 @@ func (n *sageNet[F]) backward(k int, t *sageTape[F], g panel[F], run Run) (panel
 	if err := parallel.Range(run.Context, run.Threads, b.sources, rowsGrain, func(_, lo, hi int) {
 		for u := lo; u < hi; u++ {
 			to := row(x, u)
-			clear(to)
 			if u < b.targets {
 				copy(to, row(g, u)[:own])
+			} else {
+				clear(to[:own])
 			}
-			sumRow(to[own:], back.Idx[back.Ptr[u]:back.Ptr[u+1]], back.Val[back.Ptr[u]:back.Ptr[u+1]], g, own)
+			sumRows(to[own:], back.Idx[back.Ptr[u]:back.Ptr[u+1]], back.Val[back.Ptr[u]:back.Ptr[u+1]], g, own)
 		}
 	}); err != nil {
 		return panel[F]{}, err

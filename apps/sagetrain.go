@@ -14,6 +14,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/npy"
 	"github.com/hiveblas/hiveblas/internal/philox"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
@@ -350,6 +351,13 @@ func (t *sageTrainer) run() (*SAGETraining, error) {
 		}
 	}
 	res.Model = t.net.model()
+	if t.o.Trace != nil {
+		method := ops.Method("trees")
+		if t.everything(len(t.split.Train)) {
+			method = "layers"
+		}
+		t.o.Trace(ops.Trace{Op: "TrainGraphSAGE", Method: method, Work: int64(res.Epochs)})
+	}
 	return &res, nil
 }
 

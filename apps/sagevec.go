@@ -5,10 +5,12 @@ import (
 	"unsafe"
 
 	"gonum.org/v1/gonum/blas/gonum"
+
+	"github.com/hiveblas/hiveblas/internal/rowsum"
 )
 
-// Rows of float32 take the vector instructions of gonum and loops without branches: the signs of
-// hidden values are as good as random, and a branch on each costs more than the arithmetic.
+// Rows of float32 take vector instructions and loops without branches: the signs of hidden values are
+// as good as random, and a branch on each costs more than the arithmetic.
 
 // as returns a list as one of another type of the same size.
 func as[G, F real](x []F) []G { return unsafe.Slice((*G)(unsafe.Pointer(unsafe.SliceData(x))), len(x)) }
@@ -25,6 +27,23 @@ func axpy[F real](a F, x, y []F) {
 	gonum.Implementation{}.Daxpy(len(x), float64(a), as[float64](x), 1, as[float64](y), 1)
 }
 
+// sumRows sets a row to Σ val[p]·x[idx[p]], of the columns from begin on. A nil val is 1 over their
+// number.
+func sumRows[F real](to []F, idx []int32, val []F, x panel[F], begin int) {
+	if isFloat32[F]() {
+		rowsum.Sum(as[float32](to), idx, as[float32](val), rowsum.Matrix{Val: as[float32](x.Val), Step: x.Cols}, begin)
+		return
+	}
+	clear(to)
+	w := 1 / F(max(len(idx), 1))
+	for p, s := range idx {
+		if val != nil {
+			w = val[p]
+		}
+		axpy(w, x.Val[int(s)*x.Cols+begin:][:len(to)], to)
+	}
+}
+
 // dot returns x·y, summed up in float64.
 func dot[F real](x, y []F) float64 {
 	if isFloat32[F]() {
@@ -33,35 +52,28 @@ func dot[F real](x, y []F) float64 {
 	return gonum.Implementation{}.Ddot(len(x), as[float64](x), 1, as[float64](y), 1)
 }
 
-// normalise sets a row to norm(relu(row)) and returns its length before norm. A row of zeros stays.
+// normalise sets a row to norm(relu(row)) and returns its length before norm. A row of zeros stays,
+// and relu of NaN is 0.
 func normalise[F real](x []F) F {
 	if isFloat32[F]() {
-		for j, v := range as[float32](x) {
-			b := math.Float32bits(v)
-			x[j] = F(math.Float32frombits(b &^ uint32(int32(b)>>31)))
-		}
+		rowsum.Relu(as[float32](x))
 	} else {
 		for j, v := range x {
-			x[j] = max(v, 0)
-		}
-	}
-	sum := dot(x, x)
-	if sum != sum { // relu of NaN is 0
-		sum = 0
-		for j, v := range x {
-			if v != v {
+			if !(v > 0) {
 				x[j] = 0
 			}
-			sum += float64(x[j]) * float64(x[j])
 		}
 	}
-	if sum == 0 {
+	length := F(math.Sqrt(dot(x, x)))
+	if length == 0 {
 		return 0
 	}
-	length := F(math.Sqrt(sum))
-	inverse := 1 / length
+	if isFloat32[F]() && length >= 0x1p-126 { // its inverse is finite
+		rowsum.Scale(as[float32](x), float32(1/length))
+		return length
+	}
 	for j := range x {
-		x[j] *= inverse
+		x[j] /= length
 	}
 	return length
 }
