@@ -5,6 +5,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/blas"
+	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/philox"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -137,10 +138,11 @@ func (a *sageArena[F]) panel(rows, cols int) panel[F] {
 	return p
 }
 
-// grown returns a panel in memory that is kept, and grows if it is too small.
+// grown returns a panel in memory that is kept, and grows if it is too small. Its values are not
+// initialised.
 func grown[F real](kept *[]F, rows, cols int) panel[F] {
 	if cap(*kept) < rows*cols {
-		*kept = make([]F, rows*cols)
+		*kept = fresh.Make[F](int64(rows) * int64(cols))
 	}
 	return panel[F]{Rows: rows, Cols: cols, Val: (*kept)[:rows*cols]}
 }
