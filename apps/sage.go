@@ -3,6 +3,7 @@ package apps
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
@@ -127,10 +128,11 @@ type SAGEResult struct {
 //
 // The choice of neighbours depends on the seed, the layer and the vertex: all that need a vertex in
 // a layer see the same choice, as in the paper's algorithm. If all vertices are wanted, or so many
-// that their trees would be larger than the graph, layers are computed for all vertices: dense
-// products, then products of the matrix of chosen neighbours with a full one. Otherwise the trees of
-// a batch of vertices are. Both give the same embeddings, to rounding. With PerSource the choice
-// depends on the vertex whose embedding is wanted too, and trees of all of these are computed.
+// that their trees would be larger than the graph, layers are computed for all vertices: a product
+// with the weights of both parts, then means of chosen neighbours, relu and norm, row by row.
+// Otherwise the trees of a batch of vertices are. Both give the same embeddings, to rounding. With
+// PerSource the choice depends on the vertex whose embedding is wanted too, and trees of all of these
+// are computed.
 //
 // Wrong shapes are a *matrix.DimensionError with both shapes. O(vertices × d × h + chosen × h) a
 // layer. Dense products run by OpenBLAS if it is on the system, and else by gonum.
@@ -231,11 +233,7 @@ func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[fl
 	}
 	res := &SAGEResult{Embeddings: asMatrix(z)}
 	for v := range z.Rows {
-		sum := float32(0)
-		for _, y := range row(z, v) {
-			sum += y
-		}
-		if sum == 0 {
+		if !slices.ContainsFunc(row(z, v), func(y float32) bool { return y != 0 }) {
 			res.ZeroRows++
 		}
 	}
@@ -331,7 +329,7 @@ func featuresOf(features matrix.Source[float32], n int) (x sageInput[float32], e
 		}
 		return sageInput[float32]{full: panel[float32]{Rows: n, Cols: rows.NCols, Val: rows.Val}}, nil
 	}
-	return sageInput[float32]{sparse: access.FromStore(sparse.ToCSR(rows))}, nil
+	return sageInput[float32]{sparse: sparse.ToCSR(rows)}, nil
 }
 
 func ones32(n int) []float32 {
@@ -354,17 +352,15 @@ func (x *sageInput[F]) only(vertices []int32) (sageInput[F], error) {
 		}
 		return sageInput[F]{full: y}, nil
 	}
-	st := access.Store(x.sparse)
-	ptr := make([]int64, 1, len(vertices)+1)
-	var idx []int32
-	var val []F
+	st := x.sparse
+	y := &sparse.Store[F]{Structure: sparse.Structure{NRows: len(vertices), NCols: st.NCols, Format: sparse.CSR, Ptr: make([]int64, 1, len(vertices)+1)}}
 	for _, v := range vertices {
 		lo, hi := st.Span(int(v))
-		idx, val = append(idx, st.Idx[lo:hi]...), append(val, st.Val[lo:hi]...)
-		ptr = append(ptr, int64(len(idx)))
+		y.Idx, y.Val = append(y.Idx, st.Idx[lo:hi]...), append(y.Val, st.Val[lo:hi]...)
+		y.Ptr = append(y.Ptr, int64(len(y.Idx)))
 	}
-	y, err := matrix.FromCSR(len(vertices), st.NCols, ptr, idx, val)
-	return sageInput[F]{sparse: y}, err
+	y.NVals = int64(len(y.Idx))
+	return sageInput[F]{sparse: y}, nil
 }
 
 // netOf returns the network of a model for features of d columns.

@@ -559,9 +559,7 @@ func (d *sageDevice) choose(g *sageGraph, o SAGEOptions, layer, samples int, a S
 		if err != nil {
 			return err
 		}
-		st := access.Store(b.mean)
-		ptr := rowOffsets(&st.Structure)
-		c := sageChoices{ptr: s.Upload(unsafe.Pointer(&ptr[0]), 8*int64(len(ptr))), list: s.Ints(st.Idx), val: d.floats(st.Val), self: sageOthers}
+		c := sageChoices{ptr: s.Upload(unsafe.Pointer(&b.ptr[0]), 8*int64(len(b.ptr))), list: s.Ints(b.idx), val: d.floats(b.weights()), self: sageOthers}
 		s.Sync()
 		d.choices = c
 	case samples < 0:
@@ -571,7 +569,7 @@ func (d *sageDevice) choose(g *sageGraph, o SAGEOptions, layer, samples int, a S
 			s.Free(d.choices.list)
 		}
 		list := s.Alloc(4 * max(int64(d.n)*int64(samples), 1))
-		args := []any{int32(d.n), d.rows.Ptr, d.rows.Idx, int64(o.Seed), int64(0), int32(layer), int32(samples), list}
+		args := []any{int32(d.n), d.rows.Ptr, d.rows.Idx, int64(o.Seed), device.Buffer{}, int32(layer), int32(samples), list}
 		if o.Replace {
 			s.Each(d.any("choose_again"), int64(d.n)*int64((samples+1)/2), args...)
 		} else {

@@ -240,6 +240,12 @@ func TestTrainGraphSAGEOnDevice(t *testing.T) {
 	}
 	classes[50] = -1
 	split := SAGESplit{Train: []int{0, 3, 3, 7, 150, 199, 12, 13, 14, 15}, Validate: []int{1, 2, 60, 70}, Test: []int{80, 81, 82, 83, 84}}
+	full, thin := drawFeatures(t, 200, 8, 1, matrix.Full), drawFeatures(t, 200, 30, .1, matrix.CSR)
+	odd := drawFeatures(t, 200, 7, 1, matrix.Full)
+	unsupervised := SAGESplit{Train: []int{0, 3, 5, 7, 150, 199, 12, 13}}
+	with := func(batch int, replace bool, samples ...int) SAGETrainOptions {
+		return SAGETrainOptions{Batch: batch, Samples: samples, Replace: replace, Pairs: 2, Negatives: 2}
+	}
 	for _, c := range []struct {
 		reason  string
 		s       sample
@@ -248,12 +254,25 @@ func TestTrainGraphSAGEOnDevice(t *testing.T) {
 		hidden  []int
 		dropout float64
 		split   SAGESplit
+		o       SAGETrainOptions
+		method  string
 	}{
-		{"directed", directed, drawFeatures(t, 200, 8, 1, matrix.Full), AggregateMean, []int{5, 8}, -1, split},
-		{"symmetric, dropout", even, drawFeatures(t, 200, 7, 1, matrix.Full), AggregateMean, []int{8, 6}, .4, split},
-		{"sparse features", directed, drawFeatures(t, 200, 30, .1, matrix.CSR), AggregateMean, []int{6, 4}, .5, split},
-		{"GCN", directed, drawFeatures(t, 200, 9, 1, matrix.Full), AggregateGCN, []int{7, 4}, .3, SAGESplit{Train: split.Train}},
-		{"three layers", even, drawFeatures(t, 200, 12, .1, matrix.CSR), AggregateGCN, []int{4, 5, 6}, -1, split},
+		{"directed", directed, full, AggregateMean, []int{5, 8}, -1, split, SAGETrainOptions{}, "layers"},
+		{"symmetric, dropout", even, odd, AggregateMean, []int{8, 6}, .4, split, SAGETrainOptions{}, "layers"},
+		{"sparse features", directed, thin, AggregateMean, []int{6, 4}, .5, split, SAGETrainOptions{}, "layers"},
+		{"GCN", directed, drawFeatures(t, 200, 9, 1, matrix.Full), AggregateGCN, []int{7, 4}, .3, SAGESplit{Train: split.Train}, SAGETrainOptions{}, "layers"},
+		{"three layers", even, drawFeatures(t, 200, 12, .1, matrix.CSR), AggregateGCN, []int{4, 5, 6}, -1, split, SAGETrainOptions{}, "layers"},
+		{"batches", directed, full, AggregateMean, []int{5, 8}, .3, split, with(4, false), "layers"},
+		{"samples of all", even, odd, AggregateMean, []int{8, 6}, .4, split, with(0, false, 3, 9), "layers of samples"},
+		{"samples of all, directed GCN", directed, thin, AggregateGCN, []int{6, 7}, .4, split, with(0, false, 3, 9), "layers of samples"},
+		{"samples with replacement of batches", directed, thin, AggregateMean, []int{8, 6}, .4, split, with(3, true, 3, 9), "layers of samples"},
+		{"trees", directed, odd, AggregateMean, []int{5, 8}, .3, split, with(4, false, 4, 3), "trees"},
+		{"trees with replacement", even, full, AggregateMean, []int{6, 4}, .4, split, with(4, true, 3, 4), "trees"},
+		{"trees, GCN, a batch of all", directed, odd, AggregateGCN, []int{6, 4}, .4, split, with(0, false, 3, 2), "trees"},
+		{"three layers of trees", even, full, AggregateMean, []int{4, 5, 6}, .2, split, with(3, false, 2, 3, 1), "trees"},
+		{"pairs", directed, full, AggregateMean, []int{5, 8}, .3, unsupervised, with(0, false), "layers, pairs drawn on the host"},
+		{"pairs of batches, samples", even, thin, AggregateGCN, []int{6, 8}, -1, unsupervised, with(3, false, 3, 2), "layers of samples, pairs drawn on the host"},
+		{"pairs by trees", directed, odd, AggregateMean, []int{6, 8}, .3, unsupervised, with(2, false, 2, 3), "trees, pairs drawn on the host"},
 	} {
 		host := build[float64](t, c.s, matrix.CSR)
 		there := build[float64](t, c.s, matrix.CSR)
@@ -264,14 +283,23 @@ func TestTrainGraphSAGEOnDevice(t *testing.T) {
 			t.Fatal(err)
 		}
 		var want, got []SAGEProgress
-		o := SAGETrainOptions{Aggregator: c.a, Hidden: c.hidden, Epochs: 9, Dropout: c.dropout, Decay: 1e-3, Seed: 77}
+		o, classes := c.o, classes
+		o.Aggregator, o.Hidden, o.Epochs, o.Dropout, o.Decay, o.Seed = c.a, c.hidden, 9, c.dropout, 1e-3, 77
+		if strings.Contains(c.method, "pairs") {
+			classes = nil
+		}
 		o.Each = func(p SAGEProgress) error { want = append(want, p); return nil }
 		one := must[*SAGETraining](t)(TrainGraphSAGE(host, c.x, classes, c.split, o))
 		o.Method = Fused
+		var ran ops.Trace
+		o.Trace = func(x ops.Trace) { ran = x }
 		o.Each = func(p SAGEProgress) error { got = append(got, p); return nil }
 		two := must[*SAGETraining](t)(TrainGraphSAGE(there, c.x, classes, c.split, o))
 		if len(got) != len(want) || one.Epochs != two.Epochs || one.Best != two.Best {
 			t.Fatalf("%s: %d epochs, best %d; want %d, best %d", c.reason, two.Epochs, two.Best, one.Epochs, one.Best)
+		}
+		if string(ran.Method) != c.method || ran.Place != d.Device.String() {
+			t.Errorf("%s: ran %q at %q, want %q", c.reason, ran.Method, ran.Place, c.method)
 		}
 		same := func(x, y float64) bool { return math.Abs(x-y) <= 2e-4 || math.IsNaN(x) && math.IsNaN(y) }
 		for k, p := range want {
@@ -286,7 +314,9 @@ func TestTrainGraphSAGEOnDevice(t *testing.T) {
 		for k, l := range one.Model.Layers {
 			near(t, fmt.Sprint(c.reason, ", weights ", k), two.Model.Layers[k].Self, table(l.Self), 2e-3)
 		}
-		near(t, c.reason+", classifier", two.Model.Classifier, table(one.Model.Classifier), 2e-3)
+		if classes != nil {
+			near(t, c.reason+", classifier", two.Model.Classifier, table(one.Model.Classifier), 2e-3)
+		}
 		// Without looks at each epoch, and with a checkpoint in between, the weights are the same
 		// bits.
 		o.Each = nil
@@ -317,11 +347,11 @@ func TestTrainGraphSAGEOnDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := drawFeatures(t, 200, 8, 1, matrix.Full)
-	o := SAGETrainOptions{Hidden: []int{4, 4}, Epochs: 2, Samples: []int{2, 2}}
+	o := SAGETrainOptions{Hidden: []int{4, 4}, Epochs: 2, Samples: []int{2, 2}, Sampling: SampleByDegree}
 	must[*SAGETraining](t)(TrainGraphSAGE(there, x, classes, split, o))
 	o.Method = Fused
 	var e *ParameterError
 	if _, err := TrainGraphSAGE(there, x, classes, split, o); !errors.As(err, &e) {
-		t.Errorf("fused training with samples: %v", err)
+		t.Errorf("fused training with samples by degree: %v", err)
 	}
 }

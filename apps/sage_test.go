@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/npy"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -409,7 +410,7 @@ func TestSAGEGradient(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					x = sageInput[float64]{sparse: a}
+					x = sageInput[float64]{sparse: access.Store(a)}
 				}
 				net := newNet[float64](a, 5, []int{4, 3}, 3, 8)
 				for _, p := range net.all {
@@ -430,7 +431,7 @@ func TestSAGEGradient(t *testing.T) {
 					var grad panel[float64]
 					if supervised {
 						logits := net.classify(z, Run{})
-						loss, _ = crossEntropy(logits, class)
+						loss, _, _ = crossEntropy(logits, class, Run{})
 						if back {
 							grad = net.unclassify(z, logits, Run{})
 						}

@@ -65,7 +65,7 @@ func feedSAGE(at device.Runner, features matrix.View[float32], net *sageNet[floa
 	}
 	f := &sageFed{x: x, threads: o.Threads, bounds: []int{0}}
 	if x.sparse != nil {
-		f.entries = access.Store(x.sparse)
+		f.entries = x.sparse
 	}
 	most := min(sagePieceBytes, room/2)
 	for lo := 0; lo < n; {

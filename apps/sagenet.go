@@ -5,12 +5,11 @@ import (
 
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/blas"
+	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/philox"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/ops"
-	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // A layer of GraphSAGE maps the rows H of its sources, some vertices, to rows of its targets:
@@ -47,23 +46,58 @@ func asPanel[F real](a *matrix.Matrix[F]) panel[F] {
 	return panel[F]{Rows: st.NRows, Cols: st.NCols, Val: st.Val}
 }
 
-// multiply returns a·x of a sparse matrix.
-func multiply[F real](a matrix.Source[F], x panel[F], run Run) (panel[F], error) {
-	m, _ := a.View().Dims()
-	c := matrix.New[F](m, x.Cols)
-	if err := ops.MxM(c, semiring.PlusTimes[F](), a, asMatrix(x), run.with()); err != nil {
-		return panel[F]{}, err
-	}
-	return asPanel(c), nil
+// A sageBlock connects the targets of a layer to its sources. Target t is source t.
+type sageBlock[F real] struct {
+	targets, sources int
+	ptr              []int64          // of idx
+	idx              []int32          // chosen neighbours, as sources
+	weight           []F              // of them in the mean; nil for 1 over their number
+	back             *sparse.Store[F] // the transposed matrix of the mean; nil until it is needed
 }
 
-// A sageBlock connects the targets of a layer to its sources.
-type sageBlock[F real] struct {
-	targets int
-	self    []int32           // source of each target; nil if target t is source t
-	mean    *matrix.Matrix[F] // targets × sources, P of mean and GCN
-	ptr     []int64           // of idx, for pool
-	idx     []int32           // chosen neighbours, as sources
+// weights returns the weights of all neighbours.
+func (b *sageBlock[F]) weights() []F {
+	if b.weight != nil {
+		return b.weight
+	}
+	list := make([]F, len(b.idx))
+	for v := range b.targets {
+		lo, hi := b.ptr[v], b.ptr[v+1]
+		for p := lo; p < hi; p++ {
+			list[p] = 1 / F(hi-lo)
+		}
+	}
+	return list
+}
+
+// transposed returns the transposed matrix of the mean, sources × targets.
+func (b *sageBlock[F]) transposed(run Run) *sparse.Store[F] {
+	if b.back == nil {
+		b.back = transposedOf(&sparse.Store[F]{Structure: sparse.Structure{NRows: b.targets, NCols: b.sources, Format: sparse.CSR,
+			NVals: int64(len(b.idx)), Ptr: b.ptr, Idx: b.idx}, Val: b.weights()}, run)
+	}
+	return b.back
+}
+
+// transposedOf returns a transposed matrix as CSR.
+func transposedOf[T any](a *sparse.Store[T], run Run) *sparse.Store[T] {
+	t := sparse.Transpose(a, run.Threads)
+	if t.Format != sparse.CSR {
+		t.Ptr, t.Format, t.RowIDs = rowOffsets(&t.Structure), sparse.CSR, nil
+	}
+	return t
+}
+
+// rowsGrain is the rows that a thread takes at a time.
+const rowsGrain = 64
+
+// product sets c = a·x of a sparse matrix.
+func product[F real](c panel[F], a *sparse.Store[F], x panel[F], run Run) error {
+	return parallel.Range(run.Context, run.Threads, a.NRows, rowsGrain, func(_, lo, hi int) {
+		for r := lo; r < hi; r++ {
+			sumRows(row(c, r), a.Idx[a.Ptr[r]:a.Ptr[r+1]], a.Val[a.Ptr[r]:a.Ptr[r+1]], x, 0)
+		}
+	})
 }
 
 // sageParam is a parameter with its gradient and the moments of Adam.
@@ -81,6 +115,36 @@ type sageNet[F real] struct {
 	out        *sageParam[F] // classifier; nil without
 	bias       *sageParam[F] // of the classifier
 	all        []*sageParam[F]
+	kept       sageArena[F] // panels of a step
+	brief      [4][]F       // panels of a layer: weights, products, gradients of weights, values of columns
+}
+
+// A sageArena holds panels from one reset to the next, so that steps of the same shapes allocate
+// nothing.
+type sageArena[F real] struct {
+	list [][]F
+	next int
+}
+
+func (a *sageArena[F]) reset() { a.next = 0 }
+
+// panel returns a panel whose values are not initialised.
+func (a *sageArena[F]) panel(rows, cols int) panel[F] {
+	if a.next == len(a.list) {
+		a.list = append(a.list, nil)
+	}
+	p := grown(&a.list[a.next], rows, cols)
+	a.next++
+	return p
+}
+
+// grown returns a panel in memory that is kept, and grows if it is too small. Its values are not
+// initialised.
+func grown[F real](kept *[]F, rows, cols int) panel[F] {
+	if cap(*kept) < rows*cols {
+		*kept = fresh.Make[F](int64(rows) * int64(cols))
+	}
+	return panel[F]{Rows: rows, Cols: cols, Val: (*kept)[:rows*cols]}
 }
 
 type sageLayer[F real] struct {
@@ -99,41 +163,87 @@ func (l *sageLayer[F]) width() int {
 // input returns the rows of the weights of a layer.
 func (l *sageLayer[F]) input() int { return l.self.value.Rows }
 
+// joined returns the weights of a layer beside each other, of the vertex and of its neighbours.
+func (n *sageNet[F]) joined(l *sageLayer[F]) panel[F] {
+	if n.aggregator == AggregateGCN {
+		return l.self.value
+	}
+	a, b := l.self.value, l.neighbour.value
+	w := grown(&n.brief[0], a.Rows, a.Cols+b.Cols)
+	for r := range w.Rows {
+		copy(row(w, r), row(a, r))
+		copy(row(w, r)[a.Cols:], row(b, r))
+	}
+	return w
+}
+
 // A sageInput is the rows that enter a layer: features, sparse or full, or hidden values.
 type sageInput[F real] struct {
 	full   panel[F]
-	sparse *matrix.Matrix[F] // in place of full
+	sparse *sparse.Store[F] // CSR, in place of full
+	// The transposed sparse rows, and for each of their entries its place in sparse; nil until known.
+	columns *sparse.Store[int32]
 }
 
 func (x *sageInput[F]) rows() int {
 	if x.sparse != nil {
-		m, _ := x.sparse.Dims()
-		return m
+		return x.sparse.NRows
 	}
 	return x.full.Rows
 }
 
-// times returns x·w.
-func (x *sageInput[F]) times(w panel[F], run Run) (panel[F], error) {
+// times sets c = x·w.
+func (x *sageInput[F]) times(c, w panel[F], run Run) error {
 	if x.sparse != nil {
-		return multiply(x.sparse, w, run)
+		return product(c, x.sparse, w, run)
 	}
-	c := newPanel[F](x.full.Rows, w.Cols)
 	blas.Product(run.Threads, c, x.full, false, w, false, 0)
-	return c, nil
+	return nil
 }
 
-// addTransposed adds xᵀ·g to a gradient.
-func (x *sageInput[F]) addTransposed(to, g panel[F], run Run) error {
+// transpose finds the columns of sparse rows.
+func (x *sageInput[F]) transpose(run Run) {
+	if x.sparse == nil || x.columns != nil {
+		return
+	}
+	places := make([]int32, len(x.sparse.Idx))
+	for p := range places {
+		places[p] = int32(p)
+	}
+	x.columns = transposedOf(&sparse.Store[int32]{Structure: x.sparse.Structure, Val: places}, run)
+}
+
+// transposedTimes sets c = xᵀ·g.
+func (n *sageNet[F]) transposedTimes(x *sageInput[F], c, g panel[F], run Run) error {
 	if x.sparse == nil {
-		blas.Product(run.Threads, to, x.full, true, g, false, 1)
+		blas.Product(run.Threads, c, x.full, true, g, false, 0)
 		return nil
 	}
-	d, err := multiply(x.sparse.T(), g, run)
-	for i, v := range d.Val {
-		to.Val[i] += v
+	if int64(len(x.sparse.Idx)) > math.MaxInt32 {
+		return product(c, transposedOf(x.sparse, run), g, run)
 	}
-	return err
+	x.transpose(run)
+	a := sparse.Store[F]{Structure: x.columns.Structure, Val: grown(&n.brief[3], 1, len(x.columns.Val)).Val}
+	for p, from := range x.columns.Val {
+		a.Val[p] = x.sparse.Val[from]
+	}
+	return product(c, &a, g, run)
+}
+
+// addTransposed adds xᵀ·g to gradients: the first columns of g to the first, and so on.
+func (n *sageNet[F]) addTransposed(x *sageInput[F], g panel[F], run Run, to ...panel[F]) error {
+	c := grown(&n.brief[2], to[0].Rows, g.Cols)
+	if err := n.transposedTimes(x, c, g, run); err != nil {
+		return err
+	}
+	for r := range c.Rows {
+		from := row(c, r)
+		for _, part := range to {
+			axpy(1, from[:part.Cols], row(part, r))
+			from = from[part.Cols:]
+		}
+	}
+	return nil
 }
 
 // sageTape is what a layer keeps of its forward pass.
@@ -156,74 +266,54 @@ func eachRow(run Run, n int, do func(v int)) error {
 	})
 }
 
-// forward computes a layer.
+// forward computes a layer. Its result holds until the panels of the step are reset.
 func (n *sageNet[F]) forward(k int, in sageInput[F], b *sageBlock[F], run Run) (*sageTape[F], error) {
 	l := &n.layers[k]
-	t := &sageTape[F]{in: in, block: b, out: newPanel[F](b.targets, l.width())}
+	t := &sageTape[F]{in: in, block: b, out: n.kept.panel(b.targets, l.width())}
+	t.length = n.kept.panel(b.targets, 1).Val
 	own := l.self.value.Cols
-	x, err := in.times(l.self.value, run)
-	if err != nil {
-		return nil, err
-	}
-	var near panel[F]
-	if n.aggregator == AggregateGCN {
-		if near, err = multiply(b.mean, x, run); err != nil {
+	if n.aggregator == AggregatePool {
+		x := grown(&n.brief[1], in.rows(), own)
+		if err := in.times(x, l.self.value, run); err != nil {
 			return nil, err
 		}
-		own = 0
-	} else {
-		if n.aggregator == AggregatePool {
-			near, err = t.pool(l, run)
-		} else if near, err = in.times(l.neighbour.value, run); err == nil {
-			near, err = multiply(b.mean, near, run)
-		}
+		near, err := t.pool(l, run)
 		if err != nil {
 			return nil, err
 		}
+		return t, eachRow(run, b.targets, func(v int) {
+			to := row(t.out, v)
+			copy(to, row(x, v))
+			copy(to[own:], row(near, v))
+			t.length[v] = normalise(to)
+		})
 	}
-	t.length = make([]F, b.targets)
-	return t, eachRow(run, b.targets, func(v int) {
-		to := row(t.out, v)
-		if own > 0 {
-			copy(to, row(x, b.source(v)))
+	w := n.joined(l)
+	x := grown(&n.brief[1], in.rows(), w.Cols)
+	if err := in.times(x, w, run); err != nil {
+		return nil, err
+	}
+	if n.aggregator == AggregateGCN {
+		own = 0
+	}
+	return t, parallel.Range(run.Context, run.Threads, b.targets, rowsGrain, func(_, lo, hi int) {
+		for v := lo; v < hi; v++ {
+			to := row(t.out, v)
+			copy(to, row(x, v)[:own])
+			var weight []F
+			if b.weight != nil {
+				weight = b.weight[b.ptr[v]:b.ptr[v+1]]
+			}
+			sumRows(to[own:], b.idx[b.ptr[v]:b.ptr[v+1]], weight, x, own)
+			t.length[v] = normalise(to)
 		}
-		copy(to[own:], row(near, v))
-		t.length[v] = normalise(to)
 	})
-}
-
-// source returns the source of a target.
-func (b *sageBlock[F]) source(target int) int {
-	if b.self == nil {
-		return target
-	}
-	return int(b.self[target])
-}
-
-// normalise sets a row to norm(relu(row)) and returns its length before norm. A row of zeros stays.
-func normalise[F real](x []F) F {
-	sum := 0.0
-	for j, v := range x {
-		if v > 0 {
-			sum += float64(v) * float64(v)
-		} else {
-			x[j] = 0
-		}
-	}
-	if sum == 0 {
-		return 0
-	}
-	length := F(math.Sqrt(sum))
-	for j := range x {
-		x[j] /= length
-	}
-	return length
 }
 
 // pool computes the aggregate of AggregatePool.
 func (t *sageTape[F]) pool(l *sageLayer[F], run Run) (panel[F], error) {
-	var err error
-	if t.pooled, err = t.in.times(l.pool.value, run); err != nil {
+	t.pooled = newPanel[F](t.in.rows(), l.pool.value.Cols)
+	if err := t.in.times(t.pooled, l.pool.value, run); err != nil {
 		return panel[F]{}, err
 	}
 	width := t.pooled.Cols
@@ -248,89 +338,77 @@ func (t *sageTape[F]) pool(l *sageLayer[F], run Run) (panel[F], error) {
 	return c, nil
 }
 
-// backward adds the gradients of a layer's parameters, given that of its output, and returns that
-// of its input unless the input is sparse or first.
+// backward adds the gradients of a layer's parameters, given that of its output, which it overwrites,
+// and returns that of its input unless the layer is the first.
 func (n *sageNet[F]) backward(k int, t *sageTape[F], g panel[F], run Run) (panel[F], error) {
-	l := &n.layers[k]
-	if err := eachRow(run, t.block.targets, func(v int) { unnormalise(row(g, v), row(t.out, v), t.length[v]) }); err != nil {
+	l, b := &n.layers[k], t.block
+	if err := eachRow(run, b.targets, func(v int) { unnormalise(row(g, v), row(t.out, v), t.length[v]) }); err != nil {
 		return panel[F]{}, err
 	}
-	own, sources := l.self.value.Cols, t.in.rows()
-	var to panel[F]
-	if k > 0 {
-		to = newPanel[F](sources, l.input())
-	}
-	// through takes the gradient of in·w.
-	through := func(w *sageParam[F], g panel[F]) error {
-		if err := t.in.addTransposed(w.grad, g, run); err != nil {
-			return err
-		}
-		if k > 0 {
-			blas.Product(run.Threads, to, g, false, w.value, true, 1)
-		}
-		return nil
-	}
-	if n.aggregator == AggregateGCN {
-		x, err := multiply(t.block.mean.T(), g, run)
-		if err != nil {
-			return to, err
-		}
-		return to, through(l.self, x)
-	}
-	mine, near := newPanel[F](sources, own), newPanel[F](t.block.targets, g.Cols-own)
-	part := func(v int) {
-		to := row(mine, t.block.source(v))
-		for j, x := range row(g, v)[:own] {
-			to[j] += x
-		}
-		copy(row(near, v), row(g, v)[own:])
-	}
-	if t.block.self == nil {
-		if err := eachRow(run, t.block.targets, part); err != nil {
-			return to, err
-		}
-	} else { // targets may share a source
-		for v := range t.block.targets {
-			part(v)
-		}
-	}
-	if err := through(l.self, mine); err != nil {
-		return to, err
-	}
 	if n.aggregator == AggregatePool {
-		blas.Product(run.Threads, l.neighbour.grad, t.most, true, near, false, 1)
-		most := newPanel[F](t.most.Rows, t.most.Cols)
-		blas.Product(run.Threads, most, near, false, l.neighbour.value, true, 0)
-		spread := newPanel[F](sources, t.most.Cols)
-		for i, x := range most.Val {
-			if t.most.Val[i] > 0 { // else relu has no slope
-				at := int(t.from[i])*spread.Cols + i%spread.Cols
-				spread.Val[at] += x
-				l.poolBias.grad.Val[i%spread.Cols] += x
+		return n.backwardPool(k, t, g, run)
+	}
+	own := l.self.value.Cols
+	if n.aggregator == AggregateGCN {
+		own = 0
+	}
+	back := b.transposed(run)
+	x := grown(&n.brief[1], b.sources, g.Cols) // the gradient of the products
+	if err := parallel.Range(run.Context, run.Threads, b.sources, rowsGrain, func(_, lo, hi int) {
+		for u := lo; u < hi; u++ {
+			to := row(x, u)
+			if u < b.targets {
+				copy(to, row(g, u)[:own])
+			} else {
+				clear(to[:own])
 			}
+			sumRows(to[own:], back.Idx[back.Ptr[u]:back.Ptr[u+1]], back.Val[back.Ptr[u]:back.Ptr[u+1]], g, own)
 		}
-		return to, through(l.pool, spread)
+	}); err != nil {
+		return panel[F]{}, err
 	}
-	x, err := multiply(t.block.mean.T(), near, run)
-	if err != nil {
-		return to, err
+	grads := []panel[F]{l.self.grad}
+	if n.aggregator != AggregateGCN {
+		grads = append(grads, l.neighbour.grad)
 	}
-	return to, through(l.neighbour, x)
+	if err := n.addTransposed(&t.in, x, run, grads...); err != nil || k == 0 {
+		return panel[F]{}, err
+	}
+	to := n.kept.panel(b.sources, l.input())
+	blas.Product(run.Threads, to, x, false, n.joined(l), true, 0)
+	return to, nil
 }
 
-// unnormalise replaces the gradient of y = norm(relu(x)) by that of x. length is that of relu(x).
-func unnormalise[F real](g, y []F, length F) {
-	var along F
-	for j, v := range y {
-		along += v * g[j]
+// backwardPool is backward for AggregatePool, given the gradient before norm and relu.
+func (n *sageNet[F]) backwardPool(k int, t *sageTape[F], g panel[F], run Run) (panel[F], error) {
+	l, b := &n.layers[k], t.block
+	own := l.self.value.Cols
+	mine, near := newPanel[F](b.sources, own), newPanel[F](b.targets, g.Cols-own)
+	for v := range b.targets {
+		copy(row(mine, v), row(g, v)[:own])
+		copy(row(near, v), row(g, v)[own:])
 	}
-	for j, v := range y {
-		if v > 0 {
-			g[j] = (g[j] - v*along) / length
-		} else {
-			g[j] = 0
+	blas.Product(run.Threads, l.neighbour.grad, t.most, true, near, false, 1)
+	most := newPanel[F](t.most.Rows, t.most.Cols)
+	blas.Product(run.Threads, most, near, false, l.neighbour.value, true, 0)
+	spread := newPanel[F](b.sources, t.most.Cols)
+	for i, x := range most.Val {
+		if t.most.Val[i] > 0 { // else relu has no slope
+			at := int(t.from[i])*spread.Cols + i%spread.Cols
+			spread.Val[at] += x
+			l.poolBias.grad.Val[i%spread.Cols] += x
 		}
 	}
+	if err := n.addTransposed(&t.in, mine, run, l.self.grad); err != nil {
+		return panel[F]{}, err
+	}
+	if err := n.addTransposed(&t.in, spread, run, l.pool.grad); err != nil || k == 0 {
+		return panel[F]{}, err
+	}
+	to := n.kept.panel(b.sources, l.input())
+	blas.Product(run.Threads, to, mine, false, l.self.value, true, 0)
+	blas.Product(run.Threads, to, spread, false, l.pool.value, true, 1)
+	return to, nil
 }
 
 // A sageDropout sets each item of the input of a layer to 0 with a probability and scales the
@@ -343,14 +421,14 @@ type sageDropout struct {
 }
 
 // dropOn drops items of rows of vertices with cols columns; ptr and idx are the entries of sparse
-// rows, nil for full ones. It returns the factors, nil without dropout.
-func dropOn[F real](d sageDropout, x []F, vertices []int32, cols int, ptr []int64, idx []int32, run Run) ([]F, error) {
+// rows, nil for full ones. Nil vertices are all of them. It returns the factors, nil without dropout.
+func dropOn[F real](d sageDropout, x []F, vertices []int32, rows, cols int, ptr []int64, idx []int32, run Run) ([]F, error) {
 	if d.share <= 0 {
 		return nil, nil
 	}
 	kept, factor := make([]F, len(x)), F(1/(1-d.share))
 	limit := uint32(d.share * (1 << 32))
-	return kept, parallel.Range(run.Context, run.Threads, len(vertices), 128, func(_, lo, hi int) {
+	return kept, parallel.Range(run.Context, run.Threads, rows, 128, func(_, lo, hi int) {
 		dropRows(d, x, kept, factor, limit, vertices, lo, hi, cols, ptr, idx)
 	})
 }
@@ -371,8 +449,11 @@ func dropRows[F real](d sageDropout, x, kept []F, factor F, limit uint32, vertic
 		}
 		x[i] *= kept[i]
 	}
-	for r, v := range vertices[lo:hi] {
-		r += lo
+	for r := lo; r < hi; r++ {
+		v := int32(r)
+		if vertices != nil {
+			v = vertices[r]
+		}
 		if idx == nil {
 			for c := range cols {
 				item(r*cols+c, v, c)
@@ -387,7 +468,7 @@ func dropRows[F real](d sageDropout, x, kept []F, factor F, limit uint32, vertic
 
 // classify returns the logits of embeddings.
 func (n *sageNet[F]) classify(z panel[F], run Run) panel[F] {
-	c := newPanel[F](z.Rows, n.out.value.Cols)
+	c := n.kept.panel(z.Rows, n.out.value.Cols)
 	blas.Product(run.Threads, c, z, false, n.out.value, false, 0)
 	for v := range c.Rows {
 		for j := range c.Cols {
@@ -399,32 +480,43 @@ func (n *sageNet[F]) classify(z panel[F], run Run) panel[F] {
 
 // crossEntropy returns the mean loss of logits for classes, and the number of rows whose largest
 // logit is that of the class. It replaces the logits by their gradient.
-func crossEntropy[F real](logits panel[F], class []int32) (loss float64, right int) {
-	for v, c := range class {
-		x := row(logits, v)
+func crossEntropy[F real](logits panel[F], class []int32, run Run) (loss float64, right int, err error) {
+	losses, hits := make([]float64, len(class)), make([]bool, len(class))
+	err = eachRow(run, len(class), func(v int) {
+		x, c := row(logits, v), class[v]
 		most := 0
 		for j := range x {
 			if x[j] > x[most] {
 				most = j
 			}
 		}
-		if most == int(c) {
-			right++
+		hits[v] = most == int(c)
+		top, sum, own := float64(x[most]), 0.0, float64(x[c])
+		var buffer [64]float64
+		power := buffer[:]
+		if len(x) > len(power) {
+			power = make([]float64, len(x))
 		}
-		top, sum := float64(x[most]), 0.0
-		for _, y := range x {
-			sum += math.Exp(float64(y) - top)
-		}
-		loss += math.Log(sum) + top - float64(x[c])
 		for j, y := range x {
-			p := math.Exp(float64(y)-top) / sum
+			power[j] = math.Exp(float64(y) - top)
+			sum += power[j]
+		}
+		losses[v] = math.Log(sum) + top - own
+		for j := range x {
+			p := power[j] / sum
 			if j == int(c) {
 				p--
 			}
 			x[j] = F(p / float64(len(class)))
 		}
+	})
+	for v, l := range losses {
+		loss += l
+		if hits[v] {
+			right++
+		}
 	}
-	return loss / float64(max(len(class), 1)), right
+	return loss / float64(max(len(class), 1)), right, err
 }
 
 // unclassify adds the gradients of the classifier, given that of the logits, and returns that of
@@ -436,7 +528,7 @@ func (n *sageNet[F]) unclassify(z, g panel[F], run Run) panel[F] {
 			n.bias.grad.Val[j] += x
 		}
 	}
-	to := newPanel[F](z.Rows, z.Cols)
+	to := n.kept.panel(z.Rows, z.Cols)
 	blas.Product(run.Threads, to, g, false, n.out.value, true, 0)
 	return to
 }

@@ -80,14 +80,14 @@ func (d *sageDevice) ownTrees(net *sageNet[float32], x sagePanel, in sageInputs,
 		for k := layers - 1; k > 0; k-- {
 			n := int64(targets[k])
 			s.Each(d.any("choose_own"), n, n, node, owner, d.rows.Ptr, d.rows.Idx, int64(o.Seed), int32(k), int32(o.Samples[layers-1-k]), o.Replace,
-				node.At(4*n), owner.At(4*n))
+				node.At(4*n), owner.At(4*n), device.Buffer{})
 		}
 		n := int64(targets[0])
 		chosen := node.At(4 * n)
 		if direct {
 			chosen = alloc(targets[0] * last)
 		}
-		s.Each(d.any("choose_own"), n, n, node, owner, d.rows.Ptr, d.rows.Idx, int64(o.Seed), int32(0), int32(last), o.Replace, chosen, device.Buffer{})
+		s.Each(d.any("choose_own"), n, n, node, owner, d.rows.Ptr, d.rows.Idx, int64(o.Seed), int32(0), int32(last), o.Replace, chosen, device.Buffer{}, device.Buffer{})
 		to := func(k int) device.Buffer { // of a layer, if it is the last
 			if k < layers-1 {
 				return device.Buffer{}

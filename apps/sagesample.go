@@ -7,7 +7,6 @@ import (
 
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/philox"
-	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // SAGESampling is the way in which GraphSAGE chooses neighbours of a vertex.
@@ -209,9 +208,53 @@ type sagePart struct {
 	weight []float64
 }
 
+// wholeBlock returns the block of all vertices with all neighbours, for SampleUniform. It shares the
+// lists of the graph if these are what it needs.
+func wholeBlock[F real](g *sageGraph) *sageBlock[F] {
+	b := &sageBlock[F]{targets: g.n, sources: g.n, ptr: g.ptr, idx: g.idx}
+	lonely := 0
+	for v := range g.n {
+		if g.ptr[v] == g.ptr[v+1] {
+			lonely++
+		}
+	}
+	if lonely == 0 && !g.gcn {
+		return b
+	}
+	b.ptr = make([]int64, 1, g.n+1)
+	b.idx = make([]int32, 0, len(g.idx)+lonely)
+	if g.gcn {
+		b.idx = make([]int32, 0, len(g.idx)+g.n)
+		b.weight = make([]F, 0, cap(b.idx))
+	}
+	for v := range g.n {
+		row := g.idx[g.ptr[v]:g.ptr[v+1]]
+		first := len(b.idx)
+		b.idx = append(b.idx, row...)
+		if at, found := slices.BinarySearch(row, int32(v)); (g.gcn || len(row) == 0) && !found {
+			b.idx = slices.Insert(b.idx, first+at, int32(v))
+		}
+		if g.gcn { // a vertex counts as much as a neighbour, and twice if it is its own
+			share := 1 / F(len(row)+1)
+			for _, u := range b.idx[first:] {
+				w := share
+				if int(u) == v && len(b.idx)-first == len(row) {
+					w *= 2
+				}
+				b.weight = append(b.weight, w)
+			}
+		}
+		b.ptr = append(b.ptr, int64(len(b.idx)))
+	}
+	return b
+}
+
 // blockOf returns the block of a layer for targets, nil for all vertices, and its sources, nil for
 // all vertices. The targets are the first sources.
 func blockOf[F real](g *sageGraph, targets []int32, round uint64, layer, samples int) (*sageBlock[F], []int32, error) {
+	if targets == nil && samples < 0 && g.sampling == SampleUniform {
+		return wholeBlock[F](g), nil, nil
+	}
 	count := g.n
 	if targets != nil {
 		count = len(targets)
@@ -234,28 +277,22 @@ func blockOf[F real](g *sageGraph, targets []int32, round uint64, layer, samples
 	if err != nil {
 		return nil, nil, err
 	}
-	b := &sageBlock[F]{targets: count, ptr: make([]int64, 1, count+1)}
-	var weight []F
+	b := &sageBlock[F]{targets: count, sources: g.n, ptr: make([]int64, 1, count+1)}
 	for _, part := range parts {
 		for _, k := range part.count {
 			b.ptr = append(b.ptr, b.ptr[len(b.ptr)-1]+k)
 		}
 		b.idx = append(b.idx, part.at...)
 		for _, w := range part.weight {
-			weight = append(weight, F(w))
+			b.weight = append(b.weight, F(w))
 		}
 	}
-	sources, width := []int32(nil), g.n
+	var sources []int32
 	if targets != nil {
 		sources = g.renumber(targets, b.idx)
-		width = len(sources)
-		for t := range count { // rows are ascending again
-			lo, hi := b.ptr[t], b.ptr[t+1]
-			sortPairs(b.idx[lo:hi], weight[lo:hi])
-		}
+		b.sources = len(sources)
 	}
-	b.mean, err = matrix.FromCSR(count, width, b.ptr, b.idx, weight)
-	return b, sources, err
+	return b, sources, nil
 }
 
 // ownBlock is blockOf for trees of their own: owners are the vertices whose trees the targets
@@ -277,7 +314,6 @@ func ownBlock[F real](g *sageGraph, targets, owners []int32, layer, samples int)
 	}
 	b := &sageBlock[F]{targets: len(targets), ptr: make([]int64, 1, len(targets)+1)}
 	sources, from := slices.Clone(targets), slices.Clone(owners)
-	var weight []F
 	for _, part := range parts {
 		for _, k := range part.count {
 			owner := owners[len(b.ptr)-1]
@@ -289,11 +325,11 @@ func ownBlock[F real](g *sageGraph, targets, owners []int32, layer, samples int)
 		}
 		sources = append(sources, part.at...)
 		for _, w := range part.weight {
-			weight = append(weight, F(w))
+			b.weight = append(b.weight, F(w))
 		}
 	}
-	b.mean, err = matrix.FromCSR(len(targets), len(sources), b.ptr, b.idx, weight)
-	return b, sources, from, err
+	b.sources = len(sources)
+	return b, sources, from, nil
 }
 
 // renumber replaces vertices by their places in the list of targets and the vertices that follow
@@ -320,15 +356,6 @@ func (g *sageGraph) renumber(targets, idx []int32) []int32 {
 		g.place[v] = -1
 	}
 	return sources
-}
-
-// sortPairs sorts a short row by its indices.
-func sortPairs[F real](idx []int32, val []F) {
-	for i := 1; i < len(idx); i++ {
-		for j := i; j > 0 && idx[j] < idx[j-1]; j-- {
-			idx[j], idx[j-1], val[j], val[j-1] = idx[j-1], idx[j], val[j-1], val[j]
-		}
-	}
 }
 
 // treesOf returns the blocks of all layers for targets without repeats, the first layer first, and

@@ -10,11 +10,11 @@ import (
 	"os"
 	"slices"
 
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
 	"github.com/hiveblas/hiveblas/internal/npy"
 	"github.com/hiveblas/hiveblas/internal/philox"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
@@ -102,14 +102,20 @@ func TrainGraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Sour
 	if err != nil {
 		return nil, err
 	}
-	if on != nil && !o.fuses(classes, split) {
+	if on != nil && !o.fuses() {
 		if o.Method == Fused {
-			return nil, &ParameterError{app, "the method", "fused for training without classes, by batches or samples, with AggregatePool, or of more than 128 hidden columns", "auto or pipeline"}
+			return nil, &ParameterError{app, "the method", "fused for choices by weight, degree or walks, with AggregatePool, or for more than 128 hidden columns", "auto or pipeline"}
 		}
 		on = nil
 	}
 	if on != nil {
-		return trainFused(on, g.View(), features.View(), classes, split, n, d, count, o)
+		var at *sageGraph
+		if classes == nil { // the host draws pairs
+			if at, err = newSageGraph(app, g, o.Run, o.Sampling, o.Replace, o.Seed, o.Aggregator); err != nil {
+				return nil, err
+			}
+		}
+		return trainFused(on, g.View(), features.View(), at, classes, split, n, d, count, o)
 	}
 	x, err := featuresOf(features, n)
 	if err != nil {
@@ -278,6 +284,7 @@ type sageTrainer struct {
 	entries int64     // of the graph
 	whole   sageGraph // with all neighbours, for evaluation
 	x       sageInput[float32]
+	block   *sageBlock[float32] // of whole, nil until it is needed
 	classes []int32
 	split   SAGESplit
 	net     *sageNet[float32]
@@ -344,31 +351,63 @@ func (t *sageTrainer) run() (*SAGETraining, error) {
 		}
 	}
 	res.Model = t.net.model()
+	if t.o.Trace != nil {
+		method := ops.Method("trees")
+		if t.everything(len(t.split.Train)) {
+			method = "layers"
+		}
+		t.o.Trace(ops.Trace{Op: "TrainGraphSAGE", Method: method, Work: int64(res.Epochs)})
+	}
 	return &res, nil
 }
 
 // evaluate classifies vertices with all neighbours and returns the accuracy and the mean loss.
 func (t *sageTrainer) evaluate(vertices []int) (accuracy, loss float64, err error) {
-	z, err := t.net.embedAll(&t.whole, t.x, nil, 0, t.o.Run)
+	t.net.kept.reset()
+	tapes, err := t.net.record(t.blocks(), t.x, t.o.Run, nil)
 	if err != nil {
 		return 0, 0, err
 	}
-	some, class := newPanel[float32](len(vertices), z.Cols), make([]int32, len(vertices))
+	z := tapes[len(tapes)-1].out
+	some, class := t.net.kept.panel(len(vertices), z.Cols), make([]int32, len(vertices))
 	for k, v := range vertices {
 		copy(row(some, k), row(z, v))
 		class[k] = t.classes[v]
 	}
-	loss, right := crossEntropy(t.net.classify(some, t.o.Run), class)
-	return float64(right) / float64(len(vertices)), loss, nil
+	loss, right, err := crossEntropy(t.net.classify(some, t.o.Run), class, t.o.Run)
+	return float64(right) / float64(len(vertices)), loss, err
 }
 
-// epoch trains once over the training vertices.
-func (t *sageTrainer) epoch(epoch uint64) (loss float64, right int, err error) {
+// blocks returns the blocks of all vertices with all neighbours.
+func (t *sageTrainer) blocks() []*sageBlock[float32] {
+	if t.block == nil {
+		t.block = wholeBlock[float32](&t.whole)
+	}
+	return slices.Repeat([]*sageBlock[float32]{t.block}, len(t.net.layers))
+}
+
+// everything reports whether a step for so many targets computes layers of all vertices: all
+// neighbours are taken, and the trees would be larger than the graph.
+func (t *sageTrainer) everything(targets int) bool {
+	return t.o.Samples == nil && t.graph.sampling == SampleUniform && treeSize(targets, nil, t.graph, len(t.net.layers)) >= float64(t.graph.n)
+}
+
+// order returns the training vertices in the order of an epoch.
+func (t *sageTrainer) order(epoch uint64) []int {
 	train := slices.Clone(t.split.Train)
 	for k := len(train) - 1; k > 0; k-- { // Fisher and Yates
 		x, _ := philox.Block(uint64(k), epoch|1<<62, t.o.Seed)
 		j, _ := philox.Below(x, uint64(k+1))
 		train[k], train[j] = train[j], train[k]
+	}
+	return train
+}
+
+// epoch trains once over the training vertices.
+func (t *sageTrainer) epoch(epoch uint64) (loss float64, right int, err error) {
+	train := t.split.Train
+	if t.classes == nil || t.o.Batch > 0 && t.o.Batch < len(train) || !t.everything(len(train)) {
+		train = t.order(epoch)
 	}
 	batch := t.o.Batch
 	if batch == 0 {
@@ -387,6 +426,16 @@ func (t *sageTrainer) epoch(epoch uint64) (loss float64, right int, err error) {
 	return loss, right, nil
 }
 
+// isIdentity reports whether a list is 0, 1, … n−1.
+func isIdentity(list []int32, n int) bool {
+	for k, v := range list {
+		if int(v) != k {
+			return false
+		}
+	}
+	return len(list) == n
+}
+
 // step trains on a batch.
 func (t *sageTrainer) step(batch []int, epoch uint64) (loss float64, right int, err error) {
 	step := uint64(t.state.steps)
@@ -399,24 +448,52 @@ func (t *sageTrainer) step(batch []int, epoch uint64) (loss float64, right int, 
 	} else {
 		targets, pairs = t.pairs(batch, epoch)
 	}
-	tapes, masks, err := t.net.tape(t.graph, t.x, targets, step, t.o)
+	n := t.net
+	n.kept.reset()
+	var tapes []*sageTape[float32]
+	var masks [][]float32
+	all := t.everything(len(targets))
+	if all {
+		t.x.transpose(t.o.Run) // once for all steps
+		tapes, masks, err = n.tapeOf(t.blocks(), nil, t.x, step, t.o)
+	} else {
+		tapes, masks, err = n.tape(t.graph, t.x, targets, step, t.o)
+	}
 	if err != nil {
 		return 0, 0, err
 	}
 	z := tapes[len(tapes)-1].out
+	some := all && !isIdentity(targets, t.graph.n) // rows of z, which may repeat
+	if some {
+		whole := z
+		z = n.kept.panel(len(targets), whole.Cols)
+		for k, v := range targets {
+			copy(row(z, k), row(whole, int(v)))
+		}
+	}
 	var g panel[float32]
 	if t.classes != nil {
 		class := make([]int32, len(batch))
 		for k, v := range batch {
 			class[k] = t.classes[v]
 		}
-		logits := t.net.classify(z, t.o.Run)
-		loss, right = crossEntropy(logits, class)
-		g = t.net.unclassify(z, logits, t.o.Run)
+		logits := n.classify(z, t.o.Run)
+		if loss, right, err = crossEntropy(logits, class, t.o.Run); err != nil {
+			return 0, 0, err
+		}
+		g = n.unclassify(z, logits, t.o.Run)
 	} else {
 		loss, g = alike(z, pairs)
 	}
-	if err := t.net.untape(tapes, masks, g, t.o.Run); err != nil {
+	if some {
+		part := g
+		g = n.kept.panel(t.graph.n, part.Cols)
+		clear(g.Val)
+		for k, v := range targets {
+			axpy(1, row(part, k), row(g, int(v)))
+		}
+	}
+	if err := n.untape(tapes, masks, g, t.o.Run); err != nil {
 		return 0, 0, err
 	}
 	t.state.steps++
@@ -435,27 +512,50 @@ func (n *sageNet[F]) tape(g *sageGraph, x sageInput[F], targets []int32, step ui
 	if x, err = x.only(sources); err != nil {
 		return nil, nil, err
 	}
-	tapes, masks := make([]*sageTape[F], len(n.layers)), make([][]F, len(n.layers))
-	for k := range tapes {
+	return n.tapeOf(blocks, sources, x, step, o)
+}
+
+// tapeOf computes the layers of blocks for sources, nil for all vertices, with dropout.
+func (n *sageNet[F]) tapeOf(blocks []*sageBlock[F], sources []int32, x sageInput[F], step uint64, o SAGETrainOptions) ([]*sageTape[F], [][]F, error) {
+	masks := make([][]F, len(n.layers))
+	tapes, err := n.record(blocks, x, o.Run, func(k int, x *sageInput[F]) (err error) {
 		d := sageDropout{o.Dropout, o.Seed ^ dropoutSeed, step, k}
+		if d.share <= 0 {
+			return nil
+		}
 		if x.sparse != nil {
-			own := *access.Store(x.sparse)
+			own := *x.sparse
 			own.Val = slices.Clone(own.Val)
-			x = sageInput[F]{sparse: access.FromStore(&own)}
-			masks[k], err = dropOn(d, own.Val, sources[:own.NRows], own.NCols, rowOffsets(&own.Structure), own.Idx, o.Run)
-		} else {
-			x.full.Val = slices.Clone(x.full.Val)
-			masks[k], err = dropOn(d, x.full.Val, sources[:x.full.Rows], x.full.Cols, nil, nil, o.Run)
+			x.sparse = &own
+			masks[k], err = dropOn(d, own.Val, sources, own.NRows, own.NCols, own.Ptr, own.Idx, o.Run)
+			return err
+		}
+		own := n.kept.panel(x.full.Rows, x.full.Cols)
+		copy(own.Val, x.full.Val)
+		x.full = own
+		masks[k], err = dropOn(d, own.Val, sources, own.Rows, own.Cols, nil, nil, o.Run)
+		return err
+	})
+	return tapes, masks, err
+}
+
+// record computes the layers of blocks. enter, which may be nil, changes the input of a layer.
+func (n *sageNet[F]) record(blocks []*sageBlock[F], x sageInput[F], run Run, enter func(k int, x *sageInput[F]) error) ([]*sageTape[F], error) {
+	tapes := make([]*sageTape[F], len(n.layers))
+	for k := range tapes {
+		var err error
+		if enter != nil {
+			err = enter(k, &x)
+		}
+		if err == nil {
+			tapes[k], err = n.forward(k, x, blocks[k], run)
 		}
 		if err != nil {
-			return nil, nil, err
-		}
-		if tapes[k], err = n.forward(k, x, blocks[k], o.Run); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		x = sageInput[F]{full: tapes[k].out}
 	}
-	return tapes, masks, nil
+	return tapes, nil
 }
 
 // untape adds the gradients of all layers, given that of the embeddings.

@@ -37,11 +37,9 @@ type sageTrainState struct {
 	validate, bestLoss                                              float64
 }
 
-// fuses reports whether kernels train with these settings: with classes, all training vertices and
-// all neighbours in a step.
-func (o *SAGETrainOptions) fuses(classes []int32, split SAGESplit) bool {
-	return classes != nil && o.Aggregator != AggregatePool && o.Samples == nil && o.Sampling == SampleUniform &&
-		(o.Batch == 0 || o.Batch >= len(split.Train)) && slices.Max(o.Hidden) <= 128
+// fuses reports whether kernels train with these settings.
+func (o *SAGETrainOptions) fuses() bool {
+	return o.Aggregator != AggregatePool && o.Sampling == SampleUniform && slices.Max(o.Hidden) <= 128
 }
 
 // sageFit is training on a device within a session.
@@ -69,6 +67,12 @@ type sageFit struct {
 	scratch                        [3]device.Buffer // rows of the widest layer
 	partial                        device.Buffer    // sums of pieces
 	columnCuts                     *sageCuts        // of the rows of columns
+	batch                          int              // vertices of a step
+	steps                          device.Buffer    // the number of steps, within state
+	batched                        device.Buffer    // times of the vertices of a batch
+	chosen                         device.Buffer    // of entries of back: how often they are chosen
+	trees                          *sageTrees       // steps along trees, nil for all vertices
+	uploads                        []any            // host memory of an epoch's uploads
 }
 
 // sageCounted are vertices whose loss counts.
@@ -85,7 +89,9 @@ type sageFitLayer struct {
 	in                  sagePanel
 	out                 sagePanel
 	length              device.Buffer
-	weights             int64 // place of the weights among the parameters
+	weights             int64         // place of the weights among the parameters
+	samples             int           // neighbours that a vertex chooses; 0 for all
+	list                device.Buffer // of them, of all vertices
 }
 
 func (f *sageFit) kernelOf(name string) device.Kernel { return f.s.Kernel(f.code, "hb_sage_"+name) }
@@ -93,8 +99,9 @@ func (f *sageFit) kernelOf(name string) device.Kernel { return f.s.Kernel(f.code
 // parameter returns n of a list of parameters from a place on.
 func (f *sageFit) parameter(list device.Buffer, at int64) device.Buffer { return list.At(4 * at) }
 
-// trainFused is TrainGraphSAGE on a device, all vertices in a step.
-func trainFused[T comparable](at device.Runner, a matrix.View[T], features matrix.View[float32], classes []int32, split SAGESplit, n, d, count int, o SAGETrainOptions) (*SAGETraining, error) {
+// trainFused is TrainGraphSAGE on a device. graph is the host's, from which it draws pairs; nil with
+// classes.
+func trainFused[T comparable](at device.Runner, a matrix.View[T], features matrix.View[float32], graph *sageGraph, classes []int32, split SAGESplit, n, d, count int, o SAGETrainOptions) (*SAGETraining, error) {
 	g, err := access.Operand(a, at)
 	if err != nil {
 		return nil, err
@@ -103,7 +110,10 @@ func trainFused[T comparable](at device.Runner, a matrix.View[T], features matri
 	if err != nil {
 		return nil, err
 	}
-	t := &sageTrainer{o: o, graph: &sageGraph{n: n}, entries: a.NVals(), classes: classes, split: split}
+	if graph == nil {
+		graph = &sageGraph{n: n}
+	}
+	t := &sageTrainer{o: o, graph: graph, entries: a.NVals(), classes: classes, split: split}
 	t.net = newNet[float32](o.Aggregator, d, o.Hidden, count, o.Seed)
 	t.best = t.net.values()
 	t.state.Validate, t.state.bestLoss = math.NaN(), math.Inf(1)
@@ -111,17 +121,19 @@ func trainFused[T comparable](at device.Runner, a matrix.View[T], features matri
 		return nil, err
 	}
 	dense := features.NVals()*4 > int64(n)*int64(d)
+	method := ""
 	err = at.Run(o.call("TrainGraphSAGE"), func(s *device.Session) {
 		g.Pattern = true
 		f := &sageFit{sageDevice: newSageDevice(s, device.Float32, g, n), t: t, classes: count}
 		f.prepare(x, d, dense)
+		method = f.method()
 		f.run()
 	})
 	if err != nil {
 		return nil, err
 	}
 	if o.Trace != nil {
-		o.Trace(ops.Trace{Op: "TrainGraphSAGE", Method: "layers", Place: at.String(), Work: int64(t.state.Epochs)})
+		o.Trace(ops.Trace{Op: "TrainGraphSAGE", Method: ops.Method(method), Place: at.String(), Work: int64(t.state.Epochs)})
 	}
 	res := t.state.SAGETraining
 	res.Model = t.net.model()
@@ -151,15 +163,24 @@ func (f *sageFit) prepare(x device.Operand, d int, dense bool) {
 	if !dense {
 		rows = d
 	}
-	for _, l := range t.net.layers {
+	f.batch = len(t.split.Train)
+	if t.o.Batch > 0 {
+		f.batch = min(f.batch, t.o.Batch)
+	}
+	along := f.alongTrees(dense)
+	drops := t.o.Dropout > 0 && !along
+	for k, l := range t.net.layers {
 		to := sageFitLayer{own: l.self.value.Cols, rows: rows, weights: f.count}
+		if to.samples = max(samplesOf(t.o.Samples, len(t.net.layers)-1-k), 0); to.samples > 0 && !along {
+			to.list = s.Alloc(4 * max(n*int64(to.samples), 1))
+		}
 		to.at = f.padded(to.own)
 		if to.step = to.at; !gcn {
 			to.near = l.neighbour.value.Cols
 			to.step += f.padded(to.near)
 		}
 		to.in = in
-		if t.o.Dropout > 0 {
+		if drops {
 			if to.in.sparse.Ptr.Addr != 0 {
 				f.dropped = [2]device.Buffer{s.Alloc(4 * max(in.sparse.Entries, 1)), s.Alloc(4 * max(in.sparse.Entries, 1))}
 				to.in.sparse.Val = f.dropped[0]
@@ -175,7 +196,7 @@ func (f *sageFit) prepare(x device.Operand, d int, dense bool) {
 		f.layers = append(f.layers, to)
 		rows, in = to.step, to.out
 	}
-	f.count += int64(rows)*int64(f.classes) + int64(f.classes)
+	f.count += int64(rows)*int64(f.classes) + int64(f.classes) // 0 without classes
 	pieces := int64(1)
 	for _, l := range f.layers {
 		f.widest = max(f.widest, l.step)
@@ -202,9 +223,45 @@ func (f *sageFit) prepare(x device.Operand, d int, dense bool) {
 	f.logits, f.slope = s.Alloc(4*cells), s.Alloc(4*cells)
 	f.ones = f.floats(slices.Repeat([]float32{1}, max(f.n, 1)))
 	f.class = s.Ints(t.classes)
-	f.train, f.valid = f.counted(t.split.Train), f.counted(t.split.Validate)
+	f.train, f.valid = f.counted(t.split.Train), f.counted(f.validated())
 	f.history = s.Zeros(8 * 4 * int64(t.o.Epochs+1))
 	f.put(t.state)
+	if t.o.Samples != nil && !along {
+		f.chosen = s.Alloc(4 * max(f.back.Entries, 1))
+	}
+	f.batched = s.Alloc(4 * max(n, 1))
+	if along {
+		f.trees = f.newTrees()
+	}
+}
+
+// validated returns the vertices that validate; none without classes.
+func (f *sageFit) validated() []int {
+	if f.t.classes == nil {
+		return nil
+	}
+	return f.t.split.Validate
+}
+
+// once reports whether an epoch is a step of all training vertices and of all vertices' layers, whose
+// kernels depend on the state alone.
+func (f *sageFit) once() bool {
+	return f.trees == nil && f.t.classes != nil && f.batch == len(f.t.split.Train)
+}
+
+// method names what steps compute.
+func (f *sageFit) method() string {
+	method := "layers"
+	switch {
+	case f.trees != nil:
+		method = "trees"
+	case f.t.o.Samples != nil:
+		method = "layers of samples"
+	}
+	if f.t.classes == nil {
+		method += ", pairs drawn on the host"
+	}
+	return method
 }
 
 // counted uploads how often vertices stand in a list.
@@ -223,6 +280,7 @@ func (f *sageFit) put(s sageState) {
 	state := sageTrainState{epochs: int64(s.Epochs), steps: s.steps, best: int64(s.Best), limit: int64(f.t.o.Epochs), patience: int64(f.t.o.Patience),
 		validate: s.Validate, bestLoss: s.bestLoss}
 	f.state = f.s.Upload(unsafe.Pointer(&state), int64(unsafe.Sizeof(state)))
+	f.steps = f.state.At(int64(unsafe.Offsetof(state.steps)))
 	f.s.Sync()
 }
 
@@ -261,6 +319,9 @@ func (f *sageFit) each(do func(p *sageParam[float32], i int, at int64)) {
 		}
 		before = l
 	}
+	if net.out == nil {
+		return
+	}
 	at := before.weights + int64(before.rows)*int64(before.step)
 	spread(net.out, at, 0, f.classes, before)
 	spread(net.bias, at+int64(before.step)*int64(f.classes), 0, f.classes, nil)
@@ -274,6 +335,7 @@ func (f *sageFit) run() {
 	if t.state.Epochs < t.o.Epochs && t.state.Epochs-t.state.Best < t.o.Patience {
 		look := 1 // epochs without a look
 		switch {
+		case !f.once():
 		case t.o.Each != nil || t.o.Checkpoint != "":
 		case f.rows.Entries+int64(f.n)*int64(f.widest) < sageSmall:
 			f.epoch() // loads what a capture must not
@@ -286,9 +348,14 @@ func (f *sageFit) run() {
 		}
 		for numbers[0] == 0 && s.Err() == nil {
 			for range min(look, t.o.Epochs-t.state.Epochs) {
-				f.epoch()
+				if f.once() {
+					f.epoch()
+				} else {
+					f.batches()
+				}
 			}
 			f.report(t.state.Epochs)
+			f.uploads = f.uploads[:0]
 			s.Check()
 		}
 	}
@@ -296,14 +363,14 @@ func (f *sageFit) run() {
 		return
 	}
 	f.fetch()
-	if len(t.split.Validate) > 0 && t.best != nil {
+	if len(f.validated()) > 0 && t.best != nil {
 		s.Copy(f.value, f.best, 4*f.count)
 		for _, p := range t.net.all {
 			copy(p.value.Val, t.best[p.name])
 		}
 	}
 	t.state.Test = math.NaN()
-	if len(t.split.Test) > 0 {
+	if t.classes != nil && len(t.split.Test) > 0 {
 		test := f.counted(t.split.Test)
 		f.evaluate(test)
 		sums := make([]float64, 2*f.blocks())
@@ -323,7 +390,7 @@ func (f *sageFit) fetch() {
 	f.unpack(f.value, func(p *sageParam[float32]) []float32 { return p.value.Val })
 	f.unpack(f.first, func(p *sageParam[float32]) []float32 { return p.first.Val })
 	f.unpack(f.next, func(p *sageParam[float32]) []float32 { return p.next.Val })
-	if len(t.split.Validate) == 0 {
+	if len(f.validated()) == 0 {
 		t.best = nil
 		return
 	}
@@ -367,7 +434,7 @@ func (f *sageFit) report(before int) {
 	}
 	for k, r := range rows {
 		p := SAGEProgress{Epoch: before + k + 1, Loss: r[0], Accuracy: r[1] / float64(len(t.split.Train)), Validate: math.NaN()}
-		if len(t.split.Validate) > 0 {
+		if len(f.validated()) > 0 {
 			p.Validate = r[2]
 		}
 		if err := t.o.Each(p); err != nil {
@@ -377,25 +444,37 @@ func (f *sageFit) report(before int) {
 	}
 }
 
-// epoch queues an epoch.
+// epoch queues an epoch of one step.
 func (f *sageFit) epoch() {
 	f.forward(true)
-	f.loss(f.train, f.slope)
-	f.backward()
+	f.logitsOf()
+	f.loss(f.train, f.slope, false)
+	f.backward(true)
+	f.move()
+	f.track(true)
+}
+
+// move queues Adam.
+func (f *sageFit) move() {
 	decay, rate := f.t.o.Decay, f.t.o.Rate
 	f.s.Each(f.kernelOf("adam"), f.count, f.count, f.value, f.grad, f.first, f.next, rate, decay, f.state)
+}
+
+// track queues the validation and the end of an epoch, and with once of its only step.
+func (f *sageFit) track(once bool) {
 	if f.valid.total > 0 {
 		f.evaluate(f.valid)
 	}
 	f.s.Blocks(f.kernelOf("track"), 1, 32, f.state, f.train.sums, float64(f.train.total), f.valid.sums, float64(f.valid.total), int32(f.blocks()),
-		f.history, f.done)
+		once, f.history, f.done)
 	f.s.Each(f.kernelOf("keep"), f.count, f.count, f.value, f.best, f.state)
 }
 
 // evaluate queues the loss of vertices without dropout.
 func (f *sageFit) evaluate(c sageCounted) {
 	f.forward(false)
-	f.loss(c, device.Buffer{})
+	f.logitsOf()
+	f.loss(c, device.Buffer{}, false)
 }
 
 // dropArgs are the arguments of dropout of the input of a layer.
@@ -417,9 +496,19 @@ func (f *sageFit) piecesInto(c *sageChoices, x device.Buffer, step, columns int,
 	return f.partial
 }
 
-// forward queues the layers and the logits.
+// draw queues the choices of a layer of all vertices.
+func (f *sageFit) draw(k int) {
+	l, n := &f.layers[k], int64(f.n)
+	args := []any{int32(f.n), f.rows.Ptr, f.rows.Idx, int64(f.t.o.Seed), f.steps, int32(k), int32(l.samples), l.list}
+	if f.t.o.Replace {
+		f.s.Each(f.any("choose_again"), n*int64((l.samples+1)/2), args...)
+	} else {
+		f.s.Each(f.any("choose"), n, args...)
+	}
+}
+
+// forward queues the layers of all vertices.
 func (f *sageFit) forward(training bool) {
-	s := f.s
 	gcn := f.t.o.Aggregator == AggregateGCN
 	for k := range f.layers {
 		l := &f.layers[k]
@@ -444,17 +533,26 @@ func (f *sageFit) forward(training bool) {
 		if !gcn {
 			near, mine = p.At(4*int64(l.at)), p
 		}
-		partial := f.piecesInto(&f.choices, near, l.step, columns, sageMean)
+		c := &f.choices
+		if training && l.samples > 0 {
+			f.draw(k)
+			c = &sageChoices{list: l.list, samples: l.samples}
+		}
+		partial := f.piecesInto(c, near, l.step, columns, sageMean)
 		var first device.Buffer
 		if partial.Addr != 0 {
 			first = f.choices.cuts.first
 		}
 		lanes := max(f.lanes(columns), 2)
-		f.launch(f.kernel("layer", columns), int64(f.n), lanes, columns, int64(f.n), f.choices.ptr, f.choices.list, int32(0), mine, int64(l.step),
+		f.launch(f.kernel("layer", columns), int64(f.n), lanes, columns, int64(f.n), c.ptr, c.list, int32(c.samples), mine, int64(l.step),
 			near, int64(l.step), int32(columns), first, partial, int32(l.own), l.out.at, device.Buffer{}, int64(l.step), l.length, device.Buffer{}, device.Buffer{})
 	}
+}
+
+// logitsOf queues the logits of all vertices.
+func (f *sageFit) logitsOf() {
 	last := &f.layers[len(f.layers)-1]
-	s.Gemm(device.Gemm{M: f.n, N: f.classes, K: last.step, A: last.out.at, B: f.parameter(f.value, f.outAt()), C: f.logits,
+	f.s.Gemm(device.Gemm{M: f.n, N: f.classes, K: last.step, A: last.out.at, B: f.parameter(f.value, f.outAt()), C: f.logits,
 		StepA: last.step, StepB: f.classes, StepC: f.classes})
 }
 
@@ -487,50 +585,69 @@ func (f *sageFit) drop(k int, in sagePanel) {
 // blocks is the number of blocks of the loss.
 func (f *sageFit) blocks() int { return max(1, min((f.n+graphBlock-1)/graphBlock, sageTrainBlocks)) }
 
-// loss queues the loss of vertices by the logits.
-func (f *sageFit) loss(c sageCounted, slope device.Buffer) {
+// loss queues the loss of vertices by the logits, which is added to that of steps before with more.
+func (f *sageFit) loss(c sageCounted, slope device.Buffer, more bool) {
 	bias := f.parameter(f.value, f.count-int64(f.classes))
-	f.s.Blocks(f.kernelOf("loss"), int64(f.blocks()), graphBlock, int64(f.n), int32(f.classes), f.logits, bias, f.class, c.times, float64(c.total), slope, c.sums)
+	f.s.Blocks(f.kernelOf("loss"), int64(f.blocks()), graphBlock, int64(f.n), int32(f.classes), f.logits, bias, f.class, device.Buffer{}, c.times,
+		float64(c.total), slope, more, c.sums)
 }
 
-// backward queues the gradients of all parameters.
-func (f *sageFit) backward() {
-	s, gcn := f.s, f.t.o.Aggregator == AggregateGCN
-	last := &f.layers[len(f.layers)-1]
-	out := f.outAt()
-	s.Gemm(device.Gemm{M: last.step, N: f.classes, K: f.n, A: last.out.at, B: f.slope, C: f.parameter(f.grad, out), TransA: true,
+// unclassify queues the gradients of the classifier and that of rows of embeddings z, to g.
+func (f *sageFit) unclassify(rows int, z, g device.Buffer) {
+	s, out, last := f.s, f.outAt(), &f.layers[len(f.layers)-1]
+	s.Gemm(device.Gemm{M: last.step, N: f.classes, K: rows, A: z, B: f.slope, C: f.parameter(f.grad, out), TransA: true,
 		StepA: last.step, StepB: f.classes, StepC: f.classes})
-	s.Gemm(device.Gemm{M: 1, N: f.classes, K: f.n, A: f.ones, B: f.slope, C: f.parameter(f.grad, f.count-int64(f.classes)),
-		StepA: max(f.n, 1), StepB: f.classes, StepC: f.classes})
-	g := f.scratch[0]
-	s.Gemm(device.Gemm{M: f.n, N: last.step, K: f.classes, A: f.slope, B: f.parameter(f.value, out), C: g, TransB: true,
+	s.Gemm(device.Gemm{M: 1, N: f.classes, K: rows, A: f.ones, B: f.slope, C: f.parameter(f.grad, f.count-int64(f.classes)),
+		StepA: max(rows, 1), StepB: f.classes, StepC: f.classes})
+	s.Gemm(device.Gemm{M: rows, N: last.step, K: f.classes, A: f.slope, B: f.parameter(f.value, out), C: g, TransB: true,
 		StepA: f.classes, StepB: f.classes, StepC: last.step})
+}
+
+// lanesOf returns the threads that share a row of floats.
+func lanesOf(step int) int {
+	lanes := 1
+	for lanes < 32 && lanes*4 < step {
+		lanes *= 2
+	}
+	return lanes
+}
+
+// backward queues the gradients of all parameters. With classified the slope of the logits is given,
+// and else the gradient of the embeddings, in scratch.
+func (f *sageFit) backward(classified bool) {
+	s, gcn := f.s, f.t.o.Aggregator == AggregateGCN
+	g := f.scratch[0]
+	if classified {
+		f.unclassify(f.n, f.layers[len(f.layers)-1].out.at, g)
+	}
 	for k := len(f.layers) - 1; k >= 0; k-- {
 		l := &f.layers[k]
 		mine, others := f.scratch[1], f.scratch[2]
-		lanes := 1
-		for lanes < 32 && lanes*4 < l.step {
-			lanes *= 2
-		}
+		lanes := lanesOf(l.step)
 		more := f.dropArgs(k + 1)
 		if k == len(f.layers)-1 {
 			more[2] = uint32(0)
 		}
 		per := int64(graphBlock / lanes)
 		s.Blocks(f.kernelOf("unnorm"), (int64(f.n)+per-1)/per, graphBlock, append([]any{int64(f.n), int32(l.own), int32(l.near), int32(l.at), int32(l.step), int32(lanes), g,
-			l.out.at, l.length, f.rows.Ptr, gcn, mine, int64(l.step), others}, more...)...)
+			l.out.at, l.length, f.rows.Ptr, gcn, mine, int64(l.step), others}, append(more, f.samplesArg(l))...)...)
 		back := sageChoices{ptr: f.back.Ptr, list: f.back.Idx, cuts: f.cuts}
+		if l.samples > 0 {
+			warps := (int64(f.n) + graphBlock/32 - 1) / (graphBlock / 32)
+			s.Blocks(f.kernelOf("chosen"), warps, graphBlock, int64(f.n), f.back.Ptr, f.back.Idx, l.list, int32(l.samples), f.chosen)
+			back.val = f.chosen
+		}
 		columns, to := l.step-l.at, mine.At(4*int64(l.at))
 		self := sageOthers
 		switch {
 		case gcn:
 			columns, to, self = l.step, mine, sageSelf
-		case f.even:
+		case f.even && l.samples == 0:
 			self = sageLonely
 		}
 		partial := f.piecesInto(&back, others, columns, columns, sageSum)
 		f.gather(&back, 0, int64(f.n), others, columns, columns, sageSum, self, partial, to, device.Buffer{}, l.step)
-		if !gcn && !f.even {
+		if !gcn && self == sageOthers {
 			s.Each(f.kernelOf("lonely"), int64(f.n)*int64(columns), int64(f.n), f.rows.Ptr, int32(columns), others, to, int64(l.step))
 		}
 		grad := f.parameter(f.grad, l.weights)

@@ -745,3 +745,35 @@ func FuzzReadScores(f *testing.F) {
 		}
 	})
 }
+
+// Greedy walks up a slope reach their last two vertices, or a dead end, after any number of steps.
+func TestGraphSearchSlopesOnDevice(t *testing.T) {
+	d := realOrEmulated(t)
+	slope, ranks := blank(120), make([]float64, 120)
+	for v := range 119 {
+		if v != 59 { // the end of the first slope
+			slope.edges = append(slope.edges, edge{v, v + 1, 1})
+		}
+	}
+	slope.edges = append(slope.edges, edge{119, 118, 1})
+	for v := range ranks {
+		ranks[v] = float64(v)
+	}
+	host, there := build[float64](t, slope, matrix.CSR), build[float64](t, slope, matrix.CSR)
+	if err := there.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	for _, length := range []int{1, 2, 7, 8, 9, 16, 20, 61, 64, 128} {
+		o := SearchOptions{Rule: SearchGreedy, Length: length, Paths: true}
+		want := must[*SearchResult](t)(GraphSearch(host, vectorScores(t, ranks), nil, o))
+		o.Method = Fused
+		got := must[*SearchResult](t)(GraphSearch(there, vectorScores(t, ranks), nil, o))
+		if err := got.Paths.Fetch(); err != nil || !got.Paths.Equal(want.Paths) {
+			t.Errorf("length %d: other paths than on the host (%v)", length, err)
+		}
+		got.Paths, want.Paths = nil, nil
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("length %d: %+v, want %+v", length, got, want)
+		}
+	}
+}

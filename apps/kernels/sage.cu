@@ -104,7 +104,7 @@ enum { HB_SAGE_SUM, HB_SAGE_MEAN, HB_SAGE_MAX };
 enum { HB_SAGE_LONELY, HB_SAGE_SELF, HB_SAGE_OTHERS };
 
 // hb_sage_scan adds list[begin], list[begin + stride], … below end to sum, times val if that is not
-// null, and returns their number.
+// null, and returns their number. It skips entries of val that are 0.
 HB_DEVICE hb_i32 hb_sage_scan(hb_i64 begin, hb_i64 end, hb_i32 stride, const hb_i32 *list, const float *val, const hb_item *x,
 	hb_i64 step, bool inside, hb_i32 how, float *sum) {
 	hb_i32 count = 0;
@@ -112,6 +112,11 @@ HB_DEVICE hb_i32 hb_sage_scan(hb_i64 begin, hb_i64 end, hb_i32 stride, const hb_
 		hb_i32 u[HB_SAGE_UNROLL];
 #pragma unroll
 		for (int j = 0; j < HB_SAGE_UNROLL; j++) u[j] = p + j * stride < end ? list[p + j * stride] : -1;
+		if (val) {
+#pragma unroll
+			for (int j = 0; j < HB_SAGE_UNROLL; j++)
+				if (u[j] >= 0 && val[p + j * stride] == 0) u[j] = -1;
+		}
 		hb_items w[HB_SAGE_UNROLL];
 #pragma unroll
 		for (int j = 0; j < HB_SAGE_UNROLL; j++)
@@ -334,8 +339,11 @@ HB_DEVICE hb_u64 hb_sage_draw(hb_i64 v, hb_i32 k, hb_i64 seed, hb_i64 round, hb_
 }
 
 // hb_sage_choose draws samples neighbours of each vertex, without repeats: the choices of
-// sageGraph.choose, in the order of the draws. at has samples places a vertex, −1 after the last.
-HB_KERNEL hb_sage_choose(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i64 seed, hb_i64 round, hb_i32 layer, hb_i32 samples, hb_i32 *at) {
+// sageGraph.choose, in the order of the draws. at has samples places a vertex, −1 after the last. The
+// round is *rounds if rounds is not null, and else 0.
+HB_KERNEL hb_sage_choose(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i64 seed, const hb_i64 *rounds, hb_i32 layer, hb_i32 samples,
+	hb_i32 *at) {
+	const hb_i64 round = rounds ? *rounds : 0;
 	HB_EACH(v, n) {
 		const hb_i64 begin = ptr[v], length = ptr[v + 1] - begin;
 		hb_i32 *mine = at + v * samples;
@@ -357,8 +365,9 @@ HB_KERNEL hb_sage_choose(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i64 
 }
 
 // hb_sage_choose_again is hb_sage_choose with replacement.
-HB_KERNEL hb_sage_choose_again(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i64 seed, hb_i64 round, hb_i32 layer, hb_i32 samples,
-	hb_i32 *at) {
+HB_KERNEL hb_sage_choose_again(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i64 seed, const hb_i64 *rounds, hb_i32 layer,
+	hb_i32 samples, hb_i32 *at) {
+	const hb_i64 round = rounds ? *rounds : 0;
 	const hb_i32 pairs = (samples + 1) / 2;
 	HB_EACH(item, (hb_i64)n * pairs) {
 		const hb_i64 v = item / pairs, begin = ptr[v], length = ptr[v + 1] - begin;
@@ -373,11 +382,13 @@ HB_KERNEL hb_sage_choose_again(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, h
 
 // hb_sage_choose_own draws samples neighbours for each of count vertices of trees of their own:
 // node[i], of the tree of owner[i], −1 for none. The choices of sageGraph.choose in the round
-// owner + 1, with again with replacement; at as above, and at_owner has their trees.
+// owner + 1, with again with replacement; at as above, and at_owner has their trees. With a null
+// owner the round of all is *rounds.
 HB_KERNEL hb_sage_choose_own(hb_i64 count, const hb_i32 *node, const hb_i32 *owner, const hb_i64 *ptr, const hb_i32 *idx, hb_i64 seed,
-	hb_i32 layer, hb_i32 samples, hb_i32 again, hb_i32 *at, hb_i32 *at_owner) {
+	hb_i32 layer, hb_i32 samples, hb_i32 again, hb_i32 *at, hb_i32 *at_owner, const hb_i64 *rounds) {
 	HB_EACH(i, count) {
-		const hb_i32 v = node[i], tree = owner[i];
+		const hb_i32 v = node[i], tree = owner ? owner[i] : 0;
+		const hb_u64 round = owner ? (hb_u64)(tree + 1) : (hb_u64)*rounds;
 		hb_i32 *mine = at + i * samples;
 		for (hb_i32 k = 0; at_owner && k < samples; k++) at_owner[i * samples + k] = tree;
 		const hb_i64 begin = v < 0 ? 0 : ptr[v], length = v < 0 ? 0 : ptr[v + 1] - begin;
@@ -387,7 +398,7 @@ HB_KERNEL hb_sage_choose_own(hb_i64 count, const hb_i32 *node, const hb_i32 *own
 		}
 		hb_u64 even = 0, odd = 0;
 		for (hb_i32 k = 0; k < samples; k++) {
-			if (k % 2 == 0) hb_philox((hb_u64)v | (hb_u64)layer << 32, (hb_u64)(k >> 1) | (hb_u64)(tree + 1) << 32, (hb_u64)seed, even, odd);
+			if (k % 2 == 0) hb_philox((hb_u64)v | (hb_u64)layer << 32, (hb_u64)(k >> 1) | round << 32, (hb_u64)seed, even, odd);
 			const hb_u64 x = k % 2 ? odd : even;
 			if (again) {
 				mine[k] = (hb_i32)__umul64hi(x, (hb_u64)length);

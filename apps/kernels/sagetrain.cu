@@ -10,8 +10,14 @@
 // hb_sage_unnorm       lanes threads a row: the gradient before norm and relu, its part of neighbours
 //                      divided by their number
 // hb_sage_lonely       a thread an item: vertices without neighbours are their own
+// hb_sage_chosen       a warp a row of the transposed graph: how often a vertex chose its neighbour
+// hb_sage_inputs       lanes threads a target of a tree: its row, and the mean of its choices' rows
+// hb_sage_spread       a thread 4 items: gradients of targets and means, given to the rows of a tree
+// hb_sage_mark         a thread a vertex of a batch: counts it
 // hb_sage_loss         a thread a vertex: cross entropy and its gradient
+// hb_sage_alike        a warp a pair: the loss of pairs of rows and its slope
 // hb_sage_adam         a thread a parameter
+// hb_sage_stepped      one thread: ends a step that does not end an epoch
 // hb_sage_track        one block: the figures of an epoch, and whether training goes on
 // hb_sage_keep         a thread a parameter: copies the parameters of the best epoch
 //
@@ -90,11 +96,13 @@ HB_KERNEL hb_sage_drop_list(hb_i64 rows, const hb_i64 *ptr, const hb_i32 *idx, c
 }
 
 // hb_sage_unnorm takes the gradient g of the rows y = norm(relu(x)), or of y after dropout with a
-// limit above 0, and writes that of x: the own part to mine, the other to others, which may be mine's
-// columns behind with GCN, where own is all.
+// limit above 0, and writes that of x: the own part to mine, the other to others, where GCN has all.
+// The other part is divided by the number of a vertex's neighbours, of which ptr has the offsets:
+// all, or with samples above 0 so many at most, or with samples below 0 −samples with replacement. A
+// null ptr divides by 1.
 HB_KERNEL hb_sage_unnorm(hb_i64 rows, hb_i32 own, hb_i32 near, hb_i32 at, hb_i32 step, hb_i32 lanes, const float *g, const float *y,
 	const float *length, const hb_i64 *ptr, hb_i32 gcn, float *mine, hb_i64 mine_step, float *others, hb_i64 seed, hb_i32 layer,
-	hb_u32 limit, float factor, const hb_sage_state *state) {
+	hb_u32 limit, float factor, const hb_sage_state *state, hb_i32 samples) {
 	const hb_sage_parts p = {own, near, at, step};
 	const hb_i32 lane = threadIdx.x % lanes;
 	const hb_i64 groups = (hb_i64)gridDim.x * (HB_GRAPH_BLOCK / lanes), steps = state->steps;
@@ -102,8 +110,10 @@ HB_KERNEL hb_sage_unnorm(hb_i64 rows, hb_i32 own, hb_i32 near, hb_i32 at, hb_i32
 	for (hb_i64 v = ((hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x) / lanes; v - v % together < rows; v += groups) {
 		float along = 0;
 		for (hb_i32 turn = 0; turn < 2; turn++) {
-			const hb_i64 degree = turn && v < rows ? ptr[v + 1] - ptr[v] : 0;
-			const float share = turn ? 1 / (float)(gcn ? degree + 1 : degree > 0 ? degree : 1) : 0;
+			hb_i64 degree = turn && ptr && v < rows ? ptr[v + 1] - ptr[v] : 0;
+			if (samples > 0 && degree > samples) degree = samples;
+			if (samples < 0 && degree > 0) degree = -samples;
+			const float share = ptr ? 1 / (float)(gcn ? degree + 1 : degree > 0 ? degree : 1) : 1;
 			const float inverse = turn && v < rows && length[v] > 0 ? 1 / length[v] : 0;
 			for (hb_i32 c = lane * 4; v < rows && c < step; c += lanes * 4) {
 				hb_floats d = *(const hb_floats *)(g + v * step + c);
@@ -139,14 +149,140 @@ HB_KERNEL hb_sage_lonely(hb_i64 rows, const hb_i64 *ptr, hb_i32 columns, const f
 	}
 }
 
-// hb_sage_loss computes the loss of the vertices that count, times[v] times of total, from logits
-// without bias. grad may be null. A block writes its loss and its number of right vertices to sums.
-HB_KERNEL hb_sage_loss(hb_i64 rows, hb_i32 classes, const float *logits, const float *bias, const hb_i32 *class_of, const hb_u32 *times,
-	double total, float *grad, double *sums) {
+// hb_sage_chosen writes for each entry of the transposed graph, row u and column v, how often u is
+// among the samples choices of v in list.
+HB_KERNEL hb_sage_chosen(hb_i64 rows, const hb_i64 *ptr, const hb_i32 *idx, const hb_i32 *list, hb_i32 samples, float *times) {
+	for (hb_i64 u = ((hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x) / HB_WARP; u < rows; u += (hb_i64)gridDim.x * HB_GRAPH_WARPS) {
+		for (hb_i64 p = ptr[u] + HB_LANE; p < ptr[u + 1]; p += HB_WARP) {
+			const hb_i32 *of = list + (hb_i64)idx[p] * samples;
+			hb_i32 count = 0;
+			for (hb_i32 k = 0; k < samples; k++) count += of[k] == (hb_i32)u;
+			times[p] = (float)count;
+		}
+	}
+}
+
+// hb_sage_inputs computes the inputs of a layer of trees: of target i, of rows targets, row i of own,
+// and in mean the mean over row rows + i·samples + j, j < samples, with gcn and the target itself; both
+// after dropout. node has the vertex of each row, −1 for none. A row of x is that of the vertex if
+// indexed, and else row r is row r. mine may be null. inverse has 1 over the number of rows of a mean.
+HB_KERNEL hb_sage_inputs(hb_i64 rows, hb_i32 samples, const hb_i32 *node, hb_i32 indexed, hb_i32 gcn, hb_i32 lanes, const float *x,
+	hb_i32 own, hb_i32 near, hb_i32 at, hb_i32 step, float *mine, float *mean, float *inverse, hb_i64 seed, hb_i32 layer, hb_u32 limit,
+	float factor, const hb_sage_state *state) {
+	const hb_sage_parts parts = {own, near, at, step};
+	const hb_i32 lane = threadIdx.x % lanes;
+	const hb_i64 groups = (hb_i64)gridDim.x * (HB_GRAPH_BLOCK / lanes), steps = state->steps;
+	for (hb_i64 i = ((hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x) / lanes; i < rows; i += groups) {
+		const hb_i32 *choice = node + rows + i * samples;
+		hb_i32 count = gcn && node[i] >= 0;
+		for (hb_i32 j = 0; j < samples; j++) count += choice[j] >= 0;
+		const float share = count > 0 ? 1 / (float)count : 0;
+		if (lane == 0) inverse[i] = share;
+		for (hb_i32 c = lane * 4; c < step; c += lanes * 4) {
+			float sum[4] = {0, 0, 0, 0};
+			for (hb_i32 j = -1; j < samples; j++) {
+				const hb_i32 v = j < 0 ? node[i] : choice[j];
+				float y[4] = {0, 0, 0, 0};
+				if (v >= 0) {
+					const hb_i64 r = indexed ? (hb_i64)v : j < 0 ? i : rows + i * samples + j;
+					const hb_floats w = *(const hb_floats *)(x + r * step + c);
+					float f[4] = {1, 1, 1, 1};
+					if (limit) hb_sage_factors(v, c, parts, seed, steps, layer, limit, factor, f);
+#pragma unroll
+					for (int k = 0; k < 4; k++) y[k] = w.x[k] * f[k];
+				}
+				if (j < 0 && mine) {
+					const hb_floats w = {{y[0], y[1], y[2], y[3]}};
+					*(hb_floats *)(mine + i * step + c) = w;
+				}
+				if (j < 0 && !gcn) continue;
+#pragma unroll
+				for (int k = 0; k < 4; k++) sum[k] += y[k];
+			}
+			const hb_floats w = {{sum[0] * share, sum[1] * share, sum[2] * share, sum[3] * share}};
+			*(hb_floats *)(mean + i * step + c) = w;
+		}
+	}
+}
+
+// hb_sage_spread is the transposed hb_sage_inputs: it writes the gradient g of all rows of a layer of
+// trees, given those of mine, null with gcn, and of mean.
+HB_KERNEL hb_sage_spread(hb_i64 rows, hb_i32 samples, const hb_i32 *node, const float *mine, const float *mean, const float *inverse,
+	hb_i32 own, hb_i32 near, hb_i32 at, hb_i32 step, float *g, hb_i64 seed, hb_i32 layer, hb_u32 limit, float factor,
+	const hb_sage_state *state) {
+	const hb_sage_parts parts = {own, near, at, step};
+	const hb_i32 quads = step / 4;
+	const hb_i64 steps = state->steps;
+	HB_EACH(item, rows * (1 + samples) * quads) {
+		const hb_i64 r = item / quads, i = r < rows ? r : (r - rows) / samples;
+		const hb_i32 c = (hb_i32)(item % quads) * 4, v = node[r];
+		hb_floats y = {{0, 0, 0, 0}};
+		if (v >= 0) {
+			const bool plain = r < rows && mine;
+			y = *(const hb_floats *)((plain ? mine : mean) + i * step + c);
+			const float share = plain ? 1 : inverse[i];
+			float f[4] = {1, 1, 1, 1};
+			if (limit) hb_sage_factors(v, c, parts, seed, steps, layer, limit, factor, f);
+#pragma unroll
+			for (int k = 0; k < 4; k++) y.x[k] *= share * f[k];
+		}
+		*(hb_floats *)(g + r * step + c) = y;
+	}
+}
+
+// hb_sage_mark counts how often vertices stand in a list.
+HB_KERNEL hb_sage_mark(hb_i64 count, const hb_i32 *list, hb_u32 *times) {
+	HB_EACH(k, count) atomicAdd(times + list[k], 1u);
+}
+
+// hb_sage_sums adds up the numbers of a block's threads, as parts of the epoch's sums: it adds to
+// them if more, and else replaces them.
+HB_DEVICE void hb_sage_sums(double loss, double right, hb_i32 more, double *sums) {
 	__shared__ double parts[2 * HB_GRAPH_WARPS];
+	for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) {
+		loss += __shfl_xor_sync(HB_FULL, loss, d);
+		right += __shfl_xor_sync(HB_FULL, right, d);
+	}
+	if (HB_LANE == 0) {
+		parts[threadIdx.x / HB_WARP * 2] = loss;
+		parts[threadIdx.x / HB_WARP * 2 + 1] = right;
+	}
+	__syncthreads();
+	if (threadIdx.x < 2) {
+		double sum = more ? sums[2 * blockIdx.x + threadIdx.x] : 0;
+		for (hb_i32 w = 0; w < HB_GRAPH_WARPS; w++) sum += parts[2 * w + threadIdx.x];
+		sums[2 * blockIdx.x + threadIdx.x] = sum;
+	}
+}
+
+// hb_sage_alike computes −log σ(±z(a)·z(b)) of pairs: near[k] is 1 if the rows are to be alike, and
+// else −1, and total the number of those that are. place[2k] and place[2k+1] are where the slope of
+// the pair goes in slopes, whose rows sum up the gradients of a and of b. The sums are scale times the
+// loss over total.
+HB_KERNEL hb_sage_alike(hb_i64 pairs, const hb_i32 *ends, const hb_i32 *near, const hb_i32 *place, hb_i32 columns, const float *z,
+	double total, double scale, float *slopes, hb_i32 more, double *sums) {
+	double loss = 0;
+	for (hb_i64 k = ((hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x) / HB_WARP; k < pairs; k += (hb_i64)gridDim.x * HB_GRAPH_WARPS) {
+		const float *a = z + (hb_i64)ends[2 * k] * columns, *b = z + (hb_i64)ends[2 * k + 1] * columns;
+		double dot = 0;
+		for (hb_i32 c = HB_LANE; c < columns; c += HB_WARP) dot += (double)a[c] * b[c];
+		for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) dot += __shfl_xor_sync(HB_FULL, dot, d);
+		dot *= near[k];
+		if (HB_LANE > 0) continue;
+		loss += log1p(exp(-dot));
+		slopes[place[2 * k]] = slopes[place[2 * k + 1]] = (float)(-near[k] / (1 + exp(dot)) / total);
+	}
+	hb_sage_sums(loss / total * scale, 0, more, sums);
+}
+
+// hb_sage_loss computes the loss of the vertices that count, times[v] times of total, once with null
+// times, from logits without bias. Row v is of vertex who[v], with a null who of v. grad may be null. A
+// block writes its loss and its number of right vertices to sums, or adds them if more.
+HB_KERNEL hb_sage_loss(hb_i64 rows, hb_i32 classes, const float *logits, const float *bias, const hb_i32 *class_of, const hb_i32 *who,
+	const hb_u32 *times, double total, float *grad, hb_i32 more, double *sums) {
 	double loss = 0, right = 0;
 	HB_EACH(v, rows) {
-		const hb_u32 count = times[v];
+		const hb_u32 count = times ? times[v] : 1;
 		if (!count) {
 			for (hb_i32 j = 0; grad && j < classes; j++) grad[v * classes + j] = 0;
 			continue;
@@ -163,26 +299,13 @@ HB_KERNEL hb_sage_loss(hb_i64 rows, hb_i32 classes, const float *logits, const f
 		}
 		float sum = 0;
 		for (hb_i32 j = 0; j < classes; j++) sum += expf(x[j] + bias[j] - top);
-		const hb_i32 c = class_of[v];
+		const hb_i32 c = class_of[who ? who[v] : v];
 		loss += count * ((double)logf(sum) + top - (x[c] + bias[c]));
 		if (most == c) right += count;
 		for (hb_i32 j = 0; grad && j < classes; j++)
 			grad[v * classes + j] = (float)((expf(x[j] + bias[j] - top) / sum - (j == c)) * (count / total));
 	}
-	for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) {
-		loss += __shfl_xor_sync(HB_FULL, loss, d);
-		right += __shfl_xor_sync(HB_FULL, right, d);
-	}
-	if (HB_LANE == 0) {
-		parts[threadIdx.x / HB_WARP * 2] = loss;
-		parts[threadIdx.x / HB_WARP * 2 + 1] = right;
-	}
-	__syncthreads();
-	if (threadIdx.x < 2) {
-		double sum = 0;
-		for (hb_i32 w = 0; w < HB_GRAPH_WARPS; w++) sum += parts[2 * w + threadIdx.x];
-		sums[2 * blockIdx.x + threadIdx.x] = sum;
-	}
+	hb_sage_sums(loss, right, more, sums);
 }
 
 // hb_sage_adam moves the parameters by their gradients; sageNet.adam.
@@ -211,9 +334,15 @@ HB_DEVICE double hb_sage_total(const double *sums, hb_i32 blocks, hb_i32 which) 
 	return sum;
 }
 
-// hb_sage_track ends an epoch. Of history[4·epoch]: loss, right, accuracy and loss of validation.
+// hb_sage_stepped ends a step.
+HB_KERNEL hb_sage_stepped(hb_sage_state *state) {
+	if (!state->done) state->steps++;
+}
+
+// hb_sage_track ends an epoch, and with once its only step. Of history[4·epoch]: loss, right, accuracy
+// and loss of validation.
 HB_KERNEL hb_sage_track(hb_sage_state *state, const double *train, double trained, const double *valid, double validated, hb_i32 blocks,
-	double *history, hb_i64 *finished) {
+	hb_i32 once, double *history, hb_i64 *finished) {
 	__shared__ double sums[4];
 	if (state->done) return;
 	if (threadIdx.x < 4) sums[threadIdx.x] = threadIdx.x < 2 || validated > 0
@@ -224,7 +353,7 @@ HB_KERNEL hb_sage_track(hb_sage_state *state, const double *train, double traine
 	row[0] = sums[0] / trained;
 	row[1] = sums[1];
 	state->epochs++;
-	state->steps++;
+	if (once) state->steps++;
 	if (validated > 0) {
 		const double accuracy = row[2] = sums[3] / validated, loss = row[3] = sums[2] / validated;
 		state->improved = !(accuracy < state->validate) && (accuracy != state->validate || loss < state->best_loss);

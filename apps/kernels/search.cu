@@ -292,7 +292,8 @@ HB_KERNEL hb_search_pack(hb_i32 n, const hb_i64 *ptr, const hb_i32 *best, const 
 }
 
 // Cells of walks are staged: a thread writes 8 of them at a time, a sector, if rows are of whole 16 bytes. The
-// end of a greedy walk, to and fro between two vertices, is written by its warp.
+// end of a greedy walk, to and fro between two vertices, is written by its warp along with what is
+// staged.
 #define HB_SEARCH_STAGE 8
 
 struct __align__(16) hb_search_cells { hb_i32 x[4]; };
@@ -305,20 +306,29 @@ HB_DEVICE void hb_search_flush(hb_i32 *row, const hb_i32 (*stage)[HB_GRAPH_BLOCK
 	}
 }
 
-// hb_search_ends writes the rest of the walks of a warp: left cells from row on, a, b, a …
-HB_DEVICE void hb_search_ends(hb_i32 *row, hb_i32 left, hb_i32 a, hb_i32 b, bool whole) {
-	for (hb_i32 l = 0; l < HB_WARP; l++) {
+// hb_search_ends writes the rest of the walks of a warp, a walk after another: left cells from row on,
+// the first staged of them from stage, then a, b, a … With whole, rows begin at multiples of 16 bytes
+// and left is a multiple of 4, so that a warp writes whole sectors.
+HB_DEVICE void hb_search_ends(hb_i32 *row, hb_i32 left, hb_i32 a, hb_i32 b, bool whole, hb_i32 staged, const hb_i32 (*stage)[HB_GRAPH_BLOCK]) {
+	const hb_i32 first = threadIdx.x - HB_LANE;
+	__syncwarp(); // stage is of other threads
+	for (hb_u32 some = __ballot_sync(HB_FULL, left > 0); some; some &= some - 1) {
+		const hb_i32 l = __ffs(some) - 1;
 		const hb_i32 count = __shfl_sync(HB_FULL, left, l), x = __shfl_sync(HB_FULL, a, l), y = __shfl_sync(HB_FULL, b, l);
+		const hb_i32 ready = __shfl_sync(HB_FULL, staged, l);
 		hb_i32 *to = (hb_i32 *)__shfl_sync(HB_FULL, (hb_u64)row, l);
-		hb_i32 head = count;
-		if (whole) { // to the first cell at a multiple of 16 bytes
-			head = (hb_i32)(-((hb_i64)(hb_u64)to / 4) & 3);
-			head = head < count ? head : count;
+		if (!whole) {
+			for (hb_i32 k = HB_LANE; k < count; k += HB_WARP) to[k] = k < ready ? stage[k][first + l] : (k - ready) % 2 ? y : x;
+			continue;
 		}
-		for (hb_i32 k = HB_LANE; k < head; k += HB_WARP) to[k] = k % 2 ? y : x;
-		const hb_search_cells c = {{head % 2 ? y : x, head % 2 ? x : y, head % 2 ? y : x, head % 2 ? x : y}};
-		for (hb_i32 k = head + 4 * HB_LANE; k < count; k += 4 * HB_WARP) *(hb_search_cells *)(to + k) = c;
+		for (hb_i32 k = 4 * HB_LANE; k < count; k += 4 * HB_WARP) {
+			hb_search_cells c;
+#pragma unroll
+			for (hb_i32 i = 0; i < 4; i++) c.x[i] = k + i < ready ? stage[k + i][first + l] : (k + i - ready) % 2 ? y : x;
+			*(hb_search_cells *)(to + k) = c;
+		}
 	}
+	__syncwarp();
 }
 
 // hb_search_live lists the walks of a launch whose start has neighbours, in any order, and does
@@ -327,6 +337,7 @@ HB_KERNEL hb_search_live(const hb_i64 *ptr, const hb_i32 *starts, hb_i64 per_sta
 	const double *score, hb_u32 *first, hb_u64 *visits, double *sums, hb_i32 *cells, hb_u64 *ends, hb_u32 *list, hb_u64 *live) {
 	__shared__ hb_u32 count;
 	__shared__ hb_u64 base;
+	__shared__ hb_i32 stage[1][HB_GRAPH_BLOCK];
 	for (hb_i64 tile = (hb_i64)blockIdx.x * HB_GRAPH_BLOCK; tile < walks; tile += (hb_i64)gridDim.x * HB_GRAPH_BLOCK) {
 		if (threadIdx.x == 0) count = 0;
 		__syncthreads();
@@ -347,9 +358,9 @@ HB_KERNEL hb_search_live(const hb_i64 *ptr, const hb_i32 *starts, hb_i64 per_sta
 			if (first) first[v] = 0;
 			if (visits) atomicAdd(visits + v, (hb_u64)1);
 			if (sums) sums[w] = score[v];
-			if (cells) cells[w * length] = v;
+			stage[0][threadIdx.x] = v;
 		}
-		if (cells) hb_search_ends(cells + w * length + 1, there && !moves ? length - 1 : 0, -1, -1, length % 4 == 0);
+		if (cells) hb_search_ends(cells + w * length, there && !moves ? length : 0, -1, -1, length % 4 == 0, 1, stage);
 		__syncthreads();
 	}
 }
@@ -440,7 +451,7 @@ HB_DEVICE void hb_search_walks(const hb_search &s, const hb_i32 *starts, hb_i64 
 	const bool whole = length % 4 == 0;
 	// As many rounds for all lanes of a warp.
 	for (hb_i64 k = (hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x; k - HB_LANE < all; k += (hb_i64)gridDim.x * HB_GRAPH_BLOCK) {
-		hb_i32 left = 0; // cells for the warp
+		hb_i32 left = 0, staged = 0; // cells for the warp, and those of them in stage
 		hb_i32 *row = 0;
 		hb_i32 a = 0, b = 0;
 		if (k < all) {
@@ -507,25 +518,30 @@ HB_DEVICE void hb_search_walks(const hb_search &s, const hb_i32 *starts, hb_i64 
 				before = back ? -1 : v;
 				v = next;
 			}
-			if (row && whole)
-				for (hb_i32 j = step - step % HB_SEARCH_STAGE; j < step; j++) row[j] = stage[j % HB_SEARCH_STAGE][threadIdx.x];
-			if (form == hb_search_chase && !early) {
-				left = length - step; // visits of before, v, before …
-				if (sums)
-					for (hb_i32 k = 0; k < left; k++) sum += k % 2 ? here : last;
-				if (visits && left > 0) atomicAdd(visits + before, (hb_u64)((left + 1) / 2));
-				if (visits && left > 1) atomicAdd(visits + v, (hb_u64)(left / 2));
-				a = before;
-				b = v;
-				row += row ? step : 0;
+			const hb_i32 moved = step;
+			if (form == hb_search_chase) {
+				staged = whole ? step % HB_SEARCH_STAGE : 0;
+				left = row ? length - (step - staged) : 0;
+				row += row ? step - staged : 0;
+				a = early ? -1 : before;
+				b = early ? -1 : v;
+				if (!early) { // visits of before, v, before …
+					const hb_i32 rest = length - step;
+					if (sums)
+						for (hb_i32 k = 0; k < rest; k++) sum += k % 2 ? here : last;
+					if (visits && rest > 0) atomicAdd(visits + before, (hb_u64)((rest + 1) / 2));
+					if (visits && rest > 1) atomicAdd(visits + v, (hb_u64)(rest / 2));
+				}
 				step = length;
+			} else if (row && whole) {
+				for (hb_i32 j = step - step % HB_SEARCH_STAGE; j < step; j++) row[j] = stage[j % HB_SEARCH_STAGE][threadIdx.x];
 			}
 			if (sums) sums[w] = sum;
-			if (early) atomicAdd(ends + step - 1, (hb_u64)1);
+			if (early) atomicAdd(ends + moved - 1, (hb_u64)1);
 			if (more && returns > 0) atomicAdd(ends + length, returns);
 			for (hb_i32 k = step; row && k < length; k++) row[k] = -1;
 		}
-		if (form == hb_search_chase && cells) hb_search_ends(row, left, a, b, whole);
+		if (form == hb_search_chase && cells) hb_search_ends(row, left, a, b, whole, staged, stage);
 	}
 }
 
