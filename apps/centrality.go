@@ -194,7 +194,7 @@ func EigenvectorCentrality[T comparable](g matrix.Source[T], opts ...CentralityO
 // KatzCentrality returns, of Euclidean norm 1, the number of walks that end in every vertex, a walk
 // of k edges counted αᵏ times (Katz, Psychometrika 18, 1953). Values are ignored.
 //
-//	x ← 1 + α · (Aᵀ +.second x)
+//	x ← 1 + Aᵀ +.second (α x)
 //
 // O(edges) an iteration. An attenuation α of 1 over the largest eigenvalue or more is a
 // *ParameterError once the sums are no longer finite; before, Converged is false.
@@ -227,13 +227,14 @@ func KatzCentrality[T comparable](g matrix.Source[T], opts ...CentralityOptions)
 	}
 	x, err := fullVector(a.Place(), n, 1.0, with)
 	s.Do(err)
+	share := matrix.NewVector[float64](n, matrix.On(a.Place()))
 	res := &CentralityResult{Converged: n == 0}
 	for res.Iterations < o.MaxIterations && !res.Converged && s.OK() {
-		step := matrix.NewVector[float64](n, matrix.On(a.Place()))
-		s.Do(ops.MxV(step, semiring.PlusSecond[float64](), a.T(), x, with))
+		// A full destination: the product accumulates into it without a union of structures.
 		next, err := fullVector(a.Place(), n, 1.0, with)
 		s.Do(err)
-		s.Do(ops.ApplySecond(next.Accum(semiring.Plus[float64]()), semiring.Times[float64](), step, alpha, with))
+		s.Do(ops.ApplySecond(share, semiring.Times[float64](), x, alpha, with))
+		s.Do(ops.MxV(next.Accum(semiring.Plus[float64]()), semiring.PlusSecond[float64](), a.T(), share, with))
 		res.Change, err = changed(next, x, with)
 		s.Do(err)
 		if math.IsInf(res.Change, 0) || math.IsNaN(res.Change) {

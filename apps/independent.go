@@ -111,25 +111,40 @@ func (l *luby) sets(priority *matrix.Vector[int64], take func(winners *matrix.Ve
 	return s.Err()
 }
 
-// descending returns the vertices by descending priority.
+// descending returns the vertices by descending priority, a radix sort in digits of 11 bits. Digits
+// that all priorities share are skipped. Priorities are not negative.
 func descending(n int, priority func(v int) int64) []int32 {
+	const bits, digits = 11, 1 << 11
 	type ranked struct {
-		priority int64
+		priority uint64 // the complement, which ascends
 		v        int32
 	}
-	list := make([]ranked, n)
+	list, sorted := make([]ranked, n), make([]ranked, n)
+	either, all := uint64(0), ^uint64(0)
 	for v := range list {
-		list[v] = ranked{priority(v), int32(v)}
+		p := ^uint64(priority(v))
+		list[v] = ranked{p, int32(v)}
+		either |= p
+		all &= p
 	}
-	slices.SortFunc(list, func(x, y ranked) int {
-		switch {
-		case x.priority > y.priority:
-			return -1
-		case x.priority < y.priority:
-			return 1
+	for shift := 0; shift < 64; shift += bits {
+		if (either^all)>>shift%digits == 0 {
+			continue
 		}
-		return 0
-	})
+		var first [digits + 1]int32
+		for _, r := range list {
+			first[r.priority>>shift%digits+1]++
+		}
+		for d := range digits {
+			first[d+1] += first[d]
+		}
+		for _, r := range list {
+			d := r.priority >> shift % digits
+			sorted[first[d]] = r
+			first[d]++
+		}
+		list, sorted = sorted, list
+	}
 	order := make([]int32, n)
 	for k, r := range list {
 		order[k] = r.v
@@ -139,21 +154,27 @@ func descending(n int, priority func(v int) int64) []int32 {
 
 // independentOnHost takes vertices in descending order unless a neighbour was taken.
 func independentOnHost(g *adjacency, o IndependentSetOptions) (*matrix.Vector[bool], error) {
-	out := make([]bool, g.n)
-	var set []int
+	const out, in = 1, 2
+	state, size := make([]uint8, g.n), 0
 	for _, v := range descending(g.n, func(v int) int64 { return priorityOf(v, o.Seed) }) {
-		if out[v] {
+		if state[v] != 0 {
 			continue
 		}
-		set = append(set, int(v))
+		size++
 		for _, w := range g.of(v) {
-			out[w] = true
+			state[w] = out
 		}
+		state[v] = in // after its neighbours: a self-loop is ignored
 	}
-	o.traced("MaximalIndependentSet", "greedy", len(set), int64(len(g.idx)))
+	o.traced("MaximalIndependentSet", "greedy", size, int64(len(g.idx)))
 	if err := o.expired(); err != nil {
 		return nil, err
 	}
-	slices.Sort(set)
-	return matrix.VectorFromTuples(g.n, set, slices.Repeat([]bool{true}, len(set)), nil)
+	set := make([]int, 0, size)
+	for v, s := range state {
+		if s == in {
+			set = append(set, v)
+		}
+	}
+	return matrix.VectorFromTuples(g.n, set, slices.Repeat([]bool{true}, size), nil)
 }

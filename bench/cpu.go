@@ -98,6 +98,8 @@ type cpuCase struct {
 	// rival is another method of ours for the same result, shown as a peer, or nil.
 	rival ours
 	peer  []string // case names of the peers; each is a contender
+	// networkx lets NetworkX take part, which takes minutes or hours for most rows.
+	networkx bool
 	// file writes a file that the peers read instead of an input, or is nil.
 	file func(b *cpuBench, in *input) (string, error)
 	// beside writes a file whose path is the last argument of the peers, or is nil.
@@ -132,7 +134,7 @@ type input struct {
 }
 
 func (b *cpuBench) startPeers() {
-	for _, k := range append(peers.Kinds[:len(peers.Kinds):len(peers.Kinds)], peers.IGraph, peers.Flows, peers.Torch) {
+	for _, k := range append(peers.Kinds[:len(peers.Kinds):len(peers.Kinds)], peers.NetworkX, peers.IGraph, peers.Flows, peers.Torch) {
 		p, err := peers.Start(b.ctx, k)
 		if err != nil {
 			b.Log(err.Error())
@@ -230,8 +232,9 @@ func (b *cpuBench) measure(c cpuCase) (Row, error) {
 		args = append(args[:len(args):len(args)], path)
 	}
 	for _, p := range b.peers {
+		slow := strings.HasPrefix(p.Name(), "NetworkX") && !c.networkx
 		for _, name := range c.peer {
-			if !p.Has(name) {
+			if slow || !p.Has(name) {
 				continue
 			}
 			args := args

@@ -8,8 +8,8 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// standardCases are the rows of the standard set of workflows, beside igraph and SciPy, which do
-// the same with one thread.
+// standardCases are the rows of the standard set of workflows, beside igraph, SciPy and NetworkX,
+// which do the same with one thread, and algorithms on SuiteSparse:GraphBLAS.
 func standardCases() []cpuCase {
 	sources := standardSources()
 	return []cpuCase{
@@ -87,6 +87,50 @@ func standardCases() []cpuCase {
 				}
 				return func() float64 { return checkVector(c.Hubs) }, nil
 			})},
+		{name: "Katz centrality rmat18", bar: .8, input: "rmat18", peer: []string{"katz"}, rounds: 5, tolerance: 1e-8,
+			ours: standard(func(g graph64, run apps.Run) (func() float64, error) {
+				c, err := apps.KatzCentrality(g, apps.CentralityOptions{Run: run})
+				if err != nil {
+					return nil, err
+				}
+				return func() float64 { return checkVector(c.Centrality) }, nil
+			})},
+		{name: "label propagation rmat18", bar: .8, input: "rmat18", peer: []string{"cdlp"}, rounds: 5,
+			ours: standard(func(g graph64, run apps.Run) (func() float64, error) {
+				c, err := apps.LabelPropagation(g, apps.LabelPropagationOptions{Run: run})
+				if err != nil {
+					return nil, err
+				}
+				return func() float64 { return checkVector(c.Label) }, nil
+			})},
+		{name: "independent set rmat18", bar: .8, input: "rmat18", peer: []string{"independent_set"}, rounds: 5,
+			ours: standard(func(g graph64, run apps.Run) (func() float64, error) {
+				set, err := apps.MaximalIndependentSet(g, apps.IndependentSetOptions{Run: run})
+				if err != nil {
+					return nil, err
+				}
+				return func() float64 {
+					in := make([]int32, set.Size())
+					for v := range set.All() {
+						in[v] = 1
+					}
+					return validColours(g, in, true)
+				}, nil
+			})},
+		{name: "colouring rmat18", bar: .8, input: "rmat18", peer: []string{"colour"}, networkx: true, rounds: 3,
+			ours: standard(func(g graph64, run apps.Run) (func() float64, error) {
+				c, err := apps.Colouring(g, apps.ColouringOptions{Run: run})
+				if err != nil {
+					return nil, err
+				}
+				return func() float64 {
+					colour := make([]int32, c.Colour.Size())
+					for v, x := range c.Colour.All() {
+						colour[v] = x + 1
+					}
+					return validColours(g, colour, false)
+				}, nil
+			})},
 		{name: "similarity rmat14", bar: .8, input: "rmat14", peer: []string{"similar"}, rounds: 3,
 			ours: standard(func(g graph64, run apps.Run) (func() float64, error) {
 				s, err := apps.Similarity(g, apps.SimilarityOptions{Run: run})
@@ -152,6 +196,26 @@ func standard(run func(g graph64, run apps.Run) (check func() float64, err error
 		}
 		return d, check(), nil
 	}
+}
+
+// validColours counts the vertices that have a colour, and with cover those beside one, less
+// 1,000,000 for each entry between equal colours. No colour is 0. Right results of different
+// methods have the same figure.
+func validColours(g graph64, colour []int32, cover bool) (figure float64) {
+	covered := make([]bool, len(colour))
+	for at := range g.All() {
+		x, y := colour[at.Row], colour[at.Col]
+		if at.Row != at.Col && x != 0 && x == y {
+			figure -= 1e6
+		}
+		covered[at.Row] = covered[at.Row] || cover && y != 0
+	}
+	for v, c := range covered {
+		if c || colour[v] != 0 {
+			figure++
+		}
+	}
+	return figure
 }
 
 // standardSources are 16 vertices of R-MAT 18, as arguments of the peers.

@@ -313,6 +313,40 @@ func TestSymmetriseRules(t *testing.T) {
 	}
 }
 
+// TestPatternOnlyText reads lists whose third column is no number as structure.
+func TestPatternOnlyText(t *testing.T) {
+	for _, c := range []struct {
+		reason, text string
+		opts         []ReadOption
+		want         string // entries, or a part of the error
+		fails        bool
+	}{
+		{"words", "0\t1\tfriend\n1\t2\tfoe\n", nil, "0→1=1 1→2=1", false},
+		{"words in a column that the header calls weight", "source,target,weight\n0,1,high\n1,2,\n", nil, "0→1=1 1→2=1", false},
+		{"a chosen column", "0,1,7,red\n1,2,8,blue\n", []ReadOption{WeightColumn(4)}, "0→1=1 1→2=1", false},
+		{"quoted text with the delimiter", "0,1,\"a, b\"\n", nil, "0→1=1", false},
+		{"numbers", "0 1 2.5\n1 2 nan\n", nil, "0→1=1 1→2=1", false},
+		{"an unknown header before a number", "from_whom,whom,km\nann,bob,3\n", []ReadOption{RenumberIDs()}, `got "km"`, true},
+		{"a column that is not there", "0 1\n", []ReadOption{WeightColumn(3)}, "column 3 is chosen", true},
+		{"a line without the value", "0 1 x\n1 2\n", nil, "0→1=1 1→2=1", false},
+		{"a line with one id", "0 1 x\n1\n", nil, "the line has 1 fields, want 3", true},
+		{"a line with more fields", "0 1 x\n1 2 3 4\n", nil, "the line has 4 fields, want 3", true},
+	} {
+		a, l, err := ReadEdgeList[int](strings.NewReader(c.text), append(c.opts, PatternOnly())...)
+		switch {
+		case c.fails:
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: error %v, want %q", c.reason, err, c.want)
+			}
+		case err != nil || edgesOf(a, l, l) != c.want:
+			t.Errorf("%s: %v, want %s", c.reason, err, c.want)
+		}
+	}
+	if _, _, err := ReadEdgeList[int](strings.NewReader("0\t1\tfriend\n")); err == nil {
+		t.Error("weights that are words are read")
+	}
+}
+
 func TestBaseAndWarnings(t *testing.T) {
 	for _, c := range []struct {
 		reason, text string

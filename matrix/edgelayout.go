@@ -23,6 +23,7 @@ type edgeLayout struct {
 	columns          int   // fields of the first edge
 	need             int   // fields that every line must have
 	exact            bool  // whether every line must have as many fields as the first
+	optional         bool  // the last field is a value that is not read: lines may lack it
 	first            int64 // number of the line of the first edge
 	looksLikeHeader  bool  // the first edge has words where the next has numbers
 	namesValue       bool  // the first edge has three words, and the next a number as value
@@ -126,6 +127,13 @@ func findLayout(src *chunk.Source, o *readOptions) (l edgeLayout, ok bool, err e
 		return l, false, err
 	}
 	l.compare(lines)
+	if o.patternOnly {
+		if l.namesValue && l.headerLine == 0 && o.header == HeaderAuto {
+			return l, false, o.failKind(l.first, fmt.Sprintf("want a number, got %s", quote(fields[l.weight-1])), RemedyHeader)
+		}
+		l.optional = l.weight == l.columns && l.weight > 0
+		l.weight, l.need = 0, max(l.src, l.dst) // values may be any text
+	}
 	return l, line != nil, nil
 }
 

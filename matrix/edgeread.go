@@ -333,7 +333,7 @@ func (rd *edgeReader[T]) parse(blk chunk.Block) (r edgeBlock[T]) {
 				}
 			}
 		}
-		if fields < rd.need || (rd.exact && fields != rd.columns) {
+		if fields < rd.need || rd.exact && fields != rd.columns && !(rd.optional && fields == rd.columns-1) {
 			r.err = rd.countError(blk, start, fields)
 			return r
 		}

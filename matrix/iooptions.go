@@ -172,7 +172,8 @@ func Duplicates[T any](op Combiner[T]) ReadOption {
 func AllowNaN() ReadOption { return readOption(func(o *readOptions) { o.allowNaN = true }) }
 
 // PatternOnly reads the positions of entries and ignores their values: every
-// entry becomes 1 or true. It reads any weighted file into bool.
+// entry becomes 1 or true. It reads any weighted file into bool. In an edge list
+// the values may be any text.
 func PatternOnly() ReadOption { return readOption(func(o *readOptions) { o.patternOnly = true }) }
 
 // Symmetrise returns the union of A and Aᵀ: the undirected graph of a list of

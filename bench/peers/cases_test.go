@@ -216,6 +216,15 @@ func algorithmExpectations() []expectation {
 			add(name, on, func(d *dense) figures { return figures{d.triangles(), -1} })
 		}
 		add("cc", on, func(d *dense) figures { return vectorFigures(d.labels()) })
+		for _, most := range []int{1, 2, 10} {
+			add("cdlp", on, func(d *dense) figures { return vectorFigures(d.propagate(most)) }, fmt.Sprint(most))
+		}
+		for _, name := range []string{"independent_set", "colour"} { // the figure of every right result
+			add(name, on, func(d *dense) figures { return figures{float64(d.nrows), -1} })
+		}
+	}
+	for _, on := range []string{"grid", "social", "directed", "empty"} {
+		add("katz", on, func(d *dense) figures { return vectorFigures(d.katz(1e-13)) }, "1e-13")
 	}
 	for _, on := range []string{"grid", "social", "directed", "world", "empty"} {
 		for _, source := range []int{0, 5} {

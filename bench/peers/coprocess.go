@@ -111,7 +111,7 @@ func startNetworkX(ctx context.Context) (Peer, error) {
 }
 
 func startIGraph(ctx context.Context) (Peer, error) {
-	return startPython(ctx, IGraph, scipyProgram, "import igraph, leidenalg, scipy.sparse", "install Debian's python3-igraph, python3-leidenalg and python3-scipy", "igraph")
+	return startPython(ctx, IGraph, scipyProgram, "import igraph, scipy.sparse", "install Debian's python3-igraph and python3-scipy, and python3-leidenalg for leiden", "igraph")
 }
 
 func startTorch(ctx context.Context) (Peer, error) {

@@ -60,7 +60,7 @@ const (
 	SciPy       Kind = "scipy"
 	JamesBowman Kind = "james-bowman"
 	NetworkX    Kind = "networkx"
-	IGraph      Kind = "igraph" // with leidenalg
+	IGraph      Kind = "igraph" // with leidenalg where it is installed
 	Flows       Kind = "flows"  // libmaxflow, and the serial fused lasso
 	Torch       Kind = "torch"  // PyTorch on the host
 )

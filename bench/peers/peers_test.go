@@ -105,6 +105,20 @@ func compare(t *testing.T, kind Kind, e expectation, got Result, want figures) {
 	}
 }
 
+// TestNetworkX checks the sets and colourings of NetworkX, which are not the same in each version.
+func TestNetworkX(t *testing.T) {
+	p := startFor(t, NetworkX)
+	in := inputs()
+	loadAll(t, p, in)
+	for _, on := range []string{"grid", "social", "core", "empty"} {
+		for _, name := range []string{"colour", "independent_set"} {
+			if got, err := p.Run(name, on); err != nil || got.Check != float64(in[on].g.NRows) {
+				t.Errorf("%s %s: %v, %v, want %d", name, on, got.Check, err, in[on].g.NRows)
+			}
+		}
+	}
+}
+
 // TestEveryCaseIsExpected fails when a peer has a case that TestAgainstNaive does not know.
 func TestEveryCaseIsExpected(t *testing.T) {
 	known := map[string]bool{"mmread": true, "mmwrite": true} // TestMatrixMarket

@@ -224,6 +224,60 @@ func (d *dense) pageRank(damping, tolerance float64, most int) (rank []float64, 
 	return rank, iterations
 }
 
+// propagate gives every vertex the label that most of its neighbours have, the least of several,
+// at most so many times.
+func (d *dense) propagate(most int) []float64 {
+	label := make([]float64, d.nrows)
+	for i := range label {
+		label[i] = float64(i)
+	}
+	for range most {
+		count := make([]map[float64]int, d.nrows)
+		for i := range count {
+			count[i] = map[float64]int{}
+		}
+		d.each(func(i, j int, _ float64) { count[i][label[j]]++ })
+		next := slices.Clone(label)
+		for i, c := range count {
+			best := 0
+			for l, n := range c {
+				if n > best || n == best && l < next[i] {
+					best, next[i] = n, l
+				}
+			}
+		}
+		label = next
+	}
+	return label
+}
+
+// katz is x = 1 + α·Aᵀx of Euclidean norm 1, α being 0.85 over the greatest in-degree.
+func (d *dense) katz(tolerance float64) []float64 {
+	in, most := make([]float64, d.ncols), 1.0
+	d.each(func(_, j int, _ float64) {
+		in[j]++
+		most = max(most, in[j])
+	})
+	x := slices.Repeat([]float64{1}, d.nrows)
+	for change := math.Inf(1); change > tolerance; {
+		next := slices.Repeat([]float64{1}, d.nrows)
+		d.each(func(i, j int, _ float64) { next[j] += .85 / most * x[i] })
+		change = 0
+		for i := range x {
+			change += math.Abs(next[i] - x[i])
+		}
+		x = next
+	}
+	length := 0.0
+	for _, v := range x {
+		length += v * v
+	}
+	for i := range x {
+		x[i] /= math.Sqrt(length)
+	}
+	return x
+}
+
 // assignment is the least sum of an entry in each row and column of a square
 // matrix, no entry being 0: one row after the other is let in, along a path of
 // least reduced costs.

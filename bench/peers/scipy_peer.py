@@ -420,14 +420,45 @@ def networkx_cases():
         parts, ms = timed(lambda: nx.community.louvain_communities(graph, seed=1))
         return nx.community.modularity(graph, parts), ms
 
-    return {"nominate": nominate, "ata_plus_pair": project, "louvain": louvain}, "NetworkX " + nx.__version__
+    def plain(g):
+        """The undirected graph without loops and weights."""
+        def make():
+            half, h = sp.triu(g.csr, 1, format="coo"), nx.Graph()
+            h.add_nodes_from(range(g.csr.shape[0]))
+            h.add_edges_from(zip(half.row.tolist(), half.col.tolist()))
+            return h
+        return g.keep("plain", make)
+
+    def colour(g):
+        h = plain(g)
+        found, ms = timed(lambda: nx.greedy_color(h, strategy="largest_first"))
+        c = np.full(g.csr.shape[0], -1)
+        c[list(found)] = list(found.values())
+        half = sp.triu(g.csr, 1, format="coo")
+        return np.array([(c >= 0).sum() - 1e6 * (c[half.row] == c[half.col]).sum()]), ms
+
+    def independent_set(g):
+        h = plain(g)
+        found, ms = timed(lambda: nx.maximal_independent_set(h, seed=1))
+        c, half = np.zeros(g.csr.shape[0], bool), sp.triu(g.csr, 1, format="coo")
+        c[found] = True
+        near = c.copy()
+        near[half.row[c[half.col]]] = True
+        near[half.col[c[half.row]]] = True
+        return np.array([near.sum() - 1e6 * (c[half.row] & c[half.col]).sum()]), ms
+
+    return {"nominate": nominate, "ata_plus_pair": project, "louvain": louvain, "colour": colour,
+            "independent_set": independent_set}, "NetworkX " + nx.__version__
 
 
 def igraph_cases():
-    """The workflows of igraph, and communities of leidenalg, whose figure is the modularity."""
+    """The workflows of igraph, and communities of leidenalg where it is installed, whose figure is the modularity."""
     import random
     import igraph
-    import leidenalg
+    try:
+        import leidenalg
+    except ImportError:
+        leidenalg = None
 
     def graph(g):
         def make():
@@ -506,9 +537,23 @@ def igraph_cases():
         d, ms = timed(h.diameter)
         return np.array([d]), ms
 
-    return {"louvain": louvain, "leiden": leiden, "scc": strong, "cores": cores, "betweenness": betweenness,
+    def matching(g):
+        rows, columns = g.csr.shape
+
+        def make():
+            all = g.csr.tocoo()
+            return igraph.Graph(n=rows + columns, edges=np.stack([all.row, all.col + rows], axis=1))
+        h, side = g.keep("igraph bipartite", make), [False] * rows + [True] * columns
+        found, ms = timed(lambda: h.maximum_bipartite_matching(types=side))
+        return np.array([len(found)]), ms
+
+    cases = {"louvain": louvain, "scc": strong, "matching": matching, "cores": cores, "betweenness": betweenness,
             "closeness": closeness, "clustering": clustering, "spanning": spanning, "restarts": restarts,
-            "eigenvector": eigenvector, "hubs": hubs, "topological": topological, "diameter": diameter}, "igraph %s and leidenalg" % igraph.__version__
+            "eigenvector": eigenvector, "hubs": hubs, "topological": topological, "diameter": diameter}
+    if leidenalg is None:
+        return cases, "igraph " + igraph.__version__
+    cases["leiden"] = leiden
+    return cases, "igraph %s and leidenalg" % igraph.__version__
 
 
 def run(case, name, *args):

@@ -331,3 +331,43 @@ func TestReadFlags(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestWeightsThatAreText reads a list whose third column is text by the commands that use no
+// weights, and not by those that do.
+func TestWeightsThatAreText(t *testing.T) {
+	path := write(t, "ties.tsv", "0\t1\tfriend\n1\t0\tfriend\n1\t2\tfoe\n2\t1\tfoe\n")
+	for _, args := range []string{"cc", "scc", "tc", "kcore", "ktruss -k 3", "clustering", "cdlp", "mis", "colour", "pagerank",
+		"bfs --source 0", "betweenness", "closeness", "hits", "eigenvector", "katz", "similar", "diameter", "matching",
+		"lgc --seeds 0", "scan --hops 0", "project --unweighted", "spy -o " + filepath.Join(t.TempDir(), "x.png")} {
+		command := strings.Fields(args)
+		if r := hiveblas(t, append([]string{command[0], path}, command[1:]...)...); r.code != 0 {
+			t.Errorf("%s: %+v", args, r)
+		}
+	}
+	for _, args := range []string{"sssp --source 0", "louvain", "msf", "maxflow --source 0 --sink 1", "lsap", "project", "pagerank --weighted"} {
+		command := strings.Fields(args)
+		r := hiveblas(t, append([]string{command[0], path}, command[1:]...)...)
+		if r.code != 1 || !strings.Contains(r.stderr, "want a number, got \"friend\"; --weight-column") {
+			t.Errorf("%s: %+v", args, r)
+		}
+	}
+}
+
+// TestEmptyList reads an empty list as a graph without vertices, and says so.
+func TestEmptyList(t *testing.T) {
+	for _, text := range []string{"", "\n", "# nothing\n", "source\ttarget\n"} {
+		path := write(t, "none.tsv", text)
+		for _, command := range []string{"cc", "pagerank", "stats"} {
+			got := succeed(t, command, path)
+			if line, _, _ := strings.Cut(got, "\n"); !strings.HasSuffix(line, "none.tsv, 0×0, 0 entries: the file has no edges") {
+				t.Errorf("%s of %q: %q", command, text, line)
+			}
+		}
+		if r := hiveblas(t, "bfs", path, "--source", "0"); r.code != 1 || !strings.Contains(r.stderr, "the graph is empty") {
+			t.Errorf("bfs of %q: %+v", text, r)
+		}
+		if got := succeed(t, "convert", path, "-"); got != "" {
+			t.Errorf("convert of %q: %q", text, got)
+		}
+	}
+}

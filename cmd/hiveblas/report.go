@@ -88,7 +88,11 @@ func (j *job) report(method string, figures []field, list *ranking) error {
 	}
 	out := bufio.NewWriter(j.stdout)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "%s\t%s, %d×%d, %d entries\n", j.cmd.Name(), j.graph.file, m, n, entries)
+	empty := ""
+	if m == 0 && n == 0 && j.graph.info.Layout == "edges" {
+		empty = ": the file has no edges"
+	}
+	fmt.Fprintf(w, "%s\t%s, %d×%d, %d entries%s\n", j.cmd.Name(), j.graph.file, m, n, entries, empty)
 	for _, f := range figures {
 		if f.label != "" {
 			fmt.Fprintf(w, "  %s\t%s\n", f.label, text(f.value))

@@ -124,7 +124,8 @@ typedef struct
     GrB_Info (*function) (run *) ;
 } named_case ;
 
-extern const named_case operation_cases [], triangle_cases [], traversal_cases [], fixpoint_cases [] ;
+extern const named_case operation_cases [], triangle_cases [], traversal_cases [], fixpoint_cases [],
+    standard_cases [] ;
 
 // The number of threads set by the last "threads" command.
 extern int threads ;

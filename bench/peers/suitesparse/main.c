@@ -14,7 +14,8 @@
 
 int threads = 2 ;
 
-static const named_case *all_cases [] = {operation_cases, triangle_cases, traversal_cases, fixpoint_cases} ;
+static const named_case *all_cases [] =
+    {operation_cases, triangle_cases, traversal_cases, fixpoint_cases, standard_cases} ;
 enum { TABLES = sizeof (all_cases) / sizeof (all_cases [0]) } ;
 
 static const named_case *find_case (const char *name)
