@@ -41,9 +41,9 @@ const (
 // there takes about as long for 10,000 arcs as for these. Tests lower it.
 var lassoTogether = 1_300_000
 
-// lassoRests is the factor for pools of rests, which shrink fast: with one pool for a path of 20 λ₁, not
-// four, 0.5 s in place of 1.3 (213k vertices, an H200).
-const lassoRests = 2.5
+// lassoRests is the factor for pools of rests, which shrink fast: a path of 20 λ₁ took 0.49 to 0.82 s in
+// one pool and 0.47 to 1.7 s in four (213k vertices, an H200).
+const lassoRests = 5
 
 // lassoMemory bounds the numbers of the solutions and flows of a window of jobs. Tests lower it.
 var lassoMemory = 1 << 28
@@ -76,9 +76,11 @@ type lassoTuning struct {
 }
 
 // lassoOnDevice is measured on an H200: a triangulated planar graph of 213k vertices (λ₁ = 1) takes
-// 24 ms with 200 iterations between checks, 30 to 43 with 100. A host that may read 1000 arcs of each
-// vertex at once took up to 740 ms of a solution (λ₁ = 0.886), and takes 20 with a bound of 60 that doubles.
-var lassoOnDevice = lassoTuning{first: 200, more: .15, freeze: 1. / 32, patience: 4, enough: 3000, rest: 1. / 1000, work: 60, share: 4096, burst: 1 << 20, aside: .12}
+// 24 ms with 200 iterations between checks, 30 to 43 with 100. How many iterations a
+// part takes depends on the forest that a check happens to find. With 1000 arcs for a cut the host took up
+// to 740 ms of a solution (λ₁ = 0.886), with 60 that double the most is 45; means over five λ₁ and a grid:
+// 164 ms with 60, 294 with 250, 276 with 500.
+var lassoOnDevice = lassoTuning{first: 200, more: .15, freeze: 1. / 32, patience: 4, enough: 3000, rest: 1. / 1000, work: 60, share: 4096, burst: 1 << 20, aside: .25}
 
 // A lassoGraph is the graph of a fused lasso on a device, kept with the matrix: an arc in both
 // directions for each edge.
@@ -371,7 +373,7 @@ func (r *lassoRun) drive(p *lassoShare, f *lassoFound, total int64, limit int64)
 			if r.divide(p, f, work) {
 				break
 			}
-			work *= 2
+			slow, work = 0, 2*work
 		}
 		check = f.res.Iterations + max(r.t.first, int(r.t.more*float64(f.res.Iterations)))
 	}
@@ -888,7 +890,7 @@ func fusedLassos[T semiring.Number](at device.Runner, g matrix.Source[T], o Fuse
 			if len(jobs) > 1 {
 				together := lassoTogether
 				if 2*graph.m > together {
-					together = int(lassoRests * float64(together))
+					together = lassoRests * together
 				}
 				room = min(int64(max(graph.m, together)), int64(len(jobs)*graph.m))
 			}
