@@ -55,16 +55,18 @@ func dot[F real](x, y []F) float64 {
 // normalise sets a row to norm(relu(row)) and returns its length before norm. A row of zeros stays,
 // and relu of NaN is 0.
 func normalise[F real](x []F) F {
+	squares := 0.0
 	if isFloat32[F]() {
-		rowsum.Relu(as[float32](x))
+		squares = rowsum.Relu(as[float32](x))
 	} else {
 		for j, v := range x {
 			if !(v > 0) {
 				x[j] = 0
 			}
 		}
+		squares = dot(x, x)
 	}
-	length := F(math.Sqrt(dot(x, x)))
+	length := F(math.Sqrt(squares))
 	if length == 0 {
 		return 0
 	}

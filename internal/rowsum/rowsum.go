@@ -3,6 +3,8 @@
 // registers, so that an entry costs loads alone.
 package rowsum
 
+import "math"
+
 // A Matrix is a matrix by rows of Step items.
 type Matrix struct {
 	Val  []float32
@@ -54,18 +56,28 @@ func check(idx []int32, x Matrix, end int) {
 	_ = x.Val[int(most)*x.Step+end-1]
 }
 
-// Relu sets the items of x below 0, and those that are not a number, to 0.
-func Relu(x []float32) {
-	done := 0
+// Relu sets the items of x below 0, and those that are not a number, to 0. It returns the sum of the
+// squares of the others, in float64 if it is not a normal number of float32.
+func Relu(x []float32) (squares float64) {
+	done, sum := 0, float32(0)
 	if wide {
 		done = len(x) &^ 7
-		reluWide(x[:done])
+		sum = reluWide(x[:done])
 	}
 	for k, v := range x[done:] {
 		if !(v > 0) {
 			x[done+k] = 0
+			continue
 		}
+		sum += v * v
 	}
+	if sum >= 0x1p-100 && sum <= math.MaxFloat32 {
+		return float64(sum)
+	}
+	for _, v := range x {
+		squares += float64(v) * float64(v)
+	}
+	return squares
 }
 
 // Scale multiplies x by a.

@@ -21,7 +21,7 @@ func plain64(y *float32, n int, idx *int32, x *float32, step int)
 // relu8 and scale8 take n items, a multiple of 8 above 0.
 //
 //go:noescape
-func relu8(x *float32, n int)
+func relu8(x *float32, n int) (squares float32)
 
 //go:noescape
 func scale8(x *float32, n int, a float32)
@@ -35,10 +35,11 @@ func sumWide(y []float32, idx []int32, val []float32, x Matrix, begin int) {
 	sum64(&y[0], n, unsafe.SliceData(val[:n]), &idx[0], from, 4*x.Step)
 }
 
-func reluWide(x []float32) {
-	if len(x) > 0 {
-		relu8(&x[0], len(x))
+func reluWide(x []float32) float32 {
+	if len(x) == 0 {
+		return 0
 	}
+	return relu8(&x[0], len(x))
 }
 
 func scaleWide(x []float32, a float32) {

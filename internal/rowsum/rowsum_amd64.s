@@ -87,19 +87,26 @@ loop:
 	VZEROUPPER
 	RET
 
-// func relu8(x *float32, n int)
-TEXT ·relu8(SB), NOSPLIT, $0-16
+// func relu8(x *float32, n int) (squares float32)
+TEXT ·relu8(SB), NOSPLIT, $0-20
 	MOVQ x+0(FP), DI
 	MOVQ n+8(FP), CX
 	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
 
 loop:
 	VMOVUPS (DI), Y0
 	VMAXPS Y1, Y0, Y0 // 0, the second operand of Intel's, where an item is not a number
 	VMOVUPS Y0, (DI)
+	VFMADD231PS Y0, Y0, Y2
 	ADDQ $32, DI
 	SUBQ $8, CX
 	JNZ loop
+	VEXTRACTF128 $1, Y2, X0
+	VADDPS X0, X2, X2
+	VHADDPS X2, X2, X2
+	VHADDPS X2, X2, X2
+	VMOVSS X2, squares+16(FP)
 	VZEROUPPER
 	RET
 

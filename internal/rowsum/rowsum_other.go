@@ -5,5 +5,5 @@ package rowsum
 const wide = false
 
 func sumWide([]float32, []int32, []float32, Matrix, int) {}
-func reluWide([]float32)                                 {}
+func reluWide([]float32) float32                         { return 0 }
 func scaleWide([]float32, float32)                       {}

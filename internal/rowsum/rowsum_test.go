@@ -51,7 +51,15 @@ func TestRows(t *testing.T) {
 			x[2], x[3], x[4], x[5] = float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.Copysign(0, -1))
 		}
 		old := append([]float32{}, x...)
-		Relu(x[:width])
+		squares := 0.0
+		for _, v := range x[:width] {
+			if v > 0 {
+				squares += float64(v) * float64(v)
+			}
+		}
+		if got := Relu(x[:width]); !(math.Abs(got-squares) <= 1e-5*squares) && got != squares {
+			t.Fatalf("width %d: the sum of squares is %v, want %v", width, got, squares)
+		}
 		Scale(x[:width], 3)
 		for i, v := range old[:width] {
 			want := float32(0)
@@ -64,6 +72,19 @@ func TestRows(t *testing.T) {
 		}
 		if x[width] != old[width] {
 			t.Fatalf("width %d: an item behind the row changed", width)
+		}
+	}
+}
+
+// Sums of squares beyond float32 are in float64.
+func TestReluRange(t *testing.T) {
+	for _, v := range []float32{1e-30, 1e25} {
+		x := make([]float32, 20)
+		for i := range x {
+			x[i] = v
+		}
+		if got, want := Relu(x), 20*float64(v)*float64(v); math.Abs(got-want) > 1e-9*want {
+			t.Errorf("20 items of %v: %v, want %v", v, got, want)
 		}
 	}
 }
