@@ -12,9 +12,12 @@
 //     PageRank, projection and seeded graph matching;
 //   - auction: linear sum assignment;
 //   - chunked: products larger than the memory of a device or a machine;
-//   - cusparse: a GPU as the place of matrices and operations.
+//   - cusparse: a GPU as the place of matrices and operations;
+//   - program: graph programs of a few functions, run in supersteps;
+//   - generate: random and regular graphs of any size;
+//   - comm: collectives among goroutines, GPUs and processes.
 //
-// The command line is cmd/hiveblas. docs/idioms.md writes the common algorithms
-// of the GraphBLAS user guide with this library, and the README has a minute of
-// both.
+// The command line is cmd/hiveblas. docs/getting-started.md is the first page to
+// read, and docs/idioms.md writes the common algorithms of the GraphBLAS user guide
+// with this library.
 package hiveblas

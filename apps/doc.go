@@ -30,19 +30,23 @@
 // parameter: a struct whose zero value is the usual choice, and which may be left out. Two values
 // are a *ParameterError. The embedded [Run] bounds threads, carries a context and reports progress.
 //
-// A workflow runs where its graph lives, on the host or on a device. Its vectors and results are
-// made there, and between operations single numbers come to the host: a count of entries, a sum.
-// The exceptions are the pipelines of FusedLasso, Communities and Geolocate, which compute on the
-// host, that of MaxFlow, whose excesses are there, GraphSAGE, whose features come from there, SGM,
-// since package auction returns assignments to the host, which also repairs the matching
-// (internal/matching), and the sweep of LocalCluster over the cluster that it found.
+//	levels, err := apps.BFS(graph, 0, apps.BFSOptions{Run: apps.Run{Threads: 4}})
 //
-// MinimumSpanningForest and the augmenting paths of BipartiteMatching compute on the host too, and
-// the ranks of Similarity, Diameter, TopologicalOrder and NominateVertices are put in order there.
-// Some workflows have a kernel for the host that is faster than their pipeline: Method Auto uses it
-// for a graph on the host, and Pipeline runs the operations.
+// A workflow runs where its graph lives, on the host or on a device, and makes its results there.
+// Between operations single numbers come to the host, such as a count of entries. Exceptions:
 //
-// Some workflows have a fused form for devices beside the pipeline, in files *_gpu.go with the
-// kernels in kernels/*.cu; Run.Method chooses. [List] is the list of the workflows, for tools. Bad
-// input gives typed errors that name the argument and the remedy.
+//   - The pipelines of FusedLasso, Communities and Geolocate compute on the host.
+//   - MaxFlow keeps the excesses on the host, and GraphSAGE the features.
+//   - SGM solves its assignments where package auction does, and repairs the matching on the host.
+//   - LocalCluster sweeps over the cluster on the host.
+//   - MinimumSpanningForest and the augmenting paths of BipartiteMatching compute on the host.
+//   - Similarity, Diameter, TopologicalOrder and NominateVertices order their results on the host.
+//
+// Some workflows have a kernel for the host that is faster than their pipeline. Method Auto uses it
+// for a graph on the host, and Pipeline runs the operations. Some have a fused form for devices, in
+// files *_gpu.go with the kernels in kernels/*.cu; Run.Method chooses.
+//
+// Bad input gives typed errors that name the argument and the remedy. [List] lists the workflows for
+// tools. docs/standard.md compares the standard set with other libraries, docs/workflows.md explains
+// how to write a workflow.
 package apps

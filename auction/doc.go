@@ -9,4 +9,7 @@
 // solve them: shortest augmenting paths, which are exact (Jonker and Volgenant, 1987), and
 // Bertsekas' auction, in which rows bid for columns and prices rise by at least ε with each bid
 // (Bertsekas, 1988). Every result carries a bound on its distance from the optimum.
+//
+//	res, err := auction.Solve(auction.Dense[int](costs), auction.Options{})
+//	// res.Row[i] is the column of row i, res.Sum the sum of the costs
 package auction

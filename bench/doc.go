@@ -5,5 +5,8 @@
 // text, Markdown or JSON, with the bandwidth of each case and its percentage of the machine's
 // ceiling, [Triad]. [Idioms] measures algorithms written with operations beside plain Go loops.
 //
-// Package bench/gen generates the inputs; package bench/peers runs the peers.
+//	table, err := bench.CPU(ctx, bench.CPUOptions{Only: []string{"triangles"}})
+//
+// Package bench/gen generates the inputs; package bench/peers runs the peers. docs/performance.md has
+// the results.
 package bench

@@ -16,4 +16,6 @@
 //
 // Source: the streamed product of Gunrock's HIVE report (2018), ch. 9, which copies and computes in
 // turn.
+//
+// docs/chunked.md has budgets, methods and measurements.
 package chunked

@@ -34,4 +34,15 @@
 // do so returns [ErrNoOp], and [AllReduce] then exchanges the operands and folds them itself. A sum
 // that must not depend on p is made of fixed global blocks by [FoldBlocks]. [SumAnyOrder] is the
 // sum in whatever order is fastest.
+//
+// # Example
+//
+// Each rank of a group of three has a block, and gathers all of them:
+//
+//	group, err := comm.Local(3)
+//	// on the goroutine of rank r, with c := group[r]:
+//	err = c.AllGatherV(ctx, comm.Host(all), counts, comm.Host(block))
+//
+// [Comm.Ledger] counts the bytes of each collective. Package comm/model predicts times from it.
+// docs/scale.md explains groups as places of matrices.
 package comm

@@ -13,6 +13,8 @@
 // without CUDA and runs without a GPU, where Open returns an error that says
 // what is missing. Kernels are composed from the element types and operators
 // of a call, compiled for the device, and kept on disk.
+//
+// docs/gpu.md explains execution, methods, memory, errors and determinism.
 package cusparse
 
 import (

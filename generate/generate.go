@@ -9,7 +9,8 @@
 //	g, err := generate.RMAT(20, 16<<20, generate.RMATOptions{Seed: 1})
 //	a, err := generate.Matrix[bool](g, generate.Undirected(), generate.Simple())
 //
-// The random numbers are those of splitmix64 used as a hash of the number.
+// The random numbers are those of splitmix64 used as a hash of the number. The command hiveblas
+// generate writes these graphs to files.
 package generate
 
 import (

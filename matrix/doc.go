@@ -18,4 +18,11 @@
 // may read a Matrix concurrently; while a goroutine writes a Matrix, no other may use it. Invalid
 // input gives typed errors (see [DimensionError], [IndexError], [DuplicateError], [ParseError]) and
 // never panics.
+//
+// Read reads a file of any format, ReadLabelled with the names of vertices:
+//
+//	a, labels, err := matrix.Read[float64](file, matrix.RenumberIDs())
+//
+// docs/getting-started.md and docs/formats.md introduce the package, docs/files.md lists the file
+// formats.
 package matrix

@@ -14,6 +14,8 @@
 //
 // The library selects the method from operation counts. [Using] forces a method, and [WithTrace]
 // reports the method that ran. [WithThreads] bounds the number of threads. [WithContext] lets a
-// context stop a call between blocks of rows. An operation runs on the host, on the device or on the group
-// of ranks where its destination lives.
+// context stop a call between blocks of rows. An operation runs on the host, on the device or on
+// the group of ranks where its destination lives.
+//
+// docs/idioms.md writes the common algorithms of the GraphBLAS user guide with these operations.
 package ops

@@ -30,4 +30,6 @@
 // Jeong et al., 2022), [EdgeMessageVertex] (Medusa: Zhong and He, IEEE TPDS 25(6), 2014) and
 // [EdgeVertex] (Zhong et al., IEEE TPDS 28(4), 2017). Package examples holds the programs of these
 // papers.
+//
+// docs/programs.md introduces the package to users of Pregel and Medusa.
 package program

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the commands of the standard set with NetworkX, igraph and SciPy on real graphs.
+"""Compares the commands with NetworkX, igraph and SciPy on real graphs; scripts/communities.py and scripts/parts.py compare others.
 
     scripts/standard.py [--hiveblas PATH] [--data FOLDER] [--only NAME,NAME] [--quick]
 
@@ -26,6 +26,7 @@ try:
     import networkx as nx
     import numpy as np
     import scipy.io
+    import scipy.optimize
     import scipy.sparse as sp
     import scipy.sparse.csgraph as csgraph
     import scipy.sparse.linalg as linalg
@@ -404,8 +405,104 @@ def kidney_egg(t, c, clock):
     return worst, seconds
 
 
+def distances(lines, n):
+    d = np.full(n, np.inf)
+    for x in lines:
+        d[int(x[0])] = float(x[1])
+    return d
+
+
+def same_distances(x, y):
+    return relative(np.where(np.isinf(x), -1, x), np.where(np.isinf(y), -1, y))
+
+
+def bfs(t, c, clock):
+    _, lines, took = t.run("bfs", c.path, "--source", "0")
+    d = clock(lambda: csgraph.shortest_path(c.pattern, unweighted=True, indices=0))
+    return same_distances(distances(lines, c.n), d), took
+
+
+def sssp(t, c, clock):
+    _, lines, took = t.run("sssp", c.path, "--source", "0")
+    d = clock(lambda: csgraph.dijkstra(c.a, indices=0))
+    return same_distances(distances(lines, c.n), d), took
+
+
+def vn(t, c, clock):
+    _, lines, took = t.run("vn", c.path, "--seeds", "0,3,5")
+    d = clock(lambda: csgraph.dijkstra(c.a, indices=[0, 3, 5], min_only=True))
+    return same_distances(distances(lines, c.n), d), took
+
+
+def cc(t, c, clock):
+    _, v, took = t.vector(c, "cc")
+    return relative(v[:, 0], partition_labels(clock(lambda: list(nx.connected_components(c.simple))), c.n)), took
+
+
+def tc(t, c, clock):
+    report, _, took = t.run("tc", c.path, output=False)
+    return abs(report["triangles"] - sum(clock(lambda: nx.triangles(c.simple)).values()) / 3), took
+
+
+def ktruss(t, c, clock):
+    _, lines, took = t.run("ktruss", c.path, "-k", "4")
+    want = {frozenset(e) for e in clock(lambda: nx.k_truss(c.simple, 4)).edges}
+    return float(len(want ^ {frozenset((int(x[0]), int(x[1]))) for x in lines})), took
+
+
+def scan(t, c, clock):
+    _, v, took = t.vector(c, "scan")
+    triangles = clock(lambda: nx.triangles(c.simple))
+    return relative(v[:, 0], np.array([c.simple.degree[x] + triangles[x] for x in range(c.n)], dtype=float)), took
+
+
+def pagerank(t, c, clock):
+    _, v, took = t.vector(c, "pagerank", "--tolerance", "1e-12")
+    d = clock(lambda: nx.pagerank(nx.DiGraph(c.directed), tol=1e-14, max_iter=1000))
+    return relative(v[:, 0], listed(d, c.n)), took
+
+
+def project(t, c, clock):
+    report, lines, took = t.run("project", c.path, "--unweighted")
+    p = sp.csr_matrix(clock(lambda: c.pattern.T @ c.pattern))
+    p = sp.csr_matrix(p - sp.diags(p.diagonal()))  # which the command leaves out
+    p.eliminate_zeros()
+    x = np.array([[float(y) for y in line] for line in lines])
+    got = sp.csr_matrix((x[:, 2], (x[:, 0].astype(int), x[:, 1].astype(int))), p.shape)
+    return float(abs(got - p).max()) + abs(report["nnz"] - p.nnz), took
+
+
+def maxflow(t, c, clock):
+    sink = c.n - 1
+    report, _, took = t.run("maxflow", c.path, "--source", "0", "--sink", str(sink))
+    coo = c.a.tocoo()
+    g = igraph.Graph(n=c.n, edges=np.stack([coo.row, coo.col], axis=1).tolist(), directed=True)
+    return abs(report["value"] - clock(lambda: g.maxflow_value(0, sink, capacity=coo.data.tolist()))), took
+
+
+def lsap(t, c, clock):
+    report, _, took = t.run("lsap", c.path, "--maximize", "--default", "0")
+    dense = c.a.toarray()
+    rows, columns = clock(lambda: scipy.optimize.linear_sum_assignment(dense, maximize=True))
+    return abs(report["value"] - dense[rows, columns].sum()), took
+
+
+def louvain(t, c, clock):
+    """The modularity that is reported is that of the communities, and not below igraph's by more than 0.02."""
+    report, v, took = t.vector(c, "louvain", *([] if c.symmetric else ["--undirected"]))
+    g = c.igraph
+    if (c.a.data != 1).any() or c.pattern.diagonal().any():  # igraph's graph is simple
+        return 0.0, took
+    peer = clock(lambda: g.community_multilevel()).modularity
+    own = g.modularity(np.unique(v[:, 0], return_inverse=True)[1].tolist())
+    return abs(own - report["modularity"]) + (1.0 if own < peer - 0.02 else 0.0), took
+
+
 # name, comparison, tolerance, most vertices for NetworkX's sake
 COMPARISONS = [
+    ("bfs", bfs, 0, 1e9), ("sssp", sssp, 1e-12, 1e9), ("vn", vn, 1e-12, 1e9), ("cc", cc, 0, 1e9), ("tc", tc, 0, 1e9), ("ktruss", ktruss, 0, 1e9),
+    ("scan", scan, 0, 1e9), ("pagerank", pagerank, 1e-9, 1e9), ("project", project, 0, 1e9), ("maxflow", maxflow, 1e-9, 1e9),
+    ("lsap", lsap, 1e-9, 2000), ("louvain", louvain, 1e-9, 1e9),
     ("scc", scc, 0, 1e9), ("kcore", kcore, 0, 1e9), ("betweenness", betweenness, 1e-9, 1e4), ("closeness", closeness, 1e-12, 2000),
     ("harmonic", harmonic, 1e-12, 1000), ("clustering", clustering, 1e-12, 1e9), ("cdlp", cdlp, 0, 1e9), ("mis", mis, 0, 1e9),
     ("colour", colour, 0, 1e9), ("pagerank --seeds", pagerank_personal, 1e-9, 1e9), ("pagerank --weighted", pagerank_weighted, 1e-9, 1e9),

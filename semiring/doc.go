@@ -22,4 +22,6 @@
 //
 // Operations call operators from several goroutines at once. A function given to [NewBinary],
 // [NewUnary], [NewIndex] or [NewSelect] must therefore be safe for concurrent use.
+//
+// docs/operators.md explains how to write an operator with its kernels for both sides.
 package semiring

@@ -123,6 +123,8 @@ func explain(file string, err error) error {
 			wants, remedy = "draws want ", "correct the file, or leave --weighted out"
 		case "MaxFlow":
 			wants, remedy = "a flow wants ", "correct the file"
+		case "WeightedPageRank":
+			wants, remedy = "weighted PageRank wants ", "correct the file, or leave --weighted out"
 		case "FusedLasso":
 			wants, remedy = "the fused lasso wants ", "correct the file, or leave weights out with --weight-column 0"
 		}

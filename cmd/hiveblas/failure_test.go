@@ -78,6 +78,7 @@ func TestFailures(t *testing.T) {
 		{"an unknown plan", "run hcc --plan sideways " + karate, 1, "plan \"sideways\": is not a plan of the host; use auto, push or pull"},
 		{"too few supersteps", "run hcc --max-supersteps 1 " + karate, 1, "vertices are still active after 1 supersteps"},
 		{"components of a directed graph by a program", "run hcc " + arrow, 1, "arrow.mtx: the graph is directed"},
+		{"a negative weight, of a PageRank", "pagerank --weighted " + negative, 1, "its weight is -1, and weighted PageRank wants a finite number of 0 or more; correct the file, or leave --weighted out"},
 		{"a negative weight, of a program", "run sssp --source 0 " + negative, 1, "negative.mtx: a weight is -1, and distances want 0 or more"},
 		{"a file of a program with a mistake", "run " + write(t, "wrong.prog", "state int32\nmesage int32\n") + " " + karate, 1, "wrong.prog:2: \"mesage\" is no part of a program"},
 		{"a file of a program without a GPU", "run " + write(t, "mine.prog", "state int32\nmessage int32\ninit id\nsend state\nsum min\napply state = sum;\n") + " " + karate, 1, "write it in Go with program.Program"},

@@ -1,6 +1,13 @@
 // Package model predicts the time of graph workflows on groups of devices from measured figures:
 // the time of collectives, T = α + B/N, the speed of a device's memory, and the volumes of a
 // ledger.
+//
+// A [Machine] holds the figures, [Fit] makes them from measured [Point]s, and [Machine.Predict]
+// applies them to the [Volume] of a run:
+//
+//	p, err := model.H200().Predict(volume)
+//
+// docs/scale.md compares predictions with measurements.
 package model
 
 import "math"

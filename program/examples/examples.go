@@ -1,5 +1,7 @@
 // Package examples holds graph programs of the papers that package program follows, each a few
-// lines of functions.
+// lines of functions:
+//
+//	res, err := program.Run(ctx, graph.Pattern(), examples.BFS(source))
 //
 // The lines between the braces of each program are what a user writes; a test holds their numbers
 // to those that Medusa prints for the same algorithms (Zhong and He, IEEE TPDS 25(6), 2014, table
