@@ -41,8 +41,8 @@ const (
 // there takes about as long for 10,000 arcs as for these. Tests lower it.
 var lassoTogether = 1_300_000
 
-// lassoRests is the factor for pools of rests, which shrink fast: a path of 20 λ₁ took 0.49 to 0.82 s in
-// one pool and 0.47 to 1.7 s in four (213k vertices, an H200).
+// lassoRests is the factor for pools of rests, which shrink fast: a path of 20 λ₁ took 0.49 to 0.82
+// s in one pool and 0.47 to 1.7 s in four (213k vertices, an H200).
 const lassoRests = 5
 
 // lassoMemory bounds the numbers of the solutions and flows of a window of jobs. Tests lower it.
@@ -76,10 +76,10 @@ type lassoTuning struct {
 }
 
 // lassoOnDevice is measured on an H200: a triangulated planar graph of 213k vertices (λ₁ = 1) takes
-// 24 ms with 200 iterations between checks, 30 to 43 with 100. How many iterations a
-// part takes depends on the forest that a check happens to find. With 1000 arcs for a cut the host took up
-// to 740 ms of a solution (λ₁ = 0.886), with 60 that double the most is 45; means over five λ₁ and a grid:
-// 164 ms with 60, 294 with 250, 276 with 500.
+// 24 ms with 200 iterations between checks, 30 to 43 with 100. How many iterations a part takes
+// depends on the forest that a check happens to find. With 1000 arcs for a cut the host took up to
+// 740 ms of a solution (λ₁ = 0.886), with 60 that double the most is 45; means over five λ₁ and a
+// grid: 164 ms with 60, 294 with 250, 276 with 500.
 var lassoOnDevice = lassoTuning{first: 200, more: .15, freeze: 1. / 32, patience: 4, enough: 3000, rest: 1. / 1000, work: 60, share: 4096, burst: 1 << 20, aside: .25}
 
 // A lassoGraph is the graph of a fused lasso on a device, kept with the matrix: an arc in both
@@ -249,8 +249,8 @@ func (r *lassoRun) kernel(name string) device.Kernel {
 
 func (r *lassoRun) each(name string, n int64, args ...any) { r.s.Each(r.kernel(name), n, args...) }
 
-// A lassoFound is a solution on a device: the values and the flows of the edges, in the buffers of a
-// window of jobs. That of a pool is of all of its jobs.
+// A lassoFound is a solution on a device: the values and the flows of the edges, in the buffers of
+// a window of jobs. That of a pool is of all of its jobs.
 type lassoFound struct {
 	res           *FusedLassoResult
 	values, flows device.Buffer
@@ -329,8 +329,8 @@ func (r *lassoRun) restart(t float64) {
 	s.Free(state)
 }
 
-// drive solves a part of a graph, or of several of total vertices, for λ₂ = 0. It ends early when the
-// part has at most limit arcs, and reports false.
+// drive solves a part of a graph, or of several of total vertices, for λ₂ = 0. It ends early when
+// the part has at most limit arcs, and reports false.
 func (r *lassoRun) drive(p *lassoShare, f *lassoFound, total int64, limit int64) bool {
 	s := r.s
 	check, slow, work := r.t.first, 0, r.t.work
@@ -569,8 +569,8 @@ func (r *lassoRun) figure(values, flows device.Buffer, f *lassoFound, ys device.
 	return figures[0], max(figures[1], 0), figures[2]
 }
 
-// divide solves what is left on the host. It reports false, and changes nothing, if a cut takes more
-// than work arcs for each vertex.
+// divide solves what is left on the host. It reports false, and changes nothing, if a cut takes
+// more than work arcs for each vertex.
 func (r *lassoRun) divide(p *lassoShare, f *lassoFound, work int64) bool {
 	s := r.s
 	ptr, tail, head, name := make([]int32, p.n+1), make([]int32, p.m), make([]int32, p.m), make([]int32, p.m)

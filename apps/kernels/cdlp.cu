@@ -103,7 +103,8 @@ HB_KERNEL hb_cdlp_update(hb_i32 n, hb_i32 *label, hb_u64 *best, hb_u64 *state, h
 	result[2] = now[HB_CDLP_STABLE];
 }
 
-// hb_cdlp_sizes counts the vertices of each label. The lanes with the label of lane 0 count together.
+// hb_cdlp_sizes counts the vertices of each label. The lanes with the label of lane 0 count
+// together.
 HB_KERNEL hb_cdlp_sizes(hb_i32 n, const hb_i32 *label, hb_u32 *size, hb_u64 *state, hb_i64 *result) {
 	hb_i64 threads = (hb_i64)gridDim.x * blockDim.x;
 	hb_u64 labels = 0, most = 0;

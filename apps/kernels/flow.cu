@@ -2,25 +2,27 @@
 // Source: prelude + queue.cu + this file. Host: apps/maxflow_gpu.go, which defines
 //     HB_FLOW_WIDE  arcs of the longest row that a thread reads alone
 //
-// The network has an arc in both directions for each pair of vertices: ptr hb_i64[n+1]; tail, head, sister
-// hb_i32[m] (sister: the arc back); cap double[m]; res hb_i64[m], the residual capacities. Arcs at the two
-// ends of the flow have none: what the source sends to a vertex at once is its excess, and what it can
-// send to the sink its room. In the second phase room is what a vertex has from the source, so that excess
-// without a way to the sink goes back there. height hb_i32[n] is the distance to a vertex with room, or
-// HB_FLOW_FAR.
+// The network has an arc in both directions for each pair of vertices: ptr hb_i64[n+1]; tail, head,
+// sister hb_i32[m] (sister: the arc back); cap double[m]; res hb_i64[m], the residual capacities.
+// Arcs at the two ends of the flow have none: what the source sends to a vertex at once is its
+// excess, and what it can send to the sink its room. In the second phase room is what a vertex has
+// from the source, so that excess without a way to the sink goes back there. height hb_i32[n] is
+// the distance to a vertex with room, or HB_FLOW_FAR.
 //
-// Amounts are integers, in units of 1/scale, a power of two, so that sums are exact and no rounding leaves
-// arcs nearly closed. most ≤ 2^56 + 1 is above any flow: larger capacities count as most, and stay open.
+// Amounts are integers, in units of 1/scale, a power of two, so that sums are exact and no rounding
+// leaves arcs nearly closed. most ≤ 2^56 + 1 is above any flow: larger capacities count as most,
+// and stay open.
 //
 //   hb_flow_ends, hb_flow_open, hb_flow_bound
 //   until no vertex with excess has a height, for the sink and then for the source:
 //     hb_flow_seeds, hb_flow_reach for each level, hb_flow_count, hb_flow_push for each round
 //   hb_flow_sent, hb_flow_values; for the two sides of the cut hb_flow_seeds, hb_flow_reach, hb_flow_side
 //
-// Vertices push all at the same time, to any lower neighbour, with atomics: heights may be wrong until the
-// next search, which is exact and alone decides the end (Hong, He: An asynchronous multithreaded algorithm
-// for the maximum network flow problem with nonblocking global relabeling heuristic, TPDS 2011). Flows of
-// two runs may differ; the sides do not, and the value in its last bits only.
+// Vertices push all at the same time, to any lower neighbour, with atomics: heights may be wrong
+// until the next search, which is exact and alone decides the end (Hong, He: An asynchronous
+// multithreaded algorithm for the maximum network flow problem with nonblocking global relabeling
+// heuristic, TPDS 2011). Flows of two runs may differ; the sides do not, and the value in its last
+// bits only.
 
 #define HB_FLOW_FAR 0x7fffffff
 
@@ -40,7 +42,8 @@ HB_DEVICE double hb_flow_amount(hb_i64 f, double c, double scale, hb_i64 most) {
 	return c * scale < (double)most && f == (hb_i64)(c * scale) ? c : (double)f / scale;
 }
 
-// hb_flow_ends adds the capacities that leave the source to sums[0], those that enter the sink to sums[1].
+// hb_flow_ends adds the capacities that leave the source to sums[0], those that enter the sink to
+// sums[1].
 HB_KERNEL hb_flow_ends(hb_i64 m, hb_i32 s, hb_i32 t, const hb_i32 *tail, const hb_i32 *head, const double *cap, double *sums) {
 	double out = 0, in = 0;
 	HB_FLOW_WARPS(a, m) {
@@ -54,8 +57,8 @@ HB_KERNEL hb_flow_ends(hb_i64 m, hb_i32 s, hb_i32 t, const hb_i32 *tail, const h
 	if (HB_LANE == 0 && in > 0) atomicAdd(sums + 1, in);
 }
 
-// hb_flow_open closes the arcs at the source s and the sink t. give is what the source can send to each
-// vertex, take what the sink can take; both are 0 before.
+// hb_flow_open closes the arcs at the source s and the sink t. give is what the source can send to
+// each vertex, take what the sink can take; both are 0 before.
 HB_KERNEL hb_flow_open(hb_i64 m, hb_i32 s, hb_i32 t, const hb_i32 *tail, const hb_i32 *head, const double *cap, double scale, hb_i64 most,
 	hb_i64 *res, hb_i64 *give, hb_i64 *take) {
 	HB_EACH(a, m) {
@@ -68,7 +71,8 @@ HB_KERNEL hb_flow_open(hb_i64 m, hb_i32 s, hb_i32 t, const hb_i32 *tail, const h
 	}
 }
 
-// hb_flow_bound starts the excess and the room, as much as the arcs of a vertex can carry on or bring.
+// hb_flow_bound starts the excess and the room, as much as the arcs of a vertex can carry on or
+// bring.
 HB_KERNEL hb_flow_bound(hb_i32 n, const hb_i64 *ptr, const hb_i32 *sister, const hb_i64 *res, const hb_i64 *give, const hb_i64 *take, hb_i64 *excess,
 	hb_i64 *room, hb_i64 *first, hb_i64 *back) {
 	HB_EACH(v, n) {
@@ -83,8 +87,8 @@ HB_KERNEL hb_flow_bound(hb_i32 n, const hb_i64 *ptr, const hb_i32 *sister, const
 	}
 }
 
-// hb_flow_seeds starts a search from the vertices with more than less, which may be null. numbers are 0
-// before.
+// hb_flow_seeds starts a search from the vertices with more than less, which may be null. numbers
+// are 0 before.
 HB_KERNEL hb_flow_seeds(hb_i32 n, const hb_i64 *more, const hb_i64 *less, hb_i32 *height, hb_u64 *numbers) {
 	HB_EACH(v, n) {
 		if (v == 0) numbers[HB_FLOW_FOUND] = 1; // level 1
@@ -92,8 +96,9 @@ HB_KERNEL hb_flow_seeds(hb_i32 n, const hb_i64 *more, const hb_i64 *less, hb_i32
 	}
 }
 
-// hb_flow_reach finds the vertices of the next level: those with an arc to one of this level, or forward
-// with an arc from one. The levels that were found have a flag each, of three that take turns.
+// hb_flow_reach finds the vertices of the next level: those with an arc to one of this level, or
+// forward with an arc from one. The levels that were found have a flag each, of three that take
+// turns.
 HB_KERNEL hb_flow_reach(hb_i32 n, const hb_i64 *ptr, const hb_i32 *head, const hb_i32 *sister, const hb_i64 *res, hb_i32 forward, hb_i32 level,
 	hb_i32 *height, hb_u64 *numbers) {
 	hb_u64 *found = numbers + HB_FLOW_FOUND;
@@ -138,9 +143,9 @@ HB_KERNEL hb_flow_count(hb_i32 n, const hb_i64 *excess, const hb_i32 *height, hb
 	}
 }
 
-// hb_flow_push is a round: each vertex with excess fills its room, pushes to its lower neighbours, and
-// rises above the lowest of the others if excess is left. A round after one without excess does nothing.
-// Bound by the reads of excess and height, and in large active sets by atomics.
+// hb_flow_push is a round: each vertex with excess fills its room, pushes to its lower neighbours,
+// and rises above the lowest of the others if excess is left. A round after one without excess does
+// nothing. Bound by the reads of excess and height, and in large active sets by atomics.
 HB_KERNEL hb_flow_push(hb_i32 n, const hb_i64 *ptr, const hb_i32 *head, const hb_i32 *sister, hb_i64 *res, hb_i64 *excess, hb_i64 *room,
 	hb_i32 *height, hb_i32 round, hb_u64 *numbers) {
 	hb_u64 *active = numbers + HB_FLOW_ACTIVE;
@@ -237,8 +242,9 @@ HB_KERNEL hb_flow_sent(hb_i32 n, const hb_i64 *room, hb_i64 *first) {
 	HB_EACH(v, n) first[v] -= room[v];
 }
 
-// hb_flow_values makes the flow of each arc and marks those with any. back is what vertices have from the
-// source, sent what they send to the sink. value becomes the value of the flow; it is 0 before.
+// hb_flow_values makes the flow of each arc and marks those with any. back is what vertices have
+// from the source, sent what they send to the sink. value becomes the value of the flow; it is 0
+// before.
 HB_KERNEL hb_flow_values(hb_i64 m, hb_i32 s, hb_i32 t, const hb_i32 *tail, const hb_i32 *head, const hb_i32 *sister, const double *cap, double scale,
 	hb_i64 most, const hb_i64 *res, const hb_i64 *back, const hb_i64 *sent, double *flow, hb_u8 *keep, double *value) {
 	double sum = 0;

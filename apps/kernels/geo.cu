@@ -12,8 +12,9 @@
 // lat, lon, spread double[n], pass hb_i32[n], point hb_point[n], tried hb_u32[n] (limits only), state
 // hb_u64[HB_GEO_STATES], 0 at the beginning. Blocks of HB_GRAPH_BLOCK threads.
 //
-// open hb_i32[2·3·room] are lists of the `room` vertices without a place, by degree: HB_GEO_LANES threads, a warp
-// or a block each. lists hb_i32[4·room] are those of a pass, by their number of points.
+// open hb_i32[2·3·room] are lists of the `room` vertices without a place, by degree: HB_GEO_LANES
+// threads, a warp or a block each. lists hb_i32[4·room] are those of a pass, by their number of
+// points.
 //
 // once:       hb_geo_start, hb_geo_open (one thread a vertex), of counts hb_u32[n] zeroed; hb_geo_points
 //             before the first gather
@@ -22,8 +23,8 @@
 //
 // A pass reads places of located vertices alone and marks new ones at its end. The points of a
 // vertex are in the order of its row; thread t of a group sums points t, t + threads, …, and a tree
-// adds up the threads: the order is fixed. hb_geo_count is bound by random reads of located, medians
-// by arithmetic.
+// adds up the threads: the order is fixed. hb_geo_count is bound by random reads of located,
+// medians by arithmetic.
 
 struct hb_point { HB_F lat, lon, x, y, z; };
 
@@ -63,8 +64,8 @@ HB_DEVICE hb_point hb_point_of(double lat, double lon) {
 	return hb_point_by(lat, lon, sin1, cos1, sin2, cos2);
 }
 
-// hb_point_shared is hb_point_of for pairs of lanes with the same coordinates: each has an angle. All
-// lanes of the warp call it.
+// hb_point_shared is hb_point_of for pairs of lanes with the same coordinates: each has an angle.
+// All lanes of the warp call it.
 HB_DEVICE hb_point hb_point_shared(double lat, double lon) {
 	const bool second = threadIdx.x & 1;
 	HB_F sin1, cos1;
@@ -125,7 +126,8 @@ HB_KERNEL hb_geo_start(hb_i32 n, const hb_u8 *has_lat, const double *known_lat, 
 	if (HB_LANE == 0 && known) atomicAdd(state + HB_GEO_KNOWN, known);
 }
 
-// hb_geo_present writes located to four others, 16 vertices a thread. The arrays are 16-byte aligned.
+// hb_geo_present writes located to four others, 16 vertices a thread. The arrays are 16-byte
+// aligned.
 HB_KERNEL hb_geo_present(hb_i64 n, const hb_u8 *located, hb_u8 *a, hb_u8 *b, hb_u8 *c, hb_u8 *d) {
 	HB_EACH(i, (n + 15) / 16) {
 		if (16 * i + 16 <= n) {
@@ -156,8 +158,8 @@ HB_DEVICE T hb_block_total(T x, T *shared) {
 	return sum;
 }
 
-// hb_geo_put appends the lanes' vertices to the list of their kind, 0 … kinds−1, lists of n places; −1:
-// none. A block has an atomic for each list. All threads of the block call it.
+// hb_geo_put appends the lanes' vertices to the list of their kind, 0 … kinds−1, lists of n places;
+// −1: none. A block has an atomic for each list. All threads of the block call it.
 template <int KINDS>
 HB_DEVICE void hb_geo_put(hb_i32 kind, hb_i32 v, hb_i32 *lists, hb_i32 n, hb_u64 *sizes) {
 	__shared__ hb_u32 counts[KINDS];
@@ -187,14 +189,14 @@ HB_KERNEL hb_geo_open(hb_i32 n, hb_i32 room, const hb_i64 *ptr, const hb_u8 *loc
 	}
 }
 
-// hb_geo_counted stores a count and returns it: 0 with fewer than least, or with as many as when the
-// vertex was beyond the limits.
+// hb_geo_counted stores a count and returns it: 0 with fewer than least, or with as many as when
+// the vertex was beyond the limits.
 HB_DEVICE hb_u32 hb_geo_counted(hb_i32 v, hb_u32 found, hb_u32 least, const hb_u32 *tried, hb_u32 *counts) {
 	return counts[v] = found < least || (tried && tried[v] >= found) ? 0 : found;
 }
 
-// hb_geo_counts counts the located neighbours of the vertices of a list, LANES threads each. It returns the
-// sum of what this thread stored.
+// hb_geo_counts counts the located neighbours of the vertices of a list, LANES threads each. It
+// returns the sum of what this thread stored.
 template <int LANES>
 HB_DEVICE hb_u64 hb_geo_counts(const hb_i64 *ptr, const hb_i32 *idx, const hb_u8 *located, const hb_i32 *list, hb_i64 size, hb_u32 least,
 	const hb_u32 *tried, hb_u32 *counts) {
@@ -245,8 +247,9 @@ HB_DEVICE void hb_geo_single(hb_i32 v, hb_i32 u, hb_i32 now, hb_point *point, do
 	pass[v] = now;
 }
 
-// hb_geo_gathers copies the points of the vertices of a list with counts above 0 to near, from at[v]
-// on, in the order of their rows, LANES threads a vertex. A single neighbour's place is copied at once.
+// hb_geo_gathers copies the points of the vertices of a list with counts above 0 to near, from
+// at[v] on, in the order of their rows, LANES threads a vertex. A single neighbour's place is
+// copied at once.
 template <int LANES>
 HB_DEVICE void hb_geo_gathers(const hb_i64 *ptr, const hb_i32 *idx, const hb_u8 *located, const hb_i32 *list, hb_i64 size, const hb_u32 *counts,
 	const hb_i64 *at, hb_i32 now, hb_point *point, double *lat, double *lon, double *spread, hb_i32 *pass, hb_point *near) {
@@ -355,7 +358,8 @@ struct hb_median {
 	bool done, converged;
 };
 
-// hb_step makes a step of a median from the sums over its points. All threads of a group do the same.
+// hb_step makes a step of a median from the sums over its points. All threads of a group do the
+// same.
 HB_DEVICE void hb_step(hb_median &m, hb_u32 count, HB_F sum, HB_F lat, HB_F lon, hb_u32 zeros, HB_F tolerance, hb_i32 most) {
 	if (zeros == count) {
 		m.done = m.converged = true;

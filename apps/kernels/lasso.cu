@@ -22,15 +22,16 @@
 // compaction: hb_lasso_cut, a scan of the arcs, hb_lasso_add, hb_lasso_load, hb_lasso_stay, a scan of the
 //   vertices, hb_lasso_vertices, hb_lasso_arcs
 //
-// hb_lasso_gather and hb_lasso_gather_arcs make one part of those of several jobs, whose vertices and edges
-// are numbered one job after the other.
+// hb_lasso_gather and hb_lasso_gather_arcs make one part of those of several jobs, whose vertices
+// and edges are numbered one job after the other.
 //
 // Sums by atomics are in any order: results of two runs may differ in the last bits.
 
 enum { HB_LASSO_BETA, HB_LASSO_NEXT, HB_LASSO_T, HB_LASSO_LAST, HB_LASSO_OLD }; // of state
 enum { HB_LASSO_FROZEN, HB_LASSO_NEED, HB_LASSO_DONE, HB_LASSO_COUNT, HB_LASSO_ZEROS, HB_LASSO_ARRIVED, HB_LASSO_CHANGED = 8, HB_LASSO_ACTIVE = 24 };
 
-// HB_LASSO_STEP is τ for the sum of the degrees of an edge's ends, less what keeps it below its bound.
+// HB_LASSO_STEP is τ for the sum of the degrees of an edge's ends, less what keeps it below its
+// bound.
 #ifdef HB_EMULATED
 #define HB_LASSO_STEP(degrees) ((1 - 1e-6f) / (degrees))
 #else
@@ -47,12 +48,13 @@ HB_DEVICE double hb_lasso_number(hb_u64 key) {
 	return __longlong_as_double((hb_i64)(key ^ (key >> 63 ? 0x8000000000000000ull : ~0ull)));
 }
 
-// hb_lasso_fresh reads what other blocks may have written in this launch. Not __ldcg, whose loads of one
-// address the compiler may merge: across grid barriers it returned old values (H200, CUDA 13).
+// hb_lasso_fresh reads what other blocks may have written in this launch. Not __ldcg, whose loads
+// of one address the compiler may merge: across grid barriers it returned old values (H200, CUDA
+// 13).
 template <typename T> HB_DEVICE T hb_lasso_fresh(const T *p) { return *(const volatile T *)p; }
 
-// hb_lasso_add_to adds x to *to; all lanes of the warp call it. Lanes with the same address add once.
-// to is 0 in lanes without an address.
+// hb_lasso_add_to adds x to *to; all lanes of the warp call it. Lanes with the same address add
+// once. to is 0 in lanes without an address.
 HB_DEVICE void hb_lasso_add_to(double *to, double x) {
 	hb_u32 left = __ballot_sync(HB_FULL, to != 0);
 	while (left) {
@@ -105,8 +107,8 @@ HB_DEVICE double hb_lasso_flow(double u, double w, double beta, float step, doub
 	return hb_lasso_clip(u + (beta * (u - w) + (double)step * d), most);
 }
 
-// hb_lasso_row ends vertex r with outflow s over the arcs from lo to hi, and returns ν x². Of a row that
-// several tiles share, the last tile to arrive does, with the pieces in their order.
+// hb_lasso_row ends vertex r with outflow s over the arcs from lo to hi, and returns ν x². Of a row
+// that several tiles share, the last tile to arrive does, with the pieces in their order.
 HB_DEVICE double hb_lasso_row(hb_i32 r, double s, hb_i64 lo, hb_i64 hi, double next, const hb_i32 *ptr, const double *load, const double *inv,
 	const double *nu, double *x, double *out, double *carry, hb_u32 *pieces) {
 	const hb_i64 p = ptr[r], q = ptr[r + 1];
@@ -126,10 +128,11 @@ HB_DEVICE double hb_lasso_row(hb_i32 r, double s, hb_i64 lo, hb_i64 hi, double n
 	return nu ? nu[r] * now * now : now * now;
 }
 
-// hb_lasso_step is an iteration: <<<resident blocks, HB_GRAPH_BLOCK>>>. w becomes the next flow, and out
-// the next extrapolated point. A tile of arcs is read in order, four arcs a thread, and rows are summed
-// from shared memory. carry double[2·tiles] and pieces hb_u32[tiles] (0 between launches) connect rows
-// that tiles share. partial has a number for each block. Bound by memory: 52 bytes an arc, and a gather.
+// hb_lasso_step is an iteration: <<<resident blocks, HB_GRAPH_BLOCK>>>. w becomes the next flow,
+// and out the next extrapolated point. A tile of arcs is read in order, four arcs a thread, and
+// rows are summed from shared memory. carry double[2·tiles] and pieces hb_u32[tiles] (0 between
+// launches) connect rows that tiles share. partial has a number for each block. Bound by memory: 52
+// bytes an arc, and a gather.
 HB_KERNEL __launch_bounds__(HB_GRAPH_BLOCK) hb_lasso_step(hb_i32 m, const hb_i32 *__restrict__ ptr, const hb_i32 *__restrict__ tail,
 	const hb_i32 *__restrict__ head, const float *__restrict__ step, const double *__restrict__ cap, double most, const double *__restrict__ load,
 	const double *__restrict__ inv, const double *__restrict__ nu, const double *__restrict__ u, double *__restrict__ w, double *__restrict__ x,
@@ -215,8 +218,8 @@ HB_DEVICE hb_i32 hb_lasso_begin(hb_i32 n, hb_i32 m, const hb_i32 *ptr, hb_u32 b)
 	return lo;
 }
 
-// hb_lasso_bases writes the first slot of each slice of a block to shared memory, and returns the slots.
-// order lists the block's rows by descending length.
+// hb_lasso_bases writes the first slot of each slice of a block to shared memory, and returns the
+// slots. order lists the block's rows by descending length.
 HB_DEVICE hb_i32 hb_lasso_bases(hb_i32 rows, const hb_i32 *order, const hb_i32 *ptr, hb_i32 *base) {
 	const hb_i32 slices = (rows + HB_WARP - 1) / HB_WARP;
 	for (hb_i32 s = threadIdx.x; s < slices; s += blockDim.x) {
@@ -234,12 +237,13 @@ HB_DEVICE hb_i32 hb_lasso_bases(hb_i32 rows, const hb_i32 *order, const hb_i32 *
 
 #define HB_LASSO_SLICES (HB_LASSO_HOLD * HB_LASSO_ROWS / HB_WARP)
 
-// hb_lasso_plan lays out the rows of each block: <<<blocks, HB_LASSO_HOLD, 8·⌈n/32⌉>>>. Rows are sorted by
-// descending length; 32 of them are a slice, whose arcs lie in columns. order hb_i32[n] lists the rows of
-// a block, local hb_u16[m + blocks·32·HB_LASSO_MOST] the heads of the slots: rows of the block, and then
-// the vertices outside it that its arcs reach, which halo hb_i32[m] lists and reach hb_i32[blocks] counts;
-// most, if cap is not 0, the capacities of the slots. numbers[HB_LASSO_NEED] becomes the bytes of
-// shared memory that hb_lasso_hold needs, or more than there are if a block does not fit.
+// hb_lasso_plan lays out the rows of each block: <<<blocks, HB_LASSO_HOLD, 8·⌈n/32⌉>>>. Rows are
+// sorted by descending length; 32 of them are a slice, whose arcs lie in columns. order hb_i32[n]
+// lists the rows of a block, local hb_u16[m + blocks·32·HB_LASSO_MOST] the heads of the slots: rows
+// of the block, and then the vertices outside it that its arcs reach, which halo hb_i32[m] lists
+// and reach hb_i32[blocks] counts; most, if cap is not 0, the capacities of the slots.
+// numbers[HB_LASSO_NEED] becomes the bytes of shared memory that hb_lasso_hold needs, or more than
+// there are if a block does not fit.
 HB_KERNEL __launch_bounds__(HB_LASSO_HOLD) hb_lasso_plan(hb_i32 n, hb_i32 m, const hb_i32 *ptr, const hb_i32 *head, const double *cap, hb_i32 *order,
 	hb_u16 *local, double *most, hb_i32 *halo, hb_i32 *reach, hb_u64 *numbers) {
 	HB_DYNAMIC_SHARED(hb_u32, shared);
@@ -328,11 +332,11 @@ HB_KERNEL __launch_bounds__(HB_LASSO_HOLD) hb_lasso_plan(hb_i32 n, hb_i32 m, con
 	}
 }
 
-// hb_lasso_hold runs iterations in one launch: <<<blocks, HB_LASSO_HOLD, numbers[HB_LASSO_NEED]>>>, with all
-// blocks on the device at once, as planned by hb_lasso_plan. A block keeps the flows of its rows in shared
-// memory. After each iteration the blocks wait for each other, and read what changed outside them: one grid
-// barrier an iteration. arrived counts the blocks at barriers before this launch. partial has two numbers
-// for each block. Bound by shared memory and by the barrier.
+// hb_lasso_hold runs iterations in one launch: <<<blocks, HB_LASSO_HOLD, numbers[HB_LASSO_NEED]>>>,
+// with all blocks on the device at once, as planned by hb_lasso_plan. A block keeps the flows of
+// its rows in shared memory. After each iteration the blocks wait for each other, and read what
+// changed outside them: one grid barrier an iteration. arrived counts the blocks at barriers before
+// this launch. partial has two numbers for each block. Bound by shared memory and by the barrier.
 HB_KERNEL __launch_bounds__(HB_LASSO_HOLD, 1) hb_lasso_hold(hb_i32 times, hb_i32 n, hb_i32 m, const hb_i32 *ptr, const hb_i32 *order, const hb_u16 *local,
 	const double *mosts, double most, const hb_i32 *halo, const hb_i32 *reach, const float *degree, const double *load, const double *inv, const double *nu,
 	double *u, double *w, double *x, double *ahead, double *out, double *partial, double *state, hb_u64 *numbers, hb_u64 arrived) {
@@ -468,7 +472,8 @@ HB_DEVICE hb_i32 hb_lasso_find(hb_i32 *root, hb_i32 i) {
 	}
 }
 
-// hb_lasso_hook joins the sets of i and j, and returns the root that has ceased to be one, −1 if none.
+// hb_lasso_hook joins the sets of i and j, and returns the root that has ceased to be one, −1 if
+// none.
 HB_DEVICE hb_i32 hb_lasso_hook(hb_i32 *root, hb_i32 i, hb_i32 j) {
 	for (;;) {
 		i = hb_lasso_find(root, i);
@@ -489,8 +494,8 @@ HB_KERNEL hb_lasso_alone(hb_i32 n, hb_i32 *root, hb_i32 *joins, double *value, d
 	}
 }
 
-// hb_lasso_join joins the ends of the edges below capacity: those up to half of it, then the others.
-// joins[r] is the arc by which root r was joined: the arcs of a spanning forest.
+// hb_lasso_join joins the ends of the edges below capacity: those up to half of it, then the
+// others. joins[r] is the arc by which root r was joined: the arcs of a spanning forest.
 HB_KERNEL hb_lasso_join(hb_i32 m, const hb_i32 *tail, const hb_i32 *head, const double *u, const double *cap, double most, hb_i32 half, hb_i32 *root,
 	hb_i32 *joins) {
 	HB_EACH(a, m) {
@@ -503,8 +508,8 @@ HB_KERNEL hb_lasso_join(hb_i32 m, const hb_i32 *tail, const hb_i32 *head, const 
 	}
 }
 
-// hb_lasso_regions writes the root of each vertex, adds x and ν to its region, and counts the arcs of the
-// forest at each vertex.
+// hb_lasso_regions writes the root of each vertex, adds x and ν to its region, and counts the arcs
+// of the forest at each vertex.
 HB_KERNEL hb_lasso_regions(hb_i32 n, hb_i32 *root, const hb_i32 *joins, const hb_i32 *tail, const hb_i32 *head, const double *x, const double *nu,
 	hb_i32 *region, double *value, double *weight, hb_u32 *links) {
 	HB_LASSO_WARPS(i, n) {
@@ -523,8 +528,9 @@ HB_KERNEL hb_lasso_regions(hb_i32 n, hb_i32 *root, const hb_i32 *joins, const hb
 	}
 }
 
-// hb_lasso_means makes the values of the regions, and links the arcs of the forest. The arcs of vertex i
-// are places[i] … places[i+1]: owner is their tail, twin the arc back, and slot that of a join.
+// hb_lasso_means makes the values of the regions, and links the arcs of the forest. The arcs of
+// vertex i are places[i] … places[i+1]: owner is their tail, twin the arc back, and slot that of a
+// join.
 HB_KERNEL hb_lasso_means(hb_i32 n, const hb_i32 *region, double *value, const double *weight, hb_u8 *proven, hb_u64 *low, hb_u64 *high,
 	const hb_i32 *joins, const hb_i32 *tail, const hb_i32 *head, const hb_i64 *places, hb_u32 *filled, hb_i32 *owner, hb_i32 *twin, hb_i32 *slot) {
 	HB_EACH(i, n) {
@@ -555,9 +561,9 @@ HB_DEVICE double hb_lasso_surplus(hb_i32 i, const hb_i32 *region, const double *
 	return nu ? nu[i] * d : d;
 }
 
-// hb_lasso_tour makes the Euler tours of the trees (Tarjan, Vishkin: An efficient parallel biconnectivity
-// algorithm, SIAM J. Comput. 1985): an arc from i to j is followed by the one at j after the arc back.
-// The first arc of each vertex carries its surplus.
+// hb_lasso_tour makes the Euler tours of the trees (Tarjan, Vishkin: An efficient parallel
+// biconnectivity algorithm, SIAM J. Comput. 1985): an arc from i to j is followed by the one at j
+// after the arc back. The first arc of each vertex carries its surplus.
 HB_KERNEL hb_lasso_tour(hb_i32 n, const hb_i64 *places, const hb_i32 *owner, const hb_i32 *twin, const hb_i32 *region, const double *value,
 	const double *x, const double *nu, hb_lasso_link *links) {
 	HB_EACH(p, places[n]) {
@@ -570,8 +576,8 @@ HB_KERNEL hb_lasso_tour(hb_i32 n, const hb_i64 *places, const hb_i32 *owner, con
 	}
 }
 
-// hb_lasso_jump makes the sums of a tour four times as long. Two rounds after all have ended, links and
-// out are equal, and it does nothing.
+// hb_lasso_jump makes the sums of a tour four times as long. Two rounds after all have ended, links
+// and out are equal, and it does nothing.
 HB_KERNEL hb_lasso_jump(hb_i32 n, const hb_i64 *places, const hb_lasso_link *links, hb_lasso_link *out, hb_i32 round, hb_u64 *numbers) {
 	hb_u64 *active = numbers + HB_LASSO_ACTIVE;
 	if (round > 1 && !active[round - 2]) return;
@@ -592,8 +598,8 @@ HB_KERNEL hb_lasso_jump(hb_i32 n, const hb_i64 *places, const hb_lasso_link *lin
 	if (more && threadIdx.x == 0) active[round] = 1;
 }
 
-// hb_lasso_route finds the flow that each arc of the forest has to carry, extra, and the regions whose
-// capacities do not allow it.
+// hb_lasso_route finds the flow that each arc of the forest has to carry, extra, and the regions
+// whose capacities do not allow it.
 HB_KERNEL hb_lasso_route(hb_i32 n, const hb_i32 *joins, const hb_i32 *slot, const hb_i32 *twin, const hb_i64 *places, const hb_i32 *owner,
 	const hb_lasso_link *links, const hb_i32 *region, const double *value, const double *x, const double *nu, const double *u, const double *cap,
 	double most, double *extra, hb_u8 *proven) {
@@ -610,8 +616,8 @@ HB_KERNEL hb_lasso_route(hb_i32 n, const hb_i32 *joins, const hb_i32 *slot, cons
 	}
 }
 
-// hb_lasso_bounds starts the bounds of each region: its value if it is proven, else the least and the
-// largest x.
+// hb_lasso_bounds starts the bounds of each region: its value if it is proven, else the least and
+// the largest x.
 HB_KERNEL hb_lasso_bounds(hb_i32 n, const hb_i32 *region, const double *value, const hb_u8 *proven, const double *x, hb_u64 *low, hb_u64 *high) {
 	HB_EACH(i, n) {
 		const hb_i32 r = region[i];
@@ -625,8 +631,8 @@ HB_KERNEL hb_lasso_bounds(hb_i32 n, const hb_i32 *region, const double *value, c
 	}
 }
 
-// hb_lasso_spread pushes the bounds over the borders once: against the flow upper bounds, with it lower
-// ones. A sweep after one without a change does nothing.
+// hb_lasso_spread pushes the bounds over the borders once: against the flow upper bounds, with it
+// lower ones. A sweep after one without a change does nothing.
 HB_KERNEL hb_lasso_spread(hb_i32 m, const hb_i32 *tail, const hb_i32 *head, const hb_i32 *region, const double *u, hb_u64 *low, hb_u64 *high,
 	hb_i32 sweep, hb_u64 *numbers) {
 	hb_u64 *changed = numbers + HB_LASSO_CHANGED;
@@ -646,7 +652,8 @@ HB_KERNEL hb_lasso_spread(hb_i32 m, const hb_i32 *tail, const hb_i32 *head, cons
 	if (any && threadIdx.x == 0) changed[sweep] = 1;
 }
 
-// hb_lasso_frozen marks the vertices of proven regions whose bounds are their value, and counts them.
+// hb_lasso_frozen marks the vertices of proven regions whose bounds are their value, and counts
+// them.
 HB_KERNEL hb_lasso_frozen(hb_i32 n, const hb_i32 *region, const hb_u8 *proven, const hb_u64 *low, const hb_u64 *high, hb_u8 *frozen, hb_u64 *numbers) {
 	HB_LASSO_WARPS(i, n) {
 		bool is = false;
@@ -690,8 +697,8 @@ HB_KERNEL hb_lasso_load(hb_i32 m, const hb_i32 *tail, const hb_i32 *head, const 
 	HB_EACH(a, m) if (!frozen[tail[a]] && frozen[head[a]]) atomicAdd(load + tail[a], -u[a]);
 }
 
-// hb_lasso_stay marks the vertices that keep an arc; at counts the arcs that stay before each. Others
-// are final.
+// hb_lasso_stay marks the vertices that keep an arc; at counts the arcs that stay before each.
+// Others are final.
 HB_KERNEL hb_lasso_stay(hb_i32 n, const hb_i32 *ptr, const hb_i64 *at, const hb_u8 *frozen, const double *load, const double *inv, const hb_i32 *vertex,
 	hb_u8 *stay, double *values) {
 	HB_EACH(i, n) {
@@ -762,8 +769,8 @@ HB_KERNEL hb_lasso_start(hb_i32 n, const double *y, const double *nu, double *x,
 	}
 }
 
-// hb_lasso_near adds to figures[0] the part of the dual value, and to figures[1] that of the duality gap,
-// of the vertices of a part whose regions take their means.
+// hb_lasso_near adds to figures[0] the part of the dual value, and to figures[1] that of the
+// duality gap, of the vertices of a part whose regions take their means.
 HB_KERNEL hb_lasso_near(hb_i32 n, const hb_i32 *region, const double *value, const double *x, const double *nu, const double *y, const hb_i32 *vertex,
 	double *figures) {
 	__shared__ double sums[HB_GRAPH_WARPS];
@@ -845,7 +852,8 @@ HB_KERNEL hb_lasso_equal(hb_i32 m, const hb_i32 *tail, const hb_i32 *head, const
 	}
 }
 
-// hb_lasso_pool writes the root of each vertex, and adds ν y and ν to its region. It counts the regions.
+// hb_lasso_pool writes the root of each vertex, and adds ν y and ν to its region. It counts the
+// regions.
 HB_KERNEL hb_lasso_pool(hb_i32 n, hb_i32 *root, const double *y, const double *nu, hb_i32 *region, double *sum, double *weight, hb_u64 *numbers) {
 	HB_LASSO_WARPS(i, n) {
 		hb_i32 r = -1;
@@ -861,7 +869,8 @@ HB_KERNEL hb_lasso_pool(hb_i32 n, hb_i32 *root, const double *y, const double *n
 	}
 }
 
-// hb_lasso_border takes the flows over the borders of regions, which are at capacity, from their sums.
+// hb_lasso_border takes the flows over the borders of regions, which are at capacity, from their
+// sums.
 HB_KERNEL hb_lasso_border(hb_i32 m, const hb_i32 *tail, const hb_i32 *head, const double *cap, double most, const hb_i32 *region, const double *values,
 	double *sum) {
 	HB_EACH(a, m) {
@@ -872,8 +881,8 @@ HB_KERNEL hb_lasso_border(hb_i32 m, const hb_i32 *tail, const hb_i32 *head, cons
 	}
 }
 
-// hb_lasso_settle writes the values of the regions, or keeps the values there are; moves them towards 0
-// by up to λ₂, and counts zeros. It makes each vertex a set again.
+// hb_lasso_settle writes the values of the regions, or keeps the values there are; moves them
+// towards 0 by up to λ₂, and counts zeros. It makes each vertex a set again.
 HB_KERNEL hb_lasso_settle(hb_i32 n, const hb_i32 *region, const double *sum, const double *weight, double soft, double *values, hb_i32 *root,
 	hb_u64 *numbers) {
 	HB_LASSO_WARPS(i, n) {
@@ -939,8 +948,9 @@ HB_KERNEL hb_lasso_value(hb_i32 n, const double *y, const double *nu, const doub
 	}
 }
 
-// hb_lasso_gather appends the vertices of a part to those of a pool, whose first v vertices have its first
-// a arcs. offset is the first vertex of the part's job. hb_lasso_gather_arcs appends the arcs.
+// hb_lasso_gather appends the vertices of a part to those of a pool, whose first v vertices have
+// its first a arcs. offset is the first vertex of the part's job. hb_lasso_gather_arcs appends the
+// arcs.
 HB_KERNEL hb_lasso_gather(hb_i32 n, hb_i32 v, hb_i32 a, hb_i32 offset, const hb_i32 *ptr, const hb_i32 *vertex, const double *load, const double *nu,
 	const double *inv, const double *x, const float *degree, hb_i32 *ptr2, hb_i32 *vertex2, double *load2, double *nu2, double *inv2, double *x2,
 	double *ahead2, float *degree2) {

@@ -6,9 +6,9 @@
 //     HB_SAGE_PIECES pieces of a row, at most
 //
 // A panel is rows of items, step items apart. Kernels read 16 bytes of a row a thread, so that rows
-// begin at multiples of 16 bytes; the columns between are 0. The neighbours of a vertex are its row of
-// the graph (ptr, list), or with a null ptr the choices of hb_sage_choose (samples of list each, −1
-// after the last). A vertex without neighbours is its own.
+// begin at multiples of 16 bytes; the columns between are 0. The neighbours of a vertex are its row
+// of the graph (ptr, list), or with a null ptr the choices of hb_sage_choose (samples of list each,
+// −1 after the last). A vertex without neighbours is its own.
 //
 // hb_sage_choose     a thread a vertex, or with replacement a thread two draws
 // hb_sage_pieces     a warp a piece of a long row: writes float partial[piece][columns]
@@ -339,8 +339,8 @@ HB_DEVICE hb_u64 hb_sage_draw(hb_i64 v, hb_i32 k, hb_i64 seed, hb_i64 round, hb_
 }
 
 // hb_sage_choose draws samples neighbours of each vertex, without repeats: the choices of
-// sageGraph.choose, in the order of the draws. at has samples places a vertex, −1 after the last. The
-// round is *rounds if rounds is not null, and else 0.
+// sageGraph.choose, in the order of the draws. at has samples places a vertex, −1 after the last.
+// The round is *rounds if rounds is not null, and else 0.
 HB_KERNEL hb_sage_choose(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i64 seed, const hb_i64 *rounds, hb_i32 layer, hb_i32 samples,
 	hb_i32 *at) {
 	const hb_i64 round = rounds ? *rounds : 0;
@@ -419,8 +419,8 @@ HB_KERNEL hb_sage_places(hb_i64 count, const hb_i32 *at, hb_i32 first, hb_i32 *p
 	HB_EACH(j, count) place[j] = at[j] < 0 ? -1 : first + (hb_i32)j;
 }
 
-// hb_sage_convert writes rows of floats, 0 where present is not null and 0, as items; columns behind
-// are 0.
+// hb_sage_convert writes rows of floats, 0 where present is not null and 0, as items; columns
+// behind are 0.
 HB_KERNEL hb_sage_convert(hb_i64 rows, hb_i32 columns, const float *x, const hb_u8 *present, hb_item *to, hb_i32 step) {
 	HB_EACH(i, rows * step) {
 		const hb_i64 r = i / step;

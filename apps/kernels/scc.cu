@@ -91,8 +91,8 @@ HB_DEVICE hb_i32 hb_scc_scan(hb_u64 mode, hb_i32 v, const hb_i64 *ptr, const hb_
 	return 0;
 }
 
-// hb_scc_visit does what a mode does for the entry that leads from v in the direction of bit, 1 out,
-// 2 in, to u. It reports whether u joins the next queue. state is v's colour or label.
+// hb_scc_visit does what a mode does for the entry that leads from v in the direction of bit, 1
+// out, 2 in, to u. It reports whether u joins the next queue. state is v's colour or label.
 HB_DEVICE bool hb_scc_visit(hb_u64 mode, hb_i32 bit, hb_i32 x, hb_i32 u, hb_i32 *label, hb_i32 *colour, hb_i32 *mark, hb_i32 stamp) {
 	volatile hb_i32 *l = label, *c = colour, *m = mark;
 	if (l[u] != HB_SCC_OPEN) return false;

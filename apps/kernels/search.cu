@@ -29,9 +29,9 @@ struct __align__(16) hb_slot { hb_i32 own, alias; hb_u32 threshold, unused; };
 #define HB_SEARCH_WARP(v) \
 	for (hb_i64 v = ((hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x) / HB_WARP; v < n; v += (hb_i64)gridDim.x * HB_GRAPH_WARPS)
 
-// hb_search_weights writes the weight of each entry: its value, times the score of the neighbour if there
-// are scores, or the weight that the caller gives, hb_search_own(score, value). bad becomes 1 if a
-// weight is not finite, or with least negative. val may be null: all 1.
+// hb_search_weights writes the weight of each entry: its value, times the score of the neighbour if
+// there are scores, or the weight that the caller gives, hb_search_own(score, value). bad becomes 1
+// if a weight is not finite, or with least negative. val may be null: all 1.
 HB_KERNEL hb_search_weights(hb_i64 entries, const hb_i32 *idx, const HB_T *val, const double *score, hb_i32 least, double *weight, hb_u64 *bad) {
 	HB_EACH(p, entries) {
 #if HB_SEARCH_OWN
@@ -91,9 +91,9 @@ HB_DEVICE void hb_search_store(const hb_search_pair &r, hb_i64 v, const hb_i32 *
 	second[v] = r.after < 0 ? -1 : idx[r.after];
 }
 
-// hb_search_best finds the neighbours of the highest and of the second highest weight, of several the
-// first, of rows of at most HB_SEARCH_LONG entries. Longer rows are appended to longs, and counted.
-// weight may be null: the scores of neighbours.
+// hb_search_best finds the neighbours of the highest and of the second highest weight, of several
+// the first, of rows of at most HB_SEARCH_LONG entries. Longer rows are appended to longs, and
+// counted. weight may be null: the scores of neighbours.
 HB_KERNEL hb_search_best(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const double *score, const double *weight, hb_i32 *best, hb_i32 *second,
 	hb_i32 *longs, hb_u64 *count) {
 	const hb_i64 groups = (hb_i64)gridDim.x * (HB_GRAPH_BLOCK / HB_SEARCH_LANES);
@@ -155,7 +155,8 @@ HB_KERNEL hb_search_mass(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const d
 	}
 }
 
-// hb_threshold is 2³²·part/whole, rounded down, of part < whole ≤ 2⁶²: an estimate, and its remainder.
+// hb_threshold is 2³²·part/whole, rounded down, of part < whole ≤ 2⁶²: an estimate, and its
+// remainder.
 HB_DEVICE hb_u32 hb_threshold(hb_u64 part, hb_u64 whole) {
 	hb_u64 q = (hb_u64)((double)part / (double)whole * 4294967296.0);
 	hb_i64 rest = (hb_i64)((part << 32) - q * whole); // exact: it is below 2⁶³
@@ -177,12 +178,13 @@ HB_DEVICE bool hb_search_least(hb_u64 a, hb_u64 b, hb_u64 c, hb_u64 d) {
 }
 
 // hb_search_slots is aliasTable of apps/searchrows.go for each row. The sweep fills the deficits of
-// the light neighbours from the excess of the heavy ones, both in order. With D the sums of the first
-// deficits and E those of the first excesses, light neighbour i is filled by the first heavy neighbour
-// whose E is at least D before i, and heavy neighbour j becomes light when D first exceeds its E.
-// sums and at have the sums of masses and the places of the light neighbours of a row first, then those
-// of the heavy ones: D = i·sum − count·(mass of i light ones), E = count·(mass of j heavy ones) − j·sum.
-// D and E have up to 94 bits, and are compared by products of 128; all is exact in integers.
+// the light neighbours from the excess of the heavy ones, both in order. With D the sums of the
+// first deficits and E those of the first excesses, light neighbour i is filled by the first heavy
+// neighbour whose E is at least D before i, and heavy neighbour j becomes light when D first
+// exceeds its E. sums and at have the sums of masses and the places of the light neighbours of a
+// row first, then those of the heavy ones: D = i·sum − count·(mass of i light ones), E =
+// count·(mass of j heavy ones) − j·sum. D and E have up to 94 bits, and are compared by products of
+// 128; all is exact in integers.
 HB_KERNEL hb_search_slots(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_u64 *mass, hb_u64 *sums, hb_i32 *at, hb_slot *slots) {
 	const hb_u32 below = (1u << HB_LANE) - 1;
 	HB_SEARCH_WARP(v) {
@@ -291,9 +293,9 @@ HB_KERNEL hb_search_pack(hb_i32 n, const hb_i64 *ptr, const hb_i32 *best, const 
 	}
 }
 
-// Cells of walks are staged: a thread writes 8 of them at a time, a sector, if rows are of whole 16 bytes. The
-// end of a greedy walk, to and fro between two vertices, is written by its warp along with what is
-// staged.
+// Cells of walks are staged: a thread writes 8 of them at a time, a sector, if rows are of whole 16
+// bytes. The end of a greedy walk, to and fro between two vertices, is written by its warp along
+// with what is staged.
 #define HB_SEARCH_STAGE 8
 
 struct __align__(16) hb_search_cells { hb_i32 x[4]; };
@@ -306,9 +308,9 @@ HB_DEVICE void hb_search_flush(hb_i32 *row, const hb_i32 (*stage)[HB_GRAPH_BLOCK
 	}
 }
 
-// hb_search_ends writes the rest of the walks of a warp, a walk after another: left cells from row on,
-// the first staged of them from stage, then a, b, a … With whole, rows begin at multiples of 16 bytes
-// and left is a multiple of 4, so that a warp writes whole sectors.
+// hb_search_ends writes the rest of the walks of a warp, a walk after another: left cells from row
+// on, the first staged of them from stage, then a, b, a … With whole, rows begin at multiples of 16
+// bytes and left is a multiple of 4, so that a warp writes whole sectors.
 HB_DEVICE void hb_search_ends(hb_i32 *row, hb_i32 left, hb_i32 a, hb_i32 b, bool whole, hb_i32 staged, const hb_i32 (*stage)[HB_GRAPH_BLOCK]) {
 	const hb_i32 first = threadIdx.x - HB_LANE;
 	__syncwarp(); // stage is of other threads
@@ -437,12 +439,12 @@ HB_DEVICE hb_i32 hb_search_other(const hb_search &s, hb_i32 v, hb_i32 before, hb
 // The forms of hb_search_walks: what a step reads of a vertex.
 enum { hb_search_general, hb_search_packed, hb_search_chase };
 
-// hb_search_walk walks. Of walk w of this launch: sums[w] is the sum of its scores, cells the vertices,
-// length of them, −1 after the end. first is lowered to the point of the curve of each visit; ends[k]
-// counts the walks that end early after k steps, ends[length] the restarts. visits, score, first,
-// sums and cells may be null. hb_search_walk_packed reads packed rows, hb_search_walk_chase goes
-// from best to best. hb_search_walk_more has restarts, with probability restarts/2⁵³, and walks
-// that do not return to the vertex before.
+// hb_search_walk walks. Of walk w of this launch: sums[w] is the sum of its scores, cells the
+// vertices, length of them, −1 after the end. first is lowered to the point of the curve of each
+// visit; ends[k] counts the walks that end early after k steps, ends[length] the restarts. visits,
+// score, first, sums and cells may be null. hb_search_walk_packed reads packed rows,
+// hb_search_walk_chase goes from best to best. hb_search_walk_more has restarts, with probability
+// restarts/2⁵³, and walks that do not return to the vertex before.
 template <bool more, int form>
 HB_DEVICE void hb_search_walks(const hb_search &s, const hb_i32 *starts, hb_i64 per_start, hb_i64 first_walk, hb_i64 walks, hb_i32 length,
 	const double *score, hb_u32 *first, hb_u64 *visits, double *sums, hb_i32 *cells, hb_u64 *ends, hb_u64 restarts, bool forward) {

@@ -64,9 +64,9 @@
 //   plus_pair, counters kept, group 32, block 512                    1.07   3.44   11.1   (block 1024: 1.47 4.25 12.8)
 //   fp32, 8 parts, ahead 4, group 16, bitmaps kept                   1.30   8.95   41.0   (ahead 2: 1.29 9.93 45.1)
 //   fp32, 12 parts, ahead 4, group 32                                1.58   8.74   38.0   (bitmaps not kept, ahead 2: + 20 %)
-// S·S of R-MAT 14 (1.6·10⁸ products): fp32 1.36, cuSPARSE 12.0. R-MAT 16 (1.2·10⁹), cb 27776, unpacked, 16 parts:
-// 11.5; cuSPARSE's default lacks memory, its ALG3 207. So: parts 8 below 16000 columns, 12 above; group 16 for
-// fewer than 10⁹ products, 32 beyond.
+// S·S of R-MAT 14 (1.6·10⁸ products): fp32 1.36, cuSPARSE 12.0. R-MAT 16 (1.2·10⁹), cb 27776,
+// unpacked, 16 parts: 11.5; cuSPARSE's default lacks memory, its ALG3 207. So: parts 8 below 16000
+// columns, 12 above; group 16 for fewer than 10⁹ products, 32 beyond.
 
 #ifndef HB_SPGEMM_NUMERIC
 #define HB_SPGEMM_NUMERIC 1

@@ -34,8 +34,9 @@
 //   rows too         hot, tile 2048, 192 KB         fp32 0.034 0.064 0.272; fp64 0.054 0.087 0.362; pattern 0.034 0.056 0.241
 //                    not hot, tile 1024             fp32 0.022 0.082 0.366; fp64 0.033 0.106 0.444; pattern 0.021 0.073 0.337
 //   (hot, 192 KB) min_plus 0.272, a/(a+x) 0.272, at 160 KB lor_land 0.173, plus_times of 8 bits 0.176 at R-MAT 22.
-// 208 KB starve L1 (0.367). So: hot = 192 KB/sizeof(HB_X) from about 8M entries on, where columns stand
-// by degree; HB_SPMV_HOT 0 below that or where they do not; unroll 4, 2 blocks, INSIDE 0 for plain beyond 10M.
+// 208 KB starve L1 (0.367). So: hot = 192 KB/sizeof(HB_X) from about 8M entries on, where columns
+// stand by degree; HB_SPMV_HOT 0 below that or where they do not; unroll 4, 2 blocks, INSIDE 0 for
+// plain beyond 10M.
 //
 // val may be null if !HB_USES_A, x if !HB_USES_X. ptr, idx, val and x begin at
 // multiples of 16 bytes; nothing past their ends is read.

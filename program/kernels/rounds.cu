@@ -23,8 +23,8 @@
 // With HB_PULLS, a superstep with many messages pulls: each vertex that takes messages looks for an
 // active in-neighbour and stops at the first (Beamer, Asanović, Patterson, SC 2012). The first pull
 // looks at all vertices and lists those without a message; later ones look at that list. Active
-// vertices are a bitmap, of which there are two that take turns. Before the first pull and after the
-// last, two launches convert the queue to a bitmap and back.
+// vertices are a bitmap, of which there are two that take turns. Before the first pull and after
+// the last, two launches convert the queue to a bitmap and back.
 //
 // With HB_PRIORITY, active vertices at or above a bound wait in a pile. When no other is left, a
 // step splits the pile by a new bound, its least priority plus width (near and far: Davidson,
@@ -201,8 +201,8 @@ HB_DEVICE void hb_program_got(const hb_program_pull &x, hb_i64 p, hb_i32 v) {
 #endif
 }
 
-// hb_program_row looks for a message along in-edges p … end−1 of the lanes' vertices with more, eight
-// lanes a row. It returns the position of an edge, or −1. All lanes of the warp call it.
+// hb_program_row looks for a message along in-edges p … end−1 of the lanes' vertices with more,
+// eight lanes a row. It returns the position of an edge, or −1. All lanes of the warp call it.
 HB_DEVICE hb_i64 hb_program_row(const hb_program_pull &x, hb_i32 v, hb_i64 p, hb_i64 end, bool more) {
 	const hb_i32 group = HB_LANE / 8;
 	hb_i64 result = -1;
@@ -332,7 +332,8 @@ HB_DEVICE void hb_program_scan(const hb_program_pull &x, const hb_i32 *list, hb_
 	}
 }
 
-// hb_program_marks sets the bits of the vertices of a queue. Only the first item of a vertex counts.
+// hb_program_marks sets the bits of the vertices of a queue. Only the first item of a vertex
+// counts.
 HB_DEVICE void hb_program_marks(const hb_u64 *from, hb_u64 items, hb_u32 *bits) {
 	HB_EACH(i, (hb_i64)items) {
 		const hb_u64 item = from[i];
