@@ -101,13 +101,17 @@ func shared(err error) bool {
 	return false
 }
 
-// groupCuts returns the cuts of the destination.
+// groupCuts returns the cuts of the destination. They are the same to the end of the operation: an
+// operand that is spread meanwhile may change those of the group.
 func groupCuts[C comparable](t *target[C]) []int {
-	m, n := t.spec.Matrix.Dims()
-	if t.spec.Vector {
-		m = n
+	if t.cuts == nil {
+		m, n := t.spec.Matrix.Dims()
+		if t.spec.Vector {
+			m = n
+		}
+		t.cuts = t.group.Cuts(m)
 	}
-	return t.group.Cuts(m)
+	return t.cuts
 }
 
 // runGroup runs an operation on the block of each rank of this process. The operands have been

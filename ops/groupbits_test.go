@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/comm"
@@ -137,5 +138,57 @@ func TestGroupErrors(t *testing.T) {
 	var failed *comm.RankError
 	if err := ops.MxV(w, semiring.PlusTimes[float64](), matrix.New[float64](3, 3), w); !errors.As(err, &failed) || failed.Rank != 1 {
 		t.Error(err)
+	}
+}
+
+// An operand that is read transposed is spread in the middle of a product. It has more work than the
+// one before, most of it in its first rows, so that the group cuts rows at other places from then on.
+func TestGroupCutsChange(t *testing.T) {
+	t.Parallel()
+	const n = 31
+	a, b := matrix.New[int64](n, n), matrix.New[int64](n, n)
+	for i := range n {
+		if err := a.Set(i, (i+1)%n, int64(i+1)); err != nil {
+			t.Fatal(err)
+		}
+		for j := range n {
+			if i > 3 && j != i {
+				continue
+			}
+			if err := b.Set(j, i, int64(i+2*j)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	times := semiring.PlusTimes[int64]()
+	want := matrix.New[int64](n, n)
+	if err := ops.MxM[int64, int64](want, times, a, b.T()); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []int{3, 7} {
+		g, err := comm.LocalGroup(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := a.Clone()
+		if err := left.Move(g); err != nil {
+			t.Fatal(err)
+		}
+		before := slices.Clone(g.Cuts(n))
+		c := matrix.New[int64](n, n, matrix.On(g))
+		if err := ops.MxM[int64, int64](c, times, left, b.Clone().T()); err != nil {
+			t.Fatalf("%d ranks: %v", p, err)
+		}
+		if slices.Equal(before, g.Cuts(n)) {
+			t.Errorf("%d ranks: the cuts are %v before and after", p, before)
+		}
+		if c.NVals() != want.NVals() {
+			t.Fatalf("%d ranks: %d entries, want %d", p, c.NVals(), want.NVals())
+		}
+		for at, x := range want.All() {
+			if y, ok := c.At(at.Row, at.Col); !ok || y != x {
+				t.Fatalf("%d ranks: (%d,%d) is %d, %v, want %d", p, at.Row, at.Col, y, ok, x)
+			}
+		}
 	}
 }

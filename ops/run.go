@@ -261,6 +261,7 @@ type target[C comparable] struct {
 	at   device.Backend // where the destination lives, nil for the host
 	// group is where the destination lives, if it is one of ranks.
 	group *comm.Group
+	cuts  []int    // of the destination on the group, nil until groupCuts
 	own   cpu.Mask // the value that mask points to
 }
 
