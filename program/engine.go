@@ -89,6 +89,10 @@ type worker[V, E, M comparable] struct {
 
 // at returns vertex v.
 func (k *worker[V, E, M]) at(v int) Vertex {
+	if k.ids != nil {
+		k.vertex.ID, k.vertex.Degree = k.ids[v], k.deg[v]
+		return k.vertex
+	}
 	k.vertex.ID, k.vertex.Degree = int32(v), k.degree(v)
 	return k.vertex
 }
@@ -109,7 +113,7 @@ func (k *worker[V, E, M]) apply(v int, sum M) bool {
 	}
 	if active {
 		k.count++
-		k.edges += int64(k.vertex.Degree)
+		k.edges += int64(k.degree(v))
 	}
 	return active
 }
@@ -215,7 +219,7 @@ func (e *engine[V, E, M]) pull() error {
 		k := e.workers[w]
 		k.room()
 		lo, hi := e.cuts[piece], e.cuts[piece+1]
-		switch plain := marks == nil && e.closed == nil && !e.any; {
+		switch plain := marks == nil && e.closed == nil && !e.any && !e.sparse; {
 		case plain && e.mail != nil:
 			k.pullAll(lo, hi)
 		case plain && e.products(e.in):

@@ -12,6 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/model"
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 )
@@ -127,6 +131,7 @@ func compare[V, E, M comparable](t *testing.T, g *matrix.Matrix[E], p Program[V,
 		most = 1 << 30
 	}
 	want, steps := naive(g, p, most)
+	byPlan := map[string]*Result[V]{}
 	for _, plan := range []string{"auto", "push", "pull"} {
 		var first []V
 		for _, threads := range threadCounts {
@@ -144,9 +149,61 @@ func compare[V, E, M comparable](t *testing.T, g *matrix.Matrix[E], p Program[V,
 				}
 			}
 			if first == nil {
-				first = got
+				first, byPlan[plan] = got, res
 			} else if !reflect.DeepEqual(first, got) {
 				t.Fatalf("%s: %d threads and %d give different bits", plan, threads, threadCounts[0])
+			}
+		}
+	}
+	if p.Sum.Valid() && !access.Monoid(p.Sum).Exact {
+		byPlan["auto"] = byPlan["pull"]
+	}
+	onGroups(t, g, p, byPlan)
+}
+
+// onGroups runs a program on groups of ranks and compares the bits with those of one place.
+func onGroups[V, E, M comparable](t *testing.T, g *matrix.Matrix[E], p Program[V, E, M], byPlan map[string]*Result[V]) {
+	t.Helper()
+	h200 := model.H200()
+	counts := []int{1, 2, 3, 4, 7}
+	if !longtest.Enabled() {
+		counts = []int{3, 7}
+	}
+	for _, ranks := range counts {
+		at, err := comm.LocalGroup(ranks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		there := g.Clone()
+		if err := there.Move(at); err != nil {
+			t.Fatal(err)
+		}
+		for plan, want := range byPlan {
+			for _, hops := range []int{0, 3, AutoHops} {
+				where := fmt.Sprintf("%s, %d ranks, %d hops", plan, ranks, hops)
+				got, err := Run(context.Background(), there, p, Options{Plan: plan, Hops: hops, Machine: &h200})
+				var refused *ProgramError
+				if p.Edges.Func != nil && errors.As(err, &refused) && refused.Part == "Edges" {
+					continue
+				}
+				if err != nil {
+					t.Fatalf("%s: %v", where, err)
+				}
+				if p.Priority.Func == nil && !p.Idempotent && (got.Supersteps != want.Supersteps ||
+					got.Active != want.Active || got.Ended != want.Ended) {
+					t.Fatalf("%s: %d supersteps, %d active, %s; want %d, %d, %s", where, got.Supersteps, got.Active, got.Ended,
+						want.Supersteps, want.Active, want.Ended)
+				}
+				if !slices.Equal(got.Total, want.Total) {
+					t.Fatalf("%s: totals %v, want %v", where, got.Total, want.Total)
+				}
+				if x, y := got.State.Dense(*new(V)), want.State.Dense(*new(V)); !reflect.DeepEqual(x, y) {
+					for v := range y {
+						if x[v] != y[v] {
+							t.Fatalf("%s: vertex %d has %v, want %v", where, v, x[v], y[v])
+						}
+					}
+				}
 			}
 		}
 	}

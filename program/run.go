@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/parallel"
@@ -17,12 +19,23 @@ type Options struct {
 	// Plan is "" or "auto" for the automatic choice, "push" or "pull" for a direction; for a graph
 	// on a device also the text of a plan, as of space.Plan, or one of BufferPlans.
 	Plan string
+	// Hops is the number of supersteps between two exchanges on a group of ranks: each rank keeps
+	// copies of the vertices within so many in-hops of its own, and updates them itself (Zhong and He,
+	// TPDS 2014, section 4.3). 0 and 1 exchange after every superstep, AutoHops chooses by Machine.
+	// Programs with Totals, Halt, Everywhere or a sum that depends on the order exchange after every
+	// superstep whatever Hops is. It does not change results.
+	Hops int
+	// Machine has the figures by which AutoHops chooses; nil measures the exchange on the group.
+	Machine *model.Machine
 	// MaxSupersteps is the number of supersteps after which a run fails with a *LimitError; 0
 	// means no limit. Program.Supersteps is the limit that ends a run without an error.
 	MaxSupersteps int
 	Progress      func(superstep int, active int64) // called before each superstep; may be nil
 	Trace         func(Step)                        // called after each superstep; may be nil
 }
+
+// AutoHops lets the model choose Options.Hops; see model.Machine.Cost.
+const AutoHops = -1
 
 // Step describes a superstep that ran.
 type Step struct {
@@ -57,6 +70,11 @@ type Result[V comparable] struct {
 // program needs CUDA text, sums in floating point round as the plan says, the sum any returns any
 // message, and Priority holds with auto and push only.
 //
+// On a group each rank of the host runs the program on its vertices and copies of those around them.
+// Results are those of one place, bit for bit; a sum that depends on the order is pulled unless Plan
+// says push. Priority is ignored, and a program with Edges is refused. All processes of the group call
+// Run with the same arguments, and Halt answers alike on each.
+//
 // Errors: *matrix.DimensionError, *ProgramError, *PlanError, *MessageError, and *LimitError
 // together with the result so far.
 func Run[V, E, M comparable](
@@ -70,7 +88,11 @@ func Run[V, E, M comparable](
 	if err := p.check(n); err != nil {
 		return nil, err
 	}
-	if a.Place() != nil {
+	switch at := a.Place().(type) {
+	case nil:
+	case *comm.Group:
+		return runOnGroup(ctx, at, a, p, o)
+	default:
 		return runOn(ctx, a, p, o)
 	}
 	e, err := newEngine(ctx, a, p, o)
@@ -88,6 +110,9 @@ func prepare[E comparable](name string, g matrix.Source[E], opts []Options) (o O
 		o = opts[0]
 	default:
 		return o, 0, &ProgramError{name, "options", fmt.Sprintf("%d values are given", len(opts)), "give one or none"}
+	}
+	if o.Hops < AutoHops {
+		return o, 0, &ProgramError{name, "Hops", fmt.Sprintf("is %d", o.Hops), "use 1 or more, 0 for 1, or AutoHops"}
 	}
 	if o.MaxSupersteps < 0 {
 		return o, 0, &ProgramError{name, "MaxSupersteps", fmt.Sprintf("is %d", o.MaxSupersteps), "use 0 for no limit"}
@@ -143,6 +168,11 @@ type engine[V, E, M comparable] struct {
 	sum     *cpu.Monoid[M]   // nil with Messages
 	any     bool
 
+	// A rank of a group has vertices 0 … n−1 of its own numbering.
+	ids    []int32 // their numbers in the whole graph, ascending; nil for the whole graph
+	deg    []int32 // their out-degrees there
+	sparse bool    // some vertex of the whole graph is not active
+
 	round  Round
 	state  []V
 	front  frontier
@@ -169,9 +199,16 @@ func newEngine[V, E, M comparable](
 	if err != nil {
 		return nil, err
 	}
-	e := &engine[V, E, M]{ctx: ctx, o: o, threads: parallel.Threads(o.Threads), p: &p, plan: plan, g: a}
-	_, e.n = a.Dims()
-	e.out = withOffsets(access.Rows(a))
+	e := engineOf(ctx, withOffsets(access.Rows(a)), p, o)
+	e.plan, e.g = plan, a
+	return e, nil
+}
+
+// engineOf returns the engine of a graph whose rows are out.
+func engineOf[V, E, M comparable](
+	ctx context.Context, out *sparse.Store[E], p Program[V, E, M], o Options,
+) *engine[V, E, M] {
+	e := &engine[V, E, M]{ctx: ctx, o: o, threads: parallel.Threads(o.Threads), p: &p, out: out, n: out.NRows}
 	if p.Sum.Valid() {
 		e.sum, e.any = access.Monoid(p.Sum), p.Sum.IsAny()
 	}
@@ -190,7 +227,7 @@ func newEngine[V, E, M comparable](
 	if p.Edges.Func != nil || p.Messages.Func != nil {
 		e.lists = newLists(e)
 	}
-	return e, nil
+	return e
 }
 
 // withOffsets returns a store with offsets of every row.
@@ -212,7 +249,7 @@ func (e *engine[V, E, M]) vertices(fn func(k *worker[V, E, M], lo, hi int)) erro
 // block is the number of vertices of a task. Totals are sums of sums of blocks.
 const block = 4096
 
-// start sets the states and the first frontier.
+// start sets the states and the first frontier, which Seeds name by the engine's numbers.
 func (e *engine[V, E, M]) start() error {
 	p := e.p
 	err := e.vertices(func(k *worker[V, E, M], lo, hi int) {
@@ -249,9 +286,6 @@ func (e *engine[V, E, M]) start() error {
 				e.closed[v] = bit(p.Skip.Func(e.state[v]))
 			}
 		})
-	}
-	if err == nil {
-		err = e.totals()
 	}
 	return err
 }
@@ -290,6 +324,9 @@ func (e *engine[V, E, M]) totals() error {
 // run runs supersteps until the end.
 func (e *engine[V, E, M]) run() (*Result[V], error) {
 	if err := e.start(); err != nil {
+		return nil, err
+	}
+	if err := e.totals(); err != nil {
 		return nil, err
 	}
 	p := e.p

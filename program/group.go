@@ -1,0 +1,462 @@
+package program
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/model"
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// runOnGroup runs a program on the ranks of the host of a group.
+func runOnGroup[V, E, M comparable](
+	ctx context.Context, g *comm.Group, a matrix.View[E], p Program[V, E, M], o Options,
+) (*Result[V], error) {
+	plan, err := hostPlan(p.name(), o.Plan)
+	if err != nil {
+		return nil, err
+	}
+	for k := range g.Ranks() {
+		if at := g.PlaceOf(k); at != nil {
+			return nil, &PlanError{p.name(), o.Plan, "a rank is on " + at.String() + ", and programs run on ranks of the host", "use one device, or ranks of the host"}
+		}
+	}
+	if p.Edges.Func != nil {
+		return nil, &ProgramError{p.name(), "Edges", "may send to any vertex, and a rank has those around its own", "use Send or Gather, or matrix.Move(nil)"}
+	}
+	_, n := a.Dims()
+	state := matrix.NewVector[V](n, matrix.On(g))
+	if err := state.Err(); err != nil {
+		return nil, err
+	}
+	p.Priority.Func = nil
+	ordered := p.Sum.Valid() && !access.Monoid(p.Sum).Exact
+	if ordered && plan == auto {
+		plan = pull
+	}
+	if ordered || p.Everywhere || p.Halt != nil || len(p.Totals) > 0 {
+		o.Hops = 1
+	}
+	if o.Hops == 0 {
+		o.Hops = 1
+	}
+	if ctx != nil && ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	wait := ctx // of collectives: ranks of other processes would wait for those of this one
+	if len(g.Ranks()) == g.Size() {
+		wait = nil
+	}
+	c, err := cutGraph[V](wait, g, a, o.Hops, o.Machine)
+	if err != nil {
+		return nil, err
+	}
+	if o.Threads = g.Threads(); o.Threads < 1 {
+		o.Threads = 1
+	}
+	ranks := make([]*rank[V, E, M], len(c.part))
+	err = g.Each(func(k int, r comm.Comm) error {
+		ranks[k] = newRank(ctx, wait, r, c, k, p, o, plan)
+		return ranks[k].run()
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range ranks {
+		if r.err != nil {
+			return nil, r.err
+		}
+	}
+	first := ranks[0]
+	if first.ended == stopped { // a rank of another process
+		return nil, &comm.RankError{Rank: -1, Cause: fmt.Errorf("%s: a rank of another process failed; see its output", p.name())}
+	}
+	res := &Result[V]{State: state, Supersteps: first.steps, Total: first.e.round.Total, Active: first.active.count, Ended: first.ended}
+	if err := keep(wait, g, state, ranks, c.cuts); err != nil {
+		return nil, err
+	}
+	if res.Ended == Full && p.Supersteps != res.Supersteps {
+		return res, &LimitError{p.name(), res.Supersteps, res.Active}
+	}
+	return res, nil
+}
+
+// keep makes the states of the ranks the vector.
+func keep[V, E, M comparable](ctx context.Context, g *comm.Group, state *matrix.Vector[V], ranks []*rank[V, E, M], cuts []int) error {
+	spec := state.Spec()
+	t, err := access.TargetOn(ctx, spec.Matrix, g, true, true, cuts)
+	if err != nil {
+		return err
+	}
+	for k, r := range ranks {
+		h := r.h
+		own := slices.Clone(r.e.state[h.lo:h.hi])
+		access.SetResult(t.Matrix(k), &sparse.Store[V]{Val: own, Structure: sparse.Structure{
+			Format: sparse.Full, NRows: 1, NCols: len(own), NVals: int64(len(own))}})
+	}
+	t.Keep()
+	return nil
+}
+
+// stopped ends a run whose local work failed on some rank.
+const stopped Ended = "stopped"
+
+// tally counts active vertices and their out-edges.
+type tally struct{ count, edges int64 }
+
+// rank runs the part of a program of one rank.
+type rank[V, E, M comparable] struct {
+	ctx    context.Context // of the run; wait is that of collectives
+	wait   context.Context
+	c      comm.Comm
+	e      *engine[V, E, M]
+	h      *halo[E]
+	n      int
+	cuts   []int
+	hops   int
+	quiet  bool // another rank of this process tells Progress and Trace
+	active tally
+	marks  []uint8 // of active vertices; 0 between exchanges
+	steps  int
+	ended  Ended
+	err    error // of local work
+}
+
+func newRank[V, E, M comparable](
+	ctx, wait context.Context, c comm.Comm, g *graph[E], k int, p Program[V, E, M], o Options, plan direction,
+) *rank[V, E, M] {
+	h := g.part[k]
+	var seeds []Seed[V]
+	for _, s := range p.Seeds {
+		v := h.number(int32(s.ID))
+		if int(v) < len(h.ids) && h.ids[v] == int32(s.ID) {
+			seeds = append(seeds, Seed[V]{int(v), s.State})
+		}
+	}
+	p.Seeds = seeds
+	e := engineOf(ctx, sparse.Transpose(h.in, o.Threads), p, o)
+	e.plan, e.in, e.ids, e.deg = plan, h.in, h.ids, h.deg
+	n := g.cuts[len(g.cuts)-1]
+	e.round.N = n
+	return &rank[V, E, M]{ctx: ctx, wait: wait, c: c, e: e, h: h, n: n, cuts: g.cuts, hops: g.hops,
+		quiet: k > 0, marks: make([]uint8, len(h.ids))}
+}
+
+// run runs supersteps until the end. An error of local work is kept in r.err, and all ranks end
+// together; others end the group.
+func (r *rank[V, E, M]) run() error {
+	e, p := r.e, r.e.p
+	r.err = e.start()
+	counts, err := r.agree([]tally{r.own()})
+	if err != nil || counts == nil {
+		return err
+	}
+	r.active = counts[0]
+	if err := r.totals(); err != nil {
+		return err
+	}
+	for {
+		if r.active.count == 0 && !(p.Everywhere && r.steps == 0) {
+			r.ended = Quiet
+			return nil
+		}
+		stages := r.hops
+		for _, most := range []int{p.Supersteps, e.o.MaxSupersteps} {
+			if most > 0 {
+				stages = min(stages, most-r.steps)
+			}
+		}
+		if stages == 0 {
+			r.ended = Full
+			return nil
+		}
+		began, before := r.steps, r.active
+		e.sparse = before.count < int64(r.n)
+		own := make([]tally, stages)
+		names := make([]string, stages)
+		for t := range stages {
+			if names[t], r.err = r.superstep(began + t); r.err != nil {
+				break
+			}
+			own[t] = r.own()
+		}
+		if counts, err = r.agree(own); err != nil || counts == nil {
+			return err
+		}
+		for t, after := range counts {
+			r.tell(began+t, names[t], before)
+			r.steps, r.active, before = r.steps+1, after, after
+			if after.count == 0 {
+				break
+			}
+		}
+		if r.active.count > 0 || p.Everywhere {
+			if err := r.refresh(); err != nil {
+				return err
+			}
+		}
+		if err := r.totals(); err != nil {
+			return err
+		}
+		if p.Halt != nil && p.Halt(r.steps-1, e.round.Total) {
+			r.ended = Halted
+			return nil
+		}
+	}
+}
+
+// superstep runs a superstep on the vertices of the rank. It returns the plan.
+func (r *rank[V, E, M]) superstep(number int) (string, error) {
+	e := r.e
+	e.round.Superstep = number
+	if r.ctx != nil && r.ctx.Err() != nil {
+		return "", r.ctx.Err()
+	}
+	if e.front.count == 0 && !e.p.Everywhere {
+		return "none", nil
+	}
+	var step Step
+	err := e.superstep(&step)
+	return step.Plan, err
+}
+
+// tell calls Progress and Trace for a superstep.
+func (r *rank[V, E, M]) tell(number int, plan string, active tally) {
+	if r.quiet {
+		return
+	}
+	if f := r.e.o.Progress; f != nil {
+		f(number, active.count)
+	}
+	if f := r.e.o.Trace; f != nil {
+		f(Step{number, plan, active.count, active.edges})
+	}
+}
+
+// own counts the active vertices of the rank itself.
+func (r *rank[V, E, M]) own() (t tally) {
+	f, h := &r.e.front, r.h
+	switch {
+	case f.all:
+		t.count = int64(h.hi - h.lo)
+		for _, d := range h.deg[h.lo:h.hi] {
+			t.edges += int64(d)
+		}
+	case f.marks != nil && f.list == nil:
+		for v := h.lo; v < h.hi; v++ {
+			t.count += int64(f.marks[v])
+			t.edges += int64(f.marks[v]) * int64(h.deg[v])
+		}
+	default:
+		for _, v := range f.list {
+			if int(v) >= h.lo && int(v) < h.hi {
+				t.count++
+				t.edges += int64(h.deg[v])
+			}
+		}
+	}
+	return t
+}
+
+// agree adds the counts of all ranks. It returns nil, and ends the run, if local work failed on one.
+func (r *rank[V, E, M]) agree(own []tally) ([]tally, error) {
+	words := []int64{int64(bit(r.err != nil))}
+	for _, t := range own {
+		words = append(words, t.count, t.edges)
+	}
+	all, err := gatherRank(r.wait, r.c, words)
+	if err != nil {
+		return nil, err
+	}
+	sum := make([]tally, len(own))
+	for i := range r.c.Size() {
+		one := all[i*len(words) : (i+1)*len(words)]
+		if one[0] != 0 {
+			r.ended = stopped
+			return nil, nil
+		}
+		for t := range sum {
+			sum[t].count += one[1+2*t]
+			sum[t].edges += one[2+2*t]
+		}
+	}
+	return sum, nil
+}
+
+// refresh exchanges the states and the activity of copies.
+func (r *rank[V, E, M]) refresh() error {
+	e, h := r.e, r.h
+	f := &e.front
+	var list []int32 // own active vertices
+	active := r.marks
+	switch {
+	case f.all:
+		for v := h.lo; v < h.hi; v++ {
+			active[v] = 1
+			list = append(list, int32(v))
+		}
+	case f.marks != nil && f.list == nil:
+		list = appendMarked(nil, f.marks, h.lo, h.hi)
+	default:
+		for _, v := range f.list {
+			if int(v) >= h.lo && int(v) < h.hi {
+				list = append(list, v)
+			}
+		}
+	}
+	for _, v := range list {
+		active[v] = 1
+	}
+	var copies []int32
+	err := exchange(r.wait, r.c, h.send, h.recv, e.state, active, &copies)
+	for _, v := range list {
+		active[v] = 0
+	}
+	if err != nil {
+		return err
+	}
+	if e.closed != nil {
+		for _, ids := range h.recv {
+			for _, v := range ids {
+				e.closed[v] = bit(e.p.Skip.Func(e.state[v]))
+			}
+		}
+	}
+	list = append(list, copies...)
+	slices.Sort(list)
+	if len(list) == e.n {
+		*f = frontier{all: true, count: int64(e.n), edges: e.out.NVals}
+		return nil
+	}
+	*f = frontier{list: list, count: int64(len(list))}
+	for _, v := range list {
+		f.edges += int64(e.degree(int(v)))
+	}
+	return nil
+}
+
+// totals computes Program.Totals with the bits of one place: from the sums of blocks of the whole
+// graph, and the terms of blocks that are cut.
+func (r *rank[V, E, M]) totals() error {
+	e := r.e
+	many := len(e.p.Totals)
+	if many == 0 {
+		return nil
+	}
+	counts := make([]int, r.c.Size())
+	words := 0
+	for i := range counts {
+		for lo := r.cuts[i]; lo < r.cuts[i+1]; {
+			hi := min((lo/block+1)*block, r.cuts[i+1])
+			if !whole(lo, hi, r.n) {
+				counts[i] += many * (hi - lo)
+			} else {
+				counts[i] += many
+			}
+			lo = hi
+		}
+		words += counts[i]
+	}
+	own := make([]float64, 0, counts[r.c.Rank()])
+	k := e.workers[0]
+	for lo := r.h.from; lo < r.h.to; {
+		hi := min((lo/block+1)*block, r.h.to)
+		for _, f := range e.p.Totals {
+			sum := 0.0
+			for v := lo; v < hi; v++ {
+				at := v - r.h.from + r.h.lo
+				term := f.Func(k.at(at), e.state[at])
+				if sum += term; !whole(lo, hi, r.n) {
+					own = append(own, term)
+				}
+			}
+			if whole(lo, hi, r.n) {
+				own = append(own, sum)
+			}
+		}
+		lo = hi
+	}
+	all := make([]float64, words)
+	if err := r.c.AllGatherV(r.wait, comm.Host(all), counts, comm.Host(own)); err != nil {
+		return err
+	}
+	total, part := make([]float64, many), make([]float64, many)
+	for i := range counts {
+		for lo := r.cuts[i]; lo < r.cuts[i+1]; {
+			hi := min((lo/block+1)*block, r.cuts[i+1])
+			for t := range many {
+				if whole(lo, hi, r.n) {
+					part[t], all = all[0], all[1:]
+					continue
+				}
+				for range hi - lo {
+					part[t] += all[0]
+					all = all[1:]
+				}
+			}
+			if hi%block == 0 || hi == r.n {
+				for t := range total {
+					total[t] += part[t]
+					part[t] = 0
+				}
+			}
+			lo = hi
+		}
+	}
+	e.round.Total = total
+	return nil
+}
+
+// whole reports whether vertices lo … hi−1 are a block of totals.
+func whole(lo, hi, n int) bool { return lo%block == 0 && (hi%block == 0 || hi == n) }
+
+// The figures of a rank of the host for AutoHops: bytes a second that a superstep streams and its
+// own time, from PageRank and breadth-first search on two cores.
+const (
+	hostMemory = 4e9
+	hostLaunch = 2e-6
+)
+
+// measure times the exchange of a group: the least of some, for a few bytes and for a mebibyte.
+func measure(ctx context.Context, g *comm.Group) (*model.Machine, error) {
+	p := g.Size()
+	times := make([][]float64, len(g.Ranks()))
+	err := g.Each(func(k int, r comm.Comm) error {
+		for _, bytes := range []int{8, 1 << 20} {
+			least := time.Duration(1 << 62)
+			for range 9 {
+				counts := make([]int, p)
+				for i := range counts {
+					counts[i] = bytes / p
+				}
+				room := make([]byte, bytes/p*p)
+				began := time.Now()
+				if err := r.AllToAllV(ctx, comm.Host(room), counts, comm.Host(slices.Clone(room)), counts); err != nil {
+					return err
+				}
+				least = min(least, time.Since(began))
+			}
+			times[k] = append(times[k], least.Seconds())
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	all, err := gatherAll(ctx, g, times)
+	if err != nil {
+		return nil, err
+	}
+	slow := [2]float64{}
+	for _, t := range all {
+		slow[0], slow[1] = max(slow[0], t[0]), max(slow[1], t[1])
+	}
+	line := model.Line{Alpha: slow[0], N: (1 << 20) / max(slow[1]-slow[0], 1e-9)}
+	return &model.Machine{Name: g.String(), Memory: hostMemory, Launch: hostLaunch,
+		Lines: map[comm.Kind]map[int]model.Line{comm.KindAllToAllV: {p: line}}}, nil
+}

@@ -1,0 +1,181 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/model"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// path returns the undirected path of n vertices, whose edges weigh 1.
+func path(t *testing.T, n int) *matrix.Matrix[float64] {
+	t.Helper()
+	b := matrix.NewBuilder[float64](n, n)
+	for v := range n - 1 {
+		b.Add(v, v+1, 1)
+		b.Add(v+1, v, 1)
+	}
+	a, err := b.Build(semiring.Max[float64]())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// placed returns a copy of a graph on ranks of the host, and a function that counts the exchanges
+// of rank 0 since the last call.
+func placed(t *testing.T, a *matrix.Matrix[float64], ranks int) (*matrix.Matrix[float64], *comm.Group, func() uint64) {
+	t.Helper()
+	g, err := comm.LocalGroup(ranks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a = a.Clone()
+	if err := a.Move(g); err != nil {
+		t.Fatal(err)
+	}
+	var last uint64
+	return a, g, func() uint64 {
+		calls := uint64(g.Ranks()[0].Ledger().Of(comm.KindAllToAllV).Calls)
+		calls, last = calls-last, calls
+		return calls
+	}
+}
+
+// With h hops, ranks exchange once in h supersteps.
+func TestHops(t *testing.T) {
+	t.Parallel()
+	const n = 400
+	a, g, exchanges := placed(t, path(t, n), 4)
+	bfs := sssp(0)
+	run := func(o Options) uint64 {
+		t.Helper()
+		if _, err := cutGraph[float64](nil, g, a.View(), o.Hops, o.Machine); err != nil {
+			t.Fatal(err)
+		}
+		before := exchanges() // of finding the copies
+		res, err := Run(context.Background(), a, bfs, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for v, d := range res.State.Dense(math.NaN()) {
+			if d != float64(v) {
+				t.Fatalf("%+v: vertex %d has distance %v", o, v, d)
+			}
+		}
+		if res.Supersteps != n {
+			t.Fatalf("%+v: %d supersteps, want %d", o, res.Supersteps, n)
+		}
+		return exchanges() - before
+	}
+	if _, err := Run(context.Background(), a, bfs); err != nil { // makes the transpose
+		t.Fatal(err)
+	}
+	exchanges()
+	for _, h := range []int{1, 2, 5, 16} {
+		if got, want := run(Options{Hops: h}), uint64((n+h-1)/h-1); got != want {
+			t.Errorf("%d hops: %d exchanges, want %d", h, got, want)
+		}
+	}
+	// Latency is all that an exchange on a path costs: the model replicates as far as it looks.
+	h200 := model.H200()
+	if got := run(Options{Hops: AutoHops, Machine: &h200}); got > n/8 {
+		t.Errorf("the model chose hops with %d exchanges in %d supersteps", got, n)
+	}
+	c, err := cutGraph[float64](nil, g, a.View(), AutoHops, &h200)
+	if err != nil || c.hops < 8 {
+		t.Errorf("%d hops on a path, %v", c.hops, err)
+	}
+	// One more hop of a random graph is all of it.
+	a, g, _ = placed(t, randomGraph(t, 3000, 60000, 5), 4)
+	slow := h200
+	slow.Memory = 1e8
+	if c, err = cutGraph[float64](nil, g, a.View(), AutoHops, &slow); err != nil || c.hops != 1 {
+		t.Errorf("%d hops on a random graph, %v", c.hops, err)
+	}
+	if _, err := Run(context.Background(), a, bfs, Options{Hops: AutoHops}); err != nil { // measures
+		t.Error(err)
+	}
+}
+
+// The vertices of a rank are its own and those within the hops.
+func TestCutGraph(t *testing.T) {
+	t.Parallel()
+	const n = 40
+	a, g, _ := placed(t, path(t, n), 4)
+	for _, hops := range []int{1, 2, 3, 50} {
+		c, err := cutGraph[float64](nil, g, a.View(), hops, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r, h := range c.part {
+			lo, hi := max(0, c.cuts[r]-hops), min(n, c.cuts[r+1]+hops)
+			var want []int32
+			for v := lo; v < hi; v++ {
+				want = append(want, int32(v))
+			}
+			if !slices.Equal(h.ids, want) {
+				t.Errorf("%d hops, rank %d: %v, want %v", hops, r, h.ids, want)
+			}
+			for v, id := range h.ids {
+				near := int(id) >= c.cuts[r]-hops+1 && int(id) < c.cuts[r+1]+hops-1
+				in := h.in.Ptr[v+1] - h.in.Ptr[v]
+				deg := int64(2)
+				if id == 0 || id == n-1 {
+					deg = 1
+				}
+				if near && in != deg || !near && in != 0 || int64(h.deg[v]) != deg {
+					t.Errorf("%d hops, rank %d, vertex %d: %d in-edges, degree %d", hops, r, id, in, h.deg[v])
+				}
+			}
+		}
+	}
+}
+
+func TestGroupOfProgramErrors(t *testing.T) {
+	t.Parallel()
+	a, g, _ := placed(t, path(t, 50), 3)
+	if _, err := Run(context.Background(), a, sssp(0), Options{Hops: -2}); !isProgramError(err, "Hops") {
+		t.Error("hops:", err)
+	}
+	res, err := Run(context.Background(), a, sssp(0), Options{MaxSupersteps: 7, Hops: 4})
+	if !errors.Is(err, ErrLimit) || res == nil || res.Supersteps != 7 || res.Active != 1 {
+		t.Error("limit:", res, err)
+	}
+	if _, err := Run(context.Background(), a, sssp(0), Options{Plan: "pull sell"}); err == nil {
+		t.Error("a plan of a device ran on ranks of the host")
+	}
+	// The end of a context on one rank ends the run on all, and leaves the group usable.
+	ctx, cancel := context.WithCancel(context.Background())
+	o := Options{Progress: func(step int, _ int64) {
+		if step == 5 {
+			cancel()
+		}
+	}}
+	if _, err := Run(ctx, a, sssp(0), o); !errors.Is(err, context.Canceled) {
+		t.Error("cancelled:", err)
+	}
+	if _, err := Run(ctx, a, sssp(0)); !errors.Is(err, context.Canceled) {
+		t.Error("cancelled before:", err)
+	}
+	if res, err := Run(context.Background(), a, sssp(0)); err != nil || res.State.Place() != matrix.Place(g) {
+		t.Error("after a cancelled run:", err)
+	}
+	text := Program[string, float64, bool]{Init: Value(""),
+		Send: Send(func(Vertex, string) bool { return true }, ""), Sum: semiring.Any[bool](),
+		Apply: Apply(func(_ Vertex, s string, _ bool) (string, bool) { return s, false }, "")}
+	if _, err := Run(context.Background(), a, text); !errors.Is(err, matrix.ErrInvalid) {
+		t.Error("states with pointers:", err)
+	}
+}
+
+func isProgramError(err error, part string) bool {
+	var p *ProgramError
+	return errors.As(err, &p) && p.Part == part
+}

@@ -1,0 +1,435 @@
+package program
+
+import (
+	"context"
+	"slices"
+	"sort"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/model"
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/rep"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// mostHops is the number of hops up to which AutoHops looks.
+const mostHops = 32
+
+// halo is the part of a graph that a rank of this process holds: its own vertices, and copies of
+// those within some in-hops. Vertices are numbered from 0 in the order of their numbers in the whole
+// graph, so that sums over in-edges keep their order.
+type halo[E comparable] struct {
+	from, to int // own vertices in the whole graph
+	hops     [][]int32
+	rows     []*sparse.Store[E] // of hops but the last: their in-edges
+
+	ids        []int32          // of all vertices, in the whole graph
+	lo, hi     int              // own vertices
+	in         *sparse.Store[E] // in-edges of all vertices but those of the last hop
+	deg        []int32          // out-degrees in the whole graph
+	send, recv [][]int32        // for each rank: own vertices that it copies, and copies of its vertices
+}
+
+// graph is a graph on a group.
+type graph[E comparable] struct {
+	ctx  context.Context // of collectives
+	g    *comm.Group
+	a    matrix.View[E]
+	cuts []int
+	own  []*sparse.Store[E] // the in-edges of each rank of this process
+	part []*halo[E]
+	hops int
+}
+
+// cutGraph finds the vertices around the blocks of a graph. It is a collective.
+func cutGraph[V, E comparable](ctx context.Context, g *comm.Group, a matrix.View[E], hops int, m *model.Machine) (*graph[E], error) {
+	c := &graph[E]{ctx: ctx, g: g, a: a}
+	var err error
+	if c.cuts, err = access.GroupCuts(ctx, a, g); err != nil {
+		return nil, err
+	}
+	in, err := access.Blocks(a.T(), rep.Query{Group: g, Context: ctx, Cuts: c.cuts})
+	if err != nil {
+		return nil, err
+	}
+	for k, r := range g.Ranks() {
+		st := withOffsets(access.Rows(in[k]))
+		c.own = append(c.own, st)
+		h := &halo[E]{from: c.cuts[r.Rank()], to: c.cuts[r.Rank()+1]}
+		h.hops = [][]int32{h.outside(st)}
+		c.part = append(c.part, h)
+	}
+	auto := hops == AutoHops
+	if auto {
+		hops = mostHops
+	}
+	var shape *model.Halo
+	if auto {
+		if shape, err = c.shape(); err == nil && m == nil {
+			m, err = measure(ctx, g)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	for c.hops = 1; c.hops < hops; c.hops++ {
+		grown, err := c.grow(shape)
+		if err != nil {
+			return nil, err
+		}
+		if auto {
+			best, err := cheapest[V, E](m, shape, grown)
+			if err != nil {
+				return nil, err
+			}
+			if !grown || best < c.hops { // the last two hops did not pay
+				c.hops = best
+				break
+			}
+		} else if !grown { // every vertex that can reach a block has a copy there
+			c.hops = hops
+			break
+		}
+	}
+	return c, c.join()
+}
+
+// cheapest returns the number of hops with the least time by the model. If the copies do not grow,
+// more hops than those known cost nothing.
+func cheapest[V, E comparable](m *model.Machine, shape *model.Halo, grown bool) (int, error) {
+	if !grown {
+		for r := range shape.R {
+			for len(shape.R[r]) < mostHops {
+				shape.R[r], shape.E[r] = append(shape.R[r], 0), append(shape.E[r], 0)
+			}
+		}
+	}
+	var v V
+	var e E
+	value, edge := float64(unsafe.Sizeof(v)), 4+float64(unsafe.Sizeof(e))
+	_, best, err := m.Cost(shape, model.HopOptions{EdgeBytes: edge + value, ValueBytes: value + 1})
+	return best + 1, err
+}
+
+// outside returns the columns of rows that are no own vertices and in no hop so far, ascending.
+func (h *halo[E]) outside(rows *sparse.Store[E]) (list []int32) {
+	for _, u := range rows.Idx {
+		if int(u) < h.from || int(u) >= h.to {
+			list = append(list, u)
+		}
+	}
+	slices.Sort(list)
+	list = slices.Compact(list)
+	return slices.DeleteFunc(list, func(u int32) bool {
+		for _, hop := range h.hops {
+			if _, ok := slices.BinarySearch(hop, u); ok {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// grow fetches the in-edges of the last hop, and finds the next one. It reports whether that has a
+// vertex on any rank.
+func (c *graph[E]) grow(shape *model.Halo) (bool, error) {
+	last := make([][]int32, len(c.part))
+	for k, h := range c.part {
+		last[k] = h.hops[len(h.hops)-1]
+	}
+	lists, err := c.lists(last)
+	if err != nil {
+		return false, err
+	}
+	rows, err := access.Blocks(c.a.T(), rep.Query{Group: c.g, Context: c.ctx, Cuts: c.cuts,
+		Rows: func(rank int) []int32 { return lists[rank] }})
+	if err != nil {
+		return false, err
+	}
+	counts := make([][]int64, len(c.part))
+	for k, h := range c.part {
+		st := withOffsets(access.Rows(rows[k]))
+		h.rows = append(h.rows, st)
+		h.hops = append(h.hops, h.outside(st))
+		counts[k] = []int64{int64(len(h.hops[len(h.hops)-1])), int64(len(st.Idx))}
+	}
+	all, err := gatherAll(c.ctx, c.g, counts)
+	if err != nil {
+		return false, err
+	}
+	grown := false
+	for r, n := range all {
+		grown = grown || n[0] > 0
+		if shape != nil {
+			shape.E[r][len(shape.E[r])-1] = n[1]
+			shape.R[r], shape.E[r] = append(shape.R[r], n[0]), append(shape.E[r], 0)
+		}
+	}
+	return grown, nil
+}
+
+// shape returns the counts of the first hop.
+func (c *graph[E]) shape() (*model.Halo, error) {
+	counts := make([][]int64, len(c.part))
+	for k, h := range c.part {
+		counts[k] = []int64{int64(h.to - h.from), int64(len(c.own[k].Idx)), int64(len(h.hops[0]))}
+	}
+	all, err := gatherAll(c.ctx, c.g, counts)
+	s := &model.Halo{Parts: c.g.Size()}
+	for _, n := range all {
+		s.Vertices, s.Edges = append(s.Vertices, n[0]), append(s.Edges, n[1])
+		s.R, s.E = append(s.R, []int64{n[2]}), append(s.E, []int64{0})
+	}
+	return s, err
+}
+
+// lists gives every process the list of every rank.
+func (c *graph[E]) lists(own [][]int32) ([][]int32, error) {
+	lengths := make([][]int64, len(own))
+	for k, list := range own {
+		lengths[k] = []int64{int64(len(list))}
+	}
+	all, err := gatherAll(c.ctx, c.g, lengths)
+	if err != nil {
+		return nil, err
+	}
+	counts, n := make([]int, len(all)), 0
+	for r := range all {
+		counts[r] = int(all[r][0])
+		n += counts[r]
+	}
+	var flat []int32
+	err = c.g.Each(func(k int, r comm.Comm) error {
+		dst := make([]int32, n)
+		if err := r.AllGatherV(c.ctx, comm.Host(dst), counts, comm.Host(own[k])); err != nil {
+			return err
+		}
+		if k == 0 {
+			flat = dst
+		}
+		return nil
+	})
+	out := make([][]int32, len(all))
+	for r, count := range counts {
+		if err == nil {
+			out[r], flat = flat[:count], flat[count:]
+		}
+	}
+	return out, err
+}
+
+// gatherAll gives every process the values of every rank, equally many each.
+func gatherAll[T comm.Element](ctx context.Context, g *comm.Group, own [][]T) ([][]T, error) {
+	many := len(own[0])
+	out := make([][]T, g.Size())
+	err := g.Each(func(k int, r comm.Comm) error {
+		all, err := gatherRank(ctx, r, own[k])
+		if k == 0 && err == nil {
+			for i := range out {
+				out[i] = all[i*many : (i+1)*many]
+			}
+		}
+		return err
+	})
+	return out, err
+}
+
+// gatherRank gives a rank the values of every rank, equally many each.
+func gatherRank[T comm.Element](ctx context.Context, r comm.Comm, own []T) ([]T, error) {
+	counts := make([]int, r.Size())
+	for i := range counts {
+		counts[i] = len(own)
+	}
+	all := make([]T, r.Size()*len(own))
+	return all, r.AllGatherV(ctx, comm.Host(all), counts, comm.Host(own))
+}
+
+// join numbers the vertices of each rank, joins its in-edges, and finds what ranks exchange.
+func (c *graph[E]) join() error {
+	out, err := access.Blocks(c.a, rep.Query{Group: c.g, Context: c.ctx, Cuts: c.cuts})
+	if err != nil {
+		return err
+	}
+	return c.g.Each(func(k int, r comm.Comm) error {
+		h := c.part[k]
+		h.join(c.own[k], c.hops)
+		if err := h.meet(c.ctx, r, c.cuts); err != nil {
+			return err
+		}
+		st := access.Rows(out[k])
+		h.deg = make([]int32, len(h.ids))
+		for v := h.lo; v < h.hi; v++ {
+			a, b := st.Span(int(h.ids[v]) - h.from)
+			h.deg[v] = int32(b - a)
+		}
+		return exchange(c.ctx, r, h.send, h.recv, h.deg, nil, nil)
+	})
+}
+
+// join numbers the vertices and joins their in-edges. With hops of the halo's own number or more,
+// all in-edges are known.
+func (h *halo[E]) join(own *sparse.Store[E], hops int) {
+	h.hops = h.hops[:min(hops, len(h.hops))]
+	type source struct {
+		st  *sparse.Store[E]
+		row int
+	}
+	from := map[int32]source{} // of copies whose in-edges are known
+	var copies []int32
+	for k, hop := range h.hops {
+		copies = append(copies, hop...)
+		for row, v := range hop {
+			if k < len(h.hops)-1 {
+				from[v] = source{h.rows[k], row}
+			}
+		}
+	}
+	slices.Sort(copies)
+	h.lo = sort.Search(len(copies), func(i int) bool { return int(copies[i]) >= h.from })
+	h.hi = h.lo + h.to - h.from
+	h.ids = make([]int32, 0, len(copies)+h.to-h.from)
+	h.ids = append(h.ids, copies[:h.lo]...)
+	for v := h.from; v < h.to; v++ {
+		h.ids = append(h.ids, int32(v))
+	}
+	h.ids = append(h.ids, copies[h.lo:]...)
+
+	edges := int64(len(own.Idx))
+	for _, st := range h.rows[:len(h.hops)-1] {
+		edges += int64(len(st.Idx))
+	}
+	n := len(h.ids)
+	in := &sparse.Store[E]{Structure: sparse.Structure{Format: sparse.CSR, NRows: n, NCols: n}}
+	in.Ptr = make([]int64, 1, n+1)
+	in.Idx = make([]int32, 0, edges)
+	for v, id := range h.ids {
+		s, ok := from[id]
+		if v >= h.lo && v < h.hi {
+			s, ok = source{own, v - h.lo}, true
+		}
+		if ok {
+			a, b := s.st.Ptr[s.row], s.st.Ptr[s.row+1]
+			for _, u := range s.st.Idx[a:b] {
+				in.Idx = append(in.Idx, h.number(u))
+			}
+			if s.st.Val != nil {
+				in.Val = append(in.Val, s.st.Val[a:b]...)
+			}
+		}
+		in.Ptr = append(in.Ptr, int64(len(in.Idx)))
+	}
+	in.NVals = int64(len(in.Idx))
+	if in.Val == nil && own.Val != nil {
+		in.Val = []E{}
+	}
+	h.in, h.rows = in, nil
+}
+
+// number returns the number here of a vertex of the whole graph, which is here.
+func (h *halo[E]) number(u int32) int32 {
+	if int(u) >= h.from && int(u) < h.to {
+		return u - int32(h.from) + int32(h.lo)
+	}
+	at, _ := slices.BinarySearch(h.ids, u)
+	return int32(at)
+}
+
+// meet tells the other ranks which of their vertices this one copies.
+func (h *halo[E]) meet(ctx context.Context, r comm.Comm, cuts []int) error {
+	p := r.Size()
+	h.send, h.recv = make([][]int32, p), make([][]int32, p)
+	ask, want := make([]int32, 0, len(h.ids)), make([]int, p)
+	for i := range p {
+		if i == r.Rank() {
+			continue
+		}
+		lo := sort.Search(len(h.ids), func(k int) bool { return int(h.ids[k]) >= cuts[i] })
+		for v := lo; v < len(h.ids) && int(h.ids[v]) < cuts[i+1]; v++ {
+			h.recv[i] = append(h.recv[i], int32(v))
+			ask = append(ask, h.ids[v])
+		}
+		want[i] = len(h.recv[i])
+	}
+	wants := make([]int64, p)
+	for i, n := range want {
+		wants[i] = int64(n)
+	}
+	all, err := gatherRank(ctx, r, wants)
+	if err != nil {
+		return err
+	}
+	asked, n := make([]int, p), 0
+	for i := range p {
+		asked[i] = int(all[i*p+r.Rank()])
+		n += asked[i]
+	}
+	list := make([]int32, n)
+	if err := r.AllToAllV(ctx, comm.Host(list), asked, comm.Host(ask), want); err != nil {
+		return err
+	}
+	for i, n := range asked {
+		for _, u := range list[:n] {
+			h.send[i] = append(h.send[i], h.number(u))
+		}
+		list = list[n:]
+	}
+	return nil
+}
+
+// exchange refreshes the values of the copies, whose type has no pointers. If active is given, it
+// holds 1 for each own vertex that is active, and receives that of the copies whose numbers are
+// appended to fresh.
+func exchange[T any](ctx context.Context, r comm.Comm, send, recv [][]int32, value []T, active []uint8, fresh *[]int32) error {
+	var v T
+	size := int(unsafe.Sizeof(v))
+	each := size
+	if active != nil {
+		each++
+	}
+	raw := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(value))), len(value)*size)
+	out, sent := pack(send, each)
+	in, got := pack(recv, each)
+	at := 0
+	for _, list := range send {
+		for _, v := range list {
+			at += copy(out[at:at+size], raw[int(v)*size:])
+		}
+		if active != nil {
+			for _, v := range list {
+				out[at] = active[v]
+				at++
+			}
+		}
+	}
+	if err := r.AllToAllV(ctx, comm.Host(in), got, comm.Host(out), sent); err != nil {
+		return err
+	}
+	at = 0
+	for _, list := range recv {
+		for _, v := range list {
+			at += copy(raw[int(v)*size:(int(v)+1)*size], in[at:])
+		}
+		if active != nil {
+			for _, v := range list {
+				if in[at] != 0 {
+					*fresh = append(*fresh, v)
+				}
+				at++
+			}
+		}
+	}
+	return nil
+}
+
+// pack makes room for the vertices of every rank, and returns the bytes for each.
+func pack(lists [][]int32, each int) (room []byte, counts []int) {
+	counts = make([]int, len(lists))
+	n := 0
+	for i, list := range lists {
+		counts[i] = len(list) * each
+		n += counts[i]
+	}
+	return make([]byte, n), counts
+}
