@@ -3,7 +3,9 @@ package comm
 import (
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -291,6 +293,28 @@ func (g *Group) CutBy(n int, work int64, rowAt func(w int64) int) []int {
 	}
 	g.cuts[n] = &cutting{cuts, work}
 	return cuts
+}
+
+// CutAt sets the cuts of a dimension of cuts[Size()] for good, whatever its matrices are: rank r has
+// rows cuts[r] … cuts[r+1]−1. All processes call it with the same cuts, before a matrix of so many
+// rows is on the group.
+func (g *Group) CutAt(cuts []int) error {
+	p := g.Size()
+	bad := func(reason string) error {
+		return &ArgumentError{"CutAt", "cuts", reason, "give 0, the first row of each further rank, and the number of rows"}
+	}
+	switch {
+	case p == 0:
+		return bad("belong to no ranks")
+	case len(cuts) != p+1:
+		return bad(fmt.Sprintf("has %d numbers for %d ranks", len(cuts), p))
+	case cuts[0] != 0 || !slices.IsSorted(cuts):
+		return bad(fmt.Sprint("is ", cuts))
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.cuts[cuts[p]] = &cutting{slices.Clone(cuts), math.MaxInt64}
+	return nil
 }
 
 // even cuts n rows into p blocks of about equally many.

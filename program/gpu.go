@@ -204,6 +204,9 @@ func runOn[V, E, M comparable](
 	if !ok {
 		return nil, &PlanError{p.name(), o.Plan, "the graph is on " + a.Place().String() + ", which runs no programs", "use matrix.Move(nil)"}
 	}
+	if o.Numbers != nil {
+		return nil, &ProgramError{p.name(), "Numbers", "is given, and the graph is on " + a.Place().String(), "leave it out, or use matrix.Move(nil)"}
+	}
 	d, err := textOf(&p)
 	if err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func runOnGroup[V, E, M comparable](
 		return nil, err
 	}
 	p.Priority.Func = nil
-	ordered := p.Sum.Valid() && !access.Monoid(p.Sum).Exact
+	ordered := p.Sum.Valid() && !access.Monoid(p.Sum).Exact && !p.Sum.IsAny()
 	if ordered && plan == auto {
 		plan = pull
 	}
@@ -141,6 +141,12 @@ func newRank[V, E, M comparable](
 	p.Seeds = seeds
 	e := engineOf(ctx, sparse.Transpose(h.in, o.Threads), p, o)
 	e.plan, e.in, e.ids, e.deg = plan, h.in, h.ids, h.deg
+	if o.Numbers != nil {
+		e.ids = make([]int32, len(h.ids))
+		for v, at := range h.ids {
+			e.ids[v] = o.Numbers[at]
+		}
+	}
 	n := g.cuts[len(g.cuts)-1]
 	e.round.N = n
 	return &rank[V, E, M]{ctx: ctx, wait: wait, c: c, e: e, h: h, n: n, cuts: g.cuts, hops: g.hops,

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
@@ -178,4 +180,59 @@ func TestGroupOfProgramErrors(t *testing.T) {
 func isProgramError(err error, part string) bool {
 	var p *ProgramError
 	return errors.As(err, &p) && p.Part == part
+}
+
+// Numbers put the vertices in another order without a change of the states, on the host and on groups.
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	const n = 300
+	a := randomGraph(t, n, 2000, 3)
+	r := rand.New(rand.NewPCG(4, 4))
+	numbers := make([]int32, n)
+	list := r.Perm(n)
+	for k, v := range list {
+		numbers[k] = int32(v)
+	}
+	b := matrix.New[float64](n, n)
+	if err := ops.Extract(b, a, ops.Of(list...), ops.Of(list...)); err != nil {
+		t.Fatal(err)
+	}
+	labels := Program[int32, float64, int32]{
+		Init:  Init(func(v Vertex) int32 { return v.ID*1000 + v.Degree }, ""),
+		Seeds: At(17, int32(-5)),
+		Send:  Send(func(v Vertex, x int32) int32 { return min(x, 7*v.ID) }, ""),
+		Sum:   semiring.Min[int32](),
+		Apply: Apply(func(v Vertex, x, sum int32) (int32, bool) { return min(x, sum+v.ID%3), sum < x }, ""),
+	}
+	want, err := Run(context.Background(), a, labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	there, _, _ := placed(t, b, 3)
+	for where, g := range map[string]*matrix.Matrix[float64]{"host": b, "group": there} {
+		for _, hops := range []int{1, 2} {
+			got, err := Run(context.Background(), g, labels, Options{Numbers: numbers, Hops: hops})
+			if err != nil {
+				t.Fatal(where, err)
+			}
+			x, y := got.State.Dense(0), want.State.Dense(0)
+			for k, v := range numbers {
+				if x[k] != y[v] {
+					t.Fatalf("%s, %d hops: vertex %d has %d, want %d", where, hops, v, x[k], y[v])
+				}
+			}
+		}
+	}
+	for name, bad := range map[string][]int32{"few": numbers[1:], "twice": append([]int32{numbers[1]}, numbers[1:]...),
+		"large": append([]int32{n}, numbers[1:]...), "negative": append([]int32{-1}, numbers[1:]...)} {
+		if _, err := Run(context.Background(), b, labels, Options{Numbers: bad}); !isProgramError(err, "Numbers") {
+			t.Error(name, err)
+		}
+	}
+	lists := labels
+	lists.Sum = semiring.Monoid[int32]{}
+	lists.Messages = Messages(func(_ Vertex, _ int32, m []int32) int32 { return slices.Min(m) })
+	if _, err := Run(context.Background(), b, lists, Options{Numbers: numbers}); !isProgramError(err, "Numbers") {
+		t.Error("messages:", err)
+	}
 }

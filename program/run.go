@@ -25,6 +25,11 @@ type Options struct {
 	// Programs with Totals, Halt, Everywhere or a sum that depends on the order exchange after every
 	// superstep whatever Hops is. It does not change results.
 	Hops int
+	// Numbers are the numbers of the vertices for functions and Seeds, for a graph whose vertices
+	// stand in another order, such as that of apps.ReverseCuthillMcKee: row and state k are those of
+	// vertex Numbers[k]. nil is 0, 1, …. It does not change the states of a program but for sums that
+	// depend on the order. Programs with Edges or Messages, and devices, refuse it.
+	Numbers []int32
 	// Machine has the figures by which AutoHops chooses; nil measures the exchange on the group.
 	Machine *model.Machine
 	// MaxSupersteps is the number of supersteps after which a run fails with a *LimitError; 0
@@ -40,7 +45,7 @@ const AutoHops = -1
 // Step describes a superstep that ran.
 type Step struct {
 	Superstep int
-	Plan      string // such as "push" or "pull"
+	Plan      string // such as "push" or "pull"; on a group that of the first rank, "none" if it had no work
 	Active    int64  // vertices that sent
 	Edges     int64  // their out-edges; 0 on a device
 }
@@ -87,6 +92,11 @@ func Run[V, E, M comparable](
 	a := g.View()
 	if err := p.check(n); err != nil {
 		return nil, err
+	}
+	if o.Numbers != nil {
+		if p, err = numbered(p, o.Numbers, n); err != nil {
+			return nil, err
+		}
 	}
 	switch at := a.Place().(type) {
 	case nil:
@@ -169,7 +179,7 @@ type engine[V, E, M comparable] struct {
 	any     bool
 
 	// A rank of a group has vertices 0 … n−1 of its own numbering.
-	ids    []int32 // their numbers in the whole graph, ascending; nil for the whole graph
+	ids    []int32 // their numbers for functions; nil for the whole graph
 	deg    []int32 // their out-degrees there
 	sparse bool    // some vertex of the whole graph is not active
 
@@ -201,7 +211,44 @@ func newEngine[V, E, M comparable](
 	}
 	e := engineOf(ctx, withOffsets(access.Rows(a)), p, o)
 	e.plan, e.g = plan, a
+	if o.Numbers != nil {
+		e.ids, e.deg = o.Numbers, make([]int32, e.n)
+		for v := range e.deg {
+			e.deg[v] = e.degree(v)
+		}
+	}
 	return e, nil
+}
+
+// numbered checks Options.Numbers, and returns the program with the seeds at their positions.
+func numbered[V, E, M comparable](p Program[V, E, M], numbers []int32, n int) (Program[V, E, M], error) {
+	bad := func(format string, args ...any) error {
+		return &ProgramError{p.name(), "Numbers", fmt.Sprintf(format, args...), "give each of 0 … n−1 once"}
+	}
+	if p.Edges.Func != nil || p.Messages.Func != nil {
+		return p, &ProgramError{p.name(), "Numbers", "is given with Edges or Messages, whose lists are in ascending order", "leave it out"}
+	}
+	if len(numbers) != n {
+		return p, bad("has %d numbers for %d vertices", len(numbers), n)
+	}
+	at := make([]int32, n)
+	for k, v := range numbers {
+		if v < 0 || int(v) >= n {
+			return p, bad("has %d at %d", v, k)
+		}
+		if at[v]--; at[v] < -1 {
+			return p, bad("has %d twice", v)
+		}
+	}
+	for k, v := range numbers {
+		at[v] = int32(k)
+	}
+	seeds := make([]Seed[V], len(p.Seeds))
+	for k, s := range p.Seeds {
+		seeds[k] = Seed[V]{int(at[s.ID]), s.State}
+	}
+	p.Seeds = seeds
+	return p, nil
 }
 
 // engineOf returns the engine of a graph whose rows are out.

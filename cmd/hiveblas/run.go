@@ -27,6 +27,7 @@ type runProgramFlags struct {
 	width        float64
 	damping, tol float64
 	most         int
+	group        groupFlags
 }
 
 func runCommand(s *session) *cobra.Command {
@@ -44,11 +45,16 @@ labels), matching (a maximal matching of an undirected graph) or labels
 A program of your own is a Go function (package program), or a file NAME.prog of
 CUDA expressions, which runs on a GPU. -o writes the state of each vertex: levels,
 distances, ranks, the least vertex of a component, the partner, the label; what is
-not reached and not matched is omitted.`,
+not reached and not matched is omitted.
+
+On ranks of the host each rank has a block of the vertices, and copies of those
+around it. --hops, --order and --partition say how large the copies are and which
+vertices a block has; they pay on roads and meshes.`,
 		Example: `  hiveblas run bfs graph.mtx --source 0 -o levels.tsv
   hiveblas run mine.prog graph.mtx --plan auto -o out.tsv
   hiveblas run matching pairs.tsv --undirected -o partners.tsv
-  hiveblas run pagerank web.mtx.gz --plan pull --json`,
+  hiveblas run pagerank web.mtx.gz --plan pull --json
+  hiveblas run sssp road.gr --source 7 --device ranks:4 --hops auto --order rcm`,
 		Args: positional("PROGRAM", "GRAPH"),
 	}
 	j := newJob(s, cmd).computes(noThreshold).reads().writes("the states", matrixFiles...)
@@ -60,6 +66,7 @@ not reached and not matched is omitted.`,
 	fs.Float64Var(&f.tol, "tolerance", 1e-9, "stop pagerank when the changes of the ranks sum to at most `T`")
 	fs.IntVar(&f.most, "max-supersteps", 0, "fail after `N` supersteps (0: no limit; labels: end after 100)")
 	complete(cmd, "plan", "auto", "push", "pull")
+	f.group.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := f.check(cmd, args[0]); err != nil {
 			return err
@@ -107,8 +114,10 @@ func (f *runProgramFlags) check(cmd *cobra.Command, name string) error {
 		return bad("--max-supersteps is %d, want 0 or more", f.most)
 	case cmd.Flags().Changed("source") && !f.sourced(name):
 		return bad("--source belongs to bfs and sssp; seeds of a file stand in the file")
+	case strings.HasSuffix(name, ".prog") && f.group.given(cmd) != "":
+		return bad("%s belongs to groups of ranks, which run no CUDA text", f.group.given(cmd))
 	}
-	return nil
+	return f.group.check(cmd)
 }
 
 // runFile runs a program of CUDA text and writes the states.
@@ -220,13 +229,18 @@ func (j *job) runProgram(name string, f *runProgramFlags) error {
 	}
 	var out ran
 	plans := []string{}
+	var grouped program.Options
+	if err := f.group.prepare(j, &grouped); err != nil {
+		return err
+	}
 	err := j.compute(func(run apps.Run) (err error) {
 		o := program.Options{Threads: run.Threads, Plan: f.plan, MaxSupersteps: f.most,
+			Hops: grouped.Hops, Machine: grouped.Machine, Numbers: grouped.Numbers,
 			Progress: func(superstep int, active int64) {
 				j.progress.update(fmt.Sprintf("superstep %d, %d active", superstep, active), 0, 0)
 			},
 			Trace: func(s program.Step) {
-				if !slices.Contains(plans, s.Plan) {
+				if s.Plan != "none" && !slices.Contains(plans, s.Plan) {
 					plans = append(plans, s.Plan)
 				}
 			}}
@@ -315,6 +329,9 @@ func runState[V, E, M comparable, T matrix.Element](
 	var values []T
 	for v, state := range res.State.All() {
 		if x, ok := get(state); ok {
+			if o.Numbers != nil {
+				v = int(o.Numbers[v])
+			}
 			at, values = append(at, v), append(values, x)
 		}
 	}
