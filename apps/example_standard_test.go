@@ -255,3 +255,13 @@ func ExampleNominateVertices() {
 	// 13: 0.60
 	// 19: 0.50
 }
+
+func ExampleReverseCuthillMcKee() {
+	order, err := apps.ReverseCuthillMcKee(links(5, [2]int{0, 3}, [2]int{3, 1}, [2]int{1, 4}, [2]int{4, 2})) // a path
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(order)
+	// Output: [2 4 1 3 0]
+}
