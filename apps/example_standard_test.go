@@ -263,5 +263,5 @@ func ExampleReverseCuthillMcKee() {
 		return
 	}
 	fmt.Println(order)
-	// Output: [2 4 1 3 0]
+	// Output: [0 3 1 4 2]
 }
