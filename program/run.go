@@ -55,7 +55,7 @@ type Result[V comparable] struct {
 // nil; when it ends, Run returns its error. O(edges of active vertices) a superstep; a pull takes
 // O(edges) and needs the transpose, which g keeps. The states live where g does. On a device the
 // program needs CUDA text, sums in floating point round as the plan says, the sum any returns any
-// message, and Priority holds with auto and push only.
+// message, and Priority holds with auto and push only, and not with Edges or Messages.
 //
 // Errors: *matrix.DimensionError, *ProgramError, *PlanError, *MessageError, and *LimitError
 // together with the result so far.

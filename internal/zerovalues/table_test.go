@@ -1069,6 +1069,7 @@ var types = []listedType{
 	{"examples.Rank", reflect.TypeFor[examples.Rank]()},
 	{"program.ApplyFunc", reflect.TypeFor[program.ApplyFunc[float64, float64]]()},
 	{"program.ApplyFunc", reflect.TypeFor[program.ApplyFunc[bool, bool]]()},
+	{"program.EMVText", reflect.TypeFor[program.EMVText]()},
 	{"program.EVText", reflect.TypeFor[program.EVText]()},
 	{"program.Edge", reflect.TypeFor[program.Edge[float64, float64, float64]]()},
 	{"program.Edge", reflect.TypeFor[program.Edge[bool, bool, bool]]()},
