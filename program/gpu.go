@@ -174,7 +174,7 @@ func (d *deviceProgram) compose(f functions, add device.Monoid, gather, conditio
 		d.head = "HB_DEVICE HB_M hb_add(const HB_M &x, const HB_M &y) { typedef HB_M A; typedef HB_M B; typedef HB_M C; typedef HB_M T; return (HB_M)(" + add.Text + "); }\n"
 	}
 	if d.lists.given() {
-		d.lists.compose(d.edge, f.walk, f.list)
+		d.lists.compose(f.walk, f.list)
 	}
 	d.rounds = d.canRound(add)
 	d.code = programKey{d.head + d.body + d.lists.changes() + d.lists.user, d.state.Name, d.message.Name, d.edge.Name}
@@ -195,13 +195,21 @@ func (d *deviceProgram) program() device.Program {
 		Types: []device.Typedef{{Name: "HB_V", Type: d.state}, {Name: "HB_M", Type: d.message},
 			{Name: "HB_E", Type: d.edge}},
 		Defines: map[string]any{"HB_SENDS": flag[d.sends], "HB_SKIPS": flag[d.skips], "HB_TOTALS": d.totals,
-			"HB_MAILS": flag[d.mails],
+			"HB_MAILS": flag[d.mails], "HB_UNIT": d.unit(),
 			"HB_BLOCK": deviceBlock, "HB_THREADS": device.Threads},
 	}
 	if d.rounds {
 		d.withRounds(&p)
 	}
 	return p
+}
+
+// unit is the value of an edge of a pattern.
+func (d *deviceProgram) unit() string {
+	if d.edge.Number() {
+		return "1"
+	}
+	return "HB_E()"
 }
 
 // runOn runs a program where the graph lives.
@@ -229,12 +237,13 @@ func (d *deviceProgram) explain(o Options, err error) error {
 }
 
 // counts are the fields of a result that do not depend on the type of states.
-func (r *Result[V]) counts() ran { return ran{&r.Supersteps, &r.Total, &r.Ended} }
+func (r *Result[V]) counts() ran { return ran{&r.Supersteps, &r.Total, &r.Ended, nil} }
 
 type ran struct {
 	supersteps *int
 	total      *[]float64
 	ended      *Ended
+	states     []byte // gets the states, if it is not nil: there is no result on the device then
 }
 
 // run runs the supersteps on a device. It returns the states and the number of active vertices.
@@ -291,7 +300,12 @@ func (d *deviceProgram) run(
 			*out.ended = Quiet
 		}
 		*out.total, active = r.total, r.count
-		states = s.Result(s.AllPresent(r.state), int64(n))
+		switch {
+		case out.states == nil:
+			states = s.Result(s.AllPresent(r.state), int64(n))
+		case n > 0:
+			s.Download(unsafe.Pointer(&out.states[0]), r.state.Val, int64(len(out.states)))
+		}
 	})
 	return states, active, err
 }

@@ -26,7 +26,6 @@ type lists struct {
 	marks           bool   // the text of Edges makes edges active or not
 	change          string // of each message that Edges sends; "" for none
 	user            string // hb_walk and hb_list
-	unit            string // the value of an edge of a pattern
 }
 
 // given reports whether a program has such functions.
@@ -35,7 +34,7 @@ func (l *lists) given() bool { return l.edges || l.messages }
 var setActiveWord = regexp.MustCompile(`\bset_active\b`)
 
 // compose writes the functions that kernels/lists.cu calls.
-func (l *lists) compose(edge device.Type, walk, list string) {
+func (l *lists) compose(walk, list string) {
 	const context = "hb_i32 id, hb_i32 degree, hb_i32 n, hb_i32 superstep, const double *total"
 	var b strings.Builder
 	walked := "hb_edges &edges"
@@ -55,9 +54,6 @@ func (l *lists) compose(edge device.Type, walk, list string) {
 		fmt.Fprintf(&b, "HB_DEVICE HB_M hb_list(hb_messages &messages, const HB_V &state, %s) { typedef HB_V V; typedef HB_M M; HB_M sum = HB_M(); %s; return sum; }\n", context, list)
 	}
 	l.user = b.String()
-	if l.unit = "1"; !edge.Number() {
-		l.unit = "HB_E()"
-	}
 }
 
 // changes is the function that changes messages, which kernels/lists.cu calls.
@@ -77,7 +73,7 @@ func (d *deviceProgram) listProgram() device.Program {
 	p.Body = d.body + d.lists.changes() + programText + bufferText + before + "\n" + d.lists.user + after
 	for name, value := range map[string]any{
 		"HB_LIST_EDGES": flag[d.lists.edges], "HB_LIST_MESSAGES": flag[d.lists.messages],
-		"HB_CHANGES": flag[d.lists.change != ""], "HB_UNIT": d.lists.unit,
+		"HB_CHANGES": flag[d.lists.change != ""],
 	} {
 		p.Defines[name] = value
 	}

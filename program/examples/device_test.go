@@ -514,6 +514,7 @@ func TestOnDevice(t *testing.T) {
 			t.Errorf("text that does not compile: %v", err)
 		}
 	})
+	t.Run("a file with structs", func(t *testing.T) { structFiles(t, host, there) })
 	t.Run("errors", func(t *testing.T) {
 		var part *program.ProgramError
 		p := examples.HCC()

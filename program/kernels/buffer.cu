@@ -87,7 +87,7 @@ HB_KERNEL hb_program_post(hb_i32 n, hb_i64 m, const hb_i64 *ptr, const hb_i32 *f
 		if (has) buffer[at] = mail[u];
 #else
 		if (has) {
-			const HB_E w = weight ? weight[e] : (HB_E)1;
+			const HB_E w = weight ? weight[e] : (HB_E)HB_UNIT;
 			const HB_V &src = state[u], &dst = state[idx[e]];
 			has = hb_has(w, src, dst);
 			if (has) buffer[at] = hb_edge(w, src, dst);

@@ -5,7 +5,6 @@
 //   HB_LIST_EDGES     1 if the program has Edges, whose text is hb_walk(edges, state, …)
 //   HB_LIST_MESSAGES  1 if it has Messages, whose text is hb_list(messages, state, …)
 //   HB_CHANGES        1 if hb_change(message) changes each message that Edges sends
-//   HB_UNIT           the value of an edge of a pattern
 //
 // With Edges, a superstep is: hb_program_walk to count the messages of each vertex, prefix sums,
 //   hb_program_walk to write them in the order of their sources, a stable sort by destination,
