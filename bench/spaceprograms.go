@@ -105,7 +105,7 @@ const (
 // SpacePrograms runs five graph programs on graphs of different kinds on the first GPU, by the automatic
 // choice and by fixed plans. Before, it runs them on a small graph to compile. On each graph, every plan runs once to make what is kept with the matrix and to check its result
 // against that of the automatic choice, and once as a search, whose quickest plan is the tuned one.
-// Then the plans take turns, and times are medians. Plans far behind the best run only once, and those
+// Then the plans take turns, and times are medians. Fixed plans far behind the best run only once, and those
 // much slower than the automatic choice are stopped. The graphs that are left share what is left of the
 // budget. If ctx ends, the table holds what was measured.
 func SpacePrograms(ctx context.Context, o SpaceProgramsOptions) (*SpaceProgramsTable, error) {
@@ -327,7 +327,7 @@ func (c *SpaceCell) measure(ctx context.Context, plans []string, run planRun, sh
 					return ctx.Err()
 				}
 				x = PlanTime{Plan: plan, Err: err.Error()}
-			} else {
+			} else if !x.Over {
 				x.Runs = []float64{x.Ms}
 			}
 		}
@@ -338,7 +338,7 @@ func (c *SpaceCell) measure(ctx context.Context, plans []string, run planRun, sh
 		}
 		if k == 0 {
 			most := min(spaceStop*x.Ms, ms(share)/spaceParts)
-			limit = time.Duration(max(most, 100) * float64(time.Millisecond))
+			limit = time.Duration(max(most, 100, 2*x.Ms) * float64(time.Millisecond))
 		}
 	}
 	if len(c.Plans) == 0 || c.Plans[0].Plan != plans[0] {
@@ -350,7 +350,7 @@ func (c *SpaceCell) measure(ctx context.Context, plans []string, run planRun, sh
 	for range spaceReps - 1 {
 		for k := range c.Plans {
 			x := &c.Plans[k]
-			if x.Err != "" || x.Over || x.Runs[0] > spaceFar*best.Ms {
+			if x.Err != "" || x.Over || k > 0 && x.Runs[0] > spaceFar*best.Ms {
 				continue
 			}
 			if left() < 0 && len(c.Plans[0].Runs) > 1 {
@@ -382,7 +382,8 @@ func (c *SpaceCell) times() []PlanTime {
 
 // best returns the quickest plan, and worst the slowest.
 func (c *SpaceCell) best() (x PlanTime, ok bool) {
-	if list := c.times(); len(list) > 0 && c.Failed == "" {
+	list := slices.DeleteFunc(c.times(), func(x PlanTime) bool { return x.Over })
+	if len(list) > 0 && c.Failed == "" {
 		return slices.MinFunc(list, byMs), true
 	}
 	return x, false

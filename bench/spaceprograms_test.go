@@ -37,11 +37,11 @@ func TestSpaceProgramsEmulated(t *testing.T) {
 		if !(best.Ms <= c.Plans[0].Ms && best.Ms <= c.worst().Ms && best.Ms <= c.tuned().Ms) {
 			t.Errorf("%s %s: best %+v of %+v", c.Graph, c.Program, best, c.Plans)
 		}
-		for _, x := range c.Plans {
-			far := x.Runs != nil && len(x.Runs) < spaceReps && !(x.Runs[0] > spaceFar*slices.MinFunc(c.Plans, func(x, y PlanTime) int {
-				return int(math.Copysign(1, x.Runs[0]-y.Runs[0]))
-			}).Runs[0])
-			if x.Err != "" || x.Over || x.Supersteps < 1 || !(x.Ms > 0) || far {
+		for k, x := range c.Plans {
+			if x.Over { // of a machine under load
+				continue
+			}
+			if x.Err != "" || x.Supersteps < 1 || !(x.Ms > 0) || len(x.Runs) != spaceReps && (k == 0 || len(x.Runs) != 1) {
 				t.Errorf("%s %s: %+v", c.Graph, c.Program, x)
 			}
 		}
@@ -117,6 +117,10 @@ func TestSpaceRatios(t *testing.T) {
 	if math.Abs(h.values[1][1]-2) > 1e-12 { // sell is the better layout of vm
 		t.Errorf("vm of b is %v, want 2", h.values[1][1])
 	}
+	stopped := SpaceCell{Plans: []PlanTime{{Plan: "auto", Ms: 3}, {Plan: "push", Ms: 2, Over: true}}}
+	if best, ok := stopped.best(); !ok || best.Plan != "auto" {
+		t.Errorf("the best of %+v is %+v", stopped.Plans, best)
+	}
 	var none *SpaceProgramsTable
 	if plots, err := none.Plots(); len(plots) != 0 || err != nil || none.Ratios() != (SpaceRatios{}) {
 		t.Errorf("an empty table: %v, %v", plots, err)
@@ -148,7 +152,7 @@ func TestSpaceCell(t *testing.T) {
 		return 3, 42, nil
 	}
 	var c SpaceCell
-	if err := c.measure(context.Background(), []string{"auto", "clash", "fails", "wrong", "stuck", "good"}, run, 2*time.Second); err != nil {
+	if err := c.measure(context.Background(), []string{"auto", "clash", "fails", "wrong", "stuck", "good"}, run, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	if len(c.Plans) != 5 || c.Failed != "" || c.Plans[1].Err != "a failure" || !strings.Contains(c.Plans[2].Err, "sum to 43") ||
