@@ -101,8 +101,8 @@ func (g *spaceGraph) load(data string, shrink int) (made *gen.Graph, absent stri
 	return g.make(shrink, t), "", nil
 }
 
-// tiled is side×side copies of a graph. Each copy has so many edges to the next in its row and to the
-// one below, between a vertex of the one and the same vertex of the other.
+// tiled is side×side copies of a graph. Each copy has so many edges to the next in its row and to
+// the one below, between a vertex of the one and the same vertex of the other.
 func tiled(t gen.Tuples, side, joins int) gen.Tuples {
 	n, copies := t.NRows, side*side
 	r := gen.Tuples{NRows: n * copies, NCols: n * copies}

@@ -42,9 +42,9 @@ func placeOf(plan string) (schedule, layout string) {
 	return schedule, ""
 }
 
-// heatOf is the table of the cells: row and column name the place of a plan in it, "" for none. A value
-// is the geometric mean, over the cells of the row, of the best time of the place over the best of
-// the cell.
+// heatOf is the table of the cells: row and column name the place of a plan in it, "" for none. A
+// value is the geometric mean, over the cells of the row, of the best time of the place over the
+// best of the cell.
 func (t *SpaceProgramsTable) heatOf(row, column func(c *SpaceCell, plan string) string) *heat {
 	h := &heat{}
 	ratios := map[[2]string][]float64{}
@@ -87,8 +87,8 @@ func (t *SpaceProgramsTable) heatOf(row, column func(c *SpaceCell, plan string) 
 	return h
 }
 
-// Plots returns the two pictures of Jeong et al. (GRAssembler, 2022): the times of each schedule on each
-// graph, and of each schedule with each layout, relative to the best plan. None without cells.
+// Plots returns the two pictures of Jeong et al. (GRAssembler, 2022): the times of each schedule on
+// each graph, and of each schedule with each layout, relative to the best plan. None without cells.
 func (t *SpaceProgramsTable) Plots() ([]ReportPlot, error) {
 	t = orZero(t)
 	schedule := func(_ *SpaceCell, plan string) string { s, _ := placeOf(plan); return s }

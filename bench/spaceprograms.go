@@ -76,9 +76,9 @@ func SpaceProgramNames() []string {
 	return names
 }
 
-// spacePlans are the automatic choice and the fixed plans that it is compared with: pulls by each of five
-// layouts with each of eight schedules, those of the other schedules and orders, pushes, and message
-// buffers.
+// spacePlans are the automatic choice and the fixed plans that it is compared with: pulls by each
+// of five layouts with each of eight schedules, those of the other schedules and orders, pushes,
+// and message buffers.
 var spacePlans = func() []string {
 	plans := []string{"auto", "push"}
 	for _, layout := range []string{"csr", "sell", "coo", "ell", "dia"} {
@@ -102,12 +102,13 @@ const (
 	spaceFirst = time.Second / 2  // more for the first run of a plan, which makes layouts
 )
 
-// SpacePrograms runs five graph programs on graphs of different kinds on the first GPU, by the automatic
-// choice and by fixed plans. Before, it runs them on a small graph to compile. On each graph, every plan runs once to make what is kept with the matrix and to check its result
-// against that of the automatic choice, and once as a search, whose quickest plan is the tuned one.
-// Then the plans take turns, and times are medians. Fixed plans far behind the best run only once, and those
-// much slower than the automatic choice are stopped. The graphs that are left share what is left of the
-// budget. If ctx ends, the table holds what was measured.
+// SpacePrograms runs five graph programs on graphs of different kinds on the first GPU, by the
+// automatic choice and by fixed plans. Before, it runs them on a small graph to compile. On each
+// graph, every plan runs once to make what is kept with the matrix and to check its result against
+// that of the automatic choice, and once as a search, whose quickest plan is the tuned one. Then
+// the plans take turns, and times are medians. Fixed plans far behind the best run only once, and
+// those much slower than the automatic choice are stopped. The graphs that are left share what is
+// left of the budget. If ctx ends, the table holds what was measured.
 func SpacePrograms(ctx context.Context, o SpaceProgramsOptions) (*SpaceProgramsTable, error) {
 	ctx = orBackground(ctx)
 	if o.Budget <= 0 {
@@ -152,8 +153,8 @@ func SpacePrograms(ctx context.Context, o SpaceProgramsOptions) (*SpaceProgramsT
 	return t, nil
 }
 
-// compileSpace runs every plan of every program on a small graph until a time, so that most kernels are
-// compiled before the first cell. Its only error is that of ctx or of the device's memory.
+// compileSpace runs every plan of every program on a small graph until a time, so that most kernels
+// are compiled before the first cell. Its only error is that of ctx or of the device's memory.
 func compileSpace(ctx context.Context, dev *cusparse.Device, o SpaceProgramsOptions, end time.Time) error {
 	graph := gen.CSR(gen.Symmetrise(gen.RMAT(7, 8, gen.RMATOptions{})))
 	a, err := weightedOn(dev, graph)
@@ -225,7 +226,8 @@ func (t *SpaceProgramsTable) measure(
 	return nil
 }
 
-// weightedOn makes a matrix of a graph with weights of 1 to 63, the same in both directions, on a device.
+// weightedOn makes a matrix of a graph with weights of 1 to 63, the same in both directions, on a
+// device.
 func weightedOn(dev *cusparse.Device, g *gen.Graph) (*matrix.Matrix[float32], error) {
 	val := make([]float32, g.NNZ())
 	for p, w := range gen.UniformInts(g, 1, 63, 3, true) {
@@ -408,15 +410,16 @@ func (c *SpaceCell) line() string {
 	return fmt.Sprintf("%s %s: auto %.3f ms, best %s %.3f ms of %d plans", c.Graph, c.Program, c.Plans[0].Ms, best.Plan, best.Ms, len(c.Plans))
 }
 
-// SpaceRatios are the geometric means that the choice is judged by, over the cells without an error.
+// SpaceRatios are the geometric means that the choice is judged by, over the cells without an
+// error.
 type SpaceRatios struct {
 	Cells         int
 	DefaultToBest float64 // the automatic choice / the best plan of each cell
 	TunedToBest   float64 // the plan that one run each picks / the best
 	Worst         float64 // the greatest of the first, at WorstCell
 	WorstCell     string
-	// The best single fixed plan, of CSR and of any layout, / the automatic choice, over plans that ran
-	// in every cell; 0 and "" if there is none. A run that was stopped counts with its limit.
+	// The best single fixed plan, of CSR and of any layout, / the automatic choice, over plans that
+	// ran in every cell; 0 and "" if there is none. A run that was stopped counts with its limit.
 	CSRToDefault, AnyToDefault float64
 	CSR, Any                   string
 }
@@ -457,7 +460,8 @@ func (t *SpaceProgramsTable) Ratios() SpaceRatios {
 	return r
 }
 
-// fixed returns the times of each fixed plan over a reference of each cell, of one program or of all.
+// fixed returns the times of each fixed plan over a reference of each cell, of one program or of
+// all.
 func (t *SpaceProgramsTable) fixed(program string, reference func(c *SpaceCell) float64) map[string][]float64 {
 	ratios := map[string][]float64{}
 	for k := range t.Cells {
@@ -477,8 +481,8 @@ func (t *SpaceProgramsTable) fixed(program string, reference func(c *SpaceCell) 
 // WriteJSON writes the table as JSON.
 func (t *SpaceProgramsTable) WriteJSON(w io.Writer) error { return writeJSON(w, orZero(t)) }
 
-// WriteText writes a line for each cell, the geometric means of each fixed plan over the graphs, and
-// the ratios.
+// WriteText writes a line for each cell, the geometric means of each fixed plan over the graphs,
+// and the ratios.
 func (t *SpaceProgramsTable) WriteText(w io.Writer) error {
 	if t = orZero(t); w == nil {
 		return errNoWriter
@@ -524,8 +528,9 @@ func (x PlanTime) text() string {
 	return fmt.Sprintf("%.3f", x.Ms)
 }
 
-// writeFixed writes the geometric mean of each fixed plan over the graphs, relative to the best plan of
-// each, by program. A plan that did not run on all graphs has the number of those that it ran on.
+// writeFixed writes the geometric mean of each fixed plan over the graphs, relative to the best
+// plan of each, by program. A plan that did not run on all graphs has the number of those that it
+// ran on.
 func (t *SpaceProgramsTable) writeFixed(w io.Writer) {
 	best := func(c *SpaceCell) float64 { x, _ := c.best(); return x.Ms }
 	all := t.fixed("", best)

@@ -173,7 +173,8 @@ func TestSpaceCell(t *testing.T) {
 	}
 }
 
-// TestSpaceProgramGraphs checks the graphs that this table has for itself, and that its plans exist.
+// TestSpaceProgramGraphs checks the graphs that this table has for itself, and that its plans
+// exist.
 func TestSpaceProgramGraphs(t *testing.T) {
 	t.Parallel()
 	graphs := spaceProgramGraphs()

@@ -89,8 +89,8 @@ type EdgeMessageVertex[V, E, M comparable] struct {
 }
 
 // EMVText is the CUDA text of an [EdgeMessageVertex]: EList as of [EdgesFunc], MList as of
-// [MessagesFunc], Vertex as of [ApplyFunc]. Edge has statements in the names of [SendFunc], and edge,
-// with the functions of [Edge]: edge.src(), edge.dst(), edge.weight(), edge.send(m) and
+// [MessagesFunc], Vertex as of [ApplyFunc]. Edge has statements in the names of [SendFunc], and
+// edge, with the functions of [Edge]: edge.src(), edge.dst(), edge.weight(), edge.send(m) and
 // edge.set_active(on); id and degree are those of the vertex that the edge leaves. Message is an
 // expression in message.
 type EMVText struct{ EList, Edge, Message, MList, Vertex string }

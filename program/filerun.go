@@ -15,9 +15,9 @@ import (
 
 // RunFile runs a program of CUDA text on a graph that lives on a device. V is the type of states
 // that the file names; of a struct, a Go struct with the same names and types of fields. The values
-// of edges, of type E, are converted to the type that the file names; for an edge with fields, E has
-// the same fields. For a graph on the host, which runs no CUDA text, it is a *PlanError; other errors
-// are those of [Run], and *FileError. [RunFileColumns] takes states of any type.
+// of edges, of type E, are converted to the type that the file names; for an edge with fields, E
+// has the same fields. For a graph on the host, which runs no CUDA text, it is a *PlanError; other
+// errors are those of [Run], and *FileError. [RunFileColumns] takes states of any type.
 func RunFile[V, E comparable](
 	ctx context.Context, g matrix.Source[E], f *File, opts ...Options,
 ) (*Result[V], error) {
@@ -46,8 +46,8 @@ type FileColumn struct {
 	Values any
 }
 
-// RunFileColumns is [RunFile] for states of any type, which it returns as columns in host memory, one
-// for each field of the state.
+// RunFileColumns is [RunFile] for states of any type, which it returns as columns in host memory,
+// one for each field of the state.
 func RunFileColumns[E comparable](
 	ctx context.Context, g matrix.Source[E], f *File, opts ...Options,
 ) (*FileResult, error) {

@@ -100,9 +100,9 @@ type Member struct {
 	Kind reflect.Kind // of a number or bool
 }
 
-// StructOf returns a struct with these fields, which a text defines and no Go type, and their offsets
-// in bytes. The layout is that of Go and C. The function hb_make_NAME of its definition returns a
-// value of the fields in order; those left out are 0.
+// StructOf returns a struct with these fields, which a text defines and no Go type, and their
+// offsets in bytes. The layout is that of Go and C. The function hb_make_NAME of its definition
+// returns a value of the fields in order; those left out are 0.
 func StructOf(members []Member) (t Type, offsets []int, err error) {
 	var body, params, sets strings.Builder
 	var tests []string
