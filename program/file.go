@@ -33,9 +33,9 @@ import (
 //
 // whose fields the texts use, as in state.rank. An expression of such a type may be its fields in
 // braces, {0.5f, degree}, those left out being 0. Without "edge" the graph is a pattern; an edge
-// with fields needs a matrix of such values (see [RunFile]). "sum" names plus, times, min, max or any, or is an expression in x and y
-// whose identity "identity" gives; a struct has no sum by name but any. "if" is the condition of a gather. All vertices begin active
-// unless there are seeds.
+// with fields needs a matrix of such values (see [RunFile]). "sum" names plus, times, min, max or
+// any, or is an expression in x and y whose identity "identity" gives; a struct has no sum by name
+// but any. "if" is the condition of a gather. All vertices begin active unless there are seeds.
 type File struct {
 	Name                 string // of the file, for messages
 	State, Edge, Message string
