@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/apps"
@@ -29,6 +30,34 @@ func productOnGPU(a, b *matrix.Matrix[float32]) (*matrix.Matrix[float32], error)
 	_, n := b.Dims()
 	c := matrix.New[float32](m, n, matrix.On(dev))
 	return c, ops.MxM(c, semiring.PlusTimes[float32](), a, b)
+}
+
+func median() program.MessagesFunc[int32, int32] {
+	return program.Messages(func(_ program.Vertex, _ int32, m []int32) int32 {
+		slices.Sort(m)
+		return m[len(m)/2]
+	}, "messages.sort(); sum = messages[messages.len() / 2]")
+}
+
+// TestMedian: the messages to vertex 3 are 30, 10 and 20.
+func TestMedian(t *testing.T) {
+	g, err := matrix.FromTuples(4, 4, []int{0, 1, 2}, []int{3, 3, 3}, []bool{true, true, true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := []int32{30, 10, 20, 5}
+	res, err := program.Run(t.Context(), g, program.Program[int32, bool, int32]{
+		Init:     program.Init(func(v program.Vertex) int32 { return first[v.ID] }, ""),
+		Send:     program.Send(func(_ program.Vertex, x int32) int32 { return x }, ""),
+		Messages: median(),
+		Apply:    program.Apply(func(_ program.Vertex, _, sum int32) (int32, bool) { return sum, false }, ""),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := res.State.Dense(0); !slices.Equal(got, []int32{30, 10, 20, 20}) {
+		t.Errorf("states %v, want 30, 10, 20 and the median 20", got)
+	}
 }
 
 func similarFilms(ctx context.Context, in, out string, place matrix.Place) (*chunked.Report, error) {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -132,19 +131,13 @@ var (
 	medusaPlans = []string{"auto", allVertices, "buffer rows vm"}
 	zhongPlans  = []string{"auto", "buffer rows", "buffer columns", "buffer rows vm", "pull sell vm store order=linear",
 		"pull sell vm store order=degree", "pull sell vm store", allVertices, "pull csr vm store order=linear", "pull csr vm store order=degree"}
-	fixedPlans = []string{"auto", "pull csr vm store", "pull csr vw store lanes=4", "pull csr wm store", "pull csr cm store", "pull csr twc store",
-		"pull csr twce store", "pull csr strict segmented", "pull csr mpp segmented", "pull csr tiles segmented", "pull csr vm store order=log",
-		"pull sell vm store", "pull sell vm store order=log", "pull ell wm store", "pull coo emv atomic", "pull coo em atomic", "pull csr16 wm store",
-		"push csr vm bitmap from=bitmap", "push csr wm bitmap from=bitmap", "push csr twc bitmap from=bitmap", "push csr twce bitmap from=bitmap",
-		"push coo em bitmap from=bitmap", "push csr twc append from=list", "push csr twce append from=list", "push csr cm append from=list",
-		"buffer rows", "buffer columns"}
 )
 
 // programSets are the experiments.
 func programSets() []programSet {
 	medusa := func(bfs string) map[string]string { return map[string]string{"bfs": bfs} }
 	zhong := func(prepare string) map[string]string { return map[string]string{"pagerank 50": prepare} }
-	sets := []programSet{
+	return []programSet{
 		{"medusa", "Medusa, table 5 (printed: 10⁶ edges a second on a Tesla C2050, Medusa / warp-centric / basic)",
 			[]string{"bfs", "sssp", "matching", "pagerank 50"}, medusaPlans, []programGraph{
 				{"wiki-like", rmatOf(2_400_000, 5_000_000), medusa("1091 / 153 / 61")},
@@ -164,15 +157,7 @@ func programSets() []programSet {
 				{"RMAT", rmatOf(1_000_000, 16_000_000), zhong("12 / 305")},
 				{"random", uniformOf(1_000_000, 16_000_000), zhong("11 / 328")},
 			}},
-		{"space", "the graphs of bench space, each program by the automatic choice and by fixed plans",
-			[]string{"bfs", "sssp", "pagerank 20", "hcc", "matching"}, fixedPlans, nil},
 	}
-	for _, g := range spaceGraphs {
-		if !strings.HasPrefix(g.name, "bipartite") { // programs run on square matrices
-			sets[2].graphs = append(sets[2].graphs, programGraph{g.name, g.make, nil})
-		}
-	}
-	return sets
 }
 
 // ProgramSets returns the names of the sets of [Programs].
@@ -186,15 +171,12 @@ func ProgramSets() []string {
 
 // programRuns are the programs by name, for one graph.
 func programRuns(ctx context.Context, a, both *matrix.Matrix[float32], source int, width float32) map[string]func(plan string) (int, error) {
-	pagerank := func(n int) func(string) (int, error) {
-		p := examples.PageRank(.85, -1)
-		p.Supersteps = n
-		return runBy(ctx, a.Pattern(), p)
-	}
+	pagerank := examples.PageRank(.85, -1)
+	pagerank.Supersteps = 50
 	return map[string]func(string) (int, error){
 		"bfs": runBy(ctx, a.Pattern(), examples.BFS(source)), "sssp": runBy(ctx, a, examples.SSSP(source, width)),
 		"hcc": runBy(ctx, a.Pattern(), examples.HCC()), "matching": runBy(ctx, both.Pattern(), examples.Matching()),
-		"pagerank 20": pagerank(20), "pagerank 50": pagerank(50),
+		"pagerank 50": runBy(ctx, a.Pattern(), pagerank),
 	}
 }
 
@@ -366,7 +348,7 @@ func (r *ProgramsRow) best() (ProgramsTime, bool) {
 // WriteJSON writes the table as JSON.
 func (t *ProgramsTable) WriteJSON(w io.Writer) error { return writeJSON(w, orZero(t)) }
 
-// WriteText writes a table for each set, and geometric means over the set of fixed plans.
+// WriteText writes a table for each set.
 func (t *ProgramsTable) WriteText(w io.Writer) error {
 	if t = orZero(t); w == nil {
 		return errNoWriter
@@ -381,17 +363,10 @@ func (t *ProgramsTable) WriteText(w io.Writer) error {
 		fmt.Fprintf(tw, "\n%s: %s\n", set.name, set.about)
 		fmt.Fprintln(tw, "graph\tvertices\tedges\tprogram\tplan\tms\tfirst run +ms\tsupersteps\t10⁶ edges/s\tprinted")
 		for _, r := range rows {
-			runs := slices.Clone(r.Runs)
-			if set.name == "space" { // the choice, and the three quickest
-				rest := slices.SortedFunc(slices.Values(runs[min(1, len(runs)):]), func(x, y ProgramsTime) int {
-					return int(math.Copysign(1, x.Ms-y.Ms))
-				})
-				runs = append(runs[:min(1, len(runs))], rest[:min(3, len(rest))]...)
-			}
 			if r.Failed != "" {
 				fmt.Fprintf(tw, "%s\t%d\t%d\t%s\t%s\n", r.Graph, r.Rows, r.Entries, r.Program, r.Failed)
 			}
-			for k, x := range runs {
+			for k, x := range r.Runs {
 				printed := ""
 				if k == 0 {
 					printed = r.Printed
@@ -405,55 +380,5 @@ func (t *ProgramsTable) WriteText(w io.Writer) error {
 			}
 		}
 	}
-	if err := tw.Flush(); err != nil {
-		return err
-	}
-	return t.writeMeans(w)
-}
-
-// writeMeans writes how the automatic choice compares with the best plan of each row, and with each
-// fixed plan over all rows that it ran on.
-func (t *ProgramsTable) writeMeans(w io.Writer) error {
-	var over []float64
-	fixed := map[string][]float64{}
-	worst := ProgramsRow{}
-	most := 0.0
-	for _, r := range t.Rows {
-		best, ok := r.best()
-		if r.Set != "space" || !ok || r.Runs[0].Err != "" {
-			continue
-		}
-		auto := r.Runs[0].Ms
-		over = append(over, auto/best.Ms)
-		if auto/best.Ms > most {
-			most, worst = auto/best.Ms, r
-		}
-		for _, x := range r.Runs[1:] {
-			if x.Err == "" {
-				fixed[x.Plan] = append(fixed[x.Plan], x.Ms/auto)
-			}
-		}
-	}
-	if len(over) == 0 {
-		return nil
-	}
-	if _, err := fmt.Fprintf(w, "\nautomatic choice / best: geometric mean %.3f over %d cells, worst %.2f (%s on %s)\n", geometric(over), len(over), most,
-		worst.Program, worst.Graph); err != nil {
-		return err
-	}
-	for _, kind := range []struct{ name, part string }{{"CSR", " csr "}, {"any layout", ""}} {
-		best, ratio := "", math.Inf(1)
-		for plan, ratios := range fixed {
-			if g := geometric(ratios); strings.Contains(plan, kind.part) && len(ratios) == len(over) && (g < ratio || g == ratio && plan < best) {
-				best, ratio = plan, g
-			}
-		}
-		if best == "" {
-			continue
-		}
-		if _, err := fmt.Fprintf(w, "best single fixed plan, %s: %s, %.2f × the automatic choice\n", kind.name, best, ratio); err != nil {
-			return err
-		}
-	}
-	return nil
+	return tw.Flush()
 }

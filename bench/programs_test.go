@@ -9,7 +9,7 @@ import (
 )
 
 func TestProgramsEmulated(t *testing.T) {
-	o := ProgramsOptions{Sets: []string{"edge-vertex", "space"}, Only: []string{"cit-like", "grid 2048"}, Programs: []string{"pagerank 50", "hcc"},
+	o := ProgramsOptions{Sets: []string{"edge-vertex", "medusa"}, Only: []string{"cit-like", "kkt-like"}, Programs: []string{"pagerank 50", "hcc", "matching"},
 		Budget: 3 * time.Second, Shrink: 14, open: emulated(t).open}
 	table, err := Programs(context.Background(), o)
 	if err != nil {
@@ -27,7 +27,7 @@ func TestProgramsEmulated(t *testing.T) {
 		}
 		found[r.Set+" "+r.Graph+" "+r.Program]++
 	}
-	for _, want := range []string{"edge-vertex cit-like pagerank 50", "edge-vertex cit-like hcc", "space grid 2048 hcc"} {
+	for _, want := range []string{"edge-vertex cit-like pagerank 50", "edge-vertex cit-like hcc", "medusa kkt-like matching"} {
 		if found[want] != 1 {
 			t.Errorf("%d rows of %s", found[want], want)
 		}
@@ -39,7 +39,7 @@ func TestProgramsEmulated(t *testing.T) {
 	if err := table.WriteJSON(&json); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"12 / 665", "automatic choice / best", "cit-like"} {
+	for _, want := range []string{"12 / 665", "kkt-like", "cit-like"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the table lacks %q:\n%s", want, text.String())
 		}

@@ -88,6 +88,9 @@ func (f *frame) sortRange(keys *mem, n int64, size, lo, hi int, num *mem) (*mem,
 		}
 		from, num = toKeys, toNum
 	}
+	for _, m := range []*mem{counts, spareKeys, spareNum} {
+		f.free(m)
+	}
 	return from, num
 }
 

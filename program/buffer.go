@@ -58,6 +58,9 @@ func (d *deviceProgram) buffered() device.Program {
 type bufferKey struct{ programKey }
 
 func (r *deviceRun) buffer(name string) device.Kernel {
+	if r.p.lists.given() {
+		return r.list(name)
+	}
 	return r.Kernel(r.Program(bufferKey{r.p.code}, r.p.buffered), "hb_program_"+name)
 }
 
@@ -136,25 +139,14 @@ func (r *deviceRun) columns(b *mailbox, in device.View, sorted, places device.Bu
 
 // byBuffer sums the messages of the active vertices by way of a buffer.
 func (r *deviceRun) byBuffer(method string, x device.View) device.View {
-	d, n, m := r.p, int32(r.n), r.rows.Entries
+	d, n := r.p, int32(r.n)
 	columns := method == bufferColumns
 	b := r.mailbox(columns)
 	if r.Err() != nil {
 		return device.View{}
 	}
 	in := r.Rows(r.reverse)
-	buffer := r.Alloc(int64(d.message.Size) * max(b.slots, 1))
-	var sent device.Buffer
-	present := r.state.Present
-	if present.Addr != 0 || !d.sends && d.gather.If != "" {
-		sent = r.Alloc(max(b.slots, 1))
-	}
-	mail := device.Buffer{}
-	if d.sends {
-		mail = x.Val
-	}
-	r.Each(r.buffer("post"), m, n, m, r.rows.Ptr, b.from, r.rows.Idx, r.rows.Val, r.state.Val, present, mail, b.place,
-		buffer, sent)
+	buffer, sent := r.post(b, x, r.buffer("post"))
 	y := r.states(d.message)
 	switch method {
 	case bufferRows:
@@ -169,6 +161,24 @@ func (r *deviceRun) byBuffer(method string, x device.View) device.View {
 		r.Free(sent)
 	}
 	return y
+}
+
+// post writes the messages of the active vertices to their places in a new buffer. sent says which
+// places have one; zero: all.
+func (r *deviceRun) post(b *mailbox, x device.View, kernel device.Kernel) (buffer, sent device.Buffer) {
+	d, m := r.p, r.rows.Entries
+	buffer = r.Alloc(int64(d.message.Size) * max(b.slots, 1))
+	present := r.state.Present
+	if present.Addr != 0 || !d.sends && d.gather.If != "" {
+		sent = r.Alloc(max(b.slots, 1))
+	}
+	mail := device.Buffer{}
+	if d.sends {
+		mail = x.Val
+	}
+	r.Each(kernel, m, int32(r.n), m, r.rows.Ptr, b.from, r.rows.Idx, r.rows.Val, r.state.Val, present, mail, b.place,
+		buffer, sent)
+	return buffer, sent
 }
 
 // isBuffer reports whether a plan keeps messages in a buffer.

@@ -64,6 +64,8 @@ func (f GatherSumApply[V, E, M]) Program() Program[V, E, M] {
 //		},
 //		All:          true,
 //		MaxIteration: 30,
+//		CUDA: program.EMVText{EList: "edges.send_all(state / edges.len())",
+//			Vertex: "state = 0.15f + sum * 0.85f"},
 //	}.Program()
 type EdgeMessageVertex[V, E, M comparable] struct {
 	Name  string
@@ -83,7 +85,15 @@ type EdgeMessageVertex[V, E, M comparable] struct {
 	Totals   []TotalFunc[V]                            // that Halt and VERTEX read
 
 	MaxIteration int // 0: no limit
+	CUDA         EMVText
 }
+
+// EMVText is the CUDA text of an [EdgeMessageVertex]: EList as of [EdgesFunc], MList as of
+// [MessagesFunc], Vertex as of [ApplyFunc]. Edge has statements in the names of [SendFunc], and
+// edge, with the functions of [Edge]: edge.src(), edge.dst(), edge.weight(), edge.send(m) and
+// edge.set_active(on); id and degree are those of the vertex that the edge leaves. Message is an
+// expression in message.
+type EMVText struct{ EList, Edge, Message, MList, Vertex string }
 
 // Edge is an edge with an active source, for the EDGE function of [EdgeMessageVertex].
 type Edge[V, E, M comparable] struct {
@@ -142,11 +152,12 @@ func (e *Edge[V, E, M]) SetActive(active bool) {
 // Program returns the program.
 func (f EdgeMessageVertex[V, E, M]) Program() Program[V, E, M] {
 	p := Program[V, E, M]{
-		Name: f.Name, Init: f.Init, Seeds: f.Seeds, Sum: f.Combiner, Apply: Apply(f.Vertex, ""),
+		Name: f.Name, Init: f.Init, Seeds: f.Seeds, Sum: f.Combiner, Apply: Apply(f.Vertex, f.CUDA.Vertex),
 		Everywhere: f.All, Halt: f.Halt, Totals: f.Totals, Supersteps: f.MaxIteration,
 	}
-	each := f.EList
+	each, text := f.EList, f.CUDA.EList
 	if each == nil && f.Edge != nil {
+		text = f.CUDA.Edge
 		each = func(v Vertex, state V, edges *EdgeList[V, E, M]) {
 			e := &Edge[V, E, M]{list: edges, vertex: v, state: state}
 			for e.k = range edges.Len() {
@@ -165,9 +176,11 @@ func (f EdgeMessageVertex[V, E, M]) Program() Program[V, E, M] {
 		}
 	}
 	if f.EList == nil || f.Edge == nil { // both: the program has none, which Run reports
-		p.Edges = Edges(each)
+		p.Edges = Edges(each, text)
+		p.Edges.each = f.Edge != nil
+		p.Edges.changes, p.Edges.change = f.Message != nil, f.CUDA.Message
 	}
-	p.Messages = Messages(f.MList)
+	p.Messages = Messages(f.MList, f.CUDA.MList)
 	return p
 }
 

@@ -26,10 +26,16 @@ import (
 //
 // in any order; # begins a comment, and a line that begins with a blank continues the one before.
 // The names that each text sees are those of [InitFunc], [SendFunc], [GatherFunc], [ApplyFunc] and
-// [SkipFunc]. Types are bool, int8 … int64, uint8 … uint64, float32 and float64; without "edge" the
-// graph is a pattern. "sum" names plus, times, min, max or any, or is an expression in x and y
-// whose identity "identity" gives. "if" is the condition of a gather. All vertices begin active
-// unless there are seeds.
+// [SkipFunc]. Types are bool, int8 … int64, uint8 … uint64, float32 and float64 (also int, float and
+// double), and structs of them of up to 64 bytes:
+//
+//	state { float32 rank; int32 degree }
+//
+// whose fields the texts use, as in state.rank. An expression of such a type may be its fields in
+// braces, {0.5f, degree}, those left out being 0. Without "edge" the graph is a pattern; an edge
+// with fields needs a matrix of such values (see [RunFile]). "sum" names plus, times, min, max or
+// any, or is an expression in x and y whose identity "identity" gives; a struct has no sum by name
+// but any. "if" is the condition of a gather. All vertices begin active unless there are seeds.
 type File struct {
 	Name                 string // of the file, for messages
 	State, Edge, Message string
@@ -64,9 +70,8 @@ func (e *FileError) Error() string {
 }
 
 var (
-	fileTypes = []string{"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"}
-	fileSums  = []string{"plus", "times", "min", "max", "any"}
-	fileKeys  = []string{"state", "edge", "message", "init", "seed", "send", "gather", "if", "sum", "identity", "apply", "skip", "everywhere", "idempotent", "supersteps"}
+	fileSums = []string{"plus", "times", "min", "max", "any"}
+	fileKeys = []string{"state", "edge", "message", "init", "seed", "send", "gather", "if", "sum", "identity", "apply", "skip", "everywhere", "idempotent", "supersteps"}
 )
 
 // The limits of a program file, which is written by hand.
@@ -136,6 +141,14 @@ func ReadFile(r io.Reader, name string) (*File, error) {
 			return nil, &FileError{name, p.line, reason}
 		}
 	}
+	for _, p := range parts {
+		if reason := f.badUse(p.key, p.text); reason != "" {
+			return nil, &FileError{name, p.line, p.key + " " + reason}
+		}
+	}
+	if line := seen["sum"]; line > 0 && f.badSum() != "" {
+		return nil, &FileError{name, line, f.badSum()}
+	}
 	if reason := f.incomplete(); reason != "" {
 		return nil, &FileError{File: name, Reason: reason}
 	}
@@ -149,10 +162,11 @@ func (f *File) set(key, text string) string {
 		"sum": &f.Sum, "identity": &f.Identity, "skip": &f.Skip, "apply": &f.Apply}
 	switch {
 	case typed[key] != nil:
-		if !slices.Contains(fileTypes, text) {
-			return fmt.Sprintf("%s is %q, want a type: %s", key, text, strings.Join(fileTypes, ", "))
+		canonical, reason := readType(text)
+		if reason != "" {
+			return key + " " + reason
 		}
-		*typed[key] = text
+		*typed[key] = canonical
 	case texts[key] != nil:
 		if reason := badText(text, key == "apply"); reason != "" {
 			return key + " " + reason
@@ -235,10 +249,20 @@ func (f *File) incomplete() string {
 		return "there is no apply, which sets state"
 	case f.Sum == "":
 		return "there is no sum"
+	case f.badSum() != "":
+		return f.badSum()
 	case slices.Contains(fileSums, f.Sum) == (f.Identity != ""):
 		return "identity belongs to a sum that is an expression; other sums are " + strings.Join(fileSums, ", ")
 	case f.Everywhere && f.Skip != "":
 		return "skip and everywhere exclude each other"
+	}
+	return ""
+}
+
+// badSum says that a sum by name does not suit a struct, or "".
+func (f *File) badSum() string {
+	if isStruct(f.Message) && slices.Contains(fileSums, f.Sum) && f.Sum != "any" {
+		return fmt.Sprintf("sum is %s, and the message is a struct; write an expression in x and y, and its identity", f.Sum)
 	}
 	return ""
 }

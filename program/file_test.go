@@ -37,7 +37,7 @@ func TestReadFile(t *testing.T) {
 	}
 	for _, c := range []struct{ reason, old, new, want string }{
 		{"a word that is no part", "sum min", "sums min", `a.prog:11: "sums" is no part`},
-		{"an unknown type", "message   float32", "message float", `a.prog:4: message is "float", want a type`},
+		{"an unknown type", "message   float32", "message real", `a.prog:4: message is "real", want a type`},
 		{"an open bracket", "(float)1", "(float1", "a.prog:7: seed has a '(' that nothing closes"},
 		{"a closed bracket", "if weight < 10", "if weight < 10)", "a.prog:10: if has a ')' that closes nothing"},
 		{"a statement for an expression", "if weight < 10", "if weight < 10; x", `a.prog:10: if has a ";"`},
@@ -72,8 +72,71 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
+const structFile = `# PageRank that stops where a rank settles
+state {
+  float rank, last; # float is float32
+  int32 degree ;
+ }
+message { double share; uint8 many; }
+init {1.0 / n, 0, degree}
+send {state.rank / degree, 1}
+sum {x.share + y.share, (hb_u8)(x.many | y.many)}
+identity {0, 0}
+apply state.last = state.rank; state.rank = sum.share;
+everywhere
+supersteps 3
+`
+
+func TestStructFile(t *testing.T) {
+	t.Parallel()
+	got, err := ReadFile(strings.NewReader(structFile), "s.prog")
+	want := &File{
+		Name: "s.prog", State: "{ float32 rank; float32 last; int32 degree }", Message: "{ float64 share; uint8 many }",
+		Init: "{1.0 / n, 0, degree}", Send: "{state.rank / degree, 1}",
+		Sum: "{x.share + y.share, (hb_u8)(x.many | y.many)}", Identity: "{0, 0}",
+		Apply: "state.last = state.rank; state.rank = sum.share;", Everywhere: true, Supersteps: 3,
+	}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Fatalf("%+v, %v, want %+v", got, err, want)
+	}
+	wide := "{ "
+	for k := range 9 {
+		wide += "double a" + string(rune('a'+k)) + ";"
+	}
+	for _, c := range []struct{ reason, old, new, want string }{
+		{"an unknown type of a field", "double share", "real share", `s.prog:6: message has a field of type "real", want one of bool`},
+		{"a type alone", "double share", "double", "s.prog:6: message has a field of type double without a name"},
+		{"a name missing after a comma", "uint8 many", "uint8 many,", "s.prog:6: message has a field of type uint8 without a name"},
+		{"an empty field", "double share;", "double share;;", "s.prog:6: message has a field without a type and a name"},
+		{"two fields of a name", "uint8 many", "uint8 share", `s.prog:6: message has two fields "share"`},
+		{"a reserved word", "uint8 many", "uint8 double", `s.prog:6: message has a field "double", which is a reserved word`},
+		{"a name of the kernels", "uint8 many", "uint8 HB_V", `s.prog:6: message has a field "HB_V", which is a reserved word`},
+		{"an array", "uint8 many", "uint8 many[2]", `s.prog:6: message has a field "many[2]"; want a letter`},
+		{"an initial value", "uint8 many", "uint8 many = 3", `s.prog:6: message has a field "many = 3"; want a letter`},
+		{"a long name", "uint8 many", "uint8 " + strings.Repeat("m", 65), "s.prog:6: message has a field whose name is longer than 64 bytes"},
+		{"no fields", "{ double share; uint8 many; }", "{ ; }", "s.prog:6: message has no fields"},
+		{"an open brace", "uint8 many; }", "uint8 many;", "s.prog:6: message is \"{ double share; uint8 many;\", want fields in one pair"},
+		{"a struct in a struct", "uint8 many", "{ int x } many", "s.prog:6: message is"},
+		{"too large", "{ double share; uint8 many; }", wide + "}", "s.prog:6: message is too large: "},
+		{"a field that the state lacks", "state.rank / degree", "state.rnk / degree", "s.prog:8: send has state.rnk, and the fields of the state are { float32 rank;"},
+		{"a field that the message lacks", "x.share + y.share", "x.share + y . sharp", "s.prog:9: sum has y.sharp, and the fields of the message are { float64 share;"},
+		{"a field that the sum lacks", "sum.share;", "sum.rank;", "s.prog:11: apply has sum.rank, and the fields of the message"},
+		{"a field of a number", "message { double share; uint8 many; }", "message double", "s.prog:9: sum has x.share, and the message has no fields"},
+		{"a sum by name", "sum {x.share + y.share, (hb_u8)(x.many | y.many)}\nidentity {0, 0}", "sum plus", "s.prog:9: sum is plus, and the message is a struct"},
+	} {
+		text := strings.Replace(structFile, c.old, c.new, 1)
+		_, err := ReadFile(strings.NewReader(text), "s.prog")
+		var e *FileError
+		if text == structFile || !errors.As(err, &e) || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.reason, err, c.want)
+		}
+	}
+}
+
 func FuzzReadFile(f *testing.F) {
 	f.Add(sampleFile)
+	f.Add(structFile)
+	f.Add("state {bool a,b;float\tc}\nedge { int w }\nmessage {int8 x}\ninit {}\ngather {weight.w}\nif src.a\nsum any\napply state.a = sum.x\nskip state.b\n")
 	f.Add("state int8\nmessage int8\ninit id\nsend state\nsum x ^ y\nidentity 0\napply state = sum\nskip state\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		got, err := ReadFile(strings.NewReader(text), "f")
@@ -83,6 +146,15 @@ func FuzzReadFile(f *testing.F) {
 				t.Fatalf("%T %v", err, err)
 			}
 			return
+		}
+		for _, of := range []string{got.State, got.Edge, got.Message} {
+			if of == "" {
+				continue
+			}
+			known, offsets, err := fileType(of)
+			if fields := fieldsOf(of); err != nil || known.Size == 0 || len(offsets) != len(fields) || isStruct(of) && typeText(fields) != of {
+				t.Fatalf("%q has the type %q: %+v, %v", text, of, known, err)
+			}
 		}
 		again, err := ReadFile(strings.NewReader(got.String()), "f")
 		if err != nil || !reflect.DeepEqual(again, got) {

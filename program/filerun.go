@@ -3,8 +3,10 @@ package program
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"regexp"
 	"strings"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
@@ -12,87 +14,159 @@ import (
 )
 
 // RunFile runs a program of CUDA text on a graph that lives on a device. V is the type of states
-// that the file names. The values of edges, of type E, are converted to the type that the file
-// names. For a graph on the host, which runs no CUDA text, it is a *PlanError; other errors are
-// those of [Run], and *FileError.
+// that the file names; of a struct, a Go struct with the same names and types of fields. The values
+// of edges, of type E, are converted to the type that the file names; for an edge with fields, E
+// has the same fields. For a graph on the host, which runs no CUDA text, it is a *PlanError; other
+// errors are those of [Run], and *FileError. [RunFileColumns] takes states of any type.
 func RunFile[V, E comparable](
 	ctx context.Context, g matrix.Source[E], f *File, opts ...Options,
 ) (*Result[V], error) {
-	if f == nil {
-		return nil, &FileError{Reason: "there is no program"}
-	}
-	o, n, err := prepare(f.Name, g, opts)
+	at, d, o, err := readyFile(g, f, opts)
 	if err != nil {
 		return nil, err
 	}
-	if reason := f.incomplete(); reason != "" {
-		return nil, &FileError{File: f.Name, Reason: reason}
-	}
-	at, ok := g.View().Place().(device.Runner)
-	if !ok {
-		return nil, &PlanError{f.Name, o.Plan, "CUDA text needs a GPU, and the graph is on the host",
-			"move the graph to a device, or write the program in Go as a program.Program"}
-	}
-	d, err := f.text(n)
-	if err != nil {
-		return nil, err
-	}
-	if d.edge, err = device.TypeOf[E](); err != nil {
-		return nil, &FileError{File: f.Name, Reason: err.Error()}
-	}
-	d.gather.Mul.X = d.edge
-	if t, err := device.TypeOf[V](); err != nil || t.Name != d.state.Name {
+	if !holds(f.State, reflect.TypeFor[V]()) {
 		return nil, &FileError{File: f.Name, Reason: fmt.Sprintf("the state is of type %s, and the caller wants %T", f.State, *new(V))}
 	}
 	return runText[V](ctx, at, g.View(), d, o)
 }
 
-// fileType returns a type by its name in a file.
-func fileType(name string) (t device.Type) {
-	switch name {
-	case "bool":
-		t, _ = device.TypeOf[bool]()
-	case "int8":
-		t, _ = device.TypeOf[int8]()
-	case "int16":
-		t, _ = device.TypeOf[int16]()
-	case "int32":
-		t, _ = device.TypeOf[int32]()
-	case "int64":
-		t, _ = device.TypeOf[int64]()
-	case "uint8":
-		t, _ = device.TypeOf[uint8]()
-	case "uint16":
-		t, _ = device.TypeOf[uint16]()
-	case "uint32":
-		t, _ = device.TypeOf[uint32]()
-	case "uint64":
-		t, _ = device.TypeOf[uint64]()
-	case "float32":
-		t, _ = device.TypeOf[float32]()
-	case "float64":
-		t, _ = device.TypeOf[float64]()
+// FileResult is the result of [RunFileColumns].
+type FileResult struct {
+	Columns    []FileColumn
+	Supersteps int
+	Active     int64 // vertices that are still active
+	Ended      Ended
+}
+
+// FileColumn is a field of the states of all vertices. Values is a slice of its type, such as
+// []float32. A state that is a number has one column, without a name.
+type FileColumn struct {
+	Name   string
+	Values any
+}
+
+// RunFileColumns is [RunFile] for states of any type, which it returns as columns in host memory,
+// one for each field of the state.
+func RunFileColumns[E comparable](
+	ctx context.Context, g matrix.Source[E], f *File, opts ...Options,
+) (*FileResult, error) {
+	at, d, o, err := readyFile(g, f, opts)
+	if err != nil {
+		return nil, err
 	}
-	return t
+	a, err := access.Operand(g.View(), at)
+	if err != nil {
+		return nil, err
+	}
+	_, n := g.View().Dims()
+	res, states := &FileResult{}, make([]byte, n*d.state.Size)
+	_, res.Active, err = d.run(ctx, at, a, n, o, ran{&res.Supersteps, new([]float64), &res.Ended, states})
+	if err != nil {
+		return nil, d.explain(o, err)
+	}
+	res.Columns = f.columns(states, n)
+	if res.Ended == Full && d.supersteps != res.Supersteps {
+		return res, &LimitError{d.name, res.Supersteps, res.Active}
+	}
+	return res, nil
+}
+
+// readyFile checks a graph, a program and options, and returns the program as text.
+func readyFile[E comparable](
+	g matrix.Source[E], f *File, opts []Options,
+) (device.Runner, *deviceProgram, Options, error) {
+	if f == nil {
+		return nil, nil, Options{}, &FileError{Reason: "there is no program"}
+	}
+	o, n, err := prepare(f.Name, g, opts)
+	if err != nil {
+		return nil, nil, o, err
+	}
+	if reason := f.incomplete(); reason != "" {
+		return nil, nil, o, &FileError{File: f.Name, Reason: reason}
+	}
+	at, ok := g.View().Place().(device.Runner)
+	if !ok {
+		return nil, nil, o, &PlanError{f.Name, o.Plan, "CUDA text needs a GPU, and the graph is on the host",
+			"move the graph to a device, or write the program in Go as a program.Program"}
+	}
+	edge, err := device.TypeOf[E]()
+	if err == nil && isStruct(f.Edge) && !holds(f.Edge, reflect.TypeFor[E]()) {
+		err = fmt.Errorf("the edge is of type %s, and the graph has values of type %s", f.Edge, reflect.TypeFor[E]())
+	}
+	if err != nil {
+		return nil, nil, o, &FileError{File: f.Name, Reason: err.Error()}
+	}
+	d, err := f.text(n, edge)
+	return at, d, o, err
+}
+
+// holds reports whether a Go type is that of a canonical type.
+func holds(canonical string, t reflect.Type) bool {
+	if isStruct(canonical) {
+		return device.SameMembers(t, membersOf(fieldsOf(canonical)))
+	}
+	return t.Kind() == fileKinds[canonical]
+}
+
+// columns splits the bytes of n states.
+func (f *File) columns(states []byte, n int) []FileColumn {
+	t, offsets, _ := fileType(f.State)
+	fields := fieldsOf(f.State)
+	if fields == nil {
+		fields, offsets = []FileField{{"", f.State}}, []int{0}
+	}
+	columns := make([]FileColumn, len(fields))
+	for k, field := range fields {
+		columns[k] = FileColumn{field.Name, columnOf[field.Type](states, t.Size, offsets[k], n)}
+	}
+	return columns
+}
+
+// columnOf takes a column from n records of so many bytes, by type.
+var columnOf = map[string]func(states []byte, size, offset, n int) any{
+	"bool": column[bool], "int8": column[int8], "int16": column[int16], "int32": column[int32], "int64": column[int64],
+	"uint8": column[uint8], "uint16": column[uint16], "uint32": column[uint32], "uint64": column[uint64],
+	"float32": column[float32], "float64": column[float64],
+}
+
+func column[T any](states []byte, size, offset, n int) any {
+	values := make([]T, n)
+	width := int(unsafe.Sizeof(*new(T)))
+	for v := range values {
+		copy(unsafe.Slice((*byte)(unsafe.Pointer(&values[v])), width), states[v*size+offset:])
+	}
+	return values
 }
 
 var weightWord = regexp.MustCompile(`\bweight\b`)
 
 // text turns the file into a program for a graph of n vertices.
-func (f *File) text(n int) (*deviceProgram, error) {
-	d := &deviceProgram{name: f.Name, state: fileType(f.State), message: fileType(f.Message), active: len(f.Seeds) == 0,
+func (f *File) text(n int, edge device.Type) (*deviceProgram, error) {
+	state, _, err := fileType(f.State)
+	if err != nil {
+		return nil, &FileError{File: f.Name, Reason: err.Error()}
+	}
+	t, _, err := fileType(f.Message)
+	if err != nil {
+		return nil, &FileError{File: f.Name, Reason: err.Error()}
+	}
+	d := &deviceProgram{name: f.Name, state: state, edge: edge, message: t, active: len(f.Seeds) == 0,
 		sends: f.Send != "", skips: f.Skip != "", everywhere: f.Everywhere, supersteps: f.Supersteps}
 	var first strings.Builder
 	for _, s := range f.Seeds {
 		if s.ID < 0 || s.ID >= n {
 			return nil, &FileError{File: f.Name, Reason: fmt.Sprintf("the seed %d is no vertex of a graph with %d", s.ID, n)}
 		}
-		fmt.Fprintf(&first, "id == %d ? (V)(%s) : ", s.ID, s.State)
+		fmt.Fprintf(&first, "id == %d ? %s : ", s.ID, valueOf(state, "V", s.State))
 		d.seeds = append(d.seeds, deviceSeed{id: s.ID})
 	}
-	fmt.Fprintf(&first, "(V)(%s)", f.Init)
-	t := d.message
-	lo, hi := t.Limits()
+	first.WriteString(valueOf(state, "V", f.Init))
+	lo, hi := "", ""
+	if t.Number() {
+		lo, hi = t.Limits()
+	}
 	sums := map[string]struct {
 		text, identity string
 		exact          bool
@@ -101,21 +175,41 @@ func (f *File) text(n int) (*deviceProgram, error) {
 		"times": {"x * y", "((" + t.Name + ")1)", !t.Float()},
 		"min":   {"(y < x || x != x) ? y : x", hi, true},
 		"max":   {"(y > x || x != x) ? y : x", lo, true},
-		"any":   {"y", "((" + t.Name + ")0)", false},
+		"any":   {"y", "(" + t.Name + "())", false},
 	}
 	sum, named := sums[f.Sum]
 	if !named {
-		sum.text, sum.identity = f.Sum, "(("+t.Name+")("+f.Identity+"))"
+		sum.text, sum.identity = valueOf(t, "T", f.Sum), valueOf(t, t.Name, f.Identity)
 	}
 	add := device.Monoid{Identity: sum.identity, Exact: sum.exact, Any: f.Sum == "any",
 		Func: device.Func{Name: "sum", Text: sum.text, X: t, Y: t, Out: t, UsesX: true, UsesY: true}}
-	edge := "bool"
-	if f.Edge != "" {
-		edge = fileType(f.Edge).Name
+	given, convert := "bool", func(text string) string { return text }
+	if f.Edge != "" && !isStruct(f.Edge) {
+		as, _, err := fileType(f.Edge)
+		if err != nil {
+			return nil, &FileError{File: f.Name, Reason: err.Error()}
+		}
+		given = as.Name
 	}
-	convert := func(text string) string { return weightWord.ReplaceAllString(text, "(("+edge+")weight)") }
-	d.compose(functions{first: first.String(), send: f.Send, apply: f.Apply, skip: f.Skip}, add, convert(f.Gather), convert(f.If))
+	if !isStruct(f.Edge) {
+		convert = func(text string) string { return weightWord.ReplaceAllString(text, "(("+given+")weight)") }
+	}
+	send, gather := f.Send, convert(f.Gather)
+	if !t.Number() {
+		send, gather = valueOf(t, "M", send), valueOf(t, t.Name, gather)
+	}
+	d.compose(functions{first: first.String(), send: send, apply: f.Apply, skip: f.Skip}, add, gather, convert(f.If))
 	return d, nil
+}
+
+// valueOf is an expression of a value of type t, which the text calls name. Fields in braces are
+// converted to their types.
+func valueOf(t device.Type, name, text string) string {
+	inner, braces := strings.CutPrefix(text, "{")
+	if !t.Number() && braces && strings.HasSuffix(inner, "}") {
+		return "hb_make_" + t.Name + "(" + inner[:len(inner)-1] + ")"
+	}
+	return "((" + name + ")(" + text + "))"
 }
 
 // runText runs a program of text and returns its states.

@@ -18,7 +18,7 @@ import (
 
 // This file runs programs on a device. A superstep is a product of the matrix and a vector of
 // states or messages, by any plan of the space, and one kernel of package program that applies the
-// sums.
+// sums. Supersteps of functions of whole lists are in lists_gpu.go.
 
 //go:embed kernels/program.cu
 var programText string
@@ -29,6 +29,7 @@ type deviceProgram struct {
 	state, edge, message device.Type
 	gather               device.Semiring
 	sends, skips         bool
+	lists                lists
 	mails                bool // messages do not depend on Totals, and are made with the states
 	priority             bool
 	width                float64
@@ -81,10 +82,6 @@ func textOf[V, E, M comparable](p *Program[V, E, M]) (*deviceProgram, error) {
 		}
 		return cuda
 	}
-	if p.Edges.Func != nil || p.Messages.Func != nil {
-		return nil, &ProgramError{d.name, "Edges, Messages", "are functions of whole lists, which run on the host only",
-			"use Send or Gather, and Sum, or move the graph to the host"}
-	}
 	vt, e := device.TypeOf[V]()
 	d.state = typed("the state", vt, e)
 	et, e := device.TypeOf[E]()
@@ -102,11 +99,14 @@ func textOf[V, E, M comparable](p *Program[V, E, M]) (*deviceProgram, error) {
 	for k, t := range p.Totals {
 		f.totals = append(f.totals, text(fmt.Sprintf("Totals[%d]", k), true, t.CUDA))
 	}
-	gather := text("Gather", !d.sends, p.Gather.CUDA)
+	d.lists = lists{edges: p.Edges.Func != nil, each: p.Edges.each, messages: p.Messages.Func != nil,
+		change: text("Message", p.Edges.changes, p.Edges.change)}
+	f.walk, f.list = text("Edges", d.lists.edges, p.Edges.CUDA), text("Messages", d.lists.messages, p.Messages.CUDA)
+	gather := text("Gather", !d.sends && !d.lists.edges, p.Gather.CUDA)
 	if p.Gather.Func == nil {
 		text("Gather's condition", p.Gather.FuncIf != nil, p.Gather.If)
 	}
-	add := device.Monoid{Any: p.Sum.IsAny(), Func: device.Func{Name: p.Sum.Name(), Text: text("Sum", true, p.Sum.CUDA()),
+	add := device.Monoid{Any: p.Sum.IsAny(), Func: device.Func{Name: p.Sum.Name(), Text: text("Sum", !d.lists.messages, p.Sum.CUDA()),
 		X: mt, Y: mt, Out: mt, UsesX: true, UsesY: true}}
 	if err != nil {
 		return nil, err
@@ -114,8 +114,10 @@ func textOf[V, E, M comparable](p *Program[V, E, M]) (*deviceProgram, error) {
 	if k := access.Monoid(p.Sum); k != nil {
 		add.Exact = k.Exact
 	}
-	add.Identity, e = mt.Literal(p.Sum.Identity())
-	fail(e)
+	if add.Identity = "HB_M()"; !d.lists.messages {
+		add.Identity, e = mt.Literal(p.Sum.Identity())
+		fail(e)
+	}
 	for k := range p.Seeds {
 		d.seeds = append(d.seeds, deviceSeed{p.Seeds[k].ID, device.Scalar{Type: vt, P: unsafe.Pointer(&p.Seeds[k].State)}})
 	}
@@ -130,6 +132,7 @@ func textOf[V, E, M comparable](p *Program[V, E, M]) (*deviceProgram, error) {
 // functions are the texts of a program.
 type functions struct {
 	first, send, apply, skip, priority string
+	walk, list                         string
 	totals                             []string
 }
 
@@ -156,7 +159,7 @@ func (d *deviceProgram) compose(f functions, add device.Monoid, gather, conditio
 	if d.priority {
 		fmt.Fprintf(&b, "HB_DEVICE double hb_priority(const HB_V &state) { typedef HB_V V; return (double)(%s); }\n", f.priority)
 	}
-	if !d.sends { // as functions, so that x and y may be names of a semiring's text
+	if !d.sends && !d.lists.edges { // as functions, so that x and y may be names of a semiring's text
 		const ends = "const HB_E &weight, const HB_V &src, const HB_V &dst"
 		if condition == "" {
 			condition = "true"
@@ -167,9 +170,14 @@ func (d *deviceProgram) compose(f functions, add device.Monoid, gather, conditio
 	}
 	d.mails = d.sends && !totalWord.MatchString(f.send)
 	d.body = b.String()
-	d.head = "HB_DEVICE HB_M hb_add(const HB_M &x, const HB_M &y) { typedef HB_M A; typedef HB_M B; typedef HB_M C; typedef HB_M T; return (HB_M)(" + add.Text + "); }\n"
+	if !d.lists.messages {
+		d.head = "HB_DEVICE HB_M hb_add(const HB_M &x, const HB_M &y) { typedef HB_M A; typedef HB_M B; typedef HB_M C; typedef HB_M T; return (HB_M)(" + add.Text + "); }\n"
+	}
+	if d.lists.given() {
+		d.lists.compose(f.walk, f.list)
+	}
 	d.rounds = d.canRound(add)
-	d.code = programKey{d.head + d.body, d.state.Name, d.message.Name, d.edge.Name}
+	d.code = programKey{d.head + d.body + d.lists.changes() + d.lists.user, d.state.Name, d.message.Name, d.edge.Name}
 	d.gather = device.Semiring{Name: "the messages of " + d.name, Add: add}
 	if d.sends {
 		d.gather.Mul = device.Func{Name: "second", Text: "y", X: d.edge, Y: d.message, Out: d.message, UsesY: true}
@@ -187,13 +195,21 @@ func (d *deviceProgram) program() device.Program {
 		Types: []device.Typedef{{Name: "HB_V", Type: d.state}, {Name: "HB_M", Type: d.message},
 			{Name: "HB_E", Type: d.edge}},
 		Defines: map[string]any{"HB_SENDS": flag[d.sends], "HB_SKIPS": flag[d.skips], "HB_TOTALS": d.totals,
-			"HB_MAILS": flag[d.mails],
+			"HB_MAILS": flag[d.mails], "HB_UNIT": d.unit(),
 			"HB_BLOCK": deviceBlock, "HB_THREADS": device.Threads},
 	}
 	if d.rounds {
 		d.withRounds(&p)
 	}
 	return p
+}
+
+// unit is the value of an edge of a pattern.
+func (d *deviceProgram) unit() string {
+	if d.edge.Number() {
+		return "1"
+	}
+	return "HB_E()"
 }
 
 // runOn runs a program where the graph lives.
@@ -224,12 +240,13 @@ func (d *deviceProgram) explain(o Options, err error) error {
 }
 
 // counts are the fields of a result that do not depend on the type of states.
-func (r *Result[V]) counts() ran { return ran{&r.Supersteps, &r.Total, &r.Ended} }
+func (r *Result[V]) counts() ran { return ran{&r.Supersteps, &r.Total, &r.Ended, nil} }
 
 type ran struct {
 	supersteps *int
 	total      *[]float64
 	ended      *Ended
+	states     []byte // gets the states, if it is not nil: there is no result on the device then
 }
 
 // run runs the supersteps on a device. It returns the states and the number of active vertices.
@@ -241,6 +258,10 @@ func (d *deviceProgram) run(
 		return states, 0, &PlanError{d.name, method, "is not a plan", "use " + strings.Join(BufferPlans(), ", ")}
 	}
 	switch {
+	case d.lists.given():
+		if _, err := hostPlan(d.name, method); err != nil {
+			return states, 0, &PlanError{d.name, method, "is not a plan of functions of whole lists", "use auto"}
+		}
 	case method == "auto":
 		method = ""
 	case method == "push" && d.gather.Ends: // the table pushes lists of values, and Gather reads all
@@ -282,7 +303,12 @@ func (d *deviceProgram) run(
 			*out.ended = Quiet
 		}
 		*out.total, active = r.total, r.count
-		states = s.Result(s.AllPresent(r.state), int64(n))
+		switch {
+		case out.states == nil:
+			states = s.Result(s.AllPresent(r.state), int64(n))
+		case n > 0:
+			s.Download(unsafe.Pointer(&out.states[0]), r.state.Val, int64(len(out.states)))
+		}
 	})
 	return states, active, err
 }
@@ -307,6 +333,7 @@ type deviceRun struct {
 	edges   int64 // their out-edges
 	past    int64 // out-edges of all vertices that were active
 	loop    rounds
+	idle    device.Buffer // of each edge: 1 if it is not active; zero: all are
 }
 
 func (r *deviceRun) kernel(name string) device.Kernel {
@@ -402,9 +429,12 @@ func (r *deviceRun) superstep(method string, superstep int32) string {
 	a.Pattern = d.sends
 	var y device.View
 	how := device.Ran{Plan: method}
-	if isBuffer(method) {
+	switch {
+	case d.lists.given():
+		y, how.Plan = r.byLists(x, superstep), listed
+	case isBuffer(method):
 		y = r.byBuffer(method, x)
-	} else {
+	default:
 		y, how = r.Product(method, d.gather, a, x, mask)
 	}
 	next := r.states(d.state)

@@ -231,7 +231,7 @@ func TestNumbers(t *testing.T) {
 	}
 	lists := labels
 	lists.Sum = semiring.Monoid[int32]{}
-	lists.Messages = Messages(func(_ Vertex, _ int32, m []int32) int32 { return slices.Min(m) })
+	lists.Messages = Messages(func(_ Vertex, _ int32, m []int32) int32 { return slices.Min(m) }, "")
 	if _, err := Run(context.Background(), b, lists, Options{Numbers: numbers}); !isProgramError(err, "Numbers") {
 		t.Error("messages:", err)
 	}

@@ -133,14 +133,25 @@ type (
 		Func func(state V) float64
 		CUDA string
 	}
-	// EdgesFunc sends messages along the out-edges of an active vertex (Medusa's ELIST).
+	// EdgesFunc sends messages along the out-edges of an active vertex (Medusa's ELIST). Text:
+	// statements in the names of SendFunc, and edges, which has the functions of [EdgeList] in small
+	// letters: edges.len(), edges.to(k), edges.dst(k), edges.weight(k), edges.active(k),
+	// edges.set_active(k, on), edges.send(k, m), edges.send_all(m) and edges.send_to(v, m). A device
+	// runs the text twice in a superstep, first to count the messages, with the same effect as once.
 	EdgesFunc[V, E, M comparable] struct {
-		Func func(v Vertex, state V, edges *EdgeList[V, E, M])
+		Func    func(v Vertex, state V, edges *EdgeList[V, E, M])
+		CUDA    string
+		each    bool   // the text is that of an edge: EDGE of EdgeMessageVertex
+		changes bool   // MESSAGE of EdgeMessageVertex is given
+		change  string // its text, an expression in message
 	}
 	// MessagesFunc combines the messages to a vertex, in ascending order of their sources (Medusa's
-	// MLIST). The function may reorder the slice, which is valid during the call.
+	// MLIST). The function may reorder the slice, which is valid during the call. Text: statements in
+	// the names of SendFunc, and messages; they assign to sum. messages.len() is the number of
+	// messages, messages[k] one of them, which may be assigned to, and messages.sort() sorts them by <.
 	MessagesFunc[V, M any] struct {
 		Func func(v Vertex, state V, messages []M) M
+		CUDA string
 	}
 )
 
@@ -204,13 +215,17 @@ func Priority[V any](f func(state V) float64, cuda string) PriorityFunc[V] {
 }
 
 // Edges returns the EdgesFunc of f.
-func Edges[V, E, M comparable](f func(v Vertex, state V, edges *EdgeList[V, E, M])) EdgesFunc[V, E, M] {
-	return EdgesFunc[V, E, M]{f}
+func Edges[V, E, M comparable](
+	f func(v Vertex, state V, edges *EdgeList[V, E, M]), cuda string,
+) EdgesFunc[V, E, M] {
+	return EdgesFunc[V, E, M]{Func: f, CUDA: cuda}
 }
 
 // Messages returns the MessagesFunc of f.
-func Messages[V, M any](f func(v Vertex, state V, messages []M) M) MessagesFunc[V, M] {
-	return MessagesFunc[V, M]{f}
+func Messages[V, M any](
+	f func(v Vertex, state V, messages []M) M, cuda string,
+) MessagesFunc[V, M] {
+	return MessagesFunc[V, M]{f, cuda}
 }
 
 // valid reports whether a gather has a function.

@@ -331,7 +331,7 @@ func TestPlansAgree(t *testing.T) {
 						sum = sum/2 + m*float64(k+1) + x
 					}
 					return math.Mod(sum, 1000)
-				}),
+				}, ""),
 				Apply:      Apply(func(v Vertex, _, sum float64) (float64, bool) { return sum, sum < 700 }, ""),
 				Supersteps: 4,
 			}, equal)
@@ -408,7 +408,7 @@ func TestEdgeLists(t *testing.T) {
 			if v.Superstep < 3 {
 				edges.SendTo(int(v.ID), 1)
 			}
-		}),
+		}, ""),
 		Sum:   semiring.Plus[float64](),
 		Apply: Apply(func(_ Vertex, x, sum float64) (float64, bool) { return x + sum, true }, ""),
 	}
@@ -462,7 +462,7 @@ func TestErrors(t *testing.T) {
 		{"another sum than the semiring's", with(func(p prog) { p.Gather = GatherOf(semiring.MaxPlus[float64]()) }), Options{}, new(ProgramError), "\"min\""},
 		{"lists that repeat", with(func(p prog) {
 			p.Idempotent, p.Sum = true, semiring.Monoid[float64]{}
-			p.Messages = Messages(func(_ Vertex, x float64, _ []float64) float64 { return x })
+			p.Messages = Messages(func(_ Vertex, x float64, _ []float64) float64 { return x }, "")
 		}), Options{}, new(ProgramError), "Idempotent"},
 		{"no width", with(func(p prog) { p.Priority = Priority(func(x float64) float64 { return x }, "") }), Options{}, new(ProgramError), "Width"},
 		{"a total without a function", with(func(p prog) { p.Totals = make([]TotalFunc[float64], 1) }), Options{}, new(ProgramError), "Totals[0]"},
@@ -470,7 +470,7 @@ func TestErrors(t *testing.T) {
 		{"a program that never halts", forever, Options{MaxSupersteps: 5}, new(LimitError), "20 vertices are still active after 5"},
 		{"a message to no vertex", with(func(p prog) {
 			p.Gather = GatherFunc[float64, float64, float64]{}
-			p.Edges = Edges(func(_ Vertex, _ float64, l *EdgeList[float64, float64, float64]) { l.SendTo(20, 1) })
+			p.Edges = Edges(func(_ Vertex, _ float64, l *EdgeList[float64, float64, float64]) { l.SendTo(20, 1) }, "")
 		}), Options{}, new(MessageError), "vertex 0 sends a message to vertex 20"},
 	} {
 		_, err := Run(context.Background(), g, c.p, c.o)

@@ -73,7 +73,7 @@ type Result[V comparable] struct {
 // nil; when it ends, Run returns its error. O(edges of active vertices) a superstep; a pull takes
 // O(edges) and needs the transpose, which g keeps. The states live where g does. On a device the
 // program needs CUDA text, sums in floating point round as the plan says, the sum any returns any
-// message, and Priority holds with auto and push only.
+// message, and Priority holds with auto and push only, and not with Edges or Messages.
 //
 // On a group each rank of the host runs the program on its vertices and copies of those around them.
 // Results are those of one place, bit for bit; a sum that depends on the order is pulled unless Plan

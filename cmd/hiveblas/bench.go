@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -291,48 +292,113 @@ func (s *session) writeTable(table interface {
 }
 
 func benchSpaceCommand(s *session) *cobra.Command {
-	var o bench.SpaceOptions
-	var file string
-	var quiet bool
+	o := bench.SpaceProgramsOptions{Data: "../shared/data/graphs"}
+	var products []string
+	var file, plots string
+	var quick, quiet bool
 	cmd := &cobra.Command{
 		Use:   "space",
-		Short: "Search the space of GPU plans on graphs of different kinds",
-		Long: `space times the plans of products on generated graphs on the first GPU: layouts,
-schedules, frames and block sizes. It prints the plan that is chosen without a
-search, the best one, and cuSPARSE. The rules in cusparse/space/table.txt rest on
-this table.
+		Short: "Measure graph programs on graphs of different kinds by many GPU plans",
+		Long: `space runs five graph programs on graphs of different kinds on the first GPU, by the
+automatic choice and by about sixty fixed plans: layouts, schedules, frames. For
+each program on each graph it prints the best plan, the automatic choice, the plan
+that a search of one run each picks, and the worst; then each fixed plan over all
+graphs, and the ratios that the choice is judged by. --plots writes two pictures:
+schedules by graphs, and schedules by layouts. Plans take turns, and a time is the
+median of whole runs, from call to return.
 
-The graphs, of which --only picks some:
+With --products it searches the plans of single products instead, and prints the
+plan that is chosen without a search, the best one, and cuSPARSE. The rules in
+cusparse/space/table.txt rest on that table.
+
+The graphs, of which --only picks some; those that are files are left out where the
+directory --data lacks them:
+  ` + strings.Join(bench.SpaceProgramGraphs(), "\n  ") + `
+
+Those of --products:
   ` + strings.Join(bench.SpaceGraphs(), "\n  "),
-		Example: `  hiveblas bench space --json space.json
+		Example: `  hiveblas bench space --quick --json space.json --plots .
+  hiveblas bench space --only "grid,rmat 20" --programs bfs,sssp --budget 5m
   hiveblas bench space --only "grid,rmat 20" --products mxv --budget 20s`,
 		Args: positional(),
 	}
 	fs := cmd.Flags()
 	fs.StringSliceVar(&o.Only, "only", nil, "only `graphs` whose name contains one of these")
-	fs.StringSliceVar(&o.Ops, "products", nil, "only `products` whose name contains one of these: mxv, sssp, bfs")
-	fs.DurationVar(&o.Budget, "budget", 6*time.Second, "end the search of a cell after `TIME`")
-	fs.IntVar(&o.Shrink, "shrink", 0, "graphs 2^`N` times smaller")
+	fs.StringSliceVar(&o.Programs, "programs", nil, "only `programs` whose name contains one of these: "+strings.Join(bench.SpaceProgramNames(), ", "))
+	fs.StringSliceVar(&products, "products", nil, "search `products` whose name contains one of these: mxv, sssp, bfs")
+	fs.StringVar(&o.Data, "data", o.Data, "read real graphs from the directory `DIR`")
+	fs.DurationVar(&o.Budget, "budget", 20*time.Minute, "end after about `TIME`; with --products, of the search of a cell, 6 s if not given")
+	fs.IntVar(&o.Shrink, "shrink", 0, "generated graphs 2^`N` times smaller")
+	fs.BoolVar(&quick, "quick", false, "graphs 8 times smaller, in about 6 minutes: --shrink 3 --budget 6m")
 	fs.StringVar(&file, "json", "", "also write the table to `FILE` as JSON")
+	fs.StringVar(&plots, "plots", "", "write the pictures to the directory `DIR`")
 	fs.BoolVar(&quiet, "quiet", false, "print no progress")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		given := cmd.Flags().Changed
+		bad := func(format string, args ...any) error {
+			return &usageError{cmd.CommandPath(), fmt.Sprintf(format, args...)}
+		}
+		if quick && !given("shrink") {
+			o.Shrink = 3
+		}
+		if quick && !given("budget") {
+			o.Budget = 6 * time.Minute
+		}
+		graphs := bench.SpaceProgramGraphs()
+		if given("products") {
+			graphs = bench.SpaceGraphs()
+		}
 		switch {
 		case o.Budget <= 0:
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--budget is %v, want more than 0", o.Budget)}
+			return bad("--budget is %v, want more than 0", o.Budget)
 		case o.Shrink < 0 || o.Shrink > 12:
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("--shrink is %d, want 0 to 12", o.Shrink)}
+			return bad("--shrink is %d, want 0 to 12", o.Shrink)
 		}
-		if err := wantParts(cmd, "--only", o.Only, "graph", bench.SpaceGraphs()); err != nil {
+		for _, flag := range []string{"programs", "data", "plots", "quick"} {
+			if given("products") && given(flag) {
+				return bad("--%s has no effect with --products", flag)
+			}
+		}
+		if err := wantParts(cmd, "--only", o.Only, "graph", graphs); err != nil {
 			return err
+		}
+		if err := wantParts(cmd, "--programs", o.Programs, "program", bench.SpaceProgramNames()); err != nil {
+			return err
+		}
+		if st, err := os.Stat(plots); plots != "" && (err != nil || !st.IsDir()) {
+			return &failure{plots, "is no directory", "create it first", err}
 		}
 		o.Log = s.log(quiet)
 		s.cleaning.Store(true) // an interrupted run prints its measurements
 		defer s.cleaning.Store(false)
-		table, err := bench.Space(s.ctx, o)
+		if given("products") {
+			p := bench.SpaceOptions{Only: o.Only, Ops: products, Shrink: o.Shrink, Log: o.Log}
+			if given("budget") {
+				p.Budget = o.Budget
+			}
+			table, err := bench.Space(s.ctx, p)
+			if table == nil {
+				return err
+			}
+			return s.writeTable(table, file, err)
+		}
+		table, err := bench.SpacePrograms(s.ctx, o)
 		if table == nil {
 			return err
 		}
-		return s.writeTable(table, file, err)
+		err = s.writeTable(table, file, err)
+		if plots == "" {
+			return err
+		}
+		pictures, e := table.Plots()
+		err = errors.Join(err, e)
+		for _, p := range pictures {
+			path := filepath.Join(plots, p.File)
+			if e := atomicfile.WriteFile(context.WithoutCancel(s.ctx), path, p.WritePNG); e != nil {
+				err = errors.Join(err, explain(path, e))
+			}
+		}
+		return err
 	}
 	return cmd
 }
@@ -350,14 +416,13 @@ choice and by fixed plans. The sets:
   medusa       graphs of the shapes of Medusa's table 5, with and without active queues
   edge-vertex  those of Zhong et al.: rows natural, sorted approximately and exactly,
                adjacency and message buffers by rows and by columns
-  space        the graphs of bench space, five programs by many plans
 A time is the median of whole runs, from call to return.`,
 		Example: `  hiveblas bench programs --json programs.json
-  hiveblas bench programs --sets space --only "grid,rmat 20" --programs bfs --budget 20s`,
+  hiveblas bench programs --sets medusa --only road,RMAT --programs bfs --budget 20s`,
 		Args: positional(),
 	}
 	fs := cmd.Flags()
-	fs.StringSliceVar(&o.Sets, "sets", nil, "only `sets` whose name contains one of these: medusa, edge-vertex, space")
+	fs.StringSliceVar(&o.Sets, "sets", nil, "only `sets` whose name contains one of these: medusa, edge-vertex")
 	fs.StringSliceVar(&o.Only, "only", nil, "only `graphs` whose name contains one of these")
 	fs.StringSliceVar(&o.Programs, "programs", nil, "only `programs` whose name contains one of these: bfs, sssp, pagerank, hcc, matching")
 	fs.DurationVar(&o.Budget, "budget", 4*time.Second, "begin no further plan for a program on a graph after `TIME`")

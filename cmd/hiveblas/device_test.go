@@ -93,6 +93,15 @@ func TestCommandsOnDevice(t *testing.T) {
 	if got, want := runInProcess(t, "run", prog, roads, "--quiet", "--undirected", "-o", "-"), runInProcess(t, "cc", roads, "--quiet", "-o", "-"); got != want || got == "" {
 		t.Errorf("a program of text writes %q, want %q", got, want)
 	}
+	fields := write(t, "fields.prog", "state { int32 least; float part; bool found }\nmessage int32\ninit {id, 0.5f, false}\nsend state.least\nsum min\n"+
+		"apply active = sum < state.least; state.found = true; if (active) state.least = sum\n")
+	var lines strings.Builder // the same components, with two more columns
+	for _, line := range strings.Split(strings.TrimSpace(runInProcess(t, "cc", roads, "--quiet", "-o", "-")), "\n") {
+		lines.WriteString(line + "\t0.5\t1\n")
+	}
+	if got := runInProcess(t, "run", fields, roads, "--quiet", "--undirected", "-o", "-"); got != lines.String() || got == "" {
+		t.Errorf("states with fields are written as %q, want %q", got, lines.String())
+	}
 	for _, method := range []string{"pipeline", "fused"} {
 		if got := runInProcess(t, "tc", karate, "--device", "gpu", "--method", method); !strings.Contains(got, "triangles  45") {
 			t.Errorf("--method %s: %s", method, got)

@@ -166,3 +166,36 @@ func TestBenchGPUWithoutOne(t *testing.T) {
 		t.Error(help)
 	}
 }
+
+func TestBenchSpaceFlags(t *testing.T) {
+	t.Setenv("HIVEBLAS_CUDA", filepath.Join(t.TempDir(), "libcuda.so.1"))
+	json := filepath.Join(t.TempDir(), "space.json")
+	for _, args := range [][]string{{"--quick", "--json", json}, {"--products", "mxv", "--json", json}} {
+		r := hiveblas(t, append([]string{"bench", "space"}, args...)...)
+		if r.code != 1 || r.stdout != "" || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, "install the NVIDIA driver") {
+			t.Errorf("%v: %+v", args, r)
+		}
+	}
+	if _, err := os.Stat(json); err == nil {
+		t.Error("a table was written")
+	}
+	for want, args := range map[string][]string{
+		"--only is \"nothing of the kind\"":        {"--only", "nothing of the kind"},
+		"--programs is \"sorting\"":                {"--programs", "sorting"},
+		"--only is \"planar\"":                     {"--products", "mxv", "--only", "planar"},
+		"--programs has no effect with --products": {"--products", "mxv", "--programs", "bfs"},
+		"--quick has no effect with --products":    {"--products", "mxv", "--quick"},
+		"--shrink is 13, want 0 to 12":             {"--shrink", "13"},
+		"--budget is 0s, want more than 0":         {"--budget", "0s"},
+	} {
+		if r := hiveblas(t, append([]string{"bench", "space"}, args...)...); r.code != 2 || !strings.Contains(r.stderr, want) {
+			t.Errorf("%v: %+v, want %q", args, r, want)
+		}
+	}
+	if r := hiveblas(t, "bench", "space", "--plots", filepath.Join(t.TempDir(), "none")); r.code != 1 || !strings.Contains(r.stderr, "is no directory; create it first") {
+		t.Errorf("%+v", r)
+	}
+	if help := succeed(t, "bench", "space", "--help"); !strings.Contains(help, "rmat 20 by degree") || !strings.Contains(help, "bipartite 5m") {
+		t.Error(help)
+	}
+}

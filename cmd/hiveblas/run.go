@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -43,7 +45,8 @@ labels), matching (a maximal matching of an undirected graph) or labels
 (communities by label propagation). Package program/examples has their few lines.
 
 A program of your own is a Go function (package program), or a file NAME.prog of
-CUDA expressions, which runs on a GPU. -o writes the state of each vertex: levels,
+CUDA expressions, which runs on a GPU; where its state has fields, -o writes a
+column for each (.tsv, .csv). -o writes the state of each vertex: levels,
 distances, ranks, the least vertex of a component, the partner, the label; what is
 not reached and not matched is omitted.
 
@@ -149,6 +152,10 @@ func (j *job) runFile(name, graph string, f *runProgramFlags) error {
 			return &failure{name, fmt.Sprintf("the seed %d is no vertex of a graph with %d", s.ID, n), "name a vertex of the graph", nil}
 		}
 	}
+	if strings.HasPrefix(file.Edge, "{") {
+		return &failure{name, "the edge has fields, and an edge of a file has one number",
+			"name a number, or run it by program.RunFile in Go", nil}
+	}
 	switch file.State {
 	case "bool":
 		return runFileOf[bool](j, file, f)
@@ -170,8 +177,71 @@ func (j *job) runFile(name, graph string, f *runProgramFlags) error {
 		return runFileOf[uint64](j, file, f)
 	case "float32":
 		return runFileOf[float32](j, file, f)
+	case "float64":
+		return runFileOf[float64](j, file, f)
 	}
-	return runFileOf[float64](j, file, f)
+	return runColumns(j, file, f)
+}
+
+// runColumns runs a program whose states are structs, and writes a column for each field.
+func runColumns(j *job, file *program.File, f *runProgramFlags) error {
+	if j.out.path != "" && !slices.Contains(listFiles, j.out.kind) {
+		return &usageError{j.cmd.CommandPath(), "states with fields are written to .tsv or .csv, not " + j.out.kind}
+	}
+	var res *program.FileResult
+	err := j.compute(func(run apps.Run) (err error) {
+		res, err = program.RunFileColumns(run.Context, j.graph.Matrix, file, j.fileOptions(f))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	n, _ := j.graph.Dims()
+	err = j.writing(func() error {
+		return j.writeLines(n, func(line func(fields ...string) error) error {
+			fields := make([]string, 1+len(res.Columns))
+			for v := range n {
+				fields[0] = j.graph.name(v)
+				for k, c := range res.Columns {
+					fields[1+k] = valueText(c.Values, v)
+				}
+				if err := line(fields...); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(res.Columns))
+	for k, c := range res.Columns {
+		names[k] = c.Name
+	}
+	return j.report(j.method(file.Name), []field{{"columns", "columns", names}, {"supersteps", "supersteps", res.Supersteps},
+		{"ended", "ended", string(res.Ended)}}, nil)
+}
+
+// valueText writes an element of a column, bools as 0 and 1.
+func valueText(values any, v int) string {
+	x := reflect.ValueOf(values).Index(v)
+	switch {
+	case x.CanFloat():
+		return strconv.FormatFloat(x.Float(), 'g', -1, x.Type().Bits())
+	case x.Kind() == reflect.Bool && x.Bool():
+		return "1"
+	case x.Kind() == reflect.Bool:
+		return "0"
+	}
+	return fmt.Sprint(x)
+}
+
+// fileOptions are the options of a program of text.
+func (j *job) fileOptions(f *runProgramFlags) program.Options {
+	return program.Options{Plan: f.plan, MaxSupersteps: f.most, Progress: func(superstep int, active int64) {
+		j.progress.update(fmt.Sprintf("superstep %d, %d active", superstep, active), 0, 0)
+	}}
 }
 
 // readProgram reads a program file.
@@ -193,11 +263,7 @@ func readProgram(name string) (*program.File, error) {
 func runFileOf[V matrix.Element](j *job, file *program.File, f *runProgramFlags) error {
 	var res *program.Result[V]
 	err := j.compute(func(run apps.Run) (err error) {
-		res, err = program.RunFile[V](run.Context, j.graph.Matrix, file, program.Options{
-			Plan: f.plan, MaxSupersteps: f.most,
-			Progress: func(superstep int, active int64) {
-				j.progress.update(fmt.Sprintf("superstep %d, %d active", superstep, active), 0, 0)
-			}})
+		res, err = program.RunFile[V](run.Context, j.graph.Matrix, file, j.fileOptions(f))
 		if err != nil {
 			return err
 		}

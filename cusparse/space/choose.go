@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// tableText is the table of choices: a rule a line, the first that holds wins. `bench space`
-// measures what it rests on.
+// tableText is the table of choices: a rule a line, the first that holds wins. `bench space
+// --products mxv,sssp,bfs` measures what it rests on.
 //
 //go:embed table.txt
 var tableText string

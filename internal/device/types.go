@@ -64,6 +64,9 @@ func typeOf(t reflect.Type) (Type, error) {
 	return made, nil
 }
 
+// maxSize is the number of bytes that an element has at most.
+const maxSize = 64
+
 func makeType(t reflect.Type) (Type, error) {
 	if name, ok := kindNames[t.Kind()]; ok {
 		return Type{Name: name, Size: int(t.Size()), Kind: t.Kind(), Go: t.String(), Nonzero: "x != (" + name + ")0"}, nil
@@ -71,8 +74,8 @@ func makeType(t reflect.Type) (Type, error) {
 	if t.Kind() != reflect.Struct {
 		return Type{}, &TypeError{t.String(), "it is a " + t.Kind().String()}
 	}
-	if t.Size() == 0 || t.Size() > 64 {
-		return Type{}, &TypeError{t.String(), fmt.Sprintf("it has %d bytes, and elements have 1 to 64", t.Size())}
+	if t.Size() == 0 || t.Size() > maxSize {
+		return Type{}, &TypeError{t.String(), fmt.Sprintf("it has %d bytes, and elements have 1 to %d", t.Size(), maxSize)}
 	}
 	var body string
 	if d, ok := reflect.New(t).Interface().(Definer); ok {
@@ -89,6 +92,77 @@ func makeType(t reflect.Type) (Type, error) {
 	name := fmt.Sprintf("hb_t_%016x", h.Sum64())
 	def := fmt.Sprintf("struct %s { %s };\nstatic_assert(sizeof(%s) == %d, \"%s has %d bytes in Go\");\n", name, body, name, t.Size(), t.String(), t.Size())
 	return Type{Name: name, Def: def, Size: int(t.Size()), Kind: t.Kind(), Go: t.String(), Nonzero: nonzero(t, "x")}, nil
+}
+
+// Member is a field of a struct that [StructOf] makes.
+type Member struct {
+	Name string
+	Kind reflect.Kind // of a number or bool
+}
+
+// StructOf returns a struct with these fields, which a text defines and no Go type, and their
+// offsets in bytes. The layout is that of Go and C. The function hb_make_NAME of its definition
+// returns a value of the fields in order; those left out are 0.
+func StructOf(members []Member) (t Type, offsets []int, err error) {
+	var body, params, sets strings.Builder
+	var tests []string
+	align := 1
+	for i, m := range members {
+		name, size := kindNames[m.Kind], sizeOf(m.Kind)
+		if size == 0 {
+			return Type{}, nil, &TypeError{m.Name, "it is a " + m.Kind.String()}
+		}
+		align = max(align, size)
+		t.Size = (t.Size + size - 1) / size * size
+		offsets = append(offsets, t.Size)
+		t.Size += size
+		if i > 0 {
+			params.WriteString(", ")
+		}
+		fmt.Fprintf(&body, "%s %s; ", name, m.Name)
+		fmt.Fprintf(&params, "%s hb_%d = 0", name, i)
+		fmt.Fprintf(&sets, "hb_made.%s = hb_%d; ", m.Name, i)
+		tests = append(tests, "x."+m.Name+" != 0")
+	}
+	t.Size = (t.Size + align - 1) / align * align
+	if t.Go = "struct { " + body.String() + "}"; t.Size == 0 || t.Size > maxSize {
+		return Type{}, nil, &TypeError{t.Go, fmt.Sprintf("it has %d bytes, and elements have 1 to %d", t.Size, maxSize)}
+	}
+	h := fnv.New64a()
+	h.Write([]byte(body.String()))
+	t.Name, t.Kind = fmt.Sprintf("hb_f_%016x", h.Sum64()), reflect.Struct
+	t.Def = fmt.Sprintf("struct %[1]s { %[2]s };\nstatic_assert(sizeof(%[1]s) == %[3]d, \"a struct of a program has %[3]d bytes\");\n"+
+		"HB_DEVICE %[1]s hb_make_%[1]s(%[4]s) { %[1]s hb_made = %[1]s(); %[5]sreturn hb_made; }\n", t.Name, body.String(), t.Size, params.String(), sets.String())
+	t.Nonzero = "(" + strings.Join(tests, " || ") + ")"
+	return t, offsets, nil
+}
+
+// sizeOf returns the bytes of a number or bool, 0 for other kinds.
+func sizeOf(k reflect.Kind) int {
+	switch k {
+	case reflect.Bool, reflect.Int8, reflect.Uint8:
+		return 1
+	case reflect.Int16, reflect.Uint16:
+		return 2
+	case reflect.Int32, reflect.Uint32, reflect.Float32:
+		return 4
+	case reflect.Int64, reflect.Uint64, reflect.Float64:
+		return 8
+	}
+	return 0
+}
+
+// SameMembers reports whether a Go type is a struct with these fields, by name and kind.
+func SameMembers(t reflect.Type, members []Member) bool {
+	if t.Kind() != reflect.Struct || t.NumField() != len(members) {
+		return false
+	}
+	for i, m := range members {
+		if f := t.Field(i); f.Name != m.Name || f.Type.Kind() != m.Kind {
+			return false
+		}
+	}
+	return true
 }
 
 // members writes the fields of a struct as C members.

@@ -514,12 +514,9 @@ func TestOnDevice(t *testing.T) {
 			t.Errorf("text that does not compile: %v", err)
 		}
 	})
+	t.Run("a file with structs", func(t *testing.T) { structFiles(t, host, there) })
 	t.Run("errors", func(t *testing.T) {
-		_, err := program.Run(context.Background(), there.Pattern(), examples.LabelPropagation(5))
 		var part *program.ProgramError
-		if !errors.As(err, &part) || part.Part != "Edges, Messages" {
-			t.Errorf("message lists on a device: %v", err)
-		}
 		p := examples.HCC()
 		p.Apply.CUDA = ""
 		if _, err := program.Run(context.Background(), there.Pattern(), p); !errors.As(err, &part) || part.Part != "Apply" {

@@ -135,22 +135,34 @@ type Label struct{ Label, Changed int32 }
 func LabelPropagation(supersteps int) program.Program[Label, bool, int32] {
 	return program.Program[Label, bool, int32]{
 		Name:     "labels",
-		Init:     program.Init(func(v program.Vertex) Label { return Label{v.ID, 0} }, ""),
-		Send:     program.Send(func(_ program.Vertex, l Label) int32 { return l.Label }, ""),
-		Messages: program.Messages(func(_ program.Vertex, l Label, labels []int32) int32 { return most(l.Label, labels) }),
+		Init:     program.Init(func(v program.Vertex) Label { return Label{v.ID, 0} }, "{id, 0}"),
+		Send:     program.Send(func(_ program.Vertex, l Label) int32 { return l.Label }, "state.Label"),
+		Messages: program.Messages(func(_ program.Vertex, l Label, labels []int32) int32 { return most(l.Label, labels) }, mostCUDA),
 		Apply: program.Apply(func(v program.Vertex, l Label, sum int32) (Label, bool) {
 			if sum != l.Label && (uint32(v.ID)*0x9e3779b1>>31 == uint32(v.Superstep)&1) {
 				l = Label{sum, int32(v.Superstep)}
 			}
 			return l, true
-		}, ""),
+		}, "if (sum != state.Label && (hb_u32)id * 0x9e3779b1u >> 31 == ((hb_u32)superstep & 1)) state = {sum, superstep};"),
 		Totals: []program.TotalFunc[Label]{program.Total(func(v program.Vertex, l Label) float64 {
 			return float64(max(0, 2-int32(v.Superstep)+l.Changed))
-		}, "")},
+		}, "fmax(0.0, 2.0 - superstep + state.Changed)")},
 		Halt:       func(superstep int, total []float64) bool { return superstep > 0 && total[0] == 0 },
 		Supersteps: supersteps,
 	}
 }
+
+// mostCUDA is most as text.
+const mostCUDA = `messages.sort();
+	sum = state.Label;
+	hb_i64 many = 0;
+	for (hb_i64 k = 0, next = 0; k < messages.len(); k = next) {
+		while (next < messages.len() && messages[next] == messages[k]) next++;
+		if (next - k > many || next - k == many && messages[k] == state.Label) {
+			sum = messages[k];
+			many = next - k;
+		}
+	}`
 
 // most returns the most frequent of some labels: its own if that is one of them, else the least.
 func most(own int32, labels []int32) int32 {

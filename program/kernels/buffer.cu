@@ -12,7 +12,8 @@
 //   columns: hb_program_buckets (keys), a sort (order), hb_program_widths, prefix sums of 32·width
 //     (base), hb_program_columns
 // Each superstep: hb_program_post (a thread an edge), then hb_program_read_… (a warp or a thread a
-//   vertex). sent may be null: every edge has a message.
+//   vertex). HB_LIST_EDGES and HB_LIST_MESSAGES, of lists.cu, leave out post and the others. sent may
+//   be null: every edge has a message.
 // Bound by the scattered writes of post.
 
 #define HB_GROUP 32
@@ -74,6 +75,7 @@ HB_KERNEL hb_program_columns(hb_i64 m, const hb_u32 *sorted, const hb_u32 *place
 	}
 }
 
+#if !HB_LIST_EDGES
 // hb_program_post writes the messages. active may be null: all vertices are.
 HB_KERNEL hb_program_post(hb_i32 n, hb_i64 m, const hb_i64 *ptr, const hb_i32 *from, const hb_i32 *idx, const HB_E *weight, const HB_V *state,
 	const hb_u8 *active, const HB_M *mail, const hb_u32 *place, HB_M *buffer, hb_u8 *sent) {
@@ -85,7 +87,7 @@ HB_KERNEL hb_program_post(hb_i32 n, hb_i64 m, const hb_i64 *ptr, const hb_i32 *f
 		if (has) buffer[at] = mail[u];
 #else
 		if (has) {
-			const HB_E w = weight ? weight[e] : (HB_E)1;
+			const HB_E w = weight ? weight[e] : (HB_E)HB_UNIT;
 			const HB_V &src = state[u], &dst = state[idx[e]];
 			has = hb_has(w, src, dst);
 			if (has) buffer[at] = hb_edge(w, src, dst);
@@ -94,7 +96,9 @@ HB_KERNEL hb_program_post(hb_i32 n, hb_i64 m, const hb_i64 *ptr, const hb_i32 *f
 		if (sent) sent[at] = has;
 	}
 }
+#endif
 
+#if !HB_LIST_MESSAGES
 // hb_program_fold adds a message to the sum of a vertex.
 HB_DEVICE void hb_program_fold(HB_M &sum, bool &some, const HB_M &m, bool is) {
 	if (!is) return;
@@ -146,3 +150,4 @@ HB_KERNEL hb_program_read_columns(hb_i32 n, const hb_i64 *inptr, const hb_u32 *o
 		hit[v] = some;
 	}
 }
+#endif

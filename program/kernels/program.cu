@@ -4,7 +4,7 @@
 //   bool hb_step(state, sum, id, degree, n, superstep, total)     Apply: true if the vertex is active
 //   bool hb_closed(state)                                         HB_SKIPS: takes no messages
 //   double hb_term(k, state, id, degree, n, superstep, total)     HB_TOTALS: the term of total k
-// Messages are gathered by the walks of the backend. All kernels take a thread a vertex and are
+// HB_UNIT is the value of an edge of a pattern. Messages are gathered by the walks of the backend. All kernels take a thread a vertex and are
 // bound by memory traffic: the states, and a byte for each vertex and set.
 
 #define HB_DEGREE(v) ((hb_i32)(ptr[(v) + 1] - ptr[v]))

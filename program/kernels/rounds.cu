@@ -178,7 +178,7 @@ struct hb_program_pull {
 HB_DEVICE bool hb_program_brings(const hb_program_pull &x, hb_u32 word, hb_i32 u, hb_i64 p, hb_i32 v) {
 	bool some = word >> (u & 31) & 1;
 #if !HB_SENDS
-	if (some) some = hb_has(x.inweight ? x.inweight[p] : (HB_E)1, x.state[u], x.state[v]);
+	if (some) some = hb_has(x.inweight ? x.inweight[p] : (HB_E)HB_UNIT, x.state[u], x.state[v]);
 #endif
 	return some;
 }
@@ -197,7 +197,7 @@ HB_DEVICE void hb_program_got(const hb_program_pull &x, hb_i64 p, hb_i32 v) {
 	const hb_i64 *ptr = x.ptr;
 	x.sums[v] = hb_message(x.state[u], u, HB_DEGREE(u), x.n, x.superstep, (const double *)0);
 #else
-	x.sums[v] = hb_edge(x.inweight ? x.inweight[p] : (HB_E)1, x.state[u], x.state[v]);
+	x.sums[v] = hb_edge(x.inweight ? x.inweight[p] : (HB_E)HB_UNIT, x.state[u], x.state[v]);
 #endif
 }
 
@@ -446,7 +446,7 @@ HB_KERNEL hb_program_push(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const 
 #pragma unroll
 			for (hb_i32 k = 0; k < HB_UNROLL; k++) {
 				if (!some[k]) continue;
-				const HB_E w = weight ? weight[p[k]] : (HB_E)1;
+				const HB_E w = weight ? weight[p[k]] : (HB_E)HB_UNIT;
 				const HB_V &dst = state[u[k]];
 				some[k] = hb_has(w, source[k], dst);
 				if (some[k]) m[k] = hb_edge(w, source[k], dst);
