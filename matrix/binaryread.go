@@ -51,11 +51,12 @@ func readBinaryMatrix[T Element](op string, r io.Reader, o *readOptions) (*Matri
 
 // ReadVectorBinary reads a vector in the binary form; see [ReadBinary].
 func ReadVectorBinary[T Element](r io.Reader, opts ...ReadOption) (*Vector[T], error) {
-	st, _, err := readBinary[T](r, binaryVector, "matrix.ReadVectorBinary", readOptionsOf(opts))
+	o := readOptionsOf(opts)
+	st, _, err := readBinary[T](r, binaryVector, "matrix.ReadVectorBinary", o)
 	if err != nil {
-		return nil, err
+		return placedVector[T](o, nil, err)
 	}
-	return vectorFromStore(st), nil
+	return placedVector(o, vectorFromStore(st), nil)
 }
 
 // UnmarshalBinary replaces a by the matrix in data, as MarshalBinary returns it.

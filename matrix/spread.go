@@ -20,6 +20,7 @@ type spread[T comparable] struct {
 	vector     bool
 	cuts       []int        // rank r has rows or positions cuts[r] … cuts[r+1]−1
 	part       []*Matrix[T] // blocks of the ranks of this process
+	loose      bool         // the blocks stay on the host, while a file is read
 
 	mu      sync.Mutex
 	counts  []int64         // entries of all ranks, nil if not exchanged yet
