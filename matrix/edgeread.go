@@ -162,7 +162,7 @@ func (rd *edgeReader[T]) checkSquare() error {
 // edgeReader reads the lines of a list.
 type edgeReader[T comparable] struct {
 	edgeLayout
-	o    *readOptions
+	o     *readOptions
 	e     element[T]
 	scan  scanner[T]
 	taken func() int64

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sort"
 	"sync"
-	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -326,15 +325,17 @@ func tupleCuts[T any](p *parts, m int, list [][]sparse.Tuples[T], mirror bool) (
 	if err != nil {
 		return nil, err
 	}
-	total := int64(m) + sumInts(buckets)
-	cuts, size := make([]int, p.g.Size()+1), int64(p.g.Size())
-	for r := range cuts {
-		cuts[r] = m
-		if r < len(cuts)-1 {
-			cuts[r] = min(m, bucketAt(buckets, m, total/size*int64(r)+total%size*int64(r)/size))
-		}
+	return cutWork(m, p.g.Size(), int64(m)+sumInts(buckets), func(w int64) int { return bucketAt(buckets, m, w) }), nil
+}
+
+// cutWork is comm.Group.CutBy for cuts that the group does not keep.
+func cutWork(n, ranks int, work int64, rowAt func(w int64) int) []int {
+	cuts, size := make([]int, ranks+1), int64(ranks)
+	for r := 1; r < ranks; r++ {
+		cuts[r] = max(cuts[r-1], min(n, rowAt(work/size*int64(r)+work%size*int64(r)/size)))
 	}
-	return cuts, nil
+	cuts[ranks] = n
+	return cuts
 }
 
 // exchangeBlocks sends tuples to the owners of their rows and returns those received, in the order
@@ -597,6 +598,3 @@ func (p *parts) distinct(n int, list func(k int) []int32) (int64, error) {
 	})
 	return total, err
 }
-
-// widthOf returns the number of bytes of an item.
-func widthOf[E any]() int { return int(unsafe.Sizeof(*new(E))) }

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,6 +17,7 @@ import (
 	"time"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/internal/splitmix"
 )
 
@@ -194,13 +198,199 @@ func TestReadInParts(t *testing.T) {
 	}
 }
 
+// binaryCases are files in the binary form, whole and damaged.
+func binaryCases(t *testing.T) (list []partsCase) {
+	sum := Duplicates[float64](CombineFunc[float64](func(x, y float64) float64 { return x/3 + y }))
+	add := func(name string, a *Matrix[float64], opts ...ReadOption) string {
+		var b bytes.Buffer
+		if err := WriteBinary(&b, a, WithLabels(countedFrom(5, max(a.rows().NRows, 1)))); err != nil {
+			t.Fatal(name, err)
+		}
+		list = append(list, partsCase{name, b.String(), opts})
+		return b.String()
+	}
+	graph := func(n, entries int) *Matrix[float64] {
+		b := NewBuilder[float64](n, n)
+		for k := range entries {
+			x := splitmix.At(uint64(k), 3)
+			b.Add(int(x%uint64(n))*int(x%uint64(n))/n, int(x>>32%uint64(n)), float64(k%50)-7)
+		}
+		a, err := b.Build(CombineFunc[float64](func(x, _ float64) float64 { return x }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	in := func(a *Matrix[float64], f Format) *Matrix[float64] {
+		if err := a.SetFormat(f); err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	csr := add("csr", in(graph(120, 900), CSR))
+	add("csr, undirected", in(graph(120, 900), CSR), Symmetrise())
+	add("csr, undirected, combined", in(graph(120, 900), CSR), Symmetrise(), sum)
+	add("csr, pattern only", in(graph(120, 900), CSR), PatternOnly())
+	hyper := add("hypersparse", in(graph(5000, 40), Hypersparse))
+	bitmap := add("bitmap", in(graph(20, 150), Bitmap))
+	add("bitmap, undirected", in(graph(20, 150), Bitmap), Symmetrise())
+	full, err := FromDense(7, 7, slices.Repeat([]float64{1.5, 2, -3, 4, 5, 6, 7}, 7))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dense := add("full", full)
+	add("no entries", New[float64](9, 9))
+	add("no rows", New[float64](0, 0))
+	for k, text := range []string{csr, hyper, bitmap, dense} {
+		for q := range 24 { // damage and truncation at many places
+			at := len(text) * (2*q + 1) / 48
+			bad := []byte(text)
+			bad[at] ^= 1 << (q % 8)
+			list = append(list, partsCase{fmt.Sprintf("damage %d at %d", k, at), string(bad), nil},
+				partsCase{fmt.Sprintf("end %d at %d", k, at), text[:at], []ReadOption{InFormat(FormatBinary)}})
+		}
+	}
+	return list
+}
+
+// Ranks that read parts of a binary file get what one process reads, and find the same faults.
+func TestReadBinaryInParts(t *testing.T) {
+	for _, c := range binaryCases(t) {
+		t.Run(c.name, func(t *testing.T) { comparePartsOf(t, c.text, append(c.opts, InFormat(FormatBinary))) })
+	}
+}
+
+// A file whose checksums are right and whose matrix is not is refused as in a whole reading.
+func TestReadBinaryInPartsInvariants(t *testing.T) {
+	for name, st := range map[string]*sparse.Store[float64]{
+		"columns": {Structure: sparse.Structure{NRows: 3, NCols: 3, NVals: 3, Ptr: []int64{0, 1, 2, 3}, Idx: []int32{0, 7, 1}}, Val: []float64{1, 2, 3}},
+		"offsets": {Structure: sparse.Structure{NRows: 3, NCols: 3, NVals: 3, Ptr: []int64{0, 2, 1, 3}, Idx: []int32{0, 1, 1}}, Val: []float64{1, 2, 3}},
+		"rows": {Structure: sparse.Structure{NRows: 5000, NCols: 3, Format: sparse.Hypersparse, NVals: 2, RowIDs: []int32{70, 40}, Ptr: []int64{0, 1, 2}, Idx: []int32{0, 1}},
+			Val: []float64{1, 2}},
+	} {
+		var b bytes.Buffer
+		if err := writeBinary(&b, st, binaryMatrix, "test", &writeOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		t.Run(name, func(t *testing.T) { comparePartsOf(t, b.String(), []ReadOption{InFormat(FormatBinary)}) })
+	}
+}
+
+// The checksum of joined texts follows from theirs.
+func TestJoinSums(t *testing.T) {
+	text := []byte(strings.Repeat("the quick brown fox ", 60))
+	for _, at := range []int{0, 1, 2, 63, 64, 500, len(text)} {
+		a, b := crc32.Checksum(text[:at], castagnoli), crc32.Checksum(text[at:], castagnoli)
+		if got, want := joinSums(a, b, int64(len(text)-at)), crc32.Checksum(text, castagnoli); got != want {
+			t.Errorf("at %d: %08x, want %08x", at, got, want)
+		}
+	}
+}
+
+// No process reads more than its part of a file, the first lines and a few numbers.
+func TestReadInPartsBytes(t *testing.T) {
+	const n, ranks = 4000, 4
+	b := NewBuilder[float64](n, n)
+	for i := range n {
+		for d := range 20 {
+			b.Add(i, (i*31+d*d*17+d)%n, float64(d)+.5)
+		}
+	}
+	a, err := b.Build(CombineFunc[float64](func(x, _ float64) float64 { return x }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []FileFormat{FormatBinary, FormatMatrixMarket, FormatTSV} {
+		var text bytes.Buffer
+		if err := Write(&text, a, InFormat(f)); err != nil {
+			t.Fatal(err)
+		}
+		files := make([]*memoryFile, ranks)
+		for k := range files {
+			files[k] = newMemoryFile(text.Bytes())
+		}
+		out, _ := readProcesses[float64](t, files, ranks, InFormat(f))
+		const more = 200 << 10 // the first lines: buffers of 64 KiB and a sample
+		for k, file := range files {
+			if out[k].err != nil {
+				t.Fatalf("%s: %v", f, out[k].err)
+			}
+			if limit := int64(text.Len())/ranks*6/5 + more; file.read > limit || limit > int64(text.Len())*2/3 {
+				t.Errorf("%s: process %d reads %d of %d bytes, want %d at most", f, k, file.read, text.Len(), limit)
+			}
+			held, all := out[k].a.blocks.part[0].NVals(), a.NVals()
+			if held > all*3/10 || held < all/5 || out[k].a.st != nil {
+				t.Errorf("%s: process %d holds %d of %d entries", f, k, held, all)
+			}
+		}
+	}
+}
+
+// Processes that cannot all open the file return errors that say so, on every rank.
+func TestReadInPartsDisagree(t *testing.T) {
+	text := []byte("%%MatrixMarket matrix coordinate real general\n3 3 1\n1 1 1\n")
+	run := func(read func(k int, g *comm.Group) error) (errs [2]error) {
+		ranks, err := comm.Local(2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wait sync.WaitGroup
+		for k := range ranks {
+			g, err := comm.NewGroup(ranks[k : k+1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			wait.Go(func() { errs[k] = read(k, g) })
+		}
+		wait.Wait()
+		return errs
+	}
+	path := filepath.Join(t.TempDir(), "a.mtx")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	errs := run(func(k int, g *comm.Group) error {
+		_, _, err := ReadFile[float64](path+strings.Repeat("x", k), On(g))
+		return err
+	})
+	var rank *comm.RankError
+	if !errors.As(errs[0], &rank) || rank.Rank != 1 || !errors.Is(errs[0], fs.ErrNotExist) || !errors.Is(errs[1], fs.ErrNotExist) {
+		t.Errorf("a file that rank 1 lacks: %v, %v", errs[0], errs[1])
+	}
+	errs = run(func(k int, g *comm.Group) error {
+		_, err := ReadMatrixMarket[float64](newMemoryFile(text[:len(text)-k]), On(g))
+		return err
+	})
+	for k, err := range errs {
+		var bad *ParseError
+		if !errors.As(err, &bad) || !strings.Contains(err.Error(), "bytes for rank 0") {
+			t.Errorf("files of other sizes: process %d returns %v", k, err)
+		}
+	}
+	errs = run(func(k int, g *comm.Group) error { // a stream: every process reads it whole
+		var r io.Reader = newMemoryFile(text)
+		if k == 1 {
+			r = strings.NewReader(string(text))
+		}
+		a, err := ReadMatrixMarket[float64](r, On(g))
+		if err == nil && a.NVals() != 1 {
+			err = fmt.Errorf("%d entries", a.NVals())
+		}
+		return err
+	})
+	if errs[0] != nil || errs[1] != nil {
+		t.Errorf("a stream: %v, %v", errs[0], errs[1])
+	}
+}
+
 func comparePartsOf(t *testing.T, text string, opts []ReadOption) {
 	t.Helper()
-	if !slices.ContainsFunc(opts, func(o ReadOption) bool { return readOptionsOf([]ReadOption{o}).format != FormatAuto }) &&
-		!strings.HasPrefix(text, "%%") && !strings.HasPrefix(text, "3 3 2") && !strings.HasPrefix(text, "\x89HGB") {
-		opts = append(slices.Clone(opts), InFormat(FormatEdges))
-	} else if strings.HasPrefix(text, "3 3 2") {
-		opts = append(slices.Clone(opts), InFormat(FormatMatrixMarket))
+	if readOptionsOf(opts).format == FormatAuto {
+		format := FormatEdges
+		if strings.HasPrefix(text, "%%") || strings.HasPrefix(text, "3 3 2") {
+			format = FormatMatrixMarket
+		}
+		opts = append(slices.Clone(opts), InFormat(format))
 	}
 	want := readPlain[float64](strings.NewReader(text), opts...)
 	for _, p := range []int{1, 2, 3, 4, 7} {

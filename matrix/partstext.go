@@ -67,8 +67,8 @@ func (p *parts) lineAt(start, at int64) (int64, error) {
 	return p.size, nil
 }
 
-// lines returns the lines of the k-th of p.g's ranks from start on: those that begin in its piece of
-// the bytes. The first line of the first rank has the given number.
+// lines returns the lines of a rank from start on: those that begin in its piece of the bytes. The
+// first line of the first rank has the given number.
 func (p *parts) lines(c comm.Comm, start, first int64) (*chunk.Source, error) {
 	r, size := int64(c.Rank()), int64(c.Size())
 	piece := func(r int64) int64 { return start + (p.size-start)/size*r + (p.size-start)%size*r/size }
