@@ -429,6 +429,9 @@ func sameReading(t *testing.T, where string, want, got readOnce[float64]) {
 	if want.err != nil {
 		return
 	}
+	if got.a.IsSymmetric() != want.a.IsSymmetric() {
+		t.Errorf("%s: the matrix is symmetric, or not, as the whole one is not", where)
+	}
 	if got.a.NVals() != want.a.NVals() || !sameMatrix(want.a, got.a) {
 		t.Errorf("%s: the matrix differs", where)
 	}

@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sort"
 	"unsafe"
@@ -511,6 +512,40 @@ func (s *spread[T]) transposedBy(ctx context.Context, cuts []int) (*spread[T], e
 		}
 		return stack(in, cuts[c.Rank()+1]-cuts[c.Rank()], s.rows), nil
 	})
+}
+
+// symmetric reports whether the matrix equals its transpose, which then shares its blocks. A failure
+// of the group counts as no. The first call is a collective.
+func (s *spread[T]) symmetric() bool {
+	s.hasCols = true // as on one place, where the transpose is made and kept
+	if s.across == s {
+		return true
+	}
+	t, err := s.transposed(nil)
+	if err == nil {
+		t, err = t.recut(nil, s.cuts)
+	}
+	if err != nil {
+		return false
+	}
+	differ := make([]int64, len(s.part))
+	err = s.g.Each(func(k int, c comm.Comm) error {
+		x, y := sparse.ToHyper(s.part[k].rows()), sparse.ToHyper(t.part[k].rows())
+		if err := errors.Join(s.part[k].failure(), t.part[k].failure()); err != nil {
+			return err
+		}
+		if !x.SameAs(&y.Structure) || !slices.Equal(x.Val, y.Val) {
+			differ[k] = 1
+		}
+		return c.Reduce(nil, comm.Host(differ[k:k+1]), comm.Host(differ[k:k+1]), comm.Sum, false)
+	})
+	if err != nil || differ[0] != 0 {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.across = s
+	return true
 }
 
 // columnBuckets is the number of ranges of columns whose entries are counted to cut the columns.

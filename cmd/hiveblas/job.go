@@ -176,6 +176,9 @@ func (j *job) warn(w matrix.Warning) {
 
 func (j *job) printWarnings() {
 	for _, w := range j.warnings {
+		if j.group != nil && !j.group.First() { // rank 0 prints
+			break
+		}
 		w.Remedy = flagRemedy(w.Kind)
 		fmt.Fprintf(j.stderr, "hiveblas: warning: %v\n", w)
 	}
