@@ -27,6 +27,7 @@ type spread[T comparable] struct {
 	whole   []*Matrix[T]    // the whole matrix, for each rank of this process, or nil
 	shape   []*Matrix[bool] // its structure alone
 	across  *spread[T]      // the transpose, by its rows
+	some    []*someRows[T]  // rows that each rank of this process has received, or nil
 	lens    []int64         // entries of each row of the whole matrix
 	hasCols bool            // a matrix on one device would have its transpose by now
 }

@@ -99,7 +99,9 @@ func (j *job) openDemanded() error {
 }
 
 // mover is a matrix or vector, which can be on the host or on a GPU.
-type mover interface{ Move(matrix.Place) error }
+type mover interface {
+	Move(matrix.Place, ...matrix.Layout) error
+}
 
 // placeGraphs chooses the host or a GPU and moves the graphs there. --device auto
 // compares work, in units, with the threshold.
