@@ -11,6 +11,10 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse"
 )
 
+// groupJoined is called with the rank of this process when it has joined a group of processes. Tests
+// replace it.
+var groupJoined = func(rank int) {}
+
 // isGroup reports whether --device names a group.
 func isGroup(device string) bool {
 	if device == "gpus" {
@@ -106,6 +110,7 @@ func (j *job) joinGroup() (bool, error) {
 		if j.group, err = comm.NewGroup([]comm.Comm{c}, gopts...); err != nil {
 			return fail(err)
 		}
+		groupJoined(l.Rank)
 		j.why = fmt.Sprintf("rank %d of %d, by %s", l.Rank, l.Size, l.By)
 		if l.Rank != 0 {
 			j.stdout, j.out.path, j.run.quiet = io.Discard, "", true
