@@ -79,8 +79,8 @@ func (a *Attributed) incomplete() bool {
 	return a == nil || a.Vertices == nil || a.Edges == nil || a.Source == nil || a.Target == nil
 }
 
-// Move makes the graph live at p from now on, the host if p is nil; on a group in a layout, Blocks by
-// default. A nil or zero graph is a *ParameterError.
+// Move makes the graph live at p from now on, the host if p is nil; on a group in a layout, Blocks
+// by default. A nil or zero graph is a *ParameterError.
 func (a *Attributed) Move(p matrix.Place, layout ...matrix.Layout) error {
 	if a.incomplete() {
 		return &ParameterError{"Move", "the graph", "nil or zero", "one made by NewAttributed or ReadAttributed"}

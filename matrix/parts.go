@@ -13,10 +13,10 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// This file reads a matrix on a group in parts: each rank parses a piece of the file, and sends the
-// entries to the ranks that own their rows. No rank holds the file or the whole matrix. Where a rank
-// finds a fault, every process reads the file again from its start, holds no entries, and so returns
-// the error of the whole reading, with its line.
+// This file reads a matrix on a group in parts: each rank parses a piece of the file, and sends
+// the entries to the ranks that own their rows. No rank holds the file or the whole matrix. Where
+// a rank finds a fault, every process reads the file again from its start, holds no entries, and
+// so returns the error of the whole reading, with its line.
 
 // parts is a file that the ranks of a group read in parts.
 type parts struct {
@@ -216,8 +216,8 @@ func (p *parts) facts(own [][]int64, errs []error) (all [][]int64, ok bool, err 
 	return all, ok, err
 }
 
-// placed returns the matrix that a reader has read, at the place of On: those of a group agree about
-// errors before they move it.
+// placed returns the matrix that a reader has read, at the place of On: those of a group agree
+// about errors before they move it.
 func placed[T comparable](o *readOptions, a *Matrix[T], labels sides, err error) (*Matrix[T], sides, error) {
 	switch {
 	case o.place.place == nil:
@@ -258,8 +258,9 @@ func placedVector[T comparable](o *readOptions, v *Vector[T], err error) (*Vecto
 const exchangeTuples = 1 << 20
 
 // buildParts makes the m×n matrix of the tuples that the ranks of this process have read, list[k]
-// those of the k-th, in the order of the file. A repeated position without dup is a *DuplicateError.
-// With mirror the result is the union with the transpose. It empties list. It is a collective.
+// those of the k-th, in the order of the file. A repeated position without dup is a
+// *DuplicateError. With mirror the result is the union with the transpose. It empties list. It is
+// a collective.
 func buildParts[T comparable](p *parts, m, n int, list [][]sparse.Tuples[T], dup Combiner[T], mirror bool) (*Matrix[T], error) {
 	f, err := combining(dup)
 	if err != nil {
@@ -524,8 +525,8 @@ func entriesBefore(st *sparse.Structure, i int) int64 {
 	return st.Ptr[i]
 }
 
-// countBuckets counts rows of a dimension of n in columnBuckets ranges, over all ranks. each adds the
-// rows of the k-th rank of this process. It is a collective.
+// countBuckets counts rows of a dimension of n in columnBuckets ranges, over all ranks. each adds
+// the rows of the k-th rank of this process. It is a collective.
 func countBuckets(ctx context.Context, g *comm.Group, n int, each func(k int, add func(i int32))) ([]int64, error) {
 	width := bucketWidth(n)
 	buckets := make([]int64, (n+width-1)/width)

@@ -141,8 +141,8 @@ func (b *binaryParts[T]) vecOf(i int) int64 {
 	return int64(sort.Search(int(b.vecs), func(k int) bool { return b.number(sectionRows, int64(k)) >= int64(i) }))
 }
 
-// cuts cuts the rows as cutsOf does for the whole matrix. All processes find the same by a few reads.
-// Of a matrix that Symmetrise changes the group does not keep the cuts.
+// cuts cuts the rows as cutsOf does for the whole matrix. All processes find the same by a few
+// reads. Of a matrix that Symmetrise changes the group does not keep the cuts.
 func (b *binaryParts[T]) cuts() []int {
 	n := b.shape.NRows
 	if b.shape.NVals == 0 {
@@ -250,8 +250,8 @@ func (b *binaryParts[T]) intact(s binarySection, pieces []int64) bool {
 	return bytes == 0 && binary.LittleEndian.Uint32(tail[zeros:]) == crc32.Update(sum, castagnoli, tail[:zeros])
 }
 
-// block reads the rows of a rank, and for each section the checksum and the number of the bytes that
-// it contributes.
+// block reads the rows of a rank, and for each section the checksum and the number of the bytes
+// that it contributes.
 func (b *binaryParts[T]) block(c comm.Comm, s *spread[T]) (st *sparse.Store[T], sums []int64, err error) {
 	lo, hi := s.block(c)
 	st = &sparse.Store[T]{Structure: sparse.Structure{NRows: hi - lo, NCols: b.shape.NCols, Format: b.shape.Format}}

@@ -49,7 +49,8 @@ func (p *parts) after(lines int64) (int64, error) {
 	return at, nil
 }
 
-// lineAt returns the start of the first line that begins at or after at, in the bytes from start on.
+// lineAt returns the start of the first line that begins at or after at, in the bytes from start
+// on.
 func (p *parts) lineAt(start, at int64) (int64, error) {
 	if at <= start {
 		return start, nil
@@ -231,8 +232,8 @@ func (s *spread[T]) indices() func(k int) []int32 {
 	return func(k int) []int32 { return s.part[k].rows().Idx }
 }
 
-// usedOn returns the number of rows (side 0), columns (1) or, of a square matrix, vertices (−1) with
-// an entry, for warnings: rows alone if they are enough to give none. It is a collective.
+// usedOn returns the number of rows (side 0), columns (1) or, of a square matrix, vertices (−1)
+// with an entry, for warnings: rows alone if they are enough to give none. It is a collective.
 func (p *parts) usedOn(filled, indices func(k int) []int32, m, n, side int) (int64, error) {
 	if side == 1 {
 		return p.distinct(n, indices)

@@ -89,14 +89,14 @@ func gather(opts []Option) (o options) {
 // On places a new matrix, or one that is read, at p. A nil p is the host. A layout says how a group
 // stores it, Blocks by default.
 //
-// On a group of several processes all call the reader with the same file. Each rank reads a part of
-// a Matrix Market file of coordinates, an edge list with ids for indices, or a file in the binary
-// form in one of the four formats of storage, and sends the entries to the ranks that own their rows;
-// so a process holds its part and its block, and not the matrix. The result and the errors are those
-// of a whole reading. What else there is, each process reads whole before it keeps its block:
-// streams and compressed files, arrays, renumbered and textual ids, binary files in blocks, other
-// formats, names of vertices, and vectors. Calls of [Progress] and of a Combiner in [Duplicates] then
-// come from the goroutines of the ranks, of Progress one at a time.
+// On a group of several processes all call the reader with the same file. Each rank reads a part
+// of a Matrix Market file of coordinates, an edge list with ids for indices, or a file in the
+// binary form in one of the four formats of storage, and sends the entries to the ranks that own
+// their rows; so a process holds its part and its block, and not the matrix. The result and the
+// errors are those of a whole reading. What else there is, each process reads whole before it
+// keeps its block: streams and compressed files, arrays, renumbered and textual ids, binary files
+// in blocks, other formats, names of vertices, and vectors. Calls of [Progress] and of a Combiner
+// in [Duplicates] then come from the goroutines of the ranks, of Progress one at a time.
 func On(p Place, layout ...Layout) Option {
 	return func(o *options) { o.place, o.layout = p, layoutOf(layout) }
 }
@@ -136,10 +136,10 @@ func (v *Vector[T]) Layout() Layout { return v.inner().Layout() }
 func (v *Vector[T]) Place() Place { return v.inner().Place() }
 
 // Move moves the matrix to p, or to the host if p is nil, and copies the contents there. After an
-// error the matrix stays at its place. Operations copy operands from other places themselves, once.
-// Move is for destinations, and for copies at a chosen time. On a group the layout is Blocks unless
-// another is given; a matrix in blocks that becomes [Replicated] is gathered, and all processes call
-// Move.
+// error the matrix stays at its place. Operations copy operands from other places themselves,
+// once. Move is for destinations, and for copies at a chosen time. On a group the layout is Blocks
+// unless another is given; a matrix in blocks that becomes [Replicated] is gathered, and all
+// processes call Move.
 func (a *Matrix[T]) Move(p Place, layout ...Layout) error {
 	if err := a.failure(); err != nil {
 		return err

@@ -514,8 +514,8 @@ func (s *spread[T]) transposedBy(ctx context.Context, cuts []int) (*spread[T], e
 	})
 }
 
-// symmetric reports whether the matrix equals its transpose, which then shares its blocks. A failure
-// of the group counts as no. The first call is a collective.
+// symmetric reports whether the matrix equals its transpose, which then shares its blocks. A
+// failure of the group counts as no. The first call is a collective.
 func (s *spread[T]) symmetric() bool {
 	s.hasCols = true // as on one place, where the transpose is made and kept
 	if s.across == s {

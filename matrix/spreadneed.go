@@ -16,9 +16,9 @@ type someRows[T comparable] struct {
 	m    *Matrix[T]
 }
 
-// byNeed returns for each rank of this process the whole matrix without the entries of rows that need
-// does not list for it. ok is false, on all ranks, if that is not fewer bytes than the gathering of
-// all rows. The rows are kept for a call with the same lists. It is a collective.
+// byNeed returns for each rank of this process the whole matrix without the entries of rows that
+// need does not list for it. ok is false, on all ranks, if that is not fewer bytes than the
+// gathering of all rows. The rows are kept for a call with the same lists. It is a collective.
 //
 // The ranks tell each other how many rows they lack. If rows of average length would pay, they ask
 // the owners, who tell the number of bytes of the answers; if that pays still, they answer.
@@ -60,8 +60,8 @@ func (s *spread[T]) byNeed(ctx context.Context, need func(k int) []int32) (out [
 	return out, true, nil
 }
 
-// ask returns the listed rows, of which the rank has those in own; kept if all ranks have kept theirs,
-// and nil if it does not pay.
+// ask returns the listed rows, of which the rank has those in own; kept if all ranks have kept
+// theirs, and nil if it does not pay.
 func (s *spread[T]) ask(ctx context.Context, c comm.Comm, own *sparse.Store[T], list []int32, kept *someRows[T], counts []int64) (*someRows[T], error) {
 	entry, ranks := int64(4+unsafe.Sizeof(*new(T))), c.Size()
 	at := make([]int, ranks+1) // the rows of each rank in the list

@@ -13,8 +13,8 @@ func symmetrise[T comparable](s *sparse.Store[T], e element[T], combine Combiner
 	return unionOf(s, sparse.Transpose(s, threads), 0, e, combine, threads)
 }
 
-// unionOf is symmetrise for the rows of a block that begins at row first: s has those of the matrix,
-// t those of its transpose.
+// unionOf is symmetrise for the rows of a block that begins at row first: s has those of the
+// matrix, t those of its transpose.
 func unionOf[T comparable](s, t *sparse.Store[T], first int, e element[T], combine Combiner[T], threads int) *sparse.Store[T] {
 	both := func(i, j int32, v, mirrored T) T {
 		i += int32(first)

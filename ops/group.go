@@ -415,7 +415,8 @@ func groupMxM[A, B, C comparable](c *call, t *target[C], s semiring.Semiring[A, 
 	})
 }
 
-// needOf asks for the whole of b, or for the rows that the columns of x name if these are fewer bytes.
+// needOf asks for the whole of b, or for the rows that the columns of x name if these are fewer
+// bytes.
 func needOf[A, B comparable](c *call, g *comm.Group, x []matrix.View[A], b matrix.View[B]) rep.Query {
 	q := rep.Query{Group: g, Context: c.onGroup(g), Whole: true}
 	if b.Transposed() || b.IsVector() {

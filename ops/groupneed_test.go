@@ -78,8 +78,8 @@ func entriesOf(t *testing.T, a *matrix.Matrix[float64]) (list []string) {
 	return list
 }
 
-// A product gets the rows of B that the rows of A name, where these are fewer bytes, and has the bits
-// of one place.
+// A product gets the rows of B that the rows of A name, where these are fewer bytes, and has the
+// bits of one place.
 func TestGroupMxMByNeed(t *testing.T) {
 	const n = 600
 	s := semiring.PlusTimes[float64]()

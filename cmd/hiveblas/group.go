@@ -11,8 +11,8 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse"
 )
 
-// groupJoined is called with the rank of this process when it has joined a group of processes. Tests
-// replace it.
+// groupJoined is called with the rank of this process when it has joined a group of processes.
+// Tests replace it.
 var groupJoined = func(rank int) {}
 
 // isGroup reports whether --device names a group.

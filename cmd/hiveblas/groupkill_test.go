@@ -178,8 +178,8 @@ func TestGroupCommandsAreAll(t *testing.T) {
 }
 
 // A rank of a command is killed at some moment: the others succeed if they need it no more, or end
-// with the error that names it; the file of results is whole or is not there, under its name. The quick form kills
-// three, the long form 30 of a day, HIVEBLAS_KILLS=all eight of each command.
+// with the error that names it; the file of results is whole or is not there, under its name. The
+// quick form kills three, the long form 30 of a day, HIVEBLAS_KILLS=all eight of each command.
 func TestKilledRank(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes for seconds")
@@ -328,7 +328,8 @@ func TestCommTimeoutFlag(t *testing.T) {
 	}
 }
 
-// The commands write the same bytes on ranks, as threads and as processes of mpirun: other ones a day.
+// The commands write the same bytes on ranks, as threads and as processes of mpirun: other ones a
+// day.
 func TestGroupCommands(t *testing.T) {
 	args := groupInputs(t)
 	processes := mpiCommand() != nil && !testing.Short()
