@@ -129,7 +129,7 @@ func (rd *mmReader[T]) inParts(p *parts, dup Combiner[T]) (*Matrix[T], error) {
 		n += f[0]
 	}
 	if !ok || n != rd.info.Entries {
-		list = nil
+		clear(list)
 		return nil, p.blame(func() error {
 			again, _, err := openMatrixMarket(p.stream(), rd.o, rd.e)
 			if err == nil {
@@ -180,7 +180,7 @@ func (rd *edgeReader[T]) inParts(p *parts, src *chunk.Source, bipartite bool, du
 		return nil, nil, nil, err
 	}
 	if !ok {
-		own = nil
+		clear(own)
 		return nil, nil, nil, p.blame(func() error {
 			again, src, err := openEdges(p.stream(), o, rd.e)
 			if err == nil {
