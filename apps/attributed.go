@@ -79,14 +79,15 @@ func (a *Attributed) incomplete() bool {
 	return a == nil || a.Vertices == nil || a.Edges == nil || a.Source == nil || a.Target == nil
 }
 
-// Move makes the graph live at p from now on, the host if p is nil. A nil or zero graph is a
-// *ParameterError.
-func (a *Attributed) Move(p matrix.Place) error {
+// Move makes the graph live at p from now on, the host if p is nil; on a group in a layout, Blocks
+// by default. A nil or zero graph is a *ParameterError.
+func (a *Attributed) Move(p matrix.Place, layout ...matrix.Layout) error {
 	if a.incomplete() {
 		return &ParameterError{"Move", "the graph", "nil or zero", "one made by NewAttributed or ReadAttributed"}
 	}
 	var s ops.Steps
-	_ = s.Do(a.Vertices.Move(p)) && s.Do(a.Edges.Move(p)) && s.Do(a.Source.Move(p)) && s.Do(a.Target.Move(p))
+	_ = s.Do(a.Vertices.Move(p, layout...)) && s.Do(a.Edges.Move(p, layout...)) &&
+		s.Do(a.Source.Move(p, layout...)) && s.Do(a.Target.Move(p, layout...))
 	return s.Err()
 }
 

@@ -30,6 +30,22 @@ func readBinaryMatrix[T Element](op string, r io.Reader, o *readOptions) (*Matri
 	if err != nil {
 		return nil, sides{}, err
 	}
+	p, err := o.inParts(r, true)
+	if err != nil {
+		return nil, sides{}, err
+	}
+	if p != nil {
+		e, _ := elementOf[T]()
+		if a, labels, ok, err := readBinaryParts(p, op, e, dup); ok {
+			return a, labels, err
+		}
+		r = p.stream()
+	}
+	a, labels, err := readBinaryWhole(op, r, o, dup)
+	return placed(o, a, labels, err)
+}
+
+func readBinaryWhole[T Element](op string, r io.Reader, o *readOptions, dup Combiner[T]) (*Matrix[T], sides, error) {
 	st, labels, err := readBinary[T](r, binaryMatrix, op, o)
 	if err != nil {
 		return nil, sides{}, err
@@ -51,11 +67,12 @@ func readBinaryMatrix[T Element](op string, r io.Reader, o *readOptions) (*Matri
 
 // ReadVectorBinary reads a vector in the binary form; see [ReadBinary].
 func ReadVectorBinary[T Element](r io.Reader, opts ...ReadOption) (*Vector[T], error) {
-	st, _, err := readBinary[T](r, binaryVector, "matrix.ReadVectorBinary", readOptionsOf(opts))
+	o := readOptionsOf(opts)
+	st, _, err := readBinary[T](r, binaryVector, "matrix.ReadVectorBinary", o)
 	if err != nil {
-		return nil, err
+		return placedVector[T](o, nil, err)
 	}
-	return vectorFromStore(st), nil
+	return placedVector(o, vectorFromStore(st), nil)
 }
 
 // UnmarshalBinary replaces a by the matrix in data, as MarshalBinary returns it.
@@ -243,22 +260,39 @@ func readBinaryHead[T comparable](rd *binaryReader, st *sparse.Store[T], kind by
 // readSection reads an array of n items of width bytes. It allocates while it
 // reads, at most twice the size of the items read so far.
 func readSection[E comparable](rd *binaryReader, id uint32, n int64, width int) ([]E, error) {
+	sum, err := sectionHead(rd, id, n, width)
+	if err != nil {
+		return nil, err
+	}
+	items, sum, err := readItems[E](rd, "section "+sectionNames[id], n, width, sum)
+	if err != nil {
+		return nil, err
+	}
+	return items, sectionTail(rd, id, n, width, sum)
+}
+
+// sectionHead reads the head of a section and returns its checksum.
+func sectionHead(rd *binaryReader, id uint32, n int64, width int) (sum uint32, err error) {
 	what := "section " + sectionNames[id]
 	le := binary.LittleEndian
 	head := make([]byte, 16)
 	if err := rd.full(head, what); err != nil {
-		return nil, err
+		return 0, err
 	}
 	if got := le.Uint32(head); got != id {
-		return nil, rd.damaged(what, fmt.Sprintf("found section %d instead", got))
+		return 0, rd.damaged(what, fmt.Sprintf("found section %d instead", got))
 	}
 	if got := le.Uint32(head[4:]); got != uint32(width) {
-		return nil, rd.damaged(what, fmt.Sprintf("items of %d bytes, want %d", got, width))
+		return 0, rd.damaged(what, fmt.Sprintf("items of %d bytes, want %d", got, width))
 	}
 	if got := le.Uint64(head[8:]); got != uint64(n) {
-		return nil, rd.damaged(what, fmt.Sprintf("%d items, want %d", got, n))
+		return 0, rd.damaged(what, fmt.Sprintf("%d items, want %d", got, n))
 	}
-	sum := crc32.Checksum(head, castagnoli)
+	return crc32.Checksum(head, castagnoli), nil
+}
+
+// readItems reads n items of a section and adds their bytes to the checksum sum.
+func readItems[E comparable](rd *binaryReader, what string, n int64, width int, sum uint32) ([]E, uint32, error) {
 	per := int64(binaryChunk / width)
 	items := make([]E, 0, min(n, per))
 	e, _ := elementOf[E]()
@@ -266,7 +300,7 @@ func readSection[E comparable](rd *binaryReader, id uint32, n int64, width int) 
 	var buf []byte
 	for int64(len(items)) < n {
 		if err := rd.o.stopped(); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		take := int(min(per, n-int64(len(items))))
 		have := len(items)
@@ -286,28 +320,34 @@ func readSection[E comparable](rd *binaryReader, id uint32, n int64, width int) 
 			b = buf[:take*width]
 		}
 		if err := rd.full(b, what); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		sum = crc32.Update(sum, castagnoli, b)
 		if isBool {
 			for _, x := range b {
 				if x > 1 {
-					return nil, rd.damaged(what, fmt.Sprintf("byte %d for a bool", x))
+					return nil, 0, rd.damaged(what, fmt.Sprintf("byte %d for a bool", x))
 				}
 			}
 			copy(rawBytes(part), b)
 		} else if !direct && !decode(part, b, width) {
-			return nil, rd.damaged(what, "a value does not fit "+e.name())
+			return nil, 0, rd.damaged(what, "a value does not fit "+e.name())
 		}
 		rd.o.report(rd.taken())
 	}
+	return items, sum, nil
+}
+
+// sectionTail reads the end of a section and compares the checksum of all before.
+func sectionTail(rd *binaryReader, id uint32, n int64, width int, sum uint32) error {
+	what := "section " + sectionNames[id]
 	tail := make([]byte, padding(n*int64(width))+4)
 	if err := rd.full(tail, what); err != nil {
-		return nil, err
+		return err
 	}
 	zeros := len(tail) - 4
-	if le.Uint32(tail[zeros:]) != crc32.Update(sum, castagnoli, tail[:zeros]) {
-		return nil, rd.damaged(what, "wrong checksum")
+	if binary.LittleEndian.Uint32(tail[zeros:]) != crc32.Update(sum, castagnoli, tail[:zeros]) {
+		return rd.damaged(what, "wrong checksum")
 	}
-	return items, nil
+	return nil
 }

@@ -22,7 +22,7 @@ import (
 // Vertices count from 1. The number of arcs must be M; that of edges may differ, as files to colour
 // that list both directions have it. Errors are a *[ParseError] with the line.
 func ReadDIMACS[T Element](r io.Reader, opts ...ReadOption) (*Matrix[T], error) {
-	a, _, err := readDIMACS[T](r, readOptionsOf(opts))
+	a, _, err := readPlaced(r, readOptionsOf(opts), readDIMACS[T])
 	return a, err
 }
 

@@ -54,67 +54,109 @@ func (rd *edgeReader[T]) base() int64 {
 
 // keep uses ids as indices that count from the base.
 func (rd *edgeReader[T]) keep(bipartite, lower bool) (b *Builder[T], rows, cols *Labels) {
-	base := rd.base()
-	m, n := rd.o.rows, rd.o.columns
-	if !rd.o.dimsGiven {
-		var most [2]int64
-		most[0], most[1] = base-1, base-1
-		for _, b := range rd.blocks {
-			for p, s := range b.src {
-				most[0], most[1] = max(most[0], s), max(most[1], b.dst[p])
-			}
-		}
-		m, n = int(most[0]-base)+1, int(most[1]-base)+1
-		if !bipartite {
-			m, n = max(m, n), max(m, n)
-		}
-	}
+	m, n := rd.dims(bipartite, rd.most())
 	b = NewBuilder[T](m, n)
-	index := func(id int64) int32 { return int32(id - base) }
-	for k := range rd.blocks {
-		t := rd.blocks[k].tuplesOf(index, index, lower)
+	for _, t := range rd.tuples(lower) {
 		b.AddBlock(t.Row, t.Col, t.Val)
 	}
-	if base != 0 {
-		rows, cols = countedFrom(base, m), countedFrom(base, n)
-		if m == n && !bipartite {
-			cols = rows
+	rows, cols = rd.counted(m, n, bipartite)
+	return b, rows, cols
+}
+
+// most returns the largest ids of sources and targets, −1 without edges.
+func (rd *edgeReader[T]) most() (most [2]int64) {
+	most = [2]int64{-1, -1}
+	for _, b := range rd.blocks {
+		for p, s := range b.src {
+			most[0], most[1] = max(most[0], s), max(most[1], b.dst[p])
 		}
 	}
-	return b, rows, cols
+	return most
+}
+
+// dims returns the dimensions: those of Dims, else up to the largest ids.
+func (rd *edgeReader[T]) dims(bipartite bool, most [2]int64) (m, n int) {
+	if rd.o.dimsGiven {
+		return rd.o.rows, rd.o.columns
+	}
+	base := rd.base()
+	m, n = int(max(most[0], base-1)-base)+1, int(max(most[1], base-1)-base)+1
+	if !bipartite {
+		m, n = max(m, n), max(m, n)
+	}
+	return m, n
+}
+
+// tuples empties the blocks into tuples with indices.
+func (rd *edgeReader[T]) tuples(lower bool) []sparse.Tuples[T] {
+	base := rd.base()
+	index := func(id int64) int32 { return int32(id - base) }
+	list := make([]sparse.Tuples[T], 0, len(rd.blocks))
+	for k := range rd.blocks {
+		if t := rd.blocks[k].tuplesOf(index, index, lower); len(t.Row) > 0 {
+			list = append(list, t)
+		}
+	}
+	rd.blocks = nil
+	return list
+}
+
+// counted returns the labels of ids that count from the base: nil if that is 0.
+func (rd *edgeReader[T]) counted(m, n int, bipartite bool) (rows, cols *Labels) {
+	base := rd.base()
+	if base == 0 {
+		return nil, nil
+	}
+	rows, cols = countedFrom(base, m), countedFrom(base, n)
+	if m == n && !bipartite {
+		cols = rows
+	}
+	return rows, cols
 }
 
 // sparseIDs is the threshold of a warning: fewer than one in sparseIDs ids occur.
 const sparseIDs = 100
 
-// warnings reports ids that probably do not count from 0.
-func (rd *edgeReader[T]) warnings(a *Matrix[T], bipartite bool) {
+// warnings reports ids that probably do not count from 0. used returns the number of rows (side 0),
+// columns (1) or vertices (−1) of the m×n matrix with an edge, or a bound that is too large for a
+// warning.
+func (rd *edgeReader[T]) warnings(m, n int, bipartite bool, used func(side int) (int64, error)) error {
 	if rd.lines == 0 {
-		return
+		return nil
 	}
 	warn := func(kind RemedyKind, format string, args ...any) {
-		rd.o.warn(Warning{File: rd.o.file, Msg: fmt.Sprintf(format, args...), Remedy: kind.String(), Kind: kind})
+		if rd.o.warn != nil {
+			rd.o.warn(Warning{File: rd.o.file, Msg: fmt.Sprintf(format, args...), Remedy: kind.String(), Kind: kind})
+		}
 	}
-	m, n := a.Dims()
 	base := rd.base()
 	if !bipartite {
-		if used := usedIDs(a); used*sparseIDs < int64(n) {
-			warn(RemedyRenumber, "only %d of the %d ids from %d to %d occur, and the others are isolated vertices", used, n, base, base+int64(n)-1)
+		count, err := used(-1)
+		if err != nil {
+			return err
+		}
+		if count*sparseIDs < int64(n) {
+			warn(RemedyRenumber, "only %d of the %d ids from %d to %d occur, and the others are isolated vertices", count, n, base, base+int64(n)-1)
 		}
 		if base == 0 && min(rd.lowest[0], rd.lowest[1]) > 0 {
 			warn(RemedyBase, "no edge has id 0, and vertex 0 is isolated")
 		}
-		return
+		return nil
 	}
 	for k, side := range [2]string{"source", "target"} {
 		dim := [2]int{m, n}[k]
-		if used := usedOn(a, k); used*sparseIDs < int64(dim) {
-			warn(RemedyRenumber, "only %d of the %d %s ids from %d to %d occur", used, dim, side, base, base+int64(dim)-1)
+		count, err := used(k)
+		if err != nil {
+			return err
+		}
+		if count*sparseIDs < int64(dim) {
+			warn(RemedyRenumber, "only %d of the %d %s ids from %d to %d occur", count, dim, side, base, base+int64(dim)-1)
 		}
 	}
 	if base == 0 && rd.lowest[0] > 0 && rd.lowest[1] > 0 {
 		warn(RemedyBase, "no edge has id 0, and row 0 and column 0 are empty")
 	}
+	return nil
 }
 
 // usedIDs returns the number of vertices with an edge, or a lower bound that is

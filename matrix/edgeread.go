@@ -82,44 +82,90 @@ func readEdges[T comparable](r io.Reader, o *readOptions, bipartite bool) (*Matr
 	if r == nil {
 		return nil, nil, nil, nilReader(op)
 	}
-	src, taken, err := chunk.NewSource(r)
+	p, err := o.inParts(r, !o.renumber && !o.stringIDs)
 	if err != nil {
-		return nil, nil, nil, o.streamError(1, err)
-	}
-	rd := &edgeReader[T]{o: o, e: e, scan: scannerFor(e, fieldAny, o), lowest: [2]int64{1<<63 - 1, 1<<63 - 1}}
-	if rd.edgeLayout, ok, err = findLayout(src, o); err != nil {
 		return nil, nil, nil, err
-	} else if ok {
-		if err := rd.read(src, taken); err != nil {
+	}
+	if p != nil {
+		r = p.stream()
+	}
+	rd, src, err := openEdges(r, o, e)
+	if p != nil {
+		if err := o.agree(err); err != nil {
 			return nil, nil, nil, err
 		}
+		return rd.inParts(p, src, bipartite, dup)
 	}
-	if o.symmetrise && o.dimsGiven && o.rows != o.columns {
-		return nil, nil, nil, o.failKind(0, fmt.Sprintf("cannot symmetrise a %d×%d matrix", o.rows, o.columns), RemedyNoSymmetrise)
+	var a *Matrix[T]
+	var labels sides
+	if err == nil {
+		a, labels, err = rd.whole(src, bipartite, dup)
+	}
+	a, labels, err = placed(o, a, labels, err)
+	return a, labels.rows, labels.cols, err
+}
+
+// openEdges reads the first lines of a list. The source is nil for one without edges.
+func openEdges[T comparable](r io.Reader, o *readOptions, e element[T]) (*edgeReader[T], *chunk.Source, error) {
+	src, taken, err := chunk.NewSource(r)
+	if err != nil {
+		return nil, nil, o.streamError(1, err)
+	}
+	rd := &edgeReader[T]{o: o, e: e, taken: taken, scan: scannerFor(e, fieldAny, o), lowest: [2]int64{1<<63 - 1, 1<<63 - 1}}
+	var ok bool
+	if rd.edgeLayout, ok, err = findLayout(src, o); err != nil || !ok {
+		return rd, nil, err
+	}
+	return rd, src, nil
+}
+
+// whole reads the edges and makes the matrix.
+func (rd *edgeReader[T]) whole(src *chunk.Source, bipartite bool, dup Combiner[T]) (*Matrix[T], sides, error) {
+	o := rd.o
+	if err := rd.read(src); err != nil {
+		return nil, sides{}, err
+	}
+	if err := rd.checkSquare(); err != nil {
+		return nil, sides{}, err
 	}
 	b, rows, cols, err := rd.number(bipartite, o.symmetrise && dup != nil)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, sides{}, err
 	}
 	o.sorts(&b.threads, &b.sorted)
 	a, err := b.Build(dup)
 	if err != nil {
-		return nil, nil, nil, rd.duplicate(err, rows, cols)
+		return nil, sides{}, rd.duplicate(err, rows, cols)
 	}
-	rd.finish(a, bipartite)
+	m, n := a.Dims()
+	_ = rd.finish(m, n, bipartite, func(side int) (int64, error) {
+		if side < 0 {
+			return usedIDs(a), nil
+		}
+		return usedOn(a, side), nil
+	})
 	if o.symmetrise {
-		a.set(symmetrise(a.rows(), e, nil, o.threads))
+		a.set(symmetrise(a.rows(), rd.e, nil, o.threads))
 	}
-	o.report(taken())
-	return a, rows, cols, nil
+	o.report(rd.taken())
+	return a, sides{rows, cols}, nil
+}
+
+// checkSquare returns an error if Dims and Symmetrise contradict each other.
+func (rd *edgeReader[T]) checkSquare() error {
+	if o := rd.o; o.symmetrise && o.dimsGiven && o.rows != o.columns {
+		return o.failKind(0, fmt.Sprintf("cannot symmetrise a %d×%d matrix", o.rows, o.columns), RemedyNoSymmetrise)
+	}
+	return nil
 }
 
 // edgeReader reads the lines of a list.
 type edgeReader[T comparable] struct {
 	edgeLayout
-	o    *readOptions
-	e    element[T]
-	scan scanner[T]
+	o     *readOptions
+	e     element[T]
+	scan  scanner[T]
+	taken func() int64
 
 	blocks  []edgeBlock[T]
 	textual bool // an id is text
@@ -140,30 +186,46 @@ type edgeBlock[T any] struct {
 }
 
 // read reads the edges into rd.blocks.
-func (rd *edgeReader[T]) read(src *chunk.Source, taken func() int64) error {
+func (rd *edgeReader[T]) read(src *chunk.Source) error {
 	o := rd.o
-	err := chunk.Read(o.ctx, src, o.threads, rd.parse, func(b edgeBlock[T]) error {
-		if b.err != nil {
-			return b.err
-		}
-		rd.textual = rd.textual || b.names != nil
-		rd.real = rd.real || b.real
-		rd.lines += int64(len(b.src))
-		for k := range rd.lowest {
-			rd.lowest[k] = min(rd.lowest[k], b.lowest[k])
-		}
+	err := rd.edges(src, o.threads, func(b edgeBlock[T]) {
+		rd.note(b)
 		b.block = chunk.Block{}
 		rd.blocks = append(rd.blocks, b)
-		o.report(taken())
-		return nil
+		o.report(rd.taken())
 	})
 	if err != nil {
-		return o.streamError(src.At(), err)
+		return err
 	}
 	if rd.textual && !o.stringIDs && o.header == HeaderAuto && rd.headerLine == 0 && rd.looksLikeHeader && rd.textLines() == 1 {
 		return o.failKind(rd.first, "the first line has words where all others have integer ids", RemedyEitherHeader)
 	}
 	return nil
+}
+
+// note records what a block tells about the list.
+func (rd *edgeReader[T]) note(b edgeBlock[T]) {
+	rd.textual = rd.textual || b.names != nil
+	rd.real = rd.real || b.real
+	rd.lines += int64(len(b.src))
+	for k := range rd.lowest {
+		rd.lowest[k] = min(rd.lowest[k], b.lowest[k])
+	}
+}
+
+// edges parses the lines to the end of the source. A nil source has none.
+func (rd *edgeReader[T]) edges(src *chunk.Source, threads int, keep func(edgeBlock[T])) error {
+	if src == nil {
+		return nil
+	}
+	err := chunk.Read(rd.o.ctx, src, threads, rd.parse, func(b edgeBlock[T]) error {
+		if b.err != nil {
+			return b.err
+		}
+		keep(b)
+		return nil
+	})
+	return rd.o.streamError(src.At(), err)
 }
 
 // textLines counts the lines with an id that is no integer, up to 2.
@@ -185,11 +247,11 @@ func (rd *edgeReader[T]) textLines() (n int) {
 	return n
 }
 
-// finish fills the Info of the list and gives warnings about its ids.
-func (rd *edgeReader[T]) finish(a *Matrix[T], bipartite bool) {
+// finish fills the Info of a list of an m×n matrix and gives warnings about its ids. used is as for
+// warnings.
+func (rd *edgeReader[T]) finish(m, n int, bipartite bool, used func(side int) (int64, error)) error {
 	o := rd.o
 	if o.info != nil {
-		m, n := a.Dims()
 		*o.info = Info{Rows: m, Cols: n, Entries: rd.lines, Layout: "edges", Symmetry: "general", Field: "integer"}
 		switch {
 		case rd.weight == 0:
@@ -198,9 +260,10 @@ func (rd *edgeReader[T]) finish(a *Matrix[T], bipartite bool) {
 			o.info.Field = "real"
 		}
 	}
-	if o.warn != nil && !o.renumber && !o.dimsGiven {
-		rd.warnings(a, bipartite)
+	if o.renumber || o.dimsGiven || o.warn == nil && o.group() == nil { // ranks ask alike, with Warn or without
+		return nil
 	}
+	return rd.warnings(m, n, bipartite, used)
 }
 
 // idOf reads an integer in its usual form.

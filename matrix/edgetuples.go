@@ -1,10 +1,6 @@
 package matrix
 
-import (
-	"io"
-
-	"github.com/hiveblas/hiveblas/internal/chunk"
-)
+import "io"
 
 // Tuples are the edges of a list in the order of its lines: edge k goes from Source[k] to Target[k]
 // and has the value Value[k].
@@ -34,17 +30,12 @@ func ReadTuples[T Element](r io.Reader, opts ...ReadOption) (t *Tuples[T], n int
 	if err := o.checkLayout(op); err != nil {
 		return nil, 0, nil, err
 	}
-	src, taken, err := chunk.NewSource(r)
+	rd, src, err := openEdges(r, o, e)
 	if err != nil {
-		return nil, 0, nil, o.streamError(1, err)
-	}
-	rd := &edgeReader[T]{o: o, e: e, scan: scannerFor(e, fieldAny, o), lowest: [2]int64{1<<63 - 1, 1<<63 - 1}}
-	if rd.edgeLayout, ok, err = findLayout(src, o); err != nil {
 		return nil, 0, nil, err
-	} else if ok {
-		if err := rd.read(src, taken); err != nil {
-			return nil, 0, nil, err
-		}
+	}
+	if err := rd.read(src); err != nil {
+		return nil, 0, nil, err
 	}
 	b, labels, _, err := rd.number(false, false)
 	if err != nil {
@@ -58,6 +49,6 @@ func ReadTuples[T Element](r io.Reader, opts ...ReadOption) (t *Tuples[T], n int
 		t.Source, t.Target = append(t.Source, block.Row...), append(t.Target, block.Col...)
 		t.Value = append(t.Value, block.Val...)
 	}
-	o.report(taken())
+	o.report(rd.taken())
 	return t, max(b.m, b.n), labels, nil
 }

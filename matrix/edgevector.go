@@ -14,8 +14,13 @@ import (
 // [Header](HeaderYes) skips a line of column names. The size is one more than
 // the largest index, or the rows that [Dims] gives.
 func ReadVectorTSV[T Element](r io.Reader, opts ...ReadOption) (*Vector[T], error) {
-	const op = "matrix.ReadVectorTSV"
 	o := readOptionsOf(opts)
+	v, err := readVectorTSV[T](r, o)
+	return placedVector(o, v, err)
+}
+
+func readVectorTSV[T Element](r io.Reader, o *readOptions) (*Vector[T], error) {
+	const op = "matrix.ReadVectorTSV"
 	if r == nil {
 		return nil, nilReader(op)
 	}

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/klauspost/compress/gzip"
@@ -101,7 +100,7 @@ func Read[T Element](r io.Reader, opts ...ReadOption) (a *Matrix[T], labels *Lab
 func readAny[T Element](op string, r io.Reader, o *readOptions) (a *Matrix[T], labels sides, err error) {
 	r, format, err := settleFormat(op, r, o)
 	if err != nil {
-		return nil, sides{}, err
+		return nil, sides{}, o.agree(err)
 	}
 	switch format {
 	case FormatMatrixMarket:
@@ -110,24 +109,25 @@ func readAny[T Element](op string, r io.Reader, o *readOptions) (a *Matrix[T], l
 		return readBinaryMatrix[T](op, r, o)
 	case FormatNPZ:
 		if o.random != nil {
-			return readNPZ[T](struct {
+			r = struct {
 				io.Reader
 				randomReader
-			}{r, o.random}, o)
+			}{r, o.random}
 		}
-		return readNPZ[T](r, o)
+		return readPlaced(r, o, readNPZ[T])
 	case FormatNPY:
-		return readNPY[T](r, o)
+		return readPlaced(r, o, readNPY[T])
 	case FormatMETIS:
-		return readMETIS[T](r, o)
+		return readPlaced(r, o, readMETIS[T])
 	case FormatDIMACS:
-		return readDIMACS[T](r, o)
+		return readPlaced(r, o, readDIMACS[T])
 	case FormatGraphML:
-		return readGraphML[T](r, o)
+		return readPlaced(r, o, readGraphML[T])
 	case FormatGML:
-		return readGML[T](r, o)
+		return readPlaced(r, o, readGML[T])
 	case FormatGraph500, FormatGraph500Packed:
-		return readGraph500[T](r, o, format == FormatGraph500Packed)
+		o.format = format
+		return readPlaced(r, o, readGraph500[T])
 	}
 	a, labels.rows, labels.cols, err = readEdges[T](r, o, o.bipartite)
 	return a, labels, err
@@ -148,18 +148,14 @@ func ReadFile[T Element](path string, opts ...ReadOption) (a *Matrix[T], labels 
 // one column or row, the binary form, or lines of index and value; see
 // [ReadFile] and [ReadVectorTSV].
 func ReadVectorFile[T Element](path string, opts ...ReadOption) (*Vector[T], error) {
-	f, err := os.Open(path)
+	f, o, err := openRead(path, opts)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	o := readOptionsOf(opts)
-	if o.file == "" {
-		o.file = path
-	}
 	r, format, err := settleFormat("matrix.ReadVectorFile", f, o)
 	if err != nil {
-		return nil, err
+		return nil, o.agree(err)
 	}
 	opts = append(opts[:len(opts):len(opts)], FileName(o.file))
 	switch format {

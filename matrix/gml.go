@@ -17,7 +17,7 @@ import (
 // *[ParseError] with the line. Source: Himsolt, “GML: a portable graph file format”, University of
 // Passau, 1997.
 func ReadGML[T Element](r io.Reader, opts ...ReadOption) (*Labelled[T], error) {
-	a, s, err := readGML[T](r, readOptionsOf(opts))
+	a, s, err := readPlaced(r, readOptionsOf(opts), readGML[T])
 	if err != nil {
 		return nil, err
 	}

@@ -18,11 +18,11 @@ import (
 // 3.0, generator/graph_generator.h.
 func ReadGraph500[T Element](r io.Reader, opts ...ReadOption) (*Matrix[T], error) {
 	o := readOptionsOf(opts)
-	a, _, err := readGraph500[T](r, o, o.format == FormatGraph500Packed)
+	a, _, err := readPlaced(r, o, readGraph500[T])
 	return a, err
 }
 
-func readGraph500[T comparable](r io.Reader, o *readOptions, packed bool) (*Matrix[T], sides, error) {
+func readGraph500[T comparable](r io.Reader, o *readOptions) (*Matrix[T], sides, error) {
 	g, err := newGraphEdges[T]("matrix.ReadGraph500", r, o)
 	if err != nil {
 		return nil, sides{}, err
@@ -32,6 +32,7 @@ func readGraph500[T comparable](r io.Reader, o *readOptions, packed bool) (*Matr
 		return nil, sides{}, o.streamError(0, err)
 	}
 	width := 16
+	packed := o.format == FormatGraph500Packed
 	if packed {
 		width = 12
 	}

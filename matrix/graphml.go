@@ -18,7 +18,7 @@ import (
 // graphs are an error. Errors are a *[ParseError] with the line. Source: Brandes et al., “GraphML
 // progress report”, GD 2001, and the GraphML primer.
 func ReadGraphML[T Element](r io.Reader, opts ...ReadOption) (*Labelled[T], error) {
-	a, s, err := readGraphML[T](r, readOptionsOf(opts))
+	a, s, err := readPlaced(r, readOptionsOf(opts), readGraphML[T])
 	if err != nil {
 		return nil, err
 	}

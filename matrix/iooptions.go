@@ -55,6 +55,7 @@ type readOptions struct {
 	dimsGiven           bool
 	bipartite           bool
 	random              randomReader // the input, or nil
+	place               options      // of On
 }
 
 // A column is chosen by its number from 1, or by its name in a header.

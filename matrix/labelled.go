@@ -40,11 +40,11 @@ func ReadLabelledFile[T Element](path string, opts ...ReadOption) (*Labelled[T],
 
 // openRead opens a file and sets the options that name it.
 func openRead(path string, opts []ReadOption) (*os.File, *readOptions, error) {
+	o := readOptionsOf(opts)
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, o.agree(err)
 	}
-	o := readOptionsOf(opts)
 	if o.file == "" {
 		o.file = path
 	}

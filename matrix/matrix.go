@@ -59,6 +59,8 @@ type Matrix[T comparable] struct {
 	asColsShape atomic.Pointer[sparse.Structure]
 	rowLeads    atomic.Pointer[[]int32] // see sparse.Leads
 	colLeads    atomic.Pointer[[]int32]
+
+	replicated bool // every process of the group at place has the contents, in st
 }
 
 // New returns an m×n matrix without entries. It takes at most O(m) time, and O(1) for very tall
@@ -68,7 +70,11 @@ func New[T comparable](m, n int, opts ...Option) *Matrix[T] {
 	if err := checkDims("matrix.New", m, n); err != nil {
 		return &Matrix[T]{err: err}
 	}
-	return &Matrix[T]{st: sparse.Empty[T](m, n), place: gather(opts).place}
+	o := gather(opts)
+	if err := o.layout.check("matrix.New"); err != nil {
+		return &Matrix[T]{err: err}
+	}
+	return &Matrix[T]{st: sparse.Empty[T](m, n), place: o.place, replicated: o.replicated()}
 }
 
 // NewFull returns a full m×n matrix with every entry equal to fill.

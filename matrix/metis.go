@@ -16,7 +16,7 @@ import (
 // edge, so that the matrix has twice as many entries as there are edges. Errors are a *[ParseError]
 // with the line. Source: Karypis, “METIS manual, version 5.1.0”, section 4.1.1.
 func ReadMETIS[T Element](r io.Reader, opts ...ReadOption) (*Matrix[T], error) {
-	a, _, err := readMETIS[T](r, readOptionsOf(opts))
+	a, _, err := readPlaced(r, readOptionsOf(opts), readMETIS[T])
 	return a, err
 }
 

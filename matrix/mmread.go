@@ -67,6 +67,51 @@ func readMatrixMarket[T comparable](r io.Reader, o *readOptions) (*Matrix[T], si
 	if r == nil {
 		return nil, sides{}, nilReader("matrix.ReadMatrixMarket")
 	}
+	p, err := o.inParts(r, true)
+	if err != nil {
+		return nil, sides{}, err
+	}
+	if p != nil {
+		r = p.stream()
+	}
+	rd, labels, err := openMatrixMarket(r, o, e)
+	if p != nil {
+		if err := o.agree(err); err != nil {
+			return nil, sides{}, err
+		}
+		if rd.info.coordinate() {
+			a, err := rd.inParts(p, dup)
+			return a, labels, err
+		}
+	}
+	var a *Matrix[T]
+	if err == nil {
+		a, err = rd.whole(dup)
+	}
+	return placed(o, a, labels, err)
+}
+
+// whole reads the lines after the header.
+func (rd *mmReader[T]) whole(dup Combiner[T]) (a *Matrix[T], err error) {
+	rule := dup
+	if rd.info.coordinate() {
+		a, err = rd.coordinates(dup)
+		rule = nil // combined by the builder
+	} else {
+		a, err = rd.array()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if rd.o.symmetrise && rd.info.general() {
+		a.set(symmetrise(a.rows(), rd.e, rule, rd.o.threads))
+	}
+	rd.o.report(rd.taken())
+	return a, nil
+}
+
+// openMatrixMarket reads the header of a file and the names beside it.
+func openMatrixMarket[T comparable](r io.Reader, o *readOptions, e element[T]) (*mmReader[T], sides, error) {
 	src, taken, err := chunk.NewSource(r)
 	if err != nil {
 		return nil, sides{}, o.streamError(1, err)
@@ -87,24 +132,7 @@ func readMatrixMarket[T comparable](r io.Reader, o *readOptions) (*Matrix[T], si
 	}
 	rd := &mmReader[T]{o: o, info: &info, e: e, src: src, taken: taken}
 	rd.scan = scannerFor(e, info.fieldKind(), o)
-	var a *Matrix[T]
-	if info.coordinate() {
-		a, err = rd.coordinates(dup)
-	} else {
-		a, err = rd.array()
-	}
-	if err != nil {
-		return nil, sides{}, err
-	}
-	if o.symmetrise && info.general() {
-		rule := dup
-		if info.coordinate() { // combined by the builder
-			rule = nil
-		}
-		a.set(symmetrise(a.rows(), e, rule, o.threads))
-	}
-	o.report(taken())
-	return a, labels, nil
+	return rd, labels, nil
 }
 
 // mmReader reads the lines after the header.
@@ -129,7 +157,27 @@ type mmBlock[T any] struct {
 func (rd *mmReader[T]) coordinates(dup Combiner[T]) (*Matrix[T], error) {
 	b := NewBuilder[T](rd.info.Rows, rd.info.Cols)
 	rd.o.sorts(&b.threads, &b.sorted)
-	lower := rd.o.symmetrise && dup != nil && rd.info.general()
+	err := rd.entries(func(t sparse.Tuples[T]) {
+		if rd.lower(dup) {
+			toLower(t)
+		}
+		b.AddBlock(t.Row, t.Col, t.Val)
+		rd.o.report(rd.taken())
+	})
+	if err != nil {
+		return nil, err
+	}
+	a, err := b.Build(dup)
+	return a, rd.o.duplicate(err)
+}
+
+// lower reports whether dup combines the entries of both directions.
+func (rd *mmReader[T]) lower(dup Combiner[T]) bool {
+	return rd.o.symmetrise && dup != nil && rd.info.general()
+}
+
+// entries reads the lines to the end of the file, and checks their number.
+func (rd *mmReader[T]) entries(keep func(sparse.Tuples[T])) error {
 	var n int64
 	err := chunk.Read(rd.o.ctx, rd.src, rd.o.threads, rd.parse, func(r mmBlock[T]) error {
 		if n += r.entries; n > rd.info.Entries {
@@ -139,21 +187,16 @@ func (rd *mmReader[T]) coordinates(dup Combiner[T]) (*Matrix[T], error) {
 		if r.err != nil {
 			return r.err
 		}
-		if lower {
-			toLower(r.tuples)
-		}
-		b.AddBlock(r.tuples.Row, r.tuples.Col, r.tuples.Val)
-		rd.o.report(rd.taken())
+		keep(r.tuples)
 		return nil
 	})
 	if err != nil {
-		return nil, rd.o.streamError(rd.src.At(), err)
+		return rd.o.streamError(rd.src.At(), err)
 	}
 	if n < rd.info.Entries {
-		return nil, rd.tooFew(n, "entries")
+		return rd.tooFew(n, "entries")
 	}
-	a, err := b.Build(dup)
-	return a, rd.o.duplicate(err)
+	return nil
 }
 
 func (rd *mmReader[T]) tooFew(n int64, what string) error {

@@ -53,11 +53,13 @@ func (a *Matrix[T]) rows1() *sparse.Store[T] {
 // ReadVectorMatrixMarket reads a Matrix Market file of one column or one row
 // as a vector; see [ReadMatrixMarket].
 func ReadVectorMatrixMarket[T Element](r io.Reader, opts ...ReadOption) (*Vector[T], error) {
-	a, err := ReadMatrixMarket[T](r, opts...)
+	o := readOptionsOf(opts)
+	a, err := ReadMatrixMarket[T](r, append(opts[:len(opts):len(opts)], On(nil))...)
 	if err != nil {
-		return nil, err
+		return placedVector[T](o, nil, err)
 	}
-	return a.asVector(readOptionsOf(opts))
+	v, err := a.asVector(o)
+	return placedVector(o, v, err)
 }
 
 // asVector returns a matrix of one row or one column as a vector.

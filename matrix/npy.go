@@ -154,7 +154,7 @@ func npyField(s *npy.Stream) string {
 // no value of an integer type, an integer must be exact in a float type, and NaN and infinities
 // need [AllowNaN]. Errors are a *[ParseError] that numbers the item. Memory grows with the entries.
 func ReadNPY[T Element](r io.Reader, opts ...ReadOption) (*Matrix[T], error) {
-	a, _, err := readNPY[T](r, readOptionsOf(opts))
+	a, _, err := readPlaced(r, readOptionsOf(opts), readNPY[T])
 	return a, err
 }
 

@@ -29,7 +29,7 @@ type randomReader interface {
 // converted as [ReadNPY] does. r is read into memory unless it is an *os.File. Errors are a
 // *[ParseError] that names the array.
 func ReadNPZ[T Element](r io.Reader, opts ...ReadOption) (*Labelled[T], error) {
-	a, s, err := readNPZ[T](r, readOptionsOf(opts))
+	a, s, err := readPlaced(r, readOptionsOf(opts), readNPZ[T])
 	if err != nil {
 		return nil, err
 	}

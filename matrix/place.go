@@ -17,10 +17,65 @@ type Place interface {
 	String() string
 }
 
-// An Option is an option of New and NewVector.
+// An Option is an option of New and NewVector, and of the readers of files.
 type Option func(*options)
 
-type options struct{ place Place }
+func (f Option) read(o *readOptions) {
+	if f != nil {
+		f(&o.place)
+	}
+}
+
+type options struct {
+	place  Place
+	layout Layout
+}
+
+// Layout is how a group stores a matrix.
+type Layout uint8
+
+// The layouts.
+const (
+	// Blocks gives each rank a block of rows, or of the positions of a vector.
+	Blocks Layout = iota
+	// Replicated keeps the whole matrix in the host memory of every process: operations that need it
+	// whole send nothing. As a destination it is computed in blocks, which every rank then receives.
+	// In place, every rank has it already: a place that is no group is not changed by it.
+	Replicated
+)
+
+// String returns the name of the layout in lower case.
+func (l Layout) String() string {
+	switch l {
+	case Blocks:
+		return "blocks"
+	case Replicated:
+		return "replicated"
+	}
+	return fmt.Sprintf("Layout(%d)", uint8(l))
+}
+
+// layoutOf returns the layout of optional arguments, of which the last counts.
+func layoutOf(list []Layout) Layout {
+	if len(list) == 0 {
+		return Blocks
+	}
+	return list[len(list)-1]
+}
+
+// check returns an error for a layout that does not exist.
+func (l Layout) check(op string) error {
+	if l > Replicated {
+		return &InvalidError{op, l.String() + " is no layout; use Blocks or Replicated"}
+	}
+	return nil
+}
+
+// replicated reports whether o asks for a replicated matrix on a group.
+func (o options) replicated() bool {
+	_, group := o.place.(*comm.Group)
+	return group && o.layout == Replicated
+}
 
 func gather(opts []Option) (o options) {
 	for _, opt := range opts {
@@ -31,8 +86,26 @@ func gather(opts []Option) (o options) {
 	return o
 }
 
-// On places a new matrix at p. A nil p is the host.
-func On(p Place) Option { return func(o *options) { o.place = p } }
+// On places a new matrix, or one that is read, at p. A nil p is the host. A layout says how a group
+// stores it, Blocks by default.
+//
+// On a group of several processes all call the reader with the same file. Each rank reads a part
+// of a Matrix Market file of coordinates, an edge list with ids for indices, or a file in the
+// binary form in one of the four formats of storage, and sends the entries to the ranks that own
+// their rows; so a process holds its part and its block, and not the matrix. The result and the
+// errors are those of a whole reading. What else there is, each process reads whole before it
+// keeps its block: streams and compressed files, arrays, renumbered and textual ids, binary files
+// in blocks, other formats, names of vertices, and vectors. Calls of [Progress] and of a Combiner
+// in [Duplicates] then come from the goroutines of the ranks, of Progress one at a time.
+func On(p Place, layout ...Layout) Option {
+	return func(o *options) { o.place, o.layout = p, layoutOf(layout) }
+}
+
+// moveAs moves the matrix to the place of options.
+func (a *Matrix[T]) moveAs(o options) error { return a.Move(o.place, o.layout) }
+
+// moveAs moves the vector to the place of options.
+func (v *Vector[T]) moveAs(o options) error { return v.Move(o.place, o.layout) }
 
 // copyAt is a copy of a host matrix at a place.
 type copyAt struct {
@@ -48,14 +121,30 @@ func (a *Matrix[T]) Place() Place {
 	return a.place
 }
 
+// Layout returns how a group stores the matrix: Blocks or Replicated. It is Blocks at other places.
+func (a *Matrix[T]) Layout() Layout {
+	if a == nil || !a.replicated {
+		return Blocks
+	}
+	return Replicated
+}
+
+// Layout returns how a group stores the vector; see [Matrix.Layout].
+func (v *Vector[T]) Layout() Layout { return v.inner().Layout() }
+
 // Place returns the place of the vector; nil is the host.
 func (v *Vector[T]) Place() Place { return v.inner().Place() }
 
 // Move moves the matrix to p, or to the host if p is nil, and copies the contents there. After an
-// error the matrix stays at its place. Operations copy operands from other places themselves, once.
-// Move is for destinations, and for copies at a chosen time.
-func (a *Matrix[T]) Move(p Place) error {
+// error the matrix stays at its place. Operations copy operands from other places themselves,
+// once. Move is for destinations, and for copies at a chosen time. On a group the layout is Blocks
+// unless another is given; a matrix in blocks that becomes [Replicated] is gathered, and all
+// processes call Move.
+func (a *Matrix[T]) Move(p Place, layout ...Layout) error {
 	if err := a.failure(); err != nil {
+		return err
+	}
+	if err := layoutOf(layout).check("Matrix.Move"); err != nil {
 		return err
 	}
 	if p == nil {
@@ -63,12 +152,12 @@ func (a *Matrix[T]) Move(p Place) error {
 		if err := a.failure(); err != nil {
 			return err
 		}
-		a.place = nil
+		a.place, a.replicated = nil, false
 		a.core().dropRemote()
 		return nil
 	}
 	if g, ok := p.(*comm.Group); ok {
-		return a.moveToGroup(g, false)
+		return a.moveToGroup(g, false, layoutOf(layout))
 	}
 	b, ok := p.(device.Backend)
 	if !ok {
@@ -94,12 +183,12 @@ func (a *Matrix[T]) Move(p Place) error {
 	if a.home != nil {
 		a.home.Drop()
 	}
-	a.place, a.home = p, s
+	a.place, a.home, a.replicated = p, s, false
 	return nil
 }
 
 // Move moves the vector to p; see [Matrix.Move].
-func (v *Vector[T]) Move(p Place) error {
+func (v *Vector[T]) Move(p Place, layout ...Layout) error {
 	if v == nil {
 		return errNil
 	}
@@ -108,9 +197,12 @@ func (v *Vector[T]) Move(p Place) error {
 		if err := v.Err(); err != nil {
 			return err
 		}
-		return v.m.moveToGroup(g, true)
+		if err := layoutOf(layout).check("Vector.Move"); err != nil {
+			return err
+		}
+		return v.m.moveToGroup(g, true, layoutOf(layout))
 	}
-	return v.m.Move(p)
+	return v.m.Move(p, layout...)
 }
 
 // BuildOn is [Builder.Build] at a place: it sorts the tuples there and returns a matrix at p. dup

@@ -170,9 +170,17 @@ func (a *Matrix[T]) SetFormat(f Format) error {
 
 // IsSymmetric reports whether the matrix equals its transpose in structure and values. If so, the
 // transpose then shares the storage of the matrix, and operations need not compute it. The first
-// call takes O(entries) time.
+// call takes O(entries) time. On a group the ranks compare their blocks with those of the
+// transpose: the first call is a collective.
 func (a *Matrix[T]) IsSymmetric() bool {
 	m, n := a.Dims()
+	if s := a.core().scattered(); s != nil {
+		known := m == n && s.symmetric()
+		if known {
+			a.knownSymmetric.Store(true)
+		}
+		return known
+	}
 	if a.Fetch() != nil || m != n {
 		return false
 	}

@@ -20,12 +20,14 @@ type spread[T comparable] struct {
 	vector     bool
 	cuts       []int        // rank r has rows or positions cuts[r] … cuts[r+1]−1
 	part       []*Matrix[T] // blocks of the ranks of this process
+	loose      bool         // the blocks stay on the host, while a file is read
 
 	mu      sync.Mutex
 	counts  []int64         // entries of all ranks, nil if not exchanged yet
 	whole   []*Matrix[T]    // the whole matrix, for each rank of this process, or nil
 	shape   []*Matrix[bool] // its structure alone
 	across  *spread[T]      // the transpose, by its rows
+	some    []*someRows[T]  // rows that each rank of this process has received, or nil
 	lens    []int64         // entries of each row of the whole matrix
 	hasCols bool            // a matrix on one device would have its transpose by now
 }

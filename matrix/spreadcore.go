@@ -45,11 +45,14 @@ func (a *core[T]) collect() {
 }
 
 // moveToGroup moves the matrix to a group.
-func (a *Matrix[T]) moveToGroup(g *comm.Group, vector bool) error {
+func (a *Matrix[T]) moveToGroup(g *comm.Group, vector bool, layout Layout) error {
 	if g.Size() == 0 {
 		return &InvalidError{"Matrix.Move", "the group has no ranks; make one by comm.NewGroup"}
 	}
-	if a.place == Place(g) {
+	if layout == Replicated {
+		return a.replicate(g)
+	}
+	if a.place == Place(g) && !a.replicated {
 		_, err := a.core().blocksOn(g, vector)
 		return err
 	}
@@ -65,7 +68,22 @@ func (a *Matrix[T]) moveToGroup(g *comm.Group, vector bool) error {
 		a.home.Drop()
 		a.home = nil
 	}
-	a.place = g
+	a.place, a.replicated = g, false
+	return nil
+}
+
+// replicate gathers the matrix, and keeps it whole in every process of a group.
+func (a *Matrix[T]) replicate(g *comm.Group) error {
+	if err := a.Fetch(); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.home != nil {
+		a.home.Drop()
+		a.home = nil
+	}
+	a.place, a.replicated = g, true
 	return nil
 }
 
@@ -151,6 +169,22 @@ func (a *core[T]) setBlocks(s *spread[T]) {
 // onHost reports whether the contents are in host memory.
 func (a *core[T]) onHost() bool { return !a.deviceOnly.Load() }
 
+// Everywhere reports whether every rank has the whole matrix: nothing is sent for it.
+func (a *core[T]) Everywhere(g *comm.Group) bool {
+	if a == nil || a.onHost() {
+		return true
+	}
+	a.mu.Lock()
+	s := a.blocks
+	a.mu.Unlock()
+	if s == nil || s.g != g {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.whole != nil
+}
+
 // Cuts returns how the matrix is cut on a group.
 func (a *core[T]) Cuts(ctx context.Context, g *comm.Group, vector, transposed bool) ([]int, error) {
 	s, err := a.blocksOn(g, vector)
@@ -216,6 +250,11 @@ func (a *core[T]) blockMatrices(q rep.Query) ([]*Matrix[T], error) {
 		return nil, err
 	}
 	if q.Whole {
+		if q.Need != nil && !q.Vector && !a.Everywhere(q.Group) {
+			if some, ok, err := s.byNeed(q.Context, q.Need); ok || err != nil {
+				return some, err
+			}
+		}
 		return s.gather(q.Context)
 	}
 	if q.Transposed {
@@ -332,10 +371,18 @@ type groupTarget[T comparable] struct {
 // Part returns the block of the k-th rank of this process.
 func (t *groupTarget[T]) Part(k int) rep.Matrix[T] { return t.s.part[k].core() }
 
-// Keep makes the blocks the contents of the destination.
-func (t *groupTarget[T]) Keep() {
-	t.s.counts, t.s.whole, t.s.shape, t.s.across, t.s.lens, t.s.hasCols = nil, nil, nil, nil, nil, false
+// Keep makes the blocks the contents of the destination. If that is replicated, every rank receives
+// the blocks of the others.
+func (t *groupTarget[T]) Keep() error {
+	t.s.counts, t.s.whole, t.s.shape, t.s.across, t.s.lens, t.s.hasCols, t.s.some = nil, nil, nil, nil, nil, false, nil
 	t.a.setBlocks(t.s)
+	if !t.a.replicated {
+		return nil
+	}
+	t.a.mu.Lock()
+	defer t.a.mu.Unlock()
+	t.a.fetch()
+	return t.a.err
 }
 
 // Lost records that an operation failed on some ranks after others had written their blocks.

@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sort"
 	"unsafe"
@@ -409,14 +410,14 @@ func stack[T any](in []*sparse.Store[T], m, n int) *sparse.Store[T] {
 
 // received makes a spread of blocks that the ranks make in a collective.
 func received[T comparable](s *spread[T], rows, cols int, cuts []int, make1 func(k int, c comm.Comm) (*sparse.Store[T], error)) (*spread[T], error) {
-	out := &spread[T]{g: s.g, rows: rows, cols: cols, vector: s.vector, cuts: cuts, part: make([]*Matrix[T], len(s.part))}
+	out := &spread[T]{g: s.g, rows: rows, cols: cols, vector: s.vector, cuts: cuts, loose: s.loose, part: make([]*Matrix[T], len(s.part))}
 	err := s.g.Each(func(k int, c comm.Comm) error {
 		st, err := make1(k, c)
 		if err != nil {
 			return err
 		}
 		out.part[k] = &Matrix[T]{st: st}
-		if p := s.g.PlaceOf(k); p != nil {
+		if p := s.g.PlaceOf(k); p != nil && !s.loose {
 			return out.part[k].Move(p)
 		}
 		return nil
@@ -484,7 +485,18 @@ func (s *spread[T]) transposed(ctx context.Context) (*spread[T], error) {
 			return nil, err
 		}
 	}
-	t, err := received(s, s.cols, s.rows, cuts, func(k int, c comm.Comm) (*sparse.Store[T], error) {
+	t, err := s.transposedBy(ctx, cuts)
+	if err != nil {
+		return nil, err
+	}
+	t.across = s
+	s.across = t
+	return t, nil
+}
+
+// transposedBy returns the transpose in blocks of the given cuts. It is a collective.
+func (s *spread[T]) transposedBy(ctx context.Context, cuts []int) (*spread[T], error) {
+	return received(s, s.cols, s.rows, cuts, func(k int, c comm.Comm) (*sparse.Store[T], error) {
 		lo, _ := s.block(c)
 		local := sparse.Transpose(s.part[k].rows(), s.g.Threads())
 		if err := s.part[k].failure(); err != nil {
@@ -500,12 +512,40 @@ func (s *spread[T]) transposed(ctx context.Context) (*spread[T], error) {
 		}
 		return stack(in, cuts[c.Rank()+1]-cuts[c.Rank()], s.rows), nil
 	})
-	if err != nil {
-		return nil, err
+}
+
+// symmetric reports whether the matrix equals its transpose, which then shares its blocks. A
+// failure of the group counts as no. The first call is a collective.
+func (s *spread[T]) symmetric() bool {
+	s.hasCols = true // as on one place, where the transpose is made and kept
+	if s.across == s {
+		return true
 	}
-	t.across = s
-	s.across = t
-	return t, nil
+	t, err := s.transposed(nil)
+	if err == nil {
+		t, err = t.recut(nil, s.cuts)
+	}
+	if err != nil {
+		return false
+	}
+	differ := make([]int64, len(s.part))
+	err = s.g.Each(func(k int, c comm.Comm) error {
+		x, y := sparse.ToHyper(s.part[k].rows()), sparse.ToHyper(t.part[k].rows())
+		if err := errors.Join(s.part[k].failure(), t.part[k].failure()); err != nil {
+			return err
+		}
+		if !x.SameAs(&y.Structure) || !slices.Equal(x.Val, y.Val) {
+			differ[k] = 1
+		}
+		return c.Reduce(nil, comm.Host(differ[k:k+1]), comm.Host(differ[k:k+1]), comm.Sum, false)
+	})
+	if err != nil || differ[0] != 0 {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.across = s
+	return true
 }
 
 // columnBuckets is the number of ranges of columns whose entries are counted to cut the columns.
@@ -514,41 +554,15 @@ const columnBuckets = 4096
 // columnCuts cuts the columns by their entries. It is a collective.
 func (s *spread[T]) columnCuts(ctx context.Context) ([]int, error) {
 	n := s.cols
-	width := max(1, (n+columnBuckets-1)/columnBuckets)
-	buckets := make([]int64, (n+width-1)/width)
-	err := s.g.Each(func(k int, c comm.Comm) error {
-		own := make([]int64, len(buckets))
+	buckets, err := countBuckets(ctx, s.g, n, func(k int, add func(j int32)) {
 		for _, j := range s.part[k].rows().Idx {
-			own[int(j)/width]++
+			add(j)
 		}
-		if len(own) == 0 {
-			return nil
-		}
-		if err := c.Reduce(ctx, comm.Host(own), comm.Host(own), comm.Sum, false); err != nil {
-			return err
-		}
-		if k == 0 {
-			copy(buckets, own)
-		}
-		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	total := int64(n)
-	for _, b := range buckets {
-		total += b
-	}
-	return s.g.CutBy(n, total, func(w int64) int {
-		for b, k := range buckets {
-			step := k + int64(min(width, n-b*width))
-			if w < step || step == 0 {
-				return min(n, b*width+int(w*int64(width)/max(step, 1)))
-			}
-			w -= step
-		}
-		return n
-	}), nil
+	return s.g.CutBy(n, int64(n)+sumInts(buckets), func(w int64) int { return bucketAt(buckets, n, w) }), nil
 }
 
 // needed returns for each rank of this process the rows that rows lists for it, ascending and

@@ -10,7 +10,14 @@ import (
 // a pair off the diagonal it takes the smaller, or with combine the combination of
 // the entry above the diagonal and the one below. O(entries + rows).
 func symmetrise[T comparable](s *sparse.Store[T], e element[T], combine Combiner[T], threads int) *sparse.Store[T] {
+	return unionOf(s, sparse.Transpose(s, threads), 0, e, combine, threads)
+}
+
+// unionOf is symmetrise for the rows of a block that begins at row first: s has those of the
+// matrix, t those of its transpose.
+func unionOf[T comparable](s, t *sparse.Store[T], first int, e element[T], combine Combiner[T], threads int) *sparse.Store[T] {
 	both := func(i, j int32, v, mirrored T) T {
+		i += int32(first)
 		switch {
 		case i == j:
 			return v
@@ -24,7 +31,6 @@ func symmetrise[T comparable](s *sparse.Store[T], e element[T], combine Combiner
 		}
 		return combine.Combine(mirrored, v)
 	}
-	t := sparse.Transpose(s, threads)
 	if s.Format != sparse.CSR || t.Format != sparse.CSR {
 		return sparse.Settle(unionHyper(sparse.ToHyper(s), sparse.ToHyper(t), both))
 	}

@@ -21,7 +21,11 @@ func NewVector[T comparable](n int, opts ...Option) *Vector[T] {
 	if n < 0 || n > MaxDim {
 		return &Vector[T]{m: Matrix[T]{err: &SizeError{"matrix.NewVector", "size", int64(n), MaxDim}}}
 	}
-	return &Vector[T]{m: Matrix[T]{st: sparse.Empty[T](1, n), place: gather(opts).place}}
+	o := gather(opts)
+	if err := o.layout.check("matrix.NewVector"); err != nil {
+		return &Vector[T]{m: Matrix[T]{err: err}}
+	}
+	return &Vector[T]{m: Matrix[T]{st: sparse.Empty[T](1, n), place: o.place, replicated: o.replicated()}}
 }
 
 // NewFullVector returns a full vector of n entries equal to fill.

@@ -165,7 +165,9 @@ func runGroup[C comparable](c *call, t *target[C], reads bool, run func(b block,
 		}
 		return err
 	}
-	dst.Keep()
+	if err := dst.Keep(); err != nil {
+		return err
+	}
 	if c.tracing() {
 		c.ran = Trace{Op: c.op, Name: c.name, Method: traces[0].Method, Plan: traces[0].Plan, Place: g.String()}
 		n := int64(0)
@@ -398,12 +400,12 @@ func groupMxM[A, B, C comparable](c *call, t *target[C], s semiring.Semiring[A, 
 	if err != nil {
 		return err
 	}
-	if limit := g.GatherLimit(); limit > 0 && !b.IsVector() {
+	if limit := g.GatherLimit(); limit > 0 && !b.IsVector() && !access.Everywhere(b, g) {
 		if pieces := gatherPieces(b, limit); pieces > 1 {
 			return groupMxMPieces(c, t, s, x, b, pieces)
 		}
 	}
-	y, err := wholes(c, g, b)
+	y, err := access.Blocks(b, needOf(c, g, x, b))
 	if err != nil {
 		return err
 	}
@@ -411,6 +413,46 @@ func groupMxM[A, B, C comparable](c *call, t *target[C], s semiring.Semiring[A, 
 	return runGroup(c, t, false, func(r block, dst groupDest[C]) error {
 		return MxM(dst.matrix(), s, x[r.k], y[r.k], r.opts)
 	})
+}
+
+// needOf asks for the whole of b, or for the rows that the columns of x name if these are fewer
+// bytes.
+func needOf[A, B comparable](c *call, g *comm.Group, x []matrix.View[A], b matrix.View[B]) rep.Query {
+	q := rep.Query{Group: g, Context: c.onGroup(g), Whole: true}
+	if b.Transposed() || b.IsVector() {
+		return q
+	}
+	q.Need = func(k int) []int32 {
+		if x[k].Fetch() != nil { // the product returns the error
+			return []int32{}
+		}
+		m, _ := b.Dims()
+		return usedColumns(&access.Rows(x[k]).Structure, m)
+	}
+	return q
+}
+
+// usedColumns returns the columns below n in which a list has entries, ascending.
+func usedColumns(s *sparse.Structure, n int) []int32 {
+	if len(s.Idx) < n/64 {
+		set := slices.Clone(s.Idx)
+		slices.Sort(set)
+		return slices.Compact(set)
+	}
+	used, count := make([]bool, n), 0
+	for _, j := range s.Idx {
+		if !used[j] {
+			used[j] = true
+			count++
+		}
+	}
+	set := make([]int32, 0, count)
+	for j, is := range used {
+		if is {
+			set = append(set, int32(j))
+		}
+	}
+	return set
 }
 
 // gatherPieces returns the number of blocks of columns in which an operand goes round.

@@ -20,6 +20,8 @@ var openDevice = func(i int) (*cusparse.Device, error) { return cusparse.Open(i)
 func (j *job) computes(entries int64) *job {
 	j.threshold = entries
 	j.cmd.Flags().StringVar(&j.run.device, "device", defaultDevice(), "compute on `D`: auto, cpu, gpu, gpu:N, or a group: gpus, gpu:N,M or ranks:P on the host")
+	j.cmd.Flags().Var(&j.run.commTimeout, "comm-timeout", "end a group whose ranks wait for each other longer than a time such as 90s or 5m (0: 10m)")
+	j.cmd.Flags().BoolVar(&j.run.commCheck, "comm-check", false, "compare the calls of the ranks of a group before data move: ranks that differ are an error instead of a hang")
 	complete(j.cmd, "device", "auto", "cpu", "gpu")
 	return j
 }
@@ -97,7 +99,9 @@ func (j *job) openDemanded() error {
 }
 
 // mover is a matrix or vector, which can be on the host or on a GPU.
-type mover interface{ Move(matrix.Place) error }
+type mover interface {
+	Move(matrix.Place, ...matrix.Layout) error
+}
 
 // placeGraphs chooses the host or a GPU and moves the graphs there. --device auto
 // compares work, in units, with the threshold.

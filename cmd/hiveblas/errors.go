@@ -10,6 +10,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/auction"
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -53,7 +54,8 @@ func (s *session) exit(err error) int {
 	if err == nil {
 		return 0
 	}
-	if s.ctx.Err() != nil && errors.Is(err, s.ctx.Err()) {
+	var rank *comm.RankError // a command that ends ends its group too
+	if s.ctx.Err() != nil && (errors.Is(err, s.ctx.Err()) || errors.As(err, &rank)) {
 		err = context.Cause(s.ctx)
 	}
 	text := strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), " ")

@@ -23,8 +23,11 @@ type runFlags struct {
 	method  string // "" for commands without a fused form
 	threads int
 	timeout timeout
-	quiet   bool
-	json    bool
+
+	commTimeout timeout // of a collective
+	commCheck   bool    // ranks compare their collectives
+	quiet       bool
+	json        bool
 }
 
 func (f *runFlags) add(cmd *cobra.Command) {

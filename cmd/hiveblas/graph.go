@@ -111,7 +111,11 @@ func readInput[T fileNumber](j *job, in *input, g *graph, only bool) (*matrix.Ma
 		opts = append(opts, matrix.Duplicates(rule))
 	}
 	a, err := readFrom[T](j, in, g, opts)
-	if err == nil && overflow.Load() && !only {
+	if err != nil || only || j.read.duplicates != "sum" {
+		return a, err
+	}
+	inexact, err := j.anyRank(overflow.Load())
+	if err == nil && inexact {
 		err = errSum(g.file)
 	}
 	return a, err
@@ -199,6 +203,16 @@ func (j *job) readOptions(in *input, g *graph, only bool) []matrix.ReadOption {
 	if in.file != nil {
 		opts = append(opts, matrix.NamesBeside(in.name))
 	}
+	if j.group != nil && !j.whole {
+		switch in.element() { // the host checks each entry of other types
+		case elementNone, elementFloat64:
+			opts = append(opts, matrix.On(j.group))
+		case elementBool:
+			if j.group.PlaceOf(0) == nil { // GPUs do not convert bools
+				opts = append(opts, matrix.On(j.group))
+			}
+		}
+	}
 	if e := in.element(); j.infinite && !only && (e == elementNone || e == elementFloat64) {
 		opts = append(opts, matrix.AllowNaN())
 	}
@@ -220,7 +234,7 @@ func (j *job) boolsAsFloats(in *input, g *graph, only bool) (*matrix.Matrix[floa
 		return nil, err
 	}
 	m, n := b.Dims()
-	a := matrix.New[float64](m, n)
+	a := matrix.New[float64](m, n, matrix.On(b.Place()))
 	truth := semiring.NewUnary("truth", func(x bool) float64 {
 		if x {
 			return 1

@@ -5,10 +5,15 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/cusparse"
 )
+
+// groupJoined is called with the rank of this process when it has joined a group of processes.
+// Tests replace it.
+var groupJoined = func(rank int) {}
 
 // isGroup reports whether --device names a group.
 func isGroup(device string) bool {
@@ -45,6 +50,30 @@ func groupOf(device string) (ranks int, gpus []int, err error) {
 	return 0, nil, bad
 }
 
+// commOptions returns the options of a group by --comm-timeout and --comm-check.
+func (j *job) commOptions() []comm.Option {
+	opts := []comm.Option{comm.Timeout(time.Duration(j.run.commTimeout))}
+	if j.run.commCheck {
+		opts = append(opts, comm.Check())
+	}
+	return opts
+}
+
+// anyRank reports whether a fact holds on one of the ranks. Without a group it returns own.
+func (j *job) anyRank(own bool) (bool, error) {
+	if j.group == nil {
+		return own, nil
+	}
+	facts := make([]int64, len(j.group.Ranks()))
+	err := j.group.Each(func(k int, c comm.Comm) error {
+		if own {
+			facts[k] = 1
+		}
+		return c.Reduce(nil, comm.Host(facts[k:k+1]), comm.Host(facts[k:k+1]), comm.Max, false)
+	})
+	return facts[0] != 0, err
+}
+
 // joinGroup makes the group of --device, or of the launcher that started this process as one rank
 // of many. It reports whether there is one. Only rank 0 prints and writes.
 func (j *job) joinGroup() (bool, error) {
@@ -70,7 +99,7 @@ func (j *job) joinGroup() (bool, error) {
 			}
 			opts, places = append(opts, comm.OnGPU(c)), append(places, d)
 		}
-		c, err := comm.Join(j.ctx, opts...)
+		c, err := comm.Join(j.ctx, append(opts, comm.With(j.commOptions()...))...)
 		if err != nil {
 			return fail(err)
 		}
@@ -81,6 +110,7 @@ func (j *job) joinGroup() (bool, error) {
 		if j.group, err = comm.NewGroup([]comm.Comm{c}, gopts...); err != nil {
 			return fail(err)
 		}
+		groupJoined(l.Rank)
 		j.why = fmt.Sprintf("rank %d of %d, by %s", l.Rank, l.Size, l.By)
 		if l.Rank != 0 {
 			j.stdout, j.out.path, j.run.quiet = io.Discard, "", true
@@ -100,7 +130,7 @@ func (j *job) joinGroup() (bool, error) {
 	j.why = "asked for"
 	ranks, gpus, err := groupOf(device)
 	if err == nil && gpus == nil {
-		j.group, err = comm.LocalGroup(ranks)
+		j.group, err = comm.LocalGroup(ranks, j.commOptions()...)
 		if err != nil {
 			return fail(err)
 		}
@@ -137,7 +167,7 @@ func (j *job) joinGroup() (bool, error) {
 		}
 		devices, places = append(devices, c), append(places, d)
 	}
-	list, err := comm.Peers(devices)
+	list, err := comm.Peers(devices, j.commOptions()...)
 	if err != nil {
 		return fail(err)
 	}

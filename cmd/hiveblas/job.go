@@ -30,6 +30,7 @@ type job struct {
 	threshold int64            // entries from which --device auto uses a GPU
 	device    *cusparse.Device // of the computation, nil for the host
 	group     *comm.Group      // of the computation, nil for one place
+	whole     bool             // every process reads the whole graph
 	why       string           // reason for the device
 	placed    bool             // the device is chosen
 	graphs    []mover          // that are on the device
@@ -176,6 +177,9 @@ func (j *job) warn(w matrix.Warning) {
 
 func (j *job) printWarnings() {
 	for _, w := range j.warnings {
+		if j.group != nil && !j.group.First() { // rank 0 prints
+			break
+		}
 		w.Remedy = flagRemedy(w.Kind)
 		fmt.Fprintf(j.stderr, "hiveblas: warning: %v\n", w)
 	}

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -20,8 +21,21 @@ const asProgram = "HIVEBLAS_TEST_AS_PROGRAM"
 // binary is the path of the test binary, which children run as the program.
 var binary string
 
+// joinedIn names the folder in which the processes of a test say that they have joined their group.
+const joinedIn = "HIVEBLAS_TEST_JOINED"
+
+// writeAtOnce writes a number to a file that appears complete.
+func writeAtOnce(path string, n int) {
+	if err := os.WriteFile(path+".part", []byte(strconv.Itoa(n)), 0o644); err == nil {
+		_ = os.Rename(path+".part", path)
+	}
+}
+
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
+		if dir := os.Getenv(joinedIn); dir != "" {
+			groupJoined = func(rank int) { writeAtOnce(filepath.Join(dir, fmt.Sprint("joined.", rank)), os.Getpid()) }
+		}
 		main()
 	}
 	var err error

@@ -85,6 +85,7 @@ vertices a block has; they pay on roads and meshes.`,
 		if err := j.begin(args[1]); err != nil {
 			return err
 		}
+		j.whole = f.group.reorders()
 		if err := j.loadSquare(args[1], args[0] != "sssp"); err != nil {
 			return err
 		}

@@ -50,6 +50,10 @@ func (f *groupFlags) check(cmd *cobra.Command) error {
 	return nil
 }
 
+// reorders reports whether the vertices are put in another order, for which every process needs the
+// whole graph.
+func (f *groupFlags) reorders() bool { return f.order != "natural" || f.partition != "" }
+
 // given returns the first flag that is given, "" if none is.
 func (f *groupFlags) given(cmd *cobra.Command) string {
 	for _, name := range []string{"hops", "order", "partition"} {
@@ -87,7 +91,7 @@ func (f *groupFlags) prepare(j *job, o *program.Options) error {
 	} else {
 		o.Hops, _ = strconv.Atoi(f.hops)
 	}
-	if f.order == "natural" && f.partition == "" {
+	if !f.reorders() {
 		return nil
 	}
 	return j.stage("order", func() error {

@@ -77,6 +77,9 @@ func RowLengths[T comparable](ctx context.Context, v matrix.View[T], g *comm.Gro
 	return source(v).Lengths(ctx, g, v.Transposed(), rows)
 }
 
+// Everywhere reports whether every rank of a group has the whole of a matrix already.
+func Everywhere[T comparable](v matrix.View[T], g *comm.Group) bool { return source(v).Everywhere(g) }
+
 // GroupHasRows reports whether a matrix on one device would have the rows of a view by now.
 func GroupHasRows[T comparable](v matrix.View[T], g *comm.Group) bool {
 	return !v.Transposed() || source(v).HasCols(g)
@@ -112,7 +115,7 @@ func (t GroupTarget[T]) Vector(k int) *matrix.Vector[T] {
 }
 
 // Keep makes the blocks the contents of the destination, and Lost makes the destination an error.
-func (t GroupTarget[T]) Keep()          { t.t.Keep() }
+func (t GroupTarget[T]) Keep() error    { return t.t.Keep() }
 func (t GroupTarget[T]) Lost(err error) { t.t.Lost(err) }
 
 // AsVector returns the view of a vector as an operand of operations on vectors.

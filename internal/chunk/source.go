@@ -112,6 +112,9 @@ func NewSource(r io.Reader) (*Source, func() int64, error) {
 	return s, taken, err
 }
 
+// Lines returns the lines of r, which is not compressed; the first has the given number.
+func Lines(r io.Reader, first int64) *Source { return &Source{r: r, line: first} }
+
 // fill reads until buf holds n bytes, or with 0 a whole line, or the stream ends.
 func (s *Source) fill(n int) {
 	for empty := 0; s.err == nil; {

@@ -42,6 +42,8 @@ type Placed interface {
 	Counts(ctx context.Context, g *comm.Group, vector bool) ([]int64, error)
 	// Lengths returns the entries of rows of the whole matrix, or of columns, in ascending order.
 	Lengths(ctx context.Context, g *comm.Group, transposed bool, rows []int32) ([]int64, error)
+	// Everywhere reports whether every rank has the whole matrix already.
+	Everywhere(g *comm.Group) bool
 	// HasCols reports whether a matrix on one device would have its transpose by now; HadCols says
 	// that it would.
 	HasCols(g *comm.Group) bool
@@ -60,6 +62,9 @@ type Query struct {
 	Transposed, Quiet bool
 	// Cuts is how the rows are to be cut; nil for those that they have.
 	Cuts []int
+	// Need gives, with Whole, the rows that the k-th rank of this process uses, ascending and without
+	// repeats: it may get others without their entries.
+	Need func(k int) []int32
 	// Rows gives the rows that a rank needs, ascending.
 	Rows func(rank int) []int32
 }
@@ -69,7 +74,7 @@ type GroupTarget[T comparable] interface {
 	// Part returns the block of the k-th rank of this process.
 	Part(k int) Matrix[T]
 	// Keep makes the blocks the contents of the destination.
-	Keep()
+	Keep() error
 	// Lost records an error after which the contents are undefined.
 	Lost(err error)
 }

@@ -1039,6 +1039,7 @@ var types = []listedType{
 	{"matrix.Labelled", reflect.TypeFor[matrix.Labelled[float64]]()},
 	{"matrix.Labelled", reflect.TypeFor[matrix.Labelled[bool]]()},
 	{"matrix.Labels", reflect.TypeFor[matrix.Labels]()},
+	{"matrix.Layout", reflect.TypeFor[matrix.Layout]()},
 	{"matrix.Mapped", reflect.TypeFor[matrix.Mapped[float64]]()},
 	{"matrix.Mapped", reflect.TypeFor[matrix.Mapped[bool]]()},
 	{"matrix.MaskView", reflect.TypeFor[matrix.MaskView]()},
