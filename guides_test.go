@@ -201,8 +201,8 @@ func checkCheapest() error {
 
 // The samples of docs/workflows.md.
 
-// Closer returns which vertices are strictly nearer to s than to t. Vertices that neither reaches have no
-// entry. O(edges) for each of two searches.
+// Closer returns which vertices are strictly nearer to s than to t. Vertices that neither reaches
+// have no entry. O(edges) for each of two searches.
 func closer(g *matrix.Matrix[float64], s, t int, opts ...ops.Option) (*matrix.Vector[bool], error) {
 	n, _ := g.Dims()
 	fromS, err := apps.SSSP(g, []int{s})

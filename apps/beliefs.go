@@ -245,9 +245,10 @@ func (b *beliefs) masses(at *matrix.Matrix[bool], x column) (peak, mass column, 
 	return peak, mass, s.Err()
 }
 
-// closest returns the matrix of the least distances over the edges of a pair, negated: row v has the
-// sources of edges into v. On the host all results share their structure, which would take as much
-// memory as the values and more time (0.4 million edges, 20 of the pattern, computed every round:
+// closest returns the matrix of the least distances over the edges of a pair, negated: row v has
+// the sources of edges into v. On the host all results share their structure, which would take as
+// much memory as the values and more time (0.4 million edges, 20 of the pattern, computed every
+// round:
 // 1.8 s by Scatter, 0.9 by ScatterVector).
 func (b *beliefs) closest(near column) (*matrix.Matrix[float32], error) {
 	if b.place != nil {

@@ -191,8 +191,8 @@ func greedyMatching(g *adjacency, n int) []int32 {
 	return column
 }
 
-// treeWork is how often the searches from one row may read all entries before the phases of Hopcroft
-// and Karp take over, whose number has a bound.
+// treeWork is how often the searches from one row may read all entries before the phases of
+// Hopcroft and Karp take over, whose number has a bound.
 const treeWork = 4
 
 // hopcroftKarp enlarges a matching.

@@ -442,8 +442,8 @@ func (l *levelGraph) merge(part []int32, parts int, run Run) (*levelGraph, error
 	return next, err
 }
 
-// row adds the rows of some vertices to the sums of parts, which are 1 above the weights, and returns
-// the number of parts with one, which near lists.
+// row adds the rows of some vertices to the sums of parts, which are 1 above the weights, and
+// returns the number of parts with one, which near lists.
 func (l *levelGraph) row(members, part []int32, sum []int64, near []int32) (k int) {
 	for _, v := range members {
 		lo, hi := l.ptr[v], l.ptr[v+1]

@@ -76,8 +76,8 @@ func (w *bandWalk) near(u int32) []int32 {
 	return w.list
 }
 
-// component appends the component of u. The root moves to a vertex of least degree in the last level
-// as long as the search from there is deeper.
+// component appends the component of u. The root moves to a vertex of least degree in the last
+// level as long as the search from there is deeper.
 func (w *bandWalk) component(u int32) {
 	start := len(w.order)
 	depth := w.search(u)

@@ -46,7 +46,7 @@
 // for a graph on the host, and Pipeline runs the operations. Some have a fused form for devices, in
 // files *_gpu.go with the kernels in kernels/*.cu; Run.Method chooses.
 //
-// Bad input gives typed errors that name the argument and the remedy. [List] lists the workflows for
-// tools. docs/standard.md compares the standard set with other libraries, docs/workflows.md explains
-// how to write a workflow.
+// Bad input gives typed errors that name the argument and the remedy. [List] lists the workflows
+// for tools. docs/standard.md compares the standard set with other libraries, docs/workflows.md
+// explains how to write a workflow.
 package apps

@@ -6,8 +6,8 @@ import (
 )
 
 // A flowNet is the residual network of a maximum flow with a source and a sink outside it. Vertex v
-// has the arcs ptr[v] to ptr[v+1]. A positive excess of a vertex is what the source can still send to
-// it, a negative one is what it can still send to the sink.
+// has the arcs ptr[v] to ptr[v+1]. A positive excess of a vertex is what the source can still send
+// to it, a negative one is what it can still send to the sink.
 type flowNet struct {
 	ptr   []int32
 	arcs  []flowArc
@@ -44,9 +44,9 @@ const (
 )
 
 // A treeSearch computes maximum flows by two search trees (Boykov, Kolmogorov: An experimental
-// comparison of min-cut/max-flow algorithms for energy minimization in vision, PAMI 2004). Trees grow
-// from the vertices with excess and with deficit; where they meet, a path is augmented, and the
-// vertices cut off from their root look for another parent. Several searches may run at once in
+// comparison of min-cut/max-flow algorithms for energy minimization in vision, PAMI 2004). Trees
+// grow from the vertices with excess and with deficit; where they meet, a path is augmented, and
+// the vertices cut off from their root look for another parent. Several searches may run at once in
 // parts of one network that no arc with a residual capacity connects.
 type treeSearch struct {
 	net           *flowNet

@@ -6,8 +6,8 @@ import (
 	"github.com/hiveblas/hiveblas/internal/chord"
 )
 
-// Spatial medians on the earth, a sphere of radius earthKm. A location is its coordinates in degrees
-// and its unit vector, towards 0°N 0°E, 0°N 90°E and the north pole.
+// Spatial medians on the earth, a sphere of radius earthKm. A location is its coordinates in
+// degrees and its unit vector, towards 0°N 0°E, 0°N 90°E and the north pole.
 const earthKm = 6371.0
 
 // real is the arithmetic of medians.
@@ -58,8 +58,8 @@ func inverseAngle[F real](u F) F {
 // root is the square root, one instruction in either type.
 func root[F real](x F) F { return F(math.Sqrt(float64(x))) }
 
-// apart returns the square of the sine of half the angle between two points, which is the quarter of
-// their squared distance through the earth.
+// apart returns the square of the sine of half the angle between two points, which is the quarter
+// of their squared distance through the earth.
 func apart[F real](p, q *geoPoint[F]) F {
 	x, y, z := p.x-q.x, p.y-q.y, p.z-q.z
 	s := (x*x + y*y + z*z) / 4
@@ -115,8 +115,8 @@ func centre[F real](pts []geoPoint[F], set geoSettings) (at geoPoint[F], lat, lo
 	return y, float64(y.lat), float64(y.lon), ok
 }
 
-// midpoint returns the midpoint of the shorter great circle between two points. Antipodes have many;
-// theirs is that of the meridian over the north pole, and of the poles 0°N 0°E.
+// midpoint returns the midpoint of the shorter great circle between two points. Antipodes have
+// many; theirs is that of the meridian over the north pole, and of the poles 0°N 0°E.
 func midpoint[F real](p, q *geoPoint[F]) (lat, lon float64) {
 	u, v := geoPointOf[float64](float64(p.lat), float64(p.lon)), geoPointOf[float64](float64(q.lat), float64(q.lon))
 	x, y, z := u.x+v.x, u.y+v.y, u.z+v.z
@@ -130,9 +130,9 @@ func midpoint[F real](p, q *geoPoint[F]) (lat, lon float64) {
 }
 
 // medianDegrees is the median of the report: Weiszfeld's iteration on latitude and longitude as
-// plane coordinates, weighted by the inverse of the distance on the sphere in kilometres, from their
-// means, with the correction of Vardi and Zhang (The multivariate L1-median and associated data
-// depth, PNAS 97, 2000) at a point. It ends with the first step shorter than the tolerance in
+// plane coordinates, weighted by the inverse of the distance on the sphere in kilometres, from
+// their means, with the correction of Vardi and Zhang (The multivariate L1-median and associated
+// data depth, PNAS 97, 2000) at a point. It ends with the first step shorter than the tolerance in
 // degrees. The order of the sums is fixed on a machine.
 func medianDegrees[F real](pts []geoPoint[F], tolerance F, most int) (y geoPoint[F], converged bool) {
 	var lat, lon F

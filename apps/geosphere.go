@@ -7,8 +7,9 @@ import (
 )
 
 // medianSphere is a point of the sphere with the least sum of distances to the points: Weiszfeld's
-// iteration on unit vectors (Fletcher, Venkatasubramanian, Joshi: The geometric median on Riemannian
-// manifolds, NeuroImage 45, 2009), which steps from y along the great circle in the direction
+// iteration on unit vectors (Fletcher, Venkatasubramanian, Joshi: The geometric median on
+// Riemannian manifolds, NeuroImage 45, 2009), which steps from y along the great circle in the
+// direction
 //
 //	Σ log(y, p)/θ(p) / Σ 1/θ(p)
 //
@@ -16,11 +17,11 @@ import (
 // points. No such step makes the sum larger, but many are needed near a point that is no median. A
 // step of Newton in the tangent plane therefore takes its place where the Hessian is positive
 // definite, and is taken back if it makes the sum larger. The iteration ends with a step of Newton
-// below the tolerance in metres, or one of Weiszfeld whose successors, by the ratio of the last two,
-// sum to less than it too. If the nearest point is a median, that point is the result.
+// below the tolerance in metres, or one of Weiszfeld whose successors, by the ratio of the last
+// two, sum to less than it too. If the nearest point is a median, that point is the result.
 //
-// Points within 45° of their median have no other. Others may have several local ones: then descents
-// begin at the points with the least sums too, and the best end is the result.
+// Points within 45° of their median have no other. Others may have several local ones: then
+// descents begin at the points with the least sums too, and the best end is the result.
 func medianSphere[F real](pts []geoPoint[F], tolerance float64, most int) (geoPoint[F], bool) {
 	if _, single := any(F(0)).(float32); single {
 		tolerance = max(tolerance, singleMetres)

@@ -43,17 +43,17 @@ func (e *UnboundedFlowError) Error() string {
 // entry (i, j) is the capacity of the edge from i to j: 0 or more, or +Inf. An undirected edge is a
 // pair of opposite entries. Self-loops carry nothing. Capacities become float64.
 //
-// On the host two search trees find augmenting paths (Boykov, Kolmogorov: An experimental comparison
-// of min-cut/max-flow algorithms for energy minimization in vision, PAMI 2004), on one thread. On a
-// device, fused kernels run push–relabel in rounds, in which all vertices push at the same time
-// (Goldberg, Tarjan: A new approach to the maximum-flow problem, J. ACM 1988; Hong, He: An
-// asynchronous multithreaded algorithm for the maximum network flow problem with nonblocking global
-// relabeling heuristic, TPDS 2011). Amounts are multiples of a power of two there, at most 2⁻⁵⁴ of
-// what the source can send and the sink can take; see docs/lasso.md. Flows may differ between runs,
-// the value and the sides do not.
+// On the host two search trees find augmenting paths (Boykov, Kolmogorov: An experimental
+// comparison of min-cut/max-flow algorithms for energy minimization in vision, PAMI 2004), on one
+// thread. On a device, fused kernels run push–relabel in rounds, in which all vertices push at the
+// same time (Goldberg, Tarjan: A new approach to the maximum-flow problem, J. ACM 1988; Hong, He:
+// An asynchronous multithreaded algorithm for the maximum network flow problem with nonblocking
+// global relabeling heuristic, TPDS 2011). Amounts are multiples of a power of two there, at most
+// 2⁻⁵⁴ of what the source can send and the sink can take; see docs/lasso.md. Flows may differ
+// between runs, the value and the sides do not.
 //
-// Method Pipeline runs rounds by operations: with R the residual capacities, a round finds the lowest
-// neighbour of each vertex with excess,
+// Method Pipeline runs rounds by operations: with R the residual capacities, a round finds the
+// lowest neighbour of each vertex with excess,
 //
 //	lowest⟨excess⟩ = R min.second (height, vertex)
 //
@@ -62,8 +62,8 @@ func (e *UnboundedFlowError) Error() string {
 // as in planar graphs, take many. The fused kernels read the excesses in each round, O(n), and the
 // arcs of the vertices with excess.
 //
-// A vertex outside the graph is a *matrix.IndexError, a source that is the sink a *ParameterError, a
-// negative or NaN capacity a *WeightError, and a flow without limit an *UnboundedFlowError.
+// A vertex outside the graph is a *matrix.IndexError, a source that is the sink a *ParameterError,
+// a negative or NaN capacity a *WeightError, and a flow without limit an *UnboundedFlowError.
 func MaxFlow[T semiring.Number](g matrix.Source[T], source, sink int, opts ...MaxFlowOptions) (*MaxFlowResult, error) {
 	o, err := only("MaxFlow", opts)
 	if err != nil {
@@ -123,7 +123,8 @@ func flowByTrees[T semiring.Number](g matrix.Source[T], n, source, sink int, o M
 	if err != nil {
 		return nil, err
 	}
-	// The edges at the source and the sink become excess: what goes source, v, sink is sent at once.
+	// The edges at the source and the sink become excess: what goes source, v, sink is sent at
+	// once.
 	direct := 0.0
 	for a := p.ptr[s]; a < p.ptr[s+1]; a++ {
 		v, back := p.head[a], p.sister[a]

@@ -41,8 +41,8 @@ func TestMaxFlowFusedOnDevice(t *testing.T) {
 	}
 }
 
-// Larger graphs, with rows for warps, real capacities and terminals without limit; sides are those of
-// the host.
+// Larger graphs, with rows for warps, real capacities and terminals without limit; sides are those
+// of the host.
 func TestMaxFlowFusedOnDeviceOnLargerGraphs(t *testing.T) {
 	d := realOrEmulated(t)
 	before := flowOnDevice

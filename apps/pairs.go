@@ -21,8 +21,9 @@ type pairGraph struct {
 	value  []float64 // of the entry in this direction, 0 if there is none
 }
 
-// pairsOf returns the pairs of a square matrix without those on the diagonal and of zeros. use, which
-// may be nil, maps the value at (row, column) to the one to keep; it reports false for an error.
+// pairsOf returns the pairs of a square matrix without those on the diagonal and of zeros. use,
+// which may be nil, maps the value at (row, column) to the one to keep; it reports false for an
+// error.
 func pairsOf[T semiring.Element](app, want string, g matrix.Source[T], run Run, use func(x float64) bool) (*pairGraph, error) {
 	v := g.View()
 	if err := v.Fetch(); err != nil {

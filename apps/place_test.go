@@ -245,8 +245,8 @@ func TestBFSOnDevice(t *testing.T) {
 	})
 }
 
-// Graphs for the parts of a pull: lists that one block does not finish alone, vertices whose first four
-// in-neighbours are late, and rows that a block tests together.
+// Graphs for the parts of a pull: lists that one block does not finish alone, vertices whose first
+// four in-neighbours are late, and rows that a block tests together.
 func TestPullsOnDevice(t *testing.T) {
 	d := realOrEmulated(t)
 	thin := random(7000, 9000, 8, true)

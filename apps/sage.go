@@ -46,8 +46,8 @@ type SAGELayer struct {
 	PoolBias  []float32               // p, with AggregatePool
 }
 
-// A SAGEModel is a trained or given network. The output of a layer has h columns for the vertex and h
-// for its neighbours, or only h with AggregateGCN, and is the input of the next layer.
+// A SAGEModel is a trained or given network. The output of a layer has h columns for the vertex and
+// h for its neighbours, or only h with AggregateGCN, and is the input of the next layer.
 type SAGEModel struct {
 	Aggregator SAGEAggregator
 	Layers     []SAGELayer
@@ -71,7 +71,8 @@ type SAGEOptions struct {
 	PerSource bool
 	Batch     int // of vertices whose trees the host computes together; 0 means 4096
 	// FeatureMemory is the bytes of a device's memory that features may take, 0 for what is free.
-	// Larger ones stay in host memory and are copied in pieces, through pinned memory, in each call.
+	// Larger ones stay in host memory and are copied in pieces, through pinned memory, in each
+	// call.
 	FeatureMemory int64
 	// Precision is that of features, weights and hidden rows on a device; the host has SAGEFloat32
 	// alone. Sums and embeddings are in float32.
@@ -112,27 +113,27 @@ type SAGEResult struct {
 	Embeddings *matrix.Matrix[float32] // a row for each vertex, in the given order
 	Logits     *matrix.Matrix[float32] // a column for each class; nil without a classifier
 	ZeroRows   int                     // embeddings without a positive component
-	// Pieces is the number of pieces in which features were copied to a device; 0 if they fitted there,
-	// and on the host.
+	// Pieces is the number of pieces in which features were copied to a device; 0 if they fitted
+	// there, and on the host.
 	Pieces int
 }
 
 // GraphSAGE computes embeddings of vertices from their features and those of vertices near them
-// (Hamilton, Ying, Leskovec: Inductive representation learning on large graphs, NIPS 2017, algorithm
-// 2; chapter 4 of Gunrock's HIVE report, 2018). A layer with the mean is
+// (Hamilton, Ying, Leskovec: Inductive representation learning on large graphs, NIPS 2017,
+// algorithm 2; chapter 4 of Gunrock's HIVE report, 2018). A layer with the mean is
 //
 //	h ← norm(relu([h·Wf, mean over chosen neighbours of h·Wa]))
 //
-// where norm divides a row by its L2 norm, and leaves a row of zeros. A vertex without neighbours is
-// its own neighbour. features has a row for each vertex, and may be sparse.
+// where norm divides a row by its L2 norm, and leaves a row of zeros. A vertex without neighbours
+// is its own neighbour. features has a row for each vertex, and may be sparse.
 //
 // The choice of neighbours depends on the seed, the layer and the vertex: all that need a vertex in
 // a layer see the same choice, as in the paper's algorithm. If all vertices are wanted, or so many
 // that their trees would be larger than the graph, layers are computed for all vertices: a product
 // with the weights of both parts, then means of chosen neighbours, relu and norm, row by row.
 // Otherwise the trees of a batch of vertices are. Both give the same embeddings, to rounding. With
-// PerSource the choice depends on the vertex whose embedding is wanted too, and trees of all of these
-// are computed.
+// PerSource the choice depends on the vertex whose embedding is wanted too, and trees of all of
+// these are computed.
 //
 // Wrong shapes are a *matrix.DimensionError with both shapes. O(vertices × d × h + chosen × h) a
 // layer. Dense products run by OpenBLAS if it is on the system, and else by gonum.
@@ -297,7 +298,8 @@ func newSageGraph[T semiring.Element](app string, g matrix.Source[T], run Run, s
 	return s, nil
 }
 
-// checkSAGEFeatures checks that features have a row for each of n vertices, and returns their number.
+// checkSAGEFeatures checks that features have a row for each of n vertices, and returns their
+// number.
 func checkSAGEFeatures(app string, features matrix.Source[float32], n int) (d int, err error) {
 	if err := usable(features); err != nil {
 		return 0, err

@@ -21,8 +21,8 @@ const (
 	sagePieces = 256 // of a row, at most
 )
 
-// sageChunk is the bytes of the rows that products write before norm reads them. Chunks that stay in
-// the cache are slower: 32, 128, 512 MB take 3.98, 3.66, 3.52 ms (H200, "graphsage all fp32").
+// sageChunk is the bytes of the rows that products write before norm reads them. Chunks that stay
+// in the cache are slower: 32, 128, 512 MB take 3.98, 3.66, 3.52 ms (H200, "graphsage all fp32").
 const sageChunk = 512 << 20
 
 // sageKey is the key of a program.
@@ -409,7 +409,8 @@ func (d *sageDevice) layer(net *sageNet[float32], k int, x sagePanel, in sageInp
 	return out
 }
 
-// atOnce reports whether a kernel computes layer k after its products, with so many items in 16 bytes.
+// atOnce reports whether a kernel computes layer k after its products, with so many items in 16
+// bytes.
 func (n *sageNet[F]) atOnce(k, per int) bool {
 	l := &n.layers[k]
 	own := l.self.value.Cols

@@ -7,10 +7,10 @@ import (
 	"github.com/hiveblas/hiveblas/internal/device"
 )
 
-// sageTrees are steps of training along the trees of a batch. A tree is a list of vertices: its root,
-// the choices of the root, then those of all vertices so far, and so on, as in ownTrees. A row has one
-// parent, so that the transposed mean is a copy. Means come before products: a target has one row of
-// the mean, in place of one for each choice.
+// sageTrees are steps of training along the trees of a batch. A tree is a list of vertices: its
+// root, the choices of the root, then those of all vertices so far, and so on, as in ownTrees. A
+// row has one parent, so that the transposed mean is a copy. Means come before products: a target
+// has one row of the mean, in place of one for each choice.
 type sageTrees struct {
 	node   device.Buffer // the vertices, −1 for none
 	layers []sageTreeLayer
@@ -34,8 +34,8 @@ func (f *sageFit) mostTargets() int {
 	return min(f.n, f.batch*(1+min(pairs, f.n)*(1+min(f.t.o.Negatives, f.n))))
 }
 
-// alongTrees reports whether steps go along trees: the features are full, and the trees smaller than the
-// graph.
+// alongTrees reports whether steps go along trees: the features are full, and the trees smaller
+// than the graph.
 func (f *sageFit) alongTrees(dense bool) bool {
 	if f.t.o.Samples == nil || !dense {
 		return false
@@ -201,7 +201,8 @@ func (f *sageFit) targets(roots int) []int {
 	return rows
 }
 
-// grow queues the choices and the layers of the trees of roots, and returns the embeddings of these.
+// grow queues the choices and the layers of the trees of roots, and returns the embeddings of
+// these.
 func (f *sageFit) grow(roots device.Buffer, count int) device.Buffer {
 	s, t, gcn := f.s, f.trees, f.t.o.Aggregator == AggregateGCN
 	rows := f.targets(count)

@@ -181,7 +181,8 @@ func (n *sageNet[F]) joined(l *sageLayer[F]) panel[F] {
 type sageInput[F real] struct {
 	full   panel[F]
 	sparse *sparse.Store[F] // CSR, in place of full
-	// The transposed sparse rows, and for each of their entries its place in sparse; nil until known.
+	// The transposed sparse rows, and for each of their entries its place in sparse; nil until
+	// known.
 	columns *sparse.Store[int32]
 }
 
@@ -338,8 +339,8 @@ func (t *sageTape[F]) pool(l *sageLayer[F], run Run) (panel[F], error) {
 	return c, nil
 }
 
-// backward adds the gradients of a layer's parameters, given that of its output, which it overwrites,
-// and returns that of its input unless the layer is the first.
+// backward adds the gradients of a layer's parameters, given that of its output, which it
+// overwrites, and returns that of its input unless the layer is the first.
 func (n *sageNet[F]) backward(k int, t *sageTape[F], g panel[F], run Run) (panel[F], error) {
 	l, b := &n.layers[k], t.block
 	if err := eachRow(run, b.targets, func(v int) { unnormalise(row(g, v), row(t.out, v), t.length[v]) }); err != nil {
@@ -421,7 +422,8 @@ type sageDropout struct {
 }
 
 // dropOn drops items of rows of vertices with cols columns; ptr and idx are the entries of sparse
-// rows, nil for full ones. Nil vertices are all of them. It returns the factors, nil without dropout.
+// rows, nil for full ones. Nil vertices are all of them. It returns the factors, nil without
+// dropout.
 func dropOn[F real](d sageDropout, x []F, vertices []int32, rows, cols int, ptr []int64, idx []int32, run Run) ([]F, error) {
 	if d.share <= 0 {
 		return nil, nil

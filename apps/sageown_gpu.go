@@ -12,8 +12,8 @@ func (o *SAGEOptions) fusesOwn(net *sageNet[float32], dense bool) bool {
 }
 
 // ownTrees computes embeddings by trees whose choices are their own, batch by batch. A tree is a
-// list of vertices: its root, the choices of the root, then those of all vertices so far, and so on.
-// The targets of a layer are the first of its sources.
+// list of vertices: its root, the choices of the root, then those of all vertices so far, and so
+// on. The targets of a layer are the first of its sources.
 func (d *sageDevice) ownTrees(net *sageNet[float32], x sagePanel, in sageInputs, o SAGEOptions, width int) device.View {
 	s, count := d.s, d.n
 	if o.Vertices != nil {

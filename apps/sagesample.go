@@ -208,8 +208,8 @@ type sagePart struct {
 	weight []float64
 }
 
-// wholeBlock returns the block of all vertices with all neighbours, for SampleUniform. It shares the
-// lists of the graph if these are what it needs.
+// wholeBlock returns the block of all vertices with all neighbours, for SampleUniform. It shares
+// the lists of the graph if these are what it needs.
 func wholeBlock[F real](g *sageGraph) *sageBlock[F] {
 	b := &sageBlock[F]{targets: g.n, sources: g.n, ptr: g.ptr, idx: g.idx}
 	lonely := 0

@@ -45,8 +45,8 @@ type SAGETrainOptions struct {
 	Patience   int     // epochs without a better validation after which training ends; 0 means 100
 	Seed       uint64
 	// Pairs is the number of pairs of vertices for each vertex and epoch of unsupervised training,
-	// the second near the first by a random walk, each with Negatives other vertices. 0 means 5, and
-	// Negatives 5.
+	// the second near the first by a random walk, each with Negatives other vertices. 0 means 5,
+	// and Negatives 5.
 	Pairs, Negatives int
 	// Checkpoint is a file that is written after every Every epochs, 0 means 10, and at the end. If
 	// it is there, training resumes from it, with the same result to the bit.
@@ -67,16 +67,16 @@ type SAGETraining struct {
 
 // TrainGraphSAGE trains a network of GraphSAGE by back-propagation. With classes, one for each
 // vertex from 0 and −1 where unknown, it is supervised: a classifier over the embeddings, cross
-// entropy over split.Train. Without classes, nil, it is the paper's unsupervised loss: embeddings of
-// vertices that a random walk connects are to be alike, those of vertices drawn in proportion to
+// entropy over split.Train. Without classes, nil, it is the paper's unsupervised loss: embeddings
+// of vertices that a random walk connects are to be alike, those of vertices drawn in proportion to
 // degree^¾ not. split.Train nil means all vertices with a class.
 //
 // Each step takes a batch, chooses neighbours anew, and moves the weights by Adam; the gradient of
 // an aggregation is a product with the transposed matrix of the chosen neighbours. After each epoch
 // the validation vertices are classified with all neighbours; the best weights are kept, and
-// opts.Patience ends training. All random numbers are functions of opts.Seed and the step, so that a
-// run and its resumption from a checkpoint give the same weights, to the bit with the same BLAS and
-// number of threads.
+// opts.Patience ends training. All random numbers are functions of opts.Seed and the step, so that
+// a run and its resumption from a checkpoint give the same weights, to the bit with the same BLAS
+// and number of threads.
 func TrainGraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[float32], classes []int32, split SAGESplit, opts ...SAGETrainOptions) (*SAGETraining, error) {
 	const app = "TrainGraphSAGE"
 	o, err := only(app, opts)
@@ -503,7 +503,8 @@ func (t *sageTrainer) step(batch []int, epoch uint64) (loss float64, right int, 
 // dropoutSeed tells the random numbers of dropout from those of samples.
 const dropoutSeed = 0xD7
 
-// tape computes the layers for targets, which may repeat only for supervised training, with dropout.
+// tape computes the layers for targets, which may repeat only for supervised training, with
+// dropout.
 func (n *sageNet[F]) tape(g *sageGraph, x sageInput[F], targets []int32, step uint64, o SAGETrainOptions) ([]*sageTape[F], [][]F, error) {
 	blocks, sources, err := treesOf[F](g, targets, step, len(n.layers), o.Samples)
 	if err != nil {

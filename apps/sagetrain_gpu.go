@@ -99,8 +99,8 @@ func (f *sageFit) kernelOf(name string) device.Kernel { return f.s.Kernel(f.code
 // parameter returns n of a list of parameters from a place on.
 func (f *sageFit) parameter(list device.Buffer, at int64) device.Buffer { return list.At(4 * at) }
 
-// trainFused is TrainGraphSAGE on a device. graph is the host's, from which it draws pairs; nil with
-// classes.
+// trainFused is TrainGraphSAGE on a device. graph is the host's, from which it draws pairs; nil
+// with classes.
 func trainFused[T comparable](at device.Runner, a matrix.View[T], features matrix.View[float32], graph *sageGraph, classes []int32, split SAGESplit, n, d, count int, o SAGETrainOptions) (*SAGETraining, error) {
 	g, err := access.Operand(a, at)
 	if err != nil {
@@ -243,8 +243,8 @@ func (f *sageFit) validated() []int {
 	return f.t.split.Validate
 }
 
-// once reports whether an epoch is a step of all training vertices and of all vertices' layers, whose
-// kernels depend on the state alone.
+// once reports whether an epoch is a step of all training vertices and of all vertices' layers,
+// whose kernels depend on the state alone.
 func (f *sageFit) once() bool {
 	return f.trees == nil && f.t.classes != nil && f.batch == len(f.t.split.Train)
 }
@@ -612,8 +612,8 @@ func lanesOf(step int) int {
 	return lanes
 }
 
-// backward queues the gradients of all parameters. With classified the slope of the logits is given,
-// and else the gradient of the embeddings, in scratch.
+// backward queues the gradients of all parameters. With classified the slope of the logits is
+// given, and else the gradient of the embeddings, in scratch.
 func (f *sageFit) backward(classified bool) {
 	s, gcn := f.s, f.t.o.Aggregator == AggregateGCN
 	g := f.scratch[0]

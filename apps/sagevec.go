@@ -9,8 +9,8 @@ import (
 	"github.com/hiveblas/hiveblas/internal/rowsum"
 )
 
-// Rows of float32 take vector instructions and loops without branches: the signs of hidden values are
-// as good as random, and a branch on each costs more than the arithmetic.
+// Rows of float32 take vector instructions and loops without branches: the signs of hidden values
+// are as good as random, and a branch on each costs more than the arithmetic.
 
 // as returns a list as one of another type of the same size.
 func as[G, F real](x []F) []G { return unsafe.Slice((*G)(unsafe.Pointer(unsafe.SliceData(x))), len(x)) }

@@ -11,8 +11,8 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// Counters beyond a block's, and numbers that share codes: cliques of 25 above and below both bounds,
-// beside triangles, whose owners are searched, and a clique of 40.
+// Counters beyond a block's, and numbers that share codes: cliques of 25 above and below both
+// bounds, beside triangles, whose owners are searched, and a clique of 40.
 func TestScanOfManyVerticesOnDevice(t *testing.T) {
 	d := realOrEmulated(t)
 	codes := scanCodes
@@ -59,8 +59,8 @@ func TestScanOfManyVerticesOnDevice(t *testing.T) {
 	}
 }
 
-// Hubs that own the edges to more vertices than a unit takes: a clique of 10, and 600 vertices beside
-// six of them each.
+// Hubs that own the edges to more vertices than a unit takes: a clique of 10, and 600 vertices
+// beside six of them each.
 func TestScanOfHubsOnDevice(t *testing.T) {
 	t.Parallel()
 	d := realOrEmulated(t)

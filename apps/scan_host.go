@@ -142,11 +142,11 @@ func (r *ranked) withoutLoops() {
 	r.idx = r.idx[:to]
 }
 
-// corners returns for each vertex its degree and the triangles through it. A triangle is found once,
-// at one of its three edges that join two vertices with a common neighbour of lower number. The
-// vertex of the edge with more neighbours of lower number, its owner, marks these; those of the other
-// end are looked up among them. A hit counts for the third corner in the bits above the mark. The
-// order of the vertices makes most looks hit the few marks of hubs, which stay in a cache.
+// corners returns for each vertex its degree and the triangles through it. A triangle is found
+// once, at one of its three edges that join two vertices with a common neighbour of lower number.
+// The vertex of the edge with more neighbours of lower number, its owner, marks these; those of the
+// other end are looked up among them. A hit counts for the third corner in the bits above the mark.
+// The order of the vertices makes most looks hit the few marks of hubs, which stay in a cache.
 func (r *ranked) corners(run Run) ([]int64, error) {
 	threads, bounds := r.pieces(run)
 	type worker struct {

@@ -97,8 +97,8 @@ func TestScanStatisticsOfHubs(t *testing.T) {
 	}
 }
 
-// The instructor of the karate club has 16 friends and is in 18 triangles; the sum is three times the
-// triangles and twice the edges.
+// The instructor of the karate club has 16 friends and is in 18 triangles; the sum is three times
+// the triangles and twice the edges.
 func TestScanStatisticsOfOwnGraphs(t *testing.T) {
 	res, err := ScanStatistics(own(t, testdata.Karate))
 	if err != nil {

@@ -61,20 +61,20 @@ type ScanVertex struct {
 const scanWindows = 1 << 24
 
 // ScanSeries finds the windows of a series of edges in which the neighbourhood of some vertex has
-// many more edges than in its recent past (Priebe, Conroy, Marchette, Park: Scan statistics on Enron
-// graphs, 2005, section 3). Windows of equal length begin at the earliest time stamp. With Ψ(t, v)
-// the statistic of ScanStatistics in the graph of window t, τ = Lag, and mean and deviation over the
-// τ windows before t:
+// many more edges than in its recent past (Priebe, Conroy, Marchette, Park: Scan statistics on
+// Enron graphs, 2005, section 3). Windows of equal length begin at the earliest time stamp. With
+// Ψ(t, v) the statistic of ScanStatistics in the graph of window t, τ = Lag, and mean and deviation
+// over the τ windows before t:
 //
 //	Ψ̃(t, v) = (Ψ(t, v) − mean Ψ(·, v)) / max(deviation Ψ(·, v), 1)
 //	M̃(t)    = max over v of Ψ̃(t, v)
 //	S(t)    = (M̃(t) − mean M̃) / max(deviation M̃, 1)
 //
-// The deviation divides by τ − 1. Windows with S(t) above the threshold are the anomalies. Ψ̃ exists
-// from window τ on, S from 2τ on, so the series must be longer than that to have anomalies.
+// The deviation divides by τ − 1. Windows with S(t) above the threshold are the anomalies. Ψ̃
+// exists from window τ on, S from 2τ on, so the series must be longer than that to have anomalies.
 //
-// O(edges log edges + windows + Σ ScanStatistics of the windows), and memory for the statistics of τ
-// windows. The sums of the past are exact.
+// O(edges log edges + windows + Σ ScanStatistics of the windows), and memory for the statistics of
+// τ windows. The sums of the past are exact.
 func ScanSeries(e *TimedEdges, opts ...ScanSeriesOptions) (*ScanSeriesResult, error) {
 	const app = "ScanSeries"
 	o, err := onlyPipeline(app, opts)

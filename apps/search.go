@@ -119,8 +119,8 @@ type SearchResult struct {
 	ScoreSum float64 // of the vertices of all walks, starts included, with repeats
 	Distinct int64   // vertices visited
 	Curve    []SearchPoint
-	// Paths is a full matrix with a row for each walk and Length columns: its vertices, −1 after its
-	// end. nil unless asked for.
+	// Paths is a full matrix with a row for each walk and Length columns: its vertices, −1 after
+	// its end. nil unless asked for.
 	Paths  *matrix.Matrix[int32]
 	Visits *matrix.Vector[int64] // of each visited vertex; nil unless asked for
 	Best   []Nomination[float64] // visited vertices by descending score, then by number

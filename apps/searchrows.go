@@ -177,8 +177,9 @@ func bestTwo(row []int32, weights []float64) (best, second int32) {
 	return best, second
 }
 
-// integerMasses returns weights as integers whose sum, times their number, is at most 2⁶²: multiples
-// of 2⁻ᵏ of the largest, k = 52 for up to 1024 weights. They are all 0 if the weights are.
+// integerMasses returns weights as integers whose sum, times their number, is at most 2⁶²:
+// multiples of 2⁻ᵏ of the largest, k = 52 for up to 1024 weights. They are all 0 if the weights
+// are.
 func integerMasses(weights []float64, mass []uint64) []uint64 {
 	if cap(mass) < len(weights) {
 		mass = make([]uint64, len(weights)*5/4)
@@ -204,8 +205,8 @@ func massBits(count int) int { return min(52, 62-bits.Len(uint(count))) }
 
 // aliasTable makes the alias table of a row whose neighbours have the given masses. A sweep fills
 // the slots of the light neighbours, those with less than the mean mass, with the excess of the
-// heavy ones, both in ascending order. Masses are scaled by their number, and the mean is their sum,
-// so that all is exact in integers but the thresholds, which are rounded down.
+// heavy ones, both in ascending order. Masses are scaled by their number, and the mean is their
+// sum, so that all is exact in integers but the thresholds, which are rounded down.
 func aliasTable(slots []searchSlot, row []int32, mass []uint64) {
 	var sum uint64
 	for _, m := range mass {
@@ -253,8 +254,8 @@ func threshold(part, whole uint64) uint32 {
 }
 
 // The random numbers of a step: the counter of Philox has the walk in its lower half, half of the
-// step above it, and in its highest word what the number is for. Even steps take the first half of a
-// block, odd ones the second.
+// step above it, and in its highest word what the number is for. Even steps take the first half of
+// a block, odd ones the second.
 const (
 	drawTries   = 8       // draws of NonBacktracking, numbered from 0, before the row is searched
 	drawRestart = 1 << 16 // whether a step restarts

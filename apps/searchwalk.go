@@ -484,8 +484,8 @@ func (s *searcher) deliver(pieces []searchPiece) error {
 	return nil
 }
 
-// sumWalks is the number of consecutive walks whose scores are added up before they enter the sum, so
-// that devices may add them up in parallel.
+// sumWalks is the number of consecutive walks whose scores are added up before they enter the sum,
+// so that devices may add them up in parallel.
 const sumWalks = 1024
 
 // addScores adds the scores of consecutive walks. Calls are in the order of the walks.

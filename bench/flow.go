@@ -117,9 +117,9 @@ func flowCases() (cases []cpuCase) {
 	return cases
 }
 
-// gpuFlow is the maximum flow of a network on the device, from call to return, with the network kept
-// there. The peers are the search trees of the host, on one thread, and if asked the pipeline on the
-// device, which takes thousands of rounds on grids.
+// gpuFlow is the maximum flow of a network on the device, from call to return, with the network
+// kept there. The peers are the search trees of the host, on one thread, and if asked the pipeline
+// on the device, which takes thousands of rounds on grids.
 func gpuFlow(pipeline bool) func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
 	return func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
 		capacities, ok := in.kept["capacities"].([]float64)

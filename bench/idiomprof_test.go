@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// BenchmarkIdiom runs our side of the idiom named by HIVEBLAS_CASE, for profiles; HIVEBLAS_DATA is as --data of hiveblas bench.
+// BenchmarkIdiom runs our side of the idiom named by HIVEBLAS_CASE, for profiles; HIVEBLAS_DATA is
+// as --data of hiveblas bench.
 func BenchmarkIdiom(b *testing.B) {
 	want := os.Getenv("HIVEBLAS_CASE")
 	if want == "" {

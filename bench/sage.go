@@ -252,8 +252,8 @@ const walkRepeats = 5
 // gpuWalks is the time of a walk from each vertex, and with tables that of the tables of their
 // rule. Transfers are left out: the time is that of many walks less that of one, divided by their
 // number, or the difference between calls with and without tables. Each of the two is the least of
-// walkRepeats calls: scores and results of 33 MB and more are copied through pageable memory in each,
-// for times that vary by milliseconds.
+// walkRepeats calls: scores and results of 33 MB and more are copied through pageable memory in
+// each, for times that vary by milliseconds.
 //
 // With paths, walks begin at the vertices with edges and are kept on the device.
 func gpuWalks(rule apps.SearchRule, length int, tables, paths bool) func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {

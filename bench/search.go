@@ -36,8 +36,8 @@ func oursWalks(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 	return d, float64(steps), err
 }
 
-// plainWalks is a loop over the walks, one after another, on each core. It marks the vertices that it
-// visits too, in an array for each core.
+// plainWalks is a loop over the walks, one after another, on each core. It marks the vertices that
+// it visits too, in an array for each core.
 func plainWalks(b *cpuBench, in, _ *input) (time.Duration, float64, error) {
 	starts := memo(in, "vertices with edges", func() []int { return walkStarts(in.graph) })
 	threads := parallel.Threads(b.Threads)

@@ -14,8 +14,8 @@ import (
 type Place interface{ String() string }
 
 // Group is a group of ranks as one place of matrices: matrix.On(group) puts a matrix there, in
-// blocks of rows, one for each rank. All ranks may belong to one process, which then drives them, or
-// to several processes, which then run the same program (SPMD): every process calls the same
+// blocks of rows, one for each rank. All ranks may belong to one process, which then drives them,
+// or to several processes, which then run the same program (SPMD): every process calls the same
 // operations in the same order. Results are the same, bit for bit, for every number of ranks on the
 // host.
 //
@@ -295,9 +295,9 @@ func (g *Group) CutBy(n int, work int64, rowAt func(w int64) int) []int {
 	return cuts
 }
 
-// CutAt sets the cuts of a dimension of cuts[Size()] for good, whatever its matrices are: rank r has
-// rows cuts[r] … cuts[r+1]−1. All processes call it with the same cuts, before a matrix of so many
-// rows is on the group.
+// CutAt sets the cuts of a dimension of cuts[Size()] for good, whatever its matrices are: rank r
+// has rows cuts[r] … cuts[r+1]−1. All processes call it with the same cuts, before a matrix of so
+// many rows is on the group.
 func (g *Group) CutAt(cuts []int) error {
 	p := g.Size()
 	bad := func(reason string) error {

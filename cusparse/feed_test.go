@@ -14,8 +14,8 @@ func TestFeed(t *testing.T) { testFeed(t, func() *Device { d, _ := emulated(t); 
 // TestFeedOnGPU copies pieces beside kernels on a GPU.
 func TestFeedOnGPU(t *testing.T) { testFeed(t, realDevice(t)) }
 
-// Pieces arrive whole and in order; at most feedPieces are filled before the first of them is used, and
-// all memory is given back, after an error too.
+// Pieces arrive whole and in order; at most feedPieces are filled before the first of them is used,
+// and all memory is given back, after an error too.
 func testFeed(t *testing.T, d *Device) {
 	item := func(k, i int) byte { return byte(31*k + 7*i + i>>8) }
 	for _, c := range []struct{ count, bytes int }{{0, 10}, {3, 0}, {1, 1}, {2, 256}, {3, 300}, {7, 5000}} {

@@ -99,8 +99,8 @@ func storeOf[T comparable](t *testing.T, d *Device, a interface{ View() matrix.V
 	return s
 }
 
-// TestMethodsUnderPressure gives back what products with full and sparse matrices keep, and makes it
-// again.
+// TestMethodsUnderPressure gives back what products with full and sparse matrices keep, and makes
+// it again.
 func TestMethodsUnderPressure(t *testing.T) {
 	t.Parallel()
 	d, _ := emulated(t)

@@ -13,8 +13,8 @@ import (
 // first letter gives the meaning of a line:
 //
 //   - c: a comment
-//   - p sp N M: shortest paths (.gr); p max N M: maximum flow (.max); p edge N M or p col N M: a graph
-//     to colour (.col), which is undirected; N vertices, M edges
+//   - p sp N M: shortest paths (.gr); p max N M: maximum flow (.max); p edge N M or p col N M: a
+//     graph to colour (.col), which is undirected; N vertices, M edges
 //   - a U V W: an arc from U to V with a length or a capacity
 //   - e U V, or e U V W: an edge
 //   - n V s, n V t: the source and the sink of a flow, which [Info] gives; n V VALUE is skipped

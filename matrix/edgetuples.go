@@ -9,9 +9,9 @@ type Tuples[T any] struct {
 	Value          []T
 }
 
-// ReadTuples reads a list of edges as [ReadEdgeList] does, and keeps repeated edges: for lists whose
-// values are time stamps or labels. It returns the number of vertices n, and labels as ReadEdgeList
-// does. [Duplicates] and [Symmetrise] do not apply: they are an *[OptionError].
+// ReadTuples reads a list of edges as [ReadEdgeList] does, and keeps repeated edges: for lists
+// whose values are time stamps or labels. It returns the number of vertices n, and labels as
+// ReadEdgeList does. [Duplicates] and [Symmetrise] do not apply: they are an *[OptionError].
 func ReadTuples[T Element](r io.Reader, opts ...ReadOption) (t *Tuples[T], n int, labels *Labels, err error) {
 	const op = "matrix.ReadTuples"
 	o := readOptionsOf(opts)

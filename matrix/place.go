@@ -10,8 +10,8 @@ import (
 )
 
 // Place is where a matrix is stored, other than the host: a device of package cusparse, such as a
-// GPU, or a *comm.Group of ranks, which have a block of rows each. An operation runs at the place of
-// its destination.
+// GPU, or a *comm.Group of ranks, which have a block of rows each. An operation runs at the place
+// of its destination.
 type Place interface {
 	// String names the place, such as "gpu:0 (NVIDIA H200)".
 	String() string
@@ -38,9 +38,9 @@ type Layout uint8
 const (
 	// Blocks gives each rank a block of rows, or of the positions of a vector.
 	Blocks Layout = iota
-	// Replicated keeps the whole matrix in the host memory of every process: operations that need it
-	// whole send nothing. As a destination it is computed in blocks, which every rank then receives.
-	// In place, every rank has it already: a place that is no group is not changed by it.
+	// Replicated keeps the whole matrix in the host memory of every process: operations that need
+	// it whole send nothing. As a destination it is computed in blocks, which every rank then
+	// receives. In place, every rank has it already: a place that is no group is not changed by it.
 	Replicated
 )
 

@@ -605,7 +605,8 @@ func (s *spread[T]) needed(ctx context.Context, rows func(rank int) []int32) ([]
 	return t.part, nil
 }
 
-// manyRows is the number of rows up to which the lengths of all of them are exchanged once, and kept.
+// manyRows is the number of rows up to which the lengths of all of them are exchanged once, and
+// kept.
 const manyRows = 1 << 24
 
 // lengths returns the number of entries of rows, in ascending order, of the whole matrix. It may be

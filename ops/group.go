@@ -373,7 +373,8 @@ func groupDirection[A, U, C comparable](c *call, t *target[C], a matrix.View[A],
 	return nil
 }
 
-// maskEntries returns the number of positions of a mask, without its complement. It is a collective.
+// maskEntries returns the number of positions of a mask, without its complement. It is a
+// collective.
 func maskEntries(c *call, g *comm.Group, v matrix.MaskView, cuts []int) (int64, error) {
 	list, err := access.MaskBlocks(v, rep.Query{Group: g, Context: c.onGroup(g), Cuts: cuts})
 	if err != nil {
@@ -462,8 +463,8 @@ func gatherPieces[B comparable](b matrix.View[B], limit int64) int {
 	return int(min(int64(max(n, 1)), (bytes+limit-1)/limit))
 }
 
-// groupMxMPieces computes A·B by blocks of columns of B, each of which is gathered by all ranks. The
-// sums are those of one product. A mask is applied to the joined result.
+// groupMxMPieces computes A·B by blocks of columns of B, each of which is gathered by all ranks.
+// The sums are those of one product. A mask is applied to the joined result.
 func groupMxMPieces[A, B, C comparable](c *call, t *target[C], s semiring.Semiring[A, B, C], x []matrix.View[A], b matrix.View[B], pieces int) error {
 	g := t.group
 	m, n := b.Dims()

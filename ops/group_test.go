@@ -16,8 +16,9 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// TestGroupConformance runs the kit on groups of ranks of the host: other numbers of ranks for other
-// generators, which take turns by day in the long form (all of them take 200 s of processor time).
+// TestGroupConformance runs the kit on groups of ranks of the host: other numbers of ranks for
+// other generators, which take turns by day in the long form (all of them take 200 s of processor
+// time).
 func TestGroupConformance(t *testing.T) {
 	t.Parallel()
 	for n, p := range []int{1, 2, 3, 4, 7} {

@@ -141,8 +141,9 @@ func TestGroupErrors(t *testing.T) {
 	}
 }
 
-// An operand that is read transposed is spread in the middle of a product. It has more work than the
-// one before, most of it in its first rows, so that the group cuts rows at other places from then on.
+// An operand that is read transposed is spread in the middle of a product. It has more work than
+// the one before, most of it in its first rows, so that the group cuts rows at other places from
+// then on.
 func TestGroupCutsChange(t *testing.T) {
 	t.Parallel()
 	const n = 31

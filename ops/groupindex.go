@@ -265,7 +265,8 @@ func groupScatter[T comparable](c *call, t *target[T], dup semiring.Monoid[T], v
 	})
 }
 
-// groupKronecker computes C⟨M⟩ ⊕= A ⊗ B from whole operands: rows lo … hi−1 come from a few rows of A.
+// groupKronecker computes C⟨M⟩ ⊕= A ⊗ B from whole operands: rows lo … hi−1 come from a few rows of
+// A.
 func groupKronecker[A, B, C comparable](c *call, t *target[C], op semiring.Operator[A, B, C], a matrix.View[A], b matrix.View[B]) error {
 	g := t.group
 	x, err := wholes(c, g, a)
@@ -419,9 +420,9 @@ func bytesOf[T any](s []T) comm.Buffer {
 	return comm.HostAt(unsafe.Pointer(unsafe.SliceData(s)), comm.Uint8, len(s)*sizeOf[T]())
 }
 
-// chunkSums returns the sums of the chunks of cpu.ReduceChunk entries of the whole matrix that begin
-// in the block of rank r, and the number of those of each rank. The entries of a chunk that begins
-// before the block are sent to the rank where it does.
+// chunkSums returns the sums of the chunks of cpu.ReduceChunk entries of the whole matrix that
+// begin in the block of rank r, and the number of those of each rank. The entries of a chunk that
+// begins before the block are sent to the rank where it does.
 func chunkSums[T any](ctx context.Context, r comm.Comm, k *cpu.Monoid[T], val []T, counts []int64) (part []T, chunks []int64, err error) {
 	const chunk = cpu.ReduceChunk
 	p := r.Size()

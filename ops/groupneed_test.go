@@ -107,9 +107,11 @@ func TestGroupMxMByNeed(t *testing.T) {
 					t.Fatal(err)
 				}
 				bytes := received(g)
-				// The gathering of B: column, value and row lengths of the other ranks, at each of p.
+				// The gathering of B: column, value and row lengths of the other ranks, at each of
+				// p.
 				gather := int64(p-1) * (b.NVals()*12 + 4*n)
-				// Entries of the blocks, rows that ranks lack, requests, bytes of answers, their lengths.
+				// Entries of the blocks, rows that ranks lack, requests, bytes of answers, their
+				// lengths.
 				facts := int64(p*(p-1)) * (8 + 16 + 8 + 8 + 16)
 				switch {
 				case c.needs && p > 1 && bytes >= gather/4:

@@ -56,8 +56,8 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestSampleLaw compares the frequencies of 20000 equal rows with the probabilities: with k = 2 of 4
-// entries, each pair of Sample has 1/6, and SampleWeighted follows draws one by one.
+// TestSampleLaw compares the frequencies of 20000 equal rows with the probabilities: with k = 2 of
+// 4 entries, each pair of Sample has 1/6, and SampleWeighted follows draws one by one.
 func TestSampleLaw(t *testing.T) {
 	t.Parallel()
 	const rows = 20000

@@ -156,8 +156,8 @@ func Split[T comparable](dsts [][]matrix.Target[T], a matrix.Source[T], opts ...
 	return nil
 }
 
-// Tile computes C⟨M⟩ ⊕= a grid of down×across copies of a. It is [Concat] of them, of at most 2²⁰; the
-// [Kronecker] product with a matrix of ones has no such limit.
+// Tile computes C⟨M⟩ ⊕= a grid of down×across copies of a. It is [Concat] of them, of at most 2²⁰;
+// the [Kronecker] product with a matrix of ones has no such limit.
 func Tile[T comparable](dst matrix.Target[T], a matrix.Source[T], down, across int, opts ...Option) error {
 	if down < 1 || across < 1 || down > matrix.MaxDim || across > matrix.MaxDim {
 		return &matrix.InvalidError{Op: "Tile", Reason: fmt.Sprintf("%d×%d copies asked for; give at least one in each direction", down, across)}

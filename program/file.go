@@ -26,8 +26,8 @@ import (
 //
 // in any order; # begins a comment, and a line that begins with a blank continues the one before.
 // The names that each text sees are those of [InitFunc], [SendFunc], [GatherFunc], [ApplyFunc] and
-// [SkipFunc]. Types are bool, int8 … int64, uint8 … uint64, float32 and float64 (also int, float and
-// double), and structs of them of up to 64 bytes:
+// [SkipFunc]. Types are bool, int8 … int64, uint8 … uint64, float32 and float64 (also int, float
+// and double), and structs of them of up to 64 bytes:
 //
 //	state { float32 rank; int32 degree }
 //

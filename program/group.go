@@ -99,8 +99,7 @@ func keep[V, E, M comparable](ctx context.Context, g *comm.Group, state *matrix.
 		access.SetResult(t.Matrix(k), &sparse.Store[V]{Val: own, Structure: sparse.Structure{
 			Format: sparse.Full, NRows: 1, NCols: len(own), NVals: int64(len(own))}})
 	}
-	t.Keep()
-	return nil
+	return t.Keep()
 }
 
 // stopped ends a run whose local work failed on some rank.
@@ -269,7 +268,8 @@ func (r *rank[V, E, M]) own() (t tally) {
 	return t
 }
 
-// agree adds the counts of all ranks. It returns nil, and ends the run, if local work failed on one.
+// agree adds the counts of all ranks. It returns nil, and ends the run, if local work failed on
+// one.
 func (r *rank[V, E, M]) agree(own []tally) ([]tally, error) {
 	words := []int64{int64(bit(r.err != nil))}
 	for _, t := range own {

@@ -182,7 +182,8 @@ func isProgramError(err error, part string) bool {
 	return errors.As(err, &p) && p.Part == part
 }
 
-// Numbers put the vertices in another order without a change of the states, on the host and on groups.
+// Numbers put the vertices in another order without a change of the states, on the host and on
+// groups.
 func TestNumbers(t *testing.T) {
 	t.Parallel()
 	const n = 300

@@ -18,8 +18,8 @@ import (
 const mostHops = 32
 
 // halo is the part of a graph that a rank of this process holds: its own vertices, and copies of
-// those within some in-hops. Vertices are numbered from 0 in the order of their numbers in the whole
-// graph, so that sums over in-edges keep their order.
+// those within some in-hops. Vertices are numbered from 0 in the order of their numbers in the
+// whole graph, so that sums over in-edges keep their order.
 type halo[E comparable] struct {
 	from, to int // own vertices in the whole graph
 	hops     [][]int32

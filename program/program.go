@@ -134,10 +134,11 @@ type (
 		CUDA string
 	}
 	// EdgesFunc sends messages along the out-edges of an active vertex (Medusa's ELIST). Text:
-	// statements in the names of SendFunc, and edges, which has the functions of [EdgeList] in small
-	// letters: edges.len(), edges.to(k), edges.dst(k), edges.weight(k), edges.active(k),
-	// edges.set_active(k, on), edges.send(k, m), edges.send_all(m) and edges.send_to(v, m). A device
-	// runs the text twice in a superstep, first to count the messages, with the same effect as once.
+	// statements in the names of SendFunc, and edges, which has the functions of [EdgeList] in
+	// small letters: edges.len(), edges.to(k), edges.dst(k), edges.weight(k), edges.active(k),
+	// edges.set_active(k, on), edges.send(k, m), edges.send_all(m) and edges.send_to(v, m). A
+	// device runs the text twice in a superstep, first to count the messages, with the same effect
+	// as once.
 	EdgesFunc[V, E, M comparable] struct {
 		Func    func(v Vertex, state V, edges *EdgeList[V, E, M])
 		CUDA    string
@@ -146,9 +147,10 @@ type (
 		change  string // its text, an expression in message
 	}
 	// MessagesFunc combines the messages to a vertex, in ascending order of their sources (Medusa's
-	// MLIST). The function may reorder the slice, which is valid during the call. Text: statements in
-	// the names of SendFunc, and messages; they assign to sum. messages.len() is the number of
-	// messages, messages[k] one of them, which may be assigned to, and messages.sort() sorts them by <.
+	// MLIST). The function may reorder the slice, which is valid during the call. Text: statements
+	// in the names of SendFunc, and messages; they assign to sum. messages.len() is the number of
+	// messages, messages[k] one of them, which may be assigned to, and messages.sort() sorts them
+	// by <.
 	MessagesFunc[V, M any] struct {
 		Func func(v Vertex, state V, messages []M) M
 		CUDA string

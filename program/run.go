@@ -20,15 +20,15 @@ type Options struct {
 	// on a device also the text of a plan, as of space.Plan, or one of BufferPlans.
 	Plan string
 	// Hops is the number of supersteps between two exchanges on a group of ranks: each rank keeps
-	// copies of the vertices within so many in-hops of its own, and updates them itself (Zhong and He,
-	// TPDS 2014, section 4.3). 0 and 1 exchange after every superstep, AutoHops chooses by Machine.
-	// Programs with Totals, Halt, Everywhere or a sum that depends on the order exchange after every
-	// superstep whatever Hops is. It does not change results.
+	// copies of the vertices within so many in-hops of its own, and updates them itself (Zhong and
+	// He, TPDS 2014, section 4.3). 0 and 1 exchange after every superstep, AutoHops chooses by
+	// Machine. Programs with Totals, Halt, Everywhere or a sum that depends on the order exchange
+	// after every superstep whatever Hops is. It does not change results.
 	Hops int
 	// Numbers are the numbers of the vertices for functions and Seeds, for a graph whose vertices
-	// stand in another order, such as that of apps.ReverseCuthillMcKee: row and state k are those of
-	// vertex Numbers[k]. nil is 0, 1, …. It does not change the states of a program but for sums that
-	// depend on the order. Programs with Edges or Messages, and devices, refuse it.
+	// stand in another order, such as that of apps.ReverseCuthillMcKee: row and state k are those
+	// of vertex Numbers[k]. nil is 0, 1, …. It does not change the states of a program but for sums
+	// that depend on the order. Programs with Edges or Messages, and devices, refuse it.
 	Numbers []int32
 	// Machine has the figures by which AutoHops chooses; nil measures the exchange on the group.
 	Machine *model.Machine
@@ -75,10 +75,10 @@ type Result[V comparable] struct {
 // program needs CUDA text, sums in floating point round as the plan says, the sum any returns any
 // message, and Priority holds with auto and push only, and not with Edges or Messages.
 //
-// On a group each rank of the host runs the program on its vertices and copies of those around them.
-// Results are those of one place, bit for bit; a sum that depends on the order is pulled unless Plan
-// says push. Priority is ignored, and a program with Edges is refused. All processes of the group call
-// Run with the same arguments, and Halt answers alike on each.
+// On a group each rank of the host runs the program on its vertices and copies of those around
+// them. Results are those of one place, bit for bit; a sum that depends on the order is pulled
+// unless Plan says push. Priority is ignored, and a program with Edges is refused. All processes of
+// the group call Run with the same arguments, and Halt answers alike on each.
 //
 // Errors: *matrix.DimensionError, *ProgramError, *PlanError, *MessageError, and *LimitError
 // together with the result so far.

@@ -156,8 +156,8 @@ func dot4[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x []B) C 
 	return s
 }
 
-// gather4 is dot4 for operators that read y alone. MxV over plus.second with the pattern of R-MAT 18,
-// two threads: 7.1 → 5.1 ms.
+// gather4 is dot4 for operators that read y alone. MxV over plus.second with the pattern of R-MAT
+// 18, two threads: 7.1 → 5.1 ms.
 func gather4[A, B, C Number, P addTag, M mulTag](s C, ci []int32, x []B) C {
 	var a A
 	if len(ci) >= 4 {

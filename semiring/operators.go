@@ -69,7 +69,8 @@ func (op BinaryOp[A, B, C]) Apply(x A, y B) (z C) {
 func (op BinaryOp[A, B, C]) Combine(x A, y B) C { return op.Apply(x, y) }
 
 // Position returns the index that a positional operator returns, such as MinSecondi(0).Mul(),
-// PositionsAll for an operator of NewIndexBinary, and NotPositional for every other. A positional operator has no value without the positions of its
+// PositionsAll for an operator of NewIndexBinary, and NotPositional for every other. A positional
+// operator has no value without the positions of its
 // operands: New makes semirings of it, and all else refuses it, so it is not Valid.
 func (op BinaryOp[A, B, C]) Position() Position {
 	if op.pos == nil {

@@ -56,7 +56,8 @@ type Kernels[A, B, C any] struct {
 // New returns the semiring of add and mul. Its loops call both operators as closures and take two
 // to five times as long as those of a built-in semiring; [Semiring.WithKernels] avoids that. It
 // runs on a GPU if both operators have a CUDA form. mul may be the operator of a positional
-// semiring, or one of [NewIndexBinary]. If add or mul is not Valid, neither is the semiring, and operations return an error.
+// semiring, or one of [NewIndexBinary]. If add or mul is not Valid, neither is the semiring, and
+// operations return an error.
 func New[A, B, C any](add Monoid[C], mul Operator[A, B, C]) Semiring[A, B, C] {
 	if mul == nil {
 		return Semiring[A, B, C]{add: add}

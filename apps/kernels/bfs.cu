@@ -34,7 +34,8 @@
 // shared memory:
 //   hb_bfs_idle<<<⌈32·words/block⌉>>>, hb_bfs_first<<<⌈8·32·words/block⌉>>>: once a matrix
 //   hb_bfs_start<<<grid>>>;  hb_bfs_sources<<<1>>> for more than one source;
-//   hb_bfs_step<<<grid>>>, turn 0 and 1 alternately, until result[0] is 1; further steps return at once;
+//   hb_bfs_step<<<grid>>>, turn 0 and 1 alternately, until result[0] is 1; further steps return at
+//   once;
 //   for parents hb_bfs_parents_pull<<<grid>>>, then hb_bfs_parents_push<<<grid>>>.
 // n > 0. Deterministic. Bound by random reads of visited and of level.
 

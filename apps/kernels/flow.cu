@@ -16,7 +16,8 @@
 //   hb_flow_ends, hb_flow_open, hb_flow_bound
 //   until no vertex with excess has a height, for the sink and then for the source:
 //     hb_flow_seeds, hb_flow_reach for each level, hb_flow_count, hb_flow_push for each round
-//   hb_flow_sent, hb_flow_values; for the two sides of the cut hb_flow_seeds, hb_flow_reach, hb_flow_side
+//   hb_flow_sent, hb_flow_values; for the two sides of the cut hb_flow_seeds, hb_flow_reach,
+//   hb_flow_side
 //
 // Vertices push all at the same time, to any lower neighbour, with atomics: heights may be wrong
 // until the next search, which is exact and alone decides the end (Hong, He: An asynchronous

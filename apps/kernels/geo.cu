@@ -4,22 +4,24 @@
 //     HB_GEO_COEFFICIENTS  of √u/atan √u, lowest degree first
 //     HB_GEO_EARTH         the radius in km
 //     HB_GEO_LARGE         degree, and number of points, from which a block has a vertex
-//     HB_GEO_SMALL         degree, and number of points, to which HB_GEO_LANES threads have a vertex
+//     HB_GEO_SMALL         degree, and number of points, to which HB_GEO_LANES threads have a
+//                          vertex
 //     HB_GEO_LANES         a power of two, at most 16
 //     HB_GEO_FEW           number of points to which HB_GEO_LANES/2 threads have a median
 //
 // In: ptr, idx, the rows of an n×n matrix; the known places. For n vertices: located hb_u8[n],
-// lat, lon, spread double[n], pass hb_i32[n], point hb_point[n], tried hb_u32[n] (limits only), state
-// hb_u64[HB_GEO_STATES], 0 at the beginning. Blocks of HB_GRAPH_BLOCK threads.
+// lat, lon, spread double[n], pass hb_i32[n], point hb_point[n], tried hb_u32[n] (limits only),
+// state hb_u64[HB_GEO_STATES], 0 at the beginning. Blocks of HB_GRAPH_BLOCK threads.
 //
 // open hb_i32[2·3·room] are lists of the `room` vertices without a place, by degree: HB_GEO_LANES
 // threads, a warp or a block each. lists hb_i32[4·room] are those of a pass, by their number of
 // points.
 //
-// once:       hb_geo_start, hb_geo_open (one thread a vertex), of counts hb_u32[n] zeroed; hb_geo_points
-//             before the first gather
+// once:       hb_geo_start, hb_geo_open (one thread a vertex), of counts hb_u32[n] zeroed;
+//             hb_geo_points before the first gather
 // each pass:  hb_geo_count (resident blocks); with more than 0 points: prefix sums `at` of counts,
-//             hb_geo_gather, hb_geo_lists, hb_geo_hubs, hb_geo_medians_…, hb_geo_commit, all of resident blocks
+//             hb_geo_gather, hb_geo_lists, hb_geo_hubs, hb_geo_medians_…, hb_geo_commit, all of
+//             resident blocks
 //
 // A pass reads places of located vertices alone and marks new ones at its end. The points of a
 // vertex are in the order of its row; thread t of a group sums points t, t + threads, …, and a tree

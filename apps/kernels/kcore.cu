@@ -14,8 +14,8 @@
 // Out: degree hb_i32[n], the core numbers; result hb_i64[4] in pinned host memory: {1, the
 //   largest core number, vertices that have it, steps} after the last step; result[0] = 0 before.
 // Launches, grid = resident blocks, blocks of HB_GRAPH_BLOCK threads, no dynamic shared memory:
-//   hb_core_start<<<grid>>>;  hb_core_step<<<grid>>>, turn 0 and 1 alternately, until result[0] is 1; further steps return
-//   at once.
+//   hb_core_start<<<grid>>>;  hb_core_step<<<grid>>>, turn 0 and 1 alternately, until result[0] is
+//   1; further steps return at once.
 // n > 0. Deterministic. Bound by atomics on degree, and by the number of steps.
 
 enum { // places in state

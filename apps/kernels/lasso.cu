@@ -6,21 +6,23 @@
 //     HB_LASSO_MOST  arcs of the longest row that hb_lasso_hold takes, at most 255
 //     HB_LASSO_EQUAL relative difference of values that count as equal
 //
-// A part is the problem of the vertices that are not frozen: minimise ½ Σ ν x² over the flows u with
-// |u| ≤ cap, where ν x = load − B u. An edge has an arc in both directions, whose flows are opposite to
-// the last bit, since both are computed by the same odd operations. Arrays of a part:
-//     ptr hb_i32[n+1]; tail, head, name hb_i32[m] (name: an edge of the graph, or ~edge of the arc back)
-//     cap double[m], or 0 if all are most; step float[m]; u, w double[m], the last two iterates
-//     vertex hb_i32[n] of the graph; load, x, ahead double[n] (x extrapolated); nu, inv double[n], or 0
-//     for weights of 1; degree float[n], arcs/ν
+// A part is the problem of the vertices that are not frozen: minimise ½ Σ ν x² over the flows u
+// with |u| ≤ cap, where ν x = load − B u. An edge has an arc in both directions, whose flows are
+// opposite to the last bit, since both are computed by the same odd operations. Arrays of a part:
+//     ptr hb_i32[n+1]; tail, head, name hb_i32[m] (name: an edge of the graph, or ~edge of the arc
+//     back) cap double[m], or 0 if all are most; step float[m]; u, w double[m], the last two
+//     iterates vertex hb_i32[n] of the graph; load, x, ahead double[n] (x extrapolated); nu, inv
+//     double[n],
+//     or 0 for weights of 1; degree float[n], arcs/ν
 // Each vertex of a part has an arc.
 //
-// iteration: hb_lasso_step, a launch each; or hb_lasso_plan once for a part and hb_lasso_hold for many.
+// iteration: hb_lasso_step, a launch each; or hb_lasso_plan once for a part and hb_lasso_hold for
+// many.
 // certificate: hb_lasso_alone, hb_lasso_join twice, hb_lasso_regions, hb_lasso_means, a scan of the
 //   forest's degrees, hb_lasso_links, hb_lasso_tour, hb_lasso_jump log₂(2n) times, hb_lasso_route,
 //   hb_lasso_bounds, hb_lasso_spread until nothing changes, hb_lasso_frozen
-// compaction: hb_lasso_cut, a scan of the arcs, hb_lasso_add, hb_lasso_load, hb_lasso_stay, a scan of the
-//   vertices, hb_lasso_vertices, hb_lasso_arcs
+// compaction: hb_lasso_cut, a scan of the arcs, hb_lasso_add, hb_lasso_load, hb_lasso_stay, a scan
+//   of the vertices, hb_lasso_vertices, hb_lasso_arcs
 //
 // hb_lasso_gather and hb_lasso_gather_arcs make one part of those of several jobs, whose vertices
 // and edges are numbered one job after the other.

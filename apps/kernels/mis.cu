@@ -16,8 +16,8 @@
 //   vertices in the set, steps} after the last step; result[0] = 0 before. hb_mis_result makes of
 //   status presence and values, hb_u8[n] each.
 // Launches, grid = resident blocks, blocks of HB_GRAPH_BLOCK threads, no dynamic shared memory:
-//   hb_mis_start<<<grid>>>;  hb_mis_step<<<grid>>>, turn 0 and 1 alternately, until result[0] is 1; further steps return at
-//   once;  hb_mis_result<<<grid>>>.
+//   hb_mis_start<<<grid>>>;  hb_mis_step<<<grid>>>, turn 0 and 1 alternately, until result[0] is 1;
+//   further steps return at once;  hb_mis_result<<<grid>>>.
 // n > 0. Deterministic. Bound by random reads of status.
 
 enum { HB_MIS_LEFT, HB_MIS_SIDE, HB_MIS_NEXT, HB_MIS_SIZE, HB_MIS_DONE, HB_MIS_STEPS }; // places in state

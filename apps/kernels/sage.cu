@@ -13,8 +13,8 @@
 // hb_sage_choose     a thread a vertex, or with replacement a thread two draws
 // hb_sage_pieces     a warp a piece of a long row: writes float partial[piece][columns]
 // hb_sage_gather     HB_SAGE_LANES threads a row: sum, mean or maximum over neighbours
-// hb_sage_layer      HB_SAGE_LANES threads a row: mean over neighbours, relu, norm; a layer after its
-//                    products
+// hb_sage_layer      HB_SAGE_LANES threads a row: mean over neighbours, relu, norm; a layer after
+//                    its products
 // hb_sage_norm       a warp a row: relu and norm of rows of floats
 // the others         a thread an item
 //

@@ -2,17 +2,18 @@
 // Host: apps/sagetrain_gpu.go. Gathers are those of sage.cu, products those of cuBLAS.
 //
 // Rows of panels have parts, the vertex's own columns and those of its neighbours. Each part begins
-// at a multiple of 4 columns, and the columns between are 0. Weights have rows and columns alike, so
-// that their gradients are 0 there too.
+// at a multiple of 4 columns, and the columns between are 0. Weights have rows and columns alike,
+// so that their gradients are 0 there too.
 //
 // hb_sage_drop         a thread 4 items: dropout of a panel
 // hb_sage_drop_list    a warp a row: dropout of entries
-// hb_sage_unnorm       lanes threads a row: the gradient before norm and relu, its part of neighbours
-//                      divided by their number
+// hb_sage_unnorm       lanes threads a row: the gradient before norm and relu, its part of
+//                      neighbours divided by their number
 // hb_sage_lonely       a thread an item: vertices without neighbours are their own
 // hb_sage_chosen       a warp a row of the transposed graph: how often a vertex chose its neighbour
 // hb_sage_inputs       lanes threads a target of a tree: its row, and the mean of its choices' rows
-// hb_sage_spread       a thread 4 items: gradients of targets and means, given to the rows of a tree
+// hb_sage_spread       a thread 4 items: gradients of targets and means, given to the rows of a
+//                      tree
 // hb_sage_mark         a thread a vertex of a batch: counts it
 // hb_sage_loss         a thread a vertex: cross entropy and its gradient
 // hb_sage_alike        a warp a pair: the loss of pairs of rows and its slope
@@ -30,7 +31,8 @@ struct hb_sage_state {
 
 struct __align__(16) hb_floats { float x[4]; };
 
-// hb_sage_parts are the columns of a row: own of them from 0 on, near of them from at on; step in all.
+// hb_sage_parts are the columns of a row: own of them from 0 on, near of them from at on; step in
+// all.
 struct hb_sage_parts { hb_i32 own, near, at, step; };
 
 // hb_sage_word is random word i of a layer and a step: drop of apps/sagenet.go.
@@ -96,10 +98,10 @@ HB_KERNEL hb_sage_drop_list(hb_i64 rows, const hb_i64 *ptr, const hb_i32 *idx, c
 }
 
 // hb_sage_unnorm takes the gradient g of the rows y = norm(relu(x)), or of y after dropout with a
-// limit above 0, and writes that of x: the own part to mine, the other to others, where GCN has all.
-// The other part is divided by the number of a vertex's neighbours, of which ptr has the offsets:
-// all, or with samples above 0 so many at most, or with samples below 0 −samples with replacement. A
-// null ptr divides by 1.
+// limit above 0, and writes that of x: the own part to mine, the other to others, where GCN has
+// all. The other part is divided by the number of a vertex's neighbours, of which ptr has the
+// offsets: all, or with samples above 0 so many at most, or with samples below 0 −samples with
+// replacement. A null ptr divides by 1.
 HB_KERNEL hb_sage_unnorm(hb_i64 rows, hb_i32 own, hb_i32 near, hb_i32 at, hb_i32 step, hb_i32 lanes, const float *g, const float *y,
 	const float *length, const hb_i64 *ptr, hb_i32 gcn, float *mine, hb_i64 mine_step, float *others, hb_i64 seed, hb_i32 layer,
 	hb_u32 limit, float factor, const hb_sage_state *state, hb_i32 samples) {
@@ -162,10 +164,11 @@ HB_KERNEL hb_sage_chosen(hb_i64 rows, const hb_i64 *ptr, const hb_i32 *idx, cons
 	}
 }
 
-// hb_sage_inputs computes the inputs of a layer of trees: of target i, of rows targets, row i of own,
-// and in mean the mean over row rows + i·samples + j, j < samples, with gcn and the target itself; both
-// after dropout. node has the vertex of each row, −1 for none. A row of x is that of the vertex if
-// indexed, and else row r is row r. mine may be null. inverse has 1 over the number of rows of a mean.
+// hb_sage_inputs computes the inputs of a layer of trees: of target i, of rows targets, row i of
+// own, and in mean the mean over row rows + i·samples + j, j < samples, with gcn and the target
+// itself; both after dropout. node has the vertex of each row, −1 for none. A row of x is that of
+// the vertex if indexed, and else row r is row r. mine may be null. inverse has 1 over the number
+// of rows of a mean.
 HB_KERNEL hb_sage_inputs(hb_i64 rows, hb_i32 samples, const hb_i32 *node, hb_i32 indexed, hb_i32 gcn, hb_i32 lanes, const float *x,
 	hb_i32 own, hb_i32 near, hb_i32 at, hb_i32 step, float *mine, float *mean, float *inverse, hb_i64 seed, hb_i32 layer, hb_u32 limit,
 	float factor, const hb_sage_state *state) {
@@ -205,8 +208,8 @@ HB_KERNEL hb_sage_inputs(hb_i64 rows, hb_i32 samples, const hb_i32 *node, hb_i32
 	}
 }
 
-// hb_sage_spread is the transposed hb_sage_inputs: it writes the gradient g of all rows of a layer of
-// trees, given those of mine, null with gcn, and of mean.
+// hb_sage_spread is the transposed hb_sage_inputs: it writes the gradient g of all rows of a layer
+// of trees, given those of mine, null with gcn, and of mean.
 HB_KERNEL hb_sage_spread(hb_i64 rows, hb_i32 samples, const hb_i32 *node, const float *mine, const float *mean, const float *inverse,
 	hb_i32 own, hb_i32 near, hb_i32 at, hb_i32 step, float *g, hb_i64 seed, hb_i32 layer, hb_u32 limit, float factor,
 	const hb_sage_state *state) {
@@ -257,8 +260,8 @@ HB_DEVICE void hb_sage_sums(double loss, double right, hb_i32 more, double *sums
 
 // hb_sage_alike computes −log σ(±z(a)·z(b)) of pairs: near[k] is 1 if the rows are to be alike, and
 // else −1, and total the number of those that are. place[2k] and place[2k+1] are where the slope of
-// the pair goes in slopes, whose rows sum up the gradients of a and of b. The sums are scale times the
-// loss over total.
+// the pair goes in slopes, whose rows sum up the gradients of a and of b. The sums are scale times
+// the loss over total.
 HB_KERNEL hb_sage_alike(hb_i64 pairs, const hb_i32 *ends, const hb_i32 *near, const hb_i32 *place, hb_i32 columns, const float *z,
 	double total, double scale, float *slopes, hb_i32 more, double *sums) {
 	double loss = 0;
@@ -275,9 +278,9 @@ HB_KERNEL hb_sage_alike(hb_i64 pairs, const hb_i32 *ends, const hb_i32 *near, co
 	hb_sage_sums(loss / total * scale, 0, more, sums);
 }
 
-// hb_sage_loss computes the loss of the vertices that count, times[v] times of total, once with null
-// times, from logits without bias. Row v is of vertex who[v], with a null who of v. grad may be null. A
-// block writes its loss and its number of right vertices to sums, or adds them if more.
+// hb_sage_loss computes the loss of the vertices that count, times[v] times of total, once with
+// null times, from logits without bias. Row v is of vertex who[v], with a null who of v. grad may
+// be null. A block writes its loss and its number of right vertices to sums, or adds them if more.
 HB_KERNEL hb_sage_loss(hb_i64 rows, hb_i32 classes, const float *logits, const float *bias, const hb_i32 *class_of, const hb_i32 *who,
 	const hb_u32 *times, double total, float *grad, hb_i32 more, double *sums) {
 	double loss = 0, right = 0;
@@ -339,8 +342,8 @@ HB_KERNEL hb_sage_stepped(hb_sage_state *state) {
 	if (!state->done) state->steps++;
 }
 
-// hb_sage_track ends an epoch, and with once its only step. Of history[4·epoch]: loss, right, accuracy
-// and loss of validation.
+// hb_sage_track ends an epoch, and with once its only step. Of history[4·epoch]: loss, right,
+// accuracy and loss of validation.
 HB_KERNEL hb_sage_track(hb_sage_state *state, const double *train, double trained, const double *valid, double validated, hb_i32 blocks,
 	hb_i32 once, double *history, hb_i64 *finished) {
 	__shared__ double sums[4];

@@ -20,9 +20,9 @@
 // An edge is a task of its end with more lower neighbours, the owner. A block lays the codes of an
 // owner's list out as a bitmap in shared memory, and a few lanes a task probe it with the list of
 // the other end. A hit is a triangle: beyond `exact` only after a search in the owner's list. Its
-// third corner is the highest of the three in degree, and is counted in shared memory if its number is low,
-// as nearly all are. Owners of little work have their list searched by halving instead. All results
-// are integers: they do not depend on the order.
+// third corner is the highest of the three in degree, and is counted in shared memory if its number
+// is low, as nearly all are. Owners of little work have their list searched by halving instead. All
+// results are integers: they do not depend on the order.
 
 #define HB_SCAN_FILL 0xffff
 #define HB_SCAN_FLUSH (1u << 30) // triangles after which a block empties the counters, before they overflow
@@ -145,8 +145,8 @@ HB_KERNEL hb_scan_fill(hb_i32 n, const hb_i64 *at, const hb_u32 *adj, hb_u64 *cu
 	}
 }
 
-// hb_scan_split makes the units of the owners with work, and lists the others. sizes hb_u64[2], zeroed,
-// gets the number of both.
+// hb_scan_split makes the units of the owners with work, and lists the others. sizes hb_u64[2],
+// zeroed, gets the number of both.
 HB_KERNEL hb_scan_split(hb_i32 n, const hb_i64 *first, const hb_u64 *work, hb_scan_unit *units, hb_u32 *light, hb_u64 *sizes) {
 	HB_EACH(x, n) {
 		const hb_i64 tasks = first[x + 1] - first[x];
@@ -219,8 +219,9 @@ HB_DEVICE void hb_scan_search(const hb_i64 *at, const hb_u32 *adj, const hb_i64 
 	}
 }
 
-// hb_scan_probe takes up to 32 tasks of the owner in map, by one warp, and returns the triangles that
-// this lane found. The tasks are sorted by length, so that the groups of lanes have about as much to do.
+// hb_scan_probe takes up to 32 tasks of the owner in map, by one warp, and returns the triangles
+// that this lane found. The tasks are sorted by length, so that the groups of lanes have about as
+// much to do.
 HB_DEVICE hb_u32 hb_scan_probe(const hb_u32 *map, hb_u32 exact, const hb_i64 *at, const hb_u32 *adj, const hb_u32 *list, hb_i32 length,
 	const hb_scan_eight *packed, const hb_u32 *other, const hb_i32 *from, const hb_i32 *eights, hb_i64 first, hb_i32 tasks, hb_u32 *counters,
 	hb_u64 *count) {
@@ -366,7 +367,8 @@ HB_KERNEL hb_scan_finish(hb_i32 n, const hb_u32 *degree, const hb_u32 *order, co
 	}
 }
 
-// hb_scan_top lists the vertices with the maximum, in any order; tops counts them, also beyond room.
+// hb_scan_top lists the vertices with the maximum, in any order; tops counts them, also beyond
+// room.
 HB_KERNEL hb_scan_top(hb_i32 n, const hb_i64 *statistic, hb_i32 room, hb_i32 *list, hb_u64 *state) {
 	const hb_i64 most = (hb_i64)state[HB_SCAN_MAX];
 	HB_EACH(v, n) {

@@ -18,8 +18,8 @@
 // Out: label hb_i32[n]; result hb_i64[4] in pinned host memory: {1, components, vertices of the
 //   largest, steps} at the end; result[0] = 0 before.
 // Launches, grid = resident blocks, blocks of HB_GRAPH_BLOCK threads, no dynamic shared memory:
-//   hb_scc_start<<<grid>>>;  hb_scc_step<<<grid>>>, turn 0 and 1 alternately, until result[0] is 1; further steps return at
-//   once;  hb_scc_count<<<grid>>>.
+//   hb_scc_start<<<grid>>>;  hb_scc_step<<<grid>>>, turn 0 and 1 alternately, until result[0] is 1;
+//   further steps return at once;  hb_scc_count<<<grid>>>.
 // n > 0. Labels are deterministic. Bound by random reads of label, and by the number of steps.
 
 enum { // places in state

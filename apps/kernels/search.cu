@@ -1,5 +1,5 @@
-// Walks of graph search; see apps.GraphSearch for the rules. Source: prelude, queue.cu, philox.cu, this
-// file.
+// Walks of graph search; see apps.GraphSearch for the rules. Source: prelude, queue.cu, philox.cu,
+// this file.
 // Host: apps/search_gpu.go, which defines
 //     HB_SEARCH_CURVE    points of the curve, at most
 //     HB_T               the values of edges
@@ -13,8 +13,9 @@
 // In: ptr, idx, the rows of an n×n matrix; score double[n], or null. Tables, by the rule:
 //     best, second  hb_i32[n], the best neighbours, −1 for none: hb_search_best, some threads a
 //                   row, and hb_search_best_long, a block a row
-//     slots         hb_slot[entries], alias tables: hb_search_mass, a warp a row, writes integer masses
-//                   hb_u64[entries], of which hb_search_slots, a warp a row, makes the tables
+//     slots         hb_slot[entries], alias tables: hb_search_mass, a warp a row, writes integer
+//                   masses hb_u64[entries], of which hb_search_slots, a warp a row, makes the
+//                   tables
 // Both null: uniform. hb_search_walk has a thread a walk; hb_search_live lists the walks that move,
 // so that no lane waits for one that cannot. All of it gives the bits of the host.
 //

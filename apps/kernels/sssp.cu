@@ -25,7 +25,8 @@
 // Launches, grid = resident blocks, blocks of HB_GRAPH_BLOCK threads, no dynamic
 // shared memory:
 //   hb_sssp_start<<<grid>>>;  hb_sssp_sources<<<1>>>;
-//   hb_sssp_step<<<grid>>>, turn 0 and 1 alternately, until result[0] is 1; further steps return at once.
+//   hb_sssp_step<<<grid>>>, turn 0 and 1 alternately, until result[0] is 1; further steps return at
+//   once.
 // n > 0. Bound by random reads and atomics on dist.
 
 // H200, R-MAT 22, weights 1…63, call to return: int 2.82 / 2.72 / 2.97 ms with

@@ -7,8 +7,9 @@ import (
 	"github.com/hiveblas/hiveblas/internal/splitmix"
 )
 
-// Signal is a graph with an edge for each pair of neighbours, from the lower vertex to the higher one,
-// and a noisy value for each vertex, constant on patches but for the noise: an input of the fused lasso.
+// Signal is a graph with an edge for each pair of neighbours, from the lower vertex to the higher
+// one, and a noisy value for each vertex, constant on patches but for the noise: an input of the
+// fused lasso.
 type Signal struct {
 	*Graph
 	Y []float64
@@ -65,8 +66,8 @@ func (e *edgeList) lattice(s *stream, side int, p, d float64, both bool) {
 	}
 }
 
-// patches returns values that are constant on the cells of random vertices of a graph: levels between
-// −3 and 3, with noise of deviation .7.
+// patches returns values that are constant on the cells of random vertices of a graph: levels
+// between −3 and 3, with noise of deviation .7.
 func patches(s *stream, g *Graph) []float64 {
 	const cells = 60
 	both := CSR(Symmetrise(tuples(g)))
@@ -124,8 +125,9 @@ func GridSignal(side int, seed uint64) Signal {
 	return Signal{e.graph(side * side), y}
 }
 
-// PlanarSignal is a triangulated grid of about n vertices without a twelfth of its edges, as dense as
-// road meshes (2.76 edges a vertex): patches, and outliers of up to 20 at every hundredth vertex.
+// PlanarSignal is a triangulated grid of about n vertices without a twelfth of its edges, as dense
+// as road meshes (2.76 edges a vertex): patches, and outliers of up to 20 at every hundredth
+// vertex.
 func PlanarSignal(n int, seed uint64) Signal {
 	s, e := newStream(seed), &edgeList{}
 	side := int(math.Round(math.Sqrt(float64(n))))
@@ -140,9 +142,9 @@ func PlanarSignal(n int, seed uint64) Signal {
 	return Signal{g, y}
 }
 
-// TaxiSignal has the shape of the counts of taxi rides of the workflow's report: a road network of 67×67
-// crossings, 1.8 edges each, in so many layers of time, with short local events over noise whose
-// deviation differs by crossing.
+// TaxiSignal has the shape of the counts of taxi rides of the workflow's report: a road network of
+// 67×67 crossings, 1.8 edges each, in so many layers of time, with short local events over noise
+// whose deviation differs by crossing.
 func TaxiSignal(layers int, seed uint64) Signal {
 	const side = 67
 	const n = side * side

@@ -1,6 +1,6 @@
 // Accesses to a table in the memory of this device, of a peer or of the host, for the communication
-// benchmark. Defines: GRAIN (bytes of a random access: 4, 8, 16, 32, 128 or 256); the operations READ,
-// WRITE, UPDATE (read and write), ADD, MIN and CAS (atomics).
+// benchmark. Defines: GRAIN (bytes of a random access: 4, 8, 16, 32, 128 or 256); the operations
+// READ, WRITE, UPDATE (read and write), ADD, MIN and CAS (atomics).
 //
 // Tables: one or more pieces of equal size, a power of two in bytes, all bits 0 at first.
 // Launch shape: any grid of blocks of a multiple of 32 threads; one thread for hb_chase.
@@ -98,8 +98,8 @@ __device__ inline void hb_random(hb_tables t, u32 pieces, u32 log, u64 count, u6
         *sink = sum; // keeps the reads
 }
 
-// Regular accesses: 16 bytes a thread (atomics 4, CAS 8), grid-stride over the first `bytes` bytes, in stripes of
-// 64 KiB dealt to the pieces.
+// Regular accesses: 16 bytes a thread (atomics 4, CAS 8), grid-stride over the first `bytes` bytes,
+// in stripes of 64 KiB dealt to the pieces.
 template <int OP>
 __device__ inline void hb_regular(hb_tables t, u32 pieces, u64 bytes, u32 *sink)
 {
@@ -160,8 +160,9 @@ __device__ inline void hb_regular(hb_tables t, u32 pieces, u64 bytes, u32 *sink)
 
 // Package bench adds the kernels hb_random_NAME and hb_regular_NAME of each operation here.
 
-// A chain of dependent accesses of one thread: the address of each follows from the value of the one
-// before, in a table of zeros. Another turn visits other addresses. op is READ, WRITE (a store, then a fence of the system), ADD or CAS.
+// A chain of dependent accesses of one thread: the address of each follows from the value of the
+// one before, in a table of zeros. Another turn visits other addresses. op is READ, WRITE (a store,
+// then a fence of the system), ADD or CAS.
 extern "C" __global__ void hb_chase(hb_tables t, u32 pieces, u32 log, u32 steps, u32 op, u64 turn, u32 *sink)
 {
     u64 v = 0;

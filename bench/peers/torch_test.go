@@ -68,7 +68,8 @@ func sageNaive(g *gen.Graph, d, hidden, out int, share float64) float64 {
 	return check
 }
 
-// The PyTorch peer has the protocol of the others: cases, threads, inputs, errors that do not end it.
+// The PyTorch peer has the protocol of the others: cases, threads, inputs, errors that do not end
+// it.
 func TestTorch(t *testing.T) {
 	p := startFor(t, Torch)
 	for _, name := range []string{"sage_embed", "sage_embed_sparse", "sage_epoch", "sage_epoch_sparse"} {

@@ -179,8 +179,8 @@ func TestGroupCommandsAreAll(t *testing.T) {
 
 // A rank of a command is killed at some moment: the others succeed if they need it no more, or end
 // with the error that names it; the file of results is whole or is not there, under its name. The
-// quick form kills three, the long form 12 of a day, HIVEBLAS_KILLS=30 so many, HIVEBLAS_KILLS=all eight
-// of each command.
+// quick form kills three, the long form 12 of a day, HIVEBLAS_KILLS=30 so many, HIVEBLAS_KILLS=all
+// eight of each command.
 func TestKilledRank(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes for seconds")

@@ -150,9 +150,9 @@ func (in *input) mayHaveNames(flags *readFlags) bool {
 	return false
 }
 
-// nearName returns the name of one of n vertices that was perhaps meant by text: one that differs in
-// upper and lower case, else by a letter or two, else one that has text as a part. It looks at the
-// first million names, and returns "" if none is near.
+// nearName returns the name of one of n vertices that was perhaps meant by text: one that differs
+// in upper and lower case, else by a letter or two, else one that has text as a part. It looks at
+// the first million names, and returns "" if none is near.
 func nearName(l *matrix.Labels, n int, text string) string {
 	const most = 1_000_000
 	if len(text) < 2 || len(text) > 100 {

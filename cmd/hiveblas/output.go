@@ -229,8 +229,8 @@ func (j *job) writeVertices(v *matrix.Vector[int32]) error {
 	return writeVectorAs(j, v)
 }
 
-// writeLines writes lines, so many if that is known, else 0, of fields separated by commas in a .csv, else by tabs,
-// quoted by the rules of encoding/csv.
+// writeLines writes lines, so many if that is known, else 0, of fields separated by commas in a
+// .csv, else by tabs, quoted by the rules of encoding/csv.
 func (j *job) writeLines(lines int, write func(line func(fields ...string) error) error) error {
 	delim := byte('\t')
 	if j.out.kind == ".csv" {

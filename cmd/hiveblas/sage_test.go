@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The commands of a user: train on the club, embed, predict; a second training resumes and gives the
-// same bytes.
+// The commands of a user: train on the club, embed, predict; a second training resumes and gives
+// the same bytes.
 func TestSage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -1,8 +1,8 @@
 // A stand-in for NCCL whose ranks are threads and whose device memory is host memory, to test the
-// calls of package comm. A communicator has a worker thread that runs groups of operations one after
-// the other; until it is done ncclCommGetAsyncError says "in progress", as NCCL may. It checks the
-// config, the nesting of groups, and that ranks make the same collectives: otherwise it hangs, as
-// NCCL does, until ncclCommAbort.
+// calls of package comm. A communicator has a worker thread that runs groups of operations one
+// after the other; until it is done ncclCommGetAsyncError says "in progress", as NCCL may. It
+// checks the config, the nesting of groups, and that ranks make the same collectives: otherwise it
+// hangs, as NCCL does, until ncclCommAbort.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>

@@ -151,8 +151,8 @@ const (
 	cublasDefaultGemm = -1 // CUBLAS_GEMM_DEFAULT
 )
 
-// Gemm queues a product (cublasGemmEx). cuBLAS has matrices by columns, of which a matrix by rows is
-// the transpose: Cᵀ = op(B)ᵀ·op(A)ᵀ.
+// Gemm queues a product (cublasGemmEx). cuBLAS has matrices by columns, of which a matrix by rows
+// is the transpose: Cᵀ = op(B)ᵀ·op(A)ᵀ.
 func (h *BLASHandle) Gemm(g *Gemm) error {
 	if err := h.usable("cublasGemmEx"); err != nil {
 		return err

@@ -8,7 +8,8 @@ package driver
 //
 // // These are not in gorgonia.org/cu, or take parameters of 8 bytes only. The
 // // addresses are numbers, since cgo would refuse pointers to Go's pointers.
-// static CUresult hb_launch(uintptr_t f, const unsigned *grid, const unsigned *block, unsigned shared, uintptr_t s, uintptr_t args) {
+// static CUresult hb_launch(uintptr_t f, const unsigned *grid, const unsigned *block, unsigned
+// shared, uintptr_t s, uintptr_t args) {
 // 	return cuLaunchKernel((CUfunction)f, grid[0], grid[1], grid[2], block[0], block[1], block[2], shared, (CUstream)s, (void **)args, 0);
 // }
 // static CUresult hb_set_shared(uintptr_t f, int bytes) {

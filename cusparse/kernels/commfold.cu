@@ -1,6 +1,6 @@
-// The reduction of package comm: dst[i] = srcs[0][i] ⊕ srcs[1][i] ⊕ …, from the left, for n elements.
-// T is the element type. The text is repeated for each operator, with its name for OP. srcs are in the memory of this device or of peers; dst may
-// be one of them.
+// The reduction of package comm: dst[i] = srcs[0][i] ⊕ srcs[1][i] ⊕ …, from the left, for n
+// elements. T is the element type. The text is repeated for each operator, with its name for OP.
+// srcs are in the memory of this device or of peers; dst may be one of them.
 // Launch shape: any grid of any blocks. Bound by the links to the peers.
 
 #ifndef HB_OPERANDS

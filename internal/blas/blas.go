@@ -55,8 +55,8 @@ type Matrix[F Real] struct {
 // minWork is the number of multiplications from which another thread pays.
 const minWork = 1 << 20
 
-// Product sets c = op(a)·op(b) + beta·c, where op transposes if asked, with at most the given number
-// of threads, 0 for GOMAXPROCS. The shapes must agree; c must not overlap a or b.
+// Product sets c = op(a)·op(b) + beta·c, where op transposes if asked, with at most the given
+// number of threads, 0 for GOMAXPROCS. The shapes must agree; c must not overlap a or b.
 func Product[F Real](threads int, c Matrix[F], a Matrix[F], transA bool, b Matrix[F], transB bool, beta F) {
 	m, k := a.Rows, a.Cols
 	if transA {

@@ -12,8 +12,8 @@ var table = func() (t [len(Coefficients)][4]float64) {
 	return t
 }()
 
-// sums4 adds up the first n points, a multiple of 4 above 0: out has the sums of the lanes of w, w·A,
-// w·B and of the points without weight.
+// sums4 adds up the first n points, a multiple of 4 above 0: out has the sums of the lanes of w,
+// w·A, w·B and of the points without weight.
 //
 //go:noescape
 func sums4(n int, a, b, x, y, z *float64, at *[3]float64, table *[len(Coefficients)][4]float64, out *[4][4]float64)

@@ -381,8 +381,8 @@ func cutPush(work []int64, exact bool, threads int) []int {
 }
 
 // PushParts returns how Push cuts the entries of a vector where the order of sums matters, for a
-// result of n positions and prefix sums of the products of each entry. A push of some of the columns
-// with these parts (see Env) has the sums of one of all columns.
+// result of n positions and prefix sums of the products of each entry. A push of some of the
+// columns with these parts (see Env) has the sums of one of all columns.
 func PushParts(work []int64, n, threads int) []int {
 	if last := len(work) - 1; int64(n) > 1<<22 && work[last] < int64(n)/1024 {
 		return []int{0, last} // pushSorted sums in one part

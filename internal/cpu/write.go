@@ -92,8 +92,8 @@ func filterListed[T any](env Env, t *sparse.Store[T], mask *Mask) (*sparse.Store
 // oneRow reports whether s is a single listed row.
 func oneRow(s *sparse.Structure) bool { return s.NRows == 1 && s.Format == sparse.CSR }
 
-// removeFew returns the entries of a listed row at the positions that are not in list, which is much
-// shorter: it copies the runs between them. 100 of 18346 entries take 25 µs, by a merge 117.
+// removeFew returns the entries of a listed row at the positions that are not in list, which is
+// much shorter: it copies the runs between them. 100 of 18346 entries take 25 µs, by a merge 117.
 func removeFew[T any](s *sparse.Store[T], list []int32) *sparse.Store[T] {
 	gone, from := make([]int, 0, len(list)+1), 0
 	for _, j := range list {

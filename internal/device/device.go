@@ -92,10 +92,10 @@ type Semiring struct {
 	Add      Monoid
 	Mul      Func
 	Position int
-	// Ends says that ⊗ is the gather of a graph program: its text is an expression in weight, src and
-	// dst, an entry of the matrix and the values of the vector at the entry's two ends; If, unless
-	// "", is the condition under which there is a term. The vector is dense and has a value at each
-	// position, whether it is an entry or not.
+	// Ends says that ⊗ is the gather of a graph program: its text is an expression in weight, src
+	// and dst, an entry of the matrix and the values of the vector at the entry's two ends; If,
+	// unless "", is the condition under which there is a term. The vector is dense and has a value
+	// at each position, whether it is an entry or not.
 	Ends bool
 	If   string
 }

@@ -144,9 +144,10 @@ type SessionBackend interface {
 	// Upload copies n bytes of host memory to a new buffer. The host memory
 	// must stay unchanged until Sync, Download or Read returns.
 	Upload(from unsafe.Pointer, n int64) Buffer
-	// Feed copies host memory to the device in count pieces of so many bytes: fill writes piece k to
-	// pinned memory, which is copied beside the kernels that read the piece before, and use queues
-	// what reads it at an address. The piece is another's after use and the next call of fill.
+	// Feed copies host memory to the device in count pieces of so many bytes: fill writes piece k
+	// to pinned memory, which is copied beside the kernels that read the piece before, and use
+	// queues what reads it at an address. The piece is another's after use and the next call of
+	// fill.
 	Feed(count int, bytes int64, fill func(k int, to []byte), use func(k int, at Buffer))
 	// Download copies n bytes to host memory and waits.
 	Download(to unsafe.Pointer, from Buffer, n int64)

@@ -1,5 +1,6 @@
-// Package dl opens shared libraries and calls their C functions, without cgo. Package cusparse/driver
-// opens libraries in its own way, by the folders of CUDA, and takes the strings from here.
+// Package dl opens shared libraries and calls their C functions, without cgo. Package
+// cusparse/driver opens libraries in its own way, by the folders of CUDA, and takes the strings
+// from here.
 package dl
 
 import (

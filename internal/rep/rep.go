@@ -62,8 +62,8 @@ type Query struct {
 	Transposed, Quiet bool
 	// Cuts is how the rows are to be cut; nil for those that they have.
 	Cuts []int
-	// Need gives, with Whole, the rows that the k-th rank of this process uses, ascending and without
-	// repeats: it may get others without their entries.
+	// Need gives, with Whole, the rows that the k-th rank of this process uses, ascending and
+	// without repeats: it may get others without their entries.
 	Need func(k int) []int32
 	// Rows gives the rows that a rank needs, ascending.
 	Rows func(rank int) []int32

@@ -56,8 +56,8 @@ func check(idx []int32, x Matrix, end int) {
 	_ = x.Val[int(most)*x.Step+end-1]
 }
 
-// Relu sets the items of x below 0, and those that are not a number, to 0. It returns the sum of the
-// squares of the others, in float64 if it is not a normal number of float32.
+// Relu sets the items of x below 0, and those that are not a number, to 0. It returns the sum of
+// the squares of the others, in float64 if it is not a normal number of float32.
 func Relu(x []float32) (squares float64) {
 	done, sum := 0, float32(0)
 	if wide {

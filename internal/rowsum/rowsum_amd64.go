@@ -8,7 +8,8 @@ import (
 
 var wide = cpu.X86.HasAVX2 && cpu.X86.HasFMA
 
-// sum64 sets 64 items of y to the sum of n rows, n above 0: Σ val[p]·x[idx[p]·step …], step in bytes.
+// sum64 sets 64 items of y to the sum of n rows, n above 0: Σ val[p]·x[idx[p]·step …], step in
+// bytes.
 //
 //go:noescape
 func sum64(y *float32, n int, val *float32, idx *int32, x *float32, step int)

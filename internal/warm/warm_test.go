@@ -103,8 +103,8 @@ func TestCompositionsCompileByNVRTC(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The short form takes the oldest or the newest, day by day, and every other kernel, which change
-	// every two days.
+	// The short form takes the oldest or the newest, day by day, and every other kernel, which
+	// change every two days.
 	today := []string{"sm_70", "sm_90"}[longtest.Day()%2]
 	for arch, cc := range map[string][2]int{"sm_70": {7, 0}, "sm_80": {8, 0}, "sm_90": {9, 0}} {
 		if testing.Short() && arch != today {

@@ -12,8 +12,8 @@
 //   columns: hb_program_buckets (keys), a sort (order), hb_program_widths, prefix sums of 32·width
 //     (base), hb_program_columns
 // Each superstep: hb_program_post (a thread an edge), then hb_program_read_… (a warp or a thread a
-//   vertex). HB_LIST_EDGES and HB_LIST_MESSAGES, of lists.cu, leave out post and the others. sent may
-//   be null: every edge has a message.
+//   vertex). HB_LIST_EDGES and HB_LIST_MESSAGES, of lists.cu, leave out post and the others. sent
+//   may be null: every edge has a message.
 // Bound by the scattered writes of post.
 
 #define HB_GROUP 32

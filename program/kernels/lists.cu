@@ -44,7 +44,8 @@ struct hb_edges {
 
 	// The number of edges.
 	__device__ __forceinline__ hb_i32 len() const { return hb_count; }
-	// The vertex at the end of edge k, −1 if there is no such edge; its state; the value of the edge.
+	// The vertex at the end of edge k, −1 if there is no such edge; its state; the value of the
+	// edge.
 	__device__ __forceinline__ hb_i32 to(hb_i64 k) const { return hb_has(k) ? hb_idx[k] : -1; }
 	__device__ __forceinline__ HB_V dst(hb_i64 k) const { return hb_has(k) ? hb_states[hb_idx[k]] : HB_V(); }
 	__device__ __forceinline__ HB_E weight(hb_i64 k) const {
@@ -130,9 +131,9 @@ struct hb_messages {
 HB_USER
 
 #if HB_LIST_EDGES
-// hb_program_walk runs Edges on the active vertices, a thread a vertex; active may be null: all are.
-// Without to it writes the number of messages of each vertex to counts, hb_u64[n]. Of vertices that
-// send a message to no vertex it writes the first to lost and that message's target to counts.
+// hb_program_walk runs Edges on the active vertices, a thread a vertex; active may be null: all
+// are. Without to it writes the number of messages of each vertex to counts, hb_u64[n]. Of vertices
+// that send a message to no vertex it writes the first to lost and that message's target to counts.
 // With to, hb_u32[total], it writes targets and messages from offsets, hb_i64[n+1], on. Both calls
 // find the same marks in idle, hb_u8[entries].
 HB_KERNEL hb_program_walk(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const HB_E *weight, const HB_V *state, const hb_u8 *active, hb_u8 *idle,
@@ -177,8 +178,8 @@ HB_KERNEL hb_program_group(hb_i64 m, const hb_u32 *places, const HB_M *mail, HB_
 #endif
 
 #if HB_LIST_MESSAGES
-// hb_program_read_list runs Messages on each vertex that has a message, with every on all; a thread a
-// vertex. The messages to v stand in buffer from bounds[v] to bounds[v+1]; sent may be null: each
+// hb_program_read_list runs Messages on each vertex that has a message, with every on all; a thread
+// a vertex. The messages to v stand in buffer from bounds[v] to bounds[v+1]; sent may be null: each
 // place has one. Those that exist are moved to the front, in their order.
 HB_KERNEL hb_program_read_list(hb_i32 n, const hb_i64 *ptr, const HB_V *state, const hb_u8 *closed, const hb_i64 *bounds, HB_M *buffer, const hb_u8 *sent,
 	hb_i32 every, hb_i32 superstep, const double *total, HB_M *sums, hb_u8 *hit) {

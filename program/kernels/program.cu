@@ -1,11 +1,12 @@
 // The functions of a graph program on vertices. The text before this file defines them:
 //   HB_V hb_first(id, degree, n)                                  the first state
 //   HB_M hb_message(state, id, degree, n, superstep, total)       HB_SENDS: the message of a vertex
-//   bool hb_step(state, sum, id, degree, n, superstep, total)     Apply: true if the vertex is active
+//   bool hb_step(state, sum, id, degree, n, superstep, total)     Apply: whether it is active
 //   bool hb_closed(state)                                         HB_SKIPS: takes no messages
 //   double hb_term(k, state, id, degree, n, superstep, total)     HB_TOTALS: the term of total k
-// HB_UNIT is the value of an edge of a pattern. Messages are gathered by the walks of the backend. All kernels take a thread a vertex and are
-// bound by memory traffic: the states, and a byte for each vertex and set.
+// HB_UNIT is the value of an edge of a pattern. Messages are gathered by the walks of the backend.
+// All kernels take a thread a vertex and are bound by memory traffic: the states, and a byte for
+// each vertex and set.
 
 #define HB_DEGREE(v) ((hb_i32)(ptr[(v) + 1] - ptr[v]))
 
@@ -110,8 +111,8 @@ HB_KERNEL hb_program_apply(hb_i32 n, const hb_i64 *ptr, const HB_V *state, const
 }
 
 #if HB_TOTALS
-// hb_program_sum adds the sums of blocks, in an order that depends on their number alone. It writes the
-// totals to total and to found. One block of HB_THREADS threads.
+// hb_program_sum adds the sums of blocks, in an order that depends on their number alone. It writes
+// the totals to total and to found. One block of HB_THREADS threads.
 HB_KERNEL hb_program_sum(hb_i64 blocks, const double *parts, double *total, double *found) {
 	double mine[HB_TOTALS] = {};
 	for (hb_i64 b = threadIdx.x; b < blocks; b += HB_THREADS)

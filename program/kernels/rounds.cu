@@ -15,9 +15,10 @@
 //   round hb_u64[HB_ROUND_STATES]; log hb_i64[HB_ROUND_LOG], the active vertices of each superstep,
 //   plus HB_ROUND_PULLED for a pull.
 // Launches, grid = resident blocks of HB_GRAPH_BLOCK threads:
-//   hb_program_enter; hb_program_push and hb_program_take until result[0] is not 0; hb_program_leave.
-//   result hb_i64[4] in pinned host memory: {1 + why (HB_ROUND_…), active vertices, supersteps since the
-//   last look, 0}. Further launches return at once; hb_program_again goes on.
+//   hb_program_enter; hb_program_push and hb_program_take until result[0] is not 0;
+//   hb_program_leave.
+//   result hb_i64[4] in pinned host memory: {1 + why (HB_ROUND_…), active vertices, supersteps
+//   since the last look, 0}. Further launches return at once; hb_program_again goes on.
 // A superstep is two launches. Bound by random access to sums, hit and states.
 //
 // With HB_PULLS, a superstep with many messages pulls: each vertex that takes messages looks for an

@@ -6,8 +6,9 @@
 // connected components
 //----------------------------------------------------------------------------------------------------------------------
 
-// forest is the state of FastSV. All vectors are full, INT32, of n; the arrays start and up take turns between this
-// struct and the matrix hook, whose entry in column j is in row up[j] = parent(j).
+// forest is the state of FastSV. All vectors are full, INT32, of n; the arrays start and up take
+// turns between this struct and the matrix hook, whose entry in column j is in row up[j] =
+// parent(j).
 typedef struct
 {
     GrB_Index n ;
@@ -19,7 +20,8 @@ typedef struct
 
 // fastsv hooks and shortcuts until no grandparent changes.
 //
-// Source: Zhang, Azad, Hu, "FastSV: a distributed-memory connected component algorithm with fast convergence", PP 2020,
+// Source: Zhang, Azad, Hu, "FastSV: a distributed-memory connected component algorithm with fast
+// convergence", PP 2020,
 // doi:10.1137/1.9781611976137.5.
 static GrB_Info fastsv (run *r, forest *f, GrB_Matrix A)
 {
@@ -32,7 +34,8 @@ static GrB_Info fastsv (run *r, forest *f, GrB_Matrix A)
     {
         // least = the least grandparent among a vertex and its neighbours
         TRY (GrB_mxv (f->least, NULL, min, min_second, A, f->grand, NULL)) ;
-        // stochastic hooking: parent(parent(j)) = min (itself, least(j)), by a matrix that costs nothing to make
+        // stochastic hooking: parent(parent(j)) = min (itself, least(j)), by a matrix that costs
+        // nothing to make
         TRY (GxB_Matrix_pack_CSC (f->hook, &f->start, &f->up, (void **) &f->one, start_size, up_size, one_size, true,
             false, NULL)) ;
         TRY (GrB_mxv (f->parent, NULL, min, min_second, f->hook, f->least, NULL)) ;
@@ -53,8 +56,8 @@ done:
     return info ;
 }
 
-// forest_new starts each vertex at the least of itself and its neighbours. A's rows are sorted, and min_secondi looks
-// at the first entry of each only.
+// forest_new starts each vertex at the least of itself and its neighbours. A's rows are sorted, and
+// min_secondi looks at the first entry of each only.
 static GrB_Info forest_new (run *r, forest *f, GrB_Matrix A)
 {
     GrB_Info info = GrB_SUCCESS ;
@@ -146,7 +149,8 @@ static GrB_Info sample (run *r, GrB_Matrix *T, const csr *A)
     return pack_pattern (r, T, A->n, ptr, index, false) ;
 }
 
-// most_frequent estimates the largest tree: the root met most often among up to 1024 sampled vertices.
+// most_frequent estimates the largest tree: the root met most often among up to 1024 sampled
+// vertices.
 static int by_index (const void *a, const void *b)
 {
     GrB_Index x = *(const GrB_Index *) a, y = *(const GrB_Index *) b ;
@@ -168,8 +172,9 @@ static GrB_Index most_frequent (const GrB_Index *up, GrB_Index n)
     return best ;
 }
 
-// prune makes T of what is left to do once the tree of root key is taken as one vertex: rows inside the tree are empty,
-// rows outside keep their entries outside, and where a row outside has an entry inside, T joins it with key, both ways.
+// prune makes T of what is left to do once the tree of root key is taken as one vertex: rows inside
+// the tree are empty, rows outside keep their entries outside, and where a row outside has an entry
+// inside, T joins it with key, both ways.
 static GrB_Info prune (run *r, GrB_Matrix *T, const csr *A, const GrB_Index *up, GrB_Index key)
 {
     GrB_Index n = A->n, joined = 0 ;
@@ -220,8 +225,8 @@ static GrB_Info prune (run *r, GrB_Matrix *T, const csr *A, const GrB_Index *up,
     return pack_pattern (r, T, n, ptr, index, true) ;
 }
 
-// components is FastSV with LAGraph's sampling: where rows are long, find most of the largest component from the first
-// entries of each row, then go on without it.
+// components is FastSV with LAGraph's sampling: where rows are long, find most of the largest
+// component from the first entries of each row, then go on without it.
 static GrB_Info components (run *r, forest *f, GrB_Matrix A, GrB_Index nvals)
 {
     GrB_Info info = GrB_SUCCESS ;
@@ -251,8 +256,8 @@ done:
     return info ;
 }
 
-// cc: the check figure is that of the vector of least vertex numbers, one for each vertex's component; the number of
-// components is the extra figure "components".
+// cc: the check figure is that of the vector of least vertex numbers, one for each vertex's
+// component; the number of components is the extra figure "components".
 static GrB_Info cc (run *r)
 {
     GrB_Info info = GrB_SUCCESS ;
@@ -304,10 +309,10 @@ typedef struct
     GrB_Semiring plus_second ;
 } precision ;
 
-// pagerank with the arguments damping (0.85), tolerance (1e-4), most iterations (100), type (f64 or f32): until the
-// 1-norm of the change is at most the tolerance; tolerance 0 runs all iterations. Rank held by vertices without
-// out-edges is spread over all, so ranks sum to 1. The transpose and the out-degrees are known beforehand, as LAGraph's
-// cached properties. Extra figure: "iterations".
+// pagerank with the arguments damping (0.85), tolerance (1e-4), most iterations (100), type (f64 or
+// f32): until the 1-norm of the change is at most the tolerance; tolerance 0 runs all iterations.
+// Rank held by vertices without out-edges is spread over all, so ranks sum to 1. The transpose and
+// the out-degrees are known beforehand, as LAGraph's cached properties. Extra figure: "iterations".
 static GrB_Info pagerank (run *r)
 {
     GrB_Info info = GrB_SUCCESS ;

@@ -1,8 +1,9 @@
 // graph.c: the loaded graphs, the reader of the raw files and the converted forms of a graph.
 //
-// A graph file is little-endian: the 8 bytes "HBCSR01\n"; int64 nrows, ncols, nvals, kind (0 no values, 1 float64);
-// int64 ptr[nrows+1]; int32 idx[nvals], ascending within a row; float64 values[nvals] when kind is 1.
-// A tuples file: "HBTUP01\n"; int64 nrows, ncols, count; int32 rows[count]; int32 cols[count]; float64 values[count].
+// A graph file is little-endian: the 8 bytes "HBCSR01\n"; int64 nrows, ncols, nvals, kind (0 no
+// values, 1 float64); int64 ptr[nrows+1]; int32 idx[nvals], ascending within a row; float64
+// values[nvals] when kind is 1. A tuples file: "HBTUP01\n"; int64 nrows, ncols, count; int32
+// rows[count]; int32 cols[count]; float64 values[count].
 
 #include "harness.h"
 
@@ -60,8 +61,8 @@ static bool read_all (FILE *f, void *into, size_t size, size_t count)
     return fread (into, size, count, f) == count ;
 }
 
-// read_indices reads 32-bit indices into the 64-bit ones of the GraphBLAS API; NULL when the file is short, memory is
-// out, or an index is not below bound.
+// read_indices reads 32-bit indices into the 64-bit ones of the GraphBLAS API; NULL when the file
+// is short, memory is out, or an index is not below bound.
 static GrB_Index *read_indices (FILE *f, GrB_Index count, GrB_Index bound)
 {
     enum { CHUNK = 1 << 16 } ;
@@ -238,7 +239,8 @@ done:
     return info ;
 }
 
-// need_dense makes the shared full vector: x(i) = 1 + (hash(i, SEED_DENSE) mod 16)/16, exact in FP32 too.
+// need_dense makes the shared full vector: x(i) = 1 + (hash(i, SEED_DENSE) mod 16)/16, exact in
+// FP32 too.
 GrB_Info need_dense (run *r)
 {
     GrB_Info info = GrB_SUCCESS ;
@@ -255,8 +257,8 @@ done:
     return info ;
 }
 
-// need_permutation makes the shared permutation: p = 0, 1, …; for i from n-1 down to 1, swap p[i] with
-// p[hash(i, SEED_PERMUTATION) mod (i+1)].
+// need_permutation makes the shared permutation: p = 0, 1, …; for i from n-1 down to 1, swap p[i]
+// with p[hash(i, SEED_PERMUTATION) mod (i+1)].
 GrB_Info need_permutation (run *r)
 {
     GrB_Info info = GrB_SUCCESS ;

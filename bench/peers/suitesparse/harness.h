@@ -1,8 +1,9 @@
 // harness.h: what the files of the SuiteSparse:GraphBLAS harness share.
 //
-// The harness is a co-process: it reads one command a line from stdin and answers one line on stdout (main.c has the
-// protocol). Each case is a function that prepares its input outside the timing, does one timed run into a fresh
-// result, finishes all pending work and sorting of the result inside the timing, and computes a check figure after it.
+// The harness is a co-process: it reads one command a line from stdin and answers one line on
+// stdout (main.c has the protocol). Each case is a function that prepares its input outside the
+// timing, does one timed run into a fresh result, finishes all pending work and sorting of the
+// result inside the timing, and computes a check figure after it.
 
 #ifndef HARNESS_H
 #define HARNESS_H
@@ -23,8 +24,8 @@
 #define SEED_DENSE 4
 #define SEED_PERMUTATION 5
 
-// graph is a loaded file with the converted forms that cases have asked for. Conversions are made once, on first use,
-// outside any timing, and kept until the graph is freed.
+// graph is a loaded file with the converted forms that cases have asked for. Conversions are made
+// once, on first use, outside any timing, and kept until the graph is freed.
 typedef struct graph
 {
     char *name ;
@@ -61,7 +62,8 @@ typedef struct
     const char *failed ; // the call or the demand that failed
 } run ;
 
-// TRY makes the enclosing function leave through its label "done" with info set when a GraphBLAS call fails.
+// TRY makes the enclosing function leave through its label "done" with info set when a GraphBLAS
+// call fails.
 #define TRY(call)                                                                                                     \
     do                                                                                                                \
     {                                                                                                                 \
@@ -73,7 +75,8 @@ typedef struct
         }                                                                                                             \
     } while (0)
 
-// DEMAND does the same when a condition on the input does not hold; the reason is what the user is told.
+// DEMAND does the same when a condition on the input does not hold; the reason is what the user is
+// told.
 #define DEMAND(condition, reason)                                                                                     \
     do                                                                                                                \
     {                                                                                                                 \

@@ -1,5 +1,5 @@
-// operations.c: the cases that are one GraphBLAS operation each. All include making the result object and GrB_wait,
-// which in SuiteSparse also sorts a result that was left jumbled.
+// operations.c: the cases that are one GraphBLAS operation each. All include making the result
+// object and GrB_wait, which in SuiteSparse also sorts a result that was left jumbled.
 
 #include "harness.h"
 
@@ -12,7 +12,8 @@
         r->ms = now () - start ;                                                                                      \
     } while (0)
 
-// MATRIX_RESULT times the making of an nrows×ncols result of a type by one call on C, and checks it.
+// MATRIX_RESULT times the making of an nrows×ncols result of a type by one call on C, and checks
+// it.
 #define MATRIX_RESULT(type, nrows, ncols, call)                                                                       \
     do                                                                                                                \
     {                                                                                                                 \
@@ -52,7 +53,8 @@ static GrB_Info spmv_f64 (run *r) { return spmv (r, GrB_FP64, GrB_PLUS_TIMES_SEM
 static GrB_Info spmv_f32 (run *r) { return spmv (r, GrB_FP32, GrB_PLUS_TIMES_SEMIRING_FP32) ; }
 static GrB_Info spmv_minplus_f64 (run *r) { return spmv (r, GrB_FP64, GrB_MIN_PLUS_SEMIRING_FP64) ; }
 
-// spmv_accum_f64: w += A·x into a full w of zeros made inside the timing, the form SuiteSparse likes best.
+// spmv_accum_f64: w += A·x into a full w of zeros made inside the timing, the form SuiteSparse
+// likes best.
 static GrB_Info spmv_accum_f64 (run *r)
 {
     GrB_Info info = GrB_SUCCESS ;
@@ -68,8 +70,8 @@ done:
     return info ;
 }
 
-// vxm_push: w = f·A over min_plus, for a frontier f of percent of the vertices; by the saxpy method. When masked, only
-// where the shared half mask has no entry.
+// vxm_push: w = f·A over min_plus, for a frontier f of percent of the vertices; by the saxpy
+// method. When masked, only where the shared half mask has no entry.
 static GrB_Info vxm_push (run *r, int percent, bool masked)
 {
     GrB_Info info = GrB_SUCCESS ;

@@ -1,5 +1,6 @@
-// shared.c: inputs that every contender makes for itself by the same definition, and the check figures by which their
-// results are compared. Package peers (shared.go) holds the same definitions in Go, scipy_peer.py in Python.
+// shared.c: inputs that every contender makes for itself by the same definition, and the check
+// figures by which their results are compared. Package peers (shared.go) holds the same definitions
+// in Go, scipy_peer.py in Python.
 
 #include "harness.h"
 
@@ -16,7 +17,8 @@ uint64_t hash64 (uint64_t x, uint64_t seed)
     return mix (mix (seed) + (x + 1) * UINT64_C (0x9E3779B97F4A7C15)) ;
 }
 
-// full_vector makes a full FP64 vector of a malloced array, which it takes over, also when it fails.
+// full_vector makes a full FP64 vector of a malloced array, which it takes over, also when it
+// fails.
 GrB_Info full_vector (run *r, GrB_Vector *v, double *values, GrB_Index n)
 {
     GrB_Info info = GrB_SUCCESS ;
@@ -79,8 +81,8 @@ done:
     return info ;
 }
 
-// check_matrix: the sum of C(i,j)·(1 + i mod 7)·(1 + j mod 5), so that an entry in a wrong place shows, and the number
-// of entries as the extra figure "nvals".
+// check_matrix: the sum of C(i,j)·(1 + i mod 7)·(1 + j mod 5), so that an entry in a wrong place
+// shows, and the number of entries as the extra figure "nvals".
 GrB_Info check_matrix (run *r, GrB_Matrix C)
 {
     GrB_Info info = GrB_SUCCESS ;
@@ -154,7 +156,8 @@ const char *arg_text (const run *r, int k, const char *otherwise)
     return k < r->argc ? r->argv [k] : otherwise ;
 }
 
-// arg_vertex is an argument that names a vertex, default 0; n, which is none, when it is not a number in 0…n-1.
+// arg_vertex is an argument that names a vertex, default 0; n, which is none, when it is not a
+// number in 0…n-1.
 GrB_Index arg_vertex (const run *r, int k, GrB_Index n)
 {
     double v = arg_double (r, k, 0) ;

@@ -1,4 +1,5 @@
-// standard.c: workflows of the standard set: label propagation, maximal independent sets, colouring, Katz centrality.
+// standard.c: workflows of the standard set: label propagation, maximal independent sets,
+// colouring, Katz centrality.
 
 #include "harness.h"
 
@@ -6,7 +7,8 @@
 // label propagation
 //----------------------------------------------------------------------------------------------------------------------
 
-// sort_labels sorts x [0 … n-1] by a quicksort that puts equal labels together: rows hold few different ones.
+// sort_labels sorts x [0 … n-1] by a quicksort that puts equal labels together: rows hold few
+// different ones.
 static void sort_labels (int32_t *x, int64_t n)
 {
     while (n > 16)
@@ -50,9 +52,10 @@ static void sort_labels (int32_t *x, int64_t n)
     }
 }
 
-// cdlp: synchronous label propagation, with the argument iterations (10): every vertex takes the label that most of
-// its neighbours have, the least of several. The labels of the neighbours are A min.second diag (label), sorted within
-// each row. The graph is symmetric. It stops when no label changes.
+// cdlp: synchronous label propagation, with the argument iterations (10): every vertex takes the
+// label that most of its neighbours have, the least of several. The labels of the neighbours are A
+// min.second diag (label), sorted within each row. The graph is symmetric. It stops when no label
+// changes.
 //
 // Source: Iosup and others, "LDBC Graphalytics", PVLDB 9, 2016, doi:10.14778/3007263.3007270: CDLP.
 static GrB_Info cdlp (run *r)
@@ -150,10 +153,11 @@ typedef struct
     GrB_Vector candidate, score, above, winner, removed ;
 } luby ;
 
-// scores draws a score for each candidate, less where the degree is large, so that more vertices join.
+// scores draws a score for each candidate, less where the degree is large, so that more vertices
+// join.
 //
-// Source: Luby, "A simple parallel algorithm for the maximal independent set problem", SIAM Journal on Computing 15,
-// 1986, doi:10.1137/0215074.
+// Source: Luby, "A simple parallel algorithm for the maximal independent set problem", SIAM Journal
+// on Computing 15, 1986, doi:10.1137/0215074.
 static GrB_Info scores (run *r, luby *l, uint64_t seed)
 {
     GrB_Info info = GrB_SUCCESS ;
@@ -174,8 +178,8 @@ done:
     return info ;
 }
 
-// independent adds a maximal independent set of the candidates to the vector set, as the value x. It leaves no
-// candidates.
+// independent adds a maximal independent set of the candidates to the vector set, as the value x.
+// It leaves no candidates.
 static GrB_Info independent (run *r, luby *l, GrB_Vector set, int32_t x, uint64_t *round)
 {
     GrB_Info info = GrB_SUCCESS ;
@@ -184,7 +188,8 @@ static GrB_Info independent (run *r, luby *l, GrB_Vector set, int32_t x, uint64_
     while (left > 0)
     {
         TRY (scores (r, l, 100 + (*round)++)) ;
-        // above = the highest score around a candidate, winner = candidates above it, or without candidates around
+        // above = the highest score around a candidate, winner = candidates above it, or without
+        // candidates around
         TRY (GrB_vxm (l->above, l->candidate, NULL, GrB_MAX_FIRST_SEMIRING_FP64, l->score, l->A, GrB_DESC_RS)) ;
         TRY (GrB_Vector_eWiseAdd_BinaryOp (l->winner, NULL, NULL, GrB_GT_FP64, l->score, l->above, NULL)) ;
         TRY (GrB_Vector_select_BOOL (l->winner, NULL, NULL, GrB_VALUEEQ_BOOL, l->winner, true, NULL)) ;
@@ -230,8 +235,8 @@ static void luby_free (luby *l)
     GrB_free (&l->removed) ;
 }
 
-// valid sets the check figure of a vector of colours: its entries, less 1,000,000 for each edge between vertices of one
-// colour. With cover, an entry missing counts if a neighbour has one.
+// valid sets the check figure of a vector of colours: its entries, less 1,000,000 for each edge
+// between vertices of one colour. With cover, an entry missing counts if a neighbour has one.
 static GrB_Info valid (run *r, luby *l, GrB_Vector colour, bool cover)
 {
     GrB_Info info = GrB_SUCCESS ;
@@ -275,8 +280,8 @@ done:
     return info ;
 }
 
-// colours colours all vertices, the first independent set with 0, a set of those left with 1, …; with one, it stops
-// after the first set.
+// colours colours all vertices, the first independent set with 0, a set of those left with 1, …;
+// with one, it stops after the first set.
 static GrB_Info colours (run *r, bool one)
 {
     GrB_Info info = GrB_SUCCESS ;
@@ -306,14 +311,17 @@ done:
     return info ;
 }
 
-// independent_set: a maximal independent set. The check figure counts the vertices that are in it or beside it, less
-// 1,000,000 for each edge in it: the number of vertices for every maximal independent set.
+// independent_set: a maximal independent set. The check figure counts the vertices that are in it
+// or beside it, less 1,000,000 for each edge in it: the number of vertices for every maximal
+// independent set.
 static GrB_Info independent_set (run *r) { return colours (r, true) ; }
 
-// colour: a colour for each vertex, by maximal independent sets of what is left. The check figure counts the vertices
-// with a colour, less 1,000,000 for each edge between equal colours. Extra figure: "colours".
+// colour: a colour for each vertex, by maximal independent sets of what is left. The check figure
+// counts the vertices with a colour, less 1,000,000 for each edge between equal colours. Extra
+// figure: "colours".
 //
-// Source: Jones, Plassmann, "A parallel graph coloring heuristic", SIAM Journal on Scientific Computing 14, 1993,
+// Source: Jones, Plassmann, "A parallel graph coloring heuristic", SIAM Journal on Scientific
+// Computing 14, 1993,
 // doi:10.1137/0914041.
 static GrB_Info colour (run *r) { return colours (r, false) ; }
 
@@ -321,11 +329,12 @@ static GrB_Info colour (run *r) { return colours (r, false) ; }
 // Katz centrality
 //----------------------------------------------------------------------------------------------------------------------
 
-// katz with the arguments tolerance (1e-9) and most iterations (1000): x = 1 + α Aᵀ x with α = 0.85 over the greatest
-// in-degree, until the 1-norm of the change is at most the tolerance, then divided by its Euclidean norm. Extra figure:
-// "iterations".
+// katz with the arguments tolerance (1e-9) and most iterations (1000): x = 1 + α Aᵀ x with α = 0.85
+// over the greatest in-degree, until the 1-norm of the change is at most the tolerance, then
+// divided by its Euclidean norm. Extra figure: "iterations".
 //
-// Source: Katz, "A new status index derived from sociometric analysis", Psychometrika 18, 1953, doi:10.1007/BF02289026.
+// Source: Katz, "A new status index derived from sociometric analysis", Psychometrika 18, 1953,
+// doi:10.1007/BF02289026.
 static GrB_Info katz (run *r)
 {
     GrB_Info info = GrB_SUCCESS ;

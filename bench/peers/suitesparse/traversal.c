@@ -6,10 +6,11 @@
 // breadth-first search
 //----------------------------------------------------------------------------------------------------------------------
 
-// direction decides between push and pull by the rule of Beamer, Asanović, Patterson ("Direction-optimizing
-// breadth-first search", SC 2012, doi:10.1109/SC.2012.50), with the constants LAGraph uses: pull once a growing
-// frontier holds more than 1/8 of the unexplored edges; push again once a shrinking one holds less than 1/512 of the
-// vertices; after that, pull again only when a growing frontier exceeds 1/8 of the vertices.
+// direction decides between push and pull by the rule of Beamer, Asanović, Patterson
+// ("Direction-optimizing breadth-first search", SC 2012, doi:10.1109/SC.2012.50), with the
+// constants LAGraph uses: pull once a growing frontier holds more than 1/8 of the unexplored edges;
+// push again once a shrinking one holds less than 1/512 of the vertices; after that, pull again
+// only when a growing frontier exceeds 1/8 of the vertices.
 typedef struct
 {
     bool pull, ever_pulled, settled ;
@@ -47,8 +48,8 @@ done:
     return info ;
 }
 
-// depths follows each vertex's parents up to the root and writes its distance, NaN where it has no parent. It returns
-// false when the parents do not form a tree.
+// depths follows each vertex's parents up to the root and writes its distance, NaN where it has no
+// parent. It returns false when the parents do not form a tree.
 static bool depths (double *depth, const int64_t *parent, GrB_Index n)
 {
     for (GrB_Index i = 0 ; i < n ; i++) depth [i] = parent [i] == (int64_t) i ? 0 : -1 ;
@@ -71,9 +72,10 @@ static bool depths (double *depth, const int64_t *parent, GrB_Index n)
     return true ;
 }
 
-// search is the search from the first argument, default vertex 0. With parents it computes the parent of each vertex
-// over any_secondi, without it the level over any_pair. The check figure is of the levels either way (those of the
-// parents are found after the clock has stopped), the source having level 0.
+// search is the search from the first argument, default vertex 0. With parents it computes the
+// parent of each vertex over any_secondi, without it the level over any_pair. The check figure is
+// of the levels either way (those of the parents are found after the clock has stopped), the source
+// having level 0.
 static GrB_Info search (run *r, bool parents)
 {
     GrB_Info info = GrB_SUCCESS ;
@@ -161,9 +163,9 @@ typedef struct
     GrB_Vector distance, bucket, reach, done, request, better ;
 } paths ;
 
-// relax finds what the bucket reaches through edges: request = bucket min.+ edges, and better = where request improves
-// on the distance (only true entries are kept, so it can serve as a structural mask). It notes the improved vertices in
-// reach and returns their number.
+// relax finds what the bucket reaches through edges: request = bucket min.+ edges, and better =
+// where request improves on the distance (only true entries are kept, so it can serve as a
+// structural mask). It notes the improved vertices in reach and returns their number.
 static GrB_Info relax (run *r, paths *p, GrB_Matrix edges, GrB_Index *improved)
 {
     GrB_Info info = GrB_SUCCESS ;
@@ -208,11 +210,12 @@ done:
     return info ;
 }
 
-// sssp: delta-stepping from the first argument (default 0) with bucket width delta (default 2), in f64 (default) or
-// i32. Weights must not be negative. As in LAGraph, splitting the edges into light and heavy is part of the time.
+// sssp: delta-stepping from the first argument (default 0) with bucket width delta (default 2), in
+// f64 (default) or i32. Weights must not be negative. As in LAGraph, splitting the edges into light
+// and heavy is part of the time.
 //
-// Source: Sridhar, Blanco, Mayuranath, Spampinato, Low, McMillan, "Delta-stepping SSSP: from vertices and edges to
-// GraphBLAS implementations", IPDPSW 2019, arXiv:1911.06895.
+// Source: Sridhar, Blanco, Mayuranath, Spampinato, Low, McMillan, "Delta-stepping SSSP: from
+// vertices and edges to GraphBLAS implementations", IPDPSW 2019, arXiv:1911.06895.
 static GrB_Info sssp (run *r)
 {
     GrB_Info info = GrB_SUCCESS ;

@@ -1,16 +1,18 @@
-// triangles.c: triangle counting over plus_pair, by the two Sandia methods that SuiteSparse is fastest with:
+// triangles.c: triangle counting over plus_pair, by the two Sandia methods that SuiteSparse is
+// fastest with:
 //
 //   ll   C⟨L⟩ = L·L by the saxpy method          lut  C⟨L⟩ = L·Uᵀ by the dot method
 //
 // and the sum of C, where L and U are the strict triangles. Both find each triangle once.
 //
-// Source: Wolf, Deveci, Berry, Hammond, Rajamanickam, "Fast linear algebra-based triangle counting with
-// KokkosKernels", HPEC 2017, doi:10.1109/HPEC.2017.8091043. The rule by which "tricount" decides to sort is that of
-// LAGraph's default: at least 1000 vertices, average degree at least 10, mean of 1000 sampled degrees above four times
-// their median. Degrees are known beforehand, as LAGraph's cached property.
+// Source: Wolf, Deveci, Berry, Hammond, Rajamanickam, "Fast linear algebra-based triangle counting
+// with KokkosKernels", HPEC 2017, doi:10.1109/HPEC.2017.8091043. The rule by which "tricount"
+// decides to sort is that of LAGraph's default: at least 1000 vertices, average degree at least 10,
+// mean of 1000 sampled degrees above four times their median. Degrees are known beforehand, as
+// LAGraph's cached property.
 //
-// The time includes all work from the adjacency matrix on: permuting, L and U, product, sum. What came before the
-// product is also given apart, as the extra figure "prep".
+// The time includes all work from the adjacency matrix on: permuting, L and U, product, sum. What
+// came before the product is also given apart, as the extra figure "prep".
 
 #include "harness.h"
 
@@ -36,7 +38,8 @@ static bool skewed (const graph *g)
     return sum / SAMPLES > 4 * (double) sample [SAMPLES / 2] ;
 }
 
-// by_degree makes the permutation that orders the vertices by ascending degree, ties by number: a counting sort.
+// by_degree makes the permutation that orders the vertices by ascending degree, ties by number: a
+// counting sort.
 static GrB_Index *by_degree (const graph *g)
 {
     int64_t most = 0 ;
