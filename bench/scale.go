@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/hiveblas/hiveblas/apps"
@@ -29,7 +30,8 @@ var scaleApps = []struct {
 		return errors.Join(err, ops.MxV(y, semiring.PlusTimes[float64](), g, x, with))
 	}},
 	{"pagerank", func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
-		_, err := apps.PageRank(g, apps.PageRankOptions{Run: run})
+		// A number of iterations that no rounding changes: bytes are compared with those of the host.
+		_, err := apps.PageRank(g, apps.PageRankOptions{Run: run, MaxIterations: 20, Tolerance: math.SmallestNonzeroFloat64})
 		return err
 	}},
 	{"bfs", func(g *matrix.Matrix[float64], source int, run apps.Run) error {

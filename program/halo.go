@@ -73,6 +73,9 @@ func cutGraph[V, E comparable](ctx context.Context, g *comm.Group, a matrix.View
 		if err != nil {
 			return nil, err
 		}
+		if !promising[V, E](m, shape) {
+			hops = 1
+		}
 	}
 	for c.hops = 1; c.hops < hops; c.hops++ {
 		grown, err := c.grow(shape)
@@ -94,6 +97,20 @@ func cutGraph[V, E comparable](ctx context.Context, g *comm.Group, a matrix.View
 		}
 	}
 	return c, c.join()
+}
+
+// promising reports whether a second hop may pay if the copies of the first have in-edges as own
+// vertices do: fetching them, to count them, costs as much as many supersteps where they are many.
+func promising[V, E comparable](m *model.Machine, shape *model.Halo) bool {
+	one := *shape
+	one.R, one.E = nil, nil
+	for i := range shape.R {
+		degree := float64(shape.Edges[i]) / float64(max(shape.Vertices[i], 1))
+		edges := int64(degree * float64(shape.R[i][0]))
+		one.R, one.E = append(one.R, []int64{shape.R[i][0], 0}), append(one.E, []int64{edges, 0})
+	}
+	best, err := cheapest[V, E](m, &one, true)
+	return err != nil || best > 1
 }
 
 // cheapest returns the number of hops with the least time by the model. If the copies do not grow,
