@@ -62,13 +62,7 @@ func (a *Matrix[T]) moveToGroup(g *comm.Group, vector bool, layout Layout) error
 	if _, err := a.core().blocksOn(g, vector); err != nil {
 		return err
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.home != nil {
-		a.home.Drop()
-		a.home = nil
-	}
-	a.place, a.replicated = g, false
+	a.settleOn(g, false)
 	return nil
 }
 
@@ -77,14 +71,20 @@ func (a *Matrix[T]) replicate(g *comm.Group) error {
 	if err := a.Fetch(); err != nil {
 		return err
 	}
+	a.settleOn(g, true)
+	return nil
+}
+
+// settleOn makes a group the place of a matrix whose contents are there, and gives its memory at the
+// place before back.
+func (a *Matrix[T]) settleOn(g *comm.Group, replicated bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.home != nil {
 		a.home.Drop()
 		a.home = nil
 	}
-	a.place, a.replicated = g, true
-	return nil
+	a.place, a.replicated = g, replicated
 }
 
 // blocksOn returns the contents on a group, and cuts those of the host if needed.
