@@ -56,9 +56,7 @@ func runOnGroup[V, E, M comparable](
 	if err != nil {
 		return nil, err
 	}
-	if o.Threads = g.Threads(); o.Threads < 1 {
-		o.Threads = 1
-	}
+	o.Threads = max(1, g.Threads())
 	ranks := make([]*rank[V, E, M], len(c.part))
 	err = g.Each(func(k int, r comm.Comm) error {
 		ranks[k] = newRank(ctx, wait, r, c, k, p, o, plan)
@@ -303,7 +301,6 @@ func (r *rank[V, E, M]) refresh() error {
 	switch {
 	case f.all:
 		for v := h.lo; v < h.hi; v++ {
-			active[v] = 1
 			list = append(list, int32(v))
 		}
 	case f.marks != nil && f.list == nil:
@@ -421,8 +418,8 @@ func (r *rank[V, E, M]) totals() error {
 // whole reports whether vertices lo … hi−1 are a block of totals.
 func whole(lo, hi, n int) bool { return lo%block == 0 && (hi%block == 0 || hi == n) }
 
-// The figures of a rank of the host for AutoHops: bytes a second that a superstep streams and its
-// own time, from PageRank and breadth-first search on two cores.
+// The figures of a rank of the host for AutoHops: bytes a second that a superstep streams, and its
+// own time. They are assumed and not measured; Options.Machine gives others.
 const (
 	hostMemory = 4e9
 	hostLaunch = 2e-6

@@ -15,7 +15,7 @@ import (
 
 // Options say how a program runs. The zero value uses all threads, chooses plans and has no limit.
 type Options struct {
-	Threads int // 0: GOMAXPROCS; does not change results
+	Threads int // 0: GOMAXPROCS; does not change results. A group has its own; see comm.RankThreads
 	// Plan is "" or "auto" for the automatic choice, "push" or "pull" for a direction; for a graph
 	// on a device also the text of a plan, as of space.Plan, or one of BufferPlans.
 	Plan string
