@@ -188,13 +188,15 @@ func (s session) Results() ([]int64, device.Buffer) {
 // one by one, since most loops end in the first round. It is even: see device.Session.
 const graphSteps = 64
 
-// Repeat queues steps in rounds that double, and from graphSteps on as a CUDA
-// graph that is captured once.
+// Repeat queues steps in rounds, each as long as all before it, and from
+// graphSteps on as a CUDA graph that is captured once.
 func (s session) Repeat(first int, step func()) {
 	f := s.f
 	done := (*int64)(unsafe.Add(f.d.pinned, resultsAt))
 	var graph driver.Graph
-	for n := max(first, 1); f.err == nil && *done == 0; n = min(2*n, graphSteps) {
+	ran := 0
+	for n := max(first, 1); f.err == nil && *done == 0; n = min(ran, graphSteps) {
+		ran += n
 		switch {
 		case n < graphSteps:
 			for range n {

@@ -32,6 +32,7 @@ type deviceProgram struct {
 	lists                lists
 	mails                bool // messages do not depend on Totals, and are made with the states
 	priority             bool
+	idempotent           bool // wide supersteps send the messages of all vertices
 	width                float64
 	rounds               bool   // a device can run supersteps by itself; see rounds.go
 	head                 string // the sum, as kernels/rounds.cu names it
@@ -63,7 +64,7 @@ type programKey struct{ body, state, message, edge string }
 func textOf[V, E, M comparable](p *Program[V, E, M]) (*deviceProgram, error) {
 	d := &deviceProgram{name: p.name(), active: p.Init.Active, everywhere: p.Everywhere, totals: len(p.Totals),
 		halt: p.Halt, supersteps: p.Supersteps, sends: p.Send.Func != nil, skips: p.Skip.Func != nil, priority: p.Priority.Func != nil,
-		width: p.Width}
+		width: p.Width, idempotent: p.Idempotent}
 	var err error
 	fail := func(e error) {
 		if err == nil && e != nil {
@@ -194,7 +195,7 @@ func (d *deviceProgram) program() device.Program {
 		File: "program", Of: d.name, Body: d.body + programText,
 		Types: []device.Typedef{{Name: "HB_V", Type: d.state}, {Name: "HB_M", Type: d.message},
 			{Name: "HB_E", Type: d.edge}},
-		Defines: map[string]any{"HB_SENDS": flag[d.sends], "HB_SKIPS": flag[d.skips], "HB_TOTALS": d.totals,
+		Defines: map[string]any{"HB_IDEMPOTENT": flag[d.idempotent], "HB_SENDS": flag[d.sends], "HB_SKIPS": flag[d.skips], "HB_TOTALS": d.totals,
 			"HB_MAILS": flag[d.mails], "HB_UNIT": d.unit(),
 			"HB_BLOCK": deviceBlock, "HB_THREADS": device.Threads},
 	}
@@ -410,6 +411,14 @@ func (r *deviceRun) whole() {
 // superstep runs one superstep and returns its plan.
 func (r *deviceRun) superstep(method string, superstep int32) string {
 	d, n := r.p, int32(r.n)
+	pulls := method == "pull" || strings.HasPrefix(method, "pull ")
+	if method == "" && d.rounds { // the queue takes the others
+		method, pulls = "pull", true
+	}
+	if d.idempotent && pulls && r.wide() { // a product of a full vector is faster
+		r.state = r.AllPresent(r.state)
+		r.state.Entries = int64(r.n)
+	}
 	x := r.state
 	if d.sends {
 		if x = r.mail; x.Val.Addr == 0 {
@@ -419,7 +428,7 @@ func (r *deviceRun) superstep(method string, superstep int32) string {
 		if r.state.Present.Addr == 0 && x.Present.Addr != 0 {
 			x = r.AllPresent(x)
 		}
-		x.Entries = r.count
+		x.Entries = r.state.Entries
 	}
 	var mask *device.Mask
 	if d.skips {

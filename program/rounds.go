@@ -2,6 +2,7 @@ package program
 
 import (
 	_ "embed"
+	"math"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/device"
@@ -16,10 +17,11 @@ var roundsText string
 // Constants of kernels/rounds.cu.
 const (
 	roundChunk  = 64
-	roundLog    = 4096 // supersteps between looks
-	roundStates = 27
+	roundFill   = 1 << 17 // edges that a step handles in about the time that it takes to begin
+	roundLog    = 4096    // supersteps between looks
+	roundStates = 33
 	roundFirst  = 4       // steps before the host looks for the first time
-	roundPulls  = 9       // the same with pulls, which need two steps more
+	roundPulls  = 10      // the same with pulls, which need more steps
 	roundPulled = 1 << 62 // marks a pull in the log
 )
 
@@ -43,10 +45,12 @@ const (
 )
 
 // A pull is better when the edges of the active vertices exceed such a part of all, or with Skip of
-// those of vertices that were not active (Beamer, Asanović, Patterson, SC 2012).
+// those of vertices that were not active (Beamer, Asanović, Patterson, SC 2012). A step of fewer
+// edges than 1/pullFew of the vertices pushes.
 const (
 	pullParts     = 10
 	pullPartsSkip = 14
+	pullFew       = 16
 )
 
 // canRound reports whether a device can run supersteps of the program by itself: atomics compute
@@ -60,6 +64,15 @@ func (d *deviceProgram) canRound(add device.Monoid) bool {
 // pulls reports whether a device can pull by itself: vertices that take messages look for one.
 func (d *deviceProgram) pulls() bool { return d.rounds && d.gather.Add.Any && d.skips && !d.priority }
 
+// leaves reports whether products take the wide supersteps of a program on a graph of so many edges.
+// With Priority they do in small graphs, where each step costs more than its edges: shortest paths
+// on R-MAT of 2 and 8 million edges take .42 and .89 ms by pulls alone and 1.00 and 1.19 by the
+// queue; a uniform graph of 16 million takes 4.4 and 3.0 (H200).
+func (d *deviceProgram) leaves(edges int64) bool { return !d.priority || edges <= leaveEdges }
+
+// leaveEdges is the most edges of a graph on which programs with Priority leave the queue.
+const leaveEdges = 10_000_000
+
 // withRounds adds the kernels of rounds.cu to a program.
 func (d *deviceProgram) withRounds(p *device.Program) {
 	flag := map[bool]int{true: 1}
@@ -69,7 +82,7 @@ func (d *deviceProgram) withRounds(p *device.Program) {
 	p.Body += roundsText
 	for name, value := range map[string]int{
 		"HB_GRAPH_BLOCK": device.Threads, "HB_GRAPH_STATE": roundStates, "HB_ROUND_CHUNK": roundChunk,
-		"HB_ROUND_LOG": roundLog, "HB_ANY": flag[add.Any], "HB_PRIORITY": flag[d.priority],
+		"HB_ROUND_LOG": roundLog, "HB_ROUND_FILL": roundFill, "HB_ROUND_FEW": pullFew, "HB_ANY": flag[add.Any], "HB_PRIORITY": flag[d.priority],
 		"HB_SELECTS": flag[add.Name == "min" || add.Name == "max"], "HB_PULLS": flag[d.pulls()],
 	} {
 		p.Defines[name] = value
@@ -79,6 +92,7 @@ func (d *deviceProgram) withRounds(p *device.Program) {
 // rounds are the buffers of these supersteps.
 type rounds struct {
 	ready                     bool
+	left                      bool // products have taken supersteps: Priority delays no vertices then
 	room                      int64
 	queue, touched, hit, sums device.Buffer
 	pile, waiting             device.Buffer
@@ -93,11 +107,13 @@ func (r *deviceRun) narrow(plan string) bool {
 	if !r.p.rounds || plan != "" && plan != "auto" && plan != "push" || r.count == 0 {
 		return false
 	}
-	return plan == "push" || r.p.priority || r.p.pulls() || !r.wide()
+	return plan == "push" || r.p.pulls() || !r.p.leaves(r.rows.Entries) || !r.wide()
 }
 
 // wide reports whether a pull is better.
-func (r *deviceRun) wide() bool { return r.edges*r.parts() > r.rest() }
+func (r *deviceRun) wide() bool {
+	return r.edges*r.parts() > r.rest() && r.edges*pullFew > int64(r.n)
+}
 
 // parts is the factor of the test of a pull.
 func (r *deviceRun) parts() int64 {
@@ -151,7 +167,7 @@ func (r *deviceRun) byDevice(o Options, out ran) {
 	}
 	pull, mode := r.parts(), int64(roundPush)
 	switch {
-	case o.Plan == "push" || d.priority:
+	case o.Plan == "push" || !d.leaves(r.rows.Entries):
 		pull = 0
 	case d.pulls() && r.wide():
 		if mode = roundMark; b.in.Ptr.Addr == 0 {
@@ -167,8 +183,12 @@ func (r *deviceRun) byDevice(o Options, out ran) {
 	present := r.state.Present
 	s.Launch(r.kernel("enter"), grid, block, 0, n, r.rows.Ptr, r.state.Val, present, r.count, b.queue, b.pile,
 		b.waiting, b.state, int64(*out.supersteps), limit, pull, r.past, mode)
+	width := d.width
+	if b.left {
+		width = math.Inf(1)
+	}
 	if d.priority {
-		s.Blocks(r.kernel("bound"), 1, 1, d.width, b.state)
+		s.Blocks(r.kernel("bound"), 1, 1, width, b.state)
 	}
 	wide, _ := shape(push)
 	for s.Err() == nil {
@@ -182,7 +202,7 @@ func (r *deviceRun) byDevice(o Options, out ran) {
 			s.Launch(push, wide, block, 0, n, r.rows.Ptr, r.rows.Idx, r.rows.Val, r.state.Val, r.closed.Present,
 				b.hit, b.sums, b.queue, b.room, b.touched, b.state, b.in.Ptr, b.in.Idx, b.in.Val, b.bits, b.rest)
 			s.Launch(take, grid, block, 0, n, r.rows.Ptr, r.state.Val, r.closed.Present, b.hit, b.sums, b.touched,
-				b.queue, b.room, b.pile, b.waiting, d.width, b.state, b.log, at, b.in.Ptr, b.bits, b.rest)
+				b.queue, b.room, b.pile, b.waiting, width, b.state, b.log, at, b.in.Ptr, b.bits, b.rest)
 		})
 		if s.Err() != nil {
 			return
@@ -213,9 +233,10 @@ func (r *deviceRun) byDevice(o Options, out ran) {
 // leave marks the active vertices for a product.
 func (r *deviceRun) leave() {
 	b := &r.loop
+	b.left = true
 	present := r.set()
 	r.Fill(present, 0, int64(r.n))
-	r.Each(r.kernel("leave"), int64(r.n), b.queue, b.room, b.state, present)
+	r.Each(r.kernel("leave"), int64(r.n), int32(r.n), b.queue, b.room, b.pile, b.waiting, b.state, present)
 	v := r.NewBitmap(r.n, r.p.state, present)
 	r.Free(present) // the view has it
 	r.Copy(v.Val, r.state.Val, int64(r.p.state.Size)*int64(r.n))

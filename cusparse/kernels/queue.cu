@@ -49,35 +49,36 @@ HB_DEVICE T hb_reserve(T *count, bool want) {
 }
 
 // hb_flush appends the items of the count vertices that a block has collected
-// in aside, with one reservation for the block. All threads of the block call it.
+// in aside. The threads of the block share the items of a hub. All call it.
 HB_DEVICE void hb_flush(const hb_i64 *ptr, const hb_i32 *aside, hb_u32 count, hb_u64 *queue, hb_u64 *tail, hb_i32 chunk) {
-	__shared__ hb_u64 first[HB_GRAPH_WARPS];
-	hb_u32 share = (count + HB_GRAPH_WARPS - 1) / HB_GRAPH_WARPS; // of a warp
-	hb_u32 warp = threadIdx.x / HB_WARP, from = warp * share, to = from + share < count ? from + share : count;
-	hb_u64 mine = 0;
-	for (hb_u32 i = from + HB_LANE; i < to; i += HB_WARP) mine += hb_chunks(ptr, aside[i], chunk);
-	mine = hb_total(mine);
-	if (HB_LANE == 0) first[warp] = mine;
-	__syncthreads();
-	if (threadIdx.x == 0) {
-		hb_u64 sum = 0;
+	__shared__ hb_u32 sums[HB_GRAPH_BLOCK], warps[HB_GRAPH_WARPS]; // of items: those up to a vertex of its warp, and before a warp
+	__shared__ hb_u64 first;
+	for (hb_u32 base = 0; base < count; base += HB_GRAPH_BLOCK) {
+		const hb_u32 i = base + threadIdx.x;
+		const hb_u32 sum = hb_sums(hb_chunks(ptr, i < count ? aside[i] : -1, chunk));
+		sums[threadIdx.x] = sum;
+		if (HB_LANE == HB_WARP - 1) warps[threadIdx.x / HB_WARP] = sum;
+		__syncthreads();
+		hb_u32 before = 0, total = 0;
 		for (hb_i32 w = 0; w < HB_GRAPH_WARPS; w++) {
-			hb_u64 x = first[w];
-			first[w] = sum;
-			sum += x;
+			if (w < (hb_i32)(threadIdx.x / HB_WARP)) before += warps[w];
+			total += warps[w];
 		}
-		hb_u64 base = sum > 0 ? atomicAdd(tail, sum) : 0;
-		for (hb_i32 w = 0; w < HB_GRAPH_WARPS; w++) first[w] += base;
+		sums[threadIdx.x] += before;
+		if (threadIdx.x == 0 && total > 0) first = atomicAdd(tail, (hb_u64)total);
+		__syncthreads();
+		for (hb_u32 t = threadIdx.x; t < total; t += HB_GRAPH_BLOCK) {
+			hb_u32 low = 0, high = HB_GRAPH_BLOCK - 1; // the first vertex with a sum above t
+			while (low < high) {
+				const hb_u32 middle = (low + high) / 2;
+				if (sums[middle] > t) high = middle;
+				else low = middle + 1;
+			}
+			const hb_u32 item = t - (low ? sums[low - 1] : 0);
+			queue[first + t] = (hb_u64)item << 32 | (hb_u32)aside[base + low];
+		}
+		__syncthreads();
 	}
-	__syncthreads();
-	hb_u64 at = first[warp];
-	for (hb_u32 i = from; i < to; i += HB_WARP) {
-		hb_i32 v = i + HB_LANE < to ? aside[i + HB_LANE] : -1;
-		hb_u32 chunks = hb_chunks(ptr, v, chunk);
-		hb_put(queue, at, v, chunks);
-		at += hb_total((hb_u64)chunks);
-	}
-	__syncthreads();
 }
 
 // hb_share returns the number of items that a warp takes at a time. It is small

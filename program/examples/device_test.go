@@ -184,6 +184,31 @@ func TestRoundsOnDevice(t *testing.T) {
 			rounds(t, 1, rmat, rmatThere, examples.SSSP(3, width))
 		}
 	})
+	t.Run("priority and products", func(t *testing.T) {
+		// Many edges are active after two supersteps: products take over, and the queue ends the run.
+		kinds := map[bool]int{}
+		first, last := "", ""
+		p := examples.SSSP(3, float32(.3))
+		got, err := program.Run(context.Background(), rmatThere, p, program.Options{Trace: func(s program.Step) {
+			if kinds[s.Plan == "push queue"]++; first == "" {
+				first = s.Plan
+			}
+			last = s.Plan
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := program.Run(context.Background(), rmat, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !got.State.Equal(want.State) {
+			t.Errorf("%v, want %v", got.State.Dense(0), want.State.Dense(0))
+		}
+		if kinds[true] == 0 || kinds[false] == 0 || first != "push queue" || last != "push queue" {
+			t.Errorf("%d supersteps of the queue and %d products, the first by %s, the last by %s", kinds[true], kinds[false], first, last)
+		}
+	})
 	t.Run("hcc", func(t *testing.T) {
 		rounds(t, 1, grid.Pattern(), gridThere.Pattern(), examples.HCC())
 	})

@@ -6,7 +6,9 @@
 //   double hb_priority(state)          HB_PRIORITY
 //   HB_ANY                             1 if any message is the sum
 //   HB_PULLS                           1 if vertices can look for a message: HB_ANY and HB_SKIPS
-// and rounds.go the constants HB_ROUND_CHUNK (entries of an item of the queue) and HB_ROUND_LOG.
+// and rounds.go the constants HB_ROUND_CHUNK (entries of an item of the queue), HB_ROUND_LOG and
+// HB_ROUND_FILL (edges of a step that fill the device), HB_ROUND_FEW (1/HB_ROUND_FEW edges a vertex
+// are few).
 //
 // Scratch: queue hb_u64[2·room], room = n + entries/HB_ROUND_CHUNK + 1; touched hb_i32[n];
 //   hit hb_u8[n], 4-byte aligned, zero; sums HB_M[n], the identity, with HB_ANY of any value;
@@ -16,7 +18,7 @@
 //   plus HB_ROUND_PULLED for a pull.
 // Launches, grid = resident blocks of HB_GRAPH_BLOCK threads:
 //   hb_program_enter; hb_program_push and hb_program_take until result[0] is not 0;
-//   hb_program_leave.
+//   hb_program_leave, and then hb_program_enter again.
 //   result hb_i64[4] in pinned host memory: {1 + why (HB_ROUND_…), active vertices, supersteps
 //   since the last look, 0}. Further launches return at once; hb_program_again goes on.
 // A superstep is two launches. Bound by random access to sums, hit and states.
@@ -25,25 +27,33 @@
 // active in-neighbour and stops at the first (Beamer, Asanović, Patterson, SC 2012). The first pull
 // looks at all vertices and lists those without a message; later ones look at that list. Active
 // vertices are a bitmap, of which there are two that take turns. Before the first pull and after
-// the last, two launches convert the queue to a bitmap and back.
+// the last, two launches convert the queue to a bitmap and back; a block that finds out that the
+// next step pulls sets bits at once. While no active vertex takes messages, as in breadth-first
+// search, a pull applies messages where it finds them, since nobody reads those states.
 //
 // With HB_PRIORITY, active vertices at or above a bound wait in a pile. When no other is left, a
 // step splits the pile by a new bound, its least priority plus width (near and far: Davidson,
-// Baxter, Garland, Owens, IPDPS 2014).
+// Baxter, Garland, Owens, IPDPS 2014). The width doubles after a bucket of few steps that had too few
+// edges to fill the device, and falls back to the given one while they have many. The edges of those that wait count
+// for the test of a pull.
 
 #define HB_ROUND_ASIDE 1024 // vertices that a block collects in shared memory
 #define HB_ROUND_LONG 2048   // in-edges from which a block shares the rest of a row
 #define HB_ROUND_LONGS 16    // such rows that a block shares; a warp reads the others
 #define HB_ROUND_PULLED (1LL << 62)
+#define HB_ROUND_SHORT 4 // steps of a bucket, its split too, up to which a wider one saves steps
 
 enum { // places in round
 	HB_ROUND_MODE, HB_ROUND_RESUME, HB_ROUND_ITEMS, HB_ROUND_SIDE, HB_ROUND_TOUCHED, HB_ROUND_SENDERS, HB_ROUND_PILE, HB_ROUND_HEAP,
 	HB_ROUND_WAITING, HB_ROUND_STEP, HB_ROUND_LIMIT, HB_ROUND_LOGGED, HB_ROUND_PULL, HB_ROUND_BOUND, HB_ROUND_EXPLORED,
 	HB_ROUND_MARKED, HB_ROUND_LISTED, HB_ROUND_REST, HB_ROUND_NEXT_REST, // the bitmap in use; whether rest is a list; its lengths
+	HB_ROUND_OPEN, // 1 once a vertex was active and took messages
+	HB_ROUND_HELD, // out-edges of the vertices that wait
+	HB_ROUND_WIDTH, HB_ROUND_BUCKET, HB_ROUND_STEPS, // width of a bucket, a double; edges and steps since the last split
 	HB_ROUND_NEXT, HB_ROUND_ACTIVE, HB_ROUND_EDGES, HB_ROUND_NEXT_PILE, HB_ROUND_LEAST, HB_ROUND_DONE, // of the step under way; LEAST is a complement
-	// Mode and pile of the step under way: hb_program_take changes those of the next step while
+	// Mode, pile and bitmap of the step under way: hb_program_take changes those of the next while
 	// blocks of the same launch may still begin.
-	HB_ROUND_NOW, HB_ROUND_NOW_PILE,
+	HB_ROUND_NOW, HB_ROUND_NOW_PILE, HB_ROUND_NOW_MARKED,
 	HB_ROUND_STATES
 };
 enum { HB_ROUND_STOP, HB_ROUND_PUSH, HB_ROUND_SPLIT, HB_ROUND_MARK, HB_ROUND_SCAN, HB_ROUND_QUEUE }; // modes
@@ -112,21 +122,37 @@ HB_DEVICE void hb_program_activate(bool some, hb_i32 v, hb_i32 *aside, hb_u32 *a
 // mode: HB_ROUND_PUSH or HB_ROUND_MARK.
 HB_KERNEL hb_program_enter(hb_i32 n, const hb_i64 *ptr, const HB_V *state, const hb_u8 *active, hb_u64 count, hb_u64 *queue, hb_i32 *pile,
 	hb_u8 *waiting, hb_u64 *round, hb_u64 superstep, hb_u64 limit, hb_u64 pull, hb_u64 explored, hb_u64 mode) {
-	const hb_i64 threads = (hb_i64)gridDim.x * HB_GRAPH_BLOCK;
-	for (hb_i64 i = (hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x; i - HB_LANE < n; i += threads) {
-		const bool on = i < n && (!active || active[i]);
-		if (!__any_sync(HB_FULL, on)) continue;
-#if HB_PRIORITY
-		const hb_u64 at = hb_reserve(round + HB_ROUND_PILE, on);
-		if (on) {
-			pile[at] = (hb_i32)i;
-			waiting[i] = HB_LISTED | HB_WAITS;
-			atomicMax(round + HB_ROUND_LEAST, ~hb_ordered(hb_priority(state[i])));
+	const hb_i64 threads = (hb_i64)gridDim.x * HB_GRAPH_BLOCK, words = ((hb_i64)n + 15) / 16; // of 16 vertices
+	for (hb_i64 w = (hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x; w - HB_LANE < words; w += threads) {
+		hb_u32 bits = 0;
+		if (active && w * 16 + 16 <= n) {
+			const uint4 four = ((const uint4 *)active)[w];
+			const hb_u32 part[4] = {four.x, four.y, four.z, four.w};
+#pragma unroll
+			for (int k = 0; k < 16; k++) bits |= (part[k / 4] >> k % 4 * 8 & 1) << k;
+		} else {
+			for (hb_i64 v = w * 16; v < w * 16 + 16 && v < n; v++) bits |= (hb_u32)(!active || active[v]) << v % 16;
 		}
+		while (__any_sync(HB_FULL, bits)) {
+			const bool on = bits != 0;
+			const hb_i32 v = on ? (hb_i32)(w * 16) + __ffs(bits) - 1 : -1;
+			bits &= bits - 1;
+#if HB_PRIORITY
+			const hb_u64 at = hb_reserve(round + HB_ROUND_PILE, on);
+			const hb_u64 held = hb_total(on ? (hb_u64)HB_DEGREE(v) : 0);
+			if (HB_LANE == 0) atomicAdd(round + HB_ROUND_HELD, held);
+			if (on) {
+				pile[at] = v;
+				waiting[v] = HB_LISTED | HB_WAITS;
+				atomicMax(round + HB_ROUND_LEAST, ~hb_ordered(hb_priority(state[v])));
+			}
 #else
-		const hb_i32 v = on ? (hb_i32)i : -1;
-		hb_append(queue, round + HB_ROUND_ITEMS, v, hb_chunks(ptr, v, HB_ROUND_CHUNK));
+			hb_append(queue, round + HB_ROUND_ITEMS, v, hb_chunks(ptr, v, HB_ROUND_CHUNK));
+#if HB_PULLS
+			if (on && !hb_closed(state[v])) round[HB_ROUND_OPEN] = 1;
 #endif
+#endif
+		}
 	}
 	if (blockIdx.x == 0 && threadIdx.x == 0) { // round is zero before
 		round[HB_ROUND_MODE] = mode;
@@ -144,6 +170,7 @@ HB_KERNEL hb_program_bound(double width, hb_u64 *round) {
 	round[HB_ROUND_WAITING] = round[HB_ROUND_SENDERS];
 	round[HB_ROUND_SENDERS] = 0;
 	round[HB_ROUND_BOUND] = hb_ordered(hb_number(~round[HB_ROUND_LEAST]) + width);
+	round[HB_ROUND_WIDTH] = (hb_u64)__double_as_longlong(width);
 	round[HB_ROUND_LEAST] = 0;
 	round[HB_ROUND_MODE] = round[HB_ROUND_PILE] ? HB_ROUND_SPLIT : HB_ROUND_PUSH;
 }
@@ -163,9 +190,11 @@ struct hb_program_pull {
 	const hb_i64 *ptr, *inptr;
 	const hb_i32 *inidx;
 	const HB_E *inweight;
-	const HB_V *state;
-	const hb_u8 *closed;
+	HB_V *state;
+	hb_u8 *closed;
 	const hb_u32 *bits;
+	hb_u32 *next; // the bitmap of those that are active next
+	bool once; // apply messages where they are found
 	HB_M *sums;
 	hb_i32 *touched, *rest;
 	hb_u64 *round;
@@ -173,6 +202,7 @@ struct hb_program_pull {
 	hb_u32 *counts;
 	hb_i64 *found;
 	hb_u64 *first;
+	hb_u64 active, edges; // once: of this thread, those that are active next, and their out-edges
 };
 
 // hb_program_brings reports whether in-edge p, from u, brings v a message. word is that of u.
@@ -191,15 +221,31 @@ HB_DEVICE bool hb_program_edge(const hb_program_pull &x, hb_i64 p, hb_i64 end, h
 	return hb_program_brings(x, x.bits[u >> 5], u, p, v);
 }
 
-// hb_program_got writes the message of in-edge p to v.
-HB_DEVICE void hb_program_got(const hb_program_pull &x, hb_i64 p, hb_i32 v) {
+// hb_program_got writes or applies the message of in-edge p to v. It reports whether v is done: it
+// takes no more messages, or hb_program_take does the rest.
+HB_DEVICE bool hb_program_got(hb_program_pull &x, hb_i64 p, hb_i32 v) {
 	const hb_i32 u = x.inidx[p];
-#if HB_SENDS
 	const hb_i64 *ptr = x.ptr;
-	x.sums[v] = hb_message(x.state[u], u, HB_DEGREE(u), x.n, x.superstep, (const double *)0);
+#if HB_SENDS
+	const HB_M m = hb_message(x.state[u], u, HB_DEGREE(u), x.n, x.superstep, (const double *)0);
 #else
-	x.sums[v] = hb_edge(x.inweight ? x.inweight[p] : (HB_E)HB_UNIT, x.state[u], x.state[v]);
+	const HB_M m = hb_edge(x.inweight ? x.inweight[p] : (HB_E)HB_UNIT, x.state[u], x.state[v]);
 #endif
+	if (!x.once) {
+		x.sums[v] = m;
+		return true;
+	}
+	HB_V s = x.state[v];
+	const bool on = hb_step(s, m, v, HB_DEGREE(v), x.n, x.superstep, (const double *)0), shut = hb_closed(s);
+	x.state[v] = s;
+	x.closed[v] = shut;
+	if (on) {
+		atomicOr(x.next + v / 32, 1u << v % 32);
+		x.active++;
+		x.edges += (hb_u64)HB_DEGREE(v);
+		if (!shut) x.round[HB_ROUND_OPEN] = 1;
+	}
+	return shut;
 }
 
 // hb_program_row looks for a message along in-edges p … end−1 of the lanes' vertices with more,
@@ -235,7 +281,7 @@ HB_DEVICE hb_i64 hb_program_row(const hb_program_pull &x, hb_i32 v, hb_i64 p, hb
 // hb_program_look looks for a message to K vertices of each thread of the block; −1 is none. A lane
 // tests two in-edges of each by itself. All threads of the block call it.
 template <hb_i32 K>
-HB_DEVICE void hb_program_look(const hb_program_pull &x, const hb_i32 (&v)[K]) {
+HB_DEVICE void hb_program_look(hb_program_pull &x, const hb_i32 (&v)[K]) {
 	hb_i64 p[K], end[K], at[K];
 	bool open[K];
 #pragma unroll
@@ -273,10 +319,11 @@ HB_DEVICE void hb_program_look(const hb_program_pull &x, const hb_i32 (&v)[K]) {
 	}
 #pragma unroll
 	for (hb_i32 k = 0; k < K; k++) {
-		const bool hit = at[k] >= 0, keep = open[k] && !hit;
-		if (hit) hb_program_got(x, at[k], v[k]);
-		const hb_u32 place = hb_reserve(x.counts, hit);
-		if (hit) x.hits[place] = v[k];
+		const bool hit = at[k] >= 0, done = hit && hb_program_got(x, at[k], v[k]), keep = open[k] && !done;
+		if (!x.once) {
+			const hb_u32 place = hb_reserve(x.counts, hit);
+			if (hit) x.hits[place] = v[k];
+		}
 		const hb_u32 other = hb_reserve(x.counts + 1, keep);
 		if (keep) x.left[other] = v[k];
 	}
@@ -295,12 +342,9 @@ HB_DEVICE void hb_program_look(const hb_program_pull &x, const hb_i32 (&v)[K]) {
 		}
 		__syncthreads();
 		if (threadIdx.x == 0) {
-			if (*x.found >= 0) {
-				hb_program_got(x, *x.found, w);
-				x.hits[x.counts[0]++] = w;
-			} else {
-				x.left[x.counts[1]++] = w;
-			}
+			const bool hit = *x.found >= 0, done = hit && hb_program_got(x, *x.found, w);
+			if (hit && !x.once) x.hits[x.counts[0]++] = w;
+			if (!done) x.left[x.counts[1]++] = w;
 		}
 		__syncthreads();
 	}
@@ -311,7 +355,7 @@ HB_DEVICE void hb_program_look(const hb_program_pull &x, const hb_i32 (&v)[K]) {
 }
 
 // hb_program_scan pulls for the count vertices of list, or for all vertices if it is null.
-HB_DEVICE void hb_program_scan(const hb_program_pull &x, const hb_i32 *list, hb_u64 count) {
+HB_DEVICE void hb_program_scan(hb_program_pull &x, const hb_i32 *list, hb_u64 count) {
 	if (threadIdx.x < 3) x.counts[threadIdx.x] = 0;
 	__syncthreads();
 	if (list) {
@@ -319,10 +363,9 @@ HB_DEVICE void hb_program_scan(const hb_program_pull &x, const hb_i32 *list, hb_
 			const hb_i32 v[1] = {base + threadIdx.x < count ? list[base + threadIdx.x] : -1};
 			hb_program_look<1>(x, v);
 		}
-		return;
 	}
 	const hb_i64 tile = HB_ROUND_ASIDE;
-	for (hb_i64 base = blockIdx.x * tile; base < x.n; base += gridDim.x * tile) {
+	for (hb_i64 base = blockIdx.x * tile; !list && base < x.n; base += gridDim.x * tile) {
 		hb_i32 v[HB_ROUND_ASIDE / HB_GRAPH_BLOCK];
 #pragma unroll
 		for (hb_i32 k = 0; k < HB_ROUND_ASIDE / HB_GRAPH_BLOCK; k++) {
@@ -330,6 +373,12 @@ HB_DEVICE void hb_program_scan(const hb_program_pull &x, const hb_i32 *list, hb_
 			v[k] = id < x.n ? (hb_i32)id : -1;
 		}
 		hb_program_look<HB_ROUND_ASIDE / HB_GRAPH_BLOCK>(x, v);
+	}
+	if (!x.once) return;
+	const hb_u64 active = hb_total(x.active), edges = hb_total(x.edges);
+	if (HB_LANE == 0 && active) {
+		atomicAdd(x.round + HB_ROUND_ACTIVE, active);
+		atomicAdd(x.round + HB_ROUND_EDGES, edges);
 	}
 }
 
@@ -359,7 +408,7 @@ HB_DEVICE void hb_program_unmark(hb_u32 *bits, hb_i32 words, const hb_i64 *ptr, 
 
 // hb_program_push sums the messages of the queue. HB_PULLS: or it pulls, or converts between the
 // queue and a bitmap; inptr may be null if the host is to make it first.
-HB_KERNEL hb_program_push(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const HB_E *weight, const HB_V *state, const hb_u8 *closed, hb_u8 *hit,
+HB_KERNEL hb_program_push(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const HB_E *weight, HB_V *state, hb_u8 *closed, hb_u8 *hit,
 	HB_M *sums, hb_u64 *queue, hb_i64 room, hb_i32 *touched, hb_u64 *round, const hb_i64 *inptr, const hb_i32 *inidx, const HB_E *inweight,
 	hb_u32 *bits, hb_i32 *rest) {
 	__shared__ hb_i32 aside[HB_ROUND_ASIDE];
@@ -370,6 +419,7 @@ HB_KERNEL hb_program_push(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const 
 	if (blockIdx.x == 0 && threadIdx.x == 0) {
 		round[HB_ROUND_NOW] = mode;
 		round[HB_ROUND_NOW_PILE] = round[HB_ROUND_PILE];
+		round[HB_ROUND_NOW_MARKED] = round[HB_ROUND_MARKED];
 	}
 #if HB_PULLS
 	__shared__ hb_i32 left[HB_ROUND_ASIDE], longs[HB_ROUND_LONGS];
@@ -379,13 +429,10 @@ HB_KERNEL hb_program_push(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const 
 	hb_u32 *marked = bits + round[HB_ROUND_MARKED] * words, *other = bits + (1 - round[HB_ROUND_MARKED]) * words;
 	if (mode == HB_ROUND_MARK) hb_program_marks(queue + round[HB_ROUND_SIDE] * room, items, marked);
 	if (mode == HB_ROUND_QUEUE) hb_program_unmark(marked, words, ptr, queue + (1 - round[HB_ROUND_SIDE]) * room, round + HB_ROUND_NEXT);
-	if (mode == HB_ROUND_QUEUE || mode == HB_ROUND_SCAN) {
-		HB_EACH(i, words) other[i] = 0;
-	}
 	if (mode == HB_ROUND_SCAN) {
 		const hb_u64 which = round[HB_ROUND_LISTED];
-		const hb_program_pull x = {n, superstep, ptr, inptr, inidx, inweight, state, closed, marked, sums, touched,
-			rest + (which == 1 ? n : 0), round, aside, left, longs, counts, &found, &first};
+		hb_program_pull x = {n, superstep, ptr, inptr, inidx, inweight, state, closed, marked, other, round[HB_ROUND_OPEN] == 0, sums, touched,
+			rest + (which == 1 ? n : 0), round, aside, left, longs, counts, &found, &first, 0, 0};
 		hb_program_scan(x, which ? rest + (which == 1 ? 0 : n) : 0, round[HB_ROUND_REST]);
 	}
 #endif
@@ -479,6 +526,13 @@ HB_KERNEL hb_program_push(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const 
 	hb_program_spill(aside, asides, touched, round + HB_ROUND_TOUCHED, &first);
 }
 
+// hb_program_wide reports whether a pull is better than a push along out edges: they are more than a
+// part of the edges that it may look at, and not few, so that the end of a search does not pull.
+HB_DEVICE bool hb_program_wide(const hb_u64 *round, hb_i32 n, hb_i64 edges, hb_u64 out, hb_u64 explored) {
+	const hb_u64 m = (hb_u64)edges, left = HB_SKIPS ? m - (explored < m ? explored : m) : m;
+	return round[HB_ROUND_PULL] && out * round[HB_ROUND_PULL] > left && out * HB_ROUND_FEW > (hb_u64)n;
+}
+
 // hb_program_take applies the sums, or splits the pile, and decides what the next step does.
 HB_KERNEL hb_program_take(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *closed, hb_u8 *hit, HB_M *sums, const hb_i32 *touched, hb_u64 *queue,
 	hb_i64 room, hb_i32 *pile, hb_u8 *waiting, double width, hb_u64 *round, hb_i64 *log, hb_i64 *result, const hb_i64 *inptr, hb_u32 *bits,
@@ -491,9 +545,11 @@ HB_KERNEL hb_program_take(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *close
 	__shared__ hb_u32 fars;
 	__shared__ hb_u64 first;
 	__shared__ hb_i32 delayed;
+	__shared__ hb_u64 held_edges;
 	const hb_u64 heap = round[HB_ROUND_HEAP], bound = round[HB_ROUND_BOUND];
 	hb_u64 least = 0; // complements, so that 0 is none
 	hb_i32 waits = 0;
+	hb_u64 held = 0; // as a difference
 #endif
 	const hb_u64 mode = round[HB_ROUND_NOW];
 	if (mode == HB_ROUND_STOP) return;
@@ -509,8 +565,12 @@ HB_KERNEL hb_program_take(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *close
 		return;
 	}
 	const bool scan = mode == HB_ROUND_SCAN;
-	const hb_u64 marked = round[HB_ROUND_MARKED], listed = round[HB_ROUND_LISTED];
-	hb_u32 *marks = bits + (1 - marked) * ((n + 31) / 32);
+	const hb_i32 words = (n + 31) / 32;
+	const hb_u64 marked = round[HB_ROUND_NOW_MARKED], listed = round[HB_ROUND_LISTED];
+	hb_u32 *used = bits + marked * words, *marks = bits + (1 - marked) * words;
+	if (scan) {
+		HB_EACH(i, words) used[i] = 0; // nobody reads it any more
+	}
 	hb_i32 *left = rest + (listed == 1 ? n : 0);
 #else
 	const bool scan = false;
@@ -524,7 +584,7 @@ HB_KERNEL hb_program_take(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *close
 	if (threadIdx.x == 0) {
 		nears = 0, edges = 0, active = 0;
 #if HB_PRIORITY
-		fars = 0, delayed = 0;
+		fars = 0, delayed = 0, held_edges = 0;
 #endif
 	}
 	__syncthreads();
@@ -553,6 +613,7 @@ HB_KERNEL hb_program_take(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *close
 #if HB_PULLS
 			if (scan && near) atomicOr(marks + v / 32, 1u << v % 32);
 			if (scan && !shut) left[atomicAdd(round + HB_ROUND_NEXT_REST, (hb_u64)1)] = v;
+			if (near && !shut) round[HB_ROUND_OPEN] = 1;
 #endif
 		}
 #if HB_PRIORITY
@@ -572,7 +633,9 @@ HB_KERNEL hb_program_take(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *close
 				is = below ? was & HB_LISTED : HB_LISTED | HB_WAITS;
 			}
 			if (!below && (is & HB_WAITS) && ~key > least) least = ~key;
-			waits += ((is & HB_WAITS) - (was & HB_WAITS)) / HB_WAITS;
+			const hb_i32 more = ((is & HB_WAITS) - (was & HB_WAITS)) / HB_WAITS;
+			waits += more;
+			held += (hb_u64)(hb_i64)more * (hb_u64)HB_DEGREE(v);
 			if (is != was) waiting[v] = is;
 		}
 		hb_program_collect(later, v, far_aside, &fars, far, round + HB_ROUND_NEXT_PILE);
@@ -594,20 +657,39 @@ HB_KERNEL hb_program_take(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *close
 		const hb_u64 other = __shfl_xor_sync(HB_FULL, least, d);
 		least = other > least ? other : least;
 	}
-	waits = hb_total(waits);
+	waits = hb_total(waits), held = hb_total(held);
 	if (HB_LANE == 0 && least) atomicMax(round + HB_ROUND_LEAST, least);
 	if (HB_LANE == 0 && waits) atomicAdd(&delayed, waits);
+	if (HB_LANE == 0 && held) atomicAdd(&held_edges, held);
 #endif
 	__syncthreads();
-	hb_flush(ptr, near_aside, nears < HB_ROUND_ASIDE ? nears : HB_ROUND_ASIDE, to, round + HB_ROUND_NEXT, HB_ROUND_CHUNK);
-#if HB_PRIORITY
-	hb_program_spill(far_aside, fars, far, round + HB_ROUND_NEXT_PILE, &first);
-	if (threadIdx.x == 0 && delayed) atomicAdd(round + HB_ROUND_WAITING, (hb_u64)(hb_i64)delayed);
-#endif
+	const hb_u32 asides = nears < HB_ROUND_ASIDE ? nears : HB_ROUND_ASIDE;
+	bool marking = false;
+#if HB_PULLS
+	__shared__ bool pulls;
+	if (threadIdx.x == 0) {
+		pulls = false;
+		if (active) {
+			const hb_u64 out = atomicAdd(round + HB_ROUND_EDGES, edges) + edges;
+			pulls = !scan && hb_program_wide(round, n, ptr[n], out, round[HB_ROUND_EXPLORED] + out);
+			atomicAdd(round + HB_ROUND_ACTIVE, active);
+		}
+	}
+	__syncthreads();
+	marking = pulls; // the next step pulls, and does not read the queue
+	for (hb_u32 i = threadIdx.x; marking && i < asides; i += HB_GRAPH_BLOCK) atomicOr(used + near_aside[i] / 32, 1u << near_aside[i] % 32);
+#else
 	if (threadIdx.x == 0 && active) {
 		atomicAdd(round + HB_ROUND_EDGES, edges);
 		atomicAdd(round + HB_ROUND_ACTIVE, active);
 	}
+#endif
+	if (!marking) hb_flush(ptr, near_aside, asides, to, round + HB_ROUND_NEXT, HB_ROUND_CHUNK);
+#if HB_PRIORITY
+	hb_program_spill(far_aside, fars, far, round + HB_ROUND_NEXT_PILE, &first);
+	if (threadIdx.x == 0 && delayed) atomicAdd(round + HB_ROUND_WAITING, (hb_u64)(hb_i64)delayed);
+	if (threadIdx.x == 0 && held_edges) atomicAdd(round + HB_ROUND_HELD, held_edges);
+#endif
 	if (!hb_last(round + HB_ROUND_DONE, busy)) return;
 	volatile hb_u64 *now = round;
 	const hb_u64 senders = now[HB_ROUND_SENDERS], next = now[HB_ROUND_ACTIVE], out = now[HB_ROUND_EDGES];
@@ -636,26 +718,37 @@ HB_KERNEL hb_program_take(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *close
 	if (split) now[HB_ROUND_HEAP] = 1 - heap;
 	now[HB_ROUND_PILE] = now[HB_ROUND_NEXT_PILE];
 	all += now[HB_ROUND_WAITING];
+	now[HB_ROUND_BUCKET] += out;
+	now[HB_ROUND_STEPS] += 1;
 	if (next == 0 && now[HB_ROUND_WAITING] > 0) {
 		then = HB_ROUND_SPLIT;
-		now[HB_ROUND_BOUND] = hb_ordered(hb_number(~now[HB_ROUND_LEAST]) + width);
+		double wide = __longlong_as_double((hb_i64)now[HB_ROUND_WIDTH]);
+		const hb_u64 fill = (hb_u64)HB_ROUND_FILL * now[HB_ROUND_STEPS];
+		if (now[HB_ROUND_BUCKET] < fill && now[HB_ROUND_STEPS] <= HB_ROUND_SHORT) wide *= 2;
+		else if (now[HB_ROUND_BUCKET] > 8 * fill && wide > width) wide /= 2;
+		now[HB_ROUND_WIDTH] = (hb_u64)__double_as_longlong(wide);
+		now[HB_ROUND_BUCKET] = now[HB_ROUND_STEPS] = 0;
+		now[HB_ROUND_BOUND] = hb_ordered(hb_number(~now[HB_ROUND_LEAST]) + wide);
 		now[HB_ROUND_LEAST] = 0;
 		now[HB_ROUND_NEXT_PILE] = 0;
 	}
 #endif
-	const hb_u64 m = (hb_u64)ptr[n], pull = now[HB_ROUND_PULL];
-	const hb_u64 edges_left = HB_SKIPS ? m - (now[HB_ROUND_EXPLORED] < m ? now[HB_ROUND_EXPLORED] : m) : m;
+	hb_u64 sent = out; // edges that the next steps push along
+#if HB_PRIORITY
+	sent += now[HB_ROUND_HELD];
+#endif
+	const bool wide = hb_program_wide(round, n, ptr[n], sent, now[HB_ROUND_EXPLORED]);
 	if (all == 0) why = HB_ROUND_QUIET;
 	else if (now[HB_ROUND_STEP] == now[HB_ROUND_LIMIT] || now[HB_ROUND_LOGGED] == HB_ROUND_LOG) why = HB_ROUND_FULL;
 #if HB_PULLS
-	if (pull && out * pull > edges_left) {
-		then = scan ? HB_ROUND_SCAN : HB_ROUND_MARK;
+	if (wide) {
+		then = scan || now[HB_ROUND_ITEMS] == 0 ? HB_ROUND_SCAN : HB_ROUND_MARK;
 		if (!why && !inptr) why = HB_ROUND_WIDE;
 	} else if (scan) {
 		then = HB_ROUND_QUEUE;
 	}
 #else
-	else if (pull && out * pull > edges_left) why = HB_ROUND_WIDE;
+	else if (wide) why = HB_ROUND_WIDE;
 #endif
 	now[HB_ROUND_MODE] = then;
 	if (!why) return;
@@ -667,10 +760,17 @@ HB_KERNEL hb_program_take(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *close
 	result[0] = 1 + (hb_i64)why;
 }
 
-// hb_program_leave marks the vertices of the queue. active is zero before.
-HB_KERNEL hb_program_leave(hb_u64 *queue, hb_i64 room, const hb_u64 *round, hb_u8 *active) {
+// hb_program_leave marks the vertices of the queue and those that wait. active is zero before.
+HB_KERNEL hb_program_leave(hb_i32 n, hb_u64 *queue, hb_i64 room, const hb_i32 *pile, hb_u8 *waiting, const hb_u64 *round, hb_u8 *active) {
 	const hb_u64 *list = queue + round[HB_ROUND_SIDE] * room;
 	HB_EACH(i, (hb_i64)round[HB_ROUND_ITEMS]) active[(hb_u32)list[i]] = 1;
+#if HB_PRIORITY
+	HB_EACH(k, (hb_i64)round[HB_ROUND_PILE]) {
+		const hb_i32 v = pile[round[HB_ROUND_HEAP] * n + k];
+		if (waiting[v] & HB_WAITS) active[v] = 1;
+		waiting[v] = 0;
+	}
+#endif
 }
 
 HB_KERNEL hb_program_identities(hb_i32 n, HB_M *sums) {
