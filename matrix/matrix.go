@@ -214,41 +214,52 @@ func (a *Matrix[T]) Set(i, j int, v T) error {
 		st.Present[at], st.Val[at] = 1, v
 		st.NVals++
 	default:
-		st = own(st)
-		k := i
-		if st.Format == sparse.Hypersparse {
-			var found bool
-			if k, found = slices.BinarySearch(st.RowIDs, int32(i)); !found {
-				st.RowIDs = slices.Insert(st.RowIDs, k, int32(i))
-				st.Ptr = slices.Insert(st.Ptr, k, st.Ptr[k])
-			}
-			at, _ = st.Has(i, j)
-		}
-		st.Idx = insert(st.Idx, at, int32(j))
-		st.Val = insert(st.Val, at, v)
-		for r := k + 1; r < len(st.Ptr); r++ {
-			st.Ptr[r]++
-		}
-		st.NVals++
+		shape, at := withEntry(st.Structure.Clone(), i, j)
+		st = &sparse.Store[T]{Structure: shape, Val: append(st.Val, v)}
+		copy(st.Val[at+1:], st.Val[at:])
+		st.Val[at] = v
 		st = sparse.Settle(st)
 	}
 	a.set(st)
 	return nil
 }
 
-// own returns st with a copy of its structure. Matrices may share offsets and indices, which are
-// therefore never modified in place.
-func own[T any](st *sparse.Store[T]) *sparse.Store[T] {
-	c := *st
-	c.Structure = st.Structure.Clone()
-	return &c
+// withEntry adds an entry to a listed structure, a copy: matrices may share offsets and indices. It
+// returns the place of the entry.
+func withEntry(st sparse.Structure, i, j int) (sparse.Structure, int64) {
+	k := i
+	if st.Format == sparse.Hypersparse {
+		var found bool
+		if k, found = slices.BinarySearch(st.RowIDs, int32(i)); !found {
+			st.RowIDs = slices.Insert(st.RowIDs, k, int32(i))
+			st.Ptr = slices.Insert(st.Ptr, k, st.Ptr[k])
+		}
+	}
+	at, _ := st.Has(i, j)
+	st.Idx = slices.Insert(st.Idx, int(at), int32(j))
+	for r := k + 1; r < len(st.Ptr); r++ {
+		st.Ptr[r]++
+	}
+	st.NVals++
+	return st, at
 }
 
-func insert[E any](s []E, at int64, v E) []E {
-	s = append(s, v)
-	copy(s[at+1:], s[at:])
-	s[at] = v
-	return s
+// withoutEntry removes the entry at place at, of row i, from a listed structure, a copy.
+func withoutEntry(st sparse.Structure, i int, at int64) sparse.Structure {
+	k := i
+	if st.Format == sparse.Hypersparse {
+		k, _ = slices.BinarySearch(st.RowIDs, int32(i))
+	}
+	st.Idx = slices.Delete(st.Idx, int(at), int(at)+1)
+	for r := k + 1; r < len(st.Ptr); r++ {
+		st.Ptr[r]--
+	}
+	if st.Format == sparse.Hypersparse && st.Ptr[k] == st.Ptr[k+1] {
+		st.RowIDs = slices.Delete(st.RowIDs, k, k+1)
+		st.Ptr = slices.Delete(st.Ptr, k, k+1)
+	}
+	st.NVals--
+	return st
 }
 
 // Delete removes the entry at row i, column j if there is one. A full matrix becomes a bitmap.
@@ -268,23 +279,12 @@ func (a *Matrix[T]) Delete(i, j int) error {
 	if st.Format == sparse.Bitmap {
 		st.Present[at] = 0
 		st.Val[at] = *new(T)
+		st.NVals--
 	} else {
-		st = own(st)
-		k := i
-		if st.Format == sparse.Hypersparse {
-			k, _ = slices.BinarySearch(st.RowIDs, int32(i))
-		}
-		st.Idx = slices.Delete(st.Idx, int(at), int(at)+1)
-		st.Val = slices.Delete(st.Val, int(at), int(at)+1)
-		for r := k + 1; r < len(st.Ptr); r++ {
-			st.Ptr[r]--
-		}
-		if st.Format == sparse.Hypersparse && st.Ptr[k] == st.Ptr[k+1] {
-			st.RowIDs = slices.Delete(st.RowIDs, k, k+1)
-			st.Ptr = slices.Delete(st.Ptr, k, k+1)
-		}
+		val := st.Val[:at+int64(copy(st.Val[at:], st.Val[at+1:]))]
+		clear(st.Val[len(val):])
+		st = &sparse.Store[T]{Structure: withoutEntry(st.Structure.Clone(), i, at), Val: val}
 	}
-	st.NVals--
 	a.set(st)
 	return nil
 }

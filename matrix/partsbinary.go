@@ -29,7 +29,7 @@ type binaryParts[T comparable] struct {
 func readBinaryParts[T comparable](p *parts, op string, e element[T], dup Combiner[T]) (a *Matrix[T], labels sides, ok bool, err error) {
 	o := p.o
 	st := &sparse.Store[T]{}
-	vecs, kinds, err := readBinaryHead(&binaryReader{p.stream(), o, noBytes}, st, binaryMatrix, e, op)
+	vecs, kinds, err := readBinaryHead(&binaryReader{p.stream(), o, noBytes}, &st.Structure, binaryMatrix, e.item(), op)
 	if err := o.agree(err); err != nil {
 		return nil, sides{}, true, err
 	}
@@ -344,7 +344,7 @@ func (b *binaryParts[T]) again(op string) func() error {
 		o := *b.p.o
 		o.progress = nil
 		rd := &binaryReader{b.p.stream(), &o, noBytes}
-		if _, _, err := readBinaryHead(rd, &sparse.Store[T]{}, binaryMatrix, b.e, op); err != nil {
+		if _, _, err := readBinaryHead(rd, &sparse.Structure{}, binaryMatrix, b.e.item(), op); err != nil {
 			return err
 		}
 		for _, s := range b.sections() {
