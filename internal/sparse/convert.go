@@ -105,38 +105,15 @@ func ToSparse[T any](s *Store[T]) *Store[T] {
 }
 
 func denseToCSR[T any](s *Store[T]) *Store[T] {
-	c := &Store[T]{Structure: *denseShape(&s.Structure)}
-	if s.Val == nil {
-		return c
-	}
-	c.Val = fresh.Make[T](s.NVals)
 	n := s.NCols
-	_ = parallel.Range(nil, parallel.Threads(0), s.NRows, denseGrain(n), func(_, lo, hi int) {
-		if s.Format == Full {
-			copy(c.Val[lo*n:hi*n], s.Val[lo*n:hi*n])
-			return
-		}
-		for i := lo; i < hi; i++ {
-			row, out := s.Val[i*n:(i+1)*n], c.Val[c.Ptr[i]:c.Ptr[i+1]]
-			for p, j := range c.Idx[c.Ptr[i]:c.Ptr[i+1]] {
-				out[p] = row[j]
-			}
-		}
-	})
-	return c
-}
-
-// denseGrain is the number of rows of n positions that a thread converts at a time.
-func denseGrain(n int) int { return max(1, (1<<16)/max(1, n)) }
-
-// denseShape returns the CSR form of a bitmap or full structure.
-func denseShape(s *Structure) *Structure {
-	n := s.NCols
-	c := &Structure{NRows: s.NRows, NCols: n, NVals: s.NVals}
+	c := &Store[T]{Structure: Structure{NRows: s.NRows, NCols: n, NVals: s.NVals}}
 	c.Ptr = make([]int64, s.NRows+1)
 	c.Idx = fresh.Make[int32](s.NVals)
+	if s.Val != nil {
+		c.Val = fresh.Make[T](s.NVals)
+	}
 	threads := parallel.Threads(0)
-	grain := denseGrain(n)
+	grain := max(1, (1<<16)/max(1, n))
 	if s.Format == Full {
 		_ = parallel.Range(nil, threads, s.NRows, grain, func(_, lo, hi int) {
 			for i := lo; i < hi; i++ {
@@ -145,6 +122,9 @@ func denseShape(s *Structure) *Structure {
 				for j := range row {
 					row[j] = int32(j)
 				}
+			}
+			if s.Val != nil {
+				copy(c.Val[lo*n:hi*n], s.Val[lo*n:hi*n])
 			}
 		})
 		return c
@@ -162,11 +142,16 @@ func denseShape(s *Structure) *Structure {
 	_ = parallel.Range(nil, threads, s.NRows, grain, func(_, lo, hi int) {
 		p := c.Ptr[lo]
 		for i := lo; i < hi; i++ {
-			for j, b := range s.Present[i*n : (i+1)*n] {
-				if b != 0 {
-					c.Idx[p] = int32(j)
-					p++
+			base := i * n
+			for j, b := range s.Present[base : base+n] {
+				if b == 0 {
+					continue
 				}
+				c.Idx[p] = int32(j)
+				if s.Val != nil {
+					c.Val[p] = s.Val[base+j]
+				}
+				p++
 			}
 		}
 	})
