@@ -93,23 +93,6 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 var binaryKinds = [...]reflect.Kind{1: reflect.Bool, 2: reflect.Int8, 3: reflect.Int16, 4: reflect.Int32, 5: reflect.Int64,
 	6: reflect.Uint8, 7: reflect.Uint16, 8: reflect.Uint32, 9: reflect.Uint64, 10: reflect.Float32, 11: reflect.Float64}
 
-// code returns the code of the element type in a head.
-func (e element[T]) code() byte {
-	kind := e.kind
-	switch kind {
-	case reflect.Int:
-		kind = reflect.Int64
-	case reflect.Uint:
-		kind = reflect.Uint64
-	}
-	for c, k := range binaryKinds {
-		if c > 0 && k == kind {
-			return byte(c)
-		}
-	}
-	return 0
-}
-
 // hostLittle reports whether the host is little-endian, as files are.
 var hostLittle = func() bool {
 	x := uint16(1)
@@ -168,6 +151,11 @@ func writeBinary[T comparable](w io.Writer, st *sparse.Store[T], kind byte, op s
 	if !ok {
 		return &TypeError{op, e.name(), "bool, an integer or a float", ""}
 	}
+	return writeStore(w, rawOf(st), kind, op, o, e.item())
+}
+
+// writeStore is writeBinary for a type of values.
+func writeStore(w io.Writer, st *raw, kind byte, op string, o *writeOptions, e item) error {
 	le := binary.LittleEndian
 	head := make([]byte, binaryHead)
 	copy(head, binaryMagic)
@@ -188,7 +176,7 @@ func writeBinary[T comparable](w io.Writer, st *sparse.Store[T], kind byte, op s
 	}
 	head[13], head[14] = labels.kinds(st.NRows, st.NCols)
 	le.PutUint32(head[60:], crc32.Checksum(head[:60], castagnoli))
-	o.size = int64(len(head)) + 8*int64(len(st.Ptr)) + 4*int64(len(st.RowIDs)+len(st.Idx)) + int64(len(st.Present)) + int64(len(st.Val))*int64(e.fileWidth())
+	o.size = int64(len(head)) + 8*int64(len(st.Ptr)) + 4*int64(len(st.RowIDs)+len(st.Idx)) + int64(len(st.Present)) + int64(len(st.val)/e.size)*int64(e.width)
 	out := &reportingWriter{w: w, o: &o.common}
 	if _, err := out.Write(head); err != nil {
 		return err
@@ -211,7 +199,7 @@ func writeBinary[T comparable](w io.Writer, st *sparse.Store[T], kind byte, op s
 			return err
 		}
 	}
-	if err := writeSection(out, sectionVals, st.Val, e.fileWidth()); err != nil {
+	if err := e.values().write(out, st.val, e.width); err != nil {
 		return err
 	}
 	return labels.write(out, st.NRows, st.NCols)

@@ -8,6 +8,8 @@ import (
 	"hash/crc32"
 	"io"
 	"reflect"
+	"slices"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/chunk"
 	"github.com/hiveblas/hiveblas/internal/fresh"
@@ -130,6 +132,90 @@ func readBinary[T comparable](r io.Reader, kind byte, op string, o *readOptions)
 	if !ok {
 		return nil, sides{}, &TypeError{op, e.name(), "bool, an integer or a float", ""}
 	}
+	st, labels, err := readStore(r, kind, op, o, e.item())
+	if err != nil {
+		return nil, sides{}, err
+	}
+	return typed[T](st), labels, nil
+}
+
+// item is the type of the values of a file.
+type item struct {
+	kind  reflect.Kind
+	name  string
+	size  int // in memory
+	width int // in the file
+}
+
+func (e element[T]) item() item {
+	return item{e.kind, e.name(), int(unsafe.Sizeof(e.one)), e.fileWidth()}
+}
+
+// code returns the code of the type in a head.
+func (e item) code() byte {
+	kind := e.kind
+	switch kind {
+	case reflect.Int:
+		kind = reflect.Int64
+	case reflect.Uint:
+		kind = reflect.Uint64
+	}
+	return byte(slices.Index(binaryKinds[1:], kind) + 1)
+}
+
+// values returns how the values of a type are read, allocated without clearing, and written.
+func (e item) values() valuesOf {
+	switch e.kind {
+	case reflect.Bool:
+		return items[bool]{}
+	case reflect.Int8:
+		return items[int8]{}
+	case reflect.Int16:
+		return items[int16]{}
+	case reflect.Int32:
+		return items[int32]{}
+	case reflect.Int64:
+		return items[int64]{}
+	case reflect.Int:
+		return items[int]{}
+	case reflect.Uint8:
+		return items[uint8]{}
+	case reflect.Uint16:
+		return items[uint16]{}
+	case reflect.Uint32:
+		return items[uint32]{}
+	case reflect.Uint64:
+		return items[uint64]{}
+	case reflect.Uint:
+		return items[uint]{}
+	case reflect.Float32:
+		return items[float32]{}
+	}
+	return items[float64]{}
+}
+
+type valuesOf interface {
+	read(rd *binaryReader, n int64, width int) ([]byte, error)
+	room(n int64) []byte
+	write(w io.Writer, val []byte, width int) error
+}
+
+// items are values of a built-in type; a type of the same kind has the same memory.
+type items[E comparable] struct{}
+
+func (items[E]) read(rd *binaryReader, n int64, width int) ([]byte, error) {
+	val, err := readSection[E](rd, sectionVals, n, width)
+	return bytesOf(val), err
+}
+
+func (items[E]) room(n int64) []byte { return bytesOf(fresh.Make[E](n)) }
+
+func (items[E]) write(w io.Writer, val []byte, width int) error {
+	return writeSection(w, sectionVals, typed[E](&raw{val: val, size: int(unsafe.Sizeof(*new(E)))}).Val, width)
+}
+
+// readStore is readBinary for a type of values.
+func readStore(r io.Reader, kind byte, op string, o *readOptions, e item) (*raw, sides, error) {
 	if r == nil {
 		return nil, sides{}, nilReader(op)
 	}
@@ -138,13 +224,13 @@ func readBinary[T comparable](r io.Reader, kind byte, op string, o *readOptions)
 		return nil, sides{}, o.streamError(0, err)
 	}
 	rd := &binaryReader{plain, o, taken}
-	st := &sparse.Store[T]{}
-	vecs, kinds, err := readBinaryHead(rd, st, kind, e, op)
+	st := &raw{size: e.size}
+	vecs, kinds, err := readBinaryHead(rd, &st.Structure, kind, e, op)
 	if err != nil {
 		return nil, sides{}, err
 	}
 	if st.Format == blocked {
-		labels, err := readBlocks(rd, st, vecs, e.fileWidth(), kinds)
+		labels, err := readBlocks(rd, st, vecs, e, kinds)
 		if err != nil {
 			return nil, sides{}, err
 		}
@@ -173,10 +259,10 @@ func readBinary[T comparable](r io.Reader, kind byte, op string, o *readOptions)
 			return nil, sides{}, err
 		}
 	}
-	if st.Val, err = readSection[T](rd, sectionVals, cells, e.fileWidth()); err != nil {
+	if st.val, err = e.values().read(rd, cells, e.width); err != nil {
 		return nil, sides{}, err
 	}
-	if err := st.Check(len(st.Val), false); err != nil {
+	if err := st.Check(len(st.val)/st.size, false); err != nil {
 		return nil, sides{}, rd.damaged("the matrix breaks its invariants", err.Error())
 	}
 	labels, err := readSides(rd, kinds, st.NRows, st.NCols)
@@ -187,7 +273,7 @@ func readBinary[T comparable](r io.Reader, kind byte, op string, o *readOptions)
 	return st, labels, nil
 }
 
-func readBinaryHead[T comparable](rd *binaryReader, st *sparse.Store[T], kind byte, e element[T], op string) (vecs int64, kinds [2]byte, err error) {
+func readBinaryHead(rd *binaryReader, st *sparse.Structure, kind byte, e item, op string) (vecs int64, kinds [2]byte, err error) {
 	const what = "head"
 	le := binary.LittleEndian
 	head := make([]byte, binaryHead)
@@ -223,7 +309,7 @@ func readBinaryHead[T comparable](rd *binaryReader, st *sparse.Store[T], kind by
 		return 0, kinds, rd.damaged(what, fmt.Sprintf("unknown element type %d", head[11]))
 	}
 	if head[11] != e.code() {
-		return 0, kinds, &TypeError{op, binaryKinds[head[11]].String(), e.name(), "read it into the type of the file"}
+		return 0, kinds, &TypeError{op, binaryKinds[head[11]].String(), e.name, "read it into the type of the file"}
 	}
 	st.Format = sparse.Format(head[12])
 	rows, cols, nvals := le.Uint64(head[16:]), le.Uint64(head[24:]), le.Uint64(head[32:])

@@ -150,7 +150,7 @@ func (b *BlockFile[T]) head(nvals int64) []byte {
 	head := make([]byte, binaryHead)
 	copy(head, binaryMagic)
 	le.PutUint16(head[8:], binaryVersion)
-	head[10], head[11], head[12] = binaryMatrix, b.e.code(), byte(blocked)
+	head[10], head[11], head[12] = binaryMatrix, b.e.item().code(), byte(blocked)
 	le.PutUint64(head[16:], uint64(b.m))
 	le.PutUint64(head[24:], uint64(b.n))
 	le.PutUint64(head[32:], uint64(nvals))
@@ -374,7 +374,7 @@ func (b *BlockFile[T]) Close() error {
 }
 
 // checkBlockedHead verifies the head of a file in blocks.
-func checkBlockedHead[T comparable](rd *binaryReader, st *sparse.Store[T], kind byte, blocks int64) error {
+func checkBlockedHead(rd *binaryReader, st *sparse.Structure, kind byte, blocks int64) error {
 	cells, ok := st.Cells()
 	switch {
 	case st.NVals == unfinished:
@@ -392,8 +392,10 @@ func checkBlockedHead[T comparable](rd *binaryReader, st *sparse.Store[T], kind 
 }
 
 // readBlocks reads the sections of a file in blocks, and returns its labels.
-func readBlocks[T comparable](rd *binaryReader, st *sparse.Store[T], blocks int64, width int, kinds [2]byte) (labels sides, err error) {
+func readBlocks(rd *binaryReader, st *raw, blocks int64, e item, kinds [2]byte) (labels sides, err error) {
 	st.Format = sparse.CSR
+	values := e.values()
+	st.val = values.room(0)
 	bounds, err := readSection[int64](rd, sectionBounds, blocks+1, 8)
 	if err != nil {
 		return labels, err
@@ -431,7 +433,7 @@ func readBlocks[T comparable](rd *binaryReader, st *sparse.Store[T], blocks int6
 		if err != nil {
 			return labels, err
 		}
-		val, err := readSection[T](rd, sectionVals, ptr[len(ptr)-1], width)
+		val, err := values.read(rd, ptr[len(ptr)-1], e.width)
 		if err != nil {
 			return labels, err
 		}
@@ -440,12 +442,16 @@ func readBlocks[T comparable](rd *binaryReader, st *sparse.Store[T], blocks int6
 		}
 		if st.Idx == nil { // the first block is intact, so the count probably is too
 			room := min(total, 8*int64(len(idx))*blocks)
-			st.Idx, st.Val = fresh.Make[int32](room)[:0], fresh.Make[T](room)[:0]
+			st.Idx, st.val = fresh.Make[int32](room)[:0], values.room(room)[:0]
 		}
-		st.Idx, st.Val = append(st.Idx, idx...), append(st.Val, val...)
+		st.Idx = append(st.Idx, idx...)
+		if len(st.val)+len(val) > cap(st.val) {
+			st.val = append(values.room(2 * int64(len(st.val)+len(val)) / int64(e.size))[:0], st.val...)
+		}
+		st.val = append(st.val, val...)
 		st.NVals += int64(len(idx))
 		places = append(places, at, int64(len(idx)))
-		at += sectionBytes(int64(len(ptr)), 8) + sectionBytes(int64(len(idx)), 4) + sectionBytes(int64(len(idx)), int64(width))
+		at += sectionBytes(int64(len(ptr)), 8) + sectionBytes(int64(len(idx)), 4) + sectionBytes(int64(len(idx)), int64(e.width))
 	}
 	if st.NVals != total {
 		return labels, rd.damaged("blocks", fmt.Sprintf("%d entries, the head says %d", st.NVals, total))
@@ -465,7 +471,7 @@ func readBlocks[T comparable](rd *binaryReader, st *sparse.Store[T], blocks int6
 	if string(tail[8:]) != binaryMagic || int64(binary.LittleEndian.Uint64(tail)) != at || !slices.Equal(index, places) {
 		return labels, rd.damaged("section "+sectionNames[sectionIndex], "the positions of the blocks are wrong")
 	}
-	if err := st.Check(len(st.Val), false); err != nil {
+	if err := st.Check(len(st.val)/e.size, false); err != nil {
 		return labels, rd.damaged("the matrix breaks its invariants", err.Error())
 	}
 	return labels, nil

@@ -161,9 +161,8 @@ func (rd *edgeReader[T]) warnings(m, n int, bipartite bool, used func(side int) 
 
 // usedIDs returns the number of vertices with an edge, or a lower bound that is
 // too large for a warning.
-func usedIDs[T comparable](a *Matrix[T]) int64 {
-	_, n := a.Dims()
-	st := a.rows()
+func usedIDs(st *sparse.Structure) int64 {
+	n := st.NCols
 	rows := filledRows(st)
 	if rows*sparseIDs >= int64(n) {
 		return rows
@@ -185,12 +184,11 @@ func usedIDs[T comparable](a *Matrix[T]) int64 {
 }
 
 // usedOn returns the number of rows (side 0) or columns (side 1) with an entry.
-func usedOn[T comparable](a *Matrix[T], side int) int64 {
-	st := a.rows()
+func usedOn(st *sparse.Structure, side int) int64 {
 	if side == 0 {
 		return filledRows(st)
 	}
-	_, n := a.Dims()
+	n := st.NCols
 	if int64(n)/sparseIDs > st.NVals {
 		ids := map[int32]struct{}{}
 		for _, j := range st.Idx {
@@ -206,7 +204,7 @@ func usedOn[T comparable](a *Matrix[T], side int) int64 {
 }
 
 // eachRow calls f for each row with an entry.
-func eachRow[T comparable](st *sparse.Store[T], f func(i int32)) {
+func eachRow(st *sparse.Structure, f func(i int32)) {
 	for k := range st.Vecs() {
 		if st.Ptr[k] < st.Ptr[k+1] {
 			f(int32(st.RowID(k)))
@@ -214,7 +212,7 @@ func eachRow[T comparable](st *sparse.Store[T], f func(i int32)) {
 	}
 }
 
-func filledRows[T comparable](st *sparse.Store[T]) (n int64) {
+func filledRows(st *sparse.Structure) (n int64) {
 	eachRow(st, func(int32) { n++ })
 	return n
 }

@@ -140,9 +140,9 @@ func (rd *edgeReader[T]) whole(src *chunk.Source, bipartite bool, dup Combiner[T
 	m, n := a.Dims()
 	_ = rd.finish(m, n, bipartite, func(side int) (int64, error) {
 		if side < 0 {
-			return usedIDs(a), nil
+			return usedIDs(a.core().RowsShape()), nil
 		}
-		return usedOn(a, side), nil
+		return usedOn(a.core().RowsShape(), side), nil
 	})
 	if o.symmetrise {
 		a.set(symmetrise(a.rows(), rd.e, nil, o.threads))

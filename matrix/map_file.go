@@ -60,7 +60,7 @@ func overlay[T Element](data []byte, path string, e element[T]) (*sparse.Store[T
 	r := bytes.NewReader(data)
 	rd := &binaryReader{r, o, func() int64 { return 0 }}
 	st := &sparse.Store[T]{}
-	vecs, kinds, err := readBinaryHead(rd, st, binaryMatrix, e, "matrix.OpenMapped")
+	vecs, kinds, err := readBinaryHead(rd, &st.Structure, binaryMatrix, e.item(), "matrix.OpenMapped")
 	if err != nil {
 		return nil, sides{}, err
 	}

@@ -4,11 +4,8 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"sync"
 	"sync/atomic"
 
-	"github.com/hiveblas/hiveblas/comm"
-	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -39,28 +36,11 @@ func (f Format) String() string { return sparse.Format(f).String() }
 // Derived forms (the transpose, the row form of a bitmap, the first columns of rows) are computed
 // at most once and kept until the matrix changes. A Matrix must not be copied; pass *Matrix.
 type Matrix[T comparable] struct {
-	// Package internal/access reads these.
-	st         *sparse.Store[T]
-	deviceOnly atomic.Bool // the contents are only in home, and st is nil
-	pinned     bool        // the user set the format: results are converted to pin
-
-	pin            sparse.Format
-	knownSymmetric atomic.Bool // known to equal its transpose
-	err            error       // the error of invalid dimensions or of a failed download
-	place          Place
-	home           device.Store // the contents at place, or nil
-	copies         []copyAt     // copies of host contents, made by operations on devices
-	blocks         *spread[T]   // the contents, or a copy of them, on the group blocksAt
-	blocksAt       *comm.Group
-
-	mu          sync.Mutex // serialises the creation of derived forms and of copies
-	asRows      atomic.Pointer[sparse.Store[T]]
-	asCols      atomic.Pointer[sparse.Store[T]]
-	asColsShape atomic.Pointer[sparse.Structure]
-	rowLeads    atomic.Pointer[[]int32] // see sparse.Leads
-	colLeads    atomic.Pointer[[]int32]
-
-	replicated bool // every process of the group at place has the contents, in st
+	// Package internal/access reads st and the first fields of base.
+	st *sparse.Store[T]
+	base
+	asRows atomic.Pointer[sparse.Store[T]]
+	asCols atomic.Pointer[sparse.Store[T]]
 }
 
 // New returns an m×n matrix without entries. It takes at most O(m) time, and O(1) for very tall
@@ -68,13 +48,13 @@ type Matrix[T comparable] struct {
 // and every operation on the matrix return it.
 func New[T comparable](m, n int, opts ...Option) *Matrix[T] {
 	if err := checkDims("matrix.New", m, n); err != nil {
-		return &Matrix[T]{err: err}
+		return &Matrix[T]{base: base{err: err}}
 	}
 	o := gather(opts)
 	if err := o.layout.check("matrix.New"); err != nil {
-		return &Matrix[T]{err: err}
+		return &Matrix[T]{base: base{err: err}}
 	}
-	return &Matrix[T]{st: sparse.Empty[T](m, n), place: o.place, replicated: o.replicated()}
+	return &Matrix[T]{st: sparse.Empty[T](m, n), base: base{place: o.place, replicated: o.replicated()}}
 }
 
 // NewFull returns a full m×n matrix with every entry equal to fill.
@@ -165,19 +145,10 @@ func (a *Matrix[T]) NVals() int64 { return a.core().NVals() }
 
 // Format returns the current storage layout.
 func (a *Matrix[T]) Format() Format {
-	if r := a.core().remote(); r != nil {
-		return Format(r.Format())
+	if a == nil {
+		return CSR
 	}
-	if s := a.core().scattered(); s != nil {
-		if a.pinned && a.pin != sparse.Full {
-			return Format(a.pin)
-		}
-		if f := s.format(); !a.pinned || f == Full {
-			return f
-		}
-		return Bitmap
-	}
-	return Format(a.stored().Format)
+	return formatOf(a.core())
 }
 
 // At returns the value at row i, column j and whether there is an entry. A position outside the
@@ -243,41 +214,52 @@ func (a *Matrix[T]) Set(i, j int, v T) error {
 		st.Present[at], st.Val[at] = 1, v
 		st.NVals++
 	default:
-		st = own(st)
-		k := i
-		if st.Format == sparse.Hypersparse {
-			var found bool
-			if k, found = slices.BinarySearch(st.RowIDs, int32(i)); !found {
-				st.RowIDs = slices.Insert(st.RowIDs, k, int32(i))
-				st.Ptr = slices.Insert(st.Ptr, k, st.Ptr[k])
-			}
-			at, _ = st.Has(i, j)
-		}
-		st.Idx = insert(st.Idx, at, int32(j))
-		st.Val = insert(st.Val, at, v)
-		for r := k + 1; r < len(st.Ptr); r++ {
-			st.Ptr[r]++
-		}
-		st.NVals++
+		shape, at := withEntry(st.Structure.Clone(), i, j)
+		st = &sparse.Store[T]{Structure: shape, Val: append(st.Val, v)}
+		copy(st.Val[at+1:], st.Val[at:])
+		st.Val[at] = v
 		st = sparse.Settle(st)
 	}
 	a.set(st)
 	return nil
 }
 
-// own returns st with a copy of its structure. Matrices may share offsets and indices, which are
-// therefore never modified in place.
-func own[T any](st *sparse.Store[T]) *sparse.Store[T] {
-	c := *st
-	c.Structure = st.Structure.Clone()
-	return &c
+// withEntry adds an entry to a listed structure, a copy: matrices may share offsets and indices. It
+// returns the place of the entry.
+func withEntry(st sparse.Structure, i, j int) (sparse.Structure, int64) {
+	k := i
+	if st.Format == sparse.Hypersparse {
+		var found bool
+		if k, found = slices.BinarySearch(st.RowIDs, int32(i)); !found {
+			st.RowIDs = slices.Insert(st.RowIDs, k, int32(i))
+			st.Ptr = slices.Insert(st.Ptr, k, st.Ptr[k])
+		}
+	}
+	at, _ := st.Has(i, j)
+	st.Idx = slices.Insert(st.Idx, int(at), int32(j))
+	for r := k + 1; r < len(st.Ptr); r++ {
+		st.Ptr[r]++
+	}
+	st.NVals++
+	return st, at
 }
 
-func insert[E any](s []E, at int64, v E) []E {
-	s = append(s, v)
-	copy(s[at+1:], s[at:])
-	s[at] = v
-	return s
+// withoutEntry removes the entry at place at, of row i, from a listed structure, a copy.
+func withoutEntry(st sparse.Structure, i int, at int64) sparse.Structure {
+	k := i
+	if st.Format == sparse.Hypersparse {
+		k, _ = slices.BinarySearch(st.RowIDs, int32(i))
+	}
+	st.Idx = slices.Delete(st.Idx, int(at), int(at)+1)
+	for r := k + 1; r < len(st.Ptr); r++ {
+		st.Ptr[r]--
+	}
+	if st.Format == sparse.Hypersparse && st.Ptr[k] == st.Ptr[k+1] {
+		st.RowIDs = slices.Delete(st.RowIDs, k, k+1)
+		st.Ptr = slices.Delete(st.Ptr, k, k+1)
+	}
+	st.NVals--
+	return st
 }
 
 // Delete removes the entry at row i, column j if there is one. A full matrix becomes a bitmap.
@@ -297,23 +279,12 @@ func (a *Matrix[T]) Delete(i, j int) error {
 	if st.Format == sparse.Bitmap {
 		st.Present[at] = 0
 		st.Val[at] = *new(T)
+		st.NVals--
 	} else {
-		st = own(st)
-		k := i
-		if st.Format == sparse.Hypersparse {
-			k, _ = slices.BinarySearch(st.RowIDs, int32(i))
-		}
-		st.Idx = slices.Delete(st.Idx, int(at), int(at)+1)
-		st.Val = slices.Delete(st.Val, int(at), int(at)+1)
-		for r := k + 1; r < len(st.Ptr); r++ {
-			st.Ptr[r]--
-		}
-		if st.Format == sparse.Hypersparse && st.Ptr[k] == st.Ptr[k+1] {
-			st.RowIDs = slices.Delete(st.RowIDs, k, k+1)
-			st.Ptr = slices.Delete(st.Ptr, k, k+1)
-		}
+		val := st.Val[:at+int64(copy(st.Val[at:], st.Val[at+1:]))]
+		clear(st.Val[len(val):])
+		st = &sparse.Store[T]{Structure: withoutEntry(st.Structure.Clone(), i, at), Val: val}
 	}
-	st.NVals--
 	a.set(st)
 	return nil
 }
@@ -328,7 +299,7 @@ func (a *Matrix[T]) Clone() *Matrix[T] {
 	if a == nil {
 		return nil
 	}
-	return &Matrix[T]{st: a.stored().Clone(), err: a.err}
+	return &Matrix[T]{st: a.stored().Clone(), base: base{err: a.err}}
 }
 
 // Coord is the position of an entry.

@@ -270,7 +270,7 @@ func buildParts[T comparable](p *parts, m, n int, list [][]sparse.Tuples[T], dup
 	if err != nil {
 		return nil, err
 	}
-	s := &spread[T]{g: p.g, rows: m, cols: n, cuts: cuts, loose: true, part: make([]*Matrix[T], len(list))}
+	s := &spread{g: p.g, kind: (*core[T])(nil), rows: m, cols: n, cuts: cuts, loose: true, part: make([]contents, len(list))}
 	twice := make([][]int64, len(list)) // the first repeated position of each rank
 	err = p.g.Each(func(k int, c comm.Comm) error {
 		lo, hi := s.block(c)
@@ -292,7 +292,7 @@ func buildParts[T comparable](p *parts, m, n int, list [][]sparse.Tuples[T], dup
 		} else if err != nil {
 			return err
 		}
-		s.part[k] = fromStore(st)
+		s.part[k] = fromStore(st).core()
 		return nil
 	})
 	if err != nil {
@@ -307,7 +307,7 @@ func buildParts[T comparable](p *parts, m, n int, list [][]sparse.Tuples[T], dup
 			return nil, &DuplicateError{int(at[0]), int(at[1])}
 		}
 	}
-	return finishParts(p, s, nil, mirror)
+	return finishParts[T](p, s, nil, mirror)
 }
 
 // tupleCuts cuts m rows by the number of tuples of ranges of rows. The cuts are near those of the
@@ -426,7 +426,7 @@ func byOwner[T any](t sparse.Tuples[T], cuts []int) (out sparse.Tuples[T], count
 // finishParts makes a matrix on the group of blocks that are still on the host: with mirror it
 // forms the union with the transpose, which combine combines as symmetrise does; then it cuts the
 // rows by work, exactly as a matrix that is moved to the group. It is a collective.
-func finishParts[T comparable](p *parts, s *spread[T], combine Combiner[T], mirror bool) (*Matrix[T], error) {
+func finishParts[T comparable](p *parts, s *spread, combine Combiner[T], mirror bool) (*Matrix[T], error) {
 	ctx := p.o.context(p.g)
 	if mirror {
 		e, _ := elementOf[T]()
@@ -434,10 +434,11 @@ func finishParts[T comparable](p *parts, s *spread[T], combine Combiner[T], mirr
 		if err != nil {
 			return nil, err
 		}
-		u := &spread[T]{g: s.g, rows: s.rows, cols: s.cols, cuts: s.cuts, loose: true, part: make([]*Matrix[T], len(s.part))}
+		u := &spread{g: s.g, kind: s.kind, rows: s.rows, cols: s.cols, cuts: s.cuts, loose: true, part: make([]contents, len(s.part))}
 		err = s.g.Each(func(k int, c comm.Comm) error {
 			lo, _ := s.block(c)
-			u.part[k] = fromStore(unionOf(s.part[k].rows(), t.part[k].rows(), lo, e, combine, p.threads()))
+			x, y := typed[T](s.part[k].listed()), typed[T](t.part[k].listed())
+			u.part[k] = fromStore(unionOf(x, y, lo, e, combine, p.threads())).core()
 			s.part[k], t.part[k] = nil, nil
 			return nil
 		})
@@ -454,17 +455,18 @@ func finishParts[T comparable](p *parts, s *spread[T], combine Combiner[T], mirr
 		return nil, err
 	}
 	for k, m := range s.part { // lists, as parts of the list that a whole reading makes
-		s.part[k] = fromStore(sparse.Settle(sparse.ToSparse(m.stored())))
+		st := m.stored().list(s.kind)
+		s.part[k] = s.kind.of(st.with(sparse.SettleShape(&st.Structure)))
 	}
-	return matrixOfParts(p, s)
+	return matrixOfParts[T](p, s)
 }
 
 // matrixOfParts places the blocks of a spread that was read, and returns its matrix. It is a
 // collective.
-func matrixOfParts[T comparable](p *parts, s *spread[T]) (*Matrix[T], error) {
+func matrixOfParts[T comparable](p *parts, s *spread) (*Matrix[T], error) {
 	err := s.g.Each(func(k int, _ comm.Comm) error {
 		if at := s.g.PlaceOf(k); at != nil {
-			return s.part[k].Move(at)
+			return s.part[k].move(at)
 		}
 		return nil
 	})
@@ -475,14 +477,14 @@ func matrixOfParts[T comparable](p *parts, s *spread[T]) (*Matrix[T], error) {
 	if _, err := s.counted(p.o.context(p.g)); err != nil {
 		return nil, err
 	}
-	a := &Matrix[T]{place: p.g, blocks: s, blocksAt: p.g}
+	a := &Matrix[T]{base: base{place: p.g, blocks: s, blocksAt: p.g}}
 	a.deviceOnly.Store(true)
 	return a, nil
 }
 
 // workCuts cuts the rows of a listed matrix by its entries and rows, as cutsOf does for one on the
 // host. It is a collective.
-func (s *spread[T]) workCuts(ctx context.Context) ([]int, error) {
+func (s *spread) workCuts(ctx context.Context) ([]int, error) {
 	counts, err := s.counted(ctx)
 	if err != nil {
 		return nil, err
@@ -506,8 +508,8 @@ func (s *spread[T]) workCuts(ctx context.Context) ([]int, error) {
 		at := make([]int64, len(s.part))
 		err = s.g.Each(func(k int, c comm.Comm) error {
 			if c.Rank() == owner {
-				st := s.part[k].rows()
-				before := func(i int) int64 { return work[owner] + int64(i) + entriesBefore(&st.Structure, i) }
+				st := s.part[k].RowsShape()
+				before := func(i int) int64 { return work[owner] + int64(i) + entriesBefore(st, i) }
 				at[k] = int64(s.cuts[owner] + sort.Search(st.NRows, func(i int) bool { return before(i) >= w }))
 			}
 			return c.Broadcast(ctx, comm.Host(at[k:k+1]), owner)

@@ -459,7 +459,7 @@ func sameCuts(t *testing.T, where string, whole *Matrix[float64], out []readOnce
 			t.Fatalf("%s: the rows are cut at %v, want %v", where, s.cuts, moved.blocks.cuts)
 		}
 		for q, c := range groups[k].Ranks() {
-			mine, other := got.a.blocks.part[q].stored(), moved.blocks.part[c.Rank()].stored()
+			mine, other := typed[float64](got.a.blocks.part[q].stored()), typed[float64](moved.blocks.part[c.Rank()].stored())
 			if mine.Format != other.Format || mine.NVals != other.NVals || !slices.Equal(mine.Idx, other.Idx) || !slices.Equal(mine.Ptr, other.Ptr) || !slices.Equal(mine.Val, other.Val) {
 				t.Fatalf("%s: the block of rank %d is a %v of %d entries, want a %v of %d", where, c.Rank(), mine.Format, mine.NVals, other.Format, other.NVals)
 			}

@@ -29,7 +29,7 @@ type binaryParts[T comparable] struct {
 func readBinaryParts[T comparable](p *parts, op string, e element[T], dup Combiner[T]) (a *Matrix[T], labels sides, ok bool, err error) {
 	o := p.o
 	st := &sparse.Store[T]{}
-	vecs, kinds, err := readBinaryHead(&binaryReader{p.stream(), o, noBytes}, st, binaryMatrix, e, op)
+	vecs, kinds, err := readBinaryHead(&binaryReader{p.stream(), o, noBytes}, &st.Structure, binaryMatrix, e.item(), op)
 	if err := o.agree(err); err != nil {
 		return nil, sides{}, true, err
 	}
@@ -50,7 +50,7 @@ func readBinaryParts[T comparable](p *parts, op string, e element[T], dup Combin
 		return nil, sides{}, true, err
 	}
 	if !o.symmetrise {
-		a, err = matrixOfParts(p, s)
+		a, err = matrixOfParts[T](p, s)
 		return a, labels, true, err
 	}
 	if st.NRows != st.NCols {
@@ -166,13 +166,13 @@ func (b *binaryParts[T]) cuts() []int {
 
 // read reads the blocks of the ranks of this process, which stay on the host. good is false if the
 // file has a fault. It is a collective.
-func (b *binaryParts[T]) read() (s *spread[T], good bool, err error) {
+func (b *binaryParts[T]) read() (s *spread, good bool, err error) {
 	p := b.p
 	located := b.locate()
 	if all, ok, err := p.facts(b.each([]int64{0}), b.eachErr(!located)); err != nil || !ok || all == nil {
 		return nil, false, err
 	}
-	s = &spread[T]{g: p.g, rows: b.shape.NRows, cols: b.shape.NCols, cuts: b.cuts(), loose: true, part: make([]*Matrix[T], len(p.g.Ranks()))}
+	s = &spread{g: p.g, kind: (*core[T])(nil), rows: b.shape.NRows, cols: b.shape.NCols, cuts: b.cuts(), loose: true, part: make([]contents, len(p.g.Ranks()))}
 	sections := b.sections()
 	found, errs := b.each(make([]int64, 1+2*len(sections))), b.eachErr(b.err != nil)
 	_ = p.g.Apart(func(k int, c comm.Comm) error {
@@ -181,7 +181,7 @@ func (b *binaryParts[T]) read() (s *spread[T], good bool, err error) {
 		}
 		st, sums, err := b.block(c, s)
 		if errs[k] = err; err == nil {
-			s.part[k] = fromStore(st)
+			s.part[k] = fromStore(st).core()
 			found[k] = append([]int64{st.NVals}, sums...)
 		}
 		return nil
@@ -252,7 +252,7 @@ func (b *binaryParts[T]) intact(s binarySection, pieces []int64) bool {
 
 // block reads the rows of a rank, and for each section the checksum and the number of the bytes
 // that it contributes.
-func (b *binaryParts[T]) block(c comm.Comm, s *spread[T]) (st *sparse.Store[T], sums []int64, err error) {
+func (b *binaryParts[T]) block(c comm.Comm, s *spread) (st *sparse.Store[T], sums []int64, err error) {
 	lo, hi := s.block(c)
 	st = &sparse.Store[T]{Structure: sparse.Structure{NRows: hi - lo, NCols: b.shape.NCols, Format: b.shape.Format}}
 	from, to := int64(lo)*int64(b.shape.NCols), int64(hi)*int64(b.shape.NCols) // of columns and values
@@ -344,7 +344,7 @@ func (b *binaryParts[T]) again(op string) func() error {
 		o := *b.p.o
 		o.progress = nil
 		rd := &binaryReader{b.p.stream(), &o, noBytes}
-		if _, _, err := readBinaryHead(rd, &sparse.Store[T]{}, binaryMatrix, b.e, op); err != nil {
+		if _, _, err := readBinaryHead(rd, &sparse.Structure{}, binaryMatrix, b.e.item(), op); err != nil {
 			return err
 		}
 		for _, s := range b.sections() {

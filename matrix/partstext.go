@@ -218,18 +218,18 @@ func (rd *edgeReader[T]) inParts(p *parts, src *chunk.Source, bipartite bool, du
 }
 
 // filled returns for each rank of this process the rows with entries, of the whole matrix.
-func (s *spread[T]) filled() func(k int) []int32 {
+func (s *spread) filled() func(k int) []int32 {
 	ranks := s.g.Ranks()
 	return func(k int) (list []int32) {
 		lo, _ := s.block(ranks[k])
-		eachRow(s.part[k].rows(), func(i int32) { list = append(list, i+int32(lo)) })
+		eachRow(s.part[k].RowsShape(), func(i int32) { list = append(list, i+int32(lo)) })
 		return list
 	}
 }
 
 // indices returns for each rank of this process the columns of its entries.
-func (s *spread[T]) indices() func(k int) []int32 {
-	return func(k int) []int32 { return s.part[k].rows().Idx }
+func (s *spread) indices() func(k int) []int32 {
+	return func(k int) []int32 { return s.part[k].RowsShape().Idx }
 }
 
 // usedOn returns the number of rows (side 0), columns (1) or, of a square matrix, vertices (−1)

@@ -141,49 +141,61 @@ func (v *Vector[T]) Place() Place { return v.inner().Place() }
 // unless another is given; a matrix in blocks that becomes [Replicated] is gathered, and all
 // processes call Move.
 func (a *Matrix[T]) Move(p Place, layout ...Layout) error {
-	if err := a.failure(); err != nil {
-		return err
+	if a == nil {
+		return errNil
 	}
-	if err := layoutOf(layout).check("Matrix.Move"); err != nil {
+	return moveTo(a.core(), p, false, layoutOf(layout))
+}
+
+// moveTo moves a matrix that is not nil, or that of a vector.
+func moveTo(a contents, p Place, vector bool, layout Layout) error {
+	b, op := a.common(), "Matrix.Move"
+	if b.err != nil {
+		return b.err
+	}
+	if vector {
+		op = "Vector.Move"
+	}
+	if err := layout.check(op); err != nil {
 		return err
 	}
 	if p == nil {
-		a.stored()
-		if err := a.failure(); err != nil {
-			return err
+		a.Shape() // on the host
+		if b.err != nil {
+			return b.err
 		}
-		a.place, a.replicated = nil, false
-		a.core().dropRemote()
+		b.place, b.replicated = nil, false
+		dropRemote(b)
 		return nil
 	}
 	if g, ok := p.(*comm.Group); ok {
-		return a.moveToGroup(g, false, layoutOf(layout))
+		return moveToGroup(a, g, vector, layout)
 	}
-	b, ok := p.(device.Backend)
+	at, ok := p.(device.Backend)
 	if !ok {
 		return &InvalidError{"Matrix.Move", fmt.Sprintf("%s is not a place that computes; open one with package cusparse", p)}
 	}
-	if a.place == p {
-		_, err := a.core().RemoteOn(b)
+	if b.place == p {
+		_, err := a.RemoteOn(at)
 		return err
 	}
-	a.stored()
-	s, err := a.core().RemoteOn(b)
+	a.Shape() // on the host
+	s, err := a.RemoteOn(at)
 	if err != nil {
 		return err
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for i, c := range a.copies {
-		if c.at == b {
-			a.copies = append(a.copies[:i], a.copies[i+1:]...)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i, c := range b.copies {
+		if c.at == at {
+			b.copies = append(b.copies[:i], b.copies[i+1:]...)
 			break
 		}
 	}
-	if a.home != nil {
-		a.home.Drop()
+	if b.home != nil {
+		b.home.Drop()
 	}
-	a.place, a.home, a.replicated = p, s, false
+	b.place, b.home, b.replicated = p, s, false
 	return nil
 }
 
@@ -193,16 +205,7 @@ func (v *Vector[T]) Move(p Place, layout ...Layout) error {
 		return errNil
 	}
 	v.View()
-	if g, ok := p.(*comm.Group); ok {
-		if err := v.Err(); err != nil {
-			return err
-		}
-		if err := layoutOf(layout).check("Vector.Move"); err != nil {
-			return err
-		}
-		return v.m.moveToGroup(g, true, layoutOf(layout))
-	}
-	return v.m.Move(p, layout...)
+	return moveTo(v.m.core(), p, true, layoutOf(layout))
 }
 
 // BuildOn is [Builder.Build] at a place: it sorts the tuples there and returns a matrix at p. dup

@@ -128,15 +128,24 @@ func (a *Matrix[T]) Resize(m, n int) error {
 // entries becomes a Bitmap. Bitmap and Full require that rows × columns positions can be allocated;
 // the *SizeError gives the number of positions.
 func (a *Matrix[T]) SetFormat(f Format) error {
-	if err := a.failure(); err != nil {
-		return err
+	if a == nil {
+		return errNil
+	}
+	return pinFormat(a.core(), f)
+}
+
+// pinFormat is SetFormat of a matrix that is not nil.
+func pinFormat(a contents, f Format) error {
+	b := a.common()
+	if b.err != nil {
+		return b.err
 	}
 	if f > Automatic {
 		return &InvalidError{"Matrix.SetFormat", fmt.Sprintf("unknown format %v", f)}
 	}
 	if f == Automatic {
-		a.pinned = false
-		if s := a.core().scattered(); s != nil {
+		b.pinned = false
+		if s := scattered(b); s != nil {
 			return s.pin(0, false)
 		}
 		return nil
@@ -150,21 +159,21 @@ func (a *Matrix[T]) SetFormat(f Format) error {
 	if cells, _ := sparse.Cells(m, n); f == Full && a.NVals() != int64(cells) {
 		return &InvalidError{"Matrix.SetFormat", fmt.Sprintf("a full matrix has an entry at each of its %d positions, this one has %d; fill the rest first (ops.Assign) or use Bitmap", cells, a.NVals())}
 	}
-	if r := a.core().remote(); r != nil {
-		if err := a.core().convertRemote(r, sparse.Format(f)); err != nil {
+	if r := remote(b); r != nil {
+		if err := convertRemote(a, r, sparse.Format(f)); err != nil {
 			return err
 		}
-	} else if s := a.core().scattered(); s != nil {
+	} else if s := scattered(b); s != nil {
 		if err := s.pin(sparse.Format(f), true); err != nil {
 			return err
 		}
 	} else {
-		a.set(sparse.Convert(a.stored(), sparse.Format(f)))
+		a.convert(sparse.Format(f))
 	}
-	if err := a.failure(); err != nil {
-		return err
+	if b.err != nil {
+		return b.err
 	}
-	a.pinned, a.pin = true, sparse.Format(f)
+	b.pinned, b.pin = true, sparse.Format(f)
 	return nil
 }
 
@@ -173,8 +182,11 @@ func (a *Matrix[T]) SetFormat(f Format) error {
 // call takes O(entries) time. On a group the ranks compare their blocks with those of the
 // transpose: the first call is a collective.
 func (a *Matrix[T]) IsSymmetric() bool {
+	if a == nil {
+		return false
+	}
 	m, n := a.Dims()
-	if s := a.core().scattered(); s != nil {
+	if s := scattered(&a.base); s != nil {
 		known := m == n && s.symmetric()
 		if known {
 			a.knownSymmetric.Store(true)

@@ -14,22 +14,23 @@ import (
 // spread is the contents of a matrix on a group: blocks of rows, or of positions of a vector, one
 // for each rank. Rows of a block count from its first one, columns are those of the whole matrix.
 // A spread does not change but for what is derived from it.
-type spread[T comparable] struct {
+type spread struct {
 	g          *comm.Group
-	rows, cols int // of the whole matrix, 1×n for a vector
+	kind       contents // a matrix of the type of the values
+	rows, cols int      // of the whole matrix, 1×n for a vector
 	vector     bool
-	cuts       []int        // rank r has rows or positions cuts[r] … cuts[r+1]−1
-	part       []*Matrix[T] // blocks of the ranks of this process
-	loose      bool         // the blocks stay on the host, while a file is read
+	cuts       []int      // rank r has rows or positions cuts[r] … cuts[r+1]−1
+	part       []contents // blocks of the ranks of this process
+	loose      bool       // the blocks stay on the host, while a file is read
 
 	mu      sync.Mutex
-	counts  []int64         // entries of all ranks, nil if not exchanged yet
-	whole   []*Matrix[T]    // the whole matrix, for each rank of this process, or nil
-	shape   []*Matrix[bool] // its structure alone
-	across  *spread[T]      // the transpose, by its rows
-	some    []*someRows[T]  // rows that each rank of this process has received, or nil
-	lens    []int64         // entries of each row of the whole matrix
-	hasCols bool            // a matrix on one device would have its transpose by now
+	counts  []int64     // entries of all ranks, nil if not exchanged yet
+	whole   []contents  // the whole matrix, for each rank of this process, or nil
+	shape   []contents  // its structure alone
+	across  *spread     // the transpose, by its rows
+	some    []*someRows // rows that each rank of this process has received, or nil
+	lens    []int64     // entries of each row of the whole matrix
+	hasCols bool        // a matrix on one device would have its transpose by now
 }
 
 // plainType reports whether values of a type can be sent as bytes.
@@ -49,7 +50,7 @@ func plainType(t reflect.Type) bool {
 }
 
 // extent returns the number of rows, or of positions of a vector.
-func (s *spread[T]) extent() int {
+func (s *spread) extent() int {
 	if s.vector {
 		return s.cols
 	}
@@ -57,10 +58,10 @@ func (s *spread[T]) extent() int {
 }
 
 // block returns the first row of the k-th rank of this process and the one after its last.
-func (s *spread[T]) block(c comm.Comm) (lo, hi int) { return s.cuts[c.Rank()], s.cuts[c.Rank()+1] }
+func (s *spread) block(c comm.Comm) (lo, hi int) { return s.cuts[c.Rank()], s.cuts[c.Rank()+1] }
 
 // total returns the number of entries of all ranks.
-func (s *spread[T]) total(ctx context.Context) (n int64, err error) {
+func (s *spread) total(ctx context.Context) (n int64, err error) {
 	counts, err := s.counted(ctx)
 	for _, k := range counts {
 		n += k
@@ -69,7 +70,7 @@ func (s *spread[T]) total(ctx context.Context) (n int64, err error) {
 }
 
 // counted returns the number of entries of each rank. The first call is a collective.
-func (s *spread[T]) counted(ctx context.Context) ([]int64, error) {
+func (s *spread) counted(ctx context.Context) ([]int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.counts != nil {
@@ -99,21 +100,27 @@ func gatherOnes(ctx context.Context, c comm.Comm, own int64) ([]int64, error) {
 	return all, c.AllGatherV(ctx, comm.Host(all), ones, comm.Host([]int64{own}))
 }
 
-// spreadStore cuts a store of the host. The blocks do not share values with it.
-func spreadStore[T comparable](g *comm.Group, st *sparse.Store[T], vector bool, cuts []int) (*spread[T], error) {
-	if t := reflect.TypeFor[T](); !plainType(t) {
-		return nil, &InvalidError{"matrix on a group", fmt.Sprintf("values of %v have pointers and cannot be sent; use numbers, or structs of numbers", t)}
+// sendable returns an error for a type whose values cannot be sent.
+func sendable(t reflect.Type) error {
+	if plainType(t) {
+		return nil
 	}
-	s := &spread[T]{g: g, rows: st.NRows, cols: st.NCols, vector: vector, cuts: cuts}
+	return &InvalidError{"matrix on a group", fmt.Sprintf("values of %v have pointers and cannot be sent; use numbers, or structs of numbers", t)}
+}
+
+// spreadStore cuts a store of the host. The blocks do not share values with it.
+func spreadStore(g *comm.Group, kind contents, st *raw, vector bool, cuts []int) (*spread, error) {
+	s := &spread{g: g, kind: kind, rows: st.NRows, cols: st.NCols, vector: vector, cuts: cuts}
 	for k, c := range g.Ranks() {
 		lo, hi := s.block(c)
-		m := &Matrix[T]{st: sparse.Part(st, vector, lo, hi)}
+		shape, from, to := sparse.PartShape(&st.Structure, vector, lo, hi)
+		m := kind.of(st.with(shape).holding(kind, st.at(from, to)))
 		if p := g.PlaceOf(k); p != nil {
-			if err := m.Move(p); err != nil {
+			if err := m.move(p); err != nil {
 				return nil, err
 			}
-			m.st = nil
-			m.deviceOnly.Store(true)
+			m.put(nil)
+			m.common().deviceOnly.Store(true)
 		}
 		s.part = append(s.part, m)
 	}
@@ -121,12 +128,15 @@ func spreadStore[T comparable](g *comm.Group, st *sparse.Store[T], vector bool, 
 }
 
 // emptySpread has no entries.
-func emptySpread[T comparable](g *comm.Group, rows, cols int, vector bool, cuts []int) (*spread[T], error) {
-	return spreadStore(g, sparse.Empty[T](rows, cols), vector, cuts)
+func emptySpread(g *comm.Group, kind contents, rows, cols int, vector bool, cuts []int) (*spread, error) {
+	if err := sendable(kind.elem()); err != nil {
+		return nil, err
+	}
+	return spreadStore(g, kind, emptyRaw(rows, cols, int(kind.elem().Size())), vector, cuts)
 }
 
 // cutsOf returns the cuts of a dimension; a matrix of the host may decide about them.
-func cutsOf[T any](g *comm.Group, st *sparse.Store[T], vector bool) []int {
+func cutsOf(g *comm.Group, st *sparse.Structure, vector bool) []int {
 	if vector {
 		return g.Cuts(st.NCols)
 	}
@@ -149,7 +159,7 @@ func cutsOf[T any](g *comm.Group, st *sparse.Store[T], vector bool) []int {
 }
 
 // format returns the format by the number of entries, which all processes know.
-func (s *spread[T]) format() Format {
+func (s *spread) format() Format {
 	n, err := s.total(nil)
 	cells, ok := sparse.Cells(s.rows, s.cols)
 	share := int64(4)
@@ -163,15 +173,15 @@ func (s *spread[T]) format() Format {
 	case n > 0 && n >= int64(cells)/share:
 		return Bitmap
 	}
-	return Format(sparse.Empty[T](s.rows, s.cols).Format)
+	return Format(sparse.Empty[bool](s.rows, s.cols).Format)
 }
 
 // pin converts the blocks to a format, and lets results keep it.
-func (s *spread[T]) pin(f sparse.Format, pinned bool) error {
+func (s *spread) pin(f sparse.Format, pinned bool) error {
 	return s.g.Apart(func(k int, _ comm.Comm) error {
 		m := s.part[k]
 		if !pinned {
-			m.pinned = false
+			m.common().pinned = false
 			return nil
 		}
 		lf := Format(f)
@@ -181,10 +191,10 @@ func (s *spread[T]) pin(f sparse.Format, pinned bool) error {
 		if cells, _ := sparse.Cells(m.Dims()); lf == Full && m.NVals() != int64(cells) {
 			lf = Bitmap
 		}
-		if err := m.SetFormat(lf); err != nil {
+		if err := pinFormat(m, lf); err != nil {
 			return err
 		}
-		m.pin = f
+		m.common().pin = f
 		return nil
 	}, nil)
 }

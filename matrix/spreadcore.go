@@ -12,119 +12,104 @@ import (
 )
 
 // scattered returns the contents if they are only on a group, and nil otherwise.
-func (a *core[T]) scattered() *spread[T] {
-	if a == nil || !a.deviceOnly.Load() {
+func scattered(b *base) *spread {
+	if !b.deviceOnly.Load() {
 		return nil
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if !a.deviceOnly.Load() || a.home != nil {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.deviceOnly.Load() || b.home != nil {
 		return nil
 	}
-	return a.blocks
+	return b.blocks
 }
 
 // collect gathers the contents from a group to the host. The caller holds mu.
-func (a *core[T]) collect() {
-	s := a.blocks
+func collect(a contents) {
+	b := a.common()
+	s := b.blocks
 	whole, err := s.gather(nil)
-	var st *sparse.Store[T]
+	var st *raw
 	if err == nil {
-		st = whole[0].stored().Own()
-		err = whole[0].failure()
+		st = whole[0].stored().own(a)
+		err = whole[0].Err()
 	}
 	if err != nil {
-		a.err = fmt.Errorf("cannot gather the contents of a matrix from %s: %w", s.g, err)
-		st = sparse.Empty[T](s.rows, s.cols)
+		b.err = fmt.Errorf("cannot gather the contents of a matrix from %s: %w", s.g, err)
+		st = emptyRaw(s.rows, s.cols, int(a.elem().Size()))
 	}
-	if a.pinned {
-		st = sparse.Convert(st, a.pin)
+	if b.pinned {
+		st = a.apply(converting, st, int(b.pin))
 	}
-	a.st = st
-	a.deviceOnly.Store(false)
+	a.put(st)
+	b.deviceOnly.Store(false)
 }
 
-// moveToGroup moves the matrix to a group.
-func (a *Matrix[T]) moveToGroup(g *comm.Group, vector bool, layout Layout) error {
+// moveToGroup moves a matrix that is not nil to a group.
+func moveToGroup(a contents, g *comm.Group, vector bool, layout Layout) error {
+	b := a.common()
 	if g.Size() == 0 {
 		return &InvalidError{"Matrix.Move", "the group has no ranks; make one by comm.NewGroup"}
 	}
-	if layout == Replicated {
-		return a.replicate(g)
-	}
-	if a.place == Place(g) && !a.replicated {
-		_, err := a.core().blocksOn(g, vector)
+	if layout == Blocks && b.place == Place(g) && !b.replicated {
+		_, err := blocksOn(a, g, vector)
 		return err
 	}
-	if err := a.Fetch(); err != nil {
-		return err
+	a.Shape() // on the host
+	if b.err != nil {
+		return b.err
 	}
-	if _, err := a.core().blocksOn(g, vector); err != nil {
-		return err
+	if layout == Blocks {
+		if _, err := blocksOn(a, g, vector); err != nil {
+			return err
+		}
 	}
-	a.settleOn(g, false)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.home != nil {
+		b.home.Drop()
+		b.home = nil
+	}
+	b.place, b.replicated = g, layout == Replicated
 	return nil
-}
-
-// replicate gathers the matrix, and keeps it whole in every process of a group.
-func (a *Matrix[T]) replicate(g *comm.Group) error {
-	if err := a.Fetch(); err != nil {
-		return err
-	}
-	a.settleOn(g, true)
-	return nil
-}
-
-// settleOn makes a group the place of a matrix whose contents are there, and gives its memory at the
-// place before back.
-func (a *Matrix[T]) settleOn(g *comm.Group, replicated bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.home != nil {
-		a.home.Drop()
-		a.home = nil
-	}
-	a.place, a.replicated = g, replicated
 }
 
 // blocksOn returns the contents on a group, and cuts those of the host if needed.
-func (a *core[T]) blocksOn(g *comm.Group, vector bool) (*spread[T], error) {
-	if a == nil {
-		return nil, errNil
+func blocksOn(a contents, g *comm.Group, vector bool) (*spread, error) {
+	b := a.common()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.blocksAt == g && b.blocks != nil && b.blocks.vector == vector {
+		return b.blocks, nil
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.blocksAt == g && a.blocks != nil && a.blocks.vector == vector {
-		return a.blocks, nil
+	fetch(a) // of a vector as a matrix of one row too, which is cut in another way
+	if b.err != nil {
+		return nil, b.err
 	}
-	a.fetch() // of a vector as a matrix of one row too, which is cut in another way
-	if a.err != nil {
-		return nil, a.err
+	if err := sendable(a.elem()); err != nil {
+		return nil, err
 	}
-	st := a.st
-	if st == nil {
-		st = sparse.Empty[T](0, 0)
-	}
-	s, err := spreadStore(g, st, vector, cutsOf(g, st, vector))
+	st := a.host()
+	s, err := spreadStore(g, a, st, vector, cutsOf(g, &st.Structure, vector))
 	if err != nil {
 		return nil, err
 	}
-	s.counts = countOf(st, vector, s.cuts)
-	s.hasCols = a.asCols.Load() != nil
-	if a.knownSymmetric.Load() {
+	s.counts = countOf(&st.Structure, vector, s.cuts)
+	s.hasCols = a.keepsCols()
+	if b.knownSymmetric.Load() {
 		s.across = s
 	}
-	if a.pinned {
-		if err := s.pin(a.pin, true); err != nil {
+	if b.pinned {
+		if err := s.pin(b.pin, true); err != nil {
 			return nil, err
 		}
 	}
-	a.blocks, a.blocksAt = s, g
+	b.blocks, b.blocksAt = s, g
 	return s, nil
 }
 
 // countOf returns the number of entries of each block of a store.
-func countOf[T any](st *sparse.Store[T], vector bool, cuts []int) []int64 {
+func countOf(st *sparse.Structure, vector bool, cuts []int) []int64 {
 	counts := make([]int64, len(cuts)-1)
 	for r := range counts {
 		lo, hi := cuts[r], cuts[r+1]
@@ -156,27 +141,21 @@ func countOf[T any](st *sparse.Store[T], vector bool, cuts []int) []int64 {
 	return counts
 }
 
-// setBlocks replaces the contents by s on the group of the matrix.
-func (a *core[T]) setBlocks(s *spread[T]) {
-	a.dropRemote()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.st, a.blocks, a.blocksAt = nil, s, s.g
-	a.forget()
-	a.deviceOnly.Store(true)
-}
-
 // onHost reports whether the contents are in host memory.
-func (a *core[T]) onHost() bool { return !a.deviceOnly.Load() }
+func onHost(b *base) bool { return !b.deviceOnly.Load() }
+
+// onGroup is a matrix as one on a group.
+type onGroup struct{ a contents }
 
 // Everywhere reports whether every rank has the whole matrix: nothing is sent for it.
-func (a *core[T]) Everywhere(g *comm.Group) bool {
-	if a == nil || a.onHost() {
+func (m onGroup) Everywhere(g *comm.Group) bool {
+	b := m.a.common()
+	if onHost(b) {
 		return true
 	}
-	a.mu.Lock()
-	s := a.blocks
-	a.mu.Unlock()
+	b.mu.Lock()
+	s := b.blocks
+	b.mu.Unlock()
 	if s == nil || s.g != g {
 		return false
 	}
@@ -186,8 +165,8 @@ func (a *core[T]) Everywhere(g *comm.Group) bool {
 }
 
 // Cuts returns how the matrix is cut on a group.
-func (a *core[T]) Cuts(ctx context.Context, g *comm.Group, vector, transposed bool) ([]int, error) {
-	s, err := a.blocksOn(g, vector)
+func (m onGroup) Cuts(ctx context.Context, g *comm.Group, vector, transposed bool) ([]int, error) {
+	s, err := blocksOn(m.a, g, vector)
 	if err != nil {
 		return nil, err
 	}
@@ -199,58 +178,46 @@ func (a *core[T]) Cuts(ctx context.Context, g *comm.Group, vector, transposed bo
 	return s.cuts, nil
 }
 
-// Blocks returns what each rank of this process needs of the matrix.
-func (a *core[T]) Blocks(q rep.Query) ([]rep.Matrix[T], error) {
-	list, err := a.blockMatrices(q)
-	out := make([]rep.Matrix[T], len(list))
-	for k, m := range list {
-		out[k] = m.core()
-	}
-	return out, err
-}
-
-// MaskBlocks is Blocks without the type of the values, and without the values of a whole pattern.
-func (a *core[T]) MaskBlocks(q rep.Query) ([]rep.Mask, error) {
-	if q.Whole && q.Pattern && a != nil && !a.onHost() {
-		s, err := a.blocksOn(q.Group, q.Vector)
-		if err != nil {
+// MaskBlocks returns what each rank of this process needs of the matrix, without the values of a
+// whole pattern.
+func (m onGroup) MaskBlocks(q rep.Query) ([]rep.Mask, error) {
+	var list []contents
+	var err error
+	if q.Whole && q.Pattern && !onHost(m.a.common()) {
+		var s *spread
+		if s, err = blocksOn(m.a, q.Group, q.Vector); err != nil {
 			return nil, err
 		}
-		list, err := s.gatherShape(q.Context)
-		out := make([]rep.Mask, len(list))
-		for k, m := range list {
-			out[k] = m.core()
-		}
-		return out, err
+		list, err = s.gatherShape(q.Context)
+	} else {
+		list, err = blockMatrices(m.a, q)
 	}
-	list, err := a.blockMatrices(q)
 	out := make([]rep.Mask, len(list))
-	for k, m := range list {
-		out[k] = m.core()
+	for k, block := range list {
+		out[k] = block
 	}
 	return out, err
 }
 
-func (a *core[T]) blockMatrices(q rep.Query) ([]*Matrix[T], error) {
-	if a == nil {
-		return nil, errNil
+// blockMatrices returns what each rank of this process needs of a matrix that is not nil.
+func blockMatrices(a contents, q rep.Query) ([]contents, error) {
+	b := a.common()
+	if b.err != nil {
+		return nil, b.err
 	}
-	if a.err != nil {
-		return nil, a.err
-	}
-	if q.Whole && a.onHost() { // every process has it
-		out := make([]*Matrix[T], len(q.Group.Ranks()))
+	if q.Whole && onHost(b) { // every process has it
+		out := make([]contents, len(q.Group.Ranks()))
 		for k := range out {
-			out[k] = (*Matrix[T])(a)
+			out[k] = a
 		}
 		return out, nil
 	}
-	s, err := a.blocksOn(q.Group, q.Vector)
+	s, err := blocksOn(a, q.Group, q.Vector)
 	if err != nil {
 		return nil, err
 	}
 	if q.Whole {
-		if q.Need != nil && !q.Vector && !a.Everywhere(q.Group) {
+		if q.Need != nil && !q.Vector && !(onGroup{a}).Everywhere(q.Group) {
 			if some, ok, err := s.byNeed(q.Context, q.Need); ok || err != nil {
 				return some, err
 			}
@@ -275,10 +242,10 @@ func (a *core[T]) blockMatrices(q rep.Query) ([]*Matrix[T], error) {
 		if err != nil {
 			return nil, err
 		}
-		a.mu.Lock()
+		b.mu.Lock()
 		if q.Transposed { // keep the transpose with the blocks that operations ask for
-			a.blocks.across, r.across = r, a.blocks
-		} else if a.blocks == s {
+			b.blocks.across, r.across = r, b.blocks
+		} else if b.blocks == s {
 			switch s.across {
 			case nil:
 			case s:
@@ -287,17 +254,17 @@ func (a *core[T]) blockMatrices(q rep.Query) ([]*Matrix[T], error) {
 				r.across, s.across.across = s.across, r
 			}
 			r.counts, r.lens, r.hasCols, r.whole, r.shape = nil, s.lens, s.hasCols, s.whole, s.shape
-			a.blocks = r
+			b.blocks = r
 		}
-		a.mu.Unlock()
+		b.mu.Unlock()
 		s = r
 	}
 	return s.part, nil
 }
 
 // Lengths returns the entries of rows, or with transposed of columns, of the whole matrix.
-func (a *core[T]) Lengths(ctx context.Context, g *comm.Group, transposed bool, rows []int32) ([]int64, error) {
-	s, err := a.blocksOn(g, false)
+func (m onGroup) Lengths(ctx context.Context, g *comm.Group, transposed bool, rows []int32) ([]int64, error) {
+	s, err := blocksOn(m.a, g, false)
 	if err != nil {
 		return nil, err
 	}
@@ -311,21 +278,21 @@ func (a *core[T]) Lengths(ctx context.Context, g *comm.Group, transposed bool, r
 
 // HasCols reports whether a matrix on one device would have its transpose by now, and HadCols
 // records that.
-func (a *core[T]) HasCols(g *comm.Group) bool {
-	s, err := a.blocksOn(g, false)
-	return err == nil && (s.hasCols || a.Symmetric())
+func (m onGroup) HasCols(g *comm.Group) bool {
+	s, err := blocksOn(m.a, g, false)
+	return err == nil && (s.hasCols || m.a.Symmetric())
 }
 
 // HadCols records that a matrix on one device would have its transpose from now on.
-func (a *core[T]) HadCols(g *comm.Group) {
-	if s, err := a.blocksOn(g, false); err == nil {
+func (m onGroup) HadCols(g *comm.Group) {
+	if s, err := blocksOn(m.a, g, false); err == nil {
 		s.hasCols = true
 	}
 }
 
 // Counts returns the entries of each rank's block.
-func (a *core[T]) Counts(ctx context.Context, g *comm.Group, vector bool) ([]int64, error) {
-	s, err := a.blocksOn(g, vector)
+func (m onGroup) Counts(ctx context.Context, g *comm.Group, vector bool) ([]int64, error) {
+	s, err := blocksOn(m.a, g, vector)
 	if err != nil {
 		return nil, err
 	}
@@ -334,58 +301,74 @@ func (a *core[T]) Counts(ctx context.Context, g *comm.Group, vector bool) ([]int
 
 // Target returns the blocks of a destination on its group, of the given cuts. With fresh they have
 // no entries.
-func (a *core[T]) Target(ctx context.Context, g *comm.Group, vector, fresh bool, cuts []int) (rep.GroupTarget[T], error) {
-	if a == nil {
-		return nil, errNil
+func (m onGroup) Target(ctx context.Context, g *comm.Group, vector, fresh bool, cuts []int) (rep.GroupTarget, error) {
+	rows, cols := m.a.Dims()
+	if vector && rows == 0 {
+		rows = 1
 	}
-	m, n := a.Dims()
-	if vector && m == 0 {
-		m = 1
-	}
-	var s *spread[T]
-	var err error
 	if fresh {
-		if s, err = emptySpread[T](g, m, n, vector, cuts); err == nil && a.pinned {
-			err = s.pin(a.pin, true)
+		s, err := emptySpread(g, m.a, rows, cols, vector, cuts)
+		if b := m.a.common(); err == nil && b.pinned {
+			err = s.pin(b.pin, true)
 		}
-		return &groupTarget[T]{a, s}, err
+		return &groupTarget{m.a, s}, err
 	}
 	q := rep.Query{Group: g, Context: ctx, Vector: vector, Cuts: cuts}
-	list, err := a.blockMatrices(q)
+	list, err := blockMatrices(m.a, q)
 	if err != nil {
 		return nil, err
 	}
-	s = &spread[T]{g: g, rows: m, cols: n, vector: vector, cuts: cuts, part: slices.Clone(list)}
-	return &groupTarget[T]{a, s}, nil
+	s := &spread{g: g, kind: m.a, rows: rows, cols: cols, vector: vector, cuts: cuts, part: slices.Clone(list)}
+	return &groupTarget{m.a, s}, nil
 }
 
-// Pointer returns the address of the matrix. A vector begins with its matrix.
-func (a *core[T]) Pointer() unsafe.Pointer { return unsafe.Pointer(a) }
+// noGroup is a nil matrix as one on a group.
+type noGroup struct{}
+
+func (noGroup) MaskBlocks(rep.Query) ([]rep.Mask, error) { return nil, errNil }
+func (noGroup) Cuts(context.Context, *comm.Group, bool, bool) ([]int, error) {
+	return nil, errNil
+}
+func (noGroup) Counts(context.Context, *comm.Group, bool) ([]int64, error) { return nil, errNil }
+func (noGroup) Lengths(context.Context, *comm.Group, bool, []int32) ([]int64, error) {
+	return nil, errNil
+}
+func (noGroup) Everywhere(*comm.Group) bool { return true }
+func (noGroup) HasCols(*comm.Group) bool    { return false }
+func (noGroup) HadCols(*comm.Group)         {}
+func (noGroup) Target(context.Context, *comm.Group, bool, bool, []int) (rep.GroupTarget, error) {
+	return nil, errNil
+}
 
 // groupTarget is the blocks of a destination.
-type groupTarget[T comparable] struct {
-	a *core[T]
-	s *spread[T]
+type groupTarget struct {
+	a contents
+	s *spread
 }
 
-// Part returns the block of the k-th rank of this process.
-func (t *groupTarget[T]) Part(k int) rep.Matrix[T] { return t.s.part[k].core() }
+// Part returns the address of the block of the k-th rank of this process.
+func (t *groupTarget) Part(k int) unsafe.Pointer { return t.s.part[k].Pointer() }
 
 // Keep makes the blocks the contents of the destination. If that is replicated, every rank receives
 // the blocks of the others.
-func (t *groupTarget[T]) Keep() error {
+func (t *groupTarget) Keep() error {
 	t.s.counts, t.s.whole, t.s.shape, t.s.across, t.s.lens, t.s.hasCols, t.s.some = nil, nil, nil, nil, nil, false, nil
-	t.a.setBlocks(t.s)
-	if !t.a.replicated {
+	b := t.a.common()
+	dropRemote(b)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t.a.put(nil)
+	b.blocks, b.blocksAt = t.s, t.s.g
+	t.a.forget()
+	b.deviceOnly.Store(true)
+	if !b.replicated {
 		return nil
 	}
-	t.a.mu.Lock()
-	defer t.a.mu.Unlock()
-	t.a.fetch()
-	return t.a.err
+	fetch(t.a)
+	return b.err
 }
 
 // Lost records that an operation failed on some ranks after others had written their blocks.
-func (t *groupTarget[T]) Lost(err error) {
-	t.a.err = fmt.Errorf("an operation on %s failed on some ranks after others had written the matrix: %w", t.s.g, err)
+func (t *groupTarget) Lost(err error) {
+	t.a.common().err = fmt.Errorf("an operation on %s failed on some ranks after others had written the matrix: %w", t.s.g, err)
 }

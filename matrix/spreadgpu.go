@@ -8,7 +8,7 @@ import (
 )
 
 // onDevices reports whether the blocks are on devices whose memory the group moves.
-func (s *spread[T]) onDevices() bool {
+func (s *spread) onDevices() bool {
 	if !s.g.MovesDeviceMemory() {
 		return false
 	}
@@ -22,8 +22,8 @@ func (s *spread[T]) onDevices() bool {
 
 // gatherFull gathers a full vector from and to the memory of devices. It moves the bytes that a
 // gather by host memory moves.
-func (s *spread[T]) gatherFull(ctx context.Context) ([]*Matrix[T], error) {
-	t, err := device.TypeOf[T]()
+func (s *spread) gatherFull(ctx context.Context) ([]contents, error) {
+	t, err := device.TypeFor(s.kind.elem())
 	if err != nil {
 		return nil, err
 	}
@@ -32,10 +32,10 @@ func (s *spread[T]) gatherFull(ctx context.Context) ([]*Matrix[T], error) {
 	for r := range counts {
 		counts[r] = (s.cuts[r+1] - s.cuts[r]) * t.Size
 	}
-	out := make([]*Matrix[T], len(s.part))
+	out := make([]contents, len(s.part))
 	err = s.g.Each(func(k int, c comm.Comm) error {
 		b := s.g.PlaceOf(k).(device.Runner)
-		own, err := s.part[k].core().RemoteOn(b)
+		own, err := s.part[k].RemoteOn(b)
 		if err != nil {
 			return err
 		}
@@ -68,8 +68,7 @@ func (s *spread[T]) gatherFull(ctx context.Context) ([]*Matrix[T], error) {
 		if err != nil {
 			return err
 		}
-		out[k] = &Matrix[T]{place: s.g.PlaceOf(k), home: st}
-		out[k].deviceOnly.Store(true)
+		out[k] = s.kind.at(s.g.PlaceOf(k), st)
 		return nil
 	})
 	return out, err

@@ -11,8 +11,8 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// bytesOf returns the memory of a slice of plain values.
-func bytesOf[E any](s []E) comm.Buffer {
+// bufferOf returns the memory of a slice of plain values.
+func bufferOf[E any](s []E) comm.Buffer {
 	return comm.HostAt(unsafe.Pointer(unsafe.SliceData(s)), comm.Uint8, len(s)*int(unsafe.Sizeof(*new(E))))
 }
 
@@ -28,7 +28,7 @@ func gatherV[E any](ctx context.Context, c comm.Comm, own []E, counts []int) ([]
 	if n == 0 || size == 0 { // known to all ranks
 		return all, nil
 	}
-	return all, c.AllGatherV(ctx, bytesOf(all), bytes, bytesOf(own))
+	return all, c.AllGatherV(ctx, bufferOf(all), bytes, bufferOf(own))
 }
 
 // exchangeV sends send[r] items to rank r and receives recv[r]; counts are in items.
@@ -40,7 +40,32 @@ func exchangeV[E any](ctx context.Context, c comm.Comm, own []E, send, recv []in
 		n += recv[r]
 	}
 	all := make([]E, n)
-	return all, c.AllToAllV(ctx, bytesOf(all), in, bytesOf(own), out)
+	return all, c.AllToAllV(ctx, bufferOf(all), in, bufferOf(own), out)
+}
+
+// gatherValues is gatherV for values of a type.
+func gatherValues(ctx context.Context, c comm.Comm, kind contents, own *raw, counts []int) ([]byte, error) {
+	bytes, n := make([]int, len(counts)), 0
+	for r, k := range counts {
+		bytes[r] = k * own.size
+		n += k
+	}
+	all := kind.alloc(n)
+	if len(all) == 0 { // known to all ranks
+		return all, nil
+	}
+	return all, c.AllGatherV(ctx, bufferOf(all), bytes, bufferOf(own.val))
+}
+
+// exchangeValues is exchangeV for values of a type.
+func exchangeValues(ctx context.Context, c comm.Comm, kind contents, own []byte, size int, send, recv []int) ([]byte, error) {
+	in, out, n := make([]int, len(recv)), make([]int, len(send)), 0
+	for r := range send {
+		in[r], out[r] = recv[r]*size, send[r]*size
+		n += recv[r]
+	}
+	all := kind.alloc(n)
+	return all, c.AllToAllV(ctx, bufferOf(all), in, bufferOf(own), out)
 }
 
 func toInts(list []int64) []int {
@@ -59,7 +84,7 @@ func sumInts(list []int64) (n int64) {
 }
 
 // gather returns the whole matrix for each rank of this process. The first call is a collective.
-func (s *spread[T]) gather(ctx context.Context) ([]*Matrix[T], error) {
+func (s *spread) gather(ctx context.Context) ([]contents, error) {
 	counts, err := s.counted(ctx)
 	if err != nil {
 		return nil, err
@@ -76,18 +101,18 @@ func (s *spread[T]) gather(ctx context.Context) ([]*Matrix[T], error) {
 		}
 		return whole, err
 	}
-	out := make([]*Matrix[T], len(s.part))
+	out := make([]contents, len(s.part))
 	err = s.g.Each(func(k int, c comm.Comm) error {
-		st, err := gatherStore(ctx, c, s, s.part[k].stored(), counts, true)
+		st, err := gatherStore(ctx, c, s, s.part[k].stored(), counts)
 		if err == nil {
-			err = s.part[k].failure()
+			err = s.part[k].Err()
 		}
 		if err != nil {
 			return err
 		}
-		out[k] = &Matrix[T]{st: st}
+		out[k] = s.kind.of(st)
 		if p := s.g.PlaceOf(k); p != nil {
-			return out[k].Move(p)
+			return out[k].move(p)
 		}
 		return nil
 	})
@@ -98,7 +123,7 @@ func (s *spread[T]) gather(ctx context.Context) ([]*Matrix[T], error) {
 }
 
 // gatherShape returns the structure of the whole matrix for each rank; all values are true.
-func (s *spread[T]) gatherShape(ctx context.Context) ([]*Matrix[bool], error) {
+func (s *spread) gatherShape(ctx context.Context) ([]contents, error) {
 	counts, err := s.counted(ctx)
 	if err != nil {
 		return nil, err
@@ -108,13 +133,13 @@ func (s *spread[T]) gatherShape(ctx context.Context) ([]*Matrix[bool], error) {
 	if s.shape != nil {
 		return s.shape, nil
 	}
-	out := make([]*Matrix[bool], len(s.part))
+	out := make([]contents, len(s.part))
 	err = s.g.Each(func(k int, c comm.Comm) error {
-		st := s.part[k].stored().Structure.Pattern()
-		if err := s.part[k].failure(); err != nil {
+		st := &raw{Structure: *s.part[k].Shape()}
+		if err := s.part[k].Err(); err != nil {
 			return err
 		}
-		st, err := gatherStore(ctx, c, s, st, counts, false)
+		st, err := gatherStore(ctx, c, s, st, counts)
 		if err != nil {
 			return err
 		}
@@ -122,13 +147,10 @@ func (s *spread[T]) gatherShape(ctx context.Context) ([]*Matrix[bool], error) {
 		if !st.Sparse() {
 			n, _ = st.Cells()
 		}
-		st.Val = make([]bool, n)
-		for p := range st.Val {
-			st.Val[p] = true
-		}
-		out[k] = &Matrix[bool]{st: st}
+		st.size, st.val = 1, slices.Repeat([]byte{1}, n)
+		out[k] = (*core[bool])(nil).of(st)
 		if p := s.g.PlaceOf(k); p != nil {
-			return out[k].Move(p)
+			return out[k].move(p)
 		}
 		return nil
 	})
@@ -139,13 +161,9 @@ func (s *spread[T]) gatherShape(ctx context.Context) ([]*Matrix[bool], error) {
 }
 
 // gatherStore gathers a store from its blocks, as a list or by positions, whichever is less. Ranks
-// decide alike, since all know the number of entries of each. Without values the result is a
-// pattern.
-func gatherStore[T comparable, S comparable](ctx context.Context, c comm.Comm, s *spread[T], own *sparse.Store[S], counts []int64, values bool) (*sparse.Store[S], error) {
-	size, total := int64(0), sumInts(counts)
-	if values {
-		size = int64(unsafe.Sizeof(*new(S)))
-	}
+// decide alike, since all know the number of entries of each. Of a pattern the result is one.
+func gatherStore(ctx context.Context, c comm.Comm, s *spread, own *raw, counts []int64) (*raw, error) {
+	size, total, values := int64(own.size), sumInts(counts), own.val != nil
 	extent := make([]int, c.Size())
 	for r := range extent {
 		extent[r] = s.cuts[r+1] - s.cuts[r]
@@ -157,7 +175,7 @@ func gatherStore[T comparable, S comparable](ctx context.Context, c comm.Comm, s
 	cells, ok := sparse.Cells(s.extent(), width)
 	full := ok && cells > 0 && total == int64(cells)
 	dense := full || ok && cells < 1<<40 && int64(cells)*size+int64(cells)/8 < total*(4+size)
-	st := &sparse.Store[S]{Structure: sparse.Structure{NRows: s.rows, NCols: s.cols, NVals: total}}
+	st := &raw{Structure: sparse.Structure{NRows: s.rows, NCols: s.cols, NVals: total}, size: own.size}
 	var err error
 	switch {
 	case dense:
@@ -167,7 +185,7 @@ func gatherStore[T comparable, S comparable](ctx context.Context, c comm.Comm, s
 			bits[r] = (n*width + 7) / 8
 		}
 		st.Format = sparse.Full
-		block := denseBlock(own)
+		block := denseBlock(own, s.kind)
 		if !full {
 			st.Format, st.Present = sparse.Bitmap, make([]uint8, cells)
 			packed, err := gatherV(ctx, c, packBits(block.Present, items[c.Rank()]), bits)
@@ -183,31 +201,30 @@ func gatherStore[T comparable, S comparable](ctx context.Context, c comm.Comm, s
 			}
 		}
 		if values {
-			st.Val, err = gatherV(ctx, c, block.Val, items)
+			st.val, err = gatherValues(ctx, c, s.kind, block, items)
 		}
 		return st, err
 	case s.vector:
-		list := sparse.ToSparse(own)
+		list := own.list(s.kind)
 		idx := make([]int32, len(list.Idx))
 		for p, j := range list.Idx {
 			idx[p] = j + int32(s.cuts[c.Rank()])
 		}
 		if st.Idx, err = gatherV(ctx, c, idx, toInts(counts)); err == nil && values {
-			st.Val, err = gatherV(ctx, c, list.Val, toInts(counts))
+			st.val, err = gatherValues(ctx, c, s.kind, list, toInts(counts))
 		}
 		st.Ptr = []int64{0, total}
 		return st, err
 	}
-	return gatherRowLists(ctx, c, s.cuts, own, st, counts, values)
+	return gatherRowLists(ctx, c, s, own.list(s.kind), st, counts)
 }
 
 // gatherRowLists gathers a listed matrix: the rows that have entries and their lengths, or the
 // lengths of all rows, then columns and values.
-func gatherRowLists[S any](ctx context.Context, c comm.Comm, cuts []int, own, st *sparse.Store[S], counts []int64, values bool) (*sparse.Store[S], error) {
-	list := sparse.ToSparse(own)
-	lo := int32(cuts[c.Rank()])
+func gatherRowLists(ctx context.Context, c comm.Comm, s *spread, list, st *raw, counts []int64) (*raw, error) {
+	lo := int32(s.cuts[c.Rank()])
 	if st.NVals < int64(st.NRows)/2 {
-		list = sparse.ToHyper(list)
+		list = list.with(sparse.HyperShape(&list.Structure))
 		vecs, err := gatherOnes(ctx, c, int64(list.Vecs()))
 		if err != nil {
 			return nil, err
@@ -229,14 +246,14 @@ func gatherRowLists[S any](ctx context.Context, c comm.Comm, cuts []int, own, st
 			st.Ptr = append(st.Ptr, st.Ptr[len(st.Ptr)-1]+int64(rows[p+1]))
 		}
 	} else {
-		list = sparse.ToCSR(list)
+		list = list.with(sparse.CSRShape(&list.Structure))
 		lens := make([]int32, list.NRows)
 		for i := range lens {
 			lens[i] = int32(list.Ptr[i+1] - list.Ptr[i])
 		}
 		extent := make([]int, c.Size())
 		for r := range extent {
-			extent[r] = cuts[r+1] - cuts[r]
+			extent[r] = s.cuts[r+1] - s.cuts[r]
 		}
 		lens, err := gatherV(ctx, c, lens, extent)
 		if err != nil {
@@ -248,28 +265,28 @@ func gatherRowLists[S any](ctx context.Context, c comm.Comm, cuts []int, own, st
 		}
 	}
 	var err error
-	if st.Idx, err = gatherV(ctx, c, list.Idx, toInts(counts)); err == nil && values {
-		st.Val, err = gatherV(ctx, c, list.Val, toInts(counts))
+	if st.Idx, err = gatherV(ctx, c, list.Idx, toInts(counts)); err == nil && list.val != nil {
+		st.val, err = gatherValues(ctx, c, s.kind, list, toInts(counts))
 	}
 	if err != nil {
 		return nil, err
 	}
-	return sparse.Settle(st), nil
+	return st.with(sparse.SettleShape(&st.Structure)), nil
 }
 
 // denseBlock returns a store by positions, with presence bytes.
-func denseBlock[S any](st *sparse.Store[S]) *sparse.Store[S] {
+func denseBlock(st *raw, kind contents) *raw {
 	switch st.Format {
 	case sparse.Bitmap, sparse.Full:
 		return st
 	}
-	if st.Val == nil { // a pattern
-		cells, _ := st.Cells()
-		out := &sparse.Store[S]{Structure: sparse.Structure{NRows: st.NRows, NCols: st.NCols, Format: sparse.Bitmap, NVals: st.NVals, Present: make([]uint8, cells)}}
-		sparse.Scatter(st, out.Present, nil)
-		return out
+	if st.val != nil {
+		return kind.apply(converting, st, int(sparse.Bitmap))
 	}
-	return sparse.ToBitmap(st)
+	cells, _ := st.Cells()
+	out := &raw{Structure: sparse.Structure{NRows: st.NRows, NCols: st.NCols, Format: sparse.Bitmap, NVals: st.NVals, Present: make([]uint8, cells)}}
+	st.Mark(out.Present)
+	return out
 }
 
 // packBits returns n presence bytes as bits; nil bytes are all 1.
@@ -284,8 +301,8 @@ func packBits(present []uint8, n int) []uint8 {
 }
 
 // listRows returns rows of a listed store as a hypersparse one, whose rows and columns are renamed.
-func listRows[T any](st *sparse.Store[T], from, to int, row func(i int) int32, shift int32) *sparse.Store[T] {
-	out := &sparse.Store[T]{Structure: sparse.Structure{Format: sparse.Hypersparse, Ptr: []int64{0}}}
+func listRows(st *raw, from, to int, row func(i int) int32, shift int32) *raw {
+	out := emptyRows(st.size)
 	k := from
 	if st.Format == sparse.Hypersparse {
 		k = sort.Search(len(st.RowIDs), func(k int) bool { return int(st.RowIDs[k]) >= from })
@@ -294,23 +311,16 @@ func listRows[T any](st *sparse.Store[T], from, to int, row func(i int) int32, s
 		if st.Ptr[k] == st.Ptr[k+1] {
 			continue
 		}
-		id := row(st.RowID(k))
-		if id < 0 {
-			continue
+		if id := row(st.RowID(k)); id >= 0 {
+			out.take(st, id, st.Ptr[k], st.Ptr[k+1], shift)
 		}
-		out.RowIDs = append(out.RowIDs, id)
-		for _, j := range st.Idx[st.Ptr[k]:st.Ptr[k+1]] {
-			out.Idx = append(out.Idx, j+shift)
-		}
-		out.Val = append(out.Val, st.Val[st.Ptr[k]:st.Ptr[k+1]]...)
-		out.Ptr = append(out.Ptr, int64(len(out.Idx)))
 	}
 	return out
 }
 
 // exchangeRows sends rows to every rank and returns those received, in the order of ranks.
-func exchangeRows[T any](ctx context.Context, c comm.Comm, out []*sparse.Store[T]) ([]*sparse.Store[T], error) {
-	p := c.Size()
+func exchangeRows(ctx context.Context, c comm.Comm, kind contents, out []*raw) ([]*raw, error) {
+	p, size := c.Size(), out[0].size
 	twos, head := make([]int, p), make([]int64, 0, 2*p)
 	for r, st := range out {
 		twos[r] = 2
@@ -321,7 +331,7 @@ func exchangeRows[T any](ctx context.Context, c comm.Comm, out []*sparse.Store[T
 		return nil, err
 	}
 	var rows, idx []int32
-	var val []T
+	var val []byte
 	sendRows, sendEntries, recvRows, recvEntries := make([]int, p), make([]int, p), make([]int, p), make([]int, p)
 	for r, st := range out {
 		sendRows[r], sendEntries[r] = 2*len(st.RowIDs), len(st.Idx)
@@ -329,7 +339,7 @@ func exchangeRows[T any](ctx context.Context, c comm.Comm, out []*sparse.Store[T
 		for k, i := range st.RowIDs {
 			rows = append(rows, i, int32(st.Ptr[k+1]-st.Ptr[k]))
 		}
-		idx, val = append(idx, st.Idx...), append(val, st.Val...)
+		idx, val = append(idx, st.Idx...), append(val, st.val...)
 	}
 	if rows, err = exchangeV(ctx, c, rows, sendRows, recvRows); err != nil {
 		return nil, err
@@ -337,18 +347,18 @@ func exchangeRows[T any](ctx context.Context, c comm.Comm, out []*sparse.Store[T
 	if idx, err = exchangeV(ctx, c, idx, sendEntries, recvEntries); err != nil {
 		return nil, err
 	}
-	if val, err = exchangeV(ctx, c, val, sendEntries, recvEntries); err != nil {
+	if val, err = exchangeValues(ctx, c, kind, val, size, sendEntries, recvEntries); err != nil {
 		return nil, err
 	}
-	in := make([]*sparse.Store[T], p)
+	in := make([]*raw, p)
 	for r := range in {
-		st := &sparse.Store[T]{Structure: sparse.Structure{Format: sparse.Hypersparse, Ptr: []int64{0}}}
+		st := emptyRows(size)
 		for q := 0; q < recvRows[r]; q += 2 {
 			st.RowIDs = append(st.RowIDs, rows[q])
 			st.Ptr = append(st.Ptr, st.Ptr[len(st.Ptr)-1]+int64(rows[q+1]))
 		}
-		st.Idx, st.Val = idx[:recvEntries[r]], val[:recvEntries[r]]
-		rows, idx, val = rows[recvRows[r]:], idx[recvEntries[r]:], val[recvEntries[r]:]
+		st.Idx, st.val = idx[:recvEntries[r]], val[:recvEntries[r]*size]
+		rows, idx, val = rows[recvRows[r]:], idx[recvEntries[r]:], val[recvEntries[r]*size:]
 		in[r] = st
 	}
 	return in, nil
@@ -356,13 +366,13 @@ func exchangeRows[T any](ctx context.Context, c comm.Comm, out []*sparse.Store[T
 
 // stack makes an m×n store of received rows. Pieces of one row follow each other in the order of
 // ranks.
-func stack[T any](in []*sparse.Store[T], m, n int) *sparse.Store[T] {
+func stack(kind contents, in []*raw, m, n int) *raw {
+	size := int64(in[0].size)
 	total := int64(0)
 	for _, st := range in {
 		total += int64(len(st.Idx))
 	}
-	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: n, NVals: total}}
-	out.Idx, out.Val = make([]int32, total), make([]T, total)
+	out := &raw{sparse.Structure{NRows: m, NCols: n, NVals: total, Idx: make([]int32, total)}, kind.alloc(int(total)), int(size)}
 	if int64(m) > 4*total+1024 {
 		type piece struct {
 			row     int32
@@ -379,15 +389,15 @@ func stack[T any](in []*sparse.Store[T], m, n int) *sparse.Store[T] {
 		at := int64(0)
 		for _, q := range pieces {
 			st := in[q.from]
-			copy(out.Idx[at:], st.Idx[st.Ptr[q.k]:st.Ptr[q.k+1]])
-			at += int64(copy(out.Val[at:], st.Val[st.Ptr[q.k]:st.Ptr[q.k+1]]))
+			copy(out.val[at*size:], st.at(st.Ptr[q.k], st.Ptr[q.k+1]))
+			at += int64(copy(out.Idx[at:], st.Idx[st.Ptr[q.k]:st.Ptr[q.k+1]]))
 			if last := len(out.RowIDs) - 1; last >= 0 && out.RowIDs[last] == q.row {
 				out.Ptr[last+1] = at
 				continue
 			}
 			out.RowIDs, out.Ptr = append(out.RowIDs, q.row), append(out.Ptr, at)
 		}
-		return sparse.Settle(out)
+		return out.with(sparse.SettleShape(&out.Structure))
 	}
 	out.Ptr = make([]int64, m+1)
 	for _, st := range in {
@@ -401,24 +411,24 @@ func stack[T any](in []*sparse.Store[T], m, n int) *sparse.Store[T] {
 	next := slices.Clone(out.Ptr)
 	for _, st := range in {
 		for k, i := range st.RowIDs {
-			copy(out.Idx[next[i]:], st.Idx[st.Ptr[k]:st.Ptr[k+1]])
-			next[i] += int64(copy(out.Val[next[i]:], st.Val[st.Ptr[k]:st.Ptr[k+1]]))
+			copy(out.val[next[i]*size:], st.at(st.Ptr[k], st.Ptr[k+1]))
+			next[i] += int64(copy(out.Idx[next[i]:], st.Idx[st.Ptr[k]:st.Ptr[k+1]]))
 		}
 	}
-	return sparse.Settle(out)
+	return out.with(sparse.SettleShape(&out.Structure))
 }
 
 // received makes a spread of blocks that the ranks make in a collective.
-func received[T comparable](s *spread[T], rows, cols int, cuts []int, make1 func(k int, c comm.Comm) (*sparse.Store[T], error)) (*spread[T], error) {
-	out := &spread[T]{g: s.g, rows: rows, cols: cols, vector: s.vector, cuts: cuts, loose: s.loose, part: make([]*Matrix[T], len(s.part))}
+func received(s *spread, rows, cols int, cuts []int, make1 func(k int, c comm.Comm) (*raw, error)) (*spread, error) {
+	out := &spread{g: s.g, kind: s.kind, rows: rows, cols: cols, vector: s.vector, cuts: cuts, loose: s.loose, part: make([]contents, len(s.part))}
 	err := s.g.Each(func(k int, c comm.Comm) error {
 		st, err := make1(k, c)
 		if err != nil {
 			return err
 		}
-		out.part[k] = &Matrix[T]{st: st}
+		out.part[k] = s.kind.of(st)
 		if p := s.g.PlaceOf(k); p != nil && !s.loose {
-			return out.part[k].Move(p)
+			return out.part[k].move(p)
 		}
 		return nil
 	})
@@ -426,53 +436,53 @@ func received[T comparable](s *spread[T], rows, cols int, cuts []int, make1 func
 }
 
 // recut returns the matrix in other blocks; a collective unless they are the same.
-func (s *spread[T]) recut(ctx context.Context, cuts []int) (*spread[T], error) {
+func (s *spread) recut(ctx context.Context, cuts []int) (*spread, error) {
 	if slices.Equal(cuts, s.cuts) {
 		return s, nil
 	}
-	return received(s, s.rows, s.cols, cuts, func(k int, c comm.Comm) (*sparse.Store[T], error) {
+	return received(s, s.rows, s.cols, cuts, func(k int, c comm.Comm) (*raw, error) {
 		lo, _ := s.block(c)
-		st := s.part[k].rows()
+		st := s.part[k].listed()
 		if s.vector { // as a column
 			st = asColumn(st)
 		}
-		out := make([]*sparse.Store[T], c.Size())
+		out := make([]*raw, c.Size())
 		for r := range out {
 			out[r] = listRows(st, max(cuts[r]-lo, 0), max(cuts[r+1]-lo, 0), func(i int) int32 { return int32(i + lo - cuts[r]) }, 0)
 		}
-		in, err := exchangeRows(ctx, c, out)
+		in, err := exchangeRows(ctx, c, s.kind, out)
 		if err != nil {
 			return nil, err
 		}
 		n := cuts[c.Rank()+1] - cuts[c.Rank()]
 		if s.vector {
-			return sparse.Conform(asRow(stack(in, n, 1))), nil
+			return s.kind.apply(conforming, asRow(stack(s.kind, in, n, 1)), 0), nil
 		}
-		return sparse.Conform(stack(in, n, s.cols)), nil
+		return s.kind.apply(conforming, stack(s.kind, in, n, s.cols), 0), nil
 	})
 }
 
 // asColumn returns a 1×n list as n×1.
-func asColumn[T any](st *sparse.Store[T]) *sparse.Store[T] {
-	st = sparse.ToCSR(st)
-	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: st.NCols, NCols: 1, Format: sparse.Hypersparse, NVals: st.NVals}}
-	out.RowIDs, out.Idx, out.Val, out.Ptr = st.Idx, make([]int32, len(st.Idx)), st.Val, make([]int64, len(st.Idx)+1)
+func asColumn(r *raw) *raw {
+	st := sparse.CSRShape(&r.Structure)
+	out := &sparse.Structure{NRows: st.NCols, NCols: 1, Format: sparse.Hypersparse, NVals: st.NVals}
+	out.RowIDs, out.Idx, out.Ptr = st.Idx, make([]int32, len(st.Idx)), make([]int64, len(st.Idx)+1)
 	for k := range out.Ptr {
 		out.Ptr[k] = int64(k)
 	}
-	return out
+	return r.with(out)
 }
 
 // asRow returns an n×1 list as 1×n.
-func asRow[T any](st *sparse.Store[T]) *sparse.Store[T] {
-	st = sparse.ToHyper(st)
+func asRow(r *raw) *raw {
+	st := sparse.HyperShape(&r.Structure)
 	n := int64(len(st.RowIDs))
-	return &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: st.NRows, NVals: n, Ptr: []int64{0, n}, Idx: st.RowIDs}, Val: st.Val}
+	return r.with(&sparse.Structure{NRows: 1, NCols: st.NRows, NVals: n, Ptr: []int64{0, n}, Idx: st.RowIDs})
 }
 
 // transposed returns the transpose of a matrix in blocks of its rows, and keeps it. The first call
 // is a collective.
-func (s *spread[T]) transposed(ctx context.Context) (*spread[T], error) {
+func (s *spread) transposed(ctx context.Context) (*spread, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.across != nil {
@@ -495,28 +505,28 @@ func (s *spread[T]) transposed(ctx context.Context) (*spread[T], error) {
 }
 
 // transposedBy returns the transpose in blocks of the given cuts. It is a collective.
-func (s *spread[T]) transposedBy(ctx context.Context, cuts []int) (*spread[T], error) {
-	return received(s, s.cols, s.rows, cuts, func(k int, c comm.Comm) (*sparse.Store[T], error) {
+func (s *spread) transposedBy(ctx context.Context, cuts []int) (*spread, error) {
+	return received(s, s.cols, s.rows, cuts, func(k int, c comm.Comm) (*raw, error) {
 		lo, _ := s.block(c)
-		local := sparse.Transpose(s.part[k].rows(), s.g.Threads())
-		if err := s.part[k].failure(); err != nil {
+		local := s.kind.apply(transposing, s.part[k].listed(), s.g.Threads())
+		if err := s.part[k].Err(); err != nil {
 			return nil, err
 		}
-		out := make([]*sparse.Store[T], c.Size())
+		out := make([]*raw, c.Size())
 		for r := range out {
 			out[r] = listRows(local, cuts[r], cuts[r+1], func(j int) int32 { return int32(j - cuts[r]) }, int32(lo))
 		}
-		in, err := exchangeRows(ctx, c, out)
+		in, err := exchangeRows(ctx, c, s.kind, out)
 		if err != nil {
 			return nil, err
 		}
-		return stack(in, cuts[c.Rank()+1]-cuts[c.Rank()], s.rows), nil
+		return stack(s.kind, in, cuts[c.Rank()+1]-cuts[c.Rank()], s.rows), nil
 	})
 }
 
 // symmetric reports whether the matrix equals its transpose, which then shares its blocks. A
 // failure of the group counts as no. The first call is a collective.
-func (s *spread[T]) symmetric() bool {
+func (s *spread) symmetric() bool {
 	s.hasCols = true // as on one place, where the transpose is made and kept
 	if s.across == s {
 		return true
@@ -530,11 +540,11 @@ func (s *spread[T]) symmetric() bool {
 	}
 	differ := make([]int64, len(s.part))
 	err = s.g.Each(func(k int, c comm.Comm) error {
-		x, y := sparse.ToHyper(s.part[k].rows()), sparse.ToHyper(t.part[k].rows())
-		if err := errors.Join(s.part[k].failure(), t.part[k].failure()); err != nil {
+		x, y := s.part[k].listed(), t.part[k].listed()
+		if err := errors.Join(s.part[k].Err(), t.part[k].Err()); err != nil {
 			return err
 		}
-		if !x.SameAs(&y.Structure) || !slices.Equal(x.Val, y.Val) {
+		if !sparse.HyperShape(&x.Structure).SameAs(sparse.HyperShape(&y.Structure)) || !s.kind.sameValues(x, y) {
 			differ[k] = 1
 		}
 		return c.Reduce(nil, comm.Host(differ[k:k+1]), comm.Host(differ[k:k+1]), comm.Sum, false)
@@ -552,10 +562,10 @@ func (s *spread[T]) symmetric() bool {
 const columnBuckets = 4096
 
 // columnCuts cuts the columns by their entries. It is a collective.
-func (s *spread[T]) columnCuts(ctx context.Context) ([]int, error) {
+func (s *spread) columnCuts(ctx context.Context) ([]int, error) {
 	n := s.cols
 	buckets, err := countBuckets(ctx, s.g, n, func(k int, add func(j int32)) {
-		for _, j := range s.part[k].rows().Idx {
+		for _, j := range s.part[k].RowsShape().Idx {
 			add(j)
 		}
 	})
@@ -567,37 +577,33 @@ func (s *spread[T]) columnCuts(ctx context.Context) ([]int, error) {
 
 // needed returns for each rank of this process the rows that rows lists for it, ascending and
 // without repeats. All processes give the same lists. It is a collective.
-func (s *spread[T]) needed(ctx context.Context, rows func(rank int) []int32) ([]*Matrix[T], error) {
+func (s *spread) needed(ctx context.Context, rows func(rank int) []int32) ([]contents, error) {
 	lists := make([][]int32, s.g.Size())
 	for r := range lists {
 		lists[r] = rows(r)
 	}
-	t, err := received(s, s.rows, s.cols, s.cuts, func(k int, c comm.Comm) (*sparse.Store[T], error) {
+	t, err := received(s, s.rows, s.cols, s.cuts, func(k int, c comm.Comm) (*raw, error) {
 		lo, hi := s.block(c)
-		st := s.part[k].rows()
-		if err := s.part[k].failure(); err != nil {
+		st := s.part[k].listed()
+		if err := s.part[k].Err(); err != nil {
 			return nil, err
 		}
-		out := make([]*sparse.Store[T], c.Size())
+		out := make([]*raw, c.Size())
 		for r, list := range lists {
 			from := sort.Search(len(list), func(p int) bool { return int(list[p]) >= lo })
 			to := sort.Search(len(list), func(p int) bool { return int(list[p]) >= hi })
-			out[r] = &sparse.Store[T]{Structure: sparse.Structure{Format: sparse.Hypersparse, Ptr: []int64{0}}}
+			out[r] = emptyRows(st.size)
 			for p, i := range list[from:to] {
-				a, b := st.Span(int(i) - lo)
-				if a == b {
-					continue
+				if a, b := st.Span(int(i) - lo); a < b {
+					out[r].take(st, int32(from+p), a, b, 0)
 				}
-				out[r].RowIDs = append(out[r].RowIDs, int32(from+p))
-				out[r].Idx, out[r].Val = append(out[r].Idx, st.Idx[a:b]...), append(out[r].Val, st.Val[a:b]...)
-				out[r].Ptr = append(out[r].Ptr, int64(len(out[r].Idx)))
 			}
 		}
-		in, err := exchangeRows(ctx, c, out)
+		in, err := exchangeRows(ctx, c, s.kind, out)
 		if err != nil {
 			return nil, err
 		}
-		return stack(in, len(lists[c.Rank()]), s.cols), nil
+		return stack(s.kind, in, len(lists[c.Rank()]), s.cols), nil
 	})
 	if err != nil {
 		return nil, err
@@ -611,7 +617,7 @@ const manyRows = 1 << 24
 
 // lengths returns the number of entries of rows, in ascending order, of the whole matrix. It may be
 // a collective.
-func (s *spread[T]) lengths(ctx context.Context, rows []int32) ([]int64, error) {
+func (s *spread) lengths(ctx context.Context, rows []int32) ([]int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := make([]int64, len(rows))
@@ -635,7 +641,7 @@ func (s *spread[T]) lengths(ctx context.Context, rows []int32) ([]int64, error) 
 	return out, s.exchangeLengths(ctx, rows, out)
 }
 
-func (s *spread[T]) exchangeLengths(ctx context.Context, rows []int32, out []int64) error {
+func (s *spread) exchangeLengths(ctx context.Context, rows []int32, out []int64) error {
 	at := make([]int, s.g.Size()+1)
 	for r := range at {
 		at[r] = sort.Search(len(rows), func(p int) bool { return int(rows[p]) >= s.cuts[r] })
@@ -646,8 +652,8 @@ func (s *spread[T]) exchangeLengths(ctx context.Context, rows []int32, out []int
 	}
 	return s.g.Each(func(k int, c comm.Comm) error {
 		lo, _ := s.block(c)
-		st := s.part[k].rows()
-		if err := s.part[k].failure(); err != nil {
+		st := s.part[k].RowsShape()
+		if err := s.part[k].Err(); err != nil {
 			return err
 		}
 		var own []int64

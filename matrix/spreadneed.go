@@ -4,16 +4,15 @@ import (
 	"context"
 	"slices"
 	"sort"
-	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
 // someRows is the matrix that a rank has of the rows that it asked for.
-type someRows[T comparable] struct {
+type someRows struct {
 	list []int32 // the rows, ascending
-	m    *Matrix[T]
+	m    contents
 }
 
 // byNeed returns for each rank of this process the whole matrix without the entries of rows that
@@ -22,30 +21,30 @@ type someRows[T comparable] struct {
 //
 // The ranks tell each other how many rows they lack. If rows of average length would pay, they ask
 // the owners, who tell the number of bytes of the answers; if that pays still, they answer.
-func (s *spread[T]) byNeed(ctx context.Context, need func(k int) []int32) (out []*Matrix[T], ok bool, err error) {
+func (s *spread) byNeed(ctx context.Context, need func(k int) []int32) (out []contents, ok bool, err error) {
 	counts, err := s.counted(ctx)
 	if err != nil {
 		return nil, false, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	found := make([]*someRows[T], len(s.part))
+	found := make([]*someRows, len(s.part))
 	err = s.g.Each(func(k int, c comm.Comm) error {
 		list := need(k)
-		if err := s.part[k].failure(); err != nil {
+		if err := s.part[k].Err(); err != nil {
 			return err
 		}
-		var kept *someRows[T]
+		var kept *someRows
 		if s.some != nil && slices.Equal(s.some[k].list, list) {
 			kept = s.some[k]
 		}
-		some, err := s.ask(ctx, c, s.part[k].rows(), list, kept, counts)
+		some, err := s.ask(ctx, c, s.part[k].listed(), list, kept, counts)
 		if err != nil || some == nil {
 			return err
 		}
 		if found[k] = some; some != kept {
 			if at := s.g.PlaceOf(k); at != nil {
-				return some.m.Move(at)
+				return some.m.move(at)
 			}
 		}
 		return nil
@@ -62,8 +61,8 @@ func (s *spread[T]) byNeed(ctx context.Context, need func(k int) []int32) (out [
 
 // ask returns the listed rows, of which the rank has those in own; kept if all ranks have kept
 // theirs, and nil if it does not pay.
-func (s *spread[T]) ask(ctx context.Context, c comm.Comm, own *sparse.Store[T], list []int32, kept *someRows[T], counts []int64) (*someRows[T], error) {
-	entry, ranks := int64(4+unsafe.Sizeof(*new(T))), c.Size()
+func (s *spread) ask(ctx context.Context, c comm.Comm, own *raw, list []int32, kept *someRows, counts []int64) (*someRows, error) {
+	entry, ranks := int64(4+own.size), c.Size()
 	at := make([]int, ranks+1) // the rows of each rank in the list
 	for r := range at {
 		at[r] = sort.Search(len(list), func(q int) bool { return int(list[q]) >= s.cuts[r] })
@@ -101,7 +100,7 @@ func (s *spread[T]) ask(ctx context.Context, c comm.Comm, own *sparse.Store[T], 
 	if err != nil {
 		return nil, err
 	}
-	answer, bytes := make([]*sparse.Store[T], ranks), int64(0)
+	answer, bytes := make([]*raw, ranks), int64(0)
 	lo, _ := s.block(c)
 	for r, n := range came {
 		answer[r] = takeRows(own, asked[:n], lo)
@@ -113,31 +112,27 @@ func (s *spread[T]) ask(ctx context.Context, c comm.Comm, own *sparse.Store[T], 
 	if err != nil || 4*rows+sumInts(sent) >= limit {
 		return nil, err
 	}
-	in, err := exchangeRows(ctx, c, answer)
+	in, err := exchangeRows(ctx, c, s.kind, answer)
 	if err != nil {
 		return nil, err
 	}
-	return &someRows[T]{list, fromStore(stack(in, s.rows, s.cols))}, nil
+	return &someRows{list, s.kind.of(stack(s.kind, in, s.rows, s.cols))}, nil
 }
 
 // takeRows returns the listed rows of a block that begins at row lo, with the numbers of the list.
-func takeRows[T any](own *sparse.Store[T], list []int32, lo int) *sparse.Store[T] {
-	out := &sparse.Store[T]{Structure: sparse.Structure{Format: sparse.Hypersparse, Ptr: []int64{0}}}
+func takeRows(own *raw, list []int32, lo int) *raw {
+	out := emptyRows(own.size)
 	for _, i := range list {
-		a, b := own.Span(int(i) - lo)
-		if a == b {
-			continue
+		if a, b := own.Span(int(i) - lo); a < b {
+			out.take(own, i, a, b, 0)
 		}
-		out.RowIDs = append(out.RowIDs, i)
-		out.Idx, out.Val = append(out.Idx, own.Idx[a:b]...), append(out.Val, own.Val[a:b]...)
-		out.Ptr = append(out.Ptr, int64(len(out.Idx)))
 	}
 	return out
 }
 
 // gatherBytes returns about how many bytes all ranks receive in the gathering of the matrix.
-func (s *spread[T]) gatherBytes(counts []int64) int64 {
-	size, total := int64(unsafe.Sizeof(*new(T))), sumInts(counts)
+func (s *spread) gatherBytes(counts []int64) int64 {
+	size, total := int64(s.kind.elem().Size()), sumInts(counts)
 	bytes := total*(4+size) + min(4*int64(s.rows), 8*total)
 	if cells, ok := sparse.Cells(s.rows, s.cols); ok && cells < 1<<40 {
 		bytes = min(bytes, int64(cells)*size+int64(cells)/8)

@@ -19,13 +19,13 @@ type Vector[T comparable] struct {
 // *SizeError, as in [New].
 func NewVector[T comparable](n int, opts ...Option) *Vector[T] {
 	if n < 0 || n > MaxDim {
-		return &Vector[T]{m: Matrix[T]{err: &SizeError{"matrix.NewVector", "size", int64(n), MaxDim}}}
+		return &Vector[T]{m: Matrix[T]{base: base{err: &SizeError{"matrix.NewVector", "size", int64(n), MaxDim}}}}
 	}
 	o := gather(opts)
 	if err := o.layout.check("matrix.NewVector"); err != nil {
-		return &Vector[T]{m: Matrix[T]{err: err}}
+		return &Vector[T]{m: Matrix[T]{base: base{err: err}}}
 	}
-	return &Vector[T]{m: Matrix[T]{st: sparse.Empty[T](1, n), place: o.place, replicated: o.replicated()}}
+	return &Vector[T]{m: Matrix[T]{st: sparse.Empty[T](1, n), base: base{place: o.place, replicated: o.replicated()}}}
 }
 
 // NewFullVector returns a full vector of n entries equal to fill.
@@ -151,7 +151,7 @@ func (v *Vector[T]) Clone() *Vector[T] {
 	if v == nil {
 		return nil
 	}
-	return &Vector[T]{m: Matrix[T]{st: v.m.stored1().Clone(), err: v.m.err}}
+	return &Vector[T]{m: Matrix[T]{st: v.m.stored1().Clone(), base: base{err: v.m.err}}}
 }
 
 // Fetch copies the contents to host memory; see [Matrix.Fetch].

@@ -130,7 +130,7 @@ func (p patternOf) KeptCols() *sparse.Store[bool] {
 
 func (p patternOf) Blocks(q rep.Query) ([]rep.Matrix[bool], error) {
 	q.Pattern = true
-	list, err := p.MaskBlocks(q)
+	list, err := p.OnGroup().MaskBlocks(q)
 	out := make([]rep.Matrix[bool], len(list))
 	for k, m := range list {
 		out[k] = patternOf{m}

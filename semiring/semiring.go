@@ -186,25 +186,28 @@ func closureKernels[A, B, C any](add func(C, C) C, mul func(A, B) C, usesX, uses
 // loops must compute the same as the operators of s; [Check] compares them. A positional semiring
 // keeps its own loops.
 func (s Semiring[A, B, C]) WithKernels(k Kernels[A, B, C]) Semiring[A, B, C] {
-	if s.k == nil {
-		return s
-	}
-	c := *s.k
-	overlay(&c.Kernels, k)
-	s.k = &c
+	s.k = withKernels(s.k, &k)
 	return s
 }
 
 // WithFlippedKernels is WithKernels for the semiring with exchanged operands, ⊗′(y, x) = x ⊗ y,
 // which MxV uses to push and VxM to pull.
 func (s Semiring[A, B, C]) WithFlippedKernels(k Kernels[B, A, C]) Semiring[A, B, C] {
-	if s.flip == nil {
-		return s
-	}
-	c := *s.flip
-	overlay(&c.Kernels, k)
-	s.flip = &c
+	s.flip = withKernels(s.flip, &k)
 	return s
+}
+
+// withKernels returns f with the kernels of k. It is not inlined into each method and its wrappers,
+// which every semiring of a package has.
+//
+//go:noinline
+func withKernels[A, B, C any](f *cpu.Semiring[A, B, C], k *Kernels[A, B, C]) *cpu.Semiring[A, B, C] {
+	if f == nil {
+		return nil
+	}
+	c := *f
+	overlay(&c.Kernels, *k)
+	return &c
 }
 
 func overlay[A, B, C any](to *cpu.Kernels[A, B, C], k Kernels[A, B, C]) {

@@ -19,8 +19,19 @@ func starts[S, F any](t *testing.T) {
 	if f.Kind() != reflect.Struct {
 		f = reflect.StructOf([]reflect.StructField{{Name: "First", Type: f}})
 	}
+	var fields []reflect.StructField // those of S, without embedded structs
+	for _, x := range reflect.VisibleFields(s) {
+		if !x.Anonymous || x.Type.Kind() != reflect.Struct || x.Type.Name() != "base" {
+			at := uintptr(0)
+			for k := 1; k < len(x.Index); k++ {
+				at += s.FieldByIndex(x.Index[:k]).Offset
+			}
+			x.Offset += at
+			fields = append(fields, x)
+		}
+	}
 	for i := range f.NumField() {
-		if x, y := s.Field(i), f.Field(i); x.Type != y.Type || x.Offset != y.Offset {
+		if x, y := fields[i], f.Field(i); x.Type != y.Type || x.Offset != y.Offset {
 			t.Errorf("field %d of %v is %v at %d, want %v at %d", i, s, x.Type, x.Offset, y.Type, y.Offset)
 		}
 	}

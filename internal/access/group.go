@@ -46,7 +46,7 @@ func BlocksAcross[T comparable](v matrix.View[T], q rep.Query) ([]matrix.View[T]
 // MaskBlocks returns the blocks of a mask.
 func MaskBlocks(m matrix.MaskView, q rep.Query) ([]matrix.MaskView, error) {
 	q.Vector = m.IsVector()
-	list, err := maskOf(m).MaskBlocks(q)
+	list, err := maskOf(m).OnGroup().MaskBlocks(q)
 	out := make([]matrix.MaskView, len(list))
 	for k, h := range list {
 		out[k] = m
@@ -57,61 +57,63 @@ func MaskBlocks(m matrix.MaskView, q rep.Query) ([]matrix.MaskView, error) {
 
 // PlaceMask cuts the matrix of a mask on a group.
 func PlaceMask(ctx context.Context, m matrix.MaskView, g *comm.Group) error {
-	_, err := maskOf(m).Cuts(ctx, g, m.IsVector(), false)
+	_, err := maskOf(m).OnGroup().Cuts(ctx, g, m.IsVector(), false)
 	return err
 }
 
 // GroupCuts returns how the rows of a view are cut on a group, the positions of a vector.
 func GroupCuts[T comparable](ctx context.Context, v matrix.View[T], g *comm.Group) ([]int, error) {
-	return source(v).Cuts(ctx, g, v.IsVector(), v.Transposed())
+	return source(v).OnGroup().Cuts(ctx, g, v.IsVector(), v.Transposed())
 }
 
 // GroupCounts returns the entries of the block of each rank, of a view that is not transposed.
 func GroupCounts[T comparable](ctx context.Context, v matrix.View[T], g *comm.Group) ([]int64, error) {
-	return source(v).Counts(ctx, g, v.IsVector())
+	return source(v).OnGroup().Counts(ctx, g, v.IsVector())
 }
 
 // RowLengths returns the entries of the given rows, in ascending order, of a view of a matrix on a
 // group.
 func RowLengths[T comparable](ctx context.Context, v matrix.View[T], g *comm.Group, rows []int32) ([]int64, error) {
-	return source(v).Lengths(ctx, g, v.Transposed(), rows)
+	return source(v).OnGroup().Lengths(ctx, g, v.Transposed(), rows)
 }
 
 // Everywhere reports whether every rank of a group has the whole of a matrix already.
-func Everywhere[T comparable](v matrix.View[T], g *comm.Group) bool { return source(v).Everywhere(g) }
+func Everywhere[T comparable](v matrix.View[T], g *comm.Group) bool {
+	return source(v).OnGroup().Everywhere(g)
+}
 
 // GroupHasRows reports whether a matrix on one device would have the rows of a view by now.
 func GroupHasRows[T comparable](v matrix.View[T], g *comm.Group) bool {
-	return !v.Transposed() || source(v).HasCols(g)
+	return !v.Transposed() || source(v).OnGroup().HasCols(g)
 }
 
 // GroupHadRows records that a matrix on one device would have the rows of a view from now on.
 func GroupHadRows[T comparable](v matrix.View[T], g *comm.Group) {
 	if v.Transposed() {
-		source(v).HadCols(g)
+		source(v).OnGroup().HadCols(g)
 	}
 }
 
 // GroupTarget is the destination of an operation on a group.
 type GroupTarget[T comparable] struct {
-	t      rep.GroupTarget[T]
+	t      rep.GroupTarget
 	vector bool
 }
 
-// TargetOn returns the blocks of a destination; see rep.Writer.
+// TargetOn returns the blocks of a destination; see rep.Grouped.
 func TargetOn[T comparable](ctx context.Context, a *matrix.Matrix[T], g *comm.Group, vector, fresh bool, cuts []int) (GroupTarget[T], error) {
-	t, err := writer(a).Target(ctx, g, vector, fresh, cuts)
+	t, err := source(a.View()).OnGroup().Target(ctx, g, vector, fresh, cuts)
 	return GroupTarget[T]{t, vector}, err
 }
 
 // Matrix returns the block of the k-th rank of this process.
 func (t GroupTarget[T]) Matrix(k int) *matrix.Matrix[T] {
-	return (*matrix.Matrix[T])(t.t.Part(k).Writer().Pointer())
+	return (*matrix.Matrix[T])(t.t.Part(k))
 }
 
 // Vector returns the block of a vector.
 func (t GroupTarget[T]) Vector(k int) *matrix.Vector[T] {
-	return (*matrix.Vector[T])(t.t.Part(k).Writer().Pointer())
+	return (*matrix.Vector[T])(t.t.Part(k))
 }
 
 // Keep makes the blocks the contents of the destination, and Lost makes the destination an error.

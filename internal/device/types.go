@@ -46,9 +46,10 @@ var types sync.Map // reflect.Type → Type or error
 
 // TypeOf returns T as CUDA C knows it. Numbers and bools have their own
 // names; a struct is defined from its fields, which CUDA lays out as Go does.
-func TypeOf[T any]() (Type, error) { return typeOf(reflect.TypeFor[T]()) }
+func TypeOf[T any]() (Type, error) { return TypeFor(reflect.TypeFor[T]()) }
 
-func typeOf(t reflect.Type) (Type, error) {
+// TypeFor is TypeOf for a reflected type.
+func TypeFor(t reflect.Type) (Type, error) {
 	if got, ok := types.Load(t); ok {
 		if err, bad := got.(error); bad {
 			return Type{}, err

@@ -33,6 +33,12 @@ type Placed interface {
 	// sparse.Leads does. It returns nil unless the form is CSR.
 	Leads(cols bool) []int32
 
+	// OnGroup returns the matrix as one on a group.
+	OnGroup() Grouped
+}
+
+// Grouped is a matrix on a group, without the type of its entries.
+type Grouped interface {
 	// MaskBlocks returns what each rank of this process needs of a matrix on a group. It may be a
 	// collective.
 	MaskBlocks(q Query) ([]Mask, error)
@@ -48,6 +54,9 @@ type Placed interface {
 	// that it would.
 	HasCols(g *comm.Group) bool
 	HadCols(g *comm.Group)
+	// Target returns blocks for a result of the given cuts: without entries if fresh, else with the
+	// contents, which are changed in place.
+	Target(ctx context.Context, g *comm.Group, vector, fresh bool, cuts []int) (GroupTarget, error)
 }
 
 // Query says which part of a matrix on a group each rank needs: the block of its rows, unless Whole
@@ -70,9 +79,9 @@ type Query struct {
 }
 
 // GroupTarget is the blocks of a destination on a group.
-type GroupTarget[T comparable] interface {
-	// Part returns the block of the k-th rank of this process.
-	Part(k int) Matrix[T]
+type GroupTarget interface {
+	// Part returns the address of the block of the k-th rank of this process; see Writer.Pointer.
+	Part(k int) unsafe.Pointer
 	// Keep makes the blocks the contents of the destination.
 	Keep() error
 	// Lost records an error after which the contents are undefined.
@@ -113,9 +122,6 @@ type Writer[T comparable] interface {
 	Repin() error
 	// Pointer returns the address of the matrix, which is also that of its vector.
 	Pointer() unsafe.Pointer
-	// Target returns blocks for a result of the given cuts: without entries if fresh, else with the
-	// contents, which are changed in place.
-	Target(ctx context.Context, g *comm.Group, vector, fresh bool, cuts []int) (GroupTarget[T], error)
 }
 
 // Mask is a matrix of any element type, for masks and patterns.

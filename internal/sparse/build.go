@@ -260,38 +260,66 @@ func Join[T any](threads int, idx []int32, val []T, from, kept []int64) ([]int32
 }
 
 func buildBySort[T any](m, n int, blocks []Tuples[T], count int64, dup func(x, y T) T) (*Store[T], error) {
-	type tuple struct {
-		key int64
-		val T
-	}
-	tuples := make([]tuple, 0, count)
+	order := make([]tupleAt, 0, count)
+	vals := make([]T, 0, count)
 	for k, b := range blocks {
-		for p, i := range b.Row {
-			tuples = append(tuples, tuple{int64(i)<<32 | int64(b.Col[p]), b.Val[p]})
-		}
+		order = placed(order, b.Row, b.Col)
+		vals = append(vals, b.Val...)
 		blocks[k] = Tuples[T]{}
 	}
-	slices.SortStableFunc(tuples, func(a, b tuple) int { return cmp.Compare(a.key, b.key) })
-	h := &Store[T]{Structure: Structure{NRows: m, NCols: n, Format: Hypersparse}}
-	h.Ptr, h.RowIDs = []int64{0}, []int32{}
-	h.Idx, h.Val = make([]int32, 0, count), make([]T, 0, count)
-	for p, e := range tuples {
+	shape, err := sortPlaced(m, n, order, dup != nil)
+	if err != nil {
+		return nil, err
+	}
+	h := &Store[T]{Structure: *shape, Val: make([]T, 0, shape.NVals)}
+	for p, e := range order {
+		if p > 0 && order[p-1].key == e.key {
+			last := len(h.Val) - 1
+			h.Val[last] = dup(h.Val[last], vals[e.at])
+			continue
+		}
+		h.Val = append(h.Val, vals[e.at])
+	}
+	return Settle(h), nil
+}
+
+// tupleAt is the row and the column of a tuple, and its place in the input.
+type tupleAt struct{ key, at int64 }
+
+// placed appends tuples.
+func placed(order []tupleAt, rows, cols []int32) []tupleAt {
+	for p, i := range rows {
+		order = append(order, tupleAt{int64(i)<<32 | int64(cols[p]), int64(len(order))})
+	}
+	return order
+}
+
+// sortPlaced sorts tuples by position, equal ones in the order of the input, and returns the
+// structure of the hypersparse matrix of their positions.
+func sortPlaced(m, n int, order []tupleAt, repeats bool) (*Structure, error) {
+	slices.SortFunc(order, func(a, b tupleAt) int {
+		if a.key != b.key {
+			return cmp.Compare(a.key, b.key)
+		}
+		return cmp.Compare(a.at, b.at)
+	})
+	h := &Structure{NRows: m, NCols: n, Format: Hypersparse, Ptr: []int64{0}, RowIDs: []int32{}}
+	h.Idx = make([]int32, 0, len(order))
+	for p, e := range order {
 		i, j := int32(e.key>>32), int32(e.key)
-		last := len(h.Idx) - 1
-		if p > 0 && tuples[p-1].key == e.key {
-			if dup == nil {
+		if p > 0 && order[p-1].key == e.key {
+			if !repeats {
 				return nil, &DuplicateError{int(i), int(j)}
 			}
-			h.Val[last] = dup(h.Val[last], e.val)
 			continue
 		}
 		if k := len(h.RowIDs); k == 0 || h.RowIDs[k-1] != i {
 			h.RowIDs = append(h.RowIDs, i)
 			h.Ptr = append(h.Ptr, int64(len(h.Idx)))
 		}
-		h.Idx, h.Val = append(h.Idx, j), append(h.Val, e.val)
+		h.Idx = append(h.Idx, j)
 		h.Ptr[len(h.Ptr)-1] = int64(len(h.Idx))
 	}
 	h.NVals = int64(len(h.Idx))
-	return Settle(h), nil
+	return h, nil
 }

@@ -14,7 +14,18 @@ const hyperRatio = 16
 
 // Settle returns s in CSR or hypersparse format, whichever suits the number of non-empty rows. The
 // result shares Idx and Val with s.
-func Settle[T any](s *Store[T]) *Store[T] {
+func Settle[T any](s *Store[T]) *Store[T] { return reshaped(s, SettleShape(&s.Structure)) }
+
+// reshaped returns s with another structure for the same values.
+func reshaped[T any](s *Store[T], shape *Structure) *Store[T] {
+	if shape == &s.Structure {
+		return s
+	}
+	return &Store[T]{Structure: *shape, Val: s.Val}
+}
+
+// SettleShape is Settle for a structure.
+func SettleShape(s *Structure) *Structure {
 	switch {
 	case s.Format == CSR && s.NRows > hyperMinRows:
 		// Stop counting when the ratio is reached.
@@ -27,9 +38,9 @@ func Settle[T any](s *Store[T]) *Store[T] {
 				return s
 			}
 		}
-		return ToHyper(s)
+		return HyperShape(s)
 	case s.Format == Hypersparse && (s.NRows <= hyperMinRows || len(s.RowIDs)*hyperRatio >= s.NRows):
-		return ToCSR(s)
+		return CSRShape(s)
 	}
 	return s
 }
@@ -37,13 +48,16 @@ func Settle[T any](s *Store[T]) *Store[T] {
 // ToHyper returns the hypersparse form. The result shares Idx and Val with a CSR s. O(rows), plus
 // O(positions) from Bitmap and Full.
 func ToHyper[T any](s *Store[T]) *Store[T] {
-	switch s.Format {
-	case Hypersparse:
+	s = ToSparse(s)
+	return reshaped(s, HyperShape(&s.Structure))
+}
+
+// HyperShape returns the hypersparse form of a CSR or hypersparse structure.
+func HyperShape(s *Structure) *Structure {
+	if s.Format == Hypersparse {
 		return s
-	case Bitmap, Full:
-		s = ToCSR(s)
 	}
-	h := &Store[T]{Structure: s.Structure, Val: s.Val}
+	h := *s
 	h.Format = Hypersparse
 	h.Ptr, h.RowIDs = []int64{0}, []int32{}
 	for i := 0; i < s.NRows; i++ {
@@ -52,31 +66,34 @@ func ToHyper[T any](s *Store[T]) *Store[T] {
 			h.Ptr = append(h.Ptr, s.Ptr[i+1])
 		}
 	}
-	return h
+	return &h
 }
 
 // ToCSR returns the CSR form. The result shares Idx and Val with a hypersparse s. O(rows), plus
 // O(positions) from Bitmap and Full.
 func ToCSR[T any](s *Store[T]) *Store[T] {
-	switch s.Format {
-	case CSR:
+	s = ToSparse(s)
+	return reshaped(s, CSRShape(&s.Structure))
+}
+
+// CSRShape returns the CSR form of a CSR or hypersparse structure.
+func CSRShape(s *Structure) *Structure {
+	if s.Format == CSR {
 		return s
-	case Hypersparse:
-		c := &Store[T]{Structure: s.Structure, Val: s.Val}
-		c.Format, c.RowIDs = CSR, nil
-		c.Ptr = make([]int64, s.NRows+1)
-		row := 0
-		for k, r := range s.RowIDs {
-			for ; row <= int(r); row++ {
-				c.Ptr[row] = s.Ptr[k]
-			}
-		}
-		for ; row <= s.NRows; row++ {
-			c.Ptr[row] = s.NVals
-		}
-		return c
 	}
-	return denseToCSR(s)
+	c := *s
+	c.Format, c.RowIDs = CSR, nil
+	c.Ptr = make([]int64, s.NRows+1)
+	row := 0
+	for k, r := range s.RowIDs {
+		for ; row <= int(r); row++ {
+			c.Ptr[row] = s.Ptr[k]
+		}
+	}
+	for ; row <= s.NRows; row++ {
+		c.Ptr[row] = s.NVals
+	}
+	return &c
 }
 
 // ToSparse returns s if it is CSR or hypersparse, and its CSR form otherwise.
@@ -194,19 +211,29 @@ func ToFull[T any](s *Store[T], fill T) *Store[T] {
 // Scatter writes the entries of a listed s to row-major arrays: it sets present to 1 and val to the
 // value. Either array may be nil.
 func Scatter[T any](s *Store[T], present []uint8, val []T) {
+	s.Structure.Mark(present)
+	if val == nil || s.Val == nil {
+		return
+	}
 	for k := range s.Vecs() {
 		base := s.RowID(k) * s.NCols
 		lo, hi := s.Ptr[k], s.Ptr[k+1]
-		if present != nil {
-			for _, j := range s.Idx[lo:hi] {
-				present[base+int(j)] = 1
-			}
+		v := s.Val[lo:hi]
+		for p, j := range s.Idx[lo:hi] {
+			val[base+int(j)] = v[p]
 		}
-		if val != nil && s.Val != nil {
-			v := s.Val[lo:hi]
-			for p, j := range s.Idx[lo:hi] {
-				val[base+int(j)] = v[p]
-			}
+	}
+}
+
+// Mark sets present, a row-major array or nil, to 1 at the entries of a listed s.
+func (s *Structure) Mark(present []uint8) {
+	if present == nil {
+		return
+	}
+	for k := range s.Vecs() {
+		base := s.RowID(k) * s.NCols
+		for _, j := range s.Idx[s.Ptr[k]:s.Ptr[k+1]] {
+			present[base+int(j)] = 1
 		}
 	}
 }

@@ -8,11 +8,21 @@ import (
 // Part copies the rows lo … hi−1 of a store, or positions lo … hi−1 of a
 // vector. Rows count from lo. st has values.
 func Part[T any](st *Store[T], vector bool, lo, hi int) *Store[T] {
-	out := &Store[T]{Structure: Structure{NRows: hi - lo, NCols: st.NCols, Format: st.Format}}
+	shape, from, to := PartShape(&st.Structure, vector, lo, hi)
+	out := &Store[T]{Structure: *shape, Val: slices.Clone(st.Val[from:to])}
+	if out.Val == nil {
+		out.Val = []T{}
+	}
+	return out
+}
+
+// PartShape is Part for a structure. It also returns the range of the values that the part has.
+func PartShape(st *Structure, vector bool, lo, hi int) (part *Structure, from, to int64) {
+	out := &Structure{NRows: hi - lo, NCols: st.NCols, Format: st.Format}
 	if vector {
 		out.NRows, out.NCols = 1, hi-lo
 		if st.NRows == 0 {
-			return Empty[T](1, 0)
+			return &Empty[bool](1, 0).Structure, 0, 0
 		}
 	}
 	switch {
@@ -21,42 +31,43 @@ func Part[T any](st *Store[T], vector bool, lo, hi int) *Store[T] {
 		if vector {
 			width = 1
 		}
-		out.Val = slices.Clone(st.Val[lo*width : hi*width])
-		if out.NVals = int64((hi - lo) * width); st.Format == Bitmap {
-			out.Present, out.NVals = slices.Clone(st.Present[lo*width:hi*width]), 0
+		from, to = int64(lo*width), int64(hi*width)
+		if out.NVals = to - from; st.Format == Bitmap {
+			out.Present, out.NVals = slices.Clone(st.Present[from:to]), 0
 			for _, b := range out.Present {
 				out.NVals += int64(b)
 			}
 		}
 	case vector:
-		from, _ := slices.BinarySearch(st.Idx, int32(lo))
-		to := from + sort.Search(len(st.Idx)-from, func(p int) bool { return int(st.Idx[from+p]) >= hi })
-		out.Format, out.Idx, out.Val = CSR, make([]int32, to-from), slices.Clone(st.Val[from:to])
+		first, _ := slices.BinarySearch(st.Idx, int32(lo))
+		last := first + sort.Search(len(st.Idx)-first, func(p int) bool { return int(st.Idx[first+p]) >= hi })
+		from, to = int64(first), int64(last)
+		out.Format, out.Idx = CSR, make([]int32, to-from)
 		for p, j := range st.Idx[from:to] {
 			out.Idx[p] = j - int32(lo)
 		}
-		out.NVals = int64(to - from)
+		out.NVals = to - from
 		out.Ptr = []int64{0, out.NVals}
 	default:
-		from, to := lo, hi
+		first, last := lo, hi
 		if st.Format == Hypersparse {
-			from = sort.Search(len(st.RowIDs), func(k int) bool { return int(st.RowIDs[k]) >= lo })
-			to = from + sort.Search(len(st.RowIDs)-from, func(k int) bool { return int(st.RowIDs[from+k]) >= hi })
-			out.RowIDs = make([]int32, to-from)
-			for k, i := range st.RowIDs[from:to] {
+			first = sort.Search(len(st.RowIDs), func(k int) bool { return int(st.RowIDs[k]) >= lo })
+			last = first + sort.Search(len(st.RowIDs)-first, func(k int) bool { return int(st.RowIDs[first+k]) >= hi })
+			out.RowIDs = make([]int32, last-first)
+			for k, i := range st.RowIDs[first:last] {
 				out.RowIDs[k] = i - int32(lo)
 			}
 		}
-		out.Ptr = make([]int64, to-from+1)
+		out.Ptr = make([]int64, last-first+1)
 		for k := range out.Ptr {
-			out.Ptr[k] = st.Ptr[from+k] - st.Ptr[from]
+			out.Ptr[k] = st.Ptr[first+k] - st.Ptr[first]
 		}
-		a, b := st.Ptr[from], st.Ptr[to]
-		out.Idx, out.Val, out.NVals = slices.Clone(st.Idx[a:b]), slices.Clone(st.Val[a:b]), b-a
+		from, to = st.Ptr[first], st.Ptr[last]
+		out.Idx, out.NVals = slices.Clone(st.Idx[from:to]), to-from
 		if out.Idx == nil {
-			out.Idx, out.Val = []int32{}, []T{}
+			out.Idx = []int32{}
 		}
-		return Settle(out)
+		out = SettleShape(out)
 	}
-	return out
+	return out, from, to
 }
