@@ -238,7 +238,7 @@ func (a *core[T]) blockMatrices(q rep.Query) ([]*Matrix[T], error) {
 	if a.err != nil {
 		return nil, a.err
 	}
-	if q.Whole && a.onHost() { // every process has it
+	if q.Whole && a.onHost() && !q.Here { // every process has it
 		out := make([]*Matrix[T], len(q.Group.Ranks()))
 		for k := range out {
 			out[k] = (*Matrix[T])(a)
@@ -254,6 +254,9 @@ func (a *core[T]) blockMatrices(q rep.Query) ([]*Matrix[T], error) {
 			if some, ok, err := s.byNeed(q.Context, q.Need); ok || err != nil {
 				return some, err
 			}
+		}
+		if a.onHost() {
+			return s.copies(a)
 		}
 		return s.gather(q.Context)
 	}
@@ -293,6 +296,36 @@ func (a *core[T]) blockMatrices(q rep.Query) ([]*Matrix[T], error) {
 		s = r
 	}
 	return s.part, nil
+}
+
+// copies gives the contents of the host, which every process has, to the places of its ranks, and
+// keeps them. Ranks of the host share one matrix.
+func (s *spread[T]) copies(a *core[T]) ([]*Matrix[T], error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.whole != nil {
+		return s.whole, nil
+	}
+	shared := func() *Matrix[T] {
+		m := &Matrix[T]{st: a.Stored()}
+		m.knownSymmetric.Store(a.knownSymmetric.Load())
+		m.asCols.Store(a.asCols.Load())
+		return m
+	}
+	out, host := make([]*Matrix[T], len(s.part)), shared()
+	err := s.g.Apart(func(k int, _ comm.Comm) error {
+		p := s.g.PlaceOf(k)
+		if p == nil {
+			out[k] = host
+			return nil
+		}
+		out[k] = shared()
+		return out[k].Move(p)
+	}, nil)
+	if err == nil {
+		s.whole = out
+	}
+	return out, err
 }
 
 // Lengths returns the entries of rows, or with transposed of columns, of the whole matrix.
