@@ -353,4 +353,3 @@ func (d *division) placeOf(k int) matrix.Place {
 	}
 	return nil
 }
-

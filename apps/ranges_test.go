@@ -65,6 +65,28 @@ func rangeRuns() []rangeRun {
 			return ScanStatistics(g, ScanOptions{Run: run, Hops: ScanTwoHops})
 		}},
 	)
+	for _, o := range []ProjectionOptions{{}, {Onto: OntoRows, Weighting: WeightCount, Diagonal: true}, {Weighting: WeightRatio}} {
+		list = append(list, rangeRun{fmt.Sprintf("projection %v %v", o.Weighting, o.Onto), func(g groupGraph, run Run) (any, error) {
+			o.Run = run
+			return Projection[float32](g, o)
+		}})
+	}
+	for _, m := range []ClusterMethod{ClusterPush, ClusterISTA, ClusterFISTA} {
+		list = append(list, rangeRun{"batch " + m.String(), func(g groupGraph, run Run) (any, error) {
+			c, err := NewClusterer(g)
+			if err != nil {
+				return nil, err
+			}
+			n, _ := g.Dims()
+			var seeds []int
+			for v := range min(n, 23) {
+				if k, ok := c.degree.At(v); ok && k > 0 {
+					seeds = append(seeds, v)
+				}
+			}
+			return c.Batch(seeds, 5, LocalClusterOptions{Run: run, Method: m, Rho: 1e-3})
+		}})
+	}
 	return list
 }
 

@@ -32,7 +32,7 @@ type searcher struct {
 	starts   []int
 	walks    int64
 	from, to int64 // the walks of this searcher: all, or those of a rank
-	single   bool // rows are prepared, and scores asked for, when a walk first needs them
+	single   bool  // rows are prepared, and scores asked for, when a walk first needs them
 
 	pieceWalks, roundPieces int
 
