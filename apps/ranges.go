@@ -116,7 +116,7 @@ func cutByWork(work []int64, p int) []int64 {
 	total := work[n] - work[0]
 	parts := min(int64(p), max(1, total/leastRange))
 	cuts, at := make([]int64, p+1), 0
-	for r := range cuts {
+	for r := 1; r <= p; r++ {
 		part := min(int64(r), parts)
 		goal := total/parts*part + total%parts*part/parts
 		for at < n && (work[at+1]-work[0] <= goal || 2*(goal-(work[at]-work[0])) > work[at+1]-work[at]) {
