@@ -328,7 +328,7 @@ func TestRangesNot(t *testing.T) {
 		{inBlocks(t, whole, at), Auto, false, "the graph exceeds the limit"},
 	} {
 		ran := false
-		_, err := ScanStatistics(tc.g, ScanOptions{Run: Run{Method: tc.method, Trace: func(tr ops.Trace) { ran = ran || tr.Method == byRanges }}})
+		_, err := Projection[float32](tc.g, ProjectionOptions{Run: Run{Method: tc.method, Trace: func(tr ops.Trace) { ran = ran || tr.Method == byRanges }}})
 		if err != nil || ran != tc.want {
 			t.Errorf("%s: ranges is %v (%v)", tc.reason, ran, err)
 		}
