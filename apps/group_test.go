@@ -80,6 +80,22 @@ func resultWords(v any) []string {
 			out = append(out, fmt.Sprint(at, " ", math.Float32bits(x)))
 		}
 		return out
+	case *matrix.Matrix[int32]:
+		if v != nil {
+			m, n := v.Dims()
+			out = append(out, fmt.Sprint(m, n))
+			for at, x := range v.All() {
+				out = append(out, fmt.Sprint(at, " ", x))
+			}
+		}
+		return out
+	case *matrix.Matrix[float64]:
+		if v != nil {
+			for at, x := range v.All() {
+				out = append(out, fmt.Sprint(at, " ", math.Float64bits(x)))
+			}
+		}
+		return out
 	case *matrix.Matrix[int64]:
 		for at, x := range v.All() {
 			out = append(out, fmt.Sprint(at, " ", x))

@@ -113,8 +113,9 @@ type Clusterer struct {
 
 	fullFrom float64 // the share of all edges from which steps are over full vectors
 
-	mu   sync.Mutex
-	walk batchWalk // made when batches need it
+	mu    sync.Mutex
+	walk  batchWalk    // made when batches need it
+	ranks []*Clusterer // of the whole graph, for the ranks of this process, made when batches need them
 }
 
 // NewClusterer checks a graph and counts its degrees. O(edges); errors as

@@ -8,6 +8,12 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
+// The number of seeds of a tile by default.
+const (
+	tileHost   = 256
+	tileDevice = 2048
+)
+
 // ClusterBatch is the result of Clusterer.Batch.
 type ClusterBatch struct {
 	P          *matrix.Matrix[float64] // k×n, sparse: row i is p around seed i
@@ -22,6 +28,11 @@ type ClusterBatch struct {
 // anew: 12 bytes an edge. Queries that have converged leave the matrices. tile is the number of
 // seeds at a time, 0 for the default; memory is about 60 bytes for each vertex that a query of a
 // tile touches. Errors as LocalCluster. Batch ignores the setting Sweep.
+//
+// On a group the seeds are divided among the ranks, whole tiles of them for ClusterISTA and
+// ClusterFISTA, whose steps depend on the tile. Each rank has the whole graph; the first call copies
+// it there. The rows of P stay where they are computed. Method Pipeline divides the rows of the
+// matrices in each operation instead.
 func (c *Clusterer) Batch(seeds []int, tile int, opts ...LocalClusterOptions) (*ClusterBatch, error) {
 	o, err := c.settings(opts)
 	if err != nil {
@@ -33,9 +44,12 @@ func (c *Clusterer) Batch(seeds []int, tile int, opts ...LocalClusterOptions) (*
 	if tile < 0 {
 		return nil, &ParameterError{"LocalCluster", "the tile", fmt.Sprint(tile), "a number of seeds, or 0"}
 	}
+	if b, err := c.batchByRanges(seeds, tile, o); b != nil || err != nil {
+		return b, err
+	}
 	if tile == 0 {
-		if tile = 256; c.place != nil {
-			tile = 2048
+		if tile = tileHost; c.place != nil {
+			tile = tileDevice
 		}
 	}
 	walk, err := c.walkFor(o)

@@ -59,6 +59,10 @@ type ProjectionOptions struct {
 // integers wrap around on overflow. A result that a device cannot hold
 // is computed there block by block and lives on the host.
 //
+// On a group each rank has the whole of A and computes rows of P with about the same number of
+// products. They stay where they are computed, and nothing but A is sent. A beyond the GatherLimit
+// of the group, and Method Pipeline, leave it to the product of the group.
+//
 // HIVE workflow "graph projections": Gunrock HIVE report, 2018, ch. 9.
 func Projection[T semiring.Number](a matrix.Source[T], opts ...ProjectionOptions) (*matrix.Matrix[T], error) {
 	o, err := onlyPipeline("Projection", opts)
@@ -71,6 +75,9 @@ func Projection[T semiring.Number](a matrix.Source[T], opts ...ProjectionOptions
 	left, right, err := projected(a, o)
 	if err != nil {
 		return nil, err
+	}
+	if p, err := projectByRanges(a.View(), o); p != nil || err != nil {
+		return p, err
 	}
 	n, _ := left.Dims()
 	place := a.View().Place()

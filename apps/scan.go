@@ -75,7 +75,9 @@ type ScanResult struct {
 // visits each triangle once, in a graph oriented by degree as in TriangleCount, and counts it for
 // its three corners: O(edges^1.5) at most, and 12 bytes for each vertex and thread; two hops mark
 // the neighbourhood of each vertex and read its edges: O(Σ edges within two hops). On a device the
-// fused form of one hop does the same. The pipeline takes six times as many products. The results
+// fused form of one hop does the same. On a group each rank has the whole graph and counts for every
+// p-th vertex in the order of degrees; the counts are added up where the vertices are, and the
+// maximum is reduced. Two hops on devices, and degrees, are pipelines there. The pipeline takes six times as many products. The results
 // are integers and do not depend on the form, the threads or the device.
 func ScanStatistics[T comparable](g matrix.Source[T], opts ...ScanOptions) (*ScanResult, error) {
 	o, err := only("ScanStatistics", opts)
@@ -89,12 +91,15 @@ func ScanStatistics[T comparable](g matrix.Source[T], opts ...ScanOptions) (*Sca
 	if err := o.Hops.check("ScanStatistics"); err != nil {
 		return nil, err
 	}
+	if o.Method == Fused && o.Hops != ScanOneHop {
+		return nil, &ParameterError{"ScanStatistics", "the method", "fused with other hops than one", "auto or pipeline"}
+	}
+	if res, err := scanByRanges(g.View().Pattern(), n, o); res != nil || err != nil {
+		return res, err
+	}
 	at, err := o.fused("ScanStatistics", g.View().Place())
 	if err != nil {
 		return nil, err
-	}
-	if o.Method == Fused && o.Hops != ScanOneHop {
-		return nil, &ParameterError{"ScanStatistics", "the method", "fused with other hops than one", "auto or pipeline"}
 	}
 	o.report("scan statistics", 0, int64(n))
 	a, err := undirectedPattern(g, o.Run, n)
@@ -104,7 +109,7 @@ func ScanStatistics[T comparable](g matrix.Source[T], opts ...ScanOptions) (*Sca
 	var res *ScanResult
 	switch {
 	case at != nil && o.Hops == ScanOneHop:
-		res, err = fusedScan(at, a, n, o)
+		res, err = fusedScan(at, a, n, o, 0, 1)
 	case o.Method == Auto && a.Place() == nil && o.Hops != ScanDegree:
 		res, err = scanOnHost(a, n, o)
 	default:

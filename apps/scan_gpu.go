@@ -2,6 +2,7 @@ package apps
 
 import (
 	_ "embed"
+	"fmt"
 	"math/bits"
 	"slices"
 	"unsafe"
@@ -69,7 +70,8 @@ func (r *rankedAt) Drop() {
 }
 
 // newRankedAt numbers the vertices of a graph by degree and assigns its edges to owners.
-func newRankedAt(s *device.Session, code device.Code, rows device.View, vertices int) *rankedAt {
+// Of several parts, one gets the tasks of its share of the owners.
+func newRankedAt(s *device.Session, code device.Code, rows device.View, vertices, part, parts int) *rankedAt {
 	kernel := func(name string) device.Kernel { return s.Kernel(code, "hb_scan_"+name) }
 	n, size := int32(vertices), int64(vertices)
 	warps := min((size+graphBlock/32-1)/(graphBlock/32), int64(s.Multiprocessors())*64)
@@ -113,7 +115,7 @@ func newRankedAt(s *device.Session, code device.Code, rows device.View, vertices
 	s.Blocks(kernel("fill"), warps, graphBlock, n, r.at, r.adj, tasks, r.other, r.from, r.eights)
 	r.units, r.light = s.Alloc(16*(size+all/scanChunk)), s.Alloc(4*size)
 	sizes := s.Zeros(16)
-	s.Each(kernel("split"), size, n, r.first, work, r.units, r.light, sizes)
+	s.Each(kernel("split"), size, n, r.first, work, int32(part), int32(parts), r.units, r.light, sizes)
 	r.parts, r.owners = s.Read(sizes, 0), s.Read(sizes, 1)
 	free(tasks, work, sizes)
 	if s.Err() != nil {
@@ -125,8 +127,9 @@ func newRankedAt(s *device.Session, code device.Code, rows device.View, vertices
 	return r
 }
 
-// fusedScan is ScanStatistics of one hop on a device. a is symmetric.
-func fusedScan(at device.Runner, a matrix.View[bool], n int, o ScanOptions) (*ScanResult, error) {
+// fusedScan is ScanStatistics of one hop on a device. a is symmetric. Of several parts, one counts
+// the triangles of its share of the owners, and part 0 adds the degrees.
+func fusedScan(at device.Runner, a matrix.View[bool], n int, o ScanOptions, part, parts int) (*ScanResult, error) {
 	g, err := access.Operand(a, at)
 	if err != nil {
 		return nil, err
@@ -143,8 +146,12 @@ func fusedScan(at device.Runner, a matrix.View[bool], n int, o ScanOptions) (*Sc
 		}
 		code := s.Program("apps: scan", scanProgram)
 		kernel := func(name string) device.Kernel { return s.Kernel(code, "hb_scan_"+name) }
-		kept := s.Kept(g, "apps: numbered by degree", func() device.Dropper {
-			return newRankedAt(s, code, s.Rows(g), n)
+		key := "apps: numbered by degree"
+		if parts > 1 {
+			key = fmt.Sprintf("%s, part %d of %d", key, part, parts)
+		}
+		kept := s.Kept(g, key, func() device.Dropper {
+			return newRankedAt(s, code, s.Rows(g), n, part, parts)
 		})
 		r, ok := kept.(*rankedAt)
 		if !ok || s.Err() != nil {
@@ -154,7 +161,11 @@ func fusedScan(at device.Runner, a matrix.View[bool], n int, o ScanOptions) (*Sc
 		grid, block := residentGrid(s, kernel("corners"))
 		s.Launch(kernel("corners"), grid, block, 0, int32(n), r.exact, r.at, r.adj, r.packed, r.first, r.other,
 			r.from, r.eights, r.units, r.parts, r.light, r.owners, count, state)
-		s.Each(kernel("finish"), int64(n), int32(n), r.degree, r.order, count, statistic.Val, state)
+		degree := r.degree
+		if part > 0 {
+			degree = device.Buffer{}
+		}
+		s.Each(kernel("finish"), int64(n), int32(n), degree, r.order, count, statistic.Val, state)
 		list := s.Alloc(4 * scanTops)
 		s.Each(kernel("top"), int64(n), int32(n), statistic.Val, int32(scanTops), list, state)
 		var numbers [scanStates]int64

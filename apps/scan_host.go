@@ -23,7 +23,7 @@ func scanOnHost(a matrix.View[bool], n int, o ScanOptions) (*ScanResult, error) 
 	if o.Hops == ScanTwoHops {
 		count = r.twoHops
 	}
-	s, err := count(o.Run)
+	s, err := count(o.Run, 0, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,10 @@ func (r *ranked) withoutLoops() {
 // The vertex of the edge with more neighbours of lower number, its owner, marks these; those of the
 // other end are looked up among them. A hit counts for the third corner in the bits above the mark.
 // The order of the vertices makes most looks hit the few marks of hubs, which stay in a cache.
-func (r *ranked) corners(run Run) ([]int64, error) {
+//
+// Of several parts, one counts the triangles of every parts-th owner, and part 0 adds the degrees.
+// The sum over the parts is the statistic.
+func (r *ranked) corners(run Run, part, parts int) ([]int64, error) {
 	threads, bounds := r.pieces(run)
 	type worker struct {
 		marks []uint32 // 1 for neighbours of the owner; 2 for each triangle
@@ -161,7 +164,7 @@ func (r *ranked) corners(run Run) ([]int64, error) {
 		}
 		for x := bounds[p]; x < bounds[p+1]; x++ {
 			own := r.out[x]
-			if own == 0 {
+			if own == 0 || x%parts != part {
 				continue
 			}
 			lower, higher := r.span(x)
@@ -196,7 +199,10 @@ func (r *ranked) corners(run Run) ([]int64, error) {
 	s := make([]int64, r.n)
 	err = parallel.Range(run.Context, threads, r.n, 1<<14, func(_, lo, hi int) {
 		for x := lo; x < hi; x++ {
-			sum := r.ptr[x+1] - r.ptr[x]
+			sum := int64(0)
+			if part == 0 {
+				sum = r.ptr[x+1] - r.ptr[x]
+			}
 			for k := range workers {
 				if workers[k].count != nil {
 					sum += workers[k].count[x]
@@ -219,8 +225,9 @@ func looks(marks []uint32, list []uint32) (hits uint32) {
 }
 
 // twoHops returns the edges among the vertices at most two edges away from each vertex: it marks
-// them, and reads their neighbours.
-func (r *ranked) twoHops(run Run) ([]int64, error) {
+// them, and reads their neighbours. Of several parts, one does so for every parts-th vertex, and
+// leaves 0 for the others.
+func (r *ranked) twoHops(run Run, part, parts int) ([]int64, error) {
 	threads := parallel.Threads(run.Threads)
 	type worker struct {
 		marked []bool
@@ -239,7 +246,7 @@ func (r *ranked) twoHops(run Run) ([]int64, error) {
 				w.near = append(w.near, u)
 			}
 		}
-		for x := lo; x < hi; x++ {
+		for x := lo + (part+parts-lo%parts)%parts; x < hi; x += parts {
 			w.near = w.near[:0]
 			add(uint32(x))
 			for _, y := range r.idx[r.ptr[x]:r.ptr[x+1]] {

@@ -151,6 +151,12 @@ const curvePoints = 1024
 //
 // Curve has a point for each step up to 1024, and as many evenly spaced ones for longer walks.
 //
+// On a group the walks are divided among the ranks, at multiples of 1024 walks; each rank has the
+// whole graph. Each is then called by the processes that give it, between rounds of walks. The
+// result is that of one place to the bit. Paths have the rows of a rank where it walked. A score
+// function, few walks on the host whose rows are prepared on demand, Each with a Length above 16384
+// or with Paths, and Method Pipeline let every process walk all.
+//
 // On a device, kernels walk, a thread a walk, and give the same walks and figures to the bit.
 // Weights by a CUDA text that rounds other than its Go function can change draws. With a Weight
 // without CUDA text, or a score function, the host walks.
@@ -178,6 +184,16 @@ func GraphSearch[T semiring.Element](g matrix.Source[T], scores *Scores, starts 
 			return nil, err
 		}
 	}
+	s, err := newSearcher(scores, starts, n, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Paths && s.walks > math.MaxInt32 {
+		return nil, &ParameterError{app, "the number of walks with Paths", fmt.Sprint(s.walks), "2147483647 at most, or Each for blocks of them"}
+	}
+	if res, err := walksByRanges(s, g.View()); res != nil || err != nil {
+		return res, err
+	}
 	place := g.View().Place()
 	at, err := o.fused(app, place)
 	if err != nil {
@@ -188,13 +204,6 @@ func GraphSearch[T semiring.Element](g matrix.Source[T], scores *Scores, starts 
 			"auto or pipeline, or give the text"}
 	} else if !fits {
 		at = nil
-	}
-	s, err := newSearcher(scores, starts, n, o)
-	if err != nil {
-		return nil, err
-	}
-	if o.Paths && s.walks > math.MaxInt32 {
-		return nil, &ParameterError{app, "the number of walks with Paths", fmt.Sprint(s.walks), "2147483647 at most, or Each for blocks of them"}
 	}
 	o.report("graph search", 0, s.walks)
 	method := "kernel"

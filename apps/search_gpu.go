@@ -68,7 +68,8 @@ func (o *SearchOptions) fuses(scores *Scores) bool {
 // fusedWalks walks on a device. Its error is errWeights if a weight cannot be used.
 func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) error {
 	g, err := access.Operand(a, at)
-	if err != nil || s.walks == 0 {
+	count := s.to - s.from
+	if err != nil || count == 0 {
 		return err
 	}
 	o := &s.opts
@@ -134,7 +135,7 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 			begins = d.Ints(numbers(s.starts))
 		}
 		early := d.Zeros(8 * int64(o.Length+1))
-		if s.starts != nil { // else every vertex is a start
+		if s.starts != nil || count < s.walks { // else every vertex is a start
 			first = d.Alloc(4 * n)
 			d.Fill(first, 0xFF, 4*n)
 		}
@@ -157,21 +158,21 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 		if s.visits != nil {
 			visits = d.Zeros(8 * n)
 		}
-		size := min(s.walks, deviceWalks)
+		size := min(count, deviceWalks)
 		var sum []float64
 		var cell [2][]int32 // one receives walks while Each has the other
 		if o.Each != nil {
-			if size = max(1, min(size, deviceCells/int64(o.Length))); size < s.walks && size > sumWalks {
+			if size = max(1, min(size, deviceCells/int64(o.Length))); size < count && size > sumWalks {
 				size -= size % sumWalks
 			}
-			for k := range min(2, int((s.walks+size-1)/size)) {
+			for k := range min(2, int((count+size-1)/size)) {
 				cell[k] = make([]int32, size*int64(o.Length))
 			}
 		}
 		var paths device.View
 		switch {
 		case o.Paths:
-			paths = d.NewFull(int(s.walks), o.Length, int32Type)
+			paths = d.NewFull(int(count), o.Length, int32Type)
 		case o.Each != nil:
 			cells = d.Alloc(4 * size * int64(o.Length))
 		}
@@ -182,7 +183,7 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 		var parts device.Buffer
 		if s.scores.of != nil {
 			sums = d.Alloc(8 * size)
-			if size%sumWalks == 0 || size == s.walks {
+			if size%sumWalks == 0 || size == count {
 				sum = make([]float64, (size+sumWalks-1)/sumWalks)
 				parts = d.Alloc(8 * int64(len(sum)))
 			} else {
@@ -197,10 +198,10 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 			return err
 		}
 		defer finish()
-		for lo := int64(0); lo < s.walks && d.Err() == nil; lo += size {
-			count := min(size, s.walks-lo)
+		for lo := s.from; lo < s.to && d.Err() == nil; lo += size {
+			count := min(size, s.to-lo)
 			if o.Paths {
-				cells = paths.Val.At(4 * lo * int64(o.Length))
+				cells = paths.Val.At(4 * (lo - s.from) * int64(o.Length))
 			}
 			args := []any{rows.Ptr, rows.Idx, slots, best, begins, int64(o.PerStart), lo, count, int32(o.Length),
 				int64(o.Seed), score, first, visits, sums, cells, early}
@@ -229,9 +230,7 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 			}
 			switch {
 			case parts.Addr != 0:
-				for _, x := range sum[:(count+sumWalks-1)/sumWalks] {
-					s.res.ScoreSum += x
-				}
+				s.parts = append(s.parts, sum[:(count+sumWalks-1)/sumWalks]...)
 			case sum != nil:
 				s.addScores(lo, sum[:count])
 			}
@@ -245,7 +244,7 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 				go func() { done <- o.Each(block) }()
 				cell[0], cell[1] = cell[1], cell[0]
 			}
-			o.report("graph search", lo+count, s.walks)
+			o.report("graph search", lo+count-s.from, s.to-s.from)
 		}
 		if err := finish(); err != nil {
 			d.Fail(err)
@@ -261,18 +260,18 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 			d.Download(unsafe.Pointer(&s.visits[0]), visits, 8*n)
 		}
 		if o.Paths {
-			kept = d.Result(paths, s.walks*int64(o.Length))
+			kept = d.Result(paths, count*int64(o.Length))
 		}
 	})
 	if err != nil {
 		return err
 	}
 	if o.Paths {
-		s.res.Paths = matrix.New[int32](int(s.walks), o.Length, matrix.On(at))
+		s.res.Paths = matrix.New[int32](int(count), o.Length, matrix.On(at))
 		access.SetRemote(s.res.Paths, kept)
 	}
 	s.res.Restarts = ends[o.Length]
-	alive := s.walks
+	alive := count
 	for step := 1; step < o.Length; step++ {
 		alive -= ends[step-1]
 		s.res.Ended += ends[step-1]

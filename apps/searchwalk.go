@@ -26,12 +26,13 @@ const (
 
 // searcher is the state of GraphSearch.
 type searcher struct {
-	searchRows
-	opts   SearchOptions
-	n      int
-	starts []int
-	walks  int64
-	single bool // rows are prepared, and scores asked for, when a walk first needs them
+	*searchRows
+	opts     SearchOptions
+	n        int
+	starts   []int
+	walks    int64
+	from, to int64 // the walks of this searcher: all, or those of a rank
+	single   bool  // rows are prepared, and scores asked for, when a walk first needs them
 
 	pieceWalks, roundPieces int
 
@@ -39,7 +40,8 @@ type searcher struct {
 	visits []int64  // nil unless asked for
 	steps  []int64  // at each point of the curve
 	part   float64  // of the sum of scores; see addScores
-	paths  []int32  // all walks; nil unless asked for, and on a device
+	parts  []float64
+	paths  []int32 // the walks; nil unless asked for, and on a device
 	res    SearchResult
 }
 
@@ -47,7 +49,7 @@ const unvisited = math.MaxUint32
 
 // newSearcher returns a searcher without rows.
 func newSearcher(scores *Scores, starts []int, n int, o SearchOptions) (*searcher, error) {
-	s := &searcher{opts: o, n: n, starts: starts}
+	s := &searcher{searchRows: &searchRows{}, opts: o, n: n, starts: starts}
 	s.o = &s.opts
 	var err error
 	s.scores, err = newScoreBook(scores, n, o.Rule == SearchStochastic && o.Weight == nil)
@@ -59,16 +61,22 @@ func newSearcher(scores *Scores, starts []int, n int, o SearchOptions) (*searche
 		begins = int64(n)
 	}
 	s.walks = begins * int64(o.PerStart)
-	s.first = make([]uint32, n)
+	s.to = s.walks
+	s.empty()
+	return s, nil
+}
+
+// empty makes room for what walks find.
+func (s *searcher) empty() {
+	s.first = make([]uint32, s.n)
 	for v := range s.first {
 		s.first[v] = unvisited
 	}
-	if o.Visits {
-		s.visits = make([]int64, n)
+	if s.opts.Visits {
+		s.visits = make([]int64, s.n)
 	}
-	s.steps = make([]int64, s.point(o.Length-1)+1)
+	s.steps = make([]int64, s.point(s.opts.Length-1)+1)
 	s.res.Walks = s.walks
-	return s, nil
 }
 
 // onHost gives a searcher the rows of a graph, and prepares them unless walks are few.
@@ -95,15 +103,21 @@ func onHost[T semiring.Element](s *searcher, g matrix.Source[T]) error {
 			return err
 		}
 	}
+	s.pieces()
+	return nil
+}
+
+// pieces sets the sizes of pieces and rounds, and makes room for paths.
+func (s *searcher) pieces() {
+	o := &s.opts
 	s.pieceWalks, s.roundPieces = pieceWalks, roundPieces
 	if o.Paths {
-		s.paths = make([]int32, s.walks*int64(o.Length))
+		s.paths = make([]int32, (s.to-s.from)*int64(o.Length))
 	}
 	if o.Each != nil || o.Paths {
 		s.pieceWalks = max(1, min(pieceWalks, pieceCells/o.Length))
 		s.roundPieces = max(1, min(roundPieces, roundPieces*pieceCells/(s.pieceWalks*o.Length)))
 	}
-	return nil
 }
 
 // point returns the point of the curve of a step.
@@ -169,22 +183,22 @@ func (s *searcher) run() error {
 	size := int64(s.pieceWalks * s.roundPieces)
 	var rounds [2][]searchPiece
 	compute := func(k int, first int64) ([]searchPiece, error) {
-		count := int((min(size, s.walks-first) + int64(s.pieceWalks) - 1) / int64(s.pieceWalks))
+		count := int((min(size, s.to-first) + int64(s.pieceWalks) - 1) / int64(s.pieceWalks))
 		if rounds[k] == nil {
 			rounds[k] = make([]searchPiece, count)
 		}
 		pieces := rounds[k][:count]
 		return pieces, s.round(ctx, pieces, first)
 	}
-	if s.walks == 0 {
+	if s.from == s.to {
 		return outer.Err()
 	}
-	pieces, err := compute(0, 0)
-	for k, first := 1, size; err == nil; k, first = 1-k, first+size {
+	pieces, err := compute(0, s.from)
+	for k, first := 1, s.from+size; err == nil; k, first = 1-k, first+size {
 		next := make(chan error, 1)
 		var following []searchPiece
 		var panicked any
-		last := first >= s.walks
+		last := first >= s.to
 		switch {
 		case last:
 			next <- nil
@@ -218,7 +232,7 @@ func (s *searcher) run() error {
 		case err != nil:
 			return err
 		}
-		s.opts.report("graph search", min(first, s.walks), s.walks)
+		s.opts.report("graph search", min(first, s.to)-s.from, s.to-s.from)
 		if last {
 			return outer.Err()
 		}
@@ -302,7 +316,7 @@ func (s *searcher) prepareFor(pieces []searchPiece) error {
 
 // place puts the walks of a piece at their starts.
 func (s *searcher) place(p *searchPiece, first int64) {
-	p.first, p.walks = first, int(min(int64(s.pieceWalks), s.walks-first))
+	p.first, p.walks = first, int(min(int64(s.pieceWalks), s.to-first))
 	if p.at == nil {
 		p.at, p.alive = make([]int32, s.pieceWalks), make([]int32, s.pieceWalks)
 		p.random[0], p.random[1] = make([]uint64, s.pieceWalks), make([]uint64, s.pieceWalks)
@@ -470,9 +484,11 @@ func (s *searcher) deliver(pieces []searchPiece) error {
 		}
 		s.res.Restarts += p.restarts
 		s.res.Ended += int64(p.walks - len(p.alive))
-		s.addScores(p.first, p.sum)
+		if p.sum != nil {
+			s.addScores(p.first, p.sum[:p.walks])
+		}
 		if s.opts.Paths {
-			copy(s.paths[p.first*int64(s.opts.Length):], p.cells[:p.walks*s.opts.Length])
+			copy(s.paths[(p.first-s.from)*int64(s.opts.Length):], p.cells[:p.walks*s.opts.Length])
 		}
 		if s.opts.Each == nil {
 			continue
@@ -492,8 +508,8 @@ const sumWalks = 1024
 func (s *searcher) addScores(first int64, sums []float64) {
 	for k, x := range sums {
 		s.part += x
-		if walk := first + int64(k) + 1; walk%sumWalks == 0 || walk == s.walks {
-			s.res.ScoreSum += s.part
+		if walk := first + int64(k) + 1; walk%sumWalks == 0 || walk == s.to {
+			s.parts = append(s.parts, s.part)
 			s.part = 0
 		}
 	}
@@ -502,6 +518,9 @@ func (s *searcher) addScores(first int64, sums []float64) {
 // result completes the result.
 func (s *searcher) result() (*SearchResult, error) {
 	res := &s.res
+	for _, x := range s.parts {
+		res.ScoreSum += x
+	}
 	res.Calls, res.Scored = s.scores.calls, s.scores.count
 	distinct, score := make([]int64, len(s.steps)), make([]float64, len(s.steps))
 	var present []uint8

@@ -16,12 +16,14 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// scaleApps are the workflows of ScaleRun, as pipelines of operations.
+// scaleApps are the workflows of ScaleRun: pipelines of operations, and workflows that are divided by
+// ranges of their work.
 var scaleApps = []struct {
-	name string
-	run  func(g *matrix.Matrix[float64], source int, run apps.Run) error
+	name   string
+	ranges bool
+	run    func(g *matrix.Matrix[float64], source int, run apps.Run) error
 }{
-	{"spmv", func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+	{"spmv", false, func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
 		n, _ := g.Dims()
 		here := matrix.On(g.Place())
 		x, y := matrix.NewVector[float64](n, here), matrix.NewVector[float64](n, here)
@@ -29,24 +31,59 @@ var scaleApps = []struct {
 		err := ops.AssignVectorScalar(x, 1, ops.All(), with)
 		return errors.Join(err, ops.MxV(y, semiring.PlusTimes[float64](), g, x, with))
 	}},
-	{"pagerank", func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+	{"pagerank", false, func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
 		// A number of iterations that no rounding changes: bytes are compared with those of the host.
 		_, err := apps.PageRank(g, apps.PageRankOptions{Run: run, MaxIterations: 20, Tolerance: math.SmallestNonzeroFloat64})
 		return err
 	}},
-	{"bfs", func(g *matrix.Matrix[float64], source int, run apps.Run) error {
+	{"bfs", false, func(g *matrix.Matrix[float64], source int, run apps.Run) error {
 		_, err := apps.BFS(g, source, apps.BFSOptions{Run: run})
 		return err
 	}},
-	{"cc", func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+	{"cc", false, func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
 		_, err := apps.ConnectedComponents(g, apps.ComponentsOptions{Run: run})
 		return err
 	}},
-	{"sssp", func(g *matrix.Matrix[float64], source int, run apps.Run) error {
+	{"sssp", false, func(g *matrix.Matrix[float64], source int, run apps.Run) error {
 		_, err := apps.SSSP(g, []int{source}, apps.SSSPOptions[float64]{Run: run})
 		return err
 	}},
+	{"search", true, func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+		_, err := apps.GraphSearch(g, nil, nil, apps.SearchOptions{Run: run, PerStart: 10, Visits: true})
+		return err
+	}},
+	{"scan", true, func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+		_, err := apps.ScanStatistics(g, apps.ScanOptions{Run: run})
+		return err
+	}},
+	{"lgc", true, func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+		c, err := apps.NewClusterer(g, run)
+		if err != nil {
+			return err
+		}
+		var seeds []int // the first vertices with edges
+		for at := range g.All() {
+			if at.Row != at.Col && (len(seeds) == 0 || seeds[len(seeds)-1] != at.Row) {
+				seeds = append(seeds, at.Row)
+			}
+			if len(seeds) == scaleSeeds {
+				break
+			}
+		}
+		if len(seeds) == 0 {
+			return nil
+		}
+		_, err = c.Batch(seeds, 0, apps.LocalClusterOptions{Run: run})
+		return err
+	}},
+	{"project", true, func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+		_, err := apps.Projection(g, apps.ProjectionOptions{Run: run})
+		return err
+	}},
 }
+
+// scaleSeeds is the number of seeds of lgc, at most.
+const scaleSeeds = 1024
 
 // ScaleApps are the names of the workflows that ScaleRun knows.
 func ScaleApps() (names []string) {
@@ -65,14 +102,19 @@ const (
 )
 
 // ScaleRun runs a workflow on a graph that it moves to a group, and returns the volume of the ranks
-// of this process, without the placing of the graph, and the time. The ranks keep their calls (see
+// of this process, without the placing of the graph, and the time. Some workflows run as pipelines;
+// search (10 walks from each vertex), scan, lgc (1024 seeds) and project are divided by ranges. The ranks keep their calls (see
 // comm.KeepCalls). source is the first vertex of bfs and sssp. The calls of p ranks are the same on
 // every kind of group, so ranks of goroutines predict those of devices exactly.
 func ScaleRun(ctx context.Context, app string, g *matrix.Matrix[float64], at *comm.Group, source int) (v model.Volume, took time.Duration, err error) {
 	var run func(*matrix.Matrix[float64], int, apps.Run) error
+	method := apps.Pipeline
 	for _, a := range scaleApps {
 		if a.name == app {
 			run = a.run
+			if a.ranges {
+				method = apps.Auto
+			}
 		}
 	}
 	n, cols := g.Dims()
@@ -100,10 +142,11 @@ func ScaleRun(ctx context.Context, app string, g *matrix.Matrix[float64], at *co
 	}
 	trace := func(t ops.Trace) {
 		v.Steps++
+		v.Imbalance = max(v.Imbalance, t.Imbalance)
 		v.Bytes += bytesOfEdge*float64(t.Work) + bytesOfRow*float64(t.NVals)
 	}
 	began := time.Now()
-	if err := run(g, source, apps.Run{Context: ctx, Trace: trace, Method: apps.Pipeline}); err != nil {
+	if err := run(g, source, apps.Run{Context: ctx, Trace: trace, Method: method}); err != nil {
 		return v, 0, err
 	}
 	took = time.Since(began)
@@ -113,6 +156,9 @@ func ScaleRun(ctx context.Context, app string, g *matrix.Matrix[float64], at *co
 	}
 	if v.Calls, err = model.Merge(calls...); err != nil {
 		return v, took, err
+	}
+	if v.Imbalance > 0 { // of ranges
+		return v, took, nil
 	}
 	most := int64(0)
 	for r, cuts := 0, at.Cuts(n); r < at.Size(); r++ {

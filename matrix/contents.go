@@ -64,6 +64,8 @@ type contents interface {
 	of(*raw) contents
 	at(p Place, home device.Store) contents
 	alloc(n int) []byte
+	// share returns a matrix on the host with the same storage and what is known of it.
+	share() contents
 	// apply returns the result of a step.
 	apply(do step, r *raw, arg int) *raw
 	// sameValues compares values.
@@ -188,6 +190,13 @@ func (a *core[T]) of(r *raw) contents { return fromStore(typed[T](r)).core() }
 func (a *core[T]) at(p Place, home device.Store) contents {
 	m := &core[T]{base: base{place: p, home: home}}
 	m.deviceOnly.Store(true)
+	return m
+}
+
+func (a *core[T]) share() contents {
+	m := &core[T]{st: a.Stored()}
+	m.knownSymmetric.Store(a.knownSymmetric.Load())
+	m.asCols.Store(a.asCols.Load())
 	return m
 }
 

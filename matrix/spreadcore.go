@@ -205,7 +205,7 @@ func blockMatrices(a contents, q rep.Query) ([]contents, error) {
 	if b.err != nil {
 		return nil, b.err
 	}
-	if q.Whole && onHost(b) { // every process has it
+	if q.Whole && onHost(b) && !q.Here { // every process has it
 		out := make([]contents, len(q.Group.Ranks()))
 		for k := range out {
 			out[k] = a
@@ -221,6 +221,9 @@ func blockMatrices(a contents, q rep.Query) ([]contents, error) {
 			if some, ok, err := s.byNeed(q.Context, q.Need); ok || err != nil {
 				return some, err
 			}
+		}
+		if onHost(b) {
+			return s.copies(a)
 		}
 		return s.gather(q.Context)
 	}
@@ -260,6 +263,30 @@ func blockMatrices(a contents, q rep.Query) ([]contents, error) {
 		s = r
 	}
 	return s.part, nil
+}
+
+// copies gives the contents of the host, which every process has, to the places of its ranks, and
+// keeps them. Ranks of the host share one matrix.
+func (s *spread) copies(a contents) ([]contents, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.whole != nil {
+		return s.whole, nil
+	}
+	out, host := make([]contents, len(s.part)), a.share()
+	err := s.g.Apart(func(k int, _ comm.Comm) error {
+		p := s.g.PlaceOf(k)
+		if p == nil {
+			out[k] = host
+			return nil
+		}
+		out[k] = a.share()
+		return out[k].move(p)
+	}, nil)
+	if err == nil {
+		s.whole = out
+	}
+	return out, err
 }
 
 // Lengths returns the entries of rows, or with transposed of columns, of the whole matrix.

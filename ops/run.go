@@ -97,6 +97,9 @@ type Trace struct {
 	Place  string // the device, or "cpu"
 	Work   int64  // for products, the number of multiplications examined
 	NVals  int64  // entries of the destination afterwards
+	// Imbalance is, of a workflow that is divided by ranges among the ranks of a group, the largest
+	// share of the work times the number of ranks; 0 of others.
+	Imbalance float64
 }
 
 // String returns the trace in one line.

@@ -146,19 +146,22 @@ HB_KERNEL hb_scan_fill(hb_i32 n, const hb_i64 *at, const hb_u32 *adj, hb_u64 *cu
 }
 
 // hb_scan_split makes the units of the owners with work, and lists the others. sizes hb_u64[2],
-// zeroed, gets the number of both.
-HB_KERNEL hb_scan_split(hb_i32 n, const hb_i64 *first, const hb_u64 *work, hb_scan_unit *units, hb_u32 *light, hb_u64 *sizes) {
+// zeroed, gets the number of both. Of several parts, one gets every parts-th light owner, and every
+// parts-th unit of the others, counted from another one for each owner.
+HB_KERNEL hb_scan_split(hb_i32 n, const hb_i64 *first, const hb_u64 *work, hb_i32 part, hb_i32 parts, hb_scan_unit *units, hb_u32 *light, hb_u64 *sizes) {
 	HB_EACH(x, n) {
 		const hb_i64 tasks = first[x + 1] - first[x];
 		if (tasks == 0) continue;
 		if (work[x] < HB_SCAN_LIGHT) {
-			light[atomicAdd(sizes + 1, (hb_u64)1)] = (hb_u32)x;
+			if (x % parts == part) light[atomicAdd(sizes + 1, (hb_u64)1)] = (hb_u32)x;
 			continue;
 		}
-		const hb_i64 parts = (tasks + HB_SCAN_CHUNK - 1) / HB_SCAN_CHUNK, to = (hb_i64)atomicAdd(sizes, (hb_u64)parts);
-		for (hb_i64 c = 0; c < parts; c++) {
+		const hb_i64 all = (tasks + HB_SCAN_CHUNK - 1) / HB_SCAN_CHUNK, begin = (part + parts - x % parts) % parts;
+		if (begin >= all) continue;
+		hb_i64 to = (hb_i64)atomicAdd(sizes, (hb_u64)((all - begin + parts - 1) / parts));
+		for (hb_i64 c = begin; c < all; c += parts) {
 			const hb_i64 left = tasks - c * HB_SCAN_CHUNK;
-			units[to + c] = hb_scan_unit{first[x] + c * HB_SCAN_CHUNK, (hb_i32)x, (hb_i32)(left < HB_SCAN_CHUNK ? left : HB_SCAN_CHUNK)};
+			units[to++] = hb_scan_unit{first[x] + c * HB_SCAN_CHUNK, (hb_i32)x, (hb_i32)(left < HB_SCAN_CHUNK ? left : HB_SCAN_CHUNK)};
 		}
 	}
 }
@@ -347,11 +350,12 @@ hb_scan_corners(hb_i32 n, hb_u32 exact, const hb_i64 *at, const hb_u32 *adj, con
 	hb_scan_empty(counters, count, n);
 }
 
-// hb_scan_finish stores the statistics by vertex, their sum and their maximum.
+// hb_scan_finish stores the statistics by vertex, their sum and their maximum. A null degree counts
+// the triangles alone.
 HB_KERNEL hb_scan_finish(hb_i32 n, const hb_u32 *degree, const hb_u32 *order, const hb_u64 *count, hb_i64 *statistic, hb_u64 *state) {
 	hb_u64 sum = 0, most = 0;
 	HB_EACH(x, n) {
-		const hb_u64 s = degree[x] + count[x];
+		const hb_u64 s = (degree ? degree[x] : 0) + count[x];
 		statistic[order[x]] = (hb_i64)s;
 		sum += s;
 		most = s > most ? s : most;

@@ -221,6 +221,10 @@ func (j *job) took(name string) float64 {
 
 func (j *job) trace(t ops.Trace) {
 	switch t.Op {
+	case "GraphSearch", "LocalCluster", "Projection":
+		if t.Imbalance == 0 { // on one place
+			return
+		}
 	case "MxM", "MxV", "VxM", "BFS", "SSSP", "ConnectedComponents", "PageRank", "Classify",
 		"ScanStatistics", "Geolocate", "FusedLasso", "MaxFlow", "StronglyConnectedComponents", "CoreNumbers",
 		"Betweenness", "Closeness", "LabelPropagation", "MaximalIndependentSet", "Colouring", "Similarity",

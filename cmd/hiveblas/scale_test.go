@@ -45,6 +45,16 @@ func TestScale(t *testing.T) {
 	if three := runs[1].(map[string]any); three["predicted_bytes"] != three["measured_bytes"] || three["measured_bytes"].(float64) <= 0 || three["measured_seconds"].(float64) <= 0 {
 		t.Error(three)
 	}
+	for _, app := range []string{"search", "scan", "lgc", "project"} {
+		r := object1(t, runInProcess(t, "scale", "run", app, graph, "--undirected", "--counts", "1,3", "--rounds", "1", "--machine", file, "--bandwidth", "10", "--json"))
+		runs, _ := r["runs"].([]any)
+		if len(runs) != 2 {
+			t.Fatal(r)
+		}
+		if three := runs[1].(map[string]any); three["predicted_bytes"] != three["measured_bytes"] || three["measured_bytes"].(float64) <= 0 {
+			t.Error(app, three)
+		}
+	}
 	o := object1(t, runInProcess(t, "scale", "predict", "bfs", graph, "--counts", "1,4", "--machine", file, "--bandwidth", "0.01", "--json"))
 	list, _ := o["predictions"].([]any)
 	if len(list) != 2 {

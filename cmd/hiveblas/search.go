@@ -292,7 +292,7 @@ func (j *job) checkList(flag, path string, others ...string) error {
 
 // writeList writes lines to a file beside the output, which appears complete or not at all.
 func (j *job) writeList(path string, write func(line func(fields ...string) error) error) error {
-	if path == "" {
+	if path == "" || j.group != nil && !j.group.First() { // rank 0 writes
 		return nil
 	}
 	side := &job{session: j.session, out: output{path: path, kind: strings.ToLower(filepath.Ext(path))}}

@@ -61,6 +61,12 @@ func PlaceMask(ctx context.Context, m matrix.MaskView, g *comm.Group) error {
 	return err
 }
 
+// Replicas returns the whole of a view for each rank of this process, at the place of the rank, where
+// it is kept until the matrix changes. It may be a collective.
+func Replicas[T comparable](ctx context.Context, v matrix.View[T], g *comm.Group) ([]matrix.View[T], error) {
+	return Blocks(v, rep.Query{Group: g, Context: ctx, Whole: true, Here: true})
+}
+
 // GroupCuts returns how the rows of a view are cut on a group, the positions of a vector.
 func GroupCuts[T comparable](ctx context.Context, v matrix.View[T], g *comm.Group) ([]int, error) {
 	return source(v).OnGroup().Cuts(ctx, g, v.IsVector(), v.Transposed())

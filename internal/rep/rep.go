@@ -67,6 +67,8 @@ type Query struct {
 	Vector  bool // the matrix is that of a vector
 	// Whole asks for the whole matrix, with Pattern for its structure alone.
 	Whole, Pattern bool
+	// Here asks, with Whole, for it at the places of the ranks even if the host has it. It is kept.
+	Here bool
 	// Transposed asks for the transpose, by its rows. Quiet does not record it; see HasCols.
 	Transposed, Quiet bool
 	// Cuts is how the rows are to be cut; nil for those that they have.

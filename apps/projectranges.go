@@ -1,0 +1,136 @@
+package apps
+
+import (
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// projectByRanges divides the rows of a projection among the ranks of a group by their products. The
+// result is nil if they are not divided.
+func projectByRanges[T semiring.Number](a matrix.View[T], o ProjectionOptions) (*matrix.Matrix[T], error) {
+	d, err := o.divide("Projection", a.Place(), 0)
+	if d == nil || err != nil {
+		return nil, err
+	}
+	switch o.Weighting {
+	case WeightCount:
+		return projectRows(d, a.Pattern(), o, semiring.PlusPair[T]())
+	case WeightRatio:
+		return projectRows(d, a, o, RatioSemiring[T]())
+	}
+	return projectRows(d, a, o, semiring.PlusTimes[T]())
+}
+
+// projectRows computes the rows of each rank.
+func projectRows[A comparable, T semiring.Number](d *division, a matrix.View[A], o ProjectionOptions, product semiring.Semiring[A, A, T]) (*matrix.Matrix[T], error) {
+	if !fits(d, a) {
+		return nil, nil
+	}
+	o.report("project", 0, 0)
+	graph, err := replicas(d, a)
+	if err != nil {
+		return nil, err
+	}
+	factors := func(v matrix.View[A]) (left, right matrix.View[A]) {
+		if o.Onto == OntoRows {
+			return v, v.T()
+		}
+		return v.T(), v
+	}
+	var work []int64
+	err = d.alone(func() (err error) {
+		left, right := factors(graph[0])
+		all := d.run
+		all.Threads, all.Trace = d.threads(), nil
+		work, err = rowProducts(left, right, all)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	n := len(work) - 1
+	cuts := cutByWork(work, d.g.Size())
+	part := make([]*matrix.Matrix[T], len(graph))
+	err = d.each(func(k int, c comm.Comm, run Run) (err error) {
+		left, right := factors(graph[k])
+		part[k], err = projectSpan(left, right, product, int(cuts[c.Rank()]), int(cuts[c.Rank()+1]), o.Diagonal, run)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	p, err := rowsOn(d, n, n, cuts, part)
+	if err != nil {
+		return nil, err
+	}
+	if d.run.Trace != nil {
+		d.traced(work[n], p.NVals(), unevenness(cuts, func(lo, hi int64) int64 { return work[hi] - work[lo] }))
+	}
+	return p, nil
+}
+
+// projectSpan computes rows lo … hi−1 of a projection, where its factors are.
+func projectSpan[A comparable, T semiring.Number](
+	left, right matrix.View[A], product semiring.Semiring[A, A, T], lo, hi int, diagonal bool, run Run,
+) (*matrix.Matrix[T], error) {
+	n, shared := left.Dims()
+	at := matrix.On(left.Place())
+	p := matrix.New[T](hi-lo, n, at)
+	if lo == hi {
+		return p, nil
+	}
+	own := matrix.New[A](hi-lo, shared, at)
+	if err := ops.Extract(own, left, ops.Span(lo, hi), ops.All(), run.with()); err != nil {
+		return nil, err
+	}
+	dst := p.Replace()
+	if !diagonal && left.Place() == nil {
+		dst = p.Masked(spanMask(lo, hi, n).Structure().Not())
+	}
+	if err := ops.MxM(dst, product, own, right, run.with()); err != nil {
+		return nil, err
+	}
+	if !diagonal && left.Place() != nil { // an n×n mask saves nothing there
+		return p, ops.Select(p, semiring.Offdiag[T](lo), p, run.with())
+	}
+	return p, nil
+}
+
+// rowProducts returns the products of the rows of a product of matrices, as prefix sums.
+func rowProducts[A comparable](left, right matrix.View[A], run Run) ([]int64, error) {
+	n, shared := left.Dims()
+	at := left.Place()
+	one, err := fullVector(at, n, true, run.with())
+	if err != nil {
+		return nil, err
+	}
+	length, products := matrix.NewVector[int64](shared, matrix.On(at)), matrix.NewVector[int64](n, matrix.On(at))
+	var s ops.Steps
+	s.Do(ops.MxV(length, semiring.PlusPair[int64](), right.Pattern(), one.Pattern(), run.with()))
+	s.Do(ops.MxV(products, semiring.PlusSecond[int64](), left.Pattern(), length, run.with()))
+	s.Do(products.Move(nil))
+	if !s.OK() {
+		return nil, s.Err()
+	}
+	sums := make([]int64, n+1)
+	for i, x := range products.Dense(0) {
+		sums[i+1] = sums[i] + x
+	}
+	return sums, nil
+}
+
+// spanMask returns the pattern of rows lo … hi−1 of the n×n identity.
+func spanMask(lo, hi, n int) *matrix.Matrix[bool] {
+	rows := hi - lo
+	ptr, idx, val := make([]int64, rows+1), make([]int32, rows), make([]bool, rows)
+	for i := range rows {
+		ptr[i+1], idx[i], val[i] = int64(i+1), int32(lo+i), true
+	}
+	m, err := matrix.FromCSR(rows, n, ptr, idx, val)
+	if err != nil {
+		panic("apps: a part of the identity is not a valid matrix: " + err.Error())
+	}
+	return m
+}

@@ -1,0 +1,155 @@
+package apps
+
+import (
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// scanByRanges divides the vertices among the ranks of a group: each counts for every p-th one in
+// the order of degrees, which has about equally many of any degree. The counts of all ranks are
+// added up, each block of vertices by one rank, which then looks for the maximum. The result is nil
+// if the vertices are not divided.
+func scanByRanges(g matrix.View[bool], n int, o ScanOptions) (*ScanResult, error) {
+	if o.Hops == ScanDegree {
+		return nil, nil
+	}
+	d, err := o.divide("ScanStatistics", g.Place(), 0)
+	if d == nil || err != nil || d.devices && o.Hops != ScanOneHop || !fits(d, g) {
+		return nil, err
+	}
+	o.report("scan statistics", 0, int64(n))
+	graph, err := replicas(d, g)
+	if err != nil {
+		return nil, err
+	}
+	var r *ranked // of all ranks on the host
+	if !d.devices {
+		all := o.Run
+		all.Threads = d.threads()
+		err := d.alone(func() error {
+			a, err := undirectedPattern(graph[0], all, n)
+			if err == nil {
+				r, err = rankByDegree(&access.Rows(a).Structure, n, all)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	p := d.g.Size()
+	size := (n + p - 1) / p // of a block
+	counts, edges := make([][]int64, len(graph)), make([]int64, len(graph))
+	err = d.each(func(k int, c comm.Comm, run Run) (err error) {
+		if at, ok := d.placeOf(k).(device.Runner); ok {
+			counts[k], edges[k], err = scanAt(at, graph[k], n, run, c.Rank(), p)
+		} else {
+			count := r.corners
+			if o.Hops == ScanTwoHops {
+				count = r.twoHops
+			}
+			counts[k], err = count(run, c.Rank(), p)
+			edges[k] = r.ptr[n] / 2
+		}
+		counts[k] = append(counts[k], make([]int64, p*size-n)...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	own := make([][]int64, len(graph))
+	err = d.g.Each(func(k int, c comm.Comm) error {
+		own[k] = make([]int64, size)
+		return c.Reduce(d.wait, comm.Host(own[k]), comm.Host(counts[k]), comm.Sum, true)
+	})
+	if err != nil {
+		return nil, err
+	}
+	cuts := make([]int64, p+1)
+	for k := range cuts {
+		cuts[k] = int64(min(n, k*size))
+	}
+	imbalance := 0.0
+	if r != nil {
+		imbalance = r.imbalance(p)
+	}
+	res, err := scanOfBlocks(d, own, cuts, edges[0], o)
+	if err != nil {
+		return nil, err
+	}
+	d.traced(2*res.Edges, int64(n), imbalance)
+	o.report("scan statistics", int64(n), int64(n))
+	return res, nil
+}
+
+// scanAt returns the counts of a part of the vertices on a device, and the number of edges.
+func scanAt(at device.Runner, g matrix.View[bool], n int, run Run, part, parts int) ([]int64, int64, error) {
+	a, err := undirectedPattern(g, run, n)
+	if err != nil {
+		return nil, 0, err
+	}
+	res, err := fusedScan(at, a, n, ScanOptions{Run: run}, part, parts)
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := res.Statistic.Fetch(); err != nil {
+		return nil, 0, err
+	}
+	return res.Statistic.Dense(0), res.Edges, nil
+}
+
+// imbalance is the largest share of the edges of every p-th vertex, times p.
+func (r *ranked) imbalance(p int) float64 {
+	shares := make([]int64, p)
+	for x := range r.n {
+		shares[x%p] += r.ptr[x+1] - r.ptr[x]
+	}
+	cuts := make([]int64, p+1)
+	for k := range p {
+		cuts[k+1] = int64(k + 1)
+	}
+	return unevenness(cuts, func(lo, _ int64) int64 { return shares[lo] })
+}
+
+// scanOfBlocks makes the result of blocks of statistics, which are those of the vertices cuts[r] …
+// cuts[r+1]−1 for rank r.
+func scanOfBlocks(d *division, own [][]int64, cuts []int64, edges int64, o ScanOptions) (*ScanResult, error) {
+	facts := make([][]int64, len(own)) // the sum and the maximum
+	for k, c := range d.g.Ranks() {
+		own[k] = own[k][:cuts[c.Rank()+1]-cuts[c.Rank()]]
+		facts[k] = make([]int64, 2)
+		for _, x := range own[k] {
+			facts[k][0], facts[k][1] = facts[k][0]+x, max(facts[k][1], x)
+		}
+	}
+	all, err := gatherEqual(d, facts)
+	if err != nil {
+		return nil, err
+	}
+	res := &ScanResult{Edges: edges, Triangles: -1, ArgMax: []int{}}
+	for r := 0; r < len(all); r += 2 {
+		res.Sum, res.Max = res.Sum+all[r], max(res.Max, all[r+1])
+	}
+	tops := make([][]int32, len(own))
+	for k, c := range d.g.Ranks() {
+		for i, x := range own[k] {
+			if x == res.Max {
+				tops[k] = append(tops[k], int32(cuts[c.Rank()]+int64(i)))
+			}
+		}
+	}
+	list, err := gatherLists(d, tops)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range list {
+		res.ArgMax = append(res.ArgMax, int(v))
+	}
+	if o.Hops == ScanOneHop {
+		res.Triangles = (res.Sum - 2*edges) / 3
+	}
+	res.Statistic, err = entriesOn(d, int(cuts[len(cuts)-1]), cuts, own)
+	return res, err
+}

@@ -1,0 +1,242 @@
+package apps
+
+import (
+	"errors"
+	"sync/atomic"
+
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// roundCells bounds the vertices of the walks of a rank that Each receives at a time, on a group.
+const roundCells = 1 << 24
+
+// walkRound is the number of walks of a rank in a round. It is a variable for tests.
+var walkRound = func(length int) int64 { return max(sumWalks, roundCells/int64(length)/sumWalks*sumWalks) }
+
+// walksByRanges divides the walks among the ranks of a group. The result is nil if they are not
+// divided. Walks are cut at multiples of sumWalks, so that scores are added up in the same order for
+// every number of ranks.
+func walksByRanges[T semiring.Element](s *searcher, g matrix.View[T]) (*SearchResult, error) {
+	o := s.opts
+	fact := int64(truth(o.Each != nil))
+	if s.scores.lazy() {
+		return nil, nil
+	}
+	d, err := o.divide("GraphSearch", g.Place(), fact)
+	if d == nil || err != nil {
+		return nil, err
+	}
+	each := false // some process receives the walks
+	for _, f := range d.facts {
+		each = each || f != 0
+	}
+	switch {
+	case each && (o.Paths || o.Length > roundCells/sumWalks), d.devices && !o.fuses(s.scores.source), !fits(d, g):
+		return nil, nil
+	}
+	graph, err := replicas(d, g)
+	if err != nil {
+		return nil, err
+	}
+	if !d.devices {
+		s.opts.Threads = d.threads()
+		if err := d.alone(func() error { return onHost(s, graph[0]) }); err != nil {
+			return nil, err
+		}
+		if s.single {
+			return nil, nil
+		}
+	}
+	o.report("graph search", 0, s.walks)
+	p, round := d.g.Size(), max(s.walks, 1)
+	if each {
+		round = int64(p) * walkRound(o.Length)
+	}
+	w := &walkRanges[T]{division: d, s: s, graph: graph, each: each, own: make([]*searcher, len(graph))}
+	for k := range w.own {
+		w.own[k] = &searcher{searchRows: s.searchRows, opts: o, n: s.n, starts: s.starts, walks: s.walks}
+		w.own[k].empty()
+	}
+	var cuts []int64
+	for lo := int64(0); lo < max(s.walks, 1); lo += round {
+		hi := min(lo+round, s.walks)
+		cuts = cutEvenly(hi-lo, p, sumWalks, leastRange/int64(o.Length))
+		for r := range cuts {
+			cuts[r] += lo
+		}
+		if fits, err := w.walk(cuts); !fits || err != nil {
+			return nil, err
+		}
+		o.report("graph search", hi, s.walks)
+	}
+	res, err := w.merge(cuts)
+	if err != nil {
+		return nil, err
+	}
+	d.traced(res.Steps, res.Distinct, unevenness(cuts, func(lo, hi int64) int64 { return hi - lo }))
+	if res.Visits != nil {
+		return res, res.Visits.Move(d.g)
+	}
+	return res, nil
+}
+
+// walkRanges are the walks of the ranks of this process.
+type walkRanges[T semiring.Element] struct {
+	*division
+	s     *searcher // of the result
+	graph []matrix.View[T]
+	own   []*searcher // what each rank has found
+	each  bool
+}
+
+// walk takes a round of walks: rank r those from cuts[r] to cuts[r+1]−1. It returns false if a
+// weight cannot be used on devices, which all ranks find alike; the host then says which.
+func (w *walkRanges[T]) walk(cuts []int64) (bool, error) {
+	var bad atomic.Bool
+	cells := make([][]int32, len(w.own))
+	err := w.division.each(func(k int, c comm.Comm, run Run) error {
+		total := w.own[k]
+		part := &searcher{searchRows: w.s.searchRows, opts: w.s.opts, n: w.s.n, starts: w.s.starts, walks: w.s.walks}
+		part.opts.Run, part.opts.Each = run, nil
+		part.from, part.to = cuts[c.Rank()], cuts[c.Rank()+1]
+		if w.each {
+			part.opts.Each = func(b SearchBlock) error {
+				cells[k] = append(cells[k], b.Vertices...)
+				return nil
+			}
+		}
+		part.empty()
+		if at, ok := w.placeOf(k).(device.Runner); ok {
+			err := fusedWalks(part, at, w.graph[k])
+			if errors.Is(err, errWeights) {
+				bad.Store(true)
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+		} else {
+			part.pieces()
+			if err := part.run(); err != nil {
+				return err
+			}
+		}
+		total.take(part)
+		return nil
+	})
+	if err != nil || bad.Load() {
+		return false, err
+	}
+	return true, w.deliver(cuts, cells)
+}
+
+// take adds what other walks have found.
+func (s *searcher) take(part *searcher) {
+	for v, point := range part.first {
+		s.first[v] = min(s.first[v], point)
+	}
+	for v, n := range part.visits {
+		s.visits[v] += n
+	}
+	for k, n := range part.steps {
+		s.steps[k] += n
+	}
+	s.parts, s.paths, s.res.Paths = append(s.parts, part.parts...), part.paths, part.res.Paths
+	s.res.Steps += part.res.Steps
+	s.res.Restarts += part.res.Restarts
+	s.res.Ended += part.res.Ended
+}
+
+// deliver adds up the scores of a round in the order of walks, and gives the walks to Each: those of
+// all ranks are sent to the first rank of each process that has one.
+func (w *walkRanges[T]) deliver(cuts []int64, cells [][]int32) error {
+	if w.s.scores.of != nil {
+		counts := make([]int, w.g.Size())
+		for r := range counts {
+			counts[r] = int((cuts[r+1] - cuts[r] + sumWalks - 1) / sumWalks)
+		}
+		parts := make([][]float64, len(w.own))
+		for k, s := range w.own {
+			parts[k], s.parts = s.parts, nil
+		}
+		all, err := gatherCounted(w.division, parts, counts)
+		if err != nil {
+			return err
+		}
+		w.s.parts = append(w.s.parts, all...)
+	}
+	if !w.each {
+		return nil
+	}
+	length := int64(w.s.opts.Length)
+	var walks []int32 // of all ranks, in this process
+	err := w.g.Each(func(k int, c comm.Comm) error {
+		own := 4 * int((cuts[c.Rank()+1]-cuts[c.Rank()])*length)
+		wants := w.facts[c.Rank()] != 0
+		send, recv := make([]int, w.g.Size()), make([]int, w.g.Size())
+		var out, in []int32
+		for r := range send {
+			if w.facts[r] != 0 {
+				send[r] = own
+				out = append(out, cells[k]...)
+			}
+			if wants {
+				recv[r] = 4 * int((cuts[r+1]-cuts[r])*length)
+			}
+		}
+		if wants {
+			in = make([]int32, (cuts[len(cuts)-1]-cuts[0])*length)
+			walks = in
+		}
+		return c.AllToAllV(w.wait, memoryOf(in), recv, memoryOf(out), send)
+	})
+	if err != nil || w.s.opts.Each == nil {
+		return err
+	}
+	return w.alone(func() error {
+		if len(walks) == 0 {
+			return nil
+		}
+		return w.s.opts.Each(SearchBlock{cuts[0], int(length), walks})
+	})
+}
+
+// merge makes the result of what all ranks have found.
+func (w *walkRanges[T]) merge(cuts []int64) (*SearchResult, error) {
+	s, d := w.s, w.division
+	var firsts [][]uint32
+	var visits, counts [][]int64
+	for _, own := range w.own {
+		firsts, visits = append(firsts, own.first), append(visits, own.visits)
+		counts = append(counts, append(own.steps, own.res.Steps, own.res.Restarts, own.res.Ended))
+	}
+	if err := reduced(d, firsts, comm.Min); err != nil {
+		return nil, err
+	}
+	if err := reduced(d, visits, comm.Sum); err != nil {
+		return nil, err
+	}
+	if err := reduced(d, counts, comm.Sum); err != nil {
+		return nil, err
+	}
+	all, end := counts[0], len(s.steps)
+	s.first, s.visits, s.steps = firsts[0], visits[0], all[:end]
+	s.res.Steps, s.res.Restarts, s.res.Ended = all[end], all[end+1], all[end+2]
+	res, err := s.result()
+	if err != nil || !s.opts.Paths {
+		return res, err
+	}
+	var paths []*matrix.Matrix[int32]
+	for k, own := range w.own {
+		p := own.res.Paths
+		if r := d.g.Ranks()[k].Rank(); p == nil {
+			p = asMatrix32(own.paths, int(cuts[r+1]-cuts[r]), s.opts.Length)
+		}
+		paths = append(paths, p)
+	}
+	res.Paths, err = rowsOn(d, int(s.walks), s.opts.Length, cuts, paths)
+	return res, err
+}
