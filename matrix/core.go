@@ -230,9 +230,12 @@ func (a *core[T]) Blocks(q rep.Query) ([]rep.Matrix[T], error) {
 		return nil, errNil
 	}
 	list, err := blockMatrices(a, q)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]rep.Matrix[T], len(list))
 	for k, m := range list {
 		out[k] = m.(*core[T])
 	}
-	return out, err
+	return out, nil
 }

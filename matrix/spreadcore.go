@@ -192,11 +192,14 @@ func (m onGroup) MaskBlocks(q rep.Query) ([]rep.Mask, error) {
 	} else {
 		list, err = blockMatrices(m.a, q)
 	}
+	if err != nil {
+		return nil, err
+	}
 	out := make([]rep.Mask, len(list))
 	for k, block := range list {
 		out[k] = block
 	}
-	return out, err
+	return out, nil
 }
 
 // blockMatrices returns what each rank of this process needs of a matrix that is not nil.
