@@ -34,8 +34,8 @@
 // With HB_PRIORITY, active vertices at or above a bound wait in a pile. When no other is left, a
 // step splits the pile by a new bound, its least priority plus width (near and far: Davidson,
 // Baxter, Garland, Owens, IPDPS 2014). The width doubles after a bucket of few steps that had too few
-// edges to fill the device, and falls back to the given one while they have many. The edges of those that wait count
-// for the test of a pull.
+// edges to fill the device, and falls back to the given one while they have many. The edges of those
+// that wait count for the test of a pull.
 
 #define HB_ROUND_ASIDE 1024 // vertices that a block collects in shared memory
 #define HB_ROUND_LONG 2048   // in-edges from which a block shares the rest of a row
