@@ -439,6 +439,7 @@ func FuzzReadGraphBinary(f *testing.F) {
 	f.Add(uint8(0), npzOf(f, npzFormat, npzShape, npzPtr, npzIdx, npzData))
 	f.Add(uint8(0), npzOf(f, [4]string{"format", "<U3", "()", "c\x00\x00\x00o\x00\x00\x00o\x00\x00\x00"}, npzShape, [4]string{"row", "|i1", "(1,)", "\x01"}, [4]string{"col", "|i1", "(1,)", "\x01"}, [4]string{"data", "<f2", "(1,)", "\x00\x3c"}))
 	f.Add(uint8(1), append(npy.AppendHeader(nil, ">f4", "(1, 2)"), 0, 0, 0, 0, 0x3f, 0x80, 0, 0))
+	f.Add(uint8(1), npy.AppendHeader(nil, "", "(1, 2)"))
 	f.Add(uint8(2), graph500Bytes(false, 3, 1, 0, 0))
 	f.Add(uint8(3), graph500Bytes(true, 3, 1, 0, 0))
 	f.Fuzz(func(t *testing.T, kind uint8, data []byte) { fuzzGraph(t, formats[int(kind)%len(formats)], data) })

@@ -91,6 +91,17 @@ func (c *call) ended() error {
 	return nil
 }
 
+// because adds to the error of a context why the context ended, for the ranks that hear of it.
+func (c *call) because(err error) error {
+	if err == nil || c.ctx == nil || !errors.Is(err, c.ctx.Err()) {
+		return err
+	}
+	if cause := context.Cause(c.ctx); !errors.Is(err, cause) {
+		return fmt.Errorf("%w: %w", err, cause)
+	}
+	return err
+}
+
 // shared reports whether all ranks have an error in common.
 func shared(err error) bool {
 	for _, is := range []error{ErrMethod, ErrOperator, ErrPlace, matrix.ErrDimension, matrix.ErrIndex, matrix.ErrInvalid, matrix.ErrSize} {
@@ -157,7 +168,7 @@ func runGroup[C comparable](c *call, t *target[C], reads bool, run func(b block,
 		}
 		err := run(b, d)
 		written[k] = err == nil
-		return err
+		return c.because(err)
 	}, shared)
 	if err != nil {
 		if !fresh && slices.Contains(written, true) {

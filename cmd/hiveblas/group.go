@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -116,7 +118,11 @@ func (j *job) joinGroup() (bool, error) {
 			j.stdout, j.out.path, j.run.quiet = io.Discard, "", true
 		}
 		end := func(err error) {
-			if err != nil {
+			switch {
+			case err == nil:
+			case j.ctx.Err() != nil && errors.Is(err, j.ctx.Err()): // the other ranks hear why it ended
+				c.Abort(context.Cause(j.ctx))
+			default:
 				c.Abort(err)
 			}
 			_ = c.Close()

@@ -123,7 +123,7 @@ func header(text string) (kind string, fortran bool, shape []int, err error) {
 		return bad("type")
 	}
 	kind, _, ok = strings.Cut(d[1:], "'")
-	if !ok {
+	if !ok || kind == "" {
 		return bad("type")
 	}
 	order, ok := value("fortran_order")

@@ -23,11 +23,18 @@ func TestRead(t *testing.T) {
 		"big-endian":       strings.Replace(numpy, "<i2", ">i2", 1),
 		"no shape":         strings.Replace(numpy, "shape", "shope", 1),
 		"a negative shape": strings.Replace(numpy, "(2, 3)", "(-2,3)", 1),
+		"no type":          strings.Replace(numpy, "<i2", "", 1),
+		"an order alone":   strings.Replace(numpy, "<i2", "<", 1),
 		"no order":         strings.Replace(numpy, "True", "true", 1),
 		"version 9":        strings.Replace(numpy, "\x01\x00\x38", "\x09\x00\x36", 1),
 	} {
 		if a, err := Read(strings.NewReader(text)); err == nil {
 			t.Errorf("%s: read as %+v", reason, a)
+		}
+	}
+	for _, kind := range []string{"", "<", "i", "<i0", "<i3", "<x4", "<U", "|S-1", "<i99999999999999999999"} {
+		if s, err := Open(strings.NewReader(string(AppendHeader(nil, kind, "(2, 3)")))); err == nil {
+			t.Errorf("elements %q are opened as %+v", kind, s)
 		}
 	}
 }
