@@ -3,7 +3,6 @@ package apps
 import (
 	"fmt"
 
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/splitmix"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -76,7 +75,10 @@ func Betweenness[T comparable](g matrix.Source[T], opts ...BetweennessOptions) (
 		}
 		scale /= pairs
 	}
-	c, err := compute(a, n, sources, scale, o)
+	c, err := betweennessByRanges(a, n, sources, scale, o)
+	if c == nil && err == nil {
+		c, err = compute(a, n, sources, scale, o)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -179,11 +181,20 @@ func addDependencies(total *matrix.Vector[float64], a matrix.View[bool], sources
 
 // betweennessOnHost sums dependencies by searches from the sources.
 func betweennessOnHost(a matrix.View[bool], n int, sources []int32, scale float64, o BetweennessOptions) (*matrix.Vector[float64], error) {
-	out := rowsOf(a)
-	in := out
-	if !access.Symmetric(a) && !symmetric(a) {
-		in = rowsOf(a.T())
+	out, in := bothWays(a)
+	sum, err := sumDependencies(out, in, sources, o)
+	if err != nil {
+		return nil, err
 	}
+	for v := range sum {
+		sum[v] *= scale
+	}
+	o.traced("Betweenness", "searches", n, int64(len(sources))*int64(len(out.idx)))
+	return matrix.VectorOf(sum)
+}
+
+// sumDependencies searches from sources, which the threads share.
+func sumDependencies(out, in *adjacency, sources []int32, o BetweennessOptions) ([]float64, error) {
 	crew := make([]*brandes, max(1, min(parallel.Threads(o.Threads), len(sources))))
 	err := o.eachPiece("betweenness", len(sources), 1, func(k, lo, hi int) {
 		if crew[k] == nil {
@@ -197,7 +208,7 @@ func betweennessOnHost(a matrix.View[bool], n int, sources []int32, scale float6
 	if err != nil {
 		return nil, err
 	}
-	sum := make([]float64, n)
+	sum := make([]float64, out.n)
 	for _, w := range crew {
 		if w == nil {
 			continue
@@ -206,11 +217,7 @@ func betweennessOnHost(a matrix.View[bool], n int, sources []int32, scale float6
 			sum[v] += x
 		}
 	}
-	for v := range sum {
-		sum[v] *= scale
-	}
-	o.traced("Betweenness", "searches", n, int64(len(sources))*int64(len(out.idx)))
-	return matrix.VectorOf(sum)
+	return sum, nil
 }
 
 // brandes sums dependencies on sources, one at a time. wave and after are 0 between levels, so that

@@ -68,7 +68,10 @@ func Closeness[T comparable](g matrix.Source[T], opts ...ClosenessOptions) (*Clo
 	if o.hostKernel(a) {
 		compute = closenessOnHost
 	}
-	res, err := compute(a, n, targets, o)
+	res, err := closenessByRanges(a, n, targets, o)
+	if res == nil && err == nil {
+		res, err = compute(a, n, targets, o)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -149,6 +152,9 @@ func closenessPipeline(a matrix.View[bool], n int, targets []int32, o ClosenessO
 // targetWords is the number of words of targets of a batch: a bit for each target.
 const targetWords = 4
 
+// targetBatch is the number of targets of a batch.
+const targetBatch = 64 * targetWords
+
 type targetSet = [targetWords]uint64
 
 // closenessWorker searches backwards from batches of targets.
@@ -162,12 +168,47 @@ type closenessWorker struct {
 
 // closenessOnHost sums distances by searches for many targets at once.
 func closenessOnHost(a matrix.View[bool], n int, targets []int32, o ClosenessOptions) (*ClosenessResult, error) {
-	out := rowsOf(a)
-	in := out
-	if !access.Symmetric(a) && !symmetric(a) {
-		in = rowsOf(a.T())
+	out, in := bothWays(a)
+	sums, err := sumDistances(out, in, targets, o)
+	if err != nil {
+		return nil, err
 	}
-	const batch = 64 * targetWords
+	batches := (len(targets) + targetBatch - 1) / targetBatch
+	o.traced("Closeness", "bits", n, int64(batches)*int64(len(out.idx)))
+	return sums.result()
+}
+
+// bothWays returns the rows of a matrix and those of its transpose, on the host.
+func bothWays(a matrix.View[bool]) (out, in *adjacency) {
+	out = rowsOf(a)
+	if access.Symmetric(a) || symmetric(a) {
+		return out, out
+	}
+	return out, rowsOf(a.T())
+}
+
+// distanceSums are what distances of every vertex to targets add up to.
+type distanceSums struct {
+	reached, distances []int64
+	harmonic           []float64
+}
+
+// result returns the sums as vectors.
+func (d *distanceSums) result() (res *ClosenessResult, err error) {
+	res = &ClosenessResult{}
+	if res.Reached, err = matrix.VectorOf(d.reached); err != nil {
+		return nil, err
+	}
+	if res.Distances, err = matrix.VectorOf(d.distances); err != nil {
+		return nil, err
+	}
+	res.Harmonic, err = matrix.VectorOf(d.harmonic)
+	return res, err
+}
+
+// sumDistances searches from batches of targets.
+func sumDistances(out, in *adjacency, targets []int32, o ClosenessOptions) (*distanceSums, error) {
+	n, batch := out.n, targetBatch
 	batches := (len(targets) + batch - 1) / batch
 	crew := make([]*closenessWorker, max(1, min(parallel.Threads(o.Threads), batches)))
 	err := o.eachPiece("closeness", batches, 1, func(k, lo, _ int) {
@@ -181,27 +222,18 @@ func closenessOnHost(a matrix.View[bool], n int, targets []int32, o ClosenessOpt
 	if err != nil {
 		return nil, err
 	}
-	reached, distances, harmonic := make([]int64, n), make([]int64, n), make([]float64, n)
+	sums := &distanceSums{make([]int64, n), make([]int64, n), make([]float64, n)}
 	for _, w := range crew {
 		if w == nil {
 			continue
 		}
 		for v := range n {
-			reached[v] += w.reached[v]
-			distances[v] += w.distances[v]
-			harmonic[v] += w.harmonic[v]
+			sums.reached[v] += w.reached[v]
+			sums.distances[v] += w.distances[v]
+			sums.harmonic[v] += w.harmonic[v]
 		}
 	}
-	o.traced("Closeness", "bits", n, int64(batches)*int64(len(out.idx)))
-	res := &ClosenessResult{}
-	if res.Reached, err = matrix.VectorOf(reached); err != nil {
-		return nil, err
-	}
-	if res.Distances, err = matrix.VectorOf(distances); err != nil {
-		return nil, err
-	}
-	res.Harmonic, err = matrix.VectorOf(harmonic)
-	return res, err
+	return sums, nil
 }
 
 // search adds the distances from all vertices to a batch of targets. A level is pulled where more

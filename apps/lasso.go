@@ -9,7 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -70,42 +70,28 @@ type FusedLassoResult struct {
 // Vertices without an entry in y, NaN and infinite numbers are a *ParameterError, negative, NaN and
 // infinite weights of edges a *WeightError.
 func FusedLasso[T semiring.Number](g matrix.Source[T], y *matrix.Vector[float64], opts ...FusedLassoOptions) (*FusedLassoResult, error) {
-	o, at, err := lassoPlace(g, opts)
+	o, n, err := lassoBegun(g, opts)
 	if err != nil {
 		return nil, err
 	}
-	if at != nil {
-		n, _ := g.View().Dims()
-		values, err := (&lasso{n: n}).values("y", y)
-		if err != nil {
-			return nil, err
-		}
-		list, err := fusedLassos(at, g, o, []lassoJob{{y: values, lambda: o.Lambda1}})
-		if err != nil {
-			return nil, err
-		}
-		return list[0], nil
-	}
-	l, err := newLasso(g, o)
+	values, err := (&lasso{n: n}).values("y", y)
 	if err != nil {
 		return nil, err
 	}
-	values, err := l.values("y", y)
+	list, err := lassos(g, o, lassoJobs{{values, o.Lambda1}})
 	if err != nil {
 		return nil, err
 	}
-	res, _, err := l.solve(values, o, nil, lassoDefaults)
-	if err != nil {
-		return nil, err
-	}
-	return res, res.B.Move(g.View().Place())
+	return list[0], nil
 }
 
 // FusedLassoPath returns the solutions of FusedLasso for several λ₁, in the order given; Lambda1 of
 // the options is ignored. On the host each solution starts from the flow of the one for the next
-// smaller λ₁. On a device, what is left of each after its first iterations is solved together.
+// smaller λ₁. On a device, what is left of each after its first iterations is solved together. The
+// ranks of a group take ranges of λ₁, the smallest of each without a start; the solutions agree
+// with those of one place to the tolerance.
 func FusedLassoPath[T semiring.Number](g matrix.Source[T], y *matrix.Vector[float64], lambdas []float64, opts ...FusedLassoOptions) ([]*FusedLassoResult, error) {
-	o, at, err := lassoPlace(g, opts)
+	o, n, err := lassoBegun(g, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -118,108 +104,127 @@ func FusedLassoPath[T semiring.Number](g matrix.Source[T], y *matrix.Vector[floa
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(lambdas[a], lambdas[b]) })
 	o.Lambda1 = 0
+	values, err := (&lasso{n: n}).values("y", y)
+	if err != nil {
+		return nil, err
+	}
+	jobs := make(lassoJobs, len(lambdas))
+	for q, k := range order {
+		jobs[q] = lassoJob{values, lambdas[k]}
+	}
+	found, err := lassos(g, o, jobs)
+	if err != nil {
+		return nil, err
+	}
 	list := make([]*FusedLassoResult, len(lambdas))
-	if at != nil {
-		n, _ := g.View().Dims()
-		values, err := (&lasso{n: n}).values("y", y)
-		if err != nil {
-			return nil, err
-		}
-		jobs := make([]lassoJob, len(lambdas))
-		for q, k := range order {
-			jobs[q] = lassoJob{values, lambdas[k]}
-		}
-		found, err := fusedLassos(at, g, o, jobs)
-		if err != nil {
-			return nil, err
-		}
-		for q, k := range order {
-			list[k] = found[q]
-		}
-		return list, nil
-	}
-	l, err := newLasso(g, o)
-	if err != nil {
-		return nil, err
-	}
-	values, err := l.values("y", y)
-	if err != nil {
-		return nil, err
-	}
-	var u []float64
-	last := 0.0
-	for _, k := range order {
-		// An edge at capacity is likely to stay there.
-		for e, f := range u {
-			if math.Abs(f) >= last*l.cap[e] {
-				u[e] = math.Copysign(math.MaxFloat64, f)
-			}
-		}
-		o.Lambda1 = lambdas[k]
-		if math.IsInf(o.Lambda1, 1) {
-			u = nil
-		}
-		for e, f := range u {
-			u[e] = max(min(f, o.Lambda1*l.cap[e]), -o.Lambda1*l.cap[e])
-		}
-		if list[k], u, err = l.solve(values, o, u, lassoDefaults); err != nil {
-			return nil, err
-		}
-		if last = o.Lambda1; last == 0 {
-			u = nil
-		}
-		if err := list[k].B.Move(g.View().Place()); err != nil {
-			return nil, err
-		}
+	for q, k := range order {
+		list[k] = found[q]
 	}
 	return list, nil
 }
 
 // FusedLassoBatch returns the solutions of FusedLasso for several observations on one graph: the
-// columns of the full n×k matrix ys. Threads solve different columns.
+// columns of the full n×k matrix ys. Threads solve different columns, and so do the ranks of a group.
 func FusedLassoBatch[T semiring.Number](g matrix.Source[T], ys *matrix.Matrix[float64], opts ...FusedLassoOptions) ([]*FusedLassoResult, error) {
-	o, at, err := lassoPlace(g, opts)
+	o, n, err := lassoBegun(g, opts)
+	if err != nil {
+		return nil, err
+	}
+	columns, err := (&lasso{n: n}).columns(ys)
+	if err != nil {
+		return nil, err
+	}
+	jobs := make(lassoJobs, len(columns))
+	for k, y := range columns {
+		jobs[k] = lassoJob{y, o.Lambda1}
+	}
+	return lassos(g, o, jobs)
+}
+
+// lassoJobs are the solutions wanted of one graph: of one y by ascending λ₁, or of several.
+type lassoJobs []lassoJob
+
+// path reports whether the jobs are those of one y.
+func (j lassoJobs) path() bool {
+	return len(j) > 0 && len(j[0].y) > 0 && !slices.ContainsFunc(j, func(x lassoJob) bool { return &x.y[0] != &j[0].y[0] })
+}
+
+// lassos solves jobs where the graph is.
+func lassos[T semiring.Number](g matrix.Source[T], o FusedLassoOptions, jobs lassoJobs) ([]*FusedLassoResult, error) {
+	place := g.View().Place()
+	if list, err := lassosByRanges(g, o, jobs); list != nil || err != nil {
+		return list, err
+	}
+	at, err := o.fused("FusedLasso", place)
 	if err != nil {
 		return nil, err
 	}
 	if at != nil {
-		n, _ := g.View().Dims()
-		columns, err := (&lasso{n: n}).columns(ys)
-		if err != nil {
-			return nil, err
-		}
-		jobs := make([]lassoJob, len(columns))
-		for k, y := range columns {
-			jobs[k] = lassoJob{y: y, lambda: o.Lambda1}
-		}
 		return fusedLassos(at, g, o, jobs)
 	}
 	l, err := newLasso(g, o)
 	if err != nil {
 		return nil, err
 	}
-	columns, err := l.columns(ys)
+	list, err := l.all(jobs, o)
 	if err != nil {
 		return nil, err
 	}
-	list, errs := make([]*FusedLassoResult, len(columns)), make([]error, len(columns))
+	for _, res := range list {
+		if err := res.B.Move(place); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// all solves jobs on the host.
+func (l *lasso) all(jobs lassoJobs, o FusedLassoOptions) ([]*FusedLassoResult, error) {
+	if jobs.path() {
+		return l.path(jobs, o)
+	}
+	list, errs := make([]*FusedLassoResult, len(jobs)), make([]error, len(jobs))
 	threads := parallel.Threads(o.Threads)
 	each := o
-	each.Threads, each.Progress, each.Trace = max(1, threads/max(len(columns), 1)), nil, nil
+	each.Threads, each.Progress, each.Trace = max(1, threads/max(len(jobs), 1)), nil, nil
 	var done atomic.Int64
 	var mu sync.Mutex
-	err = parallel.Pieces(o.Context, threads, len(columns), func(_, c int) {
-		list[c], _, errs[c] = l.solve(columns[c], each, nil, lassoDefaults)
+	err := parallel.Pieces(o.Context, threads, len(jobs), func(_, c int) {
+		own := each
+		own.Lambda1 = jobs[c].lambda
+		list[c], _, errs[c] = l.solve(jobs[c].y, own, nil, lassoDefaults)
 		mu.Lock()
-		o.report("fused lasso, observations", done.Add(1), int64(len(columns)))
+		o.report("fused lasso, observations", done.Add(1), int64(len(jobs)))
 		mu.Unlock()
 	})
-	if err := errors.Join(append(errs, err)...); err != nil {
-		return nil, err
-	}
-	for _, res := range list {
-		if err := res.B.Move(g.View().Place()); err != nil {
+	return list, errors.Join(append(errs, err)...)
+}
+
+// path solves the jobs of one y. Each starts from the flow of the one before.
+func (l *lasso) path(jobs lassoJobs, o FusedLassoOptions) ([]*FusedLassoResult, error) {
+	list := make([]*FusedLassoResult, len(jobs))
+	var u []float64
+	last := 0.0
+	for k, job := range jobs {
+		// An edge at capacity is likely to stay there.
+		for e, f := range u {
+			if math.Abs(f) >= last*l.cap[e] {
+				u[e] = math.Copysign(math.MaxFloat64, f)
+			}
+		}
+		o.Lambda1 = job.lambda
+		if math.IsInf(o.Lambda1, 1) {
+			u = nil
+		}
+		for e, f := range u {
+			u[e] = max(min(f, o.Lambda1*l.cap[e]), -o.Lambda1*l.cap[e])
+		}
+		var err error
+		if list[k], u, err = l.solve(job.y, o, u, lassoDefaults); err != nil {
 			return nil, err
+		}
+		if last = o.Lambda1; last == 0 {
+			u = nil
 		}
 	}
 	return list, nil
@@ -266,27 +271,26 @@ type lasso struct {
 
 const lassoWeightWanted = "a finite weight of 0 or more"
 
-// lassoPlace checks the options, and returns the device that runs the form for devices, nil for the
-// host.
-func lassoPlace[T semiring.Number](g matrix.Source[T], opts []FusedLassoOptions) (o FusedLassoOptions, at device.Runner, err error) {
+// lassoBegun checks the options and the shape of the graph, and returns its vertices.
+func lassoBegun[T semiring.Number](g matrix.Source[T], opts []FusedLassoOptions) (o FusedLassoOptions, n int, err error) {
 	const app = "FusedLasso"
 	if o, err = only(app, opts); err != nil {
-		return o, nil, err
+		return o, 0, err
 	}
-	n, err := square(app, g)
-	if err != nil {
-		return o, nil, err
+	if n, err = square(app, g); err != nil {
+		return o, 0, err
 	}
 	switch {
 	case !(o.Lambda1 >= 0):
-		return o, nil, &ParameterError{app, "λ₁", fmt.Sprint(o.Lambda1), "0 or more"}
+		return o, 0, &ParameterError{app, "λ₁", fmt.Sprint(o.Lambda1), "0 or more"}
 	case !(o.Lambda2 >= 0) || math.IsInf(o.Lambda2, 1):
-		return o, nil, &ParameterError{app, "λ₂", fmt.Sprint(o.Lambda2), "a finite number of 0 or more"}
+		return o, 0, &ParameterError{app, "λ₂", fmt.Sprint(o.Lambda2), "a finite number of 0 or more"}
 	}
-	if at, err = o.fused(app, g.View().Place()); err == nil {
-		o.report("fused lasso", 0, int64(n))
+	if _, group := g.View().Place().(*comm.Group); !group {
+		_, err = o.fused(app, g.View().Place())
 	}
-	return o, at, err
+	o.report("fused lasso", 0, int64(n))
+	return o, n, err
 }
 
 func newLasso[T semiring.Number](g matrix.Source[T], o FusedLassoOptions) (*lasso, error) {

@@ -68,6 +68,31 @@ func rangeRuns() []rangeRun {
 			return ScanStatistics(g, ScanOptions{Run: run, Hops: ScanTwoHops})
 		}},
 	)
+	list = append(list,
+		rangeRun{"lasso", func(g groupGraph, run Run) (any, error) {
+			n, _ := g.Dims()
+			return FusedLasso(g, lassoValues(n, 0), FusedLassoOptions{Run: run, Lambda1: .5, Lambda2: .01, Undirected: true})
+		}},
+		rangeRun{"lasso batch", func(g groupGraph, run Run) (any, error) {
+			n, _ := g.Dims()
+			ys := matrix.NewBuilder[float64](n, 5)
+			for c := range 5 {
+				for v, x := range lassoValues(n, c).All() {
+					ys.Add(v, c, x)
+				}
+			}
+			y, err := ys.Build(nil)
+			if err != nil {
+				return nil, err
+			}
+			weights := lassoValues(n, 9)
+			if err := weights.Move(g.Place()); err != nil {
+				return nil, err
+			}
+			res, err := FusedLassoBatch(g, y, FusedLassoOptions{Run: run, Lambda1: .3, Undirected: true, VertexWeights: weights})
+			return lassoWords(res), err
+		}},
+	)
 	for _, o := range []ProjectionOptions{{}, {Onto: OntoRows, Weighting: WeightCount, Diagonal: true}, {Weighting: WeightRatio}} {
 		list = append(list, rangeRun{fmt.Sprintf("projection %v %v", o.Weighting, o.Onto), func(g groupGraph, run Run) (any, error) {
 			o.Run = run
@@ -333,6 +358,20 @@ func TestRangesNot(t *testing.T) {
 			t.Errorf("%s: ranges is %v (%v)", tc.reason, ran, err)
 		}
 	}
+	for _, hops := range []ScanHops{ScanOneHop, ScanTwoHops} { // products under masks in many pieces
+		o := ScanOptions{Hops: hops, Run: Run{Method: Pipeline}}
+		want, err := ScanStatistics(rangeGraph(t, 7, nil), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := ScanStatistics(inBlocks(t, rangeGraph(t, 7, at), at), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g, w := resultWords(got), resultWords(want); !slices.Equal(g, w) {
+			t.Errorf("radius %v in pieces: results differ%s", hops, firstDifference(g, w))
+		}
+	}
 }
 
 func TestCutWork(t *testing.T) {
@@ -388,6 +427,17 @@ func TestRangesOnGPUs(t *testing.T) {
 		"walks": func(g groupGraph, run Run) (any, error) {
 			n, _ := g.Dims()
 			return GraphSearch(g, walkScores(n), nil, SearchOptions{Run: run, PerStart: 40, Length: 6, Rule: SearchStochastic, Visits: true, Paths: true, Best: 4})
+		},
+		"closeness": func(g groupGraph, run Run) (any, error) {
+			c, err := Closeness(g, ClosenessOptions{Run: run, Targets: []int{0, 5, 9, 3}, Batch: 3})
+			if err != nil {
+				return nil, err
+			}
+			return append(append(resultWords(c.Reached), resultWords(c.Distances)...), resultWords(c.Closeness)...), nil
+		},
+		"lasso": func(g groupGraph, run Run) (any, error) {
+			n, _ := g.Dims()
+			return FusedLasso(g, lassoValues(n, 0), FusedLassoOptions{Run: run, Lambda1: .5, Undirected: true})
 		},
 	}
 	for name, f := range runs {

@@ -80,10 +80,34 @@ var scaleApps = []struct {
 		_, err := apps.Projection(g, apps.ProjectionOptions{Run: run})
 		return err
 	}},
+	{"closeness", true, func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+		_, err := apps.Closeness(g, apps.ClosenessOptions{Run: run, Samples: scaleSeeds})
+		return err
+	}},
+	{"betweenness", true, func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+		_, err := apps.Betweenness(g, apps.BetweennessOptions{Run: run, Samples: scaleSources})
+		return err
+	}},
+	{"lasso", true, func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+		n, _ := g.Dims()
+		y := make([]float64, n*scaleColumns)
+		for k := range y {
+			y[k] = float64(k % 97)
+		}
+		ys, err := matrix.FromDense(n, scaleColumns, y)
+		if err != nil {
+			return err
+		}
+		_, err = apps.FusedLassoBatch(g, ys, apps.FusedLassoOptions{Run: run, Lambda1: 1})
+		return err
+	}},
 }
 
-// scaleSeeds is the number of seeds of lgc, at most.
-const scaleSeeds = 1024
+const (
+	scaleSeeds   = 1024 // of lgc, and targets of closeness, at most
+	scaleSources = 64   // of betweenness, at most
+	scaleColumns = 16   // observations of lasso
+)
 
 // ScaleApps are the names of the workflows that ScaleRun knows.
 func ScaleApps() (names []string) {
@@ -103,8 +127,9 @@ const (
 
 // ScaleRun runs a workflow on a graph that it moves to a group, and returns the volume of the ranks
 // of this process, without the placing of the graph, and the time. Some workflows run as pipelines;
-// search (10 walks from each vertex), scan, lgc (1024 seeds) and project are divided by ranges. The ranks keep their calls (see
-// comm.KeepCalls). source is the first vertex of bfs and sssp. The calls of p ranks are the same on
+// search (10 walks from each vertex), scan, lgc (1024 seeds), project, closeness (1024 targets),
+// betweenness (64 sources) and lasso (16 observations) are divided by ranges. The ranks keep their
+// calls (see comm.KeepCalls). source is the first vertex of bfs and sssp. The calls of p ranks are the same on
 // every kind of group, so ranks of goroutines predict those of devices exactly.
 func ScaleRun(ctx context.Context, app string, g *matrix.Matrix[float64], at *comm.Group, source int) (v model.Volume, took time.Duration, err error) {
 	var run func(*matrix.Matrix[float64], int, apps.Run) error

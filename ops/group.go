@@ -475,12 +475,17 @@ func gatherPieces[B comparable](b matrix.View[B], limit int64) int {
 }
 
 // groupMxMPieces computes A·B by blocks of columns of B, each of which is gathered by all ranks.
-// The sums are those of one product. A mask is applied to the joined result.
+// The sums are those of one product. A mask bounds the product of every block: that without the mask
+// may be far larger, and some methods need one.
 func groupMxMPieces[A, B, C comparable](c *call, t *target[C], s semiring.Semiring[A, B, C], x []matrix.View[A], b matrix.View[B], pieces int) error {
 	g := t.group
 	m, n := b.Dims()
 	tiles := make([][]matrix.Source[C], len(x))
 	inner := WithOptions(WithContext(c.ctx), WithThreads(c.threads))
+	allowed, err := allowedBlocks(c, t)
+	if err != nil {
+		return err
+	}
 	for p := range pieces {
 		from, to := p*n/pieces, (p+1)*n/pieces
 		some := matrix.New[B](m, to-from, matrix.On(g))
@@ -494,8 +499,23 @@ func groupMxMPieces[A, B, C comparable](c *call, t *target[C], s semiring.Semiri
 		err = g.Apart(func(k int, _ comm.Comm) error {
 			rows, _ := x[k].Dims()
 			tile := matrix.New[C](rows, to-from, matrix.On(placeOn(g, k)))
-			if err := MxM(tile, s, x[k], y[k], WithThreads(g.Threads()), WithContext(c.ctx), Using(c.method), withLocal(localRun{shift: 0})); err != nil {
-				return err
+			dst := matrix.Target[C](tile)
+			if allowed != nil {
+				mask := matrix.New[bool](rows, to-from)
+				if err := Extract(mask, allowed[k].View(), All(), Span(from, to), WithThreads(g.Threads()), WithContext(c.ctx)); err != nil {
+					return c.because(err)
+				}
+				if err := mask.Move(placeOn(g, k)); err != nil {
+					return err
+				}
+				v := mask.Structure()
+				if t.spec.Mask.MaskView().Complemented() {
+					v = v.Not()
+				}
+				dst = tile.Masked(v)
+			}
+			if err := MxM(dst, s, x[k], y[k], WithThreads(g.Threads()), WithContext(c.ctx), Using(c.method), withLocal(localRun{shift: 0})); err != nil {
+				return c.because(err)
 			}
 			tiles[k] = append(tiles[k], tile)
 			return nil
@@ -508,6 +528,26 @@ func groupMxMPieces[A, B, C comparable](c *call, t *target[C], s semiring.Semiri
 	return runGroup(c, t, false, func(r block, dst groupDest[C]) error {
 		return Concat(dst.matrix(), [][]matrix.Source[C]{tiles[r.k]}, r.opts)
 	})
+}
+
+// allowedBlocks returns the positions of the mask, without its complement, in the rows of each rank of
+// this process; nil without a mask.
+func allowedBlocks[C comparable](c *call, t *target[C]) ([]*matrix.Matrix[bool], error) {
+	if t.spec.Mask == nil {
+		return nil, nil
+	}
+	masks, err := access.MaskBlocks(t.spec.Mask.MaskView(), rep.Query{Group: t.group, Context: c.onGroup(t.group), Cuts: groupCuts(t)})
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*matrix.Matrix[bool], len(masks))
+	for k, m := range masks {
+		if err := m.Fetch(); err != nil {
+			return nil, err
+		}
+		list[k] = access.FromStore(&sparse.Store[bool]{Structure: *access.Allowed(m)})
+	}
+	return list, nil
 }
 
 // placeOn returns where the k-th rank of this process computes.

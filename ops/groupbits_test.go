@@ -49,6 +49,9 @@ func groupPipeline(t *testing.T, at matrix.Place, n, entries int) (bits []uint64
 	s.Do(ops.MxV(w.Accum(plus), pt, a.T(), sparse))      // the transpose exists now
 	s.Do(ops.VxM(z.Masked(sparse.Structure()).Accum(plus), pt, w, a))
 	s.Do(ops.MxM(c.Masked(a.Structure()), pt, a, a.T()))
+	dots, rest := matrix.New[float64](n, n, here), matrix.New[float64](n, n, here)
+	s.Do(ops.MxM(dots.Masked(a), pt, a, a.T(), ops.Using(ops.Dot)))
+	s.Do(ops.MxM(rest.Masked(c.Not()), pt, a, a))
 	total, err := ops.ReduceScalar(plus, c)
 	s.Do(err)
 	sum, err := ops.ReduceScalar(plus, z)
@@ -64,8 +67,10 @@ func groupPipeline(t *testing.T, at matrix.Place, n, entries int) (bits []uint64
 			bits = append(bits, uint64(i), math.Float64bits(x))
 		}
 	}
-	for at, x := range c.All() {
-		bits = append(bits, uint64(at.Row)<<32|uint64(at.Col), math.Float64bits(x))
+	for _, m := range []*matrix.Matrix[float64]{c, dots, rest} {
+		for at, x := range m.All() {
+			bits = append(bits, uint64(at.Row)<<32|uint64(at.Col), math.Float64bits(x))
+		}
 	}
 	return bits
 }

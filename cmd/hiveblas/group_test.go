@@ -89,6 +89,7 @@ func TestMPIRanges(t *testing.T) {
 	dir := t.TempDir()
 	for _, args := range [][]string{
 		{"scan", file},
+		{"closeness", file},
 		{"search", file, "--length", "20", "--walks-per-vertex", "20", "--visits", "VISITS"},
 	} {
 		var files [2]string

@@ -21,9 +21,10 @@ func scaleRunCommand(s *session) *cobra.Command {
 		Use:   "run APP GRAPH",
 		Short: "Run a workflow on groups and compare with the prediction",
 		Long: `run runs APP (spmv, pagerank, bfs, cc or sssp, as pipelines of operations; search, scan,
-lgc or project, divided by ranges) on groups of several sizes: ranks on the host, or with --gpus the first GPUs of this machine. It
-prints the bytes and the time that scale predict predicts beside those measured. The
-bytes must be equal; if they are not, run fails. The time is the least of the rounds.
+lgc, project, closeness, betweenness or lasso, divided by ranges) on groups of several
+sizes: ranks on the host, or with --gpus the first GPUs of this machine. It prints the
+bytes and the time that scale predict predicts beside those measured. The bytes must be
+equal; if they are not, run fails. The time is the least of the rounds.
 Figures of another machine than this one, such as the default ones of H200s for ranks
 on the host, predict other times.`,
 		Example: `  hiveblas scale run pagerank web.mtx --counts 1,2,4
