@@ -309,7 +309,11 @@ func rowsOn[T semiring.Element](d *division, rows, cols int, cuts []int64, part 
 	}
 	for k, p := range part {
 		if d.g.PlaceOf(k) == nil {
-			access.SetResult(t.Matrix(k), access.Store(p))
+			st := access.Store(p)
+			if st.NVals == 0 { // one without values would be a pattern
+				st = sparse.Empty[T](p.Dims())
+			}
+			access.SetResult(t.Matrix(k), st)
 		} else if err := ops.Apply(t.Matrix(k), semiring.Identity[T](), p, ops.WithContext(d.run.Context)); err != nil {
 			return nil, d.fail(d.g.Ranks()[k], err)
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -135,6 +136,9 @@ type SAGEResult struct {
 // PerSource the choice depends on the vertex whose embedding is wanted too, and trees of all of
 // these are computed.
 //
+// The ranks of a group on the host have rows of every layer, or vertices where trees are computed; those
+// on devices have vertices. Embeddings are on the rank that computes them.
+//
 // Wrong shapes are a *matrix.DimensionError with both shapes. O(vertices × d × h + chosen × h) a
 // layer. Dense products run by OpenBLAS if it is on the system, and else by gonum.
 func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[float32], model *SAGEModel, opts ...SAGEOptions) (*SAGEResult, error) {
@@ -148,9 +152,9 @@ func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[fl
 		return nil, err
 	}
 	place := g.View().Place()
-	on, err := o.fused(app, place)
-	if err != nil {
-		return nil, err
+	on, refused := o.fused(app, place)
+	if _, group := place.(*comm.Group); refused != nil && !group {
+		return nil, refused
 	}
 	d, err := checkSAGEFeatures(app, features, n)
 	if err != nil {
@@ -189,6 +193,12 @@ func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[fl
 	}
 	if o.Precision < SAGEFloat32 || o.Precision > SAGEBFloat16 {
 		return nil, &ParameterError{app, "the precision", o.Precision.String(), "SAGEFloat32, SAGETF32, SAGEFloat16 or SAGEBFloat16"}
+	}
+	if res, err := sageByRanges(app, g.View(), features.View(), model, net, n, o); res != nil || err != nil {
+		return res, err
+	}
+	if refused != nil {
+		return nil, refused
 	}
 	if on == nil && o.Precision != SAGEFloat32 {
 		return nil, &ParameterError{app, "the precision", o.Precision.String() + " on the host", "SAGEFloat32, or a graph on a device and the fused method"}

@@ -269,35 +269,70 @@ func eachRow(run Run, n int, do func(v int)) error {
 
 // forward computes a layer. Its result holds until the panels of the step are reset.
 func (n *sageNet[F]) forward(k int, in sageInput[F], b *sageBlock[F], run Run) (*sageTape[F], error) {
-	l := &n.layers[k]
-	t := &sageTape[F]{in: in, block: b, out: n.kept.panel(b.targets, l.width())}
-	t.length = n.kept.panel(b.targets, 1).Val
-	own := l.self.value.Cols
-	if n.aggregator == AggregatePool {
-		x := grown(&n.brief[1], in.rows(), own)
-		if err := in.times(x, l.self.value, run); err != nil {
-			return nil, err
-		}
-		near, err := t.pool(l, run)
-		if err != nil {
-			return nil, err
-		}
-		return t, eachRow(run, b.targets, func(v int) {
-			to := row(t.out, v)
-			copy(to, row(x, v))
-			copy(to[own:], row(near, v))
-			t.length[v] = normalise(to)
-		})
-	}
-	w := n.joined(l)
-	x := grown(&n.brief[1], in.rows(), w.Cols)
-	if err := in.times(x, w, run); err != nil {
+	t := n.newTape(k, in, b)
+	x, near, err := n.products(k, t, run)
+	if err != nil {
 		return nil, err
 	}
+	return t, n.combine(k, t, x, near, run)
+}
+
+// newTape returns the tape of a layer before its pass.
+func (n *sageNet[F]) newTape(k int, in sageInput[F], b *sageBlock[F]) *sageTape[F] {
+	t := &sageTape[F]{in: in, block: b, out: n.kept.panel(b.targets, n.layers[k].width())}
+	t.length = n.kept.panel(b.targets, 1).Val
+	return t
+}
+
+// A sageNear is what the neighbours of a target give to it: the columns of a panel from one on.
+type sageNear[F real] struct {
+	panel[F]
+	from int
+}
+
+// products returns the products of the input with the weights of a layer: for the rows themselves,
+// in the first columns of x, and for those whose neighbours they are.
+func (n *sageNet[F]) products(k int, t *sageTape[F], run Run) (x panel[F], near sageNear[F], err error) {
+	l := &n.layers[k]
+	own := l.self.value.Cols
+	if n.aggregator == AggregatePool {
+		x = grown(&n.brief[1], t.in.rows(), own)
+		if err := t.in.times(x, l.self.value, run); err != nil {
+			return x, near, err
+		}
+		t.pooled = newPanel[F](t.in.rows(), l.pool.value.Cols)
+		if err := t.in.times(t.pooled, l.pool.value, run); err != nil {
+			return x, near, err
+		}
+		for s := range t.pooled.Rows {
+			for j, y := range row(t.pooled, s) {
+				row(t.pooled, s)[j] = max(0, y+l.poolBias.value.Val[j])
+			}
+		}
+		return x, sageNear[F]{panel: t.pooled}, nil
+	}
+	w := n.joined(l)
+	x = grown(&n.brief[1], t.in.rows(), w.Cols)
 	if n.aggregator == AggregateGCN {
 		own = 0
 	}
-	return t, parallel.Range(run.Context, run.Threads, b.targets, rowsGrain, func(_, lo, hi int) {
+	return x, sageNear[F]{x, own}, t.in.times(x, w, run)
+}
+
+// combine computes the output of a layer from the products. Row v of x is that of target v.
+func (n *sageNet[F]) combine(k int, t *sageTape[F], x panel[F], near sageNear[F], run Run) error {
+	l, b := &n.layers[k], t.block
+	if n.aggregator == AggregatePool {
+		own, most := l.self.value.Cols, t.pool(l, near.panel, run)
+		return eachRow(run, b.targets, func(v int) {
+			to := row(t.out, v)
+			copy(to, row(x, v))
+			copy(to[own:], row(most, v))
+			t.length[v] = normalise(to)
+		})
+	}
+	own := l.width() - (near.Cols - near.from)
+	return parallel.Range(run.Context, run.Threads, b.targets, rowsGrain, func(_, lo, hi int) {
 		for v := lo; v < hi; v++ {
 			to := row(t.out, v)
 			copy(to, row(x, v)[:own])
@@ -305,29 +340,20 @@ func (n *sageNet[F]) forward(k int, in sageInput[F], b *sageBlock[F], run Run) (
 			if b.weight != nil {
 				weight = b.weight[b.ptr[v]:b.ptr[v+1]]
 			}
-			sumRows(to[own:], b.idx[b.ptr[v]:b.ptr[v+1]], weight, x, own)
+			sumRows(to[own:], b.idx[b.ptr[v]:b.ptr[v+1]], weight, near.panel, near.from)
 			t.length[v] = normalise(to)
 		}
 	})
 }
 
-// pool computes the aggregate of AggregatePool.
-func (t *sageTape[F]) pool(l *sageLayer[F], run Run) (panel[F], error) {
-	t.pooled = newPanel[F](t.in.rows(), l.pool.value.Cols)
-	if err := t.in.times(t.pooled, l.pool.value, run); err != nil {
-		return panel[F]{}, err
-	}
-	width := t.pooled.Cols
-	for s := range t.pooled.Rows {
-		for j, x := range row(t.pooled, s) {
-			row(t.pooled, s)[j] = max(0, x+l.poolBias.value.Val[j])
-		}
-	}
+// pool computes the aggregate of AggregatePool from the pooled rows of the sources.
+func (t *sageTape[F]) pool(l *sageLayer[F], pooled panel[F], run Run) panel[F] {
+	width := pooled.Cols
 	t.most, t.from = newPanel[F](t.block.targets, width), make([]int32, t.block.targets*width)
 	for v := range t.block.targets {
 		best, from := row(t.most, v), t.from[v*width:(v+1)*width]
 		for k, s := range t.block.idx[t.block.ptr[v]:t.block.ptr[v+1]] {
-			for j, x := range row(t.pooled, int(s)) {
+			for j, x := range row(pooled, int(s)) {
 				if k == 0 || x > best[j] {
 					best[j], from[j] = x, s
 				}
@@ -336,7 +362,7 @@ func (t *sageTape[F]) pool(l *sageLayer[F], run Run) (panel[F], error) {
 	}
 	c := newPanel[F](t.block.targets, l.neighbour.value.Cols)
 	blas.Product(run.Threads, c, t.most, false, l.neighbour.value, false, 0)
-	return c, nil
+	return c
 }
 
 // backward adds the gradients of a layer's parameters, given that of its output, which it

@@ -255,6 +255,21 @@ func blockOf[F real](g *sageGraph, targets []int32, round uint64, layer, samples
 	if targets == nil && samples < 0 && g.sampling == SampleUniform {
 		return wholeBlock[F](g), nil, nil
 	}
+	b, err := chosenOf[F](g, targets, round, layer, samples)
+	if err != nil {
+		return nil, nil, err
+	}
+	var sources []int32
+	if targets != nil {
+		sources = g.renumber(targets, b.idx)
+		b.sources = len(sources)
+	}
+	return b, sources, nil
+}
+
+// chosenOf returns the neighbours that targets choose, nil for all vertices. All vertices are
+// sources.
+func chosenOf[F real](g *sageGraph, targets []int32, round uint64, layer, samples int) (*sageBlock[F], error) {
 	count := g.n
 	if targets != nil {
 		count = len(targets)
@@ -275,7 +290,7 @@ func blockOf[F real](g *sageGraph, targets []int32, round uint64, layer, samples
 		}
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	b := &sageBlock[F]{targets: count, sources: g.n, ptr: make([]int64, 1, count+1)}
 	for _, part := range parts {
@@ -287,12 +302,7 @@ func blockOf[F real](g *sageGraph, targets []int32, round uint64, layer, samples
 			b.weight = append(b.weight, F(w))
 		}
 	}
-	var sources []int32
-	if targets != nil {
-		sources = g.renumber(targets, b.idx)
-		b.sources = len(sources)
-	}
-	return b, sources, nil
+	return b, nil
 }
 
 // ownBlock is blockOf for trees of their own: owners are the vertices whose trees the targets

@@ -37,8 +37,13 @@ func mpirun(t *testing.T, p int, job string, env ...string) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
+	session, err := os.MkdirTemp("", "ompi") // Open MPI fails to share one with a run that ends
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(session)
 	cmd := exec.CommandContext(ctx, path, "--oversubscribe", "--allow-run-as-root", "--bind-to", "none",
-		"--mca", "btl", "self,vader", "--mca", "plm", "isolated", "-np", fmt.Sprint(p), self, "-test.run=^TestMPIRank$", "-test.v")
+		"--mca", "btl", "self,vader", "--mca", "plm", "isolated", "--mca", "orte_tmpdir_base", session, "-np", fmt.Sprint(p), self, "-test.run=^TestMPIRank$", "-test.v")
 	cmd.Env = append(append(os.Environ(), "HIVEBLAS_TEST_MPI="+job, "GOMAXPROCS=2"), env...)
 	cmd.WaitDelay = 5 * time.Second // a rank that outlives mpirun keeps the pipe open
 	out, err := cmd.CombinedOutput()

@@ -38,15 +38,28 @@ func TestMain(m *testing.M) {
 		}
 		main()
 	}
-	var err error
-	if binary, err = os.Executable(); err == nil {
+	os.Exit(runTests(m))
+}
+
+// runTests runs the tests, with children that are the program and a folder of their own for Open MPI, which
+// fails to share one with a run that ends.
+func runTests(m *testing.M) int {
+	session, err := os.MkdirTemp("", "ompi")
+	if err == nil {
+		defer os.RemoveAll(session)
+		err = os.Setenv("OMPI_MCA_orte_tmpdir_base", session)
+	}
+	if err == nil {
+		binary, err = os.Executable()
+	}
+	if err == nil {
 		err = os.Setenv(asProgram, "1") // for the children
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		return 1
 	}
-	os.Exit(m.Run())
+	return m.Run()
 }
 
 // result is the outcome of a run of the program.

@@ -1,0 +1,155 @@
+package apps
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// sageRangeRuns are settings of GraphSAGE on n vertices.
+func sageRangeRuns(n int) map[string]SAGEOptions {
+	return map[string]SAGEOptions{
+		"all":         {},
+		"samples":     {Samples: []int{3, 4}, Seed: 2},
+		"weights":     {Samples: []int{2, 5}, Sampling: SampleByWeight, Replace: true, Seed: 3},
+		"walks":       {Samples: []int{2, 2}, Sampling: SampleByWalks},
+		"some":        {Vertices: []int{1, n - 1, 0, 1, 7}, Samples: []int{2, 2}, Seed: 1},
+		"many listed": {Vertices: append([]int{5, 5}, asInts(make([]int64, n))...)},
+		"per source":  {PerSource: true, Samples: []int{2, 3}, Seed: 8},
+		"nothing":     {Vertices: []int{}},
+	}
+}
+
+// sameSAGE compares results on a group with those of one place.
+func sameSAGE(t *testing.T, what string, got, want *SAGEResult) {
+	t.Helper()
+	near(t, what, got.Embeddings, table(want.Embeddings), 1e-5)
+	near(t, what+", logits", got.Logits, table(want.Logits), 1e-5)
+	if got.ZeroRows != want.ZeroRows {
+		t.Errorf("%s: %d zero rows, want %d", what, got.ZeroRows, want.ZeroRows)
+	}
+}
+
+// GraphSAGE by ranges gives the embeddings of one place but for rounding, for features on the host and
+// on the group, full and sparse.
+func TestGraphSAGEByRanges(t *testing.T) {
+	t.Parallel()
+	const scale = 6
+	one := rangeGraph(t, scale, nil)
+	n, _ := one.Dims()
+	for k, a := range []SAGEAggregator{AggregateMean, AggregatePool, AggregateGCN} {
+		x := drawFeatures(t, n, 6, []float64{1, .2, .2}[k], []matrix.Format{matrix.Full, matrix.CSR, matrix.Hypersparse}[k])
+		model := randomModel(a, 6, 5, 3, 5)
+		for name, o := range sageRangeRuns(n) {
+			want, err := GraphSAGE(one, x, model, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range []int{1, 3, 7} {
+				for _, blocks := range []bool{false, true} {
+					at, err := comm.LocalGroup(p)
+					if err != nil {
+						t.Fatal(err)
+					}
+					g, own := rangeGraph(t, scale, at), x
+					if blocks {
+						g = inBlocks(t, g, at)
+						own = matrix.New[float32](n, 6)
+						if err := errors.Join(ops.Apply(own, semiring.Identity[float32](), x), own.Move(at)); err != nil {
+							t.Fatal(err)
+						}
+					}
+					divided := false
+					o.Trace = func(tr ops.Trace) { divided = divided || tr.Method == byRanges }
+					got, err := GraphSAGE(g, own, model, o)
+					if err != nil {
+						t.Fatalf("%s, %d ranks: %v", name, p, err)
+					}
+					what := fmt.Sprint(a, ", ", name, ", ", p, " ranks, blocks ", blocks)
+					if !divided || got.Embeddings.Place() != matrix.Place(at) || got.Logits.Place() != matrix.Place(at) {
+						t.Errorf("%s: divided is %v, on %v", what, divided, got.Embeddings.Place())
+					}
+					sameSAGE(t, what, got, want)
+				}
+			}
+		}
+	}
+}
+
+// Processes agree, also with fewer vertices than ranks and after wrong arguments.
+func TestGraphSAGEByProcesses(t *testing.T) {
+	t.Parallel()
+	for _, scale := range []int{1, 5} {
+		one := rangeGraph(t, scale, nil)
+		n, _ := one.Dims()
+		x, model := drawFeatures(t, n, 4, 1, matrix.Full), randomModel(AggregateMean, 4, 3, 2, 1)
+		want, err := GraphSAGE(one, x, model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, errs := processes(t, 3, func(at *comm.Group) (any, error) {
+			g := rangeGraph(t, scale, at)
+			for _, o := range []SAGEOptions{{Run: Run{Method: Fused}}, {Precision: SAGEFloat16}, {Vertices: []int{n}}} {
+				var bad *ParameterError
+				var index *matrix.IndexError
+				if _, err := GraphSAGE(g, x, model, o); !errors.As(err, &bad) && !errors.As(err, &index) {
+					return nil, fmt.Errorf("wrong argument %+v: %w", o, err)
+				}
+			}
+			res, err := GraphSAGE(g, x, model)
+			if err != nil {
+				return nil, err
+			}
+			return res, errors.Join(res.Embeddings.Move(nil), res.Logits.Move(nil))
+		})
+		for k, res := range list {
+			if errs[k] != nil {
+				t.Fatalf("process %d: %v", k, errs[k])
+			}
+			sameSAGE(t, fmt.Sprint("process ", k), res.(*SAGEResult), want)
+		}
+	}
+}
+
+// Ranks on devices embed ranges of the vertices by the fused form.
+func TestGraphSAGEByGPUs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the emulator is slow")
+	}
+	group, one, _ := groupOfGPUs(t)
+	const scale = 5
+	whole := rangeGraph(t, scale, one)
+	n, _ := whole.Dims()
+	x, model := drawFeatures(t, n, 8, 1, matrix.Full), randomModel(AggregateMean, 8, 8, 3, 5)
+	for name, o := range map[string]SAGEOptions{
+		"all":        {Run: Run{Method: Fused}},
+		"samples":    {Samples: []int{3, 2}, Seed: 4},
+		"per source": {PerSource: true, Samples: []int{2, 2}},
+		"some":       {Vertices: []int{n - 1, 0, 3, 3}, Samples: []int{2, 2}},
+		"nothing":    {Vertices: []int{}},
+	} {
+		own := x
+		if name == "all" { // features in blocks
+			own = matrix.New[float32](n, 8)
+			if err := errors.Join(ops.Apply(own, semiring.Identity[float32](), x), own.Move(group)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := GraphSAGE(whole, x, model, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		divided := false
+		o.Trace = func(tr ops.Trace) { divided = divided || tr.Method == byRanges }
+		got, err := GraphSAGE(rangeGraph(t, scale, group), own, model, o)
+		if err != nil || !divided {
+			t.Fatalf("%s: divided is %v, %v", name, divided, err)
+		}
+		sameSAGE(t, name, got, want)
+	}
+}
