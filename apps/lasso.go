@@ -124,7 +124,8 @@ func FusedLassoPath[T semiring.Number](g matrix.Source[T], y *matrix.Vector[floa
 }
 
 // FusedLassoBatch returns the solutions of FusedLasso for several observations on one graph: the
-// columns of the full n×k matrix ys. Threads solve different columns, and so do the ranks of a group.
+// columns of the full n×k matrix ys. Threads solve different columns, and so do the ranks of a
+// group.
 func FusedLassoBatch[T semiring.Number](g matrix.Source[T], ys *matrix.Matrix[float64], opts ...FusedLassoOptions) ([]*FusedLassoResult, error) {
 	o, n, err := lassoBegun(g, opts)
 	if err != nil {

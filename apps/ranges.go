@@ -18,8 +18,8 @@ import (
 
 // Workflows whose work falls into independent parts (walks, seeds, rows, sources) are divided by
 // ranges of that work on a group: every rank has the whole graph, runs the workflow of one place on
-// its range, and results alone are exchanged. Method Pipeline divides the rows of the graph instead,
-// in every operation.
+// its range, and results alone are exchanged. Method Pipeline divides the rows of the graph
+// instead, in every operation.
 
 // byRanges is the method of a trace of such a run.
 const byRanges = "ranges"
@@ -96,8 +96,8 @@ func fits[T comparable](d *division, v matrix.View[T]) bool {
 	return int64(m)*8+v.NVals()*int64(4+unsafe.Sizeof(*new(T))) <= limit
 }
 
-// cutEvenly cuts n items into p ranges of about equally many, at multiples of align. Every range but
-// the last with items has least or more.
+// cutEvenly cuts n items into p ranges of about equally many, at multiples of align. Every range
+// but the last with items has least or more.
 func cutEvenly(n int64, p int, align, least int64) []int64 {
 	units := (n + align - 1) / align
 	parts := min(int64(p), max(1, n/max(least, 1)))

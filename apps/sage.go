@@ -136,8 +136,8 @@ type SAGEResult struct {
 // PerSource the choice depends on the vertex whose embedding is wanted too, and trees of all of
 // these are computed.
 //
-// The ranks of a group on the host have rows of every layer, or vertices where trees are computed; those
-// on devices have vertices. Embeddings are on the rank that computes them.
+// The ranks of a group on the host have rows of every layer, or vertices where trees are computed;
+// those on devices have vertices. Embeddings are on the rank that computes them.
 //
 // Wrong shapes are a *matrix.DimensionError with both shapes. O(vertices × d × h + chosen × h) a
 // layer. Dense products run by OpenBLAS if it is on the system, and else by gonum.

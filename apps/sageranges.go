@@ -11,10 +11,10 @@ import (
 )
 
 // sageByRanges divides the vertices of GraphSAGE among the ranks of a group. Where all layers are
-// computed for all vertices on the host, each rank has a range of the rows, and gives the others the
-// products that their neighbours read; features are read by their own rank alone. Else each rank
-// computes the embeddings of a range of the vertices asked for. Embeddings stay on their rank. The
-// result is nil if the vertices are not divided.
+// computed for all vertices on the host, each rank has a range of the rows, and gives the others
+// the products that their neighbours read; features are read by their own rank alone. Else each
+// rank computes the embeddings of a range of the vertices asked for. Embeddings stay on their rank.
+// The result is nil if the vertices are not divided.
 func sageByRanges[T semiring.Element](
 	app string, g matrix.View[T], features matrix.View[float32], model *SAGEModel, net *sageNet[float32], n int, o SAGEOptions,
 ) (*SAGEResult, error) {

@@ -35,8 +35,8 @@ func sameSAGE(t *testing.T, what string, got, want *SAGEResult) {
 	}
 }
 
-// GraphSAGE by ranges gives the embeddings of one place but for rounding, for features on the host and
-// on the group, full and sparse.
+// GraphSAGE by ranges gives the embeddings of one place but for rounding, for features on the host
+// and on the group, full and sparse.
 func TestGraphSAGEByRanges(t *testing.T) {
 	t.Parallel()
 	const scale = 6

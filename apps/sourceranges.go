@@ -5,8 +5,8 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// Sums over sources, divided by ranges of the sources: each rank searches from its own, and the sums
-// of the ranks are added up in their order.
+// Sums over sources, divided by ranges of the sources: each rank searches from its own, and the
+// sums of the ranks are added up in their order.
 
 // dividedSources begins the division of searches from many sources. It returns nil if they are not
 // divided.
@@ -104,7 +104,8 @@ func distancesAt(a matrix.View[bool], n int, targets []int32, o ClosenessOptions
 	return &distanceSums{res.Reached.Dense(0), res.Distances.Dense(0), res.Harmonic.Dense(0)}, nil
 }
 
-// betweennessByRanges divides the sources of Betweenness. The result is nil if they are not divided.
+// betweennessByRanges divides the sources of Betweenness. The result is nil if they are not
+// divided.
 func betweennessByRanges(a matrix.View[bool], n int, sources []int32, scale float64, o BetweennessOptions) (*matrix.Vector[float64], error) {
 	d, cuts, err := dividedSources("Betweenness", a, sources, o.Run)
 	if d == nil || err != nil {

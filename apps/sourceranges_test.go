@@ -42,8 +42,8 @@ func sameSums(a, b *matrix.Vector[float64], tolerance float64) bool {
 	}()
 }
 
-// Sums over sources and paths of λ₁ on groups agree with one place: distances exactly, sums of floats
-// but for their order, solutions to the tolerance.
+// Sums over sources and paths of λ₁ on groups agree with one place: distances exactly, sums of
+// floats but for their order, solutions to the tolerance.
 func TestSumsByRanges(t *testing.T) {
 	t.Parallel()
 	paths := []float64{.9, 0, .2, math.Inf(1), .05, .5}
@@ -145,8 +145,8 @@ func TestSumsByRanges(t *testing.T) {
 	}
 }
 
-// Nothing to search from, fewer vertices than ranks, and arguments that are wrong on all ranks, after
-// which the group goes on.
+// Nothing to search from, fewer vertices than ranks, and arguments that are wrong on all ranks,
+// after which the group goes on.
 func TestSumsByRangesEdges(t *testing.T) {
 	t.Parallel()
 	list, errs := processes(t, 3, func(at *comm.Group) (any, error) {

@@ -16,8 +16,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// scaleApps are the workflows of ScaleRun: pipelines of operations, and workflows that are divided by
-// ranges of their work.
+// scaleApps are the workflows of ScaleRun: pipelines of operations, and workflows that are divided
+// by ranges of their work.
 var scaleApps = []struct {
 	name   string
 	ranges bool
@@ -32,7 +32,8 @@ var scaleApps = []struct {
 		return errors.Join(err, ops.MxV(y, semiring.PlusTimes[float64](), g, x, with))
 	}},
 	{"pagerank", false, func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
-		// A number of iterations that no rounding changes: bytes are compared with those of the host.
+		// A number of iterations that no rounding changes: bytes are compared with those of the
+		// host.
 		_, err := apps.PageRank(g, apps.PageRankOptions{Run: run, MaxIterations: 20, Tolerance: math.SmallestNonzeroFloat64})
 		return err
 	}},
@@ -129,8 +130,8 @@ const (
 // of this process, without the placing of the graph, and the time. Some workflows run as pipelines;
 // search (10 walks from each vertex), scan, lgc (1024 seeds), project, closeness (1024 targets),
 // betweenness (64 sources) and lasso (16 observations) are divided by ranges. The ranks keep their
-// calls (see comm.KeepCalls). source is the first vertex of bfs and sssp. The calls of p ranks are the same on
-// every kind of group, so ranks of goroutines predict those of devices exactly.
+// calls (see comm.KeepCalls). source is the first vertex of bfs and sssp. The calls of p ranks are
+// the same on every kind of group, so ranks of goroutines predict those of devices exactly.
 func ScaleRun(ctx context.Context, app string, g *matrix.Matrix[float64], at *comm.Group, source int) (v model.Volume, took time.Duration, err error) {
 	var run func(*matrix.Matrix[float64], int, apps.Run) error
 	method := apps.Pipeline

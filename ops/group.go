@@ -475,8 +475,8 @@ func gatherPieces[B comparable](b matrix.View[B], limit int64) int {
 }
 
 // groupMxMPieces computes A·B by blocks of columns of B, each of which is gathered by all ranks.
-// The sums are those of one product. A mask bounds the product of every block: that without the mask
-// may be far larger, and some methods need one.
+// The sums are those of one product. A mask bounds the product of every block: that without the
+// mask may be far larger, and some methods need one.
 func groupMxMPieces[A, B, C comparable](c *call, t *target[C], s semiring.Semiring[A, B, C], x []matrix.View[A], b matrix.View[B], pieces int) error {
 	g := t.group
 	m, n := b.Dims()
@@ -530,8 +530,8 @@ func groupMxMPieces[A, B, C comparable](c *call, t *target[C], s semiring.Semiri
 	})
 }
 
-// allowedBlocks returns the positions of the mask, without its complement, in the rows of each rank of
-// this process; nil without a mask.
+// allowedBlocks returns the positions of the mask, without its complement, in the rows of each rank
+// of this process; nil without a mask.
 func allowedBlocks[C comparable](c *call, t *target[C]) ([]*matrix.Matrix[bool], error) {
 	if t.spec.Mask == nil {
 		return nil, nil

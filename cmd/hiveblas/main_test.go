@@ -41,8 +41,8 @@ func TestMain(m *testing.M) {
 	os.Exit(runTests(m))
 }
 
-// runTests runs the tests, with children that are the program and a folder of their own for Open MPI, which
-// fails to share one with a run that ends.
+// runTests runs the tests, with children that are the program and a folder of their own for Open
+// MPI, which fails to share one with a run that ends.
 func runTests(m *testing.M) int {
 	session, err := os.MkdirTemp("", "ompi")
 	if err == nil {
