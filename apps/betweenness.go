@@ -42,7 +42,8 @@ type BetweennessResult struct {
 //
 // On the host with Method Auto each thread takes sources; levels push or pull by their edges, as in
 // [BFS], backwards too. O(sources · edges), and 40 bytes for each vertex and thread. The order of
-// sums depends on the threads, and with it the last digits.
+// sums depends on the threads, and with it the last digits. The ranks of a group take ranges of the
+// sources.
 func Betweenness[T comparable](g matrix.Source[T], opts ...BetweennessOptions) (*BetweennessResult, error) {
 	const app = "Betweenness"
 	o, err := only(app, opts)

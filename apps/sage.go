@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -152,10 +151,6 @@ func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[fl
 		return nil, err
 	}
 	place := g.View().Place()
-	on, refused := o.fused(app, place)
-	if _, group := place.(*comm.Group); refused != nil && !group {
-		return nil, refused
-	}
 	d, err := checkSAGEFeatures(app, features, n)
 	if err != nil {
 		return nil, err
@@ -181,15 +176,8 @@ func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[fl
 			return nil, err
 		}
 	}
-	switch {
-	case o.PerSource && o.Samples == nil:
+	if o.PerSource && o.Samples == nil {
 		return nil, &ParameterError{app, "the option PerSource", "set without samples", "numbers of samples, or unset: all neighbours are the same for all"}
-	case o.PerSource && on != nil && !o.fusesOwn(net, 4*features.View().NVals() > int64(n)*int64(d)):
-		if o.Method == Fused {
-			return nil, &ParameterError{app, "the method", "fused with PerSource, for choices other than uniform or for sparse features and a first layer of pools or wide rows",
-				"auto or pipeline"}
-		}
-		on = nil
 	}
 	if o.Precision < SAGEFloat32 || o.Precision > SAGEBFloat16 {
 		return nil, &ParameterError{app, "the precision", o.Precision.String(), "SAGEFloat32, SAGETF32, SAGEFloat16 or SAGEBFloat16"}
@@ -197,8 +185,16 @@ func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[fl
 	if res, err := sageByRanges(app, g.View(), features.View(), model, net, n, o); res != nil || err != nil {
 		return res, err
 	}
-	if refused != nil {
-		return nil, refused
+	on, err := o.fused(app, place)
+	if err != nil {
+		return nil, err
+	}
+	if o.PerSource && on != nil && !o.fusesOwn(net, 4*features.View().NVals() > int64(n)*int64(d)) {
+		if o.Method == Fused {
+			return nil, &ParameterError{app, "the method", "fused with PerSource, for choices other than uniform or for sparse features and a first layer of pools or wide rows",
+				"auto or pipeline"}
+		}
+		on = nil
 	}
 	if on == nil && o.Precision != SAGEFloat32 {
 		return nil, &ParameterError{app, "the precision", o.Precision.String() + " on the host", "SAGEFloat32, or a graph on a device and the fused method"}
@@ -242,12 +238,7 @@ func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[fl
 	if err != nil {
 		return nil, err
 	}
-	res := &SAGEResult{Embeddings: asMatrix(z)}
-	for v := range z.Rows {
-		if !slices.ContainsFunc(row(z, v), func(y float32) bool { return y != 0 }) {
-			res.ZeroRows++
-		}
-	}
+	res := &SAGEResult{Embeddings: asMatrix(z), ZeroRows: zeroRows(z)}
 	if net.out != nil {
 		res.Logits = asMatrix(net.classify(z, o.Run))
 	}
@@ -259,6 +250,28 @@ func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[fl
 		return res, err
 	}
 	return res, res.Logits.Move(place)
+}
+
+// zeroRows returns the number of rows without a number other than 0.
+func zeroRows(z panel[float32]) (count int) {
+	for v := range z.Rows {
+		if !slices.ContainsFunc(row(z, v), func(y float32) bool { return y != 0 }) {
+			count++
+		}
+	}
+	return count
+}
+
+// numbersOrAll returns a list of vertices, all n for nil.
+func numbersOrAll(vertices []int, n int) []int32 {
+	if vertices != nil {
+		return numbers(vertices)
+	}
+	list := make([]int32, n)
+	for v := range list {
+		list[v] = int32(v)
+	}
+	return list
 }
 
 // checkSamples checks the numbers of samples.
@@ -520,13 +533,7 @@ const ownRows = 1 << 18
 
 // embedOwnTrees computes embeddings of o.Vertices by trees whose choices are their own.
 func (n *sageNet[F]) embedOwnTrees(g *sageGraph, x sageInput[F], o SAGEOptions) (panel[F], error) {
-	list := numbers(o.Vertices)
-	if o.Vertices == nil {
-		list = make([]int32, g.n)
-		for v := range list {
-			list[v] = int32(v)
-		}
-	}
+	list := numbersOrAll(o.Vertices, g.n)
 	rows := 1
 	for _, s := range o.Samples {
 		rows = min(rows*(1+min(s, ownRows)), ownRows)

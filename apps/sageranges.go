@@ -1,8 +1,6 @@
 package apps
 
 import (
-	"slices"
-
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/rep"
@@ -27,13 +25,7 @@ func sageByRanges[T semiring.Element](
 	if err != nil {
 		return nil, err
 	}
-	list := numbers(o.Vertices)
-	if o.Vertices == nil {
-		list = make([]int32, n)
-		for v := range list {
-			list[v] = int32(v)
-		}
-	}
+	list := numbersOrAll(o.Vertices, n)
 	s := &sageDivision[T]{division: d, app: app, graph: graph, features: features, model: model, net: net, n: n, o: o, list: list}
 	var at *sageGraph // of all ranks on the host
 	if !d.devices {
@@ -118,16 +110,13 @@ func (s *sageDivision[T]) byLayers(at *sageGraph) error {
 	rows := cutEvenly(int64(s.n), s.g.Size(), 1, 1)
 	ranks := s.g.Ranks()
 	nets, inputs := make([]*sageNet[float32], len(ranks)), make([]sageInput[float32], len(ranks))
-	vertices := make([][]int32, len(ranks)) // of each rank
+	every, vertices := numbersOrAll(nil, s.n), make([][]int32, len(ranks)) // those of each rank
 	for k, c := range ranks {
 		var err error
 		if nets[k], err = netOf(s.app, s.model, s.net.layers[0].input()); err != nil {
 			return err
 		}
-		vertices[k] = make([]int32, 0, rows[c.Rank()+1]-rows[c.Rank()])
-		for v := rows[c.Rank()]; v < rows[c.Rank()+1]; v++ {
-			vertices[k] = append(vertices[k], int32(v))
-		}
+		vertices[k] = every[rows[c.Rank()]:rows[c.Rank()+1]]
 	}
 	var whole *sageBlock[float32]
 	features, err := access.Blocks(s.features, rep.Query{Group: s.g, Context: s.wait, Cuts: asInts(rows)})
@@ -144,12 +133,13 @@ func (s *sageDivision[T]) byLayers(at *sageGraph) error {
 	tapes, xs, nears := make([]*sageTape[float32], len(ranks)), make([]panel[float32], len(ranks)), make([]sageNear[float32], len(ranks))
 	for layer := range s.net.layers {
 		samples := samplesOf(s.o.Samples, len(s.net.layers)-1-layer)
-		if samples < 0 && at.sampling == SampleUniform && whole == nil {
+		all := samples < 0 && at.sampling == SampleUniform
+		if all && whole == nil {
 			whole = wholeBlock[float32](at)
 		}
 		err := s.each(func(k int, c comm.Comm, run Run) (err error) {
 			var b *sageBlock[float32]
-			if samples < 0 && at.sampling == SampleUniform {
+			if all {
 				lo, hi := rows[c.Rank()], rows[c.Rank()+1]
 				b = &sageBlock[float32]{targets: int(hi - lo), sources: s.n, ptr: whole.ptr[lo : hi+1], idx: whole.idx, weight: whole.weight}
 			} else {
@@ -200,13 +190,7 @@ func (s *sageDivision[T]) byLayers(at *sageGraph) error {
 		s.cuts = rows
 	}
 	return s.each(func(k int, _ comm.Comm, run Run) error {
-		zero := int64(0)
-		for v := range out[k].Rows {
-			if !slices.ContainsFunc(row(out[k], v), func(y float32) bool { return y != 0 }) {
-				zero++
-			}
-		}
-		s.embeddings[k], s.facts[k] = asMatrix(out[k]), []int64{zero, 0}
+		s.embeddings[k], s.facts[k] = asMatrix(out[k]), []int64{int64(zeroRows(out[k])), 0}
 		if s.net.out != nil {
 			s.logits[k] = asMatrix(nets[k].classify(out[k], run))
 		}

@@ -8,56 +8,64 @@ import (
 // Sums over sources, divided by ranges of the sources: each rank searches from its own, and the
 // sums of the ranks are added up in their order.
 
-// dividedSources begins the division of searches from many sources. It returns nil if they are not
-// divided.
-func dividedSources(app string, a matrix.View[bool], sources []int32, run Run) (d *division, cuts []int64, err error) {
-	d, err = run.divide(app, a.Place(), 0)
-	if d == nil || err != nil || !fits(d, a) {
-		return nil, nil, err
-	}
-	least := leastRange / max(a.NVals(), 1)
-	return d, cutEvenly(int64(len(sources)), d.g.Size(), 1, least), nil
+// A sourceDivision is a division of searches from many sources.
+type sourceDivision struct {
+	*division
+	sources []int32
+	cuts    []int64             // of sources
+	graph   []matrix.View[bool] // of each rank of this process
+	out, in *adjacency          // of all ranks on the host; nil if the ranks are on devices
 }
 
-// bothWays returns the rows of a graph and of its transpose for all ranks on the host, nil if the
-// ranks are on devices.
-func (d *division) bothWays(graph []matrix.View[bool]) (out, in *adjacency, err error) {
-	if d.devices {
-		return nil, nil, nil
+// dividedSources begins the division of searches from many sources. It returns nil if they are not
+// divided.
+func dividedSources(app string, a matrix.View[bool], sources []int32, run Run) (*sourceDivision, error) {
+	d, err := run.divide(app, a.Place(), 0)
+	if d == nil || err != nil || !fits(d, a) {
+		return nil, err
 	}
-	err = d.alone(func() error {
-		if err := graph[0].Fetch(); err != nil {
+	s := &sourceDivision{division: d, sources: sources}
+	s.cuts = cutEvenly(int64(len(sources)), d.g.Size(), 1, leastRange/max(a.NVals(), 1))
+	if s.graph, err = replicas(d, a); err != nil || d.devices {
+		return s, err
+	}
+	return s, d.alone(func() error {
+		if err := s.graph[0].Fetch(); err != nil {
 			return err
 		}
-		out, in = bothWays(graph[0])
+		s.out, s.in = bothWays(s.graph[0])
 		return nil
 	})
-	return out, in, err
+}
+
+// of returns the sources of a rank.
+func (s *sourceDivision) of(c comm.Comm) []int32 {
+	return s.sources[s.cuts[c.Rank()]:s.cuts[c.Rank()+1]]
+}
+
+// done reports the division.
+func (s *sourceDivision) done(stage string, n int, entries int64) {
+	count := int64(len(s.sources))
+	s.traced(count*entries, int64(n), unevenness(s.cuts, func(lo, hi int64) int64 { return hi - lo }))
+	s.run.report(stage, count, count)
 }
 
 // closenessByRanges divides the targets of Closeness. The result is nil if they are not divided.
 func closenessByRanges(a matrix.View[bool], n int, targets []int32, o ClosenessOptions) (*ClosenessResult, error) {
-	d, cuts, err := dividedSources("Closeness", a, targets, o.Run)
-	if d == nil || err != nil {
+	s, err := dividedSources("Closeness", a, targets, o.Run)
+	if s == nil || err != nil {
 		return nil, err
 	}
-	graph, err := replicas(d, a)
-	if err != nil {
-		return nil, err
-	}
-	out, in, err := d.bothWays(graph)
-	if err != nil {
-		return nil, err
-	}
-	reached, distances, harmonic := make([][]int64, len(graph)), make([][]int64, len(graph)), make([][]float64, len(graph))
-	err = d.each(func(k int, c comm.Comm, run Run) (err error) {
-		own, mine := o, targets[cuts[c.Rank()]:cuts[c.Rank()+1]]
+	ranks := len(s.graph)
+	reached, distances, harmonic := make([][]int64, ranks), make([][]int64, ranks), make([][]float64, ranks)
+	err = s.each(func(k int, c comm.Comm, run Run) (err error) {
+		own := o
 		own.Run = run
 		var sums *distanceSums
-		if out != nil {
-			sums, err = sumDistances(out, in, mine, own)
+		if s.out != nil {
+			sums, err = sumDistances(s.out, s.in, s.of(c), own)
 		} else {
-			sums, err = distancesAt(graph[k], n, mine, own)
+			sums, err = distancesAt(s.graph[k], n, s.of(c), own)
 		}
 		if err == nil {
 			reached[k], distances[k], harmonic[k] = sums.reached, sums.distances, sums.harmonic
@@ -67,13 +75,13 @@ func closenessByRanges(a matrix.View[bool], n int, targets []int32, o ClosenessO
 	if err != nil {
 		return nil, err
 	}
-	if err := reduced(d, reached, comm.Sum); err != nil {
+	if err := reduced(s.division, reached, comm.Sum); err != nil {
 		return nil, err
 	}
-	if err := reduced(d, distances, comm.Sum); err != nil {
+	if err := reduced(s.division, distances, comm.Sum); err != nil {
 		return nil, err
 	}
-	if err := reduced(d, harmonic, comm.Sum); err != nil {
+	if err := reduced(s.division, harmonic, comm.Sum); err != nil {
 		return nil, err
 	}
 	res, err := (&distanceSums{reached[0], distances[0], harmonic[0]}).result()
@@ -81,12 +89,11 @@ func closenessByRanges(a matrix.View[bool], n int, targets []int32, o ClosenessO
 		return nil, err
 	}
 	for _, move := range []func(matrix.Place, ...matrix.Layout) error{res.Reached.Move, res.Distances.Move, res.Harmonic.Move} {
-		if err := move(d.g); err != nil {
+		if err := move(s.g); err != nil {
 			return nil, err
 		}
 	}
-	d.traced(int64(len(targets))*a.NVals(), int64(n), unevenness(cuts, func(lo, hi int64) int64 { return hi - lo }))
-	o.report("closeness", int64(len(targets)), int64(len(targets)))
+	s.done("closeness", n, a.NVals())
 	return res, nil
 }
 
@@ -107,27 +114,19 @@ func distancesAt(a matrix.View[bool], n int, targets []int32, o ClosenessOptions
 // betweennessByRanges divides the sources of Betweenness. The result is nil if they are not
 // divided.
 func betweennessByRanges(a matrix.View[bool], n int, sources []int32, scale float64, o BetweennessOptions) (*matrix.Vector[float64], error) {
-	d, cuts, err := dividedSources("Betweenness", a, sources, o.Run)
-	if d == nil || err != nil {
+	s, err := dividedSources("Betweenness", a, sources, o.Run)
+	if s == nil || err != nil {
 		return nil, err
 	}
-	graph, err := replicas(d, a)
-	if err != nil {
-		return nil, err
-	}
-	out, in, err := d.bothWays(graph)
-	if err != nil {
-		return nil, err
-	}
-	sums := make([][]float64, len(graph))
-	err = d.each(func(k int, c comm.Comm, run Run) (err error) {
-		own, mine := o, sources[cuts[c.Rank()]:cuts[c.Rank()+1]]
+	sums := make([][]float64, len(s.graph))
+	err = s.each(func(k int, c comm.Comm, run Run) (err error) {
+		own := o
 		own.Run = run
-		if out != nil {
-			sums[k], err = sumDependencies(out, in, mine, own)
+		if s.out != nil {
+			sums[k], err = sumDependencies(s.out, s.in, s.of(c), own)
 			return err
 		}
-		v, err := betweennessPipeline(graph[k], n, mine, 1, own)
+		v, err := betweennessPipeline(s.graph[k], n, s.of(c), 1, own)
 		if err == nil {
 			err = v.Fetch()
 		}
@@ -139,7 +138,7 @@ func betweennessByRanges(a matrix.View[bool], n int, sources []int32, scale floa
 	if err != nil {
 		return nil, err
 	}
-	if err := reduced(d, sums, comm.Sum); err != nil {
+	if err := reduced(s.division, sums, comm.Sum); err != nil {
 		return nil, err
 	}
 	for v := range sums[0] {
@@ -149,7 +148,6 @@ func betweennessByRanges(a matrix.View[bool], n int, sources []int32, scale floa
 	if err != nil {
 		return nil, err
 	}
-	d.traced(int64(len(sources))*a.NVals(), int64(n), unevenness(cuts, func(lo, hi int64) int64 { return hi - lo }))
-	o.report("betweenness", int64(len(sources)), int64(len(sources)))
-	return v, v.Move(d.g)
+	s.done("betweenness", n, a.NVals())
+	return v, v.Move(s.g)
 }

@@ -541,13 +541,14 @@ func allowedBlocks[C comparable](c *call, t *target[C]) ([]*matrix.Matrix[bool],
 		return nil, err
 	}
 	list := make([]*matrix.Matrix[bool], len(masks))
-	for k, m := range masks {
-		if err := m.Fetch(); err != nil {
-			return nil, err
+	err = t.group.Apart(func(k int, _ comm.Comm) error {
+		if err := masks[k].Fetch(); err != nil {
+			return err
 		}
-		list[k] = access.FromStore(&sparse.Store[bool]{Structure: *access.Allowed(m)})
-	}
-	return list, nil
+		list[k] = access.FromStore(&sparse.Store[bool]{Structure: *access.Allowed(masks[k])})
+		return nil
+	}, shared)
+	return list, err
 }
 
 // placeOn returns where the k-th rank of this process computes.

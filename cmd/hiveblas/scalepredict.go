@@ -31,7 +31,8 @@ func scalePredictCommand(s *session) *cobra.Command {
 		Short: "Predict the time of a workflow on groups of devices",
 		Long: `predict runs APP on GRAPH with virtual ranks, goroutines whose collectives are counted:
 spmv, pagerank, bfs, cc or sssp as pipelines of operations; search, scan, lgc, project,
-closeness, betweenness or lasso divided by ranges of their work. It puts the exact volumes through the model
+closeness, betweenness or lasso divided by ranges of their work. It puts the exact
+volumes through the model
 T = λ·W/(p·S) + L + Σ (α + B/N): W bytes of local work (24 a product, 24 an entry of a result), S the
 rate of a device's memory, B bytes received. Edges run from row to column; vertices
 are in blocks of equal work, in the order of the file. It prints the number of devices
