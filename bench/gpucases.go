@@ -147,6 +147,10 @@ func gpuCases() []gpuCase {
 		add("program sssp "+g.name, bar(g.sssp), g.input, programSSSP)
 		add("program hcc "+g.name, bar(g.hcc), g.input, programHCC)
 		add("program pagerank "+g.name, bar(g.pageRank), g.input, programPageRank)
+		for _, face := range []string{"EdgeMessageVertex", "EdgeVertex"} {
+			add("faces sssp "+g.name+" "+face, ratio(1.05), g.input, facesSSSP(face))
+			add("faces pagerank "+g.name+" "+face, ratio(1.05), g.input, facesPageRank(face))
+		}
 	}
 	add("assignment dense 4000", ratio(.2), "", denseAssign(4000).plan)
 	add("assignment dense 10000", ratio(.1), "", denseAssign(10000).plan)

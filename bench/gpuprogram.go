@@ -2,12 +2,13 @@ package bench
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/hiveblas/hiveblas/apps"
-	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/program"
 	"github.com/hiveblas/hiveblas/program/examples"
+	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // Graph programs on a GPU, each beside the form of apps that computes the same.
@@ -89,11 +90,7 @@ const programDelta = 6
 
 func programSSSP(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
 	g := in.graph
-	val := make([]float32, g.NNZ())
-	for p, w := range gen.UniformInts(g, 1, 63, 3, true) {
-		val[p] = float32(w)
-	}
-	a, err := onDevice(b, g, val)
+	a, err := weightedOn(b.dev, in.graph)
 	if err != nil {
 		return nil, err
 	}
@@ -161,4 +158,98 @@ func programPageRank(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
 		}
 		return ""
 	}), nil
+}
+
+// facesPlan compares a program by one face with the same by GatherSumApply.
+func facesPlan[V, E, M comparable](
+	b *gpuBench, g matrix.Source[E], name string, p, gsa program.Program[V, E, M], same func(got, want V) bool,
+) *gpuPlan {
+	var want *program.Result[V]
+	plan := programPlan(b, g, p, func() (err error) {
+		want, err = program.Run(b.ctx, g, gsa)
+		return err
+	}, func(got *matrix.Vector[V]) string {
+		var zero V
+		expect := want.State.Dense(zero)
+		for v, x := range got.Dense(zero) {
+			if !same(x, expect[v]) {
+				return fmt.Sprintf("vertex %d has %v, want %v", v, x, expect[v])
+			}
+		}
+		return ""
+	})
+	plan.ours[0].name, plan.others[0].name = name, "GatherSumApply"
+	return plan
+}
+
+// facesSSSP is shortest paths by the face of Medusa or of Zhong et al., beside that of GRAssembler.
+func facesSSSP(face string) func(*gpuBench, *gpuInput) (*gpuPlan, error) {
+	return func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+		a, err := weightedOn(b.dev, in.graph)
+		if err != nil {
+			return nil, err
+		}
+		const relax = "active = sum < state; if (active) state = sum;"
+		init, seeds := program.Value(float32(math.Inf(1))), program.At(sourcesOf(in.graph, 1)[0], float32(0))
+		lower := func(_ program.Vertex, d, sum float32) (float32, bool) { return min(d, sum), sum < d }
+		gsa := program.GatherSumApply[float32, float32, float32]{
+			Init: init, Seeds: seeds, Sum: semiring.Min[float32](), Apply: lower,
+			Gather: func(src, _, weight float32) float32 { return src + weight },
+			CUDA:   program.GSAText{Gather: "src + weight", Apply: relax},
+		}.Program()
+		p := program.EdgeMessageVertex[float32, float32, float32]{
+			Init: init, Seeds: seeds, Combiner: semiring.Min[float32](), Vertex: lower,
+			Edge: func(e *program.Edge[float32, float32, float32]) { e.Send(e.Src() + e.Weight()) },
+			CUDA: program.EMVText{Edge: "edge.send(edge.src() + edge.weight())", Vertex: relax},
+		}.Program()
+		if face == "EdgeVertex" {
+			p = program.EdgeVertex[float32, float32, float32]{
+				InitData: init, Seeds: seeds, Combiner: semiring.Min[float32](),
+				EdgeCompute: func(src, _, weight float32) (float32, bool) { return src + weight, true },
+				VertexCompute: func(_ program.Vertex, d, sum float32) (float32, program.Vote) {
+					return min(d, sum), program.Vote(sum < d)
+				},
+				CUDA: program.EVText{EdgeCompute: "src + weight", VertexCompute: relax},
+			}.Program()
+		}
+		return facesPlan(b, a, face, p, gsa, func(got, want float32) bool { return got == want }), nil
+	}
+}
+
+// facesPageRank is 20 supersteps of PageRank. The state is the rank over the out-degree, which each
+// face can send.
+func facesPageRank(face string) func(*gpuBench, *gpuInput) (*gpuPlan, error) {
+	return func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+		a, err := undirectedOn(b, in)
+		if err != nil {
+			return nil, err
+		}
+		const steps, update = 20, "state = (0.15 + 0.85 * sum) / max(degree, 1)"
+		init := program.Init(func(v program.Vertex) float64 { return 1 / float64(max(v.Degree, 1)) }, "1.0 / max(degree, 1)")
+		rank := func(v program.Vertex, _, sum float64) (float64, bool) {
+			return (.15 + .85*sum) / float64(max(v.Degree, 1)), true
+		}
+		gsa := program.GatherSumApply[float64, bool, float64]{
+			Init: init, Sum: semiring.Plus[float64](), Apply: rank, All: true, Supersteps: steps,
+			Gather: func(src, _ float64, _ bool) float64 { return src },
+			CUDA:   program.GSAText{Gather: "src", Apply: update},
+		}.Program()
+		p := program.EdgeMessageVertex[float64, bool, float64]{
+			Init: init, Combiner: semiring.Plus[float64](), Vertex: rank, All: true, MaxIteration: steps,
+			EList: func(_ program.Vertex, x float64, el *program.EdgeList[float64, bool, float64]) { el.SendAll(x) },
+			CUDA:  program.EMVText{EList: "edges.send_all(state)", Vertex: update},
+		}.Program()
+		if face == "EdgeVertex" {
+			p = program.EdgeVertex[float64, bool, float64]{
+				InitData: init, Combiner: semiring.Plus[float64](), All: true, MaxSupersteps: steps,
+				EdgeCompute: func(src, _ float64, _ bool) (float64, bool) { return src, true },
+				VertexCompute: func(v program.Vertex, x, sum float64) (float64, program.Vote) {
+					x, _ = rank(v, x, sum)
+					return x, program.VoteToActive
+				},
+				CUDA: program.EVText{EdgeCompute: "src", VertexCompute: update},
+			}.Program()
+		}
+		return facesPlan(b, a, face, p, gsa, closeTo), nil
+	}
 }

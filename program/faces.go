@@ -92,7 +92,8 @@ type EdgeMessageVertex[V, E, M comparable] struct {
 // [MessagesFunc], Vertex as of [ApplyFunc]. Edge has statements in the names of [SendFunc], and
 // edge, with the functions of [Edge]: edge.src(), edge.dst(), edge.weight(), edge.send(m) and
 // edge.set_active(on); id and degree are those of the vertex that the edge leaves. Message is an
-// expression in message.
+// expression in message. A device needs no list of messages for an Edge that has no other name than
+// the first four functions of edge, nor for an EList that is edges.send_all(m) alone.
 type EMVText struct{ EList, Edge, Message, MList, Vertex string }
 
 // Edge is an edge with an active source, for the EDGE function of [EdgeMessageVertex].
@@ -231,9 +232,13 @@ const (
 
 // Program returns the program.
 func (f EdgeVertex[V, E, M]) Program() Program[V, E, M] {
+	condition := f.CUDA.Condition
+	if condition == "" {
+		condition = always
+	}
 	p := Program[V, E, M]{
 		Name: f.Name, Init: f.InitData, Seeds: f.Seeds, Sum: f.Combiner, Everywhere: f.All,
-		Gather:     GatherIf(f.EdgeCompute, f.CUDA.EdgeCompute, f.CUDA.Condition),
+		Gather:     GatherIf(f.EdgeCompute, f.CUDA.EdgeCompute, condition),
 		Supersteps: f.MaxSupersteps,
 	}
 	if compute := f.VertexCompute; compute != nil {

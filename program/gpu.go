@@ -103,7 +103,7 @@ func textOf[V, E, M comparable](p *Program[V, E, M]) (*deviceProgram, error) {
 	d.lists = lists{edges: p.Edges.Func != nil, each: p.Edges.each, messages: p.Messages.Func != nil,
 		change: text("Message", p.Edges.changes, p.Edges.change)}
 	f.walk, f.list = text("Edges", d.lists.edges, p.Edges.CUDA), text("Messages", d.lists.messages, p.Messages.CUDA)
-	gather := text("Gather", !d.sends && !d.lists.edges, p.Gather.CUDA)
+	gather, condition := text("Gather", !d.sends && !d.lists.edges, p.Gather.CUDA), p.Gather.If
 	if p.Gather.Func == nil {
 		text("Gather's condition", p.Gather.FuncIf != nil, p.Gather.If)
 	}
@@ -122,7 +122,16 @@ func textOf[V, E, M comparable](p *Program[V, E, M]) (*deviceProgram, error) {
 	for k := range p.Seeds {
 		d.seeds = append(d.seeds, deviceSeed{p.Seeds[k].ID, device.Scalar{Type: vt, P: unsafe.Pointer(&p.Seeds[k].State)}})
 	}
-	d.compose(f, add, gather, p.Gather.If)
+	if condition == always {
+		condition = ""
+	}
+	if d.lists.edges && !d.lists.messages {
+		if sent, cond, ok := d.lists.fuse(&f, add, mt); ok {
+			gather, condition, d.sends = sent, cond, f.send != ""
+			d.lists = lists{}
+		}
+	}
+	d.compose(f, add, gather, condition)
 	if k := access.Binary(p.Gather.mul); p.Gather.product != nil && k != nil { // a product as any other
 		d.gather.Ends = false // the kernels of products are faster
 		d.gather.Mul.UsesX, d.gather.Mul.UsesY = k.UsesX, k.UsesY
@@ -162,10 +171,11 @@ func (d *deviceProgram) compose(f functions, add device.Monoid, gather, conditio
 	}
 	if !d.sends && !d.lists.edges { // as functions, so that x and y may be names of a semiring's text
 		const ends = "const HB_E &weight, const HB_V &src, const HB_V &dst"
-		if condition == "" {
-			condition = "true"
+		has := condition
+		if has == "" {
+			has = "true"
 		}
-		fmt.Fprintf(&b, "HB_DEVICE bool hb_has(%s) { typedef HB_E E; typedef HB_V V; typedef HB_M M; return %s; }\n", ends, condition)
+		fmt.Fprintf(&b, "HB_DEVICE bool hb_has(%s) { typedef HB_E E; typedef HB_V V; typedef HB_M M; return %s; }\n", ends, has)
 		fmt.Fprintf(&b, "HB_DEVICE HB_M hb_edge(%s) { const HB_E &x = weight; const HB_V &y = src; %s return (HB_M)(%s); }\n",
 			ends, "typedef HB_E E; typedef HB_V V; typedef HB_M M; typedef HB_E A; typedef HB_V B; typedef HB_M C; typedef A T;", gather)
 	}
@@ -185,6 +195,9 @@ func (d *deviceProgram) compose(f functions, add device.Monoid, gather, conditio
 	} else {
 		d.gather.Mul = device.Func{Name: "gather", Text: gather, X: d.edge, Y: d.state, Out: d.message, UsesX: true, UsesY: true}
 		d.gather.Ends, d.gather.If = true, condition
+		if mul, ok := asProduct(gather, d.gather.Mul); ok && condition == "" {
+			d.gather.Mul, d.gather.Ends = mul, false
+		}
 	}
 }
 

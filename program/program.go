@@ -101,7 +101,8 @@ type (
 	}
 	// GatherFunc returns the message of an edge and whether there is one. Text: an expression in
 	// src and dst, the states of its ends, and weight, its value. If is the condition under which
-	// there is a message; "" means always.
+	// there is a message, the report of FuncIf; Func has none. A text without dst takes the kernels
+	// of products, which suit more plans.
 	GatherFunc[V, E, M any] struct {
 		Func   func(src, dst V, weight E) M
 		FuncIf func(src, dst V, weight E) (M, bool) // used if Func is nil

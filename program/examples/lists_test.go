@@ -23,6 +23,21 @@ func onLists[V, E, M comparable](
 	t *testing.T, host, there matrix.Source[E], p program.Program[V, E, M], same func(x, y V) bool,
 ) {
 	t.Helper()
+	onBoth(t, host, there, p, same, true)
+}
+
+// onFused is onLists of a program that a device runs without lists.
+func onFused[V, E, M comparable](
+	t *testing.T, host, there matrix.Source[E], p program.Program[V, E, M], same func(x, y V) bool,
+) {
+	t.Helper()
+	onBoth(t, host, there, p, same, false)
+}
+
+func onBoth[V, E, M comparable](
+	t *testing.T, host, there matrix.Source[E], p program.Program[V, E, M], same func(x, y V) bool, lists bool,
+) {
+	t.Helper()
 	want, err := program.Run(context.Background(), host, p)
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +52,7 @@ func onLists[V, E, M comparable](
 	for _, plan := range plans {
 		var traced []int64
 		got, err := program.Run(context.Background(), there, p, program.Options{Plan: plan, Trace: func(s program.Step) {
-			if traced = append(traced, s.Active); s.Plan != "lists" {
+			if traced = append(traced, s.Active); (s.Plan == "lists") != lists {
 				t.Errorf("a superstep by %q", s.Plan)
 			}
 		}})
@@ -136,7 +151,7 @@ func TestListsOnDevice(t *testing.T) {
 		}.Program(), equal)
 	})
 	t.Run("PageRank by ELIST", func(t *testing.T) {
-		onLists(t, host.Pattern(), there.Pattern(), program.EdgeMessageVertex[float64, bool, float64]{
+		onFused(t, host.Pattern(), there.Pattern(), program.EdgeMessageVertex[float64, bool, float64]{
 			Init: program.Init(func(program.Vertex) float64 { return 1 }, "1"),
 			EList: func(_ program.Vertex, r float64, el *program.EdgeList[float64, bool, float64]) {
 				el.SendAll(r / float64(el.Len()))
@@ -147,6 +162,70 @@ func TestListsOnDevice(t *testing.T) {
 			MaxIteration: 12,
 			CUDA:         program.EMVText{EList: "edges.send_all(state / edges.len())", Vertex: "state = 0.15 + 0.85 * sum"},
 		}.Program(), func(x, y float64) bool { return math.Abs(x-y) <= 1e-12*math.Abs(y) })
+	})
+	t.Run("breadth-first search by EDGE", func(t *testing.T) {
+		onFused(t, host.Pattern(), there.Pattern(), program.EdgeMessageVertex[int32, bool, int32]{
+			Init: program.Value(examples.Unreached), Seeds: program.At(source, int32(0)),
+			Edge: func(e *program.Edge[int32, bool, int32]) {
+				if e.Dst() == examples.Unreached {
+					e.Send(e.Src() + 1)
+				}
+			},
+			Combiner: semiring.Any[int32](),
+			Vertex:   func(_ program.Vertex, _, sum int32) (int32, bool) { return sum, true },
+			CUDA:     program.EMVText{Edge: "if (edge.dst() == -1) edge.send(edge.src() + 1)", Vertex: "state = sum"},
+		}.Program(), equal)
+	})
+	t.Run("messages that need no list", func(t *testing.T) {
+		type edge = program.Edge[int64, float32, int64]
+		type edges = program.EdgeList[int64, float32, int64]
+		type face = program.EdgeMessageVertex[int64, float32, int64]
+		text := func(edge, message string) program.EMVText {
+			return program.EMVText{Edge: edge, Message: message, Vertex: "state = (state + sum) % 10007; active = id % 5 != 4"}
+		}
+		send := func(e *edge) { e.Send(e.Src() + int64(e.Weight())) }
+		for name, c := range map[string]struct {
+			face  face
+			fused bool
+		}{
+			"one":         {face{Edge: send, CUDA: text("edge.send(edge.src() + (M)edge.weight())", "")}, true},
+			"a semicolon": {face{Edge: send, CUDA: text(" edge . send ( state + (hb_i64)edge.weight() ) ; ", "")}, true},
+			"changed": {face{Edge: send, Message: func(m int64) int64 { return 3*m + 1 },
+				CUDA: text("edge.send(edge.src() + (M)edge.weight())", "3 * message + 1")}, true},
+			"some, by a return": {face{Edge: func(e *edge) {
+				if e.Src()%3 != e.Dst()%3 {
+					e.Send(e.Src() % 100)
+				}
+			}, CUDA: text("if (edge.src() % 3 == edge.dst() % 3) return; edge.send(edge.src() % 100)", "")}, true},
+			"several": {face{Edge: func(e *edge) {
+				for k := range int(e.Weight()) % 3 {
+					e.Send(e.Src()%50 + int64(k))
+				}
+			}, Message: func(m int64) int64 { return 2 * m },
+				CUDA: text("for (int k = 0; k < (int)edge.weight() % 3; k++) edge.send(edge.src() % 50 + k)", "2 * message")}, true},
+			"the vertex": {face{Edge: func(e *edge) { e.Send(int64(e.Head().Degree)) }, CUDA: text("edge.send(degree)", "")}, false},
+			"marks": {face{Edge: func(e *edge) { e.Send(e.Src() % 9); e.SetActive(e.Src()%4 != 0) },
+				CUDA: text("edge.send(edge.src() % 9); edge.set_active(edge.src() % 4 != 0)", "")}, false},
+			"all": {face{EList: func(v program.Vertex, x int64, el *edges) { el.SendAll(x + int64(el.Len()+v.Superstep)) },
+				CUDA: program.EMVText{EList: "edges.send_all(state + (edges.len() + superstep));"}}, true},
+			"all, changed": {face{EList: func(_ program.Vertex, x int64, el *edges) { el.SendAll(x) }, Message: func(m int64) int64 { return m / 3 },
+				CUDA: program.EMVText{EList: "edges.send_all(state)", Message: "message / 3"}}, true},
+			"all twice": {face{EList: func(_ program.Vertex, x int64, el *edges) { el.SendAll(x); el.SendAll(2) },
+				CUDA: program.EMVText{EList: "edges.send_all(state); edges.send_all(2)"}}, false},
+			"all, of an edge": {face{EList: func(_ program.Vertex, x int64, el *edges) { el.SendAll(x + int64(el.Weight(0))) },
+				CUDA: program.EMVText{EList: "edges.send_all(state + (M)edges.weight(0))"}}, false},
+		} {
+			t.Run(name, func(t *testing.T) {
+				for _, all := range []bool{false, true} {
+					f := c.face
+					f.Init = program.Init(func(v program.Vertex) int64 { return int64(v.ID) }, "id")
+					f.Vertex = func(v program.Vertex, x, sum int64) (int64, bool) { return (x + sum) % 10007, v.ID%5 != 4 }
+					f.Combiner, f.MaxIteration, f.All = semiring.Plus[int64](), 5, all
+					f.CUDA.Vertex = text("", "").Vertex
+					onBoth(t, host, there, f.Program(), equal, !c.fused)
+				}
+			})
+		}
 	})
 	t.Run("several messages an edge, once", func(t *testing.T) {
 		p := program.Program[int64, float32, int64]{
