@@ -3,6 +3,7 @@ package apps
 import (
 	_ "embed"
 	"errors"
+	"slices"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/access"
@@ -113,8 +114,15 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 		case o.Rule == SearchGreedy:
 			best, second = d.Alloc(4*n), d.Alloc(4*n)
 			long, longs := d.Alloc(4*n), d.Zeros(8)
-			d.Blocks(kernel("best"), warps, graphBlock, int32(n), rows.Ptr, rows.Idx, score, weight, best, second, long, longs)
-			d.Blocks(kernel("best_long"), int64(d.Multiprocessors())*8, graphBlock, rows.Ptr, rows.Idx, score, weight, best, second, long, longs)
+			by, from := "", []any{weight}
+			if weight.Addr == 0 {
+				key, inexact := d.Alloc(4*n), d.Zeros(8)
+				d.Each(kernel("keys"), n, int32(n), score, key, inexact)
+				by, from = "_keys", []any{key, score, inexact}
+			}
+			found := []any{best, second, long, longs}
+			d.Blocks(kernel("best"+by), warps, graphBlock, slices.Concat([]any{int32(n), rows.Ptr, rows.Idx}, from, found)...)
+			d.Blocks(kernel("best_long"+by), int64(d.Multiprocessors())*8, graphBlock, slices.Concat([]any{rows.Ptr, rows.Idx}, from, found)...)
 			d.Free(long)
 		case o.Rule == SearchStochastic || valued:
 			mass = d.Alloc(8 * entries)

@@ -504,6 +504,46 @@ func TestGraphSearchOnDevice(t *testing.T) {
 			t.Errorf("%v of length %d: other walks or figures than on the host", o.Rule, o.Length)
 		}
 	}
+	// Scores whose upper halves are equal, or whole, with ties and both zeros.
+	for name, score := range map[string]func(v int) float64{
+		"close":    func(v int) float64 { return 1 + float64(v*7%5)*0x1p-40 },
+		"whole":    func(v int) float64 { return float64(v*11%7-3) * math.Copysign(1, float64(v%2)-.5) },
+		"negative": func(v int) float64 { return -math.Exp(float64(v*13%34) * 20) },
+		"equal":    func(int) float64 { return -2.5 },
+	} {
+		for v := range skewed {
+			skewed[v] = score(v)
+		}
+		for _, o := range []SearchOptions{{Rule: SearchGreedy, Length: 20}, {Rule: SearchGreedy, Length: 20, NonBacktracking: true}} {
+			want, first := walked(t, host, vectorScores(t, skewed), nil, o)
+			o.Method = Fused
+			got, res := walked(t, there, vectorScores(t, skewed), nil, o)
+			if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(res, first) {
+				t.Errorf("%s scores: other walks or figures than on the host", name)
+			}
+		}
+	}
+	// A row that a block takes.
+	star, far := blank(1300), make([]float64, 1300)
+	for v := 1; v < 1300; v++ {
+		star.edges = append(star.edges, edge{0, v, 1}, edge{v, 0, 1})
+		far[v] = 1 - math.Abs(float64(v)-800.25)*0x1p-30
+	}
+	starHere, starThere := build[float64](t, star, matrix.CSR), build[float64](t, star, matrix.CSR)
+	if err := starThere.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []SearchOptions{{Rule: SearchGreedy, Length: 4}, {Rule: SearchGreedy, Length: 5, Weighted: true}, {Rule: SearchGreedy, Length: 5, NonBacktracking: true}} {
+		want, first := walked(t, starHere, vectorScores(t, far), []int{0, 5}, o)
+		if !o.NonBacktracking && (want[0][1] != 800 || want[1][2] != 800) {
+			t.Fatalf("the walks %v do not go to vertex 800", want)
+		}
+		o.Method = Fused
+		got, res := walked(t, starThere, vectorScores(t, far), []int{0, 5}, o)
+		if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(res, first) {
+			t.Errorf("%+v on a star: %v, want %v", o, got, want)
+		}
+	}
 	// Many vertices without edges, dead ends, cycles of two: every start, and some of them several
 	// times.
 	sparse, ranks := blank(500), make([]float64, 500)

@@ -149,6 +149,9 @@ type functions struct {
 // compose writes the functions that kernels/program.cu names, and the ⊗ of the messages.
 func (d *deviceProgram) compose(f functions, add device.Monoid, gather, condition string) {
 	const context = "hb_i32 id, hb_i32 degree, hb_i32 n, hb_i32 superstep, const double *total"
+	if d.sends && !d.lists.messages && strings.TrimSpace(f.send) == "state" && d.state.Name == d.message.Name {
+		d.sends, gather, condition = false, "src", "" // products read the states: no vector of messages is written
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "HB_DEVICE HB_V hb_first(hb_i32 id, hb_i32 degree, hb_i32 n) { typedef HB_V V; HB_V state = %s; return state; }\n", f.first)
 	fmt.Fprintf(&b, "HB_DEVICE bool hb_step(HB_V &state, const HB_M &sum, %s) { typedef HB_V V; typedef HB_M M; bool active = true; %s; return active; }\n", context, f.apply)
