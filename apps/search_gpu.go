@@ -31,11 +31,13 @@ const (
 	deviceCells = 1 << 25
 )
 
-// In the search of the best neighbours, the threads of a row, and the entries above which a block
-// takes a row: a warp a row needed longer for the hubs of R-MAT 22 than for all other rows.
+// In the search of the best neighbours, the threads of a short row, and the entries above which a
+// warp or a block takes a row: a warp a row needed longer for the hubs of R-MAT 22 than for all
+// other rows, 8 threads for rows up to 512 entries as long as for all above.
 const (
 	shortRowLanes = 8
-	longRow       = 512
+	middleRow     = 64
+	longRow       = 2048
 )
 
 // walkProgram returns the kernels. own is the CUDA text of a weight of x, the score, and y, the
@@ -44,7 +46,7 @@ func walkProgram(t device.Type, own string) device.Program {
 	p := graphProgram("search", "graph search", philoxText+searchText, map[string]any{
 		"HB_SEARCH_CURVE": curvePoints, "HB_SEARCH_PART": sumWalks, "HB_PHILOX_ROUNDS": philox.Rounds,
 		"HB_SEARCH_OWN": 0, "HB_SEARCH_TRIES": drawTries, "HB_SEARCH_RESTART": drawRestart,
-		"HB_SEARCH_LANES": shortRowLanes, "HB_SEARCH_LONG": longRow,
+		"HB_SEARCH_LANES": shortRowLanes, "HB_SEARCH_MIDDLE": middleRow, "HB_SEARCH_LONG": longRow,
 	})
 	p.Types = []device.Typedef{{Name: "HB_T", Type: t}}
 	if own != "" {

@@ -523,10 +523,16 @@ func TestGraphSearchOnDevice(t *testing.T) {
 			}
 		}
 	}
-	// A row that a block takes.
-	star, far := blank(1300), make([]float64, 1300)
-	for v := 1; v < 1300; v++ {
+	// Rows that a block and warps take.
+	const leaves = longRow + 300
+	star, far := blank(leaves), make([]float64, leaves)
+	for v := 1; v < leaves; v++ {
 		star.edges = append(star.edges, edge{0, v, 1}, edge{v, 0, 1})
+		for hub := 1; hub < 5; hub++ {
+			if v > 5 && v <= middleRow*hub*2 {
+				star.edges = append(star.edges, edge{hub, v, 1 + v%3})
+			}
+		}
 		far[v] = 1 - math.Abs(float64(v)-800.25)*0x1p-30
 	}
 	starHere, starThere := build[float64](t, star, matrix.CSR), build[float64](t, star, matrix.CSR)
@@ -534,12 +540,12 @@ func TestGraphSearchOnDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, o := range []SearchOptions{{Rule: SearchGreedy, Length: 4}, {Rule: SearchGreedy, Length: 5, Weighted: true}, {Rule: SearchGreedy, Length: 5, NonBacktracking: true}} {
-		want, first := walked(t, starHere, vectorScores(t, far), []int{0, 5}, o)
+		want, first := walked(t, starHere, vectorScores(t, far), []int{0, 5, 1, 2, 3, 4}, o)
 		if !o.NonBacktracking && (want[0][1] != 800 || want[1][2] != 800) {
 			t.Fatalf("the walks %v do not go to vertex 800", want)
 		}
 		o.Method = Fused
-		got, res := walked(t, starThere, vectorScores(t, far), []int{0, 5}, o)
+		got, res := walked(t, starThere, vectorScores(t, far), []int{0, 5, 1, 2, 3, 4}, o)
 		if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(res, first) {
 			t.Errorf("%+v on a star: %v, want %v", o, got, want)
 		}

@@ -8,7 +8,8 @@
 //     HB_SEARCH_OWN      whether the caller has a function of weights, hb_search_own
 //     HB_SEARCH_PART     walks whose scores are added up together
 //     HB_SEARCH_LANES    threads of a short row, in hb_search_best
-//     HB_SEARCH_LONG     entries above which a block takes a row there
+//     HB_SEARCH_MIDDLE   entries above which a warp takes a row there
+//     HB_SEARCH_LONG     entries above which a block does
 //
 // In: ptr, idx, the rows of an n×n matrix; score double[n], or null. Tables, by the rule:
 //     best, second  hb_i32[n], the best neighbours, −1 for none: hb_search_best, some threads a
@@ -83,7 +84,7 @@ HB_KERNEL hb_search_keys(hb_i32 n, const double *score, hb_u32 *key, hb_u64 *ine
 	HB_EACH(v, n) {
 		const hb_u64 bits = (hb_u64)__double_as_longlong(score[v] + 0.0); // one zero
 		key[v] = (hb_u32)((bits >> 63 ? ~bits : bits | 1ULL << 63) >> 32);
-		if ((hb_u32)bits) *inexact = 1;
+		if ((hb_u32)bits && !*(volatile hb_u64 *)inexact) *inexact = 1; // stores to one place queue
 	}
 }
 
@@ -124,17 +125,18 @@ struct hb_search_keyed {
 	__device__ __forceinline__ hb_i32 second() const { return next ? at(next) : -1; }
 };
 
-// hb_search_scan adds every step-th entry from p on; four loads are under way at a time.
+// hb_search_scan adds every step-th entry from p on; four loads are under way at a time, in short
+// rows too.
 template <class R>
 HB_DEVICE void hb_search_scan(R &r, hb_i64 p, hb_i64 end, hb_i32 step) {
-	for (; p + 3 * step < end; p += 4 * step) {
+	for (; p < end; p += 4 * step) {
 		decltype(r.read(p)) x[4];
 #pragma unroll
-		for (hb_i32 k = 0; k < 4; k++) x[k] = r.read(p + k * step);
+		for (hb_i32 k = 0; k < 4; k++) x[k] = p + k * step < end ? r.read(p + k * step) : 0;
 #pragma unroll
-		for (hb_i32 k = 0; k < 4; k++) r.add(x[k], p + k * step);
+		for (hb_i32 k = 0; k < 4; k++)
+			if (p + k * step < end) r.add(x[k], p + k * step);
 	}
-	for (; p < end; p += step) r.add(r.read(p), p);
 }
 
 template <class R>
@@ -151,12 +153,20 @@ HB_DEVICE void hb_search_short(R r, hb_i32 n, const hb_i64 *ptr, hb_i32 *best, h
 	for (hb_i64 v = first; v - first < n; v += groups) { // as many rounds for all lanes of a warp
 		const bool there = v < n;
 		const hb_i64 begin = there ? ptr[v] : 0, end = there ? ptr[v + 1] : 0;
-		const bool large = end - begin > HB_SEARCH_LONG;
+		const bool large = end - begin > HB_SEARCH_LONG, middle = !large && end - begin > HB_SEARCH_MIDDLE;
 		r.begin(begin);
-		if (!large) hb_search_scan(r, begin + lane, end, HB_SEARCH_LANES);
+		if (!large && !middle) hb_search_scan(r, begin + lane, end, HB_SEARCH_LANES);
 		for (hb_i32 d = HB_SEARCH_LANES / 2; d > 0; d /= 2) r.reduce(d);
 		if (lane == 0 && large) longs[atomicAdd(count, (hb_u64)1)] = (hb_i32)v;
-		else if (lane == 0 && there) hb_search_store(r, v, best, second);
+		else if (lane == 0 && there && !middle) hb_search_store(r, v, best, second);
+		for (hb_u32 rows = __ballot_sync(HB_FULL, lane == 0 && middle); rows; rows &= rows - 1) {
+			const hb_i32 of = __ffs(rows) - 1;
+			const hb_i64 from = __shfl_sync(HB_FULL, begin, of), to = __shfl_sync(HB_FULL, end, of), row = __shfl_sync(HB_FULL, v, of);
+			r.begin(from);
+			hb_search_scan(r, from + HB_LANE, to, HB_WARP);
+			for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) r.reduce(d);
+			if (HB_LANE == 0) hb_search_store(r, row, best, second);
+		}
 	}
 }
 
