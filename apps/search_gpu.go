@@ -3,7 +3,6 @@ package apps
 import (
 	_ "embed"
 	"errors"
-	"slices"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/access"
@@ -31,13 +30,11 @@ const (
 	deviceCells = 1 << 25
 )
 
-// In the search of the best neighbours, the threads of a short row, and the entries above which a
-// warp or a block takes a row: a warp a row needed longer for the hubs of R-MAT 22 than for all
-// other rows, 8 threads for rows up to 512 entries as long as for all above.
+// In the search of the best neighbours, the threads of a row, and the entries above which a block
+// takes a row: a warp a row needed longer for the hubs of R-MAT 22 than for all other rows.
 const (
 	shortRowLanes = 8
-	middleRow     = 64
-	longRow       = 2048
+	longRow       = 512
 )
 
 // walkProgram returns the kernels. own is the CUDA text of a weight of x, the score, and y, the
@@ -46,7 +43,7 @@ func walkProgram(t device.Type, own string) device.Program {
 	p := graphProgram("search", "graph search", philoxText+searchText, map[string]any{
 		"HB_SEARCH_CURVE": curvePoints, "HB_SEARCH_PART": sumWalks, "HB_PHILOX_ROUNDS": philox.Rounds,
 		"HB_SEARCH_OWN": 0, "HB_SEARCH_TRIES": drawTries, "HB_SEARCH_RESTART": drawRestart,
-		"HB_SEARCH_LANES": shortRowLanes, "HB_SEARCH_MIDDLE": middleRow, "HB_SEARCH_LONG": longRow,
+		"HB_SEARCH_LANES": shortRowLanes, "HB_SEARCH_LONG": longRow,
 	})
 	p.Types = []device.Typedef{{Name: "HB_T", Type: t}}
 	if own != "" {
@@ -116,15 +113,8 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 		case o.Rule == SearchGreedy:
 			best, second = d.Alloc(4*n), d.Alloc(4*n)
 			long, longs := d.Alloc(4*n), d.Zeros(8)
-			by, from := "", []any{weight}
-			if weight.Addr == 0 {
-				key, inexact := d.Alloc(4*n), d.Zeros(8)
-				d.Each(kernel("keys"), n, int32(n), score, key, inexact)
-				by, from = "_keys", []any{key, score, inexact}
-			}
-			found := []any{best, second, long, longs}
-			d.Blocks(kernel("best"+by), warps, graphBlock, slices.Concat([]any{int32(n), rows.Ptr, rows.Idx}, from, found)...)
-			d.Blocks(kernel("best_long"+by), int64(d.Multiprocessors())*8, graphBlock, slices.Concat([]any{rows.Ptr, rows.Idx}, from, found)...)
+			d.Blocks(kernel("best"), warps, graphBlock, int32(n), rows.Ptr, rows.Idx, score, weight, best, second, long, longs)
+			d.Blocks(kernel("best_long"), int64(d.Multiprocessors())*8, graphBlock, rows.Ptr, rows.Idx, score, weight, best, second, long, longs)
 			d.Free(long)
 		case o.Rule == SearchStochastic || valued:
 			mass = d.Alloc(8 * entries)

@@ -523,13 +523,13 @@ func TestGraphSearchOnDevice(t *testing.T) {
 			}
 		}
 	}
-	// Rows that a block and warps take.
+	// Rows that a block takes, and shorter ones.
 	const leaves = longRow + 300
 	star, far := blank(leaves), make([]float64, leaves)
 	for v := 1; v < leaves; v++ {
 		star.edges = append(star.edges, edge{0, v, 1}, edge{v, 0, 1})
 		for hub := 1; hub < 5; hub++ {
-			if v > 5 && v <= middleRow*hub*2 {
+			if v > 5 && v <= longRow*hub/3 {
 				star.edges = append(star.edges, edge{hub, v, 1 + v%3})
 			}
 		}

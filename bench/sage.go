@@ -249,6 +249,14 @@ const walkTimes = 12
 // walkRepeats are the calls of which the least time counts.
 const walkRepeats = 5
 
+// between is the part of times of a difference of two runs. One that noise swallows is an error.
+func between(long, short time.Duration, times int, err error) (time.Duration, error) {
+	if err == nil && long <= short {
+		err = fmt.Errorf("a run of %v is not longer than one of %v that does less: the machine is too noisy", long, short)
+	}
+	return (long - short) / time.Duration(times), err
+}
+
 // gpuWalks is the time of a walk from each vertex, and with tables that of the tables of their
 // rule. Transfers are left out: the time is that of many walks less that of one, divided by their
 // number, or the difference between calls with and without tables. Each of the two is the least of
@@ -317,14 +325,14 @@ func gpuWalks(rule apps.SearchRule, length int, tables, paths bool) func(b *gpuB
 					return 0, err
 				}
 				short, err := timed(apps.SearchUniform, 1, 1)
-				return long - short, err
+				return between(long, short, 1, err)
 			}
 			long, err := timed(rule, length, 1+times)
 			if err != nil {
 				return 0, err
 			}
 			short, err := timed(rule, length, 1)
-			return (long - short) / time.Duration(times), err
+			return between(long, short, times, err)
 		}}}
 		plan.check = func() (string, error) {
 			got, err := walk(r.run(), rule, length, 1)

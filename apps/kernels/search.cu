@@ -8,13 +8,11 @@
 //     HB_SEARCH_OWN      whether the caller has a function of weights, hb_search_own
 //     HB_SEARCH_PART     walks whose scores are added up together
 //     HB_SEARCH_LANES    threads of a short row, in hb_search_best
-//     HB_SEARCH_MIDDLE   entries above which a warp takes a row there
-//     HB_SEARCH_LONG     entries above which a block does
+//     HB_SEARCH_LONG     entries above which a block takes a row there
 //
 // In: ptr, idx, the rows of an n×n matrix; score double[n], or null. Tables, by the rule:
 //     best, second  hb_i32[n], the best neighbours, −1 for none: hb_search_best, some threads a
-//                   row, and hb_search_best_long, a block a row; by scores with hb_search_keys
-//                   before, and hb_search_best_keys, hb_search_best_long_keys
+//                   row, and hb_search_best_long, a block a row
 //     slots         hb_slot[entries], alias tables: hb_search_mass, a warp a row, writes integer
 //                   masses hb_u64[entries], of which hb_search_slots, a warp a row, makes the
 //                   tables
@@ -47,174 +45,93 @@ HB_KERNEL hb_search_weights(hb_i64 entries, const hb_i32 *idx, const HB_T *val, 
 	}
 }
 
-// The best two entries of a row by weight so far, of equal ones the first; −1 for none.
-struct hb_search_weighed {
-	const hb_i32 *idx;
-	const double *weight;
-	double top, next;
-	hb_i64 at, after;
+// hb_search_before reports whether weight x at p comes before y at q; places below 0 come last.
+HB_DEVICE bool hb_search_before(double x, hb_i64 p, double y, hb_i64 q) {
+	return p >= 0 && (q < 0 || x > y || (x == y && p < q));
+}
 
-	__device__ __forceinline__ void begin(hb_i64) { top = next = 0, at = after = -1; }
-	__device__ __forceinline__ static bool before(double x, hb_i64 p, double y, hb_i64 q) {
-		return p >= 0 && (q < 0 || x > y || (x == y && p < q));
-	}
-	__device__ __forceinline__ void add(double x, hb_i64 p) {
-		if (before(x, p, top, at)) {
-			next = top, after = at;
-			top = x, at = p;
-		} else if (before(x, p, next, after)) {
-			next = x, after = p;
-		}
-	}
-	__device__ __forceinline__ double read(hb_i64 p) const { return weight[p]; }
-	__device__ __forceinline__ void add(const hb_search_weighed &r) { add(r.top, r.at), add(r.next, r.after); }
-	__device__ __forceinline__ void reduce(hb_i32 d) {
-		const double x = __shfl_xor_sync(HB_FULL, top, d), y = __shfl_xor_sync(HB_FULL, next, d);
-		const hb_i64 p = __shfl_xor_sync(HB_FULL, at, d), q = __shfl_xor_sync(HB_FULL, after, d);
-		add(x, p), add(y, q);
-	}
-	__device__ __forceinline__ hb_i32 best() const { return at < 0 ? -1 : idx[at]; }
-	__device__ __forceinline__ hb_i32 second() const { return after < 0 ? -1 : idx[after]; }
-};
+// The best two entries of a row so far; −1 for none.
+struct hb_search_pair { double top, next; hb_i64 at, after; };
 
-// hb_search_keys writes keys, integers in the order of the upper halves of the scores: half as many
-// bytes are read at random. inexact becomes 1 if a lower half is not 0; equal keys then compare
-// scores.
-HB_KERNEL hb_search_keys(hb_i32 n, const double *score, hb_u32 *key, hb_u64 *inexact) {
-	HB_EACH(v, n) {
-		const hb_u64 bits = (hb_u64)__double_as_longlong(score[v] + 0.0); // one zero
-		key[v] = (hb_u32)((bits >> 63 ? ~bits : bits | 1ULL << 63) >> 32);
-		if ((hb_u32)bits && !*(volatile hb_u64 *)inexact) *inexact = 1; // stores to one place queue
+HB_DEVICE void hb_search_add(hb_search_pair &r, double x, hb_i64 p) {
+	if (hb_search_before(x, p, r.top, r.at)) {
+		r.next = r.top;
+		r.after = r.at;
+		r.top = x;
+		r.at = p;
+	} else if (hb_search_before(x, p, r.next, r.after)) {
+		r.next = x;
+		r.after = p;
 	}
 }
 
-// hb_search_weighed by keys of neighbours. An entry is its key and the complement of its place in
-// the row, so that the larger number is the better entry; 0 for none: keys of finite scores are not
-// 0.
-struct hb_search_keyed {
-	const hb_i32 *idx;
-	const hb_u32 *key;
-	const double *score;
-	bool exact;
-	hb_i64 row;
-	hb_u64 top, next;
-
-	__device__ __forceinline__ void begin(hb_i64 first) { row = first, top = next = 0; }
-	__device__ __forceinline__ hb_i32 at(hb_u64 entry) const { return idx[row + (hb_u32)~entry]; }
-	__device__ __forceinline__ bool before(hb_u64 x, hb_u64 y) const {
-		if ((x ^ y) >> 32 || exact || !x) return x > y;
-		const double a = score[at(x)], b = score[at(y)];
-		return a > b || (a == b && x > y);
-	}
-	__device__ __forceinline__ void add(hb_u64 entry) {
-		if (before(entry, top)) {
-			next = top;
-			top = entry;
-		} else if (before(entry, next)) {
-			next = entry;
-		}
-	}
-	__device__ __forceinline__ hb_u32 read(hb_i64 p) const { return key[idx[p]]; }
-	__device__ __forceinline__ void add(hb_u32 x, hb_i64 p) { add((hb_u64)x << 32 | (hb_u32)~(hb_u32)(p - row)); }
-	__device__ __forceinline__ void add(const hb_search_keyed &r) { add(r.top), add(r.next); }
-	__device__ __forceinline__ void reduce(hb_i32 d) {
-		const hb_u64 x = __shfl_xor_sync(HB_FULL, top, d), y = __shfl_xor_sync(HB_FULL, next, d);
-		add(x), add(y);
-	}
-	__device__ __forceinline__ hb_i32 best() const { return top ? at(top) : -1; }
-	__device__ __forceinline__ hb_i32 second() const { return next ? at(next) : -1; }
-};
-
-// hb_search_scan adds every step-th entry from p on; four loads are under way at a time, in short
-// rows too.
-template <class R>
-HB_DEVICE void hb_search_scan(R &r, hb_i64 p, hb_i64 end, hb_i32 step) {
-	for (; p < end; p += 4 * step) {
-		decltype(r.read(p)) x[4];
+// hb_search_scan adds every step-th entry from p on; four loads are under way at a time.
+HB_DEVICE void hb_search_scan(hb_search_pair &r, hb_i64 p, hb_i64 end, hb_i32 step, const hb_i32 *idx, const double *score, const double *weight) {
+	for (; p + 3 * step < end; p += 4 * step) {
+		double x[4];
 #pragma unroll
-		for (hb_i32 k = 0; k < 4; k++) x[k] = p + k * step < end ? r.read(p + k * step) : 0;
+		for (hb_i32 k = 0; k < 4; k++) x[k] = weight ? weight[p + k * step] : score[idx[p + k * step]];
 #pragma unroll
-		for (hb_i32 k = 0; k < 4; k++)
-			if (p + k * step < end) r.add(x[k], p + k * step);
+		for (hb_i32 k = 0; k < 4; k++) hb_search_add(r, x[k], p + k * step);
+	}
+	for (; p < end; p += step) hb_search_add(r, weight ? weight[p] : score[idx[p]], p);
+}
+
+// hb_search_reduce leaves the best two of a group of lanes in each of them.
+HB_DEVICE void hb_search_reduce(hb_search_pair &r, hb_i32 lanes) {
+	for (hb_i32 d = lanes / 2; d > 0; d /= 2) {
+		const double x = __shfl_xor_sync(HB_FULL, r.top, d), y = __shfl_xor_sync(HB_FULL, r.next, d);
+		const hb_i64 p = __shfl_xor_sync(HB_FULL, r.at, d), q = __shfl_xor_sync(HB_FULL, r.after, d);
+		hb_search_add(r, x, p);
+		hb_search_add(r, y, q);
 	}
 }
 
-template <class R>
-HB_DEVICE void hb_search_store(const R &r, hb_i64 v, hb_i32 *best, hb_i32 *second) {
-	best[v] = r.best();
-	second[v] = r.second();
+HB_DEVICE void hb_search_store(const hb_search_pair &r, hb_i64 v, const hb_i32 *idx, hb_i32 *best, hb_i32 *second) {
+	best[v] = r.at < 0 ? -1 : idx[r.at];
+	second[v] = r.after < 0 ? -1 : idx[r.after];
 }
 
-template <class R>
-HB_DEVICE void hb_search_short(R r, hb_i32 n, const hb_i64 *ptr, hb_i32 *best, hb_i32 *second, hb_i32 *longs, hb_u64 *count) {
+// hb_search_best finds the neighbours of the highest and of the second highest weight, of several
+// the first, of rows of at most HB_SEARCH_LONG entries. Longer rows are appended to longs, and
+// counted. weight may be null: the scores of neighbours.
+HB_KERNEL hb_search_best(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const double *score, const double *weight, hb_i32 *best, hb_i32 *second,
+	hb_i32 *longs, hb_u64 *count) {
 	const hb_i64 groups = (hb_i64)gridDim.x * (HB_GRAPH_BLOCK / HB_SEARCH_LANES);
 	const hb_i32 lane = threadIdx.x % HB_SEARCH_LANES;
 	const hb_i64 first = ((hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x) / HB_SEARCH_LANES;
 	for (hb_i64 v = first; v - first < n; v += groups) { // as many rounds for all lanes of a warp
 		const bool there = v < n;
 		const hb_i64 begin = there ? ptr[v] : 0, end = there ? ptr[v + 1] : 0;
-		const bool large = end - begin > HB_SEARCH_LONG, middle = !large && end - begin > HB_SEARCH_MIDDLE;
-		r.begin(begin);
-		if (!large && !middle) hb_search_scan(r, begin + lane, end, HB_SEARCH_LANES);
-		for (hb_i32 d = HB_SEARCH_LANES / 2; d > 0; d /= 2) r.reduce(d);
+		const bool large = end - begin > HB_SEARCH_LONG;
+		hb_search_pair r = {0, 0, -1, -1};
+		if (!large) hb_search_scan(r, begin + lane, end, HB_SEARCH_LANES, idx, score, weight);
+		hb_search_reduce(r, HB_SEARCH_LANES);
 		if (lane == 0 && large) longs[atomicAdd(count, (hb_u64)1)] = (hb_i32)v;
-		else if (lane == 0 && there && !middle) hb_search_store(r, v, best, second);
-		for (hb_u32 rows = __ballot_sync(HB_FULL, lane == 0 && middle); rows; rows &= rows - 1) {
-			const hb_i32 of = __ffs(rows) - 1;
-			const hb_i64 from = __shfl_sync(HB_FULL, begin, of), to = __shfl_sync(HB_FULL, end, of), row = __shfl_sync(HB_FULL, v, of);
-			r.begin(from);
-			hb_search_scan(r, from + HB_LANE, to, HB_WARP);
-			for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) r.reduce(d);
-			if (HB_LANE == 0) hb_search_store(r, row, best, second);
-		}
+		else if (lane == 0 && there) hb_search_store(r, v, idx, best, second);
 	}
 }
 
-template <class R>
-HB_DEVICE void hb_search_long(R r, const hb_i64 *ptr, hb_i32 *best, hb_i32 *second, const hb_i32 *longs, const hb_u64 *count) {
-	__shared__ hb_u64 room[HB_GRAPH_WARPS * (sizeof(R) / 8)];
-	R *parts = (R *)room;
+// hb_search_best_long does so for the long rows, a block a row.
+HB_KERNEL hb_search_best_long(const hb_i64 *ptr, const hb_i32 *idx, const double *score, const double *weight, hb_i32 *best, hb_i32 *second,
+	const hb_i32 *longs, const hb_u64 *count) {
+	__shared__ hb_search_pair parts[HB_GRAPH_WARPS];
 	for (hb_i64 k = blockIdx.x; k < (hb_i64)*count; k += gridDim.x) {
 		const hb_i64 v = longs[k];
-		r.begin(ptr[v]);
-		hb_search_scan(r, ptr[v] + threadIdx.x, ptr[v + 1], HB_GRAPH_BLOCK);
-		for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) r.reduce(d);
+		hb_search_pair r = {0, 0, -1, -1};
+		hb_search_scan(r, ptr[v] + threadIdx.x, ptr[v + 1], HB_GRAPH_BLOCK, idx, score, weight);
+		hb_search_reduce(r, HB_WARP);
 		if (HB_LANE == 0) parts[threadIdx.x / HB_WARP] = r;
 		__syncthreads();
 		if (threadIdx.x == 0) {
-			for (hb_i32 w = 1; w < HB_GRAPH_WARPS; w++) r.add(parts[w]);
-			hb_search_store(r, v, best, second);
+			for (hb_i32 w = 1; w < HB_GRAPH_WARPS; w++) {
+				hb_search_add(r, parts[w].top, parts[w].at);
+				hb_search_add(r, parts[w].next, parts[w].after);
+			}
+			hb_search_store(r, v, idx, best, second);
 		}
 		__syncthreads();
 	}
-}
-
-// hb_search_best finds the neighbours of the highest and of the second highest weight, of several
-// the first, of rows of at most HB_SEARCH_LONG entries. Longer rows are appended to longs, and
-// counted; hb_search_best_long takes them, a block a row. hb_search_best_keys and
-// hb_search_best_long_keys do so by the scores of neighbours.
-HB_KERNEL hb_search_best(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const double *weight, hb_i32 *best, hb_i32 *second, hb_i32 *longs,
-	hb_u64 *count) {
-	const hb_search_weighed r = {idx, weight};
-	hb_search_short(r, n, ptr, best, second, longs, count);
-}
-
-HB_KERNEL hb_search_best_long(const hb_i64 *ptr, const hb_i32 *idx, const double *weight, hb_i32 *best, hb_i32 *second, const hb_i32 *longs,
-	const hb_u64 *count) {
-	const hb_search_weighed r = {idx, weight};
-	hb_search_long(r, ptr, best, second, longs, count);
-}
-
-HB_KERNEL hb_search_best_keys(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const hb_u32 *key, const double *score, const hb_u64 *inexact,
-	hb_i32 *best, hb_i32 *second, hb_i32 *longs, hb_u64 *count) {
-	const hb_search_keyed r = {idx, key, score, *inexact == 0};
-	hb_search_short(r, n, ptr, best, second, longs, count);
-}
-
-HB_KERNEL hb_search_best_long_keys(const hb_i64 *ptr, const hb_i32 *idx, const hb_u32 *key, const double *score, const hb_u64 *inexact,
-	hb_i32 *best, hb_i32 *second, const hb_i32 *longs, const hb_u64 *count) {
-	const hb_search_keyed r = {idx, key, score, *inexact == 0};
-	hb_search_long(r, ptr, best, second, longs, count);
 }
 
 // hb_search_mass is integerMasses of apps/searchrows.go for each row.
