@@ -70,6 +70,8 @@ func TestGraphSAGEOnDevice(t *testing.T) {
 		{"some vertices", full, width{12, 4, 16}, SAGEOptions{Samples: []int{4, 4}, Vertices: []int{5, 0, 299, 5}}, 1e-4},
 		{"TF32", full, width{12, 4, 16}, SAGEOptions{Precision: SAGETF32}, 5e-3},
 		{"float16", full, width{12, 4, 16}, SAGEOptions{Precision: SAGEFloat16}, 2e-2},
+		{"float16, narrow then odd columns", full, width{12, 3, 21}, SAGEOptions{Precision: SAGEFloat16}, 2e-2},
+		{"bfloat16, narrow then wide", full, width{12, 6, 300}, SAGEOptions{Precision: SAGEBFloat16}, 8e-2},
 		{"float16, samples, odd columns", full, width{12, 19, 5}, SAGEOptions{Samples: []int{5, 8}, Precision: SAGEFloat16}, 2e-2},
 		{"bfloat16", drawFeatures(t, 300, 7, 1, matrix.Full), width{7, 20, 6}, SAGEOptions{Precision: SAGEBFloat16}, 8e-2},
 	}
@@ -92,6 +94,38 @@ func TestGraphSAGEOnDevice(t *testing.T) {
 			near(t, what+", logits", got.Logits, table(want.Logits), 4*c.tolerance)
 			if got.ZeroRows != want.ZeroRows {
 				t.Errorf("%s: %d rows of zeros, want %d", what, got.ZeroRows, want.ZeroRows)
+			}
+		}
+	}
+}
+
+// Rows of 16 bits before norm: of hidden layers, and with weights whose products they cannot hold.
+func TestGraphSAGENarrowRowsOnDevice(t *testing.T) {
+	t.Parallel()
+	d := realOrEmulated(t)
+	host := build[float64](t, hubbed(300), matrix.CSR)
+	there := build[float64](t, hubbed(300), matrix.CSR)
+	if err := there.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	x := drawFeatures(t, 300, 12, 1, matrix.Full)
+	for _, scale := range []float32{1, 200000} {
+		for _, a := range []SAGEAggregator{AggregateMean, AggregateGCN} {
+			net := newNet[float32](a, 12, []int{4, 19, 50}, 3, 11)
+			for _, p := range []*sageParam[float32]{net.layers[2].self, net.layers[2].neighbour} {
+				for i := 0; p != nil && i < len(p.value.Val); i++ {
+					p.value.Val[i] *= scale
+				}
+			}
+			if got := net.layers[2].bounded(); got != (scale == 1) {
+				t.Errorf("%v, weights times %g: bounded is %v", a, scale, got)
+			}
+			m := net.model()
+			want := must[*SAGEResult](t)(GraphSAGE(host, x, m, SAGEOptions{}))
+			got := must[*SAGEResult](t)(GraphSAGE(there, x, m, SAGEOptions{Precision: SAGEFloat16, Run: Run{Method: Fused}}))
+			near(t, fmt.Sprintf("%v, weights times %g", a, scale), got.Embeddings, table(want.Embeddings), 2e-2)
+			if got.ZeroRows != want.ZeroRows {
+				t.Errorf("%v, weights times %g: %d rows of zeros, want %d", a, scale, got.ZeroRows, want.ZeroRows)
 			}
 		}
 	}

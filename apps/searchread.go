@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"strconv"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -118,17 +119,28 @@ func BinaryWalks(w io.Writer) func(SearchBlock) error {
 		if isNil(w) {
 			return &ParameterError{"BinaryWalks", "the writer", "nil", "a writer"}
 		}
-		buf = buf[:0]
-		for k, v := range b.Vertices {
-			if buf = binary.LittleEndian.AppendUint32(buf, uint32(v)); len(buf) >= 1<<20 || k == len(b.Vertices)-1 {
-				if _, err := w.Write(buf); err != nil {
-					return err
-				}
+		for list := b.Vertices; len(list) > 0; {
+			part := list[:min(len(list), 1<<20)]
+			list = list[len(part):]
+			out := bytesOf(part)
+			if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 { // a big-endian machine
 				buf = buf[:0]
+				for _, v := range part {
+					buf = binary.LittleEndian.AppendUint32(buf, uint32(v))
+				}
+				out = buf
+			}
+			if _, err := w.Write(out); err != nil {
+				return err
 			}
 		}
 		return nil
 	}
+}
+
+// bytesOf returns the memory of a list.
+func bytesOf(list []int32) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(list))), 4*len(list))
 }
 
 // TextWalks returns a function for SearchOptions.Each that writes a line for each walk to w: its

@@ -16,6 +16,7 @@
 // hb_sage_layer      HB_SAGE_LANES threads a row: mean over neighbours, relu, norm; a layer after
 //                    its products
 // hb_sage_norm       a warp a row: relu and norm of rows of floats
+// hb_sage_norm_items HB_SAGE_LANES threads a row: relu and norm of rows of items
 // the others         a thread an item
 //
 // Gathers are bound by random reads of rows of a panel, of 32 bytes or more each. The sum over
@@ -328,6 +329,45 @@ HB_KERNEL hb_sage_norm(hb_i64 rows, hb_i32 columns, float *x, hb_i64 step, hb_it
 		}
 		if (HB_LANE == 0 && length) length[v] = norm;
 		if (HB_LANE == 0 && zeros && !(square > 0)) atomicAdd(zeros, (hb_u64)1);
+	}
+}
+
+// hb_sage_norm_items is norm(relu(row)) of items, in place or, if floats is not null, to floats: own
+// columns, and the near columns that begin at column behind of x. The other columns are 0.
+HB_KERNEL hb_sage_norm_items(hb_i64 rows, hb_i32 columns, hb_i32 behind, hb_item *x, hb_i64 step, float *floats, hb_i32 own, hb_i32 near,
+	hb_i64 to_step, hb_u64 *zeros) {
+	const hb_i32 lane = threadIdx.x % HB_SAGE_LANES, across = HB_SAGE_LANES * HB_SAGE_PER;
+	const hb_i64 groups = (hb_i64)gridDim.x * (HB_GRAPH_BLOCK / HB_SAGE_LANES);
+	for (hb_i64 v = ((hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x) / HB_SAGE_LANES; v - v % HB_SAGE_GROUPS < rows; v += groups) {
+		const bool here = v < rows;
+		hb_item *row = x + v * step;
+		float first[HB_SAGE_PER], square = 0; // the first columns of this thread
+#pragma unroll
+		for (int i = 0; i < HB_SAGE_PER; i++) first[i] = 0;
+		for (hb_i32 c = lane * HB_SAGE_PER; here && c < columns; c += across) {
+			float y[HB_SAGE_PER];
+			hb_load_items(row + c, y);
+#pragma unroll
+			for (int i = 0; i < HB_SAGE_PER; i++) {
+				y[i] = fmaxf(y[i], 0);
+				square += y[i] * y[i];
+				if (c < across) first[i] = y[i];
+			}
+		}
+#pragma unroll
+		for (hb_i32 d = HB_SAGE_LANES / 2; d > 0; d /= 2) square += __shfl_xor_sync(HB_FULL, square, d);
+		if (!here) continue;
+		const float factor = square > 0 ? 1 / sqrtf(square) : 0;
+		if (lane == 0 && zeros && !(square > 0)) atomicAdd(zeros, (hb_u64)1);
+		for (hb_i32 c = lane * HB_SAGE_PER; c < columns; c += across) {
+			float y[HB_SAGE_PER];
+			if (c >= across) hb_load_items(row + c, y);
+#pragma unroll
+			for (int i = 0; i < HB_SAGE_PER; i++) y[i] = (c < across ? first[i] : fmaxf(y[i], 0)) * factor;
+			if (!floats) hb_store_items(row + c, y);
+			else if (c < behind) hb_store_floats(floats + v * to_step, c, own, to_step, y);
+			else hb_store_floats(floats + v * to_step + own, c - behind, near, to_step, y);
+		}
 	}
 }
 
