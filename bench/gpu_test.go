@@ -90,6 +90,9 @@ func TestGPUEmulated(t *testing.T) {
 		t.Errorf("%d rows, want %d", len(table.Rows), want)
 	}
 	for _, r := range table.Rows {
+		if strings.HasSuffix(r.Failed, tooNoisy) { // differences of two runs of the smallest inputs
+			continue
+		}
 		if r.Failed != "" || r.Wrong != "" || math.IsNaN(r.Ours.Median) || r.Rounds != 1 {
 			t.Errorf("%+v", r)
 		}

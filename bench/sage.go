@@ -249,10 +249,13 @@ const walkTimes = 12
 // walkRepeats are the calls of which the least time counts.
 const walkRepeats = 5
 
+// tooNoisy ends the error of between.
+const tooNoisy = "the machine is too noisy"
+
 // between is the part of times of a difference of two runs. One that noise swallows is an error.
 func between(long, short time.Duration, times int, err error) (time.Duration, error) {
 	if err == nil && long <= short {
-		err = fmt.Errorf("a run of %v is not longer than one of %v that does less: the machine is too noisy", long, short)
+		err = fmt.Errorf("a run of %v is not longer than one of %v that does less: %s", long, short, tooNoisy)
 	}
 	return (long - short) / time.Duration(times), err
 }
