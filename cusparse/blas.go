@@ -29,7 +29,7 @@ func (f *frame) gemmer() driver.Gemmer {
 		f.fail(err)
 		return nil
 	}
-	work := f.alloc(driver.GemmWorkspace)
+	work := f.gemmWorkspace()
 	if f.err != nil {
 		return nil
 	}
@@ -38,9 +38,17 @@ func (f *frame) gemmer() driver.Gemmer {
 		f.fail(err)
 		return nil
 	}
-	work.share() // lives as long as the device
 	f.d.blas = h
 	return h
+}
+
+// gemmWorkspace returns the workspace of cuBLAS. The device holds it, and not only its address: the
+// collector gives forgotten memory back.
+func (f *frame) gemmWorkspace() *mem {
+	if f.d.blasWork == nil {
+		f.d.blasWork = f.alloc(driver.GemmWorkspace).share()
+	}
+	return f.d.blasWork
 }
 
 // Gemm queues a product of dense matrices.

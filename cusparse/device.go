@@ -47,6 +47,7 @@ type Device struct {
 	modules  map[string]*module
 	vendor   *vendor
 	blas     driver.Gemmer    // opened at the first product
+	blasWork *mem             // memory that blas works in; nil without
 	programs map[any]*program // composed before, by what of
 	cacheDir string           // of compiled kernels and tuned plans, "" for none
 	compiler string           // identity of the compiler, which goes with the driver
