@@ -99,7 +99,8 @@ func TestGraphSAGEOnDevice(t *testing.T) {
 	}
 }
 
-// Rows of 16 bits before norm: of hidden layers, and with weights whose products they cannot hold.
+// Rows of 16 bits before norm: of hidden layers, and with weights whose products are too large or too
+// small for them.
 func TestGraphSAGENarrowRowsOnDevice(t *testing.T) {
 	t.Parallel()
 	d := realOrEmulated(t)
@@ -109,7 +110,7 @@ func TestGraphSAGENarrowRowsOnDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := drawFeatures(t, 300, 12, 1, matrix.Full)
-	for _, scale := range []float32{1, 200000} {
+	for _, scale := range []float32{1, 200000, 1e-3} {
 		for _, a := range []SAGEAggregator{AggregateMean, AggregateGCN} {
 			net := newNet[float32](a, 12, []int{4, 19, 50}, 3, 11)
 			for _, p := range []*sageParam[float32]{net.layers[2].self, net.layers[2].neighbour} {
