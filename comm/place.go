@@ -25,6 +25,7 @@ type Group struct {
 	places  []Place // where these compute
 	threads int     // of a rank on the host
 	budget  int64   // bytes of a gathered operand of MxM, 0 for no limit
+	device  bool    // LikeDevices
 
 	mu   sync.Mutex
 	cuts map[int]*cutting
@@ -53,6 +54,11 @@ func RankThreads(n int) GroupOption { return func(g *Group) { g.threads = max(0,
 // time. A larger operand goes round in blocks of columns. 0, the default, is no limit. It is the
 // same on all ranks.
 func GatherLimit(bytes int64) GroupOption { return func(g *Group) { g.budget = max(0, bytes) } }
+
+// LikeDevices makes ranks on the host choose how to sum as ranks on devices do: each for itself.
+// Sums of floats may then depend on the number of ranks, and no facts about their order are
+// exchanged. The ledgers are those of as many devices, for predictions. It is the same on all ranks.
+func LikeDevices() GroupOption { return func(g *Group) { g.device = true } }
 
 // NewGroup makes a place of the ranks of this process: all those of Local, Peers or NCCL, or the
 // one of Join. Ranks are in ascending order and belong to one group.
@@ -168,6 +174,21 @@ func (g *Group) GatherLimit() int64 {
 		return 0
 	}
 	return g.budget
+}
+
+// OnDevices reports whether all ranks compute on devices, as far as this process knows, or act as if
+// they did; see [LikeDevices].
+func (g *Group) OnDevices() bool {
+	if g == nil || len(g.ranks) == 0 {
+		return false
+	}
+	if g.device {
+		return true
+	}
+	if slices.Contains(g.places, nil) {
+		return false
+	}
+	return len(g.ranks) == g.Size() || g.MovesDeviceMemory()
 }
 
 // MovesDeviceMemory reports whether collectives of the group take buffers of devices: its ranks are

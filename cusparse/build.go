@@ -52,9 +52,9 @@ func (d *Device) Scatter(c device.Call, dst device.Dest, m device.Monoid, u devi
 	}
 	var i *mem
 	if !dst.Vector {
-		i = f.places(rows, dst.Rows)
+		i = f.places(rows, wholeOf(rows, dst.Rows))
 	}
-	j := f.places(cols, dst.Cols)
+	j := f.places(cols, wholeOf(cols, dst.Cols))
 	if f.err != nil {
 		return nil, device.Ran{}, f.err
 	}
@@ -63,11 +63,36 @@ func (d *Device) Scatter(c device.Call, dst device.Dest, m device.Monoid, u devi
 	if total == 0 {
 		return f.finish(dst, f.empty(dst.Rows, dst.Cols, m.Out), ran, c, u)
 	}
-	keys := f.alloc(8 * total)
+	keys, kept := f.alloc(8*total), total
+	height, width := int64(-1), int64(-1) // of a part
+	lastRow, lastCol := dst.Rows, dst.Cols
+	var inside *mem
+	if rows.Of != 0 || cols.Of != 0 { // positions beyond the part are sorted behind it
+		inside = f.zeros(8)
+		if rows.Of != 0 {
+			height, lastRow = int64(dst.Rows), dst.Rows+1
+		}
+		if cols.Of != 0 {
+			width, lastCol = int64(dst.Cols), dst.Cols+1
+		}
+	}
 	f.each(f.kernel(f.fixed("extract", "places"), "hb_places"), total, s.desc(), total,
-		flagOf(dst.Vector), i, j, keys)
-	sorted, num := f.sortKeys(keys, total, dst.Rows, dst.Cols)
-	starts, runKeys, count := f.runs(sorted, total) // waits: the caller's lists may change then
+		flagOf(dst.Vector), i, j, int64(rows.Lo), height, int64(cols.Lo), width, keys, inside)
+	if inside != nil {
+		if kept = f.read(inside, 0); kept == 0 {
+			return f.finish(dst, f.empty(dst.Rows, dst.Cols, m.Out), ran, c, u)
+		}
+	}
+	sorted, num := f.sortKeys(keys, total, lastRow, lastCol)
+	starts, runKeys, count := f.runs(sorted, kept) // waits: the caller's lists may change then
 	val := f.sums(m, false, starts, count, total, num, f.valued(s).val)
 	return f.finish(dst, f.keyed(dst.Rows, dst.Cols, m.Out, runKeys, count, val), ran, c, u)
+}
+
+// wholeOf returns the number of rows or columns that a list of indices names, of a result of n.
+func wholeOf(x device.Indices, n int) int {
+	if x.Of != 0 {
+		return x.Of
+	}
+	return n
 }

@@ -243,10 +243,10 @@ func (f *frame) places(x device.Indices, limit int) *mem {
 	if s != nil && s.format != sparse.Full {
 		s = f.list(s)
 	}
-	if f.err != nil || x.N == 0 {
+	if f.err != nil || s.slots() == 0 {
 		return f.alloc(4)
 	}
-	first, n := f.alloc(8), int64(x.N)
+	first, n := f.alloc(8), s.slots()
 	f.fill(first, 0xff, 8)
 	f.each(f.kernel(f.fixed("extract", "places"), "hb_outside"), n, s.val, n, int64(limit), first)
 	if at := f.read(first, 0); f.err == nil && at >= 0 {
@@ -254,7 +254,12 @@ func (f *frame) places(x device.Indices, limit int) *mem {
 		f.download(unsafe.Pointer(&bad), s.val.ptr()+driver.Ptr(4*at), 4)
 		f.fail(&device.IndexError{Arg: x.Arg, At: at, Index: int64(bad), Limit: int64(limit)})
 	}
-	return s.val
+	if int64(x.N) == n {
+		return s.val
+	}
+	part := f.alloc(4 * int64(max(x.N, 1)))
+	f.copy(part.ptr(), s.val.ptr()+driver.Ptr(4*x.From), 4*int64(x.N))
+	return part
 }
 
 // Extract takes rows and columns.

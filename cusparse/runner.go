@@ -288,8 +288,12 @@ func (s session) NewFull(rows, cols int, t device.Type) device.View {
 }
 
 func (s session) NewBitmap(n int, t device.Type, present device.Buffer) device.View {
-	st := s.f.newStore(1, n, sparse.Bitmap, t, -1)
-	s.values(st, int64(n))
+	return s.NewBitmapMatrix(1, n, t, present)
+}
+
+func (s session) NewBitmapMatrix(rows, cols int, t device.Type, present device.Buffer) device.View {
+	st := s.f.newStore(rows, cols, sparse.Bitmap, t, -1)
+	s.values(st, int64(rows)*int64(cols))
 	st.present = memOf(present).share()
 	return s.f.viewOf(st)
 }

@@ -432,6 +432,7 @@ func dropRemote(b *base) {
 	for _, c := range b.copies {
 		c.store.Drop()
 	}
+	b.blocks.drop(nil)
 	b.copies, b.blocks, b.blocksAt = nil, nil, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"sort"
 	"sync"
 
@@ -76,6 +77,10 @@ func (s *spread) counted(ctx context.Context) ([]int64, error) {
 	if s.counts != nil {
 		return s.counts, nil
 	}
+	if s.g.Size() == 1 {
+		s.counts = []int64{s.part[0].NVals()}
+		return s.counts, s.part[0].Err()
+	}
 	var all []int64
 	err := s.g.Each(func(k int, c comm.Comm) error {
 		list, err := gatherOnes(ctx, c, s.part[k].NVals())
@@ -127,12 +132,60 @@ func spreadStore(g *comm.Group, kind contents, st *raw, vector bool, cuts []int)
 	return s, nil
 }
 
-// emptySpread has no entries.
+// emptySpread has no entries. Nothing is copied to devices: operations write its blocks there.
 func emptySpread(g *comm.Group, kind contents, rows, cols int, vector bool, cuts []int) (*spread, error) {
 	if err := sendable(kind.elem()); err != nil {
 		return nil, err
 	}
-	return spreadStore(g, kind, emptyRaw(rows, cols, int(kind.elem().Size())), vector, cuts)
+	s := &spread{g: g, kind: kind, rows: rows, cols: cols, vector: vector, cuts: cuts}
+	for k, c := range g.Ranks() {
+		m, n := rows, cols
+		if lo, hi := s.block(c); vector {
+			n = hi - lo
+		} else {
+			m = hi - lo
+		}
+		part := kind.of(emptyRaw(m, n, int(kind.elem().Size())))
+		if p := g.PlaceOf(k); p != nil {
+			part.common().place = p
+		}
+		s.part = append(s.part, part)
+	}
+	return s, nil
+}
+
+// willPin lets blocks that operations are about to write take a format.
+func (s *spread) willPin(f sparse.Format) {
+	if s.vector && f == sparse.Hypersparse {
+		f = sparse.CSR
+	}
+	for _, m := range s.part {
+		m.common().pinned, m.common().pin = true, f
+	}
+}
+
+// drop gives up the memory of blocks on devices, and of what was derived from them, but for the
+// blocks that are kept.
+func (s *spread) drop(kept []contents) {
+	if s == nil || len(s.part) == 0 || s.g.PlaceOf(0) == nil {
+		return
+	}
+	s.mu.Lock()
+	lists := [][]contents{s.part, s.whole, s.shape}
+	for _, f := range s.some {
+		lists = append(lists, []contents{f.m})
+	}
+	if s.across != nil && s.across != s {
+		lists = append(lists, s.across.part, s.across.whole, s.across.shape)
+	}
+	s.mu.Unlock()
+	for _, list := range lists {
+		for _, m := range list {
+			if m != nil && !slices.Contains(kept, m) {
+				dropRemote(m.common())
+			}
+		}
+	}
 }
 
 // cutsOf returns the cuts of a dimension; a matrix of the host may decide about them.

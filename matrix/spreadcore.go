@@ -141,6 +141,9 @@ func countOf(st *sparse.Structure, vector bool, cuts []int) []int64 {
 	return counts
 }
 
+// alone reports whether the group has one rank, on a device. Its block is the whole matrix.
+func (s *spread) alone() bool { return rep.Alone(s.g) }
+
 // onHost reports whether the contents are in host memory.
 func onHost(b *base) bool { return !b.deviceOnly.Load() }
 
@@ -171,6 +174,9 @@ func (m onGroup) Cuts(ctx context.Context, g *comm.Group, vector, transposed boo
 		return nil, err
 	}
 	if transposed && !vector {
+		if s.alone() {
+			return []int{0, s.cols}, nil
+		}
 		if s, err = s.transposed(ctx); err != nil {
 			return nil, err
 		}
@@ -218,6 +224,12 @@ func blockMatrices(a contents, q rep.Query) ([]contents, error) {
 	s, err := blocksOn(a, q.Group, q.Vector)
 	if err != nil {
 		return nil, err
+	}
+	if s.alone() { // the device keeps the transpose with the block
+		s.part[0].common().knownSymmetric.Store(b.knownSymmetric.Load())
+		if q.Rows == nil {
+			return s.part, nil
+		}
 	}
 	if q.Whole {
 		if q.Need != nil && !q.Vector && !(onGroup{a}).Everywhere(q.Group) {
@@ -339,7 +351,7 @@ func (m onGroup) Target(ctx context.Context, g *comm.Group, vector, fresh bool, 
 	if fresh {
 		s, err := emptySpread(g, m.a, rows, cols, vector, cuts)
 		if b := m.a.common(); err == nil && b.pinned {
-			err = s.pin(b.pin, true)
+			s.willPin(b.pin)
 		}
 		return &groupTarget{m.a, s}, err
 	}
@@ -384,7 +396,12 @@ func (t *groupTarget) Part(k int) unsafe.Pointer { return t.s.part[k].Pointer() 
 func (t *groupTarget) Keep() error {
 	t.s.counts, t.s.whole, t.s.shape, t.s.across, t.s.lens, t.s.hasCols, t.s.some = nil, nil, nil, nil, nil, false, nil
 	b := t.a.common()
+	b.mu.Lock()
+	old := b.blocks
+	b.blocks = nil
+	b.mu.Unlock()
 	dropRemote(b)
+	old.drop(t.s.part)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	t.a.put(nil)

@@ -83,8 +83,12 @@ func sumInts(list []int64) (n int64) {
 	return n
 }
 
-// gather returns the whole matrix for each rank of this process. The first call is a collective.
+// gather returns the whole matrix for each rank of this process. The first call is a collective. The
+// only rank of a group has the whole.
 func (s *spread) gather(ctx context.Context) ([]contents, error) {
+	if s.g.Size() == 1 {
+		return s.part, nil
+	}
 	counts, err := s.counted(ctx)
 	if err != nil {
 		return nil, err
@@ -94,8 +98,8 @@ func (s *spread) gather(ctx context.Context) ([]contents, error) {
 	if s.whole != nil {
 		return s.whole, nil
 	}
-	if s.vector && s.cols > 0 && sumInts(counts) == int64(s.cols) && s.onDevices() {
-		whole, err := s.gatherFull(ctx)
+	if s.gathersOnDevices() {
+		whole, err := s.gatherOnDevices(ctx, false, counts)
 		if err == nil {
 			s.whole = whole
 		}
@@ -122,8 +126,12 @@ func (s *spread) gather(ctx context.Context) ([]contents, error) {
 	return out, err
 }
 
-// gatherShape returns the structure of the whole matrix for each rank; all values are true.
+// gatherShape returns the structure of the whole matrix for each rank; all values are true. The only
+// rank of a group gets the whole, with its values.
 func (s *spread) gatherShape(ctx context.Context) ([]contents, error) {
+	if s.g.Size() == 1 {
+		return s.part, nil
+	}
 	counts, err := s.counted(ctx)
 	if err != nil {
 		return nil, err
@@ -132,6 +140,13 @@ func (s *spread) gatherShape(ctx context.Context) ([]contents, error) {
 	defer s.mu.Unlock()
 	if s.shape != nil {
 		return s.shape, nil
+	}
+	if s.gathersOnDevices() {
+		shape, err := s.gatherOnDevices(ctx, true, counts)
+		if err == nil {
+			s.shape = shape
+		}
+		return shape, err
 	}
 	out := make([]contents, len(s.part))
 	err = s.g.Each(func(k int, c comm.Comm) error {
@@ -163,30 +178,16 @@ func (s *spread) gatherShape(ctx context.Context) ([]contents, error) {
 // gatherStore gathers a store from its blocks, as a list or by positions, whichever is less. Ranks
 // decide alike, since all know the number of entries of each. Of a pattern the result is one.
 func gatherStore(ctx context.Context, c comm.Comm, s *spread, own *raw, counts []int64) (*raw, error) {
-	size, total, values := int64(own.size), sumInts(counts), own.val != nil
-	extent := make([]int, c.Size())
-	for r := range extent {
-		extent[r] = s.cuts[r+1] - s.cuts[r]
-	}
-	width := s.cols
-	if s.vector {
-		width = 1
-	}
-	cells, ok := sparse.Cells(s.extent(), width)
-	full := ok && cells > 0 && total == int64(cells)
-	dense := full || ok && cells < 1<<40 && int64(cells)*size+int64(cells)/8 < total*(4+size)
+	form, values := s.formOf(int64(own.size), counts), own.val != nil
+	total, items, bits := form.total, form.items, form.bits
 	st := &raw{Structure: sparse.Structure{NRows: s.rows, NCols: s.cols, NVals: total}, size: own.size}
 	var err error
 	switch {
-	case dense:
-		items, bits := make([]int, len(extent)), make([]int, len(extent))
-		for r, n := range extent {
-			items[r] = n * width
-			bits[r] = (n*width + 7) / 8
-		}
+	case form.dense:
 		st.Format = sparse.Full
 		block := denseBlock(own, s.kind)
-		if !full {
+		if !form.full {
+			cells, _ := st.Cells()
 			st.Format, st.Present = sparse.Bitmap, make([]uint8, cells)
 			packed, err := gatherV(ctx, c, packBits(block.Present, items[c.Rank()]), bits)
 			if err != nil {
@@ -440,6 +441,9 @@ func (s *spread) recut(ctx context.Context, cuts []int) (*spread, error) {
 	if slices.Equal(cuts, s.cuts) {
 		return s, nil
 	}
+	if s.onDevices() {
+		return s.recutOnDevices(ctx, cuts)
+	}
 	return received(s, s.rows, s.cols, cuts, func(k int, c comm.Comm) (*raw, error) {
 		lo, _ := s.block(c)
 		st := s.part[k].listed()
@@ -506,6 +510,9 @@ func (s *spread) transposed(ctx context.Context) (*spread, error) {
 
 // transposedBy returns the transpose in blocks of the given cuts. It is a collective.
 func (s *spread) transposedBy(ctx context.Context, cuts []int) (*spread, error) {
+	if s.onDevices() {
+		return s.transposedOnDevices(ctx, cuts)
+	}
 	return received(s, s.cols, s.rows, cuts, func(k int, c comm.Comm) (*raw, error) {
 		lo, _ := s.block(c)
 		local := s.kind.apply(transposing, s.part[k].listed(), s.g.Threads())

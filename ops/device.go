@@ -163,7 +163,7 @@ func (h *remoteCall) indices(x indices) device.Indices {
 	out := indicesOf(x.Indices)
 	if x.values != nil {
 		o := remoteOperand(h, *x.values)
-		out.Values, out.Arg = &o, x.arg
+		out.Values, out.Arg, out.From = &o, x.arg, x.from
 	}
 	return out
 }

@@ -82,7 +82,7 @@ func ExtractVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSour
 		return remoteExtract(c, t, v, onlyRow, ci)
 	}
 	if t.group != nil {
-		return groupExtractVector(c, t, v, ci.Indices)
+		return groupExtractVector(c, t, v, ci)
 	}
 	if st := access.Stored(v); !st.Sparse() {
 		out := gather(st, ci.Indices)

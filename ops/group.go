@@ -27,9 +27,23 @@ import (
 type localRun struct {
 	shift int   // the first row, or position of a vector, of the block
 	parts []int // for Push, how the entries of the vector are cut into parts that are summed in order
+
+	extent int  // rows or positions of the block, with items
+	items  bool // those of a list of indices on a device belong to the block
+	whole  int  // of Scatter, the rows or positions of the whole, whose entries it gets; 0 for the block
 }
 
 func withLocal(l localRun) Option { return func(s *settings) { s.local = l } }
+
+// computesOnDevices reports whether each rank of this process computes on a device.
+func computesOnDevices(g *comm.Group) bool {
+	for k := range g.Ranks() {
+		if placeOn(g, k) == nil {
+			return false
+		}
+	}
+	return true
+}
 
 // block is a rank of this process, and its rows of the destination.
 type block struct {
@@ -154,7 +168,7 @@ func runGroup[C comparable](c *call, t *target[C], reads bool, run func(b block,
 	traces, written := make([]Trace, len(ranks)), make([]bool, len(ranks))
 	err = g.Apart(func(k int, r comm.Comm) error {
 		b := block{k: k, rank: r.Rank(), lo: cuts[r.Rank()], hi: cuts[r.Rank()+1]}
-		opts := []Option{WithThreads(threads), Using(c.method), withLocal(localRun{b.lo, c.local.parts})}
+		opts := []Option{WithThreads(threads), Using(c.method), withLocal(localRun{shift: b.lo, parts: c.local.parts})}
 		if fresh { // else a block could stay as it is while others change
 			opts = append(opts, WithContext(c.ctx))
 		}
@@ -310,10 +324,14 @@ func orderOf[A, B, C comparable](s semiring.Semiring[A, B, C]) *sumOrder {
 	return &sumOrder{matters: (!k.Exact || k.Any) && !uniform, any: k.Any}
 }
 
-// groupDirection chooses Push or Pull as one device would, if the order of sums matters, and how
-// Push cuts the entries of u. Where it does not matter every rank chooses. It is a collective.
+// groupDirection chooses Push or Pull as one place would, if the order of sums matters, and how Push
+// cuts the entries of u. Where it does not matter every rank chooses, and on devices always: their
+// kernels have orders of their own. It is a collective.
 func groupDirection[A, U, C comparable](c *call, t *target[C], a matrix.View[A], u matrix.View[U], order *sumOrder) error {
 	g, ctx := t.group, c.onGroup(t.group)
+	if g.OnDevices() {
+		return nil
+	}
 	m, n := a.Dims()
 	f := facts{rows: m, entries: a.NVals(), n: n, nvals: u.NVals(), any: order.any,
 		hasRows: access.GroupHasRows(a, g), hasCols: access.GroupHasRows(a.T(), g)}
@@ -431,7 +449,7 @@ func groupMxM[A, B, C comparable](c *call, t *target[C], s semiring.Semiring[A, 
 // bytes.
 func needOf[A, B comparable](c *call, g *comm.Group, x []matrix.View[A], b matrix.View[B]) rep.Query {
 	q := rep.Query{Group: g, Context: c.onGroup(g), Whole: true}
-	if b.Transposed() || b.IsVector() {
+	if b.Transposed() || b.IsVector() || g.OnDevices() { // devices gather without the host
 		return q
 	}
 	q.Need = func(k int) []int32 {

@@ -113,8 +113,43 @@ func groupExtract[T comparable](c *call, t *target[T], v matrix.View[T], rows, c
 	})
 }
 
+// listsOnDevices reports whether the operation reads lists of indices on a group of devices there.
+func (c *call) listsOnDevices() bool {
+	return c.op == "ExtractVector" || c.op == "Scatter" || c.op == "ScatterVector"
+}
+
+// listsOf returns a list of indices for each rank of this process: a vector on devices is gathered.
+func listsOf(c *call, g *comm.Group, x indices) ([]Indices, error) {
+	lists := make([]Indices, len(g.Ranks()))
+	if x.values == nil {
+		for k := range lists {
+			lists[k] = indicesFrom(x.Indices)
+		}
+		return lists, nil
+	}
+	whole, err := wholes(c, g, *x.values)
+	for k, v := range whole {
+		lists[k] = ValuesOf(access.AsVector(v))
+	}
+	return lists, err
+}
+
 // groupExtractVector computes w⟨m⟩ ⊕= u(idx).
-func groupExtractVector[T comparable](c *call, t *target[T], v matrix.View[T], idx cpu.Indices) error {
+func groupExtractVector[T comparable](c *call, t *target[T], v matrix.View[T], idx indices) error {
+	if idx.values != nil {
+		lists, err := listsOf(c, t.group, idx)
+		if err != nil {
+			return err
+		}
+		list, err := wholes(c, t.group, v)
+		if err != nil {
+			return err
+		}
+		return runGroup(c, t, false, func(b block, dst groupDest[T]) error {
+			return ExtractVector(dst.vector(), access.AsVector(list[b.k]), lists[b.k], b.opts,
+				withLocal(localRun{shift: b.lo, extent: b.hi - b.lo, items: true}))
+		})
+	}
 	if idx.List == nil {
 		return groupOne(c, t, v, func(b block, dst groupDest[T], u matrix.View[T]) error {
 			return ExtractVector(dst.vector(), access.AsVector(u), All(), b.opts)
@@ -221,6 +256,35 @@ func groupAssignScalar[T comparable](c *call, t *target[T], x T, rows, cols cpu.
 			return AssignVectorScalar(dst.vector(), x, mine, b.opts)
 		}
 		return AssignScalar(dst.matrix(), x, mine, indicesFrom(cols), b.opts)
+	})
+}
+
+// scatterOnDevices computes C⟨M⟩ ⊕= T on a group of devices. Each gets the whole of u and of the
+// lists, and keeps what falls into its block.
+func scatterOnDevices[T comparable](c *call, t *target[T], dup semiring.Monoid[T], v matrix.View[T], rows *indices, cols indices) error {
+	g := t.group
+	j, err := listsOf(c, g, cols)
+	if err != nil {
+		return err
+	}
+	i := j
+	if rows != nil {
+		if i, err = listsOf(c, g, *rows); err != nil {
+			return err
+		}
+	}
+	list, err := wholes(c, g, v)
+	if err != nil {
+		return err
+	}
+	cuts := groupCuts(t)
+	return runGroup(c, t, false, func(b block, dst groupDest[T]) error {
+		local := withLocal(localRun{shift: b.lo, whole: cuts[g.Size()]})
+		u := access.AsVector(list[b.k])
+		if rows == nil {
+			return ScatterVector(dst.vector(), dup, u, j[b.k], b.opts, local)
+		}
+		return Scatter(dst.matrix(), dup, u, i[b.k], j[b.k], b.opts, local)
 	})
 }
 
@@ -353,7 +417,7 @@ func groupReduceScalar[T comparable](c *call, g *comm.Group, m semiring.Monoid[T
 		total += n
 	}
 	err = g.Each(func(i int, r comm.Comm) error {
-		if k.Exact || placeOn(g, i) != nil {
+		if k.Exact || placeOn(g, i) != nil || g.OnDevices() {
 			own, err := ReduceScalar(m, operandOf(list[i]), WithThreads(g.Threads()))
 			if err != nil {
 				return err
@@ -411,6 +475,10 @@ func gatherItems[T any](ctx context.Context, r comm.Comm, own []T, counts []int6
 	}
 	all := make([]T, n)
 	if n == 0 {
+		return all, nil
+	}
+	if r.Size() == 1 {
+		copy(all, own)
 		return all, nil
 	}
 	return all, r.AllGatherV(ctx, bytesOf(all), bytes, bytesOf(own))

@@ -3,6 +3,7 @@ package ops
 import (
 	"fmt"
 
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/device"
@@ -34,8 +35,9 @@ func Span(lo, hi int) Indices {
 
 // ValuesOf returns the list of the values of v, in the order of their positions; positions without
 // an entry are left out. The list is read when the operation runs. If v and the destination are on
-// devices, Extract, ExtractVector, ExtractRow, Scatter and ScatterVector read it there. The
-// assignments copy it to the host, where they check that no index repeats.
+// devices, Extract, ExtractVector, ExtractRow, Scatter and ScatterVector read it there, and on a
+// group of devices ExtractVector, Scatter and ScatterVector. The assignments copy it to the host,
+// where they check that no index repeats.
 func ValuesOf(v matrix.VectorSource[int32]) Indices { return Indices{values: v, vector: true} }
 
 // indices is a checked list: of the host, or a vector on the device of the operation, which checks
@@ -43,6 +45,7 @@ func ValuesOf(v matrix.VectorSource[int32]) Indices { return Indices{values: v, 
 type indices struct {
 	cpu.Indices
 	values *matrix.View[int32]
+	from   int    // the first of the values that are the list
 	arg    string // the name of the list
 }
 
@@ -58,7 +61,7 @@ func placeOf[C comparable](spec matrix.Spec[C]) matrix.Place {
 }
 
 // resolve checks that the indices are less than n. A vector stays where it is if the operation runs
-// on a device at a place.
+// on a device at a place, or on a group of devices where that reads it there.
 func (x Indices) resolve(c *call, arg string, n int, at matrix.Place) (indices, error) {
 	out := indices{arg: arg}
 	switch {
@@ -75,6 +78,13 @@ func (x Indices) resolve(c *call, arg string, n int, at matrix.Place) (indices, 
 		}
 		_, onDevice := at.(device.Backend)
 		if onDevice && v.Place() != nil {
+			out.N, out.values = int(v.NVals()), &v
+			if l := c.local; l.items {
+				out.from, out.N = l.shift, l.extent
+			}
+			return out, v.Err()
+		}
+		if g, ok := at.(*comm.Group); ok && v.Place() == at && c.listsOnDevices() && computesOnDevices(g) {
 			out.N, out.values = int(v.NVals()), &v
 			return out, v.Err()
 		}

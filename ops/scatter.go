@@ -68,20 +68,29 @@ func scatter[T comparable](c *call, spec matrix.Spec[T], m, n int, dup semiring.
 		}
 		return list, err
 	}
-	ri, name := onlyRow, "idx"
+	ri, name, width := onlyRow, "idx", n
 	if rows != nil {
 		name = "cols"
-		if ri, err = check("rows", *rows, m); err != nil {
+		if ri, err = check("rows", *rows, max(m, c.local.whole)); err != nil {
 			return err
 		}
+	} else {
+		width = max(n, c.local.whole)
 	}
-	ci, err := check(name, cols, n)
+	ci, err := check(name, cols, width)
 	if err != nil {
 		return err
 	}
 	if t.at != nil {
 		h := newRemoteCall(c, t, m, n)
 		text, x, i, j := monoidText(h, dup), remoteOperand(h, v), h.indices(ri), h.indices(ci)
+		part := &j
+		if rows != nil {
+			part = &i
+		}
+		if part.Of = c.local.whole; part.Of != 0 { // a block of a group
+			part.Lo = c.local.shift
+		}
 		if h.err != nil {
 			return h.err
 		}
@@ -89,6 +98,12 @@ func scatter[T comparable](c *call, spec matrix.Spec[T], m, n int, dup semiring.
 		return storeResult(h, t, st, ran, err)
 	}
 	if t.group != nil {
+		if computesOnDevices(t.group) {
+			if rows == nil {
+				return scatterOnDevices(c, t, dup, v, nil, ci)
+			}
+			return scatterOnDevices(c, t, dup, v, &ri, ci)
+		}
 		if rows == nil {
 			return groupScatter(c, t, dup, v, nil, ci.Indices)
 		}

@@ -116,9 +116,18 @@ func (o *predicting) figures() (m model.Machine, err error) {
 	return m, nil
 }
 
-// virtual returns the volume of a run with p ranks, goroutines whose collectives are counted.
-func (j *job) virtual(app string, p, source int) (v model.Volume, err error) {
-	at, err := comm.LocalGroup(p, comm.KeepCalls())
+// virtual returns the volume of a run with p ranks, goroutines whose collectives are counted. They
+// act as devices or as ranks on the host.
+func (j *job) virtual(app string, p, source int, devices bool) (v model.Volume, err error) {
+	var like comm.GroupOption
+	if devices {
+		like = comm.LikeDevices()
+	}
+	ranks, err := comm.Local(p, comm.KeepCalls())
+	if err != nil {
+		return v, err
+	}
+	at, err := comm.NewGroup(ranks, like)
 	if err == nil {
 		v, _, err = bench.ScaleRun(j.ctx, app, j.graph.Matrix, at, source)
 	}
@@ -135,7 +144,7 @@ func (j *job) predict(app string, m model.Machine, o predicting) error {
 	err := j.stage("virtual ranks", func() error {
 		g = pullForm(j.graph)
 		for _, p := range o.counts {
-			v, err := j.virtual(app, p, o.source)
+			v, err := j.virtual(app, p, o.source, true)
 			if err != nil {
 				return err
 			}

@@ -106,7 +106,7 @@ func (j *job) scaleRun(app string, m model.Machine, o predicting, gpus bool, rou
 	var best []time.Duration
 	err := j.stage("runs", func() error {
 		for _, p := range o.counts {
-			v, err := j.virtual(app, p, o.source)
+			v, err := j.virtual(app, p, o.source, gpus)
 			if err != nil {
 				return err
 			}

@@ -76,12 +76,26 @@ HB_KERNEL hb_outside(const hb_i32 *list, hb_i64 n, hb_i64 limit, hb_u64 *first) 
 	HB_EACH(k, n) if (list[k] < 0 || list[k] >= limit) atomicMin(first, (hb_u64)k);
 }
 
+// hb_within counts an index from lo on. If it is not one of n rows or columns that are kept, it
+// returns n. Without a part, n < 0, all are kept.
+HB_DEVICE hb_i32 hb_within(hb_i32 i, hb_i64 lo, hb_i64 n) {
+	if (n < 0) return i;
+	return i < lo || i >= lo + n ? (hb_i32)n : (hb_i32)(i - lo);
+}
+
 // keys[e] = the position (rows[k], cols[k]) of the entry u(k) of a vector, full or listed (null:
-// k).
-HB_KERNEL hb_places(hb_store u, hb_i64 n, hb_i32 vector, const hb_i32 *rows, const hb_i32 *cols, hb_u64 *keys) {
-	HB_EACH(e, n) {
+// k), within m rows from rowLo on and n columns from colLo on. Positions beyond have the greatest
+// row, those of a vector the greatest column; inside, zero before, counts the others.
+HB_KERNEL hb_places(hb_store u, hb_i64 entries, hb_i32 vector, const hb_i32 *rows, const hb_i32 *cols,
+		hb_i64 rowLo, hb_i64 m, hb_i64 colLo, hb_i64 n, hb_u64 *keys, hb_u64 *inside) {
+	hb_u64 c = 0;
+	HB_EACH(e, entries) {
 		hb_i32 k = u.format == HB_FULLFMT ? (hb_i32)e : u.idx[e];
-		hb_i32 i = vector ? 0 : rows ? rows[k] : k;
-		keys[e] = (hb_u64)(hb_u32)i << 32 | (hb_u32)(cols ? cols[k] : k);
+		hb_i32 i = vector ? 0 : hb_within(rows ? rows[k] : k, rowLo, m), j = hb_within(cols ? cols[k] : k, colLo, n);
+		keys[e] = (hb_u64)(hb_u32)i << 32 | (hb_u32)j;
+		c += vector ? j != n : i != m;
 	}
+	if (!inside) return;
+	c = hb_total(c);
+	if (threadIdx.x % 32 == 0 && c) atomicAdd(inside, c);
 }

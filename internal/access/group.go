@@ -19,10 +19,11 @@ func viewOf[T comparable](h rep.Matrix[T], vector bool) (v matrix.View[T]) {
 }
 
 // Blocks returns a view of the rows of a view that each rank of this process has, for the cuts of
-// q, or of all of them if q.Whole is set. A vector is cut by positions.
+// q, or of all of them if q.Whole is set. A vector is cut by positions. The only rank of a group, on
+// a device, has the block of the matrix itself for that of the transpose too.
 func Blocks[T comparable](v matrix.View[T], q rep.Query) ([]matrix.View[T], error) {
 	q.Vector = v.IsVector()
-	flip := q.Whole || q.Vector
+	flip := q.Whole || q.Vector || rep.Alone(q.Group)
 	if v.Transposed() && !flip {
 		q.Transposed = true
 	}

@@ -129,6 +129,11 @@ type Indices struct {
 	// it checks them, and answers an *IndexError that names Arg.
 	Values *Operand
 	Arg    string
+	// From is the first of the items of Values that are the list. All are checked.
+	From int
+	// Of, if not 0, is the number of rows or columns of a whole, of which the result of Scatter has
+	// those from Lo on. Items beyond them are left out.
+	Lo, Of int
 }
 
 // All reports whether the list is all N, in order.

@@ -203,10 +203,11 @@ type SessionBackend interface {
 	HasCols(o Operand) bool
 	// Dense returns an operand as a bitmap, or full if it has all entries.
 	Dense(o Operand) View
-	// NewFull returns a full matrix, and NewBitmap a vector with the given
-	// presence bytes. Their values are not initialised.
+	// NewFull returns a full matrix, NewBitmap a vector with the given presence
+	// bytes, and NewBitmapMatrix a matrix. Their values are not initialised.
 	NewFull(rows, cols int, t Type) View
 	NewBitmap(n int, t Type, present Buffer) View
+	NewBitmapMatrix(rows, cols int, t Type, present Buffer) View
 	// NewCSR returns a CSR matrix of offsets and columns in buffers of Alloc or Retain, which it
 	// shares. Its values are not initialised.
 	NewCSR(rows, cols int, t Type, ptr, idx Buffer, entries int64) View

@@ -90,6 +90,10 @@ type GroupTarget interface {
 	Lost(err error)
 }
 
+// Alone reports whether a group has one rank, which computes on a device. Its block of a matrix is
+// the whole matrix, and the device keeps the transpose with it.
+func Alone(g *comm.Group) bool { return g.Size() == 1 && g.PlaceOf(0) != nil }
+
 // Matrix is the source of a view: a matrix, or the pattern of one.
 type Matrix[T comparable] interface {
 	Placed

@@ -242,6 +242,7 @@ var functions = []listedFunction{
 	{"comm.JoinMPI", comm.JoinMPI},
 	{"comm.KeepCalls", comm.KeepCalls},
 	{"comm.Kinds", comm.Kinds},
+	{"comm.LikeDevices", comm.LikeDevices},
 	{"comm.Local", comm.Local},
 	{"comm.LocalGroup", comm.LocalGroup},
 	{"comm.MPIVersion", comm.MPIVersion},
