@@ -168,6 +168,34 @@ func (c *call) signature() signature {
 	return s
 }
 
+// agree reports whether the signatures of all ranks match, without making them.
+func agree(calls []*call) bool {
+	c := calls[0]
+	for r, d := range calls {
+		if d.kind != c.kind || d.number != c.number {
+			return false
+		}
+		same := true
+		switch c.kind {
+		case KindAllGatherV:
+			same = d.dst.dtype == c.dst.dtype && slices.Equal(d.recv, c.recv)
+		case KindAllToAllV:
+			same = d.dst.dtype == c.dst.dtype
+			for q, n := range d.send {
+				same = same && q < len(calls) && r < len(calls[q].recv) && calls[q].recv[r] == n
+			}
+		case KindAllReduce, KindReduceScatter:
+			same = d.op == c.op && d.dst.dtype == c.dst.dtype && d.dst.n == c.dst.n
+		case KindBroadcast:
+			same = d.dst.dtype == c.dst.dtype && d.dst.n == c.dst.n && d.root == c.root
+		}
+		if !same {
+			return false
+		}
+	}
+	return true
+}
+
 // disagree returns the rank to blame and what is wrong, or −1 if all ranks agree. The signature of
 // the most ranks counts as right, of equally many that of the lowest rank.
 func disagree(all []signature) (rank int, err error) {

@@ -203,6 +203,9 @@ func (h *hub) missesClosed(r *round) error {
 }
 
 func (h *hub) verify(calls []*call) error {
+	if agree(calls) { // the texts below cost more than a small collective
+		return nil
+	}
 	all := make([]signature, len(calls))
 	for i, c := range calls {
 		all[i] = c.signature()

@@ -261,13 +261,16 @@ func (g *Group) each(f func(k int, c Comm) error, abort bool) error {
 	}
 	errs := make([]error, len(g.ranks))
 	var wait sync.WaitGroup
-	for k, c := range g.ranks {
-		wait.Go(func() {
-			if errs[k] = f(k, c); errs[k] != nil && abort {
-				errs[k] = failed(c, errs[k])
-			}
-		})
+	one := func(k int, c Comm) {
+		if errs[k] = f(k, c); errs[k] != nil && abort {
+			errs[k] = failed(c, errs[k])
+		}
 	}
+	last := len(g.ranks) - 1
+	for k, c := range g.ranks[:last] {
+		wait.Go(func() { one(k, c) })
+	}
+	one(last, g.ranks[last]) // by the caller, whose stack has grown
 	wait.Wait()
 	for _, err := range errs {
 		if err != nil {
