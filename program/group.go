@@ -13,17 +13,20 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// runOnGroup runs a program on the ranks of the host of a group.
+// runOnGroup runs a program on the ranks of a group.
 func runOnGroup[V, E, M comparable](
 	ctx context.Context, g *comm.Group, a matrix.View[E], p Program[V, E, M], o Options,
 ) (*Result[V], error) {
+	if onGPUs(g) {
+		return runOnGPUs(ctx, g, a, p, o)
+	}
 	plan, err := hostPlan(p.name(), o.Plan)
 	if err != nil {
 		return nil, err
 	}
 	for k := range g.Ranks() {
 		if at := g.PlaceOf(k); at != nil {
-			return nil, &PlanError{p.name(), o.Plan, "a rank is on " + at.String() + ", and programs run on ranks of the host", "use one device, or ranks of the host"}
+			return nil, &PlanError{p.name(), o.Plan, "a rank is on " + at.String() + ", and others are on the host", "use ranks on devices, or ranks of the host"}
 		}
 	}
 	if p.Edges.Func != nil {

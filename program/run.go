@@ -78,7 +78,9 @@ type Result[V comparable] struct {
 // On a group each rank of the host runs the program on its vertices and copies of those around
 // them. Results are those of one place, bit for bit; a sum that depends on the order is pulled
 // unless Plan says push. Priority is ignored, and a program with Edges is refused. All processes of
-// the group call Run with the same arguments, and Halt answers alike on each.
+// the group call Run with the same arguments, and Halt answers alike on each. On a group of devices
+// each gathers the graph and runs the whole program as one device does, and keeps its block of the
+// states; Hops does not matter, and each calls Halt.
 //
 // Errors: *matrix.DimensionError, *ProgramError, *PlanError, *MessageError, and *LimitError
 // together with the result so far.
