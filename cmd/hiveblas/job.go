@@ -221,7 +221,7 @@ func (j *job) took(name string) float64 {
 
 func (j *job) trace(t ops.Trace) {
 	switch t.Op {
-	case "GraphSearch", "LocalCluster", "Projection":
+	case "GraphSearch", "LocalCluster", "Projection", "GraphSAGE", "TrainGraphSAGE":
 		if t.Imbalance == 0 { // on one place
 			return
 		}
