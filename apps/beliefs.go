@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -19,7 +20,8 @@ type column = *matrix.Vector[float32]
 
 // beliefs is the state of Classify. The columns of pattern vertices and edges are vectors over the
 // data's vertices. One goroutine computes each column: patterns have tens of edges, and columns do
-// not depend on each other within a stage.
+// not depend on each other within a stage. On a group one goroutine computes all, because the ranks
+// call collectives in the same order.
 type beliefs struct {
 	run     Run
 	with    ops.Option // of an operation on a column
@@ -53,6 +55,9 @@ func newBeliefs(data, pattern *Attributed, opts ClassifyOptions) (*beliefs, erro
 	threads := parallel.Threads(opts.Threads)
 	b := &beliefs{run: opts.Run, n: n, place: data.Place(), workers: max(1, min(threads, max(q, np))),
 		vertices: data.Vertices, edges: data.Edges, cost: make([]column, np), mu: make([]column, np), arcs: make([]*patternArc, q)}
+	if _, group := b.place.(*comm.Group); group {
+		b.workers = 1
+	}
 	b.with = ops.WithOptions(ops.WithThreads(max(1, threads/b.workers)), ops.WithContext(opts.Context), ops.WithTraces(oneByOne(opts.Trace)))
 	if err := b.arrange(data, pattern); err != nil {
 		return nil, err

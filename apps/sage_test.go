@@ -431,12 +431,12 @@ func TestSAGEGradient(t *testing.T) {
 					var grad panel[float64]
 					if supervised {
 						logits := net.classify(z, Run{})
-						loss, _, _ = crossEntropy(logits, class, Run{})
+						loss, _, _ = crossEntropy(logits, class, len(class), Run{})
 						if back {
 							grad = net.unclassify(z, logits, Run{})
 						}
 					} else {
-						loss, grad = alike(z, pairs)
+						loss, grad = alike(z, pairs, alikeCount(pairs))
 					}
 					if back {
 						if err := net.untape(tapes, masks, grad, Run{}); err != nil {

@@ -368,32 +368,55 @@ func (t *sageTape[F]) pool(l *sageLayer[F], pooled panel[F], run Run) panel[F] {
 // backward adds the gradients of a layer's parameters, given that of its output, which it
 // overwrites, and returns that of its input unless the layer is the first.
 func (n *sageNet[F]) backward(k int, t *sageTape[F], g panel[F], run Run) (panel[F], error) {
-	l, b := &n.layers[k], t.block
-	if err := eachRow(run, b.targets, func(v int) { unnormalise(row(g, v), row(t.out, v), t.length[v]) }); err != nil {
+	if err := t.unnorm(g, run); err != nil {
 		return panel[F]{}, err
 	}
 	if n.aggregator == AggregatePool {
-		return n.backwardPool(k, t, g, run)
+		mine, spread := n.unpool(k, t, g, run)
+		return n.unpooled(k, t, mine, spread, run)
 	}
-	own := l.self.value.Cols
+	own := n.selfColumns(k)
+	x := grown(&n.brief[1], t.block.sources, g.Cols)
+	if err := t.block.unmean(x, g, own, own, run); err != nil {
+		return panel[F]{}, err
+	}
+	return n.unproducts(k, t, x, run)
+}
+
+// unnorm replaces the gradient of a layer's output by that before norm and relu.
+func (t *sageTape[F]) unnorm(g panel[F], run Run) error {
+	return eachRow(run, t.block.targets, func(v int) { unnormalise(row(g, v), row(t.out, v), t.length[v]) })
+}
+
+// selfColumns returns the columns of a layer's output that are the product of the vertex itself.
+func (n *sageNet[F]) selfColumns(k int) int {
 	if n.aggregator == AggregateGCN {
-		own = 0
+		return 0
 	}
+	return n.layers[k].self.value.Cols
+}
+
+// unmean sets the columns of x from at on to the transposed mean of the columns of g from one on,
+// and those before to the columns of g; 0 for sources that are no targets.
+func (b *sageBlock[F]) unmean(x, g panel[F], at, from int, run Run) error {
 	back := b.transposed(run)
-	x := grown(&n.brief[1], b.sources, g.Cols) // the gradient of the products
-	if err := parallel.Range(run.Context, run.Threads, b.sources, rowsGrain, func(_, lo, hi int) {
+	return parallel.Range(run.Context, run.Threads, b.sources, rowsGrain, func(_, lo, hi int) {
 		for u := lo; u < hi; u++ {
 			to := row(x, u)
 			if u < b.targets {
-				copy(to, row(g, u)[:own])
+				copy(to[:at], row(g, u))
 			} else {
-				clear(to[:own])
+				clear(to[:at])
 			}
-			sumRows(to[own:], back.Idx[back.Ptr[u]:back.Ptr[u+1]], back.Val[back.Ptr[u]:back.Ptr[u+1]], g, own)
+			sumRows(to[at:], back.Idx[back.Ptr[u]:back.Ptr[u+1]], back.Val[back.Ptr[u]:back.Ptr[u+1]], g, from)
 		}
-	}); err != nil {
-		return panel[F]{}, err
-	}
+	})
+}
+
+// unproducts adds the gradients of a layer's weights, given that of the products, and returns that
+// of its input unless the layer is the first.
+func (n *sageNet[F]) unproducts(k int, t *sageTape[F], x panel[F], run Run) (panel[F], error) {
+	l := &n.layers[k]
 	grads := []panel[F]{l.self.grad}
 	if n.aggregator != AggregateGCN {
 		grads = append(grads, l.neighbour.grad)
@@ -401,16 +424,19 @@ func (n *sageNet[F]) backward(k int, t *sageTape[F], g panel[F], run Run) (panel
 	if err := n.addTransposed(&t.in, x, run, grads...); err != nil || k == 0 {
 		return panel[F]{}, err
 	}
-	to := n.kept.panel(b.sources, l.input())
+	to := n.kept.panel(x.Rows, l.input())
 	blas.Product(run.Threads, to, x, false, n.joined(l), true, 0)
 	return to, nil
 }
 
-// backwardPool is backward for AggregatePool, given the gradient before norm and relu.
-func (n *sageNet[F]) backwardPool(k int, t *sageTape[F], g panel[F], run Run) (panel[F], error) {
+// unpool takes the gradient before norm and relu of a layer of AggregatePool, and adds those of the
+// weights of the maxima and of the bias. It returns the gradients of the products of the rows
+// themselves and of the pooled rows of the sources.
+func (n *sageNet[F]) unpool(k int, t *sageTape[F], g panel[F], run Run) (mine, spread panel[F]) {
 	l, b := &n.layers[k], t.block
 	own := l.self.value.Cols
-	mine, near := newPanel[F](b.sources, own), newPanel[F](b.targets, g.Cols-own)
+	mine = newPanel[F](t.in.rows(), own)
+	near := newPanel[F](b.targets, g.Cols-own)
 	for v := range b.targets {
 		copy(row(mine, v), row(g, v)[:own])
 		copy(row(near, v), row(g, v)[own:])
@@ -418,7 +444,7 @@ func (n *sageNet[F]) backwardPool(k int, t *sageTape[F], g panel[F], run Run) (p
 	blas.Product(run.Threads, l.neighbour.grad, t.most, true, near, false, 1)
 	most := newPanel[F](t.most.Rows, t.most.Cols)
 	blas.Product(run.Threads, most, near, false, l.neighbour.value, true, 0)
-	spread := newPanel[F](b.sources, t.most.Cols)
+	spread = newPanel[F](b.sources, t.most.Cols)
 	for i, x := range most.Val {
 		if t.most.Val[i] > 0 { // else relu has no slope
 			at := int(t.from[i])*spread.Cols + i%spread.Cols
@@ -426,13 +452,19 @@ func (n *sageNet[F]) backwardPool(k int, t *sageTape[F], g panel[F], run Run) (p
 			l.poolBias.grad.Val[i%spread.Cols] += x
 		}
 	}
+	return mine, spread
+}
+
+// unpooled is unproducts for the gradients of unpool, of the rows of the layer's input.
+func (n *sageNet[F]) unpooled(k int, t *sageTape[F], mine, spread panel[F], run Run) (panel[F], error) {
+	l := &n.layers[k]
 	if err := n.addTransposed(&t.in, mine, run, l.self.grad); err != nil {
 		return panel[F]{}, err
 	}
 	if err := n.addTransposed(&t.in, spread, run, l.pool.grad); err != nil || k == 0 {
 		return panel[F]{}, err
 	}
-	to := n.kept.panel(b.sources, l.input())
+	to := n.kept.panel(mine.Rows, l.input())
 	blas.Product(run.Threads, to, mine, false, l.self.value, true, 0)
 	blas.Product(run.Threads, to, spread, false, l.pool.value, true, 1)
 	return to, nil
@@ -506,9 +538,10 @@ func (n *sageNet[F]) classify(z panel[F], run Run) panel[F] {
 	return c
 }
 
-// crossEntropy returns the mean loss of logits for classes, and the number of rows whose largest
-// logit is that of the class. It replaces the logits by their gradient.
-func crossEntropy[F real](logits panel[F], class []int32, run Run) (loss float64, right int, err error) {
+// crossEntropy returns the loss of logits for classes, the sum over the rows divided by total, and
+// the number of rows whose largest logit is that of the class. It replaces the logits by their
+// gradient.
+func crossEntropy[F real](logits panel[F], class []int32, total int, run Run) (loss float64, right int, err error) {
 	losses, hits := make([]float64, len(class)), make([]bool, len(class))
 	err = eachRow(run, len(class), func(v int) {
 		x, c := row(logits, v), class[v]
@@ -535,7 +568,7 @@ func crossEntropy[F real](logits panel[F], class []int32, run Run) (loss float64
 			if j == int(c) {
 				p--
 			}
-			x[j] = F(p / float64(len(class)))
+			x[j] = F(p / float64(total))
 		}
 	})
 	for v, l := range losses {
@@ -544,7 +577,7 @@ func crossEntropy[F real](logits panel[F], class []int32, run Run) (loss float64
 			right++
 		}
 	}
-	return loss / float64(max(len(class), 1)), right, err
+	return loss / float64(max(total, 1)), right, err
 }
 
 // unclassify adds the gradients of the classifier, given that of the logits, and returns that of

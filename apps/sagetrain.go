@@ -2,16 +2,11 @@ package apps
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"math"
-	"os"
 	"slices"
 
-	"github.com/hiveblas/hiveblas/internal/atomicfile"
-	"github.com/hiveblas/hiveblas/internal/npy"
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/philox"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -77,6 +72,12 @@ type SAGETraining struct {
 // opts.Patience ends training. All random numbers are functions of opts.Seed and the step, so that
 // a run and its resumption from a checkpoint give the same weights, to the bit with the same BLAS
 // and number of threads.
+//
+// If g is on a group, its ranks divide the rows of every layer, or the vertices of each batch where
+// their trees are smaller than the graph. They add up the gradients of the weights in the order of
+// ranks, and hold the same weights, which agree with those of one place to rounding. The process of
+// rank 0 reads and writes opts.Checkpoint; opts.Each is called in every process. Ranks on devices
+// train on the host, as the trace says.
 func TrainGraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[float32], classes []int32, split SAGESplit, opts ...SAGETrainOptions) (*SAGETraining, error) {
 	const app = "TrainGraphSAGE"
 	o, err := only(app, opts)
@@ -89,6 +90,10 @@ func TrainGraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Sour
 	}
 	if err := o.complete(); err != nil {
 		return nil, err
+	}
+	group, grouped := g.View().Place().(*comm.Group)
+	if grouped && o.Method == Fused {
+		return nil, &ParameterError{app, "the method", "fused on a group", "auto, or a graph on one device"}
 	}
 	on, err := o.fused(app, g.View().Place())
 	if err != nil {
@@ -117,20 +122,24 @@ func TrainGraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Sour
 		}
 		return trainFused(on, g.View(), features.View(), at, classes, split, n, d, count, o)
 	}
-	x, err := featuresOf(features, n)
-	if err != nil {
-		return nil, err
-	}
-	at, err := newSageGraph(app, g, o.Run, o.Sampling, o.Replace, o.Seed, o.Aggregator)
-	if err != nil {
-		return nil, err
-	}
-	t := &sageTrainer{o: o, graph: at, entries: int64(len(at.idx)), x: x, classes: classes, split: split}
-	t.whole = *at
-	t.whole.sampling = SampleUniform
+	t := &sageTrainer{o: o, classes: classes, split: split, idle: grouped && !group.First()}
 	t.net = newNet[float32](o.Aggregator, d, o.Hidden, count, o.Seed)
 	t.best = t.net.values()
 	t.state.Validate, t.state.bestLoss = math.NaN(), math.Inf(1)
+	divided, err := teamUp(t, g.View(), features.View(), n)
+	if err != nil {
+		return nil, err
+	}
+	if !divided {
+		if t.x, err = featuresOf(features, n); err != nil {
+			return nil, err
+		}
+		if t.graph, err = newSageGraph(app, g, o.Run, o.Sampling, o.Replace, o.Seed, o.Aggregator); err != nil {
+			return nil, err
+		}
+	}
+	t.entries, t.whole = int64(len(t.graph.idx)), *t.graph
+	t.whole.sampling = SampleUniform
 	if err := t.resume(); err != nil {
 		return nil, err
 	}
@@ -290,6 +299,8 @@ type sageTrainer struct {
 	net     *sageNet[float32]
 	best    map[string][]float32
 	state   sageState
+	team    *sageTeam // the division among the ranks of a group; nil on one place
+	idle    bool      // another process writes the checkpoint
 }
 
 // run trains from the state on.
@@ -301,7 +312,7 @@ func (t *sageTrainer) run() (*SAGETraining, error) {
 	s := &t.state
 	for s.Epochs < t.o.Epochs && s.Epochs-s.Best < t.o.Patience {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return nil, t.team.stop(err)
 		}
 		loss, right, err := t.epoch(uint64(s.Epochs))
 		if err != nil {
@@ -333,7 +344,7 @@ func (t *sageTrainer) run() (*SAGETraining, error) {
 		}
 		if t.o.Each != nil {
 			if err := t.o.Each(p); err != nil {
-				return nil, err
+				return nil, t.team.stop(err)
 			}
 		}
 	}
@@ -351,7 +362,9 @@ func (t *sageTrainer) run() (*SAGETraining, error) {
 		}
 	}
 	res.Model = t.net.model()
-	if t.o.Trace != nil {
+	if t.team != nil {
+		t.team.done(res.Epochs)
+	} else if t.o.Trace != nil {
 		method := ops.Method("trees")
 		if t.everything(len(t.split.Train)) {
 			method = "layers"
@@ -363,6 +376,9 @@ func (t *sageTrainer) run() (*SAGETraining, error) {
 
 // evaluate classifies vertices with all neighbours and returns the accuracy and the mean loss.
 func (t *sageTrainer) evaluate(vertices []int) (accuracy, loss float64, err error) {
+	if t.team != nil {
+		return t.team.evaluate(vertices)
+	}
 	t.net.kept.reset()
 	tapes, err := t.net.record(t.blocks(), t.x, t.o.Run, nil)
 	if err != nil {
@@ -374,7 +390,7 @@ func (t *sageTrainer) evaluate(vertices []int) (accuracy, loss float64, err erro
 		copy(row(some, k), row(z, v))
 		class[k] = t.classes[v]
 	}
-	loss, right, err := crossEntropy(t.net.classify(some, t.o.Run), class, t.o.Run)
+	loss, right, err := crossEntropy(t.net.classify(some, t.o.Run), class, len(class), t.o.Run)
 	return float64(right) / float64(len(vertices)), loss, err
 }
 
@@ -414,14 +430,23 @@ func (t *sageTrainer) epoch(epoch uint64) (loss float64, right int, err error) {
 		batch = len(train)
 	}
 	for part := range slices.Chunk(train, batch) {
-		l, r, err := t.step(part, epoch)
+		var l float64
+		var r int
+		if t.team != nil {
+			l, r, err = t.team.step(part, epoch)
+		} else {
+			l, r, err = t.step(part, epoch)
+		}
 		if err != nil {
 			return 0, 0, err
 		}
 		loss, right = loss+l*float64(len(part))/float64(len(train)), right+r
 		if c := t.o.Context; c != nil && c.Err() != nil {
-			return 0, 0, c.Err()
+			return 0, 0, t.team.stop(c.Err())
 		}
+	}
+	if t.team != nil { // these are of the ranks of this process
+		return t.team.sum(loss, right)
 	}
 	return loss, right, nil
 }
@@ -478,12 +503,12 @@ func (t *sageTrainer) step(batch []int, epoch uint64) (loss float64, right int, 
 			class[k] = t.classes[v]
 		}
 		logits := n.classify(z, t.o.Run)
-		if loss, right, err = crossEntropy(logits, class, t.o.Run); err != nil {
+		if loss, right, err = crossEntropy(logits, class, len(class), t.o.Run); err != nil {
 			return 0, 0, err
 		}
 		g = n.unclassify(z, logits, t.o.Run)
 	} else {
-		loss, g = alike(z, pairs)
+		loss, g = alike(z, pairs, alikeCount(pairs))
 	}
 	if some {
 		part := g
@@ -520,24 +545,29 @@ func (n *sageNet[F]) tape(g *sageGraph, x sageInput[F], targets []int32, step ui
 func (n *sageNet[F]) tapeOf(blocks []*sageBlock[F], sources []int32, x sageInput[F], step uint64, o SAGETrainOptions) ([]*sageTape[F], [][]F, error) {
 	masks := make([][]F, len(n.layers))
 	tapes, err := n.record(blocks, x, o.Run, func(k int, x *sageInput[F]) (err error) {
-		d := sageDropout{o.Dropout, o.Seed ^ dropoutSeed, step, k}
-		if d.share <= 0 {
-			return nil
-		}
-		if x.sparse != nil {
-			own := *x.sparse
-			own.Val = slices.Clone(own.Val)
-			x.sparse = &own
-			masks[k], err = dropOn(d, own.Val, sources, own.NRows, own.NCols, own.Ptr, own.Idx, o.Run)
-			return err
-		}
-		own := n.kept.panel(x.full.Rows, x.full.Cols)
-		copy(own.Val, x.full.Val)
-		x.full = own
-		masks[k], err = dropOn(d, own.Val, sources, own.Rows, own.Cols, nil, nil, o.Run)
+		masks[k], err = n.drop(k, x, sources, step, o)
 		return err
 	})
 	return tapes, masks, err
+}
+
+// drop replaces the input of a layer, rows of vertices, nil for all, by one with dropout. It
+// returns the factors, nil without dropout.
+func (n *sageNet[F]) drop(k int, x *sageInput[F], vertices []int32, step uint64, o SAGETrainOptions) ([]F, error) {
+	d := sageDropout{o.Dropout, o.Seed ^ dropoutSeed, step, k}
+	if d.share <= 0 {
+		return nil, nil
+	}
+	if x.sparse != nil {
+		own := *x.sparse
+		own.Val = slices.Clone(own.Val)
+		x.sparse = &own
+		return dropOn(d, own.Val, vertices, own.NRows, own.NCols, own.Ptr, own.Idx, o.Run)
+	}
+	own := n.kept.panel(x.full.Rows, x.full.Cols)
+	copy(own.Val, x.full.Val)
+	x.full = own
+	return dropOn(d, own.Val, vertices, own.Rows, own.Cols, nil, nil, o.Run)
 }
 
 // record computes the layers of blocks. enter, which may be nil, changes the input of a layer.
@@ -573,196 +603,5 @@ func (n *sageNet[F]) untape(tapes []*sageTape[F], masks [][]F, g panel[F], run R
 		}
 		g = to
 	}
-	return nil
-}
-
-// A sagePair is a pair of rows of embeddings that are to be alike, or not.
-type sagePair struct {
-	a, b   int32
-	weight float64 // of the pair in the loss; negative if it is not to be alike
-}
-
-// pairs draws the pairs of a batch of vertices, and their vertices without repeats.
-func (t *sageTrainer) pairs(batch []int, epoch uint64) (vertices []int32, pairs []sagePair) {
-	const walk = 3 // steps, at most
-	place := map[int32]int32{}
-	at := func(v int32) int32 {
-		k, ok := place[v]
-		if !ok {
-			k = int32(len(vertices))
-			place[v] = k
-			vertices = append(vertices, v)
-		}
-		return k
-	}
-	g := t.graph
-	random := func(v, k int) uint64 {
-		x, y := philox.Block(uint64(v), uint64(k>>1)|epoch<<32|1<<61, t.o.Seed)
-		if k&1 == 1 {
-			return y
-		}
-		return x
-	}
-	for _, v := range batch {
-		for p := range t.o.Pairs {
-			k := p * (8 + 2*t.o.Negatives)
-			u := int32(v)
-			length, _ := philox.Below(random(v, k), walk)
-			for s := range int(length) + 1 {
-				if near := g.idx[g.ptr[u]:g.ptr[u+1]]; len(near) > 0 {
-					j, _ := philox.Below(random(v, k+1+s), uint64(len(near)))
-					u = near[j]
-				}
-			}
-			if u == int32(v) {
-				continue
-			}
-			pairs = append(pairs, sagePair{at(int32(v)), at(u), 1})
-			for q := range t.o.Negatives {
-				// An edge's target has probability in proportion to its degree, which draws more
-				// from hubs than degree^¾; it is accepted with probability degree^−¼.
-				w := int32(v)
-				for try := range 8 {
-					if len(g.idx) == 0 {
-						break
-					}
-					x := random(v, k+8+2*q+try<<20)
-					j, rest := philox.Below(x, uint64(len(g.idx)))
-					w = g.idx[j]
-					if philox.Unit(rest) <= math.Pow(float64(max(g.ptr[w+1]-g.ptr[w], 1)), -.25) {
-						break
-					}
-				}
-				if w != int32(v) {
-					pairs = append(pairs, sagePair{at(int32(v)), at(w), -1})
-				}
-			}
-		}
-	}
-	if len(vertices) == 0 { // no edges: nothing to learn
-		vertices = append(vertices, int32(batch[0]))
-	}
-	return vertices, pairs
-}
-
-// alike returns the loss −log σ(±z(a)·z(b)) over the pairs, divided by the number of those to be
-// alike, and its gradient.
-func alike[F real](z panel[F], pairs []sagePair) (loss float64, g panel[F]) {
-	g = newPanel[F](z.Rows, z.Cols)
-	count := 0.0
-	for _, p := range pairs {
-		count += max(p.weight, 0)
-	}
-	for _, p := range pairs {
-		a, b := row(z, int(p.a)), row(z, int(p.b))
-		dot := 0.0
-		for j, x := range a {
-			dot += float64(x) * float64(b[j])
-		}
-		dot *= p.weight
-		loss += math.Log1p(math.Exp(-dot)) / count
-		slope := F(-p.weight / (1 + math.Exp(dot)) / count)
-		ga, gb := row(g, int(p.a)), row(g, int(p.b))
-		for j := range a {
-			ga[j] += slope * b[j]
-			gb[j] += slope * a[j]
-		}
-	}
-	return loss, g
-}
-
-// settings are what a checkpoint must agree on.
-func (t *sageTrainer) settings() []float64 {
-	o := t.o
-	list := []float64{float64(o.Aggregator), float64(o.Sampling), float64(o.Batch), o.Rate, o.Decay, o.Dropout,
-		float64(o.Seed >> 32), float64(uint32(o.Seed)), float64(o.Pairs), float64(o.Negatives), 0, float64(o.Patience),
-		float64(len(t.split.Train)), float64(len(t.split.Validate)), float64(t.graph.n), float64(t.entries)}
-	if o.Replace {
-		list[10] = 1
-	}
-	for _, s := range o.Samples {
-		list = append(list, float64(s))
-	}
-	return list
-}
-
-// save writes the checkpoint.
-func (t *sageTrainer) save() error {
-	all := map[string]*npy.Array{}
-	list := func(name string, val ...float64) { all[name] = &npy.Array{Rows: 1, Cols: len(val), Dims: 1, Val: val} }
-	for _, p := range t.net.all {
-		for prefix, m := range map[string]panel[float32]{"": p.value, "first_": p.first, "next_": p.next, "best_": p.value} {
-			if prefix == "best_" {
-				if t.best == nil {
-					continue
-				}
-				m.Val = t.best[p.name]
-			}
-			all[prefix+p.name] = arrayOf(m, p.dims)
-		}
-	}
-	s := t.state
-	list("settings", t.settings()...)
-	list("state", float64(s.Epochs), float64(s.Best), s.Loss, s.Validate, float64(s.steps), s.bestLoss)
-	return atomicfile.WriteFile(t.o.Context, t.o.Checkpoint, func(w io.Writer) error {
-		return npy.WriteZip(w, all, func(name string) bool { return name == "settings" || name == "state" })
-	})
-}
-
-// arrayOf converts a matrix.
-func arrayOf(m panel[float32], dims int) *npy.Array {
-	a := &npy.Array{Rows: m.Rows, Cols: m.Cols, Dims: dims, Val: make([]float64, len(m.Val))}
-	for i, x := range m.Val {
-		a.Val[i] = float64(x)
-	}
-	return a
-}
-
-// resume reads the checkpoint if there is one.
-func (t *sageTrainer) resume() error {
-	if t.o.Checkpoint == "" {
-		return nil
-	}
-	data, err := os.ReadFile(t.o.Checkpoint)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	bad := func(format string, args ...any) error {
-		return &matrix.ParseError{File: t.o.Checkpoint, Msg: fmt.Sprintf(format, args...), Remedy: "remove the file to train from the start, or give the settings of its run"}
-	}
-	all, err := npy.ReadZip(data)
-	if err != nil {
-		return bad("no checkpoint: %v", err)
-	}
-	if a := all["settings"]; a == nil || !slices.Equal(a.Val, t.settings()) {
-		return bad("the checkpoint is of a run with other settings")
-	}
-	state := all["state"]
-	if state == nil || len(state.Val) != 6 {
-		return bad("the checkpoint has no state")
-	}
-	_, kept := all["best_"+t.net.all[0].name]
-	for _, p := range t.net.all {
-		for prefix, to := range map[string][]float32{"": p.value.Val, "first_": p.first.Val, "next_": p.next.Val, "best_": t.best[p.name]} {
-			a := all[prefix+p.name]
-			if prefix == "best_" && !kept {
-				continue
-			}
-			if a == nil || a.Rows != p.value.Rows || a.Cols != p.value.Cols {
-				return bad("%s%s is missing or of another shape", prefix, p.name)
-			}
-			for i, x := range a.Val {
-				to[i] = float32(x)
-			}
-		}
-	}
-	if !kept {
-		t.best = nil
-	}
-	s := state.Val
-	t.state = sageState{SAGETraining{Epochs: int(s[0]), Best: int(s[1]), Loss: s[2], Validate: s[3]}, int64(s[4]), s[5]}
 	return nil
 }

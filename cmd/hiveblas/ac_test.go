@@ -17,6 +17,20 @@ func acTables(t *testing.T) []string {
 	}
 }
 
+// Ranks of the host write the bytes of one place.
+func TestACOnRanks(t *testing.T) {
+	args := append([]string{"ac"}, acTables(t)...)
+	var outs []string
+	for _, device := range []string{"cpu", "ranks:1", "ranks:3", "ranks:7"} {
+		out := filepath.Join(t.TempDir(), "beliefs.csv")
+		text := runInProcess(t, append(args, "--device", device, "--quiet", "-o", out)...)
+		outs = append(outs, contents(t, out))
+		if got := outs[len(outs)-1]; got != outs[0] || got == "" {
+			t.Errorf("%s writes %q, want %q (%s)", device, got, outs[0], text)
+		}
+	}
+}
+
 func TestAC(t *testing.T) {
 	args := append([]string{"ac"}, acTables(t)...)
 	got := report(t, append(args, "--threads", "1")...)

@@ -29,6 +29,7 @@ source is its own parent.`,
 		Args: positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdBFS).fuses().reads().writes("the levels", matrixFiles...)
+	j.scales(j.estimateBFS)
 	cmd.Flags().StringVar(&source, "source", "", "source vertex `V`: a number from 0, or a name; several separated by commas, or in a file")
 	cmd.Flags().BoolVar(&parents, "parents", false, "write the parent of each vertex instead of its level")
 

@@ -27,6 +27,7 @@ component its smallest vertex and its size, the largest first.`,
 		Args: positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdCC).fuses().reads().writes("the components", matrixFiles...)
+	j.scales(j.estimateCC)
 	cmd.Flags().BoolVar(&sizes, "sizes", false, "list the components by size, and write their sizes (.tsv, .csv)")
 	cmd.Flags().IntVar(&top, "top", 10, "list the `N` largest components of --sizes")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +17,8 @@ import (
 var openDevice = func(i int) (*cusparse.Device, error) { return cusparse.Open(i) }
 
 // computes adds --device, for commands that can run on a GPU. --device auto uses
-// a GPU if there is one and the graph has at least so many entries.
+// a GPU if there is one and the graph has at least so many entries, and several if the command
+// scales and the model predicts that these are quicker.
 func (j *job) computes(entries int64) *job {
 	j.threshold = entries
 	j.cmd.Flags().StringVar(&j.run.device, "device", defaultDevice(), "compute on `D`: auto, cpu, gpu, gpu:N, or a group: gpus, gpu:N,M or ranks:P on the host")
@@ -54,6 +56,7 @@ const (
 	thresholdLouvain  = 8 << 20   // 100 ns each
 	thresholdAC       = 4 << 20   // messages of all rounds, about 25 ns each
 	thresholdLasso    = 128 << 10 // about 4 µs an entry, of planar graphs
+	thresholdSearch   = 16 << 20  // steps rather than entries, about 30 ns each
 	noThreshold       = 1<<63 - 1 // only with --device gpu
 )
 
@@ -124,14 +127,23 @@ func (j *job) placeGraphs(work func() int64, units string, graphs ...mover) erro
 			j.why += ", too few to gain from a GPU"
 			return nil
 		}
+		began := time.Now()
 		d, err := openDevice(0)
 		if err != nil {
 			j.why = err.Error()
 			return nil
 		}
 		j.device = d
+		if err := j.widen(n, time.Since(began)); err != nil {
+			return err
+		}
 	}
-	err := j.stage("copy", func() error { return j.move(j.device) })
+	err := j.stage("copy", func() error {
+		if j.group != nil {
+			return j.move(j.group)
+		}
+		return j.move(j.device)
+	})
 	if j.run.device == "auto" && errors.Is(err, cusparse.ErrMemory) {
 		return j.fallBack(err)
 	}
@@ -149,7 +161,7 @@ func (j *job) move(to matrix.Place) error {
 
 // fallBack moves the graphs back to the host after err.
 func (j *job) fallBack(err error) error {
-	j.device, j.why = nil, err.Error()
+	j.device, j.group, j.first, j.why, j.choice = nil, nil, nil, err.Error(), ""
 	return j.move(nil)
 }
 

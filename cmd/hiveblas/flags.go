@@ -24,6 +24,7 @@ type runFlags struct {
 	threads int
 	timeout timeout
 
+	machine     string  // figures by which --device auto chooses a number of GPUs
 	commTimeout timeout // of a collective
 	commCheck   bool    // ranks compare their collectives
 	quiet       bool

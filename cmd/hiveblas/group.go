@@ -155,29 +155,20 @@ func (j *job) joinGroup() (bool, error) {
 			gpus = append(gpus, i)
 		}
 	}
-	var devices []comm.Device
-	var places []comm.Place
+	var devices []*cusparse.Device
 	for k, i := range gpus {
 		for _, before := range gpus[:k] {
 			if before == i {
 				return fail(fmt.Errorf("the GPU %d is listed twice", i))
 			}
 		}
-		d, err := cusparse.Open(i)
+		d, err := openDevice(i)
 		if err != nil {
 			return fail(err)
 		}
-		c, err := d.Comm()
-		if err != nil {
-			return fail(err)
-		}
-		devices, places = append(devices, c), append(places, d)
+		devices = append(devices, d)
 	}
-	list, err := comm.Peers(devices, j.commOptions()...)
-	if err != nil {
-		return fail(err)
-	}
-	if j.group, err = comm.NewGroup(list, comm.At(places...)); err != nil {
+	if j.group, err = groupGPUs(devices, j.commOptions()...); err != nil {
 		return fail(err)
 	}
 	return true, nil

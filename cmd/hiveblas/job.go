@@ -14,6 +14,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -32,8 +33,12 @@ type job struct {
 	group     *comm.Group      // of the computation, nil for one place
 	whole     bool             // every process reads the whole graph
 	why       string           // reason for the device
-	placed    bool             // the device is chosen
-	graphs    []mover          // that are on the device
+	first     *cusparse.Device // of a group that --device auto has chosen
+	choice    string           // reason for the number of GPUs, "" if there is no choice
+	// estimate returns the work of the command, for --device auto; nil stays on one device.
+	estimate func(work int64) model.Work
+	placed   bool    // the device is chosen
+	graphs   []mover // that are on the device
 
 	inputs   int              // files of the command line
 	kept     []byte           // standard input, if it is read twice
@@ -221,7 +226,7 @@ func (j *job) took(name string) float64 {
 
 func (j *job) trace(t ops.Trace) {
 	switch t.Op {
-	case "GraphSearch", "LocalCluster", "Projection":
+	case "GraphSearch", "LocalCluster", "Projection", "GraphSAGE", "TrainGraphSAGE":
 		if t.Imbalance == 0 { // on one place
 			return
 		}

@@ -69,6 +69,13 @@ func (j *job) tooLarge(o *outOfCore, opts apps.ProjectionOptions) (why string, e
 		}
 		room = min(room, int64(free/2))
 	}
+	if j.first != nil { // each GPU has its part of the result
+		free, _, err := j.first.Free()
+		if err != nil {
+			return "", err
+		}
+		room = min(room, int64(free/2)*int64(j.group.Size()))
+	}
 	bound := products(j.graph.Matrix, opts.Onto == apps.OntoRows)
 	if room == 0 || bound*entryBytes <= room {
 		return "", nil

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -33,6 +34,7 @@ weight; without it weights are ignored.`,
 		Args: positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdPageRank).fuses().reads().writes("the ranks", matrixFiles...)
+	j.scales(func(int64) model.Work { return j.estimateIterations(damping, tol, most) })
 	cmd.Flags().Float64Var(&damping, "damping", 0.85, "probability `P` of following an edge, between 0 and 1")
 	cmd.Flags().Float64Var(&tol, "tolerance", 1e-9, "stop when the changes of the ranks sum to at most `T`")
 	cmd.Flags().IntVar(&most, "max-iterations", 1000, "fail after `N` iterations")

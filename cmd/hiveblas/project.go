@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/internal/hostmem"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -39,6 +40,7 @@ The same command resumes an interrupted .hgb. Values are then written as floats.
 		Args: positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdProject).reads().writes("the projection", matrixFiles...)
+	j.scales(func(products int64) model.Work { return independent(float64(products), products, 0) })
 	cmd.Flags().StringVar(&onto, "onto", "cols", "project onto `SIDE`: cols or rows")
 	cmd.Flags().StringVar(&weight, "weight", "dot", "weight `W` of a shared neighbour: dot or ratio")
 	cmd.Flags().BoolVar(&unweighted, "unweighted", false, "count shared neighbours and ignore weights")
@@ -77,6 +79,9 @@ The same command resumes an interrupted .hgb. Values are then written as floats.
 		}
 		var p *matrix.Matrix[float64]
 		var sum, most float64
+		if blocks.asked() {
+			j.estimate = nil // on one device
+		}
 		if err := j.placeGraphs(func() int64 { return products(j.graph.Matrix, o.Onto == apps.OntoRows) }, "products", j.graph.Matrix); err != nil {
 			return err
 		}
@@ -89,6 +94,9 @@ The same command resumes an interrupted .hgb. Values are then written as floats.
 			return err
 		}
 		if why != "" {
+			if err := j.narrow("blocks are computed on one GPU"); err != nil {
+				return err
+			}
 			return j.projectBlocks(&blocks, why, o, labels)
 		}
 		err = j.compute(func(run apps.Run) (err error) {

@@ -105,6 +105,9 @@ func (j *job) report(method string, figures []field, list *ranking) error {
 		}
 		fmt.Fprintf(w, "  method\t%s (%s)\n", method, on)
 	}
+	if j.choice != "" {
+		fmt.Fprintf(w, "  device\t%s\n", j.choice)
+	}
 	fmt.Fprintf(w, "  seconds\t")
 	for _, s := range j.stages {
 		fmt.Fprintf(w, "%s %.3f, ", s.name, s.took.Seconds())

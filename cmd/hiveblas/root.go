@@ -23,8 +23,8 @@ DIMACS, GraphML, GML and others, see hiveblas help formats. - is standard input;
 their names if the input has some (--names, --ids renumber); .mtx counts from 1. A
 summary goes to standard output, one JSON object with --json.
 
-HIVEBLAS_THREADS and HIVEBLAS_DEVICE replace the defaults of --threads and --device;
-hiveblas completion SHELL prints a completion script. Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.`,
+HIVEBLAS_THREADS, HIVEBLAS_DEVICE and HIVEBLAS_MACHINE replace the defaults of --threads,
+--device and --machine; hiveblas completion SHELL prints a completion script. Exit codes: 0 done, 1 failed, 2 bad usage, 130 interrupted.`,
 		Example: `  hiveblas demo
   hiveblas info graph.mtx.gz
   hiveblas project ratings.mtx.gz --onto rows --unweighted -o similar.tsv

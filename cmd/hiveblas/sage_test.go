@@ -3,10 +3,45 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 )
+
+// Processes of mpirun train together: one model, which the first writes.
+func TestMPISageTrain(t *testing.T) {
+	if mpiCommand() == nil {
+		t.Skip("no mpirun")
+	}
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	var features, classes strings.Builder
+	for v := range 34 {
+		fmt.Fprintf(&features, "%d,%d,%d\n", v%3, v*v%5, v%7)
+		fmt.Fprintln(&classes, v%2)
+	}
+	for name, text := range map[string]string{"x.csv": features.String(), "c.tsv": classes.String()} {
+		if err := os.WriteFile(at(name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := []string{"sage", "train", karate, "--features", at("x.csv"), "--classes", at("c.tsv"), "--hidden", "8", "--epochs", "12", "--threads", "1"}
+	one := report(t, append(args, "-o", at("one.npz"))...)
+	run := mpiCommand(append(args, "--checkpoint", at("run.npz"), "-o", at("m.npz"), "--json")...)
+	text, err := exec.Command(run[0], run[1:]...).Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	got := object1(t, string(text))
+	if a, b := got["loss"].(float64), one["loss"].(float64); !(a-b <= 1e-4*b && b-a <= 1e-4*b) || !strings.Contains(fmt.Sprint(got["method"]), "ranges") {
+		t.Errorf("four processes report %v, one %v", got, one)
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 5 || len(contents(t, at("m.npz"))) == 0 {
+		t.Errorf("files %v (%v)", left, err)
+	}
+}
 
 // The commands of a user: train on the club, embed, predict; a second training resumes and gives
 // the same bytes.
@@ -48,6 +83,18 @@ func TestSage(t *testing.T) {
 	report(t, append(train, "--epochs", "40", "--checkpoint", at("run.npz"), "-o", at("again.npz"))...)
 	if contents(t, at("m.npz")) != contents(t, at("again.npz")) || contents(t, at("m.npz")) == contents(t, at("half.npz")) {
 		t.Error("a training that resumes gives another model")
+	}
+	// Ranks of a group train the same model but for rounding, and the first writes it.
+	divided := report(t, append(train, "--epochs", "40", "--device", "ranks:3", "--checkpoint", at("ranks.npz"), "-o", at("ranks-m.npz"))...)
+	if divided["test_accuracy"] != 1.0 || divided["device"] != "3 ranks on the host" || !strings.Contains(divided["method"].(string), "ranges, layers") {
+		t.Errorf("training on ranks reports %v", divided)
+	}
+	if a, b := divided["loss"].(float64), full["loss"].(float64); !(a-b <= 1e-5*b && b-a <= 1e-5*b) {
+		t.Errorf("training on ranks ends with a loss of %v, want %v", a, b)
+	}
+	on := report(t, "sage", "predict", karate, "--features", at("x.csv"), "--weights", at("ranks-m.npz"), "--classes", at("c.tsv"), "-o", at("q.tsv"))
+	if on["accuracy"].(float64) < .9 {
+		t.Errorf("prediction by the model of the ranks reports %v", on)
 	}
 	found := report(t, "sage", "predict", karate, "--features", at("x.csv"), "--weights", at("m.npz"), "--classes", at("c.tsv"), "-o", at("p.tsv"))
 	if found["known"] != 34.0 || found["accuracy"].(float64) < .9 {

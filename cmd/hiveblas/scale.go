@@ -79,6 +79,9 @@ processors alone: goroutines, and processes of Open MPI if mpirun is installed.`
 		if t == nil {
 			return err
 		}
+		if err == nil {
+			keepFigures(s.ctx, t)
+		}
 		if picture != "" {
 			p, e := t.Plot()
 			if e == nil {

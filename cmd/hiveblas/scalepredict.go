@@ -30,9 +30,10 @@ func scalePredictCommand(s *session) *cobra.Command {
 		Use:   "predict APP GRAPH",
 		Short: "Predict the time of a workflow on groups of devices",
 		Long: `predict runs APP on GRAPH with virtual ranks, goroutines whose collectives are counted:
-spmv, pagerank, bfs, cc or sssp as pipelines of operations; search, scan, lgc, project,
-closeness, betweenness or lasso divided by ranges of their work. It puts the exact
-volumes through the model
+spmv, pagerank, bfs, cc, sssp, vn, nominate, geo, ac or sgm as pipelines of operations;
+search, scan, lgc, project, closeness, betweenness, lasso, sage or train (two epochs)
+divided by ranges of their work; louvain whole on every rank. Inputs that APP needs
+beside the graph are drawn by hashes. It puts the exact volumes through the model
 T = λ·W/(p·S) + L + Σ (α + B/N): W bytes of local work (24 a product, 24 an entry of a result), S the
 rate of a device's memory, B bytes received. Edges run from row to column; vertices
 are in blocks of equal work, in the order of the file. It prints the number of devices
@@ -51,7 +52,7 @@ of the vertices within h hops and exchanges every h steps (Medusa).`,
 	fs.StringVar(&o.machine, "machine", "", "figures of `FILE`, the JSON of hiveblas scale bench")
 	fs.StringSliceVar(&o.groups, "groups", nil, "take collectives of these `GROUPS` of the file: peers, nccl, mpi, local")
 	fs.Float64Var(&o.bandwidth, "bandwidth", 0, "rate of a device's memory in `GB/s` (0: that of the figures)")
-	fs.IntVar(&o.source, "source", 0, "first vertex `V` of bfs and sssp")
+	fs.IntVar(&o.source, "source", 0, "first vertex `V` of bfs, sssp, vn and nominate")
 	fs.IntVar(&o.hops, "hops", 0, "also compare replication over 1 … `H` hops")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := o.check(cmd, args[0]); err != nil {
@@ -64,7 +65,7 @@ of the vertices within h hops and exchanges every h steps (Medusa).`,
 		if err != nil {
 			return err
 		}
-		if err := j.loadSquare(args[1], args[0] != "sssp"); err != nil {
+		if err := j.loadSquare(args[1], args[0] != "sssp" && args[0] != "vn"); err != nil {
 			return err
 		}
 		return j.predict(args[0], m, o)

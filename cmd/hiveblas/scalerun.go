@@ -20,9 +20,7 @@ func scaleRunCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run APP GRAPH",
 		Short: "Run a workflow on groups and compare with the prediction",
-		Long: `run runs APP (spmv, pagerank, bfs, cc or sssp, as pipelines of operations; search, scan,
-lgc, project, closeness, betweenness or lasso, divided by ranges) on groups of several
-sizes: ranks on the host, or with --gpus the first GPUs of this machine. It prints the
+		Long: `run runs APP, one of those of hiveblas scale predict, on groups of several sizes: ranks on the host, or with --gpus the first GPUs of this machine. It prints the
 bytes and the time that scale predict predicts beside those measured. The bytes must be
 equal; if they are not, run fails. The time is the least of the rounds.
 Figures of another machine than this one, such as the default ones of H200s for ranks
@@ -37,7 +35,7 @@ on the host, predict other times.`,
 	fs.StringVar(&o.machine, "machine", "", "figures of `FILE`, the JSON of hiveblas scale bench")
 	fs.StringSliceVar(&o.groups, "groups", nil, "take collectives of these `GROUPS` of the file: peers, nccl, mpi, local")
 	fs.Float64Var(&o.bandwidth, "bandwidth", 0, "rate of a device's memory in `GB/s` (0: that of the figures)")
-	fs.IntVar(&o.source, "source", 0, "first vertex `V` of bfs and sssp")
+	fs.IntVar(&o.source, "source", 0, "first vertex `V` of bfs, sssp, vn and nominate")
 	fs.IntVar(&rounds, "rounds", rounds, "run `N` times")
 	fs.BoolVar(&gpus, "gpus", false, "run on GPUs")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -47,6 +45,9 @@ on the host, predict other times.`,
 		if err := wantRounds(cmd, rounds); err != nil {
 			return err
 		}
+		if gpus && args[0] == "sage" {
+			return &usageError{cmd.CommandPath(), "--gpus: GPUs divide the vertices of sage, and the prediction is of the rows of its layers on the host"}
+		}
 		if err := j.begin(args[1]); err != nil {
 			return err
 		}
@@ -54,7 +55,7 @@ on the host, predict other times.`,
 		if err != nil {
 			return err
 		}
-		if err := j.loadSquare(args[1], args[0] != "sssp"); err != nil {
+		if err := j.loadSquare(args[1], args[0] != "sssp" && args[0] != "vn"); err != nil {
 			return err
 		}
 		return j.scaleRun(args[0], m, o, gpus, rounds)

@@ -55,6 +55,7 @@ and the score. --plot draws the series.`,
 		},
 	}
 	j := newJob(s, cmd).computes(thresholdTC).fuses().reads().writes("the statistics", matrixFiles...)
+	j.scales(j.estimateScan)
 	fs := cmd.Flags()
 	fs.IntVar(&hops, "hops", 1, "count the edges within `K` hops of a vertex: 0, 1 or 2")
 	fs.IntVar(&top, "top", 10, "list the `K` largest statistics")
@@ -121,6 +122,9 @@ func (j *job) scanGraph(file string, o apps.ScanOptions, top int) error {
 	}
 	if err := j.loadSquare(file, structure); err != nil {
 		return err
+	}
+	if o.Hops != apps.ScanOneHop { // these are not divided by ranges on GPUs
+		j.estimate = nil
 	}
 	var res *apps.ScanResult
 	err := j.compute(func(run apps.Run) (err error) {

@@ -14,8 +14,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/matrix"
 )
+
+// walksOfRange is the number of walks that a rank of a group gets at a time.
+const walksOfRange = 1024
 
 // searchRules are the values of --method of search.
 var searchRules = map[string]apps.SearchRule{
@@ -53,7 +57,11 @@ vertices found and the sum of their scores after each step.`,
   hiveblas search graph.hgb --length 128 --walks-per-vertex 10 -o walks.bin --visits v.tsv`,
 		Args: positional("GRAPH"),
 	}
-	j := newJob(s, cmd).computes(noThreshold).reads().writes("the walks", ".tsv", ".bin")
+	j := newJob(s, cmd).computes(thresholdSearch).reads().writes("the walks", ".tsv", ".bin")
+	j.scales(func(steps int64) model.Work {
+		n, _, _ := j.graph.size()
+		return independent(float64(steps), max(steps/int64(o.Length)/walksOfRange, 1), int64(n))
+	})
 	flags := cmd.Flags()
 	flags.StringVar(&scores, "scores", "", "`FILE` of the scores of vertices")
 	flags.IntVar(&base, "scores-base", 0, "the vertices of the scores count from `B`: 0 or 1")
@@ -139,6 +147,16 @@ vertices found and the sum of their scores after each step.`,
 		o.Visits, o.Best = visits != "", 0
 		if j.listing() {
 			o.Best = top
+		}
+		steps := func() int64 {
+			count, _ := j.graph.Dims()
+			if starts != "" {
+				count = len(begins)
+			}
+			return int64(min(float64(count)*float64(o.PerStart)*float64(o.Length), 1<<62))
+		}
+		if err := j.placeGraphs(steps, "steps", j.graph.Matrix); err != nil {
+			return err
 		}
 		res, err := j.search(given, begins, o)
 		if err != nil {

@@ -23,6 +23,7 @@ Vertices that the source does not reach are omitted.`,
 		Args: positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdPaths).fuses().reads().writes("the distances", matrixFiles...)
+	j.scales(j.estimatePaths)
 	cmd.Flags().StringVar(&source, "source", "", "source vertex `V`: a number from 0, or a name; several separated by commas, or in a file")
 	cmd.Flags().Float64Var(&delta, "delta", 0, "width `W` of the distance buckets (default: from the weights)")
 

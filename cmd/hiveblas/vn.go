@@ -36,6 +36,7 @@ all, ordered by vertex, or by distance with --ranked.`,
 		Args: positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdPaths).fuses().reads().writes("the distances", matrixFiles...)
+	j.scales(j.estimatePaths)
 	cmd.Flags().StringVar(&list, "seeds", "", "seeds `V,V,…`, or a file of them")
 	cmd.Flags().BoolVar(&unit, "unit", false, "count edges instead of summing weights")
 	cmd.Flags().BoolVar(&rank, "ranked", false, "write by distance, nearest first (.tsv, .csv)")

@@ -12,6 +12,9 @@ type Machine struct {
 	Name   string
 	Memory float64 // bytes a second that a kernel streams, read and written: S
 	Launch float64 // seconds of the launches and the host's work of a step: L
+	// Operands is the rate at which an operation on a group of GPUs gets an operand that lies on
+	// other ranks, host memory included, in bytes of the operand a second. 0 is that of AllGatherV.
+	Operands float64
 	// Lines are the times of collectives by kind and number of ranks. For a number that was not
 	// measured the nearest one counts, the greater of two equally near.
 	Lines map[comm.Kind]map[int]Line
@@ -19,10 +22,12 @@ type Machine struct {
 
 // H200 is a host of H200s with NVLink, from measurements of four (NCCL 2.28.9, copy engines, driver
 // 580): 375 GB/s for peer loads, 395 for copy engines; collectives of one process by copy engines.
+// Operands is from two: a product with a vector of 33.6 MB (R-MAT 22) took 13.2 ms as an operation
+// of a group, 12.3 more than on one place (bench/results/2026-11-23-groups-2h200.txt).
 func H200() Machine {
 	copies := map[int]Line{4: {Alpha: 12e-6, N: 350e9}}
 	small := map[int]Line{4: {Alpha: 15e-6, N: 176e9}}
-	return Machine{Name: "H200, NVLink (published figures)", Memory: 4.2e12, Launch: 5e-6, Lines: map[comm.Kind]map[int]Line{
+	return Machine{Name: "H200, NVLink (published figures)", Memory: 4.2e12, Launch: 5e-6, Operands: 2.7e9, Lines: map[comm.Kind]map[int]Line{
 		comm.KindAllGatherV: copies, comm.KindAllToAllV: copies, comm.KindBroadcast: copies,
 		comm.KindAllReduce: small, comm.KindReduceScatter: small, comm.KindFence: {4: {Alpha: 5e-6, N: math.Inf(1)}},
 	}}
@@ -88,6 +93,7 @@ type Prediction struct {
 	Compute    float64 // λ·W/(p·S)
 	Launches   float64 // steps·L
 	Collective float64 // Σ (α + B/N)
+	Start      float64 // opening further devices, of Devices alone
 	Total      float64
 	// Efficiency is T₁/(p·T_p), 0 without a prediction for one rank.
 	Efficiency float64

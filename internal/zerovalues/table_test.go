@@ -954,6 +954,7 @@ var types = []listedType{
 	{"model.Point", reflect.TypeFor[model.Point]()},
 	{"model.Prediction", reflect.TypeFor[model.Prediction]()},
 	{"model.Volume", reflect.TypeFor[model.Volume]()},
+	{"model.Work", reflect.TypeFor[model.Work]()},
 	{"comm.ArgumentError", reflect.TypeFor[comm.ArgumentError]()},
 	{"comm.Buffer", reflect.TypeFor[comm.Buffer]()},
 	{"comm.Call", reflect.TypeFor[comm.Call]()},

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/comm/model"
+	"github.com/hiveblas/hiveblas/cusparse"
+	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// severalGPUs makes the commands see GPUs of these kinds, emulated. It returns the numbers of those
+// that are opened.
+func severalGPUs(t *testing.T, kinds ...string) *[]int {
+	t.Helper()
+	emulated(t, emu.Devices(len(kinds)))
+	var opened []int
+	open, see, group := openDevice, gpuKinds, groupGPUs
+	t.Cleanup(func() { gpuKinds, groupGPUs = see, group })
+	openDevice = func(i int) (*cusparse.Device, error) {
+		opened = append(opened, i)
+		return open(i)
+	}
+	gpuKinds = func() ([]string, error) { return kinds, nil }
+	groupGPUs = func(devices []*cusparse.Device, opts ...comm.Option) (*comm.Group, error) {
+		ranks, err := comm.Local(len(devices), opts...)
+		if err != nil {
+			return nil, err
+		}
+		var places []comm.Place
+		for _, d := range devices {
+			places = append(places, d)
+		}
+		return comm.NewGroup(ranks, comm.At(places...))
+	}
+	t.Setenv("HIVEBLAS_CACHE", t.TempDir())
+	return &opened
+}
+
+// Large independent work takes all GPUs, a small search by rows one.
+func TestAutoGPUs(t *testing.T) {
+	big := func(*job) model.Work { return independent(1e13, 1<<20, 1<<20) }
+	for _, c := range []struct {
+		reason string
+		kinds  []string
+		work   func(j *job) model.Work // nil: no estimate
+		method string
+		opened []int
+		why    string
+	}{
+		{"a projection on a big graph", []string{"a", "a", "a", "a"}, func(*job) model.Work { return independent(1e13, 1e13, 0) }, "", []int{0, 1, 2, 3}, "4 of 4 GPUs: "},
+		{"walks on a big graph", []string{"a", "a"}, big, "auto", []int{0, 1}, "2 of 2 GPUs: "},
+		{"a small search", []string{"a", "a", "a"}, func(j *job) model.Work { return j.estimateBFS(0) }, "", []int{0}, "1 of 3 GPUs: "},
+		{"small paths", []string{"a", "a"}, func(j *job) model.Work { return j.estimatePaths(0) }, "", []int{0}, "1 of 2 GPUs: "},
+		{"an iteration by rows", []string{"a", "a"}, func(j *job) model.Work { return j.estimateIterations(.85, 1e-9, 1000) }, "", []int{0}, "1 of 2 GPUs: "},
+		{"unequal GPUs", []string{"a", "b", "a"}, big, "", []int{0, 2}, "2 of 2 GPUs: "},
+		{"one of a kind", []string{"a", "b"}, big, "", []int{0}, ""},
+		{"one GPU", []string{"a"}, big, "", []int{0}, ""},
+		{"no estimate", []string{"a", "a"}, nil, "", []int{0}, ""},
+		{"a form that is asked for", []string{"a", "a"}, big, "pipeline", []int{0}, ""},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			opened := severalGPUs(t, c.kinds...)
+			j, g := jobOf(t, "auto", 156)
+			j.run.method = c.method
+			if c.work != nil {
+				j.estimate = func(int64) model.Work { return c.work(j) }
+			}
+			if err := j.placeGraphs(g.NVals, "entries", g); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(*opened, c.opened) || !strings.Contains(j.why, c.why) || c.why == "" && j.choice != "" {
+				t.Errorf("opened %v, because %q; want %v, %q", *opened, j.why, c.opened, c.why)
+			}
+			if len(c.opened) == 1 && (j.group != nil || g.Place() != matrix.Place(j.device)) ||
+				len(c.opened) > 1 && (j.device != nil || j.group.Size() != len(c.opened) || g.Place() != matrix.Place(j.group)) {
+				t.Errorf("group %v, device %v, the graph on %v", j.group, j.device, g.Place())
+			}
+			if len(c.opened) > 1 { // back to one
+				if err := j.narrow("why not"); err != nil || j.group != nil || g.Place() != matrix.Place(j.device) || !strings.HasSuffix(j.why, "why not") {
+					t.Errorf("narrow: group %v, %q, %v", j.group, j.why, err)
+				}
+			}
+		})
+	}
+	t.Run("a list that repeats", func(t *testing.T) {
+		severalGPUs(t, "a", "a")
+		var out, bad strings.Builder
+		if code := run([]string{"pagerank", karate, "--device", "gpu:1,0,1"}, &out, &bad); code != exitFailure || !strings.Contains(bad.String(), "the GPU 1 is listed twice") {
+			t.Errorf("exit %d, %s", code, bad.String())
+		}
+	})
+	t.Run("the summary", func(t *testing.T) {
+		severalGPUs(t, "a", "a")
+		j, g := jobOf(t, "auto", 156)
+		j.estimate = func(int64) model.Work { return big(j) }
+		if err := j.placeGraphs(g.NVals, "entries", g); err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		j.stdout, j.began = &out, time.Now()
+		if err := j.report("ranges", nil, nil); err != nil || !strings.Contains(out.String(), "device   2 of 2 GPUs: ") {
+			t.Errorf("%s (%v)", out.String(), err)
+		}
+		out.Reset()
+		if j.run.json = true; j.report("ranges", nil, nil) != nil || !strings.Contains(out.String(), `"device_reason":"156 entries; 2 of 2 GPUs: `) {
+			t.Error(out.String())
+		}
+	})
+	t.Run("GPUs that cannot be a group", func(t *testing.T) {
+		severalGPUs(t, "a", "a")
+		groupGPUs = func([]*cusparse.Device, ...comm.Option) (*comm.Group, error) {
+			return nil, errors.New("no peer access")
+		}
+		j, g := jobOf(t, "auto", 156)
+		j.estimate = func(int64) model.Work { return big(j) }
+		if err := j.placeGraphs(g.NVals, "entries", g); err != nil || j.group != nil || j.device == nil || !strings.HasSuffix(j.why, "one only: no peer access") {
+			t.Errorf("device %v, because %q (%v)", j.device, j.why, err)
+		}
+	})
+}
+
+// The time to open further devices counts.
+func TestChooseGPUs(t *testing.T) {
+	w := independent(1e11, 1<<20, 0)
+	for _, c := range []struct {
+		start time.Duration
+		want  int
+	}{{0, 8}, {300 * time.Millisecond, 1}} {
+		count, why, err := chooseGPUs(model.H200(), w, 8, c.start)
+		if err != nil || count != c.want || !strings.Contains(why, "H200") {
+			t.Errorf("%v to open one: %d GPUs, %q (%v), want %d", c.start, count, why, err, c.want)
+		}
+	}
+}
+
+// Figures come from --machine, from the cache if it is of this kind of GPU, or are the published
+// ones.
+func TestMachineFigures(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("HIVEBLAS_CACHE", dir)
+	own := filepath.Join(dir, measuredFile)
+	name := func(file, kind string) string {
+		t.Helper()
+		m, err := machineFigures(file, kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := m.Devices(model.Work{Bytes: 1, Gathers: 1, Gather: 1, Sum: 1}, 4, 0); err != nil {
+			t.Errorf("%s: %v", m.Name, err)
+		}
+		return m.Name
+	}
+	published := model.H200().Name
+	if got := name("", "NVIDIA X, 3 multiprocessors"); got != published {
+		t.Errorf("without a file: %s", got)
+	}
+	for _, c := range []struct{ text, want string }{
+		{`{"machine": ["GPU 0: NVIDIA X"]}`, own}, {`{"machine": ["GPU 0: NVIDIA Y"]}`, published}, {`{"mach`, published},
+	} {
+		if err := os.WriteFile(own, []byte(c.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := name("", "NVIDIA X, 3 multiprocessors"); got != c.want {
+			t.Errorf("%s: figures of %s, want %s", c.text, got, c.want)
+		}
+	}
+	if _, err := machineFigures(own, "NVIDIA X"); err == nil {
+		t.Error("a cut file of --machine is no error")
+	}
+	if _, err := machineFigures(filepath.Join(dir, "missing.json"), ""); err == nil {
+		t.Error("a missing file of --machine is no error")
+	}
+}
