@@ -186,11 +186,10 @@ func (r *rankGPU) gatherDense(o device.Operand, form gatherForm) (st device.Stor
 	})
 	if err == nil && !form.full {
 		if err = r.gather(packed, packed.At(r.before(bits)), bits, 1); err == nil {
-			err = r.at.Run(device.Call{Context: r.ctx, Op: "gather"}, func(d *device.Session) {
-				code := d.Program(spreadKey{r.t}, func() device.Program { return spreadProgram(r.t) })
+			err = r.run(func(d *device.Session, kernel func(string) device.Kernel) {
 				at, from := int64(0), int64(0)
 				for i, n := range items {
-					d.Each(d.Kernel(code, "hb_unpack_bits"), int64(n), packed.At(from), int64(n), present.At(at))
+					d.Each(kernel("hb_unpack_bits"), int64(n), packed.At(from), int64(n), present.At(at))
 					at, from = at+int64(n), from+int64(bits[i])
 				}
 			})

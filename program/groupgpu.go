@@ -53,7 +53,7 @@ func runOnGPUs[V, E, M comparable](
 	results, limits := make([]*Result[V], len(whole)), make([]error, len(whole))
 	err = g.Apart(func(k int, c comm.Comm) error {
 		own, text := o, *d
-		if k > 0 { // the first rank of a process tells
+		if k > 0 { // the first rank of a process reports
 			own.Progress, own.Trace = nil, nil
 		}
 		at := g.PlaceOf(k).(device.Runner)

@@ -13,7 +13,7 @@ type Machine struct {
 	Memory float64 // bytes a second that a kernel streams, read and written: S
 	Launch float64 // seconds of the launches and the host's work of a step: L
 	// Operands is the rate at which an operation on a group of GPUs gets an operand that lies on
-	// other ranks, host memory included, in bytes of the operand a second. 0 is that of AllGatherV.
+	// other ranks, with the work of the host for it, in bytes of the operand a second. 0 is that of AllGatherV.
 	Operands float64
 	// Lines are the times of collectives by kind and number of ranks. For a number that was not
 	// measured the nearest one counts, the greater of two equally near.
@@ -22,12 +22,12 @@ type Machine struct {
 
 // H200 is a host of H200s with NVLink, from measurements of four (NCCL 2.28.9, copy engines, driver
 // 580): 375 GB/s for peer loads, 395 for copy engines; collectives of one process by copy engines.
-// Operands is from two: a product with a vector of 33.6 MB (R-MAT 22) took 13.2 ms as an operation
-// of a group, 12.3 more than on one place (bench/results/2026-11-23-groups-2h200.txt).
+// Operands is from two H100s: a product with a vector of 33.6 MB (R-MAT 22) took 1.83 ms, 1.15 more
+// than half of that on a group of one (bench/results/2026-11-25-groups-2h100.txt).
 func H200() Machine {
 	copies := map[int]Line{4: {Alpha: 12e-6, N: 350e9}}
 	small := map[int]Line{4: {Alpha: 15e-6, N: 176e9}}
-	return Machine{Name: "H200, NVLink (published figures)", Memory: 4.2e12, Launch: 5e-6, Operands: 2.7e9, Lines: map[comm.Kind]map[int]Line{
+	return Machine{Name: "H200, NVLink (published figures)", Memory: 4.2e12, Launch: 5e-6, Operands: 29e9, Lines: map[comm.Kind]map[int]Line{
 		comm.KindAllGatherV: copies, comm.KindAllToAllV: copies, comm.KindBroadcast: copies,
 		comm.KindAllReduce: small, comm.KindReduceScatter: small, comm.KindFence: {4: {Alpha: 5e-6, N: math.Inf(1)}},
 	}}

@@ -28,7 +28,7 @@ func TestPrograms(t *testing.T) {
 		steps := 0
 		_, err := program.Run(t.Context(), g.Pattern(), examples.BFS(3), program.Options{MaxSupersteps: 1, Progress: func(int, int64) { steps++ }})
 		if !errors.Is(err, program.ErrLimit) || steps != 1 {
-			t.Errorf("%d GPUs: %d supersteps are told, and the error is %v", p, steps, err)
+			t.Errorf("%d GPUs: %d supersteps are reported, and the error is %v", p, steps, err)
 		}
 	}
 }
