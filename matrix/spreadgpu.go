@@ -24,6 +24,12 @@ func spreadProgram(t device.Type) device.Program {
 		Types: []device.Typedef{{Name: "HB_V", Type: t}}, Body: spreadText}
 }
 
+// Kernels returns the programs with which blocks of values of type t travel between devices.
+func (onGroup) Kernels(t device.Type) []device.Program { return []device.Program{spreadProgram(t)} }
+
+// Kernels is that of a matrix that is not nil.
+func (noGroup) Kernels(t device.Type) []device.Program { return onGroup{}.Kernels(t) }
+
 // onDevices reports whether the blocks are on devices whose memory the group moves.
 func (s *spread) onDevices() bool { return s.g.MovesDeviceMemory() && s.atDevices() && !s.loose }
 

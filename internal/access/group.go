@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -130,4 +131,9 @@ func (t GroupTarget[T]) Lost(err error) { t.t.Lost(err) }
 // AsVector returns the view of a vector as an operand of operations on vectors.
 func AsVector[T comparable](v matrix.View[T]) matrix.VectorView[T] {
 	return *(*matrix.VectorView[T])(unsafe.Pointer(&v))
+}
+
+// GroupKernels returns the programs with which blocks of values of type t travel between devices.
+func GroupKernels(t device.Type) []device.Program {
+	return source((*matrix.Matrix[bool])(nil).View()).OnGroup().Kernels(t)
 }

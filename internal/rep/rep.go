@@ -57,6 +57,8 @@ type Grouped interface {
 	// Target returns blocks for a result of the given cuts: without entries if fresh, else with the
 	// contents, which are changed in place.
 	Target(ctx context.Context, g *comm.Group, vector, fresh bool, cuts []int) (GroupTarget, error)
+	// Kernels returns the programs with which blocks of values of type t travel between devices.
+	Kernels(t device.Type) []device.Program
 }
 
 // Query says which part of a matrix on a group each rank needs: the block of its rows, unless Whole

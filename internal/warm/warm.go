@@ -43,7 +43,7 @@ func Compositions(p driver.Properties, all bool) ([]cusparse.Composition, error)
 	})
 }
 
-// fused returns the programs of the fused forms for graphs of T.
+// fused returns the programs of the fused forms for graphs of T, and those of groups of GPUs.
 func fused[T semiring.Number]() (list []device.Program) {
 	t, err := device.TypeOf[T]()
 	if err != nil {
@@ -54,7 +54,7 @@ func fused[T semiring.Number]() (list []device.Program) {
 			list = append(list, a.Kernels(t)...)
 		}
 	}
-	return list
+	return append(list, access.GroupKernels(t)...)
 }
 
 // Properties returns those of a usual GPU of compute capability major.minor,

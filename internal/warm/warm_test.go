@@ -50,7 +50,7 @@ func TestCompositions(t *testing.T) {
 	}
 	few := compositions(t, 9, 0, false)
 	t.Log(heads(few))
-	for _, want := range []string{"bfs", "sssp", "cc", "pagerank", "hubs", "match", "auction", "scan", "sort", "reduce", "shape", "spmv"} {
+	for _, want := range []string{"bfs", "sssp", "cc", "pagerank", "hubs", "match", "auction", "scan", "spread", "sort", "reduce", "shape", "spmv"} {
 		if heads(few)[want] == 0 {
 			t.Errorf("no kernel of %s.cu is listed", want)
 		}
