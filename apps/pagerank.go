@@ -57,7 +57,8 @@ func (o *PageRankOptions) complete(app string) error {
 // With Restart the walk jumps to a vertex with the probability that Restart gives it in place of
 // 1/n (personalised PageRank; Haveliwala, WWW 2002). Values are ignored; see [WeightedPageRank].
 // O(edges) an iteration, over the transpose of g, which g keeps. The fused form, which has no
-// Restart, runs several iterations between two checks by the host.
+// Restart, runs several iterations between two checks by the host. On a group of devices it divides
+// the vertices, and the ranks gather the shares of all in each iteration.
 func PageRank[T comparable](g matrix.Source[T], opts ...PageRankOptions) (*PageRankResult, error) {
 	o, err := only("PageRank", opts)
 	if err != nil {
@@ -74,6 +75,9 @@ func PageRank[T comparable](g matrix.Source[T], opts ...PageRankOptions) (*PageR
 	restart, err := restartOf("PageRank", o.Restart, n, a.Place(), o.with())
 	if err != nil {
 		return nil, err
+	}
+	if w := o.byRows("PageRank", a.Place()); w != nil && restart == nil && n > 0 {
+		return rowsPageRank(w, a, n, o)
 	}
 	runner, err := o.fused("PageRank", a.Place())
 	if err != nil {

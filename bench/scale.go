@@ -32,7 +32,7 @@ const (
 
 // ScaleRun runs a workflow on a graph that it moves to a group, and returns the volume of the ranks
 // of this process, without the placing of the graph and of other inputs, and the time. Some
-// workflows run as pipelines; search (10 walks from each vertex), scan, lgc (1024 seeds), project,
+// workflows run as pipelines; pagerank by the kernels of a rank for its rows; search (10 walks from each vertex), scan, lgc (1024 seeds), project,
 // closeness (1024 targets), betweenness (64 sources), lasso (16 observations), sage and train are
 // divided by ranges; louvain is whole on every rank. The ranks keep their calls (see
 // comm.KeepCalls). source is the first vertex of bfs, sssp, vn and nominate. The calls of p ranks
@@ -44,8 +44,11 @@ func ScaleRun(ctx context.Context, app string, g *matrix.Matrix[float64], at *co
 	for k, a := range scaleApps {
 		if a.name == app {
 			own = &scaleApps[k]
-			if a.divided == byRanges {
+			switch a.divided {
+			case byRanges:
 				method = apps.Auto
+			case fusedRows:
+				method = apps.Fused
 			}
 		}
 	}

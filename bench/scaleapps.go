@@ -17,6 +17,7 @@ type division int
 
 const (
 	byRows    division = iota // a pipeline of operations, each of which divides rows
+	fusedRows                 // kernels of a rank for its rows, and gathers between them
 	byRanges                  // ranges of independent work
 	undivided                 // every rank computes all of it
 )
@@ -47,7 +48,7 @@ var scaleApps = []scaleApp{
 		err := ops.AssignVectorScalar(x, 1, ops.All(), with)
 		return errors.Join(err, ops.MxV(y, semiring.PlusTimes[float64](), g, x, with))
 	})},
-	{"pagerank", byRows, graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+	{"pagerank", fusedRows, graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
 		// A number of iterations that no rounding changes: bytes are compared with those of the
 		// host.
 		_, err := apps.PageRank(g, apps.PageRankOptions{Run: run, MaxIterations: 20, Tolerance: math.SmallestNonzeroFloat64})

@@ -21,6 +21,8 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/splitmix"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -32,6 +34,7 @@ type Graph struct {
 	rows, cols int
 	edges      int64
 	draw       func(lo int64, src, dst []int32)
+	device     *drawing // the same on a device; nil: the host draws for it
 	community  func(v int) int
 }
 
@@ -148,7 +151,8 @@ func RMAT(scale int, edges int64, o RMATOptions) (*Graph, error) {
 	ab := a + uint64(o.B*(1<<32))
 	abc := ab + uint64(o.C*(1<<32))
 	words, state := uint64(scale+1)/2, splitmix.Mix(o.Seed)
-	return &Graph{rows: n, cols: n, edges: edges, draw: func(lo int64, src, dst []int32) {
+	on := &drawing{function: "hb_draw_rmat", constants: []uint64{uint64(scale), words, state, a, ab, abc}}
+	return &Graph{rows: n, cols: n, edges: edges, device: on, draw: func(lo int64, src, dst []int32) {
 		for k := range src {
 			var row, col, word uint64
 			at := (uint64(lo) + uint64(k)) * words
@@ -176,7 +180,8 @@ func Uniform(n int, edges int64, seed uint64) (*Graph, error) {
 		return nil, err
 	}
 	state := splitmix.Mix(seed)
-	return &Graph{rows: n, cols: n, edges: edges, draw: func(lo int64, src, dst []int32) {
+	on := &drawing{function: "hb_draw_uniform", constants: []uint64{uint64(n), state}}
+	return &Graph{rows: n, cols: n, edges: edges, device: on, draw: func(lo int64, src, dst []int32) {
 		for k := range src {
 			e := 2 * (uint64(lo) + uint64(k))
 			src[k] = int32(below(splitmix.At(e, state), uint64(n)))
@@ -198,7 +203,8 @@ func Grid(height, width int) (*Graph, error) {
 	// A row has an edge right and one down at each x, without the right one of its end; the last
 	// row has right ones only.
 	row := 2*w - 1
-	return &Graph{rows: height * width, cols: height * width, edges: (h-1)*row + w - 1, draw: func(lo int64, src, dst []int32) {
+	on := &drawing{function: "hb_draw_grid", constants: []uint64{uint64(h), uint64(w)}}
+	return &Graph{rows: height * width, cols: height * width, edges: (h-1)*row + w - 1, device: on, draw: func(lo int64, src, dst []int32) {
 		for k := range src {
 			e := lo + int64(k)
 			y := min(e/row, h-1)
@@ -231,7 +237,8 @@ func WattsStrogatz(n, k int, p float64, seed uint64) (*Graph, error) {
 		return nil, bad("WattsStrogatz", "p", p, "a probability")
 	}
 	limit, state := uint64(p*(1<<32)), splitmix.Mix(seed)
-	return &Graph{rows: n, cols: n, edges: int64(n) * int64(k), draw: func(lo int64, src, dst []int32) {
+	on := &drawing{function: "hb_draw_ring", constants: []uint64{uint64(n), uint64(k), limit, state}}
+	return &Graph{rows: n, cols: n, edges: int64(n) * int64(k), device: on, draw: func(lo int64, src, dst []int32) {
 		for x := range src {
 			e := uint64(lo) + uint64(x)
 			i := e / uint64(k)
@@ -338,6 +345,15 @@ func Scrambled(g *Graph, seed uint64) *Graph {
 			src[k], dst[k] = rows.of(src[k]), cols.of(dst[k])
 		}
 	}
+	switch {
+	case g.device == nil:
+	case g.device.scrambled != nil || g.rows != g.cols: // the kernels have one permutation
+		out.device = nil
+	default:
+		on := *g.device
+		on.scrambled = &rows
+		out.device = &on
+	}
 	if g.community != nil {
 		out.community = func(v int) int { return g.community(int(rows.inverse(int32(v)))) }
 	}
@@ -388,7 +404,10 @@ func (f *feistel) inverse(v int32) int32 {
 // A MatrixOption configures [Matrix].
 type MatrixOption func(*matrixOptions)
 
-type matrixOptions struct{ undirected, simple bool }
+type matrixOptions struct {
+	undirected, simple bool
+	place              matrix.Place
+}
 
 // Undirected adds the opposite direction of each edge.
 func Undirected() MatrixOption { return func(o *matrixOptions) { o.undirected = true } }
@@ -396,8 +415,15 @@ func Undirected() MatrixOption { return func(o *matrixOptions) { o.undirected = 
 // Simple leaves loops out.
 func Simple() MatrixOption { return func(o *matrixOptions) { o.simple = true } }
 
+// On makes the matrix at a place: a device, or a group. On a device, and on a group of devices, each
+// makes its own rows: R-MAT, uniform and Watts–Strogatz graphs and grids, scrambled or not, with the
+// entries of a matrix of the host. Memory there is 4 bytes and the size of T an edge, 24 bytes a
+// row, and 3.5 GB of scratch for pieces of 2²⁷ edges, each of which draws the whole graph; no host
+// memory is used. All other graphs and places are made on the host and then moved.
+func On(p matrix.Place) MatrixOption { return func(o *matrixOptions) { o.place = p } }
+
 // Matrix returns the adjacency matrix of g, with 1 or true for each edge however often it is drawn.
-// It needs about 12 bytes and twice the size of T an edge.
+// It needs about 12 bytes and twice the size of T an edge, on the host; see [On].
 func Matrix[T matrix.Element](g *Graph, opts ...MatrixOption) (*matrix.Matrix[T], error) {
 	var o matrixOptions
 	for _, opt := range opts {
@@ -412,6 +438,38 @@ func Matrix[T matrix.Element](g *Graph, opts ...MatrixOption) (*matrix.Matrix[T]
 	if g != nil && g.draw == nil {
 		return nil, g.Draw(0, nil, nil)
 	}
+	if o.place == nil {
+		return drawnOnHost[T](g, o)
+	}
+	if t, err := device.TypeOf[T](); err == nil && g != nil && g.device != nil && m > 0 && onDevices(o.place) {
+		return drawnOn[T](g, o, t)
+	}
+	a, err := drawnOnHost[T](g, o)
+	if err != nil {
+		return nil, err
+	}
+	return a, a.Move(o.place)
+}
+
+// onDevices reports whether a place is a device, or a group whose ranks of this process all are on
+// devices.
+func onDevices(p matrix.Place) bool {
+	g, ok := p.(*comm.Group)
+	if !ok {
+		_, ok = p.(device.Runner)
+		return ok
+	}
+	for k := range g.Ranks() {
+		if _, ok := g.PlaceOf(k).(device.Runner); !ok {
+			return false
+		}
+	}
+	return g.Size() > 0
+}
+
+// drawnOnHost makes the matrix in host memory.
+func drawnOnHost[T matrix.Element](g *Graph, o matrixOptions) (*matrix.Matrix[T], error) {
+	m, n := g.Dims()
 	const piece = 1 << 16
 	pieces := int((g.Edges() + piece - 1) / piece)
 	blocks := make([][2][]int32, pieces)

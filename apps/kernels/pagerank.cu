@@ -100,3 +100,54 @@ HB_KERNEL hb_pagerank_step(hb_i32 n, double damping, double tolerance, HB_T *y, 
 		result[1] = (hb_i64)state[1];
 	}
 }
+
+// Launches on a group, where a device has own of the n vertices and their rows, and no sum of all
+// devices is known: hb_pagerank_rows_start, and in each iteration y = Aᵀ share of the own rows, then
+// hb_pagerank_rows. result in pinned host memory gets the sums of the own vertices as doubles: the
+// rank of those without out-edges, and Σ|change|. fixed is double[2].
+
+// hb_pagerank_given writes the sums of the grid to result.
+HB_DEVICE void hb_pagerank_given(double lost, double change, double *partial, double *fixed, hb_u64 *state, hb_i64 *result) {
+	if (!hb_pagerank_sum(lost, change, partial, fixed, &state[0])) return;
+	volatile double *now = fixed;
+	result[0] = __double_as_longlong(now[HB_PR_LOST]);
+	result[1] = __double_as_longlong(now[HB_PR_CHANGE]);
+}
+
+HB_KERNEL hb_pagerank_rows_start(hb_i32 own, hb_i32 n, const hb_i64 *ptr, double damping, HB_T *rank, HB_T *share, HB_T *factor,
+	double *partial, double *fixed, hb_u64 *state, hb_i64 *result) {
+	double lost = 0;
+	HB_EACH(v, own) {
+		hb_i64 degree = ptr[v + 1] - ptr[v];
+		HB_T r = (HB_T)(1.0 / n), f = degree > 0 ? (HB_T)(damping / (double)degree) : (HB_T)0;
+		rank[v] = r;
+		factor[v] = f;
+		share[v] = r * f;
+		if (degree == 0) lost += r;
+	}
+	hb_pagerank_given(lost, 0, partial, fixed, state, result);
+}
+
+// jump is what each vertex gets without edges. y becomes the next share.
+HB_KERNEL hb_pagerank_rows(hb_i32 own, double jump, HB_T *y, const hb_u8 *present, const HB_T *factor, HB_T *rank, double *partial,
+	double *fixed, hb_u64 *state, hb_i64 *result) {
+	double lost = 0, change = 0;
+	hb_i64 threads = (hb_i64)gridDim.x * blockDim.x;
+	for (hb_i64 v0 = (hb_i64)blockIdx.x * blockDim.x + threadIdx.x; v0 < own; v0 += threads * HB_UNROLL) {
+		HB_T in[HB_UNROLL], was[HB_UNROLL], f[HB_UNROLL];
+		for (hb_i32 k = 0; k < HB_UNROLL; k++) {
+			hb_i64 v = v0 + k * threads;
+			if (v < own) in[k] = !present || present[v] ? y[v] : (HB_T)0, was[k] = rank[v], f[k] = factor[v];
+		}
+		for (hb_i32 k = 0; k < HB_UNROLL; k++) {
+			hb_i64 v = v0 + k * threads;
+			if (v >= own) break;
+			HB_T r = in[k] + (HB_T)jump;
+			rank[v] = r;
+			y[v] = r * f[k];
+			change += r > was[k] ? (double)(r - was[k]) : (double)(was[k] - r);
+			if (f[k] == 0) lost += r;
+		}
+	}
+	hb_pagerank_given(lost, change, partial, fixed, state, result);
+}

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -149,6 +150,20 @@ func HasRemote[T comparable](v matrix.View[T], b device.Backend) bool { return s
 
 // SetRemote replaces the contents of a by s, which is at the place of a.
 func SetRemote[T comparable](a *matrix.Matrix[T], s device.Store) { writer(a).SetRemote(s) }
+
+// SetBlocks makes stores at the places of the ranks of this process, rows between cuts, the contents
+// of a, which is on g.
+func SetBlocks[T comparable](a *matrix.Matrix[T], g *comm.Group, cuts []int, homes []device.Store) {
+	source(a.View()).OnGroup().SetBlocks(g, false, cuts, homes)
+}
+
+// SetVectorBlocks is SetBlocks of a vector.
+func SetVectorBlocks[T comparable](v *matrix.Vector[T], g *comm.Group, cuts []int, homes []device.Store) {
+	source(v.View()).OnGroup().SetBlocks(g, true, cuts, homes)
+}
+
+// MarkSymmetric records that a equals its transpose.
+func MarkSymmetric[T comparable](a *matrix.Matrix[T]) { source(a.View()).OnGroup().MarkSymmetric() }
 
 // Repin converts the contents of a on its device to the format that SetFormat set.
 func Repin[T comparable](a *matrix.Matrix[T]) error { return writer(a).Repin() }

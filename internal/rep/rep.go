@@ -57,6 +57,11 @@ type Grouped interface {
 	// Target returns blocks for a result of the given cuts: without entries if fresh, else with the
 	// contents, which are changed in place.
 	Target(ctx context.Context, g *comm.Group, vector, fresh bool, cuts []int) (GroupTarget, error)
+	// SetBlocks makes stores at the places of the ranks of this process, rows between cuts, or
+	// positions of a vector, the contents of a new matrix on g.
+	SetBlocks(g *comm.Group, vector bool, cuts []int, homes []device.Store)
+	// MarkSymmetric records that the matrix, on a group or not, equals its transpose.
+	MarkSymmetric()
 	// Kernels returns the programs with which blocks of values of type t travel between devices.
 	Kernels(t device.Type) []device.Program
 }

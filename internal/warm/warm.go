@@ -11,6 +11,7 @@ import (
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/generate"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -43,7 +44,8 @@ func Compositions(p driver.Properties, all bool) ([]cusparse.Composition, error)
 	})
 }
 
-// fused returns the programs of the fused forms for graphs of T, and those of groups of GPUs.
+// fused returns the programs of the fused forms for graphs of T, those of groups of GPUs, and
+// of generated graphs.
 func fused[T semiring.Number]() (list []device.Program) {
 	t, err := device.TypeOf[T]()
 	if err != nil {
@@ -54,7 +56,7 @@ func fused[T semiring.Number]() (list []device.Program) {
 			list = append(list, a.Kernels(t)...)
 		}
 	}
-	return append(list, access.GroupKernels(t)...)
+	return append(append(list, access.GroupKernels(t)...), generate.Kernels(t)...)
 }
 
 // Properties returns those of a usual GPU of compute capability major.minor,

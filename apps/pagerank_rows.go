@@ -1,0 +1,225 @@
+package apps
+
+import (
+	"math"
+
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// rankRows is PageRank of the vertices of one rank.
+type rankRows interface {
+	// start makes the first ranks and shares, and step the next ones by the shares of all. jump is
+	// what each vertex gets without edges. They return Σ rank of the dangling vertices and Σ|change|.
+	start() (lost float64, err error)
+	step(jump float64) (lost, change float64, err error)
+	// shares returns the memory for the shares of all vertices, and those of the own ones.
+	shares() (all, own comm.Buffer)
+}
+
+// rowsPageRank is PageRank on a group by rows. An iteration gathers the share that each vertex sends
+// along its edges, 8 bytes, and three numbers of each rank. Options are complete.
+func rowsPageRank(w *rowGroup, a matrix.View[bool], n int, o PageRankOptions) (*PageRankResult, error) {
+	o.report("pagerank", 0, int64(o.MaxIterations))
+	rows, cols, err := blocksByRows(w, a)
+	if err != nil {
+		return nil, err
+	}
+	res := &PageRankResult{}
+	homes, parts := make([]device.Store, len(rows)), make([][]float64, len(rows))
+	err = w.g.Each(func(k int, c comm.Comm) error {
+		if !w.devices {
+			r := &hostRanks{w: w, rows: rows[k], cols: cols[k], n: n, o: o}
+			if err := w.ranks(k, c, r, n, o, res); err != nil {
+				return err
+			}
+			parts[k] = r.rank
+			return nil
+		}
+		return w.on(k, func(s *device.Session) error {
+			lo, hi := w.own(c)
+			r := &deviceRanks{s: s, n: n, own: hi - lo, o: o}
+			at := w.g.PlaceOf(k).(device.Runner)
+			var err error
+			if r.in, err = access.Operand(cols[k], at); err != nil {
+				return err
+			}
+			if r.out, err = access.Operand(rows[k], at); err != nil {
+				return err
+			}
+			if err = w.ranks(k, c, r, n, o, res); err == nil {
+				homes[k] = s.Result(r.rank, int64(hi-lo))
+			}
+			return err
+		})
+	})
+	if err = w.failed(err); err != nil {
+		return nil, err
+	}
+	if w.devices {
+		res.Rank = matrix.NewVector[float64](n, matrix.On(w.g))
+		access.SetVectorBlocks(res.Rank, w.g, w.cuts, homes)
+	} else if res.Rank, err = entriesOn(&division{g: w.g, wait: w.wait}, n, asInt64s(w.cuts), parts); err != nil {
+		return nil, err
+	}
+	o.report("pagerank", int64(res.Iterations), int64(o.MaxIterations))
+	w.traced(int64(res.Iterations)*a.NVals(), int64(n))
+	return res, nil
+}
+
+// ranks iterates on one rank. The first rank of the process writes res.
+func (w *rowGroup) ranks(k int, c comm.Comm, r rankRows, n int, o PageRankOptions, res *PageRankResult) error {
+	lost, err := r.start()
+	if err != nil {
+		return err
+	}
+	change, iterations, bytes := math.Inf(1), 0, w.bytes(8)
+	for {
+		stop := 0.0
+		if w.ended() != nil {
+			stop = 1
+		}
+		all, err := w.gatherNumbers(c, []float64{lost, change, stop})
+		if err != nil {
+			return err
+		}
+		lost, change, stop = 0, 0, 0
+		for p := 0; p < len(all); p += 3 { // in the order of ranks, on all
+			lost, change, stop = lost+all[p], change+all[p+1], stop+all[p+2]
+		}
+		if iterations == o.MaxIterations || change <= o.Tolerance || stop > 0 {
+			break
+		}
+		whole, own := r.shares()
+		if err := c.AllGatherV(w.wait, whole, bytes, own); err != nil {
+			return err
+		}
+		if lost, change, err = r.step((1 - o.Damping + o.Damping*lost) / float64(n)); err != nil {
+			return err
+		}
+		iterations++
+	}
+	if k == 0 {
+		res.Iterations, res.Change, res.Converged = iterations, change, change <= o.Tolerance
+	}
+	return nil
+}
+
+// deviceRanks computes on a device.
+type deviceRanks struct {
+	s       *device.Session
+	n, own  int
+	o       PageRankOptions
+	in, out device.Operand // rows of the transpose and of the graph
+
+	code                          device.Code
+	kernel                        device.Kernel
+	grid, block                   [3]uint32
+	cols, rank, all, next         device.View
+	factor, partial, state, fixed device.Buffer
+	result                        []int64
+	resultAt                      device.Buffer
+}
+
+func (r *deviceRanks) start() (float64, error) {
+	s := r.s
+	r.in.Pattern, r.out.Pattern = true, true
+	rows := s.Rows(r.out)
+	r.cols = s.Rows(r.in)
+	r.code = s.Program("apps: pagerank", pageRankProgram)
+	r.kernel = s.Kernel(r.code, "hb_pagerank_rows")
+	r.grid, r.block = residentGrid(s, r.kernel)
+	r.rank, r.all, r.next = s.NewFull(1, r.own, doubleType), s.NewFull(1, r.n, doubleType), s.NewFull(1, r.own, doubleType)
+	r.factor, r.partial = s.Alloc(8*int64(max(r.own, 1))), s.Alloc(16*int64(r.grid[0]))
+	r.fixed, r.state = s.Alloc(16), s.Zeros(16)
+	r.result, r.resultAt = s.Results()
+	s.Launch(s.Kernel(r.code, "hb_pagerank_rows_start"), r.grid, r.block, 0, int32(r.own), int32(r.n), rows.Ptr, r.o.Damping,
+		r.rank.Val, r.next.Val, r.factor, r.partial, r.fixed, r.state, r.resultAt)
+	lost, _, err := r.sums()
+	return lost, err
+}
+
+// sums waits for the sums of a launch.
+func (r *deviceRanks) sums() (lost, change float64, err error) {
+	r.s.Sync()
+	return math.Float64frombits(uint64(r.result[0])), math.Float64frombits(uint64(r.result[1])), r.s.Err()
+}
+
+func (r *deviceRanks) step(jump float64) (lost, change float64, err error) {
+	s := r.s
+	y := s.Pull(plusSecond, r.cols, r.all)
+	s.Launch(r.kernel, r.grid, r.block, 0, int32(r.own), jump, y.Val, y.Present, r.factor, r.rank.Val, r.partial, r.fixed, r.state,
+		r.resultAt)
+	s.Drop(r.next)
+	r.next = s.AllPresent(y)
+	return r.sums()
+}
+
+func (r *deviceRanks) shares() (all, own comm.Buffer) {
+	return deviceBytes(r.all.Val, 8*r.n), deviceBytes(r.next.Val, 8*r.own)
+}
+
+// hostRanks computes on the host, one rank's part.
+type hostRanks struct {
+	w          *rowGroup
+	rows, cols matrix.View[bool]
+	n          int
+	o          PageRankOptions
+
+	rank, factor, next, all []float64
+}
+
+func (r *hostRanks) start() (lost float64, err error) {
+	own, _ := r.rows.Dims()
+	st := access.Rows(r.rows)
+	r.rank, r.factor, r.next, r.all = make([]float64, own), make([]float64, own), make([]float64, own), make([]float64, r.n)
+	for v := range own {
+		from, to := st.Span(v)
+		r.rank[v] = 1 / float64(r.n)
+		if to > from {
+			r.factor[v] = r.o.Damping / float64(to-from)
+		} else {
+			lost += r.rank[v]
+		}
+		r.next[v] = r.rank[v] * r.factor[v]
+	}
+	return lost, nil
+}
+
+func (r *hostRanks) step(jump float64) (lost, change float64, err error) {
+	x := access.VectorFromStore(&sparse.Store[float64]{Val: r.all,
+		Structure: sparse.Structure{Format: sparse.Full, NRows: 1, NCols: r.n, NVals: int64(r.n)}})
+	y := matrix.NewVector[float64](len(r.rank))
+	with := ops.WithThreads(r.w.g.Threads())
+	if err := ops.AssignVectorScalar(y, 0, ops.All(), with); err != nil {
+		return 0, 0, err
+	}
+	if err := ops.MxV(y.Accum(semiring.Plus[float64]()), semiring.PlusSecond[float64](), r.cols, x, with); err != nil {
+		return 0, 0, err
+	}
+	for v, in := range y.All() {
+		now := in + jump
+		change += math.Abs(now - r.rank[v])
+		r.rank[v], r.next[v] = now, now*r.factor[v]
+		if r.factor[v] == 0 {
+			lost += now
+		}
+	}
+	return lost, change, y.Err()
+}
+
+func (r *hostRanks) shares() (all, own comm.Buffer) { return memoryOf(r.all), memoryOf(r.next) }
+
+// asInt64s returns cuts as those of a division.
+func asInt64s(list []int) []int64 {
+	out := make([]int64, len(list))
+	for k, x := range list {
+		out[k] = int64(x)
+	}
+	return out
+}
