@@ -5,6 +5,9 @@ STATICCHECK ?= $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME    ?= 10s
 BUILD       ?= build
 
+# The build tag of the tests and cases of all element types: see internal/longtest.
+LONG = -tags long
+
 .DEFAULT_GOAL := help
 .PHONY: help build test test-all race fuzz parquet man space-all bench-cpu bench-peers lint cover gates clean gpu-test bench-gpu nvrtc gorgonia-deps gorgonia-check
 
@@ -18,7 +21,7 @@ test: ## the quick form of all tests, 2 minutes on two cores once compiled
 	$(GO) test ./...
 
 test-all: ## the long form of all tests, as CI runs it, 6 minutes on two cores
-	HIVEBLAS_LONG=1 $(GO) test ./...
+	HIVEBLAS_LONG=1 $(GO) test $(LONG) ./...
 
 # The packages that start goroutines or are called from several. The tests of bench
 # and cmd/hiveblas run whole programs.
@@ -26,7 +29,7 @@ RACE = ./apps ./auction ./chunked ./comm ./cusparse/... ./matrix/... ./ops ./pro
 	./internal/chunk ./internal/filelock ./internal/fresh ./internal/parallel
 
 race: ## the short tests under the race detector (needs a C compiler)
-	CGO_ENABLED=1 GOGC=400 $(GO) test -vet=off -race -short $(RACE)
+	CGO_ENABLED=1 GOGC=400 $(GO) test $(LONG) -vet=off -race -short $(RACE)
 
 fuzz: ## every fuzz target for FUZZTIME (10s)
 	@GO="$(GO)" scripts/fuzz.sh $(FUZZTIME)
@@ -52,7 +55,7 @@ GPUTEST = CGO_ENABLED=0 GOOS=linux $(GO)
 gpu-test: ## build the GPU tests and run.sh into dist/gpu and dist/gpu.tar.gz, for a machine with a GPU and no Go
 	@mkdir -p dist/gpu
 	for p in cusparse cusparse/driver cusparse/jit ops apps auction chunked program/examples; do \
-		$(GPUTEST) test -c -ldflags '-s -w' -o dist/gpu/$$(basename $$p).test ./$$p || exit 1; \
+		$(GPUTEST) test $(LONG) -c -ldflags '-s -w' -o dist/gpu/$$(basename $$p).test ./$$p || exit 1; \
 	done
 	$(GPUTEST) build -ldflags '-s -w' -o dist/gpu/hiveblas ./cmd/hiveblas
 	cp scripts/gpu-run.sh dist/gpu/run.sh
@@ -61,12 +64,13 @@ gpu-test: ## build the GPU tests and run.sh into dist/gpu and dist/gpu.tar.gz, f
 
 lint: ## gofmt, go vet, staticcheck
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt these:" $$unformatted; exit 1; fi
-	GOGC=400 $(GO) vet ./...
-	GOGC=400 $(STATICCHECK) ./...
+	GOGC=400 $(GO) vet $(LONG) ./...
+	GOGC=400 $(STATICCHECK) $(LONG) ./...
+	$(GO) vet ./internal/conformance ./internal/longtest ./internal/zerovalues ./semiring # without the tag
 
 cover: ## test coverage, as build/cover.html
 	@mkdir -p $(BUILD)
-	$(GO) test -coverprofile $(BUILD)/cover.out -coverpkg ./... ./...
+	$(GO) test $(LONG) -coverprofile $(BUILD)/cover.out -coverpkg ./... ./...
 	$(GO) tool cover -html $(BUILD)/cover.out -o $(BUILD)/cover.html
 	@$(GO) tool cover -func $(BUILD)/cover.out | tail -1
 
@@ -78,7 +82,7 @@ nvrtc: ## fetch Debian's NVRTC 11.8 into .deps/nvrtc, to compile kernels without
 
 space-all: ## compile the kernel of every plan through NVRTC for sm_90 (make nvrtc first), 20 minutes on two cores
 	HIVEBLAS_SPACE=all HIVEBLAS_NVRTC=$$(sh scripts/nvrtc.sh | tail -n 1) \
-		$(GO) test -count=1 -timeout 60m -run TestSpaceByNVRTC -v ./cusparse
+		$(GO) test $(LONG) -count=1 -timeout 60m -run TestSpaceByNVRTC -v ./cusparse
 
 CUDA11 := $(CURDIR)/.deps/cuda11
 STUBS   = $(dir $(firstword $(wildcard $(CUDA11)/usr/lib/*/stubs/libcuda.so)))

@@ -18,6 +18,7 @@ package conformance
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -118,6 +119,19 @@ type generator struct {
 	name   string // operation/element type/operator
 	weight int    // how many cases per unit of budget
 	make   func(p *plan) func(r *runner) error
+}
+
+// Types returns the element types of the generators of an operation, such as "MxM", in order: those
+// of package longtest's build tag long are among them if it is set.
+func Types(op string) []string {
+	var list []string
+	for _, g := range generators() {
+		if parts := strings.Split(g.name, "/"); parts[0] == op && !slices.Contains(list, parts[1]) {
+			list = append(list, parts[1])
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // once runs one case and returns a description of its failure, or "".

@@ -200,20 +200,14 @@ func comparisons[T semiring.Number](typ string) (g []generator) {
 
 func elementwiseGenerators() (g []generator) {
 	g = append(g, closed[bool]("bool")...)
-	g = append(g, closed[int8]("int8")...)
-	g = append(g, closed[uint8]("uint8")...)
 	g = append(g, closed[int32]("int32")...)
-	g = append(g, closed[int64]("int64")...)
-	g = append(g, closed[uint64]("uint64")...)
-	g = append(g, closed[float32]("float32")...)
 	g = append(g, closed[float64]("float64")...)
 	g = append(g, closed[Path]("Path")...)
-	g = append(g, comparisons[int32]("int32")...)
 	g = append(g, comparisons[float64]("float64")...)
+	g = append(g, moreElementwise()...)
 	g = append(g, elementwise("mixed", mixed().Mul())...)
 	g = append(g, elementwise("mixed", semiring.First[float64, bool]())...)
 	g = append(g, elementwise("mixed", semiring.Second[bool, int32]())...)
-	g = append(g, elementwise("mixed", semiring.Pair[float64, bool, int64]())...)
 	g = append(g, applyOf("mixed", semiring.Convert[int32, float64]()), applyOf("mixed", semiring.OneOp[Path, bool]()))
 	return append(g, applyIndexOf("mixed", semiring.RowIndex[bool](int64(1))), applyIndexOf("mixed", semiring.ColIndex[float64](int32(0))),
 		applyIndexOf("mixed", semiring.DiagIndex[Path](int64(0))))

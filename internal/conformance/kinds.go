@@ -51,7 +51,9 @@ func register[T comparable](k *kind[T], nonzero string) {
 	kinds[reflect.TypeFor[T]()] = k
 }
 
-func registerNumber[T semiring.Number](name string, special ...T) {
+// numberValues returns a kind with the values and the accumulators of a number type alone: enough
+// for results.
+func numberValues[T semiring.Number](name string, special ...T) *kind[T] {
 	signed := *new(T)-1 < 0
 	float := T(1)/2 != 0
 	k := &kind[T]{name: name, special: special}
@@ -70,6 +72,12 @@ func registerNumber[T semiring.Number](name string, special ...T) {
 		{"closure x-2y", matrix.CombineFunc[T](func(x, y T) T { return x - 2*y }), func(x, y T) T { return x - 2*y }},
 		{"second", semiring.Second[T, T](), func(_, y T) T { return y }},
 	}
+	return k
+}
+
+func registerNumber[T semiring.Number](name string, special ...T) {
+	float := T(1)/2 != 0
+	k := numberValues(name, special...)
 	k.semirings = []semiring.Semiring[T, T, T]{
 		semiring.PlusTimes[T](), semiring.MinPlus[T](), semiring.MaxPlus[T](), semiring.MinTimes[T](),
 		semiring.MaxTimes[T](), semiring.MinMax[T](), semiring.MaxMin[T](), semiring.PlusMin[T](),
@@ -96,8 +104,12 @@ func registerNumber[T semiring.Number](name string, special ...T) {
 	register(k, "x != 0")
 }
 
+func largest[T semiring.Integer]() []T {
+	return []T{semiring.MaxValue[T](), semiring.MinValue[T](), semiring.MaxValue[T]()/2 + 1}
+}
+
 func registerInteger[T semiring.Integer](name string) {
-	registerNumber(name, semiring.MaxValue[T](), semiring.MinValue[T](), semiring.MaxValue[T]()/2+1)
+	registerNumber(name, largest[T]()...)
 	k := kindOf[T]()
 	k.monoids = append(k.monoids, semiring.Bor[T](), semiring.Band[T](), semiring.Bxor[T](), semiring.Times[T]())
 	k.index = append(k.index, semiring.RowIndex[T](T(1)), semiring.ColIndex[T](T(0)), semiring.DiagIndex[T](T(2)))
@@ -168,13 +180,8 @@ func registerPath() {
 
 func init() {
 	registerBool()
-	registerInteger[int8]("int8")
-	registerInteger[uint8]("uint8")
 	registerInteger[int32]("int32")
-	registerInteger[int64]("int64")
-	registerInteger[uint64]("uint64")
-	inf, nan := math.Inf(1), math.NaN()
-	registerNumber("float32", float32(nan), float32(inf), float32(-inf), float32(math.Copysign(0, -1)))
-	registerNumber("float64", nan, inf, -inf, math.Copysign(0, -1))
+	registerNumber("float64", math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1))
 	registerPath()
+	registerMore()
 }

@@ -24,6 +24,13 @@ func TestEnabled(t *testing.T) {
 	}
 }
 
+// TestTag: the long form is complete only if the test binaries have all types.
+func TestTag(t *testing.T) {
+	if Enabled() && !AllTypes {
+		t.Errorf("%s is set without the build tag long; run go test -tags long, or make test-all", Env)
+	}
+}
+
 func TestFewerChecks(t *testing.T) {
 	f := flag.Lookup("rapid.checks")
 	before := f.Value.String()

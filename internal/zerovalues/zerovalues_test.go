@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -32,14 +33,25 @@ type listedType struct {
 	t    reflect.Type
 }
 
-// TestTable: the table lists every exported function and type.
+// TestTable: the tables list every exported function and type, and the build tag long adds the
+// second table.
 func TestTable(t *testing.T) {
-	want, err := Table("../..")
+	files, err := Tables("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if have, err := os.ReadFile("table_test.go"); err != nil || !bytes.Equal(have, want) {
-		t.Errorf("table_test.go does not list the exported functions and types (%v); run go run ./internal/zerovalues/gen", err)
+	rows := 0
+	for name, want := range files {
+		have, err := os.ReadFile(name)
+		if err != nil || !bytes.Equal(have, want) {
+			t.Errorf("%s does not list the exported functions and types (%v); run go run ./internal/zerovalues/gen", name, err)
+		}
+		if longtest.AllTypes || name == "table_test.go" {
+			rows += bytes.Count(want, []byte("\n\t{\"")) + bytes.Count(want, []byte("\n\t\t{\""))
+		}
+	}
+	if n := len(functions) + len(types); n != rows || n == 0 {
+		t.Errorf("the test calls %d of %d rows", n, rows)
 	}
 }
 
