@@ -3,6 +3,7 @@ package cpu
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"sort"
 
 	"github.com/hiveblas/hiveblas/internal/fresh"
@@ -181,7 +182,18 @@ func selectByValue[T any](env Env, s *sparse.Store[T], decide func(keep []uint8,
 func selectDense[T any](env Env, s *sparse.Store[T], decide func(keep, present []uint8, i int, ci []int32, v []T, j0 int), fill T) (*sparse.Store[T], error) {
 	cells, _ := s.Cells()
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: sparse.Bitmap}}
-	out.Present = fresh.Make[uint8](int64(cells))
+	var keep *keepBuffer
+	if s.NRows == 1 { // the result is most often a list
+		keep = getKeep(cells)
+		defer func() {
+			if keep != nil {
+				keep.release()
+			}
+		}()
+		out.Present = keep.bytes[:cells:cells]
+	} else {
+		out.Present = fresh.Make[uint8](int64(cells))
+	}
 	const grain = 1 << 16
 	ends := make([]int64, (cells+grain-1)/grain+1)
 	err := parallel.Range(env.Ctx, env.Threads, cells, grain, func(_, lo, hi int) {
@@ -202,6 +214,11 @@ func selectDense[T any](env Env, s *sparse.Store[T], decide func(keep, present [
 	}
 	out.NVals = ends[len(ends)-1]
 	if s.NRows != 1 || nearlyFull(out.NVals, int64(cells)) {
+		if keep != nil && len(keep.bytes) == cells {
+			keep = nil // it belongs to the result
+		} else if keep != nil {
+			out.Present = slices.Clone(out.Present)
+		}
 		out.Val = fresh.Make[T](int64(cells))
 		return out, parallel.Range(env.Ctx, env.Threads, cells, grain, func(_, lo, hi int) {
 			if s.Val != nil {
@@ -237,6 +254,20 @@ func selectDense[T any](env Env, s *sparse.Store[T], decide func(keep, present [
 		}
 	})
 }
+
+// keepBuffer holds one byte for each position of a vector. Its initial contents are undefined.
+type keepBuffer struct{ bytes []uint8 }
+
+// getKeep returns a buffer for n positions.
+func getKeep(n int) *keepBuffer {
+	k, ok := poolOf[keepBuffer]().Get().(*keepBuffer)
+	if !ok || len(k.bytes) < n {
+		k = &keepBuffer{fresh.Make[uint8](int64(n))}
+	}
+	return k
+}
+
+func (k *keepBuffer) release() { poolOf[keepBuffer]().Put(k) }
 
 // selectBand keeps the entries with lo ≤ j−i ≤ hi: two binary searches and one copy per row.
 func selectBand[T any](env Env, s *sparse.Store[T], lo, hi int64, fill *T) (*sparse.Store[T], error) {
