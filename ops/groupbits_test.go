@@ -146,19 +146,19 @@ func TestGroupErrors(t *testing.T) {
 	}
 }
 
-// An operand that is read transposed is spread in the middle of a product. It has more work than
-// the one before, most of it in its first rows, so that the group cuts rows at other places from
-// then on.
+// An operand that is read transposed is spread in the middle of a product. It has more than twice the
+// work of the one before, much of it in its first rows and columns, so that the group cuts rows at
+// other places from then on.
 func TestGroupCutsChange(t *testing.T) {
 	t.Parallel()
-	const n = 31
+	const n = 61
 	a, b := matrix.New[int64](n, n), matrix.New[int64](n, n)
 	for i := range n {
 		if err := a.Set(i, (i+1)%n, int64(i+1)); err != nil {
 			t.Fatal(err)
 		}
 		for j := range n {
-			if i > 3 && j != i {
+			if i > 5 && j > 5 && j != i {
 				continue
 			}
 			if err := b.Set(j, i, int64(i+2*j)); err != nil {
