@@ -3,7 +3,6 @@ package apps
 import (
 	"context"
 	"errors"
-	"fmt"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
@@ -30,7 +29,6 @@ type rowGroup struct {
 	wait    context.Context // of collectives; see division
 	cuts    []int
 	devices bool // all ranks are on devices; else the host computes for each, for predictions and tests
-	stopped bool // the context of some rank has ended
 }
 
 // byRows returns the group for a run by rows, nil if the place is no group or the run is not to be
@@ -114,11 +112,7 @@ func (w *rowGroup) on(k int, f func(s *device.Session) error) error {
 
 // failed returns the error of a run after Each.
 func (w *rowGroup) failed(err error) error {
-	ended := w.ended()
-	if ended == nil && w.stopped {
-		ended = fmt.Errorf("%s: the context of another rank has ended: %w", w.app, context.Canceled)
-	}
-	return errors.Join(err, ended)
+	return errors.Join(err, w.ended())
 }
 
 // traced reports the run.

@@ -18,13 +18,13 @@ type rankForest interface {
 	// link joins trees along all edges. If skip is set, all ranks have the same forest, and the rows
 	// of vertices in a large tree are skipped: an edge that leads out of it is in another row, too.
 	link(skip bool) error
-	// forest returns the parents of all vertices, and other memory for as many. join joins trees
-	// along what is there.
+	// forest returns the parents of all vertices, and memory for those of another rank. join joins
+	// each vertex with its parent on that rank.
 	forest() (own, other comm.Buffer)
 	join() error
-	// changes returns how many roots of before link are none now, and lists them if they are at
-	// most so many. lists returns memory for so many changes of all ranks and the own ones, and
-	// joinChanges joins trees along those of all.
+	// changes returns how many roots link has made children, and lists them if they are at most so
+	// many. lists returns memory for so many changes of all ranks and the own ones. joinChanges
+	// joins each of these roots with its label.
 	changes(most int64) (int64, error)
 	lists(all, own int64) (whole, mine comm.Buffer)
 	joinChanges(all int64) error

@@ -87,24 +87,20 @@ func (w *rowGroup) ranks(k int, c comm.Comm, r rankRows, n int, o PageRankOption
 	}
 	change, iterations, bytes := math.Inf(1), 0, w.bytes(8)
 	for {
-		type sums struct{ lost, change, stop float64 }
-		own := sums{lost: lost, change: change}
-		if w.ended() != nil {
-			own.stop = 1
+		type sums struct {
+			lost, change float64
+			ended        bool // the context of the rank
 		}
-		all, err := tell(w, c, own)
+		all, err := tell(w, c, sums{lost, change, w.ended() != nil})
 		if err != nil {
 			return err
 		}
-		lost, change = 0, 0
-		stop := false
+		var sum sums
 		for _, x := range all { // in the order of ranks, on all
-			lost, change, stop = lost+x.lost, change+x.change, stop || x.stop > 0
+			sum.lost, sum.change, sum.ended = sum.lost+x.lost, sum.change+x.change, sum.ended || x.ended
 		}
-		if stop && k == 0 {
-			w.stopped = true
-		}
-		if iterations == o.MaxIterations || change <= o.Tolerance || stop {
+		lost, change = sum.lost, sum.change
+		if iterations == o.MaxIterations || change <= o.Tolerance || sum.ended {
 			break
 		}
 		whole, mine := r.shares()

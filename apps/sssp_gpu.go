@@ -14,8 +14,8 @@ import (
 //go:embed kernels/sssp.cu
 var ssspText string
 
-//go:embed kernels/lower.cu
-var lowerText string
+//go:embed kernels/relax.cu
+var relaxText string
 
 // Constants of kernels/sssp.cu.
 const (
@@ -28,7 +28,7 @@ func ssspFits(t device.Type) bool { return t.Number() && t.Size >= 4 }
 
 func ssspProgram(t device.Type) device.Program {
 	_, most := t.Limits()
-	p := graphProgram("sssp", "shortest paths over "+t.Go, lowerText+ssspText,
+	p := graphProgram("sssp", "shortest paths over "+t.Go, relaxText+ssspText,
 		map[string]any{"HB_MAX": most, "HB_SSSP_CHUNK": ssspChunk})
 	p.Types = []device.Typedef{{Name: "HB_T", Type: t}}
 	return p

@@ -21,11 +21,11 @@
 //   hb_cc_link<<<grid>>> with symmetric = 1 if A is known to be symmetric, else 0
 //     (if the transpose exists, twice with symmetric = 1: A, then Aᵀ),
 //   hb_cc_compress<<<grid>>>, hb_cc_count<<<grid>>>.
-// On a group a device has own rows, those of the vertices lo … lo+own−1 of n; else lo is 0 and own n.
-// It gets the labels of the others and hooks each vertex to its label there:
+// On a group a device has own rows, those of the vertices lo … lo+own−1 of n; else lo is 0 and own
+// is n. It gets the labels of the others and hooks each vertex to its label there:
 //   hb_cc_join<<<grid>>>, hb_cc_compress<<<grid>>>.
 // Rows can be skipped only if the label guessed is the same on all devices: they join their labels
-// before the guess, too. After the links it then gets the roots that are roots no more:
+// before the guess, too. After the links each gets the roots that have become children on others:
 //   hb_cc_changes<<<grid>>>; hb_cc_join_changes<<<grid>>>, hb_cc_compress<<<grid>>>.
 // Host: apps/cc_rows.go.
 // n > 0. Labels are deterministic. Bound by random reads of label.
@@ -60,8 +60,8 @@ HB_KERNEL hb_cc_compress(hb_i32 n, hb_i32 *label) {
 	}
 }
 
-// hb_cc_hook joins the trees of a and b. Labels may be read late, from a cache: they are of the same
-// tree, and the exchange decides.
+// hb_cc_hook joins the trees of a and b. A read may return an older label from a cache, which is a
+// vertex of the same tree; atomicCAS compares with the current one.
 HB_DEVICE void hb_cc_hook(hb_i32 *label, hb_i32 a, hb_i32 b) {
 	while (a != b) {
 		hb_i32 high = a > b ? a : b, low = a > b ? b : a, parent = label[high];
@@ -89,8 +89,8 @@ HB_KERNEL hb_cc_join(hb_i32 n, const hb_i32 *other, hb_i32 *label) {
 
 struct hb_cc_change { hb_i32 root, label; };
 
-// hb_cc_changes lists the vertices that were roots and are none now, if there are at most most, and
-// writes their number to result, in pinned host memory. count is hb_u64[2], 0 before.
+// hb_cc_changes lists the vertices that were roots before and are children now, if they are at most
+// most, and writes their number to result, in pinned host memory. count is hb_u64[2], 0 before.
 HB_KERNEL hb_cc_changes(hb_i32 n, const hb_i32 *before, const hb_i32 *label, hb_u64 most, hb_cc_change *list, hb_u64 *count, hb_i64 *result) {
 	hb_i64 threads = (hb_i64)gridDim.x * blockDim.x;
 	for (hb_i64 v = (hb_i64)blockIdx.x * blockDim.x + threadIdx.x; v - HB_LANE < n; v += threads) {
@@ -122,9 +122,9 @@ HB_KERNEL hb_cc_guess(hb_i32 n, const hb_i32 *label, hb_u64 *state) {
 	if (threadIdx.x == 0) state[HB_CC_GUESS] = (hb_u32)best;
 }
 
-// hb_cc_link hooks along all edges of n rows. If the matrix is symmetric, it skips rows
-// with the guessed label in seen, the labels of the guess or those now. Rows and their entries are cut into equal tasks for the
-// warps (merge path: Merrill, Garland, SC 2016).
+// hb_cc_link hooks along all edges of n rows. If the matrix is symmetric, it skips rows with the
+// guessed label in seen: label itself, or a copy from before. Rows and their entries are cut into
+// equal tasks for the warps (merge path: Merrill, Garland, SC 2016).
 HB_KERNEL hb_cc_link(hb_i32 lo, hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 *label, const hb_i32 *seen, const hb_u64 *state,
 	hb_i32 symmetric) {
 	hb_i32 skip = symmetric ? (hb_i32)state[HB_CC_GUESS] : -1;
@@ -150,7 +150,7 @@ HB_KERNEL hb_cc_link(hb_i32 lo, hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, 
 				root = label[lo + r];
 				if (begin < from - r) begin = from - r;
 				if (end > to - r) end = to - r;
-				if (begin > end || seen[lo + r] == skip) end = begin;
+				if (begin > end || (seen == label ? root : seen[lo + r]) == skip) end = begin;
 			}
 			more = __all_sync(HB_FULL, in);
 			hb_u32 sum = hb_sums((hb_u32)(end - begin)), total = __shfl_sync(HB_FULL, sum, HB_WARP - 1);

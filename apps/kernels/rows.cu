@@ -1,6 +1,6 @@
-// Breadth-first search and shortest distances on a group, where a device has the rows and the values
-// of own vertices, lo … lo+own−1 of n. All devices know the frontier.
-// Source: prelude + queue.cu + element type + lower.cu + this file. Host: apps/frontier_rows.go,
+// Breadth-first search and shortest distances on a group, where a device has the rows and the
+// values of own vertices, lo … lo+own−1 of n. All devices know the frontier.
+// Source: prelude + queue.cu + element type + relax.cu + this file. Host: apps/frontier_gpu.go,
 // which defines
 //     HB_T          hb_i32 (levels), hb_u32, hb_i64, hb_u64, float or double
 //     HB_MAX        its largest value, +Inf for floats: unreached
@@ -10,26 +10,28 @@
 //     HB_ROWS_LONG  in-neighbours above which many groups do
 //     HB_ROWS_ASIDE vertices of each kind that a block collects in shared memory
 //
-// A step of pushes: every device gathers the frontier as records of vertex and distance, relaxes the
-// edges from them to its own vertices, and lists those whose distance fell. It holds these edges by
-// their sources: ptr of n rows, idx counting from lo. A step of pulls, of levels: every device gathers
-// the frontier as bits, and its unreached vertices look for one of them among their in-neighbours.
-// With few records each device decides for itself: where they have more than so many edges to its
-// own vertices, it makes bits of them and pulls. Vertices with a distance above bound wait in a pile
-// (near and far, see sssp.cu).
+// A step of pushes: every device gathers the frontier as records of vertex and distance, relaxes
+// the edges from them to its own vertices, and lists those whose distance fell. It holds these
+// edges by their sources: ptr of n rows, idx counting from lo. A step of pulls, of levels: every
+// device gathers the frontier as bits, and its unreached vertices look for one of them among their
+// in-neighbours. With few records each device decides for itself: where they have more than so
+// many edges to its own vertices, it makes bits of them and pulls. Vertices with a distance above
+// bound wait in a pile (near and far, see sssp.cu).
 //
-// Scratch: count hb_u64[8], 0 before; flags hb_u32[3·⌈own/32⌉], bits of the list, of the pile;
+// Scratch: count hb_u64[8], 0 before; flags hb_u32[2·⌈own/32⌉], bits of the list, of the pile;
 //   next, pile, kept hb_i32[own], numbers of own vertices; records hb_record[frontier];
-//   queue hb_u64[records + entries/HB_ROWS_CHUNK + 1]; left hb_u64[entries/HB_ROWS_CHUNK + entries/HB_ROWS_LONG + 1];
+//   queue hb_u64[records + entries/HB_ROWS_CHUNK + 1];
+//   left hb_u64[entries/HB_ROWS_CHUNK + entries/HB_ROWS_LONG + 1];
 //   bits hb_u32[⌈n/32⌉], the frontier; least HB_T[1].
 // Launches: hb_rows_relax with the resident blocks of HB_GRAPH_BLOCK threads, hb_rows_sources and
 // hb_rows_report with one block, all others one thread an item in a grid-stride loop.
-//   hb_rows_start, hb_rows_sources, hb_rows_records, hb_rows_report
-//   a step: flags of the list to 0; with records hb_rows_items, of levels hb_rows_clear, hb_rows_mark and
-//     the pulls, hb_rows_relax; with bits hb_rows_join and the pulls: hb_rows_pull, hb_rows_pull_left, hb_rows_list;
-//     then hb_rows_records, of distances hb_rows_least, hb_rows_report
-//   without a list: hb_rows_split, hb_rows_records, hb_rows_report
-//   hb_rows_finish, hb_rows_report, and hb_rows_parents
+//   the start: hb_rows_start, hb_rows_sources
+//   a push: flags of the list to 0, hb_rows_items; of levels hb_rows_clear, hb_rows_mark and the
+//     kernels of a pull; hb_rows_relax; of distances hb_rows_least
+//   a pull: flags of the list to 0, hb_rows_join, hb_rows_pull, hb_rows_pull_left, hb_rows_list
+//   a split, where no rank has a list: flags of the list to 0, hb_rows_split
+//   after each of these hb_rows_records, hb_rows_report
+//   the end: hb_rows_finish, hb_rows_report; with parents hb_rows_parents
 // Bound by random reads and atomics on dist; a pull by reads of idx and random reads of bits.
 
 struct hb_record { HB_T d; hb_u32 v; };
@@ -41,7 +43,7 @@ enum { // places in count
 
 HB_KERNEL hb_rows_start(hb_i32 own, HB_T *dist, hb_u32 *flags) {
 	HB_EACH(v, own) dist[v] = HB_MAX;
-	HB_EACH(w, 3 * (((hb_i64)own + 31) / 32)) flags[w] = 0;
+	HB_EACH(w, 2 * (((hb_i64)own + 31) / 32)) flags[w] = 0;
 }
 
 // hb_rows_sources lists the own vertices among m sources, which differ. One block.
@@ -68,9 +70,9 @@ HB_KERNEL hb_rows_records(hb_i64 most, const hb_i32 *next, hb_i32 lo, const HB_T
 	}
 }
 
-// hb_rows_report writes the number of vertices in the list, the least distance in the pile and the number
-// of vertices reached to result, in pinned host memory, and begins the next list. After a split the
-// vertices that were kept are the pile.
+// hb_rows_report writes the number of vertices in the list, the least distance in the pile and the
+// number of vertices reached to result, in pinned host memory, and begins the next list. After a
+// split the vertices that were kept are the pile.
 HB_KERNEL hb_rows_report(hb_i32 split, HB_T *least, hb_u64 *count, hb_i64 *result) {
 	if (threadIdx.x > 0) return;
 	if (split) count[HB_ROWS_PILE] = count[HB_ROWS_KEPT], count[HB_ROWS_KEPT] = 0;
@@ -124,27 +126,6 @@ HB_KERNEL hb_rows_items(hb_i64 m, const hb_record *records, const hb_i64 *ptr, h
 	}
 }
 
-// hb_rows_aside adds the lanes' vertices to a list, by way of aside if it has room.
-HB_DEVICE void hb_rows_aside(bool some, hb_i32 v, hb_i32 *aside, hb_u32 *asides, hb_i32 *list, hb_u64 *size) {
-	if (!__any_sync(HB_FULL, some)) return;
-	hb_u32 place = hb_reserve(asides, some);
-	if (some && place < HB_ROWS_ASIDE) aside[place] = v;
-	bool over = some && place >= HB_ROWS_ASIDE;
-	if (!__any_sync(HB_FULL, over)) return;
-	hb_u64 at = hb_reserve(size, over);
-	if (over) list[at] = v;
-}
-
-// hb_rows_flush appends what a block has collected. All threads call it.
-HB_DEVICE void hb_rows_flush(const hb_i32 *aside, hb_u32 asides, hb_i32 *list, hb_u64 *size) {
-	__shared__ hb_u64 first;
-	hb_u32 count = asides < HB_ROWS_ASIDE ? asides : HB_ROWS_ASIDE;
-	if (threadIdx.x == 0 && count > 0) first = atomicAdd(size, (hb_u64)count);
-	__syncthreads();
-	for (hb_u32 i = threadIdx.x; i < count; i += HB_GRAPH_BLOCK) list[first + i] = aside[i];
-	__syncthreads();
-}
-
 // hb_rows_relax relaxes the items of the queue, unless they have more than most edges. val is null
 // for edges of length 1.
 HB_KERNEL hb_rows_relax(hb_i64 most, const hb_record *records, const hb_i64 *ptr, const hb_i32 *idx, const HB_T *val, HB_T bound, hb_i64 words,
@@ -172,16 +153,8 @@ HB_KERNEL hb_rows_relax(hb_i64 most, const hb_record *records, const hb_i64 *ptr
 			hb_i32 u[HB_UNROLL];
 			HB_T to_u[HB_UNROLL];
 			bool less[HB_UNROLL];
-			for (hb_i32 k = 0; k < HB_UNROLL; k++) {
-				hb_u32 t = t0 + k * HB_WARP + HB_LANE;
-				hb_i32 lane = hb_owner(sum, t);
-				hb_i64 p = __shfl_sync(HB_FULL, begin, lane) + t;
-				to_u[k] = __shfl_sync(HB_FULL, d, lane);
-				u[k] = t < total ? idx[p] : -1;
-				if (t < total) to_u[k] += val ? val[p] : (HB_T)1;
-			}
-			for (hb_i32 k = 0; k < HB_UNROLL; k++) less[k] = u[k] >= 0 && to_u[k] < dist[u[k]];
-			for (hb_i32 k = 0; k < HB_UNROLL; k++) if (less[k]) less[k] = to_u[k] < hb_lower(&dist[u[k]], to_u[k]);
+			if (val) hb_relax<false>(t0, total, sum, begin, d, idx, val, dist, u, to_u, less);
+			else hb_relax<true>(t0, total, sum, begin, d, idx, val, dist, u, to_u, less);
 			for (hb_i32 k = 0; k < HB_UNROLL; k++) {
 				if (!__any_sync(HB_FULL, less[k])) continue;
 				bool near = less[k] && to_u[k] <= bound, later = less[k] && !near;
@@ -189,21 +162,22 @@ HB_KERNEL hb_rows_relax(hb_i64 most, const hb_record *records, const hb_i64 *ptr
 					hb_u32 bit = 1u << (u[k] & 31);
 					if (atomicOr(flags + (near ? 0 : words) + (u[k] >> 5), bit) & bit) near = later = false;
 				}
-				hb_rows_aside(near, u[k], near_aside, &nears, next, count + HB_ROWS_NEXT);
-				hb_rows_aside(later, u[k], far_aside, &fars, pile, count + HB_ROWS_PILE);
+				hb_aside(near, u[k], near_aside, &nears, HB_ROWS_ASIDE, next, count + HB_ROWS_NEXT);
+				hb_aside(later, u[k], far_aside, &fars, HB_ROWS_ASIDE, pile, count + HB_ROWS_PILE);
 			}
 		}
 	}
 	__syncthreads();
-	hb_rows_flush(near_aside, nears, next, count + HB_ROWS_NEXT);
-	hb_rows_flush(far_aside, fars, pile, count + HB_ROWS_PILE);
+	hb_flush_aside(near_aside, nears, HB_ROWS_ASIDE, next, count + HB_ROWS_NEXT);
+	hb_flush_aside(far_aside, fars, HB_ROWS_ASIDE, pile, count + HB_ROWS_PILE);
 }
 
-// hb_rows_pull gives level depth to the unreached own vertices with an in-neighbour in the frontier,
-// sets their bits and counts them, if the records have more than most edges; with most −1 always. A
-// lane tests the first HB_ROWS_FEW in-neighbours of its vertex, HB_ROWS_GROUP lanes the others. Rows
-// of more than HB_ROWS_LONG are left to hb_rows_pull_left. Counts are added once for a warp: an atomic
-// for each 32 vertices took two thirds of the time (R-MAT 26, H100).
+// hb_rows_pull gives level depth to the unreached own vertices with an in-neighbour in the
+// frontier, sets their bits and counts them, if the records have more than most edges; with most
+// −1 always. A lane tests the first HB_ROWS_FEW in-neighbours of its vertex, HB_ROWS_GROUP lanes
+// the others. Rows of more than HB_ROWS_LONG are left to hb_rows_pull_left. Counts are added once
+// for a warp. H100, R-MAT 26, the largest pull: 1.4 ms; 3.0 with a list and a queue whose places
+// atomics gave for each 32 vertices.
 HB_KERNEL hb_rows_pull(hb_i32 own, hb_i64 most, const hb_i64 *ptr, const hb_i32 *idx, const hb_u32 *bits, HB_T depth, HB_T *dist,
 	hb_u32 *flags, hb_u64 *left, hb_u64 *count) {
 	if ((hb_i64)count[HB_ROWS_EDGES] <= most) return;
@@ -276,8 +250,8 @@ HB_KERNEL hb_rows_pull_left(const hb_i64 *ptr, const hb_i32 *idx, const hb_u32 *
 	if (HB_LANE == 0 && some > 0) atomicAdd(count + HB_ROWS_NEXT, some);
 }
 
-// hb_rows_list lists the vertices of the bits, if they were pulled and are at most most. The count of
-// the list is kept in HB_ROWS_NEXT; places are given by HB_ROWS_LISTED.
+// hb_rows_list lists the vertices of the bits, if they were pulled and are at most most. The count
+// of the list is kept in HB_ROWS_NEXT; places are given by HB_ROWS_LISTED.
 HB_KERNEL hb_rows_list(hb_i32 own, hb_i64 pulled, hb_i64 most, const hb_u32 *flags, hb_i32 *next, hb_u64 *count) {
 	if ((hb_i64)count[HB_ROWS_EDGES] <= pulled || (hb_i64)count[HB_ROWS_NEXT] > most) return;
 	const hb_i64 words = ((hb_i64)own + 31) / 32, threads = (hb_i64)gridDim.x * blockDim.x;
@@ -307,8 +281,8 @@ HB_KERNEL hb_rows_least(const hb_i32 *pile, const hb_u64 *count, const HB_T *dis
 	if (HB_LANE == 0 && low < HB_MAX) hb_lower(least, low);
 }
 
-// hb_rows_split lists the vertices of the pile with a distance above settled and at most bound, drops
-// those settled, and copies the others to kept. The list is empty before.
+// hb_rows_split lists the vertices of the pile with a distance above settled and at most bound,
+// drops those settled, and copies the others to kept. The list is empty before.
 HB_KERNEL hb_rows_split(const hb_i32 *pile, HB_T settled, HB_T bound, hb_i64 words, const HB_T *dist, hb_u32 *flags, hb_i32 *next,
 	hb_i32 *kept, hb_u64 *count) {
 	HB_EACH(i, (hb_i64)count[HB_ROWS_PILE]) {
@@ -338,9 +312,9 @@ HB_KERNEL hb_rows_finish(hb_i32 own, const HB_T *dist, hb_u8 *present, hb_u64 *c
 	if (HB_LANE == 0 && some > 0) atomicAdd(count + HB_ROWS_REACHED, some);
 }
 
-// hb_rows_parents gives each reached own vertex its least-numbered in-neighbour of the level before,
-// and the source itself. all are the levels of all vertices. A lane tests the first in-neighbours of
-// its vertex, a warp the others.
+// hb_rows_parents gives each reached own vertex its least-numbered in-neighbour of the level
+// before, and the source itself. all are the levels of all vertices. A lane tests the first
+// in-neighbours of its vertex, a warp the others.
 HB_KERNEL hb_rows_parents(hb_i32 own, hb_i32 lo, const hb_i64 *ptr, const hb_i32 *idx, const HB_T *dist, const HB_T *all, hb_i32 *parent) {
 	hb_i64 threads = (hb_i64)gridDim.x * blockDim.x;
 	for (hb_i64 v = (hb_i64)blockIdx.x * blockDim.x + threadIdx.x; v - HB_LANE < own; v += threads) {

@@ -1,5 +1,5 @@
 // Shortest distances from a set of sources along edges of weight ≥ 0.
-// Source: prelude + queue.cu + element type + lower.cu + this file. Host: apps/sssp_gpu.go,
+// Source: prelude + queue.cu + element type + relax.cu + this file. Host: apps/sssp_gpu.go,
 // which defines
 //     HB_T           int, hb_u32, hb_i64, hb_u64, float or double
 //     HB_MAX         its largest value, +Inf for floats: unreached
@@ -71,17 +71,6 @@ HB_KERNEL hb_sssp_sources(const hb_i64 *ptr, const hb_i32 *sources, hb_i32 count
 	}
 }
 
-// hb_sssp_far adds the lanes' vertices to the pile, by way of aside if it has room.
-HB_DEVICE void hb_sssp_far(bool some, hb_i32 v, hb_i32 *aside, hb_u32 *asides, hb_i32 *pile, hb_u64 *size) {
-	if (!__any_sync(HB_FULL, some)) return;
-	hb_u32 place = hb_reserve(asides, some);
-	if (some && place < HB_SSSP_ASIDE) aside[place] = v;
-	bool over = some && place >= HB_SSSP_ASIDE;
-	if (!__any_sync(HB_FULL, over)) return;
-	hb_u64 at = hb_reserve(size, over);
-	if (over) pile[at] = v;
-}
-
 // hb_sssp_near adds the lanes' vertices to the queue, by way of aside if it has room.
 HB_DEVICE void hb_sssp_near(bool some, hb_i32 v, hb_i32 *aside, hb_u32 *asides, const hb_i64 *ptr, hb_u64 *queue, hb_u64 *size) {
 	if (!__any_sync(HB_FULL, some)) return;
@@ -99,7 +88,7 @@ HB_KERNEL hb_sssp_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const HB_
 	hb_u64 *queue, hb_i32 *far, hb_u32 *flags, HB_T *limits, hb_u64 *loop, hb_i32 turn, hb_i64 *result) {
 	__shared__ hb_i32 near_aside[HB_SSSP_ASIDE], far_aside[HB_SSSP_ASIDE];
 	__shared__ hb_u32 nears, fars;
-	__shared__ hb_u64 reached, far_at;
+	__shared__ hb_u64 reached;
 	hb_u64 *state = hb_side(loop, turn);
 	HB_T *bounds = limits + 4 * turn;
 	hb_u64 mode = state[HB_SSSP_MODE], items = state[HB_SSSP_ITEMS], pile = state[HB_SSSP_FAR];
@@ -137,16 +126,7 @@ HB_KERNEL hb_sssp_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const HB_
 				hb_i32 u[HB_UNROLL];
 				HB_T to_u[HB_UNROLL];
 				bool less[HB_UNROLL];
-				for (hb_i32 k = 0; k < HB_UNROLL; k++) {
-					hb_u32 t = t0 + k * HB_WARP + HB_LANE;
-					hb_i32 lane = hb_owner(sum, t);
-					hb_i64 p = __shfl_sync(HB_FULL, begin, lane) + t;
-					to_u[k] = __shfl_sync(HB_FULL, d, lane);
-					u[k] = t < total ? idx[p] : -1;
-					if (t < total) to_u[k] += val[p];
-				}
-				for (hb_i32 k = 0; k < HB_UNROLL; k++) less[k] = u[k] >= 0 && to_u[k] < dist[u[k]];
-				for (hb_i32 k = 0; k < HB_UNROLL; k++) if (less[k]) less[k] = to_u[k] < hb_lower(&dist[u[k]], to_u[k]);
+				hb_relax<false>(t0, total, sum, begin, d, idx, val, dist, u, to_u, less);
 				for (hb_i32 k = 0; k < HB_UNROLL; k++) {
 					if (!__any_sync(HB_FULL, less[k])) continue;
 					bool near = less[k] && to_u[k] <= bound, later = less[k] && !near;
@@ -156,7 +136,7 @@ HB_KERNEL hb_sssp_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const HB_
 						if (atomicOr((near ? queued_next : piled) + (u[k] >> 5), bit) & bit) near = later = false;
 					}
 					hb_sssp_near(near, u[k], near_aside, &nears, ptr, to, near_size);
-					hb_sssp_far(later, u[k], far_aside, &fars, far_to, far_size);
+					hb_aside(later, u[k], far_aside, &fars, HB_SSSP_ASIDE, far_to, far_size);
 				}
 			}
 		}
@@ -168,7 +148,7 @@ HB_KERNEL hb_sssp_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const HB_
 			if (v >= 0 && !later) atomicAnd(&piled[v >> 5], ~(1u << (v & 31)));
 			if (later && d < least) least = d;
 			hb_sssp_near(near, v, near_aside, &nears, ptr, to, near_size);
-			hb_sssp_far(later, v, far_aside, &fars, far_to, far_size);
+			hb_aside(later, v, far_aside, &fars, HB_SSSP_ASIDE, far_to, far_size);
 		}
 	} else {
 		hb_u64 some = 0;
@@ -187,11 +167,8 @@ HB_KERNEL hb_sssp_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const HB_
 	if (HB_LANE == 0 && least < HB_MAX) hb_lower(&bounds[HB_SSSP_LEAST], least);
 	__syncthreads();
 	hb_flush(ptr, near_aside, nears < HB_SSSP_ASIDE ? nears : HB_SSSP_ASIDE, to, near_size, HB_SSSP_CHUNK);
-	hb_u32 count = fars < HB_SSSP_ASIDE ? fars : HB_SSSP_ASIDE;
-	if (threadIdx.x == 0 && count > 0) far_at = atomicAdd(far_size, (hb_u64)count);
 	if (threadIdx.x == 0 && reached > 0) atomicAdd(&state[HB_SSSP_REACHED], reached);
-	__syncthreads();
-	for (hb_u32 i = threadIdx.x; i < count; i += HB_GRAPH_BLOCK) far_to[far_at + i] = far_aside[i];
+	hb_flush_aside(far_aside, fars, HB_SSSP_ASIDE, far_to, far_size);
 
 	if (!hb_last(&state[HB_SSSP_DONE], busy)) return;
 	volatile hb_u64 *now = hb_next(loop, turn);

@@ -24,6 +24,7 @@ func TestDevices(t *testing.T) {
 		{"results that cost more than the work", Work{Bytes: 1e8, Sum: 1e9}, 4, 0, 1},
 		{"a small search by levels", Work{Bytes: 1e6, Steps: 12, Operations: 60, Gathers: 12, Gather: 1e4}, 8, 0, 1},
 		{"a product in each step on a sparse graph", Work{Bytes: 24 * 67e6 * 20, Steps: 20, Operations: 120, Gathers: 20, Gather: 33e6}, 8, 0, 1},
+		{"the same by kernels of its own", Work{Bytes: 24 * 67e6 * 20, Steps: 20, Operations: 60, Gathers: 40, Gather: 17e6, Direct: true}, 8, 0, 8},
 		{"a dense graph by rows", Work{Bytes: 24 * 1e10 * 20, Steps: 20, Operations: 120, Gathers: 20, Gather: 8e5}, 8, 0, 8},
 		{"nothing", Work{}, 8, 0, 1},
 		{"one device", Work{Bytes: 1e15}, 1, 0, 1},
