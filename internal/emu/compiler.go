@@ -10,9 +10,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
@@ -175,7 +177,43 @@ func readSealed(path string) ([]byte, bool) {
 	if sum := sha256.Sum256(image); !bytes.Equal(sum[:], data[:sha256.Size]) {
 		return nil, false
 	}
+	if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > 24*time.Hour {
+		_ = os.Chtimes(path, time.Time{}, time.Now()) // prune keeps what was used last
+	}
 	return image, true
+}
+
+// CacheBytes is the size of CacheDir from which the first process that adds a library removes half,
+// the ones used longest ago. All tests of a day have about 60 MB.
+var CacheBytes int64 = 512 << 20
+
+var pruned sync.Once
+
+// prune ignores errors: other processes may remove the same files.
+func prune(dir string) {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	var kept []os.FileInfo
+	var total int64
+	for _, entry := range list {
+		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() {
+			kept, total = append(kept, info), total+info.Size()
+		}
+	}
+	if total <= CacheBytes {
+		return
+	}
+	slices.SortFunc(kept, func(a, b os.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
+	for _, info := range kept {
+		if total <= CacheBytes/2 {
+			return
+		}
+		if os.Remove(filepath.Join(dir, info.Name())) == nil {
+			total -= info.Size()
+		}
+	}
 }
 
 // writeSealed ignores errors: the cache only saves time.
@@ -183,6 +221,7 @@ func writeSealed(path string, image []byte) {
 	if os.MkdirAll(filepath.Dir(path), 0o755) != nil {
 		return
 	}
+	pruned.Do(func() { prune(filepath.Dir(path)) })
 	f, err := atomicfile.Create(path)
 	if err != nil {
 		return

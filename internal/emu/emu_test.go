@@ -389,6 +389,49 @@ func TestDynamicSharedMemory(t *testing.T) {
 	}
 }
 
+// Writes beside allocations that no argument points to are reported before the host reads anything,
+// once, with the kernels since the last check; also if the allocation is freed before.
+func TestDamageFoundLater(t *testing.T) {
+	for _, how := range []string{"Sync", "SyncEvent", "ToHost", "Free"} {
+		r := newRig(t)
+		f := r.kernel(`extern "C" __global__ void astray(int *a, long back) { a[back] = 1; }`, "astray")
+		g := r.kernel(`extern "C" __global__ void innocent(int *a) { a[0] = 1; }`, "innocent")
+		a, b := upload(r, make([]int32, 4)), upload(r, make([]int32, 4))
+		event, err := r.NewEvent()
+		if err != nil {
+			t.Fatal(err)
+		}
+		// a is given as an address within it, and the write is beside b.
+		if err := r.launch(f, 1, 1, 0, arg(a+4), arg((int64(b)-int64(a)-4)/4+4)); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.launch(g, 1, 1, 0, arg(a)); err != nil {
+			t.Fatal(err)
+		}
+		check := func() error {
+			switch how {
+			case "SyncEvent":
+				return r.SyncEvent(event)
+			case "ToHost":
+				var to [16]byte
+				return r.ToHost(unsafe.Pointer(&to), a, 16, 0)
+			}
+			return r.Sync(0)
+		}
+		if how == "Free" {
+			if err := r.Free(b); err == nil {
+				t.Error("the free reports nothing")
+			}
+		}
+		if err := check(); err == nil || !strings.Contains(err.Error(), "one of astray, innocent: byte 16 of an allocation of 16 bytes was written to") {
+			t.Errorf("%s: got %v", how, err)
+		}
+		if err := check(); err != nil {
+			t.Errorf("%s: reported again: %v", how, err)
+		}
+	}
+}
+
 func TestLaunchErrors(t *testing.T) {
 	r := newRig(t)
 	f := r.kernel(`extern "C" __global__ void wrong(int *a, int what) {
