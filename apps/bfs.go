@@ -29,7 +29,8 @@ type BFSResult struct {
 // Direction-optimizing breadth-first search, SC 2012). Pulling needs the transpose; VxM uses one
 // that g keeps ([matrix.Matrix.IsSymmetric] provides it for undirected graphs) and makes one where
 // that pays. Parents are the least-numbered ones (min.secondi), so they do not depend on threads.
-// The fused form takes the same decisions on a GPU, without waiting for the host. O(edges +
+// The fused form takes the same decisions on a GPU, without waiting for the host. On a group of
+// devices it divides the vertices, and the ranks gather the frontier in each step. O(edges +
 // vertices·depth).
 func BFS[T comparable](g matrix.Source[T], source int, opts ...BFSOptions) (*BFSResult, error) {
 	o, err := only("BFS", opts)
@@ -44,6 +45,9 @@ func BFS[T comparable](g matrix.Source[T], source int, opts ...BFSOptions) (*BFS
 		return nil, err
 	}
 	a := g.View().Pattern()
+	if w := o.byRows("BFS", a.Place()); w != nil {
+		return rowsBFS(w, a, n, source, o)
+	}
 	at, err := o.fused("BFS", a.Place())
 	if err != nil {
 		return nil, err

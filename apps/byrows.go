@@ -3,6 +3,8 @@ package apps
 import (
 	"context"
 	"errors"
+	"fmt"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
@@ -28,6 +30,7 @@ type rowGroup struct {
 	wait    context.Context // of collectives; see division
 	cuts    []int
 	devices bool // all ranks are on devices; else the host computes for each, for predictions and tests
+	stopped bool // the context of some rank has ended
 }
 
 // byRows returns the group for a run by rows, nil if the place is no group or the run is not to be
@@ -58,18 +61,15 @@ func (r Run) byRows(app string, at matrix.Place) *rowGroup {
 	return w
 }
 
-// blocks returns the rows of a view for each rank of this process, and those of its transpose, with
-// the same cuts.
-func blocksByRows[T comparable](w *rowGroup, v matrix.View[T]) (rows, cols []matrix.View[T], err error) {
-	if w.cuts, err = access.GroupCuts(w.wait, v.T(), w.g); err != nil {
-		return nil, nil, err
-	}
-	q := rep.Query{Group: w.g, Context: w.wait, Cuts: w.cuts}
-	if cols, err = access.Blocks(v.T(), q); err != nil {
-		return nil, nil, err
-	}
-	rows, err = access.Blocks(v, q)
-	return rows, cols, err
+// cutByRows sets the cuts of the vertices to those of the rows of a view.
+func cutByRows[T comparable](w *rowGroup, v matrix.View[T]) (err error) {
+	w.cuts, err = access.GroupCuts(w.wait, v, w.g)
+	return err
+}
+
+// blocksByRows returns the rows of a view for each rank of this process, by the cuts of the vertices.
+func blocksByRows[T comparable](w *rowGroup, v matrix.View[T]) ([]matrix.View[T], error) {
+	return access.Blocks(v, rep.Query{Group: w.g, Context: w.wait, Cuts: w.cuts})
 }
 
 // own returns the vertices of a rank.
@@ -84,13 +84,13 @@ func (w *rowGroup) bytes(size int) []int {
 	return list
 }
 
-// gatherNumbers gives all ranks a few numbers of each, in the order of ranks, by host memory.
-func (w *rowGroup) gatherNumbers(c comm.Comm, own []float64) ([]float64, error) {
-	all, counts := make([]float64, len(own)*c.Size()), make([]int, c.Size())
+// tell gives all ranks a few numbers of each, in the order of ranks, by host memory. E has no pointers.
+func tell[E any](w *rowGroup, c comm.Comm, own E) ([]E, error) {
+	all, counts := make([]E, c.Size()), make([]int, c.Size())
 	for r := range counts {
-		counts[r] = len(own)
+		counts[r] = int(unsafe.Sizeof(own))
 	}
-	return all, c.AllGatherV(w.wait, comm.Host(all), counts, comm.Host(own))
+	return all, c.AllGatherV(w.wait, memoryOf(all), counts, memoryOf([]E{own}))
 }
 
 // ended returns the error of the context of the run.
@@ -114,7 +114,11 @@ func (w *rowGroup) on(k int, f func(s *device.Session) error) error {
 
 // failed returns the error of a run after Each.
 func (w *rowGroup) failed(err error) error {
-	return errors.Join(err, w.ended())
+	ended := w.ended()
+	if ended == nil && w.stopped {
+		ended = fmt.Errorf("%s: the context of another rank has ended: %w", w.app, context.Canceled)
+	}
+	return errors.Join(err, ended)
 }
 
 // traced reports the run.

@@ -3,8 +3,10 @@ package apps
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/comm"
@@ -15,6 +17,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/race"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // peersOf returns a group of p devices of their own, which gather from memory to memory: GPUs of this
@@ -86,11 +89,31 @@ func graphsByRows(t *testing.T) map[string]*matrix.Matrix[bool] {
 	add("mostly isolated", g, err, generate.Undirected())
 	g, err = generate.Grid(9, 7)
 	add("grid", g, err, generate.Undirected())
+	list["hub"] = hub(t, 10000)
 	return list
 }
 
-// PageRank by rows has the ranks of one place, up to the order of sums, and as many iterations.
-func TestPageRankByRows(t *testing.T) {
+// hub is a vertex with so many edges, in both directions, and a path through its neighbours: a
+// frontier of one vertex from which devices pull.
+func hub(t *testing.T, n int) *matrix.Matrix[bool] {
+	t.Helper()
+	var from, to []int
+	for v := 1; v <= n; v++ {
+		from, to = append(from, 0, v), append(to, v, 0)
+		if v%3 == 0 && v < n {
+			from, to = append(from, v), append(to, v+1)
+		}
+	}
+	g, err := matrix.FromTuples(n+1, n+1, from, to, slices.Repeat([]bool{true}, len(from)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// groupsByRows are groups for runs by rows, by name.
+func groupsByRows(t *testing.T) map[string]*comm.Group {
+	t.Helper()
 	groups := map[string]*comm.Group{}
 	for _, p := range []int{1, 2, 3, 7} {
 		g, err := comm.LocalGroup(p)
@@ -107,6 +130,20 @@ func TestPageRankByRows(t *testing.T) {
 			}
 		}
 	}
+	return groups
+}
+
+// methodOn returns the method of runs by rows on a group: Auto takes it for devices.
+func methodOn(g *comm.Group) Method {
+	if g.PlaceOf(0) == nil {
+		return Fused
+	}
+	return Auto
+}
+
+// PageRank by rows has the ranks of one place, up to the order of sums, and as many iterations.
+func TestPageRankByRows(t *testing.T) {
+	groups := groupsByRows(t)
 	for name, host := range graphsByRows(t) {
 		want, err := PageRank(host)
 		if err != nil {
@@ -119,10 +156,7 @@ func TestPageRankByRows(t *testing.T) {
 				t.Fatal(err)
 			}
 			var method ops.Method
-			o := PageRankOptions{Run: Run{Trace: func(t ops.Trace) { method = t.Method }}}
-			if group.PlaceOf(0) == nil {
-				o.Method = Fused
-			}
+			o := PageRankOptions{Run: Run{Method: methodOn(group), Trace: func(t ops.Trace) { method = t.Method }}}
 			got, err := PageRank(g, o)
 			if err != nil {
 				t.Fatalf("%s on %s: %v", name, where, err)
@@ -136,12 +170,141 @@ func TestPageRankByRows(t *testing.T) {
 					got.Change, want.Iterations, want.Change)
 			}
 			for v, x := range got.Rank.Dense(-1) {
-				if math.Abs(x-ranks[v]) > 1e-14 {
+				if math.Abs(x-ranks[v]) > 1e-14*max(1, float64(len(ranks))/500) { // sums of as many terms
 					t.Fatalf("%s on %s: rank of %d is %v, want %v", name, where, v, x, ranks[v])
 				}
 			}
 		}
 	}
+}
+
+// weighed gives the edges of a graph lengths of 0 … 8.
+func weighed[T semiring.Number](t *testing.T, g *matrix.Matrix[bool]) *matrix.Matrix[T] {
+	t.Helper()
+	m, n := g.Dims()
+	a := matrix.New[T](m, n)
+	length := semiring.NewIndex("length", func(_ bool, i, j int) T { return T((3*i + 5*j) % 9) }, "")
+	if err := ops.ApplyIndex(a, length, g); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func sameBlocks[T comparable](t *testing.T, what string, got, want *matrix.Vector[T], group *comm.Group) {
+	t.Helper()
+	if got.Place() != matrix.Place(group) {
+		t.Errorf("%s is at %v", what, got.Place())
+	}
+	host := got.Clone()
+	if err := host.Move(nil); err != nil {
+		t.Fatal(err)
+	}
+	if !host.Equal(want) || got.NVals() != want.NVals() {
+		t.Errorf("%s: %d entries, want %d: %v, want %v", what, got.NVals(), want.NVals(), host, want)
+	}
+}
+
+// Searches by rows have the levels, parents, distances and components of one place.
+func TestSearchByRows(t *testing.T) {
+	groups := groupsByRows(t)
+	for name, host := range graphsByRows(t) {
+		n, _ := host.Dims()
+		for where, group := range groups {
+			g := host.Clone()
+			if err := g.Move(group); err != nil {
+				t.Fatal(err)
+			}
+			what := name + " on " + where
+			var methods []ops.Method
+			run := Run{Method: methodOn(group), Trace: func(t ops.Trace) { methods = append(methods, t.Method) }}
+			for _, source := range []int{0, n / 2, n - 1} {
+				want, err := BFS(host, source, BFSOptions{Parents: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := BFS(g, source, BFSOptions{Run: run, Parents: true})
+				if err != nil {
+					t.Fatalf("BFS of %s: %v", what, err)
+				}
+				if got.Reached != want.Reached || got.MaxLevel != want.MaxLevel {
+					t.Errorf("BFS of %s from %d reaches %d in %d, want %d in %d", what, source, got.Reached, got.MaxLevel,
+						want.Reached, want.MaxLevel)
+				}
+				sameBlocks(t, "levels of "+what, got.Level, want.Level, group)
+				sameBlocks(t, "parents of "+what, got.Parent, want.Parent, group)
+				if got, err = BFS(g.T(), source, BFSOptions{Run: run}); err != nil {
+					t.Fatal(err)
+				}
+				if want, err = BFS(host.T(), source); err != nil {
+					t.Fatal(err)
+				}
+				sameBlocks(t, "levels of the transpose of "+what, got.Level, want.Level, group)
+			}
+			want, err := ConnectedComponents(host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := ConnectedComponents(g, ComponentsOptions{Run: run})
+			if err != nil {
+				t.Fatalf("components of %s: %v", what, err)
+			}
+			if got.Count != want.Count || got.Largest != want.Largest {
+				t.Errorf("%s has %d components up to %d, want %d up to %d", what, got.Count, got.Largest, want.Count, want.Largest)
+			}
+			sameBlocks(t, "labels of "+what, got.Label, want.Label, group)
+			for _, m := range methods {
+				if m != byRows {
+					t.Errorf("%s ran by %q, want %q", what, m, byRows)
+				}
+			}
+			searchWeighted[int32](t, what, host, group)
+			searchWeighted[float64](t, what, host, group)
+			if group.Size() == 2 {
+				searchWeighted[uint32](t, what, host, group)
+				searchWeighted[int64](t, what, host, group)
+				searchWeighted[uint64](t, what, host, group)
+				searchWeighted[float32](t, what, host, group)
+			}
+		}
+	}
+}
+
+// searchWeighted compares distances and hops on a group with those of one place, for buckets of
+// several widths.
+func searchWeighted[T semiring.Number](t *testing.T, what string, graph *matrix.Matrix[bool], group *comm.Group) {
+	t.Helper()
+	host := weighed[T](t, graph)
+	g := host.Clone()
+	if err := g.Move(group); err != nil {
+		t.Fatal(err)
+	}
+	n, _ := g.Dims()
+	seeds := []int{n - 1, 0, n / 3, 0}
+	var method ops.Method
+	run := Run{Method: methodOn(group), Trace: func(t ops.Trace) { method = t.Method }}
+	for _, delta := range []T{0, 1, 40} {
+		want, err := SSSP(host, seeds, SSSPOptions[T]{Delta: delta})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := SSSP(g, seeds, SSSPOptions[T]{Run: run, Delta: delta})
+		if err != nil {
+			t.Fatalf("SSSP of %s: %v", what, err)
+		}
+		if method != byRows {
+			t.Errorf("SSSP of %s ran by %q", what, method)
+		}
+		sameBlocks(t, fmt.Sprintf("%T distances of %s, buckets of %v", T(0), what, delta), got, want, group)
+	}
+	want, err := VertexNomination(host, seeds, VertexNominationOptions[T]{Unit: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := VertexNomination(g, seeds, VertexNominationOptions[T]{Run: run, Unit: true})
+	if err != nil {
+		t.Fatalf("hops of %s: %v", what, err)
+	}
+	sameBlocks(t, "hops of "+what, got, want, group)
 }
 
 // A context that ends stops all ranks, and the group stays usable.
@@ -159,6 +322,9 @@ func TestByRowsEnds(t *testing.T) {
 	_, err = PageRank(g, PageRankOptions{Run: Run{Method: Fused, Context: ctx}})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled run returns %v", err)
+	}
+	if _, err = BFS(g, 0, BFSOptions{Run: Run{Method: Fused, Context: ctx}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled search returns %v", err)
 	}
 	if _, err := PageRank(g, PageRankOptions{Run: Run{Method: Fused}}); err != nil {
 		t.Error("after it: ", err)

@@ -28,7 +28,8 @@ type Components struct {
 //
 // until no grandparent changes. O(edges · log vertices) in practice. p(p) min= m is ScatterVector,
 // and p(p) ExtractVector, with the vector p as list of indices. The fused form hooks trees edge by
-// edge instead (Sutton, Ben-Nun, Barak, IPDPS 2018).
+// edge instead (Sutton, Ben-Nun, Barak, IPDPS 2018). On a group of devices each does so along the
+// edges of its rows, and the ranks then join their forests.
 func ConnectedComponents[T comparable](g matrix.Source[T], opts ...ComponentsOptions) (*Components, error) {
 	o, err := only("ConnectedComponents", opts)
 	if err != nil {
@@ -39,6 +40,9 @@ func ConnectedComponents[T comparable](g matrix.Source[T], opts ...ComponentsOpt
 		return nil, err
 	}
 	a := g.View().Pattern()
+	if w := o.byRows("ConnectedComponents", a.Place()); w != nil && n > 0 {
+		return rowsComponents(w, a, n, o)
+	}
 	at, err := o.fused("ConnectedComponents", a.Place())
 	if err != nil {
 		return nil, err

@@ -49,12 +49,12 @@ func fusedComponents(
 			s.Launch(s.Kernel(code, "hb_cc_compress"), grid, block, 0, int32(n), labels.Val)
 		}
 		hook := func(e device.View, symmetric bool) {
-			s.Launch(link, grid, block, 0, int32(n), e.Ptr, e.Idx, labels.Val, state, symmetric)
+			s.Launch(link, grid, block, 0, int32(0), int32(n), e.Ptr, e.Idx, labels.Val, labels.Val, state, symmetric)
 		}
-		s.Launch(s.Kernel(code, "hb_cc_start"), grid, block, 0, int32(n), rows.Ptr, rows.Idx,
-			labels.Val, size, state)
+		s.Launch(s.Kernel(code, "hb_cc_start"), grid, block, 0, int32(n), int32(0), int32(n), rows.Ptr,
+			rows.Idx, labels.Val, size, state)
 		compress()
-		s.Launch(s.Kernel(code, "hb_cc_sample"), grid, block, 0, int32(n), rows.Ptr, rows.Idx,
+		s.Launch(s.Kernel(code, "hb_cc_sample"), grid, block, 0, int32(0), int32(n), rows.Ptr, rows.Idx,
 			labels.Val)
 		compress()
 		s.Blocks(s.Kernel(code, "hb_cc_guess"), 1, ccSample, int32(n), labels.Val, state)

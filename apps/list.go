@@ -55,7 +55,7 @@ func List[T semiring.Number]() []App[T] {
 			func(g *matrix.Matrix[T], run Run) error {
 				return second(Communities(g, CommunitiesOptions{Run: run, Leiden: true}))
 			})},
-		{Name: "bfs", Kernels: always(bfsProgram), Use: uses(
+		{Name: "bfs", Kernels: levelPrograms, Use: uses(
 			func(g *matrix.Matrix[T], run Run) error {
 				return second(BFS(g, 0, BFSOptions{Run: run, Parents: true}))
 			},
@@ -147,11 +147,22 @@ func ssspPrograms(t device.Type) []device.Program {
 	if !ssspFits(t) {
 		return nil
 	}
-	return []device.Program{ssspProgram(t)}
+	return []device.Program{ssspProgram(t), rowsProgram(t)}
+}
+
+// levelPrograms are the programs of BFS.
+func levelPrograms(device.Type) []device.Program {
+	return []device.Program{bfsProgram(), rowsProgram(int32Type)}
 }
 
 // searchPrograms are the programs of VertexNomination, which counts hops by breadth-first search.
-func searchPrograms(t device.Type) []device.Program { return append(ssspPrograms(t), bfsProgram()) }
+func searchPrograms(t device.Type) []device.Program {
+	list := append(ssspPrograms(t), bfsProgram())
+	if t.Name != int32Type.Name {
+		list = append(list, rowsProgram(int32Type))
+	}
+	return list
+}
 
 // classifyOneEdge matches a pattern of one edge in itself, where g lives.
 func classifyOneEdge[T semiring.Number](g *matrix.Matrix[T], run Run) error {

@@ -26,7 +26,14 @@ type rankRows interface {
 // along its edges, 8 bytes, and three numbers of each rank. Options are complete.
 func rowsPageRank(w *rowGroup, a matrix.View[bool], n int, o PageRankOptions) (*PageRankResult, error) {
 	o.report("pagerank", 0, int64(o.MaxIterations))
-	rows, cols, err := blocksByRows(w, a)
+	if err := cutByRows(w, a.T()); err != nil {
+		return nil, err
+	}
+	cols, err := blocksByRows(w, a.T())
+	if err != nil {
+		return nil, err
+	}
+	rows, err := blocksByRows(w, a)
 	if err != nil {
 		return nil, err
 	}
@@ -80,23 +87,28 @@ func (w *rowGroup) ranks(k int, c comm.Comm, r rankRows, n int, o PageRankOption
 	}
 	change, iterations, bytes := math.Inf(1), 0, w.bytes(8)
 	for {
-		stop := 0.0
+		type sums struct{ lost, change, stop float64 }
+		own := sums{lost: lost, change: change}
 		if w.ended() != nil {
-			stop = 1
+			own.stop = 1
 		}
-		all, err := w.gatherNumbers(c, []float64{lost, change, stop})
+		all, err := tell(w, c, own)
 		if err != nil {
 			return err
 		}
-		lost, change, stop = 0, 0, 0
-		for p := 0; p < len(all); p += 3 { // in the order of ranks, on all
-			lost, change, stop = lost+all[p], change+all[p+1], stop+all[p+2]
+		lost, change = 0, 0
+		stop := false
+		for _, x := range all { // in the order of ranks, on all
+			lost, change, stop = lost+x.lost, change+x.change, stop || x.stop > 0
 		}
-		if iterations == o.MaxIterations || change <= o.Tolerance || stop > 0 {
+		if stop && k == 0 {
+			w.stopped = true
+		}
+		if iterations == o.MaxIterations || change <= o.Tolerance || stop {
 			break
 		}
-		whole, own := r.shares()
-		if err := c.AllGatherV(w.wait, whole, bytes, own); err != nil {
+		whole, mine := r.shares()
+		if err := c.AllGatherV(w.wait, whole, bytes, mine); err != nil {
 			return err
 		}
 		if lost, change, err = r.step((1 - o.Damping + o.Damping*lost) / float64(n)); err != nil {

@@ -323,13 +323,21 @@ func rowsOn[T semiring.Element](d *division, rows, cols int, cuts []int64, part 
 
 // entriesOn makes a vector of n entries of the group, of which rank r has cuts[r] … cuts[r+1]−1.
 func entriesOn[T comparable](d *division, n int, cuts []int64, part [][]T) (*matrix.Vector[T], error) {
+	stores := make([]*sparse.Store[T], len(part))
+	for k, p := range part {
+		stores[k] = &sparse.Store[T]{Val: p, Structure: sparse.Structure{Format: sparse.Full, NRows: 1, NCols: len(p), NVals: int64(len(p))}}
+	}
+	return storesOn(d, n, asInts(cuts), stores)
+}
+
+// storesOn makes a vector of n positions of the group, of which rank r has cuts[r] … cuts[r+1]−1.
+func storesOn[T comparable](d *division, n int, cuts []int, part []*sparse.Store[T]) (*matrix.Vector[T], error) {
 	v := matrix.NewVector[T](n, matrix.On(d.g))
-	t, err := access.TargetOn(d.wait, v.Spec().Matrix, d.g, true, true, asInts(cuts))
+	t, err := access.TargetOn(d.wait, v.Spec().Matrix, d.g, true, true, cuts)
 	if err != nil {
 		return nil, err
 	}
-	for k, p := range part {
-		st := &sparse.Store[T]{Val: p, Structure: sparse.Structure{Format: sparse.Full, NRows: 1, NCols: len(p), NVals: int64(len(p))}}
+	for k, st := range part {
 		if at := d.g.PlaceOf(k); at == nil {
 			access.SetResult(t.Matrix(k), st)
 		} else {

@@ -62,6 +62,9 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts ...SSSPOpti
 	if err != nil {
 		return nil, err
 	}
+	if w := o.byRows("SSSP", a.Place()); w != nil && rowsFit[T](w) {
+		return rowsSSSP(w, a, n, sources, delta, o.Run)
+	}
 	at, err := fusedSSSPAt[T](o.Run, a.Place())
 	if err != nil {
 		return nil, err
@@ -120,6 +123,13 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts ...SSSPOpti
 		return nil, err
 	}
 	return out, nil
+}
+
+// rowsFit reports whether SSSP by rows takes the element type: devices lower elements of 32 or 64
+// bits.
+func rowsFit[T semiring.Number](w *rowGroup) bool {
+	t, err := device.TypeOf[T]()
+	return !w.devices || err == nil && ssspFits(t)
 }
 
 // fusedSSSPAt is Run.fused of SSSP, whose fused form takes elements of 32 or 64 bits.

@@ -14,6 +14,9 @@ import (
 //go:embed kernels/sssp.cu
 var ssspText string
 
+//go:embed kernels/lower.cu
+var lowerText string
+
 // Constants of kernels/sssp.cu.
 const (
 	ssspChunk = 64 // entries of an item of the queue
@@ -25,7 +28,7 @@ func ssspFits(t device.Type) bool { return t.Number() && t.Size >= 4 }
 
 func ssspProgram(t device.Type) device.Program {
 	_, most := t.Limits()
-	p := graphProgram("sssp", "shortest paths over "+t.Go, ssspText,
+	p := graphProgram("sssp", "shortest paths over "+t.Go, lowerText+ssspText,
 		map[string]any{"HB_MAX": most, "HB_SSSP_CHUNK": ssspChunk})
 	p.Types = []device.Typedef{{Name: "HB_T", Type: t}}
 	return p

@@ -53,6 +53,9 @@ func VertexNomination[T semiring.Number](g matrix.Source[T], seeds []int, opts .
 	if !o.Unit {
 		return SSSP(g, seeds, SSSPOptions[T]{Run: o.Run, Delta: o.Delta})
 	}
+	if w := o.byRows("VertexNomination", g.View().Place()); w != nil {
+		return rowsHops[T](w, g.View().Pattern(), n, seeds, o.Run)
+	}
 	at, err := o.fused("VertexNomination", g.View().Place())
 	if err != nil {
 		return nil, err

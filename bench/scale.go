@@ -30,14 +30,15 @@ const (
 	bytesOfRow  = 24
 )
 
-// ScaleRun runs a workflow on a graph that it moves to a group, and returns the volume of the ranks
-// of this process, without the placing of the graph and of other inputs, and the time. Some
-// workflows run as pipelines; pagerank by the kernels of a rank for its rows; search (10 walks from each vertex), scan, lgc (1024 seeds), project,
-// closeness (1024 targets), betweenness (64 sources), lasso (16 observations), sage and train are
-// divided by ranges; louvain is whole on every rank. The ranks keep their calls (see
-// comm.KeepCalls). source is the first vertex of bfs, sssp, vn and nominate. The calls of p ranks
-// are the same on every kind of group, so ranks of goroutines predict those of devices exactly, but
-// for sage, which devices divide by vertices and the host by rows of layers.
+// ScaleRun runs a workflow on a graph that it moves to a group, and returns the volume of the
+// ranks of this process, without the placing of the graph and of other inputs, and the time. Some
+// workflows run as pipelines; pagerank, bfs, cc, sssp and vn by the kernels of a rank for its
+// rows; search (10 walks from each vertex), scan, lgc (1024 seeds), project, closeness (1024
+// targets), betweenness (64 sources), lasso (16 observations), sage and train are divided by
+// ranges; louvain is whole on every rank. The ranks keep their calls (see comm.KeepCalls). source
+// is the first vertex of bfs, sssp, vn and nominate. The calls of p ranks are the same on every
+// kind of group, so ranks of goroutines predict those of devices exactly, but for sage, which
+// devices divide by vertices and the host by rows of layers.
 func ScaleRun(ctx context.Context, app string, g *matrix.Matrix[float64], at *comm.Group, source int) (v model.Volume, took time.Duration, err error) {
 	var own *scaleApp
 	method := apps.Pipeline

@@ -54,15 +54,15 @@ var scaleApps = []scaleApp{
 		_, err := apps.PageRank(g, apps.PageRankOptions{Run: run, MaxIterations: 20, Tolerance: math.SmallestNonzeroFloat64})
 		return err
 	})},
-	{"bfs", byRows, graphAlone(func(g *matrix.Matrix[float64], source int, run apps.Run) error {
+	{"bfs", fusedRows, graphAlone(func(g *matrix.Matrix[float64], source int, run apps.Run) error {
 		_, err := apps.BFS(g, source, apps.BFSOptions{Run: run})
 		return err
 	})},
-	{"cc", byRows, graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+	{"cc", fusedRows, graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
 		_, err := apps.ConnectedComponents(g, apps.ComponentsOptions{Run: run})
 		return err
 	})},
-	{"sssp", byRows, graphAlone(func(g *matrix.Matrix[float64], source int, run apps.Run) error {
+	{"sssp", fusedRows, graphAlone(func(g *matrix.Matrix[float64], source int, run apps.Run) error {
 		_, err := apps.SSSP(g, []int{source}, apps.SSSPOptions[float64]{Run: run})
 		return err
 	})},
@@ -119,7 +119,7 @@ var scaleApps = []scaleApp{
 		_, err = apps.FusedLassoBatch(g, ys, apps.FusedLassoOptions{Run: run, Lambda1: 1})
 		return err
 	})},
-	{"vn", byRows, graphAlone(func(g *matrix.Matrix[float64], source int, run apps.Run) error {
+	{"vn", fusedRows, graphAlone(func(g *matrix.Matrix[float64], source int, run apps.Run) error {
 		n, _ := g.Dims()
 		_, err := apps.VertexNomination(g, scaleSeedsOf(source, n), apps.VertexNominationOptions[float64]{Run: run})
 		return err

@@ -8,6 +8,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -146,8 +147,8 @@ func newDrawer(s *device.Session, g *Graph, o matrixOptions, t device.Type) *dra
 	return d
 }
 
-// rowAt returns the first row from lo on before which there are w edges, counted with a number for
-// each row.
+// rowAt returns the first row from lo on before which there are w edges, counted with perRow for each
+// row.
 func (d *drawer) rowAt(lo int, w, perRow int64) int {
 	hi := d.g.rows
 	for lo < hi {
@@ -164,8 +165,8 @@ func (d *drawer) rowAt(lo int, w, perRow int64) int {
 // cuts divides the rows among the ranks of a group by their edges.
 func (d *drawer) cuts(group *comm.Group) []int {
 	m := d.g.rows
-	work := d.s.Read(d.before, int64(m)) + int64(m)
-	return group.CutBy(m, work, func(w int64) int { return d.rowAt(0, w, 1) })
+	work := d.s.Read(d.before, int64(m)) + parallel.RowWork*int64(m)
+	return group.CutBy(m, work, func(w int64) int { return d.rowAt(0, w, parallel.RowWork) })
 }
 
 // rows makes rows lo to hi−1.

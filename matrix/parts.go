@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -326,7 +327,7 @@ func tupleCuts[T any](p *parts, m int, list [][]sparse.Tuples[T], mirror bool) (
 	if err != nil {
 		return nil, err
 	}
-	return cutWork(m, p.g.Size(), int64(m)+sumInts(buckets), func(w int64) int { return bucketAt(buckets, m, w) }), nil
+	return cutWork(m, p.g.Size(), parallel.RowWork*int64(m)+sumInts(buckets), func(w int64) int { return bucketAt(buckets, m, w) }), nil
 }
 
 // cutWork is comm.Group.CutBy for cuts that the group does not keep.
@@ -495,9 +496,9 @@ func (s *spread) workCuts(ctx context.Context) ([]int, error) {
 	}
 	work := make([]int64, len(s.cuts)) // before the first row of each rank
 	for r, n := range counts {
-		work[r+1] = work[r] + n + int64(s.cuts[r+1]-s.cuts[r])
+		work[r+1] = work[r] + n + parallel.RowWork*int64(s.cuts[r+1]-s.cuts[r])
 	}
-	cuts := s.g.CutBy(s.rows, total+int64(s.rows), func(w int64) int {
+	cuts := s.g.CutBy(s.rows, total+parallel.RowWork*int64(s.rows), func(w int64) int {
 		if w <= 0 || err != nil {
 			return 0
 		}
@@ -509,7 +510,7 @@ func (s *spread) workCuts(ctx context.Context) ([]int, error) {
 		err = s.g.Each(func(k int, c comm.Comm) error {
 			if c.Rank() == owner {
 				st := s.part[k].RowsShape()
-				before := func(i int) int64 { return work[owner] + int64(i) + entriesBefore(st, i) }
+				before := func(i int) int64 { return work[owner] + parallel.RowWork*int64(i) + entriesBefore(st, i) }
 				at[k] = int64(s.cuts[owner] + sort.Search(st.NRows, func(i int) bool { return before(i) >= w }))
 			}
 			return c.Broadcast(ctx, comm.Host(at[k:k+1]), owner)
@@ -556,7 +557,7 @@ func bucketWidth(n int) int { return max(1, (n+columnBuckets-1)/columnBuckets) }
 func bucketAt(buckets []int64, n int, w int64) int {
 	width := bucketWidth(n)
 	for b, k := range buckets {
-		step := k + int64(min(width, n-b*width))
+		step := k + parallel.RowWork*int64(min(width, n-b*width))
 		if w < step || step == 0 {
 			return min(n, b*width+int(w*int64(width)/max(step, 1)))
 		}

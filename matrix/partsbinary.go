@@ -9,6 +9,7 @@ import (
 	"sort"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -154,9 +155,10 @@ func (b *binaryParts[T]) cuts() []int {
 		}
 		return int64(i) * int64(b.shape.NCols)
 	}
-	total := before(n) + int64(n)
+	work := func(i int) int64 { return before(i) + parallel.RowWork*int64(i) }
+	total := work(n)
 	rowAt := func(w int64) int {
-		return sort.Search(n, func(i int) bool { return before(i)+int64(i) >= w })
+		return sort.Search(n, func(i int) bool { return work(i) >= w })
 	}
 	if b.p.o.symmetrise {
 		return cutWork(n, b.p.g.Size(), total, rowAt)

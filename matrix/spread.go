@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -206,8 +207,9 @@ func cutsOf(g *comm.Group, st *sparse.Structure, vector bool) []int {
 	if st.NVals == 0 {
 		return g.Cuts(n)
 	}
-	return g.CutBy(n, before(n)+int64(n), func(w int64) int {
-		return sort.Search(n, func(i int) bool { return before(i)+int64(i) >= w })
+	work := func(i int) int64 { return before(i) + parallel.RowWork*int64(i) }
+	return g.CutBy(n, work(n), func(w int64) int {
+		return sort.Search(n, func(i int) bool { return work(i) >= w })
 	})
 }
 

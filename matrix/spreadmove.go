@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -579,7 +580,7 @@ func (s *spread) columnCuts(ctx context.Context) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.g.CutBy(n, int64(n)+sumInts(buckets), func(w int64) int { return bucketAt(buckets, n, w) }), nil
+	return s.g.CutBy(n, parallel.RowWork*int64(n)+sumInts(buckets), func(w int64) int { return bucketAt(buckets, n, w) }), nil
 }
 
 // needed returns for each rank of this process the rows that rows lists for it, ascending and

@@ -21,6 +21,13 @@
 //   hb_cc_link<<<grid>>> with symmetric = 1 if A is known to be symmetric, else 0
 //     (if the transpose exists, twice with symmetric = 1: A, then Aᵀ),
 //   hb_cc_compress<<<grid>>>, hb_cc_count<<<grid>>>.
+// On a group a device has own rows, those of the vertices lo … lo+own−1 of n; else lo is 0 and own n.
+// It gets the labels of the others and hooks each vertex to its label there:
+//   hb_cc_join<<<grid>>>, hb_cc_compress<<<grid>>>.
+// Rows can be skipped only if the label guessed is the same on all devices: they join their labels
+// before the guess, too. After the links it then gets the roots that are roots no more:
+//   hb_cc_changes<<<grid>>>; hb_cc_join_changes<<<grid>>>, hb_cc_compress<<<grid>>>.
+// Host: apps/cc_rows.go.
 // n > 0. Labels are deterministic. Bound by random reads of label.
 
 // H200, R-MAT 22, call to return: 0.64 ms known symmetric, 1.46 not; permuted
@@ -30,11 +37,13 @@
 enum { HB_CC_GUESS, HB_CC_COUNT, HB_CC_LARGEST, HB_CC_DONE }; // places in state
 
 // hb_cc_start hooks each vertex to its first neighbour if that is lesser.
-HB_KERNEL hb_cc_start(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 *label, hb_i32 *size, hb_u64 *state) {
+HB_KERNEL hb_cc_start(hb_i32 n, hb_i32 lo, hb_i32 own, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 *label, hb_i32 *size, hb_u64 *state) {
 	hb_i64 threads = (hb_i64)gridDim.x * blockDim.x, i = (hb_i64)blockIdx.x * blockDim.x + threadIdx.x;
 	for (hb_i64 v = i; v < n; v += threads) {
-		hb_i64 p = ptr[v];
-		hb_i32 u = p < ptr[v + 1] ? idx[p] : (hb_i32)v;
+		hb_i64 row = v - lo;
+		bool mine = row >= 0 && row < own;
+		hb_i64 p = mine ? ptr[row] : 0;
+		hb_i32 u = mine && p < ptr[row + 1] ? idx[p] : (hb_i32)v;
 		label[v] = u < v ? u : (hb_i32)v;
 		size[v] = 0;
 	}
@@ -51,27 +60,51 @@ HB_KERNEL hb_cc_compress(hb_i32 n, hb_i32 *label) {
 	}
 }
 
-// hb_cc_hook joins the trees of a and b.
+// hb_cc_hook joins the trees of a and b. Labels may be read late, from a cache: they are of the same
+// tree, and the exchange decides.
 HB_DEVICE void hb_cc_hook(hb_i32 *label, hb_i32 a, hb_i32 b) {
-	volatile hb_i32 *now = label;
 	while (a != b) {
-		hb_i32 high = a > b ? a : b, low = a > b ? b : a, parent = now[high];
+		hb_i32 high = a > b ? a : b, low = a > b ? b : a, parent = label[high];
 		if (parent == high) {
 			parent = atomicCAS(&label[high], high, low);
 			if (parent == high) return;
 		}
 		a = parent;
-		b = now[low];
+		b = label[low];
 	}
 }
 
 // hb_cc_sample hooks each vertex to its second neighbour.
-HB_KERNEL hb_cc_sample(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 *label) {
-	hb_i64 threads = (hb_i64)gridDim.x * blockDim.x;
-	for (hb_i64 v = (hb_i64)blockIdx.x * blockDim.x + threadIdx.x; v < n; v += threads) {
-		hb_i64 p = ptr[v] + 1;
-		if (p < ptr[v + 1]) hb_cc_hook(label, label[v], label[idx[p]]);
+HB_KERNEL hb_cc_sample(hb_i32 lo, hb_i32 own, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 *label) {
+	HB_EACH(row, own) {
+		hb_i64 p = ptr[row] + 1;
+		if (p < ptr[row + 1]) hb_cc_hook(label, label[lo + row], label[idx[p]]);
 	}
+}
+
+// hb_cc_join hooks each vertex to its label in another forest.
+HB_KERNEL hb_cc_join(hb_i32 n, const hb_i32 *other, hb_i32 *label) {
+	HB_EACH(v, n) if (other[v] != v) hb_cc_hook(label, label[v], label[other[v]]);
+}
+
+struct hb_cc_change { hb_i32 root, label; };
+
+// hb_cc_changes lists the vertices that were roots and are none now, if there are at most most, and
+// writes their number to result, in pinned host memory. count is hb_u64[2], 0 before.
+HB_KERNEL hb_cc_changes(hb_i32 n, const hb_i32 *before, const hb_i32 *label, hb_u64 most, hb_cc_change *list, hb_u64 *count, hb_i64 *result) {
+	hb_i64 threads = (hb_i64)gridDim.x * blockDim.x;
+	for (hb_i64 v = (hb_i64)blockIdx.x * blockDim.x + threadIdx.x; v - HB_LANE < n; v += threads) {
+		bool is = v < n && before[v] == v && label[v] != v;
+		if (!__any_sync(HB_FULL, is)) continue;
+		hb_u64 place = hb_reserve(count, is);
+		if (is && place < most) list[place].root = (hb_i32)v, list[place].label = label[v];
+	}
+	if (hb_last(count + 1, gridDim.x)) result[0] = (hb_i64)*(volatile hb_u64 *)count;
+}
+
+// hb_cc_join_changes hooks the roots of m changes to their labels.
+HB_KERNEL hb_cc_join_changes(hb_i64 m, const hb_cc_change *list, hb_i32 *label) {
+	HB_EACH(i, m) hb_cc_hook(label, list[i].root, list[i].label);
 }
 
 // hb_cc_guess finds the most frequent label among HB_CC_SAMPLE vertices.
@@ -89,10 +122,11 @@ HB_KERNEL hb_cc_guess(hb_i32 n, const hb_i32 *label, hb_u64 *state) {
 	if (threadIdx.x == 0) state[HB_CC_GUESS] = (hb_u32)best;
 }
 
-// hb_cc_link hooks along all edges. If the matrix is symmetric, it skips rows
-// with the guessed label. Rows and their entries are cut into equal tasks for the
+// hb_cc_link hooks along all edges of n rows. If the matrix is symmetric, it skips rows
+// with the guessed label in seen, the labels of the guess or those now. Rows and their entries are cut into equal tasks for the
 // warps (merge path: Merrill, Garland, SC 2016).
-HB_KERNEL hb_cc_link(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 *label, const hb_u64 *state, hb_i32 symmetric) {
+HB_KERNEL hb_cc_link(hb_i32 lo, hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 *label, const hb_i32 *seen, const hb_u64 *state,
+	hb_i32 symmetric) {
 	hb_i32 skip = symmetric ? (hb_i32)state[HB_CC_GUESS] : -1;
 	hb_i64 all = n + ptr[n], warps = (hb_i64)gridDim.x * HB_GRAPH_WARPS;
 	hb_i64 warp = (hb_i64)blockIdx.x * HB_GRAPH_WARPS + threadIdx.x / HB_WARP;
@@ -113,10 +147,10 @@ HB_KERNEL hb_cc_link(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, hb_i32 *lab
 			if (in) {
 				begin = ptr[r], end = ptr[r + 1];
 				in = r + end < to; // rows after this one are the task's too
-				root = label[r];
+				root = label[lo + r];
 				if (begin < from - r) begin = from - r;
 				if (end > to - r) end = to - r;
-				if (begin > end || root == skip) end = begin;
+				if (begin > end || seen[lo + r] == skip) end = begin;
 			}
 			more = __all_sync(HB_FULL, in);
 			hb_u32 sum = hb_sums((hb_u32)(end - begin)), total = __shfl_sync(HB_FULL, sum, HB_WARP - 1);

@@ -1,5 +1,5 @@
 // Shortest distances from a set of sources along edges of weight ≥ 0.
-// Source: prelude + queue.cu + element type + this file. Host: apps/sssp_gpu.go,
+// Source: prelude + queue.cu + element type + lower.cu + this file. Host: apps/sssp_gpu.go,
 // which defines
 //     HB_T           int, hb_u32, hb_i64, hb_u64, float or double
 //     HB_MAX         its largest value, +Inf for floats: unreached
@@ -41,17 +41,6 @@ enum { // places in state
 };
 enum { HB_SSSP_STOP, HB_SSSP_RELAX, HB_SSSP_SPLIT, HB_SSSP_FINISH }; // modes
 enum { HB_SSSP_BOUND, HB_SSSP_SETTLED, HB_SSSP_LEAST, HB_SSSP_DELTA }; // places in a side of bounds; SETTLED is the bound before
-
-// hb_sssp_lower sets *p to the lesser of *p and x, and returns the old value.
-// Floats that are not negative are in the order of their bits.
-HB_DEVICE int hb_sssp_lower(int *p, int x) { return atomicMin(p, x); }
-HB_DEVICE hb_u32 hb_sssp_lower(hb_u32 *p, hb_u32 x) { return atomicMin(p, x); }
-HB_DEVICE hb_i64 hb_sssp_lower(hb_i64 *p, hb_i64 x) { return atomicMin(p, x); }
-HB_DEVICE hb_u64 hb_sssp_lower(hb_u64 *p, hb_u64 x) { return atomicMin(p, x); }
-HB_DEVICE float hb_sssp_lower(float *p, float x) { return __int_as_float(atomicMin((int *)p, __float_as_int(x))); }
-HB_DEVICE double hb_sssp_lower(double *p, double x) {
-	return __longlong_as_double(atomicMin((hb_i64 *)p, (hb_i64)__double_as_longlong(x)));
-}
 
 // hb_sssp_start initialises distances and state.
 HB_KERNEL hb_sssp_start(hb_i32 n, HB_T delta, HB_T *dist, hb_u32 *flags, HB_T *bounds, hb_u64 *state) {
@@ -157,7 +146,7 @@ HB_KERNEL hb_sssp_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const HB_
 					if (t < total) to_u[k] += val[p];
 				}
 				for (hb_i32 k = 0; k < HB_UNROLL; k++) less[k] = u[k] >= 0 && to_u[k] < dist[u[k]];
-				for (hb_i32 k = 0; k < HB_UNROLL; k++) if (less[k]) less[k] = to_u[k] < hb_sssp_lower(&dist[u[k]], to_u[k]);
+				for (hb_i32 k = 0; k < HB_UNROLL; k++) if (less[k]) less[k] = to_u[k] < hb_lower(&dist[u[k]], to_u[k]);
 				for (hb_i32 k = 0; k < HB_UNROLL; k++) {
 					if (!__any_sync(HB_FULL, less[k])) continue;
 					bool near = less[k] && to_u[k] <= bound, later = less[k] && !near;
@@ -195,7 +184,7 @@ HB_KERNEL hb_sssp_step(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const HB_
 		HB_T other = __shfl_xor_sync(HB_FULL, least, d);
 		if (other < least) least = other;
 	}
-	if (HB_LANE == 0 && least < HB_MAX) hb_sssp_lower(&bounds[HB_SSSP_LEAST], least);
+	if (HB_LANE == 0 && least < HB_MAX) hb_lower(&bounds[HB_SSSP_LEAST], least);
 	__syncthreads();
 	hb_flush(ptr, near_aside, nears < HB_SSSP_ASIDE ? nears : HB_SSSP_ASIDE, to, near_size, HB_SSSP_CHUNK);
 	hb_u32 count = fars < HB_SSSP_ASIDE ? fars : HB_SSSP_ASIDE;

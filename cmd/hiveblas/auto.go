@@ -233,12 +233,13 @@ func independent(products float64, parts, sum int64) model.Work {
 	return model.Work{Bytes: bytesOfProduct * products, Steps: 4, Parts: parts, Sum: 8 * float64(sum)}
 }
 
-// byRows is work in steps over the graph, whose pipeline divides rows and gathers an operand of so
-// many bytes a vertex in each step. passes is how often all entries are read.
-func (j *job) byRows(passes float64, steps, operations int, gathered float64) model.Work {
+// byRows is work in steps over the graph, whose form on several devices divides rows and gathers so
+// many bytes a vertex in each step, with so many launches, and a few numbers of each rank. passes is
+// how often all entries are read.
+func (j *job) byRows(passes float64, steps, launches int, gathered float64) model.Work {
 	n, _, entries := j.graph.size()
 	return model.Work{Bytes: passes*bytesOfProduct*float64(entries) + float64(steps)*bytesOfEntry*float64(n), Steps: steps,
-		Operations: operations * steps, Gathers: steps, Gather: gathered * float64(n)}
+		Operations: launches * steps, Gathers: 2 * steps, Gather: gathered / 2 * float64(n), Direct: true}
 }
 
 // The steps of workflows whose number depends on the graph: those of graphs of small diameter, for
@@ -260,13 +261,18 @@ func (j *job) scales(estimate func(work int64) model.Work) *job {
 }
 
 // estimateBFS reads the entries once at most, and gathers a bit of each vertex.
-func (j *job) estimateBFS(int64) model.Work { return j.byRows(1, stepsOfBFS, 6, 1./8) }
+func (j *job) estimateBFS(int64) model.Work { return j.byRows(1, stepsOfBFS, 10, 1./8) }
 
-// estimatePaths relaxes an edge about twice, and gathers half of the distances in a step.
-func (j *job) estimatePaths(int64) model.Work { return j.byRows(2, stepsOfPaths, 8, 4) }
+// estimatePaths relaxes an edge about twice, and gathers each vertex twice with its distance.
+func (j *job) estimatePaths(int64) model.Work { return j.byRows(2, stepsOfPaths, 7, 16./stepsOfPaths) }
 
-// estimateCC reads the entries in each step.
-func (j *job) estimateCC(int64) model.Work { return j.byRows(stepsOfCC, stepsOfCC, 8, 8) }
+// estimateCC reads a part of the entries once, and the labels of all vertices on each device, which
+// exchanges them: several devices take longer than one (R-MAT 26 on two H100s 22 ms, on one 11).
+func (j *job) estimateCC(int64) model.Work {
+	w := j.byRows(1, stepsOfCC, 2, 1)
+	w.Parts = 1
+	return w
+}
 
 // estimateIterations reads the entries in each iteration, of which the change falls by factor to
 // tolerance.
@@ -276,7 +282,7 @@ func (j *job) estimateIterations(factor, tolerance float64, most int) model.Work
 		steps = math.Log(tolerance) / math.Log(factor)
 	}
 	count := max(1, int(min(steps, float64(most))))
-	return j.byRows(float64(count), count, 6, 8)
+	return j.byRows(float64(count), count, 3, 8)
 }
 
 // estimateScan counts for each edge the entries of a mean row.

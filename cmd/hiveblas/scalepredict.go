@@ -30,8 +30,8 @@ func scalePredictCommand(s *session) *cobra.Command {
 		Use:   "predict APP GRAPH",
 		Short: "Predict the time of a workflow on groups of devices",
 		Long: `predict runs APP on GRAPH with virtual ranks, goroutines whose collectives are counted:
-spmv, pagerank, bfs, cc, sssp, vn, nominate, geo, ac or sgm as pipelines of operations;
-search, scan, lgc, project, closeness, betweenness, lasso, sage or train (two epochs)
+spmv, nominate, geo, ac or sgm as pipelines of operations; pagerank, bfs, cc, sssp or vn
+by kernels of each rank for its rows; search, scan, lgc, project, closeness, betweenness, lasso, sage or train (two epochs)
 divided by ranges of their work; louvain whole on every rank. Inputs that APP needs
 beside the graph are drawn by hashes. It puts the exact volumes through the model
 T = λ·W/(p·S) + L + Σ (α + B/N): W bytes of local work (24 a product, 24 an entry of a result), S the

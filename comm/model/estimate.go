@@ -19,6 +19,9 @@ type Work struct {
 	// launches in a row, and how often it gives every device an operand of Gather bytes.
 	Operations, Gathers int
 	Gather              float64
+	// Direct says that kernels of the workflow's own gather what they send, without the work of an
+	// operand of operations: [Machine.Operands] does not bound it.
+	Direct bool
 }
 
 // Estimate returns the time of work on p devices:
@@ -27,7 +30,7 @@ type Work struct {
 //	several  λ·W/(p·S) + operations·L + gathers·max(α + B/N, G/O) + (α + Σ/N)
 //
 // where λ is the share of the device with most parts, G the bytes of a gathered operand, B those
-// of it that a device receives, O [Machine.Operands], and Σ the bytes of summed results.
+// of it that a device receives, O [Machine.Operands], if the work is not Direct, and Σ the bytes of summed results.
 func (m Machine) Estimate(w Work, p int) (Prediction, error) {
 	if p < 1 || !(m.Memory > 0) {
 		return Prediction{}, fmt.Errorf("model: %d devices, %v bytes a second: both must be positive", p, m.Memory)
@@ -56,7 +59,7 @@ func (m Machine) Estimate(w Work, p int) (Prediction, error) {
 				return out, fmt.Errorf("model: no measurement of %v on %s; measure it with hiveblas scale bench", c.kind, m.Name)
 			}
 			one := l.Seconds(c.bytes)
-			if m.Operands > 0 {
+			if m.Operands > 0 && !w.Direct {
 				one = max(one, c.whole/m.Operands)
 			}
 			out.Collective += float64(c.times) * one
