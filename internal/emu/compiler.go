@@ -79,6 +79,9 @@ var (
 	missing  = regexp.MustCompile(`<hb_emu_entries>:(\d+):`)
 )
 
+// conflict is in the log where __shared__ in a template is given a section.
+const conflict = "section type conflict"
+
 // Compile compiles source to a shared library for this machine. It ignores arch and leaves
 // __CUDA_ARCH__ undefined, so that the fallbacks for older architectures run.
 func (c *Compiler) Compile(source, name, arch string) ([]byte, error) {
@@ -100,7 +103,7 @@ func (c *Compiler) Compile(source, name, arch string) ([]byte, error) {
 		return b.String()
 	}
 	image, log, err := c.build(compose(kernels), flags)
-	if err == nil && log != "" && strings.Contains(log, "section type conflict") {
+	if err == nil && log != "" && strings.Contains(log, conflict) {
 		// __shared__ in a template cannot be poisoned.
 		image, log, err = c.build(compose(kernels), append([]string{"-DHB_EMU_PLAIN_SHARED"}, flags...))
 	}
@@ -136,9 +139,12 @@ func (c *Compiler) build(source string, flags []string) (image []byte, log strin
 	fmt.Fprintf(h, "%s\n%s\n%q\n%s", c.path, c.version, flags, source)
 	kept := ""
 	if CacheDir != "" {
-		kept = filepath.Join(CacheDir, hex.EncodeToString(h.Sum(nil)[:20])+".so")
-		if image, ok := readSealed(kept); ok {
+		kept = filepath.Join(CacheDir, hex.EncodeToString(h.Sum(nil)[:20]))
+		if image, ok := readSealed(kept + ".so"); ok {
 			return image, "", nil
+		}
+		if log, ok := readSealed(kept + ".log"); ok {
+			return nil, string(log), nil
 		}
 	}
 	dir, err := os.MkdirTemp("", "hiveblas-emu-")
@@ -155,14 +161,18 @@ func (c *Compiler) build(source string, flags []string) (image []byte, log strin
 		if messages.Len() == 0 {
 			return nil, "", fmt.Errorf("%s: %w", c.path, err)
 		}
-		return nil, messages.String(), nil
+		log := messages.String()
+		if kept != "" && (strings.Contains(log, conflict) || missing.MatchString(log)) { // Compile tries again
+			writeSealed(kept+".log", []byte(log))
+		}
+		return nil, log, nil
 	}
 	image, err = os.ReadFile(out)
 	if err != nil {
 		return nil, "", err
 	}
 	if kept != "" {
-		writeSealed(kept, image)
+		writeSealed(kept+".so", image)
 	}
 	return image, "", nil
 }

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/cusparse/driver"
@@ -740,6 +742,48 @@ func TestWithoutCompiler(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "RESULT true") || !strings.Contains(string(out), "install it") {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// The cache keeps the first attempt at a kernel that #if removes, and is halved when it is too large:
+// what was used last stays.
+func TestCacheIsBounded(t *testing.T) {
+	r := newRig(t)
+	dir, most := emu.CacheDir, emu.CacheBytes
+	defer func() { emu.CacheDir, emu.CacheBytes = dir, most }()
+	emu.CacheDir = t.TempDir()
+	const source = `extern "C" __global__ void k(int *a) { *a = 1; }
+#if 0
+extern "C" __global__ void removed(int *a) { *a = 2; }
+#endif`
+	for range 2 {
+		if _, err := r.compiler.Compile(source, "k.cu", "sm_90"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	logs, _ := filepath.Glob(emu.CacheDir + "/*.log")
+	if list, _ := os.ReadDir(emu.CacheDir); len(list) != 2 || len(logs) != 1 {
+		t.Errorf("%d files, %d of them logs; want 2 and 1", len(list), len(logs))
+	}
+
+	emu.CacheDir, emu.CacheBytes = t.TempDir(), 1000
+	for k := range 10 {
+		path := fmt.Sprint(emu.CacheDir, "/", k)
+		if err := os.WriteFile(path, make([]byte, 101), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if at := time.Now().Add(-time.Duration(k) * time.Hour); os.Chtimes(path, at, at) != nil {
+			t.Fatal("no times")
+		}
+	}
+	emu.Prune(emu.CacheDir)
+	list, _ := os.ReadDir(emu.CacheDir)
+	if len(list) != 4 || list[0].Name() != "0" || list[3].Name() != "3" {
+		t.Errorf("left are %v", list)
+	}
+	emu.Prune(emu.CacheDir)
+	if again, _ := os.ReadDir(emu.CacheDir); len(again) != 4 {
+		t.Errorf("a small cache is pruned to %v", again)
 	}
 }
 
