@@ -252,6 +252,7 @@ func sameNumbers(x, y []float64) bool {
 // Each fused form gives the result of its pipeline, which runs on the device too.
 func TestFusedAndPipelineOnDevice(t *testing.T) {
 	d := realOrEmulated(t)
+	chosen := map[string]bool{}
 	for k, s := range placeSamples() {
 		if s.n == 0 || s.m != s.n || !longtest.Enabled() && d.e != nil && k%3 != 0 {
 			continue
@@ -272,6 +273,10 @@ func TestFusedAndPipelineOnDevice(t *testing.T) {
 					if m == Pipeline && d.e != nil && isFused(name) { // in TestStandardOnDevice
 						continue
 					}
+					if m == Auto && d.e != nil && !longtest.Enabled() && chosen[name] { // once a workflow
+						continue
+					}
+					chosen[name] = chosen[name] || m == Auto
 					got, at, err := app(there, Run{Method: m})
 					what := fmt.Sprintf("%s of %s, method %q", name, how.name, m)
 					if err != nil {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -54,8 +55,11 @@ func TestKill(t *testing.T) {
 	want, err := os.ReadFile(whole)
 	check(t, err)
 	r := rand.New(rand.NewPCG(12, 13))
-	killed := 0
-	for round := range 20 {
+	killed, rounds := 0, 5
+	if longtest.Enabled() {
+		rounds = 20
+	}
+	for round := range rounds {
 		path := filepath.Join(dir, "c.hgb")
 		for tries := 0; ; tries++ {
 			c := productProcess(path)

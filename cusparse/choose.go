@@ -27,6 +27,9 @@ type choice struct {
 	rotate func(space.Direction, space.Facts) (space.Plan, bool)
 	// all, for lists of kernels, runs a product by every plan of the table.
 	all bool
+	// mostRead, for lists of kernels, is the number of values up to which a matrix is copied to the
+	// host. 0 is no limit.
+	mostRead int64
 }
 
 var choiceDefaults = choice{floor: 1 << 16, head: 8 << 20}

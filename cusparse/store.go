@@ -246,6 +246,9 @@ func (d *Device) Shape(st device.Store) (out sparse.Structure, err error) {
 	if f.err != nil {
 		return out, f.err
 	}
+	if most := d.choice.mostRead; most > 0 && s.slots() > most {
+		return out, fmt.Errorf("cusparse: %d values are not read, the most is %d", s.slots(), most)
+	}
 	switch s.format {
 	case sparse.CSR, sparse.Hypersparse:
 		out.Ptr, out.Idx = make([]int64, s.nvec+1), make([]int32, out.NVals)

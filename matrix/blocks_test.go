@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/longtest"
 )
 
 // speckled returns an m×n matrix with an entry at about every third position.
@@ -127,6 +129,9 @@ func TestBlockFileResumes(t *testing.T) {
 	}
 	last := 0
 	for cut := range len(part) + 1 {
+		if !longtest.Enabled() && cut%5 != 0 && cut != len(part) {
+			continue
+		}
 		if err := os.WriteFile(path+".part", part[:cut], 0o666); err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/longtest"
 )
 
 func TestOutputs(t *testing.T) {
@@ -28,6 +30,7 @@ func TestOutputs(t *testing.T) {
 	none, none2 := write(t, "n1.csv", "0\n"), write(t, "n2.csv", "0\n0\n") // exact in every BLAS
 	marks, begins := write(t, "marks.txt", "1\t3\n4\t5\n3\t2\n0\t1\n"), write(t, "begins.txt", "4 1 % and again\n1\n")
 	pairs := write(t, "pairs.tsv", "ann cat 3\nann dog 4\nbob dog 2\nbob cat 0\n")
+	started := 0
 	for _, c := range []struct {
 		reason, args, ext, want string
 	}{
@@ -141,8 +144,12 @@ func TestOutputs(t *testing.T) {
 				if got := succeed(t, append(strings.Fields(c.args), "-o", "-")...); got != c.want {
 					t.Errorf("-o -: got %q", got)
 				}
-				if got := succeed(t, append(strings.Fields(c.args), "-o", "/dev/stdout")...); got != c.want {
-					t.Errorf("-o /dev/stdout: got %q", got)
+				// The standard output of a process. The quick form starts one for every fifth, others
+				// every day.
+				if started++; longtest.Enabled() || (started+longtest.Day())%5 == 0 {
+					if r := process(t, append(strings.Fields(c.args), "-o", "/dev/stdout")...); r.code != 0 || r.stdout != c.want {
+						t.Errorf("-o /dev/stdout: %+v", r)
+					}
 				}
 			}
 			zipped := filepath.Join(t.TempDir(), "out"+c.ext+".gz")

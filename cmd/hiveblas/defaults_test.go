@@ -83,6 +83,9 @@ func TestCompletion(t *testing.T) {
 	if !strings.Contains(got.stdout, "graphml\n") || !strings.Contains(got.stdout, "graph500\n") {
 		t.Errorf("formats: %+v", got)
 	}
+	if got := hiveblas(t, "__completeNoDesc", "jit", "warm", "--arch", "sm_9"); !strings.Contains(got.stdout, "sm_90\n") {
+		t.Errorf("architectures: %+v", got)
+	}
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		if got := succeed(t, "completion", shell); !strings.Contains(got, "hiveblas") {
 			t.Errorf("%s: %q", shell, got)

@@ -32,11 +32,11 @@ func noCUDA(t *testing.T) {
 // runInProcess runs a command line in this process.
 func runInProcess(t *testing.T, args ...string) (stdout string) {
 	t.Helper()
-	var out, bad strings.Builder
-	if code := run(args, &out, &bad); code != 0 || bad.Len() > 0 {
-		t.Fatalf("hiveblas %v: exit %d, stderr %q", args, code, bad.String())
+	r := inside(args...)
+	if r.code != 0 || r.stderr != "" {
+		t.Fatalf("hiveblas %v: exit %d, stderr %q", args, r.code, r.stderr)
 	}
-	return out.String()
+	return r.stdout
 }
 
 // emulated gives the commands a GPU that the CPU emulates.

@@ -256,10 +256,31 @@ func (t *timeout) String() string {
 
 func (t *timeout) Type() string { return "duration" }
 
-// complete registers the values of a flag for shell completion.
+// completes is the prefix of the annotations that complete writes and offerCompletions reads.
+const completes = "complete "
+
+// complete names the values of a flag for shell completion.
 func complete(cmd *cobra.Command, flag string, values ...string) {
-	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-	if err != nil {
-		panic("hiveblas: " + err.Error()) // the flag does not exist
+	if cmd.Flags().Lookup(flag) == nil {
+		panic("hiveblas: " + cmd.Name() + " has no flag " + flag)
+	}
+	if cmd.Annotations == nil {
+		cmd.Annotations = map[string]string{}
+	}
+	cmd.Annotations[completes+flag] = strings.Join(values, "\n")
+}
+
+// offerCompletions registers the values that complete names, of a command and those below it. cobra
+// keeps what it registers, and the whole tree of commands with it, until the process ends: only the
+// request of a shell registers.
+func offerCompletions(cmd *cobra.Command) {
+	for key, values := range cmd.Annotations {
+		if flag, ok := strings.CutPrefix(key, completes); ok {
+			_ = cmd.RegisterFlagCompletionFunc(flag,
+				cobra.FixedCompletions(strings.Split(values, "\n"), cobra.ShellCompDirectiveNoFileComp))
+		}
+	}
+	for _, c := range cmd.Commands() {
+		offerCompletions(c)
 	}
 }

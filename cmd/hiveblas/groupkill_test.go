@@ -114,10 +114,16 @@ var notOnGroups = map[string]string{
 	"sage": "wants features", "train": "wants features", "predict": "wants a model",
 }
 
-// groupInputs writes the inputs of groupCommands.
+// groupInputs writes the inputs of groupCommands, on which commands take long enough to be killed.
 func groupInputs(t *testing.T) func(command string) []string {
 	t.Helper()
-	const n = 6000
+	return groupInputsOf(t, 6000)
+}
+
+// groupInputsOf writes the inputs of groupCommands, with graphs of n vertices.
+func groupInputsOf(t *testing.T, n int) func(command string) []string {
+	t.Helper()
+	few := n / 4
 	var g, d, y, l, slow strings.Builder
 	seen := map[[2]int]bool{}
 	for v := range n {
@@ -136,10 +142,10 @@ func groupInputs(t *testing.T) func(command string) []string {
 			}
 		}
 		fmt.Fprintln(&y, v*37%11)
-		for k := range 9 { // between the vertices below 1500 and the others
-			to := (v*31 + k*k*17 + k) % 1500
-			if v < 1500 {
-				to = 1500 + (v*31+k*k*17+k)%(n-1500)
+		for k := range 9 { // between the vertices below few and the others
+			to := (v*31 + k*k*17 + k) % few
+			if v < few {
+				to = few + (v*31+k*k*17+k)%(n-few)
 			}
 			fmt.Fprintf(&slow, "%d\t%d\n", v, to)
 		}
@@ -333,7 +339,11 @@ func TestCommTimeoutFlag(t *testing.T) {
 // The commands write the same bytes on ranks, as threads and as processes of mpirun: other ones a
 // day.
 func TestGroupCommands(t *testing.T) {
-	args := groupInputs(t)
+	n := 1000
+	if longtest.Enabled() {
+		n = 6000
+	}
+	args := groupInputsOf(t, n)
 	processes := mpiCommand() != nil && !testing.Short()
 	for k, command := range groupCommands {
 		every := 5

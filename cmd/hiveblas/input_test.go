@@ -1,26 +1,36 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // piped runs the program with text on standard input.
 func piped(t *testing.T, text string, args ...string) result {
 	t.Helper()
-	cmd := exec.Command(binary, args...)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(text), &stdout, &stderr
-	_ = cmd.Run()
-	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+	if longtest.Enabled() {
+		return processWith(t, strings.NewReader(text), args...)
+	}
+	path := filepath.Join(t.TempDir(), "stdin")
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	in, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	before := os.Stdin
+	os.Stdin = in
+	defer func() { os.Stdin = before }()
+	return inside(args...)
 }
 
 func TestDelimitedText(t *testing.T) {

@@ -57,6 +57,11 @@ but no GPU if --arch is given.`,
 		if cache.Dir() == "" {
 			return &failure{"HIVEBLAS_CACHE", "kernels are not kept on the disk", "name a folder", nil}
 		}
+		if kept, err := cache.List(); err == nil && len(kept) == 0 { // the list takes seconds
+			if _, err := openCompiler(); err != nil {
+				return lacking("compiling kernels", err)
+			}
+		}
 		list, err := warm.Compositions(props, all)
 		if err != nil {
 			return err

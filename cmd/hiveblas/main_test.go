@@ -5,13 +5,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/longtest"
 )
 
 // asProgram is the environment variable that turns the test binary into the program. Compiling and
@@ -68,18 +74,50 @@ type result struct {
 	stdout, stderr string
 }
 
-// hiveblas runs the program with arguments.
-func hiveblas(t *testing.T, args ...string) result {
+// process runs the program with arguments in a process of its own.
+func process(t *testing.T, args ...string) result {
+	t.Helper()
+	return processWith(t, nil, args...)
+}
+
+// processWith is process with standard input.
+func processWith(t *testing.T, stdin io.Reader, args ...string) result {
 	t.Helper()
 	cmd := exec.Command(binary, args...)
 	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &stdout, &stderr
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
 	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// inProcess orders the command lines that run in this process: they set the number of threads and
+// the limit of memory of the process.
+var inProcess sync.Mutex
+
+// inside runs a command line in this process and restores the settings of the process.
+func inside(args ...string) result {
+	inProcess.Lock()
+	defer inProcess.Unlock()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	var stdout, stderr strings.Builder
+	code := run(args, &stdout, &stderr)
+	return result{code, stdout.String(), stderr.String()}
+}
+
+// hiveblas runs the program with arguments: in this process in the quick form of the tests, because
+// the start of a process takes 50 to 180 ms, and in a process of its own in the long form. Tests of
+// what belongs to a process, such as its environment at the start, call process.
+func hiveblas(t *testing.T, args ...string) result {
+	t.Helper()
+	if longtest.Enabled() {
+		return process(t, args...)
+	}
+	return inside(args...)
 }
 
 // succeed runs the program, which must succeed without output on stderr.
@@ -173,10 +211,10 @@ const (
 )
 
 func TestBenchGPUWithoutOne(t *testing.T) {
-	t.Setenv("HIVEBLAS_CUDA", filepath.Join(t.TempDir(), "libcuda.so.1"))
+	t.Setenv("HIVEBLAS_CUDA", filepath.Join(t.TempDir(), "libcuda.so.1")) // a process reads it once
 	json := filepath.Join(t.TempDir(), "gpu.json")
 	for _, args := range [][]string{{"bench", "gpu", "--json", json}, {"bench", "first-use"}} {
-		r := hiveblas(t, args...)
+		r := process(t, args...)
 		if r.code != 1 || r.stdout != "" || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, "install the NVIDIA driver") {
 			t.Errorf("%v: %+v", args, r)
 		}
@@ -195,10 +233,10 @@ func TestBenchGPUWithoutOne(t *testing.T) {
 }
 
 func TestBenchSpaceFlags(t *testing.T) {
-	t.Setenv("HIVEBLAS_CUDA", filepath.Join(t.TempDir(), "libcuda.so.1"))
+	t.Setenv("HIVEBLAS_CUDA", filepath.Join(t.TempDir(), "libcuda.so.1")) // a process reads it once
 	json := filepath.Join(t.TempDir(), "space.json")
 	for _, args := range [][]string{{"--quick", "--json", json}, {"--products", "mxv", "--json", json}} {
-		r := hiveblas(t, append([]string{"bench", "space"}, args...)...)
+		r := process(t, append([]string{"bench", "space"}, args...)...)
 		if r.code != 1 || r.stdout != "" || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, "install the NVIDIA driver") {
 			t.Errorf("%v: %+v", args, r)
 		}

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/spf13/cobra"
 )
 
 // session is one run of the program: its standard streams and its cancellation.
@@ -39,11 +41,17 @@ func run(args []string, stdout, stderr io.Writer) int {
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
 	go func() {
-		<-signals
-		cancel(errInterrupted)
+		select {
+		case <-signals:
+			cancel(errInterrupted)
+		case <-ctx.Done():
+		}
 	}()
 
 	root := rootCommand(s)
+	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
+		offerCompletions(root)
+	}
 	root.SetArgs(args)
 	done := make(chan error, 1)
 	go func() { done <- root.ExecuteContext(ctx) }()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -76,7 +77,11 @@ func testCancellation(t *testing.T, b Backend) {
 			if err := c.call(want); err != nil {
 				t.Fatal(err)
 			}
+			untouched := fresh()
 			for checks := range int64(10000) {
+				if !longtest.Enabled() && checks > 10 && checks%3 != 0 {
+					continue
+				}
 				ctx := &countdown{Context: context.Background()}
 				ctx.left.Store(checks)
 				x := fresh()
@@ -90,7 +95,7 @@ func testCancellation(t *testing.T, b Backend) {
 				if !errors.Is(err, context.Canceled) {
 					t.Fatalf("cancelled at check %d: %v", checks, err)
 				}
-				if untouched := fresh(); !x.c.Equal(untouched.c) || !x.w.Equal(untouched.w) {
+				if !x.c.Equal(untouched.c) || !x.w.Equal(untouched.w) {
 					t.Fatalf("cancelled at check %d the destination has changed", checks)
 				}
 			}

@@ -10,9 +10,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
@@ -77,6 +79,9 @@ var (
 	missing  = regexp.MustCompile(`<hb_emu_entries>:(\d+):`)
 )
 
+// conflict is in the log where __shared__ in a template is given a section.
+const conflict = "section type conflict"
+
 // Compile compiles source to a shared library for this machine. It ignores arch and leaves
 // __CUDA_ARCH__ undefined, so that the fallbacks for older architectures run.
 func (c *Compiler) Compile(source, name, arch string) ([]byte, error) {
@@ -98,7 +103,7 @@ func (c *Compiler) Compile(source, name, arch string) ([]byte, error) {
 		return b.String()
 	}
 	image, log, err := c.build(compose(kernels), flags)
-	if err == nil && log != "" && strings.Contains(log, "section type conflict") {
+	if err == nil && log != "" && strings.Contains(log, conflict) {
 		// __shared__ in a template cannot be poisoned.
 		image, log, err = c.build(compose(kernels), append([]string{"-DHB_EMU_PLAIN_SHARED"}, flags...))
 	}
@@ -134,9 +139,12 @@ func (c *Compiler) build(source string, flags []string) (image []byte, log strin
 	fmt.Fprintf(h, "%s\n%s\n%q\n%s", c.path, c.version, flags, source)
 	kept := ""
 	if CacheDir != "" {
-		kept = filepath.Join(CacheDir, hex.EncodeToString(h.Sum(nil)[:20])+".so")
-		if image, ok := readSealed(kept); ok {
+		kept = filepath.Join(CacheDir, hex.EncodeToString(h.Sum(nil)[:20]))
+		if image, ok := readSealed(kept + ".so"); ok {
 			return image, "", nil
+		}
+		if log, ok := readSealed(kept + ".log"); ok {
+			return nil, string(log), nil
 		}
 	}
 	dir, err := os.MkdirTemp("", "hiveblas-emu-")
@@ -153,14 +161,18 @@ func (c *Compiler) build(source string, flags []string) (image []byte, log strin
 		if messages.Len() == 0 {
 			return nil, "", fmt.Errorf("%s: %w", c.path, err)
 		}
-		return nil, messages.String(), nil
+		log := messages.String()
+		if kept != "" && (strings.Contains(log, conflict) || missing.MatchString(log)) { // Compile tries again
+			writeSealed(kept+".log", []byte(log))
+		}
+		return nil, log, nil
 	}
 	image, err = os.ReadFile(out)
 	if err != nil {
 		return nil, "", err
 	}
 	if kept != "" {
-		writeSealed(kept, image)
+		writeSealed(kept+".so", image)
 	}
 	return image, "", nil
 }
@@ -175,7 +187,43 @@ func readSealed(path string) ([]byte, bool) {
 	if sum := sha256.Sum256(image); !bytes.Equal(sum[:], data[:sha256.Size]) {
 		return nil, false
 	}
+	if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > 24*time.Hour {
+		_ = os.Chtimes(path, time.Time{}, time.Now()) // prune keeps what was used last
+	}
 	return image, true
+}
+
+// CacheBytes is the size of CacheDir from which the first process that adds a library removes half,
+// the ones used longest ago. All tests of a day have about 60 MB.
+var CacheBytes int64 = 512 << 20
+
+var pruned sync.Once
+
+// prune ignores errors: other processes may remove the same files.
+func prune(dir string) {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	var kept []os.FileInfo
+	var total int64
+	for _, entry := range list {
+		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() {
+			kept, total = append(kept, info), total+info.Size()
+		}
+	}
+	if total <= CacheBytes {
+		return
+	}
+	slices.SortFunc(kept, func(a, b os.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
+	for _, info := range kept {
+		if total <= CacheBytes/2 {
+			return
+		}
+		if os.Remove(filepath.Join(dir, info.Name())) == nil {
+			total -= info.Size()
+		}
+	}
 }
 
 // writeSealed ignores errors: the cache only saves time.
@@ -183,6 +231,7 @@ func writeSealed(path string, image []byte) {
 	if os.MkdirAll(filepath.Dir(path), 0o755) != nil {
 		return
 	}
+	pruned.Do(func() { prune(filepath.Dir(path)) })
 	f, err := atomicfile.Create(path)
 	if err != nil {
 		return

@@ -3,6 +3,7 @@ package emu
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 	"unsafe"
@@ -23,6 +24,7 @@ type Emulator struct {
 	contexts map[int]*Context // of each opened device
 	bound    map[int]*Context // of each OS thread
 	calls    map[string]int
+	launches uint64    // of all devices
 	copied   [2]uint64 // bytes of ToDevice and of ToHost
 	faults   []*Fault
 }
@@ -108,7 +110,10 @@ type Context struct {
 	next       uintptr // handle
 
 	device, host heap
-	main         stream // the default stream
+	launched     []string // the kernels since the last check of all canaries
+	checked      uint64   // launches of the emulator at that check
+	damage       error    // found by a free
+	main         stream   // the default stream
 	streams      map[driver.Stream]*stream
 	events       map[driver.Event]*event
 	modules      map[driver.Module]*library
@@ -293,10 +298,31 @@ func (c *Context) Free(p driver.Ptr) error {
 }
 
 func (c *Context) free(call string, p driver.Ptr) error {
+	b := c.device.blocks[uintptr(p)]
 	if err := c.device.free(uintptr(p)); err != nil {
+		if b != nil && c.damage == nil { // callers may ignore errors of frees
+			c.damage = err
+		}
 		return invalidValue(call, err.Error())
 	}
 	return nil
+}
+
+// intact checks the canaries of all allocations, once after a launch on any device: a kernel may
+// write to others. Its error names the kernels of this device since the last check.
+func (c *Context) intact(call string) error {
+	if c.checked == c.e.launches && c.damage == nil {
+		return nil
+	}
+	err, kernels := c.damage, c.launched
+	if found := c.device.intact(); err == nil {
+		err = found
+	}
+	c.checked, c.launched, c.damage = c.e.launches, nil, nil
+	if err == nil {
+		return nil
+	}
+	return failure(call, 700, "CUDA_ERROR_ILLEGAL_ADDRESS", "one of "+strings.Join(kernels, ", ")+": "+err.Error())
 }
 
 // AllocAsync is Alloc. It fails on a capturing stream.
@@ -372,6 +398,9 @@ func (c *Context) ToDevice(dst driver.Ptr, src unsafe.Pointer, n uint64, s drive
 func (c *Context) ToHost(dst unsafe.Pointer, src driver.Ptr, n uint64, s driver.Stream) error {
 	defer c.end()
 	if err := c.begin("ToHost", "cuMemcpyDtoHAsync"); err != nil {
+		return err
+	}
+	if err := c.intact("cuMemcpyDtoHAsync"); err != nil {
 		return err
 	}
 	c.e.copied[1] += n
@@ -462,13 +491,16 @@ func (c *Context) CloseStream(s driver.Stream) error {
 	return nil
 }
 
-// Sync returns at once: all work is done.
+// Sync returns at once: all work is done. It reports writes beside allocations.
 func (c *Context) Sync(s driver.Stream) error {
 	defer c.end()
 	if err := c.begin("Sync", "cuStreamSynchronize"); err != nil {
 		return err
 	}
-	return c.idle("cuStreamSynchronize", s)
+	if err := c.idle("cuStreamSynchronize", s); err != nil {
+		return err
+	}
+	return c.intact("cuStreamSynchronize")
 }
 
 // CanAccess is true for different devices.
@@ -555,14 +587,16 @@ func (c *Context) Record(e driver.Event, s driver.Stream) error {
 	return c.queue("cuEventRecord", s, func() error { t.at = time.Now(); return nil })
 }
 
-// SyncEvent returns at once: all work is done.
+// SyncEvent returns at once: all work is done. It reports writes beside allocations.
 func (c *Context) SyncEvent(e driver.Event) error {
 	defer c.end()
 	if err := c.begin("SyncEvent", "cuEventSynchronize"); err != nil {
 		return err
 	}
-	_, err := c.event("cuEventSynchronize", e)
-	return err
+	if _, err := c.event("cuEventSynchronize", e); err != nil {
+		return err
+	}
+	return c.intact("cuEventSynchronize")
 }
 
 // Wait returns at once. If the stream of e is capturing, s joins the capture.

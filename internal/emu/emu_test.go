@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/cusparse/driver"
@@ -389,6 +391,49 @@ func TestDynamicSharedMemory(t *testing.T) {
 	}
 }
 
+// Writes beside allocations that no argument points to are reported before the host reads anything,
+// once, with the kernels since the last check; also if the allocation is freed before.
+func TestDamageFoundLater(t *testing.T) {
+	for _, how := range []string{"Sync", "SyncEvent", "ToHost", "Free"} {
+		r := newRig(t)
+		f := r.kernel(`extern "C" __global__ void astray(int *a, long back) { a[back] = 1; }`, "astray")
+		g := r.kernel(`extern "C" __global__ void innocent(int *a) { a[0] = 1; }`, "innocent")
+		a, b := upload(r, make([]int32, 4)), upload(r, make([]int32, 4))
+		event, err := r.NewEvent()
+		if err != nil {
+			t.Fatal(err)
+		}
+		// a is given as an address within it, and the write is beside b.
+		if err := r.launch(f, 1, 1, 0, arg(a+4), arg((int64(b)-int64(a)-4)/4+4)); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.launch(g, 1, 1, 0, arg(a)); err != nil {
+			t.Fatal(err)
+		}
+		check := func() error {
+			switch how {
+			case "SyncEvent":
+				return r.SyncEvent(event)
+			case "ToHost":
+				var to [16]byte
+				return r.ToHost(unsafe.Pointer(&to), a, 16, 0)
+			}
+			return r.Sync(0)
+		}
+		if how == "Free" {
+			if err := r.Free(b); err == nil {
+				t.Error("the free reports nothing")
+			}
+		}
+		if err := check(); err == nil || !strings.Contains(err.Error(), "one of astray, innocent: byte 16 of an allocation of 16 bytes was written to") {
+			t.Errorf("%s: got %v", how, err)
+		}
+		if err := check(); err != nil {
+			t.Errorf("%s: reported again: %v", how, err)
+		}
+	}
+}
+
 func TestLaunchErrors(t *testing.T) {
 	r := newRig(t)
 	f := r.kernel(`extern "C" __global__ void wrong(int *a, int what) {
@@ -697,6 +742,48 @@ func TestWithoutCompiler(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "RESULT true") || !strings.Contains(string(out), "install it") {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// The cache keeps the first attempt at a kernel that #if removes, and is halved when it is too large:
+// what was used last stays.
+func TestCacheIsBounded(t *testing.T) {
+	r := newRig(t)
+	dir, most := emu.CacheDir, emu.CacheBytes
+	defer func() { emu.CacheDir, emu.CacheBytes = dir, most }()
+	emu.CacheDir = t.TempDir()
+	const source = `extern "C" __global__ void k(int *a) { *a = 1; }
+#if 0
+extern "C" __global__ void removed(int *a) { *a = 2; }
+#endif`
+	for range 2 {
+		if _, err := r.compiler.Compile(source, "k.cu", "sm_90"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	logs, _ := filepath.Glob(emu.CacheDir + "/*.log")
+	if list, _ := os.ReadDir(emu.CacheDir); len(list) != 2 || len(logs) != 1 {
+		t.Errorf("%d files, %d of them logs; want 2 and 1", len(list), len(logs))
+	}
+
+	emu.CacheDir, emu.CacheBytes = t.TempDir(), 1000
+	for k := range 10 {
+		path := fmt.Sprint(emu.CacheDir, "/", k)
+		if err := os.WriteFile(path, make([]byte, 101), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if at := time.Now().Add(-time.Duration(k) * time.Hour); os.Chtimes(path, at, at) != nil {
+			t.Fatal("no times")
+		}
+	}
+	emu.Prune(emu.CacheDir)
+	list, _ := os.ReadDir(emu.CacheDir)
+	if len(list) != 4 || list[0].Name() != "0" || list[3].Name() != "3" {
+		t.Errorf("left are %v", list)
+	}
+	emu.Prune(emu.CacheDir)
+	if again, _ := os.ReadDir(emu.CacheDir); len(again) != 4 {
+		t.Errorf("a small cache is pruned to %v", again)
 	}
 }
 

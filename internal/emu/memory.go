@@ -13,8 +13,8 @@ const (
 	margin = 128  // bytes of canary on either side
 )
 
-// untouched is the content of an intact margin. Every launch compares it, so the comparison must be
-// fast.
+// untouched is the content of an intact margin. Launches compare it often, so the comparison must
+// be fast.
 var untouched = bytes.Repeat([]byte{canary}, margin+16)
 
 // allocation is one allocation.

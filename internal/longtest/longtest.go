@@ -44,7 +44,7 @@ func Skip(t testing.TB, reason string) {
 
 // quickChecks is the number of random cases of a property test in the quick form, in place of
 // rapid's 100.
-const quickChecks = "20"
+const quickChecks = "10"
 
 // FewerChecks lowers the default of the flag -rapid.checks in the quick form. Call it from an init
 // function of a test package that imports rapid.

@@ -13,7 +13,7 @@ typedef unsigned long long hb_emu_u64;
 
 namespace {
 
-enum { MAX_THREADS = 1024, STACK = 256 << 10, GUARD = 16 << 10 };
+enum { MAX_THREADS = 1024, STACK = 256 << 10, SHIFTS = 16 << 10, GUARD = 16 << 10 };
 enum State : unsigned char { NEW, RUNS, READY, AT_WARP, AT_BARRIER, EXITED };
 
 struct Thread {
@@ -42,7 +42,7 @@ void (*kernel)(void **);
 void **arguments;
 
 // Runnable threads, a ring.
-int ready[MAX_THREADS], ready_head, ready_count;
+unsigned ready[MAX_THREADS], ready_head, ready_count;
 
 // Barrier of the block.
 int barrier_waiting, barrier_count;
@@ -263,7 +263,7 @@ int take_stack() {
 	if (free_count > 0) return free_stacks[--free_count];
 	int i = stack_count++;
 	if (!stacks[i]) {
-		void *m = mmap(0, STACK + GUARD, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		void *m = mmap(0, STACK + SHIFTS + GUARD, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (m == MAP_FAILED) trap("no memory for the emulator's stacks");
 		mprotect(m, GUARD, PROT_NONE);
 		stacks[i] = (char *)m + GUARD;
@@ -271,25 +271,26 @@ int take_stack() {
 	return i;
 }
 
+// top is where a stack begins. Stacks are a multiple of the page size apart: if all began at the same
+// place of their page, they would share a few sets of the cache.
+char *top(int stack) { return stacks[stack] + STACK + stack * 37 % 128 * 128; }
+
 // wait runs other threads until thread t is runnable.
 void wait(int t) {
 	if (ready_count > 0) {
 		int next = pop();
-		if (next != t) {
-			run(next);
-			hb_emu_switch(&threads[t].sp, threads[next].sp);
-		}
+		run(next);
+		if (next != t) hb_emu_switch(&threads[t].sp, threads[next].sp);
 	} else if (started < size) {
 		int stack = take_stack();
 		int next = start_next();
 		threads[next].stack = stack;
 		run(next);
-		hb_emu_switch(&threads[t].sp, prepare(stacks[stack] + STACK, fiber));
+		hb_emu_switch(&threads[t].sp, prepare(top(stack), fiber));
 	} else {
 		deadlock();
 	}
-	// The thread that switched back has made t current, unless it is t.
-	run(t);
+	// The thread that switched back has made t current.
 }
 
 // fiber runs threads that have not started, one after another, until another one is runnable.
@@ -415,7 +416,7 @@ __attribute__((visibility("default"))) const char *hb_emu_launch(const hb_emu_la
 				int stack = take_stack(), first = start_next();
 				threads[first].stack = stack;
 				run(first);
-				hb_emu_switch(&scheduler, prepare(stacks[stack] + STACK, fiber));
+				hb_emu_switch(&scheduler, prepare(top(stack), fiber));
 				if (failure[0]) {
 					fflush(stdout);
 					return failure;

@@ -1,0 +1,4 @@
+package emu
+
+// Prune is prune.
+var Prune = prune
