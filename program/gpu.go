@@ -44,6 +44,7 @@ type deviceProgram struct {
 	supersteps           int
 	body                 string // the functions that kernels/program.cu names
 	code                 programKey
+	part                 bool // the graph is the part of a rank; see partrun.go
 }
 
 // deviceSeed is a seed and its state.
@@ -58,7 +59,10 @@ const deviceBlock = 1024
 var totalWord = regexp.MustCompile(`\btotal\b`)
 
 // programKey tells programs apart on a device.
-type programKey struct{ body, state, message, edge string }
+type programKey struct {
+	body, state, message, edge string
+	part                       bool
+}
 
 // textOf turns a program into text. A function without text is a *ProgramError.
 func textOf[V, E, M comparable](p *Program[V, E, M]) (*deviceProgram, error) {
@@ -191,7 +195,7 @@ func (d *deviceProgram) compose(f functions, add device.Monoid, gather, conditio
 		d.lists.compose(f.walk, f.list)
 	}
 	d.rounds = d.canRound(add)
-	d.code = programKey{d.head + d.body + d.lists.changes() + d.lists.user, d.state.Name, d.message.Name, d.edge.Name}
+	d.code = programKey{d.head + d.body + d.lists.changes() + d.lists.user, d.state.Name, d.message.Name, d.edge.Name, d.part}
 	d.gather = device.Semiring{Name: "the messages of " + d.name, Add: add}
 	if d.sends {
 		d.gather.Mul = device.Func{Name: "second", Text: "y", X: d.edge, Y: d.message, Out: d.message, UsesY: true}
@@ -212,7 +216,7 @@ func (d *deviceProgram) program() device.Program {
 		Types: []device.Typedef{{Name: "HB_V", Type: d.state}, {Name: "HB_M", Type: d.message},
 			{Name: "HB_E", Type: d.edge}},
 		Defines: map[string]any{"HB_IDEMPOTENT": flag[d.idempotent], "HB_SENDS": flag[d.sends], "HB_SKIPS": flag[d.skips], "HB_TOTALS": d.totals,
-			"HB_MAILS": flag[d.mails], "HB_UNIT": d.unit(),
+			"HB_MAILS": flag[d.mails], "HB_UNIT": d.unit(), "HB_PART": flag[d.part],
 			"HB_BLOCK": deviceBlock, "HB_THREADS": device.Threads},
 	}
 	if d.rounds {
@@ -351,6 +355,9 @@ type deviceRun struct {
 	past    int64 // out-edges of all vertices that were active
 	loop    rounds
 	idle    device.Buffer // of each edge: 1 if it is not active; zero: all are
+	place   *devicePlace  // of the part of a rank; nil for the whole graph
+	mine    int64         // of a part: own vertices that are active after the last superstep
+	own     []int64       // and after each superstep of byDevice, as in the log
 }
 
 func (r *deviceRun) kernel(name string) device.Kernel {
@@ -380,7 +387,7 @@ func (r *deviceRun) start() {
 	if d.skips {
 		r.closed = r.states(boolType)
 	}
-	r.Each(r.kernel("start"), int64(n), n, r.rows.Ptr, r.state.Val, r.state.Present, r.closed.Present, all)
+	r.Each(r.kernel("start"), int64(n), r.with(n, r.rows.Ptr, r.state.Val, r.state.Present, r.closed.Present, all)...)
 	seen := map[int]bool{}
 	for _, seed := range d.seeds {
 		size := int64(seed.state.Type.Size)
@@ -439,7 +446,7 @@ func (r *deviceRun) superstep(method string, superstep int32) string {
 	if d.sends {
 		if x = r.mail; x.Val.Addr == 0 {
 			x = r.messages(r.state.Present)
-			r.Each(r.kernel("send"), int64(n), n, r.rows.Ptr, r.state.Val, r.state.Present, x.Val, superstep, r.sums)
+			r.Each(r.kernel("send"), int64(n), r.with(n, r.rows.Ptr, r.state.Val, r.state.Present, x.Val, superstep, r.sums)...)
 		}
 		if r.state.Present.Addr == 0 && x.Present.Addr != 0 {
 			x = r.AllPresent(x)
@@ -468,18 +475,22 @@ func (r *deviceRun) superstep(method string, superstep int32) string {
 		mail = r.messages(next.Present)
 	}
 	blocks := (int64(n) + deviceBlock - 1) / deviceBlock
-	found := make([]float64, 2+d.totals) // two integers, and the totals
+	numbers := 2 // integers before the totals
+	if r.place != nil {
+		numbers = 3
+	}
+	found := make([]float64, numbers+d.totals)
 	at := r.Alloc(8 * (int64(len(found)) + blocks*int64(d.totals)))
 	parts := at.At(8 * int64(len(found)))
-	r.Fill(at, 0, 16)
+	r.Fill(at, 0, 8*int64(numbers))
 	every := int32(0)
 	if d.everywhere {
 		every = 1
 	}
-	r.Blocks(r.kernel("apply"), min(blocks, int64(r.Multiprocessors())*8), device.Threads, n, r.rows.Ptr, r.state.Val,
-		y.Present, y.Val, next.Val, next.Present, r.closed.Present, every, superstep, r.sums, at, mail.Val, parts)
+	r.Blocks(r.kernel("apply"), min(blocks, int64(r.Multiprocessors())*8), device.Threads, r.with(n, r.rows.Ptr, r.state.Val,
+		y.Present, y.Val, next.Val, next.Present, r.closed.Present, every, superstep, r.sums, at, mail.Val, parts)...)
 	if d.totals > 0 {
-		r.Blocks(r.kernel("sum"), 1, device.Threads, blocks, parts, r.sums, at.At(16))
+		r.Blocks(r.kernel("sum"), 1, device.Threads, blocks, parts, r.sums, at.At(8*int64(numbers)))
 	}
 	if r.Err() != nil {
 		return ""
@@ -494,8 +505,11 @@ func (r *deviceRun) superstep(method string, superstep int32) string {
 	r.Free(at)
 	r.count, r.edges = int64(math.Float64bits(found[0])), int64(math.Float64bits(found[1]))
 	r.past += r.edges
+	if r.place != nil {
+		r.mine = int64(math.Float64bits(found[2]))
+	}
 	if d.totals > 0 {
-		r.total = found[2:]
+		r.total = found[numbers:]
 	}
 	r.whole()
 	if how.Plan != "" {
@@ -522,8 +536,8 @@ func (r *deviceRun) sumTotals(superstep int32) {
 	total := make([]float64, d.totals)
 	at := r.Alloc(8 * (1 + blocks) * int64(d.totals))
 	parts := at.At(8 * int64(d.totals))
-	r.Blocks(r.kernel("totals"), min(blocks, int64(r.Multiprocessors())*8), device.Threads, int32(r.n), r.rows.Ptr,
-		r.state.Val, superstep, r.sums, parts)
+	r.Blocks(r.kernel("totals"), min(blocks, int64(r.Multiprocessors())*8), device.Threads, r.with(int32(r.n), r.rows.Ptr,
+		r.state.Val, superstep, r.sums, parts)...)
 	r.Blocks(r.kernel("sum"), 1, device.Threads, blocks, parts, r.sums, at)
 	r.Download(unsafe.Pointer(&total[0]), at, 8*int64(d.totals))
 	r.Free(at)

@@ -468,7 +468,13 @@ func measure(ctx context.Context, g *comm.Group) (*model.Machine, error) {
 	for _, t := range all {
 		slow[0], slow[1] = max(slow[0], t[0]), max(slow[1], t[1])
 	}
-	line := model.Line{Alpha: slow[0], N: (1 << 20) / max(slow[1]-slow[0], 1e-9)}
-	return &model.Machine{Name: g.String(), Memory: hostMemory, Launch: hostLaunch,
-		Lines: map[comm.Kind]map[int]model.Line{comm.KindAllToAllV: {p: line}}}, nil
+	return machineOf(g.String(), p, slow, 1<<20, hostMemory, hostLaunch), nil
+}
+
+// machineOf is a machine whose exchange among p ranks takes slow[0] for a few bytes, and slow[1] for
+// so many.
+func machineOf(name string, p int, slow [2]float64, bytes, memory, launch float64) *model.Machine {
+	line := model.Line{Alpha: slow[0], N: bytes / max(slow[1]-slow[0], 1e-9)}
+	return &model.Machine{Name: name, Memory: memory, Launch: launch,
+		Lines: map[comm.Kind]map[int]model.Line{comm.KindAllToAllV: {p: line}}}
 }

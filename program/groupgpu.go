@@ -20,22 +20,41 @@ func onGPUs(g *comm.Group) bool {
 	return len(g.Ranks()) > 0
 }
 
-// runOnGPUs runs a program on a group of devices. Each gathers the graph once, runs the whole program
-// and keeps its block of the states: that is as fast as one device.
+// runOnGPUs runs a program on a group of devices: by parts, or the whole program on each where that is
+// not possible, and with Priority, which parts ignore, unless Hops is given.
 func runOnGPUs[V, E, M comparable](
 	ctx context.Context, g *comm.Group, a matrix.View[E], p Program[V, E, M], o Options,
 ) (*Result[V], error) {
-	if o.Numbers != nil {
-		return nil, &ProgramError{p.name(), "Numbers", "is given, and the graph is on " + g.String(), "leave it out, or use matrix.Move(nil)"}
-	}
-	d, err := textOf(&p)
-	if err != nil {
-		return nil, err
-	}
 	wait := ctx // of collectives: ranks of other processes would wait for those of this one
 	if len(g.Ranks()) == g.Size() {
 		wait = nil
 	}
+	delayed := p.Priority
+	p.Priority.Func = nil
+	d, err := textOf(&p)
+	if err != nil {
+		return nil, err
+	}
+	if (delayed.Func == nil || o.Hops != 0) && d.divides(g, o) {
+		once := p.Sum.Valid() && !access.Monoid(p.Sum).Exact && !p.Sum.IsAny()
+		return runByParts[V, E, M](ctx, wait, g, a, d, o, once)
+	}
+	if o.Numbers != nil {
+		return nil, &ProgramError{p.name(), "Numbers", "is given, and each device of " + g.String() + " runs the whole program",
+			"leave it out, or use matrix.Move(nil)"}
+	}
+	p.Priority = delayed
+	if d, err = textOf(&p); err != nil {
+		return nil, err
+	}
+	return runWhole[V](ctx, wait, g, a, d, o)
+}
+
+// runWhole runs the whole program on each device, which gathers the graph once, and keeps its block
+// of the states.
+func runWhole[V, E comparable](
+	ctx, wait context.Context, g *comm.Group, a matrix.View[E], d *deviceProgram, o Options,
+) (*Result[V], error) {
 	whole, err := access.Replicas(wait, a, g)
 	if err != nil {
 		return nil, err

@@ -99,9 +99,16 @@ func cutGraph[V, E comparable](ctx context.Context, g *comm.Group, a matrix.View
 	return c, c.join()
 }
 
-// promising reports whether a second hop may pay if the copies of the first have in-edges as own
-// vertices do: fetching them, to count them, costs as much as many supersteps where they are many.
+// promising reports whether a second hop may pay.
 func promising[V, E comparable](m *model.Machine, shape *model.Halo) bool {
+	best, err := cheapest[V, E](m, secondHop(shape), true)
+	return err != nil || best > 1
+}
+
+// secondHop is the shape with a second hop without vertices, if the copies of the first have in-edges
+// as own vertices do: fetching them, to count them, costs as much as many supersteps where they are
+// many.
+func secondHop(shape *model.Halo) *model.Halo {
 	one := *shape
 	one.R, one.E = nil, nil
 	for i := range shape.R {
@@ -109,8 +116,7 @@ func promising[V, E comparable](m *model.Machine, shape *model.Halo) bool {
 		edges := int64(degree * float64(shape.R[i][0]))
 		one.R, one.E = append(one.R, []int64{shape.R[i][0], 0}), append(one.E, []int64{edges, 0})
 	}
-	best, err := cheapest[V, E](m, &one, true)
-	return err != nil || best > 1
+	return &one
 }
 
 // cheapest returns the number of hops with the least time by the model. If the copies do not grow,
@@ -131,8 +137,11 @@ func cheapest[V, E comparable](m *model.Machine, shape *model.Halo, grown bool) 
 }
 
 // outside returns the columns of rows that are no own vertices and in no hop so far, ascending.
-func (h *halo[E]) outside(rows *sparse.Store[E]) (list []int32) {
-	for _, u := range rows.Idx {
+func (h *halo[E]) outside(rows *sparse.Store[E]) []int32 { return h.beyond(rows.Idx) }
+
+// beyond returns those of a list that are no own vertices and in no hop so far, ascending.
+func (h *halo[E]) beyond(idx []int32) (list []int32) {
+	for _, u := range idx {
 		if int(u) < h.from || int(u) >= h.to {
 			list = append(list, u)
 		}
@@ -294,24 +303,14 @@ func (h *halo[E]) join(own *sparse.Store[E], hops int) {
 		row int
 	}
 	from := map[int32]source{} // of copies whose in-edges are known
-	var copies []int32
 	for k, hop := range h.hops {
-		copies = append(copies, hop...)
 		for row, v := range hop {
 			if k < len(h.hops)-1 {
 				from[v] = source{h.rows[k], row}
 			}
 		}
 	}
-	slices.Sort(copies)
-	h.lo = sort.Search(len(copies), func(i int) bool { return int(copies[i]) >= h.from })
-	h.hi = h.lo + h.to - h.from
-	h.ids = make([]int32, 0, len(copies)+h.to-h.from)
-	h.ids = append(h.ids, copies[:h.lo]...)
-	for v := h.from; v < h.to; v++ {
-		h.ids = append(h.ids, int32(v))
-	}
-	h.ids = append(h.ids, copies[h.lo:]...)
+	h.numberAll()
 
 	edges := int64(len(own.Idx))
 	for _, st := range h.rows[:len(h.hops)-1] {
@@ -342,6 +341,21 @@ func (h *halo[E]) join(own *sparse.Store[E], hops int) {
 		in.Val = []E{}
 	}
 	h.in, h.rows = in, nil
+}
+
+// numberAll numbers the vertices. It returns the copies, ascending.
+func (h *halo[E]) numberAll() []int32 {
+	copies := slices.Concat(h.hops...)
+	slices.Sort(copies)
+	h.lo = sort.Search(len(copies), func(i int) bool { return int(copies[i]) >= h.from })
+	h.hi = h.lo + h.to - h.from
+	h.ids = make([]int32, 0, len(copies)+h.to-h.from)
+	h.ids = append(h.ids, copies[:h.lo]...)
+	for v := h.from; v < h.to; v++ {
+		h.ids = append(h.ids, int32(v))
+	}
+	h.ids = append(h.ids, copies[h.lo:]...)
+	return copies
 }
 
 // number returns the number here of a vertex of the whole graph, which is here.

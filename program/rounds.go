@@ -19,7 +19,7 @@ const (
 	roundChunk  = 64
 	roundFill   = 1 << 17 // edges that a step handles in about the time that it takes to begin
 	roundLog    = 4096    // supersteps between looks
-	roundStates = 33
+	roundStates = 34
 	roundFirst  = 4       // steps before the host looks for the first time
 	roundPulls  = 10      // the same with pulls, which need more steps
 	roundPulled = 1 << 62 // marks a pull in the log
@@ -84,6 +84,7 @@ func (d *deviceProgram) withRounds(p *device.Program) {
 		"HB_GRAPH_BLOCK": device.Threads, "HB_GRAPH_STATE": roundStates, "HB_ROUND_CHUNK": roundChunk,
 		"HB_ROUND_LOG": roundLog, "HB_ROUND_FILL": roundFill, "HB_ROUND_FEW": pullFew, "HB_ANY": flag[add.Any], "HB_PRIORITY": flag[d.priority],
 		"HB_SELECTS": flag[add.Name == "min" || add.Name == "max"], "HB_PULLS": flag[d.pulls()],
+		"HB_LEAST_ITEMS": flag[d.part], // a vertex without edges here may have some elsewhere
 	} {
 		p.Defines[name] = value
 	}
@@ -135,10 +136,7 @@ func (r *deviceRun) rest() int64 {
 // reached.
 func (r *deviceRun) byDevice(o Options, out ran) {
 	d, n, s := r.p, int32(r.n), r.Session
-	if r.mail.Val.Addr != 0 {
-		r.Drop(r.mail)
-		r.mail = device.View{}
-	}
+	r.forget()
 	b := &r.loop
 	size := int64(r.n)
 	if !b.ready {
@@ -175,6 +173,9 @@ func (r *deviceRun) byDevice(o Options, out ran) {
 		}
 	}
 	s.Fill(b.state, 0, 8*roundStates)
+	if r.place != nil && b.bits.Addr != 0 { // a part was left
+		s.Fill(b.bits, 0, 8*((size+31)/32))
+	}
 	push, take := r.kernel("push"), r.kernel("take")
 	shape := func(k device.Kernel) (grid, block [3]uint32) {
 		return [3]uint32{s.Resident(k, device.Threads), 1, 1}, [3]uint32{device.Threads, 1, 1}
@@ -199,10 +200,10 @@ func (r *deviceRun) byDevice(o Options, out ran) {
 			first = roundPulls
 		}
 		s.Repeat(first, func() {
-			s.Launch(push, wide, block, 0, n, r.rows.Ptr, r.rows.Idx, r.rows.Val, r.state.Val, r.closed.Present,
-				b.hit, b.sums, b.queue, b.room, b.touched, b.state, b.in.Ptr, b.in.Idx, b.in.Val, b.bits, b.rest)
-			s.Launch(take, grid, block, 0, n, r.rows.Ptr, r.state.Val, r.closed.Present, b.hit, b.sums, b.touched,
-				b.queue, b.room, b.pile, b.waiting, width, b.state, b.log, at, b.in.Ptr, b.bits, b.rest)
+			s.Launch(push, wide, block, 0, r.with(n, r.rows.Ptr, r.rows.Idx, r.rows.Val, r.state.Val, r.closed.Present,
+				b.hit, b.sums, b.queue, b.room, b.touched, b.state, b.in.Ptr, b.in.Idx, b.in.Val, b.bits, b.rest)...)
+			s.Launch(take, grid, block, 0, r.with(n, r.rows.Ptr, r.state.Val, r.closed.Present, b.hit, b.sums, b.touched,
+				b.queue, b.room, b.pile, b.waiting, width, b.state, b.log, at, b.in.Ptr, b.bits, b.rest)...)
 		})
 		if s.Err() != nil {
 			return
@@ -211,8 +212,12 @@ func (r *deviceRun) byDevice(o Options, out ran) {
 		r.count = result[1]
 		r.logged(o, out, ran)
 		*out.supersteps += int(ran)
+		ended := why == roundsQuiet || why == roundsFull && limit > 0 && int64(*out.supersteps) == limit
 		switch {
-		case why == roundsQuiet, why == roundsFull && limit > 0 && int64(*out.supersteps) == limit:
+		case ended && r.place != nil: // the next supersteps have other active vertices
+			r.leave()
+			return
+		case ended:
 			r.state = s.AllPresent(r.state)
 			r.state.Entries = r.count
 			return
@@ -236,7 +241,7 @@ func (r *deviceRun) leave() {
 	b.left = true
 	present := r.set()
 	r.Fill(present, 0, int64(r.n))
-	r.Each(r.kernel("leave"), int64(r.n), int32(r.n), b.queue, b.room, b.pile, b.waiting, b.state, present)
+	r.Each(r.kernel("leave"), int64(r.n), int32(r.n), b.queue, b.room, b.pile, b.waiting, b.state, b.bits, present)
 	v := r.NewBitmap(r.n, r.p.state, present)
 	r.Free(present) // the view has it
 	r.Copy(v.Val, r.state.Val, int64(r.p.state.Size)*int64(r.n))
@@ -246,14 +251,18 @@ func (r *deviceRun) leave() {
 	r.whole()
 }
 
-// logged traces the supersteps of the log.
+// logged traces the supersteps of the log, or keeps them for the run of a part.
 func (r *deviceRun) logged(o Options, out ran, count int64) {
-	if o.Trace == nil || count == 0 {
+	if o.Trace == nil && r.place == nil || count == 0 {
 		return
 	}
 	active := make([]int64, count)
 	r.Download(unsafe.Pointer(&active[0]), r.loop.log, 8*count)
 	if r.Err() != nil {
+		return
+	}
+	if r.place != nil {
+		r.own = append(r.own, active...)
 		return
 	}
 	for k, senders := range active {

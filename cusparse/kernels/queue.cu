@@ -12,9 +12,15 @@
 #define HB_GRAPH_WARPS (HB_GRAPH_BLOCK / HB_WARP)
 #define HB_UNROLL 4 // entries that a lane loads at a time
 
+#ifndef HB_LEAST_ITEMS
+#define HB_LEAST_ITEMS 0 // 1: a vertex without entries has an item too
+#endif
+
 // hb_chunks returns the number of items of vertex v; of −1, none.
 HB_DEVICE hb_u32 hb_chunks(const hb_i64 *ptr, hb_i32 v, hb_i32 chunk) {
-	return v < 0 ? 0 : (hb_u32)((ptr[v + 1] - ptr[v] + chunk - 1) / chunk);
+	if (v < 0) return 0;
+	const hb_u32 items = (hb_u32)((ptr[v + 1] - ptr[v] + chunk - 1) / chunk);
+	return items + (HB_LEAST_ITEMS && items == 0);
 }
 
 // hb_put writes the items of the lanes' vertices to queue, from first on. All

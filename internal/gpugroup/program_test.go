@@ -1,58 +1,286 @@
 package gpugroup
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/comm/model"
+	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/splitmix"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/program"
 	"github.com/hiveblas/hiveblas/program/examples"
+	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// TestPrograms: graph programs on a group of GPUs have the results of one GPU, and a group that has
-// gathered the graph copies nothing that grows with it.
+// roads returns a grid with a few diagonals, of width w, whose weights are small integers.
+func roads(t *testing.T, w, h int) *matrix.Matrix[float64] {
+	t.Helper()
+	b := matrix.NewBuilder[float64](w*h, w*h)
+	link := func(u, v int) {
+		x := float64(splitmix.At(uint64(u)*31+uint64(v), 9)%7 + 1)
+		b.Add(u, v, x)
+		b.Add(v, u, x)
+	}
+	for y := range h {
+		for x := range w {
+			v := y*w + x
+			if x+1 < w {
+				link(v, v+1)
+			}
+			if y+1 < h {
+				link(v, v+w)
+			}
+			if x+1 < w && y+1 < h && splitmix.At(uint64(v), 4)%5 == 0 {
+				link(v, v+w+1)
+			}
+		}
+	}
+	a, err := b.Build(semiring.Min[float64]())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// star returns a hub and n−1 leaves, whose edges lead both ways.
+func star(t *testing.T, n, hub int) *matrix.Matrix[float64] {
+	t.Helper()
+	b := matrix.NewBuilder[float64](n, n)
+	for v := range n {
+		if v != hub {
+			b.Add(v, hub, 2)
+			b.Add(hub, v, 3)
+		}
+	}
+	a, err := b.Build(semiring.Min[float64]())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// labels is a program whose functions read the number, the degree and the superstep.
+func labels() program.Program[int32, float64, int32] {
+	return program.Program[int32, float64, int32]{
+		Name:  "labels",
+		Init:  program.Init(func(v program.Vertex) int32 { return v.ID*1000 + v.Degree + int32(v.N) }, "id * 1000 + degree + n"),
+		Seeds: program.At(17, int32(-5)),
+		Send:  program.Send(func(v program.Vertex, x int32) int32 { return min(x, 7*v.ID) }, "state < 7 * id ? state : 7 * id"),
+		Sum:   semiring.Min[int32](),
+		Apply: program.Apply(func(v program.Vertex, x, sum int32) (int32, bool) { return min(x, sum+v.ID%3+v.Degree%2), sum < x },
+			"active = sum < state; const hb_i32 with = sum + id % 3 + degree % 2; if (with < state) state = with;"),
+	}
+}
+
+// TestPrograms: graph programs on a group of GPUs have the results of one GPU, for every number of
+// GPUs and of hops, and a group that has made its parts copies nothing that grows with the graph.
 func TestPrograms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the emulator is slow")
 	}
-	m := newMachine(t, 2)
-	host := graph(t, 12, false)
-	for _, p := range []int{1, 2, 3} {
-		g := placedAt(t, host, m.group(t, p))
-		one := placedAt(t, host, m.devices[0])
-		same(t, m, "bfs", one.Pattern(), g.Pattern(), examples.BFS(3))
-		same(t, m, "sssp", one.View(), g.View(), examples.SSSP[float64](0, 0))
-		same(t, m, "components", one.Pattern(), g.Pattern(), examples.HCC())
-		steps := 0
-		_, err := program.Run(t.Context(), g.Pattern(), examples.BFS(3), program.Options{MaxSupersteps: 1, Progress: func(int, int64) { steps++ }})
-		if !errors.Is(err, program.ErrLimit) || steps != 1 {
-			t.Errorf("%d GPUs: %d supersteps are reported, and the error is %v", p, steps, err)
-		}
+	m := newMachine(t, 3)
+	length := 20
+	if longtest.Enabled() {
+		length = 60
+	}
+	for name, host := range map[string]*matrix.Matrix[float64]{
+		"R-MAT": graph(t, 10, false), "undirected R-MAT": graph(t, 9, true), "roads": roads(t, length, 9), "star": star(t, 300, 150),
+		"two vertices": star(t, 2, 0), "no edges": matrix.New[float64](40, 40),
+	} {
+		t.Run(name, func(t *testing.T) {
+			one := placedAt(t, host, m.devices[0])
+			n, _ := host.Dims()
+			for _, p := range []int{2, 3} {
+				g := placedAt(t, host, m.group(t, p))
+				for _, hops := range []int{1, 2, 5, 0, program.AutoHops} {
+					if !longtest.Enabled() && (hops == 0 || name == "R-MAT" && hops > 2 || hops < 5 && p == 3) {
+						continue
+					}
+					at := fmt.Sprintf("%s, %d GPUs, %d hops", name, p, hops)
+					for _, plan := range []string{"", "push", "pull", "pull csr twc"} {
+						if plan != "" && hops != 2 || plan == "pull csr twc" && !longtest.Enabled() {
+							continue
+						}
+						o := program.Options{Hops: hops, Plan: plan}
+						at := at + " " + plan
+						same(t, m, at+", bfs", one.Pattern(), g.Pattern(), examples.BFS(n/2), o)
+						same(t, m, at+", sssp", one.View(), g.View(), examples.SSSP[float64](0, 0), o)
+						same(t, m, at+", components", one.Pattern(), g.Pattern(), examples.HCC(), o)
+						if n > 17 {
+							same(t, m, at+", labels", one.View(), g.View(), labels(), o)
+						}
+						if plan != "push" && (name == "undirected R-MAT" || name == "roads") {
+							same(t, m, at+", matching", one.Pattern(), g.Pattern(), examples.Matching(), o)
+						}
+					}
+				}
+				near(t, fmt.Sprintf("%s, %d GPUs", name, p), one.Pattern(), g.Pattern())
+			}
+		})
 	}
 }
 
-func same[V, E, M comparable](t *testing.T, m machine, name string, one, group matrix.View[E], p program.Program[V, E, M]) {
+func same[V, E, M comparable](
+	t *testing.T, m machine, name string, one, group matrix.View[E], p program.Program[V, E, M], o program.Options,
+) {
 	t.Helper()
-	want, err := program.Run(t.Context(), one, p)
+	want, err := program.Run(t.Context(), one, p, program.Options{Plan: o.Plan})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for k := range 2 {
 		copied := m.copied()
-		got, err := program.Run(t.Context(), group, p)
+		steps, last := 0, int64(0)
+		o.Trace = func(s program.Step) { steps, last = steps+1, s.Active }
+		got, err := program.Run(t.Context(), group, p, o)
 		if err != nil {
-			t.Fatalf("%s on %s: %v", name, group.Place(), err)
+			t.Fatalf("%s: %v", name, err)
 		}
-		if n := copied(); k > 0 && n > 16384 {
-			t.Errorf("%s on %s: %d bytes between host and device", name, group.Place(), n)
+		if n := copied(); k > 0 && n > 65536 {
+			t.Errorf("%s: %d bytes between host and device", name, n)
 		}
-		if got.State.Place() != group.Place() || got.Supersteps != want.Supersteps || got.Ended != want.Ended {
-			t.Errorf("%s on %s: %d supersteps, %v, want %d, %v", name, group.Place(), got.Supersteps, got.Ended, want.Supersteps, want.Ended)
+		if got.State.Place() != group.Place() || got.Supersteps != want.Supersteps || got.Ended != want.Ended || got.Active != want.Active {
+			t.Errorf("%s: %d supersteps, %v, %d active, want %d, %v, %d", name, got.Supersteps, got.Ended, got.Active, want.Supersteps, want.Ended, want.Active)
+		}
+		if steps != want.Supersteps || steps > 0 && last == 0 {
+			t.Errorf("%s: %d supersteps are traced, the last of %d vertices; want %d", name, steps, last, want.Supersteps)
 		}
 		if fmt.Sprint(got.State.NVals()) != fmt.Sprint(want.State.NVals()) || !slices.Equal(entries(got.State), entries(want.State)) {
-			t.Errorf("%s on %s: other states", name, group.Place())
+			x, y := entries(got.State), entries(want.State)
+			for i := range min(len(x), len(y)) {
+				if x[i] != y[i] {
+					t.Errorf("%s: state %s, want %s", name, x[i], y[i])
+					break
+				}
+			}
+			t.Errorf("%s: %d states, want %d", name, len(x), len(y))
 		}
 	}
+}
+
+// near compares PageRank, whose sums of floats may be in another order.
+func near(t *testing.T, name string, one, group matrix.View[bool]) {
+	t.Helper()
+	want, err := program.Run(t.Context(), one, examples.PageRank(.85, 1e-9))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		got, err := program.Run(t.Context(), group, examples.PageRank(.85, 1e-9), program.Options{Hops: 3})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got.Supersteps != want.Supersteps || got.Ended != want.Ended || len(got.Total) != 2 || math.Abs(got.Total[0]-want.Total[0]) > 1e-9 {
+			t.Errorf("%s: %d supersteps, %v, totals %v, want %d, %v, %v", name, got.Supersteps, got.Ended, got.Total, want.Supersteps, want.Ended, want.Total)
+		}
+		for i, r := range want.State.All() {
+			if x, ok := got.State.At(i); !ok || math.Abs(x.Rank-r.Rank) > 1e-12 {
+				t.Fatalf("%s: vertex %d has %v, want %v", name, i, x, r)
+			}
+		}
+	}
+}
+
+// Programs by parts end, fail and count supersteps as others, put vertices in another order, and run
+// whole where parts are not possible.
+func TestProgramsByParts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the emulator is slow")
+	}
+	m := newMachine(t, 2)
+	host := roads(t, 40, 8)
+	n, _ := host.Dims()
+	one, g := placedAt(t, host, m.devices[0]), placedAt(t, host, m.group(t, 2))
+	bfs := examples.BFS(3)
+	for _, hops := range []int{1, 4} {
+		steps := 0
+		res, err := program.Run(t.Context(), g.Pattern(), bfs, program.Options{MaxSupersteps: 6, Hops: hops, Progress: func(int, int64) { steps++ }})
+		want, wantErr := program.Run(t.Context(), one.Pattern(), bfs, program.Options{MaxSupersteps: 6})
+		if !errors.Is(err, program.ErrLimit) || !errors.Is(wantErr, program.ErrLimit) || steps != 6 || res.Active != want.Active ||
+			!slices.Equal(entries(res.State), entries(want.State)) {
+			t.Errorf("%d hops: %d supersteps are reported, %d are active, and the error is %v", hops, steps, res.Active, err)
+		}
+		few := bfs
+		few.Supersteps = 5
+		same(t, m, fmt.Sprint("five supersteps, hops ", hops), one.Pattern(), g.Pattern(), few, program.Options{Hops: hops})
+
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err = program.Run(ctx, g.Pattern(), bfs, program.Options{Hops: hops, Progress: func(step int, _ int64) {
+			if step == 8 {
+				cancel()
+			}
+		}})
+		if !errors.Is(err, context.Canceled) {
+			t.Error("cancelled:", err)
+		}
+		same(t, m, "after a cancelled run", one.Pattern(), g.Pattern(), bfs, program.Options{Hops: hops})
+	}
+	// The model replicates a grid if an exchange is slow.
+	h200 := model.H200()
+	same(t, m, "by the model", one.Pattern(), g.Pattern(), bfs, program.Options{Hops: program.AutoHops, Machine: &h200})
+
+	// With Priority, and GPUs that are several ranks, each runs the whole program.
+	same(t, m, "priority", one.View(), g.View(), examples.SSSP[float64](0, 4), program.Options{})
+	same(t, m, "two ranks a GPU", one.Pattern(), placedAt(t, host, m.group(t, 3)).Pattern(), bfs, program.Options{})
+
+	numbers, order := make([]int32, n), make([]int, n)
+	for k := range n {
+		v := (k*7 + 3) % n
+		numbers[k], order[k] = int32(v), v
+	}
+	for v := range n / 3 { // some swaps of neighbours
+		numbers[3*v], numbers[3*v+1] = numbers[3*v+1], numbers[3*v]
+		order[3*v], order[3*v+1] = order[3*v+1], order[3*v]
+	}
+	other := placedAt(t, permuted(t, host, order), m.group(t, 2))
+	want, err := program.Run(t.Context(), one.View(), labels())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, hops := range []int{1, 3} {
+		got, err := program.Run(t.Context(), other.View(), labels(), program.Options{Numbers: numbers, Hops: hops})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, y := got.State.Dense(0), want.State.Dense(0)
+		for k, v := range numbers {
+			if x[k] != y[v] {
+				t.Fatalf("%d hops: vertex %d has %d, want %d", hops, v, x[k], y[v])
+			}
+		}
+	}
+	if _, err := program.Run(t.Context(), other.View(), labels(), program.Options{Numbers: numbers, Plan: "pull nowhere"}); err == nil {
+		t.Error("a plan that does not exist ran")
+	}
+	broken := labels()
+	broken.Apply.CUDA = "state = nothing;"
+	if _, err := program.Run(t.Context(), g.View(), broken); err == nil || !strings.Contains(err.Error(), "nothing") {
+		t.Error("text that does not compile:", err)
+	}
+	same(t, m, "after text that does not compile", one.Pattern(), g.Pattern(), bfs, program.Options{})
+}
+
+// permuted returns the graph whose vertex k is vertex order[k] of a.
+func permuted(t *testing.T, a *matrix.Matrix[float64], order []int) *matrix.Matrix[float64] {
+	t.Helper()
+	n := len(order)
+	at := make([]int, n)
+	for k, v := range order {
+		at[v] = k
+	}
+	b := matrix.NewBuilder[float64](n, n)
+	for c, x := range a.All() {
+		b.Add(at[c.Row], at[c.Col], x)
+	}
+	out, err := b.Build(semiring.Min[float64]())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }

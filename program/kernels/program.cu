@@ -7,14 +7,47 @@
 // HB_UNIT is the value of an edge of a pattern. Messages are gathered by the walks of the backend.
 // All kernels take a thread a vertex and are bound by memory traffic: the states, and a byte for
 // each vertex and set.
+//
+// With HB_PART the graph is the part of a rank: its own vertices, lo … hi−1, and copies of those
+// around them. Each kernel then takes HB_PART_PARAMS: ids and deg hb_i32[n], the numbers and the
+// out-degrees of the vertices in the whole graph, and size, its number of vertices.
 
-#define HB_DEGREE(v) ((hb_i32)(ptr[(v) + 1] - ptr[v]))
+#define HB_DEGREE(v) ((hb_i32)(ptr[(v) + 1] - ptr[v])) // edges here
+#if HB_PART
+#define HB_PART_PARAMS , const hb_i32 *ids, const hb_i32 *deg, hb_i32 size, hb_i32 lo, hb_i32 hi
+#define HB_GRAPH const hb_graph graph = {ptr, n, ids, deg, size, lo, hi}
+#else
+#define HB_PART_PARAMS
+#define HB_GRAPH const hb_graph graph = {ptr, n}
+#endif
+
+struct hb_graph {
+	const hb_i64 *ptr;
+	hb_i32 n;
+#if HB_PART
+	const hb_i32 *ids, *deg;
+	hb_i32 size, lo, hi;
+#endif
+};
+#if HB_PART
+HB_DEVICE hb_i32 hb_id(const hb_graph &g, hb_i32 v) { return g.ids[v]; }
+HB_DEVICE hb_i32 hb_degree(const hb_graph &g, hb_i32 v) { return g.deg[v]; }
+HB_DEVICE hb_i32 hb_size(const hb_graph &g) { return g.size; }
+HB_DEVICE bool hb_owns(const hb_graph &g, hb_i32 v) { return v >= g.lo && v < g.hi; }
+#else
+HB_DEVICE hb_i32 hb_id(const hb_graph &, hb_i32 v) { return v; }
+HB_DEVICE hb_i32 hb_degree(const hb_graph &g, hb_i32 v) { return (hb_i32)(g.ptr[v + 1] - g.ptr[v]); }
+HB_DEVICE hb_i32 hb_size(const hb_graph &g) { return g.n; }
+HB_DEVICE bool hb_owns(const hb_graph &, hb_i32) { return true; }
+#endif
+#define HB_VERTEX(v) hb_id(graph, v), hb_degree(graph, v), hb_size(graph) // the arguments id, degree, n
 
 // hb_program_start writes the first states, which vertices are active, and with HB_SKIPS which take
 // no messages.
-HB_KERNEL hb_program_start(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *active, hb_u8 *closed, hb_i32 all) {
+HB_KERNEL hb_program_start(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *active, hb_u8 *closed, hb_i32 all HB_PART_PARAMS) {
+	HB_GRAPH;
 	HB_EACH(v, n) {
-		const HB_V first = hb_first((hb_i32)v, HB_DEGREE(v), n);
+		const HB_V first = hb_first(HB_VERTEX((hb_i32)v));
 		state[v] = first;
 		active[v] = (hb_u8)all;
 #if HB_SKIPS
@@ -25,9 +58,10 @@ HB_KERNEL hb_program_start(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *acti
 
 #if HB_SENDS
 // hb_program_send writes the messages of the active vertices. active may be null: all are.
-HB_KERNEL hb_program_send(hb_i32 n, const hb_i64 *ptr, const HB_V *state, const hb_u8 *active, HB_M *mail, hb_i32 superstep, const double *total) {
+HB_KERNEL hb_program_send(hb_i32 n, const hb_i64 *ptr, const HB_V *state, const hb_u8 *active, HB_M *mail, hb_i32 superstep, const double *total HB_PART_PARAMS) {
+	HB_GRAPH;
 	HB_EACH(v, n) {
-		if (!active || active[v]) mail[v] = hb_message(state[v], (hb_i32)v, HB_DEGREE(v), n, superstep, total);
+		if (!active || active[v]) mail[v] = hb_message(state[v], HB_VERTEX((hb_i32)v), superstep, total);
 	}
 }
 #endif
@@ -62,11 +96,12 @@ HB_DEVICE void hb_program_part(const double *mine, double *parts, hb_i64 b) {
 // hb_program_apply takes the sums of messages to the next states. hit says which vertices have a
 // message; null: all. With every, vertices without a message are applied too. count hb_u64[2] gets
 // the number of vertices that are active next, and of their out-edges. HB_MAILS: mail gets their
-// next messages, with HB_IDEMPOTENT that of all. A block of threads takes blocks of HB_BLOCK
+// next messages, with HB_IDEMPOTENT that of all. HB_PART: count[2] gets the number of own vertices. A block of threads takes blocks of HB_BLOCK
 // vertices; parts as of hb_program_totals.
 HB_KERNEL hb_program_apply(hb_i32 n, const hb_i64 *ptr, const HB_V *state, const hb_u8 *hit, const HB_M *sums, HB_V *next, hb_u8 *active, hb_u8 *closed,
-	hb_i32 every, hb_i32 superstep, const double *total, hb_u64 *count, HB_M *mail, double *parts) {
-	hb_u64 mine = 0, edges = 0;
+	hb_i32 every, hb_i32 superstep, const double *total, hb_u64 *count, HB_M *mail, double *parts HB_PART_PARAMS) {
+	HB_GRAPH;
+	hb_u64 mine = 0, edges = 0, own = 0;
 	for (hb_i64 b = blockIdx.x; b * HB_BLOCK < n; b += gridDim.x) {
 #if HB_TOTALS
 		double terms[HB_TOTALS] = {};
@@ -81,7 +116,7 @@ HB_KERNEL hb_program_apply(hb_i32 n, const hb_i64 *ptr, const HB_V *state, const
 			if (go) {
 				HB_M sum = HB_IDENTITY;
 				if (on) sum = sums[v];
-				on = hb_step(s, sum, (hb_i32)v, HB_DEGREE(v), n, superstep, total);
+				on = hb_step(s, sum, HB_VERTEX((hb_i32)v), superstep, total);
 #if HB_SKIPS
 				closed[v] = hb_closed(s);
 #endif
@@ -91,12 +126,14 @@ HB_KERNEL hb_program_apply(hb_i32 n, const hb_i64 *ptr, const HB_V *state, const
 			active[v] = on;
 			mine += on;
 			if (on) edges += (hb_u64)HB_DEGREE(v);
+			own += on && hb_owns(graph, (hb_i32)v);
 #if HB_MAILS
-			if (on || HB_IDEMPOTENT) mail[v] = hb_message(s, (hb_i32)v, HB_DEGREE(v), n, superstep + 1, total);
+			if (on || HB_IDEMPOTENT) mail[v] = hb_message(s, HB_VERTEX((hb_i32)v), superstep + 1, total);
 #endif
 #if HB_TOTALS
 #pragma unroll
-			for (int k = 0; k < HB_TOTALS; k++) terms[k] += hb_term(k, s, (hb_i32)v, HB_DEGREE(v), n, superstep, total);
+			for (int k = 0; k < HB_TOTALS; k++)
+				if (hb_owns(graph, (hb_i32)v)) terms[k] += hb_term(k, s, HB_VERTEX((hb_i32)v), superstep, total);
 #endif
 		}
 #if HB_TOTALS
@@ -108,6 +145,10 @@ HB_KERNEL hb_program_apply(hb_i32 n, const hb_i64 *ptr, const HB_V *state, const
 		atomicAdd(count, mine);
 		atomicAdd(count + 1, edges);
 	}
+#if HB_PART
+	own = hb_total(own);
+	if (HB_LANE == 0 && own) atomicAdd(count + 2, own);
+#endif
 }
 
 #if HB_TOTALS
@@ -123,13 +164,73 @@ HB_KERNEL hb_program_sum(hb_i64 blocks, const double *parts, double *total, doub
 }
 
 // hb_program_totals writes the sums of blocks of HB_BLOCK vertices: parts[b · HB_TOTALS + k].
-HB_KERNEL hb_program_totals(hb_i32 n, const hb_i64 *ptr, const HB_V *state, hb_i32 superstep, const double *total, double *parts) {
+HB_KERNEL hb_program_totals(hb_i32 n, const hb_i64 *ptr, const HB_V *state, hb_i32 superstep, const double *total, double *parts HB_PART_PARAMS) {
+	HB_GRAPH;
 	for (hb_i64 b = blockIdx.x; b * HB_BLOCK < n; b += gridDim.x) {
 		double terms[HB_TOTALS] = {};
 		for (hb_i64 v = b * HB_BLOCK + threadIdx.x; v < (b + 1) * HB_BLOCK && v < n; v += HB_THREADS)
 #pragma unroll
-			for (int k = 0; k < HB_TOTALS; k++) terms[k] += hb_term(k, state[v], (hb_i32)v, HB_DEGREE(v), n, superstep, total);
+			for (int k = 0; k < HB_TOTALS; k++)
+				if (hb_owns(graph, (hb_i32)v)) terms[k] += hb_term(k, state[v], HB_VERTEX((hb_i32)v), superstep, total);
 		hb_program_part(terms, parts, b);
+	}
+}
+#endif
+
+#if HB_PART
+// Ranks exchange the states of copies. Those for rank r, or from it, are list[starts[r]] …
+// list[starts[r+1]−1]; in the buffer, from byte places[r] on, their states follow each other, and
+// from byte places[ranks+r] on, a byte for each says whether it is active, unless all are.
+
+// hb_exchanged returns the rank of item i.
+HB_DEVICE hb_i32 hb_exchanged(hb_i64 i, hb_i32 ranks, const hb_i64 *starts) {
+	hb_i32 r = 0;
+	while (r + 1 < ranks && i >= starts[r + 1]) r++;
+	return r;
+}
+
+// hb_program_pack writes what the rank sends. active may be null: all are.
+HB_KERNEL hb_program_pack(hb_i64 count, hb_i32 ranks, const hb_i64 *starts, const hb_i64 *places, const hb_i32 *list, const HB_V *state,
+	const hb_u8 *active, hb_i32 all, hb_u8 *out) {
+	HB_EACH(i, count) {
+		const hb_i32 r = hb_exchanged(i, ranks, starts), v = list[i];
+		((HB_V *)(out + places[r]))[i - starts[r]] = state[v];
+		if (!all) out[places[ranks + r] + i - starts[r]] = !active || active[v];
+	}
+}
+
+// hb_program_unpack takes what the rank has received. With all, active and closed as in
+// hb_program_apply, and mail, may be null; mail gets the messages of superstep.
+HB_KERNEL hb_program_unpack(hb_i64 count, hb_i32 ranks, const hb_i64 *starts, const hb_i64 *places, const hb_i32 *list, const hb_u8 *in,
+	hb_i32 all, HB_V *state, hb_u8 *active, hb_u8 *closed, HB_M *mail, hb_i32 superstep, hb_i32 n, const hb_i64 *ptr, const double *total HB_PART_PARAMS) {
+	HB_GRAPH;
+	HB_EACH(i, count) {
+		const hb_i32 r = hb_exchanged(i, ranks, starts), v = list[i];
+		const HB_V s = ((const HB_V *)(in + places[r]))[i - starts[r]];
+		const bool on = all || in[places[ranks + r] + i - starts[r]];
+		state[v] = s;
+		if (active) active[v] = on;
+#if HB_SKIPS
+		closed[v] = hb_closed(s);
+#endif
+#if HB_MAILS
+		if (mail && (on || HB_IDEMPOTENT)) mail[v] = hb_message(s, HB_VERTEX(v), superstep, total);
+#endif
+	}
+}
+
+// hb_program_count counts the active vertices and their edges here: count hb_u64[2], zero before.
+HB_KERNEL hb_program_count(hb_i32 n, const hb_i64 *ptr, const hb_u8 *active, hb_u64 *count) {
+	hb_u64 mine = 0, edges = 0;
+	HB_EACH(v, n) {
+		if (!active[v]) continue;
+		mine++;
+		edges += (hb_u64)HB_DEGREE(v);
+	}
+	mine = hb_total(mine), edges = hb_total(edges);
+	if (HB_LANE == 0 && mine) {
+		atomicAdd(count, mine);
+		atomicAdd(count + 1, edges);
 	}
 }
 #endif

@@ -15,7 +15,7 @@
 //   with HB_PRIORITY pile hb_i32[2·n] and waiting hb_u8[n], zero;
 //   with HB_PULLS bits hb_u32[2·⌈n/32⌉], zero, and rest hb_i32[2·n];
 //   round hb_u64[HB_ROUND_STATES]; log hb_i64[HB_ROUND_LOG], the active vertices of each superstep,
-//   plus HB_ROUND_PULLED for a pull.
+//   with HB_PART the own ones that are active after it, plus HB_ROUND_PULLED for a pull.
 // Launches, grid = resident blocks of HB_GRAPH_BLOCK threads:
 //   hb_program_enter; hb_program_push and hb_program_take until result[0] is not 0;
 //   hb_program_leave, and then hb_program_enter again.
@@ -54,6 +54,7 @@ enum { // places in round
 	// Mode, pile and bitmap of the step under way: hb_program_take changes those of the next while
 	// blocks of the same launch may still begin.
 	HB_ROUND_NOW, HB_ROUND_NOW_PILE, HB_ROUND_NOW_MARKED,
+	HB_ROUND_OWN, // HB_PART: own vertices that are active after the step
 	HB_ROUND_STATES
 };
 enum { HB_ROUND_STOP, HB_ROUND_PUSH, HB_ROUND_SPLIT, HB_ROUND_MARK, HB_ROUND_SCAN, HB_ROUND_QUEUE }; // modes
@@ -73,14 +74,14 @@ HB_DEVICE double hb_number(hb_u64 key) { return __longlong_as_double((hb_i64)(ke
 #if HB_SELECTS
 // hb_matters reports whether a message alone would change its vertex. If the sum of messages is one
 // of them, such as the least, those that do not matter can be left out.
-HB_DEVICE bool hb_matters(const hb_i64 *ptr, hb_i32 n, hb_i32 superstep, const HB_V &state, const HB_M &message, hb_i32 v) {
+HB_DEVICE bool hb_matters(const hb_graph &graph, hb_i32 superstep, const HB_V &state, const HB_M &message, hb_i32 v) {
 	union bytes {
 		hb_u8 at[sizeof(HB_V)];
 		HB_V state;
 	};
 	bytes was, is;
 	was.state = is.state = state;
-	if (hb_step(is.state, message, v, HB_DEGREE(v), n, superstep, (const double *)0)) return true;
+	if (hb_step(is.state, message, HB_VERTEX(v), superstep, (const double *)0)) return true;
 	bool same = true;
 #pragma unroll
 	for (int k = 0; k < (int)sizeof(HB_V); k++) same = same && was.at[k] == is.at[k];
@@ -186,8 +187,9 @@ HB_KERNEL hb_program_again(hb_u64 *round) {
 // hb_program_pull is what a block pulls with. Shared: hits and left, HB_ROUND_ASIDE vertices with
 // and without a message; longs, rows to share; counts, of these three; found, a position.
 struct hb_program_pull {
-	hb_i32 n, superstep;
-	const hb_i64 *ptr, *inptr;
+	hb_graph graph;
+	hb_i32 superstep;
+	const hb_i64 *inptr;
 	const hb_i32 *inidx;
 	const HB_E *inweight;
 	HB_V *state;
@@ -202,7 +204,7 @@ struct hb_program_pull {
 	hb_u32 *counts;
 	hb_i64 *found;
 	hb_u64 *first;
-	hb_u64 active, edges; // once: of this thread, those that are active next, and their out-edges
+	hb_u64 active, edges, own; // once: of this thread, those that are active next, and their out-edges
 };
 
 // hb_program_brings reports whether in-edge p, from u, brings v a message. word is that of u.
@@ -225,9 +227,9 @@ HB_DEVICE bool hb_program_edge(const hb_program_pull &x, hb_i64 p, hb_i64 end, h
 // takes no more messages, or hb_program_take does the rest.
 HB_DEVICE bool hb_program_got(hb_program_pull &x, hb_i64 p, hb_i32 v) {
 	const hb_i32 u = x.inidx[p];
-	const hb_i64 *ptr = x.ptr;
+	const hb_graph &graph = x.graph;
 #if HB_SENDS
-	const HB_M m = hb_message(x.state[u], u, HB_DEGREE(u), x.n, x.superstep, (const double *)0);
+	const HB_M m = hb_message(x.state[u], HB_VERTEX(u), x.superstep, (const double *)0);
 #else
 	const HB_M m = hb_edge(x.inweight ? x.inweight[p] : (HB_E)HB_UNIT, x.state[u], x.state[v]);
 #endif
@@ -236,13 +238,14 @@ HB_DEVICE bool hb_program_got(hb_program_pull &x, hb_i64 p, hb_i32 v) {
 		return true;
 	}
 	HB_V s = x.state[v];
-	const bool on = hb_step(s, m, v, HB_DEGREE(v), x.n, x.superstep, (const double *)0), shut = hb_closed(s);
+	const bool on = hb_step(s, m, HB_VERTEX(v), x.superstep, (const double *)0), shut = hb_closed(s);
 	x.state[v] = s;
 	x.closed[v] = shut;
 	if (on) {
 		atomicOr(x.next + v / 32, 1u << v % 32);
 		x.active++;
-		x.edges += (hb_u64)HB_DEGREE(v);
+		x.own += hb_owns(graph, v);
+		x.edges += (hb_u64)(graph.ptr[v + 1] - graph.ptr[v]);
 		if (!shut) x.round[HB_ROUND_OPEN] = 1;
 	}
 	return shut;
@@ -365,12 +368,12 @@ HB_DEVICE void hb_program_scan(hb_program_pull &x, const hb_i32 *list, hb_u64 co
 		}
 	}
 	const hb_i64 tile = HB_ROUND_ASIDE;
-	for (hb_i64 base = blockIdx.x * tile; !list && base < x.n; base += gridDim.x * tile) {
+	for (hb_i64 base = blockIdx.x * tile; !list && base < x.graph.n; base += gridDim.x * tile) {
 		hb_i32 v[HB_ROUND_ASIDE / HB_GRAPH_BLOCK];
 #pragma unroll
 		for (hb_i32 k = 0; k < HB_ROUND_ASIDE / HB_GRAPH_BLOCK; k++) {
 			const hb_i64 id = base + k * HB_GRAPH_BLOCK + threadIdx.x;
-			v[k] = id < x.n ? (hb_i32)id : -1;
+			v[k] = id < x.graph.n ? (hb_i32)id : -1;
 		}
 		hb_program_look<HB_ROUND_ASIDE / HB_GRAPH_BLOCK>(x, v);
 	}
@@ -380,6 +383,10 @@ HB_DEVICE void hb_program_scan(hb_program_pull &x, const hb_i32 *list, hb_u64 co
 		atomicAdd(x.round + HB_ROUND_ACTIVE, active);
 		atomicAdd(x.round + HB_ROUND_EDGES, edges);
 	}
+#if HB_PART
+	const hb_u64 own = hb_total(x.own);
+	if (HB_LANE == 0 && own) atomicAdd(x.round + HB_ROUND_OWN, own);
+#endif
 }
 
 // hb_program_marks sets the bits of the vertices of a queue. Only the first item of a vertex
@@ -410,7 +417,8 @@ HB_DEVICE void hb_program_unmark(hb_u32 *bits, hb_i32 words, const hb_i64 *ptr, 
 // queue and a bitmap; inptr may be null if the host is to make it first.
 HB_KERNEL hb_program_push(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const HB_E *weight, HB_V *state, hb_u8 *closed, hb_u8 *hit,
 	HB_M *sums, hb_u64 *queue, hb_i64 room, hb_i32 *touched, hb_u64 *round, const hb_i64 *inptr, const hb_i32 *inidx, const HB_E *inweight,
-	hb_u32 *bits, hb_i32 *rest) {
+	hb_u32 *bits, hb_i32 *rest HB_PART_PARAMS) {
+	HB_GRAPH;
 	__shared__ hb_i32 aside[HB_ROUND_ASIDE];
 	__shared__ hb_u32 asides;
 	__shared__ hb_u64 first;
@@ -431,8 +439,8 @@ HB_KERNEL hb_program_push(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const 
 	if (mode == HB_ROUND_QUEUE) hb_program_unmark(marked, words, ptr, queue + (1 - round[HB_ROUND_SIDE]) * room, round + HB_ROUND_NEXT);
 	if (mode == HB_ROUND_SCAN) {
 		const hb_u64 which = round[HB_ROUND_LISTED];
-		hb_program_pull x = {n, superstep, ptr, inptr, inidx, inweight, state, closed, marked, other, round[HB_ROUND_OPEN] == 0, sums, touched,
-			rest + (which == 1 ? n : 0), round, aside, left, longs, counts, &found, &first, 0, 0};
+		hb_program_pull x = {graph, superstep, inptr, inidx, inweight, state, closed, marked, other, round[HB_ROUND_OPEN] == 0, sums, touched,
+			rest + (which == 1 ? n : 0), round, aside, left, longs, counts, &found, &first, 0, 0, 0};
 		hb_program_scan(x, which ? rest + (which == 1 ? 0 : n) : 0, round[HB_ROUND_REST]);
 	}
 #endif
@@ -457,7 +465,7 @@ HB_KERNEL hb_program_push(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const 
 			begin = ptr[v] + (hb_i64)(item >> 32) * HB_ROUND_CHUNK, end = ptr[v + 1];
 			if (end > begin + HB_ROUND_CHUNK) end = begin + HB_ROUND_CHUNK;
 #if HB_SENDS
-			mail = hb_message(state[v], v, HB_DEGREE(v), n, superstep, (const double *)0);
+			mail = hb_message(state[v], HB_VERTEX(v), superstep, (const double *)0);
 #else
 			src = state[v];
 #endif
@@ -502,7 +510,7 @@ HB_KERNEL hb_program_push(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const 
 #endif
 #if HB_SELECTS
 #pragma unroll
-			for (hb_i32 k = 0; k < HB_UNROLL; k++) some[k] = some[k] && hb_matters(ptr, n, superstep, state[u[k]], m[k], u[k]);
+			for (hb_i32 k = 0; k < HB_UNROLL; k++) some[k] = some[k] && hb_matters(graph, superstep, state[u[k]], m[k], u[k]);
 #endif
 #pragma unroll
 			for (hb_i32 k = 0; k < HB_UNROLL; k++) {
@@ -536,7 +544,8 @@ HB_DEVICE bool hb_program_wide(const hb_u64 *round, hb_i32 n, hb_i64 edges, hb_u
 // hb_program_take applies the sums, or splits the pile, and decides what the next step does.
 HB_KERNEL hb_program_take(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *closed, hb_u8 *hit, HB_M *sums, const hb_i32 *touched, hb_u64 *queue,
 	hb_i64 room, hb_i32 *pile, hb_u8 *waiting, double width, hb_u64 *round, hb_i64 *log, hb_i64 *result, const hb_i64 *inptr, hb_u32 *bits,
-	hb_i32 *rest) {
+	hb_i32 *rest HB_PART_PARAMS) {
+	HB_GRAPH;
 	__shared__ hb_i32 near_aside[HB_ROUND_ASIDE];
 	__shared__ hb_u32 nears;
 	__shared__ hb_u64 edges, active;
@@ -580,7 +589,7 @@ HB_KERNEL hb_program_take(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *close
 	const hb_u32 busy = hb_busy((work + HB_WARP - 1) / HB_WARP);
 	if (blockIdx.x >= busy) return;
 	const hb_i32 superstep = (hb_i32)round[HB_ROUND_STEP];
-	hb_u64 *to = queue + (1 - side) * room, mine = 0, count = 0;
+	hb_u64 *to = queue + (1 - side) * room, mine = 0, count = 0, own = 0;
 	if (threadIdx.x == 0) {
 		nears = 0, edges = 0, active = 0;
 #if HB_PRIORITY
@@ -600,7 +609,7 @@ HB_KERNEL hb_program_take(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *close
 		bool near = false;
 		if (v >= 0 && !split) {
 			HB_V s = state[v];
-			near = hb_step(s, sums[v], v, HB_DEGREE(v), n, superstep, (const double *)0);
+			near = hb_step(s, sums[v], HB_VERTEX(v), superstep, (const double *)0);
 #if !HB_ANY
 			sums[v] = HB_IDENTITY;
 #endif
@@ -642,6 +651,7 @@ HB_KERNEL hb_program_take(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *close
 #endif
 		if (near) {
 			count++;
+			own += hb_owns(graph, v);
 			mine += (hb_u64)(ptr[v + 1] - ptr[v]);
 		}
 		hb_program_activate(near && !scan, v, near_aside, &nears, ptr, to, round + HB_ROUND_NEXT);
@@ -651,6 +661,10 @@ HB_KERNEL hb_program_take(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *close
 		atomicAdd(&edges, mine);
 		atomicAdd(&active, count);
 	}
+#if HB_PART
+	own = hb_total(own);
+	if (HB_LANE == 0 && own) atomicAdd(round + HB_ROUND_OWN, own);
+#endif
 #if HB_PRIORITY
 #pragma unroll
 	for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) {
@@ -694,7 +708,12 @@ HB_KERNEL hb_program_take(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *close
 	volatile hb_u64 *now = round;
 	const hb_u64 senders = now[HB_ROUND_SENDERS], next = now[HB_ROUND_ACTIVE], out = now[HB_ROUND_EDGES];
 	if (!split) {
+#if HB_PART
+		log[now[HB_ROUND_LOGGED]] = (hb_i64)now[HB_ROUND_OWN] + (scan ? HB_ROUND_PULLED : 0);
+		now[HB_ROUND_OWN] = 0;
+#else
 		log[now[HB_ROUND_LOGGED]] = (hb_i64)senders + (scan ? HB_ROUND_PULLED : 0);
+#endif
 		now[HB_ROUND_LOGGED] += 1;
 		now[HB_ROUND_STEP] += 1;
 	}
@@ -760,10 +779,22 @@ HB_KERNEL hb_program_take(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *close
 	result[0] = 1 + (hb_i64)why;
 }
 
-// hb_program_leave marks the vertices of the queue and those that wait. active is zero before.
-HB_KERNEL hb_program_leave(hb_i32 n, hb_u64 *queue, hb_i64 room, const hb_i32 *pile, hb_u8 *waiting, const hb_u64 *round, hb_u8 *active) {
-	const hb_u64 *list = queue + round[HB_ROUND_SIDE] * room;
-	HB_EACH(i, (hb_i64)round[HB_ROUND_ITEMS]) active[(hb_u32)list[i]] = 1;
+// hb_program_leave marks the active vertices: those of the queue, those that wait, and those of the
+// bitmap, which holds all of them after a pull, and some before the first one. active is zero before.
+HB_KERNEL hb_program_leave(hb_i32 n, hb_u64 *queue, hb_i64 room, const hb_i32 *pile, hb_u8 *waiting, const hb_u64 *round, const hb_u32 *bits,
+	hb_u8 *active) {
+	const hb_u64 *list = queue + round[HB_ROUND_SIDE] * room, mode = round[HB_ROUND_RESUME];
+	if (mode != HB_ROUND_SCAN && mode != HB_ROUND_QUEUE) {
+		HB_EACH(i, (hb_i64)round[HB_ROUND_ITEMS]) active[(hb_u32)list[i]] = 1;
+	}
+#if HB_PULLS
+	if (mode != HB_ROUND_PUSH) {
+		const hb_u32 *marked = bits + round[HB_ROUND_MARKED] * ((n + 31) / 32);
+		HB_EACH(v, n) {
+			if (marked[v >> 5] >> (v & 31) & 1) active[v] = 1;
+		}
+	}
+#endif
 #if HB_PRIORITY
 	HB_EACH(k, (hb_i64)round[HB_ROUND_PILE]) {
 		const hb_i32 v = pile[round[HB_ROUND_HEAP] * n + k];
