@@ -330,3 +330,36 @@ func TestByRowsEnds(t *testing.T) {
 		t.Error("after it: ", err)
 	}
 }
+
+// A device without room for the edges by sources searches levels by pulls alone.
+func TestLevelsByPullsAlone(t *testing.T) {
+	before := rowsTurn
+	rowsTurn = 1 << 48
+	defer func() { rowsTurn = before }()
+	groups := groupsByRows(t)
+	for name, host := range graphsByRows(t) {
+		n, _ := host.Dims()
+		for where, group := range groups {
+			if !group.OnDevices() {
+				continue
+			}
+			g := host.Clone()
+			if err := g.Move(group); err != nil {
+				t.Fatal(err)
+			}
+			for _, source := range []int{0, n - 1} {
+				want, err := BFS(host, source, BFSOptions{Parents: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := BFS(g, source, BFSOptions{Parents: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				what := fmt.Sprintf("%s on %s from %d", name, where, source)
+				sameBlocks(t, "levels of "+what, got.Level, want.Level, group)
+				sameBlocks(t, "parents of "+what, got.Parent, want.Parent, group)
+			}
+		}
+	}
+}

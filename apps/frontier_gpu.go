@@ -26,6 +26,11 @@ const (
 // in-neighbours of each unreached vertex; a push reads all edges of the frontier.
 const rowsPull = 32
 
+// rowsTurn is the bytes an entry that the edges by sources take while they are made. A search of
+// levels on a device with less memory goes by pulls alone, which read in-neighbours of all unreached
+// vertices in every step.
+var rowsTurn int64 = 24
+
 func rowsProgram(t device.Type) device.Program {
 	_, most := t.Limits()
 	p := graphProgram("rows", "searches by rows over "+t.Go, relaxText+rowsText,
@@ -43,7 +48,8 @@ type deviceSearch[T semiring.Number] struct {
 	operand device.Operand // edges by their targets, the own vertices
 	lo, own int
 
-	in, out                                 device.View // edges by targets and by sources
+	in, out                                 device.View // edges by targets and by sources, unless pulls
+	pulls                                   bool        // there is no room for the edges by sources
 	code                                    device.Code
 	relax                                   device.Kernel
 	grid, block                             [3]uint32
@@ -62,7 +68,11 @@ type deviceSearch[T semiring.Number] struct {
 func (r *deviceSearch[T]) start(sources []int32) (rankNumbers[T], error) {
 	s, own := r.s, int64(r.own)
 	r.operand.Pattern = r.q.levels
-	r.in, r.out = s.Rows(r.operand), s.Cols(r.operand)
+	r.in = s.Rows(r.operand)
+	r.pulls = r.q.levels && !s.HasCols(r.operand) && s.Room() < rowsTurn*r.in.Entries+16*int64(r.q.n)
+	if !r.pulls {
+		r.out = s.Cols(r.operand)
+	}
 	r.code = s.Program("apps: searches by rows, "+r.typ.Name, func() device.Program { return rowsProgram(r.typ) })
 	r.relax = s.Kernel(r.code, "hb_rows_relax")
 	r.grid, r.block = residentGrid(s, r.relax)
@@ -129,7 +139,7 @@ func (r *deviceSearch[T]) records(all, own int64) (whole, mine comm.Buffer) {
 		r.allRoom = min(2*all, int64(r.q.n))
 		r.all = r.s.Alloc(r.recordBytes(r.allRoom))
 	}
-	if room := all + r.out.Entries/rowsChunk + 1; room > r.room {
+	if room := all + r.out.Entries/rowsChunk + 1; room > r.room && !r.pulls {
 		r.s.Free(r.queue)
 		r.room = r.allRoom + r.out.Entries/rowsChunk + 1
 		r.queue = r.s.Alloc(8 * r.room)
@@ -144,6 +154,12 @@ func (r *deviceSearch[T]) bitmap() (whole, mine comm.Buffer) {
 func (r *deviceSearch[T]) push(records int64, bound, depth T) (rankNumbers[T], error) {
 	s := r.s
 	s.Fill(r.flags, 0, 4*r.ownWords())
+	if r.pulls {
+		r.each("hb_rows_clear", int64(r.q.n)/32+1, int32(r.q.n), int64(-1), r.bits, r.count)
+		r.each("hb_rows_mark", records, records, int64(-1), r.all, r.bits, r.count)
+		r.pulled(-1, depth)
+		return r.told(false)
+	}
 	r.each("hb_rows_items", records, records, r.all, r.out.Ptr, r.queue, r.count)
 	most := int64(1) << 62
 	if r.q.levels {

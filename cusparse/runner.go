@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"unsafe"
 
@@ -159,6 +160,15 @@ func (s session) Queue(k device.Kernel, grid, block [3]uint32, shared int, args 
 func (s session) Multiprocessors() int { return max(s.f.d.props.Multiprocessors, 1) }
 func (s session) Together() bool       { return !s.f.d.props.OneByOne }
 func (s session) SharedMemory() int    { return s.f.d.props.SharedPerBlock }
+
+func (s session) Room() int64 {
+	free, _, err := s.f.d.pool.left()
+	if err != nil {
+		s.f.fail(err)
+		return 0
+	}
+	return int64(min(free, math.MaxInt64))
+}
 
 func (s session) Resident(k device.Kernel, threads int) uint32 {
 	if s.f.err != nil {

@@ -185,6 +185,9 @@ type SessionBackend interface {
 	Together() bool
 	// SharedMemory returns the most shared memory of a block, in bytes.
 	SharedMemory() int
+	// Room returns the bytes of memory that can still be allocated, without what is kept for later
+	// and could be given back.
+	Room() int64
 
 	// Results returns 4 numbers of pinned host memory, all 0, and their address
 	// for kernels. There is one such array for each device.
