@@ -80,6 +80,7 @@ func ScaleRun(ctx context.Context, app string, g *matrix.Matrix[float64], at *co
 	for _, c := range at.Ranks() {
 		c.Ledger().Reset()
 	}
+	v.Division = own.divided.String()
 	trace := func(t ops.Trace) {
 		v.Steps++
 		v.Imbalance = max(v.Imbalance, t.Imbalance)
@@ -97,6 +98,10 @@ func ScaleRun(ctx context.Context, app string, g *matrix.Matrix[float64], at *co
 	if v.Calls, err = model.Merge(calls...); err != nil {
 		return v, took, err
 	}
+	if own.divided == fusedRows {
+		v.Steps = len(v.Calls)
+	}
+	v.Extra = own.extra * float64(n)
 	switch {
 	case own.divided == undivided:
 		v.Imbalance = float64(at.Size())

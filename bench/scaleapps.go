@@ -22,12 +22,17 @@ const (
 	undivided                 // every rank computes all of it
 )
 
+func (d division) String() string {
+	return [...]string{"operations", "rows", "ranges", "whole"}[d]
+}
+
 // A scaleApp is a workflow of ScaleRun. prepare makes the inputs beside the graph and moves them to
 // the group. What it returns is measured.
 type scaleApp struct {
 	name    string
 	divided division
 	prepare func(g *matrix.Matrix[float64], source int, at *comm.Group) (func(run apps.Run) error, error)
+	extra   float64 // bytes a vertex that each of several ranks moves besides
 }
 
 // graphAlone is the preparation of a workflow without other inputs.
@@ -40,7 +45,7 @@ func graphAlone(run func(g *matrix.Matrix[float64], source int, run apps.Run) er
 // scaleApps are the workflows of ScaleRun: pipelines of operations, and workflows that are divided
 // by ranges of their work.
 var scaleApps = []scaleApp{
-	{"spmv", byRows, graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+	{name: "spmv", divided: byRows, prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
 		n, _ := g.Dims()
 		here := matrix.On(g.Place())
 		x, y := matrix.NewVector[float64](n, here), matrix.NewVector[float64](n, here)
@@ -48,33 +53,33 @@ var scaleApps = []scaleApp{
 		err := ops.AssignVectorScalar(x, 1, ops.All(), with)
 		return errors.Join(err, ops.MxV(y, semiring.PlusTimes[float64](), g, x, with))
 	})},
-	{"pagerank", fusedRows, graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+	{name: "pagerank", divided: fusedRows, prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
 		// A number of iterations that no rounding changes: bytes are compared with those of the
 		// host.
 		_, err := apps.PageRank(g, apps.PageRankOptions{Run: run, MaxIterations: 20, Tolerance: math.SmallestNonzeroFloat64})
 		return err
 	})},
-	{"bfs", fusedRows, graphAlone(func(g *matrix.Matrix[float64], source int, run apps.Run) error {
+	{name: "bfs", divided: fusedRows, prepare: graphAlone(func(g *matrix.Matrix[float64], source int, run apps.Run) error {
 		_, err := apps.BFS(g, source, apps.BFSOptions{Run: run})
 		return err
 	})},
-	{"cc", fusedRows, graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+	{name: "cc", divided: fusedRows, prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
 		_, err := apps.ConnectedComponents(g, apps.ComponentsOptions{Run: run})
 		return err
-	})},
-	{"sssp", fusedRows, graphAlone(func(g *matrix.Matrix[float64], source int, run apps.Run) error {
+	}), extra: 4 * bytesOfRow}, // labels of others are joined, and trees flattened again
+	{name: "sssp", divided: fusedRows, prepare: graphAlone(func(g *matrix.Matrix[float64], source int, run apps.Run) error {
 		_, err := apps.SSSP(g, []int{source}, apps.SSSPOptions[float64]{Run: run})
 		return err
 	})},
-	{"search", byRanges, graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+	{name: "search", divided: byRanges, prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
 		_, err := apps.GraphSearch(g, nil, nil, apps.SearchOptions{Run: run, PerStart: 10, Visits: true})
 		return err
 	})},
-	{"scan", byRanges, graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+	{name: "scan", divided: byRanges, prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
 		_, err := apps.ScanStatistics(g, apps.ScanOptions{Run: run})
 		return err
 	})},
-	{"lgc", byRanges, graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+	{name: "lgc", divided: byRanges, prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
 		c, err := apps.NewClusterer(g, run)
 		if err != nil {
 			return err
@@ -94,19 +99,19 @@ var scaleApps = []scaleApp{
 		_, err = c.Batch(seeds, 0, apps.LocalClusterOptions{Run: run})
 		return err
 	})},
-	{"project", byRanges, graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+	{name: "project", divided: byRanges, prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
 		_, err := apps.Projection(g, apps.ProjectionOptions{Run: run})
 		return err
 	})},
-	{"closeness", byRanges, graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+	{name: "closeness", divided: byRanges, prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
 		_, err := apps.Closeness(g, apps.ClosenessOptions{Run: run, Samples: scaleSeeds})
 		return err
 	})},
-	{"betweenness", byRanges, graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+	{name: "betweenness", divided: byRanges, prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
 		_, err := apps.Betweenness(g, apps.BetweennessOptions{Run: run, Samples: scaleSources})
 		return err
 	})},
-	{"lasso", byRanges, graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+	{name: "lasso", divided: byRanges, prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
 		n, _ := g.Dims()
 		y := make([]float64, n*scaleColumns)
 		for k := range y {
@@ -119,17 +124,17 @@ var scaleApps = []scaleApp{
 		_, err = apps.FusedLassoBatch(g, ys, apps.FusedLassoOptions{Run: run, Lambda1: 1})
 		return err
 	})},
-	{"vn", fusedRows, graphAlone(func(g *matrix.Matrix[float64], source int, run apps.Run) error {
+	{name: "vn", divided: fusedRows, prepare: graphAlone(func(g *matrix.Matrix[float64], source int, run apps.Run) error {
 		n, _ := g.Dims()
 		_, err := apps.VertexNomination(g, scaleSeedsOf(source, n), apps.VertexNominationOptions[float64]{Run: run})
 		return err
 	})},
-	{"nominate", byRows, graphAlone(func(g *matrix.Matrix[float64], source int, run apps.Run) error {
+	{name: "nominate", divided: byRows, prepare: graphAlone(func(g *matrix.Matrix[float64], source int, run apps.Run) error {
 		n, _ := g.Dims()
 		_, err := apps.NominateVertices(g, scaleSeedsOf(source, n), apps.NominateOptions{Run: run, Context: apps.ContextPageRank})
 		return err
 	})},
-	{"geo", byRows, func(g *matrix.Matrix[float64], _ int, at *comm.Group) (func(apps.Run) error, error) {
+	{name: "geo", divided: byRows, prepare: func(g *matrix.Matrix[float64], _ int, at *comm.Group) (func(apps.Run) error, error) {
 		n, _ := g.Dims()
 		known, err := hashLocations(n)
 		if err != nil {
@@ -140,13 +145,13 @@ var scaleApps = []scaleApp{
 			return err
 		}, nil
 	}},
-	{"louvain", undivided, graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
+	{name: "louvain", divided: undivided, prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
 		_, err := apps.Communities(g, apps.CommunitiesOptions{Run: run})
 		return err
 	})},
-	{"ac", byRows, scaleClassify},
-	{"sgm", byRows, scaleMatch},
-	{"sage", byRanges, func(g *matrix.Matrix[float64], _ int, _ *comm.Group) (func(apps.Run) error, error) {
+	{name: "ac", divided: byRows, prepare: scaleClassify},
+	{name: "sgm", divided: byRows, prepare: scaleMatch},
+	{name: "sage", divided: byRanges, prepare: func(g *matrix.Matrix[float64], _ int, _ *comm.Group) (func(apps.Run) error, error) {
 		n, _ := g.Dims()
 		x, err := sageMatrix(n, scaleSage.features, 30, 1)
 		if err != nil {
@@ -158,7 +163,7 @@ var scaleApps = []scaleApp{
 			return err
 		}, err
 	}},
-	{"train", byRanges, func(g *matrix.Matrix[float64], _ int, _ *comm.Group) (func(apps.Run) error, error) {
+	{name: "train", divided: byRanges, prepare: func(g *matrix.Matrix[float64], _ int, _ *comm.Group) (func(apps.Run) error, error) {
 		n, _ := g.Dims()
 		x, err := sageMatrix(n, scaleSage.features, 30, 1)
 		classes := make([]int32, n)

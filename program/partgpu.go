@@ -35,11 +35,9 @@ type devicePart struct {
 	begins     [2][]int64    // where those of each rank begin, of send and of recv
 }
 
-// Drop frees the memory.
+// Drop frees the memory. The caller holds the lock of the device, for which Drop of the edges would
+// wait: the collector frees them.
 func (p *devicePart) Drop() {
-	if p.in != nil {
-		p.in.Drop()
-	}
 	for _, b := range []device.Buffer{p.ids, p.deg, p.send, p.recv} {
 		b.Release()
 	}

@@ -23,8 +23,9 @@ func scaleRunCommand(s *session) *cobra.Command {
 		Long: `run runs APP, one of those of hiveblas scale predict, on groups of several sizes: ranks on the host, or with --gpus the first GPUs of this machine. It prints the
 bytes and the time that scale predict predicts beside those measured. The bytes must be
 equal; if they are not, run fails. The time is the least of the rounds.
-Figures of another machine than this one, such as the default ones of H200s for ranks
-on the host, predict other times.`,
+The time on several is predicted from that on one and from what this machine waits
+in a step, which run measures on paths of few vertices, and from the rates at
+which data travel: those of --machine, or the published ones of H200s.`,
 		Example: `  hiveblas scale run pagerank web.mtx --counts 1,2,4
   hiveblas scale run bfs road.mtx --gpus --counts 1,2 --machine comm.json`,
 		Args: positional("APP", "GRAPH"),
@@ -100,40 +101,69 @@ func measuredGroup(p int, gpus bool) (*comm.Group, func(), error) {
 	return g, end, err
 }
 
+// scaleMeasured is what scale run measures on a group.
+type scaleMeasured struct {
+	bytes int64
+	least time.Duration
+	steps int
+	waits map[string]model.Wait
+}
+
+// scaleOn measures a workflow on a group of p ranks.
+func (j *job) scaleOn(app string, p int, o predicting, gpus bool, rounds int) (out scaleMeasured, err error) {
+	g, end, err := measuredGroup(p, gpus)
+	if err != nil {
+		return out, explain(j.graph.file, err)
+	}
+	defer end()
+	if out.waits, err = bench.ScaleWaits(j.ctx, g); err != nil {
+		return out, explain(j.graph.file, err)
+	}
+	for k := range rounds {
+		real, took, err := bench.ScaleRun(j.ctx, app, j.graph.Matrix, g, o.source)
+		if err != nil {
+			return out, explain(j.graph.file, err)
+		}
+		if k == 0 { // later runs keep what the first one gathered of the graph
+			out.bytes, out.steps = real.In(), real.Steps
+		}
+		if k == 0 || took < out.least {
+			out.least = took
+		}
+	}
+	return out, j.graph.Move(nil)
+}
+
 // scaleRun prints predictions beside measurements. Volumes that differ are an error.
 func (j *job) scaleRun(app string, m model.Machine, o predicting, gpus bool, rounds int) error {
 	var volumes []model.Volume
 	var bytes []int64
 	var best []time.Duration
+	m.Waits = map[string]map[int]model.Wait{}
 	err := j.stage("runs", func() error {
+		one, err := j.scaleOn(app, 1, o, gpus, rounds)
+		if err != nil {
+			return err
+		}
 		for _, p := range o.counts {
 			v, err := j.virtual(app, p, o.source, gpus)
 			if err != nil {
 				return err
 			}
-			g, end, err := measuredGroup(p, gpus)
-			if err != nil {
-				return explain(j.graph.file, err)
-			}
-			least, got := time.Duration(0), int64(0)
-			for k := range rounds {
-				real, took, err := bench.ScaleRun(j.ctx, app, j.graph.Matrix, g, o.source)
-				if err != nil {
-					end()
-					return explain(j.graph.file, err)
-				}
-				if k == 0 { // later runs keep what the first one gathered of the graph
-					got = real.In()
-				}
-				if k == 0 || took < least {
-					least = took
+			real := one
+			if p > 1 {
+				if real, err = j.scaleOn(app, p, o, gpus, rounds); err != nil {
+					return err
 				}
 			}
-			if err := j.graph.Move(nil); err != nil {
-				return err
+			for division, w := range real.waits {
+				if m.Waits[division] == nil {
+					m.Waits[division] = map[int]model.Wait{1: one.waits[division]}
+				}
+				m.Waits[division][p] = w
 			}
-			end()
-			volumes, bytes, best = append(volumes, v), append(bytes, got), append(best, least)
+			v.One, v.OneSteps = one.least.Seconds(), one.steps
+			volumes, bytes, best = append(volumes, v), append(bytes, real.bytes), append(best, real.least)
 		}
 		return nil
 	})

@@ -53,6 +53,40 @@ func TestPredict(t *testing.T) {
 	}
 }
 
+// From the time of one device and measured waits, the kernels take their part, and α is not added.
+func TestPredictFromOne(t *testing.T) {
+	t.Parallel()
+	m := model.Machine{Memory: 1e12, Launch: 1, Lines: map[comm.Kind]map[int]model.Line{comm.KindAllGatherV: {2: {Alpha: 7, N: 1e9}}},
+		Waits: map[string]map[int]model.Wait{"rows": {1: {Fixed: .01, Step: .002}, 2: {Fixed: .02, Step: .005}}}}
+	v := model.Volume{Ranks: 2, Bytes: 1e15, Imbalance: 1.5, Steps: 20, Division: "rows", One: 1.05, OneSteps: 20, Extra: 3e10,
+		Calls: []comm.Call{{Kind: comm.KindAllGatherV, In: 4e8}}}
+	p, err := m.Predict(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near := func(name string, got, want float64) {
+		t.Helper()
+		if math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	near("compute", p.Compute, 1.5*(1.05-.01-20*.002)/2+.03)
+	near("launches", p.Launches, .02+20*.005)
+	near("collective", p.Collective, .4)
+	one := v
+	one.Ranks, one.Imbalance, one.Calls = 1, 1, nil
+	if p, err = m.Predict(one); err != nil {
+		t.Fatal(err)
+	}
+	near("one", p.Total, 1.05)
+	v.Division = "ranges" // without measured waits
+	if p, err = m.Predict(v); err != nil {
+		t.Fatal(err)
+	}
+	near("compute by bytes", p.Compute, 1.5*1e15/2e12+.03)
+	near("launches of steps", p.Launches, 20)
+}
+
 func TestLineOfMachine(t *testing.T) {
 	t.Parallel()
 	m := model.Machine{Lines: map[comm.Kind]map[int]model.Line{comm.KindFence: {2: {Alpha: 2}, 4: {Alpha: 4}}}}

@@ -15,6 +15,9 @@ type Machine struct {
 	// Operands is the rate at which an operation on a group of GPUs gets an operand that lies on
 	// other ranks, with the work of the host for it, in bytes of the operand a second. 0 is that of AllGatherV.
 	Operands float64
+	// Waits are the times of the host and of waiting on each other in workflows of a kind (see
+	// Volume.Division), by the number of ranks; hiveblas scale run measures them.
+	Waits map[string]map[int]Wait
 	// Lines are the times of collectives by kind and number of ranks. For a number that was not
 	// measured the nearest one counts, the greater of two equally near.
 	Lines map[comm.Kind]map[int]Line
@@ -47,13 +50,24 @@ func (m Machine) Line(kind comm.Kind, p int) (l Line, ok bool) {
 
 func abs(x int) int { return max(x, -x) }
 
+// Wait is what a workflow on a group takes beside the work of its kernels and the bytes that it
+// moves, in seconds: Fixed once, Step for each of Volume.Steps.
+type Wait struct{ Fixed, Step float64 }
+
+// Of is the time of so many steps.
+func (w Wait) Of(steps int) float64 { return w.Fixed + w.Step*float64(steps) }
+
 // Volume is what a run does on p ranks: it depends on the partition alone, so a run with p virtual
 // ranks on one device or processor gives it exactly.
 type Volume struct {
 	Ranks     int
 	Bytes     float64     // that kernels read and write, all ranks and steps
 	Imbalance float64     // bytes of the busiest rank over the mean, λ ≥ 1; 0 means 1
-	Steps     int         // launches in a row; each pays Machine.Launch
+	Steps     int         // launches in a row, or collectives; each pays Machine.Launch, or Wait.Step
+	Division  string      // how ranks divide the workflow, a key of Machine.Waits
+	One       float64     // seconds that one device takes, if they were measured
+	OneSteps  int         // and its steps
+	Extra     float64     // bytes that each of several ranks reads and writes besides, such as those that it joins
 	Calls     []comm.Call // collectives in order, of the rank that receives most in each
 }
 
@@ -90,8 +104,8 @@ func Merge(ledgers ...[]comm.Call) ([]comm.Call, error) {
 type Prediction struct {
 	Ranks      int
 	Bytes      int64   // received by the busiest rank, all collectives
-	Compute    float64 // λ·W/(p·S)
-	Launches   float64 // steps·L
+	Compute    float64 // λ·W/(p·S), or λ·(T₁ − wait₁)/p + E/S
+	Launches   float64 // steps·L, or waitₚ
 	Collective float64 // Σ (α + B/N)
 	Start      float64 // opening further devices, of Devices alone
 	Total      float64
@@ -101,18 +115,35 @@ type Prediction struct {
 
 // Predict returns the time of a run: T = λ·W/(p·S) + steps·L + Σ (α + B/N). On one rank the
 // collectives cost nothing. It is an error if a kind of collective was not measured.
+//
+// If the time of one device T₁ and the waits of the division on one and on p ranks were measured, it
+// is T = λ·(T₁ − wait₁)/p + E/S + waitₚ + Σ B/N: the kernels take their part of what they take on one
+// device, E are the extra bytes, and α is part of the waits.
 func (m Machine) Predict(v Volume) (Prediction, error) {
 	if v.Ranks < 1 || !(m.Memory > 0) {
 		return Prediction{}, fmt.Errorf("model: %d ranks, %v bytes a second: both must be positive", v.Ranks, m.Memory)
 	}
 	p := Prediction{Ranks: v.Ranks, Bytes: v.In()}
-	p.Compute = max(v.Imbalance, 1) * v.Bytes / (float64(v.Ranks) * m.Memory)
-	p.Launches = float64(v.Steps) * m.Launch
+	waits := m.Waits[v.Division]
+	one, ok := waits[1]
+	wait, both := waits[v.Ranks]
+	measured := ok && both && v.One > 0
+	if measured {
+		p.Compute = max(v.Imbalance, 1) * max(0, v.One-one.Of(v.OneSteps)) / float64(v.Ranks)
+		p.Launches = wait.Of(v.Steps)
+	} else {
+		p.Compute = max(v.Imbalance, 1) * v.Bytes / (float64(v.Ranks) * m.Memory)
+		p.Launches = float64(v.Steps) * m.Launch
+	}
 	if v.Ranks > 1 {
+		p.Compute += v.Extra / m.Memory
 		for _, c := range v.Calls {
 			l, ok := m.Line(c.Kind, v.Ranks)
 			if !ok {
 				return p, fmt.Errorf("model: no measurement of %v on %s; measure it with hiveblas scale bench", c.Kind, m.Name)
+			}
+			if measured {
+				l.Alpha = 0
 			}
 			p.Collective += l.Seconds(float64(c.In))
 		}

@@ -221,6 +221,13 @@ func TestProgramsByParts(t *testing.T) {
 		}
 		same(t, m, "after a cancelled run", one.Pattern(), g.Pattern(), bfs, program.Options{Hops: hops})
 	}
+	// A graph that is changed or moved drops its parts.
+	other := placedAt(t, host, m.group(t, 2))
+	same(t, m, "before a move", one.Pattern(), other.Pattern(), bfs, program.Options{Hops: 2})
+	if err := other.Move(nil); err != nil {
+		t.Fatal(err)
+	}
+	other.Clear()
 	// The model replicates a grid if an exchange is slow.
 	h200 := model.H200()
 	same(t, m, "by the model", one.Pattern(), g.Pattern(), bfs, program.Options{Hops: program.AutoHops, Machine: &h200})
@@ -238,7 +245,7 @@ func TestProgramsByParts(t *testing.T) {
 		numbers[3*v], numbers[3*v+1] = numbers[3*v+1], numbers[3*v]
 		order[3*v], order[3*v+1] = order[3*v+1], order[3*v]
 	}
-	other := placedAt(t, permuted(t, host, order), m.group(t, 2))
+	other = placedAt(t, permuted(t, host, order), m.group(t, 2))
 	want, err := program.Run(t.Context(), one.View(), labels())
 	if err != nil {
 		t.Fatal(err)
