@@ -56,10 +56,6 @@ func walksByRanges[T semiring.Element](s *searcher, g matrix.View[T]) (*SearchRe
 		round = int64(p) * walkRound(o.Length)
 	}
 	w := &walkRanges[T]{division: d, s: s, graph: graph, each: each, own: make([]*searcher, len(graph))}
-	for k := range w.own {
-		w.own[k] = &searcher{searchRows: s.searchRows, opts: o, n: s.n, starts: s.starts, walks: s.walks}
-		w.own[k].empty()
-	}
 	var cuts []int64
 	for lo := int64(0); lo < max(s.walks, 1); lo += round {
 		hi := min(lo+round, s.walks)
@@ -88,7 +84,7 @@ type walkRanges[T semiring.Element] struct {
 	*division
 	s     *searcher // of the result
 	graph []matrix.View[T]
-	own   []*searcher // what each rank has found
+	own   []*searcher // what each rank has found, nil before the first round
 	each  bool
 }
 
@@ -98,7 +94,6 @@ func (w *walkRanges[T]) walk(cuts []int64) (bool, error) {
 	var bad atomic.Bool
 	cells := make([][]int32, len(w.own))
 	err := w.division.each(func(k int, c comm.Comm, run Run) error {
-		total := w.own[k]
 		part := &searcher{searchRows: w.s.searchRows, opts: w.s.opts, n: w.s.n, starts: w.s.starts, walks: w.s.walks}
 		part.opts.Run, part.opts.Each = run, nil
 		part.from, part.to = cuts[c.Rank()], cuts[c.Rank()+1]
@@ -124,7 +119,11 @@ func (w *walkRanges[T]) walk(cuts []int64) (bool, error) {
 				return err
 			}
 		}
-		total.take(part)
+		if total := w.own[k]; total != nil {
+			total.take(part)
+		} else {
+			w.own[k] = part
+		}
 		return nil
 	})
 	if err != nil || bad.Load() {

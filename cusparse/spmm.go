@@ -69,6 +69,9 @@ func (f *frame) rowPerRow(a, b *store, t device.Type, p *program) *store {
 	return out
 }
 
+// mostGridY is the most blocks of a grid in its second dimension. It is a variable for tests.
+var mostGridY int64 = 65535
+
 // spmm multiplies by a full matrix.
 func (f *frame) spmm(s device.Semiring, a, b *store) *store {
 	if f.err != nil {
@@ -97,11 +100,14 @@ func (f *frame) spmm(s device.Semiring, a, b *store) *store {
 	if tasks.long > 0 {
 		parts = f.alloc(tasks.count * n * int64(t.Size))
 	}
-	grid := [3]uint32{uint32((tasks.count + 7) / 8), uint32((n + int64(32*cols) - 1) / int64(32*cols)), 1}
-	f.launch(f.kernel(p, "hb_spmm"), grid, [3]uint32{256, 1, 1}, 0,
-		tasks.count, tasks.row, tasks.lo, tasks.at, a.ptr, a.idx, a.val, b.val, n, out.val, parts)
-	for from := int64(0); from < tasks.long; from += 65535 {
-		rows := min(tasks.long-from, 65535)
+	tiles := (n + int64(32*cols) - 1) / int64(32*cols)
+	for from := int64(0); from < tiles; from += mostGridY {
+		grid := [3]uint32{uint32((tasks.count + 7) / 8), uint32(min(tiles-from, mostGridY)), 1}
+		f.launch(f.kernel(p, "hb_spmm"), grid, [3]uint32{256, 1, 1}, 0,
+			tasks.count, tasks.row, tasks.lo, tasks.at, a.ptr, a.idx, a.val, b.val, n, from, out.val, parts)
+	}
+	for from := int64(0); from < tasks.long; from += mostGridY {
+		rows := min(tasks.long-from, mostGridY)
 		f.launch(f.kernel(p, "hb_spmm_join"), [3]uint32{uint32(min((n+127)/128, 64)), uint32(rows), 1}, [3]uint32{128, 1, 1}, 0,
 			tasks.longIDs.ptr()+driver.Ptr(4*from), tasks.at, parts, n, out.val)
 	}

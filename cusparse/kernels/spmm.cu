@@ -8,7 +8,7 @@
 // Task t is of row task_row[t] and begins with entry task_lo[t].
 //
 // once a matrix: hb_spmm_counts, a scan (at), hb_spmm_cut
-// each call:     hb_spmm  grid (⌈tasks/8⌉, ⌈n/(32·HB_COLS)⌉), block 256
+// each call:     hb_spmm  grid (⌈tasks/8⌉, tiles), block 256, for each 65535 tiles of 32·HB_COLS columns
 //                hb_spmm_join, if a row has several tasks; hb_spmm_rows for present
 
 #define HB_DEEP 8 // 4: 0.96 ms for 64 columns, fp32, R-MAT 20 on an H200
@@ -31,7 +31,7 @@ HB_KERNEL hb_spmm_cut(const hb_i64 *ptr, hb_i64 m, const hb_i64 *at, hb_i32 *tas
 }
 
 HB_KERNEL __launch_bounds__(256) hb_spmm(hb_i64 tasks, const hb_i32 *task_row, const hb_i64 *task_lo, const hb_i64 *at,
-		const hb_i64 *ptr, const hb_i32 *idx, const HB_A *val, const HB_X *b, hb_i64 n, HB_C *out, HB_C *parts) {
+		const hb_i64 *ptr, const hb_i32 *idx, const HB_A *val, const HB_X *b, hb_i64 n, hb_i64 first, HB_C *out, HB_C *parts) {
 	__shared__ hb_i32 ks[8][32];
 	__shared__ HB_A as[8][32];
 	int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -39,7 +39,7 @@ HB_KERNEL __launch_bounds__(256) hb_spmm(hb_i64 tasks, const hb_i32 *task_row, c
 	if (t >= tasks) return; // whole warps
 	hb_i32 row = task_row[t];
 	hb_i64 lo = task_lo[t], hi = ptr[row + 1] < lo + HB_CHUNK ? ptr[row + 1] : lo + HB_CHUNK;
-	hb_i64 j0 = (hb_i64)blockIdx.y * (32 * HB_COLS) + lane;
+	hb_i64 j0 = (first + blockIdx.y) * (32 * HB_COLS) + lane;
 	HB_C sum[HB_COLS];
 	for (int c = 0; c < HB_COLS; c++) sum[c] = HB_IDENTITY;
 	for (hb_i64 e = lo; e < hi; e += 32) {
