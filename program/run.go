@@ -28,7 +28,7 @@ type Options struct {
 	// Numbers are the numbers of the vertices for functions and Seeds, for a graph whose vertices
 	// stand in another order, such as that of apps.ReverseCuthillMcKee: row and state k are those
 	// of vertex Numbers[k]. nil is 0, 1, …. It does not change the states of a program but for sums
-	// that depend on the order. Programs with Edges or Messages, and devices, refuse it.
+	// that depend on the order. Programs with Edges or Messages, and single devices, refuse it.
 	Numbers []int32
 	// Machine has the figures by which AutoHops chooses; nil measures the exchange on the group.
 	Machine *model.Machine
@@ -47,7 +47,7 @@ type Step struct {
 	Superstep int
 	Plan      string // such as "push" or "pull"; on a group that of the first rank, "none" if it had no work
 	Active    int64  // vertices that sent
-	Edges     int64  // their out-edges; 0 on a device
+	Edges     int64  // their out-edges; 0 on devices
 }
 
 // Ended says why a run ended.
@@ -75,12 +75,15 @@ type Result[V comparable] struct {
 // program needs CUDA text, sums in floating point round as the plan says, the sum any returns any
 // message, and Priority holds with auto and push only, and not with Edges or Messages.
 //
-// On a group each rank of the host runs the program on its vertices and copies of those around
-// them. Results are those of one place, bit for bit; a sum that depends on the order is pulled
+// On a group each rank runs the program on its vertices and copies of those around them. Results on
+// ranks of the host are those of one place, bit for bit; a sum that depends on the order is pulled
 // unless Plan says push. Priority is ignored, and a program with Edges is refused. All processes of
-// the group call Run with the same arguments, and Halt answers alike on each. On a group of devices
-// each gathers the graph and runs the whole program as one device does, and keeps its block of the
-// states; Hops does not matter, and each calls Halt.
+// the group call Run with the same arguments, and Halt answers alike on each.
+//
+// On a group of devices, sums in floating point and Totals may differ from those of one device in the
+// last bits. A program with Edges or Messages, one with Priority for which Hops is 0, and plans of
+// BufferPlans run whole on each device, which gathers the graph and keeps its block of the states; so
+// do groups that do not move memory between devices, or that name one twice.
 //
 // Errors: *matrix.DimensionError, *ProgramError, *PlanError, *MessageError, and *LimitError
 // together with the result so far.

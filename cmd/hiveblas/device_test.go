@@ -58,6 +58,25 @@ func emulated(t *testing.T, opts ...emu.Option) *emu.Emulator {
 	return e
 }
 
+// Programs on a group of GPUs write what they write on the host, whatever the hops and the order.
+func TestProgramsOnGPUs(t *testing.T) {
+	emulated(t, emu.Devices(2))
+	road := write(t, "roads.mtx", roads)
+	for _, args := range []string{"bfs --source 3", "sssp --source 3", "sssp --source 3 --width 2", "hcc --undirected", "matching --undirected"} {
+		args = "run " + args + " " + road
+		want := runInProcess(t, append(strings.Fields(args), "-o", "-", "--device", "cpu")...)
+		for _, how := range []string{"", "--hops 3", "--hops auto", "--order rcm --hops 2"} {
+			if strings.Contains(args, "matching") && strings.Contains(how, "rcm") {
+				continue // numbers of vertices decide between equal edges
+			}
+			got := runInProcess(t, append(strings.Fields(args+" "+how), "-o", "-", "--device", "gpu:0,1")...)
+			if got != want {
+				t.Errorf("%s %s: got\n%s, want\n%s", args, how, got, want)
+			}
+		}
+	}
+}
+
 // Commands write the same on both devices and report which one they used.
 func TestCommandsOnDevice(t *testing.T) {
 	emulated(t)

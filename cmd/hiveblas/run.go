@@ -50,14 +50,16 @@ column for each (.tsv, .csv). -o writes the state of each vertex: levels,
 distances, ranks, the least vertex of a component, the partner, the label; what is
 not reached and not matched is omitted.
 
-On ranks of the host each rank has a block of the vertices, and copies of those
-around it. --hops, --order and --partition say how large the copies are and which
-vertices a block has; they pay on roads and meshes.`,
+On a group of ranks, of the host or GPUs, each rank has a block of the vertices, and
+copies of those around it. --hops, --order and --partition say how large the copies
+are and which vertices a block has; they pay on roads and meshes. GPUs run labels, and
+sssp with --width but without --hops, whole on each.`,
 		Example: `  hiveblas run bfs graph.mtx --source 0 -o levels.tsv
   hiveblas run mine.prog graph.mtx --plan auto -o out.tsv
   hiveblas run matching pairs.tsv --undirected -o partners.tsv
   hiveblas run pagerank web.mtx.gz --plan pull --json
-  hiveblas run sssp road.gr --source 7 --device ranks:4 --hops auto --order rcm`,
+  hiveblas run sssp road.gr --source 7 --device ranks:4 --hops auto --order rcm
+  hiveblas run bfs road.gr --source 7 --device gpus --hops 16`,
 		Args: positional("PROGRAM", "GRAPH"),
 	}
 	j := newJob(s, cmd).computes(noThreshold).reads().writes("the states", matrixFiles...)

@@ -88,7 +88,7 @@ func (f *groupFlags) prepare(j *job, o *program.Options) error {
 			m := t.Model()
 			o.Machine = &m
 		}
-	} else {
+	} else if j.cmd.Flags().Changed("hops") {
 		o.Hops, _ = strconv.Atoi(f.hops)
 	}
 	if !f.reorders() {

@@ -116,9 +116,6 @@ func (j *job) scaleOn(app string, p int, o predicting, gpus bool, rounds int) (o
 		return out, explain(j.graph.file, err)
 	}
 	defer end()
-	if out.waits, err = bench.ScaleWaits(j.ctx, g); err != nil {
-		return out, explain(j.graph.file, err)
-	}
 	for k := range rounds {
 		real, took, err := bench.ScaleRun(j.ctx, app, j.graph.Matrix, g, o.source)
 		if err != nil {
@@ -131,7 +128,12 @@ func (j *job) scaleOn(app string, p int, o predicting, gpus bool, rounds int) (o
 			out.least = took
 		}
 	}
-	return out, j.graph.Move(nil)
+	if err := j.graph.Move(nil); err != nil {
+		return out, err
+	}
+	// Afterwards: the first matrix with so many rows decides how a group cuts them.
+	out.waits, err = bench.ScaleWaits(j.ctx, g)
+	return out, explain(j.graph.file, err)
 }
 
 // scaleRun prints predictions beside measurements. Volumes that differ are an error.
