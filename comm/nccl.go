@@ -154,7 +154,7 @@ func (p *ncclPlane) ended(ctx context.Context) error {
 // ready polls until the calls on the communicator are no longer in progress.
 func (p *ncclPlane) ready(ctx context.Context, name string) error {
 	state := new(int32)
-	for spins := 0; ; spins++ {
+	for began := time.Now(); ; {
 		p.mu.Lock()
 		if p.comm == 0 {
 			p.mu.Unlock()
@@ -172,10 +172,10 @@ func (p *ncclPlane) ready(ctx context.Context, name string) error {
 		if err := p.ended(ctx); err != nil {
 			return err
 		}
-		if spins < 200 {
+		if wait := time.Since(began); wait < busyWait {
 			runtime.Gosched()
 		} else {
-			time.Sleep(min(time.Duration(spins-200)*time.Microsecond, time.Millisecond))
+			time.Sleep(min(wait/16, time.Millisecond))
 		}
 	}
 }
