@@ -402,6 +402,11 @@ func (r *partRun) refresh() error {
 		dev.state.Present, dev.closed.Present, dev.mail.Val, int32(r.steps), n, dev.rows.Ptr, dev.sums)...)
 	if all {
 		dev.count, dev.edges = int64(dev.n), dev.rows.Entries
+	} else if few := r.few(); few > 0 { // a count of the active vertices would be one more wait
+		dev.count, dev.edges = few, few*(dev.rows.Entries/max(int64(dev.n), 1)+1)
+		dev.past += dev.edges
+		dev.state.Entries = -1
+		return nil
 	} else {
 		var found [2]int64
 		s.Fill(r.counts, 0, 16)
@@ -412,6 +417,18 @@ func (r *partRun) refresh() error {
 	dev.past += dev.edges
 	dev.whole()
 	return nil
+}
+
+// few returns a bound on the active vertices of the part if they are surely so few that the device runs
+// the next supersteps by itself, and 0 otherwise.
+func (r *partRun) few() int64 {
+	dev := r.dev
+	n := min(r.active, int64(dev.n)-1)
+	edges := n * (dev.rows.Entries/max(int64(dev.n), 1) + 1)
+	if !dev.p.rounds || n <= 0 || r.o.Plan != "" && r.o.Plan != "auto" && r.o.Plan != "push" || 16*edges*dev.parts() > dev.rest() {
+		return 0
+	}
+	return n
 }
 
 // forget drops messages that were made with the states.

@@ -210,7 +210,11 @@ func (r *deviceRun) byDevice(o Options, out ran) {
 		}
 		why, ran := result[0], result[2]
 		r.count = result[1]
-		r.logged(o, out, ran)
+		if r.place != nil && ran == 1 {
+			r.own = append(r.own, result[3])
+		} else {
+			r.logged(o, out, ran)
+		}
 		*out.supersteps += int(ran)
 		ended := why == roundsQuiet || why == roundsFull && limit > 0 && int64(*out.supersteps) == limit
 		switch {
@@ -239,6 +243,12 @@ func (r *deviceRun) byDevice(o Options, out ran) {
 func (r *deviceRun) leave() {
 	b := &r.loop
 	b.left = true
+	if r.place != nil && r.state.Present.Addr != 0 { // steps wrote the states in place
+		r.Fill(r.state.Present, 0, int64(r.n))
+		r.Each(r.kernel("leave"), int64(r.n), int32(r.n), b.queue, b.room, b.pile, b.waiting, b.state, b.bits, r.state.Present)
+		r.whole()
+		return
+	}
 	present := r.set()
 	r.Fill(present, 0, int64(r.n))
 	r.Each(r.kernel("leave"), int64(r.n), int32(r.n), b.queue, b.room, b.pile, b.waiting, b.state, b.bits, present)

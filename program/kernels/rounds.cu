@@ -20,7 +20,7 @@
 //   hb_program_enter; hb_program_push and hb_program_take until result[0] is not 0;
 //   hb_program_leave, and then hb_program_enter again.
 //   result hb_i64[4] in pinned host memory: {1 + why (HB_ROUND_…), active vertices, supersteps
-//   since the last look, 0}. Further launches return at once; hb_program_again goes on.
+//   since the last look, the last of the log}. Further launches return at once; hb_program_again goes on.
 // A superstep is two launches. Bound by random access to sums, hit and states.
 //
 // With HB_PULLS, a superstep with many messages pulls: each vertex that takes messages looks for an
@@ -775,6 +775,7 @@ HB_KERNEL hb_program_take(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *close
 	now[HB_ROUND_MODE] = HB_ROUND_STOP;
 	result[1] = (hb_i64)all;
 	result[2] = (hb_i64)now[HB_ROUND_LOGGED];
+	result[3] = now[HB_ROUND_LOGGED] ? log[now[HB_ROUND_LOGGED] - 1] : 0;
 	__threadfence_system();
 	result[0] = 1 + (hb_i64)why;
 }
