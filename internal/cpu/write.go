@@ -137,7 +137,7 @@ func filterDense[T any](env Env, t *sparse.Store[T], mask *Mask) (*sparse.Store[
 	allow := mask.S.Present
 	if allow == nil {
 		allow = make([]uint8, cells)
-		sparse.Scatter(mask.S.Pattern(), allow, nil)
+		mask.S.Mark(allow, env.Threads)
 	}
 	flip := b2u(mask.Comp)
 	for p := range out.Present {
