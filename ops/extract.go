@@ -5,6 +5,8 @@ import (
 
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/fresh"
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -230,7 +232,7 @@ func assignRow[T comparable](c *call, t *target[T], st, x *sparse.Store[T], idx 
 		}
 	}
 	if t.spec.Accum == nil {
-		return cpu.AssignRow(st, idx, *new(T), val, present, !access.Pinned(t.spec.Matrix))
+		return cpu.AssignRow(st, idx, *new(T), val, present, !access.Pinned(t.spec.Matrix), c.threads)
 	}
 	if st.Sparse() || present != nil {
 		return nil
@@ -405,12 +407,14 @@ func assignScalar[T comparable](c *call, t *target[T], x T, rows, cols cpu.Indic
 	if st := access.Store(t.spec.Matrix); t.spec.Vector && cols.List != nil &&
 		t.mask == nil && t.spec.Accum == nil && st.Format != sparse.Hypersparse {
 		c.traced("assign", int64(cells))
-		return keep(c, t, cpu.AssignRow(st, cols.List, x, nil, nil, !access.Pinned(t.spec.Matrix)))
+		return keep(c, t, cpu.AssignRow(st, cols.List, x, nil, nil, !access.Pinned(t.spec.Matrix), c.threads))
 	}
-	val := make([]T, cells)
-	for p := range val {
-		val[p] = x
-	}
+	val := fresh.Make[T](int64(cells))
+	_ = parallel.Range(nil, c.threads, cells, 1<<15, func(_, lo, hi int) {
+		for p := lo; p < hi; p++ {
+			val[p] = x
+		}
+	})
 	region := sparse.Structure{
 		NRows: rows.Len(), NCols: cols.Len(), Format: sparse.Full, NVals: int64(cells),
 	}

@@ -133,21 +133,27 @@ func sameList(s, t *sparse.Structure) bool {
 func filterDense[T any](env Env, t *sparse.Store[T], mask *Mask) (*sparse.Store[T], error) {
 	cells, _ := t.Cells()
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: t.NRows, NCols: t.NCols, Format: sparse.Bitmap}, Val: t.Val}
-	out.Present = make([]uint8, cells)
+	out.Present = fresh.Make[uint8](int64(cells))
 	allow := mask.S.Present
 	if allow == nil {
 		allow = make([]uint8, cells)
 		mask.S.Mark(allow, env.Threads)
 	}
 	flip := b2u(mask.Comp)
-	for p := range out.Present {
-		b := allow[p] ^ flip
-		if t.Present != nil {
-			b &= t.Present[p]
+	var entries atomic.Int64
+	_ = parallel.Range(nil, env.Threads, cells, positionGrain, func(_, lo, hi int) {
+		var count int64
+		for p := lo; p < hi; p++ {
+			b := allow[p] ^ flip
+			if t.Present != nil {
+				b &= t.Present[p]
+			}
+			out.Present[p] = b
+			count += int64(b)
 		}
-		out.Present[p] = b
-		out.NVals += int64(b)
-	}
+		entries.Add(count)
+	})
+	out.NVals = entries.Load()
 	return out, nil
 }
 

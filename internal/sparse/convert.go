@@ -179,6 +179,10 @@ func denseToCSR[T any](s *Store[T]) *Store[T] {
 	}
 	threads := parallel.Threads(0)
 	grain := max(1, (1<<16)/max(1, n))
+	if s.NRows == 1 {
+		lineToCSR(s, c)
+		return c
+	}
 	if s.Format == Full {
 		_ = parallel.Range(nil, threads, s.NRows, grain, func(_, lo, hi int) {
 			for i := lo; i < hi; i++ {
@@ -221,6 +225,46 @@ func denseToCSR[T any](s *Store[T]) *Store[T] {
 		}
 	})
 	return c
+}
+
+// lineToCSR lists the entries of a dense vector s in c.
+func lineToCSR[T any](s, c *Store[T]) {
+	c.Ptr[1] = s.NVals
+	if s.Format == Full {
+		flat(s.NCols, func(lo, hi int) {
+			for j := lo; j < hi; j++ {
+				c.Idx[j] = int32(j)
+			}
+			if s.Val != nil {
+				copy(c.Val[lo:hi], s.Val[lo:hi])
+			}
+		})
+		return
+	}
+	at := make([]int64, s.NCols/flatGrain+2) // where the entries of each piece begin
+	flat(s.NCols, func(lo, hi int) {
+		var count int64
+		for _, b := range s.Present[lo:hi] {
+			count += int64(b)
+		}
+		at[lo/flatGrain+1] = count
+	})
+	for p := range len(at) - 1 {
+		at[p+1] += at[p]
+	}
+	flat(s.NCols, func(lo, hi int) {
+		p := at[lo/flatGrain]
+		for j, b := range s.Present[lo:hi] {
+			if b == 0 {
+				continue
+			}
+			c.Idx[p] = int32(lo + j)
+			if s.Val != nil {
+				c.Val[p] = s.Val[lo+j]
+			}
+			p++
+		}
+	})
 }
 
 // ToBitmap returns the bitmap form: O(positions) time and memory.
