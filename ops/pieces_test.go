@@ -45,8 +45,28 @@ func TestVectorPieces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	fives, others := matrix.NewVectorBuilder[bool](n), matrix.NewVectorBuilder[float64](n)
+	for i := range n {
+		if i%5 == 0 {
+			fives.Add(i, true)
+		}
+		if i%3 != 0 {
+			others.Add(i, float64(i))
+		}
+	}
+	small, err := fives.Build(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	holes, err := others.Build(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := holes.SetFormat(matrix.Bitmap); err != nil {
+		t.Fatal(err)
+	}
 	for _, f := range []matrix.Format{matrix.CSR, matrix.Bitmap} {
-		if err := m.SetFormat(f); err != nil {
+		if err := errors.Join(small.SetFormat(f), m.SetFormat(f)); err != nil {
 			t.Fatal(err)
 		}
 		for _, threads := range []int{1, 2, 3, 16} {
@@ -95,6 +115,34 @@ func TestVectorPieces(t *testing.T) {
 					}
 					if ok {
 						entries++
+					}
+				}
+				if w.NVals() != entries {
+					t.Errorf("%d threads: %d entries, want %d", threads, w.NVals(), entries)
+				}
+			}
+			// Into a full vector, and into a bitmap, in place.
+			for _, base := range []*matrix.Vector[float64]{x, holes} {
+				w := base.Clone()
+				err := errors.Join(ops.Apply(w.Masked(m.Structure()), semiring.Ainv[float64](), x, with),
+					ops.AssignVectorScalar(w.Masked(small.Structure()), 7, ops.All(), with))
+				if err != nil {
+					t.Fatal(err)
+				}
+				entries := int64(0)
+				for i := range n {
+					want, has := base.At(i)
+					if masked[i] {
+						want, has = -list[i], true
+					}
+					if i%5 == 0 {
+						want, has = 7, true
+					}
+					if has {
+						entries++
+					}
+					if v, ok := w.At(i); ok != has || v != want {
+						t.Fatalf("%d threads: entry %d is %v %v, want %v %v", threads, i, v, ok, want, has)
 					}
 				}
 				if w.NVals() != entries {
