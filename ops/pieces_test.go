@@ -149,6 +149,27 @@ func TestVectorPieces(t *testing.T) {
 					t.Errorf("%d threads: %d entries, want %d", threads, w.NVals(), entries)
 				}
 			}
+			// Out of order, from a full vector and from a bitmap; and all.
+			for _, base := range []*matrix.Vector[float64]{x, holes} {
+				w, all := matrix.NewVector[float64](n/2), matrix.NewVector[float64](n)
+				err := errors.Join(ops.ExtractVector(w, base, ops.Of(perm[:n/2]...), with), ops.ExtractVector(all, base, ops.All(), with))
+				if err != nil || !all.Equal(base) {
+					t.Fatalf("%d threads: a copy differs, %v", threads, err)
+				}
+				entries := int64(0)
+				for p, i := range perm[:n/2] {
+					want, has := base.At(i)
+					if has {
+						entries++
+					}
+					if v, ok := w.At(p); ok != has || v != want {
+						t.Fatalf("%d threads: entry %d is %v %v, want %v %v", threads, p, v, ok, want, has)
+					}
+				}
+				if w.NVals() != entries {
+					t.Errorf("%d threads: %d entries, want %d", threads, w.NVals(), entries)
+				}
+			}
 			w := matrix.NewVector[float64](n)
 			if err := ops.AssignVectorScalar(w, 4, ops.All(), with); err != nil || w.NVals() != n {
 				t.Errorf("%d threads: %d entries of %d, %v", threads, w.NVals(), n, err)
@@ -208,5 +229,42 @@ func TestRowPieces(t *testing.T) {
 	err = ops.SampleWeighted(matrix.New[float64](n, n), b, 5, 3, ops.WithThreads(8))
 	if place := fmt.Sprintf("(%d, %d)", rows[100_000], cols[100_000]); !errors.As(err, &wrong) || !strings.Contains(err.Error(), place) {
 		t.Errorf("error %v, want one of %s", err, place)
+	}
+}
+
+// TestAssignPieces compares assignments with unordered rows and columns at several numbers of
+// threads, and with a result by positions.
+func TestAssignPieces(t *testing.T) {
+	t.Parallel()
+	const n, part = 3000, 2000
+	c, b := powerLaw(t, n, 60_000, 12), powerLaw(t, part, 50_000, 13)
+	rng := rand.New(rand.NewPCG(8, 8))
+	rows, cols := rng.Perm(n)[:part], rng.Perm(n)[:part]
+	want := slices.Repeat([]float64{0}, n*n)
+	for at, x := range c.All() {
+		want[at.Row*n+at.Col] = x
+	}
+	for _, i := range rows {
+		for _, j := range cols {
+			want[i*n+j] = 0
+		}
+	}
+	for at, x := range b.All() {
+		want[rows[at.Row]*n+cols[at.Col]] = x
+	}
+	for _, threads := range []int{1, 2, 3, 16} {
+		got := c.Clone()
+		if err := ops.Assign(got, b, ops.Of(rows...), ops.Of(cols...), ops.WithThreads(threads)); err != nil {
+			t.Fatal(err)
+		}
+		if list, err := got.Dense(0); err != nil || !slices.Equal(list, want) {
+			t.Errorf("%d threads: the result differs, %v", threads, err)
+		}
+		list := rng.Perm(n)
+		list[n-1] = list[7]
+		err := ops.AssignVectorScalar(matrix.NewVector[int](n), 1, ops.Of(list...), ops.WithThreads(threads))
+		if place := fmt.Sprintf("lists %d twice, at 7 and %d", list[7], n-1); err == nil || !strings.Contains(err.Error(), place) {
+			t.Errorf("%d threads: error %v, want %q", threads, err, place)
+		}
 	}
 }
