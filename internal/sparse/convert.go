@@ -156,7 +156,12 @@ func Dense[T any](s *Store[T], x T) []T {
 		})
 		return list
 	}
-	list := filled(s.NRows*s.NCols, x)
+	var list []T
+	if cells := s.NRows * s.NCols; s.NVals == int64(cells) && s.Val != nil {
+		list = fresh.Make[T](s.NVals)
+	} else {
+		list = filled(cells, x)
+	}
 	Scatter(s, nil, list, 0)
 	return list
 }
