@@ -4,10 +4,13 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
@@ -249,8 +252,9 @@ func (s *deviceAuction) trace(found assigned) {
 const batchMost = 1 << 15
 
 // SolveBatch solves problems with the same options. Problems whose costs live on one
-// device, with elements of one type, share launches there; it solves the others one
-// after the other. Options.Prices are a *ParameterError.
+// device, with elements of one type, share launches there; it solves the others on
+// the host, several at a time, each with a share of Options.Threads. Progress then
+// has calls from several problems, one at a time. Options.Prices are a *ParameterError.
 func SolveBatch(ps []*Problem, opts ...Options) ([]*Result, error) {
 	o, err := only(opts)
 	if err != nil {
@@ -266,6 +270,8 @@ func SolveBatch(ps []*Problem, opts ...Options) ([]*Result, error) {
 	out := make([]*Result, len(ps))
 	groups := map[key][]int{}
 	sales := make([]*deviceAuction, len(ps))
+	var host []*task
+	var hostAt []int
 	for i, p := range ps {
 		k, err := open(p, o)
 		if err != nil {
@@ -275,13 +281,18 @@ func SolveBatch(ps []*Problem, opts ...Options) ([]*Result, error) {
 			return nil, err
 		}
 		if sales[i] == nil {
-			if out[i], err = k.onHost(); err != nil {
-				return nil, err
-			}
+			host, hostAt = append(host, k), append(hostAt, i)
 			continue
 		}
 		at := key{p.costs.place(), p.costs.element()}
 		groups[at] = append(groups[at], i)
+	}
+	solved, err := onHosts(o, host)
+	if err != nil {
+		return nil, err
+	}
+	for k, i := range hostAt {
+		out[i] = solved[k]
 	}
 	for _, group := range groups {
 		for chunk := range slices.Chunk(group, batchMost) {
@@ -299,6 +310,44 @@ func SolveBatch(ps []*Problem, opts ...Options) ([]*Result, error) {
 		}
 	}
 	return out, nil
+}
+
+// onHosts solves problems on the host, several at a time. The error is that of the first problem
+// with one, as if they were solved in order.
+func onHosts(o Options, tasks []*task) ([]*Result, error) {
+	if len(tasks) == 0 {
+		return nil, nil
+	}
+	threads := parallel.Threads(o.Threads)
+	share := (threads-1)/len(tasks) + 1
+	var mu sync.Mutex // of Progress
+	for _, k := range tasks {
+		k.o.Threads = share
+		if o.Progress != nil {
+			k.o.Progress = func(what string, done, total int64) {
+				mu.Lock()
+				defer mu.Unlock()
+				o.Progress(what, done, total)
+			}
+		}
+	}
+	results, errs := make([]*Result, len(tasks)), make([]error, len(tasks))
+	var first atomic.Int64 // the first problem with an error so far
+	first.Store(int64(len(tasks)))
+	_ = parallel.Pieces(nil, threads, len(tasks), func(_, i int) {
+		if int64(i) > first.Load() {
+			return
+		}
+		if results[i], errs[i] = tasks[i].onHost(); errs[i] == nil {
+			return
+		}
+		for at := first.Load(); int64(i) < at && !first.CompareAndSwap(at, int64(i)); at = first.Load() {
+		}
+	})
+	if i := first.Load(); i < int64(len(tasks)) {
+		return nil, errs[i]
+	}
+	return results, nil
 }
 
 // auctions runs auctions of one device in one call.

@@ -7,11 +7,13 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"github.com/hiveblas/hiveblas/internal/hostmem"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
@@ -23,12 +25,14 @@ type CoresOptions struct {
 	Threads []int         // nil: powers of two up to the number of processors
 	Rounds  int           // at most; 0 means 9
 	Only    []string      // cases whose name contains one of these; nil means all
-	Large   bool          // also the cases of R-MAT 20 and 22 whose inputs take minutes to make
+	Large   bool          // also R-MAT 20 and 22, which take minutes to make, and operands of 2 GB and more
 	Budget  time.Duration // after which a case begins no further round, once it has three; 0 means 10 s
 	Log     func(string)  // receives progress, a line each; may be nil
+
+	shrink int // inputs are 2^shrink times smaller, in tests
 }
 
-// CoresTable is the time of each case of CPU by the number of threads.
+// CoresTable is the time of each case by the number of threads.
 type CoresTable struct {
 	Processor string     `json:"processor"`
 	Cores     int        `json:"cores"` // processors that the process may use
@@ -42,6 +46,7 @@ type CoresRow struct {
 	Case  string    `json:"case"`
 	Ms    []float64 `json:"ms"`              // medians
 	Share []float64 `json:"share,omitempty"` // of the triad, of the bytes that must move
+	Left  string    `json:"left,omitempty"`  // why the case was left out; then it has no times
 }
 
 // SpeedUp returns the time of the first number of threads divided by that of the k-th, NaN if there
@@ -56,9 +61,10 @@ func (r *CoresRow) SpeedUp(k int) float64 {
 // slower is the factor above which the table marks more threads that take longer.
 const slower = 1.1
 
-// Cores measures the cases of [CPU], without peers, at several numbers of threads, in interleaved
-// rounds. The check figures of a case must agree at all of them. If ctx ends, the table holds what
-// was measured until then.
+// Cores measures the cases of [CPU], without peers, and the other operations, conversions, files and
+// workflows at several numbers of threads, in interleaved rounds. The check figures of a case must
+// agree at all of them. A case that needs more memory than the machine has left is left out, with
+// the reason in its row. If ctx ends, the table holds what was measured until then.
 func Cores(ctx context.Context, o CoresOptions) (*CoresTable, error) {
 	ctx = orBackground(ctx)
 	if o.Rounds <= 0 {
@@ -103,9 +109,13 @@ func Cores(ctx context.Context, o CoresOptions) (*CoresTable, error) {
 		if err != nil {
 			return t, fmt.Errorf("%s: %w", c.name, err)
 		}
+		t.Rows = append(t.Rows, row)
+		if row.Left != "" {
+			o.Log(c.name + " is left out: " + row.Left)
+			continue
+		}
 		last := len(row.Ms) - 1
 		o.Log(fmt.Sprintf("%s: %.2f ms with %d threads, %.2f with %d", c.name, row.Ms[0], o.Threads[0], row.Ms[last], o.Threads[last]))
-		t.Rows = append(t.Rows, row)
 	}
 	return t, nil
 }
@@ -122,15 +132,36 @@ func CoresCases(large bool) []string {
 // coresCases are the cases whose inputs are generated.
 func coresCases(large bool) []cpuCase {
 	cases := slices.DeleteFunc(cpuCases(), func(c cpuCase) bool { return strings.HasPrefix(c.input, dataInput) })
+	cases = append(cases, coresOnly()...)
 	if large {
-		return append(cases, largeCases()...)
+		cases = append(cases, largeCases()...)
+		return append(cases, streamCases()...)
 	}
 	return cases
+}
+
+// room frees the other inputs for a case that needs much memory, and says why it has too little, ""
+// if it has not. An input that is there has taken its part.
+func (b *cpuBench) room(c cpuCase) string {
+	if c.memory == 0 || b.inputs[c.input] != nil {
+		return ""
+	}
+	clear(b.inputs)
+	b.loaded = nil
+	debug.FreeOSMemory()
+	if have := hostmem.Available(); have > 0 && have < c.memory {
+		return fmt.Sprintf("it needs %s of memory, %s are available", gigabytes(c.memory), gigabytes(have))
+	}
+	return ""
 }
 
 // byThreads measures a case.
 func (b *cpuBench) byThreads(c cpuCase, o CoresOptions, triad []float64) (CoresRow, error) {
 	row := CoresRow{Case: c.name}
+	c.input, c.other, c.memory = shrunkInput(c.input, o.shrink), shrunkInput(c.other, o.shrink), c.memory>>o.shrink
+	if row.Left = b.room(c); row.Left != "" {
+		return row, nil
+	}
 	in, err := b.load(c.input)
 	if err != nil {
 		return row, err
@@ -213,6 +244,10 @@ func (t *CoresTable) WriteText(w io.Writer) error {
 			}
 			fmt.Fprintf(tw, "\t%s%s", figure(x), mark)
 		}
+		if r.Left != "" {
+			fmt.Fprintf(tw, "%s\t\t%s\n", strings.Repeat("\t–", len(t.Threads)), r.Left)
+			continue
+		}
 		last := len(r.Ms) - 1
 		share := ""
 		if len(r.Share) > 0 {
@@ -236,6 +271,9 @@ func (t *CoresTable) Plot() (*ReportPlot, error) {
 	p.Legend.TextStyle.Font.Size = vg.Points(6)
 	p.Add(plotter.NewGrid())
 	for k, r := range t.Rows {
+		if r.Left != "" {
+			continue
+		}
 		var points plotter.XYs
 		for i, n := range t.Threads {
 			points = append(points, plotter.XY{X: float64(n), Y: r.SpeedUp(i)})

@@ -108,6 +108,7 @@ type cpuCase struct {
 	// perSource runs a peer once for each of benchSources and adds up.
 	perSource bool
 	bytes     func(in *input) float64
+	memory    int64   // bytes that must be available to begin; 0 if they are few
 	tolerance float64 // of the check figures; 0 means 1e-9
 	rounds    int     // fewer rounds, for slow cases
 }

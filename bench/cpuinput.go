@@ -19,8 +19,11 @@ import (
 // planted200k has communities in 200,000 vertices, of mean degree 17.6 and mixing .3. data/NAME is
 // a graph of the folder data, simple and undirected. The signals of the fused lasso have the values
 // of their vertices in more["values"]. flow… are networks, whose last two vertices are the source
-// and the sink.
+// and the sink. coresInput has further inputs.
 func makeInput(name, data string) (*input, error) {
+	if in, ok, err := coresInput(name); ok {
+		return in, err
+	}
 	in := &input{name: name, more: map[string]any{}}
 	var scale, n int
 	switch {
@@ -34,6 +37,9 @@ func makeInput(name, data string) (*input, error) {
 		in.val = ones64(int(in.graph.NNZ()))
 	case name == "bipartite1m":
 		in.graph = gen.CSR(gen.Bipartite(6743, 13950, 1_000_000, 1), gen.KeepLoops)
+		in.val = gen.UniformFloats(in.graph, 3, false)
+	case name == "bipartite10k": // a hundredth of it
+		in.graph = gen.CSR(gen.Bipartite(674, 1395, 10_000, 1), gen.KeepLoops)
 		in.val = gen.UniformFloats(in.graph, 3, false)
 	case name == "ac1000":
 		in.tuples = acSmall(0)

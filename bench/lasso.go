@@ -18,6 +18,8 @@ func lassoSignal(name string, shrink int) (gen.Signal, bool) {
 		return gen.PlanarSignal(213_444>>shrink, 1), true
 	case "planar16k":
 		return gen.PlanarSignal(max(16_384>>shrink, 16), 1), true
+	case "planar256":
+		return gen.PlanarSignal(256, 1), true
 	case "planar1m":
 		return gen.PlanarSignal(1_000_000>>shrink, 1), true
 	case "taxi":

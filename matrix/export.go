@@ -69,14 +69,7 @@ func (a *Matrix[T]) Tuples() (rows, cols []int32, vals []T, err error) {
 		return nil, nil, nil, err
 	}
 	s := a.rows()
-	rows = make([]int32, s.NVals)
-	for k := range s.Vecs() {
-		i := int32(s.RowID(k))
-		for p := s.Ptr[k]; p < s.Ptr[k+1]; p++ {
-			rows[p] = i
-		}
-	}
-	return rows, s.Idx, s.Val, nil
+	return s.RowOfEntries(), s.Idx, s.Val, nil
 }
 
 // Dense returns the values by rows, with fill where there is no entry: the value of (i, j) is at
@@ -89,12 +82,5 @@ func (a *Matrix[T]) Dense(fill T) ([]T, error) {
 	if err := checkCells("Matrix.Dense", m, n); err != nil {
 		return nil, err
 	}
-	out := make([]T, m*n)
-	if fill != *new(T) {
-		for p := range out {
-			out[p] = fill
-		}
-	}
-	sparse.Scatter(a.rows(), nil, out)
-	return out, nil
+	return sparse.Dense(a.stored(), fill), nil
 }

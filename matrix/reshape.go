@@ -10,7 +10,13 @@ import (
 // Equal reports whether a and b have the same shape and the same entries. It ignores their formats.
 // NaN differs from NaN, as in Go. Equal takes O(entries) time.
 func (a *Matrix[T]) Equal(b *Matrix[T]) bool {
-	return a.EqualFunc(b, func(x, y T) bool { return x == y })
+	am, an := a.Dims()
+	if bm, bn := b.Dims(); am == bm && an == bn && a.NVals() == b.NVals() {
+		if x, y := a.rows(), b.rows(); x.SameAs(&y.Structure) {
+			return sparse.Equal(x.Val, y.Val)
+		}
+	}
+	return a.EqualFunc(b, func(x, y T) bool { return x == y }) // rows may be listed differently
 }
 
 // EqualFunc is Equal with the comparison eq of values.
@@ -204,10 +210,8 @@ func (a *Matrix[T]) IsSymmetric() bool {
 	if !rows.SameAs(&cols.Structure) {
 		return false
 	}
-	for p, x := range rows.Val {
-		if x != cols.Val[p] {
-			return false
-		}
+	if !sparse.Equal(rows.Val, cols.Val) {
+		return false
 	}
 	a.asCols.Store(rows)
 	a.knownSymmetric.Store(true)

@@ -287,7 +287,7 @@ func denseBlock(st *raw, kind contents) *raw {
 	}
 	cells, _ := st.Cells()
 	out := &raw{Structure: sparse.Structure{NRows: st.NRows, NCols: st.NCols, Format: sparse.Bitmap, NVals: st.NVals, Present: make([]uint8, cells)}}
-	st.Mark(out.Present)
+	st.Mark(out.Present, 0)
 	return out
 }
 

@@ -227,14 +227,12 @@ func (v *Vector[T]) SetFormat(f Format) error {
 // Dense returns the values of all positions as a new slice, with fill at positions without an
 // entry.
 func (v *Vector[T]) Dense(fill T) []T {
-	out := make([]T, v.Size())
-	if fill != *new(T) {
-		for i := range out {
-			out[i] = fill
-		}
+	if out, err := v.inner().Dense(fill); err == nil {
+		return out
 	}
-	for i, x := range v.All() {
-		out[i] = x
+	out := make([]T, v.Size()) // the entries cannot be read
+	for i := range out {
+		out[i] = fill
 	}
 	return out
 }

@@ -2,9 +2,12 @@ package ops
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/fresh"
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -85,7 +88,7 @@ func ExtractVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSour
 		return groupExtractVector(c, t, v, ci)
 	}
 	if st := access.Stored(v); !st.Sparse() {
-		out := gather(st, ci.Indices)
+		out := gather(st, ci.Indices, c.threads)
 		c.traced("gather", int64(ci.N))
 		return write(c, t, out, false)
 	}
@@ -98,29 +101,42 @@ func ExtractVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSour
 }
 
 // gather is ExtractVector from a dense vector.
-func gather[T comparable](u *sparse.Store[T], idx cpu.Indices) *sparse.Store[T] {
+func gather[T comparable](u *sparse.Store[T], idx cpu.Indices, threads int) *sparse.Store[T] {
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: idx.N, Format: u.Format}}
-	out.Val = make([]T, idx.N)
+	out.Val = fresh.Make[T](int64(idx.N))
 	val := valued(u).Val
-	if idx.List == nil {
-		copy(out.Val, val)
+	if u.Format == sparse.Bitmap {
+		out.Present = fresh.Make[uint8](int64(idx.N))
 	}
-	for p, i := range idx.List {
-		out.Val[p] = val[i]
-	}
-	if u.Format == sparse.Full {
+	var entries atomic.Int64
+	_ = parallel.Range(nil, threads, idx.N, 1<<14, func(_, lo, hi int) {
+		if idx.List == nil {
+			copy(out.Val[lo:hi], val[lo:hi])
+			if out.Present != nil {
+				copy(out.Present[lo:hi], u.Present[lo:hi])
+			}
+			return
+		}
+		for p, i := range idx.List[lo:hi] {
+			out.Val[lo+p] = val[i]
+		}
+		if out.Present == nil {
+			return
+		}
+		var count int64
+		for p, i := range idx.List[lo:hi] {
+			out.Present[lo+p] = u.Present[i]
+			count += int64(u.Present[i])
+		}
+		entries.Add(count)
+	})
+	switch {
+	case u.Format == sparse.Full:
 		out.NVals = int64(idx.N)
-		return out
-	}
-	if idx.List == nil {
-		out.Present = append([]uint8(nil), u.Present...)
+	case idx.List == nil:
 		out.NVals = u.NVals
-		return out
-	}
-	out.Present = make([]uint8, idx.N)
-	for p, i := range idx.List {
-		out.Present[p] = u.Present[i]
-		out.NVals += int64(u.Present[i])
+	default:
+		out.NVals = entries.Load()
 	}
 	return out
 }
@@ -154,7 +170,7 @@ func ExtractRow[T comparable](dst matrix.VectorTarget[T], a matrix.Source[T], i 
 	}
 	if st := access.Stored(v); !st.Sparse() && !v.Transposed() {
 		c.traced("gather", int64(ci.N))
-		return write(c, t, gather(denseRow(st, i), ci.Indices), false)
+		return write(c, t, gather(denseRow(st, i), ci.Indices, c.threads), false)
 	}
 	return extract(c, t, access.Rows(v), ri.Indices, ci.Indices)
 }
@@ -193,7 +209,7 @@ func assign[T comparable](c *call, t *target[T], x *sparse.Store[T], rows, cols 
 	if rows.List == nil && cols.List == nil {
 		return write(c, t, valued(x.Own()), false)
 	}
-	spread := cpu.Spread(sparse.ToSparse(x), rows, cols, st.NRows, st.NCols, truth[T]())
+	spread := cpu.Spread(env, sparse.ToSparse(x), rows, cols, st.NRows, st.NCols, truth[T]())
 	if t.spec.Accum != nil {
 		return write(c, t, valued(spread), false)
 	}
@@ -230,7 +246,7 @@ func assignRow[T comparable](c *call, t *target[T], st, x *sparse.Store[T], idx 
 		}
 	}
 	if t.spec.Accum == nil {
-		return cpu.AssignRow(st, idx, *new(T), val, present, !access.Pinned(t.spec.Matrix))
+		return cpu.AssignRow(st, idx, *new(T), val, present, !access.Pinned(t.spec.Matrix), c.threads)
 	}
 	if st.Sparse() || present != nil {
 		return nil
@@ -405,12 +421,14 @@ func assignScalar[T comparable](c *call, t *target[T], x T, rows, cols cpu.Indic
 	if st := access.Store(t.spec.Matrix); t.spec.Vector && cols.List != nil &&
 		t.mask == nil && t.spec.Accum == nil && st.Format != sparse.Hypersparse {
 		c.traced("assign", int64(cells))
-		return keep(c, t, cpu.AssignRow(st, cols.List, x, nil, nil, !access.Pinned(t.spec.Matrix)))
+		return keep(c, t, cpu.AssignRow(st, cols.List, x, nil, nil, !access.Pinned(t.spec.Matrix), c.threads))
 	}
-	val := make([]T, cells)
-	for p := range val {
-		val[p] = x
-	}
+	val := fresh.Make[T](int64(cells))
+	_ = parallel.Range(nil, c.threads, cells, 1<<15, func(_, lo, hi int) {
+		for p := lo; p < hi; p++ {
+			val[p] = x
+		}
+	})
 	region := sparse.Structure{
 		NRows: rows.Len(), NCols: cols.Len(), Format: sparse.Full, NVals: int64(cells),
 	}

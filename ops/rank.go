@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -22,6 +23,14 @@ func onHost[C comparable](c *call, t *target[C]) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %w: it runs on the host; take a destination there, operands on %s are copied", c.op, ErrPlace, t.at)
+}
+
+// overRows runs fn on blocks of the rows of a listed s of about equal numbers of entries.
+func overRows(env cpu.Env, s *sparse.Structure, fn func(lo, hi int)) error {
+	const perRow, grain = 4, 1 << 12
+	threads := parallel.Threads(env.Threads)
+	bounds := parallel.Cut(s.Ptr, int(min(int64(16*threads), (s.NVals+perRow*int64(s.Vecs()))/grain+1)), perRow)
+	return parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) { fn(bounds[b], bounds[b+1]) })
 }
 
 // TopK computes C⟨M⟩ ⊕= the k largest entries of each row of a, at their places. With A.T() as
@@ -54,8 +63,7 @@ func TopK[T cmp.Ordered](dst matrix.Target[T], a matrix.Source[T], k int, opts .
 	}
 	out.NVals = out.Ptr[s.Vecs()]
 	out.Idx, out.Val = fresh.Make[int32](out.NVals), fresh.Make[T](out.NVals)
-	env := c.env()
-	err = parallel.Range(env.Ctx, env.Threads, s.Vecs(), 1<<8, func(_, lo, hi int) {
+	err = overRows(c.env(), &s.Structure, func(lo, hi int) {
 		var best []int
 		for r := lo; r < hi; r++ {
 			from, to := s.Ptr[r], s.Ptr[r+1]
@@ -89,7 +97,10 @@ func TopKVector[T cmp.Ordered](u matrix.VectorSource[T], k int, opts ...Option) 
 		return nil, nil, err
 	}
 	s := access.Rows(v)
-	best := topOf(nil, s.Val, k)
+	best, err := topOfPieces(c.env(), s.Val, k)
+	if err != nil {
+		return nil, nil, err
+	}
 	slices.SortFunc(best, func(p, q int) int { return rank(s.Val, p, q) })
 	for _, p := range best {
 		idx, val = append(idx, int(s.Idx[p])), append(val, s.Val[p])
@@ -124,6 +135,36 @@ func topOf[T cmp.Ordered](best []int, v []T, k int) []int {
 		}
 	}
 	return best
+}
+
+// topOfPieces is topOf by all threads: the k largest are among those of pieces.
+func topOfPieces[T cmp.Ordered](env cpu.Env, v []T, k int) ([]int, error) {
+	const grain = 1 << 15
+	pieces := min(4*parallel.Threads(env.Threads), len(v)/max(grain, 4*k))
+	if pieces <= 1 {
+		return topOf(nil, v, k), nil
+	}
+	tops := make([][]int, pieces)
+	if err := parallel.Pieces(env.Ctx, env.Threads, pieces, func(_, p int) {
+		from := len(v) * p / pieces
+		tops[p] = topOf(nil, v[from:len(v)*(p+1)/pieces], k)
+		for e := range tops[p] {
+			tops[p][e] += from
+		}
+		slices.Sort(tops[p]) // ties go to the smaller index
+	}); err != nil {
+		return nil, err
+	}
+	all := slices.Concat(tops...)
+	val := make([]T, len(all))
+	for e, p := range all {
+		val[e] = v[p]
+	}
+	best := topOf(nil, val, k)
+	for e, p := range best {
+		best[e] = all[p]
+	}
+	return best, nil
 }
 
 // sink restores the heap below place i.
@@ -173,8 +214,7 @@ func argBest[T cmp.Ordered](c *call, dst matrix.VectorTarget[int32], a matrix.So
 	}
 	s := access.Rows(v)
 	cols := make([]int32, s.Vecs())
-	env := c.env()
-	err = parallel.Range(env.Ctx, env.Threads, s.Vecs(), 1<<10, func(_, lo, hi int) {
+	err = overRows(c.env(), &s.Structure, func(lo, hi int) {
 		for r := lo; r < hi; r++ {
 			from, to := s.Ptr[r], s.Ptr[r+1]
 			if cols[r] = -1; from == to {
@@ -230,8 +270,7 @@ func Sort[T comparable](values matrix.Target[T], columns matrix.Target[int32], a
 	val := &sparse.Store[T]{Structure: s.Structure, Val: fresh.Make[T](s.NVals)}
 	val.Idx = fresh.Make[int32](s.NVals)
 	from := &sparse.Store[int32]{Structure: val.Structure, Val: fresh.Make[int32](s.NVals)}
-	env := c.env()
-	err = parallel.Range(env.Ctx, env.Threads, s.Vecs(), 1<<8, func(_, lo, hi int) {
+	err = overRows(c.env(), &s.Structure, func(lo, hi int) {
 		var order []int64
 		for r := lo; r < hi; r++ {
 			order = order[:0]

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/fresh"
@@ -58,12 +59,22 @@ func sample[T comparable](c *call, dst matrix.Target[T], a matrix.Source[T], k i
 	}
 	s := valued(access.Rows(v))
 	if weight != nil {
-		for r := range s.Vecs() {
-			for p := s.Ptr[r]; p < s.Ptr[r+1]; p++ {
+		var first atomic.Int64 // the first entry that is no weight
+		first.Store(s.NVals)
+		if err := parallel.Range(c.env().Ctx, c.env().Threads, len(s.Val), 1<<14, func(_, lo, hi int) {
+			for p := lo; p < hi; p++ {
 				if w := weight(s.Val[p]); !(w > 0) || math.IsInf(w, 1) {
-					return &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("the value %v at (%d, %d) is no weight; give positive, finite ones", s.Val[p], s.RowID(r), s.Idx[p])}
+					for at := first.Load(); int64(p) < at && !first.CompareAndSwap(at, int64(p)); at = first.Load() {
+					}
+					return
 				}
 			}
+		}); err != nil {
+			return err
+		}
+		if p := first.Load(); p < s.NVals {
+			r, _ := slices.BinarySearch(s.Ptr, p+1)
+			return &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("the value %v at (%d, %d) is no weight; give positive, finite ones", s.Val[p], s.RowID(r-1), s.Idx[p])}
 		}
 	}
 	if k == 0 {
@@ -76,8 +87,7 @@ func sample[T comparable](c *call, dst matrix.Target[T], a matrix.Source[T], k i
 	}
 	out.NVals = out.Ptr[s.Vecs()]
 	out.Idx, out.Val = fresh.Make[int32](out.NVals), fresh.Make[T](out.NVals)
-	env := c.env()
-	err = parallel.Range(env.Ctx, env.Threads, s.Vecs(), 1<<8, func(_, lo, hi int) {
+	err = overRows(c.env(), &s.Structure, func(lo, hi int) {
 		var at []int32
 		var weights []float64
 		var keys []philox.Key

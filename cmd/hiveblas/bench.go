@@ -460,9 +460,14 @@ func benchCoresCommand(s *session) *cobra.Command {
 		Short: "Measure the operations and workflows at several numbers of threads",
 		Long: `cores prints the time of each case of bench cpu by the number of threads, its speed-up
 and its share of the bandwidth that the triad reaches in the same run. A time with !
-is more than 1.1 times that of the fewer threads before it.`,
+is more than 1.1 times that of the fewer threads before it.
+
+Further cases begin with their group: operation, conversion, file, workflow, and with
+--large stream, whose operands are of 2 GB and more.`,
 		Example: `  hiveblas bench cores --threads 1,2,4,8,16 --json cores.json --plot cores.png
-  hiveblas bench cores --only spmv,transpose --rounds 3`,
+  hiveblas bench cores --only spmv,transpose --rounds 3
+  hiveblas bench cores --only operation:,conversion:,file:,workflow:
+  hiveblas bench cores --large --only stream:`,
 		Args: positional(),
 	}
 	fs := cmd.Flags()
@@ -470,7 +475,7 @@ is more than 1.1 times that of the fewer threads before it.`,
 	fs.IntVar(&o.Rounds, "rounds", 9, "measure `N` rounds, fewer in long cases")
 	fs.DurationVar(&o.Budget, "budget", 10*time.Second, "end a case after `TIME` and at least three rounds")
 	fs.StringSliceVar(&o.Only, "only", nil, "only `cases` whose name contains one of these")
-	fs.BoolVar(&o.Large, "large", false, "also R-MAT 20 and 22, which take minutes to make")
+	fs.BoolVar(&o.Large, "large", false, "also R-MAT 20 and 22, which take minutes to make, and operands of 2 GB and more")
 	fs.StringVar(&file, "json", "", "also write the table to `FILE` as JSON")
 	fs.StringVar(&picture, "plot", "", "draw the speed-ups into `FILE`, a .png")
 	fs.BoolVar(&quiet, "quiet", false, "print no progress")

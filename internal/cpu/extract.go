@@ -245,7 +245,7 @@ func extractBuckets[T any](env Env, a *sparse.Store[T], rows, cols Indices, cm *
 
 // Spread is the inverse of Extract: it returns the m×n matrix with entry (i, j) of a at (rows[i],
 // cols[j]). Neither list may repeat an index.
-func Spread[T any](a *sparse.Store[T], rows, cols Indices, m, n int, fill T) *sparse.Store[T] {
+func Spread[T any](env Env, a *sparse.Store[T], rows, cols Indices, m, n int, fill T) *sparse.Store[T] {
 	type source struct {
 		row int32
 		k   int
@@ -260,30 +260,36 @@ func Spread[T any](a *sparse.Store[T], rows, cols Indices, m, n int, fill T) *sp
 		slices.SortFunc(order, func(x, y source) int { return int(x.row) - int(y.row) })
 	}
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: n, Format: sparse.Hypersparse, NVals: a.NVals}}
-	out.Ptr, out.RowIDs = []int64{0}, []int32{}
-	out.Idx, out.Val = make([]int32, 0, a.NVals), make([]T, 0, a.NVals)
+	out.Ptr, out.RowIDs = make([]int64, len(order)+1), make([]int32, len(order))
+	for at, o := range order {
+		out.RowIDs[at], out.Ptr[at+1] = o.row, out.Ptr[at]+a.Ptr[o.k+1]-a.Ptr[o.k]
+	}
+	out.Idx, out.Val = fresh.Make[int32](a.NVals), fresh.Make[T](a.NVals)
 	sorted := cols.List == nil || slices.IsSorted(cols.List)
-	var keys []uint64
-	for _, o := range order {
-		lo, hi := a.Ptr[o.k], a.Ptr[o.k+1]
-		keys = keys[:0]
-		for e, j := range a.Idx[lo:hi] {
-			keys = append(keys, uint64(cols.at(int(j)))<<32|uint64(e))
-		}
-		if !sorted {
-			slices.Sort(keys)
-		}
-		for _, key := range keys {
-			out.Idx = append(out.Idx, int32(key>>32))
-			if a.Val != nil {
-				out.Val = append(out.Val, a.Val[lo+int64(uint32(key))])
-			} else {
-				out.Val = append(out.Val, fill)
+	threads := parallel.Threads(env.Threads)
+	bounds := parallel.Cut(out.Ptr, int(min(int64(16*threads), a.NVals/(1<<12)+1)), 4)
+	_ = parallel.Pieces(nil, threads, len(bounds)-1, func(_, piece int) {
+		var keys []uint64
+		for at := bounds[piece]; at < bounds[piece+1]; at++ {
+			lo, hi := a.Ptr[order[at].k], a.Ptr[order[at].k+1]
+			keys = keys[:0]
+			for e, j := range a.Idx[lo:hi] {
+				keys = append(keys, uint64(cols.at(int(j)))<<32|uint64(e))
+			}
+			if !sorted {
+				slices.Sort(keys)
+			}
+			to := out.Ptr[at]
+			for p, key := range keys {
+				out.Idx[to+int64(p)] = int32(key >> 32)
+				if a.Val != nil {
+					out.Val[to+int64(p)] = a.Val[lo+int64(uint32(key))]
+				} else {
+					out.Val[to+int64(p)] = fill
+				}
 			}
 		}
-		out.RowIDs = append(out.RowIDs, o.row)
-		out.Ptr = append(out.Ptr, int64(len(out.Idx)))
-	}
+	})
 	return sparse.Settle(out)
 }
 

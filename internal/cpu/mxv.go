@@ -328,7 +328,7 @@ func dense[T any](u *sparse.Store[T], threads int) (x []T, present []uint8) {
 	if u.Val != nil {
 		x = make([]T, u.NCols)
 	}
-	sparse.Scatter(u, present, x)
+	sparse.Scatter(u, present, x, threads)
 	return x, present
 }
 

@@ -3,7 +3,9 @@ package cpu
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -457,16 +459,18 @@ func ExtractRow[T any](a *sparse.Store[T], idx []int32, fill T) *sparse.Store[T]
 // every index gets the scalar x. A position p with present[p] = 0 deletes the entry idx[p]; with a
 // nil present, every position is present. No index may occur twice. A dense c is updated in place:
 // O(len(idx)). A listed c is merged: O(entries + len(idx) · log len(idx)), or converted to a bitmap
-// if adapt allows it and the bitmap is faster.
-func AssignRow[T any](c *sparse.Store[T], idx []int32, x T, val []T, present []uint8, adapt bool) *sparse.Store[T] {
-	if c.Sparse() && adapt && int64(len(idx)) <= c.NVals/updateRatio && sparse.BitmapPays(&c.Structure) {
+// if adapt allows it and the bitmap is faster: a small update of many entries, or many indices in no
+// order (8M of them into an empty vector on a busy core: 3.3 → 1.9 s, 1.7 of it the check for repeats).
+func AssignRow[T any](c *sparse.Store[T], idx []int32, x T, val []T, present []uint8, adapt bool, threads int) *sparse.Store[T] {
+	if c.Sparse() && adapt && (int64(len(idx)) <= c.NVals/updateRatio && sparse.BitmapPays(&c.Structure) ||
+		len(idx) > assignGrain && len(idx) >= c.NCols/unsortedShare && !slices.IsSorted(idx)) {
 		c = sparse.ToBitmap(c)
 	}
 	if c.Format == sparse.Full && present != nil {
 		c = sparse.ToBitmap(c)
 	}
 	if !c.Sparse() {
-		assignDense(c, idx, x, val, present)
+		assignDense(c, idx, x, val, present, threads)
 		return c
 	}
 	keys := make([]uint64, len(idx))
@@ -500,8 +504,34 @@ func AssignRow[T any](c *sparse.Store[T], idx []int32, x T, val []T, present []u
 	return newRow(c.NCols, ci, cv)
 }
 
+// unsortedShare: unsorted indices of at least one in so many positions are assigned by a bitmap.
+const unsortedShare = 16
+
+// assignGrain is the number of indices of a piece of an assignment.
+const assignGrain = 1 << 13
+
 // assignDense is AssignRow for a dense c, which must be a bitmap if present is not nil.
-func assignDense[T any](c *sparse.Store[T], idx []int32, x T, val []T, present []uint8) {
+func assignDense[T any](c *sparse.Store[T], idx []int32, x T, val []T, present []uint8, threads int) {
+	if len(idx) <= assignGrain {
+		c.NVals += assignSome(c, idx, x, val, present)
+		return
+	}
+	var added atomic.Int64
+	_ = parallel.Range(nil, threads, len(idx), assignGrain, func(_, lo, hi int) {
+		v, has := val, present
+		if v != nil {
+			v = v[lo:hi]
+		}
+		if has != nil {
+			has = has[lo:hi]
+		}
+		added.Add(assignSome(c, idx[lo:hi], x, v, has))
+	})
+	c.NVals += added.Load()
+}
+
+// assignSome returns the number of entries that it adds.
+func assignSome[T any](c *sparse.Store[T], idx []int32, x T, val []T, present []uint8) (added int64) {
 	for p, i := range idx {
 		has := uint8(1)
 		if present != nil {
@@ -516,10 +546,11 @@ func assignDense[T any](c *sparse.Store[T], idx []int32, x T, val []T, present [
 			c.Val[i] = *new(T)
 		}
 		if c.Present != nil {
-			c.NVals += int64(has) - int64(c.Present[i])
+			added += int64(has) - int64(c.Present[i])
 			c.Present[i] = has
 		}
 	}
+	return added
 }
 
 // AccumulateRow computes c(idx) ⊕= v for a dense 1×n store, in place: O(len(idx)). No index may

@@ -133,21 +133,27 @@ func sameList(s, t *sparse.Structure) bool {
 func filterDense[T any](env Env, t *sparse.Store[T], mask *Mask) (*sparse.Store[T], error) {
 	cells, _ := t.Cells()
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: t.NRows, NCols: t.NCols, Format: sparse.Bitmap}, Val: t.Val}
-	out.Present = make([]uint8, cells)
+	out.Present = fresh.Make[uint8](int64(cells))
 	allow := mask.S.Present
 	if allow == nil {
 		allow = make([]uint8, cells)
-		sparse.Scatter(mask.S.Pattern(), allow, nil)
+		mask.S.Mark(allow, env.Threads)
 	}
 	flip := b2u(mask.Comp)
-	for p := range out.Present {
-		b := allow[p] ^ flip
-		if t.Present != nil {
-			b &= t.Present[p]
+	var entries atomic.Int64
+	_ = parallel.Range(nil, env.Threads, cells, positionGrain, func(_, lo, hi int) {
+		var count int64
+		for p := lo; p < hi; p++ {
+			b := allow[p] ^ flip
+			if t.Present != nil {
+				b &= t.Present[p]
+			}
+			out.Present[p] = b
+			count += int64(b)
 		}
-		out.Present[p] = b
-		out.NVals += int64(b)
-	}
+		entries.Add(count)
+	})
+	out.NVals = entries.Load()
 	return out, nil
 }
 
@@ -238,7 +244,7 @@ func Write[C any](env Env, c, t *sparse.Store[C], o Overlap[C]) (*sparse.Store[C
 		if c.Format == sparse.Full && t.Format != sparse.Full {
 			c = sparse.ToBitmap(c)
 		}
-		mergeInto(c, t, o.Mask.S)
+		mergeInto(c, t, o.Mask.S, env.Threads)
 		return c, nil
 	}
 	if o.InPlace && !c.Sparse() && t.Sparse() && o.Mask.S.Sparse() && !o.Mask.Comp {
@@ -385,9 +391,25 @@ func putInto[C any](c, t *sparse.Store[C]) {
 }
 
 // mergeInto does c⟨m⟩ = t for dense c, t and m. c must be a bitmap unless t is full.
-func mergeInto[C any](c, t *sparse.Store[C], m *sparse.Structure) {
-	for lo := 0; lo < len(c.Val); lo += maskStep {
-		hi := min(lo+maskStep, len(c.Val))
+func mergeInto[C any](c, t *sparse.Store[C], m *sparse.Structure, threads int) {
+	c.NVals += byPositions(len(c.Val), threads, func(lo, hi int) int64 { return mergeRange(c, t, m, lo, hi) })
+}
+
+// byPositions runs fn on the pieces of [0, n) and returns the sum.
+func byPositions(n, threads int, fn func(lo, hi int) int64) int64 {
+	if n <= positionGrain {
+		return fn(0, n)
+	}
+	var sum atomic.Int64
+	_ = parallel.Range(nil, threads, n, positionGrain, func(_, lo, hi int) { sum.Add(fn(lo, hi)) })
+	return sum.Load()
+}
+
+// mergeRange is mergeInto for the positions from ≤ p < end. It returns the number of entries that it
+// adds.
+func mergeRange[C any](c, t *sparse.Store[C], m *sparse.Structure, from, end int) (added int64) {
+	for lo := from; lo < end; lo += maskStep {
+		hi := min(lo+maskStep, end)
 		if m.Present != nil && !anyByte(m.Present[lo:hi]) {
 			continue
 		}
@@ -400,11 +422,12 @@ func mergeInto[C any](c, t *sparse.Store[C], m *sparse.Structure) {
 				c.Val[p] = t.Val[p]
 			}
 			if c.Present != nil {
-				c.NVals += int64(b2u(has)) - int64(c.Present[p])
+				added += int64(b2u(has)) - int64(c.Present[p])
 				c.Present[p] = b2u(has)
 			}
 		}
 	}
+	return added
 }
 
 // FillMasked does c⟨m⟩ = x for a dense c, in place: O(entries of m), or a scan of its bytes.
@@ -417,8 +440,12 @@ func FillMasked[C any](c *sparse.Store[C], m *sparse.Structure, x C, threads int
 		fillLarge(c, m, x, threads)
 		return
 	}
-	for lo := 0; lo < len(c.Val); lo += maskStep {
-		hi := min(lo+maskStep, len(c.Val))
+	c.NVals += byPositions(len(c.Val), threads, func(lo, hi int) int64 { return fillRange(c, m, x, lo, hi) })
+}
+
+func fillRange[C any](c *sparse.Store[C], m *sparse.Structure, x C, from, end int) (added int64) {
+	for lo := from; lo < end; lo += maskStep {
+		hi := min(lo+maskStep, end)
 		if m.Present != nil && !anyByte(m.Present[lo:hi]) {
 			continue
 		}
@@ -428,11 +455,12 @@ func FillMasked[C any](c *sparse.Store[C], m *sparse.Structure, x C, threads int
 			}
 			c.Val[p] = x
 			if c.Present != nil {
-				c.NVals += int64(1 - c.Present[p])
+				added += int64(1 - c.Present[p])
 				c.Present[p] = 1
 			}
 		}
 	}
+	return added
 }
 
 func fillLarge[C any](c *sparse.Store[C], m *sparse.Structure, x C, threads int) {

@@ -57,15 +57,29 @@ func HyperShape(s *Structure) *Structure {
 	if s.Format == Hypersparse {
 		return s
 	}
+	// Each piece counts its rows with entries, then lists them.
+	pieces := (s.NRows-1)/flatGrain + 1
+	at := make([]int64, pieces+1)
+	rows := func(list func(p, i int)) {
+		_ = parallel.Pieces(nil, parallel.Threads(0), pieces, func(_, p int) {
+			for i := p * flatGrain; i < min((p+1)*flatGrain, s.NRows); i++ {
+				if s.Ptr[i+1] > s.Ptr[i] {
+					list(p, i)
+				}
+			}
+		})
+	}
+	rows(func(p, _ int) { at[p+1]++ })
+	for p := range pieces {
+		at[p+1] += at[p]
+	}
 	h := *s
 	h.Format = Hypersparse
-	h.Ptr, h.RowIDs = []int64{0}, []int32{}
-	for i := 0; i < s.NRows; i++ {
-		if s.Ptr[i+1] > s.Ptr[i] {
-			h.RowIDs = append(h.RowIDs, int32(i))
-			h.Ptr = append(h.Ptr, s.Ptr[i+1])
-		}
-	}
+	h.Ptr, h.RowIDs = make([]int64, at[pieces]+1), make([]int32, at[pieces])
+	rows(func(p, i int) { // moves the start of the piece
+		h.RowIDs[at[p]], h.Ptr[at[p]+1] = int32(i), s.Ptr[i+1]
+		at[p]++
+	})
 	return &h
 }
 
@@ -83,17 +97,73 @@ func CSRShape(s *Structure) *Structure {
 	}
 	c := *s
 	c.Format, c.RowIDs = CSR, nil
-	c.Ptr = make([]int64, s.NRows+1)
-	row := 0
-	for k, r := range s.RowIDs {
-		for ; row <= int(r); row++ {
-			c.Ptr[row] = s.Ptr[k]
+	c.Ptr = fresh.Make[int64](int64(s.NRows) + 1)
+	last := -1 // the last row with entries
+	if k := len(s.RowIDs); k > 0 {
+		last = int(s.RowIDs[k-1])
+	}
+	flat(len(s.RowIDs), func(lo, hi int) {
+		row := 0
+		if lo > 0 {
+			row = int(s.RowIDs[lo-1]) + 1
 		}
-	}
-	for ; row <= s.NRows; row++ {
-		c.Ptr[row] = s.NVals
-	}
+		for k := lo; k < hi; k++ {
+			for ; row <= int(s.RowIDs[k]); row++ {
+				c.Ptr[row] = s.Ptr[k]
+			}
+		}
+	})
+	flat(s.NRows-last, func(lo, hi int) { fill(c.Ptr[last+1+lo:last+1+hi], s.NVals) })
 	return &c
+}
+
+// flatGrain is the number of items of a piece of a loop over an array.
+const flatGrain = 1 << 16
+
+// flat runs fn on the pieces of [0, n) by all threads.
+func flat(n int, fn func(lo, hi int)) {
+	_ = parallel.Range(nil, parallel.Threads(0), n, flatGrain, func(_, lo, hi int) { fn(lo, hi) })
+}
+
+func fill[T any](list []T, x T) {
+	for p := range list {
+		list[p] = x
+	}
+}
+
+// filled returns n copies of x.
+func filled[T any](n int, x T) []T {
+	list := fresh.Make[T](int64(n))
+	flat(n, func(lo, hi int) { fill(list[lo:hi], x) })
+	return list
+}
+
+// Dense returns the values of s by rows, as a new slice, with x at positions without an entry.
+func Dense[T any](s *Store[T], x T) []T {
+	switch s.Format {
+	case Full:
+		return clone(s.Val)
+	case Bitmap:
+		list := fresh.Make[T](int64(len(s.Present)))
+		flat(len(list), func(lo, hi int) {
+			for p := lo; p < hi; p++ {
+				if s.Present[p] != 0 {
+					list[p] = s.Val[p]
+				} else {
+					list[p] = x
+				}
+			}
+		})
+		return list
+	}
+	var list []T
+	if cells := s.NRows * s.NCols; s.NVals == int64(cells) && s.Val != nil {
+		list = fresh.Make[T](s.NVals)
+	} else {
+		list = filled(cells, x)
+	}
+	Scatter(s, nil, list, 0)
+	return list
 }
 
 // ToSparse returns s if it is CSR or hypersparse, and its CSR form otherwise.
@@ -114,6 +184,10 @@ func denseToCSR[T any](s *Store[T]) *Store[T] {
 	}
 	threads := parallel.Threads(0)
 	grain := max(1, (1<<16)/max(1, n))
+	if s.NRows == 1 {
+		lineToCSR(s, c)
+		return c
+	}
 	if s.Format == Full {
 		_ = parallel.Range(nil, threads, s.NRows, grain, func(_, lo, hi int) {
 			for i := lo; i < hi; i++ {
@@ -158,6 +232,46 @@ func denseToCSR[T any](s *Store[T]) *Store[T] {
 	return c
 }
 
+// lineToCSR lists the entries of a dense vector s in c.
+func lineToCSR[T any](s, c *Store[T]) {
+	c.Ptr[1] = s.NVals
+	if s.Format == Full {
+		flat(s.NCols, func(lo, hi int) {
+			for j := lo; j < hi; j++ {
+				c.Idx[j] = int32(j)
+			}
+			if s.Val != nil {
+				copy(c.Val[lo:hi], s.Val[lo:hi])
+			}
+		})
+		return
+	}
+	at := make([]int64, s.NCols/flatGrain+2) // where the entries of each piece begin
+	flat(s.NCols, func(lo, hi int) {
+		var count int64
+		for _, b := range s.Present[lo:hi] {
+			count += int64(b)
+		}
+		at[lo/flatGrain+1] = count
+	})
+	for p := range len(at) - 1 {
+		at[p+1] += at[p]
+	}
+	flat(s.NCols, func(lo, hi int) {
+		p := at[lo/flatGrain]
+		for j, b := range s.Present[lo:hi] {
+			if b == 0 {
+				continue
+			}
+			c.Idx[p] = int32(lo + j)
+			if s.Val != nil {
+				c.Val[p] = s.Val[lo+j]
+			}
+			p++
+		}
+	})
+}
+
 // ToBitmap returns the bitmap form: O(positions) time and memory.
 func ToBitmap[T any](s *Store[T]) *Store[T] {
 	if s.Format == Bitmap {
@@ -165,77 +279,76 @@ func ToBitmap[T any](s *Store[T]) *Store[T] {
 	}
 	cells, _ := s.Cells()
 	b := &Store[T]{Structure: Structure{NRows: s.NRows, NCols: s.NCols, NVals: s.NVals, Format: Bitmap}}
-	b.Present = make([]uint8, cells)
 	if s.Format == Full {
-		for p := range b.Present {
-			b.Present[p] = 1
-		}
-		b.Val = clone(s.Val)
+		b.Present, b.Val = filled[uint8](cells, 1), clone(s.Val)
 		return b
 	}
+	b.Present = filled[uint8](cells, 0)
 	if s.Val != nil {
-		b.Val = make([]T, cells)
+		b.Val = filled(cells, *new(T))
 	}
-	Scatter(s, b.Present, b.Val)
+	Scatter(s, b.Present, b.Val, 0)
 	return b
 }
 
-// ToFull returns the full form, with the value fill at positions without an entry.
-func ToFull[T any](s *Store[T], fill T) *Store[T] {
+// ToFull returns the full form, with the value x at positions without an entry.
+func ToFull[T any](s *Store[T], x T) *Store[T] {
 	if s.Format == Full {
 		return s
 	}
 	cells, _ := s.Cells()
-	f := &Store[T]{Structure: Structure{NRows: s.NRows, NCols: s.NCols, NVals: int64(cells), Format: Full}}
-	f.Val = make([]T, cells)
-	if s.Format == Bitmap {
-		for p, b := range s.Present {
-			if b != 0 {
-				f.Val[p] = s.Val[p]
-			} else {
-				f.Val[p] = fill
-			}
-		}
-		return f
-	}
-	var zero any = *new(T)
-	if any(fill) != zero {
-		for p := range f.Val {
-			f.Val[p] = fill
-		}
-	}
-	Scatter(s, nil, f.Val)
-	return f
+	return &Store[T]{Structure: Structure{NRows: s.NRows, NCols: s.NCols, NVals: int64(cells), Format: Full}, Val: Dense(s, x)}
 }
 
 // Scatter writes the entries of a listed s to row-major arrays: it sets present to 1 and val to the
-// value. Either array may be nil.
-func Scatter[T any](s *Store[T], present []uint8, val []T) {
-	s.Structure.Mark(present)
+// value. Either array may be nil. 0 threads are GOMAXPROCS.
+func Scatter[T any](s *Store[T], present []uint8, val []T, threads int) {
+	s.Structure.Mark(present, threads)
 	if val == nil || s.Val == nil {
 		return
 	}
-	for k := range s.Vecs() {
-		base := s.RowID(k) * s.NCols
-		lo, hi := s.Ptr[k], s.Ptr[k+1]
+	s.spans(threads, func(base int, lo, hi int64) {
 		v := s.Val[lo:hi]
 		for p, j := range s.Idx[lo:hi] {
 			val[base+int(j)] = v[p]
 		}
-	}
+	})
 }
 
 // Mark sets present, a row-major array or nil, to 1 at the entries of a listed s.
-func (s *Structure) Mark(present []uint8) {
+func (s *Structure) Mark(present []uint8, threads int) {
 	if present == nil {
 		return
 	}
-	for k := range s.Vecs() {
-		base := s.RowID(k) * s.NCols
-		for _, j := range s.Idx[s.Ptr[k]:s.Ptr[k+1]] {
+	s.spans(threads, func(base int, lo, hi int64) {
+		for _, j := range s.Idx[lo:hi] {
 			present[base+int(j)] = 1
 		}
+	})
+}
+
+// RowOfEntries returns the row of each entry of a listed s.
+func (s *Structure) RowOfEntries() []int32 {
+	rows := fresh.Make[int32](s.NVals)
+	s.spans(0, func(base int, lo, hi int64) { fill(rows[lo:hi], int32(base/max(s.NCols, 1))) })
+	return rows
+}
+
+// spans runs fn on the entries lo ≤ p < hi of each row, or a part of it, of a listed s. base is the
+// position of the first column of the row.
+func (s *Structure) spans(threads int, fn func(base int, lo, hi int64)) {
+	threads = parallel.Threads(threads)
+	if s.Vecs() == 1 { // divide the row
+		base := s.RowID(0) * s.NCols
+		_ = parallel.Range(nil, threads, int(s.Ptr[1]), flatGrain, func(_, lo, hi int) { fn(base, int64(lo), int64(hi)) })
+		return
 	}
+	bounds := parallel.Cut(s.Ptr, int(min(int64(8*threads), s.NVals/flatGrain+1)), 1)
+	_ = parallel.Pieces(nil, threads, len(bounds)-1, func(_, piece int) {
+		for k := bounds[piece]; k < bounds[piece+1]; k++ {
+			fn(s.RowID(k)*s.NCols, s.Ptr[k], s.Ptr[k+1])
+		}
+	})
 }
 
 // Nonzero returns the positions of s whose value is not the zero value of T.

@@ -10,6 +10,10 @@ package sparse
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
+
+	"github.com/hiveblas/hiveblas/internal/fresh"
+	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
 // MaxDim is the largest number of rows or columns: indices are 32-bit.
@@ -182,9 +186,23 @@ func clone[E any](x []E) []E {
 	if x == nil {
 		return nil
 	}
-	y := make([]E, len(x))
-	copy(y, x)
+	y := fresh.Make[E](int64(len(x)))
+	flat(len(x), func(lo, hi int) { copy(y[lo:hi], x[lo:hi]) })
 	return y
+}
+
+// Equal reports whether two lists are equal.
+func Equal[E comparable](x, y []E) bool {
+	if len(x) != len(y) {
+		return false
+	}
+	var differ atomic.Bool
+	flat(len(x), func(lo, hi int) {
+		if !differ.Load() && !slices.Equal(x[lo:hi], y[lo:hi]) {
+			differ.Store(true)
+		}
+	})
+	return !differ.Load()
 }
 
 // Check verifies the invariants of the package comment and returns the first violation. O(entries).
@@ -234,9 +252,30 @@ func (s *Structure) Check(nval int, pattern bool) error {
 	if s.NVals != int64(len(s.Idx)) || (!pattern && nval != len(s.Idx)) {
 		return fmt.Errorf("%d column indices, %d values, count %d", len(s.Idx), nval, s.NVals)
 	}
-	for k := 0; k+1 < len(s.Ptr); k++ {
+	return s.checkRows()
+}
+
+// checkRows returns the first row that is not ascending, or nil. The offsets begin at 0 and end at
+// the number of entries.
+func (s *Structure) checkRows() error {
+	rows := len(s.Ptr) - 1
+	pieces := max(1, (rows+len(s.Idx))/flatGrain)
+	found := make([]error, pieces)
+	_ = parallel.Pieces(nil, parallel.Threads(0), pieces, func(_, p int) {
+		found[p] = s.checkSome(rows*p/pieces, rows*(p+1)/pieces)
+	})
+	for _, err := range found {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Structure) checkSome(from, to int) error {
+	for k := from; k < to; k++ {
 		lo, hi := s.Ptr[k], s.Ptr[k+1]
-		if lo > hi || hi > int64(len(s.Idx)) {
+		if lo < 0 || lo > hi || hi > int64(len(s.Idx)) {
 			return fmt.Errorf("row offsets decrease at row %d", s.RowID(k))
 		}
 		prev := int32(-1)
@@ -263,5 +302,5 @@ func (s *Structure) SameAs(t *Structure) bool {
 		a, b := ToCSR(s.Pattern()), ToCSR(t.Pattern())
 		s, t = &a.Structure, &b.Structure
 	}
-	return slices.Equal(s.RowIDs, t.RowIDs) && slices.Equal(s.Ptr, t.Ptr) && slices.Equal(s.Idx, t.Idx)
+	return Equal(s.RowIDs, t.RowIDs) && Equal(s.Ptr, t.Ptr) && Equal(s.Idx, t.Idx)
 }
