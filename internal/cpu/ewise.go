@@ -380,11 +380,11 @@ func unionDense[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A],
 		})
 		return out, nil
 	}
-	out := newDense[C](a.NRows, a.NCols, nil, nil, int64(cells))
+	var present []uint8
 	if a.Format == sparse.Bitmap && b.Format == sparse.Bitmap {
-		out.Format = sparse.Bitmap
-		out.Present = make([]uint8, cells)
+		present = make([]uint8, cells)
 	}
+	out := newDense[C](a.NRows, a.NCols, nil, present, int64(cells))
 	var count atomic.Int64
 	err := parallel.Range(env.Ctx, env.Threads, cells, denseChunk, func(_, lo, hi int) {
 		var left, right, both []int32
