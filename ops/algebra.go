@@ -3,13 +3,18 @@ package ops
 import (
 	"fmt"
 
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/cpu"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // Inner returns u·v over a semiring: the sum of u(i) ⊗ v(i) over the positions where both have an
 // entry, or the identity of the sum if there is none. It runs where u lives, as a product of a 1×n
-// matrix and a vector. It takes O(n) time and returns the same errors as [MxV].
+// matrix and a vector. Full vectors of more than 65536 entries, not on a single device, are summed as
+// ReduceScalar sums, by all threads. It takes O(n) time and returns the same errors as [MxV].
 func Inner[A, B, C comparable](s semiring.Semiring[A, B, C], u matrix.VectorSource[A], v matrix.VectorSource[B], opts ...Option) (x C, err error) {
 	c := begin[C]("Inner", s.Name(), opts)
 	uv, err := vectorOperand[A](c, u, "u")
@@ -24,6 +29,9 @@ func Inner[A, B, C comparable](s semiring.Semiring[A, B, C], u matrix.VectorSour
 	if _, vn := vv.Dims(); vn != n {
 		return x, c.dim("v", fmt.Sprintf("a vector of %d", vn), fmt.Sprintf("a vector of %d", n), "u and v have the same size")
 	}
+	if x, done, err := innerFull(c, s, uv, vv, n, opts); done || err != nil {
+		return x, err
+	}
 	out := matrix.NewVector[C](1, matrix.On(uv.Place()))
 	if err := MxV(out, s, uv, v, opts...); err != nil {
 		return x, err
@@ -36,6 +44,44 @@ func Inner[A, B, C comparable](s semiring.Semiring[A, B, C], u matrix.VectorSour
 		x = s.Add().Identity()
 	}
 	return x, nil
+}
+
+// innerFull is Inner of large vectors that are full. On the host it multiplies and sums a chunk at a
+// time; on a group, where each rank has a block, by two operations with the same bits. done is false
+// for others.
+func innerFull[A, B, C comparable](
+	c *call, s semiring.Semiring[A, B, C], u matrix.View[A], v matrix.View[B], n int, opts []Option,
+) (x C, done bool, err error) {
+	g, grouped := u.Place().(*comm.Group)
+	switch {
+	case n <= cpu.ReduceChunk, !s.Valid(), s.Position() != semiring.NotPositional, c.method != Auto, u.Place() != nil && !grouped:
+		return x, false, nil
+	case u.NVals() != int64(n) || v.NVals() != int64(n):
+		return x, false, nil
+	}
+	if grouped {
+		w := matrix.NewVector[C](n, matrix.On(g))
+		if err := EWiseMult(w, s.Mul(), access.AsVector(u), access.AsVector(v), opts...); err != nil {
+			return x, true, err
+		}
+		x, err = ReduceScalar(s.Add(), w, opts...)
+		return x, true, err
+	}
+	if v.Place() != nil {
+		return x, false, nil
+	}
+	if err := c.fetch(); err != nil {
+		return x, true, err
+	}
+	a, b := access.Stored(u), access.Stored(v)
+	if a.Format != sparse.Full || b.Format != sparse.Full || a.Val == nil || b.Val == nil {
+		return x, false, nil
+	}
+	c.traced("chunks", int64(n))
+	if x, err = cpu.InnerFull(c.env(), access.Monoid(s.Add()), access.Binary(s.Mul()), a.Val, b.Val); err == nil {
+		c.emit(0)
+	}
+	return x, true, err
 }
 
 // Outer computes C⟨M⟩ ⊕= u ⊗ vᵀ, the entries u(i) ⊗ v(j) of an m×n matrix for vectors of m and n.

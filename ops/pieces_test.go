@@ -2,13 +2,16 @@ package ops_test
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -266,5 +269,83 @@ func TestAssignPieces(t *testing.T) {
 		if place := fmt.Sprintf("lists %d twice, at 7 and %d", list[7], n-1); err == nil || !strings.Contains(err.Error(), place) {
 			t.Errorf("%d threads: error %v, want %q", threads, err, place)
 		}
+	}
+}
+
+// Inner products of large full vectors have the bits of the product and its sum, at every number of
+// threads and of ranks.
+func TestInnerOfFullVectors(t *testing.T) {
+	t.Parallel()
+	const n = 3*65536 + 17
+	r := rand.New(rand.NewPCG(3, 9))
+	u, v := make([]float64, n), make([]float64, n)
+	for i := range u {
+		u[i], v[i] = r.Float64()-.4, r.Float64()
+	}
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	x, err := matrix.VectorFromTuples(n, all, u, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := matrix.VectorFromTuples(n, all, v, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []*matrix.Vector[float64]{x, y} {
+		if err := w.SetFormat(matrix.Full); err != nil {
+			t.Fatal(err)
+		}
+	}
+	product := matrix.NewVector[float64](n)
+	if err := ops.EWiseMult(product, semiring.Times[float64](), x, y); err != nil {
+		t.Fatal(err)
+	}
+	want, err := ops.ReduceScalar(semiring.Plus[float64](), product)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, threads := range []int{1, 2, 3, 8} {
+		var trace ops.Trace
+		got, err := ops.Inner(semiring.PlusTimes[float64](), x, y, ops.WithThreads(threads), ops.WithTrace(&trace))
+		if err != nil || math.Float64bits(got) != math.Float64bits(want) || trace.Method != "chunks" {
+			t.Errorf("%d threads, by %q: %v, %v, want %v", threads, trace.Method, got, err, want)
+		}
+	}
+	for _, p := range []int{1, 2, 3, 7} {
+		g, err := comm.LocalGroup(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := x.Clone(), y.Clone()
+		if err := a.Move(g); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Move(g); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := ops.Inner(semiring.PlusTimes[float64](), a, b); err != nil || math.Float64bits(got) != math.Float64bits(want) {
+			t.Errorf("%d ranks: %v, %v, want %v", p, got, err, want)
+		}
+	}
+	least := math.Inf(1)
+	for i := range u {
+		least = min(least, u[i]+v[i])
+	}
+	if got, err := ops.Inner(semiring.MinPlus[float64](), x, y); err != nil || got != least {
+		t.Errorf("min.plus: %v, %v, want %v", got, err, least)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := ops.Inner(semiring.PlusTimes[float64](), x, y, ops.WithContext(ctx)); !errors.Is(err, context.Canceled) {
+		t.Error("cancelled:", err)
+	}
+	if err := errors.Join(y.SetFormat(matrix.Bitmap), y.Delete(5)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ops.Inner(semiring.PlusTimes[float64](), x, y); err != nil || math.Abs(got-want+u[5]*v[5]) > 1e-9 {
+		t.Errorf("without an entry: %v, %v, want about %v", got, err, want-u[5]*v[5])
 	}
 }

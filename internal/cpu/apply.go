@@ -375,3 +375,22 @@ func reduceLarge[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (T, e
 	})
 	return m.Fold(m.Identity, partial), err
 }
+
+// InnerFull returns Σ f(a[p], b[p]) with the bits that the values f(a[p], b[p]) have by ReduceAll. The
+// arrays have more than a chunk.
+func InnerFull[A, B, C any](env Env, m *Monoid[C], f *Binary[A, B, C], a []A, b []B) (C, error) {
+	const chunk = ReduceChunk
+	partial := make([]C, (len(a)+chunk-1)/chunk)
+	err := parallel.Range(env.Ctx, env.Threads, len(a), chunk, func(_, lo, hi int) {
+		var room []C
+		if kept, ok := poolOf[[]C]().Get().(*[]C); ok {
+			room = *kept
+		} else {
+			room = make([]C, chunk)
+		}
+		f.Zip(room[:hi-lo], a[lo:hi], b[lo:hi])
+		partial[lo/chunk] = m.Fold(m.Identity, room[:hi-lo])
+		poolOf[[]C]().Put(&room)
+	})
+	return m.Fold(m.Identity, partial), err
+}
