@@ -473,9 +473,7 @@ func partOf[V, E comparable](m *partMaker, in device.Operand, o Options, name st
 	if !slices.Contains(all, 0) {
 		return part, nil
 	}
-	if part.ready {
-		part.Drop()
-	}
+	part.Drop() // of a rank that still has its part, or of an attempt that failed
 	machine := o.Machine
 	if o.Hops == AutoHops && machine == nil {
 		if machine, err = m.measured(name); err != nil {
