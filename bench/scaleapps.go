@@ -79,11 +79,7 @@ var scaleApps = []scaleApp{
 		_, err := apps.ScanStatistics(g, apps.ScanOptions{Run: run})
 		return err
 	})},
-	{name: "lgc", divided: byRanges, prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
-		c, err := apps.NewClusterer(g, run)
-		if err != nil {
-			return err
-		}
+	{name: "lgc", divided: byRanges, prepare: func(g *matrix.Matrix[float64], _ int, _ *comm.Group) (func(apps.Run) error, error) {
 		var seeds []int // the first vertices with edges
 		for at := range g.All() {
 			if at.Row != at.Col && (len(seeds) == 0 || seeds[len(seeds)-1] != at.Row) {
@@ -93,12 +89,18 @@ var scaleApps = []scaleApp{
 				break
 			}
 		}
-		if len(seeds) == 0 {
-			return nil
-		}
-		_, err = c.Batch(seeds, 0, apps.LocalClusterOptions{Run: run})
-		return err
-	})},
+		return func(run apps.Run) error {
+			if len(seeds) == 0 {
+				return nil
+			}
+			c, err := apps.NewClusterer(g, run)
+			if err != nil {
+				return err
+			}
+			_, err = c.Batch(seeds, 0, apps.LocalClusterOptions{Run: run})
+			return err
+		}, nil
+	}},
 	{name: "project", divided: byRanges, prepare: graphAlone(func(g *matrix.Matrix[float64], _ int, run apps.Run) error {
 		_, err := apps.Projection(g, apps.ProjectionOptions{Run: run})
 		return err
