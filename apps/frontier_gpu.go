@@ -27,8 +27,8 @@ const (
 const rowsPull = 32
 
 // rowsTurn is the bytes an entry that the edges by sources take while they are made. A search of
-// levels on a device with less memory goes by pulls alone, which read in-neighbours of all unreached
-// vertices in every step.
+// levels on a device with less memory goes by pulls alone, which read in-neighbours of all
+// unreached vertices in every step.
 var rowsTurn int64 = 24
 
 func rowsProgram(t device.Type) device.Program {

@@ -75,8 +75,8 @@ func streamInput(in *input) (*input, bool, error) {
 func (in *input) mat(name string) *matrix.Matrix[f64] { return in.more[name].(*matrix.Matrix[f64]) }
 
 // streamCases are operations whose operands are of 2 GB and more, which no cache holds. The bytes
-// are those that must move: an operation on the values of a matrix in CSR leaves the positions, which
-// its result shares. Results are new but where the name says kept.
+// are those that must move: an operation on the values of a matrix in CSR leaves the positions,
+// which its result shares. Results are new but where the name says kept.
 func streamCases() []cpuCase {
 	const listed, full, gb = "streamrows23", "streamfull28", 1 << 30
 	plus, times := semiring.Plus[f64](), semiring.Times[f64]()

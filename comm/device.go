@@ -42,9 +42,9 @@ type FoldingDevice interface {
 }
 
 // busyWait is how long a wait spins before it sleeps. The thread of a device is locked, and
-// yielding it costs two wake-ups of threads: an AllGatherV of 8 bytes on two H200s took 64 µs. A short
-// sleep of Go takes a millisecond where nothing else runs: with sleeps after 0.2 ms, an AllGatherV of
-// 134 MB on two H100s took 1.57 ms, without 0.47.
+// yielding it costs two wake-ups of threads: an AllGatherV of 8 bytes on two H200s took 64 µs. A
+// short sleep of Go takes a millisecond where nothing else runs: with sleeps after 0.2 ms, an
+// AllGatherV of 134 MB on two H100s took 1.57 ms, without 0.47.
 const busyWait = 10 * time.Millisecond
 
 // awaitDevice polls until the stream of d is done, or ctx is. It must be called within Do.

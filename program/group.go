@@ -471,8 +471,8 @@ func measure(ctx context.Context, g *comm.Group) (*model.Machine, error) {
 	return machineOf(g.String(), p, slow, 1<<20, hostMemory, hostLaunch), nil
 }
 
-// machineOf is a machine whose exchange among p ranks takes slow[0] for a few bytes, and slow[1] for
-// so many.
+// machineOf is a machine whose exchange among p ranks takes slow[0] for a few bytes, and slow[1]
+// for so many.
 func machineOf(name string, p int, slow [2]float64, bytes, memory, launch float64) *model.Machine {
 	line := model.Line{Alpha: slow[0], N: bytes / max(slow[1]-slow[0], 1e-9)}
 	return &model.Machine{Name: name, Memory: memory, Launch: launch,

@@ -20,8 +20,8 @@ func onGPUs(g *comm.Group) bool {
 	return len(g.Ranks()) > 0
 }
 
-// runOnGPUs runs a program on a group of devices: by parts, or the whole program on each where that is
-// not possible, and with Priority, which parts ignore, unless Hops is given.
+// runOnGPUs runs a program on a group of devices: by parts, or the whole program on each where that
+// is not possible, and with Priority, which parts ignore, unless Hops is given.
 func runOnGPUs[V, E, M comparable](
 	ctx context.Context, g *comm.Group, a matrix.View[E], p Program[V, E, M], o Options,
 ) (*Result[V], error) {

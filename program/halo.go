@@ -105,9 +105,9 @@ func promising[V, E comparable](m *model.Machine, shape *model.Halo) bool {
 	return err != nil || best > 1
 }
 
-// secondHop is the shape with a second hop without vertices, if the copies of the first have in-edges
-// as own vertices do: fetching them, to count them, costs as much as many supersteps where they are
-// many.
+// secondHop is the shape with a second hop without vertices, if the copies of the first have
+// in-edges as own vertices do: fetching them, to count them, costs as much as many supersteps where
+// they are many.
 func secondHop(shape *model.Halo) *model.Halo {
 	one := *shape
 	one.R, one.E = nil, nil

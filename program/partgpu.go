@@ -18,7 +18,8 @@ import (
 
 // This file makes the part of a graph that a rank has on its device: see halo. The edges of the own
 // vertices stay on the device. What goes through the host are the copies: their numbers, the
-// in-edges of those that have some, and out-degrees. The part is kept with the in-edges of the rank.
+// in-edges of those that have some, and out-degrees. The part is kept with the in-edges of the
+// rank.
 
 //go:embed kernels/part.cu
 var partText string
@@ -408,8 +409,8 @@ func (m *partMaker) degrees() ([]int32, error) {
 	return out, m.c.AllToAllV(m.wait, comm.Host(out), got, comm.Host(own), sent)
 }
 
-// The figures of a device for AutoHops: bytes a second that a superstep moves, and its own time. They
-// are those of an H100 and are not measured; Options.Machine gives others.
+// The figures of a device for AutoHops: bytes a second that a superstep moves, and its own time.
+// They are those of an H100 and are not measured; Options.Machine gives others.
 const (
 	deviceMemory = 1.5e12
 	deviceLaunch = 8e-6

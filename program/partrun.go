@@ -19,8 +19,8 @@ import (
 // one device does on a whole graph, and refreshes the copies from device to device.
 
 // divides reports whether the devices of a group run a program by parts: their memory is moved from
-// device to device, each is one rank, and the program has no lists, whose order is that of the whole
-// graph. All processes decide alike.
+// device to device, each is one rank, and the program has no lists, whose order is that of the
+// whole graph. All processes decide alike.
 func (d *deviceProgram) divides(g *comm.Group, o Options) bool {
 	if g.Size() == 1 || !g.MovesDeviceMemory() || d.lists.given() || isBuffer(o.Plan) {
 		return false
@@ -239,7 +239,8 @@ func (r *partRun) run(s *device.Session, d *deviceProgram, pattern bool) error {
 	return s.Err()
 }
 
-// supersteps runs so many on the part. It returns the active own vertices after each, and the plans.
+// supersteps runs so many on the part. It returns the active own vertices after each, and the
+// plans.
 func (r *partRun) supersteps(stages int) (active []int64, plans []string) {
 	dev, d := r.dev, r.dev.p
 	active, plans = make([]int64, stages), make([]string, stages)
@@ -300,9 +301,9 @@ const (
 	rankFailed
 )
 
-// agree adds the counts of all ranks, and their Totals in the order of ranks. It returns nil, and ends
-// the run, if the context of one has ended or its work has failed. Between two calls, ranks whose work
-// has failed take part in the collectives.
+// agree adds the counts of all ranks, and their Totals in the order of ranks. It returns nil, and
+// ends the run, if the context of one has ended or its work has failed. Between two calls, ranks
+// whose work has failed take part in the collectives.
 func (r *partRun) agree(own []int64) ([]int64, error) {
 	dev := r.dev
 	why := int64(0)
@@ -419,8 +420,8 @@ func (r *partRun) refresh() error {
 	return nil
 }
 
-// few returns a bound on the active vertices of the part if they are surely so few that the device runs
-// the next supersteps by itself, and 0 otherwise.
+// few returns a bound on the active vertices of the part if they are surely so few that the device
+// runs the next supersteps by itself, and 0 otherwise.
 func (r *partRun) few() int64 {
 	dev := r.dev
 	n := min(r.active, int64(dev.n)-1)

@@ -80,10 +80,10 @@ type Result[V comparable] struct {
 // unless Plan says push. Priority is ignored, and a program with Edges is refused. All processes of
 // the group call Run with the same arguments, and Halt answers alike on each.
 //
-// On a group of devices, sums in floating point and Totals may differ from those of one device in the
-// last bits. A program with Edges or Messages, one with Priority for which Hops is 0, and plans of
-// BufferPlans run whole on each device, which gathers the graph and keeps its block of the states; so
-// do groups that do not move memory between devices, or that name one twice.
+// On a group of devices, sums in floating point and Totals may differ from those of one device in
+// the last bits. A program with Edges or Messages, one with Priority for which Hops is 0, and plans
+// of BufferPlans run whole on each device, which gathers the graph and keeps its block of the
+// states; so do groups that do not move memory between devices, or that name one twice.
 //
 // Errors: *matrix.DimensionError, *ProgramError, *PlanError, *MessageError, and *LimitError
 // together with the result so far.

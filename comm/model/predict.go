@@ -13,7 +13,8 @@ type Machine struct {
 	Memory float64 // bytes a second that a kernel streams, read and written: S
 	Launch float64 // seconds of the launches and the host's work of a step: L
 	// Operands is the rate at which an operation on a group of GPUs gets an operand that lies on
-	// other ranks, with the work of the host for it, in bytes of the operand a second. 0 is that of AllGatherV.
+	// other ranks, with the work of the host for it, in bytes of the operand a second. 0 is that of
+	// AllGatherV.
 	Operands float64
 	// Waits are the times of the host and of waiting on each other in workflows of a kind (see
 	// Volume.Division), by the number of ranks; hiveblas scale run measures them.
@@ -116,9 +117,9 @@ type Prediction struct {
 // Predict returns the time of a run: T = λ·W/(p·S) + steps·L + Σ (α + B/N). On one rank the
 // collectives cost nothing. It is an error if a kind of collective was not measured.
 //
-// If the time of one device T₁ and the waits of the division on one and on p ranks were measured, it
-// is T = λ·(T₁ − wait₁)/p + E/S + waitₚ + Σ B/N: the kernels take their part of what they take on one
-// device, E are the extra bytes, and α is part of the waits.
+// If the time of one device T₁ and the waits of the division on one and on p ranks were measured,
+// it is T = λ·(T₁ − wait₁)/p + E/S + waitₚ + Σ B/N: the kernels take their part of what they take
+// on one device, E are the extra bytes, and α is part of the waits.
 func (m Machine) Predict(v Volume) (Prediction, error) {
 	if v.Ranks < 1 || !(m.Memory > 0) {
 		return Prediction{}, fmt.Errorf("model: %d ranks, %v bytes a second: both must be positive", v.Ranks, m.Memory)

@@ -376,8 +376,8 @@ func reduceLarge[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (T, e
 	return m.Fold(m.Identity, partial), err
 }
 
-// InnerFull returns Σ f(a[p], b[p]) with the bits that the values f(a[p], b[p]) have by ReduceAll. The
-// arrays have more than a chunk.
+// InnerFull returns Σ f(a[p], b[p]) with the bits that the values f(a[p], b[p]) have by ReduceAll.
+// The arrays have more than a chunk.
 func InnerFull[A, B, C any](env Env, m *Monoid[C], f *Binary[A, B, C], a []A, b []B) (C, error) {
 	const chunk = ReduceChunk
 	partial := make([]C, (len(a)+chunk-1)/chunk)

@@ -464,8 +464,9 @@ func ExtractRow[T any](a *sparse.Store[T], idx []int32, fill T) *sparse.Store[T]
 // every index gets the scalar x. A position p with present[p] = 0 deletes the entry idx[p]; with a
 // nil present, every position is present. No index may occur twice. A dense c is updated in place:
 // O(len(idx)). A listed c is merged: O(entries + len(idx) · log len(idx)), or converted to a bitmap
-// if adapt allows it and the bitmap is faster: a small update of many entries, or many indices in no
-// order (8M of them into an empty vector on a busy core: 3.3 → 1.9 s, 1.7 of it the check for repeats).
+// if adapt allows it and the bitmap is faster: a small update of many entries, or many indices in
+// no order (8M of them into an empty vector on a busy core: 3.3 → 1.9 s, 1.7 of it the check for
+// repeats).
 func AssignRow[T any](c *sparse.Store[T], idx []int32, x T, val []T, present []uint8, adapt bool, threads int) *sparse.Store[T] {
 	if c.Sparse() && adapt && (int64(len(idx)) <= c.NVals/updateRatio && sparse.BitmapPays(&c.Structure) ||
 		len(idx) > assignGrain && len(idx) >= c.NCols/unsortedShare && !slices.IsSorted(idx)) {

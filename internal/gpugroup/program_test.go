@@ -187,8 +187,8 @@ func near(t *testing.T, name string, one, group matrix.View[bool]) {
 	}
 }
 
-// Programs by parts end, fail and count supersteps as others, put vertices in another order, and run
-// whole where parts are not possible.
+// Programs by parts end, fail and count supersteps as others, put vertices in another order, and
+// run whole where parts are not possible.
 func TestProgramsByParts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the emulator is slow")

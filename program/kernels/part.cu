@@ -1,8 +1,8 @@
 // The part of a graph that a rank of a group has on its device: its own vertices, copies of those
-// around them, and the in-edges of the own ones and of some copies. HB_E is the type of the values of
-// edges, which null in place of val leaves out. The rank owns vertices from … to−1 of the whole graph,
-// which are lo … lo+to−from−1 of the part; the copies before them come before, the others after.
-// Bound by memory traffic.
+// around them, and the in-edges of the own ones and of some copies. HB_E is the type of the values
+// of edges, which null in place of val leaves out. The rank owns vertices from … to−1 of the whole
+// graph, which are lo … lo+to−from−1 of the part; the copies before them come before, the others
+// after. Bound by memory traffic.
 
 // hb_part_outside sets the bits of the columns that are no own vertices. bits is zero before.
 HB_KERNEL hb_part_outside(hb_i64 entries, const hb_i32 *idx, hb_i32 from, hb_i32 to, hb_u32 *bits) {

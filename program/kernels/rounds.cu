@@ -781,7 +781,8 @@ HB_KERNEL hb_program_take(hb_i32 n, const hb_i64 *ptr, HB_V *state, hb_u8 *close
 }
 
 // hb_program_leave marks the active vertices: those of the queue, those that wait, and those of the
-// bitmap, which holds all of them after a pull, and some before the first one. active is zero before.
+// bitmap, which holds all of them after a pull, and some before the first one. active is zero
+// before.
 HB_KERNEL hb_program_leave(hb_i32 n, hb_u64 *queue, hb_i64 room, const hb_i32 *pile, hb_u8 *waiting, const hb_u64 *round, const hb_u32 *bits,
 	hb_u8 *active) {
 	const hb_u64 *list = queue + round[HB_ROUND_SIDE] * room, mode = round[HB_ROUND_RESUME];
