@@ -278,15 +278,12 @@ func (d *deviceProgram) run(
 	if isBuffer(method) && !slices.Contains(BufferPlans(), method) {
 		return states, 0, &PlanError{d.name, method, "is not a plan", "use " + strings.Join(BufferPlans(), ", ")}
 	}
-	switch {
-	case d.lists.given():
+	if d.lists.given() {
 		if _, err := hostPlan(d.name, method); err != nil {
 			return states, 0, &PlanError{d.name, method, "is not a plan of functions of whole lists", "use auto"}
 		}
-	case method == "auto":
-		method = ""
-	case method == "push" && d.gather.Ends: // the table pushes lists of values, and Gather reads all
-		method = pushStates
+	} else {
+		method = d.method(method)
 	}
 	err = at.Run(device.Call{Context: ctx, Op: d.name, Trace: o.Trace != nil}, func(s *device.Session) {
 		r := &deviceRun{Session: s, p: d, n: n, graph: g, rows: s.Rows(g), reverse: g}
@@ -332,6 +329,18 @@ func (d *deviceProgram) run(
 		}
 	})
 	return states, active, err
+}
+
+// method returns the method of a product for a plan: that of the table pushes lists of values, and
+// Gather reads all.
+func (d *deviceProgram) method(plan string) string {
+	switch {
+	case plan == "auto":
+		return ""
+	case plan == "push" && d.gather.Ends:
+		return pushStates
+	}
+	return plan
 }
 
 // pushStates is the plan of "push" for functions of Gather.

@@ -38,7 +38,7 @@ func runOnGroup[V, E, M comparable](
 		return nil, err
 	}
 	p.Priority.Func = nil
-	ordered := p.Sum.Valid() && !access.Monoid(p.Sum).Exact && !p.Sum.IsAny()
+	ordered := p.ordered()
 	if ordered && plan == auto {
 		plan = pull
 	}
@@ -85,6 +85,11 @@ func runOnGroup[V, E, M comparable](
 		return res, &LimitError{p.name(), res.Supersteps, res.Active}
 	}
 	return res, nil
+}
+
+// ordered reports whether the sums of the program depend on their order.
+func (p *Program[V, E, M]) ordered() bool {
+	return p.Sum.Valid() && !access.Monoid(p.Sum).Exact && !p.Sum.IsAny()
 }
 
 // keep makes the states of the ranks the vector.

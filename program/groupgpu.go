@@ -29,22 +29,23 @@ func runOnGPUs[V, E, M comparable](
 	if len(g.Ranks()) == g.Size() {
 		wait = nil
 	}
-	delayed := p.Priority
-	p.Priority.Func = nil
-	d, err := textOf(&p)
-	if err != nil {
-		return nil, err
-	}
-	if (delayed.Func == nil || o.Hops != 0) && d.divides(g, o) {
-		once := p.Sum.Valid() && !access.Monoid(p.Sum).Exact && !p.Sum.IsAny()
-		return runByParts[V, E, M](ctx, wait, g, a, d, o, once)
+	if p.Priority.Func == nil || o.Hops != 0 {
+		parts := p
+		parts.Priority = PriorityFunc[V]{}
+		d, err := textOf(&parts)
+		if err != nil {
+			return nil, err
+		}
+		if d.divides(g, o) {
+			return runByParts[V, E, M](ctx, wait, g, a, d, o, p.ordered())
+		}
 	}
 	if o.Numbers != nil {
 		return nil, &ProgramError{p.name(), "Numbers", "is given, and each device of " + g.String() + " runs the whole program",
 			"leave it out, or use matrix.Move(nil)"}
 	}
-	p.Priority = delayed
-	if d, err = textOf(&p); err != nil {
+	d, err := textOf(&p)
+	if err != nil {
 		return nil, err
 	}
 	return runWhole[V](ctx, wait, g, a, d, o)

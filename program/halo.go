@@ -58,7 +58,7 @@ func cutGraph[V, E comparable](ctx context.Context, g *comm.Group, a matrix.View
 		st := withOffsets(access.Rows(in[k]))
 		c.own = append(c.own, st)
 		h := &halo[E]{from: c.cuts[r.Rank()], to: c.cuts[r.Rank()+1]}
-		h.hops = [][]int32{h.outside(st)}
+		h.hops = [][]int32{h.outside(st.Idx)}
 		c.part = append(c.part, h)
 	}
 	auto := hops == AutoHops
@@ -136,11 +136,8 @@ func cheapest[V, E comparable](m *model.Machine, shape *model.Halo, grown bool) 
 	return best + 1, err
 }
 
-// outside returns the columns of rows that are no own vertices and in no hop so far, ascending.
-func (h *halo[E]) outside(rows *sparse.Store[E]) []int32 { return h.beyond(rows.Idx) }
-
-// beyond returns those of a list that are no own vertices and in no hop so far, ascending.
-func (h *halo[E]) beyond(idx []int32) (list []int32) {
+// outside returns the columns of a list that are no own vertices and in no hop so far, ascending.
+func (h *halo[E]) outside(idx []int32) (list []int32) {
 	for _, u := range idx {
 		if int(u) < h.from || int(u) >= h.to {
 			list = append(list, u)
@@ -178,7 +175,7 @@ func (c *graph[E]) grow(shape *model.Halo) (bool, error) {
 	for k, h := range c.part {
 		st := withOffsets(access.Rows(rows[k]))
 		h.rows = append(h.rows, st)
-		h.hops = append(h.hops, h.outside(st))
+		h.hops = append(h.hops, h.outside(st.Idx))
 		counts[k] = []int64{int64(len(h.hops[len(h.hops)-1])), int64(len(st.Idx))}
 	}
 	all, err := gatherAll(c.ctx, c.g, counts)
@@ -383,21 +380,8 @@ func (h *halo[E]) meet(ctx context.Context, r comm.Comm, cuts []int) error {
 		}
 		want[i] = len(h.recv[i])
 	}
-	wants := make([]int64, p)
-	for i, n := range want {
-		wants[i] = int64(n)
-	}
-	all, err := gatherRank(ctx, r, wants)
+	list, asked, err := askOwners(ctx, r, ask, want)
 	if err != nil {
-		return err
-	}
-	asked, n := make([]int, p), 0
-	for i := range p {
-		asked[i] = int(all[i*p+r.Rank()])
-		n += asked[i]
-	}
-	list := make([]int32, n)
-	if err := r.AllToAllV(ctx, comm.Host(list), asked, comm.Host(ask), want); err != nil {
 		return err
 	}
 	for i, n := range asked {
@@ -407,6 +391,26 @@ func (h *halo[E]) meet(ctx context.Context, r comm.Comm, cuts []int) error {
 		list = list[n:]
 	}
 	return nil
+}
+
+// askOwners sends each rank those of list that it owns, want of them for each, and returns what the
+// others ask of this one, and how many of them each.
+func askOwners(ctx context.Context, r comm.Comm, list []int32, want []int) (own []int32, asked []int, err error) {
+	p, wants := r.Size(), make([]int64, len(want))
+	for i, n := range want {
+		wants[i] = int64(n)
+	}
+	all, err := gatherRank(ctx, r, wants)
+	if err != nil {
+		return nil, nil, err
+	}
+	asked, n := make([]int, p), 0
+	for i := range p {
+		asked[i] = int(all[i*p+r.Rank()])
+		n += asked[i]
+	}
+	own = make([]int32, n)
+	return own, asked, r.AllToAllV(ctx, comm.Host(own), asked, comm.Host(list), want)
 }
 
 // exchange refreshes the values of the copies, whose type has no pointers. If active is given, it

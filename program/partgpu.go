@@ -179,7 +179,7 @@ func (m *partMaker) grow() (grown bool, counts [][2]int64, err error) {
 		return false, nil, err
 	}
 	m.rows = append(m.rows, rows)
-	h.hops = append(h.hops, h.beyond(rows.idx))
+	h.hops = append(h.hops, h.outside(rows.idx))
 	all, err := gatherRank(m.wait, m.c, []int64{int64(len(h.hops[len(h.hops)-1])), int64(len(rows.idx))})
 	for r := 0; r < len(all); r += 2 {
 		grown = grown || all[r] > 0
@@ -197,28 +197,15 @@ func (m *partMaker) fetch(list []int32) (rows hopRows, err error) {
 		hi := sort.Search(len(list), func(k int) bool { return int(list[k]) >= m.cuts[r+1] })
 		want[r] = hi - lo
 	}
-	wants := make([]int64, p)
-	for r, n := range want {
-		wants[r] = int64(n)
-	}
-	all, err := gatherRank(m.wait, c, wants)
+	own, asked, err := askOwners(m.wait, c, list, want)
 	if err != nil {
-		return rows, err
-	}
-	asked, n := make([]int, p), 0
-	for r := range p {
-		asked[r] = int(all[r*p+c.Rank()])
-		n += asked[r]
-	}
-	own := make([]int32, n)
-	if err := c.AllToAllV(m.wait, comm.Host(own), asked, comm.Host(list), want); err != nil {
 		return rows, err
 	}
 	answer, err := m.taken(own)
 	if err != nil {
 		return rows, err
 	}
-	lengths, sent := make([]int32, n), make([]int, p)
+	lengths, sent := make([]int32, len(own)), make([]int, p)
 	for r, k := 0, 0; r < p; r++ {
 		for range asked[r] {
 			lengths[k] = int32(answer.ptr[k+1] - answer.ptr[k])

@@ -75,7 +75,7 @@ func runByParts[V, E, M comparable](
 				s.Fail(err)
 				return
 			}
-			r := &partRun{ctx: ctx, wait: wait, c: c, o: o, whole: n, cuts: cuts, kept: part, quiet: k > 0}
+			r := &partRun{ctx: ctx, wait: wait, c: c, o: o, whole: n, kept: part, quiet: k > 0}
 			runs[k] = r
 			if err := r.run(s, &own, ins.Pattern); err != nil {
 				s.Fail(err)
@@ -118,7 +118,6 @@ type partRun struct {
 	c         comm.Comm
 	o         Options
 	whole     int // vertices of the whole graph
-	cuts      []int
 	kept      *devicePart
 	quiet     bool // another rank of this process tells Progress and Trace
 
@@ -134,7 +133,8 @@ type partRun struct {
 	buffers [2]device.Buffer
 	places  [2]device.Buffer
 	begins  [2]device.Buffer
-	bytes   [2][]int
+	bytes   [2][]int // to and from each rank
+	room    [2]int   // their sums
 	counts  device.Buffer
 	totals  []float64 // on their way to the device
 }
@@ -222,14 +222,14 @@ func (r *partRun) run(s *device.Session, d *deviceProgram, pattern bool) error {
 				break
 			}
 		}
+		if d.halt != nil && d.halt(r.steps-1, dev.total) {
+			r.ended = Halted
+			break
+		}
 		if r.active > 0 || d.everywhere {
 			if err := r.refresh(); err != nil {
 				return err
 			}
-		}
-		if d.halt != nil && d.halt(r.steps-1, dev.total) {
-			r.ended = Halted
-			break
 		}
 	}
 	state, size := s.NewFull(1, h.hi-h.lo, d.state), int64(d.state.Size)
@@ -247,15 +247,7 @@ func (r *partRun) supersteps(stages int) (active []int64, plans []string) {
 	for t := range plans {
 		plans[t] = "none"
 	}
-	method := r.o.Plan
-	switch {
-	case method == "auto":
-		method = ""
-	case method == "push" && d.gather.Ends:
-		method = pushStates
-	}
-	at := 0
-	o := r.o
+	at, o, method := 0, r.o, d.method(r.o.Plan)
 	o.MaxSupersteps, o.Progress, o.Trace = r.steps+stages, nil, nil
 	for at < stages && dev.Err() == nil && (dev.count > 0 || d.everywhere) {
 		if dev.narrow(r.o.Plan) {
@@ -354,6 +346,7 @@ func (r *partRun) prepare(s *device.Session) {
 			r.bytes[k] = append(r.bytes[k], int(bytes))
 			total += bytes
 		}
+		r.room[k] = int(total)
 		r.buffers[k] = s.Alloc(max(total, 16))
 		r.places[k] = s.Upload(unsafe.Pointer(&places[0]), 8*int64(len(places)))
 		r.begins[k] = s.Upload(unsafe.Pointer(&begins[0]), 8*int64(len(begins)))
@@ -389,13 +382,8 @@ func (r *partRun) refresh() error {
 	send, recv := r.kept.begins[0][p], r.kept.begins[1][p]
 	s.Each(dev.kernel("pack"), send, send, p, r.begins[0], r.places[0], r.kept.send, dev.state.Val, dev.state.Present, all, r.buffers[0])
 	s.Sync()
-	total := [2]int{}
-	for k := range total {
-		for _, n := range r.bytes[k] {
-			total[k] += n
-		}
-	}
-	err := r.c.AllToAllV(r.wait, deviceBytes(r.buffers[1], total[1]), r.bytes[1], deviceBytes(r.buffers[0], total[0]), r.bytes[0])
+	err := r.c.AllToAllV(r.wait, comm.OnDevice(r.buffers[1].Addr, comm.Uint8, r.room[1]), r.bytes[1],
+		comm.OnDevice(r.buffers[0].Addr, comm.Uint8, r.room[0]), r.bytes[0])
 	if err != nil {
 		return err
 	}
@@ -439,6 +427,3 @@ func (r *deviceRun) forget() {
 		r.mail = device.View{}
 	}
 }
-
-// deviceBytes describes device memory of n bytes to the group.
-func deviceBytes(b device.Buffer, n int) comm.Buffer { return comm.OnDevice(b.Addr, comm.Uint8, n) }
