@@ -11,6 +11,7 @@ import (
 	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/internal/splitmix"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
@@ -231,4 +232,15 @@ func shrunkInput(name string, shrink int) string {
 		}
 	}
 	return name
+}
+
+// figureOf measures an operation whose result is a number.
+func figureOf(run func(in *input, with ops.Option) (f64, error)) ours {
+	return trials(func(b *cpuBench, in, _ *input) (trial, error) {
+		var x f64
+		return trial{func() (err error) {
+			x, err = run(in, ops.WithThreads(b.Threads))
+			return err
+		}, func() (float64, error) { return x, nil }}, nil
+	})
 }

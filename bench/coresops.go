@@ -248,15 +248,8 @@ func vectorCases() []cpuCase {
 	all := func(in *input) int64 { return int64(in.vec("x").Size()) }
 	some := func(*input) int64 { return -1 }
 	figure := func(name string, bytes float64, run func(in *input, with ops.Option) (f64, error)) cpuCase {
-		return cpuCase{name: operationGroup + name + " " + in, input: in,
-			bytes: func(in *input) float64 { return bytes * float64(in.vec("x").Size()) },
-			ours: trials(func(b *cpuBench, in, _ *input) (trial, error) {
-				var x f64
-				return trial{func() (err error) {
-					x, err = run(in, ops.WithThreads(b.Threads))
-					return err
-				}, func() (float64, error) { return x, nil }}, nil
-			})}
+		size := func(in *input) float64 { return bytes * float64(in.vec("x").Size()) }
+		return cpuCase{name: operationGroup + name + " " + in, input: in, bytes: size, ours: figureOf(run)}
 	}
 	return []cpuCase{
 		op("apply, full", 16, func(w *matrix.Vector[f64], in *input, with ops.Option) error {

@@ -121,14 +121,7 @@ func streamCases() []cpuCase {
 	}
 	rowSums := func(in *input) float64 { return 8*float64(in.mat("a").NVals()) + 16*float64(height(in)) }
 	figure := func(name, operand string, bytes func(in *input) float64, run func(in *input, with ops.Option) (f64, error)) cpuCase {
-		return cpuCase{name: streamGroup + name + " " + operand, input: operand, memory: 12 * gb, bytes: bytes,
-			ours: trials(func(b *cpuBench, in, _ *input) (trial, error) {
-				var x f64
-				return trial{func() (err error) {
-					x, err = run(in, ops.WithThreads(b.Threads))
-					return err
-				}, func() (float64, error) { return x, nil }}, nil
-			})}
+		return cpuCase{name: streamGroup + name + " " + operand, input: operand, memory: 12 * gb, bytes: bytes, ours: figureOf(run)}
 	}
 	negate := func(c *matrix.Matrix[f64], in *input, with ops.Option) error {
 		return ops.Apply(c, semiring.Ainv[f64](), in.mat("a"), with)
