@@ -9,7 +9,7 @@ BUILD       ?= build
 LONG = -tags long
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-all race fuzz parquet man space-all bench-cpu bench-peers lint cover gates clean gpu-test bench-gpu nvrtc gorgonia-deps gorgonia-check
+.PHONY: help build test test-all race fuzz parquet dots man space-all bench-cpu bench-peers lint cover gates clean gpu-test bench-gpu nvrtc gorgonia-deps gorgonia-check
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 parquet: ## vet and test the module parquet, and build its command as build/hiveblas-parquet
 	cd parquet && $(GO) vet ./... && $(GO) test ./...
 	cd parquet && $(GO) build -o $(abspath $(BUILD))/hiveblas-parquet ./cmd/hiveblas-parquet
+
+dots: ## write the assembly of internal/dots, by avo
+	cd internal/dots/gen && $(GO) run . -out ../dots_amd64.s -stubs ../stubs_amd64.go -pkg dots
 
 man: build ## the man pages, into build/man
 	$(BUILD)/hiveblas man $(BUILD)/man

@@ -360,6 +360,7 @@ func kernels[A, B, C Number, P addTag, M mulTag]() cpu.Kernels[A, B, C] {
 		Products:      products[A, B, C, P, M],
 	}
 	vectors[A, B, C, P, M](&k)
+	gathered[A, B, C, P, M](&k)
 	return k
 }
 

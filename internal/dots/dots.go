@@ -1,0 +1,15 @@
+// Package dots has dot products of sparse rows with a dense vector, in assembly for amd64 with AVX.
+// They round as the Go loops of package semiring do, which are their reference.
+//
+// The loops spend their time on loads from the vector at random places. The assembly has fewer
+// instructions per entry, so that more loads are under way at once, and prefetches from vectors
+// beyond the caches. SpMV plus.times float64 on an AMD EPYC, two threads, Go and assembly: R-MAT 18
+// 10.1 and 6.2 ms, R-MAT 20 90 and 38 ms.
+package dots
+
+// A Float is a type that the loops exist for.
+type Float interface{ float32 | float64 }
+
+// cached is the size in bytes of vectors that caches hold: prefetches cost more than they save
+// (R-MAT 18, 2 MB: 6.0 → 6.2 ms).
+var cached = 4 << 20
