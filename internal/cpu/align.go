@@ -1,13 +1,14 @@
 package cpu
 
 import (
+	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
 // pairing aligns two listed matrices of the same shape. Segment s of a is a.Idx[pa[s]:pa[s+1]], and
-// likewise for b. A segment is a whole row, or one of several column ranges of a row if there are
-// too few rows for the threads.
+// likewise for b, if there is one. A segment is a whole row, or one of several column ranges of a
+// row if there are too few rows for the threads.
 type pairing struct {
 	shape  sparse.Structure // dimensions, format and row list of the result
 	pa, pb []int64
@@ -63,9 +64,15 @@ const segmentEntries = 1 << 15
 // refine splits every row at the same columns of a and b if there are too few rows for the threads.
 func (p *pairing) refine(ai, bi []int32, threads int) {
 	rows := len(p.pa) - 1
-	total := p.pa[rows] + p.pb[rows]
+	total := p.pa[rows]
+	if p.pb != nil {
+		total += p.pb[rows]
+	}
 	if rows == 0 || rows >= 4*threads || threads == 1 || total < segmentEntries {
 		return
+	}
+	if p.pb == nil { // one matrix
+		p.pb = make([]int64, rows+1)
 	}
 	per := min(4*threads, int(total/(segmentEntries/8)))
 	pa, pb := make([]int64, 1, rows*per+1), make([]int64, 1, rows*per+1)
@@ -92,39 +99,47 @@ func (p *pairing) refine(ai, bi []int32, threads int) {
 // contiguous part of the result.
 func (p *pairing) blocks(threads int) []int {
 	n := len(p.pa) - 1
-	sum := make([]int64, n+1)
-	for s := range sum {
-		sum[s] = p.pa[s] + p.pb[s]
+	work := func(s int) int64 {
+		w := p.pa[s] - p.pa[0]
+		if p.pb != nil {
+			w += p.pb[s] - p.pb[0]
+		}
+		return w
 	}
-	if sum[n] < segmentEntries/4 {
+	if work(n) < segmentEntries/4 {
 		threads = 1
 	}
 	if threads > 2 { // more blocks than threads, which may be delayed
-		threads = min(4*threads, int(sum[n]/segmentEntries)+1)
+		threads = min(4*threads, int(work(n)/segmentEntries)+1)
 	}
-	return parallel.Cut(sum, threads, 2)
+	return parallel.CutAt(n, threads, func(s int) int64 { return work(s) + 2*int64(s) })
 }
 
-// assemble makes a matrix from the blocks' results in idx and val. Block w starts at offset[w];
-// lens are the lengths of the segments.
-func assemble[C any](p *pairing, bounds []int, offset []int64, lens []int64, idx []int32, val []C, threads int) *sparse.Store[C] {
-	out := &sparse.Store[C]{Structure: p.shape}
+// lengths returns an array for the offsets of the result's rows, whose first is 0, and the array of
+// the lengths of segments, which [assemble] takes. Both are uninitialised. If segments are rows, the
+// lengths are the offsets after the first.
+func (p *pairing) lengths() (ptr, lens []int64) {
 	rows := (len(p.pa) - 1) / p.per
-	out.Ptr = make([]int64, rows+1)
+	ptr = fresh.Make[int64](int64(rows) + 1)
+	ptr[0] = 0
 	if p.per == 1 {
-		copy(out.Ptr[1:], lens)
-	} else {
+		return ptr, ptr[1:]
+	}
+	return ptr, fresh.Make[int64](int64(len(p.pa) - 1))
+}
+
+// assemble makes a matrix from the blocks' results in idx and val. Block w starts at offset[w] and
+// has kept[w] entries. ptr and lens are those of lengths, filled.
+func assemble[C any](p *pairing, offset, kept, ptr, lens []int64, idx []int32, val []C, threads int) *sparse.Store[C] {
+	out := &sparse.Store[C]{Structure: p.shape}
+	out.Ptr = ptr
+	if p.per != 1 {
+		clear(ptr)
 		for s, n := range lens {
-			out.Ptr[s/p.per+1] += n
+			ptr[s/p.per+1] += n
 		}
 	}
 	parallel.Sum(threads, out.Ptr)
-	kept := make([]int64, len(bounds)-1)
-	for w := range kept {
-		for _, n := range lens[bounds[w]:bounds[w+1]] {
-			kept[w] += n
-		}
-	}
 	out.Idx, out.Val = sparse.Join(threads, idx, val, offset, kept)
 	out.NVals = int64(len(out.Idx))
 	if out.Format == sparse.Hypersparse {

@@ -244,8 +244,8 @@ func unionListed[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A]
 	bounds := p.blocks(threads)
 	parts := len(bounds) - 1
 	total := a.NVals + b.NVals
-	lens := make([]int64, len(p.pa)-1)
-	offset := make([]int64, parts)
+	ptr, lens := p.lengths()
+	offset, kept := make([]int64, parts), make([]int64, parts)
 	// Many threads first count: the room for a result without matches would cost them more than a
 	// second merge, by page faults and by the copy of the used parts.
 	counted := threads > 2 && total >= 1<<20
@@ -276,6 +276,7 @@ func unionListed[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A]
 			alo, ahi, blo, bhi := p.pa[s], p.pa[s+1], p.pb[s], p.pb[s+1]
 			la, lb := int(ahi-alo), int(bhi-blo)
 			if la+lb == 0 {
+				lens[s] = 0
 				continue
 			}
 			room := int64(la + lb)
@@ -305,11 +306,12 @@ func unionListed[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A]
 			lens[s] = int64(n)
 			q += int64(n)
 		}
+		kept[w] = q - offset[w]
 	})
 	if err != nil {
 		return nil, err
 	}
-	return assemble(&p, bounds, offset, lens, idx, val, threads), nil
+	return assemble(&p, offset, kept, ptr, lens, idx, val, threads), nil
 }
 
 // unionLen returns the length of the union of two ascending lists.
@@ -515,16 +517,21 @@ func intersectListed[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A
 	p := pair(&a.Structure, &b.Structure, threads)
 	bounds := p.blocks(threads)
 	parts := len(bounds) - 1
-	lens := make([]int64, len(p.pa)-1)
-	offset := make([]int64, parts+1)
-	for w := range parts {
-		offset[w+1] = offset[w]
+	ptr, lens := p.lengths()
+	offset, kept := make([]int64, parts+1), make([]int64, parts)
+	err := parallel.Pieces(env.Ctx, threads, parts, func(_, w int) {
 		for s := bounds[w]; s < bounds[w+1]; s++ {
 			offset[w+1] += min(p.pa[s+1]-p.pa[s], p.pb[s+1]-p.pb[s])
 		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for w := range parts {
+		offset[w+1] += offset[w]
 	}
 	idx, val := fresh.Make[int32](offset[parts]), fresh.Make[C](offset[parts])
-	err := parallel.Pieces(env.Ctx, threads, parts, func(_, w int) {
+	err = parallel.Pieces(env.Ctx, threads, parts, func(_, w int) {
 		var m merger
 		places := []int32{}
 		q := offset[w]
@@ -532,6 +539,7 @@ func intersectListed[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A
 			alo, ahi, blo, bhi := p.pa[s], p.pa[s+1], p.pb[s], p.pb[s+1]
 			room := min(ahi-alo, bhi-blo)
 			if room == 0 {
+				lens[s] = 0
 				continue
 			}
 			k := m.intersect(idx[q:q+room], a.Idx[alo:ahi], b.Idx[blo:bhi])
@@ -542,11 +550,12 @@ func intersectListed[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A
 			lens[s] = int64(k)
 			q += int64(k)
 		}
+		kept[w] = q - offset[w]
 	})
 	if err != nil {
 		return nil, err
 	}
-	return assemble(&p, bounds, offset, lens, idx, val, threads), nil
+	return assemble(&p, offset, kept, ptr, lens, idx, val, threads), nil
 }
 
 // intersectFull is Intersect for a listed operand and a full one. The result shares the structure

@@ -23,13 +23,13 @@ func sift[T any](env Env, s *sparse.Store[T], decide func(keep []uint8, i int, c
 
 func siftLarge[T any](env Env, s *sparse.Store[T], decide func(keep []uint8, i int, ci []int32, lo, hi int64), fill *T) (*sparse.Store[T], error) {
 	threads := parallel.Threads(env.Threads)
-	p := pairing{per: 1, pa: s.Ptr, pb: make([]int64, len(s.Ptr)), shape: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: s.Format, RowIDs: s.RowIDs}}
+	p := pairing{per: 1, pa: s.Ptr, shape: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: s.Format, RowIDs: s.RowIDs}}
 	p.refine(s.Idx, nil, threads)
 	bounds := p.blocks(threads)
 	parts := len(bounds) - 1
 	idx, val := fresh.Make[int32](s.NVals), fresh.Make[T](s.NVals)
-	lens := make([]int64, len(p.pa)-1)
-	offset := make([]int64, parts)
+	ptr, lens := p.lengths()
+	offset, kept := make([]int64, parts), make([]int64, parts)
 	for w := range offset {
 		offset[w] = p.pa[bounds[w]]
 	}
@@ -68,11 +68,12 @@ func siftLarge[T any](env Env, s *sparse.Store[T], decide func(keep []uint8, i i
 			}
 			lens[seg] = q - start
 		}
+		kept[w] = q - offset[w]
 	})
 	if err != nil {
 		return nil, err
 	}
-	return assemble(&p, bounds, offset, lens, idx, val, threads), nil
+	return assemble(&p, offset, kept, ptr, lens, idx, val, threads), nil
 }
 
 // Select keeps the entries of s that satisfy the predicate. fill is the value of a pattern's
@@ -150,7 +151,7 @@ func selectByValue[T any](env Env, s *sparse.Store[T], decide func(keep []uint8,
 	}
 	kept := ends[len(ends)-1]
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: s.NRows, NCols: s.NCols, NVals: kept}}
-	out.Ptr = make([]int64, s.NRows+1)
+	out.Ptr = zeros[int64](env.Threads, s.NRows+1)
 	out.Idx, out.Val = fresh.Make[int32](kept), fresh.Make[T](kept)
 	return out, parallel.Range(env.Ctx, env.Threads, total, piece, func(_, lo, hi int) {
 		// row contains entry lo. This piece sets the offsets of the rows that end in (lo, hi].
@@ -175,6 +176,13 @@ func selectByValue[T any](env Env, s *sparse.Store[T], decide func(keep []uint8,
 			}
 		}
 	})
+}
+
+// zeros returns an array of zeros, whose pages all threads touch first.
+func zeros[T any](threads, n int) []T {
+	x := fresh.Make[T](int64(n))
+	_ = parallel.Range(nil, threads, n, positionGrain, func(_, lo, hi int) { clear(x[lo:hi]) })
+	return x
 }
 
 // selectDense keeps the entries of a bitmap or full s for which decide sets keep to 1. A vector

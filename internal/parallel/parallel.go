@@ -108,8 +108,15 @@ func Cut(ptr []int64, pieces int, perRow int64) []int {
 	if rows <= 0 {
 		return []int{0, 0}
 	}
+	return CutAt(rows, pieces, func(i int) int64 { return ptr[i] - ptr[0] + perRow*int64(i) })
+}
+
+// CutAt is Cut for rows whose first i have work at(i), ascending from at(0) = 0.
+func CutAt(rows, pieces int, at func(i int) int64) []int {
+	if rows <= 0 {
+		return []int{0, 0}
+	}
 	pieces = max(1, min(pieces, rows))
-	at := func(i int) int64 { return ptr[i] - ptr[0] + perRow*int64(i) }
 	total := at(rows)
 	bounds := make([]int, 1, pieces+1)
 	for p := 1; p < pieces; p++ {
