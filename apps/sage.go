@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -238,7 +240,7 @@ func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[fl
 	if err != nil {
 		return nil, err
 	}
-	res := &SAGEResult{Embeddings: asMatrix(z), ZeroRows: zeroRows(z)}
+	res := &SAGEResult{Embeddings: asMatrix(z), ZeroRows: zeroRows(z, o.Threads)}
 	if net.out != nil {
 		res.Logits = asMatrix(net.classify(z, o.Run))
 	}
@@ -253,13 +255,18 @@ func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[fl
 }
 
 // zeroRows returns the number of rows without a number other than 0.
-func zeroRows(z panel[float32]) (count int) {
-	for v := range z.Rows {
-		if !slices.ContainsFunc(row(z, v), func(y float32) bool { return y != 0 }) {
-			count++
+func zeroRows(z panel[float32], threads int) int {
+	var count atomic.Int64
+	_ = parallel.Range(nil, threads, z.Rows, 1<<10, func(_, lo, hi int) {
+		n := 0
+		for v := lo; v < hi; v++ {
+			if !slices.ContainsFunc(row(z, v), func(y float32) bool { return y != 0 }) {
+				n++
+			}
 		}
-	}
-	return count
+		count.Add(int64(n))
+	})
+	return int(count.Load())
 }
 
 // numbersOrAll returns a list of vertices, all n for nil.

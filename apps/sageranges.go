@@ -190,7 +190,7 @@ func (s *sageDivision[T]) byLayers(at *sageGraph) error {
 		s.cuts = rows
 	}
 	return s.each(func(k int, _ comm.Comm, run Run) error {
-		s.embeddings[k], s.facts[k] = asMatrix(out[k]), []int64{int64(zeroRows(out[k])), 0}
+		s.embeddings[k], s.facts[k] = asMatrix(out[k]), []int64{int64(zeroRows(out[k], run.Threads)), 0}
 		if s.net.out != nil {
 			s.logits[k] = asMatrix(nets[k].classify(out[k], run))
 		}

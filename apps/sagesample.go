@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/philox"
 )
@@ -212,40 +213,56 @@ type sagePart struct {
 // the lists of the graph if these are what it needs.
 func wholeBlock[F real](g *sageGraph) *sageBlock[F] {
 	b := &sageBlock[F]{targets: g.n, sources: g.n, ptr: g.ptr, idx: g.idx}
-	lonely := 0
-	for v := range g.n {
-		if g.ptr[v] == g.ptr[v+1] {
-			lonely++
-		}
-	}
-	if lonely == 0 && !g.gcn {
-		return b
-	}
-	b.ptr = make([]int64, 1, g.n+1)
-	b.idx = make([]int32, 0, len(g.idx)+lonely)
-	if g.gcn {
-		b.idx = make([]int32, 0, len(g.idx)+g.n)
-		b.weight = make([]F, 0, cap(b.idx))
-	}
-	for v := range g.n {
-		row := g.idx[g.ptr[v]:g.ptr[v+1]]
-		first := len(b.idx)
-		b.idx = append(b.idx, row...)
-		if at, found := slices.BinarySearch(row, int32(v)); (g.gcn || len(row) == 0) && !found {
-			b.idx = slices.Insert(b.idx, first+at, int32(v))
-		}
-		if g.gcn { // a vertex counts as much as a neighbour, and twice if it is its own
-			share := 1 / F(len(row)+1)
-			for _, u := range b.idx[first:] {
-				w := share
-				if int(u) == v && len(b.idx)-first == len(row) {
-					w *= 2
-				}
-				b.weight = append(b.weight, w)
+	const grain = 1 << 10
+	threads := g.run.Threads
+	ptr := fresh.Make[int64](int64(g.n) + 1) // first the lengths of rows
+	ptr[0] = 0
+	_ = parallel.Range(nil, threads, g.n, grain, func(_, lo, hi int) {
+		for v := lo; v < hi; v++ {
+			row := g.idx[g.ptr[v]:g.ptr[v+1]]
+			ptr[v+1] = int64(len(row))
+			if len(row) == 0 {
+				ptr[v+1] = 1
+			} else if _, own := slices.BinarySearch(row, int32(v)); g.gcn && !own {
+				ptr[v+1]++
 			}
 		}
-		b.ptr = append(b.ptr, int64(len(b.idx)))
+	})
+	parallel.Sum(threads, ptr)
+	total := ptr[g.n]
+	if total == int64(len(g.idx)) && !g.gcn {
+		return b
 	}
+	b.ptr, b.idx = ptr, fresh.Make[int32](total)
+	if g.gcn {
+		b.weight = fresh.Make[F](total)
+	}
+	_ = parallel.Range(nil, threads, g.n, grain, func(_, lo, hi int) {
+		for v := lo; v < hi; v++ {
+			row, out := g.idx[g.ptr[v]:g.ptr[v+1]], b.idx[ptr[v]:ptr[v+1]]
+			own := len(row) == len(out)
+			if own {
+				copy(out, row)
+			} else {
+				at, _ := slices.BinarySearch(row, int32(v))
+				copy(out, row[:at])
+				out[at] = int32(v)
+				copy(out[at+1:], row[at:])
+			}
+			if !g.gcn {
+				continue
+			}
+			// A vertex counts as much as a neighbour, and twice if it is its own.
+			share := 1 / F(len(row)+1)
+			for k, u := range out {
+				w := share
+				if own && int(u) == v {
+					w *= 2
+				}
+				b.weight[ptr[v]+int64(k)] = w
+			}
+		}
+	})
 	return b
 }
 
@@ -292,17 +309,28 @@ func chosenOf[F real](g *sageGraph, targets []int32, round uint64, layer, sample
 	if err != nil {
 		return nil, err
 	}
-	b := &sageBlock[F]{targets: count, sources: g.n, ptr: make([]int64, 1, count+1)}
-	for _, part := range parts {
-		for _, k := range part.count {
-			b.ptr = append(b.ptr, b.ptr[len(b.ptr)-1]+k)
-		}
-		b.idx = append(b.idx, part.at...)
-		for _, w := range part.weight {
-			b.weight = append(b.weight, F(w))
-		}
+	first := make([]int64, len(parts)+1) // entry of each part
+	for p := range parts {
+		first[p+1] = first[p] + int64(len(parts[p].at))
 	}
-	return b, nil
+	total := first[len(parts)]
+	b := &sageBlock[F]{targets: count, sources: g.n, ptr: fresh.Make[int64](int64(count) + 1), idx: fresh.Make[int32](total)}
+	weighted := slices.ContainsFunc(parts, func(p sagePart) bool { return len(p.weight) > 0 })
+	if weighted {
+		b.weight = fresh.Make[F](total)
+	}
+	b.ptr[0] = 0
+	return b, parallel.Pieces(g.run.Context, g.run.Threads, len(parts), func(_, p int) {
+		part, at := &parts[p], first[p]
+		copy(b.idx[at:], part.at)
+		for k, w := range part.weight {
+			b.weight[at+int64(k)] = F(w)
+		}
+		for k, n := range part.count {
+			at += n
+			b.ptr[p*grain+k+1] = at
+		}
+	})
 }
 
 // ownBlock is blockOf for trees of their own: owners are the vertices whose trees the targets

@@ -10,6 +10,10 @@ import (
 // gen/main.go.
 const distance = 64 + 4
 
+// prefetches is whether prefetches from the operand save time: on processors by AMD. See
+// gen/main.go.
+var prefetches = maker() == 'A'|'u'<<8|'t'<<16|'h'<<24
+
 // Available reports whether the processor has the instructions. The functions of this package panic
 // without them.
 var Available = cpu.X86.HasAVX
@@ -85,7 +89,7 @@ func rowsOf[T Float](y []T, ptr []int64, ci []int32, x []T) (last int, ok bool) 
 		return 0, false
 	}
 	_ = ci[:ptr[len(y)]]
-	if len(x)*int(unsafe.Sizeof(x[0])) <= cached || len(ci) < distance {
+	if !prefetches || len(x)*int(unsafe.Sizeof(x[0])) <= cached || len(ci) < distance {
 		return -1, true
 	}
 	return len(ci) - distance, true

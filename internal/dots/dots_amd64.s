@@ -487,3 +487,12 @@ done:
 	DECQ   CX
 	JNE    row
 	RET
+
+// func maker() uint32
+// Requires: CPUID
+TEXT ·maker(SB), NOSPLIT, $0-4
+	XORL AX, AX
+	XORL CX, CX
+	CPUID
+	MOVL BX, ret+0(FP)
+	RET

@@ -12,7 +12,8 @@ func TestRows(t *testing.T) {
 	if !Available {
 		t.Skip("no AVX")
 	}
-	defer func(n int) { cached = n }(cached)
+	defer func(n int, p bool) { cached, prefetches = n, p }(cached, prefetches)
+	prefetches = true
 	for _, cached = range []int{0, 1 << 30} {
 		t.Run("float64", rowsTest[float64])
 		t.Run("float32", rowsTest[float32])

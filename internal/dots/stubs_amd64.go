@@ -31,3 +31,6 @@ func plusSecond32(y *float32, rows int, id float32, ptr *int64, ci *int32, av *f
 //
 //go:noescape
 func minPlus32(y *float32, rows int, id float32, ptr *int64, ci *int32, av *float32, x *float32, ahead int)
+
+// maker returns the first four letters of the processor's maker, the first in the lowest byte.
+func maker() uint32
