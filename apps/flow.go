@@ -24,6 +24,7 @@ type flowArc struct {
 type flowNode struct {
 	excess float64
 	parent int32 // the arc to the parent, or one of the numbers below
+	up     int32 // the parent: a walk to the root waits for one load a step instead of two
 	stamp  int32 // when dist was valid
 	dist   int32 // vertices to the root
 	next   int32 // in the list of active vertices: notActive, lastActive or a vertex
@@ -96,13 +97,13 @@ func (s *treeSearch) run(ctx context.Context, list []int32, eps float64) (bool, 
 				}
 				y := &nodes[a.head]
 				if y.tree == freeTree {
-					y.tree, y.parent, y.stamp, y.dist = sourceTree, a.sister, x.stamp, x.dist+1
+					y.tree, y.parent, y.up, y.stamp, y.dist = sourceTree, a.sister, v, x.stamp, x.dist+1
 					s.activate(a.head)
 				} else if y.tree == sinkTree {
 					met = ptr[v] + int32(k)
 					break
 				} else if y.stamp <= x.stamp && y.dist > x.dist && y.parent >= 0 {
-					y.parent, y.stamp, y.dist = a.sister, x.stamp, x.dist+1
+					y.parent, y.up, y.stamp, y.dist = a.sister, v, x.stamp, x.dist+1
 				}
 			}
 		default:
@@ -120,13 +121,13 @@ func (s *treeSearch) run(ctx context.Context, list []int32, eps float64) (bool, 
 					continue
 				}
 				if y.tree == freeTree {
-					y.tree, y.parent, y.stamp, y.dist = sinkTree, a.sister, x.stamp, x.dist+1
+					y.tree, y.parent, y.up, y.stamp, y.dist = sinkTree, a.sister, v, x.stamp, x.dist+1
 					s.activate(a.head)
 				} else if y.tree == sourceTree {
 					met = a.sister
 					break
 				} else {
-					y.parent, y.stamp, y.dist = a.sister, x.stamp, x.dist+1
+					y.parent, y.up, y.stamp, y.dist = a.sister, v, x.stamp, x.dist+1
 				}
 			}
 		}
@@ -183,14 +184,14 @@ func (s *treeSearch) augment(a int32, eps float64) {
 	v := tail
 	for p := nodes[v].parent; p != rootParent; p = nodes[v].parent {
 		most = min(most, arcs[arcs[p].sister].residual)
-		v = arcs[p].head
+		v = nodes[v].up
 		s.work++
 	}
 	most = min(most, nodes[v].excess)
 	v = head
 	for p := nodes[v].parent; p != rootParent; p = nodes[v].parent {
 		most = min(most, arcs[p].residual)
-		v = arcs[p].head
+		v = nodes[v].up
 		s.work++
 	}
 	most = min(most, -nodes[v].excess)
@@ -205,7 +206,7 @@ func (s *treeSearch) augment(a int32, eps float64) {
 		if down.residual -= most; down.residual <= 0 {
 			s.orphan(v)
 		}
-		v = up.head
+		v = nodes[v].up
 	}
 	if nodes[v].excess -= most; nodes[v].excess <= eps {
 		s.orphan(v)
@@ -217,7 +218,7 @@ func (s *treeSearch) augment(a int32, eps float64) {
 		if up.residual -= most; up.residual <= 0 {
 			s.orphan(v)
 		}
-		v = up.head
+		v = nodes[v].up
 	}
 	if nodes[v].excess += most; nodes[v].excess >= -eps {
 		s.orphan(v)
@@ -266,7 +267,7 @@ func (s *treeSearch) adopt(v int32) {
 				d = math.MaxInt32
 				break
 			}
-			u = arcs[z.parent].head
+			u = z.up
 			s.work++
 		}
 		if d == math.MaxInt32 {
@@ -275,13 +276,13 @@ func (s *treeSearch) adopt(v int32) {
 		if d < least {
 			best, least = ptr[v]+int32(k), d
 		}
-		for u := a.head; nodes[u].stamp != now; u = arcs[nodes[u].parent].head {
+		for u := a.head; nodes[u].stamp != now; u = nodes[u].up {
 			nodes[u].stamp, nodes[u].dist = now, d
 			d--
 		}
 	}
 	if best >= 0 {
-		x.parent, x.stamp, x.dist = best, now, least+1
+		x.parent, x.up, x.stamp, x.dist = best, arcs[best].head, now, least+1
 		return
 	}
 	for k := range row {
@@ -296,7 +297,7 @@ func (s *treeSearch) adopt(v int32) {
 		if tree == sinkTree && a.residual > 0 || tree == sourceTree && arcs[a.sister].residual > 0 {
 			s.activate(a.head)
 		}
-		if y.parent >= 0 && arcs[y.parent].head == v {
+		if y.parent >= 0 && y.up == v {
 			s.orphan(a.head)
 		}
 	}
