@@ -272,10 +272,11 @@ func (m *sageTeam) checkpoint() (data []byte, err error) {
 		}
 		return err
 	})
-	if err != nil || len(m.members) == m.g.Size() {
+	own := len(m.g.Ranks())
+	if err != nil || own == m.g.Size() {
 		return data, err
 	}
-	size := make([]int64, len(m.members)) // bytes and one, 0 without a file
+	size := make([]int64, own) // bytes and one, 0 without a file
 	if data != nil {
 		size[0] = int64(len(data)) + 1
 	}

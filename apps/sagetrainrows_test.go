@@ -1,0 +1,299 @@
+package apps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/matrix"
+)
+
+// peerGroups are groups of 1, 2 and 3 devices; of 1 and 2 with HIVEBLAS_TEST_GPU.
+func peerGroups(t *testing.T) []*comm.Group {
+	t.Helper()
+	list := []*comm.Group{peersOf(t, 1), peersOf(t, 2)}
+	if os.Getenv("HIVEBLAS_TEST_GPU") == "" {
+		list = append(list, peersOf(t, 3))
+	}
+	return list
+}
+
+// onGroup returns a copy of a matrix on a group.
+func onGroup[T matrix.Number](t *testing.T, a *matrix.Matrix[T], at *comm.Group) *matrix.Matrix[T] {
+	t.Helper()
+	b := a.Clone()
+	if err := b.Move(at); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// Devices of a group train as one device does, but for the order of sums: ranges of the rows of
+// layers, or shares of batches.
+func TestTrainGraphSAGEByPeers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the emulator is slow")
+	}
+	groups := peerGroups(t)
+	one := groups[0].PlaceOf(0).(matrix.Place)
+	const n = 200 // a hub has more neighbours than a piece of a row
+	directed, even := hubbed(n), hubbed(n).both()
+	full, thin := drawFeatures(t, n, 8, 1, matrix.Full), drawFeatures(t, n, 30, .1, matrix.CSR)
+	odd := drawFeatures(t, n, 7, 1, matrix.Full)
+	split := SAGESplit{Train: []int{0, 3, 3, 7, 150, 199, 12, 13, 14, 15}, Validate: []int{1, 2, 60, 70, 198}, Test: []int{80, 81, 82, 183, 84}}
+	unsupervised := SAGESplit{Train: []int{0, 3, 5, 7, 150, 199, 12, 13}}
+	few := SAGESplit{Train: []int{5}, Validate: []int{1, 2, 60}}
+	with := func(batch int, replace bool, samples ...int) SAGETrainOptions {
+		return SAGETrainOptions{Batch: batch, Samples: samples, Replace: replace, Pairs: 2, Negatives: 2}
+	}
+	again := map[string]bool{}
+	for k, c := range []struct {
+		reason  string
+		s       sample
+		x       *matrix.Matrix[float32]
+		a       SAGEAggregator
+		hidden  []int
+		dropout float64
+		split   SAGESplit
+		o       SAGETrainOptions
+		method  string
+	}{
+		{"directed", directed, full, AggregateMean, []int{5, 8}, -1, split, SAGETrainOptions{}, "layers"},
+		{"symmetric, dropout", even, odd, AggregateMean, []int{8, 6}, .4, split, SAGETrainOptions{}, "layers"},
+		{"sparse features", directed, thin, AggregateMean, []int{6, 4}, .5, split, SAGETrainOptions{}, "layers"},
+		{"GCN", even, odd, AggregateGCN, []int{7, 4}, .3, split, SAGETrainOptions{}, "layers"},
+		{"three layers, batches", directed, thin, AggregateGCN, []int{4, 5, 6}, .3, split, with(4, false), "layers"},
+		{"samples of all", even, odd, AggregateMean, []int{8, 6}, .4, split, with(0, false, 3, 9), "layers of samples"},
+		{"samples with replacement of batches", directed, thin, AggregateMean, []int{8, 6}, .4, split, with(3, true, 3, 9), "layers of samples"},
+		{"one training vertex", directed, full, AggregateMean, []int{5, 8}, .2, few, SAGETrainOptions{}, "layers"},
+		{"trees", directed, odd, AggregateMean, []int{5, 8}, .3, split, with(4, false, 4, 3), "trees"},
+		{"trees, GCN, a batch of all", even, full, AggregateGCN, []int{6, 4}, .4, split, with(0, true, 3, 2), "trees"},
+		{"three layers of trees", even, full, AggregateMean, []int{4, 5, 6}, .2, split, with(3, false, 2, 3, 1), "trees"},
+		{"trees of one vertex", directed, full, AggregateMean, []int{4, 4}, .2, few, with(0, false, 2, 3), "trees"},
+		{"pairs", directed, full, AggregateMean, []int{5, 8}, .3, unsupervised, with(0, false), "layers, pairs drawn on the host"},
+		{"pairs of batches, samples", even, thin, AggregateGCN, []int{6, 8}, -1, unsupervised, with(3, false, 3, 2), "layers of samples, pairs drawn on the host"},
+		{"pairs by trees", directed, odd, AggregateMean, []int{6, 8}, .3, unsupervised, with(2, false, 2, 3), "trees, pairs drawn on the host"},
+	} {
+		host := build[float32](t, c.s, matrix.CSR)
+		if c.reason != "directed" {
+			host.IsSymmetric()
+		}
+		o := c.o
+		o.Aggregator, o.Hidden, o.Epochs, o.Dropout, o.Decay, o.Seed = c.a, c.hidden, 6, c.dropout, 1e-3, 77
+		classes := classesOver(n)
+		if strings.Contains(c.method, "pairs") {
+			classes = nil
+		}
+		there := host.Clone()
+		if err := there.Move(one); err != nil {
+			t.Fatal(err)
+		}
+		want, err := trainOn(there, c.x, classes, c.split, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for p, at := range groups {
+			if !longtest.Enabled() && p != (k+1)%3 && p != 1 { // two devices, and one or three
+				continue
+			}
+			g, x := onGroup(t, host, at), c.x
+			if p == 1 { // features in blocks
+				x = onGroup(t, c.x, at)
+			}
+			what := fmt.Sprint(c.reason, ", ", at.Size(), " devices")
+			if p == 2 {
+				o.Method = Fused
+			}
+			got, err := trainOn(g, x, classes, c.split, o)
+			if err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+			if string(got.method) != "ranges, "+c.method {
+				t.Errorf("%s: method %q, want %s", what, got.method, c.method)
+			}
+			sameTraining(t, what, got, want)
+			if again[c.method] || p != 1 {
+				continue
+			}
+			again[c.method] = true
+			resumes(t, what, g, x, classes, c.split, o, got)
+		}
+	}
+}
+
+// resumes stops a training after a checkpoint, and compares its resumption with a whole one.
+func resumes(t *testing.T, what string, g groupGraph, x *matrix.Matrix[float32], classes []int32, split SAGESplit, o SAGETrainOptions, want sageTraining) {
+	t.Helper()
+	o.Checkpoint, o.Every = filepath.Join(t.TempDir(), "run.npz"), 2
+	stop := errors.New("stop")
+	o.Each = func(p SAGEProgress) error {
+		if p.Epoch == 5 {
+			return stop
+		}
+		return nil
+	}
+	if _, err := TrainGraphSAGE(g, x, classes, split, o); !errors.Is(err, stop) {
+		t.Fatalf("%s: an error of Each: %v", what, err)
+	}
+	got, err := trainOn(g, x, classes, split, o)
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	if got.epochs[0].Epoch != 5 || modelBytes(t, got.Model) != modelBytes(t, want.Model) || got.Loss != want.Loss {
+		t.Errorf("%s: resumes at epoch %d with loss %v, want 5 and %v, or has other weights", what, got.epochs[0].Epoch, got.Loss, want.Loss)
+	}
+}
+
+// Devices have no rows, one training vertex, or a graph without edges.
+func TestTrainGraphSAGEByPeersSmall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the emulator is slow")
+	}
+	for _, at := range peerGroups(t) {
+		for _, s := range []sample{{m: 2, n: 2, edges: []edge{{0, 1, 1}}}, {m: 2, n: 2}, {m: 5, n: 5, edges: []edge{{0, 1, 1}, {0, 2, 1}, {0, 3, 1}, {4, 0, 1}}}} {
+			host := build[float32](t, s, matrix.CSR)
+			for _, share := range []float64{1, .5} {
+				x := drawFeatures(t, s.n, 3, share, map[bool]matrix.Format{true: matrix.Full, false: matrix.CSR}[share == 1])
+				for _, supervised := range []bool{true, false} {
+					classes, split := []int32{0, 1, 0, 1, 0}[:s.n], SAGESplit{Train: []int{1}, Validate: []int{0}, Test: []int{0, 1}}
+					if !supervised {
+						classes, split = nil, SAGESplit{}
+					}
+					o := SAGETrainOptions{Hidden: []int{3, 3}, Epochs: 3, Seed: 4}
+					want, err := trainOn(host, x, classes, split, o)
+					if err != nil {
+						t.Fatal(err)
+					}
+					what := fmt.Sprintf("%d vertices, %d edges, features %v, %d devices, classes %v", s.n, len(s.edges), share, at.Size(), supervised)
+					got, err := trainOn(onGroup(t, host, at), x, classes, split, o)
+					if err != nil {
+						t.Fatalf("%s: %v", what, err)
+					}
+					if string(got.method[:len(byRanges)]) != byRanges || strings.Contains(string(got.method), "host") && supervised {
+						t.Errorf("%s: method %q", what, got.method)
+					}
+					sameTraining(t, what, got, want)
+				}
+			}
+		}
+	}
+}
+
+// Patience ends the training of all devices in the same epoch.
+func TestTrainGraphSAGEByPeersPatience(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the emulator is slow")
+	}
+	at := peersOf(t, 2)
+	host := build[float32](t, hubbed(60), matrix.CSR)
+	x, split := drawFeatures(t, 60, 4, 1, matrix.Full), SAGESplit{Train: []int{1, 2, 5, 40, 9}, Validate: []int{3, 4, 50}}
+	for _, o := range []SAGETrainOptions{{}, {Batch: 2, Samples: []int{2, 2}}} {
+		o.Hidden, o.Epochs, o.Patience, o.Rate, o.Seed = []int{4, 4}, 60, 3, .1, 2
+		want, err := trainOn(host, x, classesOver(60), split, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := trainOn(onGroup(t, host, at), x, classesOver(60), split, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want.Epochs == o.Epochs {
+			t.Errorf("batch %d: patience does not end the training", o.Batch)
+		}
+		if got.Epochs != want.Epochs || got.Best != want.Best {
+			t.Errorf("batch %d: ends after %d epochs, best %d; want %d, %d", o.Batch, got.Epochs, got.Best, want.Epochs, want.Best)
+		}
+	}
+}
+
+// Faults: a device that fails, a context that ends, errors of Each and of checkpoints, settings that
+// no kernel has. The group stays usable.
+func TestTrainGraphSAGEByPeersFails(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the emulator is slow")
+	}
+	at, e := peersOn(t, 2)
+	host := build[float32](t, hubbed(40), matrix.CSR)
+	g, x, split := onGroup(t, host, at), drawFeatures(t, 40, 4, 1, matrix.Full), SAGESplit{Train: []int{0, 1, 2, 3, 30}}
+	train := func(o SAGETrainOptions) (string, error) {
+		o.Hidden, o.Epochs = []int{3, 3}, 3
+		got, err := trainOn(g, x, classesOver(40), split, o)
+		return string(got.method), err
+	}
+	usable := func(after string) {
+		t.Helper()
+		if method, err := train(SAGETrainOptions{}); err != nil || method != "ranges, layers" {
+			t.Fatalf("after %s: method %q, %v", after, method, err)
+		}
+	}
+	usable("nothing")
+	trees := SAGETrainOptions{Batch: 1, Samples: []int{1, 2}}
+	if e != nil {
+		for _, call := range []string{"Launch", "Alloc", "ToDevice"} {
+			for _, n := range []int{1, 7, 60} {
+				for _, o := range []SAGETrainOptions{{}, trees} {
+					fault := e.FailAfter(call, n, driver.Error{Name: "CUDA_ERROR_LAUNCH_FAILED", Code: 719})
+					_, err := train(o)
+					fault.Cancel()
+					if !fault.Fired() {
+						continue
+					}
+					var rank *comm.RankError
+					var cause *driver.Error
+					if !errors.As(err, &rank) || !errors.As(err, &cause) {
+						t.Errorf("%s %d fails: %v", call, n, err)
+					}
+					usable(fmt.Sprint("a failure of ", call, " ", n))
+				}
+			}
+		}
+	}
+	for _, o := range []SAGETrainOptions{{}, trees} {
+		ended, cancel := context.WithCancel(t.Context())
+		own := o
+		own.Context = ended
+		own.Progress = func(string, int64, int64) { cancel() }
+		if _, err := train(own); !errors.Is(err, context.Canceled) {
+			t.Errorf("an ended context: %v", err)
+		}
+		usable("an ended context")
+	}
+	stop := errors.New("stop")
+	o := SAGETrainOptions{Hidden: []int{3, 3}, Epochs: 3}
+	o.Each = func(p SAGEProgress) error { return stop }
+	if _, err := TrainGraphSAGE(g, x, classesOver(40), split, o); !errors.Is(err, stop) {
+		t.Errorf("an error of Each: %v", err)
+	}
+	usable("an error of Each")
+	if _, err := train(SAGETrainOptions{Checkpoint: filepath.Join(t.TempDir(), "no", "run.npz")}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a folder that is missing: %v", err)
+	}
+	usable("a checkpoint that cannot be written")
+	file := filepath.Join(t.TempDir(), "run.npz")
+	if err := os.WriteFile(file, []byte("PK"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var parse *matrix.ParseError
+	if _, err := train(SAGETrainOptions{Checkpoint: file}); !errors.As(err, &parse) {
+		t.Errorf("a cut checkpoint: %v", err)
+	}
+	// What the kernels lack is an error, or runs on the host.
+	for _, o := range []SAGETrainOptions{{Aggregator: AggregatePool}, {Samples: []int{2, 2}, Sampling: SampleByDegree}} {
+		if method, err := train(o); err != nil || !strings.HasSuffix(method, ", on the host") {
+			t.Errorf("%v, %v: method %q, %v", o.Aggregator, o.Sampling, method, err)
+		}
+		o.Method = Fused
+		var bad *ParameterError
+		if _, err := train(o); !errors.As(err, &bad) {
+			t.Errorf("%v, %v, fused: %v", o.Aggregator, o.Sampling, err)
+		}
+	}
+	usable("the host")
+}
