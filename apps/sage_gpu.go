@@ -88,7 +88,8 @@ type sageDevice struct {
 	n       int
 	zeros   device.Buffer
 	choices sageChoices
-	held    [][]float32 // host memory of uploads
+	held    [][]float32      // host memory of uploads
+	inputs  []device.Operand // whose memory panels share: it is freed with the last reference
 }
 
 // sageChoices are the neighbours of a layer.
@@ -212,6 +213,7 @@ func (c *convertedFeatures) Drop() { c.at.Release() }
 
 // features returns features as rows that kernels and products read.
 func (d *sageDevice) features(x device.Operand, n, cols int, dense bool) sagePanel {
+	d.inputs = append(d.inputs, x)
 	if !dense {
 		v := d.s.Rows(x)
 		return sagePanel{rows: n, cols: cols, sparse: v}

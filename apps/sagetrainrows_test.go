@@ -7,12 +7,17 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/generate"
+	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
 )
 
 // peerGroups are groups of 1, 2 and 3 devices; of 1 and 2 with HIVEBLAS_TEST_GPU.
@@ -296,4 +301,178 @@ func TestTrainGraphSAGEByPeersFails(t *testing.T) {
 		}
 	}
 	usable("the host")
+}
+
+// Processes with a device each have the same weights to the bit, resume from the checkpoint of the
+// first, and return one error when a device of one of them fails.
+func TestTrainGraphSAGEByPeersOfProcesses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the emulator is slow")
+	}
+	const n = 50
+	host := build[float32](t, hubbed(n), matrix.CSR)
+	x, split := drawFeatures(t, n, 4, 1, matrix.Full), SAGESplit{Train: []int{0, 1, 2, 3, 30}, Validate: []int{4, 45, 48}, Test: []int{7, 8}}
+	// on runs f in the processes, each of which has one of the devices of a group.
+	on := func(p int, f func(at *comm.Group) (sageTraining, error)) ([]sageTraining, []error, *emu.Emulator) {
+		all, e := peersOn(t, p)
+		results, errs := make([]sageTraining, p), make([]error, p)
+		var wait sync.WaitGroup
+		for k, c := range all.Ranks() {
+			at, err := comm.NewGroup([]comm.Comm{c}, comm.At(all.PlaceOf(k)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			wait.Go(func() { results[k], errs[k] = f(at) })
+		}
+		wait.Wait()
+		return results, errs, e
+	}
+	for _, o := range []SAGETrainOptions{{}, {Batch: 2, Samples: []int{1, 2}}, {Batch: 2, Samples: []int{1, 2}, Pairs: 1, Negatives: 1}} {
+		classes, split := classesOver(n), split
+		if o.Pairs > 0 {
+			classes, split.Validate, split.Test = nil, nil, nil
+		}
+		o.Hidden, o.Epochs, o.Seed, o.Threads = []int{3, 4}, 7, 5, 1
+		want, err := trainOn(host, x, classes, split, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		what := fmt.Sprint("batch ", o.Batch)
+		train := func(at *comm.Group, o SAGETrainOptions) (sageTraining, error) {
+			return trainOn(onGroup(t, host, at), x, classes, split, o)
+		}
+		straight, errs, _ := on(2, func(at *comm.Group) (sageTraining, error) { return train(at, o) })
+		for r, got := range straight {
+			if errs[r] != nil {
+				t.Fatalf("%s, process %d: %v", what, r, errs[r])
+			}
+			sameTraining(t, fmt.Sprint(what, ", process ", r), got, want)
+			if modelBytes(t, got.Model) != modelBytes(t, straight[0].Model) {
+				t.Errorf("%s: process %d has other weights than process 0", what, r)
+			}
+		}
+		o.Checkpoint, o.Every = filepath.Join(t.TempDir(), "run.npz"), 2
+		_, errs, _ = on(2, func(at *comm.Group) (sageTraining, error) {
+			own := o
+			own.Each = func(p SAGEProgress) error {
+				if p.Epoch == 5 && !at.First() { // one process alone
+					return errors.New("stop")
+				}
+				return nil
+			}
+			_, err := TrainGraphSAGE(onGroup(t, host, at), x, classes, split, own)
+			return sageTraining{}, err
+		})
+		for r, err := range errs {
+			var rank *comm.RankError
+			if !errors.As(err, &rank) || rank.Rank != 1 {
+				t.Errorf("%s: process %d ends with %v", what, r, err)
+			}
+		}
+		again, errs, _ := on(2, func(at *comm.Group) (sageTraining, error) {
+			own := o
+			if !at.First() {
+				own.Checkpoint += ".none"
+			}
+			return train(at, own)
+		})
+		for r, got := range again {
+			if errs[r] != nil {
+				t.Fatalf("%s, process %d: %v", what, r, errs[r])
+			}
+			if got.epochs[0].Epoch != 5 || modelBytes(t, got.Model) != modelBytes(t, straight[0].Model) {
+				t.Errorf("%s: process %d resumes at epoch %d, or has other weights", what, r, got.epochs[0].Epoch)
+			}
+		}
+	}
+}
+
+// BenchmarkTrainGraphSAGEByPeers prints the time of an epoch on one GPU and on two, interleaved.
+func BenchmarkTrainGraphSAGEByPeers(b *testing.B) {
+	group, one, real := groupOfGPUs(b)
+	if !real {
+		b.Skip("two GPUs are needed")
+	}
+	const epochs = 20
+	for _, scale := range []int{16, 18, 20, 21} {
+		edges, err := generate.RMAT(scale, 16<<scale, generate.RMATOptions{Seed: 1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		n := 1 << scale
+		val, classes := make([]float32, 128*n), make([]int32, n)
+		for i := range val {
+			val[i] = float32(i*2654435761%1000) / 1000
+		}
+		for v := range classes {
+			classes[v] = int32(v % 16)
+		}
+		host, err := matrix.FromDense(n, 128, val)
+		if err != nil {
+			b.Fatal(err)
+		}
+		var split SAGESplit
+		for v := range n {
+			if v%10 == 0 {
+				split.Validate = append(split.Validate, v)
+			} else {
+				split.Train = append(split.Train, v)
+			}
+		}
+		var graphs [2]groupGraph
+		var features [2]*matrix.Matrix[float32]
+		for k, at := range []matrix.Place{one, group} {
+			g, err := generate.Matrix[float32](edges, generate.Undirected(), generate.Simple())
+			if err == nil {
+				err = g.Move(at)
+			}
+			if features[k] = host.Clone(); err == nil {
+				err = features[k].Move(at)
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+			graphs[k] = g
+		}
+		few := split
+		few.Train = split.Train[:min(len(split.Train), 1<<15)]
+		for _, c := range []struct {
+			name  string
+			split SAGESplit
+			o     SAGETrainOptions
+		}{
+			{"layers", split, SAGETrainOptions{}},
+			{"layers of samples 25x10", split, SAGETrainOptions{Samples: []int{25, 10}}},
+			{"trees 25x10, batches of 1024", few, SAGETrainOptions{Samples: []int{25, 10}, Batch: 1024}},
+			{"trees 25x10, batches of 8192", few, SAGETrainOptions{Samples: []int{25, 10}, Batch: 8192}},
+		} {
+			var best [2]time.Duration
+			var loss [2]float64
+			var method [2]ops.Method
+			for range 3 {
+				for k, g := range graphs {
+					var took []time.Duration // at the end of each epoch
+					began := time.Now()
+					o := c.o
+					o.Hidden, o.Epochs = []int{64, 64}, epochs
+					o.Each = func(SAGEProgress) error { took = append(took, time.Since(began)); return nil }
+					o.Trace = func(x ops.Trace) {
+						if x.Op == "TrainGraphSAGE" {
+							method[k] = x.Method
+						}
+					}
+					res, err := TrainGraphSAGE(g, features[k], classes, c.split, o)
+					if err != nil {
+						b.Fatalf("%s: %v", c.name, err)
+					}
+					loss[k] = res.Loss
+					if each := (took[epochs-1] - took[1]) / (epochs - 2); best[k] == 0 || each < best[k] {
+						best[k] = each
+					}
+				}
+			}
+			b.Logf("R-MAT %d, %s: an epoch on one GPU %v (%s), on two %v (%s), loss %.6f and %.6f", scale, c.name, best[0], method[0],
+				best[1], method[1], loss[0], loss[1])
+		}
+	}
 }
