@@ -301,6 +301,23 @@ func TestTrainGraphSAGEByPeersFails(t *testing.T) {
 		}
 	}
 	usable("the host")
+	// A graph beyond the gather limit trains whole on the host.
+	var places []comm.Place
+	for k := range at.Ranks() {
+		places = append(places, at.PlaceOf(k))
+	}
+	limited, err := comm.NewGroup(at.Ranks(), comm.At(places...), comm.GatherLimit(8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g = onGroup(t, host, limited)
+	if method, err := train(SAGETrainOptions{}); err != nil || strings.HasPrefix(method, byRanges) {
+		t.Errorf("beyond the gather limit: method %q, %v", method, err)
+	}
+	var bad *ParameterError
+	if _, err := train(SAGETrainOptions{Run: Run{Method: Fused}}); !errors.As(err, &bad) {
+		t.Errorf("beyond the gather limit, fused: %v", err)
+	}
 }
 
 // Processes with a device each have the same weights to the bit, resume from the checkpoint of the
@@ -444,7 +461,7 @@ func BenchmarkTrainGraphSAGEByPeers(b *testing.B) {
 			{"layers", split, SAGETrainOptions{}},
 			{"layers of samples 25x10", split, SAGETrainOptions{Samples: []int{25, 10}}},
 			{"trees 25x10, batches of 1024", few, SAGETrainOptions{Samples: []int{25, 10}, Batch: 1024}},
-			{"trees 25x10, batches of 8192", few, SAGETrainOptions{Samples: []int{25, 10}, Batch: 8192}},
+			{"trees 25x10, batches of 4096", few, SAGETrainOptions{Samples: []int{25, 10}, Batch: 4096}},
 		} {
 			var best [2]time.Duration
 			var loss [2]float64
