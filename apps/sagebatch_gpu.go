@@ -156,8 +156,8 @@ type sagePairList struct {
 	total, scale float64 // pairs of all ranks that are to be alike; vertices of the step
 }
 
-// newPairList lists the pairs with an end among rows lo to lo + rows. The loss of a pair counts where
-// its first end is.
+// newPairList lists the pairs with an end among rows lo to lo + rows. The loss of a pair counts
+// where its first end is.
 func newPairList(pairs []sagePair, lo, rows int) *sagePairList {
 	l := &sagePairList{ptr: make([]int64, rows+1)}
 	within := func(v int32) bool { return int(v) >= lo && int(v) < lo+rows }

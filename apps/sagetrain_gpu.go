@@ -295,7 +295,8 @@ func (f *sageFit) method() string {
 	return method
 }
 
-// counted uploads how often vertices stand in a list. Its sums are number which of those of the rank.
+// counted uploads how often vertices stand in a list. Its sums are number which of those of the
+// rank.
 func (f *sageFit) counted(list []int, which int64) sageCounted {
 	times := make([]int32, max(f.n, 1))
 	for _, v := range list {
@@ -668,7 +669,8 @@ func (f *sageFit) drop(k int, in sagePanel) {
 // blocks is the number of blocks of the loss.
 func (f *sageFit) blocks() int { return max(1, min((f.n+graphBlock-1)/graphBlock, sageTrainBlocks)) }
 
-// loss queues the loss of those vertices of the own rows that count, by the logits, which is added to that of steps before with more.
+// loss queues the loss of those vertices of the own rows that count, by the logits, which is added
+// to that of steps before with more.
 func (f *sageFit) loss(c sageCounted, slope device.Buffer, more bool) {
 	bias := f.parameter(f.value, f.count-int64(f.classes))
 	f.s.Blocks(f.kernelOf("loss"), int64(f.blocks()), graphBlock, int64(f.own), int32(f.classes), f.logits, bias, f.class.At(4*int64(f.lo)),

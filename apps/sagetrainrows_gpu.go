@@ -13,19 +13,19 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// Training of GraphSAGE on a group of devices. Every device has the graph. Steps along trees compute
-// the trees of a share of each batch, from the features of all vertices. Other steps, and all
-// evaluations, compute a range of the rows of each layer. The devices gather the products that
+// Training of GraphSAGE on a group of devices. Every device has the graph. Steps along trees
+// compute the trees of a share of each batch, from the features of all vertices. Other steps, and
+// all evaluations, compute a range of the rows of each layer. The devices gather the products that
 // neighbours read, and in the backward pass the gradients of these, from which each device sums up
-// those of its rows by the transposed graph. Then they gather the gradients of the weights, and each
-// moves the weights by the sums in the order of ranks. The weights and the state of training are the
-// same bits on all devices, so that all end with the same step.
+// those of its rows by the transposed graph. Then they gather the gradients of the weights, and
+// each moves the weights by the sums in the order of ranks. The weights and the state of training
+// are the same bits on all devices, so that all end with the same step.
 //
 // A rank that fails takes part in the collectives until the ranks agree to end, so that the group
 // stays usable.
 
-// sageAgree is the number of steps of an epoch between two agreements of the ranks to go on, each of
-// which takes as long as a small kernel.
+// sageAgree is the number of steps of an epoch between two agreements of the ranks to go on, each
+// of which takes as long as a small kernel.
 const sageAgree = 16
 
 // sageShare is the part of one rank in a training on devices.

@@ -18,6 +18,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // peerGroups are groups of 1, 2 and 3 devices; of 1 and 2 with HIVEBLAS_TEST_GPU.
@@ -108,9 +109,13 @@ func TestTrainGraphSAGEByPeers(t *testing.T) {
 			if !longtest.Enabled() && p != (k+1)%3 && p != 1 { // two devices, and one or three
 				continue
 			}
-			g, x := onGroup(t, host, at), c.x
-			if p == 1 { // features in blocks
-				x = onGroup(t, c.x, at)
+			var g groupGraph = onGroup(t, host, at)
+			x := c.x
+			if p == 1 { // no rank has the whole graph, or all features
+				g, x = inBlocks(t, g, at), matrix.New[float32](c.x.Dims())
+				if err := errors.Join(ops.Apply(x, semiring.Identity[float32](), c.x), x.Move(at)); err != nil {
+					t.Fatal(err)
+				}
 			}
 			what := fmt.Sprint(c.reason, ", ", at.Size(), " devices")
 			if p == 2 {
@@ -218,15 +223,16 @@ func TestTrainGraphSAGEByPeersPatience(t *testing.T) {
 	}
 }
 
-// Faults: a device that fails, a context that ends, errors of Each and of checkpoints, settings that
-// no kernel has. The group stays usable.
+// Faults: a device that fails, a context that ends, errors of Each and of checkpoints, settings
+// that no kernel has. The group stays usable.
 func TestTrainGraphSAGEByPeersFails(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the emulator is slow")
 	}
 	at, e := peersOn(t, 2)
 	host := build[float32](t, hubbed(40), matrix.CSR)
-	g, x, split := onGroup(t, host, at), drawFeatures(t, 40, 4, 1, matrix.Full), SAGESplit{Train: []int{0, 1, 2, 3, 30}}
+	var g groupGraph = onGroup(t, host, at)
+	x, split := drawFeatures(t, 40, 4, 1, matrix.Full), SAGESplit{Train: []int{0, 1, 2, 3, 30}}
 	train := func(o SAGETrainOptions) (string, error) {
 		o.Hidden, o.Epochs = []int{3, 3}, 3
 		got, err := trainOn(g, x, classesOver(40), split, o)
@@ -310,13 +316,13 @@ func TestTrainGraphSAGEByPeersFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g = onGroup(t, host, limited)
-	if method, err := train(SAGETrainOptions{}); err != nil || strings.HasPrefix(method, byRanges) {
-		t.Errorf("beyond the gather limit: method %q, %v", method, err)
-	}
+	g = inBlocks(t, onGroup(t, host, limited), limited)
 	var bad *ParameterError
 	if _, err := train(SAGETrainOptions{Run: Run{Method: Fused}}); !errors.As(err, &bad) {
 		t.Errorf("beyond the gather limit, fused: %v", err)
+	}
+	if method, err := train(SAGETrainOptions{}); err != nil || strings.HasPrefix(method, byRanges) {
+		t.Errorf("beyond the gather limit: method %q, %v", method, err)
 	}
 }
 

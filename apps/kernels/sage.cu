@@ -161,8 +161,8 @@ HB_KERNEL hb_sage_owners(hb_i32 n, const hb_i64 *first, hb_i32 *owner) {
 // hb_sage_padded is the step of rows of partial sums.
 HB_DEVICE hb_i64 hb_sage_padded(hb_i32 columns) { return (columns + HB_SAGE_PER - 1) / HB_SAGE_PER * HB_SAGE_PER; }
 
-// hb_sage_pieces sums up pieces begin to begin + pieces; blockIdx.y has the columns of HB_SAGE_LANES
-// threads.
+// hb_sage_pieces sums up pieces begin to begin + pieces; blockIdx.y has the columns of
+// HB_SAGE_LANES threads.
 HB_KERNEL hb_sage_pieces(hb_i64 begin, hb_i64 pieces, const hb_i64 *first, const hb_i32 *owner, const hb_i64 *ptr, const hb_i32 *list,
 	const float *val, const hb_item *x, hb_i64 step, hb_i32 columns, hb_i32 how, float *partial) {
 	const hb_i32 lane = threadIdx.x % HB_SAGE_LANES, group = threadIdx.x % HB_WARP / HB_SAGE_LANES;

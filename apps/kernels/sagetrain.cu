@@ -316,8 +316,8 @@ HB_KERNEL hb_sage_loss(hb_i64 rows, hb_i32 classes, const float *logits, const f
 	hb_sage_sums(loss, right, more, sums);
 }
 
-// hb_sage_adam moves the parameters by their gradients; sageNet.adam. Each of the ranks has a part of
-// the gradients, stride items apart. They are added up in the order of ranks.
+// hb_sage_adam moves the parameters by their gradients; sageNet.adam. Each of the ranks has a part
+// of the gradients, stride items apart. They are added up in the order of ranks.
 HB_KERNEL hb_sage_adam(hb_i64 count, hb_i32 ranks, hb_i64 stride, float *value, const float *grad, float *first, float *next, double rate, double decay,
 	const hb_sage_state *state) {
 	__shared__ double scale[2];
