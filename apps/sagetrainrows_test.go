@@ -247,8 +247,9 @@ func TestTrainGraphSAGEByPeersFails(t *testing.T) {
 	usable("nothing")
 	trees := SAGETrainOptions{Batch: 1, Samples: []int{1, 2}}
 	if e != nil {
+		fired := 0
 		for _, call := range []string{"Launch", "Alloc", "ToDevice"} {
-			for _, n := range []int{1, 7, 60} {
+			for _, n := range []int{1, 7, 60, 150} {
 				for _, o := range []SAGETrainOptions{{}, trees} {
 					fault := e.FailAfter(call, n, driver.Error{Name: "CUDA_ERROR_LAUNCH_FAILED", Code: 719})
 					_, err := train(o)
@@ -256,6 +257,7 @@ func TestTrainGraphSAGEByPeersFails(t *testing.T) {
 					if !fault.Fired() {
 						continue
 					}
+					fired++
 					var rank *comm.RankError
 					var cause *driver.Error
 					if !errors.As(err, &rank) || !errors.As(err, &cause) {
@@ -264,6 +266,9 @@ func TestTrainGraphSAGEByPeersFails(t *testing.T) {
 					usable(fmt.Sprint("a failure of ", call, " ", n))
 				}
 			}
+		}
+		if fired < 8 {
+			t.Errorf("only %d calls failed", fired)
 		}
 	}
 	for _, o := range []SAGETrainOptions{{}, trees} {
