@@ -24,12 +24,21 @@ import (
 // machine with HIVEBLAS_TEST_GPU, else those of an emulator.
 func peersOf(t testing.TB, p int) *comm.Group {
 	t.Helper()
+	g, _ := peersOn(t, p)
+	return g
+}
+
+// peersOn is peersOf with the emulator, nil with HIVEBLAS_TEST_GPU.
+func peersOn(t testing.TB, p int) (*comm.Group, *emu.Emulator) {
+	t.Helper()
 	if race.Enabled {
 		t.Skip("the emulator launches one kernel at a time")
 	}
 	var opts []cusparse.Option
+	var e *emu.Emulator
 	if os.Getenv("HIVEBLAS_TEST_GPU") == "" {
-		e, err := emu.New(emu.Devices(p))
+		var err error
+		e, err = emu.New(emu.Devices(p))
 		if errors.Is(err, emu.ErrUnavailable) {
 			t.Skip(err)
 		}
@@ -64,7 +73,7 @@ func peersOf(t testing.TB, p int) *comm.Group {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return g
+	return g, e
 }
 
 // graphsByRows are graphs for runs by rows: empty rows and ranks, hubs, dangling vertices, more ranks

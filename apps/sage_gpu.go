@@ -57,7 +57,7 @@ func sagePrograms(device.Type) (list []device.Program) {
 // sageCuts are the pieces of the long rows of a graph, kept with it.
 type sageCuts struct {
 	first, owner device.Buffer // zero without long rows
-	count        int64
+	begin, count int64         // of the pieces: count from begin on
 }
 
 // Drop frees the buffers.
@@ -88,7 +88,8 @@ type sageDevice struct {
 	n       int
 	zeros   device.Buffer
 	choices sageChoices
-	held    [][]float32 // host memory of uploads
+	held    [][]float32      // host memory of uploads
+	inputs  []device.Operand // whose memory panels share: it is freed with the last reference
 }
 
 // sageChoices are the neighbours of a layer.
@@ -212,6 +213,7 @@ func (c *convertedFeatures) Drop() { c.at.Release() }
 
 // features returns features as rows that kernels and products read.
 func (d *sageDevice) features(x device.Operand, n, cols int, dense bool) sagePanel {
+	d.inputs = append(d.inputs, x)
 	if !dense {
 		v := d.s.Rows(x)
 		return sagePanel{rows: n, cols: cols, sparse: v}
@@ -259,7 +261,7 @@ func (d *sageDevice) newCuts(rows device.View) *sageCuts {
 	}
 	owner := s.Alloc(4 * count)
 	s.Each(d.any("owners"), n, int32(n), first, owner)
-	return &sageCuts{s.Retain(first), s.Retain(owner), count}
+	return &sageCuts{first: s.Retain(first), owner: s.Retain(owner), count: count}
 }
 
 // pieces sums up the pieces of the long rows of c, and returns them; a zero buffer without.
@@ -278,7 +280,7 @@ func (d *sageDevice) piecesTo(partial device.Buffer, c *sageChoices, x device.Bu
 	blocks := (c.cuts.count + graphBlock/32 - 1) / (graphBlock / 32)
 	across := (columns + lanes*d.per - 1) / (lanes * d.per)
 	d.s.Launch(d.kernel("pieces", columns), [3]uint32{uint32(min(blocks, 1<<30)), uint32(across), 1}, [3]uint32{graphBlock, 1, 1}, 0,
-		c.cuts.count, c.cuts.first, c.cuts.owner, c.ptr, c.list, c.val, x, int64(step), int32(columns), how, partial)
+		c.cuts.begin, c.cuts.count, c.cuts.first, c.cuts.owner, c.ptr, c.list, c.val, x, int64(step), int32(columns), how, partial)
 }
 
 // gather sums up neighbours' rows of x for rows from begin on; the result is items, or floats.

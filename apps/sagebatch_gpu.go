@@ -25,24 +25,32 @@ type sageTreeLayer struct {
 	mine, mean, inverse, out, length device.Buffer // the inputs; 1 over the rows of means; the output
 }
 
-// mostTargets bounds the targets of a step: the vertices of a batch, or those of its pairs.
-func (f *sageFit) mostTargets() int {
-	if f.t.classes != nil {
-		return f.batch
+// batch returns the vertices of a step.
+func (t *sageTrainer) batch() int {
+	if t.o.Batch > 0 {
+		return min(len(t.split.Train), t.o.Batch)
 	}
-	pairs := f.t.o.Pairs
-	return min(f.n, f.batch*(1+min(pairs, f.n)*(1+min(f.t.o.Negatives, f.n))))
+	return len(t.split.Train)
 }
 
-// alongTrees reports whether steps go along trees: the features are full, and the trees smaller
-// than the graph.
-func (f *sageFit) alongTrees(dense bool) bool {
-	if f.t.o.Samples == nil || !dense {
+// mostTargets bounds the targets of a step of so many vertices: these, or those of their pairs.
+func (t *sageTrainer) mostTargets(batch int) int {
+	if t.classes != nil {
+		return batch
+	}
+	n := t.graph.n
+	return min(n, batch*(1+min(t.o.Pairs, n)*(1+min(t.o.Negatives, n))))
+}
+
+// alongTrees reports whether steps on devices go along trees: the features are full, and the trees
+// smaller than the graph.
+func (t *sageTrainer) alongTrees(dense bool) bool {
+	if t.o.Samples == nil || !dense {
 		return false
 	}
-	size := f.mostTargets()
-	for _, s := range f.t.o.Samples {
-		if size *= 1 + min(s, f.n); size > f.n {
+	size, n := t.mostTargets(t.batch()), t.graph.n
+	for _, s := range t.o.Samples {
+		if size *= 1 + min(s, n); size > n {
 			return false
 		}
 	}
@@ -52,7 +60,8 @@ func (f *sageFit) alongTrees(dense bool) bool {
 // newTrees makes room for steps.
 func (f *sageFit) newTrees() *sageTrees {
 	s, t := f.s, &sageTrees{layers: make([]sageTreeLayer, len(f.layers))}
-	rows, widest := f.mostTargets(), int64(1)
+	ranks, _ := f.ranks()
+	rows, widest := f.t.mostTargets((f.batch+ranks-1)/ranks), int64(1)
 	floats := func(n int64) device.Buffer { return s.Alloc(4 * max(n, 1)) }
 	for k := len(f.layers) - 1; k >= 0; k-- {
 		l, in := &f.layers[k], int64(f.x.step)
@@ -85,7 +94,7 @@ func (f *sageFit) batches() {
 	epoch := uint64(t.state.Epochs)
 	order := t.order(epoch)
 	list := f.ints(numbers(order))
-	for lo := 0; lo < len(order) && s.Err() == nil; lo += f.batch {
+	for lo := 0; lo < len(order) && f.goesOnAt(lo/f.batch); lo += f.batch {
 		part := order[lo:min(lo+f.batch, len(order))]
 		if t.classes != nil {
 			f.classStep(list.At(4*int64(lo)), len(part), lo > 0)
@@ -94,7 +103,6 @@ func (f *sageFit) batches() {
 		}
 		f.move()
 		s.Blocks(f.kernelOf("stepped"), 1, 1, f.state)
-		s.Check()
 	}
 	s.Free(list)
 	f.track(false)
@@ -112,71 +120,137 @@ func (f *sageFit) classStep(list device.Buffer, count int, more bool) {
 		f.backward(true)
 		return
 	}
-	z := f.grow(list, count)
+	from, to := f.part(count)
+	if from == to {
+		f.rests(more)
+		return
+	}
+	list, own := list.At(4*int64(from)), to-from
+	z := f.grow(list, own)
 	last := &f.layers[len(f.layers)-1]
-	s.Gemm(device.Gemm{M: count, N: f.classes, K: last.step, A: z, B: f.parameter(f.value, f.outAt()), C: f.logits,
+	s.Gemm(device.Gemm{M: own, N: f.classes, K: last.step, A: z, B: f.parameter(f.value, f.outAt()), C: f.logits,
 		StepA: last.step, StepB: f.classes, StepC: f.classes})
 	bias := f.parameter(f.value, f.count-int64(f.classes))
-	s.Blocks(f.kernelOf("loss"), int64(f.blocks()), graphBlock, int64(count), int32(f.classes), f.logits, bias, f.class, list, device.Buffer{},
+	s.Blocks(f.kernelOf("loss"), int64(f.blocks()), graphBlock, int64(own), int32(f.classes), f.logits, bias, f.class, list, device.Buffer{},
 		float64(count), f.slope, more, f.train.sums)
-	f.unclassify(count, z, f.trees.g)
-	f.fell(count)
+	f.unclassify(own, z, f.trees.g)
+	f.fell(own)
 }
 
-// pairStep draws the pairs of a batch, and queues the gradients of their loss.
-func (f *sageFit) pairStep(part []int, epoch uint64, more bool) {
-	s, last := f.s, &f.layers[len(f.layers)-1]
-	vertices, pairs := f.t.pairs(part, epoch)
-	rows, z, g := f.n, last.out.at, f.scratch[0]
-	var list device.Buffer
-	if f.trees != nil {
-		rows, g = len(vertices), f.trees.g
-		list = f.ints(vertices)
-		z = f.grow(list, rows)
-	} else {
-		for k := range pairs {
-			pairs[k].a, pairs[k].b = vertices[pairs[k].a], vertices[pairs[k].b]
-		}
-		f.forward(true)
+// rests queues a step in which a rank has no vertices: no gradient and no loss.
+func (f *sageFit) rests(more bool) {
+	f.s.Fill(f.grad, 0, 4*f.count)
+	if !more {
+		f.s.Fill(f.train.sums, 0, 8*sageSums/2)
 	}
-	// Each row of the gradient sums up the other rows of its pairs, in the order of the pairs.
-	ptr, begin := make([]int64, rows+1), make([]int32, rows+1)
-	ends, near := make([]int32, 0, 2*len(pairs)), make([]int32, 0, len(pairs))
-	alike := 0
-	for _, p := range pairs {
-		begin[p.a+1]++
-		begin[p.b+1]++
-		ends = append(ends, p.a, p.b)
-		near = append(near, int32(p.weight))
-		if p.weight > 0 {
-			alike++
+}
+
+// A sagePairList is pairs of rows, and for each of a range of rows the other rows of its pairs, in
+// the order of the pairs.
+type sagePairList struct {
+	counted      int     // pairs whose loss counts, the first ones
+	ends, near   []int32 // of pairs: two rows; 1 if these are to be alike, else −1
+	ptr          []int64 // of rows
+	others       []int32
+	place        []int32 // of pairs: places of their two rows among others, its length for others
+	total, scale float64 // pairs of all ranks that are to be alike; vertices of the step
+}
+
+// newPairList lists the pairs with an end among rows lo to lo + rows. The loss of a pair counts
+// where its first end is.
+func newPairList(pairs []sagePair, lo, rows int) *sagePairList {
+	l := &sagePairList{ptr: make([]int64, rows+1)}
+	within := func(v int32) bool { return int(v) >= lo && int(v) < lo+rows }
+	begin := make([]int32, rows+1)
+	for _, first := range []bool{true, false} {
+		for _, p := range pairs {
+			if within(p.a) != first || !first && !within(p.b) {
+				continue
+			}
+			l.ends, l.near = append(l.ends, p.a, p.b), append(l.near, int32(p.weight))
+			for _, end := range []int32{p.a, p.b} {
+				if within(end) {
+					begin[int(end)-lo+1]++
+				}
+			}
+		}
+		if first {
+			l.counted = len(l.near)
 		}
 	}
 	for r := range rows {
 		begin[r+1] += begin[r]
-		ptr[r+1] = int64(begin[r+1])
+		l.ptr[r+1] = int64(begin[r+1])
 	}
-	others, place := make([]int32, len(ends)), make([]int32, len(ends))
-	for k, p := range pairs {
-		for side, end := range [][2]int32{{p.a, p.b}, {p.b, p.a}} {
-			at := begin[end[0]]
-			begin[end[0]]++
-			others[at], place[2*k+side] = end[1], at
+	l.others, l.place = make([]int32, begin[rows]), make([]int32, len(l.ends))
+	for k, end := range l.ends {
+		l.place[k] = int32(len(l.others))
+		if within(end) {
+			at := &begin[int(end)-lo]
+			l.others[*at], l.place[k] = l.ends[k^1], *at
+			*at++
 		}
 	}
-	f.uploads = append(f.uploads, ptr)
-	up := []device.Buffer{s.Upload(unsafe.Pointer(&ptr[0]), 8*int64(len(ptr))), f.ints(others), f.ints(ends), f.ints(near), f.ints(place), s.Alloc(4 * int64(max(len(ends), 1)))}
-	s.Blocks(f.kernelOf("alike"), int64(f.blocks()), graphBlock, int64(len(pairs)), up[2], up[3], up[4], int32(last.step), z,
-		float64(max(alike, 1)), float64(len(part)), up[5], more, f.train.sums)
-	c := sageChoices{ptr: up[0], list: up[1], val: up[5]}
-	f.gather(&c, 0, int64(rows), z, last.step, last.step, sageSum, sageOthers, device.Buffer{}, g, device.Buffer{}, last.step)
-	if f.trees != nil {
-		f.fell(rows)
-		s.Free(list)
-	} else {
-		f.backward(false)
+	return l
+}
+
+// pairStep draws the pairs of a batch, and queues the gradients of their loss.
+func (f *sageFit) pairStep(part []int, epoch uint64, more bool) {
+	var vertices []int32
+	var pairs []sagePair
+	if from, to := f.part(len(part)); from < to {
+		vertices, pairs = f.t.pairs(part[from:to], epoch)
 	}
-	for _, b := range up {
+	last := &f.layers[len(f.layers)-1]
+	if f.trees != nil {
+		total := f.sumOf(alikeCount(pairs))
+		if len(vertices) == 0 {
+			f.rests(more)
+			return
+		}
+		list := f.ints(vertices)
+		l := newPairList(pairs, 0, len(vertices))
+		l.total, l.scale = max(total, 1), float64(len(part))
+		f.alike(l, f.grow(list, len(vertices)), f.trees.g, more)
+		f.fell(len(vertices))
+		f.s.Free(list)
+		return
+	}
+	for k := range pairs {
+		pairs[k].a, pairs[k].b = vertices[pairs[k].a], vertices[pairs[k].b]
+	}
+	pairs = f.allPairs(pairs)
+	f.forward(true)
+	z := last.out.at
+	if f.share != nil {
+		z = f.scratch[2]
+		f.s.Copy(z.At(4*int64(f.lo)*int64(last.step)), last.out.at, 4*int64(f.own)*int64(last.step))
+		f.gatherRows(z, last.step)
+	}
+	l := newPairList(pairs, f.lo, f.own)
+	l.total, l.scale = max(alikeCount(pairs), 1), float64(len(part))
+	f.alike(l, z, f.scratch[0], more)
+	f.backward(false)
+}
+
+// alike queues the loss of pairs, and the gradients of the rows of l to g.
+func (f *sageFit) alike(l *sagePairList, z, g device.Buffer, more bool) {
+	s, step := f.s, f.layers[len(f.layers)-1].step
+	rows, pairs := len(l.ptr)-1, len(l.near)
+	f.uploads = append(f.uploads, l.ptr)
+	ptr := s.Upload(unsafe.Pointer(&l.ptr[0]), 8*int64(len(l.ptr)))
+	others, ends, near, place := f.ints(l.others), f.ints(l.ends), f.ints(l.near), f.ints(l.place)
+	slopes := s.Alloc(4 * int64(len(l.others)+1))
+	kernel, blocks := f.kernelOf("alike"), int64(f.blocks())
+	s.Blocks(kernel, blocks, graphBlock, int64(l.counted), ends, near, place, int32(step), z, l.total, l.scale, slopes, more, f.train.sums)
+	if l.counted < pairs {
+		k := int64(l.counted)
+		s.Blocks(kernel, blocks, graphBlock, int64(pairs)-k, ends.At(8*k), near.At(4*k), place.At(8*k), int32(step), z, l.total, 0.0, slopes,
+			true, f.train.sums)
+	}
+	c := sageChoices{ptr: ptr, list: others, val: slopes}
+	f.gather(&c, 0, int64(rows), z, step, step, sageSum, sageOthers, device.Buffer{}, g, device.Buffer{}, step)
+	for _, b := range []device.Buffer{ptr, others, ends, near, place, slopes} {
 		s.Free(b)
 	}
 }
@@ -252,7 +326,7 @@ func (f *sageFit) fell(count int) {
 		none := f.dropArgs(0)
 		none[2] = uint32(0)
 		s.Blocks(f.kernelOf("unnorm"), (int64(n)+per-1)/per, graphBlock, append([]any{int64(n), int32(l.own), int32(l.near), int32(l.at), int32(l.step),
-			int32(lanes), t.g, at.out, at.length, device.Buffer{}, gcn, t.mine, int64(l.step), t.mean}, append(none, int32(0))...)...)
+			int32(lanes), t.g, at.out, at.length, device.Buffer{}, gcn, t.mine, int64(l.step), t.mean}, append(none, int64(0), int32(0))...)...)
 		columns := l.others(gcn)
 		grad, w := f.parameter(f.grad, l.weights), f.parameter(f.value, l.weights)
 		nearGrad, nearW := grad, w

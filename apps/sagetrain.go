@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/philox"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -77,7 +78,8 @@ type SAGETraining struct {
 // their trees are smaller than the graph. They add up the gradients of the weights in the order of
 // ranks, and hold the same weights, which agree with those of one place to rounding. The process of
 // rank 0 reads and writes opts.Checkpoint; opts.Each is called in every process. Ranks on devices
-// train on the host, as the trace says.
+// that reach each other's memory train there by the kernels of one device. What these lack, and
+// other groups of devices, train on the host, as the trace says.
 func TrainGraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[float32], classes []int32, split SAGESplit, opts ...SAGETrainOptions) (*SAGETraining, error) {
 	const app = "TrainGraphSAGE"
 	o, err := only(app, opts)
@@ -92,12 +94,19 @@ func TrainGraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Sour
 		return nil, err
 	}
 	group, grouped := g.View().Place().(*comm.Group)
-	if grouped && o.Method == Fused {
-		return nil, &ParameterError{app, "the method", "fused on a group", "auto, or a graph on one device"}
+	devices := o.byRows(app, g.View().Place()) // a group of them
+	if devices != nil && !devices.devices {
+		devices = nil
 	}
-	on, err := o.fused(app, g.View().Place())
-	if err != nil {
-		return nil, err
+	if grouped && o.Method == Fused && devices == nil {
+		return nil, &ParameterError{app, "the method", "fused on a group that does not move the memory of devices",
+			"auto, or a group of GPUs by Peers, NCCL or Join"}
+	}
+	var on device.Runner
+	if devices == nil || o.Method != Auto && o.Method != Fused {
+		if on, err = o.fused(app, g.View().Place()); err != nil {
+			return nil, err
+		}
 	}
 	d, err := checkSAGEFeatures(app, features, n)
 	if err != nil {
@@ -107,11 +116,17 @@ func TrainGraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Sour
 	if err != nil {
 		return nil, err
 	}
-	if on != nil && !o.fuses() {
+	if (on != nil || devices != nil) && !o.fuses() {
 		if o.Method == Fused {
 			return nil, &ParameterError{app, "the method", "fused for choices by weight, degree or walks, with AggregatePool, or for more than 128 hidden columns", "auto or pipeline"}
 		}
-		on = nil
+		on, devices = nil, nil
+	}
+	if devices != nil {
+		res, err := trainOnGroup(devices, g.View(), features.View(), classes, split, n, d, count, o)
+		if res != nil || err != nil {
+			return res, err
+		}
 	}
 	if on != nil {
 		var at *sageGraph

@@ -21,8 +21,12 @@ func sageTrainProgram() device.Program {
 	return graphProgram("sagetrain", "training of GraphSAGE", philoxText+sageTrainText, map[string]any{"HB_PHILOX_ROUNDS": philox.Rounds})
 }
 
-// sageTrainBlocks is the number of blocks of hb_sage_loss, at most.
-const sageTrainBlocks = 256
+// sageTrainBlocks is the number of blocks of hb_sage_loss, at most, and sageSums of the sums that
+// they write: of the training vertices, and of those that validate or test.
+const (
+	sageTrainBlocks = 256
+	sageSums        = 2 * 2 * sageTrainBlocks
+)
 
 // sageSmall is the entries of a graph and of its rows below which an epoch takes less time than its
 // launches, so that epochs run as graphs of sageGraphEpochs of them.
@@ -45,11 +49,14 @@ func (o *SAGETrainOptions) fuses() bool {
 // sageFit is training on a device within a session.
 type sageFit struct {
 	*sageDevice
-	widest                         int // columns of a layer
+	lo, own                        int        // rows of layers that this device computes: own from lo on
+	share                          *sageShare // its part as a rank of a group; nil on one device
+	widest                         int        // columns of a layer
 	t                              *sageTrainer
 	code                           device.Code
 	state                          device.Buffer
-	x                              sagePanel
+	x                              sagePanel   // features that trees read
+	mine                           sagePanel   // features of the own rows
 	back                           device.View // the transposed graph
 	cuts                           *sageCuts   // of its rows
 	even                           bool        // the graph is symmetric
@@ -58,6 +65,9 @@ type sageFit struct {
 	layers                         []sageFitLayer
 	count                          int64 // parameters
 	value, grad, first, next, best device.Buffer
+	grads                          device.Buffer // of all ranks, stride items each; grad is the own part
+	stride                         int64
+	sums                           device.Buffer // of the losses of all ranks, sageSums numbers each
 	classes                        int
 	logits, slope, ones            device.Buffer
 	class                          device.Buffer
@@ -110,13 +120,7 @@ func trainFused[T comparable](at device.Runner, a matrix.View[T], features matri
 	if err != nil {
 		return nil, err
 	}
-	if graph == nil {
-		graph = &sageGraph{n: n}
-	}
-	t := &sageTrainer{o: o, graph: graph, entries: a.NVals(), classes: classes, split: split}
-	t.net = newNet[float32](o.Aggregator, d, o.Hidden, count, o.Seed)
-	t.best = t.net.values()
-	t.state.Validate, t.state.bestLoss = math.NaN(), math.Inf(1)
+	t := newFusedTrainer(graph, a.NVals(), classes, split, n, d, count, o)
 	if err := t.resume(); err != nil {
 		return nil, err
 	}
@@ -124,8 +128,8 @@ func trainFused[T comparable](at device.Runner, a matrix.View[T], features matri
 	method := ""
 	err = at.Run(o.call("TrainGraphSAGE"), func(s *device.Session) {
 		g.Pattern = true
-		f := &sageFit{sageDevice: newSageDevice(s, device.Float32, g, n), t: t, classes: count}
-		f.prepare(x, d, dense)
+		f := &sageFit{sageDevice: newSageDevice(s, device.Float32, g, n), t: t, classes: count, own: n}
+		f.prepare(x, d, dense, t.alongTrees(dense))
 		method = f.method()
 		f.run()
 	})
@@ -140,11 +144,32 @@ func trainFused[T comparable](at device.Runner, a matrix.View[T], features matri
 	return &res, nil
 }
 
-// prepare makes room for all that epochs need, and uploads the parameters.
-func (f *sageFit) prepare(x device.Operand, d int, dense bool) {
-	s, t, n := f.s, f.t, int64(f.n)
+// newFusedTrainer returns a trainer for devices. graph is the host's, nil with classes.
+func newFusedTrainer(graph *sageGraph, entries int64, classes []int32, split SAGESplit, n, d, count int, o SAGETrainOptions) *sageTrainer {
+	if graph == nil {
+		graph = &sageGraph{n: n}
+	}
+	t := &sageTrainer{o: o, graph: graph, entries: entries, classes: classes, split: split}
+	t.net = newNet[float32](o.Aggregator, d, o.Hidden, count, o.Seed)
+	t.best = t.net.values()
+	t.state.Validate, t.state.bestLoss = math.NaN(), math.Inf(1)
+	return t
+}
+
+// prepare makes room for all that epochs need, and uploads the parameters. x has the features of
+// all vertices, or of the own rows, which are enough for steps that do not go along trees.
+func (f *sageFit) prepare(x device.Operand, d int, dense, along bool) {
+	s, t, n, own := f.s, f.t, int64(f.n), int64(f.own)
 	f.code = s.Program("apps: training of GraphSAGE", sageTrainProgram)
-	f.x = f.features(x, f.n, d, dense)
+	rowsOfX := f.own
+	if along {
+		rowsOfX = f.n
+	}
+	f.x = f.features(x, rowsOfX, d, dense)
+	f.mine = f.x
+	if along {
+		f.mine.at, f.mine.rows = f.x.at.At(4*int64(f.lo)*int64(f.x.step)), f.own
+	}
 	if !dense {
 		f.columns = s.Cols(x)
 		f.columnCuts = f.cutsOf(x, f.columns, "apps: pieces of long columns")
@@ -158,16 +183,15 @@ func (f *sageFit) prepare(x device.Operand, d int, dense bool) {
 		f.back = s.Cols(f.graph)
 		f.cuts = f.cutsOf(f.graph, f.back, "apps: pieces of long columns")
 	}
+	if f.share != nil {
+		f.cuts, f.choices.cuts = f.ownCuts(f.cuts), f.ownCuts(f.choices.cuts)
+	}
 	gcn := t.o.Aggregator == AggregateGCN
-	rows, in := f.padded(d), f.x
+	rows, in := f.padded(d), f.mine
 	if !dense {
 		rows = d
 	}
-	f.batch = len(t.split.Train)
-	if t.o.Batch > 0 {
-		f.batch = min(f.batch, t.o.Batch)
-	}
-	along := f.alongTrees(dense)
+	f.batch = t.batch()
 	drops := t.o.Dropout > 0 && !along
 	for k, l := range t.net.layers {
 		to := sageFitLayer{own: l.self.value.Cols, rows: rows, weights: f.count}
@@ -185,13 +209,13 @@ func (f *sageFit) prepare(x device.Operand, d int, dense bool) {
 				f.dropped = [2]device.Buffer{s.Alloc(4 * max(in.sparse.Entries, 1)), s.Alloc(4 * max(in.sparse.Entries, 1))}
 				to.in.sparse.Val = f.dropped[0]
 			} else {
-				to.in.at = f.alloc(f.n, in.step).at
+				to.in.at = f.alloc(f.own, in.step).at
 			}
 		} else if to.in.sparse.Ptr.Addr != 0 {
 			f.dropped = [2]device.Buffer{to.in.sparse.Val, f.columns.Val}
 		}
-		to.out = f.alloc(f.n, to.step)
-		to.length = s.Alloc(4 * max(n, 1))
+		to.out = f.alloc(f.own, to.step)
+		to.length = s.Alloc(4 * max(own, 1))
 		f.count += int64(rows) * int64(to.step)
 		f.layers = append(f.layers, to)
 		rows, in = to.step, to.out
@@ -206,7 +230,7 @@ func (f *sageFit) prepare(x device.Operand, d int, dense bool) {
 	}
 	for _, c := range []*sageCuts{f.choices.cuts, f.cuts, f.columnCuts} {
 		if c != nil {
-			pieces = max(pieces, c.count)
+			pieces = max(pieces, c.begin+c.count)
 		}
 	}
 	f.partial = s.Alloc(4 * pieces * int64(f.widest))
@@ -218,12 +242,16 @@ func (f *sageFit) prepare(x device.Operand, d int, dense bool) {
 		best = t.net.values()
 	}
 	f.best = f.floats(f.pack(func(p *sageParam[float32]) []float32 { return best[p.name] }))
-	f.grad = s.Zeros(4 * f.count)
+	ranks, rank := f.ranks()
+	f.stride = (f.count + 31) / 32 * 32 // rows of weights begin at multiples of 16 bytes
+	f.grads = s.Zeros(4 * f.stride * int64(ranks))
+	f.grad = f.grads.At(4 * f.stride * int64(rank))
+	f.sums = s.Zeros(8 * sageSums * int64(ranks))
 	cells := max(n*int64(f.classes), 1)
 	f.logits, f.slope = s.Alloc(4*cells), s.Alloc(4*cells)
 	f.ones = f.floats(slices.Repeat([]float32{1}, max(f.n, 1)))
 	f.class = s.Ints(t.classes)
-	f.train, f.valid = f.counted(t.split.Train), f.counted(f.validated())
+	f.train, f.valid = f.counted(t.split.Train, 0), f.counted(f.validated(), 1)
 	f.history = s.Zeros(8 * 4 * int64(t.o.Epochs+1))
 	f.put(t.state)
 	if t.o.Samples != nil && !along {
@@ -261,16 +289,21 @@ func (f *sageFit) method() string {
 	if f.t.classes == nil {
 		method += ", pairs drawn on the host"
 	}
+	if f.share != nil {
+		method = byRanges + ", " + method
+	}
 	return method
 }
 
-// counted uploads how often vertices stand in a list.
-func (f *sageFit) counted(list []int) sageCounted {
+// counted uploads how often vertices stand in a list. Its sums are number which of those of the
+// rank.
+func (f *sageFit) counted(list []int, which int64) sageCounted {
 	times := make([]int32, max(f.n, 1))
 	for _, v := range list {
 		times[v]++
 	}
-	c := sageCounted{times: f.s.Ints(times), total: len(list), sums: f.s.Zeros(16 * sageTrainBlocks)}
+	_, rank := f.ranks()
+	c := sageCounted{times: f.s.Ints(times), total: len(list), sums: f.sums.At(8 * (sageSums*int64(rank) + which*sageSums/2))}
 	f.s.Sync()
 	return c
 }
@@ -332,10 +365,13 @@ func (f *sageFit) run() {
 	s, t := f.s, f.t
 	numbers, at := s.Results()
 	f.done = at
+	if !f.goesOn() {
+		return
+	}
 	if t.state.Epochs < t.o.Epochs && t.state.Epochs-t.state.Best < t.o.Patience {
 		look := 1 // epochs without a look
 		switch {
-		case !f.once():
+		case f.share != nil || !f.once():
 		case t.o.Each != nil || t.o.Checkpoint != "":
 		case f.rows.Entries+int64(f.n)*int64(f.widest) < sageSmall:
 			f.epoch() // loads what a capture must not
@@ -346,7 +382,7 @@ func (f *sageFit) run() {
 		default: // beyond the end each epoch costs more than a wait
 			look = 4
 		}
-		for numbers[0] == 0 && s.Err() == nil {
+		for f.goesOn() && numbers[0] == 0 { // ranks that go on have the same numbers
 			for range min(look, t.o.Epochs-t.state.Epochs) {
 				if f.once() {
 					f.epoch()
@@ -356,31 +392,38 @@ func (f *sageFit) run() {
 			}
 			f.report(t.state.Epochs)
 			f.uploads = f.uploads[:0]
-			s.Check()
 		}
 	}
-	if s.Err() != nil {
+	if !f.goes() {
 		return
 	}
-	f.fetch()
-	if len(f.validated()) > 0 && t.best != nil {
+	if f.main() {
+		f.fetch()
+	}
+	if len(f.validated()) > 0 {
 		s.Copy(f.value, f.best, 4*f.count)
 		for _, p := range t.net.all {
-			copy(p.value.Val, t.best[p.name])
+			if f.main() && t.best != nil {
+				copy(p.value.Val, t.best[p.name])
+			}
 		}
 	}
 	t.state.Test = math.NaN()
 	if t.classes != nil && len(t.split.Test) > 0 {
-		test := f.counted(t.split.Test)
-		f.evaluate(test)
-		sums := make([]float64, 2*f.blocks())
-		s.Download(unsafe.Pointer(&sums[0]), test.sums, 8*int64(len(sums)))
+		f.evaluate(f.counted(t.split.Test, 1))
+		f.gatherParts(f.sums, 8*sageSums)
+		ranks, _ := f.ranks()
+		sums := make([]float64, sageSums*ranks)
+		s.Download(unsafe.Pointer(&sums[0]), f.sums, 8*int64(len(sums)))
 		right := 0.0
-		for k := 1; k < len(sums); k += 2 {
-			right += sums[k]
+		for r := range ranks {
+			for b := range f.blocks() {
+				right += sums[sageSums*r+sageSums/2+2*b+1]
+			}
 		}
 		t.state.Test = right / float64(len(t.split.Test))
 	}
+	f.goesOn()
 }
 
 // fetch downloads the state and the parameters.
@@ -426,7 +469,7 @@ func (f *sageFit) report(before int) {
 	if t.o.Checkpoint != "" && (s.Epochs%t.o.Every == 0 || s.Epochs == t.o.Epochs || s.Epochs-s.Best >= t.o.Patience) {
 		f.fetch()
 		if f.s.Err() == nil {
-			f.s.Fail(t.save())
+			f.fail(t.save())
 		}
 	}
 	if t.o.Each == nil {
@@ -438,7 +481,7 @@ func (f *sageFit) report(before int) {
 			p.Validate = r[2]
 		}
 		if err := t.o.Each(p); err != nil {
-			f.s.Fail(err)
+			f.fail(err)
 			return
 		}
 	}
@@ -457,7 +500,9 @@ func (f *sageFit) epoch() {
 // move queues Adam.
 func (f *sageFit) move() {
 	decay, rate := f.t.o.Decay, f.t.o.Rate
-	f.s.Each(f.kernelOf("adam"), f.count, f.count, f.value, f.grad, f.first, f.next, rate, decay, f.state)
+	ranks, _ := f.ranks()
+	f.gatherParts(f.grads, 4*f.stride)
+	f.s.Each(f.kernelOf("adam"), f.count, f.count, int32(ranks), f.stride, f.value, f.grads, f.first, f.next, rate, decay, f.state)
 }
 
 // track queues the validation and the end of an epoch, and with once of its only step.
@@ -465,8 +510,10 @@ func (f *sageFit) track(once bool) {
 	if f.valid.total > 0 {
 		f.evaluate(f.valid)
 	}
-	f.s.Blocks(f.kernelOf("track"), 1, 32, f.state, f.train.sums, float64(f.train.total), f.valid.sums, float64(f.valid.total), int32(f.blocks()),
-		once, f.history, f.done)
+	ranks, _ := f.ranks()
+	f.gatherParts(f.sums, 8*sageSums)
+	f.s.Blocks(f.kernelOf("track"), 1, 32, f.state, f.sums, float64(f.train.total), f.sums.At(8*sageSums/2), float64(f.valid.total),
+		int32(f.blocks()), int32(ranks), int64(sageSums), once, f.history, f.done)
 	f.s.Each(f.kernelOf("keep"), f.count, f.count, f.value, f.best, f.state)
 }
 
@@ -507,12 +554,48 @@ func (f *sageFit) draw(k int) {
 	}
 }
 
-// forward queues the layers of all vertices.
-func (f *sageFit) forward(training bool) {
+// times queues cols columns of the products of own rows with weights.
+func (f *sageFit) times(in, w sagePanel, cols int, to device.Buffer, toStep int) {
+	switch {
+	case f.own == 0:
+	case in.sparse.Ptr.Addr != 0:
+		list := sageChoices{ptr: in.sparse.Ptr, list: in.sparse.Idx, val: in.sparse.Val}
+		f.gather(&list, 0, int64(f.own), w.at, w.step, cols, sageSum, sageOthers, device.Buffer{}, to, device.Buffer{}, toStep)
+	default:
+		f.product(in, w, cols, to, toStep, device.Float32)
+	}
+}
+
+// products queues the products of a layer: of the own rows with the weights of the vertex itself,
+// null with GCN, and of all rows with those of neighbours.
+func (f *sageFit) products(l *sageFitLayer, in sagePanel) (mine, near sagePanel) {
 	gcn := f.t.o.Aggregator == AggregateGCN
+	w := sagePanel{at: f.parameter(f.value, l.weights), rows: l.rows, cols: l.step, step: l.step, kind: device.Float32}
+	if f.share == nil {
+		near = sagePanel{at: f.scratch[0], step: l.step}
+		f.times(in, w, l.step, near.at, l.step)
+		if !gcn {
+			mine = near
+			near.at = near.at.At(4 * int64(l.at))
+		}
+		return mine, near
+	}
+	near = sagePanel{at: f.scratch[2], step: l.others(gcn)}
+	if !gcn {
+		mine = sagePanel{at: f.scratch[1], step: l.at}
+		f.times(in, w, l.at, mine.at.At(4*int64(f.lo)*int64(l.at)), l.at)
+		w.at = w.at.At(4 * int64(l.at))
+	}
+	f.times(in, w, near.step, near.at.At(4*int64(f.lo)*int64(near.step)), near.step)
+	f.gatherRows(near.at, near.step)
+	return mine, near
+}
+
+// forward queues the layers of the own rows.
+func (f *sageFit) forward(training bool) {
 	for k := range f.layers {
 		l := &f.layers[k]
-		in := f.x
+		in := f.mine
 		if k > 0 {
 			in = f.layers[k-1].out
 		}
@@ -520,39 +603,33 @@ func (f *sageFit) forward(training bool) {
 			f.drop(k, in)
 			in = l.in
 		}
-		w := sagePanel{at: f.parameter(f.value, l.weights), rows: l.rows, cols: l.step, step: l.step, kind: device.Float32}
-		p := f.scratch[0]
-		if in.sparse.Ptr.Addr != 0 {
-			list := sageChoices{ptr: in.sparse.Ptr, list: in.sparse.Idx, val: in.sparse.Val}
-			f.gather(&list, 0, int64(f.n), w.at, w.step, w.step, sageSum, sageOthers, device.Buffer{}, p, device.Buffer{}, w.step)
-		} else {
-			f.product(in, w, w.step, p, w.step, device.Float32)
-		}
-		near, mine := p, device.Buffer{}
+		mine, near := f.products(l, in)
 		columns := l.at
-		if !gcn {
-			near, mine = p.At(4*int64(l.at)), p
-		}
-		c := &f.choices
+		c := f.choices
 		if training && l.samples > 0 {
 			f.draw(k)
-			c = &sageChoices{list: l.list, samples: l.samples}
+			c = sageChoices{list: l.list, samples: l.samples}
 		}
-		partial := f.piecesInto(c, near, l.step, columns, sageMean)
+		partial := f.piecesInto(&c, near.at, near.step, columns, sageMean)
 		var first device.Buffer
 		if partial.Addr != 0 {
-			first = f.choices.cuts.first
+			first = c.cuts.first.At(8 * int64(f.lo))
+		}
+		if c.samples > 0 {
+			c.list = c.list.At(4 * int64(f.lo) * int64(c.samples))
+		} else {
+			c.ptr = c.ptr.At(8 * int64(f.lo))
 		}
 		lanes := max(f.lanes(columns), 2)
-		f.launch(f.kernel("layer", columns), int64(f.n), lanes, columns, int64(f.n), c.ptr, c.list, int32(c.samples), mine, int64(l.step),
-			near, int64(l.step), int32(columns), first, partial, int32(l.own), l.out.at, device.Buffer{}, int64(l.step), l.length, device.Buffer{}, device.Buffer{})
+		f.launch(f.kernel("layer", columns), int64(f.own), lanes, columns, int64(f.own), c.ptr, c.list, int32(c.samples), mine.at, int64(mine.step),
+			near.at, int64(near.step), int32(columns), first, partial, int32(l.own), l.out.at, device.Buffer{}, int64(l.step), l.length, device.Buffer{}, f.who())
 	}
 }
 
-// logitsOf queues the logits of all vertices.
+// logitsOf queues the logits of the own rows.
 func (f *sageFit) logitsOf() {
 	last := &f.layers[len(f.layers)-1]
-	f.s.Gemm(device.Gemm{M: f.n, N: f.classes, K: last.step, A: last.out.at, B: f.parameter(f.value, f.outAt()), C: f.logits,
+	f.gemm(device.Gemm{M: f.own, N: f.classes, K: last.step, A: last.out.at, B: f.parameter(f.value, f.outAt()), C: f.logits,
 		StepA: last.step, StepB: f.classes, StepC: f.classes})
 }
 
@@ -562,10 +639,17 @@ func (f *sageFit) outAt() int64 {
 	return last.weights + int64(last.rows)*int64(last.step)
 }
 
+// gemm queues a product, unless it has no rows.
+func (f *sageFit) gemm(g device.Gemm) {
+	if g.M > 0 && g.K > 0 {
+		f.s.Gemm(g)
+	}
+}
+
 // drop queues the dropout of the input of a layer.
 func (f *sageFit) drop(k int, in sagePanel) {
 	s, l := f.s, &f.layers[k]
-	more := f.dropArgs(k)
+	more := append(f.dropArgs(k), int64(f.lo))
 	if in.sparse.Ptr.Addr != 0 {
 		for transposed, v := range []device.View{in.sparse, f.columns} {
 			warps := (int64(v.Rows) + graphBlock/32 - 1) / (graphBlock / 32)
@@ -579,27 +663,29 @@ func (f *sageFit) drop(k int, in sagePanel) {
 		b := &f.layers[k-1]
 		own, near, at = b.own, b.near, b.at
 	}
-	s.Each(f.kernelOf("drop"), int64(f.n)*int64(in.step/4), append([]any{int64(f.n), int32(own), int32(near), int32(at), int32(in.step), in.at, l.in.at}, more...)...)
+	s.Each(f.kernelOf("drop"), int64(f.own)*int64(in.step/4), append([]any{int64(f.own), int32(own), int32(near), int32(at), int32(in.step), in.at, l.in.at}, more...)...)
 }
 
 // blocks is the number of blocks of the loss.
 func (f *sageFit) blocks() int { return max(1, min((f.n+graphBlock-1)/graphBlock, sageTrainBlocks)) }
 
-// loss queues the loss of vertices by the logits, which is added to that of steps before with more.
+// loss queues the loss of those vertices of the own rows that count, by the logits, which is added
+// to that of steps before with more.
 func (f *sageFit) loss(c sageCounted, slope device.Buffer, more bool) {
 	bias := f.parameter(f.value, f.count-int64(f.classes))
-	f.s.Blocks(f.kernelOf("loss"), int64(f.blocks()), graphBlock, int64(f.n), int32(f.classes), f.logits, bias, f.class, device.Buffer{}, c.times,
+	f.s.Blocks(f.kernelOf("loss"), int64(f.blocks()), graphBlock, int64(f.own), int32(f.classes), f.logits, bias, f.class.At(4*int64(f.lo)),
+		device.Buffer{}, c.times.At(4*int64(f.lo)),
 		float64(c.total), slope, more, c.sums)
 }
 
 // unclassify queues the gradients of the classifier and that of rows of embeddings z, to g.
 func (f *sageFit) unclassify(rows int, z, g device.Buffer) {
-	s, out, last := f.s, f.outAt(), &f.layers[len(f.layers)-1]
-	s.Gemm(device.Gemm{M: last.step, N: f.classes, K: rows, A: z, B: f.slope, C: f.parameter(f.grad, out), TransA: true,
+	out, last := f.outAt(), &f.layers[len(f.layers)-1]
+	f.gemm(device.Gemm{M: last.step, N: f.classes, K: rows, A: z, B: f.slope, C: f.parameter(f.grad, out), TransA: true,
 		StepA: last.step, StepB: f.classes, StepC: f.classes})
-	s.Gemm(device.Gemm{M: 1, N: f.classes, K: rows, A: f.ones, B: f.slope, C: f.parameter(f.grad, f.count-int64(f.classes)),
+	f.gemm(device.Gemm{M: 1, N: f.classes, K: rows, A: f.ones, B: f.slope, C: f.parameter(f.grad, f.count-int64(f.classes)),
 		StepA: max(rows, 1), StepB: f.classes, StepC: f.classes})
-	s.Gemm(device.Gemm{M: rows, N: last.step, K: f.classes, A: f.slope, B: f.parameter(f.value, out), C: g, TransB: true,
+	f.gemm(device.Gemm{M: rows, N: last.step, K: f.classes, A: f.slope, B: f.parameter(f.value, out), C: g, TransB: true,
 		StepA: f.classes, StepB: f.classes, StepC: last.step})
 }
 
@@ -618,48 +704,55 @@ func (f *sageFit) backward(classified bool) {
 	s, gcn := f.s, f.t.o.Aggregator == AggregateGCN
 	g := f.scratch[0]
 	if classified {
-		f.unclassify(f.n, f.layers[len(f.layers)-1].out.at, g)
+		f.unclassify(f.own, f.layers[len(f.layers)-1].out.at, g)
 	}
 	for k := len(f.layers) - 1; k >= 0; k-- {
 		l := &f.layers[k]
 		mine, others := f.scratch[1], f.scratch[2]
+		columns := l.others(gcn)
+		ownOthers := others.At(4 * int64(f.lo) * int64(columns))
+		ownPtr := f.rows.Ptr.At(8 * int64(f.lo))
 		lanes := lanesOf(l.step)
 		more := f.dropArgs(k + 1)
 		if k == len(f.layers)-1 {
 			more[2] = uint32(0)
 		}
 		per := int64(graphBlock / lanes)
-		s.Blocks(f.kernelOf("unnorm"), (int64(f.n)+per-1)/per, graphBlock, append([]any{int64(f.n), int32(l.own), int32(l.near), int32(l.at), int32(l.step), int32(lanes), g,
-			l.out.at, l.length, f.rows.Ptr, gcn, mine, int64(l.step), others}, append(more, f.samplesArg(l))...)...)
+		s.Blocks(f.kernelOf("unnorm"), (int64(f.own)+per-1)/per, graphBlock, append([]any{int64(f.own), int32(l.own), int32(l.near), int32(l.at), int32(l.step), int32(lanes), g,
+			l.out.at, l.length, ownPtr, gcn, mine, int64(l.step), ownOthers}, append(more, int64(f.lo), f.samplesArg(l))...)...)
+		f.gatherRows(others, columns)
 		back := sageChoices{ptr: f.back.Ptr, list: f.back.Idx, cuts: f.cuts}
 		if l.samples > 0 {
-			warps := (int64(f.n) + graphBlock/32 - 1) / (graphBlock / 32)
-			s.Blocks(f.kernelOf("chosen"), warps, graphBlock, int64(f.n), f.back.Ptr, f.back.Idx, l.list, int32(l.samples), f.chosen)
+			warps := (int64(f.own) + graphBlock/32 - 1) / (graphBlock / 32)
+			s.Blocks(f.kernelOf("chosen"), warps, graphBlock, int64(f.lo), int64(f.own), f.back.Ptr, f.back.Idx, l.list, int32(l.samples), f.chosen)
 			back.val = f.chosen
 		}
-		columns, to := l.step-l.at, mine.At(4*int64(l.at))
+		to := mine.At(4 * int64(l.at))
 		self := sageOthers
 		switch {
 		case gcn:
-			columns, to, self = l.step, mine, sageSelf
+			to, self = mine, sageSelf
 		case f.even && l.samples == 0:
 			self = sageLonely
 		}
 		partial := f.piecesInto(&back, others, columns, columns, sageSum)
-		f.gather(&back, 0, int64(f.n), others, columns, columns, sageSum, self, partial, to, device.Buffer{}, l.step)
+		f.gather(&back, int64(f.lo), int64(f.own), others, columns, columns, sageSum, self, partial, to, device.Buffer{}, l.step)
 		if !gcn && self == sageOthers {
-			s.Each(f.kernelOf("lonely"), int64(f.n)*int64(columns), int64(f.n), f.rows.Ptr, int32(columns), others, to, int64(l.step))
+			s.Each(f.kernelOf("lonely"), int64(f.own)*int64(columns), int64(f.own), ownPtr, int32(columns), ownOthers, to, int64(l.step))
 		}
 		grad := f.parameter(f.grad, l.weights)
+		if f.own == 0 { // the gradient stays 0
+			continue
+		}
 		if l.in.sparse.Ptr.Addr != 0 {
 			list := sageChoices{ptr: f.columns.Ptr, list: f.columns.Idx, val: f.dropped[1], cuts: f.columnCuts}
 			partial := f.piecesInto(&list, mine, l.step, l.step, sageSum)
 			f.gather(&list, 0, int64(l.rows), mine, l.step, l.step, sageSum, sageOthers, partial, grad, device.Buffer{}, l.step)
 			continue
 		}
-		s.Gemm(device.Gemm{M: l.rows, N: l.step, K: f.n, A: l.in.at, B: mine, C: grad, TransA: true, StepA: l.in.step, StepB: l.step, StepC: l.step})
+		s.Gemm(device.Gemm{M: l.rows, N: l.step, K: f.own, A: l.in.at, B: mine, C: grad, TransA: true, StepA: l.in.step, StepB: l.step, StepC: l.step})
 		if k > 0 {
-			s.Gemm(device.Gemm{M: f.n, N: l.rows, K: l.step, A: mine, B: f.parameter(f.value, l.weights), C: g, TransB: true,
+			s.Gemm(device.Gemm{M: f.own, N: l.rows, K: l.step, A: mine, B: f.parameter(f.value, l.weights), C: g, TransB: true,
 				StepA: l.step, StepB: l.step, StepC: l.rows})
 		}
 	}

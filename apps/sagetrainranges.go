@@ -19,7 +19,8 @@ import (
 // part of the gradients of their rows. Else each rank computes the trees of its share of the batch.
 // Random numbers are functions of seed, step and vertex, so all ranks make the choices of one
 // place. The gradients of the weights are added up in the order of ranks, and all ranks move the
-// weights by the same sums.
+// weights by the same sums. This file is the form of the host, which groups of devices take where
+// kernels do not train or memory does not travel; see sagetrainrows_gpu.go for that of devices.
 
 // A sageTeam is a training that is divided among the ranks of a group. A nil team is one place.
 type sageTeam struct {
@@ -64,7 +65,7 @@ func teamUp[T semiring.Element](t *sageTrainer, g matrix.View[T], features matri
 	}
 	m := &sageTeam{division: d, t: t, all: t.o.Run}
 	m.all.Threads = d.threads()
-	if !d.devices { // ranks on devices compute on the host
+	if !d.devices { // ranks on devices compute on the host here
 		list, err := replicas(d, g)
 		if err != nil {
 			return false, err
@@ -272,10 +273,11 @@ func (m *sageTeam) checkpoint() (data []byte, err error) {
 		}
 		return err
 	})
-	if err != nil || len(m.members) == m.g.Size() {
+	own := len(m.g.Ranks())
+	if err != nil || own == m.g.Size() {
 		return data, err
 	}
-	size := make([]int64, len(m.members)) // bytes and one, 0 without a file
+	size := make([]int64, own) // bytes and one, 0 without a file
 	if data != nil {
 		size[0] = int64(len(data)) + 1
 	}

@@ -39,11 +39,16 @@ func trainOn(g groupGraph, x *matrix.Matrix[float32], classes []int32, split SAG
 	return got, err
 }
 
-// sameTraining compares a training with that of one place.
+// sameTraining compares a training with that of one place, up to the order of sums. Products of GPUs
+// round in other places if they have other shapes.
 func sameTraining(t *testing.T, what string, got, want sageTraining) {
 	t.Helper()
+	figures, weights := 1e-5, 1e-3
+	if os.Getenv("HIVEBLAS_TEST_GPU") != "" {
+		figures, weights = 2e-4, 2e-3
+	}
 	same := func(x, y float64) bool {
-		return math.Abs(x-y) <= 1e-5*math.Abs(y) || math.IsNaN(x) && math.IsNaN(y)
+		return math.Abs(x-y) <= figures*math.Abs(y) || math.IsNaN(x) && math.IsNaN(y)
 	}
 	if len(got.epochs) != len(want.epochs) || got.Best != want.Best {
 		t.Fatalf("%s: %d epochs, best %d; want %d, best %d", what, len(got.epochs), got.Best, len(want.epochs), want.Best)
@@ -57,7 +62,7 @@ func sameTraining(t *testing.T, what string, got, want sageTraining) {
 		t.Errorf("%s: validation %v, test %v, want %v, %v", what, got.Validate, got.Test, want.Validate, want.Test)
 	}
 	for k, l := range want.Model.Layers {
-		near(t, fmt.Sprint(what, ", weights ", k), got.Model.Layers[k].Self, table(l.Self), 1e-3)
+		near(t, fmt.Sprint(what, ", weights ", k), got.Model.Layers[k].Self, table(l.Self), weights)
 	}
 }
 
@@ -282,13 +287,13 @@ func TestTrainGraphSAGEByRangesFails(t *testing.T) {
 	}
 }
 
-// Ranks on devices train on the host, and the trace says so.
+// Ranks on devices that do not reach each other's memory train on the host, and the trace says so.
 func TestTrainGraphSAGEByGPUs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the emulator is slow")
 	}
 	longtest.Skip(t, "the emulator starts for a training on the host")
-	group, _, _ := groupOfGPUs(t)
+	group, _, real := groupOfGPUs(t)
 	one := rangeGraph(t, 5, nil)
 	n, _ := one.Dims()
 	x, split := drawFeatures(t, n, 4, 1, matrix.Full), SAGESplit{Train: []int{0, 1, 3, 20, 30}, Validate: []int{5, 6}}
@@ -299,7 +304,7 @@ func TestTrainGraphSAGEByGPUs(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := trainOn(rangeGraph(t, 5, group), x, classesOver(n), split, o)
-		if err != nil || !strings.HasSuffix(string(got.method), ", on the host") {
+		if err != nil || strings.HasSuffix(string(got.method), ", on the host") == real {
 			t.Fatalf("method %q, %v", got.method, err)
 		}
 		sameTraining(t, "on devices", got, want)

@@ -161,20 +161,22 @@ HB_KERNEL hb_sage_owners(hb_i32 n, const hb_i64 *first, hb_i32 *owner) {
 // hb_sage_padded is the step of rows of partial sums.
 HB_DEVICE hb_i64 hb_sage_padded(hb_i32 columns) { return (columns + HB_SAGE_PER - 1) / HB_SAGE_PER * HB_SAGE_PER; }
 
-// hb_sage_pieces sums up the pieces; blockIdx.y has the columns of HB_SAGE_LANES threads.
-HB_KERNEL hb_sage_pieces(hb_i64 pieces, const hb_i64 *first, const hb_i32 *owner, const hb_i64 *ptr, const hb_i32 *list,
+// hb_sage_pieces sums up pieces begin to begin + pieces; blockIdx.y has the columns of
+// HB_SAGE_LANES threads.
+HB_KERNEL hb_sage_pieces(hb_i64 begin, hb_i64 pieces, const hb_i64 *first, const hb_i32 *owner, const hb_i64 *ptr, const hb_i32 *list,
 	const float *val, const hb_item *x, hb_i64 step, hb_i32 columns, hb_i32 how, float *partial) {
 	const hb_i32 lane = threadIdx.x % HB_SAGE_LANES, group = threadIdx.x % HB_WARP / HB_SAGE_LANES;
 	const hb_i32 column = (blockIdx.y * HB_SAGE_LANES + lane) * HB_SAGE_PER;
 	const bool inside = column < columns;
-	for (hb_i64 k = ((hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x) / HB_WARP; k < pieces; k += (hb_i64)gridDim.x * HB_GRAPH_WARPS) {
+	for (hb_i64 k = begin + ((hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x) / HB_WARP; k < begin + pieces;
+		k += (hb_i64)gridDim.x * HB_GRAPH_WARPS) {
 		const hb_i32 v = owner[k];
-		const hb_i64 piece = hb_sage_piece(ptr[v + 1] - ptr[v]), begin = ptr[v] + (k - first[v]) * piece;
-		const hb_i64 end = begin + piece < ptr[v + 1] ? begin + piece : ptr[v + 1];
+		const hb_i64 piece = hb_sage_piece(ptr[v + 1] - ptr[v]), from = ptr[v] + (k - first[v]) * piece;
+		const hb_i64 end = from + piece < ptr[v + 1] ? from + piece : ptr[v + 1];
 		float sum[HB_SAGE_PER];
 #pragma unroll
 		for (int i = 0; i < HB_SAGE_PER; i++) sum[i] = how == HB_SAGE_MAX ? -INFINITY : 0;
-		hb_sage_scan(begin + group, end, HB_SAGE_GROUPS, list, val, x + column, step, inside, how, sum);
+		hb_sage_scan(from + group, end, HB_SAGE_GROUPS, list, val, x + column, step, inside, how, sum);
 		for (hb_i32 d = HB_SAGE_LANES; d < HB_WARP; d *= 2) {
 #pragma unroll
 			for (int i = 0; i < HB_SAGE_PER; i++) {

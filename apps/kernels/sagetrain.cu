@@ -23,6 +23,9 @@
 // hb_sage_keep         a thread a parameter: copies the parameters of the best epoch
 //
 // Steps that are queued beyond the end of training change nothing that is kept.
+//
+// A rank of a group has a range of the rows of layers. Panels of such rows begin with the first of
+// them, vertex begin of the graph; offsets ptr too. Random numbers are those of the vertices.
 
 struct hb_sage_state {
 	hb_i64 epochs, steps, best, done, improved, limit, patience, validates;
@@ -67,7 +70,7 @@ HB_DEVICE void hb_sage_factors(hb_i64 v, hb_i32 column, hb_sage_parts p, hb_i64 
 }
 
 HB_KERNEL hb_sage_drop(hb_i64 rows, hb_i32 own, hb_i32 near, hb_i32 at, hb_i32 step, const float *x, float *to, hb_i64 seed, hb_i32 layer,
-	hb_u32 limit, float factor, const hb_sage_state *state) {
+	hb_u32 limit, float factor, const hb_sage_state *state, hb_i64 begin) {
 	const hb_sage_parts p = {own, near, at, step};
 	const hb_i32 quads = step / 4;
 	const hb_i64 steps = state->steps;
@@ -75,7 +78,7 @@ HB_KERNEL hb_sage_drop(hb_i64 rows, hb_i32 own, hb_i32 near, hb_i32 at, hb_i32 s
 		const hb_i64 v = i / quads;
 		const hb_i32 column = (hb_i32)(i % quads) * 4;
 		float f[4];
-		hb_sage_factors(v, column, p, seed, steps, layer, limit, factor, f);
+		hb_sage_factors(begin + v, column, p, seed, steps, layer, limit, factor, f);
 		hb_floats y = *(const hb_floats *)(x + v * step + column);
 #pragma unroll
 		for (int k = 0; k < 4; k++) y.x[k] *= f[k];
@@ -83,13 +86,14 @@ HB_KERNEL hb_sage_drop(hb_i64 rows, hb_i32 own, hb_i32 near, hb_i32 at, hb_i32 s
 	}
 }
 
-// hb_sage_drop_list: of row r and entry idx, the item is (r, idx), or (idx, r) of a transpose.
+// hb_sage_drop_list: of row r and entry idx, the item is (begin + r, idx), or (begin + idx, r) of a
+// transpose.
 HB_KERNEL hb_sage_drop_list(hb_i64 rows, const hb_i64 *ptr, const hb_i32 *idx, const float *val, float *to, hb_i32 cols, hb_i32 transposed,
-	hb_i64 seed, hb_i32 layer, hb_u32 limit, float factor, const hb_sage_state *state) {
+	hb_i64 seed, hb_i32 layer, hb_u32 limit, float factor, const hb_sage_state *state, hb_i64 begin) {
 	const hb_i64 steps = state->steps;
 	for (hb_i64 r = ((hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x) / HB_WARP; r < rows; r += (hb_i64)gridDim.x * HB_GRAPH_WARPS) {
 		for (hb_i64 p = ptr[r] + HB_LANE; p < ptr[r + 1]; p += HB_WARP) {
-			const hb_u64 at = transposed ? (hb_u64)idx[p] * cols + r : (hb_u64)r * cols + idx[p];
+			const hb_u64 at = transposed ? (hb_u64)(begin + idx[p]) * cols + r : (hb_u64)(begin + r) * cols + idx[p];
 			hb_u32 words[4];
 			hb_sage_words(at >> 2, seed, steps, layer, words);
 			to[p] = words[at & 3] >= limit ? (val ? val[p] : 1) * factor : 0;
@@ -104,7 +108,7 @@ HB_KERNEL hb_sage_drop_list(hb_i64 rows, const hb_i64 *ptr, const hb_i32 *idx, c
 // replacement. A null ptr divides by 1.
 HB_KERNEL hb_sage_unnorm(hb_i64 rows, hb_i32 own, hb_i32 near, hb_i32 at, hb_i32 step, hb_i32 lanes, const float *g, const float *y,
 	const float *length, const hb_i64 *ptr, hb_i32 gcn, float *mine, hb_i64 mine_step, float *others, hb_i64 seed, hb_i32 layer,
-	hb_u32 limit, float factor, const hb_sage_state *state, hb_i32 samples) {
+	hb_u32 limit, float factor, const hb_sage_state *state, hb_i64 begin, hb_i32 samples) {
 	const hb_sage_parts p = {own, near, at, step};
 	const hb_i32 lane = threadIdx.x % lanes;
 	const hb_i64 groups = (hb_i64)gridDim.x * (HB_GRAPH_BLOCK / lanes), steps = state->steps;
@@ -122,7 +126,7 @@ HB_KERNEL hb_sage_unnorm(hb_i64 rows, hb_i32 own, hb_i32 near, hb_i32 at, hb_i32
 				const hb_floats z = *(const hb_floats *)(y + v * step + c);
 				if (limit) {
 					float f[4];
-					hb_sage_factors(v, c, p, seed, steps, layer, limit, factor, f);
+					hb_sage_factors(begin + v, c, p, seed, steps, layer, limit, factor, f);
 #pragma unroll
 					for (int k = 0; k < 4; k++) d.x[k] *= f[k];
 				}
@@ -151,10 +155,11 @@ HB_KERNEL hb_sage_lonely(hb_i64 rows, const hb_i64 *ptr, hb_i32 columns, const f
 	}
 }
 
-// hb_sage_chosen writes for each entry of the transposed graph, row u and column v, how often u is
-// among the samples choices of v in list.
-HB_KERNEL hb_sage_chosen(hb_i64 rows, const hb_i64 *ptr, const hb_i32 *idx, const hb_i32 *list, hb_i32 samples, float *times) {
-	for (hb_i64 u = ((hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x) / HB_WARP; u < rows; u += (hb_i64)gridDim.x * HB_GRAPH_WARPS) {
+// hb_sage_chosen writes for each entry of rows begin to begin + rows of the transposed graph, row u
+// and column v, how often u is among the samples choices of v in list.
+HB_KERNEL hb_sage_chosen(hb_i64 begin, hb_i64 rows, const hb_i64 *ptr, const hb_i32 *idx, const hb_i32 *list, hb_i32 samples, float *times) {
+	for (hb_i64 r = ((hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x) / HB_WARP; r < rows; r += (hb_i64)gridDim.x * HB_GRAPH_WARPS) {
+		const hb_i64 u = begin + r;
 		for (hb_i64 p = ptr[u] + HB_LANE; p < ptr[u + 1]; p += HB_WARP) {
 			const hb_i32 *of = list + (hb_i64)idx[p] * samples;
 			hb_i32 count = 0;
@@ -311,8 +316,9 @@ HB_KERNEL hb_sage_loss(hb_i64 rows, hb_i32 classes, const float *logits, const f
 	hb_sage_sums(loss, right, more, sums);
 }
 
-// hb_sage_adam moves the parameters by their gradients; sageNet.adam.
-HB_KERNEL hb_sage_adam(hb_i64 count, float *value, const float *grad, float *first, float *next, double rate, double decay,
+// hb_sage_adam moves the parameters by their gradients; sageNet.adam. Each of the ranks has a part
+// of the gradients, stride items apart. They are added up in the order of ranks.
+HB_KERNEL hb_sage_adam(hb_i64 count, hb_i32 ranks, hb_i64 stride, float *value, const float *grad, float *first, float *next, double rate, double decay,
 	const hb_sage_state *state) {
 	__shared__ double scale[2];
 	if (state->done) return;
@@ -322,7 +328,9 @@ HB_KERNEL hb_sage_adam(hb_i64 count, float *value, const float *grad, float *fir
 	}
 	__syncthreads();
 	HB_EACH(i, count) {
-		const double d = (double)grad[i] + decay * value[i];
+		float sum = grad[i];
+		for (hb_i32 r = 1; r < ranks; r++) sum += grad[r * stride + i];
+		const double d = (double)sum + decay * value[i];
 		const float m = (float)(0.9 * first[i] + 0.1 * d), v = (float)(0.999 * next[i] + 0.001 * d * d);
 		first[i] = m;
 		next[i] = v;
@@ -330,10 +338,12 @@ HB_KERNEL hb_sage_adam(hb_i64 count, float *value, const float *grad, float *fir
 	}
 }
 
-// hb_sage_total sums up the parts of blocks, in order. One thread calls it.
-HB_DEVICE double hb_sage_total(const double *sums, hb_i32 blocks, hb_i32 which) {
+// hb_sage_total sums up the parts of the blocks of each rank, in order. Those of a rank are stride
+// apart. One thread calls it.
+HB_DEVICE double hb_sage_total(const double *sums, hb_i32 blocks, hb_i32 ranks, hb_i64 stride, hb_i32 which) {
 	double sum = 0;
-	for (hb_i32 b = 0; b < blocks; b++) sum += sums[2 * b + which];
+	for (hb_i32 r = 0; r < ranks; r++)
+		for (hb_i32 b = 0; b < blocks; b++) sum += sums[r * stride + 2 * b + which];
 	return sum;
 }
 
@@ -345,11 +355,11 @@ HB_KERNEL hb_sage_stepped(hb_sage_state *state) {
 // hb_sage_track ends an epoch, and with once its only step. Of history[4·epoch]: loss, right,
 // accuracy and loss of validation.
 HB_KERNEL hb_sage_track(hb_sage_state *state, const double *train, double trained, const double *valid, double validated, hb_i32 blocks,
-	hb_i32 once, double *history, hb_i64 *finished) {
+	hb_i32 ranks, hb_i64 stride, hb_i32 once, double *history, hb_i64 *finished) {
 	__shared__ double sums[4];
 	if (state->done) return;
 	if (threadIdx.x < 4) sums[threadIdx.x] = threadIdx.x < 2 || validated > 0
-		? hb_sage_total(threadIdx.x < 2 ? train : valid, blocks, threadIdx.x & 1) : 0;
+		? hb_sage_total(threadIdx.x < 2 ? train : valid, blocks, ranks, stride, threadIdx.x & 1) : 0;
 	__syncthreads();
 	if (threadIdx.x > 0) return;
 	double *row = history + 4 * state->epochs;

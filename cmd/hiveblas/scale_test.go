@@ -70,6 +70,7 @@ func TestScale(t *testing.T) {
 	}{
 		{[]string{"predict", "tc", graph}, "want one of"},
 		{[]string{"run", "sage", graph, "--gpus"}, "--gpus"},
+		{[]string{"run", "train", graph, "--gpus"}, "--gpus"},
 		{[]string{"predict", "bfs", graph, "--counts", "0"}, "--counts"},
 		{[]string{"predict", "bfs", graph, "--source", "400"}, "source 400"},
 		{[]string{"predict", "bfs", graph, "--machine", file}, "--bandwidth"},

@@ -46,8 +46,8 @@ which data travel: those of --machine, or the published ones of H200s.`,
 		if err := wantRounds(cmd, rounds); err != nil {
 			return err
 		}
-		if gpus && args[0] == "sage" {
-			return &usageError{cmd.CommandPath(), "--gpus: GPUs divide the vertices of sage, and the prediction is of the rows of its layers on the host"}
+		if gpus && (args[0] == "sage" || args[0] == "train") {
+			return &usageError{cmd.CommandPath(), "--gpus: GPUs divide " + args[0] + " in another way than the host, of which the prediction is"}
 		}
 		if err := j.begin(args[1]); err != nil {
 			return err
