@@ -23,7 +23,7 @@ type flowArc struct {
 // A flowNode is a vertex of a flowNet with its place in the search trees.
 type flowNode struct {
 	excess float64
-	parent int32 // the arc to the parent, or one of the numbers below
+	parent int32 // the arc whose flow the path to the root uses, or one of the numbers below
 	up     int32 // the parent: a walk to the root waits for one load a step instead of two
 	stamp  int32 // when dist was valid
 	dist   int32 // vertices to the root
@@ -97,13 +97,13 @@ func (s *treeSearch) run(ctx context.Context, list []int32, eps float64) (bool, 
 				}
 				y := &nodes[a.head]
 				if y.tree == freeTree {
-					y.tree, y.parent, y.up, y.stamp, y.dist = sourceTree, a.sister, v, x.stamp, x.dist+1
+					y.tree, y.parent, y.up, y.stamp, y.dist = sourceTree, ptr[v]+int32(k), v, x.stamp, x.dist+1
 					s.activate(a.head)
 				} else if y.tree == sinkTree {
 					met = ptr[v] + int32(k)
 					break
 				} else if y.stamp <= x.stamp && y.dist > x.dist && y.parent >= 0 {
-					y.parent, y.up, y.stamp, y.dist = a.sister, v, x.stamp, x.dist+1
+					y.parent, y.up, y.stamp, y.dist = ptr[v]+int32(k), v, x.stamp, x.dist+1
 				}
 			}
 		default:
@@ -179,49 +179,50 @@ func (s *treeSearch) activate(v int32) {
 // augment sends as much as it can over an arc from the tree of the source to that of the sink.
 func (s *treeSearch) augment(a int32, eps float64) {
 	nodes, arcs := s.net.nodes, s.net.arcs
-	most := arcs[a].residual
-	head, tail := arcs[a].head, arcs[arcs[a].sister].head
-	v := tail
-	for p := nodes[v].parent; p != rootParent; p = nodes[v].parent {
-		most = min(most, arcs[arcs[p].sister].residual)
-		v = nodes[v].up
-		s.work++
-	}
-	most = min(most, nodes[v].excess)
-	v = head
-	for p := nodes[v].parent; p != rootParent; p = nodes[v].parent {
-		most = min(most, arcs[p].residual)
-		v = nodes[v].up
-		s.work++
-	}
-	most = min(most, -nodes[v].excess)
+	bridge := &arcs[a]
+	back := &arcs[bridge.sister]
+	head, tail := bridge.head, back.head
+	source, most, steps := s.narrowest(tail, bridge.residual)
+	sink, most, more := s.narrowest(head, most)
+	s.work += steps + more
+	most = min(most, nodes[source].excess, -nodes[sink].excess)
 
-	arcs[a].residual -= most
-	arcs[arcs[a].sister].residual += most
-	v = tail
-	for p := nodes[v].parent; p != rootParent; p = nodes[v].parent {
-		up := &arcs[p]
-		down := &arcs[up.sister]
-		up.residual += most
-		if down.residual -= most; down.residual <= 0 {
+	bridge.residual -= most
+	back.residual += most
+	s.send(tail, source, most)
+	if nodes[source].excess -= most; nodes[source].excess <= eps {
+		s.orphan(source)
+	}
+	s.send(head, sink, most)
+	if nodes[sink].excess += most; nodes[sink].excess >= -eps {
+		s.orphan(sink)
+	}
+}
+
+// narrowest returns the root of a vertex, the least of most and the residual capacities of the path
+// between them, and the number of arcs.
+func (s *treeSearch) narrowest(v int32, most float64) (root int32, least float64, steps int64) {
+	nodes, arcs := s.net.nodes, s.net.arcs
+	for x := &nodes[v]; x.parent != rootParent; x = &nodes[v] {
+		most = min(most, arcs[x.parent].residual)
+		v = x.up
+		steps++
+	}
+	return v, most, steps
+}
+
+// send sends flow over the path between a vertex and its root, and cuts it where it is saturated.
+func (s *treeSearch) send(v, root int32, flow float64) {
+	nodes, arcs := s.net.nodes, s.net.arcs
+	for v != root {
+		x := &nodes[v]
+		arc := &arcs[x.parent]
+		arcs[arc.sister].residual += flow
+		up := x.up
+		if arc.residual -= flow; arc.residual <= 0 {
 			s.orphan(v)
 		}
-		v = nodes[v].up
-	}
-	if nodes[v].excess -= most; nodes[v].excess <= eps {
-		s.orphan(v)
-	}
-	v = head
-	for p := nodes[v].parent; p != rootParent; p = nodes[v].parent {
-		up := &arcs[p]
-		arcs[up.sister].residual += most
-		if up.residual -= most; up.residual <= 0 {
-			s.orphan(v)
-		}
-		v = nodes[v].up
-	}
-	if nodes[v].excess += most; nodes[v].excess >= -eps {
-		s.orphan(v)
+		v = up
 	}
 }
 
@@ -283,6 +284,9 @@ func (s *treeSearch) adopt(v int32) {
 	}
 	if best >= 0 {
 		x.parent, x.up, x.stamp, x.dist = best, arcs[best].head, now, least+1
+		if tree == sourceTree {
+			x.parent = arcs[best].sister
+		}
 		return
 	}
 	for k := range row {
