@@ -440,6 +440,16 @@ func (p *lassoPart) freeze(v *lassoView, b, u []float64, threads int) *lassoPart
 		}
 	}
 	q.ptr = append(make([]int32, 0, m+1), 0)
+	kept := 0
+	for i, l := range local {
+		if l >= 0 {
+			for _, j := range p.head[p.ptr[i]:p.ptr[i+1]] {
+				kept += int(^uint32(local[j]) >> 31) // of remaining vertices
+			}
+		}
+	}
+	q.head, q.edge, q.cap = make([]int32, 0, kept), make([]int32, 0, kept), make([]float64, 0, kept)
+	q.u, q.before = make([]float64, 0, kept), make([]float64, 0, kept)
 	for i := range int32(n) {
 		l := local[i]
 		for k := p.ptr[i]; k < p.ptr[i+1]; k++ {
