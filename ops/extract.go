@@ -391,9 +391,7 @@ func assignScalar[T comparable](c *call, t *target[T], x T, rows, cols cpu.Indic
 			return keep(c, t, st)
 		}
 		out := cpu.Like[bool, T](s.Pattern())
-		for p := range out.Val {
-			out.Val[p] = x
-		}
+		cpu.Fill(out.Val, x, c.threads)
 		c.traced("assign", s.NVals)
 		return write(c, t, out, true)
 	}
@@ -424,11 +422,7 @@ func assignScalar[T comparable](c *call, t *target[T], x T, rows, cols cpu.Indic
 		return keep(c, t, cpu.AssignRow(st, cols.List, x, nil, nil, !access.Pinned(t.spec.Matrix), c.threads))
 	}
 	val := fresh.Make[T](int64(cells))
-	_ = parallel.Range(nil, c.threads, cells, 1<<15, func(_, lo, hi int) {
-		for p := lo; p < hi; p++ {
-			val[p] = x
-		}
-	})
+	cpu.Fill(val, x, c.threads)
 	region := sparse.Structure{
 		NRows: rows.Len(), NCols: cols.Len(), Format: sparse.Full, NVals: int64(cells),
 	}

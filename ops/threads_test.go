@@ -72,7 +72,22 @@ func TestThreads(t *testing.T) {
 			return w, err
 		}
 	}
+	// scatter adds up 400000 numbers at places below n that repeat, by a power law.
+	many := vector(400_000, 1)
+	scatter := func(n int) func(o ops.Option) (any, error) {
+		at := make([]int, 400_000)
+		for k := range at {
+			at[k] = int(float64(n) * math.Pow(rng.Float64(), 3))
+		}
+		return toVector(n, func(w *matrix.Vector[f64], o ops.Option) error {
+			return ops.ScatterVector(w, semiring.Plus[f64](), many, ops.Of(at...), o)
+		})
+	}
 	cases := map[string]func(o ops.Option) (any, error){
+		"scatter to a vector": scatter(n), "scatter to 70 places": scatter(70), "scatter to one place": scatter(1),
+		"assign x where a has entries": toMatrix(func(c *matrix.Matrix[f64], o ops.Option) error {
+			return ops.AssignScalar(c.Masked(a.Structure()), 3, ops.All(), ops.All(), o)
+		}),
 		"transpose": toMatrix(func(c *matrix.Matrix[f64], o ops.Option) error {
 			fresh := matrix.New[f64](n, n) // without the kept transpose
 			if err := ops.Apply(fresh, semiring.Identity[f64](), a, o); err != nil {

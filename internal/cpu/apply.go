@@ -86,10 +86,17 @@ func applyLarge[A, C any](env Env, s *sparse.Store[A], f func(c []C, a []A), fil
 
 func filled[T any](n int, x T) []T {
 	v := fresh.Make[T](int64(n))
-	for i := range v {
-		v[i] = x
-	}
+	Fill(v, x, 1)
 	return v
+}
+
+// Fill sets all values of v to x.
+func Fill[T any](v []T, x T, threads int) {
+	_ = parallel.Range(nil, threads, len(v), positionGrain, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			v[i] = x
+		}
+	})
 }
 
 // ApplyIndex computes c = f(value, row, column) entry by entry.
@@ -140,7 +147,8 @@ func ReduceRows[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*spar
 	}
 	val := s.Val
 	if val == nil {
-		val = filled(int(s.NVals), fill)
+		val = fresh.Make[T](s.NVals)
+		Fill(val, fill, env.Threads)
 	}
 	if s.Format == sparse.Full {
 		c := s.NCols
@@ -199,7 +207,8 @@ func reduceListed[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*sp
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: s.NRows}}
 	val := s.Val
 	if val == nil {
-		val = filled(int(s.NVals), fill)
+		val = fresh.Make[T](s.NVals)
+		Fill(val, fill, env.Threads)
 	}
 	sums := make([]T, len(s.RowIDs))
 	bounds := parallel.Cut(s.Ptr, parallel.Threads(env.Threads)*8, 2)

@@ -1,8 +1,12 @@
 package cpu
 
 import (
+	"errors"
+	"math/bits"
 	"slices"
 
+	"github.com/hiveblas/hiveblas/internal/fresh"
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -36,22 +40,77 @@ func ScatterRow[T any](env Env, m *Monoid[T], u *sparse.Store[T], idx Indices, n
 		return build(env, m, 1, n, make([]int32, len(at)), slices.Clone(at), u.Val)
 	}
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: n, Format: sparse.Full}}
+	threads := workers(env, int64(len(at)), scatterGrain)
+	if threads > 2 { // three passes pay from three threads on
+		return scatterByRange(env, m, out, at, u.Val, threads)
+	}
 	out.Val = filled(n, m.Identity)
 	present := make([]uint8, n)
-	var count int64
+	count, err := collectAt(env, m, out.Val, present, at, u.Val)
+	if err != nil {
+		return nil, err
+	}
+	finish(out, present, []int64{count})
+	return out, nil
+}
+
+// collectAt adds values to the sums at places, marks these and returns the number of new marks.
+func collectAt[T any](env Env, m *Monoid[T], sums []T, present []uint8, at []int32, val []T) (count int64, err error) {
 	const piece = 1 << 11 // the indices are read twice, the second time from the L1 cache
 	for lo := 0; lo < len(at); lo += piece {
 		if env.cancelled() {
-			return nil, env.Ctx.Err()
+			return 0, env.Ctx.Err()
 		}
 		ci := at[lo:min(lo+piece, len(at))]
-		m.Collect(out.Val, ci, u.Val[lo:lo+len(ci)])
+		m.Collect(sums, ci, val[lo:lo+len(ci)])
 		for _, i := range ci {
 			count += int64(1 - present[i])
 			present[i] = 1
 		}
 	}
-	finish(out, present, []int64{count})
+	return count, nil
+}
+
+// scatterGrain is the number of entries of a scatter that are worth a thread.
+const scatterGrain = 1 << 16
+
+// scatterByRange is ScatterRow for several threads: a stable counting sort by ranges of the result,
+// each of which one thread then sums up, in the order of the entries.
+func scatterByRange[T any](env Env, m *Monoid[T], out *sparse.Store[T], at []int32, val []T, threads int) (*sparse.Store[T], error) {
+	n := out.NCols
+	shift := max(6, bits.Len(uint(n/(8*threads)))) // ranges of whole cache lines of marks
+	ranges := (n-1)>>shift + 1
+	cut := func(w int) int { return len(at) * w / threads }
+	counts, ptr := make([][]int64, threads), make([]int64, ranges+1)
+	parallel.Do(threads, func(w int) {
+		c := make([]int64, ranges)
+		for _, i := range at[cut(w):cut(w+1)] {
+			c[i>>shift]++
+		}
+		counts[w] = c
+	})
+	parallel.Offsets(threads, counts, ptr)
+	places, sorted := fresh.Make[int32](int64(len(at))), fresh.Make[T](int64(len(at)))
+	parallel.Do(threads, func(w int) {
+		next, v := counts[w], val[cut(w):cut(w+1)]
+		for p, i := range at[cut(w):cut(w+1)] {
+			q := next[i>>shift]
+			next[i>>shift] = q + 1
+			places[q], sorted[q] = i, v[p]
+		}
+	})
+	out.Val = fresh.Make[T](int64(n))
+	Fill(out.Val, m.Identity, threads)
+	present, kept := zeros[uint8](threads, n), make([]int64, ranges)
+	errs := make([]error, ranges)
+	err := parallel.Pieces(env.Ctx, threads, ranges, func(_, r int) {
+		lo, hi := ptr[r], ptr[r+1]
+		kept[r], errs[r] = collectAt(env, m, out.Val, present, places[lo:hi], sorted[lo:hi])
+	})
+	if err = errors.Join(append(errs, err)...); err != nil {
+		return nil, err
+	}
+	finish(out, present, kept)
 	return out, nil
 }
 
