@@ -264,6 +264,24 @@ func TestGraphSAGEFedFeatures(t *testing.T) {
 	}
 }
 
+// A trainingCase is a training whose forms on devices are compared; method is what runs.
+type trainingCase struct {
+	reason  string
+	s       sample
+	x       *matrix.Matrix[float32]
+	a       SAGEAggregator
+	hidden  []int
+	dropout float64
+	split   SAGESplit
+	o       SAGETrainOptions
+	method  string
+}
+
+// trainingBy returns settings of batches and samples.
+func trainingBy(batch int, replace bool, samples ...int) SAGETrainOptions {
+	return SAGETrainOptions{Batch: batch, Samples: samples, Replace: replace, Pairs: 2, Negatives: 2}
+}
+
 // Kernels train as the host does: the same losses and weights, to rounding.
 func TestTrainGraphSAGEOnDevice(t *testing.T) {
 	t.Parallel()
@@ -278,21 +296,9 @@ func TestTrainGraphSAGEOnDevice(t *testing.T) {
 	full, thin := drawFeatures(t, 200, 8, 1, matrix.Full), drawFeatures(t, 200, 30, .1, matrix.CSR)
 	odd := drawFeatures(t, 200, 7, 1, matrix.Full)
 	unsupervised := SAGESplit{Train: []int{0, 3, 5, 7, 150, 199, 12, 13}}
-	with := func(batch int, replace bool, samples ...int) SAGETrainOptions {
-		return SAGETrainOptions{Batch: batch, Samples: samples, Replace: replace, Pairs: 2, Negatives: 2}
-	}
+	with := trainingBy
 	again := map[string]bool{}
-	for _, c := range []struct {
-		reason  string
-		s       sample
-		x       *matrix.Matrix[float32]
-		a       SAGEAggregator
-		hidden  []int
-		dropout float64
-		split   SAGESplit
-		o       SAGETrainOptions
-		method  string
-	}{
+	for _, c := range []trainingCase{
 		{"directed", directed, full, AggregateMean, []int{5, 8}, -1, split, SAGETrainOptions{}, "layers"},
 		{"symmetric, dropout", even, odd, AggregateMean, []int{8, 6}, .4, split, SAGETrainOptions{}, "layers"},
 		{"sparse features", directed, thin, AggregateMean, []int{6, 4}, .5, split, SAGETrainOptions{}, "layers"},

@@ -56,21 +56,9 @@ func TestTrainGraphSAGEByPeers(t *testing.T) {
 	split := SAGESplit{Train: []int{0, 3, 3, 7, 150, 199, 12, 13, 14, 15}, Validate: []int{1, 2, 60, 70, 198}, Test: []int{80, 81, 82, 183, 84}}
 	unsupervised := SAGESplit{Train: []int{0, 3, 5, 7, 150, 199, 12, 13}}
 	few := SAGESplit{Train: []int{5}, Validate: []int{1, 2, 60}}
-	with := func(batch int, replace bool, samples ...int) SAGETrainOptions {
-		return SAGETrainOptions{Batch: batch, Samples: samples, Replace: replace, Pairs: 2, Negatives: 2}
-	}
+	with := trainingBy
 	again := map[string]bool{}
-	for k, c := range []struct {
-		reason  string
-		s       sample
-		x       *matrix.Matrix[float32]
-		a       SAGEAggregator
-		hidden  []int
-		dropout float64
-		split   SAGESplit
-		o       SAGETrainOptions
-		method  string
-	}{
+	for k, c := range []trainingCase{
 		{"directed", directed, full, AggregateMean, []int{5, 8}, -1, split, SAGETrainOptions{}, "layers"},
 		{"symmetric, dropout", even, odd, AggregateMean, []int{8, 6}, .4, split, SAGETrainOptions{}, "layers"},
 		{"sparse features", directed, thin, AggregateMean, []int{6, 4}, .5, split, SAGETrainOptions{}, "layers"},
