@@ -65,7 +65,8 @@ func cutByRows[T comparable](w *rowGroup, v matrix.View[T]) (err error) {
 	return err
 }
 
-// blocksByRows returns the rows of a view for each rank of this process, by the cuts of the vertices.
+// blocksByRows returns the rows of a view for each rank of this process, by the cuts of the
+// vertices.
 func blocksByRows[T comparable](w *rowGroup, v matrix.View[T]) ([]matrix.View[T], error) {
 	return access.Blocks(v, rep.Query{Group: w.g, Context: w.wait, Cuts: w.cuts})
 }
@@ -82,7 +83,8 @@ func (w *rowGroup) bytes(size int) []int {
 	return list
 }
 
-// tell gives all ranks a few numbers of each, in the order of ranks, by host memory. E has no pointers.
+// tell gives all ranks a few numbers of each, in the order of ranks, by host memory. E has no
+// pointers.
 func tell[E any](w *rowGroup, c comm.Comm, own E) ([]E, error) {
 	all, counts := make([]E, c.Size()), make([]int, c.Size())
 	for r := range counts {

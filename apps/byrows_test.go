@@ -20,8 +20,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// peersOf returns a group of p devices of their own, which gather from memory to memory: GPUs of this
-// machine with HIVEBLAS_TEST_GPU, else those of an emulator.
+// peersOf returns a group of p devices of their own, which gather from memory to memory: GPUs of
+// this machine with HIVEBLAS_TEST_GPU, else those of an emulator.
 func peersOf(t testing.TB, p int) *comm.Group {
 	t.Helper()
 	g, _ := peersOn(t, p)
@@ -76,8 +76,8 @@ func peersOn(t testing.TB, p int) (*comm.Group, *emu.Emulator) {
 	return g, e
 }
 
-// graphsByRows are graphs for runs by rows: empty rows and ranks, hubs, dangling vertices, more ranks
-// than vertices, directed and not.
+// graphsByRows are graphs for runs by rows: empty rows and ranks, hubs, dangling vertices, more
+// ranks than vertices, directed and not.
 func graphsByRows(t *testing.T) map[string]*matrix.Matrix[bool] {
 	t.Helper()
 	list := map[string]*matrix.Matrix[bool]{}

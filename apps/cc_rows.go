@@ -40,10 +40,10 @@ type forestChange struct{ root, label int32 }
 // each, and not the labels of all, 4 bytes each.
 const changesOf = 16
 
-// rowsComponents is ConnectedComponents on a group by rows: each rank joins trees along the edges of
-// its rows, and then those of the forests of the others, which are 4 bytes a vertex. If the graph is
-// known to be undirected, ranks exchange forests after a sample of the edges, then skip the rows of
-// the largest component, and exchange the roots that have changed.
+// rowsComponents is ConnectedComponents on a group by rows: each rank joins trees along the edges
+// of its rows, and then those of the forests of the others, which are 4 bytes a vertex. If the
+// graph is known to be undirected, ranks exchange forests after a sample of the edges, then skip
+// the rows of the largest component, and exchange the roots that have changed.
 func rowsComponents(w *rowGroup, a matrix.View[bool], n int, o ComponentsOptions) (*Components, error) {
 	o.report("connected components", 0, 0)
 	if a.Transposed() { // directions do not matter

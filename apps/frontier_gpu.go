@@ -22,14 +22,14 @@ const (
 	rowsAside = 1024 // vertices of each kind that a block collects
 )
 
-// rowsPull is the part of the edges to own vertices from which on a device pulls. A pull reads a few
-// in-neighbours of each unreached vertex; a push reads all edges of the frontier.
+// rowsPull is the part of the edges to own vertices from which on a device pulls. A pull reads a
+// few in-neighbours of each unreached vertex; a push reads all edges of the frontier.
 const rowsPull = 32
 
 // rowsTurn is the bytes an entry that the edges by sources take while they are made: its key, also
 // sorted, its place (8 bytes beyond 2³² entries), its row, its column, and a value of a pattern. A
-// search of levels on a device with less memory goes by pulls alone, which read in-neighbours of all
-// unreached vertices in every step.
+// search of levels on a device with less memory goes by pulls alone, which read in-neighbours of
+// all unreached vertices in every step.
 var rowsTurn int64 = 26
 
 func rowsProgram(t device.Type) device.Program {

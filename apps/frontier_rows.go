@@ -13,11 +13,12 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// Searches of a graph on a group by rows. A rank has the distances of its own vertices and the edges
-// to them. A step gathers the frontier, and each rank relaxes the edges from it. The frontier is
-// gathered as records of vertex and distance, or, if it is large and all its distances are equal, as
-// a bitmap, from which the unreached vertices pull. Vertices with a distance above the bound wait in
-// a pile, and the bound rises when no rank has a frontier (near and far, see kernels/sssp.cu).
+// Searches of a graph on a group by rows. A rank has the distances of its own vertices and the
+// edges to them. A step gathers the frontier, and each rank relaxes the edges from it. The frontier
+// is gathered as records of vertex and distance, or, if it is large and all its distances are
+// equal, as a bitmap, from which the unreached vertices pull. Vertices with a distance above the
+// bound wait in a pile, and the bound rises when no rank has a frontier (near and far, see
+// kernels/sssp.cu).
 
 // rowsBits is the part of the vertices above which a frontier of levels is gathered as a bitmap: a
 // record has 8 bytes, 64 times as much as a bit.
@@ -155,8 +156,8 @@ func bitmapBytes(w *rowGroup) []int {
 	return list
 }
 
-// searchByRows runs a search over the edges of a, and returns the distances of the vertices reached,
-// and with parents the vertex before each.
+// searchByRows runs a search over the edges of a, and returns the distances of the vertices
+// reached, and with parents the vertex before each.
 func searchByRows[T semiring.Number, A comparable](
 	q *searchRun[T], a matrix.View[A],
 ) (dist *matrix.Vector[T], parent *matrix.Vector[int32], err error) {
@@ -216,8 +217,8 @@ func searchByRows[T semiring.Number, A comparable](
 	return dist, parent, err
 }
 
-// rowsBFS is BFS on a group by rows. A step gathers 8 bytes of each vertex of the frontier, or one bit
-// of each vertex; parents take 4 bytes of each vertex once more.
+// rowsBFS is BFS on a group by rows. A step gathers 8 bytes of each vertex of the frontier, or one
+// bit of each vertex; parents take 4 bytes of each vertex once more.
 func rowsBFS(w *rowGroup, a matrix.View[bool], n, source int, o BFSOptions) (*BFSResult, error) {
 	reached := int64(0)
 	q := &searchRun[int32]{w: w, n: n, sources: []int32{int32(source)}, levels: true, parents: o.Parents,

@@ -30,9 +30,9 @@ type ClusterBatch struct {
 // tile touches. Errors as LocalCluster. Batch ignores the setting Sweep.
 //
 // On a group the seeds are divided among the ranks, whole tiles of them for ClusterISTA and
-// ClusterFISTA, whose steps depend on the tile. Each rank has the whole graph; the first call copies
-// it there. The rows of P stay where they are computed. Method Pipeline divides the rows of the
-// matrices in each operation instead.
+// ClusterFISTA, whose steps depend on the tile. Each rank has the whole graph; the first call
+// copies it there. The rows of P stay where they are computed. Method Pipeline divides the rows of
+// the matrices in each operation instead.
 func (c *Clusterer) Batch(seeds []int, tile int, opts ...LocalClusterOptions) (*ClusterBatch, error) {
 	o, err := c.settings(opts)
 	if err != nil {

@@ -76,8 +76,8 @@ func (c *Clusterer) batchByRanges(seeds []int, tile int, o LocalClusterOptions) 
 	return b, nil
 }
 
-// onRanks returns a Clusterer of the whole graph for each rank of this process, and keeps them. Ranks
-// on the host share one.
+// onRanks returns a Clusterer of the whole graph for each rank of this process, and keeps them.
+// Ranks on the host share one.
 func (c *Clusterer) onRanks(d *division) ([]*Clusterer, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

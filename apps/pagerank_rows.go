@@ -22,8 +22,8 @@ type rankRows interface {
 	shares() (all, own comm.Buffer)
 }
 
-// rowsPageRank is PageRank on a group by rows. An iteration gathers the share that each vertex sends
-// along its edges, 8 bytes, and three numbers of each rank. Options are complete.
+// rowsPageRank is PageRank on a group by rows. An iteration gathers the share that each vertex
+// sends along its edges, 8 bytes, and three numbers of each rank. Options are complete.
 func rowsPageRank(w *rowGroup, a matrix.View[bool], n int, o PageRankOptions) (*PageRankResult, error) {
 	o.report("pagerank", 0, int64(o.MaxIterations))
 	if err := cutByRows(w, a.T()); err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
-// projectByRanges divides the rows of a projection among the ranks of a group by their products. The
-// result is nil if they are not divided.
+// projectByRanges divides the rows of a projection among the ranks of a group by their products.
+// The result is nil if they are not divided.
 func projectByRanges[T semiring.Number](a matrix.View[T], o ProjectionOptions) (*matrix.Matrix[T], error) {
 	d, err := o.divide("Projection", a.Place(), 0)
 	if d == nil || err != nil {

@@ -498,7 +498,8 @@ func (d *sageDevice) apart(net *sageNet[float32], k int, x sagePanel, in sageInp
 		columns = d.width(l, gcn)
 	}
 	partial := d.pieces(c, source.at, source.step, columns, how)
-	// Rows before norm that 16 bits hold are written and read in them (2.34 → 2.12 ms, H200, "graphsage all fp16").
+	// Rows before norm that 16 bits hold are written and read in them (2.34 → 2.12 ms, H200,
+	// "graphsage all fp16").
 	narrow := d.itemSize() == 2 && k > 0 && !before && !pool && how == sageMean && l.bounded()
 	if narrow {
 		direct = !end
@@ -584,14 +585,15 @@ func (d *sageDevice) apart(net *sageNet[float32], k int, x sagePanel, in sageInp
 	}
 }
 
-// Products of rows of norm 1 are stored as float16 where the largest norm of a column of the weights
-// is between these: the largest float16 is 65504, and below 6e-5 float16 loses digits.
+// Products of rows of norm 1 are stored as float16 where the largest norm of a column of the
+// weights is between these: the largest float16 is 65504, and below 6e-5 float16 loses digits.
 const (
 	sageLeast = 1.0 / 64
 	sageMost  = 32768
 )
 
-// bounded reports whether the largest norm of a column of the weights is within sageLeast and sageMost.
+// bounded reports whether the largest norm of a column of the weights is within sageLeast and
+// sageMost.
 func (l *sageLayer[F]) bounded() bool {
 	largest := 0.0
 	for _, p := range []*sageParam[F]{l.self, l.neighbour} {

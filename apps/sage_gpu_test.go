@@ -99,8 +99,8 @@ func TestGraphSAGEOnDevice(t *testing.T) {
 	}
 }
 
-// Rows of 16 bits before norm: of hidden layers, and with weights whose products are too large or too
-// small for them.
+// Rows of 16 bits before norm: of hidden layers, and with weights whose products are too large or
+// too small for them.
 func TestGraphSAGENarrowRowsOnDevice(t *testing.T) {
 	t.Parallel()
 	d := realOrEmulated(t)

@@ -75,10 +75,11 @@ type ScanResult struct {
 // visits each triangle once, in a graph oriented by degree as in TriangleCount, and counts it for
 // its three corners: O(edges^1.5) at most, and 12 bytes for each vertex and thread; two hops mark
 // the neighbourhood of each vertex and read its edges: O(Σ edges within two hops). On a device the
-// fused form of one hop does the same. On a group each rank has the whole graph and counts for every
-// p-th vertex in the order of degrees; the counts are added up where the vertices are, and the
-// maximum is reduced. Two hops on devices, and degrees, are pipelines there. The pipeline takes six times as many products. The results
-// are integers and do not depend on the form, the threads or the device.
+// fused form of one hop does the same. On a group each rank has the whole graph and counts for
+// every p-th vertex in the order of degrees; the counts are added up where the vertices are, and
+// the maximum is reduced. Two hops on devices, and degrees, are pipelines there. The pipeline takes
+// six times as many products. The results are integers and do not depend on the form, the threads
+// or the device.
 func ScanStatistics[T comparable](g matrix.Source[T], opts ...ScanOptions) (*ScanResult, error) {
 	o, err := only("ScanStatistics", opts)
 	if err != nil {

@@ -17,8 +17,8 @@ const roundCells = 1 << 24
 var walkRound = func(length int) int64 { return max(sumWalks, roundCells/int64(length)/sumWalks*sumWalks) }
 
 // walksByRanges divides the walks among the ranks of a group. The result is nil if they are not
-// divided. Walks are cut at multiples of sumWalks, so that scores are added up in the same order for
-// every number of ranks.
+// divided. Walks are cut at multiples of sumWalks, so that scores are added up in the same order
+// for every number of ranks.
 func walksByRanges[T semiring.Element](s *searcher, g matrix.View[T]) (*SearchResult, error) {
 	o := s.opts
 	fact := int64(truth(o.Each != nil))
@@ -149,8 +149,8 @@ func (s *searcher) take(part *searcher) {
 	s.res.Ended += part.res.Ended
 }
 
-// deliver adds up the scores of a round in the order of walks, and gives the walks to Each: those of
-// all ranks are sent to the first rank of each process that has one.
+// deliver adds up the scores of a round in the order of walks, and gives the walks to Each: those
+// of all ranks are sent to the first rank of each process that has one.
 func (w *walkRanges[T]) deliver(cuts []int64, cells [][]int32) error {
 	if w.s.scores.of != nil {
 		counts := make([]int, w.g.Size())

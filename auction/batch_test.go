@@ -10,8 +10,8 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// TestBatchOnHost compares a batch with its problems one by one, for several numbers of threads. One
-// problem occurs twice.
+// TestBatchOnHost compares a batch with its problems one by one, for several numbers of threads.
+// One problem occurs twice.
 func TestBatchOnHost(t *testing.T) {
 	var problems []*auction.Problem
 	for k := range 40 {

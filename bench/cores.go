@@ -61,10 +61,10 @@ func (r *CoresRow) SpeedUp(k int) float64 {
 // slower is the factor above which the table marks more threads that take longer.
 const slower = 1.1
 
-// Cores measures the cases of [CPU], without peers, and the other operations, conversions, files and
-// workflows at several numbers of threads, in interleaved rounds. The check figures of a case must
-// agree at all of them. A case that needs more memory than the machine has left is left out, with
-// the reason in its row. If ctx ends, the table holds what was measured until then.
+// Cores measures the cases of [CPU], without peers, and the other operations, conversions, files
+// and workflows at several numbers of threads, in interleaved rounds. The check figures of a case
+// must agree at all of them. A case that needs more memory than the machine has left is left out,
+// with the reason in its row. If ctx ends, the table holds what was measured until then.
 func Cores(ctx context.Context, o CoresOptions) (*CoresTable, error) {
 	ctx = orBackground(ctx)
 	if o.Rounds <= 0 {

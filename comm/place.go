@@ -57,7 +57,8 @@ func GatherLimit(bytes int64) GroupOption { return func(g *Group) { g.budget = m
 
 // LikeDevices makes ranks on the host choose how to sum as ranks on devices do: each for itself.
 // Sums of floats may then depend on the number of ranks, and no facts about their order are
-// exchanged. The ledgers are those of as many devices, for predictions. It is the same on all ranks.
+// exchanged. The ledgers are those of as many devices, for predictions. It is the same on all
+// ranks.
 func LikeDevices() GroupOption { return func(g *Group) { g.device = true } }
 
 // NewGroup makes a place of the ranks of this process: all those of Local, Peers or NCCL, or the
@@ -176,8 +177,8 @@ func (g *Group) GatherLimit() int64 {
 	return g.budget
 }
 
-// OnDevices reports whether all ranks compute on devices, as far as this process knows, or act as if
-// they did; see [LikeDevices].
+// OnDevices reports whether all ranks compute on devices, as far as this process knows, or act as
+// if they did; see [LikeDevices].
 func (g *Group) OnDevices() bool {
 	if g == nil || len(g.ranks) == 0 {
 		return false

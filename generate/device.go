@@ -15,7 +15,8 @@ import (
 //go:embed kernels/draw.cu
 var drawText string
 
-// drawing is how kernels draw the edges of a graph: a function of kernels/draw.cu and its constants.
+// drawing is how kernels draw the edges of a graph: a function of kernels/draw.cu and its
+// constants.
 type drawing struct {
 	function  string
 	constants []uint64
@@ -147,8 +148,8 @@ func newDrawer(s *device.Session, g *Graph, o matrixOptions, t device.Type) *dra
 	return d
 }
 
-// rowAt returns the first row from lo on before which there are w edges, counted with perRow for each
-// row.
+// rowAt returns the first row from lo on before which there are w edges, counted with perRow for
+// each row.
 func (d *drawer) rowAt(lo int, w, perRow int64) int {
 	hi := d.g.rows
 	for lo < hi {
@@ -203,8 +204,8 @@ func (d *drawer) rows(lo, hi int) device.Store {
 	return s.Result(out, entries)
 }
 
-// piece makes rows lo to hi−1, which have n edges with the repeated ones, from place base of idx on,
-// and returns the number of entries. It writes hi−lo+1 offsets.
+// piece makes rows lo to hi−1, which have n edges with the repeated ones, from place base of idx
+// on, and returns the number of entries. It writes hi−lo+1 offsets.
 func (d *drawer) piece(lo, hi int, n, base int64, used, ptr, idx device.Buffer) int64 {
 	s := d.s
 	s.Check()

@@ -415,11 +415,11 @@ func Undirected() MatrixOption { return func(o *matrixOptions) { o.undirected = 
 // Simple leaves loops out.
 func Simple() MatrixOption { return func(o *matrixOptions) { o.simple = true } }
 
-// On makes the matrix at a place: a device, or a group. On a device, and on a group of devices, each
-// makes its own rows: R-MAT, uniform and Watts–Strogatz graphs and grids, scrambled or not, with the
-// entries of a matrix of the host. Memory there is 4 bytes and the size of T an edge, 24 bytes a
-// row, and 3.5 GB of scratch for pieces of 2²⁷ edges, each of which draws the whole graph; no host
-// memory is used. All other graphs and places are made on the host and then moved.
+// On makes the matrix at a place: a device, or a group. On a device, and on a group of devices,
+// each makes its own rows: R-MAT, uniform and Watts–Strogatz graphs and grids, scrambled or not,
+// with the entries of a matrix of the host. Memory there is 4 bytes and the size of T an edge, 24
+// bytes a row, and 3.5 GB of scratch for pieces of 2²⁷ edges, each of which draws the whole graph;
+// no host memory is used. All other graphs and places are made on the host and then moved.
 func On(p matrix.Place) MatrixOption { return func(o *matrixOptions) { o.place = p } }
 
 // Matrix returns the adjacency matrix of g, with 1 or true for each edge however often it is drawn.

@@ -84,8 +84,8 @@ func sumInts(list []int64) (n int64) {
 	return n
 }
 
-// gather returns the whole matrix for each rank of this process. The first call is a collective. The
-// only rank of a group has the whole.
+// gather returns the whole matrix for each rank of this process. The first call is a collective.
+// The only rank of a group has the whole.
 func (s *spread) gather(ctx context.Context) ([]contents, error) {
 	if s.g.Size() == 1 {
 		return s.part, nil
@@ -127,8 +127,8 @@ func (s *spread) gather(ctx context.Context) ([]contents, error) {
 	return out, err
 }
 
-// gatherShape returns the structure of the whole matrix for each rank; all values are true. The only
-// rank of a group gets the whole, with its values.
+// gatherShape returns the structure of the whole matrix for each rank; all values are true. The
+// only rank of a group gets the whole, with its values.
 func (s *spread) gatherShape(ctx context.Context) ([]contents, error) {
 	if s.g.Size() == 1 {
 		return s.part, nil

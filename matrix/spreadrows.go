@@ -59,8 +59,8 @@ func (s *spread) transposedOnDevices(ctx context.Context, cuts []int) (*spread, 
 	})
 }
 
-// rowsFor cuts the rows of an operand, or of its transpose, for the ranks. Its rows are lo … hi−1 of
-// the rows that cuts cuts; shift is added to columns. The rows of a vector are its positions.
+// rowsFor cuts the rows of an operand, or of its transpose, for the ranks. Its rows are lo … hi−1
+// of the rows that cuts cuts; shift is added to columns. The rows of a vector are its positions.
 func (r *rankGPU) rowsFor(o device.Operand, across bool, cuts []int, lo, hi, shift int) (out rowsOut, err error) {
 	p := r.c.Size()
 	bounds := make([]int64, p+1)

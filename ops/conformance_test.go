@@ -13,8 +13,8 @@ import (
 // TestConformance compares the CPU with the oracles of every operation.
 func TestConformance(t *testing.T) { conformance.Run(t, host{}) }
 
-// TestConformanceTypes: with the build tag long the kit has cases of every type, and without it cases
-// of a bool, an integer, a float and a struct.
+// TestConformanceTypes: with the build tag long the kit has cases of every type, and without it
+// cases of a bool, an integer, a float and a struct.
 func TestConformanceTypes(t *testing.T) {
 	few := []string{"Path", "bool", "float64", "int32"}
 	all := []string{"Path", "bool", "float32", "float64", "int32", "int64", "int8", "uint64", "uint8"}

@@ -324,9 +324,9 @@ func orderOf[A, B, C comparable](s semiring.Semiring[A, B, C]) *sumOrder {
 	return &sumOrder{matters: (!k.Exact || k.Any) && !uniform, any: k.Any}
 }
 
-// groupDirection chooses Push or Pull as one place would, if the order of sums matters, and how Push
-// cuts the entries of u. Where it does not matter every rank chooses, and on devices always: their
-// kernels have orders of their own. It is a collective.
+// groupDirection chooses Push or Pull as one place would, if the order of sums matters, and how
+// Push cuts the entries of u. Where it does not matter every rank chooses, and on devices always:
+// their kernels have orders of their own. It is a collective.
 func groupDirection[A, U, C comparable](c *call, t *target[C], a matrix.View[A], u matrix.View[U], order *sumOrder) error {
 	g, ctx := t.group, c.onGroup(t.group)
 	if g.OnDevices() {

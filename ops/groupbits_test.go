@@ -146,9 +146,9 @@ func TestGroupErrors(t *testing.T) {
 	}
 }
 
-// An operand that is read transposed is spread in the middle of a product. It has more than twice the
-// work of the one before, much of it in its first rows and columns, so that the group cuts rows at
-// other places from then on.
+// An operand that is read transposed is spread in the middle of a product. It has more than twice
+// the work of the one before, much of it in its first rows and columns, so that the group cuts rows
+// at other places from then on.
 func TestGroupCutsChange(t *testing.T) {
 	t.Parallel()
 	const n = 61

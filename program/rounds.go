@@ -64,10 +64,10 @@ func (d *deviceProgram) canRound(add device.Monoid) bool {
 // pulls reports whether a device can pull by itself: vertices that take messages look for one.
 func (d *deviceProgram) pulls() bool { return d.rounds && d.gather.Add.Any && d.skips && !d.priority }
 
-// leaves reports whether products take the wide supersteps of a program on a graph of so many edges.
-// With Priority they do in small graphs, where each step costs more than its edges: shortest paths
-// on R-MAT of 2 and 8 million edges take .42 and .89 ms by pulls alone and 1.00 and 1.19 by the
-// queue; a uniform graph of 16 million takes 4.4 and 3.0 (H200).
+// leaves reports whether products take the wide supersteps of a program on a graph of so many
+// edges. With Priority they do in small graphs, where each step costs more than its edges: shortest
+// paths on R-MAT of 2 and 8 million edges take .42 and .89 ms by pulls alone and 1.00 and 1.19 by
+// the queue; a uniform graph of 16 million takes 4.4 and 3.0 (H200).
 func (d *deviceProgram) leaves(edges int64) bool { return !d.priority || edges <= leaveEdges }
 
 // leaveEdges is the most edges of a graph on which programs with Priority leave the queue.

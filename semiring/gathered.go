@@ -10,8 +10,8 @@ import (
 // gatheredFrom is the number of entries from which Dot is quicker by package dots.
 const gatheredFrom = 12
 
-// gathered replaces Dot and DotRows of plus.times, plus.second and min.plus over float32 and float64
-// by those of package dots, which round alike.
+// gathered replaces Dot and DotRows of plus.times, plus.second and min.plus over float32 and
+// float64 by those of package dots, which round alike.
 func gathered[A, B, C Number, P addTag, M mulTag](k *cpu.Kernels[A, B, C]) {
 	if !dots.Available || !(is[B, float64]() && is[C, float64]() || is[B, float32]() && is[C, float32]()) {
 		return

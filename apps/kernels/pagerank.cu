@@ -102,9 +102,9 @@ HB_KERNEL hb_pagerank_step(hb_i32 n, double damping, double tolerance, HB_T *y, 
 }
 
 // Launches on a group, where a device has own of the n vertices and their rows, and no sum of all
-// devices is known: hb_pagerank_rows_start, and in each iteration y = Aᵀ share of the own rows, then
-// hb_pagerank_rows. result in pinned host memory gets the sums of the own vertices as doubles: the
-// rank of those without out-edges, and Σ|change|. fixed is double[2].
+// devices is known: hb_pagerank_rows_start, and in each iteration y = Aᵀ share of the own rows,
+// then hb_pagerank_rows. result in pinned host memory gets the sums of the own vertices as doubles:
+// the rank of those without out-edges, and Σ|change|. fixed is double[2].
 
 // hb_pagerank_given writes the sums of the grid to result.
 HB_DEVICE void hb_pagerank_given(double lost, double change, double *partial, double *fixed, hb_u64 *state, hb_i64 *result) {

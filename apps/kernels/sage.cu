@@ -334,8 +334,8 @@ HB_KERNEL hb_sage_norm(hb_i64 rows, hb_i32 columns, float *x, hb_i64 step, hb_it
 	}
 }
 
-// hb_sage_norm_items is norm(relu(row)) of items, in place or, if floats is not null, to floats: own
-// columns, and the near columns that begin at column behind of x. The other columns are 0.
+// hb_sage_norm_items is norm(relu(row)) of items, in place or, if floats is not null, to floats:
+// own columns, and the near columns that begin at column behind of x. The other columns are 0.
 HB_KERNEL hb_sage_norm_items(hb_i64 rows, hb_i32 columns, hb_i32 behind, hb_item *x, hb_i64 step, float *floats, hb_i32 own, hb_i32 near,
 	hb_i64 to_step, hb_u64 *zeros) {
 	const hb_i32 lane = threadIdx.x % HB_SAGE_LANES, across = HB_SAGE_LANES * HB_SAGE_PER;

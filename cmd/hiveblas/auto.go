@@ -234,8 +234,8 @@ func independent(products float64, parts, sum int64) model.Work {
 }
 
 // byRows is work in steps over the graph, whose form on several devices divides rows and gathers so
-// many bytes a vertex in each step, with so many launches, and a few numbers of each rank. passes is
-// how often all entries are read.
+// many bytes a vertex in each step, with so many launches, and a few numbers of each rank. passes
+// is how often all entries are read.
 func (j *job) byRows(passes float64, steps, launches int, gathered float64) model.Work {
 	n, _, entries := j.graph.size()
 	return model.Work{Bytes: passes*bytesOfProduct*float64(entries) + float64(steps)*bytesOfEntry*float64(n), Steps: steps,

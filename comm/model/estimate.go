@@ -30,7 +30,8 @@ type Work struct {
 //	several  λ·W/(p·S) + operations·L + gathers·max(α + B/N, G/O) + (α + Σ/N)
 //
 // where λ is the share of the device with most parts, G the bytes of a gathered operand, B those
-// of it that a device receives, O [Machine.Operands], if the work is not Direct, and Σ the bytes of summed results.
+// of it that a device receives, O [Machine.Operands], if the work is not Direct, and Σ the bytes of
+// summed results.
 func (m Machine) Estimate(w Work, p int) (Prediction, error) {
 	if p < 1 || !(m.Memory > 0) {
 		return Prediction{}, fmt.Errorf("model: %d devices, %v bytes a second: both must be positive", p, m.Memory)

@@ -57,9 +57,10 @@
 //   nb > 1: hb_spgemm_rowptr<<<⌈(m+1)/256⌉, 256>>>(m, nb, counts, cptr); nb = 1: cptr is counts
 // HB_A: elements of A, HB_X: of B, HB_C: of C.
 //
-// Measured on an H200, AᵀA of 6743×13950 with 1M entries (2.1·10⁸ products, 6.2·10⁷ results), 34395×20402
-// with 5M (1.9·10⁹, 2.8·10⁸), 138493×26744 with 20M (1.03·10¹⁰, 6.5·10⁸), all launches of a call without the
-// allocation, ms; cuSPARSE 15.5, the others not tried; pack and seg 0.01, 0.03, 0.12, once.
+// Measured on an H200, AᵀA of 6743×13950 with 1M entries (2.1·10⁸ products, 6.2·10⁷ results),
+// 34395×20402 with 5M (1.9·10⁹, 2.8·10⁸), 138493×26744 with 20M (1.03·10¹⁰, 6.5·10⁸), all launches
+// of a call without the allocation, ms; cuSPARSE 15.5, the others not tried; pack and seg 0.01,
+// 0.03, 0.12, once.
 //   plus_pair, two passes, group 16, block 512 (4 blocks an SM)       0.96   4.17   17.3   (group 32: 1.01 4.04 15.1; 8: 0.96 5.07 22.5)
 //   plus_pair, counters kept, group 32, block 512                    1.07   3.44   11.1   (block 1024: 1.47 4.25 12.8)
 //   fp32, 8 parts, ahead 4, group 16, bitmaps kept                   1.30   8.95   41.0   (ahead 2: 1.29 9.93 45.1)

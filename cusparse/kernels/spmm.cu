@@ -8,7 +8,8 @@
 // Task t is of row task_row[t] and begins with entry task_lo[t].
 //
 // once a matrix: hb_spmm_counts, a scan (at), hb_spmm_cut
-// each call:     hb_spmm  grid (⌈tasks/8⌉, tiles), block 256, for each 65535 tiles of 32·HB_COLS columns
+// each call:     hb_spmm  grid (⌈tasks/8⌉, tiles), block 256, for each 65535 tiles of 32·HB_COLS
+// columns
 //                hb_spmm_join, if a row has several tasks; hb_spmm_rows for present
 
 #define HB_DEEP 8 // 4: 0.96 ms for 64 columns, fp32, R-MAT 20 on an H200

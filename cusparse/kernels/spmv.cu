@@ -26,8 +26,8 @@
 //       shared memory (columns by descending degree, else it is of no use); with 0, shared = hot = 0
 //   hb_spmv_carry<<<⌈max(tiles, nempty)/256⌉, 256>>>(…)
 //
-// Measured on an H200 (R-MAT 18, 20, 22, edge factor 16, ms; cuSPARSE's best fp32 0.036, 0.124, 0.473,
-// fp64 0.043, 0.131, 0.544). Tile 512 costs 3–8 %, 4096 ≤ 3 %.
+// Measured on an H200 (R-MAT 18, 20, 22, edge factor 16, ms; cuSPARSE's best fp32 0.036, 0.124,
+// 0.473, fp64 0.043, 0.131, 0.544). Tile 512 costs 3–8 %, 4096 ≤ 3 %.
 //   plain            tile 1024, unroll 2, 4 blocks: fp32 0.034 0.126 0.502; fp64 0.041 0.138 0.576
 //                    unroll 4, 2 blocks:            fp32 0.037 0.124 0.494 (INSIDE 0; 1 costs 2 % at 22)
 //   columns by degree, x permuted: hot, 192 KB      fp32 0.037 0.076 0.303 (R-MAT 18: tile 1024, 64 KB 0.027)

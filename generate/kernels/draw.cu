@@ -6,8 +6,8 @@
 //     HB_UNDIRECTED  1 to add the opposite direction of each edge, HB_SIMPLE 1 to leave out loops
 //     HB_V           the type of the values
 //
-// A draw is the arithmetic of package generate, bit for bit. Rows are made in pieces: a launch draws
-// every edge, keeps those of its rows as keys, which the host sorts, and drops equal ones.
+// A draw is the arithmetic of package generate, bit for bit. Rows are made in pieces: a launch
+// draws every edge, keeps those of its rows as keys, which the host sorts, and drops equal ones.
 // Launches: one thread an edge, key or row, in a grid-stride loop. Bound by integer arithmetic: an
 // edge of R-MAT takes about 30 operations for each two of its levels.
 
@@ -106,9 +106,9 @@ HB_KERNEL hb_draw_heads(hb_i64 n, const hb_u64 *keys, hb_u8 *head) {
 	HB_EACH(i, n) head[i] = i == 0 || keys[i] != keys[i - 1];
 }
 
-// hb_draw_rows writes the columns of the n keys that head flags, from place base on, and the offsets
-// of their rows, ptr[0 … rows]. at are the exclusive sums of head. One thread a key, and one more for
-// the rows after the last key.
+// hb_draw_rows writes the columns of the n keys that head flags, from place base on, and the
+// offsets of their rows, ptr[0 … rows]. at are the exclusive sums of head. One thread a key, and
+// one more for the rows after the last key.
 HB_KERNEL hb_draw_rows(hb_i64 n, const hb_u64 *keys, const hb_u8 *head, const hb_i64 *at, hb_i64 base, hb_i32 rows, hb_i32 bits,
 	hb_i64 *ptr, hb_i32 *idx) {
 	HB_EACH(i, n + 1) {

@@ -151,8 +151,8 @@ func HasRemote[T comparable](v matrix.View[T], b device.Backend) bool { return s
 // SetRemote replaces the contents of a by s, which is at the place of a.
 func SetRemote[T comparable](a *matrix.Matrix[T], s device.Store) { writer(a).SetRemote(s) }
 
-// SetBlocks makes stores at the places of the ranks of this process, rows between cuts, the contents
-// of a, which is on g.
+// SetBlocks makes stores at the places of the ranks of this process, rows between cuts, the
+// contents of a, which is on g.
 func SetBlocks[T comparable](a *matrix.Matrix[T], g *comm.Group, cuts []int, homes []device.Store) {
 	source(a.View()).OnGroup().SetBlocks(g, false, cuts, homes)
 }

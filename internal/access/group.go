@@ -20,8 +20,8 @@ func viewOf[T comparable](h rep.Matrix[T], vector bool) (v matrix.View[T]) {
 }
 
 // Blocks returns a view of the rows of a view that each rank of this process has, for the cuts of
-// q, or of all of them if q.Whole is set. A vector is cut by positions. The only rank of a group, on
-// a device, has the block of the matrix itself for that of the transpose too.
+// q, or of all of them if q.Whole is set. A vector is cut by positions. The only rank of a group,
+// on a device, has the block of the matrix itself for that of the transpose too.
 func Blocks[T comparable](v matrix.View[T], q rep.Query) ([]matrix.View[T], error) {
 	q.Vector = v.IsVector()
 	flip := q.Whole || q.Vector || rep.Alone(q.Group)
@@ -63,8 +63,8 @@ func PlaceMask(ctx context.Context, m matrix.MaskView, g *comm.Group) error {
 	return err
 }
 
-// Replicas returns the whole of a view for each rank of this process, at the place of the rank, where
-// it is kept until the matrix changes. It may be a collective.
+// Replicas returns the whole of a view for each rank of this process, at the place of the rank,
+// where it is kept until the matrix changes. It may be a collective.
 func Replicas[T comparable](ctx context.Context, v matrix.View[T], g *comm.Group) ([]matrix.View[T], error) {
 	return Blocks(v, rep.Query{Group: g, Context: ctx, Whole: true, Here: true})
 }

@@ -105,7 +105,8 @@ func (p *plan) matrixAxes() []Axis {
 	return p.axes(2)
 }
 
-// ownProducts returns the products of one number type: its own semirings, and those of two patterns.
+// ownProducts returns the products of one number type: its own semirings, and those of two
+// patterns.
 func ownProducts[T semiring.Number](typ string) (g []generator) {
 	for _, s := range kindOf[T]().semirings {
 		g = append(g, products(typ, 2, s, nil)...)

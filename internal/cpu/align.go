@@ -116,8 +116,8 @@ func (p *pairing) blocks(threads int) []int {
 }
 
 // lengths returns an array for the offsets of the result's rows, whose first is 0, and the array of
-// the lengths of segments, which [assemble] takes. Both are uninitialised. If segments are rows, the
-// lengths are the offsets after the first.
+// the lengths of segments, which [assemble] takes. Both are uninitialised. If segments are rows,
+// the lengths are the offsets after the first.
 func (p *pairing) lengths() (ptr, lens []int64) {
 	rows := (len(p.pa) - 1) / p.per
 	ptr = fresh.Make[int64](int64(rows) + 1)

@@ -405,8 +405,8 @@ func byPositions(n, threads int, fn func(lo, hi int) int64) int64 {
 	return sum.Load()
 }
 
-// mergeRange is mergeInto for the positions from ≤ p < end. It returns the number of entries that it
-// adds.
+// mergeRange is mergeInto for the positions from ≤ p < end. It returns the number of entries that
+// it adds.
 func mergeRange[C any](c, t *sparse.Store[C], m *sparse.Structure, from, end int) (added int64) {
 	for lo := from; lo < end; lo += maskStep {
 		hi := min(lo+maskStep, end)

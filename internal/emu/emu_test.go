@@ -745,8 +745,8 @@ func TestWithoutCompiler(t *testing.T) {
 	}
 }
 
-// The cache keeps the first attempt at a kernel that #if removes, and is halved when it is too large:
-// what was used last stays.
+// The cache keeps the first attempt at a kernel that #if removes, and is halved when it is too
+// large: what was used last stays.
 func TestCacheIsBounded(t *testing.T) {
 	r := newRig(t)
 	dir, most := emu.CacheDir, emu.CacheBytes

@@ -131,8 +131,8 @@ func matrices(t *testing.T, at matrix.Place, m, n int, s share, f matrix.Format)
 	return words
 }
 
-// TestGathers: what ranks get of vectors and matrices in every form is what one place has, and costs
-// the bytes of ranks on the host.
+// TestGathers: what ranks get of vectors and matrices in every form is what one place has, and
+// costs the bytes of ranks on the host.
 func TestGathers(t *testing.T) {
 	m := newMachine(t, 2)
 	formats := []matrix.Format{matrix.Automatic, matrix.CSR, matrix.Bitmap, matrix.Full, matrix.Hypersparse}

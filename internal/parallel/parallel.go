@@ -94,10 +94,10 @@ func err(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// RowWork is the number of entries that a row counts for where the rows of a matrix are divided among
-// the ranks of a group: besides its entries a rank reads and writes a few numbers of each row. R-MAT
-// 26 on two H100s, with 1 and 4: PageRank 313 and 313 ms, shortest paths 80 and 77. With 1 and 8, by
-// earlier kernels: 318 and 334 ms, 87 and 75.
+// RowWork is the number of entries that a row counts for where the rows of a matrix are divided
+// among the ranks of a group: besides its entries a rank reads and writes a few numbers of each
+// row. R-MAT 26 on two H100s, with 1 and 4: PageRank 313 and 313 ms, shortest paths 80 and 77. With
+// 1 and 8, by earlier kernels: 318 and 334 ms, 87 and 75.
 const RowWork = 4
 
 // Cut divides the rows of a prefix-sum array ptr (len rows+1) into at most pieces contiguous blocks

@@ -33,9 +33,9 @@
 //
 // With HB_PRIORITY, active vertices at or above a bound wait in a pile. When no other is left, a
 // step splits the pile by a new bound, its least priority plus width (near and far: Davidson,
-// Baxter, Garland, Owens, IPDPS 2014). The width doubles after a bucket of few steps that had too few
-// edges to fill the device, and falls back to the given one while they have many. The edges of those
-// that wait count for the test of a pull.
+// Baxter, Garland, Owens, IPDPS 2014). The width doubles after a bucket of few steps that had too
+// few edges to fill the device, and falls back to the given one while they have many. The edges of
+// those that wait count for the test of a pull.
 
 #define HB_ROUND_ASIDE 1024 // vertices that a block collects in shared memory
 #define HB_ROUND_LONG 2048   // in-edges from which a block shares the rest of a row
@@ -534,8 +534,8 @@ HB_KERNEL hb_program_push(hb_i32 n, const hb_i64 *ptr, const hb_i32 *idx, const 
 	hb_program_spill(aside, asides, touched, round + HB_ROUND_TOUCHED, &first);
 }
 
-// hb_program_wide reports whether a pull is better than a push along out edges: they are more than a
-// part of the edges that it may look at, and not few, so that the end of a search does not pull.
+// hb_program_wide reports whether a pull is better than a push along out edges: they are more than
+// a part of the edges that it may look at, and not few, so that the end of a search does not pull.
 HB_DEVICE bool hb_program_wide(const hb_u64 *round, hb_i32 n, hb_i64 edges, hb_u64 out, hb_u64 explored) {
 	const hb_u64 m = (hb_u64)edges, left = HB_SKIPS ? m - (explored < m ? explored : m) : m;
 	return round[HB_ROUND_PULL] && out * round[HB_ROUND_PULL] > left && out * HB_ROUND_FEW > (hb_u64)n;

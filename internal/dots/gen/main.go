@@ -12,8 +12,9 @@ import (
 )
 
 // Distances of prefetches in entries: of the operand, and of the streams in bytes. 16, 32, 64, 128
-// entries on an AMD EPYC, R-MAT 20, two threads: 47.9, 41.9, 37.8, 37.2 ms, without 50.0. On an Intel
-// Xeon, with 512 instructions under way, they cost more than they save: 44.3 ms, without 42.7.
+// entries on an AMD EPYC, R-MAT 20, two threads: 47.9, 41.9, 37.8, 37.2 ms, without 50.0. On an
+// Intel Xeon, with 512 instructions under way, they cost more than they save: 44.3 ms, without
+// 42.7.
 const (
 	distance = 64
 	stream   = 1024
