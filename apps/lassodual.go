@@ -444,7 +444,9 @@ func (p *lassoPart) freeze(v *lassoView, b, u []float64, threads int) *lassoPart
 	for i, l := range local {
 		if l >= 0 {
 			for _, j := range p.head[p.ptr[i]:p.ptr[i+1]] {
-				kept += int(^uint32(local[j]) >> 31) // of remaining vertices
+				if local[j] >= 0 {
+					kept++
+				}
 			}
 		}
 	}

@@ -44,8 +44,8 @@ type lassoSplit struct {
 const lassoGroup = 512
 
 // A groupHeap holds groups. It gives the largest first: the others fill the time of the threads
-// that it leaves idle. Grid of 512², λ₁ = 5, two threads: 2.64 s, of which a thread was idle for
-// .90, to 2.13 and .37.
+// that it leaves idle. Grid of 512², λ₁ = 5, two threads: they wait for 10 % of the time that they
+// divide groups, instead of 17.
 type groupHeap [][]int32
 
 func (h groupHeap) Len() int           { return len(h) }

@@ -478,8 +478,8 @@ func (s *searcher) record(p *searchPiece, step int) {
 
 // A visitTally collects visits of the vertices that walks visit most, before they are added to the
 // counts that all pieces share. Greedy walks meet at few vertices, whose counts would travel from
-// core to core with each visit: 16 threads took 44 ms for 262144 walks over R-MAT 18, half of it
-// here.
+// core to core with each visit: on 16 threads, a walk of 16 vertices from each vertex of R-MAT 18
+// takes 21 ms with tallies and 44 without.
 type visitTally [1 << visitBits]struct {
 	vertex int32
 	visits int64

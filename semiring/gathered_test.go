@@ -49,7 +49,7 @@ func gatheredTest[T Float, P addTag, M mulTag](t *testing.T, name string) {
 	for range 500 {
 		ptr, ci, av := []int64{0}, []int32{}, []T{}
 		for range 1 + r.IntN(20) {
-			for range r.IntN(40) {
+			for range r.IntN(3 * gatheredFrom) {
 				ci, av = append(ci, int32(r.IntN(len(x)))), append(av, value())
 			}
 			ptr = append(ptr, int64(len(ci)))

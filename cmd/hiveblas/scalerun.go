@@ -47,7 +47,7 @@ which data travel: those of --machine, or the published ones of H200s.`,
 			return err
 		}
 		if gpus && (args[0] == "sage" || args[0] == "train") {
-			return &usageError{cmd.CommandPath(), "--gpus: GPUs divide " + args[0] + " in another way than the host, of which the prediction is"}
+			return &usageError{cmd.CommandPath(), "--gpus: the prediction is for ranks of the host, and GPUs divide the work of " + args[0] + " in another way; leave --gpus out"}
 		}
 		if err := j.begin(args[1]); err != nil {
 			return err

@@ -99,6 +99,13 @@ func Fill[T any](v []T, x T, threads int) {
 	})
 }
 
+// zeros returns an array of zeros, whose pages all threads touch first.
+func zeros[T any](threads, n int) []T {
+	x := fresh.Make[T](int64(n))
+	_ = parallel.Range(nil, threads, n, positionGrain, func(_, lo, hi int) { clear(x[lo:hi]) })
+	return x
+}
+
 // ApplyIndex computes c = f(value, row, column) entry by entry.
 func ApplyIndex[A, C any](env Env, s *sparse.Store[A], f func(x A, i, j int) C, fill A) (*sparse.Store[C], error) {
 	out := Like[A, C](s)

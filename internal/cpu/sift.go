@@ -178,13 +178,6 @@ func selectByValue[T any](env Env, s *sparse.Store[T], decide func(keep []uint8,
 	})
 }
 
-// zeros returns an array of zeros, whose pages all threads touch first.
-func zeros[T any](threads, n int) []T {
-	x := fresh.Make[T](int64(n))
-	_ = parallel.Range(nil, threads, n, positionGrain, func(_, lo, hi int) { clear(x[lo:hi]) })
-	return x
-}
-
 // selectDense keeps the entries of a bitmap or full s for which decide sets keep to 1. A vector
 // that is not nearly full becomes a list; any other result is a bitmap.
 func selectDense[T any](env Env, s *sparse.Store[T], decide func(keep, present []uint8, i int, ci []int32, v []T, j0 int), fill T) (*sparse.Store[T], error) {
