@@ -169,7 +169,7 @@ func (d *division) each(f func(k int, c comm.Comm, run Run) error) error {
 	var mu sync.Mutex
 	var failed error // the first
 	var who comm.Comm
-	one := func(k int, c comm.Comm) {
+	_ = d.g.Apart(func(k int, c comm.Comm) error {
 		run := Run{Context: ctx, Threads: threads, Method: d.run.Method}
 		if k == 0 && len(ranks) == 1 {
 			run.Progress = d.run.Progress
@@ -182,13 +182,8 @@ func (d *division) each(f func(k int, c comm.Comm, run Run) error) error {
 			}
 			cancel()
 		}
-	}
-	var wait sync.WaitGroup
-	for k, c := range ranks[1:] {
-		wait.Go(func() { one(k+1, c) })
-	}
-	one(0, ranks[0])
-	wait.Wait()
+		return nil
+	}, nil)
 	if failed == nil {
 		return nil
 	}

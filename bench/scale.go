@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hiveblas/hiveblas/apps"
@@ -20,6 +21,12 @@ func ScaleApps() (names []string) {
 		names = append(names, a.name)
 	}
 	return names
+}
+
+// ScaleApart reports whether a workflow is divided by ranges of its work, or by the operations of a
+// pipeline, so that its ranks may take turns (see comm.TakeTurns).
+func ScaleApart(app string) bool {
+	return slices.ContainsFunc(scaleApps, func(a scaleApp) bool { return a.name == app && (a.divided == byRanges || a.divided == byRows) })
 }
 
 // bytesOfEdge is what a kernel moves for an edge: 8 streamed (index and value) and 16 for the
@@ -80,17 +87,27 @@ func ScaleRun(ctx context.Context, app string, g *matrix.Matrix[float64], at *co
 	for _, c := range at.Ranks() {
 		c.Ledger().Reset()
 	}
-	v.Division = own.divided.String()
+	v.Division, v.OnHost = own.divided.String(), own.divided == byRanges
 	trace := func(t ops.Trace) {
 		v.Steps++
 		v.Imbalance = max(v.Imbalance, t.Imbalance)
 		v.Bytes += bytesOfEdge*float64(t.Work) + bytesOfRow*float64(t.NVals)
 	}
+	at.Turns()
 	began := time.Now()
 	if err := run(apps.Run{Context: ctx, Trace: trace, Method: method}); err != nil {
 		return v, 0, err
 	}
 	took = time.Since(began)
+	for k, ranks := range at.Turns() { // the ranks of a process of its own would run at the same time
+		if k == 0 {
+			v.Turns = took.Seconds()
+		}
+		v.Turns += slices.Max(ranks).Seconds()
+		for _, t := range ranks {
+			v.Turns -= t.Seconds()
+		}
+	}
 	var calls [][]comm.Call
 	for _, c := range at.Ranks() {
 		calls = append(calls, c.Ledger().Calls())

@@ -1,6 +1,7 @@
 package comm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Place is where a rank of a [Group] computes: a device of package cusparse, or nil for the host.
@@ -26,9 +28,11 @@ type Group struct {
 	threads int     // of a rank on the host
 	budget  int64   // bytes of a gathered operand of MxM, 0 for no limit
 	device  bool    // LikeDevices
+	turns   bool    // TakeTurns
 
 	mu   sync.Mutex
 	cuts map[int]*cutting
+	took [][]time.Duration // of TakeTurns
 }
 
 // cutting is how a dimension is cut into blocks, and the work of the matrix that decided.
@@ -60,6 +64,11 @@ func GatherLimit(bytes int64) GroupOption { return func(g *Group) { g.budget = m
 // exchanged. The ledgers are those of as many devices, for predictions. It is the same on all
 // ranks.
 func LikeDevices() GroupOption { return func(g *Group) { g.device = true } }
+
+// TakeTurns makes the ranks of this process run what is [Group.Apart] one after another, and keeps
+// the times for [Group.Turns]. With At, ranks that are all on one device take what each would
+// take on a device of its own.
+func TakeTurns() GroupOption { return func(g *Group) { g.turns = true } }
 
 // NewGroup makes a place of the ranks of this process: all those of Local, Peers or NCCL, or the
 // one of Join. Ranks are in ascending order and belong to one group.
@@ -105,6 +114,19 @@ func LocalGroup(p int, opts ...Option) (*Group, error) {
 		return nil, err
 	}
 	return NewGroup(ranks)
+}
+
+// Turns returns and forgets the times of the ranks of this process in every Apart of a group with
+// [TakeTurns].
+func (g *Group) Turns() [][]time.Duration {
+	if g == nil {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	took := g.took
+	g.took = nil
+	return took
 }
 
 // String names the group, such as "4 ranks on the host".
@@ -236,7 +258,7 @@ func (g *Group) Close() error {
 // calls make the same collectives. An error of one of them ends the group.
 func (g *Group) Each(f func(k int, c Comm) error) error { return g.each(f, true) }
 
-// Apart calls f for each rank of this process, at the same time. The calls make no collectives. An
+// Apart calls f for each rank of this process, at the same time, or in turn with [TakeTurns]. The calls make no collectives. An
 // error that all processes have in common, such as that of an argument, leaves the group intact;
 // others end a group of several processes, whose other ranks would wait. shared tells them apart;
 // nil means that none is shared.
@@ -253,7 +275,7 @@ func (g *Group) each(f func(k int, c Comm) error, abort bool) error {
 	if g == nil || len(g.ranks) == 0 {
 		return &ArgumentError{"Group", "the group", "has no ranks", "make one by NewGroup"}
 	}
-	if len(g.ranks) == 1 {
+	if len(g.ranks) == 1 && !g.turns {
 		err := f(0, g.ranks[0])
 		if err != nil && abort {
 			return failed(g.ranks[0], err)
@@ -261,6 +283,21 @@ func (g *Group) each(f func(k int, c Comm) error, abort bool) error {
 		return err
 	}
 	errs := make([]error, len(g.ranks))
+	if g.turns && !abort {
+		took := make([]time.Duration, len(g.ranks))
+		for k, c := range g.ranks {
+			began := time.Now()
+			errs[k] = f(k, c)
+			if d, ok := g.places[k].(interface{ Sync() error }); ok && errs[k] == nil {
+				errs[k] = d.Sync() // what f has queued
+			}
+			took[k] = time.Since(began)
+		}
+		g.mu.Lock()
+		g.took = append(g.took, took)
+		g.mu.Unlock()
+		return cmp.Or(errs...)
+	}
 	var wait sync.WaitGroup
 	one := func(k int, c Comm) {
 		if errs[k] = f(k, c); errs[k] != nil && abort {

@@ -77,6 +77,46 @@ func TestProgramsOnGPUs(t *testing.T) {
 	}
 }
 
+// Predictions of bytes for GPUs hold, whatever divides a workflow: rows, operations, or ranges, which
+// ranks that take turns on the first GPU predict.
+func TestScaleRunOnGPUs(t *testing.T) {
+	emulated(t, emu.Devices(2))
+	apps := []string{"bfs", "spmv", "scan"}
+	if longtest.Enabled() {
+		apps = append(apps, "search", "sage")
+	}
+	for _, app := range apps {
+		var got struct {
+			Runs []struct {
+				Ranks             int
+				Predicted_bytes   int64
+				Measured_bytes    int64
+				Predicted_seconds float64
+				Measured_seconds  float64
+			}
+		}
+		text := runInProcess(t, "scale", "run", app, karate, "--gpus", "--counts", "1,2", "--rounds", "2", "--json")
+		if err := json.Unmarshal([]byte(text), &got); err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Runs) != 2 || got.Runs[1].Ranks != 2 {
+			t.Fatalf("%s: %s", app, text)
+		}
+		for _, r := range got.Runs {
+			if r.Predicted_bytes != r.Measured_bytes || r.Predicted_seconds <= 0 || r.Measured_seconds <= 0 {
+				t.Errorf("%s: %+v", app, r)
+			}
+		}
+		if got.Runs[1].Measured_bytes == 0 {
+			t.Errorf("%s: two GPUs exchanged nothing", app)
+		}
+	}
+	text := runInProcess(t, "scale", "predict", "scan", karate, "--measure", "gpu", "--counts", "1,2,5")
+	if !strings.Contains(text, "\n5  ") || !strings.Contains(text, "best: ") {
+		t.Error(text)
+	}
+}
+
 // Commands write the same on both devices and report which one they used.
 func TestCommandsOnDevice(t *testing.T) {
 	emulated(t)

@@ -69,9 +69,11 @@ func TestScale(t *testing.T) {
 		want string
 	}{
 		{[]string{"predict", "tc", graph}, "want one of"},
-		{[]string{"run", "sage", graph, "--gpus"}, "--gpus"},
 		{[]string{"run", "train", graph, "--gpus"}, "--gpus"},
 		{[]string{"predict", "bfs", graph, "--counts", "0"}, "--counts"},
+		{[]string{"predict", "scan", graph, "--measure", "tpu"}, "want gpu or cpu"},
+		{[]string{"predict", "bfs", graph, "--measure", "gpu"}, "cannot take turns"},
+		{[]string{"predict", "train", graph, "--measure", "gpu"}, "cannot take turns"},
 		{[]string{"predict", "bfs", graph, "--source", "400"}, "source 400"},
 		{[]string{"predict", "bfs", graph, "--machine", file}, "--bandwidth"},
 		{[]string{"predict", "bfs", graph, "--machine", graph}, "ring.tsv"},

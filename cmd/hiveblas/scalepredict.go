@@ -22,6 +22,7 @@ type predicting struct {
 	bandwidth float64
 	source    int
 	hops      int
+	measure   string
 }
 
 func scalePredictCommand(s *session) *cobra.Command {
@@ -40,9 +41,14 @@ are in blocks of equal work, in the order of the file. It prints the number of d
 with the least time. S, α and N are those of a table of hiveblas scale bench, or else
 published figures of H200s with NVLink.
 
+With --measure gpu, ranks of a pipeline or of ranges take turns on the first GPU of this
+machine (with cpu on its host), and the time is the one measured, with the slowest rank
+of each part; + Σ B/N. It has what ranks repeat and what the host does.
+
 --hops also prints the time of a step of a graph program when each device keeps copies
 of the vertices within h hops and exchanges every h steps (Medusa).`,
 		Example: `  hiveblas scale predict pagerank web.mtx --counts 1,2,4,8
+  hiveblas scale predict scan web.mtx --measure gpu --counts 1,2,4
   hiveblas scale predict bfs road.mtx --machine comm.json --hops 32`,
 		Args: positional("APP", "GRAPH"),
 	}
@@ -54,6 +60,7 @@ of the vertices within h hops and exchanges every h steps (Medusa).`,
 	fs.Float64Var(&o.bandwidth, "bandwidth", 0, "rate of a device's memory in `GB/s` (0: that of the figures)")
 	fs.IntVar(&o.source, "source", 0, "first vertex `V` of bfs, sssp, vn and nominate")
 	fs.IntVar(&o.hops, "hops", 0, "also compare replication over 1 … `H` hops")
+	fs.StringVar(&o.measure, "measure", "", "measure ranks that take turns `WHERE`: gpu, cpu")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := o.check(cmd, args[0]); err != nil {
 			return err
@@ -86,6 +93,10 @@ func (o *predicting) check(cmd *cobra.Command, app string) error {
 		return bad("--bandwidth is %v, want 0 or more", o.bandwidth)
 	case o.hops < 0 || o.hops > 1000:
 		return bad("--hops is %d, want 0 … 1000", o.hops)
+	case o.measure != "" && o.measure != "gpu" && o.measure != "cpu":
+		return bad("--measure is %q, want gpu or cpu", o.measure)
+	case o.measure != "" && !bench.ScaleApart(app), o.measure == "gpu" && app == "train":
+		return bad("--measure: ranks of %s cannot take turns there; leave --measure out, or compare with hiveblas scale run", app)
 	case o.source < 0:
 		return bad("--source is %d, want 0 or more", o.source)
 	}
@@ -145,7 +156,13 @@ func (j *job) predict(app string, m model.Machine, o predicting) error {
 	err := j.stage("virtual ranks", func() error {
 		g = pullForm(j.graph)
 		for _, p := range o.counts {
-			v, err := j.virtual(app, p, o.source, true)
+			var v model.Volume
+			var err error
+			if o.measure != "" {
+				v, err = j.inTurns(app, p, o.source, o.measure == "gpu", turnRounds)
+			} else {
+				v, err = j.virtual(app, p, o.source, true)
+			}
 			if err != nil {
 				return err
 			}

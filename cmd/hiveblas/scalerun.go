@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -25,7 +26,10 @@ bytes and the time that scale predict predicts beside those measured. The bytes 
 equal; if they are not, run fails. The time is the least of the rounds.
 The time on several is predicted from that on one and from what this machine waits
 in a step, which run measures on paths of few vertices, and from the rates at
-which data travel: those of --machine, or the published ones of H200s.`,
+which data travel: those of --machine, or the published ones of H200s. A workflow
+that is a pipeline of operations, or divided by ranges of its work, is predicted by a
+run whose ranks take turns on the first GPU, or on the host: the time of each part is
+that of its slowest rank.`,
 		Example: `  hiveblas scale run pagerank web.mtx --counts 1,2,4
   hiveblas scale run bfs road.mtx --gpus --counts 1,2 --machine comm.json`,
 		Args: positional("APP", "GRAPH"),
@@ -46,8 +50,8 @@ which data travel: those of --machine, or the published ones of H200s.`,
 		if err := wantRounds(cmd, rounds); err != nil {
 			return err
 		}
-		if gpus && (args[0] == "sage" || args[0] == "train") {
-			return &usageError{cmd.CommandPath(), "--gpus: the prediction is for ranks of the host, and GPUs divide the work of " + args[0] + " in another way; leave --gpus out"}
+		if gpus && args[0] == "train" {
+			return &usageError{cmd.CommandPath(), "--gpus: the prediction is for ranks of the host, and GPUs divide the work of train in another way; leave --gpus out"}
 		}
 		if err := j.begin(args[1]); err != nil {
 			return err
@@ -136,6 +140,48 @@ func (j *job) scaleOn(app string, p int, o predicting, gpus bool, rounds int) (o
 	return out, explain(j.graph.file, err)
 }
 
+// turnRounds is how often scale predict runs what it measures.
+const turnRounds = 5
+
+// inTurns returns the volume of a workflow whose p ranks run one after another, all on the host or all on the first GPU, with the least time of the rounds.
+func (j *job) inTurns(app string, p, source int, gpu bool, rounds int) (v model.Volume, err error) {
+	opts := []comm.GroupOption{comm.TakeTurns()}
+	ranks, err := comm.Local(p, comm.KeepCalls())
+	if gpu {
+		d, err := openDevice(0)
+		if err != nil {
+			return v, err
+		}
+		defer d.Close()
+		c, err := d.Comm()
+		if err != nil {
+			return v, err
+		}
+		if ranks, err = comm.Peers(slices.Repeat([]comm.Device{c}, p), comm.KeepCalls()); err != nil {
+			return v, err
+		}
+		opts = append(opts, comm.At(slices.Repeat([]comm.Place{d}, p)...))
+	}
+	if err != nil {
+		return v, err
+	}
+	at, err := comm.NewGroup(ranks, opts...)
+	if err != nil {
+		return v, err
+	}
+	for k := range rounds {
+		one, _, err := bench.ScaleRun(j.ctx, app, j.graph.Matrix, at, source)
+		if err != nil {
+			return v, explain(j.graph.file, err)
+		}
+		if k == 0 { // later runs keep what the first one gathered of the graph
+			v = one
+		}
+		v.Turns = min(v.Turns, one.Turns)
+	}
+	return v, explain(j.graph.file, j.graph.Move(nil))
+}
+
 // scaleRun prints predictions beside measurements. Volumes that differ are an error.
 func (j *job) scaleRun(app string, m model.Machine, o predicting, gpus bool, rounds int) error {
 	var volumes []model.Volume
@@ -148,7 +194,13 @@ func (j *job) scaleRun(app string, m model.Machine, o predicting, gpus bool, rou
 			return err
 		}
 		for _, p := range o.counts {
-			v, err := j.virtual(app, p, o.source, gpus)
+			predict := j.virtual
+			if bench.ScaleApart(app) {
+				predict = func(app string, p, source int, gpus bool) (model.Volume, error) {
+					return j.inTurns(app, p, source, gpus, rounds)
+				}
+			}
+			v, err := predict(app, p, o.source, gpus)
 			if err != nil {
 				return err
 			}

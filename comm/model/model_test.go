@@ -87,6 +87,24 @@ func TestPredictFromOne(t *testing.T) {
 	near("launches of steps", p.Launches, 20)
 }
 
+func TestPredictFromTurns(t *testing.T) {
+	t.Parallel()
+	m := model.Machine{Memory: 1e12, Launch: 1, Lines: map[comm.Kind]map[int]model.Line{comm.KindAllGatherV: {2: {Alpha: 1, N: 1e6}}}}
+	v := model.Volume{Ranks: 2, Bytes: 1e15, Imbalance: 2, Steps: 9, Turns: .25, Calls: []comm.Call{{Kind: comm.KindAllGatherV, Ranks: 2, In: 5e5}}}
+	got, err := m.Predict(v)
+	if err != nil || got.Compute != .25 || got.Launches != 0 || got.Collective != .5 || got.Total != .75 {
+		t.Errorf("%+v, %v: want the measured time and that of the bytes", got, err)
+	}
+	v.OnHost = true
+	if got, err = m.Predict(v); err != nil || got.Total != .25 || got.Bytes != 5e5 {
+		t.Errorf("%+v, %v: want the measured time", got, err)
+	}
+	v.OnHost, v.Calls[0].Kind = false, comm.KindAllReduce
+	if _, err = m.Predict(v); err == nil || !strings.Contains(err.Error(), "scale bench") {
+		t.Errorf("%v: want an error that names scale bench", err)
+	}
+}
+
 func TestLineOfMachine(t *testing.T) {
 	t.Parallel()
 	m := model.Machine{Lines: map[comm.Kind]map[int]model.Line{comm.KindFence: {2: {Alpha: 2}, 4: {Alpha: 4}}}}

@@ -68,6 +68,8 @@ type Volume struct {
 	Division  string      // how ranks divide the workflow, a key of Machine.Waits
 	One       float64     // seconds that one device takes, if they were measured
 	OneSteps  int         // and its steps
+	Turns     float64     // seconds of a run whose ranks took turns, each part as that of the slowest; 0 if not measured
+	OnHost    bool        // the collectives move memory of the host, and Turns has their time
 	Extra     float64     // bytes that each of several ranks reads and writes besides, such as those that it joins
 	Calls     []comm.Call // collectives in order, of the rank that receives most in each
 }
@@ -105,7 +107,7 @@ func Merge(ledgers ...[]comm.Call) ([]comm.Call, error) {
 type Prediction struct {
 	Ranks      int
 	Bytes      int64   // received by the busiest rank, all collectives
-	Compute    float64 // λ·W/(p·S), or λ·(T₁ − wait₁)/p + E/S
+	Compute    float64 // λ·W/(p·S), or λ·(T₁ − wait₁)/p + E/S, or the time by turns
 	Launches   float64 // steps·L, or waitₚ
 	Collective float64 // Σ (α + B/N)
 	Start      float64 // opening further devices, of Devices alone
@@ -120,11 +122,24 @@ type Prediction struct {
 // If the time of one device T₁ and the waits of the division on one and on p ranks were measured,
 // it is T = λ·(T₁ − wait₁)/p + E/S + waitₚ + Σ B/N: the kernels take their part of what they take
 // on one device, E are the extra bytes, and α is part of the waits.
+//
+// If the ranks of a run took turns (see comm.TakeTurns), T is the time of that run, with the slowest
+// rank of each part, + Σ B/N: it has what ranks repeat, and what the host does.
 func (m Machine) Predict(v Volume) (Prediction, error) {
 	if v.Ranks < 1 || !(m.Memory > 0) {
 		return Prediction{}, fmt.Errorf("model: %d ranks, %v bytes a second: both must be positive", v.Ranks, m.Memory)
 	}
 	p := Prediction{Ranks: v.Ranks, Bytes: v.In()}
+	if v.Turns > 0 {
+		p.Compute = v.Turns
+		if !v.OnHost {
+			if err := p.collectives(m, v, true); err != nil {
+				return p, err
+			}
+		}
+		p.Total = p.Compute + p.Collective
+		return p, nil
+	}
 	waits := m.Waits[v.Division]
 	one, ok := waits[1]
 	wait, both := waits[v.Ranks]
@@ -138,19 +153,31 @@ func (m Machine) Predict(v Volume) (Prediction, error) {
 	}
 	if v.Ranks > 1 {
 		p.Compute += v.Extra / m.Memory
-		for _, c := range v.Calls {
-			l, ok := m.Line(c.Kind, v.Ranks)
-			if !ok {
-				return p, fmt.Errorf("model: no measurement of %v on %s; measure it with hiveblas scale bench", c.Kind, m.Name)
-			}
-			if measured {
-				l.Alpha = 0
-			}
-			p.Collective += l.Seconds(float64(c.In))
-		}
+	}
+	if err := p.collectives(m, v, measured); err != nil {
+		return p, err
 	}
 	p.Total = p.Compute + p.Launches + p.Collective
 	return p, nil
+}
+
+// collectives adds the time of the collectives of a run on several ranks, without α if what each
+// waits is measured.
+func (p *Prediction) collectives(m Machine, v Volume, measured bool) error {
+	if v.Ranks == 1 {
+		return nil
+	}
+	for _, c := range v.Calls {
+		l, ok := m.Line(c.Kind, v.Ranks)
+		if !ok {
+			return fmt.Errorf("model: no measurement of %v on %s; measure it with hiveblas scale bench", c.Kind, m.Name)
+		}
+		if measured {
+			l.Alpha = 0
+		}
+		p.Collective += l.Seconds(float64(c.In))
+	}
+	return nil
 }
 
 // Choose predicts every volume, sets the efficiencies against the one of a single rank, and returns
