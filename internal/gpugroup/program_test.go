@@ -96,33 +96,45 @@ func TestPrograms(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			one := placedAt(t, host, m.devices[0])
 			n, _ := host.Dims()
-			for _, p := range []int{2, 3} {
-				g := placedAt(t, host, m.group(t, p))
-				for _, hops := range []int{1, 2, 5, 0, program.AutoHops} {
-					if !longtest.Enabled() && (hops == 0 || name == "R-MAT" && hops > 2 || hops < 5 && p == 3) {
-						continue
-					}
-					at := fmt.Sprintf("%s, %d GPUs, %d hops", name, p, hops)
-					for _, plan := range []string{"", "push", "pull", "pull csr twc"} {
-						if plan != "" && hops != 2 || plan == "pull csr twc" && !longtest.Enabled() {
-							continue
-						}
-						o := program.Options{Hops: hops, Plan: plan}
-						at := at + " " + plan
-						same(t, m, at+", bfs", one.Pattern(), g.Pattern(), examples.BFS(n/2), o)
-						same(t, m, at+", sssp", one.View(), g.View(), examples.SSSP[float64](0, 0), o)
-						same(t, m, at+", components", one.Pattern(), g.Pattern(), examples.HCC(), o)
-						if n > 17 {
-							same(t, m, at+", labels", one.View(), g.View(), labels(), o)
-						}
-						if plan != "push" && (name == "undirected R-MAT" || name == "roads") {
-							same(t, m, at+", matching", one.Pattern(), g.Pattern(), examples.Matching(), o)
-						}
-					}
+			groups := map[int]*matrix.Matrix[float64]{2: placedAt(t, host, m.group(t, 2)), 3: placedAt(t, host, m.group(t, 3))}
+			for _, plan := range []string{"", "push", "pull", "pull csr twc"} {
+				if plan == "pull csr twc" && !longtest.Enabled() {
+					continue
 				}
+				run := func(p, hops int) bool {
+					return (plan == "" || hops == 2) && (longtest.Enabled() || hops != 0 && (name != "R-MAT" || hops <= 2) && (hops >= 5 || p != 3))
+				}
+				onGroups(t, m, name+", bfs", one.Pattern(), groups, (*matrix.Matrix[float64]).Pattern, examples.BFS(n/2), plan, run)
+				onGroups(t, m, name+", sssp", one.View(), groups, (*matrix.Matrix[float64]).View, examples.SSSP[float64](0, 0), plan, run)
+				onGroups(t, m, name+", components", one.Pattern(), groups, (*matrix.Matrix[float64]).Pattern, examples.HCC(), plan, run)
+				if n > 17 {
+					onGroups(t, m, name+", labels", one.View(), groups, (*matrix.Matrix[float64]).View, labels(), plan, run)
+				}
+				if plan != "push" && (name == "undirected R-MAT" || name == "roads") {
+					onGroups(t, m, name+", matching", one.Pattern(), groups, (*matrix.Matrix[float64]).Pattern, examples.Matching(), plan, run)
+				}
+			}
+			for p, g := range groups {
 				near(t, fmt.Sprintf("%s, %d GPUs", name, p), one.Pattern(), g.Pattern())
 			}
 		})
+	}
+}
+
+// onGroups compares a program on groups of 2 and 3 GPUs and every number of hops that run names with
+// one GPU.
+func onGroups[V, E, M comparable](
+	t *testing.T, m machine, name string, one matrix.View[E], groups map[int]*matrix.Matrix[float64], view func(*matrix.Matrix[float64]) matrix.View[E],
+	prog program.Program[V, E, M], plan string, run func(p, hops int) bool,
+) {
+	t.Helper()
+	want := onOne(t, one, prog, plan)
+	for _, p := range []int{2, 3} {
+		for _, hops := range []int{1, 2, 5, 0, program.AutoHops} {
+			if run(p, hops) {
+				sameAs(t, m, fmt.Sprintf("%s, %d GPUs, %d hops %s", name, p, hops, plan), want, view(groups[p]), prog, program.Options{Hops: hops, Plan: plan})
+			}
+		}
 	}
 }
 
@@ -130,10 +142,23 @@ func same[V, E, M comparable](
 	t *testing.T, m machine, name string, one, group matrix.View[E], p program.Program[V, E, M], o program.Options,
 ) {
 	t.Helper()
-	want, err := program.Run(t.Context(), one, p, program.Options{Plan: o.Plan})
+	sameAs(t, m, name, onOne(t, one, p, o.Plan), group, p, o)
+}
+
+// onOne runs a program on one GPU.
+func onOne[V, E, M comparable](t *testing.T, one matrix.View[E], p program.Program[V, E, M], plan string) *program.Result[V] {
+	t.Helper()
+	want, err := program.Run(t.Context(), one, p, program.Options{Plan: plan})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return want
+}
+
+func sameAs[V, E, M comparable](
+	t *testing.T, m machine, name string, want *program.Result[V], group matrix.View[E], p program.Program[V, E, M], o program.Options,
+) {
+	t.Helper()
 	for k := range 2 {
 		copied := m.copied()
 		steps, last := 0, int64(0)
