@@ -1,8 +1,11 @@
 package apps
 
 import (
+	"math"
 	"slices"
+	"sync/atomic"
 
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -19,8 +22,9 @@ type OrderOptions struct{ Run }
 // TOMS 1979). Components follow by their least vertices, and the whole order is reversed (Cuthill
 // and McKee, ACM 1969; George and Liu, 1981).
 //
-// It runs on the host by one thread, also for a graph elsewhere. O(entries · log of the largest
-// degree) time for each of the few searches of a component, O(entries) memory.
+// It runs on the host, also for a graph elsewhere, by all threads: the order is the same for every
+// number of them. O(entries + vertices · log of the largest degree) time for each of the few searches
+// of a component, O(entries) memory.
 func ReverseCuthillMcKee[T comparable](g matrix.Source[T], opts ...OrderOptions) ([]int32, error) {
 	const app = "ReverseCuthillMcKee"
 	o, err := only(app, opts)
@@ -37,43 +41,89 @@ func ReverseCuthillMcKee[T comparable](g matrix.Source[T], opts ...OrderOptions)
 	if err := a.Fetch(); err != nil {
 		return nil, err
 	}
-	w := &bandWalk{rows: rowsOf(a), cols: rowsOf(a.T()), order: make([]int32, 0, n), level: make([]int32, n), degree: make([]int32, n)}
-	for u := range w.degree {
-		w.degree[u], w.level[u] = int32(len(w.near(int32(u)))), -1
+	threads := parallel.Threads(o.Threads)
+	w := &bandWalk{run: o.Run, threads: threads, near: eitherWay(rowsOf(a), rowsOf(a.T()), threads), order: make([]int32, 0, n),
+		level: make([]int32, n), claim: make([]int32, n)}
+	for u := range n {
+		w.level[u], w.claim[u] = -1, math.MaxInt32
 	}
 	for u := range n {
 		if w.level[u] >= 0 {
 			continue
 		}
-		if err := o.expired(); err != nil {
-			return nil, err
+		if w.expired(); w.err != nil {
+			return nil, w.err
 		}
 		o.report("order of vertices", int64(len(w.order)), int64(n))
 		w.component(int32(u))
 	}
 	slices.Reverse(w.order)
-	o.traced(app, "search", n, int64(len(w.rows.idx)))
-	return w.order, nil
+	o.traced(app, "search", n, int64(len(w.near.idx)))
+	return w.order, w.err
+}
+
+// eitherWay returns the neighbours of each vertex by rows or columns, ascending, without itself.
+func eitherWay(rows, cols *adjacency, threads int) *adjacency {
+	n := rows.n
+	a := &adjacency{n: n, ptr: make([]int64, n+1)}
+	each := func(f func(v int32)) {
+		cuts := parallel.CutAt(n, 8*threads, func(i int) int64 { return rows.ptr[i] + cols.ptr[i] + int64(i) })
+		_ = parallel.Pieces(nil, threads, len(cuts)-1, func(_, piece int) {
+			for v := cuts[piece]; v < cuts[piece+1]; v++ {
+				f(int32(v))
+			}
+		})
+	}
+	merge := func(v int32, to []int32) (count int64) { // to may be nil
+		x, y := rows.of(v), cols.of(v)
+		for len(x) > 0 || len(y) > 0 {
+			var u int32
+			switch {
+			case len(y) == 0 || len(x) > 0 && x[0] < y[0]:
+				u, x = x[0], x[1:]
+			case len(x) == 0 || y[0] < x[0]:
+				u, y = y[0], y[1:]
+			default:
+				u, x, y = x[0], x[1:], y[1:]
+			}
+			if u == v {
+				continue
+			}
+			if to != nil {
+				to[count] = u
+			}
+			count++
+		}
+		return count
+	}
+	each(func(v int32) { a.ptr[v+1] = merge(v, nil) })
+	parallel.Sum(threads, a.ptr)
+	a.idx = make([]int32, a.ptr[n])
+	each(func(v int32) {
+		if to := a.of(v); len(to) > 0 {
+			merge(v, to)
+		}
+	})
+	return a
 }
 
 // bandWalk is a search by levels that keeps its order.
 type bandWalk struct {
-	rows, cols *adjacency
-	degree     []int32
-	order      []int32
-	level      []int32 // −1 for vertices that no search has reached
-	list       []int32
+	run     Run
+	threads int
+	near    *adjacency
+	order   []int32
+	level   []int32 // −1 for vertices that no search has reached
+	claim   []int32 // the least position of a neighbour in the level before; MaxInt32 outside of a step
+	keys    []uint64
+	err     error // of the context, which ends all searches
 }
 
-// near returns the neighbours of u, ascending. They are valid until the next call.
-func (w *bandWalk) near(u int32) []int32 {
-	w.list = append(append(w.list[:0], w.rows.of(u)...), w.cols.of(u)...)
-	slices.Sort(w.list)
-	w.list = slices.Compact(w.list)
-	if at, ok := slices.BinarySearch(w.list, u); ok {
-		w.list = slices.Delete(w.list, at, at+1)
+// expired keeps the error of the context.
+func (w *bandWalk) expired() {
+	if w.err == nil {
+		w.err = w.run.expired()
 	}
-	return w.list
 }
 
 // component appends the component of u. The root moves to a vertex of least degree in the last
@@ -84,7 +134,7 @@ func (w *bandWalk) component(u int32) {
 	for {
 		next := w.order[len(w.order)-1]
 		for k := len(w.order) - 1; k >= start && w.level[w.order[k]] == depth; k-- {
-			if v := w.order[k]; w.degree[v] <= w.degree[next] {
+			if v := w.order[k]; w.near.degree(v) <= w.near.degree(next) {
 				next = v
 			}
 		}
@@ -93,26 +143,111 @@ func (w *bandWalk) component(u int32) {
 		}
 		w.order = w.order[:start]
 		deeper := w.search(next)
-		if deeper <= depth {
+		if deeper <= depth || w.err != nil {
 			return
 		}
 		depth = deeper
 	}
 }
 
+// bandWide is the neighbours of a level from which threads share it. (Re)starting them costs
+// about as much as 4000 neighbours.
+const bandWide = 1 << 14
+
 // search appends what can be reached from u and returns the last level.
 func (w *bandWalk) search(u int32) int32 {
-	at := len(w.order)
+	from := len(w.order)
 	w.order, w.level[u] = append(w.order, u), 0
-	for ; at < len(w.order); at++ {
-		v, first := w.order[at], len(w.order)
-		for _, x := range w.near(v) {
-			if w.level[x] < 0 {
-				w.level[x] = w.level[v] + 1
-				w.order = append(w.order, x)
+	depth := int32(0)
+	for to := from + 1; from < to; from, to = to, len(w.order) {
+		if w.expired(); w.err != nil {
+			break
+		}
+		edges := int64(0)
+		for _, v := range w.order[from:to] {
+			edges += w.near.degree(v)
+		}
+		depth = w.level[w.order[from]]
+		if w.threads > 1 && edges >= bandWide {
+			w.wide(from, to)
+			continue
+		}
+		for at := from; at < to; at++ {
+			first := len(w.order)
+			for _, x := range w.near.of(w.order[at]) {
+				if w.level[x] < 0 {
+					w.level[x] = depth + 1
+					w.order = append(w.order, x)
+				}
+			}
+			w.keys = w.byDegree(w.order[first:], w.keys)
+		}
+	}
+	return depth
+}
+
+// byDegree sorts vertices by degree and number. It returns scratch.
+func (w *bandWalk) byDegree(list []int32, keys []uint64) []uint64 {
+	keys = keys[:0]
+	for _, x := range list {
+		keys = append(keys, uint64(w.near.degree(x))<<32|uint64(x))
+	}
+	slices.Sort(keys)
+	for k, key := range keys {
+		list[k] = int32(uint32(key))
+	}
+	return keys
+}
+
+// wide appends the level after that of positions from … to−1, by threads: a vertex follows the first
+// of its neighbours, as if these were searched one after another (the order of Azad, Jacquelin,
+// Buluç and Ng, "The reverse Cuthill-McKee algorithm in distributed-memory", IPDPS 2017).
+func (w *bandWalk) wide(from, to int) {
+	depth, level := w.level[w.order[from]], w.order[from:to]
+	before := make([]int64, to-from+1)
+	for k, v := range level {
+		before[k+1] = before[k] + w.near.degree(v) + 1
+	}
+	cuts := parallel.Cut(before, 8*w.threads, 0)
+	pieces := len(cuts) - 1
+	_ = parallel.Pieces(nil, w.threads, pieces, func(_, piece int) {
+		for k := cuts[piece]; k < cuts[piece+1]; k++ {
+			for _, x := range w.near.of(level[k]) {
+				if w.level[x] >= 0 {
+					continue
+				}
+				for at := &w.claim[x]; ; {
+					least := atomic.LoadInt32(at)
+					if least <= int32(k) || atomic.CompareAndSwapInt32(at, least, int32(k)) {
+						break
+					}
+				}
 			}
 		}
-		slices.SortStableFunc(w.order[first:], func(x, y int32) int { return int(w.degree[x] - w.degree[y]) })
+	})
+	found, keys := make([][]int32, pieces), make([][]uint64, w.threads)
+	_ = parallel.Pieces(nil, w.threads, pieces, func(worker, piece int) {
+		var list []int32
+		for k := cuts[piece]; k < cuts[piece+1]; k++ {
+			first := len(list)
+			for _, x := range w.near.of(level[k]) {
+				if w.claim[x] == int32(k) { // only vertices without a level are claimed
+					list = append(list, x)
+				}
+			}
+			keys[worker] = w.byDegree(list[first:], keys[worker])
+		}
+		found[piece] = list
+	})
+	at := make([]int, pieces+1)
+	for p, list := range found {
+		at[p+1] = at[p] + len(list)
 	}
-	return w.level[w.order[len(w.order)-1]]
+	w.order = slices.Grow(w.order, at[pieces])[:to+at[pieces]]
+	_ = parallel.Pieces(nil, w.threads, pieces, func(_, piece int) {
+		copy(w.order[to+at[piece]:], found[piece])
+		for _, x := range found[piece] {
+			w.level[x], w.claim[x] = depth+1, math.MaxInt32
+		}
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/generate"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -103,5 +104,87 @@ func TestReverseCuthillMcKee(t *testing.T) {
 	}
 	if _, err := ReverseCuthillMcKee(renumbered(t, 99, ring, 1), OrderOptions{Run{Method: Fused}}); err == nil {
 		t.Error("there is no fused form")
+	}
+}
+
+// naiveOrder is ReverseCuthillMcKee, one vertex after another.
+func naiveOrder(a *matrix.Matrix[bool]) []int32 {
+	n, _ := a.Dims()
+	near := make([][]int32, n)
+	for e := range a.All() {
+		if e.Row != e.Col {
+			near[e.Row], near[e.Col] = append(near[e.Row], int32(e.Col)), append(near[e.Col], int32(e.Row))
+		}
+	}
+	for v := range near {
+		slices.Sort(near[v])
+		near[v] = slices.Compact(near[v])
+	}
+	var order []int32
+	seen := make([]int, n) // level + 1
+	search := func(u int32) (depth int) {
+		at := len(order)
+		order, seen[u] = append(order, u), 1
+		for ; at < len(order); at++ {
+			v := order[at]
+			next := slices.Clone(near[v])
+			slices.SortStableFunc(next, func(x, y int32) int { return len(near[x]) - len(near[y]) })
+			for _, x := range next {
+				if seen[x] == 0 {
+					order, seen[x] = append(order, x), seen[v]+1
+				}
+			}
+		}
+		return seen[order[len(order)-1]]
+	}
+	for u := range n {
+		if seen[u] > 0 {
+			continue
+		}
+		start, root := len(order), int32(u)
+		for depth := 0; ; {
+			deeper := search(root)
+			if deeper <= depth {
+				break
+			}
+			depth, root = deeper, order[len(order)-1]
+			for k := len(order) - 1; k >= start && seen[order[k]] == depth; k-- {
+				if v := order[k]; len(near[v]) <= len(near[root]) {
+					root = v
+				}
+			}
+			for _, v := range order[start:] {
+				seen[v] = 0
+			}
+			order = order[:start]
+		}
+	}
+	slices.Reverse(order)
+	return order
+}
+
+// The order is that of one thread, for levels of every size.
+func TestReverseCuthillMcKeeThreads(t *testing.T) {
+	t.Parallel()
+	for _, undirected := range []bool{false, true} {
+		r, err := generate.RMAT(13, 1<<17, generate.RMATOptions{Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		opts := []generate.MatrixOption{generate.Simple()}
+		if undirected {
+			opts = append(opts, generate.Undirected())
+		}
+		a, err := generate.Matrix[bool](r, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := naiveOrder(a)
+		for _, threads := range []int{1, 2, 3, 8, 16} {
+			got, err := ReverseCuthillMcKee(a, OrderOptions{Run{Threads: threads}})
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("undirected %v, %d threads: another order than one vertex after another gives, %v", undirected, threads, err)
+			}
+		}
 	}
 }

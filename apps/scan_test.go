@@ -1,7 +1,9 @@
 package apps
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand"
 	"slices"
@@ -10,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
 	"github.com/hiveblas/hiveblas/testdata"
 )
@@ -297,6 +300,47 @@ func TestScanSeriesAgainstFormula(t *testing.T) {
 				t.Errorf("seed %d, window %d: %v and %v, want %v and %v", seed, k, w.Locality, w.Score, locality[k], score[k])
 			}
 		}
+	}
+}
+
+// Threads share the windows; the results, the traces and their order are those of one.
+func TestScanSeriesThreads(t *testing.T) {
+	e := chatter(40, 50, 20, 40, 6, 1)
+	run := func(threads int) (string, []ops.Trace) {
+		var traces []ops.Trace
+		windows := int64(-1)
+		o := ScanSeriesOptions{Window: 7, Lag: 3, Threshold: .1}
+		o.Threads, o.Trace = threads, func(t ops.Trace) { traces = append(traces, t) }
+		o.Progress = func(_ string, done, total int64) {
+			if done != windows+1 {
+				t.Errorf("%d threads: window %d is reported after %d", threads, done, windows)
+			}
+			windows = done
+		}
+		res, err := ScanSeries(e, o)
+		if err != nil || windows+1 != int64(len(res.Windows)) {
+			t.Fatal(windows, err)
+		}
+		return fmt.Sprintf("%+v", res), traces
+	}
+	want, traced := run(1)
+	for _, threads := range []int{2, 3, 8, 16} {
+		if got, traces := run(threads); got != want {
+			t.Errorf("%d threads: %s, want %s", threads, got, want)
+		} else if !slices.Equal(traces, traced) || len(traced) == 0 {
+			t.Errorf("%d threads: traces %v, want %v", threads, traces, traced)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	o := ScanSeriesOptions{Window: 7}
+	o.Context, o.Threads = ctx, 4
+	o.Progress = func(_ string, done, _ int64) {
+		if done == 20 {
+			cancel()
+		}
+	}
+	if _, err := ScanSeries(e, o); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
 	}
 }
 

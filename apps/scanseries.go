@@ -7,7 +7,9 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
 )
 
 // TimedEdges are edges with time stamps, in any order. Repeated edges are allowed.
@@ -73,8 +75,8 @@ const scanWindows = 1 << 24
 // The deviation divides by τ − 1. Windows with S(t) above the threshold are the anomalies. Ψ̃
 // exists from window τ on, S from 2τ on, so the series must be longer than that to have anomalies.
 //
-// O(edges log edges + windows + Σ ScanStatistics of the windows), and memory for the statistics of
-// τ windows. The sums of the past are exact.
+// O(edges + windows + Σ ScanStatistics of the windows), and memory for the statistics of τ windows and
+// for 4 bytes of each vertex and thread. Threads share the windows. The sums of the past are exact.
 func ScanSeries(e *TimedEdges, opts ...ScanSeriesOptions) (*ScanSeriesResult, error) {
 	const app = "ScanSeries"
 	o, err := onlyPipeline(app, opts)
@@ -98,58 +100,98 @@ func ScanSeries(e *TimedEdges, opts ...ScanSeriesOptions) (*ScanSeriesResult, er
 	if err := o.Hops.check(app); err != nil {
 		return nil, err
 	}
-	order, err := e.byTime(app)
+	first, last, err := e.span(app)
 	if err != nil {
 		return nil, err
 	}
-	if len(order) == 0 {
+	if len(e.Time) == 0 {
 		return &ScanSeriesResult{Windows: []ScanWindow{}, Anomalies: []ScanAnomaly{}}, nil
 	}
-	first, last := e.Time[order[0]], e.Time[order[len(order)-1]]
 	count := math.Floor((last-first)/o.Window) + 1
 	if !(count <= scanWindows) {
 		return nil, &ParameterError{app, "the window", fmt.Sprintf("%v, for %.3g windows", o.Window, count),
 			fmt.Sprintf("a length with at most %d windows", scanWindows)}
 	}
+	order, begin := e.byWindow(first, o.Window, int(count))
 	s := newSeries(e.Vertices, o)
-	for t, p := 0, 0; t < int(count); t++ {
-		o.report("scan series", int64(t), int64(count))
-		begin := p
-		for p < len(order) && math.Floor((e.Time[order[p]]-first)/o.Window) <= float64(t) {
-			p++
+	threads := parallel.Threads(o.Threads)
+	workers := min(threads, int(count))
+	counters := make([]seriesCounter, workers)
+	for from := 0; from < int(count); {
+		to := min(from+4*workers, int(count))
+		batch := make([]seriesWindow, to-from)
+		_ = parallel.Pieces(nil, workers, len(batch), func(worker, k int) {
+			c, t := &counters[worker], from+k
+			if c.number == nil {
+				c.number = make([]int32, e.Vertices)
+			}
+			batch[k] = c.count(o, max(1, threads/workers), e, order[begin[t]:begin[t+1]])
+		})
+		for k := range batch {
+			b := &batch[k]
+			o.report("scan series", int64(from+k), int64(count))
+			if o.Trace != nil {
+				for _, t := range b.traces {
+					o.Trace(t)
+				}
+			}
+			if b.err != nil {
+				return nil, b.err
+			}
+			b.Start = first + float64(from+k)*o.Window
+			s.next(b.ScanWindow, b.counts)
 		}
-		if err := s.next(first+float64(t)*o.Window, e, order[begin:p]); err != nil {
-			return nil, err
-		}
+		from = to
 	}
 	return s.res, nil
 }
 
-// byTime checks the edges and returns their indices in the order of time.
-func (e *TimedEdges) byTime(app string) ([]int, error) {
-	bad := func(arg, got, want string) ([]int, error) { return nil, &ParameterError{app, arg, got, want} }
+// span checks the edges and returns the first and the last time.
+func (e *TimedEdges) span(app string) (first, last float64, err error) {
+	bad := func(arg, got, want string) (float64, float64, error) {
+		return 0, 0, &ParameterError{app, arg, got, want}
+	}
 	switch {
 	case e == nil:
 		return bad("the edges", "nil", "a list")
 	case e.Vertices < 0 || e.Vertices > matrix.MaxDim:
-		return nil, &matrix.SizeError{Op: app, Arg: "the number of vertices", Got: int64(e.Vertices), Limit: matrix.MaxDim}
+		return 0, 0, &matrix.SizeError{Op: app, Arg: "the number of vertices", Got: int64(e.Vertices), Limit: matrix.MaxDim}
 	case len(e.Source) != len(e.Target) || len(e.Source) != len(e.Time):
 		return bad("the edges", fmt.Sprintf("%d sources, %d targets and %d times", len(e.Source), len(e.Target), len(e.Time)), "the same number of each")
 	}
-	order := make([]int, len(e.Time))
+	first, last = math.Inf(1), math.Inf(-1)
 	for k, t := range e.Time {
 		if math.IsNaN(t) || math.IsInf(t, 0) {
 			return bad(fmt.Sprintf("the time of edge %d", k), fmt.Sprint(t), "a finite number")
 		}
-		for side, v := range []int32{e.Source[k], e.Target[k]} {
-			if err := vertex(app, []string{"source", "target"}[side]+" of an edge", int(v), e.Vertices); err != nil {
-				return nil, err
+		for side, v := range [2]int32{e.Source[k], e.Target[k]} {
+			if int(v) < 0 || int(v) >= e.Vertices {
+				return 0, 0, vertex(app, []string{"source", "target"}[side]+" of an edge", int(v), e.Vertices)
 			}
 		}
-		order[k] = k
+		first, last = min(first, t), max(last, t)
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(e.Time[i], e.Time[j]) })
-	return order, nil
+	return first, last, nil
+}
+
+// byWindow returns the indices of the edges by windows: those of window t are order[begin[t]:begin[t+1]].
+func (e *TimedEdges) byWindow(first, window float64, count int) (order, begin []int) {
+	at := func(t float64) int { return int(math.Floor((t - first) / window)) }
+	begin = make([]int, count+1)
+	for _, t := range e.Time {
+		begin[at(t)+1]++
+	}
+	for t := range count {
+		begin[t+1] += begin[t]
+	}
+	order = make([]int, len(e.Time))
+	next := slices.Clone(begin)
+	for k, t := range e.Time {
+		w := at(t)
+		order[next[w]] = k
+		next[w]++
+	}
+	return order, begin
 }
 
 // series is the state of ScanSeries after some windows.
@@ -178,13 +220,8 @@ func newSeries(n int, o ScanSeriesOptions) *series {
 		past: make([]seriesPast, n), recent: make([][]localCount, o.Lag), number: make([]int32, n)}
 }
 
-// next adds a window with the edges of a list.
-func (s *series) next(start float64, e *TimedEdges, list []int) error {
-	w := ScanWindow{Start: start, Locality: math.NaN(), Vertex: -1, Score: math.NaN()}
-	now, err := s.count(&w, e, list)
-	if err != nil {
-		return err
-	}
+// next adds a window and its statistics.
+func (s *series) next(w ScanWindow, now []localCount) {
 	t := len(s.res.Windows)
 	if t >= s.o.Lag {
 		s.standardise(&w, now)
@@ -209,56 +246,68 @@ func (s *series) next(start float64, e *TimedEdges, list []int) error {
 	s.forget(s.recent[t%s.o.Lag])
 	s.recent[t%s.o.Lag] = now
 	s.learn(now)
-	return nil
 }
+
+// seriesWindow is a window with the statistics of its graph alone.
+type seriesWindow struct {
+	ScanWindow
+	counts []localCount
+	traces []ops.Trace
+	err    error
+}
+
+// seriesCounter is the scratch memory of a thread: the number of a vertex within a window, from 1.
+type seriesCounter struct{ number []int32 }
 
 // count returns the statistics of the graph of a window, whose vertices are renumbered so that the
 // cost does not depend on the others.
-func (s *series) count(w *ScanWindow, e *TimedEdges, list []int) ([]localCount, error) {
-	var now []localCount
-	add := func(v int32) int32 {
-		if s.number[v] == 0 {
-			now = append(now, localCount{vertex: v})
-			s.number[v] = int32(len(now))
-		}
-		return s.number[v] - 1
+func (c *seriesCounter) count(o ScanSeriesOptions, threads int, e *TimedEdges, list []int) seriesWindow {
+	w := seriesWindow{ScanWindow: ScanWindow{Locality: math.NaN(), Vertex: -1, Score: math.NaN()}}
+	if w.err = o.expired(); w.err != nil {
+		return w
 	}
-	source, target := make([]int32, 0, len(list)), make([]int32, 0, len(list))
+	add := func(v int32) int32 {
+		if c.number[v] == 0 {
+			w.counts = append(w.counts, localCount{vertex: v})
+			c.number[v] = int32(len(w.counts))
+		}
+		return c.number[v] - 1
+	}
+	source, target := make([]int32, 0, 2*len(list)), make([]int32, 0, 2*len(list))
 	for _, k := range list {
 		if u, v := e.Source[k], e.Target[k]; u != v {
-			source, target = append(source, add(u), add(v)), append(target, s.number[v]-1, s.number[u]-1)
+			x, y := add(u), add(v)
+			source, target = append(source, x, y), append(target, y, x)
 		}
 	}
-	for _, c := range now {
-		s.number[c.vertex] = 0
+	for _, n := range w.counts {
+		c.number[n.vertex] = 0
 	}
-	if len(now) == 0 {
-		return nil, s.stopped()
+	if len(w.counts) == 0 {
+		return w
 	}
-	b := matrix.NewBuilder[bool](len(now), len(now))
+	b := matrix.NewBuilder[bool](len(w.counts), len(w.counts))
 	b.AddBlock(source, target, slices.Repeat([]bool{true}, len(source)))
 	g, err := b.Build(matrix.CombineFunc[bool](func(x, _ bool) bool { return x }))
 	if err != nil {
-		return nil, err
+		w.err = err
+		return w
 	}
-	run := s.o.Run
-	run.Progress = nil // progress counts windows
-	res, err := ScanStatistics(g, ScanOptions{run, s.o.Hops})
+	run := o.Run
+	run.Threads, run.Progress = threads, nil // progress counts windows
+	if o.Trace != nil {
+		run.Trace = func(t ops.Trace) { w.traces = append(w.traces, t) }
+	}
+	res, err := ScanStatistics(g, ScanOptions{run, o.Hops})
 	if err != nil {
-		return nil, err
+		w.err = err
+		return w
 	}
 	w.Edges, w.Max = res.Edges, res.Max
 	for k, x := range res.Statistic.All() {
-		now[k].count = x
+		w.counts[k].count = x
 	}
-	return now, nil
-}
-
-func (s *series) stopped() error {
-	if s.o.Context == nil {
-		return nil
-	}
-	return s.o.Context.Err()
+	return w
 }
 
 // standardised returns the statistic of a vertex relative to its past.

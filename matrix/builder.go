@@ -126,23 +126,29 @@ func (b *Builder[T]) AddBlock(rows, cols []int32, vals []T) {
 	b.count += int64(len(rows))
 }
 
-// addTuples is Add for each tuple. Long lists are copied in parallel.
+// addTuples is Add for each tuple, of row 0 if rows is nil. Long lists are copied in parallel.
 func (b *Builder[T]) addTuples(rows, cols []int, vals []T) {
-	if len(rows) <= builderBlock || b.err != nil {
-		for p, i := range rows {
-			b.Add(i, cols[p], vals[p])
+	row := func(p int) int {
+		if rows == nil {
+			return 0
+		}
+		return rows[p]
+	}
+	if len(cols) <= builderBlock || b.err != nil {
+		for p, j := range cols {
+			b.Add(row(p), j, vals[p])
 		}
 		return
 	}
-	pieces := (len(rows)-1)/builderBlock + 1
+	pieces := (len(cols)-1)/builderBlock + 1
 	blocks := make([]sparse.Tuples[T], pieces)
 	bad := make([]int, pieces) // the first bad tuple of a piece, or −1
-	_ = parallel.Range(nil, b.threads, len(rows), builderBlock, func(_, lo, hi int) {
+	_ = parallel.Range(nil, b.threads, len(cols), builderBlock, func(_, lo, hi int) {
 		k := lo / builderBlock
 		bad[k] = -1
 		t := sparse.Tuples[T]{Row: make([]int32, hi-lo), Col: make([]int32, hi-lo), Val: slices.Clone(vals[lo:hi])}
-		for p, i := range rows[lo:hi] {
-			j := cols[lo+p]
+		for p, j := range cols[lo:hi] {
+			i := row(lo + p)
 			if uint(i) >= uint(b.m) || uint(j) >= uint(b.n) {
 				bad[k] = lo + p
 				return
@@ -153,12 +159,12 @@ func (b *Builder[T]) addTuples(rows, cols []int, vals []T) {
 	})
 	for _, p := range bad {
 		if p >= 0 {
-			b.outside(rows[p], cols[p])
+			b.outside(row(p), cols[p])
 			return
 		}
 	}
 	b.blocks = append(b.blocks, blocks...)
-	b.count += int64(len(rows))
+	b.count += int64(len(cols))
 }
 
 // checkBlocks checks the indices of the blocks of AddBlock.

@@ -85,3 +85,43 @@ func TestFromTuplesLong(t *testing.T) {
 		t.Errorf("AddBlock: %v, want the column %d", err, n)
 	}
 }
+
+// TestVectorFromTuplesLong is TestFromTuplesLong for vectors.
+func TestVectorFromTuplesLong(t *testing.T) {
+	t.Parallel()
+	const n, count = 50_000, 200_000
+	rng := rand.New(rand.NewPCG(3, 4))
+	idx, vals := make([]int, count), make([]float64, count)
+	for p := range idx {
+		idx[p], vals[p] = rng.IntN(n), float64(rng.IntN(1000))
+	}
+	half := CombineFunc[float64](func(x, y float64) float64 { return x*.5 + y })
+	for _, sorted := range []bool{false, true} {
+		if sorted {
+			slices.Sort(idx)
+		}
+		want := map[int]float64{}
+		for p, i := range idx {
+			want[i] = want[i]*.5 + vals[p] // order matters
+		}
+		v, err := VectorFromTuples(n, idx, vals, half)
+		if err != nil || int(v.NVals()) != len(want) {
+			t.Fatalf("sorted %v: %d entries, %v; want %d", sorted, v.NVals(), err, len(want))
+		}
+		last := -1
+		for i, x := range v.All() {
+			if x != want[i] || i <= last {
+				t.Fatalf("sorted %v: %v at %d after %d, want %v", sorted, x, i, last, want[i])
+			}
+			last = i
+		}
+	}
+	if _, err := VectorFromTuples(n, idx, vals, nil); !errors.Is(err, ErrDuplicate) {
+		t.Errorf("repeated indices: %v", err)
+	}
+	idx[150_000], idx[199_999] = n+5, -1
+	var at *IndexError
+	if _, err := VectorFromTuples(n, idx, vals, half); !errors.As(err, &at) || at.Index != n+5 || at.Op != "VectorBuilder.Add" {
+		t.Errorf("indices outside: %v", err)
+	}
+}

@@ -54,15 +54,13 @@ func VectorOf[T comparable](val []T) (*Vector[T], error) {
 }
 
 // VectorFromTuples returns the vector of n positions with the given entries, which may be in any
-// order. It handles duplicates as [FromTuples] does.
+// order. It handles duplicates as [FromTuples] does, and takes O(n + entries) time.
 func VectorFromTuples[T comparable](n int, idx []int, vals []T, dup Combiner[T]) (*Vector[T], error) {
 	if len(idx) != len(vals) {
 		return nil, &InvalidError{"matrix.VectorFromTuples", fmt.Sprintf("%d indices and %d values given, want the same number", len(idx), len(vals))}
 	}
 	b := NewVectorBuilder[T](n)
-	for p, i := range idx {
-		b.Add(i, vals[p])
-	}
+	b.b.addTuples(nil, idx, vals)
 	return b.Build(dup)
 }
 
