@@ -174,7 +174,8 @@ func (e *TimedEdges) span(app string) (first, last float64, err error) {
 	return first, last, nil
 }
 
-// byWindow returns the indices of the edges by windows: those of window t are order[begin[t]:begin[t+1]].
+// byWindow returns the indices of the edges by windows: those of window t are
+// order[begin[t]:begin[t+1]].
 func (e *TimedEdges) byWindow(first, window float64, count int) (order, begin []int) {
 	at := func(t float64) int { return int(math.Floor((t - first) / window)) }
 	begin = make([]int, count+1)

@@ -258,10 +258,10 @@ func (g *Group) Close() error {
 // calls make the same collectives. An error of one of them ends the group.
 func (g *Group) Each(f func(k int, c Comm) error) error { return g.each(f, true) }
 
-// Apart calls f for each rank of this process, at the same time, or in turn with [TakeTurns]. The calls make no collectives. An
-// error that all processes have in common, such as that of an argument, leaves the group intact;
-// others end a group of several processes, whose other ranks would wait. shared tells them apart;
-// nil means that none is shared.
+// Apart calls f for each rank of this process, at the same time, or in turn with [TakeTurns]. The
+// calls make no collectives. An error that all processes have in common, such as that of an
+// argument, leaves the group intact; others end a group of several processes, whose other ranks
+// would wait. shared tells them apart; nil means that none is shared.
 func (g *Group) Apart(f func(k int, c Comm) error, shared func(error) bool) error {
 	err := g.each(f, false)
 	if err == nil || g == nil || g.Size() == len(g.ranks) || shared != nil && shared(err) {

@@ -143,7 +143,8 @@ func (j *job) scaleOn(app string, p int, o predicting, gpus bool, rounds int) (o
 // turnRounds is how often scale predict runs what it measures.
 const turnRounds = 5
 
-// inTurns returns the volume of a workflow whose p ranks run one after another, all on the host or all on the first GPU, with the least time of the rounds.
+// inTurns returns the volume of a workflow whose p ranks run one after another, all on the host or
+// all on the first GPU, with the least time of the rounds.
 func (j *job) inTurns(app string, p, source int, gpu bool, rounds int) (v model.Volume, err error) {
 	opts := []comm.GroupOption{comm.TakeTurns()}
 	ranks, err := comm.Local(p, comm.KeepCalls())
