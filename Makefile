@@ -17,10 +17,10 @@ help: ## list the targets
 build: ## the command line, as build/hiveblas
 	$(GO) build -o $(BUILD)/hiveblas ./cmd/hiveblas
 
-test: ## the quick form of all tests, 2 minutes on two cores once compiled
+test: ## the quick form of all tests, 3 to 4 minutes on two cores once compiled
 	$(GO) test ./...
 
-test-all: ## the long form of all tests, as CI runs it, 6 minutes on two cores
+test-all: ## the long form of all tests, as CI runs it, 8 minutes on two cores once compiled
 	HIVEBLAS_LONG=1 $(GO) test $(LONG) ./...
 
 # The packages that start goroutines or are called from several. The tests of bench
