@@ -17,10 +17,10 @@ help: ## list the targets
 build: ## the command line, as build/hiveblas
 	$(GO) build -o $(BUILD)/hiveblas ./cmd/hiveblas
 
-test: ## the quick form of all tests, 3 to 4 minutes on two cores once compiled
+test: ## the quick form of all tests, 6 minutes of processor time once compiled
 	$(GO) test ./...
 
-test-all: ## the long form of all tests, as CI runs it, 8 minutes on two cores once compiled
+test-all: ## the long form of all tests, as CI runs it, 9 minutes on two cores once compiled
 	HIVEBLAS_LONG=1 $(GO) test $(LONG) ./...
 
 # The packages that start goroutines or are called from several. The tests of bench
@@ -28,7 +28,7 @@ test-all: ## the long form of all tests, as CI runs it, 8 minutes on two cores o
 RACE = ./apps ./auction ./chunked ./comm ./cusparse/... ./matrix/... ./ops ./program ./semiring \
 	./internal/chunk ./internal/filelock ./internal/fresh ./internal/parallel
 
-race: ## the short tests under the race detector (needs a C compiler); of fewer element types, which share code
+race: ## the short tests under the race detector with the element types of the quick form (needs a C compiler)
 	CGO_ENABLED=1 GOGC=400 $(GO) test -vet=off -race -short $(RACE)
 
 fuzz: ## every fuzz target for FUZZTIME (10s)

@@ -57,9 +57,12 @@ func ReverseCuthillMcKee[T comparable](g matrix.Source[T], opts ...OrderOptions)
 		o.report("order of vertices", int64(len(w.order)), int64(n))
 		w.component(int32(u))
 	}
+	if w.err != nil {
+		return nil, w.err
+	}
 	slices.Reverse(w.order)
 	o.traced(app, "search", n, int64(len(w.near.idx)))
-	return w.order, w.err
+	return w.order, nil
 }
 
 // eitherWay returns the neighbours of each vertex by rows or columns, ascending, without itself.
@@ -150,9 +153,12 @@ func (w *bandWalk) component(u int32) {
 	}
 }
 
-// bandWide is the neighbours of a level from which threads share it. (Re)starting them costs
-// about as much as 4000 neighbours.
-const bandWide = 1 << 14
+// Threads share a level of bandWide neighbours or more, if there are bandThreads of them: wide reads
+// the neighbours twice. R-MAT 18 on a Xeon: 145 ms on one thread, 170 on two, 53 on 16, 44 on 32.
+const (
+	bandWide    = 1 << 14
+	bandThreads = 3
+)
 
 // search appends what can be reached from u and returns the last level.
 func (w *bandWalk) search(u int32) int32 {
@@ -168,7 +174,7 @@ func (w *bandWalk) search(u int32) int32 {
 			edges += w.near.degree(v)
 		}
 		depth = w.level[w.order[from]]
-		if w.threads > 1 && edges >= bandWide {
+		if w.threads >= bandThreads && edges >= bandWide {
 			w.wide(from, to)
 			continue
 		}

@@ -93,7 +93,7 @@ func ScaleRun(ctx context.Context, app string, g *matrix.Matrix[float64], at *co
 		v.Imbalance = max(v.Imbalance, t.Imbalance)
 		v.Bytes += bytesOfEdge*float64(t.Work) + bytesOfRow*float64(t.NVals)
 	}
-	at.Turns()
+	at.Turns() // forgets those of the placing
 	began := time.Now()
 	if err := run(apps.Run{Context: ctx, Trace: trace, Method: method}); err != nil {
 		return v, 0, err

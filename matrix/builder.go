@@ -128,15 +128,22 @@ func (b *Builder[T]) AddBlock(rows, cols []int32, vals []T) {
 
 // addTuples is Add for each tuple, of row 0 if rows is nil. Long lists are copied in parallel.
 func (b *Builder[T]) addTuples(rows, cols []int, vals []T) {
-	row := func(p int) int {
-		if rows == nil {
-			return 0
-		}
-		return rows[p]
+	if b.err != nil { // Build returns it
+		return
 	}
-	if len(cols) <= builderBlock || b.err != nil {
-		for p, j := range cols {
-			b.Add(row(p), j, vals[p])
+	var zeros []int
+	if rows == nil {
+		zeros = make([]int, min(len(cols), builderBlock))
+	}
+	part := func(lo, hi int) []int { // at most a block
+		if rows == nil {
+			return zeros[:hi-lo]
+		}
+		return rows[lo:hi]
+	}
+	if len(cols) <= builderBlock {
+		for p, i := range part(0, len(cols)) {
+			b.Add(i, cols[p], vals[p])
 		}
 		return
 	}
@@ -147,8 +154,8 @@ func (b *Builder[T]) addTuples(rows, cols []int, vals []T) {
 		k := lo / builderBlock
 		bad[k] = -1
 		t := sparse.Tuples[T]{Row: make([]int32, hi-lo), Col: make([]int32, hi-lo), Val: slices.Clone(vals[lo:hi])}
-		for p, j := range cols[lo:hi] {
-			i := row(lo + p)
+		for p, i := range part(lo, hi) {
+			j := cols[lo+p]
 			if uint(i) >= uint(b.m) || uint(j) >= uint(b.n) {
 				bad[k] = lo + p
 				return
@@ -159,7 +166,7 @@ func (b *Builder[T]) addTuples(rows, cols []int, vals []T) {
 	})
 	for _, p := range bad {
 		if p >= 0 {
-			b.outside(row(p), cols[p])
+			b.outside(part(p, p+1)[0], cols[p])
 			return
 		}
 	}

@@ -146,32 +146,32 @@ const turnRounds = 5
 // inTurns returns the volume of a workflow whose p ranks run one after another, all on the host or
 // all on the first GPU, with the least time of the rounds.
 func (j *job) inTurns(app string, p, source int, gpu bool, rounds int) (v model.Volume, err error) {
-	opts := []comm.GroupOption{comm.TakeTurns()}
-	ranks, err := comm.Local(p, comm.KeepCalls())
-	if gpu {
-		d, err := openDevice(0)
-		if err != nil {
-			return v, err
+	at := make([]comm.Place, p) // the host
+	var ranks []comm.Comm
+	if !gpu {
+		ranks, err = comm.Local(p, comm.KeepCalls())
+	} else {
+		d, e := openDevice(0)
+		if e != nil {
+			return v, e
 		}
 		defer d.Close()
-		c, err := d.Comm()
-		if err != nil {
-			return v, err
+		c, e := d.Comm()
+		if e != nil {
+			return v, e
 		}
-		if ranks, err = comm.Peers(slices.Repeat([]comm.Device{c}, p), comm.KeepCalls()); err != nil {
-			return v, err
-		}
-		opts = append(opts, comm.At(slices.Repeat([]comm.Place{d}, p)...))
+		at = slices.Repeat([]comm.Place{d}, p)
+		ranks, err = comm.Peers(slices.Repeat([]comm.Device{c}, p), comm.KeepCalls())
 	}
 	if err != nil {
 		return v, err
 	}
-	at, err := comm.NewGroup(ranks, opts...)
+	g, err := comm.NewGroup(ranks, comm.TakeTurns(), comm.At(at...))
 	if err != nil {
 		return v, err
 	}
 	for k := range rounds {
-		one, _, err := bench.ScaleRun(j.ctx, app, j.graph.Matrix, at, source)
+		one, _, err := bench.ScaleRun(j.ctx, app, j.graph.Matrix, g, source)
 		if err != nil {
 			return v, explain(j.graph.file, err)
 		}
