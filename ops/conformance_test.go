@@ -50,4 +50,15 @@ func (host) Budget() int {
 	return math.MaxInt
 }
 
+// Every: the race detector sees a quarter of the generators a day; which goroutines run does not
+// depend on the element type.
+func (host) Every() int {
+	if race.Enabled {
+		return 4
+	}
+	return 1
+}
+
+func (host) First() int { return longtest.Day() % 4 }
+
 func (host) Parallel() bool { return true }

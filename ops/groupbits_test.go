@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/race"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -81,7 +82,7 @@ func TestGroupBits(t *testing.T) {
 	t.Parallel()
 	for _, size := range []struct{ n, entries int }{{3, 5}, {700, 90000}} {
 		want := groupPipeline(t, nil, size.n, size.entries)
-		for _, p := range []int{1, 2, 3, 4, 7} {
+		for _, p := range atThreads(1, 2, 3, 4, 7) {
 			ranks, err := comm.Local(p)
 			if err != nil {
 				t.Fatal(err)

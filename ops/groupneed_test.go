@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/race"
 	"github.com/hiveblas/hiveblas/internal/splitmix"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -85,7 +86,7 @@ func TestGroupMxMByNeed(t *testing.T) {
 	s := semiring.PlusTimes[float64]()
 	band, wild := banded(t, n, 3), anywhere(t, n, 12000)
 	mask := anywhere(t, n, 9000)
-	for _, p := range []int{1, 2, 3, 4, 7} {
+	for _, p := range atThreads(1, 2, 3, 4, 7) {
 		for name, c := range map[string]struct {
 			a, b  *matrix.Matrix[float64]
 			needs bool

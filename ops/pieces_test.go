@@ -12,10 +12,19 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/race"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
 )
+
+// atThreads returns counts of threads; for the race detector, which takes ten times as long, three.
+func atThreads(counts ...int) []int {
+	if race.Enabled {
+		return []int{3}
+	}
+	return counts
+}
 
 // TestVectorPieces runs operations on vectors that are long enough to be divided, beside plain
 // loops, at several numbers of threads.
@@ -72,7 +81,7 @@ func TestVectorPieces(t *testing.T) {
 		if err := errors.Join(small.SetFormat(f), m.SetFormat(f)); err != nil {
 			t.Fatal(err)
 		}
-		for _, threads := range []int{1, 2, 3, 16} {
+		for _, threads := range atThreads(1, 2, 3, 16) {
 			with := ops.WithThreads(threads)
 			for _, k := range []int{0, 1, 10, 700, 70_000} {
 				idx, val, err := ops.TopKVector(x, k, with)

@@ -109,7 +109,7 @@ func TestDeterminism(t *testing.T) {
 	for name, f := range cases {
 		want, err := f(ops.WithThreads(1))
 		must(t, err)
-		for _, threads := range []int{2, 3, 5, 16} {
+		for _, threads := range atThreads(2, 3, 5, 16) {
 			got, err := f(ops.WithThreads(threads))
 			must(t, err)
 			if got != want {

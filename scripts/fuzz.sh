@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Runs every fuzz target for a given time (default 10s), or with FUZZ_ONLY, a regular expression,
-# those of some packages. The fuzzer sometimes ends
-# with "context deadline exceeded" and no failing input when the time is over
-# (golang/go#75804). Such a run is repeated at most twice.
+# Runs every fuzz target for a given time (default 10s). FUZZ_ONLY, a regular expression of "package
+# target", selects some. The fuzzer sometimes ends with "context deadline exceeded" and no failing
+# input when the time is over (golang/go#75804). Such a run is repeated at most twice.
 set -euo pipefail
 export GOGC=400 # compiling the instrumented packages is most of the time
 time=${1:-10s}
@@ -23,8 +22,8 @@ fuzz() { # package target
 }
 
 $go list -f '{{.ImportPath}} {{.Dir}}' ./... | while read -r pkg dir; do
-	[[ $pkg =~ ${FUZZ_ONLY:-} ]] || continue
 	for target in $(cat "$dir"/*_test.go 2>/dev/null | sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p'); do
+		[[ "$pkg $target" =~ ${FUZZ_ONLY:-} ]] || continue
 		echo "$pkg $target"
 		fuzz "$pkg" "$target" </dev/null
 	done
