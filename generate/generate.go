@@ -14,6 +14,7 @@
 package generate
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/bits"
@@ -407,6 +408,7 @@ type MatrixOption func(*matrixOptions)
 type matrixOptions struct {
 	undirected, simple bool
 	place              matrix.Place
+	ctx                context.Context
 }
 
 // Undirected adds the opposite direction of each edge.
@@ -421,6 +423,9 @@ func Simple() MatrixOption { return func(o *matrixOptions) { o.simple = true } }
 // bytes a row, and 3.5 GB of scratch for pieces of 2²⁷ edges, each of which draws the whole graph;
 // no host memory is used. All other graphs and places are made on the host and then moved.
 func On(p matrix.Place) MatrixOption { return func(o *matrixOptions) { o.place = p } }
+
+// WithContext makes [Matrix] return the error of ctx soon after ctx is done.
+func WithContext(ctx context.Context) MatrixOption { return func(o *matrixOptions) { o.ctx = ctx } }
 
 // Matrix returns the adjacency matrix of g, with 1 or true for each edge however often it is drawn.
 // It needs about 12 bytes and twice the size of T an edge, on the host; see [On].
@@ -473,7 +478,7 @@ func drawnOnHost[T matrix.Element](g *Graph, o matrixOptions) (*matrix.Matrix[T]
 	const piece = 1 << 16
 	pieces := int((g.Edges() + piece - 1) / piece)
 	blocks := make([][2][]int32, pieces)
-	err := parallel.Pieces(nil, 0, pieces, func(_, p int) {
+	err := parallel.Pieces(o.ctx, 0, pieces, func(_, p int) {
 		lo := int64(p) * piece
 		size := int(min(piece, g.edges-lo))
 		src, dst := make([]int32, size, 2*size), make([]int32, size, 2*size)

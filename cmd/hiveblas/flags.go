@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -84,8 +85,9 @@ type readFlags struct {
 	numbers                   bool     // no names
 }
 
-func (f *readFlags) add(cmd *cobra.Command) {
-	fs := cmd.Flags()
+func (f *readFlags) add(cmd *cobra.Command) { f.flags(cmd.Flags()) }
+
+func (f *readFlags) flags(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.undirected, "undirected", false, "read every edge in both directions; if the file has both, --duplicates combines their weights, or the smaller is used")
 	fs.StringVar(&f.format, "format", "auto", "input format `F`: auto, or one that hiveblas help formats lists, such as mtx or edges")
 	fs.StringVar(&f.delimiter, "delimiter", "auto", "delimiter `D` of an edge list: auto, comma, tab, semicolon, bar, blank, or the character itself")

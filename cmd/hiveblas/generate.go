@@ -57,7 +57,10 @@ edges on every machine, whatever --threads.
 the edges, and the list has them as drawn, with repeated edges and loops, and an
 undirected edge once: read it with --duplicates first, and --undirected. With --simple,
 and for .hgb and .npz, the graph is built in memory: repeated edges are one, --simple
-leaves loops out, and --undirected adds the other direction.`,
+leaves loops out, and --undirected adds the other direction.
+
+Commands that compute take generate:KIND,flag=value,flag in place of a file, as in
+hiveblas bfs generate:rmat,scale=20,edges=16777216,undirected --source 1`,
 		Example: `  hiveblas generate rmat --scale 20 --edges 16777216 -o rmat20.tsv.gz
   hiveblas generate planted --vertices 100000 --edges 1000000 --communities 50 --mixing 0.2 --truth t.tsv -o g.hgb
   hiveblas generate grid --height 1000 --width 1000 --max-weight 255 --undirected -o roads.hgb
@@ -65,7 +68,14 @@ leaves loops out, and --undirected adds the other direction.`,
 		Args: positional("KIND"),
 	}
 	j := newJob(s, cmd).writes("the edges", ".tsv", ".csv", ".mtx", ".g500", ".hgb", ".npz")
-	fs := cmd.Flags()
+	f.add(cmd.Flags())
+	cmd.Flags().StringVar(&f.truth, "truth", "", "write the community of each vertex to `FILE`, a .tsv or .csv")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return j.generate(args[0], &f) }
+	return cmd
+}
+
+// add adds the flags of the graph.
+func (f *generateFlags) add(fs *pflag.FlagSet) {
 	fs.IntVar(&f.scale, "scale", 16, "2 to the power of `S` vertices (rmat)")
 	fs.IntVar(&f.vertices, "vertices", 10000, "`N` vertices")
 	fs.Int64Var(&f.edges, "edges", 100000, "draw `M` edges")
@@ -77,14 +87,11 @@ leaves loops out, and --undirected adds the other direction.`,
 	fs.IntVar(&f.columns, "columns", 1000, "`N` columns")
 	fs.IntVar(&f.communities, "communities", 10, "plant `N` communities")
 	fs.Float64Var(&f.mixing, "mixing", .1, "an edge leaves its community with probability `P`, roughly")
-	fs.StringVar(&f.truth, "truth", "", "write the community of each vertex to `FILE`, a .tsv or .csv")
 	fs.Uint64Var(&f.seed, "seed", 1, "the random numbers are those of `SEED`")
 	fs.BoolVar(&f.scramble, "scramble", false, "rename the vertices at random, so that numbers tell nothing")
 	fs.BoolVar(&f.undirected, "undirected", false, "both directions of each edge; .mtx is symmetric")
 	fs.BoolVar(&f.simple, "simple", false, "no loops and no repeated edges; built in memory")
 	fs.Int64Var(&f.maxWeight, "max-weight", 0, "weights from 1 to `W` (0: none)")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return j.generate(args[0], &f) }
-	return cmd
 }
 
 // checkGenerate rejects flags that mean nothing for the kind.
@@ -92,27 +99,33 @@ func (j *job) checkGenerate(kind string, f *generateFlags) error {
 	bad := func(format string, args ...any) error {
 		return &usageError{j.cmd.CommandPath(), fmt.Sprintf(format, args...)}
 	}
+	if err := f.check(kind, "--", j.cmd.Flags()); err != nil {
+		return bad("%v", err)
+	}
+	if j.out.path == "" {
+		return bad("-o is missing")
+	}
+	return nil
+}
+
+// check returns an error for an unknown kind, or for a flag of fs that means nothing for it. dash is
+// what precedes a flag in messages.
+func (f *generateFlags) check(kind, dash string, fs *pflag.FlagSet) (err error) {
 	own, ok := generators[kind]
 	if !ok {
-		return bad("%q is no kind of graph, want %s", kind, strings.Join(generatorNames(), ", "))
+		return fmt.Errorf("%q is no kind of graph, want %s", kind, strings.Join(generatorNames(), ", "))
 	}
-	var err error
-	j.cmd.Flags().Visit(func(flag *pflag.Flag) {
+	fs.Visit(func(flag *pflag.Flag) {
 		for other, flags := range generators {
 			if err == nil && other != kind && slices.Contains(flags, flag.Name) && !slices.Contains(own, flag.Name) {
-				err = bad("--%s means nothing for %s, which takes --%s", flag.Name, kind, strings.Join(own, ", --"))
+				err = fmt.Errorf("%s%s means nothing for %s, which takes %s%s", dash, flag.Name, kind, dash, strings.Join(own, ", "+dash))
 			}
 		}
 	})
-	switch {
-	case err != nil:
-		return err
-	case j.out.path == "":
-		return bad("-o is missing")
-	case f.maxWeight < 0:
-		return bad("--max-weight is %d, want 1 or more, or 0 for none", f.maxWeight)
+	if err == nil && f.maxWeight < 0 {
+		err = fmt.Errorf("%smax-weight is %d, want 1 or more, or 0 for none", dash, f.maxWeight)
 	}
-	return nil
+	return err
 }
 
 // graph returns the generator.
@@ -191,6 +204,17 @@ func (f *generateFlags) weight(i, j int32) int64 {
 	return 1 + int64(splitmix.At(pair, splitmix.Mix(f.seed+2))%uint64(f.maxWeight))
 }
 
+// weights is the operator of the weights, which ignores the values.
+func weights[A any, C int64 | float64](f *generateFlags) semiring.IndexOp[A, C] {
+	// splitmix.Mix(state + (pair+1)·Golden), as an expression.
+	z := fmt.Sprintf("(%dull + (((unsigned long long)(i < j ? i : j) << 32 | (unsigned long long)(i < j ? j : i)) + 1) * %dull)",
+		splitmix.Mix(f.seed+2), uint64(splitmix.Golden))
+	z = fmt.Sprintf("((%s ^ %[1]s >> 30) * 0xBF58476D1CE4E5B9ull)", z)
+	z = fmt.Sprintf("((%s ^ %[1]s >> 27) * 0x94D049BB133111EBull)", z)
+	return semiring.NewIndex("weight", func(_ A, i, j int) C { return C(f.weight(int32(i), int32(j))) },
+		fmt.Sprintf("1 + (%s ^ %[1]s >> 31) %% %dull", z, f.maxWeight))
+}
+
 // drawPiece is the number of edges that one goroutine draws and formats at a time.
 const drawPiece = 1 << 15
 
@@ -262,8 +286,7 @@ func (j *job) writeBuilt(g *generate.Graph, f *generateFlags) error {
 	}
 	m, n := g.Dims()
 	b := matrix.New[int64](m, n)
-	weigh := semiring.NewIndex("weight", func(_ bool, i, k int) int64 { return f.weight(int32(i), int32(k)) }, "")
-	if err := ops.ApplyIndex(b, weigh, a, ops.WithContext(j.ctx), ops.WithThreads(j.run.threads)); err != nil {
+	if err := ops.ApplyIndex(b, weights[bool, int64](f), a, ops.WithContext(j.ctx), ops.WithThreads(j.run.threads)); err != nil {
 		return err
 	}
 	return j.writing(func() error { return writeMatrixAs(j, b, nil, nil) })

@@ -32,6 +32,9 @@ func (j *job) openInput(path string) (*input, error) {
 		in.name = standardInput
 	} else {
 		f, err := os.Open(path)
+		if err != nil && isDrawn(path) {
+			return nil, &failure{path, j.cmd.Name() + " reads files", "write the graph with hiveblas generate first", nil}
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -182,6 +182,7 @@ var functions = []listedFunction{
 	{"generate.Undirected", generate.Undirected},
 	{"generate.Uniform", generate.Uniform},
 	{"generate.WattsStrogatz", generate.WattsStrogatz},
+	{"generate.WithContext", generate.WithContext},
 	{"gonumgraph.From", gonumgraph.From},
 	{"gonummat.FromMat", gonummat.FromMat},
 	{"gonummat.FromMatSparse", gonummat.FromMatSparse},
