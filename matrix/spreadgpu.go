@@ -3,6 +3,7 @@ package matrix
 import (
 	"context"
 	_ "embed"
+	"reflect"
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/device"
@@ -20,8 +21,12 @@ var spreadText string
 type spreadKey struct{ t device.Type }
 
 func spreadProgram(t device.Type) device.Program {
+	equal := 1
+	if t.Kind == reflect.Struct { // which may define no equality
+		equal = 0
+	}
 	return device.Program{File: "spread", Of: "blocks of " + t.Go, Parts: []string{"common"},
-		Types: []device.Typedef{{Name: "HB_V", Type: t}}, Body: spreadText}
+		Types: []device.Typedef{{Name: "HB_V", Type: t}}, Body: spreadText, Defines: map[string]any{"HB_EQUAL": equal}}
 }
 
 // Kernels returns the programs with which blocks of values of type t travel between devices.

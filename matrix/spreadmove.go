@@ -3,11 +3,13 @@ package matrix
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"sort"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -547,16 +549,12 @@ func (s *spread) symmetric() bool {
 		return false
 	}
 	differ := make([]int64, len(s.part))
-	err = s.g.Each(func(k int, c comm.Comm) error {
-		x, y := s.part[k].listed(), t.part[k].listed()
-		if err := errors.Join(s.part[k].Err(), t.part[k].Err()); err != nil {
-			return err
-		}
-		if !sparse.HyperShape(&x.Structure).SameAs(sparse.HyperShape(&y.Structure)) || !s.kind.sameValues(x, y) {
-			differ[k] = 1
-		}
-		return c.Reduce(nil, comm.Host(differ[k:k+1]), comm.Host(differ[k:k+1]), comm.Sum, false)
-	})
+	kind, noType := device.TypeFor(s.kind.elem())
+	if s.onDevices() && t.onDevices() && noType == nil && kind.Kind != reflect.Struct {
+		err = s.differOnDevices(t, kind, differ)
+	} else {
+		err = s.differ(t, differ)
+	}
 	if err != nil || differ[0] != 0 {
 		return false
 	}
@@ -564,6 +562,26 @@ func (s *spread) symmetric() bool {
 	defer s.mu.Unlock()
 	s.across = s
 	return true
+}
+
+// differ sets out[k], for each rank of this process, to the number of ranks whose blocks of s and of
+// t, which has the same cuts, differ.
+func (s *spread) differ(t *spread, out []int64) error {
+	return s.g.Each(func(k int, c comm.Comm) error {
+		x, y := s.part[k].listed(), t.part[k].listed()
+		if err := errors.Join(s.part[k].Err(), t.part[k].Err()); err != nil {
+			return err
+		}
+		if !sparse.HyperShape(&x.Structure).SameAs(sparse.HyperShape(&y.Structure)) || !s.kind.sameValues(x, y) {
+			out[k] = 1
+		}
+		return addUp(c, out[k:k+1])
+	})
+}
+
+// addUp replaces a number by the sum of those of all ranks.
+func addUp(c comm.Comm, n []int64) error {
+	return c.Reduce(nil, comm.Host(n), comm.Host(n), comm.Sum, false)
 }
 
 // columnBuckets is the number of ranges of columns whose entries are counted to cut the columns.
@@ -590,6 +608,9 @@ func (s *spread) needed(ctx context.Context, rows func(rank int) []int32) ([]con
 	for r := range lists {
 		lists[r] = rows(r)
 	}
+	if s.onDevices() {
+		return s.neededOnDevices(ctx, lists)
+	}
 	t, err := received(s, s.rows, s.cols, s.cuts, func(k int, c comm.Comm) (*raw, error) {
 		lo, hi := s.block(c)
 		st := s.part[k].listed()
@@ -598,8 +619,7 @@ func (s *spread) needed(ctx context.Context, rows func(rank int) []int32) ([]con
 		}
 		out := make([]*raw, c.Size())
 		for r, list := range lists {
-			from := sort.Search(len(list), func(p int) bool { return int(list[p]) >= lo })
-			to := sort.Search(len(list), func(p int) bool { return int(list[p]) >= hi })
+			from, to := between(list, lo, hi)
 			out[r] = emptyRows(st.size)
 			for p, i := range list[from:to] {
 				if a, b := st.Span(int(i) - lo); a < b {
@@ -617,6 +637,12 @@ func (s *spread) needed(ctx context.Context, rows func(rank int) []int32) ([]con
 		return nil, err
 	}
 	return t.part, nil
+}
+
+// between returns the range of the items of an ascending list that are lo … hi−1.
+func between(list []int32, lo, hi int) (from, to int) {
+	from = sort.Search(len(list), func(p int) bool { return int(list[p]) >= lo })
+	return from, from + sort.Search(len(list)-from, func(p int) bool { return int(list[from+p]) >= hi })
 }
 
 // manyRows is the number of rows up to which the lengths of all of them are exchanged once, and

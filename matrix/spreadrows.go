@@ -59,6 +59,32 @@ func (s *spread) transposedOnDevices(ctx context.Context, cuts []int) (*spread, 
 	})
 }
 
+// differOnDevices is differ for blocks of values of type t on devices.
+func (s *spread) differOnDevices(other *spread, t device.Type, out []int64) error {
+	return s.eachGPU(nil, t, func(k int, r *rankGPU, own device.Operand) error {
+		across, err := other.part[k].RemoteOn(r.at)
+		if err != nil {
+			return err
+		}
+		var one uint8
+		err = r.run(func(d *device.Session, kernel func(string) device.Kernel) {
+			x, y := d.Rows(own), d.Rows(device.Operand{Store: across})
+			if x.Entries != y.Entries {
+				one = 1
+				return
+			}
+			m, differ := int64(x.Rows), d.Zeros(1)
+			d.Each(kernel("hb_differ"), max(m+1, x.Entries), x.Ptr, x.Idx, x.Val, y.Ptr, y.Idx, y.Val, m, x.Entries, differ)
+			d.Download(unsafe.Pointer(&one), differ, 1)
+		})
+		if err != nil {
+			return err
+		}
+		out[k] = int64(one)
+		return addUp(r.c, out[k:k+1])
+	})
+}
+
 // rowsFor cuts the rows of an operand, or of its transpose, for the ranks. Its rows are lo … hi−1
 // of the rows that cuts cuts; shift is added to columns. The rows of a vector are its positions.
 func (r *rankGPU) rowsFor(o device.Operand, across bool, cuts []int, lo, hi, shift int) (out rowsOut, err error) {
@@ -113,6 +139,71 @@ func (r *rankGPU) rowsFor(o device.Operand, across bool, cuts []int, lo, hi, shi
 				d.Each(kernel("hb_shift"), entries, own.Idx, entries, int32(shift), out.idx)
 			}
 		}
+	})
+	return out, err
+}
+
+// neededOnDevices is needed for blocks on devices; lists are those of all ranks.
+func (s *spread) neededOnDevices(ctx context.Context, lists [][]int32) ([]contents, error) {
+	t, err := receivedOnDevices(ctx, s, s.rows, s.cols, s.cuts, func(r *rankGPU, own device.Operand) (device.Store, error) {
+		out, err := r.listedRows(own, lists)
+		if err != nil {
+			return nil, err
+		}
+		return r.exchange(out, 0, len(lists[r.c.Rank()]), s.cols)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return t.part, nil
+}
+
+// listedRows takes from an operand the rows that lists has for each rank, numbered by their places
+// in its list.
+func (r *rankGPU) listedRows(o device.Operand, lists [][]int32) (out rowsOut, err error) {
+	lo, hi := r.s.block(r.c)
+	var rows []int32        // of the block, one list after another
+	first := []int32{}      // place of the first of them in each list
+	bounds := []int64{0}    // of the lists in rows
+	before := []int64{0, 0} // rows with entries, and entries, before each bound
+	for _, list := range lists {
+		from, to := between(list, lo, hi)
+		for _, i := range list[from:to] {
+			rows = append(rows, i-int32(lo))
+		}
+		first, bounds, before = append(first, int32(from)), append(bounds, int64(len(rows))), append(before, 0, 0)
+	}
+	n := int64(len(rows))
+	var own device.View
+	var list, start, at device.Buffer
+	err = r.run(func(d *device.Session, kernel func(string) device.Kernel) {
+		own = r.keepView(d, d.Rows(o))
+		list = r.keep(d, d.Ints(rows))
+		lens, filled := d.Alloc(max(4*n, 4)), d.Alloc(max(n, 1))
+		d.Each(kernel("hb_listed_lengths"), n, list, own.Ptr, n, lens)
+		start = r.keep(d, d.Scan(lens, n, 4))
+		d.Each(kernel("hb_filled"), n, start, n, filled)
+		at = r.keep(d, d.Scan(filled, n, 1))
+		ends, counts := d.Upload(unsafe.Pointer(unsafe.SliceData(bounds)), 8*int64(len(bounds))), d.Alloc(8*int64(len(before)))
+		d.Each(kernel("hb_before"), int64(len(bounds)), start, at, ends, int64(len(bounds)), counts)
+		d.Download(unsafe.Pointer(unsafe.SliceData(before)), counts, 8*int64(len(before)))
+	})
+	if err != nil {
+		return out, err
+	}
+	for q := range lists {
+		out.rows = append(out.rows, int(before[2*q+2]-before[2*q]))
+		out.entries = append(out.entries, int(before[2*q+3]-before[2*q+1]))
+	}
+	pairs, entries := before[2*len(lists)], before[2*len(lists)+1]
+	err = r.run(func(d *device.Session, kernel func(string) device.Kernel) {
+		out.pairs, out.idx = r.keep(d, d.Alloc(max(8*pairs, 4))), r.keep(d, d.Alloc(max(4*entries, 4)))
+		out.val = r.keep(d, d.Alloc(max(entries, 1)*int64(r.t.Size)))
+		for q := range lists {
+			from, k := bounds[q], bounds[q+1]-bounds[q]
+			d.Each(kernel("hb_pairs"), k, start.At(8*from), at.At(8*from), k, first[q], out.pairs)
+		}
+		d.Each(kernel("hb_listed_entries"), entries, list, start, n, own.Ptr, entries, own.Idx, own.Val, out.idx, out.val)
 	})
 	return out, err
 }

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"unsafe"
 
@@ -24,6 +25,15 @@ func listOf(x []int32) Indices {
 	list := make([]int, len(x))
 	for p, i := range x {
 		list[p] = int(i)
+	}
+	return Of(list...)
+}
+
+// rangeOf makes indices lo … hi−1.
+func rangeOf(lo, hi int) Indices {
+	list := make([]int, hi-lo)
+	for p := range list {
+		list[p] = lo + p
 	}
 	return Of(list...)
 }
@@ -349,11 +359,17 @@ func groupKronecker[A, B, C comparable](c *call, t *target[C], op semiring.Opera
 			from, to = r.lo/bm, (r.hi-1)/bm+1
 			first = r.lo - from*bm
 		}
+		product := matrix.New[C]((to-from)*bm, an*bn, matrix.On(placeOn(g, r.k)))
+		if at := placeOn(g, r.k); at != nil {
+			some := matrix.New[A](to-from, an, matrix.On(at))
+			return errors.Join(Extract(some, x[r.k], rangeOf(from, to), All(), WithContext(c.ctx)),
+				Kronecker(product, op, some, y[r.k], WithContext(c.ctx)),
+				Extract(dst.matrix(), product, rangeOf(first, first+r.hi-r.lo), All(), r.opts))
+		}
 		if err := x[r.k].Fetch(); err != nil {
 			return err
 		}
 		some := access.FromStore(sparse.Part(valued(access.Rows(x[r.k])), false, from, to))
-		product := matrix.New[C]((to-from)*bm, an*bn, matrix.On(placeOn(g, r.k)))
 		if err := Kronecker(product, op, some, y[r.k], WithContext(c.ctx)); err != nil {
 			return err
 		}

@@ -121,8 +121,29 @@ func matrices(t *testing.T, at matrix.Place, m, n int, s share, f matrix.Format)
 	st.Do(ops.Transpose(b, a))
 	st.Do(ops.MxM(c, semiring.PlusTimes[int32](), a, a.T()))
 	st.Do(ops.MxM(d, semiring.PlusPair[int32](), b.Pattern(), a.Pattern()))
-	words = append(words, fmt.Sprint(a.NVals(), b.NVals()))
-	for _, x := range []*matrix.Matrix[int32]{a, b, c, d} {
+	words = append(words, fmt.Sprint(a.NVals(), b.NVals(), c.IsSymmetric(), d.IsSymmetric(), m == n && a.IsSymmetric()))
+	// Lists of rows: in some order, with repeats; rows of all ranks, of one, and none.
+	var some, every []int
+	for i := range 2 * m {
+		if every = append(every, (7*i+3)%m); i < m/2 {
+			some = append(some, m-1-(5*i+2)%m)
+		}
+	}
+	slices.Sort(some)
+	some = slices.Compact(some)
+	x, y, z := matrix.New[int32](2*m, n, here), matrix.New[int32](len(some), n, here), matrix.New[int32](0, n, here)
+	w, k := matrix.New[int32](m, n, here), matrix.New[int32](2*m, 3*n, here)
+	st.Do(ops.Extract(x, a, ops.Of(every...), ops.All()))
+	st.Do(ops.Extract(y, a, ops.Of(some...), ops.All()))
+	st.Do(ops.Extract(z, a, ops.Of(), ops.All()))
+	st.Do(ops.Assign(w, y, ops.Of(some...), ops.All()))
+	st.Do(ops.Kronecker(k, semiring.Times[int32](), matrixOf(t, 2, 3, s), a))
+	st.Do(ops.Kronecker(k, semiring.Plus[int32](), a, matrixOf(t, 2, 3, s)))
+	if row := matrix.NewVector[int32](n, here); m > 0 {
+		st.Do(ops.ExtractRow(row, a, m-1, ops.All()))
+		words = append(words, entries(row)...)
+	}
+	for _, x := range []*matrix.Matrix[int32]{a, b, c, d, x, y, z, w, k} {
 		words = append(words, wordsOf(x)...)
 	}
 	if st.Err() != nil {
@@ -175,5 +196,47 @@ func TestGathers(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestListsStayOnDevices: Extract and Assign with lists of rows copy the lists to the devices, and
+// comparing a matrix with its transpose copies nothing that grows with it.
+func TestListsStayOnDevices(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the emulator is slow")
+	}
+	m := newMachine(t, 2)
+	g := m.group(t, 2)
+	host := graph(t, 11, true)
+	n, _ := host.Dims()
+	a, c, d := placedAt(t, host, g), matrix.New[float64](n, n, matrix.On(g)), matrix.New[float64](n, n, matrix.On(g))
+	order := make([]int, n)
+	for i := range order {
+		order[i] = (i*1027 + 5) % n
+	}
+	copied := m.copied()
+	for _, step := range []struct {
+		name  string
+		items int // of lists, their orders and inverses, on both devices
+		run   func() error
+	}{
+		{"Extract", 6 * n, func() error { return ops.Extract(c, a, ops.Of(order...), ops.All()) }},
+		{"Assign", 6 * n, func() error { return ops.Assign(d, c, ops.Of(order...), ops.All()) }},
+		{"IsSymmetric", 0, func() error {
+			if !a.IsSymmetric() || c.IsSymmetric() {
+				t.Error("the graph is symmetric, and its rows in another order are not")
+			}
+			return nil
+		}},
+	} {
+		if err := step.run(); err != nil {
+			t.Fatal(err)
+		}
+		if bytes, limit := copied(), uint64(4*step.items+8*perOperation); bytes > limit {
+			t.Errorf("%s copies %d bytes between host and device, at most %d are expected", step.name, bytes, limit)
+		}
+	}
+	if !d.Equal(a) {
+		t.Error("the rows in their first order differ from the graph")
 	}
 }

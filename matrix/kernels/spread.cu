@@ -46,6 +46,32 @@ HB_KERNEL hb_pairs(const hb_i64 *ptr, const hb_i64 *at, hb_i64 m, hb_i32 lo, hb_
 	}
 }
 
+// Lengths of listed rows.
+HB_KERNEL hb_listed_lengths(const hb_i32 *rows, const hb_i64 *ptr, hb_i64 n, hb_i32 *len) {
+	HB_EACH(k, n) len[k] = (hb_i32)(ptr[rows[k] + 1] - ptr[rows[k]]);
+}
+
+// The entries of n listed rows, one row after another. start = exclusive sums of their lengths.
+HB_KERNEL hb_listed_entries(const hb_i32 *rows, const hb_i64 *start, hb_i64 n, const hb_i64 *ptr, hb_i64 entries,
+		const hb_i32 *idx, const HB_V *val, hb_i32 *idxOut, HB_V *out) {
+	HB_EACH(e, entries) {
+		hb_i64 k = hb_run_of(start, n, e);
+		hb_i64 from = ptr[rows[k]] + e - start[k];
+		idxOut[e] = idx[from];
+		out[e] = val[from];
+	}
+}
+
+#if HB_EQUAL
+// *differ = 1 if two m-row matrices of as many entries are not equal. Items: max(m + 1, entries).
+HB_KERNEL hb_differ(const hb_i64 *ptr, const hb_i32 *idx, const HB_V *val, const hb_i64 *ptrB, const hb_i32 *idxB,
+		const HB_V *valB, hb_i64 m, hb_i64 entries, hb_u8 *differ) {
+	HB_EACH(e, max(m + 1, entries)) {
+		if ((e <= m && ptr[e] != ptrB[e]) || (e < entries && (idx[e] != idxB[e] || val[e] != valB[e]))) *differ = 1;
+	}
+}
+#endif
+
 // The pairs of the entries of a vector, as rows of one entry in column 0.
 HB_KERNEL hb_entry_pairs(const hb_i32 *idx, hb_i64 n, hb_i32 lo, hb_i32 *pairs) {
 	HB_EACH(e, n) {
