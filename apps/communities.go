@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 )
@@ -291,7 +291,7 @@ func numberBySize(part []int32) []int64 {
 	for c := range order {
 		order[c] = int32(c)
 	}
-	slices.SortStableFunc(order, func(x, y int32) int { return cmp.Compare(sizes[y], sizes[x]) })
+	parallel.SortStable(0, order, func(x, y int32) int { return cmp.Compare(sizes[y], sizes[x]) })
 	sorted := make([]int64, len(sizes))
 	for k, c := range order {
 		number[c], sorted[k] = int32(k), sizes[c]

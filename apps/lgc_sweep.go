@@ -2,8 +2,8 @@ package apps
 
 import (
 	"cmp"
-	"slices"
 
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -23,7 +23,7 @@ func (c *Clusterer) sweep(x *matrix.Vector[float64], with ops.Option) (*Cut, err
 	for v, x := range x.All() {
 		order = append(order, place{v, x})
 	}
-	slices.SortStableFunc(order, func(a, b place) int { return cmp.Compare(b.x, a.x) })
+	parallel.SortStable(1, order, func(a, b place) int { return cmp.Compare(b.x, a.x) })
 	list := make([]int, len(order))
 	for k, p := range order {
 		list[k] = p.vertex

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -143,7 +144,7 @@ func NominateVertices[T comparable](g matrix.Source[T], seeds []int, opts ...Nom
 			res.Ranked = append(res.Ranked, Nomination[float64]{v, score[v]})
 		}
 	}
-	slices.SortStableFunc(res.Ranked, func(x, y Nomination[float64]) int { return cmp.Compare(y.Distance, x.Distance) })
+	parallel.SortStable(o.Threads, res.Ranked, func(x, y Nomination[float64]) int { return cmp.Compare(y.Distance, x.Distance) })
 	candidates := func(x []float64) (*matrix.Vector[float64], error) {
 		list := make([]float64, len(places))
 		for k, v := range places {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -56,7 +58,7 @@ type scoreBook struct {
 }
 
 // newScoreBook reads the scores of n vertices.
-func newScoreBook(s *Scores, n int, positive bool) (*scoreBook, error) {
+func newScoreBook(s *Scores, n int, positive bool, run Run) (*scoreBook, error) {
 	b := &scoreBook{source: s, positive: positive}
 	switch {
 	case s == nil:
@@ -76,18 +78,45 @@ func newScoreBook(s *Scores, n int, positive bool) (*scoreBook, error) {
 		return nil, &matrix.DimensionError{Op: "GraphSearch", Arg: "the scores", Got: fmt.Sprintf("of %d vertices", s.vector.Size()),
 			Want: fmt.Sprintf("of %d vertices, as the graph", n), Remedy: "make them for the vertices of the graph"}
 	}
-	entries, err := s.vector.AllChecked()
-	if err != nil {
+	if err := s.vector.Fetch(); err != nil {
 		return nil, err
 	}
-	b.of = make([]float64, n)
-	for v, x := range entries {
-		if err := b.check(v, x); err != nil {
-			return nil, err
-		}
-		b.of[v] = x
+	return b, b.read(s.vector, n, run)
+}
+
+// read copies the scores of a vector of the host.
+func (b *scoreBook) read(v *matrix.Vector[float64], n int, run Run) error {
+	rows := access.Rows(v.View())
+	if b.of = make([]float64, n); len(rows.Idx) == 0 {
+		return nil
 	}
-	return b, nil
+	bad := make([]error, parallel.Threads(run.Threads))
+	first := make([]int, len(bad)) // the entry of each error
+	err := parallel.Range(run.Context, len(bad), len(rows.Idx), 1<<14, func(w, lo, hi int) {
+		for p, i := range rows.Idx[lo:hi] {
+			x := rows.Val[lo+p]
+			if err := b.check(int(i), x); err != nil {
+				if bad[w] == nil || lo+p < first[w] {
+					bad[w], first[w] = err, lo+p
+				}
+				return
+			}
+			b.of[i] = x
+		}
+	})
+	if err != nil {
+		return err
+	}
+	least := -1
+	for w, err := range bad {
+		if err != nil && (least < 0 || first[w] < first[least]) {
+			least = w
+		}
+	}
+	if least >= 0 {
+		return bad[least]
+	}
+	return nil
 }
 
 // check returns the error of a score.

@@ -52,7 +52,7 @@ func newSearcher(scores *Scores, starts []int, n int, o SearchOptions) (*searche
 	s := &searcher{searchRows: &searchRows{}, opts: o, n: n, starts: starts}
 	s.o = &s.opts
 	var err error
-	s.scores, err = newScoreBook(scores, n, o.Rule == SearchStochastic && o.Weight == nil)
+	s.scores, err = newScoreBook(scores, n, o.Rule == SearchStochastic && o.Weight == nil, o.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -594,7 +594,7 @@ func (s *searcher) result() (*SearchResult, error) {
 			best = append(best, Nomination[float64]{Vertex: v, Distance: x})
 		}
 	}
-	slices.SortStableFunc(best, func(a, b Nomination[float64]) int { return cmp.Compare(b.Distance, a.Distance) })
+	parallel.SortStable(s.opts.Threads, best, func(a, b Nomination[float64]) int { return cmp.Compare(b.Distance, a.Distance) })
 	res.Best = best[:min(len(best), s.opts.Best):min(len(best), s.opts.Best)]
 	var at SearchPoint
 	for point, steps := range s.steps {

@@ -2,8 +2,8 @@ package apps
 
 import (
 	"cmp"
-	"slices"
 
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -100,6 +100,6 @@ func Rank[T semiring.Number](d *matrix.Vector[T]) []Nomination[T] {
 	for v, x := range d.All() {
 		list = append(list, Nomination[T]{v, x})
 	}
-	slices.SortStableFunc(list, func(a, b Nomination[T]) int { return cmp.Compare(a.Distance, b.Distance) })
+	parallel.SortStable(0, list, func(a, b Nomination[T]) int { return cmp.Compare(a.Distance, b.Distance) })
 	return list
 }

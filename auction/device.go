@@ -79,7 +79,7 @@ func (k *task) onDevice() (*deviceAuction, error) {
 		return nil, err
 	}
 	if !k.everywhere() {
-		in := k.p.costs.asFloat64(reading{flip: k.flip})
+		in := k.p.costs.asFloat64(reading{flip: k.flip, threads: k.o.Threads})
 		if err := k.feasible(in.ptr, in.idx, in.n); err != nil {
 			return nil, err
 		}

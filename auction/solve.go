@@ -225,7 +225,7 @@ func (k *task) run() (*Result, error) {
 		reach *= float64(min(k.m, k.n) + 2)
 	}
 	sums := float64(min(k.m, k.n)) * most
-	how := reading{flip: k.flip, negate: k.o.Maximize, forbidden: k.seen.forbidden > 0}
+	how := reading{flip: k.flip, negate: k.o.Maximize, forbidden: k.seen.forbidden > 0, threads: k.o.Threads}
 	bids := k.bids()
 	scale := k.scale()
 	switch {
@@ -249,7 +249,7 @@ func (k *task) run() (*Result, error) {
 
 // look scans costs and offsets.
 func (k *task) look() (err error) {
-	if k.seen, err = k.p.costs.scan(k.o.Maximize); err != nil {
+	if k.seen, err = k.p.costs.scan(k.o.Maximize, k.o.Threads); err != nil {
 		return err
 	}
 	if err := k.scarce(); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -25,7 +26,7 @@ type source interface {
 	element() reflect.Type
 	missing() float64 // cost of a pair without an entry
 	// scan summarises all costs, and counts infinities on the forbidden side.
-	scan(maximize bool) (summary, error)
+	scan(maximize bool, threads int) (summary, error)
 	// members returns the row, or the column, of each allowed pair.
 	members(columns bool) []int32
 	asInt32(how reading) *instance[int32]
@@ -38,6 +39,7 @@ type reading struct {
 	flip      bool // columns become rows
 	negate    bool
 	forbidden bool // leave out infinities
+	threads   int
 }
 
 // instance is a problem in the form of the algorithms: to be minimised, with at most
@@ -70,7 +72,7 @@ func (p *typed[T]) asInt32(how reading) *instance[int32]     { return read[T, in
 func (p *typed[T]) asInt64(how reading) *instance[int64]     { return read[T, int64](p, how) }
 func (p *typed[T]) asFloat64(how reading) *instance[float64] { return read[T, float64](p, how) }
 
-func (p *typed[T]) scan(maximize bool) (summary, error) {
+func (p *typed[T]) scan(maximize bool, threads int) (summary, error) {
 	s := summary{integers: true}
 	st := access.Stored(p.view)
 	if err := p.view.Err(); err != nil { // a copy from a device may fail
@@ -81,47 +83,84 @@ func (p *typed[T]) scan(maximize bool) (summary, error) {
 			return s, &CostError{Arg: "the default cost", Row: -1, Col: -1, Got: fmt.Sprint(p.def), Want: "a finite number of at most 63 bits"}
 		}
 	}
-	first := true
-	var lo, hi T
-	look := func(x T) {
-		if first {
-			lo, hi, first = x, x, false
-		}
-		lo, hi = min(lo, x), max(hi, x)
+	const grain = 1 << 15
+	parts := make([]seen[T], max(1, (len(st.Val)+grain-1)/grain))
+	err := parallel.Pieces(nil, threads, len(parts), func(_, k int) {
+		lo := k * grain
+		parts[k] = summarise(st, lo, min(lo+grain, len(st.Val)), maximize)
+	})
+	if err != nil {
+		return s, err
 	}
+	all := seen[T]{integers: true, bad: -1}
 	if p.implicit {
-		look(p.def)
+		all = seen[T]{lo: p.def, hi: p.def, any: true, integers: T(1)/2 == 0 || exactInteger(float64(p.def)), bad: -1}
 	}
-	s.integers = T(1)/2 == 0 || !p.implicit || exactInteger(float64(p.def))
-	bad := int64(-1)
-	for k, x := range st.Val {
-		if st.Present != nil && st.Present[k] == 0 {
-			continue
-		}
-		s.entries++
-		if x >= lo && x <= hi && !first && (T(1)/2 == 0 || !s.integers) {
-			continue // most of them
-		}
-		if unusable(x, maximize) != "" {
-			bad = int64(k)
+	for _, part := range parts {
+		if all.join(part); all.bad >= 0 {
 			break
 		}
-		if math.IsInf(float64(x), 0) {
-			s.forbidden++
-			continue
-		}
-		look(x)
-		s.integers = s.integers && (T(1)/2 == 0 || exactInteger(float64(x)))
 	}
-	if bad >= 0 {
+	s.entries, s.forbidden, s.integers = all.entries, all.forbidden, all.integers
+	if bad := all.bad; bad >= 0 {
 		i, j := p.at(st, bad)
 		return s, &CostError{Arg: "the cost", Row: i, Col: j, Got: fmt.Sprint(st.Val[bad]), Want: unusable(st.Val[bad], maximize)}
 	}
 	if p.implicit && s.forbidden > 0 {
 		return s, &CostError{Arg: "an entry", Row: -1, Col: -1, Got: "infinite", Want: "finite costs beside a default; leave forbidden pairs out of a problem without one"}
 	}
-	s.lo, s.hi = float64(lo), float64(hi)
+	s.lo, s.hi = float64(all.lo), float64(all.hi)
 	return s, nil
+}
+
+// seen is a summary of some stored costs.
+type seen[T semiring.Number] struct {
+	lo, hi             T    // of the finite ones
+	any                bool // there is a finite one
+	integers           bool // all are integers that int64 holds exactly
+	entries, forbidden int64
+	bad                int64 // the first that cannot be used, or −1
+}
+
+// summarise returns the summary of the stored costs lo … hi−1.
+func summarise[T semiring.Number](st *sparse.Store[T], lo, hi int, maximize bool) seen[T] {
+	s := seen[T]{integers: true, bad: -1}
+	for k, x := range st.Val[lo:hi] {
+		if st.Present != nil && st.Present[lo+k] == 0 {
+			continue
+		}
+		s.entries++
+		if x >= s.lo && x <= s.hi && s.any && (T(1)/2 == 0 || !s.integers) {
+			continue // most of them
+		}
+		if unusable(x, maximize) != "" {
+			s.bad = int64(lo + k)
+			return s
+		}
+		if math.IsInf(float64(x), 0) {
+			s.forbidden++
+			continue
+		}
+		if !s.any {
+			s.lo, s.hi, s.any = x, x, true
+		}
+		s.lo, s.hi = min(s.lo, x), max(s.hi, x)
+		s.integers = s.integers && (T(1)/2 == 0 || exactInteger(float64(x)))
+	}
+	return s
+}
+
+// join adds the summary of later costs.
+func (s *seen[T]) join(t seen[T]) {
+	switch {
+	case !t.any:
+	case !s.any:
+		s.lo, s.hi, s.any = t.lo, t.hi, true
+	default:
+		s.lo, s.hi = min(s.lo, t.lo), max(s.hi, t.hi)
+	}
+	s.integers = s.integers && t.integers
+	s.entries, s.forbidden, s.bad = s.entries+t.entries, s.forbidden+t.forbidden, t.bad
 }
 
 func (p *typed[T]) members(columns bool) []int32 {
@@ -192,37 +231,75 @@ func read[T semiring.Number, C cost](p *typed[T], how reading) *instance[C] {
 		if val, same := any(st.Val).([]C); same && !flip && !how.negate {
 			in.val, in.shared = val, true
 		} else {
-			in.val = readFull[T, C](st, flip, how.negate)
+			in.val = readFull[T, C](st, flip, how.negate, how.threads)
 		}
 		return in
 	}
-	in.ptr = make([]int64, in.m+1)
-	each := func(f func(i, j int, x T)) {
-		eachEntry(st, func(i, j int, x T) {
-			if how.forbidden && math.IsInf(float64(x), 0) {
-				return
-			}
-			if flip {
-				i, j = j, i
-			}
-			f(i, j, x)
-		})
+	in.ptr, in.idx, in.val = readRows[T, C](st, how)
+	if flip {
+		t := sparse.Transpose(&sparse.Store[C]{Structure: sparse.Structure{NRows: in.n, NCols: in.m, Format: sparse.CSR,
+			Ptr: in.ptr, Idx: in.idx, NVals: int64(len(in.idx))}, Val: in.val}, how.threads)
+		t = sparse.ToCSR(t)
+		in.ptr, in.idx, in.val = t.Ptr, t.Idx, t.Val
 	}
-	each(func(i, _ int, _ T) { in.ptr[i+1]++ })
-	for i := range in.m {
-		in.ptr[i+1] += in.ptr[i]
-	}
-	in.idx, in.val = make([]int32, in.ptr[in.m]), make([]C, in.ptr[in.m])
-	next := append([]int64(nil), in.ptr...)
-	each(func(i, j int, x T) {
-		c := C(x)
-		if how.negate {
-			c = -c
-		}
-		in.idx[next[i]], in.val[next[i]] = int32(j), c
-		next[i]++
-	})
 	return in
+}
+
+// readRows converts the entries, row by row.
+func readRows[T semiring.Number, C cost](st *sparse.Store[T], how reading) (ptr []int64, idx []int32, val []C) {
+	vecs, rowID := st.NRows, func(k int) int { return k }
+	if st.Sparse() {
+		vecs, rowID = st.Vecs(), st.RowID
+	}
+	// each calls f for the entries of stored row k.
+	each := func(k int, f func(j int32, x T)) {
+		lo, hi := int64(k)*int64(st.NCols), int64(k+1)*int64(st.NCols)
+		if st.Sparse() {
+			lo, hi = st.Ptr[k], st.Ptr[k+1]
+		}
+		for q := lo; q < hi; q++ {
+			j := int32(q - lo)
+			if st.Sparse() {
+				j = st.Idx[q]
+			} else if st.Present != nil && st.Present[q] == 0 {
+				continue
+			}
+			if x := st.Val[q]; !how.forbidden || !math.IsInf(float64(x), 0) {
+				f(j, x)
+			}
+		}
+	}
+	ptr = make([]int64, st.NRows+1)
+	grain := 1 + vecs/(16*parallel.Threads(how.threads))
+	_ = parallel.Range(nil, how.threads, vecs, grain, func(_, lo, hi int) {
+		for k := lo; k < hi; k++ {
+			if st.Sparse() && !how.forbidden {
+				ptr[rowID(k)+1] = st.Ptr[k+1] - st.Ptr[k]
+				continue
+			}
+			n := int64(0)
+			each(k, func(int32, T) { n++ })
+			ptr[rowID(k)+1] = n
+		}
+	})
+	for i := range st.NRows {
+		ptr[i+1] += ptr[i]
+	}
+	idx, val = make([]int32, ptr[st.NRows]), make([]C, ptr[st.NRows])
+	_ = parallel.Range(nil, how.threads, vecs, grain, func(_, lo, hi int) {
+		for k := lo; k < hi; k++ {
+			at := ptr[rowID(k)]
+			each(k, func(j int32, x T) {
+				c := C(x)
+				if how.negate {
+					c = -c
+				}
+				idx[at], val[at] = j, c
+				at++
+			})
+		}
+	})
+	return ptr, idx, val
 }
 
 // eachEntry calls f for the entries of st row by row.
@@ -247,29 +324,30 @@ func eachEntry[T any](st *sparse.Store[T], f func(i, j int, x T)) {
 }
 
 // readFull converts all positions, transposed in tiles if flip.
-func readFull[T semiring.Number, C cost](st *sparse.Store[T], flip, negate bool) []C {
+func readFull[T semiring.Number, C cost](st *sparse.Store[T], flip, negate bool, threads int) []C {
 	m, n := st.NRows, st.NCols
 	out := make([]C, m*n)
+	sign := C(1)
+	if negate {
+		sign = -1
+	}
 	if !flip {
-		for k, x := range st.Val[:len(out)] {
-			out[k] = C(x)
-		}
-	} else {
-		const tile = 32
-		for i0 := 0; i0 < m; i0 += tile {
-			for j0 := 0; j0 < n; j0 += tile {
-				for i := i0; i < min(i0+tile, m); i++ {
-					for j := j0; j < min(j0+tile, n); j++ {
-						out[j*m+i] = C(st.Val[i*n+j])
-					}
+		_ = parallel.Range(nil, threads, len(out), 1<<15, func(_, lo, hi int) {
+			for k, x := range st.Val[lo:hi] {
+				out[lo+k] = sign * C(x)
+			}
+		})
+		return out
+	}
+	const tile = 32
+	_ = parallel.Range(nil, threads, m, tile, func(_, i0, i1 int) {
+		for j0 := 0; j0 < n; j0 += tile {
+			for i := i0; i < i1; i++ {
+				for j := j0; j < min(j0+tile, n); j++ {
+					out[j*m+i] = sign * C(st.Val[i*n+j])
 				}
 			}
 		}
-	}
-	if negate {
-		for k, c := range out {
-			out[k] = -c
-		}
-	}
+	})
 	return out
 }
