@@ -2,12 +2,14 @@ package ops
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -94,22 +96,56 @@ func (x Indices) resolve(c *call, arg string, n int, at matrix.Place) (indices, 
 			return out, err
 		}
 		out.List = valuesOf(v)
-		for p, i := range out.List {
-			if uint(i) >= uint(n) {
-				return out, c.outside(arg, p, int64(i), n)
-			}
+		if p := checked(c, out.List, nil, n); p >= 0 {
+			return out, c.outside(arg, p, int64(out.List[p]), n)
 		}
 	default:
-		out.List = make([]int32, len(x.list))
-		for p, i := range x.list {
-			if uint(i) >= uint(n) {
-				return out, c.outside(arg, p, int64(i), n)
-			}
-			out.List[p] = int32(i)
+		out.List = fresh.Make[int32](int64(len(x.list)))
+		if p := checked(c, x.list, out.List, n); p >= 0 {
+			return out, c.outside(arg, p, int64(x.list[p]), n)
 		}
 	}
 	out.N = len(out.List)
 	return out, nil
+}
+
+// checked copies a list to out, if that is not nil, and returns the first place whose index is not
+// less than n, or −1.
+func checked[I int | int32](c *call, list []I, out []int32, n int) int {
+	const grain = 1 << 15
+	if len(list) <= grain {
+		return checkedPart(list, out, n)
+	}
+	var first atomic.Int64
+	first.Store(int64(len(list)))
+	_ = parallel.Range(nil, c.env().Threads, len(list), grain, func(_, lo, hi int) {
+		var part []int32
+		if out != nil {
+			part = out[lo:hi]
+		}
+		p := int64(lo + checkedPart(list[lo:hi], part, n))
+		for was := first.Load(); p >= int64(lo) && p < was && !first.CompareAndSwap(was, p); {
+			was = first.Load()
+		}
+	})
+	if p := int(first.Load()); p < len(list) {
+		return p
+	}
+	return -1
+}
+
+func checkedPart[I int | int32](list []I, out []int32, n int) int {
+	if out == nil {
+		return slices.IndexFunc(list, func(i I) bool { return uint(i) >= uint(n) })
+	}
+	out = out[:len(list)]
+	for p, i := range list {
+		if uint(i) >= uint(n) {
+			return p
+		}
+		out[p] = int32(i)
+	}
+	return -1
 }
 
 func (c *call) outside(arg string, at int, index int64, n int) error {

@@ -136,8 +136,10 @@ func build[T any](env Env, m *Monoid[T], nrows, ncols int, i, j []int32, val []T
 	if err != nil {
 		return nil, err
 	}
-	for p, x := range out.Val { // sums start from the identity: that of NaN by min is it
-		out.Val[p] = m.Fn(m.Identity, x)
-	}
-	return out, nil
+	// Sums start from the identity: that of NaN by min is it.
+	return out, parallel.Range(env.Ctx, env.Threads, len(out.Val), 1<<15, func(_, lo, hi int) {
+		for p, x := range out.Val[lo:hi] {
+			out.Val[lo+p] = m.Fn(m.Identity, x)
+		}
+	})
 }
