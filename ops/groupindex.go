@@ -20,22 +20,12 @@ import (
 
 func sizeOf[T any]() int { return int(unsafe.Sizeof(*new(T))) }
 
-// listOf makes indices of a list of 32-bit ones.
+// listOf makes indices of a list of 32-bit ones, which must not change.
 func listOf(x []int32) Indices {
-	list := make([]int, len(x))
-	for p, i := range x {
-		list[p] = int(i)
+	if x == nil {
+		x = []int32{}
 	}
-	return Of(list...)
-}
-
-// rangeOf makes indices lo … hi−1.
-func rangeOf(lo, hi int) Indices {
-	list := make([]int, hi-lo)
-	for p := range list {
-		list[p] = lo + p
-	}
-	return Of(list...)
+	return Indices{short: x}
 }
 
 // indicesFrom returns checked indices as those of an option.
@@ -57,15 +47,46 @@ func within(x cpu.Indices, lo, hi int) (at, items []int32) {
 	return at, items
 }
 
-// sorted returns a list in ascending order without repeats, and the place of each item in it.
-func sorted(list []int32) (set, at []int32) {
+// setOf returns a list in ascending order without repeats.
+func setOf(list []int32) []int32 {
+	set, _ := sorted(list, false)
+	return set
+}
+
+// sorted returns a list in ascending order without repeats, and if places is set the place of each
+// item in it. A list of many of the rows is sorted by marks of the rows.
+func sorted(list []int32, places bool) (set, at []int32) {
+	if len(list) == 0 {
+		return []int32{}, []int32{}
+	}
+	if top := int(slices.Max(list)) + 1; top <= 32*len(list) {
+		place := make([]int32, top)
+		for _, i := range list {
+			place[i] = 1
+		}
+		for i, marked := range place {
+			if marked != 0 {
+				place[i] = int32(len(set))
+				set = append(set, int32(i))
+			}
+		}
+		if places {
+			at = make([]int32, len(list))
+			for p, i := range list {
+				at[p] = place[i]
+			}
+		}
+		return set, at
+	}
 	set = slices.Clone(list)
 	slices.Sort(set)
 	set = slices.Compact(set)
-	at = make([]int32, len(list))
-	for p, i := range list {
-		q, _ := slices.BinarySearch(set, i)
-		at[p] = int32(q)
+	if places {
+		at = make([]int32, len(list))
+		for p, i := range list {
+			q, _ := slices.BinarySearch(set, i)
+			at[p] = int32(q)
+		}
 	}
 	return set, at
 }
@@ -79,7 +100,7 @@ func neededRows[T comparable](c *call, g *comm.Group, v matrix.View[T], rows fun
 			return nil, err
 		}
 		for k, r := range g.Ranks() {
-			set, _ := sorted(rows(r.Rank()))
+			set := setOf(rows(r.Rank()))
 			_, n := v.Dims()
 			some := matrix.New[T](len(set), n, matrix.On(placeOn(g, k)))
 			if err := Extract(some, list[k], listOf(set), All()); err != nil {
@@ -89,10 +110,7 @@ func neededRows[T comparable](c *call, g *comm.Group, v matrix.View[T], rows fun
 		}
 		return list, nil
 	}
-	return access.Blocks(v, rep.Query{Group: g, Context: c.onGroup(g), Rows: func(rank int) []int32 {
-		set, _ := sorted(rows(rank))
-		return set
-	}})
+	return access.Blocks(v, rep.Query{Group: g, Context: c.onGroup(g), Rows: func(rank int) []int32 { return setOf(rows(rank)) }})
 }
 
 // groupExtract computes C⟨M⟩ ⊕= A(rows, cols).
@@ -118,7 +136,7 @@ func groupExtract[T comparable](c *call, t *target[T], v matrix.View[T], rows, c
 		return err
 	}
 	return runGroup(c, t, false, func(b block, dst groupDest[T]) error {
-		_, at := sorted(mine(b.rank))
+		_, at := sorted(mine(b.rank), true)
 		return Extract(dst.matrix(), list[b.k], listOf(at), all, b.opts)
 	})
 }
@@ -362,9 +380,9 @@ func groupKronecker[A, B, C comparable](c *call, t *target[C], op semiring.Opera
 		product := matrix.New[C]((to-from)*bm, an*bn, matrix.On(placeOn(g, r.k)))
 		if at := placeOn(g, r.k); at != nil {
 			some := matrix.New[A](to-from, an, matrix.On(at))
-			return errors.Join(Extract(some, x[r.k], rangeOf(from, to), All(), WithContext(c.ctx)),
+			return errors.Join(Extract(some, x[r.k], Span(from, to), All(), WithContext(c.ctx)),
 				Kronecker(product, op, some, y[r.k], WithContext(c.ctx)),
-				Extract(dst.matrix(), product, rangeOf(first, first+r.hi-r.lo), All(), r.opts))
+				Extract(dst.matrix(), product, Span(first, first+r.hi-r.lo), All(), r.opts))
 		}
 		if err := x[r.k].Fetch(); err != nil {
 			return err

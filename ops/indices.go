@@ -2,6 +2,7 @@ package ops
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -17,6 +18,7 @@ import (
 // Indices is a list of rows, columns or positions.
 type Indices struct {
 	list   []int
+	short  []int32 // the list, if it is not nil
 	all    bool
 	values matrix.VectorSource[int32]
 	vector bool // the list is values
@@ -30,11 +32,19 @@ func Of(list ...int) Indices { return Indices{list: list} }
 
 // Span returns the list lo, lo+1, …, hi−1.
 func Span(lo, hi int) Indices {
-	var list []int
-	for i := lo; i < hi; i++ {
-		list = append(list, i)
+	n := max(hi, lo) - lo
+	if lo < 0 || hi > math.MaxInt32 { // the operation returns the error
+		list := make([]int, n)
+		for p := range list {
+			list[p] = lo + p
+		}
+		return Indices{list: list}
 	}
-	return Indices{list: list}
+	list := make([]int32, n)
+	for p := range list {
+		list[p] = int32(lo + p)
+	}
+	return Indices{short: list}
 }
 
 // ValuesOf returns the list of the values of v, in the order of their positions; positions without
@@ -96,6 +106,11 @@ func (x Indices) resolve(c *call, arg string, n int, at matrix.Place) (indices, 
 			return out, err
 		}
 		out.List = valuesOf(v)
+		if p := checked(c, out.List, nil, n); p >= 0 {
+			return out, c.outside(arg, p, int64(out.List[p]), n)
+		}
+	case x.short != nil:
+		out.List = x.short
 		if p := checked(c, out.List, nil, n); p >= 0 {
 			return out, c.outside(arg, p, int64(out.List[p]), n)
 		}

@@ -46,6 +46,8 @@ func (x Indices) onHost(n int) ([]int, error) {
 			list[i] = i
 		}
 		return list, nil
+	case x.short != nil:
+		return widened(x.short), nil
 	case !x.vector:
 		return x.list, nil
 	case x.values == nil:
@@ -55,10 +57,13 @@ func (x Indices) onHost(n int) ([]int, error) {
 	if err := v.Fetch(); err != nil {
 		return nil, err
 	}
-	values := valuesOf(v)
-	list := make([]int, len(values))
-	for k, i := range values {
+	return widened(valuesOf(v)), nil
+}
+
+func widened(short []int32) []int {
+	list := make([]int, len(short))
+	for k, i := range short {
 		list[k] = int(i)
 	}
-	return list, nil
+	return list
 }

@@ -251,10 +251,12 @@ func unionListed[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A]
 	counted := threads > 2 && total >= 1<<20
 	if counted {
 		err := parallel.Pieces(env.Ctx, threads, parts, func(_, w int) {
+			sum := int64(0) // a sum in offset would share its cache line with other threads
 			for s := bounds[w]; s < bounds[w+1]; s++ {
 				lens[s] = unionLen(a.Idx[p.pa[s]:p.pa[s+1]], b.Idx[p.pb[s]:p.pb[s+1]])
-				offset[w] += lens[s]
+				sum += lens[s]
 			}
+			offset[w] = sum
 		})
 		if err != nil {
 			return nil, err
@@ -520,9 +522,11 @@ func intersectListed[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A
 	ptr, lens := p.lengths()
 	offset, kept := make([]int64, parts+1), make([]int64, parts)
 	err := parallel.Pieces(env.Ctx, threads, parts, func(_, w int) {
+		sum := int64(0)
 		for s := bounds[w]; s < bounds[w+1]; s++ {
-			offset[w+1] += min(p.pa[s+1]-p.pa[s], p.pb[s+1]-p.pb[s])
+			sum += min(p.pa[s+1]-p.pa[s], p.pb[s+1]-p.pb[s])
 		}
+		offset[w+1] = sum
 	})
 	if err != nil {
 		return nil, err
