@@ -214,8 +214,16 @@ func (d *Device) ReduceScalar(c device.Call, m device.Monoid, a device.Operand, 
 	return ran, f.err
 }
 
-// sortedList is a list of indices in ascending order, and where each stood.
-func (f *frame) sortedList(list []int32) (sorted, place *mem) {
+// hostSort is the length up to which the host sorts lists of indices.
+const hostSort = 1 << 11
+
+// sortedList is a list of indices below limit in ascending order, and where each stood.
+func (f *frame) sortedList(list []int32, limit int) (sorted, place *mem) {
+	if n := int64(len(list)); n > hostSort {
+		sorted, place = f.sort(f.ints(list), n, 4, bitsFor(limit))
+		f.sync() // the list is the caller's
+		return sorted, place
+	}
 	order := make([]int32, len(list))
 	for p := range order {
 		order[p] = int32(p)
@@ -325,7 +333,7 @@ func (f *frame) extract(s *store, rows, cols device.Indices) *store {
 		colList, place = f.sort(f.places(cols, s.n), int64(cols.N), 4, bitsFor(s.n))
 		ascending = false
 	case cols.List != nil:
-		colList, place = f.sortedList(cols.List)
+		colList, place = f.sortedList(cols.List, s.n)
 		ascending = slices.IsSorted(cols.List)
 	}
 	if taken == 0 || f.err != nil {
@@ -382,7 +390,7 @@ func (d *Device) Assign(c device.Call, dst device.Dest, a device.Operand, rows, 
 	}
 	q := &pointwise{m: dst.Rows, n: dst.Cols, name: "assign", a: f.here(device.Operand{Store: dst.Store}), out: dst.Type, mask: dst.Mask, table: assignTable(dst)}
 	q.b = f.renumbered(s, rows, cols, dst.Rows, dst.Cols)
-	q.in = f.regionOf(rows, cols)
+	q.in = f.regionOf(rows, cols, dst.Rows, dst.Cols)
 	if dst.Accum != nil {
 		q.both = *dst.Accum
 	}
@@ -398,14 +406,14 @@ func (f *frame) assigned(dst device.Dest, out *store, ran device.Ran, c device.C
 	return f.finish(dst, out, ran, c)
 }
 
-func (f *frame) regionOf(rows, cols device.Indices) *region {
+func (f *frame) regionOf(rows, cols device.Indices, m, n int) *region {
 	r := &region{}
 	if rows.List != nil {
-		r.rows, _ = f.sortedList(rows.List)
+		r.rows, _ = f.sortedList(rows.List, m)
 		r.nrows = int64(len(rows.List))
 	}
 	if cols.List != nil {
-		r.cols, _ = f.sortedList(cols.List)
+		r.cols, _ = f.sortedList(cols.List, n)
 		r.ncols = int64(len(cols.List))
 	}
 	return r
@@ -452,7 +460,7 @@ func (d *Device) AssignScalar(c device.Call, dst device.Dest, x device.Scalar, r
 	if dst.Accum != nil {
 		q.both = *dst.Accum
 	}
-	q.in = f.regionOf(rows, cols)
+	q.in = f.regionOf(rows, cols, dst.Rows, dst.Cols)
 	q.in.scalar = true
 	b := f.newStore(dst.Rows, dst.Cols, sparse.Full, x.Type, int64(dst.Rows)*int64(dst.Cols))
 	b.val = f.upload(x.P, int64(x.Type.Size)).share()
@@ -484,10 +492,10 @@ func (f *frame) grid(dst device.Dest, x device.Scalar, rows, cols device.Indices
 	}
 	var rowList, colList *mem
 	if rows.List != nil {
-		rowList, _ = f.sortedList(rows.List)
+		rowList, _ = f.sortedList(rows.List, dst.Rows)
 	}
 	if cols.List != nil {
-		colList, _ = f.sortedList(cols.List)
+		colList, _ = f.sortedList(cols.List, dst.Cols)
 	}
 	out := f.newStore(dst.Rows, dst.Cols, sparse.CSR, x.Type, total)
 	row := f.alloc(4 * total)

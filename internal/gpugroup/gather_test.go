@@ -207,7 +207,7 @@ func TestListsStayOnDevices(t *testing.T) {
 	}
 	m := newMachine(t, 2)
 	g := m.group(t, 2)
-	host := graph(t, 11, true)
+	host := graph(t, 12, true)
 	n, _ := host.Dims()
 	a, c, d := placedAt(t, host, g), matrix.New[float64](n, n, matrix.On(g)), matrix.New[float64](n, n, matrix.On(g))
 	order := make([]int, n)
@@ -221,6 +221,8 @@ func TestListsStayOnDevices(t *testing.T) {
 		run   func() error
 	}{
 		{"Extract", 6 * n, func() error { return ops.Extract(c, a, ops.Of(order...), ops.All()) }},
+		{"Extract of columns too", 12 * n, func() error { return ops.Extract(d, c, ops.All(), ops.Of(order...)) }},
+		{"Assign to columns too", 12 * n, func() error { return ops.Assign(c, d, ops.All(), ops.Of(order...)) }},
 		{"Assign", 6 * n, func() error { return ops.Assign(d, c, ops.Of(order...), ops.All()) }},
 		{"IsSymmetric", 0, func() error {
 			if !a.IsSymmetric() || c.IsSymmetric() {
