@@ -94,6 +94,7 @@
 #define HB_SPGEMM_PAIR_BLOCK 512
 #endif
 #define HB_SPGEMM_LIGHT 512 // a power of two
+#define HB_SPGEMM_LONG 1024 // entries of a row of A from which a block counts its products
 #define HB_SPGEMM_CURSORS 4 // in limits, 256
 #define HB_SPGEMM_TICKETS 260 // three
 
@@ -185,34 +186,57 @@ HB_DEVICE int hb_spgemm_bin(hb_u64 work) {
 	return bin < 256 ? bin : 255;
 }
 
+// hb_products returns the products of entries begin + first, begin + first + step, … of A, eight
+// loads at a time.
+HB_DEVICE hb_u64 hb_products(hb_i64 begin, hb_i64 end, int first, int step, const hb_i32 *__restrict__ aidx, const hb_i64 *__restrict__ bptr) {
+	hb_u64 w = 0;
+	for (hb_i64 e = begin + first; e < end; e += 8 * step) {
+		hb_i32 k[8];
+#pragma unroll
+		for (int j = 0; j < 8; j++) k[j] = e + j * step < end ? aidx[e + j * step] : -1;
+#pragma unroll
+		for (int j = 0; j < 8; j++) w += k[j] < 0 ? 0 : bptr[k[j] + 1] - bptr[k[j]];
+	}
+	return w;
+}
+
+// A warp takes a row, and a block those of its 8 that are long. The rows of a block are far apart,
+// since long ones often stand together.
 HB_KERNEL __launch_bounds__(256)
 hb_spgemm_work(hb_i64 m, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx, const hb_i64 *__restrict__ bptr,
 	const hb_u8 *__restrict__ wanted, hb_u64 *work, hb_u64 *hist, hb_u64 *limits) {
 	__shared__ hb_u32 bins[256];
 	__shared__ hb_u64 all[2]; // products and the longest row, of the block
-	hb_u64 products = 0, longest = 0;
+	__shared__ hb_u64 parts[8];
+	const int warp = threadIdx.x / HB_WARP, lane = threadIdx.x % HB_WARP;
 	bins[threadIdx.x] = 0;
 	if (threadIdx.x < 2) all[threadIdx.x] = 0;
 	__syncthreads();
-	for (hb_i64 r = ((hb_i64)blockIdx.x * 256 + threadIdx.x) / HB_WARP; r < m; r += (hb_i64)gridDim.x * 8) {
+	for (hb_i64 base = blockIdx.x; base < m; base += 8 * (hb_i64)gridDim.x) {
+		const hb_i64 r = base + (hb_i64)warp * gridDim.x;
+		const hb_i64 begin = r < m ? aptr[r] : 0, end = r >= m || wanted && !wanted[r] ? begin : aptr[r + 1];
+		const bool isLong = end - begin > HB_SPGEMM_LONG;
 		hb_u64 w = 0;
-		const hb_i64 begin = aptr[r], end = wanted && !wanted[r] ? begin : aptr[r + 1];
-		for (hb_i64 e = begin + threadIdx.x % HB_WARP; e < end; e += 4 * HB_WARP) { // four at a time, for the latency
-			hb_i32 k[4];
-			for (int j = 0; j < 4; j++) k[j] = e + j * HB_WARP < end ? aidx[e + j * HB_WARP] : -1;
-			for (int j = 0; j < 4; j++) w += k[j] < 0 ? 0 : bptr[k[j] + 1] - bptr[k[j]];
-		}
-		w = hb_total(w);
-		if (threadIdx.x % HB_WARP == 0) {
+		if (!isLong) w = hb_total(hb_products(begin, end, lane, HB_WARP, aidx, bptr));
+		if (__syncthreads_or(isLong))
+			for (int q = 0; q < 8; q++) {
+				const hb_i64 row = base + (hb_i64)q * gridDim.x;
+				if (row >= m || wanted && !wanted[row] || aptr[row + 1] - aptr[row] <= HB_SPGEMM_LONG) continue; // the whole block
+				const hb_u64 mine = hb_total(hb_products(aptr[row], aptr[row + 1], threadIdx.x, 256, aidx, bptr));
+				if (lane == 0) parts[warp] = mine;
+				__syncthreads();
+				if (warp == q)
+					for (int p = 0; p < 8; p++) w += parts[p];
+				__syncthreads();
+			}
+		if (lane == 0 && r < m) {
 			work[r] = w;
 			atomicAdd(bins + hb_spgemm_bin(w), 1u);
-			products += w;
-			if ((hb_u64)(end - begin) > longest) longest = end - begin;
+			if (w) {
+				atomicAdd(all, w);
+				atomicMax(all + 1, (hb_u64)(end - begin));
+			}
 		}
-	}
-	if (products) {
-		atomicAdd(all, products);
-		atomicMax(all + 1, longest);
 	}
 	__syncthreads();
 	if (threadIdx.x == 0 && all[0]) { // one a block: those of 8448 warps to one place took 17 µs
@@ -380,31 +404,93 @@ HB_DEVICE hb_i32 hb_before(hb_i32 v, hb_i32 *total) {
 // hb_counters_log: how many counters a word holds, for a row of A of that length.
 HB_DEVICE int hb_counters_log(hb_i64 length) { return length < 256 ? 2 : length < 65536 ? 1 : 0; }
 
-// hb_counters_write writes the columns lo.. of a row whose counters are not 0;
-// each warp a range of them, 32 at a time. It returns their number.
-HB_DEVICE hb_i32 hb_counters_write(const hb_u32 *acc, int log, hb_u32 lo, hb_u32 here, hb_i64 out, hb_i32 *cidx, HB_C *cval) {
+// hb_counters_used counts the counters of a word, 1 << LOG of them, that are not 0.
+template <int LOG> HB_DEVICE hb_i32 hb_counters_used(hb_u32 v) {
+	const hb_u32 low = LOG == 2 ? 0x7f7f7f7fu : LOG == 1 ? 0x7fff7fffu : 0x7fffffffu;
+	return __popc(((v & low) + low | v) & ~low);
+}
+
+// hb_counters_write writes the columns lo.. of a row whose counters are not 0; each warp a range of
+// them, 256 at a time, all loads first. acc is at a multiple of 16 bytes. It returns their number.
+template <int LOG, class T>
+HB_DEVICE hb_i32 hb_counters_write(const T *__restrict__ acc, hb_u32 lo, hb_u32 here, hb_i64 out, hb_i32 *__restrict__ cidx, HB_C *__restrict__ cval) {
 	const int lane = threadIdx.x % HB_WARP, warp = threadIdx.x / HB_WARP, warps = HB_SPGEMM_PAIR_BLOCK / HB_WARP;
-	const hb_u32 mask = (1u << log) - 1, shift = 5 - log, ones = 0xffffffffu >> (32 - (32 >> log));
-	const hb_u32 each = (here / 32 + warps - 1) / warps * 32;
-	const hb_u32 from = warp * each, stop = from + each < here ? from + each : here;
+	const int deep = 8;
+	const hb_u32 each = (here + HB_WARP * warps - 1) / (HB_WARP * warps) * HB_WARP;
+	const hb_u32 from = warp * each < here ? warp * each : here, stop = from + each < here ? from + each : here;
+	const hb_u32 *words = (const hb_u32 *)acc;
 	hb_i32 found = 0, total;
-#pragma unroll 4
-	for (hb_u32 c = from + lane; c < stop; c += HB_WARP)
-		found += (acc[c >> log] >> ((c & mask) << shift) & ones) != 0;
+	for (hb_u32 w = (from >> LOG) + lane; w < stop >> LOG; w += 4 * HB_WARP) {
+		hb_u32 v[4];
+#pragma unroll
+		for (int j = 0; j < 4; j++) v[j] = w + j * HB_WARP < stop >> LOG ? words[w + j * HB_WARP] : 0;
+#pragma unroll
+		for (int j = 0; j < 4; j++) found += hb_counters_used<LOG>(v[j]);
+	}
 	found = hb_total(found);
 	out += hb_before(found, &total);
-#pragma unroll 4
-	for (hb_u32 c = from + lane; c < stop; c += HB_WARP) {
-		const hb_u32 v = acc[c >> log] >> ((c & mask) << shift) & ones;
-		const hb_u32 all = __ballot_sync(HB_FULL, v != 0);
-		if (v) {
-			const hb_i64 p = out + __popc(all & ((1u << lane) - 1));
-			cidx[p] = (hb_i32)(lo + c);
-			cval[p] = (HB_C)v;
+	for (hb_u32 c0 = from; c0 < stop; c0 += deep * HB_WARP) {
+		hb_u32 v[deep];
+#pragma unroll
+		for (int j = 0; j < deep; j++) v[j] = c0 + j * HB_WARP < stop ? (hb_u32)acc[c0 + j * HB_WARP + lane] : 0;
+#pragma unroll
+		for (int j = 0; j < deep; j++) {
+			const hb_u32 bits = __ballot_sync(HB_FULL, v[j] != 0);
+			if (v[j]) {
+				const hb_i64 p = out + __popc(bits & ((1u << lane) - 1));
+				cidx[p] = (hb_i32)(lo + c0 + j * HB_WARP + lane);
+				cval[p] = (HB_C)v[j];
+			}
+			out += __popc(bits);
 		}
-		out += __popc(all);
 	}
 	return total;
+}
+
+// hb_counters_columns is hb_counters_write of counters of a width that is known when it runs.
+HB_DEVICE hb_i32 hb_counters_columns(const hb_u32 *acc, int log, hb_u32 lo, hb_u32 here, hb_i64 out, hb_i32 *cidx, HB_C *cval) {
+	if (log == 2) return hb_counters_write<2>((const hb_u8 *)acc, lo, here, out, cidx, cval);
+	if (log == 1) return hb_counters_write<1>((const hb_u16 *)acc, lo, here, out, cidx, cval);
+	return hb_counters_write<0>(acc, lo, here, out, cidx, cval);
+}
+
+// hb_pair_row counts the products of a row of A, see hb_spgemm_pair. It returns the entries of the
+// row of C.
+template <int LOG>
+HB_DEVICE hb_i32 hb_pair_row(hb_u32 *acc, hb_u32 fill, hb_i32 bytes, hb_i64 begin, hb_i64 end, const hb_i32 *__restrict__ aidx,
+	const hb_i64 *__restrict__ bptr, const hb_col *__restrict__ bcol, hb_i64 out, hb_u32 *dense, hb_i32 *cidx, HB_C *cval) {
+	const hb_u32 mask = (1u << LOG) - 1, shift = 5 - LOG;
+	const hb_u32 span = ((hb_u32)bytes / 4 - 1) << LOG & ~31u; // columns a pass; the last word is for others
+	hb_i32 sum = 0;
+	for (hb_u32 lo = 0; lo < fill; lo += span) {
+		const hb_u32 here = fill - lo < span ? fill - lo : span;
+		for (hb_u32 w = threadIdx.x; w < (here >> LOG) + 1; w += HB_SPGEMM_PAIR_BLOCK) acc[w] = 0;
+		__syncthreads();
+		if (fill <= span)
+			hb_each_product(begin, end, aidx, bptr, bcol, [=](hb_u32 c) {
+				atomicAdd(acc + (c >> LOG), 1u << ((c & mask) << shift));
+			});
+		else
+			hb_each_product(begin, end, aidx, bptr, bcol, [=](hb_u32 c) {
+				c -= lo;
+				if (c < here) atomicAdd(acc + (c >> LOG), 1u << ((c & mask) << shift));
+			});
+		__syncthreads();
+		hb_i32 total;
+		if (dense) {
+			hb_i32 found = 0;
+			for (hb_u32 w = threadIdx.x; w < here >> LOG; w += HB_SPGEMM_PAIR_BLOCK) {
+				const hb_u32 v = acc[w];
+				dense[(lo >> LOG) + w] = v;
+				found += hb_counters_used<LOG>(v);
+			}
+			found = hb_total(found);
+			hb_before(found, &total);
+		} else total = hb_counters_columns(acc, LOG, lo, here, out + sum, cidx, cval);
+		sum += total;
+		__syncthreads();
+	}
+	return sum;
 }
 
 // Counts of common entries, plus_pair: packed counters of 8, 16 or 32 bits,
@@ -414,46 +500,19 @@ hb_spgemm_pair(hb_i32 fill, hb_i32 bytes, const hb_i64 *__restrict__ aptr, const
 	const hb_i64 *__restrict__ bptr, const hb_col *__restrict__ bcol, const hb_i32 *__restrict__ order, hb_u64 *limits,
 	hb_i64 *counts, hb_u32 *dense, hb_i64 pitch, hb_i32 *cidx, HB_C *cval) {
 	HB_DYNAMIC_SHARED(hb_u32, acc);
-	const int lane = threadIdx.x % HB_WARP, warp = threadIdx.x / HB_WARP, warps = HB_SPGEMM_PAIR_BLOCK / HB_WARP;
 	const hb_i64 heavy = (hb_i64)limits[0];
 	for (;;) {
 		const hb_i64 t = hb_ticket(limits + HB_SPGEMM_TICKETS + 1);
 		if (t >= heavy) return;
 		const hb_i32 row = order[t];
-		const hb_i64 begin = aptr[row], end = aptr[row + 1];
+		const hb_i64 begin = aptr[row], end = aptr[row + 1], out = dense ? 0 : counts[row];
+		hb_u32 *to = dense ? dense + t * pitch : dense;
 		const int log = hb_counters_log(end - begin);
-		const hb_u32 mask = (1u << log) - 1, shift = 5 - log, ones = 0xffffffffu >> (32 - (32 >> log));
-		const hb_u32 span = ((hb_u32)bytes / 4 - 1) << log & ~31u; // columns a pass; the last word is for others
-		hb_i64 out = dense ? 0 : counts[row];
-		for (hb_u32 lo = 0; lo < (hb_u32)fill; lo += span) {
-			const hb_u32 here = fill - lo < span ? fill - lo : span;
-			for (hb_u32 w = threadIdx.x; w < (here >> log) + 1; w += HB_SPGEMM_PAIR_BLOCK) acc[w] = 0;
-			__syncthreads();
-			if ((hb_u32)fill <= span)
-				hb_each_product(begin, end, aidx, bptr, bcol, [=](hb_u32 c) {
-					atomicAdd(acc + (c >> log), 1u << ((c & mask) << shift));
-				});
-			else
-				hb_each_product(begin, end, aidx, bptr, bcol, [=](hb_u32 c) {
-					c -= lo;
-					if (c < here) atomicAdd(acc + (c >> log), 1u << ((c & mask) << shift));
-				});
-			__syncthreads();
-			hb_i32 total;
-			if (dense) {
-				hb_i32 found = 0;
-				for (hb_u32 w = threadIdx.x; w < here >> log; w += HB_SPGEMM_PAIR_BLOCK) {
-					const hb_u32 v = acc[w];
-					dense[t * pitch + (lo >> log) + w] = v;
-					for (int j = 0; j < 32; j += 32 >> log) found += (v >> j & ones) != 0;
-				}
-				found = hb_total(found);
-				hb_before(found, &total);
-			} else total = hb_counters_write(acc, log, lo, here, out, cidx, cval);
-			out += total;
-			__syncthreads();
-		}
-		if (dense && threadIdx.x == 0) counts[row] = out;
+		hb_i32 sum;
+		if (log == 2) sum = hb_pair_row<2>(acc, fill, bytes, begin, end, aidx, bptr, bcol, out, to, cidx, cval);
+		else if (log == 1) sum = hb_pair_row<1>(acc, fill, bytes, begin, end, aidx, bptr, bcol, out, to, cidx, cval);
+		else sum = hb_pair_row<0>(acc, fill, bytes, begin, end, aidx, bptr, bcol, out, to, cidx, cval);
+		if (dense && threadIdx.x == 0) counts[row] = sum;
 	}
 }
 
@@ -464,7 +523,7 @@ hb_spgemm_pair_write(hb_i32 fill, const hb_i64 *__restrict__ aptr, const hb_i32 
 	const hb_i64 heavy = (hb_i64)limits[0];
 	for (hb_i64 t = blockIdx.x; t < heavy; t += gridDim.x) {
 		const hb_i32 row = order[t];
-		hb_counters_write(dense + t * pitch, hb_counters_log(aptr[row + 1] - aptr[row]), 0, fill, counts[row], cidx, cval);
+		hb_counters_columns(dense + t * pitch, hb_counters_log(aptr[row + 1] - aptr[row]), 0, fill, counts[row], cidx, cval);
 	}
 }
 #else
