@@ -64,7 +64,7 @@ var spgemmShapes = []struct {
 
 // spgemmLimited are the ways to cut up C that small problems do not lead to.
 var spgemmLimited = []spgemmLimits{
-	{}, {lean: true}, {columns: 64}, {columns: 64, blocked: true}, {columns: 64, window: 128, lean: true}, {columns: 32, window: 96}, {counter: 512}, {chunk: 7},
+	{}, {lean: true}, {columns: 64}, {columns: 64, blocked: true}, {columns: 64, window: 128, lean: true}, {columns: 32, window: 96}, {counter: 512, segment: 128}, {counter: 512, segment: 128, lean: true}, {chunk: 7},
 }
 
 // sameProduct multiplies on the device by every method and limit, and compares

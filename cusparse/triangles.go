@@ -27,8 +27,12 @@ func (p *triangles) drop() {
 	}
 }
 
-// triangleChunk is HB_TRI_CHUNK.
-const triangleChunk = 1024
+const (
+	// triangleChunk is HB_TRI_CHUNK.
+	triangleChunk = 1024
+	// triangleColumns is how many columns have a number of 16 bits and a bit of the bitmap.
+	triangleColumns = 65504
+)
 
 // commonColumns computes a·bᵀ at the entries of mask, a plus_pair whose three
 // structures are one; nil if it is not such a product, or if a count could come
@@ -72,7 +76,7 @@ func (f *frame) countsKept(t device.Type) *program {
 // prepareTriangles packs the rows of a and assigns its entries to their owners.
 func (f *frame) prepareTriangles(to *triangles, a *store) {
 	n, nnz := int64(a.n), a.known()
-	p := &triangles{fill: int32(min((n+31)/32*32, packedColumns))}
+	p := &triangles{fill: int32(min((n+31)/32*32, triangleColumns))}
 	p.packed = f.alloc(16 * ((nnz+7*n)/8 + 1))
 	beyond := f.alloc(n)
 	rows := (n + 7) / 8 // blocks, of a warp each

@@ -12,8 +12,8 @@
 //
 // cusparse/spgemm.go launches all of this. HB_SPGEMM_NUMERIC 0 is what knows
 // structures only, 1 what needs the semiring, with HB_SPGEMM_PAIR 1 for counts.
-// HB_SPGEMM_PACKED 1: columns of B as 16-bit lists, each row at a multiple of 8
-// and filled up with the column `fill` = n rounded up to 32 (n ≤ 65504); 0: idx of B.
+// HB_SPGEMM_PACKED 1: columns of B as 16-bit lists, each row at a multiple of 8 and filled
+// up with the column `fill` = n rounded up to HB_SPGEMM_SEGMENT (n ≤ 64512); 0: idx of B.
 //
 // Once for each B (kept; k rows). A hypersparse B has a row of its own for none
 // of those stored: bptr i64[k+1], its last twice, and A's columns are renumbered:
@@ -33,19 +33,20 @@
 //   hb_spgemm_work <<<min(⌈m/8⌉, SMs·8), 256>>>(m, aptr, aidx, bptr, wanted, work, hist, limits)      work u64[m]
 //   hb_spgemm_order<<<min(⌈m/256⌉, SMs·8), 256>>>(m, light, work, hist, limits, order)         order i32[m]
 //       limits[0 … 3] = heavy rows h, rows with any product, products, the longest row of A: read by the host
-//   hb_spgemm_count<<<SMs·8, 256 or 512, window/8 + 4>>>(…)      window: columns a bitmap in shared memory
-//       holds, a multiple of cb, or n rounded up to 32 if that fits
+//   hb_spgemm_count<<<SMs·8, 256 or 512, max(window, fill)/8 + 4>>>(…)      window: columns a bitmap in shared
+//       memory holds, a multiple of cb, or n rounded up to 32 if that fits; fill only if packed
 //       bitmaps u32[h·4·⌈n/128⌉], or null where that would be too large: the structure of heavy rows, kept
 //       for the second phase (only if window ≥ n)
 //   hb_spgemm_light_count<<<SMs·8, 256, 8·4096>>>(…)
 //   prefix sums of counts (m·nb); the host reads the total and allocates cidx, cval
 //   numeric, one of
 //     hb_spgemm_pair <<<SMs·b, HB_SPGEMM_PAIR_BLOCK, bytes>>>(…)      plus_pair, HB_SPGEMM_PACKED, nb = 1;
-//         bytes = 2·(fill+32) rounded up to 16 at most 227 KB (other widths of counter are fitted in), b·(bytes+1 KB) ≤ 228 KB
-//         many products for a place of C (> 2·h·n, say) and memory for it: hb_spgemm_pair is the first
-//         phase, in place of hb_spgemm_count, with dense u32[h·pitch] not null: it keeps the counters and
-//         writes counts; pitch = fill/2 words if no row of A has 65536 entries, else fill; the second
-//         phase is hb_spgemm_pair_write<<<SMs·4, HB_SPGEMM_PAIR_BLOCK>>>(…)
+//         fill a multiple of HB_SPGEMM_SEGMENT; most = fill/2 words at most 226 KB, as many 16-bit counters
+//         as fill (others in passes), a multiple of it too; bytes = 4·(most+1), b·(bytes+2 KB) ≤ 228 KB
+//         as many products as places of C (h·n) and memory for it: hb_spgemm_pair is the first phase, in
+//         place of hb_spgemm_count, with dense u32[h·pitch] and parts i32[h·fill/HB_SPGEMM_SEGMENT] not
+//         null: it keeps the counters and writes counts; pitch = fill/2 words if no row of A has 65536
+//         entries, else fill; the second phase is hb_spgemm_pair_write<<<SMs·8, 256>>>(…)
 //     hb_spgemm_owner<<<SMs·b, 32·HB_SPGEMM_WARPS, cb·sizeof(HB_C) + (bitmaps ? 0 : cb/8)>>>(…)   any semiring
 //         where a row of A is so long that all would wait for it, its chunks are summed first (bitmaps kept):
 //         hb_spgemm_chunks<<<…, 256>>>(chunk, …, chunks)     chunks i64[h]; at: their prefix sums
@@ -93,6 +94,10 @@
 #ifndef HB_SPGEMM_PAIR_BLOCK
 #define HB_SPGEMM_PAIR_BLOCK 512
 #endif
+#ifndef HB_SPGEMM_SEGMENT // counters of plus_pair that a warp writes
+#define HB_SPGEMM_SEGMENT 1024
+#endif
+#define HB_SPGEMM_SEGMENTS (65536 / HB_SPGEMM_SEGMENT)
 #define HB_SPGEMM_LIGHT 512 // a power of two
 #define HB_SPGEMM_LONG 1024 // entries of a row of A from which a block counts its products
 #define HB_SPGEMM_CURSORS 4 // in limits, 256
@@ -337,7 +342,7 @@ HB_KERNEL __launch_bounds__(512)
 hb_spgemm_count(hb_i32 n, hb_i32 cb, hb_i32 nb, hb_i32 window, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx,
 	const hb_i64 *__restrict__ bptr, const hb_col *__restrict__ bcol, const hb_i32 *__restrict__ order, hb_u64 *limits,
 	hb_i64 *counts, hb_u32 *bitmaps) {
-	HB_DYNAMIC_SHARED(hb_u32, map); // window/32 + 1 words: the last takes what fills up the packed rows
+	HB_DYNAMIC_SHARED(hb_u32, map); // one word more than columns: it takes what fills up the packed rows
 	__shared__ hb_i32 parts[HB_WARP];
 	const int lane = threadIdx.x % HB_WARP, warp = threadIdx.x / HB_WARP;
 	const hb_i64 heavy = (hb_i64)limits[0], words = hb_bitmap_words(n);
@@ -410,62 +415,52 @@ template <int LOG> HB_DEVICE hb_i32 hb_counters_used(hb_u32 v) {
 	return __popc(((v & low) + low | v) & ~low);
 }
 
-// hb_counters_write writes the columns lo.. of a row whose counters are not 0; each warp a range of
-// them, 256 at a time, all loads first. acc is at a multiple of 16 bytes. It returns their number.
-template <int LOG, class T>
-HB_DEVICE hb_i32 hb_counters_write(const T *__restrict__ acc, hb_u32 lo, hb_u32 here, hb_i64 out, hb_i32 *__restrict__ cidx, HB_C *__restrict__ cval) {
-	const int lane = threadIdx.x % HB_WARP, warp = threadIdx.x / HB_WARP, warps = HB_SPGEMM_PAIR_BLOCK / HB_WARP;
-	const int deep = 8;
-	const hb_u32 each = (here + HB_WARP * warps - 1) / (HB_WARP * warps) * HB_WARP;
-	const hb_u32 from = warp * each < here ? warp * each : here, stop = from + each < here ? from + each : here;
-	const hb_u32 *words = (const hb_u32 *)acc;
-	hb_i32 found = 0, total;
-	for (hb_u32 w = (from >> LOG) + lane; w < stop >> LOG; w += 4 * HB_WARP) {
-		hb_u32 v[4];
+// hb_counters_write writes the columns of a segment whose counters are not 0, by one warp, which
+// loads them all first. The first is column c, the first entry goes to place out.
+template <int LOG>
+HB_DEVICE void hb_counters_write(const hb_u32 *words, hb_i32 c, hb_i64 out, hb_i32 *cidx, HB_C *cval) {
+	const int lane = threadIdx.x % HB_WARP, loads = (HB_SPGEMM_SEGMENT >> LOG) / HB_WARP;
+	const hb_u32 ones = 0xffffffffu >> (32 - (32 >> LOG));
+	const int shift = (lane & ((1 << LOG) - 1)) << (5 - LOG);
+	hb_u32 v[loads];
 #pragma unroll
-		for (int j = 0; j < 4; j++) v[j] = w + j * HB_WARP < stop >> LOG ? words[w + j * HB_WARP] : 0;
+	for (int j = 0; j < loads; j++) v[j] = words[j * HB_WARP + lane];
 #pragma unroll
-		for (int j = 0; j < 4; j++) found += hb_counters_used<LOG>(v[j]);
-	}
-	found = hb_total(found);
-	out += hb_before(found, &total);
-	for (hb_u32 c0 = from; c0 < stop; c0 += deep * HB_WARP) {
-		hb_u32 v[deep];
+	for (int j = 0; j < loads; j++)
 #pragma unroll
-		for (int j = 0; j < deep; j++) v[j] = c0 + j * HB_WARP < stop ? (hb_u32)acc[c0 + j * HB_WARP + lane] : 0;
-#pragma unroll
-		for (int j = 0; j < deep; j++) {
-			const hb_u32 bits = __ballot_sync(HB_FULL, v[j] != 0);
-			if (v[j]) {
+		for (int q = 0; q < 1 << LOG; q++) { // 32 columns, a lane each
+			const hb_u32 x = LOG ? __shfl_sync(HB_FULL, v[j], (q * HB_WARP + lane) >> LOG) >> shift & ones : v[j];
+			const hb_u32 bits = __ballot_sync(HB_FULL, x != 0);
+			if (x) {
 				const hb_i64 p = out + __popc(bits & ((1u << lane) - 1));
-				cidx[p] = (hb_i32)(lo + c0 + j * HB_WARP + lane);
-				cval[p] = (HB_C)v[j];
+				cidx[p] = c + ((j << LOG) + q) * HB_WARP + lane;
+				cval[p] = (HB_C)x;
 			}
 			out += __popc(bits);
 		}
-	}
-	return total;
 }
 
-// hb_counters_columns is hb_counters_write of counters of a width that is known when it runs.
-HB_DEVICE hb_i32 hb_counters_columns(const hb_u32 *acc, int log, hb_u32 lo, hb_u32 here, hb_i64 out, hb_i32 *cidx, HB_C *cval) {
-	if (log == 2) return hb_counters_write<2>((const hb_u8 *)acc, lo, here, out, cidx, cval);
-	if (log == 1) return hb_counters_write<1>((const hb_u16 *)acc, lo, here, out, cidx, cval);
-	return hb_counters_write<0>(acc, lo, here, out, cidx, cval);
-}
-
-// hb_pair_row counts the products of a row of A, see hb_spgemm_pair. It returns the entries of the
-// row of C.
-template <int LOG>
-HB_DEVICE hb_i32 hb_pair_row(hb_u32 *acc, hb_u32 fill, hb_i32 bytes, hb_i64 begin, hb_i64 end, const hb_i32 *__restrict__ aidx,
-	const hb_i64 *__restrict__ bptr, const hb_col *__restrict__ bcol, hb_i64 out, hb_u32 *dense, hb_i32 *cidx, HB_C *cval) {
-	const hb_u32 mask = (1u << LOG) - 1, shift = 5 - LOG;
-	const hb_u32 span = ((hb_u32)bytes / 4 - 1) << LOG & ~31u; // columns a pass; the last word is for others
+// hb_parts_before adds up the entries of the segments before s, by one warp.
+HB_DEVICE hb_i32 hb_parts_before(const hb_i32 *parts, hb_i32 s) {
 	hb_i32 sum = 0;
-	for (hb_u32 lo = 0; lo < fill; lo += span) {
+	for (hb_i32 i = threadIdx.x % HB_WARP; i < s; i += HB_WARP) sum += parts[i];
+	return hb_total(sum);
+}
+
+// hb_pair_row counts the products of a row of A in acc, which is zero before and after; most: see
+// hb_spgemm_pair. A warp takes a segment. parts has a place for each, the entries in it. With
+// dense, the counters are kept there and *count takes the entries of the row; else the entries go to
+// cidx and cval from place out on. Thread 0 calls next() where it does not delay others.
+template <int LOG, class F>
+HB_DEVICE void hb_pair_row(hb_u32 *acc, hb_i32 fill, hb_i32 most, hb_i64 begin, hb_i64 end, const hb_i32 *__restrict__ aidx,
+	const hb_i64 *__restrict__ bptr, const hb_col *__restrict__ bcol, hb_i32 *parts, hb_u32 *dense, hb_u64 *count,
+	hb_i64 out, hb_i32 *cidx, HB_C *cval, F next) {
+	const int lane = threadIdx.x % HB_WARP, warps = HB_SPGEMM_PAIR_BLOCK / HB_WARP, words = HB_SPGEMM_SEGMENT >> LOG;
+	const hb_u32 mask = (1u << LOG) - 1, shift = 5 - LOG;
+	const hb_i32 span = most << LOG;
+	for (hb_i32 lo = 0; lo < fill; lo += span) { // in passes if the counters do not all fit
 		const hb_u32 here = fill - lo < span ? fill - lo : span;
-		for (hb_u32 w = threadIdx.x; w < (here >> LOG) + 1; w += HB_SPGEMM_PAIR_BLOCK) acc[w] = 0;
-		__syncthreads();
+		const hb_i32 segments = here / HB_SPGEMM_SEGMENT;
 		if (fill <= span)
 			hb_each_product(begin, end, aidx, bptr, bcol, [=](hb_u32 c) {
 				atomicAdd(acc + (c >> LOG), 1u << ((c & mask) << shift));
@@ -476,54 +471,107 @@ HB_DEVICE hb_i32 hb_pair_row(hb_u32 *acc, hb_u32 fill, hb_i32 bytes, hb_i64 begi
 				if (c < here) atomicAdd(acc + (c >> LOG), 1u << ((c & mask) << shift));
 			});
 		__syncthreads();
-		hb_i32 total;
-		if (dense) {
+		if (lo == 0 && threadIdx.x == 0) next();
+		if (threadIdx.x == 0) acc[here >> LOG] = 0; // what fills up the rows of B
+		hb_i32 sum = 0;
+		for (hb_i32 s = threadIdx.x / HB_WARP; s < segments; s += warps) {
 			hb_i32 found = 0;
-			for (hb_u32 w = threadIdx.x; w < here >> LOG; w += HB_SPGEMM_PAIR_BLOCK) {
-				const hb_u32 v = acc[w];
-				dense[(lo >> LOG) + w] = v;
-				found += hb_counters_used<LOG>(v);
+#pragma unroll
+			for (int w = 4 * lane; w < words; w += 4 * HB_WARP) {
+				hb_words4 *from = (hb_words4 *)(acc + s * words + w);
+				const hb_words4 v = *from;
+				if (dense) {
+					*(hb_words4 *)(dense + (lo >> LOG) + s * words + w) = v;
+					*from = hb_words4{};
+				}
+#pragma unroll
+				for (int j = 0; j < 4; j++) found += hb_counters_used<LOG>(v.w[j]);
 			}
 			found = hb_total(found);
-			hb_before(found, &total);
-		} else total = hb_counters_columns(acc, LOG, lo, here, out + sum, cidx, cval);
-		sum += total;
+			if (lane == 0) parts[(dense ? lo / HB_SPGEMM_SEGMENT : 0) + s] = found;
+			sum += found;
+		}
+		if (dense && lane == 0 && sum) atomicAdd(count, (hb_u64)sum);
+		if (!dense) {
+			__syncthreads();
+			for (hb_i32 s = threadIdx.x / HB_WARP; s < segments; s += warps) {
+				hb_counters_write<LOG>(acc + s * words, lo + s * HB_SPGEMM_SEGMENT, out + hb_parts_before(parts, s), cidx, cval);
+				for (int w = lane; w < words; w += HB_WARP) acc[s * words + w] = 0;
+			}
+			out += hb_parts_before(parts, segments);
+		}
 		__syncthreads();
 	}
-	return sum;
 }
 
-// Counts of common entries, plus_pair: packed counters of 8, 16 or 32 bits,
-// as many as the row's length asks for; in passes if they do not all fit.
+// Counts of common entries, plus_pair: packed counters of 8, 16 or 32 bits, as many as the row's
+// length asks for, `most` words of them and one for what fills up the rows of B.
 HB_KERNEL __launch_bounds__(HB_SPGEMM_PAIR_BLOCK)
-hb_spgemm_pair(hb_i32 fill, hb_i32 bytes, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx,
+hb_spgemm_pair(hb_i32 fill, hb_i32 most, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx,
 	const hb_i64 *__restrict__ bptr, const hb_col *__restrict__ bcol, const hb_i32 *__restrict__ order, hb_u64 *limits,
-	hb_i64 *counts, hb_u32 *dense, hb_i64 pitch, hb_i32 *cidx, HB_C *cval) {
+	hb_i64 *counts, hb_i32 *parts, hb_u32 *dense, hb_i64 pitch, hb_i32 *cidx, HB_C *cval) {
 	HB_DYNAMIC_SHARED(hb_u32, acc);
+	__shared__ hb_i32 here[HB_SPGEMM_SEGMENTS];
+	__shared__ hb_i64 drawn[2][4]; // of a row and the next: ticket, number, where it begins and ends
+	hb_u64 *ticket = limits + HB_SPGEMM_TICKETS + 1;
 	const hb_i64 heavy = (hb_i64)limits[0];
-	for (;;) {
-		const hb_i64 t = hb_ticket(limits + HB_SPGEMM_TICKETS + 1);
+	hb_i64 after = 0; // thread 0: the ticket of the next row
+	if (threadIdx.x == 0) {
+		const hb_i64 t = (hb_i64)atomicAdd(ticket, 1ULL);
+		after = (hb_i64)atomicAdd(ticket, 1ULL);
+		const hb_i32 row = t < heavy ? order[t] : 0;
+		drawn[0][0] = t;
+		drawn[0][1] = row;
+		drawn[0][2] = aptr[row];
+		drawn[0][3] = aptr[row + 1];
+	}
+	for (hb_i32 w = threadIdx.x; w <= most; w += HB_SPGEMM_PAIR_BLOCK) acc[w] = 0;
+	__syncthreads();
+	for (int side = 0;; side ^= 1) {
+		const hb_i64 t = drawn[side][0], row = drawn[side][1], begin = drawn[side][2], end = drawn[side][3];
 		if (t >= heavy) return;
-		const hb_i32 row = order[t];
-		const hb_i64 begin = aptr[row], end = aptr[row + 1], out = dense ? 0 : counts[row];
-		hb_u32 *to = dense ? dense + t * pitch : dense;
+		hb_i64 then = 0;
+		hb_i32 other = 0;
+		if (threadIdx.x == 0) { // the answers take a while
+			then = (hb_i64)atomicAdd(ticket, 1ULL);
+			other = after < heavy ? order[after] : 0;
+		}
+		hb_i64 *to = drawn[side ^ 1];
+		const auto next = [=]() {
+			to[0] = after;
+			to[1] = other;
+			to[2] = aptr[other];
+			to[3] = aptr[other + 1];
+		};
+		const hb_i64 out = dense ? 0 : counts[row];
+		hb_i32 *segments = dense ? parts + t * (fill / HB_SPGEMM_SEGMENT) : here;
+		hb_u32 *keep = dense ? dense + t * pitch : dense;
+		hb_u64 *count = (hb_u64 *)(counts + row);
 		const int log = hb_counters_log(end - begin);
-		hb_i32 sum;
-		if (log == 2) sum = hb_pair_row<2>(acc, fill, bytes, begin, end, aidx, bptr, bcol, out, to, cidx, cval);
-		else if (log == 1) sum = hb_pair_row<1>(acc, fill, bytes, begin, end, aidx, bptr, bcol, out, to, cidx, cval);
-		else sum = hb_pair_row<0>(acc, fill, bytes, begin, end, aidx, bptr, bcol, out, to, cidx, cval);
-		if (dense && threadIdx.x == 0) counts[row] = sum;
+		if (log == 2) hb_pair_row<2>(acc, fill, most, begin, end, aidx, bptr, bcol, segments, keep, count, out, cidx, cval, next);
+		else if (log == 1) hb_pair_row<1>(acc, fill, most, begin, end, aidx, bptr, bcol, segments, keep, count, out, cidx, cval, next);
+		else hb_pair_row<0>(acc, fill, most, begin, end, aidx, bptr, bcol, segments, keep, count, out, cidx, cval, next);
+		after = then;
 	}
 }
 
-// The second phase where the first has kept the counters.
-HB_KERNEL __launch_bounds__(HB_SPGEMM_PAIR_BLOCK)
+// The second phase where the first has kept the counters: a warp takes a segment.
+HB_KERNEL __launch_bounds__(256)
 hb_spgemm_pair_write(hb_i32 fill, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ order, const hb_u64 *__restrict__ limits,
-	const hb_i64 *__restrict__ counts, const hb_u32 *__restrict__ dense, hb_i64 pitch, hb_i32 *cidx, HB_C *cval) {
-	const hb_i64 heavy = (hb_i64)limits[0];
-	for (hb_i64 t = blockIdx.x; t < heavy; t += gridDim.x) {
-		const hb_i32 row = order[t];
-		hb_counters_columns(dense + t * pitch, hb_counters_log(aptr[row + 1] - aptr[row]), 0, fill, counts[row], cidx, cval);
+	const hb_i64 *__restrict__ counts, const hb_i32 *__restrict__ parts, const hb_u32 *__restrict__ dense, hb_i64 pitch,
+	hb_i32 *__restrict__ cidx, HB_C *__restrict__ cval) {
+	const hb_u32 segments = fill / HB_SPGEMM_SEGMENT, units = (hb_u32)limits[0] * segments;
+	for (hb_u32 u = (blockIdx.x * 256 + threadIdx.x) / HB_WARP; u < units; u += gridDim.x * 8) {
+		const hb_i64 t = u / segments;
+		const hb_i32 s = (hb_i32)(u % segments), row = order[t], c = s * HB_SPGEMM_SEGMENT;
+		const hb_i32 *mine = parts + t * segments;
+		if (mine[s] == 0) continue; // whole warps
+		const hb_i64 out = counts[row] + hb_parts_before(mine, s);
+		const int log = hb_counters_log(aptr[row + 1] - aptr[row]);
+		const hb_u32 *words = dense + t * pitch + (c >> log);
+		if (log == 2) hb_counters_write<2>(words, c, out, cidx, cval);
+		else if (log == 1) hb_counters_write<1>(words, c, out, cidx, cval);
+		else hb_counters_write<0>(words, c, out, cidx, cval);
 	}
 }
 #else
