@@ -29,7 +29,7 @@ func (p *triangles) drop() {
 
 const (
 	// triangleChunk is HB_TRI_CHUNK.
-	triangleChunk = 1024
+	triangleChunk = 2048
 	// triangleColumns is how many columns have a number of 16 bits and a bit of the bitmap.
 	triangleColumns = 65504
 )

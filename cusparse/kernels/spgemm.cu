@@ -46,7 +46,7 @@
 //         as many products as places of C (h·n) and memory for it: hb_spgemm_pair is the first phase, in
 //         place of hb_spgemm_count, with dense u32[h·pitch] and parts i32[h·fill/HB_SPGEMM_SEGMENT] not
 //         null: it keeps the counters and writes counts; pitch = fill/2 words if no row of A has 65536
-//         entries, else fill; the second phase is hb_spgemm_pair_write<<<SMs·8, 256>>>(…)
+//         entries, else fill; the second phase is hb_spgemm_pair_write<<<SMs·7, 256, 32·HB_SPGEMM_SEGMENT>>>(…)
 //     hb_spgemm_owner<<<SMs·b, 32·HB_SPGEMM_WARPS, cb·sizeof(HB_C) + (bitmaps ? 0 : cb/8)>>>(…)   any semiring
 //         where a row of A is so long that all would wait for it, its chunks are summed first (bitmaps kept):
 //         hb_spgemm_chunks<<<…, 256>>>(chunk, …, chunks)     chunks i64[h]; at: their prefix sums
@@ -555,11 +555,47 @@ hb_spgemm_pair(hb_i32 fill, hb_i32 most, const hb_i64 *__restrict__ aptr, const 
 	}
 }
 
-// The second phase where the first has kept the counters: a warp takes a segment.
+// hb_counters_stage puts what is not 0 of a segment of narrow counters into staged, by one warp: the
+// counter above the column in it. A lane takes words, so that the prefix sums are of four loads
+// together, a byte each. It returns how many there are.
+template <int LOG> HB_DEVICE hb_i32 hb_counters_stage(const hb_u32 *__restrict__ words, hb_u32 *staged) {
+	const int lane = threadIdx.x % HB_WARP, loads = (HB_SPGEMM_SEGMENT >> LOG) / HB_WARP, per = 1 << LOG;
+	const hb_u32 ones = 0xffffffffu >> (32 - (32 >> LOG));
+	hb_u32 v[loads];
+#pragma unroll
+	for (int j = 0; j < loads; j++) v[j] = words[j * HB_WARP + lane];
+	hb_i32 done = 0;
+#pragma unroll
+	for (int j0 = 0; j0 < loads; j0 += 4) {
+		hb_u32 used = 0;
+#pragma unroll
+		for (int j = 0; j < 4; j++)
+			if (j0 + j < loads) used |= (hb_u32)hb_counters_used<LOG>(v[j0 + j]) << (8 * j);
+		const hb_u32 upto = hb_sums(used), all = __shfl_sync(HB_FULL, upto, HB_WARP - 1); // of 32·per < 256 each
+#pragma unroll
+		for (int j = 0; j < 4; j++) {
+			if (j0 + j >= loads) break;
+			hb_i32 at = done + (hb_i32)((upto - used) >> (8 * j) & 255);
+#pragma unroll
+			for (int q = 0; q < per; q++) {
+				const hb_u32 x = v[j0 + j] >> (q * (32 >> LOG)) & ones;
+				if (x) staged[at++] = x * HB_SPGEMM_SEGMENT + ((j0 + j) * HB_WARP + lane) * per + q;
+			}
+			done += all >> (8 * j) & 255;
+		}
+	}
+	return done;
+}
+
+// The second phase where the first has kept the counters: a warp takes a segment. Narrow counters
+// are compacted in shared memory, so that whole sectors are written.
 HB_KERNEL __launch_bounds__(256)
 hb_spgemm_pair_write(hb_i32 fill, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ order, const hb_u64 *__restrict__ limits,
 	const hb_i64 *__restrict__ counts, const hb_i32 *__restrict__ parts, const hb_u32 *__restrict__ dense, hb_i64 pitch,
 	hb_i32 *__restrict__ cidx, HB_C *__restrict__ cval) {
+	HB_DYNAMIC_SHARED(hb_u32, rooms);
+	hb_u32 *staged = rooms + threadIdx.x / HB_WARP * HB_SPGEMM_SEGMENT;
+	const int lane = threadIdx.x % HB_WARP;
 	const hb_u32 segments = fill / HB_SPGEMM_SEGMENT, units = (hb_u32)limits[0] * segments;
 	for (hb_u32 u = (blockIdx.x * 256 + threadIdx.x) / HB_WARP; u < units; u += gridDim.x * 8) {
 		const hb_i64 t = u / segments;
@@ -569,9 +605,19 @@ hb_spgemm_pair_write(hb_i32 fill, const hb_i64 *__restrict__ aptr, const hb_i32 
 		const hb_i64 out = counts[row] + hb_parts_before(mine, s);
 		const int log = hb_counters_log(aptr[row + 1] - aptr[row]);
 		const hb_u32 *words = dense + t * pitch + (c >> log);
-		if (log == 2) hb_counters_write<2>(words, c, out, cidx, cval);
-		else if (log == 1) hb_counters_write<1>(words, c, out, cidx, cval);
-		else hb_counters_write<0>(words, c, out, cidx, cval);
+		if (log == 0) {
+			hb_counters_write<0>(words, c, out, cidx, cval);
+			continue;
+		}
+		const hb_i32 n = log == 2 ? hb_counters_stage<2>(words, staged) : hb_counters_stage<1>(words, staged);
+		__syncwarp();
+		for (hb_i32 i = lane - (hb_i32)(out % HB_WARP); i < n; i += HB_WARP)
+			if (i >= 0) {
+				const hb_u32 x = staged[i];
+				cidx[out + i] = c + (hb_i32)(x % HB_SPGEMM_SEGMENT);
+				cval[out + i] = (HB_C)(x / HB_SPGEMM_SEGMENT);
+			}
+		__syncwarp();
 	}
 }
 #else

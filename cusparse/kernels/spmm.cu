@@ -89,10 +89,21 @@ HB_KERNEL hb_spmm_join(const hb_i32 *long_rows, const hb_i64 *at, const HB_C *pa
 	}
 }
 
-// present[i·n + j] = row i of A has entries.
-HB_KERNEL hb_spmm_rows(const hb_i64 *ptr, hb_i64 m, hb_i64 n, hb_u8 *present) {
-	HB_EACH(p, m * n) {
-		hb_i64 i = p / n;
-		present[p] = ptr[i + 1] > ptr[i];
+// present[i·n + j] = row i of A has entries; the values of other rows become zero. A warp takes 32
+// rows; bound by what it writes.
+HB_KERNEL __launch_bounds__(256) hb_spmm_rows(const hb_i64 *ptr, hb_i64 m, hb_i64 n, hb_u8 *present, HB_C *out) {
+	for (hb_i64 i0 = ((hb_i64)blockIdx.x * 256 + threadIdx.x) / HB_WARP * HB_WARP; i0 < m; i0 += (hb_i64)gridDim.x * 256) {
+		const hb_i64 i = i0 + HB_LANE;
+		const hb_u32 filled = __ballot_sync(HB_FULL, i < m && ptr[i + 1] > ptr[i]);
+		for (int q = 0; q < HB_WARP && i0 + q < m; q++) {
+			const hb_u32 has = filled >> q & 1;
+			const hb_i64 p = (i0 + q) * n;
+			if (n % 4 == 0)
+				for (hb_i64 j = HB_LANE; j < n / 4; j += HB_WARP) ((hb_u32 *)(present + p))[j] = has * 0x01010101u;
+			else
+				for (hb_i64 j = HB_LANE; j < n; j += HB_WARP) present[p + j] = (hb_u8)has;
+			if (!has)
+				for (hb_i64 j = HB_LANE; j < n; j += HB_WARP) out[p + j] = HB_C{};
+		}
 	}
 }
