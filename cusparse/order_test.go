@@ -1,6 +1,7 @@
 package cusparse
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse/space"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -58,13 +60,33 @@ func BenchmarkOrderOnGPU(b *testing.B) {
 	})
 	run("rebuilt", func(f *frame, s *store) {
 		perm := f.orderOf(s, space.Degree)
-		list := f.newStore(1, s.m, 3, device.Type{Name: "hb_i32", Size: 4}, int64(s.m))
-		list.val = perm.share()
+		list := f.newStore(1, s.m, sparse.Full, device.Type{Name: "hb_i32", Size: 4}, int64(s.m))
+		list.val = perm
 		v := device.Operand{Store: list, Vector: true}
 		x := device.Indices{N: s.m, Values: &v}
-		if out := f.extract(s, x, x); out != nil {
-			out.drop()
-		}
-		list.drop()
+		f.extract(s, x, x)
 	})
+}
+
+// TestDiagonalsOfGridEmulated looks for the diagonals of a grid of 1024×32, whose rows that are 32
+// apart all lack the same one.
+func TestDiagonalsOfGridEmulated(t *testing.T) {
+	d, _ := emulated(t)
+	g := gen.CSR(gen.Grid2D(1024, 32))
+	a, err := matrix.FromCSR(g.NRows, g.NCols, g.Ptr, g.Idx, make([]float32, g.NNZ()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, a.Move(d))
+	o, err := access.Operand(a.View(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := d.begin(device.Call{})
+	defer f.end()
+	facts := f.factsOf(f.here(o))
+	check(t, f.err)
+	if want := []int32{-32, -1, 1, 32}; !slices.Equal(facts.diagonals, want) || facts.onDiagonals != 1 {
+		t.Errorf("diagonals %v with %v of the sample, want %v with all", facts.diagonals, facts.onDiagonals, want)
+	}
 }

@@ -66,6 +66,14 @@ HB_KERNEL hb_scan_write(const HB_T *x, hb_i64 n, hb_i32 few, const hb_i64 *sums,
 HB_KERNEL hb_scan_small(const HB_T *x, hb_i64 n, hb_i64 *out) {
 	__shared__ hb_i64 warps[HB_BLOCK_WARPS];
 	hb_i64 run = 0;
-	for (hb_i64 base = 0; base < n; base += HB_TILE) run = hb_scan_tile(x, n, base, run, out, warps);
+	if (n > 8 * HB_BLOCK) // 8192 items: 10.8 µs on an H200, else 16.1; 1000: 6.8, else 5.1
+		for (hb_i64 base = 0; base < n; base += HB_TILE) run = hb_scan_tile(x, n, base, run, out, warps);
+	else
+		for (hb_i64 base = 0; base < n; base += HB_BLOCK) {
+			hb_i64 p = base + threadIdx.x, v = p < n ? (hb_i64)x[p] : 0, all;
+			hb_i64 before = hb_block_sums(v, all, warps) - v;
+			if (p < n) out[p] = run + before;
+			run += all;
+		}
 	if (threadIdx.x == 0) out[n] = run;
 }

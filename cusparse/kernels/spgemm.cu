@@ -62,10 +62,12 @@
 // 34395×20402 with 5M (1.9·10⁹, 2.8·10⁸), 138493×26744 with 20M (1.03·10¹⁰, 6.5·10⁸), all launches
 // of a call without the allocation, ms; cuSPARSE 15.5, the others not tried; pack and seg 0.01,
 // 0.03, 0.12, once.
-//   plus_pair, two passes, group 16, block 512 (4 blocks an SM)       0.96   4.17   17.3   (group 32: 1.01 4.04 15.1; 8: 0.96 5.07 22.5)
-//   plus_pair, counters kept, group 32, block 512                    1.07   3.44   11.1   (block 1024: 1.47 4.25 12.8)
 //   fp32, 8 parts, ahead 4, group 16, bitmaps kept                   1.30   8.95   41.0   (ahead 2: 1.29 9.93 45.1)
 //   fp32, 12 parts, ahead 4, group 32                                1.58   8.74   38.0   (bitmaps not kept, ahead 2: + 20 %)
+// plus_pair of the first two (2.2·10⁸ products in 5.9·10⁷ results, 1.08·10⁹ in 1.87·10⁸), µs, each kernel:
+//   hb_spgemm_work 28, 62 (a warp each row, however long: 49, 180); first phase 368, 1243 (block 512: 372; 256: 1379);
+//   second phase 303, 742 (entries of 32 columns written at once: 363, 847; by blocks of rows: 421, 1100);
+//   without counters kept: hb_spgemm_count 338, 1273 and hb_spgemm_pair 507, 1654.
 // S·S of R-MAT 14 (1.6·10⁸ products): fp32 1.36, cuSPARSE 12.0. R-MAT 16 (1.2·10⁹), cb 27776,
 // unpacked, 16 parts: 11.5; cuSPARSE's default lacks memory, its ALG3 207. So: parts 8 below 16000
 // columns, 12 above; group 16 for fewer than 10⁹ products, 32 beyond.
