@@ -221,7 +221,7 @@ func (f *frame) marked(p *program, flag *mem, n int64) *marks {
 
 // move moves what is kept of columns and values; idx nil: the numbers of the entries.
 func (k *marks) move(f *frame, idx, idxOut, val, valOut *mem) {
-	f.blocks(f.kernel(k.p, "hb_kept"), (k.n+keptTile-1)/keptTile, 256, k.n, k.bits, k.at, idx, idxOut, val, valOut)
+	f.blocks(f.kernel(k.p, "hb_kept"), (k.n+keptTile-1)/keptTile, 256, k.n, flagOf(4*k.count > k.n), k.bits, k.at, idx, idxOut, val, valOut)
 }
 
 // compacted returns the entries of a listed store whose flag is set; val may

@@ -31,9 +31,9 @@ const (
 	packedColumns = 64512
 	// pairSegment is how many counters of plus_pair a warp writes.
 	pairSegment = 1024
-	// pairBlocks: with room for as many blocks of 256 threads on a multiprocessor, the products
-	// of a row are counted by 256, else by 512 (AᵀA of 1M entries, 7 blocks: 340 µs, 512: 372; of 5M,
-	// 5 blocks: 1379, 512: 1244).
+	// pairBlocks: with room for as many blocks of 256 threads on a multiprocessor,
+	// the products of a row are counted by 256, else by 512 (AᵀA of 1M entries, 7
+	// blocks: 340–368 µs, 512: 372; of 5M, 5 blocks: 1379, 512: 1244).
 	pairBlocks = 7
 	// narrowColumns: below, 8 warps share the columns of C, else 12 if they fit
 	// two blocks on a multiprocessor (8: 8.95, 12: 8.74 at 20402 columns), else 16.
@@ -42,8 +42,8 @@ const (
 	// half of one (counts at 10¹⁰: 15.1 against 17.3; at 2·10⁸: 1.01 against 0.96).
 	wideGroup = 1e9
 	// denseProducts is the products a place of C must have for the counters of
-	// plus_pair to be kept from the first phase (at 1.13: 368 + 303 µs, else 338 + 507; at 2.6: 1243 +
-	// 742, else 1273 + 1654).
+	// plus_pair to be kept from the first phase (at 1.13: 368 + 303 µs, else 338 +
+	// 507; at 2.6: 1243 + 742, else 1273 + 1654).
 	denseProducts = 1
 	// expandFactor bounds the looks at the rows of B that are for column blocks
 	// without any product in them, by products: beyond, all products are sorted.

@@ -29,7 +29,7 @@ func (p *triangles) drop() {
 
 const (
 	// triangleChunk is HB_TRI_CHUNK.
-	triangleChunk = 2048
+	triangleChunk = 4096
 	// triangleColumns is how many columns have a number of 16 bits and a bit of the bitmap.
 	triangleColumns = 65504
 )

@@ -33,20 +33,21 @@
 //   hb_spgemm_work <<<min(⌈m/8⌉, SMs·8), 256>>>(m, aptr, aidx, bptr, wanted, work, hist, limits)      work u64[m]
 //   hb_spgemm_order<<<min(⌈m/256⌉, SMs·8), 256>>>(m, light, work, hist, limits, order)         order i32[m]
 //       limits[0 … 3] = heavy rows h, rows with any product, products, the longest row of A: read by the host
-//   hb_spgemm_count<<<SMs·8, 256 or 512, max(window, fill)/8 + 4>>>(…)      window: columns a bitmap in shared
-//       memory holds, a multiple of cb, or n rounded up to 32 if that fits; fill only if packed
+//   hb_spgemm_count<<<SMs·8, 256 or 512, max(window, fill)/8 + 4>>>(…)      window: columns a bitmap
+//       in shared memory holds, a multiple of cb, or n rounded up to 32 if that fits
 //       bitmaps u32[h·4·⌈n/128⌉], or null where that would be too large: the structure of heavy rows, kept
 //       for the second phase (only if window ≥ n)
 //   hb_spgemm_light_count<<<SMs·8, 256, 8·4096>>>(…)
 //   prefix sums of counts (m·nb); the host reads the total and allocates cidx, cval
 //   numeric, one of
 //     hb_spgemm_pair <<<SMs·b, HB_SPGEMM_PAIR_BLOCK, bytes>>>(…)      plus_pair, HB_SPGEMM_PACKED, nb = 1;
-//         fill a multiple of HB_SPGEMM_SEGMENT; most = fill/2 words at most 226 KB, as many 16-bit counters
-//         as fill (others in passes), a multiple of it too; bytes = 4·(most+1), b·(bytes+2 KB) ≤ 228 KB
-//         as many products as places of C (h·n) and memory for it: hb_spgemm_pair is the first phase, in
-//         place of hb_spgemm_count, with dense u32[h·pitch] and parts i32[h·fill/HB_SPGEMM_SEGMENT] not
-//         null: it keeps the counters and writes counts; pitch = fill/2 words if no row of A has 65536
-//         entries, else fill; the second phase is hb_spgemm_pair_write<<<SMs·7, 256, 32·HB_SPGEMM_SEGMENT>>>(…)
+//         most = fill/2 words (16-bit counters; wider ones in passes), at most 225 KB and a multiple of
+//         HB_SPGEMM_SEGMENT, as fill is; bytes = 4·(most+1), b·(bytes+2 KB) ≤ 228 KB
+//         as many products as places of C (h·n) and memory for it: hb_spgemm_pair is the first phase,
+//         in place of hb_spgemm_count, with dense u32[h·pitch] not null and parts
+//         i32[h·fill/HB_SPGEMM_SEGMENT]: it keeps the counters and writes counts; pitch = fill/2 words
+//         if no row of A has 65536 entries, else fill; the second phase is
+//         hb_spgemm_pair_write<<<SMs·7, 256, 32·HB_SPGEMM_SEGMENT>>>(…)
 //     hb_spgemm_owner<<<SMs·b, 32·HB_SPGEMM_WARPS, cb·sizeof(HB_C) + (bitmaps ? 0 : cb/8)>>>(…)   any semiring
 //         where a row of A is so long that all would wait for it, its chunks are summed first (bitmaps kept):
 //         hb_spgemm_chunks<<<…, 256>>>(chunk, …, chunks)     chunks i64[h]; at: their prefix sums
@@ -64,10 +65,11 @@
 // 0.03, 0.12, once.
 //   fp32, 8 parts, ahead 4, group 16, bitmaps kept                   1.30   8.95   41.0   (ahead 2: 1.29 9.93 45.1)
 //   fp32, 12 parts, ahead 4, group 32                                1.58   8.74   38.0   (bitmaps not kept, ahead 2: + 20 %)
-// plus_pair of the first two (2.2·10⁸ products in 5.9·10⁷ results, 1.08·10⁹ in 1.87·10⁸), µs, each kernel:
-//   hb_spgemm_work 28, 62 (a warp each row, however long: 49, 180); first phase 368, 1243 (block 512: 372; 256: 1379);
-//   second phase 303, 742 (entries of 32 columns written at once: 363, 847; by blocks of rows: 421, 1100);
-//   without counters kept: hb_spgemm_count 338, 1273 and hb_spgemm_pair 507, 1654.
+// Kernels of plus_pair for 2.2·10⁸ products in 5.9·10⁷ results and 1.08·10⁹ in 1.87·10⁸, µs:
+//   hb_spgemm_work 28, 62 (a warp takes every row, however long: 49, 180)
+//   first phase 368, 1243 (block 512: 372; 256: 1379)
+//   second phase 303, 742 (entries of 32 columns at once: 363, 847; a block takes a row: 421, 1100)
+//   no counters kept: hb_spgemm_count 338, 1273 and hb_spgemm_pair 507, 1654
 // S·S of R-MAT 14 (1.6·10⁸ products): fp32 1.36, cuSPARSE 12.0. R-MAT 16 (1.2·10⁹), cb 27776,
 // unpacked, 16 parts: 11.5; cuSPARSE's default lacks memory, its ALG3 207. So: parts 8 below 16000
 // columns, 12 above; group 16 for fewer than 10⁹ products, 32 beyond.
@@ -228,7 +230,8 @@ hb_spgemm_work(hb_i64 m, const hb_i64 *__restrict__ aptr, const hb_i32 *__restri
 		if (__syncthreads_or(isLong))
 			for (int q = 0; q < 8; q++) {
 				const hb_i64 row = base + (hb_i64)q * gridDim.x;
-				if (row >= m || wanted && !wanted[row] || aptr[row + 1] - aptr[row] <= HB_SPGEMM_LONG) continue; // the whole block
+				if (row >= m || wanted && !wanted[row]) continue; // whole blocks
+				if (aptr[row + 1] - aptr[row] <= HB_SPGEMM_LONG) continue;
 				const hb_u64 mine = hb_total(hb_products(aptr[row], aptr[row + 1], threadIdx.x, 256, aidx, bptr));
 				if (lane == 0) parts[warp] = mine;
 				__syncthreads();
@@ -344,7 +347,7 @@ HB_KERNEL __launch_bounds__(512)
 hb_spgemm_count(hb_i32 n, hb_i32 cb, hb_i32 nb, hb_i32 window, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx,
 	const hb_i64 *__restrict__ bptr, const hb_col *__restrict__ bcol, const hb_i32 *__restrict__ order, hb_u64 *limits,
 	hb_i64 *counts, hb_u32 *bitmaps) {
-	HB_DYNAMIC_SHARED(hb_u32, map); // one word more than columns: it takes what fills up the packed rows
+	HB_DYNAMIC_SHARED(hb_u32, map); // with a word for what fills up the packed rows
 	__shared__ hb_i32 parts[HB_WARP];
 	const int lane = threadIdx.x % HB_WARP, warp = threadIdx.x / HB_WARP;
 	const hb_i64 heavy = (hb_i64)limits[0], words = hb_bitmap_words(n);
@@ -450,9 +453,9 @@ HB_DEVICE hb_i32 hb_parts_before(const hb_i32 *parts, hb_i32 s) {
 }
 
 // hb_pair_row counts the products of a row of A in acc, which is zero before and after; most: see
-// hb_spgemm_pair. A warp takes a segment. parts has a place for each, the entries in it. With
-// dense, the counters are kept there and *count takes the entries of the row; else the entries go to
-// cidx and cval from place out on. Thread 0 calls next() where it does not delay others.
+// hb_spgemm_pair. A warp takes a segment, and writes the number of its entries to parts. With
+// dense, the counters are kept there and *count takes the entries of the row; else the entries go
+// to cidx and cval from place out on. Thread 0 calls next() where it does not delay others.
 template <int LOG, class F>
 HB_DEVICE void hb_pair_row(hb_u32 *acc, hb_i32 fill, hb_i32 most, hb_i64 begin, hb_i64 end, const hb_i32 *__restrict__ aidx,
 	const hb_i64 *__restrict__ bptr, const hb_col *__restrict__ bcol, hb_i32 *parts, hb_u32 *dense, hb_u64 *count,
@@ -514,7 +517,7 @@ hb_spgemm_pair(hb_i32 fill, hb_i32 most, const hb_i64 *__restrict__ aptr, const 
 	hb_i64 *counts, hb_i32 *parts, hb_u32 *dense, hb_i64 pitch, hb_i32 *cidx, HB_C *cval) {
 	HB_DYNAMIC_SHARED(hb_u32, acc);
 	__shared__ hb_i32 here[HB_SPGEMM_SEGMENTS];
-	__shared__ hb_i64 drawn[2][4]; // of a row and the next: ticket, number, where it begins and ends
+	__shared__ hb_i64 drawn[2][4]; // of this row and the next: ticket, number, begin, end
 	hb_u64 *ticket = limits + HB_SPGEMM_TICKETS + 1;
 	const hb_i64 heavy = (hb_i64)limits[0];
 	hb_i64 after = 0; // thread 0: the ticket of the next row
@@ -557,9 +560,9 @@ hb_spgemm_pair(hb_i32 fill, hb_i32 most, const hb_i64 *__restrict__ aptr, const 
 	}
 }
 
-// hb_counters_stage puts what is not 0 of a segment of narrow counters into staged, by one warp: the
-// counter above the column in it. A lane takes words, so that the prefix sums are of four loads
-// together, a byte each. It returns how many there are.
+// hb_counters_stage puts the counters of a segment that are not 0 into staged, by one warp: a
+// counter times HB_SPGEMM_SEGMENT, plus its column in the segment. A lane takes whole words; the
+// prefix sums of four loads are made together, a byte each. It returns how many there are.
 template <int LOG> HB_DEVICE hb_i32 hb_counters_stage(const hb_u32 *__restrict__ words, hb_u32 *staged) {
 	const int lane = threadIdx.x % HB_WARP, loads = (HB_SPGEMM_SEGMENT >> LOG) / HB_WARP, per = 1 << LOG;
 	const hb_u32 ones = 0xffffffffu >> (32 - (32 >> LOG));
@@ -573,7 +576,8 @@ template <int LOG> HB_DEVICE hb_i32 hb_counters_stage(const hb_u32 *__restrict__
 #pragma unroll
 		for (int j = 0; j < 4; j++)
 			if (j0 + j < loads) used |= (hb_u32)hb_counters_used<LOG>(v[j0 + j]) << (8 * j);
-		const hb_u32 upto = hb_sums(used), all = __shfl_sync(HB_FULL, upto, HB_WARP - 1); // of 32·per < 256 each
+		const hb_u32 upto = hb_sums(used); // at most 32·per = 128 a byte
+		const hb_u32 all = __shfl_sync(HB_FULL, upto, HB_WARP - 1);
 #pragma unroll
 		for (int j = 0; j < 4; j++) {
 			if (j0 + j >= loads) break;

@@ -25,11 +25,12 @@
 //       sizes u64[4], zeroed: units, light owners, and a ticket for each
 // Each call: counts u32[nnz]
 //   the tickets, sizes[2..3], zeroed
-//   hb_tri_intersect<<<SMs·8, 256, fill/8 + 4>>>(…);   the counts that are not 0 are kept: compact.cu
+//   hb_tri_intersect<<<SMs·8, 256, fill/8 + 4>>>(…);   compact.cu keeps the counts that are not 0
 //
-// hb_tri_intersect, R-MAT 20, edge factor 16, by degree, 4.2·10⁸ triangles, on an H200, µs: 1618; CHUNK 1024 1640, 4096
-// 1609; GROUP 2 1635, 8 with 48 registers 1899; LIGHT 64 1708, 512 1654, with GROUP 2; 64-bit counts 25 more. With
-// 32-bit columns and a warp a task twice as long: a task of 32 lanes was short of columns (83 on average).
+// hb_tri_intersect, R-MAT 20, edge factor 16, by degree, 4.2·10⁸ triangles, on an H200, µs: 1609;
+// CHUNK 1024 1640, 2048 1618; GROUP 2 1603, 8 with 48 registers 1899; with GROUP 2 and
+// CHUNK 2048, LIGHT 64 1708, 256 1635, 512 1654; 64-bit counts 25 more. With 32-bit columns and a warp a task twice as long: a task of 32
+// lanes was short of columns (83 on average).
 
 #ifndef HB_TRI_GROUP // lanes that share a task
 #define HB_TRI_GROUP 4
@@ -38,7 +39,7 @@
 #define HB_TRI_LIGHT 256
 #endif
 #ifndef HB_TRI_CHUNK // tasks of a unit: a hub's are shared by several blocks
-#define HB_TRI_CHUNK 2048
+#define HB_TRI_CHUNK 4096
 #endif
 
 struct __align__(16) hb_eight { hb_u32 w[4]; };
@@ -243,7 +244,7 @@ HB_DEVICE void hb_tri_probe(const hb_u32 *map, const hb_eight *__restrict__ pack
 	if ((int)(key % HB_WARP) < tasks) counts[out] = found;
 }
 
-HB_KERNEL __launch_bounds__(256, 6) // 40 registers; 48: 1731 µs, 32: 1618
+HB_KERNEL __launch_bounds__(256, 6) // 40 registers; 48: 1794 µs, 32: 1684
 hb_tri_intersect(hb_i32 fill, const hb_i64 *__restrict__ ptr, const hb_i32 *__restrict__ idx, const hb_u16 *__restrict__ packed,
 	const hb_i64 *__restrict__ ptr2, const hb_i32 *__restrict__ other, const hb_i32 *__restrict__ from, const hb_i32 *__restrict__ quads,
 	const hb_i64 *__restrict__ place, const hb_tri_unit *__restrict__ units, const hb_i32 *__restrict__ light, hb_u64 *sizes, hb_u32 *counts) {
