@@ -451,8 +451,12 @@ func (g *spgemm) count() *mem {
 		if g.packed {
 			threads = countThreads
 		}
+		columns := g.window
+		if g.packed {
+			columns = max(columns, g.fillColumn())
+		}
 		grid := [3]uint32{uint32(g.fill(g.heavy, 1, 8)), 1, 1}
-		f.launch(g.structure(g.packed, g.group, "hb_spgemm_count"), grid, [3]uint32{threads, 1, 1}, max(g.window, g.fillColumn())/8+4,
+		f.launch(g.structure(g.packed, g.group, "hb_spgemm_count"), grid, [3]uint32{threads, 1, 1}, columns/8+4,
 			int32(g.n), int32(g.cb), int32(g.nb), int32(g.window), g.a.ptr, g.aidx, g.bptr, g.bcol, g.order, g.limits, counts, g.bitmaps)
 	}
 	if light := g.rows - g.heavy; light > 0 {

@@ -156,6 +156,30 @@ func TestSpgemmWideEmulated(t *testing.T) {
 	}
 }
 
+// TestSpgemmWiderEmulated has more columns than shared memory has bits.
+func TestSpgemmWiderEmulated(t *testing.T) {
+	t.Parallel()
+	d, _ := emulated(t)
+	d.spgemm = spgemmLimits{columns: 32768, window: 1 << 20}
+	const n = 2_000_003
+	r := rand.New(rand.NewPCG(4, 1))
+	builder := matrix.NewBuilder[float32](40, n)
+	for i := range 40 {
+		for range 200 {
+			builder.Add(i, r.IntN(n), 1)
+		}
+	}
+	b, err := builder.Build(semiring.Plus[float32]())
+	check(t, err)
+	a := scattered(3, 40, .5, 1, small[float32])
+	want, got := matrix.New[float32](3, n), matrix.New[float32](3, n, matrix.On(d))
+	check(t, ops.MxM(want, semiring.PlusTimes[float32](), a, b))
+	check(t, ops.MxM(got, semiring.PlusTimes[float32](), a, b, ops.Using(ops.SPA)))
+	if !got.Equal(want) {
+		t.Error("wrong")
+	}
+}
+
 func TestSpgemmPlacedEmulated(t *testing.T) {
 	t.Parallel()
 	d, _ := emulated(t)
