@@ -210,7 +210,7 @@ func (p *program) source() string {
 // bodyParts are the files before that of a program, besides the prelude and warp;
 // common where nothing is named.
 var bodyParts = map[string][]string{
-	"scan": {"block"}, "sort": nil, "segment": nil, "sums": nil,
+	"scan": {"block"}, "sort": nil, "compact": nil, "segment": nil, "sums": nil,
 	"dot": {"common", "fold"}, "reduce": {"common", "fold"}, "spmv": {"common", "block"},
 }
 

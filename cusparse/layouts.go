@@ -79,7 +79,8 @@ func (f *frame) factsOf(a *store) *matrixFacts {
 		rows := min(n, samples)
 		sample := f.alloc(4 * rows * sampleWidth)
 		if a.format == sparse.CSR {
-			f.each(f.layoutKernel(1, "hb_diagonal_sample"), rows*sampleWidth, rows, n/rows, int32(sampleWidth), a.ptr, a.idx, sample)
+			stride := (n/rows - 1) | 1 // odd: rows of a grid that are 2ᵏ apart may all be at its border
+			f.each(f.layoutKernel(1, "hb_diagonal_sample"), rows*sampleWidth, rows, stride, int32(sampleWidth), a.ptr, a.idx, sample)
 		}
 		var numbers [2]int64
 		f.download(unsafe.Pointer(&numbers), facts.ptr(), 16)

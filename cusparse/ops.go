@@ -173,16 +173,16 @@ func (f *frame) perRow(s *store, vecs int, t device.Type, hit, val *mem) *store 
 	if n == 0 || f.err != nil {
 		return f.empty(1, s.m, t)
 	}
-	at := f.scan(hit, n, 1)
-	count := f.read(at, n)
-	if count == 0 {
+	k := f.marked(f.compaction(t.Size), hit, n)
+	count := k.count
+	if count == 0 || f.err != nil {
 		return f.empty(1, s.m, t)
 	}
 	out := f.newStore(1, s.m, sparse.CSR, t, count)
 	ends := [2]int64{0, count}
 	out.ptr = f.upload(unsafe.Pointer(&ends), 16).share()
 	out.idx, out.val = f.alloc(4*count).share(), f.alloc(int64(t.Size)*count).share()
-	f.each(f.shape(t.Size, "hb_compact"), n, n, hit, at, s.rowids, out.idx, val, out.val)
+	k.move(f, s.rowids, out.idx, val, out.val)
 	f.sync() // ends is ours
 	return out
 }

@@ -41,8 +41,8 @@ func TestPrepare(t *testing.T) {
 	a := banded[float64](600)
 	x := partial[float64](600, 1)
 	check(t, x.SetFormat(matrix.Full))
-	if p := product(t, d, a, x); p != "pull ell vm store block=128" {
-		t.Errorf("ran %q, want ell for 64 uses", p)
+	if p := product(t, d, a, x); p != "pull dia vm store" {
+		t.Errorf("ran %q, want dia for 64 uses", p)
 	}
 	check(t, Prepare(ctx, d, a, "", 1))
 	if p := product(t, d, a, x); p != "pull csr tiles segmented" {

@@ -184,24 +184,68 @@ func (f *frame) keyed(m, n int, t device.Type, keys *mem, count int64, val *mem)
 	return out
 }
 
+// keptTile is HB_TILE of kernels/compact.cu.
+const keptTile = 1024
+
+// compaction is kernels/compact.cu for flags of a byte and values of a size.
+func (f *frame) compaction(size int) *program {
+	type compactionKey struct{ size int }
+	return f.once(compactionKey{size}, func() *program {
+		return compose("compact", "entries").lump("HB_V", size).define("HB_IN", "HB_V").define("HB_FLAG", "hb_u8").define("HB_TILE", keptTile)
+	})
+}
+
+// marks tells which of n entries are kept: a bit of each, and how many before each tile.
+type marks struct {
+	p        *program
+	n, count int64
+	bits, at *mem
+}
+
+// marked marks the entries of n whose flag is not 0.
+func (f *frame) marked(p *program, flag *mem, n int64) *marks {
+	k := &marks{p: p, n: n}
+	tiles := (n + keptTile - 1) / keptTile
+	if n == 0 || f.err != nil {
+		return k
+	}
+	k.bits = f.alloc(4 * keptTile / 32 * tiles)
+	counts, one := f.alloc(4*tiles), f.alloc(16)
+	f.blocks(f.kernel(p, "hb_marks"), tiles, 256, n, flag, k.bits, counts, one)
+	if k.at = one; tiles > 1 {
+		k.at = f.scan(counts, tiles, 4)
+	}
+	k.count = f.read(k.at, tiles)
+	return k
+}
+
+// move moves what is kept of columns and values; idx nil: the numbers of the entries.
+func (k *marks) move(f *frame, idx, idxOut, val, valOut *mem) {
+	f.blocks(f.kernel(k.p, "hb_kept"), (k.n+keptTile-1)/keptTile, 256, k.n, flagOf(4*k.count > k.n), k.bits, k.at, idx, idxOut, val, valOut)
+}
+
 // compacted returns the entries of a listed store whose flag is set; val may
 // be nil for a pattern, and replaces the store's values.
 func (f *frame) compacted(s *store, flag *mem, t device.Type, val *mem) *store {
+	return f.compactedBy(f.compaction(t.Size), s, flag, t, val)
+}
+
+// compactedBy is compacted by a program of flags and values of other types.
+func (f *frame) compactedBy(p *program, s *store, flag *mem, t device.Type, val *mem) *store {
 	n := s.known()
 	if n == 0 || f.err != nil {
 		return f.empty(s.m, s.n, t)
 	}
-	at := f.scan(flag, n, 1)
-	count := f.read(at, n)
-	out := f.newStore(s.m, s.n, s.format, t, count)
+	k := f.marked(p, flag, n)
+	out := f.newStore(s.m, s.n, s.format, t, k.count)
 	out.nvec = s.nvec
 	out.rowids = s.rowids.share()
 	out.ptr = f.alloc(8 * int64(s.nvec+1)).share()
-	out.idx = f.alloc(4 * max(count, 1)).share()
+	out.idx = f.alloc(4 * max(k.count, 1)).share()
 	if val != nil {
-		out.val = f.alloc(int64(t.Size) * max(count, 1)).share()
+		out.val = f.alloc(int64(t.Size) * max(k.count, 1)).share()
 	}
-	f.each(f.shape(1, "hb_moved"), int64(s.nvec+1), s.ptr, at, int64(s.nvec+1), out.ptr)
-	f.each(f.shape(t.Size, "hb_compact"), n, n, flag, at, s.idx, out.idx, val, out.val)
+	f.each(f.kernel(p, "hb_kept_rows"), int64(s.nvec+1), int64(s.nvec+1), s.ptr, k.bits, k.at, out.ptr)
+	k.move(f, s.idx, out.idx, val, out.val)
 	return out
 }

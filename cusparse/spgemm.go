@@ -28,7 +28,13 @@ const (
 	// is a warp's, of HB_SPGEMM_LIGHT sums.
 	lightProducts = 512
 	// packedColumns is the widest C for which columns of B are kept in 16 bits.
-	packedColumns = 65504
+	packedColumns = 64512
+	// pairSegment is how many counters of plus_pair a warp writes.
+	pairSegment = 1024
+	// pairBlocks: with room for as many blocks of 256 threads on a multiprocessor,
+	// the products of a row are counted by 256, else by 512 (AᵀA of 1M entries, 7
+	// blocks: 340–368 µs, 512: 372; of 5M, 5 blocks: 1379, 512: 1244).
+	pairBlocks = 7
 	// narrowColumns: below, 8 warps share the columns of C, else 12 if they fit
 	// two blocks on a multiprocessor (8: 8.95, 12: 8.74 at 20402 columns), else 16.
 	narrowColumns = 16000
@@ -36,9 +42,9 @@ const (
 	// half of one (counts at 10¹⁰: 15.1 against 17.3; at 2·10⁸: 1.01 against 0.96).
 	wideGroup = 1e9
 	// denseProducts is the products a place of C must have for the counters of
-	// plus_pair to be kept from the first phase (at 2.2: 1.07 against 0.96; at 4.6:
-	// 3.44 against 4.04; at 14: 11.1 against 15.1).
-	denseProducts = 2
+	// plus_pair to be kept from the first phase (at 1.13: 368 + 303 µs, else 338 +
+	// 507; at 2.6: 1243 + 742, else 1273 + 1654).
+	denseProducts = 1
 	// expandFactor bounds the looks at the rows of B that are for column blocks
 	// without any product in them, by products: beyond, all products are sorted.
 	// Not measured: sorting passes over each product about 60 times as many bytes.
@@ -65,6 +71,7 @@ type spgemmLimits struct {
 	columns int // of a column block
 	window  int // columns of a bitmap in shared memory
 	counter int // bytes of the counters of plus_pair
+	segment int // counters
 	chunk   int // entries of a row of A
 	lean    bool
 	blocked bool // no sums in C itself
@@ -88,7 +95,9 @@ type spgemm struct {
 
 	spgemmShape
 	bitmaps, dense  *mem
+	parts           *mem
 	pitch           int64
+	block           int  // of threads for plus_pair
 	chunks, partial *mem // where rows are summed in chunks: the first of each row, and their sums
 }
 
@@ -202,8 +211,10 @@ func (g *spgemm) numeric(name string) *kernel {
 		packed, pair  bool
 		placed        bool
 		warps, groups int
+		segment       int
+		block         int
 	}
-	return g.f.kernel(g.f.once(numericKey{g.s, g.a.val == nil, g.b.val == nil, g.packed, g.pair, g.placed, g.warps, g.group}, g.composed), name)
+	return g.f.kernel(g.f.once(numericKey{g.s, g.a.val == nil, g.b.val == nil, g.packed, g.pair, g.placed, g.warps, g.group, g.segment(), g.block}, g.composed), name)
 }
 
 func (g *spgemm) composed() *program {
@@ -223,6 +234,7 @@ func (g *spgemm) composed() *program {
 		ahead = 2 // registers
 	}
 	p.define("HB_SPGEMM_WARPS", g.warps).define("HB_SPGEMM_GROUP", g.group).define("HB_SPGEMM_AHEAD", ahead)
+	p.define("HB_SPGEMM_SEGMENT", g.segment()).define("HB_SPGEMM_PAIR_BLOCK", max(g.block, 256))
 	return p
 }
 
@@ -262,7 +274,7 @@ func (g *spgemm) plan(method string) bool {
 	g.packed = g.n <= packedColumns && prepare && g.heavy > 0
 	g.pair = g.packed && countsPairs(g.s)
 	g.group, g.warps = 32, 8
-	if g.products < wideGroup {
+	if g.products < wideGroup && !g.pair {
 		g.group = 16
 	}
 	g.cb, g.nb = (g.n+31)/32*32, 1
@@ -332,7 +344,7 @@ func (g *spgemm) prepareB(prepare bool) {
 	if g.packed {
 		if p.packed == nil {
 			m := f.alloc(16 * ((nnz+7*g.k)/8 + 1))
-			f.blocks(g.structure(false, 32, "hb_spgemm_pack"), (g.k+7)/8, 256, g.k, int32((g.n+31)/32*32), g.bptr, g.b.idx, m)
+			f.blocks(g.structure(false, 32, "hb_spgemm_pack"), (g.k+7)/8, 256, g.k, int32(g.fillColumn()), g.bptr, g.b.idx, m)
 			f.keep(&p.packed, m)
 		}
 		g.bcol = p.packed
@@ -382,12 +394,13 @@ func (g *spgemm) keepWork() {
 		return
 	}
 	if g.pair {
-		g.pitch = int64((g.n + 31) / 32 * 32)
-		if g.longest < 1<<16 {
+		fill := int64(g.fillColumn())
+		if g.pitch = fill; g.longest < 1<<16 {
 			g.pitch /= 2
 		}
-		if g.products/denseProducts > g.heavy*int64(g.n) && f.affords(4*g.heavy*g.pitch) {
-			g.dense = f.alloc(4 * g.heavy * g.pitch)
+		parts := g.heavy * fill / int64(g.segment())
+		if g.products/denseProducts >= g.heavy*int64(g.n) && f.affords(4*(g.heavy*g.pitch+parts)) {
+			g.dense, g.parts = f.alloc(4*g.heavy*g.pitch), f.alloc(4*parts)
 		}
 		return
 	}
@@ -438,8 +451,12 @@ func (g *spgemm) count() *mem {
 		if g.packed {
 			threads = countThreads
 		}
+		columns := g.window
+		if g.packed {
+			columns = max(columns, g.fillColumn())
+		}
 		grid := [3]uint32{uint32(g.fill(g.heavy, 1, 8)), 1, 1}
-		f.launch(g.structure(g.packed, g.group, "hb_spgemm_count"), grid, [3]uint32{threads, 1, 1}, g.window/8+4,
+		f.launch(g.structure(g.packed, g.group, "hb_spgemm_count"), grid, [3]uint32{threads, 1, 1}, columns/8+4,
 			int32(g.n), int32(g.cb), int32(g.nb), int32(g.window), g.a.ptr, g.aidx, g.bptr, g.bcol, g.order, g.limits, counts, g.bitmaps)
 	}
 	if light := g.rows - g.heavy; light > 0 {
@@ -452,25 +469,41 @@ func (g *spgemm) count() *mem {
 	return at
 }
 
+// segment is HB_SPGEMM_SEGMENT.
+func (g *spgemm) segment() int {
+	if s := g.f.d.spgemm.segment; s > 0 {
+		return s
+	}
+	return pairSegment
+}
+
+// fillColumn is the column that fills up the packed rows of B: a multiple of segments.
+func (g *spgemm) fillColumn() int { return (g.n + pairSegment - 1) / pairSegment * pairSegment }
+
 // pairs launches hb_spgemm_pair: for the first phase, which keeps its counters,
 // or with out for the second, which does it all again.
 func (g *spgemm) pairs(at *mem, out *store) {
-	const threads = 512
-	p := g.f.d.props
-	fill := (g.n + 31) / 32 * 32
-	bytes := min((2*(fill+32)+15)/16*16, (p.SharedPerBlock-1024)/16*16)
+	p, segment := g.f.d.props, g.segment()
+	fill := g.fillColumn()
+	room := p.SharedPerBlock - 2048
 	if b := g.f.d.spgemm.counter; b > 0 {
-		bytes = min(bytes, b)
+		room = min(room, b)
 	}
-	per := max(1, min(p.ThreadsPerSM/threads, p.SharedPerSM/(bytes+1024)))
-	var dense, idx, val *mem
+	most := max(min((fill/2+segment-1)/segment, room/4/segment), 1) * segment
+	bytes := 4*most + 4
+	per := max(1, p.SharedPerSM/(bytes+2048))
+	if g.block = 256; g.dense != nil && per < pairBlocks {
+		g.block = 512
+	}
+	per = min(per, p.ThreadsPerSM/g.block)
+	var dense, parts, idx, val *mem
 	if out == nil {
-		dense = g.dense
+		dense, parts = g.dense, g.parts
 	} else {
 		idx, val = out.idx, out.val
 	}
-	g.f.launch(g.numeric("hb_spgemm_pair"), [3]uint32{uint32(g.fill(g.heavy, 1, int64(per))), 1, 1}, [3]uint32{threads, 1, 1}, bytes,
-		int32(fill), int32(bytes), g.a.ptr, g.aidx, g.bptr, g.bcol, g.order, g.limits, at, dense, g.pitch, idx, val)
+	g.f.launch(g.numeric("hb_spgemm_pair"), [3]uint32{uint32(g.fill(g.heavy, 1, int64(per))), 1, 1}, [3]uint32{uint32(g.block), 1, 1}, bytes,
+		int32(fill), int32(most), g.a.ptr, g.aidx, g.bptr, g.bcol, g.order, g.limits, at, parts, dense, g.pitch, idx, val)
 }
 
 func (g *spgemm) computeHeavy(at *mem, out *store) {
@@ -478,9 +511,11 @@ func (g *spgemm) computeHeavy(at *mem, out *store) {
 	switch {
 	case g.heavy == 0:
 	case g.dense != nil:
-		fill := int32((g.n + 31) / 32 * 32)
-		f.blocks(g.numeric("hb_spgemm_pair_write"), g.fill(g.heavy, 1, 4), 512, fill, g.a.ptr, g.order, g.limits, at, g.dense, g.pitch, out.idx, out.val)
+		segments := g.heavy * int64(g.fillColumn()/g.segment())
+		grid := [3]uint32{uint32(g.fill(segments, 8, 7)), 1, 1}
+		f.launch(g.numeric("hb_spgemm_pair_write"), grid, [3]uint32{256, 1, 1}, 32*g.segment(), int32(g.fillColumn()), g.a.ptr, g.order, g.limits, at, g.parts, g.dense, g.pitch, out.idx, out.val)
 		f.free(g.dense)
+		f.free(g.parts)
 	case g.pair:
 		g.pairs(at, out)
 	case g.placed:

@@ -64,7 +64,7 @@ var spgemmShapes = []struct {
 
 // spgemmLimited are the ways to cut up C that small problems do not lead to.
 var spgemmLimited = []spgemmLimits{
-	{}, {lean: true}, {columns: 64}, {columns: 64, blocked: true}, {columns: 64, window: 128, lean: true}, {columns: 32, window: 96}, {counter: 512}, {chunk: 7},
+	{}, {lean: true}, {columns: 64}, {columns: 64, blocked: true}, {columns: 64, window: 128, lean: true}, {columns: 32, window: 96}, {counter: 512, segment: 128}, {counter: 512, segment: 128, lean: true}, {chunk: 7},
 }
 
 // sameProduct multiplies on the device by every method and limit, and compares
@@ -153,6 +153,30 @@ func TestSpgemmWideEmulated(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestSpgemmWiderEmulated has more columns than shared memory has bits.
+func TestSpgemmWiderEmulated(t *testing.T) {
+	t.Parallel()
+	d, _ := emulated(t)
+	d.spgemm = spgemmLimits{columns: 32768, window: 1 << 20}
+	const n = 2_000_003
+	r := rand.New(rand.NewPCG(4, 1))
+	builder := matrix.NewBuilder[float32](40, n)
+	for i := range 40 {
+		for range 200 {
+			builder.Add(i, r.IntN(n), 1)
+		}
+	}
+	b, err := builder.Build(semiring.Plus[float32]())
+	check(t, err)
+	a := scattered(3, 40, .5, 1, small[float32])
+	want, got := matrix.New[float32](3, n), matrix.New[float32](3, n, matrix.On(d))
+	check(t, ops.MxM(want, semiring.PlusTimes[float32](), a, b))
+	check(t, ops.MxM(got, semiring.PlusTimes[float32](), a, b, ops.Using(ops.SPA)))
+	if !got.Equal(want) {
+		t.Error("wrong")
 	}
 }
 

@@ -64,8 +64,7 @@ func (f *frame) rowPerRow(a, b *store, t device.Type, p *program) *store {
 		return out
 	}
 	out.present = f.alloc(max(cells, 1)).share()
-	f.fill(out.val, 0, cells*int64(t.Size))
-	f.each(f.kernel(p, "hb_spmm_rows"), cells, a.ptr, int64(a.m), n, out.present)
+	f.blocks(f.kernel(p, "hb_spmm_rows"), (int64(a.m)+255)/256, 256, a.ptr, int64(a.m), n, out.present, out.val)
 	return out
 }
 

@@ -16,9 +16,12 @@ type spmvTuning struct {
 	wide      int64 // entries from which x is out of reach of the L2
 	bytes     int   // of shared memory for x
 	byteBytes int   // the same for elements of one byte
+	// bools is the number of columns from which an x of true and false is read as bits (lor_land of
+	// R-MAT 18, 20, 22, µs: 24, 68, 240, else 23, 72, 352).
+	bools int
 }
 
-var spmvTune = spmvTuning{wide: 10 << 20, bytes: 192 << 10, byteBytes: 160 << 10}
+var spmvTune = spmvTuning{wide: 10 << 20, bytes: 192 << 10, byteBytes: 160 << 10, bools: 1 << 20}
 
 // sharedFor returns the bytes of shared memory for elements of a size.
 func (t spmvTuning) sharedFor(size int) int {
@@ -61,6 +64,7 @@ func (r *relabelled) drop() {
 type spmvShape struct {
 	tile, unroll, blocks, inside int
 	hot                          int32 // places of x in shared memory
+	bits                         bool  // x is read as bits
 }
 
 // entryPerRow is a vector with a place for each row of a, an entry where the
@@ -88,7 +92,7 @@ func (f *frame) spmvProgram(s device.Semiring, flip bool, a, u *store, shape spm
 
 func spmvProgram(s device.Semiring, flip bool, a, u *store, shape spmvShape) *program {
 	p := fastProgram("spmv", s, flip, a, u)
-	p.define("HB_SPMV_HOT", min(int(shape.hot), 1)).define("HB_BLOCK", spmvScanBlock)
+	p.define("HB_SPMV_HOT", min(int(shape.hot), 1)).define("HB_BLOCK", spmvScanBlock).flag("HB_SPMV_BITS", shape.bits)
 	if shape.tile != 0 {
 		p.define("HB_SPMV_TILE", shape.tile).define("HB_SPMV_UNROLL", shape.unroll).define("HB_SPMV_MINBLOCKS", shape.blocks).define("HB_SPMV_INSIDE", shape.inside)
 	}
@@ -171,12 +175,26 @@ func (w *walk) tiledProduct() *store {
 		hot = int32(w.facts[space.Pull].Shared)
 	}
 	shape := spmvShapeOf(m.known(), u.typ.Size, hot)
+	reads := w.s.Mul.UsesY
+	if w.flip {
+		reads = w.s.Mul.UsesX
+	}
+	shape.bits = reads && hot == 0 && u.val != nil && u.typ == boolType && m.n >= spmvTune.bools
 	p := f.spmvProgram(w.s, w.flip, m, u, shape)
 	if r != nil {
 		// x in the order of the columns.
 		x = f.alloc(max(r.used, 1) * int64(u.typ.Size))
 		f.blocks(f.kernel(p, "hb_spmv_permute"), (r.used+255)/256, 256, r.used, r.perm, u.val, x)
 		shape.hot = int32(min(r.used, int64(shape.hot)))
+	}
+	if shape.bits {
+		n := int64(m.n)
+		if r != nil {
+			n = r.used
+		}
+		bits := f.alloc(4 * max((n+31)/32, 1))
+		f.blocks(f.kernel(p, "hb_spmv_bits"), (n+255)/256, 256, n, x, bits)
+		x = bits
 	}
 	t := f.tilesOf(a, shape.tile, p)
 	if f.err != nil {

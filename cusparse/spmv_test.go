@@ -76,6 +76,31 @@ func checkSpMV[T semiring.Number](t *testing.T, d *Device, s semiring.Semiring[T
 	}
 }
 
+// checkBools compares a product over bool, whose vector tiles read as bits.
+func checkBools(t *testing.T, d *Device, method ops.Method) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(8, 1))
+	b := matrix.NewBuilder[bool](700, 500)
+	for i := range 700 {
+		for range 1 + r.IntN(5) {
+			b.Add(i, min(r.IntN(500), r.IntN(500)), r.IntN(2) == 0)
+		}
+	}
+	a, err := b.Build(semiring.Lor())
+	check(t, err)
+	x, err := matrix.NewFullVector(500, false)
+	check(t, err)
+	for j := 0; j < 500; j += 3 {
+		check(t, x.Set(j, true))
+	}
+	cpu, gpu := matrix.NewVector[bool](700), matrix.NewVector[bool](700, matrix.On(d))
+	check(t, ops.MxV(cpu, semiring.LorLand(), a, x))
+	check(t, ops.MxV(gpu, semiring.LorLand(), a, x, ops.Using(method)))
+	if !gpu.Equal(cpu) {
+		t.Errorf("lor_land by %s differs from the CPU's", method)
+	}
+}
+
 // TestSpMV compares the plans of SpMV with the CPU: few lanes a row, tiles, tiles with hot columns
 // in shared memory, and relabelled columns. Values are small whole numbers, so every order of
 // summing gives the same.
@@ -108,6 +133,7 @@ func testSpMV(t *testing.T, d *Device) {
 			checkSpMV(t, d, semiring.PlusTimes[float64](), c.method, c.want)
 			checkSpMV(t, d, semiring.MinPlus[int32](), c.method, c.want)
 			checkSpMV(t, d, semiring.PlusTimes[int8](), c.method, c.want)
+			checkBools(t, d, c.method)
 			checkSpMV(t, d, semiring.New(semiring.Max[int64](), semiring.NewBinary("x-y", func(x, y int64) int64 { return x - y }, "x - y")), c.method, c.want)
 		})
 	}

@@ -27,8 +27,12 @@ func (p *triangles) drop() {
 	}
 }
 
-// triangleChunk is HB_TRI_CHUNK.
-const triangleChunk = 1024
+const (
+	// triangleChunk is HB_TRI_CHUNK.
+	triangleChunk = 4096
+	// triangleColumns is how many columns have a number of 16 bits and a bit of the bitmap.
+	triangleColumns = 65504
+)
 
 // commonColumns computes a·bᵀ at the entries of mask, a plus_pair whose three
 // structures are one; nil if it is not such a product, or if a count could come
@@ -46,39 +50,47 @@ func (f *frame) commonColumns(s device.Semiring, a, b, mask *store) *store {
 		f.prepareTriangles(p, a)
 	}
 	t, nnz := s.Add.Out, a.known()
-	counts, hit := f.alloc(int64(t.Size)*nnz), f.alloc(nnz)
-	q := compose("triangles", "common columns").typ("HB_C", t).flag("HB_TRI_NUMERIC", true)
+	counts := f.alloc(4 * nnz)
 	if f.err == nil {
 		f.fail(f.d.ctx.Fill(p.sizes.addr+16, 0, 16, f.d.stream))
 	}
 	grid := [3]uint32{uint32(f.d.props.Multiprocessors * 8), 1, 1}
-	f.launch(f.kernel(q, "hb_tri_intersect"), grid, [3]uint32{256, 1, 1}, int(p.fill)/8+4,
+	f.launch(f.triangleKernel("hb_tri_intersect"), grid, [3]uint32{256, 1, 1}, int(p.fill)/8+4,
 		p.fill, a.ptr, a.idx, p.packed, p.ptr2, p.other, p.from, p.quads, p.place, p.units, p.light, p.sizes, counts)
-	f.each(f.kernel(q, "hb_tri_hits"), nnz, nnz, counts, hit)
-	return f.compacted(mask, hit, t, counts)
+	return f.compactedBy(f.countsKept(t), mask, counts, t, counts)
+}
+
+func (f *frame) triangleKernel(name string) *kernel {
+	return f.kernel(f.fixed("triangles", "common columns"), name)
+}
+
+// countsKept is kernels/compact.cu for counts of 32 bits that become numbers of a type where they
+// are not 0.
+func (f *frame) countsKept(t device.Type) *program {
+	type countsKey struct{ t device.Type }
+	return f.once(countsKey{t}, func() *program {
+		return compose("compact", "counts").typ("HB_V", t).define("HB_IN", "hb_u32").define("HB_FLAG", "hb_u32").define("HB_TILE", keptTile)
+	})
 }
 
 // prepareTriangles packs the rows of a and assigns its entries to their owners.
 func (f *frame) prepareTriangles(to *triangles, a *store) {
 	n, nnz := int64(a.n), a.known()
-	kernel := func(name string) *kernel {
-		return f.kernel(compose("triangles", "the tasks").flag("HB_TRI_NUMERIC", false), name)
-	}
-	p := &triangles{fill: int32(min((n+31)/32*32, packedColumns))}
+	p := &triangles{fill: int32(min((n+31)/32*32, triangleColumns))}
 	p.packed = f.alloc(16 * ((nnz+7*n)/8 + 1))
 	beyond := f.alloc(n)
 	rows := (n + 7) / 8 // blocks, of a warp each
-	f.blocks(kernel("hb_tri_pack"), rows, 256, n, p.fill, a.ptr, a.idx, f.frequentFirst(kernel, a, p.fill), p.packed, beyond)
+	f.blocks(f.triangleKernel("hb_tri_pack"), rows, 256, n, p.fill, a.ptr, a.idx, f.frequentFirst(a, p.fill), p.packed, beyond)
 	tasks, work := f.zeros(8*n), f.zeros(8*n)
-	f.blocks(kernel("hb_tri_count"), rows, 256, n, a.ptr, a.idx, tasks, work)
+	f.blocks(f.triangleKernel("hb_tri_count"), rows, 256, n, a.ptr, a.idx, tasks, work)
 	p.ptr2 = f.scan(tasks, n, 8)
 	if f.err == nil {
 		f.copy(tasks.addr, p.ptr2.addr, 8*n) // from now on, the next free place
 	}
 	p.other, p.from, p.quads, p.place = f.alloc(4*nnz), f.alloc(4*nnz), f.alloc(4*nnz), f.alloc(8*nnz)
-	f.blocks(kernel("hb_tri_fill"), rows, 256, n, a.ptr, a.idx, tasks, p.other, p.from, p.quads, p.place)
+	f.blocks(f.triangleKernel("hb_tri_fill"), rows, 256, n, a.ptr, a.idx, tasks, p.other, p.from, p.quads, p.place)
 	p.units, p.light, p.sizes = f.alloc(32*(n+nnz/triangleChunk)), f.alloc(4*n), f.zeros(32)
-	f.blocks(kernel("hb_tri_split"), (n+255)/256, 256, n, a.ptr, p.ptr2, work, beyond, p.units, p.light, p.sizes)
+	f.blocks(f.triangleKernel("hb_tri_split"), (n+255)/256, 256, n, a.ptr, p.ptr2, work, beyond, p.units, p.light, p.sizes)
 	if f.err != nil {
 		return
 	}
@@ -90,16 +102,16 @@ func (f *frame) prepareTriangles(to *triangles, a *store) {
 
 // frequentFirst numbers the columns of a so that those with many entries come
 // first; nil if fill stands for none of them.
-func (f *frame) frequentFirst(kernel func(string) *kernel, a *store, fill int32) *mem {
+func (f *frame) frequentFirst(a *store, fill int32) *mem {
 	n, nnz := int64(a.n), a.known()
 	if n <= int64(fill) {
 		return nil
 	}
 	hist, keys := f.zeros(4*n), f.alloc(4*n)
-	f.each(kernel("hb_tri_columns"), nnz, nnz, a.idx, hist)
-	f.each(kernel("hb_tri_keys"), n, n, hist, keys)
+	f.each(f.triangleKernel("hb_tri_columns"), nnz, nnz, a.idx, hist)
+	f.each(f.triangleKernel("hb_tri_keys"), n, n, hist, keys)
 	_, places := f.sort(keys, n, 4, 8)
 	rank := f.alloc(4 * n)
-	f.each(kernel("hb_tri_rank"), n, n, places, rank)
+	f.each(f.triangleKernel("hb_tri_rank"), n, n, places, rank)
 	return rank
 }

@@ -78,15 +78,6 @@ HB_KERNEL hb_set(HB_V *to, hb_i64 n, HB_V x) {
 	HB_EACH(e, n) to[e] = x;
 }
 
-// Entries with flag ≠ 0 move up: to place at[e].
-HB_KERNEL hb_compact(hb_i64 n, const hb_u8 *flag, const hb_i64 *at, const hb_i32 *idx, hb_i32 *idxOut, const HB_V *val, HB_V *valOut) {
-	HB_EACH(e, n) {
-		if (!flag[e]) continue;
-		if (idxOut) idxOut[at[e]] = idx ? idx[e] : (hb_i32)e;
-		if (valOut) valOut[at[e]] = val[e];
-	}
-}
-
 // ptr[k] = at[old[k]].
 HB_KERNEL hb_moved(const hb_i64 *old, const hb_i64 *at, hb_i64 n, hb_i64 *ptr) {
 	HB_EACH(k, n) ptr[k] = at[old[k]];

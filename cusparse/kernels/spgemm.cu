@@ -12,8 +12,8 @@
 //
 // cusparse/spgemm.go launches all of this. HB_SPGEMM_NUMERIC 0 is what knows
 // structures only, 1 what needs the semiring, with HB_SPGEMM_PAIR 1 for counts.
-// HB_SPGEMM_PACKED 1: columns of B as 16-bit lists, each row at a multiple of 8
-// and filled up with the column `fill` = n rounded up to 32 (n ≤ 65504); 0: idx of B.
+// HB_SPGEMM_PACKED 1: columns of B as 16-bit lists, each row at a multiple of 8 and filled
+// up with the column `fill` = n rounded up to HB_SPGEMM_SEGMENT (n ≤ 64512); 0: idx of B.
 //
 // Once for each B (kept; k rows). A hypersparse B has a row of its own for none
 // of those stored: bptr i64[k+1], its last twice, and A's columns are renumbered:
@@ -33,19 +33,21 @@
 //   hb_spgemm_work <<<min(⌈m/8⌉, SMs·8), 256>>>(m, aptr, aidx, bptr, wanted, work, hist, limits)      work u64[m]
 //   hb_spgemm_order<<<min(⌈m/256⌉, SMs·8), 256>>>(m, light, work, hist, limits, order)         order i32[m]
 //       limits[0 … 3] = heavy rows h, rows with any product, products, the longest row of A: read by the host
-//   hb_spgemm_count<<<SMs·8, 256 or 512, window/8 + 4>>>(…)      window: columns a bitmap in shared memory
-//       holds, a multiple of cb, or n rounded up to 32 if that fits
+//   hb_spgemm_count<<<SMs·8, 256 or 512, max(window, fill)/8 + 4>>>(…)      window: columns a bitmap
+//       in shared memory holds, a multiple of cb, or n rounded up to 32 if that fits
 //       bitmaps u32[h·4·⌈n/128⌉], or null where that would be too large: the structure of heavy rows, kept
 //       for the second phase (only if window ≥ n)
 //   hb_spgemm_light_count<<<SMs·8, 256, 8·4096>>>(…)
 //   prefix sums of counts (m·nb); the host reads the total and allocates cidx, cval
 //   numeric, one of
 //     hb_spgemm_pair <<<SMs·b, HB_SPGEMM_PAIR_BLOCK, bytes>>>(…)      plus_pair, HB_SPGEMM_PACKED, nb = 1;
-//         bytes = 2·(fill+32) rounded up to 16 at most 227 KB (other widths of counter are fitted in), b·(bytes+1 KB) ≤ 228 KB
-//         many products for a place of C (> 2·h·n, say) and memory for it: hb_spgemm_pair is the first
-//         phase, in place of hb_spgemm_count, with dense u32[h·pitch] not null: it keeps the counters and
-//         writes counts; pitch = fill/2 words if no row of A has 65536 entries, else fill; the second
-//         phase is hb_spgemm_pair_write<<<SMs·4, HB_SPGEMM_PAIR_BLOCK>>>(…)
+//         most = fill/2 words (16-bit counters; wider ones in passes), at most 225 KB and a multiple of
+//         HB_SPGEMM_SEGMENT, as fill is; bytes = 4·(most+1), b·(bytes+2 KB) ≤ 228 KB
+//         as many products as places of C (h·n) and memory for it: hb_spgemm_pair is the first phase,
+//         in place of hb_spgemm_count, with dense u32[h·pitch] not null and parts
+//         i32[h·fill/HB_SPGEMM_SEGMENT]: it keeps the counters and writes counts; pitch = fill/2 words
+//         if no row of A has 65536 entries, else fill; the second phase is
+//         hb_spgemm_pair_write<<<SMs·7, 256, 32·HB_SPGEMM_SEGMENT>>>(…)
 //     hb_spgemm_owner<<<SMs·b, 32·HB_SPGEMM_WARPS, cb·sizeof(HB_C) + (bitmaps ? 0 : cb/8)>>>(…)   any semiring
 //         where a row of A is so long that all would wait for it, its chunks are summed first (bitmaps kept):
 //         hb_spgemm_chunks<<<…, 256>>>(chunk, …, chunks)     chunks i64[h]; at: their prefix sums
@@ -61,10 +63,13 @@
 // 34395×20402 with 5M (1.9·10⁹, 2.8·10⁸), 138493×26744 with 20M (1.03·10¹⁰, 6.5·10⁸), all launches
 // of a call without the allocation, ms; cuSPARSE 15.5, the others not tried; pack and seg 0.01,
 // 0.03, 0.12, once.
-//   plus_pair, two passes, group 16, block 512 (4 blocks an SM)       0.96   4.17   17.3   (group 32: 1.01 4.04 15.1; 8: 0.96 5.07 22.5)
-//   plus_pair, counters kept, group 32, block 512                    1.07   3.44   11.1   (block 1024: 1.47 4.25 12.8)
 //   fp32, 8 parts, ahead 4, group 16, bitmaps kept                   1.30   8.95   41.0   (ahead 2: 1.29 9.93 45.1)
 //   fp32, 12 parts, ahead 4, group 32                                1.58   8.74   38.0   (bitmaps not kept, ahead 2: + 20 %)
+// Kernels of plus_pair for 2.2·10⁸ products in 5.9·10⁷ results and 1.08·10⁹ in 1.87·10⁸, µs:
+//   hb_spgemm_work 28, 62 (a warp takes every row, however long: 49, 180)
+//   first phase 368, 1243 (block 512: 372; 256: 1379)
+//   second phase 303, 742 (entries of 32 columns at once: 363, 847; a block takes a row: 421, 1100)
+//   no counters kept: hb_spgemm_count 338, 1273 and hb_spgemm_pair 507, 1654
 // S·S of R-MAT 14 (1.6·10⁸ products): fp32 1.36, cuSPARSE 12.0. R-MAT 16 (1.2·10⁹), cb 27776,
 // unpacked, 16 parts: 11.5; cuSPARSE's default lacks memory, its ALG3 207. So: parts 8 below 16000
 // columns, 12 above; group 16 for fewer than 10⁹ products, 32 beyond.
@@ -93,7 +98,12 @@
 #ifndef HB_SPGEMM_PAIR_BLOCK
 #define HB_SPGEMM_PAIR_BLOCK 512
 #endif
+#ifndef HB_SPGEMM_SEGMENT // counters of plus_pair that a warp writes
+#define HB_SPGEMM_SEGMENT 1024
+#endif
+#define HB_SPGEMM_SEGMENTS (65536 / HB_SPGEMM_SEGMENT)
 #define HB_SPGEMM_LIGHT 512 // a power of two
+#define HB_SPGEMM_LONG 1024 // entries of a row of A from which a block counts its products
 #define HB_SPGEMM_CURSORS 4 // in limits, 256
 #define HB_SPGEMM_TICKETS 260 // three
 
@@ -185,34 +195,58 @@ HB_DEVICE int hb_spgemm_bin(hb_u64 work) {
 	return bin < 256 ? bin : 255;
 }
 
+// hb_products returns the products of entries begin + first, begin + first + step, … of A, eight
+// loads at a time.
+HB_DEVICE hb_u64 hb_products(hb_i64 begin, hb_i64 end, int first, int step, const hb_i32 *__restrict__ aidx, const hb_i64 *__restrict__ bptr) {
+	hb_u64 w = 0;
+	for (hb_i64 e = begin + first; e < end; e += 8 * step) {
+		hb_i32 k[8];
+#pragma unroll
+		for (int j = 0; j < 8; j++) k[j] = e + j * step < end ? aidx[e + j * step] : -1;
+#pragma unroll
+		for (int j = 0; j < 8; j++) w += k[j] < 0 ? 0 : bptr[k[j] + 1] - bptr[k[j]];
+	}
+	return w;
+}
+
+// A warp takes a row, and a block those of its 8 that are long. The rows of a block are far apart,
+// since long ones often stand together.
 HB_KERNEL __launch_bounds__(256)
 hb_spgemm_work(hb_i64 m, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx, const hb_i64 *__restrict__ bptr,
 	const hb_u8 *__restrict__ wanted, hb_u64 *work, hb_u64 *hist, hb_u64 *limits) {
 	__shared__ hb_u32 bins[256];
 	__shared__ hb_u64 all[2]; // products and the longest row, of the block
-	hb_u64 products = 0, longest = 0;
+	__shared__ hb_u64 parts[8];
+	const int warp = threadIdx.x / HB_WARP, lane = threadIdx.x % HB_WARP;
 	bins[threadIdx.x] = 0;
 	if (threadIdx.x < 2) all[threadIdx.x] = 0;
 	__syncthreads();
-	for (hb_i64 r = ((hb_i64)blockIdx.x * 256 + threadIdx.x) / HB_WARP; r < m; r += (hb_i64)gridDim.x * 8) {
+	for (hb_i64 base = blockIdx.x; base < m; base += 8 * (hb_i64)gridDim.x) {
+		const hb_i64 r = base + (hb_i64)warp * gridDim.x;
+		const hb_i64 begin = r < m ? aptr[r] : 0, end = r >= m || wanted && !wanted[r] ? begin : aptr[r + 1];
+		const bool isLong = end - begin > HB_SPGEMM_LONG;
 		hb_u64 w = 0;
-		const hb_i64 begin = aptr[r], end = wanted && !wanted[r] ? begin : aptr[r + 1];
-		for (hb_i64 e = begin + threadIdx.x % HB_WARP; e < end; e += 4 * HB_WARP) { // four at a time, for the latency
-			hb_i32 k[4];
-			for (int j = 0; j < 4; j++) k[j] = e + j * HB_WARP < end ? aidx[e + j * HB_WARP] : -1;
-			for (int j = 0; j < 4; j++) w += k[j] < 0 ? 0 : bptr[k[j] + 1] - bptr[k[j]];
-		}
-		w = hb_total(w);
-		if (threadIdx.x % HB_WARP == 0) {
+		if (!isLong) w = hb_total(hb_products(begin, end, lane, HB_WARP, aidx, bptr));
+		if (__syncthreads_or(isLong))
+			for (int q = 0; q < 8; q++) {
+				const hb_i64 row = base + (hb_i64)q * gridDim.x;
+				if (row >= m || wanted && !wanted[row]) continue; // whole blocks
+				if (aptr[row + 1] - aptr[row] <= HB_SPGEMM_LONG) continue;
+				const hb_u64 mine = hb_total(hb_products(aptr[row], aptr[row + 1], threadIdx.x, 256, aidx, bptr));
+				if (lane == 0) parts[warp] = mine;
+				__syncthreads();
+				if (warp == q)
+					for (int p = 0; p < 8; p++) w += parts[p];
+				__syncthreads();
+			}
+		if (lane == 0 && r < m) {
 			work[r] = w;
 			atomicAdd(bins + hb_spgemm_bin(w), 1u);
-			products += w;
-			if ((hb_u64)(end - begin) > longest) longest = end - begin;
+			if (w) {
+				atomicAdd(all, w);
+				atomicMax(all + 1, (hb_u64)(end - begin));
+			}
 		}
-	}
-	if (products) {
-		atomicAdd(all, products);
-		atomicMax(all + 1, longest);
 	}
 	__syncthreads();
 	if (threadIdx.x == 0 && all[0]) { // one a block: those of 8448 warps to one place took 17 µs
@@ -313,7 +347,7 @@ HB_KERNEL __launch_bounds__(512)
 hb_spgemm_count(hb_i32 n, hb_i32 cb, hb_i32 nb, hb_i32 window, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx,
 	const hb_i64 *__restrict__ bptr, const hb_col *__restrict__ bcol, const hb_i32 *__restrict__ order, hb_u64 *limits,
 	hb_i64 *counts, hb_u32 *bitmaps) {
-	HB_DYNAMIC_SHARED(hb_u32, map); // window/32 + 1 words: the last takes what fills up the packed rows
+	HB_DYNAMIC_SHARED(hb_u32, map); // with a word for what fills up the packed rows
 	__shared__ hb_i32 parts[HB_WARP];
 	const int lane = threadIdx.x % HB_WARP, warp = threadIdx.x / HB_WARP;
 	const hb_i64 heavy = (hb_i64)limits[0], words = hb_bitmap_words(n);
@@ -380,91 +414,216 @@ HB_DEVICE hb_i32 hb_before(hb_i32 v, hb_i32 *total) {
 // hb_counters_log: how many counters a word holds, for a row of A of that length.
 HB_DEVICE int hb_counters_log(hb_i64 length) { return length < 256 ? 2 : length < 65536 ? 1 : 0; }
 
-// hb_counters_write writes the columns lo.. of a row whose counters are not 0;
-// each warp a range of them, 32 at a time. It returns their number.
-HB_DEVICE hb_i32 hb_counters_write(const hb_u32 *acc, int log, hb_u32 lo, hb_u32 here, hb_i64 out, hb_i32 *cidx, HB_C *cval) {
-	const int lane = threadIdx.x % HB_WARP, warp = threadIdx.x / HB_WARP, warps = HB_SPGEMM_PAIR_BLOCK / HB_WARP;
-	const hb_u32 mask = (1u << log) - 1, shift = 5 - log, ones = 0xffffffffu >> (32 - (32 >> log));
-	const hb_u32 each = (here / 32 + warps - 1) / warps * 32;
-	const hb_u32 from = warp * each, stop = from + each < here ? from + each : here;
-	hb_i32 found = 0, total;
-#pragma unroll 4
-	for (hb_u32 c = from + lane; c < stop; c += HB_WARP)
-		found += (acc[c >> log] >> ((c & mask) << shift) & ones) != 0;
-	found = hb_total(found);
-	out += hb_before(found, &total);
-#pragma unroll 4
-	for (hb_u32 c = from + lane; c < stop; c += HB_WARP) {
-		const hb_u32 v = acc[c >> log] >> ((c & mask) << shift) & ones;
-		const hb_u32 all = __ballot_sync(HB_FULL, v != 0);
-		if (v) {
-			const hb_i64 p = out + __popc(all & ((1u << lane) - 1));
-			cidx[p] = (hb_i32)(lo + c);
-			cval[p] = (HB_C)v;
-		}
-		out += __popc(all);
-	}
-	return total;
+// hb_counters_used counts the counters of a word, 1 << LOG of them, that are not 0.
+template <int LOG> HB_DEVICE hb_i32 hb_counters_used(hb_u32 v) {
+	const hb_u32 low = LOG == 2 ? 0x7f7f7f7fu : LOG == 1 ? 0x7fff7fffu : 0x7fffffffu;
+	return __popc(((v & low) + low | v) & ~low);
 }
 
-// Counts of common entries, plus_pair: packed counters of 8, 16 or 32 bits,
-// as many as the row's length asks for; in passes if they do not all fit.
-HB_KERNEL __launch_bounds__(HB_SPGEMM_PAIR_BLOCK)
-hb_spgemm_pair(hb_i32 fill, hb_i32 bytes, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx,
-	const hb_i64 *__restrict__ bptr, const hb_col *__restrict__ bcol, const hb_i32 *__restrict__ order, hb_u64 *limits,
-	hb_i64 *counts, hb_u32 *dense, hb_i64 pitch, hb_i32 *cidx, HB_C *cval) {
-	HB_DYNAMIC_SHARED(hb_u32, acc);
-	const int lane = threadIdx.x % HB_WARP, warp = threadIdx.x / HB_WARP, warps = HB_SPGEMM_PAIR_BLOCK / HB_WARP;
-	const hb_i64 heavy = (hb_i64)limits[0];
-	for (;;) {
-		const hb_i64 t = hb_ticket(limits + HB_SPGEMM_TICKETS + 1);
-		if (t >= heavy) return;
-		const hb_i32 row = order[t];
-		const hb_i64 begin = aptr[row], end = aptr[row + 1];
-		const int log = hb_counters_log(end - begin);
-		const hb_u32 mask = (1u << log) - 1, shift = 5 - log, ones = 0xffffffffu >> (32 - (32 >> log));
-		const hb_u32 span = ((hb_u32)bytes / 4 - 1) << log & ~31u; // columns a pass; the last word is for others
-		hb_i64 out = dense ? 0 : counts[row];
-		for (hb_u32 lo = 0; lo < (hb_u32)fill; lo += span) {
-			const hb_u32 here = fill - lo < span ? fill - lo : span;
-			for (hb_u32 w = threadIdx.x; w < (here >> log) + 1; w += HB_SPGEMM_PAIR_BLOCK) acc[w] = 0;
-			__syncthreads();
-			if ((hb_u32)fill <= span)
-				hb_each_product(begin, end, aidx, bptr, bcol, [=](hb_u32 c) {
-					atomicAdd(acc + (c >> log), 1u << ((c & mask) << shift));
-				});
-			else
-				hb_each_product(begin, end, aidx, bptr, bcol, [=](hb_u32 c) {
-					c -= lo;
-					if (c < here) atomicAdd(acc + (c >> log), 1u << ((c & mask) << shift));
-				});
-			__syncthreads();
-			hb_i32 total;
-			if (dense) {
-				hb_i32 found = 0;
-				for (hb_u32 w = threadIdx.x; w < here >> log; w += HB_SPGEMM_PAIR_BLOCK) {
-					const hb_u32 v = acc[w];
-					dense[t * pitch + (lo >> log) + w] = v;
-					for (int j = 0; j < 32; j += 32 >> log) found += (v >> j & ones) != 0;
+// hb_counters_write writes the columns of a segment whose counters are not 0, by one warp, which
+// loads them all first. The first is column c, the first entry goes to place out.
+template <int LOG>
+HB_DEVICE void hb_counters_write(const hb_u32 *words, hb_i32 c, hb_i64 out, hb_i32 *cidx, HB_C *cval) {
+	const int lane = threadIdx.x % HB_WARP, loads = (HB_SPGEMM_SEGMENT >> LOG) / HB_WARP;
+	const hb_u32 ones = 0xffffffffu >> (32 - (32 >> LOG));
+	const int shift = (lane & ((1 << LOG) - 1)) << (5 - LOG);
+	hb_u32 v[loads];
+#pragma unroll
+	for (int j = 0; j < loads; j++) v[j] = words[j * HB_WARP + lane];
+#pragma unroll
+	for (int j = 0; j < loads; j++)
+#pragma unroll
+		for (int q = 0; q < 1 << LOG; q++) { // 32 columns, a lane each
+			const hb_u32 x = LOG ? __shfl_sync(HB_FULL, v[j], (q * HB_WARP + lane) >> LOG) >> shift & ones : v[j];
+			const hb_u32 bits = __ballot_sync(HB_FULL, x != 0);
+			if (x) {
+				const hb_i64 p = out + __popc(bits & ((1u << lane) - 1));
+				cidx[p] = c + ((j << LOG) + q) * HB_WARP + lane;
+				cval[p] = (HB_C)x;
+			}
+			out += __popc(bits);
+		}
+}
+
+// hb_parts_before adds up the entries of the segments before s, by one warp.
+HB_DEVICE hb_i32 hb_parts_before(const hb_i32 *parts, hb_i32 s) {
+	hb_i32 sum = 0;
+	for (hb_i32 i = threadIdx.x % HB_WARP; i < s; i += HB_WARP) sum += parts[i];
+	return hb_total(sum);
+}
+
+// hb_pair_row counts the products of a row of A in acc, which is zero before and after; most: see
+// hb_spgemm_pair. A warp takes a segment, and writes the number of its entries to parts. With
+// dense, the counters are kept there and *count takes the entries of the row; else the entries go
+// to cidx and cval from place out on. Thread 0 calls next() where it does not delay others.
+template <int LOG, class F>
+HB_DEVICE void hb_pair_row(hb_u32 *acc, hb_i32 fill, hb_i32 most, hb_i64 begin, hb_i64 end, const hb_i32 *__restrict__ aidx,
+	const hb_i64 *__restrict__ bptr, const hb_col *__restrict__ bcol, hb_i32 *parts, hb_u32 *dense, hb_u64 *count,
+	hb_i64 out, hb_i32 *cidx, HB_C *cval, F next) {
+	const int lane = threadIdx.x % HB_WARP, warps = HB_SPGEMM_PAIR_BLOCK / HB_WARP, words = HB_SPGEMM_SEGMENT >> LOG;
+	const hb_u32 mask = (1u << LOG) - 1, shift = 5 - LOG;
+	const hb_i32 span = most << LOG;
+	for (hb_i32 lo = 0; lo < fill; lo += span) { // in passes if the counters do not all fit
+		const hb_u32 here = fill - lo < span ? fill - lo : span;
+		const hb_i32 segments = here / HB_SPGEMM_SEGMENT;
+		if (fill <= span)
+			hb_each_product(begin, end, aidx, bptr, bcol, [=](hb_u32 c) {
+				atomicAdd(acc + (c >> LOG), 1u << ((c & mask) << shift));
+			});
+		else
+			hb_each_product(begin, end, aidx, bptr, bcol, [=](hb_u32 c) {
+				c -= lo;
+				if (c < here) atomicAdd(acc + (c >> LOG), 1u << ((c & mask) << shift));
+			});
+		__syncthreads();
+		if (lo == 0 && threadIdx.x == 0) next();
+		if (threadIdx.x == 0) acc[here >> LOG] = 0; // what fills up the rows of B
+		hb_i32 sum = 0;
+		for (hb_i32 s = threadIdx.x / HB_WARP; s < segments; s += warps) {
+			hb_i32 found = 0;
+#pragma unroll
+			for (int w = 4 * lane; w < words; w += 4 * HB_WARP) {
+				hb_words4 *from = (hb_words4 *)(acc + s * words + w);
+				const hb_words4 v = *from;
+				if (dense) {
+					*(hb_words4 *)(dense + (lo >> LOG) + s * words + w) = v;
+					*from = hb_words4{};
 				}
-				found = hb_total(found);
-				hb_before(found, &total);
-			} else total = hb_counters_write(acc, log, lo, here, out, cidx, cval);
-			out += total;
-			__syncthreads();
+#pragma unroll
+				for (int j = 0; j < 4; j++) found += hb_counters_used<LOG>(v.w[j]);
+			}
+			found = hb_total(found);
+			if (lane == 0) parts[(dense ? lo / HB_SPGEMM_SEGMENT : 0) + s] = found;
+			sum += found;
 		}
-		if (dense && threadIdx.x == 0) counts[row] = out;
+		if (dense && lane == 0 && sum) atomicAdd(count, (hb_u64)sum);
+		if (!dense) {
+			__syncthreads();
+			for (hb_i32 s = threadIdx.x / HB_WARP; s < segments; s += warps) {
+				hb_counters_write<LOG>(acc + s * words, lo + s * HB_SPGEMM_SEGMENT, out + hb_parts_before(parts, s), cidx, cval);
+				for (int w = lane; w < words; w += HB_WARP) acc[s * words + w] = 0;
+			}
+			out += hb_parts_before(parts, segments);
+		}
+		__syncthreads();
 	}
 }
 
-// The second phase where the first has kept the counters.
+// Counts of common entries, plus_pair: packed counters of 8, 16 or 32 bits, as many as the row's
+// length asks for, `most` words of them and one for what fills up the rows of B.
 HB_KERNEL __launch_bounds__(HB_SPGEMM_PAIR_BLOCK)
-hb_spgemm_pair_write(hb_i32 fill, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ order, const hb_u64 *__restrict__ limits,
-	const hb_i64 *__restrict__ counts, const hb_u32 *__restrict__ dense, hb_i64 pitch, hb_i32 *cidx, HB_C *cval) {
+hb_spgemm_pair(hb_i32 fill, hb_i32 most, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ aidx,
+	const hb_i64 *__restrict__ bptr, const hb_col *__restrict__ bcol, const hb_i32 *__restrict__ order, hb_u64 *limits,
+	hb_i64 *counts, hb_i32 *parts, hb_u32 *dense, hb_i64 pitch, hb_i32 *cidx, HB_C *cval) {
+	HB_DYNAMIC_SHARED(hb_u32, acc);
+	__shared__ hb_i32 here[HB_SPGEMM_SEGMENTS];
+	__shared__ hb_i64 drawn[2][4]; // of this row and the next: ticket, number, begin, end
+	hb_u64 *ticket = limits + HB_SPGEMM_TICKETS + 1;
 	const hb_i64 heavy = (hb_i64)limits[0];
-	for (hb_i64 t = blockIdx.x; t < heavy; t += gridDim.x) {
-		const hb_i32 row = order[t];
-		hb_counters_write(dense + t * pitch, hb_counters_log(aptr[row + 1] - aptr[row]), 0, fill, counts[row], cidx, cval);
+	hb_i64 after = 0; // thread 0: the ticket of the next row
+	if (threadIdx.x == 0) {
+		const hb_i64 t = (hb_i64)atomicAdd(ticket, 1ULL);
+		after = (hb_i64)atomicAdd(ticket, 1ULL);
+		const hb_i32 row = t < heavy ? order[t] : 0;
+		drawn[0][0] = t;
+		drawn[0][1] = row;
+		drawn[0][2] = aptr[row];
+		drawn[0][3] = aptr[row + 1];
+	}
+	for (hb_i32 w = threadIdx.x; w <= most; w += HB_SPGEMM_PAIR_BLOCK) acc[w] = 0;
+	__syncthreads();
+	for (int side = 0;; side ^= 1) {
+		const hb_i64 t = drawn[side][0], row = drawn[side][1], begin = drawn[side][2], end = drawn[side][3];
+		if (t >= heavy) return;
+		hb_i64 then = 0;
+		hb_i32 other = 0;
+		if (threadIdx.x == 0) { // the answers take a while
+			then = (hb_i64)atomicAdd(ticket, 1ULL);
+			other = after < heavy ? order[after] : 0;
+		}
+		hb_i64 *to = drawn[side ^ 1];
+		const auto next = [=]() {
+			to[0] = after;
+			to[1] = other;
+			to[2] = aptr[other];
+			to[3] = aptr[other + 1];
+		};
+		const hb_i64 out = dense ? 0 : counts[row];
+		hb_i32 *segments = dense ? parts + t * (fill / HB_SPGEMM_SEGMENT) : here;
+		hb_u32 *keep = dense ? dense + t * pitch : dense;
+		hb_u64 *count = (hb_u64 *)(counts + row);
+		const int log = hb_counters_log(end - begin);
+		if (log == 2) hb_pair_row<2>(acc, fill, most, begin, end, aidx, bptr, bcol, segments, keep, count, out, cidx, cval, next);
+		else if (log == 1) hb_pair_row<1>(acc, fill, most, begin, end, aidx, bptr, bcol, segments, keep, count, out, cidx, cval, next);
+		else hb_pair_row<0>(acc, fill, most, begin, end, aidx, bptr, bcol, segments, keep, count, out, cidx, cval, next);
+		after = then;
+	}
+}
+
+// hb_counters_stage puts the counters of a segment that are not 0 into staged, by one warp: a
+// counter times HB_SPGEMM_SEGMENT, plus its column in the segment. A lane takes whole words; the
+// prefix sums of four loads are made together, a byte each. It returns how many there are.
+template <int LOG> HB_DEVICE hb_i32 hb_counters_stage(const hb_u32 *__restrict__ words, hb_u32 *staged) {
+	const int lane = threadIdx.x % HB_WARP, loads = (HB_SPGEMM_SEGMENT >> LOG) / HB_WARP, per = 1 << LOG;
+	const hb_u32 ones = 0xffffffffu >> (32 - (32 >> LOG));
+	hb_u32 v[loads];
+#pragma unroll
+	for (int j = 0; j < loads; j++) v[j] = words[j * HB_WARP + lane];
+	hb_i32 done = 0;
+#pragma unroll
+	for (int j0 = 0; j0 < loads; j0 += 4) {
+		hb_u32 used = 0;
+#pragma unroll
+		for (int j = 0; j < 4; j++)
+			if (j0 + j < loads) used |= (hb_u32)hb_counters_used<LOG>(v[j0 + j]) << (8 * j);
+		const hb_u32 upto = hb_sums(used); // at most 32·per = 128 a byte
+		const hb_u32 all = __shfl_sync(HB_FULL, upto, HB_WARP - 1);
+#pragma unroll
+		for (int j = 0; j < 4; j++) {
+			if (j0 + j >= loads) break;
+			hb_i32 at = done + (hb_i32)((upto - used) >> (8 * j) & 255);
+#pragma unroll
+			for (int q = 0; q < per; q++) {
+				const hb_u32 x = v[j0 + j] >> (q * (32 >> LOG)) & ones;
+				if (x) staged[at++] = x * HB_SPGEMM_SEGMENT + ((j0 + j) * HB_WARP + lane) * per + q;
+			}
+			done += all >> (8 * j) & 255;
+		}
+	}
+	return done;
+}
+
+// The second phase where the first has kept the counters: a warp takes a segment. Narrow counters
+// are compacted in shared memory, so that whole sectors are written.
+HB_KERNEL __launch_bounds__(256)
+hb_spgemm_pair_write(hb_i32 fill, const hb_i64 *__restrict__ aptr, const hb_i32 *__restrict__ order, const hb_u64 *__restrict__ limits,
+	const hb_i64 *__restrict__ counts, const hb_i32 *__restrict__ parts, const hb_u32 *__restrict__ dense, hb_i64 pitch,
+	hb_i32 *__restrict__ cidx, HB_C *__restrict__ cval) {
+	HB_DYNAMIC_SHARED(hb_u32, rooms);
+	hb_u32 *staged = rooms + threadIdx.x / HB_WARP * HB_SPGEMM_SEGMENT;
+	const int lane = threadIdx.x % HB_WARP;
+	const hb_u32 segments = fill / HB_SPGEMM_SEGMENT, units = (hb_u32)limits[0] * segments;
+	for (hb_u32 u = (blockIdx.x * 256 + threadIdx.x) / HB_WARP; u < units; u += gridDim.x * 8) {
+		const hb_i64 t = u / segments;
+		const hb_i32 s = (hb_i32)(u % segments), row = order[t], c = s * HB_SPGEMM_SEGMENT;
+		const hb_i32 *mine = parts + t * segments;
+		if (mine[s] == 0) continue; // whole warps
+		const hb_i64 out = counts[row] + hb_parts_before(mine, s);
+		const int log = hb_counters_log(aptr[row + 1] - aptr[row]);
+		const hb_u32 *words = dense + t * pitch + (c >> log);
+		if (log == 0) {
+			hb_counters_write<0>(words, c, out, cidx, cval);
+			continue;
+		}
+		const hb_i32 n = log == 2 ? hb_counters_stage<2>(words, staged) : hb_counters_stage<1>(words, staged);
+		__syncwarp();
+		for (hb_i32 i = lane - (hb_i32)(out % HB_WARP); i < n; i += HB_WARP)
+			if (i >= 0) {
+				const hb_u32 x = staged[i];
+				cidx[out + i] = c + (hb_i32)(x % HB_SPGEMM_SEGMENT);
+				cval[out + i] = (HB_C)(x / HB_SPGEMM_SEGMENT);
+			}
+		__syncwarp();
 	}
 }
 #else

@@ -21,6 +21,7 @@
 // Each call:
 //   [hb_spmv_permute<<<⌈n/256⌉, 256>>>(n, perm, x, xp): xp[i] = x[perm[i]], if the columns
 //    have been relabelled inside the matrix (by descending degree; only the n non-empty ones)]
+//   [hb_spmv_bits<<<⌈n/256⌉, 256>>>(n, x, bits u32[⌈n/32⌉]), with HB_SPMV_BITS 1: then x is bits]
 //   hb_spmv_tiles<<<min(SMs·HB_SPMV_MINBLOCKS, ⌈tiles·32/HB_SPMV_BLOCK⌉), HB_SPMV_BLOCK, shared>>>(…)
 //       shared = hot·sizeof(HB_X): with HB_SPMV_HOT 1, the first `hot` places of x are kept in
 //       shared memory (columns by descending degree, else it is of no use); with 0, shared = hot = 0
@@ -58,6 +59,16 @@
 #endif
 #ifndef HB_SPMV_MINBLOCKS
 #define HB_SPMV_MINBLOCKS (HB_SPMV_HOT ? 1 : 4)
+#endif
+
+#ifndef HB_SPMV_BITS // 1: x, of true and false, is given as bits, made by hb_spmv_bits
+#define HB_SPMV_BITS 0
+#endif
+
+#if HB_SPMV_BITS
+typedef hb_u32 hb_spmv_x;
+#else
+typedef HB_X hb_spmv_x;
 #endif
 
 // hb_quad is four consecutive elements, moved as words.
@@ -125,14 +136,18 @@ HB_DEVICE HB_C hb_warp_sum(HB_C v) {
 	return hb_from(v, 0);
 }
 
-HB_DEVICE HB_C hb_spmv_product(hb_i32 col, HB_A a, const HB_X *__restrict__ x, const HB_X *kept, hb_u32 hot) {
+HB_DEVICE HB_C hb_spmv_product(hb_i32 col, HB_A a, const hb_spmv_x *__restrict__ x, const HB_X *kept, hb_u32 hot) {
 	HB_X v{};
 #if HB_USES_X
 #if HB_SPMV_HOT
 	if ((hb_u32)col < hot) v = kept[col];
 	else
 #endif
+#if HB_SPMV_BITS
+	v = (HB_X)(x[(hb_u32)col / 32] >> (col % 32) & 1);
+#else
 	v = x[col];
+#endif
 #endif
 	return hb_mul(a, v);
 }
@@ -140,7 +155,7 @@ HB_DEVICE HB_C hb_spmv_product(hb_i32 col, HB_A a, const HB_X *__restrict__ x, c
 HB_KERNEL __launch_bounds__(HB_SPMV_BLOCK, HB_SPMV_MINBLOCKS)
 hb_spmv_tiles(hb_i64 nnz, hb_i64 tiles, const hb_u32 *__restrict__ bits, const hb_i32 *__restrict__ first,
 	const hb_i32 *__restrict__ rows, const hb_i32 *__restrict__ idx, const HB_A *__restrict__ val,
-	const HB_X *__restrict__ x, hb_i32 hot, HB_C *y, HB_C *head, HB_C *tail, hb_u64 *ticket) {
+	const hb_spmv_x *__restrict__ x, hb_i32 hot, HB_C *y, HB_C *head, HB_C *tail, hb_u64 *ticket) {
 	HB_DYNAMIC_SHARED(HB_X, kept);
 #if HB_SPMV_HOT && HB_USES_X
 	for (hb_i32 i = threadIdx.x; i < hot / 4; i += HB_SPMV_BLOCK)
@@ -326,6 +341,14 @@ hb_spmv_permute(hb_i64 n, const hb_i32 *__restrict__ perm, const HB_X *__restric
 	const hb_i64 i = (hb_i64)blockIdx.x * 256 + threadIdx.x;
 	if (i < n) xp[i] = x[perm[i]];
 }
+
+#if HB_SPMV_BITS
+HB_KERNEL __launch_bounds__(256) hb_spmv_bits(hb_i64 n, const HB_X *__restrict__ x, hb_u32 *__restrict__ bits) {
+	const hb_i64 i = (hb_i64)blockIdx.x * 256 + threadIdx.x;
+	const hb_u32 word = __ballot_sync(HB_FULL, i < n && x[i]);
+	if (i < n && i % HB_WARP == 0) bits[i / HB_WARP] = word;
+}
+#endif
 
 HB_KERNEL __launch_bounds__(256)
 hb_spmv_starts(hb_i64 nrows, const hb_i64 *__restrict__ ptr, hb_u32 *bits) {

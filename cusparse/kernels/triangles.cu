@@ -23,17 +23,15 @@
 //   hb_tri_split<<<⌈n/256⌉, 256>>>(n, ptr, ptr2, work, beyond, units, light, sizes)
 //       units hb_tri_unit[n + nnz/HB_TRI_CHUNK]: some tasks of an owner, for a block; light i32[n];
 //       sizes u64[4], zeroed: units, light owners, and a ticket for each
-// Each call: counts HB_C[nnz], hit u8[nnz] = 1 where there is a count
+// Each call: counts u32[nnz]
 //   the tickets, sizes[2..3], zeroed
-//   hb_tri_intersect<<<SMs·8, 256, fill/8 + 4>>>(…);   hb_tri_hits<<<…, 256>>>(nnz, counts, hit)
+//   hb_tri_intersect<<<SMs·8, 256, fill/8 + 4>>>(…);   compact.cu keeps the counts that are not 0
 //
-// Each call, R-MAT 20, edge factor 16, 15.7M entries by degree, 4.2·10⁸ triangles, on an H200, ms: 1.86; LIGHT 512
-// 1.89, 1024 2.03, 2048 2.19; GROUP 2 2.00, 8 2.03; CHUNK 256 2.04, 4096 2.22; 64-bit counts 2.25. With 32-bit columns
-// and a warp a task 3.72: a task of 32 lanes was short of columns (83 on average).
+// hb_tri_intersect, R-MAT 20, edge factor 16, by degree, 4.2·10⁸ triangles, on an H200, µs: 1609;
+// CHUNK 1024 1640, 2048 1618; GROUP 2 1603, 8 with 48 registers 1899; with GROUP 2 and
+// CHUNK 2048, LIGHT 64 1708, 256 1635, 512 1654; 64-bit counts 25 more. With 32-bit columns and a warp a task twice as long: a task of 32
+// lanes was short of columns (83 on average).
 
-#ifndef HB_TRI_NUMERIC // 0: what is made once, 1: what is done each call, for HB_C
-#define HB_TRI_NUMERIC 1
-#endif
 #ifndef HB_TRI_GROUP // lanes that share a task
 #define HB_TRI_GROUP 4
 #endif
@@ -41,7 +39,7 @@
 #define HB_TRI_LIGHT 256
 #endif
 #ifndef HB_TRI_CHUNK // tasks of a unit: a hub's are shared by several blocks
-#define HB_TRI_CHUNK 1024
+#define HB_TRI_CHUNK 4096
 #endif
 
 struct __align__(16) hb_eight { hb_u32 w[4]; };
@@ -55,7 +53,6 @@ struct __align__(16) hb_tri_unit {
 // needed, since it grows by ⌈length/8⌉ at least.
 HB_DEVICE hb_i64 hb_tri_at(hb_i64 begin, hb_i64 k) { return (begin + 7 * k) / 8; }
 
-#if !HB_TRI_NUMERIC
 HB_KERNEL __launch_bounds__(256) hb_tri_columns(hb_i64 nnz, const hb_i32 *__restrict__ idx, hb_u32 *hist) {
 	for (hb_i64 e = (hb_i64)blockIdx.x * 256 + threadIdx.x; e < nnz; e += (hb_i64)gridDim.x * 256) atomicAdd(hist + idx[e], 1u);
 }
@@ -165,12 +162,11 @@ hb_tri_split(hb_i64 n, const hb_i64 *__restrict__ ptr, const hb_i64 *__restrict_
 	at = __shfl_sync(HB_FULL, at, 0) + __popc(all & ((1u << lane) - 1));
 	if (tasks && !fits) light[at] = (hb_i32)i;
 }
-#else
 
 // hb_tri_search counts the light owners' tasks: 8 lanes a task, each column of
 // the shorter row looked for in the owner's.
 HB_DEVICE void hb_tri_search(const hb_i64 *__restrict__ ptr, const hb_i32 *__restrict__ idx, const hb_i64 *__restrict__ ptr2,
-	const hb_i32 *__restrict__ other, const hb_i64 *__restrict__ place, const hb_i32 *__restrict__ light, hb_u64 *sizes, HB_C *counts) {
+	const hb_i32 *__restrict__ other, const hb_i64 *__restrict__ place, const hb_i32 *__restrict__ light, hb_u64 *sizes, hb_u32 *counts) {
 	const int lane = threadIdx.x % HB_WARP, group = lane / 8;
 	const hb_i64 owners = (hb_i64)sizes[1];
 	for (;;) {
@@ -200,7 +196,7 @@ HB_DEVICE void hb_tri_search(const hb_i64 *__restrict__ ptr, const hb_i32 *__res
 					}
 				}
 				for (int d = 4; d > 0; d /= 2) hits += __shfl_xor_sync(HB_FULL, hits, d);
-				if (lane % 8 == 0 && t0 + group < last) counts[place[t0 + group]] = (HB_C)hits;
+				if (lane % 8 == 0 && t0 + group < last) counts[place[t0 + group]] = hits;
 			}
 		}
 	}
@@ -209,7 +205,7 @@ HB_DEVICE void hb_tri_search(const hb_i64 *__restrict__ ptr, const hb_i32 *__res
 // hb_tri_probe counts up to 32 tasks of the owner in map, by one warp. They are
 // sorted by length, so that the groups of lanes have about as much to do.
 HB_DEVICE void hb_tri_probe(const hb_u32 *map, const hb_eight *__restrict__ packed, const hb_i32 *__restrict__ from,
-	const hb_i32 *__restrict__ quads, const hb_i64 *__restrict__ place, hb_i64 first, int tasks, HB_C *counts) {
+	const hb_i32 *__restrict__ quads, const hb_i64 *__restrict__ place, hb_i64 first, int tasks, hb_u32 *counts) {
 	const int lane = threadIdx.x % HB_WARP, groups = HB_WARP / HB_TRI_GROUP, group = lane / HB_TRI_GROUP, in = lane % HB_TRI_GROUP;
 	hb_i32 begin = 0;
 	hb_u32 key = lane; // length and task
@@ -245,13 +241,13 @@ HB_DEVICE void hb_tri_probe(const hb_u32 *map, const hb_eight *__restrict__ pack
 		if (lane / groups * groups == q) found = theirs; // lane l has the l-th longest task
 	}
 	out = __shfl_sync(HB_FULL, out, key % HB_WARP);
-	if ((int)(key % HB_WARP) < tasks) counts[out] = (HB_C)found;
+	if ((int)(key % HB_WARP) < tasks) counts[out] = found;
 }
 
-HB_KERNEL __launch_bounds__(256)
+HB_KERNEL __launch_bounds__(256, 6) // 40 registers; 48: 1794 µs, 32: 1684
 hb_tri_intersect(hb_i32 fill, const hb_i64 *__restrict__ ptr, const hb_i32 *__restrict__ idx, const hb_u16 *__restrict__ packed,
 	const hb_i64 *__restrict__ ptr2, const hb_i32 *__restrict__ other, const hb_i32 *__restrict__ from, const hb_i32 *__restrict__ quads,
-	const hb_i64 *__restrict__ place, const hb_tri_unit *__restrict__ units, const hb_i32 *__restrict__ light, hb_u64 *sizes, HB_C *counts) {
+	const hb_i64 *__restrict__ place, const hb_tri_unit *__restrict__ units, const hb_i32 *__restrict__ light, hb_u64 *sizes, hb_u32 *counts) {
 	HB_DYNAMIC_SHARED(hb_u32, map); // fill/32 + 1 words, the last 0
 	__shared__ hb_tri_unit drawn[2];
 	__shared__ hb_i32 taken;
@@ -287,8 +283,3 @@ hb_tri_intersect(hb_i32 fill, const hb_i64 *__restrict__ ptr, const hb_i32 *__re
 	}
 	hb_tri_search(ptr, idx, ptr2, other, place, light, sizes, counts);
 }
-
-HB_KERNEL __launch_bounds__(256) hb_tri_hits(hb_i64 nnz, const HB_C *__restrict__ counts, hb_u8 *hit) {
-	for (hb_i64 e = (hb_i64)blockIdx.x * 256 + threadIdx.x; e < nnz; e += (hb_i64)gridDim.x * 256) hit[e] = counts[e] != 0;
-}
-#endif
