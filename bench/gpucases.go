@@ -53,6 +53,8 @@ func gpuCases() []gpuCase {
 		}
 		add(name("min_plus fp32"), ratio(1.1), input, semiringSpMV(semiring.MinPlus[float32](), unit[float32], unit[float32], unit[float32]))
 		add(name("user-defined fp32"), ratio(1.1), input, semiringSpMV(ratioSemiring(), unit[float32], unit[float32], unit[float32]))
+		add(name("masked fp32"), ratio(1.1), input, writingSpMV(true))
+		add(name("accumulated fp32"), ratio(1.1), input, writingSpMV(false))
 		add(name("lor_land"), ratio(1.1), input, semiringSpMV(semiring.LorLand(), odd, odd, oneByte))
 		add("pagerank an iteration rmat22", ratio(1.1), input, gpuPageRank)
 	}

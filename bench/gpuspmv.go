@@ -1,11 +1,13 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"time"
 
 	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/internal/splitmix"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -257,6 +259,82 @@ func semiringSpMV[T comparable, P semiring.Number](s semiring.Semiring[T, T, T],
 		w := float64(widthOf[T]())
 		return &gpuPlan{ours: p.ways(b, plainCSR), others: []gpuContender{q.contender(b, fmt.Sprintf("our plus_times %T", *new(P)), ops.Pull)},
 			check: p.check, bytes: spmvBytesOf(use.graph, w, w, w)}, nil
+	}
+}
+
+// writingSpMV is plus_times into the rows of a mask, about half of them, or added to the destination,
+// beside our plain plus_times: its time is that of the bytes that the product must move.
+func writingSpMV(masked bool) func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+	return func(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
+		use, err := spmvOn(b, in, plainCSR, unit[float32], unit[float32])
+		if err != nil {
+			return nil, err
+		}
+		rows := use.graph.NRows
+		mask := matrix.NewVectorBuilder[bool](rows)
+		bytes, plain := float64(use.graph.NCols)*4, spmvBytesOf(use.graph, 4, 4, 4)()
+		for i := range rows {
+			switch {
+			case !masked: // reads the destination too
+				bytes += 8 + 8 + 8*float64(use.graph.Ptr[i+1]-use.graph.Ptr[i])
+			case odd(splitmix.At(uint64(i), 31)):
+				mask.Add(i, true)
+				bytes += 1 + 8 + 4 + 8*float64(use.graph.Ptr[i+1]-use.graph.Ptr[i])
+			default:
+				bytes++
+			}
+		}
+		m, err := mask.Build(nil)
+		if err != nil {
+			return nil, err
+		}
+		if err := m.SetFormat(matrix.Bitmap); err != nil {
+			return nil, err
+		}
+		run := func(w *matrix.Vector[float32], a matrix.Source[float32], x *matrix.Vector[float32], m *matrix.Vector[bool], opts ...ops.Option) error {
+			to := matrix.VectorTarget[float32](w.Accum(semiring.Plus[float32]()))
+			if masked {
+				to = w.Masked(m.Structure()).Replace()
+			}
+			return ops.MxV(to, semiring.PlusTimes[float32](), a, x, opts...)
+		}
+		full := func() (*matrix.Vector[float32], error) { return matrix.VectorOf(make([]float32, rows)) }
+		w, err := full()
+		if err == nil {
+			err = w.Move(b.dev)
+		}
+		host := m.Clone()
+		if err == nil {
+			err = m.Move(b.dev)
+		}
+		if err != nil {
+			return nil, err
+		}
+		q := &product[float32, float32, float32]{s: semiring.PlusTimes[float32](), a: use.a, x: use.x, w: matrix.NewVector[float32](rows, matrix.On(b.dev))}
+		other := q.contender(b, "our plus_times, a byte", ops.Pull)
+		other.clock = func(do func() error) (time.Duration, error) {
+			took, err := b.dev.Time(do)
+			return time.Duration(float64(took) * bytes / plain), err
+		}
+		var t ops.Trace
+		return &gpuPlan{
+			ours: []gpuContender{{name: "hiveblas", clock: b.dev.Time, method: func() string { return string(t.Method) },
+				do: func() error { return run(w, use.a, use.x, m, ops.WithTrace(&t)) }}},
+			others: []gpuContender{other}, bytes: func() float64 { return bytes },
+			check: func() (string, error) {
+				got, err := full()
+				if err == nil {
+					err = got.Move(b.dev)
+				}
+				want, bad := full()
+				if err = errors.Join(err, bad); err != nil {
+					return "", err
+				}
+				if err := errors.Join(run(got, use.a, use.x, m), run(want, use.a, use.x, host)); err != nil {
+					return "", err
+				}
+				return differs(got, want, closeTo[float32]), nil
+			}}, nil
 	}
 }
 
