@@ -50,15 +50,18 @@ func (host) Budget() int {
 	return math.MaxInt
 }
 
-// Every: the race detector sees a quarter of the generators a day; which goroutines run does not
-// depend on the element type.
-func (host) Every() int {
-	if race.Enabled {
+// Every: the race detector sees a quarter of the generators a day, because which goroutines run does
+// not depend on the element type; the long form, with four times the cases of the quick one, half.
+func (b host) Every() int {
+	switch {
+	case race.Enabled:
 		return 4
+	case longtest.Enabled():
+		return 2
 	}
 	return 1
 }
 
-func (host) First() int { return longtest.Day() % 4 }
+func (b host) First() int { return longtest.Day() % b.Every() }
 
 func (host) Parallel() bool { return true }
