@@ -65,11 +65,14 @@ func (w *walk) run(method string, ran *device.Ran) (out *store, filtered bool) {
 			w.runAll()
 		}
 		out, filtered = w.product(ran)
-		if errors.Is(f.err, ErrMemory) && w.readsLayout() { // for want of a layout
+		if errors.Is(f.err, ErrMemory) && (w.readsLayout() || w.plan.Columns) { // for want of a layout
 			f.err = nil
 			f.freeSince(mark)
 			w.choose(method, false)
 			out, filtered = w.product(ran)
+		}
+		if method == methodPull { // by whatever plan
+			ran.Method = methodPull
 		}
 		return out, filtered
 	case methodRelabelled:
@@ -158,8 +161,8 @@ func (w *walk) choose(method string, layouts bool) {
 	}
 	if !ok {
 		plan, ok = space.Choose(w.facts[space.Pull], w.facts[space.Push])
-		if ok && plan.Layout != space.CSR && !w.made(plan) &&
-			!w.affords(layoutBytes(plan.Layout, *w.facts[plan.Direction])) {
+		if ok && (plan.Layout != space.CSR || plan.Columns) && !w.made(plan) &&
+			!w.affords(layoutBytes(plan, *w.facts[plan.Direction])) {
 			w.withoutLayouts()
 			plan, ok = space.Choose(w.facts[space.Pull], w.facts[space.Push])
 		}
@@ -224,7 +227,12 @@ func (f *frame) prepare(o device.Operand, plan space.Plan) error {
 
 // made reports whether the layout of a plan is kept already.
 func (w *walk) made(plan space.Plan) bool {
-	_, ok := formOf[*layout](w.frame, w.rows[plan.Direction], layoutKey(plan.Layout, plan.Order))
+	a := w.rows[plan.Direction]
+	if plan.Layout == space.CSR {
+		_, ok := formOf[*relabelled](w.frame, a, "relabelled")
+		return ok
+	}
+	_, ok := formOf[*layout](w.frame, a, layoutKey(plan.Layout, plan.Order))
 	return ok
 }
 
@@ -283,7 +291,7 @@ func (w *walk) preferred(method string) (plan space.Plan, ok bool) {
 		if p := a.origin().plan; p != (space.Plan{}) && legal(p) {
 			return p, true
 		}
-		if _, made := formOf[*relabelled](w.frame, a, "relabelled"); made && method == "" {
+		if _, made := formOf[*relabelled](w.frame, a, "relabelled"); made && method == "" && w.mask == nil {
 			p := space.Plan{Schedule: space.Tiles, Frame: space.Segmented, Columns: true,
 				Hot: w.facts[0] != nil && w.facts[0].Shared > 0 && a.known() >= w.d.choice.head}
 			if legal(p) && w.facts[0].Wanted >= .25 {
@@ -296,9 +304,11 @@ func (w *walk) preferred(method string) (plan space.Plan, ok bool) {
 }
 
 // layoutBytes is about what a layout takes.
-func layoutBytes(l space.Layout, f space.Facts) int64 {
+func layoutBytes(p space.Plan, f space.Facts) int64 {
 	size := int64(max(f.Elements, 1))
-	switch l {
+	switch p.Layout {
+	case space.CSR: // columns by degree
+		return 4*f.Entries + 4*int64(f.Cols)
 	case space.COO:
 		return 4 * f.Entries
 	case space.CSR16:

@@ -74,6 +74,58 @@ func checkSpMV[T semiring.Number](t *testing.T, d *Device, s semiring.Semiring[T
 	if !gpu.Equal(cpu) {
 		t.Errorf("%s of %T by %s differs from the CPU's", s.Name(), *new(T), method)
 	}
+	checkMaskedSpMV(t, d, s, a, x, method)
+}
+
+// checkMaskedSpMV compares products with masks by presence and by value, complemented, listed and
+// dense, with and without an accumulator and Replace.
+func checkMaskedSpMV[T semiring.Number](t *testing.T, d *Device, s semiring.Semiring[T, T, T], a *matrix.Matrix[T], x *matrix.Vector[T], method ops.Method) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(17, 1))
+	m, _ := a.Dims()
+	b := matrix.NewVectorBuilder[bool](m)
+	for i := range m {
+		if r.IntN(2) == 0 || i > 300 && i < 450 && i != m/2 {
+			b.Add(i, r.IntN(3) > 0)
+		}
+	}
+	mask, err := b.Build(nil)
+	check(t, err)
+	for k, format := range []matrix.Format{matrix.Bitmap, matrix.CSR} {
+		check(t, mask.SetFormat(format))
+		on := matrix.NewVector[bool](m, matrix.On(d))
+		check(t, ops.AssignVector(on, mask, ops.All()))
+		check(t, on.SetFormat(format))
+		for way := range 8 {
+			view := func(m *matrix.Vector[bool]) matrix.MaskView {
+				v := m.MaskView()
+				if way&1 != 0 {
+					v = m.Structure()
+				}
+				if way&2 != 0 {
+					v = v.Not()
+				}
+				return v
+			}
+			cpu, gpu := matrix.NewVector[T](m), matrix.NewVector[T](m, matrix.On(d))
+			check(t, cpu.Set(5, 3))
+			check(t, gpu.Set(5, 3))
+			to := func(w *matrix.Vector[T], m *matrix.Vector[bool]) matrix.VectorTarget[T] {
+				o := w.Masked(view(m))
+				if way&4 != 0 {
+					o = o.Accum(semiring.Plus[T]())
+				} else if k == 0 {
+					o = o.Replace()
+				}
+				return o
+			}
+			check(t, ops.MxV(to(cpu, mask), s, a, x))
+			check(t, ops.MxV(to(gpu, on), s, a, x, ops.Using(method)))
+			if !gpu.Equal(cpu) {
+				t.Errorf("%s of %T by %s with mask %d, %s, differs from the CPU's", s.Name(), *new(T), method, way, format)
+			}
+		}
+	}
 }
 
 // checkBools compares a product over bool, whose vector tiles read as bits.

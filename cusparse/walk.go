@@ -202,7 +202,7 @@ func (w *walk) product(ran *device.Ran) (out *store, filtered bool) {
 		if w.plan.Columns {
 			ran.Method = methodRelabelled
 		}
-		return w.tiledProduct(), false
+		return w.tiledProduct(), w.mask != nil
 	}
 	if w.plan.Layout == space.CSR && w.a.format == sparse.Hypersparse {
 		w.plan.Layout = space.Hyper

@@ -5,11 +5,11 @@ HB_KERNEL hb_col_counts(const hb_i32 *idx, hb_i64 n, hb_u32 *counts) { // zero b
 	HB_EACH(e, n) atomicAdd(&counts[idx[e]], 1u);
 }
 
-// Keys that ascend as counts descend; used counts the columns in use.
-HB_KERNEL hb_degree_keys(const hb_u32 *counts, hb_i64 n, hb_u32 *keys, hb_u64 *used) {
+// Keys that ascend as counts, at most `most`, descend; used counts the columns in use.
+HB_KERNEL hb_degree_keys(const hb_u32 *counts, hb_i64 n, hb_u32 most, hb_u32 *keys, hb_u64 *used) {
 	hb_u64 c = 0;
 	HB_EACH(j, n) {
-		keys[j] = ~counts[j];
+		keys[j] = most - counts[j];
 		c += counts[j] != 0;
 	}
 	c = hb_total(c);
@@ -19,6 +19,11 @@ HB_KERNEL hb_degree_keys(const hb_u32 *counts, hb_i64 n, hb_u32 *keys, hb_u64 *u
 // place[perm[i]] = i.
 HB_KERNEL hb_invert(const hb_i32 *perm, hb_i64 n, hb_i32 *place) {
 	HB_EACH(i, n) place[perm[i]] = (hb_i32)i;
+}
+
+// Columns in the new numbering; the entries of a row keep their order.
+HB_KERNEL hb_relabel(const hb_i32 *idx, hb_i64 n, const hb_i32 *place, hb_i32 *out) {
+	HB_EACH(e, n) out[e] = place[idx[e]];
 }
 
 // near counts the entries in columns below hot.

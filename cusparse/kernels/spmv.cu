@@ -65,6 +65,10 @@
 #define HB_SPMV_BITS 0
 #endif
 
+#ifndef HB_SPMV_MASKED // 1: entries of rows that the mask excludes are not read
+#define HB_SPMV_MASKED 0
+#endif
+
 #if HB_SPMV_BITS
 typedef hb_u32 hb_spmv_x;
 #else
@@ -152,10 +156,47 @@ HB_DEVICE HB_C hb_spmv_product(hb_i32 col, HB_A a, const hb_spmv_x *__restrict__
 	return hb_mul(a, v);
 }
 
+// hb_spmv_open returns which row is open before this lane's four of 128 entries, whose bits are w; rank
+// rows begin before them, which become those before the next 128. begin: the bits of the four.
+HB_DEVICE hb_i32 hb_spmv_open(const hb_u32 *w, hb_i32 &rank, int lane, hb_u32 &begin) {
+	hb_u32 mine = lane < 16 ? (lane < 8 ? w[0] : w[1]) : (lane < 24 ? w[2] : w[3]);
+	hb_i32 open = rank - 1 + __popc(mine & ((1u << (4 * (lane % 8))) - 1));
+	if (lane >= 8) open += __popc(w[0]);
+	if (lane >= 16) open += __popc(w[1]);
+	if (lane >= 24) open += __popc(w[2]);
+	rank += __popc(w[0]) + __popc(w[1]) + __popc(w[2]) + __popc(w[3]);
+	begin = mine >> (4 * (lane % 8)) & 15;
+	return open;
+}
+
+#if HB_SPMV_MASKED
+#define HB_SPMV_SPANS (HB_SPMV_TILE / 1024)
+
+// hb_spmv_wants gives lane l the bits of the entries 32·l … of each 1024 of a tile: whether the mask
+// has their rows; begun rows begin before the tile.
+HB_DEVICE void hb_spmv_wants(const hb_u32 *bits, const hb_u32 *__restrict__ wanted, hb_i32 begun, hb_u32 *want) {
+#pragma unroll
+	for (int i = 0; i < HB_SPMV_SPANS; i++) {
+		const hb_u32 word = bits[32 * i + HB_LANE];
+		const hb_u32 upto = hb_sums((hb_u32)__popc(word)), at = (hb_u32)begun + upto - __popc(word);
+		begun += (hb_i32)__shfl_sync(HB_FULL, upto, HB_WARP - 1);
+		hb_u64 rows = ((hb_u64)wanted[at / 32 + 1] << 32 | wanted[at / 32]) >> (at % 32);
+		hb_u32 all = rows & 1 ? HB_FULL : 0;
+		for (hb_u32 left = word; left; left &= left - 1) {
+			const hb_u32 on = HB_FULL << (__ffs(left) - 1);
+			rows >>= 1;
+			all = rows & 1 ? all | on : all & ~on;
+		}
+		want[i] = all;
+	}
+}
+#endif
+
 HB_KERNEL __launch_bounds__(HB_SPMV_BLOCK, HB_SPMV_MINBLOCKS)
 hb_spmv_tiles(hb_i64 nnz, hb_i64 tiles, const hb_u32 *__restrict__ bits, const hb_i32 *__restrict__ first,
 	const hb_i32 *__restrict__ rows, const hb_i32 *__restrict__ idx, const HB_A *__restrict__ val,
-	const hb_spmv_x *__restrict__ x, hb_i32 hot, HB_C *y, HB_C *head, HB_C *tail, hb_u64 *ticket) {
+	const hb_spmv_x *__restrict__ x, hb_i32 hot, HB_C *y, HB_C *head, HB_C *tail, hb_u64 *ticket,
+	const hb_u32 *__restrict__ wanted) {
 	HB_DYNAMIC_SHARED(HB_X, kept);
 #if HB_SPMV_HOT && HB_USES_X
 	for (hb_i32 i = threadIdx.x; i < hot / 4; i += HB_SPMV_BLOCK)
@@ -174,6 +215,10 @@ hb_spmv_tiles(hb_i64 nnz, hb_i64 tiles, const hb_u32 *__restrict__ bits, const h
 		hb_i32 rank = begun; // rows begun so far
 		HB_C carry = HB_IDENTITY; // of the row that is open
 		bool spread = false;      // over the lanes; else all hold it
+#if HB_SPMV_MASKED
+		hb_u32 want[HB_SPMV_SPANS];
+		hb_spmv_wants(bits + tile * (HB_SPMV_TILE / 32), wanted, begun, want);
+#endif
 #if HB_SPMV_INSIDE
 		hb_u32 begins = 0; // bit w: a row begins among entries 32·w.. of these 1024
 		int word = 32;
@@ -188,6 +233,9 @@ hb_spmv_tiles(hb_i64 nnz, hb_i64 tiles, const hb_u32 *__restrict__ bits, const h
 			word += 4 * HB_SPMV_UNROLL;
 			if (inside && e0 + 128 * HB_SPMV_UNROLL <= nnz) {
 				// Inside one row: no scan, and neighbouring lanes read neighbouring places of x.
+#if HB_SPMV_MASKED
+				if (!(__shfl_sync(HB_FULL, want[(e0 % HB_SPMV_TILE) / 1024], (e0 % 1024) / 32) & 1)) continue;
+#endif
 				hb_i32 col[4 * HB_SPMV_UNROLL];
 				HB_A a[4 * HB_SPMV_UNROLL];
 #pragma unroll
@@ -210,23 +258,34 @@ hb_spmv_tiles(hb_i64 nnz, hb_i64 tiles, const hb_u32 *__restrict__ bits, const h
 			hb_words4 starts[HB_SPMV_UNROLL];
 #pragma unroll
 			for (int u = 0; u < HB_SPMV_UNROLL; u++) starts[u] = *(const hb_words4 *)(bits + (e0 / 32 + 4 * u));
+			hb_u32 wants[HB_SPMV_UNROLL]; // bit j: the mask has the row of the lane's entry j
+#pragma unroll
+			for (int u = 0; u < HB_SPMV_UNROLL; u++) {
+				wants[u] = 15;
+#if HB_SPMV_MASKED
+				const int at = (int)(e0 % HB_SPMV_TILE) / 32 + 4 * u;
+				wants[u] = __shfl_sync(HB_FULL, want[at / 32], at % 32 + lane / 8) >> (4 * (lane % 8)) & 15;
+#endif
+			}
 			if (e0 + 128 * HB_SPMV_UNROLL <= nnz) {
 				hb_quad<hb_i32> col[HB_SPMV_UNROLL];
 				hb_quad<HB_A> a[HB_SPMV_UNROLL];
 #pragma unroll
 				for (int u = 0; u < HB_SPMV_UNROLL; u++) {
-					hb_stream(col[u], idx + (e0 + 128 * u + 4 * lane));
+					if (wants[u]) {
+						hb_stream(col[u], idx + (e0 + 128 * u + 4 * lane));
 #if HB_USES_A
-					hb_stream(a[u], val + (e0 + 128 * u + 4 * lane));
+						hb_stream(a[u], val + (e0 + 128 * u + 4 * lane));
 #else
-					for (int j = 0; j < (int)sizeof(HB_A); j++) a[u].word[j] = 0;
+						for (int j = 0; j < (int)sizeof(HB_A); j++) a[u].word[j] = 0;
 #endif
+					}
 				}
 #pragma unroll
 				for (int u = 0; u < HB_SPMV_UNROLL; u++)
 #pragma unroll
 					for (int j = 0; j < 4; j++)
-						p[u][j] = hb_spmv_product(col[u].at[j], a[u].at[j], x, kept, hot);
+						p[u][j] = wants[u] >> j & 1 ? hb_spmv_product(col[u].at[j], a[u].at[j], x, kept, hot) : HB_IDENTITY;
 			} else {
 #pragma unroll
 				for (int u = 0; u < HB_SPMV_UNROLL; u++)
@@ -234,7 +293,7 @@ hb_spmv_tiles(hb_i64 nnz, hb_i64 tiles, const hb_u32 *__restrict__ bits, const h
 					for (int j = 0; j < 4; j++) {
 						hb_i64 e = e0 + 128 * u + 4 * lane + j;
 						p[u][j] = HB_IDENTITY;
-						if (e < nnz) p[u][j] = hb_spmv_product(idx[e], HB_USES_A ? val[e] : HB_A{}, x, kept, hot);
+						if (e < nnz && wants[u] >> j & 1) p[u][j] = hb_spmv_product(idx[e], HB_USES_A ? val[e] : HB_A{}, x, kept, hot);
 					}
 			}
 #pragma unroll
@@ -248,13 +307,8 @@ hb_spmv_tiles(hb_i64 nnz, hb_i64 tiles, const hb_u32 *__restrict__ bits, const h
 				}
 				if (spread) carry = hb_warp_sum(carry);
 				spread = false;
-				hb_u32 mine = lane < 16 ? (lane < 8 ? w[0] : w[1]) : (lane < 24 ? w[2] : w[3]);
-				hb_i32 open = rank - 1 + __popc(mine & ((1u << (4 * (lane % 8))) - 1)); // the row open before this lane
-				if (lane >= 8) open += __popc(w[0]);
-				if (lane >= 16) open += __popc(w[1]);
-				if (lane >= 24) open += __popc(w[2]);
-				rank += __popc(w[0]) + __popc(w[1]) + __popc(w[2]) + __popc(w[3]);
-				const hb_u32 begin = mine >> (4 * (lane % 8)) & 15;
+				hb_u32 begin;
+				const hb_i32 open = hb_spmv_open(w, rank, lane, begin); // the row open before this lane
 
 				// In the lane: up to the first row's start, rows that fit, from the last start on.
 				HB_C before = HB_IDENTITY, sum = p[u][0];
@@ -341,6 +395,23 @@ hb_spmv_permute(hb_i64 n, const hb_i32 *__restrict__ perm, const HB_X *__restric
 	const hb_i64 i = (hb_i64)blockIdx.x * 256 + threadIdx.x;
 	if (i < n) xp[i] = x[perm[i]];
 }
+
+#if HB_SPMV_MASKED
+// Bit k + 1 of wanted: the mask has the row that begins k-th; present: of these rows.
+HB_KERNEL __launch_bounds__(256) hb_spmv_wanted(hb_i64 used, const hb_i32 *__restrict__ rows, hb_store mask, hb_i32 comp,
+	hb_u32 *__restrict__ wanted, hb_u8 *__restrict__ present) {
+	const hb_i64 k = (hb_i64)blockIdx.x * 256 + threadIdx.x;
+	bool is = false;
+	if (k > 0 && k <= used) {
+		const hb_i32 r = rows ? rows[k - 1] : (hb_i32)(k - 1);
+		hb_i64 q;
+		is = hb_find(mask, 0, r, q) != (comp != 0);
+		if (is) present[r] = 1;
+	}
+	const hb_u32 word = __ballot_sync(HB_FULL, is);
+	if (k <= used && k % HB_WARP == 0) wanted[k / HB_WARP] = word;
+}
+#endif
 
 #if HB_SPMV_BITS
 HB_KERNEL __launch_bounds__(256) hb_spmv_bits(hb_i64 n, const HB_X *__restrict__ x, hb_u32 *__restrict__ bits) {
