@@ -41,6 +41,22 @@ type FoldingDevice interface {
 	Fold(dst uint64, srcs []uint64, n int, t DType, op Op) error
 }
 
+// PullingDevice is a Device with a kernel that copies from several devices at once.
+type PullingDevice interface {
+	Device
+	// Pulls reports whether Pull can be called.
+	Pulls() bool
+	// Pull queues, within Do, copies to this device from its own memory and that of devices that it
+	// reaches directly. No copy writes what another one reads or writes.
+	Pull(moves []Move) error
+}
+
+// Move is a copy between addresses of devices.
+type Move struct {
+	Dst, Src uint64
+	Bytes    int64
+}
+
 // busyWait is how long a wait spins before it sleeps. The thread of a device is locked, and
 // yielding it costs two wake-ups of threads: an AllGatherV of 8 bytes on two H200s took 64 µs. A
 // short sleep of Go takes a millisecond where nothing else runs: with sleeps after 0.2 ms, an

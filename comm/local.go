@@ -336,6 +336,9 @@ func (p *sharedPlane) steps(c *call) []func([]*call) error {
 			})
 		}}
 	case KindBroadcast:
+		if size > 2 && c.dst.Size() >= spreadFrom {
+			return p.spread(c)
+		}
 		return []func([]*call) error{func(calls []*call) error {
 			if p.rank == c.root {
 				return nil
@@ -363,6 +366,30 @@ func (p *sharedPlane) steps(c *call) []func([]*call) error {
 		}}
 	}
 	return nil // Fence: the meeting is all
+}
+
+// spreadFrom is the number of bytes from which a broadcast to more than one rank goes in pieces.
+const spreadFrom = 1 << 20
+
+// spread is a broadcast in two steps, so that the root sends about as much as the others: rank r pulls
+// piece r from the root, then every rank pulls the other pieces from the ranks that have them.
+func (p *sharedPlane) spread(c *call) []func([]*call) error {
+	size := p.hub.size
+	return []func([]*call) error{func(calls []*call) error {
+		if p.rank == c.root {
+			return nil
+		}
+		from, to := piece(c.dst.n, p.rank, size)
+		return p.mover.copy(c.dst.Slice(from, to), calls[c.root].dst.Slice(from, to))
+	}, func(calls []*call) error {
+		return p.each(func(r int) error {
+			if r == p.rank || p.rank == c.root {
+				return nil
+			}
+			from, to := piece(c.dst.n, r, size)
+			return p.mover.copy(c.dst.Slice(from, to), calls[r].dst.Slice(from, to))
+		})
+	}}
 }
 
 func (p *sharedPlane) foldPiece(dst Buffer, calls []*call, c *call, from, to int) error {

@@ -9,10 +9,11 @@ import (
 
 // Peers returns a group of GPUs of this process, one rank for each, in the order of devices; use
 // each rank in a goroutine of its own. Buffers are memory of the rank's device, or host memory,
-// which all ranks of a collective then use. Data move by the copy engines: every rank pulls what it
-// receives from the others' memory, directly where the devices reach each other (NVLink, PCIe),
-// through the host elsewhere. A collective costs two meetings of goroutines and one copy for each
-// rank, a few microseconds, where NCCL costs tens: prefer it within a host.
+// which all ranks of a collective then use. Every rank pulls what it receives from the others'
+// memory: where the devices reach each other directly (NVLink, PCIe) by a kernel that reads from
+// all of them at once, elsewhere by the copy engines, through the host. A collective costs two
+// meetings of goroutines and one launch, a few microseconds, where NCCL costs tens: prefer it
+// within a host.
 //
 // Reduce folds buffers on devices by a kernel that reads its block of every rank's source, in the
 // order of ranks. It returns ErrNoOp if a device has no kernels, if some devices do not reach each
@@ -27,17 +28,19 @@ func Peers(devices []Device, opts ...Option) ([]Comm, error) {
 			return nil, &ArgumentError{"Peers", "devices", fmt.Sprintf("has no device at %d", i), "open it with cusparse.Open"}
 		}
 	}
-	folding := true
+	direct, folding, pulling := true, true, true
 	for _, d := range devices {
 		_, ok := d.(FoldingDevice)
 		folding = folding && ok
+		p, ok := d.(PullingDevice)
+		pulling = pulling && ok && p.Pulls()
 		err := d.Do(func() error {
 			for _, peer := range devices {
 				if peer.Number() == d.Number() {
 					continue
 				}
-				direct, err := d.Reach(peer)
-				folding = folding && direct
+				reached, err := d.Reach(peer)
+				direct = direct && reached
 				if err != nil {
 					return fmt.Errorf("device %d does not reach device %d: %w", d.Number(), peer.Number(), err)
 				}
@@ -50,17 +53,19 @@ func Peers(devices []Device, opts ...Option) ([]Comm, error) {
 	}
 	movers := make([]mover, len(devices))
 	for i, d := range devices {
-		movers[i] = &deviceMover{d: d, ranks: len(devices), folding: folding}
+		movers[i] = &deviceMover{d: d, ranks: len(devices), folding: folding && direct, pulling: pulling && direct}
 	}
 	opt := gather(opts)
 	return inProcess(newLife(), &opt, movers), nil
 }
 
-// deviceMover copies by the copy engines of a GPU, and folds by its kernels.
+// deviceMover copies by kernels of a GPU or by its copy engines, and folds by its kernels.
 type deviceMover struct {
 	d       Device
 	ranks   int
 	folding bool
+	pulling bool
+	moves   []Move         // for one kernel
 	queued  []func() error // within Do when the rank waits, so that one binding of the context serves all
 }
 
@@ -71,6 +76,10 @@ func (m *deviceMover) copy(dst, src Buffer) error {
 		return hostMover{}.copy(dst, src)
 	}
 	if dst.n == 0 || dst.same(src) {
+		return nil
+	}
+	if m.pulling && !dst.OnHost() && !src.OnHost() {
+		m.moves = append(m.moves, Move{dst.device, src.device, dst.Size()})
 		return nil
 	}
 	m.queued = append(m.queued, func() error {
@@ -119,6 +128,11 @@ func (m *deviceMover) begin(ctx context.Context, c *call) error {
 }
 
 func (m *deviceMover) wait(ctx context.Context) error {
+	if len(m.moves) > 0 {
+		moves := m.moves
+		m.queued = append(m.queued, func() error { return m.d.(PullingDevice).Pull(moves) })
+		m.moves = nil
+	}
 	if len(m.queued) == 0 {
 		return nil
 	}

@@ -15,8 +15,8 @@ import (
 )
 
 // CommDevice makes a rank's device of an opened context, for comm.Peers and comm.NCCL. number is
-// that of the device, stream the one in whose order the group works. kernels compiles the
-// reductions of comm.Peers; without it, nil, the group has none. The context and the stream stay
+// that of the device, stream the one in whose order the group works. kernels compiles the copies and
+// reductions of comm.Peers; without it, nil, the copy engines copy and there are no reductions. The context and the stream stay
 // the caller's.
 func CommDevice(ctx driver.Context, number int, stream driver.Stream, kernels *jit.Cache) (comm.Device, error) {
 	if ctx == nil {
@@ -46,6 +46,7 @@ type commDevice struct {
 
 	kernels *jit.Cache
 	folds   map[fold]driver.Function
+	pull    driver.Function
 }
 
 // fold is a kernel of a reduction.
@@ -95,11 +96,7 @@ func (c *commDevice) Fold(dst uint64, srcs []uint64, n int, t comm.DType, op com
 	}
 	f := fold{t, op}
 	if c.folds[f] == 0 {
-		image, err := c.kernels.Image(foldSource(t), fmt.Sprintf("commfold of %v", t))
-		if err != nil {
-			return err
-		}
-		m, err := c.ctx.Load(image)
+		m, err := c.load(foldSource(t), fmt.Sprintf("commfold of %v", t))
 		if err != nil {
 			return err
 		}
@@ -120,9 +117,62 @@ func (c *commDevice) Fold(dst uint64, srcs []uint64, n int, t comm.DType, op com
 	}{operands: uint32(len(srcs)), dst: dst, n: uint64(n)}
 	copy(a.at[:], srcs)
 	const threads = 256
-	grid := [3]uint32{uint32(min(max((n+threads-1)/threads, 1), 1056)), 1, 1}
+	grid := [3]uint32{uint32(min(max((n+threads-1)/threads, 1), commBlocks)), 1, 1}
 	return c.ctx.Launch(c.folds[f], grid, [3]uint32{threads, 1, 1}, 0, c.stream,
 		[]unsafe.Pointer{unsafe.Pointer(&a.at), unsafe.Pointer(&a.operands), unsafe.Pointer(&a.dst), unsafe.Pointer(&a.n)})
+}
+
+func (c *commDevice) Pulls() bool { return c.kernels != nil }
+
+// pullWidth is the bytes of a load of hb_comm_pull, commBlocks the number of blocks of 256 threads that
+// fill a device.
+const (
+	pullWidth  = 16
+	commBlocks = 1056
+)
+
+func (c *commDevice) Pull(moves []comm.Move) error {
+	if c.pull == 0 {
+		m, err := c.load(kernelText["commpull"], "commpull")
+		if err != nil {
+			return err
+		}
+		if c.pull, err = c.ctx.Function(m, "hb_comm_pull"); err != nil {
+			return err
+		}
+	}
+	for len(moves) > 0 {
+		n := min(len(moves), maxOperands)
+		// On the heap, for the driver.
+		a := &struct {
+			src, dst, bytes [maxOperands]uint64
+			count           uint32
+		}{count: uint32(n)}
+		most := int64(0)
+		for i, x := range moves[:n] {
+			a.src[i], a.dst[i], a.bytes[i] = x.Src, x.Dst, uint64(x.Bytes)
+			most = max(most, x.Bytes)
+		}
+		moves = moves[n:]
+		const threads = 256
+		blocks := (most/pullWidth + threads) / threads // for each move
+		grid := [3]uint32{uint32(n) * uint32(min(blocks, int64(commBlocks/n))), 1, 1}
+		err := c.ctx.Launch(c.pull, grid, [3]uint32{threads, 1, 1}, 0, c.stream,
+			[]unsafe.Pointer{unsafe.Pointer(&a.src), unsafe.Pointer(&a.dst), unsafe.Pointer(&a.bytes), unsafe.Pointer(&a.count)})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// load compiles and loads kernels.
+func (c *commDevice) load(source, name string) (driver.Module, error) {
+	image, err := c.kernels.Image(source, name)
+	if err != nil {
+		return 0, err
+	}
+	return c.ctx.Load(image)
 }
 
 func (c *commDevice) Number() int { return c.number }

@@ -107,8 +107,8 @@ func TestPeersOnDevice(t *testing.T) {
 	testPeers(t, realDriver(t), jit.Open("", "sm_90", driver.CompilerIdentity(), driver.OpenCompiler))
 }
 
-// TestCommFoldByNVRTC compiles the reductions.
-func TestCommFoldByNVRTC(t *testing.T) {
+// TestCommKernelsByNVRTC compiles the reductions and copies.
+func TestCommKernelsByNVRTC(t *testing.T) {
 	if os.Getenv("HIVEBLAS_NVRTC") == "" {
 		t.Skip("HIVEBLAS_NVRTC is not set")
 	}
@@ -116,8 +116,8 @@ func TestCommFoldByNVRTC(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, source := range cusparse.CommFolds() {
-		if _, err := c.Compile(source, "commfold.cu", "sm_90"); err != nil {
+	for _, source := range cusparse.CommKernels() {
+		if _, err := c.Compile(source, "comm.cu", "sm_90"); err != nil {
 			t.Error(err)
 		}
 	}

@@ -24,8 +24,9 @@ var (
 	RealDevice = realDevice
 )
 
-// CommFolds returns the kernels of all reductions of groups.
-func CommFolds() (list []string) {
+// CommKernels returns the kernels of all reductions and copies of groups.
+func CommKernels() (list []string) {
+	list = append(list, kernelText["commpull"])
 	for _, t := range comm.DTypes() {
 		list = append(list, foldSource(t))
 	}
