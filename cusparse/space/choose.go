@@ -86,8 +86,8 @@ func (f Facts) value(name string) (x float64, known bool) {
 		return float64(f.Rows), true
 	case "entries":
 		return float64(f.Entries), true
-	case "square":
-		return truth(f.Rows == f.Cols), true
+	case "columns":
+		return float64(f.Cols), true
 	case "mean":
 		return float64(f.Entries) / float64(max(f.Rows, 1)), true
 	case "largest": // row, as a share of the entries
