@@ -96,7 +96,7 @@ type hub struct {
 }
 
 // spinTime is how long a rank waits for the others before it sleeps.
-const spinTime = 20 * time.Microsecond
+const spinTime = 100 * time.Microsecond
 
 // round is one meeting.
 type round struct {

@@ -106,7 +106,7 @@ func TestTable(t *testing.T) {
 		{func(f *Facts) { f.Variation, f.Head, f.Shared, f.Masked = 5, .5, 49152, true }, "pull csr tiles segmented"},
 		{func(f *Facts) { f.Variation, f.Head, f.Shared = 5, .1, 49152 }, "pull csr tiles segmented hot relabelled"},
 		{func(f *Facts) { f.Variation, f.Head, f.Shared, f.Uses = 5, .1, 49152, 4 }, "pull csr tiles segmented"},
-		{func(f *Facts) { f.Variation, f.Head, f.Shared, f.Cols = 5, .1, 49152, 1 << 18 }, "pull csr tiles segmented"},
+		{func(f *Facts) { f.Variation, f.Head, f.Shared, f.Cols = 5, .1, 49152, 1<<18 }, "pull csr tiles segmented"},
 		{func(f *Facts) { f.Seen, f.Entries = false, 2<<20 }, "pull csr vw store lanes=2"},
 		{func(f *Facts) { f.ListedMask, f.Wanted = true, .1 }, "pull csr vw store from=list lanes=32"},
 	} {
