@@ -186,7 +186,7 @@ func fusedScan(at device.Runner, a matrix.View[bool], n int, o ScanOptions, part
 		return nil, err
 	}
 	res.Statistic = placed[int64](at, n, found)
-	if len(res.ArgMax) == 0 && n > 0 { // too many to list there
+	if len(res.ArgMax) == 0 && n > 0 && parts == 1 { // too many to list there
 		for v, x := range res.Statistic.Dense(0) {
 			if x == res.Max {
 				res.ArgMax = append(res.ArgMax, v)

@@ -1,16 +1,20 @@
 package apps
 
 import (
+	"errors"
+
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // scanByRanges divides the vertices among the ranks of a group: each counts for every p-th one in
 // the order of degrees, which has about equally many of any degree. The counts of all ranks are
-// added up, each block of vertices by one rank, which then looks for the maximum. The result is nil
-// if the vertices are not divided.
+// added up, each block of vertices by one rank, which then looks for the maximum; devices do that
+// where the group moves their memory. The result is nil if the vertices are not divided.
 func scanByRanges(g matrix.View[bool], n int, o ScanOptions) (*ScanResult, error) {
 	if o.Hops == ScanDegree {
 		return nil, nil
@@ -23,6 +27,12 @@ func scanByRanges(g matrix.View[bool], n int, o ScanOptions) (*ScanResult, error
 	graph, err := replicas(d, g)
 	if err != nil {
 		return nil, err
+	}
+	if d.devices && d.g.MovesDeviceMemory() && n > 0 {
+		res, err := scanOnDevices(d, graph, n, o)
+		if !errors.Is(err, comm.ErrNoOp) {
+			return res, err
+		}
 	}
 	var r *ranked // of all ranks on the host
 	if !d.devices {
@@ -44,7 +54,14 @@ func scanByRanges(g matrix.View[bool], n int, o ScanOptions) (*ScanResult, error
 	counts, edges := make([][]int64, len(graph)), make([]int64, len(graph))
 	err = d.each(func(k int, c comm.Comm, run Run) (err error) {
 		if at, ok := d.placeOf(k).(device.Runner); ok {
-			counts[k], edges[k], err = scanAt(at, graph[k], n, run, c.Rank(), p)
+			var res *ScanResult
+			if res, err = scanPart(at, graph[k], n, run, c.Rank(), p); err != nil {
+				return err
+			}
+			if err = res.Statistic.Fetch(); err != nil {
+				return err
+			}
+			counts[k], edges[k] = res.Statistic.Dense(0), res.Edges
 		} else {
 			count := r.corners
 			if o.Hops == ScanTwoHops {
@@ -84,20 +101,93 @@ func scanByRanges(g matrix.View[bool], n int, o ScanOptions) (*ScanResult, error
 	return res, nil
 }
 
-// scanAt returns the counts of a part of the vertices on a device, and the number of edges.
-func scanAt(at device.Runner, g matrix.View[bool], n int, run Run, part, parts int) ([]int64, int64, error) {
+// scanPart counts for a part of the vertices on a device.
+func scanPart(at device.Runner, g matrix.View[bool], n int, run Run, part, parts int) (*ScanResult, error) {
 	a, err := undirectedPattern(g, run, n)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	res, err := fusedScan(at, a, n, ScanOptions{Run: run}, part, parts)
+	return fusedScan(at, a, n, ScanOptions{Run: run}, part, parts)
+}
+
+// scanOnDevices counts on the devices of a group. The devices exchange the counts, 8 bytes a vertex,
+// and keep the statistics of their blocks. The error is comm.ErrNoOp if they cannot add.
+func scanOnDevices(d *division, graph []matrix.View[bool], n int, o ScanOptions) (*ScanResult, error) {
+	p := d.g.Size()
+	size := (n + p - 1) / p // of a block
+	counts, own := make([]device.Buffer, len(graph)), make([]device.Buffer, len(graph))
+	defer func() {
+		for k := range counts {
+			counts[k].Release()
+			own[k].Release()
+		}
+	}()
+	edges := make([]int64, len(graph))
+	err := d.each(func(k int, c comm.Comm, run Run) error {
+		at := d.placeOf(k).(device.Runner)
+		res, err := scanPart(at, graph[k], n, run, c.Rank(), p)
+		if err != nil {
+			return err
+		}
+		found, err := access.Operand(res.Statistic.View(), at)
+		if err != nil {
+			return err
+		}
+		edges[k] = res.Edges
+		return at.Run(run.call(d.app), func(s *device.Session) {
+			whole := s.Zeros(8 * int64(p*size))
+			s.Copy(whole, s.Dense(found).Val, 8*int64(n))
+			counts[k], own[k] = s.Retain(whole), s.Retain(s.Alloc(8*int64(size)))
+		})
+	})
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	if err := res.Statistic.Fetch(); err != nil {
-		return nil, 0, err
+	err = d.g.Each(func(k int, c comm.Comm) error {
+		return c.Reduce(d.wait, comm.OnDevice(own[k].Addr, comm.Int64, size), comm.OnDevice(counts[k].Addr, comm.Int64, p*size), comm.Sum, true)
+	})
+	if err != nil {
+		return nil, err
 	}
-	return res.Statistic.Dense(0), res.Edges, nil
+	cuts := make([]int, p+1)
+	for r := range cuts {
+		cuts[r] = min(n, r*size)
+	}
+	homes := make([]device.Store, len(graph))
+	err = d.each(func(k int, c comm.Comm, run Run) error {
+		return d.placeOf(k).(device.Runner).Run(run.call(d.app), func(s *device.Session) {
+			items := cuts[c.Rank()+1] - cuts[c.Rank()]
+			block := s.NewFull(1, items, longType)
+			s.Copy(block.Val, own[k], 8*int64(items))
+			homes[k] = s.Result(block, int64(items))
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	res := &ScanResult{Statistic: matrix.NewVector[int64](n, matrix.On(d.g)), Edges: edges[0], ArgMax: []int{}}
+	access.SetVectorBlocks(res.Statistic, d.g, cuts, homes)
+	with, tops := ops.WithContext(d.run.Context), matrix.NewVector[int64](n, matrix.On(d.g))
+	res.Sum, err = ops.ReduceScalar(semiring.Plus[int64](), res.Statistic, with)
+	if err == nil {
+		res.Max, err = ops.ReduceScalar(semiring.Max[int64](), res.Statistic, with)
+	}
+	if err == nil {
+		err = ops.Select(tops, semiring.ValueEQ(res.Max), res.Statistic, with)
+	}
+	if err == nil {
+		err = tops.Fetch()
+	}
+	if err != nil {
+		return nil, err
+	}
+	for v := range tops.All() {
+		res.ArgMax = append(res.ArgMax, v)
+	}
+	res.Triangles = (res.Sum - 2*res.Edges) / 3
+	d.traced(2*res.Edges, int64(n), 0)
+	o.report("scan statistics", int64(n), int64(n))
+	return res, nil
 }
 
 // imbalance is the largest share of the edges of every p-th vertex, times p.

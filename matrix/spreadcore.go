@@ -237,10 +237,18 @@ func blockMatrices(a contents, q rep.Query) ([]contents, error) {
 				return some, err
 			}
 		}
+		var list []contents
 		if onHost(b) {
-			return s.copies(a)
+			list, err = s.copies(a)
+		} else {
+			list, err = s.gather(q.Context)
 		}
-		return s.gather(q.Context)
+		for _, c := range list {
+			if c != a {
+				c.common().knownSymmetric.Store(b.knownSymmetric.Load())
+			}
+		}
+		return list, err
 	}
 	if q.Transposed {
 		t, err := s.transposed(q.Context)
