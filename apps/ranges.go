@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -292,6 +293,23 @@ func reduced[E comm.Element](d *division, own [][]E, op comm.Op) error {
 	return d.g.Each(func(k int, c comm.Comm) error {
 		return comm.AllReduce(d.wait, c, comm.Host(own[k]), comm.Host(own[k]), op, nil)
 	})
+}
+
+// reduceBlocks adds up memory of devices, or combines it otherwise: f gives that of each rank of this
+// process, Size() blocks of n elements, of which rank r has block r afterwards. It returns false if
+// the devices of the group cannot do so, on all ranks before anything is sent.
+func reduceBlocks(d *division, t comm.DType, n int, op comm.Op, f func(k int) device.Buffer) (bool, error) {
+	var lacks atomic.Bool
+	err := d.g.Each(func(k int, c comm.Comm) error {
+		all, own := f(k), f(k).At(int64(c.Rank())*int64(n)*int64(t.Size()))
+		err := c.Reduce(d.wait, comm.OnDevice(own.Addr, t, n), comm.OnDevice(all.Addr, t, n*c.Size()), op, true)
+		if errors.Is(err, comm.ErrNoOp) { // the group is intact
+			lacks.Store(true)
+			return nil
+		}
+		return err
+	})
+	return !lacks.Load(), err
 }
 
 // rowsOn makes a matrix of the group of the rows that its ranks have computed: rank r has rows

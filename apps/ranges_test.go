@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/comm"
@@ -452,6 +453,57 @@ func TestRangesOnGPUs(t *testing.T) {
 		}
 		if !slices.Equal(results[0], results[1]) {
 			t.Errorf("%s differs from one GPU%s", name, firstDifference(results[1], results[0]))
+		}
+	}
+}
+
+// Walks and scan statistics on devices that exchange what they have found by their memory: the
+// results of one place, which stay on the devices.
+func TestRangesOnPeers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the emulator is slow")
+	}
+	runs := append(rangeRuns(),
+		rangeRun{"search everywhere", func(g groupGraph, run Run) (any, error) {
+			return GraphSearch(g, nil, nil, SearchOptions{Run: run, PerStart: 40, Visits: true})
+		}},
+		rangeRun{"search by weights", func(g groupGraph, run Run) (any, error) {
+			return GraphSearch(g, nil, nil, SearchOptions{Run: run, Weighted: true, PerStart: 8, Visits: true})
+		}})
+	for _, p := range []int{2, 3, 17} { // 17 devices have no reductions of their own
+		at := peersOf(t, p)
+		for _, w := range runs {
+			if !strings.HasPrefix(w.name, "search") && w.name != "scan" || p > 3 && w.name != "search everywhere" && w.name != "scan" {
+				continue
+			}
+			for _, scale := range []int{2, 8} {
+				res, err := w.run(rangeGraph(t, scale, nil), Run{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := resultWords(res)
+				var methods []string
+				res, err = w.run(rangeGraph(t, scale, at), Run{Trace: func(tr ops.Trace) { methods = append(methods, string(tr.Method)) }})
+				if err != nil {
+					t.Fatalf("%s on %d devices: %v", w.name, p, err)
+				}
+				if !slices.Contains(methods, byRanges) {
+					t.Errorf("%s on %d devices: ran by %v", w.name, p, methods)
+				}
+				switch r := res.(type) {
+				case *SearchResult:
+					if r.Visits != nil && r.Visits.Place() != matrix.Place(at) {
+						t.Errorf("%s: the visits are at %v", w.name, r.Visits.Place())
+					}
+				case *ScanResult:
+					if r.Statistic.Place() != matrix.Place(at) {
+						t.Errorf("%s: the statistics are at %v", w.name, r.Statistic.Place())
+					}
+				}
+				if got := resultWords(res); !slices.Equal(got, want) {
+					t.Fatalf("%s, scale %d, %d devices: results differ from those of one place%s", w.name, scale, p, firstDifference(got, want))
+				}
+			}
 		}
 	}
 }

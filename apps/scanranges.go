@@ -1,8 +1,6 @@
 package apps
 
 import (
-	"errors"
-
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
@@ -29,8 +27,7 @@ func scanByRanges(g matrix.View[bool], n int, o ScanOptions) (*ScanResult, error
 		return nil, err
 	}
 	if d.devices && d.g.MovesDeviceMemory() && n > 0 {
-		res, err := scanOnDevices(d, graph, n, o)
-		if !errors.Is(err, comm.ErrNoOp) {
+		if res, err := scanOnDevices(d, graph, n, o); res != nil || err != nil {
 			return res, err
 		}
 	}
@@ -111,15 +108,14 @@ func scanPart(at device.Runner, g matrix.View[bool], n int, run Run, part, parts
 }
 
 // scanOnDevices counts on the devices of a group. The devices exchange the counts, 8 bytes a vertex,
-// and keep the statistics of their blocks. The error is comm.ErrNoOp if they cannot add.
+// and keep the statistics of their blocks. The result is nil if they cannot add.
 func scanOnDevices(d *division, graph []matrix.View[bool], n int, o ScanOptions) (*ScanResult, error) {
 	p := d.g.Size()
 	size := (n + p - 1) / p // of a block
-	counts, own := make([]device.Buffer, len(graph)), make([]device.Buffer, len(graph))
+	counts := make([]device.Buffer, len(graph))
 	defer func() {
-		for k := range counts {
-			counts[k].Release()
-			own[k].Release()
+		for _, b := range counts {
+			b.Release()
 		}
 	}()
 	edges := make([]int64, len(graph))
@@ -137,16 +133,15 @@ func scanOnDevices(d *division, graph []matrix.View[bool], n int, o ScanOptions)
 		return at.Run(run.call(d.app), func(s *device.Session) {
 			whole := s.Zeros(8 * int64(p*size))
 			s.Copy(whole, s.Dense(found).Val, 8*int64(n))
-			counts[k], own[k] = s.Retain(whole), s.Retain(s.Alloc(8*int64(size)))
+			counts[k] = s.Retain(whole)
 		})
 	})
 	if err != nil {
 		return nil, err
 	}
-	err = d.g.Each(func(k int, c comm.Comm) error {
-		return c.Reduce(d.wait, comm.OnDevice(own[k].Addr, comm.Int64, size), comm.OnDevice(counts[k].Addr, comm.Int64, p*size), comm.Sum, true)
-	})
-	if err != nil {
+	block := func(k int, c comm.Comm) device.Buffer { return counts[k].At(8 * int64(c.Rank()*size)) }
+	able, err := reduceBlocks(d, comm.Int64, size, comm.Sum, func(k int) device.Buffer { return counts[k] })
+	if !able || err != nil {
 		return nil, err
 	}
 	cuts := make([]int, p+1)
@@ -157,9 +152,9 @@ func scanOnDevices(d *division, graph []matrix.View[bool], n int, o ScanOptions)
 	err = d.each(func(k int, c comm.Comm, run Run) error {
 		return d.placeOf(k).(device.Runner).Run(run.call(d.app), func(s *device.Session) {
 			items := cuts[c.Rank()+1] - cuts[c.Rank()]
-			block := s.NewFull(1, items, longType)
-			s.Copy(block.Val, own[k], 8*int64(items))
-			homes[k] = s.Result(block, int64(items))
+			own := s.NewFull(1, items, longType)
+			s.Copy(own.Val, block(k, c), 8*int64(items))
+			homes[k] = s.Result(own, int64(items))
 		})
 	})
 	if err != nil {

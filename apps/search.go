@@ -208,6 +208,7 @@ func GraphSearch[T semiring.Element](g matrix.Source[T], scores *Scores, starts 
 	o.report("graph search", 0, s.walks)
 	method := "kernel"
 	if at != nil {
+		s.room = n
 		if err = fusedWalks(s, at, g.View()); errors.Is(err, errWeights) {
 			if err = onHost(s, g); err == nil { // it says which, unless no walk meets it
 				method, at = s.method(), nil
@@ -221,7 +222,12 @@ func GraphSearch[T semiring.Element](g matrix.Source[T], scores *Scores, starts 
 	if err != nil {
 		return nil, err
 	}
-	res, err := s.result()
+	var res *SearchResult
+	if at != nil && n > 0 {
+		res, err = s.resultAt(at)
+	} else {
+		res, err = s.result()
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -69,8 +69,11 @@ func (o *SearchOptions) fuses(scores *Scores) bool {
 func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) error {
 	g, err := access.Operand(a, at)
 	count := s.to - s.from
-	if err != nil || count == 0 {
+	if err != nil || count == 0 && s.room == 0 {
 		return err
+	}
+	if count == 0 {
+		return at.Run(s.opts.call("GraphSearch"), func(d *device.Session) { s.keep(d, device.Buffer{}, device.Buffer{}) })
 	}
 	o := &s.opts
 	t, err := device.TypeOf[T]()
@@ -136,8 +139,8 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 		}
 		early := d.Zeros(8 * int64(o.Length+1))
 		if s.starts != nil || count < s.walks { // else every vertex is a start
-			first = d.Alloc(4 * n)
-			d.Fill(first, 0xFF, 4*n)
+			first = d.Alloc(4 * max(n, int64(s.room)))
+			d.Fill(first, 0xFF, 4*max(n, int64(s.room)))
 		}
 		more, form := o.Restart > 0 || o.NonBacktracking, "walk"
 		switch {
@@ -155,8 +158,8 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 			}
 			d.Each(kernel("pack"), n, int32(n), rows.Ptr, best, score, packed, scored)
 		}
-		if s.visits != nil {
-			visits = d.Zeros(8 * n)
+		if o.Visits {
+			visits = d.Zeros(8 * max(n, int64(s.room)))
 		}
 		size := min(count, deviceWalks)
 		var sum []float64
@@ -251,12 +254,20 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 			return
 		}
 		d.Download(unsafe.Pointer(&ends[0]), early, 8*int64(o.Length+1))
-		if first.Addr != 0 {
+		switch {
+		case s.room > 0:
+			if first.Addr == 0 { // every vertex is a start
+				first = d.Alloc(4 * int64(s.room))
+				d.Fill(first, 0xFF, 4*int64(s.room))
+				d.Fill(first, 0, 4*n)
+			}
+			s.keep(d, first, visits)
+		case first.Addr != 0:
 			d.Download(unsafe.Pointer(&s.first[0]), first, 4*n)
-		} else {
+		default:
 			clear(s.first)
 		}
-		if s.visits != nil {
+		if s.visits != nil && s.room == 0 {
 			d.Download(unsafe.Pointer(&s.visits[0]), visits, 8*n)
 		}
 		if o.Paths {
@@ -279,4 +290,83 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 		s.steps[s.point(step)] += alive
 	}
 	return nil
+}
+
+// searchFound is what walks have found, on a device: the point of the curve at which each vertex was
+// first visited, 32 bits, and with Visits the number of visits, 64 bits.
+type searchFound struct{ first, visits device.Buffer }
+
+func (f *searchFound) release() {
+	f.first.Release()
+	f.visits.Release()
+	*f = searchFound{}
+}
+
+// keep keeps what the walks of a session have found; without buffers, nothing is found.
+func (s *searcher) keep(d *device.Session, first, visits device.Buffer) {
+	if first.Addr == 0 {
+		first = d.Alloc(4 * int64(s.room))
+		d.Fill(first, 0xFF, 4*int64(s.room))
+		if s.opts.Visits {
+			visits = d.Zeros(8 * int64(s.room))
+		}
+	}
+	s.found.first = d.Retain(first)
+	if visits.Addr != 0 {
+		s.found.visits = d.Retain(visits)
+	}
+}
+
+// fetch copies the points of items vertices to the host.
+func (f *searchFound) fetch(at device.Runner, c device.Call, first []uint32, from int) error {
+	if len(first) == 0 {
+		return nil
+	}
+	return at.Run(c, func(d *device.Session) {
+		d.Download(unsafe.Pointer(&first[0]), f.first.At(4*int64(from)), 4*int64(len(first)))
+	})
+}
+
+// counts makes a vector of the visits of items vertices, an entry for each that was visited, or for
+// all of them.
+func (f *searchFound) counts(at device.Runner, c device.Call, from, items int, all bool) (store device.Store, err error) {
+	err = at.Run(c, func(d *device.Session) {
+		n := int64(items)
+		var out device.View
+		if all {
+			out = d.NewFull(1, items, longType)
+		} else {
+			present := d.Alloc(max(n, 1))
+			code := d.Program(walkKey{doubleType.Name, ""}, func() device.Program { return walkProgram(doubleType, "") })
+			d.Each(d.Kernel(code, "hb_search_present"), n, n, f.first.At(4*int64(from)), present)
+			out = d.NewBitmap(items, longType, present)
+		}
+		d.Copy(out.Val, f.visits.At(8*int64(from)), 8*n)
+		entries := int64(-1)
+		if all {
+			entries = n
+		}
+		store = d.Result(out, entries)
+	})
+	return store, err
+}
+
+// resultAt is result for walks whose finds are on a device.
+func (s *searcher) resultAt(at device.Runner) (*SearchResult, error) {
+	defer s.found.release()
+	call := s.opts.call("GraphSearch")
+	if err := s.found.fetch(at, call, s.first, 0); err != nil {
+		return nil, err
+	}
+	s.visits = nil
+	res, err := s.result()
+	if err != nil || !s.opts.Visits {
+		return res, err
+	}
+	visits, err := s.found.counts(at, call, 0, s.n, res.Distinct == int64(s.n))
+	if err != nil {
+		return nil, err
+	}
+	res.Visits = placed[int64](at, s.n, visits)
+	return res, nil
 }

@@ -3,8 +3,10 @@ package apps
 import (
 	"errors"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -56,6 +58,10 @@ func walksByRanges[T semiring.Element](s *searcher, g matrix.View[T]) (*SearchRe
 		round = int64(p) * walkRound(o.Length)
 	}
 	w := &walkRanges[T]{division: d, s: s, graph: graph, each: each, own: make([]*searcher, len(graph))}
+	if d.devices && !each && s.n > 0 && d.g.MovesDeviceMemory() {
+		w.block = (s.n + p - 1) / p
+	}
+	defer w.release()
 	var cuts []int64
 	for lo := int64(0); lo < max(s.walks, 1); lo += round {
 		hi := min(lo+round, s.walks)
@@ -73,9 +79,6 @@ func walksByRanges[T semiring.Element](s *searcher, g matrix.View[T]) (*SearchRe
 		return nil, err
 	}
 	d.traced(res.Steps, res.Distinct, unevenness(cuts, func(lo, hi int64) int64 { return hi - lo }))
-	if res.Visits != nil {
-		return res, res.Visits.Move(d.g)
-	}
 	return res, nil
 }
 
@@ -86,6 +89,15 @@ type walkRanges[T semiring.Element] struct {
 	graph []matrix.View[T]
 	own   []*searcher // what each rank has found, nil before the first round
 	each  bool
+	block int // vertices of which a rank merges what all have found, on devices; 0: the host does
+}
+
+func (w *walkRanges[T]) release() {
+	for _, own := range w.own {
+		if own != nil {
+			own.found.release()
+		}
+	}
 }
 
 // walk takes a round of walks: rank r those from cuts[r] to cuts[r+1]−1. It returns false if a
@@ -97,6 +109,7 @@ func (w *walkRanges[T]) walk(cuts []int64) (bool, error) {
 		part := &searcher{searchRows: w.s.searchRows, opts: w.s.opts, n: w.s.n, starts: w.s.starts, walks: w.s.walks}
 		part.opts.Run, part.opts.Each = run, nil
 		part.from, part.to = cuts[c.Rank()], cuts[c.Rank()+1]
+		part.room = w.block * w.g.Size()
 		if w.each {
 			part.opts.Each = func(b SearchBlock) error {
 				cells[k] = append(cells[k], b.Vertices...)
@@ -206,25 +219,17 @@ func (w *walkRanges[T]) deliver(cuts []int64, cells [][]int32) error {
 // merge makes the result of what all ranks have found.
 func (w *walkRanges[T]) merge(cuts []int64) (*SearchResult, error) {
 	s, d := w.s, w.division
-	var firsts [][]uint32
-	var visits, counts [][]int64
+	var counts [][]int64
 	for _, own := range w.own {
-		firsts, visits = append(firsts, own.first), append(visits, own.visits)
 		counts = append(counts, append(own.steps, own.res.Steps, own.res.Restarts, own.res.Ended))
-	}
-	if err := reduced(d, firsts, comm.Min); err != nil {
-		return nil, err
-	}
-	if err := reduced(d, visits, comm.Sum); err != nil {
-		return nil, err
 	}
 	if err := reduced(d, counts, comm.Sum); err != nil {
 		return nil, err
 	}
 	all, end := counts[0], len(s.steps)
-	s.first, s.visits, s.steps = firsts[0], visits[0], all[:end]
+	s.steps = all[:end]
 	s.res.Steps, s.res.Restarts, s.res.Ended = all[end], all[end+1], all[end+2]
-	res, err := s.result()
+	res, err := w.mergeFound()
 	if err != nil || !s.opts.Paths {
 		return res, err
 	}
@@ -238,4 +243,107 @@ func (w *walkRanges[T]) merge(cuts []int64) (*SearchResult, error) {
 	}
 	res.Paths, err = rowsOn(d, int(s.walks), s.opts.Length, cuts, paths)
 	return res, err
+}
+
+// mergeFound merges the first visits and the numbers of visits of all ranks, on devices block by
+// block, where the numbers then stay.
+func (w *walkRanges[T]) mergeFound() (*SearchResult, error) {
+	s, d := w.s, w.division
+	if w.block > 0 {
+		able, err := w.exchange()
+		switch {
+		case err != nil:
+			return nil, err
+		case able:
+			return w.mergedOnDevices()
+		}
+		if err := w.download(); err != nil {
+			return nil, err
+		}
+	}
+	var firsts [][]uint32
+	var visits [][]int64
+	for _, own := range w.own {
+		firsts, visits = append(firsts, own.first), append(visits, own.visits)
+	}
+	if err := reduced(d, firsts, comm.Min); err != nil {
+		return nil, err
+	}
+	if err := reduced(d, visits, comm.Sum); err != nil {
+		return nil, err
+	}
+	s.first, s.visits = firsts[0], visits[0]
+	res, err := s.result()
+	if err == nil && res.Visits != nil {
+		err = res.Visits.Move(d.g)
+	}
+	return res, err
+}
+
+// exchange merges the blocks on the devices: each rank has that of its vertices afterwards. It
+// returns false if they cannot.
+func (w *walkRanges[T]) exchange() (able bool, err error) {
+	able, err = reduceBlocks(w.division, comm.Uint32, w.block, comm.Min, func(k int) device.Buffer { return w.own[k].found.first })
+	if !able || err != nil || !w.s.opts.Visits {
+		return able, err
+	}
+	return reduceBlocks(w.division, comm.Int64, w.block, comm.Sum, func(k int) device.Buffer { return w.own[k].found.visits })
+}
+
+// download gives the host what each rank has found.
+func (w *walkRanges[T]) download() error {
+	return w.division.each(func(k int, c comm.Comm, run Run) error {
+		own, at := w.own[k], w.placeOf(k).(device.Runner)
+		own.room = 0
+		own.first = make([]uint32, own.n)
+		err := own.found.fetch(at, run.call(w.app), own.first, 0)
+		if err != nil || !own.opts.Visits {
+			return err
+		}
+		own.visits = make([]int64, own.n)
+		return at.Run(run.call(w.app), func(d *device.Session) {
+			d.Download(unsafe.Pointer(&own.visits[0]), own.found.visits, 8*int64(len(own.visits)))
+		})
+	})
+}
+
+// mergedOnDevices makes the result of merged blocks.
+func (w *walkRanges[T]) mergedOnDevices() (*SearchResult, error) {
+	s, p := w.s, w.g.Size()
+	cuts, sizes := make([]int, p+1), make([]int, p)
+	for r := range sizes {
+		cuts[r+1] = min(s.n, (r+1)*w.block)
+		sizes[r] = cuts[r+1] - cuts[r]
+	}
+	blocks := make([][]uint32, len(w.own))
+	err := w.division.each(func(k int, c comm.Comm, run Run) error {
+		lo, hi := cuts[c.Rank()], cuts[c.Rank()+1]
+		blocks[k] = s.first[lo:hi] // of this process; other processes have the others
+		return w.own[k].found.fetch(w.placeOf(k).(device.Runner), run.call(w.app), blocks[k], lo)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(w.own) < p {
+		if s.first, err = gatherCounted(w.division, blocks, sizes); err != nil {
+			return nil, err
+		}
+	}
+	s.visits = nil
+	res, err := s.result()
+	if err != nil || !s.opts.Visits {
+		return res, err
+	}
+	homes := make([]device.Store, len(w.own))
+	err = w.division.each(func(k int, c comm.Comm, run Run) (err error) {
+		lo, hi := cuts[c.Rank()], cuts[c.Rank()+1]
+		homes[k], err = w.own[k].found.counts(w.placeOf(k).(device.Runner), run.call(w.app), lo, hi-lo, res.Distinct == int64(s.n))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	res.Visits = matrix.NewVector[int64](s.n, matrix.On(w.g))
+	access.SetVectorBlocks(res.Visits, w.g, cuts, homes)
+	return res, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/internal/access"
@@ -43,6 +44,9 @@ type searcher struct {
 	parts  []float64
 	paths  []int32 // the walks; nil unless asked for, and on a device
 	res    SearchResult
+
+	room  int // vertices, at least n, of what walks on a device find and keep there; 0: first and visits get it
+	found searchFound
 }
 
 const unvisited = math.MaxUint32
@@ -66,14 +70,18 @@ func newSearcher(scores *Scores, starts []int, n int, o SearchOptions) (*searche
 	return s, nil
 }
 
-// empty makes room for what walks find.
+// empty makes room for what walks find, unless a device keeps it.
 func (s *searcher) empty() {
-	s.first = make([]uint32, s.n)
-	for v := range s.first {
-		s.first[v] = unvisited
-	}
-	if s.opts.Visits {
-		s.visits = make([]int64, s.n)
+	if s.room == 0 {
+		s.first = make([]uint32, s.n)
+		_ = parallel.Range(nil, s.opts.Threads, s.n, 1<<16, func(_, lo, hi int) {
+			for v := lo; v < hi; v++ {
+				s.first[v] = unvisited
+			}
+		})
+		if s.opts.Visits {
+			s.visits = make([]int64, s.n)
+		}
 	}
 	s.steps = make([]int64, s.point(s.opts.Length-1)+1)
 	s.res.Walks = s.walks
@@ -576,23 +584,13 @@ func (s *searcher) result() (*SearchResult, error) {
 		present = make([]uint8, s.n)
 	}
 	var best []Nomination[float64]
-	for v, point := range s.first {
-		if point == unvisited {
-			continue
+	if s.scores.of == nil && s.opts.Best == 0 && present == nil {
+		s.countFirst(distinct)
+		for _, n := range distinct {
+			res.Distinct += n
 		}
-		x := 0.0
-		if s.scores.of != nil {
-			x = s.scores.of[v]
-		}
-		distinct[point]++
-		score[point] += x
-		res.Distinct++
-		if present != nil {
-			present[v] = 1
-		}
-		if s.opts.Best > 0 {
-			best = append(best, Nomination[float64]{Vertex: v, Distance: x})
-		}
+	} else {
+		best = s.lookAtFirst(distinct, score, present)
 	}
 	parallel.SortStable(s.opts.Threads, best, func(a, b Nomination[float64]) int { return cmp.Compare(b.Distance, a.Distance) })
 	res.Best = best[:min(len(best), s.opts.Best):min(len(best), s.opts.Best)]
@@ -608,4 +606,46 @@ func (s *searcher) result() (*SearchResult, error) {
 		res.Visits = presentVector(present, res.Distinct, s.visits)
 	}
 	return res, nil
+}
+
+// countFirst counts the vertices by the point of their first visit.
+func (s *searcher) countFirst(distinct []int64) {
+	var mu sync.Mutex
+	_ = parallel.Range(nil, s.opts.Threads, len(s.first), 1<<16, func(_, lo, hi int) {
+		own := make([]int64, len(distinct))
+		for _, point := range s.first[lo:hi] {
+			if point != unvisited {
+				own[point]++
+			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for point, n := range own {
+			distinct[point] += n
+		}
+	})
+}
+
+// lookAtFirst is countFirst with the sums of scores, in the order of vertices, and marks the
+// vertices that were visited. It returns them if the best are asked for.
+func (s *searcher) lookAtFirst(distinct []int64, score []float64, present []uint8) (best []Nomination[float64]) {
+	for v, point := range s.first {
+		if point == unvisited {
+			continue
+		}
+		x := 0.0
+		if s.scores.of != nil {
+			x = s.scores.of[v]
+		}
+		distinct[point]++
+		score[point] += x
+		s.res.Distinct++
+		if present != nil {
+			present[v] = 1
+		}
+		if s.opts.Best > 0 {
+			best = append(best, Nomination[float64]{Vertex: v, Distance: x})
+		}
+	}
+	return best
 }

@@ -30,6 +30,11 @@ struct __align__(16) hb_slot { hb_i32 own, alias; hb_u32 threshold, unused; };
 #define HB_SEARCH_WARP(v) \
 	for (hb_i64 v = ((hb_i64)blockIdx.x * HB_GRAPH_BLOCK + threadIdx.x) / HB_WARP; v < n; v += (hb_i64)gridDim.x * HB_GRAPH_WARPS)
 
+// hb_search_present notes which of n vertices walks have visited.
+HB_KERNEL hb_search_present(hb_i64 n, const hb_u32 *first, hb_u8 *present) {
+	HB_EACH(v, n) present[v] = first[v] != 0xffffffffu;
+}
+
 // hb_search_weights writes the weight of each entry: its value, times the score of the neighbour if
 // there are scores, or the weight that the caller gives, hb_search_own(score, value). bad becomes 1
 // if a weight is not finite, or with least negative. val may be null: all 1.
