@@ -55,6 +55,7 @@ type SAGEModel struct {
 	Layers     []SAGELayer
 	Classifier *matrix.Matrix[float32] // columns of the last output × classes; nil without
 	Bias       []float32               // of the classes
+	Classes    []string                // the name of each class; nil if they have only numbers
 }
 
 // SAGEOptions are the settings of GraphSAGE.
@@ -464,6 +465,10 @@ func netOf(app string, model *SAGEModel, d int) (*sageNet[float32], error) {
 		if n.bias, err = list("bc", model.Bias, n.out.value.Cols); err != nil {
 			return nil, err
 		}
+	}
+	if count := len(model.Bias); model.Classes != nil && len(model.Classes) != count {
+		return nil, &matrix.DimensionError{Op: app, Arg: "classes", Got: fmt.Sprintf("%d names", len(model.Classes)), Want: fmt.Sprint(count),
+			Remedy: "give a name for each column of the classifier"}
 	}
 	return n, nil
 }
