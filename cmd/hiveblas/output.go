@@ -144,22 +144,22 @@ func (j *job) warnNames(labels ...*matrix.Labels) {
 // stream calls write with a writer to the output file, which appears complete or not
 // at all, or to standard output.
 func (j *job) stream(write func(w io.Writer) error) error {
-	whole := func(w io.Writer) error {
+	whole := func(w, file io.Writer) error {
 		b := bufio.NewWriterSize(w, 1<<16)
-		if err := write(b); err != nil {
+		if err := write(atomicfile.Through(b, file)); err != nil {
 			return err
 		}
 		return b.Flush()
 	}
 	if j.out.stdout {
-		return whole(j.stdout)
+		return whole(j.stdout, nil)
 	}
 	return atomicfile.WriteFile(j.ctx, j.out.path, func(w io.Writer) error {
 		if !j.out.gz {
-			return whole(w)
+			return whole(w, w)
 		}
 		z := gzip.NewWriter(w)
-		if err := whole(z); err != nil {
+		if err := whole(z, w); err != nil {
 			return err
 		}
 		return z.Close()
