@@ -134,7 +134,7 @@ func (j *job) warnNames(labels ...*matrix.Labels) {
 	const msg = "the names of the vertices are left out"
 	switch {
 	case !slices.ContainsFunc(labels, func(l *matrix.Labels) bool { return l != nil }):
-	case slices.Contains([]string{".graph", ".gr", ".col"}, j.out.kind):
+	case slices.Contains([]string{".graph", ".gr", ".col", ".npy"}, j.out.kind):
 		j.warn(matrix.Warning{File: j.out.path, Msg: msg})
 	case j.out.stdout && j.out.kind == ".mtx":
 		j.warn(matrix.Warning{File: "standard output", Msg: msg, Kind: matrix.RemedyNamesBeside})
@@ -182,6 +182,11 @@ func (j *job) writeMatrix(a *matrix.Matrix[float64], labels *matrix.Labels) erro
 
 func writeMatrixAs[T matrix.Element](j *job, a *matrix.Matrix[T], rows, cols *matrix.Labels, more ...matrix.WriteOption) error {
 	j.warnNames(rows, cols)
+	if j.out.kind == ".col" {
+		if s := (typed[T]{a, ""}).summary(); a.NVals() > 0 && (text(s.low) != "1" || text(s.high) != "1") {
+			j.warn(matrix.Warning{File: j.out.path, Msg: "the weights of the edges are left out, which a .col file has not"})
+		}
+	}
 	opts := j.writeOptions(append(more, matrix.WithRowColumnLabels(rows, cols))...)
 	return j.stream(func(w io.Writer) error { return matrix.Write(w, a, opts...) })
 }
