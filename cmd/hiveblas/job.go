@@ -130,6 +130,11 @@ func (j *job) begin(inputs ...string) error {
 	if err := j.out.check(j.cmd, j.run.json, inputs); err != nil {
 		return err
 	}
+	if j.run.machine != "" { // also where no device needs it
+		if _, err := machineFigures(j.run.machine, ""); err != nil {
+			return err
+		}
+	}
 	if j.run.threads > 0 {
 		runtime.GOMAXPROCS(min(j.run.threads, runtime.GOMAXPROCS(0)))
 	}

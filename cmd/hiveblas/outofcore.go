@@ -183,12 +183,11 @@ func (j *job) projectBlocks(o *outOfCore, why string, opts apps.ProjectionOption
 	if rep.Entries == 0 {
 		t.most = 0
 	}
-	entries := rep.Entries
 	figures := []field{{"vertices", "vertices", n}}
 	if rep.Resumed == 0 {
-		figures = append(figures, field{"nnz", "nnz", entries}, field{"sum", "sum", t.sum.value()}, field{"max", "max", t.most})
+		figures = append(figures, field{"nnz", "nnz", rep.Entries}, field{"sum", "sum", t.sum.value()}, field{"max", "max", t.most}, field{"nnz_added", "", rep.Entries})
 	} else { // the blocks of an earlier run are not read again
-		figures = append(figures, field{"nnz_added", "entries added", entries})
+		figures = append(figures, field{"nnz", "", nil}, field{"sum", "", nil}, field{"max", "", nil}, field{"nnz_added", "entries added", rep.Entries})
 	}
 	return j.report(j.method("blocks"), append(figures,
 		field{"out_of_core", "out of core", why},
