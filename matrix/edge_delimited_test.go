@@ -412,6 +412,8 @@ func TestWarnHeader(t *testing.T) {
 		{"a name occurs again", "ann,bob\nbob,cid\n", nil, false, 0},
 		{"the target occurs again as a source", "knows,known\nknown,bob\n", nil, false, 0},
 		{"one line", "knows,known\n", nil, false, 0},
+		{"pairs", "ann,bob\ncid,dan\neve,fay\n", nil, false, 0},
+		{"pairs of rows and columns", "ann,book\nbob,pen\ncid,cup\n", nil, true, 0},
 		{"numbers", "1,2\nann,bob\n", nil, false, 0},
 		{"a number among words", "knows,known,1\nann,bob,2\n", nil, false, 0},
 		{"an edge", "knows,known\nann,bob\n", []ReadOption{Header(HeaderNo)}, false, 0},

@@ -48,7 +48,7 @@ import (
 // nil if the ids are the indices, and give the ids back otherwise. [Warn]
 // receives a warning if no edge has id 0, if fewer than 1 % of the ids up to
 // the largest occur, or if all fields of the first line are words and no other line has
-// one of its two ids, so that it may be a header.
+// one of its two ids although ids of others repeat, so that it may be a header.
 //
 // Values are read as in a real Matrix Market file (see [ReadMatrixMarket]), except
 // that a value written as an integer must be exact in a float type. A repeated edge

@@ -133,7 +133,7 @@ func TestSquareBipartite(t *testing.T) {
 	if err := os.WriteFile(list, []byte("a\tx\nb\ty\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	succeed(t, "convert", list, binary, "--ids", "renumber", "--bipartite")
+	succeed(t, "convert", list, binary, "--ids", "renumber", "--bipartite", "--header", "no")
 	for _, command := range []string{"cc", "pagerank", "scc", "bfs --source a", "kcore", "hits", "toposort", "louvain", "tc", "extract --largest -o -"} {
 		for _, input := range []string{list + " --ids renumber --bipartite", binary, "generate:bipartite,rows=4,columns=4,edges=5"} {
 			if r := hiveblas(t, strings.Fields(command+" "+input)...); r.code != 1 || !strings.Contains(r.stderr, "its rows and columns are different vertices, and "+strings.Fields(command)[0]+" wants a graph") {
