@@ -307,7 +307,7 @@ func newSageGraph[T semiring.Element](app string, g matrix.Source[T], run Run, s
 		return nil, err
 	}
 	rows := access.Rows(v)
-	if err := usable(g); err != nil {
+	if err := usable(app, "the graph", g); err != nil {
 		return nil, err
 	}
 	s := &sageGraph{run: run, n: rows.NRows, ptr: rowOffsets(&rows.Structure), idx: rows.Idx, sampling: sampling,
@@ -332,7 +332,7 @@ func newSageGraph[T semiring.Element](app string, g matrix.Source[T], run Run, s
 // checkSAGEFeatures checks that features have a row for each of n vertices, and returns their
 // number.
 func checkSAGEFeatures(app string, features matrix.Source[float32], n int) (d int, err error) {
-	if err := usable(features); err != nil {
+	if err := usable(app, "the features", features); err != nil {
 		return 0, err
 	}
 	m, d := features.View().Dims()
@@ -406,7 +406,7 @@ func netOf(app string, model *SAGEModel, d int) (*sageNet[float32], error) {
 	}
 	n := &sageNet[float32]{aggregator: model.Aggregator}
 	take := func(name string, a *matrix.Matrix[float32], rows, cols int) (*sageParam[float32], error) {
-		if err := usable[float32](a); err != nil {
+		if err := usable[float32](app, name, a); err != nil {
 			return nil, err
 		}
 		m, k := a.Dims()

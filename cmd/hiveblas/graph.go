@@ -153,14 +153,15 @@ func (j *job) readBoolInput(in *input, g *graph, only bool) (*matrix.Matrix[bool
 // rectangular one.
 func readFrom[T matrix.Element](j *job, in *input, g *graph, opts []matrix.ReadOption) (a *matrix.Matrix[T], err error) {
 	defer in.close()
-	list := in.isList(&j.read)
-	if !list {
+	format := in.format(&j.read)
+	list := format.IsList()
+	if !list && format != matrix.FormatAuto { // the reader says that the format is not known
 		if err := j.onlyLists(g.file); err != nil {
 			return nil, err
 		}
 	}
 	if j.read.bipartite {
-		if !list {
+		if !list && format != matrix.FormatAuto {
 			return nil, &failure{g.file, "--bipartite is for edge lists", "leave it out: the rows and columns of other files are separate already", nil}
 		}
 		opts = append(opts, matrix.Bipartite())

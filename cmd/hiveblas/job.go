@@ -124,6 +124,9 @@ func (j *job) begin(inputs ...string) error {
 	}
 	j.inputs = len(inputs)
 	inputs = append(inputs, j.read.names...)
+	if slices.Contains(inputs, "") {
+		return &usageError{j.cmd.CommandPath(), "the name of an input file is empty, want a file, or - for standard input"}
+	}
 	if first := slices.Index(inputs, "-"); first >= 0 && slices.Contains(inputs[first+1:], "-") {
 		return &usageError{j.cmd.CommandPath(), "standard input (-) can be only one of the inputs"}
 	}
@@ -214,7 +217,7 @@ func (j *job) compute(work func(apps.Run) error) error {
 			}
 			err = work(run)
 		}
-		return explain(j.graph.file, err)
+		return explainGraph(j.graph, err)
 	})
 }
 

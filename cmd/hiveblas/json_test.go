@@ -61,6 +61,7 @@ func TestNamedThings(t *testing.T) {
 	}{
 		{"pagerank --machine /nope " + karate, 1, "/nope"},
 		{"pagerank --machine " + bad + " " + karate, 1, bad},
+		{"cc --device foo " + karate, 2, "want auto, cpu, gpu, gpu:N, gpus, gpu:N,M or ranks:P"},
 		{"bench cpu --only nonsense", 2, "--help lists them"},
 		{"bench gpu --only nonsense", 2, "--help lists them"},
 		{"bench cores --only nonsense", 2, "--help lists them"},
@@ -68,5 +69,25 @@ func TestNamedThings(t *testing.T) {
 		if r := hiveblas(t, strings.Fields(c.args)...); r.code != c.code || !strings.Contains(r.stderr, c.want) {
 			t.Errorf("%s: exit %d, %s", c.args, r.code, r.stderr)
 		}
+	}
+}
+
+// Messages name vertices, files and formats as the user knows them.
+func TestMessagesName(t *testing.T) {
+	t.Parallel()
+	list := filepath.Join(t.TempDir(), "g.tsv")
+	if err := os.WriteFile(list, []byte("ann\tbob\t-2\nbob\tann\t-2\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"vn --seeds ann", "maxflow --source ann --sink bob", "louvain", "pagerank --weighted"} {
+		if r := hiveblas(t, append(strings.Fields(command), list, "--ids", "renumber")...); r.code != 1 || !strings.Contains(r.stderr, "edge from ann to bob: its weight is -2") {
+			t.Errorf("%s: exit %d, %s", command, r.code, r.stderr)
+		}
+	}
+	if r := hiveblas(t, "info", ""); r.code != 2 || !strings.Contains(r.stderr, "the name of an input file is empty") {
+		t.Errorf("info of no name: exit %d, %s", r.code, r.stderr)
+	}
+	if r := processWith(t, strings.NewReader("ann\tbob\n"), "head", "-", "--ids", "renumber"); r.code != 1 || !strings.Contains(r.stderr, "--format names the format of the input") {
+		t.Errorf("a list on standard input: exit %d, %s", r.code, r.stderr)
 	}
 }

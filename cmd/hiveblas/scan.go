@@ -201,7 +201,7 @@ func (j *job) scanSeries(file, picture string, o apps.ScanSeriesOptions) error {
 	err = j.stage("compute", func() (err error) {
 		o.Run = apps.Run{Context: j.ctx, Threads: j.run.threads, Progress: j.progress.update, Trace: j.trace}
 		res, err = apps.ScanSeries(edges, o)
-		return explain(j.graph.file, err)
+		return explainGraph(j.graph, err)
 	})
 	if err != nil {
 		return err
