@@ -31,7 +31,7 @@ func (o *outOfCore) add(cmd *cobra.Command) {
 	fs.BoolVar(&o.force, "out-of-core", false, "compute and write the result in blocks, even if it fits in memory")
 	fs.IntVar(&o.chunks, "chunks", 0, "compute out of core in at least `N` blocks")
 	fs.Var(&o.device, "device-memory", "compute out of core with this much device memory, such as 8GiB")
-	fs.Var(&o.host, "host-memory", "compute out of core with this much host memory, such as 2GiB")
+	fs.Var(&o.host, "host-memory", "compute out of core in blocks that aim at this much host memory, such as 2GiB")
 }
 
 func (o *outOfCore) check(cmd *cobra.Command) error {
