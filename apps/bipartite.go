@@ -39,7 +39,7 @@ func BipartiteMatching[T comparable](a matrix.Source[T], opts ...MatchingOptions
 	if err != nil {
 		return nil, err
 	}
-	if err := usable(a); err != nil {
+	if err := usable(app, "the graph", a); err != nil {
 		return nil, err
 	}
 	m, n := a.View().Dims()

@@ -47,7 +47,7 @@ func levelGraphOf[T semiring.Element](app string, g matrix.Source[T], run Run) (
 	}
 	known := access.Symmetric(v)
 	rows := access.Rows(v)
-	if err := usable(g); err != nil {
+	if err := usable(app, "the graph", g); err != nil {
 		return nil, err
 	}
 	ptr := rowOffsets(&rows.Structure)

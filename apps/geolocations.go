@@ -8,6 +8,7 @@ import (
 	"os"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -268,6 +269,9 @@ func (in *locationReader) line(text []byte, line int64) error {
 func (in *locationReader) vertex(id string, n int, bad func(remedy, format string, args ...any) error) (int, error) {
 	if in.Index != nil {
 		v, ok := in.Index(id)
+		if !ok {
+			v, ok = in.Index(unquoted(id))
+		}
 		if !ok || v < 0 || v >= n {
 			return 0, bad("give ids that occur in the graph", "the graph has no vertex %q", id)
 		}
@@ -298,6 +302,14 @@ func locationFields(text []byte) (fields []string) {
 		fields = append(fields, string(f))
 	}
 	return fields
+}
+
+// unquoted returns the content of a field in quotation marks, which are doubled inside it.
+func unquoted(field string) string {
+	if len(field) < 2 || field[0] != '"' || field[len(field)-1] != '"' {
+		return field
+	}
+	return strings.ReplaceAll(field[1:len(field)-1], `""`, `"`)
 }
 
 // isNil reports whether a reader or writer is nil or a nil pointer.

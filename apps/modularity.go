@@ -56,7 +56,7 @@ func Modularity[T semiring.Element](g matrix.Source[T], membership *matrix.Vecto
 		return 0, err
 	}
 	rows := access.Rows(g.View())
-	if err := usable(g); err != nil {
+	if err := usable(app, "the graph", g); err != nil {
 		return 0, err
 	}
 	e := &modularityEdges{app: app, ptr: rowOffsets(&rows.Structure), idx: rows.Idx,

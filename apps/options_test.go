@@ -213,3 +213,18 @@ func TestZeroArguments(t *testing.T) {
 		t.Errorf("%d negative seeds", len(list))
 	}
 }
+
+// Errors of graphs and threads name the workflow and the argument.
+func TestErrorsNameArguments(t *testing.T) {
+	t.Parallel()
+	var none *matrix.Matrix[float64]
+	_, missing := PageRank[float64](none)
+	_, missing2 := PageRank[float64](nil)
+	_, threads := PageRank(matrix.New[float64](2, 2), PageRankOptions{Run: Run{Threads: -5}})
+	for err, want := range map[error]string{missing: "PageRank: the graph is nil", missing2: "PageRank: the graph is nil", threads: "PageRank: Threads is -5"} {
+		var e *ParameterError
+		if !errors.As(err, &e) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}

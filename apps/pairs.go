@@ -30,7 +30,7 @@ func pairsOf[T semiring.Element](app, want string, g matrix.Source[T], run Run, 
 		return nil, err
 	}
 	rows, cols := access.Rows(v), access.Cols(v)
-	if err := usable(g); err != nil {
+	if err := usable(app, "the graph", g); err != nil {
 		return nil, err
 	}
 	rp, cp := rowOffsets(&rows.Structure), rowOffsets(&cols.Structure)

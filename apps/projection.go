@@ -147,7 +147,7 @@ func ProjectionTo[T semiring.Number](sink chunked.Sink[T], a matrix.Source[T], o
 
 // projected checks a projection and returns its factors.
 func projected[T semiring.Number](a matrix.Source[T], opts ProjectionOptions) (left, right matrix.View[T], err error) {
-	if err := usable(a); err != nil {
+	if err := usable("Projection", "the graph", a); err != nil {
 		return left, right, err
 	}
 	left, right = a.View().T(), a.View()

@@ -13,7 +13,7 @@ import (
 // Run says how a workflow runs. The zero value uses all threads and has no deadline.
 type Run struct {
 	Context  context.Context // nil: never ends
-	Threads  int             // 0: GOMAXPROCS
+	Threads  int             // 0: GOMAXPROCS; a negative number is a *ParameterError
 	Progress Stage           // nil: silent
 	Trace    func(ops.Trace) // called after each operation; may be nil
 	Method   Method          // Auto: the fused form where there is one
@@ -111,9 +111,20 @@ func only[O any](app string, opts []O) (o O, err error) {
 	case 0:
 		return o, nil
 	case 1:
-		return opts[0], nil
+		if r, ok := any(opts[0]).(interface{ checkThreads(app string) error }); ok {
+			err = r.checkThreads(app)
+		}
+		return opts[0], err
 	}
 	return o, &ParameterError{app, "the settings", fmt.Sprintf("%d values of %T", len(opts), o), "one value, or none for the defaults"}
+}
+
+// checkThreads verifies the number of threads.
+func (r Run) checkThreads(app string) error {
+	if r.Threads < 0 {
+		return &ParameterError{app, "Threads", fmt.Sprint(r.Threads), "1 or more, or 0 for GOMAXPROCS"}
+	}
+	return nil
 }
 
 // onlyPipeline is only for workflows without a fused form.
@@ -126,16 +137,21 @@ func onlyPipeline[O interface{ notFused(app string) error }](app string, opts []
 }
 
 // usable returns the error of a matrix: that of its construction, or that it is nil.
-func usable[T comparable](g matrix.Source[T]) error {
-	if g == nil {
-		return matrix.View[T]{}.Err()
+func usable[T comparable](app, arg string, g matrix.Source[T]) error {
+	var v matrix.View[T]
+	missing := v.Err()
+	if g != nil {
+		v = g.View()
 	}
-	return g.View().Err()
+	if err := v.Err(); err != missing {
+		return err
+	}
+	return &ParameterError{app, arg, "nil or an empty view", "a matrix of matrix.New, a Builder or a From function"}
 }
 
 // square checks that a graph is a square matrix and returns its order.
 func square[T comparable](app string, g matrix.Source[T]) (int, error) {
-	if err := usable(g); err != nil {
+	if err := usable(app, "the graph", g); err != nil {
 		return 0, err
 	}
 	m, n := g.View().Dims()

@@ -112,7 +112,7 @@ var all = map[string]func(g matrix.Source[float64], run Run) error{
 	},
 	"Geolocate": func(g matrix.Source[float64], run Run) error {
 		n := 0
-		if err := usable(g); err == nil {
+		if err := usable("", "", g); err == nil {
 			n, _ = g.View().Dims()
 		}
 		l, err := NewLocations(n, nil, nil, nil)
@@ -131,7 +131,7 @@ var all = map[string]func(g matrix.Source[float64], run Run) error{
 	},
 	"GraphSAGE": func(g matrix.Source[float64], run Run) error {
 		n := 0
-		if err := usable(g); err == nil {
+		if err := usable("", "", g); err == nil {
 			n, _ = g.View().Dims()
 		}
 		x, err := matrix.NewFull[float32](n, 3, 1)
@@ -143,7 +143,7 @@ var all = map[string]func(g matrix.Source[float64], run Run) error{
 	},
 	"MaxFlow": func(g matrix.Source[float64], run Run) error {
 		n := 2
-		if err := usable(g); err == nil {
+		if err := usable("", "", g); err == nil {
 			n, _ = g.View().Dims()
 		}
 		_, err := MaxFlow(g, 0, n-1, MaxFlowOptions{Run: run})
@@ -151,7 +151,7 @@ var all = map[string]func(g matrix.Source[float64], run Run) error{
 	},
 	"FusedLasso": func(g matrix.Source[float64], run Run) error {
 		n := 0
-		if err := usable(g); err == nil {
+		if err := usable("", "", g); err == nil {
 			n, _ = g.View().Dims()
 		}
 		y := make([]float64, n)

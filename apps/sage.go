@@ -55,6 +55,7 @@ type SAGEModel struct {
 	Layers     []SAGELayer
 	Classifier *matrix.Matrix[float32] // columns of the last output × classes; nil without
 	Bias       []float32               // of the classes
+	Classes    []string                // the name of each class; nil if they have only numbers
 }
 
 // SAGEOptions are the settings of GraphSAGE.
@@ -306,7 +307,7 @@ func newSageGraph[T semiring.Element](app string, g matrix.Source[T], run Run, s
 		return nil, err
 	}
 	rows := access.Rows(v)
-	if err := usable(g); err != nil {
+	if err := usable(app, "the graph", g); err != nil {
 		return nil, err
 	}
 	s := &sageGraph{run: run, n: rows.NRows, ptr: rowOffsets(&rows.Structure), idx: rows.Idx, sampling: sampling,
@@ -331,7 +332,7 @@ func newSageGraph[T semiring.Element](app string, g matrix.Source[T], run Run, s
 // checkSAGEFeatures checks that features have a row for each of n vertices, and returns their
 // number.
 func checkSAGEFeatures(app string, features matrix.Source[float32], n int) (d int, err error) {
-	if err := usable(features); err != nil {
+	if err := usable(app, "the features", features); err != nil {
 		return 0, err
 	}
 	m, d := features.View().Dims()
@@ -405,7 +406,7 @@ func netOf(app string, model *SAGEModel, d int) (*sageNet[float32], error) {
 	}
 	n := &sageNet[float32]{aggregator: model.Aggregator}
 	take := func(name string, a *matrix.Matrix[float32], rows, cols int) (*sageParam[float32], error) {
-		if err := usable[float32](a); err != nil {
+		if err := usable[float32](app, name, a); err != nil {
 			return nil, err
 		}
 		m, k := a.Dims()
@@ -464,6 +465,10 @@ func netOf(app string, model *SAGEModel, d int) (*sageNet[float32], error) {
 		if n.bias, err = list("bc", model.Bias, n.out.value.Cols); err != nil {
 			return nil, err
 		}
+	}
+	if count := len(model.Bias); model.Classes != nil && len(model.Classes) != count {
+		return nil, &matrix.DimensionError{Op: app, Arg: "classes", Got: fmt.Sprintf("%d names", len(model.Classes)), Want: fmt.Sprint(count),
+			Remedy: "give a name for each column of the classifier"}
 	}
 	return n, nil
 }

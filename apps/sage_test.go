@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -600,6 +601,9 @@ func TestSAGEModelFiles(t *testing.T) {
 	for _, a := range []SAGEAggregator{AggregateMean, AggregatePool, AggregateGCN} {
 		for classes := range 2 {
 			m := randomModel(a, 5, 3, classes, 2)
+			if classes > 0 {
+				m.Classes = []string{"théorie"}
+			}
 			var b bytes.Buffer
 			if err := m.Write(&b); err != nil {
 				t.Fatal(err)
@@ -609,10 +613,20 @@ func TestSAGEModelFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			var again bytes.Buffer
-			if err := got.Write(&again); err != nil || !bytes.Equal(again.Bytes(), b.Bytes()) || got.Aggregator != a || len(got.Layers) != 2 {
+			if err := got.Write(&again); err != nil || !bytes.Equal(again.Bytes(), b.Bytes()) || got.Aggregator != a || len(got.Layers) != 2 || !slices.Equal(got.Classes, m.Classes) {
 				t.Errorf("%v: another model is read (%v)", a, err)
 			}
 		}
+	}
+	wrong := randomModel(AggregateMean, 5, 3, 2, 2)
+	wrong.Classes = []string{"one"}
+	var dimension *matrix.DimensionError
+	if err := wrong.Write(io.Discard); !errors.As(err, &dimension) {
+		t.Errorf("one name for two classes: %v", err)
+	}
+	wrong.Classes = []string{"one", "\xff"}
+	if err := wrong.Write(io.Discard); err == nil {
+		t.Error("a name that is not UTF-8 is written")
 	}
 	array := func(m, n int) *npy.Array { return &npy.Array{Rows: m, Cols: n, Dims: 2, Val: make([]float64, m*n)} }
 	for reason, all := range map[string]map[string]*npy.Array{
@@ -624,7 +638,7 @@ func TestSAGEModelFiles(t *testing.T) {
 		"an unknown aggregator":         {"wf1": array(3, 4), "wa1": array(3, 4), "aggregator": {Rows: 1, Cols: 1, Dims: 1, Val: []float64{9}}},
 	} {
 		var b bytes.Buffer
-		if err := npy.WriteZip(&b, all, func(string) bool { return false }); err != nil {
+		if err := (&npy.Zip{Arrays: all}).Write(&b, func(string) bool { return false }); err != nil {
 			t.Fatal(err)
 		}
 		var e *matrix.ParseError

@@ -58,7 +58,7 @@ func (t *sageTrainer) write() error {
 	list("settings", t.settings()...)
 	list("state", float64(s.Epochs), float64(s.Best), s.Loss, s.Validate, float64(s.steps), s.bestLoss)
 	return atomicfile.WriteFile(t.o.Context, t.o.Checkpoint, func(w io.Writer) error {
-		return npy.WriteZip(w, all, func(name string) bool { return name == "settings" || name == "state" })
+		return (&npy.Zip{Arrays: all}).Write(w, func(name string) bool { return name == "settings" || name == "state" })
 	})
 }
 
@@ -103,10 +103,11 @@ func (t *sageTrainer) resume() error {
 	bad := func(format string, args ...any) error {
 		return &matrix.ParseError{File: t.o.Checkpoint, Msg: fmt.Sprintf(format, args...), Remedy: "remove the file to train from the start, or give the settings of its run"}
 	}
-	all, err := npy.ReadZip(data)
+	z, err := npy.ReadZip(data)
 	if err != nil {
 		return bad("no checkpoint: %v", err)
 	}
+	all := z.Arrays
 	if a := all["settings"]; a == nil || !slices.Equal(a.Val, t.settings()) {
 		return bad("the checkpoint is of a run with other settings")
 	}

@@ -39,7 +39,8 @@ func (n *sageNet[F]) model() *SAGEModel {
 }
 
 // Write writes a model as a .npz file, which NumPy reads: float32 arrays wf1, wa1, wf2, wa2 and so
-// on; for AggregatePool wp and bp, for a classifier wc and bc; and aggregator, a number.
+// on; for AggregatePool wp and bp, for a classifier wc and bc; aggregator, a number; and classes, the
+// names of the classes, if there are any. A name that is not UTF-8 is an error.
 func (m *SAGEModel) Write(w io.Writer) error {
 	const app = "SAGEModel.Write"
 	if isNil(w) {
@@ -57,7 +58,11 @@ func (m *SAGEModel) Write(w io.Writer) error {
 	for _, p := range n.all {
 		all[p.name] = arrayOf(p.value, p.dims)
 	}
-	return npy.WriteZip(w, all, func(string) bool { return false })
+	z := &npy.Zip{Arrays: all}
+	if m.Classes != nil {
+		z.Texts = map[string][]string{"classes": m.Classes}
+	}
+	return z.Write(w, func(string) bool { return false })
 }
 
 // ReadSAGEModel reads a model that Write wrote, or a .npz file of NumPy with the same arrays.
@@ -75,10 +80,11 @@ func ReadSAGEModel(r io.Reader, name string) (*SAGEModel, error) {
 	if err != nil {
 		return nil, bad(err)
 	}
-	all, err := npy.ReadZip(data)
+	z, err := npy.ReadZip(data)
 	if err != nil {
 		return nil, bad(err)
 	}
+	all := z.Arrays
 	m := &SAGEModel{}
 	if a := all["aggregator"]; a != nil && len(a.Val) == 1 {
 		m.Aggregator = SAGEAggregator(a.Val[0])
@@ -103,6 +109,7 @@ func ReadSAGEModel(r io.Reader, name string) (*SAGEModel, error) {
 	if m.Classifier = matrixOf("wc"); m.Classifier != nil && all["bc"] != nil {
 		m.Bias = listOf(all["bc"])
 	}
+	m.Classes = z.Texts["classes"]
 	if len(m.Layers) == 0 {
 		return nil, bad(errors.New("the file has no array wf1"))
 	}

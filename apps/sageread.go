@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/hiveblas/hiveblas/internal/chunk"
 	"github.com/hiveblas/hiveblas/internal/npy"
@@ -123,6 +124,10 @@ func ReadClasses(r io.Reader, n int, opts ...ScoreFileOptions) (classes []int32,
 	}
 	for _, w := range words {
 		if w != "" && w != "-1" {
+			if !utf8.ValidString(w) || strings.ContainsRune(w, 0) {
+				o, _ := only("ReadClasses", opts)
+				return nil, nil, &matrix.ParseError{File: o.Name, Msg: fmt.Sprintf("the class %q is no text", w), Remedy: "write the names of classes in UTF-8, without zero characters"}
+			}
 			names = append(names, w)
 		}
 	}

@@ -93,7 +93,7 @@ func onHost[T semiring.Element](s *searcher, g matrix.Source[T]) error {
 		return err
 	}
 	rows := access.Rows(g.View())
-	if err := usable(g); err != nil {
+	if err := usable("GraphSearch", "the graph", g); err != nil {
 		return err
 	}
 	o := &s.opts

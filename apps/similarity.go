@@ -61,7 +61,7 @@ func Similarity[T comparable](a matrix.Source[T], opts ...SimilarityOptions) (*m
 	if err != nil {
 		return nil, err
 	}
-	if err := usable(a); err != nil {
+	if err := usable(app, "the graph", a); err != nil {
 		return nil, err
 	}
 	if o.Measure < Jaccard || o.Measure > CommonNeighbours {

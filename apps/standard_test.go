@@ -343,7 +343,7 @@ func someRestart(n int) *matrix.Vector[float64] {
 
 func restarted(g matrix.Source[float64], run Run, rank func(g matrix.Source[float64], o ...PageRankOptions) (*PageRankResult, error)) ([]float64, error) {
 	o := PageRankOptions{Run: run, Damping: .7, Tolerance: 1e-13, MaxIterations: 200}
-	if usable(g) == nil {
+	if usable("", "", g) == nil {
 		n, _ := g.View().Dims()
 		o.Restart = someRestart(n)
 	}
@@ -775,10 +775,10 @@ func someContent(n int) []float64 {
 func nominateBy(context ContextScore) func(g matrix.Source[float64], run Run) ([]float64, error) {
 	return func(g matrix.Source[float64], run Run) ([]float64, error) {
 		n := 0
-		if usable(g) == nil {
+		if usable("", "", g) == nil {
 			n, _ = g.View().Dims()
 		}
-		if m, k := n, n; usable(g) == nil {
+		if m, k := n, n; usable("", "", g) == nil {
 			if m, k = g.View().Dims(); m == 0 && k == 0 {
 				return []float64{}, nil // no seed
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/hiveblas/hiveblas/matrix"
@@ -11,14 +12,16 @@ import (
 
 // ValueOptions are the settings of ReadValues.
 type ValueOptions struct {
-	Run         // Context and Progress, which counts bytes, are used
-	Name string // of the file, for errors
+	Run                   // Context and Progress, which counts bytes, are used
+	Name   string         // of the file, for errors
+	Labels *matrix.Labels // names of the vertices of lines “vertex value”; nil for numbers from 0
 }
 
 // ReadValues reads a value for each of n vertices, of any number of vertices if n is −1: a number a
-// line, that of vertex 0 first, gzip-compressed or not. Blank lines, and those that begin with % or
-// #, are skipped. A line that is no finite number, and more or fewer numbers than vertices, are a
-// *matrix.ParseError with the line.
+// line, that of vertex 0 first, or lines “vertex value” in any order, separated by tabs, commas or
+// blanks; gzip-compressed or not. The first line decides. Blank lines, and those that begin with %
+// or #, are skipped. A number that is not finite, a vertex that the graph lacks, that is repeated or
+// that has no value, and more or fewer numbers than vertices, are a *matrix.ParseError.
 func ReadValues(r io.Reader, n int, opts ...ValueOptions) (*matrix.Vector[float64], error) {
 	const app = "ReadValues"
 	o, err := only(app, opts)
@@ -28,30 +31,102 @@ func ReadValues(r io.Reader, n int, opts ...ValueOptions) (*matrix.Vector[float6
 	if err != nil {
 		return nil, err
 	}
-	const remedy = "give a number for each vertex, one a line"
-	most := n
+	in := valueReader{o: o, most: n}
 	if n < 0 {
-		most = matrix.MaxDim
+		in.most = matrix.MaxDim
 	}
-	list := make([]float64, 0, min(most, 1<<20))
-	lines, err := o.eachLine(r, o.Name, "read values", func(text []byte, line int64) error {
-		x, err := strconv.ParseFloat(string(text), 64)
-		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-			return &matrix.ParseError{File: o.Name, Line: line, Msg: fmt.Sprintf("%.40q is not a finite number", text), Remedy: remedy}
-		}
-		if len(list) == most {
-			return &matrix.ParseError{File: o.Name, Line: line, Remedy: remedy,
-				Msg: fmt.Sprintf("there are more than %d values, and the graph has as many vertices", most)}
-		}
-		list = append(list, x)
-		return nil
-	})
+	lines, err := o.eachLine(r, o.Name, "read values", in.line)
 	if err != nil {
 		return nil, err
 	}
-	if len(list) < n {
-		return nil, &matrix.ParseError{File: o.Name, Line: lines, Remedy: remedy,
-			Msg: fmt.Sprintf("%d values, and the graph has %d vertices", len(list), n)}
+	if in.pairs {
+		return in.placed(n)
+	}
+	if len(in.list) < n {
+		return nil, in.bad(lines, valuesRemedy, "%d values, and the graph has %d vertices", len(in.list), n)
+	}
+	return matrix.VectorOf(in.list)
+}
+
+const valuesRemedy = "give a number for each vertex, one a line, or lines “vertex value”"
+
+// valueReader is the state of ReadValues.
+type valueReader struct {
+	o        ValueOptions
+	most     int
+	list     []float64
+	pairs    bool    // the lines have a vertex and a value
+	vertices []int32 // of pairs
+	lines    []int64 // of pairs
+}
+
+func (in *valueReader) bad(line int64, remedy, format string, args ...any) error {
+	return &matrix.ParseError{File: in.o.Name, Line: line, Msg: fmt.Sprintf(format, args...), Remedy: remedy}
+}
+
+// line reads a line. Its errors are a *matrix.ParseError.
+func (in *valueReader) line(text []byte, line int64) error {
+	f := locationFields(text)
+	if len(in.list) == 0 {
+		in.pairs = len(f) == 2
+	}
+	switch want := 1; {
+	case in.pairs && len(f) != 2:
+		want = 2
+		fallthrough
+	case !in.pairs && len(f) != 1:
+		return in.bad(line, valuesRemedy, "the line has %d fields, want %d", len(f), want)
+	}
+	x, err := strconv.ParseFloat(f[len(f)-1], 64)
+	switch {
+	case err != nil || math.IsNaN(x) || math.IsInf(x, 0):
+		return in.bad(line, valuesRemedy, "%.40q is not a finite number", f[len(f)-1])
+	case in.pairs:
+		v, ok := in.vertex(f[0])
+		if !ok || v < 0 || v >= in.most {
+			return in.bad(line, "give vertices that occur in the graph", "the graph has no vertex %q", f[0])
+		}
+		in.vertices, in.lines = append(in.vertices, int32(v)), append(in.lines, line)
+	case len(in.list) == in.most:
+		return in.bad(line, valuesRemedy, "there are more than %d values, and the graph has as many vertices", in.most)
+	}
+	in.list = append(in.list, x)
+	return nil
+}
+
+// vertex returns the vertex of a name, or of a number without labels.
+func (in *valueReader) vertex(id string) (v int, ok bool) {
+	if in.o.Labels == nil {
+		v, err := strconv.Atoi(id)
+		return v, err == nil
+	}
+	if v, ok = in.o.Labels.Index(id); !ok {
+		v, ok = in.o.Labels.Index(unquoted(id))
+	}
+	return v, ok
+}
+
+// placed returns the values of pairs by vertex.
+func (in *valueReader) placed(n int) (*matrix.Vector[float64], error) {
+	if n < 0 && len(in.vertices) > 0 {
+		n = int(slices.Max(in.vertices)) + 1
+	}
+	// Of vertices up to the number of pairs one lacks a value if any does.
+	seen := make([]int64, min(n, len(in.vertices)+1))
+	for k, v := range in.vertices {
+		if int(v) < len(seen) {
+			if before := seen[v]; before > 0 {
+				return nil, in.bad(in.lines[k], "give each vertex once", "vertex %s is given twice, first in line %d", in.o.Labels.Name(int(v)), before)
+			}
+			seen[v] = in.lines[k]
+		}
+	}
+	if v := slices.Index(seen, 0); v >= 0 {
+		return nil, in.bad(0, "give a value for each vertex", "vertex %s has no value; %d values are given, and the graph has %d vertices", in.o.Labels.Name(v), len(in.list), n)
+	}
+	list := make([]float64, n)
+	for k, v := range in.vertices {
+		list[v] = in.list[k]
 	}
 	return matrix.VectorOf(list)
 }

@@ -3,6 +3,7 @@ package apps
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,11 +23,20 @@ func TestReadValues(t *testing.T) {
 		{"nothing for no vertices", "", 0, nil, 0},
 		{"any number", "1\n2\n", -1, []float64{1, 2}, 0},
 		{"a word", "1\ntwo\n", 2, nil, 2},
-		{"two numbers", "1 2\n", 2, nil, 1},
+		{"three numbers", "1 2 3\n", 2, nil, 1},
 		{"NaN", "1\nNaN\n", 2, nil, 2},
 		{"an infinity", "inf\n", 1, nil, 1},
 		{"a large number", "1e999\n", 1, nil, 1},
 		{"too many", "1\n2\n3\n", 2, nil, 3},
+		{"vertices", "1\t5\n# c\n0\t-2\n", 2, []float64{-2, 5}, 0},
+		{"any number of vertices", "2,7\n0 5\n1\t6\n", -1, []float64{5, 6, 7}, 0},
+		{"no vertices", "", -1, nil, 0},
+		{"a vertex twice", "1 5\n0 1\n1 5\n", 2, nil, 3},
+		{"a vertex beyond the graph", "0 5\n2 5\n", 2, nil, 2},
+		{"a word for a vertex", "ann 5\n", 1, nil, 1},
+		{"a number after vertices", "0 5\n5\n", 2, nil, 2},
+		{"a vertex after numbers", "5\n1 5\n", 2, nil, 2},
+		{"a word for a value", "0 five\n", 1, nil, 1},
 	} {
 		v, err := ReadValues(strings.NewReader(c.text), c.n, ValueOptions{Name: "y.txt"})
 		var e *matrix.ParseError
@@ -49,6 +59,16 @@ func TestReadValues(t *testing.T) {
 	var e *matrix.ParseError
 	if _, err := ReadValues(strings.NewReader("1\n"), 2); !errors.As(err, &e) {
 		t.Errorf("too few: error %v", err)
+	}
+	named := ValueOptions{Labels: matrix.NewLabels([]string{"ann", "bob", `c "d", e`})}
+	v, err := ReadValues(strings.NewReader("\"c \"\"d\"\", e\"\t3\nann\t1\nbob\t2\n"), 3, named)
+	if err != nil || !slices.Equal(listed(v), []float64{1, 2, 3}) {
+		t.Errorf("named vertices: %v, %v", v, err)
+	}
+	for _, n := range []int{3, -1} {
+		if _, err := ReadValues(strings.NewReader("ann 1\n\"c \"\"d\"\", e\"\t3\n"), n, named); !errors.As(err, &e) || !strings.Contains(err.Error(), "vertex bob has no value") {
+			t.Errorf("a vertex without a value, n %d: %v", n, err)
+		}
 	}
 }
 

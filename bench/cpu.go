@@ -79,6 +79,14 @@ func CPU(ctx context.Context, o CPUOptions) (*Table, error) {
 	return t, nil
 }
 
+// CPUCases returns the names of the cases of [CPU].
+func CPUCases() (names []string) {
+	for _, c := range cpuCases() {
+		names = append(names, c.name)
+	}
+	return names
+}
+
 // orBackground returns a context that never ends in place of nil.
 func orBackground(ctx context.Context) context.Context {
 	if ctx == nil {

@@ -181,7 +181,7 @@ func (s *textSink[C]) Begin(p Plan) (done int, err error) {
 		w = s.zip
 	}
 	s.buf, s.cols = bufio.NewWriterSize(w, 1<<18), p.Cols
-	s.rows, err = s.open(s.buf, p)
+	s.rows, err = s.open(atomicfile.Through(s.buf, s.file), p)
 	return 0, s.named(err)
 }
 

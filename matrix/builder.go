@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -53,6 +54,9 @@ func NewBuilder[T comparable](m, n int) *Builder[T] {
 	return &Builder[T]{m: m, n: n, op: "Builder.Add", err: checkDims("matrix.NewBuilder", m, n)}
 }
 
+// adding names the method of errors; a zero builder is one of a 0×0 matrix.
+func (b *Builder[T]) adding() string { return cmp.Or(b.op, "Builder.Add") }
+
 // errNoBuilder is the error of a nil builder.
 var errNoBuilder = &InvalidError{"Builder", "the builder is nil; make it with matrix.NewBuilder or matrix.NewVectorBuilder"}
 
@@ -100,9 +104,9 @@ func (b *Builder[T]) outside(i, j int) {
 		return
 	}
 	if uint(i) >= uint(b.m) {
-		b.err = &IndexError{b.op, "row", int64(i), int64(b.m)}
+		b.err = &IndexError{b.adding(), "row", int64(i), int64(b.m)}
 	} else {
-		b.err = &IndexError{b.op, "column", int64(j), int64(b.n)}
+		b.err = &IndexError{b.adding(), "column", int64(j), int64(b.n)}
 	}
 }
 

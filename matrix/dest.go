@@ -144,7 +144,8 @@ func (d Dest[T]) isTarget() {}
 func (d Dest[T]) Spec() Spec[T] { return d.s }
 
 // Masked restricts writes to the positions of m. A later mask replaces an earlier one; Masked(nil)
-// removes it.
+// removes it. A nil *Matrix in m is no nil mask: operations refuse it, so that a mask that was
+// never made does not become no mask.
 func (d Dest[T]) Masked(m Mask) Dest[T] { d.s.Mask = m; return d }
 
 // Accum accumulates results with op: C ⊕ result where both have an entry, and the single entry
@@ -160,7 +161,8 @@ func (a *Matrix[T]) isTarget() {}
 // Spec returns a as a plain destination.
 func (a *Matrix[T]) Spec() Spec[T] { return Spec[T]{Matrix: a} }
 
-// Masked returns a as a destination that is written only at the positions of m.
+// Masked returns a as a destination that is written only at the positions of m, and everywhere if m
+// is nil; see [Dest.Masked].
 func (a *Matrix[T]) Masked(m Mask) Dest[T] { return Dest[T]{a.Spec()}.Masked(m) }
 
 // Accum returns a as a destination that accumulates with op.
@@ -197,7 +199,8 @@ func (v *Vector[T]) Spec() Spec[T] {
 	return Spec[T]{Matrix: &v.m, Vector: true}
 }
 
-// Masked returns v as a destination that is written only at the positions of m.
+// Masked returns v as a destination that is written only at the positions of m, and everywhere if m is
+// nil; see [Dest.Masked].
 func (v *Vector[T]) Masked(m Mask) VectorDest[T] { return VectorDest[T]{v.Spec()}.Masked(m) }
 
 // Accum returns v as a destination that accumulates with op.

@@ -395,3 +395,44 @@ func TestBaseAndWarnings(t *testing.T) {
 		t.Error(w)
 	}
 }
+
+// A first line of words that occur nowhere else may be a header.
+func TestWarnHeader(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		reason, text string
+		opts         []ReadOption
+		bipartite    bool
+		want         int
+	}{
+		{"names that are not known", "knows,known\nann,bob\nbob,cid\n", nil, false, 1},
+		{"two lines", "knows,known\nann,bob\n", nil, false, 1},
+		{"rows and columns", "buyer,thing\nann,thing\nbuyer2,book\n", nil, true, 0},
+		{"rows and columns with other names", "buyer,thing\nann,book\nbuyer2,book\n", nil, true, 1},
+		{"a name occurs again", "ann,bob\nbob,cid\n", nil, false, 0},
+		{"the target occurs again as a source", "knows,known\nknown,bob\n", nil, false, 0},
+		{"one line", "knows,known\n", nil, false, 0},
+		{"pairs", "ann,bob\ncid,dan\neve,fay\n", nil, false, 0},
+		{"pairs of rows and columns", "ann,book\nbob,pen\ncid,cup\n", nil, true, 0},
+		{"numbers", "1,2\nann,bob\n", nil, false, 0},
+		{"a number among words", "knows,known,1\nann,bob,2\n", nil, false, 0},
+		{"an edge", "knows,known\nann,bob\n", []ReadOption{Header(HeaderNo)}, false, 0},
+		{"a header", "knows,known\nann,bob\nann,cid\n", []ReadOption{Header(HeaderYes)}, false, 0},
+		{"known names", "person,friend\nann,bob\n", nil, false, 0},
+	} {
+		var kinds []RemedyKind
+		opts := append(c.opts, RenumberIDs(), Warn(func(w Warning) { kinds = append(kinds, w.Kind) }))
+		var err error
+		if c.bipartite {
+			_, _, _, err = ReadBipartite[int](strings.NewReader(c.text), opts...)
+		} else {
+			var a *Matrix[int]
+			if a, _, err = ReadEdgeList[int](strings.NewReader(c.text), opts...); err == nil && c.reason == "known names" && a.NVals() != 1 {
+				t.Errorf("%s: %d edges", c.reason, a.NVals())
+			}
+		}
+		if err != nil || len(kinds) != c.want || c.want > 0 && kinds[0] != RemedyEitherHeader {
+			t.Errorf("%s: warnings %v, %v", c.reason, kinds, err)
+		}
+	}
+}

@@ -232,8 +232,8 @@ const (
 
 func init() {
 	for role, names := range map[columnRole]string{
-		roleSource: "source src from source_id sourceid src_id srcid from_id fromid from_node fromnode from_node_id fromnodeid node1 node_1 vertex1 follower",
-		roleTarget: "target dst dest destination to target_id targetid dst_id dstid to_id toid to_node tonode to_node_id tonodeid node2 node_2 vertex2 followed followee",
+		roleSource: "source src from source_id sourceid src_id srcid from_id fromid from_node fromnode from_node_id fromnodeid node1 node_1 vertex1 follower row person user user_id userid",
+		roleTarget: "target dst dest destination to target_id targetid dst_id dstid to_id toid to_node tonode to_node_id tonodeid node2 node_2 vertex2 followed followee col column friend item item_id itemid movie movie_id movieid",
 		roleWeight: "weight weights wt value val count amount rating score distance cost capacity length",
 		roleOther:  "id label type name time timestamp date edge_id edgeid kind relation",
 	} {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/hiveblas/hiveblas/internal/chunk"
@@ -19,15 +20,16 @@ const (
 // edgeLayout describes the columns of an edge list.
 type edgeLayout struct {
 	split            *fieldSplitter
-	src, dst, weight int   // numbers of the columns, from 1; weight 0: none
-	columns          int   // fields of the first edge
-	need             int   // fields that every line must have
-	exact            bool  // whether every line must have as many fields as the first
-	optional         bool  // the last field is a value that is not read: lines may lack it
-	first            int64 // number of the line of the first edge
-	looksLikeHeader  bool  // the first edge has words where the next has numbers
-	namesValue       bool  // the first edge has three words, and the next a number as value
-	headerLine       int64 // number of the header, 0 without one
+	src, dst, weight int      // numbers of the columns, from 1; weight 0: none
+	columns          int      // fields of the first edge
+	need             int      // fields that every line must have
+	exact            bool     // whether every line must have as many fields as the first
+	optional         bool     // the last field is a value that is not read: lines may lack it
+	first            int64    // number of the line of the first edge
+	firstIDs         []string // source and target of the first edge, if all its fields are words
+	looksLikeHeader  bool     // the first edge has words where the next has numbers
+	namesValue       bool     // the first edge has three words, and the next a number as value
+	headerLine       int64    // number of the header, 0 without one
 }
 
 // checkLayout verifies the options of edge lists.
@@ -294,6 +296,9 @@ func (l *edgeLayout) compare(lines [][]byte) {
 		return
 	}
 	words := isWord(first[l.src-1]) && isWord(first[l.dst-1])
+	if !slices.ContainsFunc(first, func(field string) bool { return !isWord(field) }) {
+		l.firstIDs = []string{first[l.src-1], first[l.dst-1]}
+	}
 	if l.weight > 0 {
 		number := second[l.weight-1]
 		l.namesValue = words && isWord(first[l.weight-1]) && number != "" && strings.Trim(number, "+-.0123456789eE") == "" && !isWord(number)

@@ -159,6 +159,40 @@ func (rd *edgeReader[T]) warnings(m, n int, bipartite bool, used func(side int) 
 	return nil
 }
 
+// warnHeader warns of a first edge whose ids no other edge has, as those of a header, unless no id of
+// a longer list repeats, as in one of pairs. st is the matrix of the edges, before [Symmetrise].
+func (rd *edgeReader[T]) warnHeader(st *sparse.Structure, rows, cols *Labels) {
+	o := rd.o
+	if o.warn == nil || o.header != HeaderAuto || rd.headerLine > 0 || rd.firstIDs == nil || rd.lines < 2 {
+		return
+	}
+	ids := int64(rows.Len())
+	if rows != cols {
+		ids += int64(cols.Len())
+	}
+	if ids == 2*rd.lines && rd.lines > 2 {
+		return
+	}
+	i, ok := rows.Index(rd.firstIDs[0])
+	j, ok2 := cols.Index(rd.firstIDs[1])
+	if !ok || !ok2 {
+		return
+	}
+	count := 0 // of edges with one of the two
+	for k := range st.Vecs() {
+		own := st.RowID(k) == i || rows == cols && st.RowID(k) == j
+		for _, c := range st.Idx[st.Ptr[k]:st.Ptr[k+1]] {
+			if own || int(c) == j || rows == cols && int(c) == i {
+				if count++; count > 1 {
+					return
+				}
+			}
+		}
+	}
+	o.warn(Warning{File: o.file, Msg: fmt.Sprintf("line %d is read as an edge from %s to %s, which occur nowhere else, and may be a header", rd.first, quote(rd.firstIDs[0]), quote(rd.firstIDs[1])),
+		Remedy: RemedyEitherHeader.String(), Kind: RemedyEitherHeader})
+}
+
 // usedIDs returns the number of vertices with an edge, or a lower bound that is
 // too large for a warning.
 func usedIDs(st *sparse.Structure) int64 {

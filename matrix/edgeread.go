@@ -28,9 +28,10 @@ import (
 // chosen by name, or if all its fields are known names in any case of letters,
 // one for the source and one for the target:
 //
-//   - source, src, from, follower, node1, node_1, vertex1, from_node, fromnode,
-//     and source_id, sourceid, src_id, srcid, from_id, fromid, from_node_id, fromnodeid
-//   - target, dst, dest, destination, to, followed, followee, node2, node_2, vertex2,
+//   - source, src, from, follower, row, person, user, user_id, userid, node1, node_1, vertex1,
+//     from_node, fromnode, and source_id, sourceid, src_id, srcid, from_id, fromid, from_node_id, fromnodeid
+//   - target, dst, dest, destination, to, followed, followee, col, column, friend, item, item_id,
+//     itemid, movie, movie_id, movieid, node2, node_2, vertex2,
 //     to_node, tonode, and target_id, targetid, dst_id, dstid, to_id, toid, to_node_id, tonodeid
 //   - weight, weights, wt, value, val, count, amount, rating, score, distance, cost, capacity,
 //     length for the value
@@ -45,8 +46,9 @@ import (
 // any 64-bit integers, or any text if one of them is no integer in its usual
 // form (007 is not); vertices are numbered in ascending order of id. Labels are
 // nil if the ids are the indices, and give the ids back otherwise. [Warn]
-// receives a warning if no edge has id 0, or if fewer than 1 % of the ids up to
-// the largest occur.
+// receives a warning if no edge has id 0, if fewer than 1 % of the ids up to
+// the largest occur, or if all fields of the first line are words and no other line has
+// one of its two ids although ids of others repeat, so that it may be a header.
 //
 // Values are read as in a real Matrix Market file (see [ReadMatrixMarket]), except
 // that a value written as an integer must be exact in a float type. A repeated edge
@@ -144,6 +146,7 @@ func (rd *edgeReader[T]) whole(src *chunk.Source, bipartite bool, dup Combiner[T
 		}
 		return usedOn(a.core().RowsShape(), side), nil
 	})
+	rd.warnHeader(a.core().RowsShape(), rows, cols)
 	if o.symmetrise {
 		a.set(symmetrise(a.rows(), rd.e, nil, o.threads))
 	}

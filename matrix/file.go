@@ -257,13 +257,13 @@ func writeFile(path string, o *writeOptions, write func(io.Writer, FileFormat) e
 	return atomicfile.WriteFile(o.ctx, path, func(w io.Writer) error {
 		buffered := bufio.NewWriterSize(w, 1<<16)
 		if !gz && !o.compress {
-			if err := write(buffered, format); err != nil {
+			if err := write(atomicfile.Through(buffered, w), format); err != nil {
 				return err
 			}
 			return buffered.Flush()
 		}
 		z := gzip.NewWriter(buffered)
-		if err := write(z, format); err != nil {
+		if err := write(atomicfile.Through(z, w), format); err != nil {
 			return err
 		}
 		if err := z.Close(); err != nil {

@@ -94,6 +94,7 @@ func TestReadGraphFormats(t *testing.T) {
 		{"GraphML: undirected, ids", FormatGraphML, `<graphml><graph edgedefault="undirected"><node id="b"/><node id="a"/><edge source="a" target="b"/></graph></graphml>`, "b a 1\na b 1\n", nil, "pattern"},
 		{"GraphML: ids that are numbers", FormatGraphML, `<graphml><graph edgedefault="directed"><node id="0"/><node id="1"/><edge source="1" target="0"/></graph></graphml>`, "1 0 1\n", nil, "pattern"},
 		{"GML", FormatGML, gml, "Ann Ann 1\nAnn \"Bo & Cid\" 4\n\"Bo & Cid\" Ann 4\n\"Bo & Cid\" D 2.5\nD \"Bo & Cid\" 2.5\n", nil, "real"},
+		{"GML: names of igraph", FormatGML, "graph [ directed 1 node [ id 0 name \"Ann\" ] node [ id 1 name \"Bo\" label \"Bob\" ] edge [ source 0 target 1 ] ]", "Ann Bob 1\n", nil, "pattern"},
 		{"GML: directed, without labels", FormatGML, "graph [ directed 1 node [ id 7 ] node [ id 3 ] edge [ source 3 target 7 ] ]", "3 7 1\n", nil, "pattern"},
 		{"Graph500", FormatGraph500, string(graph500Bytes(false, 3, 1, 0, 0)), "0 0 1\n3 1 1\n", nil, "pattern"},
 		{"Graph500 in 12 bytes", FormatGraph500Packed, string(graph500Bytes(true, 3, 1, 0, 0)), "0 0 1\n3 1 1\n", nil, "pattern"},
@@ -508,6 +509,22 @@ func graphRoundTrip[T Element](t *testing.T, f FileFormat, a *Matrix[T], labels 
 	if !got.Matrix.Equal(a) || !got.Rows.Equal(labels) {
 		t.Errorf("%v: %v of %v, want %v of %v\n%.400s", f, got.Matrix, got.Rows, a, labels, &b)
 	}
+}
+
+// TestWriteGMLForOthers: NetworkX wants a point in a real number and a label of each node.
+func TestWriteGMLForOthers(t *testing.T) {
+	t.Parallel()
+	a, err := FromTuples(2, 2, []int{0, 1}, []int{1, 1}, []float64{1e21, -2.5e-30}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	want := "graph [\n  directed 1\n  node [ id 0 label \"0\" ]\n  node [ id 1 label \"1\" ]\n" +
+		"  edge [ source 0 target 1 weight 1.0e+21 ]\n  edge [ source 1 target 1 weight -2.5e-30 ]\n]\n"
+	if err := WriteGML(&b, a); err != nil || b.String() != want {
+		t.Errorf("%v\n%s", err, &b)
+	}
+	graphRoundTrip(t, FormatGML, a, nil, []WriteOption{InFormat(FormatGML)})
 }
 
 // TestWriteColouring: a .col file has each edge once and no values, and a .max file needs more.

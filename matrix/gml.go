@@ -12,7 +12,8 @@ import (
 // ReadGML reads the graph of a GML file, gzip-compressed or not: its nodes in the order of their
 // first mention, its edges and their weights, which are the values of “weight”, else of “value”, or
 // of the key that [WeightColumn] names; edges without one have 1. The names of vertices are their
-// labels if all nodes have different ones, else their ids; they are nil if they are 0, 1, 2, …. The
+// labels, or where a node has none its “name” (of igraph), if all nodes have different ones, else
+// their ids; they are nil if they are 0, 1, 2, …. The
 // graph is undirected unless it has “directed 1”. Other keys are skipped. Errors are a
 // *[ParseError] with the line. Source: Himsolt, “GML: a portable graph file format”, University of
 // Passau, 1997.
@@ -109,18 +110,23 @@ func (rd *gmlReader[T]) graph(taken func() int64) (directed bool, err error) {
 		line := rd.line
 		switch key {
 		case "node":
-			var id, label string
+			var id, label, name string
 			err := rd.list(2, func(key, value string) error {
 				switch key {
 				case "id":
 					id = value
 				case "label":
 					label = value
+				case "name":
+					name = value
 				}
 				return nil
 			}, nil)
 			if err != nil {
 				return err
+			}
+			if label == "" {
+				label = name
 			}
 			return rd.node(id, label, line)
 		case "edge":

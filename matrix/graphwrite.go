@@ -1,9 +1,11 @@
 package matrix
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -327,7 +329,9 @@ func (g *graphOut[T]) wantFinite() error {
 }
 
 // WriteGML writes a as a graph in GML, for Gephi, Cytoscape, igraph, NetworkX and others; see
-// [WriteGraphML], whose rules it follows. Names are ASCII with entities, as GML demands.
+// [WriteGraphML], whose rules it follows. Names are ASCII with entities, as GML demands. A vertex
+// without a name has its number as label, which [ReadGML] reads as a number: NetworkX wants labels,
+// and different ones unless it reads with label='id'.
 func WriteGML[T Element](w io.Writer, a *Matrix[T], opts ...WriteOption) error {
 	g, err := newGraphOut("matrix.WriteGML", w, a, writeOptionsOf(opts))
 	if err != nil {
@@ -351,20 +355,28 @@ func WriteGML[T Element](w io.Writer, a *Matrix[T], opts ...WriteOption) error {
 	}
 	err = g.eachVertex(func(buf []byte, v int) []byte {
 		buf = strconv.AppendInt(append(buf, "  node [ id "...), int64(v), 10)
+		buf = append(buf, ` label "`...)
 		if name != nil {
-			buf = append(name(append(buf, ` label "`...), v), '"')
+			buf = name(buf, v)
+		} else {
+			buf = strconv.AppendInt(buf, int64(v), 10)
 		}
-		return append(buf, " ]\n"...)
+		return append(buf, "\" ]\n"...)
 	})
 	if err != nil {
 		return err
 	}
-	text := g.weights()
+	text, real := g.weights(), g.e.isFloat()
 	err = g.eachEdge(func(buf []byte, i int, j int32, v T) []byte {
 		buf = strconv.AppendInt(append(buf, "  edge [ source "...), int64(i), 10)
 		buf = strconv.AppendInt(append(buf, " target "...), int64(j), 10)
 		if g.weighted {
-			buf = text(append(buf, " weight "...), v)
+			buf = append(buf, " weight "...)
+			at := len(buf)
+			buf = text(buf, v)
+			if e := bytes.IndexByte(buf[at:], 'e'); e >= 0 && real && bytes.IndexByte(buf[at:], '.') < 0 {
+				buf = slices.Insert(buf, at+e, '.', '0') // a real number of GML has a point
+			}
 		}
 		return append(buf, " ]\n"...)
 	})

@@ -1,15 +1,20 @@
 package matrix
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/atomicfile"
 )
 
 // someLabels returns labels of every kind of a file, of n rows.
@@ -153,6 +158,31 @@ func TestLabelledFiles(t *testing.T) {
 	}
 	if l, err := ReadLabelsFile(filepath.Join(dir, "v.mtx.rows")); err != nil || !l.Equal(odd) {
 		t.Errorf("names beside a vector: %v, %v", l, err)
+	}
+}
+
+// A failure after the last entry leaves the names of the old file.
+func TestSidecarOfFailure(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "g.mtx")
+	g := &Labelled[int8]{Matrix: mustTuples(t, 2, 2, []int{0}, []int{1}, []int8{3}), Rows: NewLabels([]string{"a", "b"})}
+	g.Cols = g.Rows
+	if err := g.WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	other := &Labelled[int8]{Matrix: g.Matrix, Rows: NewLabels([]string{"c", "d"})}
+	other.Cols = other.Rows
+	ctx, cancel := context.WithCancel(context.Background())
+	err := atomicfile.WriteFile(ctx, path, func(w io.Writer) error {
+		defer cancel()
+		return other.Write(atomicfile.Through(bufio.NewWriter(w), w), NamesBeside(path), InFormat(FormatMatrixMarket))
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	back, err := ReadLabelledFile[int8](path)
+	if err != nil || !back.Rows.Equal(g.Rows) {
+		t.Errorf("after a failure: names %v, %v", back, err)
 	}
 }
 

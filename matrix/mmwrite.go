@@ -174,7 +174,7 @@ func writeMatrixMarket[T comparable](w io.Writer, a *Matrix[T], o *writeOptions)
 	if err != nil {
 		return err
 	}
-	return o.writeSidecars(names)
+	return o.writeSidecars(w, names)
 }
 
 // writeRows formats every entry of a sparse st with entry, in order, several

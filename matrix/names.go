@@ -133,6 +133,10 @@ var sidecarSuffix = map[string]string{namesBoth: ".names", namesRows: ".rows", n
 // file PATH or PATH.gz has them in PATH.names (or PATH.rows and PATH.columns), which its comments
 // mention. [ReadFile], [ReadLabelledFile] and [WriteFile] set it. Without it such a writer omits
 // names, and a reader gives a [Warning].
+//
+// WriteFile replaces the files together: after an error the old ones are as they were. A crash of
+// the machine between their renames leaves new names beside the old matrix, which a reader reports.
+// Another writer writes the names at its end, and its caller has the rest of the file to write.
 func NamesBeside(path string) FileOption {
 	return fileOption(func(o *common) { o.beside = withoutGz(path) })
 }
@@ -183,13 +187,20 @@ func (s sidecar) comment() string {
 	return fmt.Sprintf("%s: %d, CRC-32C %08x, in the file of this name and %s", s.what, s.count, s.sum, sidecarSuffix[s.what])
 }
 
-// writeSidecars writes the files of names.
-func (o *writeOptions) writeSidecars(all []sidecar) error {
+// writeSidecars writes the files of names of the matrix that w has received. Those of a
+// [atomicfile.Companion] appear together with its file.
+func (o *writeOptions) writeSidecars(w io.Writer, all []sidecar) error {
+	file, together := w.(atomicfile.Companion)
 	for _, s := range all {
-		err := atomicfile.WriteFile(o.ctx, o.beside+sidecarSuffix[s.what], func(w io.Writer) error {
-			_, err := w.Write(s.text)
-			return err
-		})
+		path, err := o.beside+sidecarSuffix[s.what], error(nil)
+		if together {
+			err = file.Beside(path, s.text)
+		} else {
+			err = atomicfile.WriteFile(o.ctx, path, func(w io.Writer) error {
+				_, err := w.Write(s.text)
+				return err
+			})
+		}
 		if err != nil {
 			return err
 		}

@@ -55,6 +55,9 @@ func (a *Matrix[T]) EqualFunc(b *Matrix[T], eq func(x, y T) bool) bool {
 // Diagonal 0 is the main diagonal; a positive k is above it and a negative k below. The matrix has
 // v.Size() + |k| rows.
 func Diag[T comparable](v *Vector[T], k int) (*Matrix[T], error) {
+	if v == nil {
+		return nil, &InvalidError{"matrix.Diag", "v is nil; make it with NewVector or a VectorBuilder"}
+	}
 	if err := v.Fetch(); err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 // RowWriter writes a matrix as text, some rows at a time in ascending order, so
 // that the matrix need not fit in memory.
 type RowWriter[T Element] struct {
-	w       io.Writer
+	w       *reportingWriter
 	o       *writeOptions
 	m, n    int
 	left    int64 // remaining entries, −1 if their number is not fixed
@@ -126,7 +126,7 @@ func (r *RowWriter[T]) Close() error {
 	}
 	names := r.names
 	r.names = nil
-	return r.o.writeSidecars(names)
+	return r.o.writeSidecars(r.w.w, names)
 }
 
 // coordinates formats an entry for a Matrix Market file.

@@ -112,7 +112,7 @@ func vectorOperand[T comparable](c *call, u matrix.VectorSource[T], name string)
 // trace. It runs where a lives, in O(entries) time, and returns the same errors as [ReduceScalar].
 func DiagonalSum[T comparable](m semiring.Monoid[T], a matrix.Source[T], opts ...Option) (sum T, err error) {
 	c := begin[T]("DiagonalSum", m.Name(), opts)
-	v, err := operand[T](c, a)
+	v, err := operand[T](c, "a", a)
 	if err != nil {
 		return sum, err
 	}

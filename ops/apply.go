@@ -19,7 +19,7 @@ func single[A, C comparable](c *call, spec matrix.Spec[C], a matrix.Operand[A], 
 	if invalid != nil {
 		return nil, v, invalid
 	}
-	if v, err = operand(c, a); err != nil {
+	if v, err = operand(c, "a", a); err != nil {
 		return nil, v, err
 	}
 	m, n := v.Dims()
@@ -232,7 +232,7 @@ func Select[T comparable](dst matrix.Destination[T], f semiring.SelectOp[T], a m
 // nothing until an operation needs it. Transpose(C, A.T()) copies A.
 func Transpose[T comparable](dst matrix.Target[T], a matrix.Source[T], opts ...Option) error {
 	c := begin[T]("Transpose", "", opts)
-	v, err := operand[T](c, a)
+	v, err := operand[T](c, "a", a)
 	if err != nil {
 		return err
 	}
@@ -275,7 +275,7 @@ func Reduce[T comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a ma
 		return &OperatorError{c.op,
 			"the monoid is the zero value; make it with a constructor of package semiring"}
 	}
-	v, err := operand[T](c, a)
+	v, err := operand[T](c, "a", a)
 	if err != nil {
 		return err
 	}
@@ -327,7 +327,7 @@ func ReduceScalar[T comparable](m semiring.Monoid[T], a matrix.Operand[T], opts 
 	if err := c.methodless(); err != nil {
 		return sum, err
 	}
-	v, err := operand(c, a)
+	v, err := operand(c, "a", a)
 	if err != nil {
 		return sum, err
 	}

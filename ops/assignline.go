@@ -25,7 +25,7 @@ func AssignColumn[T comparable](dst matrix.Target[T], u matrix.VectorSource[T], 
 func assignLine[T comparable](op string, dst matrix.Target[T], u matrix.VectorSource[T], at int, idx Indices, column bool, opts []Option) error {
 	c := begin[T](op, "", opts)
 	spec := specOf(dst)
-	if _, err := operand[T](c, u); err != nil {
+	if _, err := operand[T](c, "u", u); err != nil {
 		return err
 	}
 	mask := spec.Mask
@@ -57,7 +57,7 @@ func assignLine[T comparable](op string, dst matrix.Target[T], u matrix.VectorSo
 	if err := AssignVector(part, u, idx, silent(opts, keepRegion)...); err != nil {
 		return err
 	}
-	back, err := operand[T](c, line)
+	back, err := operand[T](c, "line", line)
 	if err != nil {
 		return err
 	}

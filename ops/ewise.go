@@ -14,10 +14,10 @@ func pairOf[A, B, C comparable](c *call, spec matrix.Spec[C], a matrix.Operand[A
 	if invalid != nil {
 		return nil, av, bv, invalid
 	}
-	if av, err = operand(c, a); err != nil {
+	if av, err = operand(c, "a", a); err != nil {
 		return nil, av, bv, err
 	}
-	if bv, err = operand(c, b); err != nil {
+	if bv, err = operand(c, "b", b); err != nil {
 		return nil, av, bv, err
 	}
 	am, an := av.Dims()

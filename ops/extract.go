@@ -18,7 +18,7 @@ import (
 // order. An index out of range is a *matrix.IndexError that gives its position in the list.
 func Extract[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols Indices, opts ...Option) error {
 	c := begin[T]("Extract", "", opts)
-	v, err := operand[T](c, a)
+	v, err := operand[T](c, "a", a)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func extract[T comparable](c *call, t *target[T], st *sparse.Store[T], rows, col
 // ExtractVector computes w⟨m⟩ ⊕= u(idx): entry p is u(idx[p]). Indices may repeat.
 func ExtractVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSource[T], idx Indices, opts ...Option) error {
 	c := begin[T]("ExtractVector", "", opts)
-	v, err := operand[T](c, u)
+	v, err := operand[T](c, "u", u)
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func gather[T comparable](u *sparse.Store[T], idx cpu.Indices, threads int) *spa
 // ExtractRow computes w⟨m⟩ ⊕= A(i, cols). With A.T() it extracts a column of A.
 func ExtractRow[T comparable](dst matrix.VectorTarget[T], a matrix.Source[T], i int, cols Indices, opts ...Option) error {
 	c := begin[T]("ExtractRow", "", opts)
-	v, err := operand[T](c, a)
+	v, err := operand[T](c, "a", a)
 	if err != nil {
 		return err
 	}
@@ -267,7 +267,7 @@ func Assign[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols I
 		})
 	}
 	spec := specOf(dst)
-	v, err := operand[T](c, a)
+	v, err := operand[T](c, "a", a)
 	if err != nil {
 		return err
 	}
@@ -307,7 +307,7 @@ func AssignVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSourc
 		})
 	}
 	spec := specOf(dst)
-	v, err := operand[T](c, u)
+	v, err := operand[T](c, "u", u)
 	if err != nil {
 		return err
 	}
@@ -441,11 +441,11 @@ func Kronecker[A, B, C comparable](dst matrix.Target[C], op semiring.Operator[A,
 	if err := c.checkOperator(f.Valid(), f.Position()); err != nil {
 		return err
 	}
-	av, err := operand[A](c, a)
+	av, err := operand[A](c, "a", a)
 	if err != nil {
 		return err
 	}
-	bv, err := operand[B](c, b)
+	bv, err := operand[B](c, "b", b)
 	if err != nil {
 		return err
 	}

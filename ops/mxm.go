@@ -60,10 +60,17 @@ func factors[A, B, C comparable](c *call, s semiring.Semiring[A, B, C], a matrix
 	if !s.Valid() {
 		return av, bv, &OperatorError{c.op, "the semiring is the zero value; make it with a constructor of package semiring"}
 	}
-	if av, err = operand(c, a); err != nil {
+	first, second := "a", "b"
+	switch c.op {
+	case "MxV":
+		second = "u"
+	case "VxM":
+		first, second = "u", "a"
+	}
+	if av, err = operand(c, first, a); err != nil {
 		return av, bv, err
 	}
-	bv, err = operand(c, b)
+	bv, err = operand(c, second, b)
 	return av, bv, err
 }
 

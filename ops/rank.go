@@ -41,7 +41,7 @@ func TopK[T cmp.Ordered](dst matrix.Target[T], a matrix.Source[T], k int, opts .
 	if k < 0 {
 		return &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("k is %d; give 0 or more", k)}
 	}
-	v, err := operand[T](c, a)
+	v, err := operand[T](c, "a", a)
 	if err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func ArgMin[T cmp.Ordered](dst matrix.VectorTarget[int32], a matrix.Source[T], o
 }
 
 func argBest[T cmp.Ordered](c *call, dst matrix.VectorTarget[int32], a matrix.Source[T], better func(x, y T) bool) error {
-	v, err := operand[T](c, a)
+	v, err := operand[T](c, "a", a)
 	if err != nil {
 		return err
 	}
@@ -255,7 +255,7 @@ func Sort[T comparable](values matrix.Target[T], columns matrix.Target[int32], a
 	if less == nil {
 		return &OperatorError{c.op, "less is nil; give a function that orders the values"}
 	}
-	v, err := operand[T](c, a)
+	v, err := operand[T](c, "a", a)
 	if err != nil {
 		return err
 	}

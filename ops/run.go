@@ -63,7 +63,8 @@ type settings struct {
 // cusparse/space lists the plans.
 func Using(m Method) Option { return func(s *settings) { s.method = m } }
 
-// WithThreads bounds the number of threads; 0 is GOMAXPROCS.
+// WithThreads bounds the number of threads; 0 is GOMAXPROCS. A negative number is a
+// *matrix.InvalidError of the operation.
 func WithThreads(n int) Option { return func(s *settings) { s.threads = n } }
 
 // WithContext stops the operation between blocks of rows once ctx is done. The operation then
@@ -304,6 +305,14 @@ func holds[C, A comparable](t *target[C], st *sparse.Store[A]) bool {
 	return t.at == nil && any(access.Store(t.spec.Matrix)) == any(st)
 }
 
+// checkThreads verifies WithThreads.
+func (c *call) checkThreads() error {
+	if c.threads < 0 {
+		return &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("WithThreads is %d, want 1 or more, or 0 for GOMAXPROCS", c.threads)}
+	}
+	return nil
+}
+
 // prepare checks that the destination is m×n (1×n for a vector) and that the mask has its shape.
 func prepare[C comparable](c *call, spec matrix.Spec[C], m, n int) (*target[C], error) {
 	d := spec.Matrix
@@ -314,6 +323,9 @@ func prepare[C comparable](c *call, spec matrix.Spec[C], m, n int) (*target[C], 
 		return nil, err
 	}
 	if err := c.methodless(); err != nil {
+		return nil, err
+	}
+	if err := c.checkThreads(); err != nil {
 		return nil, err
 	}
 	if !usable(spec.Accum) {
@@ -448,13 +460,18 @@ func needed[T any](s *sparse.Store[T], reads bool) *sparse.Store[T] {
 	return s
 }
 
-// operand checks an operand and returns its view.
-func operand[T comparable](c *call, a matrix.Operand[T]) (v matrix.View[T], err error) {
-	if a == nil {
-		return v, v.Err()
+// operand checks the operand of a name and returns its view.
+func operand[T comparable](c *call, name string, a matrix.Operand[T]) (v matrix.View[T], err error) {
+	if err := c.checkThreads(); err != nil {
+		return v, err
 	}
-	v = a.View()
-	if err := v.Err(); err != nil {
+	missing := v.Err()
+	if a != nil {
+		v = a.View()
+	}
+	if err := v.Err(); err == missing {
+		return v, &matrix.InvalidError{Op: c.op, Reason: name + " is nil or an empty view; make matrices with matrix.New, a Builder or a From function"}
+	} else if err != nil {
 		return v, err
 	}
 	if v.Place() != nil {

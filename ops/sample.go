@@ -42,7 +42,7 @@ func sample[T comparable](c *call, dst matrix.Target[T], a matrix.Source[T], k i
 	if k < 0 {
 		return &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("k is %d; give 0 or more", k)}
 	}
-	v, err := operand[T](c, a)
+	v, err := operand[T](c, "a", a)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func scatter[T comparable](c *call, spec matrix.Spec[T], m, n int, dup semiring.
 		return &OperatorError{c.op,
 			"the monoid is the zero value; make it with a constructor of package semiring"}
 	}
-	v, err := operand[T](c, u)
+	v, err := operand[T](c, "u", u)
 	if err != nil {
 		return err
 	}

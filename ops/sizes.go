@@ -92,10 +92,10 @@ func Sizes[A, B comparable](a matrix.Source[A], b matrix.Source[B], place matrix
 }
 
 func sizeOperands[A, B comparable](c *call, a matrix.Source[A], b matrix.Source[B]) (av matrix.View[A], bv matrix.View[B], err error) {
-	if av, err = operand(c, a); err != nil {
+	if av, err = operand(c, "a", a); err != nil {
 		return av, bv, err
 	}
-	if bv, err = operand(c, b); err != nil {
+	if bv, err = operand(c, "b", b); err != nil {
 		return av, bv, err
 	}
 	_, ak := av.Dims()

@@ -89,7 +89,7 @@ func grid[T comparable](c *call, tiles [][]matrix.Source[T]) (views [][]matrix.V
 		}
 		var list []matrix.View[T]
 		for j, a := range row {
-			v, err := operand[T](c, a)
+			v, err := operand[T](c, fmt.Sprintf("tile (%d, %d)", i, j), a)
 			if err != nil {
 				return nil, nil, nil, err
 			}
@@ -116,7 +116,7 @@ func grid[T comparable](c *call, tiles [][]matrix.Source[T]) (views [][]matrix.V
 // destinations written.
 func Split[T comparable](dsts [][]matrix.Target[T], a matrix.Source[T], opts ...Option) error {
 	c := begin[T]("Split", "", opts)
-	v, err := operand[T](c, a)
+	v, err := operand[T](c, "a", a)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func Tile[T comparable](dst matrix.Target[T], a matrix.Source[T], down, across i
 		return &matrix.InvalidError{Op: "Tile", Reason: fmt.Sprintf("%d×%d copies asked for; give at least one in each direction", down, across)}
 	}
 	c := begin[T]("Tile", "", opts)
-	v, err := operand[T](c, a)
+	v, err := operand[T](c, "a", a)
 	if err != nil {
 		return err
 	}

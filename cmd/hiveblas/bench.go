@@ -41,7 +41,10 @@ func benchCPUCommand(s *session) *cobra.Command {
 		Short: "Measure the operations and workflows on the host",
 		Long: `cpu prints a table of medians over interleaved rounds of hiveblas and its peers on
 the same generated graphs. The whole table takes long; --only selects cases by
-name.`,
+name.
+
+The cases for --only:
+  ` + strings.Join(bench.CPUCases(), "\n  "),
 		Example: `  hiveblas bench cpu --json bench.json
   hiveblas bench cpu --only triangles,SpMV --rounds 5 --no-peers`,
 		Args: positional(),
@@ -59,6 +62,9 @@ name.`,
 			return err
 		}
 		if err := wantRounds(cmd, o.Rounds); err != nil {
+			return err
+		}
+		if err := wantParts(cmd, "--only", o.Only, "case", bench.CPUCases()); err != nil {
 			return err
 		}
 		o.Threads = run.threads
@@ -271,7 +277,7 @@ func benchFirstUseCommand(s *session) *cobra.Command {
 func wantParts(cmd *cobra.Command, flag string, parts []string, of string, names []string) error {
 	for _, part := range parts {
 		if !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(name, part) }) {
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("%s is %q, which is not part of the name of a %s", flag, part, of)}
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("%s is %q, which is not part of the name of a %s; --help lists them", flag, part, of)}
 		}
 	}
 	return nil
@@ -463,7 +469,10 @@ and its share of the bandwidth that the triad reaches in the same run. A time wi
 is more than 1.1 times that of the fewer threads before it.
 
 Further cases begin with their group: operation, conversion, file, workflow, and with
---large stream, whose operands are of 2 GB and more.`,
+--large stream, whose operands are of 2 GB and more.
+
+The cases for --only:
+  ` + strings.Join(bench.CoresCases(true), "\n  "),
 		Example: `  hiveblas bench cores --threads 1,2,4,8,16 --json cores.json --plot cores.png
   hiveblas bench cores --only spmv,transpose --rounds 3
   hiveblas bench cores --only operation:,conversion:,file:,workflow:

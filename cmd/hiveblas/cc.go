@@ -62,9 +62,7 @@ component its smallest vertex and its size, the largest first.`,
 		if sizes {
 			all := componentSizes(res.Label)
 			write = func() error { return j.writeSizes(all) }
-			if j.listing() {
-				list = j.list("component of", "vertices", all, top)
-			}
+			list = j.list("component of", "vertices", all, top)
 		}
 		if err := j.writing(write); err != nil {
 			return err

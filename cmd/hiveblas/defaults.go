@@ -41,7 +41,7 @@ func (f *runFlags) checkEnvironment(cmd *cobra.Command) error {
 	}
 	if text := os.Getenv(envDevice); text != "" && f.device == text && !cmd.Flags().Changed("device") {
 		if _, err := parseDevice(cmd, text); err != nil {
-			return &usageError{cmd.CommandPath(), fmt.Sprintf("%s is %q, want auto, cpu, gpu or gpu:N", envDevice, text)}
+			return &usageError{cmd.CommandPath(), fmt.Sprintf("%s is %q, want %s", envDevice, text, deviceForms)}
 		}
 	}
 	return nil

@@ -60,6 +60,9 @@ const (
 	noThreshold       = 1<<63 - 1 // only with --device gpu
 )
 
+// deviceForms are the values of --device.
+const deviceForms = "auto, cpu, gpu, gpu:N, gpus, gpu:N,M or ranks:P"
+
 // parseDevice returns the number of the GPU in --device, −1 for auto and cpu.
 func parseDevice(cmd *cobra.Command, device string) (int, error) {
 	kind, number, numbered := strings.Cut(device, ":")
@@ -75,7 +78,7 @@ func parseDevice(cmd *cobra.Command, device string) (int, error) {
 			return n, nil
 		}
 	}
-	return 0, &usageError{cmd.CommandPath(), fmt.Sprintf("--device is %q, want auto, cpu, gpu, gpu:N, gpus, gpu:N,M or ranks:P", device)}
+	return 0, &usageError{cmd.CommandPath(), fmt.Sprintf("--device is %q, want %s", device, deviceForms)}
 }
 
 // openDemanded opens the GPU of --device gpu, before any other work.
@@ -153,7 +156,7 @@ func (j *job) placeGraphs(work func() int64, units string, graphs ...mover) erro
 func (j *job) move(to matrix.Place) error {
 	for _, g := range j.graphs {
 		if err := g.Move(to); err != nil {
-			return explain(j.graph.file, err)
+			return explainGraph(j.graph, err)
 		}
 	}
 	return nil

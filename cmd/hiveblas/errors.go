@@ -72,7 +72,11 @@ func (s *session) exit(err error) int {
 
 // explain converts an error of the library about a file to one that names the
 // file, the place and the flag that helps.
-func explain(file string, err error) error {
+func explain(file string, err error) error { return explainGraph(&graph{file: file}, err) }
+
+// explainGraph is explain of an error about a graph, whose vertices it names.
+func explainGraph(g *graph, err error) error {
+	file := g.file
 	var (
 		said   *failure
 		usage  *usageError
@@ -130,12 +134,16 @@ func explain(file string, err error) error {
 		case "FusedLasso":
 			wants, remedy = "the fused lasso wants ", "correct the file, or leave weights out with --weight-column 0"
 		}
-		return &failure{fmt.Sprintf("%s: edge from %d to %d (vertices from 0)", file, weight.Row, weight.Col),
+		edge := fmt.Sprintf("edge from %s to %s", g.rows.Name(weight.Row), g.name(weight.Col))
+		if g.cols == nil {
+			edge += " (vertices from 0)"
+		}
+		return &failure{file + ": " + edge,
 			"its weight is " + weight.Got + ", and " + wants + weight.Want, remedy, err}
 	case errors.As(err, &place):
-		return &failure{file, fmt.Sprintf("the location of vertex %d is %s, want %s", place.Vertex, place.Got, place.Want), "", err}
+		return &failure{file, fmt.Sprintf("the location of vertex %s is %s, want %s", g.name(place.Vertex), place.Got, place.Want), "", err}
 	case errors.As(err, &score):
-		return &failure{file, fmt.Sprintf("the score of vertex %d is %s, want %s", score.Vertex, score.Got, score.Want), "", err}
+		return &failure{file, fmt.Sprintf("the score of vertex %s is %s, want %s", g.name(score.Vertex), score.Got, score.Want), "", err}
 	case errors.As(err, &shape):
 		return &failure{file, fmt.Sprintf("%s is %s, want %s", shape.Arg, shape.Got, shape.Want), "", err}
 	case errors.As(err, &size):

@@ -245,7 +245,7 @@ func TestFailures(t *testing.T) {
 		{"a matching into a matrix", "sgm --seeds 1 " + karate + " " + karate + " -o x.mtx", 2, "want .tsv"},
 	}
 	for _, command := range []string{"vn --seeds 0", "bfs --source 0", "sssp --source 0", "pagerank", "cc", "tc", "ktruss -k 3", "louvain"} {
-		cases = append(cases, failing{"a wide matrix, of " + command, command + " " + wide, 1, "wide.mtx: the matrix is 2×3, and"})
+		cases = append(cases, failing{"a wide matrix, of " + command, command + " " + wide, 1, "wide.mtx: the matrix is 2×3, its rows and columns are different vertices, and"})
 	}
 	if os.Getuid() != 0 {
 		cases = append(cases,

@@ -90,6 +90,12 @@ func TestConvertToGraphs(t *testing.T) {
 			t.Errorf("%s: read back as\n%swant\n%s", ext, got, expect)
 		}
 	}
+	for file, want := range map[string]string{"g.col": "weights of the edges are left out", "g.npy": "names of the vertices are left out"} {
+		var out, errs bytes.Buffer
+		if code := run([]string{"convert", first, filepath.Join(dir, file)}, &out, &errs); code != 0 || !strings.Contains(errs.String(), want) {
+			t.Errorf("%s: exit %d, want a warning that the %s:\n%s", file, code, want, &errs)
+		}
+	}
 	var out, errs bytes.Buffer
 	if code := run([]string{"convert", in, filepath.Join(dir, "directed.graph"), "--ids", "renumber"}, &out, &errs); code != 1 || !strings.Contains(errs.String(), "not symmetric") {
 		t.Errorf("a directed graph as METIS: exit %d\n%s", code, &errs)

@@ -47,16 +47,15 @@ func (j *job) load(file string, only bool) error {
 	})
 }
 
-// loadSquare is load for commands that need a square matrix. It also tests for
+// loadSquare is load for commands that need a graph. It also tests for
 // symmetry: searches can then pull, and no transpose is needed.
 func (j *job) loadSquare(file string, only bool) error {
 	return j.stage("read", func() (err error) {
 		if j.graph, err = j.open(file, only); err != nil {
 			return err
 		}
-		if m, n := j.graph.Dims(); m != n {
-			return &failure{j.graph.file, fmt.Sprintf("the matrix is %d×%d, and %s wants a square one", m, n, j.cmd.Name()),
-				"give an adjacency matrix, or make one with hiveblas project", nil}
+		if err := j.wantSquare(); err != nil {
+			return err
 		}
 		j.graph.IsSymmetric()
 		return nil
@@ -154,14 +153,15 @@ func (j *job) readBoolInput(in *input, g *graph, only bool) (*matrix.Matrix[bool
 // rectangular one.
 func readFrom[T matrix.Element](j *job, in *input, g *graph, opts []matrix.ReadOption) (a *matrix.Matrix[T], err error) {
 	defer in.close()
-	list := in.isList(&j.read)
-	if !list {
+	format := in.format(&j.read)
+	list := format.IsList()
+	if !list && format != matrix.FormatAuto { // the reader says that the format is not known
 		if err := j.onlyLists(g.file); err != nil {
 			return nil, err
 		}
 	}
-	if g.bipartite = j.read.bipartite; g.bipartite {
-		if !list {
+	if j.read.bipartite {
+		if !list && format != matrix.FormatAuto {
 			return nil, &failure{g.file, "--bipartite is for edge lists", "leave it out: the rows and columns of other files are separate already", nil}
 		}
 		opts = append(opts, matrix.Bipartite())
@@ -171,6 +171,7 @@ func readFrom[T matrix.Element](j *job, in *input, g *graph, opts []matrix.ReadO
 		return nil, err
 	}
 	g.rows, g.cols, g.counted = read.Rows, read.Cols, list && j.read.ids != "renumber"
+	g.bipartite = j.read.bipartite || g.rows != nil && g.cols != nil && !g.rows.Equal(g.cols)
 	m, n := read.Matrix.Dims()
 	return read.Matrix, j.nameGraph(g, m, n)
 }

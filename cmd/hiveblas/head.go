@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -16,7 +17,7 @@ func headCommand(s *session) *cobra.Command {
 		Use:   "head GRAPH",
 		Short: "Print the first edges of a graph of any format",
 		Long: `head prints the first edges of a graph, in the order of its vertices, with their names
-and weights. It reads the whole file.`,
+and weights; --json has them as edges. It reads the whole file.`,
 		Example: `  hiveblas head graph.hgb
   hiveblas head soc.graphml --count 3`,
 		Args: positional("GRAPH"),
@@ -43,9 +44,29 @@ and weights. It reads the whole file.`,
 		if err := j.writing(func() error { return j.writeEntries(kept, nil) }); err != nil {
 			return err
 		}
-		return j.report("", []field{{"shown", "shown", kept.NVals()}}, nil)
+		edges, err := j.edgeObjects(kept)
+		if err != nil {
+			return err
+		}
+		return j.report("", []field{{"shown", "shown", kept.NVals()}, {"edges", "", edges}}, nil)
 	}
 	return cmd
+}
+
+// edgeObjects returns the edges for JSON; one without a weight has no such field.
+func (j *job) edgeObjects(v values) ([]object, error) {
+	edges := make([]object, 0, v.NVals())
+	err := v.entries(func(row, col int, value string) error {
+		o := object{{"source", "", json.RawMessage(vertexJSON(j.graph.rows.Name(row)))}, {"target", "", json.RawMessage(vertexJSON(j.graph.cols.Name(col)))}}
+		if json.Valid([]byte(value)) {
+			o = append(o, field{"weight", "", json.RawMessage(value)})
+		} else if value != "" { // NaN or an infinity
+			o = append(o, field{"weight", "", nil})
+		}
+		edges = append(edges, o)
+		return nil
+	})
+	return edges, err
 }
 
 // firstOf returns the places 0 … count−1 of n.

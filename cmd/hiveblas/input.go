@@ -147,11 +147,6 @@ func (in *input) real() bool {
 	return len(f) == 5 && f[0] == "%%matrixmarket" && (f[3] == "real" || f[3] == "double")
 }
 
-// isList reports whether the input is read as an edge list.
-func (in *input) isList(flags *readFlags) bool {
-	return in.format(flags).IsList()
-}
-
 // format returns the format as which the input is read.
 func (in *input) format(flags *readFlags) matrix.FileFormat {
 	if format, _ := matrix.ParseFormat(flags.format); format != matrix.FormatAuto {

@@ -124,11 +124,19 @@ func (j *job) begin(inputs ...string) error {
 	}
 	j.inputs = len(inputs)
 	inputs = append(inputs, j.read.names...)
+	if slices.Contains(inputs, "") {
+		return &usageError{j.cmd.CommandPath(), "the name of an input file is empty, want a file, or - for standard input"}
+	}
 	if first := slices.Index(inputs, "-"); first >= 0 && slices.Contains(inputs[first+1:], "-") {
 		return &usageError{j.cmd.CommandPath(), "standard input (-) can be only one of the inputs"}
 	}
 	if err := j.out.check(j.cmd, j.run.json, inputs); err != nil {
 		return err
+	}
+	if j.run.machine != "" { // also where no device needs it
+		if _, err := machineFigures(j.run.machine, ""); err != nil {
+			return err
+		}
 	}
 	if j.run.threads > 0 {
 		runtime.GOMAXPROCS(min(j.run.threads, runtime.GOMAXPROCS(0)))
@@ -209,7 +217,7 @@ func (j *job) compute(work func(apps.Run) error) error {
 			}
 			err = work(run)
 		}
-		return explain(j.graph.file, err)
+		return explainGraph(j.graph, err)
 	})
 }
 

@@ -31,8 +31,8 @@ func lassoCommand(s *session) *cobra.Command {
 
   ½ Σ (y(i) − b(i))² + λ₁ Σ w(i,j) |b(i) − b(j)| + λ₂ Σ |b(i)|
 
-for the values y of --values, one a line for each vertex; an edge list may have
-vertices without edges at its end. The second sum has a term
+for the values y of --values, one a line for each vertex in order, or lines “vertex
+value” as -o writes them; an edge list may have vertices without edges at its end. The second sum has a term
 for each edge, weighted by its value: one for each pair of vertices if the file is
 symmetric by its banner or --undirected is given, else one for each entry, so that a
 pair listed in both directions counts twice. --vertex-weights weight the first and
@@ -52,8 +52,8 @@ and -o writes a .png.`,
 	}
 	j := newJob(s, cmd).computes(thresholdLasso).fuses().reads().writes("the solution", solutions...)
 	fs := cmd.Flags()
-	fs.StringVar(&values, "values", "", "`FILE` of the values y, one a line")
-	fs.StringVar(&weights, "vertex-weights", "", "`FILE` of the weights of the vertices, one a line")
+	fs.StringVar(&values, "values", "", "`FILE` of the values y, one a line or lines “vertex value”")
+	fs.StringVar(&weights, "vertex-weights", "", "`FILE` of the weights of the vertices, one a line or lines “vertex weight”")
 	fs.StringVar(&list, "lambda1", "", "weight `X` of differences, 0 or more or inf; several with commas")
 	fs.Float64Var(&o.Lambda2, "lambda2", 0, "weight `Z` of values")
 	fs.BoolVar(&o.Exact, "exact", false, "go on until all regions are proven")
@@ -167,7 +167,7 @@ func (j *job) readValues(file string, more bool) (v *matrix.Vector[float64], err
 		if more {
 			want = -1
 		}
-		v, err = apps.ReadValues(in.r, want, apps.ValueOptions{Name: nameOf(file), Run: apps.Run{Context: j.ctx, Progress: j.progress.update}})
+		v, err = apps.ReadValues(in.r, want, apps.ValueOptions{Name: nameOf(file), Labels: j.graph.cols, Run: apps.Run{Context: j.ctx, Progress: j.progress.update}})
 		if err == nil && v.Size() < n {
 			return &failure{nameOf(file), fmt.Sprintf("%d values, and the graph has %d vertices", v.Size(), n), "give a number for each vertex, one a line", nil}
 		}

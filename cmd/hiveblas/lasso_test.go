@@ -1,11 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -22,6 +24,34 @@ func writePicture(t *testing.T, img image.Image) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// Values are given by name, and a solution is read back.
+func TestLassoByName(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for name, text := range map[string]string{"g.tsv": "bob\tann\ncid\tbob\n", "y.tsv": "cid\t30\nann\t1\nbob\t2\n", "few.tsv": "cid\t30\nann\t1\n"} {
+		if err := os.WriteFile(at(name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lasso := []string{"lasso", at("g.tsv"), "--ids", "renumber", "--lambda1"}
+	report(t, append(lasso, "0", "--values", at("y.tsv"), "-o", at("x.tsv"))...)
+	if got := contents(t, at("x.tsv")); got != "ann\t1\nbob\t2\ncid\t30\n" {
+		t.Errorf("without differences the solution is %q", got)
+	}
+	report(t, append(lasso, "0", "--values", at("x.tsv"), "-o", at("again.tsv"))...)
+	if contents(t, at("again.tsv")) != contents(t, at("x.tsv")) {
+		t.Error("a solution is not read back")
+	}
+	if r := hiveblas(t, append(lasso, "0", "--values", at("few.tsv"))...); r.code != 1 || !strings.Contains(r.stderr, "vertex bob has no value") {
+		t.Errorf("a vertex without a value: exit %d, %s", r.code, r.stderr)
+	}
+	top := report(t, "nominate", at("g.tsv"), "--ids", "renumber", "--seeds", "cid", "--content", at("y.tsv"), "--weight", "1", "--top", "1")
+	if got := fmt.Sprint(top["top"]); !strings.Contains(got, "bob") {
+		t.Errorf("nominated %s", got)
+	}
 }
 
 // Each channel is denoised on its own: two pixels come nearer by λ₁ each, and alpha stays.

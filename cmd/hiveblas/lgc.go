@@ -143,9 +143,6 @@ func cutFigures(c *apps.Cut) []field {
 
 // clustered lists the cluster, or the first vertices of a sweep, with p.
 func (j *job) clustered(res *apps.LocalClusterResult, top int) *ranking {
-	if !j.listing() {
-		return nil
-	}
 	if res.Cut == nil {
 		return j.highest(res.P, top)
 	}

@@ -30,6 +30,7 @@ func (j *job) nameGraph(g *graph, m, n int) (err error) {
 		if g.rows, err = j.readNames(j.read.names[0], g.rows, m); err == nil {
 			g.cols, err = j.readNames(j.read.names[1], g.cols, n)
 		}
+		g.bipartite = g.bipartite || !g.rows.Equal(g.cols)
 	}
 	if len(j.read.names) > 0 {
 		g.counted = false

@@ -124,3 +124,29 @@ func TestNamesFlag(t *testing.T) {
 		}
 	}
 }
+
+// A square matrix whose rows and columns are different vertices is no graph.
+func TestSquareBipartite(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	list, binary := filepath.Join(dir, "sq.tsv"), filepath.Join(dir, "sq.hgb")
+	if err := os.WriteFile(list, []byte("a\tx\nb\ty\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	succeed(t, "convert", list, binary, "--ids", "renumber", "--bipartite", "--header", "no")
+	for _, command := range []string{"cc", "pagerank", "scc", "bfs --source a", "kcore", "hits", "toposort", "louvain", "tc", "extract --largest -o -"} {
+		for _, input := range []string{list + " --ids renumber --bipartite", binary, "generate:bipartite,rows=4,columns=4,edges=5"} {
+			if r := hiveblas(t, strings.Fields(command+" "+input)...); r.code != 1 || !strings.Contains(r.stderr, "its rows and columns are different vertices, and "+strings.Fields(command)[0]+" wants a graph") {
+				if !strings.HasPrefix(command, "extract") || !strings.HasPrefix(input, "generate:") { // extract reads files
+					t.Errorf("%s %s: exit %d, %s", command, input, r.code, r.stderr)
+				}
+			}
+		}
+	}
+	if r := hiveblas(t, "sgm", binary, binary, "--seeds", "1"); r.code != 1 || !strings.Contains(r.stderr, "wants a graph") {
+		t.Errorf("sgm: exit %d, %s", r.code, r.stderr)
+	}
+	if got := report(t, "stats", binary); got["symmetric"] != nil {
+		t.Errorf("stats of rows and columns: %v", got)
+	}
+}

@@ -22,7 +22,8 @@ func nominateCommand(s *session) *cobra.Command {
 		use: "nominate GRAPH --seeds 0,3,5|FILE", short: "Vertex nomination by context and content",
 		long: `nominate ranks the vertices that are not seeds by how likely they are to be like the
 seeds: by their context in the graph and by their content, a number for each vertex in
-the file of --content, higher for likelier ones. Both are scaled to 0…1;
+the file of --content, higher for likelier ones: numbers in the order of the vertices, or
+lines “vertex number”. Both are scaled to 0…1;
 the score is (1−W)·context + W·content, W being --weight.
 
 --context is the distance from the nearest seed (1/d), seeds (how many have an edge to
@@ -35,7 +36,7 @@ are those of vn. -o writes lines of a vertex and its score, the highest first.`,
 		flags: func(fs *pflag.FlagSet) {
 			fs.StringVar(&seeds, "seeds", "", "seeds `V,V,…`, or a file of them")
 			fs.StringVar(&score, "context", "distance", "context `SCORE`: distance, seeds, common or pagerank")
-			fs.StringVar(&content, "content", "", "`FILE` with a number for each vertex, one a line")
+			fs.StringVar(&content, "content", "", "`FILE` with a number for each vertex, one a line or lines “vertex number”")
 			fs.Float64Var(&o.Weight, "weight", 0, "weight `W` of the content, from 0 to 1 (default with --content: 0.5)")
 		},
 		check: func(j *job, graph string, bad func(string, ...any) error) error {

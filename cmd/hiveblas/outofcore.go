@@ -31,7 +31,7 @@ func (o *outOfCore) add(cmd *cobra.Command) {
 	fs.BoolVar(&o.force, "out-of-core", false, "compute and write the result in blocks, even if it fits in memory")
 	fs.IntVar(&o.chunks, "chunks", 0, "compute out of core in at least `N` blocks")
 	fs.Var(&o.device, "device-memory", "compute out of core with this much device memory, such as 8GiB")
-	fs.Var(&o.host, "host-memory", "compute out of core with this much host memory, such as 2GiB")
+	fs.Var(&o.host, "host-memory", "compute out of core in blocks that aim at this much host memory, such as 2GiB")
 }
 
 func (o *outOfCore) check(cmd *cobra.Command) error {
@@ -183,12 +183,11 @@ func (j *job) projectBlocks(o *outOfCore, why string, opts apps.ProjectionOption
 	if rep.Entries == 0 {
 		t.most = 0
 	}
-	entries := rep.Entries
 	figures := []field{{"vertices", "vertices", n}}
 	if rep.Resumed == 0 {
-		figures = append(figures, field{"nnz", "nnz", entries}, field{"sum", "sum", t.sum.value()}, field{"max", "max", t.most})
+		figures = append(figures, field{"nnz", "nnz", rep.Entries}, field{"sum", "sum", t.sum.value()}, field{"max", "max", t.most}, field{"nnz_added", "", rep.Entries})
 	} else { // the blocks of an earlier run are not read again
-		figures = append(figures, field{"nnz_added", "entries added", entries})
+		figures = append(figures, field{"nnz", "", nil}, field{"sum", "", nil}, field{"max", "", nil}, field{"nnz_added", "entries added", rep.Entries})
 	}
 	return j.report(j.method("blocks"), append(figures,
 		field{"out_of_core", "out of core", why},

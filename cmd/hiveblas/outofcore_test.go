@@ -57,7 +57,15 @@ func TestOutOfCoreJobs(t *testing.T) {
 		!regexp.MustCompile(`^hiveblas: interrupted; \d+ of \d+ blocks are kept in `+regexp.QuoteMeta(part)+`, and the same command resumes there\n$`).MatchString(got) {
 		t.Errorf("interrupted: exit %d, %q", cmd.ProcessState.ExitCode(), got)
 	}
-	succeed(t, append(args, out)...)
+	resumed := report(t, append(args, out)...)
+	for _, key := range []string{"nnz", "sum", "max"} {
+		if value, ok := resumed[key]; !ok || value != nil {
+			t.Errorf("a resumed run reports %s %v, want null", key, value)
+		}
+	}
+	if resumed["nnz_added"].(float64) <= 0 {
+		t.Errorf("a resumed run reports %v", resumed)
+	}
 	if got, err := os.ReadFile(out); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("the resumed file differs (%v)", err)
 	}

@@ -134,7 +134,7 @@ func (j *job) warnNames(labels ...*matrix.Labels) {
 	const msg = "the names of the vertices are left out"
 	switch {
 	case !slices.ContainsFunc(labels, func(l *matrix.Labels) bool { return l != nil }):
-	case slices.Contains([]string{".graph", ".gr", ".col"}, j.out.kind):
+	case slices.Contains([]string{".graph", ".gr", ".col", ".npy"}, j.out.kind):
 		j.warn(matrix.Warning{File: j.out.path, Msg: msg})
 	case j.out.stdout && j.out.kind == ".mtx":
 		j.warn(matrix.Warning{File: "standard output", Msg: msg, Kind: matrix.RemedyNamesBeside})
@@ -144,22 +144,22 @@ func (j *job) warnNames(labels ...*matrix.Labels) {
 // stream calls write with a writer to the output file, which appears complete or not
 // at all, or to standard output.
 func (j *job) stream(write func(w io.Writer) error) error {
-	whole := func(w io.Writer) error {
+	whole := func(w, file io.Writer) error {
 		b := bufio.NewWriterSize(w, 1<<16)
-		if err := write(b); err != nil {
+		if err := write(atomicfile.Through(b, file)); err != nil {
 			return err
 		}
 		return b.Flush()
 	}
 	if j.out.stdout {
-		return whole(j.stdout)
+		return whole(j.stdout, nil)
 	}
 	return atomicfile.WriteFile(j.ctx, j.out.path, func(w io.Writer) error {
 		if !j.out.gz {
-			return whole(w)
+			return whole(w, w)
 		}
 		z := gzip.NewWriter(w)
-		if err := whole(z); err != nil {
+		if err := whole(z, w); err != nil {
 			return err
 		}
 		return z.Close()
@@ -182,6 +182,11 @@ func (j *job) writeMatrix(a *matrix.Matrix[float64], labels *matrix.Labels) erro
 
 func writeMatrixAs[T matrix.Element](j *job, a *matrix.Matrix[T], rows, cols *matrix.Labels, more ...matrix.WriteOption) error {
 	j.warnNames(rows, cols)
+	if j.out.kind == ".col" {
+		if s := (typed[T]{a, ""}).summary(); a.NVals() > 0 && (text(s.low) != "1" || text(s.high) != "1") {
+			j.warn(matrix.Warning{File: j.out.path, Msg: "the weights of the edges are left out, which a .col file has not"})
+		}
+	}
 	opts := j.writeOptions(append(more, matrix.WithRowColumnLabels(rows, cols))...)
 	return j.stream(func(w io.Writer) error { return matrix.Write(w, a, opts...) })
 }

@@ -120,9 +120,6 @@ func (j *job) restart(seeds string) (*matrix.Vector[float64], error) {
 
 // highest lists the vertices with the largest values; ties are ordered by number.
 func (j *job) highest(v *matrix.Vector[float64], top int) *ranking {
-	if !j.listing() {
-		return nil
-	}
 	list := make([]apps.Nomination[float64], 0, v.NVals())
 	for i, x := range v.All() {
 		list = append(list, apps.Nomination[float64]{Vertex: i, Distance: x})

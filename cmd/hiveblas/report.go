@@ -126,9 +126,6 @@ func (j *job) report(method string, figures []field, list *ranking) error {
 	return j.printed(out.Flush())
 }
 
-// listing reports whether the report has a ranking; in JSON only with --top.
-func (j *job) listing() bool { return !j.run.json || j.cmd.Flags().Changed("top") }
-
 func (l *ranking) objects() []object {
 	rows := make([]object, len(l.rows))
 	for k, r := range l.rows {

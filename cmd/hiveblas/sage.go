@@ -297,7 +297,7 @@ func sageTrainCommand(s *session) *cobra.Command {
 alone: vertices that a short walk connects are to have similar embeddings.
 
 The file of --classes has a class on each line, for all vertices in order, or lines “vertex
-class”; −1 is unknown. Classes are words and are numbered in the order of their names.
+class”; −1 is unknown. Classes are words, which the model keeps.
 --split has lines “vertex train”, “vertex validate” or “vertex test”; without it, of the
 vertices with a class 60 % train, 20 % validate and 20 % test, drawn by --random-seed. The
 weights of the epoch with the best validation are kept.
@@ -421,7 +421,9 @@ the same weights. -o MODEL is a .npz, which NumPy reads.`,
 				defer j.cleaning.Store(false)
 			}
 			o.Run = run
-			res, err = apps.TrainGraphSAGE(j.graph.Matrix, x, classes, split, o)
+			if res, err = apps.TrainGraphSAGE(j.graph.Matrix, x, classes, split, o); err == nil {
+				res.Model.Classes = names
+			}
 			return err
 		})
 		if err != nil {
@@ -472,9 +474,10 @@ func sagePredictCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict GRAPH --features FILE --weights MODEL",
 		Short: "Predict the classes of vertices by a trained network",
-		Long: `predict gives each vertex the class that the model finds the most likely. --classes, the
-file of the training, gives the classes their names, and the accuracy on the vertices with
-a class is reported. -o writes vertex and class.`,
+		Long: `predict gives each vertex the class that the model finds the most likely. --classes is a
+file of known classes, as that of the training: the accuracy on its vertices is reported.
+-o writes vertex and class. A model without names of classes, of NumPy or of an early version
+of sage train, has the classes 0, 1, ….`,
 		Example: `  hiveblas sage predict cites.mtx --undirected --features words.mtx --weights model.npz -o topics.tsv
   hiveblas sage predict cites.mtx --features words.mtx --weights model.npz --classes topics.tsv --json`,
 		Args: positional("GRAPH"),
@@ -482,7 +485,7 @@ a class is reported. -o writes vertex and class.`,
 	j := newJob(s, cmd).computes(thresholdSAGE).fuses().reads().writes("the classes", listFiles...)
 	f.add(cmd)
 	cmd.Flags().StringVar(&weights, "weights", "", "`MODEL` file of sage train")
-	cmd.Flags().StringVar(&classFile, "classes", "", "`FILE` of classes, for their names and the accuracy")
+	cmd.Flags().StringVar(&classFile, "classes", "", "`FILE` of known classes, for the accuracy")
 	cmd.Flags().IntVar(&base, "vertex-base", 0, "the vertices of this file count from `B`: 0 or 1")
 	complete(cmd, "vertex-base", "0", "1")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -512,7 +515,6 @@ a class is reported. -o writes vertex and class.`,
 		n, _ := j.graph.Dims()
 		var model *apps.SAGEModel
 		var classes []int32
-		var names []string
 		err = j.stage("read", func() (err error) {
 			if model, err = readModel(weights); err != nil {
 				return err
@@ -523,16 +525,16 @@ a class is reported. -o writes vertex and class.`,
 			if classFile == "" {
 				return nil
 			}
-			return j.readPart(classFile, func(r io.Reader) (err error) {
-				classes, names, err = apps.ReadClasses(r, n, j.vertexOptions(classFile, base))
+			return j.readPart(classFile, func(r io.Reader) error {
+				found, names, err := apps.ReadClasses(r, n, j.vertexOptions(classFile, base))
+				if err == nil {
+					classes, err = classesOf(model, found, names, classFile)
+				}
 				return err
 			})
 		})
 		if err != nil {
 			return err
-		}
-		if _, count := model.Classifier.Dims(); classes != nil && len(names) > count {
-			return &failure{classFile, fmt.Sprintf("%d classes, and the model has %d", len(names), count), "give the classes of the training", nil}
 		}
 		var res *apps.SAGEResult
 		err = j.compute(func(run apps.Run) (err error) {
@@ -554,16 +556,11 @@ a class is reported. -o writes vertex and class.`,
 				}
 			}
 		}
-		name := func(c int) string {
-			if c < len(names) {
-				return names[c]
-			}
-			return strconv.Itoa(c)
-		}
+		names := classNames(model)
 		err = j.writing(func() error {
 			return j.writeLines(len(found), func(line func(fields ...string) error) error {
 				for v, c := range found {
-					if err := line(j.graph.name(v), name(c)); err != nil {
+					if err := line(j.graph.name(v), names[c]); err != nil {
 						return err
 					}
 				}
@@ -580,6 +577,42 @@ a class is reported. -o writes vertex and class.`,
 		return j.report(j.method(model.Aggregator.String()), figures, nil)
 	}
 	return cmd
+}
+
+// classNames returns the name of each class of a model, its number if the model has no names.
+func classNames(model *apps.SAGEModel) []string {
+	if model.Classes != nil {
+		return model.Classes
+	}
+	names := make([]string, len(model.Bias))
+	for c := range names {
+		names[c] = strconv.Itoa(c)
+	}
+	return names
+}
+
+// classesOf numbers the classes of a file as the model does. A class that the model lacks is an
+// error.
+func classesOf(model *apps.SAGEModel, classes []int32, names []string, file string) ([]int32, error) {
+	known := classNames(model)
+	number := make([]int32, len(names))
+	for k, name := range names {
+		c := slices.Index(known, name)
+		if c < 0 {
+			what, remedy := fmt.Sprintf("the model has no class %q", name), "give classes of the training, or −1 for a vertex of no class: "
+			if model.Classes == nil {
+				what, remedy = fmt.Sprintf("the model has no names of classes, and %q is none of its numbers", name), "train the model again, or give classes by number: "
+			}
+			return nil, &failure{nameOf(file), what, remedy + strings.Join(known[:min(8, len(known))], ", "), nil}
+		}
+		number[k] = int32(c)
+	}
+	for v, c := range classes {
+		if c >= 0 {
+			classes[v] = number[c]
+		}
+	}
+	return classes, nil
 }
 
 // largestClasses returns the column of the largest logit of each row.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -102,6 +103,43 @@ func TestSage(t *testing.T) {
 	}
 	if lines := strings.Split(contents(t, at("p.tsv")), "\n"); len(lines) != 35 || lines[0] != "0\tinstructor" || lines[33] != "33\tofficer" {
 		t.Errorf("predictions %q", lines)
+	}
+	// A file without one of the classes does not shift the names of the others.
+	for name, text := range map[string]string{"few.tsv": "33\tofficer\n", "more.tsv": "33\tofficer\n1\tvisitor\n", "numbers.tsv": "0\t0\n33\t1\n"} {
+		if err := os.WriteFile(at(name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	predict := []string{"sage", "predict", karate, "--features", at("x.csv"), "--weights", at("m.npz")}
+	few := report(t, append(predict, "--classes", at("few.tsv"), "-o", at("few-p.tsv"))...)
+	if few["known"] != 1.0 || few["accuracy"] != 1.0 || contents(t, at("few-p.tsv")) != contents(t, at("p.tsv")) {
+		t.Errorf("prediction with one known class reports %v", few)
+	}
+	if report(t, append(predict, "-o", at("none-p.tsv"))...); contents(t, at("none-p.tsv")) != contents(t, at("p.tsv")) {
+		t.Error("prediction without --classes writes other names")
+	}
+	if r := hiveblas(t, append(predict, "--classes", at("more.tsv"))...); r.code != 1 || !strings.Contains(r.stderr, `no class "visitor"`) {
+		t.Errorf("a class that the model lacks: exit %d, %q", r.code, r.stderr)
+	}
+	// Models of early versions have no names.
+	model, err := readModel(at("m.npz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	model.Classes = nil
+	unnamed, err := os.Create(at("unnamed.npz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(model.Write(unnamed), unnamed.Close()); err != nil {
+		t.Fatal(err)
+	}
+	predict[6] = at("unnamed.npz")
+	if r := hiveblas(t, append(predict, "--classes", at("c.tsv"))...); r.code != 1 || !strings.Contains(r.stderr, "no names of classes") {
+		t.Errorf("names for a model without names: exit %d, %q", r.code, r.stderr)
+	}
+	if numbers := report(t, append(predict, "--classes", at("numbers.tsv"), "-o", at("n.tsv"))...); numbers["accuracy"] != 1.0 {
+		t.Errorf("numbers for a model without names report %v", numbers)
 	}
 	embedded := report(t, "sage", karate, "--features", at("x.csv"), "--weights", at("m.npz"), "--samples", "5,5", "-o", at("z.csv"))
 	if embedded["vertices"] != 34.0 || embedded["dimensions"] != 16.0 {

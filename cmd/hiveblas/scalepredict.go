@@ -146,7 +146,7 @@ func (j *job) virtual(app string, p, source int, devices bool) (v model.Volume, 
 	if err == nil {
 		err = j.graph.Move(nil)
 	}
-	return v, explain(j.graph.file, err)
+	return v, explainGraph(j.graph, err)
 }
 
 // predict prints the predictions for every number of devices.

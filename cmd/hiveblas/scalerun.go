@@ -117,13 +117,13 @@ type scaleMeasured struct {
 func (j *job) scaleOn(app string, p int, o predicting, gpus bool, rounds int) (out scaleMeasured, err error) {
 	g, end, err := measuredGroup(p, gpus)
 	if err != nil {
-		return out, explain(j.graph.file, err)
+		return out, explainGraph(j.graph, err)
 	}
 	defer end()
 	for k := range rounds {
 		real, took, err := bench.ScaleRun(j.ctx, app, j.graph.Matrix, g, o.source)
 		if err != nil {
-			return out, explain(j.graph.file, err)
+			return out, explainGraph(j.graph, err)
 		}
 		if k == 0 { // later runs keep what the first one gathered of the graph
 			out.bytes, out.steps = real.In(), real.Steps
@@ -137,7 +137,7 @@ func (j *job) scaleOn(app string, p int, o predicting, gpus bool, rounds int) (o
 	}
 	// Afterwards: the first matrix with so many rows decides how a group cuts them.
 	out.waits, err = bench.ScaleWaits(j.ctx, g)
-	return out, explain(j.graph.file, err)
+	return out, explainGraph(j.graph, err)
 }
 
 // turnRounds is how often scale predict runs what it measures.
@@ -173,14 +173,14 @@ func (j *job) inTurns(app string, p, source int, gpu bool, rounds int) (v model.
 	for k := range rounds {
 		one, _, err := bench.ScaleRun(j.ctx, app, j.graph.Matrix, g, source)
 		if err != nil {
-			return v, explain(j.graph.file, err)
+			return v, explainGraph(j.graph, err)
 		}
 		if k == 0 { // later runs keep what the first one gathered of the graph
 			v = one
 		}
 		v.Turns = min(v.Turns, one.Turns)
 	}
-	return v, explain(j.graph.file, j.graph.Move(nil))
+	return v, explainGraph(j.graph, j.graph.Move(nil))
 }
 
 // scaleRun prints predictions beside measurements. Volumes that differ are an error.

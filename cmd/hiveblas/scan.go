@@ -148,11 +148,7 @@ func (j *job) scanGraph(file string, o apps.ScanOptions, top int) error {
 	if o.Hops == apps.ScanOneHop {
 		figures = append(figures, field{"triangles", "triangles", res.Triangles})
 	}
-	var list *ranking
-	if j.listing() {
-		list = j.list("vertex", "statistic", largestCounts(res.Statistic, top), top)
-	}
-	return j.report(j.method(""), figures, list)
+	return j.report(j.method(""), figures, j.list("vertex", "statistic", largestCounts(res.Statistic, top), top))
 }
 
 // largestCounts lists the vertices with the largest statistics; ties are ordered by number.
@@ -205,7 +201,7 @@ func (j *job) scanSeries(file, picture string, o apps.ScanSeriesOptions) error {
 	err = j.stage("compute", func() (err error) {
 		o.Run = apps.Run{Context: j.ctx, Threads: j.run.threads, Progress: j.progress.update, Trace: j.trace}
 		res, err = apps.ScanSeries(edges, o)
-		return explain(j.graph.file, err)
+		return explainGraph(j.graph, err)
 	})
 	if err != nil {
 		return err

@@ -144,10 +144,7 @@ vertices found and the sum of their scores after each step.`,
 		if err != nil {
 			return err
 		}
-		o.Visits, o.Best = visits != "", 0
-		if j.listing() {
-			o.Best = top
-		}
+		o.Visits, o.Best = visits != "", top
 		steps := func() int64 {
 			count, _ := j.graph.Dims()
 			if starts != "" {
@@ -181,7 +178,7 @@ vertices found and the sum of their scores after each step.`,
 			}
 		}
 		var list *ranking
-		if j.listing() && scores != "" {
+		if scores != "" {
 			list = j.list("vertex", "score", res.Best, top)
 		}
 		return j.report(j.method(method), figures, list)

@@ -109,9 +109,8 @@ func (c standardCommand) command(s *session) *cobra.Command {
 		}
 		var list *ranking
 		if res.ranks != nil {
-			if list = j.highest(res.ranks, top); list != nil {
-				list.unit = c.use[:indexBlank(c.use)]
-			}
+			list = j.highest(res.ranks, top)
+			list.unit = c.use[:indexBlank(c.use)]
 		}
 		return j.report(j.method(res.algorithm), res.figures, list)
 	}

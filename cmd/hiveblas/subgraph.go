@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/hiveblas/hiveblas/internal/access"
@@ -118,8 +119,8 @@ func (j *job) take(rows, cols []int) error {
 
 // wantSquare returns an error for a matrix whose rows and columns are different vertices.
 func (j *job) wantSquare() error {
-	if m, n := j.graph.values.Dims(); m != n || j.graph.bipartite {
-		return &failure{j.graph.file, "the rows and columns are different vertices, and " + j.cmd.Name() + " wants a graph",
+	if m, n, _ := j.graph.size(); m != n || j.graph.bipartite {
+		return &failure{j.graph.file, fmt.Sprintf("the matrix is %d×%d, its rows and columns are different vertices, and %s wants a graph", m, n, j.cmd.Name()),
 			"give an adjacency matrix, or make one with hiveblas project", nil}
 	}
 	return nil

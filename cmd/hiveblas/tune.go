@@ -59,7 +59,7 @@ a GPU and without a graph.`,
 			return err
 		}
 		if list {
-			return s.listPlans(o.Op)
+			return j.listPlans(o.Op)
 		}
 		o.Dry = dry
 		if err := j.begin(args[0]); err != nil {
@@ -106,16 +106,18 @@ a GPU and without a graph.`,
 }
 
 // listPlans prints the plans that some graph and operands allow.
-func (s *session) listPlans(op string) error {
+func (j *job) listPlans(op string) error {
 	facts := space.Facts{Rows: 1, Cols: 1, Entries: 1, Diagonals: 1, OnDiagonals: 1, FullX: true, ListedMask: true, Constant: op == "bfs", Any: op == "bfs", Exact: true, Result: 4,
 		ReadsX: true, Shared: 1}
-	total := 0
+	plans := []string{}
 	for _, d := range []space.Direction{space.Pull, space.Push} {
 		for _, p := range space.Points(d, facts) {
-			fmt.Fprintln(s.stdout, p)
-			total++
+			plans = append(plans, p.String())
 		}
 	}
-	_, err := fmt.Fprintf(s.stdout, "%d plans\n", total)
-	return err
+	if j.run.json {
+		return j.printJSON(object{{"command", "", j.cmd.Name()}, {"op", "", op}, {"plans", "", plans}})
+	}
+	_, err := fmt.Fprintf(j.stdout, "%s\n%d plans\n", strings.Join(plans, "\n"), len(plans))
+	return j.printed(err)
 }

@@ -112,9 +112,6 @@ func checkDelta(cmd *cobra.Command, delta float64) error {
 
 // nominated lists the vertices nearest to the seeds, without the seeds.
 func (j *job) nominated(dist *matrix.Vector[float64], seeds []int, top int) *ranking {
-	if !j.listing() {
-		return nil
-	}
 	list := slices.DeleteFunc(apps.Rank(dist), func(n apps.Nomination[float64]) bool {
 		_, seed := slices.BinarySearch(seeds, n.Vertex)
 		return seed

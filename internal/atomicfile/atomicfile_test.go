@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 )
 
@@ -142,4 +143,63 @@ func TestErrorsNameTheFile(t *testing.T) {
 	path = filepath.Join(t.TempDir(), "none", "x")
 	_, err = Create(path)
 	wants(err)
+}
+
+// Files beside another change with it, or not at all.
+func TestBeside(t *testing.T) {
+	write := func(path, text string, last func()) error {
+		return WriteFile(nil, path, func(w io.Writer) error {
+			if _, err := io.WriteString(w, text); err != nil {
+				return err
+			}
+			through := Through(io.Discard, w).(Companion)
+			if err := errors.Join(through.Beside(path+".names", []byte(text+" names")), through.Beside(path+".more", []byte(text+" more"))); err != nil {
+				return err
+			}
+			last()
+			return nil
+		})
+	}
+	for _, c := range []struct {
+		reason string
+		old    bool
+	}{{"nothing is there before", false}, {"older files are there", true}} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "x")
+		if c.old {
+			if err := write(path, "old", func() {}); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := names(t, dir)
+		err := write(path, "new", func() {
+			if err := os.MkdirAll(filepath.Join(path, "sub"), 0o755); err != nil { // no file can replace it
+				t.Fatal(err)
+			}
+		})
+		var at *fs.PathError
+		if !errors.As(err, &at) || at.Path != path {
+			t.Errorf("%s: %v", c.reason, err)
+		}
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+		if after := names(t, dir); !slices.Equal(before, after) {
+			t.Errorf("%s: files %v before a failure, %v after", c.reason, before, after)
+		}
+		if c.old {
+			if data, err := os.ReadFile(path + ".names"); string(data) != "old names" {
+				t.Errorf("%s: the file beside has %q (%v)", c.reason, data, err)
+			}
+		}
+		if err := write(path, "new", func() {}); err != nil {
+			t.Fatal(err)
+		}
+		if data, err := os.ReadFile(path + ".names"); string(data) != "new names" || len(names(t, dir)) != 3 {
+			t.Errorf("%s: the file beside has %q (%v), files %v", c.reason, data, err, names(t, dir))
+		}
+	}
 }

@@ -1,6 +1,6 @@
 // Package npy reads and writes arrays of NumPy: files .npy of one array, and .npz, zip files of
 // several. It knows arrays of one and two dimensions of numbers and of Booleans, little-endian,
-// which it reads as float32 or float64.
+// which it reads as float32 or float64, and in .npz files lists of texts.
 //
 // Source: NumPy Enhancement Proposal 1, versions 1.0 to 3.0 of the format. github.com/sbinet/npyio
 // reads more, and brings a reader of pickles along.
@@ -13,10 +13,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 const magic = "\x93NUMPY"
@@ -41,6 +43,11 @@ func Read(r io.Reader) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
+	return numbers(r, kind, fortran, shape)
+}
+
+// numbers reads the items of an array.
+func numbers(r io.Reader, kind string, fortran bool, shape []int) (*Array, error) {
 	for _, n := range shape {
 		if n > math.MaxInt32 {
 			return nil, fmt.Errorf("a dimension of %d, the limit is %d", n, math.MaxInt32)
@@ -232,13 +239,80 @@ func AppendHeader(buf []byte, kind, shape string) []byte {
 	return append(buf, text...)
 }
 
-// ReadZip reads the arrays of a .npz file, by name.
-func ReadZip(data []byte) (map[string]*Array, error) {
+// maxText bounds the characters of a text.
+const maxText = 1 << 20
+
+// texts reads the items of a list of texts of width characters, which are UTF-32.
+func texts(r io.Reader, kind string, shape []int) ([]string, error) {
+	width, err := strconv.Atoi(strings.TrimPrefix(strings.TrimLeft(kind, "<="), "U"))
+	if err != nil || width < 0 || width > maxText {
+		return nil, fmt.Errorf("the elements are %q, want texts <U1 to <U%d", kind, maxText)
+	}
+	if len(shape) != 1 {
+		return nil, fmt.Errorf("the array of texts has %d dimensions, want 1", len(shape))
+	}
+	var list []string
+	item := make([]byte, 4*width)
+	for len(list) < shape[0] && width > 0 {
+		if _, err := io.ReadFull(r, item); err != nil {
+			return nil, fmt.Errorf("the file ends after %d of %d texts", len(list), shape[0])
+		}
+		var text strings.Builder
+		for p := 0; p < len(item); p += 4 {
+			text.WriteRune(rune(binary.LittleEndian.Uint32(item[p:])))
+		}
+		list = append(list, strings.TrimRight(text.String(), "\x00"))
+	}
+	if len(list) < shape[0] {
+		return nil, fmt.Errorf("%d texts without characters", shape[0])
+	}
+	return list, nil
+}
+
+// writeTexts writes a list of texts. A text that is not UTF-8, or with a zero character, which the
+// format would lose, is an error.
+func writeTexts(w io.Writer, list []string) error {
+	width := 1
+	for _, text := range list {
+		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+			return fmt.Errorf("the text %q is not UTF-8, or has a zero character", text)
+		}
+		width = max(width, utf8.RuneCountInString(text))
+	}
+	if width > maxText {
+		return fmt.Errorf("a text has %d characters, the limit is %d", width, maxText)
+	}
+	if _, err := w.Write(AppendHeader(nil, fmt.Sprintf("<U%d", width), fmt.Sprintf("(%d,)", len(list)))); err != nil {
+		return err
+	}
+	item := make([]byte, 4*width)
+	for _, text := range list {
+		clear(item)
+		at := 0
+		for _, c := range text {
+			binary.LittleEndian.PutUint32(item[at:], uint32(c))
+			at += 4
+		}
+		if _, err := w.Write(item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Zip is the content of a .npz file, by name.
+type Zip struct {
+	Arrays map[string]*Array
+	Texts  map[string][]string // arrays of one dimension
+}
+
+// ReadZip reads a .npz file.
+func ReadZip(data []byte) (*Zip, error) {
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return nil, fmt.Errorf("no .npz file: %w", err)
 	}
-	all := map[string]*Array{}
+	all := &Zip{map[string]*Array{}, map[string][]string{}}
 	for _, f := range z.File {
 		name, ok := strings.CutSuffix(f.Name, ".npy")
 		if !ok {
@@ -248,33 +322,50 @@ func ReadZip(data []byte) (map[string]*Array, error) {
 		if err != nil {
 			return nil, fmt.Errorf("array %s: %w", name, err)
 		}
-		a, err := Read(r)
+		err = all.read(r, name)
 		r.Close()
 		if err != nil {
 			return nil, fmt.Errorf("array %s: %w", name, err)
 		}
-		all[name] = a
 	}
 	return all, nil
 }
 
-// WriteZip writes arrays as a .npz file, in the order of their names. Those that wide names are
-// float64.
-func WriteZip(w io.Writer, all map[string]*Array, wide func(name string) bool) error {
-	z := zip.NewWriter(w)
-	names := make([]string, 0, len(all))
-	for name := range all {
-		names = append(names, name)
+// read reads the array of a name.
+func (z *Zip) read(r io.Reader, name string) error {
+	text, err := headerText(r)
+	if err != nil {
+		return err
 	}
+	kind, fortran, shape, err := header(text)
+	if err != nil {
+		return err
+	}
+	if strings.HasPrefix(strings.TrimLeft(kind, "<="), "U") {
+		z.Texts[name], err = texts(r, kind, shape)
+	} else {
+		z.Arrays[name], err = numbers(r, kind, fortran, shape)
+	}
+	return err
+}
+
+// Write writes a .npz file, in the order of the names. Numbers that wide names are float64.
+func (z *Zip) Write(w io.Writer, wide func(name string) bool) error {
+	names := slices.Concat(slices.Collect(maps.Keys(z.Arrays)), slices.Collect(maps.Keys(z.Texts)))
 	slices.Sort(names)
+	to := zip.NewWriter(w)
 	for _, name := range names {
-		out, err := z.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: zip.Store})
-		if err == nil {
-			err = Write(out, all[name], wide(name))
+		out, err := to.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: zip.Store})
+		switch list, text := z.Texts[name]; {
+		case err != nil:
+		case text:
+			err = writeTexts(out, list)
+		default:
+			err = Write(out, z.Arrays[name], wide(name))
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return z.Close()
+	return to.Close()
 }

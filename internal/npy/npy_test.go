@@ -53,25 +53,30 @@ func TestHalf(t *testing.T) {
 
 func TestZip(t *testing.T) {
 	t.Parallel()
-	all := map[string]*Array{
+	all := &Zip{map[string]*Array{
 		"w":     {2, 3, 2, []float64{1, 2, 3, 4, 5, .1}},
 		"list":  {1, 2, 1, []float64{1e300, -.1}},
 		"empty": {0, 4, 2, []float64{}},
-	}
+	}, map[string][]string{"words": {"neural", "", "théorie 🙂"}}}
 	var b bytes.Buffer
-	if err := WriteZip(&b, all, func(name string) bool { return name == "list" }); err != nil {
+	if err := all.Write(&b, func(name string) bool { return name == "list" }); err != nil {
 		t.Fatal(err)
 	}
 	got, err := ReadZip(b.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
-	all["w"].Val[5] = float64(float32(.1))
+	all.Arrays["w"].Val[5] = float64(float32(.1))
 	if !reflect.DeepEqual(got, all) {
 		t.Errorf("got %+v, want %+v", got, all)
 	}
 	if _, err := ReadZip(b.Bytes()[:20]); err == nil {
 		t.Error("a cut file is read")
+	}
+	for _, text := range []string{"\xff", "a\x00"} {
+		if err := (&Zip{Texts: map[string][]string{"t": {text}}}).Write(&b, nil); err == nil {
+			t.Errorf("the text %q is written", text)
+		}
 	}
 }
 

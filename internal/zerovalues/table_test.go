@@ -78,6 +78,7 @@ var functions = []listedFunction{
 	{"gen.UniformInts", gen.UniformInts},
 	{"gen.WalkSample", gen.WalkSample},
 	{"bench.CPU", bench.CPU},
+	{"bench.CPUCases", bench.CPUCases},
 	{"bench.Comm", bench.Comm},
 	{"bench.CommParts", bench.CommParts},
 	{"bench.CommRank", bench.CommRank},
