@@ -12,6 +12,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/generate"
+	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -502,6 +503,44 @@ func TestRangesOnPeers(t *testing.T) {
 				}
 				if got := resultWords(res); !slices.Equal(got, want) {
 					t.Fatalf("%s, scale %d, %d devices: results differ from those of one place%s", w.name, scale, p, firstDifference(got, want))
+				}
+			}
+		}
+	}
+}
+
+// Replicas of a graph that equals its transpose are known to do so: no workflow compares them.
+func TestReplicasAreSymmetric(t *testing.T) {
+	t.Parallel()
+	edges, err := generate.RMAT(5, 100, generate.RMATOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []int{1, 3} {
+		at, err := comm.LocalGroup(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, undirected := range []bool{true, false} {
+			opts := []generate.MatrixOption{generate.On(at)}
+			if undirected {
+				opts = append(opts, generate.Undirected())
+			}
+			g, err := generate.Matrix[float32](edges, opts...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if undirected { // as graphs that are made on devices do
+				access.MarkSymmetric(g)
+			}
+			whole, err := access.Replicas(nil, g.View(), at)
+			shape, err2 := access.Replicas(nil, g.View().Pattern(), at)
+			if err = errors.Join(err, err2); err != nil {
+				t.Fatal(err)
+			}
+			for k := range whole {
+				if access.Symmetric(whole[k]) != undirected || access.Symmetric(shape[k]) != undirected {
+					t.Errorf("%d ranks, undirected %v: rank %d has %v and %v", p, undirected, k, access.Symmetric(whole[k]), access.Symmetric(shape[k]))
 				}
 			}
 		}

@@ -195,6 +195,7 @@ func (m onGroup) MaskBlocks(q rep.Query) ([]rep.Mask, error) {
 			return nil, err
 		}
 		list, err = s.gatherShape(q.Context)
+		likeOf(list, m.a.common())
 	} else {
 		list, err = blockMatrices(m.a, q)
 	}
@@ -243,11 +244,7 @@ func blockMatrices(a contents, q rep.Query) ([]contents, error) {
 		} else {
 			list, err = s.gather(q.Context)
 		}
-		for _, c := range list {
-			if c != a {
-				c.common().knownSymmetric.Store(b.knownSymmetric.Load())
-			}
-		}
+		likeOf(list, b)
 		return list, err
 	}
 	if q.Transposed {
@@ -286,6 +283,15 @@ func blockMatrices(a contents, q rep.Query) ([]contents, error) {
 		s = r
 	}
 	return s.part, nil
+}
+
+// likeOf records that copies of a matrix equal their transposes if the matrix does.
+func likeOf(list []contents, b *base) {
+	for _, c := range list {
+		if own := c.common(); own != b {
+			own.knownSymmetric.Store(b.knownSymmetric.Load())
+		}
+	}
 }
 
 // copies gives the contents of the host, which every process has, to the places of its ranks, and

@@ -2,7 +2,6 @@ package ops
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"unsafe"
 
@@ -380,9 +379,13 @@ func groupKronecker[A, B, C comparable](c *call, t *target[C], op semiring.Opera
 		product := matrix.New[C]((to-from)*bm, an*bn, matrix.On(placeOn(g, r.k)))
 		if at := placeOn(g, r.k); at != nil {
 			some := matrix.New[A](to-from, an, matrix.On(at))
-			return errors.Join(Extract(some, x[r.k], Span(from, to), All(), WithContext(c.ctx)),
-				Kronecker(product, op, some, y[r.k], WithContext(c.ctx)),
-				Extract(dst.matrix(), product, Span(first, first+r.hi-r.lo), All(), r.opts))
+			if err := Extract(some, x[r.k], Span(from, to), All(), WithContext(c.ctx)); err != nil {
+				return err
+			}
+			if err := Kronecker(product, op, some, y[r.k], WithContext(c.ctx)); err != nil {
+				return err
+			}
+			return Extract(dst.matrix(), product, Span(first, first+r.hi-r.lo), All(), r.opts)
 		}
 		if err := x[r.k].Fetch(); err != nil {
 			return err

@@ -632,6 +632,7 @@ var types = []listedType{
 	{"comm.Ledger", reflect.TypeFor[comm.Ledger]()},
 	{"comm.MPIError", reflect.TypeFor[comm.MPIError]()},
 	{"comm.Misdeed", reflect.TypeFor[comm.Misdeed]()},
+	{"comm.Move", reflect.TypeFor[comm.Move]()},
 	{"comm.NCCLError", reflect.TypeFor[comm.NCCLError]()},
 	{"comm.Op", reflect.TypeFor[comm.Op]()},
 	{"comm.Option", reflect.TypeFor[comm.Option]()},
