@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/emu"
@@ -231,5 +232,57 @@ func TestOnDeviceLarger(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Costs on a group of devices: the first of them runs the auction.
+func TestSolveOnGroup(t *testing.T) {
+	d := gpu(t)
+	ranks, err := comm.Local(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := comm.NewGroup(ranks, comm.At(d, d, d))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewSource(4))
+	val := make([]int32, 12*15)
+	for k := range val {
+		val[k] = r.Int31n(50)
+	}
+	for _, dense := range []bool{true, false} {
+		c, err := matrix.FromDense(12, 15, val)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !dense {
+			if err := c.SetFormat(matrix.CSR); err != nil {
+				t.Fatal(err)
+			}
+		}
+		problem := func() *Problem {
+			if dense {
+				return Dense(c)
+			}
+			return Sparse(c)
+		}
+		want, err := Solve(problem())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Move(at); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Solve(problem())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Value != want.Value || got.Method != "auction" {
+			t.Errorf("dense %v: value %v by %s, want %v", dense, got.Value, got.Method, want.Value)
+		}
+		if _, err := SolveBatch([]*Problem{problem(), problem()}); err != nil {
+			t.Error(err)
+		}
 	}
 }

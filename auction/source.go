@@ -22,6 +22,7 @@ type source interface {
 	dims() (m, n int)
 	place() matrix.Place
 	everywhere() bool // pairs without an entry are allowed too
+	device() device.Runner
 	operand(at device.Backend) (device.Operand, error)
 	element() reflect.Type
 	missing() float64 // cost of a pair without an entry
