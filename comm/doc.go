@@ -6,7 +6,7 @@
 //
 //   - [Local]: ranks are goroutines, buffers are host memory;
 //   - [JoinMPI]: processes that mpirun started, data by Open MPI, buffers are host memory;
-//   - [Peers]: GPUs of a process, data by copy engines;
+//   - [Peers]: GPUs of a process, data by kernels that read from the peers, or by copy engines;
 //   - [NCCL]: GPUs of a process, data by NCCL, and [Join] with [OnGPU]: one process for each GPU;
 //   - [WithFault]: wraps a Comm and makes it fail, for tests.
 //
