@@ -146,7 +146,7 @@ func usable[T comparable](app, arg string, g matrix.Source[T]) error {
 	if err := v.Err(); err != missing {
 		return err
 	}
-	return &ParameterError{app, arg, "nil or an empty view", "a matrix of matrix.New, a Builder or a From function"}
+	return &matrix.InvalidError{Op: app, Reason: arg + " is nil or an empty view; make a matrix with matrix.New, a Builder or a From function"}
 }
 
 // square checks that a graph is a square matrix and returns its order.

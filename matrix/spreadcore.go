@@ -194,8 +194,9 @@ func (m onGroup) MaskBlocks(q rep.Query) ([]rep.Mask, error) {
 		if s, err = blocksOn(m.a, q.Group, q.Vector); err != nil {
 			return nil, err
 		}
-		list, err = s.gatherShape(q.Context)
-		likeOf(list, m.a.common())
+		if list, err = s.gatherShape(q.Context); err == nil {
+			likeOf(list, m.a.common())
+		}
 	} else {
 		list, err = blockMatrices(m.a, q)
 	}
@@ -244,8 +245,11 @@ func blockMatrices(a contents, q rep.Query) ([]contents, error) {
 		} else {
 			list, err = s.gather(q.Context)
 		}
+		if err != nil {
+			return nil, err
+		}
 		likeOf(list, b)
-		return list, err
+		return list, nil
 	}
 	if q.Transposed {
 		t, err := s.transposed(q.Context)
