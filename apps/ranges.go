@@ -89,12 +89,7 @@ func replicas[T comparable](d *division, v matrix.View[T]) ([]matrix.View[T], er
 
 // fits reports whether a graph that is not everywhere may be gathered; see comm.GatherLimit.
 func fits[T comparable](d *division, v matrix.View[T]) bool {
-	limit := d.g.GatherLimit()
-	if limit == 0 || access.Everywhere(v, d.g) {
-		return true
-	}
-	m, _ := v.Dims()
-	return int64(m)*8+v.NVals()*int64(4+unsafe.Sizeof(*new(T))) <= limit
+	return access.Gatherable(v, d.g)
 }
 
 // cutEvenly cuts n items into p ranges of about equally many, at multiples of align. Every range

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
@@ -31,21 +30,16 @@ func (p *typed[T]) operand(at device.Backend) (device.Operand, error) {
 	return access.Operand(p.view, at)
 }
 
-// device returns the device on which an auction over the costs runs, nil if it is none: of a group of
-// one process the first one. The rounds of an auction are too short to be divided: of 32768 dense
-// rows 116000 take 3.9 s on an H200, of which reading costs takes 0.06.
+// device returns the device on which an auction over the costs runs, nil for the host: of a group of
+// one process the first. Rounds are too short to be divided: those of 32768 dense rows, 116000, take
+// 3.9 s on an H200, of which the bytes of the costs account for 0.06.
 func (p *typed[T]) device() device.Runner {
 	g, ok := p.view.Place().(*comm.Group)
 	if !ok {
 		at, _ := p.view.Place().(device.Runner)
 		return at
 	}
-	m, n := p.view.Dims()
-	bytes := p.view.NVals() * int64(unsafe.Sizeof(p.def)+4)
-	if dense := int64(m) * int64(n) * int64(unsafe.Sizeof(p.def)); dense < bytes {
-		bytes = dense
-	}
-	if len(g.Ranks()) < g.Size() || g.GatherLimit() > 0 && bytes > g.GatherLimit() {
+	if len(g.Ranks()) < g.Size() || !access.Gatherable(p.view, g) {
 		return nil
 	}
 	for k := range g.Ranks() {

@@ -294,7 +294,7 @@ func (w *walk) preferred(method string) (plan space.Plan, ok bool) {
 		if _, made := formOf[*relabelled](w.frame, a, "relabelled"); made && method == "" && w.mask == nil {
 			p := space.Plan{Schedule: space.Tiles, Frame: space.Segmented, Columns: true,
 				Hot: w.facts[0] != nil && w.facts[0].Shared > 0 && a.known() >= w.d.choice.head}
-			if legal(p) && w.facts[0].Wanted >= .25 {
+			if legal(p) {
 				return p.Normal(), true
 			}
 		}

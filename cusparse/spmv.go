@@ -123,9 +123,9 @@ func fastProgram(body string, s device.Semiring, flip bool, a, b *store) *progra
 	return p.semiring(s, flip)
 }
 
-// spmvShapeOf chooses how the kernel is compiled for n entries and elements of x of a
-// size; hot is the number of places of x in shared memory. With a mask of half of the rows of R-MAT
-// 22 the kernel of four blocks takes 257 µs, 280 by two blocks of four groups (without: 456, 468).
+// spmvShapeOf chooses how the kernel is compiled for n entries and elements of x of a size; hot is
+// the number of places of x in shared memory. With a mask of half of the rows of R-MAT 22 the kernel
+// takes 257 µs by four blocks a multiprocessor and 280 by two (without a mask 456 and 468).
 func spmvShapeOf(n int64, size int, hot int32, masked bool) spmvShape {
 	switch {
 	case hot > 0:
@@ -269,7 +269,7 @@ func (f *frame) tilesOf(a *store, tile int, p *program) *tiles {
 }
 
 // relabel makes the matrix with its columns by descending degree, and keeps it. The entries of a row
-// stay in their order, so its sums are those of the matrix itself, and the values are shared.
+// stay in their order, so sums by tiles of one size are those of the matrix, and values are shared.
 func (f *frame) relabel(a *store) *relabelled {
 	if r, ok := formOf[*relabelled](f, a, "relabelled"); ok || f.err != nil {
 		return r

@@ -195,7 +195,7 @@ func (m onGroup) MaskBlocks(q rep.Query) ([]rep.Mask, error) {
 			return nil, err
 		}
 		if list, err = s.gatherShape(q.Context); err == nil {
-			likeOf(list, m.a.common())
+			markCopies(list, m.a.common())
 		}
 	} else {
 		list, err = blockMatrices(m.a, q)
@@ -248,7 +248,7 @@ func blockMatrices(a contents, q rep.Query) ([]contents, error) {
 		if err != nil {
 			return nil, err
 		}
-		likeOf(list, b)
+		markCopies(list, b)
 		return list, nil
 	}
 	if q.Transposed {
@@ -289,8 +289,8 @@ func blockMatrices(a contents, q rep.Query) ([]contents, error) {
 	return s.part, nil
 }
 
-// likeOf records that copies of a matrix equal their transposes if the matrix does.
-func likeOf(list []contents, b *base) {
+// markCopies records that copies of a matrix equal their transposes if the matrix does.
+func markCopies(list []contents, b *base) {
 	for _, c := range list {
 		if own := c.common(); own != b {
 			own.knownSymmetric.Store(b.knownSymmetric.Load())

@@ -32,8 +32,8 @@ func lassoCommand(s *session) *cobra.Command {
   ½ Σ (y(i) − b(i))² + λ₁ Σ w(i,j) |b(i) − b(j)| + λ₂ Σ |b(i)|
 
 for the values y of --values, one a line for each vertex in order, or lines “vertex
-value” as -o writes them; an edge list may have vertices without edges at its end. The second sum has a term
-for each edge, weighted by its value: one for each pair of vertices if the file is
+value” as -o writes them; an edge list may have vertices without edges at its end. The
+second sum has a term for each edge, weighted by its value: one for each pair of vertices if the file is
 symmetric by its banner or --undirected is given, else one for each entry, so that a
 pair listed in both directions counts twice. --vertex-weights weight the first and
 the third sum.

@@ -22,6 +22,8 @@
 //   [hb_spmv_permute<<<⌈n/256⌉, 256>>>(n, perm, x, xp): xp[i] = x[perm[i]], if the columns
 //    have been relabelled inside the matrix (by descending degree; only the n non-empty ones)]
 //   [hb_spmv_bits<<<⌈n/256⌉, 256>>>(n, x, bits u32[⌈n/32⌉]), with HB_SPMV_BITS 1: then x is bits]
+//   [hb_spmv_wanted<<<⌈(used+1)/256⌉, 256>>>(used, rows, mask, comp, wanted u32[used/32+2],
+//    present u8[nrows], zeroed), with HB_SPMV_MASKED 1: entries of excluded rows are not read]
 //   hb_spmv_tiles<<<min(SMs·HB_SPMV_MINBLOCKS, ⌈tiles·32/HB_SPMV_BLOCK⌉), HB_SPMV_BLOCK, shared>>>(…)
 //       shared = hot·sizeof(HB_X): with HB_SPMV_HOT 1, the first `hot` places of x are kept in
 //       shared memory (columns by descending degree, else it is of no use); with 0, shared = hot = 0
@@ -156,8 +158,8 @@ HB_DEVICE HB_C hb_spmv_product(hb_i32 col, HB_A a, const hb_spmv_x *__restrict__
 	return hb_mul(a, v);
 }
 
-// hb_spmv_open returns which row is open before this lane's four of 128 entries, whose bits are w; rank
-// rows begin before them, which become those before the next 128. begin: the bits of the four.
+// hb_spmv_open returns which row is open before this lane's four of 128 entries, whose bits are w.
+// rank rows begin before the 128; it becomes the number before the next. begin: bits of the four.
 HB_DEVICE hb_i32 hb_spmv_open(const hb_u32 *w, hb_i32 &rank, int lane, hb_u32 &begin) {
 	hb_u32 mine = lane < 16 ? (lane < 8 ? w[0] : w[1]) : (lane < 24 ? w[2] : w[3]);
 	hb_i32 open = rank - 1 + __popc(mine & ((1u << (4 * (lane % 8))) - 1));
@@ -174,7 +176,8 @@ HB_DEVICE hb_i32 hb_spmv_open(const hb_u32 *w, hb_i32 &rank, int lane, hb_u32 &b
 
 // hb_spmv_wants gives lane l the bits of the entries 32·l … of each 1024 of a tile: whether the mask
 // has their rows; begun rows begin before the tile.
-HB_DEVICE void hb_spmv_wants(const hb_u32 *bits, const hb_u32 *__restrict__ wanted, hb_i32 begun, hb_u32 *want) {
+HB_DEVICE void hb_spmv_wants(const hb_u32 *bits, const hb_u32 *__restrict__ wanted, hb_i32 begun,
+	hb_u32 *want) {
 #pragma unroll
 	for (int i = 0; i < HB_SPMV_SPANS; i++) {
 		const hb_u32 word = bits[32 * i + HB_LANE];

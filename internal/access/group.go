@@ -90,6 +90,16 @@ func Everywhere[T comparable](v matrix.View[T], g *comm.Group) bool {
 	return source(v).OnGroup().Everywhere(g)
 }
 
+// Gatherable reports whether every rank may have the whole of a matrix; see comm.GatherLimit.
+func Gatherable[T comparable](v matrix.View[T], g *comm.Group) bool {
+	limit := g.GatherLimit()
+	if limit == 0 || Everywhere(v, g) {
+		return true
+	}
+	m, _ := v.Dims()
+	return int64(m)*8+v.NVals()*int64(4+unsafe.Sizeof(*new(T))) <= limit
+}
+
 // GroupHasRows reports whether a matrix on one device would have the rows of a view by now.
 func GroupHasRows[T comparable](v matrix.View[T], g *comm.Group) bool {
 	return !v.Transposed() || source(v).OnGroup().HasCols(g)
