@@ -21,7 +21,7 @@ func levels(a *matrix.Matrix[float64], source int) (*matrix.Vector[int32], error
 	level, frontier := matrix.NewVector[int32](n), matrix.NewVector[bool](n)
 	var s ops.Steps
 	s.Do(frontier.Set(source, true))
-	for depth := int32(0); s.OK() && frontier.NVals() > 0; depth++ {
+	for depth := int32(0); s.NVals(frontier) > 0; depth++ {
 		s.Do(ops.AssignVectorScalar(level.Masked(frontier.Structure()), depth, ops.All()))
 		s.Do(ops.VxM(frontier.Masked(level.Structure().Not()).Replace(),
 			semiring.AnyPair[bool](), frontier.Pattern(), a.Pattern()))
@@ -35,7 +35,7 @@ func parents(a *matrix.Matrix[float64], source int) (*matrix.Vector[int32], erro
 	var s ops.Steps
 	s.Do(parent.Set(source, int32(source)))
 	s.Do(found.Set(source, int32(source)))
-	for s.OK() && found.NVals() > 0 {
+	for s.NVals(found) > 0 {
 		s.Do(ops.VxM(found.Masked(parent.Structure().Not()).Replace(),
 			semiring.MinSecondi[int32](0), found.Pattern(), a.Pattern()))
 		s.Do(ops.AssignVector(parent.Masked(found.Structure()), found, ops.All()))
@@ -85,7 +85,7 @@ func coreNumbers(a *matrix.Matrix[float64]) (*matrix.Vector[int32], error) {
 	ones, err := matrix.NewFullVector(n, true)
 	s.Do(err)
 	s.Do(ops.MxV(degree, semiring.PlusPair[int32](), a.Pattern(), ones.Pattern()))
-	for k := int32(1); s.OK() && degree.NVals() > 0; {
+	for k := int32(1); s.NVals(degree) > 0; {
 		s.Do(ops.Select(low, semiring.ValueLE(k), degree))
 		if low.NVals() == 0 {
 			k++
@@ -109,7 +109,7 @@ func independentSet(a *matrix.Matrix[float64], score func(v, round int) int64) (
 	keep := func(v *matrix.Vector[bool], out *matrix.Vector[bool]) { // v loses the entries of out
 		s.Do(ops.Apply(v.Masked(out.Structure().Not()).Replace(), semiring.Identity[bool](), v))
 	}
-	for round := 0; s.OK() && candidates.NVals() > 0; round++ {
+	for round := 0; s.NVals(candidates) > 0; round++ {
 		draw := semiring.NewIndex("score", func(_ bool, v, _ int) int64 { return score(v, round) }, "")
 		s.Do(ops.ApplyIndex(scores, draw, candidates))
 		s.Do(ops.VxM(above.Masked(candidates.Structure()).Replace(), semiring.MaxFirst[int64](), scores, a.Pattern()))
@@ -130,7 +130,7 @@ func betweenness(a *matrix.Matrix[float64], source int) (*matrix.Vector[float64]
 	var waves []*matrix.Vector[float64] // the shortest paths to the vertices of each level
 	var s ops.Steps
 	s.Do(frontier.Set(source, 1))
-	for s.OK() && frontier.NVals() > 0 {
+	for s.NVals(frontier) > 0 {
 		waves = append(waves, frontier.Clone())
 		s.Do(ops.AssignVector(paths.Masked(frontier.Structure()), frontier, ops.All()))
 		s.Do(ops.VxM(frontier.Masked(paths.Structure().Not()).Replace(),

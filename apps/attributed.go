@@ -147,11 +147,13 @@ func checkFeatures(app, what string, x *matrix.Matrix[float32], run Run) error {
 	bad := matrix.New[float32](m, n, matrix.On(x.Place()))
 	unusable := semiring.NewSelect("unusable", func(x float32, _, _ int) bool { return !(x >= -largestFeature && x <= largestFeature) },
 		fmt.Sprintf("!(x >= -%[1]gf && x <= %[1]gf)", float64(largestFeature)))
-	if err := ops.Select(bad, unusable, x, run.with()); err != nil || bad.NVals() == 0 {
-		return err
+	var s ops.Steps
+	s.Do(ops.Select(bad, unusable, x, run.with()))
+	if s.NVals(bad) == 0 {
+		return s.Err()
 	}
 	for at, v := range bad.All() {
 		return &ParameterError{app, fmt.Sprintf("feature %d of %s %d", at.Row, what, at.Col), fmt.Sprint(v), fmt.Sprintf("a number of at most ±%g", float64(largestFeature))}
 	}
-	return nil
+	return bad.Err()
 }

@@ -162,7 +162,7 @@ func addDependencies(total *matrix.Vector[float64], a matrix.View[bool], sources
 	for s.OK() {
 		next := fresh()
 		s.Do(ops.MxM(next.Masked(paths.Structure().Not()).Replace(), semiring.PlusFirst[float64](), frontier, a, with))
-		if !s.OK() || next.NVals() == 0 {
+		if s.NVals(next) == 0 {
 			break
 		}
 		s.Do(ops.EWiseAdd(paths, plus, paths, next, with))

@@ -68,7 +68,7 @@ func BFS[T comparable](g matrix.Source[T], source int, opts ...BFSOptions) (*BFS
 	s.Do(frontier.Set(source, true))
 	found := matrix.NewVector[int32](n, here) // parents of the frontier
 	unvisited := res.Level.Structure().Not()
-	for depth := int32(0); s.OK() && frontier.NVals() > 0; depth++ {
+	for depth := int32(0); s.NVals(frontier) > 0; depth++ {
 		o.report("breadth-first search", res.Level.NVals(), int64(n))
 		res.MaxLevel = depth
 		s.Do(ops.AssignVectorScalar(res.Level.Masked(frontier.Structure()), depth, ops.All(), o.with()))
@@ -80,9 +80,8 @@ func BFS[T comparable](g matrix.Source[T], source int, opts ...BFSOptions) (*BFS
 		s.Do(ops.AssignVector(res.Parent.Masked(found.Structure()), found, ops.All(), o.with()))
 		s.Do(ops.Apply(frontier, semiring.OneOp[int32, bool](), found, o.with()))
 	}
-	if !s.OK() {
+	if res.Reached = s.NVals(res.Level); !s.OK() {
 		return nil, s.Err()
 	}
-	res.Reached = res.Level.NVals()
 	return res, nil
 }

@@ -122,7 +122,7 @@ func proposals(a matrix.View[bool], m, n int, run Run) (*Matching, error) {
 	for s.OK() {
 		// offer(r) is the least column left of row r, won(c) the least row that offers to c
 		s.Do(ops.MxV(offer.Masked(res.Column.Structure().Not()).Replace(), semiring.MinSecondi[int32](0), a, cols.Pattern(), with))
-		if !s.OK() || offer.NVals() == 0 {
+		if s.NVals(offer) == 0 {
 			break
 		}
 		s.Do(ops.Apply(row.Masked(offer.Structure()).Replace(), semiring.Identity[int32](), index, with))
@@ -134,7 +134,7 @@ func proposals(a matrix.View[bool], m, n int, run Run) (*Matching, error) {
 		s.Do(ops.Apply(cols.Masked(won.Structure().Not()).Replace(), semiring.Identity[bool](), cols, with))
 		run.report("matching", res.Column.NVals(), int64(m))
 	}
-	res.Size = res.Column.NVals()
+	res.Size = s.NVals(res.Column)
 	return res, s.Err()
 }
 

@@ -97,9 +97,11 @@ func countLabels(label *matrix.Vector[int32], with ops.Option) (*Components, err
 	if err := ops.ScatterVector(size, plus, one, ops.ValuesOf(label), with); err != nil {
 		return nil, err
 	}
+	if c.Largest, err = ops.ReduceScalar(semiring.Max[int64](), size, with); err != nil {
+		return c, err
+	}
 	c.Count = int(size.NVals())
-	c.Largest, err = ops.ReduceScalar(semiring.Max[int64](), size, with)
-	return c, err
+	return c, size.Err()
 }
 
 // symmetric reports whether the structure of a view is symmetric, and finds out if that is unknown.

@@ -219,7 +219,7 @@ func KatzCentrality[T comparable](g matrix.Source[T], opts ...CentralityOptions)
 		s.Do(err)
 		degree := matrix.NewVector[float64](n, matrix.On(a.Place()))
 		s.Do(ops.MxV(degree, semiring.PlusPair[float64](), a.T(), one.Pattern(), with))
-		if s.OK() && degree.NVals() > 0 {
+		if s.NVals(degree) > 0 {
 			most, err := ops.ReduceScalar(semiring.Max[float64](), degree, with)
 			s.Do(err)
 			alpha = .85 / most

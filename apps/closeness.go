@@ -135,7 +135,7 @@ func closenessPipeline(a matrix.View[bool], n int, targets []int32, o ClosenessO
 		s.Do(err)
 		for level := int64(1); s.OK(); level++ {
 			s.Do(ops.MxM(frontier.Masked(seen.Structure().Not()).Replace(), semiring.AnyPair[bool](), frontier.Pattern(), a.T(), with))
-			if !s.OK() || frontier.NVals() == 0 {
+			if s.NVals(frontier) == 0 {
 				break
 			}
 			s.Do(ops.EWiseAdd(seen, semiring.Lor(), seen, frontier, with))

@@ -73,7 +73,7 @@ func Colouring[T comparable](g matrix.Source[T], opts ...ColouringOptions) (*Col
 		return nil, err
 	}
 	l := newLuby(loopless, o.Run)
-	for s.OK() && left.NVals() > 0 {
+	for s.NVals(left) > 0 {
 		s.Do(l.sets(left, func(winners *matrix.Vector[bool]) error {
 			s.Do(ops.AssignVectorScalar(res.Colour.Masked(winners.Structure()), int32(res.Count), ops.All(), with))
 			s.Do(ops.Apply(left.Masked(winners.Structure().Not()).Replace(), semiring.Identity[int64](), left, with))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -22,7 +23,7 @@ type CommunitiesOptions struct {
 	// any numbers ≥ 0. A vertex without an entry, or beyond the end, begins alone.
 	Start      *matrix.Vector[int32]
 	RandomSeed uint64 // of the order in which vertices move
-	// Nondeterministic permits results that differ between runs, which is faster on a device:
+	// Nondeterministic permits results that differ between runs, which is faster on one device:
 	// vertices of the first level move as soon as they decide. On the host it is a *ParameterError,
 	// since all results there are deterministic.
 	Nondeterministic bool
@@ -77,7 +78,8 @@ type CommunitiesResult struct {
 // O(entries) a sweep, with some tens of sweeps over ever fewer vertices. On a device it has a fused
 // form, for weights that are whole numbers of sum below 2⁵², fewer than 2³⁰ vertices and 2³²
 // entries; the pipeline, and other graphs, compute on the host. Of a graph on a device, the results
-// live there.
+// live there. On a group of devices each has the whole graph, and those of the first level are
+// divided among them: 16 bytes for each wish of a vertex are exchanged.
 func Communities[T semiring.Element](g matrix.Source[T], opts ...CommunitiesOptions) (*CommunitiesResult, error) {
 	const app = "Communities"
 	o, err := only(app, opts)
@@ -96,12 +98,22 @@ func Communities[T semiring.Element](g matrix.Source[T], opts ...CommunitiesOpti
 		return nil, err
 	}
 	o.report("communities: read the graph", 0, 0)
-	at, err := o.fused(app, g.View().Place())
-	if err != nil {
-		return nil, err
+	var at device.Runner
+	w := o.byRows(app, g.View().Place())
+	if w == nil || !w.devices || o.Method != Auto && o.Method != Fused {
+		w = nil
+		if at, err = o.fused(app, g.View().Place()); err != nil {
+			return nil, err
+		}
 	}
 	if at != nil && n > 0 {
 		res, err := fusedCommunities(at, g, start, n, o)
+		if res != nil || err != nil {
+			return res, err
+		}
+	}
+	if w != nil && n > 0 {
+		res, err := communitiesOnGroup(w, g.View(), start, n, o)
 		if res != nil || err != nil {
 			return res, err
 		}
@@ -111,7 +123,7 @@ func Communities[T semiring.Element](g matrix.Source[T], opts ...CommunitiesOpti
 		return nil, err
 	}
 	switch {
-	case at != nil && o.Method == Fused && n > 0:
+	case (at != nil || w != nil) && o.Method == Fused && n > 0:
 		return nil, &ParameterError{app, "the method", "fused with weights that are not whole numbers of sum below 2⁵²", "auto or pipeline"}
 	case o.Nondeterministic:
 		return nil, &ParameterError{app, "the option Nondeterministic", "set where all results are deterministic: on the host",

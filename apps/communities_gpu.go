@@ -109,6 +109,8 @@ type louvainAt struct {
 	want, best, moved, joint, least device.Buffer
 	// Of refinement.
 	part, size, out, joined device.Buffer
+
+	share *louvainShare // of a group; nil on one device
 }
 
 // kernel returns a kernel of louvain.cu.
@@ -140,9 +142,10 @@ type louvainLevel struct {
 	degree  device.Buffer
 	own     []device.Buffer // which drop frees
 
-	all, allItems device.Buffer // the items of all rows
-	single        device.Buffer
-	hubs          hubTables
+	all, allItems   device.Buffer // the items of all rows
+	mine, mineItems device.Buffer // those of the share of this rank, if it has one
+	single          device.Buffer
+	hubs            hubTables
 
 	seed  uint64 // of the last move
 	level int
@@ -156,16 +159,23 @@ func itemsFor(n int, entries int64) int64 { return int64(n) + entries/louvainChu
 
 // listAll lists the items of rows of that length.
 func (w *louvainAt) listAll(n int, entries int64, length device.Buffer) (offs, items device.Buffer) {
+	return w.listOf(n, entries, length, 0, 1)
+}
+
+// listOf lists those of the share of a rank.
+func (w *louvainAt) listOf(n int, entries int64, length device.Buffer, rank, ranks int) (offs, items device.Buffer) {
 	offs, items = w.s.Alloc(4*(louvainBins+1)), w.s.Alloc(8*itemsFor(n, entries))
-	w.list(n, device.Buffer{}, length, 0, 1, offs, items)
+	w.list(n, device.Buffer{}, length, 0, 1, rank, ranks, offs, items)
 	return offs, items
 }
 
-// list lists the items of the active vertices by batch and bin.
-func (w *louvainAt) list(n int, active, length device.Buffer, seed uint64, batches int, offs, items device.Buffer) {
+// list lists the items of the active vertices of the share of a rank by batch and bin.
+func (w *louvainAt) list(n int, active, length device.Buffer, seed uint64, batches, rank, ranks int, offs, items device.Buffer) {
 	blocks := (int64(n) + graphBlock - 1) / graphBlock
-	w.resident("count", (blocks+3)/4, 0, int32(n), active, length, int64(seed), int32(batches), w.counts, offs, w.next, w.state)
-	w.resident("scatter", (blocks+3)/4, 0, int32(n), active, length, int64(seed), int32(batches), w.next, items, w.drawn)
+	w.resident("count", (blocks+3)/4, 0, int32(n), active, length, int64(seed), int32(batches), int32(rank), int32(ranks), w.counts,
+		offs, w.next, w.state)
+	w.resident("scatter", (blocks+3)/4, 0, int32(n), active, length, int64(seed), int32(batches), int32(rank), int32(ranks), w.next,
+		items, w.drawn)
 }
 
 // tablesOf makes tables for the hubs among rows, of fewer than limit columns.
@@ -207,7 +217,7 @@ func (l *louvainLevel) list() {
 
 func (l *louvainLevel) drop() {
 	l.w.free(l.own...)
-	l.w.free(l.all, l.allItems)
+	l.w.free(l.all, l.allItems, l.mine, l.mineItems)
 	l.w.free(l.hubs.buffers()...)
 }
 
@@ -252,14 +262,25 @@ func (l *louvainLevel) modularity(part device.Buffer) float64 {
 	l.list()
 	tot := s.Zeros(w.sums * int64(l.n))
 	s.Fill(w.state.At(8*louvainInside), 0, 8*4)
+	offs, items, rank, ranks := l.all, l.allItems, 0, 1
+	if l.divides() {
+		rank, ranks = w.share.place()
+		if l.mine.Addr == 0 {
+			l.mine, l.mineItems = w.listOf(l.n, l.entries, l.len, rank, ranks)
+		}
+		offs, items = l.mine, l.mineItems
+	}
 	if part.Addr != l.single.Addr || l.weight.Addr != 0 { // else no edge is inside
-		w.resident("inside", l.rowBlocks(), 0, l.all, l.allItems, l.row, l.len, l.idx, l.weight, part, device.Buffer{}, w.state)
+		w.resident("inside", l.rowBlocks(), 0, offs, items, l.row, l.len, l.idx, l.weight, part, device.Buffer{}, w.state)
 	}
 	w.each("degrees", l.n, l.degree, part, tot)
 	w.each("squares", l.n, tot, w.state)
 	var x [4]uint64 // inside, low, mid, high
 	s.Download(unsafe.Pointer(&x), w.state.At(8*louvainInside), 8*4)
 	s.Free(tot)
+	if ranks > 1 {
+		x[0] = uint64(w.share.sum(s, int64(x[0])))
+	}
 	lo, carry := bits.Add64(x[1], x[2]<<32, 0)
 	return float64(x[0])/float64(w.total) - float64(w.o.Resolution*share(x[3]+x[2]>>32+carry, lo, w.total))
 }
@@ -291,6 +312,9 @@ func (l *louvainLevel) numbered(name device.Buffer) (device.Buffer, int) {
 
 func (l *louvainLevel) move(start device.Buffer, seed uint64, level int, tolerance float64) (device.Buffer, int, error) {
 	l.seed, l.level = seed, level
+	if w := l.w; w.share != nil && w.share.tell(w.s, 0) == nil {
+		return device.Buffer{}, 0, w.s.Err()
+	}
 	l.list()
 	l.start(start)
 	m := &louvainMover{l: l, seed: seed, level: level, active: l.edged}
@@ -314,6 +338,8 @@ type louvainMover struct {
 	active  int // vertices
 	batches int
 	atOnce  bool
+	divided bool // each rank of a group decides for its share
+	whole   bool // each decides for all
 }
 
 func (m *louvainMover) again() {
@@ -330,7 +356,11 @@ func (m *louvainMover) draw(sweep int) bool {
 	if m.atOnce = w.o.Nondeterministic && m.level == 0 && sweep < moveSweeps; m.atOnce {
 		m.batches = louvainAtOnce
 	}
-	w.list(l.n, w.active, l.len, splitmix.At(uint64(sweep), m.seed), m.batches, w.offs, w.items)
+	rank, ranks := 0, 1
+	if m.divided = l.divides() && m.pays(); m.divided {
+		rank, ranks = w.share.place()
+	}
+	w.list(l.n, w.active, l.len, splitmix.At(uint64(sweep), m.seed), m.batches, rank, ranks, w.offs, w.items)
 	return true
 }
 
@@ -372,22 +402,40 @@ func (m *louvainMover) threads() int64 {
 func (m *louvainMover) sweep() (gain int64, moves int, err error) {
 	l, w := m.l, m.l.w
 	n, s := int64(l.n), l.w.s
-	last := -1
+	last, rank, ranks := -1, 0, 1
+	offs, items, to, gains := w.offs, w.items, w.to, w.gain
+	if m.divided {
+		rank, ranks = w.share.place()
+		h := w.share.begin(l)
+		offs, items, to, gains = h.offs, h.items, h.to, h.gain
+	}
 	for b := range m.batches {
 		if m.atOnce {
 			m.decide("at_once", b)
 			continue
 		}
 		m.decide("decide", b)
+		if m.divided && !w.share.exchange(m, b) {
+			return 0, 0, s.Err()
+		}
 		half, other := int64(b&1), int64(b&1^1)
-		w.resident("grant", m.threads(), 0, int32(b), w.offs, w.items, l.len, l.degree, w.to, w.gain, w.label, w.tot,
+		w.resident("grant", m.threads(), 0, int32(b), offs, items, l.len, l.degree, to, gains, w.label, w.tot,
 			w.want.At(2*half*n*w.sums), w.best.At(2*half*n*8), w.want.At(2*other*n*w.sums), w.best.At(2*other*n*8),
 			w.active, w.moved, w.room, float64(w.total), w.o.Resolution, w.state)
 		last = b
 	}
 	half := int64(last & 1)
-	w.resident("wake", itemsFor(l.n, l.entries), 0, int32(n), int32(l.edged), int32(last), w.offs, w.to, w.want.At(2*half*n*w.sums), w.best.At(2*half*n*8),
-		l.row, l.len, l.idx, l.degree, w.label, w.drawn, w.active, w.moved, w.room, w.state)
+	wake := func(rank, ranks int) {
+		w.resident("wake", itemsFor(l.n, l.entries), 0, int32(n), int32(l.edged), int32(last), int32(rank), int32(ranks), offs, to,
+			w.want.At(2*half*n*w.sums), w.best.At(2*half*n*8), l.row, l.len, l.idx, l.degree, w.label, w.drawn, w.active, w.moved, w.room, w.state)
+	}
+	if m.divided && w.share.whole {
+		rank, ranks = 0, 1
+	}
+	wake(rank, ranks)
+	if m.divided && ranks > 1 && !w.share.join(s, w.active, l.n) {
+		wake(0, 1)
+	}
 	w.each("active", l.n, w.active, w.state)
 	var x [3]int64
 	s.Check()
@@ -405,7 +453,7 @@ func (l *louvainLevel) refine() (device.Buffer, int, error) {
 	s.Fill(w.out, 0, w.sums*n)
 	w.resident("inside", l.rowBlocks(), 0, l.all, l.allItems, l.row, l.len, l.idx, l.weight, w.label, w.out, w.state)
 	w.each("parts", l.n, l.degree, w.out, w.part, w.size, w.joined, w.active)
-	m := &louvainMover{l: l, seed: l.seed, level: l.level}
+	m := &louvainMover{l: l, seed: l.seed, level: l.level, whole: true}
 	for sweep := range refineSweeps {
 		s.Fill(w.state.At(8*louvainActive), 0, 8)
 		w.each("active", l.n, w.active, w.state)
@@ -471,7 +519,7 @@ func (l *louvainLevel) contract(parts device.Buffer, count int) (*louvainLevel, 
 
 // openLouvain reads a graph. It returns nil if the host has to: to name what is wrong with the
 // graph, or to scale weights that are not integers of sum below 2⁵².
-func openLouvain(s *device.Session, g device.Operand, n int, o *CommunitiesOptions) *louvainLevel {
+func openLouvain(s *device.Session, g device.Operand, n int, o *CommunitiesOptions, share *louvainShare) *louvainLevel {
 	rows := s.Rows(g)
 	t := rows.Type
 	if rows.Val.Addr == 0 {
@@ -494,7 +542,7 @@ func openLouvain(s *device.Session, g device.Operand, n int, o *CommunitiesOptio
 	if float64(total) >= most {
 		return nil
 	}
-	w := &louvainAt{s: s, o: o, wide: total >= 1<<32, total: int64(total), sums: 4, state: state, first: n}
+	w := &louvainAt{s: s, o: o, wide: total >= 1<<32, total: int64(total), sums: 4, state: state, first: n, share: share}
 	if w.wide {
 		w.sums = 8
 	}
@@ -548,28 +596,10 @@ func fusedCommunities[T semiring.Element](at device.Runner, g matrix.Source[T], 
 	}
 	var res *CommunitiesResult
 	var found []device.Store
-	ran := device.Ran{Method: "moves"}
 	err = at.Run(o.call("Communities"), func(s *device.Session) {
-		l := openLouvain(s, operand, n, &o)
-		if l == nil {
-			return
-		}
-		begin := device.Buffer{}
-		if start != nil {
-			begin = s.Ints(start)
-		}
-		levels, passes, quality, err := allPasses(l, &o, begin)
-		if err != nil {
+		if res, found, err = communitiesOn(s, operand, start, n, &o, nil); err != nil {
 			s.Fail(err)
-			return
 		}
-		res = &CommunitiesResult{Passes: passes, Modularity: quality}
-		for _, part := range levels {
-			v := s.NewFull(1, n, int32Type)
-			res.Count, res.Largest = l.bySize(part, v.Val)
-			found = append(found, s.Result(v, int64(n)))
-		}
-		ran.Work = l.entries
 	})
 	if err != nil || res == nil {
 		return nil, err
@@ -578,8 +608,37 @@ func fusedCommunities[T semiring.Element](at device.Runner, g matrix.Source[T], 
 		res.Membership = placed[int32](at, n, st)
 		res.Levels = append(res.Levels, res.Membership)
 	}
-	o.traceRan(at, "Communities", ran, int64(n))
+	o.traceRan(at, "Communities", device.Ran{Method: "moves", Work: g.View().NVals()}, int64(n))
 	return res, nil
+}
+
+// communitiesOn is Communities within a session, and the vectors of its result: the communities
+// after each level. The result is nil if the host has to compute.
+func communitiesOn(s *device.Session, g device.Operand, start []int32, n int, o *CommunitiesOptions, share *louvainShare) (*CommunitiesResult, []device.Store, error) {
+	l := openLouvain(s, g, n, o, share)
+	if l == nil {
+		return nil, nil, s.Err()
+	}
+	begin := device.Buffer{}
+	if start != nil {
+		begin = s.Ints(start)
+	}
+	levels, passes, quality, err := allPasses(l, o, begin)
+	if err != nil {
+		return nil, nil, err
+	}
+	var found []device.Store
+	res := &CommunitiesResult{Passes: passes, Modularity: quality}
+	for _, part := range levels {
+		v := s.NewFull(1, n, int32Type)
+		res.Count, res.Largest = l.bySize(part, v.Val)
+		if share != nil {
+			found = append(found, share.result(s, v))
+		} else {
+			found = append(found, s.Result(v, int64(n)))
+		}
+	}
+	return res, found, s.Err()
 }
 
 // bySize numbers parts by descending size, equal ones by their least vertices, into out.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,6 +12,8 @@ import (
 	"github.com/hiveblas/hiveblas/generate"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
 )
 
 type groupGraph = *matrix.Matrix[float32]
@@ -168,6 +171,108 @@ func TestWorkflowsOnGroups(t *testing.T) {
 				if in := at.Ranks()[0].Ledger().Total().In; p > 1 && in == 0 {
 					t.Errorf("%d ranks exchanged nothing", p)
 				}
+			}
+		})
+	}
+}
+
+// failedResult reports whether a vector or matrix of a result has an error.
+func failedResult(v any) bool {
+	if e, ok := v.(interface{ Err() error }); ok {
+		if r := reflect.ValueOf(v); r.Kind() == reflect.Pointer && r.IsNil() {
+			return false
+		}
+		return e.Err() != nil
+	}
+	r := reflect.Indirect(reflect.ValueOf(v))
+	if r.Kind() != reflect.Struct {
+		return false
+	}
+	for i := range r.NumField() {
+		if r.Type().Field(i).IsExported() && failedResult(r.Field(i).Interface()) {
+			return true
+		}
+	}
+	return false
+}
+
+// A collective that fails is an error of the workflow, or of the vectors of its result, and never a
+// result of fewer rounds.
+func TestWorkflowsWhereCollectivesFail(t *testing.T) {
+	t.Parallel()
+	type workflow struct {
+		name  string
+		graph func(at matrix.Place) groupGraph
+		run   func(g groupGraph) (any, error)
+	}
+	var list []workflow
+	undirected := func(at matrix.Place) groupGraph { return hiveGraph(t, 6, false, at) }
+	for _, w := range groupWorkflows {
+		list = append(list, workflow{w.name, undirected, w.run})
+	}
+	for _, w := range hiveWorkflows {
+		if w.name == "communities" { // whole on every rank of the host
+			continue
+		}
+		list = append(list, workflow{w.name, func(at matrix.Place) groupGraph { return hiveGraph(t, 6, w.directed, at) }, w.run})
+	}
+	list = append(list,
+		workflow{"independent set", undirected, func(g groupGraph) (any, error) { return MaximalIndependentSet(g) }},
+		workflow{"colouring", undirected, func(g groupGraph) (any, error) { return Colouring(g) }},
+		workflow{"HITS", undirected, func(g groupGraph) (any, error) { return HITS(g) }},
+		workflow{"Katz", undirected, func(g groupGraph) (any, error) { return KatzCentrality(g) }},
+		workflow{"clustering", undirected, func(g groupGraph) (any, error) { return LocalClustering(g) }},
+		workflow{"matching of bipartite graphs", undirected, func(g groupGraph) (any, error) { return BipartiteMatching(g) }},
+		workflow{"topological order", undirected, func(g groupGraph) (any, error) {
+			n, _ := g.Dims()
+			upper := matrix.New[float32](n, n, matrix.On(g.Place()))
+			if err := ops.Select(upper, semiring.Triu[float32](1), g); err != nil {
+				return nil, err
+			}
+			return TopologicalOrder(upper)
+		}})
+	for _, w := range list {
+		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
+			whole, err := comm.LocalGroup(2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := w.run(w.graph(whole))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := resultWords(res)
+			failed := 0
+			for call := 1; ; call += 1 + call/4 { // until the fault is after the last collective
+				ranks, err := comm.Local(2)
+				if err != nil {
+					t.Fatal(err)
+				}
+				ranks[1] = comm.WithFault(ranks[1], comm.Fault{Call: uint64(call)})
+				at, err := comm.NewGroup(ranks)
+				if err != nil {
+					t.Fatal(err)
+				}
+				res, err := w.run(w.graph(at))
+				if err != nil {
+					failed++
+					continue
+				}
+				got := resultWords(res)
+				if failedResult(res) {
+					failed++
+					continue
+				}
+				if !slices.Equal(got, want) {
+					t.Fatalf("collective %d fails, and the result is another one without an error", call)
+				}
+				if at.Ranks()[1].Err() == nil {
+					break
+				}
+			}
+			if failed == 0 {
+				t.Error("no collective failed")
 			}
 		})
 	}

@@ -98,7 +98,7 @@ func (l *luby) sets(priority *matrix.Vector[int64], take func(winners *matrix.Ve
 	c := l.candidates
 	var s ops.Steps
 	s.Do(ops.Apply(c, keep, priority, with))
-	for s.OK() && c.NVals() > 0 {
+	for s.NVals(c) > 0 {
 		l.run.report("independent set", int64(c.Size())-c.NVals(), int64(c.Size()))
 		s.Do(ops.VxM(l.above.Masked(c.Structure()).Replace(), semiring.MaxFirst[int64](), c, l.a.Pattern(), with))
 		s.Do(ops.EWiseUnion(l.winners, semiring.Gt[int64](), c, -1, l.above, -1, with))

@@ -81,9 +81,9 @@ func coresPipeline(a matrix.View[bool], n int, run Run) (*Cores, error) {
 	degree, low, lost := vector(), vector(), vector()
 	pair := semiring.PlusPair[int32]()
 	s.Do(ops.MxV(degree, pair, loopless.Pattern(), one.Pattern(), with))
-	for k := int32(1); s.OK() && degree.NVals() > 0; {
+	for k := int32(1); s.NVals(degree) > 0; {
 		s.Do(ops.Select(low, semiring.ValueLE(k), degree, with))
-		if low.NVals() == 0 {
+		if s.NVals(low) == 0 {
 			run.report("core numbers", int64(n)-degree.NVals(), int64(n))
 			least, err := ops.ReduceScalar(semiring.Min[int32](), degree, with)
 			s.Do(err)
@@ -102,7 +102,7 @@ func coresPipeline(a matrix.View[bool], n int, run Run) (*Cores, error) {
 	c.Max, err = ops.ReduceScalar(semiring.Max[int32](), core, with)
 	s.Do(err)
 	s.Do(ops.Select(low, semiring.ValueGE(c.Max), core, with))
-	c.Inner = low.NVals()
+	c.Inner = s.NVals(low)
 	return c, s.Err()
 }
 

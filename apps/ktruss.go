@@ -41,7 +41,7 @@ func KTruss[T comparable](g matrix.Source[T], k int, opts ...KTrussOptions) (*ma
 	loopless := matrix.New[bool](n, n, here)
 	s.Do(ops.Select(loopless, semiring.Offdiag[bool](0), a, with))
 	s.Do(ops.Apply(c, semiring.OneOp[bool, int64](), loopless, with))
-	for before := int64(-1); s.OK() && c.NVals() != before; {
+	for before := int64(-1); s.OK() && s.NVals(c) != before; {
 		before = c.NVals()
 		o.report("k-truss", 0, before)
 		s.Do(ops.MxM(c.Masked(c.Structure()).Replace(), semiring.PlusPair[int64](), c.Pattern(), c.Pattern().T(), with))

@@ -142,7 +142,7 @@ func NewClusterer[T comparable](g matrix.Source[T], opts ...Run) (*Clusterer, er
 	var s ops.Steps
 	loops := matrix.New[bool](n, n, here)
 	s.Do(ops.Select(loops, semiring.DiagSelect[bool](0), c.a, with))
-	if s.OK() && loops.NVals() > 0 {
+	if s.NVals(loops) > 0 {
 		a := matrix.New[bool](n, n, here)
 		s.Do(ops.Select(a, semiring.Offdiag[bool](0), c.a, with))
 		if c.place == nil && s.OK() {
@@ -172,8 +172,10 @@ func NewClusterer[T comparable](g matrix.Source[T], opts ...Run) (*Clusterer, er
 func (c *Clusterer) undirected(with ops.Option) error {
 	here := matrix.On(c.place)
 	both := matrix.New[bool](c.n, c.n, here)
-	if err := ops.EWiseMult(both, semiring.Land(), c.a, c.a.T(), with); err != nil || both.NVals() == c.a.NVals() {
-		return err
+	var s ops.Steps
+	s.Do(ops.EWiseMult(both, semiring.Land(), c.a, c.a.T(), with))
+	if s.NVals(both) == s.NVals(c.a) || !s.OK() {
+		return s.Err()
 	}
 	single := matrix.New[bool](c.n, c.n, here)
 	if err := ops.Apply(single.Masked(both.Structure().Not()), semiring.Identity[bool](), c.a, with); err != nil {
@@ -183,7 +185,7 @@ func (c *Clusterer) undirected(with ops.Option) error {
 		return &ParameterError{"LocalCluster", "the graph", fmt.Sprintf("directed: there is an edge from %d to %d and none back", at.Row, at.Col),
 			"undirected; matrix.Symmetrise reads it so"}
 	}
-	return nil
+	return single.Err()
 }
 
 // settings returns the options with the defaults filled in.
@@ -297,10 +299,9 @@ func (c *Clusterer) Cluster(seeds []int, opts ...LocalClusterOptions) (*LocalClu
 	var s ops.Steps
 	s.Do(ops.EWiseMult(res.P, semiring.Times[float64](), x, c.degree, with))
 	s.Do(ops.ApplySecond(res.P, semiring.Times[float64](), res.P, o.unit(), with))
-	if !s.OK() {
+	if res.Support = s.NVals(res.P); !s.OK() {
 		return nil, s.Err()
 	}
-	res.Support = res.P.NVals()
 	if o.Sweep && res.Support > 0 {
 		res.Cut, err = c.sweep(x, with)
 	}

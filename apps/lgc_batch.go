@@ -156,8 +156,9 @@ func (q *queries) settle(moving lgcField) (lgcField, error) {
 	if err := ops.Reduce(some, semiring.Max[float64](), moving.(lgcMatrix), q.with); err != nil {
 		return nil, err
 	}
-	if some.NVals()*settleBelow.of > int64(len(q.live))*settleBelow.part {
-		return moving, nil
+	left := some.NVals()
+	if err := some.Err(); err != nil || left*settleBelow.of > int64(len(q.live))*settleBelow.part {
+		return moving, err
 	}
 	var stay, gone, live, rows []int
 	for k, v := range q.live {
@@ -168,6 +169,7 @@ func (q *queries) settle(moving lgcField) (lgcField, error) {
 		}
 	}
 	var s ops.Steps
+	s.Do(some.Err())
 	take := func(a lgcField, which []int) lgcMatrix {
 		part := q.matrix(len(which))
 		s.Do(ops.Extract(part, a.(lgcMatrix), ops.Of(which...), ops.All(), q.with))

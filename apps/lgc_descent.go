@@ -14,6 +14,7 @@ type lgcField interface {
 	matrix.Operand[float64]
 	matrix.Destination[float64]
 	NVals() int64
+	Err() error
 }
 
 // descent is the state of LocalCluster, in units that need no scaling: start and g as shares of ρα,
@@ -96,7 +97,7 @@ func (l *descent) monotone() func() (done bool, err error) {
 		var s ops.Steps
 		over := l.field()
 		s.Do(ops.Select(over, most, l.g, l.with))
-		if !s.OK() || over.NVals() == 0 {
+		if s.NVals(over) == 0 {
 			return true, s.Err()
 		}
 		if wide, err := l.widened(over); err != nil {

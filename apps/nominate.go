@@ -208,7 +208,7 @@ func contextOf(app string, a matrix.View[bool], n int, seeds []int, o NominateOp
 		frontier, seen := matrix.NewVector[bool](n, here), matrix.NewVector[bool](n, here)
 		s.Do(ops.Apply(frontier, semiring.OneOp[float64, bool](), start, with))
 		s.Do(keepBitmap(seen, with))
-		for hops := 1.0; s.OK() && frontier.NVals() > 0; hops++ {
+		for hops := 1.0; s.NVals(frontier) > 0; hops++ {
 			s.Do(ops.AssignVectorScalar(seen.Masked(frontier.Structure()), true, ops.All(), with))
 			s.Do(ops.VxM(frontier.Masked(seen.Structure().Not()).Replace(), semiring.AnyPair[bool](), frontier.Pattern(), a, with))
 			s.Do(ops.AssignVectorScalar(context.Masked(frontier.Structure()), 1/hops, ops.All(), with))

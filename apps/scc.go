@@ -63,7 +63,7 @@ func strongPipeline(a matrix.View[bool], n int, run Run) (*Components, error) {
 	colour, next, found, grown := vector(), vector(), vector(), vector()
 	same := matrix.NewVector[bool](n, here)
 	low, keep := semiring.Min[int32](), semiring.Identity[int32]()
-	for s.OK() && left.NVals() > 0 {
+	for s.NVals(left) > 0 {
 		run.report("strongly connected components", int64(n)-left.NVals(), int64(n))
 		s.Do(ops.VxM(next.Masked(left.Structure()).Replace(), semiring.MinFirst[int32](), left, a, with))
 		s.Do(ops.MxV(found.Masked(next.Structure()).Replace(), semiring.MinSecond[int32](), a, left, with))
@@ -79,7 +79,7 @@ func strongPipeline(a matrix.View[bool], n int, run Run) (*Components, error) {
 		}
 		s.Do(ops.Select(found, ownLabel, colour, with))
 		s.Do(ops.Apply(next, keep, found, with))
-		for s.OK() && next.NVals() > 0 {
+		for s.NVals(next) > 0 {
 			s.Do(ops.MxV(grown.Masked(found.Structure().Not()).Replace(), semiring.MaxSecond[int32](), a, next, with))
 			s.Do(ops.EWiseMult(same, semiring.Eq[int32](), grown, colour, with))
 			s.Do(ops.Select(same, semiring.ValueEQ(true), same, with))

@@ -79,8 +79,10 @@ func checkFinite[T semiring.Float](app string, a matrix.View[T], run Run) error 
 	m, n := a.Dims()
 	bad := matrix.New[T](m, n, matrix.On(a.Place()))
 	infinite := semiring.NewSelect("infinite", func(x T, _, _ int) bool { return x-x != 0 }, "x - x != 0")
-	if err := ops.Select(bad, infinite, a, run.with()); err != nil || bad.NVals() == 0 {
-		return err
+	var s ops.Steps
+	s.Do(ops.Select(bad, infinite, a, run.with()))
+	if s.NVals(bad) == 0 {
+		return s.Err()
 	}
 	for at, x := range bad.All() {
 		return &WeightError{app, at.Row, at.Col, fmt.Sprint(x), "a finite number"}

@@ -87,7 +87,7 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts ...SSSPOpti
 	front, reach := matrix.NewVector[T](n, here), matrix.NewVector[T](n, here)
 	low, better := semiring.Min[T](), improvement[T]()
 	s.Do(ops.Apply(dist.Accum(low), semiring.Identity[T](), pending, with))
-	for s.OK() && pending.NVals() > 0 {
+	for s.NVals(pending) > 0 {
 		least, err := ops.ReduceScalar(low, pending, with)
 		s.Do(err)
 		bound := least + delta
@@ -97,7 +97,7 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts ...SSSPOpti
 		s.Do(ops.Select(front, semiring.ValueLE(bound), pending, with))
 		improved := matrix.NewVector[T](n, here)
 		listed := true // improved is complete for this bucket; otherwise dist is the only record
-		for s.OK() && front.NVals() > 0 {
+		for s.NVals(front) > 0 {
 			o.report("shortest paths", int64(n)-pending.NVals(), int64(n))
 			s.Do(ops.VxM(reach, semiring.MinPlus[T](), front, a, with))
 			s.Do(ops.EWiseMult(reach, better, reach, dist, with))
@@ -250,8 +250,10 @@ func checkWeights[T semiring.Number](app string, a matrix.View[T], run Run) erro
 	if p := a.Place(); p != nil {
 		m, n := a.Dims()
 		bad := matrix.New[T](m, n, matrix.On(p))
-		if err := ops.Select(bad, unusable[T](), a, run.with()); err != nil || bad.NVals() == 0 {
-			return err
+		var s ops.Steps
+		s.Do(ops.Select(bad, unusable[T](), a, run.with()))
+		if s.NVals(bad) == 0 {
+			return s.Err()
 		}
 		return findWeight(app, bad.View())
 	}

@@ -112,10 +112,10 @@ func topologicalPipeline(a matrix.View[bool], n int, run Run) (*matrix.Vector[in
 	pair := semiring.PlusPair[int32]()
 	var s ops.Steps
 	s.Do(ops.VxM(degree.Accum(semiring.Plus[int32]()), pair, one.Pattern(), a, with))
-	for k := int32(0); s.OK() && degree.NVals() > 0; k++ {
+	for k := int32(0); s.NVals(degree) > 0; k++ {
 		run.report("topological order", level.NVals(), int64(n))
 		s.Do(ops.Select(first, semiring.ValueEQ[int32](0), degree, with))
-		if first.NVals() == 0 {
+		if s.NVals(first) == 0 {
 			break
 		}
 		s.Do(ops.AssignVectorScalar(level.Masked(first.Structure()), k, ops.All(), with))

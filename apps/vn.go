@@ -72,11 +72,11 @@ func VertexNomination[T semiring.Number](g matrix.Source[T], seeds []int, opts .
 		s.Do(frontier.Set(v, true))
 	}
 	a, far := g.View().Pattern(), dist.Structure().Not()
-	for hops := T(0); s.OK() && frontier.NVals() > 0; hops++ {
+	for hops := T(0); s.NVals(frontier) > 0; hops++ {
 		o.report("vertex nomination", dist.NVals(), int64(n))
 		s.Do(ops.AssignVectorScalar(dist.Masked(frontier.Structure()), hops, ops.All(), o.with()))
 		s.Do(ops.VxM(frontier.Masked(far).Replace(), semiring.AnyPair[bool](), frontier.Pattern(), a, o.with()))
-		if s.OK() && frontier.NVals() > 0 && hops+1 <= hops {
+		if s.NVals(frontier) > 0 && hops+1 <= hops {
 			return nil, tooManyHops(int64(hops))
 		}
 	}

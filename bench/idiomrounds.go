@@ -73,9 +73,9 @@ func kCoreIdiom(g *gen.Graph, a matrix.View[bool]) (*idiomRun, error) {
 		degree, low := matrix.NewVector[int32](n), matrix.NewVector[int32](n)
 		lost, left := matrix.NewVector[int32](n), matrix.NewVector[int32](n)
 		s.Do(ops.MxV(degree, semiring.PlusPair[int32](), a, ones.Pattern()))
-		for k := int32(1); s.OK() && degree.NVals() > 0; k++ {
+		for k := int32(1); s.NVals(degree) > 0; k++ {
 			s.Do(ops.Select(low, semiring.ValueLE(k), degree))
-			for s.OK() && low.NVals() > 0 {
+			for s.NVals(low) > 0 {
 				s.Do(ops.AssignVectorScalar(core.Masked(low.Structure()), k, ops.All()))
 				s.Do(ops.Apply(degree.Masked(low.Structure().Not()).Replace(), semiring.Identity[int32](), degree))
 				s.Do(ops.VxM(lost.Masked(degree.Structure()).Replace(), semiring.PlusPair[int32](), low.Pattern(), a))
@@ -149,7 +149,7 @@ func misIdiom(g *gen.Graph, a matrix.View[bool]) (*idiomRun, error) {
 		s.Do(err)
 		scores, above := matrix.NewVector[int64](n), matrix.NewVector[int64](n)
 		winners, removed := matrix.NewVector[bool](n), matrix.NewVector[bool](n)
-		for round := 0; s.OK() && candidates.NVals() > 0; round++ {
+		for round := 0; s.NVals(candidates) > 0; round++ {
 			draw := semiring.NewIndex("score", func(_ bool, v, _ int) int64 { return score(v, round) }, "")
 			s.Do(ops.ApplyIndex(scores, draw, candidates))
 			s.Do(ops.VxM(above.Masked(candidates.Structure()).Replace(), semiring.MaxFirst[int64](), scores, a))

@@ -20,7 +20,7 @@ func bfsLevelsIdiom(g *gen.Graph, a matrix.View[bool]) (*idiomRun, error) {
 		level = matrix.NewVector[int32](n)
 		frontier := matrix.NewVector[bool](n)
 		s.Do(frontier.Set(source, true))
-		for depth := int32(0); s.OK() && frontier.NVals() > 0; depth++ {
+		for depth := int32(0); s.NVals(frontier) > 0; depth++ {
 			s.Do(ops.AssignVectorScalar(level.Masked(frontier.Structure()), depth, ops.All()))
 			s.Do(ops.VxM(frontier.Masked(level.Structure().Not()).Replace(), semiring.AnyPair[bool](), frontier.Pattern(), a))
 		}
@@ -59,7 +59,7 @@ func bfsParentsIdiom(g *gen.Graph, a matrix.View[bool]) (*idiomRun, error) {
 		frontier := matrix.NewVector[int32](n) // the parents of the vertices found last
 		s.Do(parent.Set(source, int32(source)))
 		s.Do(frontier.Set(source, int32(source)))
-		for s.OK() && frontier.NVals() > 0 {
+		for s.NVals(frontier) > 0 {
 			s.Do(ops.VxM(frontier.Masked(parent.Structure().Not()).Replace(), semiring.MinSecondi[int32](0), frontier.Pattern(), a))
 			s.Do(ops.AssignVector(parent.Masked(frontier.Structure()), frontier, ops.All()))
 		}

@@ -21,10 +21,12 @@ type options struct {
 	progress     func(Progress)
 }
 
-// On computes at p. Without it, or if p is nil, MxM computes on the host.
+// On computes at p. Without it, or if p is nil, MxM computes on the host. On a *comm.Group of devices
+// of this process, each device has the factors, computes some of the blocks and copies them to the
+// host by itself; the blocks still arrive in order.
 func On(p matrix.Place) Option { return func(o *options) { o.place = p } }
 
-// DeviceMemory is the budget on the device, in bytes, for the factors, the blocks present at a time
+// DeviceMemory is the budget on each device, in bytes, for the factors, the blocks present at a time
 // and the workspace. A block that would exceed it is split. The default is four fifths of the free
 // memory.
 func DeviceMemory(bytes uint64) Option { return func(o *options) { o.deviceMemory = bytes } }
@@ -65,11 +67,11 @@ type Report struct {
 	Resumed    int           // blocks that earlier runs finished
 	Expected   int64         // entries of the product, or an upper bound; −1 if unknown
 	Plan       time.Duration // counting entries and choosing blocks
-	Computing  time.Duration
-	Copying    time.Duration // of the copy engine
+	Computing  time.Duration // of several devices the mean
+	Copying    time.Duration // of the copy engine, of several devices the mean
 	Writing    time.Duration
 	Wall       time.Duration // from the first block to the last
-	PeakDevice uint64        // peak bytes in use, 0 on the host
+	PeakDevice uint64        // peak bytes in use, of several devices the largest; 0 on the host
 	PeakHost   uint64        // peak bytes of the Go heap, sampled after each block
 	Splits     int           // blocks split because memory ran out
 }

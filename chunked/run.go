@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"sync"
 	"time"
 	"unsafe"
 
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
@@ -85,13 +87,15 @@ type run[A, B, C comparable] struct {
 	y       matrix.Source[B]
 	o       options
 	m, n    int
-	at      streamer // nil on the host
-	stage   device.Stage
+	group   *comm.Group // of devices that share the work; nil on one place
+	lanes   []*lane[A, B, C]
 	bounds  []int
 	tile    int  // columns of Y at a time
 	spared  bool // rows of X are extracted on the host, because the device cannot hold X
 	done    int  // blocks that earlier runs finished
 	restore func()
+	turns   *turns
+	mu      sync.Mutex // of the times and the splits of the report
 	report  Report
 }
 
@@ -127,12 +131,25 @@ func (r *run[A, B, C]) check() error {
 			return &matrix.DimensionError{Op: "chunked.MxM", Arg: "the mask", Got: shape(mm, mn), Want: shape(r.m, r.n), Remedy: "it has the shape of the product"}
 		}
 	}
-	if r.o.place != nil {
-		at, ok := r.o.place.(streamer)
-		if !ok {
-			return &matrix.InvalidError{Op: "chunked.MxM", Reason: fmt.Sprintf("%s cannot compute block by block; use the host or a device of package cusparse", r.o.place)}
+	places := []matrix.Place{r.o.place}
+	if g, ok := r.o.place.(*comm.Group); ok {
+		if g.Size() == 0 || len(g.Ranks()) < g.Size() {
+			return &matrix.InvalidError{Op: "chunked.MxM", Reason: fmt.Sprintf("%s has no ranks, or some in other processes; use devices of this process", g)}
 		}
-		r.at = at
+		r.group, places = g, nil
+		for k := range g.Ranks() {
+			places = append(places, g.PlaceOf(k))
+		}
+	}
+	for _, p := range places {
+		l := &lane[A, B, C]{run: r, place: p, x: r.x, y: r.y, mask: r.o.mask}
+		if p != nil || r.group != nil {
+			var ok bool
+			if l.at, ok = p.(streamer); !ok {
+				return &matrix.InvalidError{Op: "chunked.MxM", Reason: fmt.Sprintf("%s cannot compute block by block; use the host, or devices of package cusparse", r.o.place)}
+			}
+		}
+		r.lanes = append(r.lanes, l)
 	}
 	return r.ctx.Err()
 }
@@ -148,24 +165,35 @@ const tileShare = 2
 func (r *run[A, B, C]) plan() error {
 	start := time.Now()
 	b := budget{entry: 4 + widthOf[C](), least: r.o.chunks}
+	if n := len(r.lanes); n > 1 {
+		b.least = max(b.least, laneBlocks*n)
+	}
 	r.tile = r.n
 	tiled := false
-	if r.at != nil {
+	if r.onDevices() {
 		b.row = int64(r.n)/8 + 16 // a bitmap of its columns, and its offset
-		free, _, err := r.at.Free()
+		free, err := r.free()
 		if err != nil {
 			return err
 		}
 		if r.o.deviceMemory == 0 {
 			r.o.deviceMemory = free / 5 * 4
 		}
-		before := r.at.Limit(r.o.deviceMemory)
-		r.restore = func() { r.at.Limit(before) }
-		r.at.Peak()
+		for _, l := range r.lanes {
+			before, inner := l.at.Limit(r.o.deviceMemory), r.restore
+			r.restore = func() {
+				l.at.Limit(before)
+				inner()
+			}
+			l.at.Peak()
+		}
 		r.spared = r.x.View().Place() == nil && uint64(bytesOf(r.x)) > r.o.deviceMemory/4
 		if need := bytesOf(r.y); r.y.View().Place() != r.o.place && uint64(need) > r.o.deviceMemory/tileShare {
 			tiled = true
 			r.tile = max(int(uint64(r.n)*(r.o.deviceMemory/(2*tileShare))/uint64(need)), 1)
+		}
+		if err := r.replicate(tiled); err != nil {
+			return err
 		}
 	}
 	sizes, exact, err := r.sizes(tiled)
@@ -207,10 +235,66 @@ func (r *run[A, B, C]) plan() error {
 	return err
 }
 
+// laneBlocks is the least number of blocks of each of several devices.
+const laneBlocks = 3
+
+// onDevices reports whether devices compute.
+func (r *run[A, B, C]) onDevices() bool { return r.lanes[0].at != nil }
+
+// free returns the bytes that are free on every device.
+func (r *run[A, B, C]) free() (least uint64, err error) {
+	for i, l := range r.lanes {
+		free, _, err := l.at.Free()
+		if err != nil {
+			return 0, err
+		}
+		if i == 0 || free < least {
+			least = free
+		}
+	}
+	return least, nil
+}
+
+// replicate gives each of several devices the factors that are to be on devices.
+func (r *run[A, B, C]) replicate(tiled bool) error {
+	if r.group == nil {
+		return nil
+	}
+	if !r.spared {
+		xs, err := access.Replicas(r.ctx, r.x.View(), r.group)
+		if err != nil {
+			return err
+		}
+		for i, l := range r.lanes {
+			l.x = xs[i]
+		}
+	}
+	if r.o.mask != nil {
+		masks, err := access.Replicas(r.ctx, r.o.mask.View(), r.group)
+		if err != nil {
+			return err
+		}
+		for i, l := range r.lanes {
+			l.mask = masks[i]
+		}
+	}
+	if tiled {
+		return nil
+	}
+	ys, err := access.Replicas(r.ctx, r.y.View(), r.group)
+	for i, l := range r.lanes {
+		if err == nil {
+			l.y = ys[i]
+		}
+	}
+	return err
+}
+
 // sizes returns the entries of each row of the product, or upper bounds.
 func (r *run[A, B, C]) sizes(tiled bool) (sizes []int64, exact bool, err error) {
 	if !tiled && !r.spared {
-		sizes, exact, err = ops.Sizes(r.x, r.y, r.o.place, r.with())
+		l := r.lanes[0]
+		sizes, exact, err = ops.Sizes(l.x, l.y, l.place, r.with())
 	} else {
 		var work *matrix.Vector[int64]
 		if work, err = ops.Products(r.x, r.y, nil, r.with()); err == nil {
@@ -241,10 +325,13 @@ func (r *run[A, B, C]) room(tiled bool) (most int64, err error) {
 		// One block each is computed, copied and written; the rest is slack for the collector.
 		most = max(left/4, 1)
 	}
-	if r.at == nil {
+	if !r.onDevices() {
 		return most, nil
 	}
-	free, _, err := r.at.Free()
+	if len(r.lanes) > 1 {
+		most = (most + int64(len(r.lanes)) - 1) / int64(len(r.lanes))
+	}
+	free, err := r.free()
 	if err != nil {
 		return 0, err
 	}
@@ -265,91 +352,107 @@ func (r *run[A, B, C]) room(tiled bool) (most int64, err error) {
 }
 
 // count computes the product once to count its entries.
-func (r *run[A, B, C]) count(bounds []int) (n int64, err error) {
-	for k := range len(bounds) - 1 {
-		err := r.block(bounds[k], bounds[k+1], func(c *matrix.Matrix[C], _, _ int) error {
-			n += c.NVals()
-			defer c.Clear()
-			return c.Err()
+func (r *run[A, B, C]) count(bounds []int) (int64, error) {
+	t := newTurns(0)
+	counts, errs := make([]int64, len(r.lanes)), make([]error, len(r.lanes))
+	var all sync.WaitGroup
+	for i, l := range r.lanes {
+		all.Go(func() {
+			for errs[i] == nil {
+				k, ok := t.take(len(bounds) - 1)
+				if !ok {
+					return
+				}
+				errs[i] = l.block(bounds[k], bounds[k+1], func(c *matrix.Matrix[C], _, _ int) error {
+					counts[i] += c.NVals()
+					defer c.Clear()
+					return c.Err()
+				})
+			}
+			t.end()
 		})
-		if err != nil {
-			return 0, err
-		}
 	}
-	return n, nil
+	all.Wait()
+	n := int64(0)
+	for _, k := range counts {
+		n += k
+	}
+	return n, errors.Join(errs...)
 }
 
 // block computes rows lo to hi in tiles of columns and passes each part to take, with its first row
 // and column.
-func (r *run[A, B, C]) block(lo, hi int, take func(c *matrix.Matrix[C], row, col int) error) error {
-	for col := 0; ; col += r.tile {
-		if err := r.part(lo, hi, col, min(col+r.tile, r.n), take); err != nil {
+func (l *lane[A, B, C]) block(lo, hi int, take func(c *matrix.Matrix[C], row, col int) error) error {
+	for col := 0; ; col += l.tile {
+		if err := l.part(lo, hi, col, min(col+l.tile, l.n), take); err != nil {
 			return err
 		}
-		if col+r.tile >= r.n {
+		if col+l.tile >= l.n {
 			return nil
 		}
 	}
 }
 
 // part computes a rectangle of the product and halves it if memory runs out.
-func (r *run[A, B, C]) part(lo, hi, clo, chi int, take func(c *matrix.Matrix[C], row, col int) error) error {
-	c, err := r.multiply(lo, hi, clo, chi)
+func (l *lane[A, B, C]) part(lo, hi, clo, chi int, take func(c *matrix.Matrix[C], row, col int) error) error {
+	c, err := l.multiply(lo, hi, clo, chi)
 	if err == nil {
 		return take(c, lo, clo)
 	}
 	if !errors.Is(err, device.ErrMemory) {
 		return err
 	}
-	r.report.Splits++
+	l.mu.Lock()
+	l.report.Splits++
+	l.mu.Unlock()
 	switch mid, cmid := lo+(hi-lo)/2, clo+(chi-clo)/2; {
 	case hi-lo > 1:
-		if err := r.part(lo, mid, clo, chi, take); err != nil {
+		if err := l.part(lo, mid, clo, chi, take); err != nil {
 			return err
 		}
-		return r.part(mid, hi, clo, chi, take)
+		return l.part(mid, hi, clo, chi, take)
 	case chi-clo > 1:
-		if err := r.part(lo, hi, clo, cmid, take); err != nil {
+		if err := l.part(lo, hi, clo, cmid, take); err != nil {
 			return err
 		}
-		return r.part(lo, hi, cmid, chi, take)
+		return l.part(lo, hi, cmid, chi, take)
 	}
 	return err
 }
 
 // multiply computes a rectangle of the product.
-func (r *run[A, B, C]) multiply(lo, hi, clo, chi int) (*matrix.Matrix[C], error) {
-	on, with := matrix.On(r.o.place), r.with()
+func (l *lane[A, B, C]) multiply(lo, hi, clo, chi int) (*matrix.Matrix[C], error) {
+	on, with := matrix.On(l.place), l.with()
 	c := matrix.New[C](hi-lo, chi-clo, on)
-	x, y, drop, err := r.factors(lo, hi, clo, chi)
+	x, y, drop, err := l.factors(lo, hi, clo, chi)
 	defer drop()
 	if err != nil {
 		return nil, err
 	}
 	dst := c.Replace()
 	switch {
-	case r.o.mask != nil:
+	case l.o.mask != nil:
 		m := matrix.New[bool](hi-lo, chi-clo, on)
-		if err := ops.Extract(m, r.o.mask, ops.Span(lo, hi), ops.Span(clo, chi), with); err != nil {
+		if err := ops.Extract(m, l.mask, ops.Span(lo, hi), ops.Span(clo, chi), with); err != nil {
 			return nil, err
 		}
 		defer m.Clear()
 		dst = c.Masked(m.Structure()).Replace()
-		if r.o.complement {
+		if l.o.complement {
 			dst = c.Masked(m.Structure().Not()).Replace()
 		}
-	case r.o.offDiagonal && r.at == nil:
+	case l.o.offDiagonal && l.at == nil:
 		m, err := diagonal(lo, hi, clo, chi)
 		if err != nil {
 			return nil, err
 		}
 		dst = c.Masked(m.Structure().Not()).Replace()
 	}
-	err = ops.MxM(dst, r.s, x, y, with)
-	if err == nil && r.o.offDiagonal && (r.at != nil || r.o.mask != nil) {
+	err = ops.MxM(dst, l.s, x, y, with)
+	if err == nil && l.o.offDiagonal && (l.at != nil || l.o.mask != nil) {
 		err = ops.Select(c, semiring.Offdiag[C](lo-clo), c, with)
 	}
-	if err == nil && r.at != nil {
+	if err == nil && l.at != nil {
 		err = c.SetFormat(matrix.CSR)
 	}
 	return c, err
@@ -357,28 +460,28 @@ func (r *run[A, B, C]) multiply(lo, hi, clo, chi int) (*matrix.Matrix[C], error)
 
 // factors returns the rows of X and the columns of Y for a rectangle, without a copy where all are
 // needed. drop frees the copies.
-func (r *run[A, B, C]) factors(lo, hi, clo, chi int) (x matrix.Source[A], y matrix.Source[B], drop func(), err error) {
-	x, y = r.x, r.y
+func (l *lane[A, B, C]) factors(lo, hi, clo, chi int) (x matrix.Source[A], y matrix.Source[B], drop func(), err error) {
+	x, y = l.x, l.y
 	var made []interface{ Clear() }
 	drop = func() {
 		for _, m := range made {
 			m.Clear()
 		}
 	}
-	if lo != 0 || hi != r.m {
-		_, k := r.x.View().Dims()
-		rows := matrix.New[A](hi-lo, k, matrix.On(r.placeOfX()))
+	if lo != 0 || hi != l.m {
+		_, k := l.x.View().Dims()
+		rows := matrix.New[A](hi-lo, k, matrix.On(l.placeOfX()))
 		made = append(made, rows)
-		if err := ops.Extract(rows, r.x, ops.Span(lo, hi), ops.All(), r.with()); err != nil {
+		if err := ops.Extract(rows, l.x, ops.Span(lo, hi), ops.All(), l.with()); err != nil {
 			return nil, nil, drop, err
 		}
 		x = rows
 	}
-	if clo != 0 || chi != r.n {
-		k, _ := r.y.View().Dims()
+	if clo != 0 || chi != l.n {
+		k, _ := l.y.View().Dims()
 		cols := matrix.New[B](k, chi-clo)
 		made = append(made, cols)
-		if err := ops.Extract(cols, r.y, ops.All(), ops.Span(clo, chi), r.with()); err != nil {
+		if err := ops.Extract(cols, l.y, ops.All(), ops.Span(clo, chi), l.with()); err != nil {
 			return nil, nil, drop, err
 		}
 		y = cols
@@ -387,11 +490,11 @@ func (r *run[A, B, C]) factors(lo, hi, clo, chi int) (x matrix.Source[A], y matr
 }
 
 // placeOfX returns the place where rows of X are extracted.
-func (r *run[A, B, C]) placeOfX() matrix.Place {
-	if r.spared {
+func (l *lane[A, B, C]) placeOfX() matrix.Place {
+	if l.spared {
 		return nil
 	}
-	return r.o.place
+	return l.place
 }
 
 // diagonal returns the positions (i, i) of a rectangle.

@@ -1,10 +1,13 @@
 package chunked
 
 import (
+	"errors"
+	"sync"
 	"time"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -17,59 +20,145 @@ type part[C comparable] struct {
 	last     bool // of its block
 }
 
-// stream computes, copies and writes blocks, one goroutine per stage.
+// lane computes blocks at a place, and copies them to the host.
+type lane[A, B, C comparable] struct {
+	*run[A, B, C]
+	place    matrix.Place
+	at       streamer         // nil on the host
+	x        matrix.Source[A] // the factors, at the place or on the host
+	y        matrix.Source[B]
+	mask     matrix.Source[bool]
+	stage    device.Stage
+	computed chan part[C]
+	pieces   []*piece[C]
+}
+
+// turns gives blocks to lanes, and lets them reserve memory of the sink in the order of the blocks.
+type turns struct {
+	mu    sync.Mutex
+	moved sync.Cond
+	next  int // block to compute
+	turn  int // block whose memory is reserved next
+	ended bool
+}
+
+func newTurns(first int) *turns {
+	t := &turns{next: first, turn: first}
+	t.moved.L = &t.mu
+	return t
+}
+
+// take returns the next of n blocks to compute.
+func (t *turns) take(n int) (k int, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	k = t.next
+	t.next++
+	return k, k < n && !t.ended
+}
+
+// wait waits until it is the turn of block k. It returns false if the run ends.
+func (t *turns) wait(k int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for t.turn != k && !t.ended {
+		t.moved.Wait()
+	}
+	return !t.ended
+}
+
+// pass ends the turn of block k.
+func (t *turns) pass(k int) {
+	t.mu.Lock()
+	t.turn = k + 1
+	t.mu.Unlock()
+	t.moved.Broadcast()
+}
+
+// end ends all waits.
+func (t *turns) end() {
+	t.mu.Lock()
+	t.ended = true
+	t.mu.Unlock()
+	t.moved.Broadcast()
+}
+
+// stream computes, copies and writes blocks: two goroutines for each lane, and this one, which
+// writes.
 func (r *run[A, B, C]) stream() error {
 	start := time.Now()
 	visit, _ := r.sink.(visiting[C])
-	if visit == nil && r.at != nil {
-		stage, err := r.at.Stage(r.pinned())
-		if err != nil {
-			return err
-		}
-		r.stage = stage
-		defer stage.Close()
-	}
-	stop := make(chan struct{})
-	computed, copied := make(chan part[C]), make(chan *Block[C])
-	computeErr, copyErr := make(chan error, 1), make(chan error, 1)
-	go func() {
-		defer close(computed)
-		computeErr <- r.compute(computed, stop)
-	}()
-	var err error
-	if visit != nil {
-		err = r.visitAll(visit, computed)
-	} else {
-		go func() {
-			defer close(copied)
-			copyErr <- r.copyAll(computed, copied, stop)
-		}()
-		for b := range copied {
-			if err = r.write(b); err != nil {
-				break
+	for _, l := range r.lanes {
+		l.computed = make(chan part[C])
+		if visit == nil && l.at != nil {
+			stage, err := l.at.Stage(r.pinned())
+			if err != nil {
+				return err
 			}
+			l.stage = stage
+			defer stage.Close()
 		}
 	}
-	close(stop)
-	for p := range computed {
+	r.turns = newTurns(r.done)
+	stop := make(chan struct{})
+	halt := sync.OnceFunc(func() {
+		close(stop)
+		r.turns.end()
+	})
+	var lanes sync.WaitGroup
+	var failed error
+	run := func(f func() error) {
+		lanes.Add(1)
+		go func() {
+			defer lanes.Done()
+			if err := f(); err != nil && err != errStopped {
+				r.mu.Lock()
+				failed = errors.Join(failed, err)
+				r.mu.Unlock()
+				halt()
+			}
+		}()
+	}
+	visits, copied := make(chan part[C]), make(chan *Block[C])
+	for _, l := range r.lanes {
+		run(func() error {
+			defer close(l.computed)
+			return l.compute(stop)
+		})
+		run(func() error {
+			if visit != nil {
+				return l.passOn(visits, stop)
+			}
+			return l.copyAll(copied, stop)
+		})
+	}
+	go func() {
+		lanes.Wait()
+		close(visits)
+		close(copied)
+	}()
+	err := r.visitAll(visit, visits, halt)
+	if err == nil {
+		err = r.writeAll(copied, halt)
+	}
+	for p := range visits {
 		p.c.Clear()
 	}
-	if visit == nil {
-		for range copied {
-		}
-		if e := <-copyErr; err == nil {
-			err = e
-		}
+	for range copied {
 	}
-	if e := <-computeErr; err == nil {
-		err = e
+	if err == nil {
+		err = failed
 	}
 	if err == nil {
 		err = r.ctx.Err()
 	}
 	r.report.Wall = time.Since(start)
-	if r.at != nil {
-		r.report.PeakDevice = r.at.Peak()
+	r.report.Computing /= time.Duration(len(r.lanes))
+	r.report.Copying /= time.Duration(len(r.lanes))
+	for _, l := range r.lanes {
+		if l.at != nil {
+			r.report.PeakDevice = max(r.report.PeakDevice, l.at.Peak())
+		}
 	}
 	if err != nil {
 		return err
@@ -80,18 +169,22 @@ func (r *run[A, B, C]) stream() error {
 	return err
 }
 
-// pinned returns the size of the pinned buffers.
+// pinned returns the size of the pinned buffers of a lane.
 func (r *run[A, B, C]) pinned() int64 {
 	if r.o.hostMemory > 0 {
-		return min(pinnedBytes, int64(r.o.hostMemory/16))
+		return min(pinnedBytes, int64(r.o.hostMemory/16)/int64(len(r.lanes)))
 	}
 	return pinnedBytes
 }
 
-// compute computes the blocks in order, at most one ahead of the copying.
-func (r *run[A, B, C]) compute(out chan<- part[C], stop <-chan struct{}) error {
-	for k := r.done; k < len(r.bounds)-1; k++ {
-		lo, hi := r.bounds[k], r.bounds[k+1]
+// compute computes blocks, at most one ahead of the copying.
+func (l *lane[A, B, C]) compute(stop <-chan struct{}) error {
+	for {
+		k, ok := l.turns.take(len(l.bounds) - 1)
+		if !ok {
+			return nil
+		}
+		lo, hi := l.bounds[k], l.bounds[k+1]
 		begin := time.Now()
 		var held *part[C]
 		send := func(last bool) error {
@@ -102,21 +195,21 @@ func (r *run[A, B, C]) compute(out chan<- part[C], stop <-chan struct{}) error {
 			p := *held
 			held = nil
 			select {
-			case out <- p:
+			case l.computed <- p:
 				return nil
 			case <-stop:
 				p.c.Clear()
 				return errStopped
 			}
 		}
-		err := r.block(lo, hi, func(c *matrix.Matrix[C], row, col int) (err error) {
+		err := l.block(lo, hi, func(c *matrix.Matrix[C], row, col int) (err error) {
 			p := part[C]{index: k, row: row, col: col, c: c}
-			if r.at != nil {
-				if err := r.at.Sync(); err != nil {
+			if l.at != nil {
+				if err := l.at.Sync(); err != nil {
 					return err
 				}
 			}
-			r.report.Computing += time.Since(begin)
+			l.spent(&l.report.Computing, time.Since(begin))
 			err = send(false)
 			held = &p
 			begin = time.Now()
@@ -125,17 +218,20 @@ func (r *run[A, B, C]) compute(out chan<- part[C], stop <-chan struct{}) error {
 		if err == nil {
 			err = send(true)
 		}
-		if err == errStopped {
-			return nil
+		if err == nil {
+			err = l.ctx.Err()
 		}
 		if err != nil {
 			return err
 		}
-		if err := r.ctx.Err(); err != nil {
-			return err
-		}
 	}
-	return nil
+}
+
+// spent adds to a time of the report.
+func (r *run[A, B, C]) spent(sum *time.Duration, took time.Duration) {
+	r.mu.Lock()
+	*sum += took
+	r.mu.Unlock()
 }
 
 type stopped struct{}
@@ -144,8 +240,31 @@ func (stopped) Error() string { return "stopped" }
 
 var errStopped error = stopped{}
 
+// passOn passes the parts of the lane on in the order of the blocks.
+func (l *lane[A, B, C]) passOn(out chan<- part[C], stop <-chan struct{}) error {
+	for p := range l.computed {
+		if !l.turns.wait(p.index) {
+			p.c.Clear()
+			return errStopped
+		}
+		select {
+		case out <- p:
+		case <-stop:
+			p.c.Clear()
+			return errStopped
+		}
+		if p.last {
+			l.turns.pass(p.index)
+		}
+	}
+	return nil
+}
+
 // visitAll passes the parts to a sink that reads them in place.
-func (r *run[A, B, C]) visitAll(v visiting[C], parts <-chan part[C]) error {
+func (r *run[A, B, C]) visitAll(v visiting[C], parts <-chan part[C], halt func()) error {
+	if v == nil {
+		return nil
+	}
 	for p := range parts {
 		begin := time.Now()
 		n := p.c.NVals()
@@ -156,6 +275,7 @@ func (r *run[A, B, C]) visitAll(v visiting[C], parts <-chan part[C]) error {
 		p.c.Clear()
 		r.report.Writing += time.Since(begin)
 		if err != nil {
+			halt()
 			return err
 		}
 		r.report.Entries += n
@@ -166,24 +286,39 @@ func (r *run[A, B, C]) visitAll(v visiting[C], parts <-chan part[C]) error {
 	return nil
 }
 
-// copyAll copies blocks to the host.
-func (r *run[A, B, C]) copyAll(parts <-chan part[C], out chan<- *Block[C], stop <-chan struct{}) error {
-	var pieces []*piece[C]
+// writeAll passes blocks to the sink in their order.
+func (r *run[A, B, C]) writeAll(blocks <-chan *Block[C], halt func()) error {
+	early, next := map[int]*Block[C]{}, r.done // no more than one of each lane
+	for b := range blocks {
+		for early[b.Index] = b; early[next] != nil; next++ {
+			if err := r.write(early[next]); err != nil {
+				halt()
+				return err
+			}
+			delete(early, next)
+		}
+	}
+	return nil
+}
+
+// copyAll copies the blocks of the lane to the host.
+func (l *lane[A, B, C]) copyAll(out chan<- *Block[C], stop <-chan struct{}) error {
 	ready := func(p part[C], x *piece[C]) error {
-		pieces = append(pieces, x)
+		l.pieces = append(l.pieces, x)
 		if !p.last {
 			return nil
 		}
-		b := &Block[C]{Index: p.index, Lo: r.bounds[p.index], Hi: r.bounds[p.index+1]}
+		b := &Block[C]{Index: p.index, Lo: l.bounds[p.index], Hi: l.bounds[p.index+1]}
 		switch {
-		case len(pieces) == 1:
+		case len(l.pieces) == 1:
 			b.Ptr, b.Idx, b.Val = x.ptr, x.idx, x.val
-		case r.ordered():
-			b.concat(pieces)
+		case l.ordered():
+			b.concat(l.pieces)
 		default:
-			r.join(b, pieces)
+			l.join(b, l.pieces)
+			l.turns.pass(p.index)
 		}
-		pieces = pieces[:0]
+		l.pieces = l.pieces[:0]
 		select {
 		case out <- b:
 			return nil
@@ -193,17 +328,18 @@ func (r *run[A, B, C]) copyAll(parts <-chan part[C], out chan<- *Block[C], stop 
 	}
 	begins := true // of a block
 	for {
-		p, ok, err := r.next(parts)
+		p, ok, err := l.nextPart()
 		if ok && err == nil {
+			if begins && !l.turns.wait(p.index) {
+				p.c.Clear()
+				return errStopped
+			}
 			whole := begins && p.last
 			begins = p.last
-			err = r.bring(p, whole || r.ordered(), func(x *piece[C]) error { return ready(p, x) })
-			if p.last && !whole && !r.ordered() && err == nil { // join assigns its memory
-				err = r.flush()
+			err = l.bring(p, whole || l.ordered(), func(x *piece[C]) error { return ready(p, x) })
+			if p.last && !whole && !l.ordered() && err == nil { // join assigns its memory
+				err = l.flush()
 			}
-		}
-		if err == errStopped {
-			return nil
 		}
 		if !ok || err != nil {
 			return err
@@ -211,26 +347,27 @@ func (r *run[A, B, C]) copyAll(parts <-chan part[C], out chan<- *Block[C], stop 
 	}
 }
 
-// next returns the next part. It completes pending copies before it waits and after the last part.
-func (r *run[A, B, C]) next(parts <-chan part[C]) (p part[C], ok bool, err error) {
+// nextPart returns the next part. It completes pending copies before it waits and after the last
+// part.
+func (l *lane[A, B, C]) nextPart() (p part[C], ok bool, err error) {
 	select {
-	case p, ok = <-parts:
+	case p, ok = <-l.computed:
 	default:
-		if err = r.flush(); err == nil {
-			p, ok = <-parts
+		if err = l.flush(); err == nil {
+			p, ok = <-l.computed
 		}
 	}
 	if !ok && err == nil {
-		err = r.flush()
+		err = l.flush()
 	}
 	return p, ok, err
 }
 
-func (r *run[A, B, C]) flush() error {
-	if r.stage == nil {
+func (l *lane[A, B, C]) flush() error {
+	if l.stage == nil {
 		return nil
 	}
-	return r.stage.Flush()
+	return l.stage.Flush()
 }
 
 // piece is a part on the host.
@@ -247,14 +384,20 @@ type piece[C comparable] struct {
 func (r *run[A, B, C]) ordered() bool { return r.tile >= r.n }
 
 // bring copies a part to the host and then calls ready, possibly later, in the order of the parts.
-// With inPlace it copies to the memory of the sink, if the sink provides it.
-func (r *run[A, B, C]) bring(p part[C], inPlace bool, ready func(*piece[C]) error) error {
+// With inPlace it copies to the memory of the sink, if the sink provides it. The turn of a block
+// ends when all of its memory is reserved; with tiles join ends it.
+func (l *lane[A, B, C]) bring(p part[C], inPlace bool, ready func(*piece[C]) error) error {
 	rows, _ := p.c.Dims()
 	x := &piece[C]{row: p.row, col: p.col}
-	if r.at == nil {
+	reserved := func() {
+		if p.last && inPlace {
+			l.turns.pass(p.index)
+		}
+	}
+	if l.at == nil {
 		st := sparse.ToCSR(access.Rows(p.c.View()))
 		x.ptr, x.idx, x.val = st.Ptr, st.Idx, st.Val
-		if idx, val, ok := r.roomFor(int64(len(x.idx)), inPlace); ok {
+		if idx, val, ok := l.roomFor(int64(len(x.idx)), inPlace); ok {
 			copy(idx, x.idx)
 			copy(val, x.val)
 			x.idx, x.val, x.placed = idx, val, true
@@ -262,10 +405,11 @@ func (r *run[A, B, C]) bring(p part[C], inPlace bool, ready func(*piece[C]) erro
 		if err := p.c.Err(); err != nil {
 			return err
 		}
+		reserved()
 		return ready(x)
 	}
 	defer p.c.Clear()
-	s, err := access.RemoteOn(p.c, r.at)
+	s, err := access.RemoteOn(p.c, l.at)
 	if err != nil {
 		return err
 	}
@@ -274,13 +418,15 @@ func (r *run[A, B, C]) bring(p part[C], inPlace bool, ready func(*piece[C]) erro
 		return err
 	}
 	x.ptr = make([]int64, rows+1)
-	if idx, val, ok := r.roomFor(n, inPlace); ok {
+	idx, val, ok := l.roomFor(n, inPlace)
+	reserved()
+	if ok {
 		x.idx, x.val, x.placed = idx, val, true
 	} else {
 		x.idx, x.val = make([]int32, n), make([]C, n)
 	}
-	return r.stage.Fetch(s, x.ptr, x.idx, unsafe.Pointer(unsafe.SliceData(x.val)), func(took time.Duration) error {
-		r.report.Copying += took
+	return l.stage.Fetch(s, x.ptr, x.idx, unsafe.Pointer(unsafe.SliceData(x.val)), func(took time.Duration) error {
+		l.spent(&l.report.Copying, took)
 		return ready(x)
 	})
 }

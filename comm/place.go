@@ -221,6 +221,9 @@ func (g *Group) MovesDeviceMemory() bool {
 		return false
 	}
 	for _, c := range g.ranks {
+		if f, ok := c.(*faulty); ok {
+			c = f.Comm
+		}
 		r, ok := c.(*group)
 		if !ok {
 			return false

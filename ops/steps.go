@@ -1,12 +1,16 @@
 package ops
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/hiveblas/hiveblas/matrix"
+)
 
 // Steps is a sequence of operations that keeps its first error, so that an algorithm has one
 // operation per line and tests for errors once, at its end:
 //
 //	var s ops.Steps
-//	for s.OK() && frontier.NVals() > 0 {
+//	for s.NVals(frontier) > 0 {
 //		s.Do(ops.AssignVectorScalar(level.Masked(frontier.Structure()), depth, ops.All()))
 //		s.Do(ops.VxM(frontier.Masked(unvisited).Replace(), anyPair, frontier, a))
 //	}
@@ -14,7 +18,8 @@ import "errors"
 //
 // The argument of Do is evaluated before Do is called: an operation after a failed one still runs,
 // on operands that are valid but may be stale. The condition of every loop must therefore call
-// [Steps.OK]. A block of expensive operations may test it too.
+// [Steps.OK], or [Steps.NVals], which is 0 after an error. A block of expensive operations may test
+// it too.
 //
 // The zero value is ready to use. A Steps belongs to one goroutine. A nil *Steps cannot store an
 // error, so its OK returns false.
@@ -37,6 +42,27 @@ func (s *Steps) Do(err error) bool {
 
 // OK reports whether no operation has failed.
 func (s *Steps) OK() bool { return s != nil && s.err == nil }
+
+// NVals returns the number of entries of a vector, a matrix or a view, and 0 if an operation has
+// failed. On a device or a group a count can fail, for instance because another process has died:
+// then the NVals of the operand is 0 as if it had no entries, and this one records the error.
+func (s *Steps) NVals(v interface {
+	NVals() int64
+	Err() error
+}) int64 {
+	if !s.OK() {
+		return 0
+	}
+	if v == nil {
+		s.err = &matrix.InvalidError{Op: "ops: Steps.NVals", Reason: "the operand is nil; give a vector, a matrix or a view"}
+		return 0
+	}
+	n := v.NVals()
+	if !s.Do(v.Err()) {
+		return 0
+	}
+	return n
+}
 
 // Err returns the first error, nil if there is none.
 func (s *Steps) Err() error {

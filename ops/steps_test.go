@@ -50,7 +50,7 @@ func ExampleSteps() {
 
 	var s ops.Steps
 	s.Do(frontier.Set(0, true))
-	for depth := int32(0); s.OK() && frontier.NVals() > 0; depth++ {
+	for depth := int32(0); s.NVals(frontier) > 0; depth++ {
 		s.Do(ops.AssignVectorScalar(level.Masked(frontier.Structure()), depth, ops.All()))
 		s.Do(ops.VxM(frontier.Masked(level.Structure().Not()).Replace(),
 			semiring.AnyPair[bool](), frontier.Pattern(), a.Pattern()))

@@ -21,6 +21,10 @@
 // to HB_LV_CHUNK a block; a hub has blocks for its chunks, which add their tables to one in global
 // memory, and a second kernel (_hubs) decides by that. Random reads of label and tot bound it.
 //
+// On a group of devices each has the whole level and decides for a share of the vertices: those
+// that hb_mine gives it. hb_louvain_wishes lists what they wish, the devices gather the lists, and
+// hb_louvain_accept makes the list of all of them that of hb_louvain_grant.
+//
 // An item is a vertex, and the number of a chunk of its row in the upper half.
 
 #define HB_LV_BINS 6
@@ -42,11 +46,16 @@ HB_DEVICE hb_i32 hb_batch(hb_i64 v, hb_u64 state, hb_u32 batches) {
 	return batches == 1 ? 0 : (hb_i32)__umul64hi(hb_at((hb_u64)v, state), batches);
 }
 
-// hb_louvain_count counts the items of active vertices (null: of all with a row) by batch and bin,
-// and turns counts into offsets offs, of which next is a copy. counts is 0 before and after. It
-// resets the numbers of a sweep. Resident blocks.
-HB_KERNEL hb_louvain_count(hb_i32 n, const hb_u8 *active, const hb_u32 *len, hb_u64 seed, hb_u32 batches, hb_u32 *counts,
-	hb_u32 *offs, hb_u32 *next, hb_u64 *state) {
+// hb_mine reports whether a vertex is in the share of a rank of several.
+HB_DEVICE bool hb_mine(hb_i64 v, hb_u32 rank, hb_u32 ranks) {
+	return ranks == 1 || (hb_u32)__umul64hi(hb_mix((hb_u64)v), ranks) == rank;
+}
+
+// hb_louvain_count counts the items of active vertices (null: of all with a row) of a share by
+// batch and bin, and turns counts into offsets offs, of which next is a copy. counts is 0 before
+// and after. It resets the numbers of a sweep. Resident blocks.
+HB_KERNEL hb_louvain_count(hb_i32 n, const hb_u8 *active, const hb_u32 *len, hb_u64 seed, hb_u32 batches, hb_u32 rank, hb_u32 ranks,
+	hb_u32 *counts, hb_u32 *offs, hb_u32 *next, hb_u64 *state) {
 	__shared__ hb_u32 mine[HB_LV_BATCHES * HB_LV_BINS];
 	__shared__ bool last;
 	const hb_u32 bins = batches * HB_LV_BINS;
@@ -54,6 +63,7 @@ HB_KERNEL hb_louvain_count(hb_i32 n, const hb_u8 *active, const hb_u32 *len, hb_
 	__syncthreads();
 	HB_EACH(v, n) {
 		if (active ? !active[v] : !len[v]) continue;
+		if (!hb_mine(v, rank, ranks)) continue;
 		atomicAdd(mine + hb_batch(v, seed, batches) * HB_LV_BINS + hb_bin(len[v]), hb_pieces(len[v]));
 	}
 	__syncthreads();
@@ -83,9 +93,9 @@ HB_KERNEL hb_louvain_count(hb_i32 n, const hb_u8 *active, const hb_u32 *len, hb_
 }
 
 // hb_louvain_scatter lists the items. With active it marks the vertices as drawn, with their batch
-// + 1, the others with 0, and makes all inactive.
-HB_KERNEL hb_louvain_scatter(hb_i32 n, hb_u8 *active, const hb_u32 *len, hb_u64 seed, hb_u32 batches, hb_u32 *next,
-	hb_u64 *items, hb_u8 *drawn) {
+// + 1, the others with 0, and makes all inactive, those of other shares too.
+HB_KERNEL hb_louvain_scatter(hb_i32 n, hb_u8 *active, const hb_u32 *len, hb_u64 seed, hb_u32 batches, hb_u32 rank, hb_u32 ranks,
+	hb_u32 *next, hb_u64 *items, hb_u8 *drawn) {
 	__shared__ hb_u32 mine[HB_LV_BATCHES * HB_LV_BINS], base[HB_LV_BATCHES * HB_LV_BINS];
 	const hb_u32 bins = batches * HB_LV_BINS;
 	const hb_i32 each = 4;
@@ -93,21 +103,21 @@ HB_KERNEL hb_louvain_scatter(hb_i32 n, hb_u8 *active, const hb_u32 *len, hb_u64 
 		for (hb_u32 k = threadIdx.x; k < bins; k += HB_GRAPH_BLOCK) mine[k] = 0;
 		__syncthreads();
 		hb_i32 bin[each];
-		hb_u32 rank[each], pieces[each];
+		hb_u32 place[each], pieces[each];
 #pragma unroll
 		for (hb_i32 j = 0; j < each; j++) {
 			const hb_i64 v = first + j * HB_GRAPH_BLOCK + threadIdx.x;
 			bin[j] = -1;
 			if (v >= n) continue;
 			const bool on = active ? active[v] : len[v] > 0;
-			if (on) {
-				const hb_i32 b = hb_batch(v, seed, batches);
+			const hb_i32 b = on ? hb_batch(v, seed, batches) : -1;
+			if (on && hb_mine(v, rank, ranks)) {
 				bin[j] = b * HB_LV_BINS + hb_bin(len[v]);
 				pieces[j] = hb_pieces(len[v]);
-				rank[j] = atomicAdd(mine + bin[j], pieces[j]);
+				place[j] = atomicAdd(mine + bin[j], pieces[j]);
 			}
 			if (active) {
-				drawn[v] = on ? (hb_u8)(bin[j] / HB_LV_BINS + 1) : 0;
+				drawn[v] = (hb_u8)(b + 1);
 				if (on) active[v] = 0;
 			}
 		}
@@ -119,7 +129,7 @@ HB_KERNEL hb_louvain_scatter(hb_i32 n, hb_u8 *active, const hb_u32 *len, hb_u64 
 		for (hb_i32 j = 0; j < each; j++) {
 			const hb_u64 v = (hb_u64)(first + j * HB_GRAPH_BLOCK + threadIdx.x);
 			if (bin[j] < 0) continue;
-			hb_u64 *to = items + base[bin[j]] + rank[j];
+			hb_u64 *to = items + base[bin[j]] + place[j];
 			for (hb_u32 k = 0; k < pieces[j]; k++) to[k] = (hb_u64)k << 32 | v;
 		}
 		__syncthreads();
@@ -616,6 +626,50 @@ HB_KERNEL hb_louvain_decide_hubs(HB_LV_ARGUMENTS) { HB_LV_DECIDE(hb_decide_hubs<
 HB_KERNEL hb_louvain_refine_hubs(HB_LV_ARGUMENTS) { HB_LV_DECIDE(hb_decide_hubs<HB_LV_REFINE>(m, h, offs + batch * HB_LV_BINS, items, found)); }
 HB_KERNEL hb_louvain_at_once_hubs(HB_LV_ARGUMENTS) { HB_LV_DECIDE(hb_decide_hubs<HB_LV_AT_ONCE>(m, h, offs + batch * HB_LV_BINS, items, found)); }
 
+// A hb_wish is where a vertex wishes to go, and what it gains there.
+struct __align__(16) hb_wish {
+	hb_i32 v, to;
+	double gain;
+};
+
+// hb_louvain_wishes lists the wishes of a batch in out, from count on, which is 0 before.
+HB_KERNEL hb_louvain_wishes(hb_i32 batch, const hb_u32 *offs, const hb_u64 *items, const hb_i32 *to, const double *gain,
+	hb_wish *out, hb_u64 *count) {
+	const hb_u32 first = offs[batch * HB_LV_BINS], end = offs[(batch + 1) * HB_LV_BINS];
+	for (hb_u32 base = first + blockIdx.x * HB_GRAPH_BLOCK; base < end; base += gridDim.x * HB_GRAPH_BLOCK) {
+		const hb_u32 at = base + threadIdx.x;
+		const bool some = at < end && to[at] >= 0;
+		const hb_u64 place = hb_reserve(count, some);
+		if (some) {
+			hb_wish w;
+			w.v = (hb_i32)(hb_u32)items[at];
+			w.to = to[at];
+			w.gain = gain[at];
+			out[place] = w;
+		}
+	}
+}
+
+// hb_louvain_accept makes the n wishes of a batch of all ranks, of which this one has those from
+// own on before after, the items of the batch from first on, and counts those of the others in want
+// and best. offs[batch·HB_LV_BINS] is first.
+HB_KERNEL hb_louvain_accept(hb_i32 n, hb_i32 batch, hb_i32 own, hb_i32 after, hb_u32 first, const hb_wish *all, const HB_W *degree,
+	hb_u32 *offs, hb_u64 *items, hb_i32 *to, double *gain, HB_W *want, hb_u64 *best) {
+	if (blockIdx.x == 0 && threadIdx.x == 0) {
+		offs[batch * HB_LV_BINS] = first;
+		offs[(batch + 1) * HB_LV_BINS] = first + (hb_u32)n;
+	}
+	HB_EACH(k, n) {
+		const hb_wish w = all[k];
+		items[first + k] = (hb_u32)w.v;
+		to[first + k] = w.to;
+		gain[first + k] = w.gain;
+		if (k >= own && k < after) continue;
+		atomicAdd(want + w.to, degree[w.v]);
+		atomicMax(best + w.to, hb_rank(w.gain, w.v));
+	}
+}
+
 // hb_granted reports whether a wish comes true.
 HB_DEVICE bool hb_granted(double gain, hb_i32 v, hb_i32 to, HB_W degree, const HB_W *want, const hb_u64 *best, double total, double resolution) {
 	if (best[to] == hb_rank(gain, v)) return true;
@@ -678,9 +732,10 @@ HB_KERNEL hb_louvain_grant(hb_i32 batch, const hb_u32 *offs, const hb_u64 *items
 
 // hb_louvain_wake makes the neighbours active of vertices that moved, if they are in other
 // communities and have not decided since; all vertices with edges, if 1/HB_LV_MANY of the edged
-// vertices moved. HB_LV_LANES lanes have a row of up to 32 entries, a warp another item. It clears
-// the counts of the last batch.
-HB_KERNEL hb_louvain_wake(hb_i32 n, hb_i32 edged, hb_i32 last, const hb_u32 *offs, const hb_i32 *to, HB_W *want, hb_u64 *best,
+// vertices moved. Of several ranks each does so for the moved vertices of its share. HB_LV_LANES
+// lanes have a row of up to 32 entries, a warp another item. It clears the counts of the last
+// batch.
+HB_KERNEL hb_louvain_wake(hb_i32 n, hb_i32 edged, hb_i32 last, hb_u32 rank, hb_u32 ranks, const hb_u32 *offs, const hb_i32 *to, HB_W *want, hb_u64 *best,
 	const hb_i64 *begin, const hb_u32 *len, const hb_i32 *idx, const HB_W *degree, const hb_i32 *label, const hb_u8 *drawn,
 	hb_u8 *active, const hb_u64 *moved, hb_i64 room, const hb_u64 *state) {
 	const hb_u32 first = last < 0 ? 0 : offs[last * HB_LV_BINS], end = last < 0 ? 0 : offs[(last + 1) * HB_LV_BINS];
@@ -701,6 +756,7 @@ HB_KERNEL hb_louvain_wake(hb_i32 n, hb_i32 edged, hb_i32 last, const hb_u32 *off
 		if (t >= large && k >= small) continue;
 		const hb_u64 item = t < large ? moved[room - 1 - (hb_i64)t] : moved[k];
 		const hb_i32 v = (hb_i32)(hb_u32)item;
+		if (!hb_mine(v, rank, ranks)) continue;
 		const hb_u32 from = (hb_u32)(item >> 32) * HB_LV_CHUNK;
 		const hb_u32 until = len[v] - from < HB_LV_CHUNK ? len[v] : from + HB_LV_CHUNK;
 		const hb_i32 c = label[v];

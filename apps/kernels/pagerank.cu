@@ -128,6 +128,22 @@ HB_KERNEL hb_pagerank_rows_start(hb_i32 own, hb_i32 n, const hb_i64 *ptr, double
 	hb_pagerank_given(lost, 0, partial, fixed, state, result);
 }
 
+// Vertices without out-edges send nothing, so that the others are gathered alone:
+// hb_pagerank_sends marks them, hb_pagerank_list lists them by the numbers that a scan of the marks
+// gives, hb_pagerank_pack writes their shares one after the other, and hb_pagerank_unpack puts
+// those of all devices in place.
+HB_KERNEL hb_pagerank_sends(hb_i32 own, const HB_T *factor, hb_u8 *sends) { HB_EACH(v, own) sends[v] = factor[v] != 0; }
+
+HB_KERNEL hb_pagerank_list(hb_i32 own, hb_i32 lo, const hb_u8 *sends, const hb_i64 *number, hb_i32 *list) {
+	HB_EACH(v, own) if (sends[v]) list[number[v]] = lo + (hb_i32)v;
+}
+
+HB_KERNEL hb_pagerank_pack(hb_i32 n, hb_i32 lo, const hb_i32 *list, const HB_T *share, HB_T *packed) {
+	HB_EACH(k, n) packed[k] = share[list[k] - lo];
+}
+
+HB_KERNEL hb_pagerank_unpack(hb_i32 n, const hb_i32 *list, const HB_T *packed, HB_T *all) { HB_EACH(k, n) all[list[k]] = packed[k]; }
+
 // jump is what each vertex gets without edges. y becomes the next share.
 HB_KERNEL hb_pagerank_rows(hb_i32 own, double jump, HB_T *y, const hb_u8 *present, const HB_T *factor, HB_T *rank, double *partial,
 	double *fixed, hb_u64 *state, hb_i64 *result) {

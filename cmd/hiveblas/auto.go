@@ -217,16 +217,6 @@ func (j *job) alone(devices []*cusparse.Device, err error) {
 	j.why += "; one only: " + err.Error()
 }
 
-// narrow goes back to the first device of a group that --device auto has chosen.
-func (j *job) narrow(why string) error {
-	if j.first == nil {
-		return nil
-	}
-	j.device, j.group, j.first = j.first, nil, nil
-	j.choice, j.why = j.choice+"; one only: "+why, j.why+"; one only: "+why
-	return j.stage("copy", func() error { return j.move(j.device) })
-}
-
 // independent is work of products that falls into independent parts, on the graph as a whole. sum
 // is the entries of eight bytes that the devices add up.
 func independent(products float64, parts, sum int64) model.Work {

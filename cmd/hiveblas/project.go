@@ -79,9 +79,6 @@ The same command resumes an interrupted .hgb. Values are then written as floats.
 		}
 		var p *matrix.Matrix[float64]
 		var sum, most float64
-		if blocks.asked() {
-			j.estimate = nil // on one device
-		}
 		if err := j.placeGraphs(func() int64 { return products(j.graph.Matrix, o.Onto == apps.OntoRows) }, "products", j.graph.Matrix); err != nil {
 			return err
 		}
@@ -94,9 +91,6 @@ The same command resumes an interrupted .hgb. Values are then written as floats.
 			return err
 		}
 		if why != "" {
-			if err := j.narrow("blocks are computed on one GPU"); err != nil {
-				return err
-			}
 			return j.projectBlocks(&blocks, why, o, labels)
 		}
 		err = j.compute(func(run apps.Run) (err error) {

@@ -70,6 +70,7 @@ func TestScale(t *testing.T) {
 	}{
 		{[]string{"predict", "tc", graph}, "want one of"},
 		{[]string{"run", "train", graph, "--gpus"}, "--gpus"},
+		{[]string{"run", "louvain", graph, "--gpus"}, "--gpus"},
 		{[]string{"predict", "bfs", graph, "--counts", "0"}, "--counts"},
 		{[]string{"predict", "scan", graph, "--measure", "tpu"}, "want gpu or cpu"},
 		{[]string{"predict", "bfs", graph, "--measure", "gpu"}, "cannot take turns"},

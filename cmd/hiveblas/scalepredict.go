@@ -33,7 +33,7 @@ func scalePredictCommand(s *session) *cobra.Command {
 		Long: `predict runs APP on GRAPH with virtual ranks, goroutines whose collectives are counted:
 spmv, nominate, geo, ac or sgm as pipelines of operations; pagerank, bfs, cc, sssp or vn
 by kernels of each rank for its rows; search, scan, lgc, project, closeness, betweenness, lasso, sage or train (two epochs)
-divided by ranges of their work; louvain whole on every rank. Inputs that APP needs
+divided by ranges of their work; louvain whole on every rank, as on the host. Inputs that APP needs
 beside the graph are drawn by hashes. It puts the exact volumes through the model
 T = λ·W/(p·S) + L + Σ (α + B/N): W bytes of local work (24 a product, 24 an entry of a result), S the
 rate of a device's memory, B bytes received. Edges run from row to column; vertices

@@ -50,8 +50,8 @@ that of its slowest rank.`,
 		if err := wantRounds(cmd, rounds); err != nil {
 			return err
 		}
-		if gpus && args[0] == "train" {
-			return &usageError{cmd.CommandPath(), "--gpus: the prediction is for ranks of the host, and GPUs divide the work of train in another way; leave --gpus out"}
+		if gpus && (args[0] == "train" || args[0] == "louvain") {
+			return &usageError{cmd.CommandPath(), "--gpus: the prediction is for ranks of the host, and GPUs divide the work of " + args[0] + " in another way; leave --gpus out"}
 		}
 		if err := j.begin(args[1]); err != nil {
 			return err

@@ -1,0 +1,244 @@
+package apps
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// Communities on a group of devices. Every device has the graph and the whole state of the moves.
+// In a sweep over many vertices of the first level each decides for a share of them, which a hash
+// of the vertex gives; after each batch the devices gather the wishes, 16 bytes each, and each
+// makes the moves of all. In the same way each wakes the neighbours of its share of the vertices
+// that moved, and sums up the weight inside communities for modularity. Other sweeps, refinement,
+// contraction and the levels above, where exchanges would take longer than the work, are the work
+// of each device. All sums are of integers, so the states stay the same bits on all devices, the
+// devices take all decisions alike, and the result is that of one device.
+//
+// A rank that fails takes part in exchanges until the ranks agree to end, so that the group stays
+// usable.
+
+// louvainDivides is the number of entries of a batch from which devices divide it. On four H200s an
+// exchange takes about .1 ms, in which one device decides for some 2 million entries.
+var louvainDivides = int64(2 << 20)
+
+// louvainShare is the part of one rank in Communities on a group.
+type louvainShare struct {
+	w     *rowGroup
+	c     comm.Comm
+	ended bool  // the ranks have agreed to end, or the group has failed
+	err   error // of a collective, which has ended the group
+	whole bool  // the group does not reduce on devices: each rank wakes all neighbours
+
+	// Of a sweep: the wishes of this rank and of all ranks in a batch, and those of all batches.
+	count, own, all       device.Buffer
+	offs, items, to, gain device.Buffer
+	listed                int // wishes of the batches before
+}
+
+// louvainNews is what a rank tells the others.
+type louvainNews struct{ failed, number int64 }
+
+// place returns the rank and the number of ranks.
+func (h *louvainShare) place() (rank, ranks int) { return h.c.Rank(), h.c.Size() }
+
+// tell gives all ranks a number of each. It returns nil, and the session has an error, if a rank
+// has failed.
+func (h *louvainShare) tell(s *device.Session, own int64) []int64 {
+	if h.ended {
+		return nil
+	}
+	if err := h.w.ended(); err != nil {
+		s.Fail(err)
+	}
+	all := h.meet(s.Err() != nil, own)
+	if h.ended {
+		s.Fail(errors.Join(h.err, errLouvainEnded))
+		return nil
+	}
+	list := make([]int64, len(all))
+	for r, x := range all {
+		list[r] = x.number
+	}
+	return list
+}
+
+// errLouvainEnded ends the session of a rank whose group has ended. The error of the rank that
+// failed is the one that is returned.
+var errLouvainEnded = errors.New("another rank has failed")
+
+// meet tells the other ranks whether this one has failed, and ends the run if one has.
+func (h *louvainShare) meet(failed bool, own int64) []louvainNews {
+	if h.ended {
+		return nil
+	}
+	all, err := tell(h.w, h.c, louvainNews{int64(truth(failed)), own})
+	h.ended, h.err = err != nil || slices.ContainsFunc(all, func(x louvainNews) bool { return x.failed != 0 }), err
+	return all
+}
+
+// result returns the own block of a vector of the result.
+func (h *louvainShare) result(s *device.Session, v device.View) device.Store {
+	lo, hi := h.w.own(h.c)
+	own := s.NewFull(1, hi-lo, int32Type)
+	s.Copy(own.Val, v.Val.At(4*int64(lo)), 4*int64(hi-lo))
+	s.Drop(v)
+	return s.Result(own, int64(hi-lo))
+}
+
+// sum adds up a number of each rank.
+func (h *louvainShare) sum(s *device.Session, own int64) (sum int64) {
+	for _, x := range h.tell(s, own) {
+		sum += x
+	}
+	return sum
+}
+
+// lost ends the run by an error of a collective.
+func (h *louvainShare) lost(s *device.Session, err error) {
+	if err != nil && !h.ended {
+		h.ended, h.err = true, err
+		s.Fail(err)
+	}
+}
+
+// divides reports whether the ranks divide sweeps of the level.
+func (l *louvainLevel) divides() bool {
+	h := l.w.share
+	return h != nil && !h.ended && h.c.Size() > 1 && l.n == l.w.first && l.entries >= louvainDivides
+}
+
+// pays reports whether the ranks divide a sweep.
+func (m *louvainMover) pays() bool {
+	l := m.l
+	return !m.atOnce && !m.whole && float64(l.entries)/float64(max(l.edged, 1))*float64(m.active) >= float64(louvainDivides)*float64(m.batches)
+}
+
+// begin begins a sweep of a level.
+func (h *louvainShare) begin(l *louvainLevel) *louvainShare {
+	if h.own.Addr == 0 {
+		s, n := l.w.s, int64(l.n)
+		h.count = s.Alloc(8)
+		h.own, h.all = s.Alloc(16*n), s.Alloc(16*n)
+		h.offs = s.Alloc(4 * (louvainBatches*louvainBins + 1))
+		h.items, h.to, h.gain = s.Alloc(8*n), s.Alloc(4*n), s.Alloc(8*n)
+	}
+	h.listed = 0
+	return h
+}
+
+// exchange gives all ranks the wishes of a batch. It returns false if the run ends.
+func (h *louvainShare) exchange(m *louvainMover, b int) bool {
+	const size = 16 // of a wish
+	l, w := m.l, m.l.w
+	n, s := int64(l.n), w.s
+	s.Fill(h.count, 0, 8)
+	w.resident("wishes", m.threads(), 0, int32(b), w.offs, w.items, w.to, w.gain, h.own, h.count)
+	mine := s.Read(h.count, 0)
+	counts := h.tell(s, mine)
+	if counts == nil {
+		return false
+	}
+	bytes, total, from := make([]int, len(counts)), 0, 0
+	for r, k := range counts {
+		if bytes[r] = size * int(k); r == h.c.Rank() {
+			from = total
+		}
+		total += int(k)
+	}
+	if total > 0 {
+		h.lost(s, h.c.AllGatherV(h.w.wait, deviceBytes(h.all, size*total), bytes, deviceBytes(h.own, bytes[h.c.Rank()])))
+	}
+	half := int64(b & 1)
+	w.resident("accept", int64(total)/graphBlock+1, 0, int32(total), int32(b), int32(from), int32(from)+int32(mine), int32(h.listed), h.all, l.degree,
+		h.offs, h.items, h.to, h.gain, w.want.At(2*half*n*w.sums), w.best.At(2*half*n*8))
+	h.listed += total
+	return !h.ended
+}
+
+// join gives all ranks the vertices that one of them has made active. It returns false if the group
+// does not reduce on devices.
+func (h *louvainShare) join(s *device.Session, active device.Buffer, n int) bool {
+	if h.ended {
+		return true
+	}
+	err := h.c.Reduce(h.w.wait, deviceBytes(active, n), deviceBytes(active, n), comm.Max, false)
+	if errors.Is(err, comm.ErrNoOp) {
+		h.whole = true
+		return false
+	}
+	h.lost(s, err)
+	return true
+}
+
+// communitiesOnGroup is Communities on a group of devices. The result is nil if the host has to
+// compute, or if the graph exceeds the limit for gathered operands.
+func communitiesOnGroup[T semiring.Element](w *rowGroup, g matrix.View[T], start []int32, n int, o CommunitiesOptions) (*CommunitiesResult, error) {
+	div := &division{app: w.app, run: w.run, g: w.g, wait: w.wait, devices: true}
+	if !fits(div, g) {
+		return nil, nil
+	}
+	graphs, err := replicas(div, g)
+	if err != nil {
+		return nil, err
+	}
+	w.cuts = asInts(cutEvenly(int64(n), w.g.Size(), 1, 1))
+	results, errs := make([]*CommunitiesResult, len(graphs)), make([]error, len(graphs))
+	found := make([][]device.Store, len(graphs))
+	ended := false // by a rank of another process
+	err = w.g.Each(func(k int, c comm.Comm) error {
+		h, own := &louvainShare{w: w, c: c}, o
+		own.Nondeterministic = false // ranks make the same moves
+		if k > 0 {
+			own.Progress = nil
+		}
+		operand, err := access.Operand(graphs[k], w.g.PlaceOf(k).(device.Runner))
+		if err == nil {
+			err = w.on(k, func(s *device.Session) (err error) {
+				results[k], found[k], err = communitiesOn(s, operand, start, n, &own, h)
+				h.meet(err != nil || s.Err() != nil, 0)
+				h.ended = true
+				return err
+			})
+		}
+		h.meet(err != nil, 0) // unless the session has
+		if !errors.Is(err, errLouvainEnded) {
+			errs[k] = err
+		} else if k == 0 {
+			ended = true
+		}
+		return h.err
+	})
+	for k, c := range w.g.Ranks() {
+		if errs[k] != nil {
+			return nil, div.fail(c, errs[k])
+		}
+	}
+	if err == nil && ended {
+		err = w.g.Each(func(_ int, c comm.Comm) error { return c.Fence(w.wait) })
+	}
+	if err = w.failed(err); err != nil || results[0] == nil {
+		return nil, err
+	}
+	res := results[0]
+	for level := range found[0] {
+		v := matrix.NewVector[int32](n, matrix.On(w.g))
+		blocks := make([]device.Store, len(found))
+		for k := range blocks {
+			blocks[k] = found[k][level]
+		}
+		access.SetVectorBlocks(v, w.g, w.cuts, blocks)
+		res.Membership = v
+		res.Levels = append(res.Levels, v)
+	}
+	if o.Trace != nil {
+		o.Trace(ops.Trace{Op: w.app, Method: "moves, shares of vertices", Place: w.g.String(), Work: g.NVals(), NVals: int64(n)})
+	}
+	return res, nil
+}
