@@ -491,16 +491,20 @@ func (l *louvainLevel) contract(parts device.Buffer, count int) (*louvainLevel, 
 	w, s := l.w, l.w.s
 	l.list()
 	size := int64(max(count, 1))
-	next := &louvainLevel{w: w, n: count, edged: count, entries: l.entries}
+	next := &louvainLevel{w: w, n: count, edged: count}
 	bound := s.Zeros(8 * size)
 	next.degree = s.Zeros(w.sums * size)
 	w.each("bounds", l.n, l.len, l.degree, parts, bound, next.degree)
 	next.row = s.Scan(bound, int64(count), 8)
+	divided, lo, hi := l.divides(), 0, count
+	if divided {
+		lo, hi = w.share.cut(s, l, next)
+	}
 	length := s.Alloc(4 * size)
-	w.each("lengths", count, bound, length)
+	w.each("lengths", count, int32(lo), int32(hi), bound, length)
 	s.Copy(bound, next.row, 8*int64(count))
 	next.idx, next.weight = s.Alloc(4*max(l.entries, 1)), s.Alloc(w.sums*max(l.entries, 1))
-	w.resident("copy", l.rowBlocks(), 0, l.all, l.allItems, l.row, l.len, l.idx, l.weight, parts, bound, next.idx, next.weight)
+	w.resident("copy", l.rowBlocks(), 0, int32(lo), int32(hi), l.all, l.allItems, l.row, l.len, l.idx, l.weight, parts, bound, next.idx, next.weight)
 	offs, items := w.listAll(count, l.entries, length)
 	hubs := w.tablesOf(count, length, count+1)
 	next.len = s.Zeros(4 * size)
@@ -509,6 +513,13 @@ func (l *louvainLevel) contract(parts device.Buffer, count int) (*louvainLevel, 
 	if hubs.keys.Addr != 0 {
 		w.resident("merge_hubs", itemsFor(count, l.entries), 0, offs, items, next.row, length, next.idx, next.weight, next.len,
 			hubs.table, hubs.keys, hubs.sums, hubs.list, hubs.count)
+	}
+	if divided {
+		w.share.gatherRows(s, l, next, offs, items, length)
+	} else {
+		ends := s.Scan(next.len, int64(count), 4)
+		next.entries = s.Read(ends, int64(count))
+		s.Free(ends)
 	}
 	w.free(bound, length, offs, items)
 	w.free(hubs.buffers()...)

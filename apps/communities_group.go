@@ -13,20 +13,26 @@ import (
 )
 
 // Communities on a group of devices. Every device has the graph and the whole state of the moves.
-// In a sweep over many vertices of the first level each decides for a share of them, which a hash
-// of the vertex gives; after each batch the devices gather the wishes, 16 bytes each, and each
-// makes the moves of all. In the same way each wakes the neighbours of its share of the vertices
-// that moved, and sums up the weight inside communities for modularity. Other sweeps, refinement,
-// contraction and the levels above, where exchanges would take longer than the work, are the work
-// of each device. All sums are of integers, so the states stay the same bits on all devices, the
-// devices take all decisions alike, and the result is that of one device.
+// On a large level each decides for a share of the vertices, which a hash of the vertex gives;
+// after each batch the devices gather the wishes, 16 bytes each, and each makes the moves of all.
+// In the same way each wakes the neighbours of its share of the vertices that moved, and sums up
+// the weight inside communities for modularity. Each contracts a range of the communities, and the
+// devices gather the rows. Sweeps over few vertices, refinement, and small levels, where exchanges
+// would take longer than the work, are the work of each device. All sums are of integers, so the
+// states stay the same on all devices but for the order of entries in rows and lists, the devices
+// take all decisions alike, and the result is that of one device.
 //
 // A rank that fails takes part in exchanges until the ranks agree to end, so that the group stays
 // usable.
 
-// louvainDivides is the number of entries of a batch from which devices divide it. On four H200s an
-// exchange takes about .1 ms, in which one device decides for some 2 million entries.
+// louvainDivides is the number of entries of a level for each batch from which devices divide a
+// sweep. On four H200s an exchange takes about .1 ms, in which one device decides for some 2 million
+// entries. louvainFewest is the share of the vertices that are to be active: few active vertices can
+// have much of the work, because hubs stay active (R-MAT 24, one H200: 59 ms with all active, 29 with
+// one of 240).
 var louvainDivides = int64(2 << 20)
+
+const louvainFewest = 1024
 
 // louvainShare is the part of one rank in Communities on a group.
 type louvainShare struct {
@@ -40,6 +46,8 @@ type louvainShare struct {
 	count, own, all       device.Buffer
 	offs, items, to, gain device.Buffer
 	listed                int // wishes of the batches before
+
+	cuts []int // of the parts that ranks contract
 }
 
 // louvainNews is what a rank tells the others.
@@ -111,19 +119,19 @@ func (h *louvainShare) lost(s *device.Session, err error) {
 // divides reports whether the ranks divide sweeps of the level.
 func (l *louvainLevel) divides() bool {
 	h := l.w.share
-	return h != nil && !h.ended && h.c.Size() > 1 && l.n == l.w.first && l.entries >= louvainDivides
+	return h != nil && !h.ended && h.c.Size() > 1 && l.entries >= louvainDivides
 }
 
 // pays reports whether the ranks divide a sweep.
 func (m *louvainMover) pays() bool {
 	l := m.l
-	return !m.atOnce && !m.whole && float64(l.entries)/float64(max(l.edged, 1))*float64(m.active) >= float64(louvainDivides)*float64(m.batches)
+	return !m.atOnce && !m.whole && l.entries >= louvainDivides*int64(m.batches) && m.active >= l.edged/louvainFewest
 }
 
 // begin begins a sweep of a level.
 func (h *louvainShare) begin(l *louvainLevel) *louvainShare {
 	if h.own.Addr == 0 {
-		s, n := l.w.s, int64(l.n)
+		s, n := l.w.s, int64(l.w.first)
 		h.count = s.Alloc(8)
 		h.own, h.all = s.Alloc(16*n), s.Alloc(16*n)
 		h.offs = s.Alloc(4 * (louvainBatches*louvainBins + 1))
@@ -175,6 +183,57 @@ func (h *louvainShare) join(s *device.Session, active device.Buffer, n int) bool
 	}
 	h.lost(s, err)
 	return true
+}
+
+// cut returns the parts that this rank contracts.
+func (h *louvainShare) cut(s *device.Session, l, next *louvainLevel) (lo, hi int) {
+	rank, ranks := h.place()
+	cuts := s.Alloc(8 * int64(ranks+1))
+	s.Each(l.w.kernel("cuts"), int64(ranks+1), int32(ranks), int32(next.n), next.row, cuts)
+	h.cuts = make([]int, ranks+1)
+	for r := range h.cuts {
+		h.cuts[r] = int(s.Read(cuts, int64(r)))
+	}
+	s.Free(cuts)
+	return h.cuts[rank], h.cuts[rank+1]
+}
+
+// gatherRows gives all ranks the rows of the next level, of which each has contracted its own.
+func (h *louvainShare) gatherRows(s *device.Session, l, next *louvainLevel, offs, items, length device.Buffer) {
+	w, count := l.w, int64(next.n)
+	if h.tell(s, 0) == nil { // as they agree, no rank is without memory
+		return
+	}
+	rank, sizes := h.c.Rank(), make([]int, h.c.Size())
+	for r := range sizes {
+		sizes[r] = 4 * (h.cuts[r+1] - h.cuts[r])
+	}
+	lens := deviceBytes(next.len, int(4*count))
+	h.lost(s, h.c.AllGatherV(h.w.wait, lens, sizes, lens.Slice(4*h.cuts[rank], 4*h.cuts[rank+1])))
+	row := s.Scan(next.len, count, 4)
+	ends := make([]int, len(h.cuts))
+	for r := range ends {
+		ends[r] = int(s.Read(row, int64(h.cuts[r])))
+	}
+	next.entries = int64(ends[len(ends)-1])
+	idx, weight := s.Alloc(4*max(next.entries, 1)), s.Alloc(w.sums*max(next.entries, 1))
+	w.resident("pack", l.rowBlocks(), 0, offs, items, next.row, length, next.len, next.idx, next.weight, row, idx, weight)
+	w.free(next.row, next.idx, next.weight)
+	next.row, next.idx, next.weight = row, idx, weight
+	if h.tell(s, 0) == nil {
+		return
+	}
+	for _, x := range []struct {
+		at   device.Buffer
+		size int
+	}{{idx, 4}, {weight, int(w.sums)}} {
+		for r := range sizes {
+			sizes[r] = x.size * (ends[r+1] - ends[r])
+		}
+		if all := deviceBytes(x.at, x.size*ends[len(sizes)]); next.entries > 0 && !h.ended {
+			h.lost(s, h.c.AllGatherV(h.w.wait, all, sizes, all.Slice(x.size*ends[rank], x.size*ends[rank+1])))
+		}
+	}
 }
 
 // communitiesOnGroup is Communities on a group of devices. The result is nil if the host has to

@@ -244,7 +244,7 @@ func TestWorkflowsWhereCollectivesFail(t *testing.T) {
 			}
 			want := resultWords(res)
 			failed := 0
-			for call := 1; ; call += 1 + call/4 { // until the fault is after the last collective
+			for call := 1; ; call += 1 + call/20 { // until the fault is after the last collective
 				ranks, err := comm.Local(2)
 				if err != nil {
 					t.Fatal(err)

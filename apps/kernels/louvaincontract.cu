@@ -12,17 +12,50 @@ HB_KERNEL hb_louvain_bounds(hb_i32 n, const hb_u32 *len, const HB_W *degree, con
 	}
 }
 
-// hb_louvain_lengths copies the sums of entries, which are below 2³².
-HB_KERNEL hb_louvain_lengths(hb_i32 parts, const hb_u64 *bound, hb_u32 *len) {
-	HB_EACH(c, parts) len[c] = (hb_u32)bound[c];
+// hb_louvain_lengths copies the sums of entries, which are below 2³², of the parts from lo on before
+// hi. Others get 0.
+HB_KERNEL hb_louvain_lengths(hb_i32 parts, hb_i32 lo, hb_i32 hi, const hb_u64 *bound, hb_u32 *len) {
+	HB_EACH(c, parts) len[c] = c >= lo && c < hi ? (hb_u32)bound[c] : 0;
+}
+
+// hb_louvain_cuts cuts the parts for ranks by the entries of their rows, which begin at row: rank r
+// has those from cut[r] on before cut[r+1].
+HB_KERNEL hb_louvain_cuts(hb_i32 ranks, hb_i32 parts, const hb_i64 *row, hb_i64 *cut) {
+	HB_EACH(r, ranks + 1) {
+		const hb_i64 want = row[parts] / ranks * r;
+		hb_i64 lo = 0, hi = parts;
+		while (lo < hi) {
+			const hb_i64 mid = (lo + hi) / 2;
+			if (row[mid] < want) lo = mid + 1;
+			else hi = mid;
+		}
+		cut[r] = r == ranks ? parts : lo;
+	}
+}
+
+// hb_louvain_pack copies the merged rows of items, of which length has the entries before and got
+// those after, to where the rows begin without gaps. A warp an item.
+HB_KERNEL hb_louvain_pack(const hb_u32 *offs, const hb_u64 *items, const hb_i64 *begin, const hb_u32 *length, const hb_u32 *got,
+	const hb_i32 *idx, const HB_W *weight, const hb_i64 *to, hb_i32 *to_idx, HB_W *to_weight) {
+	hb_each_row(offs, items, begin, length, [&](const hb_part_row &r) {
+		if (r.v < 0) return;
+		const hb_u32 until = r.until < got[r.v] ? r.until : got[r.v];
+		const hb_i64 first = to[r.v];
+#pragma unroll 4
+		for (hb_u32 p = r.from + r.lane; p < until; p += r.width) {
+			to_idx[first + p] = idx[r.row + p];
+			to_weight[first + p] = weight[r.row + p];
+		}
+	});
 }
 
 // hb_louvain_copy writes the entries of the rows, columns replaced by parts, part by part from next
-// on. A warp an item of all rows.
-HB_KERNEL hb_louvain_copy(const hb_u32 *offs, const hb_u64 *items, const hb_i64 *begin, const hb_u32 *len, const hb_i32 *idx,
+// on, for the parts from lo on before hi. A warp an item of all rows.
+HB_KERNEL hb_louvain_copy(hb_i32 lo, hb_i32 hi, const hb_u32 *offs, const hb_u64 *items, const hb_i64 *begin, const hb_u32 *len, const hb_i32 *idx,
 	const HB_W *weight, const hb_i32 *part, hb_u64 *next, hb_i32 *to_idx, HB_W *to_weight) {
 	hb_each_row(offs, items, begin, len, [&](const hb_part_row &r) {
-		const hb_i32 c = r.v < 0 ? -1 : part[r.v];
+		hb_i32 c = r.v < 0 ? -1 : part[r.v];
+		if (c < lo || c >= hi) c = -1;
 		hb_u64 first = 0;
 		if (r.lane == 0 && c >= 0) first = atomicAdd(next + c, (hb_u64)(r.until - r.from));
 		first = __shfl_sync(HB_FULL, first, 0, r.width);
