@@ -80,6 +80,21 @@ type SAGEOptions struct {
 	// Precision is that of features, weights and hidden rows on a device; the host has SAGEFloat32
 	// alone. Sums and embeddings are in float32.
 	Precision SAGEPrecision
+
+	// part is the range of all vertices that a device of a group embeds, where Vertices is nil; 0 and
+	// 0 for all.
+	part struct{ from, to int }
+}
+
+// embeds returns the number of vertices to embed of n, and whether they are listed or a part.
+func (o *SAGEOptions) embeds(n int) (rows int, some bool) {
+	switch {
+	case o.Vertices != nil:
+		return len(o.Vertices), true
+	case o.part.to > 0:
+		return o.part.to - o.part.from, true
+	}
+	return n, false
 }
 
 // SAGEPrecision is the form of the numbers of GraphSAGE on a device.
@@ -198,6 +213,12 @@ func GraphSAGE[T semiring.Element](g matrix.Source[T], features matrix.Source[fl
 				"auto or pipeline"}
 		}
 		on = nil
+	}
+	if on == nil && o.part.to > 0 { // the host takes lists
+		o.Vertices = make([]int, 0, o.part.to-o.part.from)
+		for v := o.part.from; v < o.part.to; v++ {
+			o.Vertices = append(o.Vertices, v)
+		}
 	}
 	if on == nil && o.Precision != SAGEFloat32 {
 		return nil, &ParameterError{app, "the precision", o.Precision.String() + " on the host", "SAGEFloat32, or a graph on a device and the fused method"}

@@ -681,10 +681,7 @@ func fusedSAGE[T comparable](at device.Runner, a matrix.View[T], features matrix
 		}
 	}
 	width := net.layers[len(net.layers)-1].width()
-	rows := n
-	if o.Vertices != nil {
-		rows = len(o.Vertices)
-	}
+	rows, _ := o.embeds(n)
 	res := &SAGEResult{}
 	var found, scores device.Store
 	ran := device.Ran{Method: "layers"}
@@ -769,16 +766,26 @@ func (d *sageDevice) allLayers(net *sageNet[float32], p sagePanel, in sageInputs
 		in = d.inputsOf(&net.layers[k])
 		s.Check()
 	}
-	if o.Vertices == nil {
+	rows, some := o.embeds(d.n)
+	if !some {
 		return all
 	}
-	rows := len(o.Vertices)
 	out := s.NewFull(rows, width, floatType)
-	s.Each(d.any("pick"), int64(rows)*int64(width), int64(rows), int32(width), s.Ints(numbers(o.Vertices)), all.Val, out.Val)
+	s.Each(d.any("pick"), int64(rows)*int64(width), int64(rows), int32(width), d.listed(o, rows), all.Val, out.Val)
 	s.Fill(d.zeros, 0, 8)
 	s.Blocks(d.any("count"), (int64(rows)+graphBlock/32-1)/(graphBlock/32), graphBlock, int64(rows), int32(width), out.Val, d.zeros)
 	s.Drop(all)
 	return out
+}
+
+// listed returns the numbers of the vertices to embed.
+func (d *sageDevice) listed(o SAGEOptions, rows int) device.Buffer {
+	if o.Vertices != nil {
+		return d.s.Ints(numbers(o.Vertices))
+	}
+	list := d.s.Alloc(4 * int64(max(rows, 1)))
+	d.s.Each(d.any("numbers"), int64(rows), int64(rows), int32(o.part.from), list)
+	return list
 }
 
 // inputsOf says where the columns of the output of a layer stand.

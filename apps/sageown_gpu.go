@@ -15,10 +15,8 @@ func (o *SAGEOptions) fusesOwn(net *sageNet[float32], dense bool) bool {
 // list of vertices: its root, the choices of the root, then those of all vertices so far, and so
 // on. The targets of a layer are the first of its sources.
 func (d *sageDevice) ownTrees(net *sageNet[float32], x sagePanel, in sageInputs, o SAGEOptions, width int) device.View {
-	s, count := d.s, d.n
-	if o.Vertices != nil {
-		count = len(o.Vertices)
-	}
+	s := d.s
+	count, _ := o.embeds(d.n)
 	out := s.NewFull(count, width, floatType)
 	if count == 0 {
 		return out
@@ -36,14 +34,7 @@ func (d *sageDevice) ownTrees(net *sageNet[float32], x sagePanel, in sageInputs,
 		}
 	}
 	batch := min(count, max(1, ownTreeRows/rows))
-	roots := make([]int32, count)
-	for k := range roots {
-		roots[k] = int32(k)
-		if o.Vertices != nil {
-			roots[k] = int32(o.Vertices[k])
-		}
-	}
-	list := s.Ints(roots)
+	list := d.listed(o, count)
 	var projected []sagePanel
 	l := &net.layers[0]
 	if direct { // once for all batches

@@ -25,8 +25,13 @@ func sageByRanges[T semiring.Element](
 	if err != nil {
 		return nil, err
 	}
-	list := numbersOrAll(o.Vertices, n)
-	s := &sageDivision[T]{division: d, app: app, graph: graph, features: features, model: model, net: net, n: n, o: o, list: list}
+	s := &sageDivision[T]{division: d, app: app, graph: graph, features: features, model: model, net: net, n: n, o: o, rows: n}
+	if o.Vertices != nil {
+		s.rows = len(o.Vertices)
+	}
+	if o.Vertices != nil || !d.devices {
+		s.list = numbersOrAll(o.Vertices, n)
+	}
 	var at *sageGraph // of all ranks on the host
 	if !d.devices {
 		err := d.alone(func() (err error) {
@@ -39,11 +44,11 @@ func sageByRanges[T semiring.Element](
 			return nil, err
 		}
 	}
-	work := int64(len(list)) * int64(s.width()+net.layers[0].input())
-	s.cuts = cutEvenly(int64(len(list)), d.g.Size(), 1, leastRange*int64(len(list))/max(work, 1))
+	work := int64(s.rows) * int64(s.width()+net.layers[0].input())
+	s.cuts = cutEvenly(int64(s.rows), d.g.Size(), 1, leastRange*int64(s.rows)/max(work, 1))
 	s.embeddings, s.logits = make([]*matrix.Matrix[float32], len(graph)), make([]*matrix.Matrix[float32], len(graph))
 	s.facts = make([][]int64, len(graph))
-	layers := at != nil && !o.PerSource && (o.Vertices == nil || treeSize(len(list), o.Samples, at, len(net.layers)) >= float64(n))
+	layers := at != nil && !o.PerSource && (o.Vertices == nil || treeSize(s.rows, o.Samples, at, len(net.layers)) >= float64(n))
 	if layers {
 		err = s.byLayers(at)
 	} else {
@@ -65,8 +70,9 @@ type sageDivision[T semiring.Element] struct {
 	net                *sageNet[float32]
 	n                  int
 	o                  SAGEOptions
-	list               []int32 // the vertices to embed
-	cuts               []int64 // of list
+	rows               int     // the vertices to embed
+	list               []int32 // their numbers, nil for all on devices
+	cuts               []int64 // of these
 	embeddings, logits []*matrix.Matrix[float32]
 	facts              [][]int64 // rows without a positive component, pieces
 }
@@ -81,8 +87,8 @@ func (s *sageDivision[T]) byVertices() error {
 		return err
 	}
 	return s.each(func(k int, c comm.Comm, run Run) error {
-		mine := s.list[s.cuts[c.Rank()]:s.cuts[c.Rank()+1]]
-		if len(mine) == 0 {
+		from, to := s.cuts[c.Rank()], s.cuts[c.Rank()+1]
+		if from == to {
 			at := matrix.On(s.placeOf(k))
 			s.embeddings[k], s.facts[k] = matrix.New[float32](0, s.width(), at), []int64{0, 0}
 			if s.net.out != nil {
@@ -92,9 +98,13 @@ func (s *sageDivision[T]) byVertices() error {
 		}
 		own := s.o
 		own.Run = run
-		own.Vertices = make([]int, 0, len(mine))
-		for _, v := range mine {
-			own.Vertices = append(own.Vertices, int(v))
+		if s.list == nil {
+			own.part.from, own.part.to = int(from), int(to)
+		} else {
+			own.Vertices = make([]int, 0, to-from)
+			for _, v := range s.list[from:to] {
+				own.Vertices = append(own.Vertices, int(v))
+			}
 		}
 		res, err := GraphSAGE(s.graph[k], features[k], s.model, own)
 		if err != nil {
@@ -234,11 +244,11 @@ func (s *sageDivision[T]) result(work int64) (*SAGEResult, error) {
 	for r := 0; r < len(all); r += 2 {
 		res.ZeroRows, res.Pieces = res.ZeroRows+int(all[r]), max(res.Pieces, int(all[r+1]))
 	}
-	if res.Embeddings, err = rowsOn(s.division, len(s.list), s.width(), s.cuts, s.embeddings); err != nil {
+	if res.Embeddings, err = rowsOn(s.division, s.rows, s.width(), s.cuts, s.embeddings); err != nil {
 		return nil, err
 	}
 	if s.net.out != nil {
-		if res.Logits, err = rowsOn(s.division, len(s.list), s.net.out.value.Cols, s.cuts, s.logits); err != nil {
+		if res.Logits, err = rowsOn(s.division, s.rows, s.net.out.value.Cols, s.cuts, s.logits); err != nil {
 			return nil, err
 		}
 	}

@@ -484,6 +484,9 @@ HB_KERNEL hb_sage_add(hb_i64 rows, hb_i32 columns, float *x, const float *bias) 
 	HB_EACH(i, rows * columns) x[i] += bias[i % columns];
 }
 
+// hb_sage_numbers lists n numbers from first on.
+HB_KERNEL hb_sage_numbers(hb_i64 n, hb_i32 first, hb_i32 *list) { HB_EACH(k, n) list[k] = first + (hb_i32)k; }
+
 // hb_sage_pick copies the listed rows.
 HB_KERNEL hb_sage_pick(hb_i64 rows, hb_i32 columns, const hb_i32 *list, const float *x, float *to) {
 	HB_EACH(i, rows * columns) to[i] = x[(hb_i64)list[i / columns] * columns + i % columns];
