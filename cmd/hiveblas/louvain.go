@@ -30,12 +30,14 @@ self-loop of weight w adds 2w to the degree of its vertex. -o writes the communi
 of each vertex; they count from 0 by descending size. With --levels there is a
 column for each level, from the finest communities to the last. The result depends
 on --random-seed, and not on the number of threads or the device.
---deterministic=false is faster on a GPU; results then differ between runs.`,
+--deterministic=false is faster on one GPU; results then differ between runs. Several
+GPUs divide large graphs, and give the result of one, bit for bit.`,
 		Example: `  hiveblas louvain friends.txt --undirected -o communities.tsv
   hiveblas louvain graph.mtx.gz --leiden --resolution 2 --json`,
 		Args: positional("GRAPH"),
 	}
 	j := newJob(s, cmd).computes(thresholdLouvain).fuses().reads().writes("the communities", matrixFiles...)
+	j.scales(j.estimateCommunities)
 	fs := cmd.Flags()
 	fs.BoolVar(&o.Leiden, "leiden", false, "refine the communities of each level (Leiden)")
 	fs.Float64Var(&o.Resolution, "resolution", 1, "resolution `R`: larger for more and smaller communities")
@@ -74,7 +76,9 @@ on --random-seed, and not on the number of threads or the device.
 		if err := j.wantUndirected(); err != nil {
 			return err
 		}
-		o.Nondeterministic = !deterministic
+		if o.Nondeterministic = !deterministic; !deterministic || o.Leiden {
+			j.estimate = nil // on one GPU
+		}
 		var res *apps.CommunitiesResult
 		err := j.compute(func(run apps.Run) (err error) {
 			o.Run = run
