@@ -88,6 +88,8 @@ type sageDevice struct {
 	n       int
 	zeros   device.Buffer
 	choices sageChoices
+	from    int // of the rows of the last layer: those before to; 0 and 0 for all
+	to      int
 	held    [][]float32      // host memory of uploads
 	inputs  []device.Operand // whose memory panels share: it is freed with the last reference
 }
@@ -373,7 +375,8 @@ func (d *sageDevice) layer(net *sageNet[float32], k int, x sagePanel, in sageInp
 		near = l.neighbour.value.Cols
 	}
 	end := last.Addr != 0
-	out := sagePanel{at: last, rows: d.n, cols: wide, step: wide, kind: device.Float32}
+	from, to := d.rowsOf(end)
+	out := sagePanel{at: last, rows: to - from, cols: wide, step: wide, kind: device.Float32}
 	if !end {
 		step := d.padded(own) + d.padded(near)
 		out = d.alloc(d.n, step)
@@ -418,18 +421,36 @@ func (d *sageDevice) layer(net *sageNet[float32], k int, x sagePanel, in sageInp
 		partial := d.pieces(c, source.at, source.step, columns, sageMean)
 		var lists device.Buffer
 		if partial.Addr != 0 {
-			lists = c.cuts.first
+			lists = c.cuts.first.At(8 * int64(from))
+		}
+		ptr, list := c.ptr, c.list // of the first row
+		if ptr.Addr != 0 {
+			ptr = ptr.At(8 * int64(from))
+		} else {
+			list = list.At(4 * int64(from) * int64(c.samples))
+		}
+		var who device.Buffer // the vertices of the rows
+		if to-from < d.n {
+			who = d.numbers(from, to)
 		}
 		lanes := max(d.lanes(columns), 2)
-		d.launch(d.kernel("layer", columns), int64(d.n), lanes, columns, int64(d.n), c.ptr, c.list, int32(c.samples), mine.at, int64(mine.step),
-			source.at, int64(source.step), int32(columns), lists, partial, int32(own), items, floats, int64(out.step), device.Buffer{}, zeros, device.Buffer{})
-		for _, p := range append(p, sagePanel{at: partial}) {
+		d.launch(d.kernel("layer", columns), int64(to-from), lanes, columns, int64(to-from), ptr, list, int32(c.samples), mine.at, int64(mine.step),
+			source.at, int64(source.step), int32(columns), lists, partial, int32(own), items, floats, int64(out.step), device.Buffer{}, zeros, who)
+		for _, p := range append(p, sagePanel{at: partial}, sagePanel{at: who}) {
 			d.free(p)
 		}
 		return out
 	}
 	d.apart(net, k, x, in, out, end, zeros)
 	return out
+}
+
+// rowsOf returns the rows to compute of a layer, which may be the last.
+func (d *sageDevice) rowsOf(end bool) (from, to int) {
+	if end && d.to > 0 {
+		return d.from, d.to
+	}
+	return 0, d.n
 }
 
 // atOnce reports whether a kernel computes layer k after its products, with so many items in 16
@@ -508,9 +529,10 @@ func (d *sageDevice) apart(net *sageNet[float32], k int, x sagePanel, in sageInp
 			step += d.padded(l.neighbour.value.Cols)
 		}
 	}
-	chunk := int(max(1, min(int64(d.n), sageChunk/(4*int64(step)))))
+	from, until := d.rowsOf(end)
+	chunk := int(max(1, min(int64(until-from), sageChunk/(4*int64(step)))))
 	if before {
-		chunk = max(d.n, 1)
+		chunk = max(until-from, 1)
 	}
 	var mean sagePanel
 	if !before {
@@ -524,11 +546,11 @@ func (d *sageDevice) apart(net *sageNet[float32], k int, x sagePanel, in sageInp
 	if !direct {
 		rows = s.Alloc(size * int64(chunk) * int64(step))
 	}
-	for lo := 0; lo < d.n && s.Err() == nil; lo += chunk {
-		count := min(chunk, d.n-lo)
-		to := rows
+	for lo := from; lo < until && s.Err() == nil; lo += chunk {
+		count := min(chunk, until-lo)
+		to, first := rows, int64(lo-from) // of the result
 		if direct {
-			to = out.at.At(size * int64(lo) * int64(step))
+			to = out.at.At(size * first * int64(step))
 		}
 		if step > wide { // columns of padding are 0
 			s.Fill(to, 0, size*int64(count)*int64(step))
@@ -563,7 +585,7 @@ func (d *sageDevice) apart(net *sageNet[float32], k int, x sagePanel, in sageInp
 		if narrow {
 			var floats device.Buffer
 			if end {
-				floats = out.at.At(4 * int64(lo) * int64(wide))
+				floats = out.at.At(4 * first * int64(wide))
 			}
 			d.normItems(int64(count), to, step, behind, floats, own, wide-own, zeros)
 			s.Check()
@@ -571,7 +593,7 @@ func (d *sageDevice) apart(net *sageNet[float32], k int, x sagePanel, in sageInp
 		}
 		var items device.Buffer
 		if !direct {
-			items = out.at.At(int64(lo) * int64(out.step) * d.itemSize())
+			items = out.at.At(first * int64(out.step) * d.itemSize())
 		}
 		s.Blocks(d.any("norm"), (int64(count)+graphBlock/32-1)/(graphBlock/32), graphBlock, int64(count), int32(step), to, int64(step),
 			items, int64(out.step), device.Buffer{}, zeros)
@@ -745,7 +767,9 @@ func fusedSAGE[T comparable](at device.Runner, a matrix.View[T], features matrix
 // allLayers computes the layers for all vertices, and returns the rows of those that are wanted.
 func (d *sageDevice) allLayers(net *sageNet[float32], p sagePanel, in sageInputs, host *sageGraph, o SAGEOptions, width int) device.View {
 	s := d.s
-	all := s.NewFull(d.n, width, floatType)
+	d.from, d.to = o.part.from, o.part.to
+	lo, hi := d.rowsOf(true)
+	all := s.NewFull(hi-lo, width, floatType)
 	for k := range net.layers {
 		samples := samplesOf(o.Samples, len(net.layers)-1-k)
 		if k == 0 || samples >= 0 || host != nil {
@@ -766,8 +790,8 @@ func (d *sageDevice) allLayers(net *sageNet[float32], p sagePanel, in sageInputs
 		in = d.inputsOf(&net.layers[k])
 		s.Check()
 	}
-	rows, some := o.embeds(d.n)
-	if !some {
+	rows, _ := o.embeds(d.n)
+	if o.Vertices == nil { // of all rows, or of the part
 		return all
 	}
 	out := s.NewFull(rows, width, floatType)
@@ -783,8 +807,13 @@ func (d *sageDevice) listed(o SAGEOptions, rows int) device.Buffer {
 	if o.Vertices != nil {
 		return d.s.Ints(numbers(o.Vertices))
 	}
-	list := d.s.Alloc(4 * int64(max(rows, 1)))
-	d.s.Each(d.any("numbers"), int64(rows), int64(rows), int32(o.part.from), list)
+	return d.numbers(o.part.from, o.part.from+rows)
+}
+
+// numbers returns from … to−1 as a list.
+func (d *sageDevice) numbers(from, to int) device.Buffer {
+	list := d.s.Alloc(4 * int64(max(to-from, 1)))
+	d.s.Each(d.any("numbers"), int64(to-from), int64(to-from), int32(from), list)
 	return list
 }
 

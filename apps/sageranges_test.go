@@ -125,17 +125,13 @@ func TestGraphSAGEByGPUs(t *testing.T) {
 	const scale = 5
 	whole := rangeGraph(t, scale, one)
 	n, _ := whole.Dims()
-	x, model := drawFeatures(t, n, 8, 1, matrix.Full), randomModel(AggregateMean, 8, 8, 3, 5)
-	for name, o := range map[string]SAGEOptions{
-		"all":        {Run: Run{Method: Fused}},
-		"samples":    {Samples: []int{3, 2}, Seed: 4},
-		"per source": {PerSource: true, Samples: []int{2, 2}},
-		"some":       {Vertices: []int{n - 1, 0, 3, 3}, Samples: []int{2, 2}},
-		"nothing":    {Vertices: []int{}},
-	} {
+	x := drawFeatures(t, n, 8, 1, matrix.Full)
+	compare := func(what string, whole, parts groupGraph, x *matrix.Matrix[float32], model *SAGEModel, o SAGEOptions, blocks bool) {
+		t.Helper()
 		own := x
-		if name == "all" { // features in blocks
-			own = matrix.New[float32](n, 8)
+		if blocks { // features in blocks
+			n, d := x.Dims()
+			own = matrix.New[float32](n, d)
 			if err := errors.Join(ops.Apply(own, semiring.Identity[float32](), x), own.Move(group)); err != nil {
 				t.Fatal(err)
 			}
@@ -146,10 +142,40 @@ func TestGraphSAGEByGPUs(t *testing.T) {
 		}
 		divided := false
 		o.Trace = func(tr ops.Trace) { divided = divided || tr.Method == byRanges }
-		got, err := GraphSAGE(rangeGraph(t, scale, group), own, model, o)
+		got, err := GraphSAGE(parts, own, model, o)
 		if err != nil || !divided {
-			t.Fatalf("%s: divided is %v, %v", name, divided, err)
+			t.Fatalf("%s: divided is %v, %v", what, divided, err)
 		}
-		sameSAGE(t, name, got, want)
+		sameSAGE(t, what, got, want)
+	}
+	for name, o := range map[string]SAGEOptions{
+		"all":        {Run: Run{Method: Fused}},
+		"samples":    {Samples: []int{3, 2}, Seed: 4},
+		"per source": {PerSource: true, Samples: []int{2, 2}},
+		"some":       {Vertices: []int{n - 1, 0, 3, 3}, Samples: []int{2, 2}},
+		"nothing":    {Vertices: []int{}},
+	} {
+		compare(name, whole, rangeGraph(t, scale, group), x, randomModel(AggregateMean, 8, 8, 3, 5), o, name == "all")
+	}
+	// The last layer is computed for a range of the rows: all ways of a layer, and a hub with more
+	// neighbours than a piece of a row.
+	const size = 200
+	build32 := func(at matrix.Place) groupGraph {
+		g := build[float32](t, hubbed(size).both(), matrix.CSR)
+		if err := g.Move(at); err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	wide := drawFeatures(t, size, 8, 1, matrix.Full)
+	for _, a := range []SAGEAggregator{AggregateMean, AggregateGCN, AggregatePool} {
+		for name, o := range map[string]SAGEOptions{
+			"all":     {},
+			"samples": {Samples: []int{3, 2}, Seed: 4},
+			"half":    {Precision: SAGEFloat16},
+			"walks":   {Samples: []int{2, 2}, Sampling: SampleByWalks},
+		} {
+			compare(fmt.Sprint(a, ", ", name), build32(one), build32(group), wide, randomModel(a, 8, 8, 24, 5), o, false)
+		}
 	}
 }
