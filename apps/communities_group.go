@@ -26,12 +26,12 @@ import (
 // usable.
 
 // louvainDivides is the number of entries of a level for each batch from which devices divide a
-// sweep. On four H200s an exchange takes about .1 ms, in which one device decides for some 2 million
-// entries. louvainFewest is the share of the vertices that are to be active: few active vertices can
-// have much of the work, because hubs stay active (R-MAT 24, one H200: 59 ms with all active, 29 with
-// one of 240).
+// sweep. On four H200s an exchange takes about .1 ms, in which one device decides for some 2
+// million entries.
 var louvainDivides = int64(2 << 20)
 
+// Devices divide a sweep if 1/louvainFewest of the vertices are active: few can have much of the
+// work, because hubs stay active (R-MAT 24, one H200: 59 ms with all active, 29 with one of 240).
 const louvainFewest = 1024
 
 // louvainShare is the part of one rank in Communities on a group.

@@ -21,14 +21,14 @@ type options struct {
 	progress     func(Progress)
 }
 
-// On computes at p. Without it, or if p is nil, MxM computes on the host. On a *comm.Group of devices
-// of this process, each device has the factors, computes some of the blocks and copies them to the
-// host by itself; the blocks still arrive in order.
+// On computes at p. Without it, or if p is nil, MxM computes on the host. On a *comm.Group of
+// devices of this process, each device has the factors, computes some of the blocks and copies them
+// to the host by itself; the blocks still arrive in order.
 func On(p matrix.Place) Option { return func(o *options) { o.place = p } }
 
-// DeviceMemory is the budget on each device, in bytes, for the factors, the blocks present at a time
-// and the workspace. A block that would exceed it is split. The default is four fifths of the free
-// memory.
+// DeviceMemory is the budget on each device, in bytes, for the factors, the blocks present at a
+// time and the workspace. A block that would exceed it is split. The default is four fifths of the
+// free memory.
 func DeviceMemory(bytes uint64) Option { return func(o *options) { o.deviceMemory = bytes } }
 
 // HostMemory is the budget on the host, in bytes, for the Go heap of the program, factors included.

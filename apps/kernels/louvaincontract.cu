@@ -12,8 +12,8 @@ HB_KERNEL hb_louvain_bounds(hb_i32 n, const hb_u32 *len, const HB_W *degree, con
 	}
 }
 
-// hb_louvain_lengths copies the sums of entries, which are below 2³², of the parts from lo on before
-// hi. Others get 0.
+// hb_louvain_lengths copies the sums of entries, which are below 2³², of the parts from lo on
+// before hi. Others get 0.
 HB_KERNEL hb_louvain_lengths(hb_i32 parts, hb_i32 lo, hb_i32 hi, const hb_u64 *bound, hb_u32 *len) {
 	HB_EACH(c, parts) len[c] = c >= lo && c < hi ? (hb_u32)bound[c] : 0;
 }

@@ -275,8 +275,9 @@ func (j *job) estimateIterations(factor, tolerance float64, most int) model.Work
 	return j.byRows(float64(count), count, 3, 8)
 }
 
-// estimateCommunities is that of a graph with clear communities, .45 ns an entry on an H200 (planted,
-// 358M entries); R-MAT graphs take five times as long, and gain more. Batches exchange wishes.
+// estimateCommunities is that of a graph with clear communities, .45 ns an entry on an H200
+// (planted, 358M entries); R-MAT graphs take five times as long, and gain more. Batches exchange
+// wishes.
 func (j *job) estimateCommunities(int64) model.Work {
 	const passes, steps, exchanges = 80, 1000, 400
 	n, _, entries := j.graph.size()
