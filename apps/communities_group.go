@@ -3,6 +3,7 @@ package apps
 import (
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
@@ -239,7 +240,7 @@ func (h *louvainShare) gatherRows(s *device.Session, l, next *louvainLevel, offs
 // communitiesOnGroup is Communities on a group of devices. The result is nil if the host has to
 // compute, or if the graph exceeds the limit for gathered operands.
 func communitiesOnGroup[T semiring.Element](w *rowGroup, g matrix.View[T], start []int32, n int, o CommunitiesOptions) (*CommunitiesResult, error) {
-	div := &division{app: w.app, run: w.run, g: w.g, wait: w.wait, devices: true}
+	div := &division{app: w.app, run: w.run, g: w.g, wait: w.wait, devices: true, began: time.Now()}
 	if !fits(div, g) {
 		return nil, nil
 	}
