@@ -27,8 +27,9 @@ import (
 // usable.
 
 // louvainDivides is the number of entries of a level for each batch from which devices divide a
-// sweep. On four H200s an exchange takes about .1 ms, in which one device decides for some 2
-// million entries.
+// sweep. It is an estimate: an exchange is a read of a count, a message of the host and a gather,
+// of 34 µs on four H200s, and one H200 decides for 9 (R-MAT 24) to 14 (planted) million entries a
+// millisecond.
 var louvainDivides = int64(2 << 20)
 
 // Devices divide a sweep if 1/louvainFewest of the vertices are active: few can have much of the

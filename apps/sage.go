@@ -86,15 +86,15 @@ type SAGEOptions struct {
 	part struct{ from, to int }
 }
 
-// embeds returns the number of vertices to embed of n, and whether they are listed or a part.
-func (o *SAGEOptions) embeds(n int) (rows int, some bool) {
+// embeds returns the number of vertices to embed of n.
+func (o *SAGEOptions) embeds(n int) int {
 	switch {
 	case o.Vertices != nil:
-		return len(o.Vertices), true
+		return len(o.Vertices)
 	case o.part.to > 0:
-		return o.part.to - o.part.from, true
+		return o.part.to - o.part.from
 	}
-	return n, false
+	return n
 }
 
 // SAGEPrecision is the form of the numbers of GraphSAGE on a device.

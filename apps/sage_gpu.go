@@ -703,7 +703,7 @@ func fusedSAGE[T comparable](at device.Runner, a matrix.View[T], features matrix
 		}
 	}
 	width := net.layers[len(net.layers)-1].width()
-	rows, _ := o.embeds(n)
+	rows := o.embeds(n)
 	res := &SAGEResult{}
 	var found, scores device.Store
 	ran := device.Ran{Method: "layers"}
@@ -790,10 +790,10 @@ func (d *sageDevice) allLayers(net *sageNet[float32], p sagePanel, in sageInputs
 		in = d.inputsOf(&net.layers[k])
 		s.Check()
 	}
-	rows, _ := o.embeds(d.n)
 	if o.Vertices == nil { // of all rows, or of the part
 		return all
 	}
+	rows := len(o.Vertices)
 	out := s.NewFull(rows, width, floatType)
 	s.Each(d.any("pick"), int64(rows)*int64(width), int64(rows), int32(width), d.listed(o, rows), all.Val, out.Val)
 	s.Fill(d.zeros, 0, 8)

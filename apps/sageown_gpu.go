@@ -16,7 +16,7 @@ func (o *SAGEOptions) fusesOwn(net *sageNet[float32], dense bool) bool {
 // on. The targets of a layer are the first of its sources.
 func (d *sageDevice) ownTrees(net *sageNet[float32], x sagePanel, in sageInputs, o SAGEOptions, width int) device.View {
 	s := d.s
-	count, _ := o.embeds(d.n)
+	count := o.embeds(d.n)
 	out := s.NewFull(count, width, floatType)
 	if count == 0 {
 		return out

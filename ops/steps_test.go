@@ -29,6 +29,43 @@ func TestSteps(t *testing.T) {
 	}
 }
 
+// countOf is an operand whose count may have failed.
+type countOf struct {
+	n   int64
+	err error
+}
+
+func (c countOf) NVals() int64 { return c.n }
+func (c countOf) Err() error   { return c.err }
+
+// TestStepsNVals checks that a count that fails is 0 and an error, and that nothing is counted
+// after an error.
+func TestStepsNVals(t *testing.T) {
+	lost := errors.New("lost")
+	var s ops.Steps
+	if n := s.NVals(countOf{7, nil}); n != 7 || !s.OK() {
+		t.Errorf("a count is %d, %v", n, s.Err())
+	}
+	if n := s.NVals(countOf{0, lost}); n != 0 || !errors.Is(s.Err(), lost) {
+		t.Errorf("a count that fails is %d, %v", n, s.Err())
+	}
+	if n := s.NVals(countOf{7, nil}); n != 0 || !errors.Is(s.Err(), lost) {
+		t.Errorf("after an error a count is %d, %v", n, s.Err())
+	}
+	for _, none := range []interface {
+		NVals() int64
+		Err() error
+	}{nil, (*matrix.Vector[int])(nil)} {
+		var s ops.Steps
+		if n := s.NVals(none); n != 0 || !errors.Is(s.Err(), matrix.ErrInvalid) {
+			t.Errorf("of %v a count is %d, %v", none, n, s.Err())
+		}
+	}
+	if n := (*ops.Steps)(nil).NVals(countOf{7, nil}); n != 0 {
+		t.Errorf("a count of a nil *Steps is %d", n)
+	}
+}
+
 // TestStepsNil checks that a nil *Steps neither panics nor reports success.
 func TestStepsNil(t *testing.T) {
 	var s *ops.Steps
