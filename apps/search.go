@@ -210,6 +210,7 @@ func GraphSearch[T semiring.Element](g matrix.Source[T], scores *Scores, starts 
 	if at != nil {
 		s.room = n
 		if err = fusedWalks(s, at, g.View()); errors.Is(err, errWeights) {
+			s.room = 0
 			if err = onHost(s, g); err == nil { // it says which, unless no walk meets it
 				method, at = s.method(), nil
 				err = s.run()

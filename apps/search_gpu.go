@@ -327,6 +327,22 @@ func (f *searchFound) fetch(at device.Runner, c device.Call, first []uint32, fro
 	})
 }
 
+// curve adds the number of items vertices whose first visit was at each point of sums.
+func (f *searchFound) curve(at device.Runner, c device.Call, sums []int64, from, items int) error {
+	found := make([]int64, len(sums))
+	err := at.Run(c, func(d *device.Session) {
+		counts := d.Zeros(8 * int64(len(sums)))
+		code := d.Program(walkKey{doubleType.Name, ""}, func() device.Program { return walkProgram(doubleType, "") })
+		d.Blocks(d.Kernel(code, "hb_search_curve"), int64(d.Multiprocessors())*4, graphBlock, int64(items), f.first.At(4*int64(from)),
+			int32(len(sums)), counts)
+		d.Download(unsafe.Pointer(&found[0]), counts, 8*int64(len(sums)))
+	})
+	for point, n := range found {
+		sums[point] += n
+	}
+	return err
+}
+
 // counts makes a vector of the visits of items vertices, an entry for each that was visited, or for
 // all of them.
 func (f *searchFound) counts(at device.Runner, c device.Call, from, items int, all bool) (store device.Store, err error) {
@@ -355,10 +371,17 @@ func (f *searchFound) counts(at device.Runner, c device.Call, from, items int, a
 func (s *searcher) resultAt(at device.Runner) (*SearchResult, error) {
 	defer s.found.release()
 	call := s.opts.call("GraphSearch")
-	if err := s.found.fetch(at, call, s.first, 0); err != nil {
+	var err error
+	if s.countable() {
+		s.counted = make([]int64, len(s.steps))
+		err = s.found.curve(at, call, s.counted, 0, s.n)
+	} else {
+		s.first = make([]uint32, s.n)
+		err = s.found.fetch(at, call, s.first, 0)
+	}
+	if err != nil {
 		return nil, err
 	}
-	s.visits = nil
 	res, err := s.result()
 	if err != nil || !s.opts.Visits {
 		return res, err

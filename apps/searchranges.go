@@ -2,6 +2,7 @@ package apps
 
 import (
 	"errors"
+	"slices"
 	"sync/atomic"
 	"unsafe"
 
@@ -315,21 +316,9 @@ func (w *walkRanges[T]) mergedOnDevices() (*SearchResult, error) {
 		cuts[r+1] = min(s.n, (r+1)*w.block)
 		sizes[r] = cuts[r+1] - cuts[r]
 	}
-	blocks := make([][]uint32, len(w.own))
-	err := w.division.each(func(k int, c comm.Comm, run Run) error {
-		lo, hi := cuts[c.Rank()], cuts[c.Rank()+1]
-		blocks[k] = s.first[lo:hi] // of this process; other processes have the others
-		return w.own[k].found.fetch(w.placeOf(k).(device.Runner), run.call(w.app), blocks[k], lo)
-	})
-	if err != nil {
+	if err := w.fetchFirst(cuts, sizes); err != nil {
 		return nil, err
 	}
-	if len(w.own) < p {
-		if s.first, err = gatherCounted(w.division, blocks, sizes); err != nil {
-			return nil, err
-		}
-	}
-	s.visits = nil
 	res, err := s.result()
 	if err != nil || !s.opts.Visits {
 		return res, err
@@ -346,4 +335,44 @@ func (w *walkRanges[T]) mergedOnDevices() (*SearchResult, error) {
 	res.Visits = matrix.NewVector[int64](s.n, matrix.On(w.g))
 	access.SetVectorBlocks(res.Visits, w.g, cuts, homes)
 	return res, nil
+}
+
+// fetchFirst gives the host the points of first visits in blocks of the devices, or the number of
+// vertices at each point if that is enough.
+func (w *walkRanges[T]) fetchFirst(cuts, sizes []int) error {
+	s, among := w.s, len(w.own) < w.g.Size() // several processes
+	blocks, curves := make([][]uint32, len(w.own)), make([][]int64, len(w.own))
+	counts := s.countable()
+	if !counts {
+		s.first = make([]uint32, s.n)
+	}
+	err := w.division.each(func(k int, c comm.Comm, run Run) error {
+		lo, hi, at := cuts[c.Rank()], cuts[c.Rank()+1], w.placeOf(k).(device.Runner)
+		if counts {
+			curves[k] = make([]int64, len(s.steps))
+			return w.own[k].found.curve(at, run.call(w.app), curves[k], lo, hi-lo)
+		}
+		blocks[k] = s.first[lo:hi] // of this process; other processes have the others
+		return w.own[k].found.fetch(at, run.call(w.app), blocks[k], lo)
+	})
+	switch {
+	case err != nil:
+		return err
+	case !counts && among:
+		s.first, err = gatherCounted(w.division, blocks, sizes)
+		return err
+	case !counts:
+		return nil
+	}
+	all := slices.Concat(curves...)
+	if among {
+		if all, err = gatherEqual(w.division, curves); err != nil {
+			return err
+		}
+	}
+	s.counted = make([]int64, len(s.steps))
+	for k, n := range all {
+		s.counted[k%len(s.steps)] += n
+	}
+	return nil
 }

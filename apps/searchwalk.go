@@ -45,6 +45,8 @@ type searcher struct {
 	paths  []int32 // the walks; nil unless asked for, and on a device
 	res    SearchResult
 
+	counted []int64 // vertices by the point of their first visit, if a device has counted them
+
 	room  int // vertices, at least n, of what walks on a device find and keep there; 0: first and visits get it
 	found searchFound
 }
@@ -66,12 +68,19 @@ func newSearcher(scores *Scores, starts []int, n int, o SearchOptions) (*searche
 	}
 	s.walks = begins * int64(o.PerStart)
 	s.to = s.walks
-	s.empty()
+	s.reset()
 	return s, nil
+}
+
+// reset sets the counts of a searcher to 0.
+func (s *searcher) reset() {
+	s.steps = make([]int64, s.point(s.opts.Length-1)+1)
+	s.res.Walks = s.walks
 }
 
 // empty makes room for what walks find, unless a device keeps it.
 func (s *searcher) empty() {
+	s.reset()
 	if s.room == 0 {
 		s.first = make([]uint32, s.n)
 		_ = parallel.Range(nil, s.opts.Threads, s.n, 1<<16, func(_, lo, hi int) {
@@ -83,9 +92,11 @@ func (s *searcher) empty() {
 			s.visits = make([]int64, s.n)
 		}
 	}
-	s.steps = make([]int64, s.point(s.opts.Length-1)+1)
-	s.res.Walks = s.walks
 }
+
+// countable reports whether the curve needs only the number of vertices at each point, which a
+// device can count.
+func (s *searcher) countable() bool { return s.scores.of == nil && s.opts.Best == 0 }
 
 // onHost gives a searcher the rows of a graph, and prepares them unless walks are few.
 func onHost[T semiring.Element](s *searcher, g matrix.Source[T]) error {
@@ -100,6 +111,9 @@ func onHost[T semiring.Element](s *searcher, g matrix.Source[T]) error {
 	s.ptr, s.idx = rowOffsets(&rows.Structure), rows.Idx
 	if o.Weight != nil || o.Weighted {
 		s.edges = numbersOf(rows.Val)
+	}
+	if s.first == nil {
+		s.empty()
 	}
 	s.allocate()
 	// A row costs more than a step of a walk: with few steps most rows are not prepared.
@@ -584,8 +598,12 @@ func (s *searcher) result() (*SearchResult, error) {
 		present = make([]uint8, s.n)
 	}
 	var best []Nomination[float64]
-	if s.scores.of == nil && s.opts.Best == 0 && present == nil {
-		s.countFirst(distinct)
+	if s.counted != nil || s.countable() && present == nil {
+		if s.counted != nil {
+			distinct = s.counted
+		} else {
+			s.countFirst(distinct)
+		}
 		for _, n := range distinct {
 			res.Distinct += n
 		}

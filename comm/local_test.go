@@ -14,6 +14,9 @@ import (
 	"github.com/hiveblas/hiveblas/internal/commtest"
 )
 
+// Small blocks of tests go in pieces too, but for those of less than 64 bytes.
+func init() { comm.SetPieces(64) }
+
 // each runs f on every rank, and returns their errors.
 func each(group []comm.Comm, f func(c comm.Comm) error) []error {
 	errs := make([]error, len(group))

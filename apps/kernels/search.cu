@@ -35,6 +35,21 @@ HB_KERNEL hb_search_present(hb_i64 n, const hb_u32 *first, hb_u8 *present) {
 	HB_EACH(v, n) present[v] = first[v] != 0xffffffffu;
 }
 
+// hb_search_curve counts n vertices by the point of their first visit, in sums of points numbers that
+// are 0 before. Launch: blocks of HB_GRAPH_BLOCK threads.
+HB_KERNEL hb_search_curve(hb_i64 n, const hb_u32 *first, hb_i32 points, hb_u64 *sums) {
+	__shared__ hb_u32 own[HB_SEARCH_CURVE];
+	for (hb_i32 p = threadIdx.x; p < points; p += HB_GRAPH_BLOCK) own[p] = 0;
+	__syncthreads();
+	HB_EACH(v, n) {
+		if (first[v] != 0xffffffffu) atomicAdd(own + first[v], 1u);
+	}
+	__syncthreads();
+	for (hb_i32 p = threadIdx.x; p < points; p += HB_GRAPH_BLOCK) {
+		if (own[p]) atomicAdd(sums + p, (hb_u64)own[p]);
+	}
+}
+
 // hb_search_weights writes the weight of each entry: its value, times the score of the neighbour if
 // there are scores, or the weight that the caller gives, hb_search_own(score, value). bad becomes 1
 // if a weight is not finite, or with least negative. val may be null: all 1.

@@ -184,6 +184,7 @@ func (k *kit) layouts() map[string][]int {
 	list := map[string][]int{
 		"equal": make([]int, p), "none": make([]int, p), "fewer than ranks": make([]int, p),
 		"one": make([]int, p), "uneven": make([]int, p), "long": make([]int, p),
+		"most of one": make([]int, p),
 	}
 	for r := range p {
 		list["equal"][r] = 5
@@ -194,6 +195,8 @@ func (k *kit) layouts() map[string][]int {
 		list["long"][r] = k.o.Large + r
 	}
 	list["one"][p-1] = 17
+	copy(list["most of one"], list["uneven"])
+	list["most of one"][p/3] = k.o.Large + 1
 	return list
 }
 
