@@ -70,7 +70,7 @@ func (r *rankedAt) Drop() {
 }
 
 // newRankedAt numbers the vertices of a graph by degree and assigns its edges to owners.
-// Of several parts, one gets the tasks of its share of the owners.
+// One of several parts gets its share of the tasks.
 func newRankedAt(s *device.Session, code device.Code, rows device.View, vertices, part, parts int) *rankedAt {
 	kernel := func(name string) device.Kernel { return s.Kernel(code, "hb_scan_"+name) }
 	n, size := int32(vertices), int64(vertices)
@@ -107,15 +107,16 @@ func newRankedAt(s *device.Session, code device.Code, rows device.View, vertices
 	s.Each(kernel("lists"), m, m, pairs, width, r.at, r.exact, spread, r.adj, r.packed)
 	s.Free(pairs)
 	tasks, work := s.Zeros(8*size), s.Zeros(8*size)
-	s.Blocks(kernel("count"), warps, graphBlock, n, r.at, r.adj, tasks, work)
+	s.Blocks(kernel("count"), warps, graphBlock, n, r.at, r.adj, r.degree, int32(part), int32(parts), tasks, work)
 	r.first = s.Scan(tasks, size, 8)
 	s.Copy(tasks, r.first, 8*size) // from now on, the next free place
 	all := max(s.Read(r.first, size), 1)
 	r.other, r.from, r.eights = s.Alloc(4*all), s.Alloc(4*all), s.Alloc(4*all)
-	s.Blocks(kernel("fill"), warps, graphBlock, n, r.at, r.adj, tasks, r.other, r.from, r.eights)
+	s.Blocks(kernel("fill"), warps, graphBlock, n, r.at, r.adj, r.degree, int32(part), int32(parts), tasks,
+		r.other, r.from, r.eights)
 	r.units, r.light = s.Alloc(16*(size+all/scanChunk)), s.Alloc(4*size)
 	sizes := s.Zeros(16)
-	s.Each(kernel("split"), size, n, r.first, work, int32(part), int32(parts), r.units, r.light, sizes)
+	s.Each(kernel("split"), size, n, r.first, work, r.units, r.light, sizes)
 	r.parts, r.owners = s.Read(sizes, 0), s.Read(sizes, 1)
 	free(tasks, work, sizes)
 	if s.Err() != nil {
@@ -127,8 +128,58 @@ func newRankedAt(s *device.Session, code device.Code, rows device.View, vertices
 	return r
 }
 
-// fusedScan is ScanStatistics of one hop on a device. a is symmetric. Of several parts, one counts
-// the triangles of its share of the owners, and part 0 adds the degrees.
+// cornersAt stores the statistics of n vertices, with their sum and maximum in state. It returns nil
+// if the session has failed.
+func cornersAt(s *device.Session, g device.Operand, n, part, parts int, statistic, state device.Buffer) *rankedAt {
+	code := s.Program("apps: scan", scanProgram)
+	kernel := func(name string) device.Kernel { return s.Kernel(code, "hb_scan_"+name) }
+	key := "apps: numbered by degree"
+	if parts > 1 {
+		key = fmt.Sprintf("%s, part %d of %d", key, part, parts)
+	}
+	kept := s.Kept(g, key, func() device.Dropper {
+		return newRankedAt(s, code, s.Rows(g), n, part, parts)
+	})
+	r, ok := kept.(*rankedAt)
+	if !ok || s.Err() != nil {
+		return nil
+	}
+	count := s.Zeros(8 * int64(n))
+	grid, block := residentGrid(s, kernel("corners"))
+	s.Launch(kernel("corners"), grid, block, 0, int32(n), r.exact, r.at, r.adj, r.packed, r.first, r.other,
+		r.from, r.eights, r.units, r.parts, r.light, r.owners, count, state)
+	degree := r.degree
+	if part > 0 {
+		degree = device.Buffer{}
+	}
+	s.Each(kernel("finish"), int64(n), int32(n), degree, r.order, count, statistic, state)
+	return r
+}
+
+// scanned are the sum and the maximum of statistics, and the vertices that have it: none if they are
+// more than scanTops.
+type scanned struct {
+	sum, most int64
+	list      []int32
+}
+
+// scanMost reads the state of n statistics.
+func scanMost(s *device.Session, statistic device.Buffer, n int, state device.Buffer) (found scanned) {
+	list := s.Alloc(4 * scanTops)
+	s.Each(s.Kernel(s.Program("apps: scan", scanProgram), "hb_scan_top"), int64(n), int32(n), statistic, int32(scanTops), list, state)
+	var numbers [scanStates]int64
+	s.Download(unsafe.Pointer(&numbers), state, 8*scanStates)
+	found.sum, found.most = numbers[2], numbers[3]
+	if tops := numbers[4]; tops <= scanTops && s.Err() == nil {
+		found.list = make([]int32, max(tops, 1))
+		s.Download(unsafe.Pointer(&found.list[0]), list, 4*tops)
+		found.list = found.list[:tops]
+	}
+	return found
+}
+
+// fusedScan is ScanStatistics of one hop on a device. a is symmetric. One of several parts counts the
+// triangles of its share of the tasks, and part 0 adds the degrees.
 func fusedScan(at device.Runner, a matrix.View[bool], n int, o ScanOptions, part, parts int) (*ScanResult, error) {
 	g, err := access.Operand(a, at)
 	if err != nil {
@@ -144,40 +195,16 @@ func fusedScan(at device.Runner, a matrix.View[bool], n int, o ScanOptions, part
 			found = s.Result(statistic, 0)
 			return
 		}
-		code := s.Program("apps: scan", scanProgram)
-		kernel := func(name string) device.Kernel { return s.Kernel(code, "hb_scan_"+name) }
-		key := "apps: numbered by degree"
-		if parts > 1 {
-			key = fmt.Sprintf("%s, part %d of %d", key, part, parts)
-		}
-		kept := s.Kept(g, key, func() device.Dropper {
-			return newRankedAt(s, code, s.Rows(g), n, part, parts)
-		})
-		r, ok := kept.(*rankedAt)
-		if !ok || s.Err() != nil {
+		state := s.Zeros(8 * scanStates)
+		r := cornersAt(s, g, n, part, parts, statistic.Val, state)
+		if r == nil {
 			return
 		}
-		count, state := s.Zeros(8*int64(n)), s.Zeros(8*scanStates)
-		grid, block := residentGrid(s, kernel("corners"))
-		s.Launch(kernel("corners"), grid, block, 0, int32(n), r.exact, r.at, r.adj, r.packed, r.first, r.other,
-			r.from, r.eights, r.units, r.parts, r.light, r.owners, count, state)
-		degree := r.degree
-		if part > 0 {
-			degree = device.Buffer{}
-		}
-		s.Each(kernel("finish"), int64(n), int32(n), degree, r.order, count, statistic.Val, state)
-		list := s.Alloc(4 * scanTops)
-		s.Each(kernel("top"), int64(n), int32(n), statistic.Val, int32(scanTops), list, state)
-		var numbers [scanStates]int64
-		s.Download(unsafe.Pointer(&numbers), state, 8*scanStates)
-		res.Sum, res.Max, res.Edges = numbers[2], numbers[3], r.edges
+		tops := scanMost(s, statistic.Val, n, state)
+		res.Sum, res.Max, res.Edges = tops.sum, tops.most, r.edges
 		res.Triangles = (res.Sum - 2*r.edges) / 3
-		if tops := numbers[4]; tops <= scanTops && s.Err() == nil {
-			vertices := make([]int32, max(tops, 1))
-			s.Download(unsafe.Pointer(&vertices[0]), list, 4*tops)
-			for _, v := range vertices[:tops] {
-				res.ArgMax = append(res.ArgMax, int(v))
-			}
+		for _, v := range tops.list {
+			res.ArgMax = append(res.ArgMax, int(v))
 		}
 		ran.Work = 2 * r.edges
 		found = s.Result(statistic, int64(n))

@@ -2,11 +2,15 @@ package apps
 
 import (
 	"errors"
+	"maps"
 	"math"
 	"math/rand"
 	"slices"
 	"testing"
+	"unsafe"
 
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -56,6 +60,68 @@ func TestScanOfManyVerticesOnDevice(t *testing.T) {
 			got.Max != want.Max || got.Sum != want.Sum || got.Triangles != want.Triangles || got.Edges != want.Edges {
 			t.Errorf("got %d, %v, %d triangles, want %d, %v, %d", got.Max, got.ArgMax, got.Triangles, want.Max, want.ArgMax, want.Triangles)
 		}
+	}
+}
+
+// The parts of several devices divide the tasks among them, whatever the order in which each lists
+// them: that of a device differs from run to run.
+func TestScanPartsOnDevice(t *testing.T) {
+	t.Parallel()
+	d := realOrEmulated(t)
+	const hubs, others, parts = 10, 2500, 3 // more than scanChunk tasks for a hub
+	b := matrix.NewBuilder[bool](hubs+others, hubs+others)
+	for k := range others {
+		for i := range 6 {
+			u, v := hubs+k, (k/100+i)%hubs
+			b.Add(u, v, true)
+			b.Add(v, u, true)
+		}
+		if k > 0 {
+			b.Add(hubs+k, hubs+k-1, true)
+			b.Add(hubs+k-1, hubs+k, true)
+		}
+	}
+	g := must[*matrix.Matrix[bool]](t)(b.Build(nil))
+	if err := g.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	n := hubs + others
+	at := matrix.Place(d.Device).(device.Runner)
+	operand := must[device.Operand](t)(access.Operand(g.View(), at))
+	operand.Pattern = true
+	tasks := func(part, parts int) map[[2]uint32]int {
+		found := map[[2]uint32]int{}
+		err := at.Run(device.Call{Op: "test"}, func(s *device.Session) {
+			r := newRankedAt(s, s.Program("apps: scan", scanProgram), s.Rows(operand), n, part, parts)
+			defer r.Drop()
+			first := make([]int64, n+1)
+			s.Download(unsafe.Pointer(&first[0]), r.first, 8*int64(n+1))
+			other := make([]uint32, first[n]+1)
+			s.Download(unsafe.Pointer(&other[0]), r.other, 4*first[n])
+			for x := range n {
+				for _, y := range other[first[x]:first[x+1]] {
+					found[[2]uint32{uint32(x), y}]++
+				}
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	all, union, least := tasks(0, 1), map[[2]uint32]int{}, math.MaxInt
+	for part := range parts {
+		own := tasks(part, parts)
+		least = min(least, len(own))
+		for task, k := range own {
+			union[task] += k
+		}
+	}
+	if !maps.Equal(all, union) {
+		t.Errorf("the parts have %d tasks, the whole %d, and they are not the same", len(union), len(all))
+	}
+	if least < len(all)/parts*3/4 {
+		t.Errorf("a part has %d of %d tasks", least, len(all))
 	}
 }
 

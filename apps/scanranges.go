@@ -1,12 +1,13 @@
 package apps
 
 import (
+	"slices"
+	"unsafe"
+
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
-	"github.com/hiveblas/hiveblas/ops"
-	"github.com/hiveblas/hiveblas/semiring"
 )
 
 // scanByRanges divides the vertices among the ranks of a group: each counts for every p-th one in
@@ -121,25 +122,25 @@ func scanOnDevices(d *division, graph []matrix.View[bool], n int, o ScanOptions)
 	edges := make([]int64, len(graph))
 	err := d.each(func(k int, c comm.Comm, run Run) error {
 		at := d.placeOf(k).(device.Runner)
-		res, err := scanPart(at, graph[k], n, run, c.Rank(), p)
+		a, err := undirectedPattern(graph[k], run, n)
 		if err != nil {
 			return err
 		}
-		found, err := access.Operand(res.Statistic.View(), at)
+		g, err := access.Operand(a, at)
 		if err != nil {
 			return err
 		}
-		edges[k] = res.Edges
+		g.Pattern = true
 		return at.Run(run.call(d.app), func(s *device.Session) {
 			whole := s.Zeros(8 * int64(p*size))
-			s.Copy(whole, s.Dense(found).Val, 8*int64(n))
-			counts[k] = s.Retain(whole)
+			if r := cornersAt(s, g, n, c.Rank(), p, whole, s.Zeros(8*scanStates)); r != nil {
+				counts[k], edges[k] = s.Retain(whole), r.edges
+			}
 		})
 	})
 	if err != nil {
 		return nil, err
 	}
-	block := func(k int, c comm.Comm) device.Buffer { return counts[k].At(8 * int64(c.Rank()*size)) }
 	able, err := reduceBlocks(d, comm.Int64, size, comm.Sum, func(k int) device.Buffer { return counts[k] })
 	if !able || err != nil {
 		return nil, err
@@ -148,41 +149,54 @@ func scanOnDevices(d *division, graph []matrix.View[bool], n int, o ScanOptions)
 	for r := range cuts {
 		cuts[r] = min(n, r*size)
 	}
-	homes := make([]device.Store, len(graph))
+	homes, facts, lists := make([]device.Store, len(graph)), make([][]int64, len(graph)), make([][]int32, len(graph))
 	err = d.each(func(k int, c comm.Comm, run Run) error {
 		return d.placeOf(k).(device.Runner).Run(run.call(d.app), func(s *device.Session) {
-			items := cuts[c.Rank()+1] - cuts[c.Rank()]
-			own := s.NewFull(1, items, longType)
-			s.Copy(own.Val, block(k, c), 8*int64(items))
+			first, items := cuts[c.Rank()], cuts[c.Rank()+1]-cuts[c.Rank()]
+			own, state := s.NewFull(1, items, longType), s.Zeros(8*scanStates)
+			s.Copy(own.Val, counts[k].At(8*int64(c.Rank()*size)), 8*int64(items))
+			s.Each(s.Kernel(s.Program("apps: scan", scanProgram), "hb_scan_block"), int64(items), int64(items), own.Val, state)
+			found := scanMost(s, own.Val, items, state)
+			facts[k], lists[k] = []int64{found.sum, found.most}, found.list
+			if found.list == nil && s.Err() == nil {
+				all := make([]int64, items)
+				s.Download(unsafe.Pointer(unsafe.SliceData(all)), own.Val, 8*int64(items))
+				lists[k] = positionsOf(all, found.most)
+			}
+			for i := range lists[k] {
+				lists[k][i] += int32(first)
+			}
 			homes[k] = s.Result(own, int64(items))
 		})
 	})
 	if err != nil {
 		return nil, err
 	}
-	res := &ScanResult{Statistic: matrix.NewVector[int64](n, matrix.On(d.g)), Edges: edges[0], ArgMax: []int{}}
-	access.SetVectorBlocks(res.Statistic, d.g, cuts, homes)
-	with, tops := ops.WithContext(d.run.Context), matrix.NewVector[int64](n, matrix.On(d.g))
-	res.Sum, err = ops.ReduceScalar(semiring.Plus[int64](), res.Statistic, with)
-	if err == nil {
-		res.Max, err = ops.ReduceScalar(semiring.Max[int64](), res.Statistic, with)
-	}
-	if err == nil {
-		err = ops.Select(tops, semiring.ValueEQ(res.Max), res.Statistic, with)
-	}
-	if err == nil {
-		err = tops.Fetch()
-	}
+	res, err := scanOfFacts(d, facts, edges[0], o, func(k int, most int64) []int32 {
+		if facts[k][1] != most {
+			return nil
+		}
+		slices.Sort(lists[k])
+		return lists[k]
+	})
 	if err != nil {
 		return nil, err
 	}
-	for v := range tops.All() {
-		res.ArgMax = append(res.ArgMax, v)
-	}
-	res.Triangles = (res.Sum - 2*res.Edges) / 3
+	res.Statistic = matrix.NewVector[int64](n, matrix.On(d.g))
+	access.SetVectorBlocks(res.Statistic, d.g, cuts, homes)
 	d.traced(2*res.Edges, int64(n), 0)
 	o.report("scan statistics", int64(n), int64(n))
 	return res, nil
+}
+
+// positionsOf returns where x is.
+func positionsOf(list []int64, x int64) (at []int32) {
+	for i, y := range list {
+		if y == x {
+			at = append(at, int32(i))
+		}
+	}
+	return at
 }
 
 // imbalance is the largest share of the edges of every p-th vertex, times p.
@@ -209,6 +223,23 @@ func scanOfBlocks(d *division, own [][]int64, cuts []int64, edges int64, o ScanO
 			facts[k][0], facts[k][1] = facts[k][0]+x, max(facts[k][1], x)
 		}
 	}
+	res, err := scanOfFacts(d, facts, edges, o, func(k int, most int64) []int32 {
+		list := positionsOf(own[k], most)
+		for i := range list {
+			list[i] += int32(cuts[d.g.Ranks()[k].Rank()])
+		}
+		return list
+	})
+	if err != nil {
+		return nil, err
+	}
+	res.Statistic, err = entriesOn(d, int(cuts[len(cuts)-1]), cuts, own)
+	return res, err
+}
+
+// scanOfFacts makes the result, but for the statistics, of the sum and the maximum of each rank of
+// this process. tops returns the vertices of one with the maximum of all, in their order.
+func scanOfFacts(d *division, facts [][]int64, edges int64, o ScanOptions, tops func(k int, most int64) []int32) (*ScanResult, error) {
 	all, err := gatherEqual(d, facts)
 	if err != nil {
 		return nil, err
@@ -217,15 +248,11 @@ func scanOfBlocks(d *division, own [][]int64, cuts []int64, edges int64, o ScanO
 	for r := 0; r < len(all); r += 2 {
 		res.Sum, res.Max = res.Sum+all[r], max(res.Max, all[r+1])
 	}
-	tops := make([][]int32, len(own))
-	for k, c := range d.g.Ranks() {
-		for i, x := range own[k] {
-			if x == res.Max {
-				tops[k] = append(tops[k], int32(cuts[c.Rank()]+int64(i)))
-			}
-		}
+	lists := make([][]int32, len(facts))
+	for k := range lists {
+		lists[k] = tops(k, res.Max)
 	}
-	list, err := gatherLists(d, tops)
+	list, err := gatherLists(d, lists)
 	if err != nil {
 		return nil, err
 	}
@@ -235,6 +262,5 @@ func scanOfBlocks(d *division, own [][]int64, cuts []int64, edges int64, o ScanO
 	if o.Hops == ScanOneHop {
 		res.Triangles = (res.Sum - 2*edges) / 3
 	}
-	res.Statistic, err = entriesOn(d, int(cuts[len(cuts)-1]), cuts, own)
-	return res, err
+	return res, nil
 }

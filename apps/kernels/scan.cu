@@ -2,7 +2,7 @@
 // Source: prelude + queue.cu + this file. Host: apps/scan_gpu.go, which defines
 //     HB_SCAN_COUNTERS  numbers whose triangles a block counts in shared memory
 //     HB_SCAN_GROUP     lanes that share a task
-//     HB_SCAN_CHUNK     tasks of a unit: those of a hub are shared by several blocks
+//     HB_SCAN_CHUNK     tasks of a unit: those of a hub are shared by several blocks, and by devices
 //     HB_SCAN_LIGHT     owners of less work (probes) than this are searched
 //
 // The vertices are numbered by descending degree. Only the lower neighbours of a number are kept,
@@ -94,8 +94,16 @@ HB_KERNEL hb_scan_lists(hb_i64 m, const hb_u64 *pairs, hb_i32 bits, const hb_i64
 	}
 }
 
-// hb_scan_count counts the tasks of each owner and their probes.
-HB_KERNEL hb_scan_count(hb_i32 n, const hb_i64 *at, const hb_u32 *adj, hb_u64 *tasks, hb_u64 *work) {
+// hb_scan_mine reports whether a part has a task: of owners with many neighbours each has every parts-th
+// other end, the other owners are those of one part. The order of an owner's tasks differs from run to
+// run, so no part may depend on it.
+HB_DEVICE bool hb_scan_mine(const hb_u32 *degree, hb_i64 owner, hb_i64 other, hb_i32 part, hb_i32 parts) {
+	return (degree[owner] > HB_SCAN_CHUNK ? owner + other : owner) % parts == part;
+}
+
+// hb_scan_count counts the tasks of each owner and their probes, those of a part.
+HB_KERNEL hb_scan_count(hb_i32 n, const hb_i64 *at, const hb_u32 *adj, const hb_u32 *degree, hb_i32 part, hb_i32 parts, hb_u64 *tasks,
+	hb_u64 *work) {
 	const hb_i64 warps = (hb_i64)gridDim.x * HB_GRAPH_WARPS;
 	for (hb_i64 x = (hb_i64)blockIdx.x * HB_GRAPH_WARPS + threadIdx.x / HB_WARP; x < n; x += warps) {
 		const hb_i64 end = at[x + 1], length = end - at[x];
@@ -104,7 +112,9 @@ HB_KERNEL hb_scan_count(hb_i32 n, const hb_i64 *at, const hb_u32 *adj, hb_u64 *t
 			const hb_u32 y = adj[e];
 			const hb_i64 other = at[y + 1] - at[y];
 			if (other == 0) continue;
-			if (other <= length) {
+			const bool its = other <= length;
+			if (!hb_scan_mine(degree, its ? x : y, its ? y : x, part, parts)) continue;
+			if (its) {
 				own++;
 				probes += (hb_u64)other;
 			} else {
@@ -121,9 +131,10 @@ HB_KERNEL hb_scan_count(hb_i32 n, const hb_i64 *at, const hb_u32 *adj, hb_u64 *t
 	}
 }
 
-// hb_scan_fill lists the tasks of each owner: the other end, and its codes. cursor is the next free
-// place of an owner.
-HB_KERNEL hb_scan_fill(hb_i32 n, const hb_i64 *at, const hb_u32 *adj, hb_u64 *cursor, hb_u32 *other, hb_i32 *from, hb_i32 *eights) {
+// hb_scan_fill lists the tasks of each owner that hb_scan_count counted: the other end, and its codes.
+// cursor is the next free place of an owner.
+HB_KERNEL hb_scan_fill(hb_i32 n, const hb_i64 *at, const hb_u32 *adj, const hb_u32 *degree, hb_i32 part, hb_i32 parts, hb_u64 *cursor,
+	hb_u32 *other, hb_i32 *from, hb_i32 *eights) {
 	const hb_i64 warps = (hb_i64)gridDim.x * HB_GRAPH_WARPS;
 	for (hb_i64 x = (hb_i64)blockIdx.x * HB_GRAPH_WARPS + threadIdx.x / HB_WARP; x < n; x += warps) {
 		const hb_i64 begin = at[x], end = at[x + 1];
@@ -131,12 +142,13 @@ HB_KERNEL hb_scan_fill(hb_i32 n, const hb_i64 *at, const hb_u32 *adj, hb_u64 *cu
 			const hb_i64 e = e0 + HB_LANE;
 			const hb_u32 y = e < end ? adj[e] : 0;
 			const hb_i64 length = e < end ? at[y + 1] - at[y] : 0;
-			const bool own = length > 0 && length <= end - begin;
+			const bool its = length <= end - begin, mine = length > 0 && hb_scan_mine(degree, its ? x : y, its ? y : x, part, parts);
+			const bool own = mine && its;
 			const hb_u32 owned = __ballot_sync(HB_FULL, own);
 			hb_u64 to = 0;
 			if (HB_LANE == 0 && owned) to = atomicAdd(cursor + x, (hb_u64)__popc(owned));
 			to = __shfl_sync(HB_FULL, to, 0) + __popc(owned & ((1u << HB_LANE) - 1));
-			if (length == 0) continue; // no further shuffles in this round
+			if (!mine) continue; // no further shuffles in this round
 			if (!own) to = atomicAdd(cursor + y, (hb_u64)1);
 			other[to] = own ? y : (hb_u32)x;
 			from[to] = (hb_i32)(own ? hb_scan_at(at[y], y) : hb_scan_at(begin, x));
@@ -146,22 +158,20 @@ HB_KERNEL hb_scan_fill(hb_i32 n, const hb_i64 *at, const hb_u32 *adj, hb_u64 *cu
 }
 
 // hb_scan_split makes the units of the owners with work, and lists the others. sizes hb_u64[2],
-// zeroed, gets the number of both. Of several parts, one gets every parts-th light owner, and every
-// parts-th unit of the others, counted from another one for each owner.
-HB_KERNEL hb_scan_split(hb_i32 n, const hb_i64 *first, const hb_u64 *work, hb_i32 part, hb_i32 parts, hb_scan_unit *units, hb_u32 *light, hb_u64 *sizes) {
+// zeroed, gets the number of both.
+HB_KERNEL hb_scan_split(hb_i32 n, const hb_i64 *first, const hb_u64 *work, hb_scan_unit *units, hb_u32 *light, hb_u64 *sizes) {
 	HB_EACH(x, n) {
 		const hb_i64 tasks = first[x + 1] - first[x];
 		if (tasks == 0) continue;
 		if (work[x] < HB_SCAN_LIGHT) {
-			if (x % parts == part) light[atomicAdd(sizes + 1, (hb_u64)1)] = (hb_u32)x;
+			light[atomicAdd(sizes + 1, (hb_u64)1)] = (hb_u32)x;
 			continue;
 		}
-		const hb_i64 all = (tasks + HB_SCAN_CHUNK - 1) / HB_SCAN_CHUNK, begin = (part + parts - x % parts) % parts;
-		if (begin >= all) continue;
-		hb_i64 to = (hb_i64)atomicAdd(sizes, (hb_u64)((all - begin + parts - 1) / parts));
-		for (hb_i64 c = begin; c < all; c += parts) {
+		const hb_i64 all = (tasks + HB_SCAN_CHUNK - 1) / HB_SCAN_CHUNK;
+		const hb_i64 to = (hb_i64)atomicAdd(sizes, (hb_u64)all);
+		for (hb_i64 c = 0; c < all; c++) {
 			const hb_i64 left = tasks - c * HB_SCAN_CHUNK;
-			units[to++] = hb_scan_unit{first[x] + c * HB_SCAN_CHUNK, (hb_i32)x, (hb_i32)(left < HB_SCAN_CHUNK ? left : HB_SCAN_CHUNK)};
+			units[to + c] = hb_scan_unit{first[x] + c * HB_SCAN_CHUNK, (hb_i32)x, (hb_i32)(left < HB_SCAN_CHUNK ? left : HB_SCAN_CHUNK)};
 		}
 	}
 }
@@ -350,6 +360,19 @@ hb_scan_corners(hb_i32 n, hb_u32 exact, const hb_i64 *at, const hb_u32 *adj, con
 	hb_scan_empty(counters, count, n);
 }
 
+// hb_scan_note adds a sum and a maximum of each lane to those of the state.
+HB_DEVICE void hb_scan_note(hb_u64 sum, hb_u64 most, hb_u64 *state) {
+	sum = hb_total(sum);
+	for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) {
+		const hb_u64 other = __shfl_xor_sync(HB_FULL, most, d);
+		most = other > most ? other : most;
+	}
+	if (HB_LANE == 0) {
+		atomicAdd(state + HB_SCAN_SUM, sum);
+		atomicMax(state + HB_SCAN_MAX, most);
+	}
+}
+
 // hb_scan_finish stores the statistics by vertex, their sum and their maximum. A null degree counts
 // the triangles alone.
 HB_KERNEL hb_scan_finish(hb_i32 n, const hb_u32 *degree, const hb_u32 *order, const hb_u64 *count, hb_i64 *statistic, hb_u64 *state) {
@@ -360,15 +383,18 @@ HB_KERNEL hb_scan_finish(hb_i32 n, const hb_u32 *degree, const hb_u32 *order, co
 		sum += s;
 		most = s > most ? s : most;
 	}
-	sum = hb_total(sum);
-	for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) {
-		const hb_u64 other = __shfl_xor_sync(HB_FULL, most, d);
-		most = other > most ? other : most;
+	hb_scan_note(sum, most, state);
+}
+
+// hb_scan_block adds up the statistics of n vertices, and finds their maximum.
+HB_KERNEL hb_scan_block(hb_i64 n, const hb_i64 *statistic, hb_u64 *state) {
+	hb_u64 sum = 0, most = 0;
+	HB_EACH(v, n) {
+		const hb_u64 s = (hb_u64)statistic[v];
+		sum += s;
+		most = s > most ? s : most;
 	}
-	if (HB_LANE == 0) {
-		atomicAdd(state + HB_SCAN_SUM, sum);
-		atomicMax(state + HB_SCAN_MAX, most);
-	}
+	hb_scan_note(sum, most, state);
 }
 
 // hb_scan_top lists the vertices with the maximum, in any order; tops counts them, also beyond
