@@ -41,6 +41,11 @@ func rowsProgram(t device.Type) device.Program {
 	return p
 }
 
+// rowsCode is the program of searches by rows over a type.
+func rowsCode(s *device.Session, t device.Type) device.Code {
+	return s.Program("apps: searches by rows, "+t.Name, func() device.Program { return rowsProgram(t) })
+}
+
 // deviceSearch searches on a device.
 type deviceSearch[T semiring.Number] struct {
 	q       *searchRun[T]
@@ -74,7 +79,7 @@ func (r *deviceSearch[T]) start(sources []int32) (rankNumbers[T], error) {
 	if !r.pulls {
 		r.out = s.Cols(r.operand)
 	}
-	r.code = s.Program("apps: searches by rows, "+r.typ.Name, func() device.Program { return rowsProgram(r.typ) })
+	r.code = rowsCode(s, r.typ)
 	r.relax = s.Kernel(r.code, "hb_rows_relax")
 	r.grid, r.block = residentGrid(s, r.relax)
 	r.present = s.Alloc(max(own, 1))

@@ -257,3 +257,66 @@ func rowsSSSP[T semiring.Number](
 	dist, _, err := searchByRows(&searchRun[T]{w: w, n: n, sources: numbers(sources), delta: delta}, a)
 	return dist, err
 }
+
+// edgeWeights are what SSSP asks of the weights.
+type edgeWeights[T semiring.Number] struct {
+	bad     int64 // not 0: some are negative or NaN
+	longest T     // the largest, of floats the largest finite one; of a bad graph, of those that are not
+}
+
+// rowsWeights reads the weights on a group by rows. Each rank tells two numbers.
+func rowsWeights[T semiring.Number](w *rowGroup, a matrix.View[T]) (sum edgeWeights[T], err error) {
+	if err := cutByRows(w, a.T()); err != nil {
+		return sum, err
+	}
+	in, err := blocksByRows(w, a.T())
+	if err != nil {
+		return sum, err
+	}
+	typ, err := device.TypeOf[T]()
+	if w.devices && err != nil {
+		return sum, err
+	}
+	err = w.g.Each(func(k int, c comm.Comm) error {
+		var own edgeWeights[T]
+		if w.devices {
+			operand, err := access.Operand(in[k], w.g.PlaceOf(k).(device.Runner))
+			if err != nil {
+				return err
+			}
+			if err := w.on(k, func(s *device.Session) error {
+				own = weightsAt[T](s, rowsCode(s, typ), typ, operand)
+				return s.Err()
+			}); err != nil {
+				return err
+			}
+		} else {
+			own = weightsAmong(access.Rows(in[k]))
+		}
+		all, err := tell(w, c, own)
+		if k == 0 {
+			for _, x := range all {
+				sum.bad, sum.longest = sum.bad+x.bad, max(sum.longest, x.longest)
+			}
+		}
+		return err
+	})
+	return sum, w.failed(err)
+}
+
+// weightsAmong is weightsAt on the host.
+func weightsAmong[T semiring.Number](st *sparse.Store[T]) (w edgeWeights[T]) {
+	if st.Val == nil && st.NVals > 0 { // a pattern
+		return edgeWeights[T]{longest: 1}
+	}
+	limit, all := semiring.MaxValue[T](), T(1)/2 == 0
+	for _, x := range st.Val {
+		switch {
+		case !(x >= 0):
+			w.bad = 1
+		case all || x < limit:
+			w.longest = max(w.longest, x)
+		}
+	}
+	return w
+}

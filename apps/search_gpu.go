@@ -292,6 +292,29 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 	return nil
 }
 
+// moversAt counts the walks of each part whose start has neighbours, on a device.
+func moversAt[T comparable](s *searcher, at device.Runner, a matrix.View[T]) ([]uint32, error) {
+	g, err := access.Operand(a, at)
+	if err != nil {
+		return nil, err
+	}
+	g.Pattern = true
+	list := make([]uint32, (s.walks+sumWalks-1)/sumWalks)
+	err = at.Run(s.opts.call("GraphSearch"), func(d *device.Session) {
+		rows, parts := d.Rows(g), int64(len(list))
+		var begins device.Buffer
+		if s.starts != nil {
+			begins = d.Ints(numbers(s.starts))
+		}
+		code := d.Program(walkKey{doubleType.Name, ""}, func() device.Program { return walkProgram(doubleType, "") })
+		movers := d.Alloc(4 * parts)
+		warps := min((parts+graphBlock/32-1)/(graphBlock/32), int64(d.Multiprocessors())*64)
+		d.Blocks(d.Kernel(code, "hb_search_movers"), warps, graphBlock, int32(parts), s.walks, rows.Ptr, begins, int64(s.opts.PerStart), movers)
+		d.Download(unsafe.Pointer(&list[0]), movers, 4*parts)
+	})
+	return list, err
+}
+
 // searchFound is what walks have found, on a device: the point of the curve at which each vertex was
 // first visited, 32 bits, and with Visits the number of visits, 64 bits.
 type searchFound struct{ first, visits device.Buffer }

@@ -63,12 +63,16 @@ func walksByRanges[T semiring.Element](s *searcher, g matrix.View[T]) (*SearchRe
 		w.block = (s.n + p - 1) / p
 	}
 	defer w.release()
+	work, err := w.work()
+	if err != nil {
+		return nil, err
+	}
 	var cuts []int64
 	for lo := int64(0); lo < max(s.walks, 1); lo += round {
 		hi := min(lo+round, s.walks)
-		cuts = cutEvenly(hi-lo, p, sumWalks, leastRange/int64(o.Length))
+		cuts = cutByWork(work[lo/sumWalks:(hi+sumWalks-1)/sumWalks+1], p)
 		for r := range cuts {
-			cuts[r] += lo
+			cuts[r] = min(lo+cuts[r]*sumWalks, hi)
 		}
 		if fits, err := w.walk(cuts); !fits || err != nil {
 			return nil, err
@@ -79,7 +83,9 @@ func walksByRanges[T semiring.Element](s *searcher, g matrix.View[T]) (*SearchRe
 	if err != nil {
 		return nil, err
 	}
-	d.traced(res.Steps, res.Distinct, unevenness(cuts, func(lo, hi int64) int64 { return hi - lo }))
+	d.traced(res.Steps, res.Distinct, unevenness(cuts, func(lo, hi int64) int64 {
+		return work[(hi+sumWalks-1)/sumWalks] - work[(lo+sumWalks-1)/sumWalks]
+	}))
 	return res, nil
 }
 
@@ -99,6 +105,28 @@ func (w *walkRanges[T]) release() {
 			own.found.release()
 		}
 	}
+}
+
+// work returns the sums of the work of parts of sumWalks walks: a step is 1, and so is a walk. Walks
+// whose start has no neighbours take no steps. All processes find the same.
+func (w *walkRanges[T]) work() ([]int64, error) {
+	s := w.s
+	parts := (s.walks + sumWalks - 1) / sumWalks
+	sums := make([]int64, parts+1)
+	var movers []uint32
+	switch at, on := w.placeOf(0).(device.Runner); {
+	case parts == 0:
+	case on:
+		if err := w.alone(func() (err error) { movers, err = moversAt(s, at, w.graph[0]); return err }); err != nil {
+			return nil, err
+		}
+	default:
+		movers = s.movers()
+	}
+	for k, n := range movers {
+		sums[k+1] = sums[k] + min(sumWalks, s.walks-int64(k)*sumWalks) + int64(n)*int64(s.opts.Length)
+	}
+	return sums, nil
 }
 
 // walk takes a round of walks: rank r those from cuts[r] to cuts[r+1]−1. It returns false if a

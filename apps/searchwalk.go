@@ -167,6 +167,24 @@ func (s *searcher) method() string {
 	return s.opts.Rule.String()
 }
 
+// movers counts the walks of each part of sumWalks whose start has neighbours.
+func (s *searcher) movers() []uint32 {
+	list, per := make([]uint32, (s.walks+sumWalks-1)/sumWalks), int64(s.opts.PerStart)
+	_ = parallel.Range(nil, s.opts.Threads, len(list), 64, func(_, lo, hi int) {
+		for k := lo; k < hi; k++ {
+			begin, end := int64(k)*sumWalks, min(int64(k+1)*sumWalks, s.walks)
+			for w := begin; w < end; {
+				v, next := s.start(w), min((w/per+1)*per, end)
+				if s.ptr[v] < s.ptr[v+1] {
+					list[k] += uint32(next - w)
+				}
+				w = next
+			}
+		}
+	})
+	return list
+}
+
 // start returns the first vertex of a walk.
 func (s *searcher) start(walk int64) int32 {
 	k := walk / int64(s.opts.PerStart)

@@ -34,6 +34,42 @@ func ssspProgram(t device.Type) device.Program {
 	return p
 }
 
+// weightsAt reads the weights of edges on a device, by a program with kernels/relax.cu.
+func weightsAt[T semiring.Number](s *device.Session, code device.Code, typ device.Type, g device.Operand) (w edgeWeights[T]) {
+	rows := s.Rows(g)
+	if rows.Entries == 0 {
+		return w
+	}
+	if rows.Val.Addr == 0 { // a pattern
+		return edgeWeights[T]{longest: 1}
+	}
+	most, bad, limit := s.Zeros(8), s.Zeros(8), semiring.MaxValue[T]()
+	s.Each(s.Kernel(code, "hb_weights"), rows.Entries, rows.Entries, rows.Val, device.Scalar{Type: typ, P: unsafe.Pointer(&limit)},
+		T(1)/2 == 0, most, bad)
+	s.Download(unsafe.Pointer(&w.longest), most, int64(typ.Size))
+	w.bad = s.Read(bad, 0)
+	runtime.KeepAlive(limit)
+	return w
+}
+
+type ssspKey struct{ elements string }
+
+// weightsOn reads the weights on a device.
+func weightsOn[T semiring.Number](at device.Runner, a matrix.View[T], run Run) (w edgeWeights[T], err error) {
+	g, err := access.Operand(a, at)
+	if err != nil {
+		return w, err
+	}
+	typ, err := device.TypeOf[T]()
+	if err != nil {
+		return w, err
+	}
+	err = at.Run(run.call("SSSP"), func(s *device.Session) {
+		w = weightsAt[T](s, s.Program(ssspKey{typ.Name}, func() device.Program { return ssspProgram(typ) }), typ, g)
+	})
+	return w, err
+}
+
 // fusedSSSP is SSSP on a device.
 func fusedSSSP[T semiring.Number](
 	at device.Runner, a matrix.View[T], n int, vertices []int, delta T, run Run,
@@ -56,7 +92,6 @@ func fusedSSSP[T semiring.Number](
 			return
 		}
 		ran.Work = e.out.Entries
-		type ssspKey struct{ elements string }
 		code := s.Program(ssspKey{typ.Name}, func() device.Program { return ssspProgram(typ) })
 		present := s.Alloc(int64(n))
 		dist := s.NewBitmap(n, typ, present)

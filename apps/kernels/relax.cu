@@ -12,6 +12,31 @@ HB_DEVICE double hb_lower(double *p, double x) {
 	return __longlong_as_double(atomicMin((hb_i64 *)p, (hb_i64)__double_as_longlong(x)));
 }
 
+HB_DEVICE void hb_raise(int *p, int x) { atomicMax(p, x); }
+HB_DEVICE void hb_raise(hb_u32 *p, hb_u32 x) { atomicMax(p, x); }
+HB_DEVICE void hb_raise(hb_i64 *p, hb_i64 x) { atomicMax(p, x); }
+HB_DEVICE void hb_raise(hb_u64 *p, hb_u64 x) { atomicMax(p, x); }
+HB_DEVICE void hb_raise(float *p, float x) { atomicMax((int *)p, __float_as_int(x)); }
+HB_DEVICE void hb_raise(double *p, double x) { atomicMax((hb_i64 *)p, (hb_i64)__double_as_longlong(x)); }
+
+// hb_weights raises *most to the largest weight, below limit unless all count, and sets *bad if a
+// weight is negative or NaN. *most and *bad are 0 before.
+HB_KERNEL hb_weights(hb_i64 entries, const HB_T *val, HB_T limit, hb_i32 all, HB_T *most, hb_u64 *bad) {
+	HB_T own = 0;
+	bool wrong = false;
+	HB_EACH(p, entries) {
+		const HB_T x = val[p];
+		if (!(x >= 0)) wrong = true;
+		else if ((all || x < limit) && x > own) own = x;
+	}
+	for (hb_i32 d = HB_WARP / 2; d > 0; d /= 2) {
+		const HB_T other = __shfl_xor_sync(HB_FULL, own, d);
+		own = other > own ? other : own;
+	}
+	if (HB_LANE == 0 && own > 0) hb_raise(most, own);
+	if (wrong) *bad = 1;
+}
+
 // hb_relax relaxes entries t0 … t0 + HB_WARP·HB_UNROLL − 1 of the rows of a warp's lanes, of total.
 // sum is the number of entries up to the end of a lane's row, entry t of the warp is at begin + t
 // of its lane, and d is the distance of the row. With unit, edges have length 1 and val is not
