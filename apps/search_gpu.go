@@ -292,25 +292,29 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 	return nil
 }
 
-// moversAt counts the walks of each part whose start has neighbours, on a device.
-func moversAt[T comparable](s *searcher, at device.Runner, a matrix.View[T]) ([]uint32, error) {
+// partLoads adds up, over each part of sumWalks of so many items, the neighbours of the vertex of an
+// item, at most most of them. Vertex starts[k], or k, has per items.
+func partLoads[T comparable](at device.Runner, c device.Call, a matrix.View[T], items int64, starts []int32, per int, most int64) ([]int64, error) {
 	g, err := access.Operand(a, at)
 	if err != nil {
 		return nil, err
 	}
 	g.Pattern = true
-	list := make([]uint32, (s.walks+sumWalks-1)/sumWalks)
-	err = at.Run(s.opts.call("GraphSearch"), func(d *device.Session) {
+	list := make([]int64, (items+sumWalks-1)/sumWalks)
+	if len(list) == 0 {
+		return nil, nil
+	}
+	err = at.Run(c, func(d *device.Session) {
 		rows, parts := d.Rows(g), int64(len(list))
 		var begins device.Buffer
-		if s.starts != nil {
-			begins = d.Ints(numbers(s.starts))
+		if starts != nil {
+			begins = d.Ints(starts)
 		}
 		code := d.Program(walkKey{doubleType.Name, ""}, func() device.Program { return walkProgram(doubleType, "") })
-		movers := d.Alloc(4 * parts)
+		loads := d.Alloc(8 * parts)
 		warps := min((parts+graphBlock/32-1)/(graphBlock/32), int64(d.Multiprocessors())*64)
-		d.Blocks(d.Kernel(code, "hb_search_movers"), warps, graphBlock, int32(parts), s.walks, rows.Ptr, begins, int64(s.opts.PerStart), movers)
-		d.Download(unsafe.Pointer(&list[0]), movers, 4*parts)
+		d.Blocks(d.Kernel(code, "hb_search_loads"), warps, graphBlock, int32(parts), items, rows.Ptr, begins, int64(per), most, loads)
+		d.Download(unsafe.Pointer(&list[0]), loads, 8*parts)
 	})
 	return list, err
 }

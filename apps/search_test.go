@@ -15,6 +15,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 	"pgregory.net/rapid"
 
+	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 	"github.com/hiveblas/hiveblas/testdata"
@@ -820,6 +822,38 @@ func TestGraphSearchSlopesOnDevice(t *testing.T) {
 		got.Paths, want.Paths = nil, nil
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("length %d: %+v, want %+v", length, got, want)
+		}
+	}
+}
+
+// The walks that move, and the neighbours that vertices read, by parts of 1024 items.
+func TestPartLoadsOnDevice(t *testing.T) {
+	t.Parallel()
+	d := realOrEmulated(t)
+	g := build[float64](t, hubbed(300).both(), matrix.CSR)
+	rows := access.Rows(g.View())
+	if err := g.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
+	at := matrix.Place(d.Device).(device.Runner)
+	for _, c := range []struct {
+		items  int64
+		starts []int32
+		per    int
+		most   int64
+	}{{300, nil, 1, 1}, {3000, nil, 10, 1}, {2500, []int32{5, 0, 299, 5}, 700, 3}, {1 << 12, []int32{7, 8}, 1 << 11, math.MaxInt64}, {0, nil, 1, 1}} {
+		want := make([]int64, (c.items+sumWalks-1)/sumWalks)
+		for w := range c.items {
+			v := w / int64(c.per)
+			if c.starts != nil {
+				v = int64(c.starts[v])
+			}
+			lo, hi := rows.Span(int(v))
+			want[w/sumWalks] += min(hi-lo, c.most)
+		}
+		got, err := partLoads(at, device.Call{Op: "test"}, g.View(), c.items, c.starts, c.per, c.most)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%+v: %v, %v, want %v", c, got, err, want)
 		}
 	}
 }

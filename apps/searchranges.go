@@ -111,20 +111,25 @@ func (w *walkRanges[T]) release() {
 // whose start has no neighbours take no steps. All processes find the same.
 func (w *walkRanges[T]) work() ([]int64, error) {
 	s := w.s
-	parts := (s.walks + sumWalks - 1) / sumWalks
-	sums := make([]int64, parts+1)
-	var movers []uint32
-	switch at, on := w.placeOf(0).(device.Runner); {
-	case parts == 0:
-	case on:
-		if err := w.alone(func() (err error) { movers, err = moversAt(s, at, w.graph[0]); return err }); err != nil {
+	var movers []int64 // walks that move, of each part
+	if at, on := w.placeOf(0).(device.Runner); on {
+		var starts []int32
+		if s.starts != nil {
+			starts = numbers(s.starts)
+		}
+		err := w.alone(func() (err error) {
+			movers, err = partLoads(at, s.opts.call(w.app), w.graph[0], s.walks, starts, s.opts.PerStart, 1)
+			return err
+		})
+		if err != nil {
 			return nil, err
 		}
-	default:
+	} else {
 		movers = s.movers()
 	}
+	sums := make([]int64, len(movers)+1)
 	for k, n := range movers {
-		sums[k+1] = sums[k] + min(sumWalks, s.walks-int64(k)*sumWalks) + int64(n)*int64(s.opts.Length)
+		sums[k+1] = sums[k] + min(sumWalks, s.walks-int64(k)*sumWalks) + n*int64(s.opts.Length)
 	}
 	return sums, nil
 }

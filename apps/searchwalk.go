@@ -168,15 +168,15 @@ func (s *searcher) method() string {
 }
 
 // movers counts the walks of each part of sumWalks whose start has neighbours.
-func (s *searcher) movers() []uint32 {
-	list, per := make([]uint32, (s.walks+sumWalks-1)/sumWalks), int64(s.opts.PerStart)
+func (s *searcher) movers() []int64 {
+	list, per := make([]int64, (s.walks+sumWalks-1)/sumWalks), int64(s.opts.PerStart)
 	_ = parallel.Range(nil, s.opts.Threads, len(list), 64, func(_, lo, hi int) {
 		for k := lo; k < hi; k++ {
 			begin, end := int64(k)*sumWalks, min(int64(k+1)*sumWalks, s.walks)
 			for w := begin; w < end; {
 				v, next := s.start(w), min((w/per+1)*per, end)
 				if s.ptr[v] < s.ptr[v+1] {
-					list[k] += uint32(next - w)
+					list[k] += next - w
 				}
 				w = next
 			}
