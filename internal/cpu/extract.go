@@ -76,7 +76,8 @@ func (m *colMap) first(c int32) int32 {
 }
 
 // Extract computes c = a(rows, cols) for a listed a. Rows and columns may repeat. One pass counts,
-// one writes. Rows whose columns are out of order are sorted by (place, origin) packed in a word.
+// one writes. Rows whose columns are out of order are sorted by (place, origin) packed in a word, each
+// by itself: its entries stay in the cache, which those of two transposes do not.
 func Extract[T any](env Env, a *sparse.Store[T], rows, cols Indices, fill T) (*sparse.Store[T], error) {
 	m := rows.Len()
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: cols.Len()}}
@@ -96,9 +97,6 @@ func Extract[T any](env Env, a *sparse.Store[T], rows, cols Indices, fill T) (*s
 		cm = newColMap(cols, a.NCols)
 	}
 	threads := parallel.Threads(env.Threads)
-	if cm != nil && !cm.sorted && cm.next == nil && cm.head != nil && a.NVals > 1<<12 && a.NVals > int64(a.NCols+m)/4 {
-		return extractBuckets(env, a, rows, cols, cm, fill)
-	}
 	err := parallel.Range(env.Ctx, threads, vecs, 1024, func(_, klo, khi int) {
 		for k := klo; k < khi; k++ {
 			lo, hi := src(k)
@@ -125,8 +123,10 @@ func Extract[T any](env Env, a *sparse.Store[T], rows, cols Indices, fill T) (*s
 	out.NVals = out.Ptr[vecs]
 	out.Idx, out.Val = fresh.Make[int32](out.NVals), fresh.Make[T](out.NVals)
 	bounds := parallel.Cut(out.Ptr, threads*32, 4)
-	err = parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) {
-		var keys []uint64
+	sorters, scratch := make([]keySorter, threads), make([][]uint64, threads)
+	err = parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(w, b int) {
+		keys := scratch[w]
+		defer func() { scratch[w] = keys }()
 		for k := bounds[b]; k < bounds[b+1]; k++ {
 			lo, hi := src(k)
 			q := out.Ptr[k]
@@ -160,7 +160,7 @@ func Extract[T any](env Env, a *sparse.Store[T], rows, cols Indices, fill T) (*s
 				}
 			}
 			if !cm.sorted || cm.next != nil {
-				slices.Sort(keys)
+				sorters[w].sort(keys, cols.Len())
 			}
 			idx, val := out.Idx[q:out.Ptr[k+1]], out.Val[q:out.Ptr[k+1]]
 			for e, key := range keys {
@@ -180,67 +180,6 @@ func Extract[T any](env Env, a *sparse.Store[T], rows, cols Indices, fill T) (*s
 		dropEmptyRows(out)
 	}
 	return sparse.Settle(out), nil
-}
-
-// extractBuckets is Extract for columns in any order without repetition. It writes the rows
-// unsorted with their new columns and sorts them by two stable counting sorts, which are
-// transposes: the first processes the rows in order, so that the rows of the second result are
-// sorted.
-func extractBuckets[T any](env Env, a *sparse.Store[T], rows, cols Indices, cm *colMap, fill T) (*sparse.Store[T], error) {
-	m := rows.Len()
-	mid := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: cols.Len()}}
-	mid.Ptr = make([]int64, m+1)
-	threads := parallel.Threads(env.Threads)
-	allCols := len(cols.List) == a.NCols
-	err := parallel.Range(env.Ctx, threads, m, 1024, func(_, klo, khi int) {
-		for k := klo; k < khi; k++ {
-			lo, hi := a.Span(rows.at(k))
-			n := hi - lo
-			if !allCols {
-				n = 0
-				for _, c := range a.Idx[lo:hi] {
-					if cm.head[c] >= 0 {
-						n++
-					}
-				}
-			}
-			mid.Ptr[k+1] = n
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	parallel.Sum(threads, mid.Ptr)
-	mid.NVals = mid.Ptr[m]
-	mid.Idx, mid.Val = fresh.Make[int32](mid.NVals), fresh.Make[T](mid.NVals)
-	bounds := parallel.Cut(mid.Ptr, threads*32, 4)
-	err = parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) {
-		for k := bounds[b]; k < bounds[b+1]; k++ {
-			lo, hi := a.Span(rows.at(k))
-			q := mid.Ptr[k]
-			if a.Val != nil && allCols {
-				copy(mid.Val[q:], a.Val[lo:hi])
-			}
-			for e, c := range a.Idx[lo:hi] {
-				p := cm.head[c]
-				if p < 0 {
-					continue
-				}
-				mid.Idx[q] = p
-				switch {
-				case a.Val == nil:
-					mid.Val[q] = fill
-				case !allCols:
-					mid.Val[q] = a.Val[lo+int64(e)]
-				}
-				q++
-			}
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	return sparse.Settle(sparse.Transpose(sparse.Transpose(mid, threads), threads)), nil
 }
 
 // Spread is the inverse of Extract: it returns the m×n matrix with entry (i, j) of a at (rows[i],
@@ -268,8 +207,10 @@ func Spread[T any](env Env, a *sparse.Store[T], rows, cols Indices, m, n int, fi
 	sorted := cols.List == nil || slices.IsSorted(cols.List)
 	threads := parallel.Threads(env.Threads)
 	bounds := parallel.Cut(out.Ptr, int(min(int64(16*threads), a.NVals/(1<<12)+1)), 4)
-	_ = parallel.Pieces(nil, threads, len(bounds)-1, func(_, piece int) {
-		var keys []uint64
+	sorters, scratch := make([]keySorter, threads), make([][]uint64, threads)
+	_ = parallel.Pieces(nil, threads, len(bounds)-1, func(w, piece int) {
+		keys := scratch[w]
+		defer func() { scratch[w] = keys }()
 		for at := bounds[piece]; at < bounds[piece+1]; at++ {
 			lo, hi := a.Ptr[order[at].k], a.Ptr[order[at].k+1]
 			keys = keys[:0]
@@ -277,7 +218,7 @@ func Spread[T any](env Env, a *sparse.Store[T], rows, cols Indices, m, n int, fi
 				keys = append(keys, uint64(cols.at(int(j)))<<32|uint64(e))
 			}
 			if !sorted {
-				slices.Sort(keys)
+				sorters[w].sort(keys, n)
 			}
 			to := out.Ptr[at]
 			for p, key := range keys {
