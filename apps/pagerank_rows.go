@@ -1,6 +1,7 @@
 package apps
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/hiveblas/hiveblas/comm"
@@ -22,6 +23,8 @@ type rankRows interface {
 	// the list of so many and for the own one.
 	senders() (count int, err error)
 	lists(total int) (all, own comm.Buffer)
+	// listed is called when the list is there.
+	listed() error
 	// shares returns the memory for the shares of all vertices, and those of the own ones; with a
 	// list, for those of the vertices in it. placed puts these in place.
 	shares() (all, own comm.Buffer)
@@ -32,6 +35,10 @@ type rankRows interface {
 // alone are gathered: packing and unpacking take time too. Measured at .53 alone (R-MAT 24, four
 // H200s: an iteration takes 1.5 ms, 1.95 without).
 const pageRankPacks = .9
+
+// pageRankRoom is the memory in bytes for each entry with which a device numbers the columns of the edges
+// anew: 4 are kept, and as much is left for other operations.
+const pageRankRoom = 8
 
 // rowsPageRank is PageRank on a group by rows. An iteration gathers the share that each vertex with
 // out-edges sends along them, 8 bytes, and three numbers of each rank. Options are complete.
@@ -162,7 +169,10 @@ func (w *rowGroup) listSenders(c comm.Comm, r rankRows, n int) (bytes []int, pac
 		bytes[p], lists[p] = 8*int(k), 4*int(k)
 	}
 	whole, mine := r.lists(total)
-	return bytes, true, c.AllGatherV(w.wait, whole, lists, mine)
+	if err := c.AllGatherV(w.wait, whole, lists, mine); err != nil {
+		return nil, false, err
+	}
+	return bytes, true, r.listed()
 }
 
 // deviceRanks computes on a device.
@@ -176,6 +186,7 @@ type deviceRanks struct {
 	sends, total      int           // own and all vertices in the lists; total is 0 without
 	ownList, list     device.Buffer // of int32
 	ownPacked, packed device.Buffer // their shares
+	few               device.View   // packed as a vector, whose positions the columns of cols are then
 
 	code                          device.Code
 	kernel                        device.Kernel
@@ -212,7 +223,11 @@ func (r *deviceRanks) sums() (lost, change float64, err error) {
 
 func (r *deviceRanks) step(jump float64) (lost, change float64, err error) {
 	s := r.s
-	y := s.Pull(plusSecond, r.cols, r.all)
+	x := r.all
+	if r.few.Store != nil {
+		x = r.few
+	}
+	y := s.Pull(plusSecond, r.cols, x)
 	s.Launch(r.kernel, r.grid, r.block, 0, int32(r.own), jump, y.Val, y.Present, r.factor, r.rank.Val, r.partial, r.fixed, r.state,
 		r.resultAt)
 	s.Drop(r.next)
@@ -240,6 +255,45 @@ func (r *deviceRanks) lists(total int) (all, own comm.Buffer) {
 	return deviceBytes(r.list, 4*total), deviceBytes(r.ownList, 4*r.sends)
 }
 
+// packedColumns are the edges with columns numbered among the vertices with out-edges, kept with them.
+type packedColumns struct{ store device.Store }
+
+// Drop gives up the edges.
+func (p *packedColumns) Drop() {
+	if p.store != nil {
+		p.store.Drop()
+	}
+	p.store = nil
+}
+
+// listed numbers the columns of the edges by the list, if there is memory to keep them: the vector of
+// shares then has no gaps, and shares need not be put in place.
+func (r *deviceRanks) listed() error {
+	s, entries := r.s, r.cols.Entries
+	if entries == 0 {
+		return s.Err()
+	}
+	kept := s.Kept(r.in, fmt.Sprintf("apps: pagerank columns of %d", r.total), func() device.Dropper {
+		if s.Room() < pageRankRoom*entries+4*int64(r.n) {
+			return &packedColumns{}
+		}
+		number, columns := s.Alloc(4*int64(r.n)), s.Alloc(4*entries)
+		s.Each(s.Kernel(r.code, "hb_pagerank_number"), int64(r.total), int32(r.total), r.list, number)
+		s.Each(s.Kernel(r.code, "hb_pagerank_columns"), entries, entries, r.cols.Idx, number, columns)
+		s.Free(number)
+		v := s.NewCSR(r.own, r.total, device.Type{}, r.cols.Ptr, columns, entries)
+		s.Free(columns)
+		return &packedColumns{s.Result(v, entries)}
+	})
+	if p, ok := kept.(*packedColumns); ok && p.store != nil && s.Err() == nil {
+		r.cols = s.Rows(device.Operand{Store: p.store, Pattern: true})
+		r.few = s.NewFull(1, r.total, doubleType)
+		s.Free(r.packed)
+		r.packed = r.few.Val
+	}
+	return s.Err()
+}
+
 func (r *deviceRanks) shares() (all, own comm.Buffer) {
 	if r.total == 0 {
 		return deviceBytes(r.all.Val, 8*r.n), deviceBytes(r.next.Val, 8*r.own)
@@ -251,6 +305,9 @@ func (r *deviceRanks) shares() (all, own comm.Buffer) {
 
 func (r *deviceRanks) placed() error {
 	s := r.s
+	if r.few.Store != nil {
+		return s.Err()
+	}
 	s.Each(s.Kernel(r.code, "hb_pagerank_unpack"), int64(r.total), int32(r.total), r.list, r.packed, r.all.Val)
 	return s.Err()
 }
@@ -320,6 +377,8 @@ func (r *hostRanks) lists(total int) (all, own comm.Buffer) {
 	r.list, r.packed, r.ownPacked = make([]int32, total), make([]float64, total), make([]float64, len(r.ownList))
 	return memoryOf(r.list), memoryOf(r.ownList)
 }
+
+func (r *hostRanks) listed() error { return nil }
 
 func (r *hostRanks) shares() (all, own comm.Buffer) {
 	if r.list == nil {

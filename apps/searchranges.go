@@ -107,8 +107,12 @@ func (w *walkRanges[T]) release() {
 	}
 }
 
-// work returns the sums of the work of parts of sumWalks walks: a step is 1, and so is a walk. Walks
-// whose start has no neighbours take no steps. All processes find the same.
+// startWork is what a walk takes before its steps, in steps: on an H200, 42M walks of 32 steps take 53 ms
+// where .85 of the starts have neighbours, and 31 where .33 have some.
+const startWork = 13
+
+// work returns the sums of the work of parts of sumWalks walks. Walks whose start has no neighbours
+// take no steps. All processes find the same.
 func (w *walkRanges[T]) work() ([]int64, error) {
 	s := w.s
 	var movers []int64 // walks that move, of each part
@@ -129,7 +133,7 @@ func (w *walkRanges[T]) work() ([]int64, error) {
 	}
 	sums := make([]int64, len(movers)+1)
 	for k, n := range movers {
-		sums[k+1] = sums[k] + min(sumWalks, s.walks-int64(k)*sumWalks) + n*int64(s.opts.Length)
+		sums[k+1] = sums[k] + startWork*min(sumWalks, s.walks-int64(k)*sumWalks) + n*int64(s.opts.Length)
 	}
 	return sums, nil
 }

@@ -309,10 +309,16 @@ func (s session) NewBitmapMatrix(rows, cols int, t device.Type, present device.B
 }
 
 func (s session) NewCSR(rows, cols int, t device.Type, ptr, idx device.Buffer, entries int64) device.View {
+	pattern := t.Size == 0
+	if pattern {
+		t = boolType
+	}
 	st := s.f.newStore(rows, cols, sparse.CSR, t, entries)
 	st.nvec = rows
 	st.ptr, st.idx = memOf(ptr).share(), memOf(idx).share()
-	s.values(st, entries)
+	if !pattern {
+		s.values(st, entries)
+	}
 	return s.f.viewOf(st)
 }
 

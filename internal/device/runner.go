@@ -212,7 +212,7 @@ type SessionBackend interface {
 	NewBitmap(n int, t Type, present Buffer) View
 	NewBitmapMatrix(rows, cols int, t Type, present Buffer) View
 	// NewCSR returns a CSR matrix of offsets and columns in buffers of Alloc or Retain, which it
-	// shares. Its values are not initialised.
+	// shares. Its values are not initialised; with the zero Type it is a pattern.
 	NewCSR(rows, cols int, t Type, ptr, idx Buffer, entries int64) View
 	// AllPresent makes a bitmap full: each position is an entry.
 	AllPresent(v View) View
