@@ -243,6 +243,16 @@ func TestFigure(t *testing.T) {
 	}
 }
 
+// The chains of two calls differ, and the rate is that of a processor.
+func TestRegisters(t *testing.T) {
+	if a, b := registersKernel(100, 1), registersKernel(101, 1); a == b {
+		t.Errorf("100 and 101 steps give %d", a)
+	}
+	if got := Registers(2); got < .01 || got > 1e4 {
+		t.Errorf("%v steps a nanosecond", got)
+	}
+}
+
 func TestTriad(t *testing.T) {
 	for _, threads := range []int{0, 1, 2, 7} {
 		if got := triad(threads, 100003, 3); got < .1 || got > 1e5 {

@@ -37,7 +37,8 @@ type CoresTable struct {
 	Processor string     `json:"processor"`
 	Cores     int        `json:"cores"` // processors that the process may use
 	Threads   []int      `json:"threads"`
-	Triad     []float64  `json:"triad_gb_per_s"` // by Threads
+	Triad     []float64  `json:"triad_gb_per_s"`         // by Threads
+	Registers []float64  `json:"registers_gsteps_per_s"` // by Threads; see [Registers]
 	Rows      []CoresRow `json:"rows"`
 }
 
@@ -95,7 +96,7 @@ func Cores(ctx context.Context, o CoresOptions) (*CoresTable, error) {
 	t := &CoresTable{Processor: processor(), Cores: cores, Threads: o.Threads}
 	for _, n := range o.Threads {
 		o.Log(fmt.Sprintf("triad, %d threads", n))
-		t.Triad = append(t.Triad, Triad(n))
+		t.Triad, t.Registers = append(t.Triad, Triad(n)), append(t.Registers, Registers(n))
 	}
 	b := &cpuBench{CPUOptions: CPUOptions{NoPeers: true, Log: o.Log}, ctx: ctx, dir: dir, inputs: map[string]*input{}}
 	for _, c := range coresCases(o.Large) {
@@ -217,7 +218,8 @@ func (b *cpuBench) byThreads(c cpuCase, o CoresOptions, triad []float64) (CoresR
 // WriteJSON writes the table as JSON.
 func (t *CoresTable) WriteJSON(w io.Writer) error { return writeJSON(w, orZero(t)) }
 
-// WriteText writes the table: times, speed-ups and shares of the triad. A time with ! is above 1.1
+// WriteText writes the table: the rates of [Triad] and [Registers], times, speed-ups and shares of the
+// triad. A time with ! is above 1.1
 // times that of the fewer threads before it.
 func (t *CoresTable) WriteText(w io.Writer) error {
 	if t = orZero(t); w == nil {
@@ -230,11 +232,19 @@ func (t *CoresTable) WriteText(w io.Writer) error {
 		fmt.Fprintf(tw, "\t%d", n)
 	}
 	fmt.Fprintln(tw, "\tspeed-up\tshare of the triad")
-	fmt.Fprint(tw, "triad, GB/s")
-	for _, x := range t.Triad {
-		fmt.Fprintf(tw, "\t%.1f", x)
+	for _, rate := range []struct {
+		name string
+		by   []float64
+	}{{"triad, GB/s", t.Triad}, {"registers, 10⁹ steps/s", t.Registers}} {
+		if len(rate.by) == 0 { // of an older file
+			continue
+		}
+		fmt.Fprint(tw, rate.name)
+		for _, x := range rate.by {
+			fmt.Fprintf(tw, "\t%.1f", x)
+		}
+		fmt.Fprintf(tw, "\t%.1f\t\n", rate.by[len(rate.by)-1]/rate.by[0])
 	}
-	fmt.Fprintln(tw, "\t\t")
 	for _, r := range t.Rows {
 		fmt.Fprint(tw, r.Case)
 		for k, x := range r.Ms {

@@ -97,6 +97,7 @@ var functions = []listedFunction{
 	{"bench.Programs", bench.Programs},
 	{"bench.QuartilesOf", bench.QuartilesOf},
 	{"bench.ReadCommTable", bench.ReadCommTable},
+	{"bench.Registers", bench.Registers},
 	{"bench.ReportCases", bench.ReportCases},
 	{"bench.SGM", bench.SGM},
 	{"bench.SGMCases", bench.SGMCases},
