@@ -372,3 +372,31 @@ func TestLevelsByPullsAlone(t *testing.T) {
 		}
 	}
 }
+
+// Shortest paths by windows of targets: hubs with several items in each window, and rows with fewer items
+// than windows.
+func TestSSSPByWindows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the emulator is slow")
+	}
+	before := rowsWindows
+	defer func() { rowsWindows = before }()
+	rowsWindows = struct{ bytes, edges int64 }{64, 0}
+	const n = 5000
+	b := matrix.NewBuilder[bool](n, n)
+	for v := range n {
+		b.Add(0, v, true)
+		b.Add(v, n-1, true)
+		if v%3 == 0 {
+			b.Add(n/2, v, true)
+		}
+		b.Add(v, (v*v+7)%n, true)
+	}
+	host, err := b.Build(semiring.Lor().Op())
+	if err != nil {
+		t.Fatal(err)
+	}
+	group := peersOf(t, 2)
+	searchWeighted[int32](t, "hubs", host, group)
+	searchWeighted[float64](t, "hubs", host, group)
+}

@@ -2,6 +2,7 @@ package apps
 
 import (
 	_ "embed"
+	"math/bits"
 	"runtime"
 	"unsafe"
 
@@ -20,7 +21,12 @@ const (
 	rowsGroup = 8    // lanes that test the others of a vertex
 	rowsLong  = 1024 // in-neighbours above which many groups do
 	rowsAside = 1024 // vertices of each kind that a block collects
+	rowsSpans = 16   // windows of targets, at most, a power of two
 )
+
+// rowsWindows says when a push of distances goes by windows of targets: windows are of so many bytes of
+// distances, and records have so many edges each on average. It is a variable for tests.
+var rowsWindows = struct{ bytes, edges int64 }{16 << 20, 2 * rowsChunk}
 
 // rowsPull is the part of the edges to own vertices from which on a device pulls. A pull reads a
 // few in-neighbours of each unreached vertex; a push reads all edges of the frontier.
@@ -36,7 +42,7 @@ func rowsProgram(t device.Type) device.Program {
 	_, most := t.Limits()
 	p := graphProgram("rows", "searches by rows over "+t.Go, relaxText+rowsText,
 		map[string]any{"HB_MAX": most, "HB_ROWS_CHUNK": rowsChunk, "HB_ROWS_FEW": rowsFew, "HB_ROWS_GROUP": rowsGroup,
-			"HB_ROWS_LONG": rowsLong, "HB_ROWS_ASIDE": rowsAside})
+			"HB_ROWS_LONG": rowsLong, "HB_ROWS_ASIDE": rowsAside, "HB_ROWS_WINDOWS": rowsSpans})
 	p.Types = []device.Typedef{{Name: "HB_T", Type: t}}
 	return p
 }
@@ -84,7 +90,7 @@ func (r *deviceSearch[T]) start(sources []int32) (rankNumbers[T], error) {
 	r.grid, r.block = residentGrid(s, r.relax)
 	r.present = s.Alloc(max(own, 1))
 	r.dist = s.NewBitmap(r.own, r.typ, r.present)
-	r.count, r.flags, r.least = s.Zeros(64), s.Alloc(max(8*r.ownWords(), 4)), s.Alloc(8)
+	r.count, r.flags, r.least = s.Zeros(64+16*rowsSpans), s.Alloc(max(8*r.ownWords(), 4)), s.Alloc(8)
 	r.next, r.pile, r.kept = s.Alloc(4*max(own, 1)), s.Alloc(4*max(own, 1)), s.Alloc(4*max(own, 1))
 	r.mineRoom = own
 	if r.q.levels {
@@ -166,7 +172,11 @@ func (r *deviceSearch[T]) push(records int64, bound, depth T) (rankNumbers[T], e
 		r.pulled(-1, depth)
 		return r.told(false)
 	}
-	r.each("hb_rows_items", records, records, r.all, r.out.Ptr, r.queue, r.count)
+	shift := r.windows(records)
+	if shift > 0 {
+		r.each("hb_rows_windows", records, records, r.all, r.out.Ptr, int32(shift), r.count)
+	}
+	r.each("hb_rows_items", records, records, r.all, r.out.Ptr, int32(shift), r.queue, r.count)
 	most := int64(1) << 62
 	if r.q.levels {
 		most = max(r.out.Entries/rowsPull, 1<<12)
@@ -180,6 +190,14 @@ func (r *deviceSearch[T]) push(records int64, bound, depth T) (rankNumbers[T], e
 		r.each("hb_rows_least", int64(r.own), r.pile, r.count, r.dist.Val, r.scalar(&bound), r.least)
 	}
 	return r.told(false)
+}
+
+// windows returns the logarithm of the number of windows for a push of so many records.
+func (r *deviceSearch[T]) windows(records int64) int {
+	if r.q.levels || records*rowsWindows.edges > r.out.Entries {
+		return 0
+	}
+	return min(bits.Len64(uint64(int64(r.own)*int64(r.typ.Size)/rowsWindows.bytes)), bits.Len(rowsSpans)-1)
 }
 
 // pulled launches a pull.

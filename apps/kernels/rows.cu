@@ -9,6 +9,7 @@
 //     HB_ROWS_GROUP lanes that test the others of a vertex
 //     HB_ROWS_LONG  in-neighbours above which many groups do
 //     HB_ROWS_ASIDE vertices of each kind that a block collects in shared memory
+//     HB_ROWS_WINDOWS windows of own vertices, at most
 //
 // A step of pushes: every device gathers the frontier as records of vertex and distance, relaxes
 // the edges from them to its own vertices, and lists those whose distance fell. It holds these
@@ -18,7 +19,10 @@
 // many edges to its own vertices, it makes bits of them and pulls. Vertices with a distance above
 // bound wait in a pile (near and far, see sssp.cu).
 //
-// Scratch: count hb_u64[8], 0 before; flags hb_u32[2·⌈own/32⌉], bits of the list, of the pile;
+// Where the records have many edges each and the distances exceed the cache, the queue has the items by
+// windows of their targets: chunk j of k comes in window j·windows/k, as targets ascend in a row.
+//
+// Scratch: count hb_u64[8 + 2·HB_ROWS_WINDOWS], 0 before; flags hb_u32[2·⌈own/32⌉], bits of the list, of the pile;
 //   next, pile, kept hb_i32[own], numbers of own vertices; records hb_record[frontier];
 //   queue hb_u64[records + entries/HB_ROWS_CHUNK + 1];
 //   left hb_u64[entries/HB_ROWS_CHUNK + entries/HB_ROWS_LONG + 1];
@@ -26,7 +30,7 @@
 // Launches: hb_rows_relax with the resident blocks of HB_GRAPH_BLOCK threads, hb_rows_sources and
 // hb_rows_report with one block, all others one thread an item in a grid-stride loop.
 //   the start: hb_rows_start, hb_rows_sources
-//   a push: flags of the list to 0, hb_rows_items; of levels hb_rows_clear, hb_rows_mark and the
+//   a push: flags of the list to 0, with windows hb_rows_windows, hb_rows_items; of levels hb_rows_clear, hb_rows_mark and the
 //     kernels of a pull; hb_rows_relax; of distances hb_rows_least
 //   a pull: flags of the list to 0, hb_rows_join, hb_rows_pull, hb_rows_pull_left, hb_rows_list
 //   a split, where no rank has a list: flags of the list to 0, hb_rows_split
@@ -38,7 +42,8 @@ struct hb_record { HB_T d; hb_u32 v; };
 
 enum { // places in count
 	HB_ROWS_NEXT, HB_ROWS_PILE, HB_ROWS_KEPT, HB_ROWS_ITEMS, HB_ROWS_EDGES, HB_ROWS_LEFT, HB_ROWS_REACHED,
-	HB_ROWS_LISTED
+	HB_ROWS_LISTED,
+	HB_ROWS_WINDOW, HB_ROWS_CURSOR = HB_ROWS_WINDOW + HB_ROWS_WINDOWS // items of each window, and those written
 };
 
 HB_KERNEL hb_rows_start(hb_i32 own, HB_T *dist, hb_u32 *flags) {
@@ -81,6 +86,7 @@ HB_KERNEL hb_rows_report(hb_i32 split, HB_T *least, hb_u64 *count, hb_i64 *resul
 	result[2] = (hb_i64)count[HB_ROWS_REACHED];
 	*least = HB_MAX;
 	count[HB_ROWS_NEXT] = count[HB_ROWS_ITEMS] = count[HB_ROWS_EDGES] = count[HB_ROWS_LEFT] = count[HB_ROWS_LISTED] = 0;
+	for (hb_i32 w = 0; w < 2 * HB_ROWS_WINDOWS; w++) count[HB_ROWS_WINDOW + w] = 0;
 }
 
 // hb_rows_clear sets the bits of n vertices to 0, if the records have more than most edges.
@@ -114,15 +120,66 @@ HB_KERNEL hb_rows_join(hb_i32 n, hb_i32 p, const hb_i64 *cuts, const hb_i64 *pla
 	}
 }
 
-// hb_rows_items cuts the rows of m records into items of the queue, and counts their edges.
-HB_KERNEL hb_rows_items(hb_i64 m, const hb_record *records, const hb_i64 *ptr, hb_u64 *queue, hb_u64 *count) {
-	hb_i64 threads = (hb_i64)gridDim.x * blockDim.x;
+// hb_rows_chunks returns the items of the edges of record i, 0 beyond m.
+HB_DEVICE hb_u32 hb_rows_chunks(hb_i64 i, hb_i64 m, const hb_record *records, const hb_i64 *ptr, hb_i64 *edges) {
+	*edges = i < m ? ptr[records[i].v + 1] - ptr[records[i].v] : 0;
+	return (hb_u32)((*edges + HB_ROWS_CHUNK - 1) / HB_ROWS_CHUNK);
+}
+
+// hb_rows_windows counts the items of m records in each of 2^shift windows.
+HB_KERNEL hb_rows_windows(hb_i64 m, const hb_record *records, const hb_i64 *ptr, hb_i32 shift, hb_u64 *count) {
+	__shared__ hb_u64 sums[HB_ROWS_WINDOWS];
+	if (threadIdx.x < HB_ROWS_WINDOWS) sums[threadIdx.x] = 0;
+	__syncthreads();
+	hb_u64 own[HB_ROWS_WINDOWS];
+	for (hb_i32 w = 0; w < HB_ROWS_WINDOWS; w++) own[w] = 0;
+	HB_EACH(i, m) {
+		hb_i64 edges;
+		const hb_u64 chunks = hb_rows_chunks(i, m, records, ptr, &edges);
+		for (hb_i32 w = 0; w < HB_ROWS_WINDOWS; w++) {
+			if (w >> shift == 0) own[w] += ((w + 1) * chunks >> shift) - (w * chunks >> shift);
+		}
+	}
+	for (hb_i32 w = 0; w < HB_ROWS_WINDOWS; w++) {
+		const hb_u64 sum = hb_total(own[w]);
+		if (HB_LANE == 0 && sum) atomicAdd(sums + w, sum);
+	}
+	__syncthreads();
+	if (threadIdx.x < HB_ROWS_WINDOWS && sums[threadIdx.x]) atomicAdd(count + HB_ROWS_WINDOW + threadIdx.x, sums[threadIdx.x]);
+}
+
+// hb_rows_items cuts the rows of m records into items of the queue, by 2^shift windows, and counts their
+// edges.
+HB_KERNEL hb_rows_items(hb_i64 m, const hb_record *records, const hb_i64 *ptr, hb_i32 shift, hb_u64 *queue, hb_u64 *count) {
+	const hb_i64 threads = (hb_i64)gridDim.x * blockDim.x;
 	for (hb_i64 i = (hb_i64)blockIdx.x * blockDim.x + threadIdx.x; i - HB_LANE < m; i += threads) {
-		hb_i64 edges = i < m ? ptr[records[i].v + 1] - ptr[records[i].v] : 0;
+		hb_i64 edges;
+		const hb_u64 chunks = hb_rows_chunks(i, m, records, ptr, &edges);
 		if (!__any_sync(HB_FULL, edges > 0)) continue;
-		hb_append(queue, count + HB_ROWS_ITEMS, (hb_i32)i, (hb_u32)((edges + HB_ROWS_CHUNK - 1) / HB_ROWS_CHUNK));
-		hb_u64 sum = hb_total((hb_u64)edges);
+		const hb_u64 sum = hb_total((hb_u64)edges);
 		if (HB_LANE == 0) atomicAdd(count + HB_ROWS_EDGES, sum);
+		if (shift == 0) {
+			hb_append(queue, count + HB_ROWS_ITEMS, (hb_i32)i, (hb_u32)chunks);
+			continue;
+		}
+		const hb_u64 items = hb_total(chunks);
+		if (HB_LANE == 0) atomicAdd(count + HB_ROWS_ITEMS, items);
+		hb_u64 before = 0; // items of the windows before
+		for (hb_i32 w = 0; w >> shift == 0; before += count[HB_ROWS_WINDOW + w], w++) {
+			const hb_u64 from = w * chunks >> shift, all = ((w + 1) * chunks >> shift) - from, total = hb_total(all);
+			if (total == 0) continue;
+			hb_u64 first = 0;
+			if (HB_LANE == 0) first = atomicAdd(count + HB_ROWS_CURSOR + w, total);
+			first = __shfl_sync(HB_FULL, first, 0) + before;
+			const hb_u32 ends = hb_sums((hb_u32)all);
+			for (hb_u32 t0 = 0; t0 < total; t0 += HB_WARP) {
+				const hb_u32 t = t0 + HB_LANE;
+				const hb_i32 lane = hb_owner(ends, t);
+				const hb_u32 record = __shfl_sync(HB_FULL, (hb_u32)i, lane), begin = __shfl_sync(HB_FULL, ends - (hb_u32)all, lane);
+				const hb_u32 chunk = __shfl_sync(HB_FULL, (hb_u32)from, lane) + t - begin;
+				if (t < total) queue[first + t] = (hb_u64)chunk << 32 | record;
+			}
+		}
 	}
 }
 
