@@ -157,28 +157,6 @@ func TestGraphSAGEByGPUs(t *testing.T) {
 	} {
 		compare(name, whole, rangeGraph(t, scale, group), x, randomModel(AggregateMean, 8, 8, 3, 5), o, name == "all")
 	}
-	// Ranges cut by the neighbours of vertices, most of which have none.
-	before := sageLoads
-	defer func() { sageLoads = before }()
-	sageLoads = 2000
-	sparse := func(at matrix.Place) groupGraph {
-		b := matrix.NewBuilder[float32](4100, 4100)
-		for v := range 1500 {
-			b.Add(v, (v+1)%1500, 1)
-			b.Add((v+1)%1500, v, 1)
-		}
-		g := must[*matrix.Matrix[float32]](t)(b.Build(nil))
-		if err := g.Move(at); err != nil {
-			t.Fatal(err)
-		}
-		return g
-	}
-	many := drawFeatures(t, 4100, 8, 1, matrix.Full)
-	compare("few with neighbours", sparse(one), sparse(group), many, randomModel(AggregateMean, 8, 8, 3, 5), SAGEOptions{}, false)
-	for _, replace := range []bool{false, true} {
-		compare("few with neighbours, trees", sparse(one), sparse(group), many, randomModel(AggregateMean, 8, 8, 3, 5),
-			SAGEOptions{PerSource: true, Samples: []int{3, 2}, Replace: replace}, false)
-	}
 	// The last layer is computed for a range of the rows: all ways of a layer, and a hub with more
 	// neighbours than a piece of a row.
 	const size = 200

@@ -403,15 +403,16 @@ func (p *sharedPlane) spread(c *call) []func([]*call) error {
 var relayFrom int64 = 4 << 20
 
 // relayed returns the rank of an AllGatherV whose block is sent in pieces by way of the others, −1 for
-// none: one of more than 2/5 of all, of more than two ranks. Sending it to every rank
-// would take that rank longer than the others receive.
+// none: one of more than half of all, of more than two ranks, which that rank would send for longer than
+// the others receive. Of 71 MB on four H200s, with a block of 47 MB, 349 µs; one of 30 MB is 342 so, and
+// one of 28 MB sent at once 285.
 func (c *call) relayed() int {
 	if len(c.recv) < 3 {
 		return -1
 	}
 	all := sum(c.recv)
 	for r, n := range c.recv {
-		if b := int64(n); 5*b > 2*all && b*int64(c.dst.dtype.Size()) >= relayFrom {
+		if b := int64(n); 2*b > all && b*int64(c.dst.dtype.Size()) >= relayFrom {
 			return r
 		}
 	}
