@@ -3,7 +3,6 @@ package apps
 import (
 	"math"
 	"slices"
-	"sort"
 	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/internal/access"
@@ -45,9 +44,9 @@ const (
 // ones, and those of a graph whose searches are too narrow for threads.
 type multistep struct {
 	run     Run
-	threads int
 	out, in *adjacency
 	strongShares
+	frontierLoops
 
 	label     []int32 // the least vertex of the component, or a state
 	outs, ins []int32 // edges from a vertex to open ones, and from those, with its self-loop
@@ -58,14 +57,12 @@ type multistep struct {
 	least     int32   // of the pivot's component
 	giant     int64   // its size
 
-	found           [][]int32 // by each thread
-	queue, gathered []int32
-	before          []int64 // edges of the vertices of a queue before each of them
+	queue []int32
 }
 
 // strongBySteps finds the components of a graph on the host by the threads of run.
 func strongBySteps(a matrix.View[bool], run Run, shares strongShares) (*Components, error) {
-	m := &multistep{run: run, threads: parallel.Threads(run.Threads), out: rowsOf(a), strongShares: shares}
+	m := &multistep{run: run, out: rowsOf(a), strongShares: shares, frontierLoops: newFrontierLoops(run)}
 	if m.in = m.out; !access.Symmetric(a) {
 		m.in = rowsOf(a.T())
 	}
@@ -76,7 +73,7 @@ func strongBySteps(a matrix.View[bool], run Run, shares strongShares) (*Componen
 func (m *multistep) components() (*Components, error) {
 	n := m.out.n
 	m.label, m.outs, m.ins = make([]int32, n), make([]int32, n), make([]int32, n)
-	m.left, m.found, m.least = make([]int32, n), make([][]int32, m.threads), math.MaxInt32
+	m.left, m.least = make([]int32, n), math.MaxInt32
 	err := m.each(n, func(lo, hi int, found []int32) []int32 {
 		for v := int32(lo); v < int32(hi); v++ {
 			m.label[v], m.left[v] = strongOpen, v
@@ -123,27 +120,9 @@ func (m *multistep) few() bool { return int64(len(m.left))+m.rows <= m.rest }
 
 // each calls f for pieces of [0, n). A thread keeps what f appends to found; see gather.
 func (m *multistep) each(n int, f func(lo, hi int, found []int32) []int32) error {
-	return parallel.Range(m.run.Context, m.threads, n, max(int(m.grain)/8, n/(16*m.threads)), func(w, lo, hi int) {
+	return parallel.Range(m.ctx, m.threads, n, max(int(m.grain)/8, n/(16*m.threads)), func(w, lo, hi int) {
 		m.found[w] = f(lo, hi, m.found[w])
 	})
-}
-
-// gather returns what the threads have found, in any order, until the next call.
-func (m *multistep) gather() []int32 {
-	first := make([]int, m.threads+1)
-	for w, list := range m.found {
-		first[w+1] = first[w] + len(list)
-	}
-	total, threads := first[m.threads], m.threads
-	m.gathered = slices.Grow(m.gathered[:0], total)[:total]
-	if total < 1<<14 {
-		threads = 1
-	}
-	_ = parallel.Pieces(nil, threads, m.threads, func(_, w int) {
-		copy(m.gathered[first[w]:], m.found[w])
-		m.found[w] = m.found[w][:0]
-	})
-	return m.gathered
 }
 
 // most is the number of vertices that one thread expands before the search of many is given up.
@@ -190,11 +169,13 @@ func (m *multistep) wave(start []int32, narrow, most int64, steps ...strongStep)
 			if edges += work; edges > most {
 				return false, nil
 			}
-			expand := m.push
+			var err error
 			if s.against != nil && work > m.edges/8 {
-				expand = m.pull
+				err = m.eachLeft(s.against, s.pull)
+			} else {
+				err = m.push(queue, work, m.grain, s.along, s.visit)
 			}
-			if err := expand(queue, work, s); err != nil {
+			if err != nil {
 				return false, err
 			}
 		}
@@ -218,48 +199,12 @@ func (m *multistep) pending(queue []int32, steps []strongStep) int64 {
 	return count
 }
 
-// weigh counts the edges of the vertices of a queue, and of those before each of them.
-func (m *multistep) weigh(queue []int32, along *adjacency) int64 {
-	m.before = slices.Grow(m.before[:0], len(queue)+1)[:len(queue)+1]
-	m.before[0] = 0
-	_ = parallel.Range(nil, m.threads, len(queue), 1<<12, func(_, lo, hi int) {
-		for k := lo; k < hi; k++ {
-			m.before[k+1] = along.degree(queue[k])
-		}
-	})
-	parallel.Sum(m.threads, m.before)
-	return m.before[len(queue)]
-}
-
-// push visits the edges of a queue, which weigh has weighed, in pieces of about as many edges.
-func (m *multistep) push(queue []int32, work int64, s strongStep) error {
-	grain := max(m.grain, work/int64(8*m.threads))
-	pieces := int((work + grain - 1) / grain)
-	return parallel.Pieces(m.run.Context, m.threads, pieces, func(w, p int) {
-		lo, hi := int64(p)*grain, min(int64(p+1)*grain, work)
-		found := m.found[w]
-		k := sort.Search(len(queue), func(k int) bool { return m.before[k+1] > lo })
-		for ; k < len(queue) && m.before[k] < hi; k++ {
-			at := m.before[k]
-			if row := s.along.of(queue[k])[max(lo, at)-at : min(hi, m.before[k+1])-at]; len(row) > 0 {
-				found = s.visit(queue[k], row, found)
-			}
-		}
-		m.found[w] = found
-	})
-}
-
-// pull finds the vertices that follow any vertex.
-func (m *multistep) pull(_ []int32, _ int64, s strongStep) error {
-	return m.eachLeft(s.against, s.pull)
-}
-
 // eachLeft calls f for the vertices of left, in pieces of about as many edges of g, and finds those
 // for which it is true.
 func (m *multistep) eachLeft(g *adjacency, f func(v int32) bool) error {
 	m.weigh(m.left, g)
 	cuts := parallel.Cut(m.before, 8*m.threads, parallel.RowWork)
-	return parallel.Pieces(m.run.Context, m.threads, len(cuts)-1, func(w, piece int) {
+	return parallel.Pieces(m.ctx, m.threads, len(cuts)-1, func(w, piece int) {
 		found := m.found[w]
 		for _, v := range m.left[cuts[piece]:cuts[piece+1]] {
 			if f(v) {
