@@ -46,8 +46,8 @@ type ClosenessResult struct {
 // On the host with Method Auto a batch has 256 targets, a bit of each vertex for each (Then et al.:
 // The more the merrier, PVLDB 8, 2014). A level with many edges is pulled along the rows of g, one
 // with few is pushed. Each thread takes batches, or all threads share the levels of each batch if
-// there are two threads or more for a batch. 96 bytes for each vertex and thread, or for each vertex
-// where they share. The order of the harmonic sums depends on the threads, and with it the
+// there are two threads or more for a batch. 96 bytes for each vertex and thread, or for each
+// vertex where they share. The order of the harmonic sums depends on the threads, and with it the
 // last digits. The ranks of a group take ranges of the targets.
 func Closeness[T comparable](g matrix.Source[T], opts ...ClosenessOptions) (*ClosenessResult, error) {
 	const app = "Closeness"

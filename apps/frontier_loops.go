@@ -54,8 +54,8 @@ func (l *frontierLoops) weigh(queue []int32, along *adjacency) int64 {
 	return l.before[len(queue)]
 }
 
-// push visits the edges of a queue, which weigh has weighed, in pieces of about as many edges, grain
-// at least. visit appends what it finds in a part of v's row.
+// push visits the edges of a queue, which weigh has weighed, in pieces of about as many edges,
+// grain at least. visit appends what it finds in a part of v's row.
 func (l *frontierLoops) push(queue []int32, work, grain int64, along *adjacency, visit func(v int32, row, found []int32) []int32) error {
 	grain = max(grain, work/int64(8*l.threads))
 	pieces := int((work + grain - 1) / grain)

@@ -18,10 +18,10 @@ type strongShares struct {
 	colours int   // threads from which on colours are used
 }
 
-// usualStrongShares are those of graphs on the host. Queues of a grid of 1024×1024 are narrow, those
-// of an R-MAT of scale 16 are not. With components of 100 vertices in random order colours take
-// one thread four times as long as a depth-first search: 1430 and 380 ms for 4M edges on an AMD
-// EPYC.
+// usualStrongShares are those of graphs on the host. Queues of a grid of 1024×1024 are narrow,
+// those of an R-MAT of scale 16 are not. With components of 100 vertices in random order colours
+// take one thread four times as long as a depth-first search: 1430 and 380 ms for 4M edges on an
+// AMD EPYC.
 var usualStrongShares = strongShares{rest: 1 << 15, narrow: 1 << 13, grain: 1 << 9, colours: 8}
 
 // Labels of vertices without a component.
