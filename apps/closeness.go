@@ -45,8 +45,10 @@ type ClosenessResult struct {
 //
 // On the host with Method Auto a batch has 256 targets, a bit of each vertex for each (Then et al.:
 // The more the merrier, PVLDB 8, 2014). A level with many edges is pulled along the rows of g, one
-// with few is pushed. 96 bytes for each vertex and thread. The order of the harmonic sums depends
-// on the threads, and with it the last digits. The ranks of a group take ranges of the targets.
+// with few is pushed. Each thread takes batches, or all threads share the levels of each batch if
+// there are two threads or more for a batch. 96 bytes for each vertex and thread, or for each
+// vertex where they share. The order of the harmonic sums depends on the threads, and with it the
+// last digits. The ranks of a group take ranges of the targets.
 func Closeness[T comparable](g matrix.Source[T], opts ...ClosenessOptions) (*ClosenessResult, error) {
 	const app = "Closeness"
 	o, err := only(app, opts)
@@ -210,12 +212,13 @@ func (d *distanceSums) result() (res *ClosenessResult, err error) {
 func sumDistances(out, in *adjacency, targets []int32, o ClosenessOptions) (*distanceSums, error) {
 	n, batch := out.n, targetBatch
 	batches := (len(targets) + batch - 1) / batch
+	if 2*batches <= parallel.Threads(o.Threads) {
+		return sumTogether(out, in, targets, o)
+	}
 	crew := make([]*closenessWorker, max(1, min(parallel.Threads(o.Threads), batches)))
 	err := o.eachPiece("closeness", batches, 1, func(k, lo, _ int) {
 		if crew[k] == nil {
-			crew[k] = &closenessWorker{out: out, in: in,
-				seen: make([]targetSet, n), front: make([]targetSet, n), next: make([]targetSet, n),
-				reached: make([]int64, n), distances: make([]int64, n), harmonic: make([]float64, n)}
+			crew[k] = newClosenessWorker(out, in)
 		}
 		crew[k].search(targets[lo*batch : min((lo+1)*batch, len(targets))])
 	})
@@ -223,17 +226,25 @@ func sumDistances(out, in *adjacency, targets []int32, o ClosenessOptions) (*dis
 		return nil, err
 	}
 	sums := &distanceSums{make([]int64, n), make([]int64, n), make([]float64, n)}
-	for _, w := range crew {
-		if w == nil {
-			continue
+	return sums, parallel.Range(o.Context, o.Threads, n, 1<<12, func(_, lo, hi int) {
+		for _, w := range crew {
+			if w == nil {
+				continue
+			}
+			for v := lo; v < hi; v++ {
+				sums.reached[v] += w.reached[v]
+				sums.distances[v] += w.distances[v]
+				sums.harmonic[v] += w.harmonic[v]
+			}
 		}
-		for v := range n {
-			sums.reached[v] += w.reached[v]
-			sums.distances[v] += w.distances[v]
-			sums.harmonic[v] += w.harmonic[v]
-		}
-	}
-	return sums, nil
+	})
+}
+
+func newClosenessWorker(out, in *adjacency) *closenessWorker {
+	n := out.n
+	return &closenessWorker{out: out, in: in,
+		seen: make([]targetSet, n), front: make([]targetSet, n), next: make([]targetSet, n),
+		reached: make([]int64, n), distances: make([]int64, n), harmonic: make([]float64, n)}
 }
 
 // search adds the distances from all vertices to a batch of targets. A level is pulled where more
@@ -241,14 +252,7 @@ func sumDistances(out, in *adjacency, targets []int32, o ClosenessOptions) (*dis
 func (c *closenessWorker) search(targets []int32) {
 	clear(c.seen)
 	clear(c.front)
-	var full targetSet
-	c.active = c.active[:0]
-	for k, v := range targets {
-		full[k/64] |= 1 << (k % 64)
-		c.seen[v][k/64] |= 1 << (k % 64)
-		c.front[v] = c.seen[v]
-		c.active = append(c.active, v)
-	}
+	full := c.begin(targets)
 	for level := int64(1); len(c.active) > 0; level++ {
 		edges := int64(0)
 		for _, v := range c.active {
@@ -265,18 +269,35 @@ func (c *closenessWorker) search(targets []int32) {
 		}
 		share := 1 / float64(level)
 		for _, v := range c.grown {
-			count := 0
-			for k, x := range c.next[v] {
-				c.seen[v][k] |= x
-				count += bits.OnesCount64(x)
-			}
-			c.front[v], c.next[v] = c.next[v], targetSet{}
-			c.reached[v] += int64(count)
-			c.distances[v] += level * int64(count)
-			c.harmonic[v] += share * float64(count)
+			c.arrive(v, level, share)
 		}
 		c.active, c.grown = c.grown, c.active
 	}
+}
+
+// begin starts at a batch of targets, and returns the set of all of them.
+func (c *closenessWorker) begin(targets []int32) (full targetSet) {
+	c.active = c.active[:0]
+	for k, v := range targets {
+		full[k/64] |= 1 << (k % 64)
+		c.seen[v][k/64] |= 1 << (k % 64)
+		c.front[v] = c.seen[v]
+		c.active = append(c.active, v)
+	}
+	return full
+}
+
+// arrive adds the distances from v to the targets that it reaches at a level; share is 1/level.
+func (c *closenessWorker) arrive(v int32, level int64, share float64) {
+	count, x, s := 0, c.next[v], &c.seen[v]
+	for k := range x {
+		s[k] |= x[k]
+		count += bits.OnesCount64(x[k])
+	}
+	c.front[v], c.next[v] = x, targetSet{}
+	c.reached[v] += int64(count)
+	c.distances[v] += level * int64(count)
+	c.harmonic[v] += share * float64(count)
 }
 
 // push gives the targets of the frontier to the vertices with an edge into it.
@@ -300,20 +321,27 @@ func (c *closenessWorker) push() {
 
 // pull collects the targets of the frontier at the vertices that do not reach all targets yet.
 func (c *closenessWorker) pull(full *targetSet) {
-	for v := range c.seen {
-		s := c.seen[v]
+	c.grown = c.pullRows(0, int32(len(c.seen)), full, c.grown)
+}
+
+// pullRows is pull for the vertices lo … hi−1. It appends those that have new targets to grown.
+func (c *closenessWorker) pullRows(lo, hi int32, full *targetSet, grown []int32) []int32 {
+	out, seen, front, next := c.out, c.seen, c.front, c.next
+	for v := lo; v < hi; v++ {
+		s := seen[v]
 		if s == *full {
 			continue
 		}
 		var x targetSet
-		for _, w := range c.out.of(int32(v)) {
-			y := &c.front[w]
+		for _, w := range out.of(v) {
+			y := &front[w]
 			x[0], x[1], x[2], x[3] = x[0]|y[0], x[1]|y[1], x[2]|y[2], x[3]|y[3]
 		}
 		x[0], x[1], x[2], x[3] = x[0]&^s[0], x[1]&^s[1], x[2]&^s[2], x[3]&^s[3]
 		if x[0]|x[1]|x[2]|x[3] != 0 {
-			c.next[v] = x
-			c.grown = append(c.grown, int32(v))
+			next[v] = x
+			grown = append(grown, v)
 		}
 	}
+	return grown
 }

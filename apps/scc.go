@@ -23,9 +23,11 @@ import (
 // The fused form takes the component of a pivot first, by a search in both directions (Slota,
 // Rajamanickam, Madduri, IPDPS 2014), and then goes by colours.
 //
-// On the host with Method Auto a depth-first search does the same in O(vertices + edges), by one
-// thread (Tarjan, SIAM Journal on Computing 1, 1972, in the form of Pearce, Information Processing
-// Letters 116, 2016, which keeps one number for each vertex).
+// On the host with Method Auto several threads take the same steps as the fused form. A depth-first
+// search finds what is left once that is little, or where few vertices of a search can be expanded
+// at the same time (Tarjan, SIAM Journal on Computing 1, 1972, in the form of Pearce, Information
+// Processing Letters 116, 2016, which keeps one number for each vertex). For one thread it finds
+// all components. Either takes O(vertices + edges).
 func StronglyConnectedComponents[T comparable](g matrix.Source[T], opts ...ComponentsOptions) (*Components, error) {
 	const app = "StronglyConnectedComponents"
 	o, err := only(app, opts)
@@ -93,90 +95,4 @@ func strongPipeline(a matrix.View[bool], n int, run Run) (*Components, error) {
 		return nil, s.Err()
 	}
 	return countLabels(label, with)
-}
-
-// strongOnHost finds the components by depth-first search. number(v) is 0 before v is seen. While v
-// is open it is the least visit known to be reached from v; the visits of open vertices are
-// numbered without gaps. Afterwards it is the number of the component, counted down from n, so that
-// it is above all visits of open vertices.
-func strongOnHost(a matrix.View[bool], run Run) (*Components, error) {
-	g := rowsOf(a)
-	n := int32(g.n)
-	type frame struct {
-		v    int32
-		root bool // no vertex reached from v was visited before v
-		at   int64
-	}
-	number := make([]int32, n)
-	var open []frame    // the path of the search
-	var waiting []int32 // closed vertices whose component is open
-	visit, last := int32(1), n
-	steps := 0
-	for start := range n {
-		if number[start] != 0 {
-			continue
-		}
-		number[start] = visit
-		visit++
-		open = append(open, frame{start, true, g.ptr[start]})
-	search:
-		for len(open) > 0 {
-			if steps++; steps&0xfffff == 0 && run.expired() != nil {
-				return nil, run.expired()
-			}
-			f := &open[len(open)-1]
-			v, reached := f.v, number[f.v]
-			end := g.ptr[v+1]
-			for at := f.at; at < end; at++ {
-				w := g.idx[at]
-				if number[w] == 0 {
-					number[v], f.at = reached, at // w is looked at again when it is closed
-					number[w] = visit
-					visit++
-					open = append(open, frame{w, true, g.ptr[w]})
-					continue search
-				}
-				if number[w] < reached {
-					reached, f.root = number[w], false
-				}
-			}
-			open = open[:len(open)-1]
-			number[v] = reached
-			if !f.root {
-				waiting = append(waiting, v)
-				continue
-			}
-			visit--
-			for len(waiting) > 0 && number[waiting[len(waiting)-1]] >= reached {
-				number[waiting[len(waiting)-1]] = last
-				waiting = waiting[:len(waiting)-1]
-				visit--
-			}
-			number[v] = last
-			last--
-		}
-	}
-	run.traced("StronglyConnectedComponents", "depth-first search", g.n, int64(len(g.idx)))
-	return labelled(number, n, run)
-}
-
-// labelled makes components of their numbers, 1 to n: the label is the least vertex.
-func labelled(number []int32, n int32, run Run) (*Components, error) {
-	if err := run.expired(); err != nil {
-		return nil, err
-	}
-	least, size := make([]int32, n+1), make([]int64, n+1)
-	c := &Components{}
-	for v, k := range number {
-		if size[k] == 0 {
-			least[k] = int32(v)
-			c.Count++
-		}
-		size[k]++
-		c.Largest = max(c.Largest, size[k])
-		number[v] = least[k]
-	}
-	var err error
-	c.Label, err = matrix.VectorOf(number)
-	return c, err
 }
