@@ -41,7 +41,7 @@ func (l *frontierLoops) gather() []int32 {
 	return l.gathered
 }
 
-// weigh counts the edges of the vertices of a queue, and of those before each of thel.
+// weigh counts the edges of the vertices of a queue, and of those before each of them.
 func (l *frontierLoops) weigh(queue []int32, along *adjacency) int64 {
 	l.before = slices.Grow(l.before[:0], len(queue)+1)[:len(queue)+1]
 	l.before[0] = 0
