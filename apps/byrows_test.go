@@ -373,8 +373,8 @@ func TestLevelsByPullsAlone(t *testing.T) {
 	}
 }
 
-// Shortest paths by windows of targets: hubs with several items in each window, and rows with fewer items
-// than windows.
+// Shortest paths by windows of targets: hubs with several items in each window, and rows with fewer
+// items than windows.
 func TestSSSPByWindows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the emulator is slow")

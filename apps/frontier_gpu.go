@@ -24,8 +24,8 @@ const (
 	rowsSpans = 16   // windows of targets, at most, a power of two
 )
 
-// rowsWindows says when a push of distances goes by windows of targets: windows are of so many bytes of
-// distances, and records have so many edges each on average. It is a variable for tests.
+// rowsWindows says when a push of distances goes by windows of targets: windows are of so many
+// bytes of distances, and records have so many edges each on average. It is a variable for tests.
 var rowsWindows = struct{ bytes, edges int64 }{16 << 20, 2 * rowsChunk}
 
 // rowsPull is the part of the edges to own vertices from which on a device pulls. A pull reads a

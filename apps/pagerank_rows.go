@@ -36,8 +36,8 @@ type rankRows interface {
 // H200s: an iteration takes 1.5 ms, 1.95 without).
 const pageRankPacks = .9
 
-// pageRankRoom is the memory in bytes for each entry with which a device numbers the columns of the edges
-// anew: 4 are kept, and as much is left for other operations.
+// pageRankRoom is the memory in bytes for each entry with which a device numbers the columns of the
+// edges anew: 4 are kept, and as much is left for other operations.
 const pageRankRoom = 8
 
 // rowsPageRank is PageRank on a group by rows. An iteration gathers the share that each vertex with
@@ -255,7 +255,8 @@ func (r *deviceRanks) lists(total int) (all, own comm.Buffer) {
 	return deviceBytes(r.list, 4*total), deviceBytes(r.ownList, 4*r.sends)
 }
 
-// packedColumns are the edges with columns numbered among the vertices with out-edges, kept with them.
+// packedColumns are the edges with columns numbered among the vertices with out-edges, kept with
+// them.
 type packedColumns struct{ store device.Store }
 
 // Drop gives up the edges.
@@ -266,8 +267,8 @@ func (p *packedColumns) Drop() {
 	p.store = nil
 }
 
-// listed numbers the columns of the edges by the list, if there is memory to keep them: the vector of
-// shares then has no gaps, and shares need not be put in place.
+// listed numbers the columns of the edges by the list, if there is memory to keep them: the vector
+// of shares then has no gaps, and shares need not be put in place.
 func (r *deviceRanks) listed() error {
 	s, entries := r.s, r.cols.Entries
 	if entries == 0 {

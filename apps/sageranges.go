@@ -45,8 +45,8 @@ func sageByRanges[T semiring.Element](
 		}
 	}
 	work := int64(s.rows) * int64(s.width()+net.layers[0].input())
-	// Cut by the neighbours that vertices read, trees of 25×10 of R-MAT 22 took 18.0 ms on four H200s, and
-	// 14.3 by their number: a vertex without neighbours has its dense products too.
+	// Cut by the neighbours that vertices read, trees of 25×10 of R-MAT 22 took 18.0 ms on four
+	// H200s, and 14.3 by their number: a vertex without neighbours has its dense products too.
 	s.cuts = cutEvenly(int64(s.rows), d.g.Size(), 1, leastRange*int64(s.rows)/max(work, 1))
 	s.embeddings, s.logits = make([]*matrix.Matrix[float32], len(graph)), make([]*matrix.Matrix[float32], len(graph))
 	s.facts = make([][]int64, len(graph))

@@ -128,8 +128,8 @@ func newRankedAt(s *device.Session, code device.Code, rows device.View, vertices
 	return r
 }
 
-// cornersAt stores the statistics of n vertices, with their sum and maximum in state. It returns nil
-// if the session has failed.
+// cornersAt stores the statistics of n vertices, with their sum and maximum in state. It returns
+// nil if the session has failed.
 func cornersAt(s *device.Session, g device.Operand, n, part, parts int, statistic, state device.Buffer) *rankedAt {
 	code := s.Program("apps: scan", scanProgram)
 	kernel := func(name string) device.Kernel { return s.Kernel(code, "hb_scan_"+name) }
@@ -156,8 +156,8 @@ func cornersAt(s *device.Session, g device.Operand, n, part, parts int, statisti
 	return r
 }
 
-// scanned are the sum and the maximum of statistics, and the vertices that have it: none if they are
-// more than scanTops.
+// scanned are the sum and the maximum of statistics, and the vertices that have it: none if they
+// are more than scanTops.
 type scanned struct {
 	sum, most int64
 	list      []int32
@@ -178,8 +178,8 @@ func scanMost(s *device.Session, statistic device.Buffer, n int, state device.Bu
 	return found
 }
 
-// fusedScan is ScanStatistics of one hop on a device. a is symmetric. One of several parts counts the
-// triangles of its share of the tasks, and part 0 adds the degrees.
+// fusedScan is ScanStatistics of one hop on a device. a is symmetric. One of several parts counts
+// the triangles of its share of the tasks, and part 0 adds the degrees.
 func fusedScan(at device.Runner, a matrix.View[bool], n int, o ScanOptions, part, parts int) (*ScanResult, error) {
 	g, err := access.Operand(a, at)
 	if err != nil {

@@ -292,8 +292,8 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 	return nil
 }
 
-// partLoads adds up, over each part of sumWalks of so many items, the neighbours of the vertex of an
-// item, at most most of them. Vertex starts[k], or k, has per items.
+// partLoads adds up, over each part of sumWalks of so many items, the neighbours of the vertex of
+// an item, at most most of them. Vertex starts[k], or k, has per items.
 func partLoads[T comparable](at device.Runner, c device.Call, a matrix.View[T], items int64, starts []int32, per int, most int64) ([]int64, error) {
 	g, err := access.Operand(a, at)
 	if err != nil {

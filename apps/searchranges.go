@@ -107,8 +107,8 @@ func (w *walkRanges[T]) release() {
 	}
 }
 
-// startWork is what a walk takes before its steps, in steps. With 13, walks from all vertices of R-MAT 22
-// took longer on four GPUs than with 1.
+// startWork is what a walk takes before its steps, in steps. With 13, walks from all vertices of
+// R-MAT 22 took longer on four GPUs than with 1.
 const startWork = 1
 
 // work returns the sums of the work of parts of sumWalks walks. Walks whose start has no neighbours

@@ -223,8 +223,8 @@ func bucketWidth[T semiring.Number](a matrix.View[T], n int, opts SSSPOptions[T]
 	return T(reach * float64(longest) / max(4, degree)), nil
 }
 
-// weightsThere reads the weights by one kernel where the search runs by kernels: on a device, or by rows
-// on a group. Select and Max of a group of four H200s took 18 of 41 ms of R-MAT 26.
+// weightsThere reads the weights by one kernel where the search runs by kernels: on a device, or by
+// rows on a group. Select and Max of a group of four H200s took 18 of 41 ms of R-MAT 26.
 func weightsThere[T semiring.Number](a matrix.View[T], run Run) (w edgeWeights[T], read bool, err error) {
 	if rows := run.byRows("SSSP", a.Place()); rows != nil && rowsFit[T](rows) {
 		w, err = rowsWeights(rows, a)

@@ -218,9 +218,8 @@ func (b *cpuBench) byThreads(c cpuCase, o CoresOptions, triad []float64) (CoresR
 // WriteJSON writes the table as JSON.
 func (t *CoresTable) WriteJSON(w io.Writer) error { return writeJSON(w, orZero(t)) }
 
-// WriteText writes the table: the rates of [Triad] and [Registers], times, speed-ups and shares of the
-// triad. A time with ! is above 1.1
-// times that of the fewer threads before it.
+// WriteText writes the table: the rates of [Triad] and [Registers], times, speed-ups and shares of
+// the triad. A time with ! is above 1.1 times that of the fewer threads before it.
 func (t *CoresTable) WriteText(w io.Writer) error {
 	if t = orZero(t); w == nil {
 		return errNoWriter

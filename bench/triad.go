@@ -56,10 +56,10 @@ func triadKernel(a, b, c []float64) {
 	}
 }
 
-// Registers measures the rate at which Go code computes without memory, in 10⁹ steps a second over all
-// threads: eight chains of a multiplication, an addition and a shift each, the best of five runs of
-// about 20 ms. Its growth with the threads is the most that any case can gain from them: processors
-// share cores and lower their clocks.
+// Registers measures the rate at which Go code computes without memory, in 10⁹ steps a second over
+// all threads: eight chains of a multiplication, an addition and a shift each, the best of five
+// runs of about 20 ms. Its growth with the threads is the most that any case can gain from them:
+// processors share cores and lower their clocks.
 func Registers(threads int) float64 {
 	threads = max(threads, 1)
 	run := func(steps int) time.Duration {

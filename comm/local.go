@@ -398,14 +398,14 @@ func (p *sharedPlane) spread(c *call) []func([]*call) error {
 	}}
 }
 
-// relayFrom is the number of bytes from which a block of an AllGatherV goes by way of the other ranks:
-// on four H200s a meeting takes as long as 3 MB. It is a variable for tests.
+// relayFrom is the number of bytes from which a block of an AllGatherV goes by way of the other
+// ranks: on four H200s a meeting takes as long as 3 MB. It is a variable for tests.
 var relayFrom int64 = 4 << 20
 
-// relayed returns the rank of an AllGatherV whose block is sent in pieces by way of the others, −1 for
-// none: one of more than half of all, of more than two ranks, which that rank would send for longer than
-// the others receive. Of 71 MB on four H200s, with a block of 47 MB, 349 µs; one of 30 MB is 342 so, and
-// one of 28 MB sent at once 285.
+// relayed returns the rank of an AllGatherV whose block is sent in pieces by way of the others, −1
+// for none: one of more than half of all, of more than two ranks, which that rank would send for
+// longer than the others receive. Of 71 MB on four H200s, with a block of 47 MB, 349 µs; one of 30
+// MB is 342 so, and one of 28 MB sent at once 285.
 func (c *call) relayed() int {
 	if len(c.recv) < 3 {
 		return -1

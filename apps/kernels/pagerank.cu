@@ -128,11 +128,11 @@ HB_KERNEL hb_pagerank_rows_start(hb_i32 own, hb_i32 n, const hb_i64 *ptr, double
 	hb_pagerank_given(lost, 0, partial, fixed, state, result);
 }
 
-// Vertices without out-edges send nothing, so that the others are gathered alone:
-// hb_pagerank_sends marks them, hb_pagerank_list lists them by the numbers that a scan of the marks
-// gives, hb_pagerank_pack writes their shares one after the other, and hb_pagerank_unpack puts
-// those of all devices in place. Where there is memory for it, the columns of the edges are numbered
-// anew instead: hb_pagerank_number numbers the listed vertices, hb_pagerank_columns the columns.
+// Vertices without out-edges send nothing, so that the others are gathered alone: hb_pagerank_sends
+// marks them, hb_pagerank_list lists them by the numbers that a scan of the marks gives,
+// hb_pagerank_pack writes their shares one after the other, and hb_pagerank_unpack puts those of
+// all devices in place. Where there is memory for it, the columns of the edges are numbered anew
+// instead: hb_pagerank_number numbers the listed vertices, hb_pagerank_columns the columns.
 HB_KERNEL hb_pagerank_number(hb_i32 n, const hb_i32 *list, hb_i32 *number) { HB_EACH(k, n) number[list[k]] = (hb_i32)k; }
 
 HB_KERNEL hb_pagerank_columns(hb_i64 entries, const hb_i32 *idx, const hb_i32 *number, hb_i32 *columns) {

@@ -19,10 +19,12 @@
 // many edges to its own vertices, it makes bits of them and pulls. Vertices with a distance above
 // bound wait in a pile (near and far, see sssp.cu).
 //
-// Where the records have many edges each and the distances exceed the cache, the queue has the items by
-// windows of their targets: chunk j of k comes in window j·windows/k, as targets ascend in a row.
+// Where the records have many edges each and the distances exceed the cache, the queue has the
+// items by windows of their targets: chunk j of k comes in window j·windows/k, as targets ascend in
+// a row.
 //
-// Scratch: count hb_u64[8 + 2·HB_ROWS_WINDOWS], 0 before; flags hb_u32[2·⌈own/32⌉], bits of the list, of the pile;
+// Scratch: count hb_u64[8 + 2·HB_ROWS_WINDOWS], 0 before; flags hb_u32[2·⌈own/32⌉], bits of
+//   the list, of the pile;
 //   next, pile, kept hb_i32[own], numbers of own vertices; records hb_record[frontier];
 //   queue hb_u64[records + entries/HB_ROWS_CHUNK + 1];
 //   left hb_u64[entries/HB_ROWS_CHUNK + entries/HB_ROWS_LONG + 1];
@@ -148,8 +150,8 @@ HB_KERNEL hb_rows_windows(hb_i64 m, const hb_record *records, const hb_i64 *ptr,
 	if (threadIdx.x < HB_ROWS_WINDOWS && sums[threadIdx.x]) atomicAdd(count + HB_ROWS_WINDOW + threadIdx.x, sums[threadIdx.x]);
 }
 
-// hb_rows_items cuts the rows of m records into items of the queue, by 2^shift windows, and counts their
-// edges.
+// hb_rows_items cuts the rows of m records into items of the queue, by 2^shift windows, and counts
+// their edges.
 HB_KERNEL hb_rows_items(hb_i64 m, const hb_record *records, const hb_i64 *ptr, hb_i32 shift, hb_u64 *queue, hb_u64 *count) {
 	const hb_i64 threads = (hb_i64)gridDim.x * blockDim.x;
 	for (hb_i64 i = (hb_i64)blockIdx.x * blockDim.x + threadIdx.x; i - HB_LANE < m; i += threads) {

@@ -94,9 +94,9 @@ HB_KERNEL hb_scan_lists(hb_i64 m, const hb_u64 *pairs, hb_i32 bits, const hb_i64
 	}
 }
 
-// hb_scan_mine reports whether a part has a task: of owners with many neighbours each has every parts-th
-// other end, the other owners are those of one part. The order of an owner's tasks differs from run to
-// run, so no part may depend on it.
+// hb_scan_mine reports whether a part has a task: of owners with many neighbours each has every
+// parts-th other end, the other owners are those of one part. The order of an owner's tasks differs
+// from run to run, so no part may depend on it.
 HB_DEVICE bool hb_scan_mine(const hb_u32 *degree, hb_i64 owner, hb_i64 other, hb_i32 part, hb_i32 parts) {
 	return (degree[owner] > HB_SCAN_CHUNK ? owner + other : owner) % parts == part;
 }
@@ -131,8 +131,8 @@ HB_KERNEL hb_scan_count(hb_i32 n, const hb_i64 *at, const hb_u32 *adj, const hb_
 	}
 }
 
-// hb_scan_fill lists the tasks of each owner that hb_scan_count counted: the other end, and its codes.
-// cursor is the next free place of an owner.
+// hb_scan_fill lists the tasks of each owner that hb_scan_count counted: the other end, and its
+// codes. cursor is the next free place of an owner.
 HB_KERNEL hb_scan_fill(hb_i32 n, const hb_i64 *at, const hb_u32 *adj, const hb_u32 *degree, hb_i32 part, hb_i32 parts, hb_u64 *cursor,
 	hb_u32 *other, hb_i32 *from, hb_i32 *eights) {
 	const hb_i64 warps = (hb_i64)gridDim.x * HB_GRAPH_WARPS;

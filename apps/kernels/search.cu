@@ -35,8 +35,8 @@ HB_KERNEL hb_search_present(hb_i64 n, const hb_u32 *first, hb_u8 *present) {
 	HB_EACH(v, n) present[v] = first[v] != 0xffffffffu;
 }
 
-// hb_search_curve counts n vertices by the point of their first visit, in sums of points numbers that
-// are 0 before. Launch: blocks of HB_GRAPH_BLOCK threads.
+// hb_search_curve counts n vertices by the point of their first visit, in sums of points numbers
+// that are 0 before. Launch: blocks of HB_GRAPH_BLOCK threads.
 HB_KERNEL hb_search_curve(hb_i64 n, const hb_u32 *first, hb_i32 points, hb_u64 *sums) {
 	__shared__ hb_u32 own[HB_SEARCH_CURVE];
 	for (hb_i32 p = threadIdx.x; p < points; p += HB_GRAPH_BLOCK) own[p] = 0;

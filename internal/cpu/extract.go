@@ -76,8 +76,8 @@ func (m *colMap) first(c int32) int32 {
 }
 
 // Extract computes c = a(rows, cols) for a listed a. Rows and columns may repeat. One pass counts,
-// one writes. Rows whose columns are out of order are sorted by (place, origin) packed in a word, each
-// by itself: its entries stay in the cache, which those of two transposes do not.
+// one writes. Rows whose columns are out of order are sorted by (place, origin) packed in a word,
+// each by itself: its entries stay in the cache, which those of two transposes do not.
 func Extract[T any](env Env, a *sparse.Store[T], rows, cols Indices, fill T) (*sparse.Store[T], error) {
 	m := rows.Len()
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: cols.Len()}}

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// keySorter sorts keys whose upper 32 bits are a column and whose lower 32 bits ascend: of a row, with
-// the places of its entries. A worker has its own.
+// keySorter sorts keys whose upper 32 bits are a column and whose lower 32 bits ascend: of a row,
+// with the places of its entries. A worker has its own.
 type keySorter struct {
 	buf    []uint64
 	counts *[3][1 << keyDigit]uint32 // nil before the first radix sort
 }
 
-// keyDigit is the most bits of a digit of the radix sort, and keyRadix the keys from which it is used:
-// below, its counters take longer than comparisons. A(p,p) of R-MAT 18 on two processors takes 101 ms
-// with 256, by comparisons 245, by two transposes of the whole 263.
+// keyDigit is the most bits of a digit of the radix sort, and keyRadix the keys from which it is
+// used: below, its counters take longer than comparisons. On an AMD EPYC a key of 128 takes 26 ns
+// and by comparisons 17, one of 256 14 and 21, one of 4096 10 and 65.
 const (
 	keyDigit = 11
 	keyRadix = 256
