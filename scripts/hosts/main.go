@@ -90,7 +90,7 @@ func run(hosts, per int, delay time.Duration, loss float64, command []string) er
 	for h := range hosts {
 		list = append(list, fmt.Sprintf("%s:%d", address(h), per))
 	}
-	args := []string{"netns", "exec", name(0), "mpirun", "--allow-run-as-root", "--bind-to", "none", "-np", fmt.Sprint(hosts * per),
+	args := []string{"netns", "exec", name(0), "mpirun", "--allow-run-as-root", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1", "-np", fmt.Sprint(hosts * per),
 		"--host", strings.Join(list, ","), "--mca", "plm_rsh_agent", self + " -agent", "--mca", "plm_rsh_no_tree_spawn", "1",
 		"--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", subnet + "0/24", "--mca", "oob_tcp_if_include", subnet + "0/24"}
 	cmd := exec.Command("ip", append(args, command...)...)
