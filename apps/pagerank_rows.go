@@ -186,7 +186,7 @@ type deviceRanks struct {
 	sends, total      int           // own and all vertices in the lists; total is 0 without
 	ownList, list     device.Buffer // of int32
 	ownPacked, packed device.Buffer // their shares
-	few               device.View   // packed as a vector, whose positions the columns of cols are then
+	numbered          bool          // packed is the values of all, whose positions are those of the list
 
 	code                          device.Code
 	kernel                        device.Kernel
@@ -223,11 +223,7 @@ func (r *deviceRanks) sums() (lost, change float64, err error) {
 
 func (r *deviceRanks) step(jump float64) (lost, change float64, err error) {
 	s := r.s
-	x := r.all
-	if r.few.Store != nil {
-		x = r.few
-	}
-	y := s.Pull(plusSecond, r.cols, x)
+	y := s.Pull(plusSecond, r.cols, r.all)
 	s.Launch(r.kernel, r.grid, r.block, 0, int32(r.own), jump, y.Val, y.Present, r.factor, r.rank.Val, r.partial, r.fixed, r.state,
 		r.resultAt)
 	s.Drop(r.next)
@@ -288,9 +284,10 @@ func (r *deviceRanks) listed() error {
 	})
 	if p, ok := kept.(*packedColumns); ok && p.store != nil && s.Err() == nil {
 		r.cols = s.Rows(device.Operand{Store: p.store, Pattern: true})
-		r.few = s.NewFull(1, r.total, doubleType)
 		s.Free(r.packed)
-		r.packed = r.few.Val
+		s.Drop(r.all)
+		r.all, r.numbered = s.NewFull(1, r.total, doubleType), true
+		r.packed = r.all.Val
 	}
 	return s.Err()
 }
@@ -306,7 +303,7 @@ func (r *deviceRanks) shares() (all, own comm.Buffer) {
 
 func (r *deviceRanks) placed() error {
 	s := r.s
-	if r.few.Store != nil {
+	if r.numbered {
 		return s.Err()
 	}
 	s.Each(s.Kernel(r.code, "hb_pagerank_unpack"), int64(r.total), int32(r.total), r.list, r.packed, r.all.Val)

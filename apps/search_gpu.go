@@ -292,29 +292,29 @@ func fusedWalks[T comparable](s *searcher, at device.Runner, a matrix.View[T]) e
 	return nil
 }
 
-// partLoads adds up, over each part of sumWalks of so many items, the neighbours of the vertex of
-// an item, at most most of them. Vertex starts[k], or k, has per items.
-func partLoads[T comparable](at device.Runner, c device.Call, a matrix.View[T], items int64, starts []int32, per int, most int64) ([]int64, error) {
+// moversAt is movers on a device.
+func moversAt[T comparable](s *searcher, at device.Runner, a matrix.View[T]) ([]int64, error) {
 	g, err := access.Operand(a, at)
 	if err != nil {
 		return nil, err
 	}
 	g.Pattern = true
-	list := make([]int64, (items+sumWalks-1)/sumWalks)
+	list := make([]int64, (s.walks+sumWalks-1)/sumWalks)
 	if len(list) == 0 {
 		return nil, nil
 	}
-	err = at.Run(c, func(d *device.Session) {
+	err = at.Run(s.opts.call("GraphSearch"), func(d *device.Session) {
 		rows, parts := d.Rows(g), int64(len(list))
-		var begins device.Buffer
-		if starts != nil {
-			begins = d.Ints(starts)
+		var starts device.Buffer
+		if s.starts != nil {
+			starts = d.Ints(numbers(s.starts))
 		}
 		code := d.Program(walkKey{doubleType.Name, ""}, func() device.Program { return walkProgram(doubleType, "") })
-		loads := d.Alloc(8 * parts)
+		movers := d.Alloc(8 * parts)
 		warps := min((parts+graphBlock/32-1)/(graphBlock/32), int64(d.Multiprocessors())*64)
-		d.Blocks(d.Kernel(code, "hb_search_loads"), warps, graphBlock, int32(parts), items, rows.Ptr, begins, int64(per), most, loads)
-		d.Download(unsafe.Pointer(&list[0]), loads, 8*parts)
+		d.Blocks(d.Kernel(code, "hb_search_movers"), warps, graphBlock, int32(parts), s.walks, rows.Ptr, starts,
+			int64(s.opts.PerStart), movers)
+		d.Download(unsafe.Pointer(&list[0]), movers, 8*parts)
 	})
 	return list, err
 }
@@ -354,20 +354,17 @@ func (f *searchFound) fetch(at device.Runner, c device.Call, first []uint32, fro
 	})
 }
 
-// curve adds the number of items vertices whose first visit was at each point of sums.
-func (f *searchFound) curve(at device.Runner, c device.Call, sums []int64, from, items int) error {
-	found := make([]int64, len(sums))
+// curve counts items vertices by the point of their first visit.
+func (f *searchFound) curve(at device.Runner, c device.Call, points, from, items int) ([]int64, error) {
+	counts := make([]int64, points)
 	err := at.Run(c, func(d *device.Session) {
-		counts := d.Zeros(8 * int64(len(sums)))
+		sums := d.Zeros(8 * int64(points))
 		code := d.Program(walkKey{doubleType.Name, ""}, func() device.Program { return walkProgram(doubleType, "") })
 		d.Blocks(d.Kernel(code, "hb_search_curve"), int64(d.Multiprocessors())*4, graphBlock, int64(items), f.first.At(4*int64(from)),
-			int32(len(sums)), counts)
-		d.Download(unsafe.Pointer(&found[0]), counts, 8*int64(len(sums)))
+			int32(points), sums)
+		d.Download(unsafe.Pointer(&counts[0]), sums, 8*int64(points))
 	})
-	for point, n := range found {
-		sums[point] += n
-	}
-	return err
+	return counts, err
 }
 
 // counts makes a vector of the visits of items vertices, an entry for each that was visited, or for
@@ -400,8 +397,7 @@ func (s *searcher) resultAt(at device.Runner) (*SearchResult, error) {
 	call := s.opts.call("GraphSearch")
 	var err error
 	if s.countable() {
-		s.counted = make([]int64, len(s.steps))
-		err = s.found.curve(at, call, s.counted, 0, s.n)
+		s.counted, err = s.found.curve(at, call, len(s.steps), 0, s.n)
 	} else {
 		s.first = make([]uint32, s.n)
 		err = s.found.fetch(at, call, s.first, 0)

@@ -826,34 +826,39 @@ func TestGraphSearchSlopesOnDevice(t *testing.T) {
 	}
 }
 
-// The walks that move, and the neighbours that vertices read, by parts of 1024 items.
-func TestPartLoadsOnDevice(t *testing.T) {
+// The walks that move, by parts of 1024, on a device and on the host.
+func TestMovers(t *testing.T) {
 	t.Parallel()
 	d := realOrEmulated(t)
-	g := build[float64](t, hubbed(300).both(), matrix.CSR)
+	const n = 300
+	b := matrix.NewBuilder[float64](n, n)
+	for v := range n / 2 {
+		b.Add(2*v, v, 1)
+	}
+	g := must[*matrix.Matrix[float64]](t)(b.Build(nil))
 	rows := access.Rows(g.View())
-	if err := g.Move(d.Device); err != nil {
+	there := g.Clone()
+	if err := there.Move(d.Device); err != nil {
 		t.Fatal(err)
 	}
-	at := matrix.Place(d.Device).(device.Runner)
 	for _, c := range []struct {
-		items  int64
-		starts []int32
+		starts []int
 		per    int
-		most   int64
-	}{{300, nil, 1, 1}, {3000, nil, 10, 1}, {2500, []int32{5, 0, 299, 5}, 700, 3}, {1 << 12, []int32{7, 8}, 1 << 11, math.MaxInt64}, {0, nil, 1, 1}} {
-		want := make([]int64, (c.items+sumWalks-1)/sumWalks)
-		for w := range c.items {
-			v := w / int64(c.per)
-			if c.starts != nil {
-				v = int64(c.starts[v])
+	}{{nil, 1}, {nil, 10}, {[]int{5, 0, n - 2, 4}, 700}, {[]int{6, 8}, 1 << 11}, {[]int{}, 1}} {
+		s := must[*searcher](t)(newSearcher(nil, c.starts, n, SearchOptions{Length: 4, PerStart: c.per}))
+		s.ptr = rowOffsets(&rows.Structure)
+		want := make([]int64, (s.walks+sumWalks-1)/sumWalks)
+		for w := range s.walks {
+			if s.start(w)%2 == 0 {
+				want[w/sumWalks]++
 			}
-			lo, hi := rows.Span(int(v))
-			want[w/sumWalks] += min(hi-lo, c.most)
 		}
-		got, err := partLoads(at, device.Call{Op: "test"}, g.View(), c.items, c.starts, c.per, c.most)
+		got, err := moversAt(s, matrix.Place(d.Device).(device.Runner), there.View())
 		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%+v: %v, %v, want %v", c, got, err, want)
+			t.Errorf("%+v: %v on a device, %v, want %v", c, got, err, want)
+		}
+		if got := s.movers(); !slices.Equal(got, want) {
+			t.Errorf("%+v: %v on the host, want %v", c, got, want)
 		}
 	}
 }

@@ -107,22 +107,14 @@ func (w *walkRanges[T]) release() {
 	}
 }
 
-// startWork is what a walk takes before its steps, in steps. With 13, walks from all vertices of
-// R-MAT 22 took longer on four GPUs than with 1.
-const startWork = 1
-
-// work returns the sums of the work of parts of sumWalks walks. Walks whose start has no neighbours
-// take no steps. All processes find the same.
+// work returns the sums of the steps of parts of sumWalks walks, one for the start of each. Walks
+// whose start has no neighbours take no more. All processes find the same.
 func (w *walkRanges[T]) work() ([]int64, error) {
 	s := w.s
 	var movers []int64 // walks that move, of each part
 	if at, on := w.placeOf(0).(device.Runner); on {
-		var starts []int32
-		if s.starts != nil {
-			starts = numbers(s.starts)
-		}
 		err := w.alone(func() (err error) {
-			movers, err = partLoads(at, s.opts.call(w.app), w.graph[0], s.walks, starts, s.opts.PerStart, 1)
+			movers, err = moversAt(s, at, w.graph[0])
 			return err
 		})
 		if err != nil {
@@ -133,7 +125,7 @@ func (w *walkRanges[T]) work() ([]int64, error) {
 	}
 	sums := make([]int64, len(movers)+1)
 	for k, n := range movers {
-		sums[k+1] = sums[k] + startWork*min(sumWalks, s.walks-int64(k)*sumWalks) + n*int64(s.opts.Length)
+		sums[k+1] = sums[k] + min(sumWalks, s.walks-int64(k)*sumWalks) + n*int64(s.opts.Length)
 	}
 	return sums, nil
 }
@@ -383,11 +375,11 @@ func (w *walkRanges[T]) fetchFirst(cuts, sizes []int) error {
 	if !counts {
 		s.first = make([]uint32, s.n)
 	}
-	err := w.division.each(func(k int, c comm.Comm, run Run) error {
+	err := w.division.each(func(k int, c comm.Comm, run Run) (err error) {
 		lo, hi, at := cuts[c.Rank()], cuts[c.Rank()+1], w.placeOf(k).(device.Runner)
 		if counts {
-			curves[k] = make([]int64, len(s.steps))
-			return w.own[k].found.curve(at, run.call(w.app), curves[k], lo, hi-lo)
+			curves[k], err = w.own[k].found.curve(at, run.call(w.app), len(s.steps), lo, hi-lo)
+			return err
 		}
 		blocks[k] = s.first[lo:hi] // of this process; other processes have the others
 		return w.own[k].found.fetch(at, run.call(w.app), blocks[k], lo)

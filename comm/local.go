@@ -324,9 +324,6 @@ func (p *sharedPlane) steps(c *call) []func([]*call) error {
 	size := p.hub.size
 	switch c.kind {
 	case KindAllGatherV:
-		if big := c.relayed(); big >= 0 {
-			return p.relay(c, big)
-		}
 		return []func([]*call) error{func(calls []*call) error {
 			at := offsets(c.recv)
 			return p.each(func(r int) error { return p.mover.copy(c.dst.Slice(at[r], at[r+1]), calls[r].src) })
@@ -394,57 +391,6 @@ func (p *sharedPlane) spread(c *call) []func([]*call) error {
 			}
 			from, to := piece(c.dst.n, r, size)
 			return p.mover.copy(c.dst.Slice(from, to), calls[r].dst.Slice(from, to))
-		})
-	}}
-}
-
-// relayFrom is the number of bytes from which a block of an AllGatherV goes by way of the other
-// ranks: on four H200s a meeting takes as long as 3 MB. It is a variable for tests.
-var relayFrom int64 = 4 << 20
-
-// relayed returns the rank of an AllGatherV whose block is sent in pieces by way of the others, −1
-// for none: one of more than half of all, of more than two ranks, which that rank would send for
-// longer than the others receive. Of 71 MB on four H200s, with a block of 47 MB, 349 µs; one of 30
-// MB is 342 so, and one of 28 MB sent at once 285.
-func (c *call) relayed() int {
-	if len(c.recv) < 3 {
-		return -1
-	}
-	all := sum(c.recv)
-	for r, n := range c.recv {
-		if b := int64(n); 2*b > all && b*int64(c.dst.dtype.Size()) >= relayFrom {
-			return r
-		}
-	}
-	return -1
-}
-
-// relay is an AllGatherV in two steps: rank r pulls piece r of the block of rank big and all other
-// blocks, then the other pieces from the ranks that have them.
-func (p *sharedPlane) relay(c *call, big int) []func([]*call) error {
-	size, at := p.hub.size, offsets(c.recv)
-	to := func(r int) Buffer { // piece r of the large block
-		lo, hi := piece(c.recv[big], r, size)
-		return c.dst.Slice(at[big]+lo, at[big]+hi)
-	}
-	return []func([]*call) error{func(calls []*call) error {
-		return p.each(func(r int) error {
-			if r != big || p.rank == big {
-				return p.mover.copy(c.dst.Slice(at[r], at[r+1]), calls[r].src)
-			}
-			lo, hi := piece(c.recv[big], p.rank, size)
-			return p.mover.copy(to(p.rank), calls[big].src.Slice(lo, hi))
-		})
-	}, func(calls []*call) error {
-		return p.each(func(r int) error {
-			if r == p.rank || p.rank == big {
-				return nil
-			}
-			lo, hi := piece(c.recv[big], r, size)
-			if r == big { // its place in dst may not be written yet
-				return p.mover.copy(to(r), calls[r].src.Slice(lo, hi))
-			}
-			return p.mover.copy(to(r), calls[r].dst.Slice(at[big]+lo, at[big]+hi))
 		})
 	}}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/commtest"
 )
 
-// Small blocks of tests go in pieces too, but for those of less than 64 bytes.
+// Broadcasts of tests go in pieces too, but for those of less than 64 bytes.
 func init() { comm.SetPieces(64) }
 
 // each runs f on every rank, and returns their errors.

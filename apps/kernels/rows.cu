@@ -32,8 +32,9 @@
 // Launches: hb_rows_relax with the resident blocks of HB_GRAPH_BLOCK threads, hb_rows_sources and
 // hb_rows_report with one block, all others one thread an item in a grid-stride loop.
 //   the start: hb_rows_start, hb_rows_sources
-//   a push: flags of the list to 0, with windows hb_rows_windows, hb_rows_items; of levels hb_rows_clear, hb_rows_mark and the
-//     kernels of a pull; hb_rows_relax; of distances hb_rows_least
+//   a push: flags of the list to 0, with windows hb_rows_windows, hb_rows_items; of levels
+//     hb_rows_clear, hb_rows_mark and the kernels of a pull; hb_rows_relax; of distances
+//     hb_rows_least
 //   a pull: flags of the list to 0, hb_rows_join, hb_rows_pull, hb_rows_pull_left, hb_rows_list
 //   a split, where no rank has a list: flags of the list to 0, hb_rows_split
 //   after each of these hb_rows_records, hb_rows_report

@@ -354,19 +354,20 @@ HB_DEVICE void hb_search_ends(hb_i32 *row, hb_i32 left, hb_i32 a, hb_i32 b, bool
 	__syncwarp();
 }
 
-// hb_search_loads adds up min(neighbours of the start, most) over the walks of each part of
-// HB_SEARCH_PART of all walks. A warp a part.
-HB_KERNEL hb_search_loads(hb_i32 n, hb_i64 walks, const hb_i64 *ptr, const hb_i32 *starts, hb_i64 per_start, hb_i64 most, hb_u64 *loads) {
+// hb_search_movers counts the walks of each part of HB_SEARCH_PART of all walks whose start has
+// neighbours. A warp a part.
+HB_KERNEL hb_search_movers(hb_i32 n, hb_i64 walks, const hb_i64 *ptr, const hb_i32 *starts, hb_i64 per_start, hb_u64 *movers) {
 	HB_SEARCH_WARP(part) {
 		const hb_i64 begin = part * HB_SEARCH_PART, end = begin + HB_SEARCH_PART < walks ? begin + HB_SEARCH_PART : walks;
 		hb_u64 sum = 0;
 		for (hb_i64 s = begin / per_start + HB_LANE; s * per_start < end; s += HB_WARP) {
-			const hb_i64 v = starts ? starts[s] : s, degree = ptr[v + 1] - ptr[v];
+			const hb_i64 v = starts ? starts[s] : s;
+			if (ptr[v] == ptr[v + 1]) continue;
 			const hb_i64 from = s * per_start > begin ? s * per_start : begin, to = (s + 1) * per_start < end ? (s + 1) * per_start : end;
-			sum += (hb_u64)((to - from) * (degree < most ? degree : most));
+			sum += (hb_u64)(to - from);
 		}
 		sum = hb_total(sum);
-		if (HB_LANE == 0) loads[part] = sum;
+		if (HB_LANE == 0) movers[part] = sum;
 	}
 }
 
