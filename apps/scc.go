@@ -26,8 +26,8 @@ import (
 // On the host with Method Auto several threads take the same steps as the fused form. A depth-first
 // search finds what is left once that is little, or where few vertices of a search can be expanded
 // at the same time (Tarjan, SIAM Journal on Computing 1, 1972, in the form of Pearce, Information
-// Processing Letters 116, 2016, which keeps one number for each vertex). For one thread it finds
-// all components. Either takes O(vertices + edges).
+// Processing Letters 116, 2016, which keeps one number for each vertex). For fewer than four
+// threads, or little work, it finds all components. Either takes O(vertices + edges).
 func StronglyConnectedComponents[T comparable](g matrix.Source[T], opts ...ComponentsOptions) (*Components, error) {
 	const app = "StronglyConnectedComponents"
 	o, err := only(app, opts)

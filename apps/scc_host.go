@@ -1,31 +1,25 @@
 package apps
 
 import (
-	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// When strongOnHost uses several threads. On two threads of an AMD EPYC, in ms: R-MAT 18 without a
-// transpose 55 by one thread, 15 to 45 by two, beside 61 to 109 for the transpose; R-MAT 13 (131k
-// edges) 0.80 and 0.68 to 0.92, R-MAT 16 7.8 and 3.9.
+// strongOnHost uses the threads from strongThreads on, for strongWork vertices and edges. On two
+// threads of an AMD EPYC, with the transpose at hand, R-MAT 18 gained (55 to 69 ms by one, 22 to 40
+// by two), and graphs whose searches are narrow lost (a grid of 1M vertices 75 → 117, components of
+// 100 vertices in order 48 → 125). On four threads of an Intel Xeon R-MAT 18 takes 11.3 ms, on one
+// 46.1.
 const (
-	strongThreads = 2       // threads, where the transpose is known
-	strongMaking  = 4       // threads, where it has to be made
-	strongWork    = 1 << 18 // vertices and edges
+	strongThreads = 4
+	strongWork    = 1 << 18
 )
 
 // strongOnHost finds the components on the host.
 func strongOnHost(a matrix.View[bool], run Run) (*Components, error) {
 	const app = "StronglyConnectedComponents"
 	g := rowsOf(a)
-	threads := parallel.Threads(run.Threads)
-	least := strongThreads
-	symmetric := access.Symmetric(a)
-	if !symmetric && !access.HasCols(a) {
-		least = strongMaking
-	}
-	if threads < least || int64(g.n)+int64(len(g.idx)) < strongWork {
+	if parallel.Threads(run.Threads) < strongThreads || int64(g.n)+int64(len(g.idx)) < strongWork {
 		number := make([]int32, g.n)
 		if err := strongDepthFirst(g, number, nil, run); err != nil {
 			return nil, err

@@ -156,7 +156,7 @@ func TestStrongForms(t *testing.T) {
 	}
 	g := build[float64](t, s, matrix.CSR)
 	var want []float64
-	for threads, method := range map[int]ops.Method{1: "depth-first search", strongMaking: "pivot and colours"} {
+	for threads, method := range map[int]ops.Method{1: "depth-first search", strongThreads: "pivot and colours"} {
 		var got ops.Method
 		done := int64(0)
 		c, err := StronglyConnectedComponents(g, ComponentsOptions{Run{Threads: threads, Trace: func(x ops.Trace) { got = x.Method },
