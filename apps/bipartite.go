@@ -1,6 +1,8 @@
 package apps
 
 import (
+	"slices"
+
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -93,6 +95,9 @@ func BipartiteMatching[T comparable](a matrix.Source[T], opts ...MatchingOptions
 
 // present returns the numbers of a list that are not negative.
 func present(list []int32) (*matrix.Vector[int32], error) {
+	if !slices.ContainsFunc(list, func(x int32) bool { return x < 0 }) {
+		return matrix.VectorOf(list)
+	}
 	var at []int
 	var val []int32
 	for k, x := range list {

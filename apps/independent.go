@@ -1,8 +1,6 @@
 package apps
 
 import (
-	"slices"
-
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -25,8 +23,8 @@ type IndependentSetOptions struct {
 //
 // until there is no candidate. As priorities stay, the set is the one that takes vertices greedily
 // in descending order (Blelloch, Fineman, Shun, SPAA 2012), which the host with Method Auto does:
-// O(vertices · log vertices + edges), by one thread. The fused form reads each row once. The result
-// depends on Seed alone.
+// by one thread in that order, O(vertices · log vertices + edges), by four or more in rounds that read
+// each edge about twice. The fused form reads each row once. The result depends on Seed alone.
 func MaximalIndependentSet[T comparable](g matrix.Source[T], opts ...IndependentSetOptions) (*matrix.Vector[bool], error) {
 	const app = "MaximalIndependentSet"
 	o, err := only(app, opts)
@@ -150,31 +148,4 @@ func descending(n int, priority func(v int) int64) []int32 {
 		order[k] = r.v
 	}
 	return order
-}
-
-// independentOnHost takes vertices in descending order unless a neighbour was taken.
-func independentOnHost(g *adjacency, o IndependentSetOptions) (*matrix.Vector[bool], error) {
-	const out, in = 1, 2
-	state, size := make([]uint8, g.n), 0
-	for _, v := range descending(g.n, func(v int) int64 { return priorityOf(v, o.Seed) }) {
-		if state[v] != 0 {
-			continue
-		}
-		size++
-		for _, w := range g.of(v) {
-			state[w] = out
-		}
-		state[v] = in // after its neighbours: a self-loop is ignored
-	}
-	o.traced("MaximalIndependentSet", "greedy", size, int64(len(g.idx)))
-	if err := o.expired(); err != nil {
-		return nil, err
-	}
-	set := make([]int, 0, size)
-	for v, s := range state {
-		if s == in {
-			set = append(set, v)
-		}
-	}
-	return matrix.VectorFromTuples(g.n, set, slices.Repeat([]bool{true}, size), nil)
 }

@@ -45,7 +45,7 @@ func CoreNumbers[T comparable](g matrix.Source[T], opts ...CoreOptions) (*Cores,
 	}
 	c := &Cores{}
 	if o.hostKernel(a) {
-		core, _, err := coresOnHost(rowsOf(a), o.Run)
+		core, err := coreNumbersOnHost(rowsOf(a), o.Run)
 		if err != nil {
 			return nil, err
 		}
@@ -114,16 +114,7 @@ func coresOnHost(g *adjacency, run Run) (core, order []int32, err error) {
 	core = make([]int32, n)
 	most := int32(0)
 	for v := range n {
-		d := int32(g.degree(v))
-		core[v] = d
-		for _, w := range g.of(v) {
-			if w >= v { // columns ascend
-				if w == v {
-					core[v]--
-				}
-				break
-			}
-		}
+		core[v] = int32(g.loopless(v))
 		most = max(most, core[v])
 	}
 	first := make([]int32, int(most)+2)

@@ -12,17 +12,15 @@ import (
 
 // strongShares says how the threads of multistep share its work.
 type strongShares struct {
+	waveShares
 	rest    int64 // vertices and edges left, up to which a depth-first search finds the rest
-	narrow  int64 // vertices and edges of a queue, below which one thread expands it
-	grain   int64 // least edges of a piece of work
 	colours int   // threads from which on colours are used
 }
 
-// usualStrongShares are those of graphs on the host. Queues of a grid of 1024×1024 are narrow,
-// those of an R-MAT of scale 16 are not. With components of 100 vertices in random order colours
-// take one thread four times as long as a depth-first search: 1430 and 380 ms for 4M edges on an
-// AMD EPYC.
-var usualStrongShares = strongShares{rest: 1 << 15, narrow: 1 << 13, grain: 1 << 9, colours: 8}
+// usualStrongShares are those of graphs on the host. With components of 100 vertices in random order
+// colours take one thread four times as long as a depth-first search: 1430 and 380 ms for 4M edges
+// on an AMD EPYC.
+var usualStrongShares = strongShares{waveShares: usualWaveShares, rest: 1 << 15, colours: 8}
 
 // Labels of vertices without a component.
 const (
@@ -43,10 +41,9 @@ const (
 // Vertices without a component are open. A depth-first search finds the components of the last
 // ones, and those of a graph whose searches are too narrow for threads.
 type multistep struct {
-	run     Run
+	waves
 	out, in *adjacency
 	strongShares
-	frontierLoops
 
 	label     []int32 // the least vertex of the component, or a state
 	outs, ins []int32 // edges from a vertex to open ones, and from those, with its self-loop
@@ -56,13 +53,11 @@ type multistep struct {
 	pivot     int32   // the open vertex of highest degree
 	least     int32   // of the pivot's component
 	giant     int64   // its size
-
-	queue []int32
 }
 
 // strongBySteps finds the components of a graph on the host by the threads of run.
 func strongBySteps(a matrix.View[bool], run Run, shares strongShares) (*Components, error) {
-	m := &multistep{run: run, out: rowsOf(a), strongShares: shares, frontierLoops: newFrontierLoops(run)}
+	m := &multistep{waves: newWaves(run, shares.waveShares), out: rowsOf(a), strongShares: shares}
 	if m.in = m.out; !access.Symmetric(a) {
 		m.in = rowsOf(a.T())
 	}
@@ -118,85 +113,17 @@ func (m *multistep) components() (*Components, error) {
 // few reports whether a depth-first search finds the rest sooner.
 func (m *multistep) few() bool { return int64(len(m.left))+m.rows <= m.rest }
 
-// each calls f for pieces of [0, n). A thread keeps what f appends to found; see gather.
-func (m *multistep) each(n int, f func(lo, hi int, found []int32) []int32) error {
-	return parallel.Range(m.ctx, m.threads, n, max(int(m.grain)/8, n/(16*m.threads)), func(w, lo, hi int) {
-		m.found[w] = f(lo, hi, m.found[w])
-	})
-}
-
 // most is the number of vertices that one thread expands before the search of many is given up.
-func (m *multistep) most() int64 { return int64(len(m.left)/8) + 2*m.narrow }
+func (m *multistep) most() int64 { return int64(len(m.left)/8) + 2*m.waves.narrow }
 
-// strongStep says which vertices follow a vertex in a wave.
-type strongStep struct {
-	along *adjacency
-	visit func(v int32, row, found []int32) []int32 // appends those in a part of v's row to found
-
-	against *adjacency         // may be nil; else the edges of along by their targets
-	pull    func(v int32) bool // whether v follows any vertex, by against
-}
-
-// wave expands vertices, and those that follow them, until none is left, by steps without pull or
-// by one step. It reports whether it got so far: it gives up after most edges, or when one thread
-// alone has expanded more than narrow vertices.
-func (m *multistep) wave(start []int32, narrow, most int64, steps ...strongStep) (bool, error) {
-	queue := append(m.queue[:0], start...)
-	defer func() { m.queue = queue }()
-	for edges, alone := int64(0), int64(0); len(queue) > 0; {
-		head := 0
-		for pending := m.pending(queue, steps); head < len(queue) && pending < m.narrow; head++ {
-			v, tail := queue[head], len(queue)
-			for _, s := range steps {
-				row := s.along.of(v)
-				edges += int64(len(row))
-				pending -= int64(len(row))
-				queue = s.visit(v, row, queue)
-			}
-			pending += m.pending(queue[tail:], steps) - 1
-			if alone++; alone > narrow || edges > most {
-				return false, nil
-			}
-			if alone&0xffff == 0 && m.run.expired() != nil {
-				return false, m.run.expired()
-			}
+// pull is a step of the open vertices, by edges that end at them: f says which follow any vertex.
+func (m *multistep) pull(against *adjacency, f func(v int32) bool) func(work int64) (bool, error) {
+	return func(work int64) (bool, error) {
+		if work <= m.edges/8 {
+			return false, nil
 		}
-		if queue = queue[head:]; len(queue) == 0 {
-			break
-		}
-		for _, s := range steps {
-			work := m.weigh(queue, s.along)
-			if edges += work; edges > most {
-				return false, nil
-			}
-			var err error
-			if s.against != nil && work > m.edges/8 {
-				err = m.eachLeft(s.against, s.pull)
-			} else {
-				err = m.push(queue, work, m.grain, s.along, s.visit)
-			}
-			if err != nil {
-				return false, err
-			}
-		}
-		next := m.gather()
-		queue, m.gathered = next, queue
+		return true, m.eachLeft(against, f)
 	}
-	return true, m.run.expired()
-}
-
-// pending counts the vertices and edges of a queue, up to narrow vertices.
-func (m *multistep) pending(queue []int32, steps []strongStep) int64 {
-	count := int64(len(queue))
-	if count >= m.narrow {
-		return count
-	}
-	for _, s := range steps {
-		for _, v := range queue {
-			count += s.along.degree(v)
-		}
-	}
-	return count
 }
 
 // eachLeft calls f for the vertices of left, in pieces of about as many edges of g, and finds those
@@ -253,7 +180,7 @@ func (m *multistep) trim() error {
 		}
 	}
 	_, err = m.wave(m.gather(), math.MaxInt64, math.MaxInt64,
-		strongStep{along: m.out, visit: lower(m.ins, m.outs)}, strongStep{along: m.in, visit: lower(m.outs, m.ins)})
+		waveStep{along: m.out, visit: lower(m.ins, m.outs)}, waveStep{along: m.in, visit: lower(m.outs, m.ins)})
 	if err != nil {
 		return err
 	}
@@ -297,28 +224,28 @@ func (m *multistep) keepOpen() error {
 func (m *multistep) reach() (wide bool, err error) {
 	search := func(from, to int32, along, against *adjacency) (bool, error) {
 		m.label[m.pivot] = to
-		return m.wave([]int32{m.pivot}, m.most(), math.MaxInt64, strongStep{along: along, against: against,
-			visit: func(_ int32, row, found []int32) []int32 {
-				for _, u := range row {
-					label := &m.label[u]
-					if atomic.LoadInt32(label) == from && atomic.CompareAndSwapInt32(label, from, to) {
-						found = append(found, u)
-					}
+		visit := func(_ int32, row, found []int32) []int32 {
+			for _, u := range row {
+				label := &m.label[u]
+				if atomic.LoadInt32(label) == from && atomic.CompareAndSwapInt32(label, from, to) {
+					found = append(found, u)
 				}
-				return found
-			},
-			pull: func(v int32) bool {
-				if m.label[v] != from {
-					return false
-				}
-				for _, u := range against.of(v) {
-					if atomic.LoadInt32(&m.label[u]) == to {
-						atomic.StoreInt32(&m.label[v], to)
-						return true
-					}
-				}
+			}
+			return found
+		}
+		pull := m.pull(against, func(v int32) bool {
+			if m.label[v] != from {
 				return false
-			}})
+			}
+			for _, u := range against.of(v) {
+				if atomic.LoadInt32(&m.label[u]) == to {
+					atomic.StoreInt32(&m.label[v], to)
+					return true
+				}
+			}
+			return false
+		})
+		return m.wave([]int32{m.pivot}, m.most(), math.MaxInt64, waveStep{along, visit, pull})
 	}
 	wide, err = search(strongOpen, strongReached, m.out, m.in)
 	if err == nil && wide {
@@ -390,7 +317,7 @@ func (m *multistep) colour() (cheap bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	cheap, err = m.wave(m.left, m.most(), 4*m.rows, strongStep{along: m.out,
+	cheap, err = m.wave(m.left, m.most(), 4*m.rows, waveStep{along: m.out,
 		visit: func(v int32, row, found []int32) []int32 {
 			atomic.StoreInt32(&queued[v], 0)
 			c := atomic.LoadInt32(&colour[v])
@@ -423,7 +350,7 @@ func (m *multistep) colour() (cheap bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	_, err = m.wave(m.gather(), math.MaxInt64, math.MaxInt64, strongStep{along: m.in,
+	_, err = m.wave(m.gather(), math.MaxInt64, math.MaxInt64, waveStep{along: m.in,
 		visit: func(v int32, row, found []int32) []int32 {
 			for _, u := range row {
 				label := &m.label[u]

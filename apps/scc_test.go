@@ -17,9 +17,9 @@ import (
 // Shares by which small graphs take all steps of multistep: without a depth-first search for few
 // vertices that are left, by threads for two vertices, and by pieces of rows.
 var strongSharesOfTests = []strongShares{
-	{rest: 0, narrow: 2, grain: 1},
-	{rest: 0, narrow: 1 << 10, grain: 1 << 9},
-	{rest: 10, narrow: 20, grain: 5, colours: 3},
+	{waveShares: waveShares{narrow: 2, grain: 1}},
+	{waveShares: waveShares{narrow: 1 << 10, grain: 1 << 9}},
+	{waveShares: waveShares{narrow: 20, grain: 5}, rest: 10, colours: 3},
 	usualStrongShares,
 }
 

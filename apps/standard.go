@@ -1,6 +1,8 @@
 package apps
 
 import (
+	"slices"
+
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/parallel"
@@ -22,6 +24,14 @@ func (a *adjacency) of(v int32) []int32 { return a.idx[a.ptr[v]:a.ptr[v+1]] }
 
 // degree returns the number of columns of row v.
 func (a *adjacency) degree(v int32) int64 { return a.ptr[v+1] - a.ptr[v] }
+
+// loopless returns the number of columns of row v but v itself.
+func (a *adjacency) loopless(v int32) int64 {
+	if _, loop := slices.BinarySearch(a.of(v), v); loop {
+		return a.degree(v) - 1
+	}
+	return a.degree(v)
+}
 
 // rowsOf returns the rows of a pattern on the host.
 func rowsOf(a matrix.View[bool]) *adjacency {

@@ -1,0 +1,108 @@
+package apps
+
+import (
+	"math"
+	"sync/atomic"
+
+	"github.com/hiveblas/hiveblas/internal/parallel"
+)
+
+// coreNumbersOnHost uses the threads from peelThreads on, for standardWork vertices and edges.
+func coreNumbersOnHost(g *adjacency, run Run) ([]int32, error) {
+	if parallel.Threads(run.Threads) < peelThreads || int64(g.n)+int64(len(g.idx)) < standardWork {
+		core, _, err := coresOnHost(g, run)
+		return core, err
+	}
+	return coresByWaves(g, run, usualWaveShares)
+}
+
+// standardWork is the number of vertices and edges from which on workflows that take one thread for
+// less use all.
+const standardWork = 1 << 18
+
+// peelThreads are the threads from which on cores are peeled by all.
+const peelThreads = 4
+
+// coresByWaves returns the core numbers by all threads: at each k, from the least degree left, the
+// vertices of degree k leave, and those whose degree falls to k by that (Kabir, Madduri: Parallel
+// k-core decomposition on multicore platforms, IPDPSW 2017). The degree of a vertex that leaves
+// stays k. O(vertices + edges): a vertex is listed at no more values of k than its core number.
+func coresByWaves(g *adjacency, run Run, shares waveShares) ([]int32, error) {
+	w := newWaves(run, shares)
+	degree := make([]int32, g.n)
+	left := make([]int32, g.n)
+	err := w.each(g.n, func(lo, hi int, found []int32) []int32 {
+		for v := int32(lo); v < int32(hi); v++ {
+			degree[v], left[v] = int32(g.loopless(v)), v
+		}
+		return found
+	})
+	if err != nil {
+		return nil, err
+	}
+	for k := int32(-1); ; {
+		if left, k, err = w.above(left, degree, k); err != nil || len(left) == 0 {
+			break
+		}
+		err = w.some(len(left), func(lo, hi int, found []int32) []int32 {
+			for _, v := range left[lo:hi] {
+				if degree[v] == k {
+					found = append(found, v)
+				}
+			}
+			return found
+		})
+		if err != nil {
+			break
+		}
+		_, err = w.wave(w.gather(), math.MaxInt64, math.MaxInt64, waveStep{along: g,
+			visit: func(v int32, row, found []int32) []int32 {
+				for _, u := range row {
+					d := &degree[u]
+					if atomic.LoadInt32(d) <= k {
+						continue
+					}
+					switch now := atomic.AddInt32(d, -1); {
+					case now == k:
+						found = append(found, u)
+					case now < k: // other threads were first
+						atomic.AddInt32(d, 1)
+					}
+				}
+				return found
+			}})
+		if err != nil {
+			break
+		}
+		run.report("core numbers", int64(g.n-len(left)), int64(g.n))
+	}
+	if err != nil {
+		return nil, err
+	}
+	run.traced("CoreNumbers", "waves", g.n, int64(len(g.idx)))
+	return degree, run.expired()
+}
+
+// above returns the vertices of a list whose degree is above k, and the least of their degrees.
+func (w *waves) above(list, degree []int32, k int32) ([]int32, int32, error) {
+	var least atomic.Int32
+	least.Store(math.MaxInt32)
+	err := w.some(len(list), func(lo, hi int, found []int32) []int32 {
+		low := int32(math.MaxInt32)
+		for _, v := range list[lo:hi] {
+			if d := degree[v]; d > k {
+				found = append(found, v)
+				low = min(low, d)
+			}
+		}
+		for now := least.Load(); low < now && !least.CompareAndSwap(now, low); now = least.Load() {
+		}
+		return found
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	kept := w.gather()
+	w.gathered = list[:0]
+	return kept, least.Load(), nil
+}
