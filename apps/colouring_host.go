@@ -11,7 +11,7 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// colourThreads are the threads from which on waves colour sooner than one thread in order.
+// colourThreads are the threads from which on rounds colour sooner than one thread in order.
 const colourThreads = 4
 
 // colourOnHost gives vertices in order the least colour that no neighbour has.
@@ -23,7 +23,7 @@ func colourOnHost(g *adjacency, o ColouringOptions) (*ColouringResult, error) {
 	if parallel.Threads(o.Threads) < colourThreads || int64(g.n)+int64(len(g.idx)) < standardWork {
 		return colourInOrder(g, removed, o)
 	}
-	return colourByWaves(g, removed, o, usualWaveShares)
+	return colourByRounds(g, removed, o, usualWaveShares)
 }
 
 // removedOrder returns the reverse of the order of SmallestLast, if that is the order.
@@ -79,47 +79,103 @@ func largestFirst(g *adjacency, v int32, seed int64) int64 {
 	return g.loopless(v)<<32 + priorityOf(int(v), seed)
 }
 
-// colourByWaves gives the same colours by all threads. removed is the reverse of the order of
-// SmallestLast. A vertex whose last neighbour before it has got a colour gets one itself.
-func colourByWaves(g *adjacency, removed []int32, o ColouringOptions, shares waveShares) (*ColouringResult, error) {
+// colourByRounds gives the same colours by all threads. removed is the reverse of the order of
+// SmallestLast. A vertex gets a colour once those before it have theirs; one that waits for another
+// goes on from there in the next round. Where rounds are many, one thread colours the rest in order,
+// so that all take O(vertices + edges).
+func colourByRounds(g *adjacency, removed []int32, o ColouringOptions, shares waveShares) (*ColouringResult, error) {
 	w := newWaves(o.Run, shares)
 	sides, err := w.divided(g, removed, o)
 	if err != nil {
 		return nil, err
 	}
-	colour, waiting := make([]int32, g.n), make([]int32, g.n) // for so many neighbours
+	c := &colours{sides: sides, colour: make([]int32, g.n), at: make([]int64, g.n)}
+	left := make([]int32, g.n)
 	err = w.each(g.n, func(lo, hi int, found []int32) []int32 {
-		for v := int32(lo); v < int32(hi); v++ {
-			if waiting[v] = int32(sides.degree(2 * v)); waiting[v] == 0 {
-				found = append(found, 2*v+1)
-			}
+		for v := lo; v < hi; v++ {
+			left[v], c.at[v], c.colour[v] = int32(v), sides.ptr[2*v], -1
 		}
 		return found
 	})
-	if err != nil {
-		return nil, err
-	}
-	var most atomic.Int32
-	_, err = w.wave(w.gather(), math.MaxInt64, math.MaxInt64, waveStep{along: sides,
-		visit: func(_ int32, row, found []int32) []int32 {
-			for _, u := range row {
-				if atomic.AddInt32(&waiting[u], -1) != 0 {
-					continue
+	for looks := roundLooks * int64(g.n+len(g.idx)); err == nil && int64(len(left)) > shares.narrow && looks > 0; {
+		looks -= int64(len(left))
+		err = w.each(len(left), func(lo, hi int, found []int32) []int32 {
+			for _, v := range left[lo:hi] {
+				if !c.try(v) {
+					found = append(found, v)
 				}
-				c := leastColour(sides.of(2*u), colour)
-				colour[u] = c
-				for now := most.Load(); c > now && !most.CompareAndSwap(now, c); now = most.Load() {
-				}
-				found = append(found, 2*u+1)
 			}
 			return found
-		}})
+		})
+		waiting := w.gather()
+		left, w.gathered = waiting, left[:0]
+		o.report("colouring", int64(g.n-len(left)), int64(g.n))
+	}
+	if err == nil {
+		err = o.expired()
+	}
 	if err != nil {
 		return nil, err
 	}
-	o.traced("Colouring", "waves", g.n, int64(len(g.idx)))
-	c, err := matrix.VectorOf(colour)
-	return &ColouringResult{c, min(int(most.Load())+1, g.n)}, err
+	c.rest(left)
+	o.traced("Colouring", "rounds", g.n, int64(len(g.idx)))
+	v, err := matrix.VectorOf(c.colour)
+	count := 0
+	for _, x := range c.colour {
+		count = max(count, int(x)+1)
+	}
+	return &ColouringResult{v, count}, err
+}
+
+// roundLooks is how often rounds may look at a vertex for each vertex and edge.
+const roundLooks = 4
+
+// colours are those of vertices, −1 without one.
+type colours struct {
+	sides  *adjacency // see divided
+	colour []int32
+	at     []int64 // the place of the vertex that one waits for
+}
+
+// try gives v its colour if the vertices before it have theirs.
+func (c *colours) try(v int32) bool {
+	for ; c.at[v] < c.sides.ptr[2*v+1]; c.at[v]++ {
+		if atomic.LoadInt32(&c.colour[c.sides.idx[c.at[v]]]) < 0 {
+			return false
+		}
+	}
+	atomic.StoreInt32(&c.colour[v], leastColour(c.sides.of(2*v), c.colour))
+	return true
+}
+
+// rest colours the vertices of a list, and those that wait for them, by one thread.
+func (c *colours) rest(left []int32) {
+	waiting := make([]int32, len(c.colour)) // for so many vertices
+	var ready []int32
+	for _, v := range left {
+		count := int32(0)
+		for _, u := range c.sides.of(2 * v) {
+			if c.colour[u] < 0 {
+				count++
+			}
+		}
+		if waiting[v] = count; count == 0 {
+			ready = append(ready, v)
+		}
+	}
+	for len(ready) > 0 {
+		v := ready[len(ready)-1]
+		ready = ready[:len(ready)-1]
+		c.colour[v] = leastColour(c.sides.of(2*v), c.colour)
+		for _, u := range c.sides.of(2*v + 1) {
+			if u == v {
+				continue
+			}
+			if waiting[u]--; waiting[u] == 0 {
+				ready = append(ready, u)
+			}
+		}
+	}
 }
 
 // divided returns the neighbours of each vertex v in two rows, 2v those that the order takes before
@@ -165,7 +221,7 @@ func leastColour(list, colour []int32) int32 {
 	for first := int32(0); ; {
 		var used [8]uint64 // colours from first
 		for _, u := range list {
-			if c := uint32(colour[u] - first); c < 64*uint32(len(used)) {
+			if c := uint32(atomic.LoadInt32(&colour[u]) - first); c < 64*uint32(len(used)) {
 				used[c/64] |= 1 << (c % 64)
 			}
 		}

@@ -49,7 +49,7 @@ func (e *CycleError) Error() string {
 //
 //	F = {v : d(v) = 0};   level⟨F⟩ = k;   d −= F +.pair A;   until F is empty
 //
-// O(vertices + edges) on the host with Method Auto.
+// O(vertices + edges) on the host with Method Auto, by one thread.
 func TopologicalOrder[T comparable](g matrix.Source[T], opts ...TopologicalOptions) (*Topological, error) {
 	const app = "TopologicalOrder"
 	o, err := only(app, opts)
@@ -77,7 +77,22 @@ func TopologicalOrder[T comparable](g matrix.Source[T], opts ...TopologicalOptio
 		}
 		return nil, &CycleError{app, cycleIn(a, res.Level.Dense(-1))}
 	}
-	res.Order, res.Depth = orderByLevel(res.Level.Dense(0), o.Run)
+	level := res.Level.Dense(0)
+	for _, l := range level {
+		res.Depth = max(res.Depth, int(l)+1)
+	}
+	first := make([]int, res.Depth+1)
+	for _, l := range level {
+		first[l+1]++
+	}
+	for l := range res.Depth {
+		first[l+1] += first[l]
+	}
+	res.Order = make([]int, n)
+	for v, l := range level {
+		res.Order[first[l]] = v
+		first[l]++
+	}
 	return res, nil
 }
 
@@ -109,6 +124,37 @@ func topologicalPipeline(a matrix.View[bool], n int, run Run) (*matrix.Vector[in
 		s.Do(ops.EWiseMult(degree.Masked(lost.Structure()), semiring.Minus[int32](), degree, lost, with))
 	}
 	return level, s.Err()
+}
+
+// topologicalOnHost finds levels by a queue.
+func topologicalOnHost(a matrix.View[bool], n int, run Run) (*matrix.Vector[int32], error) {
+	g := rowsOf(a)
+	degree, level := make([]int32, n), make([]int32, n)
+	for _, w := range g.idx {
+		degree[w]++
+	}
+	queue := make([]int32, 0, n)
+	for v, d := range degree {
+		if d == 0 {
+			queue = append(queue, int32(v))
+		}
+		level[v] = -1
+	}
+	for k := 0; k < len(queue); k++ {
+		v := queue[k]
+		level[v] = max(level[v], 0)
+		for _, w := range g.of(v) {
+			if degree[w]--; degree[w] == 0 {
+				level[w] = level[v] + 1 // the last edge comes from the last level before
+				queue = append(queue, w)
+			}
+		}
+	}
+	run.traced("TopologicalOrder", "queue", n, int64(len(g.idx)))
+	if err := run.expired(); err != nil {
+		return nil, err
+	}
+	return present(level)
 }
 
 // cycleIn returns a cycle among the vertices of level −1, the least one first: each of them has an

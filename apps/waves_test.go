@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -30,13 +29,6 @@ func setFigures(v *matrix.Vector[bool], err error) (figures []float64, _ error) 
 		figures = append(figures, float64(k))
 	}
 	return figures, nil
-}
-
-func levelFigures(v *matrix.Vector[int32], err error) ([]float64, error) {
-	if err != nil {
-		return nil, err
-	}
-	return flat(nil, v), nil
 }
 
 func listFigures(list []int32) (figures []float64) {
@@ -87,15 +79,7 @@ func waveForms() []waveForm {
 		}, func(g *adjacency, run Run, shares waveShares) ([]float64, error) {
 			return setFigures(independentByRounds(g, IndependentSetOptions{Run: run, Seed: 3}, shares))
 		}},
-		{"topological order", func(g *adjacency, run Run) ([]float64, error) {
-			return levelFigures(levelsByQueue(g, run))
-		}, func(g *adjacency, run Run, shares waveShares) ([]float64, error) {
-			return levelFigures(levelsByWaves(g, run, shares))
-		}},
 	}
-	again := forms[len(forms)-1]
-	again.name = "topological order, no cycle"
-	forms = append(forms, again)
 	for _, order := range []ColourOrder{LargestFirst, SmallestLast, RandomOrder} {
 		o := ColouringOptions{Order: order, Seed: 5}
 		forms = append(forms, waveForm{fmt.Sprint("colouring ", order), func(g *adjacency, run Run) ([]float64, error) {
@@ -111,7 +95,7 @@ func waveForms() []waveForm {
 			if err != nil {
 				return nil, err
 			}
-			return colourFigures(colourByWaves(g, removed, o, shares))
+			return colourFigures(colourByRounds(g, removed, o, shares))
 		}})
 	}
 	for _, weights := range []uint64{1, 5, 1 << 40} {
@@ -124,20 +108,11 @@ func waveForms() []waveForm {
 	return forms
 }
 
-// Every number of threads finds what one thread finds in order. Workflows of undirected graphs get
-// symmetric ones; the order of levels gets all.
+// Every number of threads finds what one thread finds in order.
 func TestWaveForms(t *testing.T) {
 	compare := func(t rapid.TB, s sample) {
 		for _, f := range waveForms() {
-			x := s
-			switch f.name {
-			case "topological order":
-			case "topological order, no cycle":
-				x.edges = slices.DeleteFunc(slices.Clone(s.edges), func(e edge) bool { return e.from >= e.to })
-			default:
-				x = s.both()
-			}
-			g := rowsOf(build[float64](t, x, matrix.CSR).View().Pattern())
+			g := rowsOf(build[float64](t, s.both(), matrix.CSR).View().Pattern())
 			want, err := f.order(g, Run{Threads: 1})
 			if err != nil {
 				t.Fatal(err)
@@ -173,13 +148,6 @@ func TestWaveMethods(t *testing.T) {
 		s.edges = append(s.edges, edge{r.IntN(s.n), r.IntN(s.n), 1 + r.IntN(9)})
 	}
 	g := build[float64](t, s.both(), matrix.CSR)
-	s.edges = slices.DeleteFunc(s.edges, func(e edge) bool { return e.from >= e.to })
-	for len(s.edges) < standardWork {
-		if i, j := r.IntN(s.n), r.IntN(s.n); i < j {
-			s.edges = append(s.edges, edge{i, j, 1})
-		}
-	}
-	acyclic := build[float64](t, s, matrix.CSR)
 	for _, f := range []struct {
 		name         string
 		order, waves ops.Method
@@ -195,22 +163,11 @@ func TestWaveMethods(t *testing.T) {
 		{"independent set", "greedy", "rounds", func(run Run) ([]float64, error) {
 			return setFigures(MaximalIndependentSet(g, IndependentSetOptions{Run: run}))
 		}},
-		{"colouring", "greedy", "waves", func(run Run) ([]float64, error) {
+		{"colouring", "greedy", "rounds", func(run Run) ([]float64, error) {
 			return colourFigures(Colouring(g, ColouringOptions{Run: run}))
 		}},
-		{"colouring, smallest last", "greedy", "waves", func(run Run) ([]float64, error) {
+		{"colouring, smallest last", "greedy", "rounds", func(run Run) ([]float64, error) {
 			return colourFigures(Colouring(g, ColouringOptions{Run: run, Order: SmallestLast}))
-		}},
-		{"topological order", "queue", "waves", func(run Run) ([]float64, error) {
-			o, err := TopologicalOrder(acyclic, TopologicalOptions{run})
-			if err != nil {
-				return nil, err
-			}
-			figures := flat([]float64{float64(o.Depth)}, o.Level)
-			for _, v := range o.Order {
-				figures = append(figures, float64(v))
-			}
-			return figures, nil
 		}},
 		{"spanning forest", "filter-Kruskal", "Borůvka", func(run Run) ([]float64, error) {
 			f, err := MinimumSpanningForest(g, SpanningOptions{Run: run, Maximum: true})
