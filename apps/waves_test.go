@@ -38,13 +38,6 @@ func listFigures(list []int32) (figures []float64) {
 	return figures
 }
 
-func colourFigures(c *ColouringResult, err error) ([]float64, error) {
-	if err != nil {
-		return nil, err
-	}
-	return flat([]float64{float64(c.Count)}, c.Colour), nil
-}
-
 // testLinks are the edges of a graph with few different weights.
 func testLinks(g *adjacency, weights uint64) (list []link) {
 	for v := range int32(g.n) {
@@ -79,24 +72,6 @@ func waveForms() []waveForm {
 		}, func(g *adjacency, run Run, shares waveShares) ([]float64, error) {
 			return setFigures(independentByRounds(g, IndependentSetOptions{Run: run, Seed: 3}, shares))
 		}},
-	}
-	for _, order := range []ColourOrder{LargestFirst, SmallestLast, RandomOrder} {
-		o := ColouringOptions{Order: order, Seed: 5}
-		forms = append(forms, waveForm{fmt.Sprint("colouring ", order), func(g *adjacency, run Run) ([]float64, error) {
-			o.Run = run
-			removed, err := removedOrder(g, o)
-			if err != nil {
-				return nil, err
-			}
-			return colourFigures(colourInOrder(g, removed, o))
-		}, func(g *adjacency, run Run, shares waveShares) ([]float64, error) {
-			o.Run = run
-			removed, err := removedOrder(g, o)
-			if err != nil {
-				return nil, err
-			}
-			return colourFigures(colourByRounds(g, removed, o, shares))
-		}})
 	}
 	for _, weights := range []uint64{1, 5, 1 << 40} {
 		forms = append(forms, waveForm{fmt.Sprint("spanning forest, weights ", weights), func(g *adjacency, run Run) ([]float64, error) {
@@ -162,12 +137,6 @@ func TestWaveMethods(t *testing.T) {
 		}},
 		{"independent set", "greedy", "rounds", func(run Run) ([]float64, error) {
 			return setFigures(MaximalIndependentSet(g, IndependentSetOptions{Run: run}))
-		}},
-		{"colouring", "greedy", "rounds", func(run Run) ([]float64, error) {
-			return colourFigures(Colouring(g, ColouringOptions{Run: run}))
-		}},
-		{"colouring, smallest last", "greedy", "rounds", func(run Run) ([]float64, error) {
-			return colourFigures(Colouring(g, ColouringOptions{Run: run, Order: SmallestLast}))
 		}},
 		{"spanning forest", "filter-Kruskal", "Borůvka", func(run Run) ([]float64, error) {
 			f, err := MinimumSpanningForest(g, SpanningOptions{Run: run, Maximum: true})
