@@ -14,6 +14,8 @@ require (
 
 require (
 	github.com/ebitengine/purego v0.11.3
+	github.com/klauspost/pgzip v1.3.0
+	github.com/spf13/pflag v1.0.9
 	golang.org/x/sys v0.46.0
 	gorgonia.org/cu v0.9.4
 	pgregory.net/rapid v1.3.0
@@ -31,7 +33,6 @@ require (
 	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
 	github.com/pkg/errors v0.9.1 // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
-	github.com/spf13/pflag v1.0.9 // indirect
 	golang.org/x/image v0.30.0 // indirect
 	golang.org/x/text v0.28.0 // indirect
 )

@@ -7,8 +7,6 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/klauspost/compress/gzip"
-
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
 	"github.com/hiveblas/hiveblas/internal/chunk"
 )
@@ -262,11 +260,8 @@ func writeFile(path string, o *writeOptions, write func(io.Writer, FileFormat) e
 			}
 			return buffered.Flush()
 		}
-		z := gzip.NewWriter(buffered)
-		if err := write(atomicfile.Through(z, w), format); err != nil {
-			return err
-		}
-		if err := z.Close(); err != nil {
+		err := chunk.Gzip(buffered, o.threads, func(z io.Writer) error { return write(atomicfile.Through(z, w), format) })
+		if err != nil {
 			return err
 		}
 		return buffered.Flush()

@@ -12,10 +12,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/spf13/cobra"
 
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
+	"github.com/hiveblas/hiveblas/internal/chunk"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -158,11 +158,7 @@ func (j *job) stream(write func(w io.Writer) error) error {
 		if !j.out.gz {
 			return whole(w, w)
 		}
-		z := gzip.NewWriter(w)
-		if err := whole(z, w); err != nil {
-			return err
-		}
-		return z.Close()
+		return chunk.Gzip(w, j.run.threads, func(z io.Writer) error { return whole(z, w) })
 	})
 }
 
