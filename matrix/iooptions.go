@@ -55,7 +55,9 @@ type readOptions struct {
 	dimsGiven           bool
 	bipartite           bool
 	random              randomReader // the input, or nil
+	plain               *plainFile   // the input, or nil
 	place               options      // of On
+	piece               int          // bytes that a thread reads at a time, for tests; 0 for the default
 }
 
 // A column is chosen by its number from 1, or by its name in a header.
