@@ -2,11 +2,9 @@ package matrix
 
 import (
 	"bufio"
-	"hash/crc32"
 	"io"
 
 	"github.com/hiveblas/hiveblas/internal/chunk"
-	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
 // sectionFile is a file in the binary form, not compressed, whose large sections all threads read.
@@ -57,31 +55,24 @@ func (rd *binaryReader) inPieces(n int64, width int) bool {
 // size. settle makes items lo … hi−1 of their bytes and returns what is wrong with them.
 func (rd *binaryReader) readPieces(what string, mem []byte, n int64, width int, sum uint32, settle func(lo, hi int64, b []byte) string) (uint32, error) {
 	f, w := rd.file, int64(width)
-	from, bytes, per := f.position(), n*w, rd.o.pieceOf(filePiece, w)
-	pieces := (bytes + per - 1) / per
-	sums := make([]uint32, pieces)
-	bufs := make([][]byte, parallel.Threads(rd.o.threads))
-	into := func(thread int, lo, hi int64) []byte {
-		if hostLittle && int64(len(mem)) == bytes {
-			return mem[lo:hi]
-		}
-		if bufs[thread] == nil {
-			bufs[thread] = make([]byte, per)
-		}
-		return bufs[thread][:hi-lo]
+	if !hostLittle {
+		mem = nil
 	}
-	done := func(piece int, b []byte, lo int64) error {
-		sums[piece] = crc32.Checksum(b, castagnoli)
-		if fault := settle(lo/w, (lo+int64(len(b)))/w, b); fault != "" {
-			return rd.damaged(what, fault)
-		}
-		return nil
-	}
-	report := func(read int64) { rd.o.report(from - f.from + read) }
-	if err := f.readPieces(rd.o, from, bytes, w, into, done, report); err != nil {
-		return 0, rd.readError(err, what)
+	from, bytes := f.position(), n*w
+	own, err := f.readPieces(rd.o, filePieces{from: from, bytes: bytes, width: w, mem: mem, sum: polynomialCastagnoli,
+		done: func(_ int, b []byte, lo int64) error {
+			if fault := settle(lo/w, (lo+int64(len(b)))/w, b); fault != "" {
+				return rd.damaged(what, fault)
+			}
+			return nil
+		},
+		failed: func(err error) error { return rd.readError(err, what) },
+		report: func(read int64) { rd.o.report(from - f.from + read) },
+	})
+	if err != nil {
+		return 0, err
 	}
 	f.cur.next = from + bytes
 	f.buf.Reset(&f.cur)
-	return polynomialCastagnoli.joinPieces(sum, sums, per, bytes-(pieces-1)*per), nil
+	return polynomialCastagnoli.join(sum, own, bytes), nil
 }

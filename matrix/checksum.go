@@ -1,5 +1,7 @@
 package matrix
 
+import "hash/crc32"
+
 // polynomial is the polynomial of a checksum of 32 bits without that of x³², the coefficient of x³¹
 // in the lowest bit. The checksum of two texts one after the other follows from theirs, so that
 // threads and ranks can read pieces of a text.
@@ -17,17 +19,28 @@ func (p polynomial) join(first, second uint32, n int64) uint32 {
 	return p.times(first, p.power(n)) ^ second
 }
 
-// joinPieces returns the checksum of a text with checksum sum, followed by pieces of n bytes, of
-// which the last has last bytes.
-func (p polynomial) joinPieces(sum uint32, pieces []uint32, n, last int64) uint32 {
-	power := p.power(n)
+// joinPieces returns the checksum of a text of n bytes from those of its pieces of per bytes, of
+// which the last may be shorter.
+func (p polynomial) joinPieces(pieces []uint32, per, n int64) (sum uint32) {
+	power := p.power(per)
 	for k, s := range pieces {
-		if k == len(pieces)-1 {
-			power = p.power(last)
+		if left := n - int64(k)*per; left < per {
+			power = p.power(left)
 		}
 		sum = p.times(sum, power) ^ s
 	}
 	return sum
+}
+
+// of returns the checksum of b.
+func (p polynomial) of(b []byte) uint32 {
+	switch p {
+	case polynomialCastagnoli:
+		return crc32.Checksum(b, castagnoli)
+	case polynomialIEEE:
+		return crc32.ChecksumIEEE(b)
+	}
+	return 0
 }
 
 // power returns x⁸ⁿ modulo the polynomial.

@@ -60,48 +60,69 @@ func (c *cursor) Read(p []byte) (n int, err error) {
 // for the checksum.
 const filePiece = 1 << 20
 
-// readPieces reads bytes from … from+bytes−1 of a file by all threads of o, in pieces of a multiple
-// of width bytes. into returns the memory for bytes lo … hi−1 of them, and done receives it. Both
-// run concurrently; thread is below the number of threads. report gets the number of bytes read so
-// far, on the calling goroutine. The result is the first error in the order of the file. readPieces
-// tests the context before each piece.
-func (f *plainFile) readPieces(o *readOptions, from, bytes, width int64, into func(thread int, lo, hi int64) []byte, done func(piece int, b []byte, lo int64) error, report func(int64)) error {
-	per := o.pieceOf(filePiece, width)
-	pieces := int((bytes + per - 1) / per)
-	errs := make([]error, pieces)
-	var read, failed atomic.Int64 // failed is the first piece known to have an error
-	failed.Store(int64(pieces))
-	err := parallel.Pieces(o.ctx, o.threads, pieces, func(thread, p int) {
-		if failed.Load() < int64(p) {
+// filePieces says how threads read bytes from … from+bytes−1 of a file. done and failed run
+// concurrently.
+type filePieces struct {
+	from, bytes int64
+	width       int64                                      // of an item, which a piece has whole
+	mem         []byte                                     // the bytes go there if it has their size
+	sum         polynomial                                 // of the checksum, 0 for none
+	done        func(thread int, b []byte, lo int64) error // receives bytes lo … lo+len(b)−1
+	failed      func(err error) error                      // the error of a file that cannot be read
+	report      func(read int64)                           // on the calling goroutine; may be nil
+}
+
+// readPieces reads bytes of a file by all threads of o and returns their checksum, or the first
+// error in the order of the file. It tests the context before each piece.
+func (f *plainFile) readPieces(o *readOptions, p filePieces) (sum uint32, err error) {
+	per := o.pieceOf(filePiece, p.width)
+	pieces := int((p.bytes + per - 1) / per)
+	direct := int64(len(p.mem)) == p.bytes
+	bufs := make([][]byte, parallel.Threads(o.threads))
+	sums, errs := make([]uint32, pieces), make([]error, pieces)
+	var read, bad atomic.Int64 // bad is the first piece known to have an error
+	bad.Store(int64(pieces))
+	err = parallel.Pieces(o.ctx, o.threads, pieces, func(thread, k int) {
+		if bad.Load() < int64(k) {
 			return
 		}
-		lo := int64(p) * per
-		hi := min(lo+per, bytes)
-		b := into(thread, lo, hi)
-		n, err := f.at.ReadAt(b, from+lo)
-		if n == len(b) {
-			err = done(p, b, lo)
+		lo := int64(k) * per
+		hi := min(lo+per, p.bytes)
+		var b []byte
+		if direct {
+			b = p.mem[lo:hi]
+		} else {
+			if bufs[thread] == nil {
+				bufs[thread] = make([]byte, min(per, p.bytes))
+			}
+			b = bufs[thread][:hi-lo]
+		}
+		n, err := f.at.ReadAt(b, p.from+lo)
+		if n < len(b) {
+			err = p.failed(err)
+		} else {
+			sums[k] = p.sum.of(b)
+			err = p.done(thread, b, lo)
 		}
 		if err != nil {
-			errs[p] = err
-			for k := failed.Load(); int64(p) < k && !failed.CompareAndSwap(k, int64(p)); k = failed.Load() {
+			errs[k] = err
+			for first := bad.Load(); int64(k) < first && !bad.CompareAndSwap(first, int64(k)); first = bad.Load() {
 			}
 			return
 		}
-		sum := read.Add(hi - lo)
-		if thread == 0 {
-			report(sum)
+		if sofar := read.Add(hi - lo); thread == 0 && p.report != nil {
+			p.report(sofar)
 		}
 	})
 	for _, e := range errs {
 		if e != nil {
-			return e
+			return 0, e
 		}
 	}
-	if err == nil {
-		report(bytes)
+	if err == nil && p.report != nil {
+		p.report(p.bytes)
 	}
-	return err
+	return p.sum.joinPieces(sums, per, p.bytes), err
 }
 
 // pieceOf returns the size of a piece of items of width bytes: at most size, in tests o.piece.
