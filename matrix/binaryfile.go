@@ -16,10 +16,7 @@ type sectionFile struct {
 
 // openBinary begins to read a file, compressed or not.
 func openBinary(r io.Reader, o *readOptions) (*binaryReader, error) {
-	plain := o.plain
-	if plain == nil {
-		plain = plainFileOf(r)
-	}
+	plain := o.plainFile(r)
 	if plain != nil && !plain.gzipped() {
 		f := &sectionFile{plainFile: plain, cur: cursor{plain.at, plain.from}}
 		f.buf = bufio.NewReaderSize(&f.cur, 1<<16)

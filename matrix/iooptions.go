@@ -57,7 +57,7 @@ type readOptions struct {
 	random              randomReader // the input, or nil
 	plain               *plainFile   // the input, or nil
 	place               options      // of On
-	piece               int          // bytes that a thread reads at a time, for tests; 0 for the default
+	piece               int          // for tests: bytes that a thread reads at a time, or serially
 }
 
 // A column is chosen by its number from 1, or by its name in a header.
@@ -77,6 +77,9 @@ type writeOptions struct {
 	real             bool
 	layout           NPZLayout
 }
+
+// serially in place of the bytes of a piece reads a file in order by one thread.
+const serially = -1
 
 type readOption func(*readOptions)
 

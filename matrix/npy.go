@@ -233,10 +233,7 @@ func readNPY[T comparable](r io.Reader, o *readOptions) (*Matrix[T], sides, erro
 	if err != nil {
 		return nil, sides{}, err
 	}
-	plain := o.plain
-	if plain == nil {
-		plain = plainFileOf(r)
-	}
+	plain := o.plainFile(r)
 	var place *cursor
 	if plain != nil {
 		place = &cursor{plain.at, plain.from}

@@ -88,7 +88,7 @@ func (rd *npzReader[T]) place(a *npzArray) int64 {
 	f := a.file
 	bytes := int64(a.Len()) * int64(a.Width)
 	at, err := f.DataOffset()
-	if err != nil || f.Method != zip.Store || f.CompressedSize64 != f.UncompressedSize64 ||
+	if err != nil || rd.o.piece == serially || f.Method != zip.Store || f.CompressedSize64 != f.UncompressedSize64 ||
 		int64(a.Len()) > rd.plain.size/int64(a.Width) || f.CompressedSize64 != uint64(a.head+bytes) || at > rd.plain.size-a.head-bytes {
 		return -1
 	}

@@ -18,6 +18,18 @@ type plainFile struct {
 	seek io.Seeker
 }
 
+// plainFile returns the input of known size, nil for a stream: the file behind r, or the one that
+// settleFormat found before it buffered it.
+func (o *readOptions) plainFile(r io.Reader) *plainFile {
+	if o.piece == serially {
+		return nil
+	}
+	if o.plain != nil {
+		return o.plain
+	}
+	return plainFileOf(r)
+}
+
 // plainFileOf returns the file behind r, nil for a stream.
 func plainFileOf(r io.Reader) *plainFile {
 	switch f := r.(type) {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -46,8 +47,8 @@ func reading[T Element](a *Labelled[T], info Info, err error) string {
 		a.Rows == a.Cols, namesOf(a.Rows), a.Rows.Numeric(), namesOf(a.Cols), info)
 }
 
-// sameReadings compares the readings of data as a stream, by one thread in one piece, with those by
-// several threads in pieces of several sizes, of a file and if streams of a stream.
+// sameReadings compares the readings of data in order by one thread with those by several threads
+// in pieces of several sizes, of a file and if streams of a stream.
 func sameReadings[T Element](t *testing.T, what string, data []byte, format FileFormat, streams bool, pieces, threads []int, opts ...ReadOption) string {
 	t.Helper()
 	read := func(r io.Reader, more ...ReadOption) string {
@@ -56,7 +57,7 @@ func sameReadings[T Element](t *testing.T, what string, data []byte, format File
 		a, err := ReadLabelled[T](r, more...)
 		return reading(a, info, err)
 	}
-	want := read(stream{bytes.NewReader(data)}, Threads(1), inPieces(1<<30))
+	want := read(stream{bytes.NewReader(data)}, Threads(1), inPieces(serially))
 	for _, piece := range pieces {
 		for _, n := range threads {
 			if got := read(bytes.NewReader(data), Threads(n), inPieces(piece)); got != want {
@@ -243,6 +244,105 @@ func TestBinaryPieces(t *testing.T) {
 		if _, err := read(int64(len(data)/2), threads); !errors.Is(err, errRead) {
 			t.Errorf("%d threads: %v, want the error of the file", threads, err)
 		}
+	}
+}
+
+// specialNames returns labels with characters that a text of a graph escapes, or that look like it.
+func specialNames(n int) *Labels {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("é%d <edge [ id & \"node [\" # '&amp;' ]", i)
+	}
+	return NewLabels(names)
+}
+
+// graphMLTexts returns GraphML files, by what they are; some have faults.
+func graphMLTexts(t testing.TB) map[string]string {
+	begin := `<?xml version="1.0"?><!-- <edge source="c"/> --><graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+  <key id="l" for="node" attr.name="label"/><key id="w" for="edge" attr.name="weight"><default>7</default></key>
+  <key id="v" for="edge" attr.name="value"/>
+  <graph id="G" edgedefault="directed">
+`
+	end := "</graph>\n</graphml>\n"
+	list, loops := "", ""
+	for i := range 40 {
+		list += fmt.Sprintf("<node id=\"v%d\"><data key=\"l\">name &lt;node %d</data></node>\n", i*7%40, i)
+		loops += fmt.Sprintf("<edge source='v%d' target='v%d'><data key='w'>%d</data></edge>\n", i, i*3%40, i)
+	}
+	nodes := "<node id='a'/><node id='b'/><node id=\"c\"/>\n"
+	texts := map[string]string{
+		"the example":             graphML,
+		"a graph":                 begin + list + loops + end,
+		"edges first":             begin + loops + list + end,
+		"undirected":              strings.Replace(begin+loops+list+end, `"directed"`, `"undirected"`, 1),
+		"some undirected":         strings.ReplaceAll(begin+list+loops+end, "target='v1", "directed='false' target='v1"),
+		"no nodes":                begin + end,
+		"no end":                  begin + list,
+		"no graph":                "<graphml>" + list + "</graphml>",
+		"an empty graph element":  "<graphml><graph/>" + list + loops + "</graphml>",
+		"spaces in end tags":      begin + list + loops + "</graph >\n</graphml >",
+		"comments":                begin + nodes + "<!-- <edge source='a' target='b'/> -->\n<edge source='a' target='b'/><!--<node id='a'/>\n-->" + end,
+		"a comment without end":   begin + nodes + "<!-- <edge source='a' target='b'/>" + end,
+		"CDATA":                   begin + nodes + "<node id='d'><data key='l'><![CDATA[ <node id='a'/> <edge> ]]></data></node>\n<edge source='d' target='b'/>" + end,
+		"CDATA without end":       begin + nodes + "<node id='d'><data key='l'><![CDATA[ <node id='a'/> <edge> ",
+		"an instruction":          begin + nodes + "<?edit <edge source='a' target='a'/> ?><edge source='a' target='b'/>" + end,
+		"a directive":             begin + nodes + "<!ELEMENT node <edge source='a' target='a'/> ><edge source='a' target='b'/>" + end,
+		"edges within an element": begin + nodes + "<group>\n<edge source='a' target='b'/>\n<edge source='b' target='b'/></group><edge source='a' target='c'/>" + end,
+		"an edge within a node":   begin + nodes + "<node id='d'>\n<edge source='a' target='b'/></node>" + end,
+		"an edge without end":     begin + nodes + "<edge source='a' target='b'>\n<edge source='b' target='b'/>" + end,
+		"a nested graph":          begin + nodes + "<node id='d'>\n<graph/></node>" + end,
+		"a second graph":          begin + nodes + "</graph>\n<graph><node id='d'/>" + end,
+		"a hyperedge":             begin + nodes + "<edge source='a' target='b'/>\n<hyperedge/>" + end,
+		"a node twice":            begin + list + nodes + "<edge source='a' target='b'/>\n<node id='v7'/>" + list + end,
+		"an unknown node":         begin + nodes + "<edge source='a' target='b'/>\n<edge source='b' target='x'/>\n<edge source='y' target='x'/>" + end,
+		"a node without id":       begin + nodes + "<node/>\n<edge/>" + end,
+		"an edge without source":  begin + nodes + "\n\n<edge target='a'/>\n<node/>" + end,
+		"a bad weight":            begin + nodes + "<edge source='a' target='b'><data key='w'>x</data></edge><edge source='a' target='a'><data key='w'>y</data></edge>" + end,
+		"a fraction":              begin + nodes + "<edge source='a' target='b'><data key='w'>1</data></edge><edge source='a' target='a'><data key='w'>1.5</data></edge>" + end,
+		"two weights":             begin + nodes + "<edge source='a' target='b'><data key='v'>3</data></edge>\n<edge source='a' target='a'><data key='w'>1</data><data key='v'>3</data></edge>" + end,
+		"a key among the nodes":   begin + nodes + "<edge source='a' target='b'/><key id='v' for='edge' attr.name='weight'/><edge source='b' target='b'><data key='v'>4</data></edge>" + end,
+		"a default of the last":   begin + nodes + "<edge source='a' target='b'><data key='w'>1</data></edge><default>5</default><edge source='b' target='b'/>" + end,
+		"an end too many":         begin + nodes + "</node>\n<edge source='a' target='b'/>" + end,
+		"another end":             begin + nodes + "\n<edge source='a' target='b'></node>" + end,
+		"a bad entity":            begin + nodes + "\n<node id='&foo;'/>\n<edge source='a' target='b'/>" + end,
+		"an attribute with <":     begin + nodes + "\n<node id='<edge '/>\n<edge source='a' target='b'/>" + end,
+		"no UTF-8":                begin + nodes + "\n<node id='\xff'/>\n<edge source='a' target='b'/>" + end,
+		"prefixes":                begin + nodes + "<g:node id='d'/>\n<edge source='a' target='b'/><g:edge source='a' target='d'/>" + end,
+		"a repeated edge":         begin + nodes + "<edge source='a' target='b'/>\n<edge source='a' target='b'/>" + end,
+		"text":                    begin + nodes + "a <edge source='a' target='b'/>text ]]> more" + end,
+		"data in the graph":       begin + "<data key='l'>x</data>" + nodes + "<data key='w'>9<node id='d'/></data><edge source='a' target='d'/>" + end,
+		"a graph within data":     "<graphml><data key='w'><graph>" + nodes + "<edge source='a' target='b'/></graph></data></graphml>",
+		"more after the end":      begin + nodes + end + "<node id='x'/>\n<edge source='x' target='a'/>",
+		"a byte order mark":       "\ufeff" + begin + nodes + end,
+	}
+	var b bytes.Buffer
+	if err := WriteGraphML(&b, speckled(40, 40, 5), WithLabels(specialNames(40))); err != nil {
+		t.Fatal(err)
+	}
+	texts["as written"] = b.String()
+	return texts
+}
+
+// TestGraphMLThreads compares pieces of several sizes, whose cuts fall on every node and edge, with
+// one thread that reads the whole.
+func TestGraphMLThreads(t *testing.T) {
+	t.Parallel()
+	for what, text := range graphMLTexts(t) {
+		data := []byte(text)
+		sameReadings[float64](t, what, data, FormatGraphML, true, []int{1, 40, 700}, []int{1, 3, 16})
+		sameReadings[int8](t, what, data, FormatGraphML, false, []int{1, 100}, allThreads, Duplicates(CombineFunc[int8](func(x, _ int8) int8 { return x })))
+		sameReadings[float64](t, what, data, FormatGraphML, false, []int{30}, []int{2}, WeightColumn("value"), Symmetrise())
+		sameReadings[bool](t, what, data, FormatGraphML, false, []int{30}, []int{2}, WeightColumn(0))
+		sameReadings[float64](t, what+", compressed", gz(t, text), FormatGraphML, false, []int{30}, []int{3})
+	}
+	for _, text := range []string{graphML, graphMLTexts(t)["edges first"]} {
+		damages([]byte(text), 60, func(what string, data []byte) {
+			sameReadings[float64](t, what, data, FormatGraphML, true, []int{1, 90}, []int{3})
+		})
+		zipped := gz(t, text)
+		damages(zipped, 30, func(what string, data []byte) {
+			sameReadings[float64](t, what+" of gzip", data, FormatGraphML, false, []int{1, 90}, []int{3})
+		})
 	}
 }
 
