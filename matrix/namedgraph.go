@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hiveblas/hiveblas/internal/chunk"
+	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
 // namedGraph collects a graph whose file describes each vertex and each edge, in any order: GraphML
@@ -100,6 +101,9 @@ func (g *namedGraph[T]) edge(source, target, weight string, both bool, line int6
 // graphPiece is the number of bytes of a piece of a text of vertices and edges.
 const graphPiece = 1 << 18
 
+// bytesOfNode is about the number of bytes of a piece for each vertex that it names.
+const bytesOfNode = 64
+
 // errPiece says that a piece of a file cannot be read by itself: one thread reads on from its
 // begin.
 var errPiece = errors.New("the piece needs what is before it")
@@ -119,12 +123,12 @@ func readNamedPieces[T comparable, R any](g *namedGraph[T], r io.Reader, line in
 		reader R
 		err    error
 	}
-	if g.o.piece == serially {
+	if g.o.piece == serially || parallel.Threads(g.o.threads) == 1 { // one numbering takes less than two
 		return r, line, nil
 	}
 	src := chunk.Items(r, line, int(g.o.pieceOf(graphPiece, 1)), cut)
 	err = chunk.Read(g.o.ctx, src, g.o.threads, func(b chunk.Block) (p piece) {
-		p.own = &namedGraph[T]{graphEdges: &graphEdges[T]{o: g.o, e: g.e}, scan: g.scan, index: map[string]int32{}}
+		p.own = &namedGraph[T]{graphEdges: &graphEdges[T]{o: g.o, e: g.e}, scan: g.scan, index: make(map[string]int32, len(b.Data)/bytesOfNode)}
 		p.reader, p.err = parse(b, p.own)
 		return p
 	}, func(p piece) error {
