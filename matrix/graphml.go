@@ -137,7 +137,7 @@ func (rd *graphMLReader[T]) pieces(in *xmlInput, taken func() int64) error {
 	rest, line, err := readNamedPieces(rd.namedGraph, in.Reader, begin, cutGraphML, taken,
 		func(b chunk.Block, own *namedGraph[T]) (*graphMLReader[T], error) {
 			p := &graphMLReader[T]{namedGraph: own, dec: xml.NewDecoder(bytes.NewReader(b.Data)), skipped: b.Line - 1, part: true,
-				keys: rd.keys, graph: true, undirected: rd.undirected, fallback: rd.fallback, fallbackRank: rd.fallbackRank, key: rd.key}
+				keys: rd.keys, graph: true, undirected: rd.undirected, fallback: rd.fallback, fallbackRank: rd.fallbackRank}
 			return p, p.tokens(nil, nil)
 		}, func(p *graphMLReader[T]) {
 			if p.hasData {

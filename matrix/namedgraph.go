@@ -1,13 +1,9 @@
 package matrix
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/hiveblas/hiveblas/internal/chunk"
-	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
 // namedGraph collects a graph whose file describes each vertex and each edge, in any order: GraphML
@@ -96,91 +92,6 @@ func (g *namedGraph[T]) edge(source, target, weight string, both bool, line int6
 		g.add(t, s, v)
 	}
 	return nil
-}
-
-// graphPiece is the number of bytes of a piece of a text of vertices and edges.
-const graphPiece = 1 << 18
-
-// bytesOfNode is about the number of bytes of a piece for each vertex that it names.
-const bytesOfNode = 64
-
-// errPiece says that a piece of a file cannot be read by itself: one thread reads on from its
-// begin.
-var errPiece = errors.New("the piece needs what is before it")
-
-// readNamedPieces reads vertices and edges in pieces, which all threads parse. r begins at the
-// given line, between two vertices or edges, and cut is as for [chunk.Items]. parse makes a reader
-// of a piece, with a graph of its own, which it reads to the end of the piece; it returns an error
-// unless the piece ends between two vertices or edges too. So a cut elsewhere, such as within a
-// comment, is found. accept receives the readers in order, of which graph returns the graph.
-//
-// At the end of the text, or before a piece with an error, readNamedPieces returns the rest of the
-// text and the number of its first line.
-func readNamedPieces[T comparable, R any](g *namedGraph[T], r io.Reader, line int64, cut func([]byte) int, taken func() int64,
-	parse func(b chunk.Block, own *namedGraph[T]) (R, error), accept func(R)) (rest io.Reader, restLine int64, err error) {
-	type piece struct {
-		own    *namedGraph[T]
-		reader R
-		err    error
-	}
-	if g.o.piece == serially || parallel.Threads(g.o.threads) == 1 { // one numbering takes less than two
-		return r, line, nil
-	}
-	src := chunk.Items(r, line, int(g.o.pieceOf(graphPiece, 1)), cut)
-	err = chunk.Read(g.o.ctx, src, g.o.threads, func(b chunk.Block) (p piece) {
-		p.own = &namedGraph[T]{graphEdges: &graphEdges[T]{o: g.o, e: g.e}, scan: g.scan, index: make(map[string]int32, len(b.Data)/bytesOfNode)}
-		p.reader, p.err = parse(b, p.own)
-		return p
-	}, func(p piece) error {
-		if p.err != nil || !g.absorb(p.own) {
-			return chunk.ErrUnread
-		}
-		accept(p.reader)
-		g.o.report(taken())
-		return nil
-	})
-	if err == chunk.ErrUnread {
-		err = nil
-	}
-	return src.Rest(), src.At(), err
-}
-
-// absorb adds the vertices and edges of the piece that follows, unless a vertex is declared twice
-// or there are too many. O(vertices + edges of the piece).
-func (g *namedGraph[T]) absorb(p *namedGraph[T]) bool {
-	if len(p.ids) > MaxDim-len(g.ids) {
-		return false
-	}
-	number := make([]int32, len(p.ids))
-	for v, id := range p.ids {
-		w, ok := g.index[id]
-		if !ok {
-			w = -1
-		} else if g.declared[w] && p.declared[v] {
-			return false
-		}
-		number[v] = w
-	}
-	for v, w := range number {
-		if w < 0 {
-			w = int32(len(g.ids))
-			g.index[p.ids[v]] = w
-			g.ids, g.labels = append(g.ids, p.ids[v]), append(g.labels, "")
-			g.declared, g.firstUse = append(g.declared, false), append(g.firstUse, p.firstUse[v])
-			number[v] = w
-		}
-		if p.declared[v] {
-			g.declared[w], g.labels[w] = true, p.labels[v]
-		}
-	}
-	for _, t := range p.blocks {
-		for k := range t.Row {
-			t.Row[k], t.Col[k] = number[t.Row[k]], number[t.Col[k]]
-		}
-		g.addBlock(t)
-	}
-	g.weighted, g.real = g.weighted || p.weighted, g.real || p.real
-	return true
 }
 
 // unweighted reports whether WeightColumn(0) leaves weights out.

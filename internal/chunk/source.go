@@ -2,10 +2,9 @@
 // goroutines process the blocks; everything else happens in file order.
 //
 // A [Source] divides a stream, compressed or not, into blocks that end at line boundaries, or where
-// a function finds the begin of an item. [Read]
-// passes the blocks to workers and their results, in order, to the caller; [Write] does the
-// reverse. Only the goroutine of the caller accesses the stream, so nothing still runs when they
-// return.
+// a function finds the begin of an item. [Read] passes the blocks to workers and their results, in
+// order, to the caller; [Write] does the reverse. Only the goroutine of the caller accesses the
+// stream, so nothing still runs when they return.
 package chunk
 
 import (
