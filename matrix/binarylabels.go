@@ -6,7 +6,10 @@ import (
 	"io"
 	"math"
 	"slices"
+	"sync/atomic"
 	"unsafe"
+
+	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
 // The kinds of labels in bytes 13 (rows) and 14 (columns) of a head.
@@ -197,33 +200,42 @@ func readLabels(rd *binaryReader, kind byte, n int64) (l *Labels, err error) {
 			return nil, err
 		}
 	}
-	if !l.ordered(order) {
+	if !l.ordered(order, rd.o.threads) {
 		return nil, rd.damaged("section "+sectionNames[sectionOrder], "the labels do not ascend in the given order")
 	}
 	l.order = order
 	return l, nil
 }
 
+// labelGrain is the number of labels of a piece of a loop over them.
+const labelGrain = 1 << 14
+
 // ordered reports whether the labels ascend in the given order (nil: that of the indices), and
 // equal ones by index.
-func (l *Labels) ordered(order []int32) bool {
+func (l *Labels) ordered(order []int32, threads int) bool {
 	n := l.Len()
-	for k := range n {
-		if order != nil && uint32(order[k]) >= uint32(n) {
-			return false
+	var wrong atomic.Bool
+	_ = parallel.Range(nil, threads, n, labelGrain, func(_, lo, hi int) {
+		before := -1
+		for k := max(lo-1, 0); k < hi; k++ {
+			at := k
+			if order != nil {
+				at = int(order[k])
+			}
+			if at < 0 || at >= n {
+				wrong.Store(true)
+				return
+			}
+			if before >= 0 {
+				if c := l.compare(before, at); c > 0 || c == 0 && before >= at {
+					wrong.Store(true)
+					return
+				}
+			}
+			before = at
 		}
-		if k == 0 {
-			continue
-		}
-		a, b := k-1, k
-		if order != nil {
-			a, b = int(order[k-1]), int(order[k])
-		}
-		if c := l.compare(a, b); c > 0 || c == 0 && a >= b {
-			return false
-		}
-	}
-	return true
+	})
+	return !wrong.Load()
 }
 
 // readNames reads the names of n labels, which share one text.
@@ -241,14 +253,16 @@ func readNames(rd *binaryReader, n int64) ([]string, error) {
 	}
 	all := unsafe.String(unsafe.SliceData(text), len(text))
 	names := make([]string, n)
-	for i := range names {
-		names[i] = all[offsets[i]:offsets[i+1]]
-	}
+	_ = parallel.Range(nil, rd.o.threads, len(names), labelGrain, func(_, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			names[i] = all[offsets[i]:offsets[i+1]]
+		}
+	})
 	return names, nil
 }
 
 // overlaySides reads the labels of a mapped file from the bytes after its values.
 func overlaySides(rd *binaryReader, left []byte, kinds [2]byte, m, n int) (sides, error) {
-	again := &binaryReader{bytes.NewReader(left), rd.o, rd.taken}
+	again := &binaryReader{r: bytes.NewReader(left), o: rd.o, taken: rd.taken}
 	return readSides(again, kinds, m, n)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/internal/chunk"
 	"github.com/hiveblas/hiveblas/internal/fresh"
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -20,8 +21,9 @@ import (
 // T must be the element type of the file, else the error is a *TypeError that
 // names both (int is stored as int64, uint as uint64). ReadBinary verifies the
 // checksums and the invariants of the matrix; damage is a *ParseError that names
-// the section. Memory grows with the bytes read. It buffers r and may read beyond
-// the end of the matrix.
+// the section. All threads read an *os.File that is not compressed, whose size
+// bounds the memory; that of other readers grows with the bytes read. ReadBinary
+// buffers r and may read beyond the end of the matrix.
 func ReadBinary[T Element](r io.Reader, opts ...ReadOption) (*Matrix[T], error) {
 	a, _, err := readBinaryMatrix[T]("matrix.ReadBinary", r, readOptionsOf(opts))
 	return a, err
@@ -41,7 +43,7 @@ func readBinaryMatrix[T Element](op string, r io.Reader, o *readOptions) (*Matri
 		if a, labels, ok, err := readBinaryParts(p, op, e, dup); ok {
 			return a, labels, err
 		}
-		r = p.stream()
+		r, o.plain = p.stream(), &plainFile{at: p.file, size: p.size}
 	}
 	a, labels, err := readBinaryWhole(op, r, o, dup)
 	return placed(o, a, labels, err)
@@ -54,9 +56,11 @@ func readBinaryWhole[T Element](op string, r io.Reader, o *readOptions, dup Comb
 	}
 	e, _ := elementOf[T]() // T is an Element: the file was read
 	if o.patternOnly {
-		for p := range st.Val {
-			st.Val[p] = e.one
-		}
+		_ = parallel.Range(nil, o.threads, len(st.Val), binaryChunk, func(_, lo, hi int) {
+			for p := lo; p < hi; p++ {
+				st.Val[p] = e.one
+			}
+		})
 	}
 	if o.symmetrise {
 		if st.NRows != st.NCols {
@@ -69,7 +73,10 @@ func readBinaryWhole[T Element](op string, r io.Reader, o *readOptions, dup Comb
 
 // ReadVectorBinary reads a vector in the binary form; see [ReadBinary].
 func ReadVectorBinary[T Element](r io.Reader, opts ...ReadOption) (*Vector[T], error) {
-	o := readOptionsOf(opts)
+	return readVectorBinary[T](r, readOptionsOf(opts))
+}
+
+func readVectorBinary[T Element](r io.Reader, o *readOptions) (*Vector[T], error) {
 	st, _, err := readBinary[T](r, binaryVector, "matrix.ReadVectorBinary", o)
 	if err != nil {
 		return placedVector[T](o, nil, err)
@@ -110,6 +117,7 @@ type binaryReader struct {
 	r     io.Reader
 	o     *readOptions
 	taken func() int64
+	file  *sectionFile // the file behind r, nil for a stream
 }
 
 func (rd *binaryReader) damaged(what, msg string) *ParseError {
@@ -119,6 +127,11 @@ func (rd *binaryReader) damaged(what, msg string) *ParseError {
 // full fills p. what names the part of the file in errors.
 func (rd *binaryReader) full(p []byte, what string) error {
 	_, err := io.ReadFull(rd.r, p)
+	return rd.readError(err, what)
+}
+
+// readError returns the error of reading a part of the file.
+func (rd *binaryReader) readError(err error, what string) error {
 	if err == io.EOF || (errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, chunk.ErrGzip)) {
 		e := rd.damaged(what, "the file ends here")
 		e.Remedy, e.Err = "the file is cut short", io.ErrUnexpectedEOF
@@ -219,11 +232,10 @@ func readStore(r io.Reader, kind byte, op string, o *readOptions, e item) (*raw,
 	if r == nil {
 		return nil, sides{}, nilReader(op)
 	}
-	plain, taken, err := chunk.Open(r)
+	rd, err := openBinary(r, o)
 	if err != nil {
-		return nil, sides{}, o.streamError(0, err)
+		return nil, sides{}, err
 	}
-	rd := &binaryReader{plain, o, taken}
 	st := &raw{size: e.size}
 	vecs, kinds, err := readBinaryHead(rd, &st.Structure, kind, e, op)
 	if err != nil {
@@ -234,7 +246,7 @@ func readStore(r io.Reader, kind byte, op string, o *readOptions, e item) (*raw,
 		if err != nil {
 			return nil, sides{}, err
 		}
-		o.report(taken())
+		rd.finish()
 		return st, labels, nil
 	}
 	cells := st.NVals
@@ -269,7 +281,7 @@ func readStore(r io.Reader, kind byte, op string, o *readOptions, e item) (*raw,
 	if err != nil {
 		return nil, sides{}, err
 	}
-	o.report(taken())
+	rd.finish()
 	return st, labels, nil
 }
 
@@ -379,10 +391,16 @@ func sectionHead(rd *binaryReader, id uint32, n int64, width int) (sum uint32, e
 
 // readItems reads n items of a section and adds their bytes to the checksum sum.
 func readItems[E comparable](rd *binaryReader, what string, n int64, width int, sum uint32) ([]E, uint32, error) {
+	e, _ := elementOf[E]()
+	if rd.inPieces(n, width) {
+		items := fresh.Make[E](n)
+		sum, err := rd.readPieces(what, rawBytes(items), n, width, sum, func(lo, hi int64, b []byte) string {
+			return e.settle(items[lo:hi], b, width)
+		})
+		return items, sum, err
+	}
 	per := int64(binaryChunk / width)
 	items := make([]E, 0, min(n, per))
-	e, _ := elementOf[E]()
-	direct := hostLittle && int(e.bits()/8) == width
 	var buf []byte
 	for int64(len(items)) < n {
 		if err := rd.o.stopped(); err != nil {
@@ -398,8 +416,7 @@ func readItems[E comparable](rd *binaryReader, what string, n int64, width int, 
 		items = items[:have+take]
 		part := items[have:]
 		b := rawBytes(part)
-		isBool := e.kind == reflect.Bool
-		if !direct || isBool { // a bool in memory must be 0 or 1
+		if !hostLittle || len(b) != take*width {
 			if buf == nil {
 				buf = make([]byte, binaryChunk)
 			}
@@ -409,19 +426,30 @@ func readItems[E comparable](rd *binaryReader, what string, n int64, width int, 
 			return nil, 0, err
 		}
 		sum = crc32.Update(sum, castagnoli, b)
-		if isBool {
-			for _, x := range b {
-				if x > 1 {
-					return nil, 0, rd.damaged(what, fmt.Sprintf("byte %d for a bool", x))
-				}
-			}
-			copy(rawBytes(part), b)
-		} else if !direct && !decode(part, b, width) {
-			return nil, 0, rd.damaged(what, "a value does not fit "+e.name())
+		if msg := e.settle(part, b, width); msg != "" {
+			return nil, 0, rd.damaged(what, msg)
 		}
 		rd.o.report(rd.taken())
 	}
 	return items, sum, nil
+}
+
+// settle makes items of the bytes of a file, which may be their memory, and returns what is wrong
+// with them. A caller drops items with a fault: a bool in memory must be 0 or 1.
+func (e element[T]) settle(items []T, b []byte, width int) (fault string) {
+	switch {
+	case !hostLittle || len(rawBytes(items)) != len(b):
+		if !decode(items, b, width) {
+			return "a value does not fit " + e.name()
+		}
+	case e.isBool():
+		for _, x := range b {
+			if x > 1 {
+				return fmt.Sprintf("byte %d for a bool", x)
+			}
+		}
+	}
+	return ""
 }
 
 // sectionTail reads the end of a section and compares the checksum of all before.

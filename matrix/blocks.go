@@ -183,7 +183,7 @@ func (b *BlockFile[T]) resume() error {
 	o := readOptionsOf(nil)
 	for k := range len(b.bounds) - 1 {
 		r := io.NewSectionReader(b.f, b.at, info.Size()-b.at)
-		rd := &binaryReader{r, o, func() int64 { return 0 }}
+		rd := &binaryReader{r: r, o: o, taken: noBytes}
 		nvals, err := skipBlock(rd, int64(b.bounds[k+1]-b.bounds[k]), b.e.fileWidth())
 		if err != nil {
 			return nil // an incomplete block
@@ -411,7 +411,7 @@ func readBlocks(rd *binaryReader, st *raw, blocks int64, e item, kinds [2]byte) 
 	if n > 1<<16 {
 		return labels, rd.damaged("section "+sectionNames[sectionJob], fmt.Sprintf("%d bytes", n))
 	}
-	again := &binaryReader{io.MultiReader(bytes.NewReader(head), rd.r), rd.o, rd.taken}
+	again := &binaryReader{r: io.MultiReader(bytes.NewReader(head), rd.r), o: rd.o, taken: rd.taken}
 	if _, err := readSection[uint8](again, sectionJob, int64(n), 1); err != nil {
 		return labels, err
 	}
@@ -494,7 +494,7 @@ func BlocksOf[T Element](path string, m, n int, job []byte) []int {
 	if blocks < 0 || blocks > int64(m)+1 {
 		return nil
 	}
-	rd := &binaryReader{f, readOptionsOf(nil), func() int64 { return 0 }}
+	rd := &binaryReader{r: f, o: readOptionsOf(nil), taken: noBytes}
 	rows, err := readSection[int64](rd, sectionBounds, blocks+1, 8)
 	if err != nil {
 		return nil

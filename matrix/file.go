@@ -50,6 +50,7 @@ func settleFormat(op string, r io.Reader, o *readOptions) (io.Reader, FileFormat
 		return nil, 0, &OptionError{Op: op, Option: "InFormat", Reason: o.format.String() + " is no format"}
 	}
 	o.random, _ = r.(randomReader)
+	o.plain = plainFileOf(r)
 	b := bufio.NewReaderSize(r, 1<<16)
 	head, err := b.Peek(4096)
 	if err != nil && err != io.EOF {
@@ -160,7 +161,7 @@ func ReadVectorFile[T Element](path string, opts ...ReadOption) (*Vector[T], err
 	case FormatMatrixMarket:
 		return ReadVectorMatrixMarket[T](r, opts...)
 	case FormatBinary:
-		return ReadVectorBinary[T](r, opts...)
+		return readVectorBinary[T](r, o)
 	}
 	if !format.IsList() {
 		return nil, o.failKind(0, "vectors are not read from "+format.String(), RemedyLists)

@@ -401,6 +401,7 @@ func TestFormatsTable(t *testing.T) {
 }
 
 func fuzzGraph(t *testing.T, format FileFormat, data []byte) {
+	sameReadings[float32](t, "fuzz", data, format, true, []int{16}, []int{3})
 	a, err := ReadLabelled[float32](bytes.NewReader(data), InFormat(format))
 	if err != nil {
 		fuzzError(t, err)

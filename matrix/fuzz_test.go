@@ -172,6 +172,7 @@ func FuzzReadBinary(f *testing.F) {
 				}
 				data = reseal(bytes.Clone(data))
 			}
+			sameReadings[int32](t, "fuzz", data, FormatBinary, false, []int{16}, []int{3})
 			a, err := ReadLabelled[int32](bytes.NewReader(data), InFormat(FormatBinary))
 			if err != nil {
 				fuzzError(t, err)

@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"bufio"
+	"bytes"
 	"html"
 	"io"
 	"strings"
@@ -13,10 +14,9 @@ import (
 // first mention, its edges and their weights, which are the values of “weight”, else of “value”, or
 // of the key that [WeightColumn] names; edges without one have 1. The names of vertices are their
 // labels, or where a node has none its “name” (of igraph), if all nodes have different ones, else
-// their ids; they are nil if they are 0, 1, 2, …. The
-// graph is undirected unless it has “directed 1”. Other keys are skipped. Errors are a
-// *[ParseError] with the line. Source: Himsolt, “GML: a portable graph file format”, University of
-// Passau, 1997.
+// their ids; they are nil if they are 0, 1, 2, …. The graph is undirected unless it has “directed
+// 1”. Other keys are skipped. All threads parse the nodes and edges. Errors are a *[ParseError]
+// with the line. Source: Himsolt, “GML: a portable graph file format”, University of Passau, 1997.
 func ReadGML[T Element](r io.Reader, opts ...ReadOption) (*Labelled[T], error) {
 	a, s, err := readPlaced(r, readOptionsOf(opts), readGML[T])
 	if err != nil {
@@ -37,7 +37,11 @@ type gmlReader[T comparable] struct {
 	r    *bufio.Reader
 	line int64
 	text []byte
-	n    int // tokens
+	n    int  // tokens
+	part bool // of a piece of the file
+
+	directed bool
+	given    bool // directed is given
 }
 
 // The kinds of tokens.
@@ -59,7 +63,7 @@ func readGML[T comparable](r io.Reader, o *readOptions) (*Matrix[T], sides, erro
 		return nil, sides{}, o.streamError(1, err)
 	}
 	rd := &gmlReader[T]{namedGraph: g, r: bufio.NewReaderSize(plain, 1<<16), line: 1}
-	found, directed := false, false
+	found := false
 	for {
 		kind, err := rd.next()
 		if err != nil {
@@ -85,7 +89,9 @@ func readGML[T comparable](r io.Reader, o *readOptions) (*Matrix[T], sides, erro
 			return nil, sides{}, rd.bad("a second graph is not read")
 		default:
 			found = true
-			directed, err = rd.graph(taken)
+			if err = rd.pieces(taken); err == nil {
+				err = rd.graph(taken)
+			}
 		}
 		if err != nil {
 			return nil, sides{}, err
@@ -95,18 +101,51 @@ func readGML[T comparable](r io.Reader, o *readOptions) (*Matrix[T], sides, erro
 		return nil, sides{}, o.fail(0, "the file has no “graph [ … ]”", "")
 	}
 	o.report(taken())
-	return rd.end("GML", !directed)
+	return rd.end("GML", !rd.directed)
 }
 
-// graph reads the list of a graph.
-func (rd *gmlReader[T]) graph(taken func() int64) (directed bool, err error) {
-	err = rd.list(1, func(key, value string) error {
+// pieces reads the list of a graph in pieces, after its bracket.
+func (rd *gmlReader[T]) pieces(taken func() int64) error {
+	rest, line, err := readNamedPieces(rd.namedGraph, rd.r, rd.line, cutGML, taken,
+		func(b chunk.Block, own *namedGraph[T]) (*gmlReader[T], error) {
+			p := &gmlReader[T]{namedGraph: own, r: bufio.NewReaderSize(bytes.NewReader(b.Data), 1<<14), line: b.Line, part: true}
+			return p, p.graph(nil)
+		}, func(p *gmlReader[T]) {
+			if p.given {
+				rd.directed, rd.given = p.directed, true
+			}
+		})
+	rd.r, rd.line = bufio.NewReaderSize(rest, 1<<16), line
+	return err
+}
+
+// cutGML returns the begin of the last node or edge of a text, after the end of another token.
+func cutGML(text []byte) int {
+	for at := len(text); at > 0; {
+		if at = bytes.LastIndexByte(text[:at], '['); at < 0 {
+			break
+		}
+		key := bytes.TrimRight(text[:at], " \t\r\n")
+		begin := len(key) - len("node")
+		if begin > 0 && (bytes.HasSuffix(key, []byte("node")) || bytes.HasSuffix(key, []byte("edge"))) &&
+			bytes.IndexByte([]byte(" \t\r\n]"), key[begin-1]) >= 0 {
+			return begin
+		}
+	}
+	return 0
+}
+
+// graph reads the list of a graph, or a piece of it.
+func (rd *gmlReader[T]) graph(taken func() int64) error {
+	return rd.list(1, func(key, value string) error {
 		if key == "directed" {
-			directed = value != "0"
+			rd.directed, rd.given = value != "0", true
 		}
 		return nil
 	}, func(key string) error {
-		rd.o.report(taken())
+		if !rd.part {
+			rd.o.report(taken())
+		}
 		line := rd.line
 		switch key {
 		case "node":
@@ -150,11 +189,11 @@ func (rd *gmlReader[T]) graph(taken func() int64) (directed bool, err error) {
 		}
 		return rd.list(2, nil, nil)
 	})
-	return directed, err
 }
 
-// list reads the pairs of a list after its bracket, to the bracket that closes it. scalar gets
-// values that are no lists, and sub reads lists; a nil function skips.
+// list reads the pairs of a list after its bracket, to the bracket that closes it, or those of a
+// piece to its end. scalar gets values that are no lists, and sub reads lists; a nil function
+// skips.
 func (rd *gmlReader[T]) list(depth int, scalar func(key, value string) error, sub func(key string) error) error {
 	if depth > maxGMLDepth {
 		return rd.bad("the lists are nested too deeply")
@@ -164,7 +203,9 @@ func (rd *gmlReader[T]) list(depth int, scalar func(key, value string) error, su
 		switch {
 		case err != nil:
 			return err
-		case kind == gmlClose:
+		case kind == gmlClose && rd.part && depth == 1:
+			return errPiece
+		case kind == gmlClose || kind == gmlEnd && rd.part && depth == 1:
 			return nil
 		case kind == gmlEnd:
 			return rd.bad("the file ends within a list")
@@ -212,7 +253,9 @@ func (rd *gmlReader[T]) next() (kind int, err error) {
 			rd.line++
 		case '#':
 			for c != '\n' {
-				if c, err = rd.r.ReadByte(); err == io.EOF {
+				if c, err = rd.r.ReadByte(); err == io.EOF && rd.part {
+					return 0, errPiece // within a comment
+				} else if err == io.EOF {
 					return gmlEnd, nil
 				} else if err != nil {
 					return 0, rd.o.streamError(rd.line, err)

@@ -1,6 +1,8 @@
 package matrix
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -15,8 +17,9 @@ import (
 // edges without one have 1. The names of vertices are the data named “label” or “name” if all nodes
 // have different ones, else their ids; they are nil if they are 0, 1, 2, …. Edges go in both
 // directions if edgedefault, or the attribute directed of the edge, says so. Hyperedges and nested
-// graphs are an error. Errors are a *[ParseError] with the line. Source: Brandes et al., “GraphML
-// progress report”, GD 2001, and the GraphML primer.
+// graphs are an error. All threads parse nodes and edges that are children of the graph; from a key
+// among them on, or a graph without such, one thread reads. Errors are a *[ParseError] with the
+// line. Source: Brandes et al., “GraphML progress report”, GD 2001, and the GraphML primer.
 func ReadGraphML[T Element](r io.Reader, opts ...ReadOption) (*Labelled[T], error) {
 	a, s, err := readPlaced(r, readOptionsOf(opts), readGraphML[T])
 	if err != nil {
@@ -35,6 +38,8 @@ type graphMLKey struct {
 type graphMLReader[T comparable] struct {
 	*namedGraph[T]
 	dec        *xml.Decoder
+	skipped    int64 // lines before those that dec reads
+	part       bool  // of a piece of the file
 	keys       map[string]graphMLKey
 	graph      bool // the graph has begun
 	undirected bool
@@ -52,6 +57,7 @@ type graphMLReader[T comparable] struct {
 	line            int64
 	key             string // of data, or of a key with a default
 	inData, inDeflt bool
+	hasData         bool // an element data has begun
 	text            strings.Builder
 }
 
@@ -64,20 +70,46 @@ func readGraphML[T comparable](r io.Reader, o *readOptions) (*Matrix[T], sides, 
 	if err != nil {
 		return nil, sides{}, o.streamError(1, err)
 	}
-	rd := &graphMLReader[T]{namedGraph: g, dec: xml.NewDecoder(plain), keys: map[string]graphMLKey{}}
+	in := &xmlInput{bufio.NewReader(plain)}
+	rd := &graphMLReader[T]{namedGraph: g, dec: xml.NewDecoder(in), keys: map[string]graphMLKey{}}
+	inPieces := false
+	err = rd.tokens(func() error {
+		if rd.graph && !inPieces && !rd.inNode && !rd.inEdge && !rd.inData && !rd.inDeflt {
+			inPieces = true
+			return rd.pieces(in, taken)
+		}
+		return nil
+	}, taken)
+	if err != nil {
+		return nil, sides{}, err
+	}
+	if !rd.graph {
+		return nil, sides{}, o.fail(0, "the file has no element graph", "")
+	}
+	o.report(taken())
+	return rd.end("GraphML", rd.undirected)
+}
+
+// xmlInput is the input of a decoder, which reads it byte by byte and no further than its tokens.
+type xmlInput struct{ *bufio.Reader }
+
+// tokens reads to the end of the text, and calls after after each token.
+func (rd *graphMLReader[T]) tokens(after func() error, taken func() int64) error {
 	for count := 0; ; count++ {
 		if count&0xfff == 0 {
-			if err := o.stopped(); err != nil {
-				return nil, sides{}, err
+			if err := rd.o.stopped(); err != nil {
+				return err
 			}
-			o.report(taken())
+			if !rd.part {
+				rd.o.report(taken())
+			}
 		}
 		token, err := rd.dec.Token()
 		if err == io.EOF {
-			break
+			return nil
 		}
 		if err != nil {
-			return nil, sides{}, rd.xmlError(err)
+			return rd.xmlError(err)
 		}
 		switch t := token.(type) {
 		case xml.StartElement:
@@ -89,26 +121,60 @@ func readGraphML[T comparable](r io.Reader, o *readOptions) (*Matrix[T], sides, 
 				rd.text.Write(t)
 			}
 		}
+		if err == nil && after != nil {
+			err = after()
+		}
 		if err != nil {
-			return nil, sides{}, err
+			return err
 		}
 	}
-	if !rd.graph {
-		return nil, sides{}, o.fail(0, "the file has no element graph", "")
+}
+
+// pieces reads the nodes and edges of the graph, whose start tag is read, in pieces. Elements of a
+// piece are balanced, so that the decoder reads on after the pieces as if they were not there.
+func (rd *graphMLReader[T]) pieces(in *xmlInput, taken func() int64) error {
+	begin := rd.at()
+	rest, line, err := readNamedPieces(rd.namedGraph, in.Reader, begin, cutGraphML, taken,
+		func(b chunk.Block, own *namedGraph[T]) (*graphMLReader[T], error) {
+			p := &graphMLReader[T]{namedGraph: own, dec: xml.NewDecoder(bytes.NewReader(b.Data)), skipped: b.Line - 1, part: true,
+				keys: rd.keys, graph: true, undirected: rd.undirected, fallback: rd.fallback, fallbackRank: rd.fallbackRank}
+			return p, p.tokens(nil, nil)
+		}, func(p *graphMLReader[T]) {
+			if p.hasData {
+				rd.key = p.key
+			}
+		})
+	in.Reader = bufio.NewReader(rest)
+	rd.skipped = line - begin
+	return err
+}
+
+// cutGraphML returns the begin of the last node or edge of a text, or of the end of a graph after
+// them.
+func cutGraphML(text []byte) int {
+	for at := len(text); at > 0; {
+		if at = bytes.LastIndexByte(text[:at], '<'); at <= 0 {
+			break
+		}
+		for _, tag := range []string{"<node", "<edge", "</graph>"} {
+			if bytes.HasPrefix(text[at:], []byte(tag)) {
+				return at
+			}
+		}
 	}
-	o.report(taken())
-	return rd.end("GraphML", rd.undirected)
+	return 0
 }
 
 func (rd *graphMLReader[T]) at() int64 {
 	line, _ := rd.dec.InputPos()
-	return int64(line)
+	return int64(line) + rd.skipped
 }
 
 // xmlError wraps an error of the text, and returns one of the stream.
 func (rd *graphMLReader[T]) xmlError(err error) error {
 	var syntax *xml.SyntaxError
 	if errors.As(err, &syntax) {
+		syntax.Line += int(rd.skipped)
 		e := rd.o.fail(int64(syntax.Line), "the XML is not well formed: "+syntax.Msg, "")
 		e.Err = err
 		return e
@@ -135,6 +201,9 @@ func (rd *graphMLReader[T]) begin(t xml.StartElement) error {
 	}
 	switch t.Name.Local {
 	case "key":
+		if rd.part { // which has the keys before the graph
+			return errPiece
+		}
 		rd.key = attr("id")
 		name, of := attr("attr.name"), attr("for")
 		k := graphMLKey{}
@@ -146,6 +215,9 @@ func (rd *graphMLReader[T]) begin(t xml.StartElement) error {
 		}
 		rd.keys[rd.key] = k
 	case "default":
+		if rd.part {
+			return errPiece
+		}
 		rd.inDeflt = true
 		rd.text.Reset()
 	case "graph":
@@ -170,7 +242,7 @@ func (rd *graphMLReader[T]) begin(t xml.StartElement) error {
 	case "hyperedge":
 		return rd.o.fail(rd.at(), "hyperedges are not read", "")
 	case "data":
-		rd.key, rd.inData = attr("key"), true
+		rd.key, rd.inData, rd.hasData = attr("key"), true, true
 		rd.text.Reset()
 	}
 	return nil

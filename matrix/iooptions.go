@@ -55,7 +55,9 @@ type readOptions struct {
 	dimsGiven           bool
 	bipartite           bool
 	random              randomReader // the input, or nil
+	plain               *plainFile   // the input, or nil
 	place               options      // of On
+	piece               int          // for tests: bytes that a thread reads at a time, or serially
 }
 
 // A column is chosen by its number from 1, or by its name in a header.
@@ -75,6 +77,9 @@ type writeOptions struct {
 	real             bool
 	layout           NPZLayout
 }
+
+// serially in place of the bytes of a piece reads a file in order by one thread.
+const serially = -1
 
 type readOption func(*readOptions)
 

@@ -58,7 +58,7 @@ func (m *Mapped[T]) Close() error {
 func overlay[T Element](data []byte, path string, e element[T]) (*sparse.Store[T], sides, error) {
 	o := readOptionsOf([]ReadOption{FileName(path)})
 	r := bytes.NewReader(data)
-	rd := &binaryReader{r, o, func() int64 { return 0 }}
+	rd := &binaryReader{r: r, o: o, taken: noBytes}
 	st := &sparse.Store[T]{}
 	vecs, kinds, err := readBinaryHead(rd, &st.Structure, binaryMatrix, e.item(), "matrix.OpenMapped")
 	if err != nil {

@@ -6,9 +6,12 @@ import (
 	"math"
 	"math/bits"
 	"reflect"
+	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/internal/npy"
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -62,73 +65,139 @@ func (e element[T]) convertInt(neg bool, mag uint64) (v T, f fault) {
 	return v, faultNone
 }
 
-// npyValues reads the items of an array as values of T.
-type npyValues[T comparable] struct {
+// npyConverter converts the items of an array to T.
+type npyConverter[T comparable] struct {
 	s      *npy.Stream
 	e      element[T]
 	o      *readOptions
 	name   string // of the array, for errors
-	ints   []int64
-	floats []float64
-	vals   []T
-	at     int64 // items read
+	direct bool   // the bytes of an item are those of a T
+	ints   [][]int64
+	floats [][]float64 // of each thread
 }
 
-func newNPYValues[T comparable](s *npy.Stream, e element[T], o *readOptions, name string) *npyValues[T] {
-	return &npyValues[T]{s: s, e: e, o: o, name: name, vals: make([]T, npyPart)}
+func newNPYConverter[T comparable](s *npy.Stream, e element[T], o *readOptions, name string) *npyConverter[T] {
+	threads := parallel.Threads(o.threads)
+	c := &npyConverter[T]{s: s, e: e, o: o, name: name, ints: make([][]int64, threads), floats: make([][]float64, threads)}
+	if hostLittle && s.Little() && s.Width*8 == e.bits() {
+		switch s.Kind {
+		case 'f':
+			c.direct = e.isFloat()
+		case 'b':
+			c.direct = e.isBool()
+		case 'i':
+			c.direct = e.isSigned()
+		case 'u':
+			c.direct = !e.isSigned() && !e.isFloat() && !e.isBool()
+		}
+	}
+	return c
 }
 
-// next returns the next items, none after the last.
-func (r *npyValues[T]) next() (vals []T, err error) {
-	if err := r.o.stopped(); err != nil {
-		return nil, err
-	}
-	n := 0
-	if r.s.Kind == 'f' {
-		if r.floats == nil {
-			r.floats = make([]float64, npyPart)
+// convert makes values of the bytes of items, which may be the memory of the values; at is the
+// number of the first item. It runs concurrently; thread is below the number of threads.
+func (c *npyConverter[T]) convert(thread int, vals []T, b []byte, at int64) error {
+	if c.o.patternOnly {
+		for k := range vals {
+			vals[k] = c.e.one
 		}
-		n, err = r.s.Floats(r.floats)
-	} else {
-		if r.ints == nil {
-			r.ints = make([]int64, npyPart)
+		return nil
+	}
+	if c.direct {
+		copy(rawBytes(vals), b)
+		if c.e.sound(vals, c.o.allowNaN) {
+			return nil
 		}
-		n, err = r.s.Ints(r.ints)
 	}
-	if err != nil {
-		return nil, r.o.damagedArray(r.name, err)
-	}
-	unsigned := r.s.Kind == 'u' && r.s.Width == 8
-	for k := range n {
+	for part := range slices.Chunk(vals, npyPart) {
 		var f fault
-		if r.s.Kind == 'f' {
-			r.vals[k], f = r.e.convertFloat(r.floats[k], r.o)
-		} else {
-			x := r.ints[k]
-			neg, mag := x < 0, uint64(x)
-			if neg = neg && !unsigned; neg {
-				mag = -mag
+		k := -1 // the item that was converted last
+		if c.s.Kind == 'f' {
+			floats := room(&c.floats[thread], len(part))
+			c.s.DecodeFloats(floats, b)
+			for k < len(part)-1 && f == faultNone {
+				k++
+				part[k], f = c.e.convertFloat(floats[k], c.o)
 			}
-			if r.vals[k], f = r.e.one, faultNone; !r.o.patternOnly {
-				r.vals[k], f = r.e.convertInt(neg, mag)
+		} else {
+			ints := room(&c.ints[thread], len(part))
+			c.s.DecodeInts(ints, b)
+			for k < len(part)-1 && f == faultNone {
+				k++
+				neg, mag := c.signed(ints[k])
+				part[k], f = c.e.convertInt(neg, mag)
 			}
 		}
 		if f != faultNone {
-			text := ""
-			switch {
-			case r.s.Kind == 'f':
-				text = fmt.Sprint(r.floats[k])
-			case unsigned:
-				text = fmt.Sprint(uint64(r.ints[k]))
-			default:
-				text = fmt.Sprint(r.ints[k])
-			}
-			msg, kind := f.explain(text, r.e.name(), r.e.kind)
-			return nil, r.o.failKind(0, fmt.Sprintf("item %d of %s: %s", r.at+int64(k), r.name, msg), kind)
+			return c.fail(f, thread, k, at+int64(k))
 		}
+		b, at = b[len(part)*c.s.Width:], at+int64(len(part))
 	}
-	r.at += int64(n)
-	return r.vals[:n], nil
+	return nil
+}
+
+// signed returns the sign and the magnitude of an integer as it was decoded.
+func (c *npyConverter[T]) signed(x int64) (neg bool, mag uint64) {
+	if x < 0 && (c.s.Kind != 'u' || c.s.Width != 8) {
+		return true, -uint64(x)
+	}
+	return false, uint64(x)
+}
+
+// fail returns the error of item k of those that a thread has decoded, item at of the array.
+func (c *npyConverter[T]) fail(f fault, thread, k int, at int64) error {
+	text := ""
+	if c.s.Kind == 'f' {
+		text = fmt.Sprint(c.floats[thread][k])
+	} else if neg, mag := c.signed(c.ints[thread][k]); neg {
+		text = fmt.Sprint(-int64(mag))
+	} else {
+		text = fmt.Sprint(mag)
+	}
+	msg, kind := f.explain(text, c.e.name(), c.e.kind)
+	return c.o.failKind(0, fmt.Sprintf("item %d of %s: %s", at, c.name, msg), kind)
+}
+
+// sound reports whether values whose bytes are those of a file are values of T, and finite unless
+// NaN is allowed.
+func (e element[T]) sound(vals []T, allowNaN bool) bool {
+	switch {
+	case e.isBool():
+		return !slices.ContainsFunc(rawBytes(vals), func(x byte) bool { return x > 1 })
+	case e.isFloat() && !allowNaN:
+		return !slices.ContainsFunc(vals, func(v T) bool { x := e.asFloat(v); return x-x != 0 })
+	}
+	return true
+}
+
+// room returns n items, in a slice that grows.
+func room[E any](buf *[]E, n int) []E {
+	if cap(*buf) < n {
+		*buf = make([]E, n)
+	}
+	return (*buf)[:n]
+}
+
+// allOf reports whether all items are x.
+func allOf[E comparable](items []E, x E, threads int) bool {
+	var other atomic.Bool
+	_ = parallel.Range(nil, threads, len(items), binaryChunk, func(_, lo, hi int) {
+		if !other.Load() && slices.ContainsFunc(items[lo:hi], func(y E) bool { return y != x }) {
+			other.Store(true)
+		}
+	})
+	return !other.Load()
+}
+
+// ascends reports whether items are in ascending order.
+func ascends(items []int64, threads int) bool {
+	var wrong atomic.Bool
+	_ = parallel.Range(nil, threads, len(items), binaryChunk, func(_, lo, hi int) {
+		if !slices.IsSorted(items[max(lo-1, 0):hi]) {
+			wrong.Store(true)
+		}
+	})
+	return !wrong.Load()
 }
 
 // damagedArray is the error of an array that cannot be read.
@@ -152,7 +221,8 @@ func npyField(s *npy.Stream) string {
 // ReadNPY reads a two-dimensional NumPy array of numbers or Booleans (.npy) as a matrix whose
 // entries are the items that are not zero, as SciPy and NetworkX read a dense array. A fraction is
 // no value of an integer type, an integer must be exact in a float type, and NaN and infinities
-// need [AllowNaN]. Errors are a *[ParseError] that numbers the item. Memory grows with the entries.
+// need [AllowNaN]. All threads read an *os.File. Errors are a *[ParseError] that numbers the item.
+// Memory grows with the entries.
 func ReadNPY[T Element](r io.Reader, opts ...ReadOption) (*Matrix[T], error) {
 	a, _, err := readPlaced(r, readOptionsOf(opts), readNPY[T])
 	return a, err
@@ -162,6 +232,15 @@ func readNPY[T comparable](r io.Reader, o *readOptions) (*Matrix[T], sides, erro
 	g, err := newGraphEdges[T]("matrix.ReadNPY", r, o)
 	if err != nil {
 		return nil, sides{}, err
+	}
+	plain := o.plainFile(r)
+	var place *cursor
+	if plain != nil {
+		place = &cursor{plain.at, plain.from}
+		r = place
+		if plain.seek != nil {
+			defer func() { _, _ = plain.seek.Seek(place.next, io.SeekStart) }() // the array is read
+		}
 	}
 	s, err := npy.Open(r)
 	if err != nil {
@@ -177,39 +256,83 @@ func readNPY[T comparable](r io.Reader, o *readOptions) (*Matrix[T], sides, erro
 		e.Err = &SizeError{"ReadNPY", "dimension", int64(max(s.Shape[0], s.Shape[1])), MaxDim}
 		return nil, sides{}, e
 	}
-	m, n := s.Shape[0], s.Shape[1]
-	width := n
-	if s.Fortran {
-		width = m
-	}
-	field := npyField(s)
-	values := newNPYValues(s, g.e, o, "the array")
+	m, n, w := s.Shape[0], s.Shape[1], int64(s.Width)
 	zeros := *o // zeros are no entries, also with PatternOnly
 	zeros.patternOnly = false
-	values.o = &zeros
-	var zero T
-	at := 0
-	for s.Len() > 0 {
-		vals, err := values.next()
-		if err != nil {
-			return nil, sides{}, err
-		}
-		for _, v := range vals {
-			if v != zero {
-				if o.patternOnly {
-					v = g.e.one
-				}
-				i, j := at/width, at%width
-				if s.Fortran {
-					i, j = j, i
-				}
-				g.add(int32(i), int32(j), v)
-			}
-			at++
-		}
+	d := &denseItems[T]{npyConverter: newNPYConverter(s, g.e, &zeros, "the array"), ones: o.patternOnly, line: n}
+	if s.Fortran {
+		d.line = m
 	}
-	g.describe("NumPy array", field, "general", m, n)
+	d.vals = make([][]T, len(d.ints))
+	if items := int64(s.Len()); plain != nil && items <= (plain.size-place.next)/w {
+		blocks := make([]graphEdges[T], items*w/o.pieceOf(filePiece, w)+1)
+		_, err = plain.readPieces(o, filePieces{from: place.next, bytes: items * w, width: w,
+			done: func(thread int, b []byte, lo int64) error {
+				return d.add(&blocks[lo/o.pieceOf(filePiece, w)], thread, b, lo/w)
+			},
+			failed: func(err error) error { return o.damagedArray("the array", err) },
+		})
+		for _, b := range blocks {
+			g.blocks, g.count = append(g.blocks, b.blocks...), g.count+b.count
+		}
+		place.next += items * w
+	} else {
+		err = d.stream(g)
+	}
+	if err != nil {
+		return nil, sides{}, err
+	}
+	g.describe("NumPy array", npyField(s), "general", m, n)
 	return g.finish(m, n, sides{}, false)
+}
+
+// denseItems makes entries of the items of a dense array that are not zero.
+type denseItems[T comparable] struct {
+	*npyConverter[T]
+	ones bool // in place of values
+	line int  // items of a row, or of a column of an array by columns
+	vals [][]T
+}
+
+// add adds the entries among items given by their bytes, of which the first is item at.
+func (d *denseItems[T]) add(to *graphEdges[T], thread int, b []byte, at int64) error {
+	vals := room(&d.vals[thread], len(b)/d.s.Width)
+	if err := d.convert(thread, vals, b, at); err != nil {
+		return err
+	}
+	var zero T
+	for k, v := range vals {
+		if v == zero {
+			continue
+		}
+		if d.ones {
+			v = d.e.one
+		}
+		i, j := int32((int(at)+k)/d.line), int32((int(at)+k)%d.line)
+		if d.s.Fortran {
+			i, j = j, i
+		}
+		to.add(i, j, v)
+	}
+	return nil
+}
+
+// stream adds the entries of an array that is read in order.
+func (d *denseItems[T]) stream(to *graphEdges[T]) error {
+	for at := int64(0); d.s.Len() > 0; {
+		if err := d.o.stopped(); err != nil {
+			return err
+		}
+		b, err := d.s.Next(npyPart)
+		if err != nil {
+			return d.o.damagedArray(d.name, err)
+		}
+		if err := d.add(to, 0, b, at); err != nil {
+			return err
+		}
+		at += int64(len(b) / d.s.Width)
+	}
+	return nil
 }
 
 // npyKind returns the type of items that hold T.

@@ -30,7 +30,7 @@ type binaryParts[T comparable] struct {
 func readBinaryParts[T comparable](p *parts, op string, e element[T], dup Combiner[T]) (a *Matrix[T], labels sides, ok bool, err error) {
 	o := p.o
 	st := &sparse.Store[T]{}
-	vecs, kinds, err := readBinaryHead(&binaryReader{p.stream(), o, noBytes}, &st.Structure, binaryMatrix, e.item(), op)
+	vecs, kinds, err := readBinaryHead(&binaryReader{r: p.stream(), o: o, taken: noBytes}, &st.Structure, binaryMatrix, e.item(), op)
 	if err := o.agree(err); err != nil {
 		return nil, sides{}, true, err
 	}
@@ -45,7 +45,7 @@ func readBinaryParts[T comparable](p *parts, op string, e element[T], dup Combin
 	if err != nil {
 		return nil, sides{}, true, err
 	}
-	rest := &binaryReader{io.NewSectionReader(p.file, b.end, p.size-b.end), o, noBytes}
+	rest := &binaryReader{r: io.NewSectionReader(p.file, b.end, p.size-b.end), o: o, taken: noBytes}
 	labels, err = readSides(rest, kinds, st.NRows, st.NCols)
 	if err := o.agree(err); err != nil {
 		return nil, sides{}, true, err
@@ -115,7 +115,7 @@ func (b *binaryParts[T]) reader(at, bytes int64, counted bool) *binaryReader {
 	if counted {
 		r = countingReader{r, b.p.report}
 	}
-	return &binaryReader{r, &o, noBytes}
+	return &binaryReader{r: r, o: &o, taken: noBytes}
 }
 
 // number reads one item of a section of offsets or of row numbers.
@@ -245,7 +245,7 @@ func (b *binaryParts[T]) intact(s binarySection, pieces []int64) bool {
 	}
 	sum := crc32.Checksum(head, castagnoli)
 	for q := 0; q < len(pieces); q += 2 {
-		sum = joinSums(sum, uint32(pieces[q]), pieces[q+1])
+		sum = polynomialCastagnoli.join(sum, uint32(pieces[q]), pieces[q+1])
 		bytes -= pieces[q+1]
 	}
 	zeros := len(tail) - 4
@@ -280,7 +280,7 @@ func (b *binaryParts[T]) block(c comm.Comm, s *spread) (st *sparse.Store[T], sum
 			return nil, nil, err
 		}
 		if end {
-			sums = []int64{int64(joinSums(uint32(sums[0]), uint32(sum[0]), sum[1])), sums[1] + sum[1]}
+			sums = []int64{int64(polynomialCastagnoli.join(uint32(sums[0]), uint32(sum[0]), sum[1])), sums[1] + sum[1]}
 		}
 		st.Ptr = append(st.Ptr, after...)
 		from, to = st.Ptr[0], st.Ptr[len(st.Ptr)-1]
@@ -345,7 +345,7 @@ func (b *binaryParts[T]) again(op string) func() error {
 	return func() error {
 		o := *b.p.o
 		o.progress = nil
-		rd := &binaryReader{b.p.stream(), &o, noBytes}
+		rd := &binaryReader{r: b.p.stream(), o: &o, taken: noBytes}
 		if _, _, err := readBinaryHead(rd, &sparse.Structure{}, binaryMatrix, b.e.item(), op); err != nil {
 			return err
 		}
@@ -379,36 +379,4 @@ func (b *binaryParts[T]) skim(rd *binaryReader, s binarySection) error {
 		return err
 	}
 	return sectionTail(rd, s.id, s.items, s.width, sum)
-}
-
-// castagnoliReversed is the polynomial of CRC-32C, the coefficient of x³¹ in the lowest bit.
-const castagnoliReversed = 0x82f63b78
-
-// joinSums returns the CRC-32C of two texts one after the other, of which the second has n bytes:
-// that of the first times x⁸ⁿ, modulo the polynomial, plus that of the second.
-func joinSums(first, second uint32, n int64) uint32 {
-	const one = 1 << 31 // x⁰
-	factor, power := uint32(one), uint32(one>>8)
-	for ; n > 0; n >>= 1 {
-		if n&1 != 0 {
-			factor = timesModulo(factor, power)
-		}
-		power = timesModulo(power, power)
-	}
-	return timesModulo(first, factor) ^ second
-}
-
-// timesModulo returns a·b modulo the polynomial of CRC-32C.
-func timesModulo(a, b uint32) (product uint32) {
-	for bit := uint32(1) << 31; bit != 0; bit >>= 1 {
-		if a&bit != 0 {
-			product ^= b
-		}
-		if b&1 != 0 {
-			b = b>>1 ^ castagnoliReversed
-		} else {
-			b >>= 1
-		}
-	}
-	return product
 }

@@ -182,3 +182,52 @@ func TestWrite(t *testing.T) {
 		t.Errorf("an empty text: %v", err)
 	}
 }
+
+// TestItems: blocks end at cuts and keep the numbers of lines. What follows the last cut, or a
+// block that is not accepted, is left, with the error that ended the stream.
+func TestItems(t *testing.T) {
+	failed := errors.New("failed")
+	cut := func(text []byte) int { return bytes.LastIndexByte(text, '<') }
+	text := strings.Repeat("<one\n<two three\n\n", 50) + "<last\n"
+	for _, size := range []int{1, 3, 20, 1000, 10_000} {
+		for _, threads := range []int{1, 3} {
+			for _, refuse := range []int64{1, 2, 17, 90, 1000} {
+				s := Items(io.MultiReader(dribble{strings.NewReader(text), rand.New(rand.NewPCG(1, 2))}, broken{failed}), 5, size, cut)
+				var got strings.Builder
+				err := Read(nil, s, threads, func(b Block) Block { return b }, func(b Block) error {
+					if want := 5 + int64(strings.Count(got.String(), "\n")); b.Line != want {
+						t.Fatalf("block at line %d, want %d", b.Line, want)
+					}
+					if b.Line >= refuse {
+						return ErrUnread
+					}
+					if b.Data[0] != '<' {
+						t.Fatalf("block begins %.20q", b.Data)
+					}
+					got.Write(b.Data)
+					return nil
+				})
+				if err != nil && (err != ErrUnread || got.Len() == len(text)) {
+					t.Fatal(err)
+				}
+				if want := 5 + int64(strings.Count(got.String(), "\n")); s.At() != want {
+					t.Errorf("size %d, %d threads: ended at line %d, want %d", size, threads, s.At(), want)
+				}
+				rest, err := io.ReadAll(s.Rest())
+				if got.String()+string(rest) != text || !errors.Is(err, failed) {
+					t.Errorf("size %d, %d threads: %q and %q, %v", size, threads, got.String(), rest, err)
+				}
+				if refuse == 1000 && string(rest) != "<last\n" {
+					t.Errorf("size %d, %d threads: %q is left", size, threads, rest)
+				}
+			}
+		}
+	}
+	s := Items(strings.NewReader(strings.Repeat("x", 40<<20)), 1, 100, cut)
+	if err := Read(nil, s, 2, func(Block) int { return 0 }, func(int) error { return nil }); err != nil || s.At() != 1 {
+		t.Errorf("no item at all: %v", err)
+	}
+	if n, err := io.Copy(io.Discard, s.Rest()); n != 40<<20 || err != nil {
+		t.Errorf("no item at all: %d bytes are left, %v", n, err)
+	}
+}

@@ -2,15 +2,20 @@ package chunk
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
+// ErrUnread is returned by a function that does not accept a block of items.
+var ErrUnread = errors.New("the block is not accepted")
+
 // Read divides the rest of s into blocks, runs parse on them in up to threads goroutines (0: all)
 // and passes the results to collect in file order. The first error in file order ends the loop; an
 // error of the stream comes last. A result may refer to its block until collect returns. Read tests
-// the context between blocks.
+// the context between blocks. If collect returns [ErrUnread], Read puts its block and those after
+// it back into a source of items.
 func Read[R any](ctx context.Context, s *Source, threads int, parse func(Block) R, collect func(R) error) error {
 	type job struct {
 		block  Block
@@ -40,7 +45,15 @@ func Read[R any](ctx context.Context, s *Source, threads int, parse func(Block) 
 			panic(j.failed)
 		}
 		free = append(free, j.block.Data)
-		return collect(j.result)
+		err := collect(j.result)
+		if err == ErrUnread {
+			blocks := []Block{j.block}
+			for _, j := range flight {
+				blocks = append(blocks, j.block)
+			}
+			s.unread(blocks)
+		}
+		return err
 	}
 	var streamErr error
 	for first := true; ; first = false {
@@ -58,6 +71,9 @@ func Read[R any](ctx context.Context, s *Source, threads int, parse func(Block) 
 		}
 		if threads == 1 || (first && s.err == io.EOF) {
 			if err := collect(parse(b)); err != nil {
+				if err == ErrUnread {
+					s.unread([]Block{b})
+				}
 				return err
 			}
 			free = append(free, b.Data)

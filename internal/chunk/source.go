@@ -1,10 +1,10 @@
-// Package chunk reads and writes large texts in blocks of whole lines. Several goroutines process
-// the blocks; everything else happens in file order.
+// Package chunk reads and writes large texts in blocks of whole lines, or of whole items. Several
+// goroutines process the blocks; everything else happens in file order.
 //
-// A [Source] divides a stream, compressed or not, into blocks that end at line boundaries. [Read]
-// passes the blocks to workers and their results, in order, to the caller; [Write] does the
-// reverse. Only the goroutine of the caller accesses the stream, so nothing still runs when they
-// return.
+// A [Source] divides a stream, compressed or not, into blocks that end at line boundaries, or where
+// a function finds the begin of an item. [Read] passes the blocks to workers and their results, in
+// order, to the caller; [Write] does the reverse. Only the goroutine of the caller accesses the
+// stream, so nothing still runs when they return.
 package chunk
 
 import (
@@ -33,18 +33,20 @@ var ErrLine = errors.New("line longer than 16 MiB")
 // ErrGzip is wrapped by errors in a compressed stream.
 var ErrGzip = errors.New("the gzip stream is damaged")
 
-// Block is a run of whole lines.
+// Block is a run of whole lines, or of items.
 type Block struct {
-	Data []byte // ends with a newline, added if the file lacks the last
+	Data []byte // of lines: ends with a newline, added if the file lacks the last
 	Line int64  // number of its first line, from 1
 }
 
-// Source is a stream of lines.
+// Source is a stream of lines, or of items.
 type Source struct {
 	r    io.Reader
 	buf  []byte // unread bytes
 	line int64  // number of the first line of buf
 	err  error  // why the stream ended
+	size int    // of a block of items
+	cut  func(text []byte) int
 }
 
 type counter struct {
@@ -115,6 +117,37 @@ func NewSource(r io.Reader) (*Source, func() int64, error) {
 // Lines returns the lines of r, which is not compressed; the first has the given number.
 func Lines(r io.Reader, first int64) *Source { return &Source{r: r, line: first} }
 
+// Items returns the items of r, which is not compressed; its first byte is in the given line. A
+// block has about size bytes and ends where cut finds the begin of its last item: at an index above
+// 0, or at none. [Read] ends before text without a cut, of which [Source.Rest] is the reader.
+func Items(r io.Reader, line int64, size int, cut func(text []byte) int) *Source {
+	return &Source{r: r, line: line, size: size, cut: cut}
+}
+
+// Rest returns a reader of what Read has left of a stream of items, and of the error that ended it.
+func (s *Source) Rest() io.Reader {
+	return io.MultiReader(bytes.NewReader(s.buf), restReader{s})
+}
+
+// restReader reads what follows the buffer of a source.
+type restReader struct{ s *Source }
+
+func (r restReader) Read(p []byte) (int, error) {
+	if r.s.err != nil {
+		return 0, r.s.err
+	}
+	return r.s.r.Read(p)
+}
+
+// unread puts blocks back, which are the last that next returned.
+func (s *Source) unread(blocks []Block) {
+	var text []byte
+	for _, b := range blocks {
+		text = append(text, b.Data...)
+	}
+	s.buf, s.line = append(text, s.buf...), blocks[0].Line
+}
+
 // fill reads until buf holds n bytes, or with 0 a whole line, or the stream ends.
 func (s *Source) fill(n int) {
 	for empty := 0; s.err == nil; {
@@ -182,9 +215,45 @@ func (s *Source) Peek(n int) []byte {
 // At returns the number of the next line.
 func (s *Source) At() int64 { return s.line }
 
+// nextItems reads a block of items into buf, which it may grow. ok is false if the text, which it
+// leaves, has no cut.
+func (s *Source) nextItems(buf []byte) (b Block, ok bool) {
+	if cap(buf) < max(s.size, len(s.buf)) {
+		buf = make([]byte, 0, max(s.size, len(s.buf)))
+	}
+	buf = append(buf[:0], s.buf...)
+	for {
+		for empty := 0; s.err == nil && len(buf) < cap(buf); {
+			var n int
+			n, s.err = s.r.Read(buf[len(buf):cap(buf)])
+			buf = buf[:len(buf)+n]
+			if n > 0 {
+				empty = 0
+			} else if empty++; empty > 100 && s.err == nil {
+				s.err = io.ErrNoProgress
+			}
+		}
+		if end := s.cut(buf); end > 0 {
+			b = Block{buf[:end], s.line}
+			s.buf = bytes.Clone(buf[end:])
+			s.line += int64(bytes.Count(b.Data, []byte{'\n'}))
+			return b, true
+		}
+		if s.err != nil || len(buf) > maxLine {
+			s.buf = buf
+			return b, false
+		}
+		buf = append(make([]byte, 0, 2*cap(buf)), buf...)
+	}
+}
+
 // next reads a block buf buf, which it may grow. ok is false at the end of the stream or after an
 // error.
 func (s *Source) next(buf []byte) (b Block, ok bool, err error) {
+	if s.cut != nil {
+		b, ok = s.nextItems(buf)
+		return b, ok, nil
+	}
 	if cap(buf) < blockSize {
 		buf = make([]byte, 0, blockSize)
 	}

@@ -73,8 +73,11 @@ func Open(r io.Reader) (*Stream, error) {
 // Len returns the number of items that are left.
 func (s *Stream) Len() int { return s.left }
 
-// next returns the bytes of the next items, at most most of them.
-func (s *Stream) next(most int) ([]byte, error) {
+// Little reports whether the items are little-endian.
+func (s *Stream) Little() bool { return s.Width == 1 || s.order == binary.LittleEndian }
+
+// Next returns the bytes of the next items, at most most of them, until the next call.
+func (s *Stream) Next(most int) ([]byte, error) {
 	n := min(most, s.left, max(1, 1<<16/max(s.Width, 1)))
 	if cap(s.buf) < n*s.Width {
 		s.buf = make([]byte, n*s.Width)
@@ -90,21 +93,35 @@ func (s *Stream) next(most int) ([]byte, error) {
 	return b, nil
 }
 
-// Ints fills the front of dst with the next integers, of kind i, u or b, and returns their number,
-// 0 after the last. Those of 64 bits without sign are the bits of int64.
-func (s *Stream) Ints(dst []int64) (int, error) {
+// Integers returns an error unless the items are integers, of kind i, u or b.
+func (s *Stream) Integers() error {
 	if s.Kind != 'i' && s.Kind != 'u' && s.Kind != 'b' {
-		return 0, errors.New("the items are no integers")
+		return errors.New("the items are no integers")
+	}
+	return nil
+}
+
+// Ints fills the front of dst with the next integers and returns their number, 0 after the last.
+func (s *Stream) Ints(dst []int64) (int, error) {
+	if err := s.Integers(); err != nil {
+		return 0, err
 	}
 	if s.left == 0 || len(dst) == 0 {
 		return 0, nil
 	}
-	b, err := s.next(len(dst))
+	b, err := s.Next(len(dst))
 	if err != nil {
 		return 0, err
 	}
 	n := len(b) / s.Width
-	for k := range n {
+	s.DecodeInts(dst[:n], b)
+	return n, nil
+}
+
+// DecodeInts fills dst with integers of kind i, u or b, given by their bytes. Those of 64 bits
+// without sign are the bits of int64. Calls may run concurrently.
+func (s *Stream) DecodeInts(dst []int64, b []byte) {
+	for k := range dst {
 		x := b[k*s.Width:]
 		switch {
 		case s.Width == 1 && s.Kind == 'i':
@@ -123,23 +140,11 @@ func (s *Stream) Ints(dst []int64) (int, error) {
 			dst[k] = int64(s.order.Uint64(x))
 		}
 	}
-	return n, nil
 }
 
-// Floats is Ints for items of kind f.
-func (s *Stream) Floats(dst []float64) (int, error) {
-	if s.Kind != 'f' {
-		return 0, errors.New("the items are no floating-point numbers")
-	}
-	if s.left == 0 || len(dst) == 0 {
-		return 0, nil
-	}
-	b, err := s.next(len(dst))
-	if err != nil {
-		return 0, err
-	}
-	n := len(b) / s.Width
-	for k := range n {
+// DecodeFloats is DecodeInts for items of kind f.
+func (s *Stream) DecodeFloats(dst []float64, b []byte) {
+	for k := range dst {
 		x := b[k*s.Width:]
 		switch s.Width {
 		case 2:
@@ -150,7 +155,6 @@ func (s *Stream) Floats(dst []float64) (int, error) {
 			dst[k] = math.Float64frombits(s.order.Uint64(x))
 		}
 	}
-	return n, nil
 }
 
 // Text returns the next item of kind S or U as UTF-8, without the zeros that fill it.
@@ -161,7 +165,7 @@ func (s *Stream) Text() (string, error) {
 	case s.left == 0:
 		return "", io.EOF
 	}
-	b, err := s.next(1)
+	b, err := s.Next(1)
 	if err != nil {
 		return "", err
 	}

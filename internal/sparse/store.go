@@ -225,22 +225,27 @@ func (s *Structure) Check(nval int, pattern bool) error {
 		if len(s.Present) != cells {
 			return fmt.Errorf("%d presence bytes for %d positions", len(s.Present), cells)
 		}
-		var n int64
-		for p, b := range s.Present {
-			if b > 1 {
-				return fmt.Errorf("presence byte %d at position %d, want 0 or 1", b, p)
+		var n atomic.Int64
+		if err := firstError(cells, cells, func(lo, hi int) error {
+			var ones int64
+			for p, b := range s.Present[lo:hi] {
+				if b > 1 {
+					return fmt.Errorf("presence byte %d at position %d, want 0 or 1", b, lo+p)
+				}
+				ones += int64(b)
 			}
-			n += int64(b)
+			n.Add(ones)
+			return nil
+		}); err != nil {
+			return err
 		}
-		if n != s.NVals {
-			return fmt.Errorf("bitmap holds %d entries, counts %d", n, s.NVals)
+		if n.Load() != s.NVals {
+			return fmt.Errorf("bitmap holds %d entries, counts %d", n.Load(), s.NVals)
 		}
 		return nil
 	case Hypersparse:
-		for k, r := range s.RowIDs {
-			if r < 0 || int(r) >= s.NRows || (k > 0 && s.RowIDs[k-1] >= r) {
-				return fmt.Errorf("row list is not ascending within 0…%d at %d", s.NRows-1, k)
-			}
+		if err := firstError(len(s.RowIDs), len(s.RowIDs), s.checkRowIDs); err != nil {
+			return err
 		}
 	}
 	if len(s.Ptr) != s.Vecs()+1 {
@@ -252,17 +257,17 @@ func (s *Structure) Check(nval int, pattern bool) error {
 	if s.NVals != int64(len(s.Idx)) || (!pattern && nval != len(s.Idx)) {
 		return fmt.Errorf("%d column indices, %d values, count %d", len(s.Idx), nval, s.NVals)
 	}
-	return s.checkRows()
+	rows := len(s.Ptr) - 1
+	return firstError(rows, rows+len(s.Idx), s.checkRows)
 }
 
-// checkRows returns the first row that is not ascending, or nil. The offsets begin at 0 and end at
-// the number of entries.
-func (s *Structure) checkRows() error {
-	rows := len(s.Ptr) - 1
-	pieces := max(1, (rows+len(s.Idx))/flatGrain)
+// firstError runs check on pieces of [0, n), which take work steps together, by all threads. It
+// returns the error of the first piece with one.
+func firstError(n, work int, check func(lo, hi int) error) error {
+	pieces := max(1, work/flatGrain)
 	found := make([]error, pieces)
 	_ = parallel.Pieces(nil, parallel.Threads(0), pieces, func(_, p int) {
-		found[p] = s.checkSome(rows*p/pieces, rows*(p+1)/pieces)
+		found[p] = check(n*p/pieces, n*(p+1)/pieces)
 	})
 	for _, err := range found {
 		if err != nil {
@@ -272,7 +277,19 @@ func (s *Structure) checkRows() error {
 	return nil
 }
 
-func (s *Structure) checkSome(from, to int) error {
+// checkRowIDs returns the first row number of a part of the list that does not ascend, or nil.
+func (s *Structure) checkRowIDs(from, to int) error {
+	for k := from; k < to; k++ {
+		if r := s.RowIDs[k]; r < 0 || int(r) >= s.NRows || (k > 0 && s.RowIDs[k-1] >= r) {
+			return fmt.Errorf("row list is not ascending within 0…%d at %d", s.NRows-1, k)
+		}
+	}
+	return nil
+}
+
+// checkRows returns the first of some rows that is not ascending, or nil. The offsets begin at 0
+// and end at the number of entries.
+func (s *Structure) checkRows(from, to int) error {
 	for k := from; k < to; k++ {
 		lo, hi := s.Ptr[k], s.Ptr[k+1]
 		if lo < 0 || lo > hi || hi > int64(len(s.Idx)) {

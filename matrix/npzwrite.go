@@ -1,0 +1,198 @@
+package matrix
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"io"
+
+	"github.com/hiveblas/hiveblas/internal/npy"
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
+
+// A NPZLayout is a layout of a sparse matrix in a .npz file.
+type NPZLayout uint8
+
+// The layouts.
+const (
+	NPZRows        NPZLayout = iota // csr
+	NPZColumns                      // csc
+	NPZCoordinates                  // coo
+)
+
+// InLayout chooses the layout that [WriteNPZ] writes; the default is NPZRows.
+func InLayout(l NPZLayout) WriteOption { return writeOption(func(o *writeOptions) { o.layout = l }) }
+
+// WriteNPZ writes a as scipy.sparse.save_npz does (.npz), not compressed, in the layout of
+// [InLayout]; scipy.sparse.load_npz reads it. Labels are the arrays row_names and col_names, or
+// names if rows and columns have the same ones, which SciPy ignores and numpy.load reads. With
+// [AsPattern] the values are Booleans.
+func WriteNPZ[T Element](w io.Writer, a *Matrix[T], opts ...WriteOption) error {
+	const op = "matrix.WriteNPZ"
+	if a.Err() != nil {
+		return a.Err()
+	}
+	if w == nil {
+		return nilWriter(op)
+	}
+	return writeNPZ(op, w, a, writeOptionsOf(opts))
+}
+
+func writeNPZ[T comparable](op string, w io.Writer, a *Matrix[T], o *writeOptions) error {
+	e, ok := elementOf[T]()
+	if !ok {
+		return &TypeError{op, e.name(), "bool, an integer or a float", ""}
+	}
+	if o.layout > NPZCoordinates {
+		return &OptionError{Op: op, Option: "InLayout", Reason: fmt.Sprintf("the layout is %d, want NPZRows, NPZColumns or NPZCoordinates", o.layout)}
+	}
+	m, n := a.Dims()
+	if err := (sides{o.labels, o.cols}).checkCounts(op, m, n); err != nil {
+		return err
+	}
+	st := sparse.ToCSR(a.rows())
+	if o.layout == NPZColumns {
+		st = sparse.ToCSR(sparse.Transpose(st, o.threads))
+	}
+	names := map[string]*Labels{"row_names": o.labels, "col_names": o.cols}
+	if o.labels == o.cols && m == n {
+		names = map[string]*Labels{"names": o.labels}
+	}
+	o.size = 4*int64(len(st.Ptr)+len(st.Idx)) + int64(len(st.Val))*int64(e.fileWidth())
+	nz := &npzWriter{z: zip.NewWriter(&reportingWriter{w: w, o: &o.common})}
+	format := [...]string{"csr", "csc", "coo"}[o.layout]
+	nz.array("format", "|S3", "()", func(w io.Writer) error {
+		_, err := io.WriteString(w, format)
+		return err
+	})
+	nz.array("shape", "<i8", "(2,)", func(w io.Writer) error { return writeItems(w, []int64{int64(m), int64(n)}, 8) })
+	list := fmt.Sprintf("(%d,)", st.NVals)
+	if o.layout == NPZCoordinates {
+		nz.array("row", "<i4", list, func(w io.Writer) error { return writeRowNumbers(w, st) })
+		nz.array("col", "<i4", list, func(w io.Writer) error { return writeItems(w, st.Idx, 4) })
+	} else {
+		nz.offsets(st.Ptr, st.Idx)
+	}
+	kind, width := e.npyKind(), e.fileWidth()
+	if o.pattern {
+		kind = "|b1"
+	}
+	nz.array("data", kind, list, func(w io.Writer) error {
+		if !o.pattern {
+			return writeItems(w, st.Val, width)
+		}
+		ones := bytes.Repeat([]byte{1}, npyPart)
+		for left := st.NVals; left > 0; left -= npyPart {
+			if _, err := w.Write(ones[:min(left, npyPart)]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, name := range []string{"names", "row_names", "col_names"} {
+		if l := names[name]; l != nil {
+			size := m
+			if name != "row_names" {
+				size = n
+			}
+			nz.raw(name, func() ([]byte, error) { return l.npyNames(op, size) })
+		}
+	}
+	if nz.err != nil {
+		return nz.err
+	}
+	return nz.z.Close()
+}
+
+// writeVectorNPZ writes v as a sparse matrix of one row.
+func writeVectorNPZ[T comparable](w io.Writer, v *Vector[T], o *writeOptions) error {
+	if err := v.Err(); err != nil {
+		return err
+	}
+	o.labels = nil // of the one row
+	return writeNPZ("matrix.WriteVector", w, fromStore(v.m.rows1()), o)
+}
+
+// npzWriter writes arrays until the first error.
+type npzWriter struct {
+	z   *zip.Writer
+	err error
+}
+
+func (nz *npzWriter) array(name, kind, shape string, items func(w io.Writer) error) {
+	if nz.err != nil {
+		return
+	}
+	w, err := nz.z.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: zip.Store})
+	if err == nil {
+		_, err = w.Write(npy.AppendHeader(nil, kind, shape))
+	}
+	if err == nil {
+		err = items(w)
+	}
+	nz.err = err
+}
+
+// raw writes an array with its header.
+func (nz *npzWriter) raw(name string, text func() ([]byte, error)) {
+	if nz.err != nil {
+		return
+	}
+	data, err := text()
+	if err == nil {
+		var w io.Writer
+		if w, err = nz.z.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: zip.Store}); err == nil {
+			_, err = w.Write(data)
+		}
+	}
+	nz.err = err
+}
+
+// offsets writes indptr and indices, which SciPy wants in one type: of 32 bits if that holds the
+// offsets.
+func (nz *npzWriter) offsets(ptr []int64, idx []int32) {
+	count, list := fmt.Sprintf("(%d,)", len(ptr)), fmt.Sprintf("(%d,)", len(idx))
+	if int64(len(idx)) > 1<<31-1 {
+		nz.array("indices", "<i8", list, func(w io.Writer) error { return writeAs[int32, int64](w, idx) })
+		nz.array("indptr", "<i8", count, func(w io.Writer) error { return writeItems(w, ptr, 8) })
+		return
+	}
+	nz.array("indices", "<i4", list, func(w io.Writer) error { return writeItems(w, idx, 4) })
+	nz.array("indptr", "<i4", count, func(w io.Writer) error { return writeAs[int64, int32](w, ptr) })
+}
+
+// writeAs writes integers in another type.
+func writeAs[E, F int32 | int64](w io.Writer, items []E) error {
+	part := make([]F, 0, npyPart)
+	width := 4
+	if any(F(0)) == any(int64(0)) {
+		width = 8
+	}
+	for len(items) > 0 {
+		part = part[:0]
+		for _, x := range items[:min(npyPart, len(items))] {
+			part = append(part, F(x))
+		}
+		items = items[len(part):]
+		if err := writeItems(w, part, width); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeRowNumbers writes the row of each entry.
+func writeRowNumbers[T any](w io.Writer, st *sparse.Store[T]) error {
+	part := make([]int32, 0, npyPart)
+	for k := range st.Vecs() {
+		for p := st.Ptr[k]; p < st.Ptr[k+1]; p++ {
+			if part = append(part, int32(st.RowID(k))); len(part) == npyPart {
+				if err := writeItems(w, part, 4); err != nil {
+					return err
+				}
+				part = part[:0]
+			}
+		}
+	}
+	return writeItems(w, part, 4)
+}
