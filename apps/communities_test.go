@@ -367,7 +367,7 @@ func TestContractionKeepsModularity(t *testing.T) {
 		for c := range each {
 			each[c] = int32(c)
 		}
-		if x, y := l.modularity(nil, 1, part, 1), b.modularity(nil, 1, each, 1); x != y {
+		if x, y := l.modularity(Run{Threads: 1}, part, 1), b.modularity(Run{Threads: 1}, each, 1); x != y {
 			r.Fatalf("modularity %v, after contraction %v", x, y)
 		}
 		if b.total != l.total {
