@@ -1,9 +1,5 @@
 package apps
 
-import (
-	"github.com/hiveblas/hiveblas/internal/parallel"
-)
-
 // refineSweeps is the number of times that a vertex may try to leave its own part.
 const refineSweeps = 3
 
@@ -73,20 +69,10 @@ func (r *refiner) inside(v int) int64 {
 }
 
 func (r *refiner) step(list []int32) error {
-	m := r.mover
-	threads := m.threads
-	if len(list) < stepParallel {
-		threads = 1
-	}
-	err := parallel.Range(m.ctx, threads, len(list), stepGrain, func(w, lo, hi int) {
-		for _, v := range list[lo:hi] {
-			r.decide(&m.workers[w], v)
-		}
-	})
-	if err != nil {
+	if err := r.each(list, r.decide); err != nil {
 		return err
 	}
-	m.gather()
+	r.gather()
 	r.grant()
 	return nil
 }
