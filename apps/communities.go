@@ -171,7 +171,7 @@ func startOf(app string, start *matrix.Vector[int32], n int) ([]int32, error) {
 	if start == nil {
 		return nil, nil
 	}
-	part, err := membershipOf(app, "the start", start, n)
+	part, _, err := membershipOf(app, "the start", start, n)
 	if err != nil {
 		return nil, err
 	}
@@ -180,43 +180,52 @@ func startOf(app string, start *matrix.Vector[int32], n int) ([]int32, error) {
 
 // membershipOf returns a membership of n vertices as numbers below n, by least vertices. A vertex
 // without an entry, or beyond the end of the vector, is alone.
-func membershipOf(app, arg string, v *matrix.Vector[int32], n int) ([]int32, error) {
+func membershipOf(app, arg string, v *matrix.Vector[int32], n int) (part []int32, count int, err error) {
 	if err := v.View().Err(); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if v.Size() > n {
-		return nil, &matrix.DimensionError{Op: app, Arg: arg, Got: fmt.Sprintf("of length %d", v.Size()),
+		return nil, 0, &matrix.DimensionError{Op: app, Arg: arg, Got: fmt.Sprintf("of length %d", v.Size()),
 			Want: fmt.Sprintf("at most %d, the number of vertices", n), Remedy: "give a community for each vertex of the graph"}
 	}
 	if err := v.Fetch(); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	part, number := make([]int32, n), map[int32]int32{}
-	for k := range part {
-		part[k] = -1
+	part = v.Dense(-1)
+	for len(part) < n {
+		part = append(part, -1)
 	}
-	for k, c := range v.All() {
-		if c < 0 {
-			return nil, &ParameterError{app, arg, fmt.Sprintf("%d for vertex %d", c, k), "numbers of 0 or more"}
-		}
-		part[k] = c
-	}
-	next := int32(0)
+	// The new number of each number, plus 1. A map of all takes 5 ms for 2¹⁸ vertices, the list 0.7.
+	small, large := make([]int32, n), map[int32]int32{}
+	next, alone := int32(0), int64(n)-v.NVals()
 	for k, c := range part {
-		if c < 0 {
+		switch {
+		case c < 0:
 			part[k] = next
 			next++
-			continue
+			alone--
+		case int(c) < n:
+			if small[c] == 0 {
+				next++
+				small[c] = next
+			}
+			part[k] = small[c] - 1
+		default:
+			if large[c] == 0 {
+				next++
+				large[c] = next
+			}
+			part[k] = large[c] - 1
 		}
-		d, ok := number[c]
-		if !ok {
-			d = next
-			number[c] = d
-			next++
-		}
-		part[k] = d
 	}
-	return part, nil
+	if alone < 0 {
+		for k, c := range v.All() {
+			if c < 0 {
+				return nil, 0, &ParameterError{app, arg, fmt.Sprintf("%d for vertex %d", c, k), "numbers of 0 or more"}
+			}
+		}
+	}
+	return part, int(next), nil
 }
 
 // numbered numbers the parts of the vertices with edges from 0 in the order of their names, which

@@ -1,14 +1,11 @@
 package apps
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"math/bits"
-	"reflect"
 	"slices"
 	"sync/atomic"
-	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/parallel"
@@ -69,88 +66,11 @@ func levelGraphOf[T semiring.Element](app string, g matrix.Source[T], run Run) (
 	return l, err
 }
 
-// A weightReader returns the items lo to hi of a list as floats. It may write them to the buffer,
-// and return that, or a larger one.
-type weightReader func(buffer []float64, lo, hi int64) []float64
-
-// numbersOf returns the numbers of a list, of which false is 0 and true is 1. nil is a list of
-// ones.
-func numbersOf[T semiring.Element](list []T) weightReader {
-	if list == nil {
-		return func(buffer []float64, lo, hi int64) []float64 {
-			buffer = slices.Grow(buffer[:0], int(hi-lo))[:hi-lo]
-			for k := range buffer {
-				buffer[k] = 1
-			}
-			return buffer
-		}
-	}
-	switch reflect.TypeFor[T]().Kind() {
-	case reflect.Float64:
-		floats := sameBytes[float64](list)
-		return func(_ []float64, lo, hi int64) []float64 { return floats[lo:hi] }
-	case reflect.Float32:
-		return converted(sameBytes[float32](list))
-	case reflect.Bool, reflect.Uint8:
-		return converted(sameBytes[uint8](list))
-	case reflect.Int8:
-		return converted(sameBytes[int8](list))
-	case reflect.Int16:
-		return converted(sameBytes[int16](list))
-	case reflect.Int32:
-		return converted(sameBytes[int32](list))
-	case reflect.Int:
-		return converted(sameBytes[int](list))
-	case reflect.Int64:
-		return converted(sameBytes[int64](list))
-	case reflect.Uint16:
-		return converted(sameBytes[uint16](list))
-	case reflect.Uint32:
-		return converted(sameBytes[uint32](list))
-	case reflect.Uint:
-		return converted(sameBytes[uint](list))
-	}
-	return converted(sameBytes[uint64](list))
-}
-
-func converted[N semiring.Number](list []N) weightReader {
-	return func(buffer []float64, lo, hi int64) []float64 {
-		buffer = slices.Grow(buffer[:0], int(hi-lo))[:hi-lo]
-		for k, x := range list[lo:hi] {
-			buffer[k] = float64(x)
-		}
-		return buffer
-	}
-}
-
-// sameBytes returns a list as one of a type with the same representation.
-func sameBytes[N, T any](list []T) []N {
-	return unsafe.Slice((*N)(unsafe.Pointer(unsafe.SliceData(list))), len(list))
-}
-
-// rowOffsets returns the offsets of all rows, also of a hypersparse structure.
-func rowOffsets(s *sparse.Structure) []int64 {
-	if s.Format != sparse.Hypersparse {
-		return s.Ptr
-	}
-	ptr := make([]int64, s.NRows+1)
-	for k, r := range s.RowIDs {
-		ptr[r+1] = s.Ptr[k+1] - s.Ptr[k]
-	}
-	for r := range s.NRows {
-		ptr[r+1] += ptr[r]
-	}
-	return ptr
-}
-
-// rowGrain is the number of rows of a piece of a parallel loop.
-const rowGrain = 1 << 12
-
 // unitGraph returns a graph whose entries are all 1. With loops it has weights.
 func unitGraph(app string, pattern matrix.View[bool], ptr []int64, idx []int32, run Run) (*levelGraph, error) {
 	n := len(ptr) - 1
 	var loops atomic.Bool
-	err := parallel.Range(run.Context, run.Threads, n, rowGrain, func(_, lo, hi int) {
+	err := eachBlock(run, rowBlocks(ptr), func(_, _, lo, hi int) {
 		found := false
 		for v := lo; v < hi; v++ {
 			for _, u := range idx[ptr[v]:ptr[v+1]] {
@@ -179,11 +99,11 @@ func weightedGraph(app string, ptr []int64, idx []int32, val weightReader, run R
 	n := len(ptr) - 1
 	// Blocks of rows have partial results, so that the order of sums does not depend on the
 	// threads.
-	blocks := (n + rowGrain - 1) / rowGrain
+	bounds := rowBlocks(ptr)
 	each := func(f func(b, v int, first int64, weights []float64)) error {
 		buffers := make([][]float64, parallel.Threads(run.Threads))
-		return parallel.Pieces(run.Context, run.Threads, blocks, func(w, b int) {
-			for v := b * rowGrain; v < min((b+1)*rowGrain, n); v++ {
+		return eachBlock(run, bounds, func(w, b, lo, hi int) {
+			for v := lo; v < hi; v++ {
 				list := val(buffers[w], ptr[v], ptr[v+1])
 				f(b, v, ptr[v], list)
 				if cap(list) > cap(buffers[w]) {
@@ -197,7 +117,7 @@ func weightedGraph(app string, ptr []int64, idx []int32, val weightReader, run R
 		whole     bool
 		bad       *WeightError
 	}
-	parts := make([]part, blocks)
+	parts := make([]part, len(bounds)-1)
 	for b := range parts {
 		parts[b].whole = true
 	}
@@ -289,7 +209,7 @@ func (a *asymmetry) add(row int, col int32, weight uint64) {
 // mirrored reports whether the matrix is symmetric, as far as its asymmetry tells.
 func (l *levelGraph) mirrored(run Run) (bool, error) {
 	var sum atomic.Uint64
-	err := parallel.Range(run.Context, run.Threads, l.n, rowGrain, func(_, lo, hi int) {
+	err := eachBlock(run, rowBlocks(l.ptr), func(_, _, lo, hi int) {
 		var part asymmetry
 		for v := lo; v < hi; v++ {
 			for k := l.ptr[v]; k < l.ptr[v+1]; k++ {
@@ -536,18 +456,18 @@ func (l *levelGraph) connected(part []int32) (pieces []int32, count int) {
 // modularity returns the modularity of a partition of l: the sum over communities of
 // in/2m − γ(tot/2m)². It sums integers, so that the result does not depend on the threads or the
 // place.
-func (l *levelGraph) modularity(ctx context.Context, threads int, part []int32, resolution float64) float64 {
+func (l *levelGraph) modularity(run Run, part []int32, resolution float64) float64 {
 	if l.total == 0 {
 		return 0
 	}
-	inside := make([]int64, parallel.Threads(threads))
+	inside := make([]int64, parallel.Threads(run.Threads))
 	tot := make([]int64, l.n)
 	for v, c := range part {
 		if c >= 0 {
 			tot[c] += l.degree[v]
 		}
 	}
-	_ = parallel.Range(ctx, threads, l.n, rowGrain, func(w, lo, hi int) {
+	_ = eachBlock(run, rowBlocks(l.ptr), func(w, _, lo, hi int) {
 		sum := int64(0)
 		for v := lo; v < hi; v++ {
 			c := part[v]

@@ -160,7 +160,7 @@ func (h *hostLevel) begin(member, start []int32) []int32 {
 }
 
 func (h *hostLevel) modularity(part []int32) float64 {
-	return h.g.modularity(h.o.Context, h.o.Threads, part, h.o.Resolution)
+	return h.g.modularity(h.o.Run, part, h.o.Resolution)
 }
 
 func (h *hostLevel) move(start []int32, seed uint64, level int, tolerance float64) ([]int32, int, error) {

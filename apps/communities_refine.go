@@ -1,9 +1,5 @@
 package apps
 
-import (
-	"github.com/hiveblas/hiveblas/internal/parallel"
-)
-
 // refineSweeps is the number of times that a vertex may try to leave its own part.
 const refineSweeps = 3
 
@@ -30,7 +26,7 @@ func (m *mover) refine() ([]int32, error) {
 	r := &refiner{mover: m, part: make([]int32, g.n), size: make([]int64, g.n), out: make([]int64, g.n),
 		joined: make([]uint32, g.n)}
 	copy(r.size, g.degree)
-	err := parallel.Range(m.ctx, m.threads, g.n, rowGrain, func(_, lo, hi int) {
+	err := eachBlock(Run{Context: m.ctx, Threads: m.threads}, rowBlocks(g.ptr), func(_, _, lo, hi int) {
 		for v := lo; v < hi; v++ {
 			r.part[v] = int32(v)
 			r.out[v] = r.inside(v)
@@ -73,20 +69,10 @@ func (r *refiner) inside(v int) int64 {
 }
 
 func (r *refiner) step(list []int32) error {
-	m := r.mover
-	threads := m.threads
-	if len(list) < stepParallel {
-		threads = 1
-	}
-	err := parallel.Range(m.ctx, threads, len(list), stepGrain, func(w, lo, hi int) {
-		for _, v := range list[lo:hi] {
-			r.decide(&m.workers[w], v)
-		}
-	})
-	if err != nil {
+	if err := r.each(list, r.decide); err != nil {
 		return err
 	}
-	m.gather()
+	r.gather()
 	r.grant()
 	return nil
 }

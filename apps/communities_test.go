@@ -295,8 +295,11 @@ func TestCommunitiesKnown(t *testing.T) {
 
 // The result does not depend on the number of threads, and depends on the seed.
 func TestCommunitiesAreDeterministic(t *testing.T) {
-	defer func(n int) { stepParallel = n }(stepParallel)
-	stepParallel = 1
+	for _, x := range []*int{&stepParallel, &stepWork, &wishParallel} {
+		withValue(t, x, 1)
+	}
+	withValue(t, &drawGrain, 100)
+	withValue(t, &blockWork, 100)
 	scale := 10
 	if longtest.Enabled() {
 		scale = 12
@@ -309,7 +312,7 @@ func TestCommunitiesAreDeterministic(t *testing.T) {
 		for _, leiden := range []bool{false, true} {
 			var first, bare *CommunitiesResult
 			differ := false
-			for _, threads := range []int{1, 2, 3, 8} {
+			for _, threads := range []int{1, 2, 3, 8, 16} {
 				o := CommunitiesOptions{Leiden: leiden, Run: Run{Threads: threads}, RandomSeed: 1}
 				res := must[*CommunitiesResult](t)(Communities(a, o))
 				unit := must[*CommunitiesResult](t)(Communities(a.Pattern(), o))
@@ -367,7 +370,7 @@ func TestContractionKeepsModularity(t *testing.T) {
 		for c := range each {
 			each[c] = int32(c)
 		}
-		if x, y := l.modularity(nil, 1, part, 1), b.modularity(nil, 1, each, 1); x != y {
+		if x, y := l.modularity(Run{Threads: 1}, part, 1), b.modularity(Run{Threads: 1}, each, 1); x != y {
 			r.Fatalf("modularity %v, after contraction %v", x, y)
 		}
 		if b.total != l.total {

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -48,7 +49,7 @@ func Modularity[T semiring.Element](g matrix.Source[T], membership *matrix.Vecto
 	if !(o.Resolution > 0 && o.Resolution <= math.MaxFloat64) {
 		return 0, &ParameterError{app, "the resolution", fmt.Sprint(o.Resolution), "a positive number"}
 	}
-	part, err := membershipOf(app, "the membership", membership, n)
+	part, count, err := membershipOf(app, "the membership", membership, n)
 	if err != nil {
 		return 0, err
 	}
@@ -60,7 +61,7 @@ func Modularity[T semiring.Element](g matrix.Source[T], membership *matrix.Vecto
 		return 0, err
 	}
 	e := &modularityEdges{app: app, ptr: rowOffsets(&rows.Structure), idx: rows.Idx,
-		val: numbersOf(rows.Val), part: part, run: o.Run, symmetric: access.Symmetric(g.View())}
+		val: numbersOf(rows.Val), part: part, count: count, run: o.Run, symmetric: access.Symmetric(g.View())}
 	in, squares, err := e.sums(1)
 	return in - float64(o.Resolution*squares), err
 }
@@ -72,6 +73,7 @@ type modularityEdges struct {
 	idx       []int32
 	val       weightReader
 	part      []int32
+	count     int // of communities
 	run       Run
 	symmetric bool // is known
 }
@@ -79,20 +81,19 @@ type modularityEdges struct {
 // sums returns Σ in(c)/2m and Σ (tot(c)/2m)² for weights multiplied by unit, 0 for a graph without
 // weight.
 func (e *modularityEdges) sums(unit float64) (in, squares float64, err error) {
-	n := len(e.part)
-	blocks := (n + rowGrain - 1) / rowGrain
+	bounds := rowBlocks(e.ptr)
 	type part struct {
-		inside   float64
-		fraction bool
-		bad      *WeightError
+		inside, total float64
+		fraction      bool
+		bad           *WeightError
 	}
-	parts, degree := make([]part, blocks), make([]float64, n)
+	parts, degree := make([]part, len(bounds)-1), fresh.Make[float64](int64(len(e.part)))
 	buffers := make([][]float64, parallel.Threads(e.run.Threads))
 	var difference atomic.Uint64
-	err = parallel.Pieces(e.run.Context, e.run.Threads, blocks, func(w, b int) {
+	err = eachBlock(e.run, bounds, func(w, b, lo, hi int) {
 		var skew asymmetry
-		p := &parts[b]
-		for v := b * rowGrain; v < min((b+1)*rowGrain, n); v++ {
+		var p part // neighbours in parts share cache lines
+		for v := lo; v < hi; v++ {
 			list := e.val(buffers[w], e.ptr[v], e.ptr[v+1])
 			if cap(list) > cap(buffers[w]) {
 				buffers[w] = list
@@ -117,26 +118,28 @@ func (e *modularityEdges) sums(unit float64) (in, squares float64, err error) {
 				}
 			}
 			degree[v] = sum
+			p.total += sum
 		}
+		parts[b] = p
 		difference.Add(uint64(skew))
 	})
 	if err != nil {
 		return 0, 0, err
 	}
-	whole := true
+	total, whole := 0.0, true
 	for _, p := range parts {
 		if p.bad != nil {
 			return 0, 0, p.bad
 		}
 		in += p.inside
+		total += p.total
 		whole = whole && !p.fraction
 	}
 	if difference.Load() != 0 {
 		return 0, 0, e.directed()
 	}
-	total, tot := 0.0, make([]float64, n)
+	tot := make([]float64, e.count)
 	for v, k := range degree {
-		total += k
 		tot[e.part[v]] += k
 	}
 	switch {

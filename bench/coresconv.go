@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/hiveblas/hiveblas/internal/fresh"
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -117,7 +119,7 @@ func conversionCases() []cpuCase {
 					return err
 				}
 				builder := matrix.NewBuilder[f64](n, n)
-				builder.AddBlock(rows, append([]int32(nil), cols...), append([]f64(nil), vals...)) // it owns its blocks
+				builder.AddBlock(rows, copied(cols), copied(vals)) // it owns its blocks
 				c, err = builder.Build(nil)
 				return err
 			}, func() (float64, error) { return entriesOf(c, in.graph.NNZ()) }}, nil
@@ -166,6 +168,13 @@ func conversionCases() []cpuCase {
 			}, func() (float64, error) { return itemsOf(w, int64(len(t.idx))) }}, nil
 		})),
 	}
+}
+
+// copied returns a copy of a list, made by all threads.
+func copied[T any](list []T) []T {
+	c := fresh.Make[T](int64(len(list)))
+	_ = parallel.Range(nil, 0, len(list), 1<<16, func(_, lo, hi int) { copy(c[lo:hi], list[lo:hi]) })
+	return c
 }
 
 // fileCases read and write files of a temporary folder, from and to the page cache.

@@ -122,12 +122,16 @@ func (b *Builder[T]) AddBlock(rows, cols []int32, vals []T) {
 		}
 		return
 	}
-	if len(rows) == 0 {
-		return
-	}
-	b.unchecked = append(b.unchecked, len(b.blocks))
-	b.blocks = append(b.blocks, sparse.Tuples[T]{Row: rows[:len(rows):len(rows)], Col: cols, Val: vals})
 	b.count += int64(len(rows))
+	for len(rows) > 0 { // threads share the pieces
+		k := len(rows)
+		if k >= 2*builderBlock {
+			k = builderBlock
+		}
+		b.unchecked = append(b.unchecked, len(b.blocks))
+		b.blocks = append(b.blocks, sparse.Tuples[T]{Row: rows[:k:k], Col: cols[:k], Val: vals[:k]})
+		rows, cols, vals = rows[k:], cols[k:], vals[k:]
+	}
 }
 
 // addTuples is Add for each tuple, of row 0 if rows is nil. Long lists are copied in parallel.

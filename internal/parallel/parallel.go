@@ -9,6 +9,7 @@ package parallel
 import (
 	"context"
 	"runtime"
+	"sort"
 	"sync/atomic"
 )
 
@@ -135,4 +136,30 @@ func CutAt(rows, pieces int, at func(i int) int64) []int {
 		}
 	}
 	return append(bounds, rows)
+}
+
+// RangeAt divides [0, n) into at most pieces ranges of about equal work, where the first i items
+// have work at(i), ascending from at(0) = 0, and runs fn on them as [Range] does. Each worker looks
+// for the ends of its ranges: for 128 ranges of 2¹⁷ items in cold memory, one takes 250 µs.
+func RangeAt(ctx context.Context, threads, n, pieces int, at func(i int) int64, fn func(worker, lo, hi int)) error {
+	if n <= 0 {
+		return err(ctx)
+	}
+	pieces = max(1, min(pieces, n))
+	total := at(n)
+	bound := func(p int) int {
+		switch p {
+		case 0:
+			return 0
+		case pieces:
+			return n
+		}
+		want := total / int64(pieces) * int64(p)
+		return sort.Search(n, func(i int) bool { return at(i) >= want })
+	}
+	return Pieces(ctx, threads, pieces, func(w, p int) {
+		if lo, hi := bound(p), bound(p+1); lo < hi {
+			fn(w, lo, hi)
+		}
+	})
 }

@@ -81,3 +81,34 @@ func TestCut(t *testing.T) {
 		t.Errorf("bounds %v: the long row is not separate from its successors", got)
 	}
 }
+
+// Each item is in one range, also if items have no work or all of it.
+func TestRangeAt(t *testing.T) {
+	for name, work := range map[string]func(i int) int64{
+		"equal":    func(i int) int64 { return int64(i) },
+		"none":     func(int) int64 { return 0 },
+		"squares":  func(i int) int64 { return int64(i) * int64(i) },
+		"the last": func(i int) int64 { return int64(i / 100 * 1000) },
+	} {
+		for _, n := range []int{0, 1, 2, 100} {
+			for _, pieces := range []int{0, 1, 7, 1000} {
+				times := make([]atomic.Int32, n)
+				var ranges atomic.Int32
+				err := RangeAt(context.Background(), 3, n, pieces, work, func(_, lo, hi int) {
+					ranges.Add(1)
+					for i := lo; i < hi; i++ {
+						times[i].Add(1)
+					}
+				})
+				if err != nil || int(ranges.Load()) > max(pieces, 1) {
+					t.Errorf("%s: %d ranges of %d items, at most %d allowed, %v", name, ranges.Load(), n, pieces, err)
+				}
+				for i := range times {
+					if got := times[i].Load(); got != 1 {
+						t.Errorf("%s: item %d of %d is in %d ranges", name, i, n, got)
+					}
+				}
+			}
+		}
+	}
+}

@@ -59,25 +59,42 @@ func Build[T any](m, n int, blocks []Tuples[T], dup func(x, y T) T, threads int,
 		return buildBySort(m, n, blocks, count, dup)
 	}
 	blocks = slices.DeleteFunc(blocks, func(b Tuples[T]) bool { return len(b.Row) == 0 })
-	s := ascending(m, n, blocks, count, threads)
+	s, repeats := ascending(m, n, blocks, count, threads)
 	if s == nil {
 		c := byColumn(m, n, blocks, count, threads, func(done int64) { sorted(done/2, count) })
 		if count > collectAbove {
 			runtime.GC()
 		}
 		s = Transpose(c, threads)
+		repeats = s.Vecs() != 1 || repeated(s.Idx, threads)
 	}
-	if err := combine(s, dup, threads); err != nil {
-		return nil, err
+	if repeats {
+		if err := combine(s, dup, threads); err != nil {
+			return nil, err
+		}
 	}
 	return Settle(s), nil
 }
 
-// ascending returns the tuples as CSR if they are already sorted by row and column (equal
-// coordinates allowed), as in many files, and nil otherwise. No block is empty.
-func ascending[T any](m, n int, blocks []Tuples[T], count int64, threads int) *Store[T] {
+// repeated reports whether two neighbours in a list are equal.
+func repeated(list []int32, threads int) bool {
+	var found atomic.Bool
+	_ = parallel.Range(nil, threads, len(list), flatGrain, func(_, lo, hi int) {
+		for p := max(lo, 1); p < hi; p++ {
+			if list[p] == list[p-1] {
+				found.Store(true)
+				return
+			}
+		}
+	})
+	return found.Load()
+}
+
+// ascending returns the tuples as CSR if they are already sorted by row and column, as in many
+// files, and whether coordinates repeat. It returns nil if they are not sorted. No block is empty.
+func ascending[T any](m, n int, blocks []Tuples[T], count int64, threads int) (s *Store[T], repeats bool) {
 	key := func(b *Tuples[T], p int) int64 { return int64(b.Row[p])<<32 | int64(b.Col[p]) }
-	var descends atomic.Bool
+	var descends, equal atomic.Bool
 	_ = parallel.Pieces(nil, threads, len(blocks), func(_, k int) {
 		if descends.Load() {
 			return
@@ -90,22 +107,25 @@ func ascending[T any](m, n int, blocks []Tuples[T], count int64, threads int) *S
 		col := b.Col[:len(b.Row)]
 		for p, i := range b.Row {
 			key := int64(i)<<32 | int64(col[p])
-			if key < last {
-				descends.Store(true)
-				return
+			if key <= last {
+				if key < last {
+					descends.Store(true)
+					return
+				}
+				equal.Store(true)
 			}
 			last = key
 		}
 	})
 	if descends.Load() {
-		return nil
+		return nil, false
 	}
 	from, rows := make([]int64, len(blocks)+1), make([]int, len(blocks)+1) // first entries, rows before them
 	rows[0] = -1
 	for k, b := range blocks {
 		from[k+1], rows[k+1] = from[k]+int64(len(b.Row)), int(b.Row[len(b.Row)-1])
 	}
-	s := &Store[T]{Structure: Structure{NRows: m, NCols: n, NVals: count}}
+	s = &Store[T]{Structure: Structure{NRows: m, NCols: n, NVals: count}}
 	s.Ptr = make([]int64, m+1)
 	s.Idx = fresh.Make[int32](count)
 	s.Val = fresh.Make[T](count)
@@ -125,7 +145,7 @@ func ascending[T any](m, n int, blocks []Tuples[T], count int64, threads int) *S
 	for i := rows[len(blocks)] + 1; i <= m; i++ {
 		s.Ptr[i] = count
 	}
-	return s
+	return s, equal.Load()
 }
 
 // byColumn sorts the tuples stably by column. The result is the CSC form, stored as the CSR of the
