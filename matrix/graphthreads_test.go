@@ -148,10 +148,10 @@ func sameGraphs(t *testing.T, format FileFormat, texts map[string]string, damage
 	}
 	for _, what := range damaged {
 		text := texts[what]
-		damages([]byte(text), 40, func(what string, data []byte) {
+		damages([]byte(text), 25, func(what string, data []byte) {
 			sameReadings[float64](t, what, data, format, true, []int{1, 90}, []int{3})
 		})
-		damages(gz(t, text), 20, func(what string, data []byte) {
+		damages(gz(t, text), 12, func(what string, data []byte) {
 			sameReadings[float64](t, what+" of gzip", data, format, false, []int{60}, []int{3})
 		})
 	}

@@ -99,7 +99,7 @@ func TestNPZThreads(t *testing.T) {
 		}
 		for _, opts := range [][]ReadOption{nil, {AllowNaN()}, {PatternOnly()}, {Symmetrise(), Duplicates(CombineFunc[float32](func(x, _ float32) float32 { return x }))}} {
 			same(sameReadings[float32](t, what, deflated, FormatNPZ, true, []int{3}, []int{1, 3}, opts...),
-				sameReadings[float32](t, what, stored, FormatNPZ, true, []int{1, 9}, []int{1, 3}, opts...))
+				sameReadings[float32](t, what, stored, FormatNPZ, true, []int{9}, []int{1, 3}, opts...))
 		}
 		same(sameReadings[int8](t, what, deflated, FormatNPZ, false, []int{3}, allThreads),
 			sameReadings[int8](t, what, stored, FormatNPZ, false, []int{1, 24}, allThreads))
@@ -117,7 +117,7 @@ func TestNPZDamage(t *testing.T) {
 	}
 	for _, method := range []uint16{zip.Store, zip.Deflate} {
 		data := restored(t, b.Bytes(), method)
-		damages(data, 40, func(what string, data []byte) {
+		damages(data, 25, func(what string, data []byte) {
 			sameReadings[int32](t, what, data, FormatNPZ, true, []int{8, 64}, []int{1, 3})
 		})
 		z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))

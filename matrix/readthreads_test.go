@@ -108,7 +108,7 @@ func TestBinaryThreads(t *testing.T) {
 	for _, data := range binaryFiles(t) {
 		sameReadings[int32](t, "intact", data, FormatBinary, false, []int{1, 8, 24, 1000}, allThreads)
 		sameReadings[int32](t, "options", data, FormatBinary, false, []int{8}, []int{3}, PatternOnly(), Symmetrise())
-		damages(data, 13, func(what string, data []byte) {
+		damages(data, 7, func(what string, data []byte) {
 			sameReadings[int32](t, what, data, FormatBinary, false, []int{20}, []int{3})
 			if len(data) >= binaryHead {
 				sameReadings[int32](t, what+", head sealed", reseal(bytes.Clone(data)), FormatBinary, false, []int{8}, []int{3})
