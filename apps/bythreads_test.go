@@ -63,3 +63,21 @@ func TestModularityByThreads(t *testing.T) {
 		return Modularity(g.Pattern(), membership, ModularityOptions{Run: run})
 	})
 }
+
+// Threads share the sums of neighbours and of sparse features.
+func TestGraphSAGEByThreads(t *testing.T) {
+	withValue(t, &sumWork, 1)
+	g := skewed(t, 9)
+	n, _ := g.Dims()
+	x := drawFeatures(t, n, 8, .3, matrix.CSR)
+	for _, a := range []SAGEAggregator{AggregateMean, AggregateGCN} {
+		m := randomModel(a, 8, 6, 0, 1)
+		sameByThreads(t, a.String(), func(run Run) ([]float32, error) {
+			res, err := GraphSAGE(g, x, m, SAGEOptions{Run: run})
+			if err != nil {
+				return nil, err
+			}
+			return res.Embeddings.Dense(0)
+		})
+	}
+}

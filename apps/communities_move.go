@@ -308,7 +308,7 @@ func (m *mover) each(list []int32, decide func(w *moveWorker, v int32)) error {
 		}
 		return (g.ptr[list[i]]-first)/share + rowWeight*int64(i)
 	}
-	threads := max(1, int(min(int64(m.threads), at(k)/int64(stepWork))))
+	threads := parallel.Share(m.threads, at(k), int64(stepWork))
 	return parallel.RangeAt(m.ctx, threads, k, stepPieces*threads, at, func(id, lo, hi int) {
 		w := &m.workers[id]
 		if w.sum == nil {

@@ -283,6 +283,8 @@ func naiveSeries(e *TimedEdges, window float64, lag, hops int) (locality, score 
 }
 
 func TestScanSeriesAgainstFormula(t *testing.T) {
+	withValue(t, &seriesEdges, 1)
+	withValue(t, &seriesShift, 1)
 	for seed := range int64(6) {
 		n, windows, rate := 12, 20, []int{2, 6, 30}[seed%3]
 		e := chatter(n, windows, rate, 15, 4, seed)
@@ -305,6 +307,8 @@ func TestScanSeriesAgainstFormula(t *testing.T) {
 
 // Threads share the windows; the results, the traces and their order are those of one.
 func TestScanSeriesThreads(t *testing.T) {
+	withValue(t, &seriesEdges, 1)
+	withValue(t, &seriesShift, 1)
 	e := chatter(40, 50, 20, 40, 6, 1)
 	run := func(threads int) (string, []ops.Trace) {
 		var traces []ops.Trace

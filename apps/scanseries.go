@@ -1,12 +1,11 @@
 package apps
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 
+	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
@@ -59,6 +58,9 @@ type ScanVertex struct {
 	Locality float64 // its standardised statistic
 }
 
+// seriesEdges is the number of edges that a thread must have to divide them. Tests lower it.
+var seriesEdges = 1 << 14
+
 // scanWindows bounds the windows of a series.
 const scanWindows = 1 << 24
 
@@ -100,7 +102,7 @@ func ScanSeries(e *TimedEdges, opts ...ScanSeriesOptions) (*ScanSeriesResult, er
 	if err := o.Hops.check(app); err != nil {
 		return nil, err
 	}
-	first, last, err := e.span(app)
+	first, last, err := e.span(app, o.Threads)
 	if err != nil {
 		return nil, err
 	}
@@ -112,9 +114,9 @@ func ScanSeries(e *TimedEdges, opts ...ScanSeriesOptions) (*ScanSeriesResult, er
 		return nil, &ParameterError{app, "the window", fmt.Sprintf("%v, for %.3g windows", o.Window, count),
 			fmt.Sprintf("a length with at most %d windows", scanWindows)}
 	}
-	order, begin := e.byWindow(first, o.Window, int(count))
-	s := newSeries(e.Vertices, o)
 	threads := parallel.Threads(o.Threads)
+	order, begin := e.byWindow(first, o.Window, int(count), threads)
+	s := newSeries(e, o, threads)
 	workers := min(threads, int(count))
 	counters := make([]seriesCounter, workers)
 	for from := 0; from < int(count); {
@@ -126,6 +128,7 @@ func ScanSeries(e *TimedEdges, opts ...ScanSeriesOptions) (*ScanSeriesResult, er
 				c.number = make([]int32, e.Vertices)
 			}
 			batch[k] = c.count(o, max(1, threads/workers), e, order[begin[t]:begin[t+1]])
+			s.divide(&batch[k])
 		})
 		for k := range batch {
 			b := &batch[k]
@@ -139,15 +142,15 @@ func ScanSeries(e *TimedEdges, opts ...ScanSeriesOptions) (*ScanSeriesResult, er
 				return nil, b.err
 			}
 			b.Start = first + float64(from+k)*o.Window
-			s.next(b.ScanWindow, b.counts)
 		}
+		s.extend(batch)
 		from = to
 	}
 	return s.res, nil
 }
 
 // span checks the edges and returns the first and the last time.
-func (e *TimedEdges) span(app string) (first, last float64, err error) {
+func (e *TimedEdges) span(app string, threads int) (first, last float64, err error) {
 	bad := func(arg, got, want string) (float64, float64, error) {
 		return 0, 0, &ParameterError{app, arg, got, want}
 	}
@@ -159,100 +162,68 @@ func (e *TimedEdges) span(app string) (first, last float64, err error) {
 	case len(e.Source) != len(e.Target) || len(e.Source) != len(e.Time):
 		return bad("the edges", fmt.Sprintf("%d sources, %d targets and %d times", len(e.Source), len(e.Target), len(e.Time)), "the same number of each")
 	}
-	first, last = math.Inf(1), math.Inf(-1)
-	for k, t := range e.Time {
-		if math.IsNaN(t) || math.IsInf(t, 0) {
-			return bad(fmt.Sprintf("the time of edge %d", k), fmt.Sprint(t), "a finite number")
-		}
-		for side, v := range [2]int32{e.Source[k], e.Target[k]} {
-			if int(v) < 0 || int(v) >= e.Vertices {
-				return 0, 0, vertex(app, []string{"source", "target"}[side]+" of an edge", int(v), e.Vertices)
+	type part struct {
+		first, last float64
+		err         error
+	}
+	parts := make([]part, (len(e.Time)+seriesEdges-1)/seriesEdges)
+	_ = parallel.Range(nil, threads, len(e.Time), seriesEdges, func(_, lo, hi int) {
+		p := part{first: math.Inf(1), last: math.Inf(-1)}
+		for k := lo; k < hi && p.err == nil; k++ {
+			t := e.Time[k]
+			if math.IsNaN(t) || math.IsInf(t, 0) {
+				_, _, p.err = bad(fmt.Sprintf("the time of edge %d", k), fmt.Sprint(t), "a finite number")
 			}
+			for side, v := range [2]int32{e.Source[k], e.Target[k]} {
+				if p.err == nil && uint(v) >= uint(e.Vertices) {
+					p.err = vertex(app, []string{"source", "target"}[side]+" of an edge", int(v), e.Vertices)
+				}
+			}
+			p.first, p.last = min(p.first, t), max(p.last, t)
 		}
-		first, last = min(first, t), max(last, t)
+		parts[lo/seriesEdges] = p
+	})
+	first, last = math.Inf(1), math.Inf(-1)
+	for _, p := range parts {
+		if p.err != nil {
+			return 0, 0, p.err
+		}
+		first, last = min(first, p.first), max(last, p.last)
 	}
 	return first, last, nil
 }
 
 // byWindow returns the indices of the edges by windows: those of window t are
-// order[begin[t]:begin[t+1]].
-func (e *TimedEdges) byWindow(first, window float64, count int) (order, begin []int) {
-	at := func(t float64) int { return int(math.Floor((t - first) / window)) }
-	begin = make([]int, count+1)
-	for _, t := range e.Time {
-		begin[at(t)+1]++
-	}
-	for t := range count {
-		begin[t+1] += begin[t]
-	}
-	order = make([]int, len(e.Time))
-	next := slices.Clone(begin)
-	for k, t := range e.Time {
-		w := at(t)
-		order[next[w]] = k
-		next[w]++
-	}
+// order[begin[t]:begin[t+1]], in ascending order.
+func (e *TimedEdges) byWindow(first, window float64, count, threads int) (order []int, begin []int64) {
+	n := len(e.Time)
+	parts := parallel.Share(threads, int64(n), int64(max(seriesEdges, count)))
+	cut := func(w int) int { return int(int64(n) * int64(w) / int64(parts)) }
+	counts, at := make([][]int64, parts), fresh.Make[int32](int64(n)) // at is the window of each edge
+	_ = parallel.Pieces(nil, parts, parts, func(_, w int) {
+		counts[w] = make([]int64, count)
+		for k := cut(w); k < cut(w+1); k++ {
+			at[k] = int32(math.Floor((e.Time[k] - first) / window))
+			counts[w][at[k]]++
+		}
+	})
+	order, begin = make([]int, n), make([]int64, count+1)
+	parallel.Offsets(parts, counts, begin)
+	_ = parallel.Pieces(nil, parts, parts, func(_, w int) {
+		for k := cut(w); k < cut(w+1); k++ {
+			next := &counts[w][at[k]]
+			order[*next] = k
+			*next++
+		}
+	})
 	return order, begin
-}
-
-// series is the state of ScanSeries after some windows.
-type series struct {
-	o      ScanSeriesOptions
-	res    *ScanSeriesResult
-	past   []seriesPast
-	recent [][]localCount // the statistics of the last Lag windows, by window modulo Lag
-	number []int32        // scratch: of a vertex within its window, from 1
-}
-
-// seriesPast sums the statistics of a vertex in the recent windows.
-type seriesPast struct {
-	sum     int64
-	squares wide
-}
-
-// localCount is the statistic of a vertex in a window. Vertices without edges have none.
-type localCount struct {
-	vertex int32
-	count  int64
-}
-
-func newSeries(n int, o ScanSeriesOptions) *series {
-	return &series{o: o, res: &ScanSeriesResult{Windows: []ScanWindow{}, Anomalies: []ScanAnomaly{}},
-		past: make([]seriesPast, n), recent: make([][]localCount, o.Lag), number: make([]int32, n)}
-}
-
-// next adds a window and its statistics.
-func (s *series) next(w ScanWindow, now []localCount) {
-	t := len(s.res.Windows)
-	if t >= s.o.Lag {
-		s.standardise(&w, now)
-	}
-	if t >= 2*s.o.Lag {
-		var mean float64
-		past := s.res.Windows[t-s.o.Lag:]
-		for _, x := range past {
-			mean += x.Locality
-		}
-		mean /= float64(s.o.Lag)
-		var squares float64
-		for _, x := range past {
-			squares += (x.Locality - mean) * (x.Locality - mean)
-		}
-		w.Score = (w.Locality - mean) / max(math.Sqrt(squares/float64(s.o.Lag-1)), 1)
-	}
-	s.res.Windows = append(s.res.Windows, w)
-	if w.Score > s.o.Threshold {
-		s.res.Anomalies = append(s.res.Anomalies, ScanAnomaly{t, w.Score, s.outstanding(w, now)})
-	}
-	s.forget(s.recent[t%s.o.Lag])
-	s.recent[t%s.o.Lag] = now
-	s.learn(now)
 }
 
 // seriesWindow is a window with the statistics of its graph alone.
 type seriesWindow struct {
 	ScanWindow
 	counts []localCount
+	shares [][]localCount // the counts by ranges of vertices
 	traces []ops.Trace
 	err    error
 }
@@ -310,99 +281,3 @@ func (c *seriesCounter) count(o ScanSeriesOptions, threads int, e *TimedEdges, l
 	}
 	return w
 }
-
-// standardised returns the statistic of a vertex relative to its past.
-func (s *series) standardised(v int32, count int64) float64 {
-	p, tau := &s.past[v], int64(s.o.Lag)
-	// τ·(count − mean) and τ(τ−1)·variance are integers.
-	variance := p.squares.times(uint64(tau)).minus(square64(p.sum)).float() / float64(tau) / float64(tau-1)
-	return float64(count*tau-p.sum) / float64(tau) / max(math.Sqrt(variance), 1)
-}
-
-// standardise sets Locality and Vertex of a window. A vertex without edges in the window has the
-// statistic 0, and the value 0 if it has no edges in the recent past either.
-func (s *series) standardise(w *ScanWindow, now []localCount) {
-	if len(s.past) == 0 {
-		return
-	}
-	best, at := math.Inf(-1), int32(-1)
-	take := func(v int32, x float64) {
-		if x > best || x == best && v < at {
-			best, at = x, v
-		}
-	}
-	for _, c := range now {
-		s.number[c.vertex] = 1
-		take(c.vertex, s.standardised(c.vertex, c.count))
-	}
-	if best <= 0 { // a vertex without edges may have more
-		for v := range s.past {
-			if s.number[v] == 0 {
-				take(int32(v), s.standardised(int32(v), 0))
-			}
-		}
-	}
-	for _, c := range now {
-		s.number[c.vertex] = 0
-	}
-	w.Locality, w.Vertex = best, int(at)
-}
-
-// outstanding lists the vertices of an anomaly.
-func (s *series) outstanding(w ScanWindow, now []localCount) []ScanVertex {
-	var list []ScanVertex
-	for _, c := range now {
-		if x := s.standardised(c.vertex, c.count); x > s.o.Threshold {
-			list = append(list, ScanVertex{int(c.vertex), x})
-		}
-	}
-	slices.SortFunc(list, func(a, b ScanVertex) int {
-		return cmp.Or(cmp.Compare(b.Locality, a.Locality), cmp.Compare(a.Vertex, b.Vertex))
-	})
-	if len(list) == 0 {
-		list = append(list, ScanVertex{w.Vertex, w.Locality})
-	}
-	return list
-}
-
-// learn adds a window to the recent past, forget removes one.
-func (s *series) learn(now []localCount) {
-	for _, c := range now {
-		p := &s.past[c.vertex]
-		p.sum, p.squares = p.sum+c.count, p.squares.plus(square64(c.count))
-	}
-}
-
-func (s *series) forget(then []localCount) {
-	for _, c := range then {
-		p := &s.past[c.vertex]
-		p.sum, p.squares = p.sum-c.count, p.squares.minus(square64(c.count))
-	}
-}
-
-// wide is a number of 128 bits.
-type wide struct{ hi, lo uint64 }
-
-func square64(x int64) wide {
-	hi, lo := bits.Mul64(uint64(x), uint64(x)) // x ≥ 0
-	return wide{hi, lo}
-}
-
-func (x wide) plus(y wide) wide {
-	lo, carry := bits.Add64(x.lo, y.lo, 0)
-	hi, _ := bits.Add64(x.hi, y.hi, carry)
-	return wide{hi, lo}
-}
-
-func (x wide) minus(y wide) wide {
-	lo, borrow := bits.Sub64(x.lo, y.lo, 0)
-	hi, _ := bits.Sub64(x.hi, y.hi, borrow)
-	return wide{hi, lo}
-}
-
-func (x wide) times(k uint64) wide {
-	hi, lo := bits.Mul64(x.lo, k)
-	return wide{hi + x.hi*k, lo}
-}
-
-func (x wide) float() float64 { return float64(x.hi)*(1<<64) + float64(x.lo) }

@@ -52,8 +52,8 @@ type Matrix[F Real] struct {
 	Val        []F
 }
 
-// minWork is the number of multiplications from which another thread pays.
-const minWork = 1 << 20
+// minWork is the number of multiplications from which another thread pays: about 50 µs of them.
+const minWork = 1 << 21
 
 // Product sets c = op(a)·op(b) + beta·c, where op transposes if asked, with at most the given
 // number of threads, 0 for GOMAXPROCS. The shapes must agree; c must not overlap a or b.
@@ -79,7 +79,7 @@ func Product[F Real](threads int, c Matrix[F], a Matrix[F], transA bool, b Matri
 		return
 	}
 	if l := opened(); l != nil {
-		parts := max(1, min(parallel.Threads(threads), m*n/minWork*k+m*n%minWork*k/minWork, m))
+		parts := min(parallel.Share(threads, int64(m*n/minWork*k+m*n%minWork*k/minWork), 1), m)
 		parallel.Do(parts, func(p int) {
 			lo, hi := m*p/parts, m*(p+1)/parts
 			call(l, transA, transB, lo, hi, n, k, a, b, beta, c)

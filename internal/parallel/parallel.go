@@ -21,6 +21,12 @@ func Threads(n int) int {
 	return runtime.GOMAXPROCS(0)
 }
 
+// Share returns how many of the threads a loop is worth that has so much work, if each must have at
+// least so much: 1 or more.
+func Share(threads int, work, least int64) int {
+	return int(max(1, min(int64(Threads(threads)), work/least)))
+}
+
 // Do runs fn(part) once for each part in [0, parts), in parallel on as many threads as are free,
 // and waits for all. If a part panics, Do panics with its value.
 func Do(parts int, fn func(part int)) {
