@@ -2,6 +2,7 @@ package matrix_test
 
 import (
 	"errors"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -68,5 +69,29 @@ func TestBuildByThreads(t *testing.T) {
 				t.Errorf("%s: another vector, error %v", c.reason, err)
 			}
 		}
+	}
+}
+
+// Changes of format divide rows with and without entries among any number of threads.
+func TestFormatsByThreads(t *testing.T) {
+	const n = 3<<15 + 7
+	b := matrix.NewBuilder[float64](n, n)
+	for i := 0; i < n; i += 1 + int(splitmix.Mix(uint64(i))%5) {
+		b.Add(i, (i+n/2)%n, float64(i))
+		b.Add(i, i, 1)
+	}
+	want, err := b.Build(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, threads := range []int{1, 2, 3, 8, 16} {
+		old := runtime.GOMAXPROCS(threads)
+		got := want.Clone()
+		for _, f := range []matrix.Format{matrix.CSR, matrix.Hypersparse, matrix.CSR} {
+			if err := got.SetFormat(f); err != nil || got.Format() != f || !got.Equal(want) {
+				t.Errorf("%d threads: %v is another matrix, error %v", threads, f, err)
+			}
+		}
+		runtime.GOMAXPROCS(old)
 	}
 }

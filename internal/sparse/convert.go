@@ -75,7 +75,8 @@ func HyperShape(s *Structure) *Structure {
 	}
 	h := *s
 	h.Format = Hypersparse
-	h.Ptr, h.RowIDs = make([]int64, at[pieces]+1), make([]int32, at[pieces])
+	h.Ptr, h.RowIDs = fresh.Make[int64](at[pieces]+1), fresh.Make[int32](at[pieces])
+	h.Ptr[0] = 0
 	rows(func(p, i int) { // moves the start of the piece
 		h.RowIDs[at[p]], h.Ptr[at[p]+1] = int32(i), s.Ptr[i+1]
 		at[p]++
@@ -117,8 +118,9 @@ func CSRShape(s *Structure) *Structure {
 	return &c
 }
 
-// flatGrain is the number of items of a piece of a loop over an array.
-const flatGrain = 1 << 16
+// flatGrain is the number of items of a piece of a loop over an array: of CSR to hypersparse to CSR
+// of R-MAT 20 the longest of 16 simulated threads has 1.16 ms with 2¹⁶, 1.02 with these.
+const flatGrain = 1 << 15
 
 // flat runs fn on the pieces of [0, n) by all threads.
 func flat(n int, fn func(lo, hi int)) {
