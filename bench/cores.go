@@ -267,35 +267,41 @@ func (t *CoresTable) WriteText(w io.Writer) error {
 	return tw.Flush()
 }
 
-// Plot draws the speed-up of each case against the number of threads.
+// Plot draws the speed-up of each case at each number of threads: a row of points for a case, in the
+// order of the table, a colour for a number of threads.
 func (t *CoresTable) Plot() (*ReportPlot, error) {
 	if t = orZero(t); len(t.Rows) == 0 || !slices.ContainsFunc(t.Threads, func(n int) bool { return n != t.Threads[0] }) {
 		return nil, fmt.Errorf("bench: a plot needs a case and two numbers of threads")
 	}
 	p := plot.New()
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = "Speed-up by threads", "threads", "time of the first / time"
-	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.X.Tick.Marker, p.Y.Tick.Marker = plot.LogTicks{Prec: -1}, plot.LogTicks{Prec: -1}
-	p.Legend.Top, p.Legend.Left = true, true
-	p.Legend.TextStyle.Font.Size = vg.Points(6)
+	p.Title.Text, p.X.Label.Text = "Speed-up by threads", fmt.Sprintf("time with %d threads / time", t.Threads[0])
+	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+	p.Legend.Top, p.Legend.XOffs = true, -vg.Millimeter
 	p.Add(plotter.NewGrid())
-	for k, r := range t.Rows {
+	points := make([]plotter.XYs, len(t.Threads))
+	var names []string
+	for k := len(t.Rows) - 1; k >= 0; k-- { // from the bottom
+		r := &t.Rows[k]
 		if r.Left != "" {
 			continue
 		}
-		var points plotter.XYs
-		for i, n := range t.Threads {
-			points = append(points, plotter.XY{X: float64(n), Y: r.SpeedUp(i)})
+		for i := range t.Threads {
+			points[i] = append(points[i], plotter.XY{X: r.SpeedUp(i), Y: float64(len(names))})
 		}
-		line, marks, err := plotter.NewLinePoints(points)
+		names = append(names, strings.NewReplacer("⟨", "<", "⟩", ">").Replace(r.Case)) // not in the font
+	}
+	for i, n := range t.Threads {
+		dots, err := plotter.NewScatter(points[i])
 		if err != nil {
 			return nil, err
 		}
-		line.Color, marks.Color, marks.Shape = hue(k, len(t.Rows)), hue(k, len(t.Rows)), draw.CircleGlyph{}
-		p.Add(line, marks)
-		p.Legend.Add(r.Case, line, marks)
+		dots.Color, dots.Shape, dots.Radius = hue(i, len(t.Threads)), draw.CircleGlyph{}, vg.Points(2)
+		p.Add(dots)
+		p.Legend.Add(fmt.Sprint(n), dots)
 	}
+	p.NominalY(names...)
+	p.Y.Tick.Label.Font.Size = vg.Points(6)
+	p.Y.Min, p.Y.Max = -1, float64(len(names))
 	widen(&p.X)
-	widen(&p.Y)
-	return &ReportPlot{"cores.png", "Speed-up by threads", p, 20 * vg.Centimeter}, nil
+	return &ReportPlot{"cores.png", "Speed-up by threads", p, vg.Length(len(names))*.32*vg.Centimeter + 3*vg.Centimeter}, nil
 }
