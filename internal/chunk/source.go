@@ -215,6 +215,19 @@ func (s *Source) Peek(n int) []byte {
 // At returns the number of the next line.
 func (s *Source) At() int64 { return s.line }
 
+// more reads once into the room of buf. empty counts reads without a byte, of which a hundred are an
+// error.
+func (s *Source) more(buf []byte, empty *int) []byte {
+	var n int
+	n, s.err = s.r.Read(buf[len(buf):cap(buf)])
+	if n > 0 {
+		*empty = 0
+	} else if *empty++; *empty > 100 && s.err == nil {
+		s.err = io.ErrNoProgress
+	}
+	return buf[:len(buf)+n]
+}
+
 // nextItems reads a block of items into buf, which it may grow. ok is false if the text, which it
 // leaves, has no cut.
 func (s *Source) nextItems(buf []byte) (b Block, ok bool) {
@@ -224,14 +237,7 @@ func (s *Source) nextItems(buf []byte) (b Block, ok bool) {
 	buf = append(buf[:0], s.buf...)
 	for {
 		for empty := 0; s.err == nil && len(buf) < cap(buf); {
-			var n int
-			n, s.err = s.r.Read(buf[len(buf):cap(buf)])
-			buf = buf[:len(buf)+n]
-			if n > 0 {
-				empty = 0
-			} else if empty++; empty > 100 && s.err == nil {
-				s.err = io.ErrNoProgress
-			}
+			buf = s.more(buf, &empty)
 		}
 		if end := s.cut(buf); end > 0 {
 			b = Block{buf[:end], s.line}
@@ -247,7 +253,7 @@ func (s *Source) nextItems(buf []byte) (b Block, ok bool) {
 	}
 }
 
-// next reads a block buf buf, which it may grow. ok is false at the end of the stream or after an
+// next reads a block into buf, which it may grow. ok is false at the end of the stream or after an
 // error.
 func (s *Source) next(buf []byte) (b Block, ok bool, err error) {
 	if s.cut != nil {
@@ -270,14 +276,7 @@ func (s *Source) next(buf []byte) (b Block, ok bool, err error) {
 			}
 			buf = append(make([]byte, 0, 2*cap(buf)), buf...)
 		}
-		var n int
-		n, s.err = s.r.Read(buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+n]
-		if n > 0 {
-			empty = 0
-		} else if empty++; empty > 100 && s.err == nil {
-			s.err = io.ErrNoProgress
-		}
+		buf = s.more(buf, &empty)
 	}
 	end := len(buf)
 	if s.err == nil {
