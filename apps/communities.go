@@ -195,7 +195,7 @@ func membershipOf(app, arg string, v *matrix.Vector[int32], n int) (part []int32
 	for len(part) < n {
 		part = append(part, -1)
 	}
-	// The new number of each number, plus 1. A map of all takes 5 ms for 2¹⁸ vertices, the list 0.7.
+	// The new number of each number, plus 1. A map of all takes 2 ms longer for 2¹⁸ vertices.
 	small, large := make([]int32, n), map[int32]int32{}
 	next, alone := int32(0), int64(n)-v.NVals()
 	for k, c := range part {

@@ -92,7 +92,7 @@ func transposedOf[T any](a *sparse.Store[T], run Run) *sparse.Store[T] {
 const rowsGrain = 64
 
 // sumWork is the number of multiplications of sums of rows from which another thread pays, and a
-// row counts for rowSums rows that are added: 20 to 50 µs on an AMD EPYC. Tests lower it. The
+// row counts for rowSums rows that are added: 20 to 50 µs on two cores. Tests lower it. The
 // network of citations2708 took 2.1 ms on one thread of a Xeon, 1.4 on 16, 7.2 on 64, when each 64
 // rows had a thread.
 var sumWork int64 = 1 << 19
