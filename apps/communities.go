@@ -179,7 +179,7 @@ func startOf(app string, start *matrix.Vector[int32], n int) ([]int32, error) {
 }
 
 // membershipOf returns a membership of n vertices as numbers below n, by least vertices. A vertex
-// without an entry, or beyond the end of the vector, is alone.
+// without an entry, or beyond the end of the vector, is alone. count is the number of communities.
 func membershipOf(app, arg string, v *matrix.Vector[int32], n int) (part []int32, count int, err error) {
 	if err := v.View().Err(); err != nil {
 		return nil, 0, err
