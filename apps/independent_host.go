@@ -4,13 +4,8 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/matrix"
 )
-
-// independentThreads are the threads from which on rounds find the set sooner than one thread in
-// order.
-const independentThreads = 4
 
 // States of vertices.
 const (
@@ -20,7 +15,7 @@ const (
 )
 
 func independentOnHost(g *adjacency, o IndependentSetOptions) (*matrix.Vector[bool], error) {
-	if parallel.Threads(o.Threads) < independentThreads || int64(g.n)+int64(len(g.idx)) < standardWork {
+	if !o.shared(g.n, len(g.idx)) {
 		return independentInOrder(g, o)
 	}
 	return independentByRounds(g, o, usualWaveShares)

@@ -3,26 +3,17 @@ package apps
 import (
 	"math"
 	"sync/atomic"
-
-	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
-// coreNumbersOnHost uses the threads from peelThreads on, for standardWork vertices and edges.
+// coreNumbersOnHost finds core numbers by all threads or by one. R-MAT 18 takes an Intel Xeon 66 ms on
+// one thread, 50 on four, 34 on 16 (bench/results/2026-11-26-cores-16core-standard.txt).
 func coreNumbersOnHost(g *adjacency, run Run) ([]int32, error) {
-	if parallel.Threads(run.Threads) < peelThreads || int64(g.n)+int64(len(g.idx)) < standardWork {
+	if !run.shared(g.n, len(g.idx)) {
 		core, _, err := coresOnHost(g, run)
 		return core, err
 	}
 	return coresByWaves(g, run, usualWaveShares)
 }
-
-// standardWork is the number of vertices and edges from which on workflows that take one thread for
-// less use all.
-const standardWork = 1 << 18
-
-// peelThreads are the threads from which on cores are peeled by all. R-MAT 18 takes an Intel Xeon
-// 66 ms on one thread, 50 on four, 34 on 16: threads take degrees from each other's caches.
-const peelThreads = 4
 
 // coresByWaves returns the core numbers by all threads: at each k, from the least degree left, the
 // vertices of degree k leave, and those whose degree falls to k by that (Kabir, Madduri: Parallel

@@ -1,25 +1,16 @@
 package apps
 
-import (
-	"github.com/hiveblas/hiveblas/internal/parallel"
-	"github.com/hiveblas/hiveblas/matrix"
-)
+import "github.com/hiveblas/hiveblas/matrix"
 
-// strongOnHost uses the threads from strongThreads on, for strongWork vertices and edges. On two
-// threads of an AMD EPYC, with the transpose at hand, R-MAT 18 gained (55 to 69 ms by one, 22 to 40
-// by two), and graphs whose searches are narrow lost (a grid of 1M vertices 75 → 117, components of
-// 100 vertices in order 48 → 125). On four threads of an Intel Xeon R-MAT 18 takes 11.3 ms, on one
+// strongOnHost finds the components on the host, by all threads or by one. On two threads of an
+// AMD EPYC, with the transpose at hand, R-MAT 18 gained (55 to 69 ms by one, 22 to 40 by two), and
+// graphs whose searches are narrow lost (a grid of 1M vertices 75 → 117, components of 100
+// vertices in order 48 → 125). On four threads of an Intel Xeon R-MAT 18 takes 11.3 ms, on one
 // 46.1.
-const (
-	strongThreads = 4
-	strongWork    = 1 << 18
-)
-
-// strongOnHost finds the components on the host.
 func strongOnHost(a matrix.View[bool], run Run) (*Components, error) {
 	const app = "StronglyConnectedComponents"
 	g := rowsOf(a)
-	if parallel.Threads(run.Threads) < strongThreads || int64(g.n)+int64(len(g.idx)) < strongWork {
+	if !run.shared(g.n, len(g.idx)) {
 		number := make([]int32, g.n)
 		if err := strongDepthFirst(g, number, nil, run); err != nil {
 			return nil, err

@@ -151,12 +151,12 @@ func TestStrongStepsThreads(t *testing.T) {
 func TestStrongForms(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	s := blank(20000)
-	for range strongWork {
+	for range standardWork {
 		s.edges = append(s.edges, edge{r.IntN(s.n), r.IntN(s.n), 1})
 	}
 	g := build[float64](t, s, matrix.CSR)
 	var want []float64
-	for threads, method := range map[int]ops.Method{1: "depth-first search", strongThreads: "pivot and colours"} {
+	for threads, method := range map[int]ops.Method{1: "depth-first search", standardThreads: "pivot and colours"} {
 		var got ops.Method
 		done := int64(0)
 		c, err := StronglyConnectedComponents(g, ComponentsOptions{Run{Threads: threads, Trace: func(x ops.Trace) { got = x.Method },

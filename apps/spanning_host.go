@@ -10,9 +10,6 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// spanningThreads are the threads from which on Borůvka's rounds take less time than filter-Kruskal.
-const spanningThreads = 4
-
 // linksOf returns the edges of a graph without self-loops, with negative weights for a maximum; of a
 // symmetric one each once.
 func linksOf(app string, g *adjacency, weight []float64, symmetric bool, o SpanningOptions) ([]link, error) {
@@ -61,7 +58,7 @@ func linksOf(app string, g *adjacency, weight []float64, symmetric bool, o Spann
 
 // forestOf returns the edges of the lightest forest in ascending order. It reorders list.
 func forestOf(list []link, n int, run Run) ([]link, error) {
-	if parallel.Threads(run.Threads) < spanningThreads || int64(n)+int64(len(list)) < standardWork {
+	if !run.shared(n, len(list)) {
 		run.traced("MinimumSpanningForest", "filter-Kruskal", n, int64(len(list)))
 		return forestInOrder(list, n, run)
 	}

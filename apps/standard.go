@@ -43,6 +43,18 @@ func rowsOf(a matrix.View[bool]) *adjacency {
 // graph on the host. Method Pipeline runs the operations, and so does a graph on a device.
 func (r Run) hostKernel(a matrix.View[bool]) bool { return r.Method == Auto && a.Place() == nil }
 
+// Workflows of the host with a form for all threads take it from standardThreads on, for standardWork
+// vertices and edges.
+const (
+	standardThreads = 4
+	standardWork    = 1 << 18
+)
+
+// shared reports whether all threads work on a graph of n vertices with so many entries.
+func (r Run) shared(n, entries int) bool {
+	return parallel.Threads(r.Threads) >= standardThreads && n+entries >= standardWork
+}
+
 // expired returns the error of the context.
 func (r Run) expired() error {
 	if r.Context == nil {
