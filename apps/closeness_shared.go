@@ -35,7 +35,7 @@ func (c *closenessWorker) searchTogether(l *frontierLoops, listed []uint32, targ
 		edges := l.weigh(c.active, c.in)
 		var err error
 		if edges > int64(len(c.in.idx))/8 {
-			cuts := parallel.Cut(c.out.ptr, 8*l.threads, parallel.RowWork)
+			cuts := parallel.Cut(l.threads, c.out.ptr, 8*l.threads, parallel.RowWork)
 			err = parallel.Pieces(l.ctx, l.threads, len(cuts)-1, func(w, piece int) {
 				l.found[w] = c.pullRows(int32(cuts[piece]), int32(cuts[piece+1]), &full, l.found[w])
 			})

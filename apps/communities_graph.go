@@ -70,7 +70,7 @@ func levelGraphOf[T semiring.Element](app string, g matrix.Source[T], run Run) (
 func unitGraph(app string, pattern matrix.View[bool], ptr []int64, idx []int32, run Run) (*levelGraph, error) {
 	n := len(ptr) - 1
 	var loops atomic.Bool
-	err := eachBlock(run, rowBlocks(ptr), func(_, _, lo, hi int) {
+	err := eachBlock(run, rowBlocks(run.Threads, ptr), func(_, _, lo, hi int) {
 		found := false
 		for v := lo; v < hi; v++ {
 			for _, u := range idx[ptr[v]:ptr[v+1]] {
@@ -99,7 +99,7 @@ func weightedGraph(app string, ptr []int64, idx []int32, val weightReader, run R
 	n := len(ptr) - 1
 	// Blocks of rows have partial results, so that the order of sums does not depend on the
 	// threads.
-	bounds := rowBlocks(ptr)
+	bounds := rowBlocks(run.Threads, ptr)
 	each := func(f func(b, v int, first int64, weights []float64)) error {
 		buffers := make([][]float64, parallel.Threads(run.Threads))
 		return eachBlock(run, bounds, func(w, b, lo, hi int) {
@@ -209,7 +209,7 @@ func (a *asymmetry) add(row int, col int32, weight uint64) {
 // mirrored reports whether the matrix is symmetric, as far as its asymmetry tells.
 func (l *levelGraph) mirrored(run Run) (bool, error) {
 	var sum atomic.Uint64
-	err := eachBlock(run, rowBlocks(l.ptr), func(_, _, lo, hi int) {
+	err := eachBlock(run, rowBlocks(run.Threads, l.ptr), func(_, _, lo, hi int) {
 		var part asymmetry
 		for v := lo; v < hi; v++ {
 			for k := l.ptr[v]; k < l.ptr[v+1]; k++ {
@@ -316,7 +316,7 @@ func (l *levelGraph) merge(part []int32, parts int, run Run) (*levelGraph, error
 		near []int32 // the parts with a sum
 	}
 	workers := make([]worker, threads+1)
-	bounds := parallel.Cut(entries, 16*threads, 1)
+	bounds := parallel.Cut(threads, entries, 16*threads, 1)
 	pieces := make([]merged, len(bounds)-1)
 	err := parallel.Pieces(run.Context, threads, len(pieces), func(id, k int) {
 		w, m := &workers[id], &pieces[k]
@@ -467,7 +467,7 @@ func (l *levelGraph) modularity(run Run, part []int32, resolution float64) float
 			tot[c] += l.degree[v]
 		}
 	}
-	_ = eachBlock(run, rowBlocks(l.ptr), func(w, _, lo, hi int) {
+	_ = eachBlock(run, rowBlocks(run.Threads, l.ptr), func(w, _, lo, hi int) {
 		sum := int64(0)
 		for v := lo; v < hi; v++ {
 			c := part[v]

@@ -26,7 +26,7 @@ func (m *mover) refine() ([]int32, error) {
 	r := &refiner{mover: m, part: make([]int32, g.n), size: make([]int64, g.n), out: make([]int64, g.n),
 		joined: make([]uint32, g.n)}
 	copy(r.size, g.degree)
-	err := eachBlock(Run{Context: m.ctx, Threads: m.threads}, rowBlocks(g.ptr), func(_, _, lo, hi int) {
+	err := eachBlock(Run{Context: m.ctx, Threads: m.threads}, rowBlocks(m.threads, g.ptr), func(_, _, lo, hi int) {
 		for v := lo; v < hi; v++ {
 			r.part[v] = int32(v)
 			r.out[v] = r.inside(v)

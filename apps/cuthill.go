@@ -214,7 +214,7 @@ func (w *bandWalk) wide(from, to int) {
 	for k, v := range level {
 		before[k+1] = before[k] + w.near.degree(v) + 1
 	}
-	cuts := parallel.Cut(before, 8*w.threads, 0)
+	cuts := parallel.Cut(w.threads, before, 8*w.threads, 0)
 	pieces := len(cuts) - 1
 	_ = parallel.Pieces(nil, w.threads, pieces, func(_, piece int) {
 		for k := cuts[piece]; k < cuts[piece+1]; k++ {

@@ -120,7 +120,7 @@ func (p *lassoPart) prepare(threads int) {
 	for i, x := range p.ptr {
 		offsets[i] = int64(x)
 	}
-	cuts := parallel.Cut(offsets, threads, 1)
+	cuts := parallel.Cut(threads, offsets, threads, 1)
 	p.chunks = p.chunks[:0]
 	for c := 0; c+1 < len(cuts); c++ {
 		chunk := lassoChunk{from: cuts[c], to: cuts[c+1], reach: cuts[c+1]}

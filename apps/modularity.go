@@ -81,7 +81,7 @@ type modularityEdges struct {
 // sums returns Σ in(c)/2m and Σ (tot(c)/2m)² for weights multiplied by unit, 0 for a graph without
 // weight.
 func (e *modularityEdges) sums(unit float64) (in, squares float64, err error) {
-	bounds := rowBlocks(e.ptr)
+	bounds := rowBlocks(e.run.Threads, e.ptr)
 	type part struct {
 		inside, total float64
 		fraction      bool

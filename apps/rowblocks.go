@@ -30,9 +30,9 @@ var blockWork int64 = 1 << 15
 // offsets alone: sums by blocks do not depend on the number of threads. Block b has the rows from
 // bounds[b] to bounds[b+1]. The first 4096 rows of R-MAT 18 have a seventh of the entries: its
 // modularity took 22.5 ms on 16 Xeon threads by blocks of 4096 rows, and takes 6.8.
-func rowBlocks(ptr []int64) (bounds []int) {
+func rowBlocks(threads int, ptr []int64) (bounds []int) {
 	rows := len(ptr) - 1
-	return parallel.Cut(ptr, int((ptr[rows]-ptr[0]+int64(rows))/blockWork)+1, 1)
+	return parallel.Cut(threads, ptr, int((ptr[rows]-ptr[0]+int64(rows))/blockWork)+1, 1)
 }
 
 // eachBlock runs fn on the blocks of rows by the threads of a run.

@@ -63,7 +63,7 @@ func (r *ranked) span(x int) (lower, higher []uint32) {
 // pieces cuts the vertices into parts of about equal numbers of edges.
 func (r *ranked) pieces(run Run) (threads int, bounds []int) {
 	threads = parallel.Threads(run.Threads)
-	return threads, parallel.Cut(r.ptr, threads*64, 4)
+	return threads, parallel.Cut(threads, r.ptr, threads*64, 4)
 }
 
 // rankByDegree renumbers the vertices of an undirected graph by a counting sort of their degrees.

@@ -130,7 +130,7 @@ func (m *multistep) pull(against *adjacency, f func(v int32) bool) func(work int
 // for which it is true.
 func (m *multistep) eachLeft(g *adjacency, f func(v int32) bool) error {
 	m.weigh(m.left, g)
-	cuts := parallel.Cut(m.before, 8*m.threads, parallel.RowWork)
+	cuts := parallel.Cut(m.threads, m.before, 8*m.threads, parallel.RowWork)
 	return parallel.Pieces(m.ctx, m.threads, len(cuts)-1, func(w, piece int) {
 		found := m.found[w]
 		for _, v := range m.left[cuts[piece]:cuts[piece+1]] {

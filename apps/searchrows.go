@@ -60,7 +60,7 @@ type searchScratch struct {
 func (g *searchRows) prepareAll(run Run) error {
 	threads := parallel.Threads(run.Threads)
 	scratch := make([]searchScratch, threads+1)
-	bounds := parallel.Cut(g.ptr, 16*threads+len(g.ptr)>>14, 2)
+	bounds := parallel.Cut(threads, g.ptr, 16*threads+len(g.ptr)>>14, 2)
 	err := parallel.Pieces(run.Context, threads, len(bounds)-1, func(id, p int) {
 		for v := bounds[p]; v < bounds[p+1]; v++ {
 			g.prepare(int32(v), &scratch[id])

@@ -17,7 +17,7 @@ func linksOf(app string, g *adjacency, weight []float64, symmetric bool, o Spann
 	if o.Maximum {
 		sign = -1
 	}
-	cuts := parallel.Cut(g.ptr, 16*parallel.Threads(o.Threads), parallel.RowWork)
+	cuts := parallel.Cut(o.Threads, g.ptr, 16*parallel.Threads(o.Threads), parallel.RowWork)
 	pieces := len(cuts) - 1
 	takes := func(v, u int32) bool { return u > v || u != v && !symmetric }
 	first, bad := make([]int64, pieces+1), make([]error, pieces)

@@ -181,7 +181,7 @@ func writeMatrixMarket[T comparable](w io.Writer, a *Matrix[T], o *writeOptions)
 // rows at a time.
 func writeRows[T comparable](w io.Writer, st *sparse.Store[T], o *writeOptions, entry func(buf []byte, i int, j int32, v T) []byte) error {
 	pieces := int(st.NVals/pieceEntries) + 1
-	bounds := parallel.Cut(st.Ptr, pieces, 1)
+	bounds := parallel.Cut(o.threads, st.Ptr, pieces, 1)
 	return o.writePieces(w, len(bounds)-1, st.NVals, func(piece int, buf []byte) []byte {
 		for k := bounds[piece]; k < bounds[piece+1]; k++ {
 			i := st.RowID(k)

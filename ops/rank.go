@@ -25,14 +25,6 @@ func onHost[C comparable](c *call, t *target[C]) error {
 	return fmt.Errorf("%s: %w: it runs on the host; take a destination there, operands on %s are copied", c.op, ErrPlace, t.at)
 }
 
-// overRows runs fn on blocks of the rows of a listed s of about equal numbers of entries.
-func overRows(env cpu.Env, s *sparse.Structure, fn func(lo, hi int)) error {
-	const perRow, grain = 4, 1 << 12
-	threads := parallel.Threads(env.Threads)
-	bounds := parallel.Cut(s.Ptr, int(min(int64(16*threads), (s.NVals+perRow*int64(s.Vecs()))/grain+1)), perRow)
-	return parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) { fn(bounds[b], bounds[b+1]) })
-}
-
 // TopK computes C⟨M⟩ ⊕= the k largest entries of each row of a, at their places. With A.T() as
 // operand and the transposed destination it takes them of each column. It takes O(entries · log k)
 // time and returns the same errors as [MxM].
@@ -63,7 +55,7 @@ func TopK[T cmp.Ordered](dst matrix.Target[T], a matrix.Source[T], k int, opts .
 	}
 	out.NVals = out.Ptr[s.Vecs()]
 	out.Idx, out.Val = fresh.Make[int32](out.NVals), fresh.Make[T](out.NVals)
-	err = overRows(c.env(), &s.Structure, func(lo, hi int) {
+	err = s.RowBlocks(c.ctx, c.threads, func(_, lo, hi int) {
 		var best []int
 		for r := lo; r < hi; r++ {
 			from, to := s.Ptr[r], s.Ptr[r+1]
@@ -214,7 +206,7 @@ func argBest[T cmp.Ordered](c *call, dst matrix.VectorTarget[int32], a matrix.So
 	}
 	s := access.Rows(v)
 	cols := make([]int32, s.Vecs())
-	err = overRows(c.env(), &s.Structure, func(lo, hi int) {
+	err = s.RowBlocks(c.ctx, c.threads, func(_, lo, hi int) {
 		for r := lo; r < hi; r++ {
 			from, to := s.Ptr[r], s.Ptr[r+1]
 			if cols[r] = -1; from == to {
@@ -270,7 +262,7 @@ func Sort[T comparable](values matrix.Target[T], columns matrix.Target[int32], a
 	val := &sparse.Store[T]{Structure: s.Structure, Val: fresh.Make[T](s.NVals)}
 	val.Idx = fresh.Make[int32](s.NVals)
 	from := &sparse.Store[int32]{Structure: val.Structure, Val: fresh.Make[int32](s.NVals)}
-	err = overRows(c.env(), &s.Structure, func(lo, hi int) {
+	err = s.RowBlocks(c.ctx, c.threads, func(_, lo, hi int) {
 		var order []int64
 		for r := lo; r < hi; r++ {
 			order = order[:0]

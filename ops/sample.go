@@ -87,7 +87,7 @@ func sample[T comparable](c *call, dst matrix.Target[T], a matrix.Source[T], k i
 	}
 	out.NVals = out.Ptr[s.Vecs()]
 	out.Idx, out.Val = fresh.Make[int32](out.NVals), fresh.Make[T](out.NVals)
-	err = overRows(c.env(), &s.Structure, func(lo, hi int) {
+	err = s.RowBlocks(c.ctx, c.threads, func(_, lo, hi int) {
 		var at []int32
 		var weights []float64
 		var keys []philox.Key

@@ -209,7 +209,7 @@ func (e *engine[V, E, M]) direction() direction {
 // of another vertex, so that Apply follows at once.
 func (e *engine[V, E, M]) pull() error {
 	if e.cuts == nil {
-		e.cuts = parallel.Cut(e.in.Ptr, max(1, min(64*e.threads, int(e.in.NVals/batch)+1)), 2)
+		e.cuts = parallel.Cut(e.threads, e.in.Ptr, max(1, min(64*e.threads, int(e.in.NVals/batch)+1)), 2)
 	}
 	var marks []uint8
 	if !e.p.Idempotent {

@@ -129,7 +129,7 @@ func ApplyIndex[A, C any](env Env, s *sparse.Store[A], f func(x A, i, j int) C, 
 		})
 		return out, err
 	}
-	bounds := parallel.Cut(s.Ptr, parallel.Threads(env.Threads)*4, 1)
+	bounds := parallel.Cut(env.Threads, s.Ptr, parallel.Threads(env.Threads)*4, 1)
 	err := parallel.Pieces(env.Ctx, env.Threads, len(bounds)-1, func(_, b int) {
 		for k := bounds[b]; k < bounds[b+1]; k++ {
 			i := s.RowID(k)
@@ -171,7 +171,7 @@ func ReduceRows[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*spar
 	}
 	present := fresh.Make[uint8](int64(n))
 	threads := workers(env, s.NVals+int64(n), 1<<14)
-	bounds := parallel.Cut(s.Ptr, threads*8, 2)
+	bounds := parallel.Cut(threads, s.Ptr, threads*8, 2)
 	counts := make([]int64, len(bounds)-1)
 	err := parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) {
 		lo, hi := bounds[b], bounds[b+1]
@@ -218,7 +218,7 @@ func reduceListed[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*sp
 		Fill(val, fill, env.Threads)
 	}
 	sums := make([]T, len(s.RowIDs))
-	bounds := parallel.Cut(s.Ptr, parallel.Threads(env.Threads)*8, 2)
+	bounds := parallel.Cut(env.Threads, s.Ptr, parallel.Threads(env.Threads)*8, 2)
 	err := parallel.Pieces(env.Ctx, env.Threads, len(bounds)-1, func(_, b int) {
 		lo, hi := bounds[b], bounds[b+1]
 		if lo < hi {

@@ -20,7 +20,7 @@ func MaskedDot[A, B, C any](env Env, s *Semiring[B, A, C], a *sparse.Store[A], b
 	out.Idx, out.Val = fresh.Make[int32](int64(len(mask.Idx))), fresh.Make[C](int64(len(mask.Idx)))
 	lens := make([]int64, vecs)
 	threads := parallel.Threads(env.Threads)
-	bounds := parallel.Cut(dotWork(a, bt, mask, threads), threads*32, 8)
+	bounds := parallel.Cut(threads, dotWork(a, bt, mask, threads), threads*32, 8)
 	type row struct {
 		x       []A
 		present []uint8
@@ -68,7 +68,7 @@ func MaskedDot[A, B, C any](env Env, s *Semiring[B, A, C], a *sparse.Store[A], b
 	if err != nil {
 		return nil, err
 	}
-	compact(out, lens)
+	compact(threads, out, lens)
 	if out.Format == sparse.Hypersparse {
 		dropEmptyRows(out)
 	}
@@ -79,7 +79,7 @@ func MaskedDot[A, B, C any](env Env, s *Semiring[B, A, C], a *sparse.Store[A], b
 func dotWork[A, B any](a *sparse.Store[A], bt *sparse.Store[B], mask *sparse.Structure, threads int) []int64 {
 	vecs := mask.Vecs()
 	work := make([]int64, vecs+1)
-	_ = parallel.Range(nil, threads, vecs, 4096, func(_, lo, hi int) {
+	_ = mask.RowBlocks(nil, threads, func(_, lo, hi int) {
 		for k := lo; k < hi; k++ {
 			alo, ahi := a.Span(mask.RowID(k))
 			f := 2 * (ahi - alo)
@@ -92,9 +92,7 @@ func dotWork[A, B any](a *sparse.Store[A], bt *sparse.Store[B], mask *sparse.Str
 			work[k+1] = f
 		}
 	})
-	for k := range vecs {
-		work[k+1] += work[k]
-	}
+	parallel.Sum(threads, work)
 	return work
 }
 
@@ -126,7 +124,7 @@ func SpMM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *spa
 	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: a.NRows, NCols: n, Format: sparse.Full, NVals: int64(cells)}, Val: make([]C, cells)}
 	var rowsUsed atomic.Int64
 	threads := parallel.Threads(env.Threads)
-	bounds := parallel.Cut(a.Ptr, threads*16, 1)
+	bounds := parallel.Cut(threads, a.Ptr, threads*16, 1)
 	err := parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, p int) {
 		used := int64(0)
 		for k := bounds[p]; k < bounds[p+1]; k++ {

@@ -583,7 +583,7 @@ func intersectFull[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A],
 			zip(int64(lo), int64(hi), 0)
 		})
 	}
-	bounds := parallel.Cut(s.Ptr, parallel.Threads(env.Threads)*8, 2)
+	bounds := parallel.Cut(env.Threads, s.Ptr, parallel.Threads(env.Threads)*8, 2)
 	return out, parallel.Pieces(env.Ctx, env.Threads, len(bounds)-1, func(_, p int) {
 		for k := bounds[p]; k < bounds[p+1]; k++ {
 			base := s.RowID(k) * s.NCols

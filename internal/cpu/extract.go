@@ -122,7 +122,7 @@ func Extract[T any](env Env, a *sparse.Store[T], rows, cols Indices, fill T) (*s
 	parallel.Sum(threads, out.Ptr)
 	out.NVals = out.Ptr[vecs]
 	out.Idx, out.Val = fresh.Make[int32](out.NVals), fresh.Make[T](out.NVals)
-	bounds := parallel.Cut(out.Ptr, threads*32, 4)
+	bounds := parallel.Cut(threads, out.Ptr, threads*32, 4)
 	sorters, scratch := make([]keySorter, threads), make([][]uint64, threads)
 	err = parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(w, b int) {
 		keys := scratch[w]
@@ -206,7 +206,7 @@ func Spread[T any](env Env, a *sparse.Store[T], rows, cols Indices, m, n int, fi
 	out.Idx, out.Val = fresh.Make[int32](a.NVals), fresh.Make[T](a.NVals)
 	sorted := cols.List == nil || slices.IsSorted(cols.List)
 	threads := parallel.Threads(env.Threads)
-	bounds := parallel.Cut(out.Ptr, int(min(int64(16*threads), a.NVals/(1<<12)+1)), 4)
+	bounds := parallel.Cut(threads, out.Ptr, int(min(int64(16*threads), a.NVals/(1<<12)+1)), 4)
 	sorters, scratch := make([]keySorter, threads), make([][]uint64, threads)
 	_ = parallel.Pieces(nil, threads, len(bounds)-1, func(w, piece int) {
 		keys := scratch[w]
@@ -282,7 +282,7 @@ func Kronecker[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *
 		}
 	}
 	out.Idx, out.Val = fresh.Make[int32](out.NVals), fresh.Make[C](out.NVals)
-	bounds := parallel.Cut(out.Ptr, parallel.Threads(env.Threads)*16, 4)
+	bounds := parallel.Cut(env.Threads, out.Ptr, parallel.Threads(env.Threads)*16, 4)
 	err := parallel.Pieces(env.Ctx, env.Threads, len(bounds)-1, func(_, p int) {
 		for r := bounds[p]; r < bounds[p+1]; r++ {
 			ka, kb := r/bv, r%bv

@@ -40,16 +40,16 @@ func MxM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *spar
 	workers := make([]*worker[C], min(threads, len(bounds)-1)+1)
 	bounded := g.mask != nil && !g.mask.Comp
 	if bounded {
-		for k := range vecs {
-			lo, hi := g.mask.S.Span(a.RowID(k))
-			out.Ptr[k+1] = out.Ptr[k] + min(hi-lo, g.work[k+1]-g.work[k])
-		}
-	} else {
-		if err := g.counts(env, threads, bounds, workers, out.Ptr[1:]); err != nil {
-			return nil, Auto, err
-		}
-		parallel.Sum(threads, out.Ptr)
+		_ = parallel.Range(nil, threads, vecs, 1<<14, func(_, from, to int) {
+			for k := from; k < to; k++ {
+				lo, hi := g.mask.S.Span(a.RowID(k))
+				out.Ptr[k+1] = min(hi-lo, g.work[k+1]-g.work[k])
+			}
+		})
+	} else if err := g.counts(env, threads, bounds, workers, out.Ptr[1:]); err != nil {
+		return nil, Auto, err
 	}
+	parallel.Sum(threads, out.Ptr)
 	out.Idx = fresh.Make[int32](out.Ptr[vecs])
 	out.Val = fresh.Make[C](out.Ptr[vecs])
 	lens := make([]int64, vecs)
@@ -68,7 +68,7 @@ func MxM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *spar
 		}
 	}
 	if bounded {
-		compact(out, lens)
+		compact(threads, out, lens)
 	}
 	out.NVals = int64(len(out.Idx))
 	if out.Format == sparse.Hypersparse {
@@ -103,7 +103,7 @@ func (g *gustavson[A, B, C]) measure(env Env, threads int) (bounds []int, err er
 	a, b := g.a, g.b
 	vecs := a.Vecs()
 	g.work = make([]int64, vecs+1)
-	err = parallel.Range(env.Ctx, threads, vecs, 4096, func(_, lo, hi int) {
+	err = a.RowBlocks(env.Ctx, threads, func(_, lo, hi int) {
 		for k := lo; k < hi; k++ {
 			var f int64
 			for _, c := range a.Idx[a.Ptr[k]:a.Ptr[k+1]] {
@@ -116,10 +116,8 @@ func (g *gustavson[A, B, C]) measure(env Env, threads int) (bounds []int, err er
 	if err != nil {
 		return nil, err
 	}
-	for k := range vecs {
-		g.work[k+1] += g.work[k]
-	}
-	return parallel.Cut(g.work, threads*32, 8), nil
+	parallel.Sum(threads, g.work)
+	return parallel.Cut(threads, g.work, threads*32, 8), nil
 }
 
 // counts sets sizes to the number of entries of each row of the result.
@@ -151,22 +149,33 @@ func (g *gustavson[A, B, C]) dominant() Method {
 	return best
 }
 
-// compact closes the gaps after rows that are shorter than their allocation.
-func compact[C any](s *sparse.Store[C], lens []int64) {
-	var q int64
-	for k, n := range lens {
-		from := s.Ptr[k]
-		s.Ptr[k] = q
-		if q != from {
-			copy(s.Idx[q:q+n], s.Idx[from:from+n])
-			copy(s.Val[q:q+n], s.Val[from:from+n])
-		}
-		q += n
+// compact closes the gaps after rows that are shorter than their allocation: within the arrays on
+// one thread, by a copy on more.
+func compact[C any](threads int, s *sparse.Store[C], lens []int64) {
+	ptr := make([]int64, len(lens)+1)
+	copy(ptr[1:], lens)
+	parallel.Sum(threads, ptr)
+	total := ptr[len(lens)]
+	s.NVals = total
+	if total == int64(len(s.Idx)) {
+		return
 	}
-	s.Ptr[len(lens)] = q
-	clear(s.Val[q:])
-	s.Idx, s.Val = s.Idx[:q], s.Val[:q]
-	s.NVals = q
+	idx, val := s.Idx, s.Val
+	threads = parallel.Share(threads, total, 1<<15)
+	if threads > 1 {
+		idx, val = fresh.Make[int32](total), fresh.Make[C](total)
+	}
+	_ = s.RowBlocks(nil, threads, func(_, lo, hi int) {
+		for k := lo; k < hi; k++ {
+			from, q, n := s.Ptr[k], ptr[k], lens[k]
+			copy(idx[q:q+n], s.Idx[from:from+n])
+			copy(val[q:q+n], s.Val[from:from+n])
+		}
+	})
+	if threads == 1 {
+		clear(val[total:])
+	}
+	s.Ptr, s.Idx, s.Val = ptr, idx[:total], val[:total]
 }
 
 // dropEmptyRows restores the invariant that every hypersparse row has entries. It replaces RowIDs

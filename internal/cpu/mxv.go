@@ -59,7 +59,7 @@ func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], leads 
 	found := getEntryBuffer[C](vecs)
 	defer found.release()
 	idx, y := found.idx, found.val
-	bounds := parallel.Cut(a.Ptr, threads*16, 4)
+	bounds := parallel.Cut(threads, a.Ptr, threads*16, 4)
 	counts := make([]int, len(bounds)-1)
 	err := parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) {
 		q := bounds[b]
@@ -116,7 +116,7 @@ func pullUniform[A, C any](env Env, a *sparse.Store[A], lead []int32, u *sparse.
 	marks := marksOf(u, threads)
 	found := getEntryBuffer[C](a.Vecs())
 	defer found.release()
-	bounds := parallel.Cut(a.Ptr, threads*16, 64) // reads every row but few entries
+	bounds := parallel.Cut(threads, a.Ptr, threads*16, 64) // reads every row but few entries
 	counts := make([]int, len(bounds)-1)
 	err := parallel.Pieces(env.Ctx, threads, len(counts), func(_, b int) {
 		q := bounds[b]
@@ -262,7 +262,7 @@ func joinBlocks[C any](env Env, m int, bounds, counts []int, idx []int32, val []
 func pullFull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], x []B, threads int) (*sparse.Store[C], error) {
 	m := a.NRows
 	y, present := fresh.Make[C](int64(m)), make([]uint8, m)
-	bounds := parallel.Cut(a.Ptr, threads*64, 2)
+	bounds := parallel.Cut(threads, a.Ptr, threads*64, 2)
 	var used atomic.Int64
 	err := parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) {
 		lo, hi := bounds[b], bounds[b+1]
@@ -377,7 +377,7 @@ func pushParts(work int64, exact bool, threads int) int {
 // the products of each.
 func cutPush(work []int64, exact bool, threads int) []int {
 	n := len(work) - 1
-	return parallel.Cut(work, pushParts(work[n]+rowVisitCost*int64(n), exact, threads), rowVisitCost)
+	return parallel.Cut(threads, work, pushParts(work[n]+rowVisitCost*int64(n), exact, threads), rowVisitCost)
 }
 
 // PushParts returns how Push cuts the entries of a vector where the order of sums matters, for a

@@ -63,7 +63,7 @@ func pushByBlocks[A, B, C any](env Env, s *Semiring[A, B, C], u *pushed[A, B, C]
 	per := (3*threads)/(len(u.bounds)-1) + 1
 	for part := range len(u.bounds) - 1 {
 		lo, hi := u.bounds[part], u.bounds[part+1]
-		cuts := parallel.Cut(u.work[lo:hi+1], per, rowVisitCost)
+		cuts := parallel.Cut(threads, u.work[lo:hi+1], per, rowVisitCost)
 		for k := range len(cuts) - 1 {
 			pieces = append(pieces, piece{part, lo + cuts[k], lo + cuts[k+1]})
 		}

@@ -73,7 +73,7 @@ func TestContext(t *testing.T) {
 
 func TestCut(t *testing.T) {
 	ptr := []int64{0, 0, 100, 101, 102, 103, 104}
-	got := Cut(ptr, 3, 1)
+	got := Cut(2, ptr, 3, 1)
 	if got[0] != 0 || got[len(got)-1] != 6 || !slices.IsSorted(got) {
 		t.Fatalf("bounds %v", got)
 	}

@@ -193,7 +193,7 @@ func byColumn[T any](m, n int, blocks []Tuples[T], count int64, threads int, sor
 
 // combine merges equal neighbours in the sorted rows of s, in place.
 func combine[T any](s *Store[T], dup func(x, y T) T, threads int) error {
-	bounds := parallel.Cut(s.Ptr, parallel.Threads(threads), 1)
+	bounds := parallel.Cut(threads, s.Ptr, parallel.Threads(threads), 1)
 	blocks := len(bounds) - 1
 	kept := make([]int64, blocks)
 	errs := make([]error, blocks)

@@ -345,7 +345,7 @@ func (s *Structure) spans(threads int, fn func(base int, lo, hi int64)) {
 		_ = parallel.Range(nil, threads, int(s.Ptr[1]), flatGrain, func(_, lo, hi int) { fn(base, int64(lo), int64(hi)) })
 		return
 	}
-	bounds := parallel.Cut(s.Ptr, int(min(int64(8*threads), s.NVals/flatGrain+1)), 1)
+	bounds := parallel.Cut(threads, s.Ptr, int(min(int64(8*threads), s.NVals/flatGrain+1)), 1)
 	_ = parallel.Pieces(nil, threads, len(bounds)-1, func(_, piece int) {
 		for k := bounds[piece]; k < bounds[piece+1]; k++ {
 			fn(s.RowID(k)*s.NCols, s.Ptr[k], s.Ptr[k+1])

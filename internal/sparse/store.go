@@ -8,6 +8,7 @@
 package sparse
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -120,6 +121,18 @@ func (s *Structure) Span(i int) (lo, hi int64) {
 		return s.Ptr[lo32], s.Ptr[lo32+1]
 	}
 	return 0, 0
+}
+
+// RowBlocks runs fn on blocks of the stored rows of a listed structure, of about equal numbers of
+// entries. It returns ctx.Err() if the context ends before all blocks have started.
+//
+// Blocks of equally many rows are uneven: the first 4096 rows of R-MAT 18 have a seventh of its entries.
+func (s *Structure) RowBlocks(ctx context.Context, threads int, fn func(worker, lo, hi int)) error {
+	const perRow, grain = 4, 1 << 12
+	work := s.NVals + perRow*int64(s.Vecs())
+	threads = parallel.Share(threads, work, grain)
+	bounds := parallel.Cut(threads, s.Ptr, int(min(int64(16*threads), work/grain+1)), perRow)
+	return parallel.Pieces(ctx, threads, len(bounds)-1, func(w, b int) { fn(w, bounds[b], bounds[b+1]) })
 }
 
 // Sparse reports whether the entries are listed (CSR or Hypersparse).

@@ -30,7 +30,7 @@ func Transpose[T any](s *Store[T], threads int) *Store[T] {
 	}
 	// Each thread has a histogram of NCols offsets: limit their total size to the entries.
 	threads = max(1, min(threads, 1+int(s.NVals/int64(max(1, s.NCols)))))
-	bounds := parallel.Cut(s.Ptr, threads, 1)
+	bounds := parallel.Cut(threads, s.Ptr, threads, 1)
 	t := &Store[T]{Structure: Structure{NRows: s.NCols, NCols: s.NRows, NVals: s.NVals}}
 	t.Ptr = make([]int64, s.NCols+1)
 	t.Idx = fresh.Make[int32](s.NVals)
