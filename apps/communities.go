@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/parallel"
@@ -257,7 +258,7 @@ func communitiesResult[T semiring.Element](g matrix.Source[T], levels [][]int32,
 	res := &CommunitiesResult{Passes: passes}
 	place := g.View().Place()
 	for _, part := range levels {
-		sizes := numberBySize(part)
+		sizes := numberBySize(o.Threads, part)
 		v, err := matrix.VectorOf(part)
 		if err != nil {
 			return nil, err
@@ -284,7 +285,7 @@ func communitiesResult[T semiring.Element](g matrix.Source[T], levels [][]int32,
 // numberBySize numbers parts anew by descending size, equal ones by their least vertices, and
 // returns the sizes. A vertex whose part is −1 becomes a part of its own. Numbers are below the
 // number of vertices.
-func numberBySize(part []int32) []int64 {
+func numberBySize(threads int, part []int32) []int64 {
 	name := int32(0)
 	for _, c := range part {
 		name = max(name, c+1)
@@ -295,30 +296,55 @@ func numberBySize(part []int32) []int64 {
 			name++
 		}
 	}
-	number := make([]int32, name) // of the parts, by least vertices, −1 if unused
-	for c := range number {
-		number[c] = -1
-	}
-	var sizes []int64
-	for v, c := range part {
-		if number[c] < 0 {
-			number[c] = int32(len(sizes))
-			sizes = append(sizes, 0)
+	count := make([]struct{ least, size int32 }, name) // of the parts; least is that vertex + 1
+	threads = parallel.Share(threads, int64(len(part)), rowGrain)
+	_ = parallel.Range(nil, threads, len(part), rowGrain, func(_, lo, hi int) {
+		var near [1 << 8]struct{ part, least, size int32 } // few atomic operations on large parts
+		flush := func(k int) {
+			x := &near[k]
+			if x.size == 0 {
+				return
+			}
+			c := &count[x.part]
+			atomic.AddInt32(&c.size, x.size)
+			for old := atomic.LoadInt32(&c.least); (old == 0 || x.least < old) && !atomic.CompareAndSwapInt32(&c.least, old, x.least); {
+				old = atomic.LoadInt32(&c.least)
+			}
+			x.size = 0
 		}
-		part[v] = number[c]
-		sizes[part[v]]++
-	}
-	order := make([]int32, len(sizes))
-	for c := range order {
-		order[c] = int32(c)
-	}
-	parallel.SortStable(0, order, func(x, y int32) int { return cmp.Compare(sizes[y], sizes[x]) })
-	sorted := make([]int64, len(sizes))
+		for v := lo; v < hi; v++ {
+			k := int(part[v]) & (len(near) - 1)
+			if near[k].part != part[v] {
+				flush(k)
+			}
+			if near[k].size == 0 {
+				near[k].part, near[k].least = part[v], int32(v)+1
+			}
+			near[k].size++
+		}
+		for k := range near {
+			flush(k)
+		}
+	})
+	order := parallel.Gather(threads, len(count), rowGrain, func(lo, hi int, found []int32) []int32 {
+		for c := lo; c < hi; c++ {
+			if count[c].size > 0 {
+				found = append(found, int32(c))
+			}
+		}
+		return found
+	})
+	parallel.SortStable(threads, order, func(x, y int32) int {
+		return cmp.Or(cmp.Compare(count[y].size, count[x].size), cmp.Compare(count[x].least, count[y].least))
+	})
+	sizes, number := make([]int64, len(order)), make([]int32, len(count))
 	for k, c := range order {
-		number[c], sorted[k] = int32(k), sizes[c]
+		number[c], sizes[k] = int32(k), int64(count[c].size)
 	}
-	for v, c := range part {
-		part[v] = number[c]
-	}
-	return sorted
+	_ = parallel.Range(nil, threads, len(part), rowGrain, func(_, lo, hi int) {
+		for v := lo; v < hi; v++ {
+			part[v] = number[part[v]]
+		}
+	})
+	return sizes
 }

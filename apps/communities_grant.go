@@ -66,25 +66,13 @@ const wishGrain = 1 << 8
 // grantShared is grant by all threads. Sums of integers and maxima do not depend on their order.
 func (m *mover) grantShared() int64 {
 	degree := m.g.degree
-	each := func(fn func(list []wish)) {
-		_ = parallel.Range(nil, m.threads, len(m.wishes), wishGrain, func(_, lo, hi int) { fn(m.wishes[lo:hi]) })
-	}
-	each(func(list []wish) {
-		for k := range list {
-			x := &list[k]
-			atomic.AddInt64(&m.want[x.to], degree[x.vertex])
-			best, rank := &m.best[x.to], x.rank()
-			for old := atomic.LoadUint64(best); old < rank && !atomic.CompareAndSwapUint64(best, old, rank); {
-				old = atomic.LoadUint64(best)
-			}
-		}
-	})
+	m.countShared()
 	var total, moves atomic.Int64
 	before := len(m.moved)
 	m.moved = slices.Grow(m.moved, len(m.wishes))
 	moved := m.moved[before : before+len(m.wishes)]
 	unit := 2 * gainScale / float64(m.g.total)
-	each(func(list []wish) {
+	m.eachWish(func(list []wish) {
 		var buf [wishGrain]int32
 		sum, mine := int64(0), buf[:0]
 		for k := range list {
@@ -104,11 +92,35 @@ func (m *mover) grantShared() int64 {
 		copy(moved[end-len(mine):end], mine)
 	})
 	m.moved = m.moved[:before+int(moves.Load())]
-	each(func(list []wish) {
+	m.clearWishes()
+	return total.Load()
+}
+
+// eachWish runs fn on pieces of the wishes by all threads.
+func (m *mover) eachWish(fn func(list []wish)) {
+	_ = parallel.Range(nil, m.threads, len(m.wishes), wishGrain, func(_, lo, hi int) { fn(m.wishes[lo:hi]) })
+}
+
+// countShared is count of all wishes by all threads.
+func (m *mover) countShared() {
+	m.eachWish(func(list []wish) {
+		for k := range list {
+			x := &list[k]
+			atomic.AddInt64(&m.want[x.to], m.g.degree[x.vertex])
+			best, rank := &m.best[x.to], x.rank()
+			for old := atomic.LoadUint64(best); old < rank && !atomic.CompareAndSwapUint64(best, old, rank); {
+				old = atomic.LoadUint64(best)
+			}
+		}
+	})
+}
+
+// clearWishes resets what countShared counted.
+func (m *mover) clearWishes() {
+	m.eachWish(func(list []wish) {
 		for k := range list {
 			atomic.StoreInt64(&m.want[list[k].to], 0)
 			atomic.StoreUint64(&m.best[list[k].to], 0)
 		}
 	})
-	return total.Load()
 }

@@ -3,6 +3,9 @@ package apps
 import (
 	"fmt"
 	"math"
+
+	"github.com/hiveblas/hiveblas/internal/fresh"
+	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
 // draftTolerance is the least tolerance of the sweeps of the first pass of several.
@@ -208,13 +211,15 @@ func (h *hostLevel) project(parts, communities []int32, count int) []int32 {
 }
 
 func (h *hostLevel) compose(member, of []int32) []int32 {
-	out := make([]int32, len(member))
-	for v, k := range member {
-		out[v] = -1
-		if k >= 0 {
-			out[v] = of[k]
+	out := fresh.Make[int32](int64(len(member)))
+	_ = parallel.Range(nil, h.o.Threads, len(member), rowGrain, func(_, lo, hi int) {
+		for v, k := range member[lo:hi] {
+			out[lo+v] = -1
+			if k >= 0 {
+				out[lo+v] = of[k]
+			}
 		}
-	}
+	})
 	return out
 }
 

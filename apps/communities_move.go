@@ -194,12 +194,14 @@ func (m *mover) sweep() (gain int64, moves int, err error) {
 
 // wakeAll makes all vertices with edges active.
 func (m *mover) wakeAll() {
-	for v, k := range m.g.degree {
-		m.active[v] = 0
-		if k > 0 {
-			m.active[v] = 1
+	_ = parallel.Range(nil, m.threads, m.g.n, rowGrain, func(_, lo, hi int) {
+		for v := lo; v < hi; v++ {
+			m.active[v] = 0
+			if m.g.degree[v] > 0 {
+				m.active[v] = 1
+			}
 		}
-	}
+	})
 }
 
 // batchesOf returns the number of batches of a sweep over so many of n vertices.

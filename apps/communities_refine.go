@@ -1,5 +1,7 @@
 package apps
 
+import "sync/atomic"
+
 // refineSweeps is the number of times that a vertex may try to leave its own part.
 const refineSweeps = 3
 
@@ -125,6 +127,10 @@ func (r *refiner) decide(w *moveWorker, v int32) {
 
 // grant decides which wishes come true.
 func (r *refiner) grant() {
+	if r.threads > 1 && len(r.wishes) >= wishParallel {
+		r.grantShared()
+		return
+	}
 	for k := range r.wishes {
 		r.count(&r.wishes[k])
 	}
@@ -144,4 +150,25 @@ func (r *refiner) grant() {
 		x := &r.wishes[k]
 		r.want[x.to], r.best[x.to] = 0, 0
 	}
+}
+
+// grantShared is grant by all threads. Sums of integers and maxima do not depend on their order.
+// A vertex with a wish is a part by itself that no vertex of its batch joins, so its sums of edges do
+// not change meanwhile.
+func (r *refiner) grantShared() {
+	r.countShared()
+	r.eachWish(func(list []wish) {
+		for k := range list {
+			x := &list[k]
+			if !r.granted(x) {
+				r.active[x.vertex] = 1
+				continue
+			}
+			r.part[x.vertex] = x.to
+			atomic.StoreUint32(&r.joined[x.to], 1)
+			atomic.AddInt64(&r.size[x.to], r.g.degree[x.vertex])
+			atomic.AddInt64(&r.out[x.to], r.out[x.vertex]-2*x.weight)
+		}
+	})
+	r.clearWishes()
 }

@@ -70,7 +70,7 @@ func eitherWay(rows, cols *adjacency, threads int) *adjacency {
 	n := rows.n
 	a := &adjacency{n: n, ptr: make([]int64, n+1)}
 	each := func(f func(v int32)) {
-		cuts := parallel.CutAt(n, 8*threads, func(i int) int64 { return rows.ptr[i] + cols.ptr[i] + int64(i) })
+		cuts := parallel.CutAt(threads, n, 8*threads, func(i int) int64 { return rows.ptr[i] + cols.ptr[i] + int64(i) })
 		_ = parallel.Pieces(nil, threads, len(cuts)-1, func(_, piece int) {
 			for v := cuts[piece]; v < cuts[piece+1]; v++ {
 				f(int32(v))

@@ -290,11 +290,14 @@ func (l *geolocator[F]) candidates() (vertices []int32, err error) {
 		if l.o.Trace != nil {
 			l.o.Trace(ops.Trace{Op: "Geolocate", Method: "gather", NVals: l.p.count, Work: int64(len(l.rows.Idx))})
 		}
-		for k := range l.rows.Vecs() {
-			if v := l.rows.RowID(k); l.p.located[v] == 0 && l.rows.Ptr[k] < l.rows.Ptr[k+1] {
-				vertices = append(vertices, int32(v))
+		vertices = parallel.Gather(l.o.Threads, l.rows.Vecs(), rowGrain, func(lo, hi int, found []int32) []int32 {
+			for k := lo; k < hi; k++ {
+				if v := l.rows.RowID(k); l.p.located[v] == 0 && l.rows.Ptr[k] < l.rows.Ptr[k+1] {
+					found = append(found, int32(v))
+				}
 			}
-		}
+			return found
+		})
 		return vertices, nil
 	}
 	n := len(l.p.located)

@@ -1,6 +1,7 @@
 package apps
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/internal/access"
@@ -68,31 +69,43 @@ func (r *ranked) pieces(run Run) (threads int, bounds []int) {
 
 // rankByDegree renumbers the vertices of an undirected graph by a counting sort of their degrees.
 func rankByDegree(rows *sparse.Structure, n int, run Run) (*ranked, error) {
-	degree := make([]int32, n)
-	most := int32(0)
-	for k := range rows.Vecs() {
-		d := int32(rows.Ptr[k+1] - rows.Ptr[k]) // with the loop, if any
-		degree[rows.RowID(k)] = d
-		most = max(most, d)
-	}
-	next := make([]int32, int(most)+2)
-	for _, d := range degree {
-		next[most-d+1]++
-	}
-	for d := range most + 1 {
-		next[d+1] += next[d]
-	}
+	threads := parallel.Share(run.Threads, int64(n), rowGrain)
+	degree, mosts := make([]int32, n), make([]int32, threads)
+	_ = parallel.Range(nil, threads, rows.Vecs(), rowGrain, func(w, lo, hi int) {
+		most := mosts[w]
+		for k := lo; k < hi; k++ {
+			d := int32(rows.Ptr[k+1] - rows.Ptr[k]) // with the loop, if any
+			degree[rows.RowID(k)] = d
+			most = max(most, d)
+		}
+		mosts[w] = most
+	})
+	most := slices.Max(mosts)
+	// Each part of the vertices has a histogram of the degrees: limit their total size to the vertices.
+	parts := max(1, min(threads, n/(int(most)+1)))
+	counts, first := make([][]uint32, parts), make([]int64, int(most)+2)
+	from := func(part int) int { return part * n / parts }
+	parallel.Do(parts, func(part int) {
+		count := make([]uint32, int(most)+1)
+		for _, d := range degree[from(part):from(part+1)] {
+			count[most-d]++
+		}
+		counts[part] = count
+	})
+	parallel.Offsets(threads, counts, first)
 	r := &ranked{n: n, ptr: make([]int64, n+1), out: make([]uint32, n), order: make([]int32, n)}
 	number := make([]uint32, n)
-	for v, d := range degree {
-		x := next[most-d]
-		next[most-d]++
-		number[v], r.order[x] = uint32(x), int32(v)
-		r.ptr[x+1] = int64(d)
-	}
-	for x := range n {
-		r.ptr[x+1] += r.ptr[x]
-	}
+	parallel.Do(parts, func(part int) {
+		next := counts[part]
+		for v := from(part); v < from(part+1); v++ {
+			d := degree[v]
+			x := next[most-d]
+			next[most-d]++
+			number[v], r.order[x] = x, int32(v)
+			r.ptr[x+1] = int64(d)
+		}
+	})
+	parallel.Sum(threads, r.ptr)
 	r.idx = fresh.Make[uint32](r.ptr[n])
 	var loops atomic.Int64
 	threads, bounds := r.pieces(run)

@@ -144,13 +144,14 @@ func (b *boruvka) join() {
 			b.tree[v] = b.up[b.tree[v]]
 		}
 	})
-	kept := b.roots[:0]
-	for _, r := range b.roots {
-		if b.up[r] == r {
-			kept = append(kept, r)
+	b.roots = parallel.Gather(b.threads, len(b.roots), b.grain, func(lo, hi int, found []int32) []int32 {
+		for _, r := range b.roots[lo:hi] {
+			if b.up[r] == r {
+				found = append(found, r)
+			}
 		}
-	}
-	b.roots = kept
+		return found
+	})
 }
 
 // top returns the tree that r has joined, and halves the path to it.

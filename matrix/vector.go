@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/hiveblas/hiveblas/internal/fresh"
+	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -33,10 +35,13 @@ func NewFullVector[T comparable](n int, fill T) (*Vector[T], error) {
 	if n < 0 || n > MaxDim {
 		return nil, &SizeError{"matrix.NewFullVector", "size", int64(n), MaxDim}
 	}
-	val := make([]T, n)
-	for p := range val {
-		val[p] = fill
-	}
+	val := fresh.Make[T](int64(n))
+	const grain = 1 << 15
+	_ = parallel.Range(nil, parallel.Share(0, int64(n), grain), n, grain, func(_, lo, hi int) {
+		for p := lo; p < hi; p++ {
+			val[p] = fill
+		}
+	})
 	return VectorOf(val)
 }
 

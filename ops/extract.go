@@ -390,7 +390,7 @@ func assignScalar[T comparable](c *call, t *target[T], x T, rows, cols cpu.Indic
 			c.traced("fill", s.NVals)
 			return keep(c, t, st)
 		}
-		out := cpu.Like[bool, T](s.Pattern())
+		out := cpu.Like[bool, T](c.threads, s.Pattern())
 		cpu.Fill(out.Val, x, c.threads)
 		c.traced("assign", s.NVals)
 		return write(c, t, out, true)

@@ -109,10 +109,11 @@ func (p *pairing) blocks(threads int) []int {
 	if work(n) < segmentEntries/4 {
 		threads = 1
 	}
+	pieces := threads
 	if threads > 2 { // more blocks than threads, which may be delayed
-		threads = min(4*threads, int(work(n)/segmentEntries)+1)
+		pieces = min(4*threads, int(work(n)/segmentEntries)+1)
 	}
-	return parallel.CutAt(n, threads, func(s int) int64 { return work(s) + 2*int64(s) })
+	return parallel.CutAt(threads, n, pieces, func(s int) int64 { return work(s) + 2*int64(s) })
 }
 
 // lengths returns an array for the offsets of the result's rows, whose first is 0, and the array of

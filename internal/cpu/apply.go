@@ -14,14 +14,15 @@ const valueChunk = 1 << 14
 // Like returns a store with the structure of s and uninitialized values; the caller writes all of
 // them. Row offsets and indices are shared (they are immutable once built), presence bytes are
 // copied.
-func Like[S, C any](s *sparse.Store[S]) *sparse.Store[C] {
+func Like[S, C any](threads int, s *sparse.Store[S]) *sparse.Store[C] {
 	out := &sparse.Store[C]{Structure: s.Structure}
 	n := len(s.Idx)
 	if !s.Sparse() {
 		n, _ = s.Cells()
 	}
 	if s.Format == sparse.Bitmap { // values of absent entries are zero
-		out.Present, out.Val = append([]uint8(nil), s.Present...), make([]C, n)
+		out.Present, out.Val = fresh.Make[uint8](int64(n)), zeros[C](threads, n)
+		_ = parallel.Range(nil, threads, n, positionGrain, func(_, lo, hi int) { copy(out.Present[lo:hi], s.Present[lo:hi]) })
 		return out
 	}
 	out.Val = fresh.Make[C](int64(n))
@@ -57,7 +58,7 @@ func Apply[A, C any](env Env, s *sparse.Store[A], f func(c []C, a []A), fill A, 
 }
 
 func applyLarge[A, C any](env Env, s *sparse.Store[A], f func(c []C, a []A), fill A) (*sparse.Store[C], error) {
-	out := Like[A, C](s)
+	out := Like[A, C](env.Threads, s)
 	if s.Format == sparse.Bitmap {
 		err := parallel.Range(env.Ctx, env.Threads, len(out.Val), denseChunk, func(_, lo, hi int) {
 			var at []int32
@@ -108,7 +109,7 @@ func zeros[T any](threads, n int) []T {
 
 // ApplyIndex computes c = f(value, row, column) entry by entry.
 func ApplyIndex[A, C any](env Env, s *sparse.Store[A], f func(x A, i, j int) C, fill A) (*sparse.Store[C], error) {
-	out := Like[A, C](s)
+	out := Like[A, C](env.Threads, s)
 	at := func(p int64) A {
 		if s.Val == nil {
 			return fill
@@ -116,29 +117,35 @@ func ApplyIndex[A, C any](env Env, s *sparse.Store[A], f func(x A, i, j int) C, 
 		return s.Val[p]
 	}
 	if !s.Sparse() {
-		grain := max(1, valueChunk/max(1, s.NCols))
-		err := parallel.Range(env.Ctx, env.Threads, s.NRows, grain, func(_, lo, hi int) {
-			for i := lo; i < hi; i++ {
-				for j := range s.NCols {
-					p := i*s.NCols + j
-					if s.Present == nil || s.Present[p] != 0 {
-						out.Val[p] = f(at(int64(p)), i, j)
-					}
+		err := parallel.Range(env.Ctx, env.Threads, len(out.Val), valueChunk, func(_, lo, hi int) {
+			i, j := lo/s.NCols, lo%s.NCols
+			for p := lo; p < hi; p++ {
+				if s.Present == nil || s.Present[p] != 0 {
+					out.Val[p] = f(at(int64(p)), i, j)
+				}
+				if j++; j == s.NCols {
+					i, j = i+1, 0
 				}
 			}
 		})
 		return out, err
 	}
-	bounds := parallel.Cut(env.Threads, s.Ptr, parallel.Threads(env.Threads)*4, 1)
-	err := parallel.Pieces(env.Ctx, env.Threads, len(bounds)-1, func(_, b int) {
-		for k := bounds[b]; k < bounds[b+1]; k++ {
+	if s.Vecs() == 1 { // divide the row
+		i := s.RowID(0)
+		return out, parallel.Range(env.Ctx, env.Threads, len(out.Val), valueChunk, func(_, lo, hi int) {
+			for p := lo; p < hi; p++ {
+				out.Val[p] = f(at(int64(p)), i, int(s.Idx[p]))
+			}
+		})
+	}
+	return out, s.RowBlocks(env.Ctx, env.Threads, func(_, from, to int) {
+		for k := from; k < to; k++ {
 			i := s.RowID(k)
 			for p := s.Ptr[k]; p < s.Ptr[k+1]; p++ {
 				out.Val[p] = f(at(p), i, int(s.Idx[p]))
 			}
 		}
 	})
-	return out, err
 }
 
 // ReduceRows sums each row that has entries. The result is 1×m: full if every row has entries, a

@@ -121,7 +121,7 @@ func SaxpyCost[A, B any](env Env, a *sparse.Store[A], b *sparse.Store[B]) int64 
 func SpMM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
 	n := b.NCols
 	cells, _ := sparse.Cells(a.NRows, n)
-	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: a.NRows, NCols: n, Format: sparse.Full, NVals: int64(cells)}, Val: make([]C, cells)}
+	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: a.NRows, NCols: n, Format: sparse.Full, NVals: int64(cells)}, Val: zeros[C](env.Threads, cells)}
 	var rowsUsed atomic.Int64
 	threads := parallel.Threads(env.Threads)
 	bounds := parallel.Cut(threads, a.Ptr, threads*16, 1)
@@ -155,15 +155,16 @@ func SpMM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *spa
 	}
 	out.Format = sparse.Bitmap
 	out.NVals = rowsUsed.Load() * int64(n)
-	out.Present = make([]uint8, cells)
-	for k := range a.Vecs() {
-		if a.Ptr[k] < a.Ptr[k+1] {
-			i := a.RowID(k)
-			row := out.Present[i*n : (i+1)*n]
-			for j := range row {
-				row[j] = 1
+	out.Present = zeros[uint8](threads, cells)
+	return out, a.RowBlocks(env.Ctx, threads, func(_, lo, hi int) {
+		for k := lo; k < hi; k++ {
+			if a.Ptr[k] < a.Ptr[k+1] {
+				i := a.RowID(k)
+				row := out.Present[i*n : (i+1)*n]
+				for j := range row {
+					row[j] = 1
+				}
 			}
 		}
-	}
-	return out, nil
+	})
 }

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
@@ -34,15 +35,19 @@ type colMap struct {
 	sorted bool    // places ascend with the columns, so rows stay sorted
 }
 
-func newColMap(cols Indices, n int) *colMap {
+func newColMap(cols Indices, n, threads int) *colMap {
 	m := &colMap{sorted: true}
 	dup := false
 	if n > 1<<16 && len(cols.List) < n/64 {
 		m.sparse = make(map[int32]int32, len(cols.List))
 	} else {
-		m.head = make([]int32, n)
-		for c := range m.head {
-			m.head[c] = -1
+		m.head = fresh.Make[int32](int64(n))
+		Fill(m.head, -1, threads)
+		if threads = parallel.Share(threads, int64(len(cols.List)), 1<<14); threads > 1 {
+			if m.distinct(cols.List, threads) {
+				return m
+			}
+			Fill(m.head, -1, threads)
 		}
 	}
 	next := make([]int32, len(cols.List))
@@ -63,6 +68,27 @@ func newColMap(cols Indices, n int) *colMap {
 		m.next = next
 	}
 	return m
+}
+
+// distinct notes the places of the columns in list by all threads. It reports false, and leaves head
+// of any content, if a column repeats.
+func (m *colMap) distinct(list []int32, threads int) bool {
+	var dup, unsorted atomic.Bool
+	_ = parallel.Range(nil, threads, len(list), 1<<13, func(_, lo, hi int) {
+		again, descends := false, false
+		for p := lo; p < hi; p++ {
+			descends = descends || p > 0 && list[p-1] >= list[p]
+			again = again || !atomic.CompareAndSwapInt32(&m.head[list[p]], -1, int32(p))
+		}
+		if again {
+			dup.Store(true)
+		}
+		if descends {
+			unsorted.Store(true)
+		}
+	})
+	m.sorted = !unsorted.Load()
+	return !dup.Load()
 }
 
 func (m *colMap) first(c int32) int32 {
@@ -94,7 +120,7 @@ func Extract[T any](env Env, a *sparse.Store[T], rows, cols Indices, fill T) (*s
 	out.Ptr = make([]int64, vecs+1)
 	var cm *colMap
 	if cols.List != nil {
-		cm = newColMap(cols, a.NCols)
+		cm = newColMap(cols, a.NCols, env.Threads)
 	}
 	threads := parallel.Threads(env.Threads)
 	err := parallel.Range(env.Ctx, threads, vecs, 1024, func(_, klo, khi int) {
@@ -189,23 +215,28 @@ func Spread[T any](env Env, a *sparse.Store[T], rows, cols Indices, m, n int, fi
 		row int32
 		k   int
 	}
-	order := make([]source, 0, a.Vecs())
-	for k := range a.Vecs() {
-		if a.Ptr[k] < a.Ptr[k+1] {
-			order = append(order, source{int32(rows.at(a.RowID(k))), k})
+	threads := parallel.Threads(env.Threads)
+	order := parallel.Gather(threads, a.Vecs(), 1<<14, func(lo, hi int, found []source) []source {
+		for k := lo; k < hi; k++ {
+			if a.Ptr[k] < a.Ptr[k+1] {
+				found = append(found, source{int32(rows.at(a.RowID(k))), k})
+			}
 		}
-	}
+		return found
+	})
 	if rows.List != nil && !slices.IsSorted(rows.List) {
-		slices.SortFunc(order, func(x, y source) int { return int(x.row) - int(y.row) })
+		parallel.SortStable(threads, order, func(x, y source) int { return int(x.row) - int(y.row) })
 	}
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: n, Format: sparse.Hypersparse, NVals: a.NVals}}
 	out.Ptr, out.RowIDs = make([]int64, len(order)+1), make([]int32, len(order))
-	for at, o := range order {
-		out.RowIDs[at], out.Ptr[at+1] = o.row, out.Ptr[at]+a.Ptr[o.k+1]-a.Ptr[o.k]
-	}
+	_ = parallel.Range(nil, threads, len(order), 1<<14, func(_, lo, hi int) {
+		for at, o := range order[lo:hi] {
+			out.RowIDs[lo+at], out.Ptr[lo+at+1] = o.row, a.Ptr[o.k+1]-a.Ptr[o.k]
+		}
+	})
+	parallel.Sum(threads, out.Ptr)
 	out.Idx, out.Val = fresh.Make[int32](a.NVals), fresh.Make[T](a.NVals)
 	sorted := cols.List == nil || slices.IsSorted(cols.List)
-	threads := parallel.Threads(env.Threads)
 	bounds := parallel.Cut(threads, out.Ptr, int(min(int64(16*threads), a.NVals/(1<<12)+1)), 4)
 	sorters, scratch := make([]keySorter, threads), make([][]uint64, threads)
 	_ = parallel.Pieces(nil, threads, len(bounds)-1, func(w, piece int) {

@@ -261,7 +261,7 @@ func joinBlocks[C any](env Env, m int, bounds, counts []int, idx []int32, val []
 
 func pullFull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], x []B, threads int) (*sparse.Store[C], error) {
 	m := a.NRows
-	y, present := fresh.Make[C](int64(m)), make([]uint8, m)
+	y, present := fresh.Make[C](int64(m)), fresh.Make[uint8](int64(m))
 	bounds := parallel.Cut(threads, a.Ptr, threads*64, 2)
 	var used atomic.Int64
 	err := parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) {
@@ -403,9 +403,7 @@ func Push[A, B, C any](env Env, s *Semiring[A, B, C], u *sparse.Store[A], a *spa
 			los[from+p], work[from+p+1] = lo, hi-lo
 		}
 	})
-	for p := range ks {
-		work[p+1] += work[p]
-	}
+	parallel.Sum(env.Threads, work)
 	total := work[len(ks)]
 	bounds := env.Parts
 	if len(bounds) <= 2 && int64(n) > 1<<22 && total < int64(n)/1024 { // one part

@@ -128,8 +128,14 @@ func Cut(threads int, ptr []int64, pieces int, perRow int64) []int {
 			cutEnds(ends[lo+1:min(lo+cutLanes, hi)+1], ptr, perRow, share, lo+1)
 		}
 	})
+	return distinct(ends, rows)
+}
+
+// distinct returns the first of the ascending ends, 0, those above the one before and below rows,
+// and rows.
+func distinct(ends []int, rows int) []int {
 	bounds := ends[:1]
-	for _, end := range ends[1:pieces] {
+	for _, end := range ends[1 : len(ends)-1] {
 		if end > bounds[len(bounds)-1] && end < rows {
 			bounds = append(bounds, end)
 		}
@@ -171,29 +177,20 @@ func cutEnds(ends []int, ptr []int64, perRow, share int64, first int) {
 }
 
 // CutAt is Cut for rows whose first i have work at(i), ascending from at(0) = 0.
-func CutAt(rows, pieces int, at func(i int) int64) []int {
+func CutAt(threads, rows, pieces int, at func(i int) int64) []int {
 	if rows <= 0 {
 		return []int{0, 0}
 	}
 	pieces = max(1, min(pieces, rows))
-	total := at(rows)
-	bounds := make([]int, 1, pieces+1)
-	for p := 1; p < pieces; p++ {
-		want := total / int64(pieces) * int64(p)
-		lo, hi := bounds[len(bounds)-1], rows
-		for lo < hi {
-			mid := int(uint(lo+hi) / 2)
-			if at(mid) < want {
-				lo = mid + 1
-			} else {
-				hi = mid
-			}
+	ends := make([]int, pieces+1)
+	share := at(rows) / int64(pieces)
+	_ = Range(nil, threads, pieces-1, cutGrain/4, func(_, lo, hi int) {
+		for p := lo + 1; p <= hi; p++ {
+			want := share * int64(p)
+			ends[p] = sort.Search(rows, func(i int) bool { return at(i) >= want })
 		}
-		if lo > bounds[len(bounds)-1] && lo < rows {
-			bounds = append(bounds, lo)
-		}
-	}
-	return append(bounds, rows)
+	})
+	return distinct(ends, rows)
 }
 
 // RangeAt divides [0, n) into at most pieces ranges of about equal work, where the first i items

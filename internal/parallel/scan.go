@@ -35,6 +35,24 @@ func Sum(threads int, ptr []int64) {
 	})
 }
 
+// Gather runs fn on ranges of [0, n) of about grain, each of which appends what it finds to the
+// empty list it gets, and returns the lists one after the other.
+func Gather[T any](threads, n, grain int, fn func(lo, hi int, found []T) []T) []T {
+	if n <= grain || Threads(threads) <= 1 {
+		return fn(0, n, nil)
+	}
+	found := make([][]T, (n-1)/grain+1)
+	starts := make([]int64, len(found)+1)
+	_ = Range(nil, threads, n, grain, func(_, lo, hi int) {
+		found[lo/grain] = fn(lo, hi, nil)
+		starts[lo/grain+1] = int64(len(found[lo/grain]))
+	})
+	Sum(1, starts)
+	all := make([]T, starts[len(found)])
+	_ = Pieces(nil, threads, len(found), func(_, k int) { copy(all[starts[k]:], found[k]) })
+	return all
+}
+
 // Offsets turns the counts of a stable counting sort into offsets. counts[w][j] is the number of
 // items with key j in part w of the input. Offsets sets ptr[j] to the number of items with keys
 // below j, for j in [0, len(ptr)), and counts[w][j] to the place of the first of those items in the
