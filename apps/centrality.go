@@ -53,13 +53,24 @@ func (o *CentralityOptions) complete(app string) error {
 	return nil
 }
 
+// distance is |x − y|.
+var distance = semiring.NewBinary("distance", func(x, y float64) float64 { return math.Abs(x - y) }, "fabs(x - y)")
+
 // changed returns Σ|x − y| of two full vectors.
 func changed(x, y *matrix.Vector[float64], with ops.Option) (float64, error) {
+	return summed(distance, x, y, with)
+}
+
+// summed returns Σ op(x, y) of two full vectors.
+func summed(op semiring.Operator[float64, float64, float64], x, y *matrix.Vector[float64], with ops.Option) (float64, error) {
+	plus := semiring.Plus[float64]()
+	if x.Place() == nil {
+		return ops.Inner(semiring.New(plus, op), x, y, with)
+	}
 	d := matrix.NewVector[float64](x.Size(), matrix.On(x.Place()))
 	var s ops.Steps
-	s.Do(ops.EWiseAdd(d, semiring.Minus[float64](), x, y, with))
-	s.Do(ops.Apply(d, semiring.Abs[float64](), d, with))
-	sum, err := ops.ReduceScalar(semiring.Plus[float64](), d, with)
+	s.Do(ops.EWiseMult(d, op, x, y, with))
+	sum, err := ops.ReduceScalar(plus, d, with)
 	s.Do(err)
 	return sum, s.Err()
 }
@@ -74,12 +85,8 @@ func divided(v *matrix.Vector[float64], x float64, with ops.Option) error {
 
 // norm returns the Euclidean norm of a vector.
 func norm(v *matrix.Vector[float64], with ops.Option) (float64, error) {
-	square := matrix.NewVector[float64](v.Size(), matrix.On(v.Place()))
-	var s ops.Steps
-	s.Do(ops.EWiseMult(square, semiring.Times[float64](), v, v, with))
-	sum, err := ops.ReduceScalar(semiring.Plus[float64](), square, with)
-	s.Do(err)
-	return math.Sqrt(sum), s.Err()
+	sum, err := summed(semiring.Times[float64](), v, v, with)
+	return math.Sqrt(sum), err
 }
 
 // HITS returns how good a hub and an authority every vertex of g is: a hub has edges to

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -231,26 +232,27 @@ func membershipOf(app, arg string, v *matrix.Vector[int32], n int) (part []int32
 
 // numbered numbers the parts of the vertices with edges from 0 in the order of their names, which
 // are below twice the number of vertices. A vertex without edges gets −1.
-func numbered(name []int32, degree []int64) (part []int32, parts int) {
-	number := make([]int32, 2*len(name))
-	for v, c := range name {
-		if degree[v] > 0 {
-			number[c] = 1
+func numbered(threads int, name []int32, degree []int64) (part []int32, parts int) {
+	n := len(name)
+	before := make([]int64, 2*n+1) // the used names below each
+	_ = parallel.Range(nil, threads, n, rowGrain, func(_, lo, hi int) {
+		for v := lo; v < hi; v++ {
+			if used := &before[name[v]+1]; degree[v] > 0 && atomic.LoadInt64(used) == 0 {
+				atomic.StoreInt64(used, 1)
+			}
 		}
-	}
-	next := int32(0)
-	for c, used := range number {
-		number[c] = next
-		next += used
-	}
-	part = make([]int32, len(name))
-	for v, c := range name {
-		part[v] = -1
-		if degree[v] > 0 {
-			part[v] = number[c]
+	})
+	parallel.Sum(threads, before)
+	part = fresh.Make[int32](int64(n))
+	_ = parallel.Range(nil, threads, n, rowGrain, func(_, lo, hi int) {
+		for v := lo; v < hi; v++ {
+			part[v] = -1
+			if degree[v] > 0 {
+				part[v] = int32(before[name[v]])
+			}
 		}
-	}
-	return part, int(next)
+	})
+	return part, int(before[2*n])
 }
 
 // communitiesResult numbers the communities by size and makes the vectors.

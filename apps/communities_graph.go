@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/internal/splitmix"
@@ -346,7 +347,7 @@ func (l *levelGraph) merge(part []int32, parts int, run Run) (*levelGraph, error
 		}
 		starts[k+1] = starts[k] + int64(len(pieces[k].idx))
 	}
-	next.idx, next.weight = make([]int32, starts[len(pieces)]), make([]int64, starts[len(pieces)])
+	next.idx, next.weight = fresh.Make[int32](starts[len(pieces)]), fresh.Make[int64](starts[len(pieces)])
 	err = parallel.Pieces(run.Context, threads, len(pieces), func(_, k int) {
 		copy(next.idx[starts[k]:], pieces[k].idx)
 		copy(next.weight[starts[k]:], pieces[k].weight)
@@ -427,7 +428,7 @@ func membershipMatrix(part []int32, parts int) (*matrix.Matrix[bool], error) {
 
 // connected splits the parts into connected ones, and numbers them by their least vertices. A
 // vertex whose part is −1 keeps it.
-func (l *levelGraph) connected(part []int32) (pieces []int32, count int) {
+func (l *levelGraph) connected(threads int, part []int32) (pieces []int32, count int) {
 	root := make([]int32, l.n) // a forest whose roots are least vertices
 	for v := range root {
 		root[v] = int32(v)
@@ -450,7 +451,7 @@ func (l *levelGraph) connected(part []int32) (pieces []int32, count int) {
 	for v := range root {
 		root[v] = find(int32(v))
 	}
-	return numbered(root, l.degree)
+	return numbered(threads, root, l.degree)
 }
 
 // modularity returns the modularity of a partition of l: the sum over communities of

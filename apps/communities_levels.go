@@ -175,13 +175,13 @@ func (h *hostLevel) move(start []int32, seed uint64, level int, tolerance float6
 		return nil, 0, err
 	}
 	h.o.traced("Communities", "local moving", h.g.n, int64(len(h.g.idx)))
-	communities, count := numbered(h.m.label, h.g.degree)
+	communities, count := numbered(h.o.Threads, h.m.label, h.g.degree)
 	return communities, count, nil
 }
 
 func (h *hostLevel) stay(start []int32) ([]int32, int) {
 	h.m.start(start)
-	return numbered(h.m.label, h.g.degree)
+	return numbered(h.o.Threads, h.m.label, h.g.degree)
 }
 
 func (h *hostLevel) refine() ([]int32, int, error) {
@@ -189,11 +189,13 @@ func (h *hostLevel) refine() ([]int32, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	parts, count := numbered(split, h.g.degree)
+	parts, count := numbered(h.o.Threads, split, h.g.degree)
 	return parts, count, nil
 }
 
-func (h *hostLevel) connected(communities []int32) ([]int32, int) { return h.g.connected(communities) }
+func (h *hostLevel) connected(communities []int32) ([]int32, int) {
+	return h.g.connected(h.o.Threads, communities)
+}
 
 func (h *hostLevel) contract(parts []int32, count int) (*hostLevel, error) {
 	next, err := h.g.contract(parts, count, h.o.Run)

@@ -348,7 +348,7 @@ func TestContractionKeepsModularity(t *testing.T) {
 		if err != nil {
 			r.Fatal(err)
 		}
-		part, parts := numbered(drawPartBelow(r, n), l.degree)
+		part, parts := numbered(2, drawPartBelow(r, n), l.degree)
 		b, err := l.contract(part, parts, Run{Threads: rapid.IntRange(1, 3).Draw(r, "threads")})
 		if err != nil {
 			r.Fatal(err)

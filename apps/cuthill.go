@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -43,12 +44,18 @@ func ReverseCuthillMcKee[T comparable](g matrix.Source[T], opts ...OrderOptions)
 	}
 	threads := parallel.Threads(o.Threads)
 	w := &bandWalk{run: o.Run, threads: threads, near: eitherWay(rowsOf(a), rowsOf(a.T()), threads), order: make([]int32, 0, n),
-		level: make([]int32, n), claim: make([]int32, n)}
-	for u := range n {
-		w.level[u], w.claim[u] = -1, math.MaxInt32
-	}
+		level: fresh.Make[int32](int64(n)), claim: fresh.Make[int32](int64(n))}
+	_ = parallel.Range(nil, threads, n, rowGrain, func(_, lo, hi int) {
+		for u := lo; u < hi; u++ {
+			w.level[u], w.claim[u] = -1, math.MaxInt32
+		}
+	})
 	for u := range n {
 		if w.level[u] >= 0 {
+			continue
+		}
+		if w.near.degree(int32(u)) == 0 { // a component by itself
+			w.order, w.level[u] = append(w.order, int32(u)), 0
 			continue
 		}
 		if w.expired(); w.err != nil {
@@ -101,7 +108,7 @@ func eitherWay(rows, cols *adjacency, threads int) *adjacency {
 	}
 	each(func(v int32) { a.ptr[v+1] = merge(v, nil) })
 	parallel.Sum(threads, a.ptr)
-	a.idx = make([]int32, a.ptr[n])
+	a.idx = fresh.Make[int32](a.ptr[n])
 	each(func(v int32) {
 		if to := a.of(v); len(to) > 0 {
 			merge(v, to)
@@ -119,7 +126,8 @@ type bandWalk struct {
 	level   []int32 // −1 for vertices that no search has reached
 	claim   []int32 // the least position of a neighbour in the level before; MaxInt32 outside of a step
 	keys    []uint64
-	err     error // of the context, which ends all searches
+	before  []int64 // scratch of wide
+	err     error   // of the context, which ends all searches
 }
 
 // expired keeps the error of the context.
@@ -141,9 +149,12 @@ func (w *bandWalk) component(u int32) {
 				next = v
 			}
 		}
-		for _, v := range w.order[start:] {
-			w.level[v] = -1
-		}
+		reached := w.order[start:]
+		_ = parallel.Range(nil, w.threads, len(reached), rowGrain, func(_, lo, hi int) {
+			for _, v := range reached[lo:hi] {
+				w.level[v] = -1
+			}
+		})
 		w.order = w.order[:start]
 		deeper := w.search(next)
 		if deeper <= depth || w.err != nil {
@@ -169,13 +180,8 @@ func (w *bandWalk) search(u int32) int32 {
 		if w.expired(); w.err != nil {
 			break
 		}
-		edges := int64(0)
-		for _, v := range w.order[from:to] {
-			edges += w.near.degree(v)
-		}
 		depth = w.level[w.order[from]]
-		if w.threads >= bandThreads && edges >= bandWide {
-			w.wide(from, to)
+		if w.threads >= bandThreads && w.wide(from, to) {
 			continue
 		}
 		for at := from; at < to; at++ {
@@ -207,12 +213,21 @@ func (w *bandWalk) byDegree(list []int32, keys []uint64) []uint64 {
 
 // wide appends the level after that of positions from … to−1, by threads: a vertex follows the first
 // of its neighbours, as if these were searched one after another (the order of Azad, Jacquelin,
-// Buluç and Ng, "The reverse Cuthill-McKee algorithm in distributed-memory", IPDPS 2017).
-func (w *bandWalk) wide(from, to int) {
+// Buluç and Ng, "The reverse Cuthill-McKee algorithm in distributed-memory", IPDPS 2017). It reports
+// false, and appends nothing, if they have too few neighbours.
+func (w *bandWalk) wide(from, to int) bool {
 	depth, level := w.level[w.order[from]], w.order[from:to]
-	before := make([]int64, to-from+1)
-	for k, v := range level {
-		before[k+1] = before[k] + w.near.degree(v) + 1
+	w.before = slices.Grow(w.before[:0], len(level)+1)[:len(level)+1]
+	before := w.before
+	before[0] = 0
+	_ = parallel.Range(nil, w.threads, len(level), rowGrain, func(_, lo, hi int) {
+		for k := lo; k < hi; k++ {
+			before[k+1] = w.near.degree(level[k]) + 1
+		}
+	})
+	parallel.Sum(w.threads, before)
+	if before[len(level)] < bandWide {
+		return false
 	}
 	cuts := parallel.Cut(w.threads, before, 8*w.threads, 0)
 	pieces := len(cuts) - 1
@@ -256,4 +271,5 @@ func (w *bandWalk) wide(from, to int) {
 			w.level[x], w.claim[x] = depth+1, math.MaxInt32
 		}
 	})
+	return true
 }

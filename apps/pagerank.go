@@ -220,14 +220,17 @@ func rankByWalk(degree, restart *matrix.Vector[float64], o PageRankOptions, pull
 		}
 	}
 	var s ops.Steps
-	perEdge := matrix.NewVector[float64](n, here) // rank divided by this follows an edge
-	s.Do(ops.ApplySecond(perEdge, semiring.Div[float64](), degree, d, with))
-	plus, minus := semiring.Plus[float64](), semiring.Minus[float64]()
-	dangling, share, change := matrix.NewVector[float64](n, here), matrix.NewVector[float64](n, here), matrix.NewVector[float64](n, here)
+	plus, times := semiring.Plus[float64](), semiring.Times[float64]()
+	perEdge, err := fullVector(place, n, 0.0, with) // rank times this follows an edge
+	s.Do(err)
+	s.Do(ops.ApplyFirst(perEdge.Accum(plus), semiring.Div[float64](), d, degree, with))
+	dangling, err := fullVector(place, n, 1.0, with)
+	s.Do(err)
+	s.Do(ops.AssignVectorScalar(dangling.Masked(degree.Structure()), 0, ops.All(), with))
+	share := matrix.NewVector[float64](n, here)
 	res := &PageRankResult{}
 	for res.Iterations < o.MaxIterations && !res.Converged && s.OK() {
-		s.Do(ops.AssignVector(dangling.Masked(degree.Structure().Not()).Replace(), rank, ops.All(), with))
-		lost, err := ops.ReduceScalar(plus, dangling, with)
+		lost, err := summed(times, rank, dangling, with)
 		s.Do(err)
 		jump := d*lost + 1 - d
 		var next *matrix.Vector[float64]
@@ -236,13 +239,11 @@ func rankByWalk(degree, restart *matrix.Vector[float64], o PageRankOptions, pull
 			s.Do(err)
 		} else {
 			next = matrix.NewVector[float64](n, here)
-			s.Do(ops.ApplySecond(next, semiring.Times[float64](), restart, jump, with))
+			s.Do(ops.ApplySecond(next, times, restart, jump, with))
 		}
-		s.Do(ops.EWiseMult(share, semiring.Div[float64](), rank, perEdge, with))
+		s.Do(ops.EWiseMult(share, times, rank, perEdge, with))
 		s.Do(pull(next, share))
-		s.Do(ops.EWiseAdd(change, minus, next, rank, with))
-		s.Do(ops.Apply(change, semiring.Abs[float64](), change, with))
-		res.Change, err = ops.ReduceScalar(plus, change, with)
+		res.Change, err = changed(next, rank, with)
 		s.Do(err)
 		rank = next
 		res.Iterations++

@@ -7,6 +7,7 @@ import (
 	"sort"
 	"sync"
 
+	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/philox"
 )
@@ -45,7 +46,7 @@ func (g *searchRows) allocate() {
 	case g.o.Rule == SearchGreedy:
 		g.best, g.second = make([]int32, len(g.ptr)-1), make([]int32, len(g.ptr)-1)
 	default:
-		g.slots = make([]searchSlot, len(g.idx))
+		g.slots = fresh.Make[searchSlot](int64(len(g.idx)))
 	}
 }
 

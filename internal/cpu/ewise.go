@@ -371,15 +371,19 @@ func unionDense[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A],
 	switch {
 	case b.Sparse():
 		out := newDense(a.NRows, a.NCols, ops.Room, nil, int64(cells))
-		ops.Left(out.Val, a.Val)
-		overlay(b, func(base int, pc []int32, bv []B, pb []int32) {
+		if err := mapAll(env, ops.Left, out.Val, a.Val); err != nil {
+			return nil, err
+		}
+		overlay(env, b, func(base int, pc []int32, bv []B, pb []int32) {
 			ops.Both.ZipAt(out.Val[base:], pc, slice(a.Val, base), pc, bv, pb)
 		})
 		return out, nil
 	case a.Sparse():
 		out := newDense(a.NRows, a.NCols, ops.Room, nil, int64(cells))
-		ops.Right(out.Val, b.Val)
-		overlay(a, func(base int, pc []int32, av []A, pa []int32) {
+		if err := mapAll(env, ops.Right, out.Val, b.Val); err != nil {
+			return nil, err
+		}
+		overlay(env, a, func(base int, pc []int32, av []A, pa []int32) {
 			ops.Both.ZipAt(out.Val[base:], pc, av, pa, slice(b.Val, base), pc)
 		})
 		return out, nil
@@ -457,17 +461,22 @@ func slice[T any](v []T, base int) []T {
 	return v[base:]
 }
 
-// overlay calls put for each row of a listed s: base is the row's first position, pc the columns,
-// ps the places of the values in sv.
-func overlay[S any](s *sparse.Store[S], put func(base int, pc []int32, sv []S, ps []int32)) {
-	places := consecutive[:]
-	for k := range s.Vecs() {
-		lo, hi := s.Ptr[k], s.Ptr[k+1]
-		for len(places) < int(hi-lo) {
-			places = append(places, int32(len(places)))
+// mapAll does c = f(v) by all threads. c may alias v if f copies.
+func mapAll[S, C any](env Env, f func(c []C, s []S), c []C, v []S) error {
+	return parallel.Range(env.Ctx, env.Threads, len(c), valueChunk, func(_, lo, hi int) {
+		f(c[lo:hi], window(v, int64(lo), int64(hi)))
+	})
+}
+
+// overlay calls put for the entries of a listed s, at most denseChunk of a row at a time: base is
+// the row's first position, pc the columns, ps the places of the values in sv.
+func overlay[S any](env Env, s *sparse.Store[S], put func(base int, pc []int32, sv []S, ps []int32)) {
+	s.Spans(env.Threads, func(base int, lo, hi int64) {
+		for ; lo < hi; lo += denseChunk {
+			end := min(lo+denseChunk, hi)
+			put(base, s.Idx[lo:end], window(s.Val, lo, end), consecutive[:end-lo])
 		}
-		put(s.RowID(k)*s.NCols, s.Idx[lo:hi], window(s.Val, lo, hi), places[:hi-lo])
-	}
+	})
 }
 
 func zipDense[A, B, C any](env Env, f *Binary[A, B, C], c []C, a []A, b []B) error {

@@ -309,7 +309,7 @@ func Scatter[T any](s *Store[T], present []uint8, val []T, threads int) {
 	if val == nil || s.Val == nil {
 		return
 	}
-	s.spans(threads, func(base int, lo, hi int64) {
+	s.Spans(threads, func(base int, lo, hi int64) {
 		v := s.Val[lo:hi]
 		for p, j := range s.Idx[lo:hi] {
 			val[base+int(j)] = v[p]
@@ -322,7 +322,7 @@ func (s *Structure) Mark(present []uint8, threads int) {
 	if present == nil {
 		return
 	}
-	s.spans(threads, func(base int, lo, hi int64) {
+	s.Spans(threads, func(base int, lo, hi int64) {
 		for _, j := range s.Idx[lo:hi] {
 			present[base+int(j)] = 1
 		}
@@ -332,13 +332,13 @@ func (s *Structure) Mark(present []uint8, threads int) {
 // RowOfEntries returns the row of each entry of a listed s.
 func (s *Structure) RowOfEntries() []int32 {
 	rows := fresh.Make[int32](s.NVals)
-	s.spans(0, func(base int, lo, hi int64) { fill(rows[lo:hi], int32(base/max(s.NCols, 1))) })
+	s.Spans(0, func(base int, lo, hi int64) { fill(rows[lo:hi], int32(base/max(s.NCols, 1))) })
 	return rows
 }
 
-// spans runs fn on the entries lo ≤ p < hi of each row, or a part of it, of a listed s. base is the
+// Spans runs fn on the entries lo ≤ p < hi of each row, or a part of it, of a listed s. base is the
 // position of the first column of the row.
-func (s *Structure) spans(threads int, fn func(base int, lo, hi int64)) {
+func (s *Structure) Spans(threads int, fn func(base int, lo, hi int64)) {
 	threads = parallel.Threads(threads)
 	if s.Vecs() == 1 { // divide the row
 		base := s.RowID(0) * s.NCols
