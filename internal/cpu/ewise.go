@@ -270,9 +270,17 @@ func unionListed[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A]
 			offset[w] = p.pa[bounds[w]] + p.pb[bounds[w]]
 		}
 	}
+	var merge valueMerge[C]
+	as, sameA := any(a.Val).([]C)
+	bs, sameB := any(b.Val).([]C)
+	if ops.Copies && sameA && sameB && as != nil && bs != nil {
+		merge = valueMergeOf[C]()
+	}
 	idx, val := fresh.Make[int32](total), fresh.Make[C](total)
-	err := parallel.Pieces(env.Ctx, threads, parts, func(_, w int) {
-		var m merger
+	mergers := make([]merger, threads)
+	err := parallel.Pieces(env.Ctx, threads, parts, func(id, w int) {
+		m := mergers[id]
+		defer func() { mergers[id] = m }()
 		q := offset[w]
 		for s := bounds[w]; s < bounds[w+1]; s++ {
 			alo, ahi, blo, bhi := p.pa[s], p.pa[s+1], p.pb[s], p.pb[s+1]
@@ -301,7 +309,16 @@ func unionListed[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A]
 				q += lens[s]
 				continue
 			}
-			n, k := unionAt(&m, ops, ci, cv, a.Idx[alo:ahi], av, b.Idx[blo:bhi], bv)
+			ai, bi := a.Idx[alo:ahi], b.Idx[blo:bhi]
+			var n, k int
+			if merge != nil && la < insertFrom*lb && lb < insertFrom*la {
+				if n = int(room); !counted {
+					n = int(unionLen(ai, bi))
+				}
+				k = mergeRows(&m, merge, ci[:n], ai, bi, cv[:n], as[alo:ahi], bs[blo:bhi])
+			} else {
+				n, k = unionAt(&m, ops, ci, cv, ai, av, bi, bv)
+			}
 			if k > 0 {
 				ops.Both.ZipAt(cv, m.matchQ[:k], av, m.matchA[:k], bv, m.matchB[:k])
 			}
@@ -314,42 +331,6 @@ func unionListed[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A]
 		return nil, err
 	}
 	return assemble(&p, offset, kept, ptr, lens, idx, val, threads), nil
-}
-
-// unionLen returns the length of the union of two ascending lists.
-func unionLen(ai, bi []int32) int64 {
-	n := len(ai) + len(bi)
-	if lopsided(len(ai), len(bi)) {
-		if len(ai) > len(bi) {
-			ai, bi = bi, ai
-		}
-		base := 0
-		for _, x := range ai {
-			base += seek(bi[base:], x)
-			if base == len(bi) {
-				break
-			}
-			if bi[base] == x {
-				n--
-			}
-		}
-		return int64(n)
-	}
-	i, j := 0, 0
-	for i < len(ai) && j < len(bi) {
-		x, y := ai[i], bi[j]
-		le, ge := 0, 0
-		if x <= y {
-			le = 1
-		}
-		if y <= x {
-			ge = 1
-		}
-		n -= le & ge
-		i += le
-		j += ge
-	}
-	return int64(n)
 }
 
 // place does c[pos[p]] = v[p].

@@ -33,7 +33,7 @@ func Cleared(f func()) {
 // and those of types with pointers.
 func Make[T any](n int64) []T {
 	size := int64(unsafe.Sizeof(*new(T)))
-	if n*size < from || clearing.Load() > 0 || !plain(reflect.TypeFor[T]()) {
+	if n*size < from || clearing.Load() > 0 || !Plain[T]() {
 		return make([]T, n)
 	}
 	buf := uncleared(n * size)
@@ -74,6 +74,9 @@ func uncleared(n int64) []byte {
 	}
 	return buf[:n]
 }
+
+// Plain reports whether every bit pattern is a valid T without pointers.
+func Plain[T any]() bool { return plain(reflect.TypeFor[T]()) }
 
 // plain reports whether every bit pattern is a valid T without pointers.
 func plain(t reflect.Type) bool {

@@ -1,0 +1,202 @@
+package cpu
+
+import (
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/internal/fresh"
+)
+
+// mergeUnion merges the rows (ai, av) and (bi, bv) into ci and cv, which have exactly the room for
+// the columns of the union (unionLen). Where both rows have an entry, cv gets that of a. Match p of
+// these is at ci[matchQ[p]] and in a at matchA[p]; matchA and matchQ have room for one more. It
+// returns the number of matches. The values are bit patterns, which are selected without a branch.
+//
+// The loop has no branch that depends on the data, so that it waits for its last comparison. It
+// therefore merges from both ends at once. Two rows of 100 to 10000 entries and their values on an
+// AMD EPYC: 5.8–7.6 ns an entry by merger.union and a pass over the values of each row, 3.4–4.3 by
+// this, 4.7–5.9 with checks of bounds.
+func mergeUnion[U uint32 | uint64](ci, ai, bi []int32, cv, av, bv []U, matchA, matchQ []int32) int {
+	i, j, q := 0, 0, 0                         // the first that are not merged
+	k, l, r := len(ai)-1, len(bi)-1, len(ci)-1 // the last
+	total := len(ai) + len(bi) - len(ci)
+	_, _, _, _, _ = cv[:len(ci)], av[:len(ai)], bv[:len(bi)], matchA[:total+1], matchQ[:total+1]
+	ais, bis, cis := unsafe.SliceData(ai), unsafe.SliceData(bi), unsafe.SliceData(ci)
+	avs, bvs, cvs := unsafe.SliceData(av), unsafe.SliceData(bv), unsafe.SliceData(cv)
+	mas, mqs := unsafe.SliceData(matchA), unsafe.SliceData(matchQ)
+	for i+1 < k && j+1 < l { // three of each are left: the ends do not meet
+		x, y, xv := *item(ais, i), *item(bis, j), *item(avs, i)
+		z, v, le, ge := y, *item(bvs, j), 0, 0
+		if x <= y {
+			z = x
+		}
+		if x <= y {
+			v = xv
+		}
+		if x <= y {
+			le = 1
+		}
+		if y <= x {
+			ge = 1
+		}
+		m := i + j - q // matches so far; kept if this is one
+		*item(mas, m), *item(mqs, m) = int32(i), int32(q)
+		*item(cis, q), *item(cvs, q) = z, v
+		i += le
+		j += ge
+		q++
+
+		x, y, xv = *item(ais, k), *item(bis, l), *item(avs, k)
+		z, v, le, ge = y, *item(bvs, l), 0, 0
+		if x >= y {
+			z = x
+		}
+		if x >= y {
+			v = xv
+		}
+		if x >= y {
+			ge = 1
+		}
+		if y >= x {
+			le = 1
+		}
+		m = k + l - r + 1 // one place after its own, which may be that of a match of the first end
+		*item(mas, m), *item(mqs, m) = int32(k), int32(r)
+		*item(cis, r), *item(cvs, r) = z, v
+		k -= ge
+		l -= le
+		r--
+	}
+	if last := k + l - r + 1; last < total {
+		copy(matchA[last:total], matchA[last+1:total+1])
+		copy(matchQ[last:total], matchQ[last+1:total+1])
+	}
+	for i <= k && j <= l {
+		x, y, xv := *item(ais, i), *item(bis, j), *item(avs, i)
+		z, v, le, ge := y, *item(bvs, j), 0, 0
+		if x <= y {
+			z = x
+		}
+		if x <= y {
+			v = xv
+		}
+		if x <= y {
+			le = 1
+		}
+		if y <= x {
+			ge = 1
+		}
+		if m := i + j - q; le&ge != 0 {
+			matchA[m], matchQ[m] = int32(i), int32(q)
+		}
+		*item(cis, q), *item(cvs, q) = z, v
+		i += le
+		j += ge
+		q++
+	}
+	copy(cv[q:], av[i:k+1])
+	q += copy(ci[q:], ai[i:k+1])
+	copy(cv[q:], bv[j:l+1])
+	copy(ci[q:], bi[j:l+1])
+	return total
+}
+
+// item returns the address of p[i], without a check.
+func item[T any](p *T, i int) *T {
+	return (*T)(unsafe.Add(unsafe.Pointer(p), i*int(unsafe.Sizeof(*p))))
+}
+
+// unionLen returns the length of the union of two ascending lists. It searches from both ends at
+// once, as mergeUnion does: 1.8 ns an entry, from one end 3.1–3.4.
+func unionLen(ai, bi []int32) int64 {
+	n := len(ai) + len(bi)
+	if lopsided(len(ai), len(bi)) {
+		return int64(n - matchesOf(ai, bi))
+	}
+	i, j, k, l := 0, 0, len(ai)-1, len(bi)-1
+	for i+1 < k && j+1 < l {
+		le, ge := order(ai[i], bi[j])
+		n -= le & ge
+		i += le
+		j += ge
+		le, ge = order(ai[k], bi[l])
+		n -= le & ge
+		k -= ge
+		l -= le
+	}
+	for i <= k && j <= l {
+		le, ge := order(ai[i], bi[j])
+		n -= le & ge
+		i += le
+		j += ge
+	}
+	return int64(n)
+}
+
+// order returns whether x ≤ y and whether x ≥ y, as numbers.
+func order(x, y int32) (le, ge int) {
+	if x <= y {
+		le = 1
+	}
+	if y <= x {
+		ge = 1
+	}
+	return le, ge
+}
+
+// matchesOf counts the columns that are in both lists, of which one is much longer.
+func matchesOf(ai, bi []int32) (n int) {
+	if len(ai) > len(bi) {
+		ai, bi = bi, ai
+	}
+	base := 0
+	for _, x := range ai {
+		base += seek(bi[base:], x)
+		if base == len(bi) {
+			break
+		}
+		if bi[base] == x {
+			n++
+		}
+	}
+	return n
+}
+
+// A valueMerge is mergeUnion for rows of values of C; nil if it is not for them.
+type valueMerge[C any] func(ci, ai, bi []int32, cv, av, bv []C, matchA, matchQ []int32) int
+
+// valueMergeOf returns the merge of rows whose values are copied.
+func valueMergeOf[C any]() valueMerge[C] {
+	if !fresh.Plain[C]() {
+		return nil
+	}
+	switch unsafe.Sizeof(*new(C)) {
+	case 4:
+		return mergePatterns[uint32, C]
+	case 8:
+		return mergePatterns[uint64, C]
+	}
+	return nil
+}
+
+func mergePatterns[U uint32 | uint64, C any](ci, ai, bi []int32, cv, av, bv []C, matchA, matchQ []int32) int {
+	return mergeUnion(ci, ai, bi, patterns[U](cv), patterns[U](av), patterns[U](bv), matchA, matchQ)
+}
+
+// patterns returns the values of v as numbers of their size.
+func patterns[U uint32 | uint64, C any](v []C) []U {
+	return unsafe.Slice((*U)(unsafe.Pointer(unsafe.SliceData(v))), len(v))
+}
+
+// mergeRows merges two rows whose values are copied into exactly the room for their union, lists the
+// matches in m, and returns their number.
+func mergeRows[C any](m *merger, merge valueMerge[C], ci, ai, bi []int32, cv, av, bv []C) int {
+	if n := min(len(ai), len(bi)) + 1; len(m.matchA) < n {
+		m.room(n, n)
+	}
+	matches := merge(ci, ai, bi, cv, av, bv, m.matchA, m.matchQ)
+	matchB, matchQ := m.matchB[:matches], m.matchQ[:matches]
+	for p, i := range m.matchA[:matches] {
+		matchB[p] = matchQ[p] - i + int32(p)
+	}
+	return matches
+}
