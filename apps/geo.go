@@ -251,6 +251,7 @@ func (l *geolocator[F]) next(pass int32) (bool, error) {
 		near []geoPoint[F]
 		ids  []int32
 		done []placed1[F]
+		_    [64]byte
 	}
 	workers := make([]worker, threads+1)
 	err = parallel.Range(l.o.Context, threads, len(vertices), 64, func(id, lo, hi int) {
@@ -272,14 +273,18 @@ func (l *geolocator[F]) next(pass int32) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	before := l.p.count
+	located := int64(0)
 	for _, w := range workers {
-		for _, x := range w.done {
-			l.p.set(int(x.vertex), x.lat, x.lon)
+		located += int64(len(w.done))
+	}
+	_ = parallel.Pieces(nil, parallel.Share(threads, located, 1<<10), len(workers), func(_, k int) {
+		for _, x := range workers[k].done {
+			l.p.located[x.vertex], l.p.lat[x.vertex], l.p.lon[x.vertex] = 1, x.lat, x.lon
 			l.points[x.vertex], l.pass[x.vertex], l.dispersion[x.vertex] = x.at, pass, x.spread
 		}
-	}
-	return l.p.count > before, nil
+	})
+	l.p.count += located
+	return located > 0, nil
 }
 
 // candidates returns the vertices that a pass looks at. On the host with Method Auto these are the

@@ -156,7 +156,7 @@ func mxvWork[A, B comparable](m Method, a matrix.View[A], u *sparse.Store[B]) in
 func pushWork[A, B comparable](a matrix.View[A], u *sparse.Store[B], limit int64, threads int) int64 {
 	cols, list := access.Cols(a), sparse.ToSparse(u)
 	var work atomic.Int64
-	const grain = 1 << 13
+	const grain = 1 << 11
 	_ = parallel.Range(nil, threads, len(list.Idx), grain, func(_, from, to int) {
 		if work.Load() > limit {
 			return

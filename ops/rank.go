@@ -25,6 +25,21 @@ func onHost[C comparable](c *call, t *target[C]) error {
 	return fmt.Errorf("%s: %w: it runs on the host; take a destination there, operands on %s are copied", c.op, ErrPlace, t.at)
 }
 
+// rankGrain is the number of rows of a piece of passes over rows alone.
+const rankGrain = 1 << 14
+
+// offsetsOfSome returns the offsets of rows that keep at most k of the entries of those of s.
+func offsetsOfSome(s *sparse.Structure, k, threads int) []int64 {
+	ptr := make([]int64, s.Vecs()+1)
+	_ = parallel.Range(nil, threads, s.Vecs(), rankGrain, func(_, lo, hi int) {
+		for r := lo; r < hi; r++ {
+			ptr[r+1] = min(int64(k), s.Ptr[r+1]-s.Ptr[r])
+		}
+	})
+	parallel.Sum(threads, ptr)
+	return ptr
+}
+
 // TopK computes C⟨M⟩ ⊕= the k largest entries of each row of a, at their places. With A.T() as
 // operand and the transposed destination it takes them of each column. It takes O(entries · log k)
 // time and returns the same errors as [MxM].
@@ -49,10 +64,7 @@ func TopK[T cmp.Ordered](dst matrix.Target[T], a matrix.Source[T], k int, opts .
 		return groupOne(c, t, v, func(b block, dst groupDest[T], a matrix.View[T]) error { return TopK(dst.matrix(), a, k, b.opts) })
 	}
 	s := access.Rows(v)
-	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: n, Format: s.Format, RowIDs: s.RowIDs, Ptr: make([]int64, s.Vecs()+1)}}
-	for r := range s.Vecs() {
-		out.Ptr[r+1] = out.Ptr[r] + min(int64(k), s.Ptr[r+1]-s.Ptr[r])
-	}
+	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: n, Format: s.Format, RowIDs: s.RowIDs, Ptr: offsetsOfSome(&s.Structure, k, c.threads)}}
 	out.NVals = out.Ptr[s.Vecs()]
 	out.Idx, out.Val = fresh.Make[int32](out.NVals), fresh.Make[T](out.NVals)
 	err = s.RowBlocks(c.ctx, c.threads, func(_, lo, hi int) {
@@ -224,13 +236,23 @@ func argBest[T cmp.Ordered](c *call, dst matrix.VectorTarget[int32], a matrix.So
 	if err != nil {
 		return err
 	}
-	out := &sparse.Store[int32]{Structure: sparse.Structure{NRows: 1, NCols: m}, Val: []int32{}}
-	out.Idx = []int32{}
-	for r, col := range cols {
-		if col >= 0 {
-			out.Idx, out.Val = append(out.Idx, int32(s.RowID(r))), append(out.Val, col)
+	out := &sparse.Store[int32]{Structure: sparse.Structure{NRows: 1, NCols: m}}
+	out.Idx = parallel.Gather(c.threads, len(cols), rankGrain, func(lo, hi int, found []int32) []int32 {
+		for r := lo; r < hi; r++ {
+			if cols[r] >= 0 {
+				found = append(found, int32(s.RowID(r)))
+			}
 		}
-	}
+		return found
+	})
+	out.Val = parallel.Gather(c.threads, len(cols), rankGrain, func(lo, hi int, found []int32) []int32 {
+		for _, col := range cols[lo:hi] {
+			if col >= 0 {
+				found = append(found, col)
+			}
+		}
+		return found
+	})
 	out.NVals = int64(len(out.Idx))
 	out.Ptr = []int64{0, out.NVals}
 	c.traced("arg", s.NVals)

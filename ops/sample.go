@@ -81,10 +81,7 @@ func sample[T comparable](c *call, dst matrix.Target[T], a matrix.Source[T], k i
 		c.traced("sample", 0)
 		return write(c, t, sparse.Empty[T](m, n), false)
 	}
-	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: n, Format: s.Format, RowIDs: s.RowIDs, Ptr: make([]int64, s.Vecs()+1)}}
-	for r := range s.Vecs() {
-		out.Ptr[r+1] = out.Ptr[r] + min(int64(k), s.Ptr[r+1]-s.Ptr[r])
-	}
+	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: n, Format: s.Format, RowIDs: s.RowIDs, Ptr: offsetsOfSome(&s.Structure, k, c.threads)}}
 	out.NVals = out.Ptr[s.Vecs()]
 	out.Idx, out.Val = fresh.Make[int32](out.NVals), fresh.Make[T](out.NVals)
 	err = s.RowBlocks(c.ctx, c.threads, func(_, lo, hi int) {

@@ -226,10 +226,18 @@ const positionGrain = 1 << 15
 // marksOf returns one bit per position of a vector, set if the position has an entry.
 func marksOf(u *sparse.Structure, threads int) []uint64 {
 	marks := make([]uint64, (u.NCols+63)/64)
-	if u.Sparse() {
-		for _, j := range u.Idx {
-			marks[j>>6] |= 1 << (j & 63)
+	if u.Sparse() { // a range ends before a column whose word it does not begin
+		begin := func(p int) int {
+			for p > 0 && p < len(u.Idx) && u.Idx[p]>>6 == u.Idx[p-1]>>6 {
+				p++
+			}
+			return p
 		}
+		_ = parallel.Range(nil, threads, len(u.Idx), positionGrain, func(_, lo, hi int) {
+			for _, j := range u.Idx[begin(lo):begin(hi)] {
+				marks[j>>6] |= 1 << (j & 63)
+			}
+		})
 		return marks
 	}
 	_ = parallel.Range(nil, threads, u.NCols, positionGrain, func(_, lo, hi int) {
@@ -505,7 +513,7 @@ func drain[C any](env Env, add func(x, y C) C, spas []*spa[C], n int, work int64
 	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: 1, NCols: n, NVals: total}}
 	if nearlyFull(total, int64(n)) {
 		out.Format = sparse.Bitmap
-		out.Present, out.Val = make([]uint8, n), make([]C, n)
+		out.Present, out.Val = zeros[uint8](threads, n), zeros[C](threads, n)
 		return out, parallel.Pieces(env.Ctx, threads, pieces, func(_, p int) {
 			wlo, whi := words(p)
 			spas[0].scatter(wlo, whi, out.Present, out.Val)

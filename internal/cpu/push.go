@@ -251,7 +251,7 @@ func joinFound[C any](env Env, n int, found []entryBuffer[C], threads int) (*spa
 	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: 1, NCols: n, NVals: total}}
 	if nearlyFull(total, int64(n)) {
 		out.Format = sparse.Bitmap
-		out.Present, out.Val = make([]uint8, n), make([]C, n)
+		out.Present, out.Val = zeros[uint8](threads, n), zeros[C](threads, n)
 		return out, parallel.Pieces(env.Ctx, threads, len(found), func(_, b int) {
 			for p, i := range found[b].idx {
 				out.Present[i], out.Val[i] = 1, found[b].val[p]
