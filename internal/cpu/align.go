@@ -96,8 +96,8 @@ func (p *pairing) refine(ai, bi []int32, threads int) {
 }
 
 // blocks cuts the segments into blocks of about equal work. Each block is one task and writes one
-// contiguous part of the result.
-func (p *pairing) blocks(threads int) []int {
+// contiguous part of the result. Each of many threads shall have so many.
+func (p *pairing) blocks(threads, each int) []int {
 	n := len(p.pa) - 1
 	work := func(s int) int64 {
 		w := p.pa[s] - p.pa[0]
@@ -111,7 +111,7 @@ func (p *pairing) blocks(threads int) []int {
 	}
 	pieces := threads
 	if threads > 2 { // more blocks than threads, which may be delayed
-		pieces = min(4*threads, int(work(n)/segmentEntries)+1)
+		pieces = min(each*threads, int(work(n)/segmentEntries)+1)
 	}
 	return parallel.CutAt(threads, n, pieces, func(s int) int64 { return work(s) + 2*int64(s) })
 }

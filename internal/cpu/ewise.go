@@ -241,7 +241,7 @@ func Union[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A], b *s
 func unionListed[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
 	threads := parallel.Threads(env.Threads)
 	p := pair(&a.Structure, &b.Structure, threads)
-	bounds := p.blocks(threads)
+	bounds := p.blocks(threads, 16)
 	parts := len(bounds) - 1
 	total := a.NVals + b.NVals
 	ptr, lens := p.lengths()
@@ -507,7 +507,7 @@ func Intersect[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *
 func intersectListed[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
 	threads := parallel.Threads(env.Threads)
 	p := pair(&a.Structure, &b.Structure, threads)
-	bounds := p.blocks(threads)
+	bounds := p.blocks(threads, 4)
 	parts := len(bounds) - 1
 	ptr, lens := p.lengths()
 	offset, kept := make([]int64, parts+1), make([]int64, parts)

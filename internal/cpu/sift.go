@@ -25,7 +25,7 @@ func siftLarge[T any](env Env, s *sparse.Store[T], decide func(keep []uint8, i i
 	threads := parallel.Threads(env.Threads)
 	p := pairing{per: 1, pa: s.Ptr, shape: sparse.Structure{NRows: s.NRows, NCols: s.NCols, Format: s.Format, RowIDs: s.RowIDs}}
 	p.refine(s.Idx, nil, threads)
-	bounds := p.blocks(threads)
+	bounds := p.blocks(threads, 4)
 	parts := len(bounds) - 1
 	idx, val := fresh.Make[int32](s.NVals), fresh.Make[T](s.NVals)
 	ptr, lens := p.lengths()
