@@ -15,8 +15,9 @@ import (
 type rankForest interface {
 	// sample joins trees along the first two edges of the rows.
 	sample() error
-	// link joins trees along all edges. If skip is set, all ranks have the same forest, and the rows
-	// of vertices in a large tree are skipped: an edge that leads out of it is in another row, too.
+	// link joins trees along all edges. If skip is set, all ranks have the same forest, and the
+	// rows of vertices in a large tree are skipped: an edge that leads out of it is in another row,
+	// too.
 	link(skip bool) error
 	// forest returns the parents of all vertices, and memory for those of another rank. join joins
 	// each vertex with its parent on that rank.

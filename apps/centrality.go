@@ -61,7 +61,8 @@ func changed(x, y *matrix.Vector[float64], with ops.Option) (float64, error) {
 	return summed(distance, x, y, with)
 }
 
-// summed returns Σ op(x, y) of two full vectors, the same bits on the host and on any number of ranks.
+// summed returns Σ op(x, y) of two full vectors, the same bits on the host and on any number of
+// ranks.
 func summed(op semiring.Operator[float64, float64, float64], x, y *matrix.Vector[float64], with ops.Option) (float64, error) {
 	plus := semiring.Plus[float64]()
 	if x.Place() == nil && x.Size() > 1<<16 { // the sum of fewer products has another order than below

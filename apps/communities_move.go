@@ -297,7 +297,8 @@ const rowWeight = 8
 // each runs decide on the vertices of a batch, which are in ascending order. The batch is a sample
 // of the vertices, so the entries of its first rows are about its share of those of all rows before
 // them: pieces by that share have about equal work. Pieces of 128 vertices had not, where the first
-// vertices are hubs: 16 simulated threads took 8.5 % of the time of one for R-MAT 18, now 6.8 %.
+// vertices are hubs: Louvain of R-MAT 18 in two passes on 16 Xeon threads 465 ms, with these and
+// other changes 369.
 func (m *mover) each(list []int32, decide func(w *moveWorker, v int32)) error {
 	g, k := m.g, len(list)
 	if k == 0 {

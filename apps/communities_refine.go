@@ -152,8 +152,8 @@ func (r *refiner) grant() {
 	}
 }
 
-// grantShared is grant by all threads. Sums of integers and maxima do not depend on their order.
-// A vertex with a wish is a part by itself that no vertex of its batch joins, so its sums of edges do
+// grantShared is grant by all threads. Sums of integers and maxima do not depend on their order. A
+// vertex with a wish is a part by itself that no vertex of its batch joins, so its sums of edges do
 // not change meanwhile.
 func (r *refiner) grantShared() {
 	r.countShared()

@@ -24,8 +24,8 @@ type OrderOptions struct{ Run }
 // and McKee, ACM 1969; George and Liu, 1981).
 //
 // It runs on the host, also for a graph elsewhere, by all threads: the order is the same for every
-// number of them. O(entries + vertices · log of the largest degree) time for each of the few searches
-// of a component, O(entries) memory.
+// number of them. O(entries + vertices · log of the largest degree) time for each of the few
+// searches of a component, O(entries) memory.
 func ReverseCuthillMcKee[T comparable](g matrix.Source[T], opts ...OrderOptions) ([]int32, error) {
 	const app = "ReverseCuthillMcKee"
 	o, err := only(app, opts)
@@ -164,8 +164,9 @@ func (w *bandWalk) component(u int32) {
 	}
 }
 
-// Threads share a level of bandWide neighbours or more, if there are bandThreads of them: wide reads
-// the neighbours twice. R-MAT 18 on a Xeon: 145 ms on one thread, 170 on two, 53 on 16, 44 on 32.
+// Threads share a level of bandWide neighbours or more, if there are bandThreads of them: wide
+// reads the neighbours twice. R-MAT 18 on a Xeon: 145 ms on one thread, 170 on two, 53 on 16, 44 on
+// 32.
 const (
 	bandWide    = 1 << 14
 	bandThreads = 3
@@ -211,10 +212,10 @@ func (w *bandWalk) byDegree(list []int32, keys []uint64) []uint64 {
 	return keys
 }
 
-// wide appends the level after that of positions from … to−1, by threads: a vertex follows the first
-// of its neighbours, as if these were searched one after another (the order of Azad, Jacquelin,
-// Buluç and Ng, "The reverse Cuthill-McKee algorithm in distributed-memory", IPDPS 2017). It reports
-// false, and appends nothing, if they have too few neighbours.
+// wide appends the level after that of positions from … to−1, by threads: a vertex follows the
+// first of its neighbours, as if these were searched one after another (the order of Azad,
+// Jacquelin, Buluç and Ng, "The reverse Cuthill-McKee algorithm in distributed-memory", IPDPS
+// 2017). It reports false, and appends nothing, if they have too few neighbours.
 func (w *bandWalk) wide(from, to int) bool {
 	depth, level := w.level[w.order[from]], w.order[from:to]
 	w.before = slices.Grow(w.before[:0], len(level)+1)[:len(level)+1]

@@ -219,7 +219,8 @@ func ExampleScanStatistics() {
 	// Output: 34 friendships among member 0 and friends; 45 triangles
 }
 
-// One message a day along a chain of people, but on day 9, when five of them all write to each other.
+// One message a day along a chain of people, but on day 9, when five of them all write to each
+// other.
 func ExampleScanSeries() {
 	mail := &apps.TimedEdges{Vertices: 12}
 	write := func(day float64, from, to int32) {
@@ -307,8 +308,8 @@ func ExampleGraphSearch() {
 	// 7 members found; the best: 33 0
 }
 
-// The club splits up: with which of the two sides does each member go? The sides of four members are
-// known, and the features say who is who.
+// The club splits up: with which of the two sides does each member go? The sides of four members
+// are known, and the features say who is who.
 func ExampleTrainGraphSAGE() {
 	friends := karate()
 	who := matrix.NewBuilder[float32](34, 34)

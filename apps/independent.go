@@ -23,8 +23,8 @@ type IndependentSetOptions struct {
 //
 // until there is no candidate. As priorities stay, the set is the one that takes vertices greedily
 // in descending order (Blelloch, Fineman, Shun, SPAA 2012), which the host with Method Auto does:
-// by one thread in that order, O(vertices · log vertices + edges), by four or more in rounds that read
-// each edge about twice. The fused form reads each row once. The result depends on Seed alone.
+// by one thread in that order, O(vertices · log vertices + edges), by four or more in rounds that
+// read each edge about twice. The fused form reads each row once. The result depends on Seed alone.
 func MaximalIndependentSet[T comparable](g matrix.Source[T], opts ...IndependentSetOptions) (*matrix.Vector[bool], error) {
 	const app = "MaximalIndependentSet"
 	o, err := only(app, opts)

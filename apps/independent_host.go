@@ -47,9 +47,9 @@ func independentInOrder(g *adjacency, o IndependentSetOptions) (*matrix.Vector[b
 	return matrix.VectorFromTuples(g.n, set, slices.Repeat([]bool{true}, size), nil)
 }
 
-// independentByRounds finds the same set by all threads. A vertex whose neighbours of higher priority
-// are out is in, and its neighbours are out. A vertex that waits for a neighbour goes on from there
-// in the next round.
+// independentByRounds finds the same set by all threads. A vertex whose neighbours of higher
+// priority are out is in, and its neighbours are out. A vertex that waits for a neighbour goes on
+// from there in the next round.
 func independentByRounds(g *adjacency, o IndependentSetOptions, shares waveShares) (*matrix.Vector[bool], error) {
 	w := newWaves(o.Run, shares)
 	state := make([]uint32, g.n)

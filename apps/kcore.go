@@ -27,9 +27,10 @@ type Cores struct {
 //
 // The fused form does the same with a queue (Kabir, Madduri, IPDPSW 2017).
 //
-// On the host with Method Auto one thread keeps the vertices in buckets by degree instead (Batagelj,
-// Zaversnik: An O(m) algorithm for cores decomposition of networks, 2003, arXiv:cs/0310049); four
-// threads and more remove the vertices of each k together. Both take O(vertices + edges).
+// On the host with Method Auto one thread keeps the vertices in buckets by degree instead
+// (Batagelj, Zaversnik: An O(m) algorithm for cores decomposition of networks, 2003,
+// arXiv:cs/0310049); four threads and more remove the vertices of each k together. Both take
+// O(vertices + edges).
 func CoreNumbers[T comparable](g matrix.Source[T], opts ...CoreOptions) (*Cores, error) {
 	const app = "CoreNumbers"
 	o, err := only(app, opts)

@@ -7,8 +7,8 @@ import (
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
-// coreNumbersOnHost finds core numbers by all threads or by one. R-MAT 18 takes an Intel Xeon 66 ms on
-// one thread, 50 on four, 34 on 16 (bench/results/2026-11-26-cores-16core-standard.txt).
+// coreNumbersOnHost finds core numbers by all threads or by one. R-MAT 18 takes an Intel Xeon 66 ms
+// on one thread, 50 on four, 34 on 16 (bench/results/2026-11-26-cores-16core-standard.txt).
 func coreNumbersOnHost(g *adjacency, run Run) ([]int32, error) {
 	if !run.shared(g.n, len(g.idx)) {
 		core, _, err := coresOnHost(g, run)
@@ -17,8 +17,8 @@ func coreNumbersOnHost(g *adjacency, run Run) ([]int32, error) {
 	return coresByWaves(g, run, usualWaveShares)
 }
 
-// coreThreads is the most threads of coresByWaves, which take degrees from each other's caches: R-MAT
-// 18 takes 35.5 ms on 16 threads, 36.6 on 32 and 64 on 64.
+// coreThreads is the most threads of coresByWaves, which take degrees from each other's caches:
+// R-MAT 18 takes 35.5 ms on 16 threads, 36.6 on 32 and 64 on 64.
 const coreThreads = 16
 
 // coresByWaves returns the core numbers by all threads: at each k, from the least degree left, the

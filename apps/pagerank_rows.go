@@ -16,11 +16,12 @@ import (
 // rankRows is PageRank of the vertices of one rank.
 type rankRows interface {
 	// start makes the first ranks and shares, and step the next ones by the shares of all. jump is
-	// what each vertex gets without edges. They return Σ rank of the dangling vertices and Σ|change|.
+	// what each vertex gets without edges. They return Σ rank of the dangling vertices and
+	// Σ|change|.
 	start() (lost float64, err error)
 	step(jump float64) (lost, change float64, err error)
-	// senders lists the own vertices with out-edges, which alone send shares, and returns memory for
-	// the list of so many and for the own one.
+	// senders lists the own vertices with out-edges, which alone send shares, and returns memory
+	// for the list of so many and for the own one.
 	senders() (count int, err error)
 	lists(total int) (all, own comm.Buffer)
 	// listed is called when the list is there.

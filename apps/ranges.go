@@ -290,9 +290,9 @@ func reduced[E comm.Element](d *division, own [][]E, op comm.Op) error {
 	})
 }
 
-// reduceBlocks adds up memory of devices, or combines it otherwise: f gives that of each rank of this
-// process, Size() blocks of n elements, of which rank r has block r afterwards. It returns false if
-// the devices of the group cannot do so, on all ranks before anything is sent.
+// reduceBlocks adds up memory of devices, or combines it otherwise: f gives that of each rank of
+// this process, Size() blocks of n elements, of which rank r has block r afterwards. It returns
+// false if the devices of the group cannot do so, on all ranks before anything is sent.
 func reduceBlocks(d *division, t comm.DType, n int, op comm.Op, f func(k int) device.Buffer) (bool, error) {
 	var lacks atomic.Bool
 	err := d.g.Each(func(k int, c comm.Comm) error {

@@ -81,8 +81,8 @@ type SAGEOptions struct {
 	// alone. Sums and embeddings are in float32.
 	Precision SAGEPrecision
 
-	// part is the range of all vertices that a device of a group embeds, where Vertices is nil; 0 and
-	// 0 for all.
+	// part is the range of all vertices that a device of a group embeds, where Vertices is nil; 0
+	// and 0 for all.
 	part struct{ from, to int }
 }
 

@@ -39,8 +39,8 @@ func (n *sageNet[F]) model() *SAGEModel {
 }
 
 // Write writes a model as a .npz file, which NumPy reads: float32 arrays wf1, wa1, wf2, wa2 and so
-// on; for AggregatePool wp and bp, for a classifier wc and bc; aggregator, a number; and classes, the
-// names of the classes, if there are any. A name that is not UTF-8 is an error.
+// on; for AggregatePool wp and bp, for a classifier wc and bc; aggregator, a number; and classes,
+// the names of the classes, if there are any. A name that is not UTF-8 is an error.
 func (m *SAGEModel) Write(w io.Writer) error {
 	const app = "SAGEModel.Write"
 	if isNil(w) {

@@ -81,7 +81,8 @@ func rankByDegree(rows *sparse.Structure, n int, run Run) (*ranked, error) {
 		mosts[w] = most
 	})
 	most := slices.Max(mosts)
-	// Each part of the vertices has a histogram of the degrees: limit their total size to the vertices.
+	// Each part of the vertices has a histogram of the degrees: limit their total size to the
+	// vertices.
 	parts := max(1, min(threads, n/(int(most)+1)))
 	counts, first := make([][]uint32, parts), make([]int64, int(most)+2)
 	from := func(part int) int { return part * n / parts }

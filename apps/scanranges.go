@@ -108,8 +108,8 @@ func scanPart(at device.Runner, g matrix.View[bool], n int, run Run, part, parts
 	return fusedScan(at, a, n, ScanOptions{Run: run}, part, parts)
 }
 
-// scanOnDevices counts on the devices of a group. The devices exchange the counts, 8 bytes a vertex,
-// and keep the statistics of their blocks. The result is nil if they cannot add.
+// scanOnDevices counts on the devices of a group. The devices exchange the counts, 8 bytes a
+// vertex, and keep the statistics of their blocks. The result is nil if they cannot add.
 func scanOnDevices(d *division, graph []matrix.View[bool], n int, o ScanOptions) (*ScanResult, error) {
 	p := d.g.Size()
 	size := (n + p - 1) / p // of a block

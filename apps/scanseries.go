@@ -77,8 +77,9 @@ const scanWindows = 1 << 24
 // The deviation divides by τ − 1. Windows with S(t) above the threshold are the anomalies. Ψ̃
 // exists from window τ on, S from 2τ on, so the series must be longer than that to have anomalies.
 //
-// O(edges + windows + Σ ScanStatistics of the windows), and memory for the statistics of τ windows and
-// for 4 bytes of each vertex and thread. Threads share the windows. The sums of the past are exact.
+// O(edges + windows + Σ ScanStatistics of the windows), and memory for the statistics of τ windows
+// and for 4 bytes of each vertex and thread. Threads share the windows. The sums of the past are
+// exact.
 func ScanSeries(e *TimedEdges, opts ...ScanSeriesOptions) (*ScanSeriesResult, error) {
 	const app = "ScanSeries"
 	o, err := onlyPipeline(app, opts)

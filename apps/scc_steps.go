@@ -17,9 +17,9 @@ type strongShares struct {
 	colours int   // threads from which on colours are used
 }
 
-// usualStrongShares are those of graphs on the host. With components of 100 vertices in random order
-// colours take one thread four times as long as a depth-first search: 1430 and 380 ms for 4M edges
-// on an AMD EPYC.
+// usualStrongShares are those of graphs on the host. With components of 100 vertices in random
+// order colours take one thread four times as long as a depth-first search: 1430 and 380 ms for 4M
+// edges on an AMD EPYC.
 var usualStrongShares = strongShares{waveShares: usualWaveShares, rest: 1 << 15, colours: 8}
 
 // Labels of vertices without a component.

@@ -319,8 +319,8 @@ func moversAt[T comparable](s *searcher, at device.Runner, a matrix.View[T]) ([]
 	return list, err
 }
 
-// searchFound is what walks have found, on a device: the point of the curve at which each vertex was
-// first visited, 32 bits, and with Visits the number of visits, 64 bits.
+// searchFound is what walks have found, on a device: the point of the curve at which each vertex
+// was first visited, 32 bits, and with Visits the number of visits, 64 bits.
 type searchFound struct{ first, visits device.Buffer }
 
 func (f *searchFound) release() {

@@ -10,8 +10,8 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// linksOf returns the edges of a graph without self-loops, with negative weights for a maximum; of a
-// symmetric one each once.
+// linksOf returns the edges of a graph without self-loops, with negative weights for a maximum; of
+// a symmetric one each once.
 func linksOf(app string, g *adjacency, weight []float64, symmetric bool, o SpanningOptions) ([]link, error) {
 	sign := 1.0
 	if o.Maximum {

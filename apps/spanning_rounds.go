@@ -170,8 +170,8 @@ func (b *boruvka) top(r int32) int32 {
 // between reports whether an edge joins two trees.
 func (b *boruvka) between(e link) bool { return b.tree[e.u] != b.tree[e.v] }
 
-// compact writes the edges of a list for which keep is true to the front of out, in their order, and
-// returns their number.
+// compact writes the edges of a list for which keep is true to the front of out, in their order,
+// and returns their number.
 func (b *boruvka) compact(out, list []link, keep func(e link) bool) int {
 	pieces := (len(list) + b.grain - 1) / b.grain
 	first := make([]int64, pieces+1)

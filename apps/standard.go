@@ -43,8 +43,8 @@ func rowsOf(a matrix.View[bool]) *adjacency {
 // graph on the host. Method Pipeline runs the operations, and so does a graph on a device.
 func (r Run) hostKernel(a matrix.View[bool]) bool { return r.Method == Auto && a.Place() == nil }
 
-// Workflows of the host with a form for all threads take it from standardThreads on, for standardWork
-// vertices and edges.
+// Workflows of the host with a form for all threads take it from standardThreads on, for
+// standardWork vertices and edges.
 const (
 	standardThreads = 4
 	standardWork    = 1 << 18

@@ -20,8 +20,8 @@ type ValueOptions struct {
 // ReadValues reads a value for each of n vertices, of any number of vertices if n is −1: a number a
 // line, that of vertex 0 first, or lines “vertex value” in any order, separated by tabs, commas or
 // blanks; gzip-compressed or not. The first line decides. Blank lines, and those that begin with %
-// or #, are skipped. A number that is not finite, a vertex that the graph lacks, that is repeated or
-// that has no value, and more or fewer numbers than vertices, are a *matrix.ParseError.
+// or #, are skipped. A number that is not finite, a vertex that the graph lacks, that is repeated
+// or that has no value, and more or fewer numbers than vertices, are a *matrix.ParseError.
 func ReadValues(r io.Reader, n int, opts ...ValueOptions) (*matrix.Vector[float64], error) {
 	const app = "ReadValues"
 	o, err := only(app, opts)

@@ -73,8 +73,8 @@ type waveStep struct {
 	along *adjacency
 	visit func(v int32, row, found []int32) []int32 // appends those in a part of v's row to found
 
-	// pull may be nil; else it may take the place of the visits of a queue with that many edges, and
-	// reports whether it did.
+	// pull may be nil; else it may take the place of the visits of a queue with that many edges,
+	// and reports whether it did.
 	pull func(work int64) (bool, error)
 }
 

@@ -30,9 +30,9 @@ func (p *typed[T]) operand(at device.Backend) (device.Operand, error) {
 	return access.Operand(p.view, at)
 }
 
-// device returns the device on which an auction over the costs runs, nil for the host: of a group of
-// one process the first. Rounds are too short to be divided: those of 32768 dense rows, 116000, take
-// 3.9 s on an H200, of which the bytes of the costs account for 0.06.
+// device returns the device on which an auction over the costs runs, nil for the host: of a group
+// of one process the first. Rounds are too short to be divided: those of 32768 dense rows, 116000,
+// take 3.9 s on an H200, of which the bytes of the costs account for 0.06.
 func (p *typed[T]) device() device.Runner {
 	g, ok := p.view.Place().(*comm.Group)
 	if !ok {

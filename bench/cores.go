@@ -267,8 +267,8 @@ func (t *CoresTable) WriteText(w io.Writer) error {
 	return tw.Flush()
 }
 
-// Plot draws the speed-up of each case at each number of threads: a row of points for a case, in the
-// order of the table, a colour for a number of threads.
+// Plot draws the speed-up of each case at each number of threads: a row of points for a case, in
+// the order of the table, a colour for a number of threads.
 func (t *CoresTable) Plot() (*ReportPlot, error) {
 	if t = orZero(t); len(t.Rows) == 0 || !slices.ContainsFunc(t.Threads, func(n int) bool { return n != t.Threads[0] }) {
 		return nil, fmt.Errorf("bench: a plot needs a case and two numbers of threads")

@@ -32,9 +32,9 @@ func On(p matrix.Place) Option { return func(o *options) { o.place = p } }
 func DeviceMemory(bytes uint64) Option { return func(o *options) { o.deviceMemory = bytes } }
 
 // HostMemory is the budget on the host, in bytes, for the Go heap of the program, factors included.
-// Blocks take a quarter each of what the heap leaves, and while MxM runs the budget is the soft limit
-// of the heap (debug.SetMemoryLimit). It is no hard limit: a budget below what the program holds
-// already gives blocks of one row, and the program uses more. 0, the default, means no limit.
+// Blocks take a quarter each of what the heap leaves, and while MxM runs the budget is the soft
+// limit of the heap (debug.SetMemoryLimit). It is no hard limit: a budget below what the program
+// holds already gives blocks of one row, and the program uses more. 0, the default, means no limit.
 func HostMemory(bytes uint64) Option { return func(o *options) { o.hostMemory = bytes } }
 
 // Chunks requests at least n blocks, if there are as many rows.

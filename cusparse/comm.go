@@ -15,9 +15,9 @@ import (
 )
 
 // CommDevice makes a rank's device of an opened context, for comm.Peers and comm.NCCL. number is
-// that of the device, stream the one in whose order the group works. kernels compiles the copies and
-// reductions of comm.Peers; without it, nil, the copy engines copy and there are no reductions. The context and the stream stay
-// the caller's.
+// that of the device, stream the one in whose order the group works. kernels compiles the copies
+// and reductions of comm.Peers; without it, nil, the copy engines copy and there are no reductions.
+// The context and the stream stay the caller's.
 func CommDevice(ctx driver.Context, number int, stream driver.Stream, kernels *jit.Cache) (comm.Device, error) {
 	if ctx == nil {
 		return nil, &matrix.InvalidError{Op: "cusparse.CommDevice", Reason: "the context is nil; open one with Driver.Open"}
@@ -124,8 +124,8 @@ func (c *commDevice) Fold(dst uint64, srcs []uint64, n int, t comm.DType, op com
 
 func (c *commDevice) Pulls() bool { return c.kernels != nil }
 
-// pullWidth is the bytes of a load of hb_comm_pull, commBlocks the number of blocks of 256 threads that
-// fill a device.
+// pullWidth is the bytes of a load of hb_comm_pull, commBlocks the number of blocks of 256 threads
+// that fill a device.
 const (
 	pullWidth  = 16
 	commBlocks = 1056

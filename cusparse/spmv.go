@@ -124,8 +124,8 @@ func fastProgram(body string, s device.Semiring, flip bool, a, b *store) *progra
 }
 
 // spmvShapeOf chooses how the kernel is compiled for n entries and elements of x of a size; hot is
-// the number of places of x in shared memory. With a mask of half of the rows of R-MAT 22 the kernel
-// takes 257 µs by four blocks a multiprocessor and 280 by two (without a mask 456 and 468).
+// the number of places of x in shared memory. With a mask of half of the rows of R-MAT 22 the
+// kernel takes 257 µs by four blocks a multiprocessor and 280 by two (without a mask 456 and 468).
 func spmvShapeOf(n int64, size int, hot int32, masked bool) spmvShape {
 	switch {
 	case hot > 0:
@@ -268,8 +268,9 @@ func (f *frame) tilesOf(a *store, tile int, p *program) *tiles {
 	return t
 }
 
-// relabel makes the matrix with its columns by descending degree, and keeps it. The entries of a row
-// stay in their order, so sums by tiles of one size are those of the matrix, and values are shared.
+// relabel makes the matrix with its columns by descending degree, and keeps it. The entries of a
+// row stay in their order, so sums by tiles of one size are those of the matrix, and values are
+// shared.
 func (f *frame) relabel(a *store) *relabelled {
 	if r, ok := formOf[*relabelled](f, a, "relabelled"); ok || f.err != nil {
 		return r

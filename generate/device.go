@@ -67,8 +67,8 @@ func Kernels(t device.Type) (list []device.Program) {
 	return list
 }
 
-// pieceKeys is the number of edges, repeated ones too, of the rows that a pass over all edges makes:
-// 3.5 GB of keys and scratch. A row alone may have more.
+// pieceKeys is the number of edges, repeated ones too, of the rows that a pass over all edges
+// makes: 3.5 GB of keys and scratch. A row alone may have more.
 var pieceKeys int64 = 1 << 27
 
 // exactBytes is the size of the columns up to which they move to memory without room for repeated

@@ -59,8 +59,8 @@ type contents interface {
 	forget()
 	// keepsCols reports whether the transpose is kept.
 	keepsCols() bool
-	// of and at return a new matrix of the same type, on the host and at a place. alloc returns memory
-	// for n values.
+	// of and at return a new matrix of the same type, on the host and at a place. alloc returns
+	// memory for n values.
 	of(*raw) contents
 	at(p Place, home device.Store) contents
 	alloc(n int) []byte

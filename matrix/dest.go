@@ -199,8 +199,8 @@ func (v *Vector[T]) Spec() Spec[T] {
 	return Spec[T]{Matrix: &v.m, Vector: true}
 }
 
-// Masked returns v as a destination that is written only at the positions of m, and everywhere if m is
-// nil; see [Dest.Masked].
+// Masked returns v as a destination that is written only at the positions of m, and everywhere if m
+// is nil; see [Dest.Masked].
 func (v *Vector[T]) Masked(m Mask) VectorDest[T] { return VectorDest[T]{v.Spec()}.Masked(m) }
 
 // Accum returns v as a destination that accumulates with op.

@@ -159,8 +159,8 @@ func (rd *edgeReader[T]) warnings(m, n int, bipartite bool, used func(side int) 
 	return nil
 }
 
-// warnHeader warns of a first edge whose ids no other edge has, as those of a header, unless no id of
-// a longer list repeats, as in one of pairs. st is the matrix of the edges, before [Symmetrise].
+// warnHeader warns of a first edge whose ids no other edge has, as those of a header, unless no id
+// of a longer list repeats, as in one of pairs. st is the matrix of the edges, before [Symmetrise].
 func (rd *edgeReader[T]) warnHeader(st *sparse.Structure, rows, cols *Labels) {
 	o := rd.o
 	if o.warn == nil || o.header != HeaderAuto || rd.headerLine > 0 || rd.firstIDs == nil || rd.lines < 2 {

@@ -564,8 +564,8 @@ func (s *spread) symmetric() bool {
 	return true
 }
 
-// differ sets out[k], for each rank of this process, to the number of ranks whose blocks of s and of
-// t, which has the same cuts, differ.
+// differ sets out[k], for each rank of this process, to the number of ranks whose blocks of s and
+// of t, which has the same cuts, differ.
 func (s *spread) differ(t *spread, out []int64) error {
 	return s.g.Each(func(k int, c comm.Comm) error {
 		x, y := s.part[k].listed(), t.part[k].listed()

@@ -50,8 +50,9 @@ func (host) Budget() int {
 	return math.MaxInt
 }
 
-// Every: the race detector sees a quarter of the generators a day, because which goroutines run does
-// not depend on the element type; the long form, with four times the cases of the quick one, half.
+// Every: the race detector sees a quarter of the generators a day, because which goroutines run
+// does not depend on the element type; the long form, with four times the cases of the quick one,
+// half.
 func (b host) Every() int {
 	switch {
 	case race.Enabled:

@@ -25,8 +25,8 @@ func ExampleAssignRow() {
 	// Output: [101 2 3 207 8 9] <nil> <nil>
 }
 
-// The mask has the shape of the region, here of rows 1 and 2: the two entries that it excludes stay,
-// and so does row 0.
+// The mask has the shape of the region, here of rows 1 and 2: the two entries that it excludes
+// stay, and so does row 0.
 func ExampleMaskOfRegion() {
 	c, err := matrix.FromDense(3, 2, []float64{1, 2, 3, 4, 5, 6})
 	if err != nil {

@@ -52,7 +52,8 @@ type Program[V, E, M comparable] struct {
 	// changes the order of work and not the result of programs that converge to one, such as
 	// shortest paths (delta-stepping). A device follows it where it runs supersteps by itself: with
 	// the plans auto and push, a sum that does not depend on the order, no Totals and no Halt. It
-	// widens buckets of little work, and on small graphs leaves supersteps of much work to products.
+	// widens buckets of little work, and on small graphs leaves supersteps of much work to
+	// products.
 	Priority PriorityFunc[V]
 	Width    float64
 }

@@ -77,8 +77,8 @@ func TestProgramsOnGPUs(t *testing.T) {
 	}
 }
 
-// Predictions of bytes for GPUs hold, whatever divides a workflow: rows, operations, or ranges, which
-// ranks that take turns on the first GPU predict.
+// Predictions of bytes for GPUs hold, whatever divides a workflow: rows, operations, or ranges,
+// which ranks that take turns on the first GPU predict.
 func TestScaleRunOnGPUs(t *testing.T) {
 	emulated(t, emu.Devices(2))
 	apps := []string{"bfs", "spmv", "scan"}

@@ -108,8 +108,8 @@ func (j *job) checkGenerate(kind string, f *generateFlags) error {
 	return nil
 }
 
-// check returns an error for an unknown kind, or for a flag of fs that means nothing for it. dash is
-// what precedes a flag in messages.
+// check returns an error for an unknown kind, or for a flag of fs that means nothing for it. dash
+// is what precedes a flag in messages.
 func (f *generateFlags) check(kind, dash string, fs *pflag.FlagSet) (err error) {
 	own, ok := generators[kind]
 	if !ok {

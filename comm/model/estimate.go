@@ -11,7 +11,8 @@ import (
 type Work struct {
 	Bytes float64 // that kernels read and write on one device: W
 	Steps int     // launches in a row on one device
-	// Parts is the number of independent parts of the work. A device has whole parts. 0 is no limit.
+	// Parts is the number of independent parts of the work. A device has whole parts. 0 is no
+	// limit.
 	Parts int64
 	// Sum is the bytes of results that several devices add up at the end.
 	Sum float64

@@ -123,8 +123,8 @@ type Prediction struct {
 // it is T = λ·(T₁ − wait₁)/p + E/S + waitₚ + Σ B/N: the kernels take their part of what they take
 // on one device, E are the extra bytes, and α is part of the waits.
 //
-// If the ranks of a run took turns (see comm.TakeTurns), T is the time of that run, with the slowest
-// rank of each part, + Σ B/N: it has what ranks repeat, and what the host does.
+// If the ranks of a run took turns (see comm.TakeTurns), T is the time of that run, with the
+// slowest rank of each part, + Σ B/N: it has what ranks repeat, and what the host does.
 func (m Machine) Predict(v Volume) (Prediction, error) {
 	if v.Ranks < 1 || !(m.Memory > 0) {
 		return Prediction{}, fmt.Errorf("model: %d ranks, %v bytes a second: both must be positive", v.Ranks, m.Memory)

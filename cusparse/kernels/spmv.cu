@@ -174,8 +174,8 @@ HB_DEVICE hb_i32 hb_spmv_open(const hb_u32 *w, hb_i32 &rank, int lane, hb_u32 &b
 #if HB_SPMV_MASKED
 #define HB_SPMV_SPANS (HB_SPMV_TILE / 1024)
 
-// hb_spmv_wants gives lane l the bits of the entries 32·l … of each 1024 of a tile: whether the mask
-// has their rows; begun rows begin before the tile.
+// hb_spmv_wants gives lane l the bits of the entries 32·l … of each 1024 of a tile: whether the
+// mask has their rows; begun rows begin before the tile.
 HB_DEVICE void hb_spmv_wants(const hb_u32 *bits, const hb_u32 *__restrict__ wanted, hb_i32 begun,
 	hb_u32 *want) {
 #pragma unroll

@@ -28,9 +28,9 @@
 //   hb_tri_intersect<<<SMs·8, 256, fill/8 + 4>>>(…);   compact.cu keeps the counts that are not 0
 //
 // hb_tri_intersect, R-MAT 20, edge factor 16, by degree, 4.2·10⁸ triangles, on an H200, µs: 1609;
-// CHUNK 1024 1640, 2048 1618; GROUP 2 1603, 8 with 48 registers 1899; with GROUP 2 and
-// CHUNK 2048, LIGHT 64 1708, 256 1635, 512 1654; 64-bit counts 25 more. With 32-bit columns and a warp a task twice as long: a task of 32
-// lanes was short of columns (83 on average).
+// CHUNK 1024 1640, 2048 1618; GROUP 2 1603, 8 with 48 registers 1899; with GROUP 2 and CHUNK 2048,
+// LIGHT 64 1708, 256 1635, 512 1654; 64-bit counts 25 more. With 32-bit columns and a warp a task
+// twice as long: a task of 32 lanes was short of columns (83 on average).
 
 #ifndef HB_TRI_GROUP // lanes that share a task
 #define HB_TRI_GROUP 4

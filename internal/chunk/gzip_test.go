@@ -26,8 +26,8 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The file has one member, the text, and the same bytes at every number of threads; errors of either
-// side return, and leave no goroutine.
+// The file has one member, the text, and the same bytes at every number of threads; errors of
+// either side return, and leave no goroutine.
 func TestGzip(t *testing.T) {
 	var text strings.Builder
 	for k := range 200_000 {

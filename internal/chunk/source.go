@@ -215,8 +215,8 @@ func (s *Source) Peek(n int) []byte {
 // At returns the number of the next line.
 func (s *Source) At() int64 { return s.line }
 
-// more reads once into the room of buf. empty counts reads without a byte, of which a hundred are an
-// error.
+// more reads once into the room of buf. empty counts reads without a byte, of which a hundred are
+// an error.
 func (s *Source) more(buf []byte, empty *int) []byte {
 	var n int
 	n, s.err = s.r.Read(buf[len(buf):cap(buf)])

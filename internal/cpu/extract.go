@@ -70,8 +70,8 @@ func newColMap(cols Indices, n, threads int) *colMap {
 	return m
 }
 
-// distinct notes the places of the columns in list by all threads. It reports false, and leaves head
-// of any content, if a column repeats.
+// distinct notes the places of the columns in list by all threads. It reports false, and leaves
+// head of any content, if a column repeats.
 func (m *colMap) distinct(list []int32, threads int) bool {
 	var dup, unsorted atomic.Bool
 	_ = parallel.Range(nil, threads, len(list), 1<<13, func(_, lo, hi int) {

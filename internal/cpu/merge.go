@@ -187,8 +187,8 @@ func patterns[U uint32 | uint64, C any](v []C) []U {
 	return unsafe.Slice((*U)(unsafe.Pointer(unsafe.SliceData(v))), len(v))
 }
 
-// mergeRows merges two rows whose values are copied into exactly the room for their union, lists the
-// matches in m, and returns their number.
+// mergeRows merges two rows whose values are copied into exactly the room for their union, lists
+// the matches in m, and returns their number.
 func mergeRows[C any](m *merger, merge valueMerge[C], ci, ai, bi []int32, cv, av, bv []C) int {
 	if n := min(len(ai), len(bi)) + 1; len(m.matchA) < n {
 		m.room(n, n)

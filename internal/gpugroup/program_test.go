@@ -130,8 +130,8 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// onGroups compares a program on groups of 2 and 3 GPUs and every number of hops that run names with
-// one GPU.
+// onGroups compares a program on groups of 2 and 3 GPUs and every number of hops that run names
+// with one GPU.
 func onGroups[V, E, M comparable](
 	t *testing.T, m machine, name string, one matrix.View[E], groups map[int]*matrix.Matrix[float64], view func(*matrix.Matrix[float64]) matrix.View[E],
 	prog program.Program[V, E, M], plan string, run func(p, hops int) bool,

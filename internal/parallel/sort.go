@@ -7,8 +7,8 @@ const sortGrain = 1 << 13
 const insertionRun = 16
 
 // SortStable sorts a list by compare, equal items in their order, on as many threads as are worth
-// it. It is a merge sort with memory for a second list; ranges of a merge are found by binary search.
-// compare must be safe for concurrent use.
+// it. It is a merge sort with memory for a second list; ranges of a merge are found by binary
+// search. compare must be safe for concurrent use.
 func SortStable[E any](threads int, list []E, compare func(a, b E) int) {
 	n := len(list)
 	if n < 2 {

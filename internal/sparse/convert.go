@@ -119,7 +119,7 @@ func CSRShape(s *Structure) *Structure {
 }
 
 // flatGrain is the number of items of a piece of a loop over an array: of CSR to hypersparse to CSR
-// of R-MAT 20 the longest of 16 simulated threads has 1.16 ms with 2¹⁶, 1.02 with these.
+// of R-MAT 20 takes 9.4 ms on 16 Xeon threads with 2¹⁶, 6.1–7.2 with these.
 const flatGrain = 1 << 15
 
 // flat runs fn on the pieces of [0, n) by all threads.

@@ -126,7 +126,8 @@ func (s *Structure) Span(i int) (lo, hi int64) {
 // RowBlocks runs fn on blocks of the stored rows of a listed structure, of about equal numbers of
 // entries. It returns ctx.Err() if the context ends before all blocks have started.
 //
-// Blocks of equally many rows are uneven: the first 4096 rows of R-MAT 18 have a seventh of its entries.
+// Blocks of equally many rows are uneven: the first 4096 rows of R-MAT 18 have a seventh of its
+// entries.
 func (s *Structure) RowBlocks(ctx context.Context, threads int, fn func(worker, lo, hi int)) error {
 	const perRow, grain = 4, 1 << 12
 	work := s.NVals + perRow*int64(s.Vecs())

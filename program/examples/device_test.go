@@ -185,7 +185,8 @@ func TestRoundsOnDevice(t *testing.T) {
 		}
 	})
 	t.Run("priority and products", func(t *testing.T) {
-		// Many edges are active after two supersteps: products take over, and the queue ends the run.
+		// Many edges are active after two supersteps: products take over, and the queue ends the
+		// run.
 		kinds := map[bool]int{}
 		first, last := "", ""
 		p := examples.SSSP(3, float32(.3))
@@ -286,8 +287,8 @@ func TestPullsOnDevice(t *testing.T) {
 			Skip: program.Skip(func(s taken) bool { return s.Took >= 2 }, "state.Took >= 2"),
 		}
 	}
-	// Two stars of 6000 and 3000 leaves whose hubs have a path between them, a third that is apart, a
-	// dense part behind a path.
+	// Two stars of 6000 and 3000 leaves whose hubs have a path between them, a third that is apart,
+	// a dense part behind a path.
 	var hubs gen.Tuples
 	hubs.NRows, hubs.NCols = 13000, 13000
 	edge := func(i, j int) {

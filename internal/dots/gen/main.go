@@ -22,8 +22,8 @@ const (
 
 // A kernel computes y[i] = id ⊕ Σ av[p] ⊗ x[ci[p]] for rows. Four sums take turns, as in the Go
 // loop, and are the lanes of a vector. Two loads into halves of a register, or four into quarters,
-// are faster than the gather instruction on an AMD EPYC (R-MAT 18, one thread: 12.2 and 13.3 ms), and
-// about as fast on an Intel Xeon (12.7 and 12.4).
+// are faster than the gather instruction on an AMD EPYC (R-MAT 18, one thread: 12.2 and 13.3 ms),
+// and about as fast on an Intel Xeon (12.7 and 12.4).
 type kernel struct {
 	name  string
 	wide  bool // float64
