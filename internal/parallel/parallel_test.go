@@ -3,6 +3,7 @@ package parallel
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -79,6 +80,47 @@ func TestCut(t *testing.T) {
 	}
 	if !slices.Contains(got, 2) {
 		t.Errorf("bounds %v: the long row is not separate from its successors", got)
+	}
+}
+
+// Cut and CutAt end each piece at the first row with its share of the work before it, whatever the
+// number of threads.
+func TestCutEnds(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, rows := range []int{1, 2, 15, 16, 17, 1000, 5000} {
+		for _, perRow := range []int64{0, 2} {
+			ptr := make([]int64, rows+1)
+			ptr[0] = 7
+			for i := range rows {
+				ptr[i+1] = ptr[i]
+				if r.IntN(3) > 0 {
+					ptr[i+1] += r.Int64N(40) * r.Int64N(40)
+				}
+			}
+			before := func(i int) int64 { return ptr[i] - ptr[0] + perRow*int64(i) }
+			for _, pieces := range []int{0, 1, 2, 16, 17, 18, 300, 6000} {
+				count := max(1, min(pieces, rows))
+				want := []int{0}
+				for p := 1; p < count; p++ {
+					i := 0
+					for before(i) < before(rows)/int64(count)*int64(p) {
+						i++
+					}
+					if i > want[len(want)-1] && i < rows {
+						want = append(want, i)
+					}
+				}
+				want = append(want, rows)
+				for _, threads := range []int{1, 2, 8} {
+					if got := Cut(threads, ptr, pieces, perRow); !slices.Equal(got, want) {
+						t.Fatalf("%d rows, %d pieces, %d threads: %v, want %v", rows, pieces, threads, got, want)
+					}
+					if got := CutAt(threads, rows, pieces, before); !slices.Equal(got, want) {
+						t.Fatalf("CutAt of %d rows, %d pieces, %d threads: %v, want %v", rows, pieces, threads, got, want)
+					}
+				}
+			}
+		}
 	}
 }
 

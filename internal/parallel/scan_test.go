@@ -70,3 +70,30 @@ func TestOffsets(t *testing.T) {
 		}
 	}
 }
+
+// Gather lists what all pieces find, in order.
+func TestGather(t *testing.T) {
+	for _, n := range []int{0, 1, 10, 99, 1000} {
+		var want []int
+		for i := range n {
+			if i%3 == 1 || i > 500 && i < 620 {
+				want = append(want, i)
+			}
+		}
+		for _, threads := range []int{1, 2, 8} {
+			for _, grain := range []int{1, 10, 1000} {
+				got := Gather(threads, n, grain, func(lo, hi int, found []int) []int {
+					for i := lo; i < hi; i++ {
+						if i%3 == 1 || i > 500 && i < 620 {
+							found = append(found, i)
+						}
+					}
+					return found
+				})
+				if !slices.Equal(got, want) {
+					t.Fatalf("%d items, %d threads, grain %d: %v, want %v", n, threads, grain, got, want)
+				}
+			}
+		}
+	}
+}
