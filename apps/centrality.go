@@ -58,22 +58,7 @@ var distance = semiring.NewBinary("distance", func(x, y float64) float64 { retur
 
 // changed returns Σ|x − y| of two full vectors.
 func changed(x, y *matrix.Vector[float64], with ops.Option) (float64, error) {
-	return summed(distance, x, y, with)
-}
-
-// summed returns Σ op(x, y) of two full vectors, the same bits on the host and on any number of
-// ranks.
-func summed(op semiring.Operator[float64, float64, float64], x, y *matrix.Vector[float64], with ops.Option) (float64, error) {
-	plus := semiring.Plus[float64]()
-	if x.Place() == nil && x.Size() > 1<<16 { // the sum of fewer products has another order than below
-		return ops.Inner(semiring.New(plus, op), x, y, with)
-	}
-	d := matrix.NewVector[float64](x.Size(), matrix.On(x.Place()))
-	var s ops.Steps
-	s.Do(ops.EWiseMult(d, op, x, y, with))
-	sum, err := ops.ReduceScalar(plus, d, with)
-	s.Do(err)
-	return sum, s.Err()
+	return ops.Inner(semiring.New(semiring.Plus[float64](), distance), x, y, with)
 }
 
 // divided divides a vector by x unless that is 0.
@@ -86,7 +71,7 @@ func divided(v *matrix.Vector[float64], x float64, with ops.Option) error {
 
 // norm returns the Euclidean norm of a vector.
 func norm(v *matrix.Vector[float64], with ops.Option) (float64, error) {
-	sum, err := summed(semiring.Times[float64](), v, v, with)
+	sum, err := ops.Inner(semiring.PlusTimes[float64](), v, v, with)
 	return math.Sqrt(sum), err
 }
 

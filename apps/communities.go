@@ -298,36 +298,8 @@ func numberBySize(threads int, part []int32) []int64 {
 			name++
 		}
 	}
-	count := make([]struct{ least, size int32 }, name) // of the parts; least is that vertex + 1
 	threads = parallel.Share(threads, int64(len(part)), rowGrain)
-	_ = parallel.Range(nil, threads, len(part), rowGrain, func(_, lo, hi int) {
-		var near [1 << 8]struct{ part, least, size int32 } // few atomic operations on large parts
-		flush := func(k int) {
-			x := &near[k]
-			if x.size == 0 {
-				return
-			}
-			c := &count[x.part]
-			atomic.AddInt32(&c.size, x.size)
-			for old := atomic.LoadInt32(&c.least); (old == 0 || x.least < old) && !atomic.CompareAndSwapInt32(&c.least, old, x.least); {
-				old = atomic.LoadInt32(&c.least)
-			}
-			x.size = 0
-		}
-		for v := lo; v < hi; v++ {
-			k := int(part[v]) & (len(near) - 1)
-			if near[k].part != part[v] {
-				flush(k)
-			}
-			if near[k].size == 0 {
-				near[k].part, near[k].least = part[v], int32(v)+1
-			}
-			near[k].size++
-		}
-		for k := range near {
-			flush(k)
-		}
-	})
+	count := countParts(threads, part, int(name))
 	order := parallel.Gather(threads, len(count), rowGrain, func(lo, hi int, found []int32) []int32 {
 		for c := lo; c < hi; c++ {
 			if count[c].size > 0 {
@@ -349,4 +321,45 @@ func numberBySize(threads int, part []int32) []int64 {
 		}
 	})
 	return sizes
+}
+
+// A partCount is the size of a part, 0 if it is unused, and its least vertex, plus 1.
+type partCount struct{ least, size int32 }
+
+// countParts counts the vertices of the parts, whose numbers are below count. Each thread adds up
+// what it finds of a part before it adds that to the part: many vertices of a large part would
+// otherwise wait for the same cache line.
+func countParts(threads int, part []int32, count int) []partCount {
+	parts := make([]partCount, count)
+	add := func(c int32, x partCount) {
+		if x.size == 0 {
+			return
+		}
+		atomic.AddInt32(&parts[c].size, x.size)
+		least := &parts[c].least
+		for old := atomic.LoadInt32(least); (old == 0 || x.least < old) && !atomic.CompareAndSwapInt32(least, old, x.least); {
+			old = atomic.LoadInt32(least)
+		}
+	}
+	_ = parallel.Range(nil, threads, len(part), rowGrain, func(_, lo, hi int) {
+		const places = 1 << 8 // of parts, by the lowest bits of their numbers
+		var of [places]int32
+		var sum [places]partCount
+		for v := lo; v < hi; v++ {
+			c := part[v]
+			k := c & (places - 1)
+			if of[k] != c {
+				add(of[k], sum[k])
+				of[k], sum[k] = c, partCount{}
+			}
+			if sum[k].size == 0 {
+				sum[k].least = int32(v) + 1
+			}
+			sum[k].size++
+		}
+		for k, c := range of {
+			add(c, sum[k])
+		}
+	})
+	return parts
 }

@@ -251,7 +251,7 @@ func (l *geolocator[F]) next(pass int32) (bool, error) {
 		near []geoPoint[F]
 		ids  []int32
 		done []placed1[F]
-		_    [64]byte
+		_    [64]byte // neighbours in workers do not share cache lines
 	}
 	workers := make([]worker, threads+1)
 	err = parallel.Range(l.o.Context, threads, len(vertices), 64, func(id, lo, hi int) {

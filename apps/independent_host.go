@@ -77,12 +77,9 @@ func independentByRounds(g *adjacency, o IndependentSetOptions, shares waveShare
 	if err != nil {
 		return nil, err
 	}
-	lists, err := w.listed(g.n, func(v int) bool { return state[v] == setIn })
-	if err != nil {
-		return nil, err
-	}
-	o.traced("MaximalIndependentSet", "rounds", len(lists), int64(len(g.idx)))
-	return matrix.VectorFromTuples(g.n, lists, slices.Repeat([]bool{true}, len(lists)), nil)
+	set := w.listed(g.n, func(v int) bool { return state[v] == setIn })
+	o.traced("MaximalIndependentSet", "rounds", len(set), int64(len(g.idx)))
+	return matrix.VectorFromTuples(g.n, set, slices.Repeat([]bool{true}, len(set)), nil)
 }
 
 // independentNow returns the state of a vertex, once it is known. Until then at(v) is the neighbour

@@ -94,8 +94,7 @@ func (w *waves) above(list, degree []int32, k int32) ([]int32, int32, error) {
 				low = min(low, d)
 			}
 		}
-		for now := least.Load(); low < now && !least.CompareAndSwap(now, low); now = least.Load() {
-		}
+		parallel.Lower(&least, low)
 		return found
 	})
 	if err != nil {

@@ -230,7 +230,7 @@ func rankByWalk(degree, restart *matrix.Vector[float64], o PageRankOptions, pull
 	share := matrix.NewVector[float64](n, here)
 	res := &PageRankResult{}
 	for res.Iterations < o.MaxIterations && !res.Converged && s.OK() {
-		lost, err := summed(times, rank, dangling, with)
+		lost, err := ops.Inner(semiring.PlusTimes[float64](), rank, dangling, with)
 		s.Do(err)
 		jump := d*lost + 1 - d
 		var next *matrix.Vector[float64]

@@ -205,8 +205,7 @@ func (m *multistep) keepOpen() error {
 		}
 		edges.Add(sum)
 		rows.Add(all)
-		for now := best.Load(); highest > now && !best.CompareAndSwap(now, highest); now = best.Load() {
-		}
+		parallel.Raise(&best, highest)
 		return found
 	})
 	if err != nil {
@@ -269,8 +268,7 @@ func (m *multistep) reach() (wide bool, err error) {
 			}
 		}
 		size.Add(members)
-		for now := least.Load(); first < now && !least.CompareAndSwap(now, first); now = least.Load() {
-		}
+		parallel.Lower(&least, first)
 		return found
 	})
 	if err != nil {
@@ -428,8 +426,7 @@ func (m *multistep) result() (*Components, error) {
 			most = max(most, int64(atomic.AddInt32(&size[l], 1)))
 		}
 		count.Add(roots)
-		for now := largest.Load(); most > now && !largest.CompareAndSwap(now, most); now = largest.Load() {
-		}
+		parallel.Raise(&largest, most)
 		return found
 	})
 	if err != nil {

@@ -36,29 +36,14 @@ func (w *waves) some(n int, f func(lo, hi int, found []int32) []int32) error {
 }
 
 // listed returns the numbers below n for which f is true, in ascending order.
-func (w *waves) listed(n int, f func(v int) bool) ([]int, error) {
-	grain := int(w.grain) * 4
-	counts := make([]int64, (n+grain-1)/grain+1)
-	err := parallel.Range(w.ctx, w.threads, n, grain, func(_, lo, hi int) {
+func (w *waves) listed(n int, f func(v int) bool) []int {
+	return parallel.Gather(w.threads, n, int(w.grain)*4, func(lo, hi int, found []int) []int {
 		for v := lo; v < hi; v++ {
 			if f(v) {
-				counts[lo/grain+1]++
+				found = append(found, v)
 			}
 		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	parallel.Sum(w.threads, counts)
-	list := make([]int, counts[len(counts)-1])
-	return list, parallel.Range(w.ctx, w.threads, n, grain, func(_, lo, hi int) {
-		at := counts[lo/grain]
-		for v := lo; v < hi; v++ {
-			if f(v) {
-				list[at] = v
-				at++
-			}
-		}
+		return found
 	})
 }
 

@@ -370,8 +370,7 @@ func onHosts(o Options, tasks []*task) ([]*Result, error) {
 		if results[i], errs[i] = tasks[i].onHost(); errs[i] == nil {
 			return
 		}
-		for at := first.Load(); int64(i) < at && !first.CompareAndSwap(at, int64(i)); at = first.Load() {
-		}
+		parallel.Lower(&first, int64(i))
 	})
 	if i := first.Load(); i < int64(len(tasks)) {
 		return nil, errs[i]

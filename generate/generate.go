@@ -24,8 +24,8 @@ import (
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/device"
-	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/internal/splitmix"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -513,14 +513,7 @@ func drawnOnHost[T matrix.Element](g *Graph, o matrixOptions) (*matrix.Matrix[T]
 
 // ones returns n values of 1 or true.
 func ones[T matrix.Element](n int) []T {
-	all, v := fresh.Make[T](int64(n)), one[T]()
-	const grain = 1 << 15
-	_ = parallel.Range(nil, parallel.Share(0, int64(n), grain), n, grain, func(_, lo, hi int) {
-		for k := lo; k < hi; k++ {
-			all[k] = v
-		}
-	})
-	return all
+	return sparse.Filled(n, one[T]())
 }
 
 // one returns 1 or true.

@@ -118,8 +118,7 @@ func (f *plainFile) readPieces(o *readOptions, p filePieces) (sum uint32, err er
 		}
 		if err != nil {
 			errs[k] = err
-			for first := bad.Load(); int64(k) < first && !bad.CompareAndSwap(first, int64(k)); first = bad.Load() {
-			}
+			parallel.Lower(&bad, int64(k))
 			return
 		}
 		if sofar := read.Add(hi - lo); thread == 0 && p.report != nil {

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/hiveblas/hiveblas/internal/fresh"
-	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -35,14 +33,7 @@ func NewFullVector[T comparable](n int, fill T) (*Vector[T], error) {
 	if n < 0 || n > MaxDim {
 		return nil, &SizeError{"matrix.NewFullVector", "size", int64(n), MaxDim}
 	}
-	val := fresh.Make[T](int64(n))
-	const grain = 1 << 15
-	_ = parallel.Range(nil, parallel.Share(0, int64(n), grain), n, grain, func(_, lo, hi int) {
-		for p := lo; p < hi; p++ {
-			val[p] = fill
-		}
-	})
-	return VectorOf(val)
+	return VectorOf(sparse.Filled(n, fill))
 }
 
 // VectorOf returns the full vector with the values val. It does not copy val, which the vector then

@@ -3,7 +3,6 @@ package ops
 import (
 	"fmt"
 
-	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -12,9 +11,9 @@ import (
 )
 
 // Inner returns u·v over a semiring: the sum of u(i) ⊗ v(i) over the positions where both have an
-// entry, or the identity of the sum if there is none. It runs where u lives, as a product of a 1×n
-// matrix and a vector. Full vectors of more than 65536 entries, not on a single device, are summed
-// as ReduceScalar sums, by all threads. It takes O(n) time and returns the same errors as [MxV].
+// entry, or the identity of the sum if there is none. It runs where u lives. The products of full
+// vectors are summed as ReduceScalar sums them, by all threads; others are the product of a 1×n
+// matrix and a vector. It takes O(n) time and returns the same errors as [MxV].
 func Inner[A, B, C comparable](s semiring.Semiring[A, B, C], u matrix.VectorSource[A], v matrix.VectorSource[B], opts ...Option) (x C, err error) {
 	c := begin[C]("Inner", s.Name(), opts)
 	uv, err := vectorOperand[A](c, u, "u")
@@ -46,21 +45,19 @@ func Inner[A, B, C comparable](s semiring.Semiring[A, B, C], u matrix.VectorSour
 	return x, nil
 }
 
-// innerFull is Inner of large vectors that are full. On the host it multiplies and sums a chunk at
-// a time; on a group, where each rank has a block, by two operations with the same bits. done is
-// false for others.
+// innerFull is Inner of vectors that are full. On the host it multiplies and sums a chunk at a time;
+// elsewhere it is two operations, with the same bits on a group. done is false for others.
 func innerFull[A, B, C comparable](
 	c *call, s semiring.Semiring[A, B, C], u matrix.View[A], v matrix.View[B], n int, opts []Option,
 ) (x C, done bool, err error) {
-	g, grouped := u.Place().(*comm.Group)
 	switch {
-	case n <= cpu.ReduceChunk, !s.Valid(), s.Position() != semiring.NotPositional, c.method != Auto, u.Place() != nil && !grouped:
+	case !s.Valid(), s.Position() != semiring.NotPositional, c.method != Auto:
 		return x, false, nil
 	case u.NVals() != int64(n) || v.NVals() != int64(n):
 		return x, false, nil
 	}
-	if grouped {
-		w := matrix.NewVector[C](n, matrix.On(g))
+	if u.Place() != nil {
+		w := matrix.NewVector[C](n, matrix.On(u.Place()))
 		if err := EWiseMult(w, s.Mul(), access.AsVector(u), access.AsVector(v), opts...); err != nil {
 			return x, true, err
 		}

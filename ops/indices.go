@@ -138,9 +138,8 @@ func checked[I int | int32](c *call, list []I, out []int32, n int) int {
 		if out != nil {
 			part = out[lo:hi]
 		}
-		p := int64(lo + checkedPart(list[lo:hi], part, n))
-		for was := first.Load(); p >= int64(lo) && p < was && !first.CompareAndSwap(was, p); {
-			was = first.Load()
+		if bad := checkedPart(list[lo:hi], part, n); bad >= 0 {
+			parallel.Lower(&first, int64(lo+bad))
 		}
 	})
 	if p := int(first.Load()); p < len(list) {

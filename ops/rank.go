@@ -237,21 +237,19 @@ func argBest[T cmp.Ordered](c *call, dst matrix.VectorTarget[int32], a matrix.So
 		return err
 	}
 	out := &sparse.Store[int32]{Structure: sparse.Structure{NRows: 1, NCols: m}}
-	out.Idx = parallel.Gather(c.threads, len(cols), rankGrain, func(lo, hi int, found []int32) []int32 {
+	rows := parallel.Gather(c.threads, len(cols), rankGrain, func(lo, hi int, found []int32) []int32 {
 		for r := lo; r < hi; r++ {
 			if cols[r] >= 0 {
-				found = append(found, int32(s.RowID(r)))
+				found = append(found, int32(r))
 			}
 		}
 		return found
 	})
-	out.Val = parallel.Gather(c.threads, len(cols), rankGrain, func(lo, hi int, found []int32) []int32 {
-		for _, col := range cols[lo:hi] {
-			if col >= 0 {
-				found = append(found, col)
-			}
+	out.Idx, out.Val = fresh.Make[int32](int64(len(rows))), fresh.Make[int32](int64(len(rows)))
+	_ = parallel.Range(nil, c.threads, len(rows), rankGrain, func(_, lo, hi int) {
+		for p, r := range rows[lo:hi] {
+			out.Idx[lo+p], out.Val[lo+p] = int32(s.RowID(int(r))), cols[r]
 		}
-		return found
 	})
 	out.NVals = int64(len(out.Idx))
 	out.Ptr = []int64{0, out.NVals}

@@ -64,8 +64,7 @@ func sample[T comparable](c *call, dst matrix.Target[T], a matrix.Source[T], k i
 		if err := parallel.Range(c.env().Ctx, c.env().Threads, len(s.Val), 1<<14, func(_, lo, hi int) {
 			for p := lo; p < hi; p++ {
 				if w := weight(s.Val[p]); !(w > 0) || math.IsInf(w, 1) {
-					for at := first.Load(); int64(p) < at && !first.CompareAndSwap(at, int64(p)); at = first.Load() {
-					}
+					parallel.Lower(&first, int64(p))
 					return
 				}
 			}

@@ -130,20 +130,10 @@ func ApplyIndex[A, C any](env Env, s *sparse.Store[A], f func(x A, i, j int) C, 
 		})
 		return out, err
 	}
-	if s.Vecs() == 1 { // divide the row
-		i := s.RowID(0)
-		return out, parallel.Range(env.Ctx, env.Threads, len(out.Val), valueChunk, func(_, lo, hi int) {
-			for p := lo; p < hi; p++ {
-				out.Val[p] = f(at(int64(p)), i, int(s.Idx[p]))
-			}
-		})
-	}
-	return out, s.RowBlocks(env.Ctx, env.Threads, func(_, from, to int) {
-		for k := from; k < to; k++ {
-			i := s.RowID(k)
-			for p := s.Ptr[k]; p < s.Ptr[k+1]; p++ {
-				out.Val[p] = f(at(p), i, int(s.Idx[p]))
-			}
+	return out, s.Spans(env.Ctx, env.Threads, func(base int, lo, hi int64) {
+		i := base / max(s.NCols, 1)
+		for p := lo; p < hi; p++ {
+			out.Val[p] = f(at(p), i, int(s.Idx[p]))
 		}
 	})
 }
@@ -400,9 +390,16 @@ func reduceLarge[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (T, e
 }
 
 // InnerFull returns Σ f(a[p], b[p]) with the bits that the values f(a[p], b[p]) have by ReduceAll.
-// The arrays have more than a chunk.
 func InnerFull[A, B, C any](env Env, m *Monoid[C], f *Binary[A, B, C], a []A, b []B) (C, error) {
 	const chunk = ReduceChunk
+	if len(a) <= smallWork {
+		if env.cancelled() {
+			return m.Identity, env.Ctx.Err()
+		}
+		room := make([]C, len(a))
+		f.Zip(room, a, b)
+		return m.Fold(m.Identity, room), nil
+	}
 	partial := make([]C, (len(a)+chunk-1)/chunk)
 	err := parallel.Range(env.Ctx, env.Threads, len(a), chunk, func(_, lo, hi int) {
 		var room []C

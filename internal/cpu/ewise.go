@@ -355,19 +355,17 @@ func unionDense[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A],
 		if err := mapAll(env, ops.Left, out.Val, a.Val); err != nil {
 			return nil, err
 		}
-		overlay(env, b, func(base int, pc []int32, bv []B, pb []int32) {
+		return out, overlay(env, b, func(base int, pc []int32, bv []B, pb []int32) {
 			ops.Both.ZipAt(out.Val[base:], pc, slice(a.Val, base), pc, bv, pb)
 		})
-		return out, nil
 	case a.Sparse():
 		out := newDense(a.NRows, a.NCols, ops.Room, nil, int64(cells))
 		if err := mapAll(env, ops.Right, out.Val, b.Val); err != nil {
 			return nil, err
 		}
-		overlay(env, a, func(base int, pc []int32, av []A, pa []int32) {
+		return out, overlay(env, a, func(base int, pc []int32, av []A, pa []int32) {
 			ops.Both.ZipAt(out.Val[base:], pc, av, pa, slice(b.Val, base), pc)
 		})
-		return out, nil
 	}
 	var present []uint8
 	if a.Format == sparse.Bitmap && b.Format == sparse.Bitmap {
@@ -451,8 +449,8 @@ func mapAll[S, C any](env Env, f func(c []C, s []S), c []C, v []S) error {
 
 // overlay calls put for the entries of a listed s, at most denseChunk of a row at a time: base is
 // the row's first position, pc the columns, ps the places of the values in sv.
-func overlay[S any](env Env, s *sparse.Store[S], put func(base int, pc []int32, sv []S, ps []int32)) {
-	s.Spans(env.Threads, func(base int, lo, hi int64) {
+func overlay[S any](env Env, s *sparse.Store[S], put func(base int, pc []int32, sv []S, ps []int32)) error {
+	return s.Spans(env.Ctx, env.Threads, func(base int, lo, hi int64) {
 		for ; lo < hi; lo += denseChunk {
 			end := min(lo+denseChunk, hi)
 			put(base, s.Idx[lo:end], window(s.Val, lo, end), consecutive[:end-lo])

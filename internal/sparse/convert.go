@@ -1,6 +1,7 @@
 package sparse
 
 import (
+	"context"
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )
@@ -119,7 +120,7 @@ func CSRShape(s *Structure) *Structure {
 }
 
 // flatGrain is the number of items of a piece of a loop over an array: of CSR to hypersparse to CSR
-// of R-MAT 20 takes 9.4 ms on 16 Xeon threads with 2¹⁶, 6.1–7.2 with these.
+// of R-MAT 20 takes 9.4 ms on 16 threads of a Xeon host with 2¹⁶, 6.1–7.2 on others with these.
 const flatGrain = 1 << 15
 
 // flat runs fn on the pieces of [0, n) by all threads.
@@ -133,8 +134,8 @@ func fill[T any](list []T, x T) {
 	}
 }
 
-// filled returns n copies of x.
-func filled[T any](n int, x T) []T {
+// Filled returns n copies of x, written by all threads.
+func Filled[T any](n int, x T) []T {
 	list := fresh.Make[T](int64(n))
 	flat(n, func(lo, hi int) { fill(list[lo:hi], x) })
 	return list
@@ -162,7 +163,7 @@ func Dense[T any](s *Store[T], x T) []T {
 	if cells := s.NRows * s.NCols; s.NVals == int64(cells) && s.Val != nil {
 		list = fresh.Make[T](s.NVals)
 	} else {
-		list = filled(cells, x)
+		list = Filled(cells, x)
 	}
 	Scatter(s, nil, list, 0)
 	return list
@@ -282,12 +283,12 @@ func ToBitmap[T any](s *Store[T]) *Store[T] {
 	cells, _ := s.Cells()
 	b := &Store[T]{Structure: Structure{NRows: s.NRows, NCols: s.NCols, NVals: s.NVals, Format: Bitmap}}
 	if s.Format == Full {
-		b.Present, b.Val = filled[uint8](cells, 1), clone(s.Val)
+		b.Present, b.Val = Filled[uint8](cells, 1), clone(s.Val)
 		return b
 	}
-	b.Present = filled[uint8](cells, 0)
+	b.Present = Filled[uint8](cells, 0)
 	if s.Val != nil {
-		b.Val = filled(cells, *new(T))
+		b.Val = Filled(cells, *new(T))
 	}
 	Scatter(s, b.Present, b.Val, 0)
 	return b
@@ -309,7 +310,7 @@ func Scatter[T any](s *Store[T], present []uint8, val []T, threads int) {
 	if val == nil || s.Val == nil {
 		return
 	}
-	s.Spans(threads, func(base int, lo, hi int64) {
+	_ = s.Spans(nil, threads, func(base int, lo, hi int64) {
 		v := s.Val[lo:hi]
 		for p, j := range s.Idx[lo:hi] {
 			val[base+int(j)] = v[p]
@@ -322,7 +323,7 @@ func (s *Structure) Mark(present []uint8, threads int) {
 	if present == nil {
 		return
 	}
-	s.Spans(threads, func(base int, lo, hi int64) {
+	_ = s.Spans(nil, threads, func(base int, lo, hi int64) {
 		for _, j := range s.Idx[lo:hi] {
 			present[base+int(j)] = 1
 		}
@@ -332,21 +333,21 @@ func (s *Structure) Mark(present []uint8, threads int) {
 // RowOfEntries returns the row of each entry of a listed s.
 func (s *Structure) RowOfEntries() []int32 {
 	rows := fresh.Make[int32](s.NVals)
-	s.Spans(0, func(base int, lo, hi int64) { fill(rows[lo:hi], int32(base/max(s.NCols, 1))) })
+	_ = s.Spans(nil, 0, func(base int, lo, hi int64) { fill(rows[lo:hi], int32(base/max(s.NCols, 1))) })
 	return rows
 }
 
 // Spans runs fn on the entries lo ≤ p < hi of each row, or a part of it, of a listed s. base is the
-// position of the first column of the row.
-func (s *Structure) Spans(threads int, fn func(base int, lo, hi int64)) {
+// position of the first column of the row. It returns ctx.Err() if the context ends before all of
+// them have started.
+func (s *Structure) Spans(ctx context.Context, threads int, fn func(base int, lo, hi int64)) error {
 	threads = parallel.Threads(threads)
 	if s.Vecs() == 1 { // divide the row
 		base := s.RowID(0) * s.NCols
-		_ = parallel.Range(nil, threads, int(s.Ptr[1]), flatGrain, func(_, lo, hi int) { fn(base, int64(lo), int64(hi)) })
-		return
+		return parallel.Range(ctx, threads, int(s.Ptr[1]), flatGrain, func(_, lo, hi int) { fn(base, int64(lo), int64(hi)) })
 	}
 	bounds := parallel.Cut(threads, s.Ptr, int(min(int64(8*threads), s.NVals/flatGrain+1)), 1)
-	_ = parallel.Pieces(nil, threads, len(bounds)-1, func(_, piece int) {
+	return parallel.Pieces(ctx, threads, len(bounds)-1, func(_, piece int) {
 		for k := bounds[piece]; k < bounds[piece+1]; k++ {
 			fn(s.RowID(k)*s.NCols, s.Ptr[k], s.Ptr[k+1])
 		}
