@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand"
+	"slices"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/bench/gen"
@@ -161,29 +162,38 @@ func TestCommunitiesFusedOnDevice(t *testing.T) {
 	}
 }
 
-// Without determinism the result is a partition of about the same modularity, which is right.
+// Without determinism a result depends on the order in which vertices move: each is a right
+// partition, and the median of five is as good as the one with determinism. (Of 60 of Louvain here,
+// two joined two of the planted communities, at a modularity lower by .012.)
 func TestCommunitiesNondeterministicOnDevice(t *testing.T) {
 	d := realOrEmulated(t)
 	tuples, truth := gen.Planted(1500, 13500, .3, 3)
 	a := weighted(t, gen.CSR(gen.Symmetrise(tuples)), func(int, int) bool { return true })
+	there := a.Clone()
+	if err := there.Move(d.Device); err != nil {
+		t.Fatal(err)
+	}
 	for _, leiden := range []bool{false, true} {
 		o := CommunitiesOptions{Leiden: leiden}
 		want := must[*CommunitiesResult](t)(Communities(a, o))
-		there := a.Clone()
-		if err := there.Move(d.Device); err != nil {
-			t.Fatal(err)
-		}
 		o.Nondeterministic = true
-		got := must[*CommunitiesResult](t)(Communities(there, o))
-		q := must[float64](t)(Modularity(a, got.Membership))
-		if q != got.Modularity || q < want.Modularity-.01 {
-			t.Errorf("Leiden %v: modularity %v, reported %v, with determinism %v", leiden, q, got.Modularity, want.Modularity)
+		var qs []float64
+		for range 5 {
+			got := must[*CommunitiesResult](t)(Communities(there, o))
+			q := must[float64](t)(Modularity(a, got.Membership))
+			if q != got.Modularity || q < want.Modularity-.03 {
+				t.Errorf("Leiden %v: modularity %v, reported %v, with determinism %v", leiden, q, got.Modularity, want.Modularity)
+			}
+			if x := nmi(got.Membership.Dense(-1), truth); x < .9 {
+				t.Errorf("Leiden %v: mutual information %.3f", leiden, x)
+			}
+			if k := pieces(patternSample(a), got.Membership.Dense(-1)); leiden && k != got.Count {
+				t.Errorf("%d communities in %d connected pieces", got.Count, k)
+			}
+			qs = append(qs, q)
 		}
-		if x := nmi(got.Membership.Dense(-1), truth); x < .9 {
-			t.Errorf("Leiden %v: mutual information %.3f", leiden, x)
-		}
-		if k := pieces(patternSample(a), got.Membership.Dense(-1)); leiden && k != got.Count {
-			t.Errorf("%d communities in %d connected pieces", got.Count, k)
+		if slices.Sort(qs); qs[2] < want.Modularity-.001 {
+			t.Errorf("Leiden %v: modularities %v, with determinism %v", leiden, qs, want.Modularity)
 		}
 		var e *ParameterError
 		if _, err := Communities(a, o); !errors.As(err, &e) {
