@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"sync"
@@ -119,17 +120,58 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
-// TestMethodsAgree checks that the methods of a product add in the same order.
+// TestMethodsAgree checks that the methods of a product add in the same order, for matrices whose
+// rows are dense, some of them between two columns, listed or empty, which accumulators mark in
+// different ways.
 func TestMethodsAgree(t *testing.T) {
-	a, b := scattered(200, 300, 5000, 1), scattered(300, 250, 6000, 2)
-	var want string
-	for _, m := range []ops.Method{ops.SPA, ops.Sorted, ops.Hash} {
-		c := matrix.New[float64](200, 250)
-		must(t, ops.MxM(c, semiring.PlusTimes[float64](), a, b, ops.Using(m)))
-		if got := fmt.Sprint(listing(c)); want == "" {
-			want = got
-		} else if got != want {
-			t.Errorf("%s adds in another order", m)
+	mixed := matrix.NewBuilder[float64](300, 1000)
+	for k := range 300 {
+		from, to, step := 0, 0, 1
+		switch k % 5 {
+		case 1:
+			from, to, step = k, k+150+k%7, 1+k%3
+		case 2:
+			from, to, step = k%64, 1000, 311
+		case 3:
+			to, step = 1000, 1+k%4
+		case 4:
+			from, to = 999-k%3, 1000
+		}
+		for j := from; j < to; j += step {
+			mixed.Add(k, j, math.Sqrt(float64(k+j)))
+		}
+	}
+	b, err := mixed.Build(semiring.Second[float64, float64]())
+	must(t, err)
+	for name, a := range map[string]*matrix.Matrix[float64]{
+		"dense": scattered(200, 300, 5000, 1), "few": scattered(200, 300, 250, 2),
+	} {
+		for _, comp := range []bool{false, true} {
+			mask := scattered(200, 1000, 60000, 3)
+			var want string
+			for _, m := range []ops.Method{ops.Sorted, ops.SPA, ops.Hash, ops.Auto} {
+				c := matrix.New[float64](200, 1000)
+				var dst matrix.Target[float64] = c
+				if comp {
+					dst = c.Masked(mask.Structure().Not())
+				}
+				must(t, ops.MxM(dst, semiring.PlusTimes[float64](), a, b, ops.Using(m)))
+				if got := fmt.Sprint(listing(c)); want == "" {
+					want = got
+				} else if got != want {
+					t.Errorf("%s, complement %v: %s adds in another order", name, comp, m)
+				}
+				if comp {
+					continue
+				}
+				sizes, _, err := ops.Sizes(a, b, nil)
+				must(t, err)
+				for i, n := range sizes {
+					if ptr := access.Rows(c.View()).Ptr; n != ptr[i+1]-ptr[i] {
+						t.Fatalf("%s: row %d has %d entries, Sizes says %d", name, i, ptr[i+1]-ptr[i], n)
+					}
+				}
+			}
 		}
 	}
 }

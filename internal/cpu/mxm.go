@@ -46,8 +46,13 @@ func MxM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *spar
 				out.Ptr[k+1] = min(hi-lo, g.work[k+1]-g.work[k])
 			}
 		})
-	} else if err := g.counts(env, threads, bounds, workers, out.Ptr[1:]); err != nil {
-		return nil, Auto, err
+	} else {
+		if g.mask == nil && g.work[vecs] >= 64*int64(vecs) {
+			g.found = make([][]uint64, vecs)
+		}
+		if err := g.counts(env, threads, bounds, workers, out.Ptr[1:]); err != nil {
+			return nil, Auto, err
+		}
 	}
 	parallel.Sum(threads, out.Ptr)
 	out.Idx = fresh.Make[int32](out.Ptr[vecs])
@@ -122,6 +127,9 @@ func (g *gustavson[A, B, C]) measure(env Env, threads int) (bounds []int, err er
 
 // counts sets sizes to the number of entries of each row of the result.
 func (g *gustavson[A, B, C]) counts(env Env, threads int, bounds []int, workers []*worker[C], sizes []int64) error {
+	if g.b.Format == sparse.CSR && g.work[len(g.work)-1] >= bitsReuse*g.b.NVals {
+		g.bits = bitsOf(threads, &g.b.Structure)
+	}
 	return parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(w, p int) {
 		g.worker(workers, w)
 		for k := bounds[p]; k < bounds[p+1]; k++ {
@@ -192,6 +200,10 @@ func dropEmptyRows[C any](s *sparse.Store[C]) {
 	s.RowIDs, s.Ptr = ids, ptr
 }
 
+// keepDensity is the number of entries for each word of marks from which a row keeps its marks for
+// the second pass. They take a sixth of the memory of its entries, or less.
+const keepDensity = 4
+
 // gustavson is one product by Gustavson's algorithm, row by row: row i of the result is the sum of
 // the rows k of b over the entries (i, k) of a.
 type gustavson[A, B, C any] struct {
@@ -200,8 +212,11 @@ type gustavson[A, B, C any] struct {
 	b      *sparse.Store[B]
 	mask   *Mask
 	method Method
-	work   []int64 // prefix sums of the products of each row
-	out    *sparse.Store[C]
+	work   []int64  // prefix sums of the products of each row
+	bits   *rowBits // of b, or nil
+	// found holds, for the rows that are dense, what keep made of their marks in the first pass.
+	found [][]uint64
+	out   *sparse.Store[C]
 }
 
 // worker is the scratch memory of one thread.
@@ -210,6 +225,7 @@ type worker[C any] struct {
 	state []uint8 // for masks: 1 allowed, 2 allowed and hit; 0 between rows
 	list  list[C]
 	hash  table[C]
+	room  []uint64 // for marks
 }
 
 func (g *gustavson[A, B, C]) worker(all []*worker[C], w int) {
@@ -296,11 +312,28 @@ func (g *gustavson[A, B, C]) count(w *worker[C], k int) int64 {
 	}
 	var n int64
 	marks := sp.marks[wlo:whi]
-	for p, word := range marks {
+	for _, word := range marks {
 		n += int64(bits.OnesCount64(word))
-		marks[p] = 0
 	}
+	if g.found != nil && n >= keepDensity*int64(len(marks)) {
+		g.found[k] = w.keep(wlo, marks)
+	}
+	clear(marks)
 	return n
+}
+
+// keep returns a copy of the marks of a row, which begin at word wlo, after that number.
+func (w *worker[C]) keep(wlo int, marks []uint64) []uint64 {
+	const chunk = 1 << 16
+	n := len(marks) + 1
+	if len(w.room) < n {
+		w.room = fresh.Make[uint64](int64(max(n, chunk)))
+	}
+	kept := w.room[:n:n]
+	w.room = w.room[n:]
+	kept[0] = uint64(wlo)
+	copy(kept[1:], marks)
+	return kept
 }
 
 // markRows sets the bits of the columns of the given rows of b and returns the range of words that
@@ -314,7 +347,12 @@ func (g *gustavson[A, B, C]) markRows(sp *spa[C], cols []int32) (wlo, whi int) {
 			continue
 		}
 		ci := g.b.Idx[lo:hi]
-		wlo, whi = min(wlo, int(ci[0]>>6)), max(whi, int(ci[len(ci)-1]>>6)+1)
+		first := int(ci[0] >> 6)
+		wlo, whi = min(wlo, first), max(whi, int(ci[len(ci)-1]>>6)+1)
+		if words := g.bits.of(c); len(words) > 0 {
+			or(marks[first:], words)
+			continue
+		}
 		for _, j := range ci {
 			marks[j>>6] |= 1 << (j & 63)
 		}
@@ -372,6 +410,13 @@ func (g *gustavson[A, B, C]) row(w *worker[C], k int) int64 {
 		return keep(idx, val, l.idx, l.val, allowed, forbidden)
 	}
 	sp := w.accumulator(g.b.NCols, g.s.Identity)
+	if g.found != nil && g.found[k] != nil {
+		for p := alo; p < ahi; p++ {
+			lo, hi := g.span(g.a.Idx[p])
+			g.s.ScatterAll(sp.acc, g.at(p), g.b.Idx[lo:hi], window(g.b.Val, lo, hi))
+		}
+		return sp.gather(int(g.found[k][0]), g.found[k][1:], idx, val)
+	}
 	wlo, whi := len(sp.marks), 0
 	for p := alo; p < ahi; p++ {
 		lo, hi := g.span(g.a.Idx[p])
@@ -379,7 +424,13 @@ func (g *gustavson[A, B, C]) row(w *worker[C], k int) int64 {
 			continue
 		}
 		ci := g.b.Idx[lo:hi]
-		wlo, whi = min(wlo, int(ci[0]>>6)), max(whi, int(ci[len(ci)-1]>>6)+1)
+		first := int(ci[0] >> 6)
+		wlo, whi = min(wlo, first), max(whi, int(ci[len(ci)-1]>>6)+1)
+		if words := g.bits.of(g.a.Idx[p]); len(words) > 0 {
+			or(sp.marks[first:], words)
+			g.s.ScatterAll(sp.acc, g.at(p), ci, window(g.b.Val, lo, hi))
+			continue
+		}
 		g.s.Scatter(sp.acc, sp.marks, g.at(p), ci, window(g.b.Val, lo, hi))
 	}
 	for _, j := range forbidden {
@@ -388,7 +439,10 @@ func (g *gustavson[A, B, C]) row(w *worker[C], k int) int64 {
 			sp.acc[j] = sp.id
 		}
 	}
-	return sp.gather(min(wlo, whi), whi, idx, val)
+	marks := sp.marks[min(wlo, whi):whi]
+	n := sp.gather(min(wlo, whi), marks, idx, val)
+	clear(marks)
+	return n
 }
 
 func (g *gustavson[A, B, C]) at(p int64) (x A) {
@@ -398,19 +452,14 @@ func (g *gustavson[A, B, C]) at(p int64) (x A) {
 	return x
 }
 
-// gather writes the marked positions of the words wlo … whi−1, ascending, to idx and val, and
-// resets them in the accumulator.
-func (s *spa[C]) gather(wlo, whi int, idx []int32, val []C) int64 {
+// gather writes the positions marked in the words from wlo on, ascending, and their sums to idx and
+// val, and resets the sums in the accumulator.
+func (s *spa[C]) gather(wlo int, marks []uint64, idx []int32, val []C) int64 {
 	val = val[:len(idx)]
 	acc, id := s.acc, s.id
 	q := 0
-	for w := wlo; w < whi; w++ {
-		word := s.marks[w]
-		if word == 0 {
-			continue
-		}
-		s.marks[w] = 0
-		base := w << 6
+	for w, word := range marks {
+		base := (wlo + w) << 6
 		for ; word != 0; word &= word - 1 {
 			j := base + bits.TrailingZeros64(word)
 			idx[q] = int32(j)

@@ -523,7 +523,9 @@ func drain[C any](env Env, add func(x, y C) C, spas []*spa[C], n int, work int64
 	out.Idx, out.Val = fresh.Make[int32](total), fresh.Make[C](total)
 	return out, parallel.Pieces(env.Ctx, threads, pieces, func(_, p int) {
 		wlo, whi := words(p)
-		spas[0].gather(wlo, whi, out.Idx[ends[p]:ends[p+1]], out.Val[ends[p]:ends[p+1]])
+		marks := spas[0].marks[wlo:whi]
+		spas[0].gather(wlo, marks, out.Idx[ends[p]:ends[p+1]], out.Val[ends[p]:ends[p+1]])
+		clear(marks)
 	})
 }
 
