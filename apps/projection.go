@@ -207,6 +207,16 @@ func RatioSemiring[T semiring.Number]() semiring.Semiring[T, T, T] {
 				},
 				func(x, y T) T { return x + y })
 		},
+		ScatterAll: func(acc []T, a T, ci []int32, bv []T) {
+			semiring.ScatterAllFn(acc, a, ci, bv,
+				func(x, y T) T {
+					if x == 0 {
+						return 0
+					}
+					return x / (x + y)
+				},
+				func(x, y T) T { return x + y })
+		},
 	})
 }
 

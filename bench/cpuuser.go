@@ -38,6 +38,10 @@ func userPlusTimes() semiring.Semiring[f64, f64, f64] {
 			semiring.ScatterFn(acc, marks, a, ci, bv,
 				func(x, y f64) f64 { return x * y }, func(x, y f64) f64 { return x + y })
 		},
+		ScatterAll: func(acc []f64, a f64, ci []int32, bv []f64) {
+			semiring.ScatterAllFn(acc, a, ci, bv,
+				func(x, y f64) f64 { return x * y }, func(x, y f64) f64 { return x + y })
+		},
 	})
 }
 

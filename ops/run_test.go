@@ -143,6 +143,12 @@ func TestMethodsAgree(t *testing.T) {
 	}
 	b, err := mixed.Build(semiring.Second[float64, float64]())
 	must(t, err)
+	pt := semiring.PlusTimes[float64]()
+	scatters := pt.WithKernels(semiring.Kernels[float64, float64, float64]{
+		Scatter: func(acc []float64, marks []uint64, a float64, ci []int32, bv []float64) {
+			semiring.ScatterFn(acc, marks, a, ci, bv, pt.Mul().Apply, pt.Add().Op().Apply)
+		},
+	})
 	for name, a := range map[string]*matrix.Matrix[float64]{
 		"dense": scattered(200, 300, 5000, 1), "few": scattered(200, 300, 250, 2),
 	} {
@@ -155,7 +161,16 @@ func TestMethodsAgree(t *testing.T) {
 				if comp {
 					dst = c.Masked(mask.Structure().Not())
 				}
-				must(t, ops.MxM(dst, semiring.PlusTimes[float64](), a, b, ops.Using(m)))
+				must(t, ops.MxM(dst, pt, a, b, ops.Using(m)))
+				d := matrix.New[float64](200, 1000)
+				dst = d
+				if comp {
+					dst = d.Masked(mask.Structure().Not())
+				}
+				must(t, ops.MxM(dst, scatters, a, b, ops.Using(m)))
+				if fmt.Sprint(listing(d)) != fmt.Sprint(listing(c)) {
+					t.Errorf("%s, complement %v: %s with a loop for Scatter alone differs", name, comp, m)
+				}
 				if got := fmt.Sprint(listing(c)); want == "" {
 					want = got
 				} else if got != want {

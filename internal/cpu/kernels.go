@@ -51,6 +51,9 @@ type Semiring[A, B, C any] struct {
 	// equals the identity. Identities can then represent absent entries, without a presence test:
 	// in min.plus over floats, +Inf.
 	IsIdentity func(C) bool
+	// ScatterOnly is set if a loop of a user's takes the place of Scatter but not of ScatterAll, which
+	// then calls closures and is the slower.
+	ScatterOnly bool
 	// Absent is the identity as a B. It is used only if IsIdentity is set.
 	Absent B
 }

@@ -47,7 +47,7 @@ func MxM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *spar
 			}
 		})
 	} else {
-		if g.mask == nil && g.work[vecs] >= 64*int64(vecs) {
+		if g.mask == nil && !s.ScatterOnly && g.work[vecs] >= 64*int64(vecs) {
 			g.found = make([][]uint64, vecs)
 		}
 		if err := g.counts(env, threads, bounds, workers, out.Ptr[1:]); err != nil {
@@ -426,7 +426,7 @@ func (g *gustavson[A, B, C]) row(w *worker[C], k int) int64 {
 		ci := g.b.Idx[lo:hi]
 		first := int(ci[0] >> 6)
 		wlo, whi = min(wlo, first), max(whi, int(ci[len(ci)-1]>>6)+1)
-		if words := g.bits.of(g.a.Idx[p]); len(words) > 0 {
+		if words := g.bits.of(g.a.Idx[p]); len(words) > 0 && !g.s.ScatterOnly {
 			or(sp.marks[first:], words)
 			g.s.ScatterAll(sp.acc, g.at(p), ci, window(g.b.Val, lo, hi))
 			continue
