@@ -448,6 +448,14 @@ func collect[T Number, P addTag](acc []T, ci []int32, v []T) {
 	}
 }
 
+func collectMarked[T Number, P addTag](acc []T, marks []uint64, ci []int32, v []T) {
+	v = v[:len(ci)]
+	for p, j := range ci {
+		acc[j] = add[T, P](acc[j], v[p])
+		marks[j>>6] |= 1 << (j & 63)
+	}
+}
+
 // as reinterprets kernels over uint8 as kernels over bool. A Go bool is one byte, 0 or 1, and the
 // operators bound here preserve that.
 func as[To, From any](k From) To { return *(*To)(unsafe.Pointer(&k)) }

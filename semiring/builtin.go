@@ -73,9 +73,10 @@ func zipAt[A, B, C Number, M mulTag](c []C, pc []int32, a []A, pa []int32, b []B
 func monoid[T Number, P addTag](op BinaryOp[T, T, T], identity T) Monoid[T] {
 	return Monoid[T]{op: op, k: &cpu.Monoid[T]{
 		Fn: op.k.Fn, Identity: identity, Exact: chooses[P]() || T(1)/2 == 0,
-		Fold:     foldTag[T, P],
-		FoldRows: foldRows[T, P],
-		Collect:  collect[T, P],
+		Fold:          foldTag[T, P],
+		FoldRows:      foldRows[T, P],
+		Collect:       collect[T, P],
+		CollectMarked: collectMarked[T, P],
 	}}
 }
 
@@ -178,7 +179,8 @@ func boolMonoid[P addTag](name, cuda string, identity bool, op *cpu.Binary[bool,
 	}
 	k := cpu.Monoid[uint8]{
 		Fn: func(x, y uint8) uint8 { return add[uint8, P](x, y) }, Identity: id, Exact: true,
-		Fold: foldTag[uint8, P], FoldRows: foldRows[uint8, P], Collect: collect[uint8, P],
+		Fold: foldTag[uint8, P], FoldRows: foldRows[uint8, P],
+		Collect: collect[uint8, P], CollectMarked: collectMarked[uint8, P],
 	}
 	return Monoid[bool]{op: BinaryOp[bool, bool, bool]{name: name, cuda: cuda, k: op}, k: as[*cpu.Monoid[bool]](&k)}
 }

@@ -75,6 +75,14 @@ func monoidKernels[T comparable](t *testing.T, name string, m Monoid[T], values 
 		if !right(acc[1], v) || !closeEnough(acc[0], m.Identity()) {
 			t.Errorf("%s: Collect of %v is %v, want %v", name, v, acc, want)
 		}
+		if k.CollectMarked == nil {
+			continue
+		}
+		again, marks := []T{m.Identity(), m.Identity()}, make([]uint64, 1)
+		k.CollectMarked(again, marks, ci, v)
+		if !closeEnough(again[1], acc[1]) || !closeEnough(again[0], m.Identity()) || marks[0] != uint64(min(n, 1))<<1 {
+			t.Errorf("%s: CollectMarked of %v is %v, marks %b, want %v", name, v, again, marks, acc)
+		}
 	}
 }
 

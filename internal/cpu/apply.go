@@ -1,7 +1,7 @@
 package cpu
 
 import (
-	"sync/atomic"
+	"math/bits"
 
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
@@ -236,23 +236,6 @@ func reduceListed[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*sp
 	return out, nil
 }
 
-// finish makes a vector a bitmap if some of its positions have no entry.
-func finish[T any](out *sparse.Store[T], present []uint8, counts []int64) {
-	out.NVals = 0
-	for _, c := range counts {
-		out.NVals += c
-	}
-	if out.NVals == int64(out.NCols) {
-		return
-	}
-	out.Format, out.Present = sparse.Bitmap, present
-	for i, b := range present {
-		if b == 0 {
-			out.Val[i] = *new(T)
-		}
-	}
-}
-
 // ReduceCols sums each column that has entries; see ReduceRows. Each thread has private sums over a
 // fixed part of the entries; the parts are then added in order.
 func ReduceCols[T any](env Env, s *sparse.Store[T], m *Monoid[T], f *Binary[T, T, T], fill T) (*sparse.Store[T], error) {
@@ -273,10 +256,9 @@ func ReduceCols[T any](env Env, s *sparse.Store[T], m *Monoid[T], f *Binary[T, T
 		sums[p] = c
 		from, to := len(s.Idx)*p/parts, len(s.Idx)*(p+1)/parts
 		var ones []T
-		const piece = 1 << 11 // the indices are read twice, the second time from the L1 cache
+		const piece = 1 << 14
 		for lo := from; lo < to && !env.cancelled(); lo += piece {
 			hi := min(lo+piece, to)
-			ci := s.Idx[lo:hi]
 			v := window(s.Val, int64(lo), int64(hi))
 			if v == nil {
 				if len(ones) < hi-lo {
@@ -284,58 +266,80 @@ func ReduceCols[T any](env Env, s *sparse.Store[T], m *Monoid[T], f *Binary[T, T
 				}
 				v = ones[:hi-lo]
 			}
-			m.Collect(c.acc, ci, v)
-			for _, j := range ci {
-				c.present[j] = 1
-			}
+			collectMarked(m, c.acc, c.marks, s.Idx[lo:hi], v)
 		}
 	})
 	if env.cancelled() {
 		return nil, env.Ctx.Err() // the sums are not clean: do not return them to the pool
 	}
 	out.Val = fresh.Make[T](int64(n))
-	present := fresh.Make[uint8](int64(n))
-	var count atomic.Int64
 	_ = parallel.Range(nil, parts, n, 1<<13, func(_, lo, hi int) {
-		val, has := out.Val[lo:hi], present[lo:hi]
+		val, marks := out.Val[lo:hi], sums[0].marks[lo>>6:(hi+63)>>6]
 		for p, c := range sums {
 			if p == 0 {
 				copy(val, c.acc[lo:hi])
-				copy(has, c.present[lo:hi])
 			} else {
 				f.Zip(val, val, c.acc[lo:hi])
-				for j, b := range c.present[lo:hi] {
-					has[j] |= b
-				}
+				or(marks, c.marks[lo>>6:(hi+63)>>6])
+				clear(c.marks[lo>>6 : (hi+63)>>6])
 			}
-			clear(c.present[lo:hi])
 			for j := lo; j < hi; j++ {
 				c.acc[j] = c.id
 			}
 		}
-		used := 0
-		for j, b := range has {
-			used += int(b)
-			if b == 0 {
-				val[j] = *new(T)
-			}
-		}
-		count.Add(int64(used))
 	})
+	marks := sums[0].marks[:(n+63)/64]
+	settleMarked(out, marks, parts)
+	clear(marks)
 	for _, c := range sums {
 		poolOf[columnSums[T]]().Put(c)
-	}
-	if out.NVals = count.Load(); out.NVals < int64(n) {
-		out.Format, out.Present = sparse.Bitmap, present
 	}
 	return out, nil
 }
 
-// columnSums are sums by column. While idle, every sum is the identity and present is 0.
+// collectMarked adds values to the sums of columns, from left to right, and marks these: in one
+// loop, which for 2²³ values in random order on two threads takes .83 of the time of two.
+func collectMarked[T any](m *Monoid[T], acc []T, marks []uint64, ci []int32, v []T) {
+	if m.CollectMarked != nil {
+		m.CollectMarked(acc, marks, ci, v)
+		return
+	}
+	m.Collect(acc, ci, v)
+	for _, j := range ci {
+		marks[j>>6] |= 1 << (j & 63)
+	}
+}
+
+// settleMarked makes out, a full vector of sums with its values, a bitmap if marks lack a column.
+func settleMarked[T any](out *sparse.Store[T], marks []uint64, threads int) {
+	n := out.NCols
+	out.NVals = 0
+	for _, word := range marks {
+		out.NVals += int64(bits.OnesCount64(word))
+	}
+	if out.NVals == int64(n) {
+		return
+	}
+	out.Format, out.Present = sparse.Bitmap, fresh.Make[uint8](int64(n))
+	_ = parallel.Range(nil, threads, len(marks), 1<<8, func(_, from, to int) {
+		for w := from; w < to; w++ {
+			word, lo := marks[w], w<<6
+			val := out.Val[lo:min(lo+64, n)]
+			for k := range val {
+				out.Present[lo+k] = uint8(word >> k & 1)
+				if word>>k&1 == 0 {
+					val[k] = *new(T)
+				}
+			}
+		}
+	})
+}
+
+// columnSums are sums by column. While idle, every sum is the identity and no column is marked.
 type columnSums[T any] struct {
-	acc     []T
-	present []uint8
-	id      T
+	acc   []T
+	marks []uint64
+	id    T
 }
 
 // getColumnSums returns clean sums of at least n columns.
@@ -343,7 +347,7 @@ func getColumnSums[T any](n int, id T) *columnSums[T] {
 	if c, ok := poolOf[columnSums[T]]().Get().(*columnSums[T]); ok && len(c.acc) >= n && same(c.id, id) {
 		return c
 	}
-	return &columnSums[T]{filled(n, id), make([]uint8, n), id}
+	return &columnSums[T]{filled(n, id), make([]uint64, (n+63)/64), id}
 }
 
 // ReduceAll sums all entries in chunks of fixed size, so that the result is independent of the

@@ -94,6 +94,8 @@ type Monoid[T any] struct {
 	FoldRows func(y []T, id T, ptr []int64, v []T)
 	// Collect does acc[ci[p]] ⊕= v[p].
 	Collect func(acc []T, ci []int32, v []T)
+	// CollectMarked is Collect that also sets bit ci[p] of marks. It is optional.
+	CollectMarked func(acc []T, marks []uint64, ci []int32, v []T)
 	// Exact is set if sums in any order are equal, bit for bit.
 	Exact bool
 }

@@ -45,30 +45,25 @@ func ScatterRow[T any](env Env, m *Monoid[T], u *sparse.Store[T], idx Indices, n
 		return scatterByRange(env, m, out, at, u.Val, threads)
 	}
 	out.Val = filled(n, m.Identity)
-	present := make([]uint8, n)
-	count, err := collectAt(env, m, out.Val, present, at, u.Val)
-	if err != nil {
+	marks := make([]uint64, (n+63)/64)
+	if err := collectAt(env, m, out.Val, marks, at, u.Val); err != nil {
 		return nil, err
 	}
-	finish(out, present, []int64{count})
+	settleMarked(out, marks, threads)
 	return out, nil
 }
 
-// collectAt adds values to the sums at places, marks these and returns the number of new marks.
-func collectAt[T any](env Env, m *Monoid[T], sums []T, present []uint8, at []int32, val []T) (count int64, err error) {
-	const piece = 1 << 11 // the indices are read twice, the second time from the L1 cache
+// collectAt adds values to the sums at places, from left to right, and marks these.
+func collectAt[T any](env Env, m *Monoid[T], sums []T, marks []uint64, at []int32, val []T) error {
+	const piece = 1 << 14
 	for lo := 0; lo < len(at); lo += piece {
 		if env.cancelled() {
-			return 0, env.Ctx.Err()
+			return env.Ctx.Err()
 		}
 		ci := at[lo:min(lo+piece, len(at))]
-		m.Collect(sums, ci, val[lo:lo+len(ci)])
-		for _, i := range ci {
-			count += int64(1 - present[i])
-			present[i] = 1
-		}
+		collectMarked(m, sums, marks, ci, val[lo:lo+len(ci)])
 	}
-	return count, nil
+	return nil
 }
 
 // scatterGrain is the number of entries of a scatter that are worth a thread.
@@ -78,7 +73,7 @@ const scatterGrain = 1 << 16
 // each of which one thread then sums up, in the order of the entries.
 func scatterByRange[T any](env Env, m *Monoid[T], out *sparse.Store[T], at []int32, val []T, threads int) (*sparse.Store[T], error) {
 	n := out.NCols
-	shift := max(6, bits.Len(uint(n/(8*threads)))) // ranges of whole cache lines of marks
+	shift := max(9, bits.Len(uint(n/(8*threads)))) // ranges of whole cache lines of marks
 	ranges := (n-1)>>shift + 1
 	cut := func(w int) int { return len(at) * w / threads }
 	counts, ptr := make([][]int64, threads), make([]int64, ranges+1)
@@ -101,16 +96,15 @@ func scatterByRange[T any](env Env, m *Monoid[T], out *sparse.Store[T], at []int
 	})
 	out.Val = fresh.Make[T](int64(n))
 	Fill(out.Val, m.Identity, threads)
-	present, kept := zeros[uint8](threads, n), make([]int64, ranges)
+	marks := make([]uint64, (n+63)/64)
 	errs := make([]error, ranges)
 	err := parallel.Pieces(env.Ctx, threads, ranges, func(_, r int) {
-		lo, hi := ptr[r], ptr[r+1]
-		kept[r], errs[r] = collectAt(env, m, out.Val, present, places[lo:hi], sorted[lo:hi])
+		errs[r] = collectAt(env, m, out.Val, marks, places[ptr[r]:ptr[r+1]], sorted[ptr[r]:ptr[r+1]])
 	})
 	if err = errors.Join(append(errs, err)...); err != nil {
 		return nil, err
 	}
-	finish(out, present, kept)
+	settleMarked(out, marks, threads)
 	return out, nil
 }
 
