@@ -200,10 +200,14 @@ func dotPresent[A, B, C Number, P addTag, M mulTag](s C, ci []int32, av []A, x [
 	hit := uint8(0)
 	switch {
 	case counts[P, M]():
-		for _, j := range ci {
-			s += C(present[j])
-			hit |= present[j]
+		var n int64 // four a step: .85 of the time, triangles of R-MAT 18
+		for ; len(ci) >= 4; ci = ci[4:] {
+			n += int64(present[ci[0]]) + int64(present[ci[1]]) + int64(present[ci[2]]) + int64(present[ci[3]])
 		}
+		for _, j := range ci {
+			n += int64(present[j])
+		}
+		return s + C(n), n != 0
 	case readsX[M]() && readsY[M]():
 		av = av[:len(ci)]
 		for p, j := range ci {

@@ -49,7 +49,12 @@ func MaskedDot[A, B, C any](env Env, s *Semiring[B, A, C], a *sparse.Store[A], b
 			}
 			q := mlo
 			for _, j := range mask.Idx[mlo:mhi] {
-				lo, hi := bt.Span(int(j))
+				var lo, hi int64
+				if bt.Format == sparse.CSR { // what Span does, which is not inlined
+					lo, hi = bt.Ptr[j], bt.Ptr[j+1]
+				} else {
+					lo, hi = bt.Span(int(j))
+				}
 				if lo == hi {
 					continue
 				}
