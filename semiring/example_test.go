@@ -50,6 +50,11 @@ func ExampleSemiring_WithKernels() {
 				func(x, y float64) float64 { return x / (x + y) },
 				func(x, y float64) float64 { return x + y })
 		},
+		ScatterAll: func(acc []float64, a float64, ci []int32, bv []float64) {
+			semiring.ScatterAllFn(acc, a, ci, bv,
+				func(x, y float64) float64 { return x / (x + y) },
+				func(x, y float64) float64 { return x + y })
+		},
 	})
 	fmt.Println(semiring.Check(s, semiring.CheckOptions[float64, float64, float64]{}))
 	// Output:

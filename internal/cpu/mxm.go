@@ -47,8 +47,8 @@ func MxM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *spar
 			}
 		})
 	} else {
-		if g.mask == nil && !s.ScatterOnly && g.work[vecs] >= 64*int64(vecs) {
-			g.found = make([][]uint64, vecs)
+		if g.mask == nil && !s.ScatterOnly && g.work[vecs] >= 64*int64(vecs) { // dense rows are likely
+			g.found = make([]rowMarks, vecs)
 		}
 		if err := g.counts(env, threads, bounds, workers, out.Ptr[1:]); err != nil {
 			return nil, Auto, err
@@ -214,8 +214,9 @@ type gustavson[A, B, C any] struct {
 	method Method
 	work   []int64  // prefix sums of the products of each row
 	bits   *rowBits // of b, or nil
-	// found holds, for the rows that are dense, what keep made of their marks in the first pass.
-	found [][]uint64
+	// found holds the marks of the dense rows of the result, from the first pass. It is nil if the
+	// second pass cannot use them.
+	found []rowMarks
 	out   *sparse.Store[C]
 }
 
@@ -322,18 +323,23 @@ func (g *gustavson[A, B, C]) count(w *worker[C], k int) int64 {
 	return n
 }
 
-// keep returns a copy of the marks of a row, which begin at word wlo, after that number.
-func (w *worker[C]) keep(wlo int, marks []uint64) []uint64 {
+// rowMarks are the marks of a row, from the word first on; there are none if it is not kept.
+type rowMarks struct {
+	first int
+	words []uint64
+}
+
+// keep returns a copy of the marks of a row.
+func (w *worker[C]) keep(first int, marks []uint64) rowMarks {
 	const chunk = 1 << 16
-	n := len(marks) + 1
+	n := len(marks)
 	if len(w.room) < n {
 		w.room = fresh.Make[uint64](int64(max(n, chunk)))
 	}
 	kept := w.room[:n:n]
 	w.room = w.room[n:]
-	kept[0] = uint64(wlo)
-	copy(kept[1:], marks)
-	return kept
+	copy(kept, marks)
+	return rowMarks{first, kept}
 }
 
 // markRows sets the bits of the columns of the given rows of b and returns the range of words that
@@ -410,12 +416,12 @@ func (g *gustavson[A, B, C]) row(w *worker[C], k int) int64 {
 		return keep(idx, val, l.idx, l.val, allowed, forbidden)
 	}
 	sp := w.accumulator(g.b.NCols, g.s.Identity)
-	if g.found != nil && g.found[k] != nil {
+	if g.found != nil && g.found[k].words != nil {
 		for p := alo; p < ahi; p++ {
 			lo, hi := g.span(g.a.Idx[p])
 			g.s.ScatterAll(sp.acc, g.at(p), g.b.Idx[lo:hi], window(g.b.Val, lo, hi))
 		}
-		return sp.gather(int(g.found[k][0]), g.found[k][1:], idx, val)
+		return sp.gather(g.found[k].first, g.found[k].words, idx, val)
 	}
 	wlo, whi := len(sp.marks), 0
 	for p := alo; p < ahi; p++ {
