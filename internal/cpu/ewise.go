@@ -154,26 +154,14 @@ func (m *merger) intersect(ci, ai, bi []int32) (matches int) {
 	if n := min(len(ai), len(bi)) + 1; len(m.matchA) < n {
 		m.room(n, n)
 	}
-	mA, mB := m.matchA, m.matchB
 	if lopsided(len(ai), len(bi)) {
 		return m.intersectSearch(ci, ai, bi)
 	}
-	i, j, k := 0, 0, 0
-	for i < len(ai) && j < len(bi) && k < len(ci) {
-		x, y := ai[i], bi[j]
-		mA[k], mB[k], ci[k] = int32(i), int32(j), x
-		le, ge := 0, 0
-		if x <= y {
-			le = 1
-		}
-		if y <= x {
-			ge = 1
-		}
-		k += le & ge
-		i += le
-		j += ge
+	matches = mergeIntersection(ai, bi, m.matchA, m.matchB)
+	for q, i := range m.matchA[:matches] {
+		ci[q] = ai[i]
 	}
-	return k
+	return matches
 }
 
 func (m *merger) intersectSearch(ci, ai, bi []int32) (k int) {

@@ -80,6 +80,50 @@ func mergeUnion[U uint32 | uint64](ci, ai, bi []int32, cv, av, bv []U, matchA, m
 	return total
 }
 
+// mergeIntersection stores the positions of the common columns of ai and bi in matchA and matchB,
+// which have room for one more than the shorter list, and returns their number. It merges from both
+// ends at once, as mergeUnion: ewisemult of R-MAT 18 by one and two threads .79 and .85 of the time.
+// Each step passes an entry of a list, so that this reads and writes within the lists and the room
+// even if a list is not ascending.
+func mergeIntersection(ai, bi, matchA, matchB []int32) int {
+	total := min(len(ai), len(bi)) + 1
+	_, _ = matchA[:total], matchB[:total]
+	ais, bis := unsafe.SliceData(ai), unsafe.SliceData(bi)
+	mas, mbs := unsafe.SliceData(matchA), unsafe.SliceData(matchB)
+	i, j, q := 0, 0, 0                       // q matches from the front
+	k, l, r := len(ai)-1, len(bi)-1, total-1 // those from the back are after r
+	for i <= k && j <= l {
+		x, y, le, ge := *item(ais, i), *item(bis, j), 0, 0
+		*item(mas, q), *item(mbs, q) = int32(i), int32(j)
+		if x <= y {
+			le = 1
+		}
+		if y <= x {
+			ge = 1
+		}
+		i += le
+		j += ge
+		q += le & ge
+		if i > k || j > l {
+			break
+		}
+
+		x, y, le, ge = *item(ais, k), *item(bis, l), 0, 0
+		*item(mas, r), *item(mbs, r) = int32(k), int32(l)
+		if x <= y {
+			le = 1
+		}
+		if y <= x {
+			ge = 1
+		}
+		k -= ge
+		l -= le
+		r -= le & ge
+	}
+	copy(matchA[q:], matchA[r+1:total])
+	return q + copy(matchB[q:], matchB[r+1:total])
+}
+
 // item returns the address of p[i], without a check.
 func item[T any](p *T, i int) *T {
 	return (*T)(unsafe.Add(unsafe.Pointer(p), i*int(unsafe.Sizeof(*p))))

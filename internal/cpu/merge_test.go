@@ -50,6 +50,41 @@ func TestMergeUnion(t *testing.T) {
 	}
 }
 
+// mergeIntersection finds the common columns, for rows of all lengths, and stays within its room for
+// lists that are not ascending.
+func TestMergeIntersection(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 20000 {
+		width := 1 + r.IntN(60)
+		ai, bi := rowOf(r, r.IntN(width+1), width), rowOf(r, r.IntN(width+1), width)
+		room := min(len(ai), len(bi)) + 1
+		ma, mb := make([]int32, room+1), make([]int32, room+1)
+		ma[room], mb[room] = -7, -7
+		n := mergeIntersection(ai, bi, ma[:room], mb[:room])
+		k := 0
+		for i, x := range ai {
+			j, found := slices.BinarySearch(bi, x)
+			if !found {
+				continue
+			}
+			if k >= n || int(ma[k]) != i || int(mb[k]) != j {
+				t.Fatalf("%v and %v: matches %v and %v of %d, want %d and %d at %d", ai, bi, ma, mb, n, i, j, k)
+			}
+			k++
+		}
+		if k != n {
+			t.Fatalf("%v and %v: %d matches, want %d", ai, bi, n, k)
+		}
+		r.Shuffle(len(ai), func(i, j int) { ai[i], ai[j] = ai[j], ai[i] })
+		if n := mergeIntersection(ai, bi, ma[:room], mb[:room]); n >= room {
+			t.Fatalf("%v and %v: %d matches", ai, bi, n)
+		}
+		if ma[room] != -7 || mb[room] != -7 {
+			t.Fatalf("%v and %v: wrote past the room", ai, bi)
+		}
+	}
+}
+
 // A merge of values exists for those of 4 and 8 bytes without pointers.
 func TestValueMergeOf(t *testing.T) {
 	if valueMergeOf[float32]() == nil || valueMergeOf[int64]() == nil || valueMergeOf[[2]float32]() == nil {

@@ -120,8 +120,8 @@ type helperSet struct {
 
 var helpers helperSet
 
-// wake receives a token for each helper that shall wake.
-var wake = make(chan struct{}, 1<<12)
+// wake has a permit for each helper that shall wake.
+var wake semaphore
 
 // publish lets helpers join a crew. It returns nil if no slot is free.
 func (h *helperSet) publish(c *crew) *atomic.Pointer[crew] {
@@ -147,23 +147,24 @@ func (h *helperSet) free() int {
 	return int(h.total.Load() - h.asleep.Load() - h.working.Load())
 }
 
-// recruit wakes or starts up to two helpers if those that are free are too few for a crew. Each
-// helper that joins recruits two more, so the number grows quickly at little cost for each. It
-// returns the number recruited.
+// recruit wakes as many helpers as a crew needs beside those that are free, and starts up to two.
+// Each that joins recruits as well, so that the number of those that start grows quickly at little
+// cost for each. It returns the number recruited.
 func (h *helperSet) recruit(c *crew) (recruited int) {
 	need := c.limit - joinedOf(c.state.Load()) - h.free()
-	for recruited < min(need, 2) {
-		switch {
-		case take(&h.asleep):
-			wake <- struct{}{}
-			recruited++
-		case h.total.Add(1) <= max(h.procs.Load()-1, int32(c.limit)):
-			go h.help()
-			recruited++
-		default:
+	for recruited < need && take(&h.asleep) {
+		recruited++
+	}
+	if recruited > 0 {
+		wake.release(recruited)
+	}
+	for started := 0; recruited < need && started < 2; started++ {
+		if h.total.Add(1) > max(h.procs.Load()-1, int32(c.limit)) {
 			h.total.Add(-1)
-			return recruited
+			break
 		}
+		go h.help()
+		recruited++
 	}
 	return recruited
 }
@@ -183,7 +184,6 @@ func take(n *atomic.Int32) bool {
 
 // help is the life of a helper.
 func (h *helperSet) help() {
-	timer := time.NewTimer(retirement)
 	for {
 		seen := h.published.Load()
 		if h.serve() {
@@ -195,19 +195,16 @@ func (h *helperSet) help() {
 		h.asleep.Add(1)
 		if h.published.Load() != seen { // its publisher may have seen nobody asleep
 			if !take(&h.asleep) {
-				<-wake
+				wake.acquire(-1)
 			}
 			continue
 		}
-		timer.Reset(retirement)
-		select {
-		case <-wake:
-		case <-timer.C:
+		if !wake.acquire(retirement) {
 			if take(&h.asleep) {
 				h.total.Add(-1)
 				return
 			}
-			<-wake
+			wake.acquire(-1)
 		}
 	}
 }
@@ -239,7 +236,8 @@ func (h *helperSet) spin(ready func() bool) bool {
 		if ready() {
 			return true
 		}
-		if i%128 != 0 {
+		pause()
+		if i%32 != 0 {
 			continue
 		}
 		if i == 0 {

@@ -97,3 +97,28 @@ func BenchmarkLoop(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkLoopAfterPause takes the time of a loop with 500 µs of work for each thread, whose helpers
+// have slept.
+func BenchmarkLoopAfterPause(b *testing.B) {
+	for _, threads := range []int{2, 4, 8, 16, 32, 64} {
+		if threads > runtime.GOMAXPROCS(0) {
+			break
+		}
+		for _, pause := range []time.Duration{time.Millisecond, 20 * time.Millisecond} {
+			b.Run(fmt.Sprint(threads, "÷", pause), func(b *testing.B) {
+				var taken time.Duration
+				for b.Loop() {
+					time.Sleep(pause)
+					since := time.Now()
+					_ = Pieces(nil, threads, 10*threads, func(int, int) {
+						for begin := time.Now(); time.Since(begin) < 50*time.Microsecond; {
+						}
+					})
+					taken += time.Since(since)
+				}
+				b.ReportMetric(float64(taken.Microseconds())/float64(b.N), "µs/loop")
+			})
+		}
+	}
+}

@@ -1,0 +1,6 @@
+//go:build !amd64 && !arm64
+
+package parallel
+
+// pause does nothing here.
+func pause() {}
