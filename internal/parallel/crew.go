@@ -16,6 +16,9 @@ import (
 // GNU's OpenMP waits for milliseconds.
 const awake = 200 * time.Microsecond
 
+// waking is the time for which a loop must go on for a helper to be woken: about that which it takes.
+const waking = 100 * time.Microsecond
+
 // retirement is the time after which a sleeping helper ends.
 const retirement = time.Second
 
@@ -23,8 +26,11 @@ const retirement = time.Second
 type crew struct {
 	work   func(worker int)
 	limit  int           // of helpers
+	pieces int64         // of the loop
+	next   atomic.Int64  // the piece that starts next
+	_      [48]byte      // every piece changes next, every helper state
 	state  atomic.Uint64 // see oneActive
-	done   chan struct{} // receives when the last helper of a closed crew leaves
+	done   chan struct{} // receives when no helper of a closed crew is active
 	failed atomic.Pointer[panicked]
 
 	since  time.Time
@@ -44,9 +50,29 @@ const (
 func activeOf(state uint64) int { return int(uint32(state)) }
 func joinedOf(state uint64) int { return int(state &^ closed >> 32) }
 
-// newCrew returns a crew of so many threads.
-func newCrew(threads int) *crew {
-	return &crew{limit: threads - 1, done: make(chan struct{}, 1), since: time.Now(), placed: hopeless(threads - 1)}
+// newCrew returns a crew of so many threads for a loop of so many pieces.
+func newCrew(threads, pieces int) *crew {
+	return &crew{limit: threads - 1, pieces: int64(pieces), done: make(chan struct{}, 1), since: time.Now(), placed: hopeless(threads - 1)}
+}
+
+// take returns the piece that starts next, and whether there was one.
+func (c *crew) take() (piece int, ok bool) {
+	p := c.next.Add(1) - 1
+	return int(p), p < c.pieces
+}
+
+// over reports whether all pieces have started.
+func (c *crew) over() bool { return c.next.Load() >= c.pieces }
+
+// lasts reports whether the loop, at its pace so far, goes on for the time that it takes to wake a
+// helper. A loop of which no piece has ended does.
+func (c *crew) lasts() bool {
+	started := c.next.Load()
+	left, ended := c.pieces-started, started-int64(activeOf(c.state.Load()))-1
+	if left <= 0 || ended <= 0 {
+		return left > 0
+	}
+	return time.Since(c.since)*time.Duration(left) > waking*time.Duration(ended)
 }
 
 // run runs work on the caller and on the helpers that join, and returns when all have finished.
@@ -75,23 +101,31 @@ func (c *crew) try(worker int) {
 	c.work(worker)
 }
 
-// join adds a helper and returns its number, or 0 if the crew needs none.
+// join adds a helper and returns its number, or 0 if the crew needs none. Helpers that find a crew
+// come all at once, and an addition serves one after the other, where of comparisons and swaps all
+// but one fail each time.
 func (c *crew) join() int {
-	for {
-		s := c.state.Load()
-		if s&closed != 0 || joinedOf(s) >= c.limit {
-			return 0
-		}
-		if c.state.CompareAndSwap(s, s+oneJoined+oneActive) {
-			return joinedOf(s) + 1
-		}
+	if s := c.state.Load(); s&closed != 0 || joinedOf(s) >= c.limit {
+		return 0
 	}
+	s := c.state.Add(oneJoined + oneActive)
+	if s&closed != 0 || joinedOf(s) > c.limit {
+		c.end(oneJoined + oneActive)
+		return 0
+	}
+	return joinedOf(s)
 }
 
 // leave is the end of a helper's work.
-func (c *crew) leave() {
-	if s := c.state.Add(^uint64(0)); s&closed != 0 && activeOf(s) == 0 {
-		c.done <- struct{}{}
+func (c *crew) leave() { c.end(oneActive) }
+
+// end takes back from the state what a helper has added, and tells the caller if none is active.
+func (c *crew) end(added uint64) {
+	if s := c.state.Add(-added); s&closed != 0 && activeOf(s) == 0 {
+		select {
+		case c.done <- struct{}{}:
+		default: // told already, or nobody waits
+		}
 	}
 }
 
@@ -111,7 +145,8 @@ type helperSet struct {
 	_         [64]byte // helpers read published all the time: it has a cache line of its own
 	published atomic.Uint64
 	_         [56]byte
-	working   atomic.Int32 // in a crew
+	working   atomic.Int32 // in a crew; every helper of a loop changes it
+	_         [60]byte
 	asleep    atomic.Int32
 	total     atomic.Int32
 	procs     atomic.Int32 // GOMAXPROCS at the last loop
@@ -134,7 +169,7 @@ func (h *helperSet) publish(c *crew) *atomic.Pointer[crew] {
 			h.procs.Store(procs)
 		}
 		h.published.Add(1)
-		if h.recruit(c) == 0 && h.free() == 0 {
+		if h.recruit(c, 4) == 0 && h.free() == 0 {
 			c.placed = true // do not wait for a helper
 		}
 		return slot
@@ -147,24 +182,25 @@ func (h *helperSet) free() int {
 	return int(h.total.Load() - h.asleep.Load() - h.working.Load())
 }
 
-// recruit wakes as many helpers as a crew needs beside those that are free, and starts up to two.
-// Each that joins recruits as well, so that the number of those that start grows quickly at little
-// cost for each. It returns the number recruited.
-func (h *helperSet) recruit(c *crew) (recruited int) {
-	need := c.limit - joinedOf(c.state.Load()) - h.free()
-	for recruited < need && take(&h.asleep) {
+// recruit wakes or starts up to most helpers if those that are free are too few for a crew, and
+// returns their number. Each helper that joins recruits as well, as long as the loop lasts, so that
+// the number grows quickly at little cost for each, and a short loop wakes few. Waking 63 at once takes
+// a caller 100 µs and more, and where other work needs processors too, its loop then waits for the
+// slowest of them.
+func (h *helperSet) recruit(c *crew, most int) (recruited int) {
+	most = min(most, c.limit-joinedOf(c.state.Load())-h.free())
+	for recruited < most && take(&h.asleep) {
 		recruited++
 	}
 	if recruited > 0 {
 		wake.release(recruited)
 	}
-	for started := 0; recruited < need && started < 2; started++ {
+	for ; recruited < most; recruited++ {
 		if h.total.Add(1) > max(h.procs.Load()-1, int32(c.limit)) {
 			h.total.Add(-1)
 			break
 		}
 		go h.help()
-		recruited++
 	}
 	return recruited
 }
@@ -213,12 +249,14 @@ func (h *helperSet) help() {
 func (h *helperSet) serve() (served bool) {
 	for k := range h.slots {
 		c := h.slots[k].Load()
-		if c == nil {
+		if c == nil || c.over() {
 			continue
 		}
 		if w := c.join(); w > 0 {
 			h.working.Add(1)
-			h.recruit(c)
+			if c.lasts() {
+				h.recruit(c, 4)
+			}
 			c.try(w)
 			c.leave()
 			h.working.Add(-1)

@@ -10,7 +10,6 @@ import (
 	"context"
 	"runtime"
 	"sort"
-	"sync/atomic"
 )
 
 // Threads returns n when it is positive and GOMAXPROCS otherwise.
@@ -34,17 +33,12 @@ func Do(parts int, fn func(part int)) {
 		fn(0)
 		return
 	}
-	var next atomic.Int64
-	c := newCrew(parts)
+	c := newCrew(parts, parts)
 	c.run(func(w int) {
 		if w == 0 {
 			c.gather()
 		}
-		for {
-			p := int(next.Add(1)) - 1
-			if p >= parts {
-				return
-			}
+		for p, ok := c.take(); ok; p, ok = c.take() {
 			fn(p)
 		}
 	})
@@ -77,14 +71,9 @@ func Pieces(ctx context.Context, threads, pieces int, fn func(worker, piece int)
 		}
 		return err(ctx)
 	}
-	var next atomic.Int64
-	c := newCrew(threads)
+	c := newCrew(threads, pieces)
 	c.run(func(w int) {
-		for {
-			p := int(next.Add(1)) - 1
-			if p >= pieces || err(ctx) != nil {
-				return
-			}
+		for p, ok := c.take(); ok && err(ctx) == nil; p, ok = c.take() {
 			fn(w, p)
 			if w == 0 {
 				c.makeRoom()

@@ -27,7 +27,7 @@ func hopeless(helpers int) bool {
 func (c *crew) makeRoom() {
 	switch {
 	case c.placed:
-	case joinedOf(c.state.Load()) == c.limit:
+	case joinedOf(c.state.Load()) >= c.limit:
 		c.placed = true
 	case time.Since(c.since) > patience:
 		c.placed = true
