@@ -22,6 +22,7 @@ test: ## the quick form of all tests, 6 minutes of processor time once compiled
 
 test-all: ## the long form of all tests, as CI runs it, 9 minutes on two cores once compiled
 	HIVEBLAS_LONG=1 $(GO) test $(LONG) ./...
+	$(GO) test -tags hiveblas_portable ./internal/parallel
 
 # The packages that start goroutines or are called from several. The tests of bench
 # and cmd/hiveblas run whole programs.

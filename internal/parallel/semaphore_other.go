@@ -1,4 +1,4 @@
-//go:build !linux || go1.28
+//go:build !linux || go1.28 || hiveblas_portable
 
 package parallel
 
