@@ -23,6 +23,7 @@ type CPUOptions struct {
 	Threads int      // of ours and of peers that have a choice; 0 means 2
 	Only    []string // cases whose name contains one of these; nil means all
 	NoPeers bool
+	Large   bool         // also R-MAT 20 and 22, which take minutes to make
 	Data    string       // folder of the graphs of data; cases whose file is missing are left out
 	Log     func(string) // receives progress, a line each; may be nil
 }
@@ -58,7 +59,7 @@ func CPU(ctx context.Context, o CPUOptions) (*Table, error) {
 	t.Peers = append(t.Peers, rivalName)
 	o.Log("triad")
 	t.Triad = Triad(o.Threads)
-	for _, c := range cpuCases() {
+	for _, c := range cpuCasesOf(o.Large) {
 		if len(o.Only) > 0 && !slices.ContainsFunc(o.Only, func(s string) bool { return strings.Contains(c.name, s) }) {
 			continue
 		}
@@ -80,11 +81,19 @@ func CPU(ctx context.Context, o CPUOptions) (*Table, error) {
 }
 
 // CPUCases returns the names of the cases of [CPU].
-func CPUCases() (names []string) {
-	for _, c := range cpuCases() {
+func CPUCases(large bool) (names []string) {
+	for _, c := range cpuCasesOf(large) {
 		names = append(names, c.name)
 	}
 	return names
+}
+
+// cpuCasesOf returns the rows of the table.
+func cpuCasesOf(large bool) []cpuCase {
+	if large {
+		return append(cpuCases(), largeCases()...)
+	}
+	return cpuCases()
 }
 
 // orBackground returns a context that never ends in place of nil.

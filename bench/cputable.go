@@ -113,16 +113,20 @@ func cpuCases() []cpuCase {
 	)
 }
 
-// largeCases are cases of [Cores] whose inputs take a minute to make.
+// largeCases are cases whose inputs take a minute to make.
 func largeCases() []cpuCase {
 	return []cpuCase{
-		{name: "vxm push 1 % rmat20", input: "rmat20", ours: push(1, false)},
-		{name: "vxm push 10 % rmat20", input: "rmat20", ours: push(10, false)},
-		{name: "spmv plus_times f64 rmat22", input: "rmat22", bytes: spmvBytes(8), ours: spmv(semiring.PlusTimes[f64](), of64)},
-		{name: "spmv plus_times f32 rmat22", input: "rmat22", bytes: spmvBytes(4), ours: spmv(semiring.PlusTimes[float32](), of32)},
-		{name: "spmv min_plus f64 rmat22", input: "rmat22", bytes: spmvBytes(8), ours: spmv(semiring.MinPlus[f64](), of64)},
-		{name: "bfs levels a source rmat22", input: "rmat22", ours: search(oursBFS)},
-		{name: "sssp a source weighted22", input: "weighted22", ours: search(oursSSSP)},
+		{name: "vxm push 1 % rmat20", bar: .6, input: "rmat20", ours: push(1, false), peer: []string{"vxm_push_1"}},
+		{name: "vxm push 10 % rmat20", bar: .6, input: "rmat20", ours: push(10, false), peer: []string{"vxm_push_10"}},
+		{name: "spmv plus_times f64 rmat22", bar: .8, input: "rmat22", bytes: spmvBytes(8), rounds: 7,
+			ours: spmv(semiring.PlusTimes[f64](), of64), peer: []string{"spmv_f64"}},
+		{name: "spmv plus_times f32 rmat22", bar: .8, input: "rmat22", bytes: spmvBytes(4), rounds: 7,
+			ours: spmv(semiring.PlusTimes[float32](), of32), peer: []string{"spmv_f32"}, tolerance: 1e-5},
+		{name: "spmv min_plus f64 rmat22", bar: .8, input: "rmat22", bytes: spmvBytes(8), rounds: 7,
+			ours: spmv(semiring.MinPlus[f64](), of64), peer: []string{"spmv_minplus_f64"}},
+		{name: "bfs levels a source rmat22", bar: .9, input: "rmat22", ours: search(oursBFS), peer: []string{"bfs_level"}, perSource: true, rounds: 3},
+		{name: "sssp a source weighted22", bar: .5, input: "weighted22", ours: search(oursSSSP), peer: []string{"sssp"}, perSource: true,
+			args: []string{ssspDelta}, rounds: 3},
 	}
 }
 

@@ -128,7 +128,11 @@ func TestFaults(t *testing.T) {
 			for call := uint64(1); call <= 5; call++ {
 				t.Run(fmt.Sprint(tc.reason, " of ", p, " at ", call), func(t *testing.T) {
 					t.Parallel()
-					group := local(t, p, comm.Timeout(50*time.Millisecond))
+					timeout := time.Minute // a rank that waits for a processor shall not exceed it
+					if errors.Is(tc.cause, comm.ErrTimeout) {
+						timeout = 250 * time.Millisecond
+					}
+					group := local(t, p, comm.Timeout(timeout))
 					bad := int(call) % p
 					fault := tc.fault
 					fault.Call = call + 10

@@ -44,7 +44,7 @@ the same generated graphs. The whole table takes long; --only selects cases by
 name.
 
 The cases for --only:
-  ` + strings.Join(bench.CPUCases(), "\n  "),
+  ` + strings.Join(bench.CPUCases(false), "\n  "),
 		Example: `  hiveblas bench cpu --json bench.json
   hiveblas bench cpu --only triangles,SpMV --rounds 5 --no-peers`,
 		Args: positional(),
@@ -54,6 +54,7 @@ The cases for --only:
 	fs.IntVar(&run.threads, "threads", 2, "use `N` threads, also in peers that have a setting")
 	fs.StringSliceVar(&o.Only, "only", nil, "only cases whose name contains one of `NAMES`")
 	fs.BoolVar(&o.NoPeers, "no-peers", false, "measure hiveblas alone")
+	fs.BoolVar(&o.Large, "large", false, "also R-MAT 20 and 22, which take minutes to make")
 	fs.StringVar(&o.Data, "data", ".", "folder `DIR` with soc-Slashdot0902.mtx.gz and email-Enron.mtx.gz, for the cases of these graphs")
 	fs.StringVar(&file, "json", "", "also write the table to `FILE` as JSON")
 	fs.BoolVar(&run.quiet, "quiet", false, "print no progress")
@@ -64,7 +65,7 @@ The cases for --only:
 		if err := wantRounds(cmd, o.Rounds); err != nil {
 			return err
 		}
-		if err := wantParts(cmd, "--only", o.Only, "case", bench.CPUCases()); err != nil {
+		if err := wantParts(cmd, "--only", o.Only, "case", bench.CPUCases(o.Large)); err != nil {
 			return err
 		}
 		o.Threads = run.threads
