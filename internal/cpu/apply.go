@@ -6,6 +6,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
+	"github.com/hiveblas/hiveblas/internal/stream"
 )
 
 // valueChunk is the number of values per call of a value kernel.
@@ -75,12 +76,12 @@ func applyLarge[A, C any](env Env, s *sparse.Store[A], f func(c []C, a []A), fil
 		})
 		return out, err
 	}
-	err := parallel.Range(env.Ctx, env.Threads, len(out.Val), valueChunk, func(_, lo, hi int) {
+	err := produce(env, out.Val, valueChunk, false, func(part []C, lo, hi int) {
 		v := window(s.Val, int64(lo), int64(hi))
 		if v == nil {
 			v = filled(hi-lo, fill)
 		}
-		f(out.Val[lo:hi], v)
+		f(part, v)
 	})
 	return out, err
 }
@@ -93,6 +94,13 @@ func filled[T any](n int, x T) []T {
 
 // Fill sets all values of v to x.
 func Fill[T any](v []T, x T, threads int) {
+	if stream.Large[T](int64(len(v))) {
+		_ = parallel.Range(nil, threads, len(v), positionGrain, func(_, lo, hi int) {
+			stream.Fill(v[lo:hi], x)
+			stream.Fence()
+		})
+		return
+	}
 	_ = parallel.Range(nil, threads, len(v), positionGrain, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			v[i] = x
@@ -103,6 +111,10 @@ func Fill[T any](v []T, x T, threads int) {
 // zeros returns an array of zeros, whose pages all threads touch first.
 func zeros[T any](threads, n int) []T {
 	x := fresh.Make[T](int64(n))
+	if stream.Large[T](int64(n)) {
+		Fill(x, *new(T), threads)
+		return x
+	}
 	_ = parallel.Range(nil, threads, n, positionGrain, func(_, lo, hi int) { clear(x[lo:hi]) })
 	return x
 }

@@ -430,8 +430,8 @@ func slice[T any](v []T, base int) []T {
 
 // mapAll does c = f(v) by all threads. c may alias v if f copies.
 func mapAll[S, C any](env Env, f func(c []C, s []S), c []C, v []S) error {
-	return parallel.Range(env.Ctx, env.Threads, len(c), valueChunk, func(_, lo, hi int) {
-		f(c[lo:hi], window(v, int64(lo), int64(hi)))
+	return produce(env, c, valueChunk, aliased(c, v), func(part []C, lo, hi int) {
+		f(part, window(v, int64(lo), int64(hi)))
 	})
 }
 
@@ -455,8 +455,8 @@ func zipDense[A, B, C any](env Env, f *Binary[A, B, C], c []C, a []A, b []B) err
 }
 
 func zipLarge[A, B, C any](env Env, f *Binary[A, B, C], c []C, a []A, b []B) error {
-	return parallel.Range(env.Ctx, env.Threads, len(c), 1<<15, func(_, lo, hi int) {
-		f.Zip(c[lo:hi], window(a, int64(lo), int64(hi)), window(b, int64(lo), int64(hi)))
+	return produce(env, c, 1<<15, aliased(c, a) || aliased(c, b), func(part []C, lo, hi int) {
+		f.Zip(part, window(a, int64(lo), int64(hi)), window(b, int64(lo), int64(hi)))
 	})
 }
 

@@ -225,15 +225,11 @@ func selectDense[T any](env Env, s *sparse.Store[T], decide func(keep, present [
 			out.Present = slices.Clone(out.Present)
 		}
 		out.Val = fresh.Make[T](int64(cells))
-		return out, parallel.Range(env.Ctx, env.Threads, cells, grain, func(_, lo, hi int) {
-			if s.Val != nil {
-				copy(out.Val[lo:hi], s.Val[lo:hi])
-				return
-			}
-			for p := lo; p < hi; p++ {
-				out.Val[p] = fill
-			}
-		})
+		if s.Val == nil {
+			Fill(out.Val, fill, env.Threads)
+			return out, nil
+		}
+		return out, copied(env, out.Val, s.Val)
 	}
 	list := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: s.NCols, NVals: out.NVals, Ptr: []int64{0, out.NVals}}}
 	list.Idx, list.Val = fresh.Make[int32](out.NVals), fresh.Make[T](out.NVals)

@@ -1,0 +1,106 @@
+package ops_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/hiveblas/hiveblas/internal/stream"
+	"github.com/hiveblas/hiveblas/matrix"
+	"github.com/hiveblas/hiveblas/ops"
+	"github.com/hiveblas/hiveblas/semiring"
+)
+
+// TestPastTheCaches: operations whose results are stored past the caches have the results of those
+// that are not, for values of 1 to 8 bytes.
+func TestPastTheCaches(t *testing.T) {
+	pastTheCaches[int8](t)
+	pastTheCaches[uint16](t)
+	pastTheCaches[float32](t)
+	pastTheCaches[float64](t)
+}
+
+func pastTheCaches[T semiring.Number](t *testing.T) {
+	const m, n = 37, 911 // 33707 values: several pieces, which end within a line
+	full := func(seed int) *matrix.Matrix[T] {
+		val := make([]T, m*n)
+		for i := range val {
+			x := T(0)
+			for range (i*7919+seed*104729)%97 + 1 {
+				x++
+			}
+			val[i] = x
+		}
+		a, err := matrix.FromDense(m, n, val)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	a, b := full(1), full(2)
+	listed := matrix.New[T](m, n)
+	even := semiring.NewSelect("even", func(_ T, i, j int) bool { return (i+j)%2 == 0 }, "")
+	if err := ops.Select(listed, even, a); err != nil {
+		t.Fatal(err)
+	}
+	bitmap := listed.Clone()
+	if err := listed.SetFormat(matrix.CSR); err != nil {
+		t.Fatal(err)
+	}
+	if err := bitmap.SetFormat(matrix.Bitmap); err != nil {
+		t.Fatal(err)
+	}
+	plus, times := semiring.Plus[T](), semiring.Times[T]()
+	double := semiring.NewUnary("double", func(x T) T { return x + x }, "")
+	cases := map[string]func(c *matrix.Matrix[T], with ops.Option) error{
+		"apply":           func(c *matrix.Matrix[T], with ops.Option) error { return ops.Apply(c, double, a, with) },
+		"apply listed":    func(c *matrix.Matrix[T], with ops.Option) error { return ops.Apply(c, double, listed, with) },
+		"apply bitmap":    func(c *matrix.Matrix[T], with ops.Option) error { return ops.Apply(c, double, bitmap, with) },
+		"add":             func(c *matrix.Matrix[T], with ops.Option) error { return ops.EWiseAdd(c, plus, a, b, with) },
+		"add a listed":    func(c *matrix.Matrix[T], with ops.Option) error { return ops.EWiseAdd(c, plus, a, listed, with) },
+		"add to a listed": func(c *matrix.Matrix[T], with ops.Option) error { return ops.EWiseAdd(c, plus, listed, b, with) },
+		"multiply":        func(c *matrix.Matrix[T], with ops.Option) error { return ops.EWiseMult(c, times, a, b, with) },
+		"select":          func(c *matrix.Matrix[T], with ops.Option) error { return ops.Select(c, even, a, with) },
+		"assign":          func(c *matrix.Matrix[T], with ops.Option) error { return ops.AssignScalar(c, 3, ops.All(), ops.All(), with) },
+		"dense product": func(c *matrix.Matrix[T], with ops.Option) error {
+			square := full(3)
+			return ops.MxM(c, semiring.PlusTimes[T](), listed, square.T(), with)
+		},
+		"in place": func(c *matrix.Matrix[T], with ops.Option) error {
+			if err := ops.Apply(c, double, a, with); err != nil {
+				return err
+			}
+			if err := ops.EWiseAdd(c, plus, c, b, with); err != nil {
+				return err
+			}
+			if err := ops.Apply(c, double, c, with); err != nil {
+				return err
+			}
+			return ops.EWiseAdd(c.Accum(plus), plus, b, a, with)
+		},
+	}
+	for name, run := range cases {
+		for _, threads := range []int{1, 3} {
+			cols := n
+			if name == "dense product" {
+				cols = m
+			}
+			want, got := matrix.New[T](m, cols), matrix.New[T](m, cols)
+			if err := run(want, ops.WithThreads(threads)); err != nil {
+				t.Fatal(name, err)
+			}
+			stream.From(1, func() {
+				for range 2 { // the second into the storage of the first
+					if err := run(got, ops.WithThreads(threads)); err != nil {
+						t.Fatal(name, err)
+					}
+				}
+			})
+			if at := fmt.Sprintf("%T %s, %d threads", *new(T), name, threads); want.NVals() == 0 || got.NVals() != want.NVals() {
+				t.Errorf("%s: %d entries, want %d", at, got.NVals(), want.NVals())
+			}
+			if !got.Equal(want) {
+				t.Errorf("%T %s, %d threads: results differ", *new(T), name, threads)
+			}
+		}
+	}
+}
