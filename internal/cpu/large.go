@@ -9,7 +9,7 @@ import (
 )
 
 // streamBlock is the number of values of a large result that are computed at a time, before they are
-// stored past the caches. Negations on 16 threads: 54 GB/s with 512 and with 2048.
+// stored past the caches. Negations on 16 threads: 56 GB/s with 512, 57 with 2048.
 const streamBlock = 512
 
 // produce has f compute the values of c by all threads, lo to hi at a time, of pieces of grain. Those
