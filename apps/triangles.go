@@ -111,6 +111,9 @@ func upwards(a matrix.View[bool], rank *matrix.Vector[int64], run Run) (*matrix.
 	s.Do(ops.MxM(to, semiring.MinSecond[int64](), a, d, run.with()))
 	s.Do(ops.EWiseMult(l, semiring.Lt[int64](), from, to, run.with()))
 	s.Do(ops.Select(l, semiring.ValueEQ(true), l, run.with()))
+	if s.OK() {
+		s.Do(l.SetFormat(matrix.CSR)) // of full rows it is a bitmap, whose entries ops.Dot cannot list
+	}
 	return l, s.Err()
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 	"github.com/hiveblas/hiveblas/testdata"
@@ -116,6 +117,29 @@ func TestTrianglesOfCliques(t *testing.T) {
 		for name, s := range map[string]sample{"both ways": clique(n, false), "with loops": clique(n, true), "one way": oneWay} {
 			if got, err := TriangleCount(build[int32](t, s, matrix.CSR), TriangleOptions{}); err != nil || got != want {
 				t.Errorf("%d vertices, %s: %d, %v, want %d", n, name, got, err, want)
+			}
+		}
+	}
+}
+
+// TestTrianglesOfFullRows counts on groups whose ranks have all entries of their rows, loops too.
+func TestTrianglesOfFullRows(t *testing.T) {
+	for _, p := range []int{1, 2, 3} {
+		for _, n := range []int{3, 5, 70} {
+			group, err := comm.LocalGroup(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g, err := matrix.NewFull(n, n, 1.)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := g.Move(group); err != nil {
+				t.Fatal(err)
+			}
+			want := int64(n) * int64(n-1) * int64(n-2) / 6
+			if got, err := TriangleCount(g, TriangleOptions{}); err != nil || got != want {
+				t.Errorf("%d vertices on %d ranks: %d, %v, want %d", n, p, got, err, want)
 			}
 		}
 	}

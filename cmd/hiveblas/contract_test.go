@@ -21,7 +21,7 @@ func TestOutputs(t *testing.T) {
 	roads, visits := write(t, "roads.mtx", roads), write(t, "visits.mtx", visits)
 	names := write(t, "names.tsv", "ann bob\nbob cid\ndan eve\n")
 	theSeeds, visited := write(t, "seeds.tsv", "# ours theirs\n0 0\n1, 2 % the second\n"), write(t, "visited.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n")
-	series, places, home := write(t, "series.tsv", "0 1 0\n1 0 1.5\n0 1 4\n1 2 5\n2 0 5.9\n"), write(t, "places.txt", "0 10 20\n4\n"), write(t, "home.tsv", "ann\t1\t2.5\n")
+	series, places, home := write(t, "series.tsv", "0 1 0\n1 0 1.5\n0 1 4\n1 2 5\n2 0 5.9\n0 2 8\n"), write(t, "places.txt", "0 10 20\n4\n"), write(t, "home.tsv", "ann\t1\t2.5\n")
 	pipes := write(t, "pipes.tsv", "0 1 3\n0 2 2\n1 2 5\n1 3 2\n2 3 1.5\n")
 	pair, level, heavy := write(t, "pair.tsv", "0 1\n1 0\n"), write(t, "y.txt", "0\n10\n5\n"), write(t, "nu.txt", "3\n1\n1\n")
 	mirror := write(t, "mirror.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 1\n2 1 1\n")
@@ -73,7 +73,8 @@ func TestOutputs(t *testing.T) {
 		{"statistics in Matrix Market", "scan --hops 0 " + roads, ".mtx",
 			"%%MatrixMarket matrix coordinate integer general\n6 1 6\n1 1 4\n2 1 3\n3 1 3\n4 1 2\n5 1 1\n6 1 1\n"},
 		{"windows", "scan --time-column 3 --window 2 --lag 2 " + series, ".tsv",
-			"0\t1\t1\tNaN\tNaN\tNaN\n2\t0\t0\tNaN\tNaN\tNaN\n4\t3\t3\t3\t2\tNaN\n"},
+			"0\t1\t1\tNaN\tNaN\tNaN\n2\t0\t0\tNaN\tNaN\tNaN\n4\t3\t3\t3\t2\tNaN\n6\t0\t0\t-0.7071067811865476\t0\tNaN\n" +
+				"8\t1\t1\t-0.23570226039551587\t0\t-0.5272720189266689\n"},
 		{"places: known, of one neighbour, a midpoint", "geo --locations " + places + " " + roads, ".tsv",
 			"0\t10\t20\t0\n1\t10\t20\t3\n2\t10\t20\t2\n3\t10\t20\t1\n5\t10\t20\t1\n"},
 		{"one pass", "geo --passes 1 --median degrees --locations " + places + " " + roads, ".tsv",
@@ -192,7 +193,7 @@ func TestJSON(t *testing.T) {
 		{"tc " + karate, `{"command":"tc","triangles":45}`},
 		{"scan " + karate, `{"command":"scan","max":34,"argmax":[0],"sum":291,"edges":78,"triangles":45,"method":"corners"}`},
 		{"scan --hops 2 " + karate, `{"max":76,"argmax":[31],"edges":78}`},
-		{"scan --time-column 3 --window 2 --lag 2 " + write(t, "series.tsv", "0 1 0\n1 0 1.5\n0 1 4\n1 2 5\n2 0 5.9\n"), `{"command":"scan","input":{"rows":3,"cols":3,"nnz":5},"windows":3,"anomalies":[]}`},
+		{"scan --time-column 3 --window 2 --lag 2 " + write(t, "series.tsv", "0 1 0\n1 0 1.5\n0 1 4\n1 2 5\n2 0 5.9\n0 2 8\n"), `{"command":"scan","input":{"rows":3,"cols":3,"nnz":6},"windows":5,"anomalies":[]}`},
 		{"geo " + karate + " --locations " + write(t, "places.txt", "34 2 2\n0 10 20\n33 50 8\n4\n"), `{"command":"geo","known":2,"located":34,"unlocated":0,"passes":2,"unfinished":0}`},
 		{"search " + karate + " --method greedy --length 3 --scores " + write(t, "marks.txt", strings.Repeat("1\n", 33)+"2.5\n"), `{"command":"search","walks":34,"steps":68,"ended":0,"score_sum":132,"distinct":34,"distinct_score":35.5,"method":"greedy"}`},
 		{"maxflow --source 0 --sink 3 " + write(t, "pipes.tsv", "0 1 3\n0 2 2\n1 2 5\n1 3 2\n2 3 1.5\n"),

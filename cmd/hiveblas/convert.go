@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -64,10 +66,60 @@ unless --symmetric writes one triangle.`,
 			more = append(more, matrix.AsSymmetric())
 		}
 		g := j.graph
-		if err := j.writing(func() error { return g.values.write(j, g.rows, g.cols, more...) }); err != nil {
+		if err := j.writing(func() error {
+			j.warnLost(g)
+			return g.values.write(j, g.rows, g.cols, more...)
+		}); err != nil {
 			return err
 		}
 		return j.report("", []field{{"elements", "elements", g.values.kind()}}, nil)
 	}
 	return cmd
+}
+
+// warnLost warns of what the output cannot tell: entries of value 0 in a dense .npy, vertices without
+// edges in a list. A list without names still tells of those before its last vertex.
+func (j *job) warnLost(g *graph) {
+	file := j.out.path
+	if j.out.stdout {
+		file = "standard output"
+	}
+	warn := func(format string, args ...any) {
+		j.warn(matrix.Warning{File: file, Msg: fmt.Sprintf(format, args...)})
+	}
+	switch {
+	case j.out.kind == ".npy":
+		if zeros := g.values.summary().zeros; zeros > 0 {
+			warn("a .npy does not tell entries of value 0 from none; lost: %d", zeros)
+		}
+	case slices.Contains(listFiles, j.out.kind):
+		rows, cols := g.values.structures()
+		lost := 0
+		if rows.NRows == cols.NRows {
+			lost = lone(g.cols != nil, rows, cols)
+		} else {
+			lost = lone(g.rows != nil, rows) + lone(g.cols != nil, cols)
+		}
+		if lost > 0 {
+			warn("a list has no place for vertices without edges; left out: %d", lost)
+		}
+	}
+}
+
+// lone counts the rows that have entries in none of the structures, of those without names only the ones
+// after the last that has any.
+func lone(named bool, of ...*sparse.Structure) (n int) {
+	sinceLast := 0
+	for i := range of[0].NRows {
+		if slices.ContainsFunc(of, func(s *sparse.Structure) bool { return s.Ptr[i] < s.Ptr[i+1] }) {
+			sinceLast = 0
+			continue
+		}
+		n++
+		sinceLast++
+	}
+	if !named {
+		return sinceLast
+	}
+	return n
 }

@@ -46,6 +46,9 @@ func (j *job) checkPicture(path string, inputs ...string) error {
 			return bad("--plot %s is an input; write to another file", path)
 		}
 	}
+	if name := sameFile(j.cmd, "plot", st); name != "" {
+		return bad("--plot %s is the file of --%s; write to another file", path, name)
+	}
 	return nil
 }
 

@@ -36,6 +36,7 @@ func TestFailures(t *testing.T) {
 		badSeeds = file("bad.txt", "0\n1 x\n")
 		far      = file("far.txt", "0\n\n34\n")
 		cancel   = file("cancel.mtx", real+"1 2 2\n1 1 1\n1 2 -1\n")
+		seeds    = file("seeds.tsv", "0\n33\n")
 		half     = file("half.mtx.gz", "\x1f\x8b\x08\x00\x00")
 	)
 	hall := write(t, "hall.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 4\n1 2 1\n2 1 1\n2 2 1\n3 2 1\n")
@@ -154,6 +155,11 @@ func TestFailures(t *testing.T) {
 		{"results for a picture", "spy -o x.tsv " + karate, 2, "want .png"},
 		{"no picture", "spy " + karate, 2, "-o is missing"},
 		{"an output that is the input", "convert " + wide + " " + filepath.Join(dir, ".", "wide.mtx"), 2, "is the input"},
+		{"an output that is a list of seeds", "pagerank --seeds " + seeds + " " + karate + " -o " + seeds, 2, "is the file of --seeds; write to another file"},
+		{"an output that is a list of sources", "bfs --source " + seeds + " " + karate + " -o " + filepath.Join(dir, ".", "seeds.tsv"), 2, "is the file of --source"},
+		{"an output that is a list of vertices", "extract --vertices " + seeds + " " + karate + " -o " + seeds, 2, "is the file of --vertices"},
+		{"an output that is a partition", "run bfs --source 0 --device ranks:2 --partition " + seeds + " " + karate + " -o " + seeds, 2, "is the file of --partition"},
+		{"a cut that is a list of sources", "maxflow --source " + seeds + " --sink 3 " + karate + " --cut " + seeds, 2, "is the file of --source"},
 		{"a directory for output", "cc " + karate + " -o " + dir, 1, "is a directory"},
 		{"no directory for the output", "cc " + karate + " -o " + filepath.Join(dir, "no", "x.tsv"), 1, "does not exist; create it first"},
 		{"two outputs on standard output", "cc --json -o - " + karate, 2, "would both print"},

@@ -195,7 +195,7 @@ func (j *job) generate(kind string, f *generateFlags) error {
 	if err != nil {
 		return err
 	}
-	return j.report("", []field{{"edges", "edges", g.Edges()}, {"seed", "seed", f.seed}}, nil)
+	return j.report("", []field{{"edges", "edges drawn", g.Edges()}, {"seed", "seed", f.seed}}, nil)
 }
 
 // weight returns the weight of an edge by its ends, the same in both directions.
@@ -281,6 +281,7 @@ func (j *job) writeBuilt(g *generate.Graph, f *generateFlags) error {
 	if err != nil {
 		return err
 	}
+	j.graph.edges = a.NVals() // of repeated edges one, of undirected ones both directions
 	if f.maxWeight == 0 {
 		return j.writing(func() error { return writeMatrixAs(j, a, nil, nil, matrix.AsPattern()) })
 	}

@@ -62,7 +62,7 @@ func stops(t *testing.T, cmd *exec.Cmd, stderr *bytes.Buffer, code int, line str
 
 func TestInterruptWhileComputing(t *testing.T) {
 	big := bigGraph(t, 12)
-	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(sig.String(), func(t *testing.T) {
 			dir := t.TempDir()
 			cmd, stdout, stderr := start(t, "pagerank", big, "--tolerance", "1e-300", "--max-iterations", "2000000000", "--json", "-o", filepath.Join(dir, "r.tsv"))

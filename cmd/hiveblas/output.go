@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/hiveblas/hiveblas/internal/atomicfile"
 	"github.com/hiveblas/hiveblas/internal/chunk"
@@ -94,10 +95,27 @@ func (o *output) check(cmd *cobra.Command, json bool, inputs []string) error {
 			return bad("-o %s is the input; write to another file", o.path)
 		}
 	}
+	if name := sameFile(cmd, "output", st); name != "" {
+		return bad("-o %s is the file of --%s; write to another file", o.path, name)
+	}
 	if dir, err := os.Stat(filepath.Dir(o.path)); err != nil || !dir.IsDir() {
 		return &failure{o.path, "the directory " + filepath.Dir(o.path) + " does not exist", "create it first", nil}
 	}
 	return nil
+}
+
+// sameFile returns another flag of the command than this one that names the file st, or "": a list of
+// seeds, say, which -o must not overwrite.
+func sameFile(cmd *cobra.Command, flag string, st fs.FileInfo) (name string) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Name == flag || f.Value.Type() != "string" {
+			return
+		}
+		if at, err := os.Stat(f.Value.String()); err == nil && os.SameFile(at, st) {
+			name = f.Name
+		}
+	})
+	return name
 }
 
 // title returns the text of the progress bar.

@@ -200,8 +200,14 @@ func (j *job) scanSeries(file, picture string, o apps.ScanSeriesOptions) error {
 	var res *apps.ScanSeriesResult
 	err = j.stage("compute", func() (err error) {
 		o.Run = apps.Run{Context: j.ctx, Threads: j.run.threads, Progress: j.progress.update, Trace: j.trace}
-		res, err = apps.ScanSeries(edges, o)
-		return explainGraph(j.graph, err)
+		if res, err = apps.ScanSeries(edges, o); err != nil {
+			return explainGraph(j.graph, err)
+		}
+		if n, first := len(res.Windows), 2*o.Lag; n <= first {
+			j.warn(matrix.Warning{File: j.graph.file, Msg: fmt.Sprintf("the series has %d windows, and scores begin with window %d: "+
+				"no anomaly can be found; a smaller --lag or --window gives scores", n, first)})
+		}
+		return nil
 	})
 	if err != nil {
 		return err

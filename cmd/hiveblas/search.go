@@ -302,6 +302,9 @@ func (j *job) checkList(flag, path string, others ...string) error {
 			return bad("--%s %s is also another file of the command; write to another file", flag, path)
 		}
 	}
+	if name := sameFile(j.cmd, flag, st); name != "" {
+		return bad("--%s %s is the file of --%s; write to another file", flag, path, name)
+	}
 	return nil
 }
 

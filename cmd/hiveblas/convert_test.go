@@ -1,0 +1,34 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestConvertWarns: what the format of the output cannot tell is left out with a warning.
+func TestConvertWarns(t *testing.T) {
+	const header = "%%MatrixMarket matrix coordinate real general\n"
+	lone := write(t, "lone.mtx", header+"5 5 2\n1 2 1\n4 1 0\n")
+	whole := write(t, "whole.mtx", header+"3 3 2\n1 3 1\n3 2 2\n")
+	wide := write(t, "wide.mtx", header+"2 6 1\n1 2 1\n")
+	named := write(t, "named.gml", "graph [ node [ id 0 label \"a\" ] node [ id 1 label \"b\" ] node [ id 2 label \"c\" ] edge [ source 0 target 2 ] ]\n")
+	const noVertices = "a list has no place for vertices without edges; left out: "
+	for _, c := range []struct{ in, out, want string }{
+		{lone, "x.tsv", noVertices + "1\n"},
+		{lone, "x.csv.gz", noVertices + "1\n"},
+		{lone, "x.npy", "a .npy does not tell entries of value 0 from none; lost: 1"},
+		{lone, "x.mtx", ""},
+		{lone, "x.hgb", ""},
+		{whole, "x.tsv", ""},
+		{whole, "x.npy", ""},
+		{wide, "x.tsv", noVertices + "5\n"},
+		{named, "x.tsv", noVertices + "1\n"},
+		{named, "x.graphml", ""},
+	} {
+		res := hiveblas(t, "convert", c.in, filepath.Join(t.TempDir(), c.out))
+		if res.code != 0 || (c.want == "") != (res.stderr == "") || !strings.Contains(res.stderr, c.want) {
+			t.Errorf("%s to %s: exit %d, %q, want %q", filepath.Base(c.in), c.out, res.code, res.stderr, c.want)
+		}
+	}
+}
