@@ -60,7 +60,9 @@ func pastTheCaches[T semiring.Number](t *testing.T) {
 		"add to a listed": func(c *matrix.Matrix[T], with ops.Option) error { return ops.EWiseAdd(c, plus, listed, b, with) },
 		"multiply":        func(c *matrix.Matrix[T], with ops.Option) error { return ops.EWiseMult(c, times, a, b, with) },
 		"select":          func(c *matrix.Matrix[T], with ops.Option) error { return ops.Select(c, even, a, with) },
-		"assign":          func(c *matrix.Matrix[T], with ops.Option) error { return ops.AssignScalar(c, 3, ops.All(), ops.All(), with) },
+		"assign": func(c *matrix.Matrix[T], with ops.Option) error {
+			return ops.AssignScalar(c, 3, ops.All(), ops.All(), with)
+		},
 		"dense product": func(c *matrix.Matrix[T], with ops.Option) error {
 			square := full(3)
 			return ops.MxM(c, semiring.PlusTimes[T](), listed, square.T(), with)

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hiveblas/hiveblas/matrix"
 )
 
 // TestConvertWarns: what the format of the output cannot tell is left out with a warning.
@@ -29,6 +31,17 @@ func TestConvertWarns(t *testing.T) {
 		res := hiveblas(t, "convert", c.in, filepath.Join(t.TempDir(), c.out))
 		if res.code != 0 || (c.want == "") != (res.stderr == "") || !strings.Contains(res.stderr, c.want) {
 			t.Errorf("%s to %s: exit %d, %q, want %q", filepath.Base(c.in), c.out, res.code, res.stderr, c.want)
+		}
+	}
+}
+
+// TestFits: a graph whose vertices alone need more memory than there is, is an error.
+func TestFits(t *testing.T) {
+	a := matrix.New[float64](3, 1<<20)
+	j := &job{graph: &graph{Matrix: a, file: "few.tsv"}}
+	for room, want := range map[int64]string{0: "", 1 << 24: "", 1<<24 - 1: "few.tsv: the 1048576 vertices need 0.0 GB or more"} {
+		if err := j.fits(room); (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%d bytes: %v, want %q", room, err, want)
 		}
 	}
 }
