@@ -421,12 +421,22 @@ func assignScalar[T comparable](c *call, t *target[T], x T, rows, cols cpu.Indic
 		c.traced("assign", int64(cells))
 		return keep(c, t, cpu.AssignRow(st, cols.List, x, nil, nil, !access.Pinned(t.spec.Matrix), c.threads))
 	}
+	all := rows.List == nil && cols.List == nil
+	if st := access.Store(t.spec.Matrix); all && t.mask == nil && t.spec.Accum == nil && st.Format == sparse.Full && st.Val != nil {
+		cpu.Fill(st.Val, x, c.threads)
+		c.traced("fill", st.NVals)
+		return keep(c, t, st)
+	}
 	val := fresh.Make[T](int64(cells))
 	cpu.Fill(val, x, c.threads)
-	region := sparse.Structure{
+	region := &sparse.Store[T]{Structure: sparse.Structure{
 		NRows: rows.Len(), NCols: cols.Len(), Format: sparse.Full, NVals: int64(cells),
+	}, Val: val}
+	if all {
+		c.traced("assign", region.NVals)
+		return write(c, t, region, false)
 	}
-	return assign(c, t, &sparse.Store[T]{Structure: region, Val: val}, rows, cols)
+	return assign(c, t, region, rows, cols)
 }
 
 // maxRegion is the largest number of positions of a scalar assignment. A larger result does not fit

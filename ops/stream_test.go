@@ -21,7 +21,7 @@ func TestPastTheCaches(t *testing.T) {
 
 func pastTheCaches[T semiring.Number](t *testing.T) {
 	const m, n = 37, 911 // 33707 values: several pieces, which end within a line
-	full := func(seed int) *matrix.Matrix[T] {
+	full := func(seed, m, n int) *matrix.Matrix[T] {
 		val := make([]T, m*n)
 		for i := range val {
 			x := T(0)
@@ -36,7 +36,7 @@ func pastTheCaches[T semiring.Number](t *testing.T) {
 		}
 		return a
 	}
-	a, b := full(1), full(2)
+	a, b := full(1, m, n), full(2, m, n)
 	listed := matrix.New[T](m, n)
 	even := semiring.NewSelect("even", func(_ T, i, j int) bool { return (i+j)%2 == 0 }, "")
 	if err := ops.Select(listed, even, a); err != nil {
@@ -50,6 +50,10 @@ func pastTheCaches[T semiring.Number](t *testing.T) {
 		t.Fatal(err)
 	}
 	plus, times := semiring.Plus[T](), semiring.Times[T]()
+	wide := full(4, n, m*n/50) // its rows, and those of the product, have more entries than one buffer
+	if err := wide.SetFormat(matrix.CSR); err != nil {
+		t.Fatal(err)
+	}
 	double := semiring.NewUnary("double", func(x T) T { return x + x }, "")
 	cases := map[string]func(c *matrix.Matrix[T], with ops.Option) error{
 		"apply":           func(c *matrix.Matrix[T], with ops.Option) error { return ops.Apply(c, double, a, with) },
@@ -64,8 +68,11 @@ func pastTheCaches[T semiring.Number](t *testing.T) {
 			return ops.AssignScalar(c, 3, ops.All(), ops.All(), with)
 		},
 		"dense product": func(c *matrix.Matrix[T], with ops.Option) error {
-			square := full(3)
+			square := full(3, m, n)
 			return ops.MxM(c, semiring.PlusTimes[T](), listed, square.T(), with)
+		},
+		"product": func(c *matrix.Matrix[T], with ops.Option) error {
+			return ops.MxM(c, semiring.PlusTimes[T](), listed, wide, with)
 		},
 		"in place": func(c *matrix.Matrix[T], with ops.Option) error {
 			if err := ops.Apply(c, double, a, with); err != nil {
@@ -83,8 +90,11 @@ func pastTheCaches[T semiring.Number](t *testing.T) {
 	for name, run := range cases {
 		for _, threads := range []int{1, 3} {
 			cols := n
-			if name == "dense product" {
+			switch name {
+			case "dense product":
 				cols = m
+			case "product":
+				_, cols = wide.Dims()
 			}
 			want, got := matrix.New[T](m, cols), matrix.New[T](m, cols)
 			if err := run(want, ops.WithThreads(threads)); err != nil {
@@ -103,6 +113,46 @@ func pastTheCaches[T semiring.Number](t *testing.T) {
 			if !got.Equal(want) {
 				t.Errorf("%T %s, %d threads: results differ", *new(T), name, threads)
 			}
+			stream.From(1, func() {
+				if copied := got.Clone(); !copied.Equal(want) {
+					t.Errorf("%T %s: a copy differs", *new(T), name)
+				}
+			})
+		}
+	}
+}
+
+// TestAssignScalarInPlace: the values of a full destination are set in place, and its copies keep theirs.
+func TestAssignScalarInPlace(t *testing.T) {
+	a, err := matrix.FromDense(2, 3, []float64{1, 2, 3, 4, 5, 6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := a.Clone()
+	same := matrix.New[float64](2, 3)
+	if err := ops.Apply(same, semiring.Identity[float64](), a); err != nil {
+		t.Fatal(err)
+	}
+	if err := ops.AssignScalar(a, 7, ops.All(), ops.All()); err != nil {
+		t.Fatal(err)
+	}
+	want, err := matrix.NewFull(2, 3, 7.)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !a.Equal(want) || before.Equal(a) || !before.Equal(same) {
+		t.Errorf("%v, its copies %v and %v", a, before, same)
+	}
+	v, err := matrix.VectorOf([]bool{true, false, true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ops.AssignVectorScalar(v, false, ops.All()); err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range v.All() {
+		if x {
+			t.Errorf("%d is true", i)
 		}
 	}
 }

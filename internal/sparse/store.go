@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/internal/fresh"
+	"github.com/hiveblas/hiveblas/internal/stream"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 )
 
@@ -201,6 +202,13 @@ func clone[E any](x []E) []E {
 		return nil
 	}
 	y := fresh.Make[E](int64(len(x)))
+	if stream.Large[E](int64(len(x))) {
+		flat(len(x), func(lo, hi int) {
+			stream.Copy(y[lo:hi], x[lo:hi])
+			stream.Fence()
+		})
+		return y
+	}
 	flat(len(x), func(lo, hi int) { copy(y[lo:hi], x[lo:hi]) })
 	return y
 }
