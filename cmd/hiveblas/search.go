@@ -244,7 +244,7 @@ func (j *job) readScores(file string, base int) (*matrix.Vector[float64], error)
 	defer in.close()
 	n, _ := j.graph.Dims()
 	scores, err := apps.ReadScores(in.r, n, o)
-	return scores, explain(nameOf(file), err)
+	return scores, explainLines(nameOf(file), "--scores-base", err)
 }
 
 // writeVisits writes lines of vertex and visits to the file of --visits.
