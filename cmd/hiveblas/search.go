@@ -156,6 +156,11 @@ vertices found and the sum of their scores after each step.`,
 			return err
 		}
 		res, err := j.search(given, begins, o)
+		var score *apps.ScoreError
+		if errors.As(err, &score) {
+			return &failure{nameOf(scores), fmt.Sprintf("the score of vertex %s is %s, and %s walks want %s", j.graph.name(score.Vertex), score.Got, method, score.Want),
+				"correct the file, or choose another --method", err}
+		}
 		if err != nil {
 			return err
 		}
