@@ -44,6 +44,7 @@ const (
 	RemedyNames                          // give the names in a file of their own: ReadLabels
 	RemedyNamesBeside                    // name the file, so that names can be beside it: NamesBeside
 	RemedyLists                          // use .tsv, .csv, .mtx or .hgb
+	RemedyLeaveValues                    // write without values: AsPattern
 	remedyKinds
 )
 
@@ -72,6 +73,7 @@ var remedyTexts = [remedyKinds]string{
 	RemedyFormat:       "InFormat names the format of a file",
 	RemedyNamesBeside:  "NamesBeside names the file, so that names can be beside it",
 	RemedyLists:        "use .tsv, .csv, .mtx or .hgb",
+	RemedyLeaveValues:  "AsPattern writes without values",
 	RemedyNames:        "keep the files of names beside the file, or read names with ReadLabels",
 }
 

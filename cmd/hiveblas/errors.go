@@ -207,6 +207,7 @@ var flagRemedies = map[matrix.RemedyKind]string{
 	matrix.RemedyNamesBeside:  "-o FILE keeps them in a file beside FILE, --vertex-numbers does without them",
 	matrix.RemedyFormat:       "--format names the format of the input; see hiveblas help formats",
 	matrix.RemedyLists:        "use .tsv, .csv, .mtx or .hgb",
+	matrix.RemedyLeaveValues:  "--weight-column 0 leaves the weights out",
 }
 
 func flagRemedy(kind matrix.RemedyKind) string { return flagRemedies[kind] }

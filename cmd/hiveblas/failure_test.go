@@ -149,6 +149,8 @@ func TestFailures(t *testing.T) {
 		{"bipartite matrices", "cc --bipartite " + karate, 1, "--bipartite is for edge lists"},
 		{"symmetrising a wide matrix", "project --undirected " + wide, 1, "wide.mtx: cannot symmetrise"},
 
+		{"an unknown shell", "completion nosuch", 2, "unknown shell \"nosuch\", want bash, fish, powershell, zsh; see"},
+		{"more than a shell", "completion bash extra", 2, "unexpected argument \"extra\"; see"},
 		{"an unknown output", "project -o x.foo " + karate, 2, "-o x.foo: the extension tells no format"},
 		{"a picture for results", "project -o x.png " + karate, 2, "want .tsv, .csv, .mtx, .hgb"},
 		{"results for a picture", "spy -o x.tsv " + karate, 2, "want .png"},

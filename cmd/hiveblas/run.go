@@ -132,15 +132,18 @@ func (j *job) runFile(name, graph string, f *runProgramFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := j.begin(graph); err != nil {
-		return err
-	}
-	if j.run.device == "auto" {
+	err = j.begin(graph)
+	if err == nil && j.run.device == "auto" {
 		j.run.device = "gpu" // the host runs no CUDA text
-		if err := j.openDemanded(); err != nil {
-			return &failure{name, "a program of CUDA text needs a GPU: " + err.Error(),
-				"or write it in Go with program.Program (go doc github.com/hiveblas/hiveblas/program)", err}
-		}
+		err = j.openDemanded()
+	}
+	var none *failure
+	if errors.As(err, &none) && none.remedy == withoutGPU {
+		return &failure{name, "a program of CUDA text needs a GPU: " + none.what,
+			"write it in Go with program.Program (go doc github.com/hiveblas/hiveblas/program)", err}
+	}
+	if err != nil {
+		return err
 	}
 	if j.device == nil {
 		return &failure{name, "a program of CUDA text needs a GPU, and --device is " + j.run.device,
