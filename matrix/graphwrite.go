@@ -34,7 +34,7 @@ func newGraphOut[T Element](op string, w io.Writer, a *Matrix[T], o *writeOption
 	}
 	e, ok := elementOf[T]()
 	if !ok {
-		return nil, &TypeError{op, e.name(), "bool, an integer or a float", ""}
+		return nil, &TypeError{op, e.name(), "bool, an integer or a float", "", ""}
 	}
 	if w == nil {
 		return nil, nilWriter(op)

@@ -131,10 +131,14 @@ type TypeError struct {
 	Got    string // the type that was met, such as "float32"
 	Want   string // the type that is needed
 	Remedy string
+	File   string // as given by FileName or ReadFile; "" if unknown or not about a file
 }
 
 func (e *TypeError) Error() string {
 	s := fmt.Sprintf("%s: element type is %s, want %s", e.Op, e.Got, e.Want)
+	if e.File != "" {
+		s = e.File + ": " + s
+	}
 	if e.Remedy != "" {
 		s += "; " + e.Remedy
 	}

@@ -93,7 +93,8 @@ func TestFailures(t *testing.T) {
 		{"fused kernels on the host", "tc --method fused --device cpu " + karate, 1, "--method fused: fused kernels run on a GPU"},
 		{"an unknown form", "tc --method fast " + karate, 2, "--method is \"fast\", want auto, pipeline or fused"},
 		{"ranks that do not converge", "pagerank --max-iterations 2 " + karate, 1, "karate.mtx: the ranks still change"},
-		{"no assignment", "lsap " + hall, 1, "hall.mtx: no assignment exists: the 2 rows 0, 2 have only 1 columns together; --default gives"},
+		{"no assignment", "lsap " + hall, 1, "hall.mtx: no assignment exists: the 2 rows 0, 2 have only 1 column together; --default gives"},
+		{"a row without a partner", "lsap " + write(t, "bare.mtx", real+"2 2 1\n2 1 1\n"), 1, "row 0 has no column; --default gives"},
 		{"no assignment, by auction", "lsap --method auction " + hall, 1, "the 2 rows 0, 2 have only"},
 		{"an empty graph", "bfs --source 0 " + emptyTSV, 1, "the graph is empty"},
 
@@ -149,6 +150,9 @@ func TestFailures(t *testing.T) {
 		{"bipartite matrices", "cc --bipartite " + karate, 1, "--bipartite is for edge lists"},
 		{"symmetrising a wide matrix", "project --undirected " + wide, 1, "wide.mtx: cannot symmetrise"},
 
+		{"a tolerance of levels", "run bfs --source 0 --tolerance 3 " + karate, 2, "--tolerance means nothing for bfs; it belongs to pagerank"},
+		{"a damping of text", "run x.prog --damping .5 " + karate, 2, "--damping means nothing for x.prog; it belongs to pagerank"},
+		{"a width of ranks", "run pagerank --width 3 " + karate, 2, "--width means nothing for pagerank; it belongs to sssp"},
 		{"an unknown shell", "completion nosuch", 2, "unknown shell \"nosuch\", want bash, fish, powershell, zsh; see"},
 		{"more than a shell", "completion bash extra", 2, "unexpected argument \"extra\"; see"},
 		{"an unknown output", "project -o x.foo " + karate, 2, "-o x.foo: the extension tells no format"},

@@ -123,6 +123,11 @@ func (f *runProgramFlags) check(cmd *cobra.Command, name string) error {
 	case strings.HasSuffix(name, ".prog") && f.group.given(cmd) != "":
 		return bad("%s belongs to groups of ranks, which run no CUDA text", f.group.given(cmd))
 	}
+	for _, own := range []struct{ flag, program string }{{"width", "sssp"}, {"damping", "pagerank"}, {"tolerance", "pagerank"}} {
+		if cmd.Flags().Changed(own.flag) && name != own.program {
+			return bad("--%s means nothing for %s; it belongs to %s", own.flag, name, own.program)
+		}
+	}
 	return f.group.check(cmd)
 }
 
