@@ -103,7 +103,7 @@ const largestGroups = 12
 // load reads the graph, and again without repeated entries, or without values that are not finite,
 // if there are any.
 func (l *look) load() error {
-	only := weighted
+	only := weighted // then structure
 	err := l.job.load(l.arg, only)
 	for err != nil && l.arg != "-" {
 		var value *matrix.ParseError
@@ -111,7 +111,7 @@ func (l *look) load() error {
 		case errors.Is(err, matrix.ErrDuplicate) && !l.cmd.Flags().Changed("duplicates") && l.read.duplicates != "first":
 			l.warnings = append(l.warnings, "Entries are given more than once; the first of each counts here. Other commands want --duplicates.")
 			l.read.duplicates = "first"
-		case only == weighted && errors.As(err, &value) && value.Kind == matrix.RemedyAllowNaN:
+		case !only && errors.As(err, &value) && value.Kind == matrix.RemedyAllowNaN:
 			l.warnings = append(l.warnings, fmt.Sprintf("In line %d %s: the page is about the structure alone. Other commands want --weight-column 0 or finite weights.", value.Line, value.Msg))
 			only = structure
 		default:
