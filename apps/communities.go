@@ -183,6 +183,9 @@ func startOf(app string, start *matrix.Vector[int32], n int) ([]int32, error) {
 // membershipOf returns a membership of n vertices as numbers below n, by least vertices. A vertex
 // without an entry, or beyond the end of the vector, is alone. count is the number of communities.
 func membershipOf(app, arg string, v *matrix.Vector[int32], n int) (part []int32, count int, err error) {
+	if v == nil {
+		return nil, 0, &matrix.InvalidError{Op: app, Reason: arg + " is nil; make a vector with matrix.NewVector or a From function"}
+	}
 	if err := v.View().Err(); err != nil {
 		return nil, 0, err
 	}

@@ -518,6 +518,8 @@ func TestCommunitiesErrors(t *testing.T) {
 	}
 	if _, err := Modularity(good, nil); err == nil {
 		t.Error("Modularity of a nil membership has no error")
+	} else if !strings.Contains(err.Error(), "Modularity: the membership is nil") {
+		t.Errorf("Modularity of a nil membership: %v", err)
 	}
 	if q, err := Modularity(weights(math.MaxFloat64), vectorOf(t, []int32{0, 1, 1})); err != nil || !(math.Abs(q) <= 1) {
 		t.Errorf("Modularity of the largest weights: %v, %v", q, err)

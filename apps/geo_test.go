@@ -551,7 +551,9 @@ func TestReadLocations(t *testing.T) {
 		{"one coordinate", "1 5\n", 1, "one coordinate"},
 		{"four fields", "1 5 6 7\n", 1, "4 fields"},
 		{"words for numbers", "1 north east\n", 1, "north"},
-		{"a header of another graph", "9 2 2\n", 1, "not in the graph"},
+		{"a header of another graph", "9 2 2\n", 1, "“9 2 2” is the header of 9 vertices, and the graph has 5; give"},
+		{"no header", "0 1 1\n9 2 2\n", 2, "vertex 9 is not in the graph"},
+		{"a base", "5 1 1\n", 1, "the vertices of the file count from 0; the option Base is 1"},
 	} {
 		_, err := ReadLocations(strings.NewReader(c.text), 5, LocationOptions{Name: "places.txt"})
 		var e *matrix.ParseError

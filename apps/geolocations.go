@@ -2,6 +2,7 @@ package apps
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -226,10 +227,15 @@ func (in *locationReader) line(text []byte, line int64) error {
 	n := len(in.p.located)
 	first := in.first
 	in.first = false
-	if first && len(f) == 3 && f[0] == strconv.Itoa(n) && f[1] == "2" && f[2] == "2" {
+	head := first && len(f) == 3 && f[1] == "2" && f[2] == "2"
+	if head && f[0] == strconv.Itoa(n) {
 		return nil
 	}
 	v, err := in.vertex(f[0], n, bad)
+	if count, e := strconv.Atoi(f[0]); err != nil && head && e == nil && count > n {
+		return bad(fmt.Sprintf("give the locations of this graph; its header is “%d 2 2”, and may be absent", n),
+			"“%s” is the header of %d vertices, and the graph has %d", strings.Join(f, " "), count, n)
+	}
 	if err != nil {
 		return err
 	}
@@ -282,8 +288,13 @@ func (in *locationReader) vertex(id string, n int, bad func(remedy, format strin
 		return 0, bad(fmt.Sprintf("number vertices from %d", in.Base), "%q is no vertex", id)
 	}
 	if v -= in.Base; v < 0 || v >= n {
-		return 0, bad(fmt.Sprintf("the vertices of locations count from %d here; the base is an option", in.Base),
+		err := bad(fmt.Sprintf("the vertices of the file count from %d; the option Base is %d if they count from %d", in.Base, 1-in.Base, 1-in.Base),
 			"vertex %s is not in the graph, which has %d vertices", id, n)
+		var e *matrix.ParseError
+		if errors.As(err, &e) {
+			e.Kind = []matrix.RemedyKind{matrix.RemedyBase, matrix.RemedyBaseZero}[in.Base]
+		}
+		return 0, err
 	}
 	return v, nil
 }

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -120,6 +122,18 @@ func TestBinaryTypeErrors(t *testing.T) {
 	var e *TypeError
 	if !errors.As(err, &e) || e.Got != "int64" || e.Want != "float64" {
 		t.Errorf("int64 as float64: got %v, want a *TypeError that names both", err)
+	}
+	path := filepath.Join(t.TempDir(), "a.hgb")
+	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, _, read := ReadFile[float64](path)
+	_, mapped := OpenMapped[float64](path)
+	_, labelled := ReadLabelledFile[float64](path)
+	for _, err := range []error{read, mapped, labelled} {
+		if !errors.Is(err, ErrType) || !strings.HasPrefix(err.Error(), path+": matrix.") {
+			t.Errorf("of a file: %v, want its path", err)
+		}
 	}
 	type point struct{ X, Y int }
 	if _, err := New[point](1, 1).MarshalBinary(); !errors.Is(err, ErrType) {

@@ -1,7 +1,9 @@
 package matrix_test
 
 import (
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/internal/splitmix"
@@ -74,6 +76,13 @@ func TestConvertInPieces(t *testing.T) {
 		if _, err := matrix.FromCSR(c.m, c.n, ptr, wrong, val); err == nil {
 			t.Errorf("%v: no error for column %d", c, c.n)
 		}
+	}
+}
+
+func TestFromCSROffsets(t *testing.T) {
+	_, err := matrix.FromCSR(2, 2, []int64{0, 1}, []int32{0}, []int{1})
+	if !errors.Is(err, matrix.ErrInvalid) || !strings.Contains(err.Error(), "2 row offsets for 2 rows, want 3") {
+		t.Error(err)
 	}
 }
 

@@ -3,6 +3,7 @@ package matrix
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -98,6 +99,7 @@ func writable() string {
 	for _, info := range formatTable {
 		if info.Writes {
 			all = append(all, info.Extensions...)
+			all = slices.DeleteFunc(all, func(ext string) bool { return ext == ".max" }) // see WriteDIMACS
 		}
 	}
 	return "want " + strings.Join(all, ", ")

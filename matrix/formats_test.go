@@ -547,8 +547,11 @@ func TestWriteColouring(t *testing.T) {
 	if x, _ := got.At(0, 1); x != 1 {
 		t.Errorf("the edge has value %v, want 1", x)
 	}
-	if err := WriteFile(filepath.Join(dir, "g.max"), a); !errors.Is(err, ErrInvalid) {
+	if err := WriteFile(filepath.Join(dir, "g.max"), a); !errors.Is(err, ErrInvalid) || strings.Contains(err.Error(), "NamesBeside") {
 		t.Errorf(".max: %v", err)
+	}
+	if err := WriteFile(filepath.Join(dir, "g.foo"), a); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), ".gr, .col, .dimacs") {
+		t.Errorf(".foo: %v", err)
 	}
 	var b bytes.Buffer
 	if err := WriteDIMACS(&b, a, AsPattern()); err != nil || !strings.Contains(b.String(), "p sp 3 4\na 1 2 1\n") {
@@ -578,7 +581,10 @@ func TestWriteGraphErrors(t *testing.T) {
 	}{
 		{"METIS directed", func(b *bytes.Buffer) error { return WriteMETIS(b, directed) }, ErrInvalid, "not symmetric"},
 		{"METIS loop", func(b *bytes.Buffer) error { return WriteMETIS(b, loop) }, ErrInvalid, "1 self-loops"},
-		{"METIS weight", func(b *bytes.Buffer) error { return WriteMETIS(b, half) }, ErrInvalid, "0.5"},
+		{"METIS weight", func(b *bytes.Buffer) error { return WriteMETIS(b, half) }, ErrInvalid, "the edge from 0 to 1 has weight 0.5, and METIS wants positive integers; AsPattern"},
+		{"METIS weight between names", func(b *bytes.Buffer) error {
+			return WriteMETIS(b, half, WithLabels(NewLabels([]string{"ann", "bob", "cid"})))
+		}, ErrInvalid, "the edge from ann to bob has weight 0.5"},
 		{"GraphML infinite", func(b *bytes.Buffer) error { return WriteGraphML(b, infinite) }, ErrInvalid, "+Inf"},
 		{"GML infinite", func(b *bytes.Buffer) error { return WriteGML(b, infinite) }, ErrInvalid, "+Inf"},
 		{"GML wide", func(b *bytes.Buffer) error { return WriteGML(b, New[int](2, 3)) }, ErrDimension, "2×3"},

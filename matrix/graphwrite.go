@@ -34,7 +34,7 @@ func newGraphOut[T Element](op string, w io.Writer, a *Matrix[T], o *writeOption
 	}
 	e, ok := elementOf[T]()
 	if !ok {
-		return nil, &TypeError{op, e.name(), "bool, an integer or a float", ""}
+		return nil, &TypeError{op, e.name(), "bool, an integer or a float", "", ""}
 	}
 	if w == nil {
 		return nil, nilWriter(op)
@@ -79,7 +79,7 @@ func (g *graphOut[T]) loops() (count int64) {
 // wantSimple returns an error unless the graph is undirected and without self-loops.
 func (g *graphOut[T]) wantSimple(what string) error {
 	if !g.undirected {
-		return &InvalidError{g.op, "the matrix is not symmetric, and " + what + " is undirected; read the input with Symmetrise (--undirected), or write another format"}
+		return &OptionError{Op: g.op, Option: "a", Reason: "the matrix is not symmetric, and " + what + " is undirected", Kind: RemedySymmetrise}
 	}
 	if k := g.loops(); k > 0 {
 		return &InvalidError{g.op, fmt.Sprintf("the matrix has %d self-loops, and %s has none; leave them out, or write another format", k, what)}
@@ -89,9 +89,9 @@ func (g *graphOut[T]) wantSimple(what string) error {
 
 // WriteMETIS writes a as a graph in the format of METIS (see [ReadMETIS]), for METIS, KaHIP and
 // others: a line for each vertex with its neighbours, from 1. a must be symmetric and without
-// self-loops, else the error is an *InvalidError. Values are written as weights of edges unless all
-// are true or with [AsPattern]; METIS wants positive integers, and others are an *InvalidError too.
-// Names are not written. It takes O(entries + vertices) time.
+// self-loops, else the error is an [ErrInvalid]. Values are written as weights of edges unless all
+// are true or with [AsPattern]; METIS wants positive integers, and others are an *OptionError. Names
+// are not written. It takes O(entries + vertices) time.
 func WriteMETIS[T Element](w io.Writer, a *Matrix[T], opts ...WriteOption) error {
 	g, err := newGraphOut("matrix.WriteMETIS", w, a, writeOptionsOf(opts))
 	if err == nil {
@@ -103,9 +103,13 @@ func WriteMETIS[T Element](w io.Writer, a *Matrix[T], opts ...WriteOption) error
 	format := ""
 	if g.weighted {
 		format = " 001"
-		for p, v := range g.st.Val {
-			if !g.natural(v) {
-				return &InvalidError{g.op, fmt.Sprintf("entry %d is %v, and METIS wants positive integers as weights; scale and round them, or write with AsPattern", p, v)}
+		for k := range g.st.Vecs() {
+			for p := g.st.Ptr[k]; p < g.st.Ptr[k+1]; p++ {
+				if v := g.st.Val[p]; !g.natural(v) {
+					return &OptionError{Op: g.op, Option: "a", Kind: RemedyLeaveValues,
+						Reason: fmt.Sprintf("the edge from %s to %s has weight %v, and METIS wants positive integers",
+							g.o.labels.Name(g.st.RowID(k)), g.o.labels.Name(int(g.st.Idx[p])), v)}
+				}
 			}
 		}
 	}
@@ -169,7 +173,7 @@ func WriteDIMACS[T Element](w io.Writer, a *Matrix[T], opts ...WriteOption) erro
 	writeComment(&comment, "c", o.comment)
 	name := strings.ToLower(withoutGz(o.beside))
 	if strings.HasSuffix(name, ".max") {
-		return &OptionError{Op: g.op, Option: "NamesBeside", Reason: "a .max file has a source and a sink, which a matrix has not; write .gr", Kind: RemedyFormat}
+		return &OptionError{Op: g.op, Option: "the file name", Reason: "a .max file has a source and a sink, which a matrix has not; write .gr"}
 	}
 	number := func(buf []byte, v int64) []byte { return strconv.AppendInt(append(buf, ' '), v+1, 10) }
 	if strings.HasSuffix(name, ".col") {

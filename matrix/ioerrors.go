@@ -44,6 +44,7 @@ const (
 	RemedyNames                          // give the names in a file of their own: ReadLabels
 	RemedyNamesBeside                    // name the file, so that names can be beside it: NamesBeside
 	RemedyLists                          // use .tsv, .csv, .mtx or .hgb
+	RemedyLeaveValues                    // write without values: AsPattern
 	remedyKinds
 )
 
@@ -72,6 +73,7 @@ var remedyTexts = [remedyKinds]string{
 	RemedyFormat:       "InFormat names the format of a file",
 	RemedyNamesBeside:  "NamesBeside names the file, so that names can be beside it",
 	RemedyLists:        "use .tsv, .csv, .mtx or .hgb",
+	RemedyLeaveValues:  "AsPattern writes without values",
 	RemedyNames:        "keep the files of names beside the file, or read names with ReadLabels",
 }
 
@@ -129,10 +131,14 @@ type TypeError struct {
 	Got    string // the type that was met, such as "float32"
 	Want   string // the type that is needed
 	Remedy string
+	File   string // as given by FileName or ReadFile; "" if unknown or not about a file
 }
 
 func (e *TypeError) Error() string {
 	s := fmt.Sprintf("%s: element type is %s, want %s", e.Op, e.Got, e.Want)
+	if e.File != "" {
+		s = e.File + ": " + s
+	}
 	if e.Remedy != "" {
 		s += "; " + e.Remedy
 	}

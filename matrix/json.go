@@ -1,26 +1,65 @@
 package matrix
 
 import (
+	"encoding"
 	"encoding/json"
 	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
 )
 
 // jsonMatrix is the JSON form of a matrix: its shape and its entries in
 // row-major order, as three lists of equal length.
-type jsonMatrix[T any] struct {
-	Rows   int   `json:"rows"`
-	Cols   int   `json:"cols"`
+type jsonMatrix struct {
+	Rows   *int  `json:"rows"`
+	Cols   *int  `json:"cols"`
 	Row    []int `json:"row"`
 	Col    []int `json:"col"`
-	Values []T   `json:"value"`
+	Values any   `json:"value"` // a list to write, a pointer to one to read
 }
 
 // jsonVector is the JSON form of a vector: its size and its entries in
 // ascending order, as two lists of equal length.
-type jsonVector[T any] struct {
-	Size   int   `json:"size"`
+type jsonVector struct {
+	Size   *int  `json:"size"`
 	Index  []int `json:"index"`
-	Values []T   `json:"value"`
+	Values any   `json:"value"` // as in jsonMatrix
+}
+
+// jsonList returns values as encoding/json writes a list of them: it writes bytes as base64.
+func jsonList[T any](values []T) any {
+	t := reflect.TypeFor[T]()
+	p := reflect.PointerTo(t)
+	if t.Kind() != reflect.Uint8 || p.Implements(reflect.TypeFor[json.Marshaler]()) ||
+		p.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
+		return values
+	}
+	list := make([]uint16, len(values))
+	for k, b := range reflect.ValueOf(values).Bytes() {
+		list[k] = uint16(b)
+	}
+	return list
+}
+
+// jsonKey is a key of the JSON form and whether an object has it.
+type jsonKey struct {
+	name  string
+	given bool
+}
+
+// jsonKeys returns an *InvalidError that names the keys that an object lacks.
+func jsonKeys(op string, keys ...jsonKey) error {
+	var missing []string
+	for _, key := range keys {
+		if !key.given {
+			missing = append(missing, strconv.Quote(key.name))
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	return &InvalidError{op, "the object lacks " + strings.Join(missing, ", ") + "; give the keys that MarshalJSON writes, none of them null"}
 }
 
 // MarshalJSON returns the matrix as an object: "rows", "cols" and the entries in
@@ -33,26 +72,37 @@ func (a *Matrix[T]) MarshalJSON() ([]byte, error) {
 	}
 	m, n := a.Dims()
 	k := a.NVals()
-	out := jsonMatrix[T]{m, n, make([]int, 0, k), make([]int, 0, k), make([]T, 0, k)}
+	out, values := jsonMatrix{Rows: &m, Cols: &n, Row: make([]int, 0, k), Col: make([]int, 0, k)}, make([]T, 0, k)
 	for at, v := range a.All() {
-		out.Row, out.Col, out.Values = append(out.Row, at.Row), append(out.Col, at.Col), append(out.Values, v)
+		out.Row, out.Col, values = append(out.Row, at.Row), append(out.Col, at.Col), append(values, v)
 	}
+	out.Values = jsonList(values)
 	return json.Marshal(out)
 }
 
 // UnmarshalJSON replaces the matrix by the one that [Matrix.MarshalJSON] wrote.
-// Entries may come in any order. Lists of different lengths are an
-// *InvalidError, a position outside the matrix is an *IndexError, one that
-// occurs twice a *DuplicateError; the matrix is then unchanged.
+// Entries may come in any order. A missing key and lists of different lengths
+// are an *InvalidError, a position outside the matrix is an *IndexError, one that
+// occurs twice a *DuplicateError; the matrix is then unchanged. The text null
+// leaves it unchanged without an error, as encoding/json does.
 func (a *Matrix[T]) UnmarshalJSON(data []byte) error {
-	var in jsonMatrix[T]
-	if a == nil {
+	var values []T
+	in := jsonMatrix{Values: &values}
+	switch {
+	case a == nil:
 		return errNil
+	case string(data) == "null":
+		return nil
 	}
 	if err := json.Unmarshal(data, &in); err != nil {
 		return err
 	}
-	made, err := FromTuples(in.Rows, in.Cols, in.Row, in.Col, in.Values, nil)
+	err := jsonKeys("Matrix.UnmarshalJSON", jsonKey{"rows", in.Rows != nil}, jsonKey{"cols", in.Cols != nil},
+		jsonKey{"row", in.Row != nil}, jsonKey{"col", in.Col != nil}, jsonKey{"value", values != nil})
+	if err != nil {
+		return err
+	}
+	made, err := FromTuples(*in.Rows, *in.Cols, in.Row, in.Col, values, nil)
 	if err != nil {
 		return err
 	}
@@ -69,27 +119,37 @@ func (v *Vector[T]) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	k := v.NVals()
-	out := jsonVector[T]{v.Size(), make([]int, 0, k), make([]T, 0, k)}
+	n := v.Size()
+	out, values := jsonVector{Size: &n, Index: make([]int, 0, k)}, make([]T, 0, k)
 	for i, x := range v.All() {
-		out.Index, out.Values = append(out.Index, i), append(out.Values, x)
+		out.Index, values = append(out.Index, i), append(values, x)
 	}
+	out.Values = jsonList(values)
 	return json.Marshal(out)
 }
 
 // UnmarshalJSON replaces the vector by the one that [Vector.MarshalJSON] wrote;
 // see [Matrix.UnmarshalJSON].
 func (v *Vector[T]) UnmarshalJSON(data []byte) error {
-	var in jsonVector[T]
-	if v == nil {
+	var values []T
+	in := jsonVector{Values: &values}
+	switch {
+	case v == nil:
 		return errNil
+	case string(data) == "null":
+		return nil
 	}
 	if err := json.Unmarshal(data, &in); err != nil {
 		return err
 	}
-	if len(in.Index) != len(in.Values) {
-		return &InvalidError{"Vector.UnmarshalJSON", fmt.Sprintf("%d indices and %d values given, want the same number", len(in.Index), len(in.Values))}
+	err := jsonKeys("Vector.UnmarshalJSON", jsonKey{"size", in.Size != nil}, jsonKey{"index", in.Index != nil}, jsonKey{"value", values != nil})
+	if err != nil {
+		return err
 	}
-	made, err := VectorFromTuples(in.Size, in.Index, in.Values, nil)
+	if len(in.Index) != len(values) {
+		return &InvalidError{"Vector.UnmarshalJSON", fmt.Sprintf("%d indices and %d values given, want the same number", len(in.Index), len(values))}
+	}
+	made, err := VectorFromTuples(*in.Size, in.Index, values, nil)
 	if err != nil {
 		return err
 	}

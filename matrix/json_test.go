@@ -3,7 +3,9 @@ package matrix
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -37,6 +39,99 @@ func TestJSON(t *testing.T) {
 	var w Vector[int64]
 	if err := json.Unmarshal(text, &w); err != nil || !w.Equal(v) {
 		t.Errorf("read back: %v, %v", w.Text(), err)
+	}
+}
+
+// byteKind is a named type of bytes, byteText one that writes itself as text.
+type (
+	byteKind uint8
+	byteText uint8
+)
+
+func (b byteText) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "b%d", b), nil }
+
+func TestJSONBytes(t *testing.T) {
+	jsonOfBytes[uint8](t, "[7,255]")
+	jsonOfBytes[byteKind](t, "[7,255]")
+	jsonOfBytes[byteText](t, `["b7","b255"]`)
+	var a Matrix[uint8]
+	if err := json.Unmarshal([]byte(`{"rows":2,"cols":2,"row":[0,1],"col":[1,0],"value":"B/8="}`), &a); err != nil {
+		t.Errorf("base64 of earlier versions: %v", err)
+	} else if x, _ := a.At(1, 0); x != 255 {
+		t.Errorf("base64 of earlier versions: %v", a.Text())
+	}
+}
+
+func jsonOfBytes[T ~uint8](t *testing.T, list string) {
+	t.Helper()
+	a, err := FromTuples(2, 2, []int{0, 1}, []int{1, 0}, []T{7, 255}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := VectorFromTuples(3, []int{0, 2}, []T{7, 255}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ofMatrix, err := json.Marshal(a)
+	if want := `{"rows":2,"cols":2,"row":[0,1],"col":[1,0],"value":` + list + "}"; err != nil || string(ofMatrix) != want {
+		t.Errorf("%T: %s, %v; want %s", a, ofMatrix, err, want)
+	}
+	ofVector, err := json.Marshal(v)
+	if want := `{"size":3,"index":[0,2],"value":` + list + "}"; err != nil || string(ofVector) != want {
+		t.Errorf("%T: %s, %v; want %s", v, ofVector, err, want)
+	}
+	if list[1] == '"' {
+		return // byteText does not read
+	}
+	var b Matrix[T]
+	if err := json.Unmarshal(ofMatrix, &b); err != nil || !b.Equal(a) {
+		t.Errorf("read back: %v, %v", b.Text(), err)
+	}
+	var w Vector[T]
+	if err := json.Unmarshal(ofVector, &w); err != nil || !w.Equal(v) {
+		t.Errorf("read back: %v, %v", w.Text(), err)
+	}
+}
+
+func TestJSONMissingKeys(t *testing.T) {
+	a, v := New[float64](1, 1), NewVector[float64](1)
+	if err := errors.Join(a.Set(0, 0, 5), v.Set(0, 5)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		into any
+		text string
+		want []string // nil: no error
+	}{
+		{a, `{}`, []string{"Matrix.UnmarshalJSON", `"rows"`, `"cols"`, `"row"`, `"col"`, `"value"`}},
+		{a, `{"rows":1}`, []string{`"cols"`, `"row"`, `"col"`, `"value"`}},
+		{a, `{"rows":1,"cols":1,"row":[],"col":[]}`, []string{`lacks "value";`}},
+		{a, `{"rows":1,"cols":1,"row":[],"col":[],"value":null}`, []string{`lacks "value";`}},
+		{a, `{"size":1,"index":[],"value":[]}`, []string{`"rows"`, `"cols"`}},
+		{a, `null`, nil},
+		{v, `{}`, []string{"Vector.UnmarshalJSON", `"size"`, `"index"`, `"value"`}},
+		{v, `{"size":1,"value":[]}`, []string{`lacks "index";`}},
+		{v, `null`, nil},
+	} {
+		err := json.Unmarshal([]byte(c.text), c.into)
+		if c.want == nil && err != nil || c.want != nil && !errors.Is(err, ErrInvalid) {
+			t.Errorf("%T of %s: %v", c.into, c.text, err)
+		}
+		for _, part := range c.want {
+			if err != nil && !strings.Contains(err.Error(), part) {
+				t.Errorf("%T of %s: %v; want %s in it", c.into, c.text, err, part)
+			}
+		}
+		x, _ := a.At(0, 0)
+		if y, _ := v.At(0); x != 5 || y != 5 {
+			t.Fatalf("%T of %s: changed to %v and %v", c.into, c.text, x, y)
+		}
+	}
+	empty := New[float64](1, 1)
+	if err := empty.UnmarshalJSON([]byte("null")); err != nil {
+		t.Error(err)
+	} else if m, n := empty.Dims(); m != 1 || n != 1 {
+		t.Errorf("null made a %d×%d matrix", m, n)
 	}
 }
 

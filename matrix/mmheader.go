@@ -171,7 +171,7 @@ func (i *Info) banner(text string, line int64, o *common) error {
 		return o.fail(line, "unknown symmetry "+quote(f[4])+" in the banner", want)
 	}
 	if i.Field == "pattern" && (i.Layout == "array" || i.skew()) {
-		return o.fail(line, fmt.Sprintf("a %s %s pattern has no meaning", i.Layout, i.Symmetry), "give values, or list the entries as a general or symmetric pattern")
+		return o.fail(line, fmt.Sprintf("a %s pattern of layout %s has no meaning", i.Symmetry, i.Layout), "give values, or list the entries as a general or symmetric pattern")
 	}
 	return nil
 }

@@ -176,7 +176,7 @@ func TestReadMatrixMarketErrors(t *testing.T) {
 		{"symmetry", "unknown symmetry", banner + "coordinate real diagonal\n", nil, 1, "symmetry", nil},
 		{"complex", "refused", banner + "array complex general\n", nil, 1, "complex", nil},
 		{"hermitian", "refused", banner + "coordinate real hermitian\n", nil, 1, "hermitian", nil},
-		{"array pattern", "has no meaning", banner + "array pattern general\n", nil, 1, "has no meaning", nil},
+		{"array pattern", "has no meaning", banner + "array pattern general\n", nil, 1, "a general pattern of layout array has no meaning", nil},
 		{"skew pattern", "has no meaning", banner + "coordinate pattern skew-symmetric\n", nil, 1, "has no meaning", nil},
 		{"no size", "the file ends in its header", real + "% c\n", nil, 3, "size line", nil},
 		{"size words", "two counts for coordinates", real + "3 3\n", nil, 2, "2 numbers", nil},

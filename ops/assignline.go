@@ -35,9 +35,9 @@ func assignLine[T comparable](op string, dst matrix.Target[T], u matrix.VectorSo
 	if err != nil {
 		return err
 	}
-	arg, count, size := "row", m, n
+	arg, list, count, size := "row", "cols", m, n
 	if column {
-		arg, count, size = "column", n, m
+		arg, list, count, size = "column", "rows", n, m
 	}
 	if uint(at) >= uint(count) {
 		return &matrix.IndexError{Op: c.op, Arg: arg, Index: int64(at), Limit: int64(count)}
@@ -54,7 +54,7 @@ func assignLine[T comparable](op string, dst matrix.Target[T], u matrix.VectorSo
 	if spec.Replace {
 		part = part.Replace()
 	}
-	if err := AssignVector(part, u, idx, silent(opts, keepRegion)...); err != nil {
+	if err := assignVector(op, list, part, u, idx, silent(opts, keepRegion)); err != nil {
 		return err
 	}
 	back, err := operand[T](c, "line", line)
@@ -155,14 +155,14 @@ func subassign[T comparable](c *call, dst matrix.Target[T], rows, cols Indices, 
 	return Assign(spec.Matrix, part, rows, cols, silent(opts, keepTrace)...)
 }
 
-// subassignVector is subassign for vectors.
-func subassignVector[T comparable](c *call, dst matrix.VectorTarget[T], idx Indices, opts []Option, fill func(part matrix.VectorTarget[T], opts ...Option) error) error {
+// subassignVector is subassign for vectors. Errors name the list of indices arg.
+func subassignVector[T comparable](c *call, arg string, dst matrix.VectorTarget[T], idx Indices, opts []Option, fill func(part matrix.VectorTarget[T], opts ...Option) error) error {
 	spec := specOf(dst)
 	_, n := spec.Matrix.Dims()
 	if _, err := prepare(c, matrix.Spec[T]{Matrix: spec.Matrix, Vector: true, Accum: spec.Accum}, 1, n); err != nil {
 		return err
 	}
-	list, err := idx.distinct(c, "idx", n)
+	list, err := idx.distinct(c, arg, n)
 	if err != nil {
 		return err
 	}

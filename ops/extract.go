@@ -300,10 +300,15 @@ func Assign[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols I
 
 // AssignVector computes w(idx)⟨m⟩ ⊕= u; see [Assign].
 func AssignVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSource[T], idx Indices, opts ...Option) error {
-	c := begin[T]("AssignVector", "", opts)
+	return assignVector("AssignVector", "idx", dst, u, idx, opts)
+}
+
+// assignVector is AssignVector. Errors name the operation op and its list of indices arg.
+func assignVector[T comparable](op, arg string, dst matrix.VectorTarget[T], u matrix.VectorSource[T], idx Indices, opts []Option) error {
+	c := begin[T](op, "", opts)
 	if c.region {
-		return subassignVector(c, dst, idx, opts, func(part matrix.VectorTarget[T], opts ...Option) error {
-			return AssignVector(part, u, All(), opts...)
+		return subassignVector(c, arg, dst, idx, opts, func(part matrix.VectorTarget[T], opts ...Option) error {
+			return assignVector(op, arg, part, u, All(), opts)
 		})
 	}
 	spec := specOf(dst)
@@ -316,7 +321,7 @@ func AssignVector[T comparable](dst matrix.VectorTarget[T], u matrix.VectorSourc
 	if err != nil {
 		return err
 	}
-	ci, err := idx.distinct(c, "idx", n)
+	ci, err := idx.distinct(c, arg, n)
 	if err != nil {
 		return err
 	}
@@ -364,7 +369,7 @@ func AssignScalar[T comparable](dst matrix.Target[T], x T, rows, cols Indices, o
 func AssignVectorScalar[T comparable](dst matrix.VectorTarget[T], x T, idx Indices, opts ...Option) error {
 	c := begin[T]("AssignVectorScalar", "", opts)
 	if c.region {
-		return subassignVector(c, dst, idx, opts, func(part matrix.VectorTarget[T], opts ...Option) error {
+		return subassignVector(c, "idx", dst, idx, opts, func(part matrix.VectorTarget[T], opts ...Option) error {
 			return AssignVectorScalar(part, x, All(), opts...)
 		})
 	}

@@ -399,6 +399,9 @@ func TestHelp(t *testing.T) {
 			t.Errorf("%s has no examples or no description", c.Name())
 		}
 	}
+	if got := succeed(t, "completion"); !strings.Contains(got, "bash") {
+		t.Errorf("completion: %s", got)
+	}
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		if len(succeed(t, "completion", shell)) < 1000 {
 			t.Errorf("no completion for %s", shell)
@@ -427,6 +430,15 @@ func TestDemo(t *testing.T) {
 	}
 	if list := files(t, dir); len(list) != 4 {
 		t.Error(list)
+	}
+	_, next, _ := strings.Cut(got, "\nNext: ") // runs, wherever the program is
+	for _, line := range strings.Split(next, "\n") {
+		if command, ok := strings.CutPrefix(line, "  hiveblas "); ok {
+			succeed(t, strings.Fields(strings.Replace(command, "distances.tsv", filepath.Join(t.TempDir(), "distances.tsv"), 1))...)
+		}
+	}
+	if strings.Count(next, "\n  hiveblas ") < 3 || strings.Contains(next, "go run") {
+		t.Errorf("the next commands: %q", next)
 	}
 	succeed(t, "demo", "--dir", dir) // overwrites the first
 	if got := report(t, "demo", "--dir", dir); got["command"] != "demo" {

@@ -243,10 +243,11 @@ func (t *tour) print(j *job, dir string) error {
 	line("read, computed and written in %.0f, %.0f and %.0f ms", 1e3*j.took("read"), 1e3*j.took("compute"), 1e3*j.took("write"))
 	if !j.run.quiet {
 		line("")
-		line("Next, with a file of your own (Matrix Market or an edge list, .gz or not) in place of karate.mtx:")
-		line("  go run ./cmd/hiveblas stats testdata/karate.mtx")
-		line("  go run ./cmd/hiveblas vn testdata/karate.mtx --seeds 0,33 -o distances.tsv")
-		line("  go run ./cmd/hiveblas --help")
+		file := quoted(filepath.Join(dir, projectionTSV))
+		line("Next: the same with a file of your own (Matrix Market or an edge list, .gz or not)")
+		line("  hiveblas stats %s", file)
+		line("  hiveblas vn %s --seeds 0,33 -o distances.tsv", file)
+		line("  hiveblas --help")
 	}
 	return j.printed(w.Flush())
 }

@@ -81,6 +81,9 @@ func parseDevice(cmd *cobra.Command, device string) (int, error) {
 	return 0, &usageError{cmd.CommandPath(), fmt.Sprintf("--device is %q, want %s", device, deviceForms)}
 }
 
+// withoutGPU is the remedy of a GPU that cannot be opened.
+const withoutGPU = "--device cpu computes without one"
+
 // openDemanded opens the GPU of --device gpu, before any other work.
 func (j *job) openDemanded() error {
 	if j.run.device == "" {
@@ -98,7 +101,7 @@ func (j *job) openDemanded() error {
 	}
 	d, err := openDevice(n)
 	if err != nil {
-		return &failure{"--device " + j.run.device, err.Error(), "--device cpu computes without one", err}
+		return &failure{"--device " + j.run.device, err.Error(), withoutGPU, err}
 	}
 	j.device, j.why = d, "asked for"
 	return nil

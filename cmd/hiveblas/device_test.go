@@ -183,6 +183,23 @@ func TestCommandsOnDevice(t *testing.T) {
 	}
 }
 
+// A program of text without a GPU: no remedy offers the host, which does not run it.
+func TestProgramWithoutGPU(t *testing.T) {
+	before := openDevice
+	openDevice = func(int) (*cusparse.Device, error) { return nil, errors.New("no driver") }
+	t.Cleanup(func() { openDevice = before })
+	prog := write(t, "least.prog", "state int32\nmessage int32\ninit id\nsend state\nsum min\napply state = sum\n")
+	for _, device := range []string{"auto", "gpu"} {
+		const want = "least.prog: a program of CUDA text needs a GPU: no driver; write it in Go with"
+		if r := inside("run", prog, karate, "--device", device); r.code != 1 || !strings.Contains(r.stderr, want) || strings.Contains(r.stderr, "--device") {
+			t.Errorf("--device %s: %+v, want %q", device, r, want)
+		}
+	}
+	if r := inside("run", prog, karate, "--device", "cpu"); r.code != 1 || !strings.Contains(r.stderr, "and --device is cpu; leave --device out") {
+		t.Errorf("%+v", r)
+	}
+}
+
 // Errors on a GPU equal those on the host.
 func TestFailuresOnDevice(t *testing.T) {
 	emulated(t)

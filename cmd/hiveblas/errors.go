@@ -164,6 +164,20 @@ func explainGraph(g *graph, err error) error {
 	return &failure{file, err.Error(), "", err}
 }
 
+// explainLines is explain of a file with lines of vertices, whose base flag sets.
+func explainLines(file, flag string, err error) error {
+	var parse *matrix.ParseError
+	if errors.As(err, &parse) && (parse.Kind == matrix.RemedyBase || parse.Kind == matrix.RemedyBaseZero) {
+		e, base := *parse, 1
+		if parse.Kind == matrix.RemedyBaseZero {
+			base = 0
+		}
+		e.Kind, e.Remedy = matrix.RemedyText, fmt.Sprintf("%s %d if the vertices of the file count from %d", flag, base, base)
+		err = &e
+	}
+	return explain(file, err)
+}
+
 // exactRemedy is the remedy for integers beyond 2^53 in a command that computes.
 const exactRemedy = "this command computes in float64, which holds integers exactly up to 2^53: scale the weights, or set --weight-column 0 to leave them out"
 
@@ -193,6 +207,7 @@ var flagRemedies = map[matrix.RemedyKind]string{
 	matrix.RemedyNamesBeside:  "-o FILE keeps them in a file beside FILE, --vertex-numbers does without them",
 	matrix.RemedyFormat:       "--format names the format of the input; see hiveblas help formats",
 	matrix.RemedyLists:        "use .tsv, .csv, .mtx or .hgb",
+	matrix.RemedyLeaveValues:  "--weight-column 0 leaves the weights out",
 }
 
 func flagRemedy(kind matrix.RemedyKind) string { return flagRemedies[kind] }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -16,6 +17,25 @@ func formatNames() (names []string) {
 		names = append(names, f.Name)
 	}
 	return names
+}
+
+// wanted says why the extension of the output is refused, and what it may be.
+func (o *output) wanted() string {
+	if o.gz && slices.Contains(o.kinds, o.kind) {
+		return o.kind + " is not compressed by gzip; leave .gz out"
+	}
+	want := "the extension tells no format; want " + strings.Join(o.kinds, ", ")
+	zips := slices.DeleteFunc(slices.Clone(o.kinds), func(kind string) bool { return slices.Contains(unzipped, kind) })
+	switch {
+	case len(zips) == len(o.kinds):
+		want += ", or one of these and .gz"
+	case len(zips) > 0:
+		want += fmt.Sprintf(", or %s and .gz", strings.Join(zips, ", "))
+	}
+	if len(o.kinds) > 1 {
+		want += ", or --output-format"
+	}
+	return want
 }
 
 // printFormats is hiveblas help formats.

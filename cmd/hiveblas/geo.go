@@ -148,7 +148,7 @@ func (j *job) readLocations(file string, base int) (*apps.Locations, error) {
 	defer in.close()
 	n, _ := j.graph.Dims()
 	locations, err := apps.ReadLocations(in.r, n, o)
-	return locations, explain(nameOf(file), err)
+	return locations, explainLines(nameOf(file), "--locations-base", err)
 }
 
 // writePlaces writes vertex, latitude, longitude and pass of each located vertex.

@@ -100,13 +100,24 @@ type look struct {
 // largestGroups bounds the communities whose connections are drawn.
 const largestGroups = 12
 
-// load reads the graph, and again without repeated entries if there are any.
+// load reads the graph, and again without repeated entries, or without values that are not finite,
+// if there are any.
 func (l *look) load() error {
-	err := l.job.load(l.arg, weighted)
-	if errors.Is(err, matrix.ErrDuplicate) && !l.cmd.Flags().Changed("duplicates") && l.arg != "-" {
-		l.warnings = append(l.warnings, "Entries are given more than once; the first of each counts here. Other commands want --duplicates.")
-		l.read.duplicates = "first"
-		err = l.job.load(l.arg, weighted)
+	only := weighted // then structure
+	err := l.job.load(l.arg, only)
+	for err != nil && l.arg != "-" {
+		var value *matrix.ParseError
+		switch {
+		case errors.Is(err, matrix.ErrDuplicate) && !l.cmd.Flags().Changed("duplicates") && l.read.duplicates != "first":
+			l.warnings = append(l.warnings, "Entries are given more than once; the first of each counts here. Other commands want --duplicates.")
+			l.read.duplicates = "first"
+		case !only && errors.As(err, &value) && value.Kind == matrix.RemedyAllowNaN:
+			l.warnings = append(l.warnings, fmt.Sprintf("In line %d %s: the page is about the structure alone. Other commands want --weight-column 0 or finite weights.", value.Line, value.Msg))
+			only = structure
+		default:
+			return err
+		}
+		err = l.job.load(l.arg, only)
 	}
 	for _, w := range l.warned {
 		l.warnings = append(l.warnings, w.Msg+".")
@@ -199,7 +210,7 @@ func (l *look) group(run apps.Run, val []float64) error {
 		}
 	}
 	if l.unweighted {
-		l.warnings = append(l.warnings, "Values are negative or infinite: communities are those of the structure.")
+		l.warnings = append(l.warnings, "Values are negative, infinite or NaN: communities are those of the structure.")
 	}
 	var s ops.Steps
 	with := ops.WithOptions(ops.WithContext(run.Context), ops.WithThreads(run.Threads))

@@ -140,6 +140,8 @@ func TestLookWarnings(t *testing.T) {
 		{"loops.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 2\n2 2\n", "", "1 entries are self-loops."},
 		{"again.tsv", "0\t1\n1\t0\n0\t1\n", "", "given more than once"},
 		{"negative.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 -1\n2 1 3\n", "", "communities are those of the structure"},
+		{"nan.tsv", "0\t1\tnan\n1\t2\t1\n", "", "In line 1 the value is &#34;nan&#34;: the page is about the structure alone."},
+		{"nantwice.tsv", "0\t1\tnan\n1\t2\t1\n1\t2\t3\n", "", "given more than once"},
 		{"films.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 3 2\n1 2\n2 3\n", "", "different vertices"},
 		{"names.tsv", "a<b\tc&d\nc&d\te\n", "--ids renumber", "<td>c&amp;d</td>"},
 		{"empty.mtx", "%%MatrixMarket matrix coordinate pattern general\n0 0 0\n", "", "<svg"},

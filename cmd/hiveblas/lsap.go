@@ -98,9 +98,9 @@ func (j *job) infeasible(err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	set, labels, side, other := e.Rows, j.graph.rows, "rows", "columns"
+	set, labels, side, other := e.Rows, j.graph.rows, "row", "column"
 	if e.Cols != nil {
-		set, labels, side, other = e.Cols, j.graph.cols, "columns", "rows"
+		set, labels, side, other = e.Cols, j.graph.cols, "column", "row"
 	}
 	const most = 100 // names in the message
 	var names []string
@@ -110,7 +110,15 @@ func (j *job) infeasible(err error) error {
 	if len(set) > most {
 		names = append(names, "…")
 	}
-	return &failure{"", fmt.Sprintf("no assignment exists: the %d %s %s have only %d %s together", len(set), side, strings.Join(names, ", "), e.Have, other),
+	have := fmt.Sprintf("%d %ss", e.Have, other)
+	if e.Have == 1 {
+		have = "1 " + other
+	}
+	reason := fmt.Sprintf("the %d %ss %s have only %s together", len(set), side, strings.Join(names, ", "), have)
+	if len(set) == 1 { // and no partner
+		reason = fmt.Sprintf("%s %s has no %s", side, names[0], other)
+	}
+	return &failure{"", "no assignment exists: " + reason,
 		"--default gives missing entries a cost", err}
 }
 

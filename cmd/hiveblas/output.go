@@ -81,14 +81,7 @@ func (o *output) check(cmd *cobra.Command, json bool, inputs []string) error {
 		o.kind = filepath.Ext(name)
 	}
 	if !slices.Contains(o.kinds, o.kind) || o.gz && slices.Contains(unzipped, o.kind) {
-		want := strings.Join(o.kinds, ", ")
-		if o.kinds[0] != ".png" {
-			want += ", or one of these and .gz"
-		}
-		if len(o.kinds) > 1 {
-			want += ", or --output-format"
-		}
-		return bad("-o %s: the extension tells no format; want %s", o.path, want)
+		return bad("-o %s: %s", o.path, o.wanted())
 	}
 	for _, in := range inputs {
 		if from, e := os.Stat(in); err == nil && e == nil && os.SameFile(from, st) {

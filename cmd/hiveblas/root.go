@@ -75,7 +75,29 @@ HIVEBLAS_THREADS, HIVEBLAS_DEVICE and HIVEBLAS_MACHINE replace the defaults of -
 		lassoCommand(s), maxflowCommand(s), lsapCommand(s), runCommand(s),
 		jitCommand(s), tuneCommand(s), benchCommand(s), scaleCommand(s), demoCommand(s), manCommand(s),
 	)
+	strictCompletion(root)
 	return root
+}
+
+// strictCompletion adds the completion command of cobra, with the usage errors of others.
+func strictCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	cmd, _, err := root.Find([]string{"completion"})
+	if err != nil || cmd == root {
+		return
+	}
+	var shells []string
+	for _, shell := range cmd.Commands() {
+		shell.Args = positional()
+		shells = append(shells, shell.Name())
+	}
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return &usageError{cmd.CommandPath(), fmt.Sprintf("unknown shell %q, want %s", args[0], strings.Join(shells, ", "))}
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 
 // positional requires exactly the named arguments.

@@ -123,6 +123,11 @@ func (f *runProgramFlags) check(cmd *cobra.Command, name string) error {
 	case strings.HasSuffix(name, ".prog") && f.group.given(cmd) != "":
 		return bad("%s belongs to groups of ranks, which run no CUDA text", f.group.given(cmd))
 	}
+	for _, own := range []struct{ flag, program string }{{"width", "sssp"}, {"damping", "pagerank"}, {"tolerance", "pagerank"}} {
+		if cmd.Flags().Changed(own.flag) && name != own.program {
+			return bad("--%s means nothing for %s; it belongs to %s", own.flag, name, own.program)
+		}
+	}
 	return f.group.check(cmd)
 }
 
@@ -132,15 +137,18 @@ func (j *job) runFile(name, graph string, f *runProgramFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := j.begin(graph); err != nil {
-		return err
-	}
-	if j.run.device == "auto" {
+	err = j.begin(graph)
+	if err == nil && j.run.device == "auto" {
 		j.run.device = "gpu" // the host runs no CUDA text
-		if err := j.openDemanded(); err != nil {
-			return &failure{name, "a program of CUDA text needs a GPU: " + err.Error(),
-				"or write it in Go with program.Program (go doc github.com/hiveblas/hiveblas/program)", err}
-		}
+		err = j.openDemanded()
+	}
+	var none *failure
+	if errors.As(err, &none) && none.remedy == withoutGPU {
+		return &failure{name, "a program of CUDA text needs a GPU: " + none.what,
+			"write it in Go with program.Program (go doc github.com/hiveblas/hiveblas/program)", err}
+	}
+	if err != nil {
+		return err
 	}
 	if j.device == nil {
 		return &failure{name, "a program of CUDA text needs a GPU, and --device is " + j.run.device,

@@ -279,7 +279,7 @@ func (j *job) readPart(file string, read func(r io.Reader) error) error {
 		return explain(nameOf(file), err)
 	}
 	defer in.close()
-	return explain(nameOf(file), read(in.r))
+	return explainLines(nameOf(file), "--vertex-base", read(in.r))
 }
 
 func sageTrainCommand(s *session) *cobra.Command {

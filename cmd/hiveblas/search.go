@@ -156,6 +156,11 @@ vertices found and the sum of their scores after each step.`,
 			return err
 		}
 		res, err := j.search(given, begins, o)
+		var score *apps.ScoreError
+		if errors.As(err, &score) {
+			return &failure{nameOf(scores), fmt.Sprintf("the score of vertex %s is %s, and %s walks want %s", j.graph.name(score.Vertex), score.Got, method, score.Want),
+				"correct the file, or choose another --method", err}
+		}
 		if err != nil {
 			return err
 		}
@@ -244,7 +249,7 @@ func (j *job) readScores(file string, base int) (*matrix.Vector[float64], error)
 	defer in.close()
 	n, _ := j.graph.Dims()
 	scores, err := apps.ReadScores(in.r, n, o)
-	return scores, explain(nameOf(file), err)
+	return scores, explainLines(nameOf(file), "--scores-base", err)
 }
 
 // writeVisits writes lines of vertex and visits to the file of --visits.

@@ -175,7 +175,23 @@ func sgmFigures(res *apps.SGMResult, seeds int, truth []apps.SeedPair) []field {
 // seedPairs returns the seeds of --seeds, a number or a file.
 func (j *job) seedPairs(text string, other *graph) ([]apps.SeedPair, error) {
 	if !isNumber(text) {
-		return readPairs(text, j.graph, other)
+		lineA, lineB := map[int]int{}, map[int]int{}
+		return eachPair(text, j.graph, other, func(p apps.SeedPair, line int) error {
+			for _, side := range []struct {
+				g     *graph
+				which string
+				v     int
+				lines map[int]int
+			}{{j.graph, "first", p.A, lineA}, {other, "second", p.B, lineB}} {
+				if before := side.lines[side.v]; before > 0 {
+					return &failure{fmt.Sprintf("%s:%d", text, line),
+						fmt.Sprintf("vertex %s of the %s graph is given twice, first in line %d", side.g.name(side.v), side.which, before),
+						"give each vertex once", nil}
+				}
+				side.lines[side.v] = line
+			}
+			return nil
+		})
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(text))
 	if most := min(order(j.graph), order(other)); err != nil || n < 0 || n > most {
@@ -204,6 +220,11 @@ func (j *job) startOf(file string, other *graph) (*matrix.Vector[int32], error) 
 
 // readPairs reads lines of a vertex of a and one of b.
 func readPairs(file string, a, b *graph) ([]apps.SeedPair, error) {
+	return eachPair(file, a, b, func(apps.SeedPair, int) error { return nil })
+}
+
+// eachPair is readPairs, and calls check with each pair and its line.
+func eachPair(file string, a, b *graph, check func(p apps.SeedPair, line int) error) ([]apps.SeedPair, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, &failure{file, "cannot be read: " + reason(err), "give a number of vertices, or a file of pairs", err}
@@ -225,6 +246,9 @@ func readPairs(file string, a, b *graph) ([]apps.SeedPair, error) {
 			return nil, err
 		}
 		if p.B, err = b.vertex(place, names[1]); err != nil {
+			return nil, err
+		}
+		if err := check(p, line); err != nil {
 			return nil, err
 		}
 		pairs = append(pairs, p)

@@ -128,11 +128,17 @@ func errorCases() []errorCase {
 			return ops.AssignScalar(matrix.New[float64](1<<31-1, 1<<31-1, matrix.On(x.c.Place())), 1, all, all)
 		}, size, []string{"2147483647×2147483647"}},
 		{"AssignRow/row", func(x misfits) error { return ops.AssignRow(x.c, x.u, 3, all) }, index, []string{"AssignRow", "row 3", "0…2"}},
-		{"AssignRow/u", func(x misfits) error { return ops.AssignRow(x.c, x.long, 0, all) }, dim, vectors},
-		{"AssignRow/mask", func(x misfits) error { return ops.AssignRow(x.c.Masked(x.long), x.u, 0, all) }, dim, append(vectors, "mask")},
-		{"AssignRow/matrix mask", func(x misfits) error { return ops.AssignRow(x.c.Masked(x.a), x.u, 0, all) }, dim, []string{"mask", "3×3", "vector of 3"}},
+		{"AssignRow/u", func(x misfits) error { return ops.AssignRow(x.c, x.long, 0, all) }, dim, append(vectors, "AssignRow: u")},
+		{"AssignRow/mask", func(x misfits) error { return ops.AssignRow(x.c.Masked(x.long), x.u, 0, all) }, dim, append(vectors, "AssignRow: the mask")},
+		{"AssignRow/matrix mask", func(x misfits) error { return ops.AssignRow(x.c.Masked(x.a), x.u, 0, all) }, dim, []string{"AssignRow: the mask", "3×3", "vector of 3"}},
+		{"AssignRow/duplicate", func(x misfits) error { return ops.AssignRow(x.c, x.u, 0, ops.Of(0, 1, 0)) }, invalid, []string{"AssignRow: cols lists 0 twice"}},
+		{"AssignRow/index", func(x misfits) error { return ops.AssignRow(x.c, x.u, 0, ops.Of(0, 1, 3)) }, index, []string{"AssignRow: cols[2]"}},
+		{"AssignRow/region", func(x misfits) error {
+			return ops.AssignRow(x.c.Masked(x.long), x.u, 0, all, ops.MaskOfRegion())
+		}, dim, append(vectors, "AssignRow: the mask")},
+		{"AssignColumn/u", func(x misfits) error { return ops.AssignColumn(x.c, x.long, all, 0) }, dim, append(vectors, "AssignColumn: u")},
 		{"AssignColumn/column", func(x misfits) error { return ops.AssignColumn(x.c, x.u, all, -1) }, index, []string{"AssignColumn", "column -1", "0…2"}},
-		{"AssignColumn/duplicate", func(x misfits) error { return ops.AssignColumn(x.c, x.u, ops.Of(0, 1, 0), 1) }, invalid, []string{"lists 0 twice"}},
+		{"AssignColumn/duplicate", func(x misfits) error { return ops.AssignColumn(x.c, x.u, ops.Of(0, 1, 0), 1) }, invalid, []string{"AssignColumn: rows lists 0 twice"}},
 		{"MaskOfRegion/mask", func(x misfits) error {
 			return ops.Assign(x.c.Masked(x.b), x.a, ops.Of(0, 1), all, ops.MaskOfRegion())
 		}, dim, []string{"mask", "3×3", "2×3"}},

@@ -271,7 +271,7 @@ func (s *Structure) Check(nval int, pattern bool) error {
 		}
 	}
 	if len(s.Ptr) != s.Vecs()+1 {
-		return fmt.Errorf("%d row offsets for %d rows", len(s.Ptr), s.Vecs())
+		return fmt.Errorf("%d row offsets for %d rows, want %d", len(s.Ptr), s.Vecs(), s.Vecs()+1)
 	}
 	if s.Ptr[0] != 0 || s.Ptr[len(s.Ptr)-1] != int64(len(s.Idx)) {
 		return fmt.Errorf("row offsets run from %d to %d, want 0 to %d", s.Ptr[0], s.Ptr[len(s.Ptr)-1], len(s.Idx))

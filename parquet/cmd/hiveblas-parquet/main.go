@@ -55,10 +55,42 @@ func run(args []string, stderr io.Writer) int {
 		return 2
 	}
 	if err := f.convert(names[0], names[1]); err != nil {
-		fmt.Fprintln(stderr, "hiveblas-parquet:", err)
+		fmt.Fprintln(stderr, "hiveblas-parquet:", explain(names[1], err))
 		return 1
 	}
 	return 0
+}
+
+// flagRemedies are the remedies of readers and writers in terms of flags. Others offer none.
+var flagRemedies = map[matrix.RemedyKind]string{
+	matrix.RemedyDuplicates:   "-duplicates sum, min, max, first or last combines them",
+	matrix.RemedyRenumber:     "-ids renumber numbers the ids that occur, whatever text they are",
+	matrix.RemedyBase:         "-ids renumber numbers the ids that occur",
+	matrix.RemedyColumns:      "-source, -target and -weight choose columns by name",
+	matrix.RemedyWeightColumn: "-weight chooses the column of the weights, -no-weight none",
+	matrix.RemedyNoSymmetrise: "leave -undirected out",
+	matrix.RemedySymmetrise:   "-undirected reads every edge in both directions",
+	matrix.RemedyLeaveValues:  "-no-weight leaves the weights out",
+	matrix.RemedyLists:        "use .tsv, .csv, .mtx or .hgb",
+}
+
+// explain says an error of the library in terms of flags. out is the file that is written.
+func explain(out string, err error) error {
+	var parse *matrix.ParseError
+	var option *matrix.OptionError
+	switch {
+	case errors.As(err, &parse) && parse.Kind != matrix.RemedyText:
+		e := *parse
+		e.Remedy = flagRemedies[e.Kind]
+		return &e
+	case errors.As(err, &option):
+		remedy := flagRemedies[option.Kind]
+		if remedy != "" {
+			remedy = "; " + remedy
+		}
+		return fmt.Errorf("%s: %s%s", out, option.Reason, remedy)
+	}
+	return err
 }
 
 // convert reads the file with the element type of its weights.

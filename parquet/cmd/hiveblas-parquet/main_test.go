@@ -46,8 +46,11 @@ func TestConvert(t *testing.T) {
 		code int
 		want string
 	}{
-		{in + " " + out, 1, "is not an integer"},
-		{in + " " + out + " -ids renumber", 1, "given twice"},
+		{in + " " + out, 1, "is not an integer; -ids renumber numbers the ids"},
+		{in + " " + out + " -ids renumber", 1, "given twice; -duplicates sum, min, max, first or last combines them\n"},
+		{in + " " + filepath.Join(dir, "a.foo") + " -ids renumber -duplicates sum", 1, ".gml\n"},
+		{in + " " + filepath.Join(dir, "a.graph") + " -ids renumber -duplicates sum", 1, "a.graph: the matrix is not symmetric, and a METIS graph is undirected; -undirected reads"},
+		{in + " " + filepath.Join(dir, "a.graph") + " -ids renumber -duplicates first -undirected", 1, "a.graph: the edge from x to y has weight 1.5, and METIS wants positive integers; -no-weight leaves"},
 		{in + " " + out + " -ids renumber -source nobody", 1, "no such column"},
 		{in, 2, "usage"},
 		{in + " " + out + " -ids some", 2, "usage"},
