@@ -37,7 +37,7 @@ func TestConvertWarns(t *testing.T) {
 
 // TestFits: a graph whose vertices alone need more memory than there is, is an error.
 func TestFits(t *testing.T) {
-	a := matrix.New[float64](3, 1<<20)
+	a := matrix.New[float64](1<<20, 1<<20)
 	j := &job{graph: &graph{Matrix: a, file: "few.tsv"}}
 	for room, want := range map[int64]string{0: "", 1 << 24: "", 1<<24 - 1: "few.tsv: the 1048576 vertices need 0.0 GB or more"} {
 		if err := j.fits(room); (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {

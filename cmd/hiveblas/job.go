@@ -16,7 +16,6 @@ import (
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/cusparse"
-	"github.com/hiveblas/hiveblas/internal/hostmem"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
@@ -210,9 +209,6 @@ func (j *job) compute(work func(apps.Run) error) error {
 	if run.Method == apps.Fused && j.device == nil {
 		return &failure{"--method fused", "fused kernels run on a GPU, and this run is on the host (" + j.why + ")", "add --device gpu, or use --method auto", nil}
 	}
-	if err := j.fits(hostmem.Available()); err != nil {
-		return err
-	}
 	return j.stage("compute", func() error {
 		err := work(run)
 		if j.run.device == "auto" && errors.Is(err, cusparse.ErrMemory) {
@@ -223,18 +219,6 @@ func (j *job) compute(work func(apps.Run) error) error {
 		}
 		return explainGraph(j.graph, err)
 	})
-}
-
-// fits rejects a graph whose vertices alone need more memory than there is, mostly a list with a few
-// large ids: the runtime would end the process without a remedy. room is in bytes, 0 if unknown.
-func (j *job) fits(room int64) error {
-	m, n := j.graph.Dims()
-	need := 16 * int64(max(m, n)) // two arrays, of values and of what is known about them
-	if room <= 0 || need <= room || j.device != nil || j.group != nil {
-		return nil
-	}
-	return &failure{j.graph.file, fmt.Sprintf("the %d vertices need %.1f GB or more, and %.1f GB of memory are available", max(m, n), float64(need)/1e9, float64(room)/1e9),
-		"if few of the ids occur, --ids renumber numbers those", nil}
 }
 
 // took returns the seconds of a stage, 0 if it did not run.
