@@ -14,8 +14,8 @@ import (
 	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/internal/fresh"
-	"github.com/hiveblas/hiveblas/internal/stream"
 	"github.com/hiveblas/hiveblas/internal/parallel"
+	"github.com/hiveblas/hiveblas/internal/stream"
 )
 
 // MaxDim is the largest number of rows or columns: indices are 32-bit.
