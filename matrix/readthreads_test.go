@@ -182,7 +182,8 @@ func TestBinaryVectorThreads(t *testing.T) {
 			if at, err := f.Seek(0, io.SeekCurrent); err != nil || at != int64(6+(k+1)*len(data)) {
 				t.Errorf("%d threads: the file stands at %d, %v", threads, at, err)
 			}
-			if !slices.IsSorted(read) || len(read) < 3 || read[0] > int64(len(data)) {
+			// One thread reports each piece, of several the caller those that it finds read.
+			if !slices.IsSorted(read) || len(read) == 0 || threads == 1 && len(read) < 3 || read[len(read)-1] < int64(len(data)) {
 				t.Errorf("%d threads: progress %v", threads, read)
 			}
 		}
