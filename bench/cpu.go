@@ -80,7 +80,7 @@ func CPU(ctx context.Context, o CPUOptions) (*Table, error) {
 	return t, nil
 }
 
-// CPUCases returns the names of the cases of [CPU].
+// CPUCases returns the names of the cases of [CPU], with the large ones last.
 func CPUCases(large bool) (names []string) {
 	for _, c := range cpuCasesOf(large) {
 		names = append(names, c.name)

@@ -149,7 +149,7 @@ func (v *Vector[T]) MarshalBinary() ([]byte, error) {
 func writeBinary[T comparable](w io.Writer, st *sparse.Store[T], kind byte, op string, o *writeOptions) error {
 	e, ok := elementOf[T]()
 	if !ok {
-		return &TypeError{op, e.name(), "bool, an integer or a float", "", ""}
+		return e.refused(op)
 	}
 	return writeStore(w, rawOf(st), kind, op, o, e.item())
 }

@@ -143,7 +143,7 @@ func (rd *binaryReader) readError(err error, what string) error {
 func readBinary[T comparable](r io.Reader, kind byte, op string, o *readOptions) (*sparse.Store[T], sides, error) {
 	e, ok := elementOf[T]()
 	if !ok {
-		return nil, sides{}, &TypeError{op, e.name(), "bool, an integer or a float", "", ""}
+		return nil, sides{}, e.refused(op)
 	}
 	st, labels, err := readStore(r, kind, op, o, e.item())
 	if err != nil {
@@ -321,7 +321,7 @@ func readBinaryHead(rd *binaryReader, st *sparse.Structure, kind byte, e item, o
 		return 0, kinds, rd.damaged(what, fmt.Sprintf("unknown element type %d", head[11]))
 	}
 	if head[11] != e.code() {
-		return 0, kinds, &TypeError{op, binaryKinds[head[11]].String(), e.name, "read it into the type of the file", rd.o.file}
+		return 0, kinds, &TypeError{Op: op, Got: binaryKinds[head[11]].String(), Want: e.name, Remedy: "read it into the type of the file", File: rd.o.file}
 	}
 	st.Format = sparse.Format(head[12])
 	rows, cols, nvals := le.Uint64(head[16:]), le.Uint64(head[24:]), le.Uint64(head[32:])

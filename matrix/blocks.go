@@ -51,7 +51,7 @@ func CreateBlocks[T Element](path string, m, n int, bounds []int, job []byte) (*
 	const op = "matrix.CreateBlocks"
 	e, ok := elementOf[T]()
 	if !ok {
-		return nil, &TypeError{op, e.name(), "bool, an integer or a float", "", ""}
+		return nil, e.refused(op)
 	}
 	if m < 0 || n < 0 || m > MaxDim || n > MaxDim {
 		return nil, &SizeError{op, "dimension", int64(max(m, n)), MaxDim}

@@ -69,7 +69,7 @@ func readEdges[T comparable](r io.Reader, o *readOptions, bipartite bool) (*Matr
 	const op = "matrix.ReadEdgeList"
 	e, ok := elementOf[T]()
 	if !ok {
-		return nil, nil, nil, &TypeError{op, e.name(), "bool, an integer or a float", "", ""}
+		return nil, nil, nil, e.refused(op)
 	}
 	dup, err := combiner[T](op, o)
 	if err != nil {

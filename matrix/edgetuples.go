@@ -25,7 +25,7 @@ func ReadTuples[T Element](r io.Reader, opts ...ReadOption) (t *Tuples[T], n int
 	}
 	e, ok := elementOf[T]()
 	if !ok {
-		return nil, 0, nil, &TypeError{op, e.name(), "bool, an integer or a float", "", ""}
+		return nil, 0, nil, e.refused(op)
 	}
 	if err := o.checkLayout(op); err != nil {
 		return nil, 0, nil, err

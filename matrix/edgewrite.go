@@ -24,7 +24,7 @@ func writeEdgeList[T comparable](w io.Writer, a *Matrix[T], o *writeOptions) err
 	}
 	e, ok := elementOf[T]()
 	if !ok {
-		return &TypeError{op, e.name(), "bool, an integer or a float", "", ""}
+		return e.refused(op)
 	}
 	m, n := a.Dims()
 	if err := o.checkList(op, w, m, n); err != nil {
@@ -105,7 +105,7 @@ func writeVectorTSV[T comparable](w io.Writer, v *Vector[T], o *writeOptions) er
 	}
 	e, ok := elementOf[T]()
 	if !ok {
-		return &TypeError{op, e.name(), "bool, an integer or a float", "", ""}
+		return e.refused(op)
 	}
 	if err := o.checkList(op, w, v.Size(), 0); err != nil {
 		return err

@@ -22,6 +22,11 @@ type element[T comparable] struct {
 	one  T // 1 or true: the value of an entry without a value in the file
 }
 
+// refused is the error of op for a type that is no Element.
+func (e element[T]) refused(op string) error {
+	return &TypeError{Op: op, Got: e.name(), Want: "bool, an integer or a float"}
+}
+
 // elementOf returns the description of T. ok is false if T is not an Element: Matrix supports such
 // types, files do not.
 func elementOf[T comparable]() (e element[T], ok bool) {

@@ -23,7 +23,7 @@ type graphEdges[T comparable] struct {
 func newGraphEdges[T comparable](op string, r io.Reader, o *readOptions) (*graphEdges[T], error) {
 	e, ok := elementOf[T]()
 	if !ok {
-		return nil, &TypeError{op, e.name(), "bool, an integer or a float", "", ""}
+		return nil, e.refused(op)
 	}
 	if r == nil {
 		return nil, nilReader(op)

@@ -34,7 +34,7 @@ func newGraphOut[T Element](op string, w io.Writer, a *Matrix[T], o *writeOption
 	}
 	e, ok := elementOf[T]()
 	if !ok {
-		return nil, &TypeError{op, e.name(), "bool, an integer or a float", "", ""}
+		return nil, e.refused(op)
 	}
 	if w == nil {
 		return nil, nilWriter(op)
@@ -90,8 +90,8 @@ func (g *graphOut[T]) wantSimple(what string) error {
 // WriteMETIS writes a as a graph in the format of METIS (see [ReadMETIS]), for METIS, KaHIP and
 // others: a line for each vertex with its neighbours, from 1. a must be symmetric and without
 // self-loops, else the error is an [ErrInvalid]. Values are written as weights of edges unless all
-// are true or with [AsPattern]; METIS wants positive integers, and others are an *OptionError. Names
-// are not written. It takes O(entries + vertices) time.
+// are true or with [AsPattern]; METIS wants positive integers, and others are an *OptionError.
+// Names are not written. It takes O(entries + vertices) time.
 func WriteMETIS[T Element](w io.Writer, a *Matrix[T], opts ...WriteOption) error {
 	g, err := newGraphOut("matrix.WriteMETIS", w, a, writeOptionsOf(opts))
 	if err == nil {

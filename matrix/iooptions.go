@@ -366,7 +366,7 @@ func combiner[T comparable](op string, o *readOptions) (Combiner[T], error) {
 		return c, nil
 	}
 	e, _ := elementOf[T]()
-	return nil, &TypeError{op, "another type in Duplicates", e.name(), "give Duplicates an operator on the element type that is read", ""}
+	return nil, &TypeError{Op: op, Got: "another type in Duplicates", Want: e.name(), Remedy: "give Duplicates an operator on the element type that is read"}
 }
 
 // reportingWriter counts the bytes written and reports progress.

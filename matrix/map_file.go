@@ -26,7 +26,7 @@ func OpenMapped[T Element](path string) (*Mapped[T], error) {
 	const op = "matrix.OpenMapped"
 	e, ok := elementOf[T]()
 	if !ok {
-		return nil, &TypeError{op, e.name(), "bool, an integer or a float", "", ""}
+		return nil, e.refused(op)
 	}
 	if !hostLittle || e.fileWidth() != int(unsafe.Sizeof(e.one)) {
 		return nil, &InvalidError{op, "this machine stores numbers differently from the file; use ReadFile"}

@@ -58,7 +58,7 @@ func ReadMatrixMarketFile[T Element](path string, opts ...ReadOption) (*Matrix[T
 func readMatrixMarket[T comparable](r io.Reader, o *readOptions) (*Matrix[T], sides, error) {
 	e, ok := elementOf[T]()
 	if !ok {
-		return nil, sides{}, &TypeError{"matrix.ReadMatrixMarket", e.name(), "bool, an integer or a float", "", ""}
+		return nil, sides{}, e.refused("matrix.ReadMatrixMarket")
 	}
 	dup, err := combiner[T]("matrix.ReadMatrixMarket", o)
 	if err != nil {

@@ -96,7 +96,7 @@ func writeMatrixMarket[T comparable](w io.Writer, a *Matrix[T], o *writeOptions)
 	}
 	e, ok := elementOf[T]()
 	if !ok {
-		return &TypeError{"matrix.WriteMatrixMarket", e.name(), "bool, an integer or a float", "", ""}
+		return e.refused("matrix.WriteMatrixMarket")
 	}
 	m, n := a.Dims()
 	st := a.rows()

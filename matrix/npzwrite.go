@@ -41,7 +41,7 @@ func WriteNPZ[T Element](w io.Writer, a *Matrix[T], opts ...WriteOption) error {
 func writeNPZ[T comparable](op string, w io.Writer, a *Matrix[T], o *writeOptions) error {
 	e, ok := elementOf[T]()
 	if !ok {
-		return &TypeError{op, e.name(), "bool, an integer or a float", "", ""}
+		return e.refused(op)
 	}
 	if o.layout > NPZCoordinates {
 		return &OptionError{Op: op, Option: "InLayout", Reason: fmt.Sprintf("the layout is %d, want NPZRows, NPZColumns or NPZCoordinates", o.layout)}

@@ -31,7 +31,7 @@ func NewMatrixMarketWriter[T Element](w io.Writer, m, n int, nvals int64, opts .
 	e, ok := elementOf[T]()
 	switch {
 	case !ok:
-		return nil, &TypeError{op, e.name(), "bool, an integer or a float", "", ""}
+		return nil, e.refused(op)
 	case w == nil:
 		return nil, nilWriter(op)
 	case o.array:
@@ -75,7 +75,7 @@ func NewEdgeListWriter[T Element](w io.Writer, m, n int, opts ...WriteOption) (*
 	o := writeOptionsOf(opts)
 	e, ok := elementOf[T]()
 	if !ok {
-		return nil, &TypeError{op, e.name(), "bool, an integer or a float", "", ""}
+		return nil, e.refused(op)
 	}
 	if err := checkDims(op, m, n); err != nil {
 		return nil, err

@@ -122,7 +122,8 @@ func pastTheCaches[T semiring.Number](t *testing.T) {
 	}
 }
 
-// TestAssignScalarInPlace: the values of a full destination are set in place, and its copies keep theirs.
+// TestAssignScalarInPlace: the values of a full destination are set in place, and its copies keep
+// theirs.
 func TestAssignScalarInPlace(t *testing.T) {
 	a, err := matrix.FromDense(2, 3, []float64{1, 2, 3, 4, 5, 6})
 	if err != nil {

@@ -36,6 +36,7 @@ func benchCPUCommand(s *session) *cobra.Command {
 	var o bench.CPUOptions
 	var run runFlags
 	var file string
+	small := bench.CPUCases(false)
 	cmd := &cobra.Command{
 		Use:   "cpu",
 		Short: "Measure the operations and workflows on the host",
@@ -44,7 +45,10 @@ the same generated graphs. The whole table takes long; --only selects cases by
 name.
 
 The cases for --only:
-  ` + strings.Join(bench.CPUCases(false), "\n  "),
+  ` + strings.Join(small, "\n  ") + `
+
+With --large also:
+  ` + strings.Join(bench.CPUCases(true)[len(small):], "\n  "),
 		Example: `  hiveblas bench cpu --json bench.json
   hiveblas bench cpu --only triangles,SpMV --rounds 5 --no-peers`,
 		Args: positional(),

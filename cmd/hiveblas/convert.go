@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hiveblas/hiveblas/internal/sparse"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -77,8 +76,8 @@ unless --symmetric writes one triangle.`,
 	return cmd
 }
 
-// warnLost warns of what the output cannot tell: entries of value 0 in a dense .npy, vertices without
-// edges in a list. A list without names still tells of those before its last vertex.
+// warnLost warns of what the output cannot tell: entries of value 0 in a dense .npy, vertices
+// without edges in a list. A list without names still tells of those before its last vertex.
 func (j *job) warnLost(g *graph) {
 	file := j.out.path
 	if j.out.stdout {
@@ -93,12 +92,15 @@ func (j *job) warnLost(g *graph) {
 			warn("a .npy does not tell entries of value 0 from none; lost: %d", zeros)
 		}
 	case slices.Contains(listFiles, j.out.kind):
-		rows, cols := g.values.structures()
+		rows, cols := g.values.used()
 		lost := 0
-		if rows.NRows == cols.NRows {
-			lost = lone(g.cols != nil, rows, cols)
+		if len(rows) == len(cols) {
+			for v, used := range rows {
+				cols[v] = cols[v] || used
+			}
+			lost = lone(cols, g.cols != nil)
 		} else {
-			lost = lone(g.rows != nil, rows) + lone(g.cols != nil, cols)
+			lost = lone(rows, g.rows != nil) + lone(cols, g.cols != nil)
 		}
 		if lost > 0 {
 			warn("a list has no place for vertices without edges; left out: %d", lost)
@@ -106,20 +108,29 @@ func (j *job) warnLost(g *graph) {
 	}
 }
 
-// lone counts the rows that have entries in none of the structures, of those without names only the ones
-// after the last that has any.
-func lone(named bool, of ...*sparse.Structure) (n int) {
-	sinceLast := 0
-	for i := range of[0].NRows {
-		if slices.ContainsFunc(of, func(s *sparse.Structure) bool { return s.Ptr[i] < s.Ptr[i+1] }) {
-			sinceLast = 0
-			continue
+// used tells which rows and columns have entries.
+func (m typed[T]) used() (rows, cols []bool) {
+	height, width := m.Dims()
+	rows, cols = make([]bool, height), make([]bool, width)
+	for i, r := range m.Rows() {
+		rows[i] = len(r.Cols) > 0
+		for _, j := range r.Cols {
+			cols[j] = true
 		}
-		n++
-		sinceLast++
 	}
-	if !named {
-		return sinceLast
+	return rows, cols
+}
+
+// lone counts the vertices that are not used, of those without names only the ones after the last
+// that is.
+func lone(used []bool, named bool) (n int) {
+	for v := len(used) - 1; v >= 0; v-- {
+		switch {
+		case !used[v]:
+			n++
+		case !named:
+			return n
+		}
 	}
 	return n
 }

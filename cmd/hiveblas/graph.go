@@ -66,8 +66,9 @@ func (j *job) loadSquare(file string, only bool) error {
 	})
 }
 
-// fits rejects a square graph whose vertices alone need more memory than there is, mostly a list with a few
-// large ids: the runtime would end the process without a remedy. room is in bytes, 0 if unknown.
+// fits rejects a square graph whose vertices alone need more memory than there is, mostly a list
+// with a few large ids: the runtime would end the process without a remedy. room is in bytes, 0 if
+// unknown.
 func (j *job) fits(room int64) error {
 	n, _ := j.graph.Dims()
 	need := 16 * int64(n) // two arrays, of values and of what is known about them

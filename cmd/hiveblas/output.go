@@ -97,8 +97,8 @@ func (o *output) check(cmd *cobra.Command, json bool, inputs []string) error {
 	return nil
 }
 
-// sameFile returns another flag of the command than this one that names the file st, or "": a list of
-// seeds, say, which -o must not overwrite.
+// sameFile returns the flag other than this one that names the file st, or "": --seeds, say, whose
+// list -o must not overwrite. st may be nil.
 func sameFile(cmd *cobra.Command, flag string, st fs.FileInfo) (name string) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if f.Name == flag || f.Value.Type() != "string" {

@@ -34,6 +34,7 @@ type values interface {
 	write(j *job, rows, cols *matrix.Labels, more ...matrix.WriteOption) error
 	// structures returns the entries by rows and by columns.
 	structures() (rows, cols *sparse.Structure)
+	used() (rows, cols []bool)
 	// extract returns the matrix of some rows and columns, and only that of some entries.
 	extract(j *job, rows, cols []int) (values, error)
 	only(places []int64) (values, error)

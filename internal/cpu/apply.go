@@ -23,7 +23,7 @@ func Like[S, C any](threads int, s *sparse.Store[S]) *sparse.Store[C] {
 	}
 	if s.Format == sparse.Bitmap { // values of absent entries are zero
 		out.Present, out.Val = fresh.Make[uint8](int64(n)), zeros[C](threads, n)
-		_ = parallel.Range(nil, threads, n, positionGrain, func(_, lo, hi int) { copy(out.Present[lo:hi], s.Present[lo:hi]) })
+		_ = sparse.Copy(nil, threads, out.Present, s.Present)
 		return out
 	}
 	out.Val = fresh.Make[C](int64(n))

@@ -487,8 +487,9 @@ func (s *spa[C]) gather(wlo int, marks []uint64, idx []int32, val []C) int64 {
 }
 
 // gatherPast is gather for a result that is stored past the caches. S·S of R-MAT 14, 490 MB, on 32
-// threads of an Intel Xeon by turns with gather, beside SuiteSparse:GraphBLAS in the same runs: .28,
-// .28, .25 and .28 of its time by gather, .23, .24, .24 and .25 so. On two threads both are as fast.
+// threads of an Intel Xeon, four runs of each by turns: gather .28, .28, .25 and .28 of the time of
+// SuiteSparse:GraphBLAS in the same run, gatherPast .23, .24, .24 and .25. On two threads of an AMD
+// EPYC they take the same time.
 func (s *spa[C]) gatherPast(wlo int, marks []uint64, idx []int32, val []C) int64 {
 	const room = 512
 	var cols [room]int32

@@ -229,7 +229,7 @@ func selectDense[T any](env Env, s *sparse.Store[T], decide func(keep, present [
 			Fill(out.Val, fill, env.Threads)
 			return out, nil
 		}
-		return out, copied(env, out.Val, s.Val)
+		return out, sparse.Copy(env.Ctx, env.Threads, out.Val, s.Val)
 	}
 	list := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: s.NCols, NVals: out.NVals, Ptr: []int64{0, out.NVals}}}
 	list.Idx, list.Val = fresh.Make[int32](out.NVals), fresh.Make[T](out.NVals)

@@ -202,15 +202,21 @@ func clone[E any](x []E) []E {
 		return nil
 	}
 	y := fresh.Make[E](int64(len(x)))
-	if stream.Large[E](int64(len(x))) {
-		flat(len(x), func(lo, hi int) {
-			stream.Copy(y[lo:hi], x[lo:hi])
-			stream.Fence()
-		})
-		return y
-	}
-	flat(len(x), func(lo, hi int) { copy(y[lo:hi], x[lo:hi]) })
+	_ = Copy(nil, 0, y, x)
 	return y
+}
+
+// Copy copies src to dst by the threads, past the caches if they are larger than these.
+func Copy[E any](ctx context.Context, threads int, dst, src []E) error {
+	large := stream.Large[E](int64(len(dst)))
+	return parallel.Range(ctx, threads, len(dst), flatGrain, func(_, lo, hi int) {
+		if !large {
+			copy(dst[lo:hi], src[lo:hi])
+			return
+		}
+		stream.Copy(dst[lo:hi], src[lo:hi])
+		stream.Fence()
+	})
 }
 
 // Equal reports whether two lists are equal.

@@ -1,8 +1,8 @@
 // Package stream writes arrays past the caches. An ordinary store first reads the line of memory
 // that it changes, and the line then takes the place of another in the caches: a result that is
-// larger than they are gains nothing by either. On 16 threads of an Intel Xeon with an L3 of 300 MB a
-// loop fills 2 GB at 66 GB/s, this at 179; it copies at 53 and 66. 128 MB, which the L3 holds, it
-// fills as fast, but then reads slower: 57 and 52 GB/s for both together.
+// larger than they are gains nothing by either. On 16 threads of an Intel Xeon with an L3 of 300 MB
+// a loop fills 2 GB at 66 GB/s, this at 179; it copies at 53 and 66. 128 MB, which the L3 holds, are
+// filled as fast, but read slower after it: 57 and 52 GB/s for both together.
 //
 // The stores are those of MOVNTDQ on amd64. Elsewhere Large is false.
 package stream
@@ -20,20 +20,25 @@ import (
 // line is the size of a line of memory in bytes.
 const line = 64
 
-// Large reports whether a result of n items of T is written past the caches: whether it has at least
-// as many bytes as the largest cache.
+// Large reports whether a result of n items of T is written past the caches: whether it has as many
+// bytes as the last cache or more.
 func Large[T any](n int64) bool {
 	size := int64(unsafe.Sizeof(*new(T)))
-	return direct && n*size >= from.Load() && size <= 16 && size&(size-1) == 0 && fresh.Plain[T]()
+	return direct && n*size >= threshold() && size <= 16 && size&(size-1) == 0 && fresh.Plain[T]()
 }
 
 // Bounds of the size in bytes from which Large is true.
 const smallest, largest = 16 << 20, 1 << 30
 
-// from is the size in bytes from which Large is true.
+// from is the size in bytes from which Large is true, 0 before the first call.
 var from atomic.Int64
 
-func init() { from.Store(min(max(lastCache(os.ReadFile), smallest), largest)) }
+func threshold() int64 {
+	if from.Load() == 0 {
+		from.CompareAndSwap(0, min(max(lastCache(os.ReadFile), smallest), largest))
+	}
+	return from.Load()
+}
 
 // From runs f while Large is true from a size in bytes on: for tests.
 func From(size int64, f func()) {

@@ -9,7 +9,8 @@ import (
 
 type pairOf64 struct{ A, B uint64 }
 
-// testBoth copies to and fills parts of an array at all offsets within a line, and compares all of it.
+// testBoth copies to and fills parts of an array at all offsets within a line, and compares the
+// whole array.
 func testBoth[T comparable](t *testing.T, item func(i int) T) {
 	t.Helper()
 	size := int(unsafe.Sizeof(item(0)))
