@@ -67,18 +67,18 @@ func BFS[T comparable](g matrix.Source[T], source int, opts ...BFSOptions) (*BFS
 	frontier := matrix.NewVector[bool](n, here)
 	s.Do(frontier.Set(source, true))
 	found := matrix.NewVector[int32](n, here) // parents of the frontier
-	unvisited := res.Level.Structure().Not()
+	unvisited, with := res.Level.Structure().Not(), o.with()
 	for depth := int32(0); s.NVals(frontier) > 0; depth++ {
 		o.report("breadth-first search", res.Level.NVals(), int64(n))
 		res.MaxLevel = depth
-		s.Do(ops.AssignVectorScalar(res.Level.Masked(frontier.Structure()), depth, ops.All(), o.with()))
+		s.Do(ops.AssignVectorScalar(res.Level.Masked(frontier.Structure()), depth, ops.All(), with))
 		if !o.Parents {
-			s.Do(ops.VxM(frontier.Masked(unvisited).Replace(), semiring.AnyPair[bool](), frontier.Pattern(), a, o.with()))
+			s.Do(ops.VxM(frontier.Masked(unvisited).Replace(), semiring.AnyPair[bool](), frontier.Pattern(), a, with))
 			continue
 		}
-		s.Do(ops.VxM(found.Masked(unvisited).Replace(), semiring.MinSecondi[int32](0), frontier.Pattern(), a, o.with()))
-		s.Do(ops.AssignVector(res.Parent.Masked(found.Structure()), found, ops.All(), o.with()))
-		s.Do(ops.Apply(frontier, semiring.OneOp[int32, bool](), found, o.with()))
+		s.Do(ops.VxM(found.Masked(unvisited).Replace(), semiring.MinSecondi[int32](0), frontier.Pattern(), a, with))
+		s.Do(ops.AssignVector(res.Parent.Masked(found.Structure()), found, ops.All(), with))
+		s.Do(ops.Apply(frontier, semiring.OneOp[int32, bool](), found, with))
 	}
 	if res.Reached = s.NVals(res.Level); !s.OK() {
 		return nil, s.Err()

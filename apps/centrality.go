@@ -95,7 +95,7 @@ func HITS[T comparable](g matrix.Source[T], opts ...CentralityOptions) (*HITSRes
 	if err != nil {
 		return nil, err
 	}
-	with := o.with()
+	with := ops.WithOptions(o.with(), ops.Repeats(o.MaxIterations))
 	plus, pull := semiring.Plus[float64](), semiring.PlusSecond[float64]()
 	res := &HITSResult{Converged: n == 0}
 	hubs, err := fullVector(a.Place(), n, 1/float64(max(n, 1)), with)
@@ -156,7 +156,7 @@ func EigenvectorCentrality[T comparable](g matrix.Source[T], opts ...CentralityO
 	if err != nil {
 		return nil, err
 	}
-	with := o.with()
+	with := ops.WithOptions(o.with(), ops.Repeats(o.MaxIterations))
 	x, err := fullVector(a.Place(), n, 1/math.Sqrt(float64(max(n, 1))), with)
 	if err != nil {
 		return nil, err
@@ -204,7 +204,7 @@ func KatzCentrality[T comparable](g matrix.Source[T], opts ...CentralityOptions)
 	if err != nil {
 		return nil, err
 	}
-	with := o.with()
+	with := ops.WithOptions(o.with(), ops.Repeats(o.MaxIterations))
 	var s ops.Steps
 	alpha := o.Attenuation
 	if alpha == 0 {

@@ -100,8 +100,9 @@ func PageRank[T comparable](g matrix.Source[T], opts ...PageRankOptions) (*PageR
 	if err := ops.MxV(degree, semiring.PlusPair[float64](), a, one.Pattern(), o.with()); err != nil {
 		return nil, err
 	}
+	with := ops.WithOptions(o.with(), ops.Repeats(o.MaxIterations))
 	return rankByWalk(degree, restart, o, func(next, share *matrix.Vector[float64]) error {
-		return ops.MxV(next.Accum(semiring.Plus[float64]()), semiring.PlusSecond[float64](), a.T(), share, o.with())
+		return ops.MxV(next.Accum(semiring.Plus[float64]()), semiring.PlusSecond[float64](), a.T(), share, with)
 	})
 }
 
@@ -144,6 +145,7 @@ func WeightedPageRank[T semiring.Number](g matrix.Source[T], opts ...PageRankOpt
 	if !s.OK() {
 		return nil, s.Err()
 	}
+	with = ops.WithOptions(with, ops.Repeats(o.MaxIterations))
 	return rankByWalk(degree, restart, o, func(next, share *matrix.Vector[float64]) error {
 		return ops.MxV(next.Accum(semiring.Plus[float64]()), semiring.PlusTimes[float64](), w.T(), share, with)
 	})

@@ -50,7 +50,8 @@ type contents interface {
 	common() *base
 	// elem returns the type of the entries.
 	elem() reflect.Type
-	// host returns the storage on the host as it is, and stored and listed after a Fetch.
+	// host returns the storage on the host with pending changes merged, and stored and listed after a
+	// Fetch. The caller of host holds the lock.
 	host() *raw
 	stored() *raw
 	listed() *raw
@@ -206,6 +207,7 @@ func (a *core[T]) move(p Place) error { return (*Matrix[T])(a).Move(p) }
 func (a *core[T]) convert(f sparse.Format) { a.SetStore(sparse.Convert(a.Stored(), f)) }
 
 func (a *core[T]) host() *raw {
+	a.settle()
 	if a.st == nil {
 		return emptyRaw(0, 0, int(unsafe.Sizeof(*new(T))))
 	}
@@ -213,6 +215,7 @@ func (a *core[T]) host() *raw {
 }
 
 func (a *core[T]) put(r *raw) {
+	drop(&a.pending)
 	if a.st = nil; r != nil {
 		a.st = typed[T](r)
 	}

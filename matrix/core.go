@@ -22,10 +22,23 @@ func (a *core[T]) Stored() *sparse.Store[T] {
 		fetch(a)
 		a.mu.Unlock()
 	}
+	if a.pending.Load() != nil {
+		a.mu.Lock()
+		a.settle()
+		a.mu.Unlock()
+	}
 	if a.st == nil {
 		return sparse.Empty[T](0, 0)
 	}
 	return a.st
+}
+
+// changes returns the pending changes, and nil for none.
+func (a *core[T]) changes() *pendingOf[T] {
+	if a == nil {
+		return nil
+	}
+	return a.pending.Load()
 }
 
 // SetResult replaces the contents by the result of an operation. It converts the result to the
@@ -57,6 +70,7 @@ func (a *core[T]) SetStore(st *sparse.Store[T]) {
 		a.deviceOnly.Store(false)
 	}
 	a.st = st
+	drop(&a.pending)
 	a.forget()
 }
 
@@ -104,13 +118,8 @@ func (a *core[T]) Shape() *sparse.Structure { return &a.Stored().Structure }
 // RowsShape returns the structure of Rows.
 func (a *core[T]) RowsShape() *sparse.Structure { return &a.Rows().Structure }
 
-// KeptCols returns Cols if it is known, and nil otherwise.
-func (a *core[T]) KeptCols() *sparse.Store[T] {
-	if a == nil {
-		return nil
-	}
-	return a.asCols.Load()
-}
+// KeepsCols reports whether Cols is known.
+func (a *core[T]) KeepsCols() bool { return a != nil && a.asCols.Load() != nil }
 
 // KeptColsShape returns ColsShape if it is known, and nil otherwise.
 func (a *core[T]) KeptColsShape() *sparse.Structure {
@@ -153,6 +162,9 @@ func (a *core[T]) Dims() (rows, cols int) {
 	if a == nil {
 		return 0, 0
 	}
+	if p := a.pending.Load(); p != nil {
+		return p.rows, p.cols
+	}
 	if st := a.st; st != nil && !a.deviceOnly.Load() {
 		return st.NRows, st.NCols
 	}
@@ -163,6 +175,9 @@ func (a *core[T]) Dims() (rows, cols int) {
 func (a *core[T]) NVals() int64 {
 	if a == nil {
 		return 0
+	}
+	if p := a.pending.Load(); p != nil {
+		return p.nvals
 	}
 	if st := a.st; st != nil && !a.deviceOnly.Load() {
 		return st.NVals

@@ -36,8 +36,9 @@ func (f Format) String() string { return sparse.Format(f).String() }
 // Derived forms (the transpose, the row form of a bitmap, the first columns of rows) are computed
 // at most once and kept until the matrix changes. A Matrix must not be copied; pass *Matrix.
 type Matrix[T comparable] struct {
-	// Package internal/access reads st and the first fields of base.
-	st *sparse.Store[T]
+	// Package internal/access reads st, pending and the first fields of base.
+	st      *sparse.Store[T]
+	pending atomic.Pointer[pendingOf[T]] // changes of st that are not merged yet; nil for none
 	base
 	asRows atomic.Pointer[sparse.Store[T]]
 	asCols atomic.Pointer[sparse.Store[T]]
@@ -155,6 +156,12 @@ func (a *Matrix[T]) Format() Format {
 // matrix has no entry; [Matrix.Value] returns an error for it. At takes O(log row length) time in
 // the sparse formats and O(1) otherwise.
 func (a *Matrix[T]) At(i, j int) (v T, ok bool) {
+	if m, n := a.Dims(); uint(i) >= uint(m) || uint(j) >= uint(n) {
+		return v, false
+	}
+	if p := a.core().changes(); p != nil {
+		return p.value(i, j)
+	}
 	st := a.stored()
 	if uint(i) >= uint(st.NRows) || uint(j) >= uint(st.NCols) {
 		return v, false
@@ -180,26 +187,35 @@ func (a *Matrix[T]) Value(i, j int) (v T, err error) {
 }
 
 func (a *Matrix[T]) checkIndex(op string, i, j int) error {
-	st := a.stored()
+	if a.core().changes() == nil {
+		a.stored()
+	}
 	if err := a.failure(); err != nil {
 		return err
 	}
-	if uint(i) >= uint(st.NRows) {
-		return &IndexError{op, "row", int64(i), int64(st.NRows)}
+	m, n := a.Dims()
+	if uint(i) >= uint(m) {
+		return &IndexError{op, "row", int64(i), int64(m)}
 	}
-	if uint(j) >= uint(st.NCols) {
-		return &IndexError{op, "column", int64(j), int64(st.NCols)}
+	if uint(j) >= uint(n) {
+		return &IndexError{op, "column", int64(j), int64(n)}
 	}
 	return nil
 }
 
-// Set writes the entry at row i, column j. It takes O(1) time in Bitmap and Full. In the sparse
-// formats it takes O(log row length) time for an existing entry and O(entries) for a new one. Use a
-// [Builder] to make a matrix of many entries. A matrix with the automatic format becomes a Bitmap
-// where that makes Set O(1).
+// Set writes the entry at row i, column j. It takes O(1) time in Bitmap and Full, and O(log row length)
+// in the sparse formats. There, new entries are pending until the matrix is read: At, Value, Row, NVals
+// and Dims take the pending entries into account, and every other reader first merges them in O(entries
+// + rows) time. Set and Delete merge them too once they are many, so that Set takes O(log entries)
+// amortised time. A [Builder] makes a matrix of many entries in less time and memory. A matrix with the
+// automatic format becomes a Bitmap where that makes Set O(1).
 func (a *Matrix[T]) Set(i, j int, v T) error {
 	if err := a.checkIndex("Matrix.Set", i, j); err != nil {
 		return err
+	}
+	if a.core().changes() != nil {
+		a.core().change(i, j, v, false)
+		return nil
 	}
 	st := a.st
 	at, ok := st.Has(i, j)
@@ -213,6 +229,9 @@ func (a *Matrix[T]) Set(i, j int, v T) error {
 	case st.Format == sparse.Bitmap:
 		st.Present[at], st.Val[at] = 1, v
 		st.NVals++
+	case pends(&st.Structure):
+		a.core().change(i, j, v, false)
+		return nil
 	default:
 		shape, at := withEntry(st.Structure.Clone(), i, j)
 		st = &sparse.Store[T]{Structure: shape, Val: append(st.Val, v)}
@@ -223,6 +242,9 @@ func (a *Matrix[T]) Set(i, j int, v T) error {
 	a.set(st)
 	return nil
 }
+
+// pends reports whether a listed store has so much to copy that single changes wait.
+func pends(s *sparse.Structure) bool { return len(s.Idx)+len(s.Ptr) > 1<<8 }
 
 // withEntry adds an entry to a listed structure, a copy: matrices may share offsets and indices. It
 // returns the place of the entry.
@@ -263,14 +285,22 @@ func withoutEntry(st sparse.Structure, i int, at int64) sparse.Structure {
 }
 
 // Delete removes the entry at row i, column j if there is one. A full matrix becomes a bitmap.
-// Delete takes the same time as Set.
+// Delete takes the same time as Set, and its changes are pending as those of Set are.
 func (a *Matrix[T]) Delete(i, j int) error {
 	if err := a.checkIndex("Matrix.Delete", i, j); err != nil {
 		return err
 	}
+	if a.core().changes() != nil {
+		a.core().change(i, j, *new(T), true)
+		return nil
+	}
 	st := a.st
 	at, ok := st.Has(i, j)
 	if !ok {
+		return nil
+	}
+	if st.Sparse() && pends(&st.Structure) {
+		a.core().change(i, j, *new(T), true)
 		return nil
 	}
 	if st.Format == sparse.Full {
@@ -363,6 +393,12 @@ func (r Row[T]) All() iter.Seq2[int, T] {
 
 // row returns the entries of row i, and no entries if i is out of range.
 func (a *Matrix[T]) row(i int) Row[T] {
+	if p := a.core().changes(); p != nil {
+		if uint(i) >= uint(p.rows) {
+			return Row[T]{}
+		}
+		return p.row(i)
+	}
 	st := a.rows()
 	if uint(i) >= uint(st.NRows) {
 		return Row[T]{}

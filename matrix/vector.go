@@ -172,7 +172,9 @@ func (v *Vector[T]) EqualFunc(w *Vector[T], eq func(x, y T) bool) bool {
 }
 
 // unset reports whether the matrix is nil or the zero value.
-func (a *Matrix[T]) unset() bool { return a == nil || !a.deviceOnly.Load() && a.st == nil }
+func (a *Matrix[T]) unset() bool {
+	return a == nil || a.pending.Load() == nil && !a.deviceOnly.Load() && a.st == nil
+}
 
 // init makes the zero value a vector of size 0.
 func (v *Vector[T]) init() {

@@ -121,12 +121,7 @@ func (p patternOf) Cols() *sparse.Store[bool]     { return p.ColsShape().Pattern
 func (p patternOf) Nonzero() *sparse.Structure    { return p.Shape() }
 func (p patternOf) SetResult(*sparse.Store[bool]) {}
 func (p patternOf) Writer() rep.Writer[bool]      { return nil }
-func (p patternOf) KeptCols() *sparse.Store[bool] {
-	if s := p.KeptColsShape(); s != nil {
-		return s.Pattern()
-	}
-	return nil
-}
+func (p patternOf) KeepsCols() bool               { return p.KeptColsShape() != nil }
 
 func (p patternOf) Blocks(q rep.Query) ([]rep.Matrix[bool], error) {
 	q.Pattern = true

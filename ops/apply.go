@@ -337,7 +337,7 @@ func ReduceScalar[T comparable](m semiring.Monoid[T], a matrix.Operand[T], opts 
 		if h.err == nil {
 			ran, err := b.ReduceScalar(h.call(), text, x, unsafe.Pointer(&sum))
 			if err == nil {
-				c.ran = Trace{Op: c.op, Name: c.name, Method: Method(ran.Method), Place: b.String(),
+				c.ran = &Trace{Op: c.op, Name: c.name, Method: Method(ran.Method), Place: b.String(),
 					Work: ran.Work}
 				c.emit(0)
 			}

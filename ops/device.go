@@ -65,7 +65,7 @@ func storeResult[C comparable](h *remoteCall, t *target[C], s device.Store, ran 
 		return err
 	}
 	if h.c.tracing() {
-		h.c.ran = Trace{Op: h.c.op, Name: h.c.name, Method: Method(ran.Method), Plan: ran.Plan, Place: h.at.String(), Work: ran.Work}
+		h.c.ran = &Trace{Op: h.c.op, Name: h.c.name, Method: Method(ran.Method), Plan: ran.Plan, Place: h.at.String(), Work: ran.Work}
 		n, err := s.NVals()
 		if err != nil {
 			return err

@@ -33,7 +33,10 @@ type localRun struct {
 	whole  int  // of Scatter, the rows or positions of the whole, whose entries it gets; 0 for the block
 }
 
-func withLocal(l localRun) Option { return func(s *settings) { s.local = l } }
+// wholeRun is the localRun of an operation that is not on a block of a group.
+var wholeRun localRun
+
+func withLocal(l localRun) Option { return func(s *settings) { s.local = &l } }
 
 // computesOnDevices reports whether each rank of this process computes on a device.
 func computesOnDevices(g *comm.Group) bool {
@@ -194,7 +197,7 @@ func runGroup[C comparable](c *call, t *target[C], reads bool, run func(b block,
 		return err
 	}
 	if c.tracing() {
-		c.ran = Trace{Op: c.op, Name: c.name, Method: traces[0].Method, Plan: traces[0].Plan, Place: g.String()}
+		c.ran = &Trace{Op: c.op, Name: c.name, Method: traces[0].Method, Plan: traces[0].Plan, Place: g.String()}
 		n := int64(0)
 		for _, t := range traces {
 			c.ran.Work += t.Work
@@ -333,7 +336,7 @@ func groupDirection[A, U, C comparable](c *call, t *target[C], a matrix.View[A],
 		return nil
 	}
 	m, n := a.Dims()
-	f := facts{rows: m, entries: a.NVals(), n: n, nvals: u.NVals(), any: order.any,
+	f := facts{rows: m, entries: a.NVals(), n: n, nvals: u.NVals(), any: order.any, repeats: c.repeats,
 		hasRows: access.GroupHasRows(a, g), hasCols: access.GroupHasRows(a.T(), g)}
 	var failure error
 	var list []int32
@@ -398,7 +401,7 @@ func groupDirection[A, U, C comparable](c *call, t *target[C], a matrix.View[A],
 	for p, n := range lengths {
 		work[p+1] = work[p] + n
 	}
-	c.local.parts = cpu.PushParts(work, m, parallel.Threads(c.threads))
+	c.local = &localRun{parts: cpu.PushParts(work, m, parallel.Threads(c.threads))}
 	return nil
 }
 

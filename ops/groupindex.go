@@ -490,7 +490,7 @@ func groupReduceScalar[T comparable](c *call, g *comm.Group, m semiring.Monoid[T
 	if err != nil {
 		return sum, err
 	}
-	c.ran = Trace{Op: c.op, Name: c.name, Method: "reduce", Place: g.String(), Work: total}
+	c.ran = &Trace{Op: c.op, Name: c.name, Method: "reduce", Place: g.String(), Work: total}
 	c.emit(0)
 	return sums[0], nil
 }

@@ -57,7 +57,7 @@ func mxvIndexed[A, B, C comparable](c *call, t *target[C], a matrix.View[A], uv 
 	method := c.method
 	switch method {
 	case Auto:
-		method = direction(a, u, t.mask, false, c.env().Threads)
+		method = direction(c, a, u, t.mask, false)
 	case Push, Pull:
 	default:
 		return &MethodError{c.op, method, "the methods of " + c.op + " are push and pull"}

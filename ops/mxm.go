@@ -16,8 +16,10 @@ import (
 //
 // SPA, Sorted and Hash compute row by row as in Gustavson (1978). SPA uses a dense accumulator and
 // a bitmap; Sorted sorts and Hash hashes the products of a row. Dot computes one dot product per
-// entry of the mask. SpMM adds rows of a full B. The time is O(products + rows). SPA, Sorted and
-// Hash take two passes, so that the result is allocated with its exact size. The memory beyond the
+// entry of the mask. SpMM adds rows of a full B. Diagonal multiplies the columns of A or the rows of B
+// by the entries of a diagonal operand. The time is O(products + rows); that of a forced SPA grows by
+// the words of the bitmap between the first and the last column of each row, up to n/64. SPA, Sorted
+// and Hash take two passes, so that the result is allocated with its exact size. The memory beyond the
 // result is one accumulator of n positions per thread. The order of each sum is the same for every
 // number of threads.
 //
@@ -131,7 +133,7 @@ func mxm[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 		return write(c, t, out, false)
 	}
 	switch c.method {
-	case Auto, Sorted, Hash:
+	case Auto, Sorted, Hash, Diagonal:
 	case SPA:
 		if n := b.width(); n > cpu.MaxAccumulator {
 			return &MethodError{c.op, SPA, fmt.Sprintf("it keeps one sum per column, and b has %d columns, more than %d", n, cpu.MaxAccumulator)}
@@ -146,9 +148,20 @@ func mxm[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 	case SpMM:
 		return &MethodError{c.op, SpMM, "it needs a full second operand that is not transposed"}
 	default:
-		return &MethodError{c.op, c.method, "the methods of MxM are spa, sorted, hash, dot and spmm"}
+		return &MethodError{c.op, c.method, "the methods of MxM are spa, sorted, hash, dot, spmm and diagonal"}
 	}
 	rows := needed(a.rows(), s.UsesX)
+	if c.method == Auto || c.method == Diagonal {
+		if out, err := scaled(env, s, rows, b); err != nil {
+			return err
+		} else if out != nil {
+			c.traced(Diagonal, out.NVals)
+			return write(c, t, out, false)
+		}
+		if c.method == Diagonal {
+			return &MethodError{c.op, Diagonal, "neither operand is a diagonal matrix"}
+		}
+	}
 	if listed && (c.method == Dot || c.method == Auto) {
 		if c.method == Dot || a.width() <= maxDotWidth && dotPays(env, a, b, mask.S) {
 			bt := needed(b.cols(), s.UsesY)
@@ -171,6 +184,21 @@ func mxm[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 		c.traced(names[ran], cpu.SaxpyCost(env, rows, brows))
 	}
 	return write(c, t, out, true)
+}
+
+// scaled computes the product if an operand is diagonal, and returns nil otherwise.
+func scaled[A, B, C comparable](env cpu.Env, s *cpu.Semiring[A, B, C], rows *sparse.Store[A], b factor[B]) (*sparse.Store[C], error) {
+	stored := b.rows
+	if !b.hasRows() && b.hasCols() { // the transpose of a diagonal matrix is diagonal too
+		stored = b.cols
+	}
+	if cpu.IsDiagonal(&stored().Structure) {
+		return cpu.ScaleColumns(env, s, rows, needed(b.rows(), s.UsesY))
+	}
+	if cpu.IsDiagonal(&rows.Structure) {
+		return cpu.ScaleRows(env, s, rows, needed(b.rows(), s.UsesY))
+	}
+	return nil, nil
 }
 
 // methods maps a Method to the method of cpu.MxM, and names is its inverse.

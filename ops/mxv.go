@@ -122,7 +122,7 @@ func mxv[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 	method := c.method
 	switch method {
 	case Auto:
-		method = direction(a, u, t.mask, s.Any, c.env().Threads)
+		method = direction(c, a, u, t.mask, s.Any)
 	case Push, Pull:
 	default:
 		return &MethodError{c.op, method, "the methods of " + c.op + " are push and pull"}
@@ -175,6 +175,9 @@ func pushWork[A, B comparable](a matrix.View[A], u *sparse.Store[B], limit int64
 // accumulator and its marks, and then gathers them.
 const pushCost = 2
 
+// transposePays is the number of products for which Pull and a transpose take less time than Push.
+const transposePays = 4
+
 // maskCost is the number of positions of a mask that Pull visits in the time of one product.
 const maskCost = 4
 
@@ -184,11 +187,11 @@ const beamer = 14
 
 // direction selects Push or Pull for A·u. It selects the available orientation unless the other one
 // saves more than the transpose costs.
-func direction[A, B comparable](a matrix.View[A], u *sparse.Store[B], mask *cpu.Mask, any bool, threads int) Method {
+func direction[A, B comparable](c *call, a matrix.View[A], u *sparse.Store[B], mask *cpu.Mask, any bool) Method {
 	rows, _ := a.Dims()
-	f := facts{rows: rows, entries: a.NVals(), n: u.NCols, nvals: u.NVals, any: any,
+	f := facts{rows: rows, entries: a.NVals(), n: u.NCols, nvals: u.NVals, any: any, repeats: c.repeats,
 		hasRows: access.HasRows(a), hasCols: access.HasCols(a)}
-	f.pushWork = func(limit int64) int64 { return pushWork(a, u, limit, threads) }
+	f.pushWork = func(limit int64) int64 { return pushWork(a, u, limit, c.env().Threads) }
 	if mask != nil {
 		f.allowed = func() int64 {
 			if mask.Comp {
@@ -208,6 +211,7 @@ type facts struct {
 	nvals            int64        // entries of u
 	hasRows, hasCols bool         // the orientations of A that exist
 	any              bool         // one product of a sum suffices
+	repeats          int          // announced by Repeats
 	allowed          func() int64 // positions that the mask allows; nil without a mask
 	// pushWork returns the products of Push, or a number above limit if they are more.
 	pushWork func(limit int64) int64
@@ -221,6 +225,9 @@ func (f *facts) direction() Method {
 	switch {
 	case f.hasRows && f.hasCols:
 	case f.hasCols: // Push needs no transpose, Pull does
+		if f.repeats >= transposePays && 2*f.nvals >= int64(f.n) {
+			return Pull
+		}
 		return Push
 	case f.hasRows:
 		if f.nvals*16 < int64(f.n) {

@@ -32,8 +32,10 @@ const (
 	Dot    Method = "dot"    // MxM with a mask: a dot product per mask entry
 	SpMM   Method = "spmm"   // MxM with a full second operand
 	Expand Method = "expand" // MxM on a GPU: sort all products, add up equal positions
-	Push   Method = "push"   // MxV, VxM: scatter the entries of the vector
-	Pull   Method = "pull"   // MxV, VxM: a dot product per entry of the result
+	// MxM with a diagonal operand: scale the columns of the first or the rows of the second operand.
+	Diagonal Method = "diagonal"
+	Push     Method = "push" // MxV, VxM: scatter the entries of the vector
+	Pull     Method = "pull" // MxV, VxM: a dot product per entry of the result
 	// MxV and VxM on a GPU with a full vector: Pull on a copy of the columns of the matrix numbered
 	// by degree. A forced Relabelled makes the copy, which is kept until the matrix changes; Auto
 	// uses an existing copy, and makes one for a matrix of 8M entries and more in half a million
@@ -54,14 +56,23 @@ type settings struct {
 	method  Method
 	trace   *Trace
 	traces  func(Trace)
-	region  bool     // MaskOfRegion
-	local   localRun // of an operation on a block of a group
+	repeats int       // Repeats
+	region  bool      // MaskOfRegion
+	local   *localRun // of an operation on a block of a group; wholeRun otherwise
 }
 
 // Using forces a method. A method that does not apply is a *MethodError. For MxV and VxM on a GPU
 // the method may also be the text of a plan, such as "push csr twc from=list"; package
 // cusparse/space lists the plans.
 func Using(m Method) Option { return func(s *settings) { s.method = m } }
+
+// Repeats announces that the caller runs the operation n times with the same matrix, as an iteration
+// does. With 4 or more, Auto of MxV and VxM makes the transpose that Pull needs for a vector with
+// entries at half of its positions, and the matrix keeps it: a transpose takes the time of about 3
+// products of Push, and a product of Pull a third of the time (R-MAT 18, float64). Without the option
+// Auto judges a single product. Method and result of an operation depend on formats and options alone,
+// not on earlier operations.
+func Repeats(n int) Option { return func(s *settings) { s.repeats = n } }
 
 // WithThreads bounds the number of threads; 0 is GOMAXPROCS. A negative number is a
 // *matrix.InvalidError of the operation.
@@ -144,7 +155,7 @@ func (e *OperatorError) Is(target error) bool { return target == ErrOperator }
 type call struct {
 	settings
 	op, name string
-	ran      Trace
+	ran      *Trace                       // nil unless tracing
 	remote   []interface{ Fetch() error } // operands that live on a device
 	target   any                          // the *target that contains the call
 }
@@ -154,7 +165,7 @@ type call struct {
 func begin[C comparable](op, name string, opts []Option) *call {
 	t := &target[C]{}
 	c := &t.call
-	c.op, c.name, c.target = op, name, t
+	c.op, c.name, c.target, c.local = op, name, t, &wholeRun
 	for _, o := range opts {
 		if o != nil {
 			o(&c.settings)
@@ -176,17 +187,25 @@ func (c *call) tracing() bool { return c.trace != nil || c.traces != nil }
 
 // traced records the method and its work.
 func (c *call) traced(m Method, work int64) {
-	c.ran = Trace{Op: c.op, Name: c.name, Method: m, Place: "cpu", Work: work}
+	if c.tracing() {
+		c.ran = &Trace{Op: c.op, Name: c.name, Method: m, Place: "cpu", Work: work}
+	}
 }
 
 // emit delivers the trace after the destination is written and has nvals entries.
 func (c *call) emit(nvals int64) {
+	if !c.tracing() {
+		return
+	}
+	if c.ran == nil {
+		c.ran = &Trace{}
+	}
 	c.ran.NVals = nvals
 	if c.trace != nil {
-		*c.trace = c.ran
+		*c.trace = *c.ran
 	}
 	if c.traces != nil {
-		c.traces(c.ran)
+		c.traces(*c.ran)
 	}
 }
 

@@ -41,7 +41,7 @@ func Products[A, B comparable](a matrix.Source[A], b matrix.Source[B], place mat
 	if err := MxV(work, semiring.PlusSecond[int64](), av.Pattern(), lengths, inner...); err != nil {
 		return nil, err
 	}
-	c.ran = Trace{Op: c.op, Name: c.name, Method: ran.Method, Place: ran.Place, Work: ran.Work}
+	c.ran = &Trace{Op: c.op, Name: c.name, Method: ran.Method, Place: ran.Place, Work: ran.Work}
 	c.emit(ran.NVals)
 	return work, nil
 }

@@ -49,7 +49,7 @@ func Cols[T comparable](v matrix.View[T]) *sparse.Store[T] { return Rows(v.T()) 
 // HasRows reports whether Rows is available without computation.
 func HasRows[T comparable](v matrix.View[T]) bool {
 	if v.Transposed() {
-		return source(v).KeptCols() != nil
+		return source(v).KeepsCols()
 	}
 	return source(v).Stored().Sparse()
 }
@@ -100,6 +100,7 @@ func Mask(m matrix.MaskView, b device.Backend) (*device.Mask, error) {
 // contents are the first fields of a matrix.
 type contents[T any] struct {
 	st         *sparse.Store[T]
+	pending    atomic.Pointer[byte] // of another type there
 	deviceOnly atomic.Bool
 	pinned     bool
 }
@@ -118,7 +119,7 @@ func FromStore[T comparable](st *sparse.Store[T]) *matrix.Matrix[T] {
 
 // Store returns the storage of a, which must not change while there are other readers.
 func Store[T comparable](a *matrix.Matrix[T]) *sparse.Store[T] {
-	if c := (*contents[T])(unsafe.Pointer(a)); c != nil && !c.deviceOnly.Load() && c.st != nil {
+	if c := (*contents[T])(unsafe.Pointer(a)); c != nil && !c.deviceOnly.Load() && c.pending.Load() == nil && c.st != nil {
 		return c.st
 	}
 	return source(a.View()).Stored()

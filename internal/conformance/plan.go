@@ -121,6 +121,16 @@ func newInput[T comparable](p *plan, name string, rows, cols Axis, vector bool) 
 			in.d.Cell[c] = []T{draw()}
 		}
 	}
+	if !vector && p.IntN(12) == 0 { // diagonal: products scale
+		in.d.each(func(i, j int, x []T) {
+			if rows.Pos(i) != cols.Pos(j) {
+				in.d.Cell[i*cols.Len()+j] = nil
+				if in.format == matrix.Full {
+					in.format = matrix.Bitmap
+				}
+			}
+		})
+	}
 	p.inputs = append(p.inputs, in)
 	return in
 }

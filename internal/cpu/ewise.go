@@ -362,26 +362,16 @@ func unionDense[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A],
 	out := newDense[C](a.NRows, a.NCols, nil, present, int64(cells))
 	var count atomic.Int64
 	err := parallel.Range(env.Ctx, env.Threads, cells, denseChunk, func(_, lo, hi int) {
-		var left, right, both []int32
-		for p := lo; p < hi; p++ {
-			hasA, hasB := a.Present == nil || a.Present[p] != 0, b.Present == nil || b.Present[p] != 0
-			switch q := int32(p - lo); {
-			case hasA && hasB:
-				both = append(both, q)
-			case hasA:
-				left = append(left, q)
-			case hasB:
-				right = append(right, q)
-			default:
-				continue
-			}
-			if out.Present != nil {
-				out.Present[p] = 1
-			}
+		m := getScratch()
+		defer m.release()
+		pa, pb := window(a.Present, int64(lo), int64(hi)), window(b.Present, int64(lo), int64(hi))
+		both, left, right := m.classify(pa, pb, hi-lo)
+		for p := range window(out.Present, int64(lo), int64(hi)) {
+			out.Present[lo+p] = pa[p] | pb[p]
 		}
 		ops.Both.ZipAt(out.Val[lo:], both, slice(a.Val, lo), both, slice(b.Val, lo), both)
-		mapAt(out.Val[lo:], left, slice(a.Val, lo), ops.Left)
-		mapAt(out.Val[lo:], right, slice(b.Val, lo), ops.Right)
+		moveAt(out.Val[lo:], left, slice(a.Val, lo), ops.Left, ops.Copies)
+		moveAt(out.Val[lo:], right, slice(b.Val, lo), ops.Right, ops.Copies)
 		count.Add(int64(len(both) + len(left) + len(right)))
 	})
 	out.NVals = count.Load()

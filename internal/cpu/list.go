@@ -45,6 +45,38 @@ func (l *list[C]) sum(add func(x, y C) C, id C) {
 	l.reset()
 }
 
+// restrict drops the sums that a mask of a vector does not allow: O(sums), times the logarithm of the
+// entries of a listed mask.
+func (l *list[C]) restrict(m *Mask) {
+	if m == nil {
+		return
+	}
+	keep := func(q, p int) { l.idx[q], l.val[q] = l.idx[p], l.val[p] }
+	n := 0
+	switch {
+	case m.S.Format == sparse.Full:
+		if !m.Comp {
+			n = len(l.idx)
+		}
+	case m.S.Format == sparse.Bitmap:
+		c := b2u(m.Comp)
+		for p, j := range l.idx {
+			keep(n, p)
+			n += int(m.S.Present[j] ^ c)
+		}
+	default:
+		list := m.row(0)
+		for p, j := range l.idx {
+			list = list[search(list, int(j)):]
+			keep(n, p)
+			if has := len(list) > 0 && list[0] == j; has != m.Comp {
+				n++
+			}
+		}
+	}
+	l.idx, l.val = l.idx[:n], l.val[:n]
+}
+
 // count returns the number of distinct columns that are not in forbidden, which is ascending, and
 // empties the list.
 func (l *list[C]) count(forbidden []int32) int64 {

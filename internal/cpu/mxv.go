@@ -392,10 +392,29 @@ func cutPush(work []int64, exact bool, threads int) []int {
 // result of n positions and prefix sums of the products of each entry. A push of some of the
 // columns with these parts (see Env) has the sums of one of all columns.
 func PushParts(work []int64, n, threads int) []int {
-	if last := len(work) - 1; int64(n) > 1<<22 && work[last] < int64(n)/1024 {
+	if last := len(work) - 1; work[last] <= fewProducts(n) {
 		return []int{0, last} // pushSorted sums in one part
 	}
 	return cutPush(work, false, threads)
+}
+
+// fewProducts returns the number of products up to which Push sorts them: a dense accumulator of n
+// positions has to be searched for the sums.
+func fewProducts(n int) int64 { return max(min(64, int64(n)>>1), int64(n)>>12) }
+
+// few reports whether the products of the rows ks of a are at most fewProducts.
+func few[B any](a *sparse.Store[B], ks []int32, n int) bool {
+	left := fewProducts(n)
+	if int64(len(ks)) > left {
+		return false
+	}
+	for _, k := range ks {
+		lo, hi := a.Span(int(k))
+		if left -= hi - lo; left < 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // Push computes w[j] = Σ u[k] ⊗ a(k,j) by scattering the rows of a (CSR or hypersparse) for which u
@@ -404,6 +423,10 @@ func PushParts(work []int64, n, threads int) []int {
 func Push[A, B, C any](env Env, s *Semiring[A, B, C], u *sparse.Store[A], a *sparse.Store[B], mask *Mask) (*sparse.Store[C], error) {
 	n := a.NCols
 	ks, uv := entries(u)
+	bounds := env.Parts
+	if len(bounds) <= 2 && few(a, ks, n) { // one part
+		return pushSorted(s, ks, uv, a, mask), nil
+	}
 	los, work := make([]int64, len(ks)), make([]int64, len(ks)+1)
 	_ = parallel.Range(nil, env.Threads, len(ks), 1<<11, func(_, from, to int) {
 		for p, k := range ks[from:to] {
@@ -413,10 +436,6 @@ func Push[A, B, C any](env Env, s *Semiring[A, B, C], u *sparse.Store[A], a *spa
 	})
 	parallel.Sum(env.Threads, work)
 	total := work[len(ks)]
-	bounds := env.Parts
-	if len(bounds) <= 2 && int64(n) > 1<<22 && total < int64(n)/1024 { // one part
-		return pushSorted(env, s, ks, uv, los, work, a, mask)
-	}
 	if bounds == nil {
 		bounds = cutPush(work, s.Exact, parallel.Threads(env.Threads))
 	}
@@ -448,6 +467,14 @@ func Push[A, B, C any](env Env, s *Semiring[A, B, C], u *sparse.Store[A], a *spa
 	if err != nil {
 		return nil, err // the accumulators are not clean: do not return them to the pool
 	}
+	if len(spas) == 1 && total < int64(n)>>6 {
+		out := drainTouched(spas[0], n, ks, a, mask)
+		spas[0].release()
+		if mask != nil && mask.S.Format == sparse.Bitmap {
+			return out, nil
+		}
+		return Filter(env, out, mask)
+	}
 	out, err := drain(env, s.Add, spas, n, total, mask)
 	if err == nil {
 		for _, sp := range spas {
@@ -455,6 +482,44 @@ func Push[A, B, C any](env Env, s *Semiring[A, B, C], u *sparse.Store[A], a *spa
 		}
 	}
 	return out, err
+}
+
+// drainTouched is drain for one accumulator and few products. It visits the words that the products of
+// the rows ks of a marked: O(products + n/4096). Of the masks, it applies a bitmap.
+func drainTouched[B, C any](s *spa[C], n int, ks []int32, a *sparse.Store[B], mask *Mask) *sparse.Store[C] {
+	if words := n>>12 + 1; len(s.touched) < words {
+		s.touched = make([]uint64, words)
+	}
+	touched := s.touched
+	for _, k := range ks {
+		lo, hi := a.Span(int(k))
+		for _, j := range a.Idx[lo:hi] {
+			touched[uint32(j)>>12] |= 1 << (uint32(j) >> 6 & 63)
+		}
+	}
+	total := 0
+	for t, word := range touched {
+		for ; word != 0; word &= word - 1 {
+			w := t*64 + bits.TrailingZeros64(word)
+			if mask != nil && mask.S.Format == sparse.Bitmap {
+				s.forbid(w, w+1, mask.S.Present, mask.Comp)
+			}
+			total += bits.OnesCount64(s.marks[w])
+		}
+	}
+	idx, val := fresh.Make[int32](int64(total)), fresh.Make[C](int64(total))
+	q := 0
+	for t, word := range touched {
+		touched[t] = 0
+		for ; word != 0; word &= word - 1 {
+			w := t*64 + bits.TrailingZeros64(word)
+			c := bits.OnesCount64(s.marks[w])
+			s.gather(w, s.marks[w:w+1], idx[q:q+c], val[q:q+c])
+			s.marks[w] = 0
+			q += c
+		}
+	}
+	return newRow(n, idx, val)
 }
 
 // drainRange is the number of columns that are added and listed at a time.
@@ -616,23 +681,24 @@ func entries[T any](u *sparse.Store[T]) (ks []int32, uv []T) {
 	return r.Idx, r.Val
 }
 
-// pushSorted is Push for few products and a very wide result: list, sort, add.
-func pushSorted[A, B, C any](env Env, s *Semiring[A, B, C], ks []int32, uv []A, los, work []int64, a *sparse.Store[B], mask *Mask) (*sparse.Store[C], error) {
-	var l list[C]
-	for p := range ks {
+// pushSorted is Push for few products: list, sort, add. O(products · log products), whatever the size
+// of the result.
+func pushSorted[A, B, C any](s *Semiring[A, B, C], ks []int32, uv []A, a *sparse.Store[B], mask *Mask) *sparse.Store[C] {
+	pool := poolOf[list[C]]()
+	l, ok := pool.Get().(*list[C])
+	if !ok {
+		l = &list[C]{}
+	}
+	defer pool.Put(l)
+	for p, k := range ks {
 		var x A
 		if uv != nil {
 			x = uv[p]
 		}
-		appendProducts(&l, s, x, a, los[p], los[p]+work[p+1]-work[p])
+		lo, hi := a.Span(int(k))
+		appendProducts(l, s, x, a, lo, hi)
 	}
-	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: 1, NCols: a.NCols}}
 	l.sum(s.Add, s.Identity)
-	out.Idx, out.Val = append([]int32{}, l.idx...), append([]C{}, l.val...)
-	out.NVals = int64(len(out.Idx))
-	out.Ptr = []int64{0, out.NVals}
-	if mask != nil {
-		return Filter(env, out, mask)
-	}
-	return out, nil
+	l.restrict(mask)
+	return newRow(a.NCols, append([]int32{}, l.idx...), append([]C{}, l.val...))
 }

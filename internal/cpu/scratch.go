@@ -22,6 +22,8 @@ type spa[C any] struct {
 	acc   []C
 	marks []uint64
 	id    C
+	// touched is scratch of drainTouched: a bit for each word of marks, all clear while idle.
+	touched []uint64
 }
 
 // pools keeps scratch memory between calls, one pool per type: filling an accumulator of 2 MB with

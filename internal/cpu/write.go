@@ -230,8 +230,12 @@ func Write[C any](env Env, c, t *sparse.Store[C], o Overlap[C]) (*sparse.Store[C
 			AccumulateInto(env, c, t, o.Accum)
 			return c, nil
 		}
-		if o.InPlace && c.Format == sparse.Full && t.Format == sparse.Full {
+		if o.InPlace && c.Format == sparse.Full && !t.Sparse() {
 			// Without the context: a cancelled operation must not leave c partially written.
+			if t.Format == sparse.Bitmap {
+				accumulateBitmap(env.Threads, c, t, o.Accum)
+				return c, nil
+			}
 			return c, zipDense(Env{Threads: env.Threads}, o.Accum, c.Val, c.Val, t.Val)
 		}
 		return Union(env, UnionOps[C, C, C]{Both: o.Accum, Left: copyValues[C], Right: copyValues[C], Copies: true}, c, t)
@@ -301,6 +305,16 @@ func accumulateLarge[C any](env Env, c, t *sparse.Store[C], f *Binary[C, C, C]) 
 		})
 	}
 	c.NVals += added.Load()
+}
+
+// accumulateBitmap does c ⊕= t for a full c and a bitmap t, in place.
+func accumulateBitmap[C any](threads int, c, t *sparse.Store[C], f *Binary[C, C, C]) {
+	_ = parallel.Range(nil, threads, len(t.Present), denseChunk, func(_, lo, hi int) {
+		m := getScratch()
+		defer m.release()
+		at := m.listPresent(t.Present[lo:hi])
+		f.ZipAt(c.Val[lo:hi], at, c.Val[lo:hi], at, t.Val[lo:hi], at)
+	})
 }
 
 // accumulateAt does c[ci[p]] ⊕= v[p] and returns the number of new entries. With a nil present,

@@ -111,8 +111,8 @@ type Matrix[T comparable] interface {
 	Rows() *sparse.Store[T]
 	// Cols returns the sparse form of the transpose, which is computed once and kept.
 	Cols() *sparse.Store[T]
-	// KeptCols is Cols if it is known, and nil otherwise.
-	KeptCols() *sparse.Store[T]
+	// KeepsCols reports whether Cols is known.
+	KeepsCols() bool
 	// SetResult replaces the contents by the result of an operation. It converts the result to the
 	// format of SetFormat, or without one to the format for its density. A nil st changes
 	// nothing. A pattern is not a destination, and ignores it.
@@ -140,7 +140,7 @@ type Writer[T comparable] interface {
 // Mask is a matrix of any element type, for masks and patterns.
 type Mask interface {
 	Placed
-	// The structures of Stored, Rows, Cols and KeptCols. No values are computed.
+	// The structures of Stored, Rows and Cols. No values are computed.
 	Shape() *sparse.Structure
 	RowsShape() *sparse.Structure
 	ColsShape() *sparse.Structure
