@@ -79,10 +79,10 @@ var singles = func() (ptr [denseChunk + 1]int64) {
 }()
 
 // ScaleRows computes d·a for a diagonal d and a listed a: row i of a is multiplied by d(i,i). It returns
-// nil if an array of d's size is too large for the entries. O(entries of a + rows). If d has all
-// entries, the result shares the structure of a.
+// nil if d is not square or an array of its size is too large for the entries. O(entries of a + rows).
+// If d has all entries, the result shares the structure of a.
 func ScaleRows[A, B, C any](env Env, s *Semiring[A, B, C], d *sparse.Store[A], a *sparse.Store[B]) (*sparse.Store[C], error) {
-	if !diagonalRoom(d.NCols, a.NVals+d.NVals) {
+	if d.NRows != d.NCols || !diagonalRoom(d.NCols, a.NVals+d.NVals) {
 		return nil, nil
 	}
 	vecs := a.Vecs()
@@ -91,8 +91,8 @@ func ScaleRows[A, B, C any](env Env, s *Semiring[A, B, C], d *sparse.Store[A], a
 		place[i] = int32(p) + 1
 	}
 	out := &sparse.Store[C]{Structure: a.Structure}
-	out.NRows = d.NRows
-	if d.NVals < int64(d.NCols) || d.NRows != d.NCols {
+	complete := d.NVals == int64(d.NCols)
+	if !complete {
 		out.Ptr = make([]int64, vecs+1)
 		for k := range vecs {
 			if place[a.RowID(k)] != 0 {
@@ -103,7 +103,6 @@ func ScaleRows[A, B, C any](env Env, s *Semiring[A, B, C], d *sparse.Store[A], a
 		out.NVals = out.Ptr[vecs]
 		out.Idx = fresh.Make[int32](out.NVals)
 	}
-	shared := len(out.Idx) == len(a.Idx) && d.NVals == int64(d.NCols)
 	out.Val = fresh.Make[C](out.NVals)
 	err := a.RowBlocks(env.Ctx, env.Threads, func(_, from, to int) {
 		for k := from; k < to; k++ {
@@ -115,7 +114,7 @@ func ScaleRows[A, B, C any](env Env, s *Semiring[A, B, C], d *sparse.Store[A], a
 			for p := range y {
 				y[p] = s.Identity
 			}
-			if !shared {
+			if !complete {
 				copy(out.Idx[q:], a.Idx[lo:hi])
 			}
 			s.Axpy(y, pick(d.Val, int64(place[a.RowID(k)]-1)), window(a.Val, lo, hi))
