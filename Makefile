@@ -9,7 +9,7 @@ BUILD       ?= build
 LONG = -tags long
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-all race fuzz parquet dots man space-all bench-cpu bench-peers lint cover gates clean gpu-test bench-gpu nvrtc gorgonia-deps gorgonia-check
+.PHONY: help build test test-all ci-full race fuzz parquet dots man space-all bench-cpu bench-peers lint cover gates clean gpu-test bench-gpu nvrtc gorgonia-deps gorgonia-check
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +28,9 @@ test-all: ## the long form of all tests, as CI runs it, 9 minutes on two cores o
 # and cmd/hiveblas run whole programs.
 RACE = ./apps ./auction ./chunked ./comm ./cusparse/... ./matrix/... ./ops ./program ./semiring \
 	./internal/chunk ./internal/filelock ./internal/fresh ./internal/parallel
+
+ci-full: ## all that CI does by turns at once, an hour and more on two cores
+	HIVEBLAS_CI=full .ci/run
 
 race: ## the short tests under the race detector with the element types of the quick form (needs a C compiler)
 	CGO_ENABLED=1 GOGC=400 $(GO) test -vet=off -race -short $(RACE)

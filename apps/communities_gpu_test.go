@@ -152,7 +152,7 @@ func TestCommunitiesFusedOnDevice(t *testing.T) {
 				if !all && ((i+j)%len(options) != 1 || (i+k)%2 == 1) {
 					continue
 				}
-				if d.e != nil && all && (i+j+k+longtest.Day())%2 != 0 { // the emulator: the others the next day
+				if d.e != nil && all && (i+j+k+longtest.Turn())%2 != 0 { // the emulator: the others the next turn
 					continue
 				}
 				c.o.Leiden = leiden

@@ -257,7 +257,7 @@ func TestFusedAndPipelineOnDevice(t *testing.T) {
 		if s.n == 0 || s.m != s.n || !longtest.Enabled() && d.e != nil && k%3 != 0 {
 			continue
 		}
-		if d.e != nil && longtest.Enabled() && (k+longtest.Day())%2 != 0 { // the others a day later
+		if d.e != nil && longtest.Enabled() && (k+longtest.Turn())%2 != 0 { // the others a turn later
 			continue
 		}
 		how := guises[k%len(guises)]

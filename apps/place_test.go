@@ -29,7 +29,7 @@ type gpu struct {
 }
 
 var openEmulated = sync.OnceValues(func() (gpu, error) {
-	e, err := emu.New(emu.Shuffled(uint64(longtest.Day())))
+	e, err := emu.New(emu.Shuffled(uint64(longtest.Turn())))
 	if err != nil {
 		return gpu{}, err
 	}

@@ -50,7 +50,7 @@ func TestStandardFused(t *testing.T) {
 		{"one vertex", blank(1)},
 		{"no vertex", blank(0)},
 	} {
-		if d.e != nil && !longtest.Enabled() && k%3 != longtest.Day()%3 && k > 1 {
+		if d.e != nil && !longtest.Enabled() && k%3 != longtest.Turn()%3 && k > 1 {
 			continue
 		}
 		t.Run(c.reason, func(t *testing.T) {

@@ -1064,11 +1064,11 @@ func TestStandardForms(t *testing.T) {
 }
 
 // The operations give the same on a device. On the emulator a sample of the graphs is enough, and
-// in the quick form one, with a third of the workflows, others every day: each compiles its
+// in the quick form one, with a third of the workflows, others every turn: each compiles its
 // kernels.
 func TestStandardOnDevice(t *testing.T) {
 	d := realOrEmulated(t)
-	few := d.e != nil // a third of the apps a day
+	few := d.e != nil // a third of the apps a turn
 	for k, s := range placeSamples() {
 		if s.m != s.n || d.e != nil && k%6 != 3 || few && !longtest.Enabled() && s.reason != "karate" {
 			continue
@@ -1078,7 +1078,7 @@ func TestStandardOnDevice(t *testing.T) {
 			host := build[float64](t, s.sample, matrix.CSR)
 			there := move[float64](t, s.sample, how, d.Device)
 			for at, a := range standardApps {
-				if few && (at+longtest.Day())%3 != 0 {
+				if few && (at+longtest.Turn())%3 != 0 {
 					continue
 				}
 				want, err := a.run(host, Run{})

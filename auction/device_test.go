@@ -24,7 +24,7 @@ var openGPU = sync.OnceValues(func() (*cusparse.Device, error) {
 	if os.Getenv("HIVEBLAS_TEST_GPU") != "" {
 		return cusparse.Open(0)
 	}
-	e, err := emu.New(emu.Shuffled(uint64(longtest.Day())))
+	e, err := emu.New(emu.Shuffled(uint64(longtest.Turn())))
 	if err != nil {
 		return nil, err
 	}

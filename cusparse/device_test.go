@@ -15,9 +15,9 @@ import (
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// emulated returns a device that runs on the CPU, blocks in an order that changes every day.
+// emulated returns a device that runs on the CPU, blocks in an order that changes every turn.
 func emulated(t testing.TB, opts ...emu.Option) (*Device, *emu.Emulator) {
-	e, err := emu.New(append([]emu.Option{emu.Shuffled(uint64(longtest.Day()))}, opts...)...)
+	e, err := emu.New(append([]emu.Option{emu.Shuffled(uint64(longtest.Turn()))}, opts...)...)
 	if errors.Is(err, emu.ErrUnavailable) {
 		t.Skip(err)
 	}
@@ -36,7 +36,7 @@ type on struct{ d *Device }
 
 // slowly is the backend of the emulator, whose kernels take a tenth of a second
 // each to compile: two cases per unit of weight of the element types that differ
-// in kind; in the long form one of two generators, those that it leaves out a day later; and in the
+// in kind; in the long form one of two generators, those that it leaves out a turn later; and in the
 // quick form one of eight. HIVEBLAS_KIT selects a part of all.
 type slowly struct{ on }
 
@@ -57,10 +57,10 @@ func (slowly) Every() int {
 	return 8
 }
 
-// First is the first generator: another one each day.
+// First is the first generator: another one each turn.
 func (b slowly) First() int {
 	if longtest.Enabled() {
-		return longtest.Day() % b.Every()
+		return longtest.Turn() % b.Every()
 	}
 	return 0
 }

@@ -50,7 +50,7 @@ func (host) Budget() int {
 	return math.MaxInt
 }
 
-// Every: the race detector sees a quarter of the generators a day, because which goroutines run
+// Every: the race detector sees a quarter of the generators a turn, because which goroutines run
 // does not depend on the element type; the long form, with four times the cases of the quick one,
 // half.
 func (b host) Every() int {
@@ -63,6 +63,6 @@ func (b host) Every() int {
 	return 1
 }
 
-func (b host) First() int { return longtest.Day() % b.Every() }
+func (b host) First() int { return longtest.Turn() % b.Every() }
 
 func (host) Parallel() bool { return true }

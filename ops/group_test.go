@@ -17,7 +17,7 @@ import (
 )
 
 // TestGroupConformance runs the kit on groups of ranks of the host: other numbers of ranks for
-// other generators, which take turns by day in the long form (all of them take 200 s of processor
+// other generators, which take turns in the long form (all of them take 200 s of processor
 // time).
 func TestGroupConformance(t *testing.T) {
 	t.Parallel()
@@ -58,7 +58,7 @@ func (b onGroup) Budget() int {
 	return 2
 }
 
-// A thirtieth of the cases a day: a fifth took 200 s of the long form.
+// A thirtieth of the cases a turn: a fifth took 200 s of the long form.
 func (b onGroup) Every() int {
 	if longtest.Enabled() || race.Enabled {
 		return 30
@@ -68,7 +68,7 @@ func (b onGroup) Every() int {
 
 func (b onGroup) First() int {
 	if longtest.Enabled() || race.Enabled {
-		return (6*b.n + longtest.Day()) % 30
+		return (6*b.n + longtest.Turn()) % 30
 	}
 	return b.n
 }

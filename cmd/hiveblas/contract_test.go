@@ -146,8 +146,8 @@ func TestOutputs(t *testing.T) {
 					t.Errorf("-o -: got %q", got)
 				}
 				// The standard output of a process. The quick form starts one for every fifth,
-				// others every day.
-				if started++; longtest.Enabled() || (started+longtest.Day())%5 == 0 {
+				// others every turn.
+				if started++; longtest.Enabled() || (started+longtest.Turn())%5 == 0 {
 					if r := process(t, append(strings.Fields(c.args), "-o", "/dev/stdout")...); r.code != 0 || r.stdout != c.want {
 						t.Errorf("-o /dev/stdout: %+v", r)
 					}

@@ -186,7 +186,7 @@ func TestGroupCommandsAreAll(t *testing.T) {
 
 // A rank of a command is killed at some moment: the others succeed if they need it no more, or end
 // with the error that names it; the file of results is whole or is not there, under its name. The
-// quick form kills three, the long form 12 of a day, HIVEBLAS_KILLS=30 so many, HIVEBLAS_KILLS=all
+// quick form kills three, the long form 12 of a turn, HIVEBLAS_KILLS=30 so many, HIVEBLAS_KILLS=all
 // eight of each command.
 func TestKilledRank(t *testing.T) {
 	if testing.Short() {
@@ -196,7 +196,7 @@ func TestKilledRank(t *testing.T) {
 		t.Skip("no mpirun")
 	}
 	args := groupInputs(t)
-	rng := rand.New(rand.NewPCG(uint64(longtest.Day()), 7))
+	rng := rand.New(rand.NewPCG(uint64(longtest.Turn()), 7))
 	commands := make([]string, 0, 30)
 	for len(commands) < 30 {
 		for _, k := range rng.Perm(len(groupCommands)) {
@@ -348,7 +348,7 @@ func sameTable(a, b string) bool {
 }
 
 // The commands write the same bytes on ranks, as threads and as processes of mpirun: other ones a
-// day. The order of the sums of betweenness depends on the threads of a rank.
+// turn. The order of the sums of betweenness depends on the threads of a rank.
 func TestGroupCommands(t *testing.T) {
 	n := 1000
 	if longtest.Enabled() {
@@ -357,7 +357,7 @@ func TestGroupCommands(t *testing.T) {
 	args := groupInputsOf(t, n)
 	processes := mpiCommand() != nil && !testing.Short()
 	for k, command := range groupCommands {
-		if !writesFile(command) || k%5 != longtest.Day()%5 {
+		if !writesFile(command) || k%5 != longtest.Turn()%5 {
 			continue
 		}
 		var outputs []string

@@ -85,8 +85,8 @@ func TestPrograms(t *testing.T) {
 		t.Skip("the emulator is slow")
 	}
 	m := newMachine(t, 3)
-	length, today := 20, longtest.Day()%4
-	if longtest.Enabled() && today == 2 {
+	length, turn := 20, longtest.Turn()%4
+	if longtest.Enabled() && turn == 2 {
 		length = 60
 	}
 	for k, c := range []struct {
@@ -101,7 +101,7 @@ func TestPrograms(t *testing.T) {
 		{"no edges", matrix.New[float64](40, 40)},
 	} {
 		name, host := c.name, c.host
-		full := longtest.Enabled() && k%4 == today // one or two graphs a day; all take 70 s
+		full := longtest.Enabled() && k%4 == turn // one or two graphs a turn; all take 70 s
 		t.Run(name, func(t *testing.T) {
 			one := placedAt(t, host, m.devices[0])
 			n, _ := host.Dims()

@@ -103,15 +103,15 @@ func TestCompositionsCompileByNVRTC(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The short form takes the oldest or the newest, day by day, and every other kernel, which
-	// change every two days.
-	today := []string{"sm_70", "sm_90"}[longtest.Day()%2]
+	// The short form takes the oldest or the newest by turns, and every other kernel, which change
+	// every two turns.
+	now := []string{"sm_70", "sm_90"}[longtest.Turn()%2]
 	for arch, cc := range map[string][2]int{"sm_70": {7, 0}, "sm_80": {8, 0}, "sm_90": {9, 0}} {
-		if testing.Short() && arch != today {
+		if testing.Short() && arch != now {
 			continue
 		}
 		for k, x := range compositions(t, cc[0], cc[1], !testing.Short()) {
-			if testing.Short() && (k+longtest.Day()/2)%2 != 0 {
+			if testing.Short() && (k+longtest.Turn()/2)%2 != 0 {
 				continue
 			}
 			if _, err := c.Compile(x.Source, x.Name, arch); err != nil {
