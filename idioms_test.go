@@ -72,7 +72,8 @@ func pageRank(a *matrix.Matrix[float64], damping float64, iterations int) (*matr
 		s.Do(ops.EWiseMult(share, semiring.Div[float64](), rank, degree))
 		s.Do(ops.ApplySecond(share, semiring.Times[float64](), share, damping))
 		s.Do(ops.AssignVectorScalar(rank, (1-damping)/float64(n), ops.All()))
-		s.Do(ops.VxM(rank.Accum(semiring.Plus[float64]()), semiring.PlusFirst[float64](), share, a.Pattern()))
+		s.Do(ops.VxM(rank.Accum(semiring.Plus[float64]()), semiring.PlusFirst[float64](), share, a.Pattern(),
+			ops.Repeats(iterations)))
 	}
 	return rank, s.Err()
 }

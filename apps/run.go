@@ -16,15 +16,17 @@ type Run struct {
 	Threads  int             // 0: GOMAXPROCS; a negative number is a *ParameterError
 	Progress Stage           // nil: silent
 	Trace    func(ops.Trace) // called after each operation; may be nil
-	Method   Method          // Auto: the fused form where there is one
+	Method   Method          // Auto: the fastest form where the graph lives
 }
 
 // Method is the form of a workflow.
 type Method string
 
 const (
-	// Auto runs the fused form of a workflow if it has one and the graph lives on a device, and
-	// else the pipeline.
+	// Auto runs the form that is the fastest where the graph lives: on a device the fused form of a
+	// workflow that has one, on the host a kernel of the host where there is one (scan statistics,
+	// core numbers, independent sets, strong components and others), on a group the form divided
+	// among the ranks, and else the pipeline.
 	Auto Method = ""
 	// Pipeline runs the operations of the formula, where the graph lives.
 	Pipeline Method = "pipeline"
