@@ -32,7 +32,7 @@ type SSSPOptions[T semiring.Number] struct {
 //	r = r⟨r < dist⟩;   dist min= r;   pending = pending⟨pending > bound⟩ min r
 //
 // Where r is a large part of the vertices, pending is computed from dist at the
-// end of the bucket instead.
+// end of the bucket instead. Where few vertices are pending, all of them are one bucket.
 //
 // Weights of zero are edges, infinite ones lead nowhere. A negative weight or
 // NaN is a *WeightError that names the edge; integer weights whose largest,
@@ -85,9 +85,21 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts ...SSSPOpti
 		s.Do(pending.Set(v, 0))
 	}
 	front, reach := matrix.NewVector[T](n, here), matrix.NewVector[T](n, here)
-	low, better := semiring.Min[T](), improvement[T]()
-	s.Do(ops.Apply(dist.Accum(low), semiring.Identity[T](), pending, with))
+	low, better, same, closer := semiring.Min[T](), improvement[T](), semiring.Identity[T](), semiring.ValueLT(unreached)
+	s.Do(ops.Apply(dist.Accum(low), same, pending, with))
+	relax := func(front *matrix.Vector[T]) { // reach becomes the vertices that front improves
+		o.report("shortest paths", int64(n)-pending.NVals(), int64(n))
+		s.Do(ops.VxM(reach, semiring.MinPlus[T](), front, a, with))
+		s.Do(ops.EWiseMult(reach, better, reach, dist, with))
+		s.Do(ops.Select(reach, closer, reach, with))
+		s.Do(ops.Apply(dist.Accum(low), same, reach, with))
+	}
 	for s.NVals(pending) > 0 {
+		if pending.NVals() <= smallBucket {
+			relax(pending)
+			pending, reach = reach, pending
+			continue
+		}
 		least, err := ops.ReduceScalar(low, pending, with)
 		s.Do(err)
 		bound := least + delta
@@ -98,11 +110,7 @@ func SSSP[T semiring.Number](g matrix.Source[T], sources []int, opts ...SSSPOpti
 		improved := matrix.NewVector[T](n, here)
 		listed := true // improved is complete for this bucket; otherwise dist is the only record
 		for s.NVals(front) > 0 {
-			o.report("shortest paths", int64(n)-pending.NVals(), int64(n))
-			s.Do(ops.VxM(reach, semiring.MinPlus[T](), front, a, with))
-			s.Do(ops.EWiseMult(reach, better, reach, dist, with))
-			s.Do(ops.Select(reach, semiring.ValueLT(unreached), reach, with))
-			s.Do(ops.Apply(dist.Accum(low), semiring.Identity[T](), reach, with))
+			relax(front)
 			if listed = listed && !many(reach, n); listed {
 				s.Do(ops.EWiseAdd(improved, low, improved, reach, with))
 			}
@@ -147,6 +155,11 @@ func fusedSSSPAt[T semiring.Number](run Run, at matrix.Place) (device.Runner, er
 	}
 	return nil, nil
 }
+
+// smallBucket is the number of pending vertices up to which all are relaxed at once, whatever their
+// distance: to choose a bucket among so few costs more than relaxing some of them twice. A path of 10⁶
+// vertices takes half the time.
+const smallBucket = 64
 
 // many reports whether v has so many entries that a pass over all n positions costs little more.
 func many[T comparable](v *matrix.Vector[T], n int) bool { return v.NVals() > int64(n)/16 }
