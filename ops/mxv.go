@@ -44,9 +44,7 @@ func MxV[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, 
 		if access.Indexed(s) != nil {
 			return c.noGroup(t.group, "an index-binary operator")
 		}
-		return groupMxV(c, t, av, uv, orderOf(s), func(b block, dst matrix.VectorTarget[C], a matrix.View[A], u matrix.VectorView[B]) error {
-			return MxV(dst, s, a, u, b.opts)
-		})
+		return groupProduct(c, t, av, uv, s)
 	}
 	if p := access.Indexed(s); p != nil {
 		return mxvIndexed(c, t, av, uv, func(rows, cols *sparse.Store[A], u *sparse.Store[B]) (*sparse.Store[C], error) {
@@ -93,9 +91,7 @@ func VxM[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, 
 		if access.Indexed(s) != nil {
 			return c.noGroup(t.group, "an index-binary operator")
 		}
-		return groupMxV(c, t, av.T(), uv, orderOf(s), func(b block, dst matrix.VectorTarget[C], a matrix.View[B], u matrix.VectorView[A]) error {
-			return VxM(dst, s, u, a.T(), b.opts)
-		})
+		return groupFlipped(c, t, av.T(), uv, s)
 	}
 	if p := access.Indexed(s); p != nil {
 		return mxvIndexed(c, t, av.T(), uv, func(rows, cols *sparse.Store[B], u *sparse.Store[A]) (*sparse.Store[C], error) {
@@ -114,6 +110,20 @@ func VxM[A, B, C comparable](dst matrix.VectorTarget[C], s semiring.Semiring[A, 
 		return positionJ(c, t, p, uv, av)
 	}
 	return mxv(c, t, access.Flipped(s), access.Semiring(s), av.T(), access.Stored(uv))
+}
+
+// groupProduct and groupFlipped are MxV and VxM on a group. They are functions of their own because s
+// escapes in them: its copy would be allocated in each product on the host.
+func groupProduct[A, B, C comparable](c *call, t *target[C], av matrix.View[A], uv matrix.View[B], s semiring.Semiring[A, B, C]) error {
+	return groupMxV(c, t, av, uv, orderOf(s), func(b block, dst matrix.VectorTarget[C], a matrix.View[A], u matrix.VectorView[B]) error {
+		return MxV(dst, s, a, u, b.opts)
+	})
+}
+
+func groupFlipped[A, B, C comparable](c *call, t *target[C], at matrix.View[B], uv matrix.View[A], s semiring.Semiring[A, B, C]) error {
+	return groupMxV(c, t, at, uv, orderOf(s), func(b block, dst matrix.VectorTarget[C], a matrix.View[B], u matrix.VectorView[A]) error {
+		return VxM(dst, s, u, a.T(), b.opts)
+	})
 }
 
 // mxv computes w = A·u. s multiplies entries of A by entries of u; flip multiplies in the other
