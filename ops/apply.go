@@ -30,17 +30,17 @@ func single[A, C comparable](c *call, spec matrix.Spec[C], a matrix.Operand[A], 
 	return t, v, err
 }
 
-// applyHost runs a map on the host. copies reports that f copies its operand.
-func applyHost[A, C comparable](c *call, t *target[C], v matrix.View[A], f func(c []C, a []A), copies bool) error {
+// applyHost runs a map on the host. k.Copies reports that it copies its operand.
+func applyHost[A, C comparable](c *call, t *target[C], v matrix.View[A], k *cpu.Unary[A, C]) error {
 	st := oriented(v)
 	c.traced("map", st.NVals)
-	if copies && t.spec.Accum == nil && holds(t, st) {
+	if k.Copies && t.spec.Accum == nil && holds(t, st) {
 		return restrict(c, t)
 	}
 	if t.mask != nil && !t.mask.Comp && t.mask.S.Sparse() && !st.Sparse() {
 		st = cpu.Lookup(valued(st), t.mask.S) // keep only the entries that the mask allows
 	}
-	out, err := cpu.Apply(c.env(), st, f, truth[A](), t.room())
+	out, err := cpu.Apply(c.env(), st, k.Map, k.User, truth[A](), t.room(k.User))
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func Apply[A, C comparable](dst matrix.Destination[C], f semiring.UnaryOp[A, C],
 		})
 	}
 	k := access.Unary(f)
-	return applyHost(c, t, v, k.Map, k.Copies)
+	return applyHost(c, t, v, k)
 }
 
 // ApplyFirst computes C⟨M⟩ ⊕= op(x, A), with the first argument of the operator bound to the scalar
@@ -108,7 +108,7 @@ func ApplyFirst[A, B, C comparable](dst matrix.Destination[C], op semiring.Opera
 		})
 	}
 	k := access.Binary(f)
-	return applyHost(c, t, v, func(c []C, v []B) { k.BindX(c, x, v) }, false)
+	return applyHost(c, t, v, &cpu.Unary[B, C]{Map: func(c []C, v []B) { k.BindX(c, x, v) }, User: k.User})
 }
 
 // ApplySecond computes C⟨M⟩ ⊕= op(A, y), with the second argument of the operator bound to the
@@ -129,7 +129,7 @@ func ApplySecond[A, B, C comparable](dst matrix.Destination[C], op semiring.Oper
 		})
 	}
 	k := access.Binary(f)
-	return applyHost(c, t, v, func(c []C, v []A) { k.BindY(c, v, y) }, false)
+	return applyHost(c, t, v, &cpu.Unary[A, C]{Map: func(c []C, v []A) { k.BindY(c, v, y) }, User: k.User})
 }
 
 // ApplyIndex computes C⟨M⟩ ⊕= f(A(i,j), i, j), entry by entry. For a vector, i is the position and

@@ -282,6 +282,7 @@ func Sort[T comparable](values matrix.Target[T], columns matrix.Target[int32], a
 	val := &sparse.Store[T]{Structure: s.Structure, Val: fresh.Make[T](s.NVals)}
 	val.Idx = fresh.Make[int32](s.NVals)
 	from := &sparse.Store[int32]{Structure: val.Structure, Val: fresh.Make[int32](s.NVals)}
+	less = cpu.Guarded(c.env(), less)
 	err = s.RowBlocks(c.ctx, c.threads, func(_, lo, hi int) {
 		var order []int64
 		for r := lo; r < hi; r++ {

@@ -11,7 +11,7 @@ import (
 func Identity[T any]() UnaryOp[T, T] { return once[keyIdentity[T]](newIdentity[T]) }
 
 func newIdentity[T any]() UnaryOp[T, T] {
-	op := NewUnary("identity", func(x T) T { return x }, "x")
+	op := newUnary("identity", func(x T) T { return x }, "x")
 	op = op.WithMap(func(c, a []T) { copy(c, a) })
 	op.k.Copies = true
 	return op
@@ -20,7 +20,7 @@ func newIdentity[T any]() UnaryOp[T, T] {
 // Ainv returns −x, the additive inverse.
 func Ainv[T Number]() UnaryOp[T, T] {
 	return once[keyAinv[T]](func() UnaryOp[T, T] {
-		return NewUnary("ainv", func(x T) T { return -x }, "-x").WithMap(func(c, a []T) {
+		return newUnary("ainv", func(x T) T { return -x }, "-x").WithMap(func(c, a []T) {
 			MapFn(c, a, func(x T) T { return -x })
 		})
 	})
@@ -29,14 +29,14 @@ func Ainv[T Number]() UnaryOp[T, T] {
 // Minv returns 1/x, the multiplicative inverse; for integers see [Div].
 func Minv[T Number]() UnaryOp[T, T] {
 	return once[keyMinv[T]](func() UnaryOp[T, T] {
-		return NewUnary("minv", func(x T) T { return div(1, x) }, "hb_div((T)1, x)")
+		return newUnary("minv", func(x T) T { return div(1, x) }, "hb_div((T)1, x)")
 	})
 }
 
 // Abs returns |x|. The smallest integer of a signed type wraps around to itself.
 func Abs[T Number]() UnaryOp[T, T] {
 	return once[keyAbs[T]](func() UnaryOp[T, T] {
-		return NewUnary("abs", abs[T], "x < 0 ? -x : x").WithMap(func(c, a []T) {
+		return newUnary("abs", abs[T], "x < 0 ? -x : x").WithMap(func(c, a []T) {
 			MapFn(c, a, func(x T) T {
 				if x < 0 {
 					return -x
@@ -58,7 +58,7 @@ func abs[T Number](x T) T {
 func OneOp[A any, C Element]() UnaryOp[A, C] {
 	return once[keyOneOp[A, C]](func() UnaryOp[A, C] {
 		one := One[C]()
-		return NewUnary("one", func(A) C { return one }, "1").WithMap(func(c []C, _ []A) {
+		return newUnary("one", func(A) C { return one }, "1").WithMap(func(c []C, _ []A) {
 			for p := range c {
 				c[p] = one
 			}
@@ -68,13 +68,13 @@ func OneOp[A any, C Element]() UnaryOp[A, C] {
 
 // Lnot returns the negation.
 func Lnot() UnaryOp[bool, bool] {
-	return NewUnary("lnot", func(x bool) bool { return !x }, "!x")
+	return newUnary("lnot", func(x bool) bool { return !x }, "!x")
 }
 
 // Sqrt returns √x.
 func Sqrt[T Float]() UnaryOp[T, T] {
 	return once[keySqrt[T]](func() UnaryOp[T, T] {
-		return NewUnary("sqrt", func(x T) T { return T(math.Sqrt(float64(x))) }, "sqrt(x)").WithMap(func(c, a []T) {
+		return newUnary("sqrt", func(x T) T { return T(math.Sqrt(float64(x))) }, "sqrt(x)").WithMap(func(c, a []T) {
 			MapFn(c, a, func(x T) T { return T(math.Sqrt(float64(x))) })
 		})
 	})
@@ -83,21 +83,21 @@ func Sqrt[T Float]() UnaryOp[T, T] {
 // Exp returns eˣ.
 func Exp[T Float]() UnaryOp[T, T] {
 	return once[keyExp[T]](func() UnaryOp[T, T] {
-		return NewUnary("exp", func(x T) T { return T(math.Exp(float64(x))) }, "exp(x)")
+		return newUnary("exp", func(x T) T { return T(math.Exp(float64(x))) }, "exp(x)")
 	})
 }
 
 // Log returns the natural logarithm.
 func Log[T Float]() UnaryOp[T, T] {
 	return once[keyLog[T]](func() UnaryOp[T, T] {
-		return NewUnary("log", func(x T) T { return T(math.Log(float64(x))) }, "log(x)")
+		return newUnary("log", func(x T) T { return T(math.Log(float64(x))) }, "log(x)")
 	})
 }
 
 // Convert converts x to C as Go does: it truncates floats towards zero and wraps integers around.
 func Convert[A, C Number]() UnaryOp[A, C] {
 	return once[keyConvert[A, C]](func() UnaryOp[A, C] {
-		return NewUnary("convert", func(x A) C { return C(x) }, "(C)x").WithMap(func(c []C, a []A) {
+		return newUnary("convert", func(x A) C { return C(x) }, "(C)x").WithMap(func(c []C, a []A) {
 			MapFn(c, a, func(x A) C { return C(x) })
 		})
 	})

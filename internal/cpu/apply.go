@@ -30,10 +30,11 @@ func Like[S, C any](threads int, s *sparse.Store[S]) *sparse.Store[C] {
 	return out
 }
 
-// Apply computes c = f(s) entry by entry. fill is the value of a pattern's entries. room, if it has
-// the size of a full result, may be used for the values of the result; it may alias the values of
-// s.
-func Apply[A, C any](env Env, s *sparse.Store[A], f func(c []C, a []A), fill A, room []C) (*sparse.Store[C], error) {
+// Apply computes c = f(s) entry by entry; user reports whether f calls a function of a user. fill is
+// the value of a pattern's entries. room, if it has the size of a full result, may be used for the
+// values of the result; it may alias the values of s.
+func Apply[A, C any](env Env, s *sparse.Store[A], f func(c []C, a []A), user bool, fill A, room []C) (*sparse.Store[C], error) {
+	f = guardMap(env, user, f)
 	if s.Format == sparse.Bitmap {
 		if len(s.Present) <= smallWork {
 			return applyBitmap(s, f, fill), nil
@@ -129,7 +130,7 @@ func ApplyIndex[A, C any](env Env, s *sparse.Store[A], f func(x A, i, j int) C, 
 		return s.Val[p]
 	}
 	if !s.Sparse() {
-		err := parallel.Range(env.Ctx, env.Threads, len(out.Val), valueChunk, func(_, lo, hi int) {
+		err := guardedRange(env, len(out.Val), valueChunk, func(lo, hi int) {
 			i, j := lo/s.NCols, lo%s.NCols
 			for p := lo; p < hi; p++ {
 				if s.Present == nil || s.Present[p] != 0 {
@@ -142,9 +143,13 @@ func ApplyIndex[A, C any](env Env, s *sparse.Store[A], f func(x A, i, j int) C, 
 		})
 		return out, err
 	}
+	done := env.done(true)
 	return out, s.Spans(env.Ctx, env.Threads, func(base int, lo, hi int64) {
 		i := base / max(s.NCols, 1)
 		for p := lo; p < hi; p++ {
+			if (p-lo)%guardBlock == 0 && ended(done) {
+				return
+			}
 			out.Val[p] = f(at(p), i, int(s.Idx[p]))
 		}
 	})
@@ -153,6 +158,7 @@ func ApplyIndex[A, C any](env Env, s *sparse.Store[A], f func(x A, i, j int) C, 
 // ReduceRows sums each row that has entries. The result is 1×m: full if every row has entries, a
 // list if s is hypersparse, and a bitmap otherwise.
 func ReduceRows[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*sparse.Store[T], error) {
+	m = guardMonoid(env, m)
 	if s.Format == sparse.Hypersparse {
 		return reduceListed(env, s, m, fill)
 	}
@@ -252,8 +258,10 @@ func reduceListed[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*sp
 // fixed part of the entries; the parts are then added in order.
 func ReduceCols[T any](env Env, s *sparse.Store[T], m *Monoid[T], f *Binary[T, T, T], fill T) (*sparse.Store[T], error) {
 	s = sparse.ToSparse(s)
+	m, f = guardMonoid(env, m), guardBinary(env, f)
 	n := s.NCols
-	if n > 1<<22 && s.NVals < int64(n)/1024 { // most of the n sums would be unused
+	// Where there are few entries, most of the n sums would be unused.
+	if n > 1<<22 && (s.NVals < int64(n)/1024 || !fits(int64(n), 2*sizeOf[T]()+1)) {
 		return ReduceRows(env, sparse.ToHyper(sparse.Transpose(s, env.Threads)), m, fill)
 	}
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: n, Format: sparse.Full, NVals: int64(n)}}
@@ -300,6 +308,9 @@ func ReduceCols[T any](env Env, s *sparse.Store[T], m *Monoid[T], f *Binary[T, T
 			}
 		}
 	})
+	if err := env.stopped(m.User); err != nil {
+		return nil, err
+	}
 	marks := sums[0].marks[:(n+63)/64]
 	settleMarked(out, marks, parts)
 	clear(marks)
@@ -365,14 +376,15 @@ func getColumnSums[T any](n int, id T) *columnSums[T] {
 // ReduceAll sums all entries in chunks of fixed size, so that the result is independent of the
 // number of threads.
 func ReduceAll[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (T, error) {
+	m = guardMonoid(env, m)
 	if s.Format == sparse.Bitmap {
 		if len(s.Present) <= smallWork && s.Val != nil {
-			return m.Fn(m.Identity, m.Fold(m.Identity, presentValues(s))), nil
+			return m.Fn(m.Identity, m.Fold(m.Identity, presentValues(s))), env.stopped(m.User)
 		}
 		s = sparse.ToSparse(s)
 	}
 	if n := int(s.NVals); n > 0 && n <= smallWork && s.Val != nil {
-		return m.Fn(m.Identity, m.Fold(m.Identity, s.Val[:n])), nil
+		return m.Fn(m.Identity, m.Fold(m.Identity, s.Val[:n])), env.stopped(m.User)
 	}
 	return reduceLarge(env, s, m, fill)
 }
@@ -402,19 +414,25 @@ func reduceLarge[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (T, e
 		}
 		partial[lo/chunk] = m.Fold(m.Identity, v)
 	})
-	return m.Fold(m.Identity, partial), err
+	sum := m.Fold(m.Identity, partial)
+	if err == nil {
+		err = env.stopped(m.User)
+	}
+	return sum, err
 }
 
 // InnerFull returns Σ f(a[p], b[p]) with the bits that the values f(a[p], b[p]) have by ReduceAll.
 func InnerFull[A, B, C any](env Env, m *Monoid[C], f *Binary[A, B, C], a []A, b []B) (C, error) {
 	const chunk = ReduceChunk
+	m, f = guardMonoid(env, m), guardBinary(env, f)
+	user := m.User || f.User
 	if len(a) <= smallWork {
 		if env.cancelled() {
 			return m.Identity, env.Ctx.Err()
 		}
 		room := make([]C, len(a))
 		f.Zip(room, a, b)
-		return m.Fold(m.Identity, room), nil
+		return m.Fold(m.Identity, room), env.stopped(user)
 	}
 	partial := make([]C, (len(a)+chunk-1)/chunk)
 	err := parallel.Range(env.Ctx, env.Threads, len(a), chunk, func(_, lo, hi int) {
@@ -428,5 +446,9 @@ func InnerFull[A, B, C any](env Env, m *Monoid[C], f *Binary[A, B, C], a []A, b 
 		partial[lo/chunk] = m.Fold(m.Identity, room[:hi-lo])
 		poolOf[[]C]().Put(&room)
 	})
-	return m.Fold(m.Identity, partial), err
+	sum := m.Fold(m.Identity, partial)
+	if err == nil {
+		err = env.stopped(user)
+	}
+	return sum, err
 }

@@ -16,6 +16,8 @@ import (
 // according to its density. leads returns the leads of a (see sparse.Leads); Pull calls it only if
 // all products are equal.
 func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], leads func() []int32, u *sparse.Store[B], mask *Mask) (*sparse.Store[C], error) {
+	s = guardSemiring(env, s)
+	done := env.done(s.User)
 	m := a.NRows
 	threads := workers(env, a.NVals+int64(a.Vecs()), 1<<12)
 	if s.Any && !s.UsesX && !s.UsesY {
@@ -72,6 +74,9 @@ func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], leads 
 			ci := a.Idx[lo:hi]
 			var v C
 			var hit bool
+			if done != nil && ended(done) {
+				break
+			}
 			if s.Any {
 				if p := firstPresent(ci, present); p >= 0 {
 					v, hit = s.Mul(pick(a.Val, lo+int64(p)), pick(x, int64(ci[p]))), true
@@ -402,6 +407,7 @@ func PushParts(work []int64, n, threads int) []int {
 // has an entry. Parts of u of about equal work have separate accumulators, which are then added in
 // order, one column range at a time. The result is 1×n: a list, or a bitmap if it is nearly full.
 func Push[A, B, C any](env Env, s *Semiring[A, B, C], u *sparse.Store[A], a *sparse.Store[B], mask *Mask) (*sparse.Store[C], error) {
+	s = guardSemiring(env, s)
 	n := a.NCols
 	ks, uv := entries(u)
 	los, work := make([]int64, len(ks)), make([]int64, len(ks)+1)
@@ -414,7 +420,7 @@ func Push[A, B, C any](env Env, s *Semiring[A, B, C], u *sparse.Store[A], a *spa
 	parallel.Sum(env.Threads, work)
 	total := work[len(ks)]
 	bounds := env.Parts
-	if len(bounds) <= 2 && int64(n) > 1<<22 && total < int64(n)/1024 { // one part
+	if len(bounds) <= 2 && n > 1<<22 && (total < int64(n)/1024 || !fits(int64(n), 2*(sizeOf[C]()+1))) { // one part
 		return pushSorted(env, s, ks, uv, los, work, a, mask)
 	}
 	if bounds == nil {
@@ -628,6 +634,9 @@ func pushSorted[A, B, C any](env Env, s *Semiring[A, B, C], ks []int32, uv []A, 
 	}
 	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: 1, NCols: a.NCols}}
 	l.sum(s.Add, s.Identity)
+	if env.cancelled() {
+		return nil, env.Ctx.Err()
+	}
 	out.Idx, out.Val = append([]int32{}, l.idx...), append([]C{}, l.val...)
 	out.NVals = int64(len(out.Idx))
 	out.Ptr = []int64{0, out.NVals}
