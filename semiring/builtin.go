@@ -2,6 +2,7 @@ package semiring
 
 import (
 	"math"
+	"math/bits"
 	"reflect"
 
 	"github.com/hiveblas/hiveblas/internal/cpu"
@@ -319,9 +320,68 @@ func div[T Number](x, y T) T {
 
 func isInteger[T Number]() bool { return T(1)/2 == 0 }
 
-// Pow returns x to the power y, computed in float64.
+// Pow returns x to the power y, in floats computed in float64. A power of integers is exact, and the
+// largest or smallest integer where it is beyond that, as is 0 to a negative power; other negative
+// powers are truncated: 2 to −1 is 0.
 func Pow[T Number]() BinaryOp[T, T, T] {
-	return newBinary("pow", func(x, y T) T { return T(math.Pow(float64(x), float64(y))) }, "pow((double)x, (double)y)")
+	return once[keyPow[T]](func() BinaryOp[T, T, T] {
+		if !isInteger[T]() {
+			return newBinary("pow", func(x, y T) T { return T(math.Pow(float64(x), float64(y))) }, "pow((double)x, (double)y)")
+		}
+		most, least := MaxValue[T](), MinValue[T]()
+		return newBinary("pow", func(x, y T) T { return powInt(x, y, most, least) }, "hb_pow(x, y)")
+	})
+}
+
+// powInt is Pow of integers, whose largest and smallest values are given.
+func powInt[T Number](x, y, most, least T) T {
+	odd := uint64(y)&1 != 0
+	size := uint64(x) // |x|
+	if x < 0 {
+		size = -size
+	}
+	if y < 0 {
+		switch {
+		case x == 0:
+			return most
+		case size != 1:
+			return 0
+		}
+		y = T(uint64(y) & 1)
+	}
+	limit, negative := uint64(most), x < 0 && odd
+	if negative {
+		limit = -uint64(least)
+	}
+	power, ok := powLimited(size, uint64(y), limit)
+	switch {
+	case ok && negative:
+		return T(-power)
+	case ok:
+		return T(power)
+	case negative:
+		return least
+	}
+	return most
+}
+
+// powLimited returns x to the power n, unless it is above limit.
+func powLimited(x, n, limit uint64) (p uint64, ok bool) {
+	for p = 1; n > 0; {
+		if n&1 != 0 {
+			hi, lo := bits.Mul64(p, x)
+			if p = lo; hi != 0 || lo > limit {
+				return 0, false
+			}
+		}
+		if n >>= 1; n > 0 {
+			hi, lo := bits.Mul64(x, x)
+			if x = lo; hi != 0 { // a further factor is at least x²
+				return 0, false
+			}
+		}
+	}
+	return p, true
 }
 
 // Hypot returns √(x² + y²) without intermediate overflow.

@@ -94,13 +94,34 @@ func Log[T Float]() UnaryOp[T, T] {
 	})
 }
 
-// Convert converts x to C as Go does: it truncates floats towards zero and wraps integers around.
+// Convert converts x to C. Integers wrap around, as in Go. Floats are truncated towards zero; one
+// beyond the integers of C becomes the largest or the smallest of them, and NaN becomes 0, as in
+// SuiteSparse:GraphBLAS.
 func Convert[A, C Number]() UnaryOp[A, C] {
 	return once[keyConvert[A, C]](func() UnaryOp[A, C] {
+		if !isInteger[A]() && isInteger[C]() {
+			most, least := MaxValue[C](), MinValue[C]()
+			return newUnary("convert", func(x A) C { return saturated(x, most, least) }, "hb_convert((C)0, x)").WithMap(func(c []C, a []A) {
+				MapFn(c, a, func(x A) C { return saturated(x, most, least) })
+			})
+		}
 		return newUnary("convert", func(x A) C { return C(x) }, "(C)x").WithMap(func(c []C, a []A) {
 			MapFn(c, a, func(x A) C { return C(x) })
 		})
 	})
+}
+
+// saturated converts a float to an integer whose largest and smallest values are given.
+func saturated[A, C Number](x A, most, least C) C {
+	switch v := float64(x); {
+	case v >= float64(most): // rounded up to a power of two for 64 bits
+		return most
+	case v <= float64(least):
+		return least
+	case v != v:
+		return 0
+	}
+	return C(x)
 }
 
 // RowIndex returns the row of an entry plus k.

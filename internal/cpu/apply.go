@@ -167,16 +167,16 @@ func ReduceRows[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*spar
 	if !s.Sparse() && s.Format != sparse.Full {
 		s = sparse.ToSparse(s)
 	}
-	val := s.Val
-	if val == nil {
-		val = fresh.Make[T](s.NVals)
-		Fill(val, fill, env.Threads)
-	}
 	if s.Format == sparse.Full {
 		c := s.NCols
+		row := func(i int) []T { return s.Val[i*c : (i+1)*c] }
+		if s.Val == nil {
+			ones := filled(c, fill)
+			row = func(int) []T { return ones }
+		}
 		err := parallel.Range(env.Ctx, env.Threads, n, max(1, valueChunk/max(1, c)), func(_, lo, hi int) {
 			for i := lo; i < hi; i++ {
-				out.Val[i] = m.Fold(m.Identity, val[i*c:(i+1)*c])
+				out.Val[i] = m.Fold(m.Identity, row(i))
 			}
 		})
 		if c == 0 {
@@ -185,12 +185,13 @@ func ReduceRows[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*spar
 		return out, err
 	}
 	present := fresh.Make[uint8](int64(n))
+	foldRows := rowFolds(s, m, fill)
 	threads := workers(env, s.NVals+int64(n), 1<<14)
 	bounds := parallel.Cut(threads, s.Ptr, threads*8, 2)
 	counts := make([]int64, len(bounds)-1)
 	err := parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) {
 		lo, hi := bounds[b], bounds[b+1]
-		m.FoldRows(out.Val[lo:hi], m.Identity, s.Ptr[lo:hi+1], val)
+		foldRows(out.Val[lo:hi], s.Ptr[lo:hi+1])
 		counts[b] = markRows(present[lo:hi], s.Ptr[lo:hi+1])
 		if counts[b] < int64(hi-lo) {
 			for i, has := range present[lo:hi] {
@@ -210,6 +211,24 @@ func ReduceRows[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*spar
 	return out, err
 }
 
+// rowFolds returns the loop that sums the rows of a listed s between offsets. The rows of a pattern,
+// whose entries are fill, are the beginnings of one array.
+func rowFolds[T any](s *sparse.Store[T], m *Monoid[T], fill T) func(y []T, ptr []int64) {
+	if s.Val != nil {
+		return func(y []T, ptr []int64) { m.FoldRows(y, m.Identity, ptr, s.Val) }
+	}
+	longest := int64(0)
+	for k := range len(s.Ptr) - 1 {
+		longest = max(longest, s.Ptr[k+1]-s.Ptr[k])
+	}
+	ones := filled(int(longest), fill)
+	return func(y []T, ptr []int64) {
+		for i := range y {
+			y[i] = m.Fold(m.Identity, ones[:ptr[i+1]-ptr[i]])
+		}
+	}
+}
+
 // markRows sets present to 1 for the rows that have entries, to 0 for the others, and returns the
 // number of rows with entries.
 func markRows(present []uint8, ptr []int64) int64 {
@@ -227,17 +246,13 @@ func markRows(present []uint8, ptr []int64) int64 {
 // rows.
 func reduceListed[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*sparse.Store[T], error) {
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: s.NRows}}
-	val := s.Val
-	if val == nil {
-		val = fresh.Make[T](s.NVals)
-		Fill(val, fill, env.Threads)
-	}
+	foldRows := rowFolds(s, m, fill)
 	sums := make([]T, len(s.RowIDs))
 	bounds := parallel.Cut(env.Threads, s.Ptr, parallel.Threads(env.Threads)*8, 2)
 	err := parallel.Pieces(env.Ctx, env.Threads, len(bounds)-1, func(_, b int) {
 		lo, hi := bounds[b], bounds[b+1]
 		if lo < hi {
-			m.FoldRows(sums[lo:hi], m.Identity, s.Ptr[lo:hi+1], val)
+			foldRows(sums[lo:hi], s.Ptr[lo:hi+1])
 		}
 	})
 	if err != nil {
