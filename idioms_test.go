@@ -110,7 +110,7 @@ func independentSet(a *matrix.Matrix[float64], score func(v, round int) int64) (
 		s.Do(ops.Apply(v.Masked(out.Structure().Not()).Replace(), semiring.Identity[bool](), v))
 	}
 	for round := 0; s.NVals(candidates) > 0; round++ {
-		draw := semiring.NewIndex("score", func(_ bool, v, _ int) int64 { return score(v, round) }, "")
+		draw := semiring.NewIndex("score", func(_ bool, v, _ int) int64 { return score(v, round) })
 		s.Do(ops.ApplyIndex(scores, draw, candidates))
 		s.Do(ops.VxM(above.Masked(candidates.Structure()).Replace(), semiring.MaxFirst[int64](), scores, a.Pattern()))
 		s.Do(ops.EWiseUnion(winners, semiring.Gt[int64](), scores, -1, above, -1))

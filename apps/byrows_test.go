@@ -192,7 +192,7 @@ func weighed[T semiring.Number](t *testing.T, g *matrix.Matrix[bool]) *matrix.Ma
 	t.Helper()
 	m, n := g.Dims()
 	a := matrix.New[T](m, n)
-	length := semiring.NewIndex("length", func(_ bool, i, j int) T { return T((3*i + 5*j) % 9) }, "")
+	length := semiring.NewIndex("length", func(_ bool, i, j int) T { return T((3*i + 5*j) % 9) })
 	if err := ops.ApplyIndex(a, length, g); err != nil {
 		t.Fatal(err)
 	}

@@ -460,7 +460,7 @@ func accumulator[C comparable](f matrix.Combiner[C]) *cpu.Binary[C, C, C] {
 	if op, ok := f.(semiring.Operator[C, C, C]); ok {
 		return access.Binary(op.Op())
 	}
-	return access.Binary(semiring.NewBinary("accum", f.Combine, ""))
+	return access.Binary(semiring.NewBinary("accum", f.Combine))
 }
 
 // truth returns true for bool, the value of the entries of a pattern, and the zero value for other

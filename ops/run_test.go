@@ -351,7 +351,7 @@ func TestCancel(t *testing.T) {
 	a := scattered(4000, 4000, 200000, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	var once sync.Once
-	mul := semiring.NewBinary("cancelling", func(x, y float64) float64 { once.Do(cancel); return x * y }, "")
+	mul := semiring.NewBinary("cancelling", func(x, y float64) float64 { once.Do(cancel); return x * y })
 	c := scattered(4000, 4000, 10, 2)
 	before := c.Clone()
 	err := ops.MxM(c, semiring.New(semiring.Plus[float64](), mul), a, a, ops.WithContext(ctx))

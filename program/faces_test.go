@@ -123,7 +123,7 @@ func TestCheck(t *testing.T) {
 	type pair struct{ A, B int32 }
 	sum := func(f func(x, y float64) float64) func(*Program[float64, float64, float64]) {
 		return func(p *Program[float64, float64, float64]) {
-			p.Sum = semiring.NewMonoid(semiring.NewBinary("own", f, ""), 0)
+			p.Sum = semiring.NewMonoid(semiring.NewBinary("own", f), 0)
 			p.Supersteps = 3
 		}
 	}

@@ -241,7 +241,7 @@ func TestPlansAgree(t *testing.T) {
 			compare(t, g, p, equal)
 			p.Priority, p.Width = Priority(func(d float64) float64 { return d }, "state"), 3
 			compare(t, g, p, equal)
-			own := semiring.New(semiring.Plus[float64](), semiring.NewBinary("scaled", func(w, x float64) float64 { return w * x / 64 }, ""))
+			own := semiring.New(semiring.Plus[float64](), semiring.NewBinary("scaled", func(w, x float64) float64 { return w * x / 64 }))
 			compare(t, g, Program[float64, float64, float64]{
 				Init:       Init(func(v Vertex) float64 { return float64(v.ID % 9) }, ""),
 				Gather:     GatherOf(own),

@@ -54,7 +54,7 @@ func structFiles(t *testing.T, host, there *matrix.Matrix[float32]) {
 		Gather: program.GatherIf(func(src, _ nearest, w float32) (mail, bool) {
 			return mail{src.far + float64(w), src.hops + 1}, src.reached
 		}, "", ""),
-		Sum: semiring.NewMonoid(semiring.NewBinary("nearest", least, ""), mail{math.Inf(1), math.MaxInt32}),
+		Sum: semiring.NewMonoid(semiring.NewBinary("nearest", least), mail{math.Inf(1), math.MaxInt32}),
 		Apply: program.Apply(func(_ program.Vertex, s nearest, sum mail) (nearest, bool) {
 			if sum.far < s.far || sum.far == s.far && sum.hops < s.hops {
 				return nearest{sum.far, sum.hops, true}, true
@@ -123,7 +123,7 @@ func structFiles(t *testing.T, host, there *matrix.Matrix[float32]) {
 		lanes  uint8
 	}
 	roads := matrix.New[road](host.Dims())
-	split := semiring.NewUnary("split", func(w float32) road { return road{w, uint8(8 * w)} }, "")
+	split := semiring.NewUnary("split", func(w float32) road { return road{w, uint8(8 * w)} })
 	if err := ops.Apply(roads, split, host); err != nil {
 		t.Fatal(err)
 	}
