@@ -177,6 +177,8 @@ func narrowed[I Index](op string, m, n int, rows, cols []I) (r, c []int32, err e
 	switch {
 	case badRow >= 0 && (badCol < 0 || badRow <= badCol):
 		return nil, nil, &IndexError{op, "row", int64(rows[badRow]), int64(m)}
+	case badCol >= 0 && rows == nil:
+		return nil, nil, &IndexError{op, "index", int64(cols[badCol]), int64(n)}
 	case badCol >= 0:
 		return nil, nil, &IndexError{op, "column", int64(cols[badCol]), int64(n)}
 	}

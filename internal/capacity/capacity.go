@@ -36,13 +36,13 @@ func Fits(n, size int64) (bytes, have int64, ok bool) {
 }
 
 // room returns the bytes that the system can provide, with those that the runtime holds and does not
-// use.
+// use, within the limit of the address space.
 func room() int64 {
 	have := hostmem.Available()
 	if have <= 0 {
-		return limit
+		have = limit
 	}
 	free := []metrics.Sample{{Name: "/memory/classes/heap/free:bytes"}}
 	metrics.Read(free)
-	return have + int64(free[0].Value.Uint64())
+	return min(have+int64(free[0].Value.Uint64()), addressSpace())
 }
