@@ -69,8 +69,10 @@ func Using(m Method) Option { return func(s *settings) { s.method = m } }
 // *matrix.InvalidError of the operation.
 func WithThreads(n int) Option { return func(s *settings) { s.threads = n } }
 
-// WithContext stops the operation between blocks of rows once ctx is done. The operation then
-// returns ctx.Err().
+// WithContext stops the operation once ctx is done. It then returns ctx.Err(), and the destination is
+// unchanged. Built-in operators are stopped between blocks of entries; a function of a user, such as
+// an operator of semiring.NewBinary or a matrix.CombineFunc, is called at most 256 times more by each
+// thread. Conversions between formats and transposes, which call no function, run to their end.
 func WithContext(ctx context.Context) Option { return func(s *settings) { s.ctx = ctx } }
 
 // WithTrace stores the trace of the operation in t.

@@ -222,7 +222,7 @@ func comparison[A any](text string) string {
 	return text
 }
 
-// ValueEQ keeps the entries equal to y.
+// ValueEQ keeps the entries equal to y; see [ValueGT] for its type.
 func ValueEQ[A comparable](y A) SelectOp[A] {
 	return byValue("valueeq", comparison[A]("x == y"), y,
 		func(keep []uint8, a []A, _ int, _ []int32, _ int) {
@@ -230,7 +230,7 @@ func ValueEQ[A comparable](y A) SelectOp[A] {
 		})
 }
 
-// ValueNE keeps the entries that differ from y.
+// ValueNE keeps the entries that differ from y; see [ValueGT] for its type.
 func ValueNE[A comparable](y A) SelectOp[A] {
 	return byValue("valuene", comparison[A]("x != y"), y,
 		func(keep []uint8, a []A, _ int, _ []int32, _ int) {
@@ -238,7 +238,7 @@ func ValueNE[A comparable](y A) SelectOp[A] {
 		})
 }
 
-// ValueLT keeps the entries less than y.
+// ValueLT keeps the entries less than y; see [ValueGT] for its type.
 func ValueLT[A Number](y A) SelectOp[A] {
 	return byValue("valuelt", "x < y", y,
 		func(keep []uint8, a []A, _ int, _ []int32, _ int) {
@@ -246,7 +246,7 @@ func ValueLT[A Number](y A) SelectOp[A] {
 		})
 }
 
-// ValueLE keeps the entries less than or equal to y.
+// ValueLE keeps the entries less than or equal to y; see [ValueGT] for its type.
 func ValueLE[A Number](y A) SelectOp[A] {
 	return byValue("valuele", "x <= y", y,
 		func(keep []uint8, a []A, _ int, _ []int32, _ int) {
@@ -254,7 +254,8 @@ func ValueLE[A Number](y A) SelectOp[A] {
 		})
 }
 
-// ValueGT keeps the entries greater than y.
+// ValueGT keeps the entries greater than y, whose type is that of the entries: ValueGT(1.0) or
+// ValueGT[float64](1) for float64, since ValueGT(1) is of ints.
 func ValueGT[A Number](y A) SelectOp[A] {
 	return byValue("valuegt", "x > y", y,
 		func(keep []uint8, a []A, _ int, _ []int32, _ int) {
@@ -262,7 +263,7 @@ func ValueGT[A Number](y A) SelectOp[A] {
 		})
 }
 
-// ValueGE keeps the entries greater than or equal to y.
+// ValueGE keeps the entries greater than or equal to y; see [ValueGT] for its type.
 func ValueGE[A Number](y A) SelectOp[A] {
 	return byValue("valuege", "x >= y", y,
 		func(keep []uint8, a []A, _ int, _ []int32, _ int) {

@@ -115,7 +115,7 @@ func opsCalls() []called {
 		{"ops.AssignColumn", false, func() error { c := two(n, n); return has(c, 3, ops.AssignColumn(c, u, all, n-1)) }},
 		{"ops.MaskOfRegion", false, func() error {
 			c := two(n, n)
-			return has(c, 2, ops.Assign(c.Masked(two(n-1, n)), two(n-1, n), ops.Span(0, n-1), all, ops.MaskOfRegion()))
+			return has(c, 3, ops.Assign(c.Masked(two(n-1, n)), two(n-1, n), ops.Span(0, n-1), all, ops.MaskOfRegion()))
 		}},
 		{"ops.MaskOfRegion of a vector", false, func() error {
 			w := twoOf(n)
