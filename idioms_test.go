@@ -342,21 +342,21 @@ func TestIdiomTables(t *testing.T) {
 	}
 	rows, _ := matrix.VectorOf([]float64{2, 3, 4})
 	cols, _ := matrix.VectorOf([]float64{1, 10, 100})
-	if c, err := scaled(a, rows, cols); err != nil || show(c) != "0 0 =2 0 2 =600 1 2 =1500 2 1 =0 " {
+	if c, err := scaled(a, rows, cols); err != nil || show(c) != "0 0=2 0 2=600 1 2=1500 2 1=0 " {
 		t.Errorf("scaled: %v, %v", show(c), err)
 	}
-	if c, err := normalised(a); err != nil || show(c) != "0 0 =0.25 0 2 =0.75 1 2 =1 " {
+	if c, err := normalised(a); err != nil || show(c) != "0 0=0.25 0 2=0.75 1 2=1 " {
 		t.Errorf("normalised: %v, %v", show(c), err)
 	}
 	if i, x := largestIn(a, 2); i != 1 || x != 5 {
 		t.Errorf("the largest entry of column 2 is %v in row %d", x, i)
 	}
-	if c, err := within(a, 4); err != nil || show(c) != "0 0 =2 0 1 =3 0 2 =4 " {
+	if c, err := within(a, 4); err != nil || show(c) != "0 0=2 0 1=3 0 2=4 " {
 		t.Errorf("within: %v, %v", show(c), err)
 	}
 	added, _ := matrix.FromTuples(3, 3, []int{1, 0}, []int{1, 2}, []float64{9, 8}, nil)
 	removed, _ := matrix.FromTuples(3, 3, []int{2, 0}, []int{1, 1}, []bool{true, true}, nil)
-	if err := change(a, added, removed); err != nil || show(a) != "0 0 =1 0 2 =8 1 1 =9 1 2 =5 " {
+	if err := change(a, added, removed); err != nil || show(a) != "0 0=1 0 2=8 1 1=9 1 2=5 " {
 		t.Errorf("changed: %v, %v", show(a), err)
 	}
 }
