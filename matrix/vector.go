@@ -232,13 +232,7 @@ func (v *Vector[T]) SetFormat(f Format) error {
 
 // Dense returns the values of all positions as a new slice, with fill where there is no entry. More
 // positions than there is memory for are a *SizeError. Dense takes O(size) time.
-func (v *Vector[T]) Dense(fill T) []T {
-	if out, err := v.inner().Dense(fill); err == nil {
-		return out
-	}
-	out := make([]T, v.Size()) // the entries cannot be read
-	for i := range out {
-		out[i] = fill
-	}
-	return out
+func (v *Vector[T]) Dense(fill T) ([]T, error) {
+	out, err := v.inner().Dense(fill)
+	return out, naming("Vector.Dense", err)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
@@ -54,7 +55,7 @@ func TestFaces(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			if got := res.State.Dense(0); !slices.Equal(got, want) || res.Supersteps != steps {
+			if got := sure.Get(res.State.Dense(0)); !slices.Equal(got, want) || res.Supersteps != steps {
 				t.Errorf("%s: %v after %d supersteps, want %v after %d", name, got, res.Supersteps, want, steps)
 			}
 		}

@@ -141,7 +141,7 @@ func filterDense[T any](env Env, t *sparse.Store[T], mask *Mask) (*sparse.Store[
 	}
 	flip := b2u(mask.Comp)
 	var entries atomic.Int64
-	_ = parallel.Range(nil, env.Threads, cells, positionGrain, func(_, lo, hi int) {
+	err := parallel.Range(env.Ctx, env.Threads, cells, positionGrain, func(_, lo, hi int) {
 		var count int64
 		for p := lo; p < hi; p++ {
 			b := allow[p] ^ flip
@@ -154,7 +154,7 @@ func filterDense[T any](env Env, t *sparse.Store[T], mask *Mask) (*sparse.Store[
 		entries.Add(count)
 	})
 	out.NVals = entries.Load()
-	return out, nil
+	return out, err
 }
 
 // Lookup lists the entries of the dense t at the positions of at: O(positions of at).

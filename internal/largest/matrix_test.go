@@ -140,6 +140,7 @@ func matrixCalls() []called {
 		}},
 		{"Vector.Resize", false, func() error { v := twoOf(n); err := v.Resize(n - 1); return has(v, 1, err) }},
 		{"Vector.SetFormat", true, func() error { return twoOf(n).SetFormat(matrix.Bitmap) }},
+		{"Vector.Dense", true, func() error { _, err := twoOf(n).Dense(0); return err }},
 		{"Vector.String", false, func() error { return same(twoOf(n).String() != "") }},
 		{"Vector.Text", false, func() error { return same(twoOf(n).Text() != "") }},
 		{"Vector.GoString", false, func() error { return same(twoOf(n).GoString() != "") }},
