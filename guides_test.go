@@ -15,6 +15,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/emu"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/matrix/gonumgraph"
 	"github.com/hiveblas/hiveblas/ops"
@@ -255,7 +256,7 @@ func TestComingFrom(t *testing.T) {
 		t.Fatal(err)
 	}
 	y, largest, err := scipyLike(a, x)
-	if err != nil || !slices.Equal(y.Dense(0), []float64{10, 200, 5001, 0}) || !slices.Equal(largest.Dense(0), []float64{1, 2, 5, 0}) {
+	if err != nil || !slices.Equal(sure.Get(y.Dense(0)), []float64{10, 200, 5001, 0}) || !slices.Equal(sure.Get(largest.Dense(0)), []float64{1, 2, 5, 0}) {
 		t.Errorf("%v, %v (%v)", y, largest, err)
 	}
 	g := simple.NewDirectedGraph()
@@ -275,7 +276,7 @@ func TestFormatsOperatorsWorkflows(t *testing.T) {
 		t.Fatal(err)
 	}
 	near, err := closer(a, 0, 3)
-	if err != nil || !slices.Equal(near.Dense(false), []bool{true, true, true, false}) || near.NVals() != 4 {
+	if err != nil || !slices.Equal(sure.Get(near.Dense(false)), []bool{true, true, true, false}) || near.NVals() != 4 {
 		t.Errorf("nearer to 0 than to 3: %v (%v)", near, err)
 	}
 	before := a.Format()

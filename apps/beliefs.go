@@ -158,8 +158,16 @@ func (b *beliefs) join() error {
 		return err
 	}
 	b.joined = access.Store(j).Structure
-	pair, from := make([]int32, b.to.Size()), b.from.Dense(0)
-	for e, v := range b.to.Dense(0) {
+	from, err := b.from.Dense(0)
+	if err != nil {
+		return err
+	}
+	to, err := b.to.Dense(0)
+	if err != nil {
+		return err
+	}
+	pair := make([]int32, len(to))
+	for e, v := range to {
 		lo, hi := b.joined.Span(int(v))
 		at, _ := slices.BinarySearch(b.joined.Idx[lo:hi], from[e])
 		pair[e] = int32(lo) + int32(at)
@@ -389,7 +397,11 @@ func (b *beliefs) result() (*matrix.Matrix[float32], error) {
 	if b.place == nil {
 		val := make([]float32, b.n*len(b.mu))
 		for j, mu := range b.mu {
-			for v, x := range mu.Dense(0) {
+			list, err := mu.Dense(0)
+			if err != nil {
+				return nil, err
+			}
+			for v, x := range list {
 				val[v*len(b.mu)+j] = x
 			}
 		}

@@ -58,13 +58,12 @@ func BipartiteMatching[T comparable](a matrix.Source[T], opts ...MatchingOptions
 		if err != nil || o.Maximal {
 			return found, err
 		}
-		if err := found.Column.Fetch(); err != nil {
+		if column, err = found.Column.Dense(-1); err != nil {
 			return nil, err
 		}
 		if err := p.Fetch(); err != nil {
 			return nil, err
 		}
-		column = found.Column.Dense(-1)
 	}
 	h := newHopcroftKarp(rowsOf(p), n, column)
 	if !o.Maximal {

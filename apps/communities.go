@@ -193,10 +193,9 @@ func membershipOf(app, arg string, v *matrix.Vector[int32], n int) (part []int32
 		return nil, 0, &matrix.DimensionError{Op: app, Arg: arg, Got: fmt.Sprintf("of length %d", v.Size()),
 			Want: fmt.Sprintf("at most %d, the number of vertices", n), Remedy: "give a community for each vertex of the graph"}
 	}
-	if err := v.Fetch(); err != nil {
+	if part, err = v.Dense(-1); err != nil {
 		return nil, 0, err
 	}
-	part = v.Dense(-1)
 	for len(part) < n {
 		part = append(part, -1)
 	}

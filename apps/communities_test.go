@@ -13,6 +13,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 	"github.com/hiveblas/hiveblas/testdata"
@@ -87,7 +88,7 @@ func TestModularityAgainstTheDefinition(t *testing.T) {
 // definition, nested levels.
 func checkCommunities(t rapid.TB, s sample, res *CommunitiesResult, resolution float64) {
 	t.Helper()
-	part := res.Membership.Dense(-1)
+	part := sure.Get(res.Membership.Dense(-1))
 	if len(part) != s.n {
 		t.Fatalf("%d entries for %d vertices", len(part), s.n)
 	}
@@ -119,8 +120,8 @@ func checkCommunities(t rapid.TB, s sample, res *CommunitiesResult, resolution f
 		t.Fatal("the last level is not the membership")
 	}
 	for k := range res.Levels[:len(res.Levels)-1] {
-		next, in := res.Levels[k+1].Dense(-1), map[int32]int32{}
-		for v, c := range res.Levels[k].Dense(-1) {
+		next, in := sure.Get(res.Levels[k+1].Dense(-1)), map[int32]int32{}
+		for v, c := range sure.Get(res.Levels[k].Dense(-1)) {
 			if d, ok := in[c]; ok && d != next[v] {
 				t.Fatalf("community %d of level %d is in several of the next", c, k)
 			}
@@ -182,7 +183,7 @@ func TestCommunitiesOfRandomGraphs(t *testing.T) {
 		if res.Modularity < least-1e-12 {
 			r.Errorf("modularity %v, at the start %v", res.Modularity, least)
 		}
-		if k := pieces(s, res.Membership.Dense(-1)); o.Leiden && k != res.Count {
+		if k := pieces(s, sure.Get(res.Membership.Dense(-1))); o.Leiden && k != res.Count {
 			r.Errorf("%d communities in %d connected pieces", res.Count, k)
 		}
 	})
@@ -576,7 +577,7 @@ func TestCommunitiesFindWhatIsPlanted(t *testing.T) {
 	planted := must[float64](t)(Modularity(a.Pattern(), vectorOf(t, truth)))
 	for _, leiden := range []bool{false, true} {
 		res := must[*CommunitiesResult](t)(Communities(a.Pattern(), CommunitiesOptions{Leiden: leiden}))
-		if x := nmi(res.Membership.Dense(-1), truth); x < .93 || res.Modularity < planted-.005 {
+		if x := nmi(sure.Get(res.Membership.Dense(-1)), truth); x < .93 || res.Modularity < planted-.005 {
 			t.Errorf("Leiden %v: mutual information %.3f; modularity %.4f, planted %.4f", leiden, x, res.Modularity, planted)
 		}
 	}

@@ -72,7 +72,10 @@ func Diameter[T comparable](g matrix.Source[T], opts ...DiameterOptions) (*Diame
 		d.res.From, d.res.To = 0, 0
 	}
 	size := make([]int32, n)
-	label := c.Label.Dense(0)
+	label, err := c.Label.Dense(0)
+	if err != nil {
+		return nil, err
+	}
 	for _, l := range label {
 		size[l]++
 	}

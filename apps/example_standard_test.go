@@ -29,8 +29,9 @@ func ExampleStronglyConnectedComponents() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(c.Count, "components:", c.Label.Dense(-1))
-	// Output: 2 components: [0 0 0 3 3]
+	label, err := c.Label.Dense(-1)
+	fmt.Println(c.Count, "components:", label, err)
+	// Output: 2 components: [0 0 0 3 3] <nil>
 }
 
 func ExampleCoreNumbers() {
@@ -51,8 +52,9 @@ func ExampleBetweenness() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(c.Centrality.Dense(0))
-	// Output: [0 2 2 0]
+	list, err := c.Centrality.Dense(0)
+	fmt.Println(list, err)
+	// Output: [0 2 2 0] <nil>
 }
 
 func ExampleCloseness() {
@@ -88,8 +90,9 @@ func ExampleLabelPropagation() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(c.Count, "communities:", c.Label.Dense(-1))
-	// Output: 2 communities: [0 0 0 2 2 2]
+	label, err := c.Label.Dense(-1)
+	fmt.Println(c.Count, "communities:", label, err)
+	// Output: 2 communities: [0 0 0 2 2 2] <nil>
 }
 
 func ExampleMaximalIndependentSet() {
@@ -204,8 +207,9 @@ func ExampleBipartiteMatching() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(m.Size, "jobs:", m.Column.Dense(-1))
-	// Output: 3 jobs: [1 2 0]
+	column, err := m.Column.Dense(-1)
+	fmt.Println(m.Size, "jobs:", column, err)
+	// Output: 3 jobs: [1 2 0] <nil>
 }
 
 func ExampleDiameter() {

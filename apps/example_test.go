@@ -182,8 +182,9 @@ func ExampleConnectedComponents() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(c.Count, "components", c.Label.Dense(-1))
-	// Output: 3 components [0 1 0 1 4]
+	label, err := c.Label.Dense(-1)
+	fmt.Println(c.Count, "components", label, err)
+	// Output: 3 components [0 1 0 1 4] <nil>
 }
 
 func ExampleTriangleCount() {

@@ -135,7 +135,11 @@ func lassoSpread(d *division, list []*FusedLassoResult, part [][]*FusedLassoResu
 		for to := range p {
 			send[to], recv[to] = jobs*int(rows[to+1]-rows[to]), int(cuts[to+1]-cuts[to])*height
 			for _, res := range part[k] {
-				out = append(out, res.B.Dense(0)[rows[to]:rows[to+1]]...)
+				b, err := res.B.Dense(0)
+				if err != nil {
+					return err
+				}
+				out = append(out, b[rows[to]:rows[to+1]]...)
 			}
 		}
 		in := make([]float64, len(list)*height)

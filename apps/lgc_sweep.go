@@ -46,8 +46,15 @@ func (c *Clusterer) sweep(x *matrix.Vector[float64], with ops.Option) (*Cut, err
 	best := &Cut{Conductance: 2}
 	size := 0
 	var volume, edges int64
-	within := inner.Dense(0)
-	for i, d := range degree.Dense(0) {
+	within, err := inner.Dense(0)
+	if err != nil {
+		return nil, err
+	}
+	degrees, err := degree.Dense(0)
+	if err != nil {
+		return nil, err
+	}
+	for i, d := range degrees {
 		volume += int64(d)
 		edges += int64(d) - 2*within[i]
 		conductance := 1.0 // of the whole graph, which separates nothing

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/testdata"
@@ -263,13 +264,13 @@ func TestLocalClusterOfCycle(t *testing.T) {
 	s.edges = append(s.edges, edge{n - 1, 0, 1})
 	c := must[*Clusterer](t)(NewClusterer(build[float64](t, s.both(), matrix.CSR), Run{}))
 	for _, m := range clusterMethods {
-		first := must[*LocalClusterResult](t)(c.Cluster([]int{0}, LocalClusterOptions{Method: m, Rho: 1e-3})).P.Dense(0)
+		first := sure.Get(must[*LocalClusterResult](t)(c.Cluster([]int{0}, LocalClusterOptions{Method: m, Rho: 1e-3})).P.Dense(0))
 		for k := range n {
 			if math.Abs(first[k]-first[(n-k)%n]) > 1e-14 {
 				t.Errorf("%v: %v at %d, %v at −%[3]d", m, first[k], k, first[(n-k)%n])
 			}
 		}
-		other := must[*LocalClusterResult](t)(c.Cluster([]int{7}, LocalClusterOptions{Method: m, Rho: 1e-3})).P.Dense(0)
+		other := sure.Get(must[*LocalClusterResult](t)(c.Cluster([]int{7}, LocalClusterOptions{Method: m, Rho: 1e-3})).P.Dense(0))
 		for k := range n {
 			if math.Abs(first[k]-other[(k+7)%n]) > 1e-14 {
 				t.Errorf("%v: from 7 there is %v, from 0 %v", m, other[(k+7)%n], first[k])

@@ -127,7 +127,10 @@ func NominateVertices[T comparable](g matrix.Source[T], seeds []int, opts ...Nom
 			}
 		}
 	}
-	x := context.Dense(0)
+	x, err := context.Dense(0)
+	if err != nil {
+		return nil, err
+	}
 	scaled(x)
 	score := slices.Clone(x)
 	if content != nil {
@@ -181,10 +184,10 @@ func contentOf(app string, v *matrix.Vector[float64], n int) ([]float64, error) 
 		return nil, &matrix.DimensionError{Op: app, Arg: "the content", Got: fmt.Sprint(v.Size(), " elements"),
 			Want: fmt.Sprint(n), Remedy: "give a value for each vertex"}
 	}
-	if err := v.Fetch(); err != nil {
+	list, err := v.Dense(0)
+	if err != nil {
 		return nil, err
 	}
-	list := v.Dense(0)
 	for i, x := range list {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			return nil, &ParameterError{app, fmt.Sprintf("the content of vertex %d", i), fmt.Sprint(x), "a finite number"}

@@ -16,6 +16,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/race"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -154,7 +155,7 @@ func sameVector[T comparable](t testing.TB, what string, at matrix.Place, got, w
 		t.Errorf("%s: %d entries, want %d", what, n, want.NVals())
 	}
 	if !got.Equal(want) {
-		t.Fatalf("%s: got %v, want %v", what, got.Dense(*new(T)), want.Dense(*new(T)))
+		t.Fatalf("%s: got %v, want %v", what, sure.Get(got.Dense(*new(T))), sure.Get(want.Dense(*new(T))))
 	}
 }
 
@@ -474,7 +475,7 @@ func TestPageRankOnDevice(t *testing.T) {
 				t.Errorf("%s: ranks live at %v", what, got.Rank.Place())
 			}
 			if !got.Rank.EqualFunc(want.Rank, func(x, y float64) bool { return math.Abs(x-y) <= 1e-12 }) {
-				t.Fatalf("%s: got %v, want %v", what, got.Rank.Dense(0), want.Rank.Dense(0))
+				t.Fatalf("%s: got %v, want %v", what, sure.Get(got.Rank.Dense(0)), sure.Get(want.Rank.Dense(0)))
 			}
 			if got.Iterations != want.Iterations || got.Converged != want.Converged || math.Abs(got.Change-want.Change) > 1e-12 {
 				t.Errorf("%s: %d iterations, change %g, converged %v; want %d, %g, %v", what,

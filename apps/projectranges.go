@@ -114,8 +114,12 @@ func rowProducts[A comparable](left, right matrix.View[A], run Run) ([]int64, er
 	if !s.OK() {
 		return nil, s.Err()
 	}
+	list, err := products.Dense(0)
+	if err != nil {
+		return nil, err
+	}
 	sums := make([]int64, n+1)
-	for i, x := range products.Dense(0) {
+	for i, x := range list {
 		sums[i+1] = sums[i] + x
 	}
 	return sums, nil

@@ -228,10 +228,11 @@ func scanTwoHops(b *matrix.Matrix[bool], n int, run Run) (*matrix.Vector[int64],
 func scanResult(s *matrix.Vector[int64], edges int64, hops ScanHops) (*ScanResult, error) {
 	at := s.Place()
 	res := &ScanResult{Statistic: s, Edges: edges, Triangles: -1, ArgMax: []int{}}
-	if err := s.Fetch(); err != nil {
+	counts, err := s.Dense(0)
+	if err != nil {
 		return nil, err
 	}
-	for v, x := range s.Dense(0) {
+	for v, x := range counts {
 		res.Sum += x
 		if x > res.Max || v == 0 {
 			res.Max, res.ArgMax = x, res.ArgMax[:0]

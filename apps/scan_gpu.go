@@ -214,7 +214,11 @@ func fusedScan(at device.Runner, a matrix.View[bool], n int, o ScanOptions, part
 	}
 	res.Statistic = placed[int64](at, n, found)
 	if len(res.ArgMax) == 0 && n > 0 && parts == 1 { // too many to list there
-		for v, x := range res.Statistic.Dense(0) {
+		counts, err := res.Statistic.Dense(0)
+		if err != nil {
+			return nil, err
+		}
+		for v, x := range counts {
 			if x == res.Max {
 				res.ArgMax = append(res.ArgMax, v)
 			}

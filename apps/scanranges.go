@@ -56,10 +56,10 @@ func scanByRanges(g matrix.View[bool], n int, o ScanOptions) (*ScanResult, error
 			if res, err = scanPart(at, graph[k], n, run, c.Rank(), p); err != nil {
 				return err
 			}
-			if err = res.Statistic.Fetch(); err != nil {
+			if counts[k], err = res.Statistic.Dense(0); err != nil {
 				return err
 			}
-			counts[k], edges[k] = res.Statistic.Dense(0), res.Edges
+			edges[k] = res.Edges
 		} else {
 			count := r.corners
 			if o.Hops == ScanTwoHops {

@@ -161,7 +161,7 @@ func drawSGM(t *rapid.T, most int) sgmCase {
 	graph := func(n int) *matrix.Matrix[float64] {
 		a := build[float64](t, drawSample(t, n, n), matrix.CSR)
 		if weights {
-			third := semiring.NewUnary("third", func(x float64) float64 { return (x - 4) / 3 }, "")
+			third := semiring.NewUnary("third", func(x float64) float64 { return (x - 4) / 3 })
 			if err := ops.Apply(a, third, a); err != nil {
 				t.Fatal(err)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/internal/race"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/testdata"
 )
@@ -226,7 +227,7 @@ func TestSGMRepairBound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return most, res.After, fmt.Sprint(res.Match.Dense(-1))
+		return most, res.After, fmt.Sprint(sure.Get(res.Match.Dense(-1)))
 	}
 	none, worst, _ := tries(-1, 1)
 	usual, after, match := tries(0, 1)

@@ -208,10 +208,10 @@ func similarPipeline(a matrix.View[bool], b *best, o SimilarityOptions) error {
 	if !s.OK() {
 		return s.Err()
 	}
-	if err := size.Fetch(); err != nil {
+	degree, err := size.Dense(0)
+	if err != nil {
 		return err
 	}
-	degree := size.Dense(0)
 	step := max(1, similarBlock/max(b.m, 1))
 	for lo := 0; lo < b.m; lo += step {
 		o.report("similarity", int64(lo), int64(b.m))

@@ -1,6 +1,7 @@
 package apps
 
 import (
+	"cmp"
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/matrix"
 )
@@ -103,12 +104,10 @@ func distancesAt(a matrix.View[bool], n int, targets []int32, o ClosenessOptions
 	if err != nil {
 		return nil, err
 	}
-	for _, fetch := range []func() error{res.Reached.Fetch, res.Distances.Fetch, res.Harmonic.Fetch} {
-		if err := fetch(); err != nil {
-			return nil, err
-		}
-	}
-	return &distanceSums{res.Reached.Dense(0), res.Distances.Dense(0), res.Harmonic.Dense(0)}, nil
+	reached, err := res.Reached.Dense(0)
+	distances, err2 := res.Distances.Dense(0)
+	harmonic, err3 := res.Harmonic.Dense(0)
+	return &distanceSums{reached, distances, harmonic}, cmp.Or(err, err2, err3)
 }
 
 // betweennessByRanges divides the sources of Betweenness. The result is nil if they are not
@@ -128,10 +127,7 @@ func betweennessByRanges(a matrix.View[bool], n int, sources []int32, scale floa
 		}
 		v, err := betweennessPipeline(s.graph[k], n, s.of(c), 1, own)
 		if err == nil {
-			err = v.Fetch()
-		}
-		if err == nil {
-			sums[k] = v.Dense(0)
+			sums[k], err = v.Dense(0)
 		}
 		return err
 	})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/comm"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
@@ -31,7 +32,7 @@ func lassoWords(list []*FusedLassoResult) (words []string) {
 
 // sameSums reports whether two vectors agree but for the order of sums.
 func sameSums(a, b *matrix.Vector[float64], tolerance float64) bool {
-	x, y := a.Dense(0), b.Dense(0)
+	x, y := sure.Get(a.Dense(0)), sure.Get(b.Dense(0))
 	return len(x) == len(y) && !slices.ContainsFunc(x, math.IsNaN) && a.NVals() == b.NVals() && func() bool {
 		for i := range x {
 			if math.Abs(x[i]-y[i]) > tolerance*max(1, math.Abs(y[i])) {

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -922,9 +923,13 @@ var standardApps = []standardApp{
 	{name: "Colouring", check: checkColours(LargestFirst), run: colourIn(LargestFirst)},
 	{name: "Colouring with smallest last", check: checkColours(SmallestLast), run: colourIn(SmallestLast)},
 	{name: "Colouring at random", check: checkColours(RandomOrder), run: colourIn(RandomOrder)},
-	{name: "PageRank with restart", oracle: func(out [][]arc) []float64 { return walkNaively(out, false, .7, someRestart(len(out)).Dense(0)) },
+	{name: "PageRank with restart", oracle: func(out [][]arc) []float64 {
+		return walkNaively(out, false, .7, sure.Get(someRestart(len(out)).Dense(0)))
+	},
 		run: func(g matrix.Source[float64], run Run) ([]float64, error) { return restarted(g, run, PageRank) }},
-	{name: "WeightedPageRank", oracle: func(out [][]arc) []float64 { return walkNaively(out, true, .7, someRestart(len(out)).Dense(0)) },
+	{name: "WeightedPageRank", oracle: func(out [][]arc) []float64 {
+		return walkNaively(out, true, .7, sure.Get(someRestart(len(out)).Dense(0)))
+	},
 		run: func(g matrix.Source[float64], run Run) ([]float64, error) { return restarted(g, run, WeightedPageRank) }},
 	{name: "HITS", check: checkHITS, loose: 1e-7, run: func(g matrix.Source[float64], run Run) ([]float64, error) {
 		c, err := HITS(g, CentralityOptions{Run: run, Tolerance: 1e-10})

@@ -75,9 +75,16 @@ func TopologicalOrder[T comparable](g matrix.Source[T], opts ...TopologicalOptio
 		if err := a.Fetch(); err != nil {
 			return nil, err
 		}
-		return nil, &CycleError{app, cycleIn(a, res.Level.Dense(-1))}
+		level, err := res.Level.Dense(-1)
+		if err != nil {
+			return nil, err
+		}
+		return nil, &CycleError{app, cycleIn(a, level)}
 	}
-	level := res.Level.Dense(0)
+	level, err := res.Level.Dense(0)
+	if err != nil {
+		return nil, err
+	}
 	for _, l := range level {
 		res.Depth = max(res.Depth, int(l)+1)
 	}

@@ -88,7 +88,7 @@ func towardsHubs[T comparable](g matrix.Source[T], run Run, n int) (*matrix.Matr
 		return nil, s.Err()
 	}
 	rank := access.VectorStore(ranks).Val
-	up := semiring.NewSelect("towards-hubs", func(_ bool, i, j int) bool { return rank[i] < rank[j] }, "")
+	up := semiring.NewSelect("towards-hubs", func(_ bool, i, j int) bool { return rank[i] < rank[j] })
 	l := matrix.New[bool](n, n)
 	if err := ops.Select(l, up, a, run.with()); err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -45,7 +46,7 @@ func (c gpuLouvain) plan(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
 		if err != nil {
 			return "", err
 		}
-		member, err := matrix.VectorOf(found.Membership.Dense(-1))
+		member, err := matrix.VectorOf(sure.Get(found.Membership.Dense(-1)))
 		if err != nil {
 			return "", err
 		}

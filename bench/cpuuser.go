@@ -22,8 +22,8 @@ func square(s semiring.Semiring[f64, f64, f64]) ours {
 
 // closurePlusTimes is plus_times in the simplest user-defined form: two functions.
 func closurePlusTimes() semiring.Semiring[f64, f64, f64] {
-	plus := semiring.NewMonoid(semiring.NewBinary("my_plus", func(x, y f64) f64 { return x + y }, ""), 0)
-	return semiring.New(plus, semiring.NewBinary("my_times", func(x, y f64) f64 { return x * y }, ""))
+	plus := semiring.NewMonoid(semiring.NewBinary("my_plus", func(x, y f64) f64 { return x + y }), 0)
+	return semiring.New(plus, semiring.NewBinary("my_times", func(x, y f64) f64 { return x * y }))
 }
 
 // userPlusTimes is plus_times in the fast user-defined form: the important loops, each

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -172,8 +173,8 @@ func sameGeolocation(got, want *apps.Geolocation, single bool) (string, error) {
 	if got.Located != want.Located || got.Passes != want.Passes {
 		return fmt.Sprintf("%d located in %d passes, want %d in %d", got.Located, got.Passes, want.Located, want.Passes), nil
 	}
-	lat, lon := got.Latitude.Dense(0), got.Longitude.Dense(0)
-	wantLon := want.Longitude.Dense(0)
+	lat, lon := sure.Get(got.Latitude.Dense(0)), sure.Get(got.Longitude.Dense(0))
+	wantLon := sure.Get(want.Longitude.Dense(0))
 	for v, x := range want.Latitude.All() {
 		if math.Abs(lat[v]-x) > within || math.Abs(lon[v]-wantLon[v]) > within {
 			apart++

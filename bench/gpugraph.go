@@ -7,6 +7,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -77,7 +78,7 @@ func gpuBFS(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
 			if k > 0 && results[k].Reached == results[0].Reached {
 				continue // in the same component
 			}
-			got := results[k].Level.Dense(-1)
+			got := sure.Get(results[k].Level.Dense(-1))
 			for i, want := range levelsOf(in.graph, v) {
 				if got[i] != want {
 					return fmt.Sprintf("from %d: the level of %d is %d, want %d", v, i, got[i], want), nil

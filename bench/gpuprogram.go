@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/hiveblas/hiveblas/apps"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/program"
 	"github.com/hiveblas/hiveblas/program/examples"
@@ -71,7 +72,7 @@ func programBFS(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
 	var want *apps.BFSResult
 	app := func() (err error) { want, err = apps.BFS(a, source, apps.BFSOptions{}); return err }
 	return programPlan(b, a, examples.BFS(source), app, func(got *matrix.Vector[int32]) string {
-		return differ(got.Dense(-2), want.Level.Dense(examples.Unreached))
+		return differ(sure.Get(got.Dense(-2)), sure.Get(want.Level.Dense(examples.Unreached)))
 	}), nil
 }
 
@@ -106,11 +107,11 @@ func programSSSP(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
 	}
 	inf := float32(1e38)
 	return programPlan(b, a, examples.SSSP(source, width), app, func(got *matrix.Vector[float32]) string {
-		d := got.Dense(inf)
+		d := sure.Get(got.Dense(inf))
 		for k, x := range d {
 			d[k] = min(x, inf)
 		}
-		return differ(d, want.Dense(inf))
+		return differ(d, sure.Get(want.Dense(inf)))
 	}), nil
 }
 
@@ -123,7 +124,7 @@ func programHCC(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
 	app := func() (err error) { want, err = apps.ConnectedComponents(a, apps.ComponentsOptions{}); return err }
 	return programPlan(b, a, examples.HCC(), app, func(got *matrix.Vector[int32]) string {
 		least := map[int64]int32{} // the least vertex of each label
-		label := want.Label.Dense(-1)
+		label := sure.Get(want.Label.Dense(-1))
 		expect := make([]int32, len(label))
 		for v, l := range label {
 			if _, ok := least[int64(l)]; !ok {
@@ -131,7 +132,7 @@ func programHCC(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
 			}
 			expect[v] = least[int64(l)]
 		}
-		return differ(got.Dense(-1), expect)
+		return differ(sure.Get(got.Dense(-1)), expect)
 	}), nil
 }
 
@@ -150,8 +151,8 @@ func programPageRank(b *gpuBench, in *gpuInput) (*gpuPlan, error) {
 		return err
 	}
 	return programPlan(b, a, p, app, func(got *matrix.Vector[examples.Rank]) string {
-		ranks := want.Rank.Dense(0)
-		for v, r := range got.Dense(examples.Rank{}) {
+		ranks := sure.Get(want.Rank.Dense(0))
+		for v, r := range sure.Get(got.Dense(examples.Rank{})) {
 			if !closeTo(r.Rank, ranks[v]) {
 				return fmt.Sprintf("vertex %d has rank %v, want %v", v, r.Rank, ranks[v])
 			}
@@ -170,8 +171,8 @@ func facesPlan[V, E, M comparable](
 		return err
 	}, func(got *matrix.Vector[V]) string {
 		var zero V
-		expect := want.State.Dense(zero)
-		for v, x := range got.Dense(zero) {
+		expect := sure.Get(want.State.Dense(zero))
+		for v, x := range sure.Get(got.Dense(zero)) {
 			if !same(x, expect[v]) {
 				return fmt.Sprintf("vertex %d has %v, want %v", v, x, expect[v])
 			}

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -138,7 +139,7 @@ func planProduct[A comparable, C int32 | float32](b *gpuBench, plan *gpuPlan, g 
 		} else {
 			want = times(g, val, want)
 		}
-		got := w.Dense(0)
+		got := sure.Get(w.Dense(0))
 		for i := range want {
 			if math.Abs(float64(got[i])-want[i]) > 1e-4*math.Abs(want[i]) || val == nil && float64(got[i]) != want[i] {
 				return fmt.Sprintf("row %d of the product times a vector is %v, want %v", i, got[i], want[i]), nil

@@ -150,7 +150,7 @@ func misIdiom(g *gen.Graph, a matrix.View[bool]) (*idiomRun, error) {
 		scores, above := matrix.NewVector[int64](n), matrix.NewVector[int64](n)
 		winners, removed := matrix.NewVector[bool](n), matrix.NewVector[bool](n)
 		for round := 0; s.NVals(candidates) > 0; round++ {
-			draw := semiring.NewIndex("score", func(_ bool, v, _ int) int64 { return score(v, round) }, "")
+			draw := semiring.NewIndex("score", func(_ bool, v, _ int) int64 { return score(v, round) })
 			s.Do(ops.ApplyIndex(scores, draw, candidates))
 			s.Do(ops.VxM(above.Masked(candidates.Structure()).Replace(), semiring.MaxFirst[int64](), scores, a))
 			s.Do(ops.EWiseUnion(winners, semiring.Gt[int64](), scores, -1, above, -1))

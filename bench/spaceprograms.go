@@ -15,6 +15,7 @@ import (
 	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/cusparse"
 	"github.com/hiveblas/hiveblas/cusparse/driver"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/program"
 	"github.com/hiveblas/hiveblas/program/examples"
@@ -272,7 +273,7 @@ func checkedRun[V, E, M comparable](g matrix.Source[E], p program.Program[V, E, 
 		}
 		sum := 0.0
 		if checks {
-			for v, state := range res.State.Dense(*new(V)) {
+			for v, state := range sure.Get(res.State.Dense(*new(V))) {
 				sum += figure(state) * float64(1+v%7)
 			}
 		}

@@ -2,6 +2,7 @@ package cusparse
 
 import (
 	"errors"
+	"math"
 	"testing"
 
 	"github.com/hiveblas/hiveblas/matrix"
@@ -58,4 +59,77 @@ func TestAlgebraOnDevice(t *testing.T) {
 	if err := errors.Join(ops.TopK(host, b, 2), ops.TopK(want, a, 2)); err != nil || !host.Equal(want) || host.NVals() != 10 {
 		t.Errorf("TopK from a device: %d entries, %v", host.NVals(), err)
 	}
+}
+
+// power is a result of Pow at the limits of integers.
+type power[T semiring.Number] struct{ x, y, want T }
+
+// testPowers compares Pow on the host and on a device with the right values.
+func testPowers[T semiring.Number](t *testing.T, d *Device, list []power[T]) {
+	t.Helper()
+	x, y := make([]T, len(list)), make([]T, len(list))
+	for k, p := range list {
+		x[k], y[k] = p.x, p.y
+		if got := semiring.Pow[T]().Apply(p.x, p.y); got != p.want {
+			t.Errorf("%T: %v to %v is %v, want %v", p.x, p.x, p.y, got, p.want)
+		}
+	}
+	u, err := matrix.VectorOf(x)
+	v, err2 := matrix.VectorOf(y)
+	w := matrix.NewVector[T](len(list), matrix.On(d))
+	if err := errors.Join(err, err2, ops.EWiseMult(w, semiring.Pow[T](), u, v)); err != nil {
+		t.Fatal(err)
+	}
+	for k, got := range w.All() {
+		if p := list[k]; got != p.want {
+			t.Errorf("%T on the device: %v to %v is %v, want %v", p.x, p.x, p.y, got, p.want)
+		}
+	}
+}
+
+// testConversion compares Convert of floats on the host and on a device with the right values.
+func testConversion[C semiring.Number](t *testing.T, d *Device, from []float64, want []C) {
+	t.Helper()
+	for k, x := range from {
+		if got := semiring.Convert[float64, C]().Apply(x); got != want[k] {
+			t.Errorf("%v as a %T is %v, want %v", x, got, got, want[k])
+		}
+	}
+	u, err := matrix.VectorOf(from)
+	w := matrix.NewVector[C](len(from), matrix.On(d))
+	here := matrix.NewVector[C](len(from))
+	if err := errors.Join(err, ops.Apply(w, semiring.Convert[float64, C](), u), ops.Apply(here, semiring.Convert[float64, C](), u)); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []*matrix.Vector[C]{w, here} {
+		for k, got := range v.All() {
+			if got != want[k] {
+				t.Errorf("%v: %v as a %T is %v, want %v", v.Place(), from[k], got, got, want[k])
+			}
+		}
+	}
+}
+
+// TestSaturation: powers and conversions beyond the integers of a type have one value, on the host
+// and on a device.
+func TestSaturation(t *testing.T) {
+	t.Parallel()
+	d, _ := emulated(t)
+	defer d.Close()
+	const most, least = math.MaxInt64, math.MinInt64
+	testPowers(t, d, []power[int64]{
+		{3, 40, most}, {-3, 41, least}, {-3, 40, most}, {3, 39, 4052555153018976267}, {0, -1, most}, {0, 0, 1},
+		{2, 62, 1 << 62}, {2, 63, most}, {-2, 63, least}, {-2, 64, most}, {least, 1, least}, {least, 2, most},
+		{1, least, 1}, {-1, -3, -1}, {-1, least, 1}, {2, -1, 0}, {-7, -2, 0}, {most, 1, most}, {1, most, 1}, {-1, most, -1},
+		{3037000500, 2, most}, {3037000499, 2, 9223372030926249001}, {0, most, 0},
+	})
+	testPowers(t, d, []power[int8]{{3, 5, 127}, {-3, 5, -128}, {2, 6, 64}, {-2, 7, -128}, {-128, 127, -128}})
+	testPowers(t, d, []power[uint64]{{2, 64, math.MaxUint64}, {2, 63, 1 << 63}, {0, 0, 1}, {math.MaxUint64, 1, math.MaxUint64}, {1 << 32, 2, math.MaxUint64}})
+	testPowers(t, d, []power[uint8]{{2, 7, 128}, {2, 8, 255}, {0, 200, 0}})
+	from := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 300, -300, 126.9, -127.9, 0x1p63, -0x1p63, 0x1p64, -0.5, 5e9}
+	testConversion(t, d, from, []int64{0, most, least, 300, -300, 126, -127, most, least, most, 0, 5e9})
+	testConversion(t, d, from, []int8{0, 127, -128, 127, -128, 126, -127, 127, -128, 127, 0, 127})
+	testConversion(t, d, from, []int32{0, math.MaxInt32, math.MinInt32, 300, -300, 126, -127, math.MaxInt32, math.MinInt32, math.MaxInt32, 0, math.MaxInt32})
+	testConversion(t, d, from, []uint64{0, math.MaxUint64, 0, 300, 0, 126, 0, 1 << 63, 0, math.MaxUint64, 0, 5e9})
+	testConversion(t, d, from, []uint8{0, 255, 0, 255, 0, 126, 0, 255, 0, 255, 0, 255})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/device"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -107,7 +108,7 @@ func testSession(t *testing.T, d *Device) {
 	}
 	v := matrix.NewVector[int64](3, matrix.On(d))
 	access.SetRemote(v.Spec().Matrix, found)
-	if got := v.Dense(-1); !slices.Equal(got, sums) {
+	if got := sure.Get(v.Dense(-1)); !slices.Equal(got, sums) {
 		t.Errorf("the result is %v", got)
 	}
 	o.Store.Drop()

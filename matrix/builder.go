@@ -3,8 +3,11 @@ package matrix
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
+	"sync/atomic"
 
+	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -37,7 +40,8 @@ type Builder[T comparable] struct {
 	op     string
 	blocks []sparse.Tuples[T]
 	count  int64
-	err    error
+	err    error // of the construction: every Build returns it
+	bad    error // the first error of Add and AddBlock since the last Build, which returns it once
 
 	unchecked []int                   // blocks whose indices Build checks, in parallel
 	threads   int                     // the number of threads of Build; 0: all
@@ -60,8 +64,8 @@ func (b *Builder[T]) adding() string { return cmp.Or(b.op, "Builder.Add") }
 // errNoBuilder is the error of a nil builder.
 var errNoBuilder = &InvalidError{"Builder", "the builder is nil; make it with matrix.NewBuilder or matrix.NewVectorBuilder"}
 
-// Add appends the entry v at row i, column j. For an index outside the matrix, Build returns an
-// *IndexError, which describes the first such index.
+// Add appends the entry v at row i, column j. A tuple with an index outside the matrix is left out,
+// and the next Build returns an *IndexError, which describes the first such index.
 func (b *Builder[T]) Add(i, j int, v T) {
 	if b == nil { // Build returns the error
 		return
@@ -100,25 +104,25 @@ func (b *Builder[T]) SetThreads(n int) *Builder[T] {
 }
 
 func (b *Builder[T]) outside(i, j int) {
-	if b.checkBlocks(); b.err != nil {
+	if b.checkBlocks(); b.bad != nil {
 		return
 	}
 	if uint(i) >= uint(b.m) {
-		b.err = &IndexError{b.adding(), "row", int64(i), int64(b.m)}
+		b.bad = &IndexError{b.adding(), "row", int64(i), int64(b.m)}
 	} else {
-		b.err = &IndexError{b.adding(), "column", int64(j), int64(b.n)}
+		b.bad = &IndexError{b.adding(), "column", int64(j), int64(b.n)}
 	}
 }
 
 // AddBlock appends tuples without copying the slices, which the builder then owns. Readers use it
-// because it is fast. Build checks the indices.
+// because it is fast. Build checks the indices, and leaves out tuples as Add does.
 func (b *Builder[T]) AddBlock(rows, cols []int32, vals []T) {
 	if b == nil {
 		return
 	}
 	if len(rows) != len(cols) || len(rows) != len(vals) {
-		if b.err == nil {
-			b.err = &InvalidError{"Builder.AddBlock", "rows, columns and values differ in number"}
+		if b.checkBlocks(); b.bad == nil {
+			b.bad = &InvalidError{"Builder.AddBlock", fmt.Sprintf("%d rows, %d columns and %d values given, want the same number", len(rows), len(cols), len(vals))}
 		}
 		return
 	}
@@ -134,60 +138,72 @@ func (b *Builder[T]) AddBlock(rows, cols []int32, vals []T) {
 	}
 }
 
-// addTuples is Add for each tuple, of row 0 if rows is nil. Long lists are copied in parallel.
-func (b *Builder[T]) addTuples(rows, cols []int, vals []T) {
-	if b.err != nil { // Build returns it
-		return
-	}
-	var zeros []int
-	if rows == nil {
-		zeros = make([]int, min(len(cols), builderBlock))
-	}
-	part := func(lo, hi int) []int { // at most a block
-		if rows == nil {
-			return zeros[:hi-lo]
-		}
-		return rows[lo:hi]
-	}
-	if len(cols) <= builderBlock {
-		for p, i := range part(0, len(cols)) {
-			b.Add(i, cols[p], vals[p])
-		}
-		return
-	}
-	pieces := (len(cols)-1)/builderBlock + 1
-	blocks := make([]sparse.Tuples[T], pieces)
-	bad := make([]int, pieces) // the first bad tuple of a piece, or −1
-	_ = parallel.Range(nil, b.threads, len(cols), builderBlock, func(_, lo, hi int) {
-		k := lo / builderBlock
-		bad[k] = -1
-		t := sparse.Tuples[T]{Row: make([]int32, hi-lo), Col: make([]int32, hi-lo), Val: slices.Clone(vals[lo:hi])}
-		for p, i := range part(lo, hi) {
-			j := cols[lo+p]
-			if uint(i) >= uint(b.m) || uint(j) >= uint(b.n) {
-				bad[k] = lo + p
-				return
-			}
-			t.Row[p], t.Col[p] = int32(i), int32(j)
-		}
-		blocks[k] = t
-	})
-	for _, p := range bad {
-		if p >= 0 {
-			b.outside(part(p, p+1)[0], cols[p])
-			return
-		}
-	}
-	b.blocks = append(b.blocks, blocks...)
-	b.count += int64(len(cols))
+// An Index is an integer type of rows and columns.
+type Index interface {
+	~int | ~int32 | ~int64 | ~uint32
 }
 
-// checkBlocks checks the indices of the blocks of AddBlock.
+// narrow copies a list of indices. bad is the first place whose index is not less than n, or −1.
+func narrow[I Index](list []I, n int) (out []int32, bad int) {
+	out = fresh.Make[int32](int64(len(list)))
+	var first atomic.Int64
+	first.Store(int64(len(list)))
+	_ = parallel.Range(nil, 0, len(list), builderBlock, func(_, lo, hi int) {
+		to := out[lo:hi]
+		for p, i := range list[lo:hi] {
+			if uint64(i) >= uint64(n) {
+				parallel.Lower(&first, int64(lo+p))
+				return
+			}
+			to[p] = int32(i)
+		}
+	})
+	if p := int(first.Load()); p < len(list) {
+		return nil, p
+	}
+	return out, -1
+}
+
+// narrowed returns copies of the rows and columns of the tuples of an m×n matrix, or the error of the
+// first one that is outside. A nil rows is row 0 of each.
+func narrowed[I Index](op string, m, n int, rows, cols []I) (r, c []int32, err error) {
+	badRow, badCol := -1, -1
+	if rows == nil {
+		r = make([]int32, len(cols))
+	} else {
+		r, badRow = narrow(rows, m)
+	}
+	c, badCol = narrow(cols, n)
+	switch {
+	case badRow >= 0 && (badCol < 0 || badRow <= badCol):
+		return nil, nil, &IndexError{op, "row", int64(rows[badRow]), int64(m)}
+	case badCol >= 0 && rows == nil:
+		return nil, nil, &IndexError{op, "index", int64(cols[badCol]), int64(n)}
+	case badCol >= 0:
+		return nil, nil, &IndexError{op, "column", int64(cols[badCol]), int64(n)}
+	}
+	return r, c, nil
+}
+
+// addTuples is AddBlock of indices that are within the matrix. It copies the values.
+func (b *Builder[T]) addTuples(rows, cols []int32, vals []T) {
+	vals = slices.Clone(vals)
+	b.count += int64(len(rows))
+	for len(rows) > 0 { // threads share the pieces
+		k := len(rows)
+		if k >= 2*builderBlock {
+			k = builderBlock
+		}
+		b.blocks = append(b.blocks, sparse.Tuples[T]{Row: rows[:k:k], Col: cols[:k], Val: vals[:k]})
+		rows, cols, vals = rows[k:], cols[k:], vals[k:]
+	}
+}
+
+// checkBlocks checks the indices of the blocks of AddBlock, and removes the tuples outside the
+// matrix.
 func (b *Builder[T]) checkBlocks() {
 	list := b.unchecked
-	if b.unchecked = nil; b.err != nil {
-		return
-	}
+	b.unchecked = nil
 	bad := make([]int, len(list)) // the first bad tuple of a block, or −1
 	_ = parallel.Pieces(nil, b.threads, len(list), func(_, k int) {
 		bad[k] = -1
@@ -201,12 +217,33 @@ func (b *Builder[T]) checkBlocks() {
 		}
 	})
 	for k, p := range bad {
-		if p >= 0 {
-			t := &b.blocks[list[k]]
-			b.outside(int(t.Row[p]), int(t.Col[p]))
-			return
+		if p < 0 {
+			continue
 		}
+		t := &b.blocks[list[k]]
+		b.outside(int(t.Row[p]), int(t.Col[p]))
+		kept := p
+		for ; p < len(t.Row); p++ {
+			if i, j := t.Row[p], t.Col[p]; uint(i) < uint(b.m) && uint(j) < uint(b.n) {
+				t.Row[kept], t.Col[kept], t.Val[kept] = i, j, t.Val[p]
+				kept++
+			}
+		}
+		b.count -= int64(len(t.Row) - kept)
+		t.Row, t.Col, t.Val = t.Row[:kept:kept], t.Col[:kept], t.Val[:kept]
 	}
+}
+
+// ready checks the tuples. It returns the error of the construction or, once, the first error of
+// Add and AddBlock.
+func (b *Builder[T]) ready() error {
+	if b.err != nil {
+		return b.err
+	}
+	b.checkBlocks()
+	err := b.bad
+	b.bad = nil
+	return err
 }
 
 // Len returns the number of tuples added so far.
@@ -218,8 +255,12 @@ func (b *Builder[T]) Len() int64 {
 }
 
 // Build returns the matrix and empties the builder. dup combines duplicates from left to right in
-// the order of addition; with a nil dup, the first duplicate is a *DuplicateError. Build takes
-// O(tuples + m + n) time: two counting sorts.
+// the order of addition; with a nil dup, a duplicate is a *DuplicateError. Build takes O(tuples + m +
+// n) time: two counting sorts.
+//
+// A Build that returns an error keeps the tuples: after a *DuplicateError, Build with an operator
+// returns their matrix. It returns an error of Add or AddBlock once; the next Build makes the matrix
+// of the tuples that are within it.
 func (b *Builder[T]) Build(dup Combiner[T]) (*Matrix[T], error) {
 	st, err := b.build(dup)
 	if err != nil {
@@ -232,20 +273,22 @@ func (b *Builder[T]) build(dup Combiner[T]) (*sparse.Store[T], error) {
 	if b == nil {
 		return nil, errNoBuilder
 	}
-	if b.checkBlocks(); b.err != nil {
-		return nil, b.err
+	if err := b.ready(); err != nil {
+		return nil, err
 	}
 	f, err := combining(dup)
 	if err != nil {
 		return nil, err
 	}
 	blocks := b.blocks
-	b.blocks, b.count = nil, 0
+	b.blocks = nil // Build frees them as it reads them
 	st, err := sparse.Build(b.m, b.n, blocks, f, b.threads, b.sorted)
-	var d *sparse.DuplicateError
+	var d *sparse.DuplicateError[T]
 	if errors.As(err, &d) {
+		b.blocks = []sparse.Tuples[T]{d.Tuples}
 		return nil, &DuplicateError{d.Row, d.Col}
 	}
+	b.count = 0
 	return st, err
 }
 

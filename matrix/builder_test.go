@@ -121,7 +121,7 @@ func TestVectorFromTuplesLong(t *testing.T) {
 	}
 	idx[150_000], idx[199_999] = n+5, -1
 	var at *IndexError
-	if _, err := VectorFromTuples(n, idx, vals, half); !errors.As(err, &at) || at.Index != n+5 || at.Op != "VectorBuilder.Add" {
+	if _, err := VectorFromTuples(n, idx, vals, half); !errors.As(err, &at) || at.Index != n+5 || at.Op != "matrix.VectorFromTuples" || at.Arg != "index" {
 		t.Errorf("indices outside: %v", err)
 	}
 }

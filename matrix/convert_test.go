@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/internal/splitmix"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
@@ -107,14 +108,14 @@ func TestVectorDenseInPieces(t *testing.T) {
 		if err := v.SetFormat(f); err != nil {
 			t.Fatal(err)
 		}
-		if got := v.Dense(7); !slices.Equal(got, want) {
+		if got := sure.Get(v.Dense(7)); !slices.Equal(got, want) {
 			t.Errorf("%v: Dense differs", f)
 		}
 	}
-	if full, err := matrix.VectorOf(slices.Clone(want)); err != nil || !slices.Equal(full.Dense(0), want) {
+	if full, err := matrix.VectorOf(slices.Clone(want)); err != nil || !slices.Equal(sure.Get(full.Dense(0)), want) {
 		t.Errorf("full: Dense differs, %v", err)
 	}
-	if got := (&matrix.Vector[int]{}).Dense(1); len(got) != 0 {
+	if got := sure.Get((&matrix.Vector[int]{}).Dense(1)); len(got) != 0 {
 		t.Errorf("the zero value has %v", got)
 	}
 }

@@ -3,7 +3,9 @@ package matrix
 import (
 	"errors"
 	"fmt"
+	"strings"
 
+	"github.com/hiveblas/hiveblas/internal/capacity"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -66,7 +68,8 @@ func (e *DuplicateError) Error() string {
 // Is reports whether target is ErrDuplicate.
 func (e *DuplicateError) Is(target error) bool { return target == ErrDuplicate }
 
-// A SizeError reports a dimension or count that is negative or exceeds a limit.
+// A SizeError reports a dimension or count that is negative or exceeds a limit. For a number of bytes
+// the limit is the memory that there is.
 type SizeError struct {
 	Op, Arg string
 	Got     int64
@@ -101,13 +104,44 @@ func checkDims(op string, m, n int) error {
 	return nil
 }
 
+// nilReason is the reason of errors of nil receivers.
+const nilReason = " is nil; make it with matrix.New, a Builder or a From function"
+
+// naming returns err, or if it is that of a nil matrix or vector an error that names the method op.
+func naming(op string, err error) error {
+	if e, ok := err.(*InvalidError); ok && (e == errNil || strings.HasSuffix(e.Reason, nilReason)) {
+		what := "the matrix"
+		if strings.HasPrefix(op, "Vector.") {
+			what = "the vector"
+		}
+		return &InvalidError{op, what + nilReason}
+	}
+	return err
+}
+
+// checkRoom returns a *SizeError if there is no memory for n items of size bytes each.
+func checkRoom(op, what string, n, size int64) error {
+	if bytes, have, ok := capacity.Fits(n, size); !ok {
+		return &SizeError{op, "number of bytes of " + what, bytes, have}
+	}
+	return nil
+}
+
+// checkDense is checkCells, and that there is memory for size bytes a position.
+func checkDense(op string, m, n int, size uintptr) error {
+	if err := checkCells(op, m, n); err != nil {
+		return err
+	}
+	return checkRoom(op, fmt.Sprintf("a dense %d×%d matrix", m, n), int64(m)*int64(n), int64(size))
+}
+
 // checkCells checks the dimensions and that m·n positions can be addressed.
 func checkCells(op string, m, n int) error {
 	if err := checkDims(op, m, n); err != nil {
 		return err
 	}
-	if c, ok := sparse.Cells(m, n); !ok || c > maxCells {
-		return &SizeError{op, fmt.Sprintf("number of positions of a dense %d×%d matrix", m, n), int64(c), maxCells}
+	if c := int64(m) * int64(n); c > maxCells {
+		return &SizeError{op, fmt.Sprintf("number of positions of a dense %d×%d matrix", m, n), c, maxCells}
 	}
 	return nil
 }

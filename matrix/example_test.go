@@ -33,14 +33,14 @@ func ExampleBuilder() {
 	_, err := b.Build(nil)
 	fmt.Println(err)
 
-	b.Add(0, 1, 1)
-	b.Add(0, 1, 2)
+	// The builder keeps the tuples.
 	a, err := b.Build(matrix.CombineFunc[int](func(x, y int) int { return x + y }))
 	fmt.Println(a.Text(), err)
 	// Output:
 	// duplicate entry at row 0, column 1; give Build an operator such as semiring.Plus to combine duplicates
-	// 2×2 csr matrix of int, 1 entry
-	//   0 │ 1:3 <nil>
+	// 2×2 csr matrix of int, 2 entries
+	//   0 │ 1:3
+	//   1 │ 0:5 <nil>
 }
 
 func ExampleFromCSR() {

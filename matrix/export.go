@@ -1,12 +1,20 @@
 package matrix
 
-import "github.com/hiveblas/hiveblas/internal/sparse"
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/internal/sparse"
+)
 
 // This file gives the contents of a matrix to other packages, and takes them.
 
 // Identity returns the n×n matrix with ones on the diagonal.
 func Identity[T Number](n int) (*Matrix[T], error) {
 	if err := checkDims("matrix.Identity", n, n); err != nil {
+		return nil, err
+	}
+	if err := checkRoom("matrix.Identity", fmt.Sprintf("%d entries", n), int64(n), 12+int64(unsafe.Sizeof(*new(T)))); err != nil {
 		return nil, err
 	}
 	ptr, idx, val := make([]int64, n+1), make([]int32, n), make([]T, n)
@@ -43,12 +51,23 @@ func FromCSC[T comparable](m, n int, ptr []int64, idx []int32, val []T) (*Matrix
 // i has the entries ptr[i] … ptr[i+1]−1, in ascending order of columns. The slices must not be
 // modified: they are those of the matrix if it is stored so, and a copy otherwise. A change of the
 // matrix may change val. A matrix on a device is copied to the host. CSR takes O(1) time, or
-// O(entries + rows) for another format; for a bitmap or full matrix, O(rows·columns).
+// O(entries + rows) for another format; for a bitmap or full matrix, O(rows·columns). More rows than
+// there is memory for are a *SizeError: [Matrix.Tuples] takes O(entries).
 func (a *Matrix[T]) CSR() (ptr []int64, idx []int32, val []T, err error) {
 	if err := a.Fetch(); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, naming("Matrix.CSR", err)
 	}
-	s := sparse.ToCSR(a.rows())
+	return compressed("Matrix.CSR", a.rows())
+}
+
+// compressed returns the CSR form of a listed store.
+func compressed[T comparable](op string, s *sparse.Store[T]) (ptr []int64, idx []int32, val []T, err error) {
+	if s.Format != sparse.CSR {
+		if err := checkRoom(op, fmt.Sprintf("%d offsets", s.NRows+1), int64(s.NRows)+1, 8); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	s = sparse.ToCSR(s)
 	return s.Ptr, s.Idx, s.Val, nil
 }
 
@@ -56,30 +75,30 @@ func (a *Matrix[T]) CSR() (ptr []int64, idx []int32, val []T, err error) {
 // first time, and the matrix keeps the result.
 func (a *Matrix[T]) CSC() (ptr []int64, idx []int32, val []T, err error) {
 	if err := a.Fetch(); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, naming("Matrix.CSC", err)
 	}
-	s := sparse.ToCSR(a.cols())
-	return s.Ptr, s.Idx, s.Val, nil
+	return compressed("Matrix.CSC", a.cols())
 }
 
 // Tuples returns the row, column and value of every entry, by rows. The columns and values must not
 // be modified: they may be those of the matrix. Tuples takes O(entries + rows) time.
 func (a *Matrix[T]) Tuples() (rows, cols []int32, vals []T, err error) {
 	if err := a.Fetch(); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, naming("Matrix.Tuples", err)
 	}
 	s := a.rows()
 	return s.RowOfEntries(), s.Idx, s.Val, nil
 }
 
 // Dense returns the values by rows, with fill where there is no entry: the value of (i, j) is at
-// i·columns + j. More than 2⁴⁰ positions are a *SizeError. Dense takes O(rows·columns) time.
+// i·columns + j. More positions than there is memory for are a *SizeError. Dense takes
+// O(rows·columns) time.
 func (a *Matrix[T]) Dense(fill T) ([]T, error) {
 	if err := a.Fetch(); err != nil {
-		return nil, err
+		return nil, naming("Matrix.Dense", err)
 	}
 	m, n := a.Dims()
-	if err := checkCells("Matrix.Dense", m, n); err != nil {
+	if err := checkDense("Matrix.Dense", m, n, unsafe.Sizeof(fill)); err != nil {
 		return nil, err
 	}
 	return sparse.Dense(a.stored(), fill), nil

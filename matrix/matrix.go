@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -58,9 +59,10 @@ func New[T comparable](m, n int, opts ...Option) *Matrix[T] {
 	return &Matrix[T]{st: sparse.Empty[T](m, n), base: base{place: o.place, replicated: o.replicated()}}
 }
 
-// NewFull returns a full m×n matrix with every entry equal to fill.
+// NewFull returns a full m×n matrix with every entry equal to fill. More positions than there is
+// memory for are a *SizeError.
 func NewFull[T comparable](m, n int, fill T) (*Matrix[T], error) {
-	if err := checkCells("matrix.NewFull", m, n); err != nil {
+	if err := checkDense("matrix.NewFull", m, n, unsafe.Sizeof(fill)); err != nil {
 		return nil, err
 	}
 	val := make([]T, m*n)
@@ -110,15 +112,23 @@ func FromCSR[T comparable](m, n int, ptr []int64, idx []int32, val []T) (*Matrix
 	return fromStore(st), nil
 }
 
-// FromTuples returns the m×n matrix of the given tuples, which may be in any order. dup combines
-// duplicates from left to right; with a nil dup, duplicates are a *DuplicateError. FromTuples does
-// not keep the slices. It takes O(tuples + m + n) time.
-func FromTuples[T comparable](m, n int, rows, cols []int, vals []T, dup Combiner[T]) (*Matrix[T], error) {
+// FromTuples returns the m×n matrix of the given tuples, which may be in any order. rows and cols are
+// []int, or []int32 as [Matrix.Tuples] returns them; see [Index]. dup combines duplicates from left
+// to right; with a nil dup, duplicates are a *DuplicateError. FromTuples does not keep the slices. It
+// takes O(tuples + m + n) time.
+func FromTuples[T comparable, I Index](m, n int, rows, cols []I, vals []T, dup Combiner[T]) (*Matrix[T], error) {
 	if len(rows) != len(cols) || len(rows) != len(vals) {
 		return nil, &InvalidError{"matrix.FromTuples", fmt.Sprintf("%d rows, %d columns and %d values given, want the same number", len(rows), len(cols), len(vals))}
 	}
+	if err := checkDims("matrix.FromTuples", m, n); err != nil {
+		return nil, err
+	}
+	r, c, err := narrowed("matrix.FromTuples", m, n, rows, cols)
+	if err != nil {
+		return nil, err
+	}
 	b := NewBuilder[T](m, n)
-	b.addTuples(rows, cols, vals)
+	b.addTuples(r, c, vals)
 	return b.Build(dup)
 }
 
@@ -191,7 +201,7 @@ func (a *Matrix[T]) checkIndex(op string, i, j int) error {
 		a.stored()
 	}
 	if err := a.failure(); err != nil {
-		return err
+		return naming(op, err)
 	}
 	m, n := a.Dims()
 	if uint(i) >= uint(m) {
@@ -319,17 +329,27 @@ func (a *Matrix[T]) Delete(i, j int) error {
 	return nil
 }
 
-// Clear removes every entry and keeps the dimensions.
+// Clear removes every entry. It keeps the dimensions and the format that SetFormat pinned, of which
+// Full becomes Bitmap.
 func (a *Matrix[T]) Clear() {
-	a.set(sparse.Empty[T](a.Dims()))
+	a.set(pinnedTo(a.core(), sparse.Empty[T](a.Dims())))
 }
 
-// Clone returns a deep copy, on the host.
+// pinnedTo returns st in the pinned format of a.
+func pinnedTo[T comparable](a *core[T], st *sparse.Store[T]) *sparse.Store[T] {
+	if a == nil || !a.pinned {
+		return st
+	}
+	return sparse.Convert(st, a.pin)
+}
+
+// Clone returns a deep copy, on the host. The copy has the format of the matrix, pinned if SetFormat
+// pinned it.
 func (a *Matrix[T]) Clone() *Matrix[T] {
 	if a == nil {
 		return nil
 	}
-	return &Matrix[T]{st: a.stored().Clone(), base: base{err: a.err}}
+	return &Matrix[T]{st: a.stored().Clone(), base: base{err: a.err, pinned: a.pinned, pin: a.pin}}
 }
 
 // Coord is the position of an entry.
@@ -340,14 +360,14 @@ type Coord struct{ Row, Col int }
 // methods read the contents; after an error they read a matrix without entries.
 func (a *Matrix[T]) Fetch() error {
 	a.stored()
-	return a.failure()
+	return naming("Matrix.Fetch", a.failure())
 }
 
 // AllChecked is All for a matrix that may be on a device: it returns the error of [Matrix.Fetch]
 // instead of an empty iterator.
 func (a *Matrix[T]) AllChecked() (iter.Seq2[Coord, T], error) {
 	if err := a.Fetch(); err != nil {
-		return nil, err
+		return nil, naming("Matrix.AllChecked", err)
 	}
 	return a.All(), nil
 }
@@ -355,7 +375,11 @@ func (a *Matrix[T]) AllChecked() (iter.Seq2[Coord, T], error) {
 // All iterates over the entries in row-major order. It is empty if the contents cannot be read from
 // a device; see [Matrix.AllChecked].
 func (a *Matrix[T]) All() iter.Seq2[Coord, T] {
-	st := a.rows()
+	return eachEntry(a.rows())
+}
+
+// eachEntry iterates over the entries of a listed store with values.
+func eachEntry[T comparable](st *sparse.Store[T]) iter.Seq2[Coord, T] {
 	return func(yield func(Coord, T) bool) {
 		for k := range st.Vecs() {
 			c := Coord{Row: st.RowID(k)}

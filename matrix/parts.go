@@ -286,7 +286,7 @@ func buildParts[T comparable](p *parts, m, n int, list [][]sparse.Tuples[T], dup
 		}
 		st, err := sparse.Build(hi-lo, n, blocks, f, p.threads(), sorted)
 		twice[k] = []int64{-1, -1}
-		var d *sparse.DuplicateError
+		var d *sparse.DuplicateError[T]
 		if errors.As(err, &d) {
 			twice[k] = []int64{int64(lo + d.Row), int64(d.Col)}
 			st = sparse.Empty[T](hi-lo, n)

@@ -142,7 +142,7 @@ func (v *Vector[T]) Place() Place { return v.inner().Place() }
 // processes call Move.
 func (a *Matrix[T]) Move(p Place, layout ...Layout) error {
 	if a == nil {
-		return errNil
+		return naming("Matrix.Move", errNil)
 	}
 	return moveTo(a.core(), p, false, layoutOf(layout))
 }
@@ -202,7 +202,7 @@ func moveTo(a contents, p Place, vector bool, layout Layout) error {
 // Move moves the vector to p; see [Matrix.Move].
 func (v *Vector[T]) Move(p Place, layout ...Layout) error {
 	if v == nil {
-		return errNil
+		return naming("Vector.Move", errNil)
 	}
 	v.View()
 	return moveTo(v.m.core(), p, true, layoutOf(layout))
@@ -211,7 +211,7 @@ func (v *Vector[T]) Move(p Place, layout ...Layout) error {
 // BuildOn is [Builder.Build] at a place: it sorts the tuples there and returns a matrix at p. dup
 // must have a CUDA form, as the operators and monoids of package semiring do. A nil p is the host.
 func (b *Builder[T]) BuildOn(p Place, dup Combiner[T]) (*Matrix[T], error) {
-	if b == nil || p == nil || b.err != nil {
+	if b == nil || p == nil {
 		return b.Build(dup)
 	}
 	if _, ok := p.(*comm.Group); ok {
@@ -224,6 +224,9 @@ func (b *Builder[T]) BuildOn(p Place, dup Combiner[T]) (*Matrix[T], error) {
 	at, ok := p.(device.Backend)
 	if !ok {
 		return nil, &InvalidError{"Builder.BuildOn", fmt.Sprintf("%s is not a place that computes; open one with package cusparse", p)}
+	}
+	if err := b.ready(); err != nil {
+		return nil, err
 	}
 	t, err := device.TypeOf[T]()
 	if err != nil {

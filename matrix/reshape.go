@@ -73,14 +73,15 @@ func Diag[T comparable](v *Vector[T], k int) (*Matrix[T], error) {
 	return b.Build(nil)
 }
 
-// Diag returns the entries of diagonal k as a vector, as GxB_Vector_diag does.
+// Diag returns the entries of diagonal k as a vector, as GxB_Vector_diag does. A diagonal outside
+// the matrix gives a vector of size 0.
 func (a *Matrix[T]) Diag(k int) (*Vector[T], error) {
 	if err := a.Fetch(); err != nil {
-		return nil, err
+		return nil, naming("Matrix.Diag", err)
 	}
 	m, n := a.Dims()
-	if k >= max(n, 1) || k <= -max(m, 1) {
-		return nil, &IndexError{"Matrix.Diag", "diagonal", int64(k), int64(n)}
+	if k >= n || k <= -m {
+		return NewVector[T](0), nil
 	}
 	b := NewVectorBuilder[T](min(m-max(-k, 0), n-max(k, 0)))
 	for i, r := range a.Rows() {
@@ -91,13 +92,21 @@ func (a *Matrix[T]) Diag(k int) (*Vector[T], error) {
 	return b.Build(nil)
 }
 
-// Resize changes the dimensions and deletes the entries outside the new dimensions.
+// Resize changes the dimensions and deletes the entries outside the new dimensions. It keeps the
+// format that SetFormat pinned, of which Full becomes Bitmap if a position has no entry. Dimensions
+// for which that format needs more memory than there is are a *SizeError. Resize takes O(entries)
+// time without a pinned format.
 func (a *Matrix[T]) Resize(m, n int) error {
 	if err := a.Fetch(); err != nil {
-		return err
+		return naming("Matrix.Resize", err)
 	}
 	if err := checkDims("Matrix.Resize", m, n); err != nil {
 		return err
+	}
+	if a.pinned {
+		if err := checkFormat(a.core(), "Matrix.Resize", Format(a.pin), m, n); err != nil {
+			return err
+		}
 	}
 	shape := sparse.Structure{NRows: m, NCols: n, Format: sparse.Hypersparse}
 	out := &sparse.Store[T]{Structure: shape}
@@ -118,7 +127,21 @@ func (a *Matrix[T]) Resize(m, n int) error {
 		}
 	}
 	out.NVals = int64(len(out.Idx))
-	a.set(sparse.Settle(out))
+	a.set(pinnedTo(a.core(), sparse.Settle(out)))
+	return nil
+}
+
+// checkFormat returns a *SizeError if there is no memory for an m×n matrix in the format f.
+func checkFormat(a contents, op string, f Format, m, n int) error {
+	size := a.elem().Size()
+	switch f {
+	case CSR:
+		return checkRoom(op, fmt.Sprintf("the row offsets of %d rows", m), int64(m)+1, 8)
+	case Bitmap:
+		return checkDense(op, m, n, size+1)
+	case Full:
+		return checkDense(op, m, n, size)
+	}
 	return nil
 }
 
@@ -134,11 +157,12 @@ func (a *Matrix[T]) Resize(m, n int) error {
 //   - A Bitmap with fewer than a quarter of that becomes CSR or hypersparse.
 //
 // Full requires an entry at every position; a pinned Full matrix whose later result has fewer
-// entries becomes a Bitmap. Bitmap and Full require that rows × columns positions can be allocated;
-// the *SizeError gives the number of positions.
+// entries becomes a Bitmap. Bitmap and Full require memory for rows × columns positions, and CSR for
+// rows; a *SizeError gives the bytes. [Matrix.Clone], [Matrix.Resize] and [Matrix.Clear] keep the
+// pin.
 func (a *Matrix[T]) SetFormat(f Format) error {
 	if a == nil {
-		return errNil
+		return naming("Matrix.SetFormat", errNil)
 	}
 	return pinFormat(a.core(), f)
 }
@@ -162,6 +186,11 @@ func pinFormat(a contents, f Format) error {
 	m, n := a.Dims()
 	if f == Bitmap || f == Full {
 		if err := checkCells("Matrix.SetFormat", m, n); err != nil {
+			return err
+		}
+	}
+	if remote(b) == nil && scattered(b) == nil && formatOf(a) != f {
+		if err := checkFormat(a, "Matrix.SetFormat", f, m, n); err != nil {
 			return err
 		}
 	}

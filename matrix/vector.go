@@ -3,6 +3,7 @@ package matrix
 import (
 	"fmt"
 	"iter"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -28,10 +29,14 @@ func NewVector[T comparable](n int, opts ...Option) *Vector[T] {
 	return &Vector[T]{m: Matrix[T]{st: sparse.Empty[T](1, n), base: base{place: o.place, replicated: o.replicated()}}}
 }
 
-// NewFullVector returns a full vector of n entries equal to fill.
+// NewFullVector returns a full vector of n entries equal to fill. More positions than there is memory
+// for are a *SizeError.
 func NewFullVector[T comparable](n int, fill T) (*Vector[T], error) {
 	if n < 0 || n > MaxDim {
 		return nil, &SizeError{"matrix.NewFullVector", "size", int64(n), MaxDim}
+	}
+	if err := checkDense("matrix.NewFullVector", 1, n, unsafe.Sizeof(fill)); err != nil {
+		return nil, err
 	}
 	return VectorOf(sparse.Filled(n, fill))
 }
@@ -51,12 +56,19 @@ func VectorOf[T comparable](val []T) (*Vector[T], error) {
 
 // VectorFromTuples returns the vector of n positions with the given entries, which may be in any
 // order. It handles duplicates as [FromTuples] does, and takes O(n + entries) time.
-func VectorFromTuples[T comparable](n int, idx []int, vals []T, dup Combiner[T]) (*Vector[T], error) {
+func VectorFromTuples[T comparable, I Index](n int, idx []I, vals []T, dup Combiner[T]) (*Vector[T], error) {
 	if len(idx) != len(vals) {
 		return nil, &InvalidError{"matrix.VectorFromTuples", fmt.Sprintf("%d indices and %d values given, want the same number", len(idx), len(vals))}
 	}
+	if n < 0 || n > MaxDim {
+		return nil, &SizeError{"matrix.VectorFromTuples", "size", int64(n), MaxDim}
+	}
+	r, c, err := narrowed("matrix.VectorFromTuples", 1, n, nil, idx)
+	if err != nil {
+		return nil, err
+	}
 	b := NewVectorBuilder[T](n)
-	b.b.addTuples(nil, idx, vals)
+	b.b.addTuples(r, c, vals)
 	return b.Build(dup)
 }
 
@@ -109,7 +121,7 @@ func (v *Vector[T]) Value(i int) (x T, err error) {
 
 func (v *Vector[T]) check(op string, i int) error {
 	if err := v.Err(); err != nil {
-		return err
+		return naming(op, err)
 	}
 	if n := v.Size(); uint(i) >= uint(n) {
 		return &IndexError{op, "index", int64(i), int64(n)}
@@ -133,28 +145,28 @@ func (v *Vector[T]) Delete(i int) error {
 	return v.m.Delete(0, i)
 }
 
-// Clear removes every entry.
+// Clear removes every entry; see [Matrix.Clear].
 func (v *Vector[T]) Clear() {
 	if v != nil {
-		v.m.set(sparse.Empty[T](1, v.Size()))
+		v.m.set(pinnedTo(v.m.core(), sparse.Empty[T](1, v.Size())))
 	}
 }
 
-// Clone returns a deep copy, on the host.
+// Clone returns a deep copy, on the host; see [Matrix.Clone].
 func (v *Vector[T]) Clone() *Vector[T] {
 	if v == nil {
 		return nil
 	}
-	return &Vector[T]{m: Matrix[T]{st: v.m.stored1().Clone(), base: base{err: v.m.err}}}
+	return &Vector[T]{m: Matrix[T]{st: v.m.stored1().Clone(), base: base{err: v.m.err, pinned: v.m.pinned, pin: v.m.pin}}}
 }
 
 // Fetch copies the contents to host memory; see [Matrix.Fetch].
-func (v *Vector[T]) Fetch() error { return v.inner().Fetch() }
+func (v *Vector[T]) Fetch() error { return naming("Vector.Fetch", v.inner().Fetch()) }
 
 // AllChecked is All for a vector that may be on a device; see [Matrix.AllChecked].
 func (v *Vector[T]) AllChecked() (iter.Seq2[int, T], error) {
 	if err := v.Fetch(); err != nil {
-		return nil, err
+		return nil, naming("Vector.AllChecked", err)
 	}
 	return v.All(), nil
 }
@@ -195,13 +207,13 @@ func (v *Vector[T]) inner() *Matrix[T] {
 	return &v.m
 }
 
-// Resize changes the size and deletes the entries outside the new size.
+// Resize changes the size and deletes the entries outside the new size; see [Matrix.Resize].
 func (v *Vector[T]) Resize(n int) error {
 	if n < 0 || n > MaxDim {
 		return &SizeError{"Vector.Resize", "size", int64(n), MaxDim}
 	}
 	if err := v.Err(); err != nil {
-		return err
+		return naming("Vector.Resize", err)
 	}
 	v.init()
 	return v.m.Resize(1, n)
@@ -214,21 +226,15 @@ func (v *Vector[T]) SetFormat(f Format) error {
 		f = CSR
 	}
 	if err := v.Err(); err != nil {
-		return err
+		return naming("Vector.SetFormat", err)
 	}
 	v.init()
 	return v.m.SetFormat(f)
 }
 
-// Dense returns the values of all positions as a new slice, with fill at positions without an
-// entry.
-func (v *Vector[T]) Dense(fill T) []T {
-	if out, err := v.inner().Dense(fill); err == nil {
-		return out
-	}
-	out := make([]T, v.Size()) // the entries cannot be read
-	for i := range out {
-		out[i] = fill
-	}
-	return out
+// Dense returns the values of all positions as a new slice, with fill where there is no entry. More
+// positions than there is memory for are a *SizeError. Dense takes O(size) time.
+func (v *Vector[T]) Dense(fill T) ([]T, error) {
+	out, err := v.inner().Dense(fill)
+	return out, naming("Vector.Dense", err)
 }

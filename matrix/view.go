@@ -1,6 +1,8 @@
 package matrix
 
 import (
+	"iter"
+
 	"github.com/hiveblas/hiveblas/internal/rep"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
@@ -76,6 +78,79 @@ func (v View[T]) NVals() int64 {
 		return 0
 	}
 	return v.h.NVals()
+}
+
+// At returns the value at row i, column j of the view and whether there is an entry; see [Matrix.At].
+// It does not compute the transpose.
+func (v View[T]) At(i, j int) (x T, ok bool) {
+	if v.h == nil {
+		return x, false
+	}
+	if v.transposed {
+		i, j = j, i
+	}
+	st := v.h.Stored()
+	if uint(i) >= uint(st.NRows) || uint(j) >= uint(st.NCols) {
+		return x, false
+	}
+	at, ok := st.Has(i, j)
+	switch {
+	case !ok:
+		return x, false
+	case st.Val == nil:
+		return isTrue[T](), true
+	}
+	return st.Val[at], true
+}
+
+// Row iterates over the columns and values of row i of the view. With A.T() it is column i of A; the
+// transpose is computed at the first call, in O(entries) time, and kept until A changes. A row
+// outside the view has no entries.
+func (v View[T]) Row(i int) iter.Seq2[int, T] {
+	st := v.listed()
+	if uint(i) >= uint(st.NRows) {
+		return Row[T]{}.All()
+	}
+	lo, hi := st.Span(i)
+	if st.Val != nil {
+		return Row[T]{st.Idx[lo:hi], st.Val[lo:hi]}.All()
+	}
+	return func(yield func(int, T) bool) {
+		for _, j := range st.Idx[lo:hi] {
+			if !yield(int(j), isTrue[T]()) {
+				return
+			}
+		}
+	}
+}
+
+// All iterates over the entries of the view in row-major order. Of a transpose, it computes that at
+// the first call; see [View.Row].
+func (v View[T]) All() iter.Seq2[Coord, T] {
+	st := v.listed()
+	if st.Val == nil && st.NVals > 0 {
+		st = &sparse.Store[T]{Structure: st.Structure, Val: sparse.Filled(len(st.Idx), isTrue[T]())}
+	}
+	return eachEntry(st)
+}
+
+// listed returns the entries of the view by rows, without values for a pattern.
+func (v View[T]) listed() *sparse.Store[T] {
+	switch {
+	case v.h == nil:
+		return sparse.Empty[T](0, 0)
+	case v.transposed:
+		return v.h.Cols()
+	}
+	return v.h.Rows()
+}
+
+// isTrue returns the value of the entries of a pattern, whose T is bool.
+func isTrue[T any]() (x T) {
+	if p, ok := any(&x).(*bool); ok {
+		*p = true
+	}
+	return x
 }
 
 // Err returns the error of the viewed matrix; see [Matrix.Err].

@@ -2,6 +2,8 @@ package ops
 
 import (
 	"errors"
+	"fmt"
+	"reflect"
 	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
@@ -30,17 +32,17 @@ func single[A, C comparable](c *call, spec matrix.Spec[C], a matrix.Operand[A], 
 	return t, v, err
 }
 
-// applyHost runs a map on the host. copies reports that f copies its operand.
-func applyHost[A, C comparable](c *call, t *target[C], v matrix.View[A], f func(c []C, a []A), copies bool) error {
+// applyHost runs a map on the host. k.Copies reports that it copies its operand.
+func applyHost[A, C comparable](c *call, t *target[C], v matrix.View[A], k *cpu.Unary[A, C]) error {
 	st := oriented(v)
 	c.traced("map", st.NVals)
-	if copies && t.spec.Accum == nil && holds(t, st) {
+	if k.Copies && t.spec.Accum == nil && holds(t, st) {
 		return restrict(c, t)
 	}
 	if t.mask != nil && !t.mask.Comp && t.mask.S.Sparse() && !st.Sparse() {
 		st = cpu.Lookup(valued(st), t.mask.S) // keep only the entries that the mask allows
 	}
-	out, err := cpu.Apply(c.env(), st, f, truth[A](), t.room())
+	out, err := cpu.Apply(c.env(), st, k.Map, k.User, truth[A](), t.room(k.User))
 	if err != nil {
 		return err
 	}
@@ -87,7 +89,7 @@ func Apply[A, C comparable](dst matrix.Destination[C], f semiring.UnaryOp[A, C],
 		})
 	}
 	k := access.Unary(f)
-	return applyHost(c, t, v, k.Map, k.Copies)
+	return applyHost(c, t, v, k)
 }
 
 // ApplyFirst computes C⟨M⟩ ⊕= op(x, A), with the first argument of the operator bound to the scalar
@@ -108,7 +110,7 @@ func ApplyFirst[A, B, C comparable](dst matrix.Destination[C], op semiring.Opera
 		})
 	}
 	k := access.Binary(f)
-	return applyHost(c, t, v, func(c []C, v []B) { k.BindX(c, x, v) }, false)
+	return applyHost(c, t, v, &cpu.Unary[B, C]{Map: func(c []C, v []B) { k.BindX(c, x, v) }, User: k.User})
 }
 
 // ApplySecond computes C⟨M⟩ ⊕= op(A, y), with the second argument of the operator bound to the
@@ -129,7 +131,7 @@ func ApplySecond[A, B, C comparable](dst matrix.Destination[C], op semiring.Oper
 		})
 	}
 	k := access.Binary(f)
-	return applyHost(c, t, v, func(c []C, v []A) { k.BindY(c, v, y) }, false)
+	return applyHost(c, t, v, &cpu.Unary[A, C]{Map: func(c []C, v []A) { k.BindY(c, v, y) }, User: k.User})
 }
 
 // ApplyIndex computes C⟨M⟩ ⊕= f(A(i,j), i, j), entry by entry. For a vector, i is the position and
@@ -267,15 +269,21 @@ func Transpose[T comparable](dst matrix.Target[T], a matrix.Source[T], opts ...O
 }
 
 // Reduce computes w⟨m⟩ ⊕= the sum of each row of A over the monoid. With A.T() it sums the columns.
-// A row without entries gives no entry. The order of a float sum is fixed for a given number of
-// threads. Reduce takes O(entries) time and returns the same errors as [MxM].
-func Reduce[T comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a matrix.Source[T], opts ...Option) error {
+// A row without entries gives no entry. A has values of the type of the monoid, or is a pattern, whose
+// entries are 1: Reduce(w, semiring.Plus[int64](), A.Pattern()) is the number of entries of each row.
+// The order of a float sum is fixed for a given number of threads. Reduce takes O(entries) time and
+// returns the same errors as [MxM], and a *matrix.InvalidError for values of another type.
+func Reduce[T, S comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a matrix.Source[S], opts ...Option) error {
 	c := begin[T]("Reduce", m.Name(), opts)
 	if !m.Valid() {
 		return &OperatorError{c.op,
 			"the monoid is the zero value; make it with a constructor of package semiring"}
 	}
-	v, err := operand[T](c, "a", a)
+	v, err := operand[S](c, "a", a)
+	if err != nil {
+		return err
+	}
+	entry, err := entryOf[T](c, v)
 	if err != nil {
 		return err
 	}
@@ -298,20 +306,50 @@ func Reduce[T comparable](dst matrix.VectorTarget[T], m semiring.Monoid[T], a ma
 	}
 	var out *sparse.Store[T]
 	if v.Transposed() && !access.HasRows(v) {
-		out, err = cpu.ReduceCols(c.env(), access.Stored(v), access.Monoid(m), access.Binary(m.Op()),
-			truth[T]())
+		out, err = cpu.ReduceCols(c.env(), storeAs[T](access.Stored(v)), access.Monoid(m), access.Binary(m.Op()), entry)
 	} else {
 		st := access.Stored(v)
 		if v.Transposed() {
 			st = access.Rows(v)
 		}
-		out, err = cpu.ReduceRows(c.env(), st, access.Monoid(m), truth[T]())
+		out, err = cpu.ReduceRows(c.env(), storeAs[T](st), access.Monoid(m), entry)
 	}
 	if err != nil {
 		return err
 	}
 	c.traced("reduce", v.NVals())
 	return write(c, t, out, false)
+}
+
+// entryOf returns the value of the entries of v, if it is a pattern, in a sum of T. Values of another
+// type than T are an error.
+func entryOf[T, S comparable](c *call, v matrix.View[S]) (x T, err error) {
+	if _, same := any(v).(matrix.View[T]); same {
+		return truth[T](), nil
+	}
+	if !access.IsPattern(v) {
+		return x, &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf(
+			"a has values of %v and the monoid is of %v; convert a by ops.Apply with semiring.Convert, or count its entries by a.Pattern()", reflect.TypeFor[S](), reflect.TypeFor[T]())}
+	}
+	switch p := reflect.ValueOf(&x).Elem(); {
+	case p.CanInt():
+		p.SetInt(1)
+	case p.CanUint():
+		p.SetUint(1)
+	case p.CanFloat():
+		p.SetFloat(1)
+	default:
+		return x, &matrix.InvalidError{Op: c.op, Reason: fmt.Sprintf("the entries of a pattern are numbers or true, and the monoid is of %v", reflect.TypeFor[T]())}
+	}
+	return x, nil
+}
+
+// storeAs returns a store of T: s itself, or the structure of a pattern.
+func storeAs[T, S any](s *sparse.Store[S]) *sparse.Store[T] {
+	if same, ok := any(s).(*sparse.Store[T]); ok {
+		return same
+	}
+	return &sparse.Store[T]{Structure: s.Structure}
 }
 
 // ReduceScalar returns the sum of all entries of a matrix or vector over the monoid, or the

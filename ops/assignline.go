@@ -133,11 +133,11 @@ func subassign[T comparable](c *call, dst matrix.Target[T], rows, cols Indices, 
 	if _, err := prepare(c, matrix.Spec[T]{Matrix: spec.Matrix, Accum: spec.Accum}, m, n); err != nil {
 		return err
 	}
-	ri, err := rows.distinct(c, "rows", m)
+	ri, err := rows.distinct(c, "rows", m, placeOf(spec))
 	if err != nil {
 		return err
 	}
-	ci, err := cols.distinct(c, "cols", n)
+	ci, err := cols.distinct(c, "cols", n, placeOf(spec))
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func subassignVector[T comparable](c *call, arg string, dst matrix.VectorTarget[
 	if _, err := prepare(c, matrix.Spec[T]{Matrix: spec.Matrix, Vector: true, Accum: spec.Accum}, 1, n); err != nil {
 		return err
 	}
-	list, err := idx.distinct(c, arg, n)
+	list, err := idx.distinct(c, arg, n, placeOf(spec))
 	if err != nil {
 		return err
 	}

@@ -65,18 +65,20 @@ func EWiseAdd[T comparable](dst matrix.Destination[T], op semiring.Operator[T, T
 	k := access.Binary(f)
 	c.traced("union", as.NVals+bs.NVals)
 	if t.spec.Mask == nil && t.spec.Accum == nil && !as.Sparse() && bs.Sparse() && holds(t, as) {
-		cpu.AccumulateInto(c.env(), as, valued(bs), k) // w = w ∪ few: O(few)
+		if err := cpu.AccumulateInto(c.env(), as, valued(bs), k); err != nil { // w = w ∪ few: O(few)
+			return err
+		}
 		return keep(c, t, as)
 	}
 	union := cpu.UnionOps[T, T, T]{
-		Both: k, Left: copyOrTrue[T], Right: copyOrTrue[T], Copies: true, Room: t.room(),
+		Both: k, Left: copyOrTrue[T], Right: copyOrTrue[T], Copies: true, Room: t.room(k.User),
 	}
 	if !holds(t, as) && !holds(t, bs) {
-		union.Spare = t.spare()
+		union.Spare = t.spare(k.User)
 	}
 	out, err := cpu.Union(c.env(), union, needed(as, k.UsesX), needed(bs, k.UsesY))
 	if err != nil {
-		return err
+		return c.sized(err)
 	}
 	return write(c, t, out, false)
 }
@@ -112,7 +114,7 @@ func EWiseUnion[A, B, C comparable](dst matrix.Destination[C], op semiring.Opera
 	}
 	as, bs := oriented(av), oriented(bv)
 	k := access.Binary(f)
-	room := t.room()
+	room := t.room(k.User)
 	if holds(t, as) || holds(t, bs) {
 		room = nil
 	}
@@ -123,7 +125,7 @@ func EWiseUnion[A, B, C comparable](dst matrix.Destination[C], op semiring.Opera
 		Right: func(c []C, v []B) { k.BindX(c, alpha, v) },
 	}, valued(as), valued(bs))
 	if err != nil {
-		return err
+		return c.sized(err)
 	}
 	c.traced("union", as.NVals+bs.NVals)
 	return write(c, t, out, false)
@@ -149,9 +151,9 @@ func EWiseMult[A, B, C comparable](dst matrix.Destination[C], op semiring.Operat
 	}
 	as, bs := oriented(av), oriented(bv)
 	k := access.Binary(f)
-	out, err := cpu.Intersect(c.env(), k, needed(as, k.UsesX), needed(bs, k.UsesY), t.room())
+	out, err := cpu.Intersect(c.env(), k, needed(as, k.UsesX), needed(bs, k.UsesY), t.room(k.User))
 	if err != nil {
-		return err
+		return c.sized(err)
 	}
 	c.traced("intersection", as.NVals+bs.NVals)
 	return write(c, t, out, false)

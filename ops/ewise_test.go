@@ -96,7 +96,7 @@ func TestPositionalOperator(t *testing.T) {
 		want string
 	}{
 		{positional, "the operator secondi is positional"},
-		{semiring.NewIndexBinary("ij", func(_, _ bool, i, _, j int) int64 { return int64(i + j) }, ""), "the operator ij is positional"},
+		{semiring.NewIndexBinary("ij", func(_, _ bool, i, _, j int) int64 { return int64(i + j) }), "the operator ij is positional"},
 		{zero, "the operator is the zero value"},
 	} {
 		for _, err := range []error{

@@ -45,8 +45,9 @@ func ExampleValuesOf() {
 	check(err)
 	grand := matrix.NewVector[int32](4)
 	check(ops.ExtractVector(grand, parent, ops.ValuesOf(parent)))
-	fmt.Println(grand.Dense(-1))
-	// Output: [0 0 0 1]
+	list, err := grand.Dense(-1)
+	fmt.Println(list, err)
+	// Output: [0 0 0 1] <nil>
 }
 
 // Entries of parallel edges (0, 1) and (2, 0) are added up.

@@ -3,6 +3,7 @@ package ops
 import (
 	"fmt"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
@@ -15,7 +16,7 @@ import (
 
 // Extract computes C⟨M⟩ ⊕= A(rows, cols): entry (p, q) is A(rows[p], cols[q]). Indices may repeat.
 // It takes O(entries of the extracted rows) time, and sorts each row whose columns are not in
-// order. An index out of range is a *matrix.IndexError that gives its position in the list.
+// order; rows without entries take no time in a [Span] of rows. An index out of range is a *matrix.IndexError that gives its position in the list.
 func Extract[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols Indices, opts ...Option) error {
 	c := begin[T]("Extract", "", opts)
 	v, err := operand[T](c, "a", a)
@@ -111,9 +112,9 @@ func gather[T comparable](u *sparse.Store[T], idx cpu.Indices, threads int) *spa
 	var entries atomic.Int64
 	_ = parallel.Range(nil, threads, idx.N, 1<<14, func(_, lo, hi int) {
 		if idx.List == nil {
-			copy(out.Val[lo:hi], val[lo:hi])
+			copy(out.Val[lo:hi], val[idx.Lo+lo:])
 			if out.Present != nil {
-				copy(out.Present[lo:hi], u.Present[lo:hi])
+				entries.Add(int64(copyPresent(out.Present[lo:hi], u.Present[idx.Lo+lo:])))
 			}
 			return
 		}
@@ -130,15 +131,19 @@ func gather[T comparable](u *sparse.Store[T], idx cpu.Indices, threads int) *spa
 		}
 		entries.Add(count)
 	})
-	switch {
-	case u.Format == sparse.Full:
+	if out.NVals = entries.Load(); u.Format == sparse.Full {
 		out.NVals = int64(idx.N)
-	case idx.List == nil:
-		out.NVals = u.NVals
-	default:
-		out.NVals = entries.Load()
 	}
 	return out
+}
+
+// copyPresent copies presence bytes and returns the number of entries.
+func copyPresent(to, from []uint8) (entries int) {
+	for p := range to {
+		to[p] = from[p]
+		entries += int(from[p])
+	}
+	return entries
 }
 
 // ExtractRow computes w⟨m⟩ ⊕= A(i, cols). With A.T() it extracts a column of A.
@@ -200,13 +205,18 @@ func assign[T comparable](c *call, t *target[T], x *sparse.Store[T], rows, cols 
 		st = sparse.Empty[T](1, 0)
 	}
 	c.traced("assign", x.NVals)
-	if t.spec.Vector && cols.List != nil && t.mask == nil {
-		if out := assignRow(c, t, st, x, cols.List); out != nil {
+	whole := rows.All(st.NRows) && cols.All(st.NCols)
+	if t.spec.Vector && !whole && t.mask == nil && (cols.List != nil || int64(cols.N) <= max(shortSpan, st.NVals+x.NVals)) {
+		out, err := assignRow(c, t, st, x, cols.Listed().List)
+		if err != nil {
+			return err
+		}
+		if out != nil {
 			return keep(c, t, out)
 		}
 	}
 	env := c.env()
-	if rows.List == nil && cols.List == nil {
+	if whole {
 		return write(c, t, valued(x.Own()), false)
 	}
 	spread := cpu.Spread(env, sparse.ToSparse(x), rows, cols, st.NRows, st.NCols, truth[T]())
@@ -226,11 +236,14 @@ func assign[T comparable](c *call, t *target[T], x *sparse.Store[T], rows, cols 
 	return write(c, t, all, false)
 }
 
+// shortSpan is the number of indices up to which a range is assigned as a list, whatever the entries.
+const shortSpan = 1 << 12
+
 // assignRow computes st(idx) ⊕= x for a vector without a mask. It returns nil for the cases that
 // assign handles.
-func assignRow[T comparable](c *call, t *target[T], st, x *sparse.Store[T], idx []int32) *sparse.Store[T] {
+func assignRow[T comparable](c *call, t *target[T], st, x *sparse.Store[T], idx []int32) (*sparse.Store[T], error) {
 	if st.Format == sparse.Hypersparse || holds(t, x) {
-		return nil
+		return nil, nil
 	}
 	val, present := valued(x).Val, x.Present
 	if x.Sparse() && x.NVals < int64(len(idx)) {
@@ -246,13 +259,12 @@ func assignRow[T comparable](c *call, t *target[T], st, x *sparse.Store[T], idx 
 		}
 	}
 	if t.spec.Accum == nil {
-		return cpu.AssignRow(st, idx, *new(T), val, present, !access.Pinned(t.spec.Matrix), c.threads)
+		return cpu.AssignRow(st, idx, *new(T), val, present, !access.Pinned(t.spec.Matrix), c.threads), nil
 	}
 	if st.Sparse() || present != nil {
-		return nil
+		return nil, nil
 	}
-	cpu.AccumulateRow(st, idx, val, accumulator(t.spec.Accum))
-	return st
+	return st, cpu.AccumulateRow(c.env(), st, idx, val, accumulator(t.spec.Accum))
 }
 
 // Assign computes C(rows, cols)⟨M⟩ ⊕= A. A has one row per index of rows and one column per index
@@ -276,11 +288,11 @@ func Assign[T comparable](dst matrix.Target[T], a matrix.Source[T], rows, cols I
 	if err != nil {
 		return err
 	}
-	ri, err := rows.distinct(c, "rows", m)
+	ri, err := rows.distinct(c, "rows", m, placeOf(spec))
 	if err != nil {
 		return err
 	}
-	ci, err := cols.distinct(c, "cols", n)
+	ci, err := cols.distinct(c, "cols", n, placeOf(spec))
 	if err != nil {
 		return err
 	}
@@ -321,7 +333,7 @@ func assignVector[T comparable](op, arg string, dst matrix.VectorTarget[T], u ma
 	if err != nil {
 		return err
 	}
-	ci, err := idx.distinct(c, arg, n)
+	ci, err := idx.distinct(c, arg, n, placeOf(spec))
 	if err != nil {
 		return err
 	}
@@ -340,7 +352,8 @@ func assignVector[T comparable](op, arg string, dst matrix.VectorTarget[T], u ma
 
 // AssignScalar computes C(rows, cols)⟨M⟩ ⊕= x: it assigns x to every position of the region within
 // the mask, or accumulates x there. It takes O(entries of the mask) time if the region is all of C
-// and the mask is not complemented, and O(positions of the region) otherwise.
+// and the mask is not complemented, and O(positions of the region) otherwise; more positions than
+// there is memory for are a *matrix.SizeError.
 func AssignScalar[T comparable](dst matrix.Target[T], x T, rows, cols Indices, opts ...Option) error {
 	c := begin[T]("AssignScalar", "", opts)
 	if c.region {
@@ -354,11 +367,11 @@ func AssignScalar[T comparable](dst matrix.Target[T], x T, rows, cols Indices, o
 	if err != nil {
 		return err
 	}
-	ri, err := rows.distinct(c, "rows", m)
+	ri, err := rows.distinct(c, "rows", m, placeOf(spec))
 	if err != nil {
 		return err
 	}
-	ci, err := cols.distinct(c, "cols", n)
+	ci, err := cols.distinct(c, "cols", n, placeOf(spec))
 	if err != nil {
 		return err
 	}
@@ -379,7 +392,7 @@ func AssignVectorScalar[T comparable](dst matrix.VectorTarget[T], x T, idx Indic
 	if err != nil {
 		return err
 	}
-	ci, err := idx.distinct(c, "idx", n)
+	ci, err := idx.distinct(c, "idx", n, placeOf(spec))
 	if err != nil {
 		return err
 	}
@@ -387,7 +400,12 @@ func AssignVectorScalar[T comparable](dst matrix.VectorTarget[T], x T, idx Indic
 }
 
 func assignScalar[T comparable](c *call, t *target[T], x T, rows, cols cpu.Indices) error {
-	if t.mask != nil && !t.mask.Comp && rows.List == nil && cols.List == nil {
+	m, n := t.spec.Matrix.Dims()
+	if t.spec.Vector {
+		m = 1
+	}
+	all := rows.All(m) && cols.All(n)
+	if t.mask != nil && !t.mask.Comp && all {
 		s := t.mask.S
 		if d := t.spec.Matrix; t.spec.Accum == nil && !t.spec.Replace && !access.Store(d).Sparse() {
 			st := access.Store(d)
@@ -401,10 +419,8 @@ func assignScalar[T comparable](c *call, t *target[T], x T, rows, cols cpu.Indic
 		return write(c, t, out, true)
 	}
 	cells, ok := sparse.Cells(rows.Len(), cols.Len())
-	listed := t.spec.Mask != nil && !t.spec.Mask.MaskView().Complemented() &&
-		rows.List == nil && cols.List == nil
+	listed := t.spec.Mask != nil && !t.spec.Mask.MaskView().Complemented() && all
 	if t.at != nil && (listed || ok && cells <= maxRegion) {
-		m, n := t.spec.Matrix.Dims()
 		h := newRemoteAssign(c, t, m, n)
 		v := scalarOf(h, &x)
 		if h.err != nil {
@@ -421,12 +437,15 @@ func assignScalar[T comparable](c *call, t *target[T], x T, rows, cols cpu.Indic
 			Arg: fmt.Sprintf("number of positions of the %d×%d region", rows.Len(), cols.Len()),
 			Got: int64(cells), Limit: maxRegion}
 	}
-	if st := access.Store(t.spec.Matrix); t.spec.Vector && cols.List != nil &&
+	size := int64(unsafe.Sizeof(x))
+	if err := c.room(fmt.Sprintf("the %d×%d region", rows.Len(), cols.Len()), int64(cells), size+int64(unsafe.Sizeof(int32(0)))); err != nil {
+		return err
+	}
+	if st := access.Store(t.spec.Matrix); t.spec.Vector && !all &&
 		t.mask == nil && t.spec.Accum == nil && st.Format != sparse.Hypersparse {
 		c.traced("assign", int64(cells))
-		return keep(c, t, cpu.AssignRow(st, cols.List, x, nil, nil, !access.Pinned(t.spec.Matrix), c.threads))
+		return keep(c, t, cpu.AssignRow(st, cols.Listed().List, x, nil, nil, !access.Pinned(t.spec.Matrix), c.threads))
 	}
-	all := rows.List == nil && cols.List == nil
 	if st := access.Store(t.spec.Matrix); all && t.mask == nil && t.spec.Accum == nil && st.Format == sparse.Full && st.Val != nil {
 		cpu.Fill(st.Val, x, c.threads)
 		c.traced("fill", st.NVals)
@@ -444,8 +463,8 @@ func assignScalar[T comparable](c *call, t *target[T], x T, rows, cols cpu.Indic
 	return assign(c, t, region, rows, cols)
 }
 
-// maxRegion is the largest number of positions of a scalar assignment. A larger result does not fit
-// in memory.
+// maxRegion is the largest number of positions of a scalar assignment. A larger result fits in no
+// memory.
 const maxRegion = 1 << 36
 
 // Kronecker computes C⟨M⟩ ⊕= A ⊗ B: entry (i·p+k, j·q+l) is op(A(i,j), B(k,l)) for a p×q matrix B.
@@ -493,6 +512,10 @@ func Kronecker[A, B, C comparable](dst matrix.Target[C], op semiring.Operator[A,
 	}
 	if t.group != nil {
 		return groupKronecker(c, t, op, av, bv)
+	}
+	size := 4 + int64(unsafe.Sizeof(*new(C)))
+	if err := c.room("the entries of the result", av.NVals()*bv.NVals(), size); err != nil {
+		return err
 	}
 	x, y := valued(access.Rows(av)), valued(access.Rows(bv))
 	out, err := cpu.Kronecker(c.env(), access.Binary(f), x, y)

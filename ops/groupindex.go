@@ -403,7 +403,7 @@ func groupKronecker[A, B, C comparable](c *call, t *target[C], op semiring.Opera
 }
 
 // groupReduce sums rows. The sums of columns of floats have the order of one thread on one device.
-func groupReduce[T comparable](c *call, t *target[T], m semiring.Monoid[T], v matrix.View[T]) error {
+func groupReduce[T, S comparable](c *call, t *target[T], m semiring.Monoid[T], v matrix.View[S]) error {
 	g := t.group
 	if err := placed(c, g, v); err != nil {
 		return err
@@ -420,6 +420,9 @@ func groupReduce[T comparable](c *call, t *target[T], m semiring.Monoid[T], v ma
 	return runGroup(c, t, false, func(b block, dst groupDest[T]) error {
 		if byColumns && placeOn(g, b.k) == nil {
 			across := access.FromStore(access.Cols(list[b.k]))
+			if access.IsPattern(list[b.k]) {
+				return Reduce(dst.vector(), m, across.Pattern().T(), b.opts, WithThreads(1))
+			}
 			return Reduce(dst.vector(), m, across.T(), b.opts, WithThreads(1))
 		}
 		return Reduce(dst.vector(), m, list[b.k], b.opts)

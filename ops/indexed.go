@@ -43,7 +43,7 @@ func mxmIndexed[A, B, C comparable](c *call, t *target[C], p *cpu.Indexed[A, B, 
 	brows := valued(b.rows())
 	out, ran, err := p.MxM(env, rows, brows, t.mask, methods[c.method])
 	if err != nil {
-		return err
+		return c.sized(err)
 	}
 	if c.tracing() {
 		c.traced(names[ran], cpu.SaxpyCost(env, rows, brows))
@@ -61,6 +61,10 @@ func mxvIndexed[A, B, C comparable](c *call, t *target[C], a matrix.View[A], uv 
 	case Push, Pull:
 	default:
 		return &MethodError{c.op, method, "the methods of " + c.op + " are push and pull"}
+	}
+	method, err := pullable(c, t, method, a, u)
+	if err != nil {
+		return err
 	}
 	var rows, cols *sparse.Store[A]
 	if method == Pull {

@@ -2,7 +2,6 @@ package ops
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"sync/atomic"
 
@@ -20,6 +19,8 @@ type Indices struct {
 	list   []int
 	short  []int32 // the list, if it is not nil
 	all    bool
+	span   bool // lo … hi−1
+	lo, hi int
 	values matrix.VectorSource[int32]
 	vector bool // the list is values
 }
@@ -30,22 +31,9 @@ func All() Indices { return Indices{all: true} }
 // Of returns the list of the given indices.
 func Of(list ...int) Indices { return Indices{list: list} }
 
-// Span returns the list lo, lo+1, …, hi−1.
-func Span(lo, hi int) Indices {
-	n := max(hi, lo) - lo
-	if lo < 0 || hi > math.MaxInt32 { // the operation returns the error
-		list := make([]int, n)
-		for p := range list {
-			list[p] = lo + p
-		}
-		return Indices{list: list}
-	}
-	list := make([]int32, n)
-	for p := range list {
-		list[p] = int32(lo + p)
-	}
-	return Indices{short: list}
-}
+// Span returns the list lo, lo+1, …, hi−1, which is empty if hi ≤ lo. It is kept as a range and takes
+// O(1) memory, except where the operation runs on a device or a group.
+func Span(lo, hi int) Indices { return Indices{span: true, lo: lo, hi: hi} }
 
 // ValuesOf returns the list of the values of v, in the order of their positions; positions without
 // an entry are left out. The list is read when the operation runs. If v and the destination are on
@@ -82,13 +70,15 @@ func (x Indices) resolve(c *call, arg string, n int, at matrix.Place) (indices, 
 	case x.all:
 		out.N = n
 		return out, nil
+	case x.span:
+		return x.resolveSpan(c, arg, n, at)
 	case x.vector:
 		if x.values == nil {
-			return out, matrix.View[int32]{}.Err()
+			return out, c.isNil(arg)
 		}
 		v := x.values.View()
 		if err := v.Err(); err != nil {
-			return out, err
+			return out, c.naming(arg, err)
 		}
 		_, onDevice := at.(device.Backend)
 		if onDevice && v.Place() != nil {
@@ -122,6 +112,30 @@ func (x Indices) resolve(c *call, arg string, n int, at matrix.Place) (indices, 
 	}
 	out.N = len(out.List)
 	return out, nil
+}
+
+// resolveSpan is resolve of a range: a list where the operation runs on a device or a group, unless
+// it is all of the n indices.
+func (x Indices) resolveSpan(c *call, arg string, n int, at matrix.Place) (indices, error) {
+	out := indices{arg: arg}
+	switch {
+	case x.hi <= x.lo:
+		out.List = []int32{}
+		return out, nil
+	case x.lo < 0 || x.lo >= n:
+		return out, c.outside(arg, 0, int64(x.lo), n)
+	case x.hi > n:
+		return out, c.outside(arg, n-x.lo, int64(n), n)
+	}
+	out.Lo, out.N = x.lo, x.hi-x.lo
+	if at == nil || out.All(n) {
+		return out, nil
+	}
+	err := c.room(arg+" as a list", int64(out.N), 4)
+	if err == nil {
+		out.Indices = out.Listed()
+	}
+	return out, err
 }
 
 // checked copies a list to out, if that is not nil, and returns the first place whose index is not
@@ -183,8 +197,12 @@ func valuesOf(v matrix.View[int32]) []int32 {
 }
 
 // distinct checks that the indices are less than n and that none repeats. The list is on the host.
-func (x Indices) distinct(c *call, arg string, n int) (cpu.Indices, error) {
-	out, err := x.resolve(c, arg, n, nil)
+// It is a range only if the operation runs there too.
+func (x Indices) distinct(c *call, arg string, n int, at matrix.Place) (cpu.Indices, error) {
+	if x.vector {
+		at = nil
+	}
+	out, err := x.resolve(c, arg, n, at)
 	list := out.List
 	if err != nil || list == nil {
 		return out.Indices, err

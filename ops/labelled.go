@@ -16,11 +16,11 @@ func ExtractLabelled[T matrix.Element](a *matrix.Labelled[T], rows, cols Indices
 		return nil, err
 	}
 	m, n := a.Matrix.Dims()
-	ri, err := rows.onHost(m)
+	ri, err := rows.onHost("rows", m)
 	if err != nil {
 		return nil, err
 	}
-	ci, err := cols.onHost(n)
+	ci, err := cols.onHost("cols", n)
 	if err != nil {
 		return nil, err
 	}
@@ -37,13 +37,24 @@ func ExtractLabelled[T matrix.Element](a *matrix.Labelled[T], rows, cols Indices
 	return out, err
 }
 
-// onHost returns the indices of a list on n of them.
-func (x Indices) onHost(n int) ([]int, error) {
+// onHost returns the indices of a list on n of them. Names are looked up one by one.
+func (x Indices) onHost(arg string, n int) ([]int, error) {
+	if x.all {
+		x = Span(0, n)
+	}
 	switch {
-	case x.all:
-		list := make([]int, n)
-		for i := range list {
-			list[i] = i
+	case x.span:
+		c := &call{op: "ops.ExtractLabelled"}
+		r, err := x.resolveSpan(c, arg, n, nil)
+		if err == nil {
+			err = c.room(arg+" as a list", int64(r.N), 8)
+		}
+		if err != nil {
+			return nil, err
+		}
+		list := make([]int, r.N)
+		for p := range list {
+			list[p] = r.Lo + p
 		}
 		return list, nil
 	case x.short != nil:

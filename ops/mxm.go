@@ -2,6 +2,7 @@ package ops
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
@@ -124,7 +125,13 @@ func mxm[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 	listed := mask != nil && !mask.Comp && mask.S.Sparse()
 	// SpMM is not used for a hypersparse first operand, because most rows of its dense result would
 	// be empty.
-	if full := b.full(); full != nil && (c.method == SpMM || c.method == Auto && a.rows().Format == sparse.CSR) {
+	full := b.full()
+	if full != nil && c.method == SpMM {
+		if err := spmmRoom[C](c, a.rows().NRows, full.NCols); err != nil {
+			return err
+		}
+	}
+	if full != nil && (c.method == SpMM || c.method == Auto && a.rows().Format == sparse.CSR && spmmRoom[C](c, a.rows().NRows, full.NCols) == nil) {
 		out, err := cpu.SpMM(env, s, needed(a.rows(), s.UsesX), needed(full, s.UsesY))
 		if err != nil {
 			return err
@@ -178,7 +185,7 @@ func mxm[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 	brows := needed(b.rows(), s.UsesY)
 	out, ran, err := cpu.MxM(env, s, rows, brows, mask, methods[c.method])
 	if err != nil {
-		return err
+		return c.sized(err)
 	}
 	if c.tracing() {
 		c.traced(names[ran], cpu.SaxpyCost(env, rows, brows))
@@ -199,6 +206,11 @@ func scaled[A, B, C comparable](env cpu.Env, s *cpu.Semiring[A, B, C], rows *spa
 		return cpu.ScaleRows(env, s, rows, needed(b.rows(), s.UsesY))
 	}
 	return nil, nil
+}
+
+// spmmRoom returns a *matrix.SizeError if there is no memory for the result of SpMM, which is dense.
+func spmmRoom[C any](c *call, m, n int) error {
+	return c.room(fmt.Sprintf("the dense %d×%d result of spmm", m, n), int64(m)*int64(n), int64(unsafe.Sizeof(*new(C)))+1)
 }
 
 // methods maps a Method to the method of cpu.MxM, and names is its inverse.

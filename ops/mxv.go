@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/cpu"
@@ -137,9 +138,12 @@ func mxv[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 	default:
 		return &MethodError{c.op, method, "the methods of " + c.op + " are push and pull"}
 	}
+	method, err := pullable(c, t, method, a, u)
+	if err != nil {
+		return err
+	}
 	u = needed(u, s.UsesY)
 	var out *sparse.Store[C]
-	var err error
 	if method == Pull {
 		leads := func() []int32 { return access.Leads(a) }
 		out, err = cpu.Pull(c.env(), s, needed(access.Rows(a), s.UsesX), leads, u, t.mask)
@@ -153,6 +157,25 @@ func mxv[A, B, C comparable](c *call, t *target[C], s *cpu.Semiring[A, B, C], fl
 		c.traced(method, mxvWork(method, a, u))
 	}
 	return write(c, t, out, true)
+}
+
+// pullable returns Push in place of a Pull that Auto chose and that has no memory for its arrays of u
+// and of the mask by positions. Where Pull was forced it returns a *matrix.SizeError.
+func pullable[A, B, C comparable](c *call, t *target[C], method Method, a matrix.View[A], u *sparse.Store[B]) (Method, error) {
+	if method != Pull {
+		return method, nil
+	}
+	var err error
+	if u.Sparse() {
+		err = c.room("u by positions, for "+string(Pull), int64(u.NCols), 2*int64(unsafe.Sizeof(*new(B)))+1)
+	}
+	if rows, _ := a.Dims(); err == nil && t.mask != nil && t.mask.S.Sparse() {
+		err = c.room("the mask by positions, for "+string(Pull), int64(rows), 1)
+	}
+	if err != nil && c.method == Auto {
+		return Push, nil
+	}
+	return method, err
 }
 
 func mxvWork[A, B comparable](m Method, a matrix.View[A], u *sparse.Store[B]) int64 {

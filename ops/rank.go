@@ -40,7 +40,8 @@ func offsetsOfSome(s *sparse.Structure, k, threads int) []int64 {
 	return ptr
 }
 
-// TopK computes C⟨M⟩ ⊕= the k largest entries of each row of a, at their places. With A.T() as
+// TopK computes C⟨M⟩ ⊕= the k largest entries of each row of a, at their places. A NaN is below every
+// number, and of equal values those in the smaller columns are taken. With A.T() as
 // operand and the transposed destination it takes them of each column. It takes O(entries · log k)
 // time and returns the same errors as [MxM].
 func TopK[T cmp.Ordered](dst matrix.Target[T], a matrix.Source[T], k int, opts ...Option) error {
@@ -86,8 +87,8 @@ func TopK[T cmp.Ordered](dst matrix.Target[T], a matrix.Source[T], k int, opts .
 	return write(c, t, sparse.Settle(out), false)
 }
 
-// TopKVector returns the indices and values of the k largest entries of u, the largest first. It
-// takes O(entries · log k) time.
+// TopKVector returns the indices and values of the k largest entries of u, the largest first. Equal
+// values are in the order of their indices, and NaN come last. It takes O(entries · log k) time.
 func TopKVector[T cmp.Ordered](u matrix.VectorSource[T], k int, opts ...Option) (idx []int, val []T, err error) {
 	c := begin[T]("TopKVector", "", opts)
 	if k < 0 {
@@ -189,13 +190,14 @@ func sink[T cmp.Ordered](v []T, heap []int, i int) {
 	}
 }
 
-// ArgMax computes w⟨m⟩ ⊕= the column of the largest entry of each row of a. A row without entries
-// gives no entry. It takes O(entries) time and returns the same errors as [MxV].
+// ArgMax computes w⟨m⟩ ⊕= the column of the largest entry of each row of a, the smallest column of
+// equal ones. A NaN is below every number: a row of NaN alone gives its first column. A row without
+// entries gives no entry. It takes O(entries) time and returns the same errors as [MxV].
 func ArgMax[T cmp.Ordered](dst matrix.VectorTarget[int32], a matrix.Source[T], opts ...Option) error {
 	return argBest(begin[int32]("ArgMax", "", opts), dst, a, func(x, y T) bool { return cmp.Compare(x, y) > 0 })
 }
 
-// ArgMin is [ArgMax] of the smallest entry.
+// ArgMin is [ArgMax] of the smallest number: it takes a NaN only where a row has no number.
 func ArgMin[T cmp.Ordered](dst matrix.VectorTarget[int32], a matrix.Source[T], opts ...Option) error {
 	return argBest(begin[int32]("ArgMin", "", opts), dst, a, func(x, y T) bool { return cmp.Compare(x, y) < 0 })
 }
@@ -282,6 +284,7 @@ func Sort[T comparable](values matrix.Target[T], columns matrix.Target[int32], a
 	val := &sparse.Store[T]{Structure: s.Structure, Val: fresh.Make[T](s.NVals)}
 	val.Idx = fresh.Make[int32](s.NVals)
 	from := &sparse.Store[int32]{Structure: val.Structure, Val: fresh.Make[int32](s.NVals)}
+	less = cpu.Guarded(c.env(), less)
 	err = s.RowBlocks(c.ctx, c.threads, func(_, lo, hi int) {
 		var order []int64
 		for r := lo; r < hi; r++ {

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/capacity"
 	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/device"
 	"github.com/hiveblas/hiveblas/internal/parallel"
@@ -78,8 +80,10 @@ func Repeats(n int) Option { return func(s *settings) { s.repeats = n } }
 // *matrix.InvalidError of the operation.
 func WithThreads(n int) Option { return func(s *settings) { s.threads = n } }
 
-// WithContext stops the operation between blocks of rows once ctx is done. The operation then
-// returns ctx.Err().
+// WithContext stops the operation once ctx is done. It then returns ctx.Err(), and the destination is
+// unchanged. Built-in operators are stopped between blocks of entries; a function of a user, such as
+// an operator of semiring.NewBinary or a matrix.CombineFunc, is called at most 256 times more by each
+// thread. Conversions between formats and transposes, which call no function, run to their end.
 func WithContext(ctx context.Context) Option { return func(s *settings) { s.ctx = ctx } }
 
 // WithTrace stores the trace of the operation in t.
@@ -209,6 +213,35 @@ func (c *call) emit(nvals int64) {
 	}
 }
 
+// room returns a *matrix.SizeError if there is no memory for n items of size bytes each.
+func (c *call) room(what string, n, size int64) error {
+	if bytes, have, ok := capacity.Fits(n, size); !ok {
+		return &matrix.SizeError{Op: c.op, Arg: "number of bytes of " + what, Got: bytes, Limit: have}
+	}
+	return nil
+}
+
+// sized returns err, or the *matrix.SizeError of a *cpu.RoomError.
+func (c *call) sized(err error) error {
+	if r, ok := err.(*cpu.RoomError); ok {
+		return &matrix.SizeError{Op: c.op, Arg: "number of bytes of " + r.What, Got: r.Bytes, Limit: r.Have}
+	}
+	return err
+}
+
+// isNil is the error of a nil argument.
+func (c *call) isNil(arg string) error {
+	return &matrix.InvalidError{Op: c.op, Reason: arg + " is nil or an empty view; make matrices with matrix.New, a Builder or a From function"}
+}
+
+// naming returns the error of an argument. That of a nil matrix names the operation and the argument.
+func (c *call) naming(arg string, err error) error {
+	if err == (matrix.View[bool]{}).Err() {
+		return c.isNil(arg)
+	}
+	return err
+}
+
 func shape(m, n int) string { return fmt.Sprintf("%d×%d", m, n) }
 
 // shapeOf formats the shape of an operand or destination.
@@ -294,9 +327,10 @@ type target[C comparable] struct {
 const maxRoom = 1 << 12
 
 // room returns the values of a full and small destination that the result overwrites completely.
-// The result is written to them. For other destinations room returns nil.
-func (t *target[C]) room() []C {
-	if t.at != nil || t.spec.Mask != nil || t.spec.Accum != nil {
+// The result is written to them. For other destinations, and for an operator of a user, which may
+// panic, room returns nil.
+func (t *target[C]) room(user bool) []C {
+	if user || t.at != nil || t.spec.Mask != nil || t.spec.Accum != nil {
 		return nil
 	}
 	if st := access.Store(t.spec.Matrix); st.Format == sparse.Full && len(st.Val) <= maxRoom {
@@ -307,9 +341,9 @@ func (t *target[C]) room() []C {
 
 // spare returns the values of a listed and small destination that the result overwrites completely.
 // The result may be written to them, also if it has a different number of entries. No operand may
-// be the destination. For other destinations spare returns nil.
-func (t *target[C]) spare() []C {
-	if t.at != nil || t.spec.Mask != nil || t.spec.Accum != nil {
+// be the destination. For other destinations, and for an operator of a user, spare returns nil.
+func (t *target[C]) spare(user bool) []C {
+	if user || t.at != nil || t.spec.Mask != nil || t.spec.Accum != nil {
 		return nil
 	}
 	if st := access.Store(t.spec.Matrix); st.Sparse() && cap(st.Val) <= 2*maxRoom {
@@ -383,7 +417,7 @@ func prepare[C comparable](c *call, spec matrix.Spec[C], m, n int) (*target[C], 
 	}
 	v := spec.Mask.MaskView()
 	if err := v.Err(); err != nil {
-		return nil, err
+		return nil, c.naming("the mask", err)
 	}
 	mm, mn := v.Dims()
 	if mm != m || mn != n || v.IsVector() != spec.Vector {
@@ -415,9 +449,15 @@ func write[C comparable](c *call, t *target[C], result *sparse.Store[C], filtere
 		o.Accum = accumulator(t.spec.Accum)
 	}
 	d := t.spec.Matrix
-	st, err := cpu.Write(c.env(), access.Store(d), result, o)
+	old := access.Store(d)
+	if unsafe.SliceData(result.Val) != unsafe.SliceData(old.Val) { // see room
+		if err := c.ended(); err != nil {
+			return err
+		}
+	}
+	st, err := cpu.Write(c.env(), old, result, o)
 	if err != nil {
-		return err
+		return c.sized(err)
 	}
 	if st.Val == nil {
 		st = valued(st)
@@ -441,7 +481,7 @@ func accumulator[C comparable](f matrix.Combiner[C]) *cpu.Binary[C, C, C] {
 	if op, ok := f.(semiring.Operator[C, C, C]); ok {
 		return access.Binary(op.Op())
 	}
-	return access.Binary(semiring.NewBinary("accum", f.Combine, ""))
+	return access.Binary(semiring.NewBinary("accum", f.Combine))
 }
 
 // truth returns true for bool, the value of the entries of a pattern, and the zero value for other
@@ -484,14 +524,11 @@ func operand[T comparable](c *call, name string, a matrix.Operand[T]) (v matrix.
 	if err := c.checkThreads(); err != nil {
 		return v, err
 	}
-	missing := v.Err()
 	if a != nil {
 		v = a.View()
 	}
-	if err := v.Err(); err == missing {
-		return v, &matrix.InvalidError{Op: c.op, Reason: name + " is nil or an empty view; make matrices with matrix.New, a Builder or a From function"}
-	} else if err != nil {
-		return v, err
+	if err := v.Err(); err != nil {
+		return v, c.naming(name, err)
 	}
 	if v.Place() != nil {
 		c.remote = append(c.remote, v)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -55,7 +56,7 @@ func bitsOf(ptr []int64, idx []int32, val []float64) string {
 func TestDeterminism(t *testing.T) {
 	a, b := scattered(700, 600, 12000, 1), scattered(600, 900, 15000, 2)
 	mask := scattered(700, 900, 20000, 3)
-	full, err := matrix.FromDense(600, 40, scatteredVector(24000, 1<<20).Dense(0))
+	full, err := matrix.FromDense(600, 40, sure.Get(scatteredVector(24000, 1<<20).Dense(0)))
 	must(t, err)
 	// Wide enough that Push divides the columns among any of the numbers of threads.
 	wide := scattered(3000, 5000, 90000, 4)
@@ -351,7 +352,7 @@ func TestCancel(t *testing.T) {
 	a := scattered(4000, 4000, 200000, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	var once sync.Once
-	mul := semiring.NewBinary("cancelling", func(x, y float64) float64 { once.Do(cancel); return x * y }, "")
+	mul := semiring.NewBinary("cancelling", func(x, y float64) float64 { once.Do(cancel); return x * y })
 	c := scattered(4000, 4000, 10, 2)
 	before := c.Clone()
 	err := ops.MxM(c, semiring.New(semiring.Plus[float64](), mul), a, a, ops.WithContext(ctx))

@@ -38,7 +38,7 @@ func pastTheCaches[T semiring.Number](t *testing.T) {
 	}
 	a, b := full(1, m, n), full(2, m, n)
 	listed := matrix.New[T](m, n)
-	even := semiring.NewSelect("even", func(_ T, i, j int) bool { return (i+j)%2 == 0 }, "")
+	even := semiring.NewSelect("even", func(_ T, i, j int) bool { return (i+j)%2 == 0 })
 	if err := ops.Select(listed, even, a); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func pastTheCaches[T semiring.Number](t *testing.T) {
 	if err := wide.SetFormat(matrix.CSR); err != nil {
 		t.Fatal(err)
 	}
-	double := semiring.NewUnary("double", func(x T) T { return x + x }, "")
+	double := semiring.NewUnary("double", func(x T) T { return x + x })
 	cases := map[string]func(c *matrix.Matrix[T], with ops.Option) error{
 		"apply":           func(c *matrix.Matrix[T], with ops.Option) error { return ops.Apply(c, double, a, with) },
 		"apply listed":    func(c *matrix.Matrix[T], with ops.Option) error { return ops.Apply(c, double, listed, with) },

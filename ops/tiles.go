@@ -2,8 +2,11 @@ package ops
 
 import (
 	"fmt"
+	"slices"
+	"unsafe"
 
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/cpu"
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
 	"github.com/hiveblas/hiveblas/internal/sparse"
@@ -12,8 +15,9 @@ import (
 
 // Concat computes C⟨M⟩ ⊕= the matrix of the given tiles: tiles[i][j] is in row i and column j of
 // the grid, as in GxB_Matrix_concat. The tiles of a row of the grid have equally many rows, those
-// of a column equally many columns. On the host it takes O(entries + rows·tiles across) time; on a
-// device the tiles are assigned one by one. Concat returns the same errors as [MxM].
+// of a column equally many columns. On the host it takes O(entries + rows·tiles across) time, where
+// rows without entries take none if the tiles are hypersparse; on a device the tiles are assigned one
+// by one. Concat returns the same errors as [MxM].
 func Concat[T comparable](dst matrix.Target[T], tiles [][]matrix.Source[T], opts ...Option) error {
 	c := begin[T]("Concat", "", opts)
 	views, rows, cols, err := grid(c, tiles)
@@ -39,33 +43,45 @@ func Concat[T comparable](dst matrix.Target[T], tiles [][]matrix.Source[T], opts
 		}
 		return Extract(dst, whole, All(), All(), opts...)
 	}
-	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: n, Ptr: make([]int64, m+1)}}
-	stores := make([][]*sparse.Store[T], len(views))
+	strips := make([]strip[T], len(views))
+	total, vecs := int64(0), 0
 	for i, row := range views {
 		for _, v := range row {
-			s := valued(access.Rows(v))
-			stores[i] = append(stores[i], s)
-			for k := range s.Vecs() {
-				out.Ptr[rows[i]+s.RowID(k)+1] += s.Ptr[k+1] - s.Ptr[k]
-			}
+			st := sparse.ToHyper(valued(access.Rows(v)))
+			strips[i].tiles = append(strips[i].tiles, st)
+			strips[i].ids = mergedRows(strips[i].ids, st.RowIDs)
+			total += st.NVals
+		}
+		vecs += len(strips[i].ids)
+	}
+	if err := c.room("the entries of the result", total, 4+int64(unsafe.Sizeof(*new(T)))); err != nil {
+		return err
+	}
+	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: n, Format: sparse.Hypersparse, NVals: total}}
+	out.RowIDs, out.Ptr = make([]int32, 0, vecs), make([]int64, vecs+1)
+	out.Idx, out.Val = fresh.Make[int32](total), fresh.Make[T](total)
+	env := c.env()
+	for i, s := range strips {
+		first := len(out.RowIDs)
+		for _, r := range s.ids {
+			out.RowIDs = append(out.RowIDs, int32(rows[i])+r)
+		}
+		lengths := out.Ptr[first+1:]
+		if err := s.each(env, func(k, _ int, from, to int64) { lengths[k] += to - from }); err != nil {
+			return err
 		}
 	}
-	env := c.env()
 	parallel.Sum(env.Threads, out.Ptr)
-	out.NVals = out.Ptr[m]
-	out.Idx, out.Val = fresh.Make[int32](out.NVals), fresh.Make[T](out.NVals)
-	for i, row := range stores {
-		err := parallel.Range(env.Ctx, env.Threads, rows[i+1]-rows[i], 1<<10, func(_, lo, hi int) {
-			for r := lo; r < hi; r++ {
-				q := out.Ptr[rows[i]+r]
-				for j, s := range row {
-					from, to := s.Span(r)
-					copy(out.Val[q:], s.Val[from:to])
-					for _, col := range s.Idx[from:to] {
-						out.Idx[q] = col + int32(cols[j])
-						q++
-					}
-				}
+	next := slices.Clone(out.Ptr)
+	for i, first := 0, 0; i < len(strips); first, i = first+len(strips[i].ids), i+1 {
+		s := strips[i]
+		err := s.each(env, func(k, j int, from, to int64) {
+			q := next[first+k]
+			next[first+k] += to - from
+			copy(out.Val[q:], s.tiles[j].Val[from:to])
+			for _, col := range s.tiles[j].Idx[from:to] {
+				out.Idx[q] = col + int32(cols[j])
+				q++
 			}
 		})
 		if err != nil {
@@ -74,6 +90,50 @@ func Concat[T comparable](dst matrix.Target[T], tiles [][]matrix.Source[T], opts
 	}
 	c.traced("concat", out.NVals)
 	return write(c, t, sparse.Settle(out), false)
+}
+
+// strip is a row of tiles, which are hypersparse, and the rows that one of them stores.
+type strip[T comparable] struct {
+	tiles []*sparse.Store[T]
+	ids   []int32
+}
+
+// each calls fn for each stored row of each tile: k is its place in ids, j that of the tile, and from
+// … to−1 are its entries. The tiles of a row are in order, on one thread.
+func (s strip[T]) each(env cpu.Env, fn func(k, j int, from, to int64)) error {
+	return parallel.Range(env.Ctx, env.Threads, len(s.ids), 1<<10, func(_, lo, hi int) {
+		for j, t := range s.tiles {
+			at, _ := slices.BinarySearch(t.RowIDs, s.ids[lo])
+			for k := lo; k < hi && at < len(t.RowIDs); k++ {
+				if t.RowIDs[at] == s.ids[k] {
+					fn(k, j, t.Ptr[at], t.Ptr[at+1])
+					at++
+				}
+			}
+		}
+	})
+}
+
+// mergedRows returns the union of two ascending lists.
+func mergedRows(x, y []int32) []int32 {
+	switch {
+	case len(x) == 0 || slices.Equal(x, y):
+		return y
+	case len(y) == 0:
+		return x
+	}
+	all := make([]int32, 0, len(x)+len(y))
+	for len(x) > 0 && len(y) > 0 {
+		i, j := x[0], y[0]
+		all = append(all, min(i, j))
+		if i <= j {
+			x = x[1:]
+		}
+		if j <= i {
+			y = y[1:]
+		}
+	}
+	return append(append(all, x...), y...)
 }
 
 // grid checks the tiles of a grid and returns their views, and where the rows and columns of tiles

@@ -95,7 +95,10 @@ func checkPlans[V, E, M comparable](p Program[V, E, M], n int, r *rand.Rand) err
 			if err != nil {
 				return err
 			}
-			got := res.State.Dense(*new(V))
+			got, err := res.State.Dense(*new(V))
+			if err != nil {
+				return err
+			}
 			if want == nil {
 				want = got
 			}

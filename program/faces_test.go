@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/semiring"
 )
 
@@ -54,7 +55,7 @@ func TestFaces(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			if got := res.State.Dense(0); !slices.Equal(got, want) || res.Supersteps != steps {
+			if got := sure.Get(res.State.Dense(0)); !slices.Equal(got, want) || res.Supersteps != steps {
 				t.Errorf("%s: %v after %d supersteps, want %v after %d", name, got, res.Supersteps, want, steps)
 			}
 		}
@@ -123,7 +124,7 @@ func TestCheck(t *testing.T) {
 	type pair struct{ A, B int32 }
 	sum := func(f func(x, y float64) float64) func(*Program[float64, float64, float64]) {
 		return func(p *Program[float64, float64, float64]) {
-			p.Sum = semiring.NewMonoid(semiring.NewBinary("own", f, ""), 0)
+			p.Sum = semiring.NewMonoid(semiring.NewBinary("own", f), 0)
 			p.Supersteps = 3
 		}
 	}

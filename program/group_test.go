@@ -10,6 +10,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/comm"
 	"github.com/hiveblas/hiveblas/comm/model"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 	"github.com/hiveblas/hiveblas/semiring"
@@ -66,7 +67,7 @@ func TestHops(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for v, d := range res.State.Dense(math.NaN()) {
+		for v, d := range sure.Get(res.State.Dense(math.NaN())) {
 			if d != float64(v) {
 				t.Fatalf("%+v: vertex %d has distance %v", o, v, d)
 			}
@@ -216,7 +217,7 @@ func TestNumbers(t *testing.T) {
 			if err != nil {
 				t.Fatal(where, err)
 			}
-			x, y := got.State.Dense(0), want.State.Dense(0)
+			x, y := sure.Get(got.State.Dense(0)), sure.Get(want.State.Dense(0))
 			for k, v := range numbers {
 				if x[k] != y[v] {
 					t.Fatalf("%s, %d hops: vertex %d has %d, want %d", where, hops, v, x[k], y[v])

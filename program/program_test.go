@@ -16,6 +16,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/internal/access"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/semiring"
 )
@@ -139,7 +140,7 @@ func compare[V, E, M comparable](t *testing.T, g *matrix.Matrix[E], p Program[V,
 			if err != nil {
 				t.Fatalf("%s, %d threads: %v", plan, threads, err)
 			}
-			got := res.State.Dense(*new(V))
+			got := sure.Get(res.State.Dense(*new(V)))
 			if p.Priority.Func == nil && !p.Idempotent && res.Supersteps != steps {
 				t.Fatalf("%s, %d threads: %d supersteps, want %d", plan, threads, res.Supersteps, steps)
 			}
@@ -197,7 +198,7 @@ func onGroups[V, E, M comparable](t *testing.T, g *matrix.Matrix[E], p Program[V
 				if !slices.Equal(got.Total, want.Total) {
 					t.Fatalf("%s: totals %v, want %v", where, got.Total, want.Total)
 				}
-				if x, y := got.State.Dense(*new(V)), want.State.Dense(*new(V)); !reflect.DeepEqual(x, y) {
+				if x, y := sure.Get(got.State.Dense(*new(V))), sure.Get(want.State.Dense(*new(V))); !reflect.DeepEqual(x, y) {
 					for v := range y {
 						if x[v] != y[v] {
 							t.Fatalf("%s: vertex %d has %v, want %v", where, v, x[v], y[v])
@@ -241,7 +242,7 @@ func TestPlansAgree(t *testing.T) {
 			compare(t, g, p, equal)
 			p.Priority, p.Width = Priority(func(d float64) float64 { return d }, "state"), 3
 			compare(t, g, p, equal)
-			own := semiring.New(semiring.Plus[float64](), semiring.NewBinary("scaled", func(w, x float64) float64 { return w * x / 64 }, ""))
+			own := semiring.New(semiring.Plus[float64](), semiring.NewBinary("scaled", func(w, x float64) float64 { return w * x / 64 }))
 			compare(t, g, Program[float64, float64, float64]{
 				Init:       Init(func(v Vertex) float64 { return float64(v.ID % 9) }, ""),
 				Gather:     GatherOf(own),
@@ -359,7 +360,7 @@ func TestPattern(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := res.State.Dense(0); !slices.Equal(got, want) {
+		if got := sure.Get(res.State.Dense(0)); !slices.Equal(got, want) {
 			t.Errorf("%s: in-degrees %v, want %v", plan, got, want)
 		}
 	}
@@ -424,7 +425,7 @@ func TestEdgeLists(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := res.State.Dense(0); !slices.Equal(got, want) || res.Supersteps != 4 || res.Ended != Quiet {
+		if got := sure.Get(res.State.Dense(0)); !slices.Equal(got, want) || res.Supersteps != 4 || res.Ended != Quiet {
 			t.Errorf("%d threads: %v after %d supersteps, want %v after 4", threads, got, res.Supersteps, want)
 		}
 	}

@@ -2,6 +2,7 @@ package semiring
 
 import (
 	"math"
+	"math/bits"
 	"reflect"
 
 	"github.com/hiveblas/hiveblas/internal/cpu"
@@ -136,7 +137,7 @@ func Max[T Number]() Monoid[T] {
 // built-in min. Its identity is +Inf. Its loops test every value for NaN, so it takes longer than
 // [Min]. New(MinNaN[float64](), Plus[float64]()) is MinPlus that reports invalid weights.
 func MinNaN[T Float]() Monoid[T] {
-	m := NewMonoid(NewBinary("minnan", func(x, y T) T { return min(x, y) }, "(x != x || x < y) ? x : y"), MaxValue[T]())
+	m := NewMonoid(newBinary("minnan", func(x, y T) T { return min(x, y) }, "(x != x || x < y) ? x : y"), MaxValue[T]())
 	m.k.Exact = true
 	m.k.Fold = func(s T, xs []T) T { return FoldFn(s, xs, func(x, y T) T { return min(x, y) }) }
 	m.k.Collect = func(acc []T, ci []int32, v []T) { CollectFn(acc, ci, v, func(x, y T) T { return min(x, y) }) }
@@ -145,7 +146,7 @@ func MinNaN[T Float]() Monoid[T] {
 
 // MaxNaN is the maximum that propagates NaN; see [MinNaN]. Its identity is −Inf.
 func MaxNaN[T Float]() Monoid[T] {
-	m := NewMonoid(NewBinary("maxnan", func(x, y T) T { return max(x, y) }, "(x != x || x > y) ? x : y"), MinValue[T]())
+	m := NewMonoid(newBinary("maxnan", func(x, y T) T { return max(x, y) }, "(x != x || x > y) ? x : y"), MinValue[T]())
 	m.k.Exact = true
 	m.k.Fold = func(s T, xs []T) T { return FoldFn(s, xs, func(x, y T) T { return max(x, y) }) }
 	m.k.Collect = func(acc []T, ci []int32, v []T) { CollectFn(acc, ci, v, func(x, y T) T { return max(x, y) }) }
@@ -164,12 +165,12 @@ func Land() Monoid[bool] {
 
 // Lxor is the exclusive or. Its identity is false.
 func Lxor() Monoid[bool] {
-	return boolMonoid[addLxor]("lxor", cudaLxor, false, NewBinary("lxor", func(x, y bool) bool { return x != y }, cudaLxor).k)
+	return boolMonoid[addLxor]("lxor", cudaLxor, false, newBinary("lxor", func(x, y bool) bool { return x != y }, cudaLxor).k)
 }
 
 // Lxnor is the equality of truth values (the monoid "eq" of the C API). Its identity is true.
 func Lxnor() Monoid[bool] {
-	return exact(NewMonoid(NewBinary("lxnor", func(x, y bool) bool { return x == y }, cudaEq), true))
+	return exact(NewMonoid(newBinary("lxnor", func(x, y bool) bool { return x == y }, cudaEq), true))
 }
 
 func boolMonoid[P addTag](name, cuda string, identity bool, op *cpu.Binary[bool, bool, bool]) Monoid[bool] {
@@ -198,7 +199,7 @@ func Any[T any]() Monoid[T] {
 }
 
 func newAny[T any]() Monoid[T] {
-	m := NewMonoid(NewBinary("any", func(_, y T) T { return y }, "y"), *new(T))
+	m := NewMonoid(newBinary("any", func(_, y T) T { return y }, "y"), *new(T))
 	m.any = true
 	m.k.Fold = func(s T, xs []T) T {
 		if len(xs) > 0 {
@@ -211,17 +212,17 @@ func newAny[T any]() Monoid[T] {
 
 // Bor is the bitwise or of integers. Its identity is 0.
 func Bor[T Integer]() Monoid[T] {
-	return exact(NewMonoid(NewBinary("bor", func(x, y T) T { return x | y }, "x | y"), 0))
+	return exact(NewMonoid(newBinary("bor", func(x, y T) T { return x | y }, "x | y"), 0))
 }
 
 // Band is the bitwise and of integers. Its identity has all bits set.
 func Band[T Integer]() Monoid[T] {
-	return exact(NewMonoid(NewBinary("band", func(x, y T) T { return x & y }, "x & y"), ^T(0)))
+	return exact(NewMonoid(newBinary("band", func(x, y T) T { return x & y }, "x & y"), ^T(0)))
 }
 
 // Bxor is the bitwise exclusive or of integers. Its identity is 0.
 func Bxor[T Integer]() Monoid[T] {
-	return exact(NewMonoid(NewBinary("bxor", func(x, y T) T { return x ^ y }, "x ^ y"), 0))
+	return exact(NewMonoid(newBinary("bxor", func(x, y T) T { return x ^ y }, "x ^ y"), 0))
 }
 
 // First returns x.
@@ -230,7 +231,7 @@ func First[A comparable, B any]() BinaryOp[A, B, A] {
 }
 
 func newFirst[A comparable, B any]() BinaryOp[A, B, A] {
-	op := NewBinary("first", func(x A, _ B) A { return x }, cudaFirst)
+	op := newBinary("first", func(x A, _ B) A { return x }, cudaFirst)
 	op.k.UsesY = false
 	op.k.ZipAt = func(c []A, pc []int32, a []A, pa []int32, _ []B, _ []int32) {
 		pa = pa[:len(pc)]
@@ -248,7 +249,7 @@ func Second[A any, B comparable]() BinaryOp[A, B, B] {
 }
 
 func newSecond[A any, B comparable]() BinaryOp[A, B, B] {
-	op := NewBinary("second", func(_ A, y B) B { return y }, cudaSecond)
+	op := newBinary("second", func(_ A, y B) B { return y }, cudaSecond)
 	op.k.UsesX = false
 	op.k.ZipAt = func(c []B, pc []int32, _ []A, _ []int32, b []B, pb []int32) {
 		pb = pb[:len(pc)]
@@ -267,7 +268,7 @@ func Pair[A, B any, C Element]() BinaryOp[A, B, C] {
 
 func newPair[A, B any, C Element]() BinaryOp[A, B, C] {
 	one := One[C]()
-	op := NewBinary("pair", func(A, B) C { return one }, cudaPair)
+	op := newBinary("pair", func(A, B) C { return one }, cudaPair)
 	op.k.UsesX, op.k.UsesY = false, false
 	op.k.ZipAt = func(c []C, pc []int32, _ []A, _ []int32, _ []B, _ []int32) {
 		for _, q := range pc {
@@ -288,7 +289,7 @@ func Minus[T Number]() BinaryOp[T, T, T] { return binary[T, T, T, mulMinus]("min
 // Rminus returns y − x.
 func Rminus[T Number]() BinaryOp[T, T, T] {
 	return once[keyRminus[T]](func() BinaryOp[T, T, T] {
-		return NewBinary("rminus", func(x, y T) T { return y - x }, cudaRminus)
+		return newBinary("rminus", func(x, y T) T { return y - x }, cudaRminus)
 	})
 }
 
@@ -296,12 +297,12 @@ func Rminus[T Number]() BinaryOp[T, T, T] {
 // returns the largest integer for x > 0, the smallest for x < 0 and 0 for x = 0, as
 // SuiteSparse:GraphBLAS does.
 func Div[T Number]() BinaryOp[T, T, T] {
-	return once[keyDiv[T]](func() BinaryOp[T, T, T] { return NewBinary("div", div[T], "hb_div(x, y)") })
+	return once[keyDiv[T]](func() BinaryOp[T, T, T] { return newBinary("div", div[T], "hb_div(x, y)") })
 }
 
 // Rdiv returns y / x; see [Div].
 func Rdiv[T Number]() BinaryOp[T, T, T] {
-	return NewBinary("rdiv", func(x, y T) T { return div(y, x) }, "hb_div(y, x)")
+	return newBinary("rdiv", func(x, y T) T { return div(y, x) }, "hb_div(y, x)")
 }
 
 func div[T Number](x, y T) T {
@@ -319,49 +320,108 @@ func div[T Number](x, y T) T {
 
 func isInteger[T Number]() bool { return T(1)/2 == 0 }
 
-// Pow returns x to the power y, computed in float64.
+// Pow returns x to the power y, in floats computed in float64. A power of integers is exact, and the
+// largest or smallest integer where it is beyond that, as is 0 to a negative power; other negative
+// powers are truncated: 2 to −1 is 0.
 func Pow[T Number]() BinaryOp[T, T, T] {
-	return NewBinary("pow", func(x, y T) T { return T(math.Pow(float64(x), float64(y))) }, "pow((double)x, (double)y)")
+	return once[keyPow[T]](func() BinaryOp[T, T, T] {
+		if !isInteger[T]() {
+			return newBinary("pow", func(x, y T) T { return T(math.Pow(float64(x), float64(y))) }, "pow((double)x, (double)y)")
+		}
+		most, least := MaxValue[T](), MinValue[T]()
+		return newBinary("pow", func(x, y T) T { return powInt(x, y, most, least) }, "hb_pow(x, y)")
+	})
+}
+
+// powInt is Pow of integers, whose largest and smallest values are given.
+func powInt[T Number](x, y, most, least T) T {
+	odd := uint64(y)&1 != 0
+	size := uint64(x) // |x|
+	if x < 0 {
+		size = -size
+	}
+	if y < 0 {
+		switch {
+		case x == 0:
+			return most
+		case size != 1:
+			return 0
+		}
+		y = T(uint64(y) & 1)
+	}
+	limit, negative := uint64(most), x < 0 && odd
+	if negative {
+		limit = -uint64(least)
+	}
+	power, ok := powLimited(size, uint64(y), limit)
+	switch {
+	case ok && negative:
+		return T(-power)
+	case ok:
+		return T(power)
+	case negative:
+		return least
+	}
+	return most
+}
+
+// powLimited returns x to the power n, unless it is above limit.
+func powLimited(x, n, limit uint64) (p uint64, ok bool) {
+	for p = 1; n > 0; {
+		if n&1 != 0 {
+			hi, lo := bits.Mul64(p, x)
+			if p = lo; hi != 0 || lo > limit {
+				return 0, false
+			}
+		}
+		if n >>= 1; n > 0 {
+			hi, lo := bits.Mul64(x, x)
+			if x = lo; hi != 0 { // a further factor is at least x²
+				return 0, false
+			}
+		}
+	}
+	return p, true
 }
 
 // Hypot returns √(x² + y²) without intermediate overflow.
 func Hypot[T Float]() BinaryOp[T, T, T] {
-	return NewBinary("hypot", func(x, y T) T { return T(math.Hypot(float64(x), float64(y))) }, "hypot(x, y)")
+	return newBinary("hypot", func(x, y T) T { return T(math.Hypot(float64(x), float64(y))) }, "hypot(x, y)")
 }
 
 // Atan2 returns the angle of the point (y, x), as math.Atan2(x, y).
 func Atan2[T Float]() BinaryOp[T, T, T] {
-	return NewBinary("atan2", func(x, y T) T { return T(math.Atan2(float64(x), float64(y))) }, "atan2(x, y)")
+	return newBinary("atan2", func(x, y T) T { return T(math.Atan2(float64(x), float64(y))) }, "atan2(x, y)")
 }
 
 // Eq reports x = y.
 func Eq[T comparable]() BinaryOp[T, T, bool] {
-	return NewBinary("eq", func(x, y T) bool { return x == y }, "x == y")
+	return newBinary("eq", func(x, y T) bool { return x == y }, "x == y")
 }
 
 // Ne reports x ≠ y.
 func Ne[T comparable]() BinaryOp[T, T, bool] {
-	return NewBinary("ne", func(x, y T) bool { return x != y }, "x != y")
+	return newBinary("ne", func(x, y T) bool { return x != y }, "x != y")
 }
 
 // Lt reports x < y.
 func Lt[T Number]() BinaryOp[T, T, bool] {
-	return NewBinary("lt", func(x, y T) bool { return x < y }, "x < y")
+	return newBinary("lt", func(x, y T) bool { return x < y }, "x < y")
 }
 
 // Le reports x ≤ y.
 func Le[T Number]() BinaryOp[T, T, bool] {
-	return NewBinary("le", func(x, y T) bool { return x <= y }, "x <= y")
+	return newBinary("le", func(x, y T) bool { return x <= y }, "x <= y")
 }
 
 // Gt reports x > y.
 func Gt[T Number]() BinaryOp[T, T, bool] {
-	return NewBinary("gt", func(x, y T) bool { return x > y }, "x > y")
+	return newBinary("gt", func(x, y T) bool { return x > y }, "x > y")
 }
 
 // Ge reports x ≥ y.
 func Ge[T Number]() BinaryOp[T, T, bool] {
-	return NewBinary("ge", func(x, y T) bool { return x >= y }, "x >= y")
+	return newBinary("ge", func(x, y T) bool { return x >= y }, "x >= y")
 }
 
 // MaxValue returns +Inf for floats and the largest value of an integer type.

@@ -136,8 +136,8 @@ func shifted(x, y span) span { return span{x.Lo + y.Lo, x.Hi + y.Hi} }
 
 // TestUserTypes checks struct elements, mixed types and users' kernels for both orders.
 func TestUserTypes(t *testing.T) {
-	m := semiring.NewMonoid(semiring.NewBinary("hull", hull, ""), span{math.Inf(1), math.Inf(-1)})
-	s := semiring.New(m, semiring.NewBinary("shift", shifted, ""))
+	m := semiring.NewMonoid(semiring.NewBinary("hull", hull), span{math.Inf(1), math.Inf(-1)})
+	s := semiring.New(m, semiring.NewBinary("shift", shifted))
 	if s.Name() != "hull_shift" || s.Named("intervals").String() != "intervals" {
 		t.Errorf("names are %q and %q", s.Name(), s.Named("intervals"))
 	}
@@ -156,7 +156,7 @@ func TestUserTypes(t *testing.T) {
 	if err := semiring.Check(fast, opts); err != nil {
 		t.Error(err)
 	}
-	mixed := semiring.New(semiring.Plus[int64](), semiring.NewBinary("len", func(x span, k uint8) int64 { return int64(x.Hi-x.Lo) * int64(k) }, ""))
+	mixed := semiring.New(semiring.Plus[int64](), semiring.NewBinary("len", func(x span, k uint8) int64 { return int64(x.Hi-x.Lo) * int64(k) }))
 	if err := semiring.Check(mixed, semiring.CheckOptions[span, uint8, int64]{A: values}); err != nil {
 		t.Error(err)
 	}
@@ -170,7 +170,7 @@ func TestUserTypes(t *testing.T) {
 func TestCheckLaws(t *testing.T) {
 	type monoid = semiring.Monoid[float64]
 	minus := semiring.NewMonoid(semiring.Minus[float64](), 0)
-	mean := semiring.NewBinary("mean", func(x, y float64) float64 { return (x + y) / 2 }, "")
+	mean := semiring.NewBinary("mean", func(x, y float64) float64 { return (x + y) / 2 })
 	for _, c := range []struct {
 		add          monoid
 		mul          semiring.Operator[float64, float64, float64]
@@ -236,7 +236,7 @@ func TestPositionalOperator(t *testing.T) {
 	if op.Valid() || op.Position() != semiring.PositionK || op.CUDA() != "(C)k + (C)7" {
 		t.Errorf("operator %q: valid %v, position %v, CUDA %q", op, op.Valid(), op.Position(), op.CUDA())
 	}
-	if semiring.NewMonoid(semiring.NewBinary("plus", func(x, y int32) int32 { return x + y }, ""), 0).Op().Position() != semiring.NotPositional {
+	if semiring.NewMonoid(semiring.NewBinary("plus", func(x, y int32) int32 { return x + y }), 0).Op().Position() != semiring.NotPositional {
 		t.Error("an ordinary operator has a position")
 	}
 	s := semiring.New(semiring.Plus[int32](), op)
@@ -277,11 +277,11 @@ func TestIndexBinary(t *testing.T) {
 	if err := semiring.Check(s, semiring.CheckOptions[int64, int64, int64]{}); err != nil {
 		t.Error(err)
 	}
-	minus := semiring.NewMonoid(semiring.NewBinary("minus", func(x, y int64) int64 { return x - y }, ""), 0)
+	minus := semiring.NewMonoid(semiring.NewBinary("minus", func(x, y int64) int64 { return x - y }), 0)
 	if err := semiring.Check(semiring.New(minus, op), semiring.CheckOptions[int64, int64, int64]{}); !errors.Is(err, semiring.ErrCheck) {
 		t.Errorf("a sum that is not commutative: error %v", err)
 	}
-	if semiring.New(semiring.Plus[int64](), semiring.NewIndexBinary[int64, int64, int64]("nil", nil, "")).Valid() {
+	if semiring.New(semiring.Plus[int64](), semiring.NewIndexBinary[int64, int64, int64]("nil", nil)).Valid() {
 		t.Error("a nil function makes a valid semiring")
 	}
 	positions := semiring.MinFirsti[int64](1).Mul()

@@ -24,7 +24,7 @@ func ExampleNew() {
 		return path{x.Length, x.Count + y.Count}
 	}, "")
 	best := semiring.NewMonoid(shorter, path{math.Inf(1), 0})
-	then := semiring.NewBinary("then", func(x, y path) path { return path{x.Length + y.Length, x.Count * y.Count} }, "")
+	then := semiring.NewBinary("then", func(x, y path) path { return path{x.Length + y.Length, x.Count * y.Count} })
 	s := semiring.New(best, then)
 	fmt.Println(s)
 	fmt.Println(s.Add().Combine(path{3, 1}, path{3, 2}), s.Mul().Apply(path{3, 2}, path{1, 2}))

@@ -11,7 +11,7 @@ type indexed[A, B, C any] struct {
 // NewIndexBinary returns the index-binary operator computed by f, as GxB_IndexBinaryOp_new of the
 // GraphBLAS C API 2.1: for the product of A(i,k) and B(k,j) it takes both values and the indices i,
 // k and j. In MxV, j is 0; in VxM, i is 0. cuda is the same function as a CUDA C expression in x,
-// y, i, k and j, or "" for the CPU only:
+// y, i, k and j; without it the operator runs on the CPU only:
 //
 //	// the least weight of two edges, and the vertex between them
 //	via := semiring.NewIndexBinary("via", func(x, y float64, _, k, _ int) hop {
@@ -23,16 +23,16 @@ type indexed[A, B, C any] struct {
 // be safe for concurrent use. On the host, a product copies its operands with the positions beside
 // the values: 8 bytes an entry and O(entries) time more than an operator of values. A nil f gives
 // an operator of which New makes a semiring that is not Valid.
-func NewIndexBinary[A, B, C any](name string, f func(x A, y B, i, k, j int) C, cuda string) BinaryOp[A, B, C] {
+func NewIndexBinary[A, B, C any](name string, f func(x A, y B, i, k, j int) C, cuda ...string) BinaryOp[A, B, C] {
 	if f == nil {
-		return BinaryOp[A, B, C]{name: name, cuda: cuda}
+		return BinaryOp[A, B, C]{name: name, cuda: textOf(cuda)}
 	}
-	op := NewBinary(name, func(A, B) (z C) { return z }, cuda)
+	op := NewBinary(name, func(A, B) (z C) { return z }, cuda...)
 	op.pos = &position[C]{which: PositionsAll}
 	op.ind = &indexed[A, B, C]{fn: f, under: func(add Monoid[C]) *cpu.Indexed[A, B, C] {
 		mul := func(x cpu.Placed[A], y cpu.Placed[B]) C { return f(x.X, y.X, int(x.I), int(x.J), int(y.J)) }
 		flipped := func(y cpu.Placed[B], x cpu.Placed[A]) C { return mul(x, y) }
-		return cpu.NewIndexed(fromClosures(add, mul, true, true), fromClosures(add, flipped, true, true))
+		return cpu.NewIndexed(fromClosures(add, mul, true, true, true), fromClosures(add, flipped, true, true, true))
 	}}
 	return op
 }

@@ -308,10 +308,10 @@ func TestReads(t *testing.T) {
 // TestInvalid: operators, monoids and semirings made of invalid parts are not Valid, and nothing
 // panics.
 func TestInvalid(t *testing.T) {
-	none := NewBinary[int8, int8, int8]("none", nil, "")
+	none := NewBinary[int8, int8, int8]("none", nil)
 	for name, valid := range map[string]bool{
-		"binary": none.Valid(), "monoid": NewMonoid(none, 0).Valid(), "unary": NewUnary[int8, int8]("none", nil, "").Valid(),
-		"index": NewIndex[int8, int8]("none", nil, "").Valid(), "select": NewSelect[int8]("none", nil, "").Valid(),
+		"binary": none.Valid(), "monoid": NewMonoid(none, 0).Valid(), "unary": NewUnary[int8, int8]("none", nil).Valid(),
+		"index": NewIndex[int8, int8]("none", nil).Valid(), "select": NewSelect[int8]("none", nil).Valid(),
 		"semiring": New(Plus[int8](), none).Valid(), "semiring of no sum": New(Monoid[int8]{}, Plus[int8]()).Valid(),
 		"semiring of nil": New[int8, int8](Plus[int8](), nil).Valid(),
 		"kernels":         Semiring[int8, int8, int8]{}.WithKernels(Kernels[int8, int8, int8]{}).Valid(),

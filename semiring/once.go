@@ -39,6 +39,7 @@ type (
 	keyConvert[A, C any]      struct{}
 	keyRminus[T any]          struct{}
 	keyDiv[T any]             struct{}
+	keyPow[T any]             struct{}
 	keyAbsorbing[P, T any]    struct{}
 	keyCommuting[P, M, T any] struct{}
 	keyBinary[M, A, B, C any] struct{}

@@ -23,10 +23,27 @@ type Operator[A, B, C any] interface {
 }
 
 // NewBinary returns the operator computed by f. cuda is the same function as a CUDA C expression in
-// x and y, such as "x / (x + y)"; with "" the operator runs on the CPU only. Operations call f from
-// several goroutines at once, so it must be safe for concurrent use. A nil f gives an operator that
-// is not Valid.
-func NewBinary[A, B, C any](name string, f func(x A, y B) C, cuda string) BinaryOp[A, B, C] {
+// x and y, such as "x / (x + y)"; without it, or with "", the operator runs on the CPU only.
+// Operations call f from several goroutines at once, so it must be safe for concurrent use. A nil f
+// gives an operator that is not Valid.
+func NewBinary[A, B, C any](name string, f func(x A, y B) C, cuda ...string) BinaryOp[A, B, C] {
+	op := newBinary(name, f, textOf(cuda))
+	if op.k != nil {
+		op.k.User = true
+	}
+	return op
+}
+
+// textOf returns the CUDA expression of an optional argument, of which the last counts.
+func textOf(cuda []string) string {
+	if len(cuda) == 0 {
+		return ""
+	}
+	return cuda[len(cuda)-1]
+}
+
+// newBinary is NewBinary for the operators of this package.
+func newBinary[A, B, C any](name string, f func(x A, y B) C, cuda string) BinaryOp[A, B, C] {
 	if f == nil {
 		return BinaryOp[A, B, C]{name: name, cuda: cuda}
 	}
@@ -104,7 +121,7 @@ func NewMonoid[T any](op BinaryOp[T, T, T], identity T) Monoid[T] {
 	}
 	f := op.k.Fn
 	return Monoid[T]{op: op, k: &cpu.Monoid[T]{
-		Fn: f, Identity: identity,
+		Fn: f, Identity: identity, User: op.k.User,
 		Fold: func(s T, xs []T) T { return FoldFn(s, xs, f) },
 		FoldRows: func(y []T, id T, ptr []int64, v []T) {
 			for i := range y {
@@ -172,9 +189,19 @@ type UnaryOp[A, C any] struct {
 }
 
 // NewUnary returns the operator computed by f. cuda is the same function as a CUDA C expression in
-// x, or "" for the CPU only. Operations call f from several goroutines at once, so it must be safe
-// for concurrent use. A nil f gives an operator that is not Valid.
-func NewUnary[A, C any](name string, f func(A) C, cuda string) UnaryOp[A, C] {
+// x; without it, or with "", the operator runs on the CPU only. Operations call f from several
+// goroutines at once, so it must be safe for concurrent use. A nil f gives an operator that is not
+// Valid.
+func NewUnary[A, C any](name string, f func(A) C, cuda ...string) UnaryOp[A, C] {
+	op := newUnary(name, f, textOf(cuda))
+	if op.k != nil {
+		op.k.User = true
+	}
+	return op
+}
+
+// newUnary is NewUnary for the operators of this package.
+func newUnary[A, C any](name string, f func(A) C, cuda string) UnaryOp[A, C] {
 	if f == nil {
 		return UnaryOp[A, C]{name: name, cuda: cuda}
 	}
@@ -188,7 +215,7 @@ func (op UnaryOp[A, C]) WithMap(loop func(c []C, a []A)) UnaryOp[A, C] {
 	if loop == nil {
 		return op
 	}
-	op.k = &cpu.Unary[A, C]{Map: loop}
+	op.k = &cpu.Unary[A, C]{Map: loop, User: op.k == nil || op.k.User}
 	return op
 }
 
@@ -221,10 +248,11 @@ type IndexOp[A, C any] struct {
 }
 
 // NewIndex returns the operator computed by f. cuda is the same function as a CUDA C expression in
-// x, i and j, or "" for the CPU only. Operations call f from several goroutines at once, so it must
-// be safe for concurrent use. A nil f gives an operator that is not Valid.
-func NewIndex[A, C any](name string, f func(x A, i, j int) C, cuda string) IndexOp[A, C] {
-	return IndexOp[A, C]{name, cuda, f, true}
+// x, i and j; without it, or with "", the operator runs on the CPU only. Operations call f from
+// several goroutines at once, so it must be safe for concurrent use. A nil f gives an operator that
+// is not Valid.
+func NewIndex[A, C any](name string, f func(x A, i, j int) C, cuda ...string) IndexOp[A, C] {
+	return IndexOp[A, C]{name, textOf(cuda), f, true}
 }
 
 // Name returns the operator's name.
@@ -260,13 +288,14 @@ type SelectOp[A any] struct {
 }
 
 // NewSelect returns the predicate computed by f. cuda is the same function as a CUDA C expression
-// in x, i and j, or "" for the CPU only. Operations call f from several goroutines at once, so it
-// must be safe for concurrent use. A nil f gives an operator that is not Valid.
-func NewSelect[A any](name string, f func(x A, i, j int) bool, cuda string) SelectOp[A] {
+// in x, i and j; without it, or with "", the predicate runs on the CPU only. Operations call f from
+// several goroutines at once, so it must be safe for concurrent use. A nil f gives an operator that
+// is not Valid.
+func NewSelect[A any](name string, f func(x A, i, j int) bool, cuda ...string) SelectOp[A] {
 	if f == nil {
-		return SelectOp[A]{name: name, cuda: cuda}
+		return SelectOp[A]{name: name, cuda: textOf(cuda)}
 	}
-	return SelectOp[A]{name: name, cuda: cuda, fn: f, k: &cpu.Predicate[A]{UsesValue: true}}
+	return SelectOp[A]{name: name, cuda: textOf(cuda), fn: f, k: &cpu.Predicate[A]{UsesValue: true}}
 }
 
 // Name returns the operator's name.

@@ -41,7 +41,7 @@ func indexOp[C Number](which Position, name, cuda string, offset C) BinaryOp[boo
 	if offset != 0 {
 		cuda = fmt.Sprintf("(C)%s + (C)%s", cuda, scalarCUDA(offset))
 	}
-	op := NewBinary(name, func(bool, bool) C { return 0 }, cuda)
+	op := newBinary(name, func(bool, bool) C { return 0 }, cuda)
 	op.k.UsesX, op.k.UsesY = false, false
 	op.pos = &position[C]{
 		which: which, offset: offset,
@@ -67,10 +67,10 @@ func positionalOf[C Number](op BinaryOp[bool, bool, C], first Semiring[C, bool, 
 // newPositional is New for a positional op: its kernels call add as a closure.
 func newPositional[A, B, C any](add Monoid[C], op BinaryOp[A, B, C]) Semiring[A, B, C] {
 	return withPosition(add, op, &cpu.Positional[A, B, C]{
-		First:      fromClosures(add, func(x C, _ B) C { return x }, true, false),
-		FirstFlip:  fromClosures(add, func(_ B, x C) C { return x }, false, true),
-		Second:     fromClosures(add, func(_ A, y C) C { return y }, false, true),
-		SecondFlip: fromClosures(add, func(y C, _ A) C { return y }, true, false),
+		First:      fromClosures(add, func(x C, _ B) C { return x }, true, false, add.k.User),
+		FirstFlip:  fromClosures(add, func(_ B, x C) C { return x }, false, true, add.k.User),
+		Second:     fromClosures(add, func(_ A, y C) C { return y }, false, true, add.k.User),
+		SecondFlip: fromClosures(add, func(y C, _ A) C { return y }, true, false, add.k.User),
 	})
 }
 

@@ -76,13 +76,16 @@ func New[A, B, C any](add Monoid[C], mul Operator[A, B, C]) Semiring[A, B, C] {
 	flipped := func(y B, x A) C { return op.k.Fn(x, y) }
 	return Semiring[A, B, C]{
 		name: name, add: add, mul: op,
-		k:    fromClosures(add, op.k.Fn, op.k.UsesX, op.k.UsesY),
-		flip: fromClosures(add, flipped, op.k.UsesY, op.k.UsesX),
+		k:    fromClosures(add, op.k.Fn, op.k.UsesX, op.k.UsesY, op.k.User),
+		flip: fromClosures(add, flipped, op.k.UsesY, op.k.UsesX, op.k.User),
 	}
 }
 
-func fromClosures[A, B, C any](m Monoid[C], mul func(A, B) C, usesX, usesY bool) *cpu.Semiring[A, B, C] {
-	return shell(closureKernels(m.k.Fn, mul, usesX, usesY), m, mul, usesX, usesY)
+// fromClosures returns the semiring of m and mul; user reports whether mul is a function of a user.
+func fromClosures[A, B, C any](m Monoid[C], mul func(A, B) C, usesX, usesY, user bool) *cpu.Semiring[A, B, C] {
+	s := shell(closureKernels(m.k.Fn, mul, usesX, usesY), m, mul, usesX, usesY)
+	s.User = user || m.k.User
+	return s
 }
 
 func shell[A, B, C any](k cpu.Kernels[A, B, C], m Monoid[C], mul func(A, B) C, usesX, usesY bool) *cpu.Semiring[A, B, C] {
@@ -207,6 +210,7 @@ func withKernels[A, B, C any](f *cpu.Semiring[A, B, C], k *Kernels[A, B, C]) *cp
 		return nil
 	}
 	c := *f
+	c.User = true
 	overlay(&c.Kernels, *k)
 	if k.Scatter != nil || k.ScatterAll != nil {
 		c.ScatterOnly = k.ScatterAll == nil

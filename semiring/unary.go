@@ -11,7 +11,7 @@ import (
 func Identity[T any]() UnaryOp[T, T] { return once[keyIdentity[T]](newIdentity[T]) }
 
 func newIdentity[T any]() UnaryOp[T, T] {
-	op := NewUnary("identity", func(x T) T { return x }, "x")
+	op := newUnary("identity", func(x T) T { return x }, "x")
 	op = op.WithMap(func(c, a []T) { copy(c, a) })
 	op.k.Copies = true
 	return op
@@ -20,7 +20,7 @@ func newIdentity[T any]() UnaryOp[T, T] {
 // Ainv returns −x, the additive inverse.
 func Ainv[T Number]() UnaryOp[T, T] {
 	return once[keyAinv[T]](func() UnaryOp[T, T] {
-		return NewUnary("ainv", func(x T) T { return -x }, "-x").WithMap(func(c, a []T) {
+		return newUnary("ainv", func(x T) T { return -x }, "-x").WithMap(func(c, a []T) {
 			MapFn(c, a, func(x T) T { return -x })
 		})
 	})
@@ -29,14 +29,14 @@ func Ainv[T Number]() UnaryOp[T, T] {
 // Minv returns 1/x, the multiplicative inverse; for integers see [Div].
 func Minv[T Number]() UnaryOp[T, T] {
 	return once[keyMinv[T]](func() UnaryOp[T, T] {
-		return NewUnary("minv", func(x T) T { return div(1, x) }, "hb_div((T)1, x)")
+		return newUnary("minv", func(x T) T { return div(1, x) }, "hb_div((T)1, x)")
 	})
 }
 
 // Abs returns |x|. The smallest integer of a signed type wraps around to itself.
 func Abs[T Number]() UnaryOp[T, T] {
 	return once[keyAbs[T]](func() UnaryOp[T, T] {
-		return NewUnary("abs", abs[T], "x < 0 ? -x : x").WithMap(func(c, a []T) {
+		return newUnary("abs", abs[T], "x < 0 ? -x : x").WithMap(func(c, a []T) {
 			MapFn(c, a, func(x T) T {
 				if x < 0 {
 					return -x
@@ -58,7 +58,7 @@ func abs[T Number](x T) T {
 func OneOp[A any, C Element]() UnaryOp[A, C] {
 	return once[keyOneOp[A, C]](func() UnaryOp[A, C] {
 		one := One[C]()
-		return NewUnary("one", func(A) C { return one }, "1").WithMap(func(c []C, _ []A) {
+		return newUnary("one", func(A) C { return one }, "1").WithMap(func(c []C, _ []A) {
 			for p := range c {
 				c[p] = one
 			}
@@ -68,13 +68,13 @@ func OneOp[A any, C Element]() UnaryOp[A, C] {
 
 // Lnot returns the negation.
 func Lnot() UnaryOp[bool, bool] {
-	return NewUnary("lnot", func(x bool) bool { return !x }, "!x")
+	return newUnary("lnot", func(x bool) bool { return !x }, "!x")
 }
 
 // Sqrt returns √x.
 func Sqrt[T Float]() UnaryOp[T, T] {
 	return once[keySqrt[T]](func() UnaryOp[T, T] {
-		return NewUnary("sqrt", func(x T) T { return T(math.Sqrt(float64(x))) }, "sqrt(x)").WithMap(func(c, a []T) {
+		return newUnary("sqrt", func(x T) T { return T(math.Sqrt(float64(x))) }, "sqrt(x)").WithMap(func(c, a []T) {
 			MapFn(c, a, func(x T) T { return T(math.Sqrt(float64(x))) })
 		})
 	})
@@ -83,24 +83,45 @@ func Sqrt[T Float]() UnaryOp[T, T] {
 // Exp returns eˣ.
 func Exp[T Float]() UnaryOp[T, T] {
 	return once[keyExp[T]](func() UnaryOp[T, T] {
-		return NewUnary("exp", func(x T) T { return T(math.Exp(float64(x))) }, "exp(x)")
+		return newUnary("exp", func(x T) T { return T(math.Exp(float64(x))) }, "exp(x)")
 	})
 }
 
 // Log returns the natural logarithm.
 func Log[T Float]() UnaryOp[T, T] {
 	return once[keyLog[T]](func() UnaryOp[T, T] {
-		return NewUnary("log", func(x T) T { return T(math.Log(float64(x))) }, "log(x)")
+		return newUnary("log", func(x T) T { return T(math.Log(float64(x))) }, "log(x)")
 	})
 }
 
-// Convert converts x to C as Go does: it truncates floats towards zero and wraps integers around.
+// Convert converts x to C. Integers wrap around, as in Go. Floats are truncated towards zero; one
+// beyond the integers of C becomes the largest or the smallest of them, and NaN becomes 0, as in
+// SuiteSparse:GraphBLAS.
 func Convert[A, C Number]() UnaryOp[A, C] {
 	return once[keyConvert[A, C]](func() UnaryOp[A, C] {
-		return NewUnary("convert", func(x A) C { return C(x) }, "(C)x").WithMap(func(c []C, a []A) {
+		if !isInteger[A]() && isInteger[C]() {
+			most, least := MaxValue[C](), MinValue[C]()
+			return newUnary("convert", func(x A) C { return saturated(x, most, least) }, "hb_convert((C)0, x)").WithMap(func(c []C, a []A) {
+				MapFn(c, a, func(x A) C { return saturated(x, most, least) })
+			})
+		}
+		return newUnary("convert", func(x A) C { return C(x) }, "(C)x").WithMap(func(c []C, a []A) {
 			MapFn(c, a, func(x A) C { return C(x) })
 		})
 	})
+}
+
+// saturated converts a float to an integer whose largest and smallest values are given.
+func saturated[A, C Number](x A, most, least C) C {
+	switch v := float64(x); {
+	case v >= float64(most): // rounded up to a power of two for 64 bits
+		return most
+	case v <= float64(least):
+		return least
+	case v != v:
+		return 0
+	}
+	return C(x)
 }
 
 // RowIndex returns the row of an entry plus k.
@@ -201,7 +222,7 @@ func comparison[A any](text string) string {
 	return text
 }
 
-// ValueEQ keeps the entries equal to y.
+// ValueEQ keeps the entries equal to y; see [ValueGT] for its type.
 func ValueEQ[A comparable](y A) SelectOp[A] {
 	return byValue("valueeq", comparison[A]("x == y"), y,
 		func(keep []uint8, a []A, _ int, _ []int32, _ int) {
@@ -209,7 +230,7 @@ func ValueEQ[A comparable](y A) SelectOp[A] {
 		})
 }
 
-// ValueNE keeps the entries that differ from y.
+// ValueNE keeps the entries that differ from y; see [ValueGT] for its type.
 func ValueNE[A comparable](y A) SelectOp[A] {
 	return byValue("valuene", comparison[A]("x != y"), y,
 		func(keep []uint8, a []A, _ int, _ []int32, _ int) {
@@ -217,7 +238,7 @@ func ValueNE[A comparable](y A) SelectOp[A] {
 		})
 }
 
-// ValueLT keeps the entries less than y.
+// ValueLT keeps the entries less than y; see [ValueGT] for its type.
 func ValueLT[A Number](y A) SelectOp[A] {
 	return byValue("valuelt", "x < y", y,
 		func(keep []uint8, a []A, _ int, _ []int32, _ int) {
@@ -225,7 +246,7 @@ func ValueLT[A Number](y A) SelectOp[A] {
 		})
 }
 
-// ValueLE keeps the entries less than or equal to y.
+// ValueLE keeps the entries less than or equal to y; see [ValueGT] for its type.
 func ValueLE[A Number](y A) SelectOp[A] {
 	return byValue("valuele", "x <= y", y,
 		func(keep []uint8, a []A, _ int, _ []int32, _ int) {
@@ -233,7 +254,8 @@ func ValueLE[A Number](y A) SelectOp[A] {
 		})
 }
 
-// ValueGT keeps the entries greater than y.
+// ValueGT keeps the entries greater than y, whose type is that of the entries: ValueGT(1.0) or
+// ValueGT[float64](1) for float64, since ValueGT(1) is of ints.
 func ValueGT[A Number](y A) SelectOp[A] {
 	return byValue("valuegt", "x > y", y,
 		func(keep []uint8, a []A, _ int, _ []int32, _ int) {
@@ -241,7 +263,7 @@ func ValueGT[A Number](y A) SelectOp[A] {
 		})
 }
 
-// ValueGE keeps the entries greater than or equal to y.
+// ValueGE keeps the entries greater than or equal to y; see [ValueGT] for its type.
 func ValueGE[A Number](y A) SelectOp[A] {
 	return byValue("valuege", "x >= y", y,
 		func(keep []uint8, a []A, _ int, _ []int32, _ int) {

@@ -25,7 +25,14 @@ authorities. Weights are ignored.`,
 			return &standardResult{algorithm: "power iteration", failed: f.unconverged(j, c.Converged, c.Change, c.Iterations),
 				figures: []field{{"iterations", "iterations", c.Iterations}}, ranks: c.Authorities,
 				write: func() error {
-					hubs, authorities := c.Hubs.Dense(0), c.Authorities.Dense(0)
+					hubs, err := c.Hubs.Dense(0)
+					if err != nil {
+						return err
+					}
+					authorities, err := c.Authorities.Dense(0)
+					if err != nil {
+						return err
+					}
 					return j.writeLines(len(hubs), func(line func(fields ...string) error) error {
 						for v, x := range hubs {
 							if err := line(j.graph.name(v), text(x), text(authorities[v])); err != nil {

@@ -231,7 +231,10 @@ func (l *look) group(run apps.Run, val []float64) error {
 	if l.communities, err = apps.Communities(a, apps.CommunitiesOptions{Run: run}); err != nil {
 		return err
 	}
-	member := l.communities.Membership.Dense(0)
+	member, err := l.communities.Membership.Dense(0)
+	if err != nil {
+		return err
+	}
 	count := min(l.communities.Count, largestGroups)
 	l.groups, l.links = make([]int64, count), make([][]float64, count)
 	for c := range l.links {

@@ -124,7 +124,10 @@ GPUs divide large graphs, and give the result of one, bit for bit.`,
 func (j *job) writeLevels(res *apps.CommunitiesResult) error {
 	columns := make([][]int32, len(res.Levels))
 	for k, v := range res.Levels {
-		columns[k] = v.Dense(0)
+		var err error
+		if columns[k], err = v.Dense(0); err != nil {
+			return err
+		}
 	}
 	return j.writeLines(len(columns[0]), func(line func(fields ...string) error) error {
 		fields := make([]string, 1+len(columns))

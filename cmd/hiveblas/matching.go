@@ -28,7 +28,13 @@ column.`,
 			}
 			return &standardResult{
 				figures: []field{{"size", "pairs", c.Size}},
-				write:   func() error { return j.writePairs(c.Column.Dense(-1)) },
+				write: func() error {
+					column, err := c.Column.Dense(-1)
+					if err != nil {
+						return err
+					}
+					return j.writePairs(column)
+				},
 			}, c.Column.Move(nil)
 		},
 	}.command(s)

@@ -32,7 +32,10 @@ level, in the order. A graph with a cycle is an error that names one.`,
 			return &standardResult{
 				figures: []field{{"levels", "levels", c.Depth}},
 				write: func() error {
-					level := c.Level.Dense(0)
+					level, err := c.Level.Dense(0)
+					if err != nil {
+						return err
+					}
 					return j.writeLines(len(c.Order), func(line func(fields ...string) error) error {
 						for _, v := range c.Order {
 							if err := line(j.graph.name(v), strconv.Itoa(int(level[v]))); err != nil {

@@ -46,3 +46,47 @@ HB_DIV_INT(hb_u32, 4294967295u, 0)
 HB_DIV_INT(hb_u64, 18446744073709551615ULL, 0)
 HB_DEVICE float hb_div(float x, float y) { return x / y; }
 HB_DEVICE double hb_div(double x, double y) { return x / y; }
+
+// hb_limited sets p to x to the power n, and returns false if that is above limit.
+HB_DEVICE bool hb_limited(hb_u64 x, hb_u64 n, hb_u64 limit, hb_u64 &p) {
+	for (p = 1; n > 0;) {
+		if (n & 1) {
+			if (x != 0 && p > limit / x) return false;
+			p *= x;
+		}
+		if ((n >>= 1) > 0) {
+			if (x > 0xffffffffull) return false; // a further factor is at least x * x
+			x *= x;
+		}
+	}
+	return true;
+}
+
+// A power of integers, and a float as an integer: the largest or smallest value where it is beyond.
+// NaN is 0. The first argument of hb_convert gives the type alone.
+#define HB_SATURATE(T, most, least) \
+	HB_DEVICE T hb_pow(T x, T y) { \
+		bool odd = (y & 1) != 0, negative = x < (T)0 && odd; \
+		hb_u64 size = x < (T)0 ? 0 - (hb_u64)x : (hb_u64)x, n = (hb_u64)y, p; \
+		if (y < (T)0) { \
+			if (x == 0) return (T)(most); \
+			if (size != 1) return (T)0; \
+			n &= 1; \
+		} \
+		if (!hb_limited(size, n, negative ? 0 - (hb_u64)(T)(least) : (hb_u64)(T)(most), p)) \
+			return negative ? (T)(least) : (T)(most); \
+		return (T)(negative ? 0 - p : p); \
+	} \
+	HB_DEVICE T hb_convert(T, double x) { \
+		if (x >= (double)(T)(most)) return (T)(most); \
+		if (x <= (double)(T)(least)) return (T)(least); \
+		return x != x ? (T)0 : (T)x; \
+	}
+HB_SATURATE(hb_i8, 127, -128)
+HB_SATURATE(hb_i16, 32767, -32768)
+HB_SATURATE(hb_i32, 2147483647, -2147483647 - 1)
+HB_SATURATE(hb_i64, 9223372036854775807LL, -9223372036854775807LL - 1)
+HB_SATURATE(hb_u8, 255, 0)
+HB_SATURATE(hb_u16, 65535, 0)
+HB_SATURATE(hb_u32, 4294967295u, 0)
+HB_SATURATE(hb_u64, 18446744073709551615ULL, 0)

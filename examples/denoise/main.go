@@ -65,9 +65,13 @@ func run(out io.Writer, side int, noise, lambda float64) error {
 		}
 		return math.Sqrt(sum / float64(len(v)))
 	}
-	fmt.Fprintf(out, "error %.3f measured, %.3f denoised, %d regions\n", rms(measured), rms(res.B.Dense(0)), res.Regions)
+	denoised, err := res.B.Dense(0)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "error %.3f measured, %.3f denoised, %d regions\n", rms(measured), rms(denoised), res.Regions)
 	shades := []rune(" .:-=+*#%@")
-	for p, x := range res.B.Dense(0) {
+	for p, x := range denoised {
 		fmt.Fprintf(out, "%c", shades[max(0, min(9, int((x+2)*2)))])
 		if p%side == side-1 {
 			fmt.Fprintln(out)

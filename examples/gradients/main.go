@@ -100,13 +100,17 @@ func run(out io.Writer, side int) error {
 	if err != nil {
 		return err
 	}
+	right, err := heat.Dense(0)
+	if err != nil {
+		return err
+	}
 	start = time.Now()
 	var factors mat.Cholesky
 	if !factors.Factorize(mat.NewSymDense(side*side, full)) {
 		return errors.New("gonum finds no Cholesky factors")
 	}
 	var y mat.VecDense
-	if err := factors.SolveVecTo(&y, mat.NewVecDense(side*side, heat.Dense(0))); err != nil {
+	if err := factors.SolveVecTo(&y, mat.NewVecDense(side*side, right)); err != nil {
 		return err
 	}
 	difference := 0.0

@@ -73,6 +73,9 @@ func Operand[T comparable](v matrix.View[T], b device.Backend) (device.Operand, 
 		Pattern: h.Writer() == nil, Symmetric: h.Symmetric()}, err
 }
 
+// IsPattern reports whether a view is one of structure alone, whose values are true.
+func IsPattern[T comparable](v matrix.View[T]) bool { return source(v).Writer() == nil }
+
 // maskOf returns the matrix of a mask; a zero mask is one of a nil matrix.
 func maskOf(m matrix.MaskView) rep.Mask {
 	if s := first[rep.Mask](&m); s != nil {

@@ -209,6 +209,10 @@ func elementwiseGenerators() (g []generator) {
 	g = append(g, elementwise("mixed", semiring.First[float64, bool]())...)
 	g = append(g, elementwise("mixed", semiring.Second[bool, int32]())...)
 	g = append(g, applyOf("mixed", semiring.Convert[int32, float64]()), applyOf("mixed", semiring.OneOp[Path, bool]()))
+	saturating := applyOf("mixed", semiring.Convert[float64, int32]())
+	saturating.name += " to integers"
+	g = append(g, saturating)
+	g = append(g, degrees("int32", semiring.Plus[int32]()), degrees("float64", semiring.Max[float64]()))
 	return append(g, applyIndexOf("mixed", semiring.RowIndex[bool](int64(1))), applyIndexOf("mixed", semiring.ColIndex[float64](int32(0))),
 		applyIndexOf("mixed", semiring.DiagIndex[Path](int64(0))))
 }

@@ -191,7 +191,7 @@ func errorCases() []errorCase {
 			return ops.MxM(x.c, semiring.New(semiring.Monoid[float64]{}, semiring.Times[float64]()), x.a, x.b)
 		}, operator, nil},
 		{"zero/New mul", func(x misfits) error {
-			return ops.MxM(x.c, semiring.New(plus, semiring.NewBinary[float64, float64, float64]("none", nil, "")), x.a, x.b)
+			return ops.MxM(x.c, semiring.New(plus, semiring.NewBinary[float64, float64, float64]("none", nil)), x.a, x.b)
 		}, operator, nil},
 		{"zero/EWiseAdd", func(x misfits) error {
 			return ops.EWiseAdd(x.c, semiring.BinaryOp[float64, float64, float64]{}, x.a, x.b)
@@ -203,7 +203,7 @@ func errorCases() []errorCase {
 		}, operator, nil},
 		{"zero/Apply", func(x misfits) error { return ops.Apply(x.c, semiring.UnaryOp[float64, float64]{}, x.a) }, operator, nil},
 		{"zero/Apply nil", func(x misfits) error {
-			return ops.Apply(x.c, semiring.NewUnary[float64, float64]("none", nil, ""), x.a)
+			return ops.Apply(x.c, semiring.NewUnary[float64, float64]("none", nil), x.a)
 		}, operator, nil},
 		{"zero/ApplyFirst", func(x misfits) error {
 			return ops.ApplyFirst(x.c, semiring.BinaryOp[float64, float64, float64]{}, 1, x.a)
@@ -213,7 +213,7 @@ func errorCases() []errorCase {
 		}, operator, nil},
 		{"zero/ApplyIndex", func(x misfits) error { return ops.ApplyIndex(x.c, semiring.IndexOp[float64, float64]{}, x.a) }, operator, nil},
 		{"zero/Select", func(x misfits) error { return ops.Select(x.c, semiring.SelectOp[float64]{}, x.a) }, operator, nil},
-		{"zero/Select nil", func(x misfits) error { return ops.Select(x.c, semiring.NewSelect[float64]("none", nil, ""), x.a) }, operator, nil},
+		{"zero/Select nil", func(x misfits) error { return ops.Select(x.c, semiring.NewSelect[float64]("none", nil), x.a) }, operator, nil},
 		{"zero/Reduce", func(x misfits) error { return ops.Reduce(x.w, semiring.Monoid[float64]{}, x.a) }, operator, nil},
 		{"zero/Reduce of a zero operator", func(x misfits) error {
 			return ops.Reduce(x.w, semiring.NewMonoid(semiring.BinaryOp[float64, float64, float64]{}, 0), x.a)

@@ -112,6 +112,7 @@ func registerInteger[T semiring.Integer](name string) {
 	registerNumber(name, largest[T]()...)
 	k := kindOf[T]()
 	k.monoids = append(k.monoids, semiring.Bor[T](), semiring.Band[T](), semiring.Bxor[T](), semiring.Times[T]())
+	k.binary = append(k.binary, semiring.Pow[T]())
 	k.index = append(k.index, semiring.RowIndex[T](T(1)), semiring.ColIndex[T](T(0)), semiring.DiagIndex[T](T(2)))
 }
 

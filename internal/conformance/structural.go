@@ -52,6 +52,31 @@ func reductions[T comparable](typ string, m semiring.Monoid[T]) []generator {
 	}
 }
 
+// degrees returns the cases of sums of patterns, whose entries are 1.
+func degrees[T semiring.Number](typ string, m semiring.Monoid[T]) generator {
+	return generator{"Reduce/" + typ + "/" + m.Name() + " of a pattern", 2, func(p *plan) func(r *runner) error {
+		x := p.matrixAxes()
+		rows, cols, t := x[0], x[1], p.IntN(3) == 0
+		if t {
+			rows, cols = cols, rows
+		}
+		a := patterned[float64]{plain[float64]{newInput[float64](p, "a", rows, cols, false), t}}
+		w := newInput[T](p, "w", one, x[0], true)
+		settle(p, w)
+		return func(r *runner) error {
+			err := ops.Reduce(vectorTarget(r, w), m, a.source(r), p.set.options()...)
+			d := a.dense()
+			ones := newDense[T](d.Rows, d.Cols)
+			for k, x := range d.Cell {
+				if len(x) > 0 {
+					ones.Cell[k] = []T{1}
+				}
+			}
+			return conclude(r, w, reduceRows(ones, m), false, err)
+		}
+	}}
+}
+
 // scatters returns the cases of sums at lists that repeat.
 func scatters[T comparable](typ string, m semiring.Monoid[T]) []generator {
 	name := "/" + typ + "/" + m.Name()

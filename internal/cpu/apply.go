@@ -30,10 +30,11 @@ func Like[S, C any](threads int, s *sparse.Store[S]) *sparse.Store[C] {
 	return out
 }
 
-// Apply computes c = f(s) entry by entry. fill is the value of a pattern's entries. room, if it has
-// the size of a full result, may be used for the values of the result; it may alias the values of
-// s.
-func Apply[A, C any](env Env, s *sparse.Store[A], f func(c []C, a []A), fill A, room []C) (*sparse.Store[C], error) {
+// Apply computes c = f(s) entry by entry; user reports whether f calls a function of a user. fill is
+// the value of a pattern's entries. room, if it has the size of a full result, may be used for the
+// values of the result; it may alias the values of s.
+func Apply[A, C any](env Env, s *sparse.Store[A], f func(c []C, a []A), user bool, fill A, room []C) (*sparse.Store[C], error) {
+	f = guardMap(env, user, f)
 	if s.Format == sparse.Bitmap {
 		if len(s.Present) <= smallWork {
 			return applyBitmap(s, f, fill), nil
@@ -129,7 +130,7 @@ func ApplyIndex[A, C any](env Env, s *sparse.Store[A], f func(x A, i, j int) C, 
 		return s.Val[p]
 	}
 	if !s.Sparse() {
-		err := parallel.Range(env.Ctx, env.Threads, len(out.Val), valueChunk, func(_, lo, hi int) {
+		err := guardedRange(env, len(out.Val), valueChunk, func(lo, hi int) {
 			i, j := lo/s.NCols, lo%s.NCols
 			for p := lo; p < hi; p++ {
 				if s.Present == nil || s.Present[p] != 0 {
@@ -142,9 +143,13 @@ func ApplyIndex[A, C any](env Env, s *sparse.Store[A], f func(x A, i, j int) C, 
 		})
 		return out, err
 	}
+	done := env.done(true)
 	return out, s.Spans(env.Ctx, env.Threads, func(base int, lo, hi int64) {
 		i := base / max(s.NCols, 1)
 		for p := lo; p < hi; p++ {
+			if (p-lo)%guardBlock == 0 && ended(done) {
+				return
+			}
 			out.Val[p] = f(at(p), i, int(s.Idx[p]))
 		}
 	})
@@ -153,6 +158,7 @@ func ApplyIndex[A, C any](env Env, s *sparse.Store[A], f func(x A, i, j int) C, 
 // ReduceRows sums each row that has entries. The result is 1×m: full if every row has entries, a
 // list if s is hypersparse, and a bitmap otherwise.
 func ReduceRows[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*sparse.Store[T], error) {
+	m = guardMonoid(env, m)
 	if s.Format == sparse.Hypersparse {
 		return reduceListed(env, s, m, fill)
 	}
@@ -161,16 +167,16 @@ func ReduceRows[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*spar
 	if !s.Sparse() && s.Format != sparse.Full {
 		s = sparse.ToSparse(s)
 	}
-	val := s.Val
-	if val == nil {
-		val = fresh.Make[T](s.NVals)
-		Fill(val, fill, env.Threads)
-	}
 	if s.Format == sparse.Full {
 		c := s.NCols
+		row := func(i int) []T { return s.Val[i*c : (i+1)*c] }
+		if s.Val == nil {
+			ones := filled(c, fill)
+			row = func(int) []T { return ones }
+		}
 		err := parallel.Range(env.Ctx, env.Threads, n, max(1, valueChunk/max(1, c)), func(_, lo, hi int) {
 			for i := lo; i < hi; i++ {
-				out.Val[i] = m.Fold(m.Identity, val[i*c:(i+1)*c])
+				out.Val[i] = m.Fold(m.Identity, row(i))
 			}
 		})
 		if c == 0 {
@@ -179,12 +185,13 @@ func ReduceRows[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*spar
 		return out, err
 	}
 	present := fresh.Make[uint8](int64(n))
+	foldRows := rowFolds(s, m, fill)
 	threads := workers(env, s.NVals+int64(n), 1<<14)
 	bounds := parallel.Cut(threads, s.Ptr, threads*8, 2)
 	counts := make([]int64, len(bounds)-1)
 	err := parallel.Pieces(env.Ctx, threads, len(bounds)-1, func(_, b int) {
 		lo, hi := bounds[b], bounds[b+1]
-		m.FoldRows(out.Val[lo:hi], m.Identity, s.Ptr[lo:hi+1], val)
+		foldRows(out.Val[lo:hi], s.Ptr[lo:hi+1])
 		counts[b] = markRows(present[lo:hi], s.Ptr[lo:hi+1])
 		if counts[b] < int64(hi-lo) {
 			for i, has := range present[lo:hi] {
@@ -204,6 +211,24 @@ func ReduceRows[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*spar
 	return out, err
 }
 
+// rowFolds returns the loop that sums the rows of a listed s between offsets. The rows of a pattern,
+// whose entries are fill, are the beginnings of one array.
+func rowFolds[T any](s *sparse.Store[T], m *Monoid[T], fill T) func(y []T, ptr []int64) {
+	if s.Val != nil {
+		return func(y []T, ptr []int64) { m.FoldRows(y, m.Identity, ptr, s.Val) }
+	}
+	longest := int64(0)
+	for k := range len(s.Ptr) - 1 {
+		longest = max(longest, s.Ptr[k+1]-s.Ptr[k])
+	}
+	ones := filled(int(longest), fill)
+	return func(y []T, ptr []int64) {
+		for i := range y {
+			y[i] = m.Fold(m.Identity, ones[:ptr[i+1]-ptr[i]])
+		}
+	}
+}
+
 // markRows sets present to 1 for the rows that have entries, to 0 for the others, and returns the
 // number of rows with entries.
 func markRows(present []uint8, ptr []int64) int64 {
@@ -221,17 +246,13 @@ func markRows(present []uint8, ptr []int64) int64 {
 // rows.
 func reduceListed[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*sparse.Store[T], error) {
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: s.NRows}}
-	val := s.Val
-	if val == nil {
-		val = fresh.Make[T](s.NVals)
-		Fill(val, fill, env.Threads)
-	}
+	foldRows := rowFolds(s, m, fill)
 	sums := make([]T, len(s.RowIDs))
 	bounds := parallel.Cut(env.Threads, s.Ptr, parallel.Threads(env.Threads)*8, 2)
 	err := parallel.Pieces(env.Ctx, env.Threads, len(bounds)-1, func(_, b int) {
 		lo, hi := bounds[b], bounds[b+1]
 		if lo < hi {
-			m.FoldRows(sums[lo:hi], m.Identity, s.Ptr[lo:hi+1], val)
+			foldRows(sums[lo:hi], s.Ptr[lo:hi+1])
 		}
 	})
 	if err != nil {
@@ -252,8 +273,10 @@ func reduceListed[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (*sp
 // fixed part of the entries; the parts are then added in order.
 func ReduceCols[T any](env Env, s *sparse.Store[T], m *Monoid[T], f *Binary[T, T, T], fill T) (*sparse.Store[T], error) {
 	s = sparse.ToSparse(s)
+	m, f = guardMonoid(env, m), guardBinary(env, f)
 	n := s.NCols
-	if n > 1<<22 && s.NVals < int64(n)/1024 { // most of the n sums would be unused
+	// Where there are few entries, most of the n sums would be unused.
+	if n > 1<<22 && (s.NVals < int64(n)/1024 || !fits(int64(n), 2*sizeOf[T]()+1)) {
 		return ReduceRows(env, sparse.ToHyper(sparse.Transpose(s, env.Threads)), m, fill)
 	}
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: n, Format: sparse.Full, NVals: int64(n)}}
@@ -300,6 +323,9 @@ func ReduceCols[T any](env Env, s *sparse.Store[T], m *Monoid[T], f *Binary[T, T
 			}
 		}
 	})
+	if err := env.stopped(m.User); err != nil {
+		return nil, err
+	}
 	marks := sums[0].marks[:(n+63)/64]
 	settleMarked(out, marks, parts)
 	clear(marks)
@@ -365,14 +391,15 @@ func getColumnSums[T any](n int, id T) *columnSums[T] {
 // ReduceAll sums all entries in chunks of fixed size, so that the result is independent of the
 // number of threads.
 func ReduceAll[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (T, error) {
+	m = guardMonoid(env, m)
 	if s.Format == sparse.Bitmap {
 		if len(s.Present) <= smallWork && s.Val != nil {
-			return m.Fn(m.Identity, m.Fold(m.Identity, presentValues(s))), nil
+			return m.Fn(m.Identity, m.Fold(m.Identity, presentValues(s))), env.stopped(m.User)
 		}
 		s = sparse.ToSparse(s)
 	}
 	if n := int(s.NVals); n > 0 && n <= smallWork && s.Val != nil {
-		return m.Fn(m.Identity, m.Fold(m.Identity, s.Val[:n])), nil
+		return m.Fn(m.Identity, m.Fold(m.Identity, s.Val[:n])), env.stopped(m.User)
 	}
 	return reduceLarge(env, s, m, fill)
 }
@@ -402,19 +429,25 @@ func reduceLarge[T any](env Env, s *sparse.Store[T], m *Monoid[T], fill T) (T, e
 		}
 		partial[lo/chunk] = m.Fold(m.Identity, v)
 	})
-	return m.Fold(m.Identity, partial), err
+	sum := m.Fold(m.Identity, partial)
+	if err == nil {
+		err = env.stopped(m.User)
+	}
+	return sum, err
 }
 
 // InnerFull returns Σ f(a[p], b[p]) with the bits that the values f(a[p], b[p]) have by ReduceAll.
 func InnerFull[A, B, C any](env Env, m *Monoid[C], f *Binary[A, B, C], a []A, b []B) (C, error) {
 	const chunk = ReduceChunk
+	m, f = guardMonoid(env, m), guardBinary(env, f)
+	user := m.User || f.User
 	if len(a) <= smallWork {
 		if env.cancelled() {
 			return m.Identity, env.Ctx.Err()
 		}
 		room := make([]C, len(a))
 		f.Zip(room, a, b)
-		return m.Fold(m.Identity, room), nil
+		return m.Fold(m.Identity, room), env.stopped(user)
 	}
 	partial := make([]C, (len(a)+chunk-1)/chunk)
 	err := parallel.Range(env.Ctx, env.Threads, len(a), chunk, func(_, lo, hi int) {
@@ -428,5 +461,9 @@ func InnerFull[A, B, C any](env Env, m *Monoid[C], f *Binary[A, B, C], a []A, b 
 		partial[lo/chunk] = m.Fold(m.Identity, room[:hi-lo])
 		poolOf[[]C]().Put(&room)
 	})
-	return m.Fold(m.Identity, partial), err
+	sum := m.Fold(m.Identity, partial)
+	if err == nil {
+		err = env.stopped(user)
+	}
+	return sum, err
 }

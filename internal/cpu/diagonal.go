@@ -28,6 +28,7 @@ func diagonalRoom(n int, entries int64) bool { return n <= 1<<22 || int64(n) <= 
 // returns nil if an array of d's size is too large for the entries. O(entries of a + columns). If d has
 // all entries, the result shares the structure of a.
 func ScaleColumns[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], d *sparse.Store[B]) (*sparse.Store[C], error) {
+	s = guardSemiring(env, s)
 	if !diagonalRoom(d.NRows, a.NVals+d.NVals) {
 		return nil, nil
 	}
@@ -67,6 +68,9 @@ func ScaleColumns[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A]
 			}
 		}
 	})
+	if err == nil {
+		err = env.stopped(s.User)
+	}
 	return out, err
 }
 
@@ -82,6 +86,7 @@ var singles = func() (ptr [denseChunk + 1]int64) {
 // nil if d is not square or an array of its size is too large for the entries. O(entries of a + rows).
 // If d has all entries, the result shares the structure of a.
 func ScaleRows[A, B, C any](env Env, s *Semiring[A, B, C], d *sparse.Store[A], a *sparse.Store[B]) (*sparse.Store[C], error) {
+	s = guardSemiring(env, s)
 	if d.NRows != d.NCols || !diagonalRoom(d.NCols, a.NVals+d.NVals) {
 		return nil, nil
 	}
@@ -120,6 +125,9 @@ func ScaleRows[A, B, C any](env Env, s *Semiring[A, B, C], d *sparse.Store[A], a
 			s.Axpy(y, pick(d.Val, int64(place[a.RowID(k)]-1)), window(a.Val, lo, hi))
 		}
 	})
+	if err == nil {
+		err = env.stopped(s.User)
+	}
 	if err != nil {
 		return nil, err
 	}

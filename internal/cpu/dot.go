@@ -13,6 +13,7 @@ import (
 // are then looked up in it. bt is the transpose of b, and s is the semiring with its operands
 // exchanged.
 func MaskedDot[A, B, C any](env Env, s *Semiring[B, A, C], a *sparse.Store[A], bt *sparse.Store[B], mask *sparse.Structure) (*sparse.Store[C], error) {
+	s = guardSemiring(env, s)
 	vecs := mask.Vecs()
 	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: mask.NRows, NCols: mask.NCols, Format: mask.Format, RowIDs: mask.RowIDs}}
 	out.Ptr = make([]int64, vecs+1)
@@ -124,6 +125,7 @@ func SaxpyCost[A, B any](env Env, a *sparse.Store[A], b *sparse.Store[B]) int64 
 // SpMM computes a·b for a listed a and a full b: each entry of a adds a multiple of a row of b to a
 // row of the result. The result is full if every row of a has entries, and a bitmap otherwise.
 func SpMM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
+	s = guardSemiring(env, s)
 	n := b.NCols
 	cells, _ := sparse.Cells(a.NRows, n)
 	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: a.NRows, NCols: n, Format: sparse.Full, NVals: int64(cells)}, Val: zeros[C](env.Threads, cells)}

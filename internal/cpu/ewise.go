@@ -214,7 +214,11 @@ type UnionOps[A, B, C any] struct {
 // Full) or one is Full, and listed otherwise. A bitmap operand beside a listed one is first
 // converted to a list.
 func Union[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
+	ops = guardUnion(env, ops)
 	if a.Format == sparse.Full || b.Format == sparse.Full || !a.Sparse() && !b.Sparse() {
+		if err := denseRoom[C](&a.Structure); err != nil {
+			return nil, err
+		}
 		if a.Format != b.Format && smallDense(&a.Structure) && smallDense(&b.Structure) || a.Format == sparse.Bitmap && smallDense(&a.Structure) {
 			return unionBitmap(ops, a, b), nil
 		}
@@ -319,6 +323,11 @@ func unionListed[A, B, C any](env Env, ops UnionOps[A, B, C], a *sparse.Store[A]
 		return nil, err
 	}
 	return assemble(&p, offset, kept, ptr, lens, idx, val, threads), nil
+}
+
+// denseRoom returns a *RoomError if there is no memory for a dense result of the shape of s.
+func denseRoom[C any](s *sparse.Structure) error {
+	return roomFor("a dense result", int64(s.NRows)*int64(s.NCols), sizeOf[C]()+1)
 }
 
 // place does c[pos[p]] = v[p].
@@ -455,7 +464,11 @@ func zipLarge[A, B, C any](env Env, f *Binary[A, B, C], c []C, a []A, b []B) err
 // room, if it has the size of a full result, may be used for the values of the result. It may alias
 // the values of an operand.
 func Intersect[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *sparse.Store[B], room []C) (*sparse.Store[C], error) {
+	f = guardBinary(env, f)
 	if !a.Sparse() && !b.Sparse() {
+		if err := denseRoom[C](&a.Structure); err != nil {
+			return nil, err
+		}
 		if a.Format == sparse.Full && b.Format == sparse.Full {
 			out := newDense(a.NRows, a.NCols, room, nil, a.NVals)
 			return out, zipDense(env, f, out.Val, a.Val, b.Val)

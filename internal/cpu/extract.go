@@ -9,21 +9,43 @@ import (
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
-// Indices is a list of rows or columns; a nil List is all of them, in order.
+// Indices is a list of rows or columns; a nil List is the range Lo … Lo+N−1.
 type Indices struct {
 	List []int32
-	N    int // length of the list, or the dimension
+	Lo   int
+	N    int // length of the list or the range
 }
 
 // Len returns the number of indices.
 func (x Indices) Len() int { return x.N }
 
+// All reports whether x is all of n indices, as a range.
+func (x Indices) All(n int) bool { return x.List == nil && x.N == n }
+
+// Listed returns x as a list.
+func (x Indices) Listed() Indices {
+	if x.List == nil {
+		x.List = fresh.Make[int32](int64(x.N))
+		for p := range x.List {
+			x.List[p] = int32(x.Lo + p)
+		}
+		x.Lo = 0
+	}
+	return x
+}
+
 // at returns the p-th index.
 func (x Indices) at(p int) int {
 	if x.List == nil {
-		return p
+		return x.Lo + p
 	}
 	return int(x.List[p])
+}
+
+// clip returns the places of the columns of a range within ci, which is ascending.
+func (x Indices) clip(ci []int32) (lo, hi int64) {
+	from := search(ci, x.Lo)
+	return int64(from), int64(from + search(ci[from:], x.Lo+x.N))
 }
 
 // colMap maps columns to their places in a list of columns: those of column c are p = head[c], then
@@ -38,7 +60,7 @@ type colMap struct {
 func newColMap(cols Indices, n, threads int) *colMap {
 	m := &colMap{sorted: true}
 	dup := false
-	if n > 1<<16 && len(cols.List) < n/64 {
+	if n > 1<<16 && (len(cols.List) < n/64 || !fits(int64(n), 4)) {
 		m.sparse = make(map[int32]int32, len(cols.List))
 	} else {
 		m.head = fresh.Make[int32](int64(n))
@@ -101,21 +123,32 @@ func (m *colMap) first(c int32) int32 {
 	return -1
 }
 
-// Extract computes c = a(rows, cols) for a listed a. Rows and columns may repeat. One pass counts,
+// Extract computes c = a(rows, cols) for a listed a. Rows and columns of a list may repeat. A range of
+// rows takes time for those that are stored, a range of columns two searches a row. One pass counts,
 // one writes. Rows whose columns are out of order are sorted by (place, origin) packed in a word,
 // each by itself: its entries stay in the cache, which those of two transposes do not.
 func Extract[T any](env Env, a *sparse.Store[T], rows, cols Indices, fill T) (*sparse.Store[T], error) {
 	m := rows.Len()
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: m, NCols: cols.Len()}}
+	first := rows.Lo // the stored row of a that is row 0 of the result, if rows is a range
 	if rows.List == nil && a.Format == sparse.Hypersparse {
-		out.Format, out.RowIDs = sparse.Hypersparse, a.RowIDs
+		var end int
+		first, end = search(a.RowIDs, rows.Lo), search(a.RowIDs, rows.Lo+rows.N)
+		out.Format, out.RowIDs = sparse.Hypersparse, shifted(a.RowIDs[first:end], rows.Lo)
 	}
 	vecs := out.Vecs()
+	part := cols.List == nil && !cols.All(a.NCols)
 	src := func(k int) (lo, hi int64) { // entries of a in result row k
 		if rows.List == nil {
-			return a.Ptr[k], a.Ptr[k+1]
+			lo, hi = a.Ptr[first+k], a.Ptr[first+k+1]
+		} else {
+			lo, hi = a.Span(int(rows.List[k]))
 		}
-		return a.Span(int(rows.List[k]))
+		if part {
+			from, to := cols.clip(a.Idx[lo:hi])
+			lo, hi = lo+from, lo+to
+		}
+		return lo, hi
 	}
 	out.Ptr = make([]int64, vecs+1)
 	var cm *colMap
@@ -157,7 +190,13 @@ func Extract[T any](env Env, a *sparse.Store[T], rows, cols Indices, fill T) (*s
 			lo, hi := src(k)
 			q := out.Ptr[k]
 			if cm == nil {
-				copy(out.Idx[q:], a.Idx[lo:hi])
+				if cols.Lo == 0 {
+					copy(out.Idx[q:], a.Idx[lo:hi])
+				} else {
+					for e, j := range a.Idx[lo:hi] {
+						out.Idx[q+int64(e)] = j - int32(cols.Lo)
+					}
+				}
 				if a.Val != nil {
 					copy(out.Val[q:], a.Val[lo:hi])
 					continue
@@ -206,6 +245,18 @@ func Extract[T any](env Env, a *sparse.Store[T], rows, cols Indices, fill T) (*s
 		dropEmptyRows(out)
 	}
 	return sparse.Settle(out), nil
+}
+
+// shifted returns the items of a list less by. It shares the list if by is 0.
+func shifted(list []int32, by int) []int32 {
+	if by == 0 {
+		return list
+	}
+	out := fresh.Make[int32](int64(len(list)))
+	for p, i := range list {
+		out[p] = i - int32(by)
+	}
+	return out
 }
 
 // Spread is the inverse of Extract: it returns the m×n matrix with entry (i, j) of a at (rows[i],
@@ -267,7 +318,7 @@ func Spread[T any](env Env, a *sparse.Store[T], rows, cols Indices, m, n int, fi
 
 // Outside keeps the entries of c that are not in rows × cols.
 func Outside[T any](env Env, c *sparse.Store[T], rows, cols Indices) (*sparse.Store[T], error) {
-	if rows.List == nil && cols.List == nil {
+	if rows.All(c.NRows) && cols.All(c.NCols) {
 		return sparse.Empty[T](c.NRows, c.NCols), nil
 	}
 	inRow, inCol := member(rows, c.NRows), member(cols, c.NCols)
@@ -281,9 +332,9 @@ func Outside[T any](env Env, c *sparse.Store[T], rows, cols Indices) (*sparse.St
 
 func member(x Indices, n int) func(int32) bool {
 	if x.List == nil {
-		return func(int32) bool { return true }
+		return func(i int32) bool { return uint(int(i)-x.Lo) < uint(x.N) }
 	}
-	if n > 1<<16 && len(x.List) < n/64 {
+	if n > 1<<16 && (len(x.List) < n/64 || !fits(int64(n), 1)) {
 		set := make(map[int32]bool, len(x.List))
 		for _, i := range x.List {
 			set[i] = true
@@ -300,6 +351,7 @@ func member(x Indices, n int) func(int32) bool {
 // Kronecker computes c = a ⊗ b: entry (i·mb+k, j·nb+l) is f(a(i,j), b(k,l)). The dimensions of the
 // result must be within range, and both operands must have values.
 func Kronecker[A, B, C any](env Env, f *Binary[A, B, C], a *sparse.Store[A], b *sparse.Store[B]) (*sparse.Store[C], error) {
+	f = guardBinary(env, f)
 	bv := b.Vecs()
 	rows := a.Vecs() * bv
 	out := &sparse.Store[C]{Structure: sparse.Structure{NRows: a.NRows * b.NRows, NCols: a.NCols * b.NCols, Format: sparse.Hypersparse}}

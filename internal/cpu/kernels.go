@@ -51,6 +51,8 @@ type Semiring[A, B, C any] struct {
 	// equals the identity. Identities can then represent absent entries, without a presence test:
 	// in min.plus over floats, +Inf.
 	IsIdentity func(C) bool
+	// User is set if a kernel calls a function of a user, which may take any time or panic.
+	User bool
 	// ScatterOnly is set if a loop of a user's takes the place of Scatter but not of ScatterAll, which
 	// then calls closures and is the slower.
 	ScatterOnly bool
@@ -82,6 +84,8 @@ type Binary[A, B, C any] struct {
 	BindY func(c []C, a []A, y B)
 	// UsesX and UsesY report whether the operator reads its arguments.
 	UsesX, UsesY bool
+	// User is set if the operator calls a function of a user.
+	User bool
 }
 
 // Monoid is the arithmetic of a commutative monoid over T.
@@ -98,6 +102,8 @@ type Monoid[T any] struct {
 	CollectMarked func(acc []T, marks []uint64, ci []int32, v []T)
 	// Exact is set if sums in any order are equal, bit for bit.
 	Exact bool
+	// User is set if the operator calls a function of a user.
+	User bool
 }
 
 // Unary is the arithmetic of a unary operator A → C.
@@ -106,6 +112,8 @@ type Unary[A, C any] struct {
 	Map func(c []C, a []A)
 	// Copies is set if f is the identity.
 	Copies bool
+	// User is set if f calls a function of a user.
+	User bool
 }
 
 // Index is the arithmetic of an operator of value and position: c = f(a, i, j).

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"math/bits"
+	"sync/atomic"
 
 	"github.com/hiveblas/hiveblas/internal/fresh"
 	"github.com/hiveblas/hiveblas/internal/parallel"
@@ -29,6 +30,7 @@ const MaxAccumulator = 1 << 26
 // not complemented needs no count: its rows bound those of the result. ran is the method that adds
 // most of the products.
 func MxM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *sparse.Store[B], mask *Mask, method Method) (_ *sparse.Store[C], ran Method, _ error) {
+	s = guardSemiring(env, s)
 	g := &gustavson[A, B, C]{s: s, a: a, b: b, mask: mask.list(), method: method}
 	vecs, threads := a.Vecs(), parallel.Threads(env.Threads)
 	bounds, threads, err := g.measure(env, threads)
@@ -56,6 +58,9 @@ func MxM[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], b *spar
 		}
 	}
 	parallel.Sum(threads, out.Ptr)
+	if err := roomFor("the entries of the product", out.Ptr[vecs], 4+sizeOf[C]()); err != nil {
+		return nil, Auto, err
+	}
 	out.Idx = fresh.Make[int32](out.Ptr[vecs])
 	out.Val = fresh.Make[C](out.Ptr[vecs])
 	g.past = stream.Large[C](out.Ptr[vecs])
@@ -98,6 +103,26 @@ func MxMSizes[A, B any](env Env, a *sparse.Store[A], b *sparse.Store[B]) ([]int6
 		releaseWorkers(workers)
 	}
 	return sizes, err
+}
+
+// ProductLengths returns the number of products of each stored row of a·b, and their sum.
+func ProductLengths(env Env, a, b *sparse.Structure) (lengths []int64, total int64, err error) {
+	lengths = make([]int64, a.Vecs())
+	var sum atomic.Int64
+	err = a.RowBlocks(env.Ctx, parallel.Threads(env.Threads), func(_, lo, hi int) {
+		block := int64(0)
+		for k := lo; k < hi; k++ {
+			n := int64(0)
+			for _, c := range a.Idx[a.Ptr[k]:a.Ptr[k+1]] {
+				from, to := b.Span(int(c))
+				n += to - from
+			}
+			lengths[k] = n
+			block += n
+		}
+		sum.Add(block)
+	})
+	return lengths, sum.Load(), err
 }
 
 // productGrain is the number of products, and of rows, from which a further thread takes part. A

@@ -16,6 +16,8 @@ import (
 // according to its density. leads returns the leads of a (see sparse.Leads); Pull calls it only if
 // all products are equal.
 func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], leads func() []int32, u *sparse.Store[B], mask *Mask) (*sparse.Store[C], error) {
+	s = guardSemiring(env, s)
+	done := env.done(s.User)
 	m := a.NRows
 	threads := workers(env, a.NVals+int64(a.Vecs()), 1<<12)
 	if s.Any && !s.UsesX && !s.UsesY {
@@ -72,6 +74,9 @@ func Pull[A, B, C any](env Env, s *Semiring[A, B, C], a *sparse.Store[A], leads 
 			ci := a.Idx[lo:hi]
 			var v C
 			var hit bool
+			if done != nil && ended(done) {
+				break
+			}
 			if s.Any {
 				if p := firstPresent(ci, present); p >= 0 {
 					v, hit = s.Mul(pick(a.Val, lo+int64(p)), pick(x, int64(ci[p]))), true
@@ -421,11 +426,12 @@ func few[B any](a *sparse.Store[B], ks []int32, n int) bool {
 // has an entry. Parts of u of about equal work have separate accumulators, which are then added in
 // order, one column range at a time. The result is 1×n: a list, or a bitmap if it is nearly full.
 func Push[A, B, C any](env Env, s *Semiring[A, B, C], u *sparse.Store[A], a *sparse.Store[B], mask *Mask) (*sparse.Store[C], error) {
+	s = guardSemiring(env, s)
 	n := a.NCols
 	ks, uv := entries(u)
 	bounds := env.Parts
-	if len(bounds) <= 2 && few(a, ks, n) { // one part
-		return pushSorted(s, ks, uv, a, mask), nil
+	if len(bounds) <= 2 && (few(a, ks, n) || n > 1<<22 && !fits(int64(n), 2*(sizeOf[C]()+1))) { // one part
+		return pushSorted(env, s, ks, uv, a, mask)
 	}
 	los, work := make([]int64, len(ks)), make([]int64, len(ks)+1)
 	_ = parallel.Range(nil, env.Threads, len(ks), 1<<11, func(_, from, to int) {
@@ -683,7 +689,7 @@ func entries[T any](u *sparse.Store[T]) (ks []int32, uv []T) {
 
 // pushSorted is Push for few products: list, sort, add. O(products · log products), whatever the size
 // of the result.
-func pushSorted[A, B, C any](s *Semiring[A, B, C], ks []int32, uv []A, a *sparse.Store[B], mask *Mask) *sparse.Store[C] {
+func pushSorted[A, B, C any](env Env, s *Semiring[A, B, C], ks []int32, uv []A, a *sparse.Store[B], mask *Mask) (*sparse.Store[C], error) {
 	pool := poolOf[list[C]]()
 	l, ok := pool.Get().(*list[C])
 	if !ok {
@@ -699,6 +705,9 @@ func pushSorted[A, B, C any](s *Semiring[A, B, C], ks []int32, uv []A, a *sparse
 		appendProducts(l, s, x, a, lo, hi)
 	}
 	l.sum(s.Add, s.Identity)
+	if env.cancelled() {
+		return nil, env.Ctx.Err()
+	}
 	l.restrict(mask)
-	return newRow(a.NCols, append([]int32{}, l.idx...), append([]C{}, l.val...))
+	return newRow(a.NCols, append([]int32{}, l.idx...), append([]C{}, l.val...)), nil
 }

@@ -14,7 +14,7 @@ import (
 func (x Indices) places(u *sparse.Structure) []int32 {
 	switch {
 	case u.Sparse() && x.List == nil:
-		return u.Idx
+		return shifted(u.Idx, -x.Lo)
 	case u.Sparse():
 		at := make([]int32, len(u.Idx))
 		for p, k := range u.Idx {
@@ -26,7 +26,7 @@ func (x Indices) places(u *sparse.Structure) []int32 {
 	}
 	at := make([]int32, u.NCols)
 	for k := range at {
-		at[k] = int32(k)
+		at[k] = int32(x.Lo + k)
 	}
 	return at
 }
@@ -35,8 +35,9 @@ func (x Indices) places(u *sparse.Structure) []int32 {
 // right. u is full or listed, with values. It takes O(entries + n) time; if n is much larger than
 // the number of entries, it sorts them.
 func ScatterRow[T any](env Env, m *Monoid[T], u *sparse.Store[T], idx Indices, n int) (*sparse.Store[T], error) {
+	m = guardMonoid(env, m)
 	at := idx.places(&u.Structure)
-	if n > 1<<16 && len(at) < n/64 {
+	if n > 1<<16 && (len(at) < n/64 || !fits(int64(n), sizeOf[T]()+1)) {
 		return build(env, m, 1, n, make([]int32, len(at)), slices.Clone(at), u.Val)
 	}
 	out := &sparse.Store[T]{Structure: sparse.Structure{NRows: 1, NCols: n, Format: sparse.Full}}
@@ -111,6 +112,7 @@ func scatterByRange[T any](env Env, m *Monoid[T], out *sparse.Store[T], at []int
 // Scatter computes the m×n matrix of the sums of the entries u(k) with the same row rows[k] and
 // column cols[k], from left to right. u is full or listed, with values.
 func Scatter[T any](env Env, m *Monoid[T], u *sparse.Store[T], rows, cols Indices, nrows, ncols int) (*sparse.Store[T], error) {
+	m = guardMonoid(env, m)
 	i, j := rows.places(&u.Structure), cols.places(&u.Structure)
 	return build(env, m, nrows, ncols, i, j, u.Val)
 }

@@ -2,8 +2,12 @@ package cpu
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"sync"
+	"unsafe"
+
+	"github.com/hiveblas/hiveblas/internal/capacity"
 )
 
 // Env is the environment of an operation: its context and its number of threads.
@@ -12,6 +16,33 @@ type Env struct {
 	Threads int             // 0: GOMAXPROCS
 	Parts   []int           // how Push cuts the entries of the vector; nil: as PushParts says
 }
+
+// A RoomError reports that there is no memory for an array.
+type RoomError struct {
+	What        string // the array
+	Bytes, Have int64
+}
+
+func (e *RoomError) Error() string {
+	return fmt.Sprintf("%s needs %d bytes, and there are %d", e.What, e.Bytes, e.Have)
+}
+
+// roomFor returns a *RoomError if there is no memory for n items of size bytes.
+func roomFor(what string, n, size int64) error {
+	if bytes, have, ok := capacity.Fits(n, size); !ok {
+		return &RoomError{what, bytes, have}
+	}
+	return nil
+}
+
+// fits reports whether there is memory for n items of size bytes.
+func fits(n, size int64) bool {
+	_, _, ok := capacity.Fits(n, size)
+	return ok
+}
+
+// sizeOf returns the bytes of a T.
+func sizeOf[T any]() int64 { return int64(unsafe.Sizeof(*new(T))) }
 
 // cancelled reports whether the context is done.
 func (e Env) cancelled() bool { return e.Ctx != nil && e.Ctx.Err() != nil }

@@ -84,7 +84,7 @@ func Select[T any](env Env, s *sparse.Store[T], f *Predicate[T], fn func(x T, i,
 		return selectBand(env, s, f.Lo, f.Hi, fill)
 	}
 	if smallRow(&s.Structure) || s.NRows == 1 && smallDense(&s.Structure) {
-		return selectRow(s, f, fn, fill), nil
+		return selectRow(env, s, f, fn, fill), nil
 	}
 	if f.Keep != nil && s.Val != nil && s.Format == sparse.CSR {
 		return selectByValue(env, s, f.Keep)
@@ -97,6 +97,7 @@ func selectLarge[T any](env Env, s *sparse.Store[T], f *Predicate[T], fn func(x 
 	if fill != nil {
 		zero = *fill
 	}
+	done := env.done(true)
 	decide := func(keep, present []uint8, i int, ci []int32, v []T, j0 int) {
 		if f.Keep != nil && v != nil {
 			f.Keep(keep, v, i, ci, j0)
@@ -104,6 +105,10 @@ func selectLarge[T any](env Env, s *sparse.Store[T], f *Predicate[T], fn func(x 
 		}
 		x := zero
 		for p := range keep {
+			if p%guardBlock == 0 && ended(done) {
+				clear(keep[p:]) // bytes are 0 or 1
+				return
+			}
 			if present != nil && present[p] == 0 {
 				keep[p] = 0 // the value of an absent entry is undefined
 				continue

@@ -141,7 +141,7 @@ func filterDense[T any](env Env, t *sparse.Store[T], mask *Mask) (*sparse.Store[
 	}
 	flip := b2u(mask.Comp)
 	var entries atomic.Int64
-	_ = parallel.Range(nil, env.Threads, cells, positionGrain, func(_, lo, hi int) {
+	err := parallel.Range(env.Ctx, env.Threads, cells, positionGrain, func(_, lo, hi int) {
 		var count int64
 		for p := lo; p < hi; p++ {
 			b := allow[p] ^ flip
@@ -154,7 +154,7 @@ func filterDense[T any](env Env, t *sparse.Store[T], mask *Mask) (*sparse.Store[
 		entries.Add(count)
 	})
 	out.NVals = entries.Load()
-	return out, nil
+	return out, err
 }
 
 // Lookup lists the entries of the dense t at the positions of at: O(positions of at).
@@ -205,7 +205,7 @@ func Write[C any](env Env, c, t *sparse.Store[C], o Overlap[C]) (*sparse.Store[C
 		return t, nil
 	}
 	var err error
-	if o.Adapt && (o.Accum != nil || !o.Replace) && t.NVals <= c.NVals/updateRatio && sparse.BitmapPays(&c.Structure) {
+	if o.Adapt && (o.Accum != nil || !o.Replace) && t.NVals <= c.NVals/updateRatio && sparse.BitmapPays(&c.Structure) && denseRoom[C](&c.Structure) == nil {
 		c = sparse.ToBitmap(c)
 	}
 	if !o.Filtered {
@@ -227,10 +227,9 @@ func Write[C any](env Env, c, t *sparse.Store[C], o Overlap[C]) (*sparse.Store[C
 			return t, nil
 		}
 		if o.InPlace && !c.Sparse() && t.Sparse() {
-			AccumulateInto(env, c, t, o.Accum)
-			return c, nil
+			return c, AccumulateInto(env, c, t, o.Accum)
 		}
-		if o.InPlace && c.Format == sparse.Full && !t.Sparse() {
+		if o.InPlace && c.Format == sparse.Full && !t.Sparse() && env.inPlace(o.Accum.User, len(c.Val)) {
 			// Without the context: a cancelled operation must not leave c partially written.
 			if t.Format == sparse.Bitmap {
 				accumulateBitmap(env.Threads, c, t, o.Accum)
@@ -238,7 +237,11 @@ func Write[C any](env Env, c, t *sparse.Store[C], o Overlap[C]) (*sparse.Store[C
 			}
 			return c, zipDense(Env{Threads: env.Threads}, o.Accum, c.Val, c.Val, t.Val)
 		}
-		return Union(env, UnionOps[C, C, C]{Both: o.Accum, Left: copyValues[C], Right: copyValues[C], Copies: true}, c, t)
+		out, err := Union(env, UnionOps[C, C, C]{Both: o.Accum, Left: copyValues[C], Right: copyValues[C], Copies: true}, c, t)
+		if err == nil {
+			err = env.stopped(o.Accum.User)
+		}
+		return out, err
 	}
 	// No accumulator, no replace: the result is c outside the mask and t inside.
 	if c.NVals == 0 && c.Sparse() {
@@ -284,13 +287,22 @@ func secondOf[C any]() *Binary[C, C, C] {
 	}
 }
 
-// AccumulateInto does c ⊕= t for a dense c and a listed t, in place: O(entries of t).
-func AccumulateInto[C any](env Env, c, t *sparse.Store[C], f *Binary[C, C, C]) {
+// AccumulateInto does c ⊕= t for a dense c and a listed t, in place: O(entries of t). An error, or a
+// panic of a user's operator, leaves c unchanged.
+func AccumulateInto[C any](env Env, c, t *sparse.Store[C], f *Binary[C, C, C]) error {
+	if !env.inPlace(f.User, len(t.Idx)) {
+		sums, err := accumulated(env, c, t, f)
+		if err != nil {
+			return err
+		}
+		t, f = &sparse.Store[C]{Structure: t.Structure, Val: sums}, secondOf[C]()
+	}
 	if smallRow(&t.Structure) {
 		c.NVals += accumulateAt(c.Val, c.Present, t.Idx, t.Val, f)
-		return
+		return nil
 	}
 	accumulateLarge(env, c, t, f)
+	return nil
 }
 
 func accumulateLarge[C any](env Env, c, t *sparse.Store[C], f *Binary[C, C, C]) {

@@ -14,6 +14,7 @@ import (
 	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/race"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/ops"
 )
@@ -169,7 +170,7 @@ var pipelines = []struct {
 		if err != nil {
 			return nil, nil, err
 		}
-		return nil, r.Rank.Dense(-1), nil
+		return nil, sure.Get(r.Rank.Dense(-1)), nil
 	}},
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/hiveblas/hiveblas/comm/model"
 	"github.com/hiveblas/hiveblas/internal/longtest"
 	"github.com/hiveblas/hiveblas/internal/splitmix"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/program"
 	"github.com/hiveblas/hiveblas/program/examples"
@@ -289,7 +290,7 @@ func TestProgramsByParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, y := got.State.Dense(0), want.State.Dense(0)
+		x, y := sure.Get(got.State.Dense(0)), sure.Get(want.State.Dense(0))
 		for k, v := range numbers {
 			if x[k] != y[v] {
 				t.Fatalf("%d hops: vertex %d has %d, want %d", hops, v, x[k], y[v])

@@ -17,10 +17,15 @@ type Tuples[T any] struct {
 	Val      []T
 }
 
-// DuplicateError reports a duplicate coordinate in an input that allows no duplicates.
-type DuplicateError struct{ Row, Col int }
+// DuplicateError reports a duplicate coordinate in an input that allows no duplicates. Tuples are
+// those of the input, with those of a coordinate in their order: Build of them with an operator
+// gives what Build of the input does.
+type DuplicateError[T any] struct {
+	Row, Col int
+	Tuples   Tuples[T]
+}
 
-func (e *DuplicateError) Error() string {
+func (e *DuplicateError[T]) Error() string {
 	return fmt.Sprintf("duplicate entry at row %d, column %d", e.Row, e.Col)
 }
 
@@ -69,8 +74,8 @@ func Build[T any](m, n int, blocks []Tuples[T], dup func(x, y T) T, threads int,
 		repeats = s.Vecs() != 1 || repeated(s.Idx, threads)
 	}
 	if repeats {
-		if err := combine(s, dup, threads); err != nil {
-			return nil, err
+		if i, j, ok := combine(s, dup, threads); !ok {
+			return nil, &DuplicateError[T]{i, j, Tuples[T]{s.RowOfEntries(), s.Idx, s.Val}}
 		}
 	}
 	return Settle(s), nil
@@ -191,12 +196,13 @@ func byColumn[T any](m, n int, blocks []Tuples[T], count int64, threads int, sor
 	return c
 }
 
-// combine merges equal neighbours in the sorted rows of s, in place.
-func combine[T any](s *Store[T], dup func(x, y T) T, threads int) error {
+// combine merges equal neighbours in the sorted rows of s, in place. With a nil dup it changes
+// nothing, and returns false and the position of the first.
+func combine[T any](s *Store[T], dup func(x, y T) T, threads int) (row, col int, ok bool) {
 	bounds := parallel.Cut(threads, s.Ptr, parallel.Threads(threads), 1)
 	blocks := len(bounds) - 1
 	kept := make([]int64, blocks)
-	errs := make([]error, blocks)
+	repeats := make([][]int, blocks)
 	lens := make([]int64, s.Vecs()) // new row lengths
 	parallel.Do(blocks, func(w int) {
 		q := s.Ptr[bounds[w]]
@@ -207,7 +213,7 @@ func combine[T any](s *Store[T], dup func(x, y T) T, threads int) error {
 				j := s.Idx[p]
 				if q > first && s.Idx[q-1] == j {
 					if dup == nil {
-						errs[w] = &DuplicateError{s.RowID(k), int(j)}
+						repeats[w] = []int{s.RowID(k), int(j)}
 						return
 					}
 					s.Val[q-1] = dup(s.Val[q-1], s.Val[p])
@@ -222,9 +228,9 @@ func combine[T any](s *Store[T], dup func(x, y T) T, threads int) error {
 		}
 		kept[w] = q - start
 	})
-	for _, e := range errs {
-		if e != nil {
-			return e
+	for _, at := range repeats {
+		if at != nil {
+			return at[0], at[1], false
 		}
 	}
 	total := int64(0)
@@ -232,7 +238,7 @@ func combine[T any](s *Store[T], dup func(x, y T) T, threads int) error {
 		total += n
 	}
 	if total == s.NVals {
-		return nil
+		return 0, 0, true
 	}
 	starts := make([]int64, blocks)
 	for w := range starts {
@@ -245,7 +251,7 @@ func combine[T any](s *Store[T], dup func(x, y T) T, threads int) error {
 	copy(s.Ptr[1:], lens)
 	parallel.Sum(threads, s.Ptr)
 	s.NVals = total
-	return nil
+	return 0, 0, true
 }
 
 // Join returns the used parts of idx and val, joined. Part w begins at from[w] and has kept[w]
@@ -287,9 +293,13 @@ func buildBySort[T any](m, n int, blocks []Tuples[T], count int64, dup func(x, y
 		vals = append(vals, b.Val...)
 		blocks[k] = Tuples[T]{}
 	}
-	shape, err := sortPlaced(m, n, order, dup != nil)
-	if err != nil {
-		return nil, err
+	shape, repeat := sortPlaced(m, n, order, dup != nil)
+	if repeat >= 0 {
+		t := Tuples[T]{make([]int32, count), make([]int32, count), make([]T, count)}
+		for p, e := range order {
+			t.Row[p], t.Col[p], t.Val[p] = int32(e.key>>32), int32(e.key), vals[e.at]
+		}
+		return nil, &DuplicateError[T]{int(t.Row[repeat]), int(t.Col[repeat]), t}
 	}
 	h := &Store[T]{Structure: *shape, Val: make([]T, 0, shape.NVals)}
 	for p, e := range order {
@@ -315,8 +325,9 @@ func placed(order []tupleAt, rows, cols []int32) []tupleAt {
 }
 
 // sortPlaced sorts tuples by position, equal ones in the order of the input, and returns the
-// structure of the hypersparse matrix of their positions.
-func sortPlaced(m, n int, order []tupleAt, repeats bool) (*Structure, error) {
+// structure of the hypersparse matrix of their positions. Unless they may repeat, it returns the
+// place of the first tuple that does, else −1.
+func sortPlaced(m, n int, order []tupleAt, repeats bool) (s *Structure, repeat int) {
 	slices.SortFunc(order, func(a, b tupleAt) int {
 		if a.key != b.key {
 			return cmp.Compare(a.key, b.key)
@@ -329,7 +340,7 @@ func sortPlaced(m, n int, order []tupleAt, repeats bool) (*Structure, error) {
 		i, j := int32(e.key>>32), int32(e.key)
 		if p > 0 && order[p-1].key == e.key {
 			if !repeats {
-				return nil, &DuplicateError{int(i), int(j)}
+				return nil, p
 			}
 			continue
 		}
@@ -341,5 +352,5 @@ func sortPlaced(m, n int, order []tupleAt, repeats bool) (*Structure, error) {
 		h.Ptr[len(h.Ptr)-1] = int64(len(h.Idx))
 	}
 	h.NVals = int64(len(h.Idx))
-	return h, nil
+	return h, -1
 }

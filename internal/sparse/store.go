@@ -344,8 +344,7 @@ func (s *Structure) SameAs(t *Structure) bool {
 		return true
 	}
 	if s.Format != t.Format {
-		a, b := ToCSR(s.Pattern()), ToCSR(t.Pattern())
-		s, t = &a.Structure, &b.Structure
+		s, t = HyperShape(s), HyperShape(t)
 	}
 	return Equal(s.RowIDs, t.RowIDs) && Equal(s.Ptr, t.Ptr) && Equal(s.Idx, t.Idx)
 }

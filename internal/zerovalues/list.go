@@ -118,8 +118,8 @@ func itemsOf(pkg string, d ast.Decl) (list []item) {
 	return list
 }
 
-// instances returns float64 for every type parameter, or int32 where only integers are allowed, and
-// bool too where every type is.
+// instances returns float64 for every type parameter, or int32 and int where only integers and
+// indices are allowed, and bool too where every type is.
 func instances(params *ast.FieldList) [][]string {
 	if params == nil {
 		return nil
@@ -141,11 +141,14 @@ func instances(params *ast.FieldList) [][]string {
 				arg = id.Name
 			}
 		default:
-			if constraint == "Integer" {
+			switch constraint {
+			case "Integer":
 				arg = "int32"
+			case "Index":
+				arg = "int"
 			}
 		}
-		every = every && slices.Contains([]string{"any", "comparable", "Element"}, constraint)
+		every = every && slices.Contains([]string{"any", "comparable", "Element", "Index"}, constraint)
 		for range f.Names {
 			first = append(first, arg)
 		}
@@ -153,7 +156,13 @@ func instances(params *ast.FieldList) [][]string {
 	if !every {
 		return [][]string{first}
 	}
-	return [][]string{first, slices.Repeat([]string{"bool"}, len(first))}
+	bools := slices.Clone(first)
+	for k, arg := range bools {
+		if arg == "float64" {
+			bools[k] = "bool"
+		}
+	}
+	return [][]string{first, bools}
 }
 
 // table returns the source of a table. That of the build tag long appends to the other.

@@ -249,8 +249,8 @@ func sources() []any {
 		matrix.New[float64](3, 3), matrix.NewVector[float64](3), matrix.New[bool](3, 3), matrix.NewVector[bool](3),
 		semiring.PlusTimes[float64](), semiring.Plus[float64](), semiring.Minus[float64](), semiring.Abs[float64](), semiring.Tril[float64](0),
 		semiring.LorLand(), semiring.Lor(), semiring.Eq[bool](), semiring.Lnot(), semiring.Tril[bool](0),
-		semiring.NewIndex("index", func(x float64, _, _ int) float64 { return x }, ""),
-		semiring.NewIndex("index", func(x bool, _, _ int) bool { return x }, ""),
+		semiring.NewIndex("index", func(x float64, _, _ int) float64 { return x }),
+		semiring.NewIndex("index", func(x bool, _, _ int) bool { return x }),
 		ops.All(),
 	}
 }

@@ -209,7 +209,11 @@ func ToVecDense(v *matrix.Vector[float64]) (*mat.VecDense, error) {
 	case v.Format() == matrix.Full:
 		return mat.NewVecDense(v.Size(), access.VectorStore(v).Val), nil
 	}
-	return mat.NewVecDense(v.Size(), v.Dense(0)), nil
+	list, err := v.Dense(0)
+	if err != nil {
+		return nil, err
+	}
+	return mat.NewVecDense(v.Size(), list), nil
 }
 
 // FromVec returns v as a Full vector. It shares the values of a *mat.VecDense of increment 1 and

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/matrix/gonummat"
 )
@@ -153,7 +154,7 @@ func TestVectors(t *testing.T) {
 	}
 	m := mat.NewDense(2, 2, []float64{1, 2, 3, 4})
 	col, err := gonummat.FromVec(m.ColView(1)) // increment 2
-	if err != nil || fmt.Sprint(col.Dense(0)) != "[2 4]" {
+	if err != nil || fmt.Sprint(sure.Get(col.Dense(0))) != "[2 4]" {
 		t.Errorf("a column: %v, %v", col, err)
 	}
 	sparse, _ := matrix.VectorFromTuples(4, []int{2}, []float64{5}, nil)

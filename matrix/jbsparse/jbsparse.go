@@ -1,47 +1,53 @@
 // Package jbsparse converts matrices to and from github.com/james-bowman/sparse.
 //
-// A matrix shares its values with a CSR, and its transpose shares its values with a CSC. Column
-// indices are copied, because they are 32-bit in package matrix and int in package sparse. Row
-// offsets are copied too: both libraries modify them in place when an entry is added, which would
-// corrupt the other matrix. A change of a shared value through one is visible in the other, but the
-// derived forms of a Matrix (its kept transpose) do not reflect a change made through package
-// sparse. Adding an entry to either ends the sharing. Deleting an entry of a sharing matrix moves
-// the values of the other: Clone it first.
+// Every conversion copies: package sparse changes values, offsets and indices in place, of which a
+// Matrix and its derived forms, such as the kept transpose, would not know.
 package jbsparse
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/james-bowman/sparse"
 	"github.com/james-bowman/sparse/blas"
 
 	"github.com/hiveblas/hiveblas/internal/access"
+	"github.com/hiveblas/hiveblas/internal/capacity"
 	"github.com/hiveblas/hiveblas/matrix"
 )
 
-// ToCSR returns a as a CSR. It shares the values of a matrix in CSR format and copies other
-// formats. It keeps entries that are 0.
+// ToCSR returns a copy of a as a CSR. It keeps entries that are 0. More rows than there is memory for
+// are a *matrix.SizeError.
 func ToCSR(a *matrix.Matrix[float64]) (*sparse.CSR, error) {
 	if err := a.Err(); err != nil {
 		return nil, err
 	}
 	m, n := a.Dims()
-	ptr, ind, data := arrays(a.View(), m)
+	ptr, ind, data, err := arrays("jbsparse.ToCSR", a.View(), m)
+	if err != nil {
+		return nil, err
+	}
 	return sparse.NewCSR(m, n, ptr, ind, data), nil
 }
 
-// ToCSC returns a as a CSC, which shares the values of the kept transpose of a.
+// ToCSC returns a copy of a as a CSC; see [ToCSR].
 func ToCSC(a *matrix.Matrix[float64]) (*sparse.CSC, error) {
 	if err := a.Err(); err != nil {
 		return nil, err
 	}
 	m, n := a.Dims()
-	ptr, ind, data := arrays(a.T(), n)
+	ptr, ind, data, err := arrays("jbsparse.ToCSC", a.T(), n)
+	if err != nil {
+		return nil, err
+	}
 	return sparse.NewCSC(m, n, ptr, ind, data), nil
 }
 
 // arrays returns the n rows of v as CSR arrays.
-func arrays(v matrix.View[float64], n int) (ptr, ind []int, data []float64) {
+func arrays(op string, v matrix.View[float64], n int) (ptr, ind []int, data []float64, err error) {
+	if bytes, have, ok := capacity.Fits(int64(n)+1, 8); !ok {
+		return nil, nil, nil, &matrix.SizeError{Op: op, Arg: "number of bytes of the offsets", Got: bytes, Limit: have}
+	}
 	st := access.Rows(v)
 	ptr = make([]int, n+1)
 	for k := range st.Vecs() {
@@ -54,7 +60,7 @@ func arrays(v matrix.View[float64], n int) (ptr, ind []int, data []float64) {
 	for p, j := range st.Idx {
 		ind[p] = int(j)
 	}
-	return ptr, ind, st.Val[:len(st.Val):len(st.Val)]
+	return ptr, ind, slices.Clone(st.Val), nil
 }
 
 // ToCOO returns a copy of a as a COO with the entries in row-major order.
@@ -82,8 +88,7 @@ func ToDOK(a *matrix.Matrix[float64]) (*sparse.DOK, error) {
 	return d, nil
 }
 
-// FromCSR returns c as a matrix. It shares the values if the rows of c are sorted, and makes a
-// sorted copy otherwise. A position that occurs twice is a *matrix.DuplicateError. Invalid offsets
+// FromCSR returns a copy of c as a matrix. A position that occurs twice is a *matrix.DuplicateError. Invalid offsets
 // or indices are a *matrix.InvalidError.
 func FromCSR(c *sparse.CSR) (*matrix.Matrix[float64], error) {
 	if c == nil {
@@ -92,8 +97,8 @@ func FromCSR(c *sparse.CSR) (*matrix.Matrix[float64], error) {
 	return fromRaw(c.RawMatrix(), "jbsparse.FromCSR", false)
 }
 
-// FromCSC returns a copy of c as a matrix; see [FromCSR]. [TransposeOfCSC] shares the values
-// instead.
+// FromCSC returns a copy of c as a matrix; see [FromCSR]. [TransposeOfCSC] takes less time: its rows
+// are the columns of c.
 func FromCSC(c *sparse.CSC) (*matrix.Matrix[float64], error) {
 	if c == nil {
 		return nil, errNil("FromCSC", "c")
@@ -101,7 +106,7 @@ func FromCSC(c *sparse.CSC) (*matrix.Matrix[float64], error) {
 	return fromRaw(c.RawMatrix(), "jbsparse.FromCSC", true)
 }
 
-// TransposeOfCSC returns the transpose of c as a matrix, which shares the values; see [FromCSR].
+// TransposeOfCSC returns a copy of the transpose of c as a matrix; see [FromCSR].
 func TransposeOfCSC(c *sparse.CSC) (*matrix.Matrix[float64], error) {
 	if c == nil {
 		return nil, errNil("TransposeOfCSC", "c")
@@ -166,7 +171,7 @@ func fromRaw(raw *blas.SparseMatrix, op string, transpose bool) (*matrix.Matrix[
 	for p, j := range raw.Ind {
 		idx[p] = int32(j)
 	}
-	return matrix.FromCSR(m, n, ptr, idx, raw.Data[:len(idx):len(idx)])
+	return matrix.FromCSR(m, n, ptr, idx, slices.Clone(raw.Data[:len(idx)]))
 }
 
 // FromCOO returns a copy of c as a matrix. It adds the values of a position that occurs more than

@@ -14,6 +14,7 @@ import (
 	"github.com/hiveblas/hiveblas/cusparse/driver"
 	"github.com/hiveblas/hiveblas/internal/emu"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/program"
 	"github.com/hiveblas/hiveblas/program/examples"
@@ -138,7 +139,7 @@ func onDevice[V, E, M comparable](
 			t.Errorf("%s: %d supersteps (%s, %d active), want %d (%s, %d)", plan, got.Supersteps, got.Ended, got.Active,
 				want.Supersteps, want.Ended, want.Active)
 		}
-		state := got.State.Dense(*new(V))
+		state := sure.Get(got.State.Dense(*new(V)))
 		for v, x := range want.State.All() {
 			if !same(state[v], x) {
 				t.Fatalf("%s: vertex %d has %v, want %v", plan, v, state[v], x)
@@ -204,7 +205,7 @@ func TestRoundsOnDevice(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !got.State.Equal(want.State) {
-			t.Errorf("%v, want %v", got.State.Dense(0), want.State.Dense(0))
+			t.Errorf("%v, want %v", sure.Get(got.State.Dense(0)), sure.Get(want.State.Dense(0)))
 		}
 		if kinds[true] == 0 || kinds[false] == 0 || first != "push queue" || last != "push queue" {
 			t.Errorf("%d supersteps of the queue and %d products, the first by %s, the last by %s", kinds[true], kinds[false], first, last)
@@ -255,7 +256,7 @@ func rounds[V, E, M comparable](t *testing.T, least int, host, there matrix.Sour
 				t.Fatal(err)
 			}
 			if !got.State.Equal(expect.State) {
-				t.Fatalf("%s to %d: %v, want %v", plan, limit, got.State.Dense(*new(V)), expect.State.Dense(*new(V)))
+				t.Fatalf("%s to %d: %v, want %v", plan, limit, sure.Get(got.State.Dense(*new(V))), sure.Get(expect.State.Dense(*new(V))))
 			}
 			if !p.Idempotent && (got.Supersteps != expect.Supersteps || got.Active != expect.Active || got.Ended != expect.Ended) {
 				t.Errorf("%s to %d: %d supersteps, %d active, %s, want %d, %d, %s", plan, limit, got.Supersteps, got.Active, got.Ended,
@@ -521,7 +522,7 @@ func TestOnDevice(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !got.State.Equal(want.State) || got.Supersteps != want.Supersteps {
-			t.Errorf("%v in %d supersteps, want %v in %d", got.State.Dense(-1), got.Supersteps, want.State.Dense(-1), want.Supersteps)
+			t.Errorf("%v in %d supersteps, want %v in %d", sure.Get(got.State.Dense(-1)), got.Supersteps, sure.Get(want.State.Dense(-1)), want.Supersteps)
 		}
 		var plan *program.PlanError
 		if _, err := program.RunFile[float32](context.Background(), host, file); !errors.As(err, &plan) || !strings.Contains(err.Error(), "program.Program") {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/bench/gen"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/program"
 	"github.com/hiveblas/hiveblas/program/examples"
@@ -109,7 +110,7 @@ func eachPlan[V, E, M comparable](
 			if err != nil {
 				t.Fatalf("%s, %d threads: %v", plan, threads, err)
 			}
-			check(res, res.State.Dense(*new(V)))
+			check(res, sure.Get(res.State.Dense(*new(V))))
 			if t.Failed() {
 				t.Fatalf("by plan %s and %d threads", plan, threads)
 			}
@@ -128,7 +129,7 @@ func TestExamples(t *testing.T) {
 				t.Fatal(err)
 			}
 			eachPlan(t, g.Pattern(), examples.BFS(3), func(_ *program.Result[int32], state []int32) {
-				for v, x := range want.Level.Dense(examples.Unreached) {
+				for v, x := range sure.Get(want.Level.Dense(examples.Unreached)) {
 					if state[v] != x {
 						t.Errorf("vertex %d has level %d, want %d", v, state[v], x)
 					}
@@ -143,7 +144,7 @@ func TestExamples(t *testing.T) {
 			}
 			for _, width := range []float64{0, .1, 5} {
 				eachPlan(t, g, examples.SSSP(2, width), func(_ *program.Result[float64], state []float64) {
-					for v, x := range want.Dense(math.Inf(1)) {
+					for v, x := range sure.Get(want.Dense(math.Inf(1))) {
 						if state[v] != x {
 							t.Errorf("width %v: vertex %d has distance %v, want %v", width, v, state[v], x)
 						}
@@ -161,7 +162,7 @@ func TestExamples(t *testing.T) {
 				if res.Supersteps != want.Iterations || res.Ended != program.Halted {
 					t.Errorf("%d supersteps (%s), want %d", res.Supersteps, res.Ended, want.Iterations)
 				}
-				for v, x := range want.Rank.Dense(0) {
+				for v, x := range sure.Get(want.Rank.Dense(0)) {
 					if math.Abs(state[v].Rank-x) > 1e-12 {
 						t.Errorf("vertex %d has rank %v, want %v", v, state[v].Rank, x)
 					}
@@ -178,7 +179,7 @@ func TestExamples(t *testing.T) {
 				t.Fatal(err)
 			}
 			eachPlan(t, g.Pattern(), examples.HCC(), func(_ *program.Result[int32], state []int32) {
-				for v, x := range want.Label.Dense(-1) {
+				for v, x := range sure.Get(want.Label.Dense(-1)) {
 					if state[v] != x {
 						t.Errorf("vertex %d has label %d, want %d", v, state[v], x)
 					}
@@ -259,7 +260,7 @@ func TestLabelPropagation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		state := res.State.Dense(examples.Label{})
+		state := sure.Get(res.State.Dense(examples.Label{}))
 		if first == nil {
 			first = state
 		}

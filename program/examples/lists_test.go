@@ -11,6 +11,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/bench/gen"
 	"github.com/hiveblas/hiveblas/internal/longtest"
+	"github.com/hiveblas/hiveblas/internal/sure"
 	"github.com/hiveblas/hiveblas/matrix"
 	"github.com/hiveblas/hiveblas/program"
 	"github.com/hiveblas/hiveblas/program/examples"
@@ -68,7 +69,7 @@ func onBoth[V, E, M comparable](
 				t.Errorf("total %d is %v, want %v", k, got.Total[k], x)
 			}
 		}
-		state := got.State.Dense(*new(V))
+		state := sure.Get(got.State.Dense(*new(V)))
 		for v, x := range want.State.All() {
 			if !same(state[v], x) {
 				t.Fatalf("vertex %d has %v, want %v", v, state[v], x)

@@ -1,0 +1,11 @@
+// Package sure takes results of calls that cannot fail where they are made, for tests and
+// measurements.
+package sure
+
+// Get returns x. It panics if err is not nil.
+func Get[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
