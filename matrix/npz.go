@@ -224,6 +224,7 @@ func (rd *npzReader[T]) labels(name string, n int) (*Labels, error) {
 			}
 			l.names = append(l.names, text)
 		}
+		rd.o.warnBroken(rd.o.oneLine(l.names))
 		return l, nil
 	}
 	l.numeric, l.ids = true, []int64{}
