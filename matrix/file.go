@@ -112,7 +112,8 @@ func DetectFormat(head []byte, name string) FileFormat {
 // Read reads a matrix from r in any of [Formats]: Matrix Market, the binary form, an edge
 // list ([ReadMatrixMarket], [ReadBinary], [ReadEdgeList]) and others, gzip-compressed or not.
 // [InFormat] names the format, or else the first bytes tell it, or the extension
-// of [FileName]. labels are the names of rows and columns, nil if they are numbers or
+// of [FileName]. A binary file of another element type is converted as [ReadNPY] converts: a value
+// that T does not hold is a *[ParseError], and [ReadFileInfo] tells what a file holds. labels are the names of rows and columns, nil if they are numbers or
 // if rows and columns have different ones, which [ReadLabelled] returns.
 func Read[T Element](r io.Reader, opts ...ReadOption) (a *Matrix[T], labels *Labels, err error) {
 	a, both, err := readAny[T]("matrix.Read", r, readOptionsOf(opts))
@@ -124,6 +125,7 @@ func readAny[T Element](op string, r io.Reader, o *readOptions) (a *Matrix[T], l
 	if err != nil {
 		return nil, sides{}, o.agree(err)
 	}
+	o.convert = true
 	switch format {
 	case FormatMatrixMarket:
 		return readMatrixMarket[T](r, o)
@@ -181,6 +183,7 @@ func ReadVectorFile[T Element](path string, opts ...ReadOption) (*Vector[T], err
 	if err != nil {
 		return nil, o.agree(err)
 	}
+	o.convert = true
 	opts = append(opts[:len(opts):len(opts)], FileName(o.file))
 	switch format {
 	case FormatMatrixMarket:

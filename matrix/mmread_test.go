@@ -390,7 +390,7 @@ func TestReadMatrixMarketInfo(t *testing.T) {
 func TestFloatScanning(t *testing.T) {
 	wide, _ := elementOf[float64]()
 	narrow, _ := elementOf[float32]()
-	scan64, scan32 := floatScanner(wide, false, false), floatScanner(narrow, false, false)
+	scan64, scan32 := floatScanner(wide, &readOptions{}, false), floatScanner(narrow, &readOptions{}, false)
 	check := func(text string) {
 		t.Helper()
 		line := []byte(text + "\n")

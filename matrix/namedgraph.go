@@ -83,7 +83,7 @@ func (g *namedGraph[T]) edge(source, target, weight string, both bool, line int6
 			f = faultSyntax
 		}
 		if f != faultNone {
-			msg, kind := f.explain(quote(weight), g.e.name(), g.e.kind)
+			msg, kind := g.o.explain(f, quote(weight), g.e.name(), g.e.kind)
 			return g.o.failKind(line, msg, kind)
 		}
 		g.weighted, g.real = true, g.real || !writtenAsInteger([]byte(weight))
