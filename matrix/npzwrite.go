@@ -157,11 +157,15 @@ func (nz *npzWriter) offsets(st *sparse.Structure) {
 	count, list := fmt.Sprintf("(%d,)", st.NRows+1), fmt.Sprintf("(%d,)", len(st.Idx))
 	if int64(len(st.Idx)) > 1<<31-1 {
 		nz.array("indices", "<i8", list, func(w io.Writer) error { return writeAs[int32, int64](w, st.Idx) })
-		nz.array("indptr", "<i8", count, func(w io.Writer) error { return eachOffset(st, func(part []int64) error { return writeItems(w, part, 8) }) })
+		nz.array("indptr", "<i8", count, func(w io.Writer) error {
+			return eachOffset(st, func(part []int64) error { return writeItems(w, part, 8) })
+		})
 		return
 	}
 	nz.array("indices", "<i4", list, func(w io.Writer) error { return writeItems(w, st.Idx, 4) })
-	nz.array("indptr", "<i4", count, func(w io.Writer) error { return eachOffset(st, func(part []int64) error { return writeAs[int64, int32](w, part) }) })
+	nz.array("indptr", "<i4", count, func(w io.Writer) error {
+		return eachOffset(st, func(part []int64) error { return writeAs[int64, int32](w, part) })
+	})
 }
 
 // eachOffset calls write with the offsets of all rows of a sparse structure, in parts.

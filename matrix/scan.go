@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hiveblas/hiveblas/internal/table"
+	"github.com/hiveblas/hiveblas/internal/delimited"
 )
 
 // fault is the reason why a text is not a value of T.
@@ -59,7 +59,7 @@ func (f fault) explain(text, typ string, kind reflect.Kind) (msg string, remedy 
 // explain is [fault.explain], and names a comma in a number.
 func (o *readOptions) explain(f fault, text, typ string, kind reflect.Kind) (msg string, remedy RemedyKind) {
 	if f == faultSyntax {
-		if what, decimal := table.Comma(strings.Trim(text, `"`), o.decimal == ','); what != "" {
+		if what, decimal := delimited.Comma(strings.Trim(text, `"`), o.decimal == ','); what != "" {
 			if remedy = RemedyText; decimal {
 				remedy = RemedyDecimal
 			}

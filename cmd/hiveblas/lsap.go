@@ -25,7 +25,8 @@ func lsapCommand(s *session) *cobra.Command {
 		Short: "Linear sum assignment of rows to columns at minimum cost",
 		Long: `lsap assigns rows to distinct columns so that the sum of the costs is minimal, or
 maximal with --maximize. Every vertex of the smaller side is assigned. A missing
-entry of the matrix is a forbidden pair, unless --default gives it a cost. The
+entry of the matrix is a forbidden pair, unless --default gives it a cost, and so is
+a cost of inf, or of -inf with --maximize. Zeros of a dense file are costs. The
 result is optimal unless --epsilon is set; gap bounds its distance from the
 optimum. If no assignment exists, the command fails and names a set of rows with
 too few columns.`,
@@ -35,6 +36,7 @@ too few columns.`,
 		Args: positional("COSTS"),
 	}
 	j := newJob(s, cmd).computes(noThreshold).reads().writes("the row and column of each pair", listFiles...)
+	j.infinite = true
 	cmd.Flags().BoolVar(&o.Maximize, "maximize", false, "maximise the sum")
 	cmd.Flags().BoolVar(&o.Exact, "exact", false, "find an optimum; --epsilon is then the last ε of the auction")
 	cmd.Flags().Float64Var(&def, "default", 0, "cost `C` of a missing entry (default: the pair is forbidden)")
@@ -57,6 +59,7 @@ too few columns.`,
 		case implicit && (math.IsNaN(def) || math.IsInf(def, 0)):
 			return &usageError{cmd.CommandPath(), fmt.Sprintf("--default is %v, want a finite number", def)}
 		}
+		j.read.keepZeros = true
 		if jacobi {
 			o.Bidding = auction.Jacobi
 		}
@@ -119,7 +122,7 @@ func (j *job) infeasible(err error) error {
 		reason = fmt.Sprintf("%s %s has no %s", side, names[0], other)
 	}
 	return &failure{"", "no assignment exists: " + reason,
-		"--default gives missing entries a cost", err}
+		"give more pairs a cost; --default gives one to missing entries", err}
 }
 
 // writePairs writes lines of a row and its column, for the rows that have one.

@@ -1,6 +1,6 @@
-// Package table reads the lines of delimited text whose columns are few: values, scores and places of
+// Package delimited reads the lines of delimited text whose columns are few: values, scores and places of
 // vertices. It splits lines, reads finite numbers and recognises headers.
-package table
+package delimited
 
 import (
 	"bytes"
