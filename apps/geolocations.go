@@ -234,7 +234,7 @@ func (in *locationReader) line(text []byte, line int64) error {
 	n := len(in.p.located)
 	first := in.first
 	in.first = false
-	if first && len(f) > 1 && isHeader(f) {
+	if first && len(f) > 1 && isHeader(f, func(id string) bool { return in.has(id, n) }) {
 		return nil
 	}
 	head := first && len(f) == 3 && f[1] == "2" && f[2] == "2"
@@ -270,7 +270,7 @@ func (in *locationReader) line(text []byte, line int64) error {
 	for k := range c {
 		if delimited.IsNaN(f[1+k]) {
 			c[k] = math.NaN()
-		} else if c[k], err = in.number(f[1+k], in.Name, line, want); err != nil {
+		} else if c[k], err = in.number([]string{"the latitude ", "the longitude "}[k], f[1+k], in.Name, line, want); err != nil {
 			return err
 		}
 	}
@@ -311,14 +311,22 @@ func (in *locationReader) vertex(id string, n int, bad func(remedy, format strin
 	return v, nil
 }
 
-// isHeader reports whether the fields of a first line are names of columns: the last is a word, not
-// a number, and so are others but the first, or it is a usual name that stands alone.
-func isHeader(f []string) bool {
+// isHeader reports whether the fields of a first line are names of columns: a usual name that stands
+// alone, or words, no numbers, after a field that is no vertex.
+func isHeader(f []string, isVertex func(id string) bool) bool {
 	if len(f) == 1 {
 		return delimited.IsName(f[0]) && delimited.IsWord(f[0])
 	}
-	return len(f) > 1 && !slices.ContainsFunc(f[1:], func(s string) bool { return !delimited.IsWord(s) })
+	return len(f) > 1 && !slices.ContainsFunc(f[1:], func(s string) bool { return !delimited.IsWord(s) }) && !isVertex(f[0])
 }
+
+// has reports whether the graph of n vertices has a vertex.
+func (in *locationReader) has(id string, n int) bool {
+	_, err := in.vertex(id, n, func(string, string, ...any) error { return errNoVertex })
+	return err == nil
+}
+
+var errNoVertex = errors.New("the graph has no such vertex")
 
 // unquoted returns the content of a field in quotation marks, which are doubled inside it.
 func unquoted(field string) string {

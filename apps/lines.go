@@ -44,18 +44,23 @@ func (o TextOptions) check(app string) error {
 	return nil
 }
 
-// number returns the finite number of a field. Its error is a *matrix.ParseError whose remedy is that
-// of decimal commas, or the one given.
-func (o TextOptions) number(field, file string, line int64, remedy string) (float64, error) {
+// number returns the finite number of a field. Its error is a *matrix.ParseError whose message begins
+// with what, and whose remedy is that of decimal commas, or the one given.
+func (o TextOptions) number(what, field, file string, line int64, remedy string) (float64, error) {
 	x, fault, decimal := o.format().Number(field)
 	if fault == "" {
 		return x, nil
 	}
+	return 0, numberError(what+fault, decimal, file, line, remedy)
+}
+
+// numberError is the error of number.
+func numberError(fault string, decimal bool, file string, line int64, remedy string) error {
 	e := &matrix.ParseError{File: file, Line: line, Msg: fault, Remedy: remedy}
 	if decimal {
 		e.Kind, e.Remedy = matrix.RemedyDecimal, "the option Decimal reads decimal commas"
 	}
-	return 0, e
+	return e
 }
 
 // eachLine calls use with the lines of a file, gzip-compressed or not, without the blanks around

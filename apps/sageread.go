@@ -90,9 +90,9 @@ func ReadFeaturesFile(path string, opts ...FeatureOptions) (*matrix.Matrix[float
 func readNumbers(r io.Reader, o FeatureOptions) (*matrix.Matrix[float32], error) {
 	var val []float32
 	rows, cols := 0, -1
-	first := true
+	first, format := true, o.format()
 	_, err := o.eachLine(r, o.TextOptions, o.Name, "read features", func(text []byte, line int64) error {
-		f := o.format().Fields(text)
+		f := format.Fields(text)
 		header := first && slices.ContainsFunc(f, delimited.IsWord)
 		first = false
 		if header {
@@ -108,9 +108,9 @@ func readNumbers(r io.Reader, o FeatureOptions) (*matrix.Matrix[float32], error)
 		}
 		cols = len(f)
 		for k, s := range f {
-			x, err := o.number(s, o.Name, line, want)
-			if err != nil {
-				return err
+			x, fault, decimal := format.Number(s)
+			if fault != "" {
+				return numberError(fmt.Sprintf("number %d: %s", k+1, fault), decimal, o.Name, line, want)
 			}
 			if !delimited.Finite(float32(x)) {
 				return bad("number %d is %q, which does not fit float32", k+1, s)
@@ -217,7 +217,7 @@ func readWords(app, what string, r io.Reader, n int, opts []ScoreFileOptions) ([
 			first = false
 			if len(f) == 1 && delimited.IsName(f[0]) {
 				name = f[0] // a header if there is a line too many
-			} else if _, err := vertexOf.vertex(f[0], n, bad); len(f) == 2 && err != nil && delimited.IsName(f[0]) && delimited.IsWord(f[0]) {
+			} else if len(f) == 2 && delimited.IsName(f[0]) && delimited.IsWord(f[0]) && !vertexOf.has(f[0], n) {
 				return nil
 			}
 		}

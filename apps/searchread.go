@@ -85,7 +85,7 @@ func (in *scoreReader) line(text []byte, line int64, n int) error {
 	f := in.format().Fields(text)
 	first := in.first
 	in.first = false
-	if first && isHeader(f) {
+	if first && isHeader(f, func(id string) bool { return in.has(id, n) }) {
 		return nil
 	}
 	const want = "give a number on each line, or lines “vertex score”"
@@ -110,7 +110,7 @@ func (in *scoreReader) line(text []byte, line int64, n int) error {
 		}
 		in.at[v] = line
 	}
-	x, err := in.number(text1, in.Name, line, want)
+	x, err := in.number("the score ", text1, in.Name, line, want)
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func (in *valueReader) line(text []byte, line int64) error {
 	f := in.o.format().Fields(text)
 	first := !in.begun
 	in.begun = true
-	if first && isHeader(f) {
+	if first && isHeader(f, func(id string) bool { _, ok := in.vertex(id); return ok }) {
 		return nil
 	}
 	if len(in.list) == 0 {
@@ -87,7 +87,7 @@ func (in *valueReader) line(text []byte, line int64) error {
 	case !in.pairs && len(f) != 1:
 		return in.bad(line, valuesRemedy, "the line has %d fields, want %d", len(f), want)
 	}
-	x, err := in.o.number(f[len(f)-1], in.o.Name, line, valuesRemedy)
+	x, err := in.o.number("", f[len(f)-1], in.o.Name, line, valuesRemedy)
 	switch {
 	case err != nil:
 		return err

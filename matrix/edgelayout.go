@@ -181,6 +181,9 @@ func findLayout(src *chunk.Source, o *readOptions) (l edgeLayout, ok bool, err e
 		return l, false, o.failKind(at, msg, RemedyQuotes)
 	}
 	l.first, l.columns = at, len(fields)
+	if len(header) == len(fields)+1 { // the last field is empty
+		l.columns = len(header)
+	}
 	if err := l.choose(header, fields, o); err != nil {
 		return l, false, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/hiveblas/hiveblas/internal/chunk"
+	"github.com/hiveblas/hiveblas/internal/delimited"
 	"github.com/hiveblas/hiveblas/internal/sparse"
 )
 
@@ -351,7 +352,7 @@ func (rd *edgeReader[T]) parse(blk chunk.Block) (r edgeBlock[T]) {
 	}
 	var (
 		quotes    = bytes.IndexByte(d, '"') >= 0
-		delimited = rd.split.delim != blanks
+		byChar    = rd.split.delim != blanks
 		split     = rd.split
 		noteReal  = rd.weight > 0 && rd.o.info != nil
 		base      = int64(max(rd.o.base, 0))
@@ -379,7 +380,7 @@ func (rd *edgeReader[T]) parse(blk chunk.Block) (r edgeBlock[T]) {
 			if !quotes {
 				at, end, p, last = split.next(d, p)
 				text = d[at:end]
-				if last && at == end && delimited {
+				if last && at == end && byChar {
 					break
 				}
 			} else {
@@ -389,7 +390,7 @@ func (rd *edgeReader[T]) parse(blk chunk.Block) (r edgeBlock[T]) {
 					r.err = rd.failKind(blk, start, msg, RemedyQuotes)
 					return r
 				}
-				if last && len(text) == 0 && !inQuotes && delimited {
+				if last && len(text) == 0 && !inQuotes && byChar {
 					break
 				}
 			}
@@ -492,8 +493,9 @@ func (rd *edgeReader[T]) emptyError(b chunk.Block, start int) *ParseError {
 func (rd *edgeReader[T]) valueError(b chunk.Block, start int, text []byte, f fault) *ParseError {
 	msg, kind := rd.o.explain(f, quote(text), rd.e.name(), rd.e.kind)
 	line := lineOf(b, start)
+	comma, _ := delimited.Comma(string(text), rd.o.decimal == ',')
 	switch {
-	case f != faultSyntax || kind == RemedyDecimal:
+	case f != faultSyntax || comma != "":
 	case rd.hasNumbers(text):
 		msg, kind = "the value "+quote(text)+" has numbers with blanks between", RemedyBlanks
 	case len(text) == 0:

@@ -65,13 +65,13 @@ func (f Format) Number(text string) (x float64, fault string, decimal bool) {
 	}
 	x, err := strconv.ParseFloat(plain, 64)
 	wrong := err != nil || f.Comma && strings.Contains(text, ".")
+	if !wrong && Finite(x) {
+		return x, "", false
+	}
 	if what, decimal := Comma(text, f.Comma); wrong && what != "" {
 		return 0, fmt.Sprintf("%.40q has %s", text, what), decimal
 	}
-	if wrong || !Finite(x) {
-		return 0, fmt.Sprintf("%.40q is not a finite number", text), false
-	}
-	return x, "", false
+	return 0, fmt.Sprintf("%.40q is not a finite number", text), false
 }
 
 // Finite reports whether x is neither NaN nor infinite.
