@@ -351,14 +351,14 @@ func (rd *edgeReader[T]) parse(blk chunk.Block) (r edgeBlock[T]) {
 		dict = newDictionary()
 	}
 	var (
-		quotes    = bytes.IndexByte(d, '"') >= 0
-		byChar    = rd.split.delim != blanks
-		split     = rd.split
-		noteReal  = rd.weight > 0 && rd.o.info != nil
-		base      = int64(max(rd.o.base, 0))
-		v         = rd.e.one
-		s, t      []byte
-		comments  = rd.comments
+		quotes   = bytes.IndexByte(d, '"') >= 0
+		byChar   = rd.split.delim != blanks
+		split    = rd.split
+		noteReal = rd.weight > 0 && rd.o.info != nil
+		base     = int64(max(rd.o.base, 0))
+		v        = rd.e.one
+		s, t     []byte
+		comments = rd.comments
 	)
 	for p := 0; p < len(d); {
 		start, q := p, p
