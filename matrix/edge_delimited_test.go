@@ -64,6 +64,8 @@ func TestReadDelimited(t *testing.T) {
 		{"all columns of Gephi, the last empty", "Source,Target,Type,Id,Label,timeset,Weight,Note\n1,2,Undirected,0,,,2.5,\n2,3,Undirected,0,,,3,x\n", nil, "1→2=2.5 2→3=3"},
 		{"the index of pandas", ",source,target,weight\n0,1,2,2.5\n", nil, "1→2=2.5"},
 		{"the index of pandas, written again", "Unnamed: 0,source,target\n0,1,2\n", nil, "1→2=1"},
+		{"numbers with blanks in quotes", "\"1 2\"\ta\n3\tb\n", renumber, "1 2→a=1 3→b=1"},
+		{"numbers with blanks, as asked", "1 2\ta\n3\tb\n", []ReadOption{RenumberIDs(), Delimiter('\t')}, "1 2→a=1 3→b=1"},
 		{"decimal commas", "a;b;0,5\nb;c;-1,25e1\n", []ReadOption{RenumberIDs(), Decimal(',')}, "a→b=0.5 b→c=-12.5"},
 		{"decimal commas between tabs", "1\t2\t3\n2\t3\t\"4,5\"\n", []ReadOption{Decimal(',')}, "1→2=3 2→3=4.5"},
 		{"hexadecimal numbers", "1 2 0x1.8p+1\n1 3 -0X10\n", nil, "1→2=3 1→3=-16"},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/hiveblas/hiveblas/internal/chunk"
 	"github.com/hiveblas/hiveblas/internal/delimited"
@@ -373,10 +374,12 @@ func (rd *edgeReader[T]) parse(blk chunk.Block) (r edgeBlock[T]) {
 			continue
 		}
 		s, t = nil, nil
+		var quoted [2]bool // source and target
 		fields := 0
 		for last := false; !last; {
 			var at, end int
 			var text []byte
+			var inQuotes bool
 			if !quotes {
 				at, end, p, last = split.next(d, p)
 				text = d[at:end]
@@ -385,7 +388,6 @@ func (rd *edgeReader[T]) parse(blk chunk.Block) (r edgeBlock[T]) {
 				}
 			} else {
 				var msg string
-				var inQuotes bool
 				if text, inQuotes, p, last, msg = split.quoted(d, p); msg != "" {
 					r.err = rd.failKind(blk, start, msg, RemedyQuotes)
 					return r
@@ -397,9 +399,9 @@ func (rd *edgeReader[T]) parse(blk chunk.Block) (r edgeBlock[T]) {
 			fields++
 			switch fields {
 			case rd.src:
-				s = text
+				s, quoted[0] = text, inQuotes
 			case rd.dst:
-				t = text
+				t, quoted[1] = text, inQuotes
 			case rd.weight:
 				var f fault
 				stop := end
@@ -440,7 +442,7 @@ func (rd *edgeReader[T]) parse(blk chunk.Block) (r edgeBlock[T]) {
 			}
 			r.lowest[0], r.lowest[1] = min(r.lowest[0], i), min(r.lowest[1], j)
 		} else {
-			if (!isInt && rd.hasNumbers(s)) || (!isInt2 && rd.hasNumbers(t)) {
+			if !isInt && !quoted[0] && rd.hasNumbers(s) || !isInt2 && !quoted[1] && rd.hasNumbers(t) {
 				r.err = rd.checkIDs(blk, start, s, t, i, j, isInt, isInt2)
 				return r
 			}
@@ -542,11 +544,16 @@ func (rd *edgeReader[T]) checkIDs(b chunk.Block, start int, st, tt []byte, s, t 
 // hasNumbers reports whether a field has several numbers with blanks between, so that the delimiter
 // that was found splits a list which both blanks and tabs separate.
 func (rd *edgeReader[T]) hasNumbers(field []byte) bool {
-	if rd.o.delimiter != 0 || rd.split.delim == blanks || bytes.IndexByte(field, ' ') < 0 {
+	return rd.o.delimiter == 0 && rd.split.delim != blanks && severalNumbers(string(field))
+}
+
+// severalNumbers reports whether a text has several numbers with blanks between and nothing else.
+func severalNumbers(text string) bool {
+	if text == "" || strings.IndexByte("+-.,0123456789", text[0]) < 0 || strings.IndexByte(text, ' ') < 0 {
 		return false
 	}
-	for _, f := range bytes.Fields(field) {
-		if len(bytes.Trim(f, "+-.,0123456789eE")) > 0 || f[0] == 'e' || f[0] == 'E' {
+	for f := range strings.FieldsSeq(text) {
+		if strings.Trim(f, "+-.,0123456789eE") != "" || f[0] == 'e' || f[0] == 'E' {
 			return false
 		}
 	}

@@ -75,7 +75,7 @@ func FuzzReadMatrixMarket(f *testing.F) {
 func FuzzReadEdgeList(f *testing.F) {
 	for _, s := range []string{
 		"# c\n1\t2\n2\t3\n", "1,2,0.5\n2;3;7\n", "a b\nb c\n", "007 7\n", "5 6 nan\n", "0 1 2 3\n", "-9223372036854775808 9223372036854775807\n",
-		"source target\n1 2\n", "1 2\n1 2\n", "\ufeff1 2\n", "a,\"b \"\"c\"\",d\",2\n#x,%y,1\n", "x|y z|3\n", "New York\tBoston\t3\n", "9007199254740993,1,9007199254740993\n", "1,,2\n", "1 2 ,\n", ",\n", "x",
+		"source target\n1 2\n", "1 2\n1 2\n", "\ufeff1 2\n", "a,\"b \"\"c\"\",d\",2\n#x,%y,1\n", "x|y z|3\n", "New York\tBoston\t3\n", "9007199254740993,1,9007199254740993\n", "1,,2\n", "1 2 ,\n", ",\n", "x", "\"1 2\"\ta\n", "a\tb\n#c\td\n", "a;b;0x1p-1\n", "\xff\xfe1\x00 \x002\x00\n\x00",
 	} {
 		f.Add([]byte(s))
 	}

@@ -299,7 +299,7 @@ func Comment(text string) WriteOption {
 }
 
 // AsArray writes a Matrix Market file in array form (every position, by
-// columns). The matrix must have an entry everywhere.
+// columns). The matrix must have an entry everywhere. [KeepZeros] reads its zeros back.
 func AsArray() WriteOption { return writeOption(func(o *writeOptions) { o.array = true }) }
 
 // AsSymmetric writes only the lower triangle, with a symmetric header. A matrix that

@@ -232,7 +232,7 @@ func (l *Labels) Equal(m *Labels) bool {
 
 // appender returns the function that appends the name of an index as a field of a
 // list with the given delimiter. It quotes names with a delimiter, a quotation mark
-// or blanks around them, and a first field that looks like a comment.
+// or blanks around them, several numbers, and a first field that looks like a comment.
 func (l *Labels) appender(delim byte, first bool) func(buf []byte, i int) []byte {
 	switch {
 	case l == nil:
@@ -243,7 +243,7 @@ func (l *Labels) appender(delim byte, first bool) func(buf []byte, i int) []byte
 	special := "\",;|\t\r" + string(rune(delim))
 	return func(buf []byte, i int) []byte {
 		name := l.names[i]
-		if !strings.ContainsAny(name, special) && name[0] > ' ' && name[len(name)-1] > ' ' && !(first && (name[0] == '#' || name[0] == '%' || name[0] == 0xef)) {
+		if !strings.ContainsAny(name, special) && name[0] > ' ' && name[len(name)-1] > ' ' && !severalNumbers(name) && !(first && (name[0] == '#' || name[0] == '%' || name[0] == 0xef)) {
 			return append(buf, name...)
 		}
 		return append(append(append(buf, '"'), strings.ReplaceAll(name, `"`, `""`)...), '"')
