@@ -674,7 +674,6 @@ func TestReadFeatures(t *testing.T) {
 		{"a short row", "x.csv", "1,2\n3\n", "x.csv:2: the line has 1 numbers, and lines before have 2"},
 		{"a row unlike the header", "x.csv", "a,b,c\n3,1\n", "x.csv:2: the line has 2 numbers, and lines before have 3"},
 		{"a word", "x.csv", "1,2\n3,x\n", `x.csv:2: number 2: "x" is not a finite number`},
-		{"pandas, with an index", "x.csv", ",a,b\n0,1,2.5\n", "x.csv:2: the line has 3 numbers"},
 		{"a decimal comma", "x.csv", "1;2,5\n-3;4\n", `x.csv:1: number 2: "2,5" has a decimal comma`},
 		{"beyond float32", "x.csv", "1,1e39\n", "does not fit float32"},
 		{"NaN in an array", "x.npy", nan, "item 1 of the array is NaN"},

@@ -153,7 +153,11 @@ func (g *namedGraph[T]) names() *Labels {
 		i, k, twice := twins(g.labels)
 		if !twice {
 			g.o.warnBroken(broken)
-			return labelsOf(g.labels)
+			names := labelsOf(g.labels)
+			if names != nil {
+				names.also = &Labels{names: g.ids}
+			}
+			return names
 		}
 		g.o.warning(RemedyNames, fmt.Sprintf("the nodes %s and %s have the same label %s; the names of vertices are the ids", quote(g.ids[i]), quote(g.ids[k]), quote(g.labels[i])))
 	}

@@ -232,6 +232,9 @@ func TestLabelsThatAreNoNames(t *testing.T) {
 			if got := strings.Join(names, ","); !c.ids && got != c.names || c.ids && strings.ContainsAny(got, "abc") {
 				t.Errorf("%v, %q: names %q", format, c.labels, got)
 			}
+			if k, ok := a.Rows.Index(map[bool]string{true: "1", false: "n1"}[format == FormatGML]); !ok || k != 1 {
+				t.Errorf("%v, %q: the vertex of an id is %d, %v", format, c.labels, k, ok)
+			}
 			if got := strings.Join(warnings, "; "); c.warning == "" && got != "" || !strings.Contains(got, c.warning) {
 				t.Errorf("%v, %q: warnings %q, want %q", format, c.labels, got, c.warning)
 			}

@@ -119,8 +119,8 @@ func isNumber(text string) bool {
 
 // names are the usual names of columns of vertices and of what is known about them.
 var names = strings.Fields(`vertex vertices node nodes id ids name names index key label labels seed seeds
-	class classes part parts split community group value values score scores weight weights x y
-	source target a b from to latitude longitude lat lon lng long place`)
+	class classes part parts split community group value values score scores weight weights
+	source target from to latitude longitude lat lon lng long place`)
 
 // IsName reports whether a field is a usual name of a column.
 func IsName(field string) bool {
