@@ -33,7 +33,7 @@ type jsonItems[T any] []T
 
 func (list *jsonItems[T]) UnmarshalJSON(data []byte) error {
 	if k := nullItem(data); k >= 0 && !mayBeNull[T]() {
-		return &InvalidError{"UnmarshalJSON", fmt.Sprintf("item %d of a list is null; give a value", k)}
+		return &InvalidError{"matrix.UnmarshalJSON", fmt.Sprintf("item %d of a list is null; give a value", k)}
 	}
 	return json.Unmarshal(data, (*[]T)(list))
 }
