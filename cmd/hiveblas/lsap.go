@@ -10,6 +10,7 @@ import (
 
 	"github.com/hiveblas/hiveblas/apps"
 	"github.com/hiveblas/hiveblas/auction"
+	"github.com/hiveblas/hiveblas/internal/delimited"
 )
 
 func lsapCommand(s *session) *cobra.Command {
@@ -26,10 +27,10 @@ func lsapCommand(s *session) *cobra.Command {
 		Long: `lsap assigns rows to distinct columns so that the sum of the costs is minimal, or
 maximal with --maximize. Every vertex of the smaller side is assigned. A missing
 entry of the matrix is a forbidden pair, unless --default gives it a cost, and so is
-a cost of inf, or of -inf with --maximize. Zeros of a dense file are costs. The
-result is optimal unless --epsilon is set; gap bounds its distance from the
-optimum. If no assignment exists, the command fails and names a set of rows with
-too few columns.`,
+a cost of inf, or of -inf with --maximize, which --default excludes. Zeros of a dense
+file are costs. The result is optimal unless --epsilon is set; gap bounds its
+distance from the optimum. If no assignment exists, the command fails and names a
+set of rows with too few columns.`,
 		Example: `  hiveblas lsap costs.mtx -o assignment.tsv
   hiveblas lsap similarities.mtx.gz --maximize --default 0 --json
   hiveblas lsap counts.mtx --maximize --default 0 --epsilon 1`,
@@ -74,6 +75,9 @@ too few columns.`,
 			o.Context, o.Threads, o.Progress, o.Trace = run.Context, run.Threads, run.Progress, run.Trace
 			p := auction.Sparse[float64](j.graph.Matrix)
 			if implicit {
+				if err := j.graph.withoutForbidden(); err != nil {
+					return err
+				}
 				p = auction.Implicit[float64](j.graph.Matrix, def)
 			}
 			res, err = auction.Solve(p, o)
@@ -122,7 +126,18 @@ func (j *job) infeasible(err error) error {
 		reason = fmt.Sprintf("%s %s has no %s", side, names[0], other)
 	}
 	return &failure{"", "no assignment exists: " + reason,
-		"give more pairs a cost; --default gives one to missing entries", err}
+		"--default gives missing entries a cost", err}
+}
+
+// withoutForbidden returns an error for a forbidden pair beside a default cost.
+func (g *graph) withoutForbidden() error {
+	for i, r := range g.Matrix.Rows() {
+		if k := delimited.NotFinite(r.Vals); k >= 0 {
+			return &failure{fmt.Sprintf("row %s, column %s", g.rows.Name(i), g.cols.Name(int(r.Cols[k]))), fmt.Sprintf("the cost is %v", r.Vals[k]),
+				"leave --default out if it forbids the pair: missing entries are forbidden then", nil}
+		}
+	}
+	return nil
 }
 
 // writePairs writes lines of a row and its column, for the rows that have one.
