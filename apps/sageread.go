@@ -127,9 +127,9 @@ func readNumbers(r io.Reader, o FeatureOptions) (*matrix.Matrix[float32], error)
 }
 
 // ReadClasses reads classes of the n vertices of a graph as ReadScores reads scores: a class on
-// each line, or lines “vertex class”; a first line of names of columns is skipped. A class is a word; the classes are numbered in the order of
-// their names, which are returned, numbers by value. A vertex without a class has −1, and so has
-// one with the class −1.
+// each line, or lines “vertex class”; a first line of names of columns is skipped. A class is a
+// word; the classes are numbered in the order of their names, which are returned, numbers by value.
+// A vertex without a class has −1, and so has one with the class −1.
 func ReadClasses(r io.Reader, n int, opts ...ScoreFileOptions) (classes []int32, names []string, err error) {
 	words, err := readWords("ReadClasses", "class", r, n, opts)
 	if err != nil {

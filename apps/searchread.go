@@ -24,8 +24,9 @@ type ScoreFileOptions struct {
 
 // ReadScores reads scores of the n vertices of a graph, gzip-compressed or not: a number a line for
 // all vertices in order, or pairs “vertex score”, separated by tabs, commas or blanks, in any order
-// and for some of them. The first line decides. Lines that begin with % or # (see TextOptions), blank
-// lines, and a first line of names of columns are skipped. The result has an entry for each vertex with a score.
+// and for some of them. The first line decides. Lines that begin with % or # (see TextOptions),
+// blank lines, and a first line of names of columns are skipped. The result has an entry for each
+// vertex with a score.
 //
 // A score that is no finite number, a vertex that the graph lacks or that is repeated, and another
 // number of lines than n are a *matrix.ParseError with the line.

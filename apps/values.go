@@ -21,8 +21,8 @@ type ValueOptions struct {
 // line, that of vertex 0 first, or lines “vertex value” in any order, separated by tabs, commas or
 // blanks; gzip-compressed or not. The first line decides. Blank lines, and those that begin with %
 // or #, are skipped (see TextOptions), and so is a first line of names of columns. A number that is
-// not finite, a vertex that the graph lacks, that is repeated
-// or that has no value, and more or fewer numbers than vertices, are a *matrix.ParseError.
+// not finite, a vertex that the graph lacks, that is repeated or that has no value, and more or
+// fewer numbers than vertices, are a *matrix.ParseError.
 func ReadValues(r io.Reader, n int, opts ...ValueOptions) (*matrix.Vector[float64], error) {
 	const app = "ReadValues"
 	o, err := only(app, opts)

@@ -109,12 +109,13 @@ func DetectFormat(head []byte, name string) FileFormat {
 	return f
 }
 
-// Read reads a matrix from r in any of [Formats]: Matrix Market, the binary form, an edge
-// list ([ReadMatrixMarket], [ReadBinary], [ReadEdgeList]) and others, gzip-compressed or not.
-// [InFormat] names the format, or else the first bytes tell it, or the extension
-// of [FileName]. A binary file of another element type is converted as [ReadNPY] converts: a value
-// that T does not hold is a *[ParseError], and [ReadFileInfo] tells what a file holds. labels are the names of rows and columns, nil if they are numbers or
-// if rows and columns have different ones, which [ReadLabelled] returns.
+// Read reads a matrix from r in any of [Formats]: Matrix Market, the binary form, an edge list
+// ([ReadMatrixMarket], [ReadBinary], [ReadEdgeList]) and others, gzip-compressed or not. [InFormat]
+// names the format, or else the first bytes tell it, or the extension of [FileName]. A binary file
+// of another element type is converted as [ReadNPY] converts: a value that T does not hold is a
+// *[ParseError], and [ReadFileInfo] tells what a file holds. labels are the names of rows and
+// columns, nil if they are numbers or if rows and columns have different ones, which [ReadLabelled]
+// returns.
 func Read[T Element](r io.Reader, opts ...ReadOption) (a *Matrix[T], labels *Labels, err error) {
 	a, both, err := readAny[T]("matrix.Read", r, readOptionsOf(opts))
 	return a, both.both(), err

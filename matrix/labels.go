@@ -23,7 +23,7 @@ type Labels struct {
 	first   int64 // of counted labels, which are first, first+1, …
 	counted int   // their number
 
-	also    *Labels // other names of the same indices, for Index alone, or nil
+	also *Labels // other names of the same indices, for Index alone, or nil
 
 	once  sync.Once
 	order []int32 // indices in the order of their names, nil if that is their own order

@@ -32,10 +32,10 @@ import (
 // true. NaN and infinities need [AllowNaN]; [PatternOnly] ignores values. Every
 // other value is an error.
 //
-// A symmetric file lists one triangle, usually the lower. An entry of the other
-// triangle is a duplicate if the file has its mirror too. A skew-symmetric
-// coordinate file has no diagonal entries; an array may list a diagonal of zeros. A duplicate is an error unless
-// [Duplicates] combines it.
+// A symmetric file lists one triangle, usually the lower. An entry of the other triangle is a
+// duplicate if the file has its mirror too. A skew-symmetric coordinate file has no diagonal
+// entries; an array may list a diagonal of zeros. A duplicate is an error unless [Duplicates]
+// combines it.
 //
 // Errors in the file are a *[ParseError] with the line. The counts of the header
 // do not determine allocations: memory grows with the entries read. Peak memory is
