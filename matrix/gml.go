@@ -113,7 +113,7 @@ func readGML[T comparable](r io.Reader, o *readOptions) (*Matrix[T], sides, erro
 	}
 	o.report(taken())
 	if rd.latin > 0 {
-		o.warning(RemedyText, fmt.Sprintf("%d texts are no UTF-8, and are read as windows-1252 (ISO 8859-1)", rd.latin))
+		o.warning(RemedyText, fmt.Sprintf("labels and other texts that are no UTF-8 are read as windows-1252 (ISO 8859-1): %d", rd.latin))
 	}
 	return rd.end("GML", !rd.directed)
 }
